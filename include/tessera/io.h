@@ -1,0 +1,62 @@
+/* tessera/io.h: files. Volumes: NIfTI-1/2 (.nii, .nii.gz, .hdr + .img), NRRD (.nrrd, .nhdr), MetaImage (.mha, .mhd), INRIMAGE (.inr), raw.
+ * Meshes: PLY, OBJ, STL, OFF. Images: PNG. The format is recognised by content when reading and by the extension when writing.
+ * Writers write beside the target and rename: a failure leaves no half-written file. Every size in a header is checked against
+ * the file and the memory budget before memory is taken. Objects are read to and written from host memory. */
+#ifndef TESSERA_IO_H
+#define TESSERA_IO_H
+
+#include "tessera/mesh.h"
+#include "tessera/volume.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tsr_read_options {
+    size_t struct_size;
+    const char *format;      /* force a format by name ("nifti", "nrrd", "metaimage", "inrimage", "raw", "ply", ...); NULL = recognise */
+    int64_t memory_limit;    /* refuse files whose data needs more bytes than this; 0 = physical memory */
+    tsr_size3 raw_shape;     /* raw only: extents */
+    tsr_dtype raw_dtype;     /* raw only */
+    tsr_vec3 raw_spacing;    /* raw only; zero = 1 */
+    int64_t raw_offset;      /* raw only: bytes to skip */
+    int raw_big_endian;      /* raw only */
+    tsr_progress progress;
+} tsr_read_options;
+#define TSR_READ_OPTIONS { .struct_size = sizeof(tsr_read_options) }
+
+typedef struct tsr_write_options {
+    size_t struct_size;
+    const char *format;      /* force a format; NULL = by extension */
+    int overwrite;           /* 0: an existing file is an error */
+    int compression;         /* 0 = the format's default, -1 = none, 1..9 = zlib level */
+    int ascii;               /* text variant where the format has one (PLY, STL) */
+    int big_endian;          /* where the format has a choice (PLY, NRRD, MetaImage, NIfTI) */
+    int detached;            /* NRRD .nhdr + .raw, MetaImage .mhd + .raw, NIfTI .hdr + .img are chosen by extension; here for format given by name */
+    tsr_progress progress;
+} tsr_write_options;
+#define TSR_WRITE_OPTIONS { .struct_size = sizeof(tsr_write_options) }
+
+/* `options` may be NULL. RETURNS NEW host volume. Path "-" is standard input. Voxels stay in the file's element type with native byte order. */
+TSR_API tsr_status tsr_volume_read(const char *path, const tsr_read_options *options, tsr_volume **volume) TSR_CHECKED;
+/* BORROWS a host volume. Path "-" is standard output (format must be given). */
+TSR_API tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const tsr_write_options *options) TSR_CHECKED;
+
+TSR_API tsr_status tsr_mesh_read(const char *path, const tsr_read_options *options, tsr_mesh **mesh) TSR_CHECKED;
+TSR_API tsr_status tsr_mesh_write(const tsr_mesh *mesh, const char *path, const tsr_write_options *options) TSR_CHECKED;
+
+/* Images: 8 bits per channel, row 0 on top. */
+typedef struct tsr_image { int32_t width, height, channels; uint8_t *pixels; } tsr_image; /* channels 1, 3 or 4; pixels: width*height*channels */
+TSR_API tsr_status tsr_image_create(int32_t width, int32_t height, int32_t channels, tsr_image *image) TSR_CHECKED; /* zero-filled */
+TSR_API void tsr_image_destroy(tsr_image *image);
+TSR_API tsr_status tsr_image_write(const tsr_image *image, const char *path, const tsr_write_options *options) TSR_CHECKED;
+TSR_API tsr_status tsr_image_read(const char *path, const tsr_read_options *options, tsr_image *image) TSR_CHECKED;
+
+/* Name of the format of a file ("nifti", "ply", ...) and whether it holds a volume, mesh or image. */
+typedef enum tsr_file_kind { TSR_FILE_UNKNOWN = 0, TSR_FILE_VOLUME, TSR_FILE_MESH, TSR_FILE_IMAGE } tsr_file_kind;
+TSR_API tsr_status tsr_file_recognise(const char *path, tsr_file_kind *kind, const char **format) TSR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

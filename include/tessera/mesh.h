@@ -1,0 +1,48 @@
+/* tessera/mesh.h: indexed triangle meshes. Vertices are float32 world positions, triangles counter-clockwise seen from outside. */
+#ifndef TESSERA_MESH_H
+#define TESSERA_MESH_H
+
+#include "tessera/volume.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tsr_mesh tsr_mesh;
+
+/* Room for `vertices` and `triangles` on the context's device (NULL = host); `normals` != 0 adds one float32 normal per vertex.
+ * Content undefined. 64-bit counts; indices are u32, so vertices <= 2^32 - 1. RETURNS NEW. */
+TSR_API tsr_status tsr_mesh_create(tsr_context *context, int64_t vertices, int64_t triangles, int normals, tsr_mesh **mesh) TSR_CHECKED;
+TSR_API void tsr_mesh_destroy(tsr_mesh **mesh);
+TSR_API int64_t tsr_mesh_vertex_count(const tsr_mesh *mesh);
+TSR_API int64_t tsr_mesh_triangle_count(const tsr_mesh *mesh);
+TSR_API tsr_device tsr_mesh_device(const tsr_mesh *mesh);
+TSR_API float *tsr_mesh_vertices(tsr_mesh *mesh);            /* RETURNS VIEW, [vertices][3] */
+TSR_API float *tsr_mesh_normals(tsr_mesh *mesh);             /* RETURNS VIEW, [vertices][3], NULL if the mesh has none */
+TSR_API uint32_t *tsr_mesh_triangles(tsr_mesh *mesh);        /* RETURNS VIEW, [triangles][3] */
+TSR_API const float *tsr_mesh_vertices_const(const tsr_mesh *mesh);
+TSR_API const float *tsr_mesh_normals_const(const tsr_mesh *mesh);
+TSR_API const uint32_t *tsr_mesh_triangles_const(const tsr_mesh *mesh);
+TSR_API tsr_space tsr_mesh_space(const tsr_mesh *mesh);
+TSR_API void tsr_mesh_set_space(tsr_mesh *mesh, tsr_space space);
+TSR_API tsr_status tsr_mesh_copy(const tsr_mesh *mesh, tsr_context *context, tsr_mesh **copy) TSR_CHECKED; /* to another device; RETURNS NEW */
+
+/* Measures of a host mesh, float64 sums in a fixed order (reproducible). Volume is signed: positive when triangles face outwards. */
+typedef struct tsr_mesh_measures {
+    double area, volume;
+    int64_t vertices, edges, triangles;
+    int64_t euler;              /* vertices - edges + triangles, unused vertices not counted */
+    int64_t boundary_edges;     /* edges of exactly one triangle */
+    int64_t nonmanifold_edges;  /* edges of more than two triangles */
+    int64_t misoriented_edges;  /* edges of two triangles that run the same way */
+    int64_t components;         /* connected pieces */
+    int64_t degenerate_triangles; /* with a repeated vertex index */
+    tsr_vec3 lower, upper;      /* bounding box */
+} tsr_mesh_measures;
+/* BORROWS a host mesh. TSR_ERROR_FORMAT if an index is out of range (names the triangle), TSR_ERROR_ARGUMENT for a device mesh. */
+TSR_API tsr_status tsr_mesh_measure(const tsr_mesh *mesh, tsr_mesh_measures *measures) TSR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,44 @@
+/* core/hd.h: what lets one text of a formula compile as C11 (CPU), C++17 (emulator) and CUDA.
+ *
+ * Rules for a shared header: no malloc, no I/O, no globals, no recursion, no double literals in float code, explicit casts. Exact-class
+ * code uses + - * / , comparisons and tsr_rsqrt only; libm's transcendental functions differ between compilers. */
+#ifndef TSR_CORE_HD_H
+#define TSR_CORE_HD_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__CUDACC__)
+#define TSR_HD static __host__ __device__ __forceinline__
+#define TSR_RESTRICT __restrict__
+#else
+#define TSR_HD static inline __attribute__((always_inline, unused))
+#define TSR_RESTRICT __restrict
+#endif
+
+TSR_HD float tsr_minf(float a, float b) { return a < b ? a : b; }
+TSR_HD float tsr_maxf(float a, float b) { return a > b ? a : b; }
+TSR_HD float tsr_absf(float a) { return a < 0.0f ? -a : a; }
+TSR_HD float tsr_clampf(float v, float lower, float upper) { return tsr_minf(tsr_maxf(v, lower), upper); }
+TSR_HD int32_t tsr_mini(int32_t a, int32_t b) { return a < b ? a : b; }
+TSR_HD int32_t tsr_maxi(int32_t a, int32_t b) { return a > b ? a : b; }
+TSR_HD int64_t tsr_minl(int64_t a, int64_t b) { return a < b ? a : b; }
+TSR_HD int64_t tsr_maxl(int64_t a, int64_t b) { return a > b ? a : b; }
+
+TSR_HD uint32_t tsr_float_bits(float v) { uint32_t u; memcpy(&u, &v, 4); return u; }
+TSR_HD float tsr_bits_float(uint32_t u) { float v; memcpy(&v, &u, 4); return v; }
+
+/* 1/sqrt(x) for x >= 0 with the same bits on every backend and SIMD width: integer first guess and three Newton steps, multiplications
+ * only. Relative error below 3e-7. x = 0 gives a large finite number, so that x * tsr_rsqrt(x) = 0. */
+TSR_HD float tsr_rsqrt(float x)
+{
+    float h = 0.5f * x;
+    float y = tsr_bits_float(0x5f3759dfu - (tsr_float_bits(x) >> 1));
+    y = y * (1.5f - h * y * y);
+    y = y * (1.5f - h * y * y);
+    y = y * (1.5f - h * y * y);
+    return y;
+}
+TSR_HD float tsr_sqrt(float x) { return x * tsr_rsqrt(x); }
+
+#endif

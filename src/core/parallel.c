@@ -1,0 +1,84 @@
+#include "core/parallel.h"
+
+#ifndef TSR_THREADS_POSIX
+
+#include <omp.h>
+
+int tsr_parallel_default_threads(void) { return omp_get_max_threads(); }
+
+void tsr_parallel(int threads, int64_t count, int64_t grain, tsr_parallel_body body, void *user)
+{
+    if (grain < 1) grain = 1;
+    int64_t chunks = (count + grain - 1) / grain;
+    if (threads > chunks) threads = (int)chunks;
+    if (threads <= 1 || omp_in_parallel()) {
+        if (count > 0) body(user, 0, count, 0);
+        return;
+    }
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+    for (int64_t c = 0; c < chunks; c++) {
+        int64_t begin = c * grain, end = begin + grain < count ? begin + grain : count;
+        body(user, begin, end, omp_get_thread_num());
+    }
+}
+
+#else /* plain threads: ThreadSanitizer understands them, it does not understand GCC's OpenMP runtime */
+
+#include <pthread.h>
+#include <unistd.h>
+
+int tsr_parallel_default_threads(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (int)n : 1;
+}
+
+struct job {
+    int64_t count, grain, next;
+    tsr_parallel_body body;
+    void *user;
+};
+struct worker { struct job *job; int index; pthread_t thread; };
+
+static _Thread_local int inside;
+
+static void *work(void *argument)
+{
+    struct worker *worker = (struct worker *)argument;
+    struct job *job = worker->job;
+    inside = 1;
+    for (;;) {
+        int64_t begin = __atomic_fetch_add(&job->next, job->grain, __ATOMIC_RELAXED);
+        if (begin >= job->count) break;
+        int64_t end = begin + job->grain < job->count ? begin + job->grain : job->count;
+        job->body(job->user, begin, end, worker->index);
+    }
+    inside = 0;
+    return 0;
+}
+
+void tsr_parallel(int threads, int64_t count, int64_t grain, tsr_parallel_body body, void *user)
+{
+    enum { MOST = 64 };
+    if (grain < 1) grain = 1;
+    int64_t chunks = (count + grain - 1) / grain;
+    if (threads > chunks) threads = (int)chunks;
+    if (threads > MOST) threads = MOST;
+    if (threads <= 1 || inside) {
+        if (count > 0) body(user, 0, count, 0);
+        return;
+    }
+    struct job job = { count, grain, 0, body, user };
+    struct worker workers[MOST];
+    int started = 0;
+    for (int i = 1; i < threads; i++) {
+        workers[i] = (struct worker){ &job, i, 0 };
+        if (pthread_create(&workers[i].thread, 0, work, &workers[i])) break;
+        started = i;
+    }
+    workers[0] = (struct worker){ &job, 0, 0 };
+    work(&workers[0]);
+    for (int i = 1; i <= started; i++) pthread_join(workers[i].thread, 0);
+}
+
+#endif

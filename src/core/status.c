@@ -1,0 +1,83 @@
+#include "core/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MESSAGE_BYTES = 1024, TRACE_BYTES = 4096 };
+
+static _Thread_local char message[MESSAGE_BYTES];
+static _Thread_local char trace[TRACE_BYTES];
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void trace_append(const char *arrow, const char *function, const char *file, int line)
+{
+    size_t used = strlen(trace);
+    snprintf(trace + used, sizeof trace - used, "%s%s (%s:%d)", arrow, function, base_name(file), line);
+}
+
+tsr_status tsr_fail_at(tsr_status status, const char *function, const char *file, int line, const char *format, ...)
+{
+    char text[MESSAGE_BYTES]; /* the arguments may point into the old message */
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    for (char *c = text; *c; c++) /* one line, and no control characters out of a hostile file */
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
+    memcpy(message, text, sizeof message);
+    snprintf(trace, sizeof trace, "%s: ", message);
+    trace_append("", function, file, line);
+    return status;
+}
+
+tsr_status tsr_frame_at(tsr_status status, const char *function, const char *file, int line)
+{
+    trace_append(" <- ", function, file, line);
+    return status;
+}
+
+const char *tsr_error_message(void) { return message; }
+const char *tsr_error_trace(void) { return trace; }
+
+const char *tsr_status_name(tsr_status status)
+{
+    switch (status) {
+    case TSR_OK: return "ok";
+    case TSR_ERROR_ARGUMENT: return "argument";
+    case TSR_ERROR_MEMORY: return "memory";
+    case TSR_ERROR_IO: return "io";
+    case TSR_ERROR_FORMAT: return "format";
+    case TSR_ERROR_UNSUPPORTED: return "unsupported";
+    case TSR_ERROR_DEVICE: return "device";
+    case TSR_ERROR_CANCELLED: return "cancelled";
+    case TSR_ERROR_STATE: return "state";
+    case TSR_ERROR_CAPACITY: return "capacity";
+    case TSR_ERROR_INTERNAL: return "internal";
+    }
+    return "unknown";
+}
+
+tsr_status tsr_options_take(void *own, size_t own_size, const void *options, const char *type)
+{
+    memset(own, 0, own_size);
+    if (!options) return TSR_OK;
+    size_t given;
+    memcpy(&given, options, sizeof given);
+    if (given < sizeof given || given > 65536)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "options%s: struct_size is %zu; start from the TSR_..._OPTIONS initialiser", type, given);
+    if (given > own_size) { /* a newer caller: the fields we do not know must be zero */
+        const unsigned char *bytes = (const unsigned char *)options;
+        for (size_t i = own_size; i < given; i++)
+            if (bytes[i]) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "options%s: this library is older than the caller and lacks an option it set", type);
+        given = own_size;
+    }
+    memcpy(own, options, given);
+    memcpy(own, &own_size, sizeof own_size);
+    return TSR_OK;
+}

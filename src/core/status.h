@@ -1,0 +1,61 @@
+/* core/status.h: how every function of the library fails. TSR_FAIL starts an error, TSR_TRY passes one on with a trace line. */
+#ifndef TSR_CORE_STATUS_H
+#define TSR_CORE_STATUS_H
+
+#include <assert.h>
+
+#include "tessera/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Records status and message for this thread; returns `status`. In a backend module it forwards to the library's own record. */
+tsr_status tsr_fail_at(tsr_status status, const char *function, const char *file, int line, const char *format, ...) TSR_PRINTF(5, 6);
+/* Appends a frame to the trace; returns `status`. */
+tsr_status tsr_frame_at(tsr_status status, const char *function, const char *file, int line);
+
+#define TSR_FAILED(status, ...) tsr_fail_at((status), __func__, __FILE__, __LINE__, __VA_ARGS__)
+#define TSR_FAIL(status, ...) return TSR_FAILED(status, __VA_ARGS__)
+#define TSR_TRY(call)                                                                          \
+    do {                                                                                       \
+        tsr_status status_ = (call);                                                           \
+        if (status_ != TSR_OK) return tsr_frame_at(status_, __func__, __FILE__, __LINE__);     \
+    } while (0)
+/* The same where something must be released first; needs a variable `tsr_status status` and a label. */
+#define TSR_TRY_GOTO(call, label)                                                              \
+    do {                                                                                       \
+        status = (call);                                                                       \
+        if (status != TSR_OK) {                                                                \
+            tsr_frame_at(status, __func__, __FILE__, __LINE__);                                \
+            goto label;                                                                        \
+        }                                                                                      \
+    } while (0)
+#define TSR_FAIL_GOTO(code, label, ...)                                                        \
+    do {                                                                                       \
+        status = TSR_FAILED(code, __VA_ARGS__);                                                \
+        goto label;                                                                            \
+    } while (0)
+
+/* Our own mistakes: checked in debug builds only. */
+#define TSR_ASSERT(condition) assert(condition)
+
+/* Reads a public options struct of any version: copies min(struct_size, known) bytes over zeros. `options` may be NULL. */
+tsr_status tsr_options_take(void *own, size_t own_size, const void *options, const char *type);
+#define TSR_OPTIONS_TAKE(own, options) tsr_options_take((own), sizeof *(own), (options), #own)
+
+/* 1 when the callback asks to stop. */
+static inline int tsr_progress_report(const tsr_progress *progress, double fraction, const char *stage)
+{
+    return progress && progress->report && progress->report(progress->user, fraction, stage) != 0;
+}
+#define TSR_PROGRESS(progress, fraction, stage)                                                \
+    do {                                                                                       \
+        if (tsr_progress_report((progress), (fraction), (stage)))                              \
+            TSR_FAIL(TSR_ERROR_CANCELLED, "cancelled during %s", (stage));                     \
+    } while (0)
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,231 @@
+/* device/cuda/backend.cu: memory, queue and graphs of the CUDA backend. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/kernel.h"
+#include "device/module.h"
+
+static const size_t STAGING_HALF = (size_t)8 << 20;
+
+static int32_t cuda_count(char *why, size_t why_bytes)
+{
+    int count = 0;
+    cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess) {
+        snprintf(why, why_bytes, "CUDA: %s", cudaGetErrorString(error));
+        cudaGetLastError();
+        return 0;
+    }
+    if (!count) snprintf(why, why_bytes, "CUDA: the driver reports no GPU");
+    return count;
+}
+
+static tsr_status cuda_describe(int32_t index, tsr_device_info *info)
+{
+    cudaDeviceProp properties;
+    TSR_CUDA(cudaGetDeviceProperties(&properties, index));
+    snprintf(info->name, sizeof info->name, "%.120s", properties.name);
+    snprintf(info->detail, sizeof info->detail, "compute capability %d.%d, %d MiB of L2", properties.major, properties.minor,
+             properties.l2CacheSize >> 20);
+    info->memory_bytes = (int64_t)properties.totalGlobalMem;
+    info->processors = properties.multiProcessorCount;
+    return TSR_OK;
+}
+
+static void cuda_queue_destroy(tsr_queue *queue)
+{
+    tsr_cuda_queue *q = (tsr_cuda_queue *)queue;
+    if (!q) return;
+    for (int i = 0; i < 2; i++)
+        if (q->staged[i]) cudaEventDestroy(q->staged[i]);
+    if (q->staging) cudaFreeHost(q->staging);
+    if (q->stream) cudaStreamDestroy(q->stream);
+    free(q);
+}
+
+static tsr_status cuda_queue_open(tsr_cuda_queue *q)
+{
+    cudaMemPool_t pool;
+    uint64_t keep = UINT64_MAX; /* freed memory stays in the pool, so that a later allocation costs no driver call */
+    TSR_CUDA(cudaSetDevice(q->device));
+    TSR_CUDA(cudaDeviceGetAttribute(&q->processors, cudaDevAttrMultiProcessorCount, q->device));
+    TSR_CUDA(cudaDeviceGetDefaultMemPool(&pool, q->device));
+    TSR_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+    TSR_CUDA(cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking));
+    TSR_CUDA(cudaMallocHost(&q->staging, 2 * STAGING_HALF));
+    for (int i = 0; i < 2; i++) TSR_CUDA(cudaEventCreateWithFlags(&q->staged[i], cudaEventDisableTiming));
+    return TSR_OK;
+}
+
+static tsr_status cuda_queue_create(int32_t index, int32_t threads, tsr_queue **queue)
+{
+    tsr_cuda_queue *q = (tsr_cuda_queue *)calloc(1, sizeof *q);
+    if (!q) TSR_FAIL(TSR_ERROR_MEMORY, "out of host memory: %zu bytes asked for", sizeof *q);
+    q->base.threads = threads;
+    q->device = index;
+    tsr_status status = cuda_queue_open(q);
+    if (status != TSR_OK) {
+        cuda_queue_destroy(&q->base);
+        return status;
+    }
+    *queue = &q->base;
+    return TSR_OK;
+}
+
+static tsr_status cuda_synchronize(tsr_queue *queue)
+{
+    TSR_CUDA(cudaStreamSynchronize(tsr_cuda_stream(queue)));
+    return TSR_OK;
+}
+
+static tsr_status cuda_allocate(tsr_queue *queue, size_t bytes, void **memory)
+{
+    cudaError_t error = cudaMallocAsync(memory, bytes, tsr_cuda_stream(queue));
+    if (error != cudaSuccess) {
+        size_t available = 0, total = 0;
+        cudaGetLastError();
+        cudaMemGetInfo(&available, &total);
+        TSR_FAIL(error == cudaErrorMemoryAllocation ? TSR_ERROR_MEMORY : TSR_ERROR_DEVICE,
+                 "CUDA: %s: %zu bytes asked for, %zu of %zu free", cudaGetErrorString(error), bytes, available, total);
+    }
+    return TSR_OK;
+}
+static void cuda_release(tsr_queue *queue, void *memory, size_t bytes)
+{
+    (void)bytes;
+    cudaFreeAsync(memory, tsr_cuda_stream(queue));
+}
+
+/* Pageable memory goes through two pinned halves, so that the copy into one overlaps the transfer of the other. */
+static tsr_status cuda_upload(tsr_queue *queue, void *device, const void *host, size_t bytes)
+{
+    tsr_cuda_queue *q = (tsr_cuda_queue *)queue;
+    int half = 0;
+    for (size_t done = 0; done < bytes; half ^= 1) {
+        size_t part = bytes - done < STAGING_HALF ? bytes - done : STAGING_HALF;
+        char *stage = (char *)q->staging + (size_t)half * STAGING_HALF;
+        TSR_CUDA(cudaEventSynchronize(q->staged[half]));
+        memcpy(stage, (const char *)host + done, part);
+        TSR_CUDA(cudaMemcpyAsync((char *)device + done, stage, part, cudaMemcpyHostToDevice, q->stream));
+        TSR_CUDA(cudaEventRecord(q->staged[half], q->stream));
+        done += part;
+    }
+    return TSR_OK;
+}
+
+static tsr_status cuda_download(tsr_queue *queue, void *host, const void *device, size_t bytes)
+{
+    tsr_cuda_queue *q = (tsr_cuda_queue *)queue;
+    size_t sent = 0, done = 0, parts[2] = { 0, 0 };
+    for (int half = 0; done < bytes; half ^= 1) {
+        if (parts[half]) { /* the transfer sent two rounds ago */
+            TSR_CUDA(cudaEventSynchronize(q->staged[half]));
+            memcpy((char *)host + done, (char *)q->staging + (size_t)half * STAGING_HALF, parts[half]);
+            done += parts[half];
+            parts[half] = 0;
+        }
+        if (sent < bytes) {
+            parts[half] = bytes - sent < STAGING_HALF ? bytes - sent : STAGING_HALF;
+            TSR_CUDA(cudaMemcpyAsync((char *)q->staging + (size_t)half * STAGING_HALF, (const char *)device + sent, parts[half],
+                                     cudaMemcpyDeviceToHost, q->stream));
+            TSR_CUDA(cudaEventRecord(q->staged[half], q->stream));
+            sent += parts[half];
+        }
+    }
+    return TSR_OK;
+}
+
+static tsr_status cuda_copy(tsr_queue *queue, void *to, const void *from, size_t bytes)
+{
+    TSR_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, tsr_cuda_stream(queue)));
+    return TSR_OK;
+}
+static tsr_status cuda_fill(tsr_queue *queue, void *device, int byte, size_t bytes)
+{
+    TSR_CUDA(cudaMemsetAsync(device, byte, bytes, tsr_cuda_stream(queue)));
+    return TSR_OK;
+}
+
+tsr_status tsr_launch_check(tsr_queue *queue)
+{
+    (void)queue;
+    TSR_CUDA(cudaGetLastError());
+    return TSR_OK;
+}
+
+int32_t tsr_queue_processors(const tsr_queue *queue) { return ((const tsr_cuda_queue *)queue)->processors; }
+
+struct tsr_graph { cudaGraphExec_t executable; };
+
+tsr_status tsr_graph_begin(tsr_queue *queue)
+{
+    TSR_CUDA(cudaStreamBeginCapture(tsr_cuda_stream(queue), cudaStreamCaptureModeThreadLocal));
+    return TSR_OK;
+}
+
+tsr_status tsr_graph_end(tsr_queue *queue, tsr_graph **graph)
+{
+    cudaGraph_t captured = NULL;
+    *graph = NULL;
+    TSR_CUDA(cudaStreamEndCapture(tsr_cuda_stream(queue), &captured));
+    tsr_graph *made = (tsr_graph *)calloc(1, sizeof *made);
+    cudaError_t error = made ? cudaGraphInstantiate(&made->executable, captured, 0) : cudaErrorMemoryAllocation;
+    cudaGraphDestroy(captured);
+    if (error != cudaSuccess) {
+        free(made);
+        TSR_FAIL(TSR_ERROR_DEVICE, "CUDA: cannot instantiate a graph: %s", cudaGetErrorString(error));
+    }
+    *graph = made;
+    return TSR_OK;
+}
+
+tsr_status tsr_graph_launch(tsr_queue *queue, tsr_graph *graph)
+{
+    TSR_CUDA(cudaGraphLaunch(graph->executable, tsr_cuda_stream(queue)));
+    return TSR_OK;
+}
+
+void tsr_graph_destroy(tsr_graph **graph)
+{
+    if (!graph || !*graph) return;
+    cudaGraphExecDestroy((*graph)->executable);
+    free(*graph);
+    *graph = NULL;
+}
+
+extern "C" {
+#define TSR_SUBJECT(name) extern const struct tsr_##name##_ops tsr_##name##_cuda;
+#include "device/subjects.h"
+#undef TSR_SUBJECT
+}
+
+static tsr_backend make_backend(void)
+{
+    tsr_backend b = {};
+    b.abi = TSR_BACKEND_ABI;
+    b.kind = TSR_DEVICE_CUDA;
+    b.device_count = cuda_count;
+    b.describe = cuda_describe;
+    b.queue_create = cuda_queue_create;
+    b.queue_destroy = cuda_queue_destroy;
+    b.synchronize = cuda_synchronize;
+    b.allocate = cuda_allocate;
+    b.release = cuda_release;
+    b.upload = cuda_upload;
+    b.download = cuda_download;
+    b.copy = cuda_copy;
+    b.fill = cuda_fill;
+#define TSR_SUBJECT(name) b.name = &tsr_##name##_cuda;
+#include "device/subjects.h"
+#undef TSR_SUBJECT
+    return b;
+}
+
+extern "C" TSR_API const tsr_backend *tsr_backend_open(const tsr_module_host *host)
+{
+    static tsr_backend backend;
+    tsr_module_attach(host);
+    backend = make_backend();
+    return &backend;
+}

@@ -1,0 +1,36 @@
+/* device/cuda/cuda_kernel.h: the kernel language on a real GPU. */
+#ifndef TSR_DEVICE_CUDA_KERNEL_H
+#define TSR_DEVICE_CUDA_KERNEL_H
+
+#include <cuda_runtime.h>
+
+typedef struct tsr_cuda_queue {
+    tsr_queue base;
+    int32_t device, processors;
+    cudaStream_t stream;
+    void *staging;          /* pinned host memory for transfers of pageable memory, two halves */
+    cudaEvent_t staged[2];
+} tsr_cuda_queue;
+
+static inline cudaStream_t tsr_cuda_stream(tsr_queue *queue) { return ((tsr_cuda_queue *)queue)->stream; }
+
+#define TSR_CUDA(call)                                                                                             \
+    do {                                                                                                           \
+        cudaError_t error_ = (call);                                                                               \
+        if (error_ != cudaSuccess)                                                                                 \
+            TSR_FAIL(error_ == cudaErrorMemoryAllocation ? TSR_ERROR_MEMORY : TSR_ERROR_DEVICE, "CUDA: %s (%s)",   \
+                     cudaGetErrorString(error_), #call);                                                           \
+    } while (0)
+
+#define TSR_KERNEL(name) static __global__ void name
+#define TSR_DEVICE_FN static __device__ __forceinline__
+#define TSR_SHARED(type, name, count) __shared__ type name[count]
+#define TSR_SHARED_DYNAMIC(type, name)                        \
+    extern __shared__ __align__(16) unsigned char tsr_dynamic_[]; \
+    type *name = (type *)(void *)tsr_dynamic_
+
+#define TSR_LAUNCH(queue, kernel, blocks, threads, shared, ...) kernel<<<(blocks), (threads), (shared), tsr_cuda_stream(queue)>>>(__VA_ARGS__)
+/* Before the first launch of a kernel that wants more than 48 KiB of dynamic shared memory. */
+#define TSR_LAUNCH_ALLOW_SHARED(kernel, bytes) TSR_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(bytes)))
+
+#endif

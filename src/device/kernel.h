@@ -1,0 +1,49 @@
+/* device/kernel.h: the language of .cu files. The same text is compiled by nvcc for the GPU and by g++ for the emulator.
+ *
+ *   TSR_KERNEL(name)(float *out, int64_t n) { ... }                     static __global__ void
+ *   TSR_LAUNCH(queue, name, blocks, threads, shared_bytes, out, n);     asynchronous, ordered in the queue
+ *   TSR_TRY(tsr_launch_check(queue));                                   after one or several launches
+ *   TSR_SHARED(float, tile, 1000);                                      static shared array, not initialised
+ *   TSR_SHARED_DYNAMIC(float, tile);                                    the block's shared_bytes
+ *
+ * Allowed inside kernels: threadIdx/blockIdx/blockDim/gridDim (.x .y .z), __syncthreads (and _or, _and, _count), __syncwarp,
+ * __shfl_sync (and _up, _down, _xor), __ballot_sync, __any_sync, __all_sync, __reduce_{add,min,max,or,and}_sync, __activemask is not
+ * allowed, atomicAdd/Sub/Min/Max/Or/And/Exch/CAS on 32- and 64-bit integers, __threadfence, __popc(ll), __ffs(ll), __clz(ll), __brev, __ldg.
+ * Blocks may run in any order and one after another: a block that waits for another must take its number from an atomic ticket.
+ * No formula in a .cu file: call the subject's shared header. No float atomics. Inclusions before this header: none needed. */
+#ifndef TSR_DEVICE_KERNEL_H
+#define TSR_DEVICE_KERNEL_H
+
+#include "core/hd.h"
+#include "core/status.h"
+#include "device/backend.h"
+
+#ifdef TSR_EMU
+#include "device/emu/shim.h"
+#else
+#include "device/cuda/cuda_kernel.h"
+#endif
+
+/* Recorded work: between begin and end launches are recorded, not run. Replays cost one call. */
+typedef struct tsr_graph tsr_graph;
+tsr_status tsr_graph_begin(tsr_queue *queue);
+tsr_status tsr_graph_end(tsr_queue *queue, tsr_graph **graph);
+tsr_status tsr_graph_launch(tsr_queue *queue, tsr_graph *graph);
+void tsr_graph_destroy(tsr_graph **graph);
+
+/* First error of the launches since the last check. */
+tsr_status tsr_launch_check(tsr_queue *queue);
+
+/* Multiprocessors of the queue's device (emu: a small number), to size persistent grids. */
+int32_t tsr_queue_processors(const tsr_queue *queue);
+
+/* Blocks for n items at `threads` each, at most `most` (for grid-stride loops). At least 1. */
+static inline uint32_t tsr_blocks(int64_t n, int64_t threads, int64_t most)
+{
+    int64_t blocks = (n + threads - 1) / threads;
+    return (uint32_t)(blocks < 1 ? 1 : blocks > most ? most : blocks);
+}
+
+#define TSR_WARP_ALL 0xffffffffu
+
+#endif

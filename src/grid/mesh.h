@@ -1,0 +1,20 @@
+/* grid/mesh.h: the inside of an indexed triangle mesh. Here, a floor below surface/, because io reads and writes it. */
+#ifndef TSR_GRID_MESH_H
+#define TSR_GRID_MESH_H
+
+#include "device/backend.h"
+#include "tessera/mesh.h"
+
+struct tsr_mesh {
+    tsr_context *context; /* NULL: host memory that belongs to no context */
+    int64_t vertex_count, triangle_count;
+    float *vertices, *normals; /* normals NULL if there are none */
+    uint32_t *triangles;
+    tsr_space space;
+};
+
+/* Makes the mesh smaller without moving memory (counts known only after extraction). */
+void tsr_mesh_shrink(tsr_mesh *mesh, int64_t vertices, int64_t triangles);
+tsr_status tsr_mesh_require_host(const tsr_mesh *mesh, const char *what);
+
+#endif

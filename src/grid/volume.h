@@ -1,0 +1,28 @@
+/* grid/volume.h: the inside of a dense volume. */
+#ifndef TSR_GRID_VOLUME_H
+#define TSR_GRID_VOLUME_H
+
+#include "device/backend.h"
+#include "tessera/volume.h"
+
+struct tsr_volume {
+    tsr_context *context; /* NULL: host memory that belongs to no context */
+    tsr_dtype dtype;
+    tsr_size3 size;
+    int64_t bytes;
+    tsr_geometry geometry;
+    double slope, intercept;
+    void *data;
+    void (*release)(void *user, void *data); /* of wrapped memory */
+    void *release_user;
+    int borrowed;
+    struct tsr_meta { char *key, *value; } *meta;
+    int32_t meta_count;
+};
+
+/* TSR_ERROR_ARGUMENT unless every kernel of `context` can read the volume: same context, or host memory and a CPU context. */
+tsr_status tsr_volume_require(const tsr_context *context, const tsr_volume *volume, const char *name);
+/* Copies geometry, scaling and metadata. */
+tsr_status tsr_volume_copy_header(tsr_volume *to, const tsr_volume *from);
+
+#endif

@@ -1,0 +1,64 @@
+/* grid/voxel.h: reading and writing one voxel of any element type. Exact class: the same bits on every backend. */
+#ifndef TSR_GRID_VOXEL_H
+#define TSR_GRID_VOXEL_H
+
+#include "core/hd.h"
+#include "tessera/base.h"
+
+TSR_HD double tsr_voxel_load(const void *data, tsr_dtype dtype, int64_t i)
+{
+    switch (dtype) {
+    case TSR_U8: return (double)((const uint8_t *)data)[i];
+    case TSR_I8: return (double)((const int8_t *)data)[i];
+    case TSR_U16: return (double)((const uint16_t *)data)[i];
+    case TSR_I16: return (double)((const int16_t *)data)[i];
+    case TSR_U32: return (double)((const uint32_t *)data)[i];
+    case TSR_I32: return (double)((const int32_t *)data)[i];
+    case TSR_U64: return (double)((const uint64_t *)data)[i];
+    case TSR_I64: return (double)((const int64_t *)data)[i];
+    case TSR_F32: return (double)((const float *)data)[i];
+    case TSR_F64: return ((const double *)data)[i];
+    default: return 0.0;
+    }
+}
+
+/* Nearest integer, ties to even, for |v| < 2^52: adding and subtracting 1.5 * 2^52 rounds in the default mode. */
+TSR_HD double tsr_round_even(double v)
+{
+    const double magic = 6755399441055744.0;
+    return v > -4503599627370496.0 && v < 4503599627370496.0 ? (v + magic) - magic : v;
+}
+
+/* Rounds and saturates to [lower, upper], whose doubles are exact or (64 bit) the next representable; NaN gives 0. */
+TSR_HD double tsr_saturate(double v, double lower, double upper)
+{
+    if (!(v == v)) return 0.0;
+    v = tsr_round_even(v);
+    return v < lower ? lower : v > upper ? upper : v;
+}
+
+TSR_HD void tsr_voxel_store(void *data, tsr_dtype dtype, int64_t i, double v)
+{
+    switch (dtype) {
+    case TSR_U8: ((uint8_t *)data)[i] = (uint8_t)tsr_saturate(v, 0.0, 255.0); break;
+    case TSR_I8: ((int8_t *)data)[i] = (int8_t)tsr_saturate(v, -128.0, 127.0); break;
+    case TSR_U16: ((uint16_t *)data)[i] = (uint16_t)tsr_saturate(v, 0.0, 65535.0); break;
+    case TSR_I16: ((int16_t *)data)[i] = (int16_t)tsr_saturate(v, -32768.0, 32767.0); break;
+    case TSR_U32: ((uint32_t *)data)[i] = (uint32_t)tsr_saturate(v, 0.0, 4294967295.0); break;
+    case TSR_I32: ((int32_t *)data)[i] = (int32_t)tsr_saturate(v, -2147483648.0, 2147483647.0); break;
+    case TSR_U64: ((uint64_t *)data)[i] = (uint64_t)tsr_saturate(v, 0.0, 18446744073709549568.0); break;
+    case TSR_I64: ((int64_t *)data)[i] = (int64_t)tsr_saturate(v, -9223372036854775808.0, 9223372036854774784.0); break;
+    case TSR_F32: ((float *)data)[i] = (float)v; break;
+    case TSR_F64: ((double *)data)[i] = v; break;
+    default: break;
+    }
+}
+
+/* The one formula of tsr_volume_convert. */
+TSR_HD void tsr_voxel_convert(const void *from, tsr_dtype from_type, void *to, tsr_dtype to_type, int64_t i, double slope, double intercept)
+{
+    double v = tsr_voxel_load(from, from_type, i);
+    tsr_voxel_store(to, to_type, i, v * slope + intercept);
+}
+
+#endif

@@ -1,0 +1,72 @@
+/* tests/support.h: what every suite needs: cmocka, a context, readable failure of library calls, a seeded random generator. */
+#ifndef TSR_TESTS_SUPPORT_H
+#define TSR_TESTS_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tessera/tessera.h"
+
+/* The call must succeed; prints the trace if not. */
+#define require_ok(call)                                                                       \
+    do {                                                                                       \
+        tsr_status status_ = (call);                                                           \
+        if (status_ != TSR_OK) {                                                               \
+            print_error("%s\n", tsr_error_trace());                                            \
+            fail_msg("%s: %s", #call, tsr_status_name(status_));                               \
+        }                                                                                      \
+    } while (0)
+/* The call must fail with `code` and its message must contain `text`. */
+#define require_error(call, code, text)                                                        \
+    do {                                                                                       \
+        tsr_status status_ = (call);                                                           \
+        if (status_ != (code)) fail_msg("%s: %s instead of %s", #call, tsr_status_name(status_), tsr_status_name(code)); \
+        if (!strstr(tsr_error_message(), (text))) fail_msg("%s: message '%s' lacks '%s'", #call, tsr_error_message(), (text)); \
+    } while (0)
+
+/* A context on the device of TESSERA_DEVICE (ctest sets it per run), else on the CPU. */
+static inline tsr_context *test_context(void)
+{
+    const char *device = getenv("TESSERA_DEVICE");
+    tsr_context_options options = TSR_CONTEXT_OPTIONS;
+    options.device = device && *device ? device : "cpu";
+    tsr_context *context = NULL;
+    require_ok(tsr_context_create(&options, &context));
+    return context;
+}
+static inline tsr_context *test_context_on(const char *device, int32_t threads)
+{
+    tsr_context_options options = TSR_CONTEXT_OPTIONS;
+    options.device = device;
+    options.threads = threads;
+    tsr_context *context = NULL;
+    require_ok(tsr_context_create(&options, &context));
+    return context;
+}
+
+/* TESSERA_SEED or a fixed number; printed, so that a failure can be repeated. */
+static inline uint64_t test_seed(void)
+{
+    const char *text = getenv("TESSERA_SEED");
+    uint64_t seed = text && *text ? strtoull(text, NULL, 10) : 20041;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    return seed * 0x9e3779b97f4a7c15ull + 0x1234567ull;
+}
+static inline uint64_t test_random(uint64_t *state)
+{
+    uint64_t x = *state;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    return *state = x;
+}
+static inline double test_uniform(uint64_t *state) { return (double)(test_random(state) >> 11) * 0x1p-53; } /* [0,1) */
+
+#endif
