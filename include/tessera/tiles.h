@@ -1,0 +1,66 @@
+/* tessera/tiles.h: the sorted tile list: a sparse grid that stores only the tiles (4^3 or 8^3 voxels) a clamped field varies in.
+ *
+ * The field is a signed distance clamped to [-band, +band], negative inside, in world units. A tile without any voxel strictly
+ * between -band and +band is not stored: it is one of two constants, OUTSIDE (+band) or INSIDE (-band). The list is sorted by tile
+ * coordinate, z most significant, x least. Two indices can serve the same pool of tiles: SORTED (unbounded, memory proportional to
+ * the stored tiles, look-up by binary search) and PAGED (a table over a fixed domain, look-up in one read).
+ * Source: Sorted Tile List, spec levelset-stl.md 2.2-2.8 and levelset-gpu.md 2.2-2.6; streaming narrow band, spec virtual-paging.md 2.6, 2.8.
+ * Exact class: the list, its flags and every stored value are the same bits on every backend and thread count. */
+#ifndef TESSERA_TILES_H
+#define TESSERA_TILES_H
+
+#include "tessera/volume.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tsr_tiles tsr_tiles;
+
+typedef enum tsr_tiles_index { TSR_TILES_SORTED = 0, TSR_TILES_PAGED } tsr_tiles_index;
+
+typedef struct tsr_tiles_options {
+    size_t struct_size;
+    int32_t edge;            /* voxels per tile edge: 4 or 8; 0 = 8 (docs/guide/tiles.md has the measurement) */
+    tsr_tiles_index index;
+    tsr_size3 domain;        /* extents in voxels; beyond it the field is replicated and no tile is created. Zero = unbounded (SORTED only) */
+    double band;             /* half width in world units; 0 = 2.5 voxels of the smallest spacing */
+    int64_t capacity;        /* tiles to reserve; 0 = small, grows when needed. Growth copies device memory; never loses tiles */
+    int64_t memory_limit;    /* bytes of device memory the list may take; beyond it TSR_ERROR_CAPACITY and the last valid state. 0 = none */
+} tsr_tiles_options;
+#define TSR_TILES_OPTIONS { .struct_size = sizeof(tsr_tiles_options) }
+
+/* An empty list (everything outside). COPIES geometry (NULL = unit spacing). The context must outlive it. RETURNS NEW. */
+TSR_API tsr_status tsr_tiles_create(tsr_context *context, const tsr_geometry *geometry, const tsr_tiles_options *options, tsr_tiles **tiles) TSR_CHECKED;
+TSR_API void tsr_tiles_destroy(tsr_tiles **tiles);
+
+/* Replaces the content by a dense float32 field on the same device and domain, clamped to the band. Every voxel must be finite
+ * (the message names the first that is not). Cost: one pass over the field, then proportional to the stored tiles. */
+TSR_API tsr_status tsr_tiles_load(tsr_tiles *tiles, const tsr_volume *field) TSR_CHECKED;
+
+/* Writes the field into a dense float32 volume (absent tiles as +-band), or into a u8 volume as mask: 1 inside (field < 0), 0 outside.
+ * `volume` lies on the same device; its index space is the list's own. */
+TSR_API tsr_status tsr_tiles_store(const tsr_tiles *tiles, tsr_volume *volume) TSR_CHECKED;
+
+typedef struct tsr_tiles_info {
+    int64_t count, capacity;       /* tiles stored, tiles there is room for */
+    int32_t edge;
+    double band;                   /* world units */
+    int64_t device_bytes;          /* device memory held */
+    int64_t active_voxels;         /* strictly between -band and +band */
+    int64_t inside_voxels;         /* field < 0, absent inside tiles included (a bounded domain only; unbounded: enclosed ones) */
+} tsr_tiles_info;
+TSR_API tsr_status tsr_tiles_describe(const tsr_tiles *tiles, tsr_tiles_info *info) TSR_CHECKED; /* waits for the queue */
+
+TSR_API const tsr_geometry *tsr_tiles_geometry(const tsr_tiles *tiles); /* RETURNS VIEW */
+TSR_API tsr_device tsr_tiles_device(const tsr_tiles *tiles);
+TSR_API tsr_status tsr_tiles_copy(const tsr_tiles *tiles, tsr_context *context, tsr_tiles **copy) TSR_CHECKED; /* RETURNS NEW, also a snapshot */
+
+/* Downloads the list: keys[count] sorted tile coordinates (x, y, z of the tile's first voxel divided by the edge) and values
+ * [count][edge][edge][edge] (z, y, x). Either may be NULL. For tests, files and debugging. */
+TSR_API tsr_status tsr_tiles_download(const tsr_tiles *tiles, int32_t (*coordinates)[3], float *values) TSR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,189 @@
+/* grid/tile_pool.h: the data of a sorted tile list as every backend sees it, and the arithmetic on keys, areas and signs.
+ *
+ * Tiles are numbered by stable ids. Ids 0 and 1 are the two static tiles, OUTSIDE (+band) and INSIDE (-band), present in memory so
+ * that a kernel reads a missing neighbour like any other: the neighbour table holds 0 or 1 there, which is also the border flag of
+ * the source. Everything that changes from step to step (count, which buffer is current) lies in `state` on the device, so that a
+ * recorded graph of steps needs no argument of the host.
+ *
+ * Direction index of d in {-1,0,1}^3: 9 (dz+1) + 3 (dy+1) + (dx+1); middle 13; reverse of i: 26 - i. The same numbers name the 27
+ * areas of a tile (guard bands one voxel wide): area -1 of an axis is its first voxel, +1 its last. */
+#ifndef TSR_GRID_TILE_POOL_H
+#define TSR_GRID_TILE_POOL_H
+
+#include "core/hd.h"
+
+enum { TSR_TILE_OUTSIDE = 0, TSR_TILE_INSIDE = 1, TSR_TILE_FIRST = 2, TSR_TILE_MIDDLE = 13, TSR_TILE_DIRECTIONS = 27 };
+enum { TSR_NEIGHBOUR_ROW = 32 }; /* u32 per tile in the neighbour table: 27 ids, rest unused, one 128-byte line */
+
+/* Activity word of a tile: bits 0-26 areas with a voxel in the band (or beside a sign change), bit 27 class when those are 0. */
+#define TSR_ACTIVITY_AREAS 0x07ffffffu
+#define TSR_ACTIVITY_OUTSIDE (1u << 27) /* class: all voxels are +band */
+
+typedef struct tsr_tile_state {
+    int32_t count;            /* entries in the current list */
+    int32_t list;             /* which of key[2], id[2] is current */
+    int32_t phi;              /* which of phi[2] is current */
+    int32_t free_count;       /* ids on the stack */
+    int32_t created, removed; /* by the last management */
+    int32_t shortage;         /* > 0: the last management needed this many more ids than there were and changed nothing */
+    int32_t steps;            /* time steps completed since the counter was set */
+    int32_t background;       /* TSR_TILE_OUTSIDE or INSIDE: what an empty list means */
+    int32_t managed;          /* 0: phi is newer than the list (a step whose management ran short) */
+    int32_t quiet;            /* management passes since the last one that created a tile */
+    int64_t inside_tiles;     /* absent tiles of the domain (unbounded: enclosed ones) that are INSIDE */
+    int64_t active_voxels;    /* strictly inside the band, of the last step or refresh; voxels beyond the domain not counted */
+    int64_t inside_voxels;    /* phi < 0 in stored tiles, likewise */
+    uint64_t change;          /* sum over voxels of (phi_new - phi)^2 / band^2 * 2^28, rounded down per voxel, of the last step */
+    uint32_t speed_bits;      /* float bits of max |speed| over active voxels of the last step */
+    float time_step;          /* of the last step */
+    double time;              /* sum of the time steps */
+    uint32_t scratch[16];     /* counters of kernels, zero between calls */
+} tsr_tile_state;
+
+typedef struct tsr_tile_pool {
+    int32_t log2_edge;        /* 2 or 3 */
+    int32_t capacity;         /* ids 0 .. capacity-1 */
+    int32_t bounded;          /* the domain below counts */
+    int32_t domain[3];        /* voxels, x y z */
+    int32_t tiles[3];         /* domain in tiles, rounded up */
+    float band, spacing[3];
+    tsr_tile_state *state;
+    uint64_t *key[2];         /* [capacity + 1], key[count] = TSR_KEY_END */
+    uint32_t *id[2];          /* [capacity] */
+    float *phi[2];            /* [capacity][edge^3] */
+    float *payload;           /* [capacity][edge^3] speed of the client; NULL if there is none */
+    uint32_t *neighbours;     /* [capacity][TSR_NEIGHBOUR_ROW] ids */
+    uint32_t *activity;       /* [capacity] */
+    uint64_t *key_of;         /* [capacity] key of a stored id */
+    uint32_t *free_ids;       /* [capacity] stack */
+    uint32_t *created_ids;    /* [capacity] ids made by the last management, state->created of them, in list order */
+    uint32_t *table;          /* PAGED: [tiles] id or static id, linear z y x; NULL for SORTED */
+    uint32_t *scratch;        /* [scratch_words] of the backend's management, size from tiles_ops.scratch_words(capacity) */
+} tsr_tile_pool;
+
+/* ---- keys: 21 bits per axis, biased, z most significant ------------------------------------------------------------------------- */
+
+#define TSR_KEY_END UINT64_MAX
+enum { TSR_KEY_BITS = 21, TSR_KEY_BIAS = 1 << 20 };
+
+TSR_HD uint64_t tsr_key_make(int32_t x, int32_t y, int32_t z)
+{
+    return ((uint64_t)(uint32_t)(z + TSR_KEY_BIAS) << 42) | ((uint64_t)(uint32_t)(y + TSR_KEY_BIAS) << 21) | (uint64_t)(uint32_t)(x + TSR_KEY_BIAS);
+}
+TSR_HD int32_t tsr_key_x(uint64_t key) { return (int32_t)(key & 0x1fffffu) - TSR_KEY_BIAS; }
+TSR_HD int32_t tsr_key_y(uint64_t key) { return (int32_t)((key >> 21) & 0x1fffffu) - TSR_KEY_BIAS; }
+TSR_HD int32_t tsr_key_z(uint64_t key) { return (int32_t)((key >> 42) & 0x1fffffu) - TSR_KEY_BIAS; }
+
+TSR_HD int32_t tsr_direction_x(int32_t i) { return i % 3 - 1; }
+TSR_HD int32_t tsr_direction_y(int32_t i) { return i / 3 % 3 - 1; }
+TSR_HD int32_t tsr_direction_z(int32_t i) { return i / 9 - 1; }
+
+/* key + this = key of the neighbour in direction i, no carry as long as coordinates stay one tile away from the limits. */
+TSR_HD int64_t tsr_key_offset(int32_t i)
+{
+    return (int64_t)tsr_direction_z(i) * ((int64_t)1 << 42) + (int64_t)tsr_direction_y(i) * ((int64_t)1 << 21) + tsr_direction_x(i);
+}
+
+/* First entry of keys[0..count) that is >= key. */
+TSR_HD int32_t tsr_key_lower_bound(const uint64_t *keys, int32_t count, uint64_t key)
+{
+    int32_t low = 0;
+    while (count > 0) {
+        int32_t half = count >> 1;
+        if (keys[low + half] < key) {
+            low += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return low;
+}
+
+/* May a tile with this key exist? Bounded lists: inside the domain. Unbounded: one tile away from the limits of the key. */
+TSR_HD int tsr_tile_allowed(const tsr_tile_pool *pool, uint64_t key)
+{
+    int32_t x = tsr_key_x(key), y = tsr_key_y(key), z = tsr_key_z(key);
+    if (pool->bounded) return x >= 0 && y >= 0 && z >= 0 && x < pool->tiles[0] && y < pool->tiles[1] && z < pool->tiles[2];
+    return x > -TSR_KEY_BIAS && y > -TSR_KEY_BIAS && z > -TSR_KEY_BIAS && x < TSR_KEY_BIAS - 1 && y < TSR_KEY_BIAS - 1 && z < TSR_KEY_BIAS - 1;
+}
+TSR_HD int64_t tsr_tile_linear(const tsr_tile_pool *pool, uint64_t key)
+{
+    return ((int64_t)tsr_key_z(key) * pool->tiles[1] + tsr_key_y(key)) * pool->tiles[0] + tsr_key_x(key);
+}
+
+/* ---- areas ------------------------------------------------------------------------------------------------------------------------ */
+
+/* Area index (0..26) of voxel (x, y, z) of a tile with this edge. */
+TSR_HD int32_t tsr_area(int32_t x, int32_t y, int32_t z, int32_t edge)
+{
+    int32_t ax = x == 0 ? 0 : x == edge - 1 ? 2 : 1, ay = y == 0 ? 0 : y == edge - 1 ? 2 : 1, az = z == 0 ? 0 : z == edge - 1 ? 2 : 1;
+    return 9 * az + 3 * ay + ax;
+}
+
+/* Areas of the tile in direction i (seen from the middle) that touch the middle tile: spec levelset-stl.md 2.8. */
+TSR_HD uint32_t tsr_trigger_mask(int32_t i)
+{
+    const int32_t d[3] = { tsr_direction_x(i), tsr_direction_y(i), tsr_direction_z(i) };
+    uint32_t mask = 0;
+    for (int32_t a = 0; a < 27; a++) {
+        const int32_t c[3] = { tsr_direction_x(a), tsr_direction_y(a), tsr_direction_z(a) };
+        int32_t touches = 1;
+        for (int32_t k = 0; k < 3; k++) touches &= d[k] == 0 || c[k] == -d[k];
+        mask |= (uint32_t)touches << a;
+    }
+    return mask;
+}
+
+/* The neighbours (bit i = direction i) that a tile with these area bits keeps alive or asks for: the transpose of tsr_trigger_mask. */
+TSR_HD uint32_t tsr_request_mask(uint32_t areas)
+{
+    uint32_t m = areas & TSR_ACTIVITY_AREAS; /* spreads each area to the directions d with d_k in {0, a_k}: towards the middle, axis by axis */
+    m = m | ((m & 0x1249249u) << 1) | ((m & 0x4924924u) >> 1); /* bits with dx = -1 and +1 */
+    m = m | ((m & 0x01c0e07u) << 3) | ((m & 0x70381c0u) >> 3); /* dy */
+    m = m | ((m & 0x00001ffu) << 9) | ((m & 0x7fc0000u) >> 9); /* dz */
+    return m;
+}
+
+/* ---- signs of absent tiles ------------------------------------------------------------------------------------------------------- */
+
+/* Static id (OUTSIDE or INSIDE) or stored id of the tile with this key. Between stored tiles space is constant, so the sign of an
+ * absent tile is the facing neighbour entry of a stored tile in the same row, else the same row, else the same slab, else any. */
+TSR_HD uint32_t tsr_tile_in_row(const tsr_tile_pool *pool, const uint64_t *keys, const uint32_t *ids, int32_t count, uint64_t key, int32_t *found)
+{
+    int32_t at = tsr_key_lower_bound(keys, count, key);
+    *found = 1;
+    if (at < count && keys[at] == key) return ids[at];
+    if (at > 0 && keys[at - 1] >> 21 == key >> 21) return pool->neighbours[(int64_t)ids[at - 1] * TSR_NEIGHBOUR_ROW + 14];
+    if (at < count && keys[at] >> 21 == key >> 21) return pool->neighbours[(int64_t)ids[at] * TSR_NEIGHBOUR_ROW + 12];
+    *found = 0;
+    return 0;
+}
+/* As above for a row whose slab may hold it or not: looks along y for the nearest row that has tiles. */
+TSR_HD uint32_t tsr_tile_in_slab(const tsr_tile_pool *pool, const uint64_t *keys, const uint32_t *ids, int32_t count, uint64_t key, int32_t *found)
+{
+    uint32_t id = tsr_tile_in_row(pool, keys, ids, count, key, found);
+    if (*found) return id;
+    int32_t at = tsr_key_lower_bound(keys, count, key), towards = 16; /* +y seen from the row below */
+    uint64_t row;
+    if (at > 0 && keys[at - 1] >> 42 == key >> 42) row = keys[at - 1];
+    else if (at < count && keys[at] >> 42 == key >> 42) { row = keys[at]; towards = 10; }
+    else { *found = 0; return 0; }
+    id = tsr_tile_in_row(pool, keys, ids, count, (row & ~(uint64_t)0x1fffff) | (key & 0x1fffff), found);
+    return id < TSR_TILE_FIRST ? id : pool->neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + towards];
+}
+TSR_HD uint32_t tsr_tile_find(const tsr_tile_pool *pool, const uint64_t *keys, const uint32_t *ids, int32_t count, int32_t background, uint64_t key)
+{
+    int32_t found;
+    if (pool->table) return tsr_tile_allowed(pool, key) ? pool->table[tsr_tile_linear(pool, key)] : (uint32_t)background;
+    if (count == 0) return (uint32_t)background;
+    uint32_t id = tsr_tile_in_slab(pool, keys, ids, count, key, &found);
+    if (found) return id;
+    int32_t at = tsr_key_lower_bound(keys, count, key), towards = 22; /* +z seen from the slab below */
+    uint64_t slab = at > 0 ? keys[at - 1] : keys[at];
+    if (at == 0) towards = 4;
+    id = tsr_tile_in_slab(pool, keys, ids, count, (slab & ~(((uint64_t)1 << 42) - 1)) | (key & (((uint64_t)1 << 42) - 1)), &found);
+    return id < TSR_TILE_FIRST ? id : pool->neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + towards];
+}
+
+#endif

@@ -1,0 +1,28 @@
+/* grid/tiles.h: the inside of a sorted tile list (host part). */
+#ifndef TSR_GRID_TILES_H
+#define TSR_GRID_TILES_H
+
+#include "grid/tile_pool.h"
+#include "grid/tiles_ops.h"
+#include "tessera/tiles.h"
+
+struct tsr_tiles {
+    tsr_context *context;
+    tsr_geometry geometry;
+    tsr_tile_pool pool;
+    int64_t bytes, memory_limit;
+    int64_t scratch_words;
+};
+
+/* Downloads pool.state. Waits for the queue. */
+tsr_status tsr_tiles_read_state(const tsr_tiles *tiles, tsr_tile_state *state);
+/* Room for at least `capacity` ids: moves to larger arrays, contents kept. TSR_ERROR_CAPACITY beyond the memory limit (says how much is needed). */
+tsr_status tsr_tiles_reserve(tsr_tiles *tiles, int64_t capacity);
+/* Allocates the payload array (once). */
+tsr_status tsr_tiles_need_payload(tsr_tiles *tiles);
+/* Runs management until it needs no more ids; grows when short. */
+tsr_status tsr_tiles_manage(tsr_tiles *tiles);
+/* Applies spheres: inserts the tiles they meet, paints, prunes. Sphere centres and radii as in tsr_tiles_sphere. */
+tsr_status tsr_tiles_paint(tsr_tiles *tiles, const tsr_tiles_sphere *spheres, int32_t count);
+
+#endif

@@ -1,0 +1,47 @@
+/* grid/tiles_ops.h: what a backend provides for the sorted tile list. Pools are passed by pointer to a host struct whose array members
+ * are device memory; every result that the host needs lies in pool->state. No call synchronises. */
+#ifndef TSR_GRID_TILES_OPS_H
+#define TSR_GRID_TILES_OPS_H
+
+#include "device/backend.h"
+#include "grid/tile_pool.h"
+
+/* A change of the field by one sphere (spec segmentation.md 2.8): union (add) or subtraction (erase), radius and centre in world units
+ * relative to voxel (0,0,0) along the grid axes, that is index * spacing. */
+typedef struct tsr_tiles_sphere { float x, y, z, radius; int32_t erase; } tsr_tiles_sphere;
+
+typedef struct tsr_tiles_ops {
+    /* u32 words of pool->scratch that the functions below need for this capacity. */
+    int64_t (*scratch_words)(const tsr_tile_pool *pool);
+
+    /* Empties the list: state, static tiles, free stack, table. */
+    tsr_status (*clear)(tsr_queue *queue, const tsr_tile_pool *pool, int32_t background);
+
+    /* Pass 1 of loading a dense field: codes[tile] = 0 outside, 1 inside, 2 stored (row-major over pool->tiles), state->count = number of
+     * stored tiles, state->inside_tiles; *first_bad = linear index of the first voxel that is not finite or INT64_MAX (all device memory). */
+    tsr_status (*load_classify)(tsr_queue *queue, const tsr_tile_pool *pool, const float *field, uint8_t *codes, int64_t *first_bad);
+    /* Pass 2: list in order, ids 2.. in list order, values, neighbours, activity, table. Uses codes and state->count of pass 1. */
+    tsr_status (*load_fill)(tsr_queue *queue, const tsr_tile_pool *pool, const float *field, const uint8_t *codes);
+
+    /* Adds tiles for the sorted unique keys (device memory) that are allowed and absent, filled with the constant of their place; their
+     * activity is "requested" (all areas) until the next refresh. On shortage nothing changes and state->shortage tells. */
+    tsr_status (*insert)(tsr_queue *queue, const tsr_tile_pool *pool, const uint64_t *keys, int32_t count);
+
+    /* phi = min(phi, |x-c| - R) or max(phi, R - |x-c|), clamped, in all stored tiles, for each sphere in order; then refreshes. */
+    tsr_status (*paint)(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_tiles_sphere *spheres /* device */, int32_t count);
+
+    /* Recomputes activity words and the counts of state from phi. */
+    tsr_status (*refresh)(tsr_queue *queue, const tsr_tile_pool *pool);
+
+    /* One management pass (spec levelset-stl.md 2.8): from the activity words removes tiles nobody needs, creates those that are asked for,
+     * keeps list, neighbours, table, free stack and state->inside_tiles right. On shortage nothing changes (state->managed = 0). */
+    tsr_status (*manage)(tsr_queue *queue, const tsr_tile_pool *pool);
+
+    /* After the pool's arrays were moved to larger ones (old capacity given): pushes the new ids on the free stack. */
+    tsr_status (*grow)(tsr_queue *queue, const tsr_tile_pool *pool, int32_t old_capacity);
+
+    /* Dense output over the domain or any box of extents size starting at voxel `first`: float field, or u8 mask (phi < 0). */
+    tsr_status (*store)(tsr_queue *queue, const tsr_tile_pool *pool, const int32_t first[3], const int64_t size[3], float *field, uint8_t *mask);
+} tsr_tiles_ops;
+
+#endif

@@ -1,0 +1,22 @@
+/* levelset/levelset_ops.h: what a backend provides to evolve a level set on a sorted tile list. */
+#ifndef TSR_LEVELSET_OPS_H
+#define TSR_LEVELSET_OPS_H
+
+#include "grid/tiles_ops.h"
+#include "levelset/speed.h"
+#include "levelset/update.h"
+
+/* A recorded step: compute, manage tiles, speed of the created tiles. Holds copies of pool, params and speed; made anew when any changes. */
+typedef struct tsr_levelset_plan tsr_levelset_plan;
+
+typedef struct tsr_levelset_ops {
+    /* Payload of every stored tile, and state->speed_bits = max |F| over active voxels. Needed after any change of the speed or the list from outside. */
+    tsr_status (*fill_speed)(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_speed *speed);
+    tsr_status (*plan_create)(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_levelset_params *params, const tsr_speed *speed, tsr_levelset_plan **plan);
+    void (*plan_destroy)(tsr_queue *queue, tsr_levelset_plan **plan);
+    /* Queues `steps` steps; no allocation, no synchronisation. A step whose management runs short of ids leaves state->managed = 0 and
+     * shortage > 0, and every later step does nothing, until the host has grown the pool and called tiles->manage. state->steps counts. */
+    tsr_status (*plan_run)(tsr_queue *queue, tsr_levelset_plan *plan, int32_t steps);
+} tsr_levelset_ops;
+
+#endif
