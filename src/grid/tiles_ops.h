@@ -10,6 +10,18 @@
  * relative to voxel (0,0,0) along the grid axes, that is index * spacing. */
 typedef struct tsr_tiles_sphere { float x, y, z, radius; int32_t erase; } tsr_tiles_sphere;
 
+/* Rules that make every backend give the same bits:
+ *  - Ids. The free stack starts as free_ids[i] = capacity - 1 - i, so that ids 2, 3, ... are popped in turn. The u-th created tile in list order
+ *    takes free_ids[free_count - 1 - u]; then the removed ids are pushed in list order. load_fill gives ids 2.. in list order. grow pushes the new
+ *    ids in descending order, so that old_capacity is popped next.
+ *  - A created tile: both phi buffers hold its constant, activity = its class (TSR_ACTIVITY_OUTSIDE or 0), payload untouched, every neighbour entry
+ *    the stored id or the tile's own constant. A removed tile's class becomes the neighbour entry of its stored neighbours.
+ *  - Loading stores a tile iff one of its voxels in the domain is strictly inside the band or has a 6-neighbour in the domain of opposite sign (v < 0).
+ *  - A padding voxel (in a stored tile, beyond the domain) holds the value of the clamped voxel after load_fill, keeps its value in a step, is never
+ *    read as a neighbour (halo cells beyond the domain are replaced by the cell at the clamped coordinate) and never counted.
+ *  - Halo cells of absent tiles hold the neighbour entry's constant.
+ *  - Activity word: areas of voxels that are in the band or had a 6-neighbour of opposite sign; for refresh both from the current field, for a step
+ *    the band test from the new value and the sign test from the old field. No area set: class bit from the sign of the tile's voxel 0. */
 typedef struct tsr_tiles_ops {
     /* u32 words of pool->scratch that the functions below need for this capacity. */
     int64_t (*scratch_words)(const tsr_tile_pool *pool);
@@ -24,7 +36,7 @@ typedef struct tsr_tiles_ops {
     tsr_status (*load_fill)(tsr_queue *queue, const tsr_tile_pool *pool, const float *field, const uint8_t *codes);
 
     /* Adds tiles for the sorted unique keys (device memory) that are allowed and absent, filled with the constant of their place; their
-     * activity is "requested" (all areas) until the next refresh. On shortage nothing changes and state->shortage tells. */
+     * activity is TSR_ACTIVITY_AREAS (all areas) until the next refresh. On shortage nothing changes and state->shortage tells. */
     tsr_status (*insert)(tsr_queue *queue, const tsr_tile_pool *pool, const uint64_t *keys, int32_t count);
 
     /* phi = min(phi, |x-c| - R) or max(phi, R - |x-c|), clamped, in all stored tiles, for each sphere in order; then refreshes. */
