@@ -31,7 +31,7 @@ TSR_API tsr_status tsr_mesh_copy(const tsr_mesh *mesh, tsr_context *context, tsr
 typedef struct tsr_mesh_measures {
     double area, volume;
     int64_t vertices, edges, triangles;
-    int64_t euler;              /* vertices - edges + triangles, unused vertices not counted */
+    int64_t euler;              /* vertices - edges + triangles, unused vertices and degenerate triangles not counted */
     int64_t boundary_edges;     /* edges of exactly one triangle */
     int64_t nonmanifold_edges;  /* edges of more than two triangles */
     int64_t misoriented_edges;  /* edges of two triangles that run the same way */
@@ -39,7 +39,9 @@ typedef struct tsr_mesh_measures {
     int64_t degenerate_triangles; /* with a repeated vertex index */
     tsr_vec3 lower, upper;      /* bounding box */
 } tsr_mesh_measures;
-/* BORROWS a host mesh. TSR_ERROR_FORMAT if an index is out of range (names the triangle), TSR_ERROR_ARGUMENT for a device mesh. */
+/* BORROWS a host mesh. TSR_ERROR_FORMAT if an index is out of range (names the triangle) or a position is not finite (names the vertex),
+ * TSR_ERROR_ARGUMENT for a device mesh. Linear time. Degenerate triangles have no edges and join nothing. The volume of a surface with
+ * boundary is the one enclosed by the cone over it from the middle of the bounding box. */
 TSR_API tsr_status tsr_mesh_measure(const tsr_mesh *mesh, tsr_mesh_measures *measures) TSR_CHECKED;
 
 #ifdef __cplusplus

@@ -4,6 +4,7 @@
 
 #include "tessera/base.h"
 #include "tessera/device.h"
+#include "tessera/distance.h"
 #include "tessera/io.h"
 #include "tessera/mesh.h"
 #include "tessera/volume.h"

@@ -21,6 +21,7 @@ typedef struct tsr_queue {
 } tsr_queue;
 
 struct tsr_volume_ops;
+struct tsr_distance_ops;
 struct tsr_primitives_ops;
 struct tsr_tiles_ops;
 struct tsr_levelset_ops;
@@ -45,6 +46,7 @@ typedef struct tsr_backend {
     tsr_status (*fill)(tsr_queue *queue, void *device, int byte, size_t bytes);
 
     const struct tsr_volume_ops *volume;
+    const struct tsr_distance_ops *distance;
     const struct tsr_primitives_ops *primitives;
     const struct tsr_tiles_ops *tiles;
     const struct tsr_levelset_ops *levelset;

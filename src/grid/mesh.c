@@ -59,6 +59,12 @@ void tsr_mesh_shrink(tsr_mesh *mesh, int64_t vertices, int64_t triangles)
     mesh->triangle_count = triangles;
 }
 
+void tsr_mesh_drop_normals(tsr_mesh *mesh)
+{
+    give(mesh->context, mesh->normals, ((struct mesh_block *)mesh)->vertex_capacity, 3 * sizeof(float));
+    mesh->normals = NULL;
+}
+
 int64_t tsr_mesh_vertex_count(const tsr_mesh *mesh) { return mesh->vertex_count; }
 int64_t tsr_mesh_triangle_count(const tsr_mesh *mesh) { return mesh->triangle_count; }
 tsr_device tsr_mesh_device(const tsr_mesh *mesh) { return mesh->context ? mesh->context->device : (tsr_device){ TSR_DEVICE_CPU, 0 }; }

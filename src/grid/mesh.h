@@ -15,6 +15,7 @@ struct tsr_mesh {
 
 /* Makes the mesh smaller without moving memory (counts known only after extraction). */
 void tsr_mesh_shrink(tsr_mesh *mesh, int64_t vertices, int64_t triangles);
+void tsr_mesh_drop_normals(tsr_mesh *mesh);
 tsr_status tsr_mesh_require_host(const tsr_mesh *mesh, const char *what);
 
 #endif

@@ -1,0 +1,137 @@
+/* grid/distance_line.h: the distance transform of one line of voxels: lower envelope of parabolas (Felzenszwalb and Huttenlocher 2012).
+ *
+ * One signed array carries both transforms: a voxel outside holds +d2, one inside -d2, with d2 the squared distance to the nearest voxel
+ * of the other side found so far; TSR_DISTANCE_FAR where there is none. Voxels of the other side stand for the height 0. So each run of
+ * equal sign along a line needs only its own heights and the two voxels that bound it: those beyond are never nearer.
+ *
+ * Heights and weights are float32; comparisons are made in float64, exactly while the values are integers below 2^24 (equal spacing). */
+#ifndef TSR_GRID_DISTANCE_LINE_H
+#define TSR_GRID_DISTANCE_LINE_H
+
+#include <math.h>
+
+#include "grid/voxel.h"
+
+#define TSR_DISTANCE_FAR 3.0e38f
+
+/* How squared distances become the result. */
+typedef struct tsr_distance_finish {
+    int32_t mode;   /* tsr_distance_mode; negative: leave the signed squares as they are */
+    float scale;    /* world units per square root */
+    float half;     /* half a voxel */
+    float band;     /* infinity: none */
+} tsr_distance_finish;
+
+TSR_HD float tsr_distance_finished(const tsr_distance_finish *f, float value)
+{
+    if (f->mode < 0) return value;
+    float square = tsr_absf(value), distance = square < TSR_DISTANCE_FAR ? sqrtf(square) * f->scale : tsr_bits_float(0x7f800000u);
+    int inside = value < 0.0f;
+    if (f->mode == 1) return inside ? 0.0f : tsr_minf(distance, f->band);
+    distance = tsr_minf(distance - f->half, f->band);
+    return inside ? -distance : distance;
+}
+
+TSR_HD int tsr_distance_inside(const void *mask, tsr_dtype dtype, int64_t i)
+{
+    double v = tsr_voxel_load(mask, dtype, i);
+    return v == v && v != 0.0;
+}
+
+/* Signed squared distance of a voxel at x from the nearest one of the other side in its row, at `nearest` (negative: none). */
+TSR_HD float tsr_distance_along_row(int inside, int32_t x, int32_t nearest, float weight)
+{
+    double steps = (double)(x - nearest);
+    float square = nearest < 0 ? TSR_DISTANCE_FAR : (float)(steps * steps * (double)weight);
+    return inside ? -square : square;
+}
+
+/* What a line needs of its surroundings. Element i lies at [i * stride]. */
+typedef struct tsr_distance_line {
+    const float *in;
+    float *out;       /* not `in` */
+    uint16_t *stack;  /* room for n positions, stride as well */
+    int64_t in_stride, out_stride, stack_stride;
+    int32_t n;
+    float weight;     /* square of the spacing */
+} tsr_distance_line;
+
+TSR_HD double tsr_distance_height(const tsr_distance_line *l, int32_t i, int inside)
+{
+    float v = l->in[i * l->in_stride];
+    return (v < 0.0f) == inside ? (double)tsr_absf(v) : 0.0;
+}
+
+/* height + weight i^2: where the parabola at i crosses others depends only on these sums. */
+TSR_HD double tsr_distance_sum(const tsr_distance_line *l, int32_t i, int inside)
+{
+    return tsr_distance_height(l, i, inside) + (double)l->weight * ((double)i * (double)i);
+}
+
+/* 1 if the parabola at b is nowhere the lowest between a and c (a < b < c): it meets c not after it met a. */
+TSR_HD int tsr_distance_hidden(double sum_a, int32_t a, double sum_b, int32_t b, double sum_c, int32_t c)
+{
+    return (sum_b - sum_a) * (double)(c - b) >= (sum_c - sum_b) * (double)(b - a);
+}
+
+/* The run [begin, end) of one sign. */
+TSR_HD void tsr_distance_run(const tsr_distance_line *l, int32_t begin, int32_t end, int inside, const tsr_distance_finish *finish)
+{
+    int32_t depth = 0, from = begin > 0 ? begin - 1 : begin, to = end < l->n ? end : end - 1;
+    double top = 0.0, below = 0.0; /* sums of the last two parabolas of the envelope */
+    for (int32_t c = from; c <= to; c++) {
+        if (tsr_distance_height(l, c, inside) >= (double)TSR_DISTANCE_FAR) continue;
+        double sum = tsr_distance_sum(l, c, inside);
+        while (depth >= 2) {
+            int32_t b = l->stack[(depth - 1) * l->stack_stride], a = l->stack[(depth - 2) * l->stack_stride];
+            if (!tsr_distance_hidden(below, a, top, b, sum, c)) break;
+            depth--;
+            top = below;
+            if (depth >= 2) below = tsr_distance_sum(l, l->stack[(depth - 2) * l->stack_stride], inside);
+        }
+        l->stack[depth * l->stack_stride] = (uint16_t)c;
+        depth++;
+        below = top;
+        top = sum;
+    }
+    if (!depth) {
+        for (int32_t i = begin; i < end; i++)
+            l->out[i * l->out_stride] = tsr_distance_finished(finish, inside ? -TSR_DISTANCE_FAR : TSR_DISTANCE_FAR);
+        return;
+    }
+    int32_t at = 0, here = l->stack[0];
+    double height = tsr_distance_height(l, here, inside);
+    int32_t then = depth > 1 ? l->stack[l->stack_stride] : 0;
+    double then_height = depth > 1 ? tsr_distance_height(l, then, inside) : 0.0;
+    for (int32_t i = begin; i < end; i++) {
+        double best = height + (double)l->weight * ((double)(i - here) * (double)(i - here));
+        while (at + 1 < depth) {
+            double next = then_height + (double)l->weight * ((double)(i - then) * (double)(i - then));
+            if (next > best) break;
+            best = next;
+            at++;
+            here = then;
+            height = then_height;
+            if (at + 1 < depth) {
+                then = l->stack[(at + 1) * l->stack_stride];
+                then_height = tsr_distance_height(l, then, inside);
+            }
+        }
+        float square = (float)best;
+        l->out[i * l->out_stride] = tsr_distance_finished(finish, inside ? -square : square);
+    }
+}
+
+TSR_HD void tsr_distance_transform_line(const tsr_distance_line *l, const tsr_distance_finish *finish)
+{
+    int32_t begin = 0;
+    while (begin < l->n) {
+        int inside = l->in[begin * l->in_stride] < 0.0f;
+        int32_t end = begin + 1;
+        while (end < l->n && (l->in[end * l->in_stride] < 0.0f) == inside) end++;
+        tsr_distance_run(l, begin, end, inside, finish);
+        begin = end;
+    }
+}
+
+#endif

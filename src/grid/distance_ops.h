@@ -1,0 +1,15 @@
+/* grid/distance_ops.h: what a backend provides for the distance transform. All pointers are device memory of the queue. */
+#ifndef TSR_GRID_DISTANCE_OPS_H
+#define TSR_GRID_DISTANCE_OPS_H
+
+#include "device/backend.h"
+#include "grid/distance_line.h"
+
+typedef struct tsr_distance_ops {
+    int64_t (*scratch_bytes)(const tsr_queue *queue, tsr_size3 size);
+    /* One pass per axis; `weight` = squared spacing per axis relative to the smallest. */
+    tsr_status (*transform)(tsr_queue *queue, const void *mask, tsr_dtype dtype, tsr_size3 size, const float weight[3],
+                            const tsr_distance_finish *finish, void *scratch, float *distance);
+} tsr_distance_ops;
+
+#endif

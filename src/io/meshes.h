@@ -1,0 +1,49 @@
+/* io/meshes.h: what the mesh formats share. */
+#ifndef TSR_IO_MESHES_H
+#define TSR_IO_MESHES_H
+
+#include "grid/mesh.h"
+#include "io/format.h"
+#include "io/text.h"
+
+/* A host mesh counted against the memory limit of the input; RETURNS NEW. */
+tsr_status tsr_mesh_for_input(const tsr_input *input, int64_t vertices, int64_t triangles, int normals, tsr_mesh **mesh);
+/* Scratch memory counted against the same limit, to be freed by tsr_host_release(NULL, ...). */
+tsr_status tsr_scratch_for_input(const tsr_input *input, int64_t count, size_t element, const char *what, void **memory);
+
+/* A polygon as a fan of triangles round its first corner: feed the corners in order. A polygon of fewer than 3 corners gives none. */
+typedef struct tsr_fan {
+    uint32_t *next; /* where the next triangle goes */
+    int64_t corners;
+    uint32_t first, last;
+} tsr_fan;
+static inline void tsr_fan_begin(tsr_fan *fan) { fan->corners = 0; }
+static inline void tsr_fan_corner(tsr_fan *fan, uint32_t vertex)
+{
+    if (fan->corners == 0) fan->first = vertex;
+    if (fan->corners >= 2) {
+        fan->next[0] = fan->first;
+        fan->next[1] = fan->last;
+        fan->next[2] = vertex;
+        fan->next += 3;
+    }
+    fan->last = vertex;
+    fan->corners++;
+}
+static inline int64_t tsr_fan_triangles(int64_t corners) { return corners > 2 ? corners - 2 : 0; }
+
+/* The last step of every reader: positions must be finite (the message names the vertex), normals that are not become 0. */
+tsr_status tsr_mesh_check_positions(const tsr_input *input, tsr_mesh *mesh);
+
+/* The frame of the coordinates in a comment, written as "SPACE=RAS" or "SPACE=LPS" (3D Slicer's words); nothing for TSR_SPACE_NONE. */
+const char *tsr_space_comment(tsr_space space); /* "" for TSR_SPACE_NONE */
+tsr_space tsr_space_from_comment(const char *text, size_t size, tsr_space otherwise);
+
+/* Writes `before`, three numbers with 9 digits and spaces between, `after`. */
+tsr_status tsr_write_floats(tsr_output *out, const char *before, const float numbers[3], const char *after);
+
+/* The next line that is neither empty nor a comment (from '#' on), the comment cut off; an OFF or OBJ comment may name the space. 0 at the
+ * end. */
+int tsr_text_data_line(tsr_text *text, tsr_text *line, tsr_space *space);
+
+#endif

@@ -1,0 +1,210 @@
+/* io/obj.c: Wavefront OBJ. Read: v, vn, f in all its forms (i, i/t, i//n, i/t/n, negative = counted back from here), polygons as fans, lines
+ * joined by a backslash; everything else (texture, groups, materials, lines, curves) is skipped. A mesh has one normal per vertex: normals
+ * are kept if each vertex that a face uses has exactly one, otherwise dropped. */
+#include <string.h>
+
+#include "io/meshes.h"
+
+typedef struct obj_reader {
+    const char *file;
+    int64_t vertices, normals, triangles; /* in the whole file */
+    int64_t vertex, normal;               /* met so far */
+    int normals_used;                     /* some corner names a normal */
+    float *normal_table;                  /* [normals][3] */
+    uint32_t *normal_of;                  /* per vertex, NO_NORMAL before the first corner that names one */
+    int one_normal_each;
+    tsr_space space;
+} obj_reader;
+
+static const uint32_t NO_NORMAL = UINT32_MAX;
+
+/* A logical line: data lines joined while they end with a backslash. The words of the parts are served one after another. */
+typedef struct obj_line { tsr_text *text, part; int continued; tsr_space *space; } obj_line;
+
+static int take_part(obj_line *line)
+{
+    if (!tsr_text_data_line(line->text, &line->part, line->space)) return 0;
+    const char *end = line->part.end;
+    while (end > line->part.at && (end[-1] == ' ' || end[-1] == '\t')) end--;
+    line->continued = end > line->part.at && end[-1] == '\\';
+    if (line->continued) line->part.end = end - 1;
+    return 1;
+}
+
+static int next_word(obj_line *line, tsr_word *word)
+{
+    for (;;) {
+        if (tsr_text_word(&line->part, word)) return 1;
+        if (!line->continued || !take_part(line)) return 0;
+    }
+}
+
+static tsr_status read_vector(const obj_reader *r, obj_line *line, const char *what, float *to)
+{
+    char shown[32];
+    for (int i = 0; i < 3; i++) {
+        tsr_word word = { "", 0 };
+        double value = 0;
+        next_word(line, &word);
+        if (tsr_word_double(word, &value) != TSR_TEXT_OK)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: '%s' in a %s, expected three numbers", r->file, (long long)line->part.line,
+                     tsr_word_show(word, shown), what);
+        to[i] = (float)value;
+    }
+    return TSR_OK;
+}
+
+/* One of the numbers of a corner ("7", "-2"): index from 0 in *index. */
+static tsr_status resolve(const obj_reader *r, const obj_line *line, tsr_word word, int64_t so_far, int64_t total, const char *what, int64_t *index)
+{
+    char shown[32];
+    int64_t value = 0;
+    if (tsr_word_integer(word, &value) != TSR_TEXT_OK)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: '%s' in a face, expected v, v/vt, v//vn or v/vt/vn", r->file, (long long)line->part.line,
+                 tsr_word_show(word, shown));
+    *index = value < 0 ? so_far + value : value - 1;
+    if (value == 0 || *index < 0 || *index >= total)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: %s %lld in a face, expected 1 to %lld or -1 to -%lld", r->file, (long long)line->part.line, what,
+                 (long long)value, (long long)total, (long long)so_far);
+    return TSR_OK;
+}
+
+static tsr_status read_corner(obj_reader *r, const obj_line *line, tsr_word word, uint32_t *vertex)
+{
+    const char *end = word.text + word.size, *slash = (const char *)memchr(word.text, '/', word.size);
+    const char *second = slash ? (const char *)memchr(slash + 1, '/', (size_t)(end - slash - 1)) : NULL;
+    int64_t v = 0, n = 0;
+    TSR_TRY(resolve(r, line, (tsr_word){ word.text, (size_t)((slash ? slash : end) - word.text) }, r->vertex, r->vertices, "vertex", &v));
+    *vertex = (uint32_t)v;
+    if (!second || second + 1 == end) {
+        if (r->normal_of) r->one_normal_each = 0;
+        return TSR_OK;
+    }
+    TSR_TRY(resolve(r, line, (tsr_word){ second + 1, (size_t)(end - second - 1) }, r->normal, r->normals, "normal", &n));
+    if (r->normal_of) {
+        uint32_t *own = &r->normal_of[v];
+        if (*own == NO_NORMAL) *own = (uint32_t)n;
+        else if (*own != (uint32_t)n && memcmp(r->normal_table + 3 * *own, r->normal_table + 3 * n, 12)) r->one_normal_each = 0;
+    }
+    return TSR_OK;
+}
+
+/* With `mesh` NULL counts, otherwise stores. */
+static tsr_status walk(obj_reader *r, tsr_text text, tsr_mesh *mesh, tsr_fan *fan)
+{
+    tsr_word word;
+    obj_line line = { .text = &text, .space = &r->space };
+    while (take_part(&line)) {
+        next_word(&line, &word);
+        if (tsr_word_is(word, "v")) {
+            if (mesh) TSR_TRY(read_vector(r, &line, "vertex", mesh->vertices + 3 * r->vertex));
+            r->vertex++;
+        } else if (tsr_word_is(word, "vn")) {
+            if (r->normal_table) TSR_TRY(read_vector(r, &line, "normal", r->normal_table + 3 * r->normal));
+            r->normal++;
+        } else if (tsr_word_is(word, "f")) {
+            int64_t corners = 0;
+            tsr_fan_begin(fan);
+            while (next_word(&line, &word)) {
+                uint32_t vertex = 0;
+                corners++;
+                if (mesh) {
+                    TSR_TRY(read_corner(r, &line, word, &vertex));
+                    tsr_fan_corner(fan, vertex);
+                } else {
+                    r->normals_used |= memchr(word.text, '/', word.size) && word.text[word.size - 1] != '/';
+                }
+            }
+            if (corners < 3)
+                TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: a face of %lld corners, expected at least 3", r->file, (long long)line.part.line,
+                         (long long)corners);
+            if (!mesh) r->triangles += tsr_fan_triangles(corners);
+        }
+        while (next_word(&line, &word)) continue; /* texture coordinates of v, names, whatever else stands on the line */
+    }
+    return TSR_OK;
+}
+
+static void place_normals(const obj_reader *r, tsr_mesh *mesh)
+{
+    static const float none[3] = { 0, 0, 0 };
+    if (!r->one_normal_each) {
+        tsr_mesh_drop_normals(mesh);
+        return;
+    }
+    for (int64_t v = 0; v < mesh->vertex_count; v++)
+        memcpy(mesh->normals + 3 * v, r->normal_of[v] == NO_NORMAL ? none : r->normal_table + 3 * (int64_t)r->normal_of[v], sizeof none);
+}
+
+static tsr_status obj_read(tsr_input *input, const tsr_read_options *options, tsr_mesh **mesh)
+{
+    const uint8_t *bytes;
+    size_t size;
+    obj_reader r = { .file = tsr_input_name(input) };
+    tsr_fan fan = { 0 };
+    tsr_status status;
+    (void)options;
+    *mesh = NULL;
+    TSR_TRY(tsr_input_all(input, &bytes, &size));
+    TSR_TRY(walk(&r, tsr_text_make(bytes, size), NULL, &fan));
+    if (!r.vertex) TSR_FAIL(TSR_ERROR_FORMAT, "%s: no vertices (lines that begin with 'v')", r.file);
+    r.vertices = r.vertex;
+    r.normals = r.normal < (int64_t)NO_NORMAL ? r.normal : 0;
+    r.vertex = r.normal = 0;
+    r.one_normal_each = r.normals_used && r.normals;
+    TSR_TRY(tsr_mesh_for_input(input, r.vertices, r.triangles, r.one_normal_each, mesh));
+    if (r.one_normal_each) {
+        TSR_TRY_GOTO(tsr_scratch_for_input(input, r.normals, 3 * sizeof(float), "normals", (void **)&r.normal_table), done);
+        TSR_TRY_GOTO(tsr_scratch_for_input(input, r.vertices, sizeof *r.normal_of, "normals", (void **)&r.normal_of), done);
+        memset(r.normal_of, 0xff, (size_t)r.vertices * sizeof *r.normal_of);
+        memset(r.normal_table, 0, (size_t)r.normals * 3 * sizeof(float));
+    }
+    fan.next = (*mesh)->triangles;
+    TSR_TRY_GOTO(walk(&r, tsr_text_make(bytes, size), *mesh, &fan), done);
+    if (r.normal_of) place_normals(&r, *mesh);
+    TSR_TRY_GOTO(tsr_mesh_check_positions(input, *mesh), done);
+    (*mesh)->space = r.space;
+done:
+    tsr_host_release(NULL, r.normal_of, (size_t)r.vertices * sizeof *r.normal_of);
+    tsr_host_release(NULL, r.normal_table, (size_t)r.normals * 3 * sizeof(float));
+    if (status != TSR_OK) tsr_mesh_destroy(mesh);
+    return status;
+}
+
+static tsr_status write_all(tsr_output *out, const tsr_mesh *mesh)
+{
+    TSR_TRY(tsr_output_printf(out, "# tessera\n"));
+    if (mesh->space != TSR_SPACE_NONE) TSR_TRY(tsr_output_printf(out, "# %s\n", tsr_space_comment(mesh->space)));
+    for (int64_t v = 0; v < mesh->vertex_count; v++) TSR_TRY(tsr_write_floats(out, "v ", mesh->vertices + 3 * v, "\n"));
+    for (int64_t v = 0; mesh->normals && v < mesh->vertex_count; v++) TSR_TRY(tsr_write_floats(out, "vn ", mesh->normals + 3 * v, "\n"));
+    for (int64_t t = 0; t < mesh->triangle_count; t++) {
+        const uint32_t *c = mesh->triangles + 3 * t;
+        long long a = (long long)c[0] + 1, b = (long long)c[1] + 1, d = (long long)c[2] + 1;
+        if (mesh->normals) TSR_TRY(tsr_output_printf(out, "f %lld//%lld %lld//%lld %lld//%lld\n", a, a, b, b, d, d));
+        else TSR_TRY(tsr_output_printf(out, "f %lld %lld %lld\n", a, b, d));
+    }
+    return TSR_OK;
+}
+
+static tsr_status obj_write(const tsr_mesh *mesh, const char *path, const tsr_write_options *options)
+{
+    tsr_output *out = NULL;
+    TSR_TRY(tsr_output_open(path, options, &out));
+    return tsr_output_finish(&out, write_all(out, mesh));
+}
+
+/* No magic number: a text whose first data line begins with a word of the format. */
+static int obj_recognise(const tsr_signature *s)
+{
+    static const char *const words[] = { "v", "vn", "vt", "f", "o", "g", "s", "mtllib", "usemtl" };
+    tsr_text text = tsr_text_make(s->head, s->head_bytes), line;
+    tsr_space space = TSR_SPACE_NONE;
+    tsr_word word;
+    if (memchr(s->head, 0, s->head_bytes) || !tsr_text_data_line(&text, &line, &space) || !tsr_text_word(&line, &word)) return TSR_NOT_MINE;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (tsr_word_is(word, words[i])) return TSR_MAYBE_MINE;
+    return TSR_NOT_MINE;
+}
+
+const tsr_format tsr_format_obj = { .name = "obj", .kind = TSR_FILE_MESH, .extensions = { ".obj" }, .recognise = obj_recognise,
+                                    .read_mesh = obj_read, .write_mesh = obj_write };

@@ -1,0 +1,174 @@
+/* io/off.c: Object File Format (Geomview), text: [ST][C][N]OFF. One vertex and one face per line; polygons as fans; colours and texture
+ * coordinates are skipped, normals of NOFF kept. 4OFF, nOFF and binary OFF are refused. */
+#include <string.h>
+
+#include "io/meshes.h"
+
+typedef struct off_reader {
+    const char *file;
+    tsr_text text;
+    int normals;
+    int64_t vertices, faces;
+    tsr_space space;
+} off_reader;
+
+/* "OFF" with its prefixes; *size = characters of the keyword. Something may follow at once ("OFF490 518 0" exists in the wild). */
+static int parse_keyword(tsr_word word, int *normals, int *dimensions, size_t *size)
+{
+    const char *at = word.text, *end = word.text + word.size;
+    *normals = *dimensions = 0;
+    if (end - at >= 2 && at[0] == 'S' && at[1] == 'T') at += 2;
+    if (at < end && *at == 'C') at++;
+    if (at < end && *at == 'N') *normals = (at++, 1);
+    if (at < end && *at == '4') *dimensions = (at++, 1);
+    if (at < end && *at == 'n') *dimensions = (at++, 1);
+    if (end - at < 3 || memcmp(at, "OFF", 3)) return 0;
+    *size = (size_t)(at + 3 - word.text);
+    return *size == word.size || (at[3] >= '0' && at[3] <= '9');
+}
+
+static tsr_status parse_header(off_reader *r)
+{
+    char shown[32];
+    tsr_text line;
+    tsr_word word = { "", 0 };
+    int dimensions = 0;
+    size_t size = 0;
+    if (!tsr_text_data_line(&r->text, &line, &r->space) || !tsr_text_word(&line, &word) ||
+        !parse_keyword(word, &r->normals, &dimensions, &size))
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: begins with '%s', expected OFF, COFF, NOFF or CNOFF", r->file, tsr_word_show(word, shown));
+    if (dimensions) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %s has vertices of another dimension than 3", r->file, tsr_word_show(word, shown));
+    line.at = word.text + size;
+    tsr_text probe = line;
+    if (tsr_text_word(&probe, &word) && tsr_word_is_any_case(word, "BINARY"))
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: binary OFF; convert it to text or PLY", r->file);
+    int64_t *counts[2] = { &r->vertices, &r->faces };
+    for (int i = 0; i < 2; i++) {
+        tsr_text_result got = tsr_text_integer(&line, counts[i]);
+        if (got == TSR_TEXT_NONE && i == 0 && tsr_text_data_line(&r->text, &line, &r->space)) got = tsr_text_integer(&line, counts[i]);
+        if (got != TSR_TEXT_OK || *counts[i] < 0)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: no number of %s, expected 'vertices faces edges'", r->file, (long long)line.line,
+                     i ? "faces" : "vertices");
+    }
+    int64_t left = r->text.end - r->text.at; /* a vertex has at least "0 0 0\n", a face "0\n" */
+    if (r->vertices > left / 6 + 1 || r->faces > left / 2 + 1)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld vertices and %lld faces announced, but only %lld bytes follow", r->file, (long long)r->vertices,
+                 (long long)r->faces, (long long)left);
+    return TSR_OK;
+}
+
+static tsr_status next_line(off_reader *r, const char *what, int64_t number, int64_t count, tsr_text *line)
+{
+    if (tsr_text_data_line(&r->text, line, &r->space)) return TSR_OK;
+    TSR_FAIL(TSR_ERROR_FORMAT, "%s: the file ends before %s %lld of %lld", r->file, what, (long long)number, (long long)count);
+}
+
+/* With `mesh` NULL only passes by. */
+static tsr_status read_vertices(off_reader *r, tsr_mesh *mesh)
+{
+    for (int64_t v = 0; v < r->vertices; v++) {
+        tsr_text line;
+        TSR_TRY(next_line(r, "vertex", v, r->vertices, &line));
+        for (int i = 0; mesh && i < (r->normals ? 6 : 3); i++) {
+            double value = 0;
+            if (tsr_text_double(&line, &value) != TSR_TEXT_OK)
+                TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: vertex %lld, expected %d numbers", r->file, (long long)line.line, (long long)v,
+                         r->normals ? 6 : 3);
+            if (i < 3) mesh->vertices[3 * v + i] = (float)value;
+            else mesh->normals[3 * v + i - 3] = (float)value;
+        }
+    }
+    return TSR_OK;
+}
+
+/* With `fan` NULL only counts triangles. */
+static tsr_status read_faces(off_reader *r, tsr_fan *fan, int64_t *triangles)
+{
+    *triangles = 0;
+    for (int64_t f = 0; f < r->faces; f++) {
+        tsr_text line;
+        int64_t corners = 0;
+        TSR_TRY(next_line(r, "face", f, r->faces, &line));
+        if (tsr_text_integer(&line, &corners) != TSR_TEXT_OK || corners < 0 || corners > line.end - line.at)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: face %lld, expected a number of corners and as many indices", r->file,
+                     (long long)line.line, (long long)f);
+        *triangles += tsr_fan_triangles(corners);
+        if (!fan) continue;
+        tsr_fan_begin(fan);
+        for (int64_t k = 0; k < corners; k++) {
+            int64_t vertex = -1;
+            if (tsr_text_integer(&line, &vertex) != TSR_TEXT_OK || vertex < 0 || vertex >= r->vertices)
+                TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: corner %lld of face %lld is vertex %lld, expected 0 to %lld", r->file,
+                         (long long)line.line, (long long)k, (long long)f, (long long)vertex, (long long)r->vertices - 1);
+            tsr_fan_corner(fan, (uint32_t)vertex);
+        }
+    }
+    return TSR_OK;
+}
+
+static tsr_status read_body(tsr_input *input, off_reader *r, tsr_mesh **mesh)
+{
+    int64_t triangles = 0;
+    off_reader counting = *r;
+    tsr_fan fan;
+    TSR_TRY(read_vertices(&counting, NULL));
+    TSR_TRY(read_faces(&counting, NULL, &triangles));
+    TSR_TRY(tsr_mesh_for_input(input, r->vertices, triangles, r->normals, mesh));
+    fan.next = (*mesh)->triangles;
+    TSR_TRY(read_vertices(r, *mesh));
+    TSR_TRY(read_faces(r, &fan, &triangles));
+    TSR_TRY(tsr_mesh_check_positions(input, *mesh));
+    (*mesh)->space = r->space;
+    return TSR_OK;
+}
+
+static tsr_status off_read(tsr_input *input, const tsr_read_options *options, tsr_mesh **mesh)
+{
+    const uint8_t *bytes;
+    size_t size;
+    (void)options;
+    *mesh = NULL;
+    TSR_TRY(tsr_input_all(input, &bytes, &size));
+    off_reader r = { .file = tsr_input_name(input), .text = tsr_text_make(bytes, size) };
+    TSR_TRY(parse_header(&r));
+    tsr_status status = read_body(input, &r, mesh);
+    if (status != TSR_OK) tsr_mesh_destroy(mesh);
+    return status;
+}
+
+static tsr_status write_all(tsr_output *out, const tsr_mesh *mesh)
+{
+    TSR_TRY(tsr_output_printf(out, "%s\n# tessera\n", mesh->normals ? "NOFF" : "OFF"));
+    if (mesh->space != TSR_SPACE_NONE) TSR_TRY(tsr_output_printf(out, "# %s\n", tsr_space_comment(mesh->space)));
+    TSR_TRY(tsr_output_printf(out, "%lld %lld 0\n", (long long)mesh->vertex_count, (long long)mesh->triangle_count));
+    for (int64_t v = 0; v < mesh->vertex_count; v++) {
+        TSR_TRY(tsr_write_floats(out, "", mesh->vertices + 3 * v, mesh->normals ? " " : "\n"));
+        if (mesh->normals) TSR_TRY(tsr_write_floats(out, "", mesh->normals + 3 * v, "\n"));
+    }
+    for (int64_t t = 0; t < mesh->triangle_count; t++) {
+        const uint32_t *c = mesh->triangles + 3 * t;
+        TSR_TRY(tsr_output_printf(out, "3 %u %u %u\n", c[0], c[1], c[2]));
+    }
+    return TSR_OK;
+}
+
+static tsr_status off_write(const tsr_mesh *mesh, const char *path, const tsr_write_options *options)
+{
+    tsr_output *out = NULL;
+    TSR_TRY(tsr_output_open(path, options, &out));
+    return tsr_output_finish(&out, write_all(out, mesh));
+}
+
+static int off_recognise(const tsr_signature *s)
+{
+    tsr_text text = tsr_text_make(s->head, s->head_bytes), line;
+    tsr_space space = TSR_SPACE_NONE;
+    tsr_word word;
+    int normals, dimensions;
+    size_t size;
+    if (!tsr_text_data_line(&text, &line, &space) || !tsr_text_word(&line, &word)) return TSR_NOT_MINE;
+    return parse_keyword(word, &normals, &dimensions, &size) ? TSR_SURELY_MINE : TSR_NOT_MINE;
+}
+
+const tsr_format tsr_format_off = { .name = "off", .kind = TSR_FILE_MESH, .extensions = { ".off", ".noff", ".coff" }, .recognise = off_recognise,
+                                    .read_mesh = off_read, .write_mesh = off_write };

@@ -1,0 +1,48 @@
+/* io/text.h: reading numbers and words from a block of text, without copies, without the locale, without a limit on line length. */
+#ifndef TSR_IO_TEXT_H
+#define TSR_IO_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/core.h"
+
+/* A position in a text; the words before `end`. `line` counts from 1 and belongs to `at`. */
+typedef struct tsr_text {
+    const char *at, *end;
+    int64_t line;
+} tsr_text;
+
+typedef struct tsr_word {
+    const char *text; /* not terminated */
+    size_t size;
+} tsr_word;
+
+typedef enum tsr_text_result { TSR_TEXT_NONE = 0, TSR_TEXT_OK = 1, TSR_TEXT_MALFORMED = 2 } tsr_text_result;
+
+static inline tsr_text tsr_text_make(const void *bytes, size_t size)
+{
+    return (tsr_text){ (const char *)bytes, (const char *)bytes + size, 1 };
+}
+
+/* Takes the next line (without its end, LF, CR LF or CR) out of `text` as a text of its own; 0 at the end of the text. */
+int tsr_text_line(tsr_text *text, tsr_text *line);
+/* The next word up to white space; 0 at the end. White space includes line ends. */
+int tsr_text_word(tsr_text *text, tsr_word *word);
+int tsr_word_is(tsr_word word, const char *name);          /* case matters */
+int tsr_word_is_any_case(tsr_word word, const char *name);
+
+/* The next word as a number. Decimal point '.', any number of digits; "nan" and "inf" as printf writes them. The error is below 2^-60
+ * relative to the decimal number before the rounding to double, so float32 numbers written with 9 digits come back with the same bits. */
+tsr_text_result tsr_text_double(tsr_text *text, double *value);
+tsr_text_result tsr_text_integer(tsr_text *text, int64_t *value);
+tsr_text_result tsr_word_double(tsr_word word, double *value);
+tsr_text_result tsr_word_integer(tsr_word word, int64_t *value);
+
+/* Writes a float32 with 9 significant digits and '.', whatever the locale; returns the number of characters (at most 31, terminated). */
+int tsr_text_print_float(char text[32], float value);
+
+/* For messages: the first characters of a word, printable. */
+const char *tsr_word_show(tsr_word word, char shown[32]);
+
+#endif
