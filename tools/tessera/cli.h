@@ -28,6 +28,8 @@ typedef enum cli_type {
     CLI_VEC3,   /* tsr_vec3: likewise */
     CLI_CHOICE, /* int: index into the words of `choices` */
     CLI_DTYPE,  /* tsr_dtype */
+    CLI_BOX,    /* tsr_size3[2]: X,Y,Z:X,Y,Z, first and one past the last */
+    CLI_RANGE,  /* double[2]: LOWER:UPPER, either may be missing (infinite) */
     CLI_LIST    /* cli_list: may be given several times */
 } cli_type;
 
@@ -79,12 +81,30 @@ int cli_context(const cli_call *cli, tsr_context **context);
 tsr_progress cli_progress(const cli_call *cli);
 void cli_progress_end(const cli_call *cli);
 
-/* Reading and writing with the file's name in the message. Sets *code and returns NULL on failure. Memory: host. */
+/* Reading with the file's name in the message. Sets *code and returns NULL on failure. Host memory. */
 tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
 tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
-/* A CLI_USAGE error, before any work is done, if `path` (may be NULL: required) cannot become an output. */
+/* Lines of an option table that fill a tsr_read_options. */
+#define CLI_READ_OPTIONS(read)                                                                                                      \
+    { .name = "input-format", .type = CLI_TEXT, .value = &(read).format, .argument = "NAME",                                       \
+      .help = "read as nifti, nrrd, metaimage, inrimage, raw, ply, ... (default: by content)" },                                    \
+    { .name = "memory-limit", .type = CLI_COUNT, .value = &(read).memory_limit, .argument = "BYTES", .help = "refuse larger files", \
+      .lower = 1, .upper = 9e18 },                                                                                                  \
+    { .name = "raw-shape", .type = CLI_SIZE3, .value = &(read).raw_shape, .help = "extents of a raw file", .lower = 1, .upper = 1e9 }, \
+    { .name = "raw-dtype", .type = CLI_DTYPE, .value = &(read).raw_dtype, .help = "element type of a raw file" },                   \
+    { .name = "raw-spacing", .type = CLI_VEC3, .value = &(read).raw_spacing, .help = "spacing of a raw file (default 1)",           \
+      .lower = 1e-300, .upper = 1e300 },                                                                                            \
+    { .name = "raw-offset", .type = CLI_COUNT, .value = &(read).raw_offset, .argument = "BYTES", .help = "bytes to skip in a raw file", \
+      .lower = 0, .upper = 9e18 },                                                                                                  \
+    { .name = "raw-big-endian", .type = CLI_FLAG, .value = &(read).raw_big_endian, .help = "byte order of a raw file" }
+
+/* Fails before any work is done if `path` (NULL: missing) cannot become an output. */
 int cli_check_output(const cli_call *cli, const char *path);
 tsr_write_options cli_write_options(const cli_call *cli);
+#define CLI_OUTPUT_OPTION(path) { .name = "output", .letter = 'o', .type = CLI_TEXT, .value = &(path), .argument = "FILE", .help = "where the result goes" }
+
+/* Moves *volume to the context's device (which may be the host) or, with context NULL, to the host; a copy only if it lies elsewhere. */
+tsr_status cli_move_volume(tsr_context *context, tsr_volume **volume);
 
 /* JSON on stdout: values are separated and indented as they come. key NULL inside arrays. */
 void json_open(const char *key, char bracket);

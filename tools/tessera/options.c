@@ -22,7 +22,13 @@ static void globals_table(cli_globals *g, cli_option table[6])
 static const char *argument_of(const cli_option *o)
 {
     if (o->argument) return o->argument;
-    return o->type == CLI_SIZE3 || o->type == CLI_VEC3 ? "X,Y,Z" : o->type == CLI_DTYPE ? "TYPE" : "VALUE";
+    switch (o->type) {
+    case CLI_SIZE3: case CLI_VEC3: return "X,Y,Z";
+    case CLI_BOX: return "X,Y,Z:X,Y,Z";
+    case CLI_RANGE: return "LOWER:UPPER";
+    case CLI_DTYPE: return "TYPE";
+    default: return "VALUE";
+    }
 }
 
 static void print_options(const cli_option *options)
@@ -126,6 +132,35 @@ static int take_triple(const cli_call *cli, const cli_option *o, const char *tex
     return -1;
 }
 
+static int take_box(const cli_call *cli, const cli_option *o, const char *text)
+{
+    int64_t v[6];
+    const char *at = text;
+    int n = 0;
+    for (; n < 6 && read_integer(at, &v[n], &at); n++) {
+        if (*at != (n == 2 ? ':' : n == 5 ? 0 : ',')) break;
+        at += n < 5;
+    }
+    if (n < 6) return cli_usage(cli, "--%s: '%s' given, expected X,Y,Z:X,Y,Z (first voxel and one past the last)", o->name, text);
+    tsr_size3 *box = (tsr_size3 *)o->value;
+    box[0] = (tsr_size3){ v[0], v[1], v[2] };
+    box[1] = (tsr_size3){ v[3], v[4], v[5] };
+    return -1;
+}
+
+static int take_range(const cli_call *cli, const cli_option *o, const char *text)
+{
+    double range[2] = { -INFINITY, INFINITY };
+    const char *at = text;
+    int ok = *at == ':' || read_real(at, &range[0], &at);
+    ok = ok && *at++ == ':';
+    if (ok && *at) ok = read_real(at, &range[1], &at) && !*at;
+    if (!ok || range[0] > range[1] || !text[1])
+        return cli_usage(cli, "--%s: '%s' given, expected LOWER:UPPER with LOWER <= UPPER, one of them may be missing", o->name, text);
+    memcpy(o->value, range, sizeof range);
+    return -1;
+}
+
 static int take_choice(const cli_call *cli, const cli_option *o, const char *text)
 {
     int index = 0;
@@ -151,6 +186,8 @@ static int take(const cli_call *cli, const cli_option *o, const char *text)
         return -1;
     case CLI_COUNT: case CLI_INT: case CLI_REAL: return take_number(cli, o, text);
     case CLI_SIZE3: case CLI_VEC3: return take_triple(cli, o, text);
+    case CLI_BOX: return take_box(cli, o, text);
+    case CLI_RANGE: return take_range(cli, o, text);
     case CLI_CHOICE: return take_choice(cli, o, text);
     case CLI_DTYPE:
         if (tsr_dtype_parse(text, (tsr_dtype *)o->value) == TSR_OK) return -1;

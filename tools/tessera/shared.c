@@ -1,9 +1,8 @@
-/* tools/tessera/shared.c: messages, context, progress and files for all verbs. */
+/* tools/tessera/shared.c: messages, context, progress for all verbs. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, isatty */
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -120,26 +119,4 @@ double cli_seconds(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* ---- files ------------------------------------------------------------------------------------------------------------------ */
-
-int cli_check_output(const cli_call *cli, const char *path)
-{
-    if (!path) return cli_usage(cli, "--output: missing, expected -o FILE");
-    if (!strcmp(path, "-")) return CLI_OK;
-    struct stat info;
-    if (stat(path, &info) == 0) {
-        if (S_ISDIR(info.st_mode)) return cli_error(cli, CLI_FAILED, "--output: '%s' is a directory, expected a file name", path);
-        if (!cli->globals.force) return cli_error(cli, CLI_FAILED, "--output: '%s' exists: give --force to overwrite it", path);
-    }
-    return CLI_OK;
-}
-
-tsr_write_options cli_write_options(const cli_call *cli)
-{
-    tsr_write_options options = TSR_WRITE_OPTIONS;
-    options.overwrite = cli->globals.force;
-    options.progress = cli_progress(cli);
-    return options;
 }
