@@ -4,7 +4,10 @@
 #   KERNELS  compiled by nvcc into the cuda module and by the C++ compiler into the emulator module
 
 set(TESSERA_WARNINGS -Wall -Wextra -Wshadow -Wvla -Wpointer-arith -Werror)
-set(TESSERA_WARNINGS_C -Wstrict-prototypes -Wmissing-prototypes -Wdouble-promotion -Wcast-qual)
+set(TESSERA_WARNINGS_C -Wstrict-prototypes -Wmissing-prototypes -Wcast-qual)
+if(CMAKE_C_COMPILER_ID STREQUAL GNU)
+  list(APPEND TESSERA_WARNINGS_C -Wdouble-promotion) # clang also means the float macros INFINITY and NAN
+endif()
 set(TESSERA_FLOAT -ffp-contract=off -fno-math-errno -fno-trapping-math)
 
 macro(tessera_flags)
