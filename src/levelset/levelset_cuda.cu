@@ -40,7 +40,7 @@ template <int E> TSR_KERNEL(step_kernel)(tsr_tile_pool pool, tsr_levelset_params
             const float c = p[0];
             int flat = c == p[-1] && c == p[1] && c == p[-H] && c == p[H] && c == p[-H * H] && c == p[H * H];
             float v = c, speed = 0.0f;
-            if (__any_sync(TSR_WARP_ALL, !flat)) {
+            if (__any_sync(TSR_WARP_ALL, !flat || (c > -pool.band && c < pool.band))) { /* flat voxels stay; those in the band count for the speed */
                 speed = pool.payload[(int64_t)id * V + i];
                 v = tsr_levelset_update(p, H, H * H, speed, dt, &params);
             }
