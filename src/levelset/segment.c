@@ -1,4 +1,5 @@
 /* levelset/segment.c: the segmentation object: creation, the surface to start from, runs, results. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "levelset/segment.h"
 
 #include <math.h>
@@ -239,7 +240,7 @@ static double mean_gradient(const float *p, tsr_size3 n, tsr_vec3 h)
                 const float *c = p + z * sz + y * sy + x;
                 int in = c[0] < 0;
                 if ((c[1] < 0) == in && (c[sy] < 0) == in && (c[sz] < 0) == in) continue;
-                double gx = ((double)c[1] - c[-1]) / (2 * h.x), gy = ((double)c[sy] - c[-sy]) / (2 * h.y), gz = ((double)c[sz] - c[-sz]) / (2 * h.z);
+                double gx = ((double)c[1] - (double)c[-1]) / (2 * h.x), gy = ((double)c[sy] - (double)c[-sy]) / (2 * h.y), gz = ((double)c[sz] - (double)c[-sz]) / (2 * h.z);
                 sum += sqrt(gx * gx + gy * gy + gz * gz);
                 count++;
             }
