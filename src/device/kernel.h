@@ -34,6 +34,13 @@ void tsr_graph_destroy(tsr_graph **graph);
 /* First error of the launches since the last check. */
 tsr_status tsr_launch_check(tsr_queue *queue);
 
+/* Sets bytes of device memory, ordered in the queue. */
+tsr_status tsr_queue_fill(tsr_queue *queue, void *device, int byte, size_t bytes);
+
+/* As the backend's allocate and release: for memory that an operation needs for itself. */
+tsr_status tsr_queue_allocate(tsr_queue *queue, size_t bytes, void **memory);
+void tsr_queue_release(tsr_queue *queue, void *memory, size_t bytes);
+
 /* Multiprocessors of the queue's device (emu: a small number), to size persistent grids. */
 int32_t tsr_queue_processors(const tsr_queue *queue);
 

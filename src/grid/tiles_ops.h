@@ -10,6 +10,18 @@
  * relative to voxel (0,0,0) along the grid axes, that is index * spacing. */
 typedef struct tsr_tiles_sphere { float x, y, z, radius; int32_t erase; } tsr_tiles_sphere;
 
+/* New value of voxel (x, y, z) after the spheres, in order. */
+TSR_HD float tsr_paint(float v, int32_t x, int32_t y, int32_t z, const float spacing[3], float band, const tsr_tiles_sphere *spheres, int32_t count)
+{
+    for (int32_t i = 0; i < count; i++) {
+        const tsr_tiles_sphere *s = &spheres[i];
+        float dx = (float)x * spacing[0] - s->x, dy = (float)y * spacing[1] - s->y, dz = (float)z * spacing[2] - s->z;
+        float d = tsr_sqrt((dx * dx + dy * dy) + dz * dz) - s->radius;
+        v = s->erase ? tsr_maxf(v, -d) : tsr_minf(v, d);
+    }
+    return tsr_clampf(v, -band, band);
+}
+
 /* Rules that make every backend give the same bits:
  *  - Ids. The free stack starts as free_ids[i] = capacity - 1 - i, so that ids 2, 3, ... are popped in turn. The u-th created tile in list order
  *    takes free_ids[free_count - 1 - u]; then the removed ids are pushed in list order. load_fill gives ids 2.. in list order. grow pushes the new

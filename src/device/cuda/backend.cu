@@ -79,7 +79,7 @@ static tsr_status cuda_synchronize(tsr_queue *queue)
     return TSR_OK;
 }
 
-static tsr_status cuda_allocate(tsr_queue *queue, size_t bytes, void **memory)
+tsr_status tsr_queue_allocate(tsr_queue *queue, size_t bytes, void **memory)
 {
     cudaError_t error = cudaMallocAsync(memory, bytes, tsr_cuda_stream(queue));
     if (error != cudaSuccess) {
@@ -91,7 +91,7 @@ static tsr_status cuda_allocate(tsr_queue *queue, size_t bytes, void **memory)
     }
     return TSR_OK;
 }
-static void cuda_release(tsr_queue *queue, void *memory, size_t bytes)
+void tsr_queue_release(tsr_queue *queue, void *memory, size_t bytes)
 {
     (void)bytes;
     cudaFreeAsync(memory, tsr_cuda_stream(queue));
@@ -141,7 +141,7 @@ static tsr_status cuda_copy(tsr_queue *queue, void *to, const void *from, size_t
     TSR_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, tsr_cuda_stream(queue)));
     return TSR_OK;
 }
-static tsr_status cuda_fill(tsr_queue *queue, void *device, int byte, size_t bytes)
+tsr_status tsr_queue_fill(tsr_queue *queue, void *device, int byte, size_t bytes)
 {
     TSR_CUDA(cudaMemsetAsync(device, byte, bytes, tsr_cuda_stream(queue)));
     return TSR_OK;
@@ -210,12 +210,12 @@ static tsr_backend make_backend(void)
     b.queue_create = cuda_queue_create;
     b.queue_destroy = cuda_queue_destroy;
     b.synchronize = cuda_synchronize;
-    b.allocate = cuda_allocate;
-    b.release = cuda_release;
+    b.allocate = tsr_queue_allocate;
+    b.release = tsr_queue_release;
     b.upload = cuda_upload;
     b.download = cuda_download;
     b.copy = cuda_copy;
-    b.fill = cuda_fill;
+    b.fill = tsr_queue_fill;
 #define TSR_SUBJECT(name) b.name = &tsr_##name##_cuda;
 #include "device/subjects.h"
 #undef TSR_SUBJECT

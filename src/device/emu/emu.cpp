@@ -355,7 +355,7 @@ static void emu_queue_destroy(tsr_queue *queue)
     delete q;
 }
 
-static tsr_status emu_allocate(tsr_queue *queue, size_t bytes, void **memory)
+tsr_status tsr_queue_allocate(tsr_queue *queue, size_t bytes, void **memory)
 {
     emu_queue *q = (emu_queue *)queue;
     size_t rounded = page_round(bytes);
@@ -374,7 +374,7 @@ static tsr_status emu_allocate(tsr_queue *queue, size_t bytes, void **memory)
     return TSR_OK;
 }
 
-static void emu_release(tsr_queue *queue, void *memory, size_t bytes)
+void tsr_queue_release(tsr_queue *queue, void *memory, size_t bytes)
 {
     emu_queue *q = (emu_queue *)queue;
     unfenced access(queue);
@@ -411,7 +411,7 @@ static tsr_status emu_copy(tsr_queue *queue, void *to, const void *from, size_t 
     });
     return TSR_OK;
 }
-static tsr_status emu_fill(tsr_queue *queue, void *device, int byte, size_t bytes)
+tsr_status tsr_queue_fill(tsr_queue *queue, void *device, int byte, size_t bytes)
 {
     submit(queue, [=]() {
         unfenced access(queue);
@@ -526,12 +526,12 @@ extern "C" TSR_API const tsr_backend *tsr_backend_open(const tsr_module_host *ho
     b.queue_create = emu_queue_create;
     b.queue_destroy = emu_queue_destroy;
     b.synchronize = emu_synchronize;
-    b.allocate = emu_allocate;
-    b.release = emu_release;
+    b.allocate = tsr_queue_allocate;
+    b.release = tsr_queue_release;
     b.upload = emu_upload;
     b.download = emu_download;
     b.copy = emu_copy;
-    b.fill = emu_fill;
+    b.fill = tsr_queue_fill;
 #define TSR_SUBJECT(name) b.name = &tsr_##name##_cuda;
 #include "device/subjects.h"
 #undef TSR_SUBJECT

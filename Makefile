@@ -1,0 +1,45 @@
+# The front door. Everything real happens in CMake presets and scripts/.
+JOBS ?= $(shell nproc)
+export JOBS
+
+help:            ## this list
+	@grep -hE '^[a-z-]+: *.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+
+setup:           ## install the system packages that are missing (apt; says what it does)
+	@scripts/setup.sh
+
+demo:            ## the main job: a real MRI to a mask, a surface and pictures in demo/
+	@scripts/demo.sh
+
+test:            ## configure, build (warnings are errors), all suites this machine can run
+	@scripts/setup.sh
+	@scripts/test.sh dev
+
+test-deep:       ## sanitizers, fuzzers and the install test (clang needed)
+	@scripts/setup.sh --deep
+	@scripts/test-deep.sh
+
+bench:           ## all benchmarks; JSON into bench/results
+	@scripts/setup.sh
+	@scripts/bench.sh
+
+cuda-test:       ## build with CUDA and run the suites on the GPU of this machine
+	@scripts/gpu.sh build test
+
+docs:            ## API reference from the headers (doxygen)
+	@scripts/setup.sh --docs
+	@scripts/docs.sh
+
+format:          ## clang-format on every source file
+	@scripts/setup.sh --lint
+	@git ls-files '*.c' '*.h' '*.cu' '*.cpp' | xargs clang-format -i
+
+lint:            ## clang-tidy and shellcheck
+	@scripts/setup.sh --lint
+	@scripts/lint.sh
+
+clean:           ## remove build/ and demo/
+	rm -rf build demo
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-deep bench cuda-test docs format lint clean

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Installs the system packages that are missing, with apt (as root or through sudo), and says so. Does nothing when all are there.
+#   scripts/setup.sh [--deep] [--docs] [--lint]    core packages, plus those of sanitizer/fuzz runs, of the reference, of formatting
+# Package names are those of Debian 12 and Ubuntu 24.04.
+set -euo pipefail
+
+packages=(build-essential cmake pkg-config zlib1g-dev libdeflate-dev libpng-dev libcmocka-dev)
+for option in "$@"; do
+    case $option in
+    --deep) packages+=(clang) ;;
+    --docs) packages+=(doxygen) ;;
+    --lint) packages+=(clang-format clang-tidy shellcheck) ;;
+    *) echo "setup: unknown option '$option', expected --deep, --docs or --lint" >&2; exit 2 ;;
+    esac
+done
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    echo "setup: no apt here. Needed: a C11/C++17 compiler, CMake 3.25, pkg-config, zlib, libpng; better with libdeflate; tests with cmocka." >&2
+    exit 0
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+    dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null; then
+        echo "setup: missing packages: ${missing[*]}. Install them as root: apt-get install ${missing[*]}" >&2
+        exit 1
+    fi
+    as_root=(sudo)
+fi
+echo "setup: installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+quiet=(-qq -o Dpkg::Use-Pty=0)
+install() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "${quiet[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null; }
+if ! install 2>/dev/null; then # package lists may be missing or old
+    "${as_root[@]}" apt-get "${quiet[@]}" update
+    install
+fi

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# What `make test` leaves out for time: the fast suites under AddressSanitizer + UndefinedBehaviorSanitizer and under ThreadSanitizer, and
+# every fuzz target for FUZZ_SECONDS each (default 60). Goes on after a failure and fails at the end.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+seconds=${FUZZ_SECONDS:-60}
+jobs=${JOBS:-$(nproc)}
+status=0
+
+echo "== AddressSanitizer and UndefinedBehaviorSanitizer"
+# Leaks are checked; a loaded module stays mapped on purpose.
+ASAN_OPTIONS=detect_stack_use_after_return=0 scripts/test.sh asan -LE slow || status=1
+echo "== ThreadSanitizer"
+scripts/test.sh tsan -LE slow || status=1
+
+echo "== fuzz targets, $seconds s each"
+if ! command -v clang >/dev/null; then
+    echo "skipped: fuzz targets (no clang)"
+    exit $status
+fi
+if ! { cmake --preset fuzz -DTESSERA_TESTS=ON && nice cmake --build --preset fuzz -j"$jobs"; } >build/fuzz.log 2>&1; then
+    grep -E -A8 'error' build/fuzz.log | head -40
+    echo "0 1" >>build/counts
+    exit 1
+fi
+fuzz() { # TARGET: corpus in tests/fuzz/corpus/NAME where there is one; findings stay in build/fuzz/findings
+    local target=$1 name seeds=()
+    name=$(basename "$target")
+    mkdir -p "build/fuzz/findings/$name" "build/fuzz/corpus/$name"
+    [ ! -d "tests/fuzz/corpus/${name#fuzz_}" ] || seeds=("tests/fuzz/corpus/${name#fuzz_}")
+    if "$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -print_final_stats=0 -verbosity=0 \
+        -artifact_prefix="build/fuzz/findings/$name/" "build/fuzz/corpus/$name" "${seeds[@]}" >"build/fuzz/$name.log" 2>&1; then
+        echo "$name: no finding"
+        echo "1 0" >>build/counts
+    else
+        echo "$name: FINDING"
+        tail -30 "build/fuzz/$name.log"
+        echo "0 1" >>build/counts
+        return 1
+    fi
+}
+shopt -s nullglob
+targets=(build/fuzz/tests/fuzz_*)
+running=0
+for target in "${targets[@]}"; do
+    if [ ! -f "$target" ] || [ ! -x "$target" ]; then continue; fi
+    fuzz "$target" &
+    running=$((running + 1))
+    if [ "$running" -ge "$jobs" ]; then
+        wait -n || status=1
+        running=$((running - 1))
+    fi
+done
+while [ "$running" -gt 0 ]; do
+    wait -n || status=1
+    running=$((running - 1))
+done
+[ ${#targets[@]} -gt 0 ] || echo "no fuzz targets built"
+exit $status

@@ -1,0 +1,52 @@
+#!/bin/sh
+# run.sh TESSERA CASES: runs the lines of a cases file in an empty folder, in order. A line is
+#   CODE | ARGUMENTS | GLOB of stdout | GLOB of stderr
+# ARGUMENTS are split and quoted by the shell; an empty glob expects no output at all; '*' anything. The same file may use what earlier
+# lines wrote. A line that starts with '!' is a shell command to prepare or check something and must succeed. '#' starts a comment.
+set -u
+tessera=$1 cases=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+export tessera
+passed=0 failed=0 number=0
+
+trim() { printf '%s' "$1" | sed 's/^[[:space:]]*//; s/[[:space:]]*$//'; }
+fits() { # TEXT GLOB
+    # shellcheck disable=SC2254
+    case $1 in
+    $2) return 0 ;;
+    *) return 1 ;;
+    esac
+}
+wrong() {
+    failed=$((failed + 1))
+    printf 'line %s: %s\n  %s\n' "$number" "$1" "$line"
+}
+
+while IFS= read -r line || [ -n "$line" ]; do
+    number=$((number + 1))
+    case $line in
+    '' | '#'*) continue ;;
+    '!'*)
+        if sh -c "${line#!}" >out 2>&1; then passed=$((passed + 1)); else
+            wrong "the command failed"
+            cat out
+        fi
+        continue
+        ;;
+    esac
+    code=$(trim "$(printf '%s' "$line" | cut -d'|' -f1)")
+    arguments=$(trim "$(printf '%s' "$line" | cut -d'|' -f2)")
+    want_out=$(trim "$(printf '%s' "$line" | cut -d'|' -f3)")
+    want_err=$(trim "$(printf '%s' "$line" | cut -d'|' -f4)")
+    eval "\"\$tessera\" $arguments" >.out 2>.err </dev/null
+    got=$?
+    out=$(cat .out) err=$(cat .err)
+    if [ "$got" != "$code" ]; then wrong "exit code $got, expected $code; stderr: $err"
+    elif ! fits "$out" "$want_out"; then wrong "stdout does not fit '$want_out': $out"
+    elif ! fits "$err" "$want_err"; then wrong "stderr does not fit '$want_err': $err"
+    else passed=$((passed + 1)); fi
+done <"$cases"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -1,0 +1,119 @@
+/* tools/tessera/cli.h: what every verb of the command line shares: the option table, messages, the context, JSON output.
+ *
+ * A verb is one file with one function. It fills a table of options (each with the name of its API field, '-' for '_'), calls
+ * cli_parse, which also answers --help from the same table, and returns an exit code. stdout carries results only. */
+#ifndef TESSERA_CLI_H
+#define TESSERA_CLI_H
+
+#include <stdio.h>
+
+#include "tessera/tessera.h"
+
+enum cli_exit { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_DIFFERS = 3, CLI_NO_DEVICE = 4 };
+
+/* The options every verb takes. */
+typedef struct cli_globals {
+    const char *device;
+    int32_t threads;
+    int quiet, json, force;
+} cli_globals;
+
+typedef enum cli_type {
+    CLI_FLAG,   /* int: 1 when given */
+    CLI_COUNT,  /* int64_t, within [lower, upper] */
+    CLI_INT,    /* int32_t, within [lower, upper] */
+    CLI_REAL,   /* double, within [lower, upper]; finite */
+    CLI_TEXT,   /* const char *: points into argv */
+    CLI_SIZE3,  /* tsr_size3: X,Y,Z or one number for all three; each within [lower, upper] */
+    CLI_VEC3,   /* tsr_vec3: likewise */
+    CLI_CHOICE, /* int: index into the words of `choices` */
+    CLI_DTYPE,  /* tsr_dtype */
+    CLI_BOX,    /* tsr_size3[2]: X,Y,Z:X,Y,Z, first and one past the last */
+    CLI_RANGE,  /* double[2]: LOWER:UPPER, either may be missing (infinite) */
+    CLI_LIST    /* cli_list: may be given several times */
+} cli_type;
+
+typedef struct cli_list { const char *item[64]; int count; } cli_list;
+
+typedef struct cli_option {
+    const char *name;         /* without the dashes */
+    char letter;              /* short form, 0 = none */
+    cli_type type;
+    void *value;              /* where the value goes, as `type` says */
+    const char *argument;     /* how --help calls the value ("MM", "FILE") */
+    const char *help;
+    double lower, upper;      /* of numbers; both 0 = any */
+    const char *choices;      /* "none range eps" */
+    int *given;               /* set to 1 when the option occurs; may be NULL */
+} cli_option;
+
+typedef struct cli_call {
+    const struct cli_verb *verb;
+    cli_globals globals;
+    const cli_option *options; /* the verb's own; ends with a zero name */
+    char **input;
+    int inputs;
+} cli_call;
+
+typedef struct cli_verb {
+    const char *name;
+    const char *usage;        /* "[options] INPUT -o OUTPUT" */
+    const char *purpose;      /* one line */
+    const char *example;      /* commands that work on data the tool can make itself */
+    int (*run)(cli_call *cli, int argc, char **argv);
+} cli_verb;
+
+/* Parses argv[1..] by the verb's table and the global one. Returns -1 to go on, or an exit code (usage error, --help). Inputs (arguments
+ * that are no options) must number between `fewest` and `most`. */
+int cli_parse(cli_call *cli, const cli_option *options, int fewest, int most, int argc, char **argv);
+
+/* Messages on stderr: "tessera VERB: ...". cli_usage returns CLI_USAGE. cli_status prints the library's last message, with `file` and the
+ * option in front when given, and returns the exit code that belongs to the status. */
+int cli_usage(const cli_call *cli, const char *format, ...) TSR_PRINTF(2, 3);
+int cli_error(const cli_call *cli, int code, const char *format, ...) TSR_PRINTF(3, 4);
+int cli_status(const cli_call *cli, tsr_status status, const char *file);
+void cli_note(const cli_call *cli, const char *format, ...) TSR_PRINTF(2, 3); /* a remark, silenced by --quiet */
+
+/* The context the global options ask for; on failure prints and returns the exit code, else CLI_OK. */
+int cli_context(const cli_call *cli, tsr_context **context);
+
+/* Progress bar on a terminal, silent elsewhere; Ctrl-C cancels. cli_progress_end wipes the bar. */
+tsr_progress cli_progress(const cli_call *cli);
+void cli_progress_end(const cli_call *cli);
+
+/* Reading with the file's name in the message. Sets *code and returns NULL on failure. Host memory. */
+tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
+tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
+/* Lines of an option table that fill a tsr_read_options. */
+#define CLI_READ_OPTIONS(read)                                                                                                      \
+    { .name = "input-format", .type = CLI_TEXT, .value = &(read).format, .argument = "NAME",                                       \
+      .help = "read as nifti, nrrd, metaimage, inrimage, raw, ply, ... (default: by content)" },                                    \
+    { .name = "memory-limit", .type = CLI_COUNT, .value = &(read).memory_limit, .argument = "BYTES", .help = "refuse larger files", \
+      .lower = 1, .upper = 9e18 },                                                                                                  \
+    { .name = "raw-shape", .type = CLI_SIZE3, .value = &(read).raw_shape, .help = "extents of a raw file", .lower = 1, .upper = 1e9 }, \
+    { .name = "raw-dtype", .type = CLI_DTYPE, .value = &(read).raw_dtype, .help = "element type of a raw file" },                   \
+    { .name = "raw-spacing", .type = CLI_VEC3, .value = &(read).raw_spacing, .help = "spacing of a raw file (default 1)",           \
+      .lower = 1e-300, .upper = 1e300 },                                                                                            \
+    { .name = "raw-offset", .type = CLI_COUNT, .value = &(read).raw_offset, .argument = "BYTES", .help = "bytes to skip in a raw file", \
+      .lower = 0, .upper = 9e18 },                                                                                                  \
+    { .name = "raw-big-endian", .type = CLI_FLAG, .value = &(read).raw_big_endian, .help = "byte order of a raw file" }
+
+/* Fails before any work is done if `path` (NULL: missing) cannot become an output. */
+int cli_check_output(const cli_call *cli, const char *path);
+tsr_write_options cli_write_options(const cli_call *cli);
+#define CLI_OUTPUT_OPTION(path) { .name = "output", .letter = 'o', .type = CLI_TEXT, .value = &(path), .argument = "FILE", .help = "where the result goes" }
+
+/* Moves *volume to the context's device (which may be the host) or, with context NULL, to the host; a copy only if it lies elsewhere. */
+tsr_status cli_move_volume(tsr_context *context, tsr_volume **volume);
+
+/* JSON on stdout: values are separated and indented as they come. key NULL inside arrays. */
+void json_open(const char *key, char bracket);
+void json_close(char bracket);
+void json_text(const char *key, const char *value);
+void json_real(const char *key, double value); /* NaN and infinities become null */
+void json_int(const char *key, int64_t value);
+void json_bool(const char *key, int value);
+
+double cli_seconds(void); /* monotonic clock */
+
+#endif

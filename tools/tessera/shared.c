@@ -1,0 +1,122 @@
+/* tools/tessera/shared.c: messages, context, progress for all verbs. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime, isatty */
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static void message(const cli_call *cli, const char *format, va_list list)
+{
+    cli_progress_end(cli);
+    fflush(stdout);
+    fprintf(stderr, cli->verb ? "tessera %s: " : "tessera: ", cli->verb ? cli->verb->name : "");
+    vfprintf(stderr, format, list);
+    fprintf(stderr, "\n");
+}
+
+int cli_usage(const cli_call *cli, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    message(cli, format, list);
+    va_end(list);
+    return CLI_USAGE;
+}
+
+int cli_error(const cli_call *cli, int code, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    message(cli, format, list);
+    va_end(list);
+    return code;
+}
+
+void cli_note(const cli_call *cli, const char *format, ...)
+{
+    if (cli->globals.quiet) return;
+    va_list list;
+    va_start(list, format);
+    message(cli, format, list);
+    va_end(list);
+}
+
+int cli_status(const cli_call *cli, tsr_status status, const char *file)
+{
+    const char *text = tsr_error_message();
+    int code = status == TSR_ERROR_ARGUMENT ? CLI_USAGE : status == TSR_ERROR_DEVICE ? CLI_NO_DEVICE : CLI_FAILED;
+    if (file && !strstr(text, file)) return cli_error(cli, code, "%s: %s", file, text);
+    return cli_error(cli, code, "%s", text);
+}
+
+int cli_context(const cli_call *cli, tsr_context **context)
+{
+    tsr_context_options options = TSR_CONTEXT_OPTIONS;
+    options.device = cli->globals.device;
+    options.threads = cli->globals.threads;
+    tsr_status status = tsr_context_create(&options, context);
+    return status == TSR_OK ? CLI_OK : cli_status(cli, status, NULL);
+}
+
+/* ---- progress --------------------------------------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t interrupted;
+static void interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupted = 1;
+}
+
+static struct { double last; int shown; } bar;
+
+static int report(void *user, double fraction, const char *stage)
+{
+    (void)user;
+    double now = cli_seconds();
+    if (isatty(STDERR_FILENO) && now - bar.last >= 0.1) {
+        bar.last = now;
+        bar.shown = 1;
+        if (fraction >= 0) {
+            int filled = (int)(fraction * 40 + 0.5);
+            fprintf(stderr, "\r\033[K%-20.20s [%.*s%.*s] %3.0f %%", stage, filled, "========================================", 40 - filled,
+                    "                                        ", fraction * 100);
+        } else {
+            fprintf(stderr, "\r\033[K%-20.20s ...", stage);
+        }
+    }
+    return interrupted;
+}
+static int report_quiet(void *user, double fraction, const char *stage)
+{
+    (void)user;
+    (void)fraction;
+    (void)stage;
+    return interrupted;
+}
+
+tsr_progress cli_progress(const cli_call *cli)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = interrupt;
+    action.sa_flags = (int)SA_RESETHAND; /* a second Ctrl-C ends the program at once */
+    sigaction(SIGINT, &action, NULL);
+    return (tsr_progress){ cli->globals.quiet ? report_quiet : report, NULL };
+}
+
+void cli_progress_end(const cli_call *cli)
+{
+    (void)cli;
+    if (bar.shown) fprintf(stderr, "\r\033[K");
+    bar.shown = 0;
+}
+
+double cli_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}

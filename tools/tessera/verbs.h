@@ -1,0 +1,2 @@
+/* The verbs, in the order of `tessera --help`. */
+VERB(devices)
