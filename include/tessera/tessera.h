@@ -3,6 +3,7 @@
 #define TESSERA_TESSERA_H
 
 #include "tessera/base.h"
+#include "tessera/compare.h"
 #include "tessera/device.h"
 #include "tessera/distance.h"
 #include "tessera/io.h"

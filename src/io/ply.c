@@ -239,7 +239,8 @@ static tsr_status check_room(const ply_cursor *c, const ply_element *element)
         const ply_property *p = &c->header->property[element->first + i];
         least += c->header->form == PLY_ASCII ? 2 : type_bytes[p->is_list ? p->count_type : p->type];
     }
-    if (least ? element->count > (left + 1) / least : element->count > 0)
+    if (c->header->form == PLY_ASCII) left++; /* the last number needs no space after it */
+    if (least ? element->count > left / least : element->count > 0)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: element %s has %lld entries of at least %lld bytes, but only %lld bytes are left in the file", c->file,
                  element->name, (long long)element->count, (long long)least, (long long)left);
     return TSR_OK;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/parallel.h"
-#include "grid/mesh.h"
+#include "surface/vector.h"
 
 enum { CHUNK = 4096 }; /* triangles per partial sum: fixes the order of addition whatever the number of threads */
 
@@ -15,16 +15,6 @@ struct sums {
     tsr_vec3 centre;
     double *area, *volume; /* one per chunk */
 };
-
-static tsr_vec3 position(const tsr_mesh *mesh, uint32_t vertex, tsr_vec3 origin)
-{
-    const float *p = mesh->vertices + 3 * (int64_t)vertex;
-    return (tsr_vec3){ (double)p[0] - origin.x, (double)p[1] - origin.y, (double)p[2] - origin.z };
-}
-
-static tsr_vec3 cross(tsr_vec3 a, tsr_vec3 b) { return (tsr_vec3){ a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x }; }
-static double dot(tsr_vec3 a, tsr_vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-static tsr_vec3 minus(tsr_vec3 a, tsr_vec3 b) { return (tsr_vec3){ a.x - b.x, a.y - b.y, a.z - b.z }; }
 
 static void sum_chunks(void *user, int64_t begin, int64_t end, int worker)
 {
@@ -35,10 +25,10 @@ static void sum_chunks(void *user, int64_t begin, int64_t end, int worker)
         double area = 0, volume = 0;
         for (int64_t t = chunk * CHUNK; t < last; t++) {
             const uint32_t *corner = s->mesh->triangles + 3 * t;
-            tsr_vec3 a = position(s->mesh, corner[0], s->centre), b = position(s->mesh, corner[1], s->centre);
-            tsr_vec3 c = position(s->mesh, corner[2], s->centre), n = cross(minus(b, a), minus(c, a));
-            area += sqrt(dot(n, n));
-            volume += dot(a, cross(b, c));
+            tsr_vec3 a = tsr_minus(tsr_mesh_position(s->mesh, corner[0]), s->centre), b = tsr_minus(tsr_mesh_position(s->mesh, corner[1]), s->centre);
+            tsr_vec3 c = tsr_minus(tsr_mesh_position(s->mesh, corner[2]), s->centre), n = tsr_cross(tsr_minus(b, a), tsr_minus(c, a));
+            area += sqrt(tsr_dot(n, n));
+            volume += tsr_dot(a, tsr_cross(b, c));
         }
         s->area[chunk] = area;
         s->volume[chunk] = volume;
@@ -66,7 +56,7 @@ static tsr_status area_and_volume(const tsr_mesh *mesh, tsr_mesh_measures *m)
     return TSR_OK;
 }
 
-static tsr_status check_and_bound(const tsr_mesh *mesh, tsr_mesh_measures *m)
+tsr_status tsr_mesh_check(const tsr_mesh *mesh, tsr_vec3 *lower_corner, tsr_vec3 *upper_corner)
 {
     double lower[3] = { INFINITY, INFINITY, INFINITY }, upper[3] = { -INFINITY, -INFINITY, -INFINITY };
     for (int64_t v = 0; v < mesh->vertex_count; v++)
@@ -77,10 +67,9 @@ static tsr_status check_and_bound(const tsr_mesh *mesh, tsr_mesh_measures *m)
             if (p < lower[axis]) lower[axis] = p;
             if (p > upper[axis]) upper[axis] = p;
         }
-    if (mesh->vertex_count) {
-        m->lower = (tsr_vec3){ lower[0], lower[1], lower[2] };
-        m->upper = (tsr_vec3){ upper[0], upper[1], upper[2] };
-    }
+    if (!mesh->vertex_count) memset(lower, 0, sizeof lower), memset(upper, 0, sizeof upper);
+    *lower_corner = (tsr_vec3){ lower[0], lower[1], lower[2] };
+    *upper_corner = (tsr_vec3){ upper[0], upper[1], upper[2] };
     for (int64_t i = 0; i < 3 * mesh->triangle_count; i++)
         if ((int64_t)mesh->triangles[i] >= mesh->vertex_count)
             TSR_FAIL(TSR_ERROR_FORMAT, "mesh: corner %d of triangle %lld is vertex %u, expected less than %lld", (int)(i % 3), (long long)(i / 3),
@@ -206,7 +195,7 @@ tsr_status tsr_mesh_measure(const tsr_mesh *mesh, tsr_mesh_measures *measures)
     memset(measures, 0, sizeof *measures);
     TSR_TRY(tsr_mesh_require_host(mesh, "tsr_mesh_measure"));
     tsr_mesh_measures m = { .vertices = mesh->vertex_count, .triangles = mesh->triangle_count };
-    TSR_TRY(check_and_bound(mesh, &m));
+    TSR_TRY(tsr_mesh_check(mesh, &m.lower, &m.upper));
     TSR_TRY(area_and_volume(mesh, &m));
     TSR_TRY(count_edges(mesh, &m));
     TSR_TRY(count_components(mesh, &m));

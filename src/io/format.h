@@ -1,0 +1,39 @@
+/* io/format.h: what a file format provides. One format is one file with one such table; formats.h lists them. */
+#ifndef TSR_IO_FORMAT_H
+#define TSR_IO_FORMAT_H
+
+#include "io/stream.h"
+
+/* What recognition looks at. */
+typedef struct tsr_signature {
+    const uint8_t *head; /* the first bytes, gzip taken off */
+    size_t head_bytes;   /* up to TSR_HEAD_BYTES */
+    int64_t file_bytes;  /* -1 if unknown */
+} tsr_signature;
+enum { TSR_HEAD_BYTES = 4096 };
+
+/* How sure a format is. The surest wins; among equals the one whose extension fits, then the first of formats.h. */
+enum { TSR_NOT_MINE = 0, TSR_MAYBE_MINE = 1, TSR_SURELY_MINE = 2 };
+
+typedef struct tsr_format {
+    const char *name; /* as options.format names it */
+    tsr_file_kind kind;
+    const char *extensions[6]; /* with the dot, lower case, NULL at the end; ".gz" may follow any of them. The first is the usual one */
+    int (*recognise)(const tsr_signature *signature); /* NULL: by name or extension only */
+    /* Readers BORROW the input; options are complete (never NULL). Only those of the format's kind are set. */
+    tsr_status (*read_volume)(tsr_input *input, const tsr_read_options *options, tsr_volume **volume);
+    tsr_status (*write_volume)(const tsr_volume *volume, const char *path, const tsr_write_options *options);
+    tsr_status (*read_mesh)(tsr_input *input, const tsr_read_options *options, tsr_mesh **mesh);
+    tsr_status (*write_mesh)(const tsr_mesh *mesh, const char *path, const tsr_write_options *options);
+    tsr_status (*read_image)(tsr_input *input, const tsr_read_options *options, tsr_image *image);
+    tsr_status (*write_image)(const tsr_image *image, const char *path, const tsr_write_options *options);
+} tsr_format;
+
+#define TSR_FORMAT(name) extern const tsr_format tsr_format_##name;
+#include "io/formats.h"
+#undef TSR_FORMAT
+
+/* NULL if there is none of that name. */
+const tsr_format *tsr_format_find(const char *name);
+
+#endif

@@ -1,0 +1,270 @@
+/* Dispatch: which format reads or writes a file, and what is common to all. */
+#include "io/format.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const tsr_format *const formats[] = {
+#define TSR_FORMAT(name) &tsr_format_##name,
+#include "io/formats.h"
+#undef TSR_FORMAT
+};
+enum { FORMAT_COUNT = (int)(sizeof formats / sizeof formats[0]) };
+
+static const char *const kind_names[] = { "unknown", "volume", "mesh", "image" };
+
+const tsr_format *tsr_format_find(const char *name)
+{
+    for (int i = 0; i < FORMAT_COUNT; i++)
+        if (!strcasecmp(formats[i]->name, name)) return formats[i];
+    return NULL;
+}
+
+/* "nifti (.nii .hdr), nrrd (.nrrd .nhdr)": for messages. */
+static const char *format_list(tsr_file_kind kind, char *text, size_t bytes)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < FORMAT_COUNT; i++) {
+        if (kind != TSR_FILE_UNKNOWN && formats[i]->kind != kind) continue;
+        char line[128];
+        size_t n = (size_t)snprintf(line, sizeof line, "%s%s (", used ? ", " : "", formats[i]->name);
+        for (int e = 0; e < 6 && formats[i]->extensions[e] && n < sizeof line; e++)
+            n += (size_t)snprintf(line + n, sizeof line - n, "%s%s", e ? " " : "", formats[i]->extensions[e]);
+        snprintf(text + used, bytes - used, "%s)", line);
+        used = strlen(text);
+    }
+    return text;
+}
+
+/* Whether the path ends in one of the format's extensions, possibly followed by ".gz". */
+static int extension_fits(const tsr_format *format, const char *path)
+{
+    for (int e = 0; path && e < 6 && format->extensions[e]; e++) {
+        char packed[32];
+        snprintf(packed, sizeof packed, "%s.gz", format->extensions[e]);
+        if (tsr_path_has_extension(path, format->extensions[e]) || tsr_path_has_extension(path, packed)) return 1;
+    }
+    return 0;
+}
+
+static tsr_status format_named(const char *name, tsr_file_kind kind, const tsr_format **format)
+{
+    char list[640];
+    *format = tsr_format_find(name);
+    if (!*format) TSR_FAIL(TSR_ERROR_ARGUMENT, "format '%.40s' is not known: expected one of %s", name, format_list(kind, list, sizeof list));
+    if (kind != TSR_FILE_UNKNOWN && (*format)->kind != kind)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "format '%s' holds a %s, expected a %s format: %s", (*format)->name, kind_names[(*format)->kind], kind_names[kind],
+                 format_list(kind, list, sizeof list));
+    return TSR_OK;
+}
+
+/* By content, the extension deciding among equals; *format is NULL if no format claims the content. */
+static tsr_status recognise(tsr_input *input, const tsr_format **format)
+{
+    tsr_signature signature;
+    *format = NULL;
+    TSR_TRY(tsr_input_head(input, TSR_HEAD_BYTES, &signature.head, &signature.head_bytes));
+    signature.file_bytes = tsr_input_size(input);
+    int best = 0;
+    for (int i = 0; i < FORMAT_COUNT; i++) {
+        int fits = extension_fits(formats[i], tsr_input_path(input));
+        int sure = formats[i]->recognise ? formats[i]->recognise(&signature) : TSR_NOT_MINE;
+        int score = sure ? 2 * sure + fits : 0;
+        if (score > best) {
+            best = score;
+            *format = formats[i];
+        }
+    }
+    return TSR_OK;
+}
+
+static tsr_status format_of_input(tsr_input *input, const tsr_read_options *options, tsr_file_kind kind, const tsr_format **format)
+{
+    if (options->format) return format_named(options->format, kind, format);
+    TSR_TRY(recognise(input, format));
+    if (!*format && kind == TSR_FILE_VOLUME && options->raw_shape.x) *format = tsr_format_find("raw");
+    for (int i = 0; i < FORMAT_COUNT && !*format; i++) /* its reader says best what is wrong with the content */
+        if (formats[i]->kind == kind && extension_fits(formats[i], tsr_input_path(input))) *format = formats[i];
+    char list[640];
+    if (!*format) {
+        const uint8_t *head;
+        size_t bytes;
+        TSR_TRY(tsr_input_head(input, 1, &head, &bytes));
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %s, expected a %s: %s", tsr_input_name(input), bytes ? "the content is of no known format" : "the file is empty",
+                 kind_names[kind], format_list(kind, list, sizeof list));
+    }
+    if ((*format)->kind != kind)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: the file is a %s (%s), expected a %s: %s", tsr_input_name(input), kind_names[(*format)->kind], (*format)->name,
+                 kind_names[kind], format_list(kind, list, sizeof list));
+    return TSR_OK;
+}
+
+static tsr_status format_of_output(const char *path, const char *name, tsr_file_kind kind, const tsr_format **format)
+{
+    char list[640];
+    if (!path || !*path) TSR_FAIL(TSR_ERROR_ARGUMENT, "the output path is empty");
+    if (name) return format_named(name, kind, format);
+    *format = NULL;
+    for (int i = 0; i < FORMAT_COUNT && !*format; i++)
+        if (formats[i]->kind == kind && extension_fits(formats[i], path)) *format = formats[i];
+    if (!*format)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the extension names no %s format: expected one of %s, or options.format", path, kind_names[kind],
+                 format_list(kind, list, sizeof list));
+    return TSR_OK;
+}
+
+/* What every reading function begins with. `path` "-" and memory need no check; a NULL path is the caller's mistake. */
+static tsr_status open_input(const char *path, const tsr_read_options *options, tsr_read_options *own, tsr_input **input)
+{
+    TSR_TRY(TSR_OPTIONS_TAKE(own, options));
+    if (!path || !*path) TSR_FAIL(TSR_ERROR_ARGUMENT, "the input path is empty");
+    if (own->memory_limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "memory_limit is %lld, expected 0 or more bytes", (long long)own->memory_limit);
+    tsr_input_options settings = { .memory_limit = own->memory_limit, .progress = &own->progress };
+    TSR_TRY(tsr_input_open(path, &settings, input));
+    return TSR_OK;
+}
+
+static tsr_status take_write_options(const tsr_write_options *options, tsr_write_options *own)
+{
+    TSR_TRY(TSR_OPTIONS_TAKE(own, options));
+    if (own->compression < -1 || own->compression > 9)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "compression is %d, expected -1 (none), 0 (default) or 1 to 9", own->compression);
+    return TSR_OK;
+}
+
+tsr_status tsr_volume_read(const char *path, const tsr_read_options *options, tsr_volume **volume)
+{
+    if (!volume) TSR_FAIL(TSR_ERROR_ARGUMENT, "volume is NULL");
+    *volume = NULL;
+    tsr_read_options own;
+    tsr_input *input = NULL;
+    const tsr_format *format;
+    tsr_status status;
+    TSR_TRY(open_input(path, options, &own, &input));
+    TSR_TRY_GOTO(format_of_input(input, &own, TSR_FILE_VOLUME, &format), done);
+    TSR_TRY_GOTO(format->read_volume(input, &own, volume), done);
+done:
+    tsr_input_close(&input);
+    if (status != TSR_OK) tsr_volume_destroy(volume);
+    return status;
+}
+
+tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const tsr_write_options *options)
+{
+    tsr_write_options own;
+    const tsr_format *format;
+    if (!volume) TSR_FAIL(TSR_ERROR_ARGUMENT, "volume is NULL");
+    TSR_TRY(take_write_options(options, &own));
+    TSR_TRY(format_of_output(path, own.format, TSR_FILE_VOLUME, &format));
+    tsr_device device = tsr_volume_device(volume);
+    if (device.kind != TSR_DEVICE_CPU)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the volume lives on %s:%d; copy it to the host with tsr_volume_copy first", path,
+                 tsr_device_kind_name(device.kind), device.index);
+    TSR_TRY(format->write_volume(volume, path, &own));
+    return TSR_OK;
+}
+
+tsr_status tsr_mesh_read(const char *path, const tsr_read_options *options, tsr_mesh **mesh)
+{
+    if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh is NULL");
+    *mesh = NULL;
+    tsr_read_options own;
+    tsr_input *input = NULL;
+    const tsr_format *format;
+    tsr_status status;
+    TSR_TRY(open_input(path, options, &own, &input));
+    TSR_TRY_GOTO(format_of_input(input, &own, TSR_FILE_MESH, &format), done);
+    TSR_TRY_GOTO(format->read_mesh(input, &own, mesh), done);
+done:
+    tsr_input_close(&input);
+    if (status != TSR_OK) tsr_mesh_destroy(mesh);
+    return status;
+}
+
+tsr_status tsr_mesh_write(const tsr_mesh *mesh, const char *path, const tsr_write_options *options)
+{
+    tsr_write_options own;
+    const tsr_format *format;
+    if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh is NULL");
+    TSR_TRY(take_write_options(options, &own));
+    TSR_TRY(format_of_output(path, own.format, TSR_FILE_MESH, &format));
+    tsr_device device = tsr_mesh_device(mesh);
+    if (device.kind != TSR_DEVICE_CPU)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the mesh lives on %s:%d; copy it to the host with tsr_mesh_copy first", path,
+                 tsr_device_kind_name(device.kind), device.index);
+    TSR_TRY(format->write_mesh(mesh, path, &own));
+    return TSR_OK;
+}
+
+tsr_status tsr_image_create(int32_t width, int32_t height, int32_t channels, tsr_image *image)
+{
+    if (!image) TSR_FAIL(TSR_ERROR_ARGUMENT, "image is NULL");
+    *image = (tsr_image){ 0 };
+    if (width <= 0 || height <= 0 || (channels != 1 && channels != 3 && channels != 4))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "image of %d x %d pixels with %d channels: expected positive extents and 1, 3 or 4 channels", width, height, channels);
+    int64_t bytes;
+    TSR_TRY(tsr_size_bytes((tsr_size3){ width, height, channels }, 1, "image", &bytes));
+    uint8_t *pixels = (uint8_t *)calloc((size_t)bytes, 1);
+    if (!pixels) TSR_FAIL(TSR_ERROR_MEMORY, "image of %d x %d x %d: out of host memory (%lld bytes asked for)", width, height, channels, (long long)bytes);
+    *image = (tsr_image){ width, height, channels, pixels };
+    return TSR_OK;
+}
+
+void tsr_image_destroy(tsr_image *image)
+{
+    if (!image) return;
+    free(image->pixels);
+    *image = (tsr_image){ 0 };
+}
+
+tsr_status tsr_image_read(const char *path, const tsr_read_options *options, tsr_image *image)
+{
+    if (!image) TSR_FAIL(TSR_ERROR_ARGUMENT, "image is NULL");
+    *image = (tsr_image){ 0 };
+    tsr_read_options own;
+    tsr_input *input = NULL;
+    const tsr_format *format;
+    tsr_status status;
+    TSR_TRY(open_input(path, options, &own, &input));
+    TSR_TRY_GOTO(format_of_input(input, &own, TSR_FILE_IMAGE, &format), done);
+    TSR_TRY_GOTO(format->read_image(input, &own, image), done);
+done:
+    tsr_input_close(&input);
+    if (status != TSR_OK) tsr_image_destroy(image);
+    return status;
+}
+
+tsr_status tsr_image_write(const tsr_image *image, const char *path, const tsr_write_options *options)
+{
+    tsr_write_options own;
+    const tsr_format *format;
+    if (!image || !image->pixels) TSR_FAIL(TSR_ERROR_ARGUMENT, "image is NULL or has no pixels");
+    if (image->width <= 0 || image->height <= 0 || (image->channels != 1 && image->channels != 3 && image->channels != 4))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "image of %d x %d pixels with %d channels: expected positive extents and 1, 3 or 4 channels", image->width,
+                 image->height, image->channels);
+    TSR_TRY(take_write_options(options, &own));
+    TSR_TRY(format_of_output(path, own.format, TSR_FILE_IMAGE, &format));
+    TSR_TRY(format->write_image(image, path, &own));
+    return TSR_OK;
+}
+
+tsr_status tsr_file_recognise(const char *path, tsr_file_kind *kind, const char **name)
+{
+    tsr_read_options own;
+    tsr_input *input = NULL;
+    const tsr_format *format = NULL;
+    *kind = TSR_FILE_UNKNOWN;
+    *name = NULL;
+    TSR_TRY(open_input(path, NULL, &own, &input));
+    tsr_status status = recognise(input, &format);
+    tsr_input_close(&input);
+    TSR_TRY(status);
+    if (format) {
+        *kind = format->kind;
+        *name = format->name;
+    }
+    return TSR_OK;
+}

@@ -1,0 +1,22 @@
+/* surface/vector.h: float64 vectors of mesh geometry on the host. */
+#ifndef TSR_SURFACE_VECTOR_H
+#define TSR_SURFACE_VECTOR_H
+
+#include "grid/mesh.h"
+
+static inline double tsr_dot(tsr_vec3 a, tsr_vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+static inline tsr_vec3 tsr_minus(tsr_vec3 a, tsr_vec3 b) { return (tsr_vec3){ a.x - b.x, a.y - b.y, a.z - b.z }; }
+static inline tsr_vec3 tsr_cross(tsr_vec3 a, tsr_vec3 b)
+{
+    return (tsr_vec3){ a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x };
+}
+static inline tsr_vec3 tsr_mesh_position(const tsr_mesh *mesh, uint32_t vertex)
+{
+    const float *p = mesh->vertices + 3 * (int64_t)vertex;
+    return (tsr_vec3){ (double)p[0], (double)p[1], (double)p[2] };
+}
+
+/* TSR_ERROR_FORMAT, naming vertex or triangle, unless all positions are finite and all indices in range; optionally the bounding box. */
+tsr_status tsr_mesh_check(const tsr_mesh *mesh, tsr_vec3 *lower, tsr_vec3 *upper);
+
+#endif

@@ -1,0 +1,29 @@
+/* tests/fuzz/fuzz_corpus.c: under libFuzzer the seeds are written to the folder named by TESSERA_FUZZ_SEEDS, to be given as its corpus. */
+#include "fuzz/fuzz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *folder;
+static int number;
+
+void fuzz_seed(const void *bytes, size_t size)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/seed-%d", folder, number++);
+    FILE *file = fopen(path, "wb");
+    if (!file || fwrite(bytes, 1, size, file) != size || fclose(file)) {
+        perror(path);
+        exit(2);
+    }
+}
+
+int LLVMFuzzerInitialize(int *count, char ***arguments);
+int LLVMFuzzerInitialize(int *count, char ***arguments)
+{
+    (void)count;
+    (void)arguments;
+    folder = getenv("TESSERA_FUZZ_SEEDS");
+    if (folder && *folder) fuzz_seeds();
+    return 0;
+}

@@ -1,0 +1,83 @@
+/* tests/fuzz/fuzz_format.h: the body shared by the targets of all formats: define FUZZ_FORMAT, include, and write fuzz_seeds(). */
+#include "fuzz/fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/format.h"
+
+enum { FUZZ_MEMORY = 64 << 20 };
+
+static void fuzz_check(int good, const char *what)
+{
+    if (good) return;
+    write(2, what, strlen(what)) < 0 ? abort() : abort();
+}
+
+/* What is read must be usable: every voxel and vertex is touched, so that a sanitizer sees memory that is not there. */
+static volatile uint8_t fuzz_sink;
+static void fuzz_touch(const void *bytes, size_t size)
+{
+    uint8_t sum = 0;
+    for (size_t i = 0; i < size; i++) sum = (uint8_t)(sum + ((const uint8_t *)bytes)[i]);
+    fuzz_sink = sum;
+}
+
+int fuzz_accepts(const uint8_t *bytes, size_t size)
+{
+    const tsr_format *format = tsr_format_find(FUZZ_FORMAT);
+    tsr_read_options options = { .struct_size = sizeof options, .memory_limit = FUZZ_MEMORY };
+    tsr_input_options settings = { .memory_limit = FUZZ_MEMORY };
+    tsr_input *input = NULL;
+    tsr_status status = tsr_input_memory(bytes, size, "fuzz", &settings, &input);
+    if (status == TSR_OK && format->kind == TSR_FILE_VOLUME) {
+        tsr_volume *volume = NULL;
+        status = format->read_volume(input, &options, &volume);
+        if (status == TSR_OK) {
+            fuzz_touch(tsr_volume_data(volume), (size_t)tsr_volume_count(volume) * tsr_dtype_size(tsr_volume_dtype(volume)));
+            fuzz_check(tsr_geometry_check(tsr_volume_geometry(volume)) == TSR_OK, "a volume with bad geometry was accepted\n");
+        } else {
+            fuzz_check(!volume, "a failed read left a volume\n");
+        }
+        tsr_volume_destroy(&volume);
+    } else if (status == TSR_OK && format->kind == TSR_FILE_MESH) {
+        tsr_mesh *mesh = NULL;
+        status = format->read_mesh(input, &options, &mesh);
+        if (status == TSR_OK) {
+            tsr_mesh_measures measures;
+            fuzz_touch(tsr_mesh_vertices(mesh), (size_t)tsr_mesh_vertex_count(mesh) * 12);
+            fuzz_check(tsr_mesh_measure(mesh, &measures) == TSR_OK, "a mesh with bad indices was accepted\n");
+        } else {
+            fuzz_check(!mesh, "a failed read left a mesh\n");
+        }
+        tsr_mesh_destroy(&mesh);
+    } else if (status == TSR_OK) {
+        tsr_image image = { 0 };
+        status = format->read_image(input, &options, &image);
+        if (status == TSR_OK) fuzz_touch(image.pixels, (size_t)image.width * (size_t)image.height * (size_t)image.channels);
+        tsr_image_destroy(&image);
+    }
+    fuzz_check(status == TSR_OK || *tsr_error_message(), "a failure without a message\n");
+    tsr_input_close(&input);
+    return status == TSR_OK;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    fuzz_accepts(bytes, size);
+    return 0;
+}
+
+/* A seed made by the library's own writer, through a temporary file. */
+static inline void fuzz_seed_file(const char *path)
+{
+    tsr_input *input = NULL;
+    const uint8_t *bytes;
+    size_t size;
+    tsr_input_options settings = { .keep_gzip = 1 };
+    fuzz_check(tsr_input_open(path, &settings, &input) == TSR_OK && tsr_input_all(input, &bytes, &size) == TSR_OK, "cannot read back a seed\n");
+    fuzz_seed(bytes, size);
+    tsr_input_close(&input);
+    unlink(path);
+}

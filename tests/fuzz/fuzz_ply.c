@@ -1,0 +1,20 @@
+#define FUZZ_FORMAT "ply"
+#include "fuzz/fuzz_mesh.h"
+
+void fuzz_seeds(void)
+{
+    fuzz_mesh_seeds("ply", 1, 0);
+    fuzz_mesh_seeds("ply", 0, 0);
+    fuzz_mesh_seeds("ply", 0, 1);
+    fuzz_text_seed("ply\r\nformat ascii 1.0\r\ncomment SPACE=RAS\r\nelement camera 1\r\nproperty list uint8 double view\r\nelement vertex 4\r\n"
+                   "property uchar red\r\nproperty double z\r\nproperty double y\r\nproperty short x\r\nelement face 2\r\nproperty uchar flag\r\n"
+                   "property list int16 uint16 vertex_index\r\nproperty list uchar float texcoord\r\nend_header\r\n"
+                   "3 1 2 3\r\n9 0 0 0\r\n9 0 0 1\r\n9 0 1 1\r\n9 0 1 0\r\n1 4 0 1 2 3 2 .5 .5\r\n0 3 0 1 2 0\r\n");
+    static const unsigned char packed[] = "ply\nformat binary_big_endian 1.0\nelement face 1\nproperty list ushort uchar vertex_indices\nelement vertex 3\n"
+                                          "property short x\nproperty char y\nproperty double z\nend_header\n"
+                                          "\0\3\0\1\2"
+                                          "\0\1\0\0\0\0\0\0\0\0\0"
+                                          "\0\0\1\0\0\0\0\0\0\0\0"
+                                          "\0\0\0\x3f\xf0\0\0\0\0\0\0";
+    fuzz_seed(packed, sizeof packed - 1);
+}
