@@ -54,7 +54,7 @@ static void smooth_slices(void *user, int64_t begin, int64_t end, int worker)
     const struct smooth *s = (const struct smooth *)user;
     const tsr_smooth_plan *p = s->plan;
     int64_t nx = p->size[0], ny = p->size[1], radius = p->radius[1], length = 2 * radius + 1;
-    struct smooth_rows rows;
+    struct smooth_rows rows = { 0 };
     smooth_scratch(p, s->scratch + (size_t)worker * s->scratch_bytes, &rows);
     for (int64_t z = begin; z < end; z++) {
         int64_t ready = 0; /* rows smoothed along x so far */
@@ -74,7 +74,7 @@ static void smooth_columns(void *user, int64_t begin, int64_t end, int worker)
     const struct smooth *s = (const struct smooth *)user;
     const tsr_smooth_plan *p = s->plan;
     int64_t slice = p->size[0] * p->size[1], nz = p->size[2], radius = p->radius[2], length = 2 * radius + 1;
-    struct smooth_rows rows;
+    struct smooth_rows rows = { 0 };
     smooth_scratch(p, s->scratch + (size_t)worker * s->scratch_bytes, &rows);
     for (int64_t first = begin; first < end; first += PART) {
         int64_t n = tsr_min64(PART, end - first), ready = 0;

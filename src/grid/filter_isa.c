@@ -182,6 +182,17 @@ void TSR_ISA_NAME(tsr_row_statistics)(const double *v, int64_t n, int64_t first,
     block->maximum = upper[0];
 }
 
+int TSR_ISA_NAME(tsr_row_nonfinite)(const void *data, tsr_dtype dtype, int64_t begin, int64_t n)
+{
+    uint32_t bad = 0;
+    uint64_t bad_wide = 0;
+    if (dtype == TSR_F32)
+        for (int64_t i = begin; i < begin + n; i++) bad |= tsr_nonfinite_float(((const uint32_t *)data)[i]);
+    else
+        for (int64_t i = begin; i < begin + n; i++) bad_wide |= tsr_nonfinite_double(((const uint64_t *)data)[i]);
+    return bad || bad_wide;
+}
+
 void TSR_ISA_NAME(tsr_row_threshold)(const double *TSR_RESTRICT v, int64_t n, double lower, double upper, uint8_t *TSR_RESTRICT mask)
 {
     for (int64_t i = 0; i < n; i++) mask[i] = tsr_in_interval(v[i], lower, upper);

@@ -154,9 +154,11 @@ typedef struct tsr_block_statistics {
 
 TSR_HD int tsr_is_finite(double v) { return v - v == 0.0; }
 
-/* What one lane gathers; sums and extremes skip what is not finite. */
-typedef struct tsr_lane_statistics { double sum, minimum, maximum; } tsr_lane_statistics;
+/* 1 for the bits of a NaN or infinity: the exponent is all ones. */
+TSR_HD uint32_t tsr_nonfinite_float(uint32_t bits) { return (bits & 0x7f800000u) == 0x7f800000u; }
+TSR_HD uint64_t tsr_nonfinite_double(uint64_t bits) { return (bits & 0x7ff0000000000000ull) == 0x7ff0000000000000ull; }
 
+/* What a lane gathers skips what is not finite. */
 TSR_HD double tsr_lane_add(double sum, double v) { return sum + (tsr_is_finite(v) ? v : 0.0); }
 TSR_HD double tsr_lane_minimum(double minimum, double v) { return tsr_is_finite(v) && v < minimum ? v : minimum; }
 TSR_HD double tsr_lane_maximum(double maximum, double v) { return tsr_is_finite(v) && v > maximum ? v : maximum; }

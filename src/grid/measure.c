@@ -48,13 +48,29 @@ done:
     return status;
 }
 
+static tsr_status find_nonfinite(tsr_context *context, const tsr_volume *volume, uint32_t *bad)
+{
+    tsr_status status;
+    void *device = NULL;
+    TSR_TRY(tsr_device_allocate(context, sizeof *bad, &device));
+    TSR_TRY_GOTO(context->backend->fill(context->queue, device, 0, sizeof *bad), done);
+    TSR_TRY_GOTO(context->backend->volume->find_nonfinite(context->queue, volume->data, volume->dtype, tsr_volume_count(volume), (uint32_t *)device), done);
+    TSR_TRY_GOTO(context->backend->download(context->queue, bad, device, sizeof *bad), done);
+done:
+    tsr_device_release(context, device, sizeof *bad);
+    return status;
+}
+
 tsr_status tsr_volume_check_finite(tsr_context *context, const tsr_volume *volume, const char *name)
 {
     tsr_statistics s;
+    uint32_t bad = 0;
     TSR_TRY(tsr_volume_require(context, volume, name));
     if (volume->dtype != TSR_F32 && volume->dtype != TSR_F64) return TSR_OK;
-    TSR_TRY(tsr_volume_statistics(context, volume, &s));
-    if (s.first_nonfinite < 0) return TSR_OK;
+    TSR_TRY(find_nonfinite(context, volume, &bad));
+    if (!bad) return TSR_OK;
+    TSR_TRY(tsr_volume_statistics(context, volume, &s)); /* where and how many: only for the message */
+    TSR_ASSERT(s.first_nonfinite >= 0);
     int64_t i = s.first_nonfinite, nx = volume->size.x, ny = volume->size.y;
     TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %lld voxels are NaN and %lld infinite, the first at (%lld, %lld, %lld); expected finite values", name,
              (long long)s.nan_count, (long long)s.infinite_count, (long long)(i % nx), (long long)(i / nx % ny), (long long)(i / nx / ny));

@@ -107,6 +107,22 @@ static tsr_status cpu_statistics(tsr_queue *queue, const tsr_source *from, int64
     return TSR_OK;
 }
 
+struct search { const void *data; tsr_dtype dtype; uint32_t *bad; };
+
+static void search_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct search *s = (const struct search *)user;
+    (void)worker;
+    if (TSR_ISA_SELECT(tsr_row_nonfinite)(s->data, s->dtype, begin, end - begin)) __atomic_store_n(s->bad, 1, __ATOMIC_RELAXED);
+}
+
+static tsr_status cpu_find_nonfinite(tsr_queue *queue, const void *data, tsr_dtype dtype, int64_t count, uint32_t *bad)
+{
+    struct search s = { data, dtype, bad };
+    tsr_parallel(queue->threads, count, GRAIN, search_range, &s);
+    return TSR_OK;
+}
+
 static void histogram_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct measure *m = (const struct measure *)user;
@@ -217,6 +233,7 @@ const tsr_volume_ops tsr_volume_cpu = {
     .smooth = tsr_cpu_smooth,
     .laplacian = tsr_cpu_laplacian,
     .statistics = cpu_statistics,
+    .find_nonfinite = cpu_find_nonfinite,
     .histogram = cpu_histogram,
     .threshold = cpu_threshold,
     .combine = cpu_combine,

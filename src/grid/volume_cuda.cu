@@ -133,6 +133,22 @@ static tsr_status cuda_statistics(tsr_queue *queue, const tsr_source *from, int6
     return TSR_OK;
 }
 
+TSR_KERNEL(nonfinite_kernel)(const void *data, tsr_dtype dtype, int64_t count, uint32_t *bad)
+{
+    int64_t step = (int64_t)gridDim.x * blockDim.x;
+    uint64_t found = 0;
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
+        found |= dtype == TSR_F32 ? (uint64_t)tsr_nonfinite_float(((const uint32_t *)data)[i]) : tsr_nonfinite_double(((const uint64_t *)data)[i]);
+    if (found) atomicOr(bad, 1u);
+}
+
+static tsr_status cuda_find_nonfinite(tsr_queue *queue, const void *data, tsr_dtype dtype, int64_t count, uint32_t *bad)
+{
+    TSR_LAUNCH(queue, nonfinite_kernel, tsr_stream_blocks(queue, count), THREADS, 0, data, dtype, count, bad);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
 /* ---- histogram: per block in shared memory while it fits, then one atomic per used bin ---------------------------------------------------- */
 
 enum { SHARED_BINS = 8192 };
@@ -172,6 +188,7 @@ static tsr_volume_ops make_ops(void)
     ops.smooth_needs_scratch = 1;
     ops.laplacian = tsr_cuda_laplacian;
     ops.statistics = cuda_statistics;
+    ops.find_nonfinite = cuda_find_nonfinite;
     ops.histogram = cuda_histogram;
     ops.threshold = cuda_threshold;
     ops.combine = cuda_combine;

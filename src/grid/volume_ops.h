@@ -29,6 +29,8 @@ typedef struct tsr_volume_ops {
     tsr_status (*laplacian)(tsr_queue *queue, const float *from, float *to, const int64_t size[3], const float inverse[3]);
     /* one record per TSR_STATISTICS_BLOCK voxels, first_nonfinite counted from the volume's begin */
     tsr_status (*statistics)(tsr_queue *queue, const tsr_source *from, int64_t count, tsr_block_statistics *blocks);
+    /* *bad |= 1 if a stored value is NaN or infinite; f32 and f64 only */
+    tsr_status (*find_nonfinite)(tsr_queue *queue, const void *data, tsr_dtype dtype, int64_t count, uint32_t *bad);
     /* counts of bins + 3 numbers, zero before */
     tsr_status (*histogram)(tsr_queue *queue, const tsr_source *from, int64_t count, const tsr_histogram_plan *plan, uint64_t *counts);
     tsr_status (*threshold)(tsr_queue *queue, const tsr_source *from, int64_t count, double lower, double upper, uint8_t *mask);
