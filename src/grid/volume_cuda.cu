@@ -8,7 +8,7 @@ template <tsr_dtype T> TSR_KERNEL(convert_kernel)(tsr_source from, void *to, tsr
 {
     int64_t step = (int64_t)gridDim.x * (THREADS * UNROLL);
     for (int64_t i = (int64_t)blockIdx.x * (THREADS * UNROLL) + threadIdx.x; i < count; i += step) {
-        double v[UNROLL];
+        double v[UNROLL] = { 0.0 };
 #pragma unroll
         for (int k = 0; k < UNROLL; k++)
             if (i + k * THREADS < count) v[k] = tsr_source_real<T>(from, i + k * THREADS);
@@ -29,7 +29,7 @@ template <tsr_dtype T> TSR_KERNEL(threshold_kernel)(tsr_source from, int64_t cou
 {
     int64_t step = (int64_t)gridDim.x * (THREADS * UNROLL);
     for (int64_t i = (int64_t)blockIdx.x * (THREADS * UNROLL) + threadIdx.x; i < count; i += step) {
-        uint8_t v[UNROLL];
+        uint8_t v[UNROLL] = { 0 };
 #pragma unroll
         for (int k = 0; k < UNROLL; k++)
             if (i + k * THREADS < count) v[k] = tsr_in_interval(tsr_source_real<T>(from, i + k * THREADS), lower, upper);
@@ -76,7 +76,7 @@ template <tsr_dtype T> TSR_KERNEL(statistics_kernel)(tsr_source from, int64_t co
     TSR_SHARED(uint32_t, bad, 2);
     uint32_t lane = threadIdx.x;
     int64_t first = (int64_t)blockIdx.x * TSR_STATISTICS_BLOCK;
-    double v[TSR_STATISTICS_ROWS], s = 0.0, low = TSR_LARGEST, high = -TSR_LARGEST;
+    double v[TSR_STATISTICS_ROWS] = { 0.0 }, s = 0.0, low = TSR_LARGEST, high = -TSR_LARGEST;
     if (lane == 0) {
         first_bad[0] = TSR_NO_INDEX;
         bad[0] = bad[1] = 0;
