@@ -169,17 +169,19 @@ struct rearrange {
         for (int64_t x = x0; x < x1; x++) out_[x] = row < 0 || column[x - x0] < 0 ? constant_ : in_[column[x - x0]];      \
     } while (0)
 
-/* Rows [y0, y1) of slice z, in strips of output x: where x runs across the input's rows, a strip of 64 keeps its cache lines for the next y. */
-static void rearrange_rows(const struct rearrange *r, int64_t z, int64_t y0, int64_t y1)
+/* Where an output axis `across` (1 or 2) runs along the input's rows: pieces of TILE voxels by TILE of its indices, whose input fits the
+ * first-level cache, so that every cache line is fetched once. */
+enum { TILE = 64 };
+static void rearrange_tile(const struct rearrange *r, int across, int64_t other, int64_t a0, int64_t a1)
 {
-    enum { STRIP = 64 };
     const tsr_rearrange *p = r->plan;
-    int64_t column[STRIP], iz = tsr_rearrange_axis(p, 2, z);
-    for (int64_t x0 = 0; x0 < p->size[0]; x0 += STRIP) {
-        int64_t x1 = tsr_min64(x0 + STRIP, p->size[0]);
+    int64_t column[TILE], fixed = tsr_rearrange_axis(p, 3 - across, other);
+    for (int64_t x0 = 0; x0 < p->size[0]; x0 += TILE) {
+        int64_t x1 = tsr_min64(x0 + TILE, p->size[0]);
         for (int64_t x = x0; x < x1; x++) column[x - x0] = tsr_rearrange_axis(p, 0, x);
-        for (int64_t y = y0; y < y1; y++) {
-            int64_t iy = tsr_rearrange_axis(p, 1, y), row = iz < 0 || iy < 0 ? -1 : iz + iy, out = (z * p->size[1] + y) * p->size[0];
+        for (int64_t a = a0; a < a1; a++) {
+            int64_t moving = tsr_rearrange_axis(p, across, a), row = fixed < 0 || moving < 0 ? -1 : fixed + moving;
+            int64_t out = (across == 1 ? other * p->size[1] + a : a * p->size[1] + other) * p->size[0];
             switch (r->element) {
             case 1: REARRANGE_TYPE(uint8_t); break;
             case 2: REARRANGE_TYPE(uint16_t); break;
@@ -187,6 +189,20 @@ static void rearrange_rows(const struct rearrange *r, int64_t z, int64_t y0, int
             default: REARRANGE_TYPE(uint64_t); break;
             }
         }
+    }
+}
+
+static int across_axis(const tsr_rearrange *p) { return p->axes[2] == 0 ? 2 : 1; }
+
+static void rearrange_tiles(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct rearrange *r = (const struct rearrange *)user;
+    int across = across_axis(r->plan);
+    int64_t others = r->plan->size[3 - across];
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t a0 = i / others * TILE;
+        rearrange_tile(r, across, i % others, a0, tsr_min64(a0 + TILE, r->plan->size[across]));
     }
 }
 
@@ -208,21 +224,16 @@ static void rearrange_copy_row(const struct rearrange *r, int64_t z, int64_t y)
 static void rearrange_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct rearrange *r = (const struct rearrange *)user;
-    int64_t ny = r->plan->size[1];
     (void)worker;
-    for (int64_t i = begin; i < end;) {
-        int64_t z = i / ny, y = i % ny, rows = tsr_min64(end - i, ny - y);
-        if (r->plan->axes[0] == 0 && !r->plan->flip[0])
-            for (int64_t k = 0; k < rows; k++) rearrange_copy_row(r, z, y + k);
-        else rearrange_rows(r, z, y, y + rows);
-        i += rows;
-    }
+    for (int64_t i = begin; i < end; i++) rearrange_copy_row(r, i / r->plan->size[1], i % r->plan->size[1]);
 }
 
 static tsr_status cpu_rearrange(tsr_queue *queue, const tsr_rearrange *plan, const void *from, void *to, size_t element)
 {
     struct rearrange r = { plan, (const char *)from, (char *)to, element };
-    tsr_parallel(queue->threads, plan->size[1] * plan->size[2], 64, rearrange_range, &r);
+    int across = across_axis(plan);
+    if (plan->axes[0] == 0 && !plan->flip[0]) tsr_parallel(queue->threads, plan->size[1] * plan->size[2], 64, rearrange_range, &r);
+    else tsr_parallel(queue->threads, plan->size[3 - across] * tsr_ceil_div(plan->size[across], TILE), 4, rearrange_tiles, &r);
     return TSR_OK;
 }
 
