@@ -125,7 +125,6 @@ void TSR_ISA_NAME(tsr_row_gather)(double *TSR_RESTRICT out, int taps, const doub
 }
 
 /* Lanes of one statistics block: full rows as vectors, the last row as far as it goes. */
-enum { STRIP = 32 };
 void TSR_ISA_NAME(tsr_row_statistics)(const double *v, int64_t n, int64_t first, tsr_block_statistics *block)
 {
     double sum[TSR_STATISTICS_LANES] = { 0 }, lower[TSR_STATISTICS_LANES], upper[TSR_STATISTICS_LANES];
@@ -135,15 +134,14 @@ void TSR_ISA_NAME(tsr_row_statistics)(const double *v, int64_t n, int64_t first,
         lower[j] = TSR_LARGEST;
         upper[j] = -TSR_LARGEST;
     }
-    for (int strip = 0; strip < TSR_STATISTICS_LANES; strip += STRIP) {
-        for (int64_t row = 0; row < rows; row++) {
-            const double *p = v + row * TSR_STATISTICS_LANES + strip;
-            for (int j = 0; j < STRIP; j++) {
-                sum[strip + j] = tsr_lane_add(sum[strip + j], p[j]);
-                lower[strip + j] = tsr_lane_minimum(lower[strip + j], p[j]);
-                upper[strip + j] = tsr_lane_maximum(upper[strip + j], p[j]);
-                bad += !tsr_is_finite(p[j]);
-            }
+    for (int64_t i = 0; i < n; i++) bad += !tsr_is_finite(v[i]);
+    for (int64_t row = 0; row < rows; row++) {
+        const double *p = v + row * TSR_STATISTICS_LANES;
+#pragma omp simd
+        for (int j = 0; j < TSR_STATISTICS_LANES; j++) {
+            sum[j] = tsr_lane_add(sum[j], p[j]);
+            lower[j] = tsr_lane_minimum(lower[j], p[j]);
+            upper[j] = tsr_lane_maximum(upper[j], p[j]);
         }
     }
     for (int j = 0; j < rest; j++) {
@@ -151,7 +149,6 @@ void TSR_ISA_NAME(tsr_row_statistics)(const double *v, int64_t n, int64_t first,
         sum[j] = tsr_lane_add(sum[j], x);
         lower[j] = tsr_lane_minimum(lower[j], x);
         upper[j] = tsr_lane_maximum(upper[j], x);
-        bad += !tsr_is_finite(x);
     }
     block->count = n - bad;
     for (int64_t i = 0; i < n && bad; i++) {
@@ -168,11 +165,11 @@ void TSR_ISA_NAME(tsr_row_statistics)(const double *v, int64_t n, int64_t first,
         }
     if (!block->count) return;
     double mean = sum[0] / (double)block->count, square[TSR_STATISTICS_LANES] = { 0 };
-    for (int strip = 0; strip < TSR_STATISTICS_LANES; strip += STRIP)
-        for (int64_t row = 0; row < rows; row++) {
-            const double *p = v + row * TSR_STATISTICS_LANES + strip;
-            for (int j = 0; j < STRIP; j++) square[strip + j] = tsr_lane_square(square[strip + j], p[j], mean);
-        }
+    for (int64_t row = 0; row < rows; row++) {
+        const double *p = v + row * TSR_STATISTICS_LANES;
+#pragma omp simd
+        for (int j = 0; j < TSR_STATISTICS_LANES; j++) square[j] = tsr_lane_square(square[j], p[j], mean);
+    }
     for (int j = 0; j < rest; j++) square[j] = tsr_lane_square(square[j], v[rows * TSR_STATISTICS_LANES + j], mean);
     for (int half = TSR_STATISTICS_LANES / 2; half > 0; half /= 2)
         for (int j = 0; j < half; j++) square[j] = square[j] + square[j + half];

@@ -160,8 +160,8 @@ TSR_HD uint64_t tsr_nonfinite_double(uint64_t bits) { return (bits & 0x7ff000000
 
 /* What a lane gathers skips what is not finite. */
 TSR_HD double tsr_lane_add(double sum, double v) { return sum + (tsr_is_finite(v) ? v : 0.0); }
-TSR_HD double tsr_lane_minimum(double minimum, double v) { return tsr_is_finite(v) && v < minimum ? v : minimum; }
-TSR_HD double tsr_lane_maximum(double maximum, double v) { return tsr_is_finite(v) && v > maximum ? v : maximum; }
+TSR_HD double tsr_lane_minimum(double minimum, double v) { return tsr_is_finite(v) & (v < minimum) ? v : minimum; }
+TSR_HD double tsr_lane_maximum(double maximum, double v) { return tsr_is_finite(v) & (v > maximum) ? v : maximum; }
 TSR_HD double tsr_lane_square(double sum, double v, double mean)
 {
     double d = v - mean;
