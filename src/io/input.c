@@ -1,4 +1,5 @@
 /* Input: a plain file is mapped (or, when small, read), a pipe is collected, a gzip file is decoded when its content is asked for. */
+#include "io/inflate.h"
 #include "io/stream.h"
 
 #include <errno.h>
@@ -12,13 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <libdeflate.h>
-#include <zlib.h>
-
 enum {
     MAP_FROM = 1 << 20,       /* smaller files are read: a mapping costs more than it saves, and a read copy cannot change under us */
-    STEP_BYTES = 4 << 20,     /* between progress reports and per read */
-    DEFLATE_MOST_RATIO = 1032 /* no deflate stream expands more than this */
+    STEP_BYTES = 4 << 20      /* between progress reports and per read */
 };
 
 struct tsr_input {
@@ -261,100 +258,6 @@ int64_t tsr_input_size(const tsr_input *input)
     return input->fd < 0 || input->pipe_ended ? (int64_t)input->raw_size : -1;
 }
 
-/* ---- inflating ---------------------------------------------------------------------------------------------------------------- */
-
-static tsr_status damaged(const char *name, const char *why)
-{
-    TSR_FAIL(TSR_ERROR_FORMAT, "%s: the compressed data are damaged or truncated (%s)", name, why);
-}
-
-/* Streams a deflate wrapper: skips `skip` decoded bytes, stores up to `room`, stops there. gzip members follow one another. */
-static tsr_status inflate_stream(const char *name, const tsr_progress *progress, const uint8_t *packed, size_t packed_size, tsr_wrapper wrapper,
-                                 int64_t skip, uint8_t *to, size_t room, size_t *stored, int *ended)
-{
-    z_stream z = { 0 };
-    uint8_t discard[16384];
-    tsr_status status = TSR_OK;
-    size_t done = 0, used = 0;
-    int result = inflateInit2(&z, wrapper == TSR_WRAPPER_GZIP ? 15 + 16 : 15);
-    if (result != Z_OK) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for inflating", name);
-    *ended = 0;
-    while (done < room) {
-        if (!z.avail_in) {
-            size_t take = packed_size - used < STEP_BYTES ? packed_size - used : STEP_BYTES;
-            if (!take) { status = damaged(name, "the end is missing"); break; }
-            z.next_in = (Bytef *)(uintptr_t)(packed + used);
-            z.avail_in = (uInt)take;
-            used += take;
-            if (tsr_progress_report(progress, (double)done / (double)room, "reading")) {
-                status = TSR_FAILED(TSR_ERROR_CANCELLED, "cancelled during reading");
-                break;
-            }
-        }
-        size_t ask = room - done < STEP_BYTES ? room - done : STEP_BYTES;
-        if (skip > 0) ask = skip < (int64_t)sizeof discard ? (size_t)skip : sizeof discard;
-        z.next_out = skip > 0 ? discard : to + done;
-        z.avail_out = (uInt)ask;
-        result = inflate(&z, Z_NO_FLUSH);
-        size_t got = ask - z.avail_out;
-        if (skip > 0) skip -= (int64_t)got;
-        else done += got;
-        if (result == Z_STREAM_END) {
-            size_t left = packed_size - used + z.avail_in;
-            const uint8_t *next = packed + packed_size - left;
-            if (wrapper == TSR_WRAPPER_GZIP && left >= 3 && next[0] == 0x1f && next[1] == 0x8b && inflateReset(&z) == Z_OK) continue;
-            *ended = 1;
-            break;
-        }
-        if (result != Z_OK && result != Z_BUF_ERROR) { status = damaged(name, z.msg ? z.msg : "not a deflate stream"); break; }
-    }
-    inflateEnd(&z);
-    *stored = done;
-    return status;
-}
-
-/* Inflates all of `packed` into exactly the front of `to`; *stored < size when the content is shorter, *over = 1 when it is longer. */
-static tsr_status inflate_whole(const char *name, const uint8_t *packed, size_t packed_size, tsr_wrapper wrapper, uint8_t *to, size_t size,
-                                size_t *stored, int *over)
-{
-    struct libdeflate_decompressor *tool = libdeflate_alloc_decompressor();
-    if (!tool) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for inflating", name);
-    enum libdeflate_result result = LIBDEFLATE_SUCCESS;
-    size_t in = 0, out = 0;
-    *over = 0;
-    while (result == LIBDEFLATE_SUCCESS && (in == 0 || (wrapper == TSR_WRAPPER_GZIP && packed_size - in >= 18 && packed[in] == 0x1f && packed[in + 1] == 0x8b))) {
-        size_t took = 0, gave = 0;
-        result = wrapper == TSR_WRAPPER_GZIP
-                     ? libdeflate_gzip_decompress_ex(tool, packed + in, packed_size - in, to + out, size - out, &took, &gave)
-                     : libdeflate_zlib_decompress_ex(tool, packed + in, packed_size - in, to + out, size - out, &took, &gave);
-        if (result == LIBDEFLATE_SUCCESS) {
-            in += took;
-            out += gave;
-        }
-    }
-    libdeflate_free_decompressor(tool);
-    *stored = out;
-    if (result == LIBDEFLATE_INSUFFICIENT_SPACE) *over = 1;
-    else if (result != LIBDEFLATE_SUCCESS) return damaged(name, "checksum or code error");
-    return TSR_OK;
-}
-
-/* Decoded bytes [skip, skip + size) to `to`, all of them or an error. The whole-file decoder serves where nothing is to be skipped; it
- * needs room for all there is, so a stream with more behind falls back to the slower streaming decoder. */
-static tsr_status inflate_exactly(const tsr_input *input, const uint8_t *packed, size_t packed_size, tsr_wrapper wrapper, int64_t skip, uint8_t *to,
-                                  size_t size, const char *what)
-{
-    size_t stored = 0;
-    int over = 1, ended = 0;
-    TSR_PROGRESS(input->options.progress, 0, "reading");
-    if (!skip) TSR_TRY(inflate_whole(input->name, packed, packed_size, wrapper, to, size, &stored, &over));
-    if (over) TSR_TRY(inflate_stream(input->name, input->options.progress, packed, packed_size, wrapper, skip, to, size, &stored, &ended));
-    if (stored != size)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: %zu bytes of %s, expected %zu", input->name, stored, what, size);
-    TSR_PROGRESS(input->options.progress, 1, "reading");
-    return TSR_OK;
-}
-
 /* ---- looking at the content --------------------------------------------------------------------------------------------------- */
 
 tsr_status tsr_input_head(tsr_input *input, size_t want, const uint8_t **bytes, size_t *size)
@@ -370,7 +273,7 @@ tsr_status tsr_input_head(tsr_input *input, size_t want, const uint8_t **bytes, 
         uint8_t *grown = (uint8_t *)realloc(input->decoded, want);
         if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for %zu bytes", input->name, want);
         input->decoded = grown;
-        TSR_TRY(inflate_stream(input->name, NULL, input->raw, input->raw_size, TSR_WRAPPER_GZIP, 0, grown, want, &input->decoded_size, &input->decoded_ended));
+        TSR_TRY(tsr_inflate_stream(input->name, NULL, input->raw, input->raw_size, TSR_WRAPPER_GZIP, 0, grown, want, &input->decoded_size, &input->decoded_ended));
     }
     *bytes = input->decoded;
     *size = input->decoded_size < want ? input->decoded_size : want;
@@ -390,7 +293,7 @@ tsr_status tsr_input_all(tsr_input *input, const uint8_t **bytes, size_t *size)
     if (input->raw_size >= 18) {
         const uint8_t *t = input->raw + input->raw_size - 4;
         size_t said = (size_t)t[0] | (size_t)t[1] << 8 | (size_t)t[2] << 16 | (size_t)t[3] << 24;
-        if (said / DEFLATE_MOST_RATIO <= input->raw_size && said > capacity) capacity = said;
+        if (said / TSR_DEFLATE_MOST_RATIO <= input->raw_size && said > capacity) capacity = said;
     }
     while (!input->decoded_ended) {
         if ((int64_t)capacity > allocation_limit(input) && capacity > 65536)
@@ -399,7 +302,7 @@ tsr_status tsr_input_all(tsr_input *input, const uint8_t **bytes, size_t *size)
         if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for %zu bytes", input->name, capacity);
         input->decoded = grown;
         int over;
-        TSR_TRY(inflate_whole(input->name, input->raw, input->raw_size, TSR_WRAPPER_GZIP, grown, capacity, &input->decoded_size, &over));
+        TSR_TRY(tsr_inflate_whole(input->name, input->raw, input->raw_size, TSR_WRAPPER_GZIP, grown, capacity, &input->decoded_size, &over));
         input->decoded_ended = !over;
         capacity *= 2;
     }
@@ -420,7 +323,7 @@ tsr_status tsr_input_check(tsr_input *input, int64_t offset, int64_t bytes, cons
     if (size >= 0 && end > size)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: the header asks for %lld bytes of %s at offset %lld, the file has %lld bytes%s", input->name,
                  (long long)bytes, what, (long long)offset, (long long)size, input->gzip ? " of content" : "");
-    if (size < 0 && input->gzip && input->fd < 0 && end / DEFLATE_MOST_RATIO > (int64_t)input->raw_size + 1)
+    if (size < 0 && input->gzip && input->fd < 0 && end / TSR_DEFLATE_MOST_RATIO > (int64_t)input->raw_size + 1)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: the header asks for %lld bytes of %s, more than %zu compressed bytes can hold", input->name,
                  (long long)bytes, what, input->raw_size);
     if (input->options.memory_limit && bytes > input->options.memory_limit)
@@ -499,7 +402,7 @@ tsr_status tsr_input_read(tsr_input *input, int64_t offset, int64_t bytes, size_
     }
     if (input->fd >= 0) TSR_TRY(pipe_collect(input, SIZE_MAX));
     if (input->gzip && !(input->decoded_ended && offset + bytes <= (int64_t)input->decoded_size)) {
-        TSR_TRY(inflate_exactly(input, input->raw, input->raw_size, TSR_WRAPPER_GZIP, offset, (uint8_t *)to, (size_t)bytes, what));
+        TSR_TRY(tsr_inflate_exactly(input->name, input->options.progress, input->raw, input->raw_size, TSR_WRAPPER_GZIP, offset, (uint8_t *)to, (size_t)bytes, what));
         if (swap) tsr_swap_elements(to, bytes / (int64_t)element, element);
         return TSR_OK;
     }
@@ -514,7 +417,7 @@ tsr_status tsr_input_inflate(tsr_input *input, int64_t offset, int64_t packed, t
     TSR_TRY(tsr_input_all(input, &all, &size));
     TSR_TRY(tsr_input_check(input, offset, packed < 0 ? 0 : packed, "compressed data"));
     if (packed < 0) packed = (int64_t)size - offset;
-    TSR_TRY(inflate_exactly(input, all + offset, (size_t)packed, wrapper, skip, (uint8_t *)to, (size_t)bytes, what));
+    TSR_TRY(tsr_inflate_exactly(input->name, input->options.progress, all + offset, (size_t)packed, wrapper, skip, (uint8_t *)to, (size_t)bytes, what));
     if (swap) tsr_swap_elements(to, bytes / (int64_t)element, element);
     return TSR_OK;
 }
@@ -547,7 +450,7 @@ tsr_status tsr_input_take(tsr_input *input, int64_t offset, int64_t bytes, size_
         if (offset > allocation_limit(input))
             TSR_FAIL(TSR_ERROR_MEMORY, "%s: the %s begin at byte %lld, over the memory limit", input->name, what, (long long)offset);
         TSR_TRY(allocate_at(input, (size_t)offset, bytes, what, block));
-        TSR_TRY_GOTO(inflate_exactly(input, input->raw, input->raw_size, TSR_WRAPPER_GZIP, 0, (uint8_t *)block->data - offset, (size_t)(offset + bytes),
+        TSR_TRY_GOTO(tsr_inflate_exactly(input->name, input->options.progress, input->raw, input->raw_size, TSR_WRAPPER_GZIP, 0, (uint8_t *)block->data - offset, (size_t)(offset + bytes),
                                      what), fail);
         if (swap) tsr_swap_elements(block->data, bytes / (int64_t)element, element);
         return TSR_OK;

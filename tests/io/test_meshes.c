@@ -164,7 +164,7 @@ static void ply_refuses(void **state)
     refuse("long.ply", PLY PLY_FACES "900 0 1\n", TSR_ERROR_FORMAT, "a list of 900 values in face 0");
     refuse("word.ply", PLY PLY_FACES "3 0 one 2\n", TSR_ERROR_FORMAT, "line 13: 'one' in face 0, expected a number");
     refuse("many.ply", PLY "1000000000000\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n", TSR_ERROR_FORMAT,
-           "element face has 1000000000000 entries of at least 2 bytes, but only 9 bytes are left");
+           "element face has 1000000000000 entries of at least 2 bytes, but only 10 bytes are left");
     refuse("nan.ply", PLY "0\nend_header\n0 0 0\n1 nan 0\n0 1 0\n", TSR_ERROR_FORMAT, "y of vertex 1 is nan");
     refuse("huge.ply", PLY "0\nend_header\n0 0 0\n1 0 1e39\n0 1 0\n", TSR_ERROR_FORMAT, "z of vertex 1 is inf");
     refuse("twice.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float x\nend_header\n1\n", TSR_ERROR_FORMAT, "given twice");
