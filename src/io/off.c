@@ -145,10 +145,7 @@ static tsr_status write_all(tsr_output *out, const tsr_mesh *mesh)
         TSR_TRY(tsr_write_floats(out, "", mesh->vertices + 3 * v, mesh->normals ? " " : "\n"));
         if (mesh->normals) TSR_TRY(tsr_write_floats(out, "", mesh->normals + 3 * v, "\n"));
     }
-    for (int64_t t = 0; t < mesh->triangle_count; t++) {
-        const uint32_t *c = mesh->triangles + 3 * t;
-        TSR_TRY(tsr_output_printf(out, "3 %u %u %u\n", c[0], c[1], c[2]));
-    }
+    for (int64_t t = 0; t < mesh->triangle_count; t++) TSR_TRY(tsr_write_triangle(out, "3", mesh->triangles + 3 * t, 0, 0));
     return TSR_OK;
 }
 

@@ -351,10 +351,27 @@ static void numbers(void **state)
         char text[32];
         memcpy(&number, &bits, 4);
         if (!isfinite(number)) continue;
-        int length = tsr_text_print_float(text, number);
-        assert_int_equal(tsr_word_double((tsr_word){ text, (size_t)length }, &value), TSR_TEXT_OK);
+        char *end = tsr_put_float(text, number);
+        assert_true(end - text <= 16);
+        *end = 0;
+        assert_int_equal(tsr_word_double((tsr_word){ text, (size_t)(end - text) }, &value), TSR_TEXT_OK);
         back = (float)value;
+        assert_true(strtof(text, NULL) == number); /* another reader's opinion */
         if (memcmp(&back, &number, 4)) fail_msg("%s: %.9g is not %.9g", text, (double)back, (double)number);
+    }
+}
+
+static void printed_numbers(void **state)
+{
+    (void)state;
+    static const struct { float number; const char *text; } cases[] = {
+        { 0.0f, "0" }, { -0.0f, "-0" }, { 1.0f, "1" }, { -2.5f, "-2.5" }, { 10.0f, "10" }, { 123456784.0f, "123456784" }, { 1e9f, "1e9" },
+        { 0.1f, "0.100000001" }, { 0.0625f, "0.0625" }, { 0.00002f, "0.0000199999995" }, { 0.00001f, "9.99999975e-6" }, { 1.5e-6f, "1.5e-6" }, { 3.40282347e38f, "3.40282347e38" },
+        { 9.99999949e-39f, "9.99999935e-39" }, { 1e-45f, "1.40129846e-45" }, { 0.999999940f, "0.99999994" }, { INFINITY, "inf" }, { NAN, "nan" } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[32];
+        *tsr_put_float(text, cases[i].number) = 0;
+        assert_string_equal(text, cases[i].text);
     }
 }
 
@@ -377,6 +394,7 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(round_trips), cmocka_unit_test(empty_meshes), cmocka_unit_test(ply_skips_and_reorders),
                                         cmocka_unit_test(ply_refuses), cmocka_unit_test(obj_forms),    cmocka_unit_test(obj_refuses),
                                         cmocka_unit_test(stl_welds),   cmocka_unit_test(off_variants), cmocka_unit_test(off_refuses),
-                                        cmocka_unit_test(recognises),  cmocka_unit_test(limits_and_targets), cmocka_unit_test(numbers) };
+                                        cmocka_unit_test(recognises),  cmocka_unit_test(limits_and_targets), cmocka_unit_test(numbers),
+                                        cmocka_unit_test(printed_numbers) };
     return cmocka_run_group_tests_name("meshes", tests, make_folder, remove_folder);
 }
