@@ -8,6 +8,8 @@
 #include "tessera/distance.h"
 #include "tessera/io.h"
 #include "tessera/mesh.h"
+#include "tessera/render.h"
+#include "tessera/tiles.h"
 #include "tessera/volume.h"
 
 #endif

@@ -30,7 +30,7 @@ typedef struct tsr_tile_state {
     int32_t background;       /* TSR_TILE_OUTSIDE or INSIDE: what an empty list means */
     int32_t managed;          /* 0: phi is newer than the list (a step whose management ran short) */
     int32_t quiet;            /* management passes since the last one that created a tile */
-    int64_t inside_tiles;     /* absent tiles of the domain (unbounded: enclosed ones) that are INSIDE */
+    int64_t inside_absent;    /* voxels (in the domain) of absent tiles that are INSIDE; unbounded: of the enclosed ones */
     int64_t active_voxels;    /* strictly inside the band, of the last step or refresh; voxels beyond the domain not counted */
     int64_t inside_voxels;    /* phi < 0 in stored tiles, likewise */
     uint64_t change;          /* sum over voxels of (phi_new - phi)^2 / band^2 * 2^28, rounded down per voxel, of the last step */
@@ -106,6 +106,14 @@ TSR_HD int tsr_tile_allowed(const tsr_tile_pool *pool, uint64_t key)
     int32_t x = tsr_key_x(key), y = tsr_key_y(key), z = tsr_key_z(key);
     if (pool->bounded) return x >= 0 && y >= 0 && z >= 0 && x < pool->tiles[0] && y < pool->tiles[1] && z < pool->tiles[2];
     return x > -TSR_KEY_BIAS && y > -TSR_KEY_BIAS && z > -TSR_KEY_BIAS && x < TSR_KEY_BIAS - 1 && y < TSR_KEY_BIAS - 1 && z < TSR_KEY_BIAS - 1;
+}
+/* Voxels of a tile that lie in the domain. */
+TSR_HD int64_t tsr_tile_voxels(const tsr_tile_pool *pool, uint64_t key)
+{
+    int32_t edge = 1 << pool->log2_edge;
+    if (!pool->bounded) return (int64_t)edge * edge * edge;
+    return (int64_t)tsr_mini(edge, pool->domain[0] - tsr_key_x(key) * edge) * tsr_mini(edge, pool->domain[1] - tsr_key_y(key) * edge) *
+           tsr_mini(edge, pool->domain[2] - tsr_key_z(key) * edge);
 }
 TSR_HD int64_t tsr_tile_linear(const tsr_tile_pool *pool, uint64_t key)
 {

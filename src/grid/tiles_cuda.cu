@@ -48,6 +48,11 @@ static int64_t cuda_scratch_words(const tsr_tile_pool *pool)
 /* Is there anything to do? A pass that ran short waits for the host. */
 TSR_DEVICE_FN int pass_stopped(const tsr_tile_state *state) { return state->shortage > 0; }
 
+TSR_DEVICE_FN void inside_absent_add(tsr_tile_state *state, int64_t voxels)
+{
+    atomicAdd((unsigned long long *)(void *)&state->inside_absent, (unsigned long long)voxels);
+}
+
 /* ---- mark ------------------------------------------------------------------------------------------------------------------------- */
 
 /* One warp per list entry; a block covers 32 entries at a time and writes their keep word. */
@@ -279,7 +284,7 @@ TSR_KERNEL(merge_kernel)(tsr_tile_pool pool, int32_t inserting)
             uint32_t constant = pool.activity[id] & TSR_ACTIVITY_OUTSIDE ? TSR_TILE_OUTSIDE : TSR_TILE_INSIDE;
             s.removed[(uint32_t)i - before] = id;
             if (pool.table) pool.table[tsr_tile_linear(&pool, key)] = constant;
-            if (constant == TSR_TILE_INSIDE) atomicAdd((unsigned long long *)(void *)&state->inside_tiles, 1ull);
+            if (constant == TSR_TILE_INSIDE) inside_absent_add(state, tsr_tile_voxels(&pool, key));
             for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
                 uint32_t other = pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + d];
                 if (d != TSR_TILE_MIDDLE && other >= TSR_TILE_FIRST) pool.neighbours[(int64_t)other * TSR_NEIGHBOUR_ROW + 26 - d] = constant;
@@ -341,7 +346,7 @@ TSR_KERNEL(link_kernel)(tsr_tile_pool pool, int32_t inserting)
         if (inserting) constant = pool.activity[id] & TSR_ACTIVITY_OUTSIDE ? TSR_TILE_OUTSIDE : TSR_TILE_INSIDE;
         if (lane < TSR_TILE_DIRECTIONS && lane != TSR_TILE_MIDDLE) pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + lane] = other ? other : constant;
         if (lane == 0) {
-            if (constant == TSR_TILE_INSIDE) atomicAdd((unsigned long long *)(void *)&state->inside_tiles, ~0ull); /* - 1 */
+            if (constant == TSR_TILE_INSIDE) inside_absent_add(state, -tsr_tile_voxels(&pool, pool.key_of[id]));
             s.unique_before[u] = constant; /* the plan is used up: keeps the constant for fill_kernel */
         }
     }
@@ -446,7 +451,7 @@ TSR_KERNEL(release_ids_kernel)(tsr_tile_pool pool, int32_t from, int32_t backgro
     state->free_count = fresh;
     state->background = background;
     state->managed = 1;
-    if (background == TSR_TILE_INSIDE && pool.bounded) state->inside_tiles = (int64_t)pool.tiles[0] * pool.tiles[1] * pool.tiles[2];
+    if (background == TSR_TILE_INSIDE && pool.bounded) state->inside_absent = (int64_t)pool.domain[0] * pool.domain[1] * pool.domain[2];
 }
 
 TSR_KERNEL(grown_kernel)(tsr_tile_pool pool, int32_t old_capacity)
@@ -501,7 +506,7 @@ template <int E> TSR_KERNEL(classify_kernel)(tsr_tile_pool pool, const float *fi
         if (threadIdx.x != 0) continue;
         codes[t] = (uint8_t)(stored ? 2 : inside ? 1 : 0);
         if (stored) atomicAdd(&pool.state->count, 1);
-        else if (inside) atomicAdd((unsigned long long *)(void *)&pool.state->inside_tiles, 1ull);
+        else if (inside) inside_absent_add(pool.state, tsr_tile_voxels(&pool, tsr_key_make((int32_t)(x0 / E), (int32_t)(y0 / E), (int32_t)(z0 / E))));
     }
 }
 
@@ -509,7 +514,7 @@ TSR_KERNEL(classify_begin_kernel)(tsr_tile_pool pool, int64_t *first_bad)
 {
     *first_bad = INT64_MAX;
     pool.state->count = 0;
-    pool.state->inside_tiles = 0;
+    pool.state->inside_absent = 0;
 }
 
 TSR_KERNEL(load_count_kernel)(tsr_tile_pool pool, const uint8_t *codes, int64_t tiles)

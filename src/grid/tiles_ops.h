@@ -42,7 +42,7 @@ typedef struct tsr_tiles_ops {
     tsr_status (*clear)(tsr_queue *queue, const tsr_tile_pool *pool, int32_t background);
 
     /* Pass 1 of loading a dense field: codes[tile] = 0 outside, 1 inside, 2 stored (row-major over pool->tiles), state->count = number of
-     * stored tiles, state->inside_tiles; *first_bad = linear index of the first voxel that is not finite or INT64_MAX (all device memory). */
+     * stored tiles, state->inside_absent; *first_bad = linear index of the first voxel that is not finite or INT64_MAX (all device memory). */
     tsr_status (*load_classify)(tsr_queue *queue, const tsr_tile_pool *pool, const float *field, uint8_t *codes, int64_t *first_bad);
     /* Pass 2: list in order, ids 2.. in list order, values, neighbours, activity, table. Uses codes and state->count of pass 1. */
     tsr_status (*load_fill)(tsr_queue *queue, const tsr_tile_pool *pool, const float *field, const uint8_t *codes);
@@ -58,7 +58,7 @@ typedef struct tsr_tiles_ops {
     tsr_status (*refresh)(tsr_queue *queue, const tsr_tile_pool *pool);
 
     /* One management pass (spec levelset-stl.md 2.8): from the activity words removes tiles nobody needs, creates those that are asked for,
-     * keeps list, neighbours, table, free stack and state->inside_tiles right. On shortage nothing changes (state->managed = 0). */
+     * keeps list, neighbours, table, free stack and state->inside_absent right. On shortage nothing changes (state->managed = 0). */
     tsr_status (*manage)(tsr_queue *queue, const tsr_tile_pool *pool);
 
     /* After the pool's arrays were moved to larger ones (old capacity given): pushes the new ids on the free stack. */

@@ -40,7 +40,7 @@ template <int E> TSR_KERNEL(step_kernel)(tsr_tile_pool pool, tsr_levelset_params
             const float c = p[0];
             int flat = c == p[-1] && c == p[1] && c == p[-H] && c == p[H] && c == p[-H * H] && c == p[H * H];
             float v = c, speed = 0.0f;
-            if (__any_sync(TSR_WARP_ALL, !flat)) {
+            if (__any_sync(TSR_WARP_ALL, !flat || (c > -pool.band && c < pool.band))) { /* flat voxels stay; those in the band count for the speed */
                 speed = pool.payload[(int64_t)id * V + i];
                 v = tsr_levelset_update(p, H, H * H, speed, dt, &params);
             }
@@ -117,6 +117,20 @@ static tsr_status cuda_fill_speed(tsr_queue *queue, const tsr_tile_pool *pool, c
     return status;
 }
 
+TSR_KERNEL(dense_speed_kernel)(tsr_speed speed, float *out, int64_t count)
+{
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (int64_t)gridDim.x * blockDim.x)
+        out[i] = tsr_speed_at(&speed, (int32_t)(i % speed.size[0]), (int32_t)(i / speed.size[0] % speed.size[1]), (int32_t)(i / speed.size[0] / speed.size[1]));
+}
+
+static tsr_status cuda_dense_speed(tsr_queue *queue, const tsr_speed *speed, float *out)
+{
+    int64_t count = (int64_t)speed->size[0] * speed->size[1] * speed->size[2];
+    TSR_LAUNCH(queue, dense_speed_kernel, tsr_blocks(count, 256, 16 * (int64_t)tsr_queue_processors(queue)), 256, 0, *speed, out, count);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
 /* ---- plans --------------------------------------------------------------------------------------------------------------------------- */
 
 enum { STEPS_PER_GRAPH = 32 };
@@ -188,4 +202,4 @@ static tsr_status cuda_plan_run(tsr_queue *queue, tsr_levelset_plan *plan, int32
     return TSR_OK;
 }
 
-extern "C" const tsr_levelset_ops tsr_levelset_cuda = { cuda_fill_speed, cuda_plan_create, cuda_plan_destroy, cuda_plan_run };
+extern "C" const tsr_levelset_ops tsr_levelset_cuda = { cuda_fill_speed, cuda_dense_speed, cuda_plan_create, cuda_plan_destroy, cuda_plan_run };

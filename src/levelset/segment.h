@@ -1,0 +1,47 @@
+/* levelset/segment.h: the inside of a segmentation. */
+#ifndef TSR_LEVELSET_SEGMENT_H
+#define TSR_LEVELSET_SEGMENT_H
+
+#include "grid/tiles.h"
+#include "levelset/levelset_ops.h"
+#include "tessera/segment.h"
+
+/* Welford's running mean and variance; a copy before each stroke makes undo trivial. */
+typedef struct tsr_welford { int64_t count; double mean, squares; } tsr_welford;
+
+struct tsr_segmentation {
+    tsr_context *context;
+    const tsr_volume *image;            /* the caller's */
+    tsr_volume *smoothed;               /* replaces it for the speed if smoothing was asked for */
+    tsr_volume *edges[TSR_TERMS];       /* Laplacians of edge terms */
+    tsr_segment_options options;
+    double minimum, maximum;            /* of the image */
+    tsr_vec3 spacing;
+    double smallest_spacing;
+    tsr_tiles *tiles;
+    tsr_levelset_plan *plan;
+    int plan_valid, speed_valid;        /* against options, list and pool */
+    int64_t total_steps;
+    tsr_welford *strokes;               /* [stroke_count + 1] accumulators, the last is current */
+    int32_t stroke_count;
+    tsr_tiles **snapshots;
+    int32_t snapshot_count;
+    char *log;
+    size_t log_bytes, log_capacity;
+};
+
+/* ---- segment_speed.c: options to numbers --------------------------------------------------------------------------------------------- */
+
+tsr_status tsr_segment_check_options(const tsr_segment_options *options);
+tsr_status tsr_segment_make_speed(const tsr_segmentation *s, tsr_speed *speed);
+void tsr_segment_make_params(const tsr_segmentation *s, tsr_levelset_params *params);
+/* Address of a numeric option by name, as double or int64/int32 through the setters. */
+tsr_status tsr_segment_option_set(tsr_segment_options *options, const char *name, double value);
+tsr_status tsr_segment_option_get(const tsr_segment_options *options, const char *name, double *value);
+
+/* ---- segment.c ------------------------------------------------------------------------------------------------------------------------- */
+
+/* Appends a line to the log. */
+tsr_status tsr_segment_log(tsr_segmentation *s, const char *format, ...) TSR_PRINTF(2, 3);
+
+#endif
