@@ -53,9 +53,8 @@ const char *tsr_space_comment(tsr_space space)
 tsr_space tsr_space_from_comment(const char *text, size_t size, tsr_space otherwise)
 {
     for (size_t i = 0; i + 9 <= size; i++) {
-        if (memcmp(text + i, "SPACE=", 6)) continue;
-        if (!memcmp(text + i + 6, "RAS", 3)) return TSR_SPACE_RAS;
-        if (!memcmp(text + i + 6, "LPS", 3)) return TSR_SPACE_LPS;
+        if (memcmp(text + i, "SPACE=RAS", 9) == 0) return TSR_SPACE_RAS;
+        if (memcmp(text + i, "SPACE=LPS", 9) == 0) return TSR_SPACE_LPS;
     }
     return otherwise;
 }

@@ -11,6 +11,8 @@ tsr_status tsr_mesh_for_input(const tsr_input *input, int64_t vertices, int64_t 
 /* Scratch memory counted against the same limit, to be freed by tsr_host_release(NULL, ...). */
 tsr_status tsr_scratch_for_input(const tsr_input *input, int64_t count, size_t element, const char *what, void **memory);
 
+static inline int tsr_same_point(const float *a, const float *b) { return a[0] == b[0] && a[1] == b[1] && a[2] == b[2]; }
+
 /* A polygon as a fan of triangles round its first corner: feed the corners in order. A polygon of fewer than 3 corners gives none. */
 typedef struct tsr_fan {
     uint32_t *next; /* where the next triangle goes */

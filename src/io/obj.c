@@ -84,7 +84,7 @@ static tsr_status read_corner(obj_reader *r, const obj_line *line, tsr_word word
     if (r->normal_of) {
         uint32_t *own = &r->normal_of[v];
         if (*own == NO_NORMAL) *own = (uint32_t)n;
-        else if (*own != (uint32_t)n && memcmp(r->normal_table + 3 * *own, r->normal_table + 3 * n, 12)) r->one_normal_each = 0;
+        else if (*own != (uint32_t)n && !tsr_same_point(r->normal_table + 3 * (int64_t)*own, r->normal_table + 3 * n)) r->one_normal_each = 0;
     }
     return TSR_OK;
 }

@@ -22,7 +22,7 @@ static int parse_keyword(tsr_word word, int *normals, int *dimensions, size_t *s
     if (at < end && *at == 'N') *normals = (at++, 1);
     if (at < end && *at == '4') *dimensions = (at++, 1);
     if (at < end && *at == 'n') *dimensions = (at++, 1);
-    if (end - at < 3 || memcmp(at, "OFF", 3)) return 0;
+    if (end - at < 3 || memcmp(at, "OFF", 3) != 0) return 0;
     *size = (size_t)(at + 3 - word.text);
     return *size == word.size || (at[3] >= '0' && at[3] <= '9');
 }

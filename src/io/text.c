@@ -133,9 +133,8 @@ tsr_text_result tsr_text_integer(tsr_text *text, int64_t *value)
 
 char *tsr_put_text(char *at, const char *text)
 {
-    size_t n = strlen(text);
-    memcpy(at, text, n);
-    return at + n;
+    while (*text) *at++ = *text++;
+    return at;
 }
 
 char *tsr_put_integer(char *at, uint64_t value)
