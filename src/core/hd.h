@@ -28,15 +28,13 @@ TSR_HD int64_t tsr_maxl(int64_t a, int64_t b) { return a > b ? a : b; }
 TSR_HD uint32_t tsr_float_bits(float v) { uint32_t u; memcpy(&u, &v, 4); return u; }
 TSR_HD float tsr_bits_float(uint32_t u) { float v; memcpy(&v, &u, 4); return v; }
 
-/* 1/sqrt(x) for x >= 0 with the same bits on every backend and SIMD width: integer first guess and three Newton steps, multiplications
- * only. Relative error below 3e-7. x = 0 gives a large finite number, so that x * tsr_rsqrt(x) = 0. */
+/* 1/sqrt(x) for x >= 0 with the same bits on every backend and SIMD width: integer first guess, one step of a tuned polynomial and one of
+ * Newton, multiplications and subtractions only. Relative error below 8e-7. x = 0 gives a large finite number, so that x * tsr_rsqrt(x) = 0. */
 TSR_HD float tsr_rsqrt(float x)
 {
-    float h = 0.5f * x;
-    float y = tsr_bits_float(0x5f3759dfu - (tsr_float_bits(x) >> 1));
-    y = y * (1.5f - h * y * y);
-    y = y * (1.5f - h * y * y);
-    y = y * (1.5f - h * y * y);
+    float y = tsr_bits_float(0x5f1ffff9u - (tsr_float_bits(x) >> 1));
+    y = y * (0.703952253f * (2.38924456f - x * y * y));
+    y = y * (1.5f - 0.5f * x * y * y);
     return y;
 }
 TSR_HD float tsr_sqrt(float x) { return x * tsr_rsqrt(x); }

@@ -9,54 +9,64 @@
 
 /* ---- the step ------------------------------------------------------------------------------------------------------------------------- */
 
-/* One block per tile at a time, lanes along x; a thread walks along z, so that the face normal above a voxel serves the voxel above it. */
+/* One block per tile at a time. Voxels whose six neighbours equal them stay as they are; the others are collected in a list first, so that the
+ * arithmetic runs with full warps wherever the band lies in the tile. New values are gathered in shared memory and leave as whole lines. */
 template <int E> TSR_KERNEL(step_kernel)(tsr_tile_pool pool, tsr_levelset_params params)
 {
     enum { H = tsr_cube<E>::H, V = tsr_cube<E>::VOXELS, T = tsr_cube<E>::THREADS, N = tsr_cube<E>::PER_THREAD };
     TSR_SHARED(float, cube, tsr_cube<E>::CELLS);
+    TSR_SHARED(float4, fresh, V / 4); /* new values */
     TSR_SHARED(uint32_t, table, tsr_cube<E>::HALO);
+    TSR_SHARED(uint16_t, moving, V); /* voxels to update */
     TSR_SHARED(uint32_t, row, TSR_TILE_DIRECTIONS);
-    TSR_SHARED(uint32_t, areas, 1);
+    TSR_SHARED(uint32_t, shared, 2); /* areas, length of the list */
     tsr_tile_state *state = pool.state;
     if (state->shortage > 0) return;
     const float *phi = pool.phi[state->phi];
-    float *next = pool.phi[state->phi ^ 1];
+    float *next = pool.phi[state->phi ^ 1], *out = (float *)(void *)fresh;
     const uint64_t *keys = pool.key[state->list];
     const uint32_t *ids = pool.id[state->list];
     const float dt = tsr_levelset_time_step(&params, tsr_bits_float(state->speed_bits)), inverse_band = 1.0f / pool.band;
-    const int32_t tid = (int32_t)threadIdx.x, x = tid % E, y = tid / E % E, z0 = tid / (E * E) * N;
+    const int32_t tid = (int32_t)threadIdx.x, lane = tid & 31, count = state->count;
     tsr_pass_totals totals = {};
-    if (tid == 0) areas[0] = 0;
+    if (tid < 2) shared[tid] = 0;
     tsr_halo_table<E>(table);
     __syncthreads();
-    for (int32_t at = (int32_t)blockIdx.x; at < state->count; at += (int32_t)gridDim.x) {
+    for (int32_t at = (int32_t)blockIdx.x; at < count; at += (int32_t)gridDim.x) {
         int32_t extent[3];
         uint32_t id = ids[at], bits = 0;
         tsr_cube_of_tile<E>(pool, phi, keys[at], id, table, row, cube, extent);
-        float first_value = 0.0f;
+        const int whole = extent[0] == E && extent[1] == E && extent[2] == E;
         for (int32_t k = 0; k < N; k++) {
-            int32_t z = z0 + k, i = (z * E + y) * E + x;
+            int32_t i = k * T + tid, x = i % E, y = i / E % E, z = i / (E * E);
             const float *p = cube + ((z + 1) * H + y + 1) * H + x + 1;
             const float c = p[0];
-            int flat = c == p[-1] && c == p[1] && c == p[-H] && c == p[H] && c == p[-H * H] && c == p[H * H];
-            float v = c, speed = 0.0f;
-            if (__any_sync(TSR_WARP_ALL, !flat || (c > -pool.band && c < pool.band))) { /* flat voxels stay; those in the band count for the speed */
-                speed = pool.payload[(int64_t)id * V + i];
-                v = tsr_levelset_update(p, H, H * H, speed, dt, &params);
-            }
-            int in_domain = x < extent[0] && y < extent[1] && z < extent[2];
-            if (!in_domain) v = phi[(int64_t)id * V + i]; /* padding keeps its value */
-            next[(int64_t)id * V + i] = v;
-            if (i == 0) first_value = v;
-            if (!in_domain) continue;
+            int in_domain = whole || (x < extent[0] && y < extent[1] && z < extent[2]);
+            int still = c == p[-1] && c == p[1] && c == p[-H] && c == p[H] && c == p[-H * H] && c == p[H * H] && !(c > -pool.band && c < pool.band);
+            out[i] = in_domain ? c : phi[(int64_t)id * V + i]; /* padding keeps its value */
+            totals.inside += in_domain && still && c < 0.0f;
+            uint32_t movers = __ballot_sync(TSR_WARP_ALL, in_domain && !still), first = 0;
+            if (lane == 0 && movers) first = atomicAdd(&shared[1], (uint32_t)__popc(movers));
+            first = __shfl_sync(TSR_WARP_ALL, first, 0);
+            if (movers >> lane & 1u) moving[first + (uint32_t)__popc(movers & ((1u << lane) - 1u))] = (uint16_t)i;
+        }
+        __syncthreads();
+        for (int32_t m = tid; m < (int32_t)shared[1]; m += T) {
+            int32_t i = moving[m], x = i % E, y = i / E % E, z = i / (E * E);
+            const float *p = cube + ((z + 1) * H + y + 1) * H + x + 1;
+            float speed = pool.payload[(int64_t)id * V + i], c = p[0], v = tsr_levelset_update(p, H, H * H, speed, dt, &params);
             int in_band = v > -pool.band && v < pool.band;
+            out[i] = v;
             if (in_band || tsr_sign_change(p, H, H * H)) bits |= 1u << tsr_area(x, y, z, E);
             if (in_band) totals.speed_bits = max(totals.speed_bits, tsr_float_bits(tsr_absf(speed)));
             totals.active += (uint32_t)in_band;
             totals.inside += v < 0.0f;
             totals.change += tsr_levelset_change(c, v, inverse_band);
         }
-        tsr_activity_store(pool, id, bits, first_value, areas);
+        __syncthreads();
+        if (tid == 0) shared[1] = 0;
+        for (int32_t i = tid; i < V / 4; i += T) ((float4 *)(void *)(next + (int64_t)id * V))[i] = fresh[i];
+        tsr_activity_store(pool, id, bits, out[0], shared);
         __syncthreads();
     }
     tsr_totals_add(state, totals);
