@@ -42,7 +42,13 @@ TSR_API tsr_status tsr_volume_read(const char *path, const tsr_read_options *opt
 /* BORROWS a host volume. Path "-" is standard output (format must be given). */
 TSR_API tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const tsr_write_options *options) TSR_CHECKED;
 
+/* `options` may be NULL. RETURNS NEW host mesh. Polygons become fans of triangles round their first corner; what is not position, vertex normal
+ * or polygon is skipped. PLY: ascii and both binaries, any order and type of properties. OBJ: normals are kept if each vertex has one. STL:
+ * corners with equal coordinates become one vertex. OFF: text, with the prefixes ST, C and N. The frame of the coordinates is taken from a
+ * comment (STL: the header) that holds SPACE=RAS or SPACE=LPS. TSR_ERROR_FORMAT for a position that is not finite or an index out of range;
+ * normals that are not finite become 0. */
 TSR_API tsr_status tsr_mesh_read(const char *path, const tsr_read_options *options, tsr_mesh **mesh) TSR_CHECKED;
+/* BORROWS a host mesh. Text keeps float32 to the last bit (9 digits). STL has no normals of vertices and repeats the corners. */
 TSR_API tsr_status tsr_mesh_write(const tsr_mesh *mesh, const char *path, const tsr_write_options *options) TSR_CHECKED;
 
 /* Images: 8 bits per channel, row 0 on top. */

@@ -53,18 +53,33 @@ const char *tsr_space_comment(tsr_space space)
 tsr_space tsr_space_from_comment(const char *text, size_t size, tsr_space otherwise)
 {
     for (size_t i = 0; i + 9 <= size; i++) {
-        if (memcmp(text + i, "SPACE=", 6)) continue;
-        if (!memcmp(text + i + 6, "RAS", 3)) return TSR_SPACE_RAS;
-        if (!memcmp(text + i + 6, "LPS", 3)) return TSR_SPACE_LPS;
+        if (memcmp(text + i, "SPACE=RAS", 9) == 0) return TSR_SPACE_RAS;
+        if (memcmp(text + i, "SPACE=LPS", 9) == 0) return TSR_SPACE_LPS;
     }
     return otherwise;
 }
 
 tsr_status tsr_write_floats(tsr_output *out, const char *before, const float numbers[3], const char *after)
 {
-    char text[3][32];
-    for (int i = 0; i < 3; i++) tsr_text_print_float(text[i], numbers[i]);
-    return tsr_output_printf(out, "%s%s %s %s%s", before, text[0], text[1], text[2], after);
+    char line[128], *at = tsr_put_text(line, before);
+    for (int i = 0; i < 3; i++) {
+        if (i) *at++ = ' ';
+        at = tsr_put_float(at, numbers[i]);
+    }
+    at = tsr_put_text(at, after);
+    return tsr_output_write(out, line, (size_t)(at - line));
+}
+
+tsr_status tsr_write_triangle(tsr_output *out, const char *before, const uint32_t corners[3], uint64_t first, int twice)
+{
+    char line[192], *at = tsr_put_text(line, before);
+    for (int i = 0; i < 3; i++) {
+        *at++ = ' ';
+        at = tsr_put_integer(at, first + corners[i]);
+        if (twice) at = tsr_put_integer(tsr_put_text(at, "//"), first + corners[i]);
+    }
+    *at++ = '\n';
+    return tsr_output_write(out, line, (size_t)(at - line));
 }
 
 int tsr_text_data_line(tsr_text *text, tsr_text *line, tsr_space *space)

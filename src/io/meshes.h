@@ -11,6 +11,8 @@ tsr_status tsr_mesh_for_input(const tsr_input *input, int64_t vertices, int64_t 
 /* Scratch memory counted against the same limit, to be freed by tsr_host_release(NULL, ...). */
 tsr_status tsr_scratch_for_input(const tsr_input *input, int64_t count, size_t element, const char *what, void **memory);
 
+static inline int tsr_same_point(const float *a, const float *b) { return a[0] == b[0] && a[1] == b[1] && a[2] == b[2]; }
+
 /* A polygon as a fan of triangles round its first corner: feed the corners in order. A polygon of fewer than 3 corners gives none. */
 typedef struct tsr_fan {
     uint32_t *next; /* where the next triangle goes */
@@ -39,8 +41,10 @@ tsr_status tsr_mesh_check_positions(const tsr_input *input, tsr_mesh *mesh);
 const char *tsr_space_comment(tsr_space space); /* "" for TSR_SPACE_NONE */
 tsr_space tsr_space_from_comment(const char *text, size_t size, tsr_space otherwise);
 
-/* Writes `before`, three numbers with 9 digits and spaces between, `after`. */
+/* Writes `before`, three numbers with 9 digits and spaces between, `after` (both together at most 60 characters). */
 tsr_status tsr_write_floats(tsr_output *out, const char *before, const float numbers[3], const char *after);
+/* Writes the line `before` i j k with indices counted from `first`; `twice` as i//i, for vertex and normal. */
+tsr_status tsr_write_triangle(tsr_output *out, const char *before, const uint32_t corners[3], uint64_t first, int twice);
 
 /* The next line that is neither empty nor a comment (from '#' on), the comment cut off; an OFF or OBJ comment may name the space. 0 at the
  * end. */

@@ -84,7 +84,7 @@ static tsr_status read_corner(obj_reader *r, const obj_line *line, tsr_word word
     if (r->normal_of) {
         uint32_t *own = &r->normal_of[v];
         if (*own == NO_NORMAL) *own = (uint32_t)n;
-        else if (*own != (uint32_t)n && memcmp(r->normal_table + 3 * *own, r->normal_table + 3 * n, 12)) r->one_normal_each = 0;
+        else if (*own != (uint32_t)n && !tsr_same_point(r->normal_table + 3 * (int64_t)*own, r->normal_table + 3 * n)) r->one_normal_each = 0;
     }
     return TSR_OK;
 }
@@ -177,12 +177,7 @@ static tsr_status write_all(tsr_output *out, const tsr_mesh *mesh)
     if (mesh->space != TSR_SPACE_NONE) TSR_TRY(tsr_output_printf(out, "# %s\n", tsr_space_comment(mesh->space)));
     for (int64_t v = 0; v < mesh->vertex_count; v++) TSR_TRY(tsr_write_floats(out, "v ", mesh->vertices + 3 * v, "\n"));
     for (int64_t v = 0; mesh->normals && v < mesh->vertex_count; v++) TSR_TRY(tsr_write_floats(out, "vn ", mesh->normals + 3 * v, "\n"));
-    for (int64_t t = 0; t < mesh->triangle_count; t++) {
-        const uint32_t *c = mesh->triangles + 3 * t;
-        long long a = (long long)c[0] + 1, b = (long long)c[1] + 1, d = (long long)c[2] + 1;
-        if (mesh->normals) TSR_TRY(tsr_output_printf(out, "f %lld//%lld %lld//%lld %lld//%lld\n", a, a, b, b, d, d));
-        else TSR_TRY(tsr_output_printf(out, "f %lld %lld %lld\n", a, b, d));
-    }
+    for (int64_t t = 0; t < mesh->triangle_count; t++) TSR_TRY(tsr_write_triangle(out, "f", mesh->triangles + 3 * t, 1, mesh->normals != NULL));
     return TSR_OK;
 }
 

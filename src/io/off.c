@@ -22,7 +22,7 @@ static int parse_keyword(tsr_word word, int *normals, int *dimensions, size_t *s
     if (at < end && *at == 'N') *normals = (at++, 1);
     if (at < end && *at == '4') *dimensions = (at++, 1);
     if (at < end && *at == 'n') *dimensions = (at++, 1);
-    if (end - at < 3 || memcmp(at, "OFF", 3)) return 0;
+    if (end - at < 3 || memcmp(at, "OFF", 3) != 0) return 0;
     *size = (size_t)(at + 3 - word.text);
     return *size == word.size || (at[3] >= '0' && at[3] <= '9');
 }
@@ -145,10 +145,7 @@ static tsr_status write_all(tsr_output *out, const tsr_mesh *mesh)
         TSR_TRY(tsr_write_floats(out, "", mesh->vertices + 3 * v, mesh->normals ? " " : "\n"));
         if (mesh->normals) TSR_TRY(tsr_write_floats(out, "", mesh->normals + 3 * v, "\n"));
     }
-    for (int64_t t = 0; t < mesh->triangle_count; t++) {
-        const uint32_t *c = mesh->triangles + 3 * t;
-        TSR_TRY(tsr_output_printf(out, "3 %u %u %u\n", c[0], c[1], c[2]));
-    }
+    for (int64_t t = 0; t < mesh->triangle_count; t++) TSR_TRY(tsr_write_triangle(out, "3", mesh->triangles + 3 * t, 0, 0));
     return TSR_OK;
 }
 

@@ -165,18 +165,31 @@ typedef struct ply_cursor {
 
 static double load(const char *at, ply_type type, int swap)
 {
-    uint8_t raw[8];
-    int n = type_bytes[type];
-    for (int i = 0; i < n; i++) raw[i] = (uint8_t)at[swap ? n - 1 - i : i];
+    uint16_t two;
+    uint32_t four;
+    uint64_t eight;
+    int16_t short_value;
+    float float_value;
+    double double_value;
     switch (type) {
-    case PLY_I8: return (double)(int8_t)raw[0];
-    case PLY_U8: return (double)raw[0];
-    case PLY_I16: { int16_t v; memcpy(&v, raw, 2); return (double)v; }
-    case PLY_U16: { uint16_t v; memcpy(&v, raw, 2); return (double)v; }
-    case PLY_I32: { int32_t v; memcpy(&v, raw, 4); return (double)v; }
-    case PLY_U32: { uint32_t v; memcpy(&v, raw, 4); return (double)v; }
-    case PLY_F32: { float v; memcpy(&v, raw, 4); return (double)v; }
-    default: { double v; memcpy(&v, raw, 8); return v; }
+    case PLY_I8: return (double)(int8_t)*at;
+    case PLY_U8: return (double)(uint8_t)*at;
+    case PLY_I16:
+    case PLY_U16:
+        memcpy(&two, at, 2);
+        if (swap) two = __builtin_bswap16(two);
+        memcpy(&short_value, &two, 2);
+        return type == PLY_U16 ? (double)two : (double)short_value;
+    case PLY_F64:
+        memcpy(&eight, at, 8);
+        if (swap) eight = __builtin_bswap64(eight);
+        memcpy(&double_value, &eight, 8);
+        return double_value;
+    default:
+        memcpy(&four, at, 4);
+        if (swap) four = __builtin_bswap32(four);
+        memcpy(&float_value, &four, 4);
+        return type == PLY_F32 ? (double)float_value : type == PLY_U32 ? (double)four : (double)(int32_t)four;
     }
 }
 
@@ -386,10 +399,7 @@ static tsr_status write_ascii(tsr_output *out, const tsr_mesh *mesh)
         TSR_TRY(tsr_write_floats(out, "", mesh->vertices + 3 * v, mesh->normals ? " " : "\n"));
         if (mesh->normals) TSR_TRY(tsr_write_floats(out, "", mesh->normals + 3 * v, "\n"));
     }
-    for (int64_t t = 0; t < mesh->triangle_count; t++) {
-        const uint32_t *c = mesh->triangles + 3 * t;
-        TSR_TRY(tsr_output_printf(out, "3 %u %u %u\n", c[0], c[1], c[2]));
-    }
+    for (int64_t t = 0; t < mesh->triangle_count; t++) TSR_TRY(tsr_write_triangle(out, "3", mesh->triangles + 3 * t, 0, 0));
     return TSR_OK;
 }
 

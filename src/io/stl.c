@@ -39,7 +39,7 @@ static uint32_t find_or_enter(weld *w, int64_t corner, uint32_t vertex)
             return UINT32_MAX;
         }
         uint32_t other = w->table[at] - 1;
-        if (!memcmp(w->corners + 3 * (int64_t)w->first[other], p, 12)) return other;
+        if (tsr_same_point(w->corners + 3 * (int64_t)w->first[other], p)) return other;
     }
 }
 
@@ -82,7 +82,7 @@ static tsr_status weld_all(const tsr_input *input, weld *w, int64_t corners, uin
     return TSR_OK;
 }
 
-static tsr_status mesh_from_corners(tsr_input *input, float *corners, int64_t triangles, tsr_mesh **mesh)
+static tsr_status mesh_from_corners(tsr_input *input, float *corners, int64_t triangles, tsr_space space, tsr_mesh **mesh)
 {
     weld w = { .corners = corners };
     uint32_t *indices = NULL;
@@ -93,6 +93,7 @@ static tsr_status mesh_from_corners(tsr_input *input, float *corners, int64_t tr
     TSR_TRY_GOTO(tsr_mesh_for_input(input, w.vertices, triangles, 0, mesh), done);
     for (int64_t v = 0; v < w.vertices; v++) memcpy((*mesh)->vertices + 3 * v, corners + 3 * (int64_t)w.first[v], 12);
     if (triangles) memcpy((*mesh)->triangles, indices, (size_t)triangles * 12);
+    (*mesh)->space = space;
     TSR_TRY_GOTO(tsr_mesh_check_positions(input, *mesh), done);
 done:
     weld_free(&w);
@@ -156,7 +157,7 @@ static tsr_status text_corners(const char *file, tsr_text text, float *corners, 
 
 static int is_text(const uint8_t *bytes, size_t size)
 {
-    if (size < 5 || memcmp(bytes, "solid", 5)) return 0;
+    if (size < 5 || memcmp(bytes, "solid", 5) != 0) return 0;
     if (size >= HEADER_BYTES && HEADER_BYTES + FACET_BYTES * binary_count(bytes) == (int64_t)size) return 0; /* a binary file that lies */
     return !memchr(bytes, 0, size < 512 ? size : 512);
 }
@@ -183,10 +184,10 @@ static tsr_status stl_read(tsr_input *input, const tsr_read_options *options, ts
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld facets, expected at most 1431655765", file, (long long)triangles);
     TSR_TRY(tsr_scratch_for_input(input, 9 * triangles, sizeof(float), "facets", (void **)&corners));
     TSR_TRY_GOTO(text ? text_corners(file, tsr_text_make(bytes, size), corners, &triangles) : binary_corners(bytes, triangles, corners), done);
-    TSR_TRY_GOTO(mesh_from_corners(input, corners, triangles, mesh), done);
     tsr_text first = tsr_text_make(bytes, size < 80 ? size : 80), line = first;
     if (text) tsr_text_line(&first, &line);
-    (*mesh)->space = tsr_space_from_comment(line.at, (size_t)(line.end - line.at), TSR_SPACE_NONE);
+    tsr_space space = tsr_space_from_comment(line.at, (size_t)(line.end - line.at), TSR_SPACE_NONE);
+    TSR_TRY_GOTO(mesh_from_corners(input, corners, triangles, space, mesh), done);
 done:
     tsr_host_release(NULL, corners, (size_t)triangles * 36);
     if (status != TSR_OK) tsr_mesh_destroy(mesh);

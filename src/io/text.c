@@ -1,7 +1,6 @@
 #include "io/text.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -34,19 +33,30 @@ int tsr_text_word(tsr_text *text, tsr_word *word)
 int tsr_word_is(tsr_word word, const char *name) { return strlen(name) == word.size && !memcmp(word.text, name, word.size); }
 int tsr_word_is_any_case(tsr_word word, const char *name) { return strlen(name) == word.size && !strncasecmp(word.text, name, word.size); }
 
-/* m * 10^e. Exact where m and 10^|e| are exact doubles (then one rounding); else in long double. */
-static double scale(uint64_t m, int64_t e)
+static const double exact_power[23] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+
+static double times_large_power(long double v, int64_t e)
 {
-    static const double exact[23] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
-    if (!m) return 0;
-    if (m >> 53 == 0 && e >= -22 && e <= 22) return e < 0 ? (double)m / exact[-e] : (double)m * exact[e];
-    if (e < -400) return 0;
-    if (e > 400) return INFINITY;
     long double power = 1, base = 10;
     for (int64_t n = e < 0 ? -e : e; n; n >>= 1, base *= base)
         if (n & 1) power *= base;
-    return (double)(e < 0 ? (long double)m / power : (long double)m * power);
+    return (double)(e < 0 ? v / power : v * power);
+}
+
+/* v * 10^e with one rounding where 10^|e| is an exact double, else by way of long double. */
+static double times_power(double v, int64_t e)
+{
+    if (e < -22 || e > 22) return times_large_power((long double)v, e);
+    return e < 0 ? v / exact_power[-e] : v * exact_power[e];
+}
+
+/* m * 10^e. */
+static double scale(uint64_t m, int64_t e)
+{
+    if (!m || e < -400) return 0;
+    if (e > 400) return INFINITY;
+    return m >> 53 ? times_large_power((long double)m, e) : times_power((double)m, e);
 }
 
 static int begins(const char *at, const char *end, const char *name)
@@ -121,12 +131,47 @@ tsr_text_result tsr_text_integer(tsr_text *text, int64_t *value)
     return tsr_text_word(text, &word) ? tsr_word_integer(word, value) : TSR_TEXT_NONE;
 }
 
-int tsr_text_print_float(char text[32], float value)
+char *tsr_put_text(char *at, const char *text)
 {
-    int n = snprintf(text, 32, "%.9g", (double)value);
-    for (int i = 0; i < n; i++) /* the locale's decimal point */
-        if (text[i] == ',') text[i] = '.';
-    return n;
+    while (*text) *at++ = *text++;
+    return at;
+}
+
+char *tsr_put_integer(char *at, uint64_t value)
+{
+    char digits[20];
+    int n = 0;
+    do digits[n++] = (char)('0' + value % 10);
+    while (value /= 10);
+    while (n) *at++ = digits[--n];
+    return at;
+}
+
+char *tsr_put_float(char *at, float value)
+{
+    double size = fabs((double)value);
+    if (isnan(value)) return tsr_put_text(at, "nan");
+    if (signbit(value)) *at++ = '-';
+    if (isinf(value)) return tsr_put_text(at, "inf");
+    if (size == 0) return tsr_put_text(at, "0");
+    int e = (int)floor(log10(size)); /* of the first digit; may be off by one */
+    uint64_t digits = (uint64_t)llrint(times_power(size, 8 - e));
+    if (digits >= 1000000000) digits = (uint64_t)llrint(times_power(size, 8 - ++e));
+    else if (digits < 100000000) digits = (uint64_t)llrint(times_power(size, 8 - --e));
+    char nine[9];
+    int count = 9;
+    for (int i = 8; i >= 0; i--, digits /= 10) nine[i] = (char)('0' + digits % 10);
+    while (count > 1 && nine[count - 1] == '0') count--;
+    int point = e >= -5 && e < 9 ? e : 0; /* the digit before the decimal point; beyond that range with an exponent */
+    if (point < 0) at = tsr_put_text(at, "0.");
+    for (int i = point + 1; i < 0; i++) *at++ = '0';
+    for (int i = 0; i < count || i <= point; i++) {
+        if (i && i == point + 1) *at++ = '.';
+        *at++ = i < count ? nine[i] : '0';
+    }
+    if (e == point) return at;
+    at = tsr_put_text(at, e < 0 ? "e-" : "e");
+    return tsr_put_integer(at, (uint64_t)(e < 0 ? -e : e));
 }
 
 const char *tsr_word_show(tsr_word word, char shown[32])

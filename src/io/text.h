@@ -39,8 +39,11 @@ tsr_text_result tsr_text_integer(tsr_text *text, int64_t *value);
 tsr_text_result tsr_word_double(tsr_word word, double *value);
 tsr_text_result tsr_word_integer(tsr_word word, int64_t *value);
 
-/* Writes a float32 with 9 significant digits and '.', whatever the locale; returns the number of characters (at most 31, terminated). */
-int tsr_text_print_float(char text[32], float value);
+/* Append to a line and return its new end (not terminated). A float32 takes at most 16 characters: 9 significant digits, which give back
+ * the same bits, without trailing zeros and with '.' whatever the locale; an integer takes at most 20. */
+char *tsr_put_text(char *at, const char *text);
+char *tsr_put_float(char *at, float value);
+char *tsr_put_integer(char *at, uint64_t value);
 
 /* For messages: the first characters of a word, printable. */
 const char *tsr_word_show(tsr_word word, char shown[32]);

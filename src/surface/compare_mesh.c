@@ -5,7 +5,7 @@
 #include "core/parallel.h"
 #include "grid/surface_distances.h"
 #include "surface/triangle_tree.h"
-#include "surface/vector.h"
+#include "surface/mesh_math.h"
 
 enum { CHUNK = 1024 }; /* vertices that pass the nearest triangle on to the next */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/parallel.h"
-#include "surface/vector.h"
+#include "surface/mesh_math.h"
 
 enum { CHUNK = 4096 }; /* triangles per partial sum: fixes the order of addition whatever the number of threads */
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "surface/vector.h"
+#include "surface/mesh_math.h"
 
 enum { LEAF = 4, DIGIT = 11, DIGITS = 6 }; /* 63-bit Morton codes sorted in 6 passes of 11 bits */
 

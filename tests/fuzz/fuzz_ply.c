@@ -10,8 +10,8 @@ void fuzz_seeds(void)
                    "property uchar red\r\nproperty double z\r\nproperty double y\r\nproperty short x\r\nelement face 2\r\nproperty uchar flag\r\n"
                    "property list int16 uint16 vertex_index\r\nproperty list uchar float texcoord\r\nend_header\r\n"
                    "3 1 2 3\r\n9 0 0 0\r\n9 0 0 1\r\n9 0 1 1\r\n9 0 1 0\r\n1 4 0 1 2 3 2 .5 .5\r\n0 3 0 1 2 0\r\n");
-    static const unsigned char packed[] = "ply\nformat binary_big_endian 1.0\nelement face 1\nproperty list ushort uchar vertex_indices\nelement vertex 3\n"
-                                          "property short x\nproperty char y\nproperty double z\nend_header\n"
+    static const unsigned char packed[] = "ply\nformat binary_big_endian 1.0\nelement face 1\nproperty list ushort uchar vertex_indices\n"
+                                          "element vertex 3\nproperty short x\nproperty char y\nproperty double z\nend_header\n"
                                           "\0\3\0\1\2"
                                           "\0\1\0\0\0\0\0\0\0\0\0"
                                           "\0\0\1\0\0\0\0\0\0\0\0"

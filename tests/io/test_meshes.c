@@ -125,9 +125,11 @@ static void empty_meshes(void **state)
 static void ply_skips_and_reorders(void **state)
 {
     (void)state;
-    tsr_mesh *mesh = read_text("any.ply", "ply\r\nformat ascii 1.0\r\nobj_info x\r\ncomment made by SPACE=RAS\r\nelement camera 2\r\nproperty float f\r\n"
-                               "property list uint8 double view\r\nelement face 3\r\nproperty uchar flag\r\nproperty list int16 uint16 vertex_index\r\n"
-                               "property list uchar float texcoord\r\nelement vertex 4\r\nproperty uchar red\r\nproperty double z\r\nproperty double y\r\n"
+    tsr_mesh *mesh = read_text("any.ply", "ply\r\nformat ascii 1.0\r\nobj_info x\r\ncomment made by SPACE=RAS\r\nelement camera 2\r\n"
+                               "property float f\r\n"
+                               "property list uint8 double view\r\nelement face 3\r\nproperty uchar flag\r\n"
+                               "property list int16 uint16 vertex_index\r\nproperty list uchar float texcoord\r\n"
+                               "element vertex 4\r\nproperty uchar red\r\nproperty double z\r\nproperty double y\r\n"
                                "property short x\r\nproperty float nx\r\nelement edge 1\r\nproperty int vertex1\r\nend_header\r\n"
                                "1 3 1 2 3\r\n2 0\r\n1 4 0 1 2 3 2 .5 .5\r\n7 2 0 1 0\r\n0 3 0 2 3 0\r\n"
                                "9 0 0 0 1\r\n9 0 0 1 1\r\n9 0 1 1 1\r\n9 0 1 0 1\r\n5\r\n");
@@ -164,11 +166,13 @@ static void ply_refuses(void **state)
     refuse("long.ply", PLY PLY_FACES "900 0 1\n", TSR_ERROR_FORMAT, "a list of 900 values in face 0");
     refuse("word.ply", PLY PLY_FACES "3 0 one 2\n", TSR_ERROR_FORMAT, "line 13: 'one' in face 0, expected a number");
     refuse("many.ply", PLY "1000000000000\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n", TSR_ERROR_FORMAT,
-           "element face has 1000000000000 entries of at least 2 bytes, but only 9 bytes are left");
+           "element face has 1000000000000 entries of at least 2 bytes, but only 10 bytes are left");
     refuse("nan.ply", PLY "0\nend_header\n0 0 0\n1 nan 0\n0 1 0\n", TSR_ERROR_FORMAT, "y of vertex 1 is nan");
     refuse("huge.ply", PLY "0\nend_header\n0 0 0\n1 0 1e39\n0 1 0\n", TSR_ERROR_FORMAT, "z of vertex 1 is inf");
-    refuse("twice.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float x\nend_header\n1\n", TSR_ERROR_FORMAT, "given twice");
-    refuse("noz.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nend_header\n1 1\n", TSR_ERROR_FORMAT, "x, y and z");
+    refuse("twice.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float x\nend_header\n1\n", TSR_ERROR_FORMAT,
+           "given twice");
+    refuse("noz.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nend_header\n1 1\n", TSR_ERROR_FORMAT,
+           "x, y and z");
     refuse("end.ply", "ply\nformat ascii 1.0\nelement vertex 1\n", TSR_ERROR_FORMAT, "no end_header");
     refuse("form.ply", "ply\nformat text 1.0\nend_header\n", TSR_ERROR_FORMAT, "format 'text'");
     refuse("noform.ply", "ply\nend_header\n", TSR_ERROR_FORMAT, "names no format");
@@ -224,9 +228,9 @@ static void obj_refuses(void **state)
 static void stl_welds(void **state)
 {
     (void)state;
-    tsr_mesh *mesh = read_text("weld.stl", "solid a facet that SPACE=RAS\nfacet normal 0 0 0\n outer loop\n  vertex 0 0 0\n  vertex 1 0 0\n  vertex 1 1 0\n"
-                               " endloop\nendfacet\nFACET NORMAL 0 0 1 OUTER LOOP VERTEX -0 0 0 VERTEX 1 1 0 VERTEX 0 1 0 ENDLOOP ENDFACET\nendsolid\n"
-                               "solid vertex 1\nendsolid\n");
+    tsr_mesh *mesh = read_text("weld.stl", "solid a facet that SPACE=RAS\nfacet normal 0 0 0\n outer loop\n  vertex 0 0 0\n  vertex 1 0 0\n"
+                               "  vertex 1 1 0\n endloop\nendfacet\nFACET NORMAL 0 0 1 OUTER LOOP VERTEX -0 0 0 VERTEX 1 1 0 VERTEX 0 1 0 ENDLOOP "
+                               "ENDFACET\nendsolid\nsolid vertex 1\nendsolid\n");
     require_vertices(mesh, SQUARE, 4);
     require_triangles(mesh, QUAD, 2);
     assert_int_equal(tsr_mesh_space(mesh), TSR_SPACE_RAS);
@@ -252,7 +256,8 @@ static void stl_welds(void **state)
     bytes[83] = 0xff;
     require_error(tsr_mesh_read(file_with("many.stl", bytes, 184), &stl, &failed), TSR_ERROR_FORMAT, "facets need");
     require_error(tsr_mesh_read(file_with("tiny.stl", bytes + 50, 50), &stl, &failed), TSR_ERROR_FORMAT, "at least 84");
-    refuse("three.stl", "solid\nfacet normal 0 0 0 outer loop vertex 0 0 0 vertex 1 0 0 endloop endfacet\n", TSR_ERROR_FORMAT, "a facet of 2 vertices");
+    refuse("three.stl", "solid\nfacet normal 0 0 0 outer loop vertex 0 0 0 vertex 1 0 0 endloop endfacet\n", TSR_ERROR_FORMAT,
+           "a facet of 2 vertices");
     refuse("four.stl", "solid\nfacet vertex 0 0 0 vertex 1 0 0 vertex 1 0 0 vertex 1 0 0 endfacet\n", TSR_ERROR_FORMAT, "more than 3");
     refuse("words.stl", "solid\nfacet vertex 0 0 zero\n", TSR_ERROR_FORMAT, "line 2: 'zero' in a vertex");
     refuse("nan.stl", "solid\nfacet vertex 0 0 0 vertex 1 0 nan vertex 1 0 0 endfacet\n", TSR_ERROR_FORMAT, "z of vertex 1 is nan");
@@ -263,7 +268,8 @@ static void stl_welds(void **state)
 static void off_variants(void **state)
 {
     (void)state;
-    tsr_mesh *mesh = read_text("plain.off", "# a comment SPACE=RAS\nOFF\n\n4 3 0 # counts\n0 0 0\n# between\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3 255 0 0\n2 0 1\n3 0 2 3\n");
+    tsr_mesh *mesh = read_text("plain.off", "# a comment SPACE=RAS\nOFF\n\n4 3 0 # counts\n0 0 0\n# between\n1 0 0\n1 1 0\n0 1 0\n"
+                               "4 0 1 2 3 255 0 0\n2 0 1\n3 0 2 3\n");
     const uint32_t expected[9] = { 0, 1, 2, 0, 2, 3, 0, 2, 3 };
     require_vertices(mesh, SQUARE, 4);
     require_triangles(mesh, expected, 3);
@@ -333,8 +339,9 @@ static void limits_and_targets(void **state)
 static void numbers(void **state)
 {
     (void)state;
-    static const char *const good[] = { "0", "-0", "1", "+1.5", ".5", "5.", "1e3", "1E-3", "123456789012345678901234567890", "0.1", "3.4028235e38", "1e-45",
-                                        "4.9e-324", "1e400", "-1e400", "0.000000000000000000000000000000000000000000001", "9007199254740993", "1e22", "1e23" };
+    static const char *const good[] = { "0", "-0", "1", "+1.5", ".5", "5.", "1e3", "1E-3", "123456789012345678901234567890", "0.1",
+                                        "3.4028235e38", "1e-45", "4.9e-324", "1e400", "-1e400", "0.000000000000000000000000000000000000000000001",
+                                        "9007199254740993", "1e22", "1e23" };
     static const char *const bad[] = { "", "-", ".", "e5", "1e", "1e+", "1.2.3", "0x10", "1,5", "1f", "--1" };
     double value;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
@@ -351,10 +358,28 @@ static void numbers(void **state)
         char text[32];
         memcpy(&number, &bits, 4);
         if (!isfinite(number)) continue;
-        int length = tsr_text_print_float(text, number);
-        assert_int_equal(tsr_word_double((tsr_word){ text, (size_t)length }, &value), TSR_TEXT_OK);
+        char *end = tsr_put_float(text, number);
+        assert_true(end - text <= 16);
+        *end = 0;
+        assert_int_equal(tsr_word_double((tsr_word){ text, (size_t)(end - text) }, &value), TSR_TEXT_OK);
         back = (float)value;
+        assert_true(strtof(text, NULL) == number); /* another reader's opinion */
         if (memcmp(&back, &number, 4)) fail_msg("%s: %.9g is not %.9g", text, (double)back, (double)number);
+    }
+}
+
+static void printed_numbers(void **state)
+{
+    (void)state;
+    static const struct { float number; const char *text; } cases[] = {
+        { 0.0f, "0" }, { -0.0f, "-0" }, { 1.0f, "1" }, { -2.5f, "-2.5" }, { 10.0f, "10" }, { 123456784.0f, "123456784" }, { 1e9f, "1e9" },
+        { 0.1f, "0.100000001" }, { 0.0625f, "0.0625" }, { 0.00002f, "0.0000199999995" }, { 0.00001f, "9.99999975e-6" },
+        { 9.53674316e-7f, "9.53674316e-7" }, { 3.40282347e38f, "3.40282347e38" },
+        { 9.99999949e-39f, "9.99999935e-39" }, { 1e-45f, "1.40129846e-45" }, { 0.999999940f, "0.99999994" }, { INFINITY, "inf" }, { NAN, "nan" } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[32];
+        *tsr_put_float(text, cases[i].number) = 0;
+        assert_string_equal(text, cases[i].text);
     }
 }
 
@@ -377,6 +402,7 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(round_trips), cmocka_unit_test(empty_meshes), cmocka_unit_test(ply_skips_and_reorders),
                                         cmocka_unit_test(ply_refuses), cmocka_unit_test(obj_forms),    cmocka_unit_test(obj_refuses),
                                         cmocka_unit_test(stl_welds),   cmocka_unit_test(off_variants), cmocka_unit_test(off_refuses),
-                                        cmocka_unit_test(recognises),  cmocka_unit_test(limits_and_targets), cmocka_unit_test(numbers) };
+                                        cmocka_unit_test(recognises),  cmocka_unit_test(limits_and_targets), cmocka_unit_test(numbers),
+                                        cmocka_unit_test(printed_numbers) };
     return cmocka_run_group_tests_name("meshes", tests, make_folder, remove_folder);
 }

@@ -1,6 +1,6 @@
-/* surface/vector.h: float64 vectors of mesh geometry on the host. */
-#ifndef TSR_SURFACE_VECTOR_H
-#define TSR_SURFACE_VECTOR_H
+/* surface/mesh_math.h: float64 vectors, and the checks every function on host meshes begins with. */
+#ifndef TSR_SURFACE_MESH_MATH_H
+#define TSR_SURFACE_MESH_MATH_H
 
 #include "grid/mesh.h"
 
