@@ -2,5 +2,6 @@
 VERB(info)
 VERB(convert)
 VERB(make)
+VERB(surface)
 VERB(compare)
 VERB(devices)
