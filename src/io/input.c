@@ -244,6 +244,8 @@ tsr_status tsr_input_open_beside(const tsr_input *input, const char *name, int k
     tsr_status status = tsr_input_open(path, &options, beside);
     if (status == TSR_ERROR_IO && access(path, F_OK))
         status = TSR_FAILED(TSR_ERROR_IO, "%s: its data file '%s' is missing", input->name, path);
+    else if (status != TSR_OK)
+        status = TSR_FAILED(status, "%s: its data file: %s", input->name, tsr_error_message());
     free(path);
     return status;
 }

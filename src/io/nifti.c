@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const char magic1[2][5] = { "n+1", "ni1" };
 static const char magic2[2][9] = { "n+2\0\r\n\032\n", "ni2\0\r\n\032\n" };
@@ -337,8 +338,8 @@ static tsr_status make_header(const tsr_volume *volume, const char *path, const 
     tsr_size3 size = volume->size;
     double version;
     int wide = size.x > INT16_MAX || size.y > INT16_MAX || size.z > INT16_MAX;
-    int asked = options->format && !strcmp(options->format, "nifti2");
-    int kept = tsr_meta_numbers(volume, "nifti.version", &version, 1) && version == 2;
+    int asked = options->format && !strcasecmp(options->format, "nifti2"); /* "nifti" by name asks for version 1 */
+    int kept = !options->format && tsr_meta_numbers(volume, "nifti.version", &version, 1) && version == 2;
     *h = (tsr_nifti){ .version = wide || asked || kept ? 2 : 1, .swap = !!options->big_endian != tsr_host_big_endian() };
     int header_bytes = h->version == 1 ? TSR_NIFTI1_BYTES : TSR_NIFTI2_BYTES;
     tsr_nifti_set(h, NIFTI_SIZEOF_HDR, 0, header_bytes);
