@@ -85,19 +85,40 @@ static tsr_status create_header(tsr_context *context, tsr_dtype dtype, tsr_size3
     return TSR_OK;
 }
 
-tsr_status tsr_volume_create(tsr_context *context, tsr_dtype dtype, tsr_size3 size, const tsr_geometry *geometry, tsr_volume **volume)
+static tsr_status create(tsr_context *context, tsr_dtype dtype, tsr_size3 size, const tsr_geometry *geometry, int zero, tsr_volume **volume)
 {
     tsr_status status;
     TSR_TRY(create_header(context, dtype, size, geometry, volume));
     tsr_volume *v = *volume;
     if (context) {
         TSR_TRY_GOTO(tsr_device_allocate(context, (size_t)v->bytes, &v->data), fail);
-        TSR_TRY_GOTO(context->backend->fill(context->queue, v->data, 0, (size_t)v->bytes), fail);
+        if (zero) TSR_TRY_GOTO(context->backend->fill(context->queue, v->data, 0, (size_t)v->bytes), fail);
     } else {
         v->data = calloc(1, (size_t)v->bytes); /* fresh pages are zero already: a large volume costs nothing until it is written */
         if (!v->data) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, fail, "volume of %lld x %lld x %lld %s: out of host memory (%lld bytes asked for)",
                                     (long long)size.x, (long long)size.y, (long long)size.z, tsr_dtype_name(dtype), (long long)v->bytes);
     }
+    return TSR_OK;
+fail:
+    tsr_volume_destroy(volume);
+    return status;
+}
+
+tsr_status tsr_volume_create(tsr_context *context, tsr_dtype dtype, tsr_size3 size, const tsr_geometry *geometry, tsr_volume **volume)
+{
+    TSR_TRY(create(context, dtype, size, geometry, 1, volume));
+    return TSR_OK;
+}
+
+tsr_status tsr_volume_create_like(tsr_context *context, const tsr_volume *like, tsr_dtype dtype, tsr_size3 size, const tsr_geometry *geometry,
+                                  tsr_volume **volume)
+{
+    tsr_status status;
+    TSR_TRY(create(context, dtype, size, geometry, 0, volume));
+    TSR_TRY_GOTO(tsr_volume_copy_header(*volume, like), fail);
+    (*volume)->geometry = *geometry;
+    (*volume)->slope = 1;
+    (*volume)->intercept = 0;
     return TSR_OK;
 fail:
     tsr_volume_destroy(volume);
@@ -253,12 +274,13 @@ tsr_status tsr_volume_convert(tsr_context *context, const tsr_volume *volume, ts
     tsr_status status;
     *converted = NULL;
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
-    TSR_TRY(tsr_volume_create(context, dtype, volume->size, &volume->geometry, converted));
-    TSR_TRY_GOTO(tsr_volume_copy_header(*converted, volume), fail);
-    TSR_TRY_GOTO(context->backend->volume->convert(context->queue, volume->data, volume->dtype, (*converted)->data, dtype, tsr_volume_count(volume),
-                                                   volume->slope, volume->intercept), fail);
-    (*converted)->slope = 1;
-    (*converted)->intercept = 0;
+    TSR_TRY(tsr_volume_create_like(context, volume, dtype, volume->size, &volume->geometry, converted));
+    if (dtype == volume->dtype && volume->slope == 1 && volume->intercept == 0) {
+        TSR_TRY_GOTO(context->backend->copy(context->queue, (*converted)->data, volume->data, (size_t)volume->bytes), fail);
+        return TSR_OK;
+    }
+    tsr_source source = tsr_volume_source(volume);
+    TSR_TRY_GOTO(context->backend->volume->convert(context->queue, &source, (*converted)->data, dtype, tsr_volume_count(volume)), fail);
     return TSR_OK;
 fail:
     tsr_volume_destroy(converted);

@@ -3,6 +3,7 @@
 #define TSR_GRID_VOLUME_H
 
 #include "device/backend.h"
+#include "grid/volume_ops.h"
 #include "tessera/volume.h"
 
 struct tsr_volume {
@@ -22,6 +23,12 @@ struct tsr_volume {
 
 /* TSR_ERROR_ARGUMENT unless every kernel of `context` can read the volume: same context, or host memory and a CPU context. */
 tsr_status tsr_volume_require(const tsr_context *context, const tsr_volume *volume, const char *name);
+/* Volume of uninitialised voxels with the metadata of `like`, slope 1 and intercept 0: for operations that write every voxel. */
+tsr_status tsr_volume_create_like(tsr_context *context, const tsr_volume *like, tsr_dtype dtype, tsr_size3 size, const tsr_geometry *geometry,
+                                  tsr_volume **volume);
+
+static inline tsr_source tsr_volume_source(const tsr_volume *v) { return (tsr_source){ v->data, v->dtype, v->slope, v->intercept }; }
+
 /* Copies geometry, scaling and metadata. */
 tsr_status tsr_volume_copy_header(tsr_volume *to, const tsr_volume *from);
 

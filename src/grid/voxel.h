@@ -54,11 +54,18 @@ TSR_HD void tsr_voxel_store(void *data, tsr_dtype dtype, int64_t i, double v)
     }
 }
 
-/* The one formula of tsr_volume_convert. */
-TSR_HD void tsr_voxel_convert(const void *from, tsr_dtype from_type, void *to, tsr_dtype to_type, int64_t i, double slope, double intercept)
+/* Real value of a stored one. */
+TSR_HD double tsr_voxel_real(double stored, double slope, double intercept) { return stored * slope + intercept; }
+
+/* to[out] = from[in], same type, bit for bit. */
+TSR_HD void tsr_voxel_copy(const void *from, tsr_dtype dtype, void *to, int64_t out, int64_t in)
 {
-    double v = tsr_voxel_load(from, from_type, i);
-    tsr_voxel_store(to, to_type, i, v * slope + intercept);
+    switch (dtype) {
+    case TSR_U8: case TSR_I8: ((uint8_t *)to)[out] = ((const uint8_t *)from)[in]; break;
+    case TSR_U16: case TSR_I16: ((uint16_t *)to)[out] = ((const uint16_t *)from)[in]; break;
+    case TSR_U32: case TSR_I32: case TSR_F32: ((uint32_t *)to)[out] = ((const uint32_t *)from)[in]; break;
+    default: ((uint64_t *)to)[out] = ((const uint64_t *)from)[in]; break;
+    }
 }
 
 #endif

@@ -1,4 +1,10 @@
 /* io/formats.h: the formats, in the order in which they are asked. Included with TSR_FORMAT(name) defined; see format.h. */
+TSR_FORMAT(nifti)
+TSR_FORMAT(nifti2)
+TSR_FORMAT(nrrd)
+TSR_FORMAT(metaimage)
+TSR_FORMAT(inrimage)
+TSR_FORMAT(raw)
 TSR_FORMAT(png)
 TSR_FORMAT(ply)
 TSR_FORMAT(stl)

@@ -30,6 +30,7 @@ typedef enum cli_type {
     CLI_DTYPE,  /* tsr_dtype */
     CLI_BOX,    /* tsr_size3[2]: X,Y,Z:X,Y,Z, first and one past the last */
     CLI_RANGE,  /* double[2]: LOWER:UPPER, either may be missing (infinite) */
+    CLI_COLOR,  /* float[3], sRGB 0 to 1: #rrggbb */
     CLI_LIST    /* cli_list: may be given several times */
 } cli_type;
 
@@ -76,11 +77,14 @@ void cli_note(const cli_call *cli, const char *format, ...) TSR_PRINTF(2, 3); /*
 
 /* The context the global options ask for; on failure prints and returns the exit code, else CLI_OK. */
 int cli_context(const cli_call *cli, tsr_context **context);
+int cli_cpu_context(const cli_call *cli, tsr_context **context); /* for work that only the CPU does */
 
 /* Progress bar on a terminal, silent elsewhere; Ctrl-C cancels. cli_progress_end wipes the bar. */
 tsr_progress cli_progress(const cli_call *cli);
 void cli_progress_end(const cli_call *cli);
 
+/* What a file holds, by content, or by --input-format raw a volume. */
+int cli_recognise(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format);
 /* Reading with the file's name in the message. Sets *code and returns NULL on failure. Host memory. */
 tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
 tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
@@ -102,6 +106,13 @@ tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_op
 int cli_check_output(const cli_call *cli, const char *path);
 tsr_write_options cli_write_options(const cli_call *cli);
 #define CLI_OUTPUT_OPTION(path) { .name = "output", .letter = 'o', .type = CLI_TEXT, .value = &(path), .argument = "FILE", .help = "where the result goes" }
+
+/* A whole text file, zero-terminated (free it), or NULL with a message; "-" is standard input. */
+char *cli_read_text(const cli_call *cli, const char *path);
+int cli_write_text(const cli_call *cli, const char *path, const char *text); /* beside and renamed; "-" is standard output */
+
+/* The surface a volume most likely holds: real numbers are a level set (0, inside below), integers a mask (1/2, inside above). */
+void cli_default_surface(const tsr_volume *volume, double *isovalue, int *inside_below);
 
 /* Moves *volume to the context's device (which may be the host) or, with context NULL, to the host; a copy only if it lies elsewhere. */
 tsr_status cli_move_volume(tsr_context *context, tsr_volume **volume);

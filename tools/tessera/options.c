@@ -27,6 +27,7 @@ static const char *argument_of(const cli_option *o)
     case CLI_BOX: return "X,Y,Z:X,Y,Z";
     case CLI_RANGE: return "LOWER:UPPER";
     case CLI_DTYPE: return "TYPE";
+    case CLI_COLOR: return "#RRGGBB";
     default: return "VALUE";
     }
 }
@@ -161,6 +162,16 @@ static int take_range(const cli_call *cli, const cli_option *o, const char *text
     return -1;
 }
 
+static int take_color(const cli_call *cli, const cli_option *o, const char *text)
+{
+    const char *digits = text + (*text == '#');
+    if (strlen(digits) != 6 || strspn(digits, "0123456789abcdefABCDEF") != 6)
+        return cli_usage(cli, "--%s: '%s' given, expected a colour as #rrggbb", o->name, text);
+    unsigned long rgb = strtoul(digits, NULL, 16);
+    for (int i = 0; i < 3; i++) ((float *)o->value)[i] = (float)(rgb >> (16 - 8 * i) & 255) / 255.0f;
+    return -1;
+}
+
 static int take_choice(const cli_call *cli, const cli_option *o, const char *text)
 {
     int index = 0;
@@ -188,6 +199,7 @@ static int take(const cli_call *cli, const cli_option *o, const char *text)
     case CLI_SIZE3: case CLI_VEC3: return take_triple(cli, o, text);
     case CLI_BOX: return take_box(cli, o, text);
     case CLI_RANGE: return take_range(cli, o, text);
+    case CLI_COLOR: return take_color(cli, o, text);
     case CLI_CHOICE: return take_choice(cli, o, text);
     case CLI_DTYPE:
         if (tsr_dtype_parse(text, (tsr_dtype *)o->value) == TSR_OK) return -1;

@@ -52,14 +52,16 @@ int cli_status(const cli_call *cli, tsr_status status, const char *file)
     return cli_error(cli, code, "%s", text);
 }
 
-int cli_context(const cli_call *cli, tsr_context **context)
+static int context_on(const cli_call *cli, const char *device, tsr_context **context)
 {
     tsr_context_options options = TSR_CONTEXT_OPTIONS;
-    options.device = cli->globals.device;
+    options.device = device;
     options.threads = cli->globals.threads;
     tsr_status status = tsr_context_create(&options, context);
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, NULL);
 }
+int cli_context(const cli_call *cli, tsr_context **context) { return context_on(cli, cli->globals.device, context); }
+int cli_cpu_context(const cli_call *cli, tsr_context **context) { return context_on(cli, "cpu", context); }
 
 /* ---- progress --------------------------------------------------------------------------------------------------------------- */
 

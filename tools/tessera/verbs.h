@@ -1,2 +1,6 @@
 /* The verbs, in the order of `tessera --help`. */
+VERB(info)
+VERB(convert)
+VERB(make)
+VERB(compare)
 VERB(devices)

@@ -1,0 +1,149 @@
+/* tools/tessera/files.c: inputs and outputs of all verbs. */
+#define _POSIX_C_SOURCE 200809L /* access, fileno */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+int cli_check_output(const cli_call *cli, const char *path)
+{
+    if (!path) return cli_usage(cli, "--output: missing, expected -o FILE");
+    if (!strcmp(path, "-")) return CLI_OK;
+    struct stat info;
+    if (stat(path, &info) == 0) {
+        if (S_ISDIR(info.st_mode)) return cli_error(cli, CLI_FAILED, "--output: '%s' is a directory, expected a file name", path);
+        if (!cli->globals.force) return cli_error(cli, CLI_FAILED, "--output: '%s' exists: give --force to overwrite it", path);
+    }
+    const char *slash = strrchr(path, '/');
+    char folder[4096] = ".";
+    if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(slash - path) + 1, path);
+    if (access(folder, W_OK)) return cli_error(cli, CLI_FAILED, "--output: '%s': cannot write into the folder '%s'", path, folder);
+    return CLI_OK;
+}
+
+tsr_write_options cli_write_options(const cli_call *cli)
+{
+    tsr_write_options options = TSR_WRITE_OPTIONS;
+    options.overwrite = cli->globals.force;
+    options.progress = cli_progress(cli);
+    return options;
+}
+
+/* Standard input becomes a file that can be read twice: once to recognise it, once for its content. */
+static int rewind_input(const cli_call *cli)
+{
+    if (lseek(STDIN_FILENO, 0, SEEK_SET) == 0) return CLI_OK;
+    FILE *spool = tmpfile();
+    char block[1 << 16];
+    ssize_t got = 1;
+    int bad = !spool;
+    while (!bad && (got = read(STDIN_FILENO, block, sizeof block)) > 0) bad = fwrite(block, 1, (size_t)got, spool) != (size_t)got;
+    bad = bad || got < 0 || fflush(spool) || dup2(fileno(spool), STDIN_FILENO) < 0 || lseek(STDIN_FILENO, 0, SEEK_SET) != 0;
+    if (spool) fclose(spool); /* standard input holds it now */
+    return bad ? cli_error(cli, CLI_FAILED, "standard input: cannot be kept: %s", strerror(errno)) : CLI_OK;
+}
+
+int cli_recognise(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format)
+{
+    *kind = TSR_FILE_VOLUME;
+    *format = options->format;
+    if (options->format && !strcmp(options->format, "raw")) return CLI_OK;
+    int from_input = !strcmp(path, "-"), code = from_input ? rewind_input(cli) : CLI_OK;
+    if (code) return code;
+    tsr_status status = tsr_file_recognise(path, kind, format);
+    if (status != TSR_OK) return cli_status(cli, status, path);
+    if (from_input && (code = rewind_input(cli)) != CLI_OK) return code;
+    if (*kind == TSR_FILE_UNKNOWN)
+        return cli_error(cli, CLI_FAILED, "%s: of no known format; a raw volume needs --input-format raw, --raw-shape and --raw-dtype", path);
+    return CLI_OK;
+}
+
+tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_read_options *options, int *code)
+{
+    tsr_read_options own = *options;
+    own.progress = cli_progress(cli);
+    tsr_volume *volume = NULL;
+    tsr_status status = tsr_volume_read(path, &own, &volume);
+    if (status != TSR_OK) *code = cli_status(cli, status, path);
+    return volume;
+}
+
+tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_options *options, int *code)
+{
+    tsr_read_options own = *options;
+    own.progress = cli_progress(cli);
+    tsr_mesh *mesh = NULL;
+    tsr_status status = tsr_mesh_read(path, &own, &mesh);
+    if (status != TSR_OK) *code = cli_status(cli, status, path);
+    return mesh;
+}
+
+tsr_status cli_move_volume(tsr_context *context, tsr_volume **volume)
+{
+    tsr_device from = tsr_volume_device(*volume);
+    tsr_device to = context ? tsr_context_device(context) : (tsr_device){ TSR_DEVICE_CPU, 0 };
+    if (from.kind == to.kind && from.index == to.index) return TSR_OK;
+    tsr_volume *moved;
+    tsr_status status = tsr_volume_copy(*volume, context, &moved);
+    if (status != TSR_OK) return status;
+    tsr_volume_destroy(volume);
+    *volume = moved;
+    return TSR_OK;
+}
+
+void cli_default_surface(const tsr_volume *volume, double *isovalue, int *inside_below)
+{
+    tsr_dtype dtype = tsr_volume_dtype(volume);
+    *inside_below = dtype == TSR_F32 || dtype == TSR_F64;
+    *isovalue = *inside_below ? 0 : 0.5;
+}
+
+char *cli_read_text(const cli_call *cli, const char *path)
+{
+    enum { MOST = 1 << 26 };
+    FILE *file = strcmp(path, "-") ? fopen(path, "rb") : stdin;
+    if (!file) {
+        cli_error(cli, CLI_FAILED, "%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    size_t size = 0, room = 4096;
+    char *text = malloc(room);
+    while (text) {
+        size_t got = fread(text + size, 1, room - 1 - size, file);
+        size += got;
+        if (!got) break;
+        if (size + 1 < room) continue;
+        char *grown = room < MOST ? realloc(text, room *= 2) : NULL;
+        if (!grown) free(text);
+        text = grown;
+    }
+    int failed = ferror(file) != 0;
+    if (file != stdin) fclose(file);
+    if (text && !failed) {
+        text[size] = 0;
+        return text;
+    }
+    cli_error(cli, CLI_FAILED, "%s: %s", path, failed ? "cannot be read" : "larger than 64 MiB or out of memory");
+    free(text);
+    return NULL;
+}
+
+int cli_write_text(const cli_call *cli, const char *path, const char *text)
+{
+    if (!strcmp(path, "-")) return fputs(text, stdout) < 0 ? cli_error(cli, CLI_FAILED, "standard output: cannot be written") : CLI_OK;
+    size_t length = strlen(path) + 8;
+    char *beside = malloc(length);
+    if (!beside) return cli_error(cli, CLI_FAILED, "out of memory");
+    snprintf(beside, length, "%s.part", path);
+    FILE *file = fopen(beside, "wb");
+    int bad = !file || fputs(text, file) < 0;
+    if (file) bad |= fclose(file) != 0;
+    if (!bad) bad = rename(beside, path) != 0;
+    int code = bad ? cli_error(cli, CLI_FAILED, "%s: %s", path, strerror(errno)) : CLI_OK;
+    if (bad) remove(beside);
+    free(beside);
+    return code;
+}

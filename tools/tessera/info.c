@@ -1,0 +1,267 @@
+#include <math.h>
+#include <string.h>
+
+#include "cli.h"
+
+struct info {
+    cli_call *cli;
+    tsr_read_options read;
+    int stats, check_geometry;
+    int doubtful; /* --check-geometry found something */
+    tsr_context *context; /* for --stats */
+};
+
+/* The world direction each index axis runs along most, as letters towards which it grows ("RAS"); for LPS data likewise, in the same letters. */
+static void orientation(const tsr_geometry *geometry, char letters[4], double *oblique_degrees)
+{
+    tsr_geometry ras = tsr_geometry_convert(geometry, TSR_SPACE_RAS);
+    *oblique_degrees = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        double length = 0;
+        int most = 0;
+        for (int row = 0; row < 3; row++) {
+            length += ras.affine[row][axis] * ras.affine[row][axis];
+            if (fabs(ras.affine[row][axis]) > fabs(ras.affine[most][axis])) most = row;
+        }
+        double cosine = fabs(ras.affine[most][axis]) / sqrt(length);
+        letters[axis] = (ras.affine[most][axis] > 0 ? "RAS" : "LPI")[most];
+        *oblique_degrees = fmax(*oblique_degrees, acos(fmin(cosine, 1)) * 57.29577951308232);
+    }
+    letters[3] = 0;
+}
+
+static const char *space_name(tsr_space space) { return space == TSR_SPACE_RAS ? "RAS" : space == TSR_SPACE_LPS ? "LPS" : "none"; }
+
+static void doubt(struct info *info, const char *path, const char *what)
+{
+    info->doubtful = 1;
+    cli_error(info->cli, CLI_FAILED, "%s: geometry: %s", path, what);
+}
+
+/* What a reader of the data should look at twice: each finding is one line on stderr. */
+static void check_geometry(struct info *info, const char *path, const tsr_volume *volume)
+{
+    const tsr_geometry *g = tsr_volume_geometry(volume);
+    tsr_vec3 h = tsr_geometry_spacing(g);
+    char text[200];
+    double worst = 0;
+    for (int a = 0; a < 3; a++) {
+        for (int b = a + 1; b < 3; b++) {
+            double dot = 0;
+            for (int r = 0; r < 3; r++) dot += g->affine[r][a] * g->affine[r][b];
+            worst = fmax(worst, fabs(dot) / ((const double[]){ h.x, h.y, h.z })[a] / ((const double[]){ h.x, h.y, h.z })[b]);
+        }
+    }
+    double thinnest = fmin(h.x, fmin(h.y, h.z)), thickest = fmax(h.x, fmax(h.y, h.z));
+    tsr_size3 size = tsr_volume_size(volume);
+    if (g->space == TSR_SPACE_NONE) doubt(info, path, "the file does not say what its axes mean (neither RAS nor LPS)");
+    if (worst > 1e-3) {
+        snprintf(text, sizeof text, "axes are not orthogonal: two of them enclose %.2f degrees, expected 90", acos(fmin(worst, 1)) * 57.29577951308232);
+        doubt(info, path, text);
+    }
+    if (tsr_geometry_determinant(g) < 0 && g->space == TSR_SPACE_NONE) doubt(info, path, "axes are left-handed: the picture is mirrored");
+    if (thickest > 5 * thinnest) {
+        snprintf(text, sizeof text, "spacing %g x %g x %g: voxels more than 5 times longer than wide", h.x, h.y, h.z);
+        doubt(info, path, text);
+    }
+    if (size.x == 1 || size.y == 1 || size.z == 1) {
+        snprintf(text, sizeof text, "size %lld x %lld x %lld: a single slice", (long long)size.x, (long long)size.y, (long long)size.z);
+        doubt(info, path, text);
+    }
+}
+
+static int show_statistics(struct info *info, const char *path, tsr_volume **volume)
+{
+    tsr_statistics s;
+    tsr_status status = cli_move_volume(info->context, volume);
+    if (status == TSR_OK) status = tsr_volume_statistics(info->context, *volume, &s);
+    if (status != TSR_OK) return cli_status(info->cli, status, path);
+    if (info->cli->globals.json) {
+        json_open("statistics", '{');
+        json_real("minimum", s.minimum);
+        json_real("maximum", s.maximum);
+        json_real("mean", s.mean);
+        json_real("standard_deviation", sqrt(s.variance));
+        json_real("sum", s.sum);
+        json_int("nan_count", s.nan_count);
+        json_int("infinite_count", s.infinite_count);
+        json_close('}');
+    } else {
+        printf("  values       %.9g to %.9g, mean %.9g, standard deviation %.9g\n", s.minimum, s.maximum, s.mean, sqrt(s.variance));
+        if (s.nan_count + s.infinite_count)
+            printf("  not finite   %lld NaN, %lld infinite, first at voxel %lld\n", (long long)s.nan_count, (long long)s.infinite_count,
+                   (long long)s.first_nonfinite);
+    }
+    return CLI_OK;
+}
+
+static int volume_info(struct info *info, const char *path, const char *format)
+{
+    int code = CLI_OK;
+    tsr_volume *volume = cli_read_volume(info->cli, path, &info->read, &code);
+    if (!volume) return code;
+    tsr_size3 size = tsr_volume_size(volume);
+    const tsr_geometry *g = tsr_volume_geometry(volume);
+    tsr_vec3 h = tsr_geometry_spacing(g);
+    char letters[4];
+    double oblique, slope, intercept;
+    orientation(g, letters, &oblique);
+    tsr_volume_scaling(volume, &slope, &intercept);
+    const char *dtype = tsr_dtype_name(tsr_volume_dtype(volume));
+    int64_t bytes = tsr_volume_count(volume) * (int64_t)tsr_dtype_size(tsr_volume_dtype(volume));
+    const char *key, *value;
+    if (info->cli->globals.json) {
+        json_open(NULL, '{');
+        json_text("file", path);
+        json_text("kind", "volume");
+        json_text("format", format);
+        json_open("size", '[');
+        json_int(NULL, size.x);
+        json_int(NULL, size.y);
+        json_int(NULL, size.z);
+        json_close(']');
+        json_text("dtype", dtype);
+        json_int("bytes", bytes);
+        json_open("spacing", '[');
+        json_real(NULL, h.x);
+        json_real(NULL, h.y);
+        json_real(NULL, h.z);
+        json_close(']');
+        json_text("space", space_name(g->space));
+        json_text("orientation", g->space == TSR_SPACE_NONE ? "" : letters);
+        json_real("oblique_degrees", oblique);
+        json_open("affine", '[');
+        for (int r = 0; r < 3; r++) {
+            json_open(NULL, '[');
+            for (int c = 0; c < 4; c++) json_real(NULL, g->affine[r][c]);
+            json_close(']');
+        }
+        json_close(']');
+        json_real("slope", slope);
+        json_real("intercept", intercept);
+        json_open("meta", '{');
+        for (int32_t i = 0; tsr_volume_meta_at(volume, i, &key, &value); i++) json_text(key, value);
+        json_close('}');
+    } else {
+        printf("%s: volume (%s)\n", path, format);
+        printf("  size         %lld x %lld x %lld %s, %.2f MB\n", (long long)size.x, (long long)size.y, (long long)size.z, dtype, (double)bytes * 1e-6);
+        printf("  spacing      %g x %g x %g\n", h.x, h.y, h.z);
+        if (g->space == TSR_SPACE_NONE) printf("  orientation  unknown\n");
+        else printf("  orientation  %s in %s world axes%s\n", letters, space_name(g->space), oblique > 0.01 ? ", oblique" : "");
+        for (int r = 0; r < 3; r++)
+            printf("  %-12s %12.6g %12.6g %12.6g %12.6g\n", r ? "" : "affine", g->affine[r][0], g->affine[r][1], g->affine[r][2], g->affine[r][3]);
+        if (slope != 1 || intercept != 0) printf("  scaling      value = stored * %g + %g\n", slope, intercept);
+        for (int32_t i = 0; tsr_volume_meta_at(volume, i, &key, &value); i++) printf("  %s = %s\n", key, value);
+    }
+    if (info->stats) code = show_statistics(info, path, &volume);
+    if (info->cli->globals.json) json_close('}');
+    if (info->check_geometry) check_geometry(info, path, volume);
+    tsr_volume_destroy(&volume);
+    return code;
+}
+
+static int mesh_info(struct info *info, const char *path, const char *format)
+{
+    int code = CLI_OK;
+    tsr_mesh *mesh = cli_read_mesh(info->cli, path, &info->read, &code);
+    if (!mesh) return code;
+    tsr_mesh_measures m;
+    tsr_status status = tsr_mesh_measure(mesh, &m);
+    if (status != TSR_OK) {
+        code = cli_status(info->cli, status, path);
+    } else if (info->cli->globals.json) {
+        json_open(NULL, '{');
+        json_text("file", path);
+        json_text("kind", "mesh");
+        json_text("format", format);
+        json_int("vertices", tsr_mesh_vertex_count(mesh));
+        json_int("triangles", tsr_mesh_triangle_count(mesh));
+        json_bool("normals", tsr_mesh_normals_const(mesh) != NULL);
+        json_text("space", space_name(tsr_mesh_space(mesh)));
+        json_real("area", m.area);
+        json_real("volume", m.volume);
+        json_int("euler", m.euler);
+        json_int("components", m.components);
+        json_int("boundary_edges", m.boundary_edges);
+        json_int("nonmanifold_edges", m.nonmanifold_edges);
+        json_int("misoriented_edges", m.misoriented_edges);
+        json_int("degenerate_triangles", m.degenerate_triangles);
+        const double corners[2][3] = { { m.lower.x, m.lower.y, m.lower.z }, { m.upper.x, m.upper.y, m.upper.z } };
+        for (int i = 0; i < 2; i++) {
+            json_open(i ? "upper" : "lower", '[');
+            for (int a = 0; a < 3; a++) json_real(NULL, corners[i][a]);
+            json_close(']');
+        }
+        json_close('}');
+    } else {
+        printf("%s: mesh (%s)\n", path, format);
+        printf("  size         %lld vertices, %lld triangles%s\n", (long long)tsr_mesh_vertex_count(mesh), (long long)tsr_mesh_triangle_count(mesh),
+               tsr_mesh_normals_const(mesh) ? ", normals" : "");
+        printf("  box          %g %g %g to %g %g %g\n", m.lower.x, m.lower.y, m.lower.z, m.upper.x, m.upper.y, m.upper.z);
+        printf("  measures     area %.9g, volume %.9g\n", m.area, m.volume);
+        printf("  topology     %lld pieces, Euler characteristic %lld, %s\n", (long long)m.components, (long long)m.euler,
+               m.boundary_edges ? "open" : "closed");
+        printf("  edges        %lld boundary, %lld non-manifold, %lld misoriented; %lld degenerate triangles\n", (long long)m.boundary_edges,
+               (long long)m.nonmanifold_edges, (long long)m.misoriented_edges, (long long)m.degenerate_triangles);
+    }
+    tsr_mesh_destroy(&mesh);
+    return code;
+}
+
+static int image_info(struct info *info, const char *path, const char *format)
+{
+    tsr_image image = { 0 };
+    tsr_status status = tsr_image_read(path, &info->read, &image);
+    if (status != TSR_OK) return cli_status(info->cli, status, path);
+    if (info->cli->globals.json) {
+        json_open(NULL, '{');
+        json_text("file", path);
+        json_text("kind", "image");
+        json_text("format", format);
+        json_int("width", image.width);
+        json_int("height", image.height);
+        json_int("channels", image.channels);
+        json_close('}');
+    } else {
+        printf("%s: image (%s)\n  size         %d x %d, %d channels\n", path, format, image.width, image.height, image.channels);
+    }
+    tsr_image_destroy(&image);
+    return CLI_OK;
+}
+
+static int file_info(struct info *info, const char *path)
+{
+    tsr_file_kind kind;
+    const char *format;
+    int code = cli_recognise(info->cli, path, &info->read, &kind, &format);
+    if (code) return code;
+    return kind == TSR_FILE_MESH ? mesh_info(info, path, format) : kind == TSR_FILE_IMAGE ? image_info(info, path, format)
+                                                                                          : volume_info(info, path, format);
+}
+
+static int run(cli_call *cli, int argc, char **argv)
+{
+    struct info info = { .cli = cli, .read = TSR_READ_OPTIONS };
+    const cli_option options[] = {
+        { .name = "stats", .type = CLI_FLAG, .value = &info.stats, .help = "minimum, maximum, mean and standard deviation of a volume" },
+        { .name = "check-geometry", .type = CLI_FLAG, .value = &info.check_geometry,
+          .help = "name what is doubtful about a volume's geometry; exit code 3 if anything is" },
+        CLI_READ_OPTIONS(info.read),
+        { 0 },
+    };
+    int code = cli_parse(cli, options, 1, 1 << 20, argc, argv);
+    if (code >= 0) return code;
+    code = info.stats ? cli_context(cli, &info.context) : CLI_OK;
+    if (code) return code;
+    if (cli->globals.json && cli->inputs > 1) json_open(NULL, '[');
+    for (int i = 0; i < cli->inputs; i++) {
+        int one = file_info(&info, cli->input[i]);
+        if (one) code = one;
+    }
+    if (cli->globals.json && cli->inputs > 1) json_close(']');
+    tsr_context_destroy(&info.context);
+    return code ? code : info.doubtful ? CLI_DIFFERS : CLI_OK;
+}
+
+const cli_verb verb_info = { "info", "[options] FILE...", "Say what a volume, mesh or image file holds",
+                             "  tessera make sphere -o sphere.nii.gz\n  tessera info --stats sphere.nii.gz\n", run };
