@@ -257,7 +257,7 @@ static tsr_status parse_line(struct parser *p, char *line, tsr_nrrd_keep keep, v
     char *value = colon + 1, *end;
     value += strspn(value, " \t");
     for (end = value + strlen(value); end > value && (end[-1] == ' ' || end[-1] == '\t'); end--) end[-1] = 0;
-    snprintf(p->field, sizeof p->field, "%s", line);
+    snprintf(p->field, sizeof p->field, "%.63s", line);
     p->value = value;
     int known;
     TSR_TRY(parse_field(p, &known));

@@ -150,7 +150,7 @@ tsr_status tsr_output_voxels_ascii(tsr_output *output, const tsr_volume *volume)
         case TSR_I32: status = tsr_output_printf(output, "%d%s", ((const int32_t *)volume->data)[i], end); break;
         case TSR_U64: status = tsr_output_printf(output, "%llu%s", (unsigned long long)((const uint64_t *)volume->data)[i], end); break;
         case TSR_I64: status = tsr_output_printf(output, "%lld%s", (long long)((const int64_t *)volume->data)[i], end); break;
-        case TSR_F32: tsr_text_print_float(text, ((const float *)volume->data)[i]); status = tsr_output_printf(output, "%s%s", text, end); break;
+        case TSR_F32: *tsr_put_float(text, ((const float *)volume->data)[i]) = 0; status = tsr_output_printf(output, "%s%s", text, end); break;
         default: status = tsr_output_printf(output, "%s%s", tsr_print_double(text, ((const double *)volume->data)[i]), end);
         }
         TSR_TRY(status);
