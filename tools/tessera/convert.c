@@ -41,7 +41,8 @@ static int resample(struct convert *c, tsr_status *status)
         options.geometry = tsr_volume_geometry(like);
         options.size = tsr_volume_size(like);
     }
-    *status = take(c, tsr_volume_resample(c->context, c->volume, &options, &next), next);
+    *status = tsr_volume_resample(c->context, c->volume, &options, &next);
+    *status = take(c, *status, next);
     tsr_volume_destroy(&like);
     return CLI_OK;
 }

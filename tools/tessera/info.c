@@ -128,7 +128,7 @@ static int volume_info(struct info *info, const char *path, const char *format)
         json_real(NULL, h.z);
         json_close(']');
         json_text("space", space_name(g->space));
-        json_text("orientation", g->space == TSR_SPACE_NONE ? "" : letters);
+        json_text("orientation", g->space == TSR_SPACE_NONE ? "unknown" : letters);
         json_real("oblique_degrees", oblique);
         json_open("affine", '[');
         for (int r = 0; r < 3; r++) {
