@@ -6,6 +6,7 @@
 #include "tessera/device.h"
 #include "tessera/io.h"
 #include "tessera/mesh.h"
+#include "tessera/primitives.h"
 #include "tessera/volume.h"
 
 #endif

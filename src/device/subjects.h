@@ -1,2 +1,3 @@
 /* device/subjects.h: the subjects that have a table of operations, one line each; included with TSR_SUBJECT defined, several times. */
 TSR_SUBJECT(volume)
+TSR_SUBJECT(primitives)
