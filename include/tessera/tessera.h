@@ -10,7 +10,9 @@
 #include "tessera/io.h"
 #include "tessera/mesh.h"
 #include "tessera/phantom.h"
+#include "tessera/pyramid.h"
 #include "tessera/render.h"
+#include "tessera/surface.h"
 #include "tessera/tiles.h"
 #include "tessera/volume.h"
 

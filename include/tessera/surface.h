@@ -1,0 +1,68 @@
+/* tessera/surface.h: triangle meshes of level sets (marching cubes), from dense volumes and from tile lists.
+ *
+ * The surface of value `isovalue` is cut out of the cells between 8 neighbouring samples. Vertices lie on the cell edges whose two
+ * samples are on different sides, each shared by all triangles that touch it (an indexed mesh), at the place where the value varies
+ * linearly; t = (iso - f_a) / (f_b - f_a) in float64 from the sample of smaller index, then the affine matrix in float64, then rounded
+ * to float32. Triangles are counter-clockwise seen from outside, also where the affine matrix mirrors. Ambiguous faces separate the
+ * inside corners, so that neighbouring cells agree: the mesh is closed and 2-manifold wherever the surface does not leave the volume.
+ *
+ * Order: vertices by the sample that owns their edge (the one of smaller index) in memory order (x fastest), then edges along x, y, z;
+ * triangles by cell in the same order, then by the case table. For tile lists: tile by tile in the order of the list, the same within a
+ * tile. Exact class: the same mesh, bit for bit, on every backend and thread count.
+ * Source: HistoPyramid marching cubes, indexed form, spec marching-cubes.md 2.2, 2.3, 2.5; cases after Lorensen and Cline 1987. */
+#ifndef TESSERA_SURFACE_H
+#define TESSERA_SURFACE_H
+
+#include "tessera/mesh.h"
+#include "tessera/tiles.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tsr_surface_inside {
+    TSR_SURFACE_INSIDE_ABOVE = 0, /* inside = value >= isovalue (densities: CT, MRI) */
+    TSR_SURFACE_INSIDE_BELOW      /* inside = value < isovalue (level sets) */
+} tsr_surface_inside;
+
+typedef enum tsr_surface_normals {
+    TSR_SURFACE_NORMALS_NONE = 0,
+    TSR_SURFACE_NORMALS_FORWARD,  /* forward differences at both ends of the edge, interpolated: first order, 4 samples per end */
+    TSR_SURFACE_NORMALS_CENTRAL   /* central differences, interpolated: second order, 6 samples per end */
+} tsr_surface_normals;
+
+/* Normals have unit length and point from inside to outside. A difference that would leave the volume uses the two samples there
+ * are; one that is not finite counts as 0; a gradient of 0 gives the direction of the cut edge. */
+typedef struct tsr_surface_options {
+    size_t struct_size;
+    double isovalue;               /* in real values (slope and intercept of the volume applied), finite or infinite, not NaN */
+    tsr_surface_inside inside;     /* tile lists are level sets: always below */
+    tsr_surface_normals normals;
+    int32_t close;                 /* != 0: as if the volume were surrounded by outside samples: the surface is capped half a voxel beyond
+                                    * the border. For tile lists with a domain not supported; an unbounded list needs no cap */
+} tsr_surface_options;
+#define TSR_SURFACE_OPTIONS { .struct_size = sizeof(tsr_surface_options) }
+
+typedef struct tsr_surface_report {
+    int64_t cells;                 /* cells looked at */
+    int64_t not_a_number;          /* NaN samples: outside; an edge with an end that is not finite is cut in the middle */
+    int64_t work_bytes;            /* device memory used beside volume and mesh, released on return */
+} tsr_surface_report;
+
+/* Extracts the surface of a volume of any element type on the volume's device, which must be the context's. One number pair is read
+ * back (the counts), so that the mesh has its exact size: the call waits for the queue once. Linear time. An empty surface is a mesh
+ * without triangles. `options` NULL: isovalue 0, inside above. `report` may be NULL.
+ * TSR_ERROR_ARGUMENT: an extent < 2 (without close), isovalue NaN; TSR_ERROR_UNSUPPORTED: more than 2^32 - 1 vertices (says how many);
+ * TSR_ERROR_MEMORY. RETURNS NEW mesh on the context's device, in world coordinates. */
+TSR_API tsr_status tsr_surface_extract(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options, tsr_mesh **mesh,
+                                       tsr_surface_report *report) TSR_CHECKED;
+
+/* The same from a tile list (value < isovalue is inside, |isovalue| < band). Visits stored tiles only. TSR_ERROR_STATE if a sign
+ * change lies beside a tile that is not stored (a list changed without management). RETURNS NEW. */
+TSR_API tsr_status tsr_surface_extract_tiles(tsr_context *context, const tsr_tiles *tiles, const tsr_surface_options *options, tsr_mesh **mesh,
+                                             tsr_surface_report *report) TSR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,367 @@
+/* surface/cells.h: the mathematics of marching cubes on one word of samples: sides as bits, counts, ranks of vertices, the vertex itself.
+ *
+ * A word holds one bit per sample (1 = inside) of `width` neighbouring samples along x: 32 of a dense row, or one row of a tile (4 or 8).
+ * Words are numbered in memory order (tile lists: tile by tile), 256 to a block. A sample owns the edges to its +x, +y and +z neighbours
+ * and the cell whose lowest corner it is. Vertex number of an edge = vertices of the blocks before + of the words before in the block
+ * (`prefix`) + set bits before in the word: the rank query of a HistoPyramid with fan-outs 32, 256 and the scan over blocks; no hash, no
+ * atomics. Spec marching-cubes.md 2.2, 2.3, 2.5; histopyramid.md 2.3 (rank). */
+#ifndef TSR_SURFACE_CELLS_H
+#define TSR_SURFACE_CELLS_H
+
+#include <math.h>
+
+#include "grid/tile_pool.h"
+#include "grid/voxel.h"
+#include "tessera/surface.h"
+
+enum { TSR_BLOCK_WORDS = 256, TSR_BLOCK_SHIFT = 8 };
+
+/* Side of a sample: integers (v >= t) != invert, which also expresses "always" and "never"; reals so that NaN is outside both ways. */
+typedef struct tsr_side {
+    int32_t below, invert;
+    int64_t i;
+    uint64_t u;
+    float f;
+    double d;
+} tsr_side;
+#define TSR_SIDE_INTEGER(v, t, invert) ((int)((v) >= (t)) ^ (invert))
+#define TSR_SIDE_REAL(v, t, below) ((below) ? (v) < (t) : (v) >= (t))
+
+typedef struct tsr_surface_totals {
+    uint64_t vertices, triangles, not_a_number;
+    uint32_t torn;          /* != 0: a cut edge belongs to a tile that is not stored */
+    uint32_t active_blocks;
+} tsr_surface_totals;
+
+typedef struct tsr_surface_grid {
+    int32_t tiled, width, pad, mirrored, normals;
+    tsr_side side;
+    double isovalue;                       /* in stored values */
+    double affine[3][4], gradient[3][3];   /* index to world; gradient in index space to world, signed to point outwards */
+    const void *data;                      /* dense: samples */
+    tsr_dtype dtype;
+    int64_t stored[3], size[3], row_words; /* extents of the volume; the same with the pad */
+    const float *phi;                      /* tile list: as in tsr_tile_pool, the current buffers */
+    const uint64_t *keys;
+    const uint32_t *ids, *neighbours;
+    uint32_t *slot_of;                     /* place in the list of a stored id */
+    int32_t log2_edge, bounded, domain[3];
+    int64_t words, blocks;
+    uint32_t *bits;                        /* [words] */
+    uint16_t *prefix;                      /* [words] vertices before the word in its block; undefined in blocks without vertices */
+    uint32_t *block_sum;                   /* [blocks] vertices | triangles << 16 */
+    uint32_t *block_vertex;                /* [blocks] vertices before */
+    uint64_t *block_triangle;              /* [blocks] triangles before */
+    uint32_t *active;                      /* [blocks] the blocks that have vertices or triangles, ascending */
+    uint64_t *groups;                      /* [ceil(blocks / 1024)][3] sums of the device's scan */
+    tsr_surface_totals *totals;
+} tsr_surface_grid;
+
+typedef struct tsr_surface_output {
+    float *vertices, *normals;
+    uint32_t *triangles;
+    int64_t active_blocks;
+} tsr_surface_output;
+
+TSR_HD int32_t tsr_bits_count(uint64_t v)
+{
+#if defined(__CUDA_ARCH__)
+    return __popcll(v);
+#else
+    return __builtin_popcountll(v);
+#endif
+}
+TSR_HD int32_t tsr_bits_first(uint64_t v) /* v != 0 */
+{
+#if defined(__CUDA_ARCH__)
+    return __ffsll((long long)v) - 1;
+#else
+    return __builtin_ctzll(v);
+#endif
+}
+TSR_HD uint64_t tsr_bits_low(int64_t n) { return n >= 64 ? ~(uint64_t)0 : n <= 0 ? 0 : ((uint64_t)1 << n) - 1; }
+
+/* ---- where a word lies ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct tsr_word_place {
+    int64_t word;
+    int64_t x, y, z;          /* first sample, in padded coordinates; tile lists: in voxels of the list */
+    int64_t left[3];          /* samples from here to the end of the domain, this one included */
+    int32_t row_y, row_z;     /* tile lists: row within the tile */
+    uint32_t id;
+} tsr_word_place;
+
+TSR_HD void tsr_word_locate(const tsr_surface_grid *g, int64_t word, tsr_word_place *p)
+{
+    p->word = word;
+    if (g->tiled) {
+        int32_t edge = 1 << g->log2_edge, row = (int32_t)(word & (edge * edge - 1));
+        int64_t tile = word >> (2 * g->log2_edge);
+        uint64_t key = g->keys[tile];
+        p->id = g->ids[tile];
+        p->row_y = row & (edge - 1);
+        p->row_z = row >> g->log2_edge;
+        p->x = (int64_t)tsr_key_x(key) * edge;
+        p->y = (int64_t)tsr_key_y(key) * edge + p->row_y;
+        p->z = (int64_t)tsr_key_z(key) * edge + p->row_z;
+        p->left[0] = g->bounded ? g->domain[0] - p->x : INT64_MAX;
+        p->left[1] = g->bounded ? g->domain[1] - p->y : INT64_MAX;
+        p->left[2] = g->bounded ? g->domain[2] - p->z : INT64_MAX;
+        return;
+    }
+    if (g->words <= (int64_t)UINT32_MAX) { /* 32-bit divisions cost a fraction */
+        uint32_t row = (uint32_t)word / (uint32_t)g->row_words, z = row / (uint32_t)g->size[1];
+        p->x = (int64_t)((uint32_t)word - row * (uint32_t)g->row_words) * 32;
+        p->y = (int64_t)(row - z * (uint32_t)g->size[1]);
+        p->z = (int64_t)z;
+    } else {
+        int64_t row = word / g->row_words;
+        p->x = (word - row * g->row_words) * 32;
+        p->z = row / g->size[1];
+        p->y = row - p->z * g->size[1];
+    }
+    p->row_y = p->row_z = 0;
+    p->id = 0;
+    p->left[0] = g->size[0] - p->x;
+    p->left[1] = g->size[1] - p->y;
+    p->left[2] = g->size[2] - p->z;
+}
+
+/* Tile (stored or static id) that holds the voxel (x, y, z), counted from the first of the place's tile. */
+TSR_HD uint32_t tsr_tile_beside(const tsr_surface_grid *g, const tsr_word_place *p, int32_t x, int32_t y, int32_t z)
+{
+    int32_t k = g->log2_edge, direction = 9 * ((z >> k) + 1) + 3 * ((y >> k) + 1) + (x >> k) + 1;
+    return direction == TSR_TILE_MIDDLE ? p->id : g->neighbours[(int64_t)p->id * TSR_NEIGHBOUR_ROW + direction];
+}
+
+enum { TSR_WORD_NONE = -1, TSR_WORD_OUTSIDE = -2, TSR_WORD_INSIDE = -3 };
+
+/* Number of the word `next` words on and oy, oz rows on (0 .. 2), or one of the above: beyond the domain, in a tile that is not stored. */
+TSR_HD int64_t tsr_word_beside(const tsr_surface_grid *g, const tsr_word_place *p, int32_t next, int32_t oy, int32_t oz)
+{
+    if (oy >= p->left[1] || oz >= p->left[2] || (next && p->left[0] <= g->width)) return TSR_WORD_NONE;
+    if (!g->tiled) return p->word + next + (oy + oz * g->size[1]) * g->row_words;
+    int32_t edge = 1 << g->log2_edge, y = p->row_y + oy, z = p->row_z + oz;
+    uint32_t id = tsr_tile_beside(g, p, next * edge, y, z);
+    if (id < TSR_TILE_FIRST) return id == TSR_TILE_INSIDE ? TSR_WORD_INSIDE : TSR_WORD_OUTSIDE;
+    return ((((int64_t)g->slot_of[id] << g->log2_edge) | (z & (edge - 1))) << g->log2_edge) | (y & (edge - 1));
+}
+TSR_HD uint32_t tsr_word_value(const tsr_surface_grid *g, int64_t word)
+{
+    return word >= 0 ? g->bits[word] : word == TSR_WORD_INSIDE ? (uint32_t)tsr_bits_low(g->width) : 0;
+}
+/* width + 2 sides: the word's and the first two of the next. */
+TSR_HD uint64_t tsr_word_row(const tsr_surface_grid *g, const tsr_word_place *p, int32_t oy, int32_t oz)
+{
+    return tsr_word_value(g, tsr_word_beside(g, p, 0, oy, oz)) |
+           ((uint64_t)(tsr_word_value(g, tsr_word_beside(g, p, 1, oy, oz)) & 3u) << g->width);
+}
+
+/* ---- counts ----------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct tsr_edge_bits { uint64_t x, y, z; } tsr_edge_bits; /* cut edges by the sample that owns them, width + 1 bits */
+
+/* From the row and those at y + 1 and z + 1; left_y, left_z as seen from the row. */
+TSR_HD tsr_edge_bits tsr_row_edges(const tsr_surface_grid *g, uint64_t row, uint64_t row_y, uint64_t row_z, int64_t left_x, int64_t left_y,
+                                   int64_t left_z)
+{
+    uint64_t reach = tsr_bits_low(g->width + 1);
+    tsr_edge_bits e;
+    e.x = (row ^ row >> 1) & reach & tsr_bits_low(left_x - 1);
+    e.y = left_y > 1 ? (row ^ row_y) & reach & tsr_bits_low(left_x) : 0;
+    e.z = left_z > 1 ? (row ^ row_z) & reach & tsr_bits_low(left_x) : 0;
+    return e;
+}
+TSR_HD int32_t tsr_edges_count(tsr_edge_bits e, uint64_t below)
+{
+    return tsr_bits_count(e.x & below) + tsr_bits_count(e.y & below) + tsr_bits_count(e.z & below);
+}
+/* Cells of the word whose corners are not all on one side; rows in the order (y, z) = 00 10 01 11. */
+TSR_HD uint64_t tsr_cells_active(const tsr_surface_grid *g, const tsr_word_place *p, const uint64_t row[4])
+{
+    if (p->left[1] < 2 || p->left[2] < 2) return 0;
+    uint64_t any = row[0] | row[1] | row[2] | row[3], all = row[0] & row[1] & row[2] & row[3];
+    return (any | any >> 1) & ~(all & all >> 1) & tsr_bits_low(tsr_minl(g->width, p->left[0] - 1));
+}
+TSR_HD uint32_t tsr_cell_case(const uint64_t row[4], int32_t bit)
+{
+    return (uint32_t)(row[0] >> bit & 3) | (uint32_t)(row[1] >> bit & 3) << 2 | (uint32_t)(row[2] >> bit & 3) << 4 | (uint32_t)(row[3] >> bit & 3) << 6;
+}
+
+/* Everything the edges of a word's cells need: masks and vertex numbers of its four rows. */
+typedef struct tsr_cell_rows {
+    uint64_t row[4], active;
+    tsr_edge_bits edges[4];
+} tsr_cell_rows;
+
+TSR_HD void tsr_cell_rows_load(const tsr_surface_grid *g, const tsr_word_place *p, tsr_cell_rows *c)
+{
+    const int64_t *l = p->left;
+    for (int32_t j = 0; j < 4; j++) c->row[j] = tsr_word_row(g, p, j & 1, j >> 1);
+    c->active = tsr_cells_active(g, p, c->row);
+    c->edges[0] = tsr_row_edges(g, c->row[0], c->row[1], c->row[2], l[0], l[1], l[2]);
+}
+/* The other three rows' edges: four more rows, only where a cell is active. */
+TSR_HD void tsr_cell_edges_load(const tsr_surface_grid *g, const tsr_word_place *p, tsr_cell_rows *c)
+{
+    const int64_t *l = p->left;
+    c->edges[1] = tsr_row_edges(g, c->row[1], tsr_word_row(g, p, 2, 0), c->row[3], l[0], l[1] - 1, l[2]);
+    c->edges[2] = tsr_row_edges(g, c->row[2], c->row[3], tsr_word_row(g, p, 0, 2), l[0], l[1], l[2] - 1);
+    c->edges[3] = tsr_row_edges(g, c->row[3], tsr_word_row(g, p, 2, 1), tsr_word_row(g, p, 1, 2), l[0], l[1] - 1, l[2] - 1);
+}
+
+/* Tile lists: does an edge of an active cell belong to a tile that is not stored? */
+TSR_HD int tsr_cells_torn(const tsr_surface_grid *g, const tsr_word_place *p, tsr_cell_rows *c)
+{
+    if (!g->tiled || !c->active) return 0;
+    uint64_t torn = 0, ends = c->active | c->active << 1, last = (uint64_t)1 << g->width;
+    tsr_cell_edges_load(g, p, c);
+    for (int32_t j = 0; j < 4; j++) {
+        uint64_t used = (c->edges[j].x & c->active) | (j & 1 ? 0 : c->edges[j].y & ends) | (j & 2 ? 0 : c->edges[j].z & ends);
+        if (tsr_word_beside(g, p, 0, j & 1, j >> 1) < 0) torn |= used & ~last;
+        if (tsr_word_beside(g, p, 1, j & 1, j >> 1) < 0) torn |= used & last;
+    }
+    return torn != 0;
+}
+
+/* vertices | triangles << 16 of a word. `table`: tsr_case_triangles. */
+TSR_HD uint32_t tsr_word_count(const tsr_surface_grid *g, const tsr_word_place *p, const uint8_t *table, int *torn)
+{
+    tsr_cell_rows c;
+    tsr_cell_rows_load(g, p, &c);
+    uint32_t vertices = (uint32_t)tsr_edges_count(c.edges[0], tsr_bits_low(g->width)), triangles = 0;
+    for (uint64_t m = c.active; m; m &= m - 1) triangles += table[tsr_cell_case(c.row, tsr_bits_first(m))];
+    *torn = tsr_cells_torn(g, p, &c);
+    return vertices | triangles << 16;
+}
+
+/* ---- samples and vertices --------------------------------------------------------------------------------------------------------- */
+
+TSR_HD double tsr_not_a_number(void)
+{
+    uint64_t bits = 0x7ff8000000000000u;
+    double v;
+    memcpy(&v, &bits, 8);
+    return v;
+}
+
+/* Value at (x, y, z) counted from the first sample of the word; NaN beyond the volume. */
+TSR_HD double tsr_sample(const tsr_surface_grid *g, const tsr_word_place *p, int32_t x, int32_t y, int32_t z)
+{
+    if (!g->tiled) {
+        int64_t i = p->x + x - g->pad, j = p->y + y - g->pad, k = p->z + z - g->pad;
+        if (i < 0 || j < 0 || k < 0 || i >= g->stored[0] || j >= g->stored[1] || k >= g->stored[2]) return tsr_not_a_number();
+        return tsr_voxel_load(g->data, g->dtype, (k * g->stored[1] + j) * g->stored[0] + i);
+    }
+    if (x >= p->left[0] || y >= p->left[1] || z >= p->left[2]) return tsr_not_a_number();
+    if (g->bounded && (p->x + x < 0 || p->y + y < 0 || p->z + z < 0)) return tsr_not_a_number();
+    int32_t log2 = g->log2_edge, mask = (1 << log2) - 1, ty = p->row_y + y, tz = p->row_z + z;
+    int64_t tile = (int64_t)tsr_tile_beside(g, p, x, ty, tz);
+    return (double)g->phi[((((tile << log2 | (tz & mask)) << log2) | (ty & mask)) << log2) | (x & mask)];
+}
+
+/* Difference along an axis from f0 and its neighbours fm, fp (NaN where there is none). */
+TSR_HD double tsr_difference(int32_t normals, double fm, double f0, double fp)
+{
+    double d;
+    if (!(fp == fp)) d = f0 - fm;
+    else if (normals == TSR_SURFACE_NORMALS_FORWARD || !(fm == fm)) d = fp - f0;
+    else d = (fp - fm) * 0.5;
+    return d - d == 0.0 ? d : 0.0;
+}
+TSR_HD void tsr_gradient(const tsr_surface_grid *g, const tsr_word_place *p, int32_t x, int32_t y, int32_t z, double f0, double out[3])
+{
+    out[0] = tsr_difference(g->normals, tsr_sample(g, p, x - 1, y, z), f0, tsr_sample(g, p, x + 1, y, z));
+    out[1] = tsr_difference(g->normals, tsr_sample(g, p, x, y - 1, z), f0, tsr_sample(g, p, x, y + 1, z));
+    out[2] = tsr_difference(g->normals, tsr_sample(g, p, x, y, z - 1), f0, tsr_sample(g, p, x, y, z + 1));
+}
+
+/* v / |v| in float32; 0 if v is 0. Scaled first: squares of float64 values may overflow. */
+TSR_HD void tsr_normalise(const double v[3], float out[3])
+{
+    double a = v[0] < 0 ? -v[0] : v[0], b = v[1] < 0 ? -v[1] : v[1], c = v[2] < 0 ? -v[2] : v[2], most = a > b ? a : b;
+    most = c > most ? c : most;
+    if (!(most > 0)) {
+        out[0] = out[1] = out[2] = 0.0f;
+        return;
+    }
+    double x = v[0] / most, y = v[1] / most, z = v[2] / most, length = sqrt(x * x + y * y + z * z);
+    out[0] = (float)(x / length);
+    out[1] = (float)(y / length);
+    out[2] = (float)(z / length);
+}
+
+/* The vertex on the edge along `axis` owned by sample x of the word. */
+TSR_HD void tsr_vertex(const tsr_surface_grid *g, const tsr_word_place *p, int32_t x, int32_t axis, float position[3], float normal[3])
+{
+    int32_t d[3] = { axis == 0, axis == 1, axis == 2 };
+    double fa = tsr_sample(g, p, x, 0, 0), fb = tsr_sample(g, p, x + d[0], d[1], d[2]), rise = fb - fa, t = (g->isovalue - fa) / rise;
+    if (!(rise - rise == 0.0 && t >= 0.0 && t <= 1.0)) t = 0.5; /* an end is NaN, infinite or beyond the volume */
+    double i = (double)(p->x + x - g->pad) + (d[0] ? t : 0.0), j = (double)(p->y - g->pad) + (d[1] ? t : 0.0),
+           k = (double)(p->z - g->pad) + (d[2] ? t : 0.0);
+    for (int32_t r = 0; r < 3; r++)
+        position[r] = (float)(g->affine[r][0] * i + g->affine[r][1] * j + g->affine[r][2] * k + g->affine[r][3]);
+    if (!g->normals) return;
+    double a[3], b[3], v[3], world[3];
+    int32_t flat = 1;
+    if (fa == fa && fb == fb) {
+        tsr_gradient(g, p, x, 0, 0, fa, a);
+        tsr_gradient(g, p, x + d[0], d[1], d[2], fb, b);
+        for (int32_t r = 0; r < 3; r++) {
+            v[r] = a[r] + t * (b[r] - a[r]);
+            flat &= v[r] == 0.0;
+        }
+    }
+    if (flat) { /* along the edge: values fall (inside above) or rise from the inside sample to the other */
+        int inside_a = TSR_SIDE_REAL(fa, g->isovalue, g->side.below);
+        for (int32_t r = 0; r < 3; r++) v[r] = d[r] ? (inside_a == g->side.below ? 1.0 : -1.0) : 0.0;
+    }
+    for (int32_t r = 0; r < 3; r++) world[r] = g->gradient[r][0] * v[0] + g->gradient[r][1] * v[1] + g->gradient[r][2] * v[2];
+    tsr_normalise(world, normal);
+}
+
+/* ---- output of one word ------------------------------------------------------------------------------------------------------------ */
+
+TSR_HD void tsr_word_vertices(const tsr_surface_grid *g, const tsr_word_place *p, tsr_edge_bits e, uint32_t first, const tsr_surface_output *out)
+{
+    uint64_t own = tsr_bits_low(g->width);
+    for (uint64_t m = (e.x | e.y | e.z) & own; m; m &= m - 1) {
+        int32_t bit = tsr_bits_first(m);
+        for (int32_t axis = 0; axis < 3; axis++) {
+            if (!((axis == 0 ? e.x : axis == 1 ? e.y : e.z) >> bit & 1)) continue;
+            tsr_vertex(g, p, bit, axis, out->vertices + 3 * (int64_t)first, g->normals ? out->normals + 3 * (int64_t)first : 0);
+            first++;
+        }
+    }
+}
+
+TSR_HD uint32_t tsr_word_first(const tsr_surface_grid *g, int64_t word)
+{
+    return word < 0 ? 0 : g->block_vertex[word >> TSR_BLOCK_SHIFT] + g->prefix[word];
+}
+
+/* `table`: tsr_case_edges. Returns the number after the last triangle. */
+TSR_HD uint64_t tsr_word_triangles(const tsr_surface_grid *g, const tsr_word_place *p, tsr_cell_rows *c, const uint8_t (*table)[16], uint64_t triangle,
+                               const tsr_surface_output *out)
+{
+    uint32_t first[4][2];
+    tsr_cell_edges_load(g, p, c);
+    for (int32_t j = 0; j < 4; j++)
+        for (int32_t next = 0; next < 2; next++) first[j][next] = tsr_word_first(g, tsr_word_beside(g, p, next, j & 1, j >> 1));
+    for (uint64_t m = c->active; m; m &= m - 1) {
+        int32_t bit = tsr_bits_first(m);
+        const uint8_t *edges = table[tsr_cell_case(c->row, bit)];
+        for (int32_t k = 0; k < 15 && edges[k] != 255; k += 3, triangle++)
+            for (int32_t n = 0; n < 3; n++) {
+                int32_t edge = edges[k + n], axis = edge >> 2, u = edge & 1, v = edge >> 1 & 1;
+                int32_t row = axis == 0 ? u + 2 * v : axis == 1 ? 2 * v : v, at = bit + (axis ? u : 0), next = at == g->width;
+                tsr_edge_bits e = c->edges[row];
+                uint32_t number = first[row][next] + (next ? 0 : (uint32_t)tsr_edges_count(e, tsr_bits_low(at)));
+                number += (axis > 0 ? (uint32_t)(e.x >> at & 1) : 0) + (axis > 1 ? (uint32_t)(e.y >> at & 1) : 0);
+                out->triangles[3 * (int64_t)triangle + (n && g->mirrored ? 3 - n : n)] = number;
+            }
+    }
+    return triangle;
+}
+
+#endif

@@ -1,0 +1,139 @@
+#include "surface/surface.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "grid/mesh.h"
+#include "grid/volume.h"
+
+/* Smallest value of the element type that is >= iso: v >= iso is v >= that, and v < iso is v < that, in the type's own arithmetic. */
+static void side_of(tsr_side *side, tsr_dtype dtype, double iso, int below)
+{
+    static const struct { double lower, upper; } range[TSR_DTYPE_COUNT] = {
+        [TSR_U8] = { 0, UINT8_MAX },   [TSR_I8] = { INT8_MIN, INT8_MAX },   [TSR_U16] = { 0, UINT16_MAX }, [TSR_I16] = { INT16_MIN, INT16_MAX },
+        [TSR_U32] = { 0, UINT32_MAX }, [TSR_I32] = { INT32_MIN, INT32_MAX }, [TSR_U64] = { 0, 0x1p64 },     [TSR_I64] = { -0x1p63, 0x1p63 },
+    };
+    *side = (tsr_side){ .below = below, .invert = below, .d = iso };
+    if (dtype == TSR_F64) return;
+    if (dtype == TSR_F32) {
+        side->f = iso > (double)FLT_MAX ? (float)INFINITY : iso < -(double)FLT_MAX ? (iso < -DBL_MAX ? -(float)INFINITY : -FLT_MAX) : (float)iso;
+        if ((double)side->f < iso) side->f = nextafterf(side->f, (float)INFINITY);
+        return;
+    }
+    double least = ceil(iso), lower = range[dtype].lower, upper = range[dtype].upper;
+    int wide = dtype == TSR_U64 || dtype == TSR_I64; /* 2^64 and 2^63 are beyond the type */
+    if (least <= lower) least = lower;
+    if (wide ? least >= upper : least > upper) { /* no value reaches it: "always", inverted */
+        least = lower;
+        side->invert = !below;
+    }
+    side->i = dtype == TSR_U64 ? 0 : (int64_t)least;
+    side->u = least > 0 ? (uint64_t)least : 0;
+}
+
+tsr_status tsr_surface_prepare(tsr_surface_grid *g, const tsr_surface_options *own, tsr_dtype dtype, double slope, double intercept,
+                               const tsr_geometry *geometry)
+{
+    if (isnan(own->isovalue)) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: isovalue is NaN, expected a number");
+    if ((unsigned)own->inside > TSR_SURFACE_INSIDE_BELOW) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: inside is %d, expected above or below", (int)own->inside);
+    if ((unsigned)own->normals > TSR_SURFACE_NORMALS_CENTRAL)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: normals is %d, expected none, forward or central", (int)own->normals);
+    TSR_TRY(tsr_geometry_check(geometry));
+    double determinant = tsr_geometry_determinant(geometry);
+    const double(*a)[4] = geometry->affine;
+    int below = (own->inside == TSR_SURFACE_INSIDE_BELOW) != (slope < 0);
+    g->dtype = dtype;
+    g->isovalue = (own->isovalue - intercept) / slope;
+    /* A negative slope turns the sides round: real v < iso is stored s > t, which "above" with ties inside cannot say exactly. */
+    if (slope < 0) g->isovalue = nextafter(g->isovalue, (double)INFINITY);
+    g->normals = (int32_t)own->normals;
+    g->mirrored = determinant < 0;
+    for (int r = 0; r < 3; r++) {
+        int r1 = (r + 1) % 3, r2 = (r + 2) % 3;
+        for (int c = 0; c < 4; c++) g->affine[r][c] = a[r][c];
+        for (int c = 0; c < 3; c++) { /* cofactors / determinant = inverse transposed */
+            int c1 = (c + 1) % 3, c2 = (c + 2) % 3;
+            g->gradient[r][c] = (a[r1][c1] * a[r2][c2] - a[r1][c2] * a[r2][c1]) / determinant * (below ? 1 : -1);
+        }
+    }
+    side_of(&g->side, dtype, g->isovalue, below);
+    return TSR_OK;
+}
+
+/* Carves the working memory out of one allocation; `base` NULL only counts. */
+static int64_t carve(tsr_surface_grid *g, int64_t extra, char *base)
+{
+    int64_t at = 0;
+#define TAKE(field, type, count)                                   \
+    do {                                                           \
+        g->field = base ? (type *)(void *)(base + at) : NULL;      \
+        at += ((count) * (int64_t)sizeof(type) + 255) / 256 * 256; \
+    } while (0)
+    TAKE(totals, tsr_surface_totals, 1);
+    TAKE(bits, uint32_t, g->words);
+    TAKE(prefix, uint16_t, g->words);
+    TAKE(block_sum, uint32_t, g->blocks);
+    TAKE(block_vertex, uint32_t, g->blocks);
+    TAKE(block_triangle, uint64_t, g->blocks);
+    TAKE(active, uint32_t, g->blocks);
+    TAKE(groups, uint64_t, 3 * tsr_ceil_div(g->blocks, 1024));
+    TAKE(slot_of, uint32_t, extra);
+#undef TAKE
+    return at;
+}
+
+tsr_status tsr_surface_run(tsr_context *context, tsr_surface_grid *g, int64_t extra, tsr_space space, tsr_mesh **mesh, tsr_surface_report *report)
+{
+    const tsr_surface_ops *ops = context->backend->surface;
+    tsr_status status;
+    tsr_surface_totals totals;
+    void *memory;
+    g->blocks = tsr_ceil_div(g->words, TSR_BLOCK_WORDS);
+    int64_t bytes = carve(g, extra, NULL);
+    TSR_TRY(tsr_device_allocate(context, (size_t)bytes, &memory));
+    carve(g, extra, (char *)memory);
+    TSR_TRY_GOTO(ops->count(context->queue, g), done);
+    TSR_TRY_GOTO(context->backend->download(context->queue, &totals, g->totals, sizeof totals), done);
+    if (totals.torn) TSR_FAIL_GOTO(TSR_ERROR_STATE, done, "surface: a sign change of the tile list lies beside a tile that is not stored");
+    if (totals.vertices > UINT32_MAX)
+        TSR_FAIL_GOTO(TSR_ERROR_UNSUPPORTED, done, "surface: %llu vertices, expected at most 4294967295 (indices are 32 bits): extract parts",
+                      (unsigned long long)totals.vertices);
+    TSR_TRY_GOTO(tsr_mesh_create(context, (int64_t)totals.vertices, (int64_t)totals.triangles, g->normals != TSR_SURFACE_NORMALS_NONE, mesh), done);
+    tsr_mesh_set_space(*mesh, space);
+    tsr_surface_output output = { tsr_mesh_vertices(*mesh), tsr_mesh_normals(*mesh), tsr_mesh_triangles(*mesh), totals.active_blocks };
+    if (totals.active_blocks) TSR_TRY_GOTO(ops->emit(context->queue, g, &output), done);
+    if (report) *report = (tsr_surface_report){ report->cells, (int64_t)totals.not_a_number, bytes };
+done:
+    if (status != TSR_OK) tsr_mesh_destroy(mesh);
+    tsr_device_release(context, memory, (size_t)bytes);
+    return status;
+}
+
+tsr_status tsr_surface_extract(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options, tsr_mesh **mesh,
+                               tsr_surface_report *report)
+{
+    tsr_surface_options own;
+    tsr_surface_grid g = { .width = 32 };
+    *mesh = NULL;
+    TSR_TRY(tsr_volume_require(context, volume, "volume"));
+    TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
+    TSR_TRY(tsr_surface_prepare(&g, &own, volume->dtype, volume->slope, volume->intercept, &volume->geometry));
+    g.data = volume->data;
+    g.pad = own.close != 0;
+    const int64_t stored[3] = { volume->size.x, volume->size.y, volume->size.z };
+    for (int k = 0; k < 3; k++) {
+        g.stored[k] = stored[k];
+        g.size[k] = stored[k] + 2 * g.pad;
+    }
+    if (g.size[0] < 2 || g.size[1] < 2 || g.size[2] < 2)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: volume of %lld x %lld x %lld, expected at least 2 samples along each axis (or close)",
+                 (long long)stored[0], (long long)stored[1], (long long)stored[2]);
+    g.row_words = tsr_ceil_div(g.size[0], 32);
+    g.words = g.row_words * g.size[1] * g.size[2];
+    if (g.words >> TSR_BLOCK_SHIFT > (int64_t)UINT32_MAX)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "surface: volume of %lld x %lld x %lld, expected fewer than 2^45 samples", (long long)stored[0],
+                 (long long)stored[1], (long long)stored[2]);
+    if (report) report->cells = (g.size[0] - 1) * (g.size[1] - 1) * (g.size[2] - 1);
+    TSR_TRY(tsr_surface_run(context, &g, 0, volume->geometry.space, mesh, report));
+    return TSR_OK;
+}

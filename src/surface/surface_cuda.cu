@@ -1,0 +1,259 @@
+#include "device/kernel.h"
+
+#include "surface/case_table.h"
+#include "surface/surface_ops.h"
+
+enum { GROUP = 1024 };
+
+/* ---- sides: one bit per sample ------------------------------------------------------------------------------------------------------ */
+
+TSR_DEVICE_FN int side(const tsr_side &s, uint8_t v) { return TSR_SIDE_INTEGER(v, (uint8_t)s.u, s.invert); }
+TSR_DEVICE_FN int side(const tsr_side &s, int8_t v) { return TSR_SIDE_INTEGER(v, (int8_t)s.i, s.invert); }
+TSR_DEVICE_FN int side(const tsr_side &s, uint16_t v) { return TSR_SIDE_INTEGER(v, (uint16_t)s.u, s.invert); }
+TSR_DEVICE_FN int side(const tsr_side &s, int16_t v) { return TSR_SIDE_INTEGER(v, (int16_t)s.i, s.invert); }
+TSR_DEVICE_FN int side(const tsr_side &s, uint32_t v) { return TSR_SIDE_INTEGER(v, (uint32_t)s.u, s.invert); }
+TSR_DEVICE_FN int side(const tsr_side &s, int32_t v) { return TSR_SIDE_INTEGER(v, (int32_t)s.i, s.invert); }
+TSR_DEVICE_FN int side(const tsr_side &s, uint64_t v) { return TSR_SIDE_INTEGER(v, s.u, s.invert); }
+TSR_DEVICE_FN int side(const tsr_side &s, int64_t v) { return TSR_SIDE_INTEGER(v, s.i, s.invert); }
+TSR_DEVICE_FN int side(const tsr_side &s, float v) { return TSR_SIDE_REAL(v, s.f, s.below); }
+TSR_DEVICE_FN int side(const tsr_side &s, double v) { return TSR_SIDE_REAL(v, s.d, s.below); }
+
+TSR_DEVICE_FN void add_total(uint64_t *total, uint32_t own)
+{
+    uint32_t sum = __reduce_add_sync(TSR_WARP_ALL, own);
+    if ((threadIdx.x & 31) == 0 && sum) atomicAdd((unsigned long long *)total, (unsigned long long)sum);
+}
+
+/* A warp makes 32 words, one ballot each: reads and writes are coalesced. */
+template <class T> TSR_KERNEL(rows_kernel)(tsr_surface_grid g)
+{
+    const T *TSR_RESTRICT data = (const T *)g.data;
+    uint32_t lane = threadIdx.x & 31, word_bits = 0, not_a_number = 0;
+    int64_t first = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) - lane;
+    if (first >= g.words) return;
+    if (!g.pad && g.stored[0] % 32 == 0 && first + 32 <= g.words) {
+        const T *from = data + first * 32 + lane;
+#pragma unroll 8
+        for (uint32_t k = 0; k < 32; k++) {
+            T v = from[k * 32];
+            uint32_t bits = __ballot_sync(TSR_WARP_ALL, side(g.side, v));
+            not_a_number += !(v == v);
+            if (lane == k) word_bits = bits;
+        }
+    } else {
+        int64_t row = -1; /* index of the row's first sample, of the word this lane will own */
+        int32_t x = 0;
+        if (first + lane < g.words) {
+            tsr_word_place p;
+            tsr_word_locate(&g, first + lane, &p);
+            int64_t y = p.y - g.pad, z = p.z - g.pad;
+            if (y >= 0 && z >= 0 && y < g.stored[1] && z < g.stored[2]) row = (z * g.stored[1] + y) * g.stored[0];
+            x = (int32_t)p.x - g.pad;
+        }
+#pragma unroll 4
+        for (uint32_t k = 0; k < 32; k++) {
+            int64_t from = __shfl_sync(TSR_WARP_ALL, row, (int)k), at = __shfl_sync(TSR_WARP_ALL, x, (int)k) + (int64_t)lane;
+            int inside = 0;
+            if (from >= 0 && at >= 0 && at < g.stored[0]) {
+                T v = data[from + at];
+                inside = side(g.side, v);
+                not_a_number += !(v == v);
+            }
+            uint32_t bits = __ballot_sync(TSR_WARP_ALL, inside);
+            if (lane == k) word_bits = bits;
+        }
+    }
+    if (first + lane < g.words) g.bits[first + lane] = word_bits;
+    add_total(&g.totals->not_a_number, not_a_number);
+}
+
+TSR_KERNEL(slots_kernel)(tsr_surface_grid g, int64_t tiles)
+{
+    int64_t tile = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (tile < tiles) g.slot_of[g.ids[tile]] = (uint32_t)tile;
+}
+
+/* One thread per voxel of the stored tiles; a ballot holds 4 or 8 words. */
+TSR_KERNEL(tile_rows_kernel)(tsr_surface_grid g)
+{
+    int64_t voxel = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, word = voxel >> g.log2_edge;
+    int32_t edge = 1 << g.log2_edge;
+    int inside = 0, not_a_number = 0;
+    if (word < g.words) {
+        float v = g.phi[((int64_t)g.ids[voxel >> (3 * g.log2_edge)] << (3 * g.log2_edge)) | (voxel & (edge * edge * edge - 1))];
+        inside = side(g.side, v);
+        not_a_number = !(v == v);
+    }
+    uint32_t bits = __ballot_sync(TSR_WARP_ALL, inside);
+    if (word < g.words && (voxel & (edge - 1)) == 0) g.bits[word] = bits >> (threadIdx.x & 31) & (uint32_t)tsr_bits_low(edge);
+    add_total(&g.totals->not_a_number, (uint32_t)not_a_number);
+}
+
+/* ---- counts and their scan ---------------------------------------------------------------------------------------------------------- */
+
+/* Sum of the values of the threads before in the block (a multiple of 32 threads, at most 1024); *total = of all. */
+TSR_DEVICE_FN uint32_t scan_block(uint32_t value, uint32_t *warps, uint32_t *total)
+{
+    uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5, sum = value, before = 0, all = 0;
+    for (uint32_t d = 1; d < 32; d <<= 1) {
+        uint32_t other = __shfl_up_sync(TSR_WARP_ALL, sum, d);
+        if (lane >= d) sum += other;
+    }
+    if (lane == 31) warps[warp] = sum;
+    __syncthreads();
+    for (uint32_t k = 0; k < blockDim.x >> 5; k++) {
+        if (k < warp) before += warps[k];
+        all += warps[k];
+    }
+    __syncthreads();
+    *total = all;
+    return before + sum - value;
+}
+
+TSR_KERNEL(count_kernel)(tsr_surface_grid g)
+{
+    TSR_SHARED(uint32_t, warps, 32);
+    int64_t word = (int64_t)blockIdx.x * TSR_BLOCK_WORDS + threadIdx.x;
+    uint32_t count = 0, total;
+    if (word < g.words) {
+        tsr_word_place p;
+        int torn;
+        tsr_word_locate(&g, word, &p);
+        count = tsr_word_count(&g, &p, tsr_case_triangles, &torn);
+        if (torn) atomicOr(&g.totals->torn, 1u);
+    }
+    if (!__syncthreads_or(count != 0)) {
+        if (threadIdx.x == 0) g.block_sum[blockIdx.x] = 0;
+        return;
+    }
+    uint32_t before = scan_block(count, warps, &total);
+    if (word < g.words) g.prefix[word] = (uint16_t)before;
+    if (threadIdx.x == 0) g.block_sum[blockIdx.x] = total;
+}
+
+/* Sums of 1024 blocks; then, with the sums scanned, the place of each block. */
+TSR_KERNEL(group_kernel)(tsr_surface_grid g)
+{
+    TSR_SHARED(uint32_t, warps, 32);
+    int64_t block = (int64_t)blockIdx.x * GROUP + threadIdx.x;
+    uint32_t sum = block < g.blocks ? g.block_sum[block] : 0, vertices, triangles, active;
+    scan_block(sum & 0xffff, warps, &vertices);
+    scan_block(sum >> 16, warps, &triangles);
+    scan_block(sum != 0, warps, &active);
+    if (threadIdx.x == 0) {
+        uint64_t *group = g.groups + 3 * (int64_t)blockIdx.x;
+        group[0] = vertices;
+        group[1] = triangles;
+        group[2] = active;
+    }
+}
+
+TSR_KERNEL(total_kernel)(tsr_surface_grid g, int64_t groups)
+{
+    uint32_t lane = threadIdx.x;
+    uint64_t carry[3] = { 0, 0, 0 };
+    for (int64_t first = 0; first < groups; first += 32)
+        for (int k = 0; k < 3; k++) {
+            int64_t at = 3 * (first + lane) + k;
+            uint64_t own = first + lane < groups ? g.groups[at] : 0, sum = own;
+            for (uint32_t d = 1; d < 32; d <<= 1) {
+                uint64_t other = __shfl_up_sync(TSR_WARP_ALL, sum, d);
+                if (lane >= d) sum += other;
+            }
+            if (first + lane < groups) g.groups[at] = carry[k] + sum - own;
+            carry[k] += __shfl_sync(TSR_WARP_ALL, sum, 31);
+        }
+    if (lane == 0) {
+        g.totals->vertices = carry[0];
+        g.totals->triangles = carry[1];
+        g.totals->active_blocks = (uint32_t)carry[2];
+    }
+}
+
+TSR_KERNEL(place_kernel)(tsr_surface_grid g)
+{
+    TSR_SHARED(uint32_t, warps, 32);
+    int64_t block = (int64_t)blockIdx.x * GROUP + threadIdx.x;
+    const uint64_t *group = g.groups + 3 * (int64_t)blockIdx.x;
+    uint32_t sum = block < g.blocks ? g.block_sum[block] : 0, total;
+    uint32_t vertices = scan_block(sum & 0xffff, warps, &total);
+    uint32_t triangles = scan_block(sum >> 16, warps, &total);
+    uint32_t active = scan_block(sum != 0, warps, &total);
+    if (block >= g.blocks) return;
+    g.block_vertex[block] = (uint32_t)(group[0] + vertices);
+    g.block_triangle[block] = group[1] + triangles;
+    if (sum) g.active[group[2] + active] = (uint32_t)block;
+}
+
+static tsr_status cuda_count(tsr_queue *queue, const tsr_surface_grid *grid)
+{
+    tsr_surface_grid g = *grid;
+    int64_t groups = (g.blocks + GROUP - 1) / GROUP;
+    TSR_TRY(tsr_queue_fill(queue, g.totals, 0, sizeof *g.totals));
+    if (g.words == 0) return TSR_OK;
+    uint32_t blocks = (uint32_t)g.blocks;
+    if (g.tiled) {
+        int64_t tiles = g.words >> (2 * g.log2_edge);
+        TSR_LAUNCH(queue, slots_kernel, tsr_blocks(tiles, 256, INT32_MAX), 256, 0, g, tiles);
+        TSR_LAUNCH(queue, tile_rows_kernel, tsr_blocks(g.words << g.log2_edge, 256, INT32_MAX), 256, 0, g);
+    } else {
+        switch (g.dtype) {
+        case TSR_U8: TSR_LAUNCH(queue, rows_kernel<uint8_t>, blocks, TSR_BLOCK_WORDS, 0, g); break;
+        case TSR_I8: TSR_LAUNCH(queue, rows_kernel<int8_t>, blocks, TSR_BLOCK_WORDS, 0, g); break;
+        case TSR_U16: TSR_LAUNCH(queue, rows_kernel<uint16_t>, blocks, TSR_BLOCK_WORDS, 0, g); break;
+        case TSR_I16: TSR_LAUNCH(queue, rows_kernel<int16_t>, blocks, TSR_BLOCK_WORDS, 0, g); break;
+        case TSR_U32: TSR_LAUNCH(queue, rows_kernel<uint32_t>, blocks, TSR_BLOCK_WORDS, 0, g); break;
+        case TSR_I32: TSR_LAUNCH(queue, rows_kernel<int32_t>, blocks, TSR_BLOCK_WORDS, 0, g); break;
+        case TSR_U64: TSR_LAUNCH(queue, rows_kernel<uint64_t>, blocks, TSR_BLOCK_WORDS, 0, g); break;
+        case TSR_I64: TSR_LAUNCH(queue, rows_kernel<int64_t>, blocks, TSR_BLOCK_WORDS, 0, g); break;
+        case TSR_F32: TSR_LAUNCH(queue, rows_kernel<float>, blocks, TSR_BLOCK_WORDS, 0, g); break;
+        default: TSR_LAUNCH(queue, rows_kernel<double>, blocks, TSR_BLOCK_WORDS, 0, g); break;
+        }
+    }
+    TSR_LAUNCH(queue, count_kernel, blocks, TSR_BLOCK_WORDS, 0, g);
+    TSR_LAUNCH(queue, group_kernel, (uint32_t)groups, GROUP, 0, g);
+    TSR_LAUNCH(queue, total_kernel, 1, 32, 0, g, groups);
+    TSR_LAUNCH(queue, place_kernel, (uint32_t)groups, GROUP, 0, g);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+/* ---- output ------------------------------------------------------------------------------------------------------------------------- */
+
+/* One block of threads per active block of words. The words with work are gathered first, so that warps are full. */
+TSR_KERNEL(emit_kernel)(tsr_surface_grid g, tsr_surface_output out)
+{
+    TSR_SHARED(uint32_t, warps, 32);
+    TSR_SHARED(uint16_t, triangle_before, TSR_BLOCK_WORDS);
+    TSR_SHARED(uint8_t, busy, TSR_BLOCK_WORDS);
+    int64_t block = g.active[blockIdx.x], first = block * TSR_BLOCK_WORDS;
+    uint32_t count = 0, total, busy_words;
+    tsr_word_place p;
+    if (first + threadIdx.x < g.words) {
+        int torn;
+        tsr_word_locate(&g, first + threadIdx.x, &p);
+        count = tsr_word_count(&g, &p, tsr_case_triangles, &torn);
+    }
+    uint32_t before = scan_block(count >> 16, warps, &total), place = scan_block(count != 0, warps, &busy_words);
+    if (count) {
+        triangle_before[place] = (uint16_t)before;
+        busy[place] = (uint8_t)threadIdx.x;
+    }
+    __syncthreads();
+    if (threadIdx.x >= busy_words) return;
+    int64_t word = first + busy[threadIdx.x];
+    tsr_cell_rows c;
+    tsr_word_locate(&g, word, &p);
+    tsr_cell_rows_load(&g, &p, &c);
+    tsr_word_vertices(&g, &p, c.edges[0], g.block_vertex[block] + g.prefix[word], &out);
+    if (c.active) tsr_word_triangles(&g, &p, &c, tsr_case_edges, g.block_triangle[block] + triangle_before[threadIdx.x], &out);
+}
+
+static tsr_status cuda_emit(tsr_queue *queue, const tsr_surface_grid *grid, const tsr_surface_output *output)
+{
+    TSR_LAUNCH(queue, emit_kernel, (uint32_t)output->active_blocks, TSR_BLOCK_WORDS, 0, *grid, *output);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+extern "C" const tsr_surface_ops tsr_surface_cuda = { cuda_count, cuda_emit };

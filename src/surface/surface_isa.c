@@ -1,0 +1,221 @@
+#include "surface/surface_isa.h"
+
+#include "surface/case_table.h"
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+/* ---- sides of 32 samples ------------------------------------------------------------------------------------------------------------ */
+
+#define WORD_OF(name, type, field, side, flag)                                                               \
+    static uint32_t some_##name(const type *v, int32_t n, const tsr_side *s)                                 \
+    {                                                                                                        \
+        uint32_t word = 0;                                                                                   \
+        for (int32_t k = 0; k < n; k++) word |= (uint32_t)side(v[k], (type)s->field, s->flag) << k;          \
+        return word;                                                                                         \
+    }
+WORD_OF(u8, uint8_t, u, TSR_SIDE_INTEGER, invert)
+WORD_OF(i8, int8_t, i, TSR_SIDE_INTEGER, invert)
+WORD_OF(u16, uint16_t, u, TSR_SIDE_INTEGER, invert)
+WORD_OF(i16, int16_t, i, TSR_SIDE_INTEGER, invert)
+WORD_OF(u32, uint32_t, u, TSR_SIDE_INTEGER, invert)
+WORD_OF(i32, int32_t, i, TSR_SIDE_INTEGER, invert)
+WORD_OF(u64, uint64_t, u, TSR_SIDE_INTEGER, invert)
+WORD_OF(i64, int64_t, i, TSR_SIDE_INTEGER, invert)
+WORD_OF(f32, float, f, TSR_SIDE_REAL, below)
+WORD_OF(f64, double, d, TSR_SIDE_REAL, below)
+
+#if defined(__AVX2__)
+#define LOAD(v, k) _mm256_loadu_si256((const __m256i *)(const void *)(v) + (k))
+#define NOT_BELOW(bits, sign, k) _mm256_cmpeq_epi##bits(_mm256_max_ep##sign##bits(LOAD(v, k), t), LOAD(v, k))
+#define WIDE_OF(name, type, field, setting, body)                                                            \
+    static uint32_t full_##name(const type *v, const tsr_side *s)                                            \
+    {                                                                                                        \
+        const __m256i t = setting;                                                                           \
+        uint32_t word = body;                                                                                \
+        return s->invert ? ~word : word;                                                                     \
+    }
+#define BITS_OF_16(a, b) (uint32_t)_mm256_movemask_epi8(_mm256_permute4x64_epi64(_mm256_packs_epi16(a, b), 0xd8))
+#define BITS_OF_32(a) (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(a))
+WIDE_OF(u8, uint8_t, u, _mm256_set1_epi8((char)s->u), (uint32_t)_mm256_movemask_epi8(NOT_BELOW(8, u, 0)))
+WIDE_OF(i8, int8_t, i, _mm256_set1_epi8((char)s->i), (uint32_t)_mm256_movemask_epi8(NOT_BELOW(8, i, 0)))
+WIDE_OF(u16, uint16_t, u, _mm256_set1_epi16((short)s->u), BITS_OF_16(NOT_BELOW(16, u, 0), NOT_BELOW(16, u, 1)))
+WIDE_OF(i16, int16_t, i, _mm256_set1_epi16((short)s->i), BITS_OF_16(NOT_BELOW(16, i, 0), NOT_BELOW(16, i, 1)))
+WIDE_OF(u32, uint32_t, u, _mm256_set1_epi32((int)s->u), BITS_OF_32(NOT_BELOW(32, u, 0)) | BITS_OF_32(NOT_BELOW(32, u, 1)) << 8 |
+        BITS_OF_32(NOT_BELOW(32, u, 2)) << 16 | BITS_OF_32(NOT_BELOW(32, u, 3)) << 24)
+WIDE_OF(i32, int32_t, i, _mm256_set1_epi32((int)s->i), BITS_OF_32(NOT_BELOW(32, i, 0)) | BITS_OF_32(NOT_BELOW(32, i, 1)) << 8 |
+        BITS_OF_32(NOT_BELOW(32, i, 2)) << 16 | BITS_OF_32(NOT_BELOW(32, i, 3)) << 24)
+static uint32_t full_u64(const uint64_t *v, const tsr_side *s) { return some_u64(v, 32, s); }
+static uint32_t full_i64(const int64_t *v, const tsr_side *s) { return some_i64(v, 32, s); }
+static uint32_t full_f32(const float *v, const tsr_side *s)
+{
+    const __m256 t = _mm256_set1_ps(s->f);
+    uint32_t word = 0;
+    if (s->below)
+        for (int k = 0; k < 4; k++) word |= (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(v + 8 * k), t, _CMP_LT_OQ)) << 8 * k;
+    else
+        for (int k = 0; k < 4; k++) word |= (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(v + 8 * k), t, _CMP_GE_OQ)) << 8 * k;
+    return word;
+}
+static uint32_t full_f64(const double *v, const tsr_side *s)
+{
+    const __m256d t = _mm256_set1_pd(s->d);
+    uint32_t word = 0;
+    if (s->below)
+        for (int k = 0; k < 8; k++) word |= (uint32_t)_mm256_movemask_pd(_mm256_cmp_pd(_mm256_loadu_pd(v + 4 * k), t, _CMP_LT_OQ)) << 4 * k;
+    else
+        for (int k = 0; k < 8; k++) word |= (uint32_t)_mm256_movemask_pd(_mm256_cmp_pd(_mm256_loadu_pd(v + 4 * k), t, _CMP_GE_OQ)) << 4 * k;
+    return word;
+}
+#else
+#define FULL_OF(name, type) \
+    static uint32_t full_##name(const type *v, const tsr_side *s) { return some_##name(v, 32, s); }
+FULL_OF(u8, uint8_t)
+FULL_OF(i8, int8_t)
+FULL_OF(u16, uint16_t)
+FULL_OF(i16, int16_t)
+FULL_OF(u32, uint32_t)
+FULL_OF(i32, int32_t)
+FULL_OF(u64, uint64_t)
+FULL_OF(i64, int64_t)
+FULL_OF(f32, float)
+FULL_OF(f64, double)
+#endif
+
+/* One padded row of n samples: bit b of the row is sample b - pad. */
+#define ROW_OF(name, type)                                                                                                        \
+    static void row_##name(const tsr_surface_grid *g, int64_t at, uint32_t *to)                                                   \
+    {                                                                                                                             \
+        const type *v = (const type *)g->data + at;                                                                               \
+        int64_t n = g->stored[0], x = -(int64_t)g->pad;                                                                           \
+        for (int64_t w = 0; w < g->row_words; w++, x += 32) {                                                                     \
+            int32_t skip = x < 0 ? (int32_t)-x : 0;                                                                               \
+            if (!skip && x + 32 <= n) to[w] = full_##name(v + x, &g->side);                                                       \
+            else if (x >= n) to[w] = 0;                                                                                           \
+            else to[w] = some_##name(v + x + skip, (int32_t)tsr_minl(32 - skip, n - x - skip), &g->side) << skip;                 \
+        }                                                                                                                         \
+    }
+ROW_OF(u8, uint8_t)
+ROW_OF(i8, int8_t)
+ROW_OF(u16, uint16_t)
+ROW_OF(i16, int16_t)
+ROW_OF(u32, uint32_t)
+ROW_OF(i32, int32_t)
+ROW_OF(u64, uint64_t)
+ROW_OF(i64, int64_t)
+ROW_OF(f32, float)
+ROW_OF(f64, double)
+
+/* NaN samples of a row that was just read. */
+static int64_t row_not_a_number(const tsr_surface_grid *g, int64_t at)
+{
+    int64_t n = g->stored[0], count = 0;
+    if (g->dtype == TSR_F32) {
+        const float *v = (const float *)g->data + at;
+        int32_t found = 0;
+        for (int64_t i = 0; i < n; i++) found |= v[i] != v[i];
+        for (int64_t i = 0; found && i < n; i++) count += v[i] != v[i];
+    } else if (g->dtype == TSR_F64) {
+        const double *v = (const double *)g->data + at;
+        for (int64_t i = 0; i < n; i++) count += v[i] != v[i];
+    }
+    return count;
+}
+
+int64_t TSR_ISA_NAME(tsr_surface_rows)(const tsr_surface_grid *g, int64_t begin, int64_t end)
+{
+    int64_t not_a_number = 0;
+    for (int64_t r = begin; r < end; r++) {
+        int64_t z = r / g->size[1], y = r - z * g->size[1] - g->pad;
+        uint32_t *to = g->bits + r * g->row_words;
+        z -= g->pad;
+        if (y < 0 || z < 0 || y >= g->stored[1] || z >= g->stored[2]) {
+            memset(to, 0, (size_t)g->row_words * sizeof *to);
+            continue;
+        }
+        int64_t at = (z * g->stored[1] + y) * g->stored[0];
+        switch (g->dtype) {
+        case TSR_U8: row_u8(g, at, to); break;
+        case TSR_I8: row_i8(g, at, to); break;
+        case TSR_U16: row_u16(g, at, to); break;
+        case TSR_I16: row_i16(g, at, to); break;
+        case TSR_U32: row_u32(g, at, to); break;
+        case TSR_I32: row_i32(g, at, to); break;
+        case TSR_U64: row_u64(g, at, to); break;
+        case TSR_I64: row_i64(g, at, to); break;
+        case TSR_F32: row_f32(g, at, to); break;
+        default: row_f64(g, at, to); break;
+        }
+        not_a_number += row_not_a_number(g, at);
+    }
+    return not_a_number;
+}
+
+int64_t TSR_ISA_NAME(tsr_surface_tile_rows)(const tsr_surface_grid *g, int64_t begin, int64_t end)
+{
+    int32_t k = g->log2_edge, edge = 1 << k;
+    int64_t not_a_number = 0;
+    for (int64_t word = begin; word < end; word++) {
+        const float *v = g->phi + ((((int64_t)g->ids[word >> 2 * k] << 2 * k) | (word & (edge * edge - 1))) << k);
+        g->bits[word] = some_f32(v, edge, &g->side);
+        for (int32_t i = 0; i < edge; i++) not_a_number += v[i] != v[i];
+    }
+    return not_a_number;
+}
+
+/* ---- counts and output -------------------------------------------------------------------------------------------------------------- */
+
+static void place_next(const tsr_surface_grid *g, tsr_word_place *p)
+{
+    p->word++;
+    p->x += 32;
+    if (!g->tiled && p->x < g->size[0]) p->left[0] -= 32;
+    else if (p->word < g->words) tsr_word_locate(g, p->word, p);
+}
+
+/* Are all samples that the word's cells and edges touch on one side? A quick no-work test of dense volumes; 0 = look closer. */
+static int uniform(const tsr_surface_grid *g, const tsr_word_place *p)
+{
+    const uint32_t *w = g->bits + p->word;
+    uint32_t a = w[0];
+    if (g->tiled || a + 1 > 1) return 0;
+    int64_t y = p->left[1] > 1 ? g->row_words : 0, z = p->left[2] > 1 ? g->size[1] * g->row_words : 0;
+    if (w[y] != a || w[z] != a || w[y + z] != a) return 0;
+    return p->left[0] <= 32 || !(((w[1] ^ a) | (w[y + 1] ^ a) | (w[z + 1] ^ a) | (w[y + z + 1] ^ a)) & 1);
+}
+
+int TSR_ISA_NAME(tsr_surface_count_blocks)(const tsr_surface_grid *g, int64_t begin, int64_t end)
+{
+    int torn_any = 0;
+    for (int64_t block = begin; block < end; block++) {
+        int64_t word = block << TSR_BLOCK_SHIFT, stop = tsr_minl(word + TSR_BLOCK_WORDS, g->words);
+        uint32_t sum = 0;
+        tsr_word_place p;
+        tsr_word_locate(g, word, &p);
+        for (; word < stop; word++, place_next(g, &p)) {
+            int torn = 0;
+            g->prefix[word] = (uint16_t)sum;
+            if (!uniform(g, &p)) sum += tsr_word_count(g, &p, tsr_case_triangles, &torn);
+            torn_any |= torn;
+        }
+        g->block_sum[block] = sum;
+    }
+    return torn_any;
+}
+
+void TSR_ISA_NAME(tsr_surface_emit_blocks)(const tsr_surface_grid *g, const tsr_surface_output *out, int64_t begin, int64_t end)
+{
+    for (int64_t k = begin; k < end; k++) {
+        int64_t block = g->active[k], word = block << TSR_BLOCK_SHIFT, stop = tsr_minl(word + TSR_BLOCK_WORDS, g->words);
+        uint64_t triangle = g->block_triangle[block];
+        tsr_word_place p;
+        tsr_word_locate(g, word, &p);
+        for (; word < stop; word++, place_next(g, &p)) {
+            tsr_cell_rows c;
+            if (uniform(g, &p)) continue;
+            tsr_cell_rows_load(g, &p, &c);
+            tsr_word_vertices(g, &p, c.edges[0], g->block_vertex[block] + g->prefix[word], out);
+            if (c.active) triangle = tsr_word_triangles(g, &p, &c, tsr_case_edges, triangle, out);
+        }
+    }
+}

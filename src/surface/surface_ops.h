@@ -1,0 +1,15 @@
+/* surface/surface_ops.h: what a backend provides for marching cubes. All pointers in the grid are device memory of the queue. */
+#ifndef TSR_SURFACE_SURFACE_OPS_H
+#define TSR_SURFACE_SURFACE_OPS_H
+
+#include "surface/cells.h"
+#include "device/backend.h"
+
+typedef struct tsr_surface_ops {
+    /* Sides, counts, prefixes and totals: everything in the grid but samples. */
+    tsr_status (*count)(tsr_queue *queue, const tsr_surface_grid *grid);
+    /* Vertices, normals and triangles of the active blocks. */
+    tsr_status (*emit)(tsr_queue *queue, const tsr_surface_grid *grid, const tsr_surface_output *output);
+} tsr_surface_ops;
+
+#endif

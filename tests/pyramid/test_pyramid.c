@@ -1,0 +1,299 @@
+#include "support.h"
+
+#include <math.h>
+
+#include "device/backend.h"
+
+/* A built pyramid of host counts, and its outputs on the host. */
+typedef struct built { tsr_context *context; tsr_pyramid *pyramid; tsr_pyramid_info info; } built;
+
+static built build(tsr_dtype dtype, tsr_size3 n, const void *data, const tsr_pyramid_options *options)
+{
+    built b = { .context = test_context() };
+    tsr_volume *host, *device;
+    require_ok(tsr_volume_wrap(NULL, dtype, n, NULL, (void *)(uintptr_t)data, NULL, NULL, &host));
+    require_ok(tsr_volume_copy(host, b.context, &device));
+    require_ok(tsr_pyramid_create(b.context, n, options, &b.pyramid));
+    require_ok(tsr_pyramid_build(b.pyramid, device));
+    require_ok(tsr_pyramid_describe(b.pyramid, &b.info));
+    tsr_volume_destroy(&device);
+    tsr_volume_destroy(&host);
+    return b;
+}
+static void finish(built *b)
+{
+    tsr_pyramid_destroy(&b->pyramid);
+    tsr_context_destroy(&b->context);
+}
+static tsr_pyramid_entry *selected(const built *b, const uint64_t *keys, uint64_t first, int64_t count)
+{
+    void *device_keys = NULL, *device_entries;
+    tsr_pyramid_entry *entries = malloc((size_t)count * sizeof *entries);
+    size_t bytes = (size_t)count * sizeof *entries, key_bytes = (size_t)count * sizeof *keys;
+    require_ok(tsr_device_allocate(b->context, bytes, &device_entries));
+    if (keys) {
+        require_ok(tsr_device_allocate(b->context, key_bytes, &device_keys));
+        require_ok(tsr_device_move(b->context, device_keys, NULL, keys, key_bytes));
+        require_ok(tsr_pyramid_select(b->pyramid, device_keys, count, device_entries));
+        tsr_device_release(b->context, device_keys, key_bytes);
+    } else {
+        require_ok(tsr_pyramid_extract(b->pyramid, first, count, device_entries));
+    }
+    require_ok(tsr_device_move(NULL, entries, b->context, device_entries, bytes));
+    tsr_device_release(b->context, device_entries, bytes);
+    return entries;
+}
+static uint64_t *ranked(const built *b, const int64_t *voxels, int64_t count)
+{
+    void *device_voxels, *device_ranks;
+    size_t bytes = (size_t)count * 8;
+    uint64_t *ranks = malloc(bytes);
+    require_ok(tsr_device_allocate(b->context, bytes, &device_voxels));
+    require_ok(tsr_device_allocate(b->context, bytes, &device_ranks));
+    require_ok(tsr_device_move(b->context, device_voxels, NULL, voxels, bytes));
+    require_ok(tsr_pyramid_rank(b->pyramid, device_voxels, count, device_ranks));
+    require_ok(tsr_device_move(NULL, ranks, b->context, device_ranks, bytes));
+    tsr_device_release(b->context, device_voxels, bytes);
+    tsr_device_release(b->context, device_ranks, bytes);
+    return ranks;
+}
+
+/* ---- golden vectors of spec histopyramid.md 5 ------------------------------------------------------------------------------------------ */
+
+static void golden_compaction(void **state)
+{
+    (void)state;
+    static const int8_t expected[12][2] = { { 2, 1 }, { 2, 2 }, { 5, 1 }, { 5, 2 }, { 0, 4 }, { 1, 5 }, { 2, 6 }, { 3, 6 }, { 7, 4 }, { 6, 5 }, { 4, 6 }, { 5, 6 } };
+    uint8_t counts[64] = { 0 };
+    for (int k = 0; k < 12; k++) counts[8 * expected[k][1] + expected[k][0]] = 1;
+    built b = build(TSR_U8, (tsr_size3){ 8, 8, 1 }, counts, NULL);
+    assert_int_equal(b.info.total, 12);
+    assert_int_equal(b.info.levels, 4);
+    tsr_pyramid_entry *e = selected(&b, NULL, 0, 14);
+    for (int k = 0; k < 12; k++) {
+        assert_int_equal(e[k].voxel, 8 * expected[k][1] + expected[k][0]);
+        assert_int_equal(e[k].copy, 0);
+    }
+    assert_int_equal(e[12].voxel, -1);
+    assert_int_equal(e[13].voxel, -1);
+    free(e);
+    finish(&b);
+}
+
+static void golden_expansion(void **state)
+{
+    (void)state;
+    static const uint8_t counts[16] = { 1, 1, 0, 1, 1, 0, 1, 0, 0, 2, 0, 1, 1, 0, 0, 0 };
+    static const int8_t expected[9][3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 3, 0, 0 }, { 2, 1, 0 }, { 1, 2, 0 }, { 1, 2, 1 }, { 0, 3, 0 }, { 3, 2, 0 } };
+    built b = build(TSR_U8, (tsr_size3){ 4, 4, 1 }, counts, NULL);
+    assert_int_equal(b.info.total, 9);
+    tsr_pyramid_entry *e = selected(&b, NULL, 0, 9);
+    for (int k = 0; k < 9; k++) {
+        assert_int_equal(e[k].voxel, 4 * expected[k][1] + expected[k][0]);
+        assert_int_equal(e[k].copy, expected[k][2]);
+    }
+    free(e);
+    finish(&b);
+}
+
+static void golden_rows(void **state)
+{
+    (void)state;
+    static const uint8_t counts[16] = { 1, 0, 1, 1, 1, 0, 1, 0, 0, 1, 0, 1, 4, 0, 0, 0 }; /* group sums 3 2 2 4 */
+    tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
+    options.order = TSR_PYRAMID_ROW;
+    built b = build(TSR_U8, (tsr_size3){ 16, 1, 1 }, counts, &options);
+    const uint64_t keys[2] = { 4, 9 };
+    const int64_t groups[4] = { 4, 8, 12, 15 };
+    assert_int_equal(b.info.total, 11);
+    tsr_pyramid_entry *e = selected(&b, keys, 0, 2);
+    uint64_t *r = ranked(&b, groups, 4);
+    assert_true(e[0].voxel == 6 && e[0].copy == 0 && e[1].voxel == 12 && e[1].copy == 2);
+    assert_true(r[0] == 3 && r[1] == 5 && r[2] == 7 && r[3] == 11);
+    free(e);
+    free(r);
+    finish(&b);
+}
+
+/* ---- against a serial walk in the documented order ------------------------------------------------------------------------------------- */
+
+static uint64_t morton(int64_t x, int64_t y, int64_t z, tsr_size3 n)
+{
+    uint64_t code = 0, place = 0;
+    for (int bit = 0; bit < 20; bit++) { /* an axis gives a bit as long as its halved extent is above 1 */
+        const int64_t at[3] = { x, y, z }, size[3] = { n.x, n.y, n.z };
+        for (int k = 0; k < 3; k++)
+            if ((size[k] + ((int64_t)1 << bit) - 1) >> bit > 1) code |= (uint64_t)(at[k] >> bit & 1) << place++;
+    }
+    return code;
+}
+
+typedef struct visit { uint64_t code; int64_t voxel; } visit;
+static int by_code(const void *a, const void *b)
+{
+    uint64_t x = ((const visit *)a)->code, y = ((const visit *)b)->code;
+    return x < y ? -1 : x > y;
+}
+
+static void check_all(tsr_size3 n, const uint8_t *counts, tsr_pyramid_order order)
+{
+    int64_t cells = n.x * n.y * n.z, total = 0, k = 0;
+    visit *v = malloc((size_t)cells * sizeof *v);
+    int64_t *voxels = malloc((size_t)cells * sizeof *voxels);
+    for (int64_t i = 0; i < cells; i++) {
+        v[i].voxel = i;
+        v[i].code = order == TSR_PYRAMID_ROW ? (uint64_t)i : morton(i % n.x, i / n.x % n.y, i / n.x / n.y, n);
+        total += counts[i];
+    }
+    qsort(v, (size_t)cells, sizeof *v, by_code);
+    for (int64_t i = 0; i < cells; i++) voxels[i] = v[i].voxel;
+    tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
+    options.order = order;
+    built b = build(TSR_U8, n, counts, &options);
+    assert_int_equal(b.info.total, total);
+    tsr_pyramid_entry *e = selected(&b, NULL, 0, total + 1);
+    uint64_t *ranks = ranked(&b, voxels, cells);
+    for (int64_t i = 0; i < cells; i++) {
+        assert_int_equal(ranks[i], k);
+        for (int64_t copy = 0; copy < counts[voxels[i]]; copy++, k++)
+            if (e[k].voxel != voxels[i] || e[k].copy != copy)
+                fail_msg("%dx%dx%d output %d: voxel %d copy %d, expected %d, %d", (int)n.x, (int)n.y, (int)n.z, (int)k, (int)e[k].voxel, (int)e[k].copy,
+                         (int)voxels[i], (int)copy);
+    }
+    assert_int_equal(e[total].voxel, -1);
+    free(e);
+    free(ranks);
+    free(v);
+    free(voxels);
+    finish(&b);
+}
+
+static void lists_equal_serial_walk(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    const tsr_size3 sizes[] = { { 1, 1, 1 }, { 1, 9, 1 }, { 3, 5, 7 }, { 16, 4, 4 }, { 33, 17, 1 }, { 9, 1, 20 }, { 31, 33, 5 }, { 2, 2, 2 }, { 1, 1, 65 } };
+    const int most[] = { 1, 2, 4, 15, 255 };
+    static uint8_t counts[31 * 33 * 5];
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int density = 0; density < 4; density++) {
+            int64_t cells = sizes[s].x * sizes[s].y * sizes[s].z;
+            double share = (const double[]){ 0, 0.01, 0.5, 1 }[density];
+            int m = most[(s + (size_t)density) % 5];
+            for (int64_t i = 0; i < cells; i++) counts[i] = test_uniform(&seed) < share ? (uint8_t)(1 + test_random(&seed) % (uint64_t)m) : 0;
+            check_all(sizes[s], counts, TSR_PYRAMID_MORTON);
+            check_all(sizes[s], counts, TSR_PYRAMID_ROW);
+        }
+    memset(counts, 0, sizeof counts);
+    counts[31 * 33 * 5 - 1] = 255; /* all outputs in the last cell */
+    check_all((tsr_size3){ 31, 33, 5 }, counts, TSR_PYRAMID_MORTON);
+    memset(counts, 255, sizeof counts); /* the most every level can hold */
+    check_all((tsr_size3){ 16, 16, 16 }, counts, TSR_PYRAMID_MORTON);
+}
+
+/* 255 in every cell of 258^3: the total exceeds 32 bits. */
+static void wide_total(void **state)
+{
+    (void)state;
+    const tsr_size3 n = { 258, 258, 258 };
+    const uint64_t total = (uint64_t)255 * 258 * 258 * 258;
+    uint8_t *counts = malloc((size_t)(n.x * n.y * n.z));
+    memset(counts, 255, (size_t)(n.x * n.y * n.z));
+    built b = build(TSR_U8, n, counts, NULL);
+    assert_true(b.info.total == total && total > UINT32_MAX);
+    const uint64_t keys[4] = { total - 1, total, (uint64_t)UINT32_MAX + 1, 255 * 8 };
+    tsr_pyramid_entry *e = selected(&b, keys, 0, 4);
+    assert_true(e[0].voxel == n.x * n.y * n.z - 1 && e[0].copy == 254 && e[1].voxel == -1 && e[3].voxel == 2 && e[3].copy == 0);
+    uint64_t *r = ranked(&b, &e[2].voxel, 1);
+    assert_true(r[0] + (uint64_t)e[2].copy == keys[2]);
+    free(e);
+    free(r);
+    free(counts);
+    finish(&b);
+}
+
+/* The range classifier on real values; the storage is used again for other data. */
+static void ranges(void **state)
+{
+    (void)state;
+    const tsr_size3 n = { 7, 3, 2 };
+    int16_t stored[42];
+    float values[42];
+    for (int i = 0; i < 42; i++) stored[i] = (int16_t)(i - 20);
+    tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
+    options.classifier = TSR_PYRAMID_RANGE;
+    options.order = TSR_PYRAMID_ROW;
+    options.lower = 1;
+    options.upper = 2;
+    tsr_context *context = test_context();
+    tsr_volume *host, *device;
+    tsr_pyramid *pyramid;
+    tsr_pyramid_info info;
+    require_ok(tsr_pyramid_create(context, n, &options, &pyramid));
+    require_ok(tsr_volume_wrap(NULL, TSR_I16, n, NULL, stored, NULL, NULL, &host));
+    require_ok(tsr_volume_set_scaling(host, 0.25, 0.5)); /* real 1 <= v < 2: stored 2, 3, 4, 5 */
+    require_ok(tsr_volume_copy(host, context, &device));
+    require_ok(tsr_pyramid_build(pyramid, device));
+    require_ok(tsr_pyramid_describe(pyramid, &info));
+    assert_true(info.total == 4 && info.not_a_number == 0);
+    built b = { context, pyramid, info };
+    tsr_pyramid_entry *e = selected(&b, NULL, 0, 4);
+    for (int k = 0; k < 4; k++) assert_int_equal(e[k].voxel, 22 + k);
+    free(e);
+    tsr_volume_destroy(&host);
+    tsr_volume_destroy(&device);
+    for (int i = 0; i < 42; i++) values[i] = i % 3 ? 1.5f : NAN;
+    require_ok(tsr_volume_wrap(NULL, TSR_F32, n, NULL, values, NULL, NULL, &host));
+    require_ok(tsr_volume_copy(host, context, &device));
+    int64_t before = tsr_context_memory(context).allocations;
+    require_ok(tsr_pyramid_build(pyramid, device));
+    assert_int_equal(tsr_context_memory(context).allocations, before);
+    require_ok(tsr_pyramid_describe(pyramid, &info));
+    assert_true(info.total == 28 && info.not_a_number == 14);
+    tsr_volume_destroy(&host);
+    tsr_volume_destroy(&device);
+    tsr_pyramid_destroy(&pyramid);
+    tsr_context_destroy(&context);
+}
+
+static void wrong_arguments(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
+    tsr_pyramid *pyramid;
+    tsr_pyramid_entry entry;
+    tsr_volume *volume;
+    require_error(tsr_pyramid_create(context, (tsr_size3){ 4, 0, 4 }, NULL, &pyramid), TSR_ERROR_ARGUMENT, "extent y is 0");
+    require_error(tsr_pyramid_create(context, (tsr_size3){ (int64_t)1 << 40, 1 << 20, 1 }, NULL, &pyramid), TSR_ERROR_ARGUMENT, "overflow");
+    options.classifier = TSR_PYRAMID_RANGE;
+    require_error(tsr_pyramid_create(context, (tsr_size3){ 4, 4, 4 }, &options, &pyramid), TSR_ERROR_ARGUMENT, "lower < upper");
+    options.upper = NAN;
+    require_error(tsr_pyramid_create(context, (tsr_size3){ 4, 4, 4 }, &options, &pyramid), TSR_ERROR_ARGUMENT, "lower < upper");
+    options.order = (tsr_pyramid_order)4;
+    require_error(tsr_pyramid_create(context, (tsr_size3){ 4, 4, 4 }, &options, &pyramid), TSR_ERROR_ARGUMENT, "order is 4");
+    assert_null(pyramid);
+    require_ok(tsr_pyramid_create(context, (tsr_size3){ 4, 4, 4 }, NULL, &pyramid));
+    require_error(tsr_pyramid_extract(pyramid, 0, 1, &entry), TSR_ERROR_STATE, "nothing was built");
+    require_ok(tsr_volume_create(context, TSR_F32, (tsr_size3){ 4, 4, 4 }, NULL, &volume));
+    require_error(tsr_pyramid_build(pyramid, volume), TSR_ERROR_ARGUMENT, "counts of type f32");
+    tsr_volume_destroy(&volume);
+    require_ok(tsr_volume_create(context, TSR_U8, (tsr_size3){ 4, 4, 5 }, NULL, &volume));
+    require_error(tsr_pyramid_build(pyramid, volume), TSR_ERROR_ARGUMENT, "4 x 4 x 5, expected 4 x 4 x 4");
+    tsr_volume_destroy(&volume);
+    require_ok(tsr_volume_create(context, TSR_U8, (tsr_size3){ 4, 4, 4 }, NULL, &volume));
+    require_ok(tsr_pyramid_build(pyramid, volume));
+    require_error(tsr_pyramid_extract(pyramid, 0, 3, NULL), TSR_ERROR_ARGUMENT, "array is NULL");
+    require_error(tsr_pyramid_extract(pyramid, 0, -3, &entry), TSR_ERROR_ARGUMENT, "count is -3");
+    tsr_volume_destroy(&volume);
+    tsr_pyramid_destroy(&pyramid);
+    tsr_context_destroy(&context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(golden_compaction), cmocka_unit_test(golden_expansion), cmocka_unit_test(golden_rows),
+                                        cmocka_unit_test(lists_equal_serial_walk), cmocka_unit_test(wide_total), cmocka_unit_test(ranges),
+                                        cmocka_unit_test(wrong_arguments) };
+    return cmocka_run_group_tests_name("pyramid", tests, NULL, NULL);
+}
