@@ -158,15 +158,11 @@ TSR_HD int tsr_is_finite(double v) { return v - v == 0.0; }
 TSR_HD uint32_t tsr_nonfinite_float(uint32_t bits) { return (bits & 0x7f800000u) == 0x7f800000u; }
 TSR_HD uint64_t tsr_nonfinite_double(uint64_t bits) { return (bits & 0x7ff0000000000000ull) == 0x7ff0000000000000ull; }
 
-/* What a lane gathers skips what is not finite. */
-TSR_HD double tsr_lane_add(double sum, double v) { return sum + (tsr_is_finite(v) ? v : 0.0); }
-TSR_HD double tsr_lane_minimum(double minimum, double v) { return tsr_is_finite(v) & (v < minimum) ? v : minimum; }
-TSR_HD double tsr_lane_maximum(double maximum, double v) { return tsr_is_finite(v) & (v > maximum) ? v : maximum; }
-TSR_HD double tsr_lane_square(double sum, double v, double mean)
-{
-    double d = v - mean;
-    return sum + (tsr_is_finite(v) ? d * d : 0.0);
-}
+/* What a lane gathers from finite values; the caller skips the others. */
+TSR_HD double tsr_lane_add(double sum, double v) { return sum + v; }
+TSR_HD double tsr_lane_minimum(double minimum, double v) { return v < minimum ? v : minimum; }
+TSR_HD double tsr_lane_maximum(double maximum, double v) { return v > maximum ? v : maximum; }
+TSR_HD double tsr_lane_square(double sum, double v, double mean) { return sum + (v - mean) * (v - mean); }
 #define TSR_LARGEST 1.7976931348623157e308
 #define TSR_NO_INDEX 9223372036854775807ll
 

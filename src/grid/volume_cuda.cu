@@ -87,12 +87,14 @@ template <tsr_dtype T> TSR_KERNEL(statistics_kernel)(tsr_source from, int64_t co
         int64_t i = first + row * TSR_STATISTICS_LANES + lane;
         if (i >= count) continue;
         v[row] = tsr_source_real<T>(from, i);
-        s = tsr_lane_add(s, v[row]);
-        low = tsr_lane_minimum(low, v[row]);
-        high = tsr_lane_maximum(high, v[row]);
-        if (tsr_is_finite(v[row])) continue;
-        atomicMin(&first_bad[0], (unsigned long long)i);
-        atomicAdd(&bad[v[row] == v[row]], 1u);
+        if (tsr_is_finite(v[row])) {
+            s = tsr_lane_add(s, v[row]);
+            low = tsr_lane_minimum(low, v[row]);
+            high = tsr_lane_maximum(high, v[row]);
+        } else {
+            atomicMin(&first_bad[0], (unsigned long long)i);
+            atomicAdd(&bad[v[row] == v[row]], 1u);
+        }
     }
     sum[lane] = s;
     lower[lane] = low;
@@ -100,7 +102,7 @@ template <tsr_dtype T> TSR_KERNEL(statistics_kernel)(tsr_source from, int64_t co
     __syncthreads();
     for (uint32_t half = TSR_STATISTICS_LANES / 2; half > 0; half /= 2) {
         if (lane < half) {
-            sum[lane] = sum[lane] + sum[lane + half];
+            sum[lane] = tsr_lane_add(sum[lane], sum[lane + half]);
             lower[lane] = tsr_lane_minimum(lower[lane], lower[lane + half]);
             upper[lane] = tsr_lane_maximum(upper[lane], upper[lane + half]);
         }
@@ -112,11 +114,11 @@ template <tsr_dtype T> TSR_KERNEL(statistics_kernel)(tsr_source from, int64_t co
     s = 0.0;
 #pragma unroll
     for (int row = 0; row < TSR_STATISTICS_ROWS; row++)
-        if (first + row * TSR_STATISTICS_LANES + lane < count) s = tsr_lane_square(s, v[row], mean);
+        if (first + row * TSR_STATISTICS_LANES + lane < count && tsr_is_finite(v[row])) s = tsr_lane_square(s, v[row], mean);
     sum[lane] = s;
     __syncthreads();
     for (uint32_t half = TSR_STATISTICS_LANES / 2; half > 0; half /= 2) {
-        if (lane < half) sum[lane] = sum[lane] + sum[lane + half];
+        if (lane < half) sum[lane] = tsr_lane_add(sum[lane], sum[lane + half]);
         __syncthreads();
     }
     if (lane == 0) {
