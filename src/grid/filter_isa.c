@@ -206,8 +206,8 @@ void TSR_ISA_NAME(tsr_row_threshold)(const double *TSR_RESTRICT v, int64_t n, do
     for (int64_t i = 0; i < n; i++) mask[i] = tsr_in_interval(v[i], lower, upper);
 }
 
-void TSR_ISA_NAME(tsr_row_combine)(tsr_combination combination, double a, const double *p, double b, const double *q, double c, float *TSR_RESTRICT out,
-                                   int64_t n)
+void TSR_ISA_NAME(tsr_row_combine)(tsr_combination combination, double a, const double *p, double b, const double *q, double c,
+                                   float *TSR_RESTRICT out, int64_t n)
 {
 #define CASE(tag) \
     case tag: for (int64_t i = 0; i < n; i++) out[i] = tsr_combine_value(tag, a, p[i], b, q[i], c); break;

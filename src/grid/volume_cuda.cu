@@ -20,7 +20,8 @@ template <tsr_dtype T> TSR_KERNEL(convert_kernel)(tsr_source from, void *to, tsr
 
 static tsr_status cuda_convert(tsr_queue *queue, const tsr_source *from, void *to, tsr_dtype to_type, int64_t count)
 {
-    TSR_FOR_DTYPE(from->dtype, TSR_LAUNCH(queue, convert_kernel<T>, tsr_stream_blocks(queue, tsr_ceil_div(count, UNROLL)), THREADS, 0, *from, to, to_type, count))
+    TSR_FOR_DTYPE(from->dtype,
+                  TSR_LAUNCH(queue, convert_kernel<T>, tsr_stream_blocks(queue, tsr_ceil_div(count, UNROLL)), THREADS, 0, *from, to, to_type, count))
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -41,7 +42,8 @@ template <tsr_dtype T> TSR_KERNEL(threshold_kernel)(tsr_source from, int64_t cou
 
 static tsr_status cuda_threshold(tsr_queue *queue, const tsr_source *from, int64_t count, double lower, double upper, uint8_t *mask)
 {
-    TSR_FOR_DTYPE(from->dtype, TSR_LAUNCH(queue, threshold_kernel<T>, tsr_stream_blocks(queue, tsr_ceil_div(count, UNROLL)), THREADS, 0, *from, count, lower, upper, mask))
+    TSR_FOR_DTYPE(from->dtype, TSR_LAUNCH(queue, threshold_kernel<T>, tsr_stream_blocks(queue, tsr_ceil_div(count, UNROLL)), THREADS, 0, *from, count,
+                                          lower, upper, mask))
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -56,8 +58,8 @@ TSR_KERNEL(combine_kernel)(tsr_combination combination, double a, tsr_source fir
     }
 }
 
-static tsr_status cuda_combine(tsr_queue *queue, tsr_combination combination, double a, const tsr_source *first, double b, const tsr_source *second, double c,
-                               float *to, int64_t count)
+static tsr_status cuda_combine(tsr_queue *queue, tsr_combination combination, double a, const tsr_source *first, double b, const tsr_source *second,
+                               double c, float *to, int64_t count)
 {
     tsr_source none = { 0, TSR_U8, 1, 0 };
     TSR_LAUNCH(queue, combine_kernel, tsr_stream_blocks(queue, count), THREADS, 0, combination, a, *first, b, second ? *second : none, c, to, count);
@@ -155,7 +157,9 @@ static tsr_status cuda_find_nonfinite(tsr_queue *queue, const void *data, tsr_dt
 
 enum { SHARED_BINS = 8192 };
 
-template <tsr_dtype T> TSR_KERNEL(histogram_kernel)(tsr_source from, int64_t count, tsr_histogram_plan plan, int32_t shared_bins, unsigned long long *counts)
+template <tsr_dtype T>
+TSR_KERNEL(histogram_kernel)
+(tsr_source from, int64_t count, tsr_histogram_plan plan, int32_t shared_bins, unsigned long long *counts)
 {
     TSR_SHARED_DYNAMIC(uint32_t, local);
     for (int32_t i = (int32_t)threadIdx.x; i < shared_bins; i += (int32_t)blockDim.x) local[i] = 0;

@@ -14,7 +14,8 @@ static tsr_volume *random_volume(uint64_t *random, tsr_dtype dtype, tsr_size3 si
     tsr_context *cpu = test_context_on("cpu", 1);
     require_ok(tsr_volume_create(NULL, TSR_F32, size, &oblique, &values));
     float *v = (float *)tsr_volume_data(values);
-    for (int64_t i = 0; i < tsr_volume_count(values); i++) v[i] = (float)(test_uniform(random) * 250 - (dtype == TSR_F32 || dtype == TSR_F64 ? 125 : 0));
+    for (int64_t i = 0; i < tsr_volume_count(values); i++)
+        v[i] = (float)(test_uniform(random) * 250 - (dtype == TSR_F32 || dtype == TSR_F64 ? 125 : 0));
     require_ok(tsr_volume_set_meta(values, "note", "kept"));
     tsr_volume *converted;
     require_ok(tsr_volume_convert(cpu, values, dtype, &converted));
@@ -72,7 +73,7 @@ static void same_volume(const tsr_volume *a, const tsr_volume *b)
     assert_true((tsr_volume_meta(a, "note") == NULL) == (tsr_volume_meta(b, "note") == NULL));
 }
 
-/* ---- cutting and turning ------------------------------------------------------------------------------------------------------------------ */
+/* ---- cutting and turning ------------------------------------------------------------------------------------------------------ */
 
 static void crop_and_pad(void **state)
 {
@@ -87,7 +88,8 @@ static void crop_and_pad(void **state)
         for (int64_t z = 0; z < 2; z++)
             for (int64_t y = 0; y < 8; y++)
                 for (int64_t x = 0; x < 10; x++) assert_true(voxel(cut, at(cut, x, y, z)) == voxel(in, at(in, x + 2, y + 1, z + 3)));
-        tsr_vec3 a = tsr_geometry_to_world(tsr_volume_geometry(in), (tsr_vec3){ 6, 5, 4 }), b = tsr_geometry_to_world(tsr_volume_geometry(cut), (tsr_vec3){ 4, 4, 1 });
+        tsr_vec3 a = tsr_geometry_to_world(tsr_volume_geometry(in), (tsr_vec3){ 6, 5, 4 }),
+                 b = tsr_geometry_to_world(tsr_volume_geometry(cut), (tsr_vec3){ 4, 4, 1 });
         assert_true(fabs(a.x - b.x) + fabs(a.y - b.y) + fabs(a.z - b.z) < 1e-12);
         for (int border = 0; border < 3; border++) {
             require_ok(tsr_volume_pad(context, device, (tsr_size3){ 30, 0, 2 }, (tsr_size3){ 1, 20, 0 }, (tsr_border)border, 7, &wide));
@@ -97,7 +99,8 @@ static void crop_and_pad(void **state)
                 int64_t p[3] = { i % n.x - 30, i / n.x % n.y, i / n.x / n.y - 2 }, extent[3] = { 13, 9, 6 };
                 int outside = 0;
                 for (int axis = 0; axis < 3; axis++) {
-                    while (border == TSR_BORDER_MIRROR && (p[axis] < 0 || p[axis] >= extent[axis])) p[axis] = p[axis] < 0 ? -p[axis] : 2 * (extent[axis] - 1) - p[axis];
+                    while (border == TSR_BORDER_MIRROR && (p[axis] < 0 || p[axis] >= extent[axis]))
+                        p[axis] = p[axis] < 0 ? -p[axis] : 2 * (extent[axis] - 1) - p[axis];
                     outside |= p[axis] < 0 || p[axis] >= extent[axis];
                     p[axis] = p[axis] < 0 ? 0 : p[axis] >= extent[axis] ? extent[axis] - 1 : p[axis];
                 }
@@ -128,7 +131,8 @@ static void turning_keeps_world_positions(void **state)
         out = to_host(out);
         tsr_size3 n = tsr_volume_size(out);
         for (int64_t i = 0; i < tsr_volume_count(out); i++) {
-            tsr_vec3 index, world = tsr_geometry_to_world(tsr_volume_geometry(out), (tsr_vec3){ (double)(i % n.x), (double)(i / n.x % n.y), (double)(i / n.x / n.y) });
+            tsr_vec3 index, world = tsr_geometry_to_world(tsr_volume_geometry(out),
+                                                          (tsr_vec3){ (double)(i % n.x), (double)(i / n.x % n.y), (double)(i / n.x / n.y) });
             require_ok(tsr_geometry_to_index(tsr_volume_geometry(in), world, &index));
             assert_true(fabs(index.x - rint(index.x)) + fabs(index.y - rint(index.y)) + fabs(index.z - rint(index.z)) < 1e-9);
             assert_true(voxel(out, i) == voxel(in, at(in, (int64_t)rint(index.x), (int64_t)rint(index.y), (int64_t)rint(index.z))));
@@ -140,9 +144,12 @@ static void turning_keeps_world_positions(void **state)
     tsr_context_destroy(&context);
 }
 
-/* ---- resampling ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- resampling --------------------------------------------------------------------------------------------------------------- */
 
-static double polynomial(tsr_vec3 w, int degree) { return 2 * w.x - 0.7 * w.y + 0.3 * w.z + 4 + (degree == 2 ? 0.02 * w.x * w.x - 0.01 * w.y * w.z : 0); }
+static double polynomial(tsr_vec3 w, int degree)
+{
+    return 2 * w.x - 0.7 * w.y + 0.3 * w.z + 4 + (degree == 2 ? 0.02 * w.x * w.x - 0.01 * w.y * w.z : 0);
+}
 
 /* Trilinear reproduces linear and Catmull-Rom quadratic functions of the world where all taps are inside, on aligned and on turned targets. */
 static void resampling_reproduces_polynomials(void **state)
@@ -176,7 +183,8 @@ static void resampling_reproduces_polynomials(void **state)
         tsr_size3 m = tsr_volume_size(out);
         int64_t tested = 0;
         for (int64_t i = 0; i < tsr_volume_count(out); i++) {
-            tsr_vec3 p, w = tsr_geometry_to_world(tsr_volume_geometry(out), (tsr_vec3){ (double)(i % m.x), (double)(i / m.x % m.y), (double)(i / m.x / m.y) });
+            tsr_vec3 p, w = tsr_geometry_to_world(tsr_volume_geometry(out),
+                                                  (tsr_vec3){ (double)(i % m.x), (double)(i / m.x % m.y), (double)(i / m.x / m.y) });
             require_ok(tsr_geometry_to_index(&oblique, w, &p));
             if (p.x < 1 || p.y < 1 || p.z < 1 || p.x > 18 || p.y > 15 || p.z > 13) continue;
             tested++;
@@ -231,7 +239,7 @@ static void resampling_positions(void **state)
     tsr_context_destroy(&context);
 }
 
-/* ---- smoothing --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- smoothing ---------------------------------------------------------------------------------------------------------------- */
 
 static tsr_volume *gaussian_blob(tsr_size3 n, const tsr_geometry *geometry, double variance)
 {
@@ -303,7 +311,15 @@ static void smoothing_of_noise(void **state)
                     for (int c = -radius; c <= radius; c++)
                         for (int b = -radius; b <= radius; b++)
                             for (int a = -radius; a <= radius; a++) {
-                                int64_t px = x + a < 0 ? 0 : x + a > 36 ? 36 : x + a, py = y + b < 0 ? 0 : y + b > 4 ? 4 : y + b, pz = z + c < 0 ? 0 : z + c > 8 ? 8 : z + c;
+                                int64_t px = x + a < 0    ? 0
+                                             : x + a > 36 ? 36
+                                                          : x + a,
+                                        py = y + b < 0   ? 0
+                                             : y + b > 4 ? 4
+                                                         : y + b,
+                                        pz = z + c < 0   ? 0
+                                             : z + c > 8 ? 8
+                                                         : z + c;
                                 sum += w[abs(a)] * w[abs(b)] * w[abs(c)] / (total * total * total) * voxel(in, at(in, px, py, pz));
                             }
                     worst = fmax(worst, fabs(sum - voxel(out, at(out, x, y, z))));
@@ -316,7 +332,7 @@ static void smoothing_of_noise(void **state)
     tsr_context_destroy(&context);
 }
 
-/* ---- measuring ----------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- measuring ---------------------------------------------------------------------------------------------------------------- */
 
 static void statistics_of_known_data(void **state)
 {
@@ -353,7 +369,8 @@ static void statistics_of_known_data(void **state)
     require_ok(tsr_volume_statistics(context, device, &s));
     assert_true(s.nan_count == 1 && s.infinite_count == 2999 && s.first_nonfinite == 3 && s.count == 61 * 47 * 13 - 3000);
     assert_true(s.minimum > -126 && s.maximum < 126 && fabs(s.mean) < 3);
-    require_error(tsr_volume_check_finite(context, device, "scan"), TSR_ERROR_ARGUMENT, "scan: 1 voxels are NaN and 2999 infinite, the first at (3, 0, 0)");
+    require_error(tsr_volume_check_finite(context, device, "scan"), TSR_ERROR_ARGUMENT,
+                  "scan: 1 voxels are NaN and 2999 infinite, the first at (3, 0, 0)");
     tsr_smooth_options smooth = TSR_SMOOTH_OPTIONS;
     require_error(tsr_volume_smooth(context, device, &smooth, &out), TSR_ERROR_ARGUMENT, "first at (3, 0, 0)");
     assert_null(out);
@@ -388,7 +405,7 @@ static void histogram_counts(void **state)
     tsr_context_destroy(&context);
 }
 
-/* ---- components ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- components --------------------------------------------------------------------------------------------------------------- */
 
 /* Flood fill with a stack, in memory order. */
 static int64_t flood_labels(const uint8_t *mask, tsr_size3 n, int connectivity, uint32_t *labels)
@@ -441,7 +458,8 @@ static void components_equal_flood_fill(void **state)
         for (int64_t i = 0; i < tsr_volume_count(mask); i++) sums[expected[i]]++;
         for (int64_t i = 2; i <= found; i++) best = sums[i] > sums[best] ? i : best;
         assert_int_equal(voxels, sums[best]);
-        for (int64_t i = 0; i < tsr_volume_count(mask); i++) assert_int_equal(((uint8_t *)tsr_volume_data(largest))[i], expected[i] == (uint32_t)best);
+        for (int64_t i = 0; i < tsr_volume_count(mask); i++)
+            assert_int_equal(((uint8_t *)tsr_volume_data(largest))[i], expected[i] == (uint32_t)best);
         free(sums);
         free(expected);
         tsr_volume_destroy(&largest);
@@ -499,7 +517,7 @@ static void arithmetic(void **state)
     tsr_context_destroy(&context);
 }
 
-/* ---- this device against the CPU, and one thread against many -------------------------------------------------------------------------------------------- */
+/* ---- this device against the CPU, and one thread against many ----------------------------------------------------------------- */
 
 /* Runs operation `which` on the volume; the result comes back to the host. */
 static tsr_volume *run_operation(tsr_context *context, const tsr_volume *host, int which)
@@ -582,7 +600,8 @@ static void wrong_arguments(void **state)
     require_ok(tsr_volume_create(context, TSR_F32, (tsr_size3){ 4, 4, 5 }, NULL, &other));
     require_error(tsr_volume_crop(context, v, (tsr_size3){ 0, 2, 0 }, (tsr_size3){ 4, 5, 4 }, &out), TSR_ERROR_ARGUMENT, "range y is 2 to 5");
     require_error(tsr_volume_crop(context, v, (tsr_size3){ 2, 0, 0 }, (tsr_size3){ 2, 4, 4 }, &out), TSR_ERROR_ARGUMENT, "range x is 2 to 2");
-    require_error(tsr_volume_pad(context, v, (tsr_size3){ -1, 0, 0 }, (tsr_size3){ 0, 0, 0 }, TSR_BORDER_REPLICATE, 0, &out), TSR_ERROR_ARGUMENT, "-1");
+    require_error(tsr_volume_pad(context, v, (tsr_size3){ -1, 0, 0 }, (tsr_size3){ 0, 0, 0 }, TSR_BORDER_REPLICATE, 0, &out), TSR_ERROR_ARGUMENT,
+                  "-1");
     require_error(tsr_volume_pad(context, v, (tsr_size3){ 0, 0, 0 }, (tsr_size3){ 0, 0, 0 }, (tsr_border)9, 0, &out), TSR_ERROR_ARGUMENT, "border 9");
     int32_t axes[3] = { 0, 1, 1 };
     require_error(tsr_volume_permute(context, v, axes, NULL, &out), TSR_ERROR_ARGUMENT, "axes 0 1 1");
