@@ -6,6 +6,6 @@ nvcc -o /tmp/h /tmp/*.cu.o /tmp/module.o
 /tmp/h 64 3 100 1; /tmp/h 64 2 100 1; /tmp/h 64 3 100 1 0 1
 /tmp/h 256 3 2000 0; /tmp/h 256 2 2000 0; /tmp/h 256 3 2000 0 0 0 4;  /tmp/h 256 2 2000 0 0 0 4
 /tmp/h 1024 3 200 0 0 0 10; /tmp/h 1024 2 200 0 0 0 10
-which nsys ncu
+
 ncu --clock-control none -k regex:kernel -c 40 --section SpeedOfLight --section LaunchStats /tmp/h 1024 3 2 0 0 0 10 > $OUT/ncu1024.txt 2>&1 || true
 grep -E "^  [a-z].*kernel|Duration|DRAM Throughput|Compute \(SM\)|Memory Throughput" $OUT/ncu1024.txt | head -90

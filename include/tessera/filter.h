@@ -66,11 +66,13 @@ typedef struct tsr_smooth_options {
 
 /* Separable Gaussian with sampled, normalised weights and replicated borders, axes x, y, z in turn, float32 arithmetic. The result is f32,
  * slope 1. Cost proportional to voxels times kernel length. RETURNS NEW. */
-TSR_API tsr_status tsr_volume_smooth(tsr_context *context, const tsr_volume *volume, const tsr_smooth_options *options, tsr_volume **smoothed) TSR_CHECKED;
+TSR_API tsr_status tsr_volume_smooth(tsr_context *context, const tsr_volume *volume, const tsr_smooth_options *options,
+                                     tsr_volume **smoothed) TSR_CHECKED;
 
 /* Laplacian of the smoothed volume: 7-point second differences over the squared spacing (the index axes are taken as orthogonal), replicated
  * borders; sigma 0 = of the volume itself. The edge speed term of segmentation is its negative (spec/segmentation.md 2.3). f32. RETURNS NEW. */
-TSR_API tsr_status tsr_volume_laplacian(tsr_context *context, const tsr_volume *volume, const tsr_smooth_options *options, tsr_volume **laplacian) TSR_CHECKED;
+TSR_API tsr_status tsr_volume_laplacian(tsr_context *context, const tsr_volume *volume, const tsr_smooth_options *options,
+                                        tsr_volume **laplacian) TSR_CHECKED;
 
 /* ---- measuring ---------------------------------------------------------------------------------------------------------------------- */
 
@@ -114,7 +116,8 @@ TSR_API tsr_status tsr_volume_threshold(tsr_context *context, const tsr_volume *
 TSR_API tsr_status tsr_volume_components(tsr_context *context, const tsr_volume *mask, int32_t connectivity, tsr_volume **labels,
                                          int64_t *count) TSR_CHECKED;
 
-/* The component with most voxels (the first of equals) as a u8 mask; *voxels (may be NULL) its size. TSR_ERROR_STATE for an empty mask. RETURNS NEW. */
+/* The component with most voxels (the first of equals) as a u8 mask; *voxels (may be NULL) its size. TSR_ERROR_STATE for an empty
+ * mask. RETURNS NEW. */
 TSR_API tsr_status tsr_volume_largest_component(tsr_context *context, const tsr_volume *mask, int32_t connectivity, tsr_volume **largest,
                                                 int64_t *voxels) TSR_CHECKED;
 

@@ -38,7 +38,7 @@ typedef struct tsr_phantom_options {
     double noise;         /* Rician noise of this sigma, images only: sqrt((I + n1)^2 + n2^2); 0 = default, negative = none */
     double bias;          /* smooth multiplicative field 1 +- bias, images only; 0 <= bias < 1 */
     double blur;          /* edge blur in voxels (Gaussian sigma), images only; 0 = default, negative = none */
-    double parameter;     /* the shape's own size in world units: radius of the tunnel (leak), ball (step, ramp: unused); 0 = default */
+    double parameter;     /* a length in world units: radius of the tunnel (leak) or of the ball (ramp_ball, step_edge); 0 = default */
     int32_t threads;      /* 0 = all */
     tsr_progress progress;
 } tsr_phantom_options;

@@ -1,4 +1,5 @@
-/* grid/components.h: union-find that every backend shares: a set is named by its smallest member, so that labels do not depend on the order of unions. */
+/* grid/components.h: union-find that every backend shares: a set is named by its smallest member, so that labels do not
+ * depend on the order of unions. */
 #ifndef TSR_GRID_COMPONENTS_H
 #define TSR_GRID_COMPONENTS_H
 

@@ -110,7 +110,8 @@ size_t tsr_cpu_components_work(const int64_t size[3])
     return 0; /* its own memory: the number of runs is not known before */
 }
 
-tsr_status tsr_cpu_components(tsr_queue *queue, const uint8_t *mask, const int64_t size[3], int connectivity, uint32_t *labels, void *work, uint32_t *total)
+tsr_status tsr_cpu_components(tsr_queue *queue, const uint8_t *mask, const int64_t size[3], int connectivity, uint32_t *labels, void *work,
+                              uint32_t *total)
 {
     tsr_status status = TSR_OK;
     int threads = queue->threads < 1 ? 1 : queue->threads;

@@ -139,11 +139,13 @@ static int64_t part_count(const int64_t size[3]) { return tsr_ceil_div(size[0] *
 size_t tsr_cuda_components_work(const int64_t size[3]) { return (size_t)(size[0] * size[1] * size[2] + part_count(size)) * sizeof(uint32_t); }
 
 /* The parents are built in `labels`. */
-tsr_status tsr_cuda_components(tsr_queue *queue, const uint8_t *mask, const int64_t size[3], int connectivity, uint32_t *labels, void *work, uint32_t *total)
+tsr_status tsr_cuda_components(tsr_queue *queue, const uint8_t *mask, const int64_t size[3], int connectivity, uint32_t *labels, void *work,
+                               uint32_t *total)
 {
     int64_t count = size[0] * size[1] * size[2], parts = part_count(size);
     uint32_t *numbers = (uint32_t *)work, *roots = numbers + count;
-    if (count > 0xfffffffell) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "components: %lld voxels, expected less than 2^32 - 1 on this device", (long long)count);
+    if (count > 0xfffffffell)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "components: %lld voxels, expected less than 2^32 - 1 on this device", (long long)count);
     TSR_LAUNCH(queue, start_kernel, tsr_stream_blocks(queue, count), THREADS, 0, mask, size[0], count, labels);
     TSR_LAUNCH(queue, merge_kernel, tsr_stream_blocks(queue, count), THREADS, 0, size[0], size[1], size[2], connectivity == 26 ? 1 : 0, labels);
     TSR_LAUNCH(queue, flatten_kernel, (uint32_t)parts, THREADS, 0, count, labels, roots);

@@ -63,9 +63,9 @@ TSR_HD double tsr_distance_height(const tsr_distance_line *l, int32_t i, int ins
 }
 
 /* height + weight i^2: where the parabola at i crosses others depends only on these sums. */
-TSR_HD double tsr_distance_sum(const tsr_distance_line *l, int32_t i, int inside)
+TSR_HD double tsr_distance_sum(const tsr_distance_line *l, int32_t i, double height)
 {
-    return tsr_distance_height(l, i, inside) + (double)l->weight * ((double)i * (double)i);
+    return height + (double)l->weight * ((double)i * (double)i);
 }
 
 /* 1 if the parabola at b is nowhere the lowest between a and c (a < b < c): it meets c not after it met a. */
@@ -74,20 +74,28 @@ TSR_HD int tsr_distance_hidden(double sum_a, int32_t a, double sum_b, int32_t b,
     return (sum_b - sum_a) * (double)(c - b) >= (sum_c - sum_b) * (double)(b - a);
 }
 
-/* The run [begin, end) of one sign. */
-TSR_HD void tsr_distance_run(const tsr_distance_line *l, int32_t begin, int32_t end, int inside, const tsr_distance_finish *finish)
+/* The run of one sign that begins at `begin`; returns its end. */
+TSR_HD int32_t tsr_distance_run(const tsr_distance_line *l, int32_t begin, const tsr_distance_finish *finish)
 {
-    int32_t depth = 0, from = begin > 0 ? begin - 1 : begin, to = end < l->n ? end : end - 1;
+    int inside = l->in[begin * l->in_stride] < 0.0f;
+    int32_t depth = 0, end = l->n;
     double top = 0.0, below = 0.0; /* sums of the last two parabolas of the envelope */
-    for (int32_t c = from; c <= to; c++) {
-        if (tsr_distance_height(l, c, inside) >= (double)TSR_DISTANCE_FAR) continue;
-        double sum = tsr_distance_sum(l, c, inside);
+    for (int32_t c = begin > 0 ? begin - 1 : begin; c <= end && c < l->n; c++) {
+        float v = l->in[c * l->in_stride];
+        int own = (v < 0.0f) == inside;
+        double height = own ? (double)tsr_absf(v) : 0.0;
+        if (!own && c > begin) end = c;
+        if (height >= (double)TSR_DISTANCE_FAR) continue;
+        double sum = tsr_distance_sum(l, c, height);
         while (depth >= 2) {
             int32_t b = l->stack[(depth - 1) * l->stack_stride], a = l->stack[(depth - 2) * l->stack_stride];
             if (!tsr_distance_hidden(below, a, top, b, sum, c)) break;
             depth--;
             top = below;
-            if (depth >= 2) below = tsr_distance_sum(l, l->stack[(depth - 2) * l->stack_stride], inside);
+            if (depth >= 2) {
+                a = l->stack[(depth - 2) * l->stack_stride];
+                below = tsr_distance_sum(l, a, tsr_distance_height(l, a, inside));
+            }
         }
         l->stack[depth * l->stack_stride] = (uint16_t)c;
         depth++;
@@ -97,7 +105,7 @@ TSR_HD void tsr_distance_run(const tsr_distance_line *l, int32_t begin, int32_t 
     if (!depth) {
         for (int32_t i = begin; i < end; i++)
             l->out[i * l->out_stride] = tsr_distance_finished(finish, inside ? -TSR_DISTANCE_FAR : TSR_DISTANCE_FAR);
-        return;
+        return end;
     }
     int32_t at = 0, here = l->stack[0];
     double height = tsr_distance_height(l, here, inside);
@@ -120,18 +128,12 @@ TSR_HD void tsr_distance_run(const tsr_distance_line *l, int32_t begin, int32_t 
         float square = (float)best;
         l->out[i * l->out_stride] = tsr_distance_finished(finish, inside ? -square : square);
     }
+    return end;
 }
 
 TSR_HD void tsr_distance_transform_line(const tsr_distance_line *l, const tsr_distance_finish *finish)
 {
-    int32_t begin = 0;
-    while (begin < l->n) {
-        int inside = l->in[begin * l->in_stride] < 0.0f;
-        int32_t end = begin + 1;
-        while (end < l->n && (l->in[end * l->in_stride] < 0.0f) == inside) end++;
-        tsr_distance_run(l, begin, end, inside, finish);
-        begin = end;
-    }
+    for (int32_t begin = 0; begin < l->n;) begin = tsr_distance_run(l, begin, finish);
 }
 
 #endif

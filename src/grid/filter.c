@@ -6,7 +6,7 @@
 #include "grid/deterministic.h"
 #include "grid/volume.h"
 
-/* ---- cutting and turning ------------------------------------------------------------------------------------------------------------ */
+/* ---- cutting and turning ------------------------------------------------------------------------------------------------------ */
 
 /* Runs a plan whose size, axes, flip, offset and border are set; the geometry follows from them. */
 static tsr_status rearrange(tsr_context *context, const tsr_volume *volume, tsr_rearrange *plan, tsr_volume **out)
@@ -38,12 +38,13 @@ tsr_status tsr_volume_crop(tsr_context *context, const tsr_volume *volume, tsr_s
 {
     *cropped = NULL;
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
-    const int64_t from[3] = { begin.x, begin.y, begin.z }, to[3] = { end.x, end.y, end.z }, size[3] = { volume->size.x, volume->size.y, volume->size.z };
+    const int64_t from[3] = { begin.x, begin.y, begin.z }, to[3] = { end.x, end.y, end.z },
+                  size[3] = { volume->size.x, volume->size.y, volume->size.z };
     tsr_rearrange plan = { .axes = { 0, 1, 2 }, .border = TSR_BORDER_REPLICATE };
     for (int a = 0; a < 3; a++) {
         if (from[a] < 0 || from[a] >= to[a] || to[a] > size[a])
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "crop: range %c is %lld to %lld, expected 0 <= begin < end <= %lld", "xyz"[a], (long long)from[a], (long long)to[a],
-                     (long long)size[a]);
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "crop: range %c is %lld to %lld, expected 0 <= begin < end <= %lld", "xyz"[a], (long long)from[a],
+                     (long long)to[a], (long long)size[a]);
         plan.offset[a] = from[a];
         plan.size[a] = to[a] - from[a];
     }
@@ -56,13 +57,15 @@ tsr_status tsr_volume_pad(tsr_context *context, const tsr_volume *volume, tsr_si
 {
     *padded = NULL;
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
-    if ((int)border < 0 || border > TSR_BORDER_CONSTANT) TSR_FAIL(TSR_ERROR_ARGUMENT, "pad: border %d, expected replicate, mirror or constant", (int)border);
+    if ((int)border < 0 || border > TSR_BORDER_CONSTANT)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "pad: border %d, expected replicate, mirror or constant", (int)border);
     const int64_t low[3] = { before.x, before.y, before.z }, high[3] = { after.x, after.y, after.z };
     const int64_t size[3] = { volume->size.x, volume->size.y, volume->size.z };
     tsr_rearrange plan = { .axes = { 0, 1, 2 }, .border = border };
     for (int a = 0; a < 3; a++) {
         if (low[a] < 0 || high[a] < 0 || low[a] > INT64_MAX / 4 || high[a] > INT64_MAX / 4)
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "pad: %lld and %lld voxels along %c, expected numbers >= 0", (long long)low[a], (long long)high[a], "xyz"[a]);
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "pad: %lld and %lld voxels along %c, expected numbers >= 0", (long long)low[a], (long long)high[a],
+                     "xyz"[a]);
         plan.offset[a] = -low[a];
         plan.size[a] = size[a] + low[a] + high[a];
     }
@@ -90,7 +93,7 @@ tsr_status tsr_volume_permute(tsr_context *context, const tsr_volume *volume, co
     return TSR_OK;
 }
 
-/* ---- resampling ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- resampling --------------------------------------------------------------------------------------------------------------- */
 
 /* Extents and geometry of the target. */
 static tsr_status resample_target(const tsr_volume *volume, const tsr_resample_options *o, tsr_size3 *size, tsr_geometry *geometry)
@@ -115,7 +118,8 @@ static tsr_status resample_target(const tsr_volume *volume, const tsr_resample_o
     for (int a = 0; a < 3; a++) {
         if (have_spacing && !(want[a] > 0 && isfinite(want[a])))
             TSR_FAIL(TSR_ERROR_ARGUMENT, "resample: spacing %c is %g, expected a positive number", "xyz"[a], want[a]);
-        if (have_size && target[a] <= 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "resample: size %c is %lld, expected a positive number", "xyz"[a], (long long)target[a]);
+        if (have_size && target[a] <= 0)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "resample: size %c is %lld, expected a positive number", "xyz"[a], (long long)target[a]);
         if (!have_size) {
             double n = floor((double)input[a] * have[a] / want[a] + 0.5);
             if (n > 1e15) TSR_FAIL(TSR_ERROR_ARGUMENT, "resample: spacing %c is %g, which makes %g voxels", "xyz"[a], want[a], n);
@@ -189,7 +193,7 @@ fail:
     return status;
 }
 
-/* ---- smoothing ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- smoothing ---------------------------------------------------------------------------------------------------------------- */
 
 enum { MOST_RADIUS = 1 << 20 };
 
@@ -209,11 +213,14 @@ static tsr_status smooth_radii(const tsr_volume *volume, const tsr_smooth_option
     const double spacing[3] = { s.x, s.y, s.z };
     const int64_t size[3] = { volume->size.x, volume->size.y, volume->size.z };
     if (!(o->sigma >= 0) || !isfinite(o->sigma)) TSR_FAIL(TSR_ERROR_ARGUMENT, "smooth: sigma is %g, expected a finite number >= 0", o->sigma);
-    if (!(truncation > 0) || !isfinite(truncation)) TSR_FAIL(TSR_ERROR_ARGUMENT, "smooth: truncation is %g, expected a positive number", o->truncation);
+    if (!(truncation > 0) || !isfinite(truncation))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "smooth: truncation is %g, expected a positive number", o->truncation);
     for (int a = 0; a < 3; a++) {
         sigma[a] = o->in_voxels ? o->sigma : o->sigma / spacing[a];
         double r = ceil(truncation * sigma[a]);
-        if (r > MOST_RADIUS) TSR_FAIL(TSR_ERROR_ARGUMENT, "smooth: sigma of %g voxels along %c, expected a kernel radius of at most %d", sigma[a], "xyz"[a], (int)MOST_RADIUS);
+        if (r > MOST_RADIUS)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "smooth: sigma of %g voxels along %c, expected a kernel radius of at most %d", sigma[a], "xyz"[a],
+                     (int)MOST_RADIUS);
         radius[a] = size[a] == 1 ? 0 : (int64_t)r; /* one sample and its replicas: the kernel's sum is 1 */
     }
     return TSR_OK;

@@ -208,7 +208,8 @@ static void resample_slices(void *user, int64_t begin, int64_t end, int worker)
             TSR_ISA_SELECT(tsr_row_blend)(blended, r->taps, wy, rows_y, nx);
             TSR_ISA_SELECT(tsr_row_gather)(result, r->taps, blended, r->index, r->weights, out_x);
             for (int64_t x = 0; x < out_x && p->constant; x++)
-                if (tsr_resample_outside(tsr_resample_position(p, 0, tsr_resample_row(p, 0, (double)y, (double)z), (double)x), nx)) result[x] = p->value;
+                if (tsr_resample_outside(tsr_resample_position(p, 0, tsr_resample_row(p, 0, (double)y, (double)z), (double)x), nx))
+                    result[x] = p->value;
             TSR_ISA_SELECT(tsr_row_store)(result, out_x, r->to, r->dtype, out);
         }
     }
@@ -220,7 +221,8 @@ static tsr_status resample_aligned(tsr_queue *queue, struct resample *r)
     int threads = queue->threads < 1 ? 1 : queue->threads;
     r->taps = p->interpolation == TSR_INTERPOLATE_LINEAR ? 2 : 4;
     r->scratch_length = 9 * p->input_size[0] + p->size[0];
-    size_t weights = (size_t)(r->taps * p->size[0]), bytes = weights * (sizeof(double) + sizeof(int32_t)) + (size_t)(threads * r->scratch_length) * sizeof(double);
+    size_t weights = (size_t)(r->taps * p->size[0]),
+           bytes = weights * (sizeof(double) + sizeof(int32_t)) + (size_t)(threads * r->scratch_length) * sizeof(double);
     TSR_TRY(tsr_host_allocate(NULL, bytes, (void **)&r->scratch));
     r->weights = r->scratch + threads * r->scratch_length;
     r->index = (int32_t *)(void *)(r->weights + weights);

@@ -24,7 +24,8 @@ template <class E> TSR_KERNEL(rearrange_kernel)(tsr_rearrange p, const E *from, 
     }
 }
 
-/* Where output axis `across` (1 or 2) runs along the input's rows: 32 x 32 pieces through shared memory, so that reads and writes are both whole rows. */
+/* Where output axis `across` (1 or 2) runs along the input's rows: 32 x 32 pieces through shared memory, so that reads
+ * and writes are both whole rows. */
 template <class E> TSR_KERNEL(transpose_kernel)(tsr_rearrange p, int across, const E *from, E *to, E constant)
 {
     TSR_SHARED(E, piece, 32 * 33);
@@ -56,7 +57,8 @@ template <class E> static tsr_status rearrange_type(tsr_queue *queue, const tsr_
     } else {
         int across = p->axes[1] == 0 ? 1 : 2;
         int64_t rows = tsr_ceil_div(p->size[across], 32), others = p->size[3 - across];
-        if (rows > 65535) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "permute: an extent of %lld, expected at most %d on a GPU", (long long)p->size[across], 65535 * 32);
+        if (rows > 65535)
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "permute: an extent of %lld, expected at most %d on a GPU", (long long)p->size[across], 65535 * 32);
         dim3 grid((uint32_t)tsr_ceil_div(p->size[0], 32), (uint32_t)rows, (uint32_t)(others < 65535 ? others : 65535));
         TSR_LAUNCH(queue, transpose_kernel<E>, grid, dim3(32, 8, 1), 0, *p, across, (const E *)from, (E *)to, constant);
     }
@@ -115,16 +117,17 @@ TSR_KERNEL(laplacian_kernel)(const float *from, float *to, int64_t nx, int64_t n
     for (int64_t r = (int64_t)blockIdx.y * ROWS + threadIdx.y; r < rows; r += (int64_t)gridDim.y * ROWS) {
         int64_t y = r % ny, z = r / ny;
         const float *row = from + r * nx;
-        to[r * nx + x] = tsr_laplacian7(row[x], row[tsr_clamp_index(x - 1, nx)], row[tsr_clamp_index(x + 1, nx)],
-                                        from[(z * ny + tsr_clamp_index(y - 1, ny)) * nx + x], from[(z * ny + tsr_clamp_index(y + 1, ny)) * nx + x],
-                                        from[(tsr_clamp_index(z - 1, nz) * ny + y) * nx + x], from[(tsr_clamp_index(z + 1, nz) * ny + y) * nx + x], ix, iy, iz);
+        to[r * nx + x] =
+            tsr_laplacian7(row[x], row[tsr_clamp_index(x - 1, nx)], row[tsr_clamp_index(x + 1, nx)],
+                           from[(z * ny + tsr_clamp_index(y - 1, ny)) * nx + x], from[(z * ny + tsr_clamp_index(y + 1, ny)) * nx + x],
+                           from[(tsr_clamp_index(z - 1, nz) * ny + y) * nx + x], from[(tsr_clamp_index(z + 1, nz) * ny + y) * nx + x], ix, iy, iz);
     }
 }
 
 tsr_status tsr_cuda_laplacian(tsr_queue *queue, const float *from, float *to, const int64_t size[3], const float inverse[3])
 {
-    TSR_LAUNCH(queue, laplacian_kernel, row_grid(size[0], size[1] * size[2]), row_block(), 0, from, to, size[0], size[1], size[2], inverse[0], inverse[1],
-               inverse[2]);
+    TSR_LAUNCH(queue, laplacian_kernel, row_grid(size[0], size[1] * size[2]), row_block(), 0, from, to, size[0], size[1], size[2], inverse[0],
+               inverse[1], inverse[2]);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -137,14 +140,16 @@ template <tsr_dtype T> TSR_KERNEL(resample_kernel)(tsr_resample_plan p, const vo
     if (x >= p.size[0]) return;
     for (int64_t r = (int64_t)blockIdx.y * ROWS + threadIdx.y; r < rows; r += (int64_t)gridDim.y * ROWS) {
         double position[3];
-        for (int a = 0; a < 3; a++) position[a] = tsr_resample_position(&p, a, tsr_resample_row(&p, a, (double)(r % p.size[1]), (double)(r / p.size[1])), (double)x);
+        for (int a = 0; a < 3; a++)
+            position[a] = tsr_resample_position(&p, a, tsr_resample_row(&p, a, (double)(r % p.size[1]), (double)(r / p.size[1])), (double)x);
         tsr_resample_voxel(&p, from, T, to, r * p.size[0] + x, position);
     }
 }
 
 tsr_status tsr_cuda_resample(tsr_queue *queue, const tsr_resample_plan *plan, const void *from, tsr_dtype dtype, void *to)
 {
-    TSR_FOR_DTYPE(dtype, TSR_LAUNCH(queue, resample_kernel<T>, row_grid(plan->size[0], plan->size[1] * plan->size[2]), row_block(), 0, *plan, from, to))
+    TSR_FOR_DTYPE(dtype,
+                  TSR_LAUNCH(queue, resample_kernel<T>, row_grid(plan->size[0], plan->size[1] * plan->size[2]), row_block(), 0, *plan, from, to))
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

@@ -124,59 +124,70 @@ void TSR_ISA_NAME(tsr_row_gather)(double *TSR_RESTRICT out, int taps, const doub
     }
 }
 
-/* Lanes of one statistics block: full rows as vectors, the last row as far as it goes. */
+/* One block of statistics. Whole rows of finite values are vector loops; the last row and blocks with other values go one by one, with the same
+ * sums in the same order. */
+struct lanes { double sum[TSR_STATISTICS_LANES], lower[TSR_STATISTICS_LANES], upper[TSR_STATISTICS_LANES]; };
+
+static void lanes_take(struct lanes *TSR_RESTRICT l, const double *TSR_RESTRICT p)
+{
+    for (int j = 0; j < TSR_STATISTICS_LANES; j++) {
+        l->sum[j] = tsr_lane_add(l->sum[j], p[j]);
+        l->lower[j] = tsr_lane_minimum(l->lower[j], p[j]);
+        l->upper[j] = tsr_lane_maximum(l->upper[j], p[j]);
+    }
+}
+
+static void lanes_square(double *TSR_RESTRICT square, const double *TSR_RESTRICT p, double mean)
+{
+    for (int j = 0; j < TSR_STATISTICS_LANES; j++) square[j] = tsr_lane_square(square[j], p[j], mean);
+}
+
+static void lanes_fold(double *sum)
+{
+    for (int half = TSR_STATISTICS_LANES / 2; half > 0; half /= 2)
+        for (int j = 0; j < half; j++) sum[j] = tsr_lane_add(sum[j], sum[j + half]);
+}
+
 void TSR_ISA_NAME(tsr_row_statistics)(const double *v, int64_t n, int64_t first, tsr_block_statistics *block)
 {
-    double sum[TSR_STATISTICS_LANES] = { 0 }, lower[TSR_STATISTICS_LANES], upper[TSR_STATISTICS_LANES];
-    int64_t rows = n / TSR_STATISTICS_LANES, rest = n % TSR_STATISTICS_LANES, bad = 0;
-    *block = (tsr_block_statistics){ .first_nonfinite = TSR_NO_INDEX };
-    for (int j = 0; j < TSR_STATISTICS_LANES; j++) {
-        lower[j] = TSR_LARGEST;
-        upper[j] = -TSR_LARGEST;
-    }
+    struct lanes l = { { 0 }, { 0 }, { 0 } };
+    double square[TSR_STATISTICS_LANES] = { 0 };
+    int64_t bad = 0;
     for (int64_t i = 0; i < n; i++) bad += !tsr_is_finite(v[i]);
-    for (int64_t row = 0; row < rows; row++) {
-        const double *p = v + row * TSR_STATISTICS_LANES;
-#pragma omp simd
-        for (int j = 0; j < TSR_STATISTICS_LANES; j++) {
-            sum[j] = tsr_lane_add(sum[j], p[j]);
-            lower[j] = tsr_lane_minimum(lower[j], p[j]);
-            upper[j] = tsr_lane_maximum(upper[j], p[j]);
+    int64_t whole = bad ? 0 : n / TSR_STATISTICS_LANES * TSR_STATISTICS_LANES;
+    *block = (tsr_block_statistics){ .count = n - bad, .first_nonfinite = TSR_NO_INDEX };
+    for (int j = 0; j < TSR_STATISTICS_LANES; j++) {
+        l.lower[j] = TSR_LARGEST;
+        l.upper[j] = -TSR_LARGEST;
+    }
+    for (int64_t i = 0; i < whole; i += TSR_STATISTICS_LANES) lanes_take(&l, v + i);
+    for (int64_t i = whole; i < n; i++) {
+        int64_t j = i % TSR_STATISTICS_LANES;
+        if (tsr_is_finite(v[i])) {
+            l.sum[j] = tsr_lane_add(l.sum[j], v[i]);
+            l.lower[j] = tsr_lane_minimum(l.lower[j], v[i]);
+            l.upper[j] = tsr_lane_maximum(l.upper[j], v[i]);
+        } else {
+            if (block->first_nonfinite == TSR_NO_INDEX) block->first_nonfinite = first + i;
+            if (v[i] == v[i]) block->infinite_count++;
+            else block->nan_count++;
         }
     }
-    for (int j = 0; j < rest; j++) {
-        double x = v[rows * TSR_STATISTICS_LANES + j];
-        sum[j] = tsr_lane_add(sum[j], x);
-        lower[j] = tsr_lane_minimum(lower[j], x);
-        upper[j] = tsr_lane_maximum(upper[j], x);
-    }
-    block->count = n - bad;
-    for (int64_t i = 0; i < n && bad; i++) {
-        if (tsr_is_finite(v[i])) continue;
-        if (block->first_nonfinite == TSR_NO_INDEX) block->first_nonfinite = first + i;
-        if (v[i] == v[i]) block->infinite_count++;
-        else block->nan_count++;
-    }
+    if (!block->count) return;
+    lanes_fold(l.sum);
     for (int half = TSR_STATISTICS_LANES / 2; half > 0; half /= 2)
         for (int j = 0; j < half; j++) {
-            sum[j] = sum[j] + sum[j + half];
-            lower[j] = tsr_lane_minimum(lower[j], lower[j + half]);
-            upper[j] = tsr_lane_maximum(upper[j], upper[j + half]);
+            l.lower[j] = tsr_lane_minimum(l.lower[j], l.lower[j + half]);
+            l.upper[j] = tsr_lane_maximum(l.upper[j], l.upper[j + half]);
         }
-    if (!block->count) return;
-    double mean = sum[0] / (double)block->count, square[TSR_STATISTICS_LANES] = { 0 };
-    for (int64_t row = 0; row < rows; row++) {
-        const double *p = v + row * TSR_STATISTICS_LANES;
-#pragma omp simd
-        for (int j = 0; j < TSR_STATISTICS_LANES; j++) square[j] = tsr_lane_square(square[j], p[j], mean);
-    }
-    for (int j = 0; j < rest; j++) square[j] = tsr_lane_square(square[j], v[rows * TSR_STATISTICS_LANES + j], mean);
-    for (int half = TSR_STATISTICS_LANES / 2; half > 0; half /= 2)
-        for (int j = 0; j < half; j++) square[j] = square[j] + square[j + half];
-    block->mean = mean;
+    block->mean = l.sum[0] / (double)block->count;
+    block->minimum = l.lower[0];
+    block->maximum = l.upper[0];
+    for (int64_t i = 0; i < whole; i += TSR_STATISTICS_LANES) lanes_square(square, v + i, block->mean);
+    for (int64_t i = whole; i < n; i++)
+        if (tsr_is_finite(v[i])) square[i % TSR_STATISTICS_LANES] = tsr_lane_square(square[i % TSR_STATISTICS_LANES], v[i], block->mean);
+    lanes_fold(square);
     block->m2 = square[0];
-    block->minimum = lower[0];
-    block->maximum = upper[0];
 }
 
 int TSR_ISA_NAME(tsr_row_nonfinite)(const void *data, tsr_dtype dtype, int64_t begin, int64_t n)
@@ -195,8 +206,8 @@ void TSR_ISA_NAME(tsr_row_threshold)(const double *TSR_RESTRICT v, int64_t n, do
     for (int64_t i = 0; i < n; i++) mask[i] = tsr_in_interval(v[i], lower, upper);
 }
 
-void TSR_ISA_NAME(tsr_row_combine)(tsr_combination combination, double a, const double *p, double b, const double *q, double c, float *TSR_RESTRICT out,
-                                   int64_t n)
+void TSR_ISA_NAME(tsr_row_combine)(tsr_combination combination, double a, const double *p, double b, const double *q, double c,
+                                   float *TSR_RESTRICT out, int64_t n)
 {
 #define CASE(tag) \
     case tag: for (int64_t i = 0; i < n; i++) out[i] = tsr_combine_value(tag, a, p[i], b, q[i], c); break;

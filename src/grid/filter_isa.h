@@ -23,6 +23,7 @@ TSR_ISA_DECLARE(void, tsr_row_statistics, const double *v, int64_t n, int64_t fi
 /* 1 if voxels [begin, begin + n) of an f32 or f64 array hold a NaN or infinity */
 TSR_ISA_DECLARE(int, tsr_row_nonfinite, const void *data, tsr_dtype dtype, int64_t begin, int64_t n)
 TSR_ISA_DECLARE(void, tsr_row_threshold, const double *v, int64_t n, double lower, double upper, uint8_t *mask)
-TSR_ISA_DECLARE(void, tsr_row_combine, tsr_combination combination, double a, const double *p, double b, const double *q, double c, float *out, int64_t n)
+TSR_ISA_DECLARE(void, tsr_row_combine, tsr_combination combination, double a, const double *p, double b, const double *q, double c, float *out,
+                int64_t n)
 
 #endif

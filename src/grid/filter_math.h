@@ -69,7 +69,10 @@ TSR_HD int64_t tsr_floor_index(double v)
 }
 
 /* Input position along axis r of target index (x, y, z): the part of y and z first, as a row loop has it. */
-TSR_HD double tsr_resample_row(const tsr_resample_plan *p, int r, double y, double z) { return (p->matrix[r][1] * y + p->matrix[r][2] * z) + p->matrix[r][3]; }
+TSR_HD double tsr_resample_row(const tsr_resample_plan *p, int r, double y, double z)
+{
+    return (p->matrix[r][1] * y + p->matrix[r][2] * z) + p->matrix[r][3];
+}
 TSR_HD double tsr_resample_position(const tsr_resample_plan *p, int r, double row, double x) { return p->matrix[r][0] * x + row; }
 
 /* Outside by more than half a voxel (the outer faces belong to the volume). */
@@ -79,7 +82,7 @@ TSR_HD int tsr_resample_outside(double v, int64_t n) { return !(v >= -0.5 && v <
 TSR_HD int tsr_resample_taps(tsr_interpolation interpolation, double v, int64_t n, int64_t *first, double w[4])
 {
     double top = (double)n;
-    v = v < -1.0 ? -1.0 : v > top ? top : v;
+    v = !(v >= -1.0) ? -1.0 : v > top ? top : v; /* NaN too: an overflown position is far outside */
     if (interpolation == TSR_INTERPOLATE_NEAREST) {
         *first = tsr_clamp_index(tsr_floor_index(v + 0.5), n);
         w[0] = 1.0;
@@ -135,7 +138,8 @@ TSR_HD void tsr_resample_voxel(const tsr_resample_plan *p, const void *from, tsr
             int64_t y = tsr_clamp_index(first[1] + j, p->input_size[1]);
             double along_z[4] = { 0.0 };
             for (int k = 0; k < taps; k++)
-                along_z[k] = tsr_voxel_load(from, dtype, (tsr_clamp_index(first[2] + k, p->input_size[2]) * p->input_size[1] + y) * p->input_size[0] + x);
+                along_z[k] =
+                    tsr_voxel_load(from, dtype, (tsr_clamp_index(first[2] + k, p->input_size[2]) * p->input_size[1] + y) * p->input_size[0] + x);
             along_y[j] = tsr_resample_sum(taps, w[2], along_z);
         }
         along_x[i] = tsr_resample_sum(taps, w[1], along_y);
@@ -158,15 +162,11 @@ TSR_HD int tsr_is_finite(double v) { return v - v == 0.0; }
 TSR_HD uint32_t tsr_nonfinite_float(uint32_t bits) { return (bits & 0x7f800000u) == 0x7f800000u; }
 TSR_HD uint64_t tsr_nonfinite_double(uint64_t bits) { return (bits & 0x7ff0000000000000ull) == 0x7ff0000000000000ull; }
 
-/* What a lane gathers skips what is not finite. */
-TSR_HD double tsr_lane_add(double sum, double v) { return sum + (tsr_is_finite(v) ? v : 0.0); }
-TSR_HD double tsr_lane_minimum(double minimum, double v) { return tsr_is_finite(v) & (v < minimum) ? v : minimum; }
-TSR_HD double tsr_lane_maximum(double maximum, double v) { return tsr_is_finite(v) & (v > maximum) ? v : maximum; }
-TSR_HD double tsr_lane_square(double sum, double v, double mean)
-{
-    double d = v - mean;
-    return sum + (tsr_is_finite(v) ? d * d : 0.0);
-}
+/* What a lane gathers from finite values; the caller skips the others. */
+TSR_HD double tsr_lane_add(double sum, double v) { return sum + v; }
+TSR_HD double tsr_lane_minimum(double minimum, double v) { return v < minimum ? v : minimum; }
+TSR_HD double tsr_lane_maximum(double maximum, double v) { return v > maximum ? v : maximum; }
+TSR_HD double tsr_lane_square(double sum, double v, double mean) { return sum + (v - mean) * (v - mean); }
 #define TSR_LARGEST 1.7976931348623157e308
 #define TSR_NO_INDEX 9223372036854775807ll
 
@@ -211,7 +211,10 @@ TSR_HD uint8_t tsr_in_interval(double v, double lower, double upper) { return (u
 TSR_HD float tsr_combine_value(tsr_combination combination, double a, double p, double b, double q, double c)
 {
     double u = a * p, v = b * q;
-    double r = combination == TSR_COMBINE_LINEAR ? u + v : combination == TSR_COMBINE_MULTIPLY ? u * v : combination == TSR_COMBINE_MINIMUM ? (u < v ? u : v) : (u > v ? u : v);
+    double r = combination == TSR_COMBINE_LINEAR     ? u + v
+               : combination == TSR_COMBINE_MULTIPLY ? u * v
+               : combination == TSR_COMBINE_MINIMUM  ? (u < v ? u : v)
+                                                     : (u > v ? u : v);
     return (float)(r + c);
 }
 

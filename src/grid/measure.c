@@ -8,7 +8,7 @@
 /* Extents must agree for voxel-by-voxel work. */
 static int same_size(const tsr_volume *a, const tsr_volume *b) { return a->size.x == b->size.x && a->size.y == b->size.y && a->size.z == b->size.z; }
 
-/* ---- statistics ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- statistics --------------------------------------------------------------------------------------------------------------- */
 
 /* Blocks i and i + stride meet, stride 1, 2, 4, ...: the same tree whatever made the blocks. */
 static void merge_blocks(tsr_block_statistics *blocks, int64_t count)
@@ -54,7 +54,8 @@ static tsr_status find_nonfinite(tsr_context *context, const tsr_volume *volume,
     void *device = NULL;
     TSR_TRY(tsr_device_allocate(context, sizeof *bad, &device));
     TSR_TRY_GOTO(context->backend->fill(context->queue, device, 0, sizeof *bad), done);
-    TSR_TRY_GOTO(context->backend->volume->find_nonfinite(context->queue, volume->data, volume->dtype, tsr_volume_count(volume), (uint32_t *)device), done);
+    TSR_TRY_GOTO(context->backend->volume->find_nonfinite(context->queue, volume->data, volume->dtype, tsr_volume_count(volume), (uint32_t *)device),
+                 done);
     TSR_TRY_GOTO(context->backend->download(context->queue, bad, device, sizeof *bad), done);
 done:
     tsr_device_release(context, device, sizeof *bad);
@@ -96,24 +97,27 @@ done:
     return status;
 }
 
-/* ---- arithmetic and threshold ------------------------------------------------------------------------------------------------------------ */
+/* ---- arithmetic and threshold ------------------------------------------------------------------------------------------------- */
 
-tsr_status tsr_volume_combine(tsr_context *context, tsr_combination combination, double a, const tsr_volume *first, double b, const tsr_volume *second,
-                              double c, tsr_volume **combined)
+tsr_status tsr_volume_combine(tsr_context *context, tsr_combination combination, double a, const tsr_volume *first, double b,
+                              const tsr_volume *second, double c, tsr_volume **combined)
 {
     tsr_status status;
     *combined = NULL;
     TSR_TRY(tsr_volume_require(context, first, "first"));
-    if ((int)combination < 0 || combination > TSR_COMBINE_MAXIMUM) TSR_FAIL(TSR_ERROR_ARGUMENT, "combine: combination %d is not one of tsr_combination", (int)combination);
-    if (!second && combination != TSR_COMBINE_LINEAR) TSR_FAIL(TSR_ERROR_ARGUMENT, "combine: the second volume is NULL, which only TSR_COMBINE_LINEAR allows");
+    if ((int)combination < 0 || combination > TSR_COMBINE_MAXIMUM)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "combine: combination %d is not one of tsr_combination", (int)combination);
+    if (!second && combination != TSR_COMBINE_LINEAR)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "combine: the second volume is NULL, which only TSR_COMBINE_LINEAR allows");
     if (second) TSR_TRY(tsr_volume_require(context, second, "second"));
     if (second && !same_size(first, second))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "combine: extents %lld x %lld x %lld and %lld x %lld x %lld, expected equal ones", (long long)first->size.x,
                  (long long)first->size.y, (long long)first->size.z, (long long)second->size.x, (long long)second->size.y, (long long)second->size.z);
     TSR_TRY(tsr_volume_create_like(context, first, TSR_F32, first->size, &first->geometry, combined));
     tsr_source p = tsr_volume_source(first), q = second ? tsr_volume_source(second) : p;
-    TSR_TRY_GOTO(context->backend->volume->combine(context->queue, combination, a, &p, second ? b : 0, second ? &q : NULL, c, (float *)(*combined)->data,
-                                                   tsr_volume_count(first)), fail);
+    TSR_TRY_GOTO(context->backend->volume->combine(context->queue, combination, a, &p, second ? b : 0, second ? &q : NULL, c,
+                                                   (float *)(*combined)->data, tsr_volume_count(first)),
+                 fail);
     return TSR_OK;
 fail:
     tsr_volume_destroy(combined);
@@ -128,14 +132,15 @@ tsr_status tsr_volume_threshold(tsr_context *context, const tsr_volume *volume, 
     if (!(lower <= upper)) TSR_FAIL(TSR_ERROR_ARGUMENT, "threshold: interval %g to %g, expected lower <= upper", lower, upper);
     TSR_TRY(tsr_volume_create_like(context, volume, TSR_U8, volume->size, &volume->geometry, mask));
     tsr_source source = tsr_volume_source(volume);
-    TSR_TRY_GOTO(context->backend->volume->threshold(context->queue, &source, tsr_volume_count(volume), lower, upper, (uint8_t *)(*mask)->data), fail);
+    TSR_TRY_GOTO(context->backend->volume->threshold(context->queue, &source, tsr_volume_count(volume), lower, upper, (uint8_t *)(*mask)->data),
+                 fail);
     return TSR_OK;
 fail:
     tsr_volume_destroy(mask);
     return status;
 }
 
-/* ---- connected components ------------------------------------------------------------------------------------------------------------------ */
+/* ---- connected components ----------------------------------------------------------------------------------------------------- */
 
 tsr_status tsr_volume_components(tsr_context *context, const tsr_volume *mask, int32_t connectivity, tsr_volume **labels, int64_t *count)
 {
@@ -143,7 +148,8 @@ tsr_status tsr_volume_components(tsr_context *context, const tsr_volume *mask, i
     *labels = NULL;
     *count = 0;
     TSR_TRY(tsr_volume_require(context, mask, "mask"));
-    if (mask->dtype != TSR_U8) TSR_FAIL(TSR_ERROR_ARGUMENT, "components: the mask is %s, expected u8 (see tsr_volume_threshold)", tsr_dtype_name(mask->dtype));
+    if (mask->dtype != TSR_U8)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "components: the mask is %s, expected u8 (see tsr_volume_threshold)", tsr_dtype_name(mask->dtype));
     if (connectivity != 6 && connectivity != 26) TSR_FAIL(TSR_ERROR_ARGUMENT, "components: connectivity %d, expected 6 or 26", (int)connectivity);
     TSR_TRY(tsr_volume_create_like(context, mask, TSR_U32, mask->size, &mask->geometry, labels));
     const int64_t size[3] = { mask->size.x, mask->size.y, mask->size.z };
@@ -152,8 +158,9 @@ tsr_status tsr_volume_components(tsr_context *context, const tsr_volume *mask, i
     uint32_t found = 0;
     TSR_TRY_GOTO(tsr_device_allocate(context, work_bytes, &work), done);
     TSR_TRY_GOTO(tsr_device_allocate(context, sizeof found, &total), done);
-    TSR_TRY_GOTO(context->backend->volume->components(context->queue, (const uint8_t *)mask->data, size, connectivity, (uint32_t *)(*labels)->data, work,
-                                                      (uint32_t *)total), done);
+    TSR_TRY_GOTO(context->backend->volume->components(context->queue, (const uint8_t *)mask->data, size, connectivity, (uint32_t *)(*labels)->data,
+                                                      work, (uint32_t *)total),
+                 done);
     TSR_TRY_GOTO(context->backend->download(context->queue, &found, total, sizeof found), done);
     *count = found;
 done:
@@ -171,8 +178,9 @@ static tsr_status select_labels(tsr_context *context, const tsr_volume *labels, 
     TSR_TRY(tsr_volume_create_like(context, labels, TSR_U8, labels->size, &labels->geometry, mask));
     TSR_TRY_GOTO(tsr_device_allocate(context, (size_t)count + 1, &device), done);
     TSR_TRY_GOTO(context->backend->upload(context->queue, device, keep, (size_t)count + 1), done);
-    TSR_TRY_GOTO(context->backend->volume->select_labels(context->queue, (const uint32_t *)labels->data, tsr_volume_count(labels), (const uint8_t *)device,
-                                                         (uint8_t *)(*mask)->data), done);
+    TSR_TRY_GOTO(context->backend->volume->select_labels(context->queue, (const uint32_t *)labels->data, tsr_volume_count(labels),
+                                                         (const uint8_t *)device, (uint8_t *)(*mask)->data),
+                 done);
 done:
     tsr_device_release(context, device, (size_t)count + 1);
     if (status != TSR_OK) tsr_volume_destroy(mask);
@@ -193,7 +201,8 @@ tsr_status tsr_volume_largest_component(tsr_context *context, const tsr_volume *
     TSR_TRY_GOTO(tsr_host_allocate(NULL, bytes, (void **)&sizes), done);
     TSR_TRY_GOTO(tsr_device_allocate(context, bytes, &device), done);
     TSR_TRY_GOTO(context->backend->fill(context->queue, device, 0, bytes), done);
-    TSR_TRY_GOTO(context->backend->volume->label_sizes(context->queue, (const uint32_t *)labels->data, tsr_volume_count(labels), (uint64_t *)device), done);
+    TSR_TRY_GOTO(context->backend->volume->label_sizes(context->queue, (const uint32_t *)labels->data, tsr_volume_count(labels), (uint64_t *)device),
+                 done);
     TSR_TRY_GOTO(context->backend->download(context->queue, sizes, device, bytes), done);
     for (int64_t i = 2; i <= count; i++)
         if (sizes[i] > sizes[best]) best = i;
@@ -234,8 +243,8 @@ tsr_status tsr_volume_connected_threshold(tsr_context *context, const tsr_volume
     for (int32_t i = 0; i < seed_count; i++) {
         tsr_size3 s = seeds[i], n = volume->size;
         if (s.x < 0 || s.y < 0 || s.z < 0 || s.x >= n.x || s.y >= n.y || s.z >= n.z)
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "connected threshold: seed %d at (%lld, %lld, %lld), expected a voxel of a %lld x %lld x %lld volume", (int)i,
-                     (long long)s.x, (long long)s.y, (long long)s.z, (long long)n.x, (long long)n.y, (long long)n.z);
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "connected threshold: seed %d at (%lld, %lld, %lld), expected a voxel of a %lld x %lld x %lld volume",
+                     (int)i, (long long)s.x, (long long)s.y, (long long)s.z, (long long)n.x, (long long)n.y, (long long)n.z);
     }
     TSR_TRY(tsr_volume_threshold(context, volume, lower, upper, &inside));
     TSR_TRY_GOTO(tsr_volume_components(context, inside, connectivity, &labels, &count), done);

@@ -44,10 +44,13 @@ static tsr_status take_options(const tsr_phantom *phantom, const tsr_phantom_opt
     const int64_t size[3] = { o->size.x, o->size.y, o->size.z };
     const double spacing[3] = { o->spacing.x, o->spacing.y, o->spacing.z };
     for (int a = 0; a < 3; a++) {
-        if (size[a] < 2 || size[a] > 1 << 20) TSR_FAIL(TSR_ERROR_ARGUMENT, "phantom %s: size %c is %lld, expected 2 to %d", name, "xyz"[a], (long long)size[a], 1 << 20);
-        if (!(spacing[a] > 0) || !isfinite(spacing[a])) TSR_FAIL(TSR_ERROR_ARGUMENT, "phantom %s: spacing %c is %g, expected a positive number", name, "xyz"[a], spacing[a]);
+        if (size[a] < 2 || size[a] > 1 << 20)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "phantom %s: size %c is %lld, expected 2 to %d", name, "xyz"[a], (long long)size[a], 1 << 20);
+        if (!(spacing[a] > 0) || !isfinite(spacing[a]))
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "phantom %s: spacing %c is %g, expected a positive number", name, "xyz"[a], spacing[a]);
     }
-    if (!(o->parameter >= 0) || !isfinite(o->parameter)) TSR_FAIL(TSR_ERROR_ARGUMENT, "phantom %s: parameter is %g, expected a number >= 0", name, o->parameter);
+    if (!(o->parameter >= 0) || !isfinite(o->parameter))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "phantom %s: parameter is %g, expected a number >= 0", name, o->parameter);
     if (!(o->bias >= 0 && o->bias < 1)) TSR_FAIL(TSR_ERROR_ARGUMENT, "phantom %s: bias is %g, expected 0 <= bias < 1", name, o->bias);
     if (!isfinite(o->noise)) TSR_FAIL(TSR_ERROR_ARGUMENT, "phantom %s: noise is %g, expected a finite number", name, o->noise);
     if (!isfinite(o->blur)) TSR_FAIL(TSR_ERROR_ARGUMENT, "phantom %s: blur is %g, expected a finite number", name, o->blur);
@@ -97,7 +100,8 @@ static void disturb_rows(void *user, int64_t begin, int64_t end, int worker)
         for (int64_t x = 0; x < s->size[0]; x++) {
             int64_t at = i * s->size[0] + x;
             double v = (double)f->values[at], a, b;
-            if (f->bias > 0) v *= bias_at(f, tsr_scene_centred(s, 0, x), tsr_scene_centred(s, 1, i % s->size[1]), tsr_scene_centred(s, 2, i / s->size[1]));
+            if (f->bias > 0)
+                v *= bias_at(f, tsr_scene_centred(s, 0, x), tsr_scene_centred(s, 1, i % s->size[1]), tsr_scene_centred(s, 2, i / s->size[1]));
             if (f->noise > 0) {
                 tsr_det_normal_pair(stream, (uint64_t)at, &a, &b);
                 v = sqrt((v + f->noise * a) * (v + f->noise * a) + f->noise * b * (f->noise * b));
@@ -145,7 +149,9 @@ tsr_status tsr_phantom_make(const char *name, const tsr_phantom_options *options
     if (truth) *truth = NULL;
     TSR_TRY(find_phantom(name, &phantom));
     TSR_TRY(take_options(phantom, options, &o));
-    tsr_scene scene = { .size = { o.size.x, o.size.y, o.size.z }, .spacing = { o.spacing.x, o.spacing.y, o.spacing.z }, .seed = o.seed, .parameter = o.parameter };
+    tsr_scene scene = {
+        .size = { o.size.x, o.size.y, o.size.z }, .spacing = { o.spacing.x, o.spacing.y, o.spacing.z }, .seed = o.seed, .parameter = o.parameter
+    };
     for (int a = 0; a < 3; a++) {
         scene.half[a] = scene.spacing[a] * (double)(scene.size[a] - 1) * 0.5;
         if (scene.half[a] > scene.unit) scene.unit = scene.half[a];
@@ -154,8 +160,12 @@ tsr_status tsr_phantom_make(const char *name, const tsr_phantom_options *options
     if (phantom->prepare) TSR_TRY(phantom->prepare(&scene));
     TSR_TRY_GOTO(tsr_volume_create(NULL, TSR_F32, o.size, &geometry, volume), fail);
     if (truth) TSR_TRY_GOTO(tsr_volume_create(NULL, TSR_U8, o.size, &geometry, truth), fail);
-    struct fill fill = { .phantom = phantom, .scene = &scene, .values = (float *)tsr_volume_data(*volume), .truth = truth ? (uint8_t *)tsr_volume_data(*truth) : NULL,
-                         .noise = o.noise, .bias = o.bias };
+    struct fill fill = { .phantom = phantom,
+                         .scene = &scene,
+                         .values = (float *)tsr_volume_data(*volume),
+                         .truth = truth ? (uint8_t *)tsr_volume_data(*truth) : NULL,
+                         .noise = o.noise,
+                         .bias = o.bias };
     TSR_TRY_GOTO(run_rows(&o, &fill, fill_rows, 0, 0.6), fail);
     if (o.blur > 0) TSR_TRY_GOTO(blur_volume(&o, volume), fail);
     fill.values = (float *)tsr_volume_data(*volume);

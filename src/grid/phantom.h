@@ -32,7 +32,10 @@ extern const tsr_phantom tsr_phantom_shapes[], tsr_phantom_images[];
 extern const int32_t tsr_phantom_shape_count, tsr_phantom_image_count;
 
 /* World position relative to the volume's centre, exact for spacing 1. */
-static inline double tsr_scene_centred(const tsr_scene *s, int axis, int64_t i) { return s->spacing[axis] * (double)(2 * i - s->size[axis] + 1) * 0.5; }
+static inline double tsr_scene_centred(const tsr_scene *s, int axis, int64_t i)
+{
+    return s->spacing[axis] * (double)(2 * i - s->size[axis] + 1) * 0.5;
+}
 
 static inline double tsr_length3(double x, double y, double z) { return sqrt((x * x + y * y) + z * z); }
 

@@ -4,7 +4,7 @@
 
 static double square(double v) { return v * v; }
 
-/* ---- tumour: head of nested ellipsoids, tumour = smooth union of three to five balls --------------------------------------------------- */
+/* ---- tumour: head of nested ellipsoids, tumour = smooth union of three to five balls ------------------------------------------ */
 
 enum { HEAD_BALLS = 5 };
 
@@ -49,7 +49,10 @@ static double tumour_distance(const tsr_scene *s, double x, double y, double z)
 }
 
 /* Squared radius of (x, y, z) in an ellipsoid, all relative to the half axes. */
-static double ellipsoid_level(double x, double y, double z, double ax, double ay, double az) { return square(x / ax) + square(y / ay) + square(z / az); }
+static double ellipsoid_level(double x, double y, double z, double ax, double ay, double az)
+{
+    return square(x / ax) + square(y / ay) + square(z / az);
+}
 
 static void tumour_row(const tsr_scene *s, int64_t iy, int64_t iz, float *values, uint8_t *truth)
 {
@@ -151,20 +154,22 @@ static void liver_row(const tsr_scene *s, int64_t iy, int64_t iz, float *values,
     double y = tsr_scene_centred(s, 1, iy), z = tsr_scene_centred(s, 2, iz);
     for (int32_t i = 0; i < LIVER_VESSELS; i++) { /* only the vessels that this row can meet */
         const struct vessel *t = &tree[i];
-        double y0 = t->a[1] < t->b[1] ? t->a[1] : t->b[1], y1 = t->a[1] + t->b[1] - y0, z0 = t->a[2] < t->b[2] ? t->a[2] : t->b[2], z1 = t->a[2] + t->b[2] - z0;
+        double y0 = t->a[1] < t->b[1] ? t->a[1] : t->b[1], y1 = t->a[1] + t->b[1] - y0, z0 = t->a[2] < t->b[2] ? t->a[2] : t->b[2],
+               z1 = t->a[2] + t->b[2] - z0;
         double slack = 1.001 * t->radius;
         if (y > y0 - slack && y < y1 + slack && z > z0 - slack && z < z1 + slack) near[found++] = i;
     }
     for (int64_t ix = 0; ix < s->size[0]; ix++) {
         double x = tsr_scene_centred(s, 0, ix), bumps = 1 + 0.05 * tsr_det_sin(5 * x / s->unit) * tsr_det_cos(4 * y / s->unit);
         int liver = ellipsoid_level(x, y, z, 0.88 * s->unit * bumps, 0.62 * s->unit * bumps, 0.55 * s->unit * bumps) < 1, vessel = 0;
-        for (int32_t k = 0; k < found && liver && !vessel; k++) vessel = tsr_segment_distance(x, y, z, tree[near[k]].a, tree[near[k]].b) < tree[near[k]].radius;
+        for (int32_t k = 0; k < found && liver && !vessel; k++)
+            vessel = tsr_segment_distance(x, y, z, tree[near[k]].a, tree[near[k]].b) < tree[near[k]].radius;
         values[ix] = vessel ? 0.8f : liver ? 0.5f : 0.25f;
         if (truth) truth[ix] = (uint8_t)(vessel ? 2 : liver);
     }
 }
 
-/* ---- membrane: gyroid sheet and tubes through it, at low signal to noise ---------------------------------------------------------------------- */
+/* ---- membrane: gyroid sheet and tubes through it, at low signal to noise ------------------------------------------------------ */
 
 enum { MEMBRANE_TUBES = 12 };
 
@@ -190,13 +195,14 @@ static void membrane_row(const tsr_scene *s, int64_t iy, int64_t iz, float *valu
         tsr_det_sincos_turns(x * waves, &sx, &cx);
         double g = sx * cy + sy * cz + sz * cx;
         int inside = (g < 0 ? -g : g) < 0.25;
-        for (int32_t i = 0; i < s->count && !inside; i++) inside = square(x - s->number[3 * i]) + square(y - s->number[3 * i + 1]) < square(s->number[3 * i + 2]);
+        for (int32_t i = 0; i < s->count && !inside; i++)
+            inside = square(x - s->number[3 * i]) + square(y - s->number[3 * i + 1]) < square(s->number[3 * i + 2]);
         values[ix] = inside ? 0.7f : 0.35f;
         if (truth) truth[ix] = (uint8_t)inside;
     }
 }
 
-/* ---- test images with exact answers -------------------------------------------------------------------------------------------------------- */
+/* ---- test images with exact answers ------------------------------------------------------------------------------------------- */
 
 /* I = distance from the centre in world units; with T = 0 the speed is epsilon - r. parameter = epsilon, the radius of the truth ball. */
 static void ramp_row(const tsr_scene *s, int64_t iy, int64_t iz, float *values, uint8_t *truth)
@@ -216,7 +222,10 @@ static void leak_row(const tsr_scene *s, int64_t iy, int64_t iz, float *values, 
     double tunnel = s->parameter > 0 ? s->parameter : 0.05 * s->unit;
     for (int64_t ix = 0; ix < s->size[0]; ix++) {
         double x = tsr_scene_centred(s, 0, ix);
-        int label = tsr_length3(x + at, y, z) < radius ? 1 : tsr_length3(x - at, y, z) < radius ? 3 : (x > -at && x < at && sqrt(y * y + z * z) < tunnel) ? 2 : 0;
+        int label = tsr_length3(x + at, y, z) < radius                    ? 1
+                    : tsr_length3(x - at, y, z) < radius                  ? 3
+                    : (x > -at && x < at && sqrt(y * y + z * z) < tunnel) ? 2
+                                                                          : 0;
         values[ix] = label ? 1.0f : 0.0f;
         if (truth) truth[ix] = (uint8_t)label;
     }
@@ -237,11 +246,15 @@ static void step_row(const tsr_scene *s, int64_t iy, int64_t iz, float *values, 
     { { name, description, TSR_PHANTOM_IMAGE, { nx, ny, nz }, noise, blur }, prepare, row }
 
 const tsr_phantom tsr_phantom_images[] = {
-    IMAGE("phantom_tumour", "head with skull, CSF, brain 0.45, ventricles 0.15 and a tumour of 0.7; truth: tumour", 256, 256, 175, 0.05, 1, tumour_prepare, tumour_row),
+    IMAGE("phantom_tumour", "head with skull, CSF, brain 0.45, ventricles 0.15 and a tumour of 0.7; truth: tumour", 256, 256, 175, 0.05, 1,
+          tumour_prepare, tumour_row),
     IMAGE("phantom_cortex", "deeply folded ball of 0.6 in 0.25; truth: ball", 256, 256, 256, 0.03, 1, NULL, cortex_row),
-    IMAGE("phantom_liver", "organ of 0.5 with a vessel tree of 0.8 in 0.25; truth: 1 organ, 2 vessels", 256, 256, 256, 0.03, 1, liver_prepare, liver_row),
-    IMAGE("phantom_membrane", "gyroid sheet and tubes of 0.7 in 0.35, low signal to noise; truth: sheet and tubes", 512, 512, 61, 0.15, 1, membrane_prepare, membrane_row),
-    IMAGE("ramp_ball", "distance from the centre in world units; truth: ball of radius parameter (half the half-axis)", 64, 64, 64, 0, 0, NULL, ramp_row),
+    IMAGE("phantom_liver", "organ of 0.5 with a vessel tree of 0.8 in 0.25; truth: 1 organ, 2 vessels", 256, 256, 256, 0.03, 1, liver_prepare,
+          liver_row),
+    IMAGE("phantom_membrane", "gyroid sheet and tubes of 0.7 in 0.35, low signal to noise; truth: sheet and tubes", 512, 512, 61, 0.15, 1,
+          membrane_prepare, membrane_row),
+    IMAGE("ramp_ball", "distance from the centre in world units; truth: ball of radius parameter (half the half-axis)", 64, 64, 64, 0, 0, NULL,
+          ramp_row),
     IMAGE("leak", "two balls joined by a tunnel of radius parameter; truth: 1, 3 balls, 2 tunnel", 128, 64, 64, 0, 0, NULL, leak_row),
     IMAGE("step_edge", "ball of radius parameter, 1 inside and 0 outside; truth: ball", 64, 64, 64, 0, 0, NULL, step_row),
 };

@@ -1,5 +1,5 @@
-/* grid/phantom_scenes.c: level-set phantoms: signed distances and other functions, negative inside (spec/marching-cubes.md 5, spec/levelset-stl.md 5).
- * Lengths in units of the scene (half the longest axis) unless said otherwise. */
+/* grid/phantom_scenes.c: level-set phantoms: signed distances and other functions, negative inside (spec/marching-cubes.md 5,
+ * spec/levelset-stl.md 5). Lengths in units of the scene (half the longest axis) unless said otherwise. */
 #include "grid/phantom.h"
 
 static double smaller(double a, double b) { return a < b ? a : b; }
@@ -17,7 +17,7 @@ static double magnitude(double a) { return a < 0 ? -a : a; }
         }                                                                                                                     \
     }
 
-/* ---- exact signed distances --------------------------------------------------------------------------------------------------------------- */
+/* ---- exact signed distances --------------------------------------------------------------------------------------------------- */
 
 static double sphere(const tsr_scene *s, double x, double y, double z) { return tsr_length3(x, y, z) - 0.75 * s->unit; }
 POINT_ROW(sphere)
@@ -65,8 +65,8 @@ static double enright(const tsr_scene *s, double x, double y, double z)
 }
 POINT_ROW(enright)
 
-/* Semi-axes 0.8, 0.5, 0.35. The foot point solves sum (a y / (t + a^2))^2 = 1 (Eberly, Distance from a Point to an Ellipsoid): the left side is convex
- * and falling in t > -c^2 (c the smallest semi-axis), so Newton from a point left of the root climbs to it. */
+/* Semi-axes 0.8, 0.5, 0.35. The foot point solves sum (a y / (t + a^2))^2 = 1 (Eberly, Distance from a Point to an Ellipsoid): the
+ * left side is convex and falling in t > -c^2 (c the smallest semi-axis), so Newton from a point left of the root climbs to it. */
 static double ellipsoid(const tsr_scene *s, double x, double y, double z)
 {
     const double axes[3] = { 0.8 * s->unit, 0.5 * s->unit, 0.35 * s->unit }, p[3] = { magnitude(x), magnitude(y), magnitude(z) };
@@ -147,7 +147,7 @@ static void cayley_row(const tsr_scene *s, int64_t iy, int64_t iz, float *values
     }
 }
 
-/* ---- spiral: Archimedean centre line in the plane, extruded ------------------------------------------------------------------------------------ */
+/* ---- spiral: Archimedean centre line in the plane, extruded ------------------------------------------------------------------- */
 
 enum { SPIRAL_SEGMENTS = 1536 };
 
@@ -175,7 +175,8 @@ static double spiral_distance(const double *points, double x, double y)
         coarse[i] = dx * dx + dy * dy;
         best = smaller(best, coarse[i]);
     }
-    double step = tsr_length3(points[2 * SPIRAL_SEGMENTS] - points[2 * SPIRAL_SEGMENTS - 32], points[2 * SPIRAL_SEGMENTS + 1] - points[2 * SPIRAL_SEGMENTS - 31], 0);
+    double step = tsr_length3(points[2 * SPIRAL_SEGMENTS] - points[2 * SPIRAL_SEGMENTS - 32],
+                              points[2 * SPIRAL_SEGMENTS + 1] - points[2 * SPIRAL_SEGMENTS - 31], 0);
     double bound = (sqrt(best) + step) * (sqrt(best) + step), distance = 1e300;
     for (int i = 0; i < SPIRAL_SEGMENTS; i++) {
         if (smaller(coarse[i / 16], coarse[i / 16 + 1]) > bound) continue; /* a point between two coarse ones is within a step of either */
@@ -200,7 +201,7 @@ static void spiral_row(const tsr_scene *s, int64_t iy, int64_t iz, float *values
     }
 }
 
-/* ---- other functions ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- other functions ---------------------------------------------------------------------------------------------------------- */
 
 /* Schwarz's gyroid, two periods per half axis; negative on one side. */
 static double gyroid(const tsr_scene *s, double x, double y, double z)

@@ -129,6 +129,14 @@ TSR_HD int32_t tsr_area(int32_t x, int32_t y, int32_t z, int32_t edge)
     return 9 * az + 3 * ay + ax;
 }
 
+/* 1 if a 6-neighbour has the opposite sign: such a voxel keeps its tile alive even where the field jumps over the whole band. */
+TSR_HD int tsr_sign_change(const float *p, int32_t sy, int32_t sz)
+{
+    int inside = p[0] < 0.0f;
+    return ((p[-1] < 0.0f) != inside) | ((p[1] < 0.0f) != inside) | ((p[-sy] < 0.0f) != inside) | ((p[sy] < 0.0f) != inside) |
+           ((p[-sz] < 0.0f) != inside) | ((p[sz] < 0.0f) != inside);
+}
+
 /* Areas of the tile in direction i (seen from the middle) that touch the middle tile: spec levelset-stl.md 2.8. */
 TSR_HD uint32_t tsr_trigger_mask(int32_t i)
 {

@@ -5,7 +5,6 @@
  * list; link the created tiles with their neighbours; fill them. When nothing is created or removed, all but the first exit at once. */
 #include "grid/tiles_kernel.h"
 #include "grid/tiles_ops.h"
-#include "levelset/update.h"
 
 enum { CHUNK = 2048, SORT_THREADS = 256, PLAN_THREADS = 1024, MARK_THREADS = 256 };
 
@@ -197,7 +196,7 @@ TSR_DEVICE_FN uint32_t block_prefix(uint32_t v, uint32_t *shared, uint32_t *sum)
 }
 
 /* One block: publishes the totals of the step (if there was one), counts what stays and what is new, checks the ids. */
-TSR_KERNEL(plan_kernel)(tsr_tile_pool pool, int32_t stepped, tsr_levelset_params params)
+TSR_KERNEL(plan_kernel)(tsr_tile_pool pool, int32_t stepped)
 {
     TSR_SHARED(uint32_t, shared, 33);
     tsr_tile_state *state = pool.state;
@@ -230,7 +229,7 @@ TSR_KERNEL(plan_kernel)(tsr_tile_pool pool, int32_t stepped, tsr_levelset_params
     if (tid != 0) return;
     if (stepped) {
         const unsigned long long *counts = (const unsigned long long *)(const void *)state->scratch;
-        state->time_step = tsr_levelset_time_step(&params, tsr_bits_float(state->speed_bits));
+        state->time_step = tsr_bits_float(state->scratch[TSR_COUNT_TIME_STEP]);
         state->time += (double)state->time_step;
         state->active_voxels = (int64_t)counts[TSR_COUNT_ACTIVE / 2];
         state->inside_voxels = (int64_t)counts[TSR_COUNT_INSIDE / 2];
@@ -388,15 +387,13 @@ TSR_KERNEL(finish_kernel)(tsr_tile_pool pool)
 }
 
 /* Everything after the requests are known. */
-static void enqueue_pass(tsr_queue *queue, const tsr_tile_pool *pool, int32_t inserting, const tsr_levelset_params *step)
+static void enqueue_pass(tsr_queue *queue, const tsr_tile_pool *pool, int32_t inserting, int32_t stepped)
 {
-    tsr_levelset_params params = {};
-    if (step) params = *step;
     int32_t processors = tsr_queue_processors(queue);
     int64_t chunks = (pool->capacity + CHUNK - 1) / CHUNK;
     TSR_LAUNCH(queue, sort_chunks_kernel, tsr_blocks(chunks, 1, processors), SORT_THREADS, 0, *pool);
     TSR_LAUNCH(queue, rank_kernel, tsr_blocks(pool->capacity, 256, processors), 256, 0, *pool);
-    TSR_LAUNCH(queue, plan_kernel, 1, PLAN_THREADS, 0, *pool, step != NULL, params);
+    TSR_LAUNCH(queue, plan_kernel, 1, PLAN_THREADS, 0, *pool, stepped);
     TSR_LAUNCH(queue, merge_kernel, tsr_blocks(2 * (int64_t)pool->capacity, 256, 8 * processors), 256, 0, *pool, inserting);
     TSR_LAUNCH(queue, link_kernel, tsr_blocks(pool->capacity, 8, 4 * processors), 256, 0, *pool, inserting);
     if (pool->log2_edge == 3) TSR_LAUNCH(queue, fill_kernel<8>, tsr_blocks(pool->capacity, 1, 4 * processors), 128, 0, *pool, inserting);
@@ -404,21 +401,21 @@ static void enqueue_pass(tsr_queue *queue, const tsr_tile_pool *pool, int32_t in
     TSR_LAUNCH(queue, finish_kernel, 1, 1, 0, *pool);
 }
 
-tsr_status tsr_tiles_cuda_manage(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_levelset_params *step)
+tsr_status tsr_tiles_cuda_manage(tsr_queue *queue, const tsr_tile_pool *pool, int32_t stepped)
 {
     TSR_LAUNCH(queue, mark_kernel, tsr_blocks(pool->capacity, 32, 8 * (int64_t)tsr_queue_processors(queue)), MARK_THREADS, 0, *pool);
-    enqueue_pass(queue, pool, 0, step);
+    enqueue_pass(queue, pool, 0, stepped);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 
-static tsr_status cuda_manage(tsr_queue *queue, const tsr_tile_pool *pool) { return tsr_tiles_cuda_manage(queue, pool, NULL); }
+static tsr_status cuda_manage(tsr_queue *queue, const tsr_tile_pool *pool) { return tsr_tiles_cuda_manage(queue, pool, 0); }
 
 static tsr_status cuda_insert(tsr_queue *queue, const tsr_tile_pool *pool, const uint64_t *keys, int32_t count)
 {
     TSR_LAUNCH(queue, insert_mark_kernel, tsr_blocks(tsr_max64(count, pool->capacity / 32), 256, 8 * (int64_t)tsr_queue_processors(queue)), 256, 0, *pool,
                keys, count);
-    enqueue_pass(queue, pool, 1, NULL);
+    enqueue_pass(queue, pool, 1, 0);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

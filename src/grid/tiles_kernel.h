@@ -101,7 +101,7 @@ template <int E> TSR_DEVICE_FN void tsr_cube_of_tile(const tsr_tile_pool &pool, 
 /* ---- totals of a pass ------------------------------------------------------------------------------------------------------------- */
 
 /* Words of tsr_tile_state.scratch while a pass runs. */
-enum { TSR_COUNT_ACTIVE = 0, TSR_COUNT_INSIDE = 2, TSR_COUNT_CHANGE = 4, TSR_COUNT_SPEED = 6, TSR_COUNT_REQUESTS = 7, TSR_COUNT_REMOVED = 8 };
+enum { TSR_COUNT_ACTIVE = 0, TSR_COUNT_INSIDE = 2, TSR_COUNT_CHANGE = 4, TSR_COUNT_SPEED = 6, TSR_COUNT_REQUESTS = 7, TSR_COUNT_REMOVED = 8, TSR_COUNT_TIME_STEP = 9 };
 
 typedef struct tsr_pass_totals {
     uint32_t active, inside, speed_bits;
@@ -148,8 +148,7 @@ static inline uint32_t tsr_tile_blocks(const tsr_queue *queue, const tsr_tile_po
     return tsr_blocks(pool->capacity, 1, (int64_t)tsr_queue_processors(queue) * (pool->log2_edge == 3 ? 16 : 32));
 }
 
-/* Management after a step: as tiles_ops.manage, and it publishes the totals of the step (steps, phi, time). Defined in tiles_cuda.cu. */
-struct tsr_levelset_params;
-tsr_status tsr_tiles_cuda_manage(tsr_queue *queue, const tsr_tile_pool *pool, const struct tsr_levelset_params *step);
+/* tiles_ops.manage; after a step (stepped != 0) it also publishes the totals of the step: counts, phi, steps, time. Defined in tiles_cuda.cu. */
+tsr_status tsr_tiles_cuda_manage(tsr_queue *queue, const tsr_tile_pool *pool, int32_t stepped);
 
 #endif

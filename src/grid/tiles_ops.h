@@ -68,4 +68,7 @@ typedef struct tsr_tiles_ops {
     tsr_status (*store)(tsr_queue *queue, const tsr_tile_pool *pool, const int32_t first[3], const int64_t size[3], float *field, uint8_t *mask);
 } tsr_tiles_ops;
 
+/* The CPU table by name: a CPU step is followed by a management pass. */
+extern const tsr_tiles_ops tsr_tiles_cpu;
+
 #endif

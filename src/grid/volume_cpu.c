@@ -70,8 +70,8 @@ static void combine_range(void *user, int64_t begin, int64_t end, int worker)
     }
 }
 
-static tsr_status cpu_combine(tsr_queue *queue, tsr_combination combination, double a, const tsr_source *first, double b, const tsr_source *second, double c,
-                              float *to, int64_t count)
+static tsr_status cpu_combine(tsr_queue *queue, tsr_combination combination, double a, const tsr_source *first, double b, const tsr_source *second,
+                              double c, float *to, int64_t count)
 {
     struct stream s = { .from = first, .second = second, .to = to, .a = a, .b = b, .c = c, .combination = combination };
     tsr_parallel(queue->threads, count, GRAIN, combine_range, &s);
@@ -214,7 +214,8 @@ static void rearrange_copy_row(const struct rearrange *r, int64_t z, int64_t y)
     int64_t first = tsr_max64(0, -p->offset[0]), last = tsr_min64(p->size[0], p->input_size[0] - p->offset[0]), nx = p->size[0];
     char *out = r->to + (size_t)((z * p->size[1] + y) * nx) * r->element;
     if (row < 0 || last < first) first = last = 0;
-    memcpy(out + (size_t)first * r->element, r->from + (size_t)(row < 0 ? 0 : row + p->offset[0] + first) * r->element, (size_t)(last - first) * r->element);
+    memcpy(out + (size_t)first * r->element, r->from + (size_t)(row < 0 ? 0 : row + p->offset[0] + first) * r->element,
+           (size_t)(last - first) * r->element);
     for (int64_t x = first == 0 ? last : 0; x < nx; x = x + 1 == first ? last : x + 1) {
         int64_t column = row < 0 ? -1 : tsr_rearrange_axis(p, 0, x);
         memcpy(out + (size_t)x * r->element, column < 0 ? (const char *)&p->value : r->from + (size_t)(row + column) * r->element, r->element);

@@ -20,7 +20,8 @@ template <tsr_dtype T> TSR_KERNEL(convert_kernel)(tsr_source from, void *to, tsr
 
 static tsr_status cuda_convert(tsr_queue *queue, const tsr_source *from, void *to, tsr_dtype to_type, int64_t count)
 {
-    TSR_FOR_DTYPE(from->dtype, TSR_LAUNCH(queue, convert_kernel<T>, tsr_stream_blocks(queue, tsr_ceil_div(count, UNROLL)), THREADS, 0, *from, to, to_type, count))
+    TSR_FOR_DTYPE(from->dtype,
+                  TSR_LAUNCH(queue, convert_kernel<T>, tsr_stream_blocks(queue, tsr_ceil_div(count, UNROLL)), THREADS, 0, *from, to, to_type, count))
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -41,7 +42,8 @@ template <tsr_dtype T> TSR_KERNEL(threshold_kernel)(tsr_source from, int64_t cou
 
 static tsr_status cuda_threshold(tsr_queue *queue, const tsr_source *from, int64_t count, double lower, double upper, uint8_t *mask)
 {
-    TSR_FOR_DTYPE(from->dtype, TSR_LAUNCH(queue, threshold_kernel<T>, tsr_stream_blocks(queue, tsr_ceil_div(count, UNROLL)), THREADS, 0, *from, count, lower, upper, mask))
+    TSR_FOR_DTYPE(from->dtype, TSR_LAUNCH(queue, threshold_kernel<T>, tsr_stream_blocks(queue, tsr_ceil_div(count, UNROLL)), THREADS, 0, *from, count,
+                                          lower, upper, mask))
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -56,8 +58,8 @@ TSR_KERNEL(combine_kernel)(tsr_combination combination, double a, tsr_source fir
     }
 }
 
-static tsr_status cuda_combine(tsr_queue *queue, tsr_combination combination, double a, const tsr_source *first, double b, const tsr_source *second, double c,
-                               float *to, int64_t count)
+static tsr_status cuda_combine(tsr_queue *queue, tsr_combination combination, double a, const tsr_source *first, double b, const tsr_source *second,
+                               double c, float *to, int64_t count)
 {
     tsr_source none = { 0, TSR_U8, 1, 0 };
     TSR_LAUNCH(queue, combine_kernel, tsr_stream_blocks(queue, count), THREADS, 0, combination, a, *first, b, second ? *second : none, c, to, count);
@@ -87,12 +89,14 @@ template <tsr_dtype T> TSR_KERNEL(statistics_kernel)(tsr_source from, int64_t co
         int64_t i = first + row * TSR_STATISTICS_LANES + lane;
         if (i >= count) continue;
         v[row] = tsr_source_real<T>(from, i);
-        s = tsr_lane_add(s, v[row]);
-        low = tsr_lane_minimum(low, v[row]);
-        high = tsr_lane_maximum(high, v[row]);
-        if (tsr_is_finite(v[row])) continue;
-        atomicMin(&first_bad[0], (unsigned long long)i);
-        atomicAdd(&bad[v[row] == v[row]], 1u);
+        if (tsr_is_finite(v[row])) {
+            s = tsr_lane_add(s, v[row]);
+            low = tsr_lane_minimum(low, v[row]);
+            high = tsr_lane_maximum(high, v[row]);
+        } else {
+            atomicMin(&first_bad[0], (unsigned long long)i);
+            atomicAdd(&bad[v[row] == v[row]], 1u);
+        }
     }
     sum[lane] = s;
     lower[lane] = low;
@@ -100,7 +104,7 @@ template <tsr_dtype T> TSR_KERNEL(statistics_kernel)(tsr_source from, int64_t co
     __syncthreads();
     for (uint32_t half = TSR_STATISTICS_LANES / 2; half > 0; half /= 2) {
         if (lane < half) {
-            sum[lane] = sum[lane] + sum[lane + half];
+            sum[lane] = tsr_lane_add(sum[lane], sum[lane + half]);
             lower[lane] = tsr_lane_minimum(lower[lane], lower[lane + half]);
             upper[lane] = tsr_lane_maximum(upper[lane], upper[lane + half]);
         }
@@ -112,11 +116,11 @@ template <tsr_dtype T> TSR_KERNEL(statistics_kernel)(tsr_source from, int64_t co
     s = 0.0;
 #pragma unroll
     for (int row = 0; row < TSR_STATISTICS_ROWS; row++)
-        if (first + row * TSR_STATISTICS_LANES + lane < count) s = tsr_lane_square(s, v[row], mean);
+        if (first + row * TSR_STATISTICS_LANES + lane < count && tsr_is_finite(v[row])) s = tsr_lane_square(s, v[row], mean);
     sum[lane] = s;
     __syncthreads();
     for (uint32_t half = TSR_STATISTICS_LANES / 2; half > 0; half /= 2) {
-        if (lane < half) sum[lane] = sum[lane] + sum[lane + half];
+        if (lane < half) sum[lane] = tsr_lane_add(sum[lane], sum[lane + half]);
         __syncthreads();
     }
     if (lane == 0) {
@@ -153,7 +157,9 @@ static tsr_status cuda_find_nonfinite(tsr_queue *queue, const void *data, tsr_dt
 
 enum { SHARED_BINS = 8192 };
 
-template <tsr_dtype T> TSR_KERNEL(histogram_kernel)(tsr_source from, int64_t count, tsr_histogram_plan plan, int32_t shared_bins, unsigned long long *counts)
+template <tsr_dtype T>
+TSR_KERNEL(histogram_kernel)
+(tsr_source from, int64_t count, tsr_histogram_plan plan, int32_t shared_bins, unsigned long long *counts)
 {
     TSR_SHARED_DYNAMIC(uint32_t, local);
     for (int32_t i = (int32_t)threadIdx.x; i < shared_bins; i += (int32_t)blockDim.x) local[i] = 0;

@@ -31,7 +31,10 @@ tsr_status tsr_cuda_select_labels(tsr_queue *queue, const uint32_t *labels, int6
     }
 
 /* Real value of voxel i of a source whose type is T. */
-template <tsr_dtype T> TSR_HD double tsr_source_real(const tsr_source &s, int64_t i) { return tsr_voxel_real(tsr_voxel_load(s.data, T, i), s.slope, s.intercept); }
+template <tsr_dtype T> TSR_HD double tsr_source_real(const tsr_source &s, int64_t i)
+{
+    return tsr_voxel_real(tsr_voxel_load(s.data, T, i), s.slope, s.intercept);
+}
 
 /* Blocks of 256 threads for a grid-stride loop over n items. */
 static inline uint32_t tsr_stream_blocks(tsr_queue *queue, int64_t n) { return tsr_blocks(n, 256, 16 * (int64_t)tsr_queue_processors(queue)); }

@@ -34,8 +34,8 @@ typedef struct tsr_volume_ops {
     /* counts of bins + 3 numbers, zero before */
     tsr_status (*histogram)(tsr_queue *queue, const tsr_source *from, int64_t count, const tsr_histogram_plan *plan, uint64_t *counts);
     tsr_status (*threshold)(tsr_queue *queue, const tsr_source *from, int64_t count, double lower, double upper, uint8_t *mask);
-    tsr_status (*combine)(tsr_queue *queue, tsr_combination combination, double a, const tsr_source *first, double b, const tsr_source *second, double c,
-                          float *to, int64_t count);
+    tsr_status (*combine)(tsr_queue *queue, tsr_combination combination, double a, const tsr_source *first, double b, const tsr_source *second,
+                          double c, float *to, int64_t count);
     /* labels of the components of mask and their number; `work`: components_work bytes (may be 0) */
     tsr_status (*components)(tsr_queue *queue, const uint8_t *mask, const int64_t size[3], int connectivity, uint32_t *labels, void *work,
                              uint32_t *total);

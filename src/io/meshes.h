@@ -13,6 +13,13 @@ tsr_status tsr_scratch_for_input(const tsr_input *input, int64_t count, size_t e
 
 static inline int tsr_same_point(const float *a, const float *b) { return a[0] == b[0] && a[1] == b[1] && a[2] == b[2]; }
 
+/* In a loop over the items of a file: asks the caller's progress function now and then whether to go on; `fraction` is negative while items
+ * are only counted. */
+#define TSR_READING(progress, item, fraction)                                                  \
+    do {                                                                                       \
+        if (((item) & 0xffff) == 0) TSR_PROGRESS(progress, fraction, "reading the mesh");      \
+    } while (0)
+
 /* A polygon as a fan of triangles round its first corner: feed the corners in order. A polygon of fewer than 3 corners gives none. */
 typedef struct tsr_fan {
     uint32_t *next; /* where the next triangle goes */

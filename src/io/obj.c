@@ -7,6 +7,7 @@
 
 typedef struct obj_reader {
     const char *file;
+    const tsr_progress *progress;
     int64_t vertices, normals, triangles; /* in the whole file */
     int64_t vertex, normal;               /* met so far */
     int normals_used;                     /* some corner names a normal */
@@ -94,7 +95,9 @@ static tsr_status walk(obj_reader *r, tsr_text text, tsr_mesh *mesh, tsr_fan *fa
 {
     tsr_word word;
     obj_line line = { .text = &text, .space = &r->space };
-    while (take_part(&line)) {
+    double size = (double)(text.end - text.at);
+    for (int64_t lines = 0; take_part(&line); lines++) {
+        TSR_READING(r->progress, lines, mesh ? 1 - (double)(text.end - text.at) / size : -1);
         next_word(&line, &word);
         if (tsr_word_is(word, "v")) {
             if (mesh) TSR_TRY(read_vector(r, &line, "vertex", mesh->vertices + 3 * r->vertex));
@@ -140,10 +143,9 @@ static tsr_status obj_read(tsr_input *input, const tsr_read_options *options, ts
 {
     const uint8_t *bytes;
     size_t size;
-    obj_reader r = { .file = tsr_input_name(input) };
+    obj_reader r = { .file = tsr_input_name(input), .progress = &options->progress };
     tsr_fan fan = { 0 };
     tsr_status status;
-    (void)options;
     *mesh = NULL;
     TSR_TRY(tsr_input_all(input, &bytes, &size));
     TSR_TRY(walk(&r, tsr_text_make(bytes, size), NULL, &fan));

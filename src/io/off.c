@@ -6,6 +6,7 @@
 
 typedef struct off_reader {
     const char *file;
+    const tsr_progress *progress;
     tsr_text text;
     int normals;
     int64_t vertices, faces;
@@ -68,6 +69,7 @@ static tsr_status read_vertices(off_reader *r, tsr_mesh *mesh)
 {
     for (int64_t v = 0; v < r->vertices; v++) {
         tsr_text line;
+        TSR_READING(r->progress, v, mesh ? 0.5 * (double)v / (double)r->vertices : -1);
         TSR_TRY(next_line(r, "vertex", v, r->vertices, &line));
         for (int i = 0; mesh && i < (r->normals ? 6 : 3); i++) {
             double value = 0;
@@ -88,6 +90,7 @@ static tsr_status read_faces(off_reader *r, tsr_fan *fan, int64_t *triangles)
     for (int64_t f = 0; f < r->faces; f++) {
         tsr_text line;
         int64_t corners = 0;
+        TSR_READING(r->progress, f, fan ? 0.5 + 0.5 * (double)f / (double)r->faces : -1);
         TSR_TRY(next_line(r, "face", f, r->faces, &line));
         if (tsr_text_integer(&line, &corners) != TSR_TEXT_OK || corners < 0 || corners > line.end - line.at)
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: face %lld, expected a number of corners and as many indices", r->file,
@@ -126,10 +129,9 @@ static tsr_status off_read(tsr_input *input, const tsr_read_options *options, ts
 {
     const uint8_t *bytes;
     size_t size;
-    (void)options;
     *mesh = NULL;
     TSR_TRY(tsr_input_all(input, &bytes, &size));
-    off_reader r = { .file = tsr_input_name(input), .text = tsr_text_make(bytes, size) };
+    off_reader r = { .file = tsr_input_name(input), .progress = &options->progress, .text = tsr_text_make(bytes, size) };
     TSR_TRY(parse_header(&r));
     tsr_status status = read_body(input, &r, mesh);
     if (status != TSR_OK) tsr_mesh_destroy(mesh);

@@ -159,6 +159,7 @@ static tsr_status parse_header(const char *file, const uint8_t *bytes, size_t si
 typedef struct ply_cursor {
     const char *file;
     const ply_header *header;
+    const tsr_progress *progress;
     int swap;
     tsr_text text; /* ascii: words; binary: bytes */
 } ply_cursor;
@@ -275,7 +276,8 @@ static tsr_status skip_element(ply_cursor *c, const ply_element *element)
 
 static tsr_status read_vertices(ply_cursor *c, const ply_element *element, tsr_mesh *mesh)
 {
-    for (int64_t n = 0; n < element->count; n++)
+    for (int64_t n = 0; n < element->count; n++) {
+        TSR_READING(c->progress, n, 0.5 * (double)n / (double)element->count);
         for (int i = 0; i < element->properties; i++) {
             const ply_property *p = &c->header->property[element->first + i];
             int64_t count = 1;
@@ -289,6 +291,7 @@ static tsr_status read_vertices(ply_cursor *c, const ply_element *element, tsr_m
             if (p->role < ROLE_NX) mesh->vertices[3 * n + p->role] = (float)value;
             else mesh->normals[3 * n + p->role - ROLE_NX] = (float)value;
         }
+    }
     return TSR_OK;
 }
 
@@ -296,7 +299,8 @@ static tsr_status read_vertices(ply_cursor *c, const ply_element *element, tsr_m
 static tsr_status read_faces(ply_cursor *c, const ply_element *element, int64_t vertices, tsr_fan *fan, int64_t *triangles)
 {
     *triangles = 0;
-    for (int64_t n = 0; n < element->count; n++)
+    for (int64_t n = 0; n < element->count; n++) {
+        TSR_READING(c->progress, n, fan ? 0.5 + 0.5 * (double)n / (double)element->count : -1);
         for (int i = 0; i < element->properties; i++) {
             const ply_property *p = &c->header->property[element->first + i];
             int64_t count = 1;
@@ -316,6 +320,7 @@ static tsr_status read_faces(ply_cursor *c, const ply_element *element, int64_t 
                 tsr_fan_corner(fan, (uint32_t)value);
             }
         }
+    }
     return TSR_OK;
 }
 
@@ -365,13 +370,12 @@ static tsr_status ply_read(tsr_input *input, const tsr_read_options *options, ts
     const uint8_t *bytes;
     size_t size;
     ply_header *header = NULL;
-    (void)options;
     *mesh = NULL;
     TSR_TRY(tsr_input_all(input, &bytes, &size));
     TSR_TRY(tsr_host_allocate(NULL, sizeof *header, (void **)&header));
     tsr_status status = parse_header(tsr_input_name(input), bytes, size, header);
     if (status == TSR_OK) {
-        ply_cursor cursor = { tsr_input_name(input), header, (header->form == PLY_BIG) != tsr_host_big_endian(),
+        ply_cursor cursor = { tsr_input_name(input), header, &options->progress, (header->form == PLY_BIG) != tsr_host_big_endian(),
                               { (const char *)bytes + header->body, (const char *)bytes + size, header->lines } };
         status = read_body(input, &cursor, mesh);
     }

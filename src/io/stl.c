@@ -68,9 +68,10 @@ fail:
     return status;
 }
 
-static tsr_status weld_all(const tsr_input *input, weld *w, int64_t corners, uint32_t *indices)
+static tsr_status weld_all(const tsr_input *input, const tsr_progress *progress, weld *w, int64_t corners, uint32_t *indices)
 {
     for (int64_t c = 0; c < corners; c++) {
+        TSR_READING(progress, c, (double)c / (double)corners);
         if (w->vertices == w->room) TSR_TRY(weld_grow(input, w));
         uint32_t vertex = find_or_enter(w, c, (uint32_t)w->vertices);
         if (vertex == UINT32_MAX) {
@@ -82,14 +83,15 @@ static tsr_status weld_all(const tsr_input *input, weld *w, int64_t corners, uin
     return TSR_OK;
 }
 
-static tsr_status mesh_from_corners(tsr_input *input, float *corners, int64_t triangles, tsr_space space, tsr_mesh **mesh)
+static tsr_status mesh_from_corners(tsr_input *input, const tsr_progress *progress, float *corners, int64_t triangles, tsr_space space,
+                                    tsr_mesh **mesh)
 {
     weld w = { .corners = corners };
     uint32_t *indices = NULL;
     tsr_status status;
     for (int64_t i = 0; i < 9 * triangles; i++) corners[i] += 0.0f; /* -0 becomes 0 */
     TSR_TRY(tsr_scratch_for_input(input, 3 * triangles, sizeof *indices, "triangles", (void **)&indices));
-    TSR_TRY_GOTO(weld_all(input, &w, 3 * triangles, indices), done);
+    TSR_TRY_GOTO(weld_all(input, progress, &w, 3 * triangles, indices), done);
     TSR_TRY_GOTO(tsr_mesh_for_input(input, w.vertices, triangles, 0, mesh), done);
     for (int64_t v = 0; v < w.vertices; v++) memcpy((*mesh)->vertices + 3 * v, corners + 3 * (int64_t)w.first[v], 12);
     if (triangles) memcpy((*mesh)->triangles, indices, (size_t)triangles * 12);
@@ -170,7 +172,6 @@ static tsr_status stl_read(tsr_input *input, const tsr_read_options *options, ts
     int64_t triangles = 0;
     float *corners = NULL;
     tsr_status status;
-    (void)options;
     *mesh = NULL;
     TSR_TRY(tsr_input_all(input, &bytes, &size));
     int text = is_text(bytes, size);
@@ -187,7 +188,7 @@ static tsr_status stl_read(tsr_input *input, const tsr_read_options *options, ts
     tsr_text first = tsr_text_make(bytes, size < 80 ? size : 80), line = first;
     if (text) tsr_text_line(&first, &line);
     tsr_space space = tsr_space_from_comment(line.at, (size_t)(line.end - line.at), TSR_SPACE_NONE);
-    TSR_TRY_GOTO(mesh_from_corners(input, corners, triangles, space, mesh), done);
+    TSR_TRY_GOTO(mesh_from_corners(input, &options->progress, corners, triangles, space, mesh), done);
 done:
     tsr_host_release(NULL, corners, (size_t)triangles * 36);
     if (status != TSR_OK) tsr_mesh_destroy(mesh);

@@ -30,6 +30,7 @@ template <int E> TSR_KERNEL(step_kernel)(tsr_tile_pool pool, tsr_levelset_params
     const int32_t tid = (int32_t)threadIdx.x, lane = tid & 31, count = state->count;
     tsr_pass_totals totals = {};
     if (tid < 2) shared[tid] = 0;
+    if (blockIdx.x == 0 && tid == 0) state->scratch[TSR_COUNT_TIME_STEP] = tsr_float_bits(dt);
     tsr_halo_table<E>(table);
     __syncthreads();
     for (int32_t at = (int32_t)blockIdx.x; at < count; at += (int32_t)gridDim.x) {
@@ -158,7 +159,7 @@ static tsr_status enqueue_step(tsr_queue *queue, const tsr_levelset_plan *plan)
     uint32_t blocks = tsr_tile_blocks(queue, pool);
     if (pool->log2_edge == 3) TSR_LAUNCH(queue, step_kernel<8>, blocks, tsr_cube<8>::THREADS, 0, *pool, plan->params);
     else TSR_LAUNCH(queue, step_kernel<4>, blocks, tsr_cube<4>::THREADS, 0, *pool, plan->params);
-    TSR_TRY(tsr_tiles_cuda_manage(queue, pool, &plan->params));
+    TSR_TRY(tsr_tiles_cuda_manage(queue, pool, 1));
     TSR_LAUNCH(queue, speed_kernel, tsr_blocks(pool->capacity, 1, 4 * (int64_t)tsr_queue_processors(queue)), SPEED_THREADS, 0, *pool, (const tsr_speed *)plan->speed, 0);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;

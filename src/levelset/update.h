@@ -106,14 +106,6 @@ TSR_HD float tsr_levelset_update(const float *p, int32_t sy, int32_t sz, float s
     return tsr_levelset_apply(p, sy, sz, speed, curvature, dt, k);
 }
 
-/* 1 if a 6-neighbour has the opposite sign: such a voxel keeps its tile alive even where the field jumps over the whole band. */
-TSR_HD int tsr_sign_change(const float *p, int32_t sy, int32_t sz)
-{
-    int inside = p[0] < 0.0f;
-    return ((p[-1] < 0.0f) != inside) | ((p[1] < 0.0f) != inside) | ((p[-sy] < 0.0f) != inside) | ((p[sy] < 0.0f) != inside) |
-           ((p[-sz] < 0.0f) != inside) | ((p[sz] < 0.0f) != inside);
-}
-
 /* Contribution of a voxel to tsr_tile_state.change: at most 2^30. */
 TSR_HD uint32_t tsr_levelset_change(float before, float after, float inverse_band)
 {

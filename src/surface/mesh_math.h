@@ -16,7 +16,8 @@ static inline tsr_vec3 tsr_mesh_position(const tsr_mesh *mesh, uint32_t vertex)
     return (tsr_vec3){ (double)p[0], (double)p[1], (double)p[2] };
 }
 
-/* TSR_ERROR_FORMAT, naming vertex or triangle, unless all positions are finite and all indices in range; optionally the bounding box. */
+/* TSR_ERROR_FORMAT, naming vertex or triangle, unless all positions are finite and all indices in range; and the bounding box
+ * (zero without vertices). */
 tsr_status tsr_mesh_check(const tsr_mesh *mesh, tsr_vec3 *lower, tsr_vec3 *upper);
 
 #endif

@@ -73,8 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 static inline void fuzz_seed_file(const char *path)
 {
     tsr_input *input = NULL;
-    const uint8_t *bytes;
-    size_t size;
+    const uint8_t *bytes = NULL;
+    size_t size = 0;
     tsr_input_options settings = { .keep_gzip = 1 };
     fuzz_check(tsr_input_open(path, &settings, &input) == TSR_OK && tsr_input_all(input, &bytes, &size) == TSR_OK, "cannot read back a seed\n");
     fuzz_seed(bytes, size);

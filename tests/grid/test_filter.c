@@ -1,78 +1,12 @@
-/* Dense volume operations against float64 oracles written apart from the library's formulas; every device against the CPU, bit for bit. */
-#include "support.h"
+/* Moving, resampling and smoothing volumes against float64 oracles written apart from the library's formulas; every device, SIMD variant and
+ * number of threads against one, bit for bit. */
+#include "volumes.h"
 
 #include <math.h>
 
 #include "device/isa.h"
 
-static const tsr_geometry oblique = { { { 0.8, -0.5, 0.1, 10 }, { 0.4, 1.2, 0.2, -20 }, { 0.1, 0, 2.0, 5 } }, TSR_SPACE_RAS };
-
-/* Host volume of random voxels of any type, with geometry, scaling and metadata. */
-static tsr_volume *random_volume(uint64_t *random, tsr_dtype dtype, tsr_size3 size)
-{
-    tsr_volume *values, *volume;
-    tsr_context *cpu = test_context_on("cpu", 1);
-    require_ok(tsr_volume_create(NULL, TSR_F32, size, &oblique, &values));
-    float *v = (float *)tsr_volume_data(values);
-    for (int64_t i = 0; i < tsr_volume_count(values); i++) v[i] = (float)(test_uniform(random) * 250 - (dtype == TSR_F32 || dtype == TSR_F64 ? 125 : 0));
-    require_ok(tsr_volume_set_meta(values, "note", "kept"));
-    tsr_volume *converted;
-    require_ok(tsr_volume_convert(cpu, values, dtype, &converted));
-    require_ok(tsr_volume_copy(converted, NULL, &volume));
-    tsr_volume_destroy(&converted);
-    tsr_volume_destroy(&values);
-    tsr_context_destroy(&cpu);
-    return volume;
-}
-
-static tsr_volume *to_device(tsr_context *context, const tsr_volume *host)
-{
-    tsr_volume *device;
-    require_ok(tsr_volume_copy(host, context, &device));
-    return device;
-}
-/* Brings the result home and destroys the device's. */
-static tsr_volume *to_host(tsr_volume *device)
-{
-    tsr_volume *host;
-    require_ok(tsr_volume_copy(device, NULL, &host));
-    tsr_volume_destroy(&device);
-    return host;
-}
-static double voxel(const tsr_volume *v, int64_t i)
-{
-    const void *p = tsr_volume_data_const(v);
-    double slope, intercept, x = 0;
-    switch (tsr_volume_dtype(v)) {
-    case TSR_U8: x = ((const uint8_t *)p)[i]; break;
-    case TSR_I8: x = ((const int8_t *)p)[i]; break;
-    case TSR_U16: x = ((const uint16_t *)p)[i]; break;
-    case TSR_I16: x = ((const int16_t *)p)[i]; break;
-    case TSR_U32: x = ((const uint32_t *)p)[i]; break;
-    case TSR_I32: x = ((const int32_t *)p)[i]; break;
-    case TSR_U64: x = (double)((const uint64_t *)p)[i]; break;
-    case TSR_I64: x = (double)((const int64_t *)p)[i]; break;
-    case TSR_F32: x = (double)((const float *)p)[i]; break;
-    default: x = ((const double *)p)[i]; break;
-    }
-    tsr_volume_scaling(v, &slope, &intercept);
-    return x * slope + intercept;
-}
-static int64_t at(const tsr_volume *v, int64_t x, int64_t y, int64_t z)
-{
-    tsr_size3 n = tsr_volume_size(v);
-    return (z * n.y + y) * n.x + x;
-}
-static void same_volume(const tsr_volume *a, const tsr_volume *b)
-{
-    tsr_size3 n = tsr_volume_size(a), m = tsr_volume_size(b);
-    assert_true(n.x == m.x && n.y == m.y && n.z == m.z && tsr_volume_dtype(a) == tsr_volume_dtype(b));
-    assert_memory_equal(tsr_volume_data_const(a), tsr_volume_data_const(b), (size_t)tsr_volume_count(a) * tsr_dtype_size(tsr_volume_dtype(a)));
-    assert_memory_equal(tsr_volume_geometry(a)->affine, tsr_volume_geometry(b)->affine, sizeof oblique.affine);
-    assert_true((tsr_volume_meta(a, "note") == NULL) == (tsr_volume_meta(b, "note") == NULL));
-}
-
-/* ---- cutting and turning ------------------------------------------------------------------------------------------------------------------ */
+/* ---- cutting and turning ------------------------------------------------------------------------------------------------------ */
 
 static void crop_and_pad(void **state)
 {
@@ -87,7 +21,8 @@ static void crop_and_pad(void **state)
         for (int64_t z = 0; z < 2; z++)
             for (int64_t y = 0; y < 8; y++)
                 for (int64_t x = 0; x < 10; x++) assert_true(voxel(cut, at(cut, x, y, z)) == voxel(in, at(in, x + 2, y + 1, z + 3)));
-        tsr_vec3 a = tsr_geometry_to_world(tsr_volume_geometry(in), (tsr_vec3){ 6, 5, 4 }), b = tsr_geometry_to_world(tsr_volume_geometry(cut), (tsr_vec3){ 4, 4, 1 });
+        tsr_vec3 a = tsr_geometry_to_world(tsr_volume_geometry(in), (tsr_vec3){ 6, 5, 4 }),
+                 b = tsr_geometry_to_world(tsr_volume_geometry(cut), (tsr_vec3){ 4, 4, 1 });
         assert_true(fabs(a.x - b.x) + fabs(a.y - b.y) + fabs(a.z - b.z) < 1e-12);
         for (int border = 0; border < 3; border++) {
             require_ok(tsr_volume_pad(context, device, (tsr_size3){ 30, 0, 2 }, (tsr_size3){ 1, 20, 0 }, (tsr_border)border, 7, &wide));
@@ -97,7 +32,8 @@ static void crop_and_pad(void **state)
                 int64_t p[3] = { i % n.x - 30, i / n.x % n.y, i / n.x / n.y - 2 }, extent[3] = { 13, 9, 6 };
                 int outside = 0;
                 for (int axis = 0; axis < 3; axis++) {
-                    while (border == TSR_BORDER_MIRROR && (p[axis] < 0 || p[axis] >= extent[axis])) p[axis] = p[axis] < 0 ? -p[axis] : 2 * (extent[axis] - 1) - p[axis];
+                    while (border == TSR_BORDER_MIRROR && (p[axis] < 0 || p[axis] >= extent[axis]))
+                        p[axis] = p[axis] < 0 ? -p[axis] : 2 * (extent[axis] - 1) - p[axis];
                     outside |= p[axis] < 0 || p[axis] >= extent[axis];
                     p[axis] = p[axis] < 0 ? 0 : p[axis] >= extent[axis] ? extent[axis] - 1 : p[axis];
                 }
@@ -128,7 +64,8 @@ static void turning_keeps_world_positions(void **state)
         out = to_host(out);
         tsr_size3 n = tsr_volume_size(out);
         for (int64_t i = 0; i < tsr_volume_count(out); i++) {
-            tsr_vec3 index, world = tsr_geometry_to_world(tsr_volume_geometry(out), (tsr_vec3){ (double)(i % n.x), (double)(i / n.x % n.y), (double)(i / n.x / n.y) });
+            tsr_vec3 index, world = tsr_geometry_to_world(tsr_volume_geometry(out),
+                                                          (tsr_vec3){ (double)(i % n.x), (double)(i / n.x % n.y), (double)(i / n.x / n.y) });
             require_ok(tsr_geometry_to_index(tsr_volume_geometry(in), world, &index));
             assert_true(fabs(index.x - rint(index.x)) + fabs(index.y - rint(index.y)) + fabs(index.z - rint(index.z)) < 1e-9);
             assert_true(voxel(out, i) == voxel(in, at(in, (int64_t)rint(index.x), (int64_t)rint(index.y), (int64_t)rint(index.z))));
@@ -140,9 +77,12 @@ static void turning_keeps_world_positions(void **state)
     tsr_context_destroy(&context);
 }
 
-/* ---- resampling ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- resampling --------------------------------------------------------------------------------------------------------------- */
 
-static double polynomial(tsr_vec3 w, int degree) { return 2 * w.x - 0.7 * w.y + 0.3 * w.z + 4 + (degree == 2 ? 0.02 * w.x * w.x - 0.01 * w.y * w.z : 0); }
+static double polynomial(tsr_vec3 w, int degree)
+{
+    return 2 * w.x - 0.7 * w.y + 0.3 * w.z + 4 + (degree == 2 ? 0.02 * w.x * w.x - 0.01 * w.y * w.z : 0);
+}
 
 /* Trilinear reproduces linear and Catmull-Rom quadratic functions of the world where all taps are inside, on aligned and on turned targets. */
 static void resampling_reproduces_polynomials(void **state)
@@ -176,7 +116,8 @@ static void resampling_reproduces_polynomials(void **state)
         tsr_size3 m = tsr_volume_size(out);
         int64_t tested = 0;
         for (int64_t i = 0; i < tsr_volume_count(out); i++) {
-            tsr_vec3 p, w = tsr_geometry_to_world(tsr_volume_geometry(out), (tsr_vec3){ (double)(i % m.x), (double)(i / m.x % m.y), (double)(i / m.x / m.y) });
+            tsr_vec3 p, w = tsr_geometry_to_world(tsr_volume_geometry(out),
+                                                  (tsr_vec3){ (double)(i % m.x), (double)(i / m.x % m.y), (double)(i / m.x / m.y) });
             require_ok(tsr_geometry_to_index(&oblique, w, &p));
             if (p.x < 1 || p.y < 1 || p.z < 1 || p.x > 18 || p.y > 15 || p.z > 13) continue;
             tested++;
@@ -231,7 +172,7 @@ static void resampling_positions(void **state)
     tsr_context_destroy(&context);
 }
 
-/* ---- smoothing --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- smoothing ---------------------------------------------------------------------------------------------------------------- */
 
 static tsr_volume *gaussian_blob(tsr_size3 n, const tsr_geometry *geometry, double variance)
 {
@@ -303,7 +244,15 @@ static void smoothing_of_noise(void **state)
                     for (int c = -radius; c <= radius; c++)
                         for (int b = -radius; b <= radius; b++)
                             for (int a = -radius; a <= radius; a++) {
-                                int64_t px = x + a < 0 ? 0 : x + a > 36 ? 36 : x + a, py = y + b < 0 ? 0 : y + b > 4 ? 4 : y + b, pz = z + c < 0 ? 0 : z + c > 8 ? 8 : z + c;
+                                int64_t px = x + a < 0    ? 0
+                                             : x + a > 36 ? 36
+                                                          : x + a,
+                                        py = y + b < 0   ? 0
+                                             : y + b > 4 ? 4
+                                                         : y + b,
+                                        pz = z + c < 0   ? 0
+                                             : z + c > 8 ? 8
+                                                         : z + c;
                                 sum += w[abs(a)] * w[abs(b)] * w[abs(c)] / (total * total * total) * voxel(in, at(in, px, py, pz));
                             }
                     worst = fmax(worst, fabs(sum - voxel(out, at(out, x, y, z))));
@@ -316,190 +265,7 @@ static void smoothing_of_noise(void **state)
     tsr_context_destroy(&context);
 }
 
-/* ---- measuring ----------------------------------------------------------------------------------------------------------------------------------- */
-
-static void statistics_of_known_data(void **state)
-{
-    (void)state;
-    uint64_t random = test_seed();
-    tsr_context *context = test_context();
-    tsr_statistics s;
-    for (int dtype = 0; dtype < TSR_DTYPE_COUNT; dtype++) {
-        tsr_volume *in = random_volume(&random, (tsr_dtype)dtype, (tsr_size3){ 61, 47, 13 }), *device;
-        require_ok(tsr_volume_set_scaling(in, 0.5, 1000));
-        device = to_device(context, in);
-        require_ok(tsr_volume_statistics(context, device, &s));
-        int64_t n = tsr_volume_count(in);
-        long double sum = 0, square = 0;
-        double low = INFINITY, high = -INFINITY;
-        for (int64_t i = 0; i < n; i++) {
-            sum += (long double)voxel(in, i);
-            low = fmin(low, voxel(in, i));
-            high = fmax(high, voxel(in, i));
-        }
-        for (int64_t i = 0; i < n; i++) square += ((long double)voxel(in, i) - sum / n) * ((long double)voxel(in, i) - sum / n);
-        assert_true(s.count == n && s.nan_count == 0 && s.infinite_count == 0 && s.first_nonfinite == -1);
-        assert_true(s.minimum == low && s.maximum == high);
-        assert_true(fabs(s.mean - (double)(sum / n)) < 1e-11 && fabs(s.variance - (double)(square / (n - 1))) < 1e-8);
-        tsr_volume_destroy(&device);
-        tsr_volume_destroy(&in);
-    }
-    tsr_volume *bad = random_volume(&random, TSR_F32, (tsr_size3){ 61, 47, 13 }), *device, *out;
-    float *v = (float *)tsr_volume_data(bad);
-    for (int64_t i = 0; i < 9000; i++) v[i] = i % 3 ? v[i] : -INFINITY;
-    v[0] = 1;
-    v[30000] = NAN;
-    device = to_device(context, bad);
-    require_ok(tsr_volume_statistics(context, device, &s));
-    assert_true(s.nan_count == 1 && s.infinite_count == 2999 && s.first_nonfinite == 3 && s.count == 61 * 47 * 13 - 3000);
-    assert_true(s.minimum > -126 && s.maximum < 126 && fabs(s.mean) < 3);
-    require_error(tsr_volume_check_finite(context, device, "scan"), TSR_ERROR_ARGUMENT, "scan: 1 voxels are NaN and 2999 infinite, the first at (3, 0, 0)");
-    tsr_smooth_options smooth = TSR_SMOOTH_OPTIONS;
-    require_error(tsr_volume_smooth(context, device, &smooth, &out), TSR_ERROR_ARGUMENT, "first at (3, 0, 0)");
-    assert_null(out);
-    tsr_volume_destroy(&device);
-    tsr_volume_destroy(&bad);
-    tsr_context_destroy(&context);
-}
-
-static void histogram_counts(void **state)
-{
-    (void)state;
-    uint64_t random = test_seed();
-    tsr_context *context = test_context();
-    for (int way = 0; way < 2; way++) {
-        int32_t bins = way ? 20000 : 10;
-        tsr_volume *in = random_volume(&random, TSR_F32, (tsr_size3){ 40, 30, 20 }), *device;
-        ((float *)tsr_volume_data(in))[17] = NAN;
-        ((float *)tsr_volume_data(in))[18] = 100;
-        device = to_device(context, in);
-        int64_t *counts = (int64_t *)calloc((size_t)bins + 3, 8), *expected = (int64_t *)calloc((size_t)bins + 3, 8);
-        require_ok(tsr_volume_histogram(context, device, -100, 100, bins, counts));
-        for (int64_t i = 0; i < 24000; i++) {
-            double v = voxel(in, i);
-            expected[isnan(v) ? bins + 2 : v < -100 ? bins : v > 100 ? bins + 1 : v == 100 ? bins - 1 : (int64_t)((v + 100) * (bins / 200.0))]++;
-        }
-        assert_memory_equal(counts, expected, ((size_t)bins + 3) * 8);
-        free(counts);
-        free(expected);
-        tsr_volume_destroy(&device);
-        tsr_volume_destroy(&in);
-    }
-    tsr_context_destroy(&context);
-}
-
-/* ---- components ------------------------------------------------------------------------------------------------------------------------------------ */
-
-/* Flood fill with a stack, in memory order. */
-static int64_t flood_labels(const uint8_t *mask, tsr_size3 n, int connectivity, uint32_t *labels)
-{
-    int64_t count = n.x * n.y * n.z, *stack = (int64_t *)malloc((size_t)count * sizeof *stack), found = 0;
-    memset(labels, 0, (size_t)count * sizeof *labels);
-    for (int64_t start = 0; start < count; start++) {
-        if (!mask[start] || labels[start]) continue;
-        int64_t top = 0;
-        labels[stack[top++] = start] = (uint32_t)++found;
-        while (top) {
-            int64_t i = stack[--top], x = i % n.x, y = i / n.x % n.y, z = i / n.x / n.y;
-            for (int d = 0; d < 27; d++) {
-                int64_t a = x + d % 3 - 1, b = y + d / 3 % 3 - 1, c = z + d / 9 - 1, j = (c * n.y + b) * n.x + a;
-                if (connectivity == 6 && (d % 3 != 1) + (d / 3 % 3 != 1) + (d / 9 != 1) != 1) continue;
-                if (a < 0 || b < 0 || c < 0 || a >= n.x || b >= n.y || c >= n.z || !mask[j] || labels[j]) continue;
-                labels[stack[top++] = j] = (uint32_t)found;
-            }
-        }
-    }
-    free(stack);
-    return found;
-}
-
-static void components_equal_flood_fill(void **state)
-{
-    (void)state;
-    uint64_t random = test_seed();
-    tsr_context *context = test_context();
-    static const tsr_size3 sizes[3] = { { 67, 21, 18 }, { 5, 40, 33 }, { 64, 1, 7 } };
-    for (int way = 0; way < 24; way++) {
-        tsr_size3 n = sizes[way % 3];
-        int32_t connectivity = way / 3 % 2 ? 26 : 6;
-        double density = 0.1 + 0.27 * (way / 6);
-        tsr_volume *mask, *device, *labels, *largest;
-        require_ok(tsr_volume_create(NULL, TSR_U8, n, NULL, &mask));
-        uint8_t *m = (uint8_t *)tsr_volume_data(mask);
-        for (int64_t i = 0; i < tsr_volume_count(mask); i++) m[i] = test_uniform(&random) < density ? 1 + (i & 1) : 0;
-        m[3] = 1;
-        device = to_device(context, mask);
-        uint32_t *expected = (uint32_t *)malloc((size_t)tsr_volume_count(mask) * 4);
-        int64_t count, voxels, found = flood_labels(m, n, connectivity, expected);
-        require_ok(tsr_volume_components(context, device, connectivity, &labels, &count));
-        labels = to_host(labels);
-        assert_int_equal(count, found);
-        assert_memory_equal(tsr_volume_data(labels), expected, (size_t)tsr_volume_count(mask) * 4);
-        require_ok(tsr_volume_largest_component(context, device, connectivity, &largest, &voxels));
-        largest = to_host(largest);
-        int64_t *sums = (int64_t *)calloc((size_t)found + 1, 8), best = 1;
-        for (int64_t i = 0; i < tsr_volume_count(mask); i++) sums[expected[i]]++;
-        for (int64_t i = 2; i <= found; i++) best = sums[i] > sums[best] ? i : best;
-        assert_int_equal(voxels, sums[best]);
-        for (int64_t i = 0; i < tsr_volume_count(mask); i++) assert_int_equal(((uint8_t *)tsr_volume_data(largest))[i], expected[i] == (uint32_t)best);
-        free(sums);
-        free(expected);
-        tsr_volume_destroy(&largest);
-        tsr_volume_destroy(&labels);
-        tsr_volume_destroy(&device);
-        tsr_volume_destroy(&mask);
-    }
-    tsr_context_destroy(&context);
-}
-
-static void connected_threshold(void **state)
-{
-    (void)state;
-    tsr_context *context = test_context();
-    tsr_phantom_options options = TSR_PHANTOM_OPTIONS;
-    options.size = (tsr_size3){ 48, 24, 24 };
-    options.parameter = 3;
-    tsr_volume *image, *truth, *device, *mask;
-    require_ok(tsr_phantom_make("leak", &options, &image, &truth));
-    device = to_device(context, image);
-    tsr_size3 seeds[2] = { { 10, 12, 12 }, { 0, 0, 0 } };
-    require_ok(tsr_volume_connected_threshold(context, device, 0.5, 1.5, seeds, 2, 6, &mask));
-    mask = to_host(mask);
-    for (int64_t i = 0; i < tsr_volume_count(mask); i++) assert_int_equal(((uint8_t *)tsr_volume_data(mask))[i], voxel(truth, i) > 0);
-    tsr_volume_destroy(&mask);
-    tsr_size3 outside = { 48, 0, 0 };
-    require_error(tsr_volume_connected_threshold(context, device, 0.5, 1.5, &outside, 1, 6, &mask), TSR_ERROR_ARGUMENT, "seed 0 at (48, 0, 0)");
-    tsr_volume_destroy(&device);
-    tsr_volume_destroy(&image);
-    tsr_volume_destroy(&truth);
-    tsr_context_destroy(&context);
-}
-
-static void arithmetic(void **state)
-{
-    (void)state;
-    uint64_t random = test_seed();
-    tsr_context *context = test_context();
-    tsr_volume *p = random_volume(&random, TSR_I16, (tsr_size3){ 20, 11, 7 }), *q = random_volume(&random, TSR_F64, (tsr_size3){ 20, 11, 7 }), *out;
-    tsr_volume *dp = to_device(context, p), *dq = to_device(context, q);
-    for (int c = 0; c < 4; c++) {
-        require_ok(tsr_volume_combine(context, (tsr_combination)c, 2, dp, -0.5, dq, 1, &out));
-        out = to_host(out);
-        for (int64_t i = 0; i < tsr_volume_count(p); i++) {
-            double a = 2 * voxel(p, i), b = -0.5 * voxel(q, i);
-            assert_true(voxel(out, i) == (double)(float)((c == 0 ? a + b : c == 1 ? a * b : c == 2 ? fmin(a, b) : fmax(a, b)) + 1));
-        }
-        tsr_volume_destroy(&out);
-    }
-    require_error(tsr_volume_combine(context, TSR_COMBINE_MULTIPLY, 1, dp, 1, NULL, 0, &out), TSR_ERROR_ARGUMENT, "second volume is NULL");
-    tsr_volume_destroy(&dp);
-    tsr_volume_destroy(&dq);
-    tsr_volume_destroy(&p);
-    tsr_volume_destroy(&q);
-    tsr_context_destroy(&context);
-}
-
-/* ---- this device against the CPU, and one thread against many -------------------------------------------------------------------------------------------- */
+/* ---- this device against the CPU, and one thread against many ----------------------------------------------------------------- */
 
 /* Runs operation `which` on the volume; the result comes back to the host. */
 static tsr_volume *run_operation(tsr_context *context, const tsr_volume *host, int which)
@@ -577,12 +343,12 @@ static void wrong_arguments(void **state)
 {
     (void)state;
     tsr_context *context = test_context();
-    tsr_volume *v, *out, *other;
+    tsr_volume *v, *out;
     require_ok(tsr_volume_create(context, TSR_F32, (tsr_size3){ 4, 4, 4 }, NULL, &v));
-    require_ok(tsr_volume_create(context, TSR_F32, (tsr_size3){ 4, 4, 5 }, NULL, &other));
     require_error(tsr_volume_crop(context, v, (tsr_size3){ 0, 2, 0 }, (tsr_size3){ 4, 5, 4 }, &out), TSR_ERROR_ARGUMENT, "range y is 2 to 5");
     require_error(tsr_volume_crop(context, v, (tsr_size3){ 2, 0, 0 }, (tsr_size3){ 2, 4, 4 }, &out), TSR_ERROR_ARGUMENT, "range x is 2 to 2");
-    require_error(tsr_volume_pad(context, v, (tsr_size3){ -1, 0, 0 }, (tsr_size3){ 0, 0, 0 }, TSR_BORDER_REPLICATE, 0, &out), TSR_ERROR_ARGUMENT, "-1");
+    require_error(tsr_volume_pad(context, v, (tsr_size3){ -1, 0, 0 }, (tsr_size3){ 0, 0, 0 }, TSR_BORDER_REPLICATE, 0, &out), TSR_ERROR_ARGUMENT,
+                  "-1");
     require_error(tsr_volume_pad(context, v, (tsr_size3){ 0, 0, 0 }, (tsr_size3){ 0, 0, 0 }, (tsr_border)9, 0, &out), TSR_ERROR_ARGUMENT, "border 9");
     int32_t axes[3] = { 0, 1, 1 };
     require_error(tsr_volume_permute(context, v, axes, NULL, &out), TSR_ERROR_ARGUMENT, "axes 0 1 1");
@@ -597,18 +363,6 @@ static void wrong_arguments(void **state)
     require_error(tsr_volume_smooth(context, v, &smooth, &out), TSR_ERROR_ARGUMENT, "sigma is");
     smooth.sigma = 1e9;
     require_error(tsr_volume_smooth(context, v, &smooth, &out), TSR_ERROR_ARGUMENT, "radius");
-    int64_t counts[8], n;
-    require_error(tsr_volume_histogram(context, v, 1, 1, 4, counts), TSR_ERROR_ARGUMENT, "lower < upper");
-    require_error(tsr_volume_histogram(context, v, 0, 1, 0, counts), TSR_ERROR_ARGUMENT, "0 bins");
-    require_error(tsr_volume_combine(context, TSR_COMBINE_LINEAR, 1, v, 1, other, 0, &out), TSR_ERROR_ARGUMENT, "4 x 4 x 5");
-    require_error(tsr_volume_threshold(context, v, NAN, 1, &out), TSR_ERROR_ARGUMENT, "interval");
-    require_error(tsr_volume_components(context, v, 6, &out, &n), TSR_ERROR_ARGUMENT, "f32, expected u8");
-    tsr_volume_destroy(&other);
-    require_ok(tsr_volume_create(context, TSR_U8, (tsr_size3){ 4, 4, 4 }, NULL, &other));
-    require_error(tsr_volume_components(context, other, 8, &out, &n), TSR_ERROR_ARGUMENT, "connectivity 8");
-    require_error(tsr_volume_largest_component(context, other, 6, &out, NULL), TSR_ERROR_STATE, "empty");
-    assert_null(out);
-    tsr_volume_destroy(&other);
     tsr_volume_destroy(&v);
     tsr_context_destroy(&context);
 }
@@ -622,11 +376,6 @@ int main(void)
         cmocka_unit_test(resampling_positions),
         cmocka_unit_test(gaussian_of_gaussian),
         cmocka_unit_test(smoothing_of_noise),
-        cmocka_unit_test(statistics_of_known_data),
-        cmocka_unit_test(histogram_counts),
-        cmocka_unit_test(components_equal_flood_fill),
-        cmocka_unit_test(connected_threshold),
-        cmocka_unit_test(arithmetic),
         cmocka_unit_test(devices_and_threads_agree),
         cmocka_unit_test(wrong_arguments),
     };

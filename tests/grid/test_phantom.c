@@ -69,9 +69,12 @@ static void distances_are_distances(void **state)
             enclosed += d < -0.5 ? 1 : d > 0.5 ? 0 : 0.5 - d; /* linear in the voxel that the surface cuts */
             int64_t x = k % 96, y = k / 96 % 96, z = k / 9216;
             if (x < 1 || y < 1 || z < 1 || x > 94 || y > 94 || z > 94) continue;
-            double gx = 0.5 * (double)(p[k + 1] - p[k - 1]), gy = 0.5 * (double)(p[k + 96] - p[k - 96]), gz = 0.5 * (double)(p[k + 9216] - p[k - 9216]);
+            double gx = 0.5 * (double)(p[k + 1] - p[k - 1]), gy = 0.5 * (double)(p[k + 96] - p[k - 96]),
+                   gz = 0.5 * (double)(p[k + 9216] - p[k - 9216]);
             double g = sqrt(gx * gx + gy * gy + gz * gz);
-            if (g > 1.05) fail_msg("%s: gradient %g at (%d, %d, %d)", shapes[i].name, g, (int)x, (int)y, (int)z); /* differences over two voxels overshoot a little at edges */
+            if (g > 1.05)
+                fail_msg("%s: gradient %g at (%d, %d, %d)", shapes[i].name, g, (int)x, (int)y,
+                         (int)z); /* differences over two voxels overshoot a little at edges */
             tested++;
             steep += g > 0.97;
         }
@@ -91,7 +94,9 @@ static void ellipsoid_distance(void **state)
     const float *p = (const float *)tsr_volume_data_const(volume);
     uint64_t random = test_seed();
     for (int trial = 0; trial < 40; trial++) {
-        int64_t i = trial == 0 ? (15 * 31 + 15) * 31 + 15 : trial < 8 ? (15 * 31 + 13 + trial) * 31 + 12 + trial : (int64_t)(test_uniform(&random) * 31 * 31 * 31);
+        int64_t i = trial == 0  ? (15 * 31 + 15) * 31 + 15
+                    : trial < 8 ? (15 * 31 + 13 + trial) * 31 + 12 + trial
+                                : (int64_t)(test_uniform(&random) * 31 * 31 * 31);
         double x = (double)(i % 31) - 15, y = (double)(i / 31 % 31) - 15, z = (double)(i / 961) - 15, best = 1e9, a = 12, b = 7.5, c = 5.25;
         for (int u = 0; u <= 400; u++)
             for (int v = 0; v < 800; v++) {
@@ -105,7 +110,8 @@ static void ellipsoid_distance(void **state)
     tsr_volume_destroy(&volume);
 }
 
-/* Rician noise: in the background (I = 0) Rayleigh with mean sigma sqrt(pi/2) and variance (2 - pi/2) sigma^2; E[M^2] = I^2 + 2 sigma^2 everywhere. */
+/* Rician noise: in the background (I = 0) Rayleigh with mean sigma sqrt(pi/2) and variance (2 - pi/2) sigma^2;
+ * E[M^2] = I^2 + 2 sigma^2 everywhere. */
 static void rician_noise(void **state)
 {
     (void)state;
@@ -186,7 +192,8 @@ static void all_phantoms(void **state)
             varied += p[k] != p[0];
             if (info.kind != TSR_PHANTOM_IMAGE) assert_int_equal(((uint8_t *)tsr_volume_data(truth))[k], p[k] < 0);
         }
-        if (inside < 20 || inside > (int64_t)count - 20 || varied < 20) fail_msg("%s: %d voxels inside, %d differ", info.name, (int)inside, (int)varied);
+        if (inside < 20 || inside > (int64_t)count - 20 || varied < 20)
+            fail_msg("%s: %d voxels inside, %d differ", info.name, (int)inside, (int)varied);
         assert_true(strlen(info.description) > 10);
         assert_true(tsr_volume_geometry(a)->affine[1][1] == 1.5);
         tsr_volume_destroy(&b);
@@ -265,8 +272,14 @@ static void wrong_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_counts), cmocka_unit_test(distances_are_distances), cmocka_unit_test(ellipsoid_distance), cmocka_unit_test(rician_noise),
-        cmocka_unit_test(tumour), cmocka_unit_test(all_phantoms), cmocka_unit_test(frozen_bits), cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(golden_counts),
+        cmocka_unit_test(distances_are_distances),
+        cmocka_unit_test(ellipsoid_distance),
+        cmocka_unit_test(rician_noise),
+        cmocka_unit_test(tumour),
+        cmocka_unit_test(all_phantoms),
+        cmocka_unit_test(frozen_bits),
+        cmocka_unit_test(wrong_arguments),
     };
     return cmocka_run_group_tests_name("phantom", tests, NULL, NULL);
 }

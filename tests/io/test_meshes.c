@@ -335,6 +335,34 @@ static void limits_and_targets(void **state)
     tsr_mesh_destroy(&mesh);
 }
 
+static int stop_at(void *user, double fraction, const char *stage)
+{
+    (void)stage;
+    return fraction >= *(const double *)user;
+}
+
+static void cancelled(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "cancel.ply", "cancel.obj", "cancel.stl", "cancel.off" };
+    tsr_mesh *mesh, *failed;
+    require_ok(tsr_mesh_create(NULL, 200000, 100000, 0, &mesh));
+    for (int64_t i = 0; i < 600000; i++) tsr_mesh_vertices(mesh)[i] = (float)i;
+    for (uint32_t i = 0; i < 300000; i++) tsr_mesh_triangles(mesh)[i] = i % 200000;
+    for (int i = 0; i < 4; i++)
+        for (int late = 0; late < 2; late++) {
+            tsr_read_options options = TSR_READ_OPTIONS;
+            double fraction = late ? 0.4 : -1;
+            tsr_write_options write = TSR_WRITE_OPTIONS;
+            write.overwrite = 1;
+            options.progress = (tsr_progress){ stop_at, &fraction };
+            require_ok(tsr_mesh_write(mesh, path_of(names[i]), &write));
+            require_error(tsr_mesh_read(path_of(names[i]), &options, &failed), TSR_ERROR_CANCELLED, "cancelled");
+            assert_null(failed);
+        }
+    tsr_mesh_destroy(&mesh);
+}
+
 /* Numbers: strtod is the oracle for doubles, and float32 must survive 9 digits. */
 static void numbers(void **state)
 {
@@ -402,7 +430,7 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(round_trips), cmocka_unit_test(empty_meshes), cmocka_unit_test(ply_skips_and_reorders),
                                         cmocka_unit_test(ply_refuses), cmocka_unit_test(obj_forms),    cmocka_unit_test(obj_refuses),
                                         cmocka_unit_test(stl_welds),   cmocka_unit_test(off_variants), cmocka_unit_test(off_refuses),
-                                        cmocka_unit_test(recognises),  cmocka_unit_test(limits_and_targets), cmocka_unit_test(numbers),
-                                        cmocka_unit_test(printed_numbers) };
+                                        cmocka_unit_test(recognises),  cmocka_unit_test(limits_and_targets), cmocka_unit_test(cancelled),
+                                        cmocka_unit_test(numbers),     cmocka_unit_test(printed_numbers) };
     return cmocka_run_group_tests_name("meshes", tests, make_folder, remove_folder);
 }

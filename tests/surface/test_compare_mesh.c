@@ -80,7 +80,7 @@ static void tree_finds_the_nearest(void **state)
 {
     (void)state;
     uint64_t seed = test_seed();
-    enum { VERTICES = 300, TRIANGLES = 700, POINTS = 50 };
+    enum { VERTICES = 300, TRIANGLES = 700, POINTS = 12 };
     static float v[3 * VERTICES];
     static uint32_t t[3 * TRIANGLES];
     for (int i = 0; i < 3 * VERTICES; i++) v[i] = (float)(test_uniform(&seed) * (i % 3 == 2 ? 100 : 10));

@@ -1,0 +1,465 @@
+/* grid/tiles.c: host logic of the sorted tile list: memory, growth, loading, storing. */
+#include "grid/tiles.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grid/volume.h"
+
+enum { DEFAULT_EDGE = 8, FIRST_CAPACITY = 1024, MOST_CAPACITY = 1 << 30 };
+
+/* ---- memory: one list of the arrays of a pool ---------------------------------------------------------------------------------------- */
+
+struct array { void **pointer; size_t bytes; int copied; };
+
+enum { MOST_ARRAYS = 16 };
+
+/* The arrays that grow with the capacity, and their sizes; `copied` ones keep their content when they move. */
+static int pool_arrays(tsr_tile_pool *p, int64_t scratch_words, int payload, struct array out[MOST_ARRAYS])
+{
+    size_t n = (size_t)p->capacity, tile = sizeof(float) << (3 * p->log2_edge);
+    int count = 0;
+    for (int i = 0; i < 2; i++) {
+        out[count++] = (struct array){ (void **)&p->key[i], (n + 1) * sizeof(uint64_t), 1 };
+        out[count++] = (struct array){ (void **)&p->id[i], n * sizeof(uint32_t), 1 };
+        out[count++] = (struct array){ (void **)&p->phi[i], n * tile, 1 };
+    }
+    out[count++] = (struct array){ (void **)&p->neighbours, n * TSR_NEIGHBOUR_ROW * sizeof(uint32_t), 1 };
+    out[count++] = (struct array){ (void **)&p->activity, n * sizeof(uint32_t), 1 };
+    out[count++] = (struct array){ (void **)&p->key_of, n * sizeof(uint64_t), 1 };
+    out[count++] = (struct array){ (void **)&p->free_ids, n * sizeof(uint32_t), 1 };
+    out[count++] = (struct array){ (void **)&p->created_ids, n * sizeof(uint32_t), 1 };
+    out[count++] = (struct array){ (void **)&p->scratch, (size_t)scratch_words * sizeof(uint32_t), 0 };
+    if (payload) out[count++] = (struct array){ (void **)&p->payload, n * tile, 1 };
+    return count;
+}
+
+static void release_arrays(tsr_context *context, tsr_tile_pool *pool, int64_t scratch_words)
+{
+    struct array arrays[MOST_ARRAYS];
+    int count = pool_arrays(pool, scratch_words, pool->payload != NULL, arrays);
+    for (int i = 0; i < count; i++) {
+        tsr_device_release(context, *arrays[i].pointer, arrays[i].bytes);
+        *arrays[i].pointer = NULL;
+    }
+}
+
+/* Allocates every array of a pool whose capacity is set; all or nothing. `payload` != 0: that one too. */
+static tsr_status allocate_arrays(tsr_tiles *tiles, tsr_tile_pool *pool, int payload, int64_t *scratch_words, int64_t *bytes)
+{
+    struct array arrays[MOST_ARRAYS];
+    tsr_context *context = tiles->context;
+    *scratch_words = context->backend->tiles->scratch_words(pool);
+    pool->payload = NULL;
+    int count = pool_arrays(pool, *scratch_words, payload, arrays);
+    *bytes = 0;
+    for (int i = 0; i < count; i++) {
+        *bytes += (int64_t)arrays[i].bytes;
+        *arrays[i].pointer = NULL;
+    }
+    if (tiles->memory_limit > 0 && *bytes > tiles->memory_limit)
+        TSR_FAIL(TSR_ERROR_CAPACITY, "tile list: %d tiles need %lld bytes, the memory_limit is %lld; the last valid state is kept", pool->capacity,
+                 (long long)*bytes, (long long)tiles->memory_limit);
+    for (int i = 0; i < count; i++) {
+        tsr_status status = tsr_device_allocate(context, arrays[i].bytes, arrays[i].pointer);
+        if (status == TSR_OK) continue;
+        while (--i >= 0) tsr_device_release(context, *arrays[i].pointer, arrays[i].bytes);
+        TSR_FAIL(status == TSR_ERROR_MEMORY ? TSR_ERROR_CAPACITY : status, "tile list: no memory for %d tiles (%lld bytes); the last valid state is kept: %s",
+                 pool->capacity, (long long)*bytes, tsr_error_message());
+    }
+    return TSR_OK;
+}
+
+/* The content of `from` in the larger arrays of `to`. */
+static tsr_status move_arrays(tsr_context *context, tsr_tile_pool *to, tsr_tile_pool *from)
+{
+    struct array source[MOST_ARRAYS], target[MOST_ARRAYS];
+    int count = pool_arrays(from, 0, from->payload != NULL, source);
+    pool_arrays(to, 0, to->payload != NULL, target);
+    for (int i = 0; i < count; i++)
+        if (source[i].copied) TSR_TRY(context->backend->copy(context->queue, *target[i].pointer, *source[i].pointer, source[i].bytes));
+    return TSR_OK;
+}
+
+tsr_status tsr_tiles_reserve(tsr_tiles *tiles, int64_t capacity)
+{
+    if (capacity <= tiles->pool.capacity) return TSR_OK;
+    if (capacity > MOST_CAPACITY) TSR_FAIL(TSR_ERROR_CAPACITY, "tile list: %lld tiles asked for, at most %d are possible", (long long)capacity, (int)MOST_CAPACITY);
+    tsr_context *context = tiles->context;
+    tsr_tile_pool grown = tiles->pool;
+    int64_t scratch_words, bytes;
+    int32_t old = tiles->pool.capacity;
+    grown.capacity = (int32_t)capacity;
+    TSR_TRY(allocate_arrays(tiles, &grown, tiles->pool.payload != NULL, &scratch_words, &bytes));
+    tsr_status status = move_arrays(context, &grown, &tiles->pool);
+    if (status == TSR_OK) status = context->backend->tiles->grow(context->queue, &grown, old);
+    if (status != TSR_OK) {
+        release_arrays(context, &grown, scratch_words);
+        return status;
+    }
+    release_arrays(context, &tiles->pool, tiles->scratch_words);
+    tiles->pool = grown;
+    tiles->scratch_words = scratch_words;
+    tiles->bytes = bytes;
+    return TSR_OK;
+}
+
+tsr_status tsr_tiles_need_payload(tsr_tiles *tiles)
+{
+    if (tiles->pool.payload) return TSR_OK;
+    size_t bytes = (size_t)tiles->pool.capacity * (sizeof(float) << (3 * tiles->pool.log2_edge));
+    void *memory;
+    TSR_TRY(tsr_device_allocate(tiles->context, bytes, &memory));
+    tsr_status status = tiles->context->backend->fill(tiles->context->queue, memory, 0, bytes);
+    if (status != TSR_OK) {
+        tsr_device_release(tiles->context, memory, bytes);
+        return status;
+    }
+    tiles->pool.payload = (float *)memory;
+    tiles->bytes += (int64_t)bytes;
+    return TSR_OK;
+}
+
+/* ---- creation --------------------------------------------------------------------------------------------------------------------------- */
+
+static tsr_status set_domain(tsr_tile_pool *pool, tsr_size3 size)
+{
+    const int64_t extents[3] = { size.x, size.y, size.z };
+    for (int k = 0; k < 3; k++) {
+        int64_t tiles = (extents[k] + (1 << pool->log2_edge) - 1) >> pool->log2_edge;
+        if (extents[k] <= 0 || tiles >= TSR_KEY_BIAS || extents[k] > INT32_MAX / 2)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: domain has %lld voxels along %c, expected 1 to %d", (long long)extents[k], "xyz"[k],
+                     (TSR_KEY_BIAS - 1) << pool->log2_edge);
+        pool->domain[k] = (int32_t)extents[k];
+        pool->tiles[k] = (int32_t)tiles;
+    }
+    return TSR_OK;
+}
+
+static int64_t domain_tiles(const tsr_tile_pool *pool) { return (int64_t)pool->tiles[0] * pool->tiles[1] * pool->tiles[2]; }
+
+static tsr_status set_up(tsr_tiles *tiles, const tsr_tiles_options *o)
+{
+    tsr_tile_pool *pool = &tiles->pool;
+    tsr_context *context = tiles->context;
+    tsr_vec3 h = tsr_geometry_spacing(&tiles->geometry);
+    double smallest = fmin(h.x, fmin(h.y, h.z)), band = o->band != 0 ? o->band : 2.5 * smallest;
+    int32_t edge = o->edge ? o->edge : DEFAULT_EDGE;
+    if (edge != 4 && edge != 8) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: edge is %d, expected 4 or 8", o->edge);
+    if (!(band >= smallest && band <= 1000 * smallest))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: band is %g, expected 1 to 1000 voxels of %g", band, smallest);
+    if (o->capacity < 0 || o->capacity > MOST_CAPACITY)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: capacity is %lld, expected 0 to %d", (long long)o->capacity, (int)MOST_CAPACITY);
+    pool->log2_edge = edge == 8 ? 3 : 2;
+    pool->band = (float)band;
+    pool->spacing[0] = (float)h.x;
+    pool->spacing[1] = (float)h.y;
+    pool->spacing[2] = (float)h.z;
+    pool->bounded = o->domain.x != 0 || o->domain.y != 0 || o->domain.z != 0;
+    if (pool->bounded) TSR_TRY(set_domain(pool, o->domain));
+    if (o->index != TSR_TILES_SORTED && o->index != TSR_TILES_PAGED) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: index is %d, expected SORTED or PAGED", (int)o->index);
+    if (o->index == TSR_TILES_PAGED) {
+        if (!pool->bounded) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: a PAGED index needs a domain");
+        TSR_TRY(tsr_device_allocate(context, (size_t)domain_tiles(pool) * sizeof(uint32_t), (void **)&pool->table));
+    }
+    TSR_TRY(tsr_device_allocate(context, sizeof *pool->state, (void **)&pool->state));
+    pool->capacity = (int32_t)(o->capacity ? tsr_max64(o->capacity, 8) : FIRST_CAPACITY);
+    TSR_TRY(allocate_arrays(tiles, pool, 0, &tiles->scratch_words, &tiles->bytes));
+    TSR_TRY(context->backend->tiles->clear(context->queue, pool, TSR_TILE_OUTSIDE));
+    return TSR_OK;
+}
+
+tsr_status tsr_tiles_create(tsr_context *context, const tsr_geometry *geometry, const tsr_tiles_options *options, tsr_tiles **tiles)
+{
+    *tiles = NULL;
+    tsr_tiles_options own;
+    tsr_status status;
+    TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
+    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
+    if (geometry) TSR_TRY(tsr_geometry_check(geometry));
+    tsr_tiles *t = (tsr_tiles *)calloc(1, sizeof *t);
+    if (!t) TSR_FAIL(TSR_ERROR_MEMORY, "tile list: out of memory (%zu bytes asked for)", sizeof *t);
+    t->context = context;
+    t->geometry = geometry ? *geometry : tsr_geometry_make((tsr_vec3){ 1, 1, 1 }, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
+    t->memory_limit = own.memory_limit;
+    TSR_TRY_GOTO(set_up(t, &own), fail);
+    *tiles = t;
+    return TSR_OK;
+fail:
+    tsr_tiles_destroy(&t);
+    return status;
+}
+
+void tsr_tiles_destroy(tsr_tiles **tiles)
+{
+    if (!tiles || !*tiles) return;
+    tsr_tiles *t = *tiles;
+    *tiles = NULL;
+    if (t->pool.key[0]) release_arrays(t->context, &t->pool, t->scratch_words);
+    tsr_device_release(t->context, t->pool.state, sizeof *t->pool.state);
+    if (t->pool.table) tsr_device_release(t->context, t->pool.table, (size_t)domain_tiles(&t->pool) * sizeof(uint32_t));
+    free(t);
+}
+
+tsr_status tsr_tiles_read_state(const tsr_tiles *tiles, tsr_tile_state *state)
+{
+    TSR_TRY(tiles->context->backend->download(tiles->context->queue, state, tiles->pool.state, sizeof *state));
+    return TSR_OK;
+}
+
+/* ---- management --------------------------------------------------------------------------------------------------------------------------- */
+
+/* Room for what the last pass was short of, and some more. */
+static tsr_status grow_for(tsr_tiles *tiles, const tsr_tile_state *state)
+{
+    int64_t needed = (int64_t)tiles->pool.capacity + state->shortage, wanted = needed + needed / 4;
+    tsr_status status = tsr_tiles_reserve(tiles, wanted);
+    if (status == TSR_ERROR_CAPACITY) status = tsr_tiles_reserve(tiles, needed); /* as much as is really needed */
+    return status;
+}
+
+tsr_status tsr_tiles_manage(tsr_tiles *tiles)
+{
+    tsr_context *context = tiles->context;
+    tsr_tile_state state;
+    TSR_TRY(tsr_tiles_read_state(tiles, &state));
+    for (;;) {
+        if (state.shortage > 0) TSR_TRY(grow_for(tiles, &state));
+        TSR_TRY(context->backend->tiles->manage(context->queue, &tiles->pool));
+        TSR_TRY(tsr_tiles_read_state(tiles, &state));
+        if (state.managed) return TSR_OK;
+    }
+}
+
+/* ---- painting ------------------------------------------------------------------------------------------------------------------------------ */
+
+static int key_order(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Keys of the tiles that a sphere and the band around it meet, appended to *keys. */
+static tsr_status sphere_keys(const tsr_tile_pool *pool, const tsr_tiles_sphere *s, uint64_t **keys, int64_t *count, int64_t *room)
+{
+    const double centre[3] = { (double)s->x, (double)s->y, (double)s->z };
+    double reach = (double)s->radius + (double)pool->band;
+    int32_t low[3], high[3], edge = 1 << pool->log2_edge;
+    for (int k = 0; k < 3; k++) {
+        double h = (double)pool->spacing[k] * edge, a = floor((centre[k] - reach) / h) - 1, b = floor((centre[k] + reach) / h) + 1;
+        double first = pool->bounded ? 0 : -TSR_KEY_BIAS + 1, last = pool->bounded ? pool->tiles[k] - 1 : TSR_KEY_BIAS - 2;
+        if (!pool->bounded && (a < first || b > last)) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: a sphere reaches beyond the limits of the tile coordinates");
+        low[k] = (int32_t)fmax(a, first);
+        high[k] = (int32_t)fmin(b, last);
+    }
+    for (int32_t z = low[2]; z <= high[2]; z++)
+        for (int32_t y = low[1]; y <= high[1]; y++)
+            for (int32_t x = low[0]; x <= high[0]; x++) {
+                const int32_t t[3] = { x, y, z };
+                double nearest = 0;
+                for (int k = 0; k < 3; k++) { /* distance of the centre from the tile's box */
+                    double a = (double)t[k] * edge * (double)pool->spacing[k], b = a + (edge - 1) * (double)pool->spacing[k];
+                    double d = centre[k] < a ? a - centre[k] : centre[k] > b ? centre[k] - b : 0;
+                    nearest += d * d;
+                }
+                if (nearest > reach * reach) continue;
+                if (*count == *room) {
+                    int64_t more = 2 * *room + 1024;
+                    uint64_t *grown = (uint64_t *)realloc(*keys, (size_t)more * sizeof **keys);
+                    if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "tile list: out of memory for the tiles of a sphere");
+                    *keys = grown;
+                    *room = more;
+                }
+                (*keys)[(*count)++] = tsr_key_make(x, y, z);
+            }
+    return TSR_OK;
+}
+
+static tsr_status paint_with(tsr_tiles *tiles, const tsr_tiles_sphere *spheres, int32_t count, const uint64_t *keys, int64_t key_count, void *device)
+{
+    tsr_context *context = tiles->context;
+    const tsr_tiles_ops *ops = context->backend->tiles;
+    tsr_tile_state state;
+    uint64_t *device_keys = (uint64_t *)device;
+    tsr_tiles_sphere *device_spheres = (tsr_tiles_sphere *)(void *)(device_keys + key_count);
+    TSR_TRY(context->backend->upload(context->queue, device_keys, keys, (size_t)key_count * sizeof *keys));
+    TSR_TRY(context->backend->upload(context->queue, device_spheres, spheres, (size_t)count * sizeof *spheres));
+    TSR_TRY(tsr_tiles_read_state(tiles, &state));
+    TSR_TRY(tsr_tiles_reserve(tiles, state.count + key_count + TSR_TILE_FIRST));
+    TSR_TRY(ops->insert(context->queue, &tiles->pool, device_keys, (int32_t)key_count));
+    TSR_TRY(ops->paint(context->queue, &tiles->pool, device_spheres, count));
+    TSR_TRY(tsr_tiles_manage(tiles));
+    return TSR_OK;
+}
+
+tsr_status tsr_tiles_paint(tsr_tiles *tiles, const tsr_tiles_sphere *spheres, int32_t count)
+{
+    uint64_t *keys = NULL;
+    int64_t key_count = 0, room = 0;
+    void *device = NULL;
+    tsr_status status = TSR_OK;
+    for (int32_t i = 0; i < count && status == TSR_OK; i++) {
+        status = sphere_keys(&tiles->pool, &spheres[i], &keys, &key_count, &room);
+        if (status == TSR_OK && (i == count - 1 || key_count > 1 << 20)) { /* sorted and unique, now and then to bound the memory */
+            int64_t kept = 0;
+            qsort(keys, (size_t)key_count, sizeof *keys, key_order);
+            for (int64_t k = 0; k < key_count; k++)
+                if (k == 0 || keys[k] != keys[kept - 1]) keys[kept++] = keys[k];
+            key_count = kept;
+        }
+    }
+    if (status == TSR_OK && key_count > MOST_CAPACITY / 2) status = TSR_FAILED(TSR_ERROR_CAPACITY, "tile list: the spheres meet %lld tiles", (long long)key_count);
+    if (status == TSR_OK && key_count > 0) {
+        size_t bytes = (size_t)key_count * sizeof *keys + (size_t)count * sizeof *spheres;
+        status = tsr_device_allocate(tiles->context, bytes, &device);
+        if (status == TSR_OK) status = paint_with(tiles, spheres, count, keys, key_count, device);
+        tsr_device_release(tiles->context, device, bytes);
+    }
+    free(keys);
+    return status;
+}
+
+/* ---- dense fields ----------------------------------------------------------------------------------------------------------------------------- */
+
+static tsr_status load_with(tsr_tiles *tiles, const tsr_volume *field, tsr_tile_pool *pool, uint8_t *codes, int64_t *first_bad)
+{
+    tsr_context *context = tiles->context;
+    const tsr_tiles_ops *ops = context->backend->tiles;
+    tsr_tile_state state;
+    int64_t bad;
+    TSR_TRY(ops->load_classify(context->queue, pool, (const float *)field->data, codes, first_bad));
+    TSR_TRY(context->backend->download(context->queue, &bad, first_bad, sizeof bad));
+    if (bad != INT64_MAX)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "field: voxel (%lld, %lld, %lld) is not finite", (long long)(bad % field->size.x),
+                 (long long)(bad / field->size.x % field->size.y), (long long)(bad / field->size.x / field->size.y));
+    TSR_TRY(tsr_tiles_read_state(tiles, &state));
+    TSR_TRY(tsr_tiles_reserve(tiles, (int64_t)state.count + state.count / 4 + TSR_TILE_FIRST + 64));
+    int32_t bounded = tiles->pool.bounded;
+    int32_t domain[3], extent[3];
+    memcpy(domain, pool->domain, sizeof domain);
+    memcpy(extent, pool->tiles, sizeof extent);
+    *pool = tiles->pool;
+    pool->bounded = bounded;
+    memcpy(pool->domain, domain, sizeof domain);
+    memcpy(pool->tiles, extent, sizeof extent);
+    TSR_TRY(ops->load_fill(context->queue, pool, (const float *)field->data, codes));
+    TSR_TRY(tsr_tiles_manage(tiles));
+    return TSR_OK;
+}
+
+tsr_status tsr_tiles_load(tsr_tiles *tiles, const tsr_volume *field)
+{
+    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
+    tsr_context *context = tiles->context;
+    TSR_TRY(tsr_volume_require(context, field, "field"));
+    if (field->dtype != TSR_F32) TSR_FAIL(TSR_ERROR_ARGUMENT, "field: element type %s, expected f32", tsr_dtype_name(field->dtype));
+    tsr_tile_pool pool = tiles->pool;
+    if (pool.bounded && (field->size.x != pool.domain[0] || field->size.y != pool.domain[1] || field->size.z != pool.domain[2]))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "field: %lld x %lld x %lld voxels, the domain of the tile list has %d x %d x %d", (long long)field->size.x,
+                 (long long)field->size.y, (long long)field->size.z, pool.domain[0], pool.domain[1], pool.domain[2]);
+    if (!pool.bounded) TSR_TRY(set_domain(&pool, field->size)); /* the box the field covers */
+    size_t bytes = ((size_t)domain_tiles(&pool) + 7) / 8 * 8 + sizeof(int64_t);
+    void *memory;
+    TSR_TRY(tsr_device_allocate(context, bytes, &memory));
+    int64_t *first_bad = (int64_t *)memory;
+    tsr_status status = context->backend->tiles->clear(context->queue, &tiles->pool, TSR_TILE_OUTSIDE);
+    if (status == TSR_OK) status = load_with(tiles, field, &pool, (uint8_t *)(first_bad + 1), first_bad);
+    tsr_device_release(context, memory, bytes);
+    if (status != TSR_OK) { /* half a list is worse than none */
+        tsr_status cleared = context->backend->tiles->clear(context->queue, &tiles->pool, TSR_TILE_OUTSIDE);
+        (void)cleared;
+        return tsr_frame_at(status, __func__, __FILE__, __LINE__);
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_tiles_store(const tsr_tiles *tiles, tsr_volume *volume)
+{
+    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
+    TSR_TRY(tsr_volume_require(tiles->context, volume, "volume"));
+    if (volume->dtype != TSR_F32 && volume->dtype != TSR_U8)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "volume: element type %s, expected f32 (field) or u8 (mask)", tsr_dtype_name(volume->dtype));
+    const int32_t first[3] = { 0, 0, 0 };
+    const int64_t size[3] = { volume->size.x, volume->size.y, volume->size.z };
+    TSR_TRY(tiles->context->backend->tiles->store(tiles->context->queue, &tiles->pool, first, size, volume->dtype == TSR_F32 ? (float *)volume->data : NULL,
+                                                  volume->dtype == TSR_U8 ? (uint8_t *)volume->data : NULL));
+    return TSR_OK;
+}
+
+/* ---- questions ---------------------------------------------------------------------------------------------------------------------------------- */
+
+tsr_status tsr_tiles_describe(const tsr_tiles *tiles, tsr_tiles_info *info)
+{
+    tsr_tile_state state;
+    memset(info, 0, sizeof *info);
+    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
+    TSR_TRY(tsr_tiles_read_state(tiles, &state));
+    int64_t fixed = (int64_t)sizeof state + (tiles->pool.table ? domain_tiles(&tiles->pool) * (int64_t)sizeof(uint32_t) : 0);
+    *info = (tsr_tiles_info){ .count = state.count, .capacity = tiles->pool.capacity, .edge = 1 << tiles->pool.log2_edge, .band = (double)tiles->pool.band,
+                              .device_bytes = tiles->bytes + fixed, .active_voxels = state.active_voxels,
+                              .inside_voxels = state.inside_voxels + state.inside_absent };
+    return TSR_OK;
+}
+
+const tsr_geometry *tsr_tiles_geometry(const tsr_tiles *tiles) { return &tiles->geometry; }
+tsr_device tsr_tiles_device(const tsr_tiles *tiles) { return tiles->context->device; }
+
+tsr_status tsr_tiles_copy(const tsr_tiles *tiles, tsr_context *context, tsr_tiles **copy)
+{
+    *copy = NULL;
+    if (!tiles || !context) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list or context is NULL");
+    const tsr_tile_pool *from = &tiles->pool;
+    tsr_tiles_options options = TSR_TILES_OPTIONS;
+    options.edge = 1 << from->log2_edge;
+    options.index = from->table ? TSR_TILES_PAGED : TSR_TILES_SORTED;
+    if (from->bounded) options.domain = (tsr_size3){ from->domain[0], from->domain[1], from->domain[2] };
+    options.band = (double)from->band;
+    options.capacity = from->capacity;
+    options.memory_limit = tiles->memory_limit;
+    tsr_status status;
+    struct array source[MOST_ARRAYS], target[MOST_ARRAYS];
+    TSR_TRY(tsr_tiles_create(context, &tiles->geometry, &options, copy));
+    tsr_tile_pool *to = &(*copy)->pool;
+    to->band = from->band;
+    if (from->payload) TSR_TRY_GOTO(tsr_tiles_need_payload(*copy), fail);
+    tsr_tile_pool view = *from;
+    int count = pool_arrays(&view, 0, view.payload != NULL, source);
+    pool_arrays(to, 0, to->payload != NULL, target);
+    for (int i = 0; i < count; i++)
+        if (source[i].copied) TSR_TRY_GOTO(tsr_device_move(context, *target[i].pointer, tiles->context, *source[i].pointer, source[i].bytes), fail);
+    TSR_TRY_GOTO(tsr_device_move(context, to->state, tiles->context, from->state, sizeof *from->state), fail);
+    if (from->table)
+        TSR_TRY_GOTO(tsr_device_move(context, to->table, tiles->context, from->table, (size_t)domain_tiles(from) * sizeof(uint32_t)), fail);
+    return TSR_OK;
+fail:
+    tsr_tiles_destroy(copy);
+    return status;
+}
+
+tsr_status tsr_tiles_download(const tsr_tiles *tiles, int32_t (*coordinates)[3], float *values)
+{
+    tsr_tile_state state;
+    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
+    const tsr_tile_pool *pool = &tiles->pool;
+    tsr_context *context = tiles->context;
+    TSR_TRY(tsr_tiles_read_state(tiles, &state));
+    size_t n = (size_t)state.count, tile = (size_t)1 << (3 * pool->log2_edge);
+    if (n == 0) return TSR_OK;
+    uint64_t *keys = (uint64_t *)malloc(n * sizeof *keys);
+    uint32_t *ids = (uint32_t *)malloc(n * sizeof *ids);
+    tsr_status status = keys && ids ? TSR_OK : TSR_FAILED(TSR_ERROR_MEMORY, "tile list: out of memory to download %zu tiles", n);
+    if (status == TSR_OK) status = context->backend->download(context->queue, keys, pool->key[state.list], n * sizeof *keys);
+    if (status == TSR_OK) status = context->backend->download(context->queue, ids, pool->id[state.list], n * sizeof *ids);
+    for (size_t i = 0; i < n && status == TSR_OK; i++) {
+        if (coordinates) {
+            coordinates[i][0] = tsr_key_x(keys[i]);
+            coordinates[i][1] = tsr_key_y(keys[i]);
+            coordinates[i][2] = tsr_key_z(keys[i]);
+        }
+        if (values) status = context->backend->download(context->queue, values + i * tile, pool->phi[state.phi] + ids[i] * tile, tile * sizeof(float));
+    }
+    free(keys);
+    free(ids);
+    return status;
+}

@@ -1,0 +1,485 @@
+/* grid/tiles_cpu.c: the sorted tile list on the CPU.
+ *
+ * Management costs a look at two words for a quiet tile. Requests are collected, sorted and merged with the list; only created and removed
+ * tiles touch neighbour rows (spec levelset-gpu.md 2.6, fast path). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/parallel.h"
+#include "grid/tiles_halo.h"
+#include "grid/tiles_ops.h"
+
+enum { GRAIN = 256 };
+
+/* ---- scratch ------------------------------------------------------------------------------------------------------------------------------ */
+
+struct scratch {
+    uint64_t *requests; /* [capacity] */
+    uint32_t *removed;  /* [capacity] ids */
+    uint8_t *keep;      /* [capacity] */
+};
+
+static int64_t cpu_scratch_words(const tsr_tile_pool *pool) { return (int64_t)pool->capacity * 3 + pool->capacity / 4 + 1; }
+
+static struct scratch scratch_of(const tsr_tile_pool *pool)
+{
+    struct scratch s = { .requests = (uint64_t *)(void *)pool->scratch };
+    s.removed = (uint32_t *)(void *)(s.requests + pool->capacity);
+    s.keep = (uint8_t *)(s.removed + pool->capacity);
+    return s;
+}
+
+static int64_t voxels_of(const tsr_tile_pool *pool) { return (int64_t)1 << (3 * pool->log2_edge); }
+
+static void fill_values(float *to, float value, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) to[i] = value;
+}
+
+static float constant_value(const tsr_tile_pool *pool, uint32_t constant) { return constant == TSR_TILE_OUTSIDE ? pool->band : -pool->band; }
+
+/* ---- clear and grow ---------------------------------------------------------------------------------------------------------------------- */
+
+static void release_ids(const tsr_tile_pool *pool, int32_t from)
+{
+    tsr_tile_state *state = pool->state;
+    for (int32_t id = pool->capacity - 1; id >= from; id--) pool->free_ids[state->free_count++] = (uint32_t)id;
+}
+
+static void reset(const tsr_tile_pool *pool, int32_t background)
+{
+    int64_t voxels = voxels_of(pool);
+    tsr_tile_state *state = pool->state;
+    for (uint32_t id = 0; id < TSR_TILE_FIRST; id++) {
+        for (int b = 0; b < 2; b++) fill_values(pool->phi[b] + id * voxels, constant_value(pool, id), voxels);
+        if (pool->payload) fill_values(pool->payload + id * voxels, 0, voxels);
+        for (int i = 0; i < TSR_NEIGHBOUR_ROW; i++) pool->neighbours[id * TSR_NEIGHBOUR_ROW + (uint32_t)i] = id;
+        pool->activity[id] = id == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0;
+        pool->key_of[id] = TSR_KEY_END;
+    }
+    if (pool->table)
+        for (int64_t i = 0; i < (int64_t)pool->tiles[0] * pool->tiles[1] * pool->tiles[2]; i++) pool->table[i] = (uint32_t)background;
+    pool->key[0][0] = pool->key[1][0] = TSR_KEY_END;
+    state->free_count = 0;
+    state->background = background;
+    state->managed = 1;
+    release_ids(pool, TSR_TILE_FIRST);
+}
+
+static tsr_status cpu_clear(tsr_queue *queue, const tsr_tile_pool *pool, int32_t background)
+{
+    (void)queue;
+    memset(pool->state, 0, sizeof *pool->state);
+    if (background == TSR_TILE_INSIDE && pool->bounded) pool->state->inside_absent = (int64_t)pool->domain[0] * pool->domain[1] * pool->domain[2];
+    reset(pool, background);
+    return TSR_OK;
+}
+
+static tsr_status cpu_grow(tsr_queue *queue, const tsr_tile_pool *pool, int32_t old_capacity)
+{
+    (void)queue;
+    release_ids(pool, old_capacity);
+    pool->state->shortage = 0;
+    return TSR_OK;
+}
+
+/* ---- management ---------------------------------------------------------------------------------------------------------------------------- */
+
+struct pass {
+    const tsr_tile_pool *pool;
+    struct scratch s;
+    const uint64_t *keys;
+    const uint32_t *ids;
+    int64_t asked, removed; /* counted with atomics: only the sums matter, requests are sorted later */
+};
+
+static void request(struct pass *pass, uint64_t key)
+{
+    int64_t place = __atomic_fetch_add(&pass->asked, 1, __ATOMIC_RELAXED);
+    if (place < pass->pool->capacity) pass->s.requests[place] = key;
+}
+
+static int wanted_by_neighbour(const tsr_tile_pool *pool, const uint32_t *row)
+{
+    for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
+        if (d != TSR_TILE_MIDDLE && row[d] >= TSR_TILE_FIRST && tsr_request_mask(pool->activity[row[d]]) >> (26 - d) & 1u) return 1;
+    return 0;
+}
+
+static void mark_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    struct pass *pass = (struct pass *)user;
+    const tsr_tile_pool *pool = pass->pool;
+    int64_t removed = 0;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        uint32_t id = pass->ids[i], areas = pool->activity[id] & TSR_ACTIVITY_AREAS, wanted = tsr_request_mask(areas) & ~(1u << TSR_TILE_MIDDLE);
+        const uint32_t *row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
+        pass->s.keep[i] = (uint8_t)(areas != 0 || wanted_by_neighbour(pool, row));
+        removed += !pass->s.keep[i];
+        for (; wanted; wanted &= wanted - 1) {
+            int32_t d = __builtin_ctz(wanted);
+            if (row[d] >= TSR_TILE_FIRST) continue;
+            uint64_t key = pass->keys[i] + (uint64_t)tsr_key_offset(d);
+            if (tsr_tile_allowed(pool, key)) request(pass, key);
+        }
+    }
+    __atomic_fetch_add(&pass->removed, removed, __ATOMIC_RELAXED);
+}
+
+static int key_order(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static int32_t sort_unique(uint64_t *keys, int64_t count)
+{
+    int32_t kept = 0;
+    qsort(keys, (size_t)count, sizeof *keys, key_order);
+    for (int64_t i = 0; i < count; i++)
+        if (i == 0 || keys[i] != keys[kept - 1]) keys[kept++] = keys[i];
+    return kept;
+}
+
+/* The stored tile with this key in a list, or 0. */
+static uint32_t stored_tile(const tsr_tile_pool *pool, const uint64_t *keys, const uint32_t *ids, int32_t count, uint64_t key)
+{
+    if (pool->table) {
+        uint32_t id = tsr_tile_allowed(pool, key) ? pool->table[tsr_tile_linear(pool, key)] : 0;
+        return id >= TSR_TILE_FIRST ? id : 0;
+    }
+    int32_t at = tsr_key_lower_bound(keys, count, key);
+    return at < count && keys[at] == key ? ids[at] : 0;
+}
+
+static void remove_tile(const tsr_tile_pool *pool, uint64_t key, uint32_t id)
+{
+    uint32_t constant = pool->activity[id] & TSR_ACTIVITY_OUTSIDE ? TSR_TILE_OUTSIDE : TSR_TILE_INSIDE;
+    const uint32_t *row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
+    if (pool->table) pool->table[tsr_tile_linear(pool, key)] = constant;
+    if (constant == TSR_TILE_INSIDE) pool->state->inside_absent += tsr_tile_voxels(pool, key);
+    for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
+        if (d != TSR_TILE_MIDDLE && row[d] >= TSR_TILE_FIRST) pool->neighbours[(int64_t)row[d] * TSR_NEIGHBOUR_ROW + 26 - d] = constant;
+}
+
+/* Merges kept entries and new keys into the other list. Created tiles get an id and a row that is marked as not linked. */
+static void merge(struct pass *pass, int32_t created, int inserting)
+{
+    const tsr_tile_pool *pool = pass->pool;
+    tsr_tile_state *state = pool->state;
+    const uint64_t *fresh = pass->s.requests;
+    uint64_t *keys = pool->key[state->list ^ 1];
+    uint32_t *ids = pool->id[state->list ^ 1];
+    int32_t out = 0, u = 0, removed = 0;
+    for (int32_t i = 0; i <= state->count; i++) {
+        while (u < created && (i == state->count || fresh[u] < pass->keys[i])) {
+            uint32_t id = pool->free_ids[state->free_count - 1 - u];
+            if (inserting) {
+                uint32_t constant = tsr_tile_find(pool, pass->keys, pass->ids, state->count, state->background, fresh[u]);
+                pool->activity[id] = constant == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0;
+            }
+            pool->created_ids[u] = id;
+            pool->key_of[id] = fresh[u];
+            pool->neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE] = UINT32_MAX;
+            keys[out] = fresh[u++];
+            ids[out++] = id;
+        }
+        if (i == state->count) break;
+        if (pass->s.keep[i]) {
+            keys[out] = pass->keys[i];
+            ids[out++] = pass->ids[i];
+        } else {
+            pass->s.removed[removed++] = pass->ids[i];
+            remove_tile(pool, pass->keys[i], pass->ids[i]);
+        }
+    }
+    keys[out] = TSR_KEY_END;
+    state->count = out;
+    state->list ^= 1;
+    state->free_count -= created;
+    for (int32_t r = 0; r < removed; r++) pool->free_ids[state->free_count++] = pass->s.removed[r];
+    if (pool->table)
+        for (int32_t k = 0; k < created; k++) pool->table[tsr_tile_linear(pool, fresh[k])] = pool->created_ids[k];
+}
+
+/* Neighbour rows and values of the created tiles. */
+static void link_created(const tsr_tile_pool *pool, int32_t created, int inserting)
+{
+    tsr_tile_state *state = pool->state;
+    const uint64_t *keys = pool->key[state->list];
+    const uint32_t *ids = pool->id[state->list];
+    int64_t voxels = voxels_of(pool);
+    for (int32_t u = 0; u < created; u++) {
+        uint32_t id = pool->created_ids[u], *row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW, constant = TSR_TILE_OUTSIDE;
+        if (inserting && !(pool->activity[id] & TSR_ACTIVITY_OUTSIDE)) constant = TSR_TILE_INSIDE;
+        for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
+            if (d == TSR_TILE_MIDDLE) continue;
+            row[d] = stored_tile(pool, keys, ids, state->count, pool->key_of[id] + (uint64_t)tsr_key_offset(d));
+            if (row[d] == 0) continue;
+            uint32_t *other = pool->neighbours + (int64_t)row[d] * TSR_NEIGHBOUR_ROW;
+            if (other[TSR_TILE_MIDDLE] == UINT32_MAX) continue; /* created, too: looks for itself */
+            if (!inserting && other[26 - d] < TSR_TILE_FIRST) constant = other[26 - d];
+            other[26 - d] = id;
+        }
+        for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
+            if (d != TSR_TILE_MIDDLE && row[d] == 0) row[d] = constant;
+        if (constant == TSR_TILE_INSIDE) state->inside_absent -= tsr_tile_voxels(pool, pool->key_of[id]);
+        pool->activity[id] = inserting ? TSR_ACTIVITY_AREAS : constant == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0;
+        for (int b = 0; b < 2; b++) fill_values(pool->phi[b] + (int64_t)id * voxels, constant_value(pool, constant), voxels);
+    }
+    for (int32_t u = 0; u < created; u++) pool->neighbours[(int64_t)pool->created_ids[u] * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE] = pool->created_ids[u];
+}
+
+static void finish_pass(struct pass *pass, int inserting)
+{
+    const tsr_tile_pool *pool = pass->pool;
+    tsr_tile_state *state = pool->state;
+    int64_t total = pass->asked < pool->capacity ? pass->asked : pool->capacity, missing = pass->asked - total;
+    int32_t created = sort_unique(pass->s.requests, total);
+    if (created > state->free_count) missing += created - state->free_count;
+    state->created = state->removed = 0;
+    state->shortage = (int32_t)tsr_minl(missing, INT32_MAX);
+    state->managed = missing == 0;
+    if (missing) return;
+    state->quiet = created ? 0 : state->quiet + 1;
+    state->created = created;
+    state->removed = (int32_t)pass->removed;
+    if (created == 0 && pass->removed == 0) return;
+    merge(pass, created, inserting);
+    link_created(pool, created, inserting);
+}
+
+static tsr_status cpu_manage(tsr_queue *queue, const tsr_tile_pool *pool)
+{
+    const tsr_tile_state *state = pool->state;
+    if (state->shortage > 0) return TSR_OK;
+    struct pass pass = { pool, scratch_of(pool), pool->key[state->list], pool->id[state->list], 0, 0 };
+    tsr_parallel(queue->threads, state->count, 16 * GRAIN, mark_range, &pass);
+    finish_pass(&pass, 0);
+    return TSR_OK;
+}
+
+static tsr_status cpu_insert(tsr_queue *queue, const tsr_tile_pool *pool, const uint64_t *keys, int32_t count)
+{
+    const tsr_tile_state *state = pool->state;
+    (void)queue;
+    if (state->shortage > 0) return TSR_OK;
+    struct pass pass = { pool, scratch_of(pool), pool->key[state->list], pool->id[state->list], 0, 0 };
+    memset(pass.s.keep, 1, (size_t)state->count);
+    for (int32_t i = 0; i < count; i++)
+        if (tsr_tile_allowed(pool, keys[i]) && !stored_tile(pool, pass.keys, pass.ids, state->count, keys[i])) request(&pass, keys[i]);
+    finish_pass(&pass, 1);
+    return TSR_OK;
+}
+
+/* ---- activity and counts -------------------------------------------------------------------------------------------------------------------- */
+
+struct refresh { const tsr_tile_pool *pool; int64_t active, inside; };
+
+static void refresh_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    struct refresh *r = (struct refresh *)user;
+    const tsr_tile_pool *pool = r->pool;
+    const int32_t E = 1 << pool->log2_edge, H = E + 2;
+    int64_t active = 0, inside = 0;
+    float cube[TSR_CUBE_MOST];
+    (void)worker;
+    for (int64_t at = begin; at < end; at++) {
+        int32_t extent[3];
+        uint32_t id = pool->id[pool->state->list][at], areas = 0;
+        tsr_cube_gather(pool, pool->phi[pool->state->phi], pool->key[pool->state->list][at], id, cube, extent);
+        for (int32_t z = 0; z < extent[2]; z++)
+            for (int32_t y = 0; y < extent[1]; y++)
+                for (int32_t x = 0; x < extent[0]; x++) {
+                    const float *p = cube + ((z + 1) * H + y + 1) * H + x + 1;
+                    int in_band = p[0] > -pool->band && p[0] < pool->band;
+                    if (in_band || tsr_sign_change(p, H, H * H)) areas |= 1u << tsr_area(x, y, z, E);
+                    active += in_band;
+                    inside += p[0] < 0.0f;
+                }
+        pool->activity[id] = areas ? areas : cube[(H + 1) * H + 1] > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0;
+    }
+    __atomic_fetch_add(&r->active, active, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&r->inside, inside, __ATOMIC_RELAXED);
+}
+
+static tsr_status cpu_refresh(tsr_queue *queue, const tsr_tile_pool *pool)
+{
+    struct refresh r = { pool, 0, 0 };
+    tsr_parallel(queue->threads, pool->state->count, GRAIN, refresh_range, &r);
+    pool->state->active_voxels = r.active;
+    pool->state->inside_voxels = r.inside;
+    return TSR_OK;
+}
+
+/* ---- loading ----------------------------------------------------------------------------------------------------------------------------------- */
+
+struct load { const tsr_tile_pool *pool; const float *field; uint8_t *codes; int64_t first_bad, inside; int32_t count; };
+
+static int classify_voxel(const tsr_tile_pool *pool, const float *field, int64_t x, int64_t y, int64_t z)
+{
+    int64_t nx = pool->domain[0], ny = pool->domain[1], nz = pool->domain[2], at = (z * ny + y) * nx + x;
+    float v = field[at];
+    int in = v < 0.0f;
+    if (v > -pool->band && v < pool->band) return 1;
+    return (x > 0 && (field[at - 1] < 0.0f) != in) || (x + 1 < nx && (field[at + 1] < 0.0f) != in) || (y > 0 && (field[at - nx] < 0.0f) != in) ||
+           (y + 1 < ny && (field[at + nx] < 0.0f) != in) || (z > 0 && (field[at - nx * ny] < 0.0f) != in) || (z + 1 < nz && (field[at + nx * ny] < 0.0f) != in);
+}
+
+static void classify_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    struct load *load = (struct load *)user;
+    const tsr_tile_pool *pool = load->pool;
+    int64_t E = 1 << pool->log2_edge, nx = pool->domain[0], ny = pool->domain[1], nz = pool->domain[2], bad = INT64_MAX, inside_voxels = 0;
+    int32_t count = 0;
+    (void)worker;
+    for (int64_t t = begin; t < end; t++) {
+        int64_t x0 = t % pool->tiles[0] * E, y0 = t / pool->tiles[0] % pool->tiles[1] * E, z0 = t / pool->tiles[0] / pool->tiles[1] * E;
+        int stored = 0, inside = 0;
+        for (int64_t z = z0; z < tsr_minl(z0 + E, nz); z++)
+            for (int64_t y = y0; y < tsr_minl(y0 + E, ny); y++)
+                for (int64_t x = x0; x < tsr_minl(x0 + E, nx); x++) {
+                    float v = load->field[(z * ny + y) * nx + x];
+                    if (!isfinite(v)) bad = tsr_minl(bad, (z * ny + y) * nx + x);
+                    if (!stored) stored = classify_voxel(pool, load->field, x, y, z);
+                    inside |= v < 0.0f;
+                }
+        load->codes[t] = (uint8_t)(stored ? 2 : inside ? 1 : 0);
+        count += stored;
+        if (!stored && inside) inside_voxels += tsr_tile_voxels(pool, tsr_key_make((int32_t)(x0 / E), (int32_t)(y0 / E), (int32_t)(z0 / E)));
+    }
+    __atomic_fetch_add(&load->count, count, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&load->inside, inside_voxels, __ATOMIC_RELAXED);
+    for (int64_t old = __atomic_load_n(&load->first_bad, __ATOMIC_RELAXED); bad < old;)
+        if (__atomic_compare_exchange_n(&load->first_bad, &old, bad, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) break;
+}
+
+static tsr_status cpu_load_classify(tsr_queue *queue, const tsr_tile_pool *pool, const float *field, uint8_t *codes, int64_t *first_bad)
+{
+    struct load load = { pool, field, codes, INT64_MAX, 0, 0 };
+    tsr_parallel(queue->threads, (int64_t)pool->tiles[0] * pool->tiles[1] * pool->tiles[2], GRAIN, classify_range, &load);
+    *first_bad = load.first_bad;
+    pool->state->count = load.count;
+    pool->state->inside_absent = load.inside;
+    return TSR_OK;
+}
+
+static void values_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct load *load = (const struct load *)user;
+    const tsr_tile_pool *pool = load->pool;
+    int64_t E = 1 << pool->log2_edge, V = E * E * E, nx = pool->domain[0], ny = pool->domain[1], nz = pool->domain[2];
+    (void)worker;
+    for (int64_t at = begin; at < end; at++) {
+        uint64_t key = pool->key[0][at];
+        int64_t id = TSR_TILE_FIRST + at, x0 = tsr_key_x(key) * E, y0 = tsr_key_y(key) * E, z0 = tsr_key_z(key) * E;
+        float *to = pool->phi[0] + id * V;
+        for (int64_t i = 0; i < V; i++) {
+            int64_t x = tsr_minl(x0 + i % E, nx - 1), y = tsr_minl(y0 + i / E % E, ny - 1), z = tsr_minl(z0 + i / (E * E), nz - 1);
+            to[i] = tsr_clampf(load->field[(z * ny + y) * nx + x], -pool->band, pool->band);
+        }
+        memcpy(pool->phi[1] + id * V, to, (size_t)V * sizeof *to);
+        for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
+            uint64_t other = key + (uint64_t)tsr_key_offset(d);
+            int32_t x = tsr_key_x(other), y = tsr_key_y(other), z = tsr_key_z(other);
+            uint32_t entry = TSR_TILE_OUTSIDE;
+            if (x >= 0 && y >= 0 && z >= 0 && x < pool->tiles[0] && y < pool->tiles[1] && z < pool->tiles[2]) {
+                uint8_t code = load->codes[tsr_tile_linear(pool, other)];
+                entry = code == 2 ? TSR_TILE_FIRST + (uint32_t)tsr_key_lower_bound(pool->key[0], load->count, other) : code;
+            }
+            pool->neighbours[id * TSR_NEIGHBOUR_ROW + d] = entry;
+        }
+    }
+}
+
+static tsr_status cpu_load_fill(tsr_queue *queue, const tsr_tile_pool *pool, const float *field, const uint8_t *codes)
+{
+    tsr_tile_state *state = pool->state;
+    int32_t count = 0, tiles[3] = { pool->tiles[0], pool->tiles[1], pool->tiles[2] };
+    struct load load = { .pool = pool, .field = field, .count = state->count };
+    union { const uint8_t *from; uint8_t *to; } same = { .from = codes }; /* classify writes what this only reads */
+    load.codes = same.to;
+    reset(pool, TSR_TILE_OUTSIDE);
+    for (int32_t z = 0; z < tiles[2]; z++)
+        for (int32_t y = 0; y < tiles[1]; y++)
+            for (int32_t x = 0; x < tiles[0]; x++) {
+                int64_t t = ((int64_t)z * tiles[1] + y) * tiles[0] + x;
+                if (codes[t] == 2) {
+                    uint32_t id = TSR_TILE_FIRST + (uint32_t)count;
+                    pool->key[0][count] = pool->key_of[id] = tsr_key_make(x, y, z);
+                    pool->id[0][count++] = id;
+                    if (pool->table) pool->table[t] = id;
+                } else if (pool->table) {
+                    pool->table[t] = codes[t];
+                }
+            }
+    pool->key[0][count] = TSR_KEY_END;
+    state->list = state->phi = 0;
+    state->free_count = pool->capacity - TSR_TILE_FIRST - count;
+    state->quiet = 0;
+    tsr_parallel(queue->threads, count, GRAIN, values_range, &load);
+    return cpu_refresh(queue, pool);
+}
+
+/* ---- painting and dense output ------------------------------------------------------------------------------------------------------------------ */
+
+struct paint { const tsr_tile_pool *pool; const tsr_tiles_sphere *spheres; int32_t count; };
+
+static void paint_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct paint *paint = (const struct paint *)user;
+    const tsr_tile_pool *pool = paint->pool;
+    int32_t E = 1 << pool->log2_edge, V = E * E * E, list = pool->state->list;
+    (void)worker;
+    for (int64_t at = begin; at < end; at++) {
+        uint64_t key = pool->key[list][at];
+        float *phi = pool->phi[pool->state->phi] + (int64_t)pool->id[list][at] * V;
+        for (int32_t i = 0; i < V; i++)
+            phi[i] = tsr_paint(phi[i], tsr_key_x(key) * E + i % E, tsr_key_y(key) * E + i / E % E, tsr_key_z(key) * E + i / (E * E), pool->spacing,
+                               pool->band, paint->spheres, paint->count);
+    }
+}
+
+static tsr_status cpu_paint(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_tiles_sphere *spheres, int32_t count)
+{
+    struct paint paint = { pool, spheres, count };
+    tsr_parallel(queue->threads, pool->state->count, GRAIN, paint_range, &paint);
+    return cpu_refresh(queue, pool);
+}
+
+struct store { const tsr_tile_pool *pool; int32_t first[3]; int64_t size[3]; float *field; uint8_t *mask; };
+
+/* One row of tiles' voxels: z fixed, y a range of rows. */
+static void store_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct store *s = (const struct store *)user;
+    const tsr_tile_pool *pool = s->pool;
+    const tsr_tile_state *state = pool->state;
+    int32_t E = 1 << pool->log2_edge, V = E * E * E;
+    (void)worker;
+    for (int64_t r = begin; r < end; r++) {
+        int64_t y = r % s->size[1] + s->first[1], z = r / s->size[1] + s->first[2], to = r * s->size[0];
+        for (int64_t x = 0; x < s->size[0];) {
+            int64_t wx = x + s->first[0], kx = wx >> pool->log2_edge, inside_x = wx - kx * E, n = tsr_minl(E - inside_x, s->size[0] - x);
+            uint32_t id = tsr_tile_find(pool, pool->key[state->list], pool->id[state->list], state->count, state->background,
+                                        tsr_key_make((int32_t)kx, (int32_t)(y >> pool->log2_edge), (int32_t)(z >> pool->log2_edge)));
+            const float *from = pool->phi[state->phi] + (int64_t)id * V + ((z & (E - 1)) * E + (y & (E - 1))) * E + inside_x;
+            for (int64_t i = 0; i < n; i++)
+                if (s->field) s->field[to + x + i] = from[i];
+                else s->mask[to + x + i] = from[i] < 0.0f;
+            x += n;
+        }
+    }
+}
+
+static tsr_status cpu_store(tsr_queue *queue, const tsr_tile_pool *pool, const int32_t first[3], const int64_t size[3], float *field, uint8_t *mask)
+{
+    struct store s = { pool, { first[0], first[1], first[2] }, { size[0], size[1], size[2] }, field, mask };
+    tsr_parallel(queue->threads, size[1] * size[2], 64, store_range, &s);
+    return TSR_OK;
+}
+
+const tsr_tiles_ops tsr_tiles_cpu = { .scratch_words = cpu_scratch_words, .clear = cpu_clear, .load_classify = cpu_load_classify, .load_fill = cpu_load_fill,
+                                      .insert = cpu_insert, .paint = cpu_paint, .refresh = cpu_refresh, .manage = cpu_manage, .grow = cpu_grow, .store = cpu_store };

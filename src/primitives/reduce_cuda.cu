@@ -1,0 +1,191 @@
+/* primitives/reduce_cuda.cu: one block per tile of 65536 elements, then one block over the tiles; and the table of this room. */
+#include "primitives/primitives_cuda.h"
+
+enum { REDUCE_THREADS = 256, FINAL_THREADS = 1024 };
+
+/* What a thread sums in (at most 256 elements), the order it compares in, and that order from and to keys. */
+template <class T> struct element;
+#define UNSIGNED_ELEMENT(T, S, O)                                                              \
+    template <> struct element<T> {                                                            \
+        typedef S sum;                                                                         \
+        typedef O order;                                                                       \
+        TSR_INSIDE static order load(T v, order) { return v; }                                            \
+        TSR_INSIDE static uint64_t key(order o) { return o; }                                             \
+        TSR_INSIDE static order of_key(uint64_t k) { return (order)k; }                                   \
+    };
+#define SIGNED_ELEMENT(T, S, O, value)                                                         \
+    template <> struct element<T> {                                                            \
+        typedef S sum;                                                                         \
+        typedef O order;                                                                       \
+        TSR_INSIDE static order load(T v, order neutral) { (void)neutral; return value; }                 \
+        TSR_INSIDE static uint64_t key(order o) { return tsr_key_signed(o); }                             \
+        TSR_INSIDE static order of_key(uint64_t k) { return (order)tsr_key_order(k); }                    \
+    };
+UNSIGNED_ELEMENT(uint8_t, uint32_t, uint32_t)
+UNSIGNED_ELEMENT(uint16_t, uint32_t, uint32_t)
+UNSIGNED_ELEMENT(uint32_t, uint64_t, uint32_t)
+UNSIGNED_ELEMENT(uint64_t, uint64_t, uint64_t)
+SIGNED_ELEMENT(int8_t, int32_t, int32_t, v)
+SIGNED_ELEMENT(int16_t, int32_t, int32_t, v)
+SIGNED_ELEMENT(int32_t, int64_t, int32_t, v)
+SIGNED_ELEMENT(int64_t, int64_t, int64_t, v)
+SIGNED_ELEMENT(float, double, int32_t, tsr_order_f32(v, neutral))
+SIGNED_ELEMENT(double, double, int64_t, tsr_order_f64(v, neutral))
+
+template <int R> TSR_DEVICE_FN uint64_t merge(uint64_t a, uint64_t b)
+{
+    return R == TSR_REDUCE_SUM ? a + b : R == TSR_REDUCE_MIN ? (b < a ? b : a) : (b > a ? b : a);
+}
+
+/* All threads call it; thread 0 gets the result. `shared` has a value per warp. */
+template <int R> TSR_DEVICE_FN uint64_t merge_block(uint64_t v, uint64_t *shared)
+{
+    const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x / 32u, warps = blockDim.x / 32u;
+    for (int step = 16; step > 0; step /= 2) v = merge<R>(v, __shfl_xor_sync(TSR_WARP_ALL, v, step));
+    if (lane == 0) shared[warp] = v;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        for (uint32_t w = 1; w < warps; w++) v = merge<R>(v, shared[w]);
+    return v;
+}
+
+/* Sums and extrema of integers, extrema of floats. */
+template <class T, int R> TSR_KERNEL(reduce_tiles)(const T *data, int64_t count, uint64_t neutral, uint64_t *tiles)
+{
+    typedef element<T> E;
+    enum { N = 16 / sizeof(T), ROW = REDUCE_THREADS * N };
+    TSR_SHARED(uint64_t, warp_value, 32);
+    const int64_t first = (int64_t)blockIdx.x * TSR_TILE_ELEMENTS, left = count - first;
+    const typename E::order none = E::of_key(neutral);
+    typename E::order best = none;
+    typename E::sum sum = 0;
+    if (left >= TSR_TILE_ELEMENTS && tsr_pack_aligned<T, N>(data)) {
+        const tsr_pack<T, N> *packs = (const tsr_pack<T, N> *)(const void *)(data + first);
+#pragma unroll 8
+        for (int row = 0; row < TSR_TILE_ELEMENTS / ROW; row++) {
+            const tsr_pack<T, N> p = packs[row * REDUCE_THREADS + threadIdx.x];
+#pragma unroll
+            for (int e = 0; e < N; e++) {
+                const typename E::order o = E::load(p.v[e], none);
+                if (R == TSR_REDUCE_SUM) sum += p.v[e];
+                else if (R == TSR_REDUCE_MIN) best = o < best ? o : best;
+                else best = o > best ? o : best;
+            }
+        }
+    } else {
+        for (int64_t i = threadIdx.x; i < left && i < TSR_TILE_ELEMENTS; i += REDUCE_THREADS) {
+            const typename E::order o = E::load(data[first + i], none);
+            if (R == TSR_REDUCE_SUM) sum += data[first + i];
+            else if (R == TSR_REDUCE_MIN) best = o < best ? o : best;
+            else best = o > best ? o : best;
+        }
+    }
+    uint64_t v = merge_block<R>(R == TSR_REDUCE_SUM ? (uint64_t)sum : E::key(best), warp_value);
+    if (threadIdx.x == 0) tiles[blockIdx.x] = v;
+}
+
+template <int R> TSR_KERNEL(reduce_final)(const uint64_t *tiles, int64_t count, uint64_t neutral, tsr_dtype dtype, uint64_t *result)
+{
+    TSR_SHARED(uint64_t, warp_value, 32);
+    uint64_t v = neutral;
+    for (int64_t i = threadIdx.x; i < count; i += FINAL_THREADS) v = merge<R>(v, tiles[i]);
+    v = merge_block<R>(v, warp_value);
+    if (threadIdx.x == 0) *result = tsr_reduce_decode((tsr_reduction)R, dtype, v);
+}
+
+/* Folds 1024 lanes in shared memory; the sum is lane[0]. */
+TSR_DEVICE_FN void fold(double *lane)
+{
+    for (uint32_t step = TSR_TILE_LANES / 2; step > 0; step /= 2) {
+        __syncthreads();
+        for (uint32_t l = threadIdx.x; l < step; l += blockDim.x) lane[l] += lane[l + step];
+    }
+}
+
+/* Sums of floats by the fixed tree. Also the last step, with one block whose tile is all there is. */
+template <class T> TSR_KERNEL(sum_lanes)(const T *data, int64_t count, int64_t tile, double *tiles)
+{
+    enum { N = 16 / sizeof(T), ROW = REDUCE_THREADS * N, ROWS = TSR_TILE_LANES / ROW };
+    TSR_SHARED(double, lane, TSR_TILE_LANES);
+    const int64_t first = (int64_t)blockIdx.x * tile, left = count - first < tile ? count - first : tile;
+    const bool aligned = tsr_pack_aligned<T, N>(data);
+    double sum[ROWS][N] = {};
+#pragma unroll 8
+    for (int64_t i = 0; i < left; i += TSR_TILE_LANES)
+#pragma unroll
+        for (int row = 0; row < ROWS; row++) {
+            const int64_t at = i + row * ROW + (int64_t)threadIdx.x * N;
+            if (aligned && at + N <= left) {
+                const tsr_pack<T, N> p = *(const tsr_pack<T, N> *)(const void *)(data + first + at);
+#pragma unroll
+                for (int e = 0; e < N; e++) sum[row][e] += (double)p.v[e];
+            } else {
+#pragma unroll
+                for (int e = 0; e < N; e++)
+                    if (at + e < left) sum[row][e] += (double)data[first + at + e];
+            }
+        }
+    for (int row = 0; row < ROWS; row++)
+        for (int e = 0; e < N; e++) lane[row * ROW + threadIdx.x * N + e] = sum[row][e];
+    fold(lane);
+    __syncthreads();
+    if (threadIdx.x == 0) tiles[blockIdx.x] = lane[0];
+}
+
+static size_t cuda_reduce_bytes(int64_t count) { return (size_t)tsr_tile_count(count) * sizeof(uint64_t); }
+
+template <class T> static void launch_sum(tsr_queue *queue, const void *data, int64_t count, tsr_reduced *result, void *workspace)
+{
+    const int64_t tiles = tsr_tile_count(count);
+    if (tiles)
+        TSR_LAUNCH(queue, sum_lanes<T>, (uint32_t)tiles, REDUCE_THREADS, 0, (const T *)data, count, (int64_t)TSR_TILE_ELEMENTS, (double *)workspace);
+    TSR_LAUNCH(queue, sum_lanes<double>, 1, REDUCE_THREADS, 0, (const double *)workspace, tiles, tiles, &result->f);
+}
+
+template <class T, int R> static void launch_reduce(tsr_queue *queue, tsr_dtype dtype, const void *data, int64_t count, tsr_reduced *result, void *work)
+{
+    const int64_t tiles = tsr_tile_count(count);
+    const uint64_t neutral = tsr_reduce_neutral((tsr_reduction)R, dtype);
+    void (*kernel)(const T *, int64_t, uint64_t, uint64_t *) = reduce_tiles<T, R>;
+    void (*last)(const uint64_t *, int64_t, uint64_t, tsr_dtype, uint64_t *) = reduce_final<R>;
+    if (tiles) TSR_LAUNCH(queue, kernel, (uint32_t)tiles, REDUCE_THREADS, 0, (const T *)data, count, neutral, (uint64_t *)work);
+    TSR_LAUNCH(queue, last, 1, FINAL_THREADS, 0, (const uint64_t *)work, tiles, neutral, dtype, &result->u);
+}
+
+template <class T> static void launch_integer(tsr_queue *queue, tsr_reduction r, tsr_dtype dtype, const void *data, int64_t count, tsr_reduced *result,
+                                              void *work)
+{
+    if (r == TSR_REDUCE_SUM) launch_reduce<T, TSR_REDUCE_SUM>(queue, dtype, data, count, result, work);
+    else if (r == TSR_REDUCE_MIN) launch_reduce<T, TSR_REDUCE_MIN>(queue, dtype, data, count, result, work);
+    else launch_reduce<T, TSR_REDUCE_MAX>(queue, dtype, data, count, result, work);
+}
+template <class T> static void launch_float(tsr_queue *queue, tsr_reduction r, tsr_dtype dtype, const void *data, int64_t count, tsr_reduced *result,
+                                            void *work)
+{
+    if (r == TSR_REDUCE_SUM) launch_sum<T>(queue, data, count, result, work);
+    else if (r == TSR_REDUCE_MIN) launch_reduce<T, TSR_REDUCE_MIN>(queue, dtype, data, count, result, work);
+    else launch_reduce<T, TSR_REDUCE_MAX>(queue, dtype, data, count, result, work);
+}
+
+static tsr_status cuda_reduce(tsr_queue *queue, tsr_reduction r, tsr_dtype dtype, const void *data, int64_t count, tsr_reduced *result, void *work)
+{
+    switch (dtype) {
+    case TSR_U8: launch_integer<uint8_t>(queue, r, dtype, data, count, result, work); break;
+    case TSR_I8: launch_integer<int8_t>(queue, r, dtype, data, count, result, work); break;
+    case TSR_U16: launch_integer<uint16_t>(queue, r, dtype, data, count, result, work); break;
+    case TSR_I16: launch_integer<int16_t>(queue, r, dtype, data, count, result, work); break;
+    case TSR_U32: launch_integer<uint32_t>(queue, r, dtype, data, count, result, work); break;
+    case TSR_I32: launch_integer<int32_t>(queue, r, dtype, data, count, result, work); break;
+    case TSR_U64: launch_integer<uint64_t>(queue, r, dtype, data, count, result, work); break;
+    case TSR_I64: launch_integer<int64_t>(queue, r, dtype, data, count, result, work); break;
+    case TSR_F32: launch_float<float>(queue, r, dtype, data, count, result, work); break;
+    default: launch_float<double>(queue, r, dtype, data, count, result, work); break;
+    }
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+extern "C" const tsr_primitives_ops tsr_primitives_cuda = {
+    cuda_reduce_bytes, cuda_reduce, tsr_cuda_scan_bytes, tsr_cuda_scan, tsr_cuda_select_bytes, tsr_cuda_select, tsr_cuda_count,
+    tsr_cuda_sort_bytes, tsr_cuda_sort, tsr_cuda_sort_own, tsr_cuda_histogram,
+};
