@@ -75,8 +75,8 @@ static tsr_status dense_create(tsr_context *context, const tsr_volume *volume, c
     if (tsr_volume_dtype(volume) != TSR_F32 || slope != 1 || intercept != 0) {
         d->owned_bytes = (size_t)tsr_volume_count(volume) * 4;
         TSR_TRY_GOTO(tsr_device_allocate(context, d->owned_bytes, (void **)&d->owned), fail);
-        TSR_TRY_GOTO(context->backend->volume->convert(context->queue, tsr_volume_data_const(volume), tsr_volume_dtype(volume), d->owned, TSR_F32,
-                                                       tsr_volume_count(volume), slope, intercept), fail);
+        const tsr_source source = { tsr_volume_data_const(volume), tsr_volume_dtype(volume), slope, intercept };
+        TSR_TRY_GOTO(context->backend->volume->convert(context->queue, &source, d->owned, TSR_F32, tsr_volume_count(volume)), fail);
         d->values = d->owned;
     }
     d->host_range = (float *)malloc((size_t)d->brick_count * 8);
