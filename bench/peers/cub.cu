@@ -1,6 +1,7 @@
 /* bench/peers/cub.cu: the same work done by CUB, as a small library that bench_primitives opens. Device pointers of any other CUDA runtime of
  * the process are good here: both use the device's primary context. Each function queues one call on this library's own stream. */
 #include <cub/cub.cuh>
+#include <thrust/iterator/counting_iterator.h>
 #include <stdint.h>
 
 static cudaStream_t stream;
@@ -31,6 +32,7 @@ struct is_nonzero {
     __device__ uint32_t operator()(uint8_t v) const { return v != 0; }
 };
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 int peer_synchronize(void) { return cudaStreamSynchronize(stream) != cudaSuccess; }
@@ -65,7 +67,7 @@ int peer_scan_u8(const uint8_t *data, int64_t n, uint32_t *sums)
 int peer_select_u8(const uint8_t *data, int64_t n, uint32_t *indices, uint64_t *found)
 {
     return with_memory([=](void *m, size_t &bytes) {
-        return cub::DeviceSelect::If(m, bytes, cub::CountingInputIterator<uint32_t>(0), indices, found, n, byte_kept{ data }, stream);
+        return cub::DeviceSelect::If(m, bytes, thrust::counting_iterator<uint32_t>(0), indices, found, n, byte_kept{ data }, stream);
     });
 }
 int peer_count_u8(const uint8_t *data, int64_t n, uint32_t *found)

@@ -66,6 +66,8 @@ struct scheduler {
     std::vector<fibre *> free_fibres, all_fibres;
     const std::function<void()> *body;
     cuda_thread *current;
+    size_t next, done;      /* first thread of the block not yet begun; threads that have left the kernel */
+    uint32_t warps_waiting; /* bit per warp: some lane waits in a warp function */
     const char *failure;
     ~scheduler()
     {
@@ -111,16 +113,32 @@ static void leave_fibre(bool last)
 #endif
 }
 
-/* A fibre lives on: when its thread is done it waits to be given another one. */
+/* Gives the fibre the next thread of the block that has not begun. */
+static bool begin_thread(scheduler &s, fibre *f)
+{
+    if (s.next == s.threads.size() || s.failure) return false;
+    s.current = &s.threads[s.next++];
+    s.current->on = f;
+    threadIdx = s.current->index;
+    return true;
+}
+
+/* A fibre lives on: when its thread is done it goes on with the next one (a kernel without barriers is a plain loop here), and when there
+ * is none it waits for the next block. */
 static void fibre_main(void)
 {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(nullptr, &main_stack, &main_stack_bytes);
 #endif
+    scheduler &s = scheduler_;
     for (;;) {
-        (*scheduler_.body)();
-        scheduler_.current->state = DONE;
-        leave_fibre(false);
+        (*s.body)();
+        fibre *own = s.current->on;
+        s.current->state = DONE;
+        s.done++;
+        cuda_thread *ended = s.current;
+        if (begin_thread(s, own)) ended->on = nullptr;
+        else leave_fibre(false);
     }
 }
 
@@ -155,6 +173,7 @@ static uint64_t thread_wait(thread_state state, tsr_emu_function function, uint3
     t->mask = mask;
     t->value = value;
     t->wanted = wanted;
+    if (state == WAIT_WARP) scheduler_.warps_waiting |= 1u << ((size_t)(t - scheduler_.threads.data()) / 32);
     leave_fibre(false);
     return t->result;
 }
@@ -187,7 +206,9 @@ static uint64_t combine(tsr_emu_function function, uint64_t a, uint64_t b)
 static void finish_warps(scheduler &s)
 {
     size_t count = s.threads.size();
-    for (size_t first = 0; first < count; first += 32) {
+    for (uint32_t waiting = s.warps_waiting; waiting; waiting &= waiting - 1) {
+        size_t first = (size_t)__builtin_ctz(waiting) * 32;
+        bool left = false;
         size_t lanes = std::min<size_t>(32, count - first);
         cuda_thread *t = &s.threads[first];
         for (size_t i = 0; i < lanes; i++) {
@@ -221,6 +242,8 @@ static void finish_warps(scheduler &s)
             for (size_t k = 0; k < lanes; k++)
                 if ((mask >> k) & 1u) t[k].state = READY;
         }
+        for (size_t i = 0; i < lanes; i++) left |= t[i].state == WAIT_WARP;
+        if (!left) s.warps_waiting &= ~(1u << (first / 32));
     }
 }
 
@@ -243,39 +266,46 @@ static void finish_block(scheduler &s)
     }
 }
 
+/* Runs the current thread until it waits or, with all that follow it in the same fibre, is done. */
+static void enter(scheduler &s)
+{
+    fibre *f = s.current->on;
+    threadIdx = s.current->index;
+    switch_context(&s.main, &f->registers, f->stack, STACK_BYTES, false);
+    if (s.current->state != DONE) return;
+    s.current->on = nullptr;
+    s.free_fibres.push_back(f);
+}
+
 static void run_block(scheduler &s, dim3 threads)
 {
-    size_t count = (size_t)threads.x * threads.y * threads.z, done = 0;
+    size_t count = (size_t)threads.x * threads.y * threads.z;
     s.threads.assign(count, cuda_thread());
+    s.next = s.done = 0;
+    s.warps_waiting = 0;
     for (size_t i = 0; i < count; i++)
         s.threads[i].index = { (uint32_t)(i % threads.x), (uint32_t)(i / threads.x % threads.y), (uint32_t)(i / threads.x / threads.y) };
-    while (done < count && !s.failure) {
-        bool progress = false;
-        for (cuda_thread &t : s.threads) {
-            if (t.state != READY) continue;
-            progress = true;
-            if (!t.on) {
-                if (s.free_fibres.empty()) t.on = fibre_create();
-                else {
-                    t.on = s.free_fibres.back();
-                    s.free_fibres.pop_back();
-                }
-            }
-            s.current = &t;
-            threadIdx = t.index;
-            switch_context(&s.main, &t.on->registers, t.on->stack, STACK_BYTES, false);
-            if (t.state != DONE) continue;
-            done++;
-            s.free_fibres.push_back(t.on);
-            t.on = nullptr;
+    while (s.next < count && !s.failure) {
+        fibre *f;
+        if (s.free_fibres.empty()) f = fibre_create();
+        else {
+            f = s.free_fibres.back();
+            s.free_fibres.pop_back();
         }
+        begin_thread(s, f);
+        enter(s);
+    }
+    while (s.done < count && !s.failure) {
         finish_warps(s);
-        if (!progress || done < count) finish_block(s);
-        if (!progress && !s.failure && done < count) {
-            bool any = false;
-            for (const cuda_thread &t : s.threads) any |= t.state == READY;
-            if (!any) s.failure = "deadlock: some threads wait at a barrier that others never reach";
+        finish_block(s);
+        bool progress = false;
+        for (size_t i = 0; i < count && !s.failure; i++) {
+            if (s.threads[i].state != READY) continue;
+            progress = true;
+            s.current = &s.threads[i];
+            enter(s);
         }
+        if (!progress && !s.failure) s.failure = "deadlock: some threads wait at a barrier that others never reach";
     }
     for (cuda_thread &t : s.threads) t.on = nullptr; /* after a failure suspended fibres are abandoned, and never reused */
 }
