@@ -26,10 +26,13 @@ template <class F> static int with_memory(F call)
 
 struct byte_kept {
     const uint8_t *data;
-    __device__ bool operator()(uint32_t i) const { return data[i] != 0; }
+    __device__ __host__ bool operator()(uint32_t i) const { return data[i] != 0; }
+};
+struct add_u32 {
+    __device__ __host__ uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
 };
 struct is_nonzero {
-    __device__ uint32_t operator()(uint8_t v) const { return v != 0; }
+    __device__ __host__ uint32_t operator()(uint8_t v) const { return v != 0; }
 };
 
 #pragma GCC visibility push(default)
@@ -47,7 +50,7 @@ void peer_release(void)
 int peer_sum_u8(const uint8_t *data, int64_t n, uint32_t *result)
 {
     return with_memory([=](void *m, size_t &bytes) {
-        return cub::DeviceReduce::Reduce(m, bytes, data, result, n, [] __device__(uint32_t a, uint32_t b) { return a + b; }, 0u, stream);
+        return cub::DeviceReduce::Reduce(m, bytes, data, result, n, add_u32{}, 0u, stream);
     });
 }
 int peer_sum_f32(const float *data, int64_t n, float *result)
@@ -61,7 +64,7 @@ int peer_scan_u32(const uint32_t *data, int64_t n, uint32_t *sums)
 int peer_scan_u8(const uint8_t *data, int64_t n, uint32_t *sums)
 {
     return with_memory([=](void *m, size_t &bytes) {
-        return cub::DeviceScan::ExclusiveScan(m, bytes, data, sums, [] __device__(uint32_t a, uint32_t b) { return a + b; }, 0u, n, stream);
+        return cub::DeviceScan::ExclusiveScan(m, bytes, data, sums, add_u32{}, 0u, n, stream);
     });
 }
 int peer_select_u8(const uint8_t *data, int64_t n, uint32_t *indices, uint64_t *found)
@@ -73,8 +76,7 @@ int peer_select_u8(const uint8_t *data, int64_t n, uint32_t *indices, uint64_t *
 int peer_count_u8(const uint8_t *data, int64_t n, uint32_t *found)
 {
     return with_memory([=](void *m, size_t &bytes) {
-        return cub::DeviceReduce::TransformReduce(m, bytes, data, found, n, [] __device__(uint32_t a, uint32_t b) { return a + b; }, is_nonzero{}, 0u,
-                                                  stream);
+        return cub::DeviceReduce::TransformReduce(m, bytes, data, found, n, add_u32{}, is_nonzero{}, 0u, stream);
     });
 }
 int peer_histogram_u8(const uint8_t *data, int64_t n, uint32_t *counts)
