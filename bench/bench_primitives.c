@@ -44,7 +44,8 @@ static void *random_array(size_t bytes, double percent)
                 memcpy(host + i, &r, 8);
             }
         else
-            for (size_t i = 0; i < BLOCK; i++) host[i] = (double)(random_next(&seed) >> 11) * 0x1p-53 * 100.0 < percent ? (unsigned char)(1 + i % 255) : 0;
+            for (size_t i = 0; i < BLOCK; i++)
+                host[i] = (double)(random_next(&seed) >> 11) * 0x1p-53 * 100.0 < percent ? (unsigned char)(1 + i % 255) : 0;
         if (tsr_device_move(s.b.context, memory + done, NULL, host, part) != TSR_OK) exit(1);
     }
     free(host);

@@ -83,7 +83,8 @@ TSR_KERNEL(shuffles)(int *out, int width)
     out[4 * t] = __shfl_sync(TSR_WARP_ALL, t, 3, width);
     out[4 * t + 1] = __shfl_up_sync(TSR_WARP_ALL, t, 2u, width);
     out[4 * t + 2] = __shfl_down_sync(TSR_WARP_ALL, t, 2u, width);
-    out[4 * t + 3] = (int)__shfl_xor_sync(TSR_WARP_ALL, (int64_t)t << 40, 5, width) | (int)(__shfl_xor_sync(TSR_WARP_ALL, (int64_t)t << 40, 5, width) >> 40);
+    const int64_t far = __shfl_xor_sync(TSR_WARP_ALL, (int64_t)t << 40, 5, width);
+    out[4 * t + 3] = (int)far | (int)(far >> 40);
 }
 static void warp_shuffles(void **)
 {

@@ -84,8 +84,10 @@ static void selection_overflows(void **state)
     for (uint32_t i = 0; i < 8; i++) assert_int_equal(host[i], i);
     require_error(tsr_select_indices(context, (tsr_predicate){ TSR_KEEP_RANGE, NAN, 1 }, TSR_U8, data, 500, TSR_U32, indices, 8, found, work, bytes),
                   TSR_ERROR_ARGUMENT, "expected two numbers");
-    require_error(tsr_select_indices(context, keep, TSR_I32, data, 500, TSR_U32, indices, 8, found, work, bytes), TSR_ERROR_ARGUMENT, "u8, u16 or f32");
-    require_error(tsr_select_indices(context, keep, TSR_U8, data, (int64_t)1 << 33, TSR_U32, indices, 8, found, work, bytes), TSR_ERROR_ARGUMENT, "u64");
+    require_error(tsr_select_indices(context, keep, TSR_I32, data, 500, TSR_U32, indices, 8, found, work, bytes), TSR_ERROR_ARGUMENT,
+                  "u8, u16 or f32");
+    require_error(tsr_select_indices(context, keep, TSR_U8, data, (int64_t)1 << 33, TSR_U32, indices, 8, found, work, bytes), TSR_ERROR_ARGUMENT,
+                  "u64");
     require_error(tsr_select_indices(context, keep, TSR_U8, data, 500, TSR_U32, indices, 8, found, work, bytes - 1), TSR_ERROR_ARGUMENT, "workspace");
     require_error(tsr_select_values(context, data, data, 3, 500, indices, 8, found, work, bytes), TSR_ERROR_ARGUMENT, "value_bytes is 3");
     require_error(tsr_count(context, keep, TSR_U8, NULL, 500, found), TSR_ERROR_ARGUMENT, "data is NULL");
@@ -103,14 +105,16 @@ static void wrong_arguments(void **state)
     char *odd = (char *)memory + 1;
     require_error(tsr_reduce_workspace(NULL, 5, &bytes), TSR_ERROR_ARGUMENT, "context is NULL");
     require_error(tsr_scan_workspace(context, -1, &bytes), TSR_ERROR_ARGUMENT, "count is -1");
-    require_error(tsr_reduce(context, (tsr_reduction)9, TSR_U8, memory, 4, (tsr_reduced *)memory, memory, 4096), TSR_ERROR_ARGUMENT, "reduction is 9");
+    require_error(tsr_reduce(context, (tsr_reduction)9, TSR_U8, memory, 4, (tsr_reduced *)memory, memory, 4096), TSR_ERROR_ARGUMENT,
+                  "reduction is 9");
     require_error(tsr_reduce(context, TSR_REDUCE_SUM, TSR_U32, odd, 4, (tsr_reduced *)memory, memory, 4096), TSR_ERROR_ARGUMENT, "not aligned");
     require_error(tsr_scan(context, TSR_SCAN_INCLUSIVE, TSR_U64, memory, 4, TSR_U32, memory, memory, 4096), TSR_ERROR_ARGUMENT, "u64 for u64");
     require_error(tsr_scan(context, TSR_SCAN_INCLUSIVE, TSR_F32, memory, 4, TSR_U32, memory, memory, 4096), TSR_ERROR_ARGUMENT, "f32");
     require_error(tsr_sort_workspace(context, TSR_U8, 0, 4, &bytes), TSR_ERROR_ARGUMENT, "u32 or u64");
     require_error(tsr_sort(context, TSR_U32, memory, memory + 8, NULL, NULL, 4, 5, 33, memory, 4096), TSR_ERROR_ARGUMENT, "bits 5 to 33");
     require_error(tsr_sort(context, TSR_U32, memory, memory, NULL, NULL, 4, 0, 32, memory, 4096), TSR_ERROR_ARGUMENT, "same array");
-    require_error(tsr_sort(context, TSR_U32, memory, memory + 8, (uint32_t *)memory, NULL, 4, 0, 32, memory, 4096), TSR_ERROR_ARGUMENT, "one is NULL");
+    require_error(tsr_sort(context, TSR_U32, memory, memory + 8, (uint32_t *)memory, NULL, 4, 0, 32, memory, 4096), TSR_ERROR_ARGUMENT,
+                  "one is NULL");
     require_error(tsr_histogram(context, TSR_U8, memory, 4, 3, 3, 10, TSR_U32, memory), TSR_ERROR_ARGUMENT, "lower below upper");
     require_error(tsr_histogram(context, TSR_U8, memory, 4, 0, INFINITY, 10, TSR_U32, memory), TSR_ERROR_ARGUMENT, "finite");
     require_error(tsr_histogram(context, TSR_U8, memory, 4, 0, 3, 0, TSR_U32, memory), TSR_ERROR_ARGUMENT, "0 bins");

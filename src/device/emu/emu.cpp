@@ -240,7 +240,8 @@ static void finish_warps(scheduler &s)
             for (size_t k = 0; k < lanes; k++) {
                 if (!((mask >> k) & 1u)) continue;
                 if (t[k].function == TSR_EMU_BALLOT) t[k].result = ballot;
-                else if (t[k].function == TSR_EMU_SHUFFLE) t[k].result = t[k].wanted < lanes && (mask >> t[k].wanted & 1u) ? t[t[k].wanted].value : 0x7fc0dead7fc0deadull;
+                else if (t[k].function == TSR_EMU_SHUFFLE) t[k].result = t[k].wanted < lanes && (mask >> t[k].wanted & 1u)
+                    ? t[t[k].wanted].value : 0x7fc0dead7fc0deadull;
                 else t[k].result = total;
             }
             for (size_t k = 0; k < lanes; k++)
