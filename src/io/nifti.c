@@ -323,7 +323,7 @@ static tsr_status write_metadata(tsr_nifti *h, const tsr_volume *volume, const c
             TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: metadata %s is %g, which the field cannot hold", path, key, value);
         tsr_nifti_set(h, (tsr_nifti_id)i, 0, value);
     }
-    if (!tsr_volume_meta(volume, "nifti.xyzt_units")) tsr_nifti_set(h, NIFTI_XYZT_UNITS, 0, 2); /* millimetres */
+    if (!tsr_volume_meta(volume, "nifti.sform_code") && !tsr_volume_meta(volume, "nifti.xyzt_units")) tsr_nifti_set(h, NIFTI_XYZT_UNITS, 0, 2); /* millimetres, unless a NIfTI file left it open */
     for (int i = 0; i < NIFTI_TEXTS; i++) {
         snprintf(key, sizeof key, "nifti.%s", tsr_nifti_texts[i].name);
         const char *value = tsr_volume_meta(volume, key);
