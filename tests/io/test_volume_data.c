@@ -8,7 +8,9 @@
 static double voxel(const tsr_volume *volume, int64_t i)
 {
     const void *data = tsr_volume_data_const(volume);
-    return tsr_volume_dtype(volume) == TSR_I16 ? ((const int16_t *)data)[i] : tsr_volume_dtype(volume) == TSR_U8 ? ((const uint8_t *)data)[i] : (double)((const float *)data)[i];
+    return tsr_volume_dtype(volume) == TSR_I16  ? ((const int16_t *)data)[i]
+           : tsr_volume_dtype(volume) == TSR_U8 ? ((const uint8_t *)data)[i]
+                                                : (double)((const float *)data)[i];
 }
 
 static void check_ramp(const tsr_volume *volume)
@@ -85,7 +87,10 @@ static void data_in_several_files(void **state)
         char text[512];
         tsr_volume *volume;
         snprintf(text, sizeof text, "%s", headers[i][1]);
-        if (!*text) snprintf(text, sizeof text, "NDims = 3\nObjectType = Image\nDimSize = 5 4 3\nElementType = MET_UCHAR\nHeaderSize = 19\nElementDataFile = %s\n", scratch("skipped.dat"));
+        if (!*text)
+            snprintf(text, sizeof text,
+                     "NDims = 3\nObjectType = Image\nDimSize = 5 4 3\nElementType = MET_UCHAR\nHeaderSize = 19\nElementDataFile = %s\n",
+                     scratch("skipped.dat"));
         scratch_write(headers[i][0], text, strlen(text));
         require_ok(tsr_volume_read(scratch(headers[i][0]), NULL, &volume));
         check_ramp(volume);
@@ -144,7 +149,8 @@ static void real_data(void **state)
         tsr_size3 size = tsr_volume_size(volume);
         assert_int_equal(tsr_volume_dtype(volume), files[i].dtype);
         assert_true(size.x == files[i].size.x && size.y == files[i].size.y && size.z == files[i].size.z);
-        assert_int_equal(crc32(0, (const Bytef *)tsr_volume_data(volume), (uInt)((size_t)tsr_volume_count(volume) * tsr_dtype_size(files[i].dtype))), files[i].crc);
+        assert_int_equal(crc32(0, (const Bytef *)tsr_volume_data(volume), (uInt)((size_t)tsr_volume_count(volume) * tsr_dtype_size(files[i].dtype))),
+                         files[i].crc);
         for (int c = 0; c < 4; c++) assert_true(tsr_volume_geometry(volume)->affine[0][c] == files[i].m[c]);
         assert_int_equal(tsr_volume_geometry(volume)->space, files[i].space);
         tsr_volume_destroy(&volume);
