@@ -22,7 +22,7 @@ extern "C" {
 
 typedef struct tsr_read_options {
     size_t struct_size;
-    const char *format;      /* force a format by name ("nifti", "nrrd", "metaimage", "inrimage", "raw", "png", "ply", "stl", "obj", "off"); NULL = recognise */
+    const char *format;      /* force a format: "nifti", "nrrd", "metaimage", "inrimage", "raw", "png", "ply", "stl", "obj", "off"; NULL = recognise */
     int64_t memory_limit;    /* refuse files whose data need more bytes; 0 = physical memory, mapped files apart */
     tsr_size3 raw_shape;     /* raw only: extents */
     tsr_dtype raw_dtype;     /* raw only */

@@ -84,7 +84,7 @@ static void data_in_several_files(void **state)
     }
     scratch_write("skipped.dat", skipped, 79);
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
-        char text[512];
+        char text[1024];
         tsr_volume *volume;
         snprintf(text, sizeof text, "%s", headers[i][1]);
         if (!*text)
@@ -116,7 +116,7 @@ static void nrrd_without_directions(void **state)
         { "spacings: nan\n", 1, 0 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char text[512];
+        char text[1024];
         tsr_volume *volume;
         int length = snprintf(text, sizeof text, "NRRD0002\ntype: uchar\ndimension: 1\nsizes: 5\n%sencoding: raw\n\nabcde", cases[i].fields);
         scratch_write("n.nrrd", text, (size_t)length);
