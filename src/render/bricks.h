@@ -18,14 +18,14 @@ TSR_HD tsr_range tsr_range_add(tsr_range r, float v) /* NaN changes nothing */
 
 enum { TSR_BRICK_SAMPLES = 9 * 9 * 9 }; /* corners of the cells of a brick */
 
-/* Adds sample i of a brick to its range; counts NaN voxels of the brick's own 8^3. */
+/* Adds sample i of a brick to its range; counts the NaN voxels that no brick after it has. */
 TSR_HD tsr_range tsr_range_sample(const float *values, const int32_t size[3], const int32_t bricks[3], int64_t brick, int32_t i, tsr_range r, uint32_t *nan)
 {
     int32_t bx = (int32_t)(brick % bricks[0]), by = (int32_t)(brick / bricks[0] % bricks[1]), bz = (int32_t)(brick / ((int64_t)bricks[0] * bricks[1]));
     int32_t dx = i % 9, dy = i / 9 % 9, dz = i / 81, x = 8 * bx + dx, y = 8 * by + dy, z = 8 * bz + dz;
     if (x >= size[0] || y >= size[1] || z >= size[2]) return r;
     float v = values[((int64_t)z * size[1] + y) * size[0] + x];
-    *nan += (uint32_t)(v != v && dx < 8 && dy < 8 && dz < 8);
+    *nan += (uint32_t)(v != v && (dx < 8 || x == size[0] - 1) && (dy < 8 || y == size[1] - 1) && (dz < 8 || z == size[2] - 1));
     return tsr_range_add(r, v);
 }
 

@@ -13,7 +13,7 @@ static void dense_release(tsr_context *context, tsr_dense **dense)
     tsr_dense *d = *dense;
     *dense = NULL;
     if (!d || --d->users > 0) return;
-    tsr_device_release(context, d->owned, d->owned_bytes);
+    tsr_volume_destroy(&d->owned);
     tsr_device_release(context, d->range, (size_t)d->brick_count * 8);
     free(d->host_range);
     free(d);
@@ -73,11 +73,8 @@ static tsr_status dense_create(tsr_context *context, const tsr_volume *volume, c
     tsr_volume_scaling(volume, &slope, &intercept);
     d->values = (const float *)tsr_volume_data_const(volume);
     if (tsr_volume_dtype(volume) != TSR_F32 || slope != 1 || intercept != 0) {
-        d->owned_bytes = (size_t)tsr_volume_count(volume) * 4;
-        TSR_TRY_GOTO(tsr_device_allocate(context, d->owned_bytes, (void **)&d->owned), fail);
-        const tsr_source source = { tsr_volume_data_const(volume), tsr_volume_dtype(volume), slope, intercept };
-        TSR_TRY_GOTO(context->backend->volume->convert(context->queue, &source, d->owned, TSR_F32, tsr_volume_count(volume)), fail);
-        d->values = d->owned;
+        TSR_TRY_GOTO(tsr_volume_convert(context, volume, TSR_F32, &d->owned), fail);
+        d->values = (const float *)tsr_volume_data_const(d->owned);
     }
     d->host_range = (float *)malloc((size_t)d->brick_count * 8);
     if (!d->host_range) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, fail, "scene: out of host memory for the ranges of %lld bricks", (long long)d->brick_count);
@@ -481,7 +478,7 @@ tsr_status tsr_scene_describe(const tsr_scene *s, tsr_scene_info *info)
     if (s->table) info->device_bytes += (int64_t)s->tile_bricks[0] * s->tile_bricks[1] * s->tile_bricks[2] * 4;
     const tsr_dense *held[2] = { s->source, s->surface == s->source ? NULL : s->surface };
     for (int i = 0; i < 2; i++)
-        if (held[i]) info->device_bytes += (int64_t)held[i]->owned_bytes + held[i]->brick_count * 8;
+        if (held[i]) info->device_bytes += (held[i]->owned ? tsr_volume_count(held[i]->owned) * 4 : 0) + held[i]->brick_count * 8;
     if (s->source) info->device_bytes += 2 * (int64_t)align_up((size_t)s->source->brick_count);
     return TSR_OK;
 }

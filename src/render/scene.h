@@ -5,7 +5,6 @@
 #include "grid/mesh.h"
 #include "grid/tiles.h"
 #include "grid/volume.h"
-#include "grid/volume_ops.h"
 #include "render/render_ops.h"
 #include "tessera/render.h"
 
@@ -19,9 +18,8 @@ struct tsr_picture {
 typedef struct tsr_dense {
     int32_t users;
     const tsr_volume *volume;  /* what it was made of, only compared */
-    const float *values;       /* device: the volume's own or `owned` */
-    float *owned;
-    size_t owned_bytes;
+    const float *values;       /* device: the volume's own or that of `owned` */
+    tsr_volume *owned;
     tsr_geometry geometry;
     int32_t size[3], bricks[3];
     int64_t brick_count;
