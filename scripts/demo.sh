@@ -39,7 +39,7 @@ else
     name="phantom_tumour (the MRI could not be fetched)"
     tessera make phantom_tumour --size 181,217,181 --noise 0.05 --seed 1 --force -o "$input" --truth "$truth"
     # shellcheck disable=SC2054
-    parameters=(--sphere 90,108,90,6 --target 0.7 --epsilon 0.15 --alpha 0.7)
+    parameters=(--sphere 118,91,82,8 --target 0.7 --epsilon 0.2 --alpha 0.7) # in the tumour
 fi
 
 start=$(date +%s.%N)
