@@ -38,7 +38,6 @@ typedef struct tsr_frame {
     float clip_offset;
     int32_t region;            /* 0 all, 1 inside, 2 outside */
 
-    tsr_transfer_linear transfer;
     int32_t shaded;
     float extinction;          /* opacity exponent per world unit */
     float gradient_low, gradient_high;

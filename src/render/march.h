@@ -199,7 +199,8 @@ TSR_HD float tsr_region_weight(const tsr_frame *frame, tsr_float3 p)
 
 /* Adds emission and absorption of the source in [t0, t1] to premultiplied *c with opacity *alpha, front to back. Sample k stands for the piece
  * [k, k + 1) dt of the ray, cut at t0 and t1, and is taken at the middle of the whole piece. */
-TSR_HD void tsr_accumulate(const tsr_frame *frame, const tsr_ray *ray, float t0, float t1, float shift, tsr_float3 *c, float *alpha)
+TSR_HD void tsr_accumulate(const tsr_frame *frame, const tsr_transfer_linear *transfer, const tsr_ray *ray, float t0, float t1, float shift,
+                           tsr_float3 *c, float *alpha)
 {
     const tsr_field *f = &frame->volume;
     tsr_ray r = tsr_field_ray(f, ray);
@@ -220,17 +221,17 @@ TSR_HD void tsr_accumulate(const tsr_frame *frame, const tsr_ray *ray, float t0,
             float length = tsr_minf(begin + frame->dt, t1) - tsr_maxf(begin, t0);
             tsr_float3 ip = tsr_along3(r.o, r.d, t), color, gradient = { 0.0f, 0.0f, 0.0f };
             float slope = 0.0f;
-            if (frame->transfer.needs_gradient) {
+            if (transfer->needs_gradient) {
                 gradient = tsr_field_gradient(f, ip);
                 slope = tsr_sqrt(tsr_dot3(gradient, gradient));
             }
-            float a = tsr_transfer_evaluate(&frame->transfer, tsr_field_value(f, ip), slope, &color);
+            float a = tsr_transfer_evaluate(transfer, tsr_field_value(f, ip), slope, &color);
             if (!(a > 0.0f) || !(length > 0.0f)) continue;
             if (frame->region) a *= tsr_region_weight(frame, tsr_along3(ray->o, ray->d, t));
             a = 1.0f - tsr_exp2(frame->extinction * length * tsr_log2(tsr_maxf(1.0f - a, 1.0e-6f)));
             if (!(a > 0.0f)) continue;
             if (frame->shaded) {
-                if (!frame->transfer.needs_gradient) {
+                if (!transfer->needs_gradient) {
                     gradient = tsr_field_gradient(f, ip);
                     slope = tsr_sqrt(tsr_dot3(gradient, gradient));
                 }

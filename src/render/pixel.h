@@ -90,7 +90,8 @@ TSR_HD void tsr_quad_hit(const tsr_frame *frame, const tsr_ray *ray, tsr_hit *hi
     hit->normal = frame->clip_normal;
 }
 
-TSR_HD void tsr_ray_color(const tsr_frame *frame, const tsr_ray *ray, float shift, tsr_float3 *c, float *alpha, float *depth)
+TSR_HD void tsr_ray_color(const tsr_frame *frame, const tsr_transfer_linear *transfer, const tsr_ray *ray, float shift, tsr_float3 *c, float *alpha,
+                          float *depth)
 {
     float s0 = frame->t_near, s1 = TSR_FLOAT_BIG, v0 = frame->t_near, v1 = TSR_FLOAT_BIG;
     int32_t entered = 0, ignored = 0;
@@ -107,15 +108,15 @@ TSR_HD void tsr_ray_color(const tsr_frame *frame, const tsr_ray *ray, float shif
     tsr_hit hit = { TSR_HIT_NONE, TSR_FLOAT_BIG, { 0.0f, 0.0f, 0.0f } };
     if (surface) hit = tsr_surface_hit(frame, ray, s0, s1, entered, shift);
     if (frame->clip && frame->clip_face == TSR_FACE_QUAD && frame->volume.kind == TSR_FIELD_DENSE) tsr_quad_hit(frame, ray, &hit);
-    if (volume) tsr_accumulate(frame, ray, v0, tsr_minf(v1, hit.t), shift, c, alpha);
+    if (volume) tsr_accumulate(frame, transfer, ray, v0, tsr_minf(v1, hit.t), shift, c, alpha);
     if (hit.kind == TSR_HIT_NONE) return;
     float opacity = hit.kind == TSR_HIT_PLANE ? 1.0f : frame->opacity;
     if (*alpha < 0.998f) tsr_over(c, alpha, tsr_hit_color(frame, ray, &hit), opacity);
-    if (opacity < 1.0f && volume) tsr_accumulate(frame, ray, tsr_maxf(v0, hit.t), v1, shift, c, alpha);
+    if (opacity < 1.0f && volume) tsr_accumulate(frame, transfer, ray, tsr_maxf(v0, hit.t), v1, shift, c, alpha);
     *depth = tsr_minf(*depth, hit.t + frame->depth_shift);
 }
 
-TSR_HD tsr_pixel tsr_frame_pixel(const tsr_frame *frame, int32_t x, int32_t y)
+TSR_HD tsr_pixel tsr_frame_pixel(const tsr_frame *frame, const tsr_transfer_linear *transfer, int32_t x, int32_t y)
 {
     tsr_pixel out = { 0.0f, 0.0f, 0.0f, 0.0f, TSR_FLOAT_BIG };
     float share = 1.0f / (float)frame->samples, mean = share * share;
@@ -129,7 +130,7 @@ TSR_HD tsr_pixel tsr_frame_pixel(const tsr_frame *frame, int32_t x, int32_t y)
             tsr_ray ray;
             ray.o = frame->orthographic ? at : frame->origin;
             ray.d = frame->orthographic ? frame->forward : tsr_normalize3(at, frame->forward);
-            tsr_ray_color(frame, &ray, shift, &c, &alpha, &out.depth);
+            tsr_ray_color(frame, transfer, &ray, shift, &c, &alpha, &out.depth);
             if (!frame->transparent) tsr_over(&c, &alpha, background, 1.0f);
             out.r += c.x;
             out.g += c.y;

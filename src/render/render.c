@@ -148,17 +148,15 @@ static tsr_status set_look(const tsr_scene_info *info, const tsr_render_options 
 }
 
 /* The source's field, transfer function and the bricks it makes visible. */
-static tsr_status set_source(tsr_scene *scene, const tsr_scene_info *info, const tsr_render_options *o, tsr_vec3 centre, tsr_frame *f)
+static tsr_status set_source(tsr_scene *scene, const tsr_scene_info *info, const tsr_render_options *o, tsr_vec3 centre, tsr_brick_test *test,
+                             tsr_frame *f)
 {
     if (!scene->source) return TSR_OK;
     TSR_TRY(tsr_dense_field(scene->source, centre, &f->volume));
     if (!f->show_volume || f->mip) return TSR_OK;
     tsr_transfer preset;
     if (!o->transfer) TSR_TRY(tsr_transfer_make(TSR_TRANSFER_MRI_HEAD, info->window_low, info->window_high > info->window_low ? info->window_high : info->window_low + 1, &preset));
-    tsr_brick_test test;
-    memset(&test, 0, sizeof test);
-    TSR_TRY(tsr_transfer_check(o->transfer ? o->transfer : &preset, &test.transfer));
-    f->transfer = test.transfer;
+    TSR_TRY(tsr_transfer_check(o->transfer ? o->transfer : &preset, &test->transfer));
     f->shaded = !o->unshaded;
     if (!(o->opacity_scale >= 0 && isfinite(o->opacity_scale))) TSR_FAIL(TSR_ERROR_ARGUMENT, "opacity_scale %g, expected a positive number (0 = 1)", o->opacity_scale);
     f->extinction = (float)((o->opacity_scale == 0 ? 1 : o->opacity_scale) / info->spacing);
@@ -170,7 +168,7 @@ static tsr_status set_source(tsr_scene *scene, const tsr_scene_info *info, const
         TSR_FAIL(TSR_ERROR_STATE, "a region needs a surface given by a volume or a tile list (a mesh has no inside)");
     f->region = (int32_t)o->region;
     tsr_context *c = scene->context;
-    TSR_TRY(c->backend->render->skips(c->queue, scene->source->range, scene->source->bricks, &test, scene->source_skip, scene->source_scratch));
+    TSR_TRY(c->backend->render->skips(c->queue, scene->source->range, scene->source->bricks, test, scene->source_skip, scene->source_scratch));
     f->volume.skip = scene->source_skip;
     return TSR_OK;
 }
@@ -180,10 +178,12 @@ tsr_status tsr_render(tsr_scene *scene, const tsr_camera *camera, const tsr_rend
     tsr_render_options o;
     tsr_scene_info info;
     tsr_frame frame;
+    tsr_brick_test test;
     TSR_TRY(check_target(scene, picture));
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     TSR_TRY(tsr_scene_describe(scene, &info));
     memset(&frame, 0, sizeof frame);
+    memset(&test, 0, sizeof test);
     frame.width = picture->width;
     frame.height = picture->height;
     tsr_vec3 centre = tsr_vec3_scale(tsr_vec3_add(info.bounds.lower, info.bounds.upper), 0.5);
@@ -199,8 +199,8 @@ tsr_status tsr_render(tsr_scene *scene, const tsr_camera *camera, const tsr_rend
     frame.mesh_origin = tsr_vec3_float(tsr_vec3_sub(scene->mesh_origin, centre));
     TSR_TRY(set_clip(scene, &o, centre, &frame));
     TSR_TRY(set_look(&info, &o, &frame));
-    TSR_TRY(set_source(scene, &info, &o, centre, &frame));
-    TSR_TRY(scene->context->backend->render->draw(scene->context->queue, &frame, picture->rgba, picture->depth));
+    TSR_TRY(set_source(scene, &info, &o, centre, &test, &frame));
+    TSR_TRY(scene->context->backend->render->draw(scene->context->queue, &frame, &test.transfer, picture->rgba, picture->depth));
     return TSR_OK;
 }
 

@@ -106,6 +106,7 @@ static tsr_status cpu_tile_table(tsr_queue *queue, const tsr_tile_pool *pool, co
 
 struct draw_job {
     const tsr_frame *frame;
+    const tsr_transfer_linear *transfer;
     const tsr_slice_frame *slice;
     const float *rgba_in;
     float *rgba, *depth;
@@ -130,12 +131,12 @@ static void draw_body(void *user, int64_t begin, int64_t end, int worker)
     for (int64_t tile = begin; tile < end; tile++) {
         int32_t b[4];
         tile_box(j, tile, b);
-        TSR_ISA_SELECT(tsr_draw_tile)(j->frame, b[0], b[1], b[2], b[3], j->rgba, j->depth);
+        TSR_ISA_SELECT(tsr_draw_tile)(j->frame, j->transfer, b[0], b[1], b[2], b[3], j->rgba, j->depth);
     }
 }
-static tsr_status cpu_draw(tsr_queue *queue, const tsr_frame *frame, float *rgba, float *depth)
+static tsr_status cpu_draw(tsr_queue *queue, const tsr_frame *frame, const tsr_transfer_linear *transfer, float *rgba, float *depth)
 {
-    struct draw_job j = { .frame = frame, .rgba = rgba, .depth = depth, .width = frame->width, .height = frame->height };
+    struct draw_job j = { .frame = frame, .transfer = transfer, .rgba = rgba, .depth = depth, .width = frame->width, .height = frame->height };
     tsr_parallel(queue->threads, tile_count(frame->width, frame->height), 1, draw_body, &j);
     return TSR_OK;
 }

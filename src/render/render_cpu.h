@@ -5,6 +5,7 @@
 #include "device/isa.h"
 #include "render/frame.h"
 
-TSR_ISA_DECLARE(void, tsr_draw_tile, const tsr_frame *frame, int32_t x0, int32_t y0, int32_t x1, int32_t y1, float *rgba, float *depth)
+TSR_ISA_DECLARE(void, tsr_draw_tile, const tsr_frame *frame, const tsr_transfer_linear *transfer, int32_t x0, int32_t y0, int32_t x1, int32_t y1,
+                float *rgba, float *depth)
 
 #endif

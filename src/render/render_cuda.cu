@@ -5,9 +5,6 @@
 
 #ifdef TSR_EMU
 #define __grid_constant__
-#define TSR_KNOWN(condition) ((void)0)
-#else
-#define TSR_KNOWN(condition) __builtin_assume(condition)
 #endif
 
 enum { PIXEL_THREADS = 128, TILE_WIDTH = 16, TILE_HEIGHT = 8 };
@@ -102,15 +99,12 @@ static tsr_status cuda_tile_table(tsr_queue *queue, const tsr_tile_pool *pool, c
 TSR_DEVICE_FN int32_t pixel_x(void) { return (int32_t)(blockIdx.x * TILE_WIDTH + (threadIdx.x >> 5 & 1) * 8 + (threadIdx.x & 7)); }
 TSR_DEVICE_FN int32_t pixel_y(void) { return (int32_t)(blockIdx.y * TILE_HEIGHT + (threadIdx.x >> 6) * 4 + (threadIdx.x >> 3 & 3)); }
 
-/* KIND of surface and whether the volume is composited are known to the compiler, so that a picture pays only for what it shows. */
-template <int KIND, int VOLUME> static __global__ void __launch_bounds__(PIXEL_THREADS)
-draw_kernel(const __grid_constant__ tsr_frame frame, float *rgba, float *depth)
+static __global__ void __launch_bounds__(PIXEL_THREADS)
+draw_kernel(const __grid_constant__ tsr_frame frame, const __grid_constant__ tsr_transfer_linear transfer, float *rgba, float *depth)
 {
     int32_t x = pixel_x(), y = pixel_y();
-    TSR_KNOWN(frame.surface.kind == KIND);
-    TSR_KNOWN((frame.show_volume != 0) == (VOLUME != 0));
     if (x >= frame.width || y >= frame.height) return;
-    tsr_pixel p = tsr_frame_pixel(&frame, x, y);
+    tsr_pixel p = tsr_frame_pixel(&frame, &transfer, x, y);
     tsr_pixel_store(&p, rgba, depth, (int64_t)y * frame.width + x);
 }
 
@@ -119,24 +113,9 @@ static dim3 picture_blocks(int32_t width, int32_t height)
     return dim3((uint32_t)((width + TILE_WIDTH - 1) / TILE_WIDTH), (uint32_t)((height + TILE_HEIGHT - 1) / TILE_HEIGHT), 1);
 }
 
-template <int KIND> static void launch_draw(tsr_queue *queue, const tsr_frame *frame, float *rgba, float *depth)
+static tsr_status cuda_draw(tsr_queue *queue, const tsr_frame *frame, const tsr_transfer_linear *transfer, float *rgba, float *depth)
 {
-    dim3 blocks = picture_blocks(frame->width, frame->height);
-    if (frame->show_volume) {
-        TSR_LAUNCH(queue, (draw_kernel<KIND, 1>), blocks, PIXEL_THREADS, 0, *frame, rgba, depth);
-    } else {
-        TSR_LAUNCH(queue, (draw_kernel<KIND, 0>), blocks, PIXEL_THREADS, 0, *frame, rgba, depth);
-    }
-}
-
-static tsr_status cuda_draw(tsr_queue *queue, const tsr_frame *frame, float *rgba, float *depth)
-{
-    switch (frame->surface.kind) {
-    case TSR_FIELD_DENSE: launch_draw<TSR_FIELD_DENSE>(queue, frame, rgba, depth); break;
-    case TSR_FIELD_TILES: launch_draw<TSR_FIELD_TILES>(queue, frame, rgba, depth); break;
-    case TSR_FIELD_MESH: launch_draw<TSR_FIELD_MESH>(queue, frame, rgba, depth); break;
-    default: launch_draw<TSR_FIELD_NONE>(queue, frame, rgba, depth); break;
-    }
+    TSR_LAUNCH(queue, draw_kernel, picture_blocks(frame->width, frame->height), PIXEL_THREADS, 0, *frame, *transfer, rgba, depth);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
