@@ -2,5 +2,7 @@
 VERB(info)
 VERB(convert)
 VERB(make)
+VERB(surface)
+VERB(render)
 VERB(compare)
 VERB(devices)
