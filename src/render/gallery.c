@@ -7,7 +7,7 @@
 /* Heads and organs are round: fitting a box that is a little smaller than theirs fills the picture better and still shows all of them. */
 static tsr_bounds rounded(const tsr_bounds *b)
 {
-    tsr_vec3 centre = tsr_vec3_scale(tsr_vec3_add(b->lower, b->upper), 0.5), half = tsr_vec3_scale(tsr_vec3_sub(b->upper, b->lower), 0.5 * 0.78);
+    tsr_vec3 centre = tsr_vec3_scale(tsr_vec3_add(b->lower, b->upper), 0.5), half = tsr_vec3_scale(tsr_vec3_sub(b->upper, b->lower), 0.5 * 0.88);
     return (tsr_bounds){ tsr_vec3_sub(centre, half), tsr_vec3_add(centre, half) };
 }
 
