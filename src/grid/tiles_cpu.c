@@ -154,12 +154,19 @@ static uint32_t stored_tile(const tsr_tile_pool *pool, const uint64_t *keys, con
     return at < count && keys[at] == key ? ids[at] : 0;
 }
 
+/* A tile of constant inside leaves the list (1) or enters it (-1): its voxels change from one count to the other. */
+static void inside_tile_leaves(const tsr_tile_pool *pool, uint64_t key, int64_t sign)
+{
+    pool->state->inside_absent += sign * tsr_tile_voxels(pool, key);
+    pool->state->inside_voxels -= sign * tsr_tile_voxels(pool, key);
+}
+
 static void remove_tile(const tsr_tile_pool *pool, uint64_t key, uint32_t id)
 {
     uint32_t constant = pool->activity[id] & TSR_ACTIVITY_OUTSIDE ? TSR_TILE_OUTSIDE : TSR_TILE_INSIDE;
     const uint32_t *row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
     if (pool->table) pool->table[tsr_tile_linear(pool, key)] = constant;
-    if (constant == TSR_TILE_INSIDE) pool->state->inside_absent += tsr_tile_voxels(pool, key);
+    if (constant == TSR_TILE_INSIDE) inside_tile_leaves(pool, key, 1);
     for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
         if (d != TSR_TILE_MIDDLE && row[d] >= TSR_TILE_FIRST) pool->neighbours[(int64_t)row[d] * TSR_NEIGHBOUR_ROW + 26 - d] = constant;
 }
@@ -225,7 +232,7 @@ static void link_created(const tsr_tile_pool *pool, int32_t created, int inserti
         }
         for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
             if (d != TSR_TILE_MIDDLE && row[d] == 0) row[d] = constant;
-        if (constant == TSR_TILE_INSIDE) state->inside_absent -= tsr_tile_voxels(pool, pool->key_of[id]);
+        if (constant == TSR_TILE_INSIDE) inside_tile_leaves(pool, pool->key_of[id], -1);
         pool->activity[id] = inserting ? TSR_ACTIVITY_AREAS : constant == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0;
         for (int b = 0; b < 2; b++) fill_values(pool->phi[b] + (int64_t)id * voxels, constant_value(pool, constant), voxels);
     }
@@ -249,6 +256,7 @@ static void finish_pass(struct pass *pass, int inserting)
     if (created == 0 && pass->removed == 0) return;
     merge(pass, created, inserting);
     link_created(pool, created, inserting);
+    if (state->count == 0 && pool->bounded) state->background = state->inside_absent > 0 ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE;
 }
 
 static tsr_status cpu_manage(tsr_queue *queue, const tsr_tile_pool *pool)
@@ -417,6 +425,7 @@ static tsr_status cpu_load_fill(tsr_queue *queue, const tsr_tile_pool *pool, con
             }
     pool->key[0][count] = TSR_KEY_END;
     state->list = state->phi = 0;
+    if (count == 0 && pool->bounded && state->inside_absent > 0) state->background = TSR_TILE_INSIDE;
     state->free_count = pool->capacity - TSR_TILE_FIRST - count;
     state->quiet = 0;
     tsr_parallel(queue->threads, count, GRAIN, values_range, &load);
