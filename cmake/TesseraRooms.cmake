@@ -17,6 +17,9 @@ macro(tessera_flags)
     add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${TESSERA_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
     add_link_options("-fsanitize=${TESSERA_SANITIZE}")
   endif()
+  if(TESSERA_FUZZ)
+    add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=fuzzer-no-link>") # the library tells libFuzzer where it has been
+  endif()
   if(TESSERA_SANITIZE MATCHES thread)
     add_compile_definitions(TSR_THREADS_POSIX) # GCC's OpenMP runtime is opaque to ThreadSanitizer
     set(TESSERA_EMU OFF)                       # fibres are too

@@ -1,6 +1,7 @@
 /* bench/peers/cub.cu: the same work done by CUB, as a small library that bench_primitives opens. Device pointers of any other CUDA runtime of
  * the process are good here: both use the device's primary context. Each function queues one call on this library's own stream. */
 #include <cub/cub.cuh>
+#include <thrust/iterator/counting_iterator.h>
 #include <stdint.h>
 
 static cudaStream_t stream;
@@ -25,12 +26,16 @@ template <class F> static int with_memory(F call)
 
 struct byte_kept {
     const uint8_t *data;
-    __device__ bool operator()(uint32_t i) const { return data[i] != 0; }
+    __device__ __host__ bool operator()(uint32_t i) const { return data[i] != 0; }
+};
+struct add_u32 {
+    __device__ __host__ uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
 };
 struct is_nonzero {
-    __device__ uint32_t operator()(uint8_t v) const { return v != 0; }
+    __device__ __host__ uint32_t operator()(uint8_t v) const { return v != 0; }
 };
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 int peer_synchronize(void) { return cudaStreamSynchronize(stream) != cudaSuccess; }
@@ -45,7 +50,7 @@ void peer_release(void)
 int peer_sum_u8(const uint8_t *data, int64_t n, uint32_t *result)
 {
     return with_memory([=](void *m, size_t &bytes) {
-        return cub::DeviceReduce::Reduce(m, bytes, data, result, n, [] __device__(uint32_t a, uint32_t b) { return a + b; }, 0u, stream);
+        return cub::DeviceReduce::Reduce(m, bytes, data, result, n, add_u32{}, 0u, stream);
     });
 }
 int peer_sum_f32(const float *data, int64_t n, float *result)
@@ -59,20 +64,19 @@ int peer_scan_u32(const uint32_t *data, int64_t n, uint32_t *sums)
 int peer_scan_u8(const uint8_t *data, int64_t n, uint32_t *sums)
 {
     return with_memory([=](void *m, size_t &bytes) {
-        return cub::DeviceScan::ExclusiveScan(m, bytes, data, sums, [] __device__(uint32_t a, uint32_t b) { return a + b; }, 0u, n, stream);
+        return cub::DeviceScan::ExclusiveScan(m, bytes, data, sums, add_u32{}, 0u, n, stream);
     });
 }
 int peer_select_u8(const uint8_t *data, int64_t n, uint32_t *indices, uint64_t *found)
 {
     return with_memory([=](void *m, size_t &bytes) {
-        return cub::DeviceSelect::If(m, bytes, cub::CountingInputIterator<uint32_t>(0), indices, found, n, byte_kept{ data }, stream);
+        return cub::DeviceSelect::If(m, bytes, thrust::counting_iterator<uint32_t>(0), indices, found, n, byte_kept{ data }, stream);
     });
 }
 int peer_count_u8(const uint8_t *data, int64_t n, uint32_t *found)
 {
     return with_memory([=](void *m, size_t &bytes) {
-        return cub::DeviceReduce::TransformReduce(m, bytes, data, found, n, [] __device__(uint32_t a, uint32_t b) { return a + b; }, is_nonzero{}, 0u,
-                                                  stream);
+        return cub::DeviceReduce::TransformReduce(m, bytes, data, found, n, add_u32{}, is_nonzero{}, 0u, stream);
     });
 }
 int peer_histogram_u8(const uint8_t *data, int64_t n, uint32_t *counts)

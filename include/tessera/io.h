@@ -1,7 +1,15 @@
 /* tessera/io.h: files. Volumes: NIfTI-1/2 (.nii, .nii.gz, .hdr + .img), NRRD (.nrrd, .nhdr), MetaImage (.mha, .mhd), INRIMAGE (.inr), raw.
  * Meshes: PLY, OBJ, STL, OFF. Images: PNG. The format is recognised by content when reading and by the extension when writing.
  * Writers write beside the target and rename: a failure leaves no half-written file. Every size in a header is checked against
- * the file and the memory budget before memory is taken. Objects are read to and written from host memory. */
+ * the file and the memory budget before memory is taken. Objects are read to and written from host memory.
+ *
+ * World axes: NIfTI is RAS, MetaImage is LPS, NRRD says which, INRIMAGE and raw have none; writers convert RAS and LPS to what their format
+ * means, and readers tag what they read. NIfTI: sform if its code is positive, else qform, else voxel sizes only (TSR_SPACE_NONE); both forms
+ * and their codes come back on writing as long as the geometry is unchanged. Stored exactly: any affine in NRRD and NIfTI-2, float32 in
+ * NIfTI-1, spacing times direction (within 2 ulp) in MetaImage, spacing and offset only in INRIMAGE (others are refused), nothing in raw.
+ * Header fields without a meaning here become metadata "nifti.descrip", "nrrd.content", "metaimage.Modality" ...; NRRD (as key/value pairs)
+ * and MetaImage carry all metadata of a volume, the other formats their own. NIfTI extensions are skipped.
+ * Volumes have three axes and one value per voxel: a fourth axis of one sample is dropped, of more is TSR_ERROR_UNSUPPORTED. */
 #ifndef TESSERA_IO_H
 #define TESSERA_IO_H
 
@@ -14,8 +22,8 @@ extern "C" {
 
 typedef struct tsr_read_options {
     size_t struct_size;
-    const char *format;      /* force a format by name ("nifti", "nrrd", "metaimage", "inrimage", "raw", "ply", ...); NULL = recognise */
-    int64_t memory_limit;    /* refuse files whose data needs more bytes than this; 0 = physical memory */
+    const char *format;      /* force a format: "nifti", "nrrd", "metaimage", "inrimage", "raw", "png", "ply", "stl", "obj", "off"; NULL = recognise */
+    int64_t memory_limit;    /* refuse files whose data need more bytes; 0 = physical memory, mapped files apart */
     tsr_size3 raw_shape;     /* raw only: extents */
     tsr_dtype raw_dtype;     /* raw only */
     tsr_vec3 raw_spacing;    /* raw only; zero = 1 */
@@ -37,9 +45,14 @@ typedef struct tsr_write_options {
 } tsr_write_options;
 #define TSR_WRITE_OPTIONS { .struct_size = sizeof(tsr_write_options) }
 
-/* `options` may be NULL. RETURNS NEW host volume. Path "-" is standard input. Voxels stay in the file's element type with native byte order. */
+/* `options` may be NULL. RETURNS NEW host volume. Path "-" is standard input. Voxels stay in the file's element type with native byte order.
+ * Uncompressed voxels of a large file (1 MiB and more) in native byte order are mapped copy-on-write: reading costs no memory until a voxel is
+ * changed, the file is never changed, and it must not be truncated by others while the volume lives (replacing it by rename is fine).
+ * Errors: TSR_ERROR_IO (cannot open or read), _FORMAT (damaged, truncated, contradictory: file and field are named), _UNSUPPORTED, _MEMORY. */
 TSR_API tsr_status tsr_volume_read(const char *path, const tsr_read_options *options, tsr_volume **volume) TSR_CHECKED;
-/* BORROWS a host volume. Path "-" is standard output (format must be given). */
+/* BORROWS a host volume. Path "-" is standard output (format must be given). By default .nii.gz and .inr.gz are packed, the voxels of NRRD and
+ * MetaImage files are not unless `compression` is 1..9. The packed bytes do not depend on the number of threads. Formats "nifti" and "nifti2"
+ * by name choose the version; by extension a volume read from NIfTI-2, or with an extent over 32767, is written as NIfTI-2. */
 TSR_API tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const tsr_write_options *options) TSR_CHECKED;
 
 /* `options` may be NULL. RETURNS NEW host mesh. Polygons become fans of triangles round their first corner; what is not position, vertex normal

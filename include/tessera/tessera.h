@@ -12,6 +12,7 @@
 #include "tessera/phantom.h"
 #include "tessera/pyramid.h"
 #include "tessera/render.h"
+#include "tessera/segment.h"
 #include "tessera/surface.h"
 #include "tessera/tiles.h"
 #include "tessera/primitives.h"

@@ -154,11 +154,11 @@ static uint32_t stored_tile(const tsr_tile_pool *pool, const uint64_t *keys, con
     return at < count && keys[at] == key ? ids[at] : 0;
 }
 
-/* A tile of constant inside leaves the list (1) or enters it (-1): its voxels change from one count to the other. */
-static void inside_tile_leaves(const tsr_tile_pool *pool, uint64_t key, int64_t sign)
+/* The voxels of a tile that is INSIDE move from the stored tiles to the absent space (or back, negative). */
+static void inside_becomes_absent(tsr_tile_state *state, int64_t voxels)
 {
-    pool->state->inside_absent += sign * tsr_tile_voxels(pool, key);
-    pool->state->inside_voxels -= sign * tsr_tile_voxels(pool, key);
+    state->inside_absent += voxels;
+    state->inside_voxels -= voxels;
 }
 
 static void remove_tile(const tsr_tile_pool *pool, uint64_t key, uint32_t id)
@@ -166,7 +166,7 @@ static void remove_tile(const tsr_tile_pool *pool, uint64_t key, uint32_t id)
     uint32_t constant = pool->activity[id] & TSR_ACTIVITY_OUTSIDE ? TSR_TILE_OUTSIDE : TSR_TILE_INSIDE;
     const uint32_t *row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
     if (pool->table) pool->table[tsr_tile_linear(pool, key)] = constant;
-    if (constant == TSR_TILE_INSIDE) inside_tile_leaves(pool, key, 1);
+    if (constant == TSR_TILE_INSIDE) inside_becomes_absent(pool->state, tsr_tile_voxels(pool, key));
     for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
         if (d != TSR_TILE_MIDDLE && row[d] >= TSR_TILE_FIRST) pool->neighbours[(int64_t)row[d] * TSR_NEIGHBOUR_ROW + 26 - d] = constant;
 }
@@ -232,7 +232,7 @@ static void link_created(const tsr_tile_pool *pool, int32_t created, int inserti
         }
         for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
             if (d != TSR_TILE_MIDDLE && row[d] == 0) row[d] = constant;
-        if (constant == TSR_TILE_INSIDE) inside_tile_leaves(pool, pool->key_of[id], -1);
+        if (constant == TSR_TILE_INSIDE) inside_becomes_absent(state, -tsr_tile_voxels(pool, pool->key_of[id]));
         pool->activity[id] = inserting ? TSR_ACTIVITY_AREAS : constant == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0;
         for (int b = 0; b < 2; b++) fill_values(pool->phi[b] + (int64_t)id * voxels, constant_value(pool, constant), voxels);
     }

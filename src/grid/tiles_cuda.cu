@@ -47,15 +47,15 @@ static int64_t cuda_scratch_words(const tsr_tile_pool *pool)
 /* Is there anything to do? A pass that ran short waits for the host. */
 TSR_DEVICE_FN int pass_stopped(const tsr_tile_state *state) { return state->shortage > 0; }
 
-/* A tile of constant inside leaves the list (voxels > 0) or enters it (< 0): its voxels change from one count to the other. */
-TSR_DEVICE_FN void inside_tile_leaves(tsr_tile_state *state, int64_t voxels)
-{
-    atomicAdd((unsigned long long *)(void *)&state->inside_absent, (unsigned long long)voxels);
-    atomicAdd((unsigned long long *)(void *)&state->inside_voxels, (unsigned long long)-voxels);
-}
 TSR_DEVICE_FN void inside_absent_add(tsr_tile_state *state, int64_t voxels)
 {
     atomicAdd((unsigned long long *)(void *)&state->inside_absent, (unsigned long long)voxels);
+}
+/* The voxels of a tile that is INSIDE move from the stored tiles to the absent space (or back, negative). */
+TSR_DEVICE_FN void inside_becomes_absent(tsr_tile_state *state, int64_t voxels)
+{
+    inside_absent_add(state, voxels);
+    atomicAdd((unsigned long long *)(void *)&state->inside_voxels, (unsigned long long)-voxels);
 }
 
 /* ---- mark ------------------------------------------------------------------------------------------------------------------------- */
@@ -289,7 +289,7 @@ TSR_KERNEL(merge_kernel)(tsr_tile_pool pool, int32_t inserting)
             uint32_t constant = pool.activity[id] & TSR_ACTIVITY_OUTSIDE ? TSR_TILE_OUTSIDE : TSR_TILE_INSIDE;
             s.removed[(uint32_t)i - before] = id;
             if (pool.table) pool.table[tsr_tile_linear(&pool, key)] = constant;
-            if (constant == TSR_TILE_INSIDE) inside_tile_leaves(state, tsr_tile_voxels(&pool, key));
+            if (constant == TSR_TILE_INSIDE) inside_becomes_absent(state, tsr_tile_voxels(&pool, key));
             for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
                 uint32_t other = pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + d];
                 if (d != TSR_TILE_MIDDLE && other >= TSR_TILE_FIRST) pool.neighbours[(int64_t)other * TSR_NEIGHBOUR_ROW + 26 - d] = constant;
@@ -351,7 +351,7 @@ TSR_KERNEL(link_kernel)(tsr_tile_pool pool, int32_t inserting)
         if (inserting) constant = pool.activity[id] & TSR_ACTIVITY_OUTSIDE ? TSR_TILE_OUTSIDE : TSR_TILE_INSIDE;
         if (lane < TSR_TILE_DIRECTIONS && lane != TSR_TILE_MIDDLE) pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + lane] = other ? other : constant;
         if (lane == 0) {
-            if (constant == TSR_TILE_INSIDE) inside_tile_leaves(state, -tsr_tile_voxels(&pool, pool.key_of[id]));
+            if (constant == TSR_TILE_INSIDE) inside_becomes_absent(state, -tsr_tile_voxels(&pool, pool.key_of[id]));
             s.unique_before[u] = constant; /* the plan is used up: keeps the constant for fill_kernel */
         }
     }

@@ -69,7 +69,8 @@ tsr_status tsr_inflate_whole(const char *name, const uint8_t *packed, size_t pac
     enum libdeflate_result result = LIBDEFLATE_SUCCESS;
     size_t in = 0, out = 0;
     *over = 0;
-    while (result == LIBDEFLATE_SUCCESS && (in == 0 || (wrapper == TSR_WRAPPER_GZIP && packed_size - in >= 18 && packed[in] == 0x1f && packed[in + 1] == 0x8b))) {
+    while (result == LIBDEFLATE_SUCCESS &&
+           (in == 0 || (wrapper == TSR_WRAPPER_GZIP && packed_size - in >= 18 && packed[in] == 0x1f && packed[in + 1] == 0x8b))) {
         size_t took = 0, gave = 0;
         result = wrapper == TSR_WRAPPER_GZIP
                      ? libdeflate_gzip_decompress_ex(tool, packed + in, packed_size - in, to + out, size - out, &took, &gave)
@@ -101,8 +102,8 @@ tsr_status tsr_inflate_whole(const char *name, const uint8_t *packed, size_t pac
 
 /* The whole-file decoder serves where nothing is to be skipped; it needs room for all there is, so a stream with more behind falls back
  * to the slower one. */
-tsr_status tsr_inflate_exactly(const char *name, const tsr_progress *progress, const uint8_t *packed, size_t packed_size, tsr_wrapper wrapper, int64_t skip, uint8_t *to,
-                                  size_t size, const char *what)
+tsr_status tsr_inflate_exactly(const char *name, const tsr_progress *progress, const uint8_t *packed, size_t packed_size, tsr_wrapper wrapper,
+                               int64_t skip, uint8_t *to, size_t size, const char *what)
 {
     size_t stored = 0;
     int over = 1, ended = 0;

@@ -231,7 +231,9 @@ tsr_status tsr_input_memory(const void *bytes, size_t size, const char *name, co
 tsr_status tsr_input_open_beside(const tsr_input *input, const char *name, int keep_gzip, tsr_input **beside)
 {
     *beside = NULL;
-    if (!input->path) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: the data lie in another file ('%.80s'), which only a header read from a file can name", input->name, name);
+    if (!input->path)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: the data lie in another file ('%.80s'), which only a header read from a file can name", input->name,
+                 name);
     tsr_input_options options = input->options;
     options.keep_gzip = keep_gzip;
     options.regular_only = 1;
@@ -275,7 +277,8 @@ tsr_status tsr_input_head(tsr_input *input, size_t want, const uint8_t **bytes, 
         uint8_t *grown = (uint8_t *)realloc(input->decoded, want);
         if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for %zu bytes", input->name, want);
         input->decoded = grown;
-        TSR_TRY(tsr_inflate_stream(input->name, NULL, input->raw, input->raw_size, TSR_WRAPPER_GZIP, 0, grown, want, &input->decoded_size, &input->decoded_ended));
+        TSR_TRY(tsr_inflate_stream(input->name, NULL, input->raw, input->raw_size, TSR_WRAPPER_GZIP, 0, grown, want, &input->decoded_size,
+                                   &input->decoded_ended));
     }
     *bytes = input->decoded;
     *size = input->decoded_size < want ? input->decoded_size : want;
@@ -299,7 +302,8 @@ tsr_status tsr_input_all(tsr_input *input, const uint8_t **bytes, size_t *size)
     }
     while (!input->decoded_ended) {
         if ((int64_t)capacity > allocation_limit(input) && capacity > 65536)
-            TSR_FAIL(TSR_ERROR_MEMORY, "%s: the content needs more than the memory limit of %lld bytes", input->name, (long long)allocation_limit(input));
+            TSR_FAIL(TSR_ERROR_MEMORY, "%s: the content needs more than the memory limit of %lld bytes", input->name,
+                     (long long)allocation_limit(input));
         uint8_t *grown = (uint8_t *)realloc(input->decoded, capacity);
         if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for %zu bytes", input->name, capacity);
         input->decoded = grown;
@@ -319,8 +323,8 @@ tsr_status tsr_input_check(tsr_input *input, int64_t offset, int64_t bytes, cons
 {
     int64_t end;
     if (offset < 0 || bytes < 0 || __builtin_add_overflow(offset, bytes, &end))
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld bytes of %s at offset %lld, expected numbers from 0 that 64 bits hold", input->name, (long long)bytes, what,
-                 (long long)offset);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld bytes of %s at offset %lld, expected numbers from 0 that 64 bits hold", input->name, (long long)bytes,
+                 what, (long long)offset);
     int64_t size = tsr_input_size(input);
     if (size >= 0 && end > size)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: the header asks for %lld bytes of %s at offset %lld, the file has %lld bytes%s", input->name,
@@ -356,7 +360,10 @@ static tsr_status allocate_at(tsr_input *input, size_t offset, int64_t bytes, co
     return TSR_OK;
 }
 
-tsr_status tsr_input_allocate(tsr_input *input, int64_t bytes, const char *what, tsr_block *block) { return allocate_at(input, 0, bytes, what, block); }
+tsr_status tsr_input_allocate(tsr_input *input, int64_t bytes, const char *what, tsr_block *block)
+{
+    return allocate_at(input, 0, bytes, what, block);
+}
 
 void tsr_block_release(tsr_block *block)
 {
@@ -370,6 +377,11 @@ static tsr_status copy_steps(const tsr_input *input, const uint8_t *from, int64_
         int64_t step = tsr_min64(bytes - at, STEP_BYTES);
         memcpy(to + at, from + at, (size_t)step);
         if (swap) tsr_swap_elements(to + at, step / (int64_t)element, element);
+        if (input->raw_kind == RAW_MAPPED && !input->gzip) { /* the pages just read are not needed in memory twice */
+            uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+            uintptr_t begin = ((uintptr_t)(from + at) + page - 1) / page * page, end = (uintptr_t)(from + at + step) / page * page;
+            if (begin < end) madvise((void *)begin, end - begin, MADV_DONTNEED);
+        }
         TSR_PROGRESS(input->options.progress, (double)(at + step) / (double)bytes, "reading");
     }
     return TSR_OK;
@@ -404,7 +416,8 @@ tsr_status tsr_input_read(tsr_input *input, int64_t offset, int64_t bytes, size_
     }
     if (input->fd >= 0) TSR_TRY(pipe_collect(input, SIZE_MAX));
     if (input->gzip && !(input->decoded_ended && offset + bytes <= (int64_t)input->decoded_size)) {
-        TSR_TRY(tsr_inflate_exactly(input->name, input->options.progress, input->raw, input->raw_size, TSR_WRAPPER_GZIP, offset, (uint8_t *)to, (size_t)bytes, what));
+        TSR_TRY(tsr_inflate_exactly(input->name, input->options.progress, input->raw, input->raw_size, TSR_WRAPPER_GZIP, offset, (uint8_t *)to,
+                                    (size_t)bytes, what));
         if (swap) tsr_swap_elements(to, bytes / (int64_t)element, element);
         return TSR_OK;
     }
@@ -419,7 +432,8 @@ tsr_status tsr_input_inflate(tsr_input *input, int64_t offset, int64_t packed, t
     TSR_TRY(tsr_input_all(input, &all, &size));
     TSR_TRY(tsr_input_check(input, offset, packed < 0 ? 0 : packed, "compressed data"));
     if (packed < 0) packed = (int64_t)size - offset;
-    TSR_TRY(tsr_inflate_exactly(input->name, input->options.progress, all + offset, (size_t)packed, wrapper, skip, (uint8_t *)to, (size_t)bytes, what));
+    TSR_TRY(
+        tsr_inflate_exactly(input->name, input->options.progress, all + offset, (size_t)packed, wrapper, skip, (uint8_t *)to, (size_t)bytes, what));
     if (swap) tsr_swap_elements(to, bytes / (int64_t)element, element);
     return TSR_OK;
 }
@@ -452,8 +466,9 @@ tsr_status tsr_input_take(tsr_input *input, int64_t offset, int64_t bytes, size_
         if (offset > allocation_limit(input))
             TSR_FAIL(TSR_ERROR_MEMORY, "%s: the %s begin at byte %lld, over the memory limit", input->name, what, (long long)offset);
         TSR_TRY(allocate_at(input, (size_t)offset, bytes, what, block));
-        TSR_TRY_GOTO(tsr_inflate_exactly(input->name, input->options.progress, input->raw, input->raw_size, TSR_WRAPPER_GZIP, 0, (uint8_t *)block->data - offset, (size_t)(offset + bytes),
-                                     what), fail);
+        TSR_TRY_GOTO(tsr_inflate_exactly(input->name, input->options.progress, input->raw, input->raw_size, TSR_WRAPPER_GZIP, 0,
+                                         (uint8_t *)block->data - offset, (size_t)(offset + bytes), what),
+                     fail);
         if (swap) tsr_swap_elements(block->data, bytes / (int64_t)element, element);
         return TSR_OK;
     }

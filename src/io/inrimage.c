@@ -30,26 +30,37 @@ static tsr_status parse_field(const tsr_input *input, struct inr_header *h, cons
     static const char *const dims[3] = { "XDIM", "YDIM", "ZDIM" }, *const sizes[3] = { "VX", "VY", "VZ" }, *const offsets[3] = { "TX", "TY", "TZ" };
     tsr_word word = { value, strlen(value) };
     for (int i = 0; i < 3; i++) {
-        if (!strcmp(key, dims[i])) return tsr_word_integer(word, &h->dim[i]) == TSR_TEXT_OK && h->dim[i] > 0 ? TSR_OK : bad(input, key, value, "a positive number");
+        if (!strcmp(key, dims[i]))
+            return tsr_word_integer(word, &h->dim[i]) == TSR_TEXT_OK && h->dim[i] > 0 ? TSR_OK : bad(input, key, value, "a positive number");
         if (!strcmp(key, sizes[i]))
-            return tsr_word_double(word, &h->spacing[i]) == TSR_TEXT_OK && h->spacing[i] > 0 && isfinite(h->spacing[i]) ? TSR_OK : bad(input, key, value, "a positive number");
-        if (!strcmp(key, offsets[i])) return tsr_word_double(word, &h->offset[i]) == TSR_TEXT_OK && isfinite(h->offset[i]) ? TSR_OK : bad(input, key, value, "a number");
+            return tsr_word_double(word, &h->spacing[i]) == TSR_TEXT_OK && h->spacing[i] > 0 && isfinite(h->spacing[i])
+                       ? TSR_OK
+                       : bad(input, key, value, "a positive number");
+        if (!strcmp(key, offsets[i]))
+            return tsr_word_double(word, &h->offset[i]) == TSR_TEXT_OK && isfinite(h->offset[i]) ? TSR_OK : bad(input, key, value, "a number");
     }
-    if (!strcmp(key, "VDIM")) return tsr_word_integer(word, &h->values) == TSR_TEXT_OK && h->values > 0 ? TSR_OK : bad(input, key, value, "a positive number");
+    if (!strcmp(key, "VDIM"))
+        return tsr_word_integer(word, &h->values) == TSR_TEXT_OK && h->values > 0 ? TSR_OK : bad(input, key, value, "a positive number");
     if (!strcmp(key, "PIXSIZE")) {
         tsr_text text = tsr_text_make(value, strlen(value));
         tsr_word unit;
-        int good = tsr_text_integer(&text, &h->bits) == TSR_TEXT_OK && (!tsr_text_word(&text, &unit) || tsr_word_is(unit, "bits") || tsr_word_is(unit, "bit"));
+        int good = tsr_text_integer(&text, &h->bits) == TSR_TEXT_OK &&
+                   (!tsr_text_word(&text, &unit) || tsr_word_is(unit, "bits") || tsr_word_is(unit, "bit"));
         return good ? TSR_OK : bad(input, key, value, "a number of bits");
     }
     if (!strcmp(key, "TYPE")) {
-        h->kind = !strcmp(value, "float") || !strcmp(value, "double") ? 'f' : !strcmp(value, "signed fixed") ? 's' : !strcmp(value, "unsigned fixed") ? 'u' : 0;
+        h->kind = !strcmp(value, "float") || !strcmp(value, "double") ? 'f'
+                  : !strcmp(value, "signed fixed")                    ? 's'
+                  : !strcmp(value, "unsigned fixed")                  ? 'u'
+                                                                      : 0;
         return h->kind ? TSR_OK : bad(input, key, value, "float, signed fixed or unsigned fixed");
     }
     if (!strcmp(key, "CPU")) {
         h->big_endian = !strcmp(value, "sun") || !strcmp(value, "sgi");
         h->cpu_given = 1;
-        return h->big_endian || !strcmp(value, "decm") || !strcmp(value, "alpha") || !strcmp(value, "pc") ? TSR_OK : bad(input, key, value, "sun, sgi, decm, alpha or pc");
+        return h->big_endian || !strcmp(value, "decm") || !strcmp(value, "alpha") || !strcmp(value, "pc")
+                   ? TSR_OK
+                   : bad(input, key, value, "sun, sgi, decm, alpha or pc");
     }
     if (!strcmp(key, "SCALE")) return !strcmp(value, "2**0") ? TSR_OK : bad(input, key, value, "2**0: other scales are not read");
     char name[80];
@@ -107,9 +118,11 @@ static tsr_status build_volume(tsr_input *input, const struct inr_header *h, int
     const char *key, *value;
     TSR_TRY(element_type(input, h, &layout.dtype));
     if (h->values != 1)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: VDIM is %lld, expected 1: only one value per voxel is read", tsr_input_name(input), (long long)h->values);
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: VDIM is %lld, expected 1: only one value per voxel is read", tsr_input_name(input),
+                 (long long)h->values);
     layout.swap = tsr_dtype_size(layout.dtype) > 1 && h->big_endian != tsr_host_big_endian();
-    tsr_geometry geometry = tsr_geometry_make((tsr_vec3){ h->spacing[0], h->spacing[1], h->spacing[2] }, (tsr_vec3){ h->offset[0], h->offset[1], h->offset[2] }, TSR_SPACE_NONE);
+    tsr_geometry geometry = tsr_geometry_make((tsr_vec3){ h->spacing[0], h->spacing[1], h->spacing[2] },
+                                              (tsr_vec3){ h->offset[0], h->offset[1], h->offset[2] }, TSR_SPACE_NONE);
     TSR_TRY(tsr_layout_read(input, end, &layout, &block));
     TSR_TRY(tsr_volume_of_block(input, &layout, &geometry, &block, volume));
     for (int32_t i = 0; tsr_volume_meta_at(holder, i, &key, &value); i++) TSR_TRY_GOTO(tsr_volume_set_meta(*volume, key, value), fail);
@@ -143,17 +156,19 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
             if (r == c ? !(g->affine[r][c] > 0) : g->affine[r][c] != 0)
-                TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: INRIMAGE stores spacing and offset only, and affine[%d][%d] is %g: write NIfTI, NRRD or MetaImage, or resample first",
+                TSR_FAIL(TSR_ERROR_ARGUMENT,
+                         "%s: INRIMAGE stores spacing and offset only, and affine[%d][%d] is %g: write NIfTI, NRRD or MetaImage, or resample first",
                          path, r, c, g->affine[r][c]);
     for (int i = 0; i < 3; i++) {
         tsr_print_double(numbers[i], g->affine[i][i]);
         tsr_print_double(numbers[3 + i], g->affine[i][3] + 0.0);
     }
-    size_t used = (size_t)snprintf(header, sizeof header,
-                                   "#INRIMAGE-4#{\nXDIM=%lld\nYDIM=%lld\nZDIM=%lld\nVDIM=1\nTYPE=%s\nPIXSIZE=%zu bits\nCPU=%s\nVX=%s\nVY=%s\nVZ=%s\n"
-                                   "TX=%s\nTY=%s\nTZ=%s\n",
-                                   (long long)volume->size.x, (long long)volume->size.y, (long long)volume->size.z, kind, 8 * tsr_dtype_size(volume->dtype),
-                                   options->big_endian ? "sun" : "decm", numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]);
+    size_t used =
+        (size_t)snprintf(header, sizeof header,
+                         "#INRIMAGE-4#{\nXDIM=%lld\nYDIM=%lld\nZDIM=%lld\nVDIM=1\nTYPE=%s\nPIXSIZE=%zu bits\nCPU=%s\nVX=%s\nVY=%s\nVZ=%s\n"
+                         "TX=%s\nTY=%s\nTZ=%s\n",
+                         (long long)volume->size.x, (long long)volume->size.y, (long long)volume->size.z, kind, 8 * tsr_dtype_size(volume->dtype),
+                         options->big_endian ? "sun" : "decm", numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]);
     for (int32_t i = 0; tsr_volume_meta_at(volume, i, &key, &value); i++) { /* what has no place in this header stays behind */
         size_t length = strlen(key) + strlen(value);
         if (strncmp(key, "inrimage.", 9) || strpbrk(value, "\r\n") || length > 200 || used + length + 2 * BLOCK > sizeof header) continue;

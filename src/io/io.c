@@ -56,8 +56,8 @@ static tsr_status format_named(const char *name, tsr_file_kind kind, const tsr_f
     *format = tsr_format_find(name);
     if (!*format) TSR_FAIL(TSR_ERROR_ARGUMENT, "format '%.40s' is not known: expected one of %s", name, format_list(kind, list, sizeof list));
     if (kind != TSR_FILE_UNKNOWN && (*format)->kind != kind)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "format '%s' holds a %s, expected a %s format: %s", (*format)->name, kind_names[(*format)->kind], kind_names[kind],
-                 format_list(kind, list, sizeof list));
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "format '%s' holds a %s, expected a %s format: %s", (*format)->name, kind_names[(*format)->kind],
+                 kind_names[kind], format_list(kind, list, sizeof list));
     return TSR_OK;
 }
 
@@ -93,12 +93,12 @@ static tsr_status format_of_input(tsr_input *input, const tsr_read_options *opti
         const uint8_t *head;
         size_t bytes;
         TSR_TRY(tsr_input_head(input, 1, &head, &bytes));
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %s, expected a %s: %s", tsr_input_name(input), bytes ? "the content is of no known format" : "the file is empty",
-                 kind_names[kind], format_list(kind, list, sizeof list));
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %s, expected a %s: %s", tsr_input_name(input),
+                 bytes ? "the content is of no known format" : "the file is empty", kind_names[kind], format_list(kind, list, sizeof list));
     }
     if ((*format)->kind != kind)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: the file is a %s (%s), expected a %s: %s", tsr_input_name(input), kind_names[(*format)->kind], (*format)->name,
-                 kind_names[kind], format_list(kind, list, sizeof list));
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: the file is a %s (%s), expected a %s: %s", tsr_input_name(input), kind_names[(*format)->kind],
+                 (*format)->name, kind_names[kind], format_list(kind, list, sizeof list));
     return TSR_OK;
 }
 
@@ -204,11 +204,13 @@ tsr_status tsr_image_create(int32_t width, int32_t height, int32_t channels, tsr
     if (!image) TSR_FAIL(TSR_ERROR_ARGUMENT, "image is NULL");
     *image = (tsr_image){ 0 };
     if (width <= 0 || height <= 0 || (channels != 1 && channels != 3 && channels != 4))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "image of %d x %d pixels with %d channels: expected positive extents and 1, 3 or 4 channels", width, height, channels);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "image of %d x %d pixels with %d channels: expected positive extents and 1, 3 or 4 channels", width, height,
+                 channels);
     int64_t bytes;
     TSR_TRY(tsr_size_bytes((tsr_size3){ width, height, channels }, 1, "image", &bytes));
     uint8_t *pixels = (uint8_t *)calloc((size_t)bytes, 1);
-    if (!pixels) TSR_FAIL(TSR_ERROR_MEMORY, "image of %d x %d x %d: out of host memory (%lld bytes asked for)", width, height, channels, (long long)bytes);
+    if (!pixels)
+        TSR_FAIL(TSR_ERROR_MEMORY, "image of %d x %d x %d: out of host memory (%lld bytes asked for)", width, height, channels, (long long)bytes);
     *image = (tsr_image){ width, height, channels, pixels };
     return TSR_OK;
 }

@@ -28,7 +28,8 @@ static int recognise(const tsr_signature *s)
     static const char *const firsts[] = { "ObjectType", "NDims", "Comment", "ObjectSubType", "TransformType" };
     tsr_text text = tsr_text_make(s->head, s->head_bytes);
     tsr_word word, equals, value;
-    if (!tsr_text_word(&text, &word) || !tsr_text_word(&text, &equals) || !tsr_word_is(equals, "=") || !tsr_text_word(&text, &value)) return TSR_NOT_MINE;
+    if (!tsr_text_word(&text, &word) || !tsr_text_word(&text, &equals) || !tsr_word_is(equals, "=") || !tsr_text_word(&text, &value))
+        return TSR_NOT_MINE;
     if (tsr_word_is(word, "ObjectType")) return tsr_word_is(value, "Image") ? TSR_SURELY_MINE : TSR_NOT_MINE;
     for (size_t i = 1; i < sizeof firsts / sizeof firsts[0]; i++)
         if (tsr_word_is(word, firsts[i])) return TSR_MAYBE_MINE;
@@ -38,8 +39,8 @@ static int recognise(const tsr_signature *s)
 /* ---- reading -------------------------------------------------------------------------------------------------------------------- */
 
 static const struct { const char *name; tsr_dtype dtype; } types[] = {
-    { "MET_CHAR", TSR_I8 }, { "MET_UCHAR", TSR_U8 }, { "MET_SHORT", TSR_I16 }, { "MET_USHORT", TSR_U16 }, { "MET_INT", TSR_I32 }, { "MET_UINT", TSR_U32 },
-    { "MET_LONG_LONG", TSR_I64 }, { "MET_ULONG_LONG", TSR_U64 }, { "MET_FLOAT", TSR_F32 }, { "MET_DOUBLE", TSR_F64 },
+    { "MET_CHAR", TSR_I8 },  { "MET_UCHAR", TSR_U8 },      { "MET_SHORT", TSR_I16 },      { "MET_USHORT", TSR_U16 }, { "MET_INT", TSR_I32 },
+    { "MET_UINT", TSR_U32 }, { "MET_LONG_LONG", TSR_I64 }, { "MET_ULONG_LONG", TSR_U64 }, { "MET_FLOAT", TSR_F32 },  { "MET_DOUBLE", TSR_F64 },
     { "MET_LONG", TSR_I32 }, { "MET_ULONG", TSR_U32 }, /* 4 bytes in MetaIO, whatever the machine */
 };
 enum { TYPES = (int)(sizeof types / sizeof types[0]) };
@@ -52,7 +53,9 @@ static tsr_status bad(const struct meta_header *h, const char *key, const char *
 static tsr_status numbers(const struct meta_header *h, const char *key, const char *value, double *to, int64_t count)
 {
     if (!h->dims) TSR_FAIL(TSR_ERROR_FORMAT, "%s: MetaImage field '%s' comes before 'NDims'", tsr_input_name(h->input), key);
-    return tsr_parse_numbers(value, to, (int)count) ? TSR_OK : bad(h, key, value, count == h->dims ? "one number per dimension" : "dimensions x dimensions numbers");
+    return tsr_parse_numbers(value, to, (int)count)
+               ? TSR_OK
+               : bad(h, key, value, count == h->dims ? "one number per dimension" : "dimensions x dimensions numbers");
 }
 
 static tsr_status integer(const struct meta_header *h, const char *key, const char *value, int64_t lowest, int64_t highest, int64_t *to)
@@ -104,7 +107,8 @@ static tsr_status parse_data_file(struct meta_header *h, const char *value, tsr_
         char pattern[512];
         snprintf(pattern, sizeof pattern, "%.*s", (int)(blank - value), value);
         for (int i = 0; i < 3; i++)
-            if (!(fabs(range[i]) < 0x1p31) || range[i] != floor(range[i])) return bad(h, "ElementDataFile", value, "whole numbers behind the pattern");
+            if (!(fabs(range[i]) < 0x1p31) || range[i] != floor(range[i]))
+                return bad(h, "ElementDataFile", value, "whole numbers behind the pattern");
         return tsr_names_add_pattern(&h->files, h->input, pattern, (int64_t)range[0], (int64_t)range[1], (int64_t)range[2], 65536);
     }
     if (!*value) return bad(h, "ElementDataFile", value, "LOCAL, LIST or a file name");
@@ -158,8 +162,10 @@ static tsr_status parse_field(struct meta_header *h, const char *key, const char
     if (one_of(key, "CompressedDataSize", NULL, NULL)) return integer(h, key, value, 0, INT64_MAX, &h->layout.packed);
     if (one_of(key, "HeaderSize", NULL, NULL)) return integer(h, key, value, -1, INT64_MAX, &h->layout.skip);
     if (one_of(key, "ElementDataFile", NULL, NULL)) return parse_data_file(h, value, rest);
-    if (one_of(key, "ElementToIntensityFunctionSlope", NULL, NULL)) return tsr_parse_numbers(value, &h->slope, 1) ? TSR_OK : bad(h, key, value, "a number");
-    if (one_of(key, "ElementToIntensityFunctionOffset", NULL, NULL)) return tsr_parse_numbers(value, &h->intercept, 1) ? TSR_OK : bad(h, key, value, "a number");
+    if (one_of(key, "ElementToIntensityFunctionSlope", NULL, NULL))
+        return tsr_parse_numbers(value, &h->slope, 1) ? TSR_OK : bad(h, key, value, "a number");
+    if (one_of(key, "ElementToIntensityFunctionOffset", NULL, NULL))
+        return tsr_parse_numbers(value, &h->intercept, 1) ? TSR_OK : bad(h, key, value, "a number");
     if (one_of(key, "AnatomicalOrientation", "CenterOfRotation", NULL)) return TSR_OK; /* follow from the matrix, or mean nothing for an image */
     char name[96]; /* names with a dot are other formats' or the user's own */
     snprintf(name, sizeof name, "%s%.64s", strchr(key, '.') ? "" : "metaimage.", key);
@@ -204,7 +210,8 @@ static tsr_status read_geometry(const struct meta_header *h, tsr_geometry *g)
     int dims = h->dims < 3 ? (int)h->dims : 3;
     for (int c = 0; c < dims; c++) {
         if (!(h->spacing[c] > 0) || !isfinite(h->spacing[c]))
-            TSR_FAIL(TSR_ERROR_FORMAT, "%s: MetaImage field 'ElementSpacing' is %g for axis %d, expected a positive number", tsr_input_name(h->input), h->spacing[c], c);
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: MetaImage field 'ElementSpacing' is %g for axis %d, expected a positive number", tsr_input_name(h->input),
+                     h->spacing[c], c);
         for (int r = 0; r < dims; r++) /* the matrix lists the directions one after another */
             g->affine[r][c] = (h->matrix_given ? h->matrix[c * h->dims + r] : r == c ? 1 : 0) * h->spacing[c];
         g->affine[c][3] = h->offset[c];
@@ -220,13 +227,17 @@ static tsr_status build_volume(tsr_input *input, struct meta_header *h, tsr_volu
     tsr_status status;
     const char *key, *value;
     if (!h->dims || !h->size_given || !h->type_given)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: the MetaImage header lacks the field '%s'", tsr_input_name(input), !h->dims ? "NDims" : !h->size_given ? "DimSize" : "ElementType");
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: the MetaImage header lacks the field '%s'", tsr_input_name(input),
+                 !h->dims         ? "NDims"
+                 : !h->size_given ? "DimSize"
+                                  : "ElementType");
     if (h->channels != 1)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: ElementNumberOfChannels is %lld, expected 1: only one value per voxel is read", tsr_input_name(input), (long long)h->channels);
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: ElementNumberOfChannels is %lld, expected 1: only one value per voxel is read", tsr_input_name(input),
+                 (long long)h->channels);
     for (int64_t i = 3; i < h->dims; i++)
         if (h->size[i] != 1)
-            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: DimSize of dimension %lld is %lld, expected 1: only three-dimensional volumes are read", tsr_input_name(input),
-                     (long long)i, (long long)h->size[i]);
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: DimSize of dimension %lld is %lld, expected 1: only three-dimensional volumes are read",
+                     tsr_input_name(input), (long long)i, (long long)h->size[i]);
     h->layout.size = (tsr_size3){ h->size[0], h->dims > 1 ? h->size[1] : 1, h->dims > 2 ? h->size[2] : 1 };
     h->layout.swap = h->big_endian != tsr_host_big_endian();
     TSR_TRY(read_geometry(h, &geometry));
@@ -289,8 +300,8 @@ static void write_header(tsr_output *out, const tsr_volume *volume, const tsr_wr
     const char *key, *value;
     for (int c = 0; c < 3; c++)
         for (int r = 0; r < 3; r++) matrix[3 * c + r] = direction_of(g.affine[r][c], spacing[c]);
-    tsr_output_printf(out, "ObjectType = Image\nNDims = 3\nBinaryData = %s\nBinaryDataByteOrderMSB = %s\nCompressedData = %s\n", options->ascii ? "False" : "True",
-                      options->big_endian ? "True" : "False", options->compression > 0 ? "True" : "False");
+    tsr_output_printf(out, "ObjectType = Image\nNDims = 3\nBinaryData = %s\nBinaryDataByteOrderMSB = %s\nCompressedData = %s\n",
+                      options->ascii ? "False" : "True", options->big_endian ? "True" : "False", options->compression > 0 ? "True" : "False");
     if (options->compression > 0) {
         tsr_output_printf(out, "CompressedDataSize = ");
         *patch = tsr_output_position(out);
@@ -307,7 +318,8 @@ static void write_header(tsr_output *out, const tsr_volume *volume, const tsr_wr
     }
     for (int32_t i = 0; tsr_volume_meta_at(volume, i, &key, &value); i++) {
         const char *name = !strncmp(key, "metaimage.", 10) ? key + 10 : key;
-        if (!*name || strpbrk(name, "= :\t\r\n") || strpbrk(value, "\r\n") || strlen(name) + strlen(value) > LINE_BYTES - 8) continue; /* no place for them in this format */
+        if (!*name || strpbrk(name, "= :\t\r\n") || strpbrk(value, "\r\n") || strlen(name) + strlen(value) > LINE_BYTES - 8)
+            continue; /* no place for them in this format */
         tsr_output_printf(out, "%s = %s\n", name, value);
     }
     for (int i = 0; i < TYPES; i++)
@@ -338,7 +350,8 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
     int64_t patch = 0;
     int detached = tsr_path_has_extension(path, ".mhd");
     if (options->detached && !detached) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: a detached MetaImage header is named .mhd", path);
-    if (options->ascii && options->compression > 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: text is not compressed in a MetaImage file: ascii or compression, not both", path);
+    if (options->ascii && options->compression > 0)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: text is not compressed in a MetaImage file: ascii or compression, not both", path);
     if (detached) {
         TSR_TRY(tsr_path_replace(path, ".mhd", options->compression > 0 ? ".zraw" : ".raw", &data_path));
         TSR_TRY_GOTO(tsr_output_open(data_path, options, &data), fail);

@@ -54,14 +54,18 @@ static tsr_status read_shape(const tsr_nifti *h, const char *name, tsr_layout *l
         int64_t n = tsr_nifti_integer(h, NIFTI_DIM, i);
         if (n < 1) TSR_FAIL(TSR_ERROR_FORMAT, "%s: dim[%d] is %lld, expected a positive number", name, i, (long long)n);
         if (i <= 3) extent[i - 1] = n;
-        else if (n != 1) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: dim[%d] is %lld, expected 1: only three-dimensional volumes of one value per voxel are read", name, i, (long long)n);
+        else if (n != 1)
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: dim[%d] is %lld, expected 1: only three-dimensional volumes of one value per voxel are read", name,
+                     i, (long long)n);
     }
     layout->size = (tsr_size3){ extent[0], extent[1], extent[2] };
     if (!tsr_nifti_dtype(code, &layout->dtype))
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: datatype is %lld (%s), expected an integer or float type", name, (long long)code, tsr_nifti_type_name(code));
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: datatype is %lld (%s), expected an integer or float type", name, (long long)code,
+                 tsr_nifti_type_name(code));
     int64_t bits = tsr_nifti_integer(h, NIFTI_BITPIX, 0);
     if (bits && bits != 8 * (int64_t)tsr_dtype_size(layout->dtype))
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: bitpix is %lld, expected %zu for datatype %lld", name, (long long)bits, 8 * tsr_dtype_size(layout->dtype), (long long)code);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: bitpix is %lld, expected %zu for datatype %lld", name, (long long)bits, 8 * tsr_dtype_size(layout->dtype),
+                 (long long)code);
     return TSR_OK;
 }
 
@@ -88,7 +92,8 @@ static tsr_status read_qform(const tsr_nifti *h, const char *name, int dims, tsr
     }
     double length = q->quatern[0] * q->quatern[0] + q->quatern[1] * q->quatern[1] + q->quatern[2] * q->quatern[2];
     if (!(length <= 1.001)) /* rounding apart */
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: quatern_b, c, d are %g, %g, %g, expected a length of at most 1", name, q->quatern[0], q->quatern[1], q->quatern[2]);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: quatern_b, c, d are %g, %g, %g, expected a length of at most 1", name, q->quatern[0], q->quatern[1],
+                 q->quatern[2]);
     q->qfac = tsr_nifti_get(h, NIFTI_PIXDIM, 0) < 0 ? -1 : 1;
     return TSR_OK;
 }
@@ -124,7 +129,9 @@ static tsr_status read_forms(const tsr_nifti *h, const char *name, struct forms 
     if (f->sform_code <= 0) {
         TSR_TRY(read_qform(h, name, dims, &f->qform));
         if (f->qform_code > 0) tsr_nifti_qform_matrix(&f->qform, f->geometry.affine);
-        else f->geometry = tsr_geometry_make((tsr_vec3){ f->qform.spacing[0], f->qform.spacing[1], f->qform.spacing[2] }, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
+        else
+            f->geometry =
+                tsr_geometry_make((tsr_vec3){ f->qform.spacing[0], f->qform.spacing[1], f->qform.spacing[2] }, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
         return TSR_OK;
     }
     for (int i = 0; i < 12; i++) f->geometry.affine[i / 4][i % 4] = tsr_nifti_get(h, NIFTI_SROW, i);
@@ -190,7 +197,9 @@ static tsr_status read_pair(tsr_input *input, int64_t offset, const tsr_layout *
     char *other = NULL;
     const char *path = tsr_input_path(input);
     if (path) TSR_TRY(pair_path(path, ".hdr", ".img", &other));
-    if (!other) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: the magic says that the voxels are in an .img file, expected a header file named .hdr beside it", tsr_input_name(input));
+    if (!other)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: the magic says that the voxels are in an .img file, expected a header file named .hdr beside it",
+                 tsr_input_name(input));
     tsr_input *image = NULL;
     tsr_status status = tsr_input_open_beside(input, tsr_path_file(other), 0, &image);
     if (status == TSR_OK) status = tsr_layout_read(image, offset, layout, block);
@@ -215,7 +224,9 @@ static tsr_status read_header_volume(tsr_input *input, tsr_volume **volume)
     if (!parse_magic(head, bytes, &header, &pair))
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: not a NIfTI file: %s, expected a header of 348 or 540 bytes that says so", name,
                  bytes < TSR_NIFTI1_BYTES ? "too short" : "sizeof_hdr is another number");
-    if (pair < 0) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: the magic of NIfTI (n+1, ni1, n+2 or ni2) is missing; Analyze 7.5 files have no orientation and are not read", name);
+    if (pair < 0)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                 "%s: the magic of NIfTI (n+1, ni1, n+2 or ni2) is missing; Analyze 7.5 files have no orientation and are not read", name);
     if (header.version == 2 && bytes < TSR_NIFTI2_BYTES) TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: %zu bytes of header, expected 540", name, bytes);
     TSR_TRY(read_shape(&header, name, &layout));
     TSR_TRY(read_offset(&header, name, pair, &offset));
@@ -323,7 +334,8 @@ static tsr_status write_metadata(tsr_nifti *h, const tsr_volume *volume, const c
             TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: metadata %s is %g, which the field cannot hold", path, key, value);
         tsr_nifti_set(h, (tsr_nifti_id)i, 0, value);
     }
-    if (!tsr_volume_meta(volume, "nifti.xyzt_units")) tsr_nifti_set(h, NIFTI_XYZT_UNITS, 0, 2); /* millimetres */
+    if (!tsr_volume_meta(volume, "nifti.sform_code") && !tsr_volume_meta(volume, "nifti.xyzt_units"))
+        tsr_nifti_set(h, NIFTI_XYZT_UNITS, 0, 2); /* millimetres, unless a NIfTI file left it open */
     for (int i = 0; i < NIFTI_TEXTS; i++) {
         snprintf(key, sizeof key, "nifti.%s", tsr_nifti_texts[i].name);
         const char *value = tsr_volume_meta(volume, key);
@@ -355,7 +367,8 @@ static tsr_status make_header(const tsr_volume *volume, const char *path, const 
     TSR_TRY(write_metadata(h, volume, path));
     write_forms(h, volume);
     for (int i = 0; i < 12; i++)
-        if (!isfinite(tsr_nifti_get(h, NIFTI_SROW, i)) || !isfinite(tsr_nifti_get(h, NIFTI_SCL_SLOPE, 0)) || !isfinite(tsr_nifti_get(h, NIFTI_SCL_INTER, 0)))
+        if (!isfinite(tsr_nifti_get(h, NIFTI_SROW, i)) || !isfinite(tsr_nifti_get(h, NIFTI_SCL_SLOPE, 0)) ||
+            !isfinite(tsr_nifti_get(h, NIFTI_SCL_INTER, 0)))
             TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the geometry or scaling is outside the range of float32, which NIfTI-1 stores: write NIfTI-2", path);
     return TSR_OK;
 }

@@ -37,8 +37,11 @@ const tsr_nifti_text tsr_nifti_texts[NIFTI_TEXTS] = {
     { "descrip", 80, { 148, 240 } }, { "aux_file", 24, { 228, 320 } }, { "intent_name", 16, { 328, 508 } }
 };
 
-static const struct { int code; tsr_dtype dtype; } types[] = { { 2, TSR_U8 },  { 4, TSR_I16 },   { 8, TSR_I32 },    { 16, TSR_F32 },   { 64, TSR_F64 },
-                                                               { 256, TSR_I8 }, { 512, TSR_U16 }, { 768, TSR_U32 }, { 1024, TSR_I64 }, { 1280, TSR_U64 } };
+static const struct {
+    int code;
+    tsr_dtype dtype;
+} types[] = { { 2, TSR_U8 },   { 4, TSR_I16 },   { 8, TSR_I32 },   { 16, TSR_F32 },   { 64, TSR_F64 },
+              { 256, TSR_I8 }, { 512, TSR_U16 }, { 768, TSR_U32 }, { 1024, TSR_I64 }, { 1280, TSR_U64 } };
 enum { TYPES = (int)(sizeof types / sizeof types[0]) };
 
 int tsr_nifti_dtype(int64_t code, tsr_dtype *dtype)
@@ -176,7 +179,8 @@ int tsr_nifti_qform_make(const double m[3][4], tsr_nifti_qform *q)
                  r[0][2] * (r[1][0] * r[2][1] - r[1][1] * r[2][0]);
     q->qfac = det < 0 ? -1 : 1;
     for (int row = 0; row < 3; row++) r[row][2] *= q->qfac;
-    double squares[4] = { 1 + r[0][0] + r[1][1] + r[2][2], 1 + r[0][0] - r[1][1] - r[2][2], 1 - r[0][0] + r[1][1] - r[2][2], 1 - r[0][0] - r[1][1] + r[2][2] };
+    double squares[4] = { 1 + r[0][0] + r[1][1] + r[2][2], 1 + r[0][0] - r[1][1] - r[2][2], 1 - r[0][0] + r[1][1] - r[2][2],
+                          1 - r[0][0] - r[1][1] + r[2][2] };
     int pivot = 0;
     for (int i = 1; i < 4; i++)
         if (squares[i] > squares[pivot]) pivot = i;

@@ -23,7 +23,8 @@ static tsr_status keep(void *user, const char *key, const char *value) { return 
 /* Picks the axes of space: those with a direction, else the first three that are not a list of components. Others must have one sample. */
 static tsr_status spatial_axes(const tsr_input *input, const tsr_nrrd *h, int axes[3], int *count)
 {
-    static const char *const component_kinds[] = { "list", "point", "vector", "covariant-vector", "normal", "stub", "scalar", "complex", "quaternion", "time" };
+    static const char *const component_kinds[] = { "list", "point",  "vector",  "covariant-vector", "normal",
+                                                   "stub", "scalar", "complex", "quaternion",       "time" };
     *count = 0;
     for (int i = 0; i < h->axes; i++) {
         const tsr_nrrd_axis *axis = &h->axis[i];
@@ -32,8 +33,10 @@ static tsr_status spatial_axes(const tsr_input *input, const tsr_nrrd *h, int ax
         int spatial = h->directions_given ? axis->has_direction : !component && (*count < 3 || axis->size > 1);
         if (!spatial && axis->size == 1) continue;
         if (!spatial || *count == 3)
-            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: NRRD field 'sizes': axis %d has %lld samples%s%s, expected 1: only three-dimensional volumes of one value per voxel are read",
-                     tsr_input_name(input), i, (long long)axis->size, *axis->kind ? " of kind " : "", axis->kind);
+            TSR_FAIL(
+                TSR_ERROR_UNSUPPORTED,
+                "%s: NRRD field 'sizes': axis %d has %lld samples%s%s, expected 1: only three-dimensional volumes of one value per voxel are read",
+                tsr_input_name(input), i, (long long)axis->size, *axis->kind ? " of kind " : "", axis->kind);
         axes[(*count)++] = i;
     }
     if (!*count) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: the NRRD file has no axis of space", tsr_input_name(input));
@@ -48,7 +51,8 @@ static tsr_status axis_step(const tsr_input *input, const tsr_nrrd_axis *axis, d
     if (isnan(*spacing) && isfinite(axis->min) && isfinite(axis->max) && samples > 0) *spacing = (axis->max - axis->min) / samples;
     if (isnan(*spacing)) *spacing = 1;
     if (!(*spacing != 0) || !isfinite(*spacing))
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: NRRD axis mins and maxs give a spacing of %g, expected a number other than 0", tsr_input_name(input), *spacing);
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: NRRD axis mins and maxs give a spacing of %g, expected a number other than 0", tsr_input_name(input),
+                 *spacing);
     *start = isfinite(axis->min) ? axis->min + (axis->cell ? *spacing / 2 : 0) : 0;
     return TSR_OK;
 }
@@ -178,7 +182,8 @@ static void write_geometry(tsr_output *out, const tsr_volume *volume)
     if (space) tsr_output_printf(out, "space: %s\n", space->name);
     else tsr_output_printf(out, "space dimension: 3\n");
     const double *sign = space ? space->sign : plain;
-    tsr_output_printf(out, "sizes: %lld %lld %lld\nspace directions: ", (long long)volume->size.x, (long long)volume->size.y, (long long)volume->size.z);
+    tsr_output_printf(out, "sizes: %lld %lld %lld\nspace directions: ", (long long)volume->size.x, (long long)volume->size.y,
+                      (long long)volume->size.z);
     for (int c = 0; c < 3; c++) {
         print_vector(out, (const double(*)[4])g->affine, c, sign);
         tsr_output_printf(out, c < 2 ? " " : "\nspace origin: ");
@@ -194,7 +199,8 @@ static void write_metadata(tsr_output *out, const tsr_volume *volume)
     const tsr_nrrd_space *known = space ? tsr_nrrd_space_find(space) : NULL;
     char text[2][32];
     if (volume->slope != 1 || volume->intercept != 0)
-        tsr_output_printf(out, "tessera.slope:=%s\ntessera.intercept:=%s\n", tsr_print_double(text[0], volume->slope), tsr_print_double(text[1], volume->intercept));
+        tsr_output_printf(out, "tessera.slope:=%s\ntessera.intercept:=%s\n", tsr_print_double(text[0], volume->slope),
+                          tsr_print_double(text[1], volume->intercept));
     for (int32_t i = 0; tsr_volume_meta_at(volume, i, &key, &value); i++) {
         if (!strcmp(key, "nrrd.space") || strpbrk(key, "\n\r") || strstr(key, ":=") || strstr(key, ": ") || *key == '#') continue;
         if (!strncmp(key, "nrrd.", 5)) {

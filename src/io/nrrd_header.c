@@ -24,14 +24,46 @@ const tsr_nrrd_space *tsr_nrrd_space_find(const char *name)
 }
 
 static const struct { const char *name; tsr_dtype dtype; } types[] = {
-    { "signed char", TSR_I8 }, { "int8", TSR_I8 }, { "int8_t", TSR_I8 }, { "uchar", TSR_U8 }, { "unsigned char", TSR_U8 }, { "uint8", TSR_U8 }, { "uint8_t", TSR_U8 },
-    { "short", TSR_I16 }, { "short int", TSR_I16 }, { "signed short", TSR_I16 }, { "signed short int", TSR_I16 }, { "int16", TSR_I16 }, { "int16_t", TSR_I16 },
-    { "ushort", TSR_U16 }, { "unsigned short", TSR_U16 }, { "unsigned short int", TSR_U16 }, { "uint16", TSR_U16 }, { "uint16_t", TSR_U16 },
-    { "int", TSR_I32 }, { "signed int", TSR_I32 }, { "int32", TSR_I32 }, { "int32_t", TSR_I32 },
-    { "uint", TSR_U32 }, { "unsigned int", TSR_U32 }, { "uint32", TSR_U32 }, { "uint32_t", TSR_U32 },
-    { "longlong", TSR_I64 }, { "long long", TSR_I64 }, { "long long int", TSR_I64 }, { "signed long long", TSR_I64 }, { "signed long long int", TSR_I64 },
-    { "int64", TSR_I64 }, { "int64_t", TSR_I64 }, { "ulonglong", TSR_U64 }, { "unsigned long long", TSR_U64 }, { "unsigned long long int", TSR_U64 },
-    { "uint64", TSR_U64 }, { "uint64_t", TSR_U64 }, { "float", TSR_F32 }, { "double", TSR_F64 },
+    { "signed char", TSR_I8 },
+    { "int8", TSR_I8 },
+    { "int8_t", TSR_I8 },
+    { "uchar", TSR_U8 },
+    { "unsigned char", TSR_U8 },
+    { "uint8", TSR_U8 },
+    { "uint8_t", TSR_U8 },
+    { "short", TSR_I16 },
+    { "short int", TSR_I16 },
+    { "signed short", TSR_I16 },
+    { "signed short int", TSR_I16 },
+    { "int16", TSR_I16 },
+    { "int16_t", TSR_I16 },
+    { "ushort", TSR_U16 },
+    { "unsigned short", TSR_U16 },
+    { "unsigned short int", TSR_U16 },
+    { "uint16", TSR_U16 },
+    { "uint16_t", TSR_U16 },
+    { "int", TSR_I32 },
+    { "signed int", TSR_I32 },
+    { "int32", TSR_I32 },
+    { "int32_t", TSR_I32 },
+    { "uint", TSR_U32 },
+    { "unsigned int", TSR_U32 },
+    { "uint32", TSR_U32 },
+    { "uint32_t", TSR_U32 },
+    { "longlong", TSR_I64 },
+    { "long long", TSR_I64 },
+    { "long long int", TSR_I64 },
+    { "signed long long", TSR_I64 },
+    { "signed long long int", TSR_I64 },
+    { "int64", TSR_I64 },
+    { "int64_t", TSR_I64 },
+    { "ulonglong", TSR_U64 },
+    { "unsigned long long", TSR_U64 },
+    { "unsigned long long int", TSR_U64 },
+    { "uint64", TSR_U64 },
+    { "uint64_t", TSR_U64 },
+    { "float", TSR_F32 },
+    { "double", TSR_F64 },
 };
 
 /* ---- one field ------------------------------------------------------------------------------------------------------------------- */
@@ -50,7 +82,8 @@ static tsr_status bad(const struct parser *p, const char *expected)
 
 static tsr_status one_integer(const struct parser *p, int64_t lowest, int64_t highest, const char *expected, int64_t *number)
 {
-    if (tsr_word_integer((tsr_word){ p->value, strlen(p->value) }, number) != TSR_TEXT_OK || *number < lowest || *number > highest) return bad(p, expected);
+    if (tsr_word_integer((tsr_word){ p->value, strlen(p->value) }, number) != TSR_TEXT_OK || *number < lowest || *number > highest)
+        return bad(p, expected);
     return TSR_OK;
 }
 
@@ -133,7 +166,8 @@ static tsr_status parse_space(const struct parser *p)
     const tsr_nrrd_space *space = tsr_nrrd_space_find(p->value);
     if (!space) return bad(p, "a space such as left-posterior-superior");
     if (space->dimension != 3)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: NRRD field 'space' is '%s', which has a time axis: only three-dimensional spaces are read", tsr_input_name(p->input), p->value);
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: NRRD field 'space' is '%s', which has a time axis: only three-dimensional spaces are read",
+                 tsr_input_name(p->input), p->value);
     snprintf(p->h->space, sizeof p->h->space, "%s", space->name);
     p->h->space_dimension = 3;
     return TSR_OK;
@@ -154,9 +188,10 @@ static tsr_status parse_type(const struct parser *p)
 
 static tsr_status parse_encoding(const struct parser *p)
 {
-    static const struct { const char *name; tsr_encoding encoding; } encodings[] = {
-        { "raw", TSR_ENCODING_RAW }, { "gzip", TSR_ENCODING_GZIP }, { "gz", TSR_ENCODING_GZIP }, { "txt", TSR_ENCODING_ASCII }, { "text", TSR_ENCODING_ASCII },
-        { "ascii", TSR_ENCODING_ASCII },
+    static const struct { const char *name; tsr_encoding encoding;
+    } encodings[] = {
+        { "raw", TSR_ENCODING_RAW },   { "gzip", TSR_ENCODING_GZIP },  { "gz", TSR_ENCODING_GZIP },
+        { "txt", TSR_ENCODING_ASCII }, { "text", TSR_ENCODING_ASCII }, { "ascii", TSR_ENCODING_ASCII },
     };
     for (size_t i = 0; i < sizeof encodings / sizeof encodings[0]; i++)
         if (!strcasecmp(p->value, encodings[i].name)) {
@@ -190,7 +225,10 @@ static tsr_status parse_endian(const struct parser *p)
     return p->h->endian ? TSR_OK : bad(p, "little or big");
 }
 
-static int is(const struct parser *p, const char *name, const char *alias) { return !strcasecmp(p->field, name) || (alias && !strcasecmp(p->field, alias)); }
+static int is(const struct parser *p, const char *name, const char *alias)
+{
+    return !strcasecmp(p->field, name) || (alias && !strcasecmp(p->field, alias));
+}
 
 /* *known = 0 for a field that means nothing to tessera. Those that are understood and must come back when written stay "unknown" too. */
 static tsr_status parse_field(const struct parser *p, int *known)
@@ -280,10 +318,12 @@ static tsr_status expand_files(const tsr_input *input, tsr_nrrd *h, tsr_text *te
         double numbers[4];
         *blank = 0;
         if (!tsr_parse_numbers(blank + 1, numbers, 3) && !tsr_parse_numbers(blank + 1, numbers, 4))
-            TSR_FAIL(TSR_ERROR_FORMAT, "%s: NRRD field 'data file' is '%.60s %.40s', expected a pattern and three whole numbers", tsr_input_name(input), h->pattern, blank + 1);
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: NRRD field 'data file' is '%.60s %.40s', expected a pattern and three whole numbers",
+                     tsr_input_name(input), h->pattern, blank + 1);
         for (int i = 0; i < 3; i++)
             if (!(fabs(numbers[i]) < 0x1p31) || numbers[i] != floor(numbers[i]))
-                TSR_FAIL(TSR_ERROR_FORMAT, "%s: NRRD field 'data file' counts with %g, expected whole numbers below 2^31", tsr_input_name(input), numbers[i]);
+                TSR_FAIL(TSR_ERROR_FORMAT, "%s: NRRD field 'data file' counts with %g, expected whole numbers below 2^31", tsr_input_name(input),
+                         numbers[i]);
         TSR_TRY(tsr_names_add_pattern(&h->files, input, h->pattern, (int64_t)numbers[0], (int64_t)numbers[1], (int64_t)numbers[2], 65536));
     }
     return TSR_OK;
@@ -307,8 +347,9 @@ tsr_status tsr_nrrd_parse(const tsr_input *input, const uint8_t *bytes, size_t s
         if (!own) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", tsr_input_name(input));
         memcpy(own, line.at, length);
         own[length] = 0;
-        tsr_status status = memchr(own, 0, length) ? TSR_FAILED(TSR_ERROR_FORMAT, "%s: a line of the NRRD header holds a zero byte", tsr_input_name(input))
-                                                   : parse_line(&parser, own, keep, user);
+        tsr_status status = memchr(own, 0, length)
+                                ? TSR_FAILED(TSR_ERROR_FORMAT, "%s: a line of the NRRD header holds a zero byte", tsr_input_name(input))
+                                : parse_line(&parser, own, keep, user);
         if (own != copy) free(own);
         TSR_TRY(status);
         if (h->list) break; /* the rest are file names */
@@ -316,7 +357,10 @@ tsr_status tsr_nrrd_parse(const tsr_input *input, const uint8_t *bytes, size_t s
     h->end = (size_t)(text.at - (const char *)bytes);
     TSR_TRY(expand_files(input, h, &text));
     if (!h->axes || !h->sizes_given || !h->type_given)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: the NRRD header lacks the field '%s'", tsr_input_name(input), !h->axes ? "dimension" : !h->sizes_given ? "sizes" : "type");
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: the NRRD header lacks the field '%s'", tsr_input_name(input),
+                 !h->axes          ? "dimension"
+                 : !h->sizes_given ? "sizes"
+                                   : "type");
     if (!h->endian && h->layout.encoding != TSR_ENCODING_ASCII && tsr_dtype_size(h->layout.dtype) > 1)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: the NRRD header lacks the field 'endian'", tsr_input_name(input));
     h->layout.swap = h->endian && (h->endian == 2) != tsr_host_big_endian();

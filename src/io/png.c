@@ -88,12 +88,12 @@ static tsr_status read_image(tsr_input *input, const tsr_read_options *options, 
     int64_t bytes = 0, limit = options->memory_limit ? options->memory_limit : tsr_physical_memory();
     status = tsr_size_bytes((tsr_size3){ extents.width, extents.height, extents.channels }, 1, tsr_input_name(input), &bytes);
     if (status == TSR_OK && bytes > limit)
-        status = TSR_FAILED(TSR_ERROR_MEMORY, "%s: %d x %d pixels need %lld bytes, over the memory limit of %lld", tsr_input_name(input), extents.width,
-                            extents.height, (long long)bytes, (long long)limit);
+        status = TSR_FAILED(TSR_ERROR_MEMORY, "%s: %d x %d pixels need %lld bytes, over the memory limit of %lld", tsr_input_name(input),
+                            extents.width, extents.height, (long long)bytes, (long long)limit);
     /* deflate packs at most 1032 to 1, a pixel of 1 bit becomes at most 4 bytes */
     if (status == TSR_OK && bytes / 1032 > (int64_t)state.size * 32)
-        status = TSR_FAILED(TSR_ERROR_FORMAT, "%s: truncated: %d x %d pixels do not fit in %zu compressed bytes", tsr_input_name(input), extents.width,
-                            extents.height, state.size);
+        status = TSR_FAILED(TSR_ERROR_FORMAT, "%s: truncated: %d x %d pixels do not fit in %zu compressed bytes", tsr_input_name(input),
+                            extents.width, extents.height, state.size);
     if (status == TSR_OK) status = tsr_image_create(extents.width, extents.height, extents.channels, image);
     if (status != TSR_OK) goto done;
     rows = (png_bytep *)malloc((size_t)extents.height * sizeof *rows);

@@ -9,10 +9,12 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
     tsr_layout layout = { .dtype = options->raw_dtype, .size = options->raw_shape };
     tsr_block block;
     if (layout.size.x < 1 || layout.size.y < 1 || layout.size.z < 1)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: raw voxels need raw_shape (--shape), got %lld x %lld x %lld, expected positive numbers", tsr_input_name(input),
-                 (long long)layout.size.x, (long long)layout.size.y, (long long)layout.size.z);
-    if (!tsr_dtype_size(layout.dtype)) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: raw_dtype (--dtype) is %d, expected an element type", tsr_input_name(input), (int)layout.dtype);
-    if (options->raw_offset < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: raw_offset is %lld, expected 0 or more bytes", tsr_input_name(input), (long long)options->raw_offset);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: raw voxels need raw_shape (--shape), got %lld x %lld x %lld, expected positive numbers",
+                 tsr_input_name(input), (long long)layout.size.x, (long long)layout.size.y, (long long)layout.size.z);
+    if (!tsr_dtype_size(layout.dtype))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: raw_dtype (--dtype) is %d, expected an element type", tsr_input_name(input), (int)layout.dtype);
+    if (options->raw_offset < 0)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: raw_offset is %lld, expected 0 or more bytes", tsr_input_name(input), (long long)options->raw_offset);
     if (h.x == 0 && h.y == 0 && h.z == 0) h = (tsr_vec3){ 1, 1, 1 };
     if (!(h.x > 0 && h.y > 0 && h.z > 0) || !isfinite(h.x) || !isfinite(h.y) || !isfinite(h.z))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: raw_spacing (--spacing) is %g x %g x %g, expected positive numbers", tsr_input_name(input), h.x, h.y, h.z);
@@ -31,4 +33,6 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
     return tsr_output_finish(&out, tsr_output_voxels(out, volume, !!options->big_endian != tsr_host_big_endian()));
 }
 
-const tsr_format tsr_format_raw = { .name = "raw", .kind = TSR_FILE_VOLUME, .extensions = { ".raw" }, .read_volume = read_volume, .write_volume = write_volume };
+const tsr_format tsr_format_raw = {
+    .name = "raw", .kind = TSR_FILE_VOLUME, .extensions = { ".raw" }, .read_volume = read_volume, .write_volume = write_volume
+};

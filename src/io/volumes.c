@@ -88,7 +88,8 @@ static int parse_i64(tsr_word word, int64_t *value)
 {
     uint64_t size;
     int negative = word.size && *word.text == '-';
-    if (!parse_u64((tsr_word){ word.text + negative, word.size - (size_t)negative }, &size) || size > (uint64_t)INT64_MAX + (uint64_t)negative) return 0;
+    if (!parse_u64((tsr_word){ word.text + negative, word.size - (size_t)negative }, &size) || size > (uint64_t)INT64_MAX + (uint64_t)negative)
+        return 0;
     *value = (int64_t)(negative ? -size : size);
     return 1;
 }
@@ -106,7 +107,8 @@ static int parse_voxel(tsr_word word, tsr_dtype dtype, void *to)
     }
     if (dtype == TSR_U64) return parse_u64(word, (uint64_t *)to);
     if (dtype == TSR_I64) return parse_i64(word, (int64_t *)to);
-    if (tsr_word_integer(word, &integer) != TSR_TEXT_OK || integer < integer_ranges[dtype].lowest || integer > integer_ranges[dtype].highest) return 0;
+    if (tsr_word_integer(word, &integer) != TSR_TEXT_OK || integer < integer_ranges[dtype].lowest || integer > integer_ranges[dtype].highest)
+        return 0;
     switch (tsr_dtype_size(dtype)) {
     case 1: *(uint8_t *)to = (uint8_t)integer; break;
     case 2: *(uint16_t *)to = (uint16_t)integer; break;
@@ -166,8 +168,8 @@ tsr_status tsr_output_voxels(tsr_output *output, const tsr_volume *volume, int s
 tsr_status tsr_require_unscaled(const tsr_volume *volume, const char *path, const char *format)
 {
     if (volume->slope != 1 || volume->intercept != 0)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %s has no place for the volume's slope %g and intercept %g: convert it first (tsr_volume_convert)", path, format,
-                 volume->slope, volume->intercept);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %s has no place for the volume's slope %g and intercept %g: convert it first (tsr_volume_convert)", path,
+                 format, volume->slope, volume->intercept);
     return TSR_OK;
 }
 
@@ -202,8 +204,8 @@ static tsr_status data_offset(tsr_input *input, const tsr_layout *layout, int64_
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: a header size or byte skip of -1 needs raw data", tsr_input_name(input));
         TSR_TRY(tsr_input_all(input, &all, &size));
         if ((int64_t)size - *offset < bytes)
-            TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: the header asks for %lld bytes of voxels, the file has %lld", tsr_input_name(input), (long long)bytes,
-                     (long long)((int64_t)size - *offset));
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: the header asks for %lld bytes of voxels, the file has %lld", tsr_input_name(input),
+                     (long long)bytes, (long long)((int64_t)size - *offset));
         *offset = (int64_t)size - bytes;
     }
     return TSR_OK;
@@ -217,8 +219,8 @@ static tsr_status read_into(tsr_input *input, int64_t offset, const tsr_layout *
     case TSR_ENCODING_ASCII: return read_ascii(input, offset, layout, bytes / (int64_t)element, to);
     case TSR_ENCODING_RAW: return tsr_input_read(input, offset, bytes, element, layout->swap, to, "voxels");
     default:
-        return tsr_input_inflate(input, offset, layout->packed, layout->encoding == TSR_ENCODING_GZIP ? TSR_WRAPPER_GZIP : TSR_WRAPPER_ZLIB, layout->skip,
-                                 bytes, element, layout->swap, to, "voxels");
+        return tsr_input_inflate(input, offset, layout->packed, layout->encoding == TSR_ENCODING_GZIP ? TSR_WRAPPER_GZIP : TSR_WRAPPER_ZLIB,
+                                 layout->skip, bytes, element, layout->swap, to, "voxels");
     }
 }
 
@@ -233,8 +235,8 @@ static tsr_status check_plausible(tsr_input *input, int64_t offset, const tsr_la
     if (layout->encoding != TSR_ENCODING_ASCII && layout->packed >= 0) held = tsr_min64(held, layout->packed);
     int64_t needed = layout->encoding == TSR_ENCODING_ASCII ? bytes / (int64_t)tsr_dtype_size(layout->dtype) : bytes / 1032;
     if (needed > held)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: the header asks for %lld bytes of voxels, more than %lld bytes of %s can hold", tsr_input_name(input),
-                 (long long)bytes, (long long)held, layout->encoding == TSR_ENCODING_ASCII ? "text" : "compressed data");
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: the header asks for %lld bytes of voxels, more than %lld bytes of %s can hold",
+                 tsr_input_name(input), (long long)bytes, (long long)held, layout->encoding == TSR_ENCODING_ASCII ? "text" : "compressed data");
     return TSR_OK;
 }
 
@@ -276,7 +278,8 @@ void tsr_names_free(tsr_names *names)
     *names = (tsr_names){ 0 };
 }
 
-tsr_status tsr_names_add_pattern(tsr_names *names, const tsr_input *input, const char *pattern, int64_t first, int64_t last, int64_t step, int64_t most)
+tsr_status tsr_names_add_pattern(tsr_names *names, const tsr_input *input, const char *pattern, int64_t first, int64_t last, int64_t step,
+                                 int64_t most)
 {
     const char *percent = strchr(pattern, '%'), *end = percent ? percent + 1 : pattern;
     int zeros = *end == '0', width = 0;

@@ -28,7 +28,8 @@ typedef struct tsr_names {
 } tsr_names;
 tsr_status tsr_names_add(tsr_names *names, const char *name, size_t length);
 /* "slice%03d.raw" for first, first + step, ... last. Only one %d conversion (with zeros and width) is allowed. */
-tsr_status tsr_names_add_pattern(tsr_names *names, const tsr_input *input, const char *pattern, int64_t first, int64_t last, int64_t step, int64_t most);
+tsr_status tsr_names_add_pattern(tsr_names *names, const tsr_input *input, const char *pattern, int64_t first, int64_t last, int64_t step,
+                                 int64_t most);
 void tsr_names_free(tsr_names *names);
 /* The files named hold equal shares of the voxels, in order. One name is one file with all. */
 tsr_status tsr_layout_read_files(tsr_input *header, const tsr_names *names, const tsr_layout *layout, tsr_block *block);

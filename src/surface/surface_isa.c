@@ -203,16 +203,34 @@ int TSR_ISA_NAME(tsr_surface_count_blocks)(const tsr_surface_grid *g, int64_t be
     return torn_any;
 }
 
+/* The samples of the word and of the rows at y + 1 and z + 1: asked for early, since the volume is long out of the cache. */
+static void prefetch(const tsr_surface_grid *g, const tsr_word_place *p)
+{
+    int64_t size = (int64_t)tsr_dtype_size(g->dtype), row = g->stored[0] * size;
+    const char *from = (const char *)g->data + (((p->z - g->pad) * g->stored[1] + p->y - g->pad) * g->stored[0] + p->x - g->pad) * size;
+    for (int64_t at = 0; at < 33 * size; at += 64) { /* beyond the volume a prefetch does nothing */
+        __builtin_prefetch(from + at);
+        __builtin_prefetch(from + at + row);
+        __builtin_prefetch(from + at + row * g->stored[1]);
+    }
+}
+
 void TSR_ISA_NAME(tsr_surface_emit_blocks)(const tsr_surface_grid *g, const tsr_surface_output *out, int64_t begin, int64_t end)
 {
     for (int64_t k = begin; k < end; k++) {
         int64_t block = g->active[k], word = block << TSR_BLOCK_SHIFT, stop = tsr_minl(word + TSR_BLOCK_WORDS, g->words);
         uint64_t triangle = g->block_triangle[block];
+        uint8_t quiet[TSR_BLOCK_WORDS];
         tsr_word_place p;
+        tsr_word_locate(g, word, &p);
+        for (int64_t w = word; w < stop; w++, place_next(g, &p)) {
+            quiet[w & (TSR_BLOCK_WORDS - 1)] = (uint8_t)uniform(g, &p);
+            if (!quiet[w & (TSR_BLOCK_WORDS - 1)] && !g->tiled) prefetch(g, &p);
+        }
         tsr_word_locate(g, word, &p);
         for (; word < stop; word++, place_next(g, &p)) {
             tsr_cell_rows c;
-            if (uniform(g, &p)) continue;
+            if (quiet[word & (TSR_BLOCK_WORDS - 1)]) continue;
             tsr_cell_rows_load(g, &p, &c);
             tsr_word_vertices(g, &p, c.edges[0], g->block_vertex[block] + g->prefix[word], out);
             if (c.active) triangle = tsr_word_triangles(g, &p, &c, tsr_case_edges, triangle, out);

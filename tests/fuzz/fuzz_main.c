@@ -62,8 +62,8 @@ static uint64_t next(uint64_t *state)
 /* What breaks parsers: extreme numbers, in binary and in digits; missing, doubled and exchanged pieces. */
 static void mutate(uint64_t *random)
 {
-    static const char *const words[] = { "-1", "0", "nan", "inf", "1e999", "99999999999999999999", "2147483648", "4294967296", "-2147483649", "0.0", "\n", "  ",
-                                         "\r\n", "\"", "%d", "9223372036854775807" };
+    static const char *const words[] = { "-1", "0",  "nan",  "inf", "1e999", "99999999999999999999", "2147483648", "4294967296", "-2147483649", "0.0",
+                                         "\n", "  ", "\r\n", "\"",  "%d",    "9223372036854775807" };
     static const uint64_t numbers[] = { 0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000u, 0xffffffffu, 0x7fffffffffffffffull,
                                         0x8000000000000000ull, 0xffffffffffffffffull, 0x7f800000u, 0x7fc00000u };
     int changes = 1 + (int)(next(random) % 6);

@@ -88,7 +88,8 @@ static void nifti_fields(void **state)
 static void text_headers(void **state)
 {
     (void)state;
-    static const struct { const char *name, *text; tsr_status status; const char *message; } cases[] = {
+    static const struct { const char *name, *text; tsr_status status; const char *message;
+    } cases[] = {
         { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 2 2\nencoding: raw\n\n12345678", TSR_ERROR_FORMAT, "'sizes'" },
         { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 2 -2 2\nencoding: raw\n\n12345678", TSR_ERROR_FORMAT, "'sizes'" },
         { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 99999999999 99999999999 2\nencoding: raw\n\n12", TSR_ERROR_FORMAT, "overflow" },
@@ -103,32 +104,50 @@ static void text_headers(void **state)
         { "a.nrrd", "NRRD0004\ndimension: 3\nspacings: 1 0 1\n\n", TSR_ERROR_FORMAT, "'spacings'" },
         { "a.nrrd", "NRRD0004\nspace: somewhere\n\n", TSR_ERROR_FORMAT, "'space' is 'somewhere'" },
         { "a.nrrd", "NRRD0004\ndimension: 3\nspace: RAS\nspace directions: (1,0,0) (0,1,0)\n\n", TSR_ERROR_FORMAT, "'space directions'" },
-        { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 1 1 1\nspace: RAS\nspace directions: (1,0,0) (2,0,0) (0,0,1)\nencoding: raw\n\n1", TSR_ERROR_FORMAT, "invertible" },
-        { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 1 1 1\nspace: RAS\nspace directions: (nan,0,0) (0,1,0) (0,0,1)\nencoding: raw\n\n1", TSR_ERROR_FORMAT, "finite" },
-        { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 4\nsizes: 3 1 1 1\nkinds: RGB-color domain domain domain\nencoding: raw\n\n123", TSR_ERROR_UNSUPPORTED, "RGB-color" },
+        { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 1 1 1\nspace: RAS\nspace directions: (1,0,0) (2,0,0) (0,0,1)\nencoding: raw\n\n1",
+          TSR_ERROR_FORMAT, "invertible" },
+        { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 1 1 1\nspace: RAS\nspace directions: (nan,0,0) (0,1,0) (0,0,1)\nencoding: raw\n\n1",
+          TSR_ERROR_FORMAT, "finite" },
+        { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 4\nsizes: 3 1 1 1\nkinds: RGB-color domain domain domain\nencoding: raw\n\n123",
+          TSR_ERROR_UNSUPPORTED, "RGB-color" },
         { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 4\nsizes: 1 1 1 5\nencoding: raw\n\n12345", TSR_ERROR_UNSUPPORTED, "axis 3 has 5" },
         { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: ascii\n\n1 2 300", TSR_ERROR_FORMAT, "voxel 2 is '300'" },
         { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: ascii\n\n1    2", TSR_ERROR_FORMAT, "2 voxels, expected 3" },
         { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: gzip\n\nnot gzip", TSR_ERROR_FORMAT, "damaged" },
-        { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 4000 4000 4000\nencoding: gzip\n\nshort", TSR_ERROR_FORMAT, "compressed data can hold" },
+        { "a.nrrd", "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 4000 4000 4000\nencoding: gzip\n\nshort", TSR_ERROR_FORMAT,
+          "compressed data can hold" },
         { "a.nhdr", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: raw\ndata file: absent.raw\n", TSR_ERROR_IO, "absent.raw' is missing" },
         { "a.nhdr", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: raw\ndata file: .\n", TSR_ERROR_IO, "directory" },
         { "a.nhdr", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: raw\ndata file: /dev/zero\n", TSR_ERROR_IO, "plain file" },
         { "a.nhdr", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: raw\ndata file: %n%s 1 2 1\n", TSR_ERROR_FORMAT, "one %d" },
         { "a.nhdr", "NRRD0004\ntype: uint8\ndimension: 1\nsizes: 3\nencoding: raw\ndata file: f%d.raw 1 99999999 1\n", TSR_ERROR_FORMAT, "files" },
         { "a.nrrd", "NRRD0004\njust words\n\n", TSR_ERROR_FORMAT, "'just words'" },
-        { "a.mha", "ObjectType = Image\nNDims = 3\nDimSize = 2 2\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n", TSR_ERROR_FORMAT, "'DimSize'" },
-        { "a.mha", "ObjectType = Image\nNDims = 3\nDimSize = 2 2 0\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n", TSR_ERROR_FORMAT, "'DimSize'" },
+        { "a.mha", "ObjectType = Image\nNDims = 3\nDimSize = 2 2\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n", TSR_ERROR_FORMAT,
+          "'DimSize'" },
+        { "a.mha", "ObjectType = Image\nNDims = 3\nDimSize = 2 2 0\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n", TSR_ERROR_FORMAT,
+          "'DimSize'" },
         { "a.mha", "ObjectType = Image\nDimSize = 2 2 2\n", TSR_ERROR_FORMAT, "after NDims" },
-        { "a.mha", "ObjectType = Image\nNDims = 3\nDimSize = 2 2 2\nElementType = MET_STRING\nElementDataFile = LOCAL\n", TSR_ERROR_FORMAT, "'ElementType'" },
-        { "a.mha", "ObjectType = Image\nNDims = 3\nDimSize = 2 2 2\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n1234567", TSR_ERROR_FORMAT, "truncated" },
-        { "a.mha", "ObjectType = Image\nNDims = 3\nDimSize = 1 1 1\nElementSpacing = 1 1 -1\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n1", TSR_ERROR_FORMAT, "-1 for axis 2" },
-        { "a.mha", "ObjectType = Image\nNDims = 3\nDimSize = 1 1 1\nTransformMatrix = 1 0 0 1 0 0 0 0 1\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n1", TSR_ERROR_FORMAT, "invertible" },
-        { "a.mha", "ObjectType = Image\nNDims = 3\nDimSize = 1 1 1\nElementNumberOfChannels = 3\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n123", TSR_ERROR_UNSUPPORTED, "Channels is 3" },
-        { "a.mha", "ObjectType = Image\nNDims = 4\nDimSize = 1 1 1 2\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n12", TSR_ERROR_UNSUPPORTED, "dimension 3 is 2" },
-        { "a.mha", "ObjectType = Image\nNDims = 3\nDimSize = 1 1 1\nElementType = MET_UCHAR\n", TSR_ERROR_FORMAT, "lacks the field 'ElementDataFile'" },
-        { "a.mha", "ObjectType = Image\nNDims = 3\nCompressedData = True\nDimSize = 2 2 2\nElementType = MET_UCHAR\nElementDataFile = LOCAL\nxxxxxxxx", TSR_ERROR_FORMAT, "damaged" },
-        { "a.mhd", "ObjectType = Image\nNDims = 3\nDimSize = 1 1 1\nElementType = MET_UCHAR\nElementDataFile = gone.raw\n", TSR_ERROR_IO, "gone.raw' is missing" },
+        { "a.mha", "ObjectType = Image\nNDims = 3\nDimSize = 2 2 2\nElementType = MET_STRING\nElementDataFile = LOCAL\n", TSR_ERROR_FORMAT,
+          "'ElementType'" },
+        { "a.mha", "ObjectType = Image\nNDims = 3\nDimSize = 2 2 2\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n1234567", TSR_ERROR_FORMAT,
+          "truncated" },
+        { "a.mha", "ObjectType = Image\nNDims = 3\nDimSize = 1 1 1\nElementSpacing = 1 1 -1\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n1",
+          TSR_ERROR_FORMAT, "-1 for axis 2" },
+        { "a.mha",
+          "ObjectType = Image\nNDims = 3\nDimSize = 1 1 1\nTransformMatrix = 1 0 0 1 0 0 0 0 1\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n1",
+          TSR_ERROR_FORMAT, "invertible" },
+        { "a.mha",
+          "ObjectType = Image\nNDims = 3\nDimSize = 1 1 1\nElementNumberOfChannels = 3\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n123",
+          TSR_ERROR_UNSUPPORTED, "Channels is 3" },
+        { "a.mha", "ObjectType = Image\nNDims = 4\nDimSize = 1 1 1 2\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n12", TSR_ERROR_UNSUPPORTED,
+          "dimension 3 is 2" },
+        { "a.mha", "ObjectType = Image\nNDims = 3\nDimSize = 1 1 1\nElementType = MET_UCHAR\n", TSR_ERROR_FORMAT,
+          "lacks the field 'ElementDataFile'" },
+        { "a.mha",
+          "ObjectType = Image\nNDims = 3\nCompressedData = True\nDimSize = 2 2 2\nElementType = MET_UCHAR\nElementDataFile = LOCAL\nxxxxxxxx",
+          TSR_ERROR_FORMAT, "damaged" },
+        { "a.mhd", "ObjectType = Image\nNDims = 3\nDimSize = 1 1 1\nElementType = MET_UCHAR\nElementDataFile = gone.raw\n", TSR_ERROR_IO,
+          "gone.raw' is missing" },
         { "a.mha", "ObjectType = Tube\n", TSR_ERROR_FORMAT, "'Tube'" },
         { "a.inr", "#INRIMAGE-4#{\nXDIM=0\n", TSR_ERROR_FORMAT, "'XDIM'" },
         { "a.inr", "#INRIMAGE-4#{\nXDIM=1\nYDIM=1\nZDIM=1\nVX=0\n##}\n", TSR_ERROR_FORMAT, "'VX'" },
@@ -239,7 +258,8 @@ static void full_disk_keeps_the_old_file(void **state)
     static const char *const names[] = { "f.nii", "f.nii.gz", "f.nrrd", "f.mha", "f.inr", "f.mhd", "f.hdr" };
     tsr_volume *volume = make_volume((tsr_size3){ 256, 256, 64 });
     uint64_t random = 3;
-    for (int64_t i = 0; i < tsr_volume_count(volume); i++) ((int16_t *)tsr_volume_data(volume))[i] = (int16_t)test_random(&random); /* does not pack */
+    for (int64_t i = 0; i < tsr_volume_count(volume); i++)
+        ((int16_t *)tsr_volume_data(volume))[i] = (int16_t)test_random(&random); /* does not pack */
     struct rlimit old, small;
     getrlimit(RLIMIT_FSIZE, &old);
     small = old;
@@ -319,7 +339,9 @@ static void pictures(void **state)
 static void recognition(void **state)
 {
     (void)state;
-    static const char *const names[][2] = { { "r.nii", "nifti" }, { "r.nii.gz", "nifti" }, { "r.nrrd", "nrrd" }, { "r.mha", "metaimage" }, { "r.inr", "inrimage" } };
+    static const char *const names[][2] = {
+        { "r.nii", "nifti" }, { "r.nii.gz", "nifti" }, { "r.nrrd", "nrrd" }, { "r.mha", "metaimage" }, { "r.inr", "inrimage" }
+    };
     tsr_volume *volume = make_volume((tsr_size3){ 5, 4, 3 }), *back;
     tsr_mesh *mesh;
     tsr_file_kind kind;
@@ -344,7 +366,9 @@ static void recognition(void **state)
 static void through_a_pipe(void **state)
 {
     (void)state;
-    static const struct { const char *name, *format; } cases[] = { { "t.nii", NULL }, { "t.nii.gz", NULL }, { "t.nrrd", NULL }, { "t.mha", NULL }, { "t.inr", NULL } };
+    static const struct {
+        const char *name, *format;
+    } cases[] = { { "t.nii", NULL }, { "t.nii.gz", NULL }, { "t.nrrd", NULL }, { "t.mha", NULL }, { "t.inr", NULL } };
     tsr_volume *volume = make_volume((tsr_size3){ 100, 90, 80 }), *back;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char command[600];
@@ -366,8 +390,9 @@ static void through_a_pipe(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nifti_fields), cmocka_unit_test(text_headers), cmocka_unit_test(cut_anywhere), cmocka_unit_test(memory_limit), cmocka_unit_test(targets),
-        cmocka_unit_test(full_disk_keeps_the_old_file), cmocka_unit_test(cancelled), cmocka_unit_test(pictures), cmocka_unit_test(recognition),
+        cmocka_unit_test(nifti_fields),   cmocka_unit_test(text_headers), cmocka_unit_test(cut_anywhere),
+        cmocka_unit_test(memory_limit),   cmocka_unit_test(targets),      cmocka_unit_test(full_disk_keeps_the_old_file),
+        cmocka_unit_test(cancelled),      cmocka_unit_test(pictures),     cmocka_unit_test(recognition),
         cmocka_unit_test(through_a_pipe),
     };
     return cmocka_run_group_tests_name("bad volume files", tests, scratch_make, scratch_remove);

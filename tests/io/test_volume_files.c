@@ -16,9 +16,11 @@ static tsr_volume *make_volume(tsr_dtype dtype, tsr_size3 size, const tsr_geomet
     uint8_t *bytes = (uint8_t *)tsr_volume_data(volume);
     for (size_t i = 0; i < count * element; i++) bytes[i] = (uint8_t)test_random(&random);
     if (dtype == TSR_F32)
-        for (size_t i = 0; i < count; i++) ((float *)bytes)[i] = i == 0 ? FLT_MAX : i == 1 ? -FLT_MIN : i == 2 ? 0.1f : (float)(test_uniform(&random) - 0.5) * 1e3f;
+        for (size_t i = 0; i < count; i++)
+            ((float *)bytes)[i] = i == 0 ? FLT_MAX : i == 1 ? -FLT_MIN : i == 2 ? 0.1f : (float)(test_uniform(&random) - 0.5) * 1e3f;
     else if (dtype == TSR_F64)
-        for (size_t i = 0; i < count; i++) ((double *)bytes)[i] = i == 0 ? DBL_MAX / 4 : i == 1 ? -1e-300 : i == 2 ? 0.1 : (test_uniform(&random) - 0.5) * 1e3;
+        for (size_t i = 0; i < count; i++)
+            ((double *)bytes)[i] = i == 0 ? DBL_MAX / 4 : i == 1 ? -1e-300 : i == 2 ? 0.1 : (test_uniform(&random) - 0.5) * 1e3;
     else
         for (size_t i = 0; i < element; i++) { /* the largest and the smallest number, signed and unsigned */
             bytes[i] = 0xff;
@@ -117,8 +119,11 @@ static tsr_geometry oriented(int which, int sheared, tsr_space space)
 static void every_orientation(void **state)
 {
     (void)state;
-    static const struct { const char *name; double ulps, ulps_sheared; } formats[] = { { "o.nii", 0, 0 }, { "o.nii.gz", 0, 0 }, { "o.hdr", 0, 0 }, { "o.nrrd", 0, 0 },
-                                                                                        { "o.nhdr", 0, 0 }, { "o.mha", 0, 4 }, { "o.mhd", 0, 4 } };
+    static const struct {
+        const char *name;
+        double ulps, ulps_sheared;
+    } formats[] = { { "o.nii", 0, 0 },  { "o.nii.gz", 0, 0 }, { "o.hdr", 0, 0 }, { "o.nrrd", 0, 0 },
+                    { "o.nhdr", 0, 0 }, { "o.mha", 0, 4 },    { "o.mhd", 0, 4 } };
     for (int which = 0; which < 48; which++)
         for (int sheared = 0; sheared < 2; sheared++)
             for (int space = TSR_SPACE_RAS; space <= TSR_SPACE_LPS; space++) {

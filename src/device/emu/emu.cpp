@@ -39,7 +39,7 @@ extern "C" void tsr_emu_switch(void **from, void *to);
 __asm__(".text\n.globl tsr_emu_switch\n.hidden tsr_emu_switch\n.type tsr_emu_switch,@function\ntsr_emu_switch:\n"
         "  pushq %rbp\n  pushq %rbx\n  pushq %r12\n  pushq %r13\n  pushq %r14\n  pushq %r15\n"
         "  movq %rsp, (%rdi)\n  movq %rsi, %rsp\n"
-        "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n  ret\n"
+        "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n  popq %rcx\n  jmp *%rcx\n"
         ".size tsr_emu_switch, .-tsr_emu_switch\n");
 #endif
 
@@ -66,6 +66,8 @@ struct scheduler {
     std::vector<fibre *> free_fibres, all_fibres;
     const std::function<void()> *body;
     cuda_thread *current;
+    size_t next, done;      /* first thread of the block not yet begun; threads that have left the kernel */
+    uint32_t warps_waiting; /* bit per warp: some lane waits in a warp function */
     const char *failure;
     ~scheduler()
     {
@@ -77,7 +79,9 @@ struct scheduler {
 };
 static thread_local scheduler scheduler_;
 
-static void switch_context(context *from, context *to, char *to_stack, size_t to_bytes, bool last)
+/* Inlined, and with a jump for a return above: each return after a switch is predicted wrong, so there should be few. */
+#define EMU_INLINE static inline __attribute__((always_inline))
+EMU_INLINE void switch_context(context *from, context *to, char *to_stack, size_t to_bytes, bool last)
 {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(last ? nullptr : &from->sanitizer, to_stack, to_bytes);
@@ -101,7 +105,7 @@ static thread_local const void *main_stack;
 static thread_local size_t main_stack_bytes;
 #endif
 
-static void leave_fibre(bool last)
+EMU_INLINE void leave_fibre(bool last)
 {
     scheduler &s = scheduler_;
 #if defined(__SANITIZE_ADDRESS__)
@@ -111,16 +115,32 @@ static void leave_fibre(bool last)
 #endif
 }
 
-/* A fibre lives on: when its thread is done it waits to be given another one. */
+/* Gives the fibre the next thread of the block that has not begun. */
+static bool begin_thread(scheduler &s, fibre *f)
+{
+    if (s.next == s.threads.size() || s.failure) return false;
+    s.current = &s.threads[s.next++];
+    s.current->on = f;
+    threadIdx = s.current->index;
+    return true;
+}
+
+/* A fibre lives on: when its thread is done it goes on with the next one (a kernel without barriers is a plain loop here), and when there
+ * is none it waits for the next block. */
 static void fibre_main(void)
 {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(nullptr, &main_stack, &main_stack_bytes);
 #endif
+    scheduler &s = scheduler_;
     for (;;) {
-        (*scheduler_.body)();
-        scheduler_.current->state = DONE;
-        leave_fibre(false);
+        (*s.body)();
+        fibre *own = s.current->on;
+        s.current->state = DONE;
+        s.done++;
+        cuda_thread *ended = s.current;
+        if (begin_thread(s, own)) ended->on = nullptr;
+        else leave_fibre(false);
     }
 }
 
@@ -130,7 +150,9 @@ static fibre *fibre_create(void)
     f->stack = (char *)mmap(nullptr, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (f->stack == MAP_FAILED) abort(); /* a test instrument may */
 #if defined(__x86_64__)
-    void **top = (void **)(f->stack + STACK_BYTES) - 1; /* the return address of fibre_main, never used; aligned as after a call */
+    /* Stacks begin at different lines of a page: the tops of all would fall into the same few sets of the cache. */
+    size_t colour = scheduler_.all_fibres.size() % 64 * 256;
+    void **top = (void **)(f->stack + STACK_BYTES - colour) - 1; /* the return address of fibre_main, never used; aligned as after a call */
     *top = nullptr;
     *--top = (void *)fibre_main;
     for (int i = 0; i < 6; i++) *--top = nullptr;
@@ -147,7 +169,7 @@ static fibre *fibre_create(void)
 
 /* ---- barriers and warp functions ------------------------------------------------------------------------------------------ */
 
-static uint64_t thread_wait(thread_state state, tsr_emu_function function, uint32_t mask, uint64_t value, uint32_t wanted)
+EMU_INLINE uint64_t thread_wait(thread_state state, tsr_emu_function function, uint32_t mask, uint64_t value, uint32_t wanted)
 {
     cuda_thread *t = scheduler_.current;
     t->state = state;
@@ -155,6 +177,7 @@ static uint64_t thread_wait(thread_state state, tsr_emu_function function, uint3
     t->mask = mask;
     t->value = value;
     t->wanted = wanted;
+    if (state == WAIT_WARP) scheduler_.warps_waiting |= 1u << ((size_t)(t - scheduler_.threads.data()) / 32);
     leave_fibre(false);
     return t->result;
 }
@@ -187,7 +210,9 @@ static uint64_t combine(tsr_emu_function function, uint64_t a, uint64_t b)
 static void finish_warps(scheduler &s)
 {
     size_t count = s.threads.size();
-    for (size_t first = 0; first < count; first += 32) {
+    for (uint32_t waiting = s.warps_waiting; waiting; waiting &= waiting - 1) {
+        size_t first = (size_t)__builtin_ctz(waiting) * 32;
+        bool left = false;
         size_t lanes = std::min<size_t>(32, count - first);
         cuda_thread *t = &s.threads[first];
         for (size_t i = 0; i < lanes; i++) {
@@ -215,12 +240,15 @@ static void finish_warps(scheduler &s)
             for (size_t k = 0; k < lanes; k++) {
                 if (!((mask >> k) & 1u)) continue;
                 if (t[k].function == TSR_EMU_BALLOT) t[k].result = ballot;
-                else if (t[k].function == TSR_EMU_SHUFFLE) t[k].result = t[k].wanted < lanes && (mask >> t[k].wanted & 1u) ? t[t[k].wanted].value : 0x7fc0dead7fc0deadull;
+                else if (t[k].function == TSR_EMU_SHUFFLE) t[k].result = t[k].wanted < lanes && (mask >> t[k].wanted & 1u)
+                    ? t[t[k].wanted].value : 0x7fc0dead7fc0deadull;
                 else t[k].result = total;
             }
             for (size_t k = 0; k < lanes; k++)
                 if ((mask >> k) & 1u) t[k].state = READY;
         }
+        for (size_t i = 0; i < lanes; i++) left |= t[i].state == WAIT_WARP;
+        if (!left) s.warps_waiting &= ~(1u << (first / 32));
     }
 }
 
@@ -243,39 +271,46 @@ static void finish_block(scheduler &s)
     }
 }
 
+/* Runs the current thread until it waits or, with all that follow it in the same fibre, is done. */
+EMU_INLINE void enter(scheduler &s)
+{
+    fibre *f = s.current->on;
+    threadIdx = s.current->index;
+    switch_context(&s.main, &f->registers, f->stack, STACK_BYTES, false);
+    if (s.current->state != DONE) return;
+    s.current->on = nullptr;
+    s.free_fibres.push_back(f);
+}
+
 static void run_block(scheduler &s, dim3 threads)
 {
-    size_t count = (size_t)threads.x * threads.y * threads.z, done = 0;
+    size_t count = (size_t)threads.x * threads.y * threads.z;
     s.threads.assign(count, cuda_thread());
+    s.next = s.done = 0;
+    s.warps_waiting = 0;
     for (size_t i = 0; i < count; i++)
         s.threads[i].index = { (uint32_t)(i % threads.x), (uint32_t)(i / threads.x % threads.y), (uint32_t)(i / threads.x / threads.y) };
-    while (done < count && !s.failure) {
-        bool progress = false;
-        for (cuda_thread &t : s.threads) {
-            if (t.state != READY) continue;
-            progress = true;
-            if (!t.on) {
-                if (s.free_fibres.empty()) t.on = fibre_create();
-                else {
-                    t.on = s.free_fibres.back();
-                    s.free_fibres.pop_back();
-                }
-            }
-            s.current = &t;
-            threadIdx = t.index;
-            switch_context(&s.main, &t.on->registers, t.on->stack, STACK_BYTES, false);
-            if (t.state != DONE) continue;
-            done++;
-            s.free_fibres.push_back(t.on);
-            t.on = nullptr;
+    while (s.next < count && !s.failure) {
+        fibre *f;
+        if (s.free_fibres.empty()) f = fibre_create();
+        else {
+            f = s.free_fibres.back();
+            s.free_fibres.pop_back();
         }
+        begin_thread(s, f);
+        enter(s);
+    }
+    while (s.done < count && !s.failure) {
         finish_warps(s);
-        if (!progress || done < count) finish_block(s);
-        if (!progress && !s.failure && done < count) {
-            bool any = false;
-            for (const cuda_thread &t : s.threads) any |= t.state == READY;
-            if (!any) s.failure = "deadlock: some threads wait at a barrier that others never reach";
+        finish_block(s);
+        bool progress = false;
+        for (size_t i = 0; i < count && !s.failure; i++) {
+            if (s.threads[i].state != READY) continue;
+            progress = true;
+            s.current = &s.threads[i];
+            enter(s);
         }
+        if (!progress && !s.failure) s.failure = "deadlock: some threads wait at a barrier that others never reach";
     }
     for (cuda_thread &t : s.threads) t.on = nullptr; /* after a failure suspended fibres are abandoned, and never reused */
 }

@@ -1,0 +1,172 @@
+/* bench_surface: cells per second of marching cubes: a gyroid of 460 voxels per period, which cuts 1 % of the cells at every size, the
+ * noise that cuts nearly all, and a tile list. Bytes that must move: the samples once, the mesh once. Peer on the CPU: vtkFlyingEdges3D
+ * on the same samples with as many threads, if bench/peers/vtk_flying_edges.cpp was built. */
+#include <dlfcn.h>
+#include <math.h>
+
+#include "bench.h"
+
+typedef long long (*flying_edges)(const float *data, int nx, int ny, int nz, double isovalue, int threads);
+
+struct job {
+    tsr_context *context;
+    const tsr_volume *volume;
+    const tsr_tiles *tiles;
+    tsr_surface_options options;
+    int64_t vertices, triangles;
+    flying_edges peer;
+    const float *samples;
+    int threads;
+};
+
+static tsr_status run(void *user)
+{
+    struct job *j = (struct job *)user;
+    tsr_mesh *mesh = NULL;
+    tsr_status status = j->tiles ? tsr_surface_extract_tiles(j->context, j->tiles, &j->options, &mesh, NULL)
+                                 : tsr_surface_extract(j->context, j->volume, &j->options, &mesh, NULL);
+    if (status == TSR_OK) {
+        j->vertices = tsr_mesh_vertex_count(mesh);
+        j->triangles = tsr_mesh_triangle_count(mesh);
+    }
+    tsr_mesh_destroy(&mesh);
+    return status;
+}
+static tsr_status run_peer(void *user)
+{
+    const struct job *j = (const struct job *)user;
+    tsr_size3 n = tsr_volume_size(j->volume);
+    return j->peer(j->samples, (int)n.x, (int)n.y, (int)n.z, j->options.isovalue, j->threads) > 0 ? TSR_OK : TSR_ERROR_STATE;
+}
+
+static void measure(bench *b, struct job *job, const char *what, tsr_dtype dtype, int64_t samples, int64_t cells, const char *bar, double rate)
+{
+    char name[96];
+    bench_time t = bench_measure(b, run, job, NULL), peer = { 0 };
+    if (job->peer && dtype == TSR_F32 && !job->tiles) peer = bench_measure(b, run_peer, job, NULL);
+    double bytes = (double)samples * (double)tsr_dtype_size(dtype) + 12.0 * (double)(job->vertices * (job->options.normals ? 2 : 1) + job->triangles);
+    double per_second = t.runs ? (double)cells / t.median : 0;
+    snprintf(name, sizeof name, "%s, %.2f G cells/s, %.1f M triangles", what, per_second * 1e-9, (double)job->triangles * 1e-6);
+    int against_peer = peer.runs > 0 && b->threads == 1;
+    bench_report(b, &(bench_case){ .name = name,
+                                   .n = cells,
+                                   .time = t,
+                                   .bytes = bytes,
+                                   .peer = peer.runs ? "vtkFlyingEdges3D" : NULL,
+                                   .peer_time = peer,
+                                   .bar = bar            ? bar
+                                          : against_peer ? "2 times vtkFlyingEdges3D per core"
+                                                         : NULL,
+                                   .holds = bar ? per_second >= rate : against_peer && t.median * 2 <= peer.median });
+}
+
+/* Values in [0, 1]; noise: one hash per voxel. */
+static tsr_volume *make(int64_t n, int noise)
+{
+    tsr_volume *volume;
+    double *table = (double *)malloc((size_t)n * 2 * sizeof *table);
+    if (!table || tsr_volume_create(NULL, TSR_F32, (tsr_size3){ n, n, n }, NULL, &volume) != TSR_OK) {
+        free(table);
+        return NULL;
+    }
+    float *f = (float *)tsr_volume_data(volume);
+    for (int64_t i = 0; i < n; i++) {
+        table[2 * i] = sin(2 * 3.14159265358979 / 460 * (double)i);
+        table[2 * i + 1] = cos(2 * 3.14159265358979 / 460 * (double)i);
+    }
+    for (int64_t z = 0, v = 0; z < n; z++)
+        for (int64_t y = 0; y < n; y++)
+            for (int64_t x = 0; x < n; x++, v++) {
+                uint64_t h = (uint64_t)v * 0x9e3779b97f4a7c15u;
+                h = (h ^ h >> 29) * 0xbf58476d1ce4e5b9u;
+                f[v] = noise
+                           ? (float)(h >> 40) * 0x1p-24f
+                           : (float)(0.5 + (table[2 * x] * table[2 * y + 1] + table[2 * y] * table[2 * z + 1] + table[2 * z] * table[2 * x + 1]) / 6);
+            }
+    free(table);
+    return volume;
+}
+
+static int dense(bench *b, int64_t n, flying_edges peer)
+{
+    static const tsr_dtype types[3] = { TSR_F32, TSR_U16, TSR_U8 };
+    int bar = tsr_context_device(b->context).kind == TSR_DEVICE_CUDA && n >= 1024, failed;
+    int64_t cells = (n - 1) * (n - 1) * (n - 1);
+    tsr_volume *host = make(n, 0), *scaled = NULL, *typed = NULL, *volume = NULL;
+    failed = !host;
+    for (int k = 0; k < 3 && !failed; k++) {
+        struct job job = { b->context, .options = TSR_SURFACE_OPTIONS, .peer = peer, .samples = (const float *)tsr_volume_data(host),
+                           .threads = b->threads };
+        char name[64];
+        double most = types[k] == TSR_U16 ? 60000 : types[k] == TSR_U8 ? 250 : 1;
+        failed = tsr_volume_set_scaling(host, most, 0) != TSR_OK || tsr_volume_copy(host, b->context, &scaled) != TSR_OK ||
+                 (k && tsr_volume_convert(b->context, scaled, types[k], &typed) != TSR_OK);
+        volume = k ? typed : scaled;
+        if (failed || tsr_volume_set_scaling(volume, 1, 0) != TSR_OK) break;
+        job.volume = volume;
+        job.options.isovalue = 0.4 * most;
+        snprintf(name, sizeof name, "gyroid %s %lld^3", tsr_dtype_name(types[k]), (long long)n);
+        measure(b, &job, name, types[k], n * n * n, cells, bar ? "200 G cells/s" : NULL, 200e9);
+        if (k == 0) {
+            job.options.normals = TSR_SURFACE_NORMALS_CENTRAL;
+            job.peer = NULL;
+            snprintf(name, sizeof name, "gyroid f32 %lld^3, central normals", (long long)n);
+            measure(b, &job, name, types[k], n * n * n, cells, NULL, 0);
+        }
+        tsr_volume_destroy(&typed);
+        tsr_volume_destroy(&scaled);
+    }
+    tsr_volume_destroy(&typed);
+    tsr_volume_destroy(&scaled);
+    tsr_volume_destroy(&host);
+    return failed;
+}
+
+static int others(bench *b, int64_t n, flying_edges peer)
+{
+    struct job job = { b->context, .options = TSR_SURFACE_OPTIONS, .peer = peer, .threads = b->threads };
+    tsr_tiles_options tile_options = TSR_TILES_OPTIONS;
+    tsr_volume *noise = make(n, 1), *gyroid = make(n, 0), *volume = NULL, *field = NULL;
+    tsr_tiles *tiles = NULL;
+    tsr_tiles_info info;
+    char name[64];
+    int failed = !noise || !gyroid;
+    float *f = failed ? NULL : (float *)tsr_volume_data(gyroid);
+    for (int64_t v = 0; v < n * n * n && f; v++) f[v] = (f[v] - 0.4f) * 220.0f; /* roughly a distance in voxels */
+    tile_options.domain = (tsr_size3){ n, n, n };
+    failed = failed || tsr_volume_copy(noise, b->context, &volume) != TSR_OK || tsr_volume_copy(gyroid, b->context, &field) != TSR_OK ||
+             tsr_tiles_create(b->context, NULL, &tile_options, &tiles) != TSR_OK || tsr_tiles_load(tiles, field) != TSR_OK ||
+             tsr_tiles_describe(tiles, &info) != TSR_OK;
+    if (!failed) {
+        job.volume = volume;
+        job.samples = (const float *)tsr_volume_data(noise);
+        job.options.isovalue = 0.5;
+        snprintf(name, sizeof name, "noise f32 %lld^3", (long long)n);
+        measure(b, &job, name, TSR_F32, n * n * n, (n - 1) * (n - 1) * (n - 1), NULL, 0);
+        job.tiles = tiles;
+        job.options.isovalue = 0;
+        snprintf(name, sizeof name, "%lld tiles of a %lld^3 gyroid", (long long)info.count, (long long)n);
+        measure(b, &job, name, TSR_F32, info.count * 512, info.count * 512, NULL, 0);
+    }
+    tsr_tiles_destroy(&tiles);
+    tsr_volume_destroy(&field);
+    tsr_volume_destroy(&volume);
+    tsr_volume_destroy(&gyroid);
+    tsr_volume_destroy(&noise);
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    bench b;
+    flying_edges peer = NULL;
+    if (!bench_begin(&b, argc, argv, "surface")) return 2;
+    int gpu = tsr_context_device(b.context).kind == TSR_DEVICE_CUDA;
+    void *library = gpu ? NULL : dlopen(BENCH_MODULES "/libbench_vtk.so", RTLD_NOW);
+    if (library) *(void **)&peer = dlsym(library, "peer_flying_edges");
+    int failed = 0;
+    for (int64_t n = 256; n <= (b.quick ? 256 : gpu ? 1024 : 512) && !failed; n *= 2) failed = dense(&b, n, peer);
+    failed = failed || others(&b, 256, peer);
+    if (failed) fprintf(stderr, "bench surface: %s\n", tsr_error_message());
+    return bench_end(&b) || failed;
+}

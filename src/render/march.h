@@ -1,0 +1,249 @@
+/* render/march.h: rays through fields: first hit, maximum, emission and absorption. Samples lie on one lattice per ray, t = (k + shift) dt for all
+ * k, whatever is skipped, so that skipping and the layout of the data never change the picture (spec volume-rendering.md 2.3). */
+#ifndef TSR_RENDER_MARCH_H
+#define TSR_RENDER_MARCH_H
+
+#include "render/bricks.h"
+#include "render/frame.h"
+
+enum { TSR_HIT_NONE = 0, TSR_HIT_SURFACE, TSR_HIT_BOX, TSR_HIT_PLANE };
+
+typedef struct tsr_hit { int32_t kind; float t; tsr_float3 normal; /* frame space, unit, not turned to the viewer */ } tsr_hit;
+
+TSR_HD tsr_ray tsr_field_ray(const tsr_field *f, const tsr_ray *ray)
+{
+    tsr_ray r;
+    r.o = tsr_field_point(f, ray->o);
+    r.d = tsr_field_direction(f, ray->d);
+    return r;
+}
+
+/* Cuts [*t0, *t1] by the half space normal . x <= offset. *entered = 1 if the ray enters through the plane. Returns 0 if nothing is left. */
+TSR_HD int tsr_plane_clip(const tsr_ray *ray, tsr_float3 normal, float offset, float *t0, float *t1, int32_t *entered)
+{
+    float along = tsr_dot3(normal, ray->d), above = tsr_dot3(normal, ray->o) - offset;
+    if (tsr_absf(along) < 1.0e-9f) return above <= 0.0f;
+    float t = -above / along;
+    if (along > 0.0f) {
+        *t1 = tsr_minf(*t1, t);
+    } else if (t > *t0) {
+        *t0 = t;
+        *entered = 1;
+    }
+    return *t0 < *t1;
+}
+
+/* Zero between a (value fa >= 0 or < 0) and b (the other side): five steps that alternate secant and bisection, always bracketing. */
+TSR_HD float tsr_refine(const tsr_field *f, const tsr_ray *r, float a, float fa, float b, float fb)
+{
+    for (int32_t i = 0; i < 5; i++) {
+        float share = i == 2 ? 0.5f : fa / (fa - fb);
+        share = share > 0.02f ? (share < 0.98f ? share : 0.98f) : 0.02f;
+        float t = a + share * (b - a), ft = tsr_field_phi(f, tsr_along3(r->o, r->d, t));
+        if ((ft < 0.0f) == (fa < 0.0f)) {
+            a = t;
+            fa = ft;
+        } else {
+            b = t;
+            fb = ft;
+        }
+    }
+    float share = fa / (fa - fb);
+    return a + (share >= 0.0f && share <= 1.0f ? share : 0.5f) * (b - a);
+}
+
+TSR_HD float tsr_at(const tsr_field *f, const tsr_ray *r, float t) { return tsr_field_phi(f, tsr_along3(r->o, r->d, t)); }
+
+/* First change of sign along the ray within [t0, t1] (inside the box). Returns 1 and *t. */
+TSR_HD int tsr_first_hit(const tsr_field *f, const tsr_ray *r, float t0, float t1, float dt, float inverse_dt, float shift, float *t)
+{
+    float last_t = t0, last = tsr_at(f, r, t0);
+    int32_t k = tsr_ceil_int(t0 * inverse_dt - shift), last_k = k - 1, end = tsr_ceil_int(t1 * inverse_dt - shift);
+    while (k < end) {
+        float at = ((float)k + shift) * dt;
+        int32_t brick[3];
+        int32_t skip = f->skip[tsr_field_brick(f, tsr_along3(r->o, r->d, at), brick)];
+        int32_t stop = tsr_mini(end, tsr_maxi(k + 1, tsr_ceil_int(tsr_minf(tsr_field_exit(f, r, brick, skip), t1) * inverse_dt - shift)));
+        if (skip && last_k != k - 1) { /* the sign is constant here, and was between the last look and here */
+            k = stop;
+            continue;
+        }
+        if (last_k != k - 1) {
+            last_t = ((float)(k - 1) + shift) * dt;
+            last = tsr_at(f, r, last_t);
+        }
+        for (int32_t to = skip ? k + 1 : stop; k < to; k++) {
+            float now_t = ((float)k + shift) * dt, now = tsr_at(f, r, now_t);
+            if ((now < 0.0f) != (last < 0.0f)) {
+                *t = tsr_refine(f, r, last_t, last, now_t, now);
+                return 1;
+            }
+            last = now;
+            last_t = now_t;
+        }
+        last_k = k - 1;
+        if (skip) k = tsr_maxi(k, stop);
+    }
+    if (last_k != end - 1) { /* the last piece was skipped: its sign is that of its end */
+        last_t = tsr_maxf(t0, ((float)(end - 1) + shift) * dt);
+        last = tsr_at(f, r, last_t);
+    }
+    float now = tsr_at(f, r, t1);
+    if ((now < 0.0f) == (last < 0.0f)) return 0;
+    *t = tsr_refine(f, r, last_t, last, t1, now);
+    return 1;
+}
+
+/* The surface along a ray of the frame within [t0, t1]; `entered`: t0 is on the clipping plane. */
+TSR_HD tsr_hit tsr_surface_hit(const tsr_frame *frame, const tsr_ray *ray, float t0, float t1, int32_t entered, float shift)
+{
+    tsr_hit hit = { TSR_HIT_NONE, TSR_FLOAT_BIG, { 0.0f, 0.0f, 0.0f } };
+    const tsr_field *f = &frame->surface;
+    if (f->kind == TSR_FIELD_MESH) {
+        tsr_bvh_hit b = { t1, 0.0f, 0.0f, -1 };
+        tsr_bvh_trace(&frame->bvh, tsr_sub3(ray->o, frame->mesh_origin), ray->d, t0, 0, &b);
+        if (b.triangle < 0) return hit;
+        const float *n = frame->bvh.normals + 9 * b.triangle;
+        float w = (1.0f - b.u) - b.v;
+        hit.kind = TSR_HIT_SURFACE;
+        hit.t = b.t;
+        hit.normal = tsr_normalize3(tsr_f3((w * n[0] + b.u * n[3]) + b.v * n[6], (w * n[1] + b.u * n[4]) + b.v * n[7], (w * n[2] + b.u * n[5]) + b.v * n[8]),
+                                    tsr_scale3(ray->d, -1.0f));
+        return hit;
+    }
+    tsr_ray r = tsr_field_ray(f, ray);
+    int32_t axis;
+    float start = t0;
+    if (!tsr_field_clip(f, &r, &t0, &t1, &axis)) return hit;
+    if ((axis || entered) && tsr_at(f, &r, t0) < 0.0f) { /* enters the inside through a face of the box or through the plane */
+        if (axis && t0 > start) {
+            float g[3] = { 0.0f, 0.0f, 0.0f };
+            g[axis < 0 ? -axis - 1 : axis - 1] = axis < 0 ? -1.0f : 1.0f;
+            hit.kind = TSR_HIT_BOX;
+            hit.t = t0;
+            hit.normal = tsr_normalize3(tsr_field_covector(f, tsr_f3(g[0], g[1], g[2])), tsr_scale3(ray->d, -1.0f));
+            return hit;
+        }
+        if (frame->clip_face != TSR_FACE_OPEN) {
+            hit.kind = TSR_HIT_PLANE;
+            hit.t = t0;
+            hit.normal = frame->clip_normal;
+            return hit;
+        }
+    }
+    if (tsr_first_hit(f, &r, t0, t1, frame->dt, frame->inverse_dt, shift, &hit.t)) {
+        tsr_float3 g = tsr_field_gradient(f, tsr_along3(r.o, r.d, hit.t));
+        hit.kind = TSR_HIT_SURFACE;
+        hit.normal = tsr_normalize3(f->scale < 0.0f ? tsr_scale3(g, -1.0f) : g, tsr_scale3(ray->d, -1.0f));
+    }
+    return hit;
+}
+
+/* Largest value of the source along the ray; -TSR_FLOAT_BIG if there is none. Bricks that cannot beat the best so far are skipped. */
+TSR_HD float tsr_maximum(const tsr_frame *frame, const tsr_ray *ray, float t0, float t1, float shift)
+{
+    const tsr_field *f = &frame->volume;
+    tsr_ray r = tsr_field_ray(f, ray);
+    int32_t axis;
+    float best = -TSR_FLOAT_BIG;
+    if (!tsr_field_clip(f, &r, &t0, &t1, &axis)) return best;
+    int32_t k = tsr_ceil_int(t0 * frame->inverse_dt - shift), end = tsr_floor_int(t1 * frame->inverse_dt - shift) + 1;
+    while (k < end) {
+        float at = ((float)k + shift) * frame->dt;
+        int32_t brick[3];
+        int64_t b = tsr_field_brick(f, tsr_along3(r.o, r.d, at), brick);
+        int32_t stop = tsr_mini(end, tsr_maxi(k + 1, tsr_ceil_int(tsr_minf(tsr_field_exit(f, &r, brick, 0), t1) * frame->inverse_dt - shift)));
+        if (f->range[2 * b + 1] <= best) {
+            k = stop;
+            continue;
+        }
+        for (; k < stop; k++) {
+            float v = tsr_field_value(f, tsr_along3(r.o, r.d, ((float)k + shift) * frame->dt));
+            if (v > best) best = v; /* NaN is left out */
+        }
+    }
+    return best;
+}
+
+/* Blinn-Phong with a key light and a light at the viewer, sky and ground ambient; two-sided. `open` = share of the surroundings not hidden. */
+TSR_HD tsr_float3 tsr_shade(const tsr_frame *frame, tsr_float3 color, tsr_float3 normal, tsr_float3 to_viewer, float open, float specular)
+{
+    if (tsr_dot3(normal, to_viewer) < 0.0f) normal = tsr_scale3(normal, -1.0f);
+    float key = tsr_maxf(tsr_dot3(normal, frame->to_key_light), 0.0f), head = tsr_maxf(tsr_dot3(normal, to_viewer), 0.0f);
+    float sky = 0.5f + 0.5f * tsr_dot3(normal, frame->up);
+    float ambient = (0.13f + 0.15f * sky) * open, direct = 0.62f * key + 0.30f * head;
+    tsr_float3 half = tsr_normalize3(tsr_add3(frame->to_key_light, to_viewer), to_viewer);
+    float s = tsr_maxf(tsr_dot3(normal, half), 0.0f);
+    s *= s; s *= s; s *= s; s *= s; s *= s; /* to the 32nd power */
+    float shine = specular * s * open;
+    float light = ambient + direct * (0.35f + 0.65f * open);
+    return tsr_f3(color.x * light + shine, color.y * light + shine, color.z * light + shine);
+}
+
+/* Weight of the source at a frame position by the sign of the surface field: smooth over one voxel to each side. */
+TSR_HD float tsr_region_weight(const tsr_frame *frame, tsr_float3 p)
+{
+    const tsr_field *f = &frame->surface;
+    tsr_float3 ip = tsr_field_point(f, p);
+    float distance;
+    if (!tsr_field_contains(f, ip, 0.0f) && f->kind == TSR_FIELD_DENSE) { /* beyond the field: outside */
+        distance = 2.0f * f->spacing;
+    } else {
+        float phi = tsr_field_phi(f, ip);
+        tsr_float3 g = tsr_field_gradient(f, ip);
+        float slope = tsr_absf(f->scale) * tsr_sqrt(tsr_dot3(g, g));
+        distance = phi / tsr_maxf(slope, 1.0e-12f);
+    }
+    return tsr_smoothstepf(-f->spacing, f->spacing, frame->region == 1 ? -distance : distance);
+}
+
+/* Adds emission and absorption of the source in [t0, t1] to premultiplied *c with opacity *alpha, front to back. Sample k stands for the piece
+ * [k, k + 1) dt of the ray, cut at t0 and t1, and is taken at the middle of the whole piece. */
+TSR_HD void tsr_accumulate(const tsr_frame *frame, const tsr_transfer_linear *transfer, const tsr_ray *ray, float t0, float t1, float shift,
+                           tsr_float3 *c, float *alpha)
+{
+    const tsr_field *f = &frame->volume;
+    tsr_ray r = tsr_field_ray(f, ray);
+    int32_t axis;
+    if (!tsr_field_clip(f, &r, &t0, &t1, &axis)) return;
+    int32_t k = tsr_floor_int(t0 * frame->inverse_dt - shift), end = tsr_ceil_int(t1 * frame->inverse_dt - shift);
+    while (k < end && *alpha < 0.998f) {
+        float at = tsr_clampf(((float)k + shift + 0.5f) * frame->dt, t0, t1);
+        int32_t brick[3];
+        int32_t skip = f->skip[tsr_field_brick(f, tsr_along3(r.o, r.d, at), brick)];
+        int32_t stop = tsr_mini(end, tsr_maxi(k + 1, tsr_ceil_int(tsr_minf(tsr_field_exit(f, &r, brick, skip), t1) * frame->inverse_dt - shift - 0.5f)));
+        if (skip) {
+            k = stop;
+            continue;
+        }
+        for (; k < stop && *alpha < 0.998f; k++) {
+            float begin = ((float)k + shift) * frame->dt, t = tsr_clampf(begin + 0.5f * frame->dt, t0, t1);
+            float length = tsr_minf(begin + frame->dt, t1) - tsr_maxf(begin, t0);
+            tsr_float3 ip = tsr_along3(r.o, r.d, t), color, gradient = { 0.0f, 0.0f, 0.0f };
+            float slope = 0.0f;
+            if (transfer->needs_gradient) {
+                gradient = tsr_field_gradient(f, ip);
+                slope = tsr_sqrt(tsr_dot3(gradient, gradient));
+            }
+            float a = tsr_transfer_evaluate(transfer, tsr_field_value(f, ip), slope, &color);
+            if (!(a > 0.0f) || !(length > 0.0f)) continue;
+            if (frame->region) a *= tsr_region_weight(frame, tsr_along3(ray->o, ray->d, t));
+            a = 1.0f - tsr_exp2(frame->extinction * length * tsr_log2(tsr_maxf(1.0f - a, 1.0e-6f)));
+            if (!(a > 0.0f)) continue;
+            if (frame->shaded) {
+                if (!transfer->needs_gradient) {
+                    gradient = tsr_field_gradient(f, ip);
+                    slope = tsr_sqrt(tsr_dot3(gradient, gradient));
+                }
+                tsr_float3 viewer = tsr_scale3(ray->d, -1.0f);
+                tsr_float3 lit = tsr_shade(frame, color, tsr_normalize3(gradient, viewer), viewer, 1.0f, 0.5f * frame->specular);
+                color = tsr_mix3(color, lit, tsr_smoothstepf(frame->gradient_low, frame->gradient_high, slope));
+            }
+            float weight = (1.0f - *alpha) * a;
+            *c = tsr_add3(*c, tsr_scale3(color, weight));
+            *alpha += weight;
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,157 @@
+/* render/pixel.h: one pixel of a three-dimensional view. */
+#ifndef TSR_RENDER_PIXEL_H
+#define TSR_RENDER_PIXEL_H
+
+#include "render/march.h"
+#include "render/slice.h"
+
+/* Directions of the hemisphere in which occlusion is felt, around the normal (z), and their weights (cosines, sum 1). */
+TSR_HD tsr_float3 tsr_hemisphere(int32_t i, float *weight)
+{
+    const float x[5] = { 1.0f, 0.30901699f, -0.80901699f, -0.80901699f, 0.30901699f };
+    const float y[5] = { 0.0f, 0.95105652f, 0.58778525f, -0.58778525f, -0.95105652f };
+    if (i == 0) { *weight = 0.24f; return tsr_f3(0.0f, 0.0f, 1.0f); }
+    if (i <= 5) { *weight = 0.108f; return tsr_f3(0.70710678f * x[i - 1], 0.70710678f * y[i - 1], 0.70710678f); }
+    *weight = 0.044f;
+    return tsr_f3(-0.94f * x[i - 6], -0.94f * y[i - 6], 0.34117444f);
+}
+
+/* How far the surface's surroundings hide the point from ambient light: 0 open, 1 hidden. Looks along eleven directions, at four distances in a field
+ * (so that nothing flips from pixel to pixel), or with a short ray in a mesh. */
+TSR_HD float tsr_occlusion(const tsr_frame *frame, tsr_float3 p, tsr_float3 normal)
+{
+    const tsr_field *f = &frame->surface;
+    tsr_float3 side = tsr_absf(normal.z) < 0.7f ? tsr_f3(0.0f, 0.0f, 1.0f) : tsr_f3(1.0f, 0.0f, 0.0f);
+    tsr_float3 u = tsr_normalize3(tsr_cross3(side, normal), side), v = tsr_cross3(normal, u);
+    float occlusion = 0.0f, unit = f->kind == TSR_FIELD_MESH ? 0.06f * frame->radius : f->spacing, slope = 1.0f;
+    if (f->kind != TSR_FIELD_MESH) {
+        tsr_float3 g = tsr_field_gradient(f, tsr_field_point(f, p));
+        slope = tsr_maxf(tsr_absf(f->scale) * tsr_sqrt(tsr_dot3(g, g)), 1.0e-12f);
+    }
+    for (int32_t i = 0; i < 11; i++) {
+        float weight, hidden = 0.0f;
+        tsr_float3 h = tsr_hemisphere(i, &weight);
+        tsr_float3 d = tsr_add3(tsr_add3(tsr_scale3(u, h.x), tsr_scale3(v, h.y)), tsr_scale3(normal, h.z));
+        if (f->kind == TSR_FIELD_MESH) {
+            tsr_bvh_hit hit = { unit, 0.0f, 0.0f, -1 };
+            tsr_float3 o = tsr_sub3(tsr_along3(p, normal, 0.01f * unit), frame->mesh_origin);
+            tsr_bvh_trace(&frame->bvh, o, d, 0.01f * unit, 0, &hit);
+            if (hit.triangle >= 0) hidden = 1.0f - hit.t / unit;
+        } else {
+            float reach = 1.5f;
+            for (int32_t j = 0; j < 4; j++) {
+                tsr_float3 ip = tsr_field_point(f, tsr_along3(p, d, reach * unit));
+                if (!tsr_field_contains(f, ip, 0.0f)) break;
+                float inside = tsr_saturatef(0.5f - tsr_field_phi(f, ip) / (2.0f * slope * unit));
+                hidden = tsr_maxf(hidden, inside * (1.0f - reach * 0.07f));
+                reach *= 1.8f;
+            }
+        }
+        occlusion += weight * hidden;
+    }
+    return tsr_saturatef(occlusion);
+}
+
+/* Colour of what a ray hit, not premultiplied. */
+TSR_HD tsr_float3 tsr_hit_color(const tsr_frame *frame, const tsr_ray *ray, const tsr_hit *hit)
+{
+    tsr_float3 p = tsr_along3(ray->o, ray->d, hit->t), viewer = tsr_scale3(ray->d, -1.0f), normal = hit->normal;
+    if (hit->kind == TSR_HIT_PLANE && frame->volume.kind == TSR_FIELD_DENSE) {
+        tsr_float3 side = tsr_absf(normal.z) < 0.7f ? tsr_f3(0.0f, 0.0f, 1.0f) : tsr_f3(1.0f, 0.0f, 0.0f), color;
+        tsr_float3 u = tsr_normalize3(tsr_cross3(side, normal), side), v = tsr_cross3(normal, u);
+        float pixel = frame->orthographic ? frame->pixel_size : frame->pixel_size * hit->t;
+        float foreshortened = tsr_maxf(tsr_absf(tsr_dot3(normal, ray->d)), 0.25f);
+        tsr_slice_color(&frame->look, &frame->volume, &frame->surface, p, u, v, pixel / foreshortened, &color);
+        return color;
+    }
+    if (tsr_dot3(normal, viewer) < 0.0f) normal = tsr_scale3(normal, -1.0f);
+    float open = 1.0f;
+    if (frame->occlusion > 0.0f && hit->kind == TSR_HIT_SURFACE) open = 1.0f - frame->occlusion * tsr_occlusion(frame, p, normal);
+    return tsr_shade(frame, frame->surface_color, normal, viewer, open, frame->specular);
+}
+
+TSR_HD void tsr_over(tsr_float3 *c, float *alpha, tsr_float3 color, float opacity)
+{
+    float weight = (1.0f - *alpha) * opacity;
+    *c = tsr_add3(*c, tsr_scale3(color, weight));
+    *alpha += weight;
+}
+
+/* Where the whole clipping plane is drawn (TSR_FACE_QUAD): the hit on it, if it lies in the box of the source and before `hit`. */
+TSR_HD void tsr_quad_hit(const tsr_frame *frame, const tsr_ray *ray, tsr_hit *hit)
+{
+    float along = tsr_dot3(frame->clip_normal, ray->d);
+    if (tsr_absf(along) < 1.0e-9f) return;
+    float t = (frame->clip_offset - tsr_dot3(frame->clip_normal, ray->o)) / along;
+    if (!(t > frame->t_near) || t > hit->t) return;
+    if (!tsr_field_contains(&frame->volume, tsr_field_point(&frame->volume, tsr_along3(ray->o, ray->d, t)), 0.0f)) return;
+    hit->kind = TSR_HIT_PLANE;
+    hit->t = t;
+    hit->normal = frame->clip_normal;
+}
+
+TSR_HD void tsr_ray_color(const tsr_frame *frame, const tsr_transfer_linear *transfer, const tsr_ray *ray, float shift, tsr_float3 *c, float *alpha,
+                          float *depth)
+{
+    float s0 = frame->t_near, s1 = TSR_FLOAT_BIG, v0 = frame->t_near, v1 = TSR_FLOAT_BIG;
+    int32_t entered = 0, ignored = 0;
+    int surface = frame->show_surface, volume = frame->show_volume;
+    if (frame->clip && frame->clip_surface) surface = surface && tsr_plane_clip(ray, frame->clip_normal, frame->clip_offset, &s0, &s1, &entered);
+    if (frame->clip && frame->clip_volume) volume = volume && tsr_plane_clip(ray, frame->clip_normal, frame->clip_offset, &v0, &v1, &ignored);
+    if (frame->mip) {
+        float m = volume ? tsr_maximum(frame, ray, v0, v1, shift) : -TSR_FLOAT_BIG;
+        if (!(m > -TSR_FLOAT_BIG)) return;
+        float g = tsr_srgb_decode((m - frame->look.low) * frame->look.inverse_width);
+        tsr_over(c, alpha, tsr_f3(g, g, g), 1.0f);
+        return;
+    }
+    tsr_hit hit = { TSR_HIT_NONE, TSR_FLOAT_BIG, { 0.0f, 0.0f, 0.0f } };
+    if (surface) hit = tsr_surface_hit(frame, ray, s0, s1, entered, shift);
+    if (frame->clip && frame->clip_face == TSR_FACE_QUAD && frame->volume.kind == TSR_FIELD_DENSE) tsr_quad_hit(frame, ray, &hit);
+    if (volume) tsr_accumulate(frame, transfer, ray, v0, tsr_minf(v1, hit.t), shift, c, alpha);
+    if (hit.kind == TSR_HIT_NONE) return;
+    float opacity = hit.kind == TSR_HIT_PLANE ? 1.0f : frame->opacity;
+    if (*alpha < 0.998f) tsr_over(c, alpha, tsr_hit_color(frame, ray, &hit), opacity);
+    if (opacity < 1.0f && volume) tsr_accumulate(frame, transfer, ray, tsr_maxf(v0, hit.t), v1, shift, c, alpha);
+    *depth = tsr_minf(*depth, hit.t + frame->depth_shift);
+}
+
+TSR_HD tsr_pixel tsr_frame_pixel(const tsr_frame *frame, const tsr_transfer_linear *transfer, int32_t x, int32_t y)
+{
+    tsr_pixel out = { 0.0f, 0.0f, 0.0f, 0.0f, TSR_FLOAT_BIG };
+    float share = 1.0f / (float)frame->samples, mean = share * share;
+    float shift = frame->jitter ? tsr_pixel_hash((uint32_t)x, (uint32_t)y) : 0.0f;
+    tsr_float3 background = tsr_mix3(frame->background[0], frame->background[1], ((float)y + 0.5f) / (float)frame->height);
+    for (int32_t j = 0; j < frame->samples; j++) {
+        for (int32_t i = 0; i < frame->samples; i++) {
+            float px = (float)x + ((float)i + 0.5f) * share, py = (float)y + ((float)j + 0.5f) * share;
+            tsr_float3 at = tsr_along3(tsr_along3(frame->corner, frame->right, px), frame->down, py), c = { 0.0f, 0.0f, 0.0f };
+            float alpha = 0.0f;
+            tsr_ray ray;
+            ray.o = frame->orthographic ? at : frame->origin;
+            ray.d = frame->orthographic ? frame->forward : tsr_normalize3(at, frame->forward);
+            tsr_ray_color(frame, transfer, &ray, shift, &c, &alpha, &out.depth);
+            if (!frame->transparent) tsr_over(&c, &alpha, background, 1.0f);
+            out.r += c.x;
+            out.g += c.y;
+            out.b += c.z;
+            out.a += alpha;
+        }
+    }
+    out.r *= mean;
+    out.g *= mean;
+    out.b *= mean;
+    out.a = tsr_minf(out.a * mean, 1.0f);
+    return out;
+}
+
+/* One channel of an 8-bit sRGB image from linear premultiplied RGBA; channels 3: over black, 4: straight alpha. */
+TSR_HD uint8_t tsr_encode_channel(const float *rgba, int32_t channels, int32_t channel)
+{
+    float v = rgba[channel];
+    if (channel == 3) return (uint8_t)(tsr_saturatef(v) * 255.0f + 0.5f);
+    if (channels == 4 && rgba[3] > 0.0f) v = v / rgba[3];
+    return (uint8_t)(tsr_srgb_encode(v) * 255.0f + 0.5f);
+}
+
+#endif

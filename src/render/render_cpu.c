@@ -1,0 +1,189 @@
+#include "render/render_cpu.h"
+
+#include "core/parallel.h"
+#include "render/render_ops.h"
+#include "render/write.h"
+
+enum { TILE = 16 };
+
+struct bricks_job {
+    const float *values, *range;
+    int32_t size[3], bricks[3], origin[3], pass;
+    const tsr_brick_test *test;
+    const tsr_tile_pool *pool;
+    const tsr_tile_state *state;
+    const uint8_t *in;
+    uint8_t *out;
+    uint32_t *table;
+    float *range_out;
+    uint64_t *nan_count;
+};
+
+static struct bricks_job job_make(const int32_t bricks[3]) { return (struct bricks_job){ .bricks = { bricks[0], bricks[1], bricks[2] } }; }
+static int64_t brick_count(const int32_t bricks[3]) { return (int64_t)bricks[0] * bricks[1] * bricks[2]; }
+
+static void ranges_body(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct bricks_job *j = (const struct bricks_job *)user;
+    (void)worker;
+    for (int64_t b = begin; b < end; b++) {
+        tsr_range r = tsr_range_empty();
+        uint32_t nan = 0;
+        for (int32_t i = 0; i < TSR_BRICK_SAMPLES; i++) r = tsr_range_sample(j->values, j->size, j->bricks, b, i, r, &nan);
+        j->range_out[2 * b] = r.low;
+        j->range_out[2 * b + 1] = r.high;
+        if (nan) __atomic_fetch_add(j->nan_count, nan, __ATOMIC_RELAXED); /* a sum of integers: order does not matter */
+    }
+}
+static tsr_status cpu_ranges(tsr_queue *queue, const float *values, const int32_t size[3], const int32_t bricks[3], float *range, uint64_t *nan_count)
+{
+    struct bricks_job j = job_make(bricks);
+    j.values = values;
+    for (int k = 0; k < 3; k++) j.size[k] = size[k];
+    j.range_out = range;
+    j.nan_count = nan_count;
+    tsr_parallel(queue->threads, brick_count(bricks), 256, ranges_body, &j);
+    return TSR_OK;
+}
+
+static void visible_body(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct bricks_job *j = (const struct bricks_job *)user;
+    (void)worker;
+    for (int64_t b = begin; b < end; b++) j->out[b] = tsr_brick_visible(j->test, j->range[2 * b], j->range[2 * b + 1]);
+}
+static void distance_body(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct bricks_job *j = (const struct bricks_job *)user;
+    (void)worker;
+    for (int64_t b = begin; b < end; b++) j->out[b] = tsr_brick_distance(j->in, j->bricks, j->pass, b);
+}
+static void distances(tsr_queue *queue, struct bricks_job *j, uint8_t *visible, uint8_t *skip)
+{
+    for (j->pass = 0; j->pass < 3; j->pass++) {
+        j->in = j->pass == 1 ? skip : visible;
+        j->out = j->pass == 1 ? visible : skip;
+        tsr_parallel(queue->threads, brick_count(j->bricks), 4096, distance_body, j);
+    }
+}
+static tsr_status cpu_skips(tsr_queue *queue, const float *range, const int32_t bricks[3], const tsr_brick_test *test, uint8_t *skip, uint8_t *scratch)
+{
+    struct bricks_job j = job_make(bricks);
+    j.range = range;
+    j.test = test;
+    j.out = scratch;
+    tsr_parallel(queue->threads, brick_count(bricks), 4096, visible_body, &j);
+    distances(queue, &j, scratch, skip);
+    return TSR_OK;
+}
+
+static void table_body(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct bricks_job *j = (const struct bricks_job *)user;
+    (void)worker;
+    for (int64_t b = begin; b < end; b++) j->table[b] = tsr_brick_tile(j->pool, j->state, j->origin, j->bricks, b);
+}
+static void stored_body(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct bricks_job *j = (const struct bricks_job *)user;
+    (void)worker;
+    for (int64_t b = begin; b < end; b++) j->out[b] = tsr_brick_stored(j->table, j->bricks, b);
+}
+static tsr_status cpu_tile_table(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_tile_state *state, const int32_t origin[3], const int32_t bricks[3],
+                                 uint32_t *table, uint8_t *skip, uint8_t *scratch)
+{
+    struct bricks_job j = job_make(bricks);
+    j.pool = pool;
+    j.state = state;
+    for (int k = 0; k < 3; k++) j.origin[k] = origin[k];
+    j.table = table;
+    j.out = scratch;
+    tsr_parallel(queue->threads, brick_count(bricks), 1024, table_body, &j);
+    tsr_parallel(queue->threads, brick_count(bricks), 4096, stored_body, &j);
+    distances(queue, &j, scratch, skip);
+    return TSR_OK;
+}
+
+struct draw_job {
+    const tsr_frame *frame;
+    const tsr_transfer_linear *transfer;
+    const tsr_slice_frame *slice;
+    const float *rgba_in;
+    float *rgba, *depth;
+    uint8_t *out;
+    int32_t width, height, channels;
+};
+
+static int64_t tile_count(int32_t width, int32_t height) { return tsr_ceil_div(width, TILE) * tsr_ceil_div(height, TILE); }
+static void tile_box(const struct draw_job *j, int64_t tile, int32_t box[4])
+{
+    int64_t across = tsr_ceil_div(j->width, TILE);
+    box[0] = (int32_t)(tile % across) * TILE;
+    box[1] = (int32_t)(tile / across) * TILE;
+    box[2] = tsr_mini(box[0] + TILE, j->width);
+    box[3] = tsr_mini(box[1] + TILE, j->height);
+}
+
+static void draw_body(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct draw_job *j = (const struct draw_job *)user;
+    (void)worker;
+    for (int64_t tile = begin; tile < end; tile++) {
+        int32_t b[4];
+        tile_box(j, tile, b);
+        TSR_ISA_SELECT(tsr_draw_tile)(j->frame, j->transfer, b[0], b[1], b[2], b[3], j->rgba, j->depth);
+    }
+}
+static tsr_status cpu_draw(tsr_queue *queue, const tsr_frame *frame, const tsr_transfer_linear *transfer, float *rgba, float *depth)
+{
+    struct draw_job j = { .frame = frame, .transfer = transfer, .rgba = rgba, .depth = depth, .width = frame->width, .height = frame->height };
+    tsr_parallel(queue->threads, tile_count(frame->width, frame->height), 1, draw_body, &j);
+    return TSR_OK;
+}
+
+static void slice_body(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct draw_job *j = (const struct draw_job *)user;
+    (void)worker;
+    for (int64_t at = begin; at < end; at++) {
+        tsr_pixel p = tsr_slice_pixel(j->slice, (int32_t)(at % j->width), (int32_t)(at / j->width));
+        tsr_pixel_store(&p, j->rgba, j->depth, at);
+    }
+}
+static tsr_status cpu_slice(tsr_queue *queue, const tsr_slice_frame *frame, float *rgba, float *depth)
+{
+    struct draw_job j = { .slice = frame, .rgba = rgba, .depth = depth, .width = frame->width, .height = frame->height };
+    tsr_parallel(queue->threads, (int64_t)frame->width * frame->height, 4096, slice_body, &j);
+    return TSR_OK;
+}
+
+static void encode_body(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct draw_job *j = (const struct draw_job *)user;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        for (int32_t c = 0; c < j->channels; c++) j->out[i * j->channels + c] = tsr_encode_channel(j->rgba_in + 4 * i, j->channels, c);
+}
+static tsr_status cpu_encode(tsr_queue *queue, const float *rgba, int64_t pixels, int32_t channels, uint8_t *out)
+{
+    struct draw_job j = { .rgba_in = rgba, .out = out, .channels = channels };
+    tsr_parallel(queue->threads, pixels, 1 << 14, encode_body, &j);
+    return TSR_OK;
+}
+
+static void clear_body(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct draw_job *j = (const struct draw_job *)user;
+    const tsr_pixel empty = { 0, 0, 0, 0, TSR_FLOAT_BIG };
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) tsr_pixel_store(&empty, j->rgba, j->depth, i);
+}
+static tsr_status cpu_clear(tsr_queue *queue, float *rgba, float *depth, int64_t pixels)
+{
+    struct draw_job j = { .rgba = rgba, .depth = depth };
+    tsr_parallel(queue->threads, pixels, 1 << 16, clear_body, &j);
+    return TSR_OK;
+}
+
+const tsr_render_ops tsr_render_cpu = { .ranges = cpu_ranges, .skips = cpu_skips, .tile_table = cpu_tile_table, .draw = cpu_draw, .slice = cpu_slice,
+                                        .encode = cpu_encode, .clear = cpu_clear };

@@ -1,0 +1,27 @@
+/* render/render_ops.h: what a backend provides for the renderer. All pointers but the struct arguments are device memory of the queue. */
+#ifndef TSR_RENDER_RENDER_OPS_H
+#define TSR_RENDER_RENDER_OPS_H
+
+#include "device/backend.h"
+#include "grid/tile_pool.h"
+#include "render/bricks.h"
+#include "render/frame.h"
+
+typedef struct tsr_render_ops {
+    /* range[brick] = least and largest value of the brick's cells (9^3 voxels), NaN left out; nan_count[0] += NaN voxels (each once). */
+    tsr_status (*ranges)(tsr_queue *queue, const float *values, const int32_t size[3], const int32_t bricks[3], float *range, uint64_t *nan_count);
+    /* skip[brick] for tsr_field.skip from the ranges; `scratch` has as many bytes. */
+    tsr_status (*skips)(tsr_queue *queue, const float *range, const int32_t bricks[3], const tsr_brick_test *test, uint8_t *skip, uint8_t *scratch);
+    /* table[brick] = id of the tile at origin + brick, static ids included, and skip[brick]. */
+    tsr_status (*tile_table)(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_tile_state *state, const int32_t origin[3], const int32_t bricks[3],
+                             uint32_t *table, uint8_t *skip, uint8_t *scratch);
+    /* `transfer` is all zero where the frame shows no volume. */
+    tsr_status (*draw)(tsr_queue *queue, const tsr_frame *frame, const tsr_transfer_linear *transfer, float *rgba, float *depth);
+    tsr_status (*slice)(tsr_queue *queue, const tsr_slice_frame *frame, float *rgba, float *depth);
+    /* out[pixel][channels] */
+    tsr_status (*encode)(tsr_queue *queue, const float *rgba, int64_t pixels, int32_t channels, uint8_t *out);
+    /* rgba = 0, depth = infinity */
+    tsr_status (*clear)(tsr_queue *queue, float *rgba, float *depth, int64_t pixels);
+} tsr_render_ops;
+
+#endif

@@ -1,0 +1,484 @@
+#include "render/scene.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t align_up(size_t bytes) { return (bytes + 255) & ~(size_t)255; }
+
+/* ---- dense volumes -------------------------------------------------------------------------------------------------------------- */
+
+static void dense_release(tsr_context *context, tsr_dense **dense)
+{
+    tsr_dense *d = *dense;
+    *dense = NULL;
+    if (!d || --d->users > 0) return;
+    tsr_volume_destroy(&d->owned);
+    tsr_device_release(context, d->range, (size_t)d->brick_count * 8);
+    free(d->host_range);
+    free(d);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Least and largest value and a window from the ranges of the bricks. */
+static tsr_status dense_statistics(tsr_dense *d)
+{
+    float *maxima = (float *)malloc((size_t)d->brick_count * sizeof *maxima);
+    if (!maxima) TSR_FAIL(TSR_ERROR_MEMORY, "scene: out of host memory for the ranges of %lld bricks", (long long)d->brick_count);
+    int64_t count = 0;
+    d->minimum = INFINITY;
+    d->maximum = -INFINITY;
+    for (int64_t b = 0; b < d->brick_count; b++) {
+        if (d->host_range[2 * b] > d->host_range[2 * b + 1]) continue; /* nothing but NaN */
+        d->minimum = fmin(d->minimum, (double)d->host_range[2 * b]);
+        d->maximum = fmax(d->maximum, (double)d->host_range[2 * b + 1]);
+        maxima[count++] = d->host_range[2 * b + 1];
+    }
+    if (count == 0) d->minimum = d->maximum = 0;
+    qsort(maxima, (size_t)count, sizeof *maxima, ascending);
+    d->window_low = d->minimum;
+    d->window_high = count ? (double)maxima[(count - 1) * 98 / 100] : 0;
+    if (!(d->window_high > d->window_low)) d->window_high = d->maximum > d->minimum ? d->maximum : d->minimum + 1;
+    free(maxima);
+    return TSR_OK;
+}
+
+static tsr_status dense_create(tsr_context *context, const tsr_volume *volume, const char *name, tsr_dense **dense)
+{
+    tsr_status status;
+    *dense = NULL;
+    TSR_TRY(tsr_volume_require(context, volume, name));
+    tsr_size3 size = tsr_volume_size(volume);
+    if (size.x > 32768 || size.y > 32768 || size.z > 32768)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: extents %lld x %lld x %lld, expected at most 32768 each", name, (long long)size.x, (long long)size.y, (long long)size.z);
+    tsr_dense *d = (tsr_dense *)calloc(1, sizeof *d);
+    if (!d) TSR_FAIL(TSR_ERROR_MEMORY, "scene: out of host memory");
+    uint64_t *nan_count = NULL;
+    d->users = 1;
+    d->volume = volume;
+    d->geometry = *tsr_volume_geometry(volume);
+    const int64_t extents[3] = { size.x, size.y, size.z };
+    d->brick_count = 1;
+    for (int k = 0; k < 3; k++) {
+        d->size[k] = (int32_t)extents[k];
+        d->bricks[k] = (int32_t)tsr_ceil_div(extents[k] > 1 ? extents[k] - 1 : 1, 8);
+        d->brick_count *= d->bricks[k];
+    }
+    double slope, intercept;
+    tsr_volume_scaling(volume, &slope, &intercept);
+    d->values = (const float *)tsr_volume_data_const(volume);
+    if (tsr_volume_dtype(volume) != TSR_F32 || slope != 1 || intercept != 0) {
+        TSR_TRY_GOTO(tsr_volume_convert(context, volume, TSR_F32, &d->owned), fail);
+        d->values = (const float *)tsr_volume_data_const(d->owned);
+    }
+    d->host_range = (float *)malloc((size_t)d->brick_count * 8);
+    if (!d->host_range) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, fail, "scene: out of host memory for the ranges of %lld bricks", (long long)d->brick_count);
+    TSR_TRY_GOTO(tsr_device_allocate(context, (size_t)d->brick_count * 8, (void **)&d->range), fail);
+    TSR_TRY_GOTO(tsr_device_allocate(context, 8, (void **)&nan_count), fail);
+    TSR_TRY_GOTO(context->backend->fill(context->queue, nan_count, 0, 8), fail);
+    TSR_TRY_GOTO(context->backend->render->ranges(context->queue, d->values, d->size, d->bricks, d->range, nan_count), fail);
+    TSR_TRY_GOTO(context->backend->download(context->queue, d->host_range, d->range, (size_t)d->brick_count * 8), fail);
+    TSR_TRY_GOTO(context->backend->download(context->queue, &d->nan_voxels, nan_count, 8), fail);
+    TSR_TRY_GOTO(dense_statistics(d), fail);
+    tsr_device_release(context, nan_count, 8);
+    *dense = d;
+    return TSR_OK;
+fail:
+    tsr_device_release(context, nan_count, 8);
+    dense_release(context, &d);
+    return status;
+}
+
+static tsr_bounds bounds_empty(void) { return (tsr_bounds){ { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } }; }
+static void bounds_add(tsr_bounds *b, tsr_vec3 p)
+{
+    b->lower = (tsr_vec3){ fmin(b->lower.x, p.x), fmin(b->lower.y, p.y), fmin(b->lower.z, p.z) };
+    b->upper = (tsr_vec3){ fmax(b->upper.x, p.x), fmax(b->upper.y, p.y), fmax(b->upper.z, p.z) };
+}
+/* World box of the index box [low, high]. */
+static void bounds_box(tsr_bounds *b, const tsr_geometry *g, const double low[3], const double high[3])
+{
+    for (int i = 0; i < 8; i++)
+        bounds_add(b, tsr_geometry_to_world(g, (tsr_vec3){ i & 1 ? high[0] : low[0], i & 2 ? high[1] : low[1], i & 4 ? high[2] : low[2] }));
+}
+
+static void dense_bounds(const tsr_dense *d, tsr_bounds *b)
+{
+    const double low[3] = { 0, 0, 0 }, high[3] = { d->size[0] - 1, d->size[1] - 1, d->size[2] - 1 };
+    bounds_box(b, &d->geometry, low, high);
+}
+
+/* Box of the bricks in which the field changes sign. Returns 0 if there is none. */
+static int surface_box(const tsr_scene *scene, double low[3], double high[3])
+{
+    const tsr_dense *d = scene->surface;
+    int found = 0;
+    for (int64_t b = 0; b < d->brick_count; b++) {
+        float least = d->host_range[2 * b], most = d->host_range[2 * b + 1];
+        if (!(least <= most)) continue;
+        int inside = scene->inside_below ? (double)least < scene->isovalue : (double)most > scene->isovalue;
+        int outside = scene->inside_below ? (double)most >= scene->isovalue : (double)least <= scene->isovalue;
+        if (!inside || !outside) continue;
+        const int32_t at[3] = { (int32_t)(b % d->bricks[0]), (int32_t)(b / d->bricks[0] % d->bricks[1]), (int32_t)(b / ((int64_t)d->bricks[0] * d->bricks[1])) };
+        for (int k = 0; k < 3; k++) {
+            double from = 8.0 * at[k], to = fmin(from + 8, d->size[k] - 1);
+            low[k] = found ? fmin(low[k], from) : from;
+            high[k] = found ? fmax(high[k], to) : to;
+        }
+        found = 1;
+    }
+    return found;
+}
+
+/* ---- fields --------------------------------------------------------------------------------------------------------------------- */
+
+static tsr_status set_matrix(const tsr_geometry *g, const int32_t first[3], tsr_vec3 centre, tsr_field *f)
+{
+    tsr_vec3 zero, unit[3];
+    TSR_TRY(tsr_geometry_to_index(g, centre, &zero));
+    for (int k = 0; k < 3; k++) { /* columns of the inverse matrix */
+        tsr_vec3 p = { g->affine[0][3] + (k == 0), g->affine[1][3] + (k == 1), g->affine[2][3] + (k == 2) };
+        TSR_TRY(tsr_geometry_to_index(g, p, &unit[k]));
+    }
+    const double offset[3] = { zero.x - first[0], zero.y - first[1], zero.z - first[2] };
+    for (int c = 0; c < 3; c++) {
+        f->from_world[0][c] = (float)unit[c].x;
+        f->from_world[1][c] = (float)unit[c].y;
+        f->from_world[2][c] = (float)unit[c].z;
+    }
+    for (int r = 0; r < 3; r++) f->from_world[r][3] = (float)offset[r];
+    tsr_vec3 spacing = tsr_geometry_spacing(g);
+    f->spacing = (float)fmin(spacing.x, fmin(spacing.y, spacing.z));
+    return TSR_OK;
+}
+
+tsr_status tsr_dense_field(const tsr_dense *d, tsr_vec3 centre, tsr_field *f)
+{
+    const int32_t first[3] = { 0, 0, 0 };
+    memset(f, 0, sizeof *f);
+    TSR_TRY(set_matrix(&d->geometry, first, centre, f));
+    f->kind = TSR_FIELD_DENSE;
+    memcpy(f->size, d->size, sizeof f->size);
+    memcpy(f->bricks, d->bricks, sizeof f->bricks);
+    f->log2_edge = TSR_BRICK_LOG2;
+    f->scale = 1;
+    f->values = d->values;
+    f->range = d->range;
+    return TSR_OK;
+}
+
+tsr_status tsr_scene_surface_field(const tsr_scene *s, tsr_vec3 centre, tsr_field *f)
+{
+    memset(f, 0, sizeof *f);
+    f->kind = s->surface_kind;
+    if (s->surface_kind == TSR_FIELD_DENSE) {
+        TSR_TRY(tsr_dense_field(s->surface, centre, f));
+        f->scale = s->inside_below ? 1.0f : -1.0f;
+        f->offset = (float)(s->inside_below ? -s->isovalue : s->isovalue);
+    } else if (s->surface_kind == TSR_FIELD_TILES) {
+        const int32_t edge = 1 << s->log2_edge, first[3] = { s->tile_origin[0] * edge, s->tile_origin[1] * edge, s->tile_origin[2] * edge };
+        TSR_TRY(set_matrix(&s->tile_geometry, first, centre, f));
+        memcpy(f->size, s->tile_size, sizeof f->size);
+        memcpy(f->bricks, s->tile_bricks, sizeof f->bricks);
+        f->log2_edge = s->log2_edge;
+        f->scale = 1;
+        f->values = s->tile_values;
+        f->table = s->table;
+    }
+    f->skip = s->surface_skip;
+    return TSR_OK;
+}
+
+/* ---- the scene ------------------------------------------------------------------------------------------------------------------ */
+
+tsr_status tsr_scene_create(tsr_context *context, tsr_scene **scene)
+{
+    *scene = NULL;
+    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
+    TSR_TRY(tsr_host_allocate(&context->host_allocator, sizeof **scene, (void **)scene));
+    memset(*scene, 0, sizeof **scene);
+    (*scene)->context = context;
+    return TSR_OK;
+}
+
+static void clear_source(tsr_scene *s)
+{
+    if (!s->source) return;
+    size_t bytes = align_up((size_t)s->source->brick_count);
+    tsr_device_release(s->context, s->source_skip, bytes);
+    tsr_device_release(s->context, s->source_scratch, bytes);
+    s->source_skip = s->source_scratch = NULL;
+    dense_release(s->context, &s->source);
+}
+
+void tsr_scene_clear_surface(tsr_scene *s)
+{
+    if (!s) return;
+    dense_release(s->context, &s->surface);
+    tsr_device_release(s->context, s->surface_skip, s->surface_skip_bytes);
+    tsr_device_release(s->context, s->surface_scratch, s->surface_skip_bytes);
+    if (s->table) tsr_device_release(s->context, s->table, (size_t)s->tile_bricks[0] * (size_t)s->tile_bricks[1] * (size_t)s->tile_bricks[2] * 4);
+    if (s->bvh.nodes) {
+        tsr_device_release(s->context, (void *)(uintptr_t)s->bvh.nodes, s->node_bytes);
+        tsr_device_release(s->context, (void *)(uintptr_t)s->bvh.corners, s->corner_bytes);
+        tsr_device_release(s->context, (void *)(uintptr_t)s->bvh.normals, s->corner_bytes);
+    }
+    s->surface_skip = s->surface_scratch = NULL;
+    s->surface_skip_bytes = 0;
+    s->table = NULL;
+    s->tile_values = NULL;
+    memset(&s->bvh, 0, sizeof s->bvh);
+    s->surface_kind = TSR_FIELD_NONE;
+}
+
+void tsr_scene_destroy(tsr_scene **scene)
+{
+    if (!scene || !*scene) return;
+    tsr_scene *s = *scene;
+    *scene = NULL;
+    tsr_scene_clear_surface(s);
+    clear_source(s);
+    tsr_host_release(&s->context->host_allocator, s, sizeof *s);
+}
+
+tsr_status tsr_scene_set_volume(tsr_scene *s, const tsr_volume *volume)
+{
+    tsr_status status;
+    if (!s) TSR_FAIL(TSR_ERROR_ARGUMENT, "scene is NULL");
+    tsr_dense *d = NULL;
+    uint8_t *skip = NULL, *scratch = NULL;
+    size_t bytes = 0;
+    if (volume) {
+        TSR_TRY(dense_create(s->context, volume, "volume", &d));
+        bytes = align_up((size_t)d->brick_count);
+        TSR_TRY_GOTO(tsr_device_allocate(s->context, bytes, (void **)&skip), fail);
+        TSR_TRY_GOTO(tsr_device_allocate(s->context, bytes, (void **)&scratch), fail);
+    }
+    clear_source(s);
+    s->source = d;
+    s->source_skip = skip;
+    s->source_scratch = scratch;
+    return TSR_OK;
+fail:
+    tsr_device_release(s->context, skip, bytes);
+    dense_release(s->context, &d);
+    return status;
+}
+
+static tsr_status allocate_skips(tsr_scene *s, int64_t bricks)
+{
+    s->surface_skip_bytes = align_up((size_t)bricks);
+    TSR_TRY(tsr_device_allocate(s->context, s->surface_skip_bytes, (void **)&s->surface_skip));
+    TSR_TRY(tsr_device_allocate(s->context, s->surface_skip_bytes, (void **)&s->surface_scratch));
+    return TSR_OK;
+}
+
+tsr_status tsr_scene_set_surface_volume(tsr_scene *s, const tsr_volume *volume, double isovalue, int inside_below)
+{
+    tsr_status status;
+    if (!s) TSR_FAIL(TSR_ERROR_ARGUMENT, "scene is NULL");
+    if (!isfinite(isovalue)) TSR_FAIL(TSR_ERROR_ARGUMENT, "isovalue %g, expected a finite number", isovalue);
+    tsr_dense *d = NULL;
+    if (volume && s->source && s->source->volume == volume) {
+        d = s->source;
+        d->users++;
+    } else {
+        TSR_TRY(dense_create(s->context, volume, "surface volume", &d));
+    }
+    tsr_scene_clear_surface(s);
+    s->surface = d;
+    s->isovalue = isovalue;
+    s->inside_below = inside_below != 0;
+    s->surface_kind = TSR_FIELD_DENSE;
+    tsr_brick_test test = { 0 };
+    test.surface = 1;
+    test.scale = s->inside_below ? 1.0f : -1.0f;
+    test.offset = (float)(s->inside_below ? -isovalue : isovalue);
+    TSR_TRY_GOTO(allocate_skips(s, d->brick_count), fail);
+    TSR_TRY_GOTO(s->context->backend->render->skips(s->context->queue, d->range, d->bricks, &test, s->surface_skip, s->surface_scratch), fail);
+    return TSR_OK;
+fail:
+    tsr_scene_clear_surface(s);
+    return status;
+}
+
+/* Box of the stored tiles in tile coordinates, from their keys. */
+static tsr_status tile_box(tsr_context *context, const tsr_tile_pool *pool, const tsr_tile_state *state, int32_t low[3], int32_t high[3])
+{
+    uint64_t *keys = (uint64_t *)malloc((size_t)state->count * sizeof *keys);
+    if (!keys) TSR_FAIL(TSR_ERROR_MEMORY, "scene: out of host memory for %d tile keys", state->count);
+    tsr_status status = context->backend->download(context->queue, keys, pool->key[state->list], (size_t)state->count * sizeof *keys);
+    for (int32_t i = 0; status == TSR_OK && i < state->count; i++) {
+        const int32_t at[3] = { tsr_key_x(keys[i]), tsr_key_y(keys[i]), tsr_key_z(keys[i]) };
+        for (int k = 0; k < 3; k++) {
+            low[k] = i ? tsr_mini(low[k], at[k]) : at[k];
+            high[k] = i ? tsr_maxi(high[k], at[k]) : at[k];
+        }
+    }
+    free(keys);
+    TSR_TRY(status);
+    return TSR_OK;
+}
+
+tsr_status tsr_scene_set_surface_tiles(tsr_scene *s, const tsr_tiles *tiles)
+{
+    tsr_status status;
+    if (!s) TSR_FAIL(TSR_ERROR_ARGUMENT, "scene is NULL");
+    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
+    if (tiles->context != s->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "the tile list belongs to another context: copy it with tsr_tiles_copy");
+    tsr_tile_state state;
+    TSR_TRY(s->context->backend->download(s->context->queue, &state, tiles->pool.state, sizeof state));
+    if (state.count == 0) TSR_FAIL(TSR_ERROR_STATE, "the tile list is empty: there is no surface to draw");
+    int32_t low[3] = { 0 }, high[3] = { 0 };
+    TSR_TRY(tile_box(s->context, &tiles->pool, &state, low, high));
+    int64_t count = 1;
+    for (int k = 0; k < 3; k++) count *= high[k] - low[k] + 1;
+    if (count > (int64_t)1 << 31)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "the stored tiles span %d x %d x %d tiles, expected a box of at most 2^31", high[0] - low[0] + 1, high[1] - low[1] + 1,
+                 high[2] - low[2] + 1);
+    tsr_scene_clear_surface(s);
+    s->surface_kind = TSR_FIELD_TILES;
+    s->log2_edge = tiles->pool.log2_edge;
+    s->tile_geometry = tiles->geometry;
+    s->tile_values = tiles->pool.phi[state.phi];
+    for (int k = 0; k < 3; k++) {
+        s->tile_origin[k] = low[k];
+        s->tile_bricks[k] = high[k] - low[k] + 1;
+        s->tile_size[k] = s->tile_bricks[k] << s->log2_edge;
+        if (tiles->pool.bounded) s->tile_size[k] = tsr_mini(s->tile_size[k], tiles->pool.domain[k] - (low[k] << s->log2_edge));
+    }
+    TSR_TRY_GOTO(tsr_device_allocate(s->context, (size_t)count * 4, (void **)&s->table), fail);
+    TSR_TRY_GOTO(allocate_skips(s, count), fail);
+    TSR_TRY_GOTO(s->context->backend->render->tile_table(s->context->queue, &tiles->pool, &state, s->tile_origin, s->tile_bricks, s->table, s->surface_skip,
+                                                         s->surface_scratch), fail);
+    return TSR_OK;
+fail:
+    tsr_scene_clear_surface(s);
+    return status;
+}
+
+tsr_status tsr_scene_set_surface_mesh(tsr_scene *s, const tsr_mesh *mesh)
+{
+    tsr_status status;
+    if (!s) TSR_FAIL(TSR_ERROR_ARGUMENT, "scene is NULL");
+    if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh is NULL");
+    tsr_mesh *copy = NULL;
+    tsr_bvh_host host;
+    if (mesh->context && mesh->context->device.kind != TSR_DEVICE_CPU) TSR_TRY(tsr_mesh_copy(mesh, NULL, &copy));
+    status = tsr_bvh_build(copy ? copy : mesh, &host);
+    tsr_mesh_destroy(&copy);
+    TSR_TRY(status);
+    tsr_scene_clear_surface(s);
+    s->surface_kind = TSR_FIELD_MESH;
+    s->node_bytes = (size_t)host.node_count * sizeof(tsr_bvh_node);
+    s->corner_bytes = (size_t)host.triangles * 36;
+    s->mesh_origin = host.origin;
+    s->mesh_bounds = host.bounds;
+    s->mesh_space = mesh->space;
+    s->bvh.triangles = host.triangles;
+    const tsr_backend *backend = s->context->backend;
+    void *nodes = NULL, *corners = NULL, *normals = NULL;
+    TSR_TRY_GOTO(tsr_device_allocate(s->context, s->node_bytes, &nodes), fail);
+    s->bvh.nodes = (const tsr_bvh_node *)nodes;
+    TSR_TRY_GOTO(tsr_device_allocate(s->context, s->corner_bytes, &corners), fail);
+    s->bvh.corners = (const float *)corners;
+    TSR_TRY_GOTO(tsr_device_allocate(s->context, s->corner_bytes, &normals), fail);
+    s->bvh.normals = (const float *)normals;
+    TSR_TRY_GOTO(backend->upload(s->context->queue, nodes, host.nodes, s->node_bytes), fail);
+    TSR_TRY_GOTO(backend->upload(s->context->queue, corners, host.corners, s->corner_bytes), fail);
+    TSR_TRY_GOTO(backend->upload(s->context->queue, normals, host.normals, s->corner_bytes), fail);
+    tsr_bvh_free(&host);
+    return TSR_OK;
+fail:
+    tsr_bvh_free(&host);
+    tsr_scene_clear_surface(s);
+    return status;
+}
+
+static int surface_bounds(const tsr_scene *s, tsr_bounds *b)
+{
+    double low[3], high[3];
+    *b = bounds_empty();
+    if (s->surface_kind == TSR_FIELD_MESH) {
+        *b = s->mesh_bounds;
+        return 1;
+    }
+    if (s->surface_kind == TSR_FIELD_TILES) {
+        for (int k = 0; k < 3; k++) {
+            low[k] = (double)s->tile_origin[k] * (1 << s->log2_edge);
+            high[k] = low[k] + s->tile_size[k] - 1;
+        }
+        bounds_box(b, &s->tile_geometry, low, high);
+        return 1;
+    }
+    if (s->surface_kind == TSR_FIELD_DENSE && surface_box(s, low, high)) {
+        bounds_box(b, &s->surface->geometry, low, high);
+        return 1;
+    }
+    return 0;
+}
+
+static tsr_space surface_space(const tsr_scene *s)
+{
+    return s->surface_kind == TSR_FIELD_MESH ? s->mesh_space : s->surface_kind == TSR_FIELD_TILES ? s->tile_geometry.space : s->surface->geometry.space;
+}
+
+static double finest(const tsr_geometry *g)
+{
+    tsr_vec3 s = tsr_geometry_spacing(g);
+    return fmin(s.x, fmin(s.y, s.z));
+}
+
+tsr_status tsr_scene_describe(const tsr_scene *s, tsr_scene_info *info)
+{
+    static const char *const names[] = { "none", "RAS", "LPS" };
+    if (!s || !info) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s is NULL", s ? "info" : "scene");
+    memset(info, 0, sizeof *info);
+    info->has_volume = s->source != NULL;
+    info->has_surface = s->surface_kind != TSR_FIELD_NONE;
+    if (!info->has_volume && !info->has_surface) TSR_FAIL(TSR_ERROR_STATE, "the scene is empty: set a volume or a surface first");
+    info->bounds = bounds_empty();
+    if (s->source) {
+        dense_bounds(s->source, &info->bounds);
+        info->space = s->source->geometry.space;
+        info->spacing = finest(&s->source->geometry);
+        info->minimum = s->source->minimum;
+        info->maximum = s->source->maximum;
+        info->window_low = s->source->window_low;
+        info->window_high = s->source->window_high;
+        info->nan_voxels = s->source->nan_voxels;
+    }
+    if (info->has_surface) {
+        tsr_space space = surface_space(s);
+        if (s->source && space != info->space && space != TSR_SPACE_NONE && info->space != TSR_SPACE_NONE)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "the volume's world is %s and the surface's %s: convert one with tsr_geometry_convert", names[info->space], names[space]);
+        if (!s->source || info->space == TSR_SPACE_NONE) info->space = space;
+        int found = surface_bounds(s, &info->surface_bounds);
+        if (s->surface_kind == TSR_FIELD_DENSE) {
+            dense_bounds(s->surface, &info->bounds);
+        } else {
+            bounds_add(&info->bounds, info->surface_bounds.lower);
+            bounds_add(&info->bounds, info->surface_bounds.upper);
+        }
+        if (!found) info->surface_bounds = info->bounds;
+        if (!s->source && s->surface_kind == TSR_FIELD_DENSE) info->spacing = finest(&s->surface->geometry);
+        if (!s->source && s->surface_kind == TSR_FIELD_TILES) info->spacing = finest(&s->tile_geometry);
+        if (!s->source && s->surface_kind == TSR_FIELD_MESH)
+            info->spacing = tsr_vec3_length(tsr_vec3_sub(info->bounds.upper, info->bounds.lower)) / 256;
+    } else {
+        info->surface_bounds = info->bounds;
+    }
+    if (!(info->spacing > 0)) info->spacing = 1; /* a mesh of one point */
+    info->device_bytes = (int64_t)s->surface_skip_bytes * 2 + (int64_t)(s->node_bytes + 2 * s->corner_bytes) * (s->bvh.nodes != NULL);
+    if (s->table) info->device_bytes += (int64_t)s->tile_bricks[0] * s->tile_bricks[1] * s->tile_bricks[2] * 4;
+    const tsr_dense *held[2] = { s->source, s->surface == s->source ? NULL : s->surface };
+    for (int i = 0; i < 2; i++)
+        if (held[i]) info->device_bytes += (held[i]->owned ? tsr_volume_count(held[i]->owned) * 4 : 0) + held[i]->brick_count * 8;
+    if (s->source) info->device_bytes += 2 * (int64_t)align_up((size_t)s->source->brick_count);
+    return TSR_OK;
+}

@@ -1,0 +1,83 @@
+/* render/scene.h: the inside of a scene and of a picture. */
+#ifndef TSR_RENDER_SCENE_H
+#define TSR_RENDER_SCENE_H
+
+#include "grid/mesh.h"
+#include "grid/tiles.h"
+#include "grid/volume.h"
+#include "render/render_ops.h"
+#include "tessera/render.h"
+
+struct tsr_picture {
+    tsr_context *context;
+    int32_t width, height;
+    float *rgba, *depth; /* device */
+};
+
+/* A dense volume as float32 with its bricks; source and surface may share it. */
+typedef struct tsr_dense {
+    int32_t users;
+    const tsr_volume *volume;  /* what it was made of, only compared */
+    const float *values;       /* device: the volume's own or that of `owned` */
+    tsr_volume *owned;
+    tsr_geometry geometry;
+    int32_t size[3], bricks[3];
+    int64_t brick_count;
+    float *range;              /* device, [brick_count][2] */
+    float *host_range;
+    int64_t nan_voxels;
+    double minimum, maximum, window_low, window_high;
+} tsr_dense;
+
+struct tsr_scene {
+    tsr_context *context;
+    tsr_dense *source;
+    uint8_t *source_skip, *source_scratch; /* of the transfer function of the picture being drawn */
+
+    int32_t surface_kind; /* TSR_FIELD_... */
+    tsr_dense *surface;
+    double isovalue;
+    int32_t inside_below;
+    uint8_t *surface_skip, *surface_scratch;
+    size_t surface_skip_bytes;
+    /* tiles */
+    const float *tile_values;
+    uint32_t *table;
+    int32_t log2_edge, tile_size[3], tile_bricks[3], tile_origin[3];
+    tsr_geometry tile_geometry;
+    /* mesh */
+    tsr_bvh bvh;
+    size_t node_bytes, corner_bytes;
+    tsr_vec3 mesh_origin;
+    tsr_space mesh_space;
+    tsr_bounds mesh_bounds;
+};
+
+/* Nodes and reordered triangles of a host mesh, host memory (free with tsr_bvh_free). */
+typedef struct tsr_bvh_host { tsr_bvh_node *nodes; float *corners, *normals; int64_t node_count, triangles; tsr_vec3 origin; tsr_bounds bounds; } tsr_bvh_host;
+tsr_status tsr_bvh_build(const tsr_mesh *mesh, tsr_bvh_host *bvh);
+void tsr_bvh_free(tsr_bvh_host *bvh);
+
+/* Field of a dense volume or tile list relative to the frame's centre; scale, offset and skip are left to the caller. */
+tsr_status tsr_dense_field(const tsr_dense *dense, tsr_vec3 centre, tsr_field *field);
+tsr_status tsr_scene_surface_field(const tsr_scene *scene, tsr_vec3 centre, tsr_field *field);
+tsr_status tsr_transfer_check(const tsr_transfer *transfer, tsr_transfer_linear *linear);
+
+static inline tsr_vec3 tsr_vec3_add(tsr_vec3 a, tsr_vec3 b) { return (tsr_vec3){ a.x + b.x, a.y + b.y, a.z + b.z }; }
+static inline tsr_vec3 tsr_vec3_sub(tsr_vec3 a, tsr_vec3 b) { return (tsr_vec3){ a.x - b.x, a.y - b.y, a.z - b.z }; }
+static inline tsr_vec3 tsr_vec3_scale(tsr_vec3 a, double s) { return (tsr_vec3){ a.x * s, a.y * s, a.z * s }; }
+static inline double tsr_vec3_dot(tsr_vec3 a, tsr_vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+static inline tsr_vec3 tsr_vec3_cross(tsr_vec3 a, tsr_vec3 b)
+{
+    return (tsr_vec3){ a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x };
+}
+double tsr_vec3_length(tsr_vec3 a);
+/* Unit vector; 0 if a is 0 or not finite. */
+tsr_vec3 tsr_vec3_unit(tsr_vec3 a);
+/* Axes of a camera: right, up, towards the target, all unit. The camera must have been checked. */
+void tsr_camera_axes(const tsr_camera *camera, tsr_vec3 *right, tsr_vec3 *up, tsr_vec3 *forward);
+static inline tsr_float3 tsr_vec3_float(tsr_vec3 a) { return tsr_f3((float)a.x, (float)a.y, (float)a.z); }
+static inline tsr_float3 tsr_color_linear(tsr_color c) { return tsr_srgb_linear(c.r, c.g, c.b); }
+static inline int tsr_color_unset(tsr_color c) { return !(c.r > 0 || c.g > 0 || c.b > 0); }
+
+#endif

@@ -1,0 +1,65 @@
+/* render/transfer.h: evaluation of a transfer function (spec volume-rendering.md 2.4), colours linear. */
+#ifndef TSR_RENDER_TRANSFER_H
+#define TSR_RENDER_TRANSFER_H
+
+#include "render/maths.h"
+
+enum { TSR_TRANSFER_MOST_POINTS = 16, TSR_TRANSFER_MOST_GAUSSIANS = 8 };
+
+typedef struct tsr_transfer_linear {
+    int32_t points, gaussians, needs_gradient;
+    struct { float value, alpha; tsr_float3 color; } point[TSR_TRANSFER_MOST_POINTS];
+    struct { float centre, inverse_width, gradient_centre, gradient_inverse_width, alpha; tsr_float3 color; } gaussian[TSR_TRANSFER_MOST_GAUSSIANS];
+} tsr_transfer_linear;
+
+/* Piecewise-linear part: segment of v and weight of its upper end. */
+TSR_HD float tsr_transfer_points(const tsr_transfer_linear *f, float v, tsr_float3 *color)
+{
+    int32_t i = 0;
+    if (f->points == 0) { *color = tsr_f3(0.0f, 0.0f, 0.0f); return 0.0f; }
+    if (!(v > f->point[0].value)) { *color = f->point[0].color; return f->point[0].alpha; }
+    while (i + 1 < f->points && v > f->point[i + 1].value) i++;
+    if (i + 1 >= f->points) { *color = f->point[i].color; return f->point[i].alpha; }
+    float t = (v - f->point[i].value) / (f->point[i + 1].value - f->point[i].value);
+    *color = tsr_mix3(f->point[i].color, f->point[i + 1].color, t);
+    return f->point[i].alpha + t * (f->point[i + 1].alpha - f->point[i].alpha);
+}
+
+/* Opacity per reference length, in [0, 1], and colour. NaN is transparent. */
+TSR_HD float tsr_transfer_evaluate(const tsr_transfer_linear *f, float v, float gradient, tsr_float3 *color)
+{
+    *color = tsr_f3(0.0f, 0.0f, 0.0f);
+    if (!(v == v)) return 0.0f;
+    tsr_float3 c;
+    float alpha = tsr_transfer_points(f, v, &c);
+    if (f->gaussians == 0) { *color = c; return tsr_minf(alpha, 1.0f); }
+    c = tsr_scale3(c, alpha);
+    for (int32_t i = 0; i < f->gaussians; i++) {
+        float x = (v - f->gaussian[i].centre) * f->gaussian[i].inverse_width;
+        float y = (gradient - f->gaussian[i].gradient_centre) * f->gaussian[i].gradient_inverse_width;
+        float q = x * x + y * y;
+        float a = q < 25.0f ? f->gaussian[i].alpha * tsr_expf(-q) : 0.0f; /* exp(-25) = 1e-11: cut, so that bricks can be skipped */
+        alpha += a;
+        c = tsr_add3(c, tsr_scale3(f->gaussian[i].color, a));
+    }
+    if (!(alpha > 0.0f)) return 0.0f;
+    *color = tsr_scale3(c, 1.0f / alpha);
+    return tsr_minf(alpha, 1.0f);
+}
+
+/* Can a value in [low, high] have opacity? Conservative. */
+TSR_HD int tsr_transfer_visible(const tsr_transfer_linear *f, float low, float high)
+{
+    tsr_float3 c;
+    if (!(low <= high)) return 0; /* a brick of NaN */
+    if (tsr_transfer_points(f, low, &c) > 0.0f || tsr_transfer_points(f, high, &c) > 0.0f) return 1;
+    for (int32_t i = 0; i < f->points; i++)
+        if (f->point[i].value >= low && f->point[i].value <= high && f->point[i].alpha > 0.0f) return 1;
+    for (int32_t i = 0; i < f->gaussians; i++) {
+        float nearest = tsr_clampf(f->gaussian[i].centre, low, high), x = (nearest - f->gaussian[i].centre) * f->gaussian[i].inverse_width;
+        if (f->gaussian[i].alpha > 0.0f && x * x < 25.0f) return 1;
+    }
+    return 0;
+}
+
+#endif

@@ -1,0 +1,210 @@
+/* The main regression test of the level-set engine: a sparse run equals a dense run bit for bit (spec levelset-stl.md 6.1, virtual-paging.md 6).
+ *
+ * The dense side applies tsr_levelset_update to every voxel of a clamped grid with replicated borders; what is tested is everything else: tiles,
+ * halos, management, face normals shared between voxels, SIMD variants, time steps, totals. The formula has its own tests. */
+#include "support.h"
+
+#include <math.h>
+
+#include "device/isa.h"
+#include "grid/tiles.h"
+#include "levelset/segment.h"
+#include "tessera/segment.h"
+
+struct dense {
+    tsr_size3 n;
+    float *phi, *next, *speed;
+    tsr_levelset_params params;
+    float largest, time_step;
+    int64_t active, inside;
+    uint64_t change;
+};
+
+static float dense_at(const struct dense *d, int64_t x, int64_t y, int64_t z)
+{
+    x = x < 0 ? 0 : x >= d->n.x ? d->n.x - 1 : x;
+    y = y < 0 ? 0 : y >= d->n.y ? d->n.y - 1 : y;
+    z = z < 0 ? 0 : z >= d->n.z ? d->n.z - 1 : z;
+    return d->phi[(z * d->n.y + y) * d->n.x + x];
+}
+
+static void dense_step(struct dense *d)
+{
+    float largest = 0;
+    d->time_step = tsr_levelset_time_step(&d->params, d->largest);
+    d->active = d->inside = 0;
+    d->change = 0;
+    for (int64_t z = 0, i = 0; z < d->n.z; z++)
+        for (int64_t y = 0; y < d->n.y; y++)
+            for (int64_t x = 0; x < d->n.x; x++, i++) {
+                float cube[27];
+                for (int c = 0; c < 27; c++) cube[c] = dense_at(d, x + c % 3 - 1, y + c / 3 % 3 - 1, z + c / 9 - 1);
+                float v = tsr_levelset_update(cube + 13, 3, 9, d->speed[i], d->time_step, &d->params);
+                d->next[i] = v;
+                int in_band = v > -d->params.band && v < d->params.band;
+                d->active += in_band;
+                d->inside += v < 0;
+                d->change += tsr_levelset_change(d->phi[i], v, 1.0f / d->params.band);
+                if (in_band) largest = tsr_maxf(largest, tsr_absf(d->speed[i]));
+            }
+    d->largest = largest;
+    float *t = d->phi;
+    d->phi = d->next;
+    d->next = t;
+}
+
+/* An image of blobs and noise in which a surface grows, shrinks, splits and merges. */
+static void make_image(float *image, tsr_size3 n, uint64_t *random)
+{
+    double blob[6][4];
+    for (int b = 0; b < 6; b++) {
+        blob[b][0] = test_uniform(random) * (double)n.x;
+        blob[b][1] = test_uniform(random) * (double)n.y;
+        blob[b][2] = test_uniform(random) * (double)n.z;
+        blob[b][3] = 4 + 8 * test_uniform(random);
+    }
+    for (int64_t z = 0, i = 0; z < n.z; z++)
+        for (int64_t y = 0; y < n.y; y++)
+            for (int64_t x = 0; x < n.x; x++, i++) {
+                double v = 20;
+                for (int b = 0; b < 6; b++) {
+                    double dx = (double)x - blob[b][0], dy = (double)y - blob[b][1], dz = (double)z - blob[b][2];
+                    if (dx * dx + dy * dy + dz * dz < blob[b][3] * blob[b][3]) v = 100;
+                }
+                image[i] = (float)(v + 30 * (test_uniform(random) - 0.5));
+            }
+}
+
+struct setting {
+    tsr_size3 n;
+    int32_t edge, threads, isa, steps;
+    tsr_tiles_index index;
+    tsr_rescale rescale;
+    tsr_scheme scheme;
+    int godunov;
+    double alpha;
+    tsr_vec3 spacing;
+};
+
+static void compare(const struct dense *d, tsr_context *context, const tsr_segmentation *s, int step)
+{
+    tsr_volume *field, *host;
+    tsr_tile_state state;
+    require_ok(tsr_segmentation_field(s, &field));
+    require_ok(tsr_volume_copy(field, NULL, &host));
+    const float *phi = (const float *)tsr_volume_data(host);
+    for (int64_t i = 0; i < d->n.x * d->n.y * d->n.z; i++)
+        if (memcmp(&phi[i], &d->phi[i], sizeof *phi))
+            fail_msg("step %d voxel (%d, %d, %d): sparse %.9g dense %.9g", step, (int)(i % d->n.x), (int)(i / d->n.x % d->n.y), (int)(i / d->n.x / d->n.y),
+                     (double)phi[i], (double)d->phi[i]);
+    require_ok(tsr_tiles_read_state(s->tiles, &state));
+    if (step > 0) {
+        assert_int_equal(state.active_voxels, d->active);
+        assert_int_equal(state.inside_voxels + state.inside_absent, d->inside);
+        assert_int_equal(state.change, d->change);
+        assert_memory_equal(&state.time_step, &d->time_step, sizeof d->time_step);
+    }
+    assert_int_equal(state.count + state.free_count + TSR_TILE_FIRST, s->tiles->pool.capacity);
+    tsr_volume_destroy(&host);
+    tsr_volume_destroy(&field);
+    (void)context;
+}
+
+static void sparse_equals_dense(const struct setting *t)
+{
+    uint64_t random = test_seed();
+    tsr_isa_force(t->isa);
+    tsr_context *context = test_context_on(getenv("TESSERA_DEVICE") ? getenv("TESSERA_DEVICE") : "cpu", t->threads);
+    int64_t count = t->n.x * t->n.y * t->n.z;
+    tsr_geometry geometry = tsr_geometry_make(t->spacing, (tsr_vec3){ 3, 4, 5 }, TSR_SPACE_RAS);
+    tsr_volume *host, *image;
+    require_ok(tsr_volume_create(NULL, TSR_F32, t->n, &geometry, &host));
+    make_image((float *)tsr_volume_data(host), t->n, &random);
+    require_ok(tsr_volume_copy(host, context, &image));
+
+    tsr_segment_options options = TSR_SEGMENT_OPTIONS;
+    options.target = 100;
+    options.epsilon = 40;
+    options.alpha = t->alpha;
+    options.rescale = t->rescale;
+    options.scheme = t->scheme;
+    options.godunov = t->godunov;
+    options.tile_edge = t->edge;
+    options.tile_index = t->index;
+    options.tile_capacity = 40; /* grows on the way */
+    tsr_segmentation *s;
+    require_ok(tsr_segmentation_create(context, image, &options, &s));
+    for (int i = 0; i < 4; i++) {
+        tsr_vec3 at = { test_uniform(&random) * (double)(t->n.x - 1), test_uniform(&random) * (double)(t->n.y - 1), test_uniform(&random) * (double)(t->n.z - 1) };
+        require_ok(tsr_segmentation_sphere(s, at, (3 + 6 * test_uniform(&random)) * t->spacing.x, 0));
+    }
+
+    struct dense d = { .n = t->n, .phi = (float *)malloc((size_t)count * sizeof(float)), .next = (float *)malloc((size_t)count * sizeof(float)),
+                       .speed = (float *)malloc((size_t)count * sizeof(float)) };
+    tsr_segment_make_params(s, &d.params);
+    tsr_volume *field, *speed, *copy;
+    require_ok(tsr_segmentation_field(s, &field));
+    require_ok(tsr_volume_copy(field, NULL, &copy));
+    memcpy(d.phi, tsr_volume_data(copy), (size_t)count * sizeof(float));
+    tsr_volume_destroy(&copy);
+    require_ok(tsr_segmentation_speed(s, &speed));
+    require_ok(tsr_volume_copy(speed, NULL, &copy));
+    memcpy(d.speed, tsr_volume_data(copy), (size_t)count * sizeof(float));
+    tsr_volume_destroy(&copy);
+    for (int64_t i = 0; i < count; i++)
+        if (d.phi[i] > -d.params.band && d.phi[i] < d.params.band) d.largest = tsr_maxf(d.largest, tsr_absf(d.speed[i]));
+
+    compare(&d, context, s, 0);
+    int emulated = tsr_context_device(context).kind == TSR_DEVICE_EMU; /* slow: fewer steps */
+    for (int step = 0; step < (emulated ? t->steps / 3 : t->steps);) {
+        int batch = step % 3 == 0 ? 1 : 34; /* single steps and whole graphs */
+        tsr_segment_report report;
+        require_ok(tsr_segmentation_step(s, batch, NULL, &report));
+        for (int i = 0; i < report.steps; i++) dense_step(&d);
+        step += batch;
+        compare(&d, context, s, step);
+        if (report.stop == TSR_STOP_EMPTY) {
+            assert_int_equal(d.inside, 0);
+            break;
+        }
+    }
+    free(d.phi);
+    free(d.next);
+    free(d.speed);
+    tsr_volume_destroy(&field);
+    tsr_volume_destroy(&speed);
+    tsr_segmentation_destroy(&s);
+    tsr_volume_destroy(&image);
+    tsr_volume_destroy(&host);
+    tsr_context_destroy(&context);
+    tsr_isa_force(-1);
+}
+
+#define UNIT { 1, 1, 1 }
+#define TEST_SETTING(name, ...)                                                               \
+    static void name(void **state)                                                             \
+    {                                                                                          \
+        (void)state;                                                                           \
+        sparse_equals_dense(&(struct setting){ __VA_ARGS__ });                                 \
+    }
+TEST_SETTING(edge8_sorted, .n = { 40, 37, 33 }, .edge = 8, .threads = 2, .isa = -1, .steps = 250, .alpha = 0.7, .spacing = UNIT)
+TEST_SETTING(edge4_sorted, .n = { 37, 30, 41 }, .edge = 4, .threads = 1, .isa = -1, .steps = 250, .alpha = 0.6, .spacing = UNIT)
+TEST_SETTING(edge8_paged, .n = { 35, 40, 32 }, .edge = 8, .threads = 1, .isa = TSR_ISA_AVX2, .steps = 150, .index = TSR_TILES_PAGED, .alpha = 0.8, .spacing = UNIT)
+TEST_SETTING(edge4_paged, .n = { 33, 34, 35 }, .edge = 4, .threads = 2, .isa = TSR_ISA_BASE, .steps = 150, .index = TSR_TILES_PAGED, .alpha = 0.9, .spacing = UNIT)
+TEST_SETTING(curvature_only, .n = { 32, 32, 32 }, .edge = 8, .threads = 2, .isa = -1, .steps = 150, .alpha = 0, .spacing = UNIT)
+TEST_SETTING(data_only, .n = { 32, 33, 34 }, .edge = 8, .threads = 2, .isa = -1, .steps = 150, .alpha = 1, .spacing = UNIT)
+TEST_SETTING(locked, .n = { 30, 30, 30 }, .edge = 8, .threads = 2, .isa = -1, .steps = 80, .alpha = 0.7, .rescale = TSR_RESCALING_LOCK, .spacing = UNIT)
+TEST_SETTING(frozen_godunov, .n = { 30, 30, 30 }, .edge = 4, .threads = 2, .isa = -1, .steps = 80, .alpha = 0.7, .rescale = TSR_RESCALING_FREEZE, .godunov = 1, .spacing = UNIT)
+TEST_SETTING(source_scheme, .n = { 30, 30, 30 }, .edge = 8, .threads = 2, .isa = -1, .steps = 80, .alpha = 0.9, .scheme = TSR_SCHEME_SOURCE, .spacing = UNIT)
+TEST_SETTING(unequal_spacing, .n = { 40, 30, 20 }, .edge = 8, .threads = 2, .isa = -1, .steps = 120, .alpha = 0.7, .spacing = { 0.7, 0.9, 1.6 })
+TEST_SETTING(no_rescaling, .n = { 30, 30, 30 }, .edge = 8, .threads = 2, .isa = -1, .steps = 80, .alpha = 0.7, .rescale = TSR_RESCALING_NONE, .spacing = UNIT)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(edge8_sorted),   cmocka_unit_test(edge4_sorted), cmocka_unit_test(edge8_paged),    cmocka_unit_test(edge4_paged),
+        cmocka_unit_test(curvature_only), cmocka_unit_test(data_only),    cmocka_unit_test(locked),         cmocka_unit_test(frozen_godunov),
+        cmocka_unit_test(source_scheme),  cmocka_unit_test(unequal_spacing), cmocka_unit_test(no_rescaling),
+    };
+    return cmocka_run_group_tests_name("step", tests, NULL, NULL);
+}

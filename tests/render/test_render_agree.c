@@ -1,0 +1,150 @@
+/* The same picture on cpu (any thread count, any SIMD variant) and emu, bit for bit; on cuda, if there is one, within a tolerance. */
+#include "device/isa.h"
+#include "scenes.h"
+
+enum { SIZE = 40 };
+
+static double blobs(double x, double y, double z)
+{
+    double a = sqrt((x + 3) * (x + 3) + y * y + z * z) - 6, b = sqrt((x - 5) * (x - 5) + (y - 2) * (y - 2) + 1.5 * z * z) - 4;
+    return fmin(a, b) + 0.4 * sin(x) * sin(y) * sin(z);
+}
+
+enum { CASES = 7 };
+static test_view draw_case(tsr_context *context, int which)
+{
+    tsr_volume *volume = test_volume_of(context, 29, (tsr_vec3){ 0.9, 1.0, 1.2 }, blobs);
+    tsr_mesh *mesh = test_ball_mesh(10, 9);
+    tsr_scene *scene;
+    tsr_picture *picture;
+    tsr_scene_info info;
+    tsr_camera camera;
+    require_ok(tsr_scene_create(context, &scene));
+    require_ok(tsr_scene_set_volume(scene, volume));
+    if (which == 4) require_ok(tsr_scene_set_surface_mesh(scene, mesh));
+    else require_ok(tsr_scene_set_surface_volume(scene, volume, 0, 1));
+    require_ok(tsr_scene_describe(scene, &info));
+    require_ok(tsr_camera_orbit(&info.bounds, info.space, 33, 25, which == 3 ? TSR_ORTHOGRAPHIC : TSR_PERSPECTIVE, 1, &camera));
+    require_ok(tsr_picture_create(context, SIZE, SIZE, &picture));
+    tsr_transfer transfer = { .points = 2, .point = { { -6, 0.2f, { 1, 0.5f, 0.2f } }, { 4, 0, { 0.2f, 0.5f, 1 } } }, .gaussians = 1,
+                              .gaussian = { { .centre = 1, .width = 1, .gradient_centre = 1, .gradient_width = 0.5f, .alpha = 0.1f, .color = { 0, 1, 0 } } } };
+    tsr_render_options options = TSR_RENDER_OPTIONS;
+    static const tsr_render_mode modes[CASES] = { TSR_RENDER_SURFACE, TSR_RENDER_VOLUME, TSR_RENDER_COMBINED, TSR_RENDER_MIP, TSR_RENDER_SURFACE, TSR_RENDER_COMBINED };
+    options.mode = modes[which];
+    options.transfer = &transfer;
+    options.supersampling = which == 0 ? 2 : 1;
+    options.jitter = which == 2;
+    options.surface_opacity = which == 2 ? 0.6 : 1;
+    options.region = which == 5 ? TSR_REGION_OUTSIDE : TSR_REGION_ALL;
+    options.clip = which == 5;
+    options.clip_normal = (tsr_vec3){ 1, 1, 1 };
+    options.clip_offset = 2;
+    if (which == 6) {
+        tsr_slice_options slice = TSR_SLICE_OPTIONS;
+        slice.supersampling = 2;
+        require_ok(tsr_render_slice(scene, &slice, picture));
+    } else {
+        require_ok(tsr_render(scene, &camera, &options, picture));
+    }
+    test_view v = test_fetch(picture);
+    tsr_picture_destroy(&picture);
+    tsr_scene_destroy(&scene);
+    tsr_mesh_destroy(&mesh);
+    tsr_volume_destroy(&volume);
+    return v;
+}
+
+static void require_same(int which, const test_view *a, const test_view *b, const char *what)
+{
+    if (memcmp(a->rgba, b->rgba, SIZE * SIZE * 16) || memcmp(a->depth, b->depth, SIZE * SIZE * 4)) fail_msg("case %d: %s differs from one thread of the cpu", which, what);
+}
+
+static void same_bits_everywhere(void **state)
+{
+    (void)state;
+    tsr_device_info info;
+    int emu = tsr_device_count(TSR_DEVICE_EMU, &info) > 0;
+    for (int which = 0; which < CASES; which++) {
+        tsr_context *one = test_context_on("cpu", 1), *two = test_context_on("cpu", 2);
+        test_view a = draw_case(one, which), b = draw_case(two, which);
+        require_same(which, &a, &b, "two threads");
+        test_view_free(&b);
+        int seen = 0;
+        for (int i = 0; i < SIZE * SIZE; i++) seen += a.rgba[4 * i + 1] != a.rgba[4 * (SIZE + i / SIZE)];
+        assert_true(seen > SIZE); /* the picture shows something */
+        for (int isa = 0; isa < (int)tsr_isa_current(); isa++) {
+            tsr_isa_force(isa);
+            b = draw_case(one, which);
+            tsr_isa_force(-1);
+            require_same(which, &a, &b, tsr_isa_name((tsr_isa)isa));
+            test_view_free(&b);
+        }
+        if (emu) {
+            tsr_context *emulator = test_context_on("emu", 0);
+            b = draw_case(emulator, which);
+            require_same(which, &a, &b, "emu");
+            test_view_free(&b);
+            tsr_context_destroy(&emulator);
+        }
+        test_view_free(&a);
+        tsr_context_destroy(&one);
+        tsr_context_destroy(&two);
+    }
+    if (!emu) print_message("no emulator module: the comparison with it was left out\n");
+}
+
+static void cuda_within_tolerance(void **state)
+{
+    (void)state;
+    tsr_device_info info;
+    if (tsr_device_count(TSR_DEVICE_CUDA, &info) < 1) {
+        print_message("no CUDA device: %s\n", info.detail);
+        skip();
+    }
+    for (int which = 0; which < CASES; which++) {
+        tsr_context *cpu = test_context_on("cpu", 0), *cuda = test_context_on("cuda", 0);
+        test_view a = draw_case(cpu, which), b = draw_case(cuda, which);
+        double worst = 0;
+        for (int i = 0; i < SIZE * SIZE * 4; i++) worst = fmax(worst, fabs((double)a.rgba[i] - (double)b.rgba[i]));
+        print_message("case %d: cpu and cuda differ by %.2g\n", which, worst);
+        assert_true(worst < 1e-3);
+        test_view_free(&a);
+        test_view_free(&b);
+        tsr_context_destroy(&cpu);
+        tsr_context_destroy(&cuda);
+    }
+}
+
+/* Slices, views and the sheet come out in one call, and the context gets all its memory back. */
+static void gallery(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    tsr_volume *volume = test_volume_of(context, 29, (tsr_vec3){ 1, 1, 1 }, blobs);
+    tsr_scene *scene;
+    tsr_gallery pictures;
+    tsr_gallery_options options = TSR_GALLERY_OPTIONS;
+    tsr_image sheet;
+    options.size = 48;
+    require_ok(tsr_scene_create(context, &scene));
+    require_ok(tsr_scene_set_volume(scene, volume));
+    require_error(tsr_gallery_render(scene, &options, &pictures), TSR_ERROR_STATE, "no surface");
+    require_ok(tsr_scene_set_surface_volume(scene, volume, 0, 1));
+    require_ok(tsr_gallery_render(scene, &options, &pictures));
+    require_ok(tsr_gallery_sheet(&pictures, &sheet));
+    assert_int_equal(sheet.width, 3 * 48 + 2);
+    assert_memory_equal(sheet.pixels, pictures.slice[0].pixels, 48 * 3);
+    assert_memory_equal(sheet.pixels + 3 * (49 * (size_t)sheet.width + 98), pictures.combined.pixels, 48 * 3);
+    tsr_image_destroy(&sheet);
+    tsr_gallery_destroy(&pictures);
+    tsr_scene_destroy(&scene);
+    tsr_volume_destroy(&volume);
+    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    tsr_context_destroy(&context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(same_bits_everywhere), cmocka_unit_test(cuda_within_tolerance), cmocka_unit_test(gallery) };
+    return cmocka_run_group_tests_name("render_agree", tests, NULL, NULL);
+}

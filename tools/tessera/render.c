@@ -1,0 +1,278 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+struct render {
+    cli_call *cli;
+    tsr_read_options read;
+    tsr_render_options options;
+    tsr_slice_options slice;
+    const char *output, *surface, *view, *transfer_name;
+    int32_t width, height;
+    double isovalue, azimuth, elevation, fov, window[2];
+    tsr_vec3 eye, target, up;
+    int isovalue_given, inside_below, eye_given, slice_given, gallery, window_given, projection;
+    tsr_context *context;
+    tsr_scene *scene;
+    tsr_volume *volume, *surface_volume;
+    tsr_picture *picture;
+    tsr_transfer transfer;
+};
+
+static tsr_volume *read_to_device(struct render *r, const char *path, int *code)
+{
+    tsr_volume *volume = cli_read_volume(r->cli, path, &r->read, code);
+    if (!volume) return NULL;
+    tsr_status status = cli_move_volume(r->context, &volume);
+    if (status == TSR_OK) return volume;
+    *code = cli_status(r->cli, status, path);
+    tsr_volume_destroy(&volume);
+    return NULL;
+}
+
+static tsr_status set_surface_volume(struct render *r, const tsr_volume *volume)
+{
+    double isovalue;
+    int below;
+    cli_default_surface(volume, &isovalue, &below);
+    if (r->isovalue_given) return tsr_scene_set_surface_volume(r->scene, volume, r->isovalue, r->inside_below);
+    return tsr_scene_set_surface_volume(r->scene, volume, isovalue, below);
+}
+
+static int add_mesh(struct render *r, const char *path)
+{
+    int code = CLI_OK;
+    tsr_mesh *mesh = cli_read_mesh(r->cli, path, &r->read, &code);
+    if (!mesh) return code;
+    tsr_status status = tsr_scene_set_surface_mesh(r->scene, mesh);
+    tsr_mesh_destroy(&mesh);
+    return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, path);
+}
+
+static int add_surface(struct render *r)
+{
+    tsr_file_kind kind;
+    const char *format;
+    int code = cli_recognise(r->cli, r->surface, &r->read, &kind, &format);
+    if (code) return code;
+    if (kind == TSR_FILE_MESH) return add_mesh(r, r->surface);
+    r->surface_volume = read_to_device(r, r->surface, &code);
+    if (!r->surface_volume) return code;
+    tsr_status status = set_surface_volume(r, r->surface_volume);
+    return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, r->surface);
+}
+
+static int build_scene(struct render *r)
+{
+    tsr_file_kind kind;
+    const char *format, *path = r->cli->input[0];
+    tsr_status status = tsr_scene_create(r->context, &r->scene);
+    if (status != TSR_OK) return cli_status(r->cli, status, NULL);
+    int code = cli_recognise(r->cli, path, &r->read, &kind, &format);
+    if (code) return code;
+    if (kind == TSR_FILE_MESH) {
+        if (r->surface) return cli_usage(r->cli, "--surface: %s is a mesh already, expected a volume as input", path);
+        return add_mesh(r, path);
+    }
+    r->volume = read_to_device(r, path, &code);
+    if (!r->volume) return code;
+    int only_surface = r->isovalue_given && !r->surface && r->options.mode == TSR_RENDER_SURFACE;
+    if (!only_surface) {
+        status = tsr_scene_set_volume(r->scene, r->volume);
+        if (status != TSR_OK) return cli_status(r->cli, status, path);
+    }
+    if ((r->options.mode == TSR_RENDER_SURFACE || r->options.mode == TSR_RENDER_COMBINED || r->gallery) && !r->surface && !r->isovalue_given)
+        return cli_usage(r->cli, "no surface to draw: expected --surface FILE or --isovalue V");
+    if (r->surface) return add_surface(r);
+    if (r->isovalue_given) status = set_surface_volume(r, r->volume);
+    return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, path);
+}
+
+static tsr_status place_camera(struct render *r, const tsr_scene_info *info, tsr_camera *camera)
+{
+    double aspect = (double)r->width / (double)r->height;
+    tsr_projection projection = r->projection ? TSR_ORTHOGRAPHIC : TSR_PERSPECTIVE;
+    const tsr_bounds *bounds = info->has_surface && !info->has_volume ? &info->surface_bounds : &info->bounds;
+    tsr_status status = TSR_OK;
+    if (r->eye_given) {
+        *camera = (tsr_camera){ .eye = r->eye, .target = r->target, .up = r->up, .projection = projection, .fov = r->fov };
+        tsr_vec3 d = { r->eye.x - r->target.x, r->eye.y - r->target.y, r->eye.z - r->target.z };
+        camera->height = 2 * tan(r->fov * 0.5 * 0.017453292519943295) * sqrt(d.x * d.x + d.y * d.y + d.z * d.z);
+        return tsr_camera_check(camera);
+    }
+    if (r->view) {
+        tsr_view view;
+        status = tsr_view_parse(r->view, &view);
+        return status == TSR_OK ? tsr_camera_named(bounds, info->space, view, projection, aspect, camera) : status;
+    }
+    return tsr_camera_orbit(bounds, info->space, r->azimuth, r->elevation, projection, aspect, camera);
+}
+
+static int save(struct render *r, const tsr_image *image, const char *path)
+{
+    tsr_write_options write = cli_write_options(r->cli);
+    if (!strcmp(path, "-")) write.format = "png";
+    tsr_status status = tsr_image_write(image, path, &write);
+    return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, path);
+}
+
+/* The sheet of six as --output, and each picture beside it: brain.png, brain-axial.png, ... */
+static int draw_gallery(struct render *r)
+{
+    static const char *const names[6] = { "sagittal", "coronal", "axial", "view-1", "view-2", "combined" };
+    tsr_gallery_options options = TSR_GALLERY_OPTIONS;
+    options.size = r->width;
+    options.transfer = r->transfer_name ? &r->transfer : NULL;
+    options.surface_color = r->options.surface_color;
+    tsr_gallery gallery = { 0 };
+    tsr_image sheet = { 0 };
+    tsr_status status = tsr_gallery_render(r->scene, &options, &gallery);
+    if (status == TSR_OK) status = tsr_gallery_sheet(&gallery, &sheet);
+    if (status != TSR_OK) {
+        tsr_gallery_destroy(&gallery);
+        return cli_status(r->cli, status, NULL);
+    }
+    int code = save(r, &sheet, r->output);
+    const tsr_image *images[6] = { &gallery.slice[0], &gallery.slice[1], &gallery.slice[2], &gallery.view[0], &gallery.view[1], &gallery.combined };
+    const char *dot = strrchr(r->output, '.');
+    int stem = dot && !strchr(dot, '/') ? (int)(dot - r->output) : (int)strlen(r->output);
+    for (int i = 0; i < 6 && !code; i++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%.*s-%s.png", stem, r->output, names[i]);
+        code = cli_check_output(r->cli, path);
+        if (!code) code = save(r, images[i], path);
+    }
+    tsr_image_destroy(&sheet);
+    tsr_gallery_destroy(&gallery);
+    return code;
+}
+
+static int draw(struct render *r)
+{
+    tsr_scene_info info;
+    tsr_image image = { 0 };
+    tsr_status status = tsr_scene_describe(r->scene, &info);
+    if (status == TSR_OK) status = tsr_picture_create(r->context, r->width, r->height, &r->picture);
+    if (status == TSR_OK && r->slice_given) {
+        status = tsr_render_slice(r->scene, &r->slice, r->picture);
+    } else if (status == TSR_OK) {
+        tsr_camera camera;
+        status = place_camera(r, &info, &camera);
+        if (status == TSR_OK) status = tsr_render(r->scene, &camera, &r->options, r->picture);
+    }
+    if (status == TSR_OK) status = tsr_picture_image(r->picture, r->options.transparent ? 4 : 3, &image);
+    int code = status == TSR_OK ? save(r, &image, r->output) : cli_status(r->cli, status, NULL);
+    tsr_image_destroy(&image);
+    return code;
+}
+
+static int render(struct render *r)
+{
+    int code = cli_context(r->cli, &r->context);
+    if (!code) code = build_scene(r);
+    if (code) return code;
+    if (r->transfer_name) {
+        tsr_transfer_preset preset;
+        tsr_scene_info info;
+        tsr_status status = tsr_transfer_parse(r->transfer_name, &preset);
+        if (status == TSR_OK) status = tsr_scene_describe(r->scene, &info);
+        if (status == TSR_OK)
+            status = tsr_transfer_make(preset, r->window_given ? r->window[0] : info.window_low, r->window_given ? r->window[1] : info.window_high,
+                                       &r->transfer);
+        if (status != TSR_OK) return cli_error(r->cli, CLI_USAGE, "--transfer: %s", tsr_error_message());
+        r->options.transfer = &r->transfer;
+    }
+    return r->gallery ? draw_gallery(r) : draw(r);
+}
+
+static int run(cli_call *cli, int argc, char **argv)
+{
+    struct render r = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_RENDER_OPTIONS, .slice = TSR_SLICE_OPTIONS, .width = 768, .height = 768,
+                        .azimuth = 30, .elevation = 20, .fov = 30, .up = { 0, 0, 1 } };
+    tsr_render_options *o = &r.options;
+    int mode = 0, region = 0, clip_face = 0, palette = 0, axis = 2;
+    const cli_option options[] = {
+        CLI_OUTPUT_OPTION(r.output),
+        { .name = "surface", .type = CLI_TEXT, .value = &r.surface, .argument = "FILE", .help = "surface: mesh, level set or mask" },
+        { .name = "isovalue", .type = CLI_REAL, .value = &r.isovalue, .argument = "V", .help = "surface where the volume (or --surface) has this value",
+          .given = &r.isovalue_given },
+        { .name = "inside-below", .type = CLI_FLAG, .value = &r.inside_below, .help = "with --isovalue: inside is below it, as in level sets" },
+        { .name = "width", .type = CLI_INT, .value = &r.width, .argument = "PIXELS", .help = "default 768", .lower = 1, .upper = 16384 },
+        { .name = "height", .type = CLI_INT, .value = &r.height, .argument = "PIXELS", .help = "default 768", .lower = 1, .upper = 16384 },
+        { .name = "gallery", .type = CLI_FLAG, .value = &r.gallery, .help = "six pictures: slices, views, combined; beside -o, which gets a sheet of all" },
+        { .name = "mode", .type = CLI_CHOICE, .value = &mode, .argument = "MODE", .help = "what is drawn", .choices = "auto surface volume combined mip" },
+        { .name = "view", .type = CLI_TEXT, .value = &r.view, .argument = "SIDE",
+          .help = "camera: anterior, posterior, left, right, superior or inferior" },
+        { .name = "azimuth", .type = CLI_REAL, .value = &r.azimuth, .argument = "DEGREES", .help = "camera: 0 front, 90 left (default 30)" },
+        { .name = "elevation", .type = CLI_REAL, .value = &r.elevation, .argument = "DEGREES", .help = "camera: 90 above (default 20)", .lower = -90,
+          .upper = 90 },
+        { .name = "eye", .type = CLI_VEC3, .value = &r.eye, .help = "camera: position in the world, instead of an angle", .given = &r.eye_given },
+        { .name = "target", .type = CLI_VEC3, .value = &r.target, .help = "with --eye: where it looks" },
+        { .name = "up", .type = CLI_VEC3, .value = &r.up, .help = "with --eye: upwards (default 0,0,1)" },
+        { .name = "fov", .type = CLI_REAL, .value = &r.fov, .argument = "DEGREES", .help = "with --eye: vertical angle (default 30)", .lower = 0.1,
+          .upper = 179 },
+        { .name = "projection", .type = CLI_CHOICE, .value = &r.projection, .argument = "WAY", .help = "camera",
+          .choices = "perspective orthographic" },
+        { .name = "slice", .type = CLI_CHOICE, .value = &axis, .argument = "AXIS", .help = "a slice across this axis instead of a view",
+          .choices = "x y z", .given = &r.slice_given },
+        { .name = "position", .type = CLI_REAL, .value = &r.slice.position, .argument = "INDEX", .help = "of the slice (default: middle)" },
+        { .name = "palette", .type = CLI_CHOICE, .value = &palette, .argument = "NAME", .help = "of the slice", .choices = "grey diverging" },
+        { .name = "line-width", .type = CLI_REAL, .value = &r.slice.line_width, .argument = "PIXELS", .help = "of the contour; negative = none" },
+        { .name = "line-color", .type = CLI_COLOR, .value = &r.slice.line_color, .help = "of the contour (default yellow)" },
+        { .name = "nearest", .type = CLI_FLAG, .value = &r.slice.nearest, .help = "slice: nearest voxel instead of trilinear" },
+        { .name = "window", .type = CLI_RANGE, .value = r.window, .help = "grey values shown black and white", .given = &r.window_given },
+        { .name = "transfer", .type = CLI_TEXT, .value = &r.transfer_name, .argument = "NAME",
+          .help = "volume colours: grey, mri-head, mri-brain, ct-bone or ct-soft" },
+        { .name = "opacity-scale", .type = CLI_REAL, .value = &o->opacity_scale, .argument = "S", .help = "volume: multiplies the opacity" },
+        { .name = "unshaded", .type = CLI_FLAG, .value = &o->unshaded, .help = "volume: no lighting" },
+        { .name = "region", .type = CLI_CHOICE, .value = &region, .argument = "PART", .help = "volume: part shown", .choices = "all inside outside" },
+        { .name = "surface-color", .type = CLI_COLOR, .value = &o->surface_color, .help = "default pale rose" },
+        { .name = "surface-opacity", .type = CLI_REAL, .value = &o->surface_opacity, .argument = "A", .help = "default 1", .lower = 0, .upper = 1 },
+        { .name = "ambient-occlusion", .type = CLI_REAL, .value = &o->ambient_occlusion, .argument = "S", .help = "0 to 1 (default 0.75); negative = off" },
+        { .name = "specular", .type = CLI_REAL, .value = &o->specular, .argument = "S", .help = "default 0.18; negative = off" },
+        { .name = "clip-normal", .type = CLI_VEC3, .value = &o->clip_normal, .help = "cut away everything with normal . x > clip-offset", .given = &o->clip },
+        { .name = "clip-offset", .type = CLI_REAL, .value = &o->clip_offset, .argument = "D", .help = "world units" },
+        { .name = "clip-face", .type = CLI_CHOICE, .value = &clip_face, .argument = "WAY", .help = "on the cut", .choices = "cap open quad" },
+        { .name = "clip-surface-only", .type = CLI_FLAG, .value = &o->clip_surface_only, .help = "cut only the surface" },
+        { .name = "clip-volume-only", .type = CLI_FLAG, .value = &o->clip_volume_only, .help = "cut only the volume" },
+        { .name = "step", .type = CLI_REAL, .value = &o->step, .argument = "VOXELS", .help = "distance of samples (default 0.5)" },
+        { .name = "supersampling", .type = CLI_INT, .value = &o->supersampling, .argument = "N", .help = "N x N rays per pixel", .lower = 1, .upper = 4 },
+        { .name = "jitter", .type = CLI_FLAG, .value = &o->jitter, .help = "hide rings at large steps" },
+        { .name = "background", .type = CLI_COLOR, .value = &o->background[0], .help = "top of the picture" },
+        { .name = "background-bottom", .type = CLI_COLOR, .value = &o->background[1], .help = "bottom of the picture" },
+        { .name = "transparent", .type = CLI_FLAG, .value = &o->transparent, .help = "no background" },
+        CLI_READ_OPTIONS(r.read),
+        { 0 },
+    };
+    int code = cli_parse(cli, options, 1, 1, argc, argv);
+    if (code >= 0) return code;
+    code = cli_check_output(cli, r.output);
+    if (code) return code;
+    if (r.slice_given + r.gallery + (r.view || r.eye_given) > 1) return cli_usage(cli, "--slice, --gallery, --view and --eye: expected one of them");
+    if (r.view && r.eye_given) return cli_usage(cli, "--view and --eye: expected one of them");
+    if (r.window_given && (isinf(r.window[0]) || isinf(r.window[1]))) return cli_usage(cli, "--window: expected two finite numbers LOWER:UPPER");
+    o->mode = (tsr_render_mode)mode;
+    o->region = (tsr_region)region;
+    o->clip_face = (tsr_clip_face)clip_face;
+    r.slice.axis = axis;
+    r.slice.palette = (tsr_palette)palette;
+    r.slice.supersampling = o->supersampling;
+    if (r.window_given) {
+        o->window_low = r.slice.window_low = r.window[0];
+        o->window_high = r.slice.window_high = r.window[1];
+    }
+    code = render(&r);
+    tsr_picture_destroy(&r.picture);
+    tsr_scene_destroy(&r.scene);
+    tsr_volume_destroy(&r.surface_volume);
+    tsr_volume_destroy(&r.volume);
+    tsr_context_destroy(&r.context);
+    return code;
+}
+
+const cli_verb verb_render = { "render", "[options] VOLUME|MESH -o PICTURE.png", "Draw surfaces, slices, projections and volumes as PNG",
+                               "  tessera make phantom_tumour --size 96 -o head.nii.gz --truth tumour.nii.gz\n"
+                               "  tessera render head.nii.gz --surface tumour.nii.gz -o both.png\n"
+                               "  tessera render head.nii.gz --surface tumour.nii.gz --slice z -o slice.png\n", run };

@@ -1,0 +1,270 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "segment_terms.h"
+
+struct segment {
+    cli_call *cli;
+    tsr_read_options read;
+    tsr_segment_options options;
+    cli_list sphere, probe, term;
+    const char *output, *field, *speed, *log, *script, *from_mask, *from_field;
+    tsr_context *context;
+    tsr_volume *image, *start;
+    segment_volumes term_volumes;
+    tsr_segmentation *segmentation;
+    tsr_segment_report report;
+};
+
+/* "X,Y,Z,R" with as many numbers as there are; -1 and *count, or a usage error. */
+static int numbers(const cli_call *cli, const char *option, const char *text, int fewest, double value[4])
+{
+    const char *at = text;
+    int n = 0;
+    while (n < 4) {
+        char *end;
+        value[n] = strtod(at, &end);
+        if (end == at) break;
+        at = end;
+        n++;
+        if (*at != ',') break;
+        at++;
+    }
+    if (*at || n < fewest)
+        return cli_usage(cli, "--%s: '%s' given, expected X,Y,Z%s (voxel indices; radius in world units)", option, text, fewest == 4 ? ",R" : "[,R]");
+    if (n < 4) value[3] = 0;
+    return -1;
+}
+
+static tsr_volume *read_to_device(struct segment *s, const char *path, int *code)
+{
+    tsr_volume *volume = cli_read_volume(s->cli, path, &s->read, code);
+    if (!volume) return NULL;
+    tsr_status status = cli_move_volume(s->context, &volume);
+    if (status == TSR_OK) return volume;
+    *code = cli_status(s->cli, status, path);
+    tsr_volume_destroy(&volume);
+    return NULL;
+}
+
+static int write_result(struct segment *s, tsr_status status, tsr_volume *volume, const char *path)
+{
+    tsr_write_options write = cli_write_options(s->cli);
+    if (status == TSR_OK) status = cli_move_volume(NULL, &volume);
+    if (status == TSR_OK) status = tsr_volume_write(volume, path, &write);
+    tsr_volume_destroy(&volume);
+    return status == TSR_OK ? CLI_OK : cli_status(s->cli, status, path);
+}
+
+/* The surface to start from: mask or field, then spheres; probes set target and epsilon. */
+static int seed(struct segment *s)
+{
+    int code = CLI_OK;
+    tsr_status status = TSR_OK;
+    const char *file = s->from_mask ? s->from_mask : s->from_field;
+    if (file) {
+        s->start = read_to_device(s, file, &code);
+        if (!s->start) return code;
+        status = s->from_mask ? tsr_segmentation_from_mask(s->segmentation, s->start) : tsr_segmentation_from_field(s->segmentation, s->start);
+        if (status != TSR_OK) return cli_status(s->cli, status, file);
+        tsr_volume_destroy(&s->start);
+    }
+    double v[4];
+    for (int i = 0; i < s->sphere.count; i++) {
+        numbers(s->cli, "sphere", s->sphere.item[i], 4, v); /* checked at the start */
+        status = tsr_segmentation_sphere(s->segmentation, (tsr_vec3){ v[0], v[1], v[2] }, v[3], 0);
+        if (status != TSR_OK) return cli_error(s->cli, CLI_USAGE, "--sphere %s: %s", s->sphere.item[i], tsr_error_message());
+    }
+    for (int i = 0; i < s->probe.count; i++) {
+        numbers(s->cli, "probe", s->probe.item[i], 3, v);
+        status = tsr_segmentation_probe(s->segmentation, (tsr_vec3){ v[0], v[1], v[2] }, v[3], NULL);
+        if (status != TSR_OK) return cli_error(s->cli, CLI_USAGE, "--probe %s: %s", s->probe.item[i], tsr_error_message());
+    }
+    return CLI_OK;
+}
+
+static int evolve(struct segment *s)
+{
+    tsr_progress progress = cli_progress(s->cli);
+    tsr_status status;
+    if (s->script) {
+        char *text = cli_read_text(s->cli, s->script);
+        if (!text) return CLI_FAILED;
+        status = tsr_segmentation_script(s->segmentation, text, s->script, &progress, &s->report);
+        free(text);
+    } else {
+        status = tsr_segmentation_run(s->segmentation, &progress, &s->report);
+    }
+    cli_progress_end(s->cli);
+    if (status != TSR_OK) return cli_status(s->cli, status, NULL);
+    if (s->report.stop == TSR_STOP_EMPTY) return cli_error(s->cli, CLI_FAILED, "the surface vanished after %lld steps: nothing is within epsilon of the target "
+                                                           "around the seeds, or curvature is too strong (raise --alpha)", (long long)s->report.total_steps);
+    if (s->report.target_outside) cli_note(s->cli, "the target lies outside the range of the image");
+    return CLI_OK;
+}
+
+static void show(struct segment *s)
+{
+    const tsr_segment_report *r = &s->report;
+    double target = 0, epsilon = 0;
+    if (tsr_segmentation_get(s->segmentation, "target", &target) != TSR_OK || tsr_segmentation_get(s->segmentation, "epsilon", &epsilon) != TSR_OK)
+        target = epsilon = 0;
+    char device[64];
+    tsr_device d = tsr_context_device(s->context);
+    snprintf(device, sizeof device, d.kind == TSR_DEVICE_CPU ? "%s" : "%s:%d", tsr_device_kind_name(d.kind), d.index);
+    if (s->cli->globals.json) {
+        json_open(NULL, '{');
+        json_text("input", s->cli->input[0]);
+        json_text("device", device);
+        json_real("target", target);
+        json_real("epsilon", epsilon);
+        json_int("steps", r->total_steps);
+        json_text("stop", tsr_stop_name(r->stop));
+        json_int("tiles", r->tiles);
+        json_int("active_voxels", r->active_voxels);
+        json_int("inside_voxels", r->inside_voxels);
+        json_real("volume", r->volume);
+        json_real("seconds", r->seconds);
+        json_real("steps_per_s", r->steps_per_second);
+        json_real("time", r->time);
+        json_real("time_step", r->time_step);
+        json_real("change", r->change);
+        json_int("device_bytes", r->device_bytes);
+        json_close('}');
+    } else {
+        printf("steps           %lld (stopped by: %s)\n", (long long)r->total_steps, tsr_stop_name(r->stop));
+        printf("target          %.6g, epsilon %.6g\n", target, epsilon);
+        printf("active voxels   %lld in %lld tiles, %.1f MB\n", (long long)r->active_voxels, (long long)r->tiles, (double)r->device_bytes * 1e-6);
+        printf("inside          %lld voxels, volume %.6g\n", (long long)r->inside_voxels, r->volume);
+        printf("time            %.3f s, %.0f steps/s on %s\n", r->seconds, r->steps_per_second, device);
+    }
+}
+
+static int results(struct segment *s)
+{
+    int code = CLI_OK;
+    tsr_volume *volume = NULL;
+    if (s->output) {
+        tsr_status status = tsr_segmentation_mask(s->segmentation, &volume);
+        code = write_result(s, status, volume, s->output);
+    }
+    if (!code && s->field) {
+        tsr_status status = tsr_segmentation_field(s->segmentation, &volume);
+        code = write_result(s, status, volume, s->field);
+    }
+    if (!code && s->speed) {
+        tsr_status status = tsr_segmentation_speed(s->segmentation, &volume);
+        code = write_result(s, status, volume, s->speed);
+    }
+    if (!code && s->log) code = cli_write_text(s->cli, s->log, tsr_segmentation_log(s->segmentation));
+    return code;
+}
+
+static int segment(struct segment *s)
+{
+    int code = cli_context(s->cli, &s->context);
+    if (code) return code;
+    s->image = read_to_device(s, s->cli->input[0], &code);
+    if (!s->image) return code;
+    for (int i = 0; i < s->term.count; i++) {
+        code = segment_term(s->cli, s->context, &s->read, s->term.item[i], &s->options, &s->term_volumes);
+        if (code) return code;
+    }
+    tsr_status status = tsr_segmentation_create(s->context, s->image, &s->options, &s->segmentation);
+    if (status != TSR_OK) return cli_status(s->cli, status, s->cli->input[0]);
+    code = seed(s);
+    if (!code) code = evolve(s);
+    if (!code) code = results(s);
+    if (!code) show(s);
+    return code;
+}
+
+static int run(cli_call *cli, int argc, char **argv)
+{
+    struct segment s = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_SEGMENT_OPTIONS };
+    tsr_segment_options *o = &s.options;
+    int normalise = 0, rescale = 0, scheme = 0, tile_index = 0;
+    const cli_option options[] = {
+        CLI_OUTPUT_OPTION(s.output),
+        { .name = "field", .type = CLI_TEXT, .value = &s.field, .argument = "FILE", .help = "write the level set (negative inside)" },
+        { .name = "speed", .type = CLI_TEXT, .value = &s.speed, .argument = "FILE", .help = "write the data speed at every voxel" },
+        { .name = "log", .type = CLI_TEXT, .value = &s.log, .argument = "FILE", .help = "write a script that repeats this run exactly" },
+        { .name = "sphere", .type = CLI_LIST, .value = &s.sphere, .argument = "X,Y,Z,R",
+          .help = "start from this sphere (voxel indices; radius in world units); may be repeated" },
+        { .name = "from-mask", .type = CLI_TEXT, .value = &s.from_mask, .argument = "FILE", .help = "start from the non-zero voxels" },
+        { .name = "from-field", .type = CLI_TEXT, .value = &s.from_field, .argument = "FILE", .help = "start from a level set" },
+        { .name = "probe", .type = CLI_LIST, .value = &s.probe, .argument = "X,Y,Z[,R]",
+          .help = "target and epsilon := mean and deviation around this voxel; may be repeated" },
+        { .name = "script", .type = CLI_TEXT, .value = &s.script, .argument = "FILE", .help = "commands instead of one run: see docs/guide/segmentation.md" },
+        { .name = "target", .type = CLI_REAL, .value = &o->target, .argument = "GREY", .help = "grey value that the surface grows over" },
+        { .name = "epsilon", .type = CLI_REAL, .value = &o->epsilon, .argument = "GREY", .help = "largest distance from it; shrinks elsewhere" },
+        { .name = "alpha", .type = CLI_REAL, .value = &o->alpha, .argument = "A", .help = "1 = data only, 0 = curvature only (default 0.5)", .lower = 0,
+          .upper = 1 },
+        { .name = "smoothing", .type = CLI_REAL, .value = &o->smoothing, .argument = "SIGMA", .help = "Gaussian applied to the image first, world units" },
+        { .name = "max-steps", .type = CLI_COUNT, .value = &o->max_steps, .argument = "N", .help = "stop after N steps (default 10000)", .lower = 1,
+          .upper = 1e12 },
+        { .name = "change-tolerance", .type = CLI_REAL, .value = &o->change_tolerance, .argument = "C", .help = "stop when the relative change is below" },
+        { .name = "volume-tolerance", .type = CLI_REAL, .value = &o->volume_tolerance, .argument = "C",
+          .help = "stop when the volume changes by less over --volume-steps" },
+        { .name = "volume-steps", .type = CLI_INT, .value = &o->volume_steps, .argument = "N", .help = "default 50", .lower = 1, .upper = 1e9 },
+        { .name = "age", .type = CLI_INT, .value = &o->age, .argument = "N", .help = "stop when N management passes created no tile", .lower = 1,
+          .upper = 1e9 },
+        { .name = "time-limit", .type = CLI_REAL, .value = &o->time_limit, .argument = "SECONDS", .help = "stop after this time" },
+        { .name = "data-weight", .type = CLI_REAL, .value = &o->data_weight, .argument = "W", .help = "of the target term; 0 leaves it out (default 1)" },
+        { .name = "data-floor", .type = CLI_REAL, .value = &o->data_floor, .argument = "D", .help = "the target term is at least -D" },
+        { .name = "term", .type = CLI_LIST, .value = &s.term, .argument = "KIND,NAME=VALUE,...",
+          .help = "one more speed term: constant, volume, interval, edge or vector; may be repeated" },
+        { .name = "normalise", .type = CLI_CHOICE, .value = &normalise, .argument = "WAY", .help = "scale of the speed",
+          .choices = "range epsilon none" },
+        { .name = "window", .type = CLI_RANGE, .value = o->window, .help = "grey values mapped to 0 and 1 (default: the image's range)" },
+        { .name = "curvature-half", .type = CLI_FLAG, .value = &o->curvature_half, .help = "half the sum of the principal curvatures" },
+        { .name = "curvature-limit", .type = CLI_REAL, .value = &o->curvature_limit, .argument = "K", .help = "clamp, in reciprocal voxels (default 2)" },
+        { .name = "rescale-weight", .type = CLI_REAL, .value = &o->rescale_weight, .argument = "W", .help = "of the distance term (default 0.3)" },
+        { .name = "rescale", .type = CLI_CHOICE, .value = &rescale, .argument = "WAY", .help = "distance term", .choices = "plain lock freeze none" },
+        { .name = "gradient", .type = CLI_REAL, .value = &o->gradient, .argument = "G", .help = "target gradient in the band (default 1)" },
+        { .name = "band", .type = CLI_REAL, .value = &o->band, .argument = "VOXELS", .help = "half width of the band (default 2.5)" },
+        { .name = "scheme", .type = CLI_CHOICE, .value = &scheme, .argument = "WAY", .help = "discretisation", .choices = "split source" },
+        { .name = "godunov", .type = CLI_FLAG, .value = &o->godunov, .help = "Godunov's upwind gradient" },
+        { .name = "time-step", .type = CLI_REAL, .value = &o->time_step, .argument = "T", .help = "fixed step (default: automatic)" },
+        { .name = "force-time-step", .type = CLI_FLAG, .value = &o->force, .help = "accept a step over the stability bound" },
+        { .name = "cfl", .type = CLI_REAL, .value = &o->cfl, .argument = "C", .help = "of the automatic step (default 0.5)" },
+        { .name = "tile-edge", .type = CLI_INT, .value = &o->tile_edge, .argument = "N", .help = "4 or 8", .lower = 4, .upper = 8 },
+        { .name = "tile-index", .type = CLI_CHOICE, .value = &tile_index, .argument = "WAY", .help = "look-up of tiles", .choices = "sorted paged" },
+        { .name = "tile-capacity", .type = CLI_COUNT, .value = &o->tile_capacity, .argument = "N", .help = "tiles to reserve", .lower = 0, .upper = 1e12 },
+        { .name = "tile-memory-limit", .type = CLI_COUNT, .value = &o->memory_limit, .argument = "BYTES", .help = "of the tile list", .lower = 0,
+          .upper = 9e18 },
+        CLI_READ_OPTIONS(s.read),
+        { 0 },
+    };
+    int code = cli_parse(cli, options, 1, 1, argc, argv);
+    if (code >= 0) return code;
+    if (!s.output && !s.field && !s.speed) return cli_usage(cli, "--output: missing, expected -o MASK (or --field FILE, --speed FILE)");
+    if (s.from_mask && s.from_field) return cli_usage(cli, "--from-mask and --from-field: expected one of them");
+    if (!s.from_mask && !s.from_field && !s.sphere.count && !s.script)
+        return cli_usage(cli, "nothing to start from: expected --sphere X,Y,Z,R, --from-mask, --from-field or --script");
+    double ignored[4];
+    for (int i = 0; i < s.sphere.count; i++)
+        if ((code = numbers(cli, "sphere", s.sphere.item[i], 4, ignored)) >= 0) return code;
+    for (int i = 0; i < s.probe.count; i++)
+        if ((code = numbers(cli, "probe", s.probe.item[i], 3, ignored)) >= 0) return code;
+    if (s.probe.count && o->epsilon == 0) o->epsilon = 1; /* until the first probe sets it */
+    const char *const outputs[] = { s.output, s.field, s.speed, s.log };
+    for (int i = 0; i < 4; i++)
+        if (outputs[i] && (code = cli_check_output(cli, outputs[i])) != CLI_OK) return code;
+    o->normalise = (tsr_normalise)normalise;
+    o->rescale = (tsr_rescale)rescale;
+    o->scheme = (tsr_scheme)scheme;
+    o->tile_index = (tsr_tiles_index)tile_index;
+    code = segment(&s);
+    tsr_segmentation_destroy(&s.segmentation);
+    segment_volumes_destroy(&s.term_volumes);
+    tsr_volume_destroy(&s.start);
+    tsr_volume_destroy(&s.image);
+    tsr_context_destroy(&s.context);
+    return code;
+}
+
+const cli_verb verb_segment = { "segment", "[options] IMAGE -o MASK", "Segment a structure with a level set that grows from seeds over similar grey values",
+                                "  tessera make phantom_tumour --size 96 --noise 0.05 -o head.nii.gz --truth tumour.nii.gz\n"
+                                "  tessera segment head.nii.gz --sphere 56,50,52,4 --target 0.7 --epsilon 0.15 --max-steps 500 -o mask.nii.gz\n", run };
