@@ -48,8 +48,15 @@ static void measure(bench *b, struct job *job, const char *what, tsr_dtype dtype
     double per_second = t.runs ? (double)cells / t.median : 0;
     snprintf(name, sizeof name, "%s, %.2f G cells/s, %.1f M triangles", what, per_second * 1e-9, (double)job->triangles * 1e-6);
     int against_peer = peer.runs > 0 && b->threads == 1;
-    bench_report(b, &(bench_case){ .name = name, .n = cells, .time = t, .bytes = bytes, .peer = peer.runs ? "vtkFlyingEdges3D" : NULL, .peer_time = peer,
-                                   .bar = bar ? bar : against_peer ? "2 times vtkFlyingEdges3D per core" : NULL,
+    bench_report(b, &(bench_case){ .name = name,
+                                   .n = cells,
+                                   .time = t,
+                                   .bytes = bytes,
+                                   .peer = peer.runs ? "vtkFlyingEdges3D" : NULL,
+                                   .peer_time = peer,
+                                   .bar = bar            ? bar
+                                          : against_peer ? "2 times vtkFlyingEdges3D per core"
+                                                         : NULL,
                                    .holds = bar ? per_second >= rate : against_peer && t.median * 2 <= peer.median });
 }
 
@@ -72,8 +79,9 @@ static tsr_volume *make(int64_t n, int noise)
             for (int64_t x = 0; x < n; x++, v++) {
                 uint64_t h = (uint64_t)v * 0x9e3779b97f4a7c15u;
                 h = (h ^ h >> 29) * 0xbf58476d1ce4e5b9u;
-                f[v] = noise ? (float)(h >> 40) * 0x1p-24f
-                             : (float)(0.5 + (table[2 * x] * table[2 * y + 1] + table[2 * y] * table[2 * z + 1] + table[2 * z] * table[2 * x + 1]) / 6);
+                f[v] = noise
+                           ? (float)(h >> 40) * 0x1p-24f
+                           : (float)(0.5 + (table[2 * x] * table[2 * y + 1] + table[2 * y] * table[2 * z + 1] + table[2 * z] * table[2 * x + 1]) / 6);
             }
     free(table);
     return volume;
@@ -87,7 +95,8 @@ static int dense(bench *b, int64_t n, flying_edges peer)
     tsr_volume *host = make(n, 0), *scaled = NULL, *typed = NULL, *volume = NULL;
     failed = !host;
     for (int k = 0; k < 3 && !failed; k++) {
-        struct job job = { b->context, .options = TSR_SURFACE_OPTIONS, .peer = peer, .samples = (const float *)tsr_volume_data(host), .threads = b->threads };
+        struct job job = { b->context, .options = TSR_SURFACE_OPTIONS, .peer = peer, .samples = (const float *)tsr_volume_data(host),
+                           .threads = b->threads };
         char name[64];
         double most = types[k] == TSR_U16 ? 60000 : types[k] == TSR_U8 ? 250 : 1;
         failed = tsr_volume_set_scaling(host, most, 0) != TSR_OK || tsr_volume_copy(host, b->context, &scaled) != TSR_OK ||

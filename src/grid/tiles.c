@@ -322,28 +322,38 @@ tsr_status tsr_tiles_paint(tsr_tiles *tiles, const tsr_tiles_sphere *spheres, in
 
 /* ---- dense fields ----------------------------------------------------------------------------------------------------------------------------- */
 
-static tsr_status load_with(tsr_tiles *tiles, const tsr_volume *field, tsr_tile_pool *pool, uint8_t *codes, int64_t *first_bad)
+/* What loading needs to know before anything changes: the number of tiles and the constant voxels. The list keeps its state. */
+static tsr_status classify(tsr_tiles *tiles, const tsr_volume *field, const tsr_tile_pool *pool, uint8_t *codes, int64_t *first_bad, tsr_tile_state *found)
 {
     tsr_context *context = tiles->context;
-    const tsr_tiles_ops *ops = context->backend->tiles;
-    tsr_tile_state state;
+    tsr_tile_state before;
     int64_t bad;
-    TSR_TRY(ops->load_classify(context->queue, pool, (const float *)field->data, codes, first_bad));
+    TSR_TRY(tsr_tiles_read_state(tiles, &before));
+    TSR_TRY(context->backend->tiles->load_classify(context->queue, pool, (const float *)field->data, codes, first_bad));
     TSR_TRY(context->backend->download(context->queue, &bad, first_bad, sizeof bad));
+    TSR_TRY(tsr_tiles_read_state(tiles, found));
+    TSR_TRY(context->backend->upload(context->queue, tiles->pool.state, &before, sizeof before));
     if (bad != INT64_MAX)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "field: voxel (%lld, %lld, %lld) is not finite", (long long)(bad % field->size.x),
                  (long long)(bad / field->size.x % field->size.y), (long long)(bad / field->size.x / field->size.y));
+    TSR_TRY(tsr_tiles_reserve(tiles, (int64_t)found->count + found->count / 4 + TSR_TILE_FIRST + 64));
+    return TSR_OK;
+}
+
+/* The old content goes here. */
+static tsr_status fill(tsr_tiles *tiles, const tsr_volume *field, const tsr_tile_pool *box, const uint8_t *codes, const tsr_tile_state *found)
+{
+    tsr_context *context = tiles->context;
+    tsr_tile_state state;
+    tsr_tile_pool pool = tiles->pool;
+    memcpy(pool.domain, box->domain, sizeof pool.domain);
+    memcpy(pool.tiles, box->tiles, sizeof pool.tiles);
+    TSR_TRY(context->backend->tiles->clear(context->queue, &tiles->pool, TSR_TILE_OUTSIDE));
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
-    TSR_TRY(tsr_tiles_reserve(tiles, (int64_t)state.count + state.count / 4 + TSR_TILE_FIRST + 64));
-    int32_t bounded = tiles->pool.bounded;
-    int32_t domain[3], extent[3];
-    memcpy(domain, pool->domain, sizeof domain);
-    memcpy(extent, pool->tiles, sizeof extent);
-    *pool = tiles->pool;
-    pool->bounded = bounded;
-    memcpy(pool->domain, domain, sizeof domain);
-    memcpy(pool->tiles, extent, sizeof extent);
-    TSR_TRY(ops->load_fill(context->queue, pool, (const float *)field->data, codes));
+    state.count = found->count;
+    state.inside_absent = found->inside_absent;
+    TSR_TRY(context->backend->upload(context->queue, tiles->pool.state, &state, sizeof state));
+    TSR_TRY(context->backend->tiles->load_fill(context->queue, &pool, (const float *)field->data, codes));
     TSR_TRY(tsr_tiles_manage(tiles));
     return TSR_OK;
 }
@@ -363,14 +373,18 @@ tsr_status tsr_tiles_load(tsr_tiles *tiles, const tsr_volume *field)
     void *memory;
     TSR_TRY(tsr_device_allocate(context, bytes, &memory));
     int64_t *first_bad = (int64_t *)memory;
-    tsr_status status = context->backend->tiles->clear(context->queue, &tiles->pool, TSR_TILE_OUTSIDE);
-    if (status == TSR_OK) status = load_with(tiles, field, &pool, (uint8_t *)(first_bad + 1), first_bad);
-    tsr_device_release(context, memory, bytes);
-    if (status != TSR_OK) { /* half a list is worse than none */
-        tsr_status cleared = context->backend->tiles->clear(context->queue, &tiles->pool, TSR_TILE_OUTSIDE);
-        (void)cleared;
-        return tsr_frame_at(status, __func__, __FILE__, __LINE__);
+    uint8_t *codes = (uint8_t *)(first_bad + 1);
+    tsr_tile_state found;
+    tsr_status status = classify(tiles, field, &pool, codes, first_bad, &found);
+    if (status == TSR_OK) {
+        status = fill(tiles, field, &pool, codes, &found);
+        if (status != TSR_OK) { /* half a list is worse than none */
+            tsr_status cleared = context->backend->tiles->clear(context->queue, &tiles->pool, TSR_TILE_OUTSIDE);
+            (void)cleared;
+        }
     }
+    tsr_device_release(context, memory, bytes);
+    TSR_TRY(status);
     return TSR_OK;
 }
 

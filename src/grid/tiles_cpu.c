@@ -256,6 +256,7 @@ static void finish_pass(struct pass *pass, int inserting)
     if (created == 0 && pass->removed == 0) return;
     merge(pass, created, inserting);
     link_created(pool, created, inserting);
+    if (state->count == 0 && pool->bounded) state->background = state->inside_absent > 0 ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE;
 }
 
 static tsr_status cpu_manage(tsr_queue *queue, const tsr_tile_pool *pool)
@@ -424,6 +425,7 @@ static tsr_status cpu_load_fill(tsr_queue *queue, const tsr_tile_pool *pool, con
             }
     pool->key[0][count] = TSR_KEY_END;
     state->list = state->phi = 0;
+    if (count == 0 && pool->bounded && state->inside_absent > 0) state->background = TSR_TILE_INSIDE;
     state->free_count = pool->capacity - TSR_TILE_FIRST - count;
     state->quiet = 0;
     tsr_parallel(queue->threads, count, GRAIN, values_range, &load);

@@ -388,6 +388,7 @@ TSR_KERNEL(finish_kernel)(tsr_tile_pool pool)
         state->list ^= 1;
         state->count += state->created - state->removed;
         state->free_count += state->removed - state->created;
+        if (state->count == 0 && pool.bounded) state->background = state->inside_absent > 0 ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE;
     }
     state->scratch[TSR_COUNT_REQUESTS] = 0;
 }
@@ -584,6 +585,7 @@ TSR_KERNEL(load_finish_kernel)(tsr_tile_pool pool)
 {
     tsr_tile_state *state = pool.state;
     pool.key[0][state->count] = TSR_KEY_END;
+    if (state->count == 0 && pool.bounded && state->inside_absent > 0) state->background = TSR_TILE_INSIDE;
     state->list = 0;
     state->phi = 0;
     state->free_count = pool.capacity - TSR_TILE_FIRST - state->count;

@@ -377,7 +377,7 @@ static tsr_status copy_steps(const tsr_input *input, const uint8_t *from, int64_
         int64_t step = tsr_min64(bytes - at, STEP_BYTES);
         memcpy(to + at, from + at, (size_t)step);
         if (swap) tsr_swap_elements(to + at, step / (int64_t)element, element);
-        if (input->raw_kind == RAW_MAPPED) { /* the pages just read are not needed in memory twice */
+        if (input->raw_kind == RAW_MAPPED && !input->gzip) { /* the pages just read are not needed in memory twice */
             uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
             uintptr_t begin = ((uintptr_t)(from + at) + page - 1) / page * page, end = (uintptr_t)(from + at + step) / page * page;
             if (begin < end) madvise((void *)begin, end - begin, MADV_DONTNEED);

@@ -51,7 +51,8 @@ tsr_status tsr_pyramid_create(tsr_context *context, tsr_size3 size, const tsr_py
     if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(tsr_size_bytes(size, 255, "pyramid", &bytes)); /* the total must fit in 63 bits */
-    if ((unsigned)own.classifier > TSR_PYRAMID_RANGE) TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: classifier is %d, expected counts or range", (int)own.classifier);
+    if ((unsigned)own.classifier > TSR_PYRAMID_RANGE)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: classifier is %d, expected counts or range", (int)own.classifier);
     if ((unsigned)own.order > TSR_PYRAMID_ROW) TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: order is %d, expected Morton or row", (int)own.order);
     if (own.classifier == TSR_PYRAMID_RANGE && !(own.lower < own.upper))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: range from %g to %g, expected lower < upper", own.lower, own.upper);
@@ -87,8 +88,9 @@ tsr_status tsr_pyramid_build(tsr_pyramid *p, const tsr_volume *volume)
     if (!p) TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid is NULL");
     TSR_TRY(tsr_volume_require(p->context, volume, "volume"));
     if (volume->size.x != p->size.x || volume->size.y != p->size.y || volume->size.z != p->size.z)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: volume of %lld x %lld x %lld, expected %lld x %lld x %lld as it was created for", (long long)volume->size.x,
-                 (long long)volume->size.y, (long long)volume->size.z, (long long)p->size.x, (long long)p->size.y, (long long)p->size.z);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: volume of %lld x %lld x %lld, expected %lld x %lld x %lld as it was created for",
+                 (long long)volume->size.x, (long long)volume->size.y, (long long)volume->size.z, (long long)p->size.x, (long long)p->size.y,
+                 (long long)p->size.z);
     int range = p->options.classifier == TSR_PYRAMID_RANGE;
     if (!range && volume->dtype != TSR_U8)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: counts of type %s, expected u8 (or the classifier range)", tsr_dtype_name(volume->dtype));

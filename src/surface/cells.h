@@ -185,7 +185,8 @@ TSR_HD uint64_t tsr_cells_active(const tsr_surface_grid *g, const tsr_word_place
 }
 TSR_HD uint32_t tsr_cell_case(const uint64_t row[4], int32_t bit)
 {
-    return (uint32_t)(row[0] >> bit & 3) | (uint32_t)(row[1] >> bit & 3) << 2 | (uint32_t)(row[2] >> bit & 3) << 4 | (uint32_t)(row[3] >> bit & 3) << 6;
+    return (uint32_t)(row[0] >> bit & 3) | (uint32_t)(row[1] >> bit & 3) << 2 | (uint32_t)(row[2] >> bit & 3) << 4 |
+           (uint32_t)(row[3] >> bit & 3) << 6;
 }
 
 /* Everything the edges of a word's cells need: masks and vertex numbers of its four rows. */
@@ -341,8 +342,8 @@ TSR_HD uint32_t tsr_word_first(const tsr_surface_grid *g, int64_t word)
 }
 
 /* `table`: tsr_case_edges. Returns the number after the last triangle. */
-TSR_HD uint64_t tsr_word_triangles(const tsr_surface_grid *g, const tsr_word_place *p, tsr_cell_rows *c, const uint8_t (*table)[16], uint64_t triangle,
-                               const tsr_surface_output *out)
+TSR_HD uint64_t tsr_word_triangles(const tsr_surface_grid *g, const tsr_word_place *p, tsr_cell_rows *c, const uint8_t (*table)[16],
+                                   uint64_t triangle, const tsr_surface_output *out)
 {
     uint32_t first[4][2];
     tsr_cell_edges_load(g, p, c);

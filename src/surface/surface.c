@@ -35,7 +35,8 @@ tsr_status tsr_surface_prepare(tsr_surface_grid *g, const tsr_surface_options *o
                                const tsr_geometry *geometry)
 {
     if (isnan(own->isovalue)) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: isovalue is NaN, expected a number");
-    if ((unsigned)own->inside > TSR_SURFACE_INSIDE_BELOW) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: inside is %d, expected above or below", (int)own->inside);
+    if ((unsigned)own->inside > TSR_SURFACE_INSIDE_BELOW)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: inside is %d, expected above or below", (int)own->inside);
     if ((unsigned)own->normals > TSR_SURFACE_NORMALS_CENTRAL)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: normals is %d, expected none, forward or central", (int)own->normals);
     TSR_TRY(tsr_geometry_check(geometry));

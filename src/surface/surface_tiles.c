@@ -17,8 +17,8 @@ tsr_status tsr_surface_extract_tiles(tsr_context *context, const tsr_tiles *tile
     own.inside = TSR_SURFACE_INSIDE_BELOW;
     if (own.close && pool->bounded) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "surface: close of a tile list with a domain: store it in a volume first");
     if (!(fabs(own.isovalue) < (double)pool->band) && !isnan(own.isovalue))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: isovalue is %g, expected between -%g and %g, the band of the tile list", own.isovalue, (double)pool->band,
-                 (double)pool->band);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: isovalue is %g, expected between -%g and %g, the band of the tile list", own.isovalue,
+                 (double)pool->band, (double)pool->band);
     tsr_surface_grid g = { .tiled = 1, .width = 1 << pool->log2_edge, .log2_edge = pool->log2_edge, .bounded = pool->bounded };
     TSR_TRY(tsr_surface_prepare(&g, &own, TSR_F32, 1, 0, &tiles->geometry));
     TSR_TRY(tsr_tiles_read_state(tiles, &state));

@@ -78,7 +78,7 @@ static void data_in_several_files(void **state)
     uint8_t skipped[80] = "line one\nline 2\nabc";
     for (int i = 0; i < 60; i++) skipped[19 + i] = (uint8_t)(i % 5 + 10 * (i / 5 % 4) + 100 * (i / 20));
     for (int z = 0; z < 3; z++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "s%d.raw", z + 1);
         scratch_write(name, skipped + 19 + 20 * z, 20);
     }

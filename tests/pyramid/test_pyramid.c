@@ -63,7 +63,8 @@ static uint64_t *ranked(const built *b, const int64_t *voxels, int64_t count)
 static void golden_compaction(void **state)
 {
     (void)state;
-    static const int8_t expected[12][2] = { { 2, 1 }, { 2, 2 }, { 5, 1 }, { 5, 2 }, { 0, 4 }, { 1, 5 }, { 2, 6 }, { 3, 6 }, { 7, 4 }, { 6, 5 }, { 4, 6 }, { 5, 6 } };
+    static const int8_t expected[12][2] = { { 2, 1 }, { 2, 2 }, { 5, 1 }, { 5, 2 }, { 0, 4 }, { 1, 5 },
+                                            { 2, 6 }, { 3, 6 }, { 7, 4 }, { 6, 5 }, { 4, 6 }, { 5, 6 } };
     uint8_t counts[64] = { 0 };
     for (int k = 0; k < 12; k++) counts[8 * expected[k][1] + expected[k][0]] = 1;
     built b = build(TSR_U8, (tsr_size3){ 8, 8, 1 }, counts, NULL);
@@ -84,7 +85,8 @@ static void golden_expansion(void **state)
 {
     (void)state;
     static const uint8_t counts[16] = { 1, 1, 0, 1, 1, 0, 1, 0, 0, 2, 0, 1, 1, 0, 0, 0 };
-    static const int8_t expected[9][3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 3, 0, 0 }, { 2, 1, 0 }, { 1, 2, 0 }, { 1, 2, 1 }, { 0, 3, 0 }, { 3, 2, 0 } };
+    static const int8_t expected[9][3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 3, 0, 0 }, { 2, 1, 0 },
+                                           { 1, 2, 0 }, { 1, 2, 1 }, { 0, 3, 0 }, { 3, 2, 0 } };
     built b = build(TSR_U8, (tsr_size3){ 4, 4, 1 }, counts, NULL);
     assert_int_equal(b.info.total, 9);
     tsr_pyramid_entry *e = selected(&b, NULL, 0, 9);
@@ -157,8 +159,8 @@ static void check_all(tsr_size3 n, const uint8_t *counts, tsr_pyramid_order orde
         assert_int_equal(ranks[i], k);
         for (int64_t copy = 0; copy < counts[voxels[i]]; copy++, k++)
             if (e[k].voxel != voxels[i] || e[k].copy != copy)
-                fail_msg("%dx%dx%d output %d: voxel %d copy %d, expected %d, %d", (int)n.x, (int)n.y, (int)n.z, (int)k, (int)e[k].voxel, (int)e[k].copy,
-                         (int)voxels[i], (int)copy);
+                fail_msg("%dx%dx%d output %d: voxel %d copy %d, expected %d, %d", (int)n.x, (int)n.y, (int)n.z, (int)k, (int)e[k].voxel,
+                         (int)e[k].copy, (int)voxels[i], (int)copy);
     }
     assert_int_equal(e[total].voxel, -1);
     free(e);
@@ -172,7 +174,8 @@ static void lists_equal_serial_walk(void **state)
 {
     (void)state;
     uint64_t seed = test_seed();
-    const tsr_size3 sizes[] = { { 1, 1, 1 }, { 1, 9, 1 }, { 3, 5, 7 }, { 16, 4, 4 }, { 33, 17, 1 }, { 9, 1, 20 }, { 31, 33, 5 }, { 2, 2, 2 }, { 1, 1, 65 } };
+    const tsr_size3 sizes[] = { { 1, 1, 1 },  { 1, 9, 1 },   { 3, 5, 7 }, { 16, 4, 4 }, { 33, 17, 1 },
+                                { 9, 1, 20 }, { 31, 33, 5 }, { 2, 2, 2 }, { 1, 1, 65 } };
     const int most[] = { 1, 2, 4, 15, 255 };
     static uint8_t counts[31 * 33 * 5];
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)

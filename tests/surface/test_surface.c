@@ -156,7 +156,8 @@ static reference reference_mesh(const double *f, tsr_size3 n, int pad, double is
     return r;
 }
 
-static void compare(tsr_dtype dtype, tsr_size3 n, const void *data, const double *values, const tsr_geometry *geometry, double iso, int below, int close)
+static void compare(tsr_dtype dtype, tsr_size3 n, const void *data, const double *values, const tsr_geometry *geometry, double iso, int below,
+                    int close)
 {
     tsr_surface_options options = TSR_SURFACE_OPTIONS;
     options.isovalue = iso;
@@ -188,7 +189,8 @@ static void noise_equals_reference(void **state)
 {
     (void)state;
     uint64_t seed = test_seed();
-    const tsr_size3 sizes[] = { { 2, 2, 2 }, { 33, 5, 4 }, { 32, 9, 7 }, { 34, 3, 17 }, { 97, 4, 3 }, { 2, 40, 5 }, { 65, 6, 6 }, { 31, 2, 30 }, { 30, 5, 5 } };
+    const tsr_size3 sizes[] = { { 2, 2, 2 },  { 33, 5, 4 }, { 32, 9, 7 },  { 34, 3, 17 }, { 97, 4, 3 },
+                                { 2, 40, 5 }, { 65, 6, 6 }, { 31, 2, 30 }, { 30, 5, 5 } };
     const tsr_geometry bent = { { { 0.9, -0.3, 0.1, 5 }, { 0.2, 1.1, 0, -7 }, { 0, 0.1, -2.5, 9 } }, TSR_SPACE_RAS };
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         tsr_size3 n = sizes[s];
@@ -283,7 +285,8 @@ static float *distances(int64_t n, int torus, tsr_geometry *geometry)
 static void area_and_volume(void **state)
 {
     (void)state;
-    const double pi = acos(-1.0), area[2] = { 4 * pi * 0.5625, 4 * pi * pi * 0.6 * 0.25 }, volume[2] = { 4.0 / 3 * pi * 0.421875, 2 * pi * pi * 0.6 * 0.0625 };
+    const double pi = acos(-1.0), area[2] = { 4 * pi * 0.5625, 4 * pi * pi * 0.6 * 0.25 },
+                 volume[2] = { 4.0 / 3 * pi * 0.421875, 2 * pi * pi * 0.6 * 0.0625 };
     const double area_error[2][3] = { { -2.3e-3, -5.6e-4, -1.4e-4 }, { -3.9e-3, -9.5e-4, -2.3e-4 } };
     const double volume_error[2][3] = { { -4.4e-3, -1.1e-3, -2.6e-4 }, { -1.4e-2, -3.3e-3, -8.2e-4 } };
     tsr_surface_options options = level_set(TSR_SURFACE_NORMALS_NONE);
@@ -332,7 +335,8 @@ static void normals_of_sphere(void **state)
                     worst = fmax(worst, acos(fmin(dot, 1)) * 180 / acos(-1.0));
                 }
                 if (fabs(worst / expected[central][size] - 1) > 0.05)
-                    fail_msg("normals %s, %d samples: %.4f degrees, expected %.4f", central ? "central" : "forward", (int)n, worst, expected[central][size]);
+                    fail_msg("normals %s, %d samples: %.4f degrees, expected %.4f", central ? "central" : "forward", (int)n, worst,
+                             expected[central][size]);
                 const uint32_t *t = tsr_mesh_triangles(mesh);
                 for (int64_t k = 0; k < 3 * tsr_mesh_triangle_count(mesh); k += 3) {
                     double e[2][3], out = 0;
@@ -340,7 +344,8 @@ static void normals_of_sphere(void **state)
                         e[0][c] = (double)p[3 * t[k + 1] + c] - (double)p[3 * t[k] + c];
                         e[1][c] = (double)p[3 * t[k + 2] + c] - (double)p[3 * t[k] + c];
                     }
-                    for (int c = 0; c < 3; c++) out += (e[0][(c + 1) % 3] * e[1][(c + 2) % 3] - e[0][(c + 2) % 3] * e[1][(c + 1) % 3]) * (double)m[3 * t[k] + c];
+                    for (int c = 0; c < 3; c++)
+                        out += (e[0][(c + 1) % 3] * e[1][(c + 2) % 3] - e[0][(c + 2) % 3] * e[1][(c + 1) % 3]) * (double)m[3 * t[k] + c];
                     assert_true(out > 0);
                 }
                 tsr_mesh_destroy(&mesh);

@@ -172,7 +172,8 @@ static void torn_list(void **state)
         ((float *)tsr_volume_data(volume))[v] = field(0, (double)(v % 30), (double)(v / 30 % 30), (double)(v / 900), NULL);
     require_ok(tsr_tiles_load(tiles, volume));
     require_ok(tsr_tiles_read_state(tiles, &list));
-    for (int32_t k = 0; k < list.count; k++) tiles->pool.neighbours[(int64_t)tiles->pool.id[list.list][k] * TSR_NEIGHBOUR_ROW + 14] = TSR_TILE_OUTSIDE;
+    for (int32_t k = 0; k < list.count; k++)
+        tiles->pool.neighbours[(int64_t)tiles->pool.id[list.list][k] * TSR_NEIGHBOUR_ROW + 14] = TSR_TILE_OUTSIDE;
     require_error(tsr_surface_extract_tiles(context, tiles, NULL, &mesh, NULL), TSR_ERROR_STATE, "beside a tile that is not stored");
     assert_null(mesh);
     tsr_volume_destroy(&volume);

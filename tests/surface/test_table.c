@@ -28,7 +28,8 @@ static void sha256(const uint8_t *data, size_t bytes, char hex[65])
     for (size_t at = 0; at <= bytes; at += 64) {
         const uint8_t *block = at < bytes ? data + at : last;
         uint32_t w[64], v[8];
-        for (int i = 0; i < 16; i++) w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 | (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
+        for (int i = 0; i < 16; i++)
+            w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 | (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
 #define ROTATE(x, n) ((x) >> (n) | (x) << (32 - (n)))
         for (int i = 16; i < 64; i++)
             w[i] = w[i - 16] + (ROTATE(w[i - 15], 7) ^ ROTATE(w[i - 15], 18) ^ w[i - 15] >> 3) + w[i - 7] +

@@ -1,0 +1,281 @@
+/* Tile management against the source's sliding traversal, on random lists with random activity. */
+#include "tiles_check.h"
+#include "tiles_reference.h"
+
+static int key_order(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+static int32_t sort_unique(uint64_t *keys, int32_t count)
+{
+    int32_t kept = 0;
+    qsort(keys, (size_t)count, sizeof *keys, key_order);
+    for (int32_t i = 0; i < count; i++)
+        if (i == 0 || keys[i] != keys[kept - 1]) keys[kept++] = keys[i];
+    return kept;
+}
+
+static int allowed(const void *user, uint64_t key) { return tsr_tile_allowed((const tsr_tile_pool *)user, key); }
+
+static tsr_tiles *make_tiles(tsr_context *context, int32_t edge, tsr_tiles_index index, tsr_size3 domain)
+{
+    tsr_tiles_options options = TSR_TILES_OPTIONS;
+    tsr_tiles *tiles;
+    options.edge = edge;
+    options.index = index;
+    options.domain = domain;
+    options.capacity = 8;
+    require_ok(tsr_tiles_create(context, NULL, &options, &tiles));
+    return tiles;
+}
+
+static void insert_keys(tsr_tiles *tiles, const uint64_t *keys, int32_t count)
+{
+    tsr_context *c = tiles->context;
+    void *device;
+    tsr_tile_state state;
+    require_ok(tsr_device_allocate(c, (size_t)count * sizeof *keys, &device));
+    require_ok(c->backend->upload(c->queue, device, keys, (size_t)count * sizeof *keys));
+    require_ok(tsr_tiles_read_state(tiles, &state));
+    require_ok(tsr_tiles_reserve(tiles, state.count + count + TSR_TILE_FIRST));
+    require_ok(c->backend->tiles->insert(c->queue, &tiles->pool, (const uint64_t *)device, count));
+    tsr_device_release(c, device, (size_t)count * sizeof *keys);
+}
+
+static void clear_tiles(tsr_tiles *tiles, int32_t background)
+{
+    require_ok(tiles->context->backend->tiles->clear(tiles->context->queue, &tiles->pool, background));
+}
+
+/* Random keys: a few clusters, so that neighbours, isolated tiles and touching clusters all happen. */
+static int32_t random_keys(uint64_t *random, const tsr_tile_pool *pool, int32_t wanted, uint64_t *keys)
+{
+    int32_t limit[3], count = 0, first[3];
+    for (int k = 0; k < 3; k++) {
+        limit[k] = pool->bounded ? pool->tiles[k] : 12;
+        first[k] = pool->bounded ? 0 : test_random(random) % 3 == 0 ? -TSR_KEY_BIAS + 1 : test_random(random) % 2 ? TSR_KEY_BIAS - 1 - limit[k] : -5;
+    }
+    while (count < wanted) {
+        int32_t at[3];
+        for (int k = 0; k < 3; k++) at[k] = (int32_t)(test_random(random) % (uint64_t)limit[k]);
+        for (int n = 0; n < 6 && count < wanted; n++) {
+            keys[count++] = tsr_key_make(first[0] + at[0], first[1] + at[1], first[2] + at[2]);
+            int k = (int)(test_random(random) % 3);
+            at[k] = tsr_mini(tsr_maxi(at[k] + (test_random(random) & 1 ? 1 : -1), 0), limit[k] - 1);
+        }
+    }
+    return sort_unique(keys, count);
+}
+
+/* The list as the reference sees it. */
+static reference_list reference_of(const tiles_picture *p)
+{
+    reference_list list = { 0 };
+    for (int32_t i = 0; i < p->state.count; i++) {
+        const uint32_t *row = p->pool.neighbours + (int64_t)p->ids[i] * TSR_NEIGHBOUR_ROW;
+        uint32_t border = 0;
+        for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) border |= (uint32_t)(row[d] == TSR_TILE_OUTSIDE) << d;
+        reference_append(&list, p->keys[i], p->pool.activity[p->ids[i]], border);
+    }
+    return list;
+}
+
+/* Random activity words whose class is the background, so that all flags agree (as they do for a real field). */
+static void random_activity(uint64_t *random, tsr_tiles *tiles, int32_t background)
+{
+    tiles_picture p = picture_of(tiles);
+    for (int32_t i = 0; i < p.state.count; i++) {
+        uint32_t word = 0, dice = (uint32_t)(test_random(random) % 4);
+        if (dice == 0) word = 1u << (test_random(random) % 27);
+        else if (dice == 1) word = (uint32_t)test_random(random) & (uint32_t)test_random(random) & (uint32_t)test_random(random) & TSR_ACTIVITY_AREAS;
+        if (!word && background == TSR_TILE_OUTSIDE) word = TSR_ACTIVITY_OUTSIDE;
+        p.pool.activity[p.ids[i]] = word;
+    }
+    require_ok(tiles->context->backend->upload(tiles->context->queue, tiles->pool.activity, p.pool.activity, (size_t)p.pool.capacity * sizeof(uint32_t)));
+    picture_drop(&p);
+}
+
+/* One pass of the library against the reference. */
+static void compare_pass(tsr_tiles *tiles, int32_t background)
+{
+    tiles_picture before = picture_of(tiles);
+    reference_list old = reference_of(&before), expected = { 0 };
+    int32_t created, removed;
+    int64_t absent = before.state.inside_absent;
+    reference_manage(&old, allowed, &before.pool, &expected, &created, &removed);
+    require_ok(tsr_tiles_manage(tiles));
+    tiles_picture after = picture_of(tiles);
+    assert_int_equal(after.state.count, expected.count);
+    assert_int_equal(after.state.created, created);
+    assert_int_equal(after.state.removed, removed);
+    check_ids(&after);
+    check_neighbours(&after);
+    for (int32_t i = 0; i < expected.count; i++) {
+        assert_true(after.keys[i] == expected.key[i]);
+        const uint32_t *row = after.pool.neighbours + (int64_t)after.ids[i] * TSR_NEIGHBOUR_ROW;
+        for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
+            if (row[d] < TSR_TILE_FIRST) assert_int_equal(row[d] == TSR_TILE_OUTSIDE, expected.border[i] >> d & 1u);
+        if (picture_entry(&before, after.keys[i]) < 0) { /* created: both buffers constant */
+            const int64_t voxels = (int64_t)1 << (3 * after.pool.log2_edge);
+            const float constant = expected.activity[i] >> 27 & 1u ? after.pool.band : -after.pool.band;
+            for (int64_t v = 0; v < voxels; v++) assert_true(after.phi[after.ids[i] * voxels + v] == constant);
+            assert_int_equal(after.pool.activity[after.ids[i]], expected.activity[i]);
+            if (background == TSR_TILE_INSIDE) absent -= tsr_tile_voxels(&after.pool, after.keys[i]);
+        }
+    }
+    for (int32_t i = 0; background == TSR_TILE_INSIDE && i < before.state.count; i++)
+        if (picture_entry(&after, before.keys[i]) < 0) absent += tsr_tile_voxels(&after.pool, before.keys[i]);
+    if (before.pool.bounded) assert_int_equal(after.state.inside_absent, absent);
+    reference_release(&old);
+    reference_release(&expected);
+    picture_drop(&before);
+    picture_drop(&after);
+}
+
+static void random_passes(tsr_context *context, uint64_t *random, int32_t edge, tsr_tiles_index index, tsr_size3 domain, int rounds)
+{
+    tsr_tiles *tiles = make_tiles(context, edge, index, domain);
+    for (int round = 0; round < rounds; round++) {
+        static const int32_t sizes[] = { 1, 2, 5, 30, 150 };
+        uint64_t keys[256];
+        int32_t background = domain.x && (test_random(random) & 1) ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE;
+        clear_tiles(tiles, background);
+        compare_pass(tiles, background); /* an empty list stays empty */
+        insert_keys(tiles, keys, random_keys(random, &tiles->pool, sizes[test_random(random) % 5], keys));
+        for (int pass = 0; pass < 5; pass++) {
+            random_activity(random, tiles, background);
+            compare_pass(tiles, background);
+        }
+    }
+    tsr_tiles_destroy(&tiles);
+}
+
+static void fast_path_equals_traversal(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    uint64_t random = test_seed();
+    int rounds = context->device.kind == TSR_DEVICE_EMU ? 4 : 40; /* the emulator is slow */
+    random_passes(context, &random, 4, TSR_TILES_SORTED, (tsr_size3){ 0, 0, 0 }, rounds);
+    random_passes(context, &random, 8, TSR_TILES_SORTED, (tsr_size3){ 0, 0, 0 }, rounds / 4);
+    random_passes(context, &random, 4, TSR_TILES_SORTED, (tsr_size3){ 21, 30, 18 }, rounds);
+    random_passes(context, &random, 4, TSR_TILES_PAGED, (tsr_size3){ 21, 30, 18 }, rounds);
+    random_passes(context, &random, 8, TSR_TILES_PAGED, (tsr_size3){ 70, 9, 33 }, rounds / 4);
+    tsr_context_destroy(&context);
+}
+
+/* One tile surrounded by 26 that vanish at once: every border entry is told. */
+static void all_neighbours_vanish(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    for (int32_t background = TSR_TILE_OUTSIDE; background <= TSR_TILE_INSIDE; background++) {
+        tsr_tiles *tiles = make_tiles(context, 4, TSR_TILES_SORTED, (tsr_size3){ 40, 40, 40 });
+        uint64_t keys[27];
+        for (int32_t i = 0; i < 27; i++) keys[i] = tsr_key_make(5, 5, 5) + (uint64_t)tsr_key_offset(i);
+        clear_tiles(tiles, background);
+        insert_keys(tiles, keys, 27);
+        tiles_picture p = picture_of(tiles);
+        for (int32_t i = 0; i < 27; i++) p.pool.activity[p.ids[i]] = i == 13 ? 1u << 13 : background == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0;
+        require_ok(context->backend->upload(context->queue, tiles->pool.activity, p.pool.activity, (size_t)p.pool.capacity * sizeof(uint32_t)));
+        compare_pass(tiles, background);
+        tiles_picture after = picture_of(tiles);
+        assert_int_equal(after.state.count, 1);
+        assert_int_equal(after.state.removed, 26);
+        picture_drop(&after);
+        picture_drop(&p);
+        tsr_tiles_destroy(&tiles);
+    }
+    tsr_context_destroy(&context);
+}
+
+/* The oracle itself: sliding = sorting 27 shifted copies, each key once, in order. */
+static void traversal_equals_sort(void **unused)
+{
+    (void)unused;
+    tsr_tile_pool pool = { .bounded = 0 };
+    uint64_t random = test_seed(), list[200], slid[27 * 200], sorted[27 * 200];
+    for (int round = 0; round < 500; round++) {
+        int32_t count = random_keys(&random, &pool, 1 + (int32_t)(test_random(&random) % 200), list), n = 0;
+        for (int32_t i = 0; i < count; i++)
+            for (int32_t d = 0; d < 27; d++) sorted[n++] = list[i] + (uint64_t)tsr_key_offset(d);
+        n = sort_unique(sorted, n);
+        assert_int_equal(reference_dilate(list, count, slid), n);
+        assert_memory_equal(slid, sorted, (size_t)n * sizeof *slid);
+    }
+}
+
+/* Request masks are the transpose of the trigger areas, for every word with one or two bits and for random ones. */
+static void request_masks(void **unused)
+{
+    (void)unused;
+    uint64_t random = test_seed();
+    for (int32_t round = 0; round < 27 * 27 + 1000; round++) {
+        uint32_t areas = round < 729 ? 1u << (round / 27) | 1u << (round % 27) : (uint32_t)test_random(&random) & TSR_ACTIVITY_AREAS, expected = 0;
+        for (int32_t d = 0; d < 27; d++) { /* the tile in direction d sees this one in direction 26 - d */
+            for (int32_t a = 0; a < 27; a++) {
+                int ok = 1;
+                for (int k = 0, s = 1; k < 3; k++, s *= 3) {
+                    int dk = d / s % 3 - 1, ak = a / s % 3 - 1;
+                    ok = ok && (dk == 0 || dk == ak);
+                }
+                if (ok && (areas >> a & 1u)) expected |= 1u << d;
+            }
+        }
+        assert_int_equal(tsr_request_mask(areas), expected);
+        for (int32_t d = 0; d < 27; d++) assert_int_equal((areas & tsr_trigger_mask(26 - d)) != 0, expected >> d & 1u);
+    }
+}
+
+/* Running out of ids changes nothing and says how many are missing; after growing the pass gives the same list as with plenty of room. */
+static void shortage_keeps_the_list(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    uint64_t random = test_seed(), keys[64];
+    int rounds = context->device.kind == TSR_DEVICE_EMU ? 3 : 30;
+    for (int round = 0; round < rounds; round++) {
+        tsr_tiles *tight = make_tiles(context, 4, TSR_TILES_SORTED, (tsr_size3){ 0, 0, 0 }), *roomy = make_tiles(context, 4, TSR_TILES_SORTED, (tsr_size3){ 0, 0, 0 });
+        int32_t count = random_keys(&random, &tight->pool, 20, keys);
+        require_ok(tsr_tiles_reserve(roomy, 2000));
+        insert_keys(tight, keys, count);
+        insert_keys(roomy, keys, count);
+        tiles_picture a = picture_of(tight), other = picture_of(roomy);
+        for (int32_t i = 0; i < count; i++) a.pool.activity[a.ids[i]] = other.pool.activity[other.ids[i]] = 1u << (test_random(&random) % 27);
+        require_ok(context->backend->upload(context->queue, tight->pool.activity, a.pool.activity, (size_t)tight->pool.capacity * sizeof(uint32_t)));
+        require_ok(context->backend->upload(context->queue, roomy->pool.activity, other.pool.activity, (size_t)roomy->pool.capacity * sizeof(uint32_t)));
+        picture_drop(&other);
+        require_ok(context->backend->tiles->manage(context->queue, &tight->pool));
+        tiles_picture b = picture_of(tight);
+        if (!b.state.managed) {
+            assert_true(b.state.shortage > 0);
+            assert_int_equal(b.state.count, count);
+            assert_memory_equal(a.keys, b.keys, (size_t)count * sizeof *a.keys);
+            check_ids(&b);
+            check_neighbours(&b);
+        }
+        require_ok(tsr_tiles_manage(tight));
+        require_ok(tsr_tiles_manage(roomy));
+        if (b.state.managed) require_ok(tsr_tiles_manage(roomy));
+        tiles_picture c = picture_of(tight), d = picture_of(roomy);
+        check_ids(&c);
+        check_neighbours(&c);
+        assert_int_equal(c.state.count, d.state.count);
+        assert_memory_equal(c.keys, d.keys, (size_t)c.state.count * sizeof *c.keys);
+        picture_drop(&a);
+        picture_drop(&b);
+        picture_drop(&c);
+        picture_drop(&d);
+        tsr_tiles_destroy(&tight);
+        tsr_tiles_destroy(&roomy);
+    }
+    tsr_context_destroy(&context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(traversal_equals_sort), cmocka_unit_test(request_masks), cmocka_unit_test(fast_path_equals_traversal),
+                                        cmocka_unit_test(all_neighbours_vanish), cmocka_unit_test(shortage_keeps_the_list) };
+    return cmocka_run_group_tests_name("tiles_manage", tests, NULL, NULL);
+}
