@@ -277,5 +277,5 @@ static int run(cli_call *cli, int argc, char **argv)
 const cli_verb verb_segment = { "segment", "[options] IMAGE -o MASK",
                                 "Segment a structure with a level set that grows from seeds over similar grey values",
                                 "  tessera make phantom_tumour --size 96 --noise 0.05 -o head.nii.gz --truth tumour.nii.gz\n"
-                                "  tessera segment head.nii.gz --sphere 56,50,52,4 --target 0.7 --epsilon 0.15 --max-steps 500 "
-                                "-o mask.nii.gz\n", run };
+                                "  tessera segment head.nii.gz --sphere 35,57,44,6 --target 0.7 --epsilon 0.2 --alpha 0.7 --normalise epsilon "
+                                "--max-steps 400 -o mask.nii.gz\n", run };
