@@ -1,12 +1,10 @@
 /* bench_levelset: steps of a segmentation on a sorted tile list, for both tile edges and both indices.
  *
- *   tumour     phantom_tumour, target and epsilon from a probed ball, three seeded spheres: growing (from the seeds) and settled
+ *   tumour     phantom_tumour, target = mean and epsilon = two standard deviations of a probed ball, three seeded spheres: growing and settled
  *   shells     concentric spherical shells 100 voxels apart (two of them at 128^3, 54 M active voxels at 1024^3) at rest in a tent
  *
  * Bytes that must move in a step: phi read and written and speed read for every stored voxel, 12 bytes, and per tile its key, id, row of
  * neighbours and activity. If the program itk_segment was built beside this one, it does the same work with ITK. */
-#include <sys/wait.h>
-
 #include "bench.h"
 #include "core/parallel.h"
 #include "levelset/segment.h"
@@ -123,6 +121,79 @@ static void drop_scene(struct scene *scene)
     *scene = (struct scene){ 0 };
 }
 
+/* ---- the peer ---------------------------------------------------------------------------------------------------------------------------- */
+
+static int write_raw(const char *path, const void *data, size_t bytes)
+{
+    FILE *f = fopen(path, "wb");
+    if (!f) return 0;
+    int ok = fwrite(data, 1, bytes, f) == bytes;
+    return fclose(f) == 0 && ok;
+}
+
+static int read_raw(const char *path, void *data, size_t bytes)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f) return 0;
+    int ok = fread(data, 1, bytes, f) == bytes;
+    fclose(f);
+    return ok;
+}
+
+struct itk { double seconds_per_step, all_seconds; tsr_volume *mask; };
+
+/* The same start, image and parameters through the program itk_segment beside this one. Grey values divided by epsilon, as
+ * TSR_NORMALISE_EPSILON does, for ITK has no unit of its own. Returns 0 if there is no such program or it failed. */
+static int run_itk(const bench *b, const struct scene *scene, const tsr_volume *field, int iterations, struct itk *itk)
+{
+    char program[1024], folder[] = "/tmp/bench_levelset.XXXXXX", image_path[64], field_path[64], mask_path[64], command[2048], line[256] = "";
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 32);
+    tsr_volume *image = NULL, *start_field = NULL;
+    unsigned steps = 0;
+    double seconds = 0;
+    int ok = 0;
+    *itk = (struct itk){ 0 };
+    if (length <= 0) return 0;
+    program[length] = 0;
+    char *slash = strrchr(program, '/');
+    memcpy(slash + 1, "itk_segment", sizeof "itk_segment");
+    if (access(program, X_OK)) {
+        printf("    no itk_segment beside this program: no comparison with ITK\n");
+        return 0;
+    }
+    if (!mkdtemp(folder)) return 0;
+    snprintf(image_path, sizeof image_path, "%s/image", folder);
+    snprintf(field_path, sizeof field_path, "%s/field", folder);
+    snprintf(mask_path, sizeof mask_path, "%s/mask", folder);
+    if (tsr_volume_copy(scene->image, NULL, &image) == TSR_OK && tsr_volume_copy(field, NULL, &start_field) == TSR_OK &&
+        tsr_volume_create(NULL, TSR_U8, tsr_volume_size(image), tsr_volume_geometry(image), &itk->mask) == TSR_OK) {
+        tsr_size3 n = tsr_volume_size(image);
+        size_t count = (size_t)tsr_volume_count(image);
+        float *grey = (float *)tsr_volume_data(image); /* phantoms are f32 */
+        for (size_t i = 0; i < count; i++) grey[i] = (float)((double)grey[i] / scene->epsilon);
+        double middle = scene->target / scene->epsilon;
+        snprintf(command, sizeof command, "'%s' %s %s %lld %lld %lld %.9g %.9g %.9g %.9g %d %d %s", program, image_path, field_path, (long long)n.x,
+                 (long long)n.y, (long long)n.z, 1.0, middle - 1, middle + 1, alpha, iterations, b->threads, mask_path);
+        if (write_raw(image_path, grey, count * sizeof *grey) && write_raw(field_path, tsr_volume_data(start_field), count * sizeof(float))) {
+            bench_command(command, line, sizeof line);
+            ok = sscanf(line, "{\"steps\": %u, \"seconds\": %lf, \"all_seconds\": %lf}", &steps, &seconds, &itk->all_seconds) == 3 && steps > 0 &&
+                 read_raw(mask_path, tsr_volume_data(itk->mask), count);
+            itk->seconds_per_step = ok ? seconds / steps : 0;
+        }
+    }
+    unlink(image_path);
+    unlink(field_path);
+    unlink(mask_path);
+    rmdir(folder);
+    tsr_volume_destroy(&start_field);
+    tsr_volume_destroy(&image);
+    if (!ok) {
+        tsr_volume_destroy(&itk->mask);
+        fprintf(stderr, "bench levelset: itk_segment failed: %s\n", command);
+    }
+    return ok;
+}
+
 /* ---- segmentations ------------------------------------------------------------------------------------------------------------------------- */
 
 static tsr_status start(bench *b, struct scene *scene, int32_t edge, tsr_tiles_index index, tsr_segmentation **s)
@@ -139,7 +210,8 @@ static tsr_status start(bench *b, struct scene *scene, int32_t edge, tsr_tiles_i
     tsr_probe probe;
     TSR_TRY(tsr_segmentation_probe(*s, scene->seeds[0].at, 5, &probe));
     scene->target = probe.mean;
-    scene->epsilon = probe.deviation;
+    scene->epsilon = 2 * probe.deviation; /* one deviation is half of the target's own noise: the surface crawls or shrinks */
+    TSR_TRY(tsr_segmentation_set(*s, "epsilon", scene->epsilon));
     for (int i = 0; i < 3; i++) TSR_TRY(tsr_segmentation_sphere(*s, scene->seeds[i].at, scene->seeds[i].radius, 0));
     return TSR_OK;
 }
@@ -249,6 +321,38 @@ done:
     return status;
 }
 
+/* Steps per second over the whole way from the seeds to the end, and whether both end at the same mask. */
+static tsr_status compare_with_itk(bench *b, struct scene *scene)
+{
+    enum { OWN_STEPS = 1000, ITK_STEPS = 1500 };
+    tsr_segmentation *s = NULL;
+    tsr_volume *field = NULL;
+    tsr_segment_report report = { 0 };
+    struct itk itk = { 0 };
+    tsr_status status;
+    TSR_TRY_GOTO(start(b, scene, 0, TSR_TILES_SORTED, &s), done);
+    TSR_TRY_GOTO(tsr_segmentation_field(s, &field), done);
+    TSR_TRY_GOTO(tsr_segmentation_step(s, OWN_STEPS, NULL, &report), done);
+    status = TSR_OK;
+    if (!run_itk(b, scene, field, ITK_STEPS, &itk)) goto done;
+    double own = report.seconds / OWN_STEPS, same = dice(s, itk.mask);
+    bench_time mine = { own, own, own, 1 }, theirs = { itk.seconds_per_step, itk.seconds_per_step, itk.seconds_per_step, 1 };
+    char name[96], bar[96];
+    snprintf(name, sizeof name, "%s from seeds to the end", scene->name);
+    snprintf(bar, sizeof bar, "at least 10 x the steps/s of ITK");
+    bench_report(b, &(bench_case){ .name = name, .n = report.active_voxels, .time = mine, .peer = "ITK 5 sparse field", .peer_time = theirs, .bar = bar,
+                                   .holds = theirs.median >= 10 * own });
+    snprintf(name, sizeof name, "%s Dice to the result of ITK", scene->name);
+    bench_report(b, &(bench_case){ .name = name, .n = report.inside_voxels, .time = mine, .bar = "at least 0.99", .holds = same >= 0.99 });
+    printf("    Dice %.4f; tessera %.0f steps/s, %d steps in %.2f s; ITK %.1f steps/s, %d steps in %.2f s\n", same, 1 / own, (int)OWN_STEPS, report.seconds,
+           1 / theirs.median, (int)ITK_STEPS, itk.all_seconds);
+done:
+    tsr_volume_destroy(&itk.mask);
+    tsr_volume_destroy(&field);
+    tsr_segmentation_destroy(&s);
+    return status;
+}
+
 static tsr_status measure_all(bench *b, struct scene *scene)
 {
     for (int32_t edge = 4; edge <= 8; edge += 4)
@@ -266,6 +370,7 @@ int main(int argc, char **argv)
     int64_t sizes[3] = { b.quick ? 64 : 128, b.quick ? 0 : 256, !b.quick && tsr_context_device(b.context).kind == TSR_DEVICE_CUDA ? 1024 : 0 };
     TSR_TRY_GOTO(make_tumour(&b, &scene), done);
     TSR_TRY_GOTO(measure_all(&b, &scene), done);
+    TSR_TRY_GOTO(compare_with_itk(&b, &scene), done);
     for (int i = 0; i < 3 && sizes[i]; i++) {
         drop_scene(&scene);
         TSR_TRY_GOTO(make_shells(&b, sizes[i], &scene, name), done);

@@ -59,7 +59,7 @@ static int run(char **argv)
     auto observer = itk::CStyleCommand::New();
     struct Times { Clock::time_point *first, *last; unsigned *events; } times = { &first, &last, &events };
     observer->SetClientData(&times);
-    observer->SetConstCallback([](const itk::Object *, const itk::EventObject &, void *data) {
+    observer->SetCallback([](itk::Object *, const itk::EventObject &, void *data) {
         const auto *t = static_cast<Times *>(data);
         *t->last = Clock::now();
         if ((*t->events)++ == 0) *t->first = *t->last;

@@ -1,12 +1,16 @@
 /* levelset/levelset_isa.c: the vector loops of a step on the CPU.
  *
- * Rows of the cube are one after another, so a plane is one long run of lanes: the two halo columns are computed, too, and thrown away. Each face
- * normal is computed once and serves the voxels on both sides. The same arithmetic in the same order as tsr_levelset_update. */
+ * Rows of the cube are one after another, so a plane is one long run of lanes: the two halo columns are computed, too, and thrown away, and so is
+ * what rounds the run up to whole vectors. Each face normal is computed once and serves the voxels on both sides. New values and totals have
+ * loops of their own: together they do not become vector code. The same arithmetic in the same order as tsr_levelset_update. */
 #include <string.h>
 
+#include "grid/tiles_halo.h"
 #include "levelset/levelset_step.h"
 
-enum { CELLS = 10 * 10 * 10 + 32 };
+enum { CELLS = TSR_CUBE_MOST };
+
+static inline __attribute__((always_inline)) int32_t whole_vectors(int32_t cells) { return (cells + 15) & ~15; }
 
 static inline __attribute__((always_inline)) void faces(const float *cube, int32_t from, int32_t count, int32_t s, int32_t t, int32_t u, float rs, float rt,
                                                         float ru, float *out)
@@ -36,7 +40,7 @@ static inline __attribute__((always_inline)) uint32_t count_plane(const float *c
                                                                   int32_t from, int32_t count, float band, tsr_step_totals *totals)
 {
     const float inverse_band = 1.0f / band;
-    uint32_t active = 0, inside = 0, bits = 0, high = 0, low = 0; /* change = high * 2^16 + low; a plane has at most 80 cells */
+    uint32_t active = 0, inside = 0, bits = 0, high = 0, low = 0; /* change = high * 2^16 + low: no overflow in 80 cells */
     float largest = totals->speed;
 #pragma omp simd reduction(+ : active, inside, high, low) reduction(| : bits) reduction(max : largest)
     for (int32_t j = 0; j < count; j++) {
@@ -82,21 +86,26 @@ static inline __attribute__((always_inline)) uint32_t step(int32_t E, const floa
     for (int32_t z = 1; z <= extent[2]; z++) {
         const float c = cube[z * P];
         if (flat[z - 1] && flat[z] && flat[z + 1] && cube[(z - 1) * P] == c && cube[(z + 1) * P] == c) { /* nothing moves */
-            for (int32_t y = 0; y < extent[1]; y++)
-                for (int32_t x = 0; x < extent[0]; x++) out[((z - 1) * E + y) * E + x] = c;
+            if (extent[0] == E) {
+                for (int32_t i = 0; i < extent[1] * E; i++) out[(z - 1) * E * E + i] = c;
+            } else {
+                for (int32_t y = 0; y < extent[1]; y++)
+                    for (int32_t x = 0; x < extent[0]; x++) out[((z - 1) * E + y) * E + x] = c;
+            }
             if (c < 0.0f) totals->inside += (int64_t)extent[0] * extent[1];
             continue;
         }
-        const int32_t from = z * P + H, count = E * H;
+        const int32_t from = z * P + H, count = whole_vectors(E * H), with_row_below = whole_vectors(count + H);
         for (int32_t y = 0; y < E; y++) {
             float *row = padded + from + y * H;
             memcpy(row + 1, speed + ((z - 1) * E + y) * E, (size_t)E * sizeof(float));
             row[0] = row[E + 1] = 0.0f;
         }
+        for (int32_t i = E * H; i < count; i++) padded[from + i] = 0.0f;
         if (k->curvature != 0.0f) {
             faces(cube, from, count, 1, H, P, r[0], r[1], r[2], fx);
             fx[from - 1] = 0.0f;
-            faces(cube, from - H, count + H, H, 1, P, r[1], r[0], r[2], fy);
+            faces(cube, from - H, with_row_below, H, 1, P, r[1], r[0], r[2], fy);
             if (below != z - 1) faces(cube, from - P, count, P, 1, H, r[2], r[0], r[1], fz);
             faces(cube, from, count, P, 1, H, r[2], r[0], r[1], fz);
             below = z;
@@ -104,7 +113,12 @@ static inline __attribute__((always_inline)) uint32_t step(int32_t E, const floa
         update_plane(cube, fx, fy, fz, padded, H, from, count, dt, k, fresh);
         uint32_t bits = count_plane(cube, fresh, padded, area, H, from, count, k->band, totals);
         areas |= bits << (z == 1 ? 0 : z == E ? 18 : 9);
-        for (int32_t y = 0; y < extent[1]; y++) memcpy(out + ((z - 1) * E + y) * E, fresh + from + y * H + 1, (size_t)extent[0] * sizeof(float));
+        for (int32_t y = 0; y < extent[1]; y++) {
+            const float *row = fresh + from + y * H + 1;
+            float *to = out + ((z - 1) * E + y) * E;
+            if (extent[0] == E) memcpy(to, row, (size_t)E * sizeof(float));
+            else memcpy(to, row, (size_t)extent[0] * sizeof(float));
+        }
     }
     return areas;
 }
