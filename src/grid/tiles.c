@@ -322,6 +322,24 @@ tsr_status tsr_tiles_paint(tsr_tiles *tiles, const tsr_tiles_sphere *spheres, in
 
 /* ---- dense fields ----------------------------------------------------------------------------------------------------------------------------- */
 
+/* Loading a box into an unbounded list needs scratch for the tiles of the box. */
+static tsr_status reserve_scratch(tsr_tiles *tiles, const tsr_tile_pool *box)
+{
+    tsr_context *context = tiles->context;
+    tsr_tile_pool sized = *box;
+    sized.bounded = 1;
+    sized.capacity = tiles->pool.capacity;
+    const int64_t words = context->backend->tiles->scratch_words(&sized), word = (int64_t)sizeof(uint32_t);
+    void *larger;
+    if (words <= tiles->scratch_words) return TSR_OK;
+    TSR_TRY(tsr_device_allocate(context, (size_t)(words * word), &larger));
+    tsr_device_release(context, tiles->pool.scratch, (size_t)(tiles->scratch_words * word));
+    tiles->pool.scratch = (uint32_t *)larger;
+    tiles->bytes += (words - tiles->scratch_words) * word;
+    tiles->scratch_words = words;
+    return TSR_OK;
+}
+
 /* What loading needs to know before anything changes: the number of tiles and the constant voxels. The list keeps its state. */
 static tsr_status classify(tsr_tiles *tiles, const tsr_volume *field, const tsr_tile_pool *pool, uint8_t *codes, int64_t *first_bad, tsr_tile_state *found)
 {
@@ -337,6 +355,7 @@ static tsr_status classify(tsr_tiles *tiles, const tsr_volume *field, const tsr_
         TSR_FAIL(TSR_ERROR_ARGUMENT, "field: voxel (%lld, %lld, %lld) is not finite", (long long)(bad % field->size.x),
                  (long long)(bad / field->size.x % field->size.y), (long long)(bad / field->size.x / field->size.y));
     TSR_TRY(tsr_tiles_reserve(tiles, (int64_t)found->count + found->count / 4 + TSR_TILE_FIRST + 64));
+    TSR_TRY(reserve_scratch(tiles, pool));
     return TSR_OK;
 }
 

@@ -118,6 +118,28 @@ static void load_and_store(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* A dense field in an unbounded list: the box of the field, at the origin. */
+static void load_into_unbounded(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    const tsr_size3 n = { 70, 50, 61 };
+    float *f = (float *)malloc((size_t)(n.x * n.y * n.z) * sizeof *f);
+    uint64_t random = test_seed();
+    assert_non_null(f);
+    fields(0, n, &random, f);
+    tsr_volume *field = make_field(context, n, f);
+    for (int32_t edge = 4; edge <= 8; edge += 4) {
+        tsr_tiles *tiles = make_tiles(context, edge, TSR_TILES_SORTED, (tsr_size3){ 0, 0, 0 }, NULL);
+        require_ok(tsr_tiles_load(tiles, field));
+        check_loaded(tiles, n, f);
+        tsr_tiles_destroy(&tiles);
+    }
+    tsr_volume_destroy(&field);
+    free(f);
+    tsr_context_destroy(&context);
+}
+
 /* Only tiles with a voxel in the band or beside a sign change, and those their guard areas touch, are stored. */
 static void stores_no_more_than_needed(void **unused)
 {
@@ -411,7 +433,7 @@ static void bad_input(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(load_and_store), cmocka_unit_test(stores_no_more_than_needed), cmocka_unit_test(painting_equals_formula),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(load_and_store), cmocka_unit_test(load_into_unbounded), cmocka_unit_test(stores_no_more_than_needed), cmocka_unit_test(painting_equals_formula),
                                         cmocka_unit_test(painting_together), cmocka_unit_test(full_and_empty), cmocka_unit_test(copies),
                                         cmocka_unit_test(memory_limit_keeps_the_list), cmocka_unit_test(bad_input) };
     return cmocka_run_group_tests_name("tiles", tests, NULL, NULL);
