@@ -11,7 +11,11 @@ enum { DEFAULT_EDGE = 8, FIRST_CAPACITY = 1024, MOST_CAPACITY = 1 << 30 };
 
 /* ---- memory: one list of the arrays of a pool ---------------------------------------------------------------------------------------- */
 
-struct array { void **pointer; size_t bytes; int copied; };
+struct array {
+    void **pointer;
+    size_t bytes;
+    int copied;
+};
 
 enum { MOST_ARRAYS = 16 };
 
@@ -65,8 +69,9 @@ static tsr_status allocate_arrays(tsr_tiles *tiles, tsr_tile_pool *pool, int pay
         tsr_status status = tsr_device_allocate(context, arrays[i].bytes, arrays[i].pointer);
         if (status == TSR_OK) continue;
         while (--i >= 0) tsr_device_release(context, *arrays[i].pointer, arrays[i].bytes);
-        TSR_FAIL(status == TSR_ERROR_MEMORY ? TSR_ERROR_CAPACITY : status, "tile list: no memory for %d tiles (%lld bytes); the last valid state is kept: %s",
-                 pool->capacity, (long long)*bytes, tsr_error_message());
+        TSR_FAIL(status == TSR_ERROR_MEMORY ? TSR_ERROR_CAPACITY : status,
+                 "tile list: no memory for %d tiles (%lld bytes); the last valid state is kept: %s", pool->capacity, (long long)*bytes,
+                 tsr_error_message());
     }
     return TSR_OK;
 }
@@ -85,7 +90,8 @@ static tsr_status move_arrays(tsr_context *context, tsr_tile_pool *to, tsr_tile_
 tsr_status tsr_tiles_reserve(tsr_tiles *tiles, int64_t capacity)
 {
     if (capacity <= tiles->pool.capacity) return TSR_OK;
-    if (capacity > MOST_CAPACITY) TSR_FAIL(TSR_ERROR_CAPACITY, "tile list: %lld tiles asked for, at most %d are possible", (long long)capacity, (int)MOST_CAPACITY);
+    if (capacity > MOST_CAPACITY)
+        TSR_FAIL(TSR_ERROR_CAPACITY, "tile list: %lld tiles asked for, at most %d are possible", (long long)capacity, (int)MOST_CAPACITY);
     tsr_context *context = tiles->context;
     tsr_tile_pool grown = tiles->pool;
     int64_t scratch_words, bytes;
@@ -158,7 +164,8 @@ static tsr_status set_up(tsr_tiles *tiles, const tsr_tiles_options *o)
     pool->spacing[2] = (float)h.z;
     pool->bounded = o->domain.x != 0 || o->domain.y != 0 || o->domain.z != 0;
     if (pool->bounded) TSR_TRY(set_domain(pool, o->domain));
-    if (o->index != TSR_TILES_SORTED && o->index != TSR_TILES_PAGED) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: index is %d, expected SORTED or PAGED", (int)o->index);
+    if (o->index != TSR_TILES_SORTED && o->index != TSR_TILES_PAGED)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: index is %d, expected SORTED or PAGED", (int)o->index);
     if (o->index == TSR_TILES_PAGED) {
         if (!pool->bounded) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: a PAGED index needs a domain");
         TSR_TRY(tsr_device_allocate(context, (size_t)domain_tiles(pool) * sizeof(uint32_t), (void **)&pool->table));
@@ -249,7 +256,8 @@ static tsr_status sphere_keys(const tsr_tile_pool *pool, const tsr_tiles_sphere 
     for (int k = 0; k < 3; k++) {
         double h = (double)pool->spacing[k] * edge, a = floor((centre[k] - reach) / h) - 1, b = floor((centre[k] + reach) / h) + 1;
         double first = pool->bounded ? 0 : -TSR_KEY_BIAS + 1, last = pool->bounded ? pool->tiles[k] - 1 : TSR_KEY_BIAS - 2;
-        if (!pool->bounded && (a < first || b > last)) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: a sphere reaches beyond the limits of the tile coordinates");
+        if (!pool->bounded && (a < first || b > last))
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: a sphere reaches beyond the limits of the tile coordinates");
         low[k] = (int32_t)fmax(a, first);
         high[k] = (int32_t)fmin(b, last);
     }
@@ -309,7 +317,8 @@ tsr_status tsr_tiles_paint(tsr_tiles *tiles, const tsr_tiles_sphere *spheres, in
             key_count = kept;
         }
     }
-    if (status == TSR_OK && key_count > MOST_CAPACITY / 2) status = TSR_FAILED(TSR_ERROR_CAPACITY, "tile list: the spheres meet %lld tiles", (long long)key_count);
+    if (status == TSR_OK && key_count > MOST_CAPACITY / 2)
+        status = TSR_FAILED(TSR_ERROR_CAPACITY, "tile list: the spheres meet %lld tiles", (long long)key_count);
     if (status == TSR_OK && key_count > 0) {
         size_t bytes = (size_t)key_count * sizeof *keys + (size_t)count * sizeof *spheres;
         status = tsr_device_allocate(tiles->context, bytes, &device);
@@ -341,7 +350,8 @@ static tsr_status reserve_scratch(tsr_tiles *tiles, const tsr_tile_pool *box)
 }
 
 /* What loading needs to know before anything changes: the number of tiles and the constant voxels. The list keeps its state. */
-static tsr_status classify(tsr_tiles *tiles, const tsr_volume *field, const tsr_tile_pool *pool, uint8_t *codes, int64_t *first_bad, tsr_tile_state *found)
+static tsr_status classify(tsr_tiles *tiles, const tsr_volume *field, const tsr_tile_pool *pool, uint8_t *codes, int64_t *first_bad,
+                           tsr_tile_state *found)
 {
     tsr_context *context = tiles->context;
     tsr_tile_state before;
@@ -415,7 +425,8 @@ tsr_status tsr_tiles_store(const tsr_tiles *tiles, tsr_volume *volume)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "volume: element type %s, expected f32 (field) or u8 (mask)", tsr_dtype_name(volume->dtype));
     const int32_t first[3] = { 0, 0, 0 };
     const int64_t size[3] = { volume->size.x, volume->size.y, volume->size.z };
-    TSR_TRY(tiles->context->backend->tiles->store(tiles->context->queue, &tiles->pool, first, size, volume->dtype == TSR_F32 ? (float *)volume->data : NULL,
+    TSR_TRY(tiles->context->backend->tiles->store(tiles->context->queue, &tiles->pool, first, size,
+                                                  volume->dtype == TSR_F32 ? (float *)volume->data : NULL,
                                                   volume->dtype == TSR_U8 ? (uint8_t *)volume->data : NULL));
     return TSR_OK;
 }
@@ -429,8 +440,12 @@ tsr_status tsr_tiles_describe(const tsr_tiles *tiles, tsr_tiles_info *info)
     if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
     int64_t fixed = (int64_t)sizeof state + (tiles->pool.table ? domain_tiles(&tiles->pool) * (int64_t)sizeof(uint32_t) : 0);
-    *info = (tsr_tiles_info){ .count = state.count, .capacity = tiles->pool.capacity, .edge = 1 << tiles->pool.log2_edge, .band = (double)tiles->pool.band,
-                              .device_bytes = tiles->bytes + fixed, .active_voxels = state.active_voxels,
+    *info = (tsr_tiles_info){ .count = state.count,
+                              .capacity = tiles->pool.capacity,
+                              .edge = 1 << tiles->pool.log2_edge,
+                              .band = (double)tiles->pool.band,
+                              .device_bytes = tiles->bytes + fixed,
+                              .active_voxels = state.active_voxels,
                               .inside_voxels = state.inside_voxels + state.inside_absent };
     return TSR_OK;
 }
@@ -490,7 +505,8 @@ tsr_status tsr_tiles_download(const tsr_tiles *tiles, int32_t (*coordinates)[3],
             coordinates[i][1] = tsr_key_y(keys[i]);
             coordinates[i][2] = tsr_key_z(keys[i]);
         }
-        if (values) status = context->backend->download(context->queue, values + i * tile, pool->phi[state.phi] + ids[i] * tile, tile * sizeof(float));
+        if (values)
+            status = context->backend->download(context->queue, values + i * tile, pool->phi[state.phi] + ids[i] * tile, tile * sizeof(float));
     }
     free(keys);
     free(ids);

@@ -236,7 +236,8 @@ static void link_created(const tsr_tile_pool *pool, int32_t created, int inserti
         pool->activity[id] = inserting ? TSR_ACTIVITY_AREAS : constant == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0;
         for (int b = 0; b < 2; b++) fill_values(pool->phi[b] + (int64_t)id * voxels, constant_value(pool, constant), voxels);
     }
-    for (int32_t u = 0; u < created; u++) pool->neighbours[(int64_t)pool->created_ids[u] * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE] = pool->created_ids[u];
+    for (int32_t u = 0; u < created; u++)
+        pool->neighbours[(int64_t)pool->created_ids[u] * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE] = pool->created_ids[u];
 }
 
 static void finish_pass(struct pass *pass, int inserting)
@@ -284,7 +285,10 @@ static tsr_status cpu_insert(tsr_queue *queue, const tsr_tile_pool *pool, const 
 
 /* ---- activity and counts -------------------------------------------------------------------------------------------------------------------- */
 
-struct refresh { const tsr_tile_pool *pool; int64_t active, inside; };
+struct refresh {
+    const tsr_tile_pool *pool;
+    int64_t active, inside;
+};
 
 static void refresh_range(void *user, int64_t begin, int64_t end, int worker)
 {
@@ -324,7 +328,13 @@ static tsr_status cpu_refresh(tsr_queue *queue, const tsr_tile_pool *pool)
 
 /* ---- loading ----------------------------------------------------------------------------------------------------------------------------------- */
 
-struct load { const tsr_tile_pool *pool; const float *field; uint8_t *codes; int64_t first_bad, inside; int32_t count; };
+struct load {
+    const tsr_tile_pool *pool;
+    const float *field;
+    uint8_t *codes;
+    int64_t first_bad, inside;
+    int32_t count;
+};
 
 static int classify_voxel(const tsr_tile_pool *pool, const float *field, int64_t x, int64_t y, int64_t z)
 {
@@ -333,7 +343,8 @@ static int classify_voxel(const tsr_tile_pool *pool, const float *field, int64_t
     int in = v < 0.0f;
     if (v > -pool->band && v < pool->band) return 1;
     return (x > 0 && (field[at - 1] < 0.0f) != in) || (x + 1 < nx && (field[at + 1] < 0.0f) != in) || (y > 0 && (field[at - nx] < 0.0f) != in) ||
-           (y + 1 < ny && (field[at + nx] < 0.0f) != in) || (z > 0 && (field[at - nx * ny] < 0.0f) != in) || (z + 1 < nz && (field[at + nx * ny] < 0.0f) != in);
+           (y + 1 < ny && (field[at + nx] < 0.0f) != in) || (z > 0 && (field[at - nx * ny] < 0.0f) != in) ||
+           (z + 1 < nz && (field[at + nx * ny] < 0.0f) != in);
 }
 
 static void classify_range(void *user, int64_t begin, int64_t end, int worker)
@@ -407,7 +418,10 @@ static tsr_status cpu_load_fill(tsr_queue *queue, const tsr_tile_pool *pool, con
     tsr_tile_state *state = pool->state;
     int32_t count = 0, tiles[3] = { pool->tiles[0], pool->tiles[1], pool->tiles[2] };
     struct load load = { .pool = pool, .field = field, .count = state->count };
-    union { const uint8_t *from; uint8_t *to; } same = { .from = codes }; /* classify writes what this only reads */
+    union {
+        const uint8_t *from;
+        uint8_t *to;
+    } same = { .from = codes }; /* classify writes what this only reads */
     load.codes = same.to;
     reset(pool, TSR_TILE_OUTSIDE);
     for (int32_t z = 0; z < tiles[2]; z++)
@@ -434,7 +448,11 @@ static tsr_status cpu_load_fill(tsr_queue *queue, const tsr_tile_pool *pool, con
 
 /* ---- painting and dense output ------------------------------------------------------------------------------------------------------------------ */
 
-struct paint { const tsr_tile_pool *pool; const tsr_tiles_sphere *spheres; int32_t count; };
+struct paint {
+    const tsr_tile_pool *pool;
+    const tsr_tiles_sphere *spheres;
+    int32_t count;
+};
 
 static void paint_range(void *user, int64_t begin, int64_t end, int worker)
 {
@@ -458,7 +476,13 @@ static tsr_status cpu_paint(tsr_queue *queue, const tsr_tile_pool *pool, const t
     return cpu_refresh(queue, pool);
 }
 
-struct store { const tsr_tile_pool *pool; int32_t first[3]; int64_t size[3]; float *field; uint8_t *mask; };
+struct store {
+    const tsr_tile_pool *pool;
+    int32_t first[3];
+    int64_t size[3];
+    float *field;
+    uint8_t *mask;
+};
 
 /* One row of tiles' voxels: z fixed, y a range of rows. */
 static void store_range(void *user, int64_t begin, int64_t end, int worker)
@@ -490,5 +514,13 @@ static tsr_status cpu_store(tsr_queue *queue, const tsr_tile_pool *pool, const i
     return TSR_OK;
 }
 
-const tsr_tiles_ops tsr_tiles_cpu = { .scratch_words = cpu_scratch_words, .clear = cpu_clear, .load_classify = cpu_load_classify, .load_fill = cpu_load_fill,
-                                      .insert = cpu_insert, .paint = cpu_paint, .refresh = cpu_refresh, .manage = cpu_manage, .grow = cpu_grow, .store = cpu_store };
+const tsr_tiles_ops tsr_tiles_cpu = { .scratch_words = cpu_scratch_words,
+                                      .clear = cpu_clear,
+                                      .load_classify = cpu_load_classify,
+                                      .load_fill = cpu_load_fill,
+                                      .insert = cpu_insert,
+                                      .paint = cpu_paint,
+                                      .refresh = cpu_refresh,
+                                      .manage = cpu_manage,
+                                      .grow = cpu_grow,
+                                      .store = cpu_store };

@@ -11,12 +11,12 @@ enum { CHUNK = 2048, SORT_THREADS = 256, PLAN_THREADS = 1024, MARK_THREADS = 256
 /* ---- scratch of a pass: views into pool.scratch --------------------------------------------------------------------------------- */
 
 struct scratch {
-    uint64_t *requests, *sorted;  /* [capacity] keys asked for, as they come and in order */
-    uint32_t *unique_before;      /* [capacity] number of distinct keys before this sorted position */
-    uint32_t *keep_bits;          /* [capacity / 32 + 1] one bit per list entry */
-    uint32_t *keep_before;        /* [capacity / 32 + 1] kept entries before the word's first */
-    uint32_t *removed;            /* [capacity] ids in list order */
-    uint32_t *block_counts;       /* [domain tiles / 1024 + 1] of loading */
+    uint64_t *requests, *sorted; /* [capacity] keys asked for, as they come and in order */
+    uint32_t *unique_before;     /* [capacity] number of distinct keys before this sorted position */
+    uint32_t *keep_bits;         /* [capacity / 32 + 1] one bit per list entry */
+    uint32_t *keep_before;       /* [capacity / 32 + 1] kept entries before the word's first */
+    uint32_t *removed;           /* [capacity] ids in list order */
+    uint32_t *block_counts;      /* [domain tiles / 1024 + 1] of loading */
 };
 
 TSR_HD int64_t mask_words(int64_t capacity) { return capacity / 32 + 1; }
@@ -75,13 +75,13 @@ TSR_KERNEL(mark_kernel)(tsr_tile_pool pool)
         __syncthreads();
         for (int32_t k = warp; k < 32 && group * 32 + k < count; k += warps) {
             int32_t at = group * 32 + k;
-            uint32_t id = ids[at], row = lane < TSR_TILE_DIRECTIONS ? pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + lane] : (uint32_t)TSR_TILE_FIRST;
+            uint32_t id = ids[at],
+                     row = lane < TSR_TILE_DIRECTIONS ? pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + lane] : (uint32_t)TSR_TILE_FIRST;
             uint32_t areas = pool.activity[id] & TSR_ACTIVITY_AREAS;
             int kept = areas != 0;
             if (!kept) { /* a neighbour's facing area may need it */
                 int wanted = 0;
-                if (lane < TSR_TILE_DIRECTIONS && row >= TSR_TILE_FIRST)
-                    wanted = (int)(tsr_request_mask(pool.activity[row]) >> (26 - lane) & 1u);
+                if (lane < TSR_TILE_DIRECTIONS && row >= TSR_TILE_FIRST) wanted = (int)(tsr_request_mask(pool.activity[row]) >> (26 - lane) & 1u);
                 kept = __any_sync(TSR_WARP_ALL, wanted);
             }
             if (kept && lane == 0) atomicOr(&keep[0], 1u << k);
@@ -377,7 +377,8 @@ template <int E> TSR_KERNEL(fill_kernel)(tsr_tile_pool pool, int32_t inserting)
     }
     uint32_t base = (uint32_t)(state->free_count - state->created);
     int32_t step = (int32_t)(gridDim.x * blockDim.x);
-    for (int32_t r = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x); r < state->removed; r += step) pool.free_ids[base + (uint32_t)r] = s.removed[r];
+    for (int32_t r = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x); r < state->removed; r += step)
+        pool.free_ids[base + (uint32_t)r] = s.removed[r];
 }
 
 TSR_KERNEL(finish_kernel)(tsr_tile_pool pool)
@@ -420,8 +421,8 @@ static tsr_status cuda_manage(tsr_queue *queue, const tsr_tile_pool *pool) { ret
 
 static tsr_status cuda_insert(tsr_queue *queue, const tsr_tile_pool *pool, const uint64_t *keys, int32_t count)
 {
-    TSR_LAUNCH(queue, insert_mark_kernel, tsr_blocks(tsr_max64(count, pool->capacity / 32), 256, 8 * (int64_t)tsr_queue_processors(queue)), 256, 0, *pool,
-               keys, count);
+    TSR_LAUNCH(queue, insert_mark_kernel, tsr_blocks(tsr_max64(count, pool->capacity / 32), 256, 8 * (int64_t)tsr_queue_processors(queue)), 256, 0,
+               *pool, keys, count);
     enqueue_pass(queue, pool, 1, 0);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
@@ -545,7 +546,8 @@ TSR_KERNEL(load_list_kernel)(tsr_tile_pool pool, const uint8_t *codes, int64_t t
     uint32_t place = base[0] + block_prefix((uint32_t)stored, shared, &sum);
     if (pool.table && t < tiles && !stored) pool.table[t] = codes[t] ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE;
     if (!stored) return;
-    uint64_t key = tsr_key_make((int32_t)(t % pool.tiles[0]), (int32_t)(t / pool.tiles[0] % pool.tiles[1]), (int32_t)(t / pool.tiles[0] / pool.tiles[1]));
+    uint64_t key =
+        tsr_key_make((int32_t)(t % pool.tiles[0]), (int32_t)(t / pool.tiles[0] % pool.tiles[1]), (int32_t)(t / pool.tiles[0] / pool.tiles[1]));
     uint32_t id = TSR_TILE_FIRST + place;
     pool.key[0][place] = key;
     pool.id[0][place] = id;
@@ -700,16 +702,20 @@ static tsr_status cuda_paint(tsr_queue *queue, const tsr_tile_pool *pool, const 
 }
 
 /* One block per tile of the box that is written. */
-template <int E> TSR_KERNEL(store_kernel)(tsr_tile_pool pool, int32_t fx, int32_t fy, int32_t fz, int64_t nx, int64_t ny, int64_t nz, float *field, uint8_t *mask)
+template <int E>
+TSR_KERNEL(store_kernel)
+(tsr_tile_pool pool, int32_t fx, int32_t fy, int32_t fz, int64_t nx, int64_t ny, int64_t nz, float *field, uint8_t *mask)
 {
     TSR_SHARED(uint32_t, found, 1);
     const tsr_tile_state *state = pool.state;
     const float *phi = pool.phi[state->phi];
     int32_t tx0 = fx >> pool.log2_edge, ty0 = fy >> pool.log2_edge, tz0 = fz >> pool.log2_edge;
-    int64_t tx = ((fx + nx - 1) >> pool.log2_edge) - tx0 + 1, ty = ((fy + ny - 1) >> pool.log2_edge) - ty0 + 1, tz = ((fz + nz - 1) >> pool.log2_edge) - tz0 + 1;
+    int64_t tx = ((fx + nx - 1) >> pool.log2_edge) - tx0 + 1, ty = ((fy + ny - 1) >> pool.log2_edge) - ty0 + 1,
+            tz = ((fz + nz - 1) >> pool.log2_edge) - tz0 + 1;
     for (int64_t t = blockIdx.x; t < tx * ty * tz; t += gridDim.x) {
         int32_t kx = tx0 + (int32_t)(t % tx), ky = ty0 + (int32_t)(t / tx % ty), kz = tz0 + (int32_t)(t / tx / ty);
-        if (threadIdx.x == 0) found[0] = tsr_tile_find(&pool, pool.key[state->list], pool.id[state->list], state->count, state->background, tsr_key_make(kx, ky, kz));
+        if (threadIdx.x == 0)
+            found[0] = tsr_tile_find(&pool, pool.key[state->list], pool.id[state->list], state->count, state->background, tsr_key_make(kx, ky, kz));
         __syncthreads();
         const float *values = phi + (int64_t)found[0] * E * E * E;
         for (int32_t i = (int32_t)threadIdx.x; i < E * E * E; i += (int32_t)blockDim.x) {
@@ -725,7 +731,8 @@ template <int E> TSR_KERNEL(store_kernel)(tsr_tile_pool pool, int32_t fx, int32_
 static tsr_status cuda_store(tsr_queue *queue, const tsr_tile_pool *pool, const int32_t first[3], const int64_t size[3], float *field, uint8_t *mask)
 {
     uint32_t blocks = 64u * (uint32_t)tsr_queue_processors(queue);
-    if (pool->log2_edge == 3) TSR_LAUNCH(queue, store_kernel<8>, blocks, 256, 0, *pool, first[0], first[1], first[2], size[0], size[1], size[2], field, mask);
+    if (pool->log2_edge == 3)
+        TSR_LAUNCH(queue, store_kernel<8>, blocks, 256, 0, *pool, first[0], first[1], first[2], size[0], size[1], size[2], field, mask);
     else TSR_LAUNCH(queue, store_kernel<4>, blocks, 64, 0, *pool, first[0], first[1], first[2], size[0], size[1], size[2], field, mask);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;

@@ -31,7 +31,8 @@ template <int E> TSR_DEVICE_FN void tsr_halo_table(uint32_t *table)
 }
 
 /* Loads the cube of tile `id`; `row` is shared memory for 27 neighbour ids. Ends with a barrier. */
-template <int E> TSR_DEVICE_FN void tsr_cube_load(const tsr_tile_pool &pool, const float *phi, uint32_t id, const uint32_t *table, uint32_t *row, float *cube)
+template <int E>
+TSR_DEVICE_FN void tsr_cube_load(const tsr_tile_pool &pool, const float *phi, uint32_t id, const uint32_t *table, uint32_t *row, float *cube)
 {
     enum { H = tsr_cube<E>::H, V = tsr_cube<E>::VOXELS };
     if (threadIdx.x < TSR_TILE_DIRECTIONS) row[threadIdx.x] = pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + threadIdx.x];
@@ -84,8 +85,9 @@ template <int E> TSR_DEVICE_FN void tsr_cube_clamp(const int32_t low[3], const i
     __syncthreads();
 }
 /* Loads and clamps. `extent` returns the voxels inside the domain per axis. */
-template <int E> TSR_DEVICE_FN void tsr_cube_of_tile(const tsr_tile_pool &pool, const float *phi, uint64_t key, uint32_t id, const uint32_t *table,
-                                                     uint32_t *row, float *cube, int32_t extent[3])
+template <int E>
+TSR_DEVICE_FN void tsr_cube_of_tile(const tsr_tile_pool &pool, const float *phi, uint64_t key, uint32_t id, const uint32_t *table, uint32_t *row,
+                                    float *cube, int32_t extent[3])
 {
     int32_t first[3], low[3], high[3];
     int touches = tsr_tile_extent<E>(pool, key, extent, first);
@@ -101,7 +103,15 @@ template <int E> TSR_DEVICE_FN void tsr_cube_of_tile(const tsr_tile_pool &pool, 
 /* ---- totals of a pass ------------------------------------------------------------------------------------------------------------- */
 
 /* Words of tsr_tile_state.scratch while a pass runs. */
-enum { TSR_COUNT_ACTIVE = 0, TSR_COUNT_INSIDE = 2, TSR_COUNT_CHANGE = 4, TSR_COUNT_SPEED = 6, TSR_COUNT_REQUESTS = 7, TSR_COUNT_REMOVED = 8, TSR_COUNT_TIME_STEP = 9 };
+enum {
+    TSR_COUNT_ACTIVE = 0,
+    TSR_COUNT_INSIDE = 2,
+    TSR_COUNT_CHANGE = 4,
+    TSR_COUNT_SPEED = 6,
+    TSR_COUNT_REQUESTS = 7,
+    TSR_COUNT_REMOVED = 8,
+    TSR_COUNT_TIME_STEP = 9
+};
 
 typedef struct tsr_pass_totals {
     uint32_t active, inside, speed_bits;

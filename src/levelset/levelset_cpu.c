@@ -11,11 +11,18 @@ enum { TILES_PER_CHUNK = 64 };
 
 /* ---- speed -------------------------------------------------------------------------------------------------------------------------------- */
 
-struct fill { const tsr_tile_pool *pool; const tsr_speed *speed; const uint32_t *ids; int all; uint32_t largest; };
+struct fill {
+    const tsr_tile_pool *pool;
+    const tsr_speed *speed;
+    const uint32_t *ids;
+    int all;
+    uint32_t largest;
+};
 
 static void speed_of_tile(const tsr_tile_pool *pool, const tsr_speed *speed, uint32_t id)
 {
-    int32_t E = 1 << pool->log2_edge, x0 = tsr_key_x(pool->key_of[id]) * E, y0 = tsr_key_y(pool->key_of[id]) * E, z0 = tsr_key_z(pool->key_of[id]) * E;
+    int32_t E = 1 << pool->log2_edge, x0 = tsr_key_x(pool->key_of[id]) * E, y0 = tsr_key_y(pool->key_of[id]) * E,
+            z0 = tsr_key_z(pool->key_of[id]) * E;
     float *to = pool->payload + ((int64_t)id << (3 * pool->log2_edge));
     for (int32_t z = 0; z < E; z++)
         for (int32_t y = 0; y < E; y++)
@@ -27,10 +34,13 @@ static float largest_speed(const tsr_tile_pool *pool, uint32_t id)
 {
     int32_t E = 1 << pool->log2_edge;
     const int32_t first[3] = { tsr_key_x(pool->key_of[id]) * E, tsr_key_y(pool->key_of[id]) * E, tsr_key_z(pool->key_of[id]) * E };
-    const float *phi = pool->phi[pool->state->phi] + ((int64_t)id << (3 * pool->log2_edge)), *speed = pool->payload + ((int64_t)id << (3 * pool->log2_edge));
+    const float *phi = pool->phi[pool->state->phi] + ((int64_t)id << (3 * pool->log2_edge)),
+                *speed = pool->payload + ((int64_t)id << (3 * pool->log2_edge));
     float largest = 0;
     for (int32_t i = 0; i < E * E * E; i++) {
-        if (pool->bounded && (first[0] + i % E >= pool->domain[0] || first[1] + i / E % E >= pool->domain[1] || first[2] + i / (E * E) >= pool->domain[2])) continue;
+        if (pool->bounded &&
+            (first[0] + i % E >= pool->domain[0] || first[1] + i / E % E >= pool->domain[1] || first[2] + i / (E * E) >= pool->domain[2]))
+            continue;
         if (phi[i] > -pool->band && phi[i] < pool->band) largest = tsr_maxf(largest, tsr_absf(speed[i]));
     }
     return largest;
@@ -58,7 +68,10 @@ static tsr_status cpu_fill_speed(tsr_queue *queue, const tsr_tile_pool *pool, co
     return TSR_OK;
 }
 
-struct dense { const tsr_speed *speed; float *out; };
+struct dense {
+    const tsr_speed *speed;
+    float *out;
+};
 
 static void dense_range(void *user, int64_t begin, int64_t end, int worker)
 {
@@ -78,7 +91,11 @@ static tsr_status cpu_dense_speed(tsr_queue *queue, const tsr_speed *speed, floa
 
 /* ---- steps --------------------------------------------------------------------------------------------------------------------------------- */
 
-struct tsr_levelset_plan { tsr_tile_pool pool; tsr_levelset_params params; tsr_speed speed; };
+struct tsr_levelset_plan {
+    tsr_tile_pool pool;
+    tsr_levelset_params params;
+    tsr_speed speed;
+};
 
 struct step {
     const tsr_levelset_plan *plan;
@@ -179,5 +196,8 @@ static tsr_status cpu_plan_run(tsr_queue *queue, tsr_levelset_plan *plan, int32_
     return TSR_OK;
 }
 
-const tsr_levelset_ops tsr_levelset_cpu = { .fill_speed = cpu_fill_speed, .dense_speed = cpu_dense_speed, .plan_create = cpu_plan_create,
-                                            .plan_destroy = cpu_plan_destroy, .plan_run = cpu_plan_run };
+const tsr_levelset_ops tsr_levelset_cpu = { .fill_speed = cpu_fill_speed,
+                                            .dense_speed = cpu_dense_speed,
+                                            .plan_create = cpu_plan_create,
+                                            .plan_destroy = cpu_plan_destroy,
+                                            .plan_run = cpu_plan_run };

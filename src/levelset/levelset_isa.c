@@ -12,8 +12,8 @@ enum { CELLS = TSR_CUBE_MOST };
 
 static inline __attribute__((always_inline)) int32_t whole_vectors(int32_t cells) { return (cells + 15) & ~15; }
 
-static inline __attribute__((always_inline)) void faces(const float *cube, int32_t from, int32_t count, int32_t s, int32_t t, int32_t u, float rs, float rt,
-                                                        float ru, float *out)
+static inline __attribute__((always_inline)) void faces(const float *cube, int32_t from, int32_t count, int32_t s, int32_t t, int32_t u, float rs,
+                                                        float rt, float ru, float *out)
 {
     const float *p = cube + from;
     float *to = out + from;
@@ -22,8 +22,9 @@ static inline __attribute__((always_inline)) void faces(const float *cube, int32
 }
 
 /* New values of one plane of cells from `from`. */
-static inline __attribute__((always_inline)) void update_plane(const float *cube, const float *fx, const float *fy, const float *fz, const float *speed, int32_t H,
-                                                               int32_t from, int32_t count, float dt, const tsr_levelset_params *k, float *fresh)
+static inline __attribute__((always_inline)) void update_plane(const float *cube, const float *fx, const float *fy, const float *fz,
+                                                               const float *speed, int32_t H, int32_t from, int32_t count, float dt,
+                                                               const tsr_levelset_params *k, float *fresh)
 {
     const float rx = k->inverse_spacing[0], ry = k->inverse_spacing[1], rz = k->inverse_spacing[2];
     const int curved = k->curvature != 0.0f;
@@ -36,8 +37,8 @@ static inline __attribute__((always_inline)) void update_plane(const float *cube
 }
 
 /* Totals and area bits of the cells of a plane whose area bit is not 0. */
-static inline __attribute__((always_inline)) uint32_t count_plane(const float *cube, const float *fresh, const float *speed, const uint32_t *area, int32_t H,
-                                                                  int32_t from, int32_t count, float band, tsr_step_totals *totals)
+static inline __attribute__((always_inline)) uint32_t count_plane(const float *cube, const float *fresh, const float *speed, const uint32_t *area,
+                                                                  int32_t H, int32_t from, int32_t count, float band, tsr_step_totals *totals)
 {
     const float inverse_band = 1.0f / band;
     uint32_t active = 0, inside = 0, bits = 0, high = 0, low = 0; /* change = high * 2^16 + low: no overflow in 80 cells */
@@ -73,8 +74,9 @@ static inline __attribute__((always_inline)) int plane_flat(const float *p, int3
     return !different;
 }
 
-static inline __attribute__((always_inline)) uint32_t step(int32_t E, const float *cube, const float *speed, const uint32_t *area, const int32_t extent[3], float dt,
-                                                           const tsr_levelset_params *k, float *out, tsr_step_totals *totals)
+static inline __attribute__((always_inline)) uint32_t step(int32_t E, const float *cube, const float *speed, const uint32_t *area,
+                                                           const int32_t extent[3], float dt, const tsr_levelset_params *k, float *out,
+                                                           tsr_step_totals *totals)
 {
     _Alignas(64) float fx[CELLS], fy[CELLS], fz[CELLS], fresh[CELLS], padded[CELLS];
     const int32_t H = E + 2, P = H * H;

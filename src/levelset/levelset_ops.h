@@ -14,7 +14,8 @@ typedef struct tsr_levelset_ops {
     tsr_status (*fill_speed)(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_speed *speed);
     /* The speed of every voxel of the volumes of `speed`, float32 over speed->size: for pictures. */
     tsr_status (*dense_speed)(tsr_queue *queue, const tsr_speed *speed, float *out);
-    tsr_status (*plan_create)(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_levelset_params *params, const tsr_speed *speed, tsr_levelset_plan **plan);
+    tsr_status (*plan_create)(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_levelset_params *params, const tsr_speed *speed,
+                              tsr_levelset_plan **plan);
     void (*plan_destroy)(tsr_queue *queue, tsr_levelset_plan **plan);
     /* Queues `steps` steps; no allocation, no synchronisation. A step whose management runs short of ids leaves state->managed = 0 and
      * shortage > 0, and every later step does nothing, until the host has grown the pool and called tiles->manage. state->steps counts. */

@@ -57,8 +57,9 @@ static tsr_status check_geometry(const tsr_volume *image)
         for (int j = i + 1; j < 3; j++) {
             double dot = (a[0][i] * a[0][j] + a[1][i] * a[1][j] + a[2][i] * a[2][j]) / (length[i] * length[j]);
             if (fabs(dot) > 1e-3)
-                TSR_FAIL(TSR_ERROR_UNSUPPORTED, "segmentation: the index axes %c and %c of the image are not perpendicular (cosine %.3g); resample it first",
-                         "xyz"[i], "xyz"[j], dot);
+                TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                         "segmentation: the index axes %c and %c of the image are not perpendicular (cosine %.3g); resample it first", "xyz"[i],
+                         "xyz"[j], dot);
         }
     return TSR_OK;
 }
@@ -156,8 +157,8 @@ static tsr_status check_inside(const tsr_segmentation *s, tsr_vec3 p, const char
 {
     tsr_size3 n = s->image->size;
     if (p.x >= -0.5 && p.y >= -0.5 && p.z >= -0.5 && p.x <= (double)n.x - 0.5 && p.y <= (double)n.y - 0.5 && p.z <= (double)n.z - 0.5) return TSR_OK;
-    TSR_FAIL(TSR_ERROR_ARGUMENT, "%s (%g, %g, %g) lies outside the volume of %lld x %lld x %lld voxels", what, p.x, p.y, p.z, (long long)n.x, (long long)n.y,
-             (long long)n.z);
+    TSR_FAIL(TSR_ERROR_ARGUMENT, "%s (%g, %g, %g) lies outside the volume of %lld x %lld x %lld voxels", what, p.x, p.y, p.z, (long long)n.x,
+             (long long)n.y, (long long)n.z);
 }
 
 tsr_status tsr_segmentation_stroke(tsr_segmentation *s, tsr_vec3 from, tsr_vec3 to, double radius, int erase)
@@ -166,7 +167,8 @@ tsr_status tsr_segmentation_stroke(tsr_segmentation *s, tsr_vec3 from, tsr_vec3 
     TSR_TRY(check_inside(s, from, what));
     TSR_TRY(check_inside(s, to, what));
     if (!(radius > 0 && radius < 1e9)) TSR_FAIL(TSR_ERROR_ARGUMENT, "radius of a sphere is %g, expected a positive number", radius);
-    tsr_vec3 a = { from.x * s->spacing.x, from.y * s->spacing.y, from.z * s->spacing.z }, b = { to.x * s->spacing.x, to.y * s->spacing.y, to.z * s->spacing.z };
+    tsr_vec3 a = { from.x * s->spacing.x, from.y * s->spacing.y, from.z * s->spacing.z },
+             b = { to.x * s->spacing.x, to.y * s->spacing.y, to.z * s->spacing.z };
     double length = sqrt((b.x - a.x) * (b.x - a.x) + (b.y - a.y) * (b.y - a.y) + (b.z - a.z) * (b.z - a.z));
     double wanted = ceil(length / (0.5 * radius));
     if (wanted > 100000) TSR_FAIL(TSR_ERROR_ARGUMENT, "a stroke of length %g with radius %g needs more than 100000 spheres", length, radius);
@@ -175,14 +177,17 @@ tsr_status tsr_segmentation_stroke(tsr_segmentation *s, tsr_vec3 from, tsr_vec3 
     if (!spheres) TSR_FAIL(TSR_ERROR_MEMORY, "segmentation: out of memory for %d spheres", count);
     for (int32_t i = 0; i < count; i++) {
         double t = count > 1 ? (double)i / (count - 1) : 0;
-        spheres[i] = (tsr_tiles_sphere){ (float)(a.x + t * (b.x - a.x)), (float)(a.y + t * (b.y - a.y)), (float)(a.z + t * (b.z - a.z)), (float)radius, erase != 0 };
+        spheres[i] = (tsr_tiles_sphere){ (float)(a.x + t * (b.x - a.x)), (float)(a.y + t * (b.y - a.y)), (float)(a.z + t * (b.z - a.z)),
+                                         (float)radius, erase != 0 };
     }
     tsr_status status = tsr_tiles_paint(s->tiles, spheres, count);
     free(spheres);
     TSR_TRY(status);
     s->speed_valid = 0;
     s->plan_valid = 0;
-    if (count > 1) TSR_TRY(tsr_segment_log(s, "%s %.17g %.17g %.17g %.17g %.17g %.17g %.17g", erase ? "erase" : "paint", from.x, from.y, from.z, radius, to.x, to.y, to.z));
+    if (count > 1)
+        TSR_TRY(tsr_segment_log(s, "%s %.17g %.17g %.17g %.17g %.17g %.17g %.17g", erase ? "erase" : "paint", from.x, from.y, from.z, radius, to.x,
+                                to.y, to.z));
     else TSR_TRY(tsr_segment_log(s, "%s %.17g %.17g %.17g %.17g", erase ? "erase" : "paint", from.x, from.y, from.z, radius));
     return TSR_OK;
 }
@@ -197,8 +202,8 @@ static tsr_status check_extents(const tsr_segmentation *s, const tsr_volume *vol
     TSR_TRY(tsr_volume_require(s->context, volume, name));
     tsr_size3 a = volume->size, b = s->image->size;
     if (a.x != b.x || a.y != b.y || a.z != b.z)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "segmentation: the %s has %lld x %lld x %lld voxels, the image %lld x %lld x %lld", name, (long long)a.x, (long long)a.y,
-                 (long long)a.z, (long long)b.x, (long long)b.y, (long long)b.z);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "segmentation: the %s has %lld x %lld x %lld voxels, the image %lld x %lld x %lld", name, (long long)a.x,
+                 (long long)a.y, (long long)a.z, (long long)b.x, (long long)b.y, (long long)b.z);
     return TSR_OK;
 }
 
@@ -240,7 +245,8 @@ static double mean_gradient(const float *p, tsr_size3 n, tsr_vec3 h)
                 const float *c = p + z * sz + y * sy + x;
                 int in = c[0] < 0;
                 if ((c[1] < 0) == in && (c[sy] < 0) == in && (c[sz] < 0) == in) continue;
-                double gx = ((double)c[1] - (double)c[-1]) / (2 * h.x), gy = ((double)c[sy] - (double)c[-sy]) / (2 * h.y), gz = ((double)c[sz] - (double)c[-sz]) / (2 * h.z);
+                double gx = ((double)c[1] - (double)c[-1]) / (2 * h.x), gy = ((double)c[sy] - (double)c[-sy]) / (2 * h.y),
+                       gz = ((double)c[sz] - (double)c[-sz]) / (2 * h.z);
                 sum += sqrt(gx * gx + gy * gy + gz * gz);
                 count++;
             }
@@ -356,11 +362,19 @@ static double root_mean_square_change(const tsr_segmentation *s, const tsr_tile_
     return sqrt((double)state->change / 268435456.0 / (double)state->active_voxels) * (double)s->tiles->pool.band;
 }
 
-static void fill_report(const tsr_segmentation *s, const tsr_tile_state *state, int64_t steps, double seconds, tsr_stop stop, tsr_segment_report *report)
+static void fill_report(const tsr_segmentation *s, const tsr_tile_state *state, int64_t steps, double seconds, tsr_stop stop,
+                        tsr_segment_report *report)
 {
-    *report = (tsr_segment_report){ .steps = steps, .total_steps = s->total_steps, .tiles = state->count, .active_voxels = state->active_voxels,
-                                    .inside_voxels = state->inside_voxels + state->inside_absent, .seconds = seconds, .time = state->time,
-                                    .time_step = (double)state->time_step, .change = root_mean_square_change(s, state), .device_bytes = s->tiles->bytes,
+    *report = (tsr_segment_report){ .steps = steps,
+                                    .total_steps = s->total_steps,
+                                    .tiles = state->count,
+                                    .active_voxels = state->active_voxels,
+                                    .inside_voxels = state->inside_voxels + state->inside_absent,
+                                    .seconds = seconds,
+                                    .time = state->time,
+                                    .time_step = (double)state->time_step,
+                                    .change = root_mean_square_change(s, state),
+                                    .device_bytes = s->tiles->bytes,
                                     .stop = stop };
     report->volume = (double)report->inside_voxels * fabs(tsr_geometry_determinant(&s->image->geometry));
     report->steps_per_second = seconds > 0 ? (double)steps / seconds : 0;
@@ -369,7 +383,7 @@ static void fill_report(const tsr_segmentation *s, const tsr_tile_state *state, 
 
 struct run {
     int64_t limit, done;
-    int rules;                 /* 0: only the number of steps and an empty surface count */
+    int rules; /* 0: only the number of steps and an empty surface count */
     double begin;
     int64_t volume_at, volume; /* when and what the enclosed volume was */
 };
@@ -381,7 +395,8 @@ static tsr_stop rule_that_fires(const tsr_segmentation *s, struct run *run, cons
     if (inside == 0 || state->count == 0) return TSR_STOP_EMPTY;
     if (run->rules) {
         double largest = (double)tsr_bits_float(state->speed_bits) + (1 - o->alpha) / s->smallest_spacing;
-        if (o->change_tolerance > 0 && root_mean_square_change(s, state) < o->change_tolerance * (double)state->time_step * largest) return TSR_STOP_CHANGE;
+        if (o->change_tolerance > 0 && root_mean_square_change(s, state) < o->change_tolerance * (double)state->time_step * largest)
+            return TSR_STOP_CHANGE;
         if (o->volume_tolerance > 0 && run->done - run->volume_at >= (o->volume_steps ? o->volume_steps : DEFAULT_VOLUME_STEPS)) {
             double change = fabs((double)(inside - run->volume)) / (double)inside;
             run->volume_at = run->done;

@@ -41,7 +41,8 @@ static tsr_status probe_point(const tsr_segmentation *s, tsr_vec3 p, tsr_welford
 {
     tsr_size3 n = s->image->size;
     double x = fmin(fmax(p.x, 0), (double)(n.x - 1)), y = fmin(fmax(p.y, 0), (double)(n.y - 1)), z = fmin(fmax(p.z, 0), (double)(n.z - 1)), sum = 0;
-    int64_t x0 = (int64_t)fmin(floor(x), (double)(n.x - 2)), y0 = (int64_t)fmin(floor(y), (double)(n.y - 2)), z0 = (int64_t)fmin(floor(z), (double)(n.z - 2));
+    int64_t x0 = (int64_t)fmin(floor(x), (double)(n.x - 2)), y0 = (int64_t)fmin(floor(y), (double)(n.y - 2)),
+            z0 = (int64_t)fmin(floor(z), (double)(n.z - 2));
     for (int c = 0; c < 4; c++) {
         char buffer[16];
         double row[2], fy = y - (double)y0, fz = z - (double)z0, weight = (c & 1 ? fy : 1 - fy) * (c & 2 ? fz : 1 - fz);
@@ -194,14 +195,22 @@ static tsr_status run_line(tsr_segmentation *s, const struct line *line, const t
         if (n[1] < 0 || n[1] > 1e12 || n[1] != floor(n[1])) TSR_FAIL(TSR_ERROR_FORMAT, "'step %s': expected a whole number of steps", line->word[1]);
         return tsr_segmentation_step(s, (int64_t)n[1], progress, report);
     }
+    static const char *const bare[] = { "run", "probe-undo", "probe-reset", "snapshot", "undo", "stop" };
+    size_t which = 0;
+    while (which < sizeof bare / sizeof *bare && strcmp(verb, bare[which])) which++;
+    if (which == sizeof bare / sizeof *bare)
+        TSR_FAIL(TSR_ERROR_FORMAT,
+                 "'%.40s' is no command; expected sphere, paint, erase, probe, probe-undo, probe-reset, set, step, run, snapshot, undo or stop",
+                 verb);
     TSR_TRY(need_numbers(line, 0, 0, "no arguments"));
-    if (!strcmp(verb, "run")) return tsr_segmentation_run(s, progress, report);
-    if (!strcmp(verb, "probe-undo")) return tsr_segmentation_probe_undo(s, NULL);
-    if (!strcmp(verb, "snapshot")) return tsr_segmentation_snapshot(s);
-    if (!strcmp(verb, "undo")) return tsr_segmentation_undo(s);
-    if (!strcmp(verb, "probe-reset")) tsr_segmentation_probe_reset(s);
-    else if (!strcmp(verb, "stop")) *stop = 1;
-    else TSR_FAIL(TSR_ERROR_FORMAT, "'%.40s' is no command; expected sphere, paint, erase, probe, probe-undo, probe-reset, set, step, run, snapshot, undo or stop", verb);
+    switch (which) {
+    case 0: return tsr_segmentation_run(s, progress, report);
+    case 1: return tsr_segmentation_probe_undo(s, NULL);
+    case 2: tsr_segmentation_probe_reset(s); break;
+    case 3: return tsr_segmentation_snapshot(s);
+    case 4: return tsr_segmentation_undo(s);
+    default: *stop = 1;
+    }
     return TSR_OK;
 }
 

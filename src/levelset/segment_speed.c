@@ -8,11 +8,31 @@
 /* ---- options by name ------------------------------------------------------------------------------------------------------------------ */
 
 enum field_type { REAL, COUNT64, COUNT32 };
-static const struct field { const char *name; size_t offset; enum field_type type; } fields[] = {
-#define FIELD(name, type) { #name, offsetof(tsr_segment_options, name), type }
-    FIELD(target, REAL), FIELD(epsilon, REAL), FIELD(alpha, REAL), FIELD(data_weight, REAL), FIELD(data_floor, REAL), FIELD(curvature_limit, REAL),
-    FIELD(rescale_weight, REAL), FIELD(gradient, REAL), FIELD(time_step, REAL), FIELD(cfl, REAL), FIELD(max_steps, COUNT64),
-    FIELD(change_tolerance, REAL), FIELD(volume_tolerance, REAL), FIELD(volume_steps, COUNT32), FIELD(age, COUNT32), FIELD(time_limit, REAL),
+static const struct field {
+    const char *name;
+    size_t offset;
+    enum field_type type;
+} fields[] = {
+#define FIELD(name, type)                                \
+    {                                                    \
+#name, offsetof(tsr_segment_options, name), type \
+    }
+    FIELD(target, REAL),
+    FIELD(epsilon, REAL),
+    FIELD(alpha, REAL),
+    FIELD(data_weight, REAL),
+    FIELD(data_floor, REAL),
+    FIELD(curvature_limit, REAL),
+    FIELD(rescale_weight, REAL),
+    FIELD(gradient, REAL),
+    FIELD(time_step, REAL),
+    FIELD(cfl, REAL),
+    FIELD(max_steps, COUNT64),
+    FIELD(change_tolerance, REAL),
+    FIELD(volume_tolerance, REAL),
+    FIELD(volume_steps, COUNT32),
+    FIELD(age, COUNT32),
+    FIELD(time_limit, REAL),
 #undef FIELD
 };
 
@@ -23,8 +43,10 @@ static tsr_status find_field(const char *name, const struct field **field)
             *field = &fields[i];
             return TSR_OK;
         }
-    TSR_FAIL(TSR_ERROR_ARGUMENT, "segmentation: there is no parameter '%.40s'; expected target, epsilon, alpha, data_weight, data_floor, curvature_limit, "
-             "rescale_weight, gradient, time_step, cfl, max_steps, change_tolerance, volume_tolerance, volume_steps, age or time_limit", name);
+    TSR_FAIL(TSR_ERROR_ARGUMENT,
+             "segmentation: there is no parameter '%.40s'; expected target, epsilon, alpha, data_weight, data_floor, curvature_limit, "
+             "rescale_weight, gradient, time_step, cfl, max_steps, change_tolerance, volume_tolerance, volume_steps, age or time_limit",
+             name);
 }
 
 tsr_status tsr_segment_option_set(tsr_segment_options *options, const char *name, double value)
@@ -52,8 +74,13 @@ tsr_status tsr_segment_option_get(const tsr_segment_options *options, const char
     TSR_TRY(find_field(name, &field));
     const char *at = (const char *)options + field->offset;
     if (field->type == REAL) memcpy(value, at, sizeof *value);
-    else if (field->type == COUNT64) { memcpy(&wide, at, sizeof wide); *value = (double)wide; }
-    else { memcpy(&narrow, at, sizeof narrow); *value = narrow; }
+    else if (field->type == COUNT64) {
+        memcpy(&wide, at, sizeof wide);
+        *value = (double)wide;
+    } else {
+        memcpy(&narrow, at, sizeof narrow);
+        *value = narrow;
+    }
     return TSR_OK;
 }
 
@@ -73,7 +100,8 @@ tsr_status tsr_segment_check_options(const tsr_segment_options *o)
     TSR_TRY(check_range("data_weight", o->data_weight, -most, most));
     if (o->data_weight != 0) {
         TSR_TRY(check_range("target", o->target, -most, most));
-        if (!(o->epsilon > 0 && o->epsilon <= most)) TSR_FAIL(TSR_ERROR_ARGUMENT, "segmentation: epsilon is %g, expected a positive number", o->epsilon);
+        if (!(o->epsilon > 0 && o->epsilon <= most))
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "segmentation: epsilon is %g, expected a positive number", o->epsilon);
     }
     TSR_TRY(check_range("data_floor", o->data_floor, 0, most));
     TSR_TRY(check_range("curvature_limit", o->curvature_limit, 0, most));

@@ -95,8 +95,8 @@ static void compare(const struct dense *d, tsr_context *context, const tsr_segme
     const float *phi = (const float *)tsr_volume_data(host);
     for (int64_t i = 0; i < d->n.x * d->n.y * d->n.z; i++)
         if (memcmp(&phi[i], &d->phi[i], sizeof *phi))
-            fail_msg("step %d voxel (%d, %d, %d): sparse %.9g dense %.9g", step, (int)(i % d->n.x), (int)(i / d->n.x % d->n.y), (int)(i / d->n.x / d->n.y),
-                     (double)phi[i], (double)d->phi[i]);
+            fail_msg("step %d voxel (%d, %d, %d): sparse %.9g dense %.9g", step, (int)(i % d->n.x), (int)(i / d->n.x % d->n.y),
+                     (int)(i / d->n.x / d->n.y), (double)phi[i], (double)d->phi[i]);
     require_ok(tsr_tiles_read_state(s->tiles, &state));
     if (step > 0) {
         assert_int_equal(state.active_voxels, d->active);
@@ -135,11 +135,14 @@ static void sparse_equals_dense(const struct setting *t)
     tsr_segmentation *s;
     require_ok(tsr_segmentation_create(context, image, &options, &s));
     for (int i = 0; i < 4; i++) {
-        tsr_vec3 at = { test_uniform(&random) * (double)(t->n.x - 1), test_uniform(&random) * (double)(t->n.y - 1), test_uniform(&random) * (double)(t->n.z - 1) };
+        tsr_vec3 at = { test_uniform(&random) * (double)(t->n.x - 1), test_uniform(&random) * (double)(t->n.y - 1),
+                        test_uniform(&random) * (double)(t->n.z - 1) };
         require_ok(tsr_segmentation_sphere(s, at, (3 + 6 * test_uniform(&random)) * t->spacing.x, 0));
     }
 
-    struct dense d = { .n = t->n, .phi = (float *)malloc((size_t)count * sizeof(float)), .next = (float *)malloc((size_t)count * sizeof(float)),
+    struct dense d = { .n = t->n,
+                       .phi = (float *)malloc((size_t)count * sizeof(float)),
+                       .next = (float *)malloc((size_t)count * sizeof(float)),
                        .speed = (float *)malloc((size_t)count * sizeof(float)) };
     tsr_segment_make_params(s, &d.params);
     tsr_volume *field, *speed, *copy;
@@ -180,30 +183,39 @@ static void sparse_equals_dense(const struct setting *t)
     tsr_isa_force(-1);
 }
 
-#define UNIT { 1, 1, 1 }
-#define TEST_SETTING(name, ...)                                                               \
-    static void name(void **state)                                                             \
-    {                                                                                          \
-        (void)state;                                                                           \
-        sparse_equals_dense(&(struct setting){ __VA_ARGS__ });                                 \
+#define UNIT    \
+    {           \
+        1, 1, 1 \
+    }
+#define TEST_SETTING(name, ...)                                \
+    static void name(void **state)                             \
+    {                                                          \
+        (void)state;                                           \
+        sparse_equals_dense(&(struct setting){ __VA_ARGS__ }); \
     }
 TEST_SETTING(edge8_sorted, .n = { 40, 37, 33 }, .edge = 8, .threads = 2, .isa = -1, .steps = 250, .alpha = 0.7, .spacing = UNIT)
 TEST_SETTING(edge4_sorted, .n = { 37, 30, 41 }, .edge = 4, .threads = 1, .isa = -1, .steps = 250, .alpha = 0.6, .spacing = UNIT)
-TEST_SETTING(edge8_paged, .n = { 35, 40, 32 }, .edge = 8, .threads = 1, .isa = TSR_ISA_AVX2, .steps = 150, .index = TSR_TILES_PAGED, .alpha = 0.8, .spacing = UNIT)
-TEST_SETTING(edge4_paged, .n = { 33, 34, 35 }, .edge = 4, .threads = 2, .isa = TSR_ISA_BASE, .steps = 150, .index = TSR_TILES_PAGED, .alpha = 0.9, .spacing = UNIT)
+TEST_SETTING(edge8_paged, .n = { 35, 40, 32 }, .edge = 8, .threads = 1, .isa = TSR_ISA_AVX2, .steps = 150, .index = TSR_TILES_PAGED, .alpha = 0.8,
+             .spacing = UNIT)
+TEST_SETTING(edge4_paged, .n = { 33, 34, 35 }, .edge = 4, .threads = 2, .isa = TSR_ISA_BASE, .steps = 150, .index = TSR_TILES_PAGED, .alpha = 0.9,
+             .spacing = UNIT)
 TEST_SETTING(curvature_only, .n = { 32, 32, 32 }, .edge = 8, .threads = 2, .isa = -1, .steps = 150, .alpha = 0, .spacing = UNIT)
 TEST_SETTING(data_only, .n = { 32, 33, 34 }, .edge = 8, .threads = 2, .isa = -1, .steps = 150, .alpha = 1, .spacing = UNIT)
-TEST_SETTING(locked, .n = { 30, 30, 30 }, .edge = 8, .threads = 2, .isa = -1, .steps = 80, .alpha = 0.7, .rescale = TSR_RESCALING_LOCK, .spacing = UNIT)
-TEST_SETTING(frozen_godunov, .n = { 30, 30, 30 }, .edge = 4, .threads = 2, .isa = -1, .steps = 80, .alpha = 0.7, .rescale = TSR_RESCALING_FREEZE, .godunov = 1, .spacing = UNIT)
-TEST_SETTING(source_scheme, .n = { 30, 30, 30 }, .edge = 8, .threads = 2, .isa = -1, .steps = 80, .alpha = 0.9, .scheme = TSR_SCHEME_SOURCE, .spacing = UNIT)
+TEST_SETTING(locked, .n = { 30, 30, 30 }, .edge = 8, .threads = 2, .isa = -1, .steps = 80, .alpha = 0.7, .rescale = TSR_RESCALING_LOCK,
+             .spacing = UNIT)
+TEST_SETTING(frozen_godunov, .n = { 30, 30, 30 }, .edge = 4, .threads = 2, .isa = -1, .steps = 80, .alpha = 0.7, .rescale = TSR_RESCALING_FREEZE,
+             .godunov = 1, .spacing = UNIT)
+TEST_SETTING(source_scheme, .n = { 30, 30, 30 }, .edge = 8, .threads = 2, .isa = -1, .steps = 80, .alpha = 0.9, .scheme = TSR_SCHEME_SOURCE,
+             .spacing = UNIT)
 TEST_SETTING(unequal_spacing, .n = { 40, 30, 20 }, .edge = 8, .threads = 2, .isa = -1, .steps = 120, .alpha = 0.7, .spacing = { 0.7, 0.9, 1.6 })
-TEST_SETTING(no_rescaling, .n = { 30, 30, 30 }, .edge = 8, .threads = 2, .isa = -1, .steps = 80, .alpha = 0.7, .rescale = TSR_RESCALING_NONE, .spacing = UNIT)
+TEST_SETTING(no_rescaling, .n = { 30, 30, 30 }, .edge = 8, .threads = 2, .isa = -1, .steps = 80, .alpha = 0.7, .rescale = TSR_RESCALING_NONE,
+             .spacing = UNIT)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(edge8_sorted),   cmocka_unit_test(edge4_sorted), cmocka_unit_test(edge8_paged),    cmocka_unit_test(edge4_paged),
-        cmocka_unit_test(curvature_only), cmocka_unit_test(data_only),    cmocka_unit_test(locked),         cmocka_unit_test(frozen_godunov),
+        cmocka_unit_test(edge8_sorted),   cmocka_unit_test(edge4_sorted),    cmocka_unit_test(edge8_paged),  cmocka_unit_test(edge4_paged),
+        cmocka_unit_test(curvature_only), cmocka_unit_test(data_only),       cmocka_unit_test(locked),       cmocka_unit_test(frozen_godunov),
         cmocka_unit_test(source_scheme),  cmocka_unit_test(unequal_spacing), cmocka_unit_test(no_rescaling),
     };
     return cmocka_run_group_tests_name("step", tests, NULL, NULL);
