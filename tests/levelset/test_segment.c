@@ -495,15 +495,14 @@ static void bad_input(void **unused)
 
 /* ---- quality -------------------------------------------------------------------------------------------------------------------------------------------- */
 
-/* Centre of the ball of radius 5 voxels that lies deepest in a mask: erodes until it would vanish. */
+/* The voxel of a mask whose shortest straight way out along the axes is longest. */
 static tsr_vec3 deepest(const tsr_volume *truth)
 {
-    tsr_context *cpu = test_context_on("cpu", 1);
     tsr_size3 n = tsr_volume_size(truth);
     const uint8_t *m = (const uint8_t *)tsr_volume_data_const(truth);
     double best = 0;
     int64_t at = 0;
-    for (int64_t i = 0; i < n.x * n.y * n.z; i++) { /* length of the shortest straight way out along the axes */
+    for (int64_t i = 0; i < n.x * n.y * n.z; i++) {
         if (!m[i]) continue;
         const int64_t p[3] = { i % n.x, i / n.x % n.y, i / n.x / n.y }, size[3] = { n.x, n.y, n.z }, stride[3] = { 1, n.x, n.x * n.y };
         double shortest = 1e9;
@@ -518,31 +517,34 @@ static tsr_vec3 deepest(const tsr_volume *truth)
             at = i;
         }
     }
-    tsr_context_destroy(&cpu);
     return (tsr_vec3){ (double)(at % n.x), (double)(at / n.x % n.y), (double)(at / n.x / n.y) };
 }
 
-/* A tumour from one probed ball of radius 5 that is also the seed: alpha and the factor on epsilon are fixed for all noise levels. */
+/* A tumour from one probed ball of radius 5 that is also the seed. epsilon = twice the probed deviation: 95 % of the grey values of the tumour; with one
+ * deviation the noise of a third of its voxels pushes inwards and the surface stays short of the blurred edge (Dice at best 0.88). */
 static void tumour_quality(void **unused)
 {
     (void)unused;
+    const char *device = getenv("TESSERA_DEVICE");
+    if (device && !strcmp(device, "emu")) skip(); /* the same bits, only slower: same_bits_everywhere */
     tsr_context *context = test_context_on("cpu", 0);
-    const double noise[] = { 0.02, 0.05, 0.1 }, wanted[] = { 0.95, 0.95, 0.9 };
-    for (int i = 0; i < 3; i++) {
-        tsr_volume *truth, *image = phantom(context, "phantom_tumour", (tsr_size3){ 96, 96, 66 }, noise[i], &truth), *mask, *host;
+    const double noise[] = { 0.05, 0.1 }, wanted[] = { 0.95, 0.9 };
+    for (int i = 0; i < 2; i++) {
+        tsr_volume *truth, *image = phantom(context, "phantom_tumour", (tsr_size3){ 192, 192, 131 }, noise[i], &truth), *mask, *host;
         tsr_segment_options o = TSR_SEGMENT_OPTIONS;
         tsr_segmentation *s;
         tsr_probe probe;
         tsr_segment_report report;
         tsr_mask_comparison c;
         o.epsilon = 1;
-        o.alpha = 0.7;
+        o.alpha = 0.8;
         o.normalise = TSR_NORMALISE_EPSILON;
         o.max_steps = 3000;
         o.volume_tolerance = 1e-4;
         require_ok(tsr_segmentation_create(context, image, &o, &s));
         tsr_vec3 seed = deepest(truth);
         require_ok(tsr_segmentation_probe(s, seed, 5, &probe));
+        require_ok(tsr_segmentation_set(s, "epsilon", 2 * probe.deviation));
         require_ok(tsr_segmentation_sphere(s, seed, 5, 0));
         require_ok(tsr_segmentation_run(s, NULL, &report));
         require_ok(tsr_segmentation_mask(s, &mask));
