@@ -42,10 +42,12 @@ static tsr_status make_volume(tsr_context *context, int64_t n, tsr_volume **volu
 
 int main(int argc, char **argv)
 {
-    static const char *const names[CASES] = { "first hit", "first hit with ambient occlusion", "MIP", "volume rendering", "volume and surface", "slice with contour",
-                                              "float32 volume to bricks" };
-    static const tsr_render_mode modes[CASES] = { TSR_RENDER_SURFACE, TSR_RENDER_SURFACE, TSR_RENDER_MIP, TSR_RENDER_VOLUME, TSR_RENDER_COMBINED, TSR_RENDER_AUTO,
-                                                  TSR_RENDER_AUTO };
+    static const char *const names[CASES] = {
+        "first hit",          "first hit with ambient occlusion", "MIP", "volume rendering", "volume and surface",
+        "slice with contour", "float32 volume to bricks"
+    };
+    static const tsr_render_mode modes[CASES] = { TSR_RENDER_SURFACE,  TSR_RENDER_SURFACE, TSR_RENDER_MIP, TSR_RENDER_VOLUME,
+                                                  TSR_RENDER_COMBINED, TSR_RENDER_AUTO,    TSR_RENDER_AUTO };
     bench b;
     if (!bench_begin(&b, argc, argv, "render")) return 2;
     int gpu = tsr_context_device(b.context).kind == TSR_DEVICE_CUDA;
@@ -69,7 +71,9 @@ int main(int argc, char **argv)
         job.options.ambient_occlusion = i == SHADED ? 0 : -1;
         job.options.region = i == COMBINED ? TSR_REGION_OUTSIDE : TSR_REGION_ALL;
         snprintf(name, sizeof name, "%s, %lld^3, %d x %d", names[i], (long long)n, tsr_picture_width(job.picture), tsr_picture_height(job.picture));
-        bench_case c = { .name = name, .n = (int64_t)tsr_picture_width(job.picture) * tsr_picture_height(job.picture), .time = bench_measure(&b, run, &job, NULL) };
+        bench_case c = { .name = name,
+                         .n = (int64_t)tsr_picture_width(job.picture) * tsr_picture_height(job.picture),
+                         .time = bench_measure(&b, run, &job, NULL) };
         failed = c.time.runs == 0;
         if (i == BRICKS) c.bytes = 4.0 * (double)(n * n * n);
         if (i == FIRST_HIT && !b.quick) {

@@ -27,9 +27,11 @@ if scripts/get-data.sh mri; then
     input=data/mri/ch2.nii.gz
     truth=data/mri/ch2bet.nii.gz
     name="T1 head MRI (mricron-data, ch2)"
-    # Voxel indices: white matter of both hemispheres, cerebellum, brain stem. The grey values of brain are 92 +- 34.
+    # Seeds as voxel indices and a radius in mm: both hemispheres in front and behind, the middle, both halves of the cerebellum. The grey
+    # values of brain are 92 +- 34.
     # shellcheck disable=SC2054 # the commas belong to the values
-    parameters=(--sphere 62,110,100,8 --sphere 118,110,100,8 --sphere 90,65,40,6 --target 92 --epsilon 34 --alpha 0.45 --smoothing 1)
+    parameters=(--sphere 56,145,85,30 --sphere 124,145,85,30 --sphere 56,85,90,32 --sphere 124,85,90,32 --sphere 90,115,80,30
+        --sphere 65,65,38,18 --sphere 115,65,38,18 --target 92 --epsilon 34 --alpha 0.45 --smoothing 1)
 else
     echo "demo: the MRI cannot be fetched here, a phantom takes its place"
     input=demo/phantom.nii.gz
@@ -37,12 +39,12 @@ else
     name="phantom_tumour (the MRI could not be fetched)"
     tessera make phantom_tumour --size 181,217,181 --noise 0.05 --seed 1 --force -o "$input" --truth "$truth"
     # shellcheck disable=SC2054
-    parameters=(--sphere 90,108,90,6 --target 0.7 --epsilon 0.15 --alpha 0.7)
+    parameters=(--sphere 118,91,82,8 --target 0.7 --epsilon 0.2 --alpha 0.7) # in the tumour
 fi
 
 start=$(date +%s.%N)
 echo "demo: segmenting"
-tessera segment "$input" "${parameters[@]}" --max-steps 2000 --volume-tolerance 1e-4 --device "$device" --force --json \
+tessera segment "$input" "${parameters[@]}" --normalise epsilon --cfl 0.9 --max-steps 900 --volume-tolerance 1e-4 --device "$device" --force --json \
     -o demo/mask.nii.gz --field demo/field.nii.gz >demo/segment.json
 echo "demo: extracting the surface"
 tessera surface demo/field.nii.gz --device "$device" --force --json -o demo/brain.ply >demo/surface.json

@@ -130,7 +130,8 @@ typedef enum tsr_transfer_preset {
     TSR_TRANSFER_CT_SOFT     /* Hounsfield units: skin, muscle, contrast, bone */
 } tsr_transfer_preset;
 TSR_API tsr_status tsr_transfer_make(tsr_transfer_preset preset, double window_low, double window_high, tsr_transfer *transfer) TSR_CHECKED;
-TSR_API tsr_status tsr_transfer_parse(const char *name, tsr_transfer_preset *preset) TSR_CHECKED; /* "grey", "mri-head", "mri-brain", "ct-bone", "ct-soft" */
+/* "grey", "mri-head", "mri-brain", "ct-bone", "ct-soft". */
+TSR_API tsr_status tsr_transfer_parse(const char *name, tsr_transfer_preset *preset) TSR_CHECKED;
 
 /* ---- three-dimensional views --------------------------------------------------------------------------------------------------- */
 
@@ -189,8 +190,8 @@ typedef enum tsr_palette {
     TSR_PALETTE_DIVERGING /* for speed functions: blue below 0, red above, white line at 0 */
 } tsr_palette;
 
-/* Axis slices lie in index space of the source volume (or surface, without a source). With RAS or LPS they are shown as radiologists do: the patient's right on the
- * left, the front up (axial) or to the left (sagittal), the head up. Without convention: x or y to the right, y or z up. */
+/* Axis slices lie in index space of the source volume (or surface, without a source). With RAS or LPS they are shown as radiologists do:
+ * the patient's right on the left, the front up (axial) or to the left (sagittal), the head up. Without convention: x or y to the right, y or z up. */
 typedef struct tsr_slice_options {
     size_t struct_size;
     int32_t axis;                /* 0, 1, 2 = x, y, z; 3 = oblique */
@@ -207,7 +208,8 @@ typedef struct tsr_slice_options {
 } tsr_slice_options;
 #define TSR_SLICE_OPTIONS { .struct_size = sizeof(tsr_slice_options), .axis = 2, .position = (double)NAN }
 
-/* Draws a slice. Pixels are square. The contour of mesh surfaces is not drawn (TSR_ERROR_UNSUPPORTED with a line width > 0). Asynchronous on a GPU. */
+/* Draws a slice. Pixels are square. The contour of mesh surfaces is not drawn (TSR_ERROR_UNSUPPORTED with a line width > 0).
+ * Asynchronous on a GPU. */
 TSR_API tsr_status tsr_render_slice(tsr_scene *scene, const tsr_slice_options *options, tsr_picture *picture) TSR_CHECKED;
 
 /* ---- all at once --------------------------------------------------------------------------------------------------------------- */

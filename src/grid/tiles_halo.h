@@ -8,11 +8,10 @@
 
 enum { TSR_CUBE_MOST = 10 * 10 * 10 + 32 }; /* room for vector loops that read past the last row */
 
-/* Copies the cube; cells beyond the domain take the cell at the clamped coordinate. extent = voxels of the tile in the domain, per axis. */
-static inline void tsr_cube_gather(const tsr_tile_pool *pool, const float *phi, uint64_t key, uint32_t id, float *cube, int32_t extent[3])
+/* The cube without regard to the domain. With a constant E every row is one vector. */
+static inline __attribute__((always_inline)) void tsr_cube_rows(int32_t E, const uint32_t *row, const float *phi, float *cube)
 {
-    const int32_t E = 1 << pool->log2_edge, H = E + 2, V = E * E * E;
-    const uint32_t *row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
+    const int32_t H = E + 2, V = E * E * E;
     for (int32_t z = 0; z < H; z++) {
         int32_t dz = z == 0 ? 0 : z == H - 1 ? 2 : 1, sz = (z + E - 1) & (E - 1);
         for (int32_t y = 0; y < H; y++) {
@@ -24,6 +23,15 @@ static inline void tsr_cube_gather(const tsr_tile_pool *pool, const float *phi, 
             to[H - 1] = phi[(int64_t)three[2] * V + line];
         }
     }
+}
+
+/* Copies the cube; cells beyond the domain take the cell at the clamped coordinate. extent = voxels of the tile in the domain, per axis. */
+static inline void tsr_cube_gather(const tsr_tile_pool *pool, const float *phi, uint64_t key, uint32_t id, float *cube, int32_t extent[3])
+{
+    const int32_t E = 1 << pool->log2_edge, H = E + 2;
+    const uint32_t *row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
+    if (E == 8) tsr_cube_rows(8, row, phi, cube);
+    else tsr_cube_rows(4, row, phi, cube);
     extent[0] = extent[1] = extent[2] = E;
     if (!pool->bounded) return;
     const int32_t first[3] = { tsr_key_x(key) * E, tsr_key_y(key) * E, tsr_key_z(key) * E };

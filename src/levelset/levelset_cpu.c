@@ -108,7 +108,7 @@ static void step_range(void *user, int64_t begin, int64_t end, int worker)
     const float *phi = pool->phi[state->phi];
     const int32_t whole[3] = { E, E, E };
     _Alignas(64) float cube[TSR_CUBE_MOST] = { 0 };
-    uint32_t whole_areas[8 * 10], cut_areas[8 * 10];
+    uint32_t whole_areas[TSR_PLANE_MOST] = { 0 }, cut_areas[TSR_PLANE_MOST] = { 0 };
     tsr_step_totals totals = { 0 };
     plane_areas(E, whole, whole_areas);
     (void)worker;

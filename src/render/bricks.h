@@ -19,9 +19,11 @@ TSR_HD tsr_range tsr_range_add(tsr_range r, float v) /* NaN changes nothing */
 enum { TSR_BRICK_SAMPLES = 9 * 9 * 9 }; /* corners of the cells of a brick */
 
 /* Adds sample i of a brick to its range; counts the NaN voxels that no brick after it has. */
-TSR_HD tsr_range tsr_range_sample(const float *values, const int32_t size[3], const int32_t bricks[3], int64_t brick, int32_t i, tsr_range r, uint32_t *nan)
+TSR_HD tsr_range tsr_range_sample(const float *values, const int32_t size[3], const int32_t bricks[3], int64_t brick, int32_t i, tsr_range r,
+                                  uint32_t *nan)
 {
-    int32_t bx = (int32_t)(brick % bricks[0]), by = (int32_t)(brick / bricks[0] % bricks[1]), bz = (int32_t)(brick / ((int64_t)bricks[0] * bricks[1]));
+    int32_t bx = (int32_t)(brick % bricks[0]), by = (int32_t)(brick / bricks[0] % bricks[1]),
+            bz = (int32_t)(brick / ((int64_t)bricks[0] * bricks[1]));
     int32_t dx = i % 9, dy = i / 9 % 9, dz = i / 81, x = 8 * bx + dx, y = 8 * by + dy, z = 8 * bz + dz;
     if (x >= size[0] || y >= size[1] || z >= size[2]) return r;
     float v = values[((int64_t)z * size[1] + y) * size[0] + x];
@@ -30,7 +32,8 @@ TSR_HD tsr_range tsr_range_sample(const float *values, const int32_t size[3], co
 }
 
 /* Id of the tile of a brick of the box that begins at tile `origin`. */
-TSR_HD uint32_t tsr_brick_tile(const tsr_tile_pool *pool, const tsr_tile_state *state, const int32_t origin[3], const int32_t bricks[3], int64_t brick)
+TSR_HD uint32_t tsr_brick_tile(const tsr_tile_pool *pool, const tsr_tile_state *state, const int32_t origin[3], const int32_t bricks[3],
+                               int64_t brick)
 {
     int32_t x = (int32_t)(brick % bricks[0]), y = (int32_t)(brick / bricks[0] % bricks[1]), z = (int32_t)(brick / ((int64_t)bricks[0] * bricks[1]));
     return tsr_tile_find(pool, pool->key[state->list], pool->id[state->list], state->count, state->background,
@@ -51,7 +54,8 @@ TSR_HD uint8_t tsr_brick_visible(const tsr_brick_test *test, float low, float hi
     return (uint8_t)(low <= high && tsr_minf(a, b) < 0.0f && tsr_maxf(a, b) >= 0.0f);
 }
 
-/* Chebyshev distance to the nearest visible brick, one axis after the other. Pass 0 reads visibility, passes 1 and 2 the result of the pass before. */
+/* Chebyshev distance to the nearest visible brick, one axis after the other. Pass 0 reads visibility, passes 1 and 2 the result of the pass
+ * before. */
 TSR_HD uint8_t tsr_brick_distance(const uint8_t *in, const int32_t bricks[3], int32_t pass, int64_t index)
 {
     int32_t x = (int32_t)(index % bricks[0]), y = (int32_t)(index / bricks[0] % bricks[1]), z = (int32_t)(index / ((int64_t)bricks[0] * bricks[1]));

@@ -103,7 +103,8 @@ static int64_t build(struct item *items, uint32_t count, tsr_bvh_node *nodes, st
         }
         int after = 0, axis = r.depth < DEEPEST ? best_split(items, r.begin, r.end, &centres, &after) : -1;
         uint32_t middle = r.begin + (r.end - r.begin) / 2;
-        if (axis >= 0) middle = partition(items, r.begin, r.end, axis, centres.lower[axis], (float)BINS / (centres.upper[axis] - centres.lower[axis]), after);
+        if (axis >= 0)
+            middle = partition(items, r.begin, r.end, axis, centres.lower[axis], (float)BINS / (centres.upper[axis] - centres.lower[axis]), after);
         n->first = (uint32_t)used;
         n->count = 0;
         used += 2;
@@ -133,7 +134,8 @@ static void vertex_normals(const tsr_mesh *mesh, float *normals)
 static tsr_status check_mesh(const tsr_mesh *mesh, tsr_bounds *bounds)
 {
     if (mesh->triangle_count == 0) TSR_FAIL(TSR_ERROR_STATE, "mesh has no triangles: there is no surface to draw");
-    if (mesh->triangle_count > UINT32_MAX / 2) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "mesh has %lld triangles, expected at most 2^31", (long long)mesh->triangle_count);
+    if (mesh->triangle_count > UINT32_MAX / 2)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "mesh has %lld triangles, expected at most 2^31", (long long)mesh->triangle_count);
     *bounds = (tsr_bounds){ { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
     for (int64_t t = 0; t < mesh->triangle_count; t++) {
         for (int v = 0; v < 3; v++) {
@@ -143,8 +145,10 @@ static tsr_status check_mesh(const tsr_mesh *mesh, tsr_bounds *bounds)
             const float *p = mesh->vertices + 3 * (int64_t)i;
             if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]))
                 TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh: vertex %u is (%g, %g, %g), expected finite numbers", i, (double)p[0], (double)p[1], (double)p[2]);
-            bounds->lower = (tsr_vec3){ fmin(bounds->lower.x, (double)p[0]), fmin(bounds->lower.y, (double)p[1]), fmin(bounds->lower.z, (double)p[2]) };
-            bounds->upper = (tsr_vec3){ fmax(bounds->upper.x, (double)p[0]), fmax(bounds->upper.y, (double)p[1]), fmax(bounds->upper.z, (double)p[2]) };
+            bounds->lower =
+                (tsr_vec3){ fmin(bounds->lower.x, (double)p[0]), fmin(bounds->lower.y, (double)p[1]), fmin(bounds->lower.z, (double)p[2]) };
+            bounds->upper =
+                (tsr_vec3){ fmax(bounds->upper.x, (double)p[0]), fmax(bounds->upper.y, (double)p[1]), fmax(bounds->upper.z, (double)p[2]) };
         }
     }
     return TSR_OK;

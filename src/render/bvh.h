@@ -60,7 +60,8 @@ TSR_HD int tsr_bvh_triangle(const float *c, tsr_float3 o, tsr_float3 d, int32_t 
 TSR_HD void tsr_bvh_trace(const tsr_bvh *bvh, tsr_float3 o, tsr_float3 d, float t0, int any, tsr_bvh_hit *hit)
 {
     const float tiny = 1.0e-20f;
-    tsr_float3 inverse = tsr_f3(1.0f / (tsr_absf(d.x) > tiny ? d.x : tiny), 1.0f / (tsr_absf(d.y) > tiny ? d.y : tiny), 1.0f / (tsr_absf(d.z) > tiny ? d.z : tiny));
+    tsr_float3 inverse =
+        tsr_f3(1.0f / (tsr_absf(d.x) > tiny ? d.x : tiny), 1.0f / (tsr_absf(d.y) > tiny ? d.y : tiny), 1.0f / (tsr_absf(d.z) > tiny ? d.z : tiny));
     int32_t k = tsr_absf(d.x) > tsr_absf(d.y) ? (tsr_absf(d.x) > tsr_absf(d.z) ? 0 : 2) : (tsr_absf(d.y) > tsr_absf(d.z) ? 1 : 2);
     uint32_t stack[TSR_BVH_STACK], node = 0;
     int32_t depth = 0;

@@ -19,13 +19,16 @@ tsr_status tsr_camera_check(const tsr_camera *c)
     if (!c) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera is NULL");
     if (!finite3(c->eye) || !finite3(c->target) || !finite3(c->up)) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: eye, target and up must be finite numbers");
     tsr_vec3 forward = tsr_vec3_unit(tsr_vec3_sub(c->target, c->eye));
-    if (!(tsr_vec3_length(forward) > 0)) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: eye and target are the same point (%g, %g, %g)", c->eye.x, c->eye.y, c->eye.z);
+    if (!(tsr_vec3_length(forward) > 0))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: eye and target are the same point (%g, %g, %g)", c->eye.x, c->eye.y, c->eye.z);
     if (!(tsr_vec3_length(tsr_vec3_cross(forward, tsr_vec3_unit(c->up))) > 1e-6))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: up (%g, %g, %g) is 0 or along the direction of view", c->up.x, c->up.y, c->up.z);
     if (c->projection != TSR_PERSPECTIVE && c->projection != TSR_ORTHOGRAPHIC)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: projection %d, expected TSR_PERSPECTIVE or TSR_ORTHOGRAPHIC", (int)c->projection);
-    if (c->projection == TSR_PERSPECTIVE && !(c->fov > 0 && c->fov < 180)) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: fov %g, expected degrees in (0, 180)", c->fov);
-    if (c->projection == TSR_ORTHOGRAPHIC && !(c->height > 0 && isfinite(c->height))) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: height %g, expected a positive number", c->height);
+    if (c->projection == TSR_PERSPECTIVE && !(c->fov > 0 && c->fov < 180))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: fov %g, expected degrees in (0, 180)", c->fov);
+    if (c->projection == TSR_ORTHOGRAPHIC && !(c->height > 0 && isfinite(c->height)))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: height %g, expected a positive number", c->height);
     return TSR_OK;
 }
 
@@ -41,7 +44,8 @@ static tsr_status check_bounds(const tsr_bounds *b)
     if (!b) TSR_FAIL(TSR_ERROR_ARGUMENT, "bounds are NULL");
     if (!finite3(b->lower) || !finite3(b->upper) || b->lower.x > b->upper.x || b->lower.y > b->upper.y || b->lower.z > b->upper.z ||
         !(tsr_vec3_length(tsr_vec3_sub(b->upper, b->lower)) > 0))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "bounds (%g, %g, %g) to (%g, %g, %g) are empty or not finite", b->lower.x, b->lower.y, b->lower.z, b->upper.x, b->upper.y, b->upper.z);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "bounds (%g, %g, %g) to (%g, %g, %g) are empty or not finite", b->lower.x, b->lower.y, b->lower.z, b->upper.x,
+                 b->upper.y, b->upper.z);
     return TSR_OK;
 }
 
@@ -58,7 +62,8 @@ tsr_status tsr_camera_fit(tsr_camera *camera, const tsr_bounds *bounds, double a
     const double margin = 1.04, slope = tan(c.fov * (3.14159265358979323846 / 360));
     double distance = 0, height = 0;
     for (int i = 0; i < 8; i++) { /* the least distance from which every corner is inside the picture */
-        tsr_vec3 corner = { i & 1 ? bounds->upper.x : bounds->lower.x, i & 2 ? bounds->upper.y : bounds->lower.y, i & 4 ? bounds->upper.z : bounds->lower.z };
+        tsr_vec3 corner = { i & 1 ? bounds->upper.x : bounds->lower.x, i & 2 ? bounds->upper.y : bounds->lower.y,
+                            i & 4 ? bounds->upper.z : bounds->lower.z };
         tsr_vec3 d = tsr_vec3_sub(corner, centre);
         double x = fabs(tsr_vec3_dot(d, right)) * margin, y = fabs(tsr_vec3_dot(d, up)) * margin, z = tsr_vec3_dot(d, forward);
         distance = fmax(distance, fmax(x / (slope * aspect), y / slope) - z);
@@ -76,7 +81,8 @@ tsr_status tsr_camera_orbit(const tsr_bounds *bounds, tsr_space space, double az
                             tsr_camera *camera)
 {
     TSR_TRY(check_bounds(bounds));
-    if (!isfinite(azimuth) || !isfinite(elevation)) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: azimuth %g and elevation %g, expected degrees", azimuth, elevation);
+    if (!isfinite(azimuth) || !isfinite(elevation))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: azimuth %g and elevation %g, expected degrees", azimuth, elevation);
     double a = azimuth * (3.14159265358979323846 / 180), e = elevation * (3.14159265358979323846 / 180);
     double sign = space == TSR_SPACE_LPS ? -1 : 1; /* RAS: front = +y, left = -x */
     tsr_vec3 front = { 0, sign, 0 }, left = { -sign, 0, 0 }, top = { 0, 0, 1 };

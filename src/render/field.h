@@ -94,7 +94,8 @@ TSR_HD float tsr_field_value(const tsr_field *f, tsr_float3 p)
     int32_t mask = (1 << f->log2_edge) - 1;
     if (f->kind == TSR_FIELD_TILES && (((x & mask) == mask) | ((y & mask) == mask) | ((z & mask) == mask))) {
         for (int32_t i = 0; i < 8; i++)
-            c[i] = tsr_tile_value(f, tsr_mini(x + (i & 1), f->size[0] - 1), tsr_mini(y + (i >> 1 & 1), f->size[1] - 1), tsr_mini(z + (i >> 2), f->size[2] - 1));
+            c[i] = tsr_tile_value(f, tsr_mini(x + (i & 1), f->size[0] - 1), tsr_mini(y + (i >> 1 & 1), f->size[1] - 1),
+                                  tsr_mini(z + (i >> 2), f->size[2] - 1));
         return tsr_trilinear(c, fx, fy, fz);
     }
     const float *v;
@@ -124,7 +125,8 @@ TSR_HD float tsr_field_value(const tsr_field *f, tsr_float3 p)
 }
 TSR_HD float tsr_field_nearest(const tsr_field *f, tsr_float3 p)
 {
-    return tsr_field_voxel(f, tsr_maxi(0, tsr_mini(f->size[0] - 1, tsr_floor_int(p.x + 0.5f))), tsr_maxi(0, tsr_mini(f->size[1] - 1, tsr_floor_int(p.y + 0.5f))),
+    return tsr_field_voxel(f, tsr_maxi(0, tsr_mini(f->size[0] - 1, tsr_floor_int(p.x + 0.5f))),
+                           tsr_maxi(0, tsr_mini(f->size[1] - 1, tsr_floor_int(p.y + 0.5f))),
                            tsr_maxi(0, tsr_mini(f->size[2] - 1, tsr_floor_int(p.z + 0.5f))));
 }
 
@@ -151,7 +153,8 @@ TSR_HD tsr_float3 tsr_field_gradient(const tsr_field *f, tsr_float3 p)
 
 typedef struct tsr_ray { tsr_float3 o, d; } tsr_ray;
 
-/* Cuts [*t0, *t1] by the box of samples; *axis = axis (1 to 3, sign of the outward face normal) of the face it entered by, or 0. Returns 0 if empty. */
+/* Cuts [*t0, *t1] by the box of samples; *axis = axis (1 to 3, sign of the outward face normal) of the face it entered by, or 0. Returns 0 if
+ * nothing is left. */
 TSR_HD int tsr_field_clip(const tsr_field *f, const tsr_ray *r, float *t0, float *t1, int32_t *axis)
 {
     *axis = 0;

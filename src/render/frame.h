@@ -1,4 +1,5 @@
-/* render/frame.h: one picture to draw, as plain data for every backend. Positions are relative to the scene's centre ("frame position"), in world units. */
+/* render/frame.h: one picture to draw, as plain data for every backend. Positions are relative to the scene's
+ * centre ("frame position"), in world units. */
 #ifndef TSR_RENDER_FRAME_H
 #define TSR_RENDER_FRAME_H
 
@@ -19,7 +20,8 @@ typedef struct tsr_slice_look {
 
 typedef struct tsr_frame {
     int32_t width, height, samples; /* samples x samples rays per pixel */
-    /* Ray of pixel position (x, y), y down: point corner + x right + y down; perspective: direction of it from origin; orthographic: origin of a ray along `forward`. */
+    /* Ray of pixel position (x, y), y down: corner + x right + y down is its direction from `origin` (perspective) or the origin of a ray along
+     * `forward` (orthographic). */
     int32_t orthographic;
     tsr_float3 origin, corner, right, down, forward;
     float pixel_size;         /* of a pixel at distance 1 (perspective) or anywhere (orthographic) */

@@ -7,7 +7,7 @@
 /* Heads and organs are round: fitting a box that is a little smaller than theirs fills the picture better and still shows all of them. */
 static tsr_bounds rounded(const tsr_bounds *b)
 {
-    tsr_vec3 centre = tsr_vec3_scale(tsr_vec3_add(b->lower, b->upper), 0.5), half = tsr_vec3_scale(tsr_vec3_sub(b->upper, b->lower), 0.5 * 0.78);
+    tsr_vec3 centre = tsr_vec3_scale(tsr_vec3_add(b->lower, b->upper), 0.5), half = tsr_vec3_scale(tsr_vec3_sub(b->upper, b->lower), 0.5 * 0.88);
     return (tsr_bounds){ tsr_vec3_sub(centre, half), tsr_vec3_add(centre, half) };
 }
 
@@ -21,8 +21,8 @@ static tsr_status middle_of_surface(const tsr_scene *scene, const tsr_scene_info
     return TSR_OK;
 }
 
-static tsr_status draw_view(tsr_scene *scene, const tsr_bounds *bounds, tsr_space space, double azimuth, double elevation, const tsr_render_options *options,
-                            tsr_picture *picture, tsr_image *image)
+static tsr_status draw_view(tsr_scene *scene, const tsr_bounds *bounds, tsr_space space, double azimuth, double elevation,
+                            const tsr_render_options *options, tsr_picture *picture, tsr_image *image)
 {
     tsr_camera camera;
     tsr_bounds box = rounded(bounds);
@@ -42,8 +42,10 @@ tsr_status tsr_gallery_render(tsr_scene *scene, const tsr_gallery_options *optio
     memset(gallery, 0, sizeof *gallery);
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     TSR_TRY(tsr_scene_describe(scene, &info));
-    if (!info.has_volume || !info.has_surface) TSR_FAIL(TSR_ERROR_STATE, "a gallery needs a volume and a surface; the scene has no %s", info.has_volume ? "surface" : "volume");
-    if (scene->surface_kind == TSR_FIELD_MESH) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "a gallery needs a surface given by a volume or a tile list (a mesh has no inside)");
+    if (!info.has_volume || !info.has_surface)
+        TSR_FAIL(TSR_ERROR_STATE, "a gallery needs a volume and a surface; the scene has no %s", info.has_volume ? "surface" : "volume");
+    if (scene->surface_kind == TSR_FIELD_MESH)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "a gallery needs a surface given by a volume or a tile list (a mesh has no inside)");
     TSR_TRY(middle_of_surface(scene, &info, position));
     TSR_TRY(tsr_picture_create(scene->context, o.size ? o.size : 768, o.size ? o.size : 768, &picture));
     for (int k = 0; k < 3; k++) {
@@ -63,6 +65,7 @@ tsr_status tsr_gallery_render(tsr_scene *scene, const tsr_gallery_options *optio
     r.mode = TSR_RENDER_COMBINED; /* the surface in its place within the rest of the source */
     r.transfer = o.transfer;
     r.region = TSR_REGION_OUTSIDE;
+    r.step = 1;
     TSR_TRY_GOTO(draw_view(scene, &info.bounds, info.space, 50, 12, &r, picture, &gallery->combined), end);
 end:
     tsr_picture_destroy(&picture);
@@ -76,12 +79,14 @@ tsr_status tsr_gallery_sheet(const tsr_gallery *g, tsr_image *sheet)
     int32_t size = g->slice[0].width, gap = size / 96 + 1;
     memset(sheet, 0, sizeof *sheet);
     for (int i = 0; i < 6; i++)
-        if (!all[i]->pixels || all[i]->width != size || all[i]->height != size || all[i]->channels != 3) TSR_FAIL(TSR_ERROR_ARGUMENT, "gallery: picture %d is missing or differs in size", i);
+        if (!all[i]->pixels || all[i]->width != size || all[i]->height != size || all[i]->channels != 3)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "gallery: picture %d is missing or differs in size", i);
     TSR_TRY(tsr_image_create(3 * size + 2 * gap, 2 * size + gap, 3, sheet));
     for (int i = 0; i < 6; i++) {
         int32_t x = i % 3 * (size + gap), y = i / 3 * (size + gap);
         for (int32_t row = 0; row < size; row++)
-            memcpy(sheet->pixels + 3 * ((size_t)(y + row) * (size_t)sheet->width + (size_t)x), all[i]->pixels + 3 * (size_t)row * (size_t)size, 3 * (size_t)size);
+            memcpy(sheet->pixels + 3 * ((size_t)(y + row) * (size_t)sheet->width + (size_t)x), all[i]->pixels + 3 * (size_t)row * (size_t)size,
+                   3 * (size_t)size);
     }
     return TSR_OK;
 }

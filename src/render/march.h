@@ -107,8 +107,9 @@ TSR_HD tsr_hit tsr_surface_hit(const tsr_frame *frame, const tsr_ray *ray, float
         float w = (1.0f - b.u) - b.v;
         hit.kind = TSR_HIT_SURFACE;
         hit.t = b.t;
-        hit.normal = tsr_normalize3(tsr_f3((w * n[0] + b.u * n[3]) + b.v * n[6], (w * n[1] + b.u * n[4]) + b.v * n[7], (w * n[2] + b.u * n[5]) + b.v * n[8]),
-                                    tsr_scale3(ray->d, -1.0f));
+        hit.normal =
+            tsr_normalize3(tsr_f3((w * n[0] + b.u * n[3]) + b.v * n[6], (w * n[1] + b.u * n[4]) + b.v * n[7], (w * n[2] + b.u * n[5]) + b.v * n[8]),
+                           tsr_scale3(ray->d, -1.0f));
         return hit;
     }
     tsr_ray r = tsr_field_ray(f, ray);
@@ -189,7 +190,10 @@ TSR_HD float tsr_region_weight(const tsr_frame *frame, tsr_float3 p)
     if (!tsr_field_contains(f, ip, 0.0f) && f->kind == TSR_FIELD_DENSE) { /* beyond the field: outside */
         distance = 2.0f * f->spacing;
     } else {
+        int32_t brick[3];
         float phi = tsr_field_phi(f, ip);
+        if (f->skip[tsr_field_brick(f, ip, brick)] > 1) /* the surface is more than a brick away: the sign is enough */
+            return (phi < 0.0f) == (frame->region == 1) ? 1.0f : 0.0f;
         tsr_float3 g = tsr_field_gradient(f, ip);
         float slope = tsr_absf(f->scale) * tsr_sqrt(tsr_dot3(g, g));
         distance = phi / tsr_maxf(slope, 1.0e-12f);
@@ -211,7 +215,8 @@ TSR_HD void tsr_accumulate(const tsr_frame *frame, const tsr_transfer_linear *tr
         float at = tsr_clampf(((float)k + shift + 0.5f) * frame->dt, t0, t1);
         int32_t brick[3];
         int32_t skip = f->skip[tsr_field_brick(f, tsr_along3(r.o, r.d, at), brick)];
-        int32_t stop = tsr_mini(end, tsr_maxi(k + 1, tsr_ceil_int(tsr_minf(tsr_field_exit(f, &r, brick, skip), t1) * frame->inverse_dt - shift - 0.5f)));
+        int32_t stop =
+            tsr_mini(end, tsr_maxi(k + 1, tsr_ceil_int(tsr_minf(tsr_field_exit(f, &r, brick, skip), t1) * frame->inverse_dt - shift - 0.5f)));
         if (skip) {
             k = stop;
             continue;

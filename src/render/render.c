@@ -47,7 +47,8 @@ static tsr_status set_camera(const tsr_camera *camera, const tsr_scene_info *inf
         if (along > 1.5 * radius) shift -= along - 1.5 * radius; /* an eye behind the scene sees nothing, at any distance */
         eye = tsr_vec3_add(eye, tsr_vec3_scale(forward, shift));
         tsr_vec3 off = tsr_vec3_sub(eye, tsr_vec3_scale(forward, tsr_vec3_dot(eye, forward)));
-        if (tsr_vec3_length(off) > 1e4 * (radius + extent)) TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: the eye looks past the scene by more than 10^4 times its size");
+        if (tsr_vec3_length(off) > 1e4 * (radius + extent))
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "camera: the eye looks past the scene by more than 10^4 times its size");
     } else {
         extent = 2 * tan(camera->fov * (3.14159265358979323846 / 360));
         if (tsr_vec3_length(eye) > 1e4 * radius)
@@ -88,7 +89,8 @@ static tsr_status set_mode(const tsr_scene *scene, const tsr_render_options *o, 
         surface = 0;
         break;
     case TSR_RENDER_COMBINED:
-        if (!volume || !surface) TSR_FAIL(TSR_ERROR_STATE, "a combined view needs a volume and a surface; the scene has no %s", volume ? "surface" : "volume");
+        if (!volume || !surface)
+            TSR_FAIL(TSR_ERROR_STATE, "a combined view needs a volume and a surface; the scene has no %s", volume ? "surface" : "volume");
         break;
     default: TSR_FAIL(TSR_ERROR_ARGUMENT, "render mode %d, expected TSR_RENDER_AUTO to TSR_RENDER_MIP", (int)o->mode);
     }
@@ -103,10 +105,14 @@ static tsr_status set_clip(const tsr_scene *scene, const tsr_render_options *o, 
     if (!o->clip) return TSR_OK;
     double length = tsr_vec3_length(o->clip_normal);
     tsr_vec3 unit = tsr_vec3_unit(o->clip_normal);
-    if (!(tsr_vec3_length(unit) > 0)) TSR_FAIL(TSR_ERROR_ARGUMENT, "clip_normal (%g, %g, %g), expected a finite direction other than 0", o->clip_normal.x, o->clip_normal.y, o->clip_normal.z);
+    if (!(tsr_vec3_length(unit) > 0))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "clip_normal (%g, %g, %g), expected a finite direction other than 0", o->clip_normal.x, o->clip_normal.y,
+                 o->clip_normal.z);
     if (!isfinite(o->clip_offset)) TSR_FAIL(TSR_ERROR_ARGUMENT, "clip_offset %g, expected a finite number", o->clip_offset);
-    if (o->clip_surface_only && o->clip_volume_only) TSR_FAIL(TSR_ERROR_ARGUMENT, "clip_surface_only and clip_volume_only are both set, expected at most one");
-    if ((int)o->clip_face < 0 || o->clip_face > TSR_CLIP_QUAD) TSR_FAIL(TSR_ERROR_ARGUMENT, "clip_face %d, expected TSR_CLIP_CAP to TSR_CLIP_QUAD", (int)o->clip_face);
+    if (o->clip_surface_only && o->clip_volume_only)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "clip_surface_only and clip_volume_only are both set, expected at most one");
+    if ((int)o->clip_face < 0 || o->clip_face > TSR_CLIP_QUAD)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "clip_face %d, expected TSR_CLIP_CAP to TSR_CLIP_QUAD", (int)o->clip_face);
     if (o->clip_face == TSR_CLIP_QUAD && !scene->source) TSR_FAIL(TSR_ERROR_STATE, "clip_face quad shows the source volume, and the scene has none");
     f->clip = 1;
     f->clip_surface = !o->clip_volume_only;
@@ -127,13 +133,15 @@ static tsr_status strength(double value, double otherwise, const char *name, flo
 
 static tsr_status set_look(const tsr_scene_info *info, const tsr_render_options *o, tsr_frame *f)
 {
-    static const tsr_color top = { 0.17f, 0.18f, 0.20f }, bottom = { 0.07f, 0.075f, 0.085f }, rose = { 0.90f, 0.76f, 0.68f }, yellow = { 1.0f, 0.92f, 0.05f };
+    static const tsr_color top = { 0.17f, 0.18f, 0.20f }, bottom = { 0.07f, 0.075f, 0.085f }, rose = { 0.90f, 0.76f, 0.68f },
+                           yellow = { 1.0f, 0.92f, 0.05f };
     int dark = tsr_color_unset(o->background[0]) && tsr_color_unset(o->background[1]);
     f->background[0] = tsr_color_linear(dark ? top : o->background[0]);
     f->background[1] = tsr_color_linear(dark ? bottom : o->background[1]);
     f->transparent = o->transparent != 0;
     f->surface_color = tsr_color_linear(tsr_color_unset(o->surface_color) ? rose : o->surface_color);
-    if (!(o->surface_opacity >= 0 && o->surface_opacity <= 1)) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface_opacity %g, expected (0, 1] (0 = 1)", o->surface_opacity);
+    if (!(o->surface_opacity >= 0 && o->surface_opacity <= 1))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "surface_opacity %g, expected (0, 1] (0 = 1)", o->surface_opacity);
     f->opacity = o->surface_opacity == 0 ? 1.0f : (float)o->surface_opacity;
     TSR_TRY(strength(o->ambient_occlusion, 0.75, "ambient_occlusion", &f->occlusion));
     TSR_TRY(strength(o->specular, 0.18, "specular", &f->specular));
@@ -155,15 +163,19 @@ static tsr_status set_source(tsr_scene *scene, const tsr_scene_info *info, const
     TSR_TRY(tsr_dense_field(scene->source, centre, &f->volume));
     if (!f->show_volume || f->mip) return TSR_OK;
     tsr_transfer preset;
-    if (!o->transfer) TSR_TRY(tsr_transfer_make(TSR_TRANSFER_MRI_HEAD, info->window_low, info->window_high > info->window_low ? info->window_high : info->window_low + 1, &preset));
+    if (!o->transfer)
+        TSR_TRY(tsr_transfer_make(TSR_TRANSFER_MRI_HEAD, info->window_low,
+                                  info->window_high > info->window_low ? info->window_high : info->window_low + 1, &preset));
     TSR_TRY(tsr_transfer_check(o->transfer ? o->transfer : &preset, &test->transfer));
     f->shaded = !o->unshaded;
-    if (!(o->opacity_scale >= 0 && isfinite(o->opacity_scale))) TSR_FAIL(TSR_ERROR_ARGUMENT, "opacity_scale %g, expected a positive number (0 = 1)", o->opacity_scale);
+    if (!(o->opacity_scale >= 0 && isfinite(o->opacity_scale)))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "opacity_scale %g, expected a positive number (0 = 1)", o->opacity_scale);
     f->extinction = (float)((o->opacity_scale == 0 ? 1 : o->opacity_scale) / info->spacing);
     double range = fmax(info->window_high - info->window_low, 1e-30);
     f->gradient_low = (float)(0.02 * range / info->spacing);
     f->gradient_high = (float)(0.12 * range / info->spacing);
-    if ((int)o->region < 0 || o->region > TSR_REGION_OUTSIDE) TSR_FAIL(TSR_ERROR_ARGUMENT, "region %d, expected TSR_REGION_ALL to TSR_REGION_OUTSIDE", (int)o->region);
+    if ((int)o->region < 0 || o->region > TSR_REGION_OUTSIDE)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "region %d, expected TSR_REGION_ALL to TSR_REGION_OUTSIDE", (int)o->region);
     if (o->region != TSR_REGION_ALL && f->surface.kind != TSR_FIELD_DENSE && f->surface.kind != TSR_FIELD_TILES)
         TSR_FAIL(TSR_ERROR_STATE, "a region needs a surface given by a volume or a tile list (a mesh has no inside)");
     f->region = (int32_t)o->region;
@@ -190,7 +202,8 @@ tsr_status tsr_render(tsr_scene *scene, const tsr_camera *camera, const tsr_rend
     TSR_TRY(check_supersampling(o.supersampling, &frame.samples));
     TSR_TRY(set_mode(scene, &o, &frame));
     TSR_TRY(set_camera(camera, &info, centre, &frame));
-    if (!(o.step >= 0 && o.step <= 8) || (o.step > 0 && o.step < 0.01)) TSR_FAIL(TSR_ERROR_ARGUMENT, "step %g, expected 0.01 to 8 voxels (0 = 0.5)", o.step);
+    if (!(o.step >= 0 && o.step <= 8) || (o.step > 0 && o.step < 0.01))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "step %g, expected 0.01 to 8 voxels (0 = 0.5)", o.step);
     frame.dt = (float)((o.step > 0 ? o.step : 0.5) * info.spacing);
     frame.inverse_dt = 1 / frame.dt;
     frame.jitter = o.jitter != 0;
@@ -252,7 +265,8 @@ static tsr_status axis_plane(const tsr_geometry *g, const int32_t size[3], const
 static tsr_status oblique_plane(const tsr_scene_info *info, const tsr_slice_options *o, struct plane *p)
 {
     tsr_vec3 n = tsr_vec3_unit(o->normal), up = tsr_vec3_unit(o->up);
-    if (!(tsr_vec3_length(n) > 0)) TSR_FAIL(TSR_ERROR_ARGUMENT, "slice normal (%g, %g, %g), expected a finite direction other than 0", o->normal.x, o->normal.y, o->normal.z);
+    if (!(tsr_vec3_length(n) > 0))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "slice normal (%g, %g, %g), expected a finite direction other than 0", o->normal.x, o->normal.y, o->normal.z);
     if (!(tsr_vec3_length(up) > 0)) up = fabs(n.z) < 0.9 ? (tsr_vec3){ 0, 0, 1 } : (tsr_vec3){ 0, 1, 0 };
     p->right = tsr_vec3_unit(tsr_vec3_cross(up, n));
     if (!(tsr_vec3_length(p->right) > 0)) TSR_FAIL(TSR_ERROR_ARGUMENT, "slice up (%g, %g, %g) is along its normal", o->up.x, o->up.y, o->up.z);
@@ -292,9 +306,11 @@ tsr_status tsr_render_slice(tsr_scene *scene, const tsr_slice_options *options, 
     f.height = picture->height;
     TSR_TRY(check_supersampling(o.supersampling, &f.samples));
     if (o.axis < 0 || o.axis > 3) TSR_FAIL(TSR_ERROR_ARGUMENT, "slice axis %d, expected 0, 1, 2 (x, y, z) or 3 (oblique)", o.axis);
-    if (o.palette != TSR_PALETTE_GREY && o.palette != TSR_PALETTE_DIVERGING) TSR_FAIL(TSR_ERROR_ARGUMENT, "slice palette %d, expected TSR_PALETTE_GREY or TSR_PALETTE_DIVERGING", (int)o.palette);
+    if (o.palette != TSR_PALETTE_GREY && o.palette != TSR_PALETTE_DIVERGING)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "slice palette %d, expected TSR_PALETTE_GREY or TSR_PALETTE_DIVERGING", (int)o.palette);
     if (!isfinite(o.line_width)) TSR_FAIL(TSR_ERROR_ARGUMENT, "slice line_width %g, expected pixels", o.line_width);
-    if (o.line_width > 0 && scene->surface_kind == TSR_FIELD_MESH) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "the contour of a mesh cannot be drawn: give the surface as a volume or tile list, or line_width -1");
+    if (o.line_width > 0 && scene->surface_kind == TSR_FIELD_MESH)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "the contour of a mesh cannot be drawn: give the surface as a volume or tile list, or line_width -1");
     if (o.axis == 3) {
         TSR_TRY(oblique_plane(&info, &o, &plane));
     } else {
@@ -306,8 +322,8 @@ tsr_status tsr_render_slice(tsr_scene *scene, const tsr_slice_options *options, 
     if (!(o.height >= 0 && isfinite(o.height))) TSR_FAIL(TSR_ERROR_ARGUMENT, "slice height %g, expected world units (0 = fit)", o.height);
     double pixel = o.height > 0 ? o.height / f.height : fmax(plane.width / f.width, plane.height / f.height);
     tsr_vec3 centre = tsr_vec3_scale(tsr_vec3_add(info.bounds.lower, info.bounds.upper), 0.5);
-    tsr_vec3 corner = tsr_vec3_add(tsr_vec3_sub(plane.centre, centre),
-                                   tsr_vec3_add(tsr_vec3_scale(plane.right, -0.5 * pixel * f.width), tsr_vec3_scale(plane.up, 0.5 * pixel * f.height)));
+    tsr_vec3 corner = tsr_vec3_add(tsr_vec3_sub(plane.centre, centre), tsr_vec3_add(tsr_vec3_scale(plane.right, -0.5 * pixel * f.width),
+                                                                                    tsr_vec3_scale(plane.up, 0.5 * pixel * f.height)));
     f.corner = tsr_vec3_float(corner);
     f.right = tsr_vec3_float(tsr_vec3_scale(plane.right, pixel));
     f.down = tsr_vec3_float(tsr_vec3_scale(plane.up, -pixel));
@@ -324,9 +340,15 @@ tsr_status tsr_render_slice(tsr_scene *scene, const tsr_slice_options *options, 
             low = -high;
         }
     }
-    f.look = (tsr_slice_look){ .palette = (int32_t)o.palette, .nearest = o.nearest != 0, .low = (float)low, .inverse_width = (float)(1 / (high - low)),
-                               .half_line = o.line_width == 0 ? 0.75f : o.line_width < 0 ? 0.0f : 0.5f * (float)o.line_width,
-                               .line_color = tsr_color_linear(tsr_color_unset(o.line_color) ? yellow : o.line_color), .outside = tsr_color_linear(o.background) };
+    f.look = (tsr_slice_look){ .palette = (int32_t)o.palette,
+                               .nearest = o.nearest != 0,
+                               .low = (float)low,
+                               .inverse_width = (float)(1 / (high - low)),
+                               .half_line = o.line_width == 0  ? 0.75f
+                                            : o.line_width < 0 ? 0.0f
+                                                               : 0.5f * (float)o.line_width,
+                               .line_color = tsr_color_linear(tsr_color_unset(o.line_color) ? yellow : o.line_color),
+                               .outside = tsr_color_linear(o.background) };
     TSR_TRY(tsr_scene_surface_field(scene, centre, &f.surface));
     f.look.contour = f.surface.kind == TSR_FIELD_DENSE || f.surface.kind == TSR_FIELD_TILES;
     if (scene->source) TSR_TRY(tsr_dense_field(scene->source, centre, &f.volume));

@@ -66,7 +66,8 @@ static void distances(tsr_queue *queue, struct bricks_job *j, uint8_t *visible, 
         tsr_parallel(queue->threads, brick_count(j->bricks), 4096, distance_body, j);
     }
 }
-static tsr_status cpu_skips(tsr_queue *queue, const float *range, const int32_t bricks[3], const tsr_brick_test *test, uint8_t *skip, uint8_t *scratch)
+static tsr_status cpu_skips(tsr_queue *queue, const float *range, const int32_t bricks[3], const tsr_brick_test *test, uint8_t *skip,
+                            uint8_t *scratch)
 {
     struct bricks_job j = job_make(bricks);
     j.range = range;
@@ -89,8 +90,8 @@ static void stored_body(void *user, int64_t begin, int64_t end, int worker)
     (void)worker;
     for (int64_t b = begin; b < end; b++) j->out[b] = tsr_brick_stored(j->table, j->bricks, b);
 }
-static tsr_status cpu_tile_table(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_tile_state *state, const int32_t origin[3], const int32_t bricks[3],
-                                 uint32_t *table, uint8_t *skip, uint8_t *scratch)
+static tsr_status cpu_tile_table(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_tile_state *state, const int32_t origin[3],
+                                 const int32_t bricks[3], uint32_t *table, uint8_t *skip, uint8_t *scratch)
 {
     struct bricks_job j = job_make(bricks);
     j.pool = pool;

@@ -1,4 +1,5 @@
-/* Kernels of the renderer: one thread per pixel, a block is a tile of 16 x 8 pixels, a warp one of 8 x 4, so that the rays of a warp stay together. */
+/* Kernels of the renderer: one thread per pixel, a block is a tile of 16 x 8 pixels, a warp one of 8 x 4, so that the rays of a
+ * warp stay together. */
 #include "device/kernel.h"
 #include "render/render_ops.h"
 #include "render/write.h"
@@ -32,7 +33,8 @@ TSR_KERNEL(ranges_kernel)(const float *values, extents size, extents bricks, flo
     }
 }
 
-static tsr_status cuda_ranges(tsr_queue *queue, const float *values, const int32_t size[3], const int32_t bricks[3], float *range, uint64_t *nan_count)
+static tsr_status cuda_ranges(tsr_queue *queue, const float *values, const int32_t size[3], const int32_t bricks[3], float *range,
+                              uint64_t *nan_count)
 {
     extents s = { { size[0], size[1], size[2] } }, b = { { bricks[0], bricks[1], bricks[2] } };
     int64_t count = (int64_t)bricks[0] * bricks[1] * bricks[2];
@@ -60,7 +62,8 @@ static void launch_distance(tsr_queue *queue, extents bricks, int64_t count, uin
     TSR_LAUNCH(queue, distance_kernel, blocks, 256, 0, visible, bricks, 2, count, skip);
 }
 
-static tsr_status cuda_skips(tsr_queue *queue, const float *range, const int32_t bricks[3], const tsr_brick_test *test, uint8_t *skip, uint8_t *scratch)
+static tsr_status cuda_skips(tsr_queue *queue, const float *range, const int32_t bricks[3], const tsr_brick_test *test, uint8_t *skip,
+                             uint8_t *scratch)
 {
     extents b = { { bricks[0], bricks[1], bricks[2] } };
     int64_t count = (int64_t)bricks[0] * bricks[1] * bricks[2];
@@ -70,8 +73,9 @@ static tsr_status cuda_skips(tsr_queue *queue, const float *range, const int32_t
     return TSR_OK;
 }
 
-TSR_KERNEL(table_kernel)(const __grid_constant__ tsr_tile_pool pool, const __grid_constant__ tsr_tile_state state, extents origin, extents bricks, int64_t count,
-                         uint32_t *table)
+TSR_KERNEL(table_kernel)
+(const __grid_constant__ tsr_tile_pool pool, const __grid_constant__ tsr_tile_state state, extents origin, extents bricks, int64_t count,
+ uint32_t *table)
 {
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count) table[i] = tsr_brick_tile(&pool, &state, origin.n, bricks.n, i);
@@ -82,8 +86,8 @@ TSR_KERNEL(stored_kernel)(const uint32_t *table, extents bricks, int64_t count, 
     if (i < count) visible[i] = tsr_brick_stored(table, bricks.n, i);
 }
 
-static tsr_status cuda_tile_table(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_tile_state *state, const int32_t origin[3], const int32_t bricks[3],
-                                  uint32_t *table, uint8_t *skip, uint8_t *scratch)
+static tsr_status cuda_tile_table(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_tile_state *state, const int32_t origin[3],
+                                  const int32_t bricks[3], uint32_t *table, uint8_t *skip, uint8_t *scratch)
 {
     extents b = { { bricks[0], bricks[1], bricks[2] } }, o = { { origin[0], origin[1], origin[2] } };
     int64_t count = (int64_t)bricks[0] * bricks[1] * bricks[2];

@@ -13,8 +13,8 @@ typedef struct tsr_render_ops {
     /* skip[brick] for tsr_field.skip from the ranges; `scratch` has as many bytes. */
     tsr_status (*skips)(tsr_queue *queue, const float *range, const int32_t bricks[3], const tsr_brick_test *test, uint8_t *skip, uint8_t *scratch);
     /* table[brick] = id of the tile at origin + brick, static ids included, and skip[brick]. */
-    tsr_status (*tile_table)(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_tile_state *state, const int32_t origin[3], const int32_t bricks[3],
-                             uint32_t *table, uint8_t *skip, uint8_t *scratch);
+    tsr_status (*tile_table)(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_tile_state *state, const int32_t origin[3],
+                             const int32_t bricks[3], uint32_t *table, uint8_t *skip, uint8_t *scratch);
     /* `transfer` is all zero where the frame shows no volume. */
     tsr_status (*draw)(tsr_queue *queue, const tsr_frame *frame, const tsr_transfer_linear *transfer, float *rgba, float *depth);
     tsr_status (*slice)(tsr_queue *queue, const tsr_slice_frame *frame, float *rgba, float *depth);

@@ -55,7 +55,8 @@ static tsr_status dense_create(tsr_context *context, const tsr_volume *volume, c
     TSR_TRY(tsr_volume_require(context, volume, name));
     tsr_size3 size = tsr_volume_size(volume);
     if (size.x > 32768 || size.y > 32768 || size.z > 32768)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: extents %lld x %lld x %lld, expected at most 32768 each", name, (long long)size.x, (long long)size.y, (long long)size.z);
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: extents %lld x %lld x %lld, expected at most 32768 each", name, (long long)size.x, (long long)size.y,
+                 (long long)size.z);
     tsr_dense *d = (tsr_dense *)calloc(1, sizeof *d);
     if (!d) TSR_FAIL(TSR_ERROR_MEMORY, "scene: out of host memory");
     uint64_t *nan_count = NULL;
@@ -124,7 +125,8 @@ static int surface_box(const tsr_scene *scene, double low[3], double high[3])
         int inside = scene->inside_below ? (double)least < scene->isovalue : (double)most > scene->isovalue;
         int outside = scene->inside_below ? (double)most >= scene->isovalue : (double)least <= scene->isovalue;
         if (!inside || !outside) continue;
-        const int32_t at[3] = { (int32_t)(b % d->bricks[0]), (int32_t)(b / d->bricks[0] % d->bricks[1]), (int32_t)(b / ((int64_t)d->bricks[0] * d->bricks[1])) };
+        const int32_t at[3] = { (int32_t)(b % d->bricks[0]), (int32_t)(b / d->bricks[0] % d->bricks[1]),
+                                (int32_t)(b / ((int64_t)d->bricks[0] * d->bricks[1])) };
         for (int k = 0; k < 3; k++) {
             double from = 8.0 * at[k], to = fmin(from + 8, d->size[k] - 1);
             low[k] = found ? fmin(low[k], from) : from;
@@ -339,8 +341,8 @@ tsr_status tsr_scene_set_surface_tiles(tsr_scene *s, const tsr_tiles *tiles)
     int64_t count = 1;
     for (int k = 0; k < 3; k++) count *= high[k] - low[k] + 1;
     if (count > (int64_t)1 << 31)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "the stored tiles span %d x %d x %d tiles, expected a box of at most 2^31", high[0] - low[0] + 1, high[1] - low[1] + 1,
-                 high[2] - low[2] + 1);
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "the stored tiles span %d x %d x %d tiles, expected a box of at most 2^31", high[0] - low[0] + 1,
+                 high[1] - low[1] + 1, high[2] - low[2] + 1);
     tsr_scene_clear_surface(s);
     s->surface_kind = TSR_FIELD_TILES;
     s->log2_edge = tiles->pool.log2_edge;
@@ -354,8 +356,9 @@ tsr_status tsr_scene_set_surface_tiles(tsr_scene *s, const tsr_tiles *tiles)
     }
     TSR_TRY_GOTO(tsr_device_allocate(s->context, (size_t)count * 4, (void **)&s->table), fail);
     TSR_TRY_GOTO(allocate_skips(s, count), fail);
-    TSR_TRY_GOTO(s->context->backend->render->tile_table(s->context->queue, &tiles->pool, &state, s->tile_origin, s->tile_bricks, s->table, s->surface_skip,
-                                                         s->surface_scratch), fail);
+    TSR_TRY_GOTO(s->context->backend->render->tile_table(s->context->queue, &tiles->pool, &state, s->tile_origin, s->tile_bricks, s->table,
+                                                         s->surface_skip, s->surface_scratch),
+                 fail);
     return TSR_OK;
 fail:
     tsr_scene_clear_surface(s);
@@ -425,7 +428,9 @@ static int surface_bounds(const tsr_scene *s, tsr_bounds *b)
 
 static tsr_space surface_space(const tsr_scene *s)
 {
-    return s->surface_kind == TSR_FIELD_MESH ? s->mesh_space : s->surface_kind == TSR_FIELD_TILES ? s->tile_geometry.space : s->surface->geometry.space;
+    return s->surface_kind == TSR_FIELD_MESH    ? s->mesh_space
+           : s->surface_kind == TSR_FIELD_TILES ? s->tile_geometry.space
+                                                : s->surface->geometry.space;
 }
 
 static double finest(const tsr_geometry *g)
@@ -456,7 +461,8 @@ tsr_status tsr_scene_describe(const tsr_scene *s, tsr_scene_info *info)
     if (info->has_surface) {
         tsr_space space = surface_space(s);
         if (s->source && space != info->space && space != TSR_SPACE_NONE && info->space != TSR_SPACE_NONE)
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "the volume's world is %s and the surface's %s: convert one with tsr_geometry_convert", names[info->space], names[space]);
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "the volume's world is %s and the surface's %s: convert one with tsr_geometry_convert", names[info->space],
+                     names[space]);
         if (!s->source || info->space == TSR_SPACE_NONE) info->space = space;
         int found = surface_bounds(s, &info->surface_bounds);
         if (s->surface_kind == TSR_FIELD_DENSE) {

@@ -54,7 +54,13 @@ struct tsr_scene {
 };
 
 /* Nodes and reordered triangles of a host mesh, host memory (free with tsr_bvh_free). */
-typedef struct tsr_bvh_host { tsr_bvh_node *nodes; float *corners, *normals; int64_t node_count, triangles; tsr_vec3 origin; tsr_bounds bounds; } tsr_bvh_host;
+typedef struct tsr_bvh_host {
+    tsr_bvh_node *nodes;
+    float *corners, *normals;
+    int64_t node_count, triangles;
+    tsr_vec3 origin;
+    tsr_bounds bounds;
+} tsr_bvh_host;
 tsr_status tsr_bvh_build(const tsr_mesh *mesh, tsr_bvh_host *bvh);
 void tsr_bvh_free(tsr_bvh_host *bvh);
 

@@ -6,7 +6,8 @@
 tsr_status tsr_transfer_check(const tsr_transfer *t, tsr_transfer_linear *out)
 {
     memset(out, 0, sizeof *out);
-    if (t->points < 0 || t->points > TSR_TRANSFER_POINTS) TSR_FAIL(TSR_ERROR_ARGUMENT, "transfer function: %d points, expected 0 to %d", t->points, TSR_TRANSFER_POINTS);
+    if (t->points < 0 || t->points > TSR_TRANSFER_POINTS)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "transfer function: %d points, expected 0 to %d", t->points, TSR_TRANSFER_POINTS);
     if (t->gaussians < 0 || t->gaussians > TSR_TRANSFER_GAUSSIANS)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "transfer function: %d Gaussians, expected 0 to %d", t->gaussians, TSR_TRANSFER_GAUSSIANS);
     if (t->points + t->gaussians == 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "transfer function: no points and no Gaussians");
@@ -15,9 +16,11 @@ tsr_status tsr_transfer_check(const tsr_transfer *t, tsr_transfer_linear *out)
     for (int i = 0; i < t->points; i++) {
         const struct tsr_transfer_point *p = &t->point[i];
         if (!isfinite(p->value) || !(p->alpha >= 0 && p->alpha <= 1))
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "transfer function: point %d has value %g and alpha %g, expected a finite value and alpha in [0, 1]", i, (double)p->value, (double)p->alpha);
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "transfer function: point %d has value %g and alpha %g, expected a finite value and alpha in [0, 1]", i,
+                     (double)p->value, (double)p->alpha);
         if (i > 0 && !(p->value > t->point[i - 1].value))
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "transfer function: point %d has value %g, expected more than the %g before it", i, (double)p->value, (double)t->point[i - 1].value);
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "transfer function: point %d has value %g, expected more than the %g before it", i, (double)p->value,
+                     (double)t->point[i - 1].value);
         out->point[i].value = p->value;
         out->point[i].alpha = p->alpha;
         out->point[i].color = tsr_color_linear(p->color);
@@ -26,8 +29,10 @@ tsr_status tsr_transfer_check(const tsr_transfer *t, tsr_transfer_linear *out)
         const struct tsr_transfer_gaussian *g = &t->gaussian[i];
         if (!isfinite(g->centre) || !(g->width > 0 && isfinite(g->width)) || !(g->alpha >= 0 && g->alpha <= 1) || !isfinite(g->gradient_centre) ||
             !(g->gradient_width >= 0 && isfinite(g->gradient_width)))
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "transfer function: Gaussian %d has centre %g, width %g, gradient width %g, alpha %g; expected finite numbers, width > 0, "
-                     "gradient width >= 0 and alpha in [0, 1]", i, (double)g->centre, (double)g->width, (double)g->gradient_width, (double)g->alpha);
+            TSR_FAIL(TSR_ERROR_ARGUMENT,
+                     "transfer function: Gaussian %d has centre %g, width %g, gradient width %g, alpha %g; expected finite numbers, width > 0, "
+                     "gradient width >= 0 and alpha in [0, 1]",
+                     i, (double)g->centre, (double)g->width, (double)g->gradient_width, (double)g->alpha);
         out->gaussian[i].centre = g->centre;
         out->gaussian[i].inverse_width = 1 / g->width;
         out->gaussian[i].gradient_centre = g->gradient_centre;
@@ -46,7 +51,8 @@ static void add(tsr_transfer *t, double value, double alpha, double r, double g,
 
 tsr_status tsr_transfer_make(tsr_transfer_preset preset, double low, double high, tsr_transfer *t)
 {
-    if (!isfinite(low) || !isfinite(high) || !(low < high)) TSR_FAIL(TSR_ERROR_ARGUMENT, "window %g to %g, expected two finite numbers in rising order", low, high);
+    if (!isfinite(low) || !isfinite(high) || !(low < high))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "window %g to %g, expected two finite numbers in rising order", low, high);
     double w = high - low;
     memset(t, 0, sizeof *t);
     switch (preset) {

@@ -78,6 +78,11 @@ enum { LITE_FAILED = 1, LITE_SKIPPED = 2 };
         if (i_ < n_) fail_msg("%s and %s differ at byte %zu: %02x and %02x", #a, #b, i_, a_[i_], b_[i_]); \
     } while (0)
 
+#define assert_memory_not_equal(a, b, bytes)                                                   \
+    do {                                                                                       \
+        if (!memcmp((a), (b), (size_t)(bytes))) fail_msg("%s and %s are equal", #a, #b);       \
+    } while (0)
+
 static inline int lite_run(const char *group, const struct CMUnitTest *tests, size_t count, int (*setup)(void **state), int (*teardown)(void **state))
 {
     void *shared = NULL;

@@ -10,7 +10,8 @@
 typedef double (*test_field)(double x, double y, double z);
 static inline tsr_volume *test_volume_of(tsr_context *context, int32_t n, tsr_vec3 spacing, test_field field)
 {
-    tsr_geometry g = tsr_geometry_make(spacing, (tsr_vec3){ -0.5 * (n - 1) * spacing.x, -0.5 * (n - 1) * spacing.y, -0.5 * (n - 1) * spacing.z }, TSR_SPACE_RAS);
+    tsr_geometry g =
+        tsr_geometry_make(spacing, (tsr_vec3){ -0.5 * (n - 1) * spacing.x, -0.5 * (n - 1) * spacing.y, -0.5 * (n - 1) * spacing.z }, TSR_SPACE_RAS);
     tsr_volume *host, *device;
     require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ n, n, n }, &g, &host));
     float *v = (float *)tsr_volume_data(host);
@@ -81,7 +82,8 @@ static inline tsr_mesh *test_ball_mesh(int n, double radius)
         }
     for (int j = 0; j < rows; j++)
         for (int i = 0; i < columns; i++) {
-            uint32_t a = (uint32_t)(j * columns + i), b = (uint32_t)(j * columns + (i + 1) % columns), c = a + (uint32_t)columns, d = b + (uint32_t)columns;
+            uint32_t a = (uint32_t)(j * columns + i), b = (uint32_t)(j * columns + (i + 1) % columns), c = a + (uint32_t)columns,
+                     d = b + (uint32_t)columns;
             const uint32_t two[6] = { a, c, b, b, c, d };
             memcpy(t, two, sizeof two);
             t += 6;

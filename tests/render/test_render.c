@@ -76,7 +76,8 @@ static void anisotropic_normals(void **state)
         for (int x = 0; x < SIZE; x++) {
             double px = world_x(x, 24), pz = world_z(y, 24);
             if (px * px + pz * pz > 81) continue;
-            for (int c = 0; c < 3; c++) worst = fmax(worst, fabs((double)v[0].rgba[4 * (y * SIZE + x) + c] - (double)v[1].rgba[4 * (y * SIZE + x) + c]));
+            for (int c = 0; c < 3; c++)
+                worst = fmax(worst, fabs((double)v[0].rgba[4 * (y * SIZE + x) + c] - (double)v[1].rgba[4 * (y * SIZE + x) + c]));
         }
     print_message("shading differs by %.4f\n", worst);
     assert_true(worst < 0.02);
@@ -270,7 +271,8 @@ static void combined_and_regions(void **state)
 {
     (void)state;
     tsr_context *context = test_context();
-    tsr_volume *medium = test_volume_of(context, 33, (tsr_vec3){ 1, 1, 1 }, test_one), *ball = test_volume_of(context, 33, (tsr_vec3){ 1, 1, 1 }, test_ball);
+    tsr_volume *medium = test_volume_of(context, 33, (tsr_vec3){ 1, 1, 1 }, test_one),
+               *ball = test_volume_of(context, 33, (tsr_vec3){ 1, 1, 1 }, test_ball);
     tsr_scene *scene;
     require_ok(tsr_scene_create(context, &scene));
     require_ok(tsr_scene_set_volume(scene, medium));
@@ -362,7 +364,8 @@ static void slice_orientation(void **state)
     require_ok(tsr_render_slice(scene, &options, picture));
     test_view v = test_fetch(picture);
     for (int y = 0; y < 17; y++)
-        for (int x = 0; x < 17; x++) assert_true(v.rgba[4 * (y * 17 + x)] == (x < 5 && y < 5 ? 1.0f : 0.0f)); /* x > 3 is right: left of the picture; y > 3 on top */
+        for (int x = 0; x < 17; x++)
+            assert_true(v.rgba[4 * (y * 17 + x)] == (x < 5 && y < 5 ? 1.0f : 0.0f)); /* x > 3 is right: left of the picture; y > 3 on top */
     test_view_free(&v);
     options.palette = TSR_PALETTE_DIVERGING;
     options.window_low = -1;
@@ -482,9 +485,11 @@ static void bad_input(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(ball_from_volume), cmocka_unit_test(anisotropic_normals), cmocka_unit_test(ball_from_mesh),
-                                        cmocka_unit_test(ball_from_tiles), cmocka_unit_test(plane_depth), cmocka_unit_test(mip_by_brute_force),
-                                        cmocka_unit_test(slab_opacity), cmocka_unit_test(combined_and_regions), cmocka_unit_test(contour_is_the_circle),
-                                        cmocka_unit_test(slice_orientation), cmocka_unit_test(clipping_caps), cmocka_unit_test(bad_input) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(ball_from_volume),      cmocka_unit_test(anisotropic_normals),
+                                        cmocka_unit_test(ball_from_mesh),        cmocka_unit_test(ball_from_tiles),
+                                        cmocka_unit_test(plane_depth),           cmocka_unit_test(mip_by_brute_force),
+                                        cmocka_unit_test(slab_opacity),          cmocka_unit_test(combined_and_regions),
+                                        cmocka_unit_test(contour_is_the_circle), cmocka_unit_test(slice_orientation),
+                                        cmocka_unit_test(clipping_caps),         cmocka_unit_test(bad_input) };
     return cmocka_run_group_tests_name("render", tests, NULL, NULL);
 }

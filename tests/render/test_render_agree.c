@@ -26,10 +26,14 @@ static test_view draw_case(tsr_context *context, int which)
     require_ok(tsr_scene_describe(scene, &info));
     require_ok(tsr_camera_orbit(&info.bounds, info.space, 33, 25, which == 3 ? TSR_ORTHOGRAPHIC : TSR_PERSPECTIVE, 1, &camera));
     require_ok(tsr_picture_create(context, SIZE, SIZE, &picture));
-    tsr_transfer transfer = { .points = 2, .point = { { -6, 0.2f, { 1, 0.5f, 0.2f } }, { 4, 0, { 0.2f, 0.5f, 1 } } }, .gaussians = 1,
-                              .gaussian = { { .centre = 1, .width = 1, .gradient_centre = 1, .gradient_width = 0.5f, .alpha = 0.1f, .color = { 0, 1, 0 } } } };
+    tsr_transfer transfer = { .points = 2,
+                              .point = { { -6, 0.2f, { 1, 0.5f, 0.2f } }, { 4, 0, { 0.2f, 0.5f, 1 } } },
+                              .gaussians = 1,
+                              .gaussian = {
+                                  { .centre = 1, .width = 1, .gradient_centre = 1, .gradient_width = 0.5f, .alpha = 0.1f, .color = { 0, 1, 0 } } } };
     tsr_render_options options = TSR_RENDER_OPTIONS;
-    static const tsr_render_mode modes[CASES] = { TSR_RENDER_SURFACE, TSR_RENDER_VOLUME, TSR_RENDER_COMBINED, TSR_RENDER_MIP, TSR_RENDER_SURFACE, TSR_RENDER_COMBINED };
+    static const tsr_render_mode modes[CASES] = { TSR_RENDER_SURFACE, TSR_RENDER_VOLUME,  TSR_RENDER_COMBINED,
+                                                  TSR_RENDER_MIP,     TSR_RENDER_SURFACE, TSR_RENDER_COMBINED };
     options.mode = modes[which];
     options.transfer = &transfer;
     options.supersampling = which == 0 ? 2 : 1;
@@ -56,7 +60,8 @@ static test_view draw_case(tsr_context *context, int which)
 
 static void require_same(int which, const test_view *a, const test_view *b, const char *what)
 {
-    if (memcmp(a->rgba, b->rgba, SIZE * SIZE * 16) || memcmp(a->depth, b->depth, SIZE * SIZE * 4)) fail_msg("case %d: %s differs from one thread of the cpu", which, what);
+    if (memcmp(a->rgba, b->rgba, SIZE * SIZE * 16) || memcmp(a->depth, b->depth, SIZE * SIZE * 4))
+        fail_msg("case %d: %s differs from one thread of the cpu", which, what);
 }
 
 static void same_bits_everywhere(void **state)

@@ -38,7 +38,8 @@ static void named_views(void **state)
         for (int view = 0; view < 6; view++) {
             tsr_camera c;
             require_ok(tsr_camera_named(&bounds, (tsr_space)space, (tsr_view)view, TSR_PERSPECTIVE, 1.5, &c));
-            double d[3] = { c.eye.x - c.target.x, c.eye.y - c.target.y, c.eye.z - c.target.z }, length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+            double d[3] = { c.eye.x - c.target.x, c.eye.y - c.target.y, c.eye.z - c.target.z },
+                   length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
             double f[3] = { -d[0] / length, -d[1] / length, -d[2] / length };
             double r[3] = { f[1] * c.up.z - f[2] * c.up.y, f[2] * c.up.x - f[0] * c.up.z, f[0] * c.up.y - f[1] * c.up.x };
             for (int k = 0; k < 3; k++) {
@@ -68,8 +69,10 @@ static void fit_is_tight(void **state)
         const double up[3] = { c.up.x, c.up.y, c.up.z };
         double r[3] = { f[1] * up[2] - f[2] * up[1], f[2] * up[0] - f[0] * up[2], f[0] * up[1] - f[1] * up[0] }, most = 0;
         for (int i = 0; i < 8; i++) {
-            double p[3] = { (i & 1 ? b.upper.x : b.lower.x) - c.eye.x, (i & 2 ? b.upper.y : b.lower.y) - c.eye.y, (i & 4 ? b.upper.z : b.lower.z) - c.eye.z };
-            double x = p[0] * r[0] + p[1] * r[1] + p[2] * r[2], y = p[0] * up[0] + p[1] * up[1] + p[2] * up[2], z = p[0] * f[0] + p[1] * f[1] + p[2] * f[2];
+            double p[3] = { (i & 1 ? b.upper.x : b.lower.x) - c.eye.x, (i & 2 ? b.upper.y : b.lower.y) - c.eye.y,
+                            (i & 4 ? b.upper.z : b.lower.z) - c.eye.z };
+            double x = p[0] * r[0] + p[1] * r[1] + p[2] * r[2], y = p[0] * up[0] + p[1] * up[1] + p[2] * up[2],
+                   z = p[0] * f[0] + p[1] * f[1] + p[2] * f[2];
             double half = projection == TSR_PERSPECTIVE ? z * tan(c.fov * 3.14159265358979 / 360) : 0.5 * c.height;
             most = fmax(most, fmax(fabs(x) / (half * aspect), fabs(y) / half));
         }

@@ -146,10 +146,12 @@ static int run(cli_call *cli, int argc, char **argv)
 {
     struct bench b = { .cli = cli, .size = 128, .repeat = 5, .steps = 50 };
     const cli_option options[] = {
-        { .name = "size", .type = CLI_INT, .value = &b.size, .argument = "N", .help = "phantom of N^3 voxels (default 128)", .lower = 16, .upper = 2048 },
-        { .name = "repeat", .type = CLI_INT, .value = &b.repeat, .argument = "N", .help = "runs of each case; the median counts (default 5)", .lower = 1,
-          .upper = 101 },
-        { .name = "steps", .type = CLI_INT, .value = &b.steps, .argument = "N", .help = "level-set steps of one run (default 50)", .lower = 1, .upper = 1e6 },
+        { .name = "size", .type = CLI_INT, .value = &b.size, .argument = "N", .help = "phantom of N^3 voxels (default 128)", .lower = 16,
+          .upper = 2048 },
+        { .name = "repeat", .type = CLI_INT, .value = &b.repeat, .argument = "N", .help = "runs of each case; the median counts (default 5)",
+          .lower = 1, .upper = 101 },
+        { .name = "steps", .type = CLI_INT, .value = &b.steps, .argument = "N", .help = "level-set steps of one run (default 50)", .lower = 1,
+          .upper = 1e6 },
         { 0 },
     };
     int code = cli_parse(cli, options, 0, 0, argc, argv);

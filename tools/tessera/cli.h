@@ -105,7 +105,8 @@ tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_op
 /* Fails before any work is done if `path` (NULL: missing) cannot become an output. */
 int cli_check_output(const cli_call *cli, const char *path);
 tsr_write_options cli_write_options(const cli_call *cli);
-#define CLI_OUTPUT_OPTION(path) { .name = "output", .letter = 'o', .type = CLI_TEXT, .value = &(path), .argument = "FILE", .help = "where the result goes" }
+#define CLI_OUTPUT_OPTION(path)                                                                                                     \
+    { .name = "output", .letter = 'o', .type = CLI_TEXT, .value = &(path), .argument = "FILE", .help = "where the result goes" }
 
 /* A whole text file, zero-terminated (free it), or NULL with a message; "-" is standard input. */
 char *cli_read_text(const cli_call *cli, const char *path);

@@ -125,7 +125,8 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "resample", .type = CLI_VEC3, .value = &c.resample, .help = "2. new spacing in world units, one number or three", .lower = 1e-12,
           .upper = 1e12, .given = &c.resample_given },
         { .name = "like", .type = CLI_TEXT, .value = &c.like, .argument = "FILE", .help = "2. or: onto the grid of another volume" },
-        { .name = "interpolation", .type = CLI_CHOICE, .value = &interpolation, .argument = "WAY", .help = "of 2", .choices = "linear nearest cubic" },
+        { .name = "interpolation", .type = CLI_CHOICE, .value = &interpolation, .argument = "WAY", .help = "of 2",
+          .choices = "linear nearest cubic" },
         { .name = "smooth", .type = CLI_REAL, .value = &c.smooth, .argument = "SIGMA", .help = "3. Gaussian, standard deviation in world units",
           .lower = 0, .upper = 1e9, .given = &c.smooth_given },
         { .name = "threshold", .type = CLI_RANGE, .value = c.threshold, .help = "4. mask of the values from LOWER to UPPER, both included",
@@ -160,6 +161,7 @@ static int run(cli_call *cli, int argc, char **argv)
     return cli_error(cli, CLI_FAILED, "%s: expected a volume or a mesh, this is an image", cli->input[0]);
 }
 
-const cli_verb verb_convert = { "convert", "[options] INPUT -o OUTPUT", "Convert volumes and meshes between formats, cut, resample, smooth and threshold",
+const cli_verb verb_convert = { "convert", "[options] INPUT -o OUTPUT",
+                                "Convert volumes and meshes between formats, cut, resample, smooth and threshold",
                                 "  tessera make sphere -o sphere.nii.gz\n"
                                 "  tessera convert sphere.nii.gz --resample 2 --dtype f32 -o coarse.nrrd\n", run };

@@ -56,7 +56,8 @@ static void check_geometry(struct info *info, const char *path, const tsr_volume
     tsr_size3 size = tsr_volume_size(volume);
     if (g->space == TSR_SPACE_NONE) doubt(info, path, "the file does not say what its axes mean (neither RAS nor LPS)");
     if (worst > 1e-3) {
-        snprintf(text, sizeof text, "axes are not orthogonal: two of them enclose %.2f degrees, expected 90", acos(fmin(worst, 1)) * 57.29577951308232);
+        snprintf(text, sizeof text, "axes are not orthogonal: two of them enclose %.2f degrees, expected 90",
+                 acos(fmin(worst, 1)) * 57.29577951308232);
         doubt(info, path, text);
     }
     if (tsr_geometry_determinant(g) < 0 && g->space == TSR_SPACE_NONE) doubt(info, path, "axes are left-handed: the picture is mirrored");
@@ -144,7 +145,8 @@ static int volume_info(struct info *info, const char *path, const char *format)
         json_close('}');
     } else {
         printf("%s: volume (%s)\n", path, format);
-        printf("  size         %lld x %lld x %lld %s, %.2f MB\n", (long long)size.x, (long long)size.y, (long long)size.z, dtype, (double)bytes * 1e-6);
+        printf("  size         %lld x %lld x %lld %s, %.2f MB\n", (long long)size.x, (long long)size.y, (long long)size.z, dtype,
+               (double)bytes * 1e-6);
         printf("  spacing      %g x %g x %g\n", h.x, h.y, h.z);
         if (g->space == TSR_SPACE_NONE) printf("  orientation  unknown\n");
         else printf("  orientation  %s in %s world axes%s\n", letters, space_name(g->space), oblique > 0.01 ? ", oblique" : "");

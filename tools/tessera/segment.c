@@ -98,8 +98,10 @@ static int evolve(struct segment *s)
     }
     cli_progress_end(s->cli);
     if (status != TSR_OK) return cli_status(s->cli, status, NULL);
-    if (s->report.stop == TSR_STOP_EMPTY) return cli_error(s->cli, CLI_FAILED, "the surface vanished after %lld steps: nothing is within epsilon of the target "
-                                                           "around the seeds, or curvature is too strong (raise --alpha)", (long long)s->report.total_steps);
+    if (s->report.stop == TSR_STOP_EMPTY)
+        return cli_error(s->cli, CLI_FAILED,
+                         "the surface vanished after %lld steps: nothing around the seeds is within epsilon of the target, or curvature is too "
+                         "strong (raise --alpha, or --normalise epsilon)", (long long)s->report.total_steps);
     if (s->report.target_outside) cli_note(s->cli, "the target lies outside the range of the image");
     return CLI_OK;
 }
@@ -196,22 +198,27 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "from-field", .type = CLI_TEXT, .value = &s.from_field, .argument = "FILE", .help = "start from a level set" },
         { .name = "probe", .type = CLI_LIST, .value = &s.probe, .argument = "X,Y,Z[,R]",
           .help = "target and epsilon := mean and deviation around this voxel; may be repeated" },
-        { .name = "script", .type = CLI_TEXT, .value = &s.script, .argument = "FILE", .help = "commands instead of one run: see docs/guide/segmentation.md" },
+        { .name = "script", .type = CLI_TEXT, .value = &s.script, .argument = "FILE",
+          .help = "commands instead of one run: see docs/guide/segmentation.md" },
         { .name = "target", .type = CLI_REAL, .value = &o->target, .argument = "GREY", .help = "grey value that the surface grows over" },
         { .name = "epsilon", .type = CLI_REAL, .value = &o->epsilon, .argument = "GREY", .help = "largest distance from it; shrinks elsewhere" },
-        { .name = "alpha", .type = CLI_REAL, .value = &o->alpha, .argument = "A", .help = "1 = data only, 0 = curvature only (default 0.5)", .lower = 0,
+        { .name = "alpha", .type = CLI_REAL, .value = &o->alpha, .argument = "A", .help = "1 = data only, 0 = curvature only (default 0.5)",
+          .lower = 0,
           .upper = 1 },
-        { .name = "smoothing", .type = CLI_REAL, .value = &o->smoothing, .argument = "SIGMA", .help = "Gaussian applied to the image first, world units" },
+        { .name = "smoothing", .type = CLI_REAL, .value = &o->smoothing, .argument = "SIGMA",
+          .help = "Gaussian applied to the image first, world units" },
         { .name = "max-steps", .type = CLI_COUNT, .value = &o->max_steps, .argument = "N", .help = "stop after N steps (default 10000)", .lower = 1,
           .upper = 1e12 },
-        { .name = "change-tolerance", .type = CLI_REAL, .value = &o->change_tolerance, .argument = "C", .help = "stop when the relative change is below" },
+        { .name = "change-tolerance", .type = CLI_REAL, .value = &o->change_tolerance, .argument = "C",
+          .help = "stop when the relative change is below" },
         { .name = "volume-tolerance", .type = CLI_REAL, .value = &o->volume_tolerance, .argument = "C",
           .help = "stop when the volume changes by less over --volume-steps" },
         { .name = "volume-steps", .type = CLI_INT, .value = &o->volume_steps, .argument = "N", .help = "default 50", .lower = 1, .upper = 1e9 },
         { .name = "age", .type = CLI_INT, .value = &o->age, .argument = "N", .help = "stop when N management passes created no tile", .lower = 1,
           .upper = 1e9 },
         { .name = "time-limit", .type = CLI_REAL, .value = &o->time_limit, .argument = "SECONDS", .help = "stop after this time" },
-        { .name = "data-weight", .type = CLI_REAL, .value = &o->data_weight, .argument = "W", .help = "of the target term; 0 leaves it out (default 1)" },
+        { .name = "data-weight", .type = CLI_REAL, .value = &o->data_weight, .argument = "W",
+          .help = "of the target term; 0 leaves it out (default 1)" },
         { .name = "data-floor", .type = CLI_REAL, .value = &o->data_floor, .argument = "D", .help = "the target term is at least -D" },
         { .name = "term", .type = CLI_LIST, .value = &s.term, .argument = "KIND,NAME=VALUE,...",
           .help = "one more speed term: constant, volume, interval, edge or vector; may be repeated" },
@@ -219,7 +226,8 @@ static int run(cli_call *cli, int argc, char **argv)
           .choices = "range epsilon none" },
         { .name = "window", .type = CLI_RANGE, .value = o->window, .help = "grey values mapped to 0 and 1 (default: the image's range)" },
         { .name = "curvature-half", .type = CLI_FLAG, .value = &o->curvature_half, .help = "half the sum of the principal curvatures" },
-        { .name = "curvature-limit", .type = CLI_REAL, .value = &o->curvature_limit, .argument = "K", .help = "clamp, in reciprocal voxels (default 2)" },
+        { .name = "curvature-limit", .type = CLI_REAL, .value = &o->curvature_limit, .argument = "K",
+          .help = "clamp, in reciprocal voxels (default 2)" },
         { .name = "rescale-weight", .type = CLI_REAL, .value = &o->rescale_weight, .argument = "W", .help = "of the distance term (default 0.3)" },
         { .name = "rescale", .type = CLI_CHOICE, .value = &rescale, .argument = "WAY", .help = "distance term", .choices = "plain lock freeze none" },
         { .name = "gradient", .type = CLI_REAL, .value = &o->gradient, .argument = "G", .help = "target gradient in the band (default 1)" },
@@ -231,7 +239,8 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "cfl", .type = CLI_REAL, .value = &o->cfl, .argument = "C", .help = "of the automatic step (default 0.5)" },
         { .name = "tile-edge", .type = CLI_INT, .value = &o->tile_edge, .argument = "N", .help = "4 or 8", .lower = 4, .upper = 8 },
         { .name = "tile-index", .type = CLI_CHOICE, .value = &tile_index, .argument = "WAY", .help = "look-up of tiles", .choices = "sorted paged" },
-        { .name = "tile-capacity", .type = CLI_COUNT, .value = &o->tile_capacity, .argument = "N", .help = "tiles to reserve", .lower = 0, .upper = 1e12 },
+        { .name = "tile-capacity", .type = CLI_COUNT, .value = &o->tile_capacity, .argument = "N", .help = "tiles to reserve", .lower = 0,
+          .upper = 1e12 },
         { .name = "tile-memory-limit", .type = CLI_COUNT, .value = &o->memory_limit, .argument = "BYTES", .help = "of the tile list", .lower = 0,
           .upper = 9e18 },
         CLI_READ_OPTIONS(s.read),
@@ -265,6 +274,8 @@ static int run(cli_call *cli, int argc, char **argv)
     return code;
 }
 
-const cli_verb verb_segment = { "segment", "[options] IMAGE -o MASK", "Segment a structure with a level set that grows from seeds over similar grey values",
+const cli_verb verb_segment = { "segment", "[options] IMAGE -o MASK",
+                                "Segment a structure with a level set that grows from seeds over similar grey values",
                                 "  tessera make phantom_tumour --size 96 --noise 0.05 -o head.nii.gz --truth tumour.nii.gz\n"
-                                "  tessera segment head.nii.gz --sphere 56,50,52,4 --target 0.7 --epsilon 0.15 --max-steps 500 -o mask.nii.gz\n", run };
+                                "  tessera segment head.nii.gz --sphere 35,57,44,6 --target 0.7 --epsilon 0.2 --alpha 0.7 --normalise epsilon "
+                                "--max-steps 400 -o mask.nii.gz\n", run };

@@ -45,7 +45,8 @@ static int real_list(const char *text, double *value, int most)
 }
 
 /* Files of a vector term, "a.nii+b.nii". */
-static int load_channels(const cli_call *cli, tsr_context *context, const tsr_read_options *read, char *text, segment_volumes *volumes, tsr_term *term)
+static int load_channels(const cli_call *cli, tsr_context *context, const tsr_read_options *read, char *text, segment_volumes *volumes,
+                         tsr_term *term)
 {
     char *state = NULL;
     for (char *path = strtok_r(text, "+", &state); path; path = strtok_r(NULL, "+", &state)) {
