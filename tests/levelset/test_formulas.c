@@ -39,7 +39,8 @@ static void curvature_of_spheres(void **unused)
 }
 
 /* One update in float64 straight from the page: phi_page = -phi. */
-static double page_update(const double u[27], const double h[3], double speed, double a, double limit, double w, double g, double dt, double band, int lumped)
+static double page_update(const double u[27], const double h[3], double speed, double a, double limit, double w, double g, double dt, double band,
+                          int lumped)
 {
     const int s[3] = { 1, 3, 9 };
     double up[3], down[3], centre[3], grow = 0, shrink = 0, central = 0, k = 0;
@@ -141,9 +142,17 @@ static void speed_terms(void **unused)
     for (int i = 0; i < 8; i++) {
         const int x = i % 2, y = i / 2 % 2, z = i / 4;
         const double v = 0.5 * grey[i] + 3, w = (double)other[i];
-        tsr_speed_term tent = { .kind = TSR_SPEED_TENT, .weight = 0.25f, .a = 12, .b = 20, .c = 30, .data = { grey }, .dtype = { TSR_U8 }, .scale = { 0.5f }, .offset = { 3 } };
-        tsr_speed_term interval = tent, vector = tent, constant = { .kind = TSR_SPEED_CONSTANT, .weight = 2, .a = 1.5f }, volume = { .kind = TSR_SPEED_VOLUME, .weight = 1,
-            .data = { other }, .dtype = { TSR_F32 }, .scale = { 1 } };
+        tsr_speed_term tent = { .kind = TSR_SPEED_TENT,
+                                .weight = 0.25f,
+                                .a = 12,
+                                .b = 20,
+                                .c = 30,
+                                .data = { grey },
+                                .dtype = { TSR_U8 },
+                                .scale = { 0.5f },
+                                .offset = { 3 } };
+        tsr_speed_term interval = tent, vector = tent, constant = { .kind = TSR_SPEED_CONSTANT, .weight = 2, .a = 1.5f },
+                       volume = { .kind = TSR_SPEED_VOLUME, .weight = 1, .data = { other }, .dtype = { TSR_F32 }, .scale = { 1 } };
         interval.kind = TSR_SPEED_INTERVAL;
         interval.b = 8;
         interval.c = 28;
@@ -190,7 +199,7 @@ static void time_steps(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(curvature_of_spheres), cmocka_unit_test(update_equals_page), cmocka_unit_test(flat_and_linear),
-                                        cmocka_unit_test(speed_terms), cmocka_unit_test(time_steps) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(curvature_of_spheres), cmocka_unit_test(update_equals_page),
+                                        cmocka_unit_test(flat_and_linear), cmocka_unit_test(speed_terms), cmocka_unit_test(time_steps) };
     return cmocka_run_group_tests_name("formulas", tests, NULL, NULL);
 }

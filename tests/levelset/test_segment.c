@@ -31,7 +31,7 @@ static tsr_volume *phantom(tsr_context *context, const char *name, tsr_size3 siz
     return device;
 }
 
-/* ---- invariants of the motion -------------------------------------------------------------------------------------------------------------------- */
+/* ---- invariants of the motion ------------------------------------------------------------------------ */
 
 static const tsr_size3 small = { 30, 26, 22 };
 
@@ -84,7 +84,8 @@ static void axes_are_alike(void **unused)
     tsr_context *context = test_context();
     const tsr_size3 n = { 24, 24, 24 };
     const int none[3] = { 0, 0, 0 }, straight[3] = { 0, 1, 2 };
-    tsr_volume *speed = noise_image(context, n, none, straight, 1), *expected = moved(context, speed, noisy_motion(speed), (tsr_vec3){ 10, 12, 13 }, 6, 60);
+    tsr_volume *speed = noise_image(context, n, none, straight, 1),
+               *expected = moved(context, speed, noisy_motion(speed), (tsr_vec3){ 10, 12, 13 }, 6, 60);
     static const int flips[3][3] = { { 1, 0, 0 }, { 0, 1, 1 }, { 0, 0, 0 } }, orders[3][3] = { { 0, 1, 2 }, { 0, 1, 2 }, { 2, 0, 1 } };
     for (int c = 0; c < 3; c++) {
         const double at[3] = { 10, 12, 13 };
@@ -192,7 +193,8 @@ static void comparison_principle(void **unused)
     tsr_segment_options o = noisy_motion(speed);
     o.alpha = 1;
     o.rescale = TSR_RESCALING_NONE;
-    tsr_volume *inner = moved(context, speed, o, (tsr_vec3){ 12, 11, 12 }, 5, 100), *outer = moved(context, speed, o, (tsr_vec3){ 12, 11, 12 }, 6.5, 100);
+    tsr_volume *inner = moved(context, speed, o, (tsr_vec3){ 12, 11, 12 }, 5, 100),
+               *outer = moved(context, speed, o, (tsr_vec3){ 12, 11, 12 }, 6.5, 100);
     const float *p = (const float *)tsr_volume_data_const(inner), *q = (const float *)tsr_volume_data_const(outer);
     for (int64_t i = 0; i < 24 * 24 * 24; i++) assert_true(q[i] <= p[i] + 1e-6f);
     tsr_volume_destroy(&inner);
@@ -230,7 +232,7 @@ static void same_bits_everywhere(void **unused)
     tsr_volume_destroy(&expected);
 }
 
-/* ---- scripts, probing, rules ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- scripts, probing, rules ------------------------------------------------------------------------ */
 
 static void log_replays(void **unused)
 {
@@ -243,9 +245,11 @@ static void log_replays(void **unused)
     o.epsilon = 8;
     o.max_steps = 96;
     require_ok(tsr_segmentation_create(context, image, &o, &first));
-    require_ok(tsr_segmentation_script(first,
-                                       "# a session\nprobe 15 13 11 3\nprobe 2 2 2\nprobe-undo\nset epsilon 7.25\nsphere 15 13 11 4\nstep 10\n"
-                                       "paint 10 10 10 2 20 10 10   # a stroke\nset alpha 0.7\n\nstep 20\nsnapshot\nerase 15 13 11 3\nstep 5\nundo\nrun\n", "session", NULL, &report));
+    require_ok(
+        tsr_segmentation_script(first,
+                                "# a session\nprobe 15 13 11 3\nprobe 2 2 2\nprobe-undo\nset epsilon 7.25\nsphere 15 13 11 4\nstep 10\n"
+                                "paint 10 10 10 2 20 10 10   # a stroke\nset alpha 0.7\n\nstep 20\nsnapshot\nerase 15 13 11 3\nstep 5\nundo\nrun\n",
+                                "session", NULL, &report));
     char *log = strdup(tsr_segmentation_log(first));
     require_ok(tsr_segmentation_create(context, image, &o, &second));
     require_ok(tsr_segmentation_script(second, log, "log", NULL, NULL));
@@ -269,16 +273,26 @@ static void log_replays(void **unused)
 static void script_errors(void **unused)
 {
     (void)unused;
-    static const struct { const char *text, *message; tsr_status status; } cases[] = {
-        { "sphere 15 13 11 4\nstep x", "s:2: ", TSR_ERROR_FORMAT },       { "dance", "s:1: ", TSR_ERROR_FORMAT },
-        { "\n\nsphere 1 2", "s:3: ", TSR_ERROR_FORMAT },                  { "sphere 15 13 11 0", "radius", TSR_ERROR_ARGUMENT },
-        { "sphere 15 13 11 -2", "radius", TSR_ERROR_ARGUMENT },           { "sphere 99 13 11 2", "outside", TSR_ERROR_ARGUMENT },
-        { "sphere nan 13 11 2", "not a number", TSR_ERROR_FORMAT },       { "set alpha 2", "alpha", TSR_ERROR_ARGUMENT },
-        { "set beta 2", "beta", TSR_ERROR_ARGUMENT },                     { "set alpha", "set NAME VALUE", TSR_ERROR_FORMAT },
-        { "set epsilon 0", "epsilon", TSR_ERROR_ARGUMENT },               { "step -1", "whole number", TSR_ERROR_FORMAT },
-        { "step 1.5", "whole number", TSR_ERROR_FORMAT },                 { "step 5", "no surface", TSR_ERROR_STATE },
-        { "undo", "no snapshot", TSR_ERROR_STATE },                       { "run 7", "arguments", TSR_ERROR_FORMAT },
-        { "sphere 15 13 11 4 3", "arguments", TSR_ERROR_FORMAT },         { "set time_step 99\nsphere 15 13 11 4\nstep 1", "s:3: ", TSR_ERROR_ARGUMENT },
+    static const struct { const char *text, *message; tsr_status status;
+    } cases[] = {
+        { "sphere 15 13 11 4\nstep x", "s:2: ", TSR_ERROR_FORMAT },
+        { "dance", "s:1: ", TSR_ERROR_FORMAT },
+        { "\n\nsphere 1 2", "s:3: ", TSR_ERROR_FORMAT },
+        { "sphere 15 13 11 0", "radius", TSR_ERROR_ARGUMENT },
+        { "sphere 15 13 11 -2", "radius", TSR_ERROR_ARGUMENT },
+        { "sphere 99 13 11 2", "outside", TSR_ERROR_ARGUMENT },
+        { "sphere nan 13 11 2", "not a number", TSR_ERROR_FORMAT },
+        { "set alpha 2", "alpha", TSR_ERROR_ARGUMENT },
+        { "set beta 2", "beta", TSR_ERROR_ARGUMENT },
+        { "set alpha", "set NAME VALUE", TSR_ERROR_FORMAT },
+        { "set epsilon 0", "epsilon", TSR_ERROR_ARGUMENT },
+        { "step -1", "whole number", TSR_ERROR_FORMAT },
+        { "step 1.5", "whole number", TSR_ERROR_FORMAT },
+        { "step 5", "no surface", TSR_ERROR_STATE },
+        { "undo", "no snapshot", TSR_ERROR_STATE },
+        { "run 7", "arguments", TSR_ERROR_FORMAT },
+        { "sphere 15 13 11 4 3", "arguments", TSR_ERROR_FORMAT },
+        { "set time_step 99\nsphere 15 13 11 4\nstep 1", "s:3: ", TSR_ERROR_ARGUMENT },
     };
     tsr_context *context = test_context();
     tsr_volume *image = distance_image(context, small, (tsr_vec3){ 1, 1, 1 });
@@ -289,7 +303,8 @@ static void script_errors(void **unused)
         require_ok(tsr_segmentation_create(context, image, &o, &s));
         require_error(tsr_segmentation_script(s, cases[i].text, "s", NULL, NULL), cases[i].status, cases[i].message);
         check_invariants(tsr_segmentation_tiles(s));
-        require_ok(tsr_segmentation_script(s, "set time_step 0\nsphere 15 13 11 4\nstep 3\nstop\nnonsense after stop", "s", NULL, NULL)); /* still usable */
+        require_ok(
+            tsr_segmentation_script(s, "set time_step 0\nsphere 15 13 11 4\nstep 3\nstop\nnonsense after stop", "s", NULL, NULL)); /* still usable */
         tsr_segmentation_destroy(&s);
     }
     tsr_volume_destroy(&image);
@@ -448,8 +463,11 @@ static void bad_input(void **unused)
     tsr_context *context = test_context();
     tsr_volume *image = distance_image(context, small, (tsr_vec3){ 1, 1, 1 }), *other, *host, *thin;
     tsr_segmentation *s;
-    const struct { double alpha, epsilon; const char *text; } options[] = { { -0.1, 8, "alpha" }, { 1.1, 8, "alpha" }, { NAN, 8, "alpha" }, { 0.5, 0, "epsilon" },
-                                                                           { 0.5, -1, "epsilon" }, { 0.5, NAN, "epsilon" } };
+    const struct {
+        double alpha, epsilon;
+        const char *text;
+    } options[] = { { -0.1, 8, "alpha" },  { 1.1, 8, "alpha" },    { NAN, 8, "alpha" },
+                    { 0.5, 0, "epsilon" }, { 0.5, -1, "epsilon" }, { 0.5, NAN, "epsilon" } };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         tsr_segment_options o = TSR_SEGMENT_OPTIONS;
         o.alpha = options[i].alpha;
@@ -493,7 +511,7 @@ static void bad_input(void **unused)
     tsr_context_destroy(&context);
 }
 
-/* ---- quality -------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- quality ------------------------------------------------------------------------ */
 
 /* The voxel of a mask whose shortest straight way out along the axes is longest. */
 static tsr_vec3 deepest(const tsr_volume *truth)
