@@ -148,7 +148,8 @@ static void stores_no_more_than_needed(void **unused)
     const tsr_size3 n = { 64, 64, 64 };
     float *f = (float *)malloc((size_t)(n.x * n.y * n.z) * sizeof *f);
     assert_non_null(f);
-    for (int64_t i = 0; i < n.x * n.y * n.z; i++) f[i] = (float)(sqrt(pow((double)(i % 64) - 31.5, 2) + pow((double)(i / 64 % 64) - 31.5, 2) + pow((double)(i / 4096) - 31.5, 2)) - 24);
+    for (int64_t i = 0; i < n.x * n.y * n.z; i++)
+        f[i] = (float)(sqrt(pow((double)(i % 64) - 31.5, 2) + pow((double)(i / 64 % 64) - 31.5, 2) + pow((double)(i / 4096) - 31.5, 2)) - 24);
     tsr_volume *field = make_field(context, n, f);
     for (int32_t edge = 4; edge <= 8; edge += 4) {
         tsr_tiles *tiles = make_tiles(context, edge, TSR_TILES_SORTED, n, NULL);
@@ -179,7 +180,8 @@ static double painted(const tsr_tiles_sphere *s, int count, const double h[3], d
 {
     double v = band;
     for (int i = 0; i < count; i++) {
-        double dx = x * h[0] - (double)s[i].x, dy = y * h[1] - (double)s[i].y, dz = z * h[2] - (double)s[i].z, d = sqrt(dx * dx + dy * dy + dz * dz) - (double)s[i].radius;
+        double dx = x * h[0] - (double)s[i].x, dy = y * h[1] - (double)s[i].y, dz = z * h[2] - (double)s[i].z,
+               d = sqrt(dx * dx + dy * dy + dz * dz) - (double)s[i].radius;
         v = s[i].erase ? fmax(v, -d) : fmin(v, d);
         v = fmin(fmax(v, -band), band);
     }
@@ -208,7 +210,8 @@ static void painting_equals_formula(void **unused)
     for (int round = 0; round < rounds; round++)
         for (int32_t edge = 4; edge <= 8; edge += 4)
             for (int index = 0; index < 3; index++) { /* sorted, paged, unbounded */
-                tsr_tiles *tiles = make_tiles(context, edge, index == 1 ? TSR_TILES_PAGED : TSR_TILES_SORTED, index == 2 ? (tsr_size3){ 0, 0, 0 } : odd, &geometry);
+                tsr_tiles *tiles =
+                    make_tiles(context, edge, index == 1 ? TSR_TILES_PAGED : TSR_TILES_SORTED, index == 2 ? (tsr_size3){ 0, 0, 0 } : odd, &geometry);
                 tsr_tiles_sphere strokes[7];
                 random_strokes(&random, odd, h, strokes, 7);
                 for (int i = 0; i < 7; i++) { /* one at a time: each meets what the earlier ones made */
@@ -217,8 +220,10 @@ static void painting_equals_formula(void **unused)
                 }
                 float *values = stored_values(tiles, odd);
                 for (int64_t k = 0; k < odd.x * odd.y * odd.z; k++) {
-                    double v = painted(strokes, 7, h, (double)(k % odd.x), (double)(k / odd.x % odd.y), (double)(k / odd.x / odd.y), (double)tiles->pool.band);
-                    if (!(fabs((double)values[k] - v) < 1e-4)) fail_msg("edge %d index %d voxel %lld: %g instead of %g", edge, index, (long long)k, (double)values[k], v);
+                    double v = painted(strokes, 7, h, (double)(k % odd.x), (double)(k / odd.x % odd.y), (double)(k / odd.x / odd.y),
+                                       (double)tiles->pool.band);
+                    if (!(fabs((double)values[k] - v) < 1e-4))
+                        fail_msg("edge %d index %d voxel %lld: %g instead of %g", edge, index, (long long)k, (double)values[k], v);
                 }
                 free(values);
                 tsr_tiles_destroy(&tiles);
@@ -292,7 +297,8 @@ static void full_and_empty(void **unused)
             require_ok(tsr_tiles_describe(tiles, &info));
             float *values = stored_values(tiles, odd);
             for (int64_t i = 0; i < all; i++) {
-                double r = sqrt(pow((double)(i % odd.x) - 18, 2) + pow((double)(i / odd.x % odd.y) - 11, 2) + pow((double)(i / odd.x / odd.y) - 9, 2));
+                double r =
+                    sqrt(pow((double)(i % odd.x) - 18, 2) + pow((double)(i / odd.x % odd.y) - 11, 2) + pow((double)(i / odd.x / odd.y) - 9, 2));
                 double expected = step == 0 || step == 2 ? -2.5 : step == 3 ? 2.5 : fmin(fmax(3 - r, -2.5), 2.5);
                 assert_true(fabs((double)values[i] - expected) < 1e-5);
             }
@@ -305,7 +311,7 @@ static void full_and_empty(void **unused)
     tsr_context_destroy(&context);
 }
 
-/* ---- copies, limits, bad input ------------------------------------------------------------------------------------------------------------------- */
+/* ---- copies, limits, bad input ------------------------------------------------------------------------ */
 
 static void copies(void **unused)
 {
@@ -433,8 +439,14 @@ static void bad_input(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(load_and_store), cmocka_unit_test(load_into_unbounded), cmocka_unit_test(stores_no_more_than_needed), cmocka_unit_test(painting_equals_formula),
-                                        cmocka_unit_test(painting_together), cmocka_unit_test(full_and_empty), cmocka_unit_test(copies),
-                                        cmocka_unit_test(memory_limit_keeps_the_list), cmocka_unit_test(bad_input) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(load_and_store),
+                                        cmocka_unit_test(load_into_unbounded),
+                                        cmocka_unit_test(stores_no_more_than_needed),
+                                        cmocka_unit_test(painting_equals_formula),
+                                        cmocka_unit_test(painting_together),
+                                        cmocka_unit_test(full_and_empty),
+                                        cmocka_unit_test(copies),
+                                        cmocka_unit_test(memory_limit_keeps_the_list),
+                                        cmocka_unit_test(bad_input) };
     return cmocka_run_group_tests_name("tiles", tests, NULL, NULL);
 }

@@ -92,7 +92,8 @@ static void random_activity(uint64_t *random, tsr_tiles *tiles, int32_t backgrou
         if (!word && background == TSR_TILE_OUTSIDE) word = TSR_ACTIVITY_OUTSIDE;
         p.pool.activity[p.ids[i]] = word;
     }
-    require_ok(tiles->context->backend->upload(tiles->context->queue, tiles->pool.activity, p.pool.activity, (size_t)p.pool.capacity * sizeof(uint32_t)));
+    require_ok(
+        tiles->context->backend->upload(tiles->context->queue, tiles->pool.activity, p.pool.activity, (size_t)p.pool.capacity * sizeof(uint32_t)));
     picture_drop(&p);
 }
 
@@ -236,7 +237,8 @@ static void shortage_keeps_the_list(void **unused)
     uint64_t random = test_seed(), keys[64];
     int rounds = context->device.kind == TSR_DEVICE_EMU ? 3 : 30;
     for (int round = 0; round < rounds; round++) {
-        tsr_tiles *tight = make_tiles(context, 4, TSR_TILES_SORTED, (tsr_size3){ 0, 0, 0 }), *roomy = make_tiles(context, 4, TSR_TILES_SORTED, (tsr_size3){ 0, 0, 0 });
+        tsr_tiles *tight = make_tiles(context, 4, TSR_TILES_SORTED, (tsr_size3){ 0, 0, 0 }),
+                  *roomy = make_tiles(context, 4, TSR_TILES_SORTED, (tsr_size3){ 0, 0, 0 });
         int32_t count = random_keys(&random, &tight->pool, 20, keys);
         require_ok(tsr_tiles_reserve(roomy, 2000));
         insert_keys(tight, keys, count);
@@ -244,7 +246,8 @@ static void shortage_keeps_the_list(void **unused)
         tiles_picture a = picture_of(tight), other = picture_of(roomy);
         for (int32_t i = 0; i < count; i++) a.pool.activity[a.ids[i]] = other.pool.activity[other.ids[i]] = 1u << (test_random(&random) % 27);
         require_ok(context->backend->upload(context->queue, tight->pool.activity, a.pool.activity, (size_t)tight->pool.capacity * sizeof(uint32_t)));
-        require_ok(context->backend->upload(context->queue, roomy->pool.activity, other.pool.activity, (size_t)roomy->pool.capacity * sizeof(uint32_t)));
+        require_ok(
+            context->backend->upload(context->queue, roomy->pool.activity, other.pool.activity, (size_t)roomy->pool.capacity * sizeof(uint32_t)));
         picture_drop(&other);
         require_ok(context->backend->tiles->manage(context->queue, &tight->pool));
         tiles_picture b = picture_of(tight);
@@ -275,7 +278,8 @@ static void shortage_keeps_the_list(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(traversal_equals_sort), cmocka_unit_test(request_masks), cmocka_unit_test(fast_path_equals_traversal),
-                                        cmocka_unit_test(all_neighbours_vanish), cmocka_unit_test(shortage_keeps_the_list) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(traversal_equals_sort), cmocka_unit_test(request_masks),
+                                        cmocka_unit_test(fast_path_equals_traversal), cmocka_unit_test(all_neighbours_vanish),
+                                        cmocka_unit_test(shortage_keeps_the_list) };
     return cmocka_run_group_tests_name("tiles_manage", tests, NULL, NULL);
 }

@@ -38,8 +38,9 @@ static inline tiles_picture picture_of(const tsr_tiles *tiles)
     p.pool.key_of = (uint64_t *)picture_take(&p, context, tiles->pool.key_of, n * sizeof(uint64_t));
     p.pool.free_ids = (uint32_t *)picture_take(&p, context, tiles->pool.free_ids, n * sizeof(uint32_t));
     if (tiles->pool.table)
-        p.pool.table = (uint32_t *)picture_take(&p, context, tiles->pool.table,
-                                                (size_t)tiles->pool.tiles[0] * (size_t)tiles->pool.tiles[1] * (size_t)tiles->pool.tiles[2] * sizeof(uint32_t));
+        p.pool.table =
+            (uint32_t *)picture_take(&p, context, tiles->pool.table,
+                                     (size_t)tiles->pool.tiles[0] * (size_t)tiles->pool.tiles[1] * (size_t)tiles->pool.tiles[2] * sizeof(uint32_t));
     return p;
 }
 
@@ -140,7 +141,8 @@ static inline void check_field(const tiles_picture *p)
             int in_band = v[k] > -band && v[k] < band;
             active += in_band;
             inside += v[k] < 0;
-            if (in_band) areas |= 1u << (9 * (z == 0 ? 0 : z == E - 1 ? 2 : 1) + 3 * (y == 0 ? 0 : y == E - 1 ? 2 : 1) + (x == 0 ? 0 : x == E - 1 ? 2 : 1));
+            if (in_band)
+                areas |= 1u << (9 * (z == 0 ? 0 : z == E - 1 ? 2 : 1) + 3 * (y == 0 ? 0 : y == E - 1 ? 2 : 1) + (x == 0 ? 0 : x == E - 1 ? 2 : 1));
         }
         assert_int_equal(areas & ~word, 0);
         if (!(word & TSR_ACTIVITY_AREAS)) /* a constant tile that a neighbour asked for: its class is its sign */

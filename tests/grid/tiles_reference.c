@@ -76,13 +76,14 @@ int32_t reference_dilate(const uint64_t *list, int32_t count, uint64_t *keys)
     return n;
 }
 
-void reference_manage(const reference_list *before, reference_allowed allowed, const void *user, reference_list *after, int32_t *created, int32_t *removed)
+void reference_manage(const reference_list *before, reference_allowed allowed, const void *user, reference_list *after, int32_t *created,
+                      int32_t *removed)
 {
     int32_t p[DIRECTIONS] = { 0 };
     uint64_t current;
     uint32_t match, *border = (uint32_t *)malloc(((size_t)before->count + 1) * sizeof *border);
     if (!border) abort();
-    memcpy(border, before->border, (size_t)before->count * sizeof *border);
+    for (int32_t i = 0; i < before->count; i++) border[i] = before->border[i];
     *created = *removed = 0;
     /* Removals first, as a pass of their own: created tiles must see the class of tiles that vanish in the same step. */
     for (int32_t round = 0; round < 2; round++) {

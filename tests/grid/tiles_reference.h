@@ -16,7 +16,8 @@ typedef struct reference_list {
 typedef int (*reference_allowed)(const void *user, uint64_t key);
 
 /* One pass: `after` gets the new list (border flags of kept tiles updated, created tiles flat); *created and *removed the numbers. */
-void reference_manage(const reference_list *before, reference_allowed allowed, const void *user, reference_list *after, int32_t *created, int32_t *removed);
+void reference_manage(const reference_list *before, reference_allowed allowed, const void *user, reference_list *after, int32_t *created,
+                      int32_t *removed);
 /* Keys of the list dilated by the 3^3 element, in order, by the sliding traversal. `keys` has room for 27 count. Returns their number. */
 int32_t reference_dilate(const uint64_t *list, int32_t count, uint64_t *keys);
 void reference_append(reference_list *list, uint64_t key, uint32_t activity, uint32_t border);

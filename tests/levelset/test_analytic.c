@@ -183,14 +183,16 @@ static void rescaling(void **unused)
             assert_int_equal(p[k] < 0, v[k] < 0);
             int64_t x = k % 56, y = k / 56 % 56, z = k / 3136;
             if (x == 0 || y == 0 || z == 0 || x == 55 || y == 55 || z == 55 || fabsf(p[k]) >= 0.66f * 2.5f) continue;
-            double gx = ((double)p[k + 1] - (double)p[k - 1]) / 2, gy = ((double)p[k + 56] - (double)p[k - 56]) / 2, gz = ((double)p[k + 3136] - (double)p[k - 3136]) / 2;
+            double gx = ((double)p[k + 1] - (double)p[k - 1]) / 2, gy = ((double)p[k + 56] - (double)p[k - 56]) / 2,
+                   gz = ((double)p[k + 3136] - (double)p[k - 3136]) / 2;
             double g = sqrt(gx * gx + gy * gy + gz * gz);
             sum += g;
             least = fmin(least, g);
             most = fmax(most, g);
             count++;
         }
-        print_message("rescaling from slope %.1f: gradient %.3f (%.3f to %.3f), radius %.3f -> %.3f\n", slopes[i], sum / (double)count, least, most, before.mean, m.mean);
+        print_message("rescaling from slope %.1f: gradient %.3f (%.3f to %.3f), radius %.3f -> %.3f\n", slopes[i], sum / (double)count, least, most,
+                      before.mean, m.mean);
         assert_true(fabs(sum / (double)count - 1) <= 0.02);
         assert_true(least >= 0.9 && most <= 1.1);
         assert_true(fabs(m.mean - before.mean) <= 0.1);
@@ -269,7 +271,8 @@ static void tunnel(void **unused)
         tsr_volume *field = host_field(s);
         const float *p = (const float *)tsr_volume_data_const(field);
         float middle = p[(16 * n.y + 16) * n.x + 38], far = p[(16 * n.y + 16) * n.x + 60], seed = p[(16 * n.y + 16) * n.x + 16];
-        print_message("tunnel at %s the threshold: seed %.2f, tunnel %.2f, far ball %.2f\n", twice ? "twice" : "half", (double)seed, (double)middle, (double)far);
+        print_message("tunnel at %s the threshold: seed %.2f, tunnel %.2f, far ball %.2f\n", twice ? "twice" : "half", (double)seed, (double)middle,
+                      (double)far);
         assert_true(seed < 0);
         assert_int_equal(far < 0, twice);
         assert_int_equal(middle < 0, twice);
@@ -307,8 +310,9 @@ static void spacings(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(constant_speed), cmocka_unit_test(curvature_flow), cmocka_unit_test(vanishing), cmocka_unit_test(cylinder),
-                                        cmocka_unit_test(ramp_ball), cmocka_unit_test(step_edge), cmocka_unit_test(rescaling), cmocka_unit_test(freeze),
-                                        cmocka_unit_test(tunnel), cmocka_unit_test(spacings) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(constant_speed), cmocka_unit_test(curvature_flow), cmocka_unit_test(vanishing),
+                                        cmocka_unit_test(cylinder),       cmocka_unit_test(ramp_ball),      cmocka_unit_test(step_edge),
+                                        cmocka_unit_test(rescaling),      cmocka_unit_test(freeze),         cmocka_unit_test(tunnel),
+                                        cmocka_unit_test(spacings) };
     return cmocka_run_group_tests_name("analytic", tests, NULL, NULL);
 }

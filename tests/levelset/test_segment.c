@@ -31,7 +31,7 @@ static tsr_volume *phantom(tsr_context *context, const char *name, tsr_size3 siz
     return device;
 }
 
-/* ---- invariants of the motion -------------------------------------------------------------------------------------------------------------------- */
+/* ---- invariants of the motion ------------------------------------------------------------------------ */
 
 static const tsr_size3 small = { 30, 26, 22 };
 
@@ -84,7 +84,8 @@ static void axes_are_alike(void **unused)
     tsr_context *context = test_context();
     const tsr_size3 n = { 24, 24, 24 };
     const int none[3] = { 0, 0, 0 }, straight[3] = { 0, 1, 2 };
-    tsr_volume *speed = noise_image(context, n, none, straight, 1), *expected = moved(context, speed, noisy_motion(speed), (tsr_vec3){ 10, 12, 13 }, 6, 60);
+    tsr_volume *speed = noise_image(context, n, none, straight, 1),
+               *expected = moved(context, speed, noisy_motion(speed), (tsr_vec3){ 10, 12, 13 }, 6, 60);
     static const int flips[3][3] = { { 1, 0, 0 }, { 0, 1, 1 }, { 0, 0, 0 } }, orders[3][3] = { { 0, 1, 2 }, { 0, 1, 2 }, { 2, 0, 1 } };
     for (int c = 0; c < 3; c++) {
         const double at[3] = { 10, 12, 13 };
@@ -192,7 +193,8 @@ static void comparison_principle(void **unused)
     tsr_segment_options o = noisy_motion(speed);
     o.alpha = 1;
     o.rescale = TSR_RESCALING_NONE;
-    tsr_volume *inner = moved(context, speed, o, (tsr_vec3){ 12, 11, 12 }, 5, 100), *outer = moved(context, speed, o, (tsr_vec3){ 12, 11, 12 }, 6.5, 100);
+    tsr_volume *inner = moved(context, speed, o, (tsr_vec3){ 12, 11, 12 }, 5, 100),
+               *outer = moved(context, speed, o, (tsr_vec3){ 12, 11, 12 }, 6.5, 100);
     const float *p = (const float *)tsr_volume_data_const(inner), *q = (const float *)tsr_volume_data_const(outer);
     for (int64_t i = 0; i < 24 * 24 * 24; i++) assert_true(q[i] <= p[i] + 1e-6f);
     tsr_volume_destroy(&inner);
@@ -230,7 +232,7 @@ static void same_bits_everywhere(void **unused)
     tsr_volume_destroy(&expected);
 }
 
-/* ---- scripts, probing, rules ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- scripts, probing, rules ------------------------------------------------------------------------ */
 
 static void log_replays(void **unused)
 {
@@ -243,9 +245,11 @@ static void log_replays(void **unused)
     o.epsilon = 8;
     o.max_steps = 96;
     require_ok(tsr_segmentation_create(context, image, &o, &first));
-    require_ok(tsr_segmentation_script(first,
-                                       "# a session\nprobe 15 13 11 3\nprobe 2 2 2\nprobe-undo\nset epsilon 7.25\nsphere 15 13 11 4\nstep 10\n"
-                                       "paint 10 10 10 2 20 10 10   # a stroke\nset alpha 0.7\n\nstep 20\nsnapshot\nerase 15 13 11 3\nstep 5\nundo\nrun\n", "session", NULL, &report));
+    require_ok(
+        tsr_segmentation_script(first,
+                                "# a session\nprobe 15 13 11 3\nprobe 2 2 2\nprobe-undo\nset epsilon 7.25\nsphere 15 13 11 4\nstep 10\n"
+                                "paint 10 10 10 2 20 10 10   # a stroke\nset alpha 0.7\n\nstep 20\nsnapshot\nerase 15 13 11 3\nstep 5\nundo\nrun\n",
+                                "session", NULL, &report));
     char *log = strdup(tsr_segmentation_log(first));
     require_ok(tsr_segmentation_create(context, image, &o, &second));
     require_ok(tsr_segmentation_script(second, log, "log", NULL, NULL));
@@ -269,16 +273,26 @@ static void log_replays(void **unused)
 static void script_errors(void **unused)
 {
     (void)unused;
-    static const struct { const char *text, *message; tsr_status status; } cases[] = {
-        { "sphere 15 13 11 4\nstep x", "s:2: ", TSR_ERROR_FORMAT },       { "dance", "s:1: ", TSR_ERROR_FORMAT },
-        { "\n\nsphere 1 2", "s:3: ", TSR_ERROR_FORMAT },                  { "sphere 15 13 11 0", "radius", TSR_ERROR_ARGUMENT },
-        { "sphere 15 13 11 -2", "radius", TSR_ERROR_ARGUMENT },           { "sphere 99 13 11 2", "outside", TSR_ERROR_ARGUMENT },
-        { "sphere nan 13 11 2", "not a number", TSR_ERROR_FORMAT },       { "set alpha 2", "alpha", TSR_ERROR_ARGUMENT },
-        { "set beta 2", "beta", TSR_ERROR_ARGUMENT },                     { "set alpha", "set NAME VALUE", TSR_ERROR_FORMAT },
-        { "set epsilon 0", "epsilon", TSR_ERROR_ARGUMENT },               { "step -1", "whole number", TSR_ERROR_FORMAT },
-        { "step 1.5", "whole number", TSR_ERROR_FORMAT },                 { "step 5", "no surface", TSR_ERROR_STATE },
-        { "undo", "no snapshot", TSR_ERROR_STATE },                       { "run 7", "arguments", TSR_ERROR_FORMAT },
-        { "sphere 15 13 11 4 3", "arguments", TSR_ERROR_FORMAT },         { "set time_step 99\nsphere 15 13 11 4\nstep 1", "s:3: ", TSR_ERROR_ARGUMENT },
+    static const struct { const char *text, *message; tsr_status status;
+    } cases[] = {
+        { "sphere 15 13 11 4\nstep x", "s:2: ", TSR_ERROR_FORMAT },
+        { "dance", "s:1: ", TSR_ERROR_FORMAT },
+        { "\n\nsphere 1 2", "s:3: ", TSR_ERROR_FORMAT },
+        { "sphere 15 13 11 0", "radius", TSR_ERROR_ARGUMENT },
+        { "sphere 15 13 11 -2", "radius", TSR_ERROR_ARGUMENT },
+        { "sphere 99 13 11 2", "outside", TSR_ERROR_ARGUMENT },
+        { "sphere nan 13 11 2", "not a number", TSR_ERROR_FORMAT },
+        { "set alpha 2", "alpha", TSR_ERROR_ARGUMENT },
+        { "set beta 2", "beta", TSR_ERROR_ARGUMENT },
+        { "set alpha", "set NAME VALUE", TSR_ERROR_FORMAT },
+        { "set epsilon 0", "epsilon", TSR_ERROR_ARGUMENT },
+        { "step -1", "whole number", TSR_ERROR_FORMAT },
+        { "step 1.5", "whole number", TSR_ERROR_FORMAT },
+        { "step 5", "no surface", TSR_ERROR_STATE },
+        { "undo", "no snapshot", TSR_ERROR_STATE },
+        { "run 7", "arguments", TSR_ERROR_FORMAT },
+        { "sphere 15 13 11 4 3", "arguments", TSR_ERROR_FORMAT },
+        { "set time_step 99\nsphere 15 13 11 4\nstep 1", "s:3: ", TSR_ERROR_ARGUMENT },
     };
     tsr_context *context = test_context();
     tsr_volume *image = distance_image(context, small, (tsr_vec3){ 1, 1, 1 });
@@ -289,7 +303,8 @@ static void script_errors(void **unused)
         require_ok(tsr_segmentation_create(context, image, &o, &s));
         require_error(tsr_segmentation_script(s, cases[i].text, "s", NULL, NULL), cases[i].status, cases[i].message);
         check_invariants(tsr_segmentation_tiles(s));
-        require_ok(tsr_segmentation_script(s, "set time_step 0\nsphere 15 13 11 4\nstep 3\nstop\nnonsense after stop", "s", NULL, NULL)); /* still usable */
+        require_ok(
+            tsr_segmentation_script(s, "set time_step 0\nsphere 15 13 11 4\nstep 3\nstop\nnonsense after stop", "s", NULL, NULL)); /* still usable */
         tsr_segmentation_destroy(&s);
     }
     tsr_volume_destroy(&image);
@@ -448,8 +463,11 @@ static void bad_input(void **unused)
     tsr_context *context = test_context();
     tsr_volume *image = distance_image(context, small, (tsr_vec3){ 1, 1, 1 }), *other, *host, *thin;
     tsr_segmentation *s;
-    const struct { double alpha, epsilon; const char *text; } options[] = { { -0.1, 8, "alpha" }, { 1.1, 8, "alpha" }, { NAN, 8, "alpha" }, { 0.5, 0, "epsilon" },
-                                                                           { 0.5, -1, "epsilon" }, { 0.5, NAN, "epsilon" } };
+    const struct {
+        double alpha, epsilon;
+        const char *text;
+    } options[] = { { -0.1, 8, "alpha" },  { 1.1, 8, "alpha" },    { NAN, 8, "alpha" },
+                    { 0.5, 0, "epsilon" }, { 0.5, -1, "epsilon" }, { 0.5, NAN, "epsilon" } };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         tsr_segment_options o = TSR_SEGMENT_OPTIONS;
         o.alpha = options[i].alpha;
@@ -493,17 +511,16 @@ static void bad_input(void **unused)
     tsr_context_destroy(&context);
 }
 
-/* ---- quality -------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- quality ------------------------------------------------------------------------ */
 
-/* Centre of the ball of radius 5 voxels that lies deepest in a mask: erodes until it would vanish. */
+/* The voxel of a mask whose shortest straight way out along the axes is longest. */
 static tsr_vec3 deepest(const tsr_volume *truth)
 {
-    tsr_context *cpu = test_context_on("cpu", 1);
     tsr_size3 n = tsr_volume_size(truth);
     const uint8_t *m = (const uint8_t *)tsr_volume_data_const(truth);
     double best = 0;
     int64_t at = 0;
-    for (int64_t i = 0; i < n.x * n.y * n.z; i++) { /* length of the shortest straight way out along the axes */
+    for (int64_t i = 0; i < n.x * n.y * n.z; i++) {
         if (!m[i]) continue;
         const int64_t p[3] = { i % n.x, i / n.x % n.y, i / n.x / n.y }, size[3] = { n.x, n.y, n.z }, stride[3] = { 1, n.x, n.x * n.y };
         double shortest = 1e9;
@@ -518,31 +535,34 @@ static tsr_vec3 deepest(const tsr_volume *truth)
             at = i;
         }
     }
-    tsr_context_destroy(&cpu);
     return (tsr_vec3){ (double)(at % n.x), (double)(at / n.x % n.y), (double)(at / n.x / n.y) };
 }
 
-/* A tumour from one probed ball of radius 5 that is also the seed: alpha and the factor on epsilon are fixed for all noise levels. */
+/* A tumour from one probed ball of radius 5 that is also the seed. epsilon = twice the probed deviation: 95 % of the grey values of the tumour; with one
+ * deviation the noise of a third of its voxels pushes inwards and the surface stays short of the blurred edge (Dice at best 0.88). */
 static void tumour_quality(void **unused)
 {
     (void)unused;
+    const char *device = getenv("TESSERA_DEVICE");
+    if (device && !strcmp(device, "emu")) skip(); /* the same bits, only slower: same_bits_everywhere */
     tsr_context *context = test_context_on("cpu", 0);
-    const double noise[] = { 0.02, 0.05, 0.1 }, wanted[] = { 0.95, 0.95, 0.9 };
-    for (int i = 0; i < 3; i++) {
-        tsr_volume *truth, *image = phantom(context, "phantom_tumour", (tsr_size3){ 96, 96, 66 }, noise[i], &truth), *mask, *host;
+    const double noise[] = { 0.05, 0.1 }, wanted[] = { 0.95, 0.9 };
+    for (int i = 0; i < 2; i++) {
+        tsr_volume *truth, *image = phantom(context, "phantom_tumour", (tsr_size3){ 192, 192, 131 }, noise[i], &truth), *mask, *host;
         tsr_segment_options o = TSR_SEGMENT_OPTIONS;
         tsr_segmentation *s;
         tsr_probe probe;
         tsr_segment_report report;
         tsr_mask_comparison c;
         o.epsilon = 1;
-        o.alpha = 0.7;
+        o.alpha = 0.8;
         o.normalise = TSR_NORMALISE_EPSILON;
         o.max_steps = 3000;
         o.volume_tolerance = 1e-4;
         require_ok(tsr_segmentation_create(context, image, &o, &s));
         tsr_vec3 seed = deepest(truth);
         require_ok(tsr_segmentation_probe(s, seed, 5, &probe));
+        require_ok(tsr_segmentation_set(s, "epsilon", 2 * probe.deviation));
         require_ok(tsr_segmentation_sphere(s, seed, 5, 0));
         require_ok(tsr_segmentation_run(s, NULL, &report));
         require_ok(tsr_segmentation_mask(s, &mask));
