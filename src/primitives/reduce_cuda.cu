@@ -28,7 +28,7 @@ UNSIGNED_ELEMENT(uint64_t, uint64_t, uint64_t)
 SIGNED_ELEMENT(int8_t, int32_t, int32_t, v)
 SIGNED_ELEMENT(int16_t, int32_t, int32_t, v)
 SIGNED_ELEMENT(int32_t, int64_t, int32_t, v)
-SIGNED_ELEMENT(int64_t, int64_t, int64_t, v)
+SIGNED_ELEMENT(int64_t, uint64_t, int64_t, v) /* sums wrap */
 SIGNED_ELEMENT(float, double, int32_t, tsr_order_f32(v, neutral))
 SIGNED_ELEMENT(double, double, int64_t, tsr_order_f64(v, neutral))
 
