@@ -379,9 +379,11 @@ static void through_a_pipe(void **state)
         require_ok(tsr_volume_read(scratch("fifo"), NULL, &back));
         assert_memory_equal(tsr_volume_data(volume), tsr_volume_data(back), (size_t)tsr_volume_count(volume) * 2);
         tsr_volume_destroy(&back);
-        snprintf(command, sizeof command, "head -c 2000 %s > %s &", scratch(cases[i].name), scratch("fifo"));
+        /* a pipe of its own: the first writer may still hold the other one open */
+        assert_int_equal(mkfifo(scratch("cut"), 0666), 0);
+        snprintf(command, sizeof command, "head -c 2000 %s > %s &", scratch(cases[i].name), scratch("cut"));
         assert_int_equal(system(command), 0);
-        require_error(tsr_volume_read(scratch("fifo"), NULL, &back), TSR_ERROR_FORMAT, "truncated");
+        require_error(tsr_volume_read(scratch("cut"), NULL, &back), TSR_ERROR_FORMAT, "truncated");
         scratch_files(1);
     }
     tsr_volume_destroy(&volume);
