@@ -247,6 +247,15 @@ static int key_order(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+int64_t tsr_keys_sort_unique(uint64_t *keys, int64_t count)
+{
+    int64_t kept = 0;
+    qsort(keys, (size_t)count, sizeof *keys, key_order);
+    for (int64_t i = 0; i < count; i++)
+        if (i == 0 || keys[i] != keys[kept - 1]) keys[kept++] = keys[i];
+    return kept;
+}
+
 /* Keys of the tiles that a sphere and the band around it meet, appended to *keys. */
 static tsr_status sphere_keys(const tsr_tile_pool *pool, const tsr_tiles_sphere *s, uint64_t **keys, int64_t *count, int64_t *room)
 {
@@ -310,11 +319,7 @@ tsr_status tsr_tiles_paint(tsr_tiles *tiles, const tsr_tiles_sphere *spheres, in
     for (int32_t i = 0; i < count && status == TSR_OK; i++) {
         status = sphere_keys(&tiles->pool, &spheres[i], &keys, &key_count, &room);
         if (status == TSR_OK && (i == count - 1 || key_count > 1 << 20)) { /* sorted and unique, now and then to bound the memory */
-            int64_t kept = 0;
-            qsort(keys, (size_t)key_count, sizeof *keys, key_order);
-            for (int64_t k = 0; k < key_count; k++)
-                if (k == 0 || keys[k] != keys[kept - 1]) keys[kept++] = keys[k];
-            key_count = kept;
+            key_count = tsr_keys_sort_unique(keys, key_count);
         }
     }
     if (status == TSR_OK && key_count > MOST_CAPACITY / 2)

@@ -25,4 +25,7 @@ tsr_status tsr_tiles_manage(tsr_tiles *tiles);
 /* Applies spheres: inserts the tiles they meet, paints, prunes. Sphere centres and radii as in tsr_tiles_sphere. */
 tsr_status tsr_tiles_paint(tsr_tiles *tiles, const tsr_tiles_sphere *spheres, int32_t count);
 
+/* Sorts host keys and drops repeated ones; returns how many are left. */
+int64_t tsr_keys_sort_unique(uint64_t *keys, int64_t count);
+
 #endif

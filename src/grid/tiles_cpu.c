@@ -3,12 +3,11 @@
  * Management costs a look at two words for a quiet tile. Requests are collected, sorted and merged with the list; only created and removed
  * tiles touch neighbour rows (spec levelset-gpu.md 2.6, fast path). */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/parallel.h"
 #include "grid/tiles_halo.h"
-#include "grid/tiles_ops.h"
+#include "grid/tiles.h"
 
 enum { GRAIN = 256 };
 
@@ -128,21 +127,6 @@ static void mark_range(void *user, int64_t begin, int64_t end, int worker)
     __atomic_fetch_add(&pass->removed, removed, __ATOMIC_RELAXED);
 }
 
-static int key_order(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-static int32_t sort_unique(uint64_t *keys, int64_t count)
-{
-    int32_t kept = 0;
-    qsort(keys, (size_t)count, sizeof *keys, key_order);
-    for (int64_t i = 0; i < count; i++)
-        if (i == 0 || keys[i] != keys[kept - 1]) keys[kept++] = keys[i];
-    return kept;
-}
-
 /* The stored tile with this key in a list, or 0. */
 static uint32_t stored_tile(const tsr_tile_pool *pool, const uint64_t *keys, const uint32_t *ids, int32_t count, uint64_t key)
 {
@@ -245,7 +229,7 @@ static void finish_pass(struct pass *pass, int inserting)
     const tsr_tile_pool *pool = pass->pool;
     tsr_tile_state *state = pool->state;
     int64_t total = pass->asked < pool->capacity ? pass->asked : pool->capacity, missing = pass->asked - total;
-    int32_t created = sort_unique(pass->s.requests, total);
+    int32_t created = (int32_t)tsr_keys_sort_unique(pass->s.requests, total);
     if (created > state->free_count) missing += created - state->free_count;
     state->created = state->removed = 0;
     state->shortage = (int32_t)tsr_minl(missing, INT32_MAX);

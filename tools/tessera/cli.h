@@ -117,6 +117,8 @@ void cli_default_surface(const tsr_volume *volume, double *isovalue, int *inside
 
 /* Moves *volume to the context's device (which may be the host) or, with context NULL, to the host; a copy only if it lies elsewhere. */
 tsr_status cli_move_volume(tsr_context *context, tsr_volume **volume);
+/* cli_read_volume and cli_move_volume in one. */
+tsr_volume *cli_read_to_device(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_context *context, int *code);
 
 /* JSON on stdout: values are separated and indented as they come. key NULL inside arrays. */
 void json_open(const char *key, char bracket);

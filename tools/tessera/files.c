@@ -147,3 +147,14 @@ int cli_write_text(const cli_call *cli, const char *path, const char *text)
     free(beside);
     return code;
 }
+
+tsr_volume *cli_read_to_device(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_context *context, int *code)
+{
+    tsr_volume *volume = cli_read_volume(cli, path, options, code);
+    if (!volume) return NULL;
+    tsr_status status = cli_move_volume(context, &volume);
+    if (status == TSR_OK) return volume;
+    *code = cli_status(cli, status, path);
+    tsr_volume_destroy(&volume);
+    return NULL;
+}

@@ -21,17 +21,6 @@ struct render {
     tsr_transfer transfer;
 };
 
-static tsr_volume *read_to_device(struct render *r, const char *path, int *code)
-{
-    tsr_volume *volume = cli_read_volume(r->cli, path, &r->read, code);
-    if (!volume) return NULL;
-    tsr_status status = cli_move_volume(r->context, &volume);
-    if (status == TSR_OK) return volume;
-    *code = cli_status(r->cli, status, path);
-    tsr_volume_destroy(&volume);
-    return NULL;
-}
-
 static tsr_status set_surface_volume(struct render *r, const tsr_volume *volume)
 {
     double isovalue;
@@ -58,7 +47,7 @@ static int add_surface(struct render *r)
     int code = cli_recognise(r->cli, r->surface, &r->read, &kind, &format);
     if (code) return code;
     if (kind == TSR_FILE_MESH) return add_mesh(r, r->surface);
-    r->surface_volume = read_to_device(r, r->surface, &code);
+    r->surface_volume = cli_read_to_device(r->cli, r->surface, &r->read, r->context, &code);
     if (!r->surface_volume) return code;
     tsr_status status = set_surface_volume(r, r->surface_volume);
     return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, r->surface);
@@ -76,7 +65,7 @@ static int build_scene(struct render *r)
         if (r->surface) return cli_usage(r->cli, "--surface: %s is a mesh already, expected a volume as input", path);
         return add_mesh(r, path);
     }
-    r->volume = read_to_device(r, path, &code);
+    r->volume = cli_read_to_device(r->cli, path, &r->read, r->context, &code);
     if (!r->volume) return code;
     int only_surface = r->isovalue_given && !r->surface && r->options.mode == TSR_RENDER_SURFACE;
     if (!only_surface) {

@@ -37,17 +37,6 @@ static int numbers(const cli_call *cli, const char *option, const char *text, in
     return -1;
 }
 
-static tsr_volume *read_to_device(struct segment *s, const char *path, int *code)
-{
-    tsr_volume *volume = cli_read_volume(s->cli, path, &s->read, code);
-    if (!volume) return NULL;
-    tsr_status status = cli_move_volume(s->context, &volume);
-    if (status == TSR_OK) return volume;
-    *code = cli_status(s->cli, status, path);
-    tsr_volume_destroy(&volume);
-    return NULL;
-}
-
 static int write_result(struct segment *s, tsr_status status, tsr_volume *volume, const char *path)
 {
     tsr_write_options write = cli_write_options(s->cli);
@@ -64,7 +53,7 @@ static int seed(struct segment *s)
     tsr_status status = TSR_OK;
     const char *file = s->from_mask ? s->from_mask : s->from_field;
     if (file) {
-        s->start = read_to_device(s, file, &code);
+        s->start = cli_read_to_device(s->cli, file, &s->read, s->context, &code);
         if (!s->start) return code;
         status = s->from_mask ? tsr_segmentation_from_mask(s->segmentation, s->start) : tsr_segmentation_from_field(s->segmentation, s->start);
         if (status != TSR_OK) return cli_status(s->cli, status, file);
@@ -167,7 +156,7 @@ static int segment(struct segment *s)
 {
     int code = cli_context(s->cli, &s->context);
     if (code) return code;
-    s->image = read_to_device(s, s->cli->input[0], &code);
+    s->image = cli_read_to_device(s->cli, s->cli->input[0], &s->read, s->context, &code);
     if (!s->image) return code;
     for (int i = 0; i < s->term.count; i++) {
         code = segment_term(s->cli, s->context, &s->read, s->term.item[i], &s->options, &s->term_volumes);
