@@ -1,0 +1,119 @@
+/* tessera/levelset.h: moving a surface held as a sorted tile list (tessera/tiles.h).
+ *
+ *     phi_t = -F |grad phi| - U . grad phi + a K |grad phi| + b S(phi) (1 - |grad phi|)                                     (A)
+ *
+ * phi < 0 inside; F > 0 expands; U a velocity; K = div(grad phi / |grad phi|), 2/R on a sphere, 1/R on a circle; the last term keeps phi a
+ * distance. F, U and a are sums of terms. Lengths in world units, time in seconds (any unit: speed 1 moves one world unit per unit of time).
+ * Source: Sorted Tile List and GPU-STL, spec levelset-stl.md 2.1, 2.9-2.12 and levelset-gpu.md 2.1-2.8.
+ * Class: exact in space and time step: the same list and the same field, bit for bit, on every backend and thread count, as long as every term
+ * is of the exact class (each says so); a sparse run equals a dense one bit for bit. */
+#ifndef TESSERA_LEVELSET_H
+#define TESSERA_LEVELSET_H
+
+#include "tessera/tiles.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tsr_levelset tsr_levelset;
+
+/* ---- terms ---------------------------------------------------------------------------------------------------------------------------- */
+
+/* x is the position in grid units times spacing, that is index * spacing along the grid axes; vectors have components along these axes. */
+typedef enum tsr_flow_kind {
+    TSR_FLOW_SPEED = 0,      /* F += value */
+    TSR_FLOW_SPEED_FIELD,    /* F += value * field[0](x), trilinear */
+    TSR_FLOW_VELOCITY,       /* U += value * vector */
+    TSR_FLOW_VELOCITY_FIELD, /* U += value * (field[0], field[1], field[2])(x), trilinear; fields may have their own resolution */
+    TSR_FLOW_ROTATION,       /* U += value * vector / |vector| x (x - centre); value in radians per unit of time */
+    TSR_FLOW_ENRIGHT,        /* U += value * the periodic deformation of spec levelset-stl.md 2.12, period `period`, over the cube at `centre` (lower
+                              * corner) of edge `radius`; velocity in units of the edge. Tolerant: sine and cosine by polynomial, error below 2e-7 */
+    TSR_FLOW_CURVATURE,      /* a += value (full K; a half-K coefficient e of the literature is value = e / 2) */
+    TSR_FLOW_POTENTIAL,      /* U += value * grad P / |grad P|, P from the provider below; 0 where grad P = 0 */
+    TSR_FLOW_MEAN_CURVATURE, /* F += value * Kbar, the mean of K over the surface: with CURVATURE of the same value it conserves volume (2.10) */
+    TSR_FLOW_USER            /* F, U or a += what `user` says; see tessera/levelset_term.h */
+} tsr_flow_kind;
+enum { TSR_FLOW_TERMS = 8 };
+typedef struct tsr_flow_term {
+    tsr_flow_kind kind;
+    double value;
+    tsr_vec3 vector, centre;         /* world units along the grid axes */
+    double radius, period;
+    double sigma;                    /* > 0: the term is weighted by exp(-d^2 / 2 sigma^2), d = |x - centre|, and is exactly 0 beyond 3 sigma (a brush) */
+    const tsr_volume *field[3];      /* KEEPS; same device; float32 */
+    const void *user;
+} tsr_flow_term;
+
+typedef enum tsr_space { TSR_SPACE_UPWIND = 0, TSR_SPACE_GODUNOV, TSR_SPACE_ENO2, TSR_SPACE_WENO5 } tsr_space; /* Osher-Sethian sums by default */
+typedef enum tsr_time { TSR_TIME_EULER = 0, TSR_TIME_RK2, TSR_TIME_RK3 } tsr_time;                             /* TVD Runge-Kutta */
+typedef enum tsr_reshape { TSR_RESHAPE_TERM = 0, TSR_RESHAPE_REINIT, TSR_RESHAPE_NONE } tsr_reshape;           /* in (A), or sweeps after each step */
+typedef enum tsr_sign { TSR_SIGN_SMOOTH = 0, TSR_SIGN_SGN, TSR_SIGN_PHI, TSR_SIGN_SUBCELL } tsr_sign;          /* S(phi), spec 2.9 */
+
+typedef struct tsr_levelset_options {
+    size_t struct_size;
+    tsr_flow_term terms[TSR_FLOW_TERMS];
+    int32_t term_count;
+    tsr_space space;
+    tsr_time time;
+    tsr_reshape reshape;
+    tsr_sign sign;
+    double reshape_weight;      /* b in voxels per unit of time; 0 = 1 */
+    int32_t reshape_sweeps;     /* of REINIT; 0 = 1 */
+    double reshape_step;        /* of REINIT, in voxels; 0 = 0.3 */
+    tsr_space reshape_space;    /* differences of the reshape: UPWIND or WENO5 */
+    double time_step;           /* > 0: fixed; over the stability bound TSR_ERROR_ARGUMENT unless `force`. 0 = automatic, re-evaluated each step */
+    double cfl;                 /* of the automatic step; 0 = 0.9, at most 1 */
+    int force;
+    int32_t guard;              /* width of the guard bands in voxels, 1..3; 0 = 1 with reshape, 3 without (spec 2.7) */
+    double feedback;            /* lambda of the volume-conserving flow: F += lambda (V0 - V) / A; 0 = none */
+    int32_t managed_every;      /* steps between management passes; 0 = 1 */
+    /* Called for tiles whose payload is needed (TSR_FLOW_POTENTIAL): see levelset/engine.h for the internal form. */
+    int64_t max_steps;          /* of one run; 0 = no limit other than the time */
+    int32_t age;                /* > 0: converged when every tile is older than this many management passes; the safe rule applies unless `source_rule` */
+    int source_rule;
+    double change_tolerance;    /* with age: also the largest |phi_new - phi| over band voxels below this (world units) */
+} tsr_levelset_options;
+#define TSR_LEVELSET_OPTIONS { .struct_size = sizeof(tsr_levelset_options) }
+
+typedef struct tsr_levelset_report {
+    int64_t steps, total_steps;
+    double time, time_step, seconds, steps_per_second;
+    int64_t tiles, active_voxels, device_bytes;
+    double curvature;           /* coefficient a in use (full K), without position-dependent terms */
+    double largest_change;      /* largest |phi_new - phi| in the band in the last step, world units */
+    double mean_curvature;      /* Kbar of the last step, with MEAN_CURVATURE */
+    int converged, empty;
+} tsr_levelset_report;
+
+/* A solver on `tiles`. KEEPS tiles (it must outlive the solver; nothing else may change it meanwhile except through tsr_levelset_changed). The
+ * band of the list is gamma; TSR_ERROR_ARGUMENT if it is below one voxel or the scheme needs a wider halo than a tile. RETURNS NEW. */
+TSR_API tsr_status tsr_levelset_create(tsr_tiles *tiles, const tsr_levelset_options *options, tsr_levelset **levelset) TSR_CHECKED;
+TSR_API void tsr_levelset_destroy(tsr_levelset **levelset);
+
+/* Exactly `steps` steps (fewer only if the surface vanishes or the run converges). Queued without synchronisation except every 32 steps for progress and growth of the pool. On failure
+ * and cancellation the surface is that of the last completed step. `progress`, `report` may be NULL. */
+TSR_API tsr_status tsr_levelset_step(tsr_levelset *levelset, int64_t steps, const tsr_progress *progress, tsr_levelset_report *report) TSR_CHECKED;
+/* Until the simulated time has advanced by exactly `duration` (the last step is shortened; with a fixed step: all steps are made equal). */
+TSR_API tsr_status tsr_levelset_advance(tsr_levelset *levelset, double duration, const tsr_progress *progress, tsr_levelset_report *report) TSR_CHECKED;
+/* Until convergence or max_steps. */
+TSR_API tsr_status tsr_levelset_run(tsr_levelset *levelset, const tsr_progress *progress, tsr_levelset_report *report) TSR_CHECKED;
+
+/* New terms and numbers from the next step on (same tiles). */
+TSR_API tsr_status tsr_levelset_set(tsr_levelset *levelset, const tsr_levelset_options *options) TSR_CHECKED;
+/* Tells the solver that the list was changed by someone else (an edit, an upload). */
+TSR_API tsr_status tsr_levelset_changed(tsr_levelset *levelset) TSR_CHECKED;
+
+/* Re-distances the field of a list: `sweeps` of the reinitialisation equation, keeps the zero set (UPWIND or WENO5). */
+TSR_API tsr_status tsr_levelset_reinitialise(tsr_tiles *tiles, tsr_space space, int32_t sweeps, const tsr_progress *progress) TSR_CHECKED;
+/* Fast sweeping over the band: the zero set by sub-cell distances, then the eikonal equation; replaces every other value. */
+TSR_API tsr_status tsr_levelset_redistance(tsr_tiles *tiles, double band, const tsr_progress *progress) TSR_CHECKED;
+
+/* A list of twice (up) or half the resolution, same place in the world (cell-centred, spec levelset-gpu.md 2.9). RETURNS NEW. */
+TSR_API tsr_status tsr_tiles_upsample(const tsr_tiles *tiles, tsr_tiles **fine) TSR_CHECKED;
+TSR_API tsr_status tsr_tiles_downsample(const tsr_tiles *tiles, tsr_tiles **coarse) TSR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
