@@ -145,8 +145,7 @@ static int run(cli_call *cli, int argc, char **argv)
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
-    code = cli_check_output(cli, c.output);
-    if (code) return code;
+    if (!c.output) return cli_check_output(cli, NULL);
     if (c.resample_given && c.like) return cli_usage(cli, "--resample and --like: expected one of them");
     c.interpolation = (tsr_interpolation)interpolation;
     c.write.overwrite = cli->globals.force;
@@ -155,6 +154,8 @@ static int run(cli_call *cli, int argc, char **argv)
     tsr_file_kind kind;
     const char *format;
     code = cli_recognise(cli, cli->input[0], &c.read, &kind, &format);
+    if (code) return code;
+    if (kind == TSR_FILE_VOLUME || kind == TSR_FILE_MESH) code = cli_check_write(cli, c.output, kind, c.write.format);
     if (code) return code;
     if (kind == TSR_FILE_MESH) return convert_mesh(&c);
     if (kind == TSR_FILE_VOLUME) return convert_volume(&c);
