@@ -93,7 +93,8 @@ TSR_API void tsr_segmentation_destroy(tsr_segmentation **segmentation);
 TSR_API tsr_status tsr_segmentation_sphere(tsr_segmentation *segmentation, tsr_vec3 centre, double radius, int erase) TSR_CHECKED;
 /* The same along a drag from `from` to `to`: spheres at most radius/2 apart. */
 TSR_API tsr_status tsr_segmentation_stroke(tsr_segmentation *segmentation, tsr_vec3 from, tsr_vec3 to, double radius, int erase) TSR_CHECKED;
-/* Non-zero voxels are inside: exact distance transform with half-voxel offset. Same extents as the image. */
+/* Non-zero voxels are inside: exact distance transform with half-voxel offset. Same extents as the image and, where both name a world frame,
+ * the same geometry (else TSR_ERROR_ARGUMENT). */
 TSR_API tsr_status tsr_segmentation_from_mask(tsr_segmentation *segmentation, const tsr_volume *mask) TSR_CHECKED;
 /* A field with phi < 0 inside; divided by its mean gradient near the surface, then clamped. */
 TSR_API tsr_status tsr_segmentation_from_field(tsr_segmentation *segmentation, const tsr_volume *field) TSR_CHECKED;

@@ -36,7 +36,8 @@ static int add_mesh(struct render *r, const char *path)
     int code = CLI_OK;
     tsr_mesh *mesh = cli_read_mesh(r->cli, path, &r->read, &code);
     if (!mesh) return code;
-    tsr_status status = tsr_scene_set_surface_mesh(r->scene, mesh);
+    tsr_status status = r->volume ? tsr_mesh_convert_space(mesh, tsr_volume_geometry(r->volume)->space) : TSR_OK;
+    if (status == TSR_OK) status = tsr_scene_set_surface_mesh(r->scene, mesh);
     tsr_mesh_destroy(&mesh);
     return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, path);
 }
@@ -50,7 +51,9 @@ static int add_surface(struct render *r)
     if (kind == TSR_FILE_MESH) return add_mesh(r, r->surface);
     r->surface_volume = cli_read_to_device(r->cli, r->surface, &r->read, r->context, &code);
     if (!r->surface_volume) return code;
-    tsr_status status = set_surface_volume(r, r->surface_volume);
+    tsr_geometry geometry = tsr_geometry_convert(tsr_volume_geometry(r->surface_volume), tsr_volume_geometry(r->volume)->space);
+    tsr_status status = tsr_volume_set_geometry(r->surface_volume, &geometry);
+    if (status == TSR_OK) status = set_surface_volume(r, r->surface_volume);
     return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, r->surface);
 }
 
