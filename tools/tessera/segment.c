@@ -114,7 +114,7 @@ static int evolve(struct segment *s)
     if (s->report.stop == TSR_STOP_EMPTY)
         return cli_error(s->cli, CLI_FAILED,
                          "the surface vanished after %lld steps: nothing around the seeds is within epsilon of the target, or curvature is too "
-                         "strong (raise --alpha, or --normalise epsilon)", (long long)s->report.total_steps);
+                         "strong (raise --alpha, or larger seeds)", (long long)s->report.total_steps);
     if (s->report.target_outside) cli_note(s->cli, "the target lies outside the range of the image");
     return CLI_OK;
 }
@@ -214,7 +214,9 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "from-mask", .type = CLI_TEXT, .value = &s.from_mask, .argument = "FILE", .help = "start from the non-zero voxels" },
         { .name = "from-field", .type = CLI_TEXT, .value = &s.from_field, .argument = "FILE", .help = "start from a level set" },
         { .name = "probe", .type = CLI_LIST, .value = &s.probe, .argument = "X,Y,Z[,R]",
-          .help = "target and epsilon := mean and deviation around this voxel; may be repeated" },
+          .help = "target := mean, epsilon := deviations around this voxel; may be repeated" },
+        { .name = "probe-deviations", .type = CLI_REAL, .value = &o->probe_deviations, .argument = "N",
+          .help = "epsilon of a probe in standard deviations (default 2)", .lower = 0, .upper = 1e6 },
         { .name = "script", .type = CLI_TEXT, .value = &s.script, .argument = "FILE",
           .help = "commands instead of one run: see docs/guide/segmentation.md" },
         { .name = "target", .type = CLI_REAL, .value = &o->target, .argument = "GREY", .help = "grey value that the surface grows over" },
@@ -240,7 +242,7 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "term", .type = CLI_LIST, .value = &s.term, .argument = "KIND,NAME=VALUE,...",
           .help = "one more speed term: constant, volume, interval, edge or vector; may be repeated" },
         { .name = "normalise", .type = CLI_CHOICE, .value = &normalise, .argument = "WAY", .help = "scale of the speed",
-          .choices = "range epsilon none" },
+          .choices = "epsilon range none" },
         { .name = "window", .type = CLI_RANGE, .value = o->window, .help = "grey values mapped to 0 and 1 (default: the image's range)" },
         { .name = "curvature-half", .type = CLI_FLAG, .value = &o->curvature_half, .help = "half the sum of the principal curvatures" },
         { .name = "curvature-limit", .type = CLI_REAL, .value = &o->curvature_limit, .argument = "K",
@@ -297,5 +299,5 @@ static int run(cli_call *cli, int argc, char **argv)
 const cli_verb verb_segment = { "segment", "[options] IMAGE -o MASK",
                                 "Segment a structure with a level set that grows from seeds over similar grey values",
                                 "  tessera make phantom_tumour --size 96 --noise 0.05 -o head.nii.gz --truth tumour.nii.gz\n"
-                                "  tessera segment head.nii.gz --sphere 35,57,44,6 --target 0.7 --epsilon 0.2 --alpha 0.7 --normalise epsilon "
+                                "  tessera segment head.nii.gz --sphere 35,57,44,6 --target 0.7 --epsilon 0.2 --alpha 0.7 "
                                 "--max-steps 400 -o mask.nii.gz\n", run };
