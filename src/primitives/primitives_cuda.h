@@ -22,9 +22,6 @@ size_t tsr_cuda_sort_bytes(int32_t key_bytes, int payload, int64_t count);
 tsr_status tsr_cuda_sort(tsr_queue *queue, const tsr_sort_job *job, void *workspace);
 tsr_status tsr_cuda_histogram(tsr_queue *queue, const tsr_histogram_job *job);
 
-/* Functions inside a struct of device code. */
-#define TSR_INSIDE __device__ __forceinline__
-
 /* N elements that move together, in 16-byte accesses where they are that long. */
 template <class T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) tsr_pack { T v[N]; };
 template <class T, int N> TSR_DEVICE_FN bool tsr_pack_aligned(const void *p) { return (uintptr_t)p % alignof(tsr_pack<T, N>) == 0; }
