@@ -10,6 +10,9 @@
 #include "device/kernel.h"
 #include "primitives/primitives_ops.h"
 
+size_t tsr_cuda_scan_own_bytes(int64_t count);
+tsr_status tsr_cuda_scan_own(tsr_queue *queue, int inclusive, tsr_dtype data_type, const void *data, int64_t count, tsr_dtype sum_type, void *sums,
+                             void *workspace);
 size_t tsr_cuda_scan_bytes(int64_t count);
 tsr_status tsr_cuda_scan(tsr_queue *queue, int inclusive, tsr_dtype data_type, const void *data, int64_t count, tsr_dtype sum_type, void *sums,
                          void *workspace);
