@@ -71,9 +71,15 @@ TSR_API void tsr_image_destroy(tsr_image *image);
 TSR_API tsr_status tsr_image_write(const tsr_image *image, const char *path, const tsr_write_options *options) TSR_CHECKED;
 TSR_API tsr_status tsr_image_read(const char *path, const tsr_read_options *options, tsr_image *image) TSR_CHECKED;
 
-/* Name of the format of a file ("nifti", "ply", ...) and whether it holds a volume, mesh or image. */
+/* Name of the format of a file ("nifti", "ply", ...) and whether it holds a volume, mesh or image: by content or, where no format claims the
+ * content, by extension (reading then says what is wrong with it). TSR_FILE_UNKNOWN and NULL if neither says anything. */
 typedef enum tsr_file_kind { TSR_FILE_UNKNOWN = 0, TSR_FILE_VOLUME, TSR_FILE_MESH, TSR_FILE_IMAGE } tsr_file_kind;
 TSR_API tsr_status tsr_file_recognise(const char *path, tsr_file_kind *kind, const char **format) TSR_CHECKED;
+/* What a format named in options holds; TSR_ERROR_ARGUMENT, with the list of all, for a name that is none. */
+TSR_API tsr_status tsr_file_format_kind(const char *format, tsr_file_kind *kind) TSR_CHECKED;
+/* Before long work: could a volume, mesh or image be written to `path` with these options? Checks the options and that name or extension
+ * give a format of this kind; touches no file. */
+TSR_API tsr_status tsr_file_check_output(const char *path, tsr_file_kind kind, const tsr_write_options *options) TSR_CHECKED;
 
 #ifdef __cplusplus
 }

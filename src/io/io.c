@@ -30,10 +30,10 @@ static const char *format_list(tsr_file_kind kind, char *text, size_t bytes)
     for (int i = 0; i < FORMAT_COUNT; i++) {
         if (kind != TSR_FILE_UNKNOWN && formats[i]->kind != kind) continue;
         char line[128];
-        size_t n = (size_t)snprintf(line, sizeof line, "%s%s (", used ? ", " : "", formats[i]->name);
+        size_t n = (size_t)snprintf(line, sizeof line, "%s%s", used ? ", " : "", formats[i]->name);
         for (int e = 0; e < 6 && formats[i]->extensions[e] && n < sizeof line; e++)
-            n += (size_t)snprintf(line + n, sizeof line - n, "%s%s", e ? " " : "", formats[i]->extensions[e]);
-        snprintf(text + used, bytes - used, "%s)", line);
+            n += (size_t)snprintf(line + n, sizeof line - n, "%s%s", e ? " " : " (", formats[i]->extensions[e]);
+        snprintf(text + used, bytes - used, "%s%s", line, formats[i]->extensions[0] ? ")" : "");
         used = strlen(text);
     }
     return text;
@@ -264,9 +264,29 @@ tsr_status tsr_file_recognise(const char *path, tsr_file_kind *kind, const char 
     tsr_status status = recognise(input, &format);
     tsr_input_close(&input);
     TSR_TRY(status);
+    for (int i = 0; i < FORMAT_COUNT && !format; i++)
+        if (strcmp(path, "-") && extension_fits(formats[i], path)) format = formats[i];
     if (format) {
         *kind = format->kind;
         *name = format->name;
     }
+    return TSR_OK;
+}
+
+tsr_status tsr_file_format_kind(const char *name, tsr_file_kind *kind)
+{
+    const tsr_format *format;
+    *kind = TSR_FILE_UNKNOWN;
+    TSR_TRY(format_named(name, TSR_FILE_UNKNOWN, &format));
+    *kind = format->kind;
+    return TSR_OK;
+}
+
+tsr_status tsr_file_check_output(const char *path, tsr_file_kind kind, const tsr_write_options *options)
+{
+    tsr_write_options own;
+    const tsr_format *format;
+    TSR_TRY(take_write_options(options, &own));
+    TSR_TRY(format_of_output(path, own.format, kind, &format));
     return TSR_OK;
 }

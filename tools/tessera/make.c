@@ -57,8 +57,8 @@ static int run(cli_call *cli, int argc, char **argv)
         return CLI_OK;
     }
     if (cli->inputs != 1) return cli_usage(cli, "no name given: see tessera make --list");
-    code = cli_check_output(cli, output);
-    if (!code && truth_path) code = cli_check_output(cli, truth_path);
+    code = cli_check_write(cli, output, TSR_FILE_VOLUME, write.format);
+    if (!code && truth_path) code = cli_check_write(cli, truth_path, TSR_FILE_VOLUME, write.format);
     if (code) return code;
     if (noise_given && phantom.noise == 0) phantom.noise = -1; /* for the API 0 is the default */
     if (blur_given && phantom.blur == 0) phantom.blur = -1;

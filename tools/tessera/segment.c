@@ -9,7 +9,7 @@ struct segment {
     tsr_read_options read;
     tsr_segment_options options;
     cli_list sphere, probe, term;
-    const char *output, *field, *speed, *log, *script, *from_mask, *from_field;
+    const char *output, *field, *speed, *log, *script, *from_mask, *from_field, *format;
     tsr_context *context;
     tsr_volume *image, *start;
     segment_volumes term_volumes;
@@ -40,6 +40,7 @@ static int numbers(const cli_call *cli, const char *option, const char *text, in
 static int write_result(struct segment *s, tsr_status status, tsr_volume *volume, const char *path)
 {
     tsr_write_options write = cli_write_options(s->cli);
+    write.format = s->format;
     if (status == TSR_OK) status = cli_move_volume(NULL, &volume);
     if (status == TSR_OK) status = tsr_volume_write(volume, path, &write);
     tsr_volume_destroy(&volume);
@@ -51,6 +52,7 @@ static int seed(struct segment *s)
 {
     int code = CLI_OK;
     tsr_status status = TSR_OK;
+    tsr_size3 size = tsr_volume_size(s->image);
     const char *file = s->from_mask ? s->from_mask : s->from_field;
     if (file) {
         s->start = cli_read_to_device(s->cli, file, &s->read, s->context, &code);
@@ -65,12 +67,30 @@ static int seed(struct segment *s)
         status = tsr_segmentation_sphere(s->segmentation, (tsr_vec3){ v[0], v[1], v[2] }, v[3], 0);
         if (status != TSR_OK) return cli_error(s->cli, CLI_USAGE, "--sphere %s: %s", s->sphere.item[i], tsr_error_message());
     }
+    int64_t probed = 0;
     for (int i = 0; i < s->probe.count; i++) {
+        tsr_probe all;
         numbers(s->cli, "probe", s->probe.item[i], 3, v);
-        status = tsr_segmentation_probe(s->segmentation, (tsr_vec3){ v[0], v[1], v[2] }, v[3], NULL);
+        status = tsr_segmentation_probe(s->segmentation, (tsr_vec3){ v[0], v[1], v[2] }, v[3], &all);
         if (status != TSR_OK) return cli_error(s->cli, CLI_USAGE, "--probe %s: %s", s->probe.item[i], tsr_error_message());
+        if (all.count == probed)
+            return cli_usage(s->cli, "--probe %s: no voxel there, expected a position inside the volume of %lld x %lld x %lld voxels",
+                             s->probe.item[i], (long long)size.x, (long long)size.y, (long long)size.z);
+        probed = all.count;
     }
     return CLI_OK;
+}
+
+/* After the last command of a script: what the surface is now, which no step need have reported. */
+static tsr_status describe_now(struct segment *s)
+{
+    tsr_segment_report last = s->report;
+    tsr_status status = tsr_segmentation_step(s->segmentation, 0, NULL, &s->report);
+    s->report.seconds = last.seconds; /* those of the last run or step command */
+    s->report.steps_per_second = last.steps_per_second;
+    if (s->report.inside_voxels > 0) s->report.stop = last.stop;
+    else s->report.stop = TSR_STOP_EMPTY;
+    return status;
 }
 
 static int evolve(struct segment *s)
@@ -82,6 +102,10 @@ static int evolve(struct segment *s)
         if (!text) return CLI_FAILED;
         status = tsr_segmentation_script(s->segmentation, text, s->script, &progress, &s->report);
         free(text);
+        if (status == TSR_OK && (status = describe_now(s)) != TSR_OK) {
+            cli_progress_end(s->cli);
+            return cli_status(s->cli, status, s->script);
+        }
     } else {
         status = tsr_segmentation_run(s->segmentation, &progress, &s->report);
     }
@@ -90,7 +114,7 @@ static int evolve(struct segment *s)
     if (s->report.stop == TSR_STOP_EMPTY)
         return cli_error(s->cli, CLI_FAILED,
                          "the surface vanished after %lld steps: nothing around the seeds is within epsilon of the target, or curvature is too "
-                         "strong (raise --alpha, or --normalise epsilon)", (long long)s->report.total_steps);
+                         "strong (raise --alpha, or larger seeds)", (long long)s->report.total_steps);
     if (s->report.target_outside) cli_note(s->cli, "the target lies outside the range of the image");
     return CLI_OK;
 }
@@ -167,6 +191,9 @@ static int segment(struct segment *s)
     code = seed(s);
     if (!code) code = evolve(s);
     if (!code) code = results(s);
+    const char *const outputs[] = { s->output, s->field, s->speed, s->log };
+    for (int i = 0; i < 4; i++)
+        if (outputs[i] && !strcmp(outputs[i], "-")) return code; /* standard output carries a result already */
     if (!code) show(s);
     return code;
 }
@@ -180,13 +207,16 @@ static int run(cli_call *cli, int argc, char **argv)
         CLI_OUTPUT_OPTION(s.output),
         { .name = "field", .type = CLI_TEXT, .value = &s.field, .argument = "FILE", .help = "write the level set (negative inside)" },
         { .name = "speed", .type = CLI_TEXT, .value = &s.speed, .argument = "FILE", .help = "write the data speed at every voxel" },
+        { .name = "format", .type = CLI_TEXT, .value = &s.format, .argument = "NAME", .help = "of the three volumes (default: by extension)" },
         { .name = "log", .type = CLI_TEXT, .value = &s.log, .argument = "FILE", .help = "write a script that repeats this run exactly" },
         { .name = "sphere", .type = CLI_LIST, .value = &s.sphere, .argument = "X,Y,Z,R",
           .help = "start from this sphere (voxel indices; radius in world units); may be repeated" },
         { .name = "from-mask", .type = CLI_TEXT, .value = &s.from_mask, .argument = "FILE", .help = "start from the non-zero voxels" },
         { .name = "from-field", .type = CLI_TEXT, .value = &s.from_field, .argument = "FILE", .help = "start from a level set" },
         { .name = "probe", .type = CLI_LIST, .value = &s.probe, .argument = "X,Y,Z[,R]",
-          .help = "target and epsilon := mean and deviation around this voxel; may be repeated" },
+          .help = "target := mean, epsilon := deviations around this voxel; may be repeated" },
+        { .name = "probe-deviations", .type = CLI_REAL, .value = &o->probe_deviations, .argument = "N",
+          .help = "epsilon of a probe in standard deviations (default 2)", .lower = 0, .upper = 1e6 },
         { .name = "script", .type = CLI_TEXT, .value = &s.script, .argument = "FILE",
           .help = "commands instead of one run: see docs/guide/segmentation.md" },
         { .name = "target", .type = CLI_REAL, .value = &o->target, .argument = "GREY", .help = "grey value that the surface grows over" },
@@ -212,7 +242,7 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "term", .type = CLI_LIST, .value = &s.term, .argument = "KIND,NAME=VALUE,...",
           .help = "one more speed term: constant, volume, interval, edge or vector; may be repeated" },
         { .name = "normalise", .type = CLI_CHOICE, .value = &normalise, .argument = "WAY", .help = "scale of the speed",
-          .choices = "range epsilon none" },
+          .choices = "epsilon range none" },
         { .name = "window", .type = CLI_RANGE, .value = o->window, .help = "grey values mapped to 0 and 1 (default: the image's range)" },
         { .name = "curvature-half", .type = CLI_FLAG, .value = &o->curvature_half, .help = "half the sum of the principal curvatures" },
         { .name = "curvature-limit", .type = CLI_REAL, .value = &o->curvature_limit, .argument = "K",
@@ -248,8 +278,11 @@ static int run(cli_call *cli, int argc, char **argv)
         if ((code = numbers(cli, "probe", s.probe.item[i], 3, ignored)) >= 0) return code;
     if (s.probe.count && o->epsilon == 0) o->epsilon = 1; /* until the first probe sets it */
     const char *const outputs[] = { s.output, s.field, s.speed, s.log };
-    for (int i = 0; i < 4; i++)
-        if (outputs[i] && (code = cli_check_output(cli, outputs[i])) != CLI_OK) return code;
+    for (int i = 0; i < 4; i++) {
+        if (!outputs[i]) continue;
+        code = i < 3 ? cli_check_write(cli, outputs[i], TSR_FILE_VOLUME, s.format) : cli_check_output(cli, outputs[i]);
+        if (code) return code;
+    }
     o->normalise = (tsr_normalise)normalise;
     o->rescale = (tsr_rescale)rescale;
     o->scheme = (tsr_scheme)scheme;
@@ -266,5 +299,5 @@ static int run(cli_call *cli, int argc, char **argv)
 const cli_verb verb_segment = { "segment", "[options] IMAGE -o MASK",
                                 "Segment a structure with a level set that grows from seeds over similar grey values",
                                 "  tessera make phantom_tumour --size 96 --noise 0.05 -o head.nii.gz --truth tumour.nii.gz\n"
-                                "  tessera segment head.nii.gz --sphere 35,57,44,6 --target 0.7 --epsilon 0.2 --alpha 0.7 --normalise epsilon "
+                                "  tessera segment head.nii.gz --sphere 35,57,44,6 --target 0.7 --epsilon 0.2 --alpha 0.7 "
                                 "--max-steps 400 -o mask.nii.gz\n", run };
