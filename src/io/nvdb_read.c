@@ -117,6 +117,7 @@ static tsr_status read_segments(struct reader *r)
         }
         at = data;
     }
+    if (!r->grids) TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: the file is empty", r->name);
     if (!found && r->options->grid) TSR_FAIL(TSR_ERROR_FORMAT, "%s: no grid named '%.80s' among %d", r->name, r->options->grid, r->grids);
     if (!found) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: none of %d grids is a level set of float32 or Fp4, Fp8, Fp16, FpN", r->name, r->grids);
     return TSR_OK;
