@@ -16,6 +16,7 @@
 #include "tessera/surface.h"
 #include "tessera/tile_file.h"
 #include "tessera/tiles.h"
+#include "tessera/topology.h"
 #include "tessera/primitives.h"
 #include "tessera/volume.h"
 
