@@ -14,7 +14,9 @@
 #include "tessera/render.h"
 #include "tessera/segment.h"
 #include "tessera/surface.h"
+#include "tessera/tile_file.h"
 #include "tessera/tiles.h"
+#include "tessera/topology.h"
 #include "tessera/primitives.h"
 #include "tessera/volume.h"
 
