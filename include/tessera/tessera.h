@@ -17,5 +17,6 @@
 #include "tessera/tiles.h"
 #include "tessera/primitives.h"
 #include "tessera/volume.h"
+#include "tessera/voxelize.h"
 
 #endif
