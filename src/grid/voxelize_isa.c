@@ -67,26 +67,27 @@ static int32_t sift(const struct circles *c, const float *square, float ball, ui
     return n;
 }
 
-static void lanes_of(const float corner[3], const float h[3], float x[LANES], float y[LANES], float z[LANES])
+/* Places of the voxels of a block, by the same products as everywhere. */
+static void lanes_of(const float first[3], const float h[3], float x[LANES], float y[LANES], float z[LANES])
 {
     for (int32_t l = 0; l < LANES; l++) {
-        x[l] = corner[0] + (float)(l & 1) * h[0];
-        y[l] = corner[1] + (float)(l >> 1 & 1) * h[1];
-        z[l] = corner[2] + (float)(l >> 2) * h[2];
+        x[l] = (first[0] + (float)(l & 1)) * h[0];
+        y[l] = (first[1] + (float)(l >> 1 & 1)) * h[1];
+        z[l] = (first[2] + (float)(l >> 2)) * h[2];
     }
 }
 
-/* One block of 2^3 voxels: best[8] so far, improved by the circles. */
-static void block(struct work *w, const struct circles *c, const float corner[3], const float h[3], float half, float *best)
+/* One block of 2^3 voxels from `first` on (in voxels from the tile's middle): best[8] so far, improved by the circles. */
+static void block(struct work *w, const struct circles *c, const float first[3], const float h[3], float half, float *best)
 {
     _Alignas(32) float x[LANES], y[LANES], z[LANES], own[LANES], root[LANES];
-    const float middle[3] = { corner[0] + 0.5f * h[0], corner[1] + 0.5f * h[1], corner[2] + 0.5f * h[2] };
+    const float middle[3] = { (first[0] + 0.5f) * h[0], (first[1] + 0.5f) * h[1], (first[2] + 0.5f) * h[2] };
     float least = measure(c, middle, w->square), most = 0;
-    int32_t first = 0;
-    while (w->square[first] != least) first++;
-    lanes_of(corner, h, x, y, z);
+    int32_t nearest = 0;
+    while (w->square[nearest] != least) nearest++;
+    lanes_of(first, h, x, y, z);
     for (int32_t l = 0; l < LANES; l++) own[l] = best[l];
-    const tsr_vox_local *t = &w->local[c->which[first]];
+    const tsr_vox_local *t = &w->local[c->which[nearest]];
 #pragma omp simd
     for (int32_t l = 0; l < LANES; l++) own[l] = tsr_minf(own[l], tsr_vox_distance(t, x[l], y[l], z[l]));
     for (int32_t l = 0; l < LANES; l++) most = tsr_maxf(most, own[l]);
@@ -96,7 +97,7 @@ static void block(struct work *w, const struct circles *c, const float corner[3]
     for (int32_t i = 0; i < n; i++) {
         int32_t k = w->kept[i], useful = 0;
         float cx = c->x[k], cy = c->y[k], cz = c->z[k], radius = c->radius[k];
-        if (k == first) continue;
+        if (k == nearest) continue;
 #pragma omp simd reduction(| : useful)
         for (int32_t l = 0; l < LANES; l++) {
             float dx = x[l] - cx, dy = y[l] - cy, dz = z[l] - cz;
@@ -139,8 +140,8 @@ static void chunk(const tsr_vox_grid *g, struct work *w, float *best)
         pad(&w->near);
         for (int32_t b = 0; b < 8; b++) {
             int32_t bx = qx + 2 * (b & 1), by = qy + 2 * (b >> 1 & 1), bz = qz + 2 * (b >> 2);
-            const float corner[3] = { ((float)bx + shift) * h[0], ((float)by + shift) * h[1], ((float)bz + shift) * h[2] };
-            block(w, &w->near, corner, h, two, best + (((bz / 2) * blocks + by / 2) * blocks + bx / 2) * LANES);
+            const float first[3] = { (float)bx + shift, (float)by + shift, (float)bz + shift };
+            block(w, &w->near, first, h, two, best + (((bz / 2) * blocks + by / 2) * blocks + bx / 2) * LANES);
         }
     }
 }

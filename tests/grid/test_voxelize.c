@@ -92,10 +92,10 @@ static void closed_shapes(void **state)
 {
     (void)state;
     for (int edge = 4; edge <= 8; edge += 4) {
-        tsr_mesh *torus = shape_torus(17, 9, 8, 3.3), *sphere = shape_sphere(6, 7.2, 0.31), *box = shape_box(9, 6, 5, -2, 1, 0.5f);
+        tsr_mesh *torus = shape_torus(13, 8, 7, 3), *sphere = shape_sphere(5, 6.2, 0.31), *box = shape_box(9, 6, 5, -2, 1, 0.5f);
         tsr_voxelize_options o = with_spacing(1, 1, 1);
         o.edge = edge;
-        assert_true(against_brute_force(torus, &o, 3, 1e-5, 0.1) > 1200);
+        assert_true(against_brute_force(torus, &o, 3, 1e-5, 0.1) > 800);
         assert_true(against_brute_force(box, &o, 3, 1e-5, 0.1) > 100); /* faces on voxels: either side is right there */
         turn(box);
         o.band = 2.25;
@@ -104,9 +104,9 @@ static void closed_shapes(void **state)
         o.edge = edge;
         o.band = 1.6;
         o.origin = (tsr_vec3){ 0.3, -0.2, 11 };
-        assert_true(against_brute_force(sphere, &o, 1.6, 1e-5, 0.1) > 1000);
+        assert_true(against_brute_force(sphere, &o, 1.6, 1e-5, 0.1) > 600);
         o.band = 0.6; /* thinner than a voxel along y: the field jumps over the band */
-        assert_true(against_brute_force(sphere, &o, 0.6, 1e-5, 0.1) > 1000);
+        assert_true(against_brute_force(sphere, &o, 0.6, 1e-5, 0.1) > 600);
         tsr_mesh_destroy(&torus);
         tsr_mesh_destroy(&sphere);
         tsr_mesh_destroy(&box);
@@ -202,7 +202,7 @@ static void oblique_grid(void **state)
 static void open_meshes(void **state)
 {
     (void)state;
-    tsr_mesh *sphere = shape_sphere(8, 9.4, 0.2), *holes = shape_without(sphere, 7, 3), *tube = shape_torus(16, 12, 9, 3.6),
+    tsr_mesh *sphere = shape_sphere(7, 8.4, 0.2), *holes = shape_without(sphere, 7, 3), *tube = shape_torus(13, 9, 8, 3.2),
              *cut = shape_without(tube, 11, 0);
     tsr_voxelize_report report;
     tsr_context *context = test_context();
@@ -230,21 +230,26 @@ static void open_meshes(void **state)
     tsr_mesh_destroy(&cut);
 }
 
-/* A bowl with an opening wider than the band, its rim in a plane of voxels: the sign changes where no triangle is. */
+/* The half of a sphere below its equator, which lies in a plane of voxels. */
+static tsr_mesh *shape_bowl(int64_t rings, double radius)
+{
+    tsr_mesh *sphere = shape_sphere(rings, radius, 0), *bowl;
+    int64_t n = tsr_mesh_triangle_count(sphere), kept = 0;
+    uint32_t *t = tsr_mesh_triangles(sphere);
+    for (int64_t i = 0; i < n; i++)
+        if (corner_of(sphere, i, 0).z + corner_of(sphere, i, 1).z + corner_of(sphere, i, 2).z < 0.1) memmove(t + 3 * kept++, t + 3 * i, 12);
+    require_ok(tsr_mesh_create(NULL, tsr_mesh_vertex_count(sphere), kept, 0, &bowl));
+    memcpy(tsr_mesh_vertices(bowl), tsr_mesh_vertices(sphere), (size_t)tsr_mesh_vertex_count(sphere) * 12);
+    memcpy(tsr_mesh_triangles(bowl), t, (size_t)kept * 12);
+    tsr_mesh_destroy(&sphere);
+    return bowl;
+}
+
+/* An opening wider than the band: the sign changes where no triangle is. */
 static void wide_opening(void **state)
 {
     (void)state;
-    tsr_mesh *sphere = shape_sphere(8, 12, 0), *bowl;
-    int64_t n = tsr_mesh_triangle_count(sphere), kept = 0;
-    require_ok(tsr_mesh_create(NULL, tsr_mesh_vertex_count(sphere), n, 0, &bowl));
-    memcpy(tsr_mesh_vertices(bowl), tsr_mesh_vertices_const(sphere), (size_t)tsr_mesh_vertex_count(sphere) * 12);
-    for (int64_t t = 0; t < n; t++)
-        if (corner_of(sphere, t, 0).z + corner_of(sphere, t, 1).z + corner_of(sphere, t, 2).z < 0.1)
-            memcpy(tsr_mesh_triangles(bowl) + 3 * kept++, tsr_mesh_triangles_const(sphere) + 3 * t, 12);
-    tsr_mesh *half;
-    require_ok(tsr_mesh_create(NULL, tsr_mesh_vertex_count(sphere), kept, 0, &half));
-    memcpy(tsr_mesh_vertices(half), tsr_mesh_vertices_const(sphere), (size_t)tsr_mesh_vertex_count(sphere) * 12);
-    memcpy(tsr_mesh_triangles(half), tsr_mesh_triangles_const(bowl), (size_t)kept * 12);
+    tsr_mesh *half = shape_bowl(7, 12);
     tsr_voxelize_options o = with_spacing(1, 1, 1);
     int64_t inside = against_brute_force(half, &o, 3, 1e-5, 0.01);
     assert_true(inside > 2500 && inside < 4500); /* half of 7238, the lid bulging a little */
@@ -252,8 +257,6 @@ static void wide_opening(void **state)
     assert_true(llabs(against_brute_force(half, &o, 3, 1e-5, 0.01) - inside) < 100); /* only voxels in doubt differ */
     o.origin = (tsr_vec3){ 0.5, 0.25, 0.125 };
     against_brute_force(half, &o, 3, 1e-5, 0.01);
-    tsr_mesh_destroy(&sphere);
-    tsr_mesh_destroy(&bowl);
     tsr_mesh_destroy(&half);
 }
 
@@ -350,16 +353,17 @@ static void same_list(struct list *a, struct list *b)
 static void same_bits(void **state)
 {
     (void)state;
-    tsr_mesh *torus = shape_torus(40, 21, 14, 6), *open = shape_without(torus, 9, 2), *many = NULL, *big = shape_box(50, 33, 21, -7, 3, 9);
-    shape_add(&many, shape_sphere(24, 4, 0), 3, 3, 3, 0); /* more triangles in a tile than pass at once */
+    tsr_mesh *torus = shape_torus(30, 17, 11, 5), *open = shape_without(torus, 9, 2), *many = NULL, *big = shape_box(40, 23, 11, -7, 3, 9);
+    tsr_mesh *bowl = shape_bowl(7, 12);
+    shape_add(&many, shape_sphere(18, 3.5, 0), 3, 3, 3, 0); /* more triangles in a tile than pass at once */
     turn(big);
-    const tsr_mesh *meshes[4] = { torus, open, many, big };
-    for (int k = 0; k < 8; k++) {
+    const tsr_mesh *meshes[5] = { torus, open, many, big, bowl };
+    for (int k = 0; k < 10; k++) {
         tsr_voxelize_options o = with_spacing(1, k & 1 ? 1 : 1.3, 1);
         o.edge = k & 1 ? 4 : 8;
         o.rule = k == 4 ? TSR_VOXELIZE_SHELL : TSR_VOXELIZE_NONZERO;
         struct list first = list_of("cpu", 1, meshes[k / 2], &o), other = list_of(NULL, 0, meshes[k / 2], &o);
-        assert_true(first.count > 20 && first.info.active_voxels > 1000);
+        assert_true(first.count > 7 && first.info.active_voxels > 500);
         same_list(&first, &other);
         for (int32_t threads = 2; threads < 6; threads += 3) {
             other = list_of("cpu", threads, meshes[k / 2], &o);
@@ -372,6 +376,7 @@ static void same_bits(void **state)
     tsr_mesh_destroy(&open);
     tsr_mesh_destroy(&many);
     tsr_mesh_destroy(&big);
+    tsr_mesh_destroy(&bowl);
 }
 
 /* The list obeys what every list obeys: loading its own dense field gives the same one. */
@@ -546,14 +551,17 @@ static void bad_input(void **state)
     tsr_context_destroy(&context);
 }
 
+/* Brute force costs minutes on the emulator and shows nothing new there: other devices are held to the bits of the CPU. */
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_shapes), cmocka_unit_test(thin_and_large), cmocka_unit_test(nested_and_inverted),
-        cmocka_unit_test(shell),         cmocka_unit_test(oblique_grid),   cmocka_unit_test(open_meshes),
-        cmocka_unit_test(wide_opening),  cmocka_unit_test(soup_and_dirt),  cmocka_unit_test(degenerate_triangles),
-        cmocka_unit_test(same_bits),     cmocka_unit_test(same_as_loaded), cmocka_unit_test(there_and_back),
-        cmocka_unit_test(bad_input),
+    const struct CMUnitTest answers[] = {
+        cmocka_unit_test(closed_shapes), cmocka_unit_test(thin_and_large), cmocka_unit_test(nested_and_inverted), cmocka_unit_test(shell),
+        cmocka_unit_test(oblique_grid),  cmocka_unit_test(open_meshes),    cmocka_unit_test(wide_opening),        cmocka_unit_test(soup_and_dirt),
+        cmocka_unit_test(degenerate_triangles),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest everywhere[] = { cmocka_unit_test(same_bits), cmocka_unit_test(same_as_loaded), cmocka_unit_test(there_and_back),
+                                             cmocka_unit_test(bad_input) };
+    const char *device = getenv("TESSERA_DEVICE");
+    int failed = device && strcmp(device, "cpu") ? 0 : cmocka_run_group_tests(answers, NULL, NULL);
+    return failed + cmocka_run_group_tests(everywhere, NULL, NULL);
 }
