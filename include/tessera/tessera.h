@@ -20,5 +20,6 @@
 #include "tessera/topology.h"
 #include "tessera/primitives.h"
 #include "tessera/volume.h"
+#include "tessera/voxelize.h"
 
 #endif

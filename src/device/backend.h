@@ -24,6 +24,7 @@ struct tsr_volume_ops;
 struct tsr_distance_ops;
 struct tsr_primitives_ops;
 struct tsr_tiles_ops;
+struct tsr_voxelize_ops;
 struct tsr_pyramid_ops;
 struct tsr_levelset_ops;
 struct tsr_engine_ops;
@@ -51,6 +52,7 @@ typedef struct tsr_backend {
     const struct tsr_distance_ops *distance;
     const struct tsr_primitives_ops *primitives;
     const struct tsr_tiles_ops *tiles;
+    const struct tsr_voxelize_ops *voxelize;
     const struct tsr_pyramid_ops *pyramid;
     const struct tsr_levelset_ops *levelset;
     const struct tsr_engine_ops *engine;

@@ -2,6 +2,7 @@
 TSR_SUBJECT(volume)
 TSR_SUBJECT(distance)
 TSR_SUBJECT(tiles)
+TSR_SUBJECT(voxelize)
 TSR_SUBJECT(levelset)
 TSR_SUBJECT(engine)
 TSR_SUBJECT(surface)
