@@ -10,6 +10,7 @@
 #include "tessera/io.h"
 #include "tessera/mesh.h"
 #include "tessera/phantom.h"
+#include "tessera/points.h"
 #include "tessera/pyramid.h"
 #include "tessera/render.h"
 #include "tessera/segment.h"
