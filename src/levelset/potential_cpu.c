@@ -193,9 +193,11 @@ static void pages_range(void *user, int64_t begin, int64_t end, int worker)
 
 static tsr_status fill_pages(tsr_queue *queue, const struct pages *job)
 {
-    const tsr_page_list *list = job->list;
+    tsr_page_list list = *job->list;
     struct pages own = *job;
-    tsr_parallel(queue->threads, list->count_at ? *list->count_at : list->count, TILES_PER_CHUNK, pages_range, &own);
+    tsr_pages_open(&list);
+    own.list = &list;
+    tsr_parallel(queue->threads, list.count, TILES_PER_CHUNK, pages_range, &own);
     return TSR_OK;
 }
 static tsr_status cpu_evaluate(tsr_queue *queue, const tsr_tree_view *tree, const tsr_potential_params *params, const tsr_page_list *pages)

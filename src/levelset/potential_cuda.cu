@@ -139,11 +139,12 @@ TSR_DEVICE_FN float *block_page(const tsr_page_list &list, int64_t at, int32_t v
 }
 
 /* Lane l has the voxels (l & 3, l / 4 & 3, l / 16) and the one two planes above. */
-template <class W> TSR_DEVICE_FN void walk_blocks(const tsr_tree_view &tree, const tsr_page_list &list, W work, float4 *shared)
+template <class W> TSR_DEVICE_FN void walk_blocks(const tsr_tree_view &tree, tsr_page_list list, W work, float4 *shared)
 {
     const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x >> 5;
     float4 *nodes = shared + warp * LIST;
-    const int64_t blocks = (int64_t)(list.count_at ? *list.count_at : list.count) << (3 * (list.log2_edge - 2));
+    tsr_pages_open(&list);
+    const int64_t blocks = (int64_t)list.count << (3 * (list.log2_edge - 2));
     const int32_t E = 1 << list.log2_edge;
     for (int64_t at = (int64_t)blockIdx.x * WARPS + warp; at < blocks; at += (int64_t)gridDim.x * WARPS) {
         int32_t voxel[3], inside[3];
@@ -258,7 +259,7 @@ template <class W> static tsr_status launch_walk(tsr_queue *queue, const tsr_tre
 {
     void (*kernel)(tsr_tree_view, tsr_page_list, W) = walk_kernel<W>;
     const int64_t most = 16 * (int64_t)tsr_queue_processors(queue);
-    const uint32_t blocks = list->count_at ? (uint32_t)most : tsr_blocks((int64_t)list->count << (3 * (list->log2_edge - 2)), WARPS, most);
+    const uint32_t blocks = list->state ? (uint32_t)most : tsr_blocks((int64_t)list->count << (3 * (list->log2_edge - 2)), WARPS, most);
     TSR_LAUNCH(queue, kernel, blocks, WARPS * 32, 0, *tree, *list, work);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;

@@ -11,14 +11,39 @@
 /* Box of the points that are finite; bad = index of the first that is not, or the number of points. */
 typedef struct tsr_points_bounds { float lower[3], upper[3]; int64_t bad; } tsr_points_bounds;
 
-/* Tiles whose pages are to be filled: tile t has id ids[t] (NULL: t), key keys[id] and the page of (2^log2_edge)^3 floats at pages + id * size. */
+/* Tiles whose pages of (2^log2_edge)^3 floats are to be filled: those with the ids, or without ids 0, 1, ... count - 1; tile `id` has key keys[id] and
+ * its page at pages + id * size. From a pool (state not NULL) the ids are those of the current list or of the last created tiles, as the device
+ * knows them, none while the list waits for ids or the run has halted. */
 typedef struct tsr_page_list {
     const uint32_t *ids;
     const uint64_t *keys;
-    const int32_t *count_at; /* where the number of tiles stands; NULL: count */
     int32_t count, log2_edge;
     float *pages;
+    const tsr_tile_state *state;
+    const uint32_t *listed[2]; /* of the pool; NULL: the created ones */
 } tsr_page_list;
+
+/* Payload pages of a pool. */
+TSR_HD tsr_page_list tsr_pages_of_pool(const tsr_tile_pool *pool, int all)
+{
+    tsr_page_list list;
+    memset(&list, 0, sizeof list);
+    list.ids = pool->created_ids;
+    list.keys = pool->key_of;
+    list.log2_edge = pool->log2_edge;
+    list.pages = pool->payload;
+    list.state = pool->state;
+    for (int i = 0; i < 2; i++) list.listed[i] = all ? pool->id[i] : 0;
+    return list;
+}
+/* Reads count and ids where they lie on the device. */
+TSR_HD void tsr_pages_open(tsr_page_list *list)
+{
+    if (!list->state) return;
+    const int idle = list->state->shortage > 0 || list->state->halted;
+    if (list->listed[0]) list->ids = list->listed[list->state->list];
+    list->count = idle ? 0 : list->listed[0] ? list->state->count : list->state->created;
+}
 
 /* Samples a list: points in fixed units of a cube that is the domain of the list, 2^level voxels per axis. */
 typedef struct tsr_sample_job {

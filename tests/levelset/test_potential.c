@@ -284,14 +284,18 @@ static void test_analytic(void **state)
     tsr_tree_view v = tree_view(tree);
     for (int p = 2; p <= 3; p++)
         for (double r = 0.25; r < 60; r += 5.5) {
-            if (fabs(r - RADIUS) < 8) continue; /* nearer, the noise of a random cloud counts */
+            if (fabs(r - RADIUS) < 4) continue;
             tsr_potential_params k;
             require_ok(tsr_potential_prepare(p, 1e-3, 0.3, LEVEL, &k));
-            const uint32_t centre[3] = { (uint32_t)((MIDDLE + r * 0.6) * ldexp(1, 31 - LEVEL)), (uint32_t)((MIDDLE - r * 0.8) * ldexp(1, 31 - LEVEL)),
-                                         (uint32_t)(MIDDLE * ldexp(1, 31 - LEVEL)) };
-            double value = (double)tsr_potential_at(&v, centre, 0, 0, 0, &k, NULL);
+            double value = 0;
+            for (int turn = 0; turn < 24; turn++) { /* mean over directions: less of the cloud's noise */
+                const uint32_t centre[3] = { (uint32_t)((MIDDLE + r * cos(turn)) * ldexp(1, 31 - LEVEL)),
+                                             (uint32_t)((MIDDLE + r * sin(turn) * cos(3 * turn)) * ldexp(1, 31 - LEVEL)),
+                                             (uint32_t)((MIDDLE + r * sin(turn) * sin(3 * turn)) * ldexp(1, 31 - LEVEL)) };
+                value += (double)tsr_potential_at(&v, centre, 0, 0, 0, &k, NULL) / 24;
+            }
             double exact = p == 3 ? N / (2 * RADIUS * r) * log((RADIUS + r) / fabs(RADIUS - r)) : r < RADIUS ? N / RADIUS : N / r;
-            if (!(fabs(value / exact - 1) < 0.01)) fail_msg("p %d, r %g: %g, exact %g", p, r, value, exact);
+            if (!(fabs(value / exact - 1) < 0.007)) fail_msg("p %d, r %g: %g, exact %g", p, r, value, exact);
         }
     free(points);
     view_free(&v);
