@@ -82,7 +82,6 @@ typedef struct tsr_reconstruct_plan {
     int32_t levels;
     int64_t tree_bytes, build_bytes; /* kept; needed while it is built */
     int64_t peak_bytes;              /* device memory, everything */
-    int64_t evaluations;             /* of the potential: voxels times nodes, all levels */
     double seconds;                  /* from the measured speed of the potential on a sample of the finest cells; without the level-set steps */
 } tsr_reconstruct_plan;
 TSR_API tsr_status tsr_reconstruct_estimate(tsr_context *context, const tsr_points *points, const tsr_reconstruct_options *options,

@@ -13,6 +13,7 @@
 #include "tessera/phantom.h"
 #include "tessera/points.h"
 #include "tessera/pyramid.h"
+#include "tessera/reconstruct.h"
 #include "tessera/render.h"
 #include "tessera/segment.h"
 #include "tessera/surface.h"

@@ -211,6 +211,20 @@ static tsr_status cpu_balls(tsr_queue *queue, const tsr_tree_view *tree, const t
     return fill_pages(queue, &job);
 }
 
+static tsr_status cpu_gather_keys(tsr_queue *queue, const uint64_t *key_of, const uint32_t *ids, int32_t count, uint64_t *keys)
+{
+    (void)queue;
+    for (int32_t i = 0; i < count; i++) keys[i] = key_of[ids[i]];
+    return TSR_OK;
+}
+static tsr_status cpu_scatter_pages(tsr_queue *queue, const float *pages, const uint32_t *ids, int32_t count, int32_t log2_edge, float *payload)
+{
+    const int64_t size = (int64_t)1 << (3 * log2_edge);
+    (void)queue;
+    for (int32_t i = 0; i < count; i++) memcpy(payload + ids[i] * size, pages + i * size, (size_t)size * sizeof *pages);
+    return TSR_OK;
+}
+
 /* ---- sampling ------------------------------------------------------------------------------------------------------------------------- */
 
 struct sample { const tsr_tile_pool *pool; const tsr_sample_job *job; };
@@ -243,6 +257,14 @@ static tsr_status cpu_tiles_round(tsr_queue *queue, const tsr_tree_build *build,
     return TSR_OK;
 }
 
+static tsr_status cpu_unique(tsr_queue *queue, const uint64_t *sorted, int64_t count, uint8_t *first)
+{
+    (void)queue;
+    for (int64_t i = 0; i < count; i++) first[i] = sorted[i] != TSR_KEY_END && (i == 0 || sorted[i] != sorted[i - 1]);
+    return TSR_OK;
+}
+
 const tsr_potential_ops tsr_potential_cpu = { .bounds = cpu_bounds, .keys = cpu_keys, .fixed = cpu_fixed, .leaves = cpu_leaves, .count = cpu_count,
-                                              .nodes = cpu_nodes, .evaluate = cpu_evaluate, .balls = cpu_balls, .sample = cpu_sample,
-                                              .tiles_round = cpu_tiles_round };
+                                              .nodes = cpu_nodes, .evaluate = cpu_evaluate, .balls = cpu_balls,
+                                              .gather_keys = cpu_gather_keys, .scatter_pages = cpu_scatter_pages, .sample = cpu_sample,
+                                              .tiles_round = cpu_tiles_round, .unique = cpu_unique };

@@ -287,6 +287,28 @@ static tsr_status cuda_balls(tsr_queue *queue, const tsr_tree_view *tree, const 
     return TSR_OK;
 }
 
+TSR_KERNEL(gather_keys_kernel)(const uint64_t *key_of, const uint32_t *ids, int32_t count, uint64_t *keys)
+{
+    FOR_EACH(i, count) keys[i] = key_of[ids[i]];
+}
+static tsr_status cuda_gather_keys(tsr_queue *queue, const uint64_t *key_of, const uint32_t *ids, int32_t count, uint64_t *keys)
+{
+    TSR_LAUNCH(queue, gather_keys_kernel, grid_for(queue, count), THREADS, 0, key_of, ids, count, keys);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+TSR_KERNEL(scatter_pages_kernel)(const float *pages, const uint32_t *ids, int64_t values, int32_t log2_size, float *payload)
+{
+    FOR_EACH(i, values) payload[((int64_t)ids[i >> log2_size] << log2_size) + (i & ((1 << log2_size) - 1))] = pages[i];
+}
+static tsr_status cuda_scatter_pages(tsr_queue *queue, const float *pages, const uint32_t *ids, int32_t count, int32_t log2_edge, float *payload)
+{
+    const int64_t values = (int64_t)count << (3 * log2_edge);
+    TSR_LAUNCH(queue, scatter_pages_kernel, grid_for(queue, values), THREADS, 0, pages, ids, values, 3 * log2_edge, payload);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
 /* ---- sampling ------------------------------------------------------------------------------------------------------------------------- */
 
 TSR_KERNEL(sample_kernel)(tsr_tile_pool pool, tsr_sample_job job)
@@ -312,5 +334,16 @@ static tsr_status cuda_tiles_round(tsr_queue *queue, const tsr_tree_build *build
     return TSR_OK;
 }
 
+TSR_KERNEL(unique_kernel)(const uint64_t *sorted, int64_t count, uint8_t *first)
+{
+    FOR_EACH(i, count) first[i] = sorted[i] != TSR_KEY_END && (i == 0 || sorted[i] != sorted[i - 1]);
+}
+static tsr_status cuda_unique(tsr_queue *queue, const uint64_t *sorted, int64_t count, uint8_t *first)
+{
+    TSR_LAUNCH(queue, unique_kernel, grid_for(queue, count), THREADS, 0, sorted, count, first);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
 extern "C" const tsr_potential_ops tsr_potential_cuda = { cuda_bounds, cuda_keys, cuda_fixed, cuda_leaves, cuda_count, cuda_nodes,
-                                                          cuda_evaluate, cuda_balls, cuda_sample, cuda_tiles_round };
+                                                          cuda_evaluate, cuda_balls, cuda_gather_keys, cuda_scatter_pages, cuda_sample, cuda_tiles_round, cuda_unique };

@@ -64,9 +64,14 @@ typedef struct tsr_potential_ops {
 
     tsr_status (*evaluate)(tsr_queue *queue, const tsr_tree_view *tree, const tsr_potential_params *params, const tsr_page_list *pages);
     tsr_status (*balls)(tsr_queue *queue, const tsr_tree_view *tree, const tsr_ball_params *params, const tsr_page_list *pages);
+    /* Pages made elsewhere: the keys of tiles for it, and the pages (in order) to the places of their tiles. */
+    tsr_status (*gather_keys)(tsr_queue *queue, const uint64_t *key_of, const uint32_t *ids, int32_t count, uint64_t *keys);
+    tsr_status (*scatter_pages)(tsr_queue *queue, const float *pages, const uint32_t *ids, int32_t count, int32_t log2_edge, float *payload);
     tsr_status (*sample)(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_sample_job *job);
     /* Keys of the (2 reach + 1)^3 tiles round the cell of each leaf at `depth`, 64-bit tile keys (TSR_KEY_END beyond the domain of 2^depth tiles). */
     tsr_status (*tiles_round)(tsr_queue *queue, const tsr_tree_build *build, int32_t depth, int32_t reach, uint64_t *keys);
+    /* first[i] = 1 where a sorted key is the first of its value and not TSR_KEY_END. */
+    tsr_status (*unique)(tsr_queue *queue, const uint64_t *sorted, int64_t count, uint8_t *first);
 } tsr_potential_ops;
 
 extern const tsr_potential_ops tsr_potential_cpu;
