@@ -2,6 +2,9 @@
 #include "io/extras.h"
 #include "io/format.h"
 
+#include "grid/mesh.h"
+#include "grid/points.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +17,7 @@ static const tsr_format *const formats[] = {
 };
 enum { FORMAT_COUNT = (int)(sizeof formats / sizeof formats[0]) };
 
-static const char *const kind_names[] = { "unknown", "volume", "mesh", "image", "tile list" };
+static const char *const kind_names[] = { "unknown", "volume", "mesh", "image", "tile list", "cloud of points" };
 
 const tsr_format *tsr_format_find(const char *name)
 {
@@ -197,6 +200,69 @@ tsr_status tsr_mesh_write(const tsr_mesh *mesh, const char *path, const tsr_writ
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the mesh lives on %s:%d; copy it to the host with tsr_mesh_copy first", path,
                  tsr_device_kind_name(device.kind), device.index);
     TSR_TRY(format->write_mesh(mesh, path, &own));
+    return TSR_OK;
+}
+
+static int holds_points(const tsr_format *format) { return format->kind == TSR_FILE_POINTS || format->kind == TSR_FILE_MESH; }
+
+/* Points of a cloud, or the vertices of a mesh. */
+static tsr_status read_points(tsr_input *input, const tsr_read_options *options, tsr_points **points)
+{
+    const tsr_format *format = NULL;
+    tsr_mesh *mesh;
+    if (options->format) TSR_TRY(format_named(options->format, TSR_FILE_UNKNOWN, &format));
+    else TSR_TRY(recognise(input, &format));
+    if (!format || (!options->format && !holds_points(format))) TSR_TRY(format_of_input(input, options, TSR_FILE_POINTS, &format));
+    if (!holds_points(format)) TSR_TRY(format_named(format->name, TSR_FILE_POINTS, &format));
+    if (format->kind == TSR_FILE_POINTS) {
+        TSR_TRY(format->read_points(input, options, points));
+        return TSR_OK;
+    }
+    TSR_TRY(format->read_mesh(input, options, &mesh));
+    tsr_status status = tsr_points_from_mesh(mesh, points);
+    tsr_mesh_destroy(&mesh);
+    return status;
+}
+
+tsr_status tsr_points_read(const char *path, const tsr_read_options *options, tsr_points **points)
+{
+    if (!points) TSR_FAIL(TSR_ERROR_ARGUMENT, "points is NULL");
+    *points = NULL;
+    tsr_read_options own;
+    tsr_input *input = NULL;
+    TSR_TRY(open_input(path, options, &own, &input));
+    tsr_status status = read_points(input, &own, points);
+    tsr_input_close(&input);
+    if (status != TSR_OK) tsr_points_destroy(points);
+    return status;
+}
+
+/* As a mesh without triangles. */
+static tsr_status write_vertices(const tsr_points *points, const tsr_format *format, const char *path, const tsr_write_options *options)
+{
+    tsr_mesh *mesh;
+    if (!strcmp(format->name, "stl")) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: STL holds triangles only, expected a format for points", path);
+    TSR_TRY(tsr_mesh_create(NULL, points->count, 0, points->normals != NULL, &mesh));
+    memcpy(mesh->vertices, points->positions, (size_t)points->count * 3 * sizeof(float));
+    if (points->normals) memcpy(mesh->normals, points->normals, (size_t)points->count * 3 * sizeof(float));
+    mesh->space = points->space;
+    tsr_status status = format->write_mesh(mesh, path, options);
+    tsr_mesh_destroy(&mesh);
+    return status;
+}
+
+tsr_status tsr_points_write(const tsr_points *points, const char *path, const tsr_write_options *options)
+{
+    tsr_write_options own;
+    const tsr_format *format = NULL;
+    TSR_TRY(tsr_points_require_host(points, path ? path : "points"));
+    TSR_TRY(take_write_options(options, &own));
+    if (own.format) TSR_TRY(format_named(own.format, TSR_FILE_UNKNOWN, &format));
+    for (int i = 0; path && i < FORMAT_COUNT && !format; i++)
+        if (holds_points(formats[i]) && extension_fits(formats[i], path)) format = formats[i];
+    if (!format || !holds_points(format)) TSR_TRY(format_of_output(path, own.format, TSR_FILE_POINTS, &format));
+    if (format->kind == TSR_FILE_MESH) return write_vertices(points, format, path, &own);
+    TSR_TRY(format->write_points(points, path, &own));
     return TSR_OK;
 }
 

@@ -211,6 +211,20 @@ static int convert_mesh(struct convert *c)
     return code;
 }
 
+static int convert_points(struct convert *c)
+{
+    if (c->crop_given || c->resample_given || c->like || c->smooth_given || c->threshold_given || c->largest_component || c->dtype_given)
+        return cli_usage(c->cli, "%s holds points: --crop, --resample, --like, --smooth, --threshold, --largest-component and --dtype are for volumes",
+                         c->cli->input[0]);
+    int code = CLI_OK;
+    tsr_points *points = cli_read_points(c->cli, c->cli->input[0], &c->read, &code);
+    if (!points) return code;
+    tsr_status status = tsr_points_write(points, c->output, &c->write);
+    if (status != TSR_OK) code = cli_status(c->cli, status, c->output);
+    tsr_points_destroy(&points);
+    return code;
+}
+
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct convert c = { .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .tiles = TSR_TILES_OPTIONS,
@@ -237,7 +251,7 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "format", .type = CLI_TEXT, .value = &c.write.format, .argument = "NAME", .help = "of the output (default: by extension)" },
         { .name = "compression", .type = CLI_INT, .value = &c.write.compression, .argument = "LEVEL", .help = "-1 none, 0 default, 1 to 9",
           .lower = -1, .upper = 9 },
-        { .name = "ascii", .type = CLI_FLAG, .value = &c.write.ascii, .help = "text variant of PLY and STL" },
+        { .name = "ascii", .type = CLI_FLAG, .value = &c.write.ascii, .help = "text variant of PLY, STL and PCD" },
         { .name = "big-endian", .type = CLI_FLAG, .value = &c.write.big_endian, .help = "byte order, where the format has a choice" },
         { .name = "detached", .type = CLI_FLAG, .value = &c.write.detached, .help = "header and data in two files, with --format" },
         { .name = "band", .type = CLI_REAL, .value = &c.tiles.band, .argument = "WIDTH",
@@ -273,14 +287,17 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code) return code;
     if (kind == TSR_FILE_VOLUME || kind == TSR_FILE_MESH) code = cli_check_write(cli, c.output, kind, c.write.format);
     if (code) return code;
-    if (kind == TSR_FILE_MESH) return convert_mesh(&c);
-    if (kind == TSR_FILE_VOLUME) return convert_volume(&c);
-    if (kind == TSR_FILE_TILES) return convert_tiles(&c);
-    return cli_error(cli, CLI_FAILED, "%s: expected a volume, a mesh or a tile list, this is an image", cli->input[0]);
+    switch (kind) {
+    case TSR_FILE_VOLUME: return convert_volume(&c);
+    case TSR_FILE_MESH: return convert_mesh(&c);
+    case TSR_FILE_TILES: return convert_tiles(&c);
+    case TSR_FILE_POINTS: return convert_points(&c);
+    default: return cli_error(cli, CLI_FAILED, "%s: expected a volume, a mesh, a tile list or points, this is an image", cli->input[0]);
+    }
 }
 
 const cli_verb verb_convert = { "convert", "[options] INPUT -o OUTPUT",
-                                "Convert volumes, meshes and tile lists between formats, cut, resample, smooth and threshold",
+                                "Convert volumes, meshes, tile lists and points between formats, cut, resample, smooth and threshold",
                                 "  tessera make sphere -o sphere.nii.gz\n"
                                 "  tessera convert sphere.nii.gz --resample 2 --dtype f32 -o coarse.nrrd\n"
                                 "  tessera convert sphere.nii.gz -o sphere.tsr\n"
