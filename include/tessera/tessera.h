@@ -4,6 +4,7 @@
 
 #include "tessera/base.h"
 #include "tessera/compare.h"
+#include "tessera/csg.h"
 #include "tessera/device.h"
 #include "tessera/distance.h"
 #include "tessera/filter.h"

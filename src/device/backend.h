@@ -26,6 +26,7 @@ struct tsr_primitives_ops;
 struct tsr_tiles_ops;
 struct tsr_pyramid_ops;
 struct tsr_levelset_ops;
+struct tsr_csg_ops;
 struct tsr_surface_ops;
 struct tsr_render_ops;
 
@@ -52,6 +53,7 @@ typedef struct tsr_backend {
     const struct tsr_tiles_ops *tiles;
     const struct tsr_pyramid_ops *pyramid;
     const struct tsr_levelset_ops *levelset;
+    const struct tsr_csg_ops *csg;
     const struct tsr_surface_ops *surface;
     const struct tsr_render_ops *render;
 } tsr_backend;
