@@ -9,6 +9,7 @@
 #include "tessera/distance.h"
 #include "tessera/filter.h"
 #include "tessera/io.h"
+#include "tessera/levelset.h"
 #include "tessera/mesh.h"
 #include "tessera/phantom.h"
 #include "tessera/pyramid.h"
