@@ -219,6 +219,16 @@ TSR_HD void tsr_csg_positive_tile(const tsr_csg_args *g, int64_t i, int32_t firs
     for (int32_t k = first; k < V; k += step) positive += v[k] > 0.0f;
     if (positive) tsr_csg_add(g->totals, positive);
 }
+/* totals[0] += voxels that are at the end of the band inside one list and at the end outside the other. */
+TSR_HD void tsr_csg_conflict_tile(const tsr_csg_args *g, int64_t i, int32_t first, int32_t step)
+{
+    const int32_t V = tsr_csg_voxels(&g->a);
+    const float *a = tsr_csg_phi(&g->a) + (int64_t)g->first[i] * V, *b = tsr_csg_phi(&g->b) + (int64_t)g->second[i] * V, band = g->a.band;
+    int64_t conflicts = 0;
+    for (int32_t k = first; k < V; k += step)
+        conflicts += (a[k] <= 0.0f - band && b[k] >= band) || (b[k] <= 0.0f - band && a[k] >= band);
+    if (conflicts) tsr_csg_add(g->totals, conflicts);
+}
 /* Absent tiles between entry i and the next of its row if they are `constant`, else 0. */
 TSR_HD int64_t tsr_csg_gap(const tsr_tile_pool *p, int64_t i, uint32_t constant)
 {

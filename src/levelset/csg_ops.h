@@ -15,7 +15,7 @@
     X(enclosed) X(gap_lengths) X(entry_of) X(label_begin) X(label_join) X(label_gaps) X(label_flatten) X(label_roots) X(label_number) X(label_tally)          \
     X(keep_mark) X(keep_borders) X(measure)
 /* Bodies run per tile: voxels first, first + step, ... */
-#define TSR_CSG_TILES(X) X(combine) X(shape) X(resample) X(read) X(write) X(count) X(positive) X(activity) X(differs) X(ball) X(keep)
+#define TSR_CSG_TILES(X) X(combine) X(shape) X(resample) X(read) X(write) X(count) X(positive) X(conflict) X(activity) X(differs) X(ball) X(keep)
 
 typedef enum tsr_csg_kernel {
 #define X(name) TSR_CSG_##name##_kernel,
