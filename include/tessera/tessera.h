@@ -18,6 +18,7 @@
 #include "tessera/render.h"
 #include "tessera/segment.h"
 #include "tessera/surface.h"
+#include "tessera/tile_file.h"
 #include "tessera/tiles.h"
 #include "tessera/primitives.h"
 #include "tessera/volume.h"

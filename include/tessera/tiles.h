@@ -60,6 +60,24 @@ TSR_API tsr_status tsr_tiles_copy(const tsr_tiles *tiles, tsr_context *context, 
  * [count][edge][edge][edge] (z, y, x). Either may be NULL. For tests, files and debugging. */
 TSR_API tsr_status tsr_tiles_download(const tsr_tiles *tiles, int32_t (*coordinates)[3], float *values) TSR_CHECKED;
 
+/* A list from its parts, the inverse of tsr_tiles_download: tiles in strictly increasing order (z most significant, x least). Values are clamped to the
+ * band. `inside` says for each tile which absent neighbours are INSIDE (bit 9 (dz+1) + 3 (dy+1) + (dx+1)); NULL: each takes the sign of the
+ * nearest voxel of the tile. Afterwards the list is managed once (tiles the band faces are created, those nobody needs removed); keep != 0
+ * leaves exactly the tiles given. Arrays are BORROWED host memory. `geometry`, `options` as in tsr_tiles_create (capacity is ignored).
+ * TSR_ERROR_ARGUMENT: order, coordinates beyond domain or limits, a value that is not finite, a sign of a stored neighbour. RETURNS NEW. */
+typedef struct tsr_tiles_contents {
+    size_t struct_size;
+    int64_t count;
+    const int32_t (*coordinates)[3]; /* [count] */
+    const float *values;             /* [count][edge][edge][edge], z y x */
+    const uint32_t *inside;          /* [count] or NULL */
+    int background_inside;           /* what an empty list means */
+    int keep;
+} tsr_tiles_contents;
+#define TSR_TILES_CONTENTS { .struct_size = sizeof(tsr_tiles_contents) }
+TSR_API tsr_status tsr_tiles_assemble(tsr_context *context, const tsr_geometry *geometry, const tsr_tiles_options *options,
+                                      const tsr_tiles_contents *contents, tsr_tiles **tiles) TSR_CHECKED;
+
 #ifdef __cplusplus
 }
 #endif
