@@ -74,7 +74,7 @@ tsr_status tsr_cuda_scan(tsr_queue *queue, int inclusive, tsr_dtype data_type, c
     const bool wide = sum_type == TSR_U64;
     if (data_type == TSR_U8 && !wide) launch_scan<uint8_t, uint32_t, 8>(queue, inclusive, data, count, sums, workspace);
     else if (data_type == TSR_U8) launch_scan<uint8_t, uint64_t, 4>(queue, inclusive, data, count, sums, workspace);
-    else if (data_type == TSR_U32 && !wide) launch_scan<uint32_t, uint32_t, 4>(queue, inclusive, data, count, sums, workspace);
+    else if (data_type == TSR_U32 && !wide) launch_scan<uint32_t, uint32_t, 8>(queue, inclusive, data, count, sums, workspace);
     else if (data_type == TSR_U32) launch_scan<uint32_t, uint64_t, 4>(queue, inclusive, data, count, sums, workspace);
     else launch_scan<uint64_t, uint64_t, 4>(queue, inclusive, data, count, sums, workspace);
     TSR_TRY(tsr_launch_check(queue));
