@@ -47,6 +47,7 @@ typedef struct tsr_tile_pool {
     int32_t bounded;          /* the domain below counts */
     int32_t domain[3];        /* voxels, x y z */
     int32_t tiles[3];         /* domain in tiles, rounded up */
+    int32_t guard;            /* width of the guard areas of activity words: 1 unless a client needs more */
     float band, spacing[3];
     tsr_tile_state *state;
     uint64_t *key[2];         /* [capacity + 1], key[count] = TSR_KEY_END */

@@ -191,6 +191,7 @@ static tsr_status set_up(tsr_tiles *tiles, const tsr_tiles_options *o)
     if (o->capacity < 0 || o->capacity > MOST_CAPACITY)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: capacity is %lld, expected 0 to %d", (long long)o->capacity, (int)MOST_CAPACITY);
     pool->log2_edge = edge == 8 ? 3 : 2;
+    pool->guard = 1;
     pool->band = (float)band;
     pool->spacing[0] = (float)h.x;
     pool->spacing[1] = (float)h.y;

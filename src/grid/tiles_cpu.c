@@ -291,7 +291,7 @@ static void refresh_range(void *user, int64_t begin, int64_t end, int worker)
                 for (int32_t x = 0; x < extent[0]; x++) {
                     const float *p = cube + ((z + 1) * H + y + 1) * H + x + 1;
                     int in_band = p[0] > -pool->band && p[0] < pool->band;
-                    if (in_band || tsr_sign_change(p, H, H * H)) areas |= 1u << tsr_area(x, y, z, E);
+                    if (in_band || tsr_sign_change(p, H, H * H)) areas |= tsr_areas(x, y, z, E, pool->guard);
                     active += in_band;
                     inside += p[0] < 0.0f;
                 }

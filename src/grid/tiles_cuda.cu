@@ -633,7 +633,7 @@ template <int E> TSR_KERNEL(refresh_kernel)(tsr_tile_pool pool)
             if (x >= extent[0] || y >= extent[1] || z >= extent[2]) continue;
             const float *p = cube + ((z + 1) * H + y + 1) * H + x + 1;
             int in_band = p[0] > -pool.band && p[0] < pool.band;
-            if (in_band || tsr_sign_change(p, H, H * H)) bits |= 1u << tsr_area(x, y, z, E);
+            if (in_band || tsr_sign_change(p, H, H * H)) bits |= tsr_areas(x, y, z, E, pool.guard);
             totals.active += (uint32_t)in_band;
             totals.inside += p[0] < 0.0f;
         }

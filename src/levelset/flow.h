@@ -35,10 +35,10 @@ typedef struct tsr_flow_source {
     int32_t kind;
     float value;
     float vector[3], centre[3];
-    float edge;                  /* of the cube of ENRIGHT */
-    float period;                /* <= 0: no oscillation */
-    float brush_reach2;          /* squared distance beyond which the term is 0; 0: no brush */
-    float brush_rate;            /* log2(e) / (2 sigma^2) */
+    float edge;         /* of the cube of ENRIGHT */
+    float period;       /* <= 0: no oscillation */
+    float brush_reach2; /* squared distance beyond which the term is 0; 0: no brush */
+    float brush_rate;   /* log2(e) / (2 sigma^2) */
     tsr_flow_field field[3];
 } tsr_flow_source;
 
@@ -51,8 +51,8 @@ typedef struct tsr_flow {
 
 /* What is the same for all voxels at a moment. */
 typedef struct tsr_flow_moment {
-    float mean_speed;                  /* what MEAN_CURVATURE and feedback add to F */
-    float swing[TSR_FLOW_SOURCES];     /* cos(pi t / T) of ENRIGHT terms */
+    float mean_speed;              /* what MEAN_CURVATURE and feedback add to F */
+    float swing[TSR_FLOW_SOURCES]; /* cos(pi t / T) of ENRIGHT terms */
 } tsr_flow_moment;
 
 /* ---- elementary functions ------------------------------------------------------------------------------------------------------------- */
@@ -119,20 +119,23 @@ TSR_HD void tsr_enright(float x, float y, float z, float u[3])
     u[2] = -(s2x * s2y * (sz * sz));
 }
 
-/* Adds a source at voxel (x, y, z); `gradient` is that of the payload (POTENTIAL). */
-TSR_HD void tsr_flow_source_add(const tsr_flow *flow, int32_t index, const tsr_flow_moment *moment, int32_t x, int32_t y, int32_t z,
-                                const float gradient[3], tsr_flow_values *sum)
+/* Adds a source at voxel (x, y, z); `kind` is the source's (a constant in vector loops); `gradient` is that of the payload (POTENTIAL). */
+TSR_HD void tsr_flow_kind_add(const tsr_flow *flow, int32_t index, int32_t kind, const tsr_flow_moment *moment, int32_t x, int32_t y, int32_t z,
+                              const float gradient[3], tsr_flow_values *sum)
 {
     const tsr_flow_source *s = &flow->source[index];
     const float px = (float)x * flow->spacing[0], py = (float)y * flow->spacing[1], pz = (float)z * flow->spacing[2];
     const float weight = s->value * tsr_brush_weight(s, px, py, pz);
-    float u[3];
-    if (weight == 0.0f) return;
-    switch (s->kind) {
+    float u[3] = { 0.0f, 0.0f, 0.0f };
+    switch (kind) {
     case TSR_SOURCE_SPEED: sum->speed = sum->speed + weight; return;
     case TSR_SOURCE_SPEED_FIELD: sum->speed = sum->speed + weight * tsr_field_sample(&s->field[0], x, y, z); return;
     case TSR_SOURCE_CURVATURE: sum->curvature = sum->curvature + weight; return;
-    case TSR_SOURCE_VELOCITY: u[0] = s->vector[0]; u[1] = s->vector[1]; u[2] = s->vector[2]; break;
+    case TSR_SOURCE_VELOCITY:
+        u[0] = s->vector[0];
+        u[1] = s->vector[1];
+        u[2] = s->vector[2];
+        break;
     case TSR_SOURCE_VELOCITY_FIELD:
         for (int32_t k = 0; k < 3; k++) u[k] = tsr_field_sample(&s->field[k], x, y, z);
         break;
@@ -162,7 +165,7 @@ TSR_HD tsr_flow_values tsr_flow_at(const tsr_flow *flow, const tsr_flow_moment *
 {
     tsr_flow_values v = flow->everywhere;
     v.speed = v.speed + moment->mean_speed;
-    for (int32_t i = 0; i < flow->count; i++) tsr_flow_source_add(flow, i, moment, x, y, z, gradient, &v);
+    for (int32_t i = 0; i < flow->count; i++) tsr_flow_kind_add(flow, i, flow->source[i].kind, moment, x, y, z, gradient, &v);
     return v;
 }
 

@@ -10,7 +10,7 @@
 #include "core/hd.h"
 
 enum { TSR_DIFFERENCE_UPWIND = 0, TSR_DIFFERENCE_GODUNOV, TSR_DIFFERENCE_ENO2, TSR_DIFFERENCE_WENO5 }; /* = tsr_stencil */
-enum { TSR_SIGNED_SMOOTH = 0, TSR_SIGNED_SGN, TSR_SIGNED_PHI, TSR_SIGNED_SUBCELL };   /* = tsr_sign */
+enum { TSR_SIGNED_SMOOTH = 0, TSR_SIGNED_SGN, TSR_SIGNED_PHI, TSR_SIGNED_SUBCELL };                    /* = tsr_sign */
 
 typedef struct tsr_flow_scheme {
     float inverse_spacing[3];
@@ -58,8 +58,16 @@ TSR_HD void tsr_one_sided(int32_t space, float d0, float d1, float d2, float d3,
 
 /* ---- upwind norms ---------------------------------------------------------------------------------------------------------------------- */
 
-TSR_HD float tsr_square_above(float v) { v = v > 0.0f ? v : 0.0f; return v * v; }
-TSR_HD float tsr_square_below(float v) { v = v < 0.0f ? v : 0.0f; return v * v; }
+TSR_HD float tsr_square_above(float v)
+{
+    v = v > 0.0f ? v : 0.0f;
+    return v * v;
+}
+TSR_HD float tsr_square_below(float v)
+{
+    v = v < 0.0f ? v : 0.0f;
+    return v * v;
+}
 
 /* One axis of |grad phi|^2 for a front that moves outward (phi falls) or inward. Osher-Sethian sums with UPWIND, else the larger (Godunov). */
 TSR_HD float tsr_outward_square(int32_t space, float minus, float plus)
@@ -107,10 +115,14 @@ TSR_HD float tsr_reshape_part(const tsr_flow_scheme *k, float c, float outward2,
 /* ---- one voxel -------------------------------------------------------------------------------------------------------------------------- */
 
 /* Values of the terms at a voxel. */
-typedef struct tsr_flow_values { float speed, velocity[3], curvature; } tsr_flow_values;
+typedef struct tsr_flow_values {
+    float speed, velocity[3], curvature;
+} tsr_flow_values;
 
 /* Differences of one axis; `wide` schemes read three voxels to each side. */
-typedef struct tsr_differences { float d[6]; } tsr_differences;
+typedef struct tsr_differences {
+    float d[6];
+} tsr_differences;
 TSR_HD tsr_differences tsr_axis_differences(const float *p, int32_t s, float r, int wide)
 {
     tsr_differences o;
@@ -151,7 +163,8 @@ TSR_HD float tsr_scheme_rate(const float *p, int32_t sy, int32_t sz, const tsr_f
     }
     if (flow && k->has_speed) rate = rate + tsr_speed_part(v->speed, outward2, inward2);
     if (flow && k->has_velocity)
-        rate = rate + ((tsr_velocity_part(v->velocity[0], xm, xp) + tsr_velocity_part(v->velocity[1], ym, yp)) + tsr_velocity_part(v->velocity[2], zm, zp));
+        rate = rate +
+               ((tsr_velocity_part(v->velocity[0], xm, xp) + tsr_velocity_part(v->velocity[1], ym, yp)) + tsr_velocity_part(v->velocity[2], zm, zp));
     const float gx = 0.5f * (x.d[2] + x.d[3]), gy = 0.5f * (y.d[2] + y.d[3]), gz = 0.5f * (z.d[2] + z.d[3]);
     if (flow && k->has_curvature)
         rate = rate + v->curvature * tsr_curvature_part(gx, gy, gz, (x.d[3] - x.d[2]) * r[0], (y.d[3] - y.d[2]) * r[1], (z.d[3] - z.d[2]) * r[2],
