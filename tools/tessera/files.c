@@ -112,6 +112,16 @@ tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_op
     return mesh;
 }
 
+tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_read_options *options, int *code)
+{
+    tsr_read_options own = *options;
+    own.progress = cli_progress(cli);
+    tsr_points *points = NULL;
+    tsr_status status = tsr_points_read(path, &own, &points);
+    if (status != TSR_OK) *code = cli_status(cli, status, path);
+    return points;
+}
+
 tsr_status cli_move_volume(tsr_context *context, tsr_volume **volume)
 {
     tsr_device from = tsr_volume_device(*volume);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "tiles.h"
 
 struct render {
     cli_call *cli;
@@ -17,6 +17,7 @@ struct render {
     tsr_context *context;
     tsr_scene *scene;
     tsr_volume *volume, *surface_volume;
+    tsr_tiles *tiles;
     tsr_picture *picture;
     tsr_transfer transfer;
     char pictures[6][4096]; /* of the gallery */
@@ -42,6 +43,17 @@ static int add_mesh(struct render *r, const char *path)
     return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, path);
 }
 
+static int add_tiles(struct render *r, const char *path)
+{
+    int code = CLI_OK;
+    tsr_tiles_read_options read = TSR_TILES_READ_OPTIONS;
+    read.memory_limit = r->read.memory_limit;
+    r->tiles = cli_read_tiles(r->cli, r->context, path, &read, NULL, &code);
+    if (!r->tiles) return code;
+    tsr_status status = tsr_scene_set_surface_tiles(r->scene, r->tiles);
+    return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, path);
+}
+
 static int add_surface(struct render *r)
 {
     tsr_file_kind kind;
@@ -49,6 +61,7 @@ static int add_surface(struct render *r)
     int code = cli_recognise(r->cli, r->surface, &r->read, &kind, &format);
     if (code) return code;
     if (kind == TSR_FILE_MESH) return add_mesh(r, r->surface);
+    if (kind == TSR_FILE_TILES) return add_tiles(r, r->surface);
     r->surface_volume = cli_read_to_device(r->cli, r->surface, &r->read, r->context, &code);
     if (!r->surface_volume) return code;
     tsr_geometry geometry = tsr_geometry_convert(tsr_volume_geometry(r->surface_volume), tsr_volume_geometry(r->volume)->space);
@@ -68,6 +81,11 @@ static int build_scene(struct render *r)
     if (kind == TSR_FILE_MESH) {
         if (r->surface) return cli_usage(r->cli, "--surface: %s is a mesh already, expected a volume as input", path);
         return add_mesh(r, path);
+    }
+    if (kind == TSR_FILE_TILES) {
+        if (r->surface) return cli_usage(r->cli, "--surface: %s is a surface already, expected a volume as input", path);
+        if (r->isovalue_given) return cli_usage(r->cli, "--isovalue: %s is a tile list, whose surface is the zero set", path);
+        return add_tiles(r, path);
     }
     r->volume = cli_read_to_device(r->cli, path, &r->read, r->context, &code);
     if (!r->volume) return code;
@@ -199,7 +217,7 @@ static int run(cli_call *cli, int argc, char **argv)
     int mode = 0, region = 0, clip_face = 0, palette = 0, axis = 2;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(r.output),
-        { .name = "surface", .type = CLI_TEXT, .value = &r.surface, .argument = "FILE", .help = "surface: mesh, level set or mask" },
+        { .name = "surface", .type = CLI_TEXT, .value = &r.surface, .argument = "FILE", .help = "surface: mesh, tile list, level set or mask" },
         { .name = "isovalue", .type = CLI_REAL, .value = &r.isovalue, .argument = "V",
           .help = "surface where the volume (or --surface) has this value",
           .given = &r.isovalue_given },
@@ -277,13 +295,14 @@ static int run(cli_call *cli, int argc, char **argv)
     code = render(&r);
     tsr_picture_destroy(&r.picture);
     tsr_scene_destroy(&r.scene);
+    tsr_tiles_destroy(&r.tiles);
     tsr_volume_destroy(&r.surface_volume);
     tsr_volume_destroy(&r.volume);
     tsr_context_destroy(&r.context);
     return code;
 }
 
-const cli_verb verb_render = { "render", "[options] VOLUME|MESH -o PICTURE.png", "Draw surfaces, slices, projections and volumes as PNG",
+const cli_verb verb_render = { "render", "[options] VOLUME|MESH|TILES -o PICTURE.png", "Draw surfaces, slices, projections and volumes as PNG",
                                "  tessera make phantom_tumour --size 96 -o head.nii.gz --truth tumour.nii.gz\n"
                                "  tessera render head.nii.gz --surface tumour.nii.gz -o both.png\n"
                                "  tessera render head.nii.gz --surface tumour.nii.gz --slice z -o slice.png\n", run };

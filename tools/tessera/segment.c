@@ -3,6 +3,7 @@
 
 #include "cli.h"
 #include "segment_terms.h"
+#include "tiles.h"
 
 struct segment {
     cli_call *cli;
@@ -160,11 +161,17 @@ static int results(struct segment *s)
 {
     int code = CLI_OK;
     tsr_volume *volume = NULL;
-    if (s->output) {
+    tsr_tiles_write_options write = TSR_TILES_WRITE_OPTIONS;
+    write.format = s->format;
+    if (s->output && cli_names_tiles(s->output, s->format)) {
+        code = cli_write_tiles(s->cli, tsr_segmentation_tiles(s->segmentation), s->output, &write);
+    } else if (s->output) {
         tsr_status status = tsr_segmentation_mask(s->segmentation, &volume);
         code = write_result(s, status, volume, s->output);
     }
-    if (!code && s->field) {
+    if (!code && s->field && cli_names_tiles(s->field, s->format)) {
+        code = cli_write_tiles(s->cli, tsr_segmentation_tiles(s->segmentation), s->field, &write);
+    } else if (!code && s->field) {
         tsr_status status = tsr_segmentation_field(s->segmentation, &volume);
         code = write_result(s, status, volume, s->field);
     }
@@ -205,9 +212,9 @@ static int run(cli_call *cli, int argc, char **argv)
     int normalise = 0, rescale = 0, scheme = 0, tile_index = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(s.output),
-        { .name = "field", .type = CLI_TEXT, .value = &s.field, .argument = "FILE", .help = "write the level set (negative inside)" },
+        { .name = "field", .type = CLI_TEXT, .value = &s.field, .argument = "FILE", .help = "write the level set (negative inside), dense or as tile list" },
         { .name = "speed", .type = CLI_TEXT, .value = &s.speed, .argument = "FILE", .help = "write the data speed at every voxel" },
-        { .name = "format", .type = CLI_TEXT, .value = &s.format, .argument = "NAME", .help = "of the three volumes (default: by extension)" },
+        { .name = "format", .type = CLI_TEXT, .value = &s.format, .argument = "NAME", .help = "of mask, field and speed (default: by extension)" },
         { .name = "log", .type = CLI_TEXT, .value = &s.log, .argument = "FILE", .help = "write a script that repeats this run exactly" },
         { .name = "sphere", .type = CLI_LIST, .value = &s.sphere, .argument = "X,Y,Z,R",
           .help = "start from this sphere (voxel indices; radius in world units); may be repeated" },
@@ -280,7 +287,8 @@ static int run(cli_call *cli, int argc, char **argv)
     const char *const outputs[] = { s.output, s.field, s.speed, s.log };
     for (int i = 0; i < 4; i++) {
         if (!outputs[i]) continue;
-        code = i < 3 ? cli_check_write(cli, outputs[i], TSR_FILE_VOLUME, s.format) : cli_check_output(cli, outputs[i]);
+        if (i < 2) code = cli_check_field(cli, outputs[i], s.format);
+        else code = i == 2 ? cli_check_write(cli, outputs[i], TSR_FILE_VOLUME, s.format) : cli_check_output(cli, outputs[i]);
         if (code) return code;
     }
     o->normalise = (tsr_normalise)normalise;
@@ -296,7 +304,7 @@ static int run(cli_call *cli, int argc, char **argv)
     return code;
 }
 
-const cli_verb verb_segment = { "segment", "[options] IMAGE -o MASK",
+const cli_verb verb_segment = { "segment", "[options] IMAGE -o MASK|TILES",
                                 "Segment a structure with a level set that grows from seeds over similar grey values",
                                 "  tessera make phantom_tumour --size 96 --noise 0.05 -o head.nii.gz --truth tumour.nii.gz\n"
                                 "  tessera segment head.nii.gz --sphere 35,57,44,6 --target 0.7 --epsilon 0.2 --alpha 0.7 "
