@@ -285,7 +285,9 @@ static int run(cli_call *cli, int argc, char **argv)
     const char *format;
     code = cli_recognise(cli, cli->input[0], &c.read, &kind, &format);
     if (code) return code;
-    if (kind == TSR_FILE_VOLUME || kind == TSR_FILE_MESH) code = cli_check_write(cli, c.output, kind, c.write.format);
+    const int from_field = kind == TSR_FILE_VOLUME || kind == TSR_FILE_TILES;
+    const tsr_file_kind written = !from_field ? kind : cli_names_tiles(c.output, c.write.format) ? TSR_FILE_TILES : TSR_FILE_VOLUME;
+    if (kind != TSR_FILE_IMAGE) code = cli_check_write(cli, c.output, written, c.write.format);
     if (code) return code;
     switch (kind) {
     case TSR_FILE_VOLUME: return convert_volume(&c);
