@@ -27,6 +27,9 @@ struct tsr_tiles_ops;
 struct tsr_voxelize_ops;
 struct tsr_pyramid_ops;
 struct tsr_levelset_ops;
+struct tsr_csg_ops;
+struct tsr_engine_ops;
+struct tsr_potential_ops;
 struct tsr_surface_ops;
 struct tsr_render_ops;
 
@@ -54,6 +57,9 @@ typedef struct tsr_backend {
     const struct tsr_voxelize_ops *voxelize;
     const struct tsr_pyramid_ops *pyramid;
     const struct tsr_levelset_ops *levelset;
+    const struct tsr_csg_ops *csg;
+    const struct tsr_engine_ops *engine;
+    const struct tsr_potential_ops *potential;
     const struct tsr_surface_ops *surface;
     const struct tsr_render_ops *render;
 } tsr_backend;

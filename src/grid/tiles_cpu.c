@@ -8,6 +8,7 @@
 #include "core/parallel.h"
 #include "grid/tiles_halo.h"
 #include "grid/tiles.h"
+#include "grid/tiles_index.h"
 
 enum { GRAIN = 256 };
 
@@ -247,7 +248,7 @@ static void finish_pass(struct pass *pass, int inserting)
 static tsr_status cpu_manage(tsr_queue *queue, const tsr_tile_pool *pool)
 {
     const tsr_tile_state *state = pool->state;
-    if (state->shortage > 0) return TSR_OK;
+    if (state->shortage > 0 || state->halted) return TSR_OK;
     struct pass pass = { pool, scratch_of(pool), pool->key[state->list], pool->id[state->list], 0, 0 };
     tsr_parallel(queue->threads, state->count, 16 * GRAIN, mark_range, &pass);
     finish_pass(&pass, 0);
@@ -291,7 +292,7 @@ static void refresh_range(void *user, int64_t begin, int64_t end, int worker)
                 for (int32_t x = 0; x < extent[0]; x++) {
                     const float *p = cube + ((z + 1) * H + y + 1) * H + x + 1;
                     int in_band = p[0] > -pool->band && p[0] < pool->band;
-                    if (in_band || tsr_sign_change(p, H, H * H)) areas |= 1u << tsr_area(x, y, z, E);
+                    if (in_band || tsr_sign_change(p, H, H * H)) areas |= tsr_areas(x, y, z, E, pool->guard);
                     active += in_band;
                     inside += p[0] < 0.0f;
                 }
@@ -507,4 +508,5 @@ const tsr_tiles_ops tsr_tiles_cpu = { .scratch_words = cpu_scratch_words,
                                       .refresh = cpu_refresh,
                                       .manage = cpu_manage,
                                       .grow = cpu_grow,
-                                      .store = cpu_store };
+                                      .store = cpu_store,
+                                      .sample = tsr_tiles_cpu_sample };
