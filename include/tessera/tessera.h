@@ -14,13 +14,17 @@
 #include "tessera/mesh.h"
 #include "tessera/morph.h"
 #include "tessera/phantom.h"
+#include "tessera/points.h"
 #include "tessera/pyramid.h"
+#include "tessera/reconstruct.h"
 #include "tessera/render.h"
 #include "tessera/segment.h"
 #include "tessera/surface.h"
 #include "tessera/tile_file.h"
 #include "tessera/tiles.h"
+#include "tessera/topology.h"
 #include "tessera/primitives.h"
 #include "tessera/volume.h"
+#include "tessera/voxelize.h"
 
 #endif

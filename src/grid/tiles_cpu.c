@@ -8,6 +8,7 @@
 #include "core/parallel.h"
 #include "grid/tiles_halo.h"
 #include "grid/tiles.h"
+#include "grid/tiles_index.h"
 
 enum { GRAIN = 256 };
 
@@ -507,4 +508,5 @@ const tsr_tiles_ops tsr_tiles_cpu = { .scratch_words = cpu_scratch_words,
                                       .refresh = cpu_refresh,
                                       .manage = cpu_manage,
                                       .grow = cpu_grow,
-                                      .store = cpu_store };
+                                      .store = cpu_store,
+                                      .sample = tsr_tiles_cpu_sample };

@@ -173,6 +173,64 @@ static void extras(void **unused)
     scratch_files(1);
 }
 
+/* The files of docs/formats/tsr.md: the plane x - 1.5, clamped to 1, in 4 x 4 x 4 voxels. */
+static void test_vectors(void **unused)
+{
+    (void)unused;
+    static const char *const names[] = { "plane.tsr", "plane-zstd.tsr", "plane-q16.tsr", "plane-raw.tsr", "plane.nvdb" };
+    tsr_context *context = test_context();
+    for (int i = 0; i < 5; i++) {
+        char path[512];
+        tsr_tiles *tiles;
+        tsr_tiles_read_options options = TSR_TILES_READ_OPTIONS;
+        float values[64];
+        int32_t at[1][3];
+        tsr_tiles_info info;
+        options.edge = 4;
+        snprintf(path, sizeof path, "%s/%s", TESSERA_FIXTURES, names[i]);
+        if (i == 1 && !tsr_codec_known(TSR_CODEC_ZSTD)) {
+            require_error(tsr_tiles_read(context, path, &options, &tiles), TSR_ERROR_UNSUPPORTED, "built without");
+            continue;
+        }
+        require_ok(tsr_tiles_read(context, path, &options, &tiles));
+        require_ok(tsr_tiles_describe(tiles, &info));
+        assert_true(info.edge == 4 && info.active_voxels == 32 && info.band == 1);
+        if (i == 4) { /* unbounded: its neighbours came with the management */
+            tsr_tiles_destroy(&tiles);
+            continue;
+        }
+        assert_int_equal(info.count, 1);
+        require_ok(tsr_tiles_download(tiles, at, values));
+        for (int v = 0; v < 64; v++) {
+            const double expected = fmin(fmax(v % 4 - 1.5, -1), 1);
+            assert_true(i == 2 ? fabs((double)values[v] - expected) < 1.0 / 65534 + 1e-7 : (double)values[v] == expected);
+        }
+        assert_true(at[0][0] == 0 && at[0][1] == 0 && at[0][2] == 0);
+        if (i != 1) { /* written again: the same bytes */
+            size_t size, again;
+            tsr_tiles_write_options write = TSR_TILES_WRITE_OPTIONS;
+            write.overwrite = 1;
+            write.compression = -1;
+            write.values = i == 2 ? TSR_TILES_Q16 : TSR_TILES_F32;
+            write.raw = i == 3;
+            require_ok(tsr_tiles_write(tiles, scratch("again.tsr"), &write));
+            FILE *file = fopen(path, "rb");
+            assert_non_null(file);
+            char *expected = (char *)malloc(8192), *got = (char *)scratch_read("again.tsr", &again);
+            size = fread(expected, 1, 8192, file);
+            fclose(file);
+            assert_int_equal(again, size);
+            if (i != 3) assert_memory_equal(got, expected, size);
+            else assert_memory_equal(got + 4096, expected + 4096, 256); /* the codec of the channels differs */
+            free(expected);
+            free(got);
+        }
+        tsr_tiles_destroy(&tiles);
+    }
+    tsr_context_destroy(&context);
+    scratch_files(1);
+}
+
 /* ---- damage ---------------------------------------------------------------------------------------------------------------------------------- */
 
 /* Puts the header's checksum right again, so that the field itself is what is wrong. */
@@ -400,9 +458,9 @@ static void assembled(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(checksum),          cmocka_unit_test(sixteen_bits),  cmocka_unit_test(assembled), cmocka_unit_test(round_trips),
-        cmocka_unit_test(threads_and_bytes), cmocka_unit_test(raw_layout),    cmocka_unit_test(extras),    cmocka_unit_test(damaged),
-        cmocka_unit_test(lying_headers),     cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(checksum),          cmocka_unit_test(sixteen_bits),  cmocka_unit_test(assembled),     cmocka_unit_test(round_trips),
+        cmocka_unit_test(threads_and_bytes), cmocka_unit_test(raw_layout),    cmocka_unit_test(extras),        cmocka_unit_test(test_vectors),
+        cmocka_unit_test(damaged),           cmocka_unit_test(lying_headers), cmocka_unit_test(bad_arguments),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -1,12 +1,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tiles.h"
+#include "lists.h"
 
 struct csg {
     cli_call *cli;
     tsr_read_options read;
-    cli_tiles_options list;
+    cli_list_options list;
     double radius;
     const char *output;
     tsr_csg_operation operation;
@@ -20,9 +20,9 @@ static int fold(struct csg *c, tsr_context *context, int first)
 {
     int code = CLI_OK;
     for (int i = first; i < c->cli->inputs && !code; i++) {
-        cli_tiles_options options = c->list;
+        cli_list_options options = c->list;
         options.like = c->result;
-        tsr_tiles *next = cli_read_tiles(c->cli, context, c->cli->input[i], &c->read, &options, &code), *made = NULL;
+        tsr_tiles *next = cli_read_list(c->cli, context, c->cli->input[i], &c->read, &options, &code), *made = NULL;
         if (!next) return code;
         if (!c->result) {
             c->result = next;
@@ -53,7 +53,7 @@ static int run(cli_call *cli, int argc, char **argv)
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(c.output),
         { .name = "radius", .type = CLI_REAL, .value = &c.radius, .argument = "R", .help = "of blend: world units over which the seam is filled" },
-        CLI_TILES_OPTIONS(c.list),
+        CLI_LIST_OPTIONS(c.list),
         CLI_READ_OPTIONS(c.read),
         { 0 },
     };
@@ -74,7 +74,7 @@ static int run(cli_call *cli, int argc, char **argv)
         if (status == TSR_OK && measures.tiles == 0) {
             code = cli_error(cli, CLI_FAILED, "the result has no surface");
         } else {
-            if (status == TSR_OK) status = cli_write_tiles(cli, context, c.result, c.output);
+            if (status == TSR_OK) status = cli_write_list(cli, context, c.result, c.output);
             if (status != TSR_OK) code = cli_status(cli, status, c.output);
         }
     }

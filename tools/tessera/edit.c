@@ -1,14 +1,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tiles.h"
+#include "lists.h"
 
 struct edit {
     cli_call *cli;
     tsr_read_options read;
-    cli_tiles_options list;
+    cli_list_options list;
     tsr_editor_options options;
-    tsr_vec3 spacing;
     const char *like, *output, *object;
     tsr_context *context;
     tsr_editor *editor;
@@ -19,7 +18,7 @@ struct edit {
 static tsr_status load(void *user, tsr_editor *editor, const char *path, tsr_tiles **tiles)
 {
     struct edit *e = (struct edit *)user;
-    cli_tiles_options options = e->list;
+    cli_list_options options = e->list;
     tsr_tiles *like = NULL;
     tsr_tiles_options model = TSR_TILES_OPTIONS;
     (void)editor;
@@ -29,7 +28,7 @@ static tsr_status load(void *user, tsr_editor *editor, const char *path, tsr_til
     tsr_status status = tsr_tiles_create(e->context, &e->options.geometry, &model, &like);
     if (status != TSR_OK) return status;
     options.like = like;
-    *tiles = cli_read_tiles(e->cli, e->context, path, &e->read, &options, &e->code);
+    *tiles = cli_read_list(e->cli, e->context, path, &e->read, &options, &e->code);
     tsr_tiles_destroy(&like);
     return *tiles ? TSR_OK : TSR_ERROR_IO;
 }
@@ -40,7 +39,7 @@ static tsr_status save(void *user, tsr_editor *editor, const char *path, const t
     e->code = cli_check_output(e->cli, path);
     if (e->code) return TSR_ERROR_IO;
     e->files++;
-    return cli_write_tiles(e->cli, e->context, tiles, path);
+    return cli_write_list(e->cli, e->context, tiles, path);
 }
 static void measured(void *user, const char *object, const tsr_tiles_measures *m)
 {
@@ -52,7 +51,7 @@ static int document(struct edit *e)
 {
     int code = CLI_OK;
     tsr_volume *like = NULL;
-    tsr_vec3 h = e->spacing.x > 0 ? e->spacing : (tsr_vec3){ 1, 1, 1 };
+    tsr_vec3 h = e->list.spacing.x > 0 ? e->list.spacing : (tsr_vec3){ 1, 1, 1 };
     e->options.geometry = tsr_geometry_make(h, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
     if (e->like) {
         like = cli_read_volume(e->cli, e->like, &e->read, &code);
@@ -93,7 +92,7 @@ static int output(struct edit *e)
     const char *name = e->object ? e->object : tsr_editor_object_at(e->editor, 0);
     const tsr_tiles *tiles = name ? tsr_editor_tiles(e->editor, name) : NULL;
     if (!tiles) return cli_error(e->cli, CLI_FAILED, "--object: the script leaves no object '%s'", name ? name : "");
-    tsr_status status = cli_write_tiles(e->cli, e->context, tiles, e->output);
+    tsr_status status = cli_write_list(e->cli, e->context, tiles, e->output);
     return status == TSR_OK ? CLI_OK : cli_status(e->cli, status, e->output);
 }
 
@@ -103,7 +102,6 @@ static int run(cli_call *cli, int argc, char **argv)
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(e.output),
         { .name = "object", .type = CLI_TEXT, .value = &e.object, .argument = "NAME", .help = "what --output writes (default: the first object)" },
-        { .name = "spacing", .type = CLI_VEC3, .value = &e.spacing, .help = "voxel size of the document (default 1)", .lower = 1e-9, .upper = 1e9 },
         { .name = "like", .type = CLI_TEXT, .value = &e.like, .argument = "VOLUME", .help = "take voxel size and place in the world from a volume" },
         { .name = "draft", .type = CLI_FLAG, .value = &e.options.draft, .help = "first-order schemes: faster, less accurate" },
         { .name = "tile-memory-limit",
@@ -120,7 +118,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "device memory that undo may keep",
           .lower = 1,
           .upper = 9e18 },
-        CLI_TILES_OPTIONS(e.list),
+        CLI_LIST_OPTIONS(e.list),
         CLI_READ_OPTIONS(e.read),
         { 0 },
     };

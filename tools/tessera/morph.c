@@ -1,12 +1,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tiles.h"
+#include "lists.h"
 
 struct morph {
     cli_call *cli;
     tsr_read_options read;
-    cli_tiles_options list;
+    cli_list_options list;
     tsr_morph_options options;
     const char *output;
     double t;
@@ -58,7 +58,7 @@ static int frames(struct morph *m)
         tsr_tiles_measures measures;
         frame_name(m, i, path, sizeof path);
         tsr_status status = tsr_tiles_measure(m->result[i], &measures);
-        if (status == TSR_OK) status = cli_write_tiles(m->cli, m->context, m->result[i], path);
+        if (status == TSR_OK) status = cli_write_list(m->cli, m->context, m->result[i], path);
         if (status == TSR_OK) cli_show_measures(m->cli, path, &measures);
         else code = cli_status(m->cli, status, path);
     }
@@ -103,7 +103,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 0,
           .upper = 1e9 },
         { .name = "draft", .type = CLI_FLAG, .value = &m.options.draft, .help = "evolve: first-order schemes" },
-        CLI_TILES_OPTIONS(m.list),
+        CLI_LIST_OPTIONS(m.list),
         CLI_READ_OPTIONS(m.read),
         { 0 },
     };
@@ -113,11 +113,11 @@ static int run(cli_call *cli, int argc, char **argv)
     m.options.method = (tsr_morph_method)method;
     if (m.t < 0) m.t = method ? 20 : m.frames > 1 ? 1 : 0.5;
     if ((code = cli_context(cli, &m.context)) != CLI_OK) return code;
-    m.a = cli_read_tiles(cli, m.context, cli->input[0], &m.read, &m.list, &code);
+    m.a = cli_read_list(cli, m.context, cli->input[0], &m.read, &m.list, &code);
     if (m.a) {
-        cli_tiles_options list = m.list;
+        cli_list_options list = m.list;
         list.like = m.a;
-        m.b = cli_read_tiles(cli, m.context, cli->input[1], &m.read, &list, &code);
+        m.b = cli_read_list(cli, m.context, cli->input[1], &m.read, &list, &code);
     }
     if (m.b) code = frames(&m);
     tsr_tiles_destroy(&m.a);
