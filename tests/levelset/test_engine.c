@@ -339,6 +339,11 @@ static void bad_input(void **unused)
     o.cfl = 2;
     require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "cfl is 2");
     o.cfl = 0;
+    o.reshape = TSR_RESHAPE_REINIT;
+    o.sign = TSR_SIGN_PHI;
+    require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "reshape_step is 0.3");
+    o.reshape = TSR_RESHAPE_TERM;
+    o.sign = TSR_SIGN_SMOOTH;
     o.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = -1 };
     require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "no stable step");
     o.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 1 };
@@ -375,9 +380,64 @@ static void bad_input(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* Lists of other resolutions and distances anew have the same tiles and bits on every backend, and the lists are sound. */
+static uint64_t digest(uint64_t hash, const void *bytes, size_t count)
+{
+    const uint8_t *b = (const uint8_t *)bytes;
+    for (size_t i = 0; i < count; i++) hash = (hash ^ b[i]) * 1099511628211ull;
+    return hash;
+}
+
+static uint64_t digest_of(const tsr_tiles *tiles)
+{
+    tsr_tiles_info info;
+    require_ok(tsr_tiles_describe(tiles, &info));
+    const size_t voxels = (size_t)(info.edge * info.edge * info.edge), n = (size_t)info.count;
+    int32_t(*coordinates)[3] = malloc((n + 1) * sizeof *coordinates);
+    float *values = (float *)malloc((n + 1) * voxels * sizeof *values);
+    require_ok(tsr_tiles_download(tiles, coordinates, values));
+    for (size_t i = 1; i < n; i++) {
+        const int32_t *a = coordinates[i - 1], *b = coordinates[i];
+        assert_true(a[2] < b[2] || (a[2] == b[2] && (a[1] < b[1] || (a[1] == b[1] && a[0] < b[0]))));
+    }
+    uint64_t hash = digest(14695981039346656037ull, coordinates, n * sizeof *coordinates);
+    hash = digest(hash, values, n * voxels * sizeof *values);
+    hash = digest(hash, &info.inside_voxels, sizeof info.inside_voxels);
+    free(coordinates);
+    free(values);
+    return hash;
+}
+
+static void derived(const char *device, int32_t edge, uint64_t hash[3])
+{
+    tsr_context *context = test_context_on(device, 2);
+    tsr_tiles *tiles = tiles_of(context, (tsr_size3){ 26, 24, 22 }, edge, 2.5, cut_by_border), *fine, *coarse;
+    require_ok(tsr_tiles_upsample(tiles, &fine));
+    require_ok(tsr_tiles_downsample(tiles, &coarse));
+    require_ok(tsr_levelset_redistance(tiles, 0, NULL));
+    hash[0] = digest_of(tiles);
+    hash[1] = digest_of(fine);
+    hash[2] = digest_of(coarse);
+    tsr_tiles_destroy(&coarse);
+    tsr_tiles_destroy(&fine);
+    tsr_tiles_destroy(&tiles);
+    tsr_context_destroy(&context);
+}
+
+static void derived_lists(void **unused)
+{
+    (void)unused;
+    for (int32_t edge = 4; edge <= 8; edge += 4) {
+        uint64_t cpu[3], device[3];
+        derived("cpu", edge, cpu);
+        derived(device_name(), edge, device);
+        for (int i = 0; i < 3; i++) assert_true(cpu[i] == device[i]);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(first_order_cases), cmocka_unit_test(wide_cases), cmocka_unit_test(convergence),
-                                        cmocka_unit_test(potential), cmocka_unit_test(bad_input) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(first_order_cases), cmocka_unit_test(wide_cases), cmocka_unit_test(derived_lists),
+                                        cmocka_unit_test(convergence),       cmocka_unit_test(potential),  cmocka_unit_test(bad_input) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
