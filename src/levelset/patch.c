@@ -63,6 +63,54 @@ tsr_status tsr_patch_take(const tsr_tiles *tiles, const uint64_t *keys, int64_t 
     return status;
 }
 
+/* Copies a run of pages and words. */
+static tsr_status copy_run(tsr_context *context, size_t page, const tsr_patch *from, int64_t first, int64_t count, tsr_patch *to, int64_t place)
+{
+    if (count == 0) return TSR_OK;
+    memcpy(to->keys + place, from->keys + first, (size_t)count * sizeof *to->keys);
+    TSR_TRY(context->backend->copy(context->queue, (char *)to->pages + (size_t)place * page, (const char *)from->pages + (size_t)first * page,
+                                   (size_t)count * page));
+    TSR_TRY(context->backend->copy(context->queue, to->words + place, from->words + first, (size_t)count * sizeof *to->words));
+    return TSR_OK;
+}
+
+/* Both are sorted: runs of one between keys of the other. */
+static tsr_status join_runs(const tsr_tiles *tiles, const tsr_patch *a, const tsr_patch *b, tsr_patch *joined)
+{
+    const size_t page = sizeof(float) << (3 * tiles->pool.log2_edge);
+    int64_t i = 0, j = 0;
+    while (i < a->count || j < b->count) {
+        int from_a = j == b->count || (i < a->count && a->keys[i] < b->keys[j]);
+        const tsr_patch *from = from_a ? a : b, *other = from_a ? b : a;
+        int64_t first = from_a ? i : j, next = first, stop = from_a ? j : i, place = i + j;
+        while (next < from->count && (stop == other->count || from->keys[next] < other->keys[stop])) next++;
+        TSR_TRY(copy_run(tiles->context, page, from, first, next - first, joined, place));
+        *(from_a ? &i : &j) = next;
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_patch_join(const tsr_tiles *tiles, const tsr_patch *a, const tsr_patch *b, tsr_patch *joined)
+{
+    void *memory = NULL;
+    const int64_t count = a->count + b->count;
+    *joined = (tsr_patch){ .context = tiles->context, .background = a->background };
+    if (count == 0) return TSR_OK;
+    joined->keys = (uint64_t *)malloc((size_t)count * sizeof *joined->keys);
+    if (!joined->keys) TSR_FAIL(TSR_ERROR_MEMORY, "patch: out of memory for %lld keys", (long long)count);
+    size_t pages = page_bytes(tiles, count);
+    tsr_status status = tsr_device_allocate(tiles->context, pages + (size_t)count * sizeof(uint32_t), &memory);
+    if (status == TSR_OK) {
+        joined->count = count;
+        joined->bytes = pages + (size_t)count * sizeof(uint32_t);
+        joined->pages = (float *)memory;
+        joined->words = (uint32_t *)(void *)((char *)memory + pages);
+        status = join_runs(tiles, a, b, joined);
+    }
+    if (status != TSR_OK) tsr_patch_drop(joined);
+    return status;
+}
+
 /* Keys of the tiles that differ, on the host: the first *count of keys. */
 static tsr_status changed_keys(tsr_csg_work *work, const tsr_tiles *before, const tsr_tiles *after, uint64_t **keys, int64_t *count)
 {
