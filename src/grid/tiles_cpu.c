@@ -249,7 +249,7 @@ static void finish_pass(struct pass *pass, int inserting)
 static tsr_status cpu_manage(tsr_queue *queue, const tsr_tile_pool *pool)
 {
     const tsr_tile_state *state = pool->state;
-    if (state->shortage > 0) return TSR_OK;
+    if (state->shortage > 0 || state->halted) return TSR_OK;
     struct pass pass = { pool, scratch_of(pool), pool->key[state->list], pool->id[state->list], 0, 0 };
     tsr_parallel(queue->threads, state->count, 16 * GRAIN, mark_range, &pass);
     finish_pass(&pass, 0);
@@ -308,7 +308,7 @@ static void refresh_range(void *user, int64_t begin, int64_t end, int worker)
                 for (int32_t x = 0; x < extent[0]; x++) {
                     const float *p = cube + ((z + 1) * H + y + 1) * H + x + 1;
                     int in_band = p[0] > -pool->band && p[0] < pool->band;
-                    if (in_band || tsr_sign_change(p, H, H * H)) areas |= 1u << tsr_area(x, y, z, E);
+                    if (in_band || tsr_sign_change(p, H, H * H)) areas |= tsr_areas(x, y, z, E, pool->guard);
                     active += in_band;
                     inside += p[0] < 0.0f;
                 }

@@ -33,7 +33,7 @@ TSR_HD float tsr_paint(float v, int32_t x, int32_t y, int32_t z, const float spa
  *  - A padding voxel (in a stored tile, beyond the domain) holds the value of the clamped voxel after load_fill, keeps its value in a step, is never
  *    read as a neighbour (halo cells beyond the domain are replaced by the cell at the clamped coordinate) and never counted.
  *  - Halo cells of absent tiles hold the neighbour entry's constant.
- *  - Activity word: areas of voxels that are in the band or had a 6-neighbour of opposite sign; for refresh both from the current field, for a step
+ *  - Activity word: areas (pool.guard wide for refresh, 1 for the segmentation's step) of voxels that are in the band or had a 6-neighbour of opposite sign; for refresh both from the current field, for a step
  *    the band test from the new value and the sign test from the old field. No area set: class bit from the sign of the tile's voxel 0. */
 typedef struct tsr_tiles_ops {
     /* u32 words of pool->scratch that the functions below need for this capacity. */

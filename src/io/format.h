@@ -26,6 +26,8 @@ typedef struct tsr_format {
     tsr_status (*write_volume)(const tsr_volume *volume, const char *path, const tsr_write_options *options);
     tsr_status (*read_mesh)(tsr_input *input, const tsr_read_options *options, tsr_mesh **mesh);
     tsr_status (*write_mesh)(const tsr_mesh *mesh, const char *path, const tsr_write_options *options);
+    tsr_status (*read_points)(tsr_input *input, const tsr_read_options *options, tsr_points **points);
+    tsr_status (*write_points)(const tsr_points *points, const char *path, const tsr_write_options *options);
     tsr_status (*read_image)(tsr_input *input, const tsr_read_options *options, tsr_image *image);
     tsr_status (*write_image)(const tsr_image *image, const char *path, const tsr_write_options *options);
     /* `extras` is never NULL. A reader of tiles leaves *tiles NULL when it fails. */

@@ -89,6 +89,17 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
         tsr_mesh_destroy(&mesh);
     } else if (status == TSR_OK && format->kind == TSR_FILE_TILES) {
         status = fuzz_tiles(format, input);
+    } else if (status == TSR_OK && format->kind == TSR_FILE_POINTS) {
+        tsr_points *points = NULL;
+        status = format->read_points(input, &options, &points);
+        if (status == TSR_OK) {
+            const float *p = tsr_points_positions(points);
+            for (int64_t i = 0; i < 3 * tsr_points_count(points); i++) fuzz_check(p[i] - p[i] == 0.0f, "a point that is not finite was accepted\n");
+            if (tsr_points_normals(points)) fuzz_touch(tsr_points_normals(points), (size_t)tsr_points_count(points) * 12);
+        } else {
+            fuzz_check(!points, "a failed read left points\n");
+        }
+        tsr_points_destroy(&points);
     } else if (status == TSR_OK) {
         tsr_image image = { 0 };
         status = format->read_image(input, &options, &image);

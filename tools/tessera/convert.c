@@ -13,7 +13,7 @@ struct convert {
     double smooth, threshold[2];
     tsr_interpolation interpolation;
     tsr_dtype dtype;
-    int crop_given, resample_given, smooth_given, threshold_given, largest_component, dtype_given;
+    int space, space_given, crop_given, resample_given, smooth_given, threshold_given, largest_component, dtype_given;
     tsr_tiles_options tiles;
     cli_tiles_options files;
     int unbounded;
@@ -85,6 +85,31 @@ static int process(struct convert *c)
     return status == TSR_OK ? CLI_OK : cli_status(c->cli, status, c->cli->input[0]);
 }
 
+/* --space: other numbers for the same points or, where the input names no frame, a name for its numbers. */
+static tsr_status set_space(tsr_volume *volume, tsr_space space)
+{
+    tsr_geometry geometry = tsr_geometry_convert(tsr_volume_geometry(volume), space);
+    geometry.space = space;
+    return tsr_volume_set_geometry(volume, &geometry);
+}
+
+/* A file format that knows one frame gives it to data that came without: MetaImage always, NIfTI with more than voxel sizes. */
+static void remark_frame(const struct convert *c)
+{
+    const tsr_geometry *g = tsr_volume_geometry(c->volume);
+    const char *format = c->write.format, *frame = NULL;
+    tsr_file_kind kind;
+    int sizes_only = 1;
+    if (g->space != TSR_SPACE_NONE) return;
+    for (int i = 0; i < 12; i++) sizes_only &= i / 4 == i % 4 ? g->affine[i / 4][i % 4] > 0 : g->affine[i / 4][i % 4] == 0;
+    if (!format && strcmp(c->output, "-") && tsr_file_recognise(c->output, &kind, &format) != TSR_OK) return;
+    if (format && !strcmp(format, "metaimage")) frame = "LPS";
+    if (format && !strncmp(format, "nifti", 5) && !sizes_only) frame = "RAS";
+    if (frame)
+        cli_note(c->cli, "%s names no world frame, %s calls its axes %s; --space RAS or --space LPS says which they are", c->cli->input[0],
+                 c->output, frame);
+}
+
 static int write_tiles(struct convert *c, const tsr_tiles *tiles)
 {
     c->files.write.format = c->write.format;
@@ -114,9 +139,13 @@ static int convert_dense(struct convert *c)
         if (!code) code = process(c);
     }
     if (code) return code;
+    tsr_status status = c->space_given ? set_space(c->volume, (tsr_space)(c->space + 1)) : TSR_OK;
+    if (status != TSR_OK) return cli_status(c->cli, status, c->cli->input[0]);
     if (cli_names_tiles(c->output, c->write.format)) return tiles_of_volume(c);
-    tsr_status status = tsr_volume_write(c->volume, c->output, &c->write);
-    return status == TSR_OK ? CLI_OK : cli_status(c->cli, status, c->output);
+    status = tsr_volume_write(c->volume, c->output, &c->write);
+    if (status != TSR_OK) return cli_status(c->cli, status, c->output);
+    remark_frame(c);
+    return CLI_OK;
 }
 
 static int convert_volume(struct convert *c)
@@ -174,9 +203,25 @@ static int convert_mesh(struct convert *c)
     int code = CLI_OK;
     tsr_mesh *mesh = cli_read_mesh(c->cli, c->cli->input[0], &c->read, &code);
     if (!mesh) return code;
-    tsr_status status = tsr_mesh_write(mesh, c->output, &c->write);
+    tsr_status status = c->space_given ? tsr_mesh_convert_space(mesh, (tsr_space)(c->space + 1)) : TSR_OK;
+    if (c->space_given) tsr_mesh_set_space(mesh, (tsr_space)(c->space + 1));
+    if (status == TSR_OK) status = tsr_mesh_write(mesh, c->output, &c->write);
     if (status != TSR_OK) code = cli_status(c->cli, status, c->output);
     tsr_mesh_destroy(&mesh);
+    return code;
+}
+
+static int convert_points(struct convert *c)
+{
+    if (c->crop_given || c->resample_given || c->like || c->smooth_given || c->threshold_given || c->largest_component || c->dtype_given)
+        return cli_usage(c->cli, "%s holds points: --crop, --resample, --like, --smooth, --threshold, --largest-component and --dtype are for volumes",
+                         c->cli->input[0]);
+    int code = CLI_OK;
+    tsr_points *points = cli_read_points(c->cli, c->cli->input[0], &c->read, &code);
+    if (!points) return code;
+    tsr_status status = tsr_points_write(points, c->output, &c->write);
+    if (status != TSR_OK) code = cli_status(c->cli, status, c->output);
+    tsr_points_destroy(&points);
     return code;
 }
 
@@ -201,10 +246,12 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "largest-component", .type = CLI_FLAG, .value = &c.largest_component, .help = "5. of a mask, keep the largest connected piece" },
         { .name = "dtype", .type = CLI_DTYPE, .value = &c.dtype, .help = "6. element type; integers are rounded and saturated",
           .given = &c.dtype_given },
+        { .name = "space", .type = CLI_CHOICE, .value = &c.space, .argument = "FRAME",
+          .help = "world frame of the output; an input that names none gets this one", .choices = "RAS LPS", .given = &c.space_given },
         { .name = "format", .type = CLI_TEXT, .value = &c.write.format, .argument = "NAME", .help = "of the output (default: by extension)" },
         { .name = "compression", .type = CLI_INT, .value = &c.write.compression, .argument = "LEVEL", .help = "-1 none, 0 default, 1 to 9",
           .lower = -1, .upper = 9 },
-        { .name = "ascii", .type = CLI_FLAG, .value = &c.write.ascii, .help = "text variant of PLY and STL" },
+        { .name = "ascii", .type = CLI_FLAG, .value = &c.write.ascii, .help = "text variant of PLY, STL and PCD" },
         { .name = "big-endian", .type = CLI_FLAG, .value = &c.write.big_endian, .help = "byte order, where the format has a choice" },
         { .name = "detached", .type = CLI_FLAG, .value = &c.write.detached, .help = "header and data in two files, with --format" },
         { .name = "band", .type = CLI_REAL, .value = &c.tiles.band, .argument = "WIDTH",
@@ -223,8 +270,7 @@ static int run(cli_call *cli, int argc, char **argv)
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
-    code = cli_check_output(cli, c.output);
-    if (code) return code;
+    if (!c.output) return cli_check_output(cli, NULL);
     if (c.resample_given && c.like) return cli_usage(cli, "--resample and --like: expected one of them");
     c.interpolation = (tsr_interpolation)interpolation;
     if (c.tiles.edge && c.tiles.edge != 4 && c.tiles.edge != 8) return cli_usage(cli, "--edge: '%d' given, expected 4 or 8", c.tiles.edge);
@@ -239,14 +285,21 @@ static int run(cli_call *cli, int argc, char **argv)
     const char *format;
     code = cli_recognise(cli, cli->input[0], &c.read, &kind, &format);
     if (code) return code;
-    if (kind == TSR_FILE_MESH) return convert_mesh(&c);
-    if (kind == TSR_FILE_VOLUME) return convert_volume(&c);
-    if (kind == TSR_FILE_TILES) return convert_tiles(&c);
-    return cli_error(cli, CLI_FAILED, "%s: expected a volume, a mesh or a tile list, this is an image", cli->input[0]);
+    const int from_field = kind == TSR_FILE_VOLUME || kind == TSR_FILE_TILES;
+    const tsr_file_kind written = !from_field ? kind : cli_names_tiles(c.output, c.write.format) ? TSR_FILE_TILES : TSR_FILE_VOLUME;
+    if (kind != TSR_FILE_IMAGE) code = cli_check_write(cli, c.output, written, c.write.format);
+    if (code) return code;
+    switch (kind) {
+    case TSR_FILE_VOLUME: return convert_volume(&c);
+    case TSR_FILE_MESH: return convert_mesh(&c);
+    case TSR_FILE_TILES: return convert_tiles(&c);
+    case TSR_FILE_POINTS: return convert_points(&c);
+    default: return cli_error(cli, CLI_FAILED, "%s: expected a volume, a mesh, a tile list or points, this is an image", cli->input[0]);
+    }
 }
 
 const cli_verb verb_convert = { "convert", "[options] INPUT -o OUTPUT",
-                                "Convert volumes, meshes and tile lists between formats, cut, resample, smooth and threshold",
+                                "Convert volumes, meshes, tile lists and points between formats, cut, resample, smooth and threshold",
                                 "  tessera make sphere -o sphere.nii.gz\n"
                                 "  tessera convert sphere.nii.gz --resample 2 --dtype f32 -o coarse.nrrd\n"
                                 "  tessera convert sphere.nii.gz -o sphere.tsr\n"

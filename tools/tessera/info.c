@@ -210,6 +210,42 @@ static int mesh_info(struct info *info, const char *path, const char *format)
     return code;
 }
 
+static int points_info(struct info *info, const char *path, const char *format)
+{
+    int code = CLI_OK;
+    tsr_points *points = cli_read_points(info->cli, path, &info->read, &code);
+    if (!points) return code;
+    const int64_t count = tsr_points_count(points);
+    const float *p = tsr_points_positions_const(points);
+    float lower[3] = { p[0], p[1], p[2] }, upper[3] = { p[0], p[1], p[2] };
+    for (int64_t i = 3; i < 3 * count; i++) {
+        lower[i % 3] = p[i] < lower[i % 3] ? p[i] : lower[i % 3];
+        upper[i % 3] = p[i] > upper[i % 3] ? p[i] : upper[i % 3];
+    }
+    if (info->cli->globals.json) {
+        json_open(NULL, '{');
+        json_text("file", path);
+        json_text("kind", "points");
+        json_text("format", format);
+        json_int("points", count);
+        json_bool("normals", tsr_points_normals_const(points) != NULL);
+        json_text("space", space_name(tsr_points_space(points)));
+        for (int i = 0; i < 2; i++) {
+            json_open(i ? "upper" : "lower", '[');
+            for (int a = 0; a < 3; a++) json_real(NULL, (double)(i ? upper : lower)[a]);
+            json_close(']');
+        }
+        json_close('}');
+    } else {
+        printf("%s: cloud of points (%s)\n", path, format);
+        printf("  size         %lld points%s\n", (long long)count, tsr_points_normals_const(points) ? ", normals" : "");
+        printf("  box          %g %g %g to %g %g %g\n", (double)lower[0], (double)lower[1], (double)lower[2], (double)upper[0], (double)upper[1],
+               (double)upper[2]);
+    }
+    tsr_points_destroy(&points);
+    return CLI_OK;
+}
+
 static int image_info(struct info *info, const char *path, const char *format)
 {
     tsr_image image = { 0 };
@@ -370,9 +406,13 @@ static int file_info(struct info *info, const char *path)
     const char *format;
     int code = cli_recognise(info->cli, path, &info->read, &kind, &format);
     if (code) return code;
-    if (kind == TSR_FILE_TILES) return tiles_info(info, path, format);
-    return kind == TSR_FILE_MESH ? mesh_info(info, path, format) : kind == TSR_FILE_IMAGE ? image_info(info, path, format)
-                                                                                          : volume_info(info, path, format);
+    switch (kind) {
+    case TSR_FILE_TILES: return tiles_info(info, path, format);
+    case TSR_FILE_MESH: return mesh_info(info, path, format);
+    case TSR_FILE_IMAGE: return image_info(info, path, format);
+    case TSR_FILE_POINTS: return points_info(info, path, format);
+    default: return volume_info(info, path, format);
+    }
 }
 
 static int run(cli_call *cli, int argc, char **argv)
@@ -399,5 +439,5 @@ static int run(cli_call *cli, int argc, char **argv)
     return code ? code : info.doubtful ? CLI_DIFFERS : CLI_OK;
 }
 
-const cli_verb verb_info = { "info", "[options] FILE...", "Say what a volume, mesh, image or tile file holds",
+const cli_verb verb_info = { "info", "[options] FILE...", "Say what a volume, mesh, image, tile or point file holds",
                              "  tessera make sphere -o sphere.nii.gz\n  tessera info --stats sphere.nii.gz\n", run };

@@ -20,6 +20,7 @@ struct render {
     tsr_tiles *tiles;
     tsr_picture *picture;
     tsr_transfer transfer;
+    char pictures[6][4096]; /* of the gallery */
 };
 
 static tsr_status set_surface_volume(struct render *r, const tsr_volume *volume)
@@ -36,7 +37,8 @@ static int add_mesh(struct render *r, const char *path)
     int code = CLI_OK;
     tsr_mesh *mesh = cli_read_mesh(r->cli, path, &r->read, &code);
     if (!mesh) return code;
-    tsr_status status = tsr_scene_set_surface_mesh(r->scene, mesh);
+    tsr_status status = r->volume ? tsr_mesh_convert_space(mesh, tsr_volume_geometry(r->volume)->space) : TSR_OK;
+    if (status == TSR_OK) status = tsr_scene_set_surface_mesh(r->scene, mesh);
     tsr_mesh_destroy(&mesh);
     return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, path);
 }
@@ -62,7 +64,9 @@ static int add_surface(struct render *r)
     if (kind == TSR_FILE_TILES) return add_tiles(r, r->surface);
     r->surface_volume = cli_read_to_device(r->cli, r->surface, &r->read, r->context, &code);
     if (!r->surface_volume) return code;
-    tsr_status status = set_surface_volume(r, r->surface_volume);
+    tsr_geometry geometry = tsr_geometry_convert(tsr_volume_geometry(r->surface_volume), tsr_volume_geometry(r->volume)->space);
+    tsr_status status = tsr_volume_set_geometry(r->surface_volume, &geometry);
+    if (status == TSR_OK) status = set_surface_volume(r, r->surface_volume);
     return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, r->surface);
 }
 
@@ -125,10 +129,28 @@ static int save(struct render *r, const tsr_image *image, const char *path)
     return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, path);
 }
 
-/* The sheet of six as --output, and each picture beside it: brain.png, brain-axial.png, ... */
-static int draw_gallery(struct render *r)
+/* The sheet of six is --output, and each picture lies beside it: brain.png, brain-axial.png, ... */
+static void gallery_path(const struct render *r, int picture, char path[4096])
 {
     static const char *const names[6] = { "sagittal", "coronal", "axial", "view-1", "view-2", "combined" };
+    const char *dot = strrchr(r->output, '.');
+    int stem = dot && !strchr(dot, '/') ? (int)(dot - r->output) : (int)strlen(r->output);
+    snprintf(path, 4096, "%.*s-%s.png", stem, r->output, names[picture]);
+}
+
+static int check_gallery(struct render *r)
+{
+    int code = CLI_OK;
+    if (!strcmp(r->output, "-")) return cli_usage(r->cli, "--gallery: writes seven files, expected -o FILE.png instead of '-'");
+    for (int i = 0; i < 6 && !code; i++) {
+        gallery_path(r, i, r->pictures[i]);
+        code = cli_check_write(r->cli, r->pictures[i], TSR_FILE_IMAGE, NULL);
+    }
+    return code;
+}
+
+static int draw_gallery(struct render *r)
+{
     tsr_gallery_options options = TSR_GALLERY_OPTIONS;
     options.size = r->width;
     options.transfer = r->transfer_name ? &r->transfer : NULL;
@@ -143,14 +165,7 @@ static int draw_gallery(struct render *r)
     }
     int code = save(r, &sheet, r->output);
     const tsr_image *images[6] = { &gallery.slice[0], &gallery.slice[1], &gallery.slice[2], &gallery.view[0], &gallery.view[1], &gallery.combined };
-    const char *dot = strrchr(r->output, '.');
-    int stem = dot && !strchr(dot, '/') ? (int)(dot - r->output) : (int)strlen(r->output);
-    for (int i = 0; i < 6 && !code; i++) {
-        char path[4096];
-        snprintf(path, sizeof path, "%.*s-%s.png", stem, r->output, names[i]);
-        code = cli_check_output(r->cli, path);
-        if (!code) code = save(r, images[i], path);
-    }
+    for (int i = 0; i < 6 && !code; i++) code = save(r, images[i], r->pictures[i]);
     tsr_image_destroy(&sheet);
     tsr_gallery_destroy(&gallery);
     return code;
@@ -261,7 +276,8 @@ static int run(cli_call *cli, int argc, char **argv)
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
-    code = cli_check_output(cli, r.output);
+    code = cli_check_write(cli, r.output, TSR_FILE_IMAGE, r.output && !strcmp(r.output, "-") ? "png" : NULL);
+    if (!code && r.gallery) code = check_gallery(&r);
     if (code) return code;
     if (r.slice_given + r.gallery + (r.view || r.eye_given) > 1) return cli_usage(cli, "--slice, --gallery, --view and --eye: expected one of them");
     if (r.view && r.eye_given) return cli_usage(cli, "--view and --eye: expected one of them");

@@ -134,7 +134,7 @@ static int run(cli_call *cli, int argc, char **argv)
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
-    code = cli_check_output(cli, s.output);
+    code = cli_check_write(cli, s.output, TSR_FILE_MESH, s.write.format);
     if (code) return code;
     s.options.inside = (tsr_surface_inside)inside;
     s.options.normals = (tsr_surface_normals)normals;
