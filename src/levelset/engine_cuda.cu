@@ -6,6 +6,7 @@
 
 #include "grid/tiles_kernel.h"
 #include "levelset/engine.h"
+#include "levelset/resample.h"
 
 enum { MIXED = 4, PASS_BLOCKS = 4, MEASURE_THREADS = 128 };
 
@@ -193,7 +194,9 @@ TSR_KERNEL(__launch_bounds__(E == 8 ? 128 : 64, PASS_BLOCKS) pass_kernel)
                 if (measures && p[0] > -k.band && p[0] < k.band) measure_voxel(v, k, &rate, &curvature, &bad);
             }
             const float s = start[(int64_t)id * V + i];
-            const float w = tsr_stage_value(s, p[0], step * tsr_scheme_rate(p, H, H * H, &v, &k, shape.sweep), blend, k.band);
+            float w;
+            if (shape.sweep && setup.sweep_kind != TSR_SWEEP_RESHAPE) w = tsr_distance_value(p, H, H * H, &k, setup.sweep_kind == TSR_SWEEP_SEED);
+            else w = tsr_stage_value(s, p[0], step * tsr_scheme_rate(p, H, H * H, &v, &k, shape.sweep), blend, k.band);
             const int in_band = w > -k.band && w < k.band;
             out[i] = w;
             if (in_band || tsr_sign_change(p, H, H * H)) bits |= tsr_areas(x, y, z, E, setup.guard);
@@ -482,4 +485,46 @@ static tsr_status cuda_plan_resume(tsr_queue *queue, tsr_flow_plan *plan)
     return TSR_OK;
 }
 
-extern "C" const tsr_engine_ops tsr_engine_cuda = { cuda_plan_create, cuda_plan_destroy, cuda_plan_start, cuda_plan_run, cuda_plan_resume };
+/* ---- other resolutions ---------------------------------------------------------------------------------------------------------------------------- */
+
+/* One block per tile of the new list. */
+TSR_KERNEL(resample_kernel)(tsr_tile_pool from, tsr_tile_pool to, int32_t up)
+{
+    TSR_SHARED(uint32_t, ids, 9); /* eight children; the parent */
+    const tsr_tile_state *state = from.state;
+    const float *phi = from.phi[state->phi];
+    const uint64_t *keys = from.key[state->list];
+    const int32_t E = 1 << to.log2_edge, V = E * E * E, tid = (int32_t)threadIdx.x;
+    for (int32_t at = (int32_t)blockIdx.x; at < to.state->count; at += (int32_t)gridDim.x) {
+        const uint64_t key = to.key[0][at];
+        const uint32_t id = to.id[0][at];
+        if (up && tid == 0) ids[8] = from.id[state->list][tsr_key_lower_bound(keys, state->count, tsr_key_half(key))];
+        if (!up && tid < 8) {
+            const uint64_t child = tsr_key_child(key, tid);
+            ids[tid] = tsr_tile_find(&from, keys, from.id[state->list], state->count, state->background, child);
+            if (ids[tid] == TSR_TILE_INSIDE && tsr_tile_allowed(&from, child))
+                atomicAdd((unsigned long long *)(void *)&to.state->inside_absent, (unsigned long long)-tsr_tile_voxels(&from, child));
+        }
+        __syncthreads();
+        const uint32_t *row = from.neighbours + (int64_t)(up ? ids[8] : 0u) * TSR_NEIGHBOUR_ROW;
+        for (int32_t i = tid; i < V; i += (int32_t)blockDim.x) {
+            const int32_t place[3] = { i % E, i / E % E, i / (E * E) };
+            const float v = up ? tsr_upsampled_value(&from, phi, row, key, place, to.band) : tsr_downsampled_value(&from, phi, ids, place, to.band);
+            to.phi[0][(int64_t)id * V + i] = v;
+            to.phi[1][(int64_t)id * V + i] = v;
+        }
+        if (tid < TSR_TILE_DIRECTIONS)
+            to.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + tid] = tid == TSR_TILE_MIDDLE ? id : tsr_resampled_neighbour(&from, &to, key, tid, up);
+        __syncthreads();
+    }
+}
+
+static tsr_status cuda_resample(tsr_queue *queue, const tsr_tile_pool *from, const tsr_tile_pool *to, int up)
+{
+    TSR_LAUNCH(queue, resample_kernel, tsr_tile_blocks(queue, to), 128, 0, *from, *to, up);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+extern "C" const tsr_engine_ops tsr_engine_cuda = { cuda_plan_create, cuda_plan_destroy, cuda_plan_start,
+                                                    cuda_plan_run,    cuda_plan_resume,  cuda_resample };

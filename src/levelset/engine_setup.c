@@ -233,7 +233,11 @@ tsr_status tsr_flow_make_setup(const tsr_tiles *tiles, const tsr_levelset_option
         TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: the curvature coefficients sum to %g; a negative sum has no stable step (use force to try anyway)",
                  curvature);
     if (o->feedback > 0) s->needs_mean = s->scheme.has_speed = 1;
-    if (o->reshape == TSR_RESHAPE_TERM) hyperbolic += sqrt(3) * (double)s->scheme.reshape / (double)s->scheme.spacing;
+    const double steepness = o->sign == TSR_SIGN_PHI ? fmax(1, (double)tiles->pool.band / (double)s->scheme.spacing) : 1; /* largest |S| */
+    if (o->reshape == TSR_RESHAPE_TERM) hyperbolic += sqrt(3) * steepness * (double)s->scheme.reshape / (double)s->scheme.spacing;
+    if (o->reshape == TSR_RESHAPE_REINIT && (double)s->sweep_step / (double)s->scheme.spacing * steepness * sqrt(3) > 1 + 1e-6 && !o->force)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: reshape_step is %g voxels, over the stability bound %g of the sign PHI in a band of %g voxels",
+                 (double)s->sweep_step / (double)s->scheme.spacing, 1 / (sqrt(3) * steepness), steepness);
     s->rate = (float)hyperbolic;
     s->parabolic = (float)(fmax(curvature, 0) * (double)s->parabolic_unit);
     if (s->measured) s->parabolic = 0; /* the measured coefficient has all of it */

@@ -1,6 +1,6 @@
 /* levelset/flow.h: the terms of the level-set equation at one voxel and one moment: normal speed F, velocity U, curvature coefficient a.
  *
- * Spec levelset-stl.md 2.1, 2.10, 2.12. Exact class: sine, cosine and exponential by polynomials (absolute errors below 3e-7, tested), so that
+ * Spec levelset-stl.md 2.1, 2.10, 2.12. Exact class: sine, cosine and exponential by polynomials (absolute errors below 1e-6, tested), so that
  * every backend has the same bits. Positions are index * spacing, in float. Terms that are the same everywhere are summed by the host into
  * `everywhere`; only the others are visited per voxel. */
 #ifndef TSR_LEVELSET_FLOW_H

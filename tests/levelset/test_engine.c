@@ -3,60 +3,11 @@
  * The dense side applies tsr_scheme_rate to every voxel of a clamped grid with replicated borders; what is tested is everything else: tiles, halos
  * of one and three voxels, packing into vectors, Runge-Kutta buffers, management, wide guard areas, time steps, totals. The formulas have their own
  * tests (test_scheme.c). */
-#include "support.h"
-
-#include <math.h>
-
 #include "device/isa.h"
+#include "engine_support.h"
 #include "levelset/engine_object.h"
 #include "tessera/levelset.h"
 
-static const char *device_name(void)
-{
-    const char *device = getenv("TESSERA_DEVICE");
-    return device && *device ? device : "cpu";
-}
-static int on_emulator(void) { return strcmp(device_name(), "emu") == 0; }
-
-/* ---- fields ------------------------------------------------------------------------------------------------------------------------------ */
-
-typedef double (*shape_function)(double x, double y, double z);
-
-/* A list over the box n whose field is a shape (signed distance in voxels of size 1). */
-static tsr_tiles *tiles_of(tsr_context *context, tsr_size3 n, int32_t edge, double band, shape_function shape)
-{
-    tsr_tiles_options options = TSR_TILES_OPTIONS;
-    tsr_volume *host, *field;
-    tsr_tiles *tiles;
-    options.edge = edge;
-    options.domain = n;
-    options.band = band;
-    options.capacity = 60; /* grows on the way */
-    require_ok(tsr_volume_create(NULL, TSR_F32, n, NULL, &host));
-    float *v = (float *)tsr_volume_data(host);
-    for (int64_t i = 0; i < n.x * n.y * n.z; i++) v[i] = (float)shape((double)(i % n.x), (double)(i / n.x % n.y), (double)(i / n.x / n.y));
-    require_ok(tsr_volume_copy(host, context, &field));
-    require_ok(tsr_tiles_create(context, NULL, &options, &tiles));
-    require_ok(tsr_tiles_load(tiles, field));
-    tsr_volume_destroy(&field);
-    tsr_volume_destroy(&host);
-    return tiles;
-}
-
-static tsr_volume *host_of(tsr_context *context, const tsr_tiles *tiles, tsr_size3 n)
-{
-    tsr_volume *volume, *host;
-    require_ok(tsr_volume_create(context, TSR_F32, n, NULL, &volume));
-    require_ok(tsr_tiles_store(tiles, volume));
-    require_ok(tsr_volume_copy(volume, NULL, &host));
-    tsr_volume_destroy(&volume);
-    return host;
-}
-
-static double distance3(double x, double y, double z, double a, double b, double c)
-{
-    return sqrt((x - a) * (x - a) + (y - b) * (y - b) + (z - c) * (z - c));
-}
 static double small_sphere(double x, double y, double z) { return distance3(x, y, z, 12.3, 11.8, 12.1) - 7.4; }
 static double two_spheres(double x, double y, double z)
 {
@@ -220,10 +171,6 @@ static void sparse_equals_dense(const struct setting *t)
 }
 
 #define TERMS(...) .terms = { __VA_ARGS__ }, .term_count = (int32_t)(sizeof((tsr_flow_term[]){ __VA_ARGS__ }) / sizeof(tsr_flow_term))
-#define OPTIONS(...)                                             \
-    {                                                            \
-        .struct_size = sizeof(tsr_levelset_options), __VA_ARGS__ \
-    }
 
 static const tsr_flow_term shrink = { .kind = TSR_FLOW_SPEED, .value = -1 }, grow = { .kind = TSR_FLOW_SPEED, .value = 0.7 },
                            bend = { .kind = TSR_FLOW_CURVATURE, .value = 0.5 }, mean = { .kind = TSR_FLOW_MEAN_CURVATURE, .value = 0.5 },
@@ -272,11 +219,225 @@ static void wide_cases(void **unused)
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) sparse_equals_dense(&settings[i]);
 }
 
+/* ---- convergence, payload, cancellation, bad input ------------------------------------------------------------------------------------------------- */
+
+static void convergence(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    tsr_tiles *tiles = tiles_of(context, (tsr_size3){ 26, 25, 23 }, 8, 2.5, small_sphere);
+    tsr_levelset *levelset;
+    tsr_levelset_report report;
+    tsr_levelset_options o = OPTIONS(.reshape = TSR_RESHAPE_NONE, .time_step = 0.1, .age = 5, .max_steps = 300);
+    require_ok(tsr_levelset_create(tiles, &o, &levelset));
+    require_ok(tsr_levelset_run(levelset, NULL, &report));
+    assert_int_equal(report.steps, 6); /* nothing moves: threshold + 1 */
+    assert_true(report.converged);
+    tsr_levelset_destroy(&levelset);
+    /* A slow front: the source's rule takes it for converged, the safe rule does not. */
+    o = (tsr_levelset_options)OPTIONS(.terms = { { .kind = TSR_FLOW_SPEED, .value = 0.3 } }, .term_count = 1, .time_step = 0.3, .age = 5,
+                                      .source_rule = 1, .max_steps = 40);
+    tsr_tiles_destroy(&tiles);
+    tiles = tiles_of(context, (tsr_size3){ 26, 25, 23 }, 8, 2.5, small_sphere);
+    require_ok(tsr_levelset_create(tiles, &o, &levelset));
+    require_ok(tsr_levelset_run(levelset, NULL, &report));
+    assert_true(report.converged && report.steps < 30);
+    o.source_rule = 0;
+    require_ok(tsr_levelset_set(levelset, &o));
+    require_ok(tsr_levelset_run(levelset, NULL, &report));
+    assert_true(!report.converged && report.steps == 40);
+    tsr_levelset_destroy(&levelset);
+    tsr_tiles_destroy(&tiles);
+    tsr_context_destroy(&context);
+}
+
+/* A potential whose gradient points to +x everywhere moves like a velocity along +x. */
+static tsr_status fill_ramp(void *user, tsr_queue *queue, const tsr_tile_pool *pool, int all)
+{
+    int *calls = (int *)user;
+    const int32_t E = 1 << pool->log2_edge, count = all ? pool->state->count : pool->state->created;
+    const uint32_t *ids = all ? pool->id[pool->state->list] : pool->created_ids;
+    (void)queue;
+    *calls += 1;
+    for (int32_t u = 0; u < count; u++)
+        for (int32_t i = 0; i < E * E * E; i++)
+            pool->payload[(int64_t)ids[u] * E * E * E + i] = 3.0f * (float)(tsr_key_x(pool->key_of[ids[u]]) * E + i % E);
+    return TSR_OK;
+}
+
+static void potential(void **unused)
+{
+    (void)unused;
+    if (strcmp(device_name(), "cpu") != 0) skip(); /* this provider writes from the host */
+    tsr_context *context = test_context();
+    const tsr_size3 n = { 40, 24, 24 };
+    tsr_tiles *a = tiles_of(context, n, 8, 2.5, small_sphere), *b = tiles_of(context, n, 8, 2.5, small_sphere);
+    tsr_levelset_options along = OPTIONS(.terms = { { .kind = TSR_FLOW_POTENTIAL, .value = 0.8 } }, .term_count = 1, .time_step = 0.25);
+    tsr_levelset_options plain =
+        OPTIONS(.terms = { { .kind = TSR_FLOW_VELOCITY, .value = 0.8, .vector = { 1, 0, 0 } } }, .term_count = 1, .time_step = 0.25);
+    tsr_levelset *with, *without;
+    int calls = 0;
+    const tsr_payload_provider provider = { fill_ramp, &calls, 1 };
+    require_ok(tsr_levelset_create(a, &along, &with));
+    require_error(tsr_levelset_step(with, 1, NULL, NULL), TSR_ERROR_STATE, "payload provider");
+    require_ok(tsr_levelset_set_payload(with, &provider));
+    require_ok(tsr_levelset_create(b, &plain, &without));
+    require_ok(tsr_levelset_step(with, 60, NULL, NULL));
+    require_ok(tsr_levelset_step(without, 60, NULL, NULL));
+    assert_true(calls > 1);
+    tsr_volume *first = host_of(context, a, n), *second = host_of(context, b, n);
+    const float *p = (const float *)tsr_volume_data_const(first), *q = (const float *)tsr_volume_data_const(second);
+    for (int64_t i = 0; i < tsr_volume_count(first); i++) assert_true(fabs((double)p[i] - (double)q[i]) < 1e-4);
+    tsr_volume_destroy(&first);
+    tsr_volume_destroy(&second);
+    tsr_levelset_destroy(&with);
+    tsr_levelset_destroy(&without);
+    tsr_tiles_destroy(&a);
+    tsr_tiles_destroy(&b);
+    tsr_context_destroy(&context);
+}
+
+static int stop_now(void *user, double fraction, const char *stage)
+{
+    int *left = (int *)user;
+    (void)stage;
+    assert_true(fraction >= 0 && fraction <= 1);
+    return (*left)-- <= 0;
+}
+
+static void bad_input(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    const tsr_size3 n = { 26, 25, 23 };
+    tsr_tiles *tiles = tiles_of(context, n, 8, 2.5, small_sphere);
+    tsr_levelset *l;
+    tsr_levelset_options o = OPTIONS(.terms = { { .kind = TSR_FLOW_SPEED, .value = 1 } }, .term_count = 1);
+    require_error(tsr_levelset_create(NULL, &o, &l), TSR_ERROR_ARGUMENT, "NULL");
+    o.term_count = 9;
+    require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "term_count is 9");
+    o.term_count = 1;
+    o.terms[0].value = (double)NAN;
+    require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "value of term 0 (SPEED)");
+    o.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_VELOCITY, .value = 1, .vector = { 0, (double)INFINITY, 0 } };
+    require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "vector of term 0");
+    o.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_VELOCITY_FIELD, .value = 1 };
+    require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "field[0] of term 0");
+    tsr_volume *host, *field;
+    require_ok(tsr_volume_create(NULL, TSR_F32, n, NULL, &host));
+    memset(tsr_volume_data(host), 0, (size_t)tsr_volume_count(host) * 4);
+    ((float *)tsr_volume_data(host))[77] = NAN;
+    require_ok(tsr_volume_copy(host, context, &field));
+    o.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_SPEED_FIELD, .value = 1, .field = { field } };
+    require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "field");
+    tsr_volume_destroy(&field);
+    tsr_volume_destroy(&host);
+    o.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_SPEED, .value = 1 };
+    o.guard = 4;
+    require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "guard is 4");
+    o.guard = 0;
+    o.cfl = 2;
+    require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "cfl is 2");
+    o.cfl = 0;
+    o.reshape = TSR_RESHAPE_REINIT;
+    o.sign = TSR_SIGN_PHI;
+    require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "reshape_step is 0.3");
+    o.reshape = TSR_RESHAPE_TERM;
+    o.sign = TSR_SIGN_SMOOTH;
+    o.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = -1 };
+    require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "no stable step");
+    o.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 1 };
+    o.time_step = 0.2; /* over 1 / 6 */
+    require_ok(tsr_levelset_create(tiles, &o, &l));
+    require_error(tsr_levelset_step(l, 1, NULL, NULL), TSR_ERROR_ARGUMENT, "stability bound 0.1666");
+    o.force = 1;
+    require_ok(tsr_levelset_set(l, &o));
+    require_ok(tsr_levelset_step(l, 1, NULL, NULL));
+    require_error(tsr_levelset_step(l, -1, NULL, NULL), TSR_ERROR_ARGUMENT, "-1 steps");
+    require_error(tsr_levelset_advance(l, (double)NAN, NULL, NULL), TSR_ERROR_ARGUMENT, "duration");
+    o = (tsr_levelset_options)OPTIONS(.reshape = TSR_RESHAPE_NONE);
+    require_ok(tsr_levelset_set(l, &o));
+    require_error(tsr_levelset_step(l, 1, NULL, NULL), TSR_ERROR_STATE, "no term moves");
+    require_error(tsr_levelset_run(l, NULL, NULL), TSR_ERROR_ARGUMENT, "max_steps");
+    /* Cancelled: the surface of the last completed step, and the solver goes on. */
+    o = (tsr_levelset_options)OPTIONS(.terms = { { .kind = TSR_FLOW_SPEED, .value = -0.05 } }, .term_count = 1, .time_step = 0.1);
+    require_ok(tsr_levelset_set(l, &o));
+    int left = 2;
+    tsr_progress progress = { stop_now, &left };
+    tsr_levelset_report report;
+    require_error(tsr_levelset_step(l, 1000, &progress, &report), TSR_ERROR_CANCELLED, "cancelled after 64 steps");
+    assert_int_equal(report.steps, 64);
+    require_ok(tsr_levelset_step(l, 1, NULL, &report));
+    /* The surface vanishes: a legal result. */
+    o.terms[0].value = -2;
+    require_ok(tsr_levelset_set(l, &o));
+    require_ok(tsr_levelset_step(l, 400, NULL, &report));
+    assert_true(report.empty && report.tiles == 0 && report.steps < 400);
+    require_ok(tsr_levelset_step(l, 5, NULL, &report));
+    assert_int_equal(report.steps, 0);
+    tsr_levelset_destroy(&l);
+    tsr_tiles_destroy(&tiles);
+    tsr_context_destroy(&context);
+}
+
+/* Lists of other resolutions and distances anew have the same tiles and bits on every backend, and the lists are sound. */
+static uint64_t digest(uint64_t hash, const void *bytes, size_t count)
+{
+    const uint8_t *b = (const uint8_t *)bytes;
+    for (size_t i = 0; i < count; i++) hash = (hash ^ b[i]) * 1099511628211ull;
+    return hash;
+}
+
+static uint64_t digest_of(const tsr_tiles *tiles)
+{
+    tsr_tiles_info info;
+    require_ok(tsr_tiles_describe(tiles, &info));
+    const size_t voxels = (size_t)(info.edge * info.edge * info.edge), n = (size_t)info.count;
+    int32_t(*coordinates)[3] = malloc((n + 1) * sizeof *coordinates);
+    float *values = (float *)malloc((n + 1) * voxels * sizeof *values);
+    require_ok(tsr_tiles_download(tiles, coordinates, values));
+    for (size_t i = 1; i < n; i++) {
+        const int32_t *a = coordinates[i - 1], *b = coordinates[i];
+        assert_true(a[2] < b[2] || (a[2] == b[2] && (a[1] < b[1] || (a[1] == b[1] && a[0] < b[0]))));
+    }
+    uint64_t hash = digest(14695981039346656037ull, coordinates, n * sizeof *coordinates);
+    hash = digest(hash, values, n * voxels * sizeof *values);
+    hash = digest(hash, &info.inside_voxels, sizeof info.inside_voxels);
+    free(coordinates);
+    free(values);
+    return hash;
+}
+
+static void derived(const char *device, int32_t edge, uint64_t hash[3])
+{
+    tsr_context *context = test_context_on(device, 2);
+    tsr_tiles *tiles = tiles_of(context, (tsr_size3){ 26, 24, 22 }, edge, 2.5, cut_by_border), *fine, *coarse;
+    require_ok(tsr_tiles_upsample(tiles, &fine));
+    require_ok(tsr_tiles_downsample(tiles, &coarse));
+    require_ok(tsr_levelset_redistance(tiles, 0, NULL));
+    hash[0] = digest_of(tiles);
+    hash[1] = digest_of(fine);
+    hash[2] = digest_of(coarse);
+    tsr_tiles_destroy(&coarse);
+    tsr_tiles_destroy(&fine);
+    tsr_tiles_destroy(&tiles);
+    tsr_context_destroy(&context);
+}
+
+static void derived_lists(void **unused)
+{
+    (void)unused;
+    for (int32_t edge = 4; edge <= 8; edge += 4) {
+        uint64_t cpu[3], device[3];
+        derived("cpu", edge, cpu);
+        derived(device_name(), edge, device);
+        for (int i = 0; i < 3; i++) assert_true(cpu[i] == device[i]);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_order_cases),
-        cmocka_unit_test(wide_cases),
-    };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(first_order_cases), cmocka_unit_test(wide_cases), cmocka_unit_test(derived_lists),
+                                        cmocka_unit_test(convergence),       cmocka_unit_test(potential),  cmocka_unit_test(bad_input) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
