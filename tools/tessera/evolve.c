@@ -2,11 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lists.h"
 #include "tiles.h"
 
 struct evolve {
     cli_call *cli;
-    cli_surface_options files;
+    tsr_read_options read;
+    cli_list_options list;
+    const char *output;
     tsr_levelset_options options;
     const char *speed_field, *frames_pattern;
     cli_list velocity_field;
@@ -17,8 +20,13 @@ struct evolve {
     tsr_context *context;
     tsr_tiles *tiles;
     tsr_volume *field[4]; /* of speed and velocity */
-    double voxel;
 };
+
+static int write_surface(const struct evolve *e, const char *path)
+{
+    tsr_status status = cli_write_list(e->cli, e->context, e->tiles, path);
+    return status == TSR_OK ? CLI_OK : cli_status(e->cli, status, path);
+}
 
 static tsr_flow_term *add_term(struct evolve *e, tsr_flow_kind kind, double value)
 {
@@ -27,29 +35,21 @@ static tsr_flow_term *add_term(struct evolve *e, tsr_flow_kind kind, double valu
     return term;
 }
 
-/* Extents of the list in world units along the grid axes: what --rotation and --enright refer to by default. */
-static tsr_status place_of_terms(struct evolve *e, tsr_vec3 *lower, double *longest)
+/* Centroid of the surface and radius of the ball of its volume: what --rotation and --enright refer to. */
+static tsr_status place_of_terms(struct evolve *e, double *radius)
 {
-    int64_t first[3], last[3];
-    const tsr_vec3 h = tsr_geometry_spacing(tsr_tiles_geometry(e->tiles));
-    const double step[3] = { h.x, h.y, h.z };
-    double low[3], most = 0;
-    tsr_status status = tsr_tiles_bounds(e->tiles, first, last);
+    tsr_tiles_measures m;
+    tsr_status status = tsr_tiles_measure(e->tiles, &m);
     if (status != TSR_OK) return status;
-    for (int k = 0; k < 3; k++) {
-        low[k] = (double)first[k] * step[k];
-        if ((double)(last[k] - first[k]) * step[k] > most) most = (double)(last[k] - first[k]) * step[k];
-        if (!e->centre_given) ((double *)&e->centre)[k] = 0.5 * (double)(first[k] + last[k] - 1) * step[k];
-    }
-    *lower = (tsr_vec3){ low[0], low[1], low[2] };
-    *longest = most;
+    *radius = cbrt(0.75 / 3.14159265358979323846 * m.volume);
+    if (!e->centre_given) e->centre = m.centroid;
     return TSR_OK;
 }
 
 static int read_field(struct evolve *e, const char *path, int slot)
 {
     int code = CLI_OK;
-    e->field[slot] = cli_read_to_device(e->cli, path, &e->files.read, e->context, &code);
+    e->field[slot] = cli_read_to_device(e->cli, path, &e->read, e->context, &code);
     if (code || tsr_volume_dtype(e->field[slot]) == TSR_F32) return code;
     tsr_volume *converted = NULL;
     tsr_status status = tsr_volume_convert(e->context, e->field[slot], TSR_F32, &converted);
@@ -61,10 +61,9 @@ static int read_field(struct evolve *e, const char *path, int slot)
 
 static int make_terms(struct evolve *e)
 {
-    tsr_vec3 lower;
-    double longest;
+    double radius = 0;
     int code = CLI_OK;
-    tsr_status status = place_of_terms(e, &lower, &longest);
+    tsr_status status = e->rotation_given || e->enright_given ? place_of_terms(e, &radius) : TSR_OK;
     if (status != TSR_OK) return cli_status(e->cli, status, e->cli->input[0]);
     if (e->speed_given && !e->speed_field) add_term(e, TSR_FLOW_SPEED, e->speed);
     if (e->speed_field) {
@@ -85,9 +84,9 @@ static int make_terms(struct evolve *e)
         for (int k = 0; k < 3; k++) term->field[k] = e->field[k];
     }
     if (e->rotation_given) add_term(e, TSR_FLOW_ROTATION, e->rotation * (3.14159265358979323846 / 180))->vector = e->axis;
-    if (e->enright_given) { /* the sphere of the test lies at 0.35 of the cube, with radius 0.15 */
-        tsr_flow_term *term = add_term(e, TSR_FLOW_ENRIGHT, longest / 0.3);
-        term->radius = longest / 0.3;
+    if (e->enright_given) { /* in the literature's unit cube the sphere lies at 0.35 and has radius 0.15 */
+        tsr_flow_term *term = add_term(e, TSR_FLOW_ENRIGHT, 1);
+        term->radius = radius / 0.15;
         term->period = e->enright;
         term->centre = (tsr_vec3){ e->centre.x - 0.35 * term->radius, e->centre.y - 0.35 * term->radius, e->centre.z - 0.35 * term->radius };
     }
@@ -160,7 +159,7 @@ static int check_frames(const struct evolve *e)
     char path[4096];
     for (int64_t frame = 0; e->frames && frame <= e->frames && !code; frame++) {
         frame_path(e, frame, path);
-        code = cli_check_surface(e->cli, path, &e->files);
+        code = cli_check_list(e->cli, path);
     }
     return code;
 }
@@ -169,7 +168,7 @@ static int write_frame(const struct evolve *e, int64_t frame)
 {
     char path[4096];
     frame_path(e, frame, path);
-    return cli_write_surface(e->cli, e->context, e->tiles, path, &e->files);
+    return write_surface(e, path);
 }
 
 static int evolve(struct evolve *e)
@@ -177,7 +176,7 @@ static int evolve(struct evolve *e)
     tsr_levelset *solver = NULL;
     tsr_levelset_report report = { 0 };
     int code = cli_context(e->cli, &e->context);
-    if (!code) e->tiles = cli_read_surface(e->cli, e->context, e->cli->input[0], &e->files, &e->voxel, &code);
+    if (!code) e->tiles = cli_read_list(e->cli, e->context, e->cli->input[0], &e->read, &e->list, &code);
     if (!code) code = make_terms(e);
     if (!code) {
         tsr_status status = tsr_levelset_create(e->tiles, &e->options, &solver);
@@ -190,9 +189,9 @@ static int evolve(struct evolve *e)
         if (status != TSR_OK) code = cli_status(e->cli, status, e->cli->input[0]);
     }
     cli_progress_end(e->cli);
-    if (!code && report.empty && e->files.output) cli_note(e->cli, "the surface has vanished: '%s' holds an empty one", e->files.output);
-    if (!code && e->files.output) code = cli_write_surface(e->cli, e->context, e->tiles, e->files.output, &e->files);
-    if (!code && (!e->files.output || strcmp(e->files.output, "-"))) show(e, &report);
+    if (!code && report.empty && e->output) cli_note(e->cli, "the surface has vanished: '%s' holds an empty one", e->output);
+    if (!code && e->output) code = write_surface(e, e->output);
+    if (!code && (!e->output || strcmp(e->output, "-"))) show(e, &report);
     tsr_tiles_destroy(&e->tiles);
     for (int k = 0; k < 4; k++) tsr_volume_destroy(&e->field[k]);
     tsr_context_destroy(&e->context);
@@ -201,11 +200,18 @@ static int evolve(struct evolve *e)
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct evolve e = { .cli = cli, .files = CLI_SURFACE_OPTIONS, .options = TSR_LEVELSET_OPTIONS };
+    struct evolve e = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_LEVELSET_OPTIONS };
     tsr_levelset_options *o = &e.options;
     int space = 0, time = 0, reshape = 0, sign = 0;
     const cli_option options[] = {
-        CLI_SURFACE_LINES(e.files),
+        CLI_OUTPUT_OPTION(e.output),
+        CLI_LIST_OPTIONS(e.list),
+        { .name = "spacing",
+          .type = CLI_VEC3,
+          .value = &e.list.spacing,
+          .help = "voxel size, for a mesh as input (default: 1/128 of its extent)",
+          .lower = 1e-12,
+          .upper = 1e12 },
         { .name = "speed", .type = CLI_REAL, .value = &e.speed, .argument = "F", .help = "along the normal: > 0 grows", .given = &e.speed_given },
         { .name = "speed-field",
           .type = CLI_TEXT,
@@ -339,6 +345,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "of the automatic step (default 0.9)",
           .lower = 1e-6,
           .upper = 1 },
+        CLI_READ_OPTIONS(e.read),
         { 0 },
     };
     e.axis = (tsr_vec3){ 0, 0, 1 };
@@ -354,7 +361,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (e.frames && o->age > 0) return cli_usage(cli, "--frames: expected with --duration or --steps");
     if (e.frames_pattern && (!strstr(e.frames_pattern, "%d") || strchr(e.frames_pattern, '%') != strrchr(e.frames_pattern, '%')))
         return cli_usage(cli, "--frames-output: '%s' given, expected a file name with one %%d for the number", e.frames_pattern);
-    if (e.files.output || !e.frames) code = cli_check_surface(cli, e.files.output, &e.files);
+    if (e.output || !e.frames) code = cli_check_list(cli, e.output);
     else code = CLI_OK;
     if (!code) code = check_frames(&e);
     if (code) return code;

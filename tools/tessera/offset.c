@@ -1,18 +1,27 @@
 #include <math.h>
 #include <string.h>
 
+#include "lists.h"
 #include "tiles.h"
 
 enum { DILATE, ERODE, OPEN, CLOSE };
 
 struct offset {
     cli_call *cli;
-    cli_surface_options files;
+    tsr_read_options read;
+    cli_list_options list;
+    const char *output;
     double distance, voxel;
     int operation, fast;
     tsr_context *context;
     tsr_tiles *tiles;
 };
+
+static int write_surface(const struct offset *o, const char *path)
+{
+    tsr_status status = cli_write_list(o->cli, o->context, o->tiles, path);
+    return status == TSR_OK ? CLI_OK : cli_status(o->cli, status, path);
+}
 
 /* The surface `distance` further out (negative: in). */
 static tsr_status move(const struct offset *o, double distance, tsr_levelset_report *sum)
@@ -65,16 +74,18 @@ static int offset(struct offset *o)
     static const int first[4] = { 1, -1, -1, 1 }, second[4] = { 0, 0, 1, -1 };
     tsr_levelset_report report = { 0 };
     int code = cli_context(o->cli, &o->context);
-    if (!code) o->tiles = cli_read_surface(o->cli, o->context, o->cli->input[0], &o->files, &o->voxel, &code);
+    if (!code) o->tiles = cli_read_list(o->cli, o->context, o->cli->input[0], &o->read, &o->list, &code);
     if (!code) {
+        const tsr_vec3 h = tsr_geometry_spacing(tsr_tiles_geometry(o->tiles));
+        o->voxel = fmin(h.x, fmin(h.y, h.z));
         tsr_status status = move(o, first[o->operation] * o->distance, &report);
         if (status == TSR_OK && second[o->operation] && !report.empty) status = move(o, second[o->operation] * o->distance, &report);
         if (status != TSR_OK) code = cli_status(o->cli, status, o->cli->input[0]);
     }
     cli_progress_end(o->cli);
-    if (!code && report.empty) cli_note(o->cli, "nothing is left of the surface: '%s' holds an empty one", o->files.output);
-    if (!code) code = cli_write_surface(o->cli, o->context, o->tiles, o->files.output, &o->files);
-    if (!code && strcmp(o->files.output, "-")) show(o, &report);
+    if (!code && report.empty) cli_note(o->cli, "nothing is left of the surface: '%s' holds an empty one", o->output);
+    if (!code) code = write_surface(o, o->output);
+    if (!code && strcmp(o->output, "-")) show(o, &report);
     tsr_tiles_destroy(&o->tiles);
     tsr_context_destroy(&o->context);
     return code;
@@ -82,10 +93,17 @@ static int offset(struct offset *o)
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct offset o = { .cli = cli, .files = CLI_SURFACE_OPTIONS };
+    struct offset o = { .cli = cli, .read = TSR_READ_OPTIONS };
     int distance_given = 0;
     const cli_option options[] = {
-        CLI_SURFACE_LINES(o.files),
+        CLI_OUTPUT_OPTION(o.output),
+        CLI_LIST_OPTIONS(o.list),
+        { .name = "spacing",
+          .type = CLI_VEC3,
+          .value = &o.list.spacing,
+          .help = "voxel size, for a mesh as input (default: 1/128 of its extent)",
+          .lower = 1e-12,
+          .upper = 1e12 },
         { .name = "distance",
           .letter = 'd',
           .type = CLI_REAL,
@@ -105,12 +123,13 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_FLAG,
           .value = &o.fast,
           .help = "first order instead of WENO5 and RK3: a few percent of D off, five times as fast" },
+        CLI_READ_OPTIONS(o.read),
         { 0 },
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
     if (!distance_given || o.distance == 0) return cli_usage(cli, "--distance: missing or 0, expected a length in world units");
-    code = cli_check_surface(cli, o.files.output, &o.files);
+    code = cli_check_list(cli, o.output);
     return code ? code : offset(&o);
 }
 

@@ -22,34 +22,4 @@ tsr_status cli_dense_of_tiles(tsr_context *context, const tsr_tiles *tiles, tsr_
 /* A level set (real numbers) or mask (integers) as a list; band in world units, 0 = 3 voxels. `bounded`: keeps the extents as domain. */
 tsr_status cli_tiles_of_dense(tsr_context *context, const tsr_volume *volume, const tsr_tiles_options *options, int bounded, tsr_tiles **tiles);
 
-/* ---- verbs that take a surface and give a surface: any file that holds one ------------------------------------------------------------------ */
-
-typedef struct cli_surface_options {
-    tsr_read_options read;
-    tsr_write_options write;
-    tsr_tiles_options tiles;  /* edge, band: of inputs that are no tile list */
-    tsr_vec3 spacing;         /* of a mesh as input */
-    const char *output;
-} cli_surface_options;
-#define CLI_SURFACE_OPTIONS { .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .tiles = TSR_TILES_OPTIONS }
-
-/* Lines of an option table that fill it. */
-#define CLI_SURFACE_LINES(s)                                                                                                             \
-    CLI_OUTPUT_OPTION((s).output),                                                                                                       \
-    { .name = "band", .type = CLI_REAL, .value = &(s).tiles.band, .argument = "WIDTH",                                                 \
-      .help = "half width of the band in world units, of inputs that are no tile list (default 3 voxels)", .lower = 1e-12, .upper = 1e12 }, \
-    { .name = "edge", .type = CLI_INT, .value = &(s).tiles.edge, .argument = "N", .help = "voxels of a tile, 4 or 8 (default 8)",      \
-      .lower = 4, .upper = 8 },                                                                                                          \
-    { .name = "spacing", .type = CLI_VEC3, .value = &(s).spacing, .help = "voxel size, for a mesh as input", .lower = 1e-12, .upper = 1e12 }, \
-    { .name = "format", .type = CLI_TEXT, .value = &(s).write.format, .argument = "NAME", .help = "of the output (default: by extension)" }, \
-    CLI_READ_OPTIONS((s).read)
-
-/* The unbounded list of a tile file, level set, mask or closed mesh; NULL with a message and *code. Smallest spacing in *voxel. */
-tsr_tiles *cli_read_surface(const cli_call *cli, tsr_context *context, const char *path, const cli_surface_options *options, double *voxel,
-                            int *code);
-/* Could cli_write_surface write to `path`? */
-int cli_check_surface(const cli_call *cli, const char *path, const cli_surface_options *options);
-/* As a tile list, a mesh or a dense level set, by extension or format. */
-int cli_write_surface(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path, const cli_surface_options *options);
-
 #endif
