@@ -186,7 +186,7 @@ static tsr_status set_up(tsr_tiles *tiles, const tsr_tiles_options *o)
     double smallest = fmin(h.x, fmin(h.y, h.z)), band = o->band != 0 ? o->band : 2.5 * smallest;
     int32_t edge = o->edge ? o->edge : DEFAULT_EDGE;
     if (edge != 4 && edge != 8) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: edge is %d, expected 4 or 8", o->edge);
-    if (!(band >= smallest && band <= 1000 * smallest))
+    if (!(band >= smallest * (1 - 1e-6) && band <= 1000 * smallest)) /* a band that was rounded to float32 before is fine */
         TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: band is %g, expected 1 to 1000 voxels of %g", band, smallest);
     if (o->capacity < 0 || o->capacity > MOST_CAPACITY)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: capacity is %lld, expected 0 to %d", (long long)o->capacity, (int)MOST_CAPACITY);

@@ -1,0 +1,373 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tiles.h"
+
+struct evolve {
+    cli_call *cli;
+    cli_surface_options files;
+    tsr_levelset_options options;
+    const char *speed_field, *frames_pattern;
+    cli_list velocity_field;
+    double speed, curvature, conserve, enright, rotation, duration;
+    tsr_vec3 velocity, axis, centre;
+    int64_t steps, frames;
+    int speed_given, curvature_given, conserve_given, enright_given, rotation_given, velocity_given, centre_given, duration_given, steps_given;
+    tsr_context *context;
+    tsr_tiles *tiles;
+    tsr_volume *field[4]; /* of speed and velocity */
+    double voxel;
+};
+
+static tsr_flow_term *add_term(struct evolve *e, tsr_flow_kind kind, double value)
+{
+    tsr_flow_term *term = &e->options.terms[e->options.term_count++];
+    *term = (tsr_flow_term){ .kind = kind, .value = value, .centre = e->centre };
+    return term;
+}
+
+/* Extents of the list in world units along the grid axes: what --rotation and --enright refer to by default. */
+static tsr_status place_of_terms(struct evolve *e, tsr_vec3 *lower, double *longest)
+{
+    int64_t first[3], last[3];
+    const tsr_vec3 h = tsr_geometry_spacing(tsr_tiles_geometry(e->tiles));
+    const double step[3] = { h.x, h.y, h.z };
+    double low[3], most = 0;
+    tsr_status status = tsr_tiles_bounds(e->tiles, first, last);
+    if (status != TSR_OK) return status;
+    for (int k = 0; k < 3; k++) {
+        low[k] = (double)first[k] * step[k];
+        if ((double)(last[k] - first[k]) * step[k] > most) most = (double)(last[k] - first[k]) * step[k];
+        if (!e->centre_given) ((double *)&e->centre)[k] = 0.5 * (double)(first[k] + last[k] - 1) * step[k];
+    }
+    *lower = (tsr_vec3){ low[0], low[1], low[2] };
+    *longest = most;
+    return TSR_OK;
+}
+
+static int read_field(struct evolve *e, const char *path, int slot)
+{
+    int code = CLI_OK;
+    e->field[slot] = cli_read_to_device(e->cli, path, &e->files.read, e->context, &code);
+    if (code || tsr_volume_dtype(e->field[slot]) == TSR_F32) return code;
+    tsr_volume *converted = NULL;
+    tsr_status status = tsr_volume_convert(e->context, e->field[slot], TSR_F32, &converted);
+    if (status != TSR_OK) return cli_status(e->cli, status, path);
+    tsr_volume_destroy(&e->field[slot]);
+    e->field[slot] = converted;
+    return CLI_OK;
+}
+
+static int make_terms(struct evolve *e)
+{
+    tsr_vec3 lower;
+    double longest;
+    int code = CLI_OK;
+    tsr_status status = place_of_terms(e, &lower, &longest);
+    if (status != TSR_OK) return cli_status(e->cli, status, e->cli->input[0]);
+    if (e->speed_given && !e->speed_field) add_term(e, TSR_FLOW_SPEED, e->speed);
+    if (e->speed_field) {
+        code = read_field(e, e->speed_field, 3);
+        if (code) return code;
+        add_term(e, TSR_FLOW_SPEED_FIELD, e->speed_given ? e->speed : 1)->field[0] = e->field[3];
+    }
+    if (e->curvature_given) add_term(e, TSR_FLOW_CURVATURE, e->curvature);
+    if (e->conserve_given) {
+        add_term(e, TSR_FLOW_CURVATURE, e->conserve);
+        add_term(e, TSR_FLOW_MEAN_CURVATURE, e->conserve);
+    }
+    if (e->velocity_given) add_term(e, TSR_FLOW_VELOCITY, 1)->vector = e->velocity;
+    if (e->velocity_field.count) {
+        for (int k = 0; k < 3 && !code; k++) code = read_field(e, e->velocity_field.item[k], k);
+        if (code) return code;
+        tsr_flow_term *term = add_term(e, TSR_FLOW_VELOCITY_FIELD, 1);
+        for (int k = 0; k < 3; k++) term->field[k] = e->field[k];
+    }
+    if (e->rotation_given) add_term(e, TSR_FLOW_ROTATION, e->rotation * (3.14159265358979323846 / 180))->vector = e->axis;
+    if (e->enright_given) { /* the sphere of the test lies at 0.35 of the cube, with radius 0.15 */
+        tsr_flow_term *term = add_term(e, TSR_FLOW_ENRIGHT, longest / 0.3);
+        term->radius = longest / 0.3;
+        term->period = e->enright;
+        term->centre = (tsr_vec3){ e->centre.x - 0.35 * term->radius, e->centre.y - 0.35 * term->radius, e->centre.z - 0.35 * term->radius };
+    }
+    return CLI_OK;
+}
+
+static void show(const struct evolve *e, const tsr_levelset_report *r)
+{
+    tsr_tiles_measures m = { 0 };
+    int measured = !r->empty && tsr_tiles_measure(e->tiles, &m) == TSR_OK;
+    if (e->cli->globals.json) {
+        json_open(NULL, '{');
+        json_text("input", e->cli->input[0]);
+        json_int("steps", r->total_steps);
+        json_real("time", r->time);
+        json_real("time_step", r->time_step);
+        json_real("seconds", r->seconds);
+        json_real("steps_per_second", r->steps_per_second);
+        json_int("tiles", r->tiles);
+        json_int("active_voxels", r->active_voxels);
+        json_int("device_bytes", r->device_bytes);
+        json_real("curvature", r->curvature);
+        json_bool("converged", r->converged);
+        json_bool("empty", r->empty);
+        json_real("volume", measured ? m.volume : 0);
+        json_real("area", measured ? m.area : 0);
+        json_int("components", m.components);
+        json_int("genus", m.genus);
+        json_close('}');
+        return;
+    }
+    printf("steps        %lld in %.3f s, %.4g steps/s; time %.6g, last step %.4g\n", (long long)r->total_steps, r->seconds, r->steps_per_second,
+           r->time, r->time_step);
+    printf("tiles        %lld, %lld active voxels, %.1f MB%s\n", (long long)r->tiles, (long long)r->active_voxels, 1e-6 * (double)r->device_bytes,
+           r->empty       ? "; the surface has vanished"
+           : r->converged ? "; converged"
+                          : "");
+    if (measured)
+        printf("surface      volume %.9g, area %.9g; %lld pieces, genus %lld\n", m.volume, m.area, (long long)m.components, (long long)m.genus);
+}
+
+/* One part of the run; its report is added to what was before. */
+static tsr_status run_part(const struct evolve *e, tsr_levelset *solver, int64_t part, tsr_levelset_report *sum)
+{
+    const tsr_progress progress = cli_progress(e->cli);
+    const int64_t parts = e->frames ? e->frames : 1;
+    tsr_levelset_report r = { 0 };
+    tsr_status status;
+    if (e->duration_given) status = tsr_levelset_advance(solver, e->duration / (double)parts, &progress, &r);
+    else if (e->steps_given) status = tsr_levelset_step(solver, e->steps * (part + 1) / parts - e->steps * part / parts, &progress, &r);
+    else status = tsr_levelset_run(solver, &progress, &r);
+    const double seconds = sum->seconds + r.seconds;
+    const int64_t steps = sum->steps + r.steps;
+    *sum = r;
+    sum->steps = steps;
+    sum->seconds = seconds;
+    sum->steps_per_second = seconds > 0 ? (double)steps / seconds : 0;
+    return status;
+}
+
+static void frame_path(const struct evolve *e, int64_t frame, char path[4096])
+{
+    const char *mark = strstr(e->frames_pattern, "%d");
+    snprintf(path, 4096, "%.*s%04lld%s", (int)(mark - e->frames_pattern), e->frames_pattern, (long long)frame, mark + 2);
+}
+
+static int check_frames(const struct evolve *e)
+{
+    int code = CLI_OK;
+    char path[4096];
+    for (int64_t frame = 0; e->frames && frame <= e->frames && !code; frame++) {
+        frame_path(e, frame, path);
+        code = cli_check_surface(e->cli, path, &e->files);
+    }
+    return code;
+}
+
+static int write_frame(const struct evolve *e, int64_t frame)
+{
+    char path[4096];
+    frame_path(e, frame, path);
+    return cli_write_surface(e->cli, e->context, e->tiles, path, &e->files);
+}
+
+static int evolve(struct evolve *e)
+{
+    tsr_levelset *solver = NULL;
+    tsr_levelset_report report = { 0 };
+    int code = cli_context(e->cli, &e->context);
+    if (!code) e->tiles = cli_read_surface(e->cli, e->context, e->cli->input[0], &e->files, &e->voxel, &code);
+    if (!code) code = make_terms(e);
+    if (!code) {
+        tsr_status status = tsr_levelset_create(e->tiles, &e->options, &solver);
+        if (e->frames && status == TSR_OK) code = write_frame(e, 0);
+        for (int64_t part = 0; part < (e->frames ? e->frames : 1) && status == TSR_OK && !code && !report.empty; part++) {
+            status = run_part(e, solver, part, &report);
+            if (status == TSR_OK && e->frames && !report.empty) code = write_frame(e, part + 1);
+        }
+        tsr_levelset_destroy(&solver);
+        if (status != TSR_OK) code = cli_status(e->cli, status, e->cli->input[0]);
+    }
+    cli_progress_end(e->cli);
+    if (!code && report.empty && e->files.output) cli_note(e->cli, "the surface has vanished: '%s' holds an empty one", e->files.output);
+    if (!code && e->files.output) code = cli_write_surface(e->cli, e->context, e->tiles, e->files.output, &e->files);
+    if (!code && (!e->files.output || strcmp(e->files.output, "-"))) show(e, &report);
+    tsr_tiles_destroy(&e->tiles);
+    for (int k = 0; k < 4; k++) tsr_volume_destroy(&e->field[k]);
+    tsr_context_destroy(&e->context);
+    return code;
+}
+
+static int run(cli_call *cli, int argc, char **argv)
+{
+    struct evolve e = { .cli = cli, .files = CLI_SURFACE_OPTIONS, .options = TSR_LEVELSET_OPTIONS };
+    tsr_levelset_options *o = &e.options;
+    int space = 0, time = 0, reshape = 0, sign = 0;
+    const cli_option options[] = {
+        CLI_SURFACE_LINES(e.files),
+        { .name = "speed", .type = CLI_REAL, .value = &e.speed, .argument = "F", .help = "along the normal: > 0 grows", .given = &e.speed_given },
+        { .name = "speed-field",
+          .type = CLI_TEXT,
+          .value = &e.speed_field,
+          .argument = "FILE",
+          .help = "a speed per place, times --speed (default 1)" },
+        { .name = "curvature",
+          .type = CLI_REAL,
+          .value = &e.curvature,
+          .argument = "A",
+          .help = "curvature flow: speed -A K, K = 2/R on a sphere",
+          .lower = 0,
+          .upper = 1e12,
+          .given = &e.curvature_given },
+        { .name = "conserve",
+          .type = CLI_REAL,
+          .value = &e.conserve,
+          .argument = "A",
+          .help = "curvature flow that keeps the volume: speed A (mean K - K)",
+          .lower = 0,
+          .upper = 1e12,
+          .given = &e.conserve_given },
+        { .name = "feedback",
+          .type = CLI_REAL,
+          .value = &o->feedback,
+          .argument = "L",
+          .help = "with --conserve: pulls the volume back to the first one",
+          .lower = 0,
+          .upper = 1e6 },
+        { .name = "velocity", .type = CLI_VEC3, .value = &e.velocity, .help = "moves with it", .given = &e.velocity_given },
+        { .name = "velocity-field",
+          .type = CLI_LIST,
+          .value = &e.velocity_field,
+          .argument = "FILE",
+          .help = "moves with the wind of three volumes: x, y, z components, given one after another" },
+        { .name = "rotation",
+          .type = CLI_REAL,
+          .value = &e.rotation,
+          .argument = "DEGREES",
+          .help = "turns by so much in a unit of time",
+          .given = &e.rotation_given },
+        { .name = "axis", .type = CLI_VEC3, .value = &e.axis, .help = "of --rotation (default 0,0,1)" },
+        { .name = "centre",
+          .type = CLI_VEC3,
+          .value = &e.centre,
+          .help = "of --rotation and --enright (default: of the surface), index times spacing",
+          .given = &e.centre_given },
+        { .name = "enright",
+          .type = CLI_REAL,
+          .value = &e.enright,
+          .argument = "PERIOD",
+          .help = "the periodic deformation of the literature, in a cube in which the surface takes the place of its sphere",
+          .lower = 1e-9,
+          .upper = 1e12,
+          .given = &e.enright_given },
+        { .name = "duration",
+          .type = CLI_REAL,
+          .value = &e.duration,
+          .argument = "T",
+          .help = "how long, exactly",
+          .lower = 1e-12,
+          .upper = 1e12,
+          .given = &e.duration_given },
+        { .name = "steps",
+          .type = CLI_COUNT,
+          .value = &e.steps,
+          .argument = "N",
+          .help = "or: how many steps",
+          .lower = 1,
+          .upper = 1e12,
+          .given = &e.steps_given },
+        { .name = "age",
+          .type = CLI_INT,
+          .value = &o->age,
+          .argument = "N",
+          .help = "or: until no tile is younger than N steps",
+          .lower = 1,
+          .upper = 254 },
+        { .name = "max-steps",
+          .type = CLI_COUNT,
+          .value = &o->max_steps,
+          .argument = "N",
+          .help = "the most steps with --age (default 100000)",
+          .lower = 1,
+          .upper = 1e12 },
+        { .name = "frames",
+          .type = CLI_COUNT,
+          .value = &e.frames,
+          .argument = "N",
+          .help = "also write the surface at the begin and N times on the way",
+          .lower = 1,
+          .upper = 9999 },
+        { .name = "frames-output", .type = CLI_TEXT, .value = &e.frames_pattern, .argument = "PATTERN", .help = "of --frames, as frame-%d.ply" },
+        { .name = "space",
+          .type = CLI_CHOICE,
+          .value = &space,
+          .argument = "SCHEME",
+          .help = "differences (default upwind, first order)",
+          .choices = "upwind godunov eno2 weno5" },
+        { .name = "time",
+          .type = CLI_CHOICE,
+          .value = &time,
+          .argument = "SCHEME",
+          .help = "steps in time (default euler)",
+          .choices = "euler rk2 rk3" },
+        { .name = "reshape",
+          .type = CLI_CHOICE,
+          .value = &reshape,
+          .argument = "WAY",
+          .help = "keeps distances: a term, sweeps after each step, or not",
+          .choices = "term reinit none" },
+        { .name = "sign", .type = CLI_CHOICE, .value = &sign, .argument = "WAY", .help = "of the reshaping", .choices = "smooth sgn phi subcell" },
+        { .name = "reshape-weight",
+          .type = CLI_REAL,
+          .value = &o->reshape_weight,
+          .argument = "B",
+          .help = "voxels per unit of time (default 1)",
+          .lower = 1e-9,
+          .upper = 1e9 },
+        { .name = "time-step",
+          .type = CLI_REAL,
+          .value = &o->time_step,
+          .argument = "DT",
+          .help = "fixed (default: automatic)",
+          .lower = 1e-12,
+          .upper = 1e12 },
+        { .name = "cfl",
+          .type = CLI_REAL,
+          .value = &o->cfl,
+          .argument = "C",
+          .help = "of the automatic step (default 0.9)",
+          .lower = 1e-6,
+          .upper = 1 },
+        { 0 },
+    };
+    e.axis = (tsr_vec3){ 0, 0, 1 };
+    int code = cli_parse(cli, options, 1, 1, argc, argv);
+    if (code >= 0) return code;
+    if (!(e.speed_given || e.speed_field || e.curvature_given || e.conserve_given || e.velocity_given || e.velocity_field.count || e.rotation_given ||
+          e.enright_given))
+        return cli_usage(cli, "nothing moves the surface: expected --speed, --curvature, --conserve, --velocity, --rotation, --enright or a field");
+    if (e.duration_given + e.steps_given + (o->age > 0) != 1) return cli_usage(cli, "expected one of --duration, --steps and --age");
+    if (e.velocity_field.count && e.velocity_field.count != 3)
+        return cli_usage(cli, "--velocity-field: given %d times, expected 3 (x, y and z components)", e.velocity_field.count);
+    if (!e.frames != !e.frames_pattern) return cli_usage(cli, "--frames and --frames-output belong together");
+    if (e.frames && o->age > 0) return cli_usage(cli, "--frames: expected with --duration or --steps");
+    if (e.frames_pattern && (!strstr(e.frames_pattern, "%d") || strchr(e.frames_pattern, '%') != strrchr(e.frames_pattern, '%')))
+        return cli_usage(cli, "--frames-output: '%s' given, expected a file name with one %%d for the number", e.frames_pattern);
+    if (e.files.output || !e.frames) code = cli_check_surface(cli, e.files.output, &e.files);
+    else code = CLI_OK;
+    if (!code) code = check_frames(&e);
+    if (code) return code;
+    o->space = (tsr_stencil)space;
+    o->time = (tsr_time)time;
+    o->reshape = (tsr_reshape)reshape;
+    o->sign = (tsr_sign)sign;
+    if (o->age > 0 && !o->max_steps) o->max_steps = 100000;
+    return evolve(&e);
+}
+
+const cli_verb verb_evolve = { "evolve", "[options] SURFACE -o SURFACE", "Move a surface: speeds, curvature flow, velocity fields, rotation",
+                               "  tessera make torus --size 96 -o torus.nii.gz\n"
+                               "  tessera evolve torus.nii.gz --curvature 1 --duration 20 -o smooth.ply\n"
+                               "  tessera evolve torus.nii.gz --speed -1 --duration 3 --space weno5 --time rk3 -o thin.tsr\n",
+                               run };
