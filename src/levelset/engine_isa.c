@@ -103,6 +103,21 @@ ALWAYS void add_source(struct lanes *l, int32_t n, const tsr_flow *flow, const t
     }
 }
 
+/* The caller's own term: only for voxels that count. */
+static __attribute__((noinline)) void ask_user(struct lanes *l, int32_t n, const tsr_flow *flow, const tsr_flow_moment *moment, int32_t index)
+{
+    const float none[3] = { 0.0f, 0.0f, 0.0f };
+    for (int32_t i = 0; i < n; i++) {
+        if (l->area[i] == 0 || l->still[i]) continue;
+        tsr_flow_values v = { l->speed[i], { l->velocity[0][i], l->velocity[1][i], l->velocity[2][i] }, l->curvature[i] };
+        tsr_flow_kind_add(flow, index, TSR_SOURCE_USER, tsr_source_weight(flow, index, l->x[i], l->y[i], l->z[i]), moment, l->x[i], l->y[i], l->z[i],
+                          none, &v);
+        l->speed[i] = v.speed;
+        for (int k = 0; k < 3; k++) l->velocity[k][i] = v.velocity[k];
+        l->curvature[i] = v.curvature;
+    }
+}
+
 ALWAYS void evaluate_terms(struct lanes *l, int32_t n, const tsr_flow *flow, const tsr_flow_moment *moment)
 {
     const float speed = flow->everywhere.speed + moment->mean_speed;
@@ -123,7 +138,8 @@ ALWAYS void evaluate_terms(struct lanes *l, int32_t n, const tsr_flow *flow, con
         case TSR_SOURCE_ROTATION: add_source(l, n, flow, moment, s, TSR_SOURCE_ROTATION); break;
         case TSR_SOURCE_ENRIGHT: add_source(l, n, flow, moment, s, TSR_SOURCE_ENRIGHT); break;
         case TSR_SOURCE_CURVATURE: add_source(l, n, flow, moment, s, TSR_SOURCE_CURVATURE); break;
-        default: add_source(l, n, flow, moment, s, TSR_SOURCE_POTENTIAL); break;
+        case TSR_SOURCE_POTENTIAL: add_source(l, n, flow, moment, s, TSR_SOURCE_POTENTIAL); break;
+        default: ask_user(l, n, flow, moment, s); break;
         }
     }
 }

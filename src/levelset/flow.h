@@ -7,6 +7,7 @@
 #define TSR_LEVELSET_FLOW_H
 
 #include "levelset/scheme.h"
+#include "tessera/levelset.h"
 
 enum { TSR_FLOW_SOURCES = 8 };
 
@@ -40,6 +41,8 @@ typedef struct tsr_flow_source {
     float brush_reach2; /* squared distance beyond which the term is 0; 0: no brush */
     float brush_rate;   /* log2(e) / (2 sigma^2) */
     tsr_flow_field field[3];
+    void (*evaluate)(const void *data, const float x[3], double t, tsr_flow_answer *answer); /* of USER, host code: the CPU backend only */
+    const void *data;
 } tsr_flow_source;
 
 typedef struct tsr_flow {
@@ -51,6 +54,7 @@ typedef struct tsr_flow {
 
 /* What is the same for all voxels at a moment. */
 typedef struct tsr_flow_moment {
+    double time;
     float mean_speed;              /* what MEAN_CURVATURE and feedback add to F */
     float swing[TSR_FLOW_SOURCES]; /* cos(pi t / T) of ENRIGHT terms */
 } tsr_flow_moment;
@@ -163,6 +167,19 @@ TSR_HD void tsr_flow_kind_add(const tsr_flow *flow, int32_t index, int32_t kind,
         u[2] = gradient[2] / divisor;
         break;
     }
+#if !defined(__CUDACC__) && !defined(TSR_EMU)
+    case TSR_SOURCE_USER: {
+        const float place[3] = { px, py, pz };
+        tsr_flow_answer answer = { 0.0f, { 0.0f, 0.0f, 0.0f }, 0.0f };
+        s->evaluate(s->data, place, moment->time, &answer);
+        sum->speed = sum->speed + weight * answer.speed;
+        sum->curvature = sum->curvature + weight * answer.curvature;
+        u[0] = answer.velocity[0];
+        u[1] = answer.velocity[1];
+        u[2] = answer.velocity[2];
+        break;
+    }
+#endif
     default: return;
     }
     sum->velocity[0] = sum->velocity[0] + weight * u[0];
@@ -181,6 +198,7 @@ TSR_HD tsr_flow_values tsr_flow_at(const tsr_flow *flow, const tsr_flow_moment *
 
 TSR_HD void tsr_flow_moment_at(const tsr_flow *flow, double time, float mean_speed, tsr_flow_moment *moment)
 {
+    moment->time = time;
     moment->mean_speed = mean_speed;
     for (int32_t i = 0; i < flow->count; i++) {
         const tsr_flow_source *s = &flow->source[i];
