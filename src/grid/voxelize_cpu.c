@@ -8,7 +8,7 @@
 #include "grid/voxelize_ops.h"
 #include "grid/voxelize_open.h"
 
-enum { TRIANGLES = 4096, TILES = 32 };
+enum { TRIANGLES = 4096, TILES = 32, AHEAD = 8 };
 
 struct work {
     const tsr_vox_grid *g;
@@ -247,8 +247,10 @@ static void fill_range(void *user, int64_t begin, int64_t end, int worker)
         TSR_ISA_SELECT(tsr_vox_tile)(g, tile, owner, count, pool->phi[0] + (int64_t)id * voxels);
         if (!g->before) continue;
         memset(winding, 0, (size_t)voxels * sizeof *winding);
-        for (int64_t i = 0; i < count; i++)
+        for (int64_t i = 0; i < count; i++) {
+            if (i + AHEAD < count && owner[i + AHEAD] != TSR_VOX_NOBODY) __builtin_prefetch(g->corner + 3 * (int64_t)owner[i + AHEAD]);
             if (owner[i] != TSR_VOX_NOBODY) cross(g, tile, owner[i], winding);
+        }
         for (int32_t row = 0; row < rows; row++) g->before[t * rows + row] = winding[row * edge + edge - 1];
     }
 }

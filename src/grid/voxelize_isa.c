@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-enum { CHUNK = 512, LANES = 8, GROUP = 16 }; /* triangles at a time: what fits the first-level cache */
+enum { CHUNK = 512, LANES = 8, GROUP = 16, AHEAD = 8 }; /* CHUNK triangles at a time: what stays in the second-level cache */
 
 struct circles {
     _Alignas(64) float x[CHUNK + GROUP], y[CHUNK + GROUP], z[CHUNK + GROUP], radius[CHUNK + GROUP];
@@ -169,6 +169,13 @@ static void chunk(const tsr_vox_grid *g, struct work *w, float *best)
     }
 }
 
+/* The triangles of a tile lie anywhere in memory. */
+static void fetch(const tsr_vox_triangle *t)
+{
+    __builtin_prefetch(t);
+    __builtin_prefetch((const char *)t + 64);
+}
+
 void TSR_ISA_NAME(tsr_vox_tile)(const tsr_vox_grid *g, const int32_t tile[3], const uint32_t *owner, int64_t count, float *square)
 {
     const int32_t edge = 1 << g->log2_edge, blocks = edge / 2;
@@ -180,6 +187,7 @@ void TSR_ISA_NAME(tsr_vox_tile)(const tsr_vox_grid *g, const int32_t tile[3], co
     for (int64_t from = 0; from < count; from += CHUNK) {
         int32_t n = 0;
         for (int64_t i = from; i < count && i < from + CHUNK; i++) {
+            if (i + AHEAD < count && owner[i + AHEAD] != TSR_VOX_NOBODY) fetch(&g->triangle[owner[i + AHEAD]]);
             if (owner[i] == TSR_VOX_NOBODY) continue;
             tsr_vox_local *l = &w.local[n];
             tsr_vox_localise(&g->triangle[owner[i]], middle, l);

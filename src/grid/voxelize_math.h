@@ -43,11 +43,11 @@ typedef struct tsr_vox_node {
 } tsr_vox_node;
 
 typedef struct tsr_vox_grid {
-    double axis[3][3], origin[3]; /* local_r = axis[r] . (world - origin) */
-    double spacing[3], inverse[3];  /* and 1 / spacing */
-    float reach;             /* distances below this are wanted: band, plus half the thickness of a shell */
-    float touch;             /* reach, and at least one voxel along every axis: tiles so near a triangle are stored */
-    float h[3], band, shell; /* shell: half thickness */
+    double axis[3][3], origin[3];  /* local_r = axis[r] . (world - origin) */
+    double spacing[3], inverse[3]; /* and 1 / spacing */
+    float reach;                   /* distances below this are wanted: band, plus half the thickness of a shell */
+    float touch;                   /* reach, and at least one voxel along every axis: tiles so near a triangle are stored */
+    float h[3], band, shell;       /* shell: half thickness */
     int32_t rule, mirrored, log2_edge;
     int32_t fraction, first[3], last[3], shift[3]; /* tiles the mesh may touch; packed key: coordinates from `first`, y and z shifted */
     int64_t base[3];                               /* voxels */
