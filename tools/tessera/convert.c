@@ -100,6 +100,16 @@ static int convert_volume(struct convert *c)
     return code;
 }
 
+/* Does the output hold points only? Then the vertices of a mesh are what is wanted. */
+static int output_is_points(const struct convert *c)
+{
+    static const char *const names[] = { "xyz", "pts", "pcd" };
+    const char *dot = strrchr(c->output, '.'), *name = c->write.format ? c->write.format : dot ? dot + 1 : "";
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i])) return 1;
+    return 0;
+}
+
 static int convert_mesh(struct convert *c)
 {
     if (c->crop_given || c->resample_given || c->like || c->smooth_given || c->threshold_given || c->largest_component || c->dtype_given)
@@ -170,7 +180,7 @@ static int run(cli_call *cli, int argc, char **argv)
     const char *format;
     code = cli_recognise(cli, cli->input[0], &c.read, &kind, &format);
     if (code) return code;
-    if (kind == TSR_FILE_POINTS) return convert_points(&c);
+    if (kind == TSR_FILE_POINTS || (kind == TSR_FILE_MESH && output_is_points(&c))) return convert_points(&c);
     if (kind == TSR_FILE_MESH) return convert_mesh(&c);
     if (kind == TSR_FILE_VOLUME) return convert_volume(&c);
     return cli_error(cli, CLI_FAILED, "%s: expected a volume, a mesh or points, this is an image", cli->input[0]);
