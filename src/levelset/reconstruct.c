@@ -43,11 +43,13 @@ tsr_status tsr_reconstruct_take(const tsr_reconstruct_options *options, tsr_reco
     TSR_TRY(range("alpha", o->alpha, 0, 2));
     TSR_TRY(range("time_step", o->time_step, 1e-3, 1));
     TSR_TRY(range("smooth_iters", o->smooth_iters, 0, 10000));
-    const double least = (o->band + 1.25) / ldexp(1, o->start_depth); /* the box must stay clear of the samples and of the border */
+    const double least = 1.75 / ldexp(1, o->start_depth); /* the box stands three quarters of a voxel inside the border and a voxel from the samples */
     set_default(&o->margin, fmax(1.0 / 16, least));
     if (!(o->margin >= least * 0.999999 && o->margin <= 0.45))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: margin is %g, expected %g (a box clear of the samples at start_depth %d) to 0.45", o->margin, least,
                  o->start_depth);
+    if (!o->age) o->age = 5;
+    o->change_tolerance = o->change_tolerance < 0 ? 0 : o->change_tolerance == 0 ? 0.1 * o->time_step : o->change_tolerance;
     if (o->age < 0 || o->age > 250) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: age is %d, expected 0 to 250", o->age);
     if (o->max_steps < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: max_steps is %lld, expected 0 or more", (long long)o->max_steps);
     if (o->memory_limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: memory_limit is %lld, expected 0 or more bytes", (long long)o->memory_limit);
@@ -199,8 +201,9 @@ static tsr_levelset_options solver_options(const run *r, double h, int smoothing
         s.terms[s.term_count++] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = (r->o.alpha > 0 ? r->o.alpha : 0.1) * h * h };
     s.time_step = r->o.time_step;
     if (smoothing) return s;
-    s.age = r->o.age ? r->o.age : (int32_t)fmax(5, ceil(4 / r->o.time_step) + 2); /* spec levelset-gpu.md 2.8, for a front of speed 1 */
+    s.age = r->o.age; /* alone it is not safe: fronts in phase make no tiles for many steps (spec levelset-gpu.md 2.8) */
     s.source_rule = 1;
+    s.change_tolerance = r->o.change_tolerance * h;
     return s;
 }
 

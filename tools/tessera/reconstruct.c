@@ -194,6 +194,8 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "margin", .type = CLI_REAL, .value = &o->margin, .argument = "SHARE", .help = "of the grid round the points (default 1/16)", .lower = 0.001,
           .upper = 0.45 },
         { .name = "age", .type = CLI_INT, .value = &o->age, .argument = "STEPS", .help = "without new tiles that end a level", .lower = 1, .upper = 250 },
+        { .name = "change-tolerance", .type = CLI_REAL, .value = &o->change_tolerance, .argument = "VOXELS",
+          .help = "largest change per step at the end of a level (default a tenth of --time-step)", .lower = 1e-9, .upper = 10 },
         { .name = "max-steps", .type = CLI_COUNT, .value = &o->max_steps, .argument = "N", .help = "of one level", .lower = 1, .upper = 1e9 },
         { .name = "memory-limit", .type = CLI_COUNT, .value = &o->memory_limit, .argument = "BYTES", .help = "of device memory for the surface", .lower = 1,
           .upper = 9e18 },
