@@ -47,19 +47,19 @@ static inline uint64_t tsr_signs_of_plane(const float *v)
     return bits;
 }
 
-/* Area bits: those of the 27 areas that a voxel of `some` lies in. */
-static inline uint32_t tsr_areas_of_planes(const uint64_t some[8])
+/* Area bits: those of the 27 areas that a voxel of `some` lies in, guard bands 1 to 3 voxels wide (in a tile of 8 they do not overlap). */
+static inline uint32_t tsr_areas_of_planes(const uint64_t some[8], int32_t guard)
 {
-    uint64_t middle = 0;
+    const uint32_t low = (1u << guard) - 1u, high = low << (8 - guard), middle = 0xffu & ~(low | high);
+    uint64_t slab[3] = { 0, 0, 0 };
     uint32_t areas = 0;
-    for (int z = 1; z < 7; z++) middle |= some[z];
-    const uint64_t slab[3] = { some[0], middle, some[7] };
+    for (int z = 0; z < 8; z++) slab[z < guard ? 0 : z >= 8 - guard ? 2 : 1] |= some[z];
     for (int z = 0; z < 3; z++) {
-        uint64_t rows = slab[z] >> 8; /* rows 1 to 6 together */
-        rows |= rows >> 24;
-        rows |= rows >> 8 | rows >> 16;
-        const uint32_t row[3] = { (uint32_t)(slab[z] & 0xff), (uint32_t)(rows & 0xff), (uint32_t)(slab[z] >> 56) };
-        for (int y = 0; y < 3; y++) areas |= ((row[y] & 1u) | (uint32_t)((row[y] & 0x7eu) != 0) << 1 | (row[y] >> 7) << 2) << (9 * z + 3 * y);
+        uint32_t row[3] = { 0, 0, 0 };
+        for (int y = 0; y < 8; y++) row[y < guard ? 0 : y >= 8 - guard ? 2 : 1] |= (uint32_t)(slab[z] >> 8 * y) & 0xffu;
+        for (int y = 0; y < 3; y++)
+            areas |= ((uint32_t)((row[y] & low) != 0) | (uint32_t)((row[y] & middle) != 0) << 1 | (uint32_t)((row[y] & high) != 0) << 2)
+                     << (9 * z + 3 * y);
     }
     return areas;
 }
@@ -84,6 +84,6 @@ uint32_t TSR_ISA_NAME(tsr_refresh_tile)(const tsr_tile_pool *pool, const float *
                        from_below = m << 8 | tsr_signs_beside_y(below, z, 7), from_above = m >> 8 | tsr_signs_beside_y(above, z, 0);
         some[z] |= (m ^ from_left) | (m ^ from_right) | (m ^ from_below) | (m ^ from_above) | (m ^ n[z]) | (m ^ n[z + 2]);
     }
-    const uint32_t areas = tsr_areas_of_planes(some);
+    const uint32_t areas = tsr_areas_of_planes(some, pool->guard);
     return areas ? areas : v[0] > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0;
 }
