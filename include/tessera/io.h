@@ -1,5 +1,6 @@
 /* tessera/io.h: files. Volumes: NIfTI-1/2 (.nii, .nii.gz, .hdr + .img), NRRD (.nrrd, .nhdr), MetaImage (.mha, .mhd), INRIMAGE (.inr), raw.
- * Meshes: PLY, OBJ, STL, OFF. Images: PNG. The format is recognised by content when reading and by the extension when writing.
+ * Meshes: PLY, OBJ, STL, OFF. Points: XYZ, PTS, PCD, and the vertices of meshes. Images: PNG. Tile lists: tessera/tile_file.h. The format is
+ * recognised by content when reading and by the extension when writing.
  * Writers write beside the target and rename: a failure leaves no half-written file. Every size in a header is checked against
  * the file and the memory budget before memory is taken. Objects are read to and written from host memory.
  *
@@ -14,6 +15,7 @@
 #define TESSERA_IO_H
 
 #include "tessera/mesh.h"
+#include "tessera/points.h"
 #include "tessera/volume.h"
 
 #ifdef __cplusplus
@@ -22,7 +24,7 @@ extern "C" {
 
 typedef struct tsr_read_options {
     size_t struct_size;
-    const char *format;      /* force a format: "nifti", "nrrd", "metaimage", "inrimage", "raw", "png", "ply", "stl", "obj", "off"; NULL = recognise */
+    const char *format;      /* force a format: "nifti", "nrrd", "metaimage", "inrimage", "raw", "png", "ply", "stl", "obj", "off", "xyz", "pts", "pcd"; NULL = recognise */
     int64_t memory_limit;    /* refuse files whose data need more bytes; 0 = physical memory, mapped files apart */
     tsr_size3 raw_shape;     /* raw only: extents */
     tsr_dtype raw_dtype;     /* raw only */
@@ -64,6 +66,14 @@ TSR_API tsr_status tsr_mesh_read(const char *path, const tsr_read_options *optio
 /* BORROWS a host mesh. Text keeps float32 to the last bit (9 digits). STL has no normals of vertices and repeats the corners. */
 TSR_API tsr_status tsr_mesh_write(const tsr_mesh *mesh, const char *path, const tsr_write_options *options) TSR_CHECKED;
 
+/* `options` may be NULL. RETURNS NEW host points. XYZ: lines of x y z, separated by white space, commas or semicolons, '#' and '//' begin a comment, the
+ * first line may name the columns; columns 4 to 6 are normals if each of them is a unit vector (or 0). PTS: the number of points, then lines of x y z
+ * and anything more; blocks may follow one another. PCD: ascii, binary and binary_compressed; points that are not a number are left out. PLY, OBJ, OFF,
+ * STL: the vertices. TSR_ERROR_FORMAT names the line or the point. */
+TSR_API tsr_status tsr_points_read(const char *path, const tsr_read_options *options, tsr_points **points) TSR_CHECKED;
+/* BORROWS host points. XYZ (with normals if there are any), PTS, PCD; PLY, OBJ and OFF as meshes without triangles. Radii are not written. */
+TSR_API tsr_status tsr_points_write(const tsr_points *points, const char *path, const tsr_write_options *options) TSR_CHECKED;
+
 /* Images: 8 bits per channel, row 0 on top. */
 typedef struct tsr_image { int32_t width, height, channels; uint8_t *pixels; } tsr_image; /* channels 1, 3 or 4; pixels: width*height*channels */
 TSR_API tsr_status tsr_image_create(int32_t width, int32_t height, int32_t channels, tsr_image *image) TSR_CHECKED; /* zero-filled */
@@ -71,9 +81,16 @@ TSR_API void tsr_image_destroy(tsr_image *image);
 TSR_API tsr_status tsr_image_write(const tsr_image *image, const char *path, const tsr_write_options *options) TSR_CHECKED;
 TSR_API tsr_status tsr_image_read(const char *path, const tsr_read_options *options, tsr_image *image) TSR_CHECKED;
 
-/* Name of the format of a file ("nifti", "ply", ...) and whether it holds a volume, mesh or image. */
-typedef enum tsr_file_kind { TSR_FILE_UNKNOWN = 0, TSR_FILE_VOLUME, TSR_FILE_MESH, TSR_FILE_IMAGE } tsr_file_kind;
+/* Name of the format of a file ("nifti", "ply", ...) and whether it holds a volume, mesh, image, tile list (tessera/tile_file.h) or points: by
+ * content or, where no format claims the content, by extension (reading then says what is wrong with it). TSR_FILE_UNKNOWN and NULL if neither
+ * says anything. */
+typedef enum tsr_file_kind { TSR_FILE_UNKNOWN = 0, TSR_FILE_VOLUME, TSR_FILE_MESH, TSR_FILE_IMAGE, TSR_FILE_TILES, TSR_FILE_POINTS } tsr_file_kind;
 TSR_API tsr_status tsr_file_recognise(const char *path, tsr_file_kind *kind, const char **format) TSR_CHECKED;
+/* What a format named in options holds; TSR_ERROR_ARGUMENT, with the list of all, for a name that is none. */
+TSR_API tsr_status tsr_file_format_kind(const char *format, tsr_file_kind *kind) TSR_CHECKED;
+/* Before long work: could a volume, mesh or image be written to `path` with these options? Checks the options and that name or extension
+ * give a format of this kind; touches no file. */
+TSR_API tsr_status tsr_file_check_output(const char *path, tsr_file_kind kind, const tsr_write_options *options) TSR_CHECKED;
 
 #ifdef __cplusplus
 }

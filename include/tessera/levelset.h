@@ -32,9 +32,19 @@ typedef enum tsr_flow_kind {
     TSR_FLOW_CURVATURE,      /* a += value (full K; a half-K coefficient e of the literature is value = e / 2) */
     TSR_FLOW_POTENTIAL,      /* U += value * grad P / |grad P|, P from the provider below; 0 where grad P = 0 */
     TSR_FLOW_MEAN_CURVATURE, /* F += value * Kbar, the mean of K over the surface: with CURVATURE of the same value it conserves volume (2.10) */
-    TSR_FLOW_USER            /* F, U or a += what `user` says; see tessera/levelset_term.h */
+    TSR_FLOW_USER            /* F, U and a += value * what `user` (a tsr_flow_user) says; contexts of the CPU only (else TSR_ERROR_UNSUPPORTED) */
 } tsr_flow_kind;
+/* Stability (spec 2.9): time_step * max(|U_x|/h_x + |U_y|/h_y + |U_z|/h_z + sqrt(3) |F|/h + sqrt(3) b) <= 1 and time_step * 2 a (1/h_x^2 + 1/h_y^2 +
+ * 1/h_z^2) <= 1, h the smallest spacing; over voxels in the band. */
 enum { TSR_FLOW_TERMS = 8 };
+/* A term in the caller's own C. `evaluate` is called for every voxel that may move, at place x and time t, from several threads at once; it writes all
+ * members. Exact if it is a function of its arguments alone. Values that are not finite end the run with TSR_ERROR_ARGUMENT. */
+typedef struct tsr_flow_answer { float speed, velocity[3], curvature; } tsr_flow_answer;
+typedef struct tsr_flow_user {
+    void (*evaluate)(const void *data, const float x[3], double t, tsr_flow_answer *answer);
+    const void *data;
+} tsr_flow_user;
+
 typedef struct tsr_flow_term {
     tsr_flow_kind kind;
     double value;
@@ -42,33 +52,33 @@ typedef struct tsr_flow_term {
     double radius, period;
     double sigma;                    /* > 0: the term is weighted by exp(-d^2 / 2 sigma^2), d = |x - centre|, and is exactly 0 beyond 3 sigma (a brush) */
     const tsr_volume *field[3];      /* KEEPS; same device; float32 */
-    const void *user;
+    const tsr_flow_user *user;       /* of USER; KEEPS data */
 } tsr_flow_term;
 
-typedef enum tsr_space { TSR_SPACE_UPWIND = 0, TSR_SPACE_GODUNOV, TSR_SPACE_ENO2, TSR_SPACE_WENO5 } tsr_space; /* Osher-Sethian sums by default */
-typedef enum tsr_time { TSR_TIME_EULER = 0, TSR_TIME_RK2, TSR_TIME_RK3 } tsr_time;                             /* TVD Runge-Kutta */
-typedef enum tsr_reshape { TSR_RESHAPE_TERM = 0, TSR_RESHAPE_REINIT, TSR_RESHAPE_NONE } tsr_reshape;           /* in (A), or sweeps after each step */
-typedef enum tsr_sign { TSR_SIGN_SMOOTH = 0, TSR_SIGN_SGN, TSR_SIGN_PHI, TSR_SIGN_SUBCELL } tsr_sign;          /* S(phi), spec 2.9 */
+/* One-sided differences: first order with Osher-Sethian sums or Godunov's larger one, ENO2 and HJ-WENO5 with Godunov's. (tsr_space is the world.) */
+typedef enum tsr_stencil { TSR_STENCIL_UPWIND = 0, TSR_STENCIL_GODUNOV, TSR_STENCIL_ENO2, TSR_STENCIL_WENO5 } tsr_stencil;
+typedef enum tsr_time { TSR_TIME_EULER = 0, TSR_TIME_RK2, TSR_TIME_RK3 } tsr_time; /* TVD Runge-Kutta */
+typedef enum tsr_reshape { TSR_RESHAPE_TERM = 0, TSR_RESHAPE_REINIT, TSR_RESHAPE_NONE } tsr_reshape; /* in (A), or sweeps after each step */
+typedef enum tsr_sign { TSR_SIGN_SMOOTH = 0, TSR_SIGN_SGN, TSR_SIGN_PHI, TSR_SIGN_SUBCELL } tsr_sign; /* S(phi), spec 2.9 */
 
 typedef struct tsr_levelset_options {
     size_t struct_size;
     tsr_flow_term terms[TSR_FLOW_TERMS];
     int32_t term_count;
-    tsr_space space;
+    tsr_stencil space;
     tsr_time time;
     tsr_reshape reshape;
     tsr_sign sign;
     double reshape_weight;      /* b in voxels per unit of time; 0 = 1 */
     int32_t reshape_sweeps;     /* of REINIT; 0 = 1 */
     double reshape_step;        /* of REINIT, in voxels; 0 = 0.3 */
-    tsr_space reshape_space;    /* differences of the reshape: UPWIND or WENO5 */
-    double time_step;           /* > 0: fixed; over the stability bound TSR_ERROR_ARGUMENT unless `force`. 0 = automatic, re-evaluated each step */
-    double cfl;                 /* of the automatic step; 0 = 0.9, at most 1 */
+    tsr_stencil reshape_space;  /* differences of the reshape; 0 = those of `space` (GODUNOV for first order beside a wide scheme) */
+    double time_step;           /* > 0: fixed; over one of the stability bounds below TSR_ERROR_ARGUMENT unless `force`. 0 = automatic, each step anew */
+    double cfl;                 /* of the automatic step, cfl / (hyperbolic rate + parabolic rate); 0 = 0.9, at most 1 */
     int force;
     int32_t guard;              /* width of the guard bands in voxels, 1..3; 0 = 1 with reshape, 3 without (spec 2.7) */
     double feedback;            /* lambda of the volume-conserving flow: F += lambda (V0 - V) / A; 0 = none */
     int32_t managed_every;      /* steps between management passes; 0 = 1 */
-    /* Called for tiles whose payload is needed (TSR_FLOW_POTENTIAL): see levelset/engine.h for the internal form. */
     int64_t max_steps;          /* of one run; 0 = no limit other than the time */
     int32_t age;                /* > 0: converged when every tile is older than this many management passes; the safe rule applies unless `source_rule` */
     int source_rule;
@@ -105,7 +115,7 @@ TSR_API tsr_status tsr_levelset_set(tsr_levelset *levelset, const tsr_levelset_o
 TSR_API tsr_status tsr_levelset_changed(tsr_levelset *levelset) TSR_CHECKED;
 
 /* Re-distances the field of a list: `sweeps` of the reinitialisation equation, keeps the zero set (UPWIND or WENO5). */
-TSR_API tsr_status tsr_levelset_reinitialise(tsr_tiles *tiles, tsr_space space, int32_t sweeps, const tsr_progress *progress) TSR_CHECKED;
+TSR_API tsr_status tsr_levelset_reinitialise(tsr_tiles *tiles, tsr_stencil space, int32_t sweeps, const tsr_progress *progress) TSR_CHECKED;
 /* Fast sweeping over the band: the zero set by sub-cell distances, then the eikonal equation; replaces every other value. */
 TSR_API tsr_status tsr_levelset_redistance(tsr_tiles *tiles, double band, const tsr_progress *progress) TSR_CHECKED;
 

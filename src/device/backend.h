@@ -24,8 +24,12 @@ struct tsr_volume_ops;
 struct tsr_distance_ops;
 struct tsr_primitives_ops;
 struct tsr_tiles_ops;
+struct tsr_voxelize_ops;
 struct tsr_pyramid_ops;
 struct tsr_levelset_ops;
+struct tsr_csg_ops;
+struct tsr_engine_ops;
+struct tsr_potential_ops;
 struct tsr_surface_ops;
 struct tsr_render_ops;
 
@@ -50,8 +54,12 @@ typedef struct tsr_backend {
     const struct tsr_distance_ops *distance;
     const struct tsr_primitives_ops *primitives;
     const struct tsr_tiles_ops *tiles;
+    const struct tsr_voxelize_ops *voxelize;
     const struct tsr_pyramid_ops *pyramid;
     const struct tsr_levelset_ops *levelset;
+    const struct tsr_csg_ops *csg;
+    const struct tsr_engine_ops *engine;
+    const struct tsr_potential_ops *potential;
     const struct tsr_surface_ops *surface;
     const struct tsr_render_ops *render;
 } tsr_backend;

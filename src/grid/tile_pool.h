@@ -30,6 +30,7 @@ typedef struct tsr_tile_state {
     int32_t background;       /* TSR_TILE_OUTSIDE or INSIDE: what an empty list means */
     int32_t managed;          /* 0: phi is newer than the list (a step whose management ran short) */
     int32_t quiet;            /* management passes since the last one that created a tile */
+    int32_t halted;           /* a client's run is over: management passes do nothing until it is 0 again */
     int64_t inside_absent;    /* voxels (in the domain) of absent tiles that are INSIDE; unbounded: of the enclosed ones */
     int64_t active_voxels;    /* strictly inside the band, of the last step or refresh; voxels beyond the domain not counted */
     int64_t inside_voxels;    /* phi < 0 in stored tiles, likewise */
@@ -46,12 +47,14 @@ typedef struct tsr_tile_pool {
     int32_t bounded;          /* the domain below counts */
     int32_t domain[3];        /* voxels, x y z */
     int32_t tiles[3];         /* domain in tiles, rounded up */
+    int32_t guard;            /* width of the guard areas of activity words: 1 unless a client needs more */
     float band, spacing[3];
     tsr_tile_state *state;
     uint64_t *key[2];         /* [capacity + 1], key[count] = TSR_KEY_END */
     uint32_t *id[2];          /* [capacity] */
-    float *phi[2];            /* [capacity][edge^3] */
+    float *phi[3];            /* [capacity][edge^3]; [2] is for passes within a step, NULL if nobody needs it, static tiles valid */
     float *payload;           /* [capacity][edge^3] speed of the client; NULL if there is none */
+    uint8_t *age;             /* [capacity] management passes since creation, saturating, kept by the client; NULL if there is none */
     uint32_t *neighbours;     /* [capacity][TSR_NEIGHBOUR_ROW] ids */
     uint32_t *activity;       /* [capacity] */
     uint64_t *key_of;         /* [capacity] key of a stored id */
@@ -127,6 +130,21 @@ TSR_HD int32_t tsr_area(int32_t x, int32_t y, int32_t z, int32_t edge)
 {
     int32_t ax = x == 0 ? 0 : x == edge - 1 ? 2 : 1, ay = y == 0 ? 0 : y == edge - 1 ? 2 : 1, az = z == 0 ? 0 : z == edge - 1 ? 2 : 1;
     return 9 * az + 3 * ay + ax;
+}
+
+/* Bits of all areas of a voxel when the guard bands are `guard` (1 to 3) voxels wide: they overlap where the tile is narrower than two of them.
+ * Spec levelset-stl.md 2.7. */
+TSR_HD uint32_t tsr_areas(int32_t x, int32_t y, int32_t z, int32_t edge, int32_t guard)
+{
+    const int32_t at[3] = { x, y, z };
+    uint32_t axis[3], mask;
+    for (int32_t k = 0; k < 3; k++) {
+        axis[k] = (at[k] < guard ? 1u : 0u) | (at[k] >= edge - guard ? 4u : 0u);
+        if (axis[k] == 0) axis[k] = 2u;
+    }
+    mask = axis[0];
+    mask = (axis[1] & 1u ? mask : 0u) | (axis[1] & 2u ? mask << 3 : 0u) | (axis[1] & 4u ? mask << 6 : 0u);
+    return (axis[2] & 1u ? mask : 0u) | (axis[2] & 2u ? mask << 9 : 0u) | (axis[2] & 4u ? mask << 18 : 0u);
 }
 
 /* 1 if a 6-neighbour has the opposite sign: such a voxel keeps its tile alive even where the field jumps over the whole band. */

@@ -17,10 +17,14 @@ struct array {
     int copied;
 };
 
-enum { MOST_ARRAYS = 16 };
+enum { MOST_ARRAYS = 20 };
+
+/* Arrays that only some lists have. */
+enum { WITH_PAYLOAD = 1, WITH_STAGE = 2, WITH_AGE = 4 };
+static int optional_of(const tsr_tile_pool *p) { return (p->payload ? WITH_PAYLOAD : 0) | (p->phi[2] ? WITH_STAGE : 0) | (p->age ? WITH_AGE : 0); }
 
 /* The arrays that grow with the capacity, and their sizes; `copied` ones keep their content when they move. */
-static int pool_arrays(tsr_tile_pool *p, int64_t scratch_words, int payload, struct array out[MOST_ARRAYS])
+static int pool_arrays(tsr_tile_pool *p, int64_t scratch_words, int optional, struct array out[MOST_ARRAYS])
 {
     size_t n = (size_t)p->capacity, tile = sizeof(float) << (3 * p->log2_edge);
     int count = 0;
@@ -35,28 +39,31 @@ static int pool_arrays(tsr_tile_pool *p, int64_t scratch_words, int payload, str
     out[count++] = (struct array){ (void **)&p->free_ids, n * sizeof(uint32_t), 1 };
     out[count++] = (struct array){ (void **)&p->created_ids, n * sizeof(uint32_t), 1 };
     out[count++] = (struct array){ (void **)&p->scratch, (size_t)scratch_words * sizeof(uint32_t), 0 };
-    if (payload) out[count++] = (struct array){ (void **)&p->payload, n * tile, 1 };
+    if (optional & WITH_PAYLOAD) out[count++] = (struct array){ (void **)&p->payload, n * tile, 1 };
+    if (optional & WITH_STAGE) out[count++] = (struct array){ (void **)&p->phi[2], n * tile, 1 };
+    if (optional & WITH_AGE) out[count++] = (struct array){ (void **)&p->age, n, 1 };
     return count;
 }
 
 static void release_arrays(tsr_context *context, tsr_tile_pool *pool, int64_t scratch_words)
 {
     struct array arrays[MOST_ARRAYS];
-    int count = pool_arrays(pool, scratch_words, pool->payload != NULL, arrays);
+    int count = pool_arrays(pool, scratch_words, optional_of(pool), arrays);
     for (int i = 0; i < count; i++) {
         tsr_device_release(context, *arrays[i].pointer, arrays[i].bytes);
         *arrays[i].pointer = NULL;
     }
 }
 
-/* Allocates every array of a pool whose capacity is set; all or nothing. `payload` != 0: that one too. */
-static tsr_status allocate_arrays(tsr_tiles *tiles, tsr_tile_pool *pool, int payload, int64_t *scratch_words, int64_t *bytes)
+/* Allocates every array of a pool whose capacity is set; all or nothing. */
+static tsr_status allocate_arrays(tsr_tiles *tiles, tsr_tile_pool *pool, int optional, int64_t *scratch_words, int64_t *bytes)
 {
     struct array arrays[MOST_ARRAYS];
     tsr_context *context = tiles->context;
     *scratch_words = context->backend->tiles->scratch_words(pool);
-    pool->payload = NULL;
-    int count = pool_arrays(pool, *scratch_words, payload, arrays);
+    pool->payload = pool->phi[2] = NULL;
+    pool->age = NULL;
+    int count = pool_arrays(pool, *scratch_words, optional, arrays);
     *bytes = 0;
     for (int i = 0; i < count; i++) {
         *bytes += (int64_t)arrays[i].bytes;
@@ -80,8 +87,8 @@ static tsr_status allocate_arrays(tsr_tiles *tiles, tsr_tile_pool *pool, int pay
 static tsr_status move_arrays(tsr_context *context, tsr_tile_pool *to, tsr_tile_pool *from)
 {
     struct array source[MOST_ARRAYS], target[MOST_ARRAYS];
-    int count = pool_arrays(from, 0, from->payload != NULL, source);
-    pool_arrays(to, 0, to->payload != NULL, target);
+    int count = pool_arrays(from, 0, optional_of(from), source);
+    pool_arrays(to, 0, optional_of(to), target);
     for (int i = 0; i < count; i++)
         if (source[i].copied) TSR_TRY(context->backend->copy(context->queue, *target[i].pointer, *source[i].pointer, source[i].bytes));
     return TSR_OK;
@@ -97,7 +104,7 @@ tsr_status tsr_tiles_reserve(tsr_tiles *tiles, int64_t capacity)
     int64_t scratch_words, bytes;
     int32_t old = tiles->pool.capacity;
     grown.capacity = (int32_t)capacity;
-    TSR_TRY(allocate_arrays(tiles, &grown, tiles->pool.payload != NULL, &scratch_words, &bytes));
+    TSR_TRY(allocate_arrays(tiles, &grown, optional_of(&tiles->pool), &scratch_words, &bytes));
     tsr_status status = move_arrays(context, &grown, &tiles->pool);
     if (status == TSR_OK) status = context->backend->tiles->grow(context->queue, &grown, old);
     if (status != TSR_OK) {
@@ -111,19 +118,45 @@ tsr_status tsr_tiles_reserve(tsr_tiles *tiles, int64_t capacity)
     return TSR_OK;
 }
 
-tsr_status tsr_tiles_need_payload(tsr_tiles *tiles)
+/* Allocates one optional array, zeroed. */
+static tsr_status need_array(tsr_tiles *tiles, void **pointer, size_t bytes)
 {
-    if (tiles->pool.payload) return TSR_OK;
-    size_t bytes = (size_t)tiles->pool.capacity * (sizeof(float) << (3 * tiles->pool.log2_edge));
     void *memory;
+    if (*pointer) return TSR_OK;
+    if (tiles->memory_limit > 0 && tiles->bytes + (int64_t)bytes > tiles->memory_limit)
+        TSR_FAIL(TSR_ERROR_CAPACITY, "tile list: %lld more bytes are needed, the memory_limit is %lld and %lld are taken", (long long)bytes,
+                 (long long)tiles->memory_limit, (long long)tiles->bytes);
     TSR_TRY(tsr_device_allocate(tiles->context, bytes, &memory));
     tsr_status status = tiles->context->backend->fill(tiles->context->queue, memory, 0, bytes);
     if (status != TSR_OK) {
         tsr_device_release(tiles->context, memory, bytes);
         return status;
     }
-    tiles->pool.payload = (float *)memory;
+    *pointer = memory;
     tiles->bytes += (int64_t)bytes;
+    return TSR_OK;
+}
+
+static size_t tile_bytes(const tsr_tiles *tiles) { return sizeof(float) << (3 * tiles->pool.log2_edge); }
+
+tsr_status tsr_tiles_need_payload(tsr_tiles *tiles)
+{
+    TSR_TRY(need_array(tiles, (void **)&tiles->pool.payload, (size_t)tiles->pool.capacity * tile_bytes(tiles)));
+    return TSR_OK;
+}
+
+tsr_status tsr_tiles_need_stage(tsr_tiles *tiles)
+{
+    tsr_tile_pool *pool = &tiles->pool;
+    if (pool->phi[2]) return TSR_OK;
+    TSR_TRY(need_array(tiles, (void **)&pool->phi[2], (size_t)pool->capacity * tile_bytes(tiles)));
+    TSR_TRY(tiles->context->backend->copy(tiles->context->queue, pool->phi[2], pool->phi[0], TSR_TILE_FIRST * tile_bytes(tiles)));
+    return TSR_OK;
+}
+
+tsr_status tsr_tiles_need_age(tsr_tiles *tiles)
+{
+    TSR_TRY(need_array(tiles, (void **)&tiles->pool.age, (size_t)tiles->pool.capacity));
     return TSR_OK;
 }
 
@@ -153,11 +186,12 @@ static tsr_status set_up(tsr_tiles *tiles, const tsr_tiles_options *o)
     double smallest = fmin(h.x, fmin(h.y, h.z)), band = o->band != 0 ? o->band : 2.5 * smallest;
     int32_t edge = o->edge ? o->edge : DEFAULT_EDGE;
     if (edge != 4 && edge != 8) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: edge is %d, expected 4 or 8", o->edge);
-    if (!(band >= smallest && band <= 1000 * smallest))
+    if (!(band >= smallest * (1 - 1e-6) && band <= 1000 * smallest)) /* a band that was rounded to float32 before is fine */
         TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: band is %g, expected 1 to 1000 voxels of %g", band, smallest);
     if (o->capacity < 0 || o->capacity > MOST_CAPACITY)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: capacity is %lld, expected 0 to %d", (long long)o->capacity, (int)MOST_CAPACITY);
     pool->log2_edge = edge == 8 ? 3 : 2;
+    pool->guard = 1;
     pool->band = (float)band;
     pool->spacing[0] = (float)h.x;
     pool->spacing[1] = (float)h.y;
@@ -217,10 +251,14 @@ tsr_status tsr_tiles_read_state(const tsr_tiles *tiles, tsr_tile_state *state)
 
 /* ---- management --------------------------------------------------------------------------------------------------------------------------- */
 
+/* Room beyond what is needed: growth costs a copy, so a list that grows from little to much is copied a few times only; large lists take
+ * little more than they use, because there the memory is what runs out. */
+static int64_t spare(int64_t tiles) { return tiles < 1 << 18 ? tiles / 4 : tiles / 16; }
+
 /* Room for what the last pass was short of, and some more. */
 static tsr_status grow_for(tsr_tiles *tiles, const tsr_tile_state *state)
 {
-    int64_t needed = (int64_t)tiles->pool.capacity + state->shortage, wanted = needed + needed / 4;
+    int64_t needed = (int64_t)tiles->pool.capacity + state->shortage, wanted = needed + spare(needed);
     tsr_status status = tsr_tiles_reserve(tiles, wanted);
     if (status == TSR_ERROR_CAPACITY) status = tsr_tiles_reserve(tiles, needed); /* as much as is really needed */
     return status;
@@ -369,7 +407,7 @@ static tsr_status classify(tsr_tiles *tiles, const tsr_volume *field, const tsr_
     if (bad != INT64_MAX)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "field: voxel (%lld, %lld, %lld) is not finite", (long long)(bad % field->size.x),
                  (long long)(bad / field->size.x % field->size.y), (long long)(bad / field->size.x / field->size.y));
-    TSR_TRY(tsr_tiles_reserve(tiles, (int64_t)found->count + found->count / 4 + TSR_TILE_FIRST + 64));
+    TSR_TRY(tsr_tiles_reserve(tiles, (int64_t)found->count + spare(found->count) + TSR_TILE_FIRST + 64));
     TSR_TRY(reserve_scratch(tiles, pool));
     return TSR_OK;
 }
@@ -477,8 +515,8 @@ tsr_status tsr_tiles_copy(const tsr_tiles *tiles, tsr_context *context, tsr_tile
     to->band = from->band;
     if (from->payload) TSR_TRY_GOTO(tsr_tiles_need_payload(*copy), fail);
     tsr_tile_pool view = *from;
-    int count = pool_arrays(&view, 0, view.payload != NULL, source);
-    pool_arrays(to, 0, to->payload != NULL, target);
+    int count = pool_arrays(&view, 0, optional_of(&view) & WITH_PAYLOAD, source);
+    pool_arrays(to, 0, optional_of(to) & WITH_PAYLOAD, target);
     for (int i = 0; i < count; i++)
         if (source[i].copied) TSR_TRY_GOTO(tsr_device_move(context, *target[i].pointer, tiles->context, *source[i].pointer, source[i].bytes), fail);
     TSR_TRY_GOTO(tsr_device_move(context, to->state, tiles->context, from->state, sizeof *from->state), fail);

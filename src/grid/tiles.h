@@ -20,6 +20,10 @@ tsr_status tsr_tiles_read_state(const tsr_tiles *tiles, tsr_tile_state *state);
 tsr_status tsr_tiles_reserve(tsr_tiles *tiles, int64_t capacity);
 /* Allocates the payload array (once). */
 tsr_status tsr_tiles_need_payload(tsr_tiles *tiles);
+/* Allocates phi[2], its static tiles filled (once). */
+tsr_status tsr_tiles_need_stage(tsr_tiles *tiles);
+/* Allocates the ages, all 0 (once). */
+tsr_status tsr_tiles_need_age(tsr_tiles *tiles);
 /* Runs management until it needs no more ids; grows when short. */
 tsr_status tsr_tiles_manage(tsr_tiles *tiles);
 /* Applies spheres: inserts the tiles they meet, paints, prunes. Sphere centres and radii as in tsr_tiles_sphere. */

@@ -44,8 +44,8 @@ static int64_t cuda_scratch_words(const tsr_tile_pool *pool)
     return 4 * n + n + 2 * mask_words(n) + n + load_blocks(pool);
 }
 
-/* Is there anything to do? A pass that ran short waits for the host. */
-TSR_DEVICE_FN int pass_stopped(const tsr_tile_state *state) { return state->shortage > 0; }
+/* Is there anything to do? A pass that ran short waits for the host, and so does a run that is over. */
+TSR_DEVICE_FN int pass_stopped(const tsr_tile_state *state) { return state->shortage > 0 || state->halted; }
 
 TSR_DEVICE_FN void inside_absent_add(tsr_tile_state *state, int64_t voxels)
 {
@@ -253,7 +253,7 @@ TSR_KERNEL(plan_kernel)(tsr_tile_pool pool, int32_t stepped)
     state->scratch[TSR_COUNT_REQUESTS] = missing ? 0u : total; /* merge and link still need it; finish_kernel clears it */
 }
 
-TSR_DEVICE_FN int pass_idle(const tsr_tile_state *state) { return state->shortage > 0 || state->created + state->removed == 0; }
+TSR_DEVICE_FN int pass_idle(const tsr_tile_state *state) { return pass_stopped(state) || state->created + state->removed == 0; }
 
 /* ---- merge, link, fill ----------------------------------------------------------------------------------------------------------------- */
 
@@ -384,7 +384,7 @@ template <int E> TSR_KERNEL(fill_kernel)(tsr_tile_pool pool, int32_t inserting)
 TSR_KERNEL(finish_kernel)(tsr_tile_pool pool)
 {
     tsr_tile_state *state = pool.state;
-    if (state->shortage > 0) return;
+    if (pass_stopped(state)) return;
     if (!pass_idle(state)) {
         state->list ^= 1;
         state->count += state->created - state->removed;
@@ -633,7 +633,7 @@ template <int E> TSR_KERNEL(refresh_kernel)(tsr_tile_pool pool)
             if (x >= extent[0] || y >= extent[1] || z >= extent[2]) continue;
             const float *p = cube + ((z + 1) * H + y + 1) * H + x + 1;
             int in_band = p[0] > -pool.band && p[0] < pool.band;
-            if (in_band || tsr_sign_change(p, H, H * H)) bits |= 1u << tsr_area(x, y, z, E);
+            if (in_band || tsr_sign_change(p, H, H * H)) bits |= tsr_areas(x, y, z, E, pool.guard);
             totals.active += (uint32_t)in_band;
             totals.inside += p[0] < 0.0f;
         }
@@ -738,5 +738,23 @@ static tsr_status cuda_store(tsr_queue *queue, const tsr_tile_pool *pool, const 
     return TSR_OK;
 }
 
+/* ---- sampling ------------------------------------------------------------------------------------------------------------------------- */
+
+TSR_KERNEL(sample_kernel)(tsr_tile_pool pool, tsr_sample_map map, const float *positions, float *values, int64_t count)
+{
+    const tsr_tile_finder finder = tsr_finder_of(&pool);
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (int64_t)gridDim.x * blockDim.x)
+        values[i] = tsr_tile_sample(&finder, &map, positions + 3 * i);
+}
+
+static tsr_status cuda_sample(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_sample_map *map, const float *positions, float *values,
+                              int64_t count)
+{
+    TSR_LAUNCH(queue, sample_kernel, tsr_blocks(count, 256, 32 * (int64_t)tsr_queue_processors(queue)), 256, 0, *pool, *map, positions, values, count);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
 extern "C" const tsr_tiles_ops tsr_tiles_cuda = { cuda_scratch_words, cuda_clear,   cuda_load_classify, cuda_load_fill, cuda_insert,
-                                                  cuda_paint,         cuda_refresh, cuda_manage,        cuda_grow,      cuda_store };
+                                                  cuda_paint,         cuda_refresh, cuda_manage,        cuda_grow,      cuda_store,
+                                                  cuda_sample };

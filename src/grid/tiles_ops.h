@@ -5,6 +5,7 @@
 
 #include "device/backend.h"
 #include "grid/tile_pool.h"
+#include "grid/tiles_sample.h"
 
 /* A change of the field by one sphere (spec segmentation.md 2.8): union (add) or subtraction (erase), radius and centre in world units
  * relative to voxel (0,0,0) along the grid axes, that is index * spacing. */
@@ -32,7 +33,7 @@ TSR_HD float tsr_paint(float v, int32_t x, int32_t y, int32_t z, const float spa
  *  - A padding voxel (in a stored tile, beyond the domain) holds the value of the clamped voxel after load_fill, keeps its value in a step, is never
  *    read as a neighbour (halo cells beyond the domain are replaced by the cell at the clamped coordinate) and never counted.
  *  - Halo cells of absent tiles hold the neighbour entry's constant.
- *  - Activity word: areas of voxels that are in the band or had a 6-neighbour of opposite sign; for refresh both from the current field, for a step
+ *  - Activity word: areas (pool.guard wide for refresh, 1 for the segmentation's step) of voxels that are in the band or had a 6-neighbour of opposite sign; for refresh both from the current field, for a step
  *    the band test from the new value and the sign test from the old field. No area set: class bit from the sign of the tile's voxel 0. */
 typedef struct tsr_tiles_ops {
     /* u32 words of pool->scratch that the functions below need for this capacity. */
@@ -66,6 +67,9 @@ typedef struct tsr_tiles_ops {
 
     /* Dense output over the domain or any box of extents size starting at voxel `first`: float field, or u8 mask (phi < 0). */
     tsr_status (*store)(tsr_queue *queue, const tsr_tile_pool *pool, const int32_t first[3], const int64_t size[3], float *field, uint8_t *mask);
+
+    /* The field at `count` positions (device memory): tiles_sample.h. */
+    tsr_status (*sample)(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_sample_map *map, const float *positions, float *values, int64_t count);
 } tsr_tiles_ops;
 
 /* The CPU table by name: a CPU step is followed by a management pass. */

@@ -3,6 +3,22 @@
 
 #include "cli.h"
 
+static void list_points(const cli_call *cli)
+{
+    tsr_points_shape shape;
+    for (int32_t i = 0; tsr_points_shape_at(i, &shape); i++) {
+        if (cli->globals.json) {
+            json_open(NULL, '{');
+            json_text("name", shape.name);
+            json_text("kind", "points");
+            json_text("description", shape.description);
+            json_close('}');
+        } else {
+            printf("%-18s %-9s                    %s\n", shape.name, "points", shape.description);
+        }
+    }
+}
+
 static void list(const cli_call *cli)
 {
     static const char *const kinds[] = { "distance", "field", "image" };
@@ -20,33 +36,58 @@ static void list(const cli_call *cli)
                    (long long)info.size.z, info.description);
         }
     }
+    list_points(cli);
     if (cli->globals.json) json_close(']');
+}
+
+static int make_points(const cli_call *cli, const tsr_points_options *options, const char *output, const tsr_write_options *write)
+{
+    tsr_points *points = NULL;
+    const char *file = NULL;
+    tsr_status status = tsr_points_make(cli->input[0], options, &points);
+    if (status == TSR_OK) status = tsr_points_write(points, file = output, write);
+    tsr_points_destroy(&points);
+    return status == TSR_OK ? CLI_OK : cli_status(cli, status, file);
 }
 
 static int run(cli_call *cli, int argc, char **argv)
 {
     tsr_phantom_options phantom = TSR_PHANTOM_OPTIONS;
+    tsr_points_options points = TSR_POINTS_OPTIONS;
     tsr_write_options write = TSR_WRITE_OPTIONS;
     const char *output = NULL, *truth_path = NULL;
     tsr_dtype dtype = TSR_F32;
     int64_t seed = 0;
-    int list_given = 0, noise_given = 0, blur_given = 0, dtype_given = 0;
+    int list_given = 0, noise_given = 0, blur_given = 0, dtype_given = 0, for_points = 0, for_volumes = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(output),
         { .name = "list", .type = CLI_FLAG, .value = &list_given, .help = "list the names instead" },
         { .name = "truth", .type = CLI_TEXT, .value = &truth_path, .argument = "FILE", .help = "also write the exact mask" },
-        { .name = "size", .type = CLI_SIZE3, .value = &phantom.size, .help = "extents in voxels, one number or three", .lower = 2, .upper = 65535 },
-        { .name = "spacing", .type = CLI_VEC3, .value = &phantom.spacing, .help = "voxel size (default 1)", .lower = 1e-9, .upper = 1e9 },
+        { .name = "size", .type = CLI_SIZE3, .value = &phantom.size, .help = "extents in voxels, one number or three", .lower = 2, .upper = 65535,
+          .given = &for_volumes },
+        { .name = "spacing", .type = CLI_VEC3, .value = &phantom.spacing, .help = "voxel size (default 1)", .lower = 1e-9, .upper = 1e9,
+          .given = &for_volumes },
         { .name = "seed", .type = CLI_COUNT, .value = &seed, .argument = "N", .help = "chooses the random parts", .lower = 0, .upper = 9.2e18 },
-        { .name = "noise", .type = CLI_REAL, .value = &phantom.noise, .argument = "SIGMA", .help = "Rician noise of an image, 0 = none",
+        { .name = "noise", .type = CLI_REAL, .value = &phantom.noise, .argument = "SIGMA", .help = "Rician noise of an image, 0 = none; points-*: Gaussian, of each coordinate",
           .lower = 0, .upper = 10, .given = &noise_given },
         { .name = "bias", .type = CLI_REAL, .value = &phantom.bias, .argument = "SHARE", .help = "smooth brightness field 1 +- SHARE of an image",
-          .lower = 0, .upper = 0.999 },
+          .lower = 0, .upper = 0.999, .given = &for_volumes },
         { .name = "blur", .type = CLI_REAL, .value = &phantom.blur, .argument = "VOXELS", .help = "edge blur of an image, 0 = none", .lower = 0,
           .upper = 100, .given = &blur_given },
         { .name = "parameter", .type = CLI_REAL, .value = &phantom.parameter, .argument = "SIZE", .help = "the shape's own size in world units",
-          .lower = 0, .upper = 1e9 },
+          .lower = 0, .upper = 1e9, .given = &for_volumes },
         { .name = "dtype", .type = CLI_DTYPE, .value = &dtype, .help = "element type (default f32)", .given = &dtype_given },
+        { .name = "count", .type = CLI_COUNT, .value = &points.count, .argument = "N", .help = "points-*: samples on the surface (default 40000)",
+          .lower = 1, .upper = 1073741823, .given = &for_points },
+        { .name = "outliers", .type = CLI_REAL, .value = &points.outliers, .argument = "SHARE", .help = "points-*: further points anywhere, as a share of N",
+          .lower = 0, .upper = 1, .given = &for_points },
+        { .name = "density", .type = CLI_REAL, .value = &points.density, .argument = "RATIO", .help = "points-*: how much denser at the upper end of x",
+          .lower = 1, .upper = 100, .given = &for_points },
+        { .name = "missing", .type = CLI_INT, .value = &points.missing, .argument = "N", .help = "points-*: round patches without samples", .lower = 0,
+          .upper = 64, .given = &for_points },
+        { .name = "missing-radius", .type = CLI_REAL, .value = &points.missing_radius, .argument = "SIZE", .help = "points-*: of the patches (default 0.15)",
+          .lower = 1e-6, .upper = 0.5, .given = &for_points },
+        { .name = "normals", .type = CLI_FLAG, .value = &points.normals, .help = "points-*: with the exact normals", .given = &for_points },
         { .name = "format", .type = CLI_TEXT, .value = &write.format, .argument = "NAME", .help = "of the outputs (default: by extension)" },
         { 0 },
     };
@@ -57,9 +98,22 @@ static int run(cli_call *cli, int argc, char **argv)
         return CLI_OK;
     }
     if (cli->inputs != 1) return cli_usage(cli, "no name given: see tessera make --list");
-    code = cli_check_output(cli, output);
-    if (!code && truth_path) code = cli_check_output(cli, truth_path);
+    const int of_points = !strncmp(cli->input[0], "points-", 7);
+    code = cli_check_write(cli, output, of_points ? TSR_FILE_POINTS : TSR_FILE_VOLUME, write.format);
+    if (!code && truth_path && !of_points) code = cli_check_write(cli, truth_path, TSR_FILE_VOLUME, write.format);
     if (code) return code;
+    if (of_points) {
+        if (for_volumes || truth_path || dtype_given || blur_given)
+            return cli_usage(cli, "%s: --truth, --size, --spacing, --bias, --blur, --parameter and --dtype are for volumes", cli->input[0]);
+        points.seed = (uint64_t)seed;
+        points.noise = phantom.noise;
+        points.progress = cli_progress(cli);
+        write.overwrite = cli->globals.force;
+        write.progress = points.progress;
+        return make_points(cli, &points, output, &write);
+    }
+    if (for_points)
+        return cli_usage(cli, "%s: --count, --outliers, --density, --missing, --missing-radius and --normals are for points-*", cli->input[0]);
     if (noise_given && phantom.noise == 0) phantom.noise = -1; /* for the API 0 is the default */
     if (blur_given && phantom.blur == 0) phantom.blur = -1;
     phantom.seed = (uint64_t)seed;
@@ -91,6 +145,7 @@ static int run(cli_call *cli, int argc, char **argv)
     return code;
 }
 
-const cli_verb verb_make = { "make", "[options] NAME -o OUTPUT", "Make an analytic volume or a medical phantom, the same everywhere",
+const cli_verb verb_make = { "make", "[options] NAME -o OUTPUT", "Make an analytic volume, a medical phantom or a cloud of points, the same everywhere",
                              "  tessera make --list\n"
-                             "  tessera make phantom_tumour --size 128 --noise 0.05 --seed 7 -o head.nii.gz --truth tumour.nii.gz\n", run };
+                             "  tessera make phantom_tumour --size 128 --noise 0.05 --seed 7 -o head.nii.gz --truth tumour.nii.gz\n"
+                             "  tessera make points-torus --count 100000 --noise 0.002 -o torus.ply\n", run };

@@ -1,0 +1,112 @@
+/* tessera/reconstruct.h: closed surfaces from unoriented points, and smooth surfaces of particles.
+ *
+ * A level set that starts as a box round the points is carried towards them by the gradient of the potential P(x) = sum d_i^-(p-1), coarse to
+ * fine: phi_t = -U . grad phi + alpha K |grad phi| + reshape, U = grad P / |grad P|. No normals, no orientation; noise and isolated outliers are
+ * bridged by the stiffness alpha. P comes from an octree over the points (Barnes-Hut).
+ * Units of the options: voxels of the level and steps of a front that moves one voxel per unit of time, so that they do not depend on the scale.
+ * Source: spec reconstruction.md (sections in the comments), levelset-gpu.md 2.7-2.9.
+ * Class: exact: the same surface on every backend and thread count, whatever the order of the points; all placements agree. */
+#ifndef TESSERA_RECONSTRUCT_H
+#define TESSERA_RECONSTRUCT_H
+
+#include "tessera/levelset.h"
+#include "tessera/points.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where the work is done (2.6). AUTO: all on the context's device. HYBRID: octree and potential on the CPU threads, level set on the device: for clouds
+ * whose octree does not fit there. On a CPU context all are the same. */
+typedef enum tsr_placement { TSR_PLACEMENT_AUTO = 0, TSR_PLACEMENT_DEVICE, TSR_PLACEMENT_HYBRID } tsr_placement;
+
+enum { TSR_RECONSTRUCT_LEVELS = 22 };
+
+/* What is known at the end of a level. Errors as in 2.9: |phi| at the samples, trilinear, before the next level; samples outside the band count as
+ * its half width. */
+typedef struct tsr_reconstruct_level {
+    int32_t level;              /* 2^level voxels per axis */
+    int32_t converged;          /* 0: stopped at max_steps */
+    int64_t steps, tiles, active_voxels;
+    double voxel;               /* world units */
+    double seconds;             /* of this level, everything */
+    double potential_seconds;   /* part of it spent on P where the CPU does it; 0 on a device, where it is not told apart */
+    double error, error_percent; /* mean distance of the samples: world units, percent of the diagonal of their bounding box */
+    int64_t outside;            /* samples outside the band */
+    int64_t device_bytes;       /* held by the list at the end of the level */
+} tsr_reconstruct_level;
+
+typedef struct tsr_reconstruct_options {
+    size_t struct_size;
+    tsr_placement placement;
+    int32_t depth;              /* D: the final grid has 2^D voxels per axis; 0 = 8. start_depth to 16, or to 21 while the list fits its memory */
+    int32_t start_depth;        /* d: level of the first surface; 0 = 6 (the source: 7), 5 to 9 */
+    double power;               /* p > 1; 0 = 3 */
+    double epsilon;             /* softening in voxels of the level; 0 = 0.5 */
+    double theta;               /* a cell is opened if its side is over theta times its distance; 0 = 0.5, at most 2 */
+    double alpha;               /* stiffness, curvature weight; 0 = 0.1; negative = none */
+    double band;                /* half width of the stored band in voxels; 0 = 1.5, at most 5 */
+    double time_step;           /* 0 = 0.2 */
+    double margin;              /* of the grid round the points, share of the side; 0 = 1/16 */
+    int32_t smooth_iters;       /* steps of curvature flow alone at the end of each level; 0 = 10; negative = none */
+    int32_t age;                /* a level is done when no tile is younger than so many steps (0 = 5, the source's rule) ... */
+    double change_tolerance;    /* ... and no voxel changes by more than this per step, in voxels; 0 = a tenth of time_step; negative = any change */
+    int64_t max_steps;          /* of one level; 0 = 8 * 2^start_depth at the first, 400 at the others */
+    int64_t memory_limit;       /* bytes of device memory for the list; 0 = none */
+    /* Called at the end of each level; the list is BORROWED. Non-zero cancels. NULL: none. */
+    int (*level)(void *user, const tsr_reconstruct_level *level, const tsr_tiles *tiles);
+    void *user;
+    tsr_progress progress;
+} tsr_reconstruct_options;
+#define TSR_RECONSTRUCT_OPTIONS { .struct_size = sizeof(tsr_reconstruct_options) }
+
+typedef struct tsr_reconstruct_report {
+    tsr_reconstruct_level level[TSR_RECONSTRUCT_LEVELS];
+    int32_t levels;
+    int32_t flat;               /* != 0: the points lie in a plane, on a line or in one place: the box was widened */
+    int64_t points, leaves, nodes, tree_bytes;
+    double tree_seconds, seconds; /* seconds: all, without reading the points */
+    double side;                /* of the grid, world units */
+    tsr_vec3 lower;             /* its lower corner */
+} tsr_reconstruct_report;
+
+/* BORROWS points, which lie on the context's device. RETURNS NEW list on that device, phi < 0 inside, in world coordinates:
+ * tsr_surface_extract_tiles makes the mesh. `report` may be NULL.
+ * TSR_ERROR_ARGUMENT: fewer than 4 points, a coordinate that is not finite (its index), an option out of range; TSR_ERROR_STATE: the surface vanished
+ * (level and step); TSR_ERROR_CAPACITY: the list outgrew memory_limit or the device. */
+TSR_API tsr_status tsr_reconstruct(tsr_context *context, const tsr_points *points, const tsr_reconstruct_options *options, tsr_tiles **tiles,
+                                   tsr_reconstruct_report *report) TSR_CHECKED;
+
+/* What a run would take, without running it: the octree is built (its cost is small) and its occupied cells give the tiles of each level. */
+typedef struct tsr_reconstruct_plan {
+    struct { int32_t level; int64_t occupied, tiles, bytes; } level[TSR_RECONSTRUCT_LEVELS];
+    int32_t levels;
+    int64_t tree_bytes, build_bytes; /* kept; needed while it is built */
+    int64_t peak_bytes;              /* device memory, everything */
+    double seconds;                  /* from the measured speed of the potential on a sample of the finest cells; without the level-set steps */
+} tsr_reconstruct_plan;
+TSR_API tsr_status tsr_reconstruct_estimate(tsr_context *context, const tsr_points *points, const tsr_reconstruct_options *options,
+                                            tsr_reconstruct_plan *plan) TSR_CHECKED;
+
+/* ---- particles ------------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct tsr_particles_options {
+    size_t struct_size;
+    double radius;              /* of a particle, world units; needed unless the points have radii of their own, which count then */
+    double voxel;               /* world units; 0 = half the smallest radius */
+    double smooth;              /* time of curvature flow in radius^2: removes the bumps between particles; 0 = 0.15, negative = none */
+    int conserve;               /* != 0: the flow keeps the enclosed volume */
+    double band;                /* voxels; 0 = 2 */
+    int64_t memory_limit;
+    tsr_progress progress;
+} tsr_particles_options;
+#define TSR_PARTICLES_OPTIONS { .struct_size = sizeof(tsr_particles_options) }
+
+/* Surface of a fluid or granular body from its particles: the union of their balls as level set, then smoothed by curvature flow. BORROWS points on the
+ * context's device. RETURNS NEW list. Source: spec levelset-gpu.md 3 and 2.12 (particles on this structure). */
+TSR_API tsr_status tsr_particles_surface(tsr_context *context, const tsr_points *points, const tsr_particles_options *options, tsr_tiles **tiles) TSR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

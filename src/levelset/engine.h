@@ -1,0 +1,225 @@
+/* levelset/engine.h: the inside of the level-set solver: what a backend provides, the block of numbers a run keeps on the device, and the
+ * provider of payload pages (spec levelset-gpu.md 2.5-2.8).
+ *
+ * A step is `stages` passes of the scheme (Euler 1, RK2 2, RK3 3) and `sweeps` passes of reinitialisation, then one management pass of the list,
+ * then payload and age of the created tiles, then `finish`, which decides on the device whether the run goes on and how long the next step is.
+ * Nothing allocates or synchronises. The k-th of P passes reads what the one before wrote (the first: phi[state->phi]) and writes so that the
+ * last writes phi[state->phi ^ 1]; passes in between use phi[2]. */
+#ifndef TSR_LEVELSET_ENGINE_H
+#define TSR_LEVELSET_ENGINE_H
+
+#include "grid/tiles.h"
+#include "levelset/flow.h"
+#include "tessera/levelset.h"
+
+/* What a sweep does: reshape, or a pass of tsr_levelset_redistance. */
+enum { TSR_SWEEP_RESHAPE = 0, TSR_SWEEP_SEED, TSR_SWEEP_DISTANCE };
+enum { TSR_FLOW_STAGES = 3, TSR_FLOW_PASSES = 19, TSR_FLOW_SUM_BITS = 30 };
+
+/* ---- payload ---------------------------------------------------------------------------------------------------------------------------- */
+
+/* Fills payload pages: pool->payload[id][edge^3] (z, y, x) = a value per voxel of the tile with key pool->key_of[id]. With `all` the pages of all
+ * state->count tiles of the list pool->id[state->list], else of the state->created tiles pool->created_ids that the last management made. Both
+ * numbers are on the device; the call must queue work that reads them there, and must not synchronise, unless the provider is not `recordable`:
+ * then it is called anew after every step instead of being recorded in a graph, and may wait for the queue and use host threads. Nothing may be
+ * done while state->shortage > 0 or state->halted != 0. An error it returns ends the run with the surface of the last completed step. */
+typedef struct tsr_payload_provider {
+    tsr_status (*fill)(void *user, tsr_queue *queue, const tsr_tile_pool *pool, int all);
+    void *user;
+    int recordable;
+} tsr_payload_provider;
+
+/* The provider of a solver (TSR_FLOW_POTENTIAL needs one before its first step); COPIES the struct, KEEPS user. All pages are asked for at the
+ * next step. P of TSR_FLOW_POTENTIAL is the payload; its gradient is central, one-sided towards absent tiles. */
+tsr_status tsr_levelset_set_payload(tsr_levelset *levelset, const tsr_payload_provider *provider);
+
+/* ---- what a run consists of ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct tsr_flow_setup {
+    tsr_flow_scheme scheme; /* of the stages */
+    tsr_flow_scheme sweep;  /* of the sweeps: reshape term alone, weight 1 */
+    tsr_flow flow;
+    int32_t radius; /* halo of the passes: 1 or 3 voxels */
+    int32_t stages, sweeps, sweep_kind;
+    float blend[TSR_FLOW_STAGES];  /* see tsr_stage_value */
+    float moment[TSR_FLOW_STAGES]; /* of each stage, as a share of the time step */
+    float sweep_step;              /* world units */
+    int32_t guard;                 /* width of the guard areas of the activity word, 1..3 */
+    float fixed_step;              /* > 0: the time step */
+    float cfl;
+    float rate;                 /* largest hyperbolic rate of terms whose bound the host knows, reshape term included, 1 / time */
+    float parabolic;            /* rate of the curvature terms: 2 a sum 1/h^2 */
+    float parabolic_unit;       /* 2 sum 1/h^2: rate of a measured coefficient */
+    int32_t measured;           /* the first stage measures the rate of terms whose bound is not known */
+    int32_t needs_mean;         /* Kbar, volume and area before each step */
+    float mean_value, feedback; /* F = mean_value Kbar + feedback (V0 - V) / A */
+    float delta_width;          /* eps of the smoothed delta, world units */
+    int32_t managed_every;
+    int32_t age; /* 0: no convergence test */
+    int32_t source_rule;
+    float change_tolerance; /* world units; 0: none */
+} tsr_flow_setup;
+
+/* Device memory of a run. All that the host wants to know after a batch of steps lies here and in tsr_tile_state. */
+typedef struct tsr_flow_control {
+    double end;                                                /* the run halts when the time reaches this exactly; HUGE_VAL = never */
+    double volume_start;                                       /* V0 of the feedback, world units^3; < 0: not taken yet */
+    double mean_curvature;                                     /* Kbar of the last step */
+    double volume, area;                                       /* measured with it */
+    float time_step;                                           /* of the next or running step */
+    float largest_change;                                      /* max |phi_new - phi| over band voxels, last step */
+    float rate, curvature;                                     /* measured by the last step: hyperbolic rate, largest coefficient a */
+    float mean_speed;                                          /* what it adds to F now */
+    int32_t last;                                              /* the running step ends the run */
+    int32_t converged, empty, ended;                           /* why it halted */
+    int32_t youngest;                                          /* smallest age of a stored tile after the last management */
+    int32_t nonfinite;                                         /* a term was not finite in a band voxel */
+    int32_t management;                                        /* steps since the last management pass */
+    uint32_t rate_bits, curvature_bits, change_bits, old_bits; /* being collected; old = 255 - youngest */
+    int64_t sums[4];                                           /* fixed point, TSR_FLOW_SUM_BITS: delta |grad|, K delta |grad|, Heaviside, - */
+} tsr_flow_control;
+
+/* ---- backend ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* Recorded steps for one pool and one setup; made anew when either changes. */
+typedef struct tsr_flow_plan tsr_flow_plan;
+
+typedef struct tsr_engine_ops {
+    /* COPIES pool, setup and provider (which may be NULL); `control` is device memory the caller keeps. */
+    tsr_status (*plan_create)(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_flow_setup *setup, const tsr_payload_provider *provider,
+                              tsr_flow_control *control, tsr_flow_plan **plan);
+    void (*plan_destroy)(tsr_queue *queue, tsr_flow_plan **plan);
+    /* Before the first step of a run: payload of all tiles (if `payload`), rates of the terms, length of the next step. The fields end and
+     * volume_start of *control must be set, ages be right (zeroed for a new solver); clears state->halted, steps to the next management begin anew. */
+    tsr_status (*plan_start)(tsr_queue *queue, tsr_flow_plan *plan, int payload);
+    /* Queues `steps` steps. After a halt or a shortage of ids the rest does nothing. */
+    tsr_status (*plan_run)(tsr_queue *queue, tsr_flow_plan *plan, int32_t steps);
+    /* After the host has grown the pool and managed the list: what a step does after its management. */
+    tsr_status (*plan_resume)(tsr_queue *queue, tsr_flow_plan *plan);
+    /* Values, neighbour rows and activity (none) of the state->count tiles of `to`, whose keys and ids are set, from a list of half (up) or twice the
+     * resolution (resample.h); adds to to->state->inside_absent what stored tiles of `to` cover of absent inside tiles of `from`, negative. */
+    tsr_status (*resample)(tsr_queue *queue, const tsr_tile_pool *from, const tsr_tile_pool *to, int up);
+} tsr_engine_ops;
+
+/* Fixed-point sums of Kbar: exact, so that the order does not matter. */
+TSR_HD int64_t tsr_flow_fixed(float v) { return (int64_t)(v * 1073741824.0f); }
+
+/* Gradient of the payload at voxel (x, y, z) of the tile with this neighbour row. */
+TSR_HD void tsr_payload_gradient(const tsr_tile_pool *pool, const uint32_t *row, int32_t x, int32_t y, int32_t z, const int32_t extent[3],
+                                 const float inverse_spacing[3], float gradient[3])
+{
+    const int32_t E = 1 << pool->log2_edge, V = E * E * E, i = (z * E + y) * E + x, at[3] = { x, y, z };
+    const float *pages = pool->payload, *own = pages + (int64_t)row[TSR_TILE_MIDDLE] * V;
+    for (int32_t k = 0, stride = 1, direction = 1; k < 3; k++, stride *= E, direction *= 3) {
+        const uint32_t below = row[TSR_TILE_MIDDLE - direction], above = row[TSR_TILE_MIDDLE + direction];
+        float before = 0.0f, after = 0.0f;
+        int has_before = at[k] > 0, has_after = at[k] < extent[k] - 1;
+        if (has_before) before = own[i - stride];
+        else if (below >= TSR_TILE_FIRST) {
+            has_before = 1;
+            before = pages[(int64_t)below * V + i + (E - 1) * stride];
+        }
+        if (has_after) after = own[i + stride];
+        else if (at[k] == E - 1 && above >= TSR_TILE_FIRST) {
+            has_after = 1;
+            after = pages[(int64_t)above * V + i - (E - 1) * stride];
+        }
+        gradient[k] = tsr_payload_slope(before, own[i], after, has_before, has_after, inverse_spacing[k]);
+    }
+}
+
+TSR_HD int tsr_flow_needs_gradient(const tsr_flow *flow)
+{
+    for (int32_t i = 0; i < flow->count; i++)
+        if (flow->source[i].kind == TSR_SOURCE_POTENTIAL) return 1;
+    return 0;
+}
+
+/* Adds the parts of one voxel: delta |grad phi| h, K delta |grad phi| h^2, the share that is inside (spec 2.10; delta of half width e). */
+TSR_HD void tsr_flow_mean_voxel(const float *p, int32_t sy, int32_t sz, const tsr_flow_scheme *k, float e, int64_t sums[3])
+{
+    const float c = p[0], *r = k->inverse_spacing, h = k->spacing;
+    if (c >= e) return;
+    if (c <= -e) {
+        sums[2] += tsr_flow_fixed(1.0f);
+        return;
+    }
+    const float xm = (c - p[-1]) * r[0], xp = (p[1] - c) * r[0], ym = (c - p[-sy]) * r[1], yp = (p[sy] - c) * r[1], zm = (c - p[-sz]) * r[2],
+                zp = (p[sz] - c) * r[2];
+    const float gx = 0.5f * (xm + xp), gy = 0.5f * (ym + yp), gz = 0.5f * (zm + zp), u = c / e;
+    const float delta = 0.5f * (1.0f + tsr_cos_pi(u)) / e;
+    const float curved =
+        tsr_curvature_part(gx, gy, gz, (xp - xm) * r[0], (yp - ym) * r[1], (zp - zm) * r[2], tsr_cross_difference(p, 1, sy, r[0], r[1]),
+                           tsr_cross_difference(p, 1, sz, r[0], r[2]), tsr_cross_difference(p, sy, sz, r[1], r[2]), k->curvature_limit);
+    sums[0] += tsr_flow_fixed(delta * tsr_sqrt((gx * gx + gy * gy) + gz * gz) * h);
+    sums[1] += tsr_flow_fixed(curved * delta * (h * h));
+    sums[2] += tsr_flow_fixed(0.5f * ((1.0f - u) - 0.318309886f * tsr_sin_pi(u)));
+}
+
+/* ---- decisions between steps, one thread -------------------------------------------------------------------------------------------------- */
+
+/* Kbar, volume, area and what they add to F; `absent` = INSIDE voxels without a tile, cell = volume of a voxel. */
+TSR_HD void tsr_flow_mean(const tsr_flow_setup *s, const float spacing[3], int64_t absent, tsr_flow_control *c)
+{
+    const double scale = 1.0 / 1073741824.0, cell = (double)spacing[0] * (double)spacing[1] * (double)spacing[2];
+    const double weight = (double)c->sums[0] * scale, curved = (double)c->sums[1] * scale;
+    c->mean_curvature = weight > 0.0 ? curved / weight / (double)s->scheme.spacing : 0.0;
+    c->area = weight * cell / (double)s->scheme.spacing;
+    c->volume = ((double)c->sums[2] * scale + (double)absent) * cell;
+    if (c->volume_start < 0.0) c->volume_start = c->volume;
+    double speed = (double)s->mean_value * c->mean_curvature;
+    if (s->feedback > 0.0f && c->area > 0.0) speed += (double)s->feedback * (c->volume_start - c->volume) / c->area;
+    c->mean_speed = (float)speed;
+    for (int32_t i = 0; i < 4; i++) c->sums[i] = 0;
+}
+
+/* Length of the step that begins now. */
+TSR_HD void tsr_flow_begin(const tsr_flow_setup *s, double time, tsr_flow_control *c)
+{
+    float step = s->fixed_step;
+    if (!(step > 0.0f)) {
+        const float hyperbolic = s->rate + c->rate + 1.7320508f * tsr_absf(c->mean_speed) / s->scheme.spacing;
+        const float rate = hyperbolic + (s->parabolic + s->parabolic_unit * c->curvature);
+        step = rate > 0.0f ? s->cfl / rate : 0.0f;
+    }
+    c->last = 0;
+    if (time + (double)step * 1.00001 >= c->end) { /* no crumb of a step after this one */
+        step = (float)(c->end - time);
+        c->last = 1;
+    }
+    c->time_step = step;
+}
+
+/* After management: has the run converged, vanished or reached its end? Takes over what the step measured. `edge` in voxels. */
+TSR_HD void tsr_flow_finish(const tsr_flow_setup *s, int32_t edge, int managed, tsr_tile_state *state, tsr_flow_control *c)
+{
+    c->management = managed ? 0 : c->management + 1;
+    c->largest_change = tsr_bits_float(c->change_bits);
+    c->rate = tsr_bits_float(c->rate_bits);
+    c->curvature = tsr_bits_float(c->curvature_bits);
+    c->change_bits = c->rate_bits = c->curvature_bits = 0;
+    if (managed) {
+        c->youngest = state->created ? 0 : 255 - (int32_t)c->old_bits;
+        c->old_bits = 0;
+        if (s->age > 0) {
+            int32_t needed = s->age;
+            if (!s->source_rule && c->largest_change > 0.0f) {
+                /* a front that moves this fast needs so many passes to cross a tile; an age beyond 254 cannot be told */
+                const float passes = (float)edge * s->scheme.spacing / (c->largest_change * (float)s->managed_every);
+                needed = tsr_maxi(needed, passes > 252.0f ? 254 : (int32_t)passes + 2);
+            }
+            c->converged = c->youngest > needed && (!(s->change_tolerance > 0.0f) || c->largest_change < s->change_tolerance);
+        }
+    }
+    c->empty = state->count == 0;
+    c->ended = c->last;
+    if (c->last) state->time = c->end;
+    if (c->converged || c->empty || c->ended) state->halted = 1;
+    tsr_flow_begin(s, state->time, c);
+}
+
+/* Buffers of pass k of `passes`: 0 = phi[state->phi], 1 = the other, 2 = phi[2]. */
+TSR_HD int32_t tsr_pass_target(int32_t k, int32_t passes) { return (passes - 1 - k) & 1 ? 2 : 1; }
+TSR_HD int32_t tsr_pass_source(int32_t k, int32_t passes) { return k == 0 ? 0 : tsr_pass_target(k - 1, passes); }
+
+#endif

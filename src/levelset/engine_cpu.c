@@ -1,0 +1,410 @@
+/* levelset/engine_cpu.c: the passes of the level-set solver on the CPU. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/parallel.h"
+#include "grid/tiles_halo.h"
+#include "levelset/engine_tile.h"
+#include "levelset/resample.h"
+
+enum { TILES_PER_CHUNK = 32, TILE_MOST = 8 * 8 * 8 };
+
+struct tsr_flow_plan {
+    tsr_tile_pool pool;
+    tsr_flow_setup setup;
+    tsr_payload_provider provider;
+    tsr_flow_control *control;
+    uint32_t areas[TILE_MOST]; /* of a tile that lies in the domain as a whole */
+};
+
+static void tile_areas(const tsr_flow_plan *plan, const int32_t extent[3], uint32_t *areas)
+{
+    const int32_t E = 1 << plan->pool.log2_edge;
+    for (int32_t i = 0; i < E * E * E; i++) {
+        const int32_t x = i % E, y = i / E % E, z = i / (E * E);
+        areas[i] = x < extent[0] && y < extent[1] && z < extent[2] ? tsr_areas(x, y, z, E, plan->setup.guard) : 0u;
+    }
+}
+
+static tsr_status cpu_plan_create(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_flow_setup *setup, const tsr_payload_provider *provider,
+                                  tsr_flow_control *control, tsr_flow_plan **plan)
+{
+    (void)queue;
+    *plan = NULL;
+    tsr_flow_plan *made = (tsr_flow_plan *)calloc(1, sizeof *made);
+    if (!made) TSR_FAIL(TSR_ERROR_MEMORY, "out of host memory: %zu bytes asked for", sizeof *made);
+    const int32_t E = 1 << pool->log2_edge, whole[3] = { E, E, E };
+    made->pool = *pool;
+    made->setup = *setup;
+    if (provider) made->provider = *provider;
+    made->control = control;
+    tile_areas(made, whole, made->areas);
+    *plan = made;
+    return TSR_OK;
+}
+
+static void cpu_plan_destroy(tsr_queue *queue, tsr_flow_plan **plan)
+{
+    (void)queue;
+    free(*plan);
+    *plan = NULL;
+}
+
+/* ---- one tile -------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Gradient of the payload at every voxel of a tile. */
+static void payload_gradient(const tsr_flow_plan *plan, uint32_t id, const int32_t extent[3], float gradient[3][TILE_MOST])
+{
+    const tsr_tile_pool *pool = &plan->pool;
+    const int32_t E = 1 << pool->log2_edge;
+    const uint32_t *row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
+    float slope[3];
+    for (int32_t i = 0; i < E * E * E; i++) {
+        tsr_payload_gradient(pool, row, i % E, i / E % E, i / (E * E), extent, plan->setup.scheme.inverse_spacing, slope);
+        for (int k = 0; k < 3; k++) gradient[k][i] = slope[k];
+    }
+}
+
+/* A pass of redistancing over a tile. */
+static uint32_t distance_tile(const tsr_tile_pass *pass, int seed, tsr_tile_totals *totals)
+{
+    const int32_t E = pass->edge, R = pass->radius, H = E + 2 * R;
+    const tsr_flow_scheme *k = pass->scheme;
+    uint32_t bits = 0;
+    for (int32_t z = 0; z < pass->extent[2]; z++)
+        for (int32_t y = 0; y < pass->extent[1]; y++)
+            for (int32_t x = 0; x < pass->extent[0]; x++) {
+                const int32_t i = (z * E + y) * E + x;
+                const float *p = pass->cube + ((z + R) * H + y + R) * H + x + R;
+                const int still = tsr_voxel_still(p, H, H * H, k->band);
+                const float v = still ? p[0] : tsr_distance_value(p, H, H * H, k, seed);
+                const int in_band = v > -k->band && v < k->band;
+                pass->out[i] = v;
+                if (in_band || tsr_voxel_crossing(p, H, H * H)) bits |= pass->areas[i];
+                if (in_band) totals->change = tsr_maxf(totals->change, tsr_absf(v - pass->start[i]));
+                totals->active += in_band;
+                totals->inside += v < 0.0f;
+            }
+    return bits;
+}
+
+struct job {
+    const tsr_flow_plan *plan;
+    tsr_flow_moment moment;
+    const float *from, *start;
+    float *to;
+    float step, blend;
+    int sweep, last, measure, only_measure, need_gradient;
+    tsr_tile_totals totals;
+    uint32_t oldest_young; /* largest 255 - age */
+};
+
+static void merge_largest(float *to, float v)
+{
+    uint32_t bits = tsr_float_bits(v), *word = (uint32_t *)(void *)to; /* not negative: the order of the bits is the order of the numbers */
+    for (uint32_t old = __atomic_load_n(word, __ATOMIC_RELAXED); bits > old;)
+        if (__atomic_compare_exchange_n(word, &old, bits, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) break;
+}
+
+static void merge_totals(struct job *job, const tsr_tile_totals *t, uint32_t oldest)
+{
+    __atomic_fetch_add(&job->totals.active, t->active, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&job->totals.inside, t->inside, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&job->totals.nonfinite, t->nonfinite, __ATOMIC_RELAXED);
+    merge_largest(&job->totals.change, t->change);
+    merge_largest(&job->totals.rate, t->rate);
+    merge_largest(&job->totals.curvature, t->curvature);
+    for (uint32_t old = __atomic_load_n(&job->oldest_young, __ATOMIC_RELAXED); oldest > old;)
+        if (__atomic_compare_exchange_n(&job->oldest_young, &old, oldest, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) break;
+}
+
+static void pass_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    struct job *job = (struct job *)user;
+    const tsr_flow_plan *plan = job->plan;
+    const tsr_tile_pool *pool = &plan->pool;
+    const tsr_tile_state *state = pool->state;
+    const int32_t E = 1 << pool->log2_edge, V = E * E * E, list = state->list;
+    const int manages = job->last && plan->control->management + 1 >= plan->setup.managed_every;
+    _Alignas(64) float cube[TSR_CROSS_MOST];
+    float gradient[3][TILE_MOST];
+    uint32_t cut[TILE_MOST], oldest = 0;
+    tsr_tile_totals totals = { 0 };
+    tsr_tile_pass pass = { .scheme = job->sweep ? &plan->setup.sweep : &plan->setup.scheme,
+                           .flow = job->sweep ? NULL : &plan->setup.flow,
+                           .moment = &job->moment,
+                           .step = job->step,
+                           .blend = job->blend,
+                           .measure = job->measure,
+                           .last = job->last,
+                           .edge = E,
+                           .radius = plan->setup.radius,
+                           .cube = cube };
+    (void)worker;
+    memset(cube, 0, sizeof cube);
+    for (int64_t at = begin; at < end; at++) {
+        const uint32_t id = pool->id[list][at];
+        const uint64_t key = pool->key[list][at];
+        float *out = job->to + (int64_t)id * V;
+        if (plan->setup.radius == 3) tsr_cross_gather(pool, job->from, key, id, cube, pass.extent);
+        else tsr_cube_gather(pool, job->from, key, id, cube, pass.extent);
+        pass.first[0] = tsr_key_x(key) * E;
+        pass.first[1] = tsr_key_y(key) * E;
+        pass.first[2] = tsr_key_z(key) * E;
+        pass.start = job->start + (int64_t)id * V;
+        pass.out = out;
+        pass.areas = plan->areas;
+        if (pass.extent[0] < E || pass.extent[1] < E || pass.extent[2] < E) {
+            memcpy(out, pass.start, (size_t)V * sizeof *out); /* padding keeps its value */
+            tile_areas(plan, pass.extent, cut);
+            pass.areas = cut;
+        }
+        if (job->need_gradient && !job->sweep) {
+            payload_gradient(plan, id, pass.extent, gradient);
+            for (int k = 0; k < 3; k++) pass.gradient[k] = gradient[k];
+        }
+        const int32_t kind = job->sweep ? plan->setup.sweep_kind : (int32_t)TSR_SWEEP_RESHAPE;
+        const uint32_t areas =
+            kind == TSR_SWEEP_RESHAPE ? TSR_ISA_SELECT(tsr_flow_tile)(&pass, &totals) : distance_tile(&pass, kind == TSR_SWEEP_SEED, &totals);
+        if (!job->last) continue;
+        pool->activity[id] = areas ? areas : out[0] > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0;
+        if (!manages) continue;
+        if (pool->age[id] < 255) pool->age[id]++;
+        oldest = 255u - pool->age[id] > oldest ? 255u - pool->age[id] : oldest;
+    }
+    merge_totals(job, &totals, oldest);
+}
+
+/* ---- rates of the terms before the first step -------------------------------------------------------------------------------------------------- */
+
+static void measure_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    struct job *job = (struct job *)user;
+    const tsr_flow_plan *plan = job->plan;
+    const tsr_tile_pool *pool = &plan->pool;
+    const int32_t E = 1 << pool->log2_edge, V = E * E * E, list = pool->state->list;
+    const tsr_flow_scheme *k = &plan->setup.scheme;
+    float gradient[3][TILE_MOST];
+    tsr_tile_totals totals = { 0 };
+    (void)worker;
+    for (int64_t at = begin; at < end; at++) {
+        const uint32_t id = pool->id[list][at];
+        const uint64_t key = pool->key[list][at];
+        const float *phi = job->from + (int64_t)id * V;
+        const int32_t first[3] = { tsr_key_x(key) * E, tsr_key_y(key) * E, tsr_key_z(key) * E };
+        int32_t extent[3] = { E, E, E };
+        for (int a = 0; a < 3 && pool->bounded; a++) extent[a] = tsr_mini(E, pool->domain[a] - first[a]);
+        if (job->need_gradient) payload_gradient(plan, id, extent, gradient);
+        for (int32_t i = 0; i < V; i++) {
+            const int32_t x = i % E, y = i / E % E, z = i / (E * E);
+            if (x >= extent[0] || y >= extent[1] || z >= extent[2] || phi[i] <= -k->band || phi[i] >= k->band) continue;
+            float slope[3] = { 0, 0, 0 };
+            for (int a = 0; a < 3 && job->need_gradient; a++) slope[a] = gradient[a][i];
+            const tsr_flow_values v = tsr_flow_at(&plan->setup.flow, &job->moment, first[0] + x, first[1] + y, first[2] + z, slope);
+            const float rate = tsr_flow_hyperbolic(&v, k), curvature = tsr_absf(v.curvature);
+            if (!(rate <= 3e38f && curvature <= 3e38f)) totals.nonfinite = 1;
+            totals.rate = tsr_maxf(totals.rate, rate);
+            totals.curvature = tsr_maxf(totals.curvature, curvature);
+        }
+    }
+    merge_totals(job, &totals, 0);
+}
+
+/* ---- mean curvature, volume, area (spec 2.10) --------------------------------------------------------------------------------------------------- */
+
+struct mean {
+    const tsr_flow_plan *plan;
+    int64_t sums[3];
+};
+
+static void mean_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    struct mean *mean = (struct mean *)user;
+    const tsr_flow_plan *plan = mean->plan;
+    const tsr_tile_pool *pool = &plan->pool;
+    const tsr_tile_state *state = pool->state;
+    const int32_t E = 1 << pool->log2_edge, H = E + 2;
+    _Alignas(64) float cube[TSR_CUBE_MOST];
+    int64_t sums[3] = { 0, 0, 0 };
+    (void)worker;
+    for (int64_t at = begin; at < end; at++) {
+        int32_t extent[3];
+        tsr_cube_gather(pool, pool->phi[state->phi], pool->key[state->list][at], pool->id[state->list][at], cube, extent);
+        for (int32_t z = 0; z < extent[2]; z++)
+            for (int32_t y = 0; y < extent[1]; y++)
+                for (int32_t x = 0; x < extent[0]; x++)
+                    tsr_flow_mean_voxel(cube + ((z + 1) * H + y + 1) * H + x + 1, H, H * H, &plan->setup.scheme, plan->setup.delta_width, sums);
+    }
+    for (int k = 0; k < 3; k++) __atomic_fetch_add(&mean->sums[k], sums[k], __ATOMIC_RELAXED);
+}
+
+static void measure_mean(tsr_queue *queue, const tsr_flow_plan *plan)
+{
+    struct mean mean = { plan, { 0, 0, 0 } };
+    const tsr_tile_state *state = plan->pool.state;
+    tsr_parallel(queue->threads, state->count, TILES_PER_CHUNK, mean_range, &mean);
+    for (int k = 0; k < 3; k++) plan->control->sums[k] = mean.sums[k];
+    tsr_flow_mean(&plan->setup, plan->pool.spacing, state->inside_absent, plan->control);
+    tsr_flow_begin(&plan->setup, state->time, plan->control);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------------------------------------------------------------- */
+
+static tsr_status after_management(tsr_queue *queue, const tsr_flow_plan *plan)
+{
+    const tsr_tile_pool *pool = &plan->pool;
+    tsr_tile_state *state = pool->state;
+    for (int32_t u = 0; u < state->created; u++) pool->age[pool->created_ids[u]] = 0;
+    if (plan->provider.fill && state->created > 0) TSR_TRY(plan->provider.fill(plan->provider.user, queue, pool, 0));
+    return TSR_OK;
+}
+
+static void run_pass(tsr_queue *queue, const tsr_flow_plan *plan, int32_t index, tsr_tile_totals *totals, uint32_t *oldest)
+{
+    const tsr_tile_pool *pool = &plan->pool;
+    const tsr_tile_state *state = pool->state;
+    const tsr_flow_setup *s = &plan->setup;
+    const int32_t passes = s->stages + s->sweeps, buffer[3] = { state->phi, state->phi ^ 1, 2 };
+    struct job job = { .plan = plan,
+                       .start = pool->phi[state->phi],
+                       .sweep = index >= s->stages,
+                       .last = index == passes - 1,
+                       .measure = index == 0 && s->measured,
+                       .need_gradient = tsr_flow_needs_gradient(&s->flow) };
+    job.from = pool->phi[buffer[tsr_pass_source(index, passes)]];
+    job.to = pool->phi[buffer[tsr_pass_target(index, passes)]];
+    job.step = job.sweep ? s->sweep_step : plan->control->time_step;
+    job.blend = job.sweep ? 1.0f : s->blend[index];
+    const double share = job.sweep ? 0.0 : (double)s->moment[index];
+    tsr_flow_moment_at(&s->flow, state->time + share * (double)plan->control->time_step, plan->control->mean_speed, &job.moment);
+    tsr_parallel(queue->threads, state->count, TILES_PER_CHUNK, pass_range, &job);
+    if (job.measure) {
+        plan->control->rate_bits = tsr_float_bits(job.totals.rate);
+        plan->control->curvature_bits = tsr_float_bits(job.totals.curvature);
+        plan->control->nonfinite |= job.totals.nonfinite;
+    }
+    *totals = job.totals;
+    *oldest = job.oldest_young;
+}
+
+static tsr_status one_step(tsr_queue *queue, const tsr_flow_plan *plan)
+{
+    const tsr_flow_setup *s = &plan->setup;
+    tsr_flow_control *c = plan->control;
+    tsr_tile_state *state = plan->pool.state;
+    tsr_tile_totals totals = { 0 };
+    uint32_t oldest = 0;
+    if (s->needs_mean) measure_mean(queue, plan);
+    for (int32_t k = 0; k < s->stages + s->sweeps; k++) run_pass(queue, plan, k, &totals, &oldest);
+    state->time_step = c->time_step;
+    state->time += (double)c->time_step;
+    state->active_voxels = totals.active;
+    state->inside_voxels = totals.inside;
+    state->phi ^= 1;
+    state->steps++;
+    c->change_bits = tsr_float_bits(totals.change);
+    const int managed = c->management + 1 >= s->managed_every;
+    if (managed) {
+        c->old_bits = oldest;
+        TSR_TRY(tsr_tiles_cpu.manage(queue, &plan->pool));
+        if (state->shortage > 0) return TSR_OK;
+        TSR_TRY(after_management(queue, plan));
+    }
+    tsr_flow_finish(s, 1 << plan->pool.log2_edge, managed, state, c);
+    return TSR_OK;
+}
+
+static tsr_status cpu_plan_start(tsr_queue *queue, tsr_flow_plan *plan, int payload)
+{
+    const tsr_flow_setup *s = &plan->setup;
+    tsr_flow_control *c = plan->control;
+    tsr_tile_state *state = plan->pool.state;
+    state->halted = 0;
+    c->converged = c->empty = c->ended = c->nonfinite = 0;
+    c->rate = c->curvature = 0.0f;
+    c->management = 0;
+    if (payload && plan->provider.fill) TSR_TRY(plan->provider.fill(plan->provider.user, queue, &plan->pool, 1));
+    if (s->needs_mean) measure_mean(queue, plan);
+    if (s->measured) {
+        struct job job = { .plan = plan, .from = plan->pool.phi[state->phi], .need_gradient = tsr_flow_needs_gradient(&s->flow) };
+        tsr_flow_moment_at(&s->flow, state->time, c->mean_speed, &job.moment);
+        tsr_parallel(queue->threads, state->count, TILES_PER_CHUNK, measure_range, &job);
+        c->rate = job.totals.rate;
+        c->curvature = job.totals.curvature;
+        c->nonfinite = job.totals.nonfinite;
+    }
+    tsr_flow_begin(s, state->time, c);
+    return TSR_OK;
+}
+
+static tsr_status cpu_plan_run(tsr_queue *queue, tsr_flow_plan *plan, int32_t steps)
+{
+    const tsr_tile_state *state = plan->pool.state;
+    for (int32_t i = 0; i < steps && state->shortage == 0 && !state->halted; i++) TSR_TRY(one_step(queue, plan));
+    return TSR_OK;
+}
+
+static tsr_status cpu_plan_resume(tsr_queue *queue, tsr_flow_plan *plan)
+{
+    TSR_TRY(after_management(queue, plan));
+    tsr_flow_finish(&plan->setup, 1 << plan->pool.log2_edge, 1, plan->pool.state, plan->control);
+    return TSR_OK;
+}
+
+/* ---- other resolutions ---------------------------------------------------------------------------------------------------------------------------- */
+
+struct resample {
+    const tsr_tile_pool *from, *to;
+    int up;
+};
+
+static void resample_tile(const struct resample *r, uint64_t key, uint32_t id)
+{
+    const tsr_tile_pool *from = r->from, *to = r->to;
+    const tsr_tile_state *state = from->state;
+    const float *phi = from->phi[state->phi];
+    const int32_t E = 1 << to->log2_edge, V = E * E * E;
+    uint32_t children[8] = { 0 };
+    const uint32_t *row = NULL;
+    int64_t covered = 0;
+    if (r->up) {
+        const int32_t at = tsr_key_lower_bound(from->key[state->list], state->count, tsr_key_half(key));
+        row = from->neighbours + (int64_t)from->id[state->list][at] * TSR_NEIGHBOUR_ROW;
+    } else {
+        for (int32_t c = 0; c < 8; c++) {
+            const uint64_t child = tsr_key_child(key, c);
+            children[c] = tsr_tile_find(from, from->key[state->list], from->id[state->list], state->count, state->background, child);
+            if (children[c] == TSR_TILE_INSIDE && tsr_tile_allowed(from, child)) covered += tsr_tile_voxels(from, child);
+        }
+        if (covered) __atomic_fetch_sub(&to->state->inside_absent, covered, __ATOMIC_RELAXED);
+    }
+    for (int32_t i = 0; i < V; i++) {
+        const int32_t at[3] = { i % E, i / E % E, i / (E * E) };
+        const float v = r->up ? tsr_upsampled_value(from, phi, row, key, at, to->band) : tsr_downsampled_value(from, phi, children, at, to->band);
+        to->phi[0][(int64_t)id * V + i] = to->phi[1][(int64_t)id * V + i] = v;
+    }
+    for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
+        to->neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + d] = d == TSR_TILE_MIDDLE ? id : tsr_resampled_neighbour(from, to, key, d, r->up);
+}
+
+static void resample_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct resample *r = (const struct resample *)user;
+    (void)worker;
+    for (int64_t at = begin; at < end; at++) resample_tile(r, r->to->key[0][at], r->to->id[0][at]);
+}
+
+static tsr_status cpu_resample(tsr_queue *queue, const tsr_tile_pool *from, const tsr_tile_pool *to, int up)
+{
+    struct resample r = { from, to, up };
+    tsr_parallel(queue->threads, to->state->count, TILES_PER_CHUNK, resample_range, &r);
+    return TSR_OK;
+}
+
+const tsr_engine_ops tsr_engine_cpu = { .plan_create = cpu_plan_create,
+                                        .plan_destroy = cpu_plan_destroy,
+                                        .plan_start = cpu_plan_start,
+                                        .plan_run = cpu_plan_run,
+                                        .plan_resume = cpu_plan_resume,
+                                        .resample = cpu_resample };

@@ -1,0 +1,383 @@
+/* levelset/engine_isa.c: the vector loops of a pass of the level-set solver on the CPU.
+ *
+ * Rows of the tile in which nothing can move are copied. The others are packed into lanes, up to 64, so that every later loop is one run of full
+ * vectors whatever the edge of the tile: differences, terms, then each part of the right-hand side in a loop of its own, in the order of
+ * tsr_scheme_rate, so that the bits are the same. Options are uniform for a pass: they are tested outside the loops. */
+#include <string.h>
+
+#include "levelset/engine_tile.h"
+
+enum { LANES = 64 };
+#define ALWAYS static inline __attribute__((always_inline))
+#define LOOP _Pragma("omp simd") for (int32_t i = 0; i < n; i++)
+
+struct lanes {
+    _Alignas(64) float d[3][6][LANES];
+    float c[LANES], start[LANES], rate[LANES], fresh[LANES], minus[3][LANES], plus[3][LANES], cross[3][LANES];
+    float speed[LANES], velocity[3][LANES], curvature[LANES], weight[LANES], gradient[3][LANES], outward[LANES], inward[LANES];
+    int32_t x[LANES], y[LANES], z[LANES], still[LANES], crossing[LANES];
+    uint32_t area[LANES];
+    int32_t row[LANES / 4]; /* index of each row's first voxel in the tile */
+};
+
+/* ---- packing ------------------------------------------------------------------------------------------------------------------------------ */
+
+ALWAYS int row_flat(const float *p, int32_t E, int32_t H, int32_t P, float band)
+{
+    const float c = p[0];
+    int32_t different = (c < band) & (c > -band);
+#pragma omp simd reduction(| : different)
+    for (int32_t i = 0; i < E; i++)
+        different |= (p[i] != c) | (p[i - 1] != c) | (p[i + 1] != c) | (p[i - H] != c) | (p[i + H] != c) | (p[i - P] != c) | (p[i + P] != c);
+    return !different;
+}
+
+ALWAYS void pack_axis(const float *p, int32_t E, int32_t s, float r, int wide, float (*d)[LANES], int32_t at)
+{
+#pragma omp simd
+    for (int32_t i = 0; i < E; i++) {
+        d[2][at + i] = (p[i] - p[i - s]) * r;
+        d[3][at + i] = (p[i + s] - p[i]) * r;
+    }
+    if (!wide) return;
+#pragma omp simd
+    for (int32_t i = 0; i < E; i++) {
+        d[0][at + i] = (p[i - 2 * s] - p[i - 3 * s]) * r;
+        d[1][at + i] = (p[i - s] - p[i - 2 * s]) * r;
+        d[4][at + i] = (p[i + 2 * s] - p[i + s]) * r;
+        d[5][at + i] = (p[i + 3 * s] - p[i + 2 * s]) * r;
+    }
+}
+
+ALWAYS void pack_row(struct lanes *l, int32_t at, const tsr_tile_pass *pass, int32_t E, int32_t y, int32_t z, const float *p, int32_t H, int wide)
+{
+    const int32_t P = H * H, row = (z * E + y) * E;
+    const tsr_flow_scheme *k = pass->scheme;
+    const float *r = k->inverse_spacing, band = k->band;
+#pragma omp simd
+    for (int32_t i = 0; i < E; i++) {
+        const float c = p[i];
+        const int32_t inside = c < 0.0f;
+        l->c[at + i] = c;
+        l->start[at + i] = pass->start[row + i];
+        l->area[at + i] = pass->areas[row + i];
+        l->still[at + i] =
+            ((c >= band) | (c <= -band)) & (c == p[i - 1]) & (c == p[i + 1]) & (c == p[i - H]) & (c == p[i + H]) & (c == p[i - P]) & (c == p[i + P]);
+        l->crossing[at + i] = ((p[i - 1] < 0.0f) != inside) | ((p[i + 1] < 0.0f) != inside) | ((p[i - H] < 0.0f) != inside) |
+                              ((p[i + H] < 0.0f) != inside) | ((p[i - P] < 0.0f) != inside) | ((p[i + P] < 0.0f) != inside);
+        l->x[at + i] = pass->first[0] + i;
+        l->y[at + i] = pass->first[1] + y;
+        l->z[at + i] = pass->first[2] + z;
+    }
+    pack_axis(p, E, 1, r[0], wide, l->d[0], at);
+    pack_axis(p, E, H, r[1], wide, l->d[1], at);
+    pack_axis(p, E, P, r[2], wide, l->d[2], at);
+    if (pass->flow && k->has_curvature) {
+#pragma omp simd
+        for (int32_t i = 0; i < E; i++) {
+            l->cross[0][at + i] = tsr_cross_difference(p + i, 1, H, r[0], r[1]);
+            l->cross[1][at + i] = tsr_cross_difference(p + i, 1, P, r[0], r[2]);
+            l->cross[2][at + i] = tsr_cross_difference(p + i, H, P, r[1], r[2]);
+        }
+    }
+    for (int k3 = 0; k3 < 3 && pass->gradient[k3]; k3++) memcpy(&l->gradient[k3][at], pass->gradient[k3] + row, (size_t)E * sizeof(float));
+    l->row[at / 4] = row;
+}
+
+/* ---- terms -------------------------------------------------------------------------------------------------------------------------------- */
+
+/* One source for all lanes; `kind` is a constant where this is called, so that the loop has no switch in it. */
+ALWAYS void add_source(struct lanes *l, int32_t n, const tsr_flow *flow, const tsr_flow_moment *moment, int32_t index, int32_t kind)
+{
+    LOOP l->weight[i] = tsr_source_weight(flow, index, l->x[i], l->y[i], l->z[i]);
+    LOOP
+    {
+        const float gradient[3] = { l->gradient[0][i], l->gradient[1][i], l->gradient[2][i] };
+        tsr_flow_values v = { l->speed[i], { l->velocity[0][i], l->velocity[1][i], l->velocity[2][i] }, l->curvature[i] };
+        tsr_flow_kind_add(flow, index, kind, l->weight[i], moment, l->x[i], l->y[i], l->z[i], gradient, &v);
+        l->speed[i] = v.speed;
+        l->velocity[0][i] = v.velocity[0];
+        l->velocity[1][i] = v.velocity[1];
+        l->velocity[2][i] = v.velocity[2];
+        l->curvature[i] = v.curvature;
+    }
+}
+
+/* The caller's own term: only for voxels that count. */
+static __attribute__((noinline)) void ask_user(struct lanes *l, int32_t n, const tsr_flow *flow, const tsr_flow_moment *moment, int32_t index)
+{
+    const float none[3] = { 0.0f, 0.0f, 0.0f };
+    for (int32_t i = 0; i < n; i++) {
+        if (l->area[i] == 0 || l->still[i]) continue;
+        tsr_flow_values v = { l->speed[i], { l->velocity[0][i], l->velocity[1][i], l->velocity[2][i] }, l->curvature[i] };
+        tsr_flow_kind_add(flow, index, TSR_SOURCE_USER, tsr_source_weight(flow, index, l->x[i], l->y[i], l->z[i]), moment, l->x[i], l->y[i], l->z[i],
+                          none, &v);
+        l->speed[i] = v.speed;
+        for (int k = 0; k < 3; k++) l->velocity[k][i] = v.velocity[k];
+        l->curvature[i] = v.curvature;
+    }
+}
+
+ALWAYS void evaluate_terms(struct lanes *l, int32_t n, const tsr_flow *flow, const tsr_flow_moment *moment)
+{
+    const float speed = flow->everywhere.speed + moment->mean_speed;
+    LOOP
+    {
+        l->speed[i] = speed;
+        l->velocity[0][i] = flow->everywhere.velocity[0];
+        l->velocity[1][i] = flow->everywhere.velocity[1];
+        l->velocity[2][i] = flow->everywhere.velocity[2];
+        l->curvature[i] = flow->everywhere.curvature;
+    }
+    for (int32_t s = 0; s < flow->count; s++) {
+        switch (flow->source[s].kind) {
+        case TSR_SOURCE_SPEED: add_source(l, n, flow, moment, s, TSR_SOURCE_SPEED); break;
+        case TSR_SOURCE_SPEED_FIELD: add_source(l, n, flow, moment, s, TSR_SOURCE_SPEED_FIELD); break;
+        case TSR_SOURCE_VELOCITY: add_source(l, n, flow, moment, s, TSR_SOURCE_VELOCITY); break;
+        case TSR_SOURCE_VELOCITY_FIELD: add_source(l, n, flow, moment, s, TSR_SOURCE_VELOCITY_FIELD); break;
+        case TSR_SOURCE_ROTATION: add_source(l, n, flow, moment, s, TSR_SOURCE_ROTATION); break;
+        case TSR_SOURCE_ENRIGHT: add_source(l, n, flow, moment, s, TSR_SOURCE_ENRIGHT); break;
+        case TSR_SOURCE_CURVATURE: add_source(l, n, flow, moment, s, TSR_SOURCE_CURVATURE); break;
+        case TSR_SOURCE_POTENTIAL: add_source(l, n, flow, moment, s, TSR_SOURCE_POTENTIAL); break;
+        default: ask_user(l, n, flow, moment, s); break;
+        }
+    }
+}
+
+/* Largest rates of the terms over lanes in the band. */
+ALWAYS void measure_terms(const struct lanes *l, int32_t n, const tsr_flow_scheme *k, tsr_tile_totals *totals)
+{
+    float rate = totals->rate, curvature = totals->curvature;
+    int32_t bad = 0;
+#pragma omp simd reduction(max : rate, curvature) reduction(| : bad)
+    for (int32_t i = 0; i < n; i++) {
+        const tsr_flow_values v = { l->speed[i], { l->velocity[0][i], l->velocity[1][i], l->velocity[2][i] }, l->curvature[i] };
+        const int32_t counted = (l->area[i] != 0u) & (l->c[i] < k->band) & (l->c[i] > -k->band);
+        float h = tsr_flow_hyperbolic(&v, k), a = tsr_absf(v.curvature);
+        bad |= counted & !((h <= 3e38f) & (a <= 3e38f));
+        h = counted ? h : 0.0f;
+        a = counted ? a : 0.0f;
+        rate = h > rate ? h : rate;
+        curvature = a > curvature ? a : curvature;
+    }
+    totals->rate = rate;
+    totals->curvature = curvature;
+    totals->nonfinite |= bad;
+}
+
+/* ---- the right-hand side ------------------------------------------------------------------------------------------------------------------- */
+
+ALWAYS void one_sided_of(struct lanes *l, int32_t n, int32_t space)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        const float(*d)[LANES] = (const float(*)[LANES])l->d[axis];
+        float *minus = l->minus[axis], *plus = l->plus[axis];
+        if (space == TSR_DIFFERENCE_WENO5) LOOP
+            {
+                minus[i] = tsr_weno5(d[0][i], d[1][i], d[2][i], d[3][i], d[4][i]);
+                plus[i] = tsr_weno5(d[5][i], d[4][i], d[3][i], d[2][i], d[1][i]);
+            }
+        else if (space == TSR_DIFFERENCE_ENO2)
+            LOOP tsr_one_sided(TSR_DIFFERENCE_ENO2, d[0][i], d[1][i], d[2][i], d[3][i], d[4][i], d[5][i], &minus[i], &plus[i]);
+        else LOOP
+            {
+                minus[i] = d[2][i];
+                plus[i] = d[3][i];
+            }
+    }
+}
+
+ALWAYS void norms_as(struct lanes *l, int32_t n, int32_t space)
+{
+    LOOP
+    {
+        l->outward[i] = (tsr_outward_square(space, l->minus[0][i], l->plus[0][i]) + tsr_outward_square(space, l->minus[1][i], l->plus[1][i])) +
+                        tsr_outward_square(space, l->minus[2][i], l->plus[2][i]);
+        l->inward[i] = (tsr_inward_square(space, l->minus[0][i], l->plus[0][i]) + tsr_inward_square(space, l->minus[1][i], l->plus[1][i])) +
+                       tsr_inward_square(space, l->minus[2][i], l->plus[2][i]);
+    }
+}
+ALWAYS void norms(struct lanes *l, int32_t n, int32_t space)
+{
+    if (space == TSR_DIFFERENCE_UPWIND) norms_as(l, n, TSR_DIFFERENCE_UPWIND);
+    else norms_as(l, n, TSR_DIFFERENCE_GODUNOV);
+}
+
+ALWAYS void add_curvature(struct lanes *l, int32_t n, const tsr_flow_scheme *k)
+{
+    const float rx = k->inverse_spacing[0], ry = k->inverse_spacing[1], rz = k->inverse_spacing[2], limit = k->curvature_limit;
+    LOOP
+    {
+        const float xm = l->d[0][2][i], xp = l->d[0][3][i], ym = l->d[1][2][i], yp = l->d[1][3][i], zm = l->d[2][2][i], zp = l->d[2][3][i];
+        l->rate[i] += l->curvature[i] * tsr_curvature_part(0.5f * (xm + xp), 0.5f * (ym + yp), 0.5f * (zm + zp), (xp - xm) * rx, (yp - ym) * ry,
+                                                           (zp - zm) * rz, l->cross[0][i], l->cross[1][i], l->cross[2][i], limit);
+    }
+}
+
+/* `sign` is a constant where this is called. */
+ALWAYS void add_reshape_as(struct lanes *l, int32_t n, const tsr_flow_scheme *from, int32_t sign)
+{
+    tsr_flow_scheme k = *from;
+    k.sign = sign;
+    LOOP
+    {
+        float steepest = 0.0f;
+        if (sign == TSR_SIGNED_SUBCELL) {
+            const float xm = l->d[0][2][i], xp = l->d[0][3][i], ym = l->d[1][2][i], yp = l->d[1][3][i], zm = l->d[2][2][i], zp = l->d[2][3][i];
+            const float gx = 0.5f * (xm + xp), gy = 0.5f * (ym + yp), gz = 0.5f * (zm + zp);
+            steepest = tsr_maxf(tsr_maxf(tsr_maxf(tsr_absf(xm), tsr_absf(xp)), tsr_maxf(tsr_absf(ym), tsr_absf(yp))),
+                                tsr_maxf(tsr_maxf(tsr_absf(zm), tsr_absf(zp)), tsr_sqrt((gx * gx + gy * gy) + gz * gz)));
+        }
+        l->rate[i] = l->rate[i] + tsr_reshape_part(&k, l->c[i], l->outward[i], l->inward[i], l->crossing[i], steepest);
+    }
+}
+
+ALWAYS void add_reshape(struct lanes *l, int32_t n, const tsr_flow_scheme *k)
+{
+    if (k->sign == TSR_SIGNED_SMOOTH) add_reshape_as(l, n, k, TSR_SIGNED_SMOOTH);
+    else if (k->sign == TSR_SIGNED_SGN) add_reshape_as(l, n, k, TSR_SIGNED_SGN);
+    else if (k->sign == TSR_SIGNED_PHI) add_reshape_as(l, n, k, TSR_SIGNED_PHI);
+    else add_reshape_as(l, n, k, TSR_SIGNED_SUBCELL);
+}
+
+ALWAYS void right_hand_side(struct lanes *l, int32_t n, const tsr_tile_pass *pass)
+{
+    const tsr_flow_scheme *k = pass->scheme;
+    const int flow = pass->flow != NULL, upwind = flow && (k->has_speed || k->has_velocity), reshaped = k->reshape != 0.0f;
+    const int32_t space = upwind ? k->space : k->reshape_space;
+    if (upwind || reshaped) one_sided_of(l, n, space);
+    if ((flow && k->has_speed) || reshaped) norms(l, n, space);
+    LOOP l->rate[i] = 0.0f;
+    if (flow && k->has_speed) LOOP l->rate[i] = l->rate[i] + tsr_speed_part(l->speed[i], l->outward[i], l->inward[i]);
+    if (flow && k->has_velocity)
+        LOOP l->rate[i] = l->rate[i] + ((tsr_velocity_part(l->velocity[0][i], l->minus[0][i], l->plus[0][i]) +
+                                         tsr_velocity_part(l->velocity[1][i], l->minus[1][i], l->plus[1][i])) +
+                                        tsr_velocity_part(l->velocity[2][i], l->minus[2][i], l->plus[2][i]));
+    if (flow && k->has_curvature) add_curvature(l, n, k);
+    if (!reshaped) return;
+    if (upwind && k->reshape_space != k->space) {
+        one_sided_of(l, n, k->reshape_space);
+        norms(l, n, k->reshape_space);
+    }
+    add_reshape(l, n, k);
+}
+
+/* ---- results -------------------------------------------------------------------------------------------------------------------------------- */
+
+ALWAYS uint32_t finish_lanes(struct lanes *l, int32_t n, const tsr_tile_pass *pass, tsr_tile_totals *totals)
+{
+    const float band = pass->scheme->band, step = pass->step, blend = pass->blend;
+    LOOP
+    {
+        const float change = l->still[i] ? 0.0f : step * l->rate[i];
+        l->fresh[i] = tsr_stage_value(l->start[i], l->c[i], change, blend, band);
+    }
+    if (!pass->last) return 0;
+    uint32_t bits = 0, active = 0, inside = 0;
+    float largest = totals->change;
+#pragma omp simd reduction(+ : active, inside) reduction(| : bits) reduction(max : largest)
+    for (int32_t i = 0; i < n; i++) {
+        const float v = l->fresh[i];
+        const uint32_t counted = l->area[i] ? 1u : 0u, in_band = (v > -band) & (v < band) ? counted : 0u;
+        float moved = tsr_absf(v - l->start[i]);
+        bits |= in_band | (uint32_t)l->crossing[i] ? l->area[i] : 0u;
+        active += in_band;
+        inside += v < 0.0f ? counted : 0u;
+        moved = in_band ? moved : 0.0f;
+        largest = moved > largest ? moved : largest;
+    }
+    totals->active += active;
+    totals->inside += inside;
+    totals->change = largest;
+    return bits;
+}
+
+/* All that has been packed, and a fresh start. */
+static __attribute__((noinline)) uint32_t flush(struct lanes *l, int32_t count, int32_t E, const tsr_tile_pass *pass, tsr_tile_totals *totals)
+{
+    const int32_t n = (count + 15) & ~15;
+    for (int32_t at = count; at < n; at += E) { /* lanes that only fill the last vector: a copy of the last row, not counted */
+        for (int k = 0; k < 3; k++)
+            for (int j = 0; j < 6; j++) memcpy(&l->d[k][j][at], &l->d[k][j][at - E], (size_t)E * sizeof(float));
+        for (int32_t i = at; i < at + E; i++) {
+            l->c[i] = l->start[i] = 0.0f;
+            l->area[i] = 0;
+            l->x[i] = l->y[i] = l->z[i] = l->still[i] = l->crossing[i] = 0;
+            for (int k = 0; k < 3; k++) l->cross[k][i] = l->gradient[k][i] = 0.0f;
+        }
+    }
+    if (pass->flow) {
+        evaluate_terms(l, n, pass->flow, pass->moment);
+        if (pass->measure) measure_terms(l, n, pass->scheme, totals);
+    }
+    right_hand_side(l, n, pass);
+    const uint32_t bits = finish_lanes(l, n, pass, totals);
+    for (int32_t at = 0; at < count; at += E) {
+        const int32_t row = l->row[at / 4];
+        if (pass->extent[0] == E) memcpy(pass->out + row, &l->fresh[at], (size_t)E * sizeof(float));
+        else memcpy(pass->out + row, &l->fresh[at], (size_t)pass->extent[0] * sizeof(float));
+    }
+    return bits;
+}
+
+/* A row in which nothing moves: it keeps its value, or what the blend of the stages makes of it where the start of the step was another. */
+ALWAYS uint32_t copy_row(const tsr_tile_pass *pass, int32_t E, int32_t row, const float *p, tsr_tile_totals *totals)
+{
+    const float c = p[0], *start = pass->start + row, band = pass->scheme->band;
+    float *out = pass->out + row;
+    uint32_t bits = 0;
+    int32_t moved = 0;
+    if (pass->blend != 1.0f) {
+#pragma omp simd reduction(| : moved)
+        for (int32_t i = 0; i < E; i++) moved |= start[i] != c;
+    }
+    if (!moved && pass->extent[0] == E) {
+#pragma omp simd
+        for (int32_t i = 0; i < E; i++) out[i] = c;
+        totals->inside += c < 0.0f ? E : 0;
+        return 0;
+    }
+    for (int32_t x = 0; x < pass->extent[0]; x++) {
+        const float v = tsr_stage_value(start[x], c, 0.0f, pass->blend, band);
+        const int in_band = v > -band && v < band;
+        out[x] = v;
+        if (in_band) {
+            bits |= pass->areas[row + x];
+            totals->change = tsr_maxf(totals->change, tsr_absf(v - start[x]));
+        }
+        totals->active += in_band;
+        totals->inside += v < 0.0f;
+    }
+    return bits;
+}
+
+ALWAYS uint32_t run(const tsr_tile_pass *pass, int32_t E, tsr_tile_totals *totals)
+{
+    struct lanes l;
+    const int32_t R = pass->radius, H = E + 2 * R, P = H * H;
+    const tsr_flow_scheme *k = pass->scheme;
+    const int upwind = pass->flow && (k->has_speed || k->has_velocity);
+    const int wide = (upwind && k->space >= TSR_DIFFERENCE_ENO2) || (k->reshape != 0.0f && k->reshape_space >= TSR_DIFFERENCE_ENO2);
+    uint32_t bits = 0;
+    int32_t count = 0;
+    for (int32_t z = 0; z < pass->extent[2]; z++)
+        for (int32_t y = 0; y < pass->extent[1]; y++) {
+            const float *p = pass->cube + ((z + R) * H + y + R) * H + R;
+            if (row_flat(p, E, H, P, k->band)) {
+                bits |= copy_row(pass, E, (z * E + y) * E, p, totals);
+                continue;
+            }
+            pack_row(&l, count, pass, E, y, z, p, H, wide);
+            count += E;
+            if (count < LANES) continue;
+            bits |= flush(&l, count, E, pass, totals);
+            count = 0;
+        }
+    if (count > 0) bits |= flush(&l, count, E, pass, totals);
+    return bits;
+}
+
+uint32_t TSR_ISA_NAME(tsr_flow_tile)(const tsr_tile_pass *pass, tsr_tile_totals *totals)
+{
+    return pass->edge == 8 ? run(pass, 8, totals) : run(pass, 4, totals);
+}

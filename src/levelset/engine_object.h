@@ -1,0 +1,25 @@
+/* levelset/engine_object.h: the inside of a solver. */
+#ifndef TSR_LEVELSET_ENGINE_OBJECT_H
+#define TSR_LEVELSET_ENGINE_OBJECT_H
+
+#include "levelset/engine.h"
+
+struct tsr_levelset {
+    tsr_context *context;
+    tsr_tiles *tiles; /* the caller's */
+    tsr_levelset_options options;
+    tsr_flow_setup setup;
+    tsr_payload_provider provider;
+    tsr_flow_control *control; /* device */
+    tsr_flow_control seen;     /* as of the last download */
+    tsr_flow_plan *plan;       /* for `planned` and `planned_step` or NULL */
+    tsr_tile_pool planned;
+    float planned_step;
+    int payload_valid;
+    int64_t total_steps;
+};
+
+/* Checks options against a list and turns them into the numbers of a run. */
+tsr_status tsr_flow_make_setup(const tsr_tiles *tiles, const tsr_levelset_options *options, tsr_flow_setup *setup);
+
+#endif

@@ -1,0 +1,263 @@
+/* levelset/engine_setup.c: options of a solver to the numbers of a run. */
+#include <math.h>
+#include <string.h>
+
+#include "grid/volume.h"
+#include "levelset/engine_object.h"
+#include "tessera/filter.h"
+
+_Static_assert((int)TSR_STENCIL_WENO5 == (int)TSR_DIFFERENCE_WENO5 && (int)TSR_SIGN_SUBCELL == (int)TSR_SIGNED_SUBCELL &&
+                   (int)TSR_FLOW_USER == (int)TSR_SOURCE_USER && (int)TSR_FLOW_TERMS == (int)TSR_FLOW_SOURCES,
+               "public and internal names agree");
+
+/* Largest |u| + |v| + |w| of the periodic deformation in units of the edge (spec 2.12), rounded up. */
+static const double ENRIGHT_LARGEST = 2.48;
+
+static const char *const kind_names[] = { "SPEED",   "SPEED_FIELD", "VELOCITY",  "VELOCITY_FIELD", "ROTATION",
+                                          "ENRIGHT", "CURVATURE",   "POTENTIAL", "MEAN_CURVATURE", "USER" };
+
+/* ---- checks --------------------------------------------------------------------------------------------------------------------------------- */
+
+static tsr_status check_number(const char *name, double v, double low, double high)
+{
+    if (!(v >= low && v <= high)) TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: %s is %g, expected %g to %g", name, v, low, high);
+    return TSR_OK;
+}
+
+static tsr_status check_term_vector(int index, const char *what, tsr_vec3 v)
+{
+    if (isfinite(v.x) && isfinite(v.y) && isfinite(v.z)) return TSR_OK;
+    TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: %s of term %d is (%g, %g, %g), expected finite numbers", what, index, v.x, v.y, v.z);
+}
+
+static int fields_of(tsr_flow_kind kind) { return kind == TSR_FLOW_SPEED_FIELD ? 1 : kind == TSR_FLOW_VELOCITY_FIELD ? 3 : 0; }
+
+static tsr_status check_fields(const tsr_tiles *tiles, int index, const tsr_flow_term *t)
+{
+    for (int k = 0; k < fields_of(t->kind); k++) {
+        const tsr_volume *f = t->field[k];
+        char name[64] = "field of a term of the level set";
+        if (!f) TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: field[%d] of term %d (%s) is NULL", k, index, kind_names[t->kind]);
+        TSR_TRY(tsr_volume_require(tiles->context, f, name));
+        if (f->dtype != TSR_F32)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: field[%d] of term %d has element type %s, expected f32", k, index, tsr_dtype_name(f->dtype));
+        if (f->size.x > INT32_MAX || f->size.y > INT32_MAX || f->size.z > INT32_MAX || f->size.x < 1)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: field[%d] of term %d has no usable extents", k, index);
+        TSR_TRY(tsr_volume_check_finite(tiles->context, f, name));
+    }
+    return TSR_OK;
+}
+
+static tsr_status check_term(const tsr_tiles *tiles, int index, const tsr_flow_term *t)
+{
+    if ((int)t->kind < 0 || t->kind > TSR_FLOW_USER)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: term %d is of kind %d, expected TSR_FLOW_SPEED to TSR_FLOW_USER", index, (int)t->kind);
+    const char *name = kind_names[t->kind];
+    if (!isfinite(t->value)) TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: value of term %d (%s) is %g, expected a finite number", index, name, t->value);
+    TSR_TRY(check_term_vector(index, "vector", t->vector));
+    TSR_TRY(check_term_vector(index, "centre", t->centre));
+    if (!(t->sigma >= 0 && t->sigma < 1e18))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: sigma of term %d (%s) is %g, expected 0 or more", index, name, t->sigma);
+    if (t->kind == TSR_FLOW_ROTATION && t->vector.x == 0 && t->vector.y == 0 && t->vector.z == 0)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: the axis (vector) of term %d (ROTATION) is zero", index);
+    if (t->kind == TSR_FLOW_ENRIGHT && !(t->radius > 0 && t->radius < 1e18 && t->period >= 0 && t->period < 1e18))
+        TSR_FAIL(TSR_ERROR_ARGUMENT,
+                 "level set: term %d (ENRIGHT) has edge (radius) %g and period %g, expected a positive edge and a period of 0 or more", index,
+                 t->radius, t->period);
+    if (t->kind == TSR_FLOW_MEAN_CURVATURE && t->sigma > 0)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: term %d (MEAN_CURVATURE) has a sigma, but a mean over the surface has no brush", index);
+    if (t->kind == TSR_FLOW_USER && tiles->context->device.kind != TSR_DEVICE_CPU)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "level set: term %d is of kind USER, whose C function runs on contexts of the CPU only", index);
+    if (t->kind == TSR_FLOW_USER && (!t->user || !t->user->evaluate))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: term %d (USER) has no function: user or user->evaluate is NULL", index);
+    TSR_TRY(check_fields(tiles, index, t));
+    return TSR_OK;
+}
+
+static tsr_status check_options(const tsr_tiles *tiles, const tsr_levelset_options *o)
+{
+    if (o->term_count < 0 || o->term_count > TSR_FLOW_TERMS)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: term_count is %d, expected 0 to %d", o->term_count, (int)TSR_FLOW_TERMS);
+    TSR_TRY(check_number("space", (double)o->space, 0, TSR_STENCIL_WENO5));
+    TSR_TRY(check_number("time", (double)o->time, 0, TSR_TIME_RK3));
+    TSR_TRY(check_number("reshape", (double)o->reshape, 0, TSR_RESHAPE_NONE));
+    TSR_TRY(check_number("sign", (double)o->sign, 0, TSR_SIGN_SUBCELL));
+    TSR_TRY(check_number("reshape_space", (double)o->reshape_space, 0, TSR_STENCIL_WENO5));
+    TSR_TRY(check_number("reshape_weight", o->reshape_weight, 0, 1e6));
+    TSR_TRY(check_number("reshape_sweeps", o->reshape_sweeps, 0, 16));
+    TSR_TRY(check_number("reshape_step", o->reshape_step, 0, 0.6));
+    TSR_TRY(check_number("time_step", o->time_step, 0, 1e18));
+    TSR_TRY(check_number("cfl", o->cfl, 0, 1));
+    TSR_TRY(check_number("guard", o->guard, 0, 3));
+    TSR_TRY(check_number("feedback", o->feedback, 0, 1e6));
+    TSR_TRY(check_number("managed_every", o->managed_every, 0, 1000));
+    TSR_TRY(check_number("max_steps", (double)o->max_steps, 0, 9e15));
+    TSR_TRY(check_number("age", o->age, 0, 254));
+    TSR_TRY(check_number("change_tolerance", o->change_tolerance, 0, 1e18));
+    for (int i = 0; i < o->term_count; i++) TSR_TRY(check_term(tiles, i, &o->terms[i]));
+    return TSR_OK;
+}
+
+/* ---- terms ---------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Affine map from the index space of the list to that of a field. */
+static tsr_status map_field(const tsr_tiles *tiles, const tsr_volume *volume, tsr_flow_field *field)
+{
+    tsr_vec3 origin, unit;
+    const tsr_vec3 corner[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+    TSR_TRY(tsr_geometry_to_index(&volume->geometry, tsr_geometry_to_world(&tiles->geometry, (tsr_vec3){ 0, 0, 0 }), &origin));
+    const double o[3] = { origin.x, origin.y, origin.z };
+    for (int c = 0; c < 3; c++) {
+        TSR_TRY(tsr_geometry_to_index(&volume->geometry, tsr_geometry_to_world(&tiles->geometry, corner[c]), &unit));
+        const double u[3] = { unit.x, unit.y, unit.z };
+        for (int k = 0; k < 3; k++) field->matrix[k][c] = (float)(u[k] - o[k]);
+    }
+    for (int k = 0; k < 3; k++) field->matrix[k][3] = (float)o[k];
+    field->data = (const float *)volume->data;
+    field->size[0] = (int32_t)volume->size.x;
+    field->size[1] = (int32_t)volume->size.y;
+    field->size[2] = (int32_t)volume->size.z;
+    return TSR_OK;
+}
+
+static void copy_vector(float to[3], tsr_vec3 v)
+{
+    to[0] = (float)v.x;
+    to[1] = (float)v.y;
+    to[2] = (float)v.z;
+}
+
+static tsr_status make_source(const tsr_tiles *tiles, const tsr_flow_term *t, tsr_flow_source *s)
+{
+    memset(s, 0, sizeof *s);
+    s->kind = (int32_t)t->kind;
+    s->value = (float)t->value;
+    copy_vector(s->vector, t->vector);
+    copy_vector(s->centre, t->centre);
+    if (t->kind == TSR_FLOW_ROTATION) {
+        double length = sqrt(t->vector.x * t->vector.x + t->vector.y * t->vector.y + t->vector.z * t->vector.z);
+        copy_vector(s->vector, (tsr_vec3){ t->vector.x / length, t->vector.y / length, t->vector.z / length });
+    }
+    s->edge = (float)t->radius;
+    s->period = (float)t->period;
+    if (t->sigma > 0) {
+        s->brush_reach2 = (float)(9 * t->sigma * t->sigma);
+        s->brush_rate = (float)(1.4426950408889634 / (2 * t->sigma * t->sigma));
+    }
+    if (t->kind == TSR_FLOW_USER) {
+        s->evaluate = t->user->evaluate;
+        s->data = t->user->data;
+    }
+    for (int k = 0; k < fields_of(t->kind); k++) TSR_TRY(map_field(tiles, t->field[k], &s->field[k]));
+    return TSR_OK;
+}
+
+/* Adds a term to the setup: to the sums that hold everywhere if it does not depend on the place, else as a source; and its rates. */
+static tsr_status add_term(const tsr_tiles *tiles, const tsr_flow_term *t, double *hyperbolic, double *curvature, tsr_flow_setup *s)
+{
+    const double h = (double)s->scheme.spacing, size = fabs(t->value);
+    const int everywhere = !(t->sigma > 0);
+    tsr_flow_values *sum = &s->flow.everywhere;
+    const float *r = s->scheme.inverse_spacing;
+    switch (t->kind) {
+    case TSR_FLOW_SPEED:
+        s->scheme.has_speed = 1;
+        *hyperbolic += sqrt(3) * size / h;
+        if (everywhere) sum->speed += (float)t->value;
+        break;
+    case TSR_FLOW_VELOCITY:
+        s->scheme.has_velocity = 1;
+        *hyperbolic += size * (fabs(t->vector.x) * (double)r[0] + fabs(t->vector.y) * (double)r[1] + fabs(t->vector.z) * (double)r[2]);
+        if (everywhere) sum->velocity[0] += (float)(t->value * t->vector.x);
+        if (everywhere) sum->velocity[1] += (float)(t->value * t->vector.y);
+        if (everywhere) sum->velocity[2] += (float)(t->value * t->vector.z);
+        break;
+    case TSR_FLOW_CURVATURE:
+        s->scheme.has_curvature = 1;
+        *curvature += t->value;
+        if (everywhere) sum->curvature += (float)t->value;
+        break;
+    case TSR_FLOW_MEAN_CURVATURE:
+        s->scheme.has_speed = s->needs_mean = 1;
+        s->mean_value += (float)t->value;
+        return TSR_OK;
+    case TSR_FLOW_ENRIGHT: *hyperbolic += ENRIGHT_LARGEST * size * t->radius / h; break;
+    case TSR_FLOW_POTENTIAL: *hyperbolic += sqrt(3) * size / h; break;
+    default: s->measured = 1; break; /* depends on fields or on how far the surface is from an axis */
+    }
+    if (everywhere && (t->kind == TSR_FLOW_SPEED || t->kind == TSR_FLOW_VELOCITY || t->kind == TSR_FLOW_CURVATURE)) return TSR_OK;
+    if (t->kind == TSR_FLOW_USER) s->scheme.has_speed = s->scheme.has_velocity = s->scheme.has_curvature = 1;
+    else if (t->kind == TSR_FLOW_SPEED_FIELD) s->scheme.has_speed = 1;
+    else if (t->kind != TSR_FLOW_SPEED && t->kind != TSR_FLOW_CURVATURE) s->scheme.has_velocity = 1;
+    TSR_TRY(make_source(tiles, t, &s->flow.source[s->flow.count++]));
+    return TSR_OK;
+}
+
+/* ---- scheme ---------------------------------------------------------------------------------------------------------------------------------- */
+
+static void make_stages(tsr_time time, tsr_flow_setup *s)
+{
+    static const float blends[3][TSR_FLOW_STAGES] = { { 1.0f, 0.0f, 0.0f }, { 1.0f, 0.5f, 0.0f }, { 1.0f, 0.25f, 0.666666687f } };
+    static const float moments[TSR_FLOW_STAGES] = { 0.0f, 1.0f, 0.5f };
+    s->stages = (int32_t)time + 1;
+    memcpy(s->blend, blends[(int)time], sizeof s->blend);
+    memcpy(s->moment, moments, sizeof s->moment);
+}
+
+static void make_scheme(const tsr_tiles *tiles, const tsr_levelset_options *o, tsr_flow_setup *s)
+{
+    const tsr_tile_pool *pool = &tiles->pool;
+    tsr_flow_scheme *k = &s->scheme;
+    double squares = 0;
+    k->spacing = tsr_minf(pool->spacing[0], tsr_minf(pool->spacing[1], pool->spacing[2]));
+    for (int a = 0; a < 3; a++) {
+        k->inverse_spacing[a] = 1.0f / pool->spacing[a];
+        s->flow.spacing[a] = pool->spacing[a];
+        if (!pool->bounded || pool->domain[a] > 1)
+            squares += 1 / ((double)pool->spacing[a] * (double)pool->spacing[a]); /* a flat axis has no differences */
+    }
+    s->parabolic_unit = (float)(2 * squares);
+    k->band = pool->band;
+    k->curvature_limit = 2.0f / k->spacing;
+    k->space = (int32_t)o->space;
+    k->reshape_space = (int32_t)(o->reshape_space ? o->reshape_space : o->space);
+    k->sign = (int32_t)o->sign;
+    s->sweep = *k;
+    s->sweep.reshape = 1.0f;
+    s->sweep_step = (float)((o->reshape_step > 0 ? o->reshape_step : 0.3) * (double)k->spacing);
+    if (o->reshape == TSR_RESHAPE_TERM) k->reshape = (float)((o->reshape_weight > 0 ? o->reshape_weight : 1) * (double)k->spacing);
+    if (o->reshape == TSR_RESHAPE_REINIT) s->sweeps = o->reshape_sweeps > 0 ? o->reshape_sweeps : 1;
+}
+
+tsr_status tsr_flow_make_setup(const tsr_tiles *tiles, const tsr_levelset_options *o, tsr_flow_setup *s)
+{
+    double hyperbolic = 0, curvature = 0;
+    memset(s, 0, sizeof *s);
+    TSR_TRY(check_options(tiles, o));
+    make_scheme(tiles, o, s);
+    make_stages(o->time, s);
+    for (int i = 0; i < o->term_count; i++) TSR_TRY(add_term(tiles, &o->terms[i], &hyperbolic, &curvature, s));
+    if (curvature < 0 && !o->force)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: the curvature coefficients sum to %g; a negative sum has no stable step (use force to try anyway)",
+                 curvature);
+    if (o->feedback > 0) s->needs_mean = s->scheme.has_speed = 1;
+    const double steepness = o->sign == TSR_SIGN_PHI ? fmax(1, (double)tiles->pool.band / (double)s->scheme.spacing) : 1; /* largest |S| */
+    if (o->reshape == TSR_RESHAPE_TERM) hyperbolic += sqrt(3) * steepness * (double)s->scheme.reshape / (double)s->scheme.spacing;
+    if (o->reshape == TSR_RESHAPE_REINIT && (double)s->sweep_step / (double)s->scheme.spacing * steepness * sqrt(3) > 1 + 1e-6 && !o->force)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: reshape_step is %g voxels, over the stability bound %g of the sign PHI in a band of %g voxels",
+                 (double)s->sweep_step / (double)s->scheme.spacing, 1 / (sqrt(3) * steepness), steepness);
+    s->rate = (float)hyperbolic;
+    s->parabolic = (float)(fmax(curvature, 0) * (double)s->parabolic_unit);
+    if (s->measured) s->parabolic = 0; /* the measured coefficient has all of it */
+    s->radius = s->scheme.space >= TSR_DIFFERENCE_ENO2 || s->scheme.reshape_space >= TSR_DIFFERENCE_ENO2 ? 3 : 1;
+    s->guard = o->guard ? o->guard : o->reshape == TSR_RESHAPE_NONE ? 3 : 1;
+    s->fixed_step = (float)o->time_step;
+    s->cfl = (float)(o->cfl > 0 ? o->cfl : 0.9);
+    s->feedback = (float)o->feedback;
+    s->delta_width = tsr_minf(1.5f * s->scheme.spacing, s->scheme.band);
+    s->managed_every = o->managed_every > 0 ? o->managed_every : 1;
+    s->age = o->age;
+    s->source_rule = o->source_rule != 0;
+    s->change_tolerance = (float)o->change_tolerance;
+    return TSR_OK;
+}

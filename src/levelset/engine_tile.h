@@ -1,0 +1,33 @@
+/* levelset/engine_tile.h: one tile of a pass of the level-set solver on the CPU, built once per SIMD variant. */
+#ifndef TSR_LEVELSET_ENGINE_TILE_H
+#define TSR_LEVELSET_ENGINE_TILE_H
+
+#include "device/isa.h"
+#include "levelset/engine.h"
+
+typedef struct tsr_tile_totals {
+    int64_t active, inside;
+    float change;          /* largest |phi_new - phi| of voxels in the band */
+    float rate, curvature; /* largest of the terms, voxels in the band */
+    int32_t nonfinite;
+} tsr_tile_totals;
+
+typedef struct tsr_tile_pass {
+    const tsr_flow_scheme *scheme;
+    const tsr_flow *flow; /* NULL: a sweep */
+    const tsr_flow_moment *moment;
+    float step, blend;
+    int32_t measure, last;
+    int32_t edge, radius;
+    const float *cube;           /* tiles_halo.h, tsr_cross_gather */
+    const float *gradient[3];    /* [edge^3] of the payload or NULL */
+    const float *start;          /* [edge^3] field at the beginning of the step */
+    const uint32_t *areas;       /* [edge^3] tsr_areas of every voxel, 0 beyond the extent */
+    int32_t first[3], extent[3]; /* voxel index of the tile's first voxel; voxels in the domain */
+    float *out;                  /* [edge^3]; voxels beyond the extent keep what they have */
+} tsr_tile_pass;
+
+/* Runs the pass on the tile; returns the area bits of the activity word and adds to the totals. */
+TSR_ISA_DECLARE(uint32_t, tsr_flow_tile, const tsr_tile_pass *pass, tsr_tile_totals *totals)
+
+#endif

@@ -1,0 +1,228 @@
+/* levelset/flow.h: the terms of the level-set equation at one voxel and one moment: normal speed F, velocity U, curvature coefficient a.
+ *
+ * Spec levelset-stl.md 2.1, 2.10, 2.12. Exact class: sine, cosine and exponential by polynomials (absolute errors below 1e-6, tested), so that
+ * every backend has the same bits. Positions are index * spacing, in float. Terms that are the same everywhere are summed by the host into
+ * `everywhere`; only the others are visited per voxel. */
+#ifndef TSR_LEVELSET_FLOW_H
+#define TSR_LEVELSET_FLOW_H
+
+#include "levelset/scheme.h"
+#include "tessera/levelset.h"
+
+enum { TSR_FLOW_SOURCES = 8 };
+
+/* = tsr_flow_kind */
+enum {
+    TSR_SOURCE_SPEED = 0,
+    TSR_SOURCE_SPEED_FIELD,
+    TSR_SOURCE_VELOCITY,
+    TSR_SOURCE_VELOCITY_FIELD,
+    TSR_SOURCE_ROTATION,
+    TSR_SOURCE_ENRIGHT,
+    TSR_SOURCE_CURVATURE,
+    TSR_SOURCE_POTENTIAL,
+    TSR_SOURCE_MEAN_CURVATURE,
+    TSR_SOURCE_USER
+};
+
+/* A dense float32 field and the way from a voxel of the list to its index space: index = matrix * (x, y, z, 1). */
+typedef struct tsr_flow_field {
+    const float *data;
+    int32_t size[3];
+    float matrix[3][4];
+} tsr_flow_field;
+
+typedef struct tsr_flow_source {
+    int32_t kind;
+    float value;
+    float vector[3], centre[3];
+    float edge;         /* of the cube of ENRIGHT */
+    float period;       /* <= 0: no oscillation */
+    float brush_reach2; /* squared distance beyond which the term is 0; 0: no brush */
+    float brush_rate;   /* log2(e) / (2 sigma^2) */
+    tsr_flow_field field[3];
+    void (*evaluate)(const void *data, const float x[3], double t, tsr_flow_answer *answer); /* of USER, host code: the CPU backend only */
+    const void *data;
+} tsr_flow_source;
+
+typedef struct tsr_flow {
+    int32_t count;
+    float spacing[3];
+    tsr_flow_values everywhere;
+    tsr_flow_source source[TSR_FLOW_SOURCES]; /* those that depend on the place */
+} tsr_flow;
+
+/* What is the same for all voxels at a moment. */
+typedef struct tsr_flow_moment {
+    double time;
+    float mean_speed;              /* what MEAN_CURVATURE and feedback add to F */
+    float swing[TSR_FLOW_SOURCES]; /* cos(pi t / T) of ENRIGHT terms */
+} tsr_flow_moment;
+
+/* ---- elementary functions ------------------------------------------------------------------------------------------------------------- */
+
+/* sin(pi x), |x| < 2^30. */
+TSR_HD float tsr_sin_pi(float x)
+{
+    const int32_t n = (int32_t)(x + (x >= 0.0f ? 0.5f : -0.5f));
+    const float r = x - (float)n, s = r * r;
+    const float y = r * (3.14159265f + s * (-5.16771278f + s * (2.55016404f + s * (-0.599264529f + s * (0.0821458866f + s * -0.00737043094f)))));
+    return n & 1 ? -y : y;
+}
+TSR_HD float tsr_cos_pi(float x) { return tsr_sin_pi(x + 0.5f); }
+
+/* 2^-x for 0 <= x < 100. */
+TSR_HD float tsr_exp2_minus(float x)
+{
+    const int32_t n = (int32_t)(x + 0.5f);
+    const float r = (float)n - x;
+    const float y =
+        1.0f + r * (0.693147181f + r * (0.240226507f + r * (0.0555041087f + r * (0.00961812911f + r * (0.00133335581f + r * 0.000154035304f)))));
+    return y * tsr_bits_float((uint32_t)(127 - n) << 23);
+}
+
+/* ---- terms ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* Trilinear, coordinates clamped to the field. */
+TSR_HD float tsr_field_sample(const tsr_flow_field *f, int32_t x, int32_t y, int32_t z)
+{
+    int64_t low[3], high[3];
+    float t[3];
+    for (int32_t k = 0; k < 3; k++) {
+        float at = ((f->matrix[k][0] * (float)x + f->matrix[k][1] * (float)y) + f->matrix[k][2] * (float)z) + f->matrix[k][3];
+        at = tsr_clampf(at, 0.0f, (float)(f->size[k] - 1));
+        low[k] = tsr_mini((int32_t)at, f->size[k] - 1);
+        high[k] = tsr_mini((int32_t)at + 1, f->size[k] - 1);
+        t[k] = at - (float)low[k];
+    }
+    const float *p = f->data;
+    const int64_t nx = f->size[0], ny = f->size[1];
+    const float *r00 = p + (low[2] * ny + low[1]) * nx, *r01 = p + (low[2] * ny + high[1]) * nx, *r10 = p + (high[2] * ny + low[1]) * nx,
+                *r11 = p + (high[2] * ny + high[1]) * nx;
+    const float a = r00[low[0]] + t[0] * (r00[high[0]] - r00[low[0]]), b = r01[low[0]] + t[0] * (r01[high[0]] - r01[low[0]]);
+    const float c = r10[low[0]] + t[0] * (r10[high[0]] - r10[low[0]]), d = r11[low[0]] + t[0] * (r11[high[0]] - r11[low[0]]);
+    const float e = a + t[1] * (b - a), g = c + t[1] * (d - c);
+    return e + t[2] * (g - e);
+}
+
+/* value * exp(-d^2 / 2 sigma^2), 0 beyond 3 sigma; value without a brush. */
+TSR_HD float tsr_source_weight(const tsr_flow *flow, int32_t index, int32_t x, int32_t y, int32_t z)
+{
+    const tsr_flow_source *s = &flow->source[index];
+    const float dx = (float)x * flow->spacing[0] - s->centre[0], dy = (float)y * flow->spacing[1] - s->centre[1],
+                dz = (float)z * flow->spacing[2] - s->centre[2], d2 = (dx * dx + dy * dy) + dz * dz;
+    const float falloff = tsr_exp2_minus(tsr_minf(d2, s->brush_reach2) * s->brush_rate);
+    return s->brush_reach2 > 0.0f ? (d2 > s->brush_reach2 ? 0.0f : s->value * falloff) : s->value;
+}
+
+/* The periodic deformation: velocity in units of the edge per unit of time, from the place in the unit cube. */
+TSR_HD void tsr_enright(float x, float y, float z, float u[3])
+{
+    const float sx = tsr_sin_pi(x), sy = tsr_sin_pi(y), sz = tsr_sin_pi(z), s2x = tsr_sin_pi(2.0f * x), s2y = tsr_sin_pi(2.0f * y),
+                s2z = tsr_sin_pi(2.0f * z);
+    u[0] = 2.0f * (sx * sx) * (s2y * s2z);
+    u[1] = -(s2x * (sy * sy) * s2z);
+    u[2] = -(s2x * s2y * (sz * sz));
+}
+
+/* Adds a source at voxel (x, y, z); `kind` is the source's (a constant in vector loops), `weight` from tsr_source_weight, `gradient` that of the
+ * payload (POTENTIAL). */
+TSR_HD void tsr_flow_kind_add(const tsr_flow *flow, int32_t index, int32_t kind, float weight, const tsr_flow_moment *moment, int32_t x, int32_t y,
+                              int32_t z, const float gradient[3], tsr_flow_values *sum)
+{
+    const tsr_flow_source *s = &flow->source[index];
+    const float px = (float)x * flow->spacing[0], py = (float)y * flow->spacing[1], pz = (float)z * flow->spacing[2];
+    float u[3] = { 0.0f, 0.0f, 0.0f };
+    switch (kind) {
+    case TSR_SOURCE_SPEED: sum->speed = sum->speed + weight; return;
+    case TSR_SOURCE_SPEED_FIELD: sum->speed = sum->speed + weight * tsr_field_sample(&s->field[0], x, y, z); return;
+    case TSR_SOURCE_CURVATURE: sum->curvature = sum->curvature + weight; return;
+    case TSR_SOURCE_VELOCITY:
+        u[0] = s->vector[0];
+        u[1] = s->vector[1];
+        u[2] = s->vector[2];
+        break;
+    case TSR_SOURCE_VELOCITY_FIELD:
+        for (int32_t k = 0; k < 3; k++) u[k] = tsr_field_sample(&s->field[k], x, y, z);
+        break;
+    case TSR_SOURCE_ROTATION: {
+        const float dx = px - s->centre[0], dy = py - s->centre[1], dz = pz - s->centre[2];
+        u[0] = s->vector[1] * dz - s->vector[2] * dy;
+        u[1] = s->vector[2] * dx - s->vector[0] * dz;
+        u[2] = s->vector[0] * dy - s->vector[1] * dx;
+        break;
+    }
+    case TSR_SOURCE_ENRIGHT:
+        tsr_enright((px - s->centre[0]) / s->edge, (py - s->centre[1]) / s->edge, (pz - s->centre[2]) / s->edge, u);
+        u[0] = u[0] * (s->edge * moment->swing[index]);
+        u[1] = u[1] * (s->edge * moment->swing[index]);
+        u[2] = u[2] * (s->edge * moment->swing[index]);
+        break;
+    case TSR_SOURCE_POTENTIAL: {
+        const float square = (gradient[0] * gradient[0] + gradient[1] * gradient[1]) + gradient[2] * gradient[2];
+        const float length = tsr_sqrt(square);
+        const float divisor = length > 0.0f ? length : 1.0f;
+        u[0] = gradient[0] / divisor;
+        u[1] = gradient[1] / divisor;
+        u[2] = gradient[2] / divisor;
+        break;
+    }
+#if !defined(__CUDACC__) && !defined(TSR_EMU)
+    case TSR_SOURCE_USER: {
+        const float place[3] = { px, py, pz };
+        tsr_flow_answer answer = { 0.0f, { 0.0f, 0.0f, 0.0f }, 0.0f };
+        s->evaluate(s->data, place, moment->time, &answer);
+        sum->speed = sum->speed + weight * answer.speed;
+        sum->curvature = sum->curvature + weight * answer.curvature;
+        u[0] = answer.velocity[0];
+        u[1] = answer.velocity[1];
+        u[2] = answer.velocity[2];
+        break;
+    }
+#endif
+    default: return;
+    }
+    sum->velocity[0] = sum->velocity[0] + weight * u[0];
+    sum->velocity[1] = sum->velocity[1] + weight * u[1];
+    sum->velocity[2] = sum->velocity[2] + weight * u[2];
+}
+
+TSR_HD tsr_flow_values tsr_flow_at(const tsr_flow *flow, const tsr_flow_moment *moment, int32_t x, int32_t y, int32_t z, const float gradient[3])
+{
+    tsr_flow_values v = flow->everywhere;
+    v.speed = v.speed + moment->mean_speed;
+    for (int32_t i = 0; i < flow->count; i++)
+        tsr_flow_kind_add(flow, i, flow->source[i].kind, tsr_source_weight(flow, i, x, y, z), moment, x, y, z, gradient, &v);
+    return v;
+}
+
+TSR_HD void tsr_flow_moment_at(const tsr_flow *flow, double time, float mean_speed, tsr_flow_moment *moment)
+{
+    moment->time = time;
+    moment->mean_speed = mean_speed;
+    for (int32_t i = 0; i < flow->count; i++) {
+        const tsr_flow_source *s = &flow->source[i];
+        moment->swing[i] = 1.0f;
+        if (s->kind != TSR_SOURCE_ENRIGHT || !(s->period > 0.0f)) continue;
+        const double turns = time / (2.0 * (double)s->period); /* one turn = two periods of cos(pi t / T) */
+        moment->swing[i] = tsr_cos_pi(2.0f * (float)(turns - (double)(int64_t)turns));
+    }
+}
+
+/* Central difference of the payload along an axis; one-sided where a neighbour tile is absent (no page), 0 where both are. */
+TSR_HD float tsr_payload_slope(float before, float here, float after, int has_before, int has_after, float inverse_spacing)
+{
+    if (has_before && has_after) return (after - before) * (0.5f * inverse_spacing);
+    if (has_after) return (after - here) * inverse_spacing;
+    return has_before ? (here - before) * inverse_spacing : 0.0f;
+}
+
+/* Rate at which information crosses voxels: times a time step it must stay below 1. */
+TSR_HD float tsr_flow_hyperbolic(const tsr_flow_values *v, const tsr_flow_scheme *k)
+{
+    const float *r = k->inverse_spacing;
+    return ((tsr_absf(v->velocity[0]) * r[0] + tsr_absf(v->velocity[1]) * r[1]) + tsr_absf(v->velocity[2]) * r[2]) +
+           1.7320508f * tsr_absf(v->speed) / k->spacing;
+}
+
+#endif

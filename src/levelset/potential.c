@@ -1,0 +1,218 @@
+/* levelset/potential.c: host logic of the octree over points: memory, and the order of sorts and scans. */
+#include "levelset/potential_host.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tessera/primitives.h"
+
+/* ---- device arrays that are released together ----------------------------------------------------------------------------------------- */
+
+enum { ARRAYS_MOST = 24 };
+struct arrays {
+    tsr_context *context;
+    int count;
+    struct { void **place; size_t bytes; } array[ARRAYS_MOST];
+};
+static tsr_status take(struct arrays *a, void *place, int64_t count, size_t size)
+{
+    TSR_ASSERT(a->count < ARRAYS_MOST);
+    *(void **)place = NULL;
+    TSR_TRY(tsr_device_allocate(a->context, (size_t)tsr_max64(count, 1) * size, (void **)place));
+    a->array[a->count].place = (void **)place;
+    a->array[a->count++].bytes = (size_t)tsr_max64(count, 1) * size;
+    return TSR_OK;
+}
+/* Releases one array (place) or all (NULL). */
+static void give(struct arrays *a, void *place)
+{
+    for (int i = 0; i < a->count; i++) {
+        if (place && a->array[i].place != (void **)place) continue;
+        if (*a->array[i].place) tsr_device_release(a->context, *a->array[i].place, a->array[i].bytes);
+        *a->array[i].place = NULL;
+    }
+}
+
+/* ---- steps ---------------------------------------------------------------------------------------------------------------------------- */
+
+static tsr_status sorted_keys(struct arrays *a, tsr_tree_build *b)
+{
+    tsr_context *context = a->context;
+    size_t bytes;
+    void *workspace;
+    TSR_TRY(take(a, &b->keys, b->points, sizeof *b->keys));
+    TSR_TRY(take(a, &b->order, b->points, sizeof *b->order));
+    TSR_TRY(take(a, &b->sorted, b->points, sizeof *b->sorted));
+    TSR_TRY(take(a, &b->permutation, b->points, sizeof *b->permutation));
+    TSR_TRY(context->backend->potential->keys(context->queue, b));
+    TSR_TRY(tsr_sort_workspace(context, TSR_U64, 1, b->points, &bytes));
+    TSR_TRY(tsr_device_allocate(context, bytes, &workspace));
+    tsr_status status = tsr_sort(context, TSR_U64, b->keys, b->sorted, b->order, b->permutation, b->points, 0, 3 * b->depth, workspace, bytes);
+    tsr_device_release(context, workspace, bytes);
+    TSR_TRY(status);
+    give(a, &b->keys);
+    give(a, &b->order);
+    return TSR_OK;
+}
+
+/* Where the leaves begin, and how many there are. */
+static tsr_status find_leaves(struct arrays *a, tsr_tree_build *b)
+{
+    tsr_context *context = a->context;
+    size_t bytes;
+    void *workspace;
+    uint64_t *found, leaves;
+    TSR_TRY(take(a, &b->first, b->points, 1));
+    TSR_TRY(context->backend->potential->fixed(context->queue, b));
+    TSR_TRY(take(a, &b->start, b->points + 1, sizeof *b->start));
+    TSR_TRY(tsr_select_workspace(context, b->points, &bytes));
+    TSR_TRY(tsr_device_allocate(context, bytes + 256, (void **)&found));
+    workspace = (char *)found + 256;
+    const tsr_predicate nonzero = { .kind = TSR_KEEP_NONZERO };
+    tsr_status status = tsr_select_indices(context, nonzero, TSR_U8, b->first, b->points, TSR_U32, b->start, b->points, found, workspace, bytes);
+    if (status == TSR_OK) status = tsr_found_host(context, found, b->points, &leaves);
+    tsr_device_release(context, found, bytes + 256);
+    TSR_TRY(status);
+    b->leaves = (int64_t)leaves;
+    give(a, &b->first);
+    return TSR_OK;
+}
+
+static tsr_status sum_leaves(struct arrays *a, tsr_tree_build *b)
+{
+    tsr_context *context = a->context;
+    size_t bytes;
+    void *workspace;
+    tsr_status status = TSR_OK;
+    TSR_TRY(take(a, &b->leaf_keys, b->leaves, sizeof *b->leaf_keys));
+    if (b->radii) TSR_TRY(take(a, &b->leaf_radii, b->leaves, sizeof *b->leaf_radii));
+    for (int k = 0; k < 3; k++) TSR_TRY(take(a, &b->leaf_sums[k], b->leaves + 1, sizeof *b->leaf_sums[k]));
+    TSR_TRY(take(a, &b->sums, b->points, sizeof *b->sums));
+    TSR_TRY(tsr_scan_workspace(context, b->points, &bytes));
+    TSR_TRY(tsr_device_allocate(context, bytes, &workspace));
+    for (int32_t k = 0; k < 3 && status == TSR_OK; k++) {
+        status = tsr_scan(context, TSR_SCAN_EXCLUSIVE, TSR_U32, b->fixed[k], b->points, TSR_U64, b->sums, workspace, bytes);
+        if (status == TSR_OK) status = context->backend->potential->leaves(context->queue, b, k);
+    }
+    tsr_device_release(context, workspace, bytes);
+    TSR_TRY(status);
+    give(a, &b->sums);
+    give(a, &b->sorted);
+    give(a, &b->permutation);
+    return TSR_OK;
+}
+
+static tsr_status count_nodes(struct arrays *a, tsr_tree_build *b, uint32_t *nodes)
+{
+    tsr_context *context = a->context;
+    size_t bytes;
+    void *workspace;
+    TSR_TRY(take(a, &b->counts, b->leaves + 1, sizeof *b->counts));
+    TSR_TRY(take(a, &b->offsets, b->leaves + 1, sizeof *b->offsets));
+    TSR_TRY(context->backend->potential->count(context->queue, b));
+    TSR_TRY(tsr_scan_workspace(context, b->leaves + 1, &bytes));
+    TSR_TRY(tsr_device_allocate(context, bytes, &workspace));
+    tsr_status status = tsr_scan(context, TSR_SCAN_EXCLUSIVE, TSR_U32, b->counts, b->leaves + 1, TSR_U32, b->offsets, workspace, bytes);
+    if (status == TSR_OK) status = context->backend->download(context->queue, nodes, b->offsets + b->leaves, sizeof *nodes);
+    tsr_device_release(context, workspace, bytes);
+    TSR_TRY(status);
+    return TSR_OK;
+}
+
+static tsr_status build(struct arrays *a, tsr_tree_build *b, tsr_points_tree *tree)
+{
+    tsr_context *context = a->context;
+    uint32_t nodes;
+    TSR_TRY(sorted_keys(a, b));
+    for (int k = 0; k < 3; k++) {
+        TSR_TRY(tsr_device_allocate(context, (size_t)b->points * sizeof(uint32_t), (void **)&tree->fixed[k]));
+        b->fixed[k] = tree->fixed[k];
+    }
+    TSR_TRY(find_leaves(a, b));
+    TSR_TRY(sum_leaves(a, b));
+    TSR_TRY(count_nodes(a, b, &nodes));
+    tree->view.nodes = nodes;
+    tree->leaves = b->leaves;
+    TSR_TRY(tsr_device_allocate(context, nodes * sizeof *tree->centre, (void **)&tree->centre));
+    TSR_TRY(tsr_device_allocate(context, nodes * sizeof *tree->walk, (void **)&tree->walk));
+    if (b->radii) TSR_TRY(tsr_device_allocate(context, nodes * sizeof *tree->radius, (void **)&tree->radius));
+    b->centre = tree->centre;
+    b->walk = tree->walk;
+    b->radius = tree->radius;
+    TSR_TRY(context->backend->potential->nodes(context->queue, b));
+    if (tree->keep_build) { /* what tiles_round needs */
+        TSR_TRY(tsr_device_allocate(context, (size_t)(b->leaves + 1) * sizeof *tree->start, (void **)&tree->start));
+        TSR_TRY(context->backend->copy(context->queue, tree->start, b->start, (size_t)(b->leaves + 1) * sizeof *tree->start));
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_points_tree_create(tsr_context *context, const float *positions, const float *radii, int64_t points, const tsr_points_frame *frame,
+                                  int32_t depth, int keep_starts, tsr_points_tree **tree)
+{
+    *tree = NULL;
+    if (points < 1 || points > INT32_MAX) TSR_FAIL(TSR_ERROR_ARGUMENT, "octree: %lld points, expected 1 to 2147483647", (long long)points);
+    if (depth < 1 || depth > TSR_TREE_DEPTH_MOST)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "octree: depth is %d, expected 1 to %d (keys of 64 bits)", depth, TSR_TREE_DEPTH_MOST);
+    tsr_points_tree *t = (tsr_points_tree *)calloc(1, sizeof *t);
+    if (!t) TSR_FAIL(TSR_ERROR_MEMORY, "octree: out of memory (%zu bytes asked for)", sizeof *t);
+    struct arrays arrays = { .context = context };
+    tsr_tree_build b = { .positions = positions, .radii = radii, .points = points, .depth = depth, .frame = *frame };
+    t->context = context;
+    t->points = points;
+    t->frame = *frame;
+    t->keep_build = keep_starts;
+    tsr_status status = build(&arrays, &b, t);
+    give(&arrays, NULL);
+    t->view.centre = t->centre;
+    t->view.walk = t->walk;
+    t->view.radius = t->radius;
+    t->view.depth = depth;
+    if (status != TSR_OK) {
+        tsr_points_tree_destroy(&t);
+        return tsr_frame_at(status, __func__, __FILE__, __LINE__);
+    }
+    *tree = t;
+    return TSR_OK;
+}
+
+void tsr_points_tree_destroy(tsr_points_tree **tree)
+{
+    if (!tree || !*tree) return;
+    tsr_points_tree *t = *tree;
+    *tree = NULL;
+    for (int k = 0; k < 3; k++)
+        if (t->fixed[k]) tsr_device_release(t->context, t->fixed[k], (size_t)t->points * sizeof(uint32_t));
+    if (t->centre) tsr_device_release(t->context, t->centre, t->view.nodes * sizeof *t->centre);
+    if (t->walk) tsr_device_release(t->context, t->walk, t->view.nodes * sizeof *t->walk);
+    if (t->radius) tsr_device_release(t->context, t->radius, t->view.nodes * sizeof *t->radius);
+    if (t->start) tsr_device_release(t->context, t->start, (size_t)(t->leaves + 1) * sizeof *t->start);
+    free(t);
+}
+
+int64_t tsr_points_tree_bytes(const tsr_points_tree *tree)
+{
+    return tree->points * 12 + (int64_t)tree->view.nodes * (int64_t)(sizeof *tree->centre + sizeof *tree->walk + (tree->radius ? 4 : 0));
+}
+
+/* ---- the potential -------------------------------------------------------------------------------------------------------------------- */
+
+tsr_status tsr_potential_prepare(double p, double epsilon, double theta, int32_t level, tsr_potential_params *params)
+{
+    if (!(p > 1 && p <= 10)) TSR_FAIL(TSR_ERROR_ARGUMENT, "potential: p is %g, expected more than 1 and at most 10", p);
+    if (!(epsilon > 0 && epsilon < 1e6)) TSR_FAIL(TSR_ERROR_ARGUMENT, "potential: epsilon is %g voxels, expected a positive number", epsilon);
+    if (!(theta >= 0 && theta <= 2)) TSR_FAIL(TSR_ERROR_ARGUMENT, "potential: theta is %g, expected 0 (sum of all points) to 2", theta);
+    if (level < 2 || level > TSR_TREE_DEPTH_MOST)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "potential: level is %d, expected 2 to %d", level, TSR_TREE_DEPTH_MOST);
+    *params = (tsr_potential_params){ .level = level,
+                                      .unit = (float)ldexp(1, level - TSR_FIXED_BITS),
+                                      .epsilon2 = (float)(epsilon * epsilon),
+                                      .exponent = (float)(-(p - 1) / 2),
+                                      .power = p == 3 ? TSR_POWER_SQUARE : p == 2 ? TSR_POWER_ROOT : p == 5 ? TSR_POWER_FOURTH : TSR_POWER_ANY };
+    for (int d = 0; d <= TSR_TREE_DEPTH_MOST; d++) {
+        double far = theta > 0 ? ldexp(1, level - d) / theta + (double)TSR_BLOCK_RADIUS : (double)INFINITY;
+        params->far2[d] = (float)(far * far);
+    }
+    return TSR_OK;
+}

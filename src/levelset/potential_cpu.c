@@ -1,0 +1,270 @@
+/* levelset/potential_cpu.c: point clouds on the CPU: building the octree, the potential and the union of balls in tiles, sampling. */
+#include <math.h>
+#include <string.h>
+
+#include "core/parallel.h"
+#include "levelset/potential_isa.h"
+#include "levelset/potential_ops.h"
+#include "levelset/sample.h"
+
+enum { POINTS_PER_CHUNK = 8192, LEAVES_PER_CHUNK = 2048, TILES_PER_CHUNK = 4, CHUNKS_MOST = 256 };
+
+/* ---- bounds: chunks of fixed size, so that the result does not depend on the threads -------------------------------------------------- */
+
+struct bounds {
+    const float *positions;
+    int64_t points, chunk;
+    tsr_points_bounds part[CHUNKS_MOST];
+};
+
+static void bounds_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    struct bounds *job = (struct bounds *)user;
+    (void)worker;
+    for (int64_t c = begin; c < end; c++) {
+        tsr_points_bounds *b = &job->part[c];
+        *b = (tsr_points_bounds){ { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY }, job->points };
+        for (int64_t i = c * job->chunk; i < tsr_min64((c + 1) * job->chunk, job->points); i++) {
+            const float *p = job->positions + 3 * i;
+            if (!tsr_point_finite(p)) {
+                b->bad = tsr_min64(b->bad, i);
+                continue;
+            }
+            for (int k = 0; k < 3; k++) {
+                b->lower[k] = tsr_minf(b->lower[k], p[k]);
+                b->upper[k] = tsr_maxf(b->upper[k], p[k]);
+            }
+        }
+    }
+}
+
+static tsr_status cpu_bounds(tsr_queue *queue, const float *positions, int64_t points, tsr_points_bounds *bounds)
+{
+    struct bounds job = { .positions = positions, .points = points, .chunk = tsr_max64(tsr_ceil_div(points, CHUNKS_MOST), 1) };
+    tsr_parallel(queue->threads, CHUNKS_MOST, 1, bounds_range, &job);
+    *bounds = job.part[0];
+    for (int c = 1; c < CHUNKS_MOST; c++) {
+        bounds->bad = tsr_min64(bounds->bad, job.part[c].bad);
+        for (int k = 0; k < 3; k++) {
+            bounds->lower[k] = tsr_minf(bounds->lower[k], job.part[c].lower[k]);
+            bounds->upper[k] = tsr_maxf(bounds->upper[k], job.part[c].upper[k]);
+        }
+    }
+    return TSR_OK;
+}
+
+/* ---- building ------------------------------------------------------------------------------------------------------------------------- */
+
+static void keys_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_tree_build *b = (const tsr_tree_build *)user;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        b->keys[i] = tsr_point_key(b, i);
+        b->order[i] = (uint32_t)i;
+    }
+}
+static void fixed_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_tree_build *b = (const tsr_tree_build *)user;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) tsr_point_fixed(b, i);
+}
+struct leaves { const tsr_tree_build *build; int32_t axis; };
+static void leaves_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct leaves *job = (const struct leaves *)user;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) tsr_leaf_gather(job->build, i, job->axis);
+}
+static void count_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_tree_build *b = (const tsr_tree_build *)user;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) b->counts[i] = i < b->leaves ? tsr_leaf_nodes(b, i) : 0;
+}
+static void nodes_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_tree_build *b = (const tsr_tree_build *)user;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) tsr_leaf_write(b, i);
+}
+
+static tsr_status over(tsr_queue *queue, int64_t count, int64_t grain, tsr_parallel_body body, const tsr_tree_build *build)
+{
+    tsr_tree_build own = *build;
+    tsr_parallel(queue->threads, count, grain, body, &own);
+    return TSR_OK;
+}
+static tsr_status cpu_keys(tsr_queue *queue, const tsr_tree_build *b) { return over(queue, b->points, POINTS_PER_CHUNK, keys_range, b); }
+static tsr_status cpu_fixed(tsr_queue *queue, const tsr_tree_build *b) { return over(queue, b->points, POINTS_PER_CHUNK, fixed_range, b); }
+static tsr_status cpu_leaves(tsr_queue *queue, const tsr_tree_build *b, int32_t axis)
+{
+    struct leaves job = { b, axis };
+    tsr_parallel(queue->threads, b->leaves + 1, POINTS_PER_CHUNK, leaves_range, &job);
+    return TSR_OK;
+}
+static tsr_status cpu_count(tsr_queue *queue, const tsr_tree_build *b) { return over(queue, b->leaves + 1, LEAVES_PER_CHUNK, count_range, b); }
+static tsr_status cpu_nodes(tsr_queue *queue, const tsr_tree_build *b) { return over(queue, b->leaves, LEAVES_PER_CHUNK, nodes_range, b); }
+
+/* ---- pages ---------------------------------------------------------------------------------------------------------------------------- */
+
+struct pages {
+    const tsr_tree_view *tree;
+    const tsr_potential_params *potential; /* or */
+    const tsr_ball_params *balls;
+    const tsr_page_list *list;
+};
+
+static void block_potential(const struct pages *job, const int32_t voxel[3], float sum[TSR_BLOCK_VOXELS])
+{
+    const tsr_tree_view *tree = job->tree;
+    const tsr_potential_params *k = job->potential;
+    const uint32_t centre[3] = { tsr_block_centre(voxel[0], k->level), tsr_block_centre(voxel[1], k->level), tsr_block_centre(voxel[2], k->level) };
+    tsr_seen list[TSR_LIST_MOST];
+    int32_t count = 0;
+    memset(sum, 0, TSR_BLOCK_VOXELS * sizeof *sum);
+    for (uint32_t node = 0; node < tree->nodes;) {
+        list[count] = tsr_node_seen(&tree->centre[node], centre, k->unit);
+        if (!tsr_node_accepted(&tree->walk[node], &list[count], k)) {
+            node++;
+            continue;
+        }
+        node = tree->walk[node].skip;
+        if (++count < TSR_LIST_MOST) continue;
+        TSR_ISA_SELECT(tsr_potential_list)(list, count, k, sum);
+        count = 0;
+    }
+    TSR_ISA_SELECT(tsr_potential_list)(list, count, k, sum);
+}
+
+static void block_balls(const struct pages *job, const int32_t voxel[3], float least[TSR_BLOCK_VOXELS])
+{
+    const tsr_tree_view *tree = job->tree;
+    const tsr_ball_params *k = job->balls;
+    const uint32_t centre[3] = { tsr_block_centre(voxel[0], k->level), tsr_block_centre(voxel[1], k->level), tsr_block_centre(voxel[2], k->level) };
+    const float reach = tsr_ball_reach(k);
+    tsr_seen list[TSR_LIST_MOST];
+    int32_t count = 0;
+    for (int i = 0; i < TSR_BLOCK_VOXELS; i++) least[i] = k->band;
+    for (uint32_t node = 0; node < tree->nodes;) {
+        const uint32_t depth = tree->walk[node].depth;
+        if (!tsr_ball_near(&tree->centre[node], depth & 31u, centre, reach, k->unit)) {
+            node = tree->walk[node].skip;
+            continue;
+        }
+        if (!(depth & TSR_TREE_LEAF)) {
+            node++;
+            continue;
+        }
+        list[count] = tsr_node_seen(&tree->centre[node], centre, k->unit);
+        list[count].count = tree->radius ? tree->radius[node] : k->radius;
+        node = tree->walk[node].skip;
+        if (++count < TSR_LIST_MOST) continue;
+        TSR_ISA_SELECT(tsr_ball_list)(list, count, k->voxel, least);
+        count = 0;
+    }
+    TSR_ISA_SELECT(tsr_ball_list)(list, count, k->voxel, least);
+    for (int i = 0; i < TSR_BLOCK_VOXELS; i++) least[i] = tsr_maxf(least[i], -k->band);
+}
+
+static void pages_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct pages *job = (const struct pages *)user;
+    const tsr_page_list *list = job->list;
+    const int32_t E = 1 << list->log2_edge;
+    float block[TSR_BLOCK_VOXELS];
+    (void)worker;
+    for (int64_t t = begin; t < end; t++) {
+        const int64_t id = list->ids ? list->ids[t] : t;
+        const uint64_t key = list->keys[id];
+        float *page = list->pages + (id << (3 * list->log2_edge));
+        for (int32_t z = 0; z < E; z += TSR_BLOCK_EDGE)
+            for (int32_t y = 0; y < E; y += TSR_BLOCK_EDGE)
+                for (int32_t x = 0; x < E; x += TSR_BLOCK_EDGE) {
+                    const int32_t voxel[3] = { tsr_key_x(key) * E + x, tsr_key_y(key) * E + y, tsr_key_z(key) * E + z };
+                    if (job->potential) block_potential(job, voxel, block);
+                    else block_balls(job, voxel, block);
+                    for (int32_t row = 0; row < 16; row++)
+                        memcpy(page + ((z + row / 4) * E + y + row % 4) * E + x, block + 4 * row, 4 * sizeof *page);
+                }
+    }
+}
+
+static tsr_status fill_pages(tsr_queue *queue, const struct pages *job)
+{
+    tsr_page_list list = *job->list;
+    struct pages own = *job;
+    tsr_pages_open(&list);
+    own.list = &list;
+    tsr_parallel(queue->threads, list.count, TILES_PER_CHUNK, pages_range, &own);
+    return TSR_OK;
+}
+static tsr_status cpu_evaluate(tsr_queue *queue, const tsr_tree_view *tree, const tsr_potential_params *params, const tsr_page_list *pages)
+{
+    struct pages job = { tree, params, NULL, pages };
+    return fill_pages(queue, &job);
+}
+static tsr_status cpu_balls(tsr_queue *queue, const tsr_tree_view *tree, const tsr_ball_params *params, const tsr_page_list *pages)
+{
+    struct pages job = { tree, NULL, params, pages };
+    return fill_pages(queue, &job);
+}
+
+static tsr_status cpu_gather_keys(tsr_queue *queue, const uint64_t *key_of, const uint32_t *ids, int32_t count, uint64_t *keys)
+{
+    (void)queue;
+    for (int32_t i = 0; i < count; i++) keys[i] = key_of[ids[i]];
+    return TSR_OK;
+}
+static tsr_status cpu_scatter_pages(tsr_queue *queue, const float *pages, const uint32_t *ids, int32_t count, int32_t log2_edge, float *payload)
+{
+    const int64_t size = (int64_t)1 << (3 * log2_edge);
+    (void)queue;
+    for (int32_t i = 0; i < count; i++) memcpy(payload + ids[i] * size, pages + i * size, (size_t)size * sizeof *pages);
+    return TSR_OK;
+}
+
+/* ---- sampling ------------------------------------------------------------------------------------------------------------------------- */
+
+struct sample { const tsr_tile_pool *pool; const tsr_sample_job *job; };
+static void sample_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct sample *s = (const struct sample *)user;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) s->job->distance[i] = tsr_sample_point(s->pool, s->job, i);
+}
+static tsr_status cpu_sample(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_sample_job *job)
+{
+    struct sample s = { pool, job };
+    tsr_parallel(queue->threads, job->points, LEAVES_PER_CHUNK, sample_range, &s);
+    return TSR_OK;
+}
+
+struct round { const tsr_tree_build *build; int32_t depth, reach; uint64_t *keys; };
+static void round_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct round *r = (const struct round *)user;
+    const int64_t each = tsr_tiles_round_count(r->reach);
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t k = 0; k < each; k++) r->keys[i * each + k] = tsr_tile_round(r->build, i, r->depth, r->reach, (int32_t)k);
+}
+static tsr_status cpu_tiles_round(tsr_queue *queue, const tsr_tree_build *build, int32_t depth, int32_t reach, uint64_t *keys)
+{
+    struct round job = { build, depth, reach, keys };
+    tsr_parallel(queue->threads, build->leaves, LEAVES_PER_CHUNK, round_range, &job);
+    return TSR_OK;
+}
+
+static tsr_status cpu_unique(tsr_queue *queue, const uint64_t *sorted, int64_t count, uint8_t *first)
+{
+    (void)queue;
+    for (int64_t i = 0; i < count; i++) first[i] = sorted[i] != TSR_KEY_END && (i == 0 || sorted[i] != sorted[i - 1]);
+    return TSR_OK;
+}
+
+const tsr_potential_ops tsr_potential_cpu = { .bounds = cpu_bounds, .keys = cpu_keys, .fixed = cpu_fixed, .leaves = cpu_leaves, .count = cpu_count,
+                                              .nodes = cpu_nodes, .evaluate = cpu_evaluate, .balls = cpu_balls,
+                                              .gather_keys = cpu_gather_keys, .scatter_pages = cpu_scatter_pages, .sample = cpu_sample,
+                                              .tiles_round = cpu_tiles_round, .unique = cpu_unique };

@@ -1,0 +1,16 @@
+/* levelset/potential_isa.h: the vector loops over the voxels of a block. */
+#ifndef TSR_LEVELSET_POTENTIAL_ISA_H
+#define TSR_LEVELSET_POTENTIAL_ISA_H
+
+#include "device/isa.h"
+#include "levelset/ball.h"
+#include "levelset/potential.h"
+
+enum { TSR_LIST_MOST = 128 };
+
+/* sum[(z * 4 + y) * 4 + x] += terms of the nodes, in order. */
+TSR_ISA_DECLARE(void, tsr_potential_list, const tsr_seen *nodes, int32_t count, const tsr_potential_params *params, float sum[TSR_BLOCK_VOXELS])
+/* least[...] = min(least, distance from ball); count in tsr_seen is the radius, offsets in world units, `voxel` the spacing. */
+TSR_ISA_DECLARE(void, tsr_ball_list, const tsr_seen *balls, int32_t count, float voxel, float least[TSR_BLOCK_VOXELS])
+
+#endif

@@ -1,0 +1,329 @@
+/* levelset/reconstruct.c: the multiresolution driver (spec reconstruction.md 2.5): octree, box, and level by level evolve, smooth, measure, upsample. */
+#include "levelset/reconstruct.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tessera/primitives.h"
+
+/* ---- options -------------------------------------------------------------------------------------------------------------------------- */
+
+static void set_default(double *value, double otherwise)
+{
+    if (*value == 0) *value = otherwise;
+}
+static tsr_status range(const char *name, double value, double lower, double upper)
+{
+    if (!(value >= lower && value <= upper))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: %s is %g, expected %g to %g", name, value, lower, upper);
+    return TSR_OK;
+}
+
+tsr_status tsr_reconstruct_take(const tsr_reconstruct_options *options, tsr_reconstruct_options *o)
+{
+    tsr_potential_params unused;
+    TSR_TRY(TSR_OPTIONS_TAKE(o, options));
+    if ((unsigned)o->placement > TSR_PLACEMENT_HYBRID)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: placement is %d, expected AUTO, DEVICE or HYBRID", (int)o->placement);
+    if (!o->depth) o->depth = 8;
+    if (!o->start_depth) o->start_depth = o->depth < 6 ? o->depth : 6;
+    set_default(&o->power, 3);
+    set_default(&o->epsilon, 0.5);
+    set_default(&o->theta, 0.5);
+    set_default(&o->band, 1.5);
+    set_default(&o->time_step, 0.2);
+    o->alpha = o->alpha < 0 ? 0 : o->alpha == 0 ? 0.1 : o->alpha;
+    o->smooth_iters = o->smooth_iters < 0 ? 0 : o->smooth_iters == 0 ? 10 : o->smooth_iters;
+    TSR_TRY(range("start_depth", o->start_depth, 4, 9));
+    if (o->depth < o->start_depth || o->depth > TSR_TREE_DEPTH_MOST)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: depth is %d, expected start_depth = %d to %d", o->depth, o->start_depth, (int)TSR_TREE_DEPTH_MOST);
+    TSR_TRY(tsr_potential_prepare(o->power, o->epsilon, o->theta, o->depth, &unused));
+    TSR_TRY(range("band", o->band, 1, 5));
+    TSR_TRY(range("alpha", o->alpha, 0, 2));
+    TSR_TRY(range("time_step", o->time_step, 1e-3, 1));
+    TSR_TRY(range("smooth_iters", o->smooth_iters, 0, 10000));
+    const double least = 1.75 / ldexp(1, o->start_depth); /* the box stands three quarters of a voxel inside the border and a voxel from the samples */
+    set_default(&o->margin, fmax(1.0 / 16, least));
+    if (!(o->margin >= least * 0.999999 && o->margin <= 0.45))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: margin is %g, expected %g (a box clear of the samples at start_depth %d) to 0.45", o->margin, least,
+                 o->start_depth);
+    if (!o->age) o->age = 5;
+    o->change_tolerance = o->change_tolerance < 0 ? 0 : o->change_tolerance == 0 ? 0.1 * o->time_step : o->change_tolerance;
+    if (o->age < 0 || o->age > 250) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: age is %d, expected 0 to 250", o->age);
+    if (o->max_steps < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: max_steps is %lld, expected 0 or more", (long long)o->max_steps);
+    if (o->memory_limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: memory_limit is %lld, expected 0 or more bytes", (long long)o->memory_limit);
+    return TSR_OK;
+}
+
+/* ---- frame ---------------------------------------------------------------------------------------------------------------------------- */
+
+tsr_status tsr_reconstruct_frame(tsr_context *context, const tsr_points *points, double margin, tsr_points_frame *frame, double *diagonal, int32_t *flat)
+{
+    tsr_points_bounds b = { { 0 }, { 0 }, 0 };
+    void *place;
+    if (!points) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: points is NULL");
+    const tsr_device on = tsr_points_device(points);
+    if (on.kind != context->device.kind || on.index != context->device.index)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: the points live on %s:%d, the context on %s:%d: use tsr_points_copy", tsr_device_kind_name(on.kind),
+                 on.index, tsr_device_kind_name(context->device.kind), context->device.index);
+    if (points->count < 4) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: %lld points, expected at least 4", (long long)points->count);
+    TSR_TRY(tsr_device_allocate(context, sizeof b, &place));
+    tsr_status status = context->backend->potential->bounds(context->queue, points->positions, points->count, (tsr_points_bounds *)place);
+    if (status == TSR_OK) status = context->backend->download(context->queue, &b, place, sizeof b);
+    tsr_device_release(context, place, sizeof b);
+    TSR_TRY(status);
+    if (b.bad < points->count)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: point %lld is not finite, expected three numbers", (long long)b.bad);
+    double extent = 0, size = 0;
+    *diagonal = 0;
+    *flat = 0;
+    for (int k = 0; k < 3; k++) {
+        double e = (double)b.upper[k] - (double)b.lower[k];
+        extent = fmax(extent, e);
+        size = fmax(size, fmax(fabs((double)b.upper[k]), fabs((double)b.lower[k])));
+        *diagonal += e * e;
+        *flat |= e == 0;
+    }
+    *diagonal = sqrt(*diagonal);
+    if (!(extent > 0)) { /* all in one place: a cube that float32 positions can tell apart */
+        extent = size > 0 ? size / 1024 : 1;
+        *diagonal = extent;
+    }
+    frame->side = extent / (1 - 2 * margin);
+    frame->scale = (double)TSR_FIXED_ONE / frame->side;
+    for (int k = 0; k < 3; k++) frame->lower[k] = 0.5 * ((double)b.lower[k] + (double)b.upper[k]) - 0.5 * frame->side;
+    return TSR_OK;
+}
+
+tsr_geometry tsr_reconstruct_geometry(const tsr_points_frame *frame, int32_t level, tsr_space space)
+{
+    const double h = ldexp(frame->side, -level);
+    return tsr_geometry_make((tsr_vec3){ h, h, h }, (tsr_vec3){ frame->lower[0] + 0.5 * h, frame->lower[1] + 0.5 * h, frame->lower[2] + 0.5 * h }, space);
+}
+
+/* ---- one run -------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct run {
+    tsr_context *context, *host; /* host: a CPU context of our own for the hybrid placement */
+    const tsr_points *points;
+    tsr_reconstruct_options o;
+    tsr_points_frame frame;
+    double diagonal;
+    tsr_points_tree *tree;       /* the octree; hybrid: on the host */
+    tsr_points_tree samples;     /* where the error is measured: positions on the list's device */
+    tsr_tiles *tiles;
+    float *scratch;              /* [points] on the device */
+    tsr_reconstruct_report report;
+    double done, share;          /* progress */
+} run;
+
+static tsr_status build_tree(run *r)
+{
+    tsr_points *host = NULL;
+    const double start = tsr_seconds_now();
+    const int hybrid = r->o.placement == TSR_PLACEMENT_HYBRID && r->context->device.kind != TSR_DEVICE_CPU;
+    if (hybrid) {
+        tsr_context_options options = TSR_CONTEXT_OPTIONS;
+        options.device = "cpu";
+        options.threads = r->context->threads;
+        TSR_TRY(tsr_context_create(&options, &r->host));
+        TSR_TRY(tsr_points_copy(r->points, r->host, &host));
+    }
+    tsr_context *where = hybrid ? r->host : r->context;
+    const float *positions = hybrid ? host->positions : r->points->positions;
+    tsr_status status = tsr_points_tree_create(where, positions, NULL, r->points->count, &r->frame, r->o.depth, 0, &r->tree);
+    tsr_points_destroy(&host);
+    TSR_TRY(status);
+    TSR_TRY(tsr_context_synchronize(where));
+    r->report.points = r->tree->points;
+    r->report.leaves = r->tree->leaves;
+    r->report.nodes = r->tree->view.nodes;
+    r->report.tree_bytes = tsr_points_tree_bytes(r->tree);
+    r->report.tree_seconds = tsr_seconds_now() - start;
+    r->samples = *r->tree;
+    for (int k = 0; k < 3 && hybrid; k++) { /* the list is on the device: so are the places it is sampled at */
+        const size_t bytes = (size_t)r->tree->points * sizeof(uint32_t);
+        r->samples.fixed[k] = NULL;
+        TSR_TRY(tsr_device_allocate(r->context, bytes, (void **)&r->samples.fixed[k]));
+        TSR_TRY(r->context->backend->upload(r->context->queue, r->samples.fixed[k], r->tree->fixed[k], bytes));
+    }
+    TSR_TRY(tsr_device_allocate(r->context, (size_t)r->points->count * sizeof(float), (void **)&r->scratch));
+    return TSR_OK;
+}
+
+/* The first surface: a box a few voxels inside the grid that encloses all samples by more than the band (spec 2.5). */
+static tsr_status start_box(run *r)
+{
+    const int32_t level = r->o.start_depth, n = 1 << level;
+    const tsr_geometry geometry = tsr_reconstruct_geometry(&r->frame, level, r->points->space);
+    const double h = ldexp(r->frame.side, -level), inset = fmax(0.75, r->o.margin * n - (r->o.band + 2)), half = 0.5 * n - inset;
+    tsr_volume *host = NULL, *field = NULL;
+    tsr_tiles_options options = TSR_TILES_OPTIONS;
+    tsr_status status;
+    options.edge = 4;
+    options.domain = (tsr_size3){ n, n, n };
+    options.band = r->o.band * h;
+    options.memory_limit = r->o.memory_limit;
+    TSR_TRY(tsr_tiles_create(r->context, &geometry, &options, &r->tiles));
+    TSR_TRY(tsr_volume_create(NULL, TSR_F32, options.domain, &geometry, &host));
+    float *v = (float *)tsr_volume_data(host);
+    for (int64_t i = 0; i < (int64_t)n * n * n; i++) {
+        const int64_t at[3] = { i % n, i / n % n, i / n / n };
+        double outside = 0, inner = -1e300;
+        for (int k = 0; k < 3; k++) {
+            double q = fabs((double)at[k] + 0.5 - 0.5 * n) - half;
+            inner = fmax(inner, q);
+            outside += q > 0 ? q * q : 0;
+        }
+        v[i] = (float)(h * (inner > 0 ? sqrt(outside) : inner));
+    }
+    status = tsr_volume_copy(host, r->context, &field);
+    if (status == TSR_OK) status = tsr_tiles_load(r->tiles, field);
+    tsr_volume_destroy(&field);
+    tsr_volume_destroy(&host);
+    return status;
+}
+
+static int level_progress(void *user, double fraction, const char *stage)
+{
+    run *r = (run *)user;
+    (void)stage;
+    return tsr_progress_report(&r->o.progress, fmin(r->done + r->share * fmin(fmax(fraction, 0), 1), 1), "reconstructing");
+}
+
+/* Options of the solver at voxel size h: speeds of one voxel per unit of time. */
+static tsr_levelset_options solver_options(const run *r, double h, int smoothing)
+{
+    tsr_levelset_options s = TSR_LEVELSET_OPTIONS;
+    if (!smoothing) s.terms[s.term_count++] = (tsr_flow_term){ .kind = TSR_FLOW_POTENTIAL, .value = h };
+    if (r->o.alpha > 0 || smoothing)
+        s.terms[s.term_count++] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = (r->o.alpha > 0 ? r->o.alpha : 0.1) * h * h };
+    s.time_step = r->o.time_step;
+    if (smoothing) return s;
+    s.age = r->o.age; /* alone it is not safe: fronts in phase make no tiles for many steps (spec levelset-gpu.md 2.8) */
+    s.source_rule = 1;
+    s.change_tolerance = r->o.change_tolerance * h;
+    return s;
+}
+
+static tsr_status evolve(run *r, int32_t level, tsr_reconstruct_level *report)
+{
+    const double h = ldexp(r->frame.side, -level);
+    tsr_potential_source source = { .context = r->context, .tree = r->tree };
+    tsr_levelset_options s = solver_options(r, h, 0);
+    tsr_levelset *solver = NULL;
+    tsr_levelset_report got = { 0 };
+    const tsr_progress progress = { level_progress, r };
+    tsr_status status;
+    s.max_steps = r->o.max_steps ? r->o.max_steps : level == r->o.start_depth ? (int64_t)8 << level : 400;
+    TSR_TRY(tsr_potential_prepare(r->o.power, r->o.epsilon, r->o.theta, level, &source.params));
+    TSR_TRY(tsr_levelset_create(r->tiles, &s, &solver));
+    const tsr_payload_provider provider = tsr_potential_provider(&source);
+    TSR_TRY_GOTO(tsr_levelset_set_payload(solver, &provider), done);
+    TSR_TRY_GOTO(tsr_levelset_run(solver, &progress, &got), done);
+    report->steps = got.steps;
+    report->converged = got.converged;
+    report->potential_seconds = source.timed ? source.seconds : 0;
+    if (got.empty || got.tiles == 0)
+        TSR_FAIL_GOTO(TSR_ERROR_STATE, done, "reconstruct: the surface vanished at level %d after %lld steps: try a smaller alpha or time_step, a larger "
+                      "start_depth, or a depth that fits the distance of the points", level, (long long)got.steps);
+    if (r->o.smooth_iters > 0) {
+        s = solver_options(r, h, 1);
+        TSR_TRY_GOTO(tsr_levelset_set(solver, &s), done);
+        TSR_TRY_GOTO(tsr_levelset_step(solver, r->o.smooth_iters, &progress, &got), done);
+        if (got.empty || got.tiles == 0)
+            TSR_FAIL_GOTO(TSR_ERROR_STATE, done, "reconstruct: the surface vanished while it was smoothed at level %d: try fewer smooth_iters", level);
+    }
+done:
+    tsr_levelset_destroy(&solver);
+    tsr_potential_source_release(&source);
+    return status;
+}
+
+tsr_status tsr_reconstruct_error(const tsr_tiles *tiles, const tsr_points_tree *tree, int32_t level, float *scratch, double *mean, int64_t *outside)
+{
+    tsr_context *context = tiles->context;
+    tsr_reduced sum;
+    const tsr_sample_job job = { .fixed = { tree->fixed[0], tree->fixed[1], tree->fixed[2] }, .points = tree->points, .level = level, .distance = scratch };
+    const tsr_predicate beyond = { .kind = TSR_KEEP_RANGE, .lower = (double)tiles->pool.band * 0.999999, .upper = (double)INFINITY };
+    uint64_t *found, count;
+    TSR_TRY(context->backend->potential->sample(context->queue, &tiles->pool, &job));
+    TSR_TRY(tsr_reduce_host(context, TSR_REDUCE_SUM, TSR_F32, scratch, tree->points, &sum));
+    TSR_TRY(tsr_device_allocate(context, sizeof *found, (void **)&found));
+    tsr_status status = tsr_count(context, beyond, TSR_F32, scratch, tree->points, found);
+    if (status == TSR_OK) status = tsr_found_host(context, found, -1, &count);
+    tsr_device_release(context, found, sizeof *found);
+    TSR_TRY(status);
+    *mean = sum.f / (double)tree->points;
+    *outside = (int64_t)count;
+    return TSR_OK;
+}
+
+static tsr_status one_level(run *r, int32_t level)
+{
+    const double start = tsr_seconds_now();
+    tsr_reconstruct_level *report = &r->report.level[r->report.levels];
+    tsr_tiles *fine = NULL;
+    tsr_tiles_info info;
+    *report = (tsr_reconstruct_level){ .level = level, .voxel = ldexp(r->frame.side, -level) };
+    if (level > r->o.start_depth) {
+        TSR_TRY(tsr_tiles_upsample(r->tiles, &fine));
+        tsr_tiles_destroy(&r->tiles);
+        r->tiles = fine;
+    }
+    TSR_TRY(evolve(r, level, report));
+    TSR_TRY(tsr_reconstruct_error(r->tiles, &r->samples, level, r->scratch, &report->error, &report->outside));
+    TSR_TRY(tsr_tiles_describe(r->tiles, &info));
+    report->error_percent = 100 * report->error / r->diagonal;
+    report->tiles = info.count;
+    report->active_voxels = info.active_voxels;
+    report->device_bytes = info.device_bytes;
+    report->seconds = tsr_seconds_now() - start;
+    r->report.levels++;
+    if (r->o.level && r->o.level(r->o.user, report, r->tiles)) TSR_FAIL(TSR_ERROR_CANCELLED, "reconstruct: cancelled after level %d", level);
+    return TSR_OK;
+}
+
+static tsr_status reconstruct(run *r)
+{
+    TSR_TRY(tsr_reconstruct_frame(r->context, r->points, r->o.margin, &r->frame, &r->diagonal, &r->report.flat));
+    r->report.side = r->frame.side;
+    r->report.lower = (tsr_vec3){ r->frame.lower[0], r->frame.lower[1], r->frame.lower[2] };
+    TSR_PROGRESS(&r->o.progress, 0, "building the octree");
+    TSR_TRY(build_tree(r));
+    TSR_TRY(start_box(r));
+    for (int32_t level = r->o.start_depth; level <= r->o.depth; level++) { /* each level takes about three times the one before */
+        const double all = pow(3, r->o.depth - r->o.start_depth + 1) - 1;
+        r->done = (pow(3, level - r->o.start_depth) - 1) / all;
+        r->share = (pow(3, level - r->o.start_depth + 1) - 1) / all - r->done;
+        TSR_TRY(one_level(r, level));
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_reconstruct(tsr_context *context, const tsr_points *points, const tsr_reconstruct_options *options, tsr_tiles **tiles,
+                           tsr_reconstruct_report *report)
+{
+    const double start = tsr_seconds_now();
+    run r = { .context = context, .points = points };
+    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: tiles is NULL");
+    *tiles = NULL;
+    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: context is NULL");
+    TSR_TRY(tsr_reconstruct_take(options, &r.o));
+    tsr_status status = reconstruct(&r);
+    if (r.tree && r.tree->context != context)
+        for (int k = 0; k < 3; k++)
+            if (r.samples.fixed[k]) tsr_device_release(context, r.samples.fixed[k], (size_t)points->count * sizeof(uint32_t));
+    if (r.scratch) tsr_device_release(context, r.scratch, (size_t)points->count * sizeof(float));
+    tsr_points_tree_destroy(&r.tree);
+    tsr_context_destroy(&r.host);
+    r.report.seconds = tsr_seconds_now() - start;
+    if (report) *report = r.report;
+    if (status != TSR_OK) {
+        tsr_tiles_destroy(&r.tiles);
+        return tsr_frame_at(status, __func__, __FILE__, __LINE__);
+    }
+    *tiles = r.tiles;
+    return TSR_OK;
+}

@@ -1,0 +1,493 @@
+/* The level-set solver: a sparse run equals a dense run bit for bit (spec levelset-stl.md 6.1), analytic answers (6.2), bad input (6.3).
+ *
+ * The dense side applies tsr_scheme_rate to every voxel of a clamped grid with replicated borders; what is tested is everything else: tiles, halos
+ * of one and three voxels, packing into vectors, Runge-Kutta buffers, management, wide guard areas, time steps, totals. The formulas have their own
+ * tests (test_scheme.c). */
+#include "device/isa.h"
+#include "engine_support.h"
+#include "levelset/engine_object.h"
+#include "tessera/levelset.h"
+
+static double small_sphere(double x, double y, double z) { return distance3(x, y, z, 12.3, 11.8, 12.1) - 7.4; }
+static double two_spheres(double x, double y, double z)
+{
+    return fmin(distance3(x, y, z, 8.2, 12, 11.6) - 4.6, distance3(x, y, z, 18.4, 12.3, 12) - 4.2);
+}
+static double box(double x, double y, double z)
+{
+    double dx = fabs(x - 12.2) - 6.3, dy = fabs(y - 12.1) - 5.2, dz = fabs(z - 11.9) - 4.4;
+    double ox = fmax(dx, 0), oy = fmax(dy, 0), oz = fmax(dz, 0);
+    return sqrt(ox * ox + oy * oy + oz * oz) + fmin(fmax(dx, fmax(dy, dz)), 0);
+}
+static double cut_by_border(double x, double y, double z) { return distance3(x, y, z, 2.2, 22.8, 5.1) - 9.3; }
+
+/* ---- dense = sparse -------------------------------------------------------------------------------------------------------------------------- */
+
+struct dense {
+    tsr_size3 n;
+    int64_t count;
+    float *phi[3];
+    int current;
+    tsr_flow_setup setup;
+    tsr_flow_control control;
+    double time;
+    int64_t active, inside;
+};
+
+static float dense_at(const struct dense *d, const float *phi, int64_t x, int64_t y, int64_t z)
+{
+    x = x < 0 ? 0 : x >= d->n.x ? d->n.x - 1 : x;
+    y = y < 0 ? 0 : y >= d->n.y ? d->n.y - 1 : y;
+    z = z < 0 ? 0 : z >= d->n.z ? d->n.z - 1 : z;
+    return phi[(z * d->n.y + y) * d->n.x + x];
+}
+
+/* One pass over every voxel. */
+static void dense_pass(struct dense *d, int index)
+{
+    const tsr_flow_setup *s = &d->setup;
+    const int passes = s->stages + s->sweeps, sweep = index >= s->stages, last = index == passes - 1;
+    const int buffer[3] = { d->current, d->current ^ 1, 2 };
+    const float *start = d->phi[d->current], *from = d->phi[buffer[tsr_pass_source(index, passes)]];
+    float *to = d->phi[buffer[tsr_pass_target(index, passes)]];
+    const tsr_flow_scheme *k = sweep ? &s->sweep : &s->scheme;
+    const float step = sweep ? s->sweep_step : d->control.time_step, blend = sweep ? 1.0f : s->blend[index];
+    tsr_flow_moment moment;
+    tsr_flow_moment_at(&s->flow, d->time + (sweep ? 0 : (double)s->moment[index] * (double)d->control.time_step), d->control.mean_speed, &moment);
+    if (last) d->active = d->inside = 0;
+    for (int64_t i = 0; i < d->count; i++) {
+        const int64_t x = i % d->n.x, y = i / d->n.x % d->n.y, z = i / d->n.x / d->n.y;
+        float cube[343] = { 0 }, change = 0;
+        const float gradient[3] = { 0, 0, 0 };
+        for (int c = 0; c < 343; c++) { /* three voxels along the axes, one along diagonals */
+            const int dx = abs(c % 7 - 3), dy = abs(c / 7 % 7 - 3), dz = abs(c / 49 - 3), most = dx > dy ? (dx > dz ? dx : dz) : dy > dz ? dy : dz;
+            if (most > 1 && dx + dy + dz > most) continue;
+            cube[c] = dense_at(d, from, x + c % 7 - 3, y + c / 7 % 7 - 3, z + c / 49 - 3);
+        }
+        const float *p = cube + 171;
+        if (!tsr_voxel_still(p, 7, 49, k->band)) {
+            tsr_flow_values v = { 0 };
+            if (!sweep) v = tsr_flow_at(&s->flow, &moment, (int32_t)x, (int32_t)y, (int32_t)z, gradient);
+            if (index == 0 && s->measured && p[0] > -k->band && p[0] < k->band) {
+                d->control.rate_bits = tsr_float_bits(tsr_maxf(tsr_bits_float(d->control.rate_bits), tsr_flow_hyperbolic(&v, k)));
+                d->control.curvature_bits = tsr_float_bits(tsr_maxf(tsr_bits_float(d->control.curvature_bits), tsr_absf(v.curvature)));
+            }
+            change = step * tsr_scheme_rate(p, 7, 49, &v, k, sweep);
+        }
+        to[i] = tsr_stage_value(start[i], p[0], change, blend, k->band);
+        if (!last) continue;
+        const int in_band = to[i] > -k->band && to[i] < k->band;
+        d->active += in_band;
+        d->inside += to[i] < 0;
+        if (in_band) d->control.change_bits = tsr_float_bits(tsr_maxf(tsr_bits_float(d->control.change_bits), tsr_absf(to[i] - start[i])));
+    }
+}
+
+static void dense_mean(struct dense *d)
+{
+    for (int64_t i = 0; i < d->count; i++) {
+        const int64_t x = i % d->n.x, y = i / d->n.x % d->n.y, z = i / d->n.x / d->n.y;
+        float cube[27];
+        for (int c = 0; c < 27; c++) cube[c] = dense_at(d, d->phi[d->current], x + c % 3 - 1, y + c / 3 % 3 - 1, z + c / 9 - 1);
+        tsr_flow_mean_voxel(cube + 13, 3, 9, &d->setup.scheme, d->setup.delta_width, d->control.sums);
+    }
+    tsr_flow_mean(&d->setup, d->setup.flow.spacing, 0, &d->control);
+    tsr_flow_begin(&d->setup, d->time, &d->control);
+}
+
+static void dense_step(struct dense *d)
+{
+    if (d->setup.needs_mean) dense_mean(d);
+    for (int k = 0; k < d->setup.stages + d->setup.sweeps; k++) dense_pass(d, k);
+    d->time += (double)d->control.time_step;
+    d->current ^= 1;
+    tsr_tile_state state = { .count = 1, .time = d->time };
+    tsr_flow_finish(&d->setup, 8, 1, &state, &d->control);
+}
+
+struct setting {
+    const char *name;
+    shape_function shape;
+    int32_t edge, threads, isa, steps;
+    double band;
+    tsr_levelset_options options;
+};
+
+static void compare(const struct dense *d, tsr_context *context, const tsr_tiles *tiles, const struct setting *t, int step)
+{
+    tsr_tile_state state;
+    tsr_volume *host = host_of(context, tiles, d->n);
+    const float *phi = (const float *)tsr_volume_data(host), *expected = d->phi[d->current];
+    for (int64_t i = 0; i < d->count; i++)
+        if (memcmp(&phi[i], &expected[i], sizeof *phi))
+            fail_msg("%s, step %d, voxel (%d, %d, %d): sparse %.9g dense %.9g", t->name, step, (int)(i % d->n.x), (int)(i / d->n.x % d->n.y),
+                     (int)(i / d->n.x / d->n.y), (double)phi[i], (double)expected[i]);
+    tsr_volume_destroy(&host);
+    require_ok(tsr_tiles_read_state(tiles, &state));
+    if (step == 0) return;
+    assert_int_equal(state.active_voxels, d->active);
+    assert_int_equal(state.inside_voxels + state.inside_absent, d->inside);
+    assert_int_equal(state.count + state.free_count + TSR_TILE_FIRST, tiles->pool.capacity);
+    assert_memory_equal(&state.time, &d->time, sizeof d->time);
+}
+
+static void sparse_equals_dense(const struct setting *t)
+{
+    const tsr_size3 n = { 26, 25, 23 };
+    tsr_isa_force(t->isa);
+    tsr_context *context = test_context_on(device_name(), t->threads);
+    tsr_tiles *tiles = tiles_of(context, n, t->edge, t->band, t->shape);
+    tsr_levelset *levelset;
+    tsr_levelset_report report;
+    require_ok(tsr_levelset_create(tiles, &t->options, &levelset));
+    struct dense d = { .n = n, .count = n.x * n.y * n.z, .setup = levelset->setup };
+    tsr_volume *host = host_of(context, tiles, n);
+    for (int b = 0; b < 3; b++) {
+        d.phi[b] = (float *)malloc((size_t)d.count * sizeof(float));
+        memcpy(d.phi[b], tsr_volume_data(host), (size_t)d.count * sizeof(float));
+    }
+    tsr_volume_destroy(&host);
+    compare(&d, context, tiles, t, 0);
+    for (int step = 1; step <= t->steps; step++) {
+        require_ok(tsr_levelset_step(levelset, 1, NULL, &report));
+        if (step == 1) { /* the lengths of the steps follow from the first; the same formulas go on from there */
+            d.control = levelset->seen;
+            d.control.time_step = (float)report.time_step;
+            d.control.volume_start = -1;
+            d.control.change_bits = d.control.rate_bits = d.control.curvature_bits = 0;
+        }
+        if (report.steps == 0) break;
+        if (d.setup.measured) d.control.time_step = (float)report.time_step; /* every call measures anew */
+        else if (!d.setup.needs_mean) assert_true((float)report.time_step == d.control.time_step);
+        d.control.end = HUGE_VAL;
+        dense_step(&d);
+        compare(&d, context, tiles, t, step);
+    }
+    for (int b = 0; b < 3; b++) free(d.phi[b]);
+    tsr_levelset_destroy(&levelset);
+    tsr_tiles_destroy(&tiles);
+    tsr_context_destroy(&context);
+    tsr_isa_force(-1);
+}
+
+#define TERMS(...) .terms = { __VA_ARGS__ }, .term_count = (int32_t)(sizeof((tsr_flow_term[]){ __VA_ARGS__ }) / sizeof(tsr_flow_term))
+
+static const tsr_flow_term shrink = { .kind = TSR_FLOW_SPEED, .value = -1 }, grow = { .kind = TSR_FLOW_SPEED, .value = 0.7 },
+                           bend = { .kind = TSR_FLOW_CURVATURE, .value = 0.5 }, mean = { .kind = TSR_FLOW_MEAN_CURVATURE, .value = 0.5 },
+                           slide = { .kind = TSR_FLOW_VELOCITY, .value = 1.1, .vector = { 0.6, -0.7, 0.4 } },
+                           spin = { .kind = TSR_FLOW_ROTATION, .value = 0.08, .vector = { 0, 1, 2 }, .centre = { 12, 12, 11 } },
+                           swirl = { .kind = TSR_FLOW_ENRIGHT, .value = 1, .radius = 24, .period = 6 },
+                           dab = { .kind = TSR_FLOW_SPEED, .value = 1.2, .centre = { 17, 12, 12 }, .sigma = 2.2 };
+
+static void first_order_cases(void **unused)
+{
+    (void)unused;
+    const int few = on_emulator() ? 6 : 60;
+    const struct setting settings[] = {
+        { "curvature flow of a sphere", small_sphere, 8, 1, -1, few, 2.5, OPTIONS(TERMS(bend), .time_step = 0.2) },
+        { "curvature flow, edge 4, two threads", small_sphere, 4, 2, -1, few, 2.5, OPTIONS(TERMS(bend), .time_step = 0.2) },
+        { "two spheres merging", two_spheres, 8, 2, TSR_ISA_BASE, few / 2, 2.5, OPTIONS(TERMS(grow)) },
+        { "a box shrinking to nothing", box, 4, 2, TSR_ISA_AVX2, few, 1.5, OPTIONS(TERMS(shrink), .space = TSR_STENCIL_GODUNOV) },
+        { "expansion and curvature, wide band", two_spheres, 8, 1, -1, few / 2, 3, OPTIONS(TERMS(grow, bend), .sign = TSR_SIGN_SGN) },
+        { "translation", box, 8, 2, -1, few / 2, 2.5, OPTIONS(TERMS(slide), .sign = TSR_SIGN_SUBCELL) },
+        { "rotation, beyond the border", cut_by_border, 8, 1, -1, few / 2, 2.5, OPTIONS(TERMS(spin), .sign = TSR_SIGN_PHI) },
+        { "without reshape", small_sphere, 8, 1, -1, few / 3, 2.5, OPTIONS(TERMS(grow, slide), .reshape = TSR_RESHAPE_NONE) },
+        { "reinitialised", box, 4, 1, -1, few / 3, 2.5, OPTIONS(TERMS(slide), .reshape = TSR_RESHAPE_REINIT, .reshape_sweeps = 2) },
+        { "a brush", box, 8, 1, -1, few / 3, 2.5, OPTIONS(TERMS(dab)) },
+        { "volume-conserving", box, 8, 2, -1, few / 3, 2.5, OPTIONS(TERMS(bend, mean), .feedback = 0.1, .time_step = 0.2) },
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) sparse_equals_dense(&settings[i]);
+}
+
+static void wide_cases(void **unused)
+{
+    (void)unused;
+    const int few = on_emulator() ? 3 : 16;
+    const struct setting settings[] = {
+        { "WENO5 and RK3 in a vortex", small_sphere, 8, 2, -1, few, 3, OPTIONS(TERMS(swirl), .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3) },
+        { "WENO5 and RK3, edge 4, SSE", small_sphere, 4, 1, TSR_ISA_BASE, few, 3,
+          OPTIONS(TERMS(swirl), .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .sign = TSR_SIGN_SGN) },
+        { "WENO5 and RK3 without reshape", two_spheres, 8, 1, TSR_ISA_AVX2, few, 3,
+          OPTIONS(TERMS(swirl), .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .reshape = TSR_RESHAPE_NONE) },
+        { "the same, edge 4", two_spheres, 4, 1, -1, few, 3,
+          OPTIONS(TERMS(swirl), .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .reshape = TSR_RESHAPE_NONE) },
+        { "ENO2 and RK2, curvature, across the border", cut_by_border, 8, 1, -1, few, 2.5,
+          OPTIONS(TERMS(grow, bend), .space = TSR_STENCIL_ENO2, .time = TSR_TIME_RK2) },
+        { "WENO5 with first-order reshape and sweeps", box, 8, 2, -1, few, 3,
+          OPTIONS(TERMS(shrink), .space = TSR_STENCIL_WENO5, .reshape = TSR_RESHAPE_REINIT, .reshape_space = TSR_STENCIL_GODUNOV) },
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) sparse_equals_dense(&settings[i]);
+}
+
+/* ---- convergence, payload, cancellation, bad input ------------------------------------------------------------------------------------------------- */
+
+static void convergence(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    tsr_tiles *tiles = tiles_of(context, (tsr_size3){ 26, 25, 23 }, 8, 2.5, small_sphere);
+    tsr_levelset *levelset;
+    tsr_levelset_report report;
+    tsr_levelset_options o = OPTIONS(.reshape = TSR_RESHAPE_NONE, .time_step = 0.1, .age = 5, .max_steps = 300);
+    require_ok(tsr_levelset_create(tiles, &o, &levelset));
+    require_ok(tsr_levelset_run(levelset, NULL, &report));
+    assert_int_equal(report.steps, 6); /* nothing moves: threshold + 1 */
+    assert_true(report.converged);
+    tsr_levelset_destroy(&levelset);
+    /* A slow front: the source's rule takes it for converged, the safe rule does not. */
+    o = (tsr_levelset_options)OPTIONS(.terms = { { .kind = TSR_FLOW_SPEED, .value = 0.3 } }, .term_count = 1, .time_step = 0.3, .age = 5,
+                                      .source_rule = 1, .max_steps = 40);
+    tsr_tiles_destroy(&tiles);
+    tiles = tiles_of(context, (tsr_size3){ 26, 25, 23 }, 8, 2.5, small_sphere);
+    require_ok(tsr_levelset_create(tiles, &o, &levelset));
+    require_ok(tsr_levelset_run(levelset, NULL, &report));
+    assert_true(report.converged && report.steps < 30);
+    o.source_rule = 0;
+    require_ok(tsr_levelset_set(levelset, &o));
+    require_ok(tsr_levelset_run(levelset, NULL, &report));
+    assert_true(!report.converged && report.steps == 40);
+    tsr_levelset_destroy(&levelset);
+    tsr_tiles_destroy(&tiles);
+    tsr_context_destroy(&context);
+}
+
+/* A potential whose gradient points to +x everywhere moves like a velocity along +x. */
+static tsr_status fill_ramp(void *user, tsr_queue *queue, const tsr_tile_pool *pool, int all)
+{
+    int *calls = (int *)user;
+    const int32_t E = 1 << pool->log2_edge, count = all ? pool->state->count : pool->state->created;
+    const uint32_t *ids = all ? pool->id[pool->state->list] : pool->created_ids;
+    (void)queue;
+    *calls += 1;
+    for (int32_t u = 0; u < count; u++)
+        for (int32_t i = 0; i < E * E * E; i++)
+            pool->payload[(int64_t)ids[u] * E * E * E + i] = 3.0f * (float)(tsr_key_x(pool->key_of[ids[u]]) * E + i % E);
+    return TSR_OK;
+}
+
+static void potential(void **unused)
+{
+    (void)unused;
+    if (strcmp(device_name(), "cpu") != 0) skip(); /* this provider writes from the host */
+    tsr_context *context = test_context();
+    const tsr_size3 n = { 40, 24, 24 };
+    tsr_tiles *a = tiles_of(context, n, 8, 2.5, small_sphere), *b = tiles_of(context, n, 8, 2.5, small_sphere);
+    tsr_levelset_options along = OPTIONS(.terms = { { .kind = TSR_FLOW_POTENTIAL, .value = 0.8 } }, .term_count = 1, .time_step = 0.25);
+    tsr_levelset_options plain =
+        OPTIONS(.terms = { { .kind = TSR_FLOW_VELOCITY, .value = 0.8, .vector = { 1, 0, 0 } } }, .term_count = 1, .time_step = 0.25);
+    tsr_levelset *with, *without;
+    int calls = 0;
+    const tsr_payload_provider provider = { fill_ramp, &calls, 1 };
+    require_ok(tsr_levelset_create(a, &along, &with));
+    require_error(tsr_levelset_step(with, 1, NULL, NULL), TSR_ERROR_STATE, "payload provider");
+    require_ok(tsr_levelset_set_payload(with, &provider));
+    require_ok(tsr_levelset_create(b, &plain, &without));
+    require_ok(tsr_levelset_step(with, 60, NULL, NULL));
+    require_ok(tsr_levelset_step(without, 60, NULL, NULL));
+    assert_true(calls > 1);
+    tsr_volume *first = host_of(context, a, n), *second = host_of(context, b, n);
+    const float *p = (const float *)tsr_volume_data_const(first), *q = (const float *)tsr_volume_data_const(second);
+    for (int64_t i = 0; i < tsr_volume_count(first); i++) assert_true(fabs((double)p[i] - (double)q[i]) < 1e-4);
+    tsr_volume_destroy(&first);
+    tsr_volume_destroy(&second);
+    tsr_levelset_destroy(&with);
+    tsr_levelset_destroy(&without);
+    tsr_tiles_destroy(&a);
+    tsr_tiles_destroy(&b);
+    tsr_context_destroy(&context);
+}
+
+/* A term of the caller: a speed that depends on place and time, as a field of the same values gives it; NaN is found. */
+static void answer_speed(const void *data, const float x[3], double t, tsr_flow_answer *answer)
+{
+    (void)t;
+    *answer = (tsr_flow_answer){ .speed = 0.5f + 0.05f * (x[0] - 12.0f) };
+    if (x[0] > *(const float *)data) answer->speed = NAN;
+}
+
+static void user_term(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    const tsr_size3 n = { 40, 24, 24 };
+    tsr_tiles *a = tiles_of(context, n, 8, 2.5, small_sphere), *b = tiles_of(context, n, 8, 2.5, small_sphere);
+    float limit = 1e9f;
+    tsr_flow_user own = { answer_speed, &limit };
+    tsr_levelset_options with = OPTIONS(.terms = { { .kind = TSR_FLOW_USER, .value = 2, .user = &own } }, .term_count = 1, .time_step = 0.1);
+    tsr_levelset *l;
+    if (strcmp(device_name(), "cpu") != 0) {
+        require_error(tsr_levelset_create(a, &with, &l), TSR_ERROR_UNSUPPORTED, "CPU only");
+    } else {
+        tsr_volume *field;
+        require_ok(tsr_volume_create(context, TSR_F32, n, NULL, &field));
+        float *v = (float *)tsr_volume_data(field);
+        for (int64_t i = 0; i < tsr_volume_count(field); i++) v[i] = 0.5f + 0.05f * ((float)(i % n.x) - 12.0f);
+        tsr_levelset_options sampled =
+            OPTIONS(.terms = { { .kind = TSR_FLOW_SPEED_FIELD, .value = 2, .field = { field } } }, .term_count = 1, .time_step = 0.1);
+        require_ok(tsr_levelset_create(a, &with, &l));
+        require_ok(tsr_levelset_step(l, 40, NULL, NULL));
+        limit = 14;
+        require_error(tsr_levelset_step(l, 1, NULL, NULL), TSR_ERROR_ARGUMENT, "not finite");
+        tsr_levelset_destroy(&l);
+        require_ok(tsr_levelset_create(b, &sampled, &l));
+        require_ok(tsr_levelset_step(l, 40, NULL, NULL));
+        tsr_levelset_destroy(&l);
+        tsr_volume *first = host_of(context, a, n), *second = host_of(context, b, n);
+        const float *p = (const float *)tsr_volume_data_const(first), *q = (const float *)tsr_volume_data_const(second);
+        for (int64_t i = 0; i < tsr_volume_count(first); i++) assert_true(fabs((double)p[i] - (double)q[i]) < 1e-5);
+        tsr_volume_destroy(&first);
+        tsr_volume_destroy(&second);
+        tsr_volume_destroy(&field);
+        own.evaluate = NULL;
+        require_error(tsr_levelset_create(a, &with, &l), TSR_ERROR_ARGUMENT, "has no function");
+    }
+    tsr_tiles_destroy(&a);
+    tsr_tiles_destroy(&b);
+    tsr_context_destroy(&context);
+}
+
+static int stop_now(void *user, double fraction, const char *stage)
+{
+    int *left = (int *)user;
+    (void)stage;
+    assert_true(fraction >= 0 && fraction <= 1);
+    return (*left)-- <= 0;
+}
+
+static void bad_input(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    const tsr_size3 n = { 26, 25, 23 };
+    tsr_tiles *tiles = tiles_of(context, n, 8, 2.5, small_sphere);
+    tsr_levelset *l;
+    tsr_levelset_options o = OPTIONS(.terms = { { .kind = TSR_FLOW_SPEED, .value = 1 } }, .term_count = 1);
+    require_error(tsr_levelset_create(NULL, &o, &l), TSR_ERROR_ARGUMENT, "NULL");
+    o.term_count = 9;
+    require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "term_count is 9");
+    o.term_count = 1;
+    o.terms[0].value = (double)NAN;
+    require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "value of term 0 (SPEED)");
+    o.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_VELOCITY, .value = 1, .vector = { 0, (double)INFINITY, 0 } };
+    require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "vector of term 0");
+    o.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_VELOCITY_FIELD, .value = 1 };
+    require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "field[0] of term 0");
+    tsr_volume *host, *field;
+    require_ok(tsr_volume_create(NULL, TSR_F32, n, NULL, &host));
+    memset(tsr_volume_data(host), 0, (size_t)tsr_volume_count(host) * 4);
+    ((float *)tsr_volume_data(host))[77] = NAN;
+    require_ok(tsr_volume_copy(host, context, &field));
+    o.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_SPEED_FIELD, .value = 1, .field = { field } };
+    require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "field");
+    tsr_volume_destroy(&field);
+    tsr_volume_destroy(&host);
+    o.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_SPEED, .value = 1 };
+    o.guard = 4;
+    require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "guard is 4");
+    o.guard = 0;
+    o.cfl = 2;
+    require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "cfl is 2");
+    o.cfl = 0;
+    o.reshape = TSR_RESHAPE_REINIT;
+    o.sign = TSR_SIGN_PHI;
+    require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "reshape_step is 0.3");
+    o.reshape = TSR_RESHAPE_TERM;
+    o.sign = TSR_SIGN_SMOOTH;
+    o.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = -1 };
+    require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "no stable step");
+    o.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 1 };
+    o.time_step = 0.2; /* over 1 / 6 */
+    require_ok(tsr_levelset_create(tiles, &o, &l));
+    require_error(tsr_levelset_step(l, 1, NULL, NULL), TSR_ERROR_ARGUMENT, "stability bound 0.1666");
+    o.force = 1;
+    require_ok(tsr_levelset_set(l, &o));
+    require_ok(tsr_levelset_step(l, 1, NULL, NULL));
+    require_error(tsr_levelset_step(l, -1, NULL, NULL), TSR_ERROR_ARGUMENT, "-1 steps");
+    require_error(tsr_levelset_advance(l, (double)NAN, NULL, NULL), TSR_ERROR_ARGUMENT, "duration");
+    o = (tsr_levelset_options)OPTIONS(.reshape = TSR_RESHAPE_NONE);
+    require_ok(tsr_levelset_set(l, &o));
+    require_error(tsr_levelset_step(l, 1, NULL, NULL), TSR_ERROR_STATE, "no term moves");
+    require_error(tsr_levelset_run(l, NULL, NULL), TSR_ERROR_ARGUMENT, "max_steps");
+    /* Cancelled: the surface of the last completed step, and the solver goes on. */
+    o = (tsr_levelset_options)OPTIONS(.terms = { { .kind = TSR_FLOW_SPEED, .value = -0.05 } }, .term_count = 1, .time_step = 0.1);
+    require_ok(tsr_levelset_set(l, &o));
+    int left = 2;
+    tsr_progress progress = { stop_now, &left };
+    tsr_levelset_report report;
+    require_error(tsr_levelset_step(l, 1000, &progress, &report), TSR_ERROR_CANCELLED, "cancelled after 64 steps");
+    assert_int_equal(report.steps, 64);
+    require_ok(tsr_levelset_step(l, 1, NULL, &report));
+    /* The surface vanishes: a legal result. */
+    o.terms[0].value = -2;
+    require_ok(tsr_levelset_set(l, &o));
+    require_ok(tsr_levelset_step(l, 400, NULL, &report));
+    assert_true(report.empty && report.tiles == 0 && report.steps < 400);
+    require_ok(tsr_levelset_step(l, 5, NULL, &report));
+    assert_int_equal(report.steps, 0);
+    tsr_levelset_destroy(&l);
+    tsr_tiles_destroy(&tiles);
+    tsr_context_destroy(&context);
+}
+
+/* Lists of other resolutions and distances anew have the same tiles and bits on every backend, and the lists are sound. */
+static uint64_t digest(uint64_t hash, const void *bytes, size_t count)
+{
+    const uint8_t *b = (const uint8_t *)bytes;
+    for (size_t i = 0; i < count; i++) hash = (hash ^ b[i]) * 1099511628211ull;
+    return hash;
+}
+
+static uint64_t digest_of(const tsr_tiles *tiles)
+{
+    tsr_tiles_info info;
+    require_ok(tsr_tiles_describe(tiles, &info));
+    const size_t voxels = (size_t)(info.edge * info.edge * info.edge), n = (size_t)info.count;
+    int32_t(*coordinates)[3] = malloc((n + 1) * sizeof *coordinates);
+    float *values = (float *)malloc((n + 1) * voxels * sizeof *values);
+    require_ok(tsr_tiles_download(tiles, coordinates, values));
+    for (size_t i = 1; i < n; i++) {
+        const int32_t *a = coordinates[i - 1], *b = coordinates[i];
+        assert_true(a[2] < b[2] || (a[2] == b[2] && (a[1] < b[1] || (a[1] == b[1] && a[0] < b[0]))));
+    }
+    uint64_t hash = digest(14695981039346656037ull, coordinates, n * sizeof *coordinates);
+    hash = digest(hash, values, n * voxels * sizeof *values);
+    hash = digest(hash, &info.inside_voxels, sizeof info.inside_voxels);
+    free(coordinates);
+    free(values);
+    return hash;
+}
+
+static void derived(const char *device, int32_t edge, uint64_t hash[3])
+{
+    tsr_context *context = test_context_on(device, 2);
+    tsr_tiles *tiles = tiles_of(context, (tsr_size3){ 26, 24, 22 }, edge, 2.5, cut_by_border), *fine, *coarse;
+    require_ok(tsr_tiles_upsample(tiles, &fine));
+    require_ok(tsr_tiles_downsample(tiles, &coarse));
+    require_ok(tsr_levelset_redistance(tiles, 0, NULL));
+    hash[0] = digest_of(tiles);
+    hash[1] = digest_of(fine);
+    hash[2] = digest_of(coarse);
+    tsr_tiles_destroy(&coarse);
+    tsr_tiles_destroy(&fine);
+    tsr_tiles_destroy(&tiles);
+    tsr_context_destroy(&context);
+}
+
+static void derived_lists(void **unused)
+{
+    (void)unused;
+    for (int32_t edge = 4; edge <= 8; edge += 4) {
+        uint64_t cpu[3], device[3];
+        derived("cpu", edge, cpu);
+        derived(device_name(), edge, device);
+        for (int i = 0; i < 3; i++) assert_true(cpu[i] == device[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(first_order_cases), cmocka_unit_test(wide_cases), cmocka_unit_test(derived_lists),
+                                        cmocka_unit_test(convergence),       cmocka_unit_test(potential),  cmocka_unit_test(user_term),
+                                        cmocka_unit_test(bad_input) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,348 @@
+/* The potential through the octree against sums in float64 and analytic answers; the table of spec reconstruction.md 2.4; angles of section 6; the
+ * union of balls against brute force. */
+#include "cloud.h"
+
+enum { N = 40000, LEVEL = 7 };
+static const double MIDDLE = 64, RADIUS = 40;
+
+/* Keys of the 4^3 tiles (or larger) that hold these voxels. */
+static uint64_t key_at(const int32_t voxel[3], int32_t log2_edge)
+{
+    return tsr_key_make(voxel[0] >> log2_edge, voxel[1] >> log2_edge, voxel[2] >> log2_edge);
+}
+
+static void test_single_point(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    const tsr_points_frame frame = cloud_frame(LEVEL);
+    const float points[6] = { 60.25f, 64.5f, 70, 60.25f, 64.5f, 70 };
+    static const double powers[] = { 3, 2, 5, 1.5, 2.5, 4, 7 };
+    tsr_points_tree *tree = tree_on(context, points, NULL, 2, &frame, 21, 0);
+    assert_int_equal(tree->view.nodes, 1); /* twice the same: one leaf of count 2 */
+    for (size_t i = 0; i < sizeof powers / sizeof *powers; i++) {
+        tsr_potential_params k;
+        require_ok(tsr_potential_prepare(powers[i], 0.5, 0.5, LEVEL, &k));
+        const int32_t voxel[3] = { 56, 64, 96 };
+        uint64_t keys[2] = { key_at(voxel, 3), tsr_key_make(0, 0, 0) };
+        float *page = pages_of(tree, &k, NULL, keys, 2, 3);
+        for (int t = 0; t < 2; t++)
+            for (int v = 0; v < 512; v++) {
+                const double x[3] = { tsr_key_x(keys[t]) * 8 + v % 8 + 0.5, tsr_key_y(keys[t]) * 8 + v / 8 % 8 + 0.5, tsr_key_z(keys[t]) * 8 + v / 64 + 0.5 };
+                double exact = direct_potential(points, 2, x, 0.5, powers[i], NULL);
+                assert_true(fabs((double)page[512 * t + v] / exact - 1) < 4e-6);
+            }
+        free(page);
+    }
+    tsr_points_tree_destroy(&tree);
+    tsr_context_destroy(&context);
+}
+
+/* theta 0 is the sum over the leaves. */
+static void test_direct_sum(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    const tsr_points_frame frame = cloud_frame(LEVEL);
+    enum { FEW = 700 };
+    float *points = sphere_points(FEW, MIDDLE, RADIUS, test_seed());
+    tsr_points_tree *tree = tree_on(context, points, NULL, FEW, &frame, 21, 0);
+    assert_int_equal(tree->leaves, FEW);
+    for (int two = 0; two < 2; two++) {
+        tsr_potential_params k;
+        require_ok(tsr_potential_prepare(two ? 2 : 3, 0.5, 0, LEVEL, &k));
+        k.level = TSR_TREE_DEPTH_MOST; /* no depth limit: every leaf by itself; the centres below are made for LEVEL */
+        const uint32_t centre[3] = { 0, 0, 0 };
+        tsr_tree_view v = tree_view(tree);
+        uint64_t seed = 5;
+        for (int i = 0; i < 200; i++) {
+            const double x[3] = { 128 * test_uniform(&seed), 128 * test_uniform(&seed), 128 * test_uniform(&seed) };
+            int64_t visited = 0;
+            float p = tsr_potential_at(&v, centre, (float)x[0], (float)x[1], (float)x[2], &k, &visited);
+            assert_int_equal(visited, FEW);
+            assert_true(fabs((double)p / direct_potential(points, FEW, x, 0.5, two ? 2 : 3, NULL) - 1) < 1e-5);
+        }
+        view_free(&v);
+    }
+    free(points);
+    tsr_points_tree_destroy(&tree);
+    tsr_context_destroy(&context);
+}
+
+static void recursive_nodes(const tsr_tree_view *v, uint32_t node, const uint32_t centre[3], const tsr_potential_params *k, uint8_t *taken)
+{
+    tsr_seen s = tsr_node_seen(&v->centre[node], centre, k->unit);
+    if (tsr_node_accepted(&v->walk[node], &s, k)) {
+        taken[node] = 1;
+        return;
+    }
+    for (uint32_t child = node + 1; child < v->walk[node].skip; child = v->walk[child].skip) recursive_nodes(v, child, centre, k, taken);
+}
+
+/* The walk by skips takes the nodes of the recursion, never below the depth limit. */
+static void test_walk(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    const tsr_points_frame frame = cloud_frame(LEVEL);
+    float *points = sphere_points(6000, MIDDLE, RADIUS, test_seed());
+    tsr_points_tree *tree = tree_on(context, points, NULL, 6000, &frame, 10, 0);
+    tsr_tree_view v = tree_view(tree);
+    uint8_t *taken = (uint8_t *)malloc(v.nodes);
+    for (int level = 4; level <= 7; level++) {
+        tsr_potential_params k;
+        require_ok(tsr_potential_prepare(3, 0.5, 0.5, level, &k));
+        const uint32_t centre[3] = { tsr_block_centre(4, level), tsr_block_centre(8, level), tsr_block_centre(0, level) };
+        memset(taken, 0, v.nodes);
+        recursive_nodes(&v, 0, centre, &k, taken);
+        int64_t covered = 0;
+        for (uint32_t node = 0; node < v.nodes;) {
+            tsr_seen s = tsr_node_seen(&v.centre[node], centre, k.unit);
+            if (!tsr_node_accepted(&v.walk[node], &s, &k)) {
+                assert_false(taken[node]);
+                assert_true((v.walk[node].depth & 31u) < (uint32_t)level);
+                node++;
+                continue;
+            }
+            assert_true(taken[node]);
+            covered += v.centre[node].count;
+            node = v.walk[node].skip;
+        }
+        assert_int_equal(covered, 6000);
+    }
+    free(taken);
+    free(points);
+    view_free(&v);
+    tsr_points_tree_destroy(&tree);
+    tsr_context_destroy(&context);
+}
+
+/* Random places, one walk each: the table of 2.4 (its own limits, with a fifth to spare for another cloud). */
+static void test_error_table(void **state)
+{
+    (void)state;
+    static const struct { double theta, nodes, mean, most, angle, angle_most; } table[] = {
+        { 0.3, 373, 0.31, 0.69, 0.03, 0.35 }, { 0.5, 140, 0.85, 2.5, 0.13, 1.3 }, { 0.7, 75, 1.5, 3.3, 0.44, 2.0 }, { 1.0, 36, 2.8, 9.2, 1.6, 10 } };
+    enum { PLACES = 300 };
+    tsr_context *context = test_context();
+    const tsr_points_frame frame = cloud_frame(LEVEL);
+    uint64_t seed = test_seed();
+    float *points = sphere_points(N, MIDDLE, RADIUS, seed);
+    tsr_points_tree *tree = tree_on(context, points, NULL, N, &frame, 12, 0);
+    tsr_tree_view v = tree_view(tree);
+    double(*x)[3] = (double(*)[3])malloc(PLACES * sizeof *x), exact[PLACES];
+    const float h = 0.125f;
+    double(*gradient)[3] = (double(*)[3])malloc(PLACES * sizeof *gradient);
+    for (int i = 0; i < PLACES; i++) {
+        double r;
+        do {
+            r = 0;
+            for (int k = 0; k < 3; k++) {
+                x[i][k] = 128 * test_uniform(&seed);
+                r += (x[i][k] - MIDDLE) * (x[i][k] - MIDDLE);
+            }
+        } while (fabs(sqrt(r) - RADIUS) < 2);
+        exact[i] = direct_potential(points, N, x[i], 0.5, 3, gradient[i]);
+    }
+    for (size_t t = 0; t < sizeof table / sizeof *table; t++) {
+        tsr_potential_params k;
+        require_ok(tsr_potential_prepare(3, 0.5, table[t].theta, LEVEL, &k));
+        for (int d = 0; d <= TSR_TREE_DEPTH_MOST; d++) k.far2[d] = (float)pow(ldexp(1, LEVEL - d) / table[t].theta, 2); /* a point, not a block */
+        double mean = 0, most = 0, angle = 0, angle_most = 0;
+        int64_t visited = 0;
+        for (int i = 0; i < PLACES; i++) {
+            float at[7];
+            uint32_t centre[3];
+            for (int c = 0; c < 3; c++) centre[c] = (uint32_t)(x[i][c] * ldexp(1, 31 - LEVEL));
+            for (int s = 0; s < 7; s++) /* the same nodes for all, chosen for the centre: the gradient of their sum */
+                at[s] = tsr_potential_at(&v, centre, s == 1 ? h : s == 2 ? -h : 0, s == 3 ? h : s == 4 ? -h : 0, s == 5 ? h : s == 6 ? -h : 0, &k,
+                                         s ? NULL : &visited);
+            double error = fabs((double)at[0] / exact[i] - 1), difference[3] = { at[1] - at[2], at[3] - at[4], at[5] - at[6] };
+            double a = angle_between(difference, gradient[i]);
+            mean += error / PLACES;
+            angle += a / PLACES;
+            most = fmax(most, error);
+            angle_most = fmax(angle_most, a);
+        }
+        print_message("theta %.1f: %.0f nodes, P %.2f %% mean %.2f %% most, gradient %.2f degrees mean %.2f most\n", table[t].theta,
+                      (double)visited / PLACES, 100 * mean, 100 * most, angle, angle_most);
+        assert_true((double)visited / PLACES < 1.2 * table[t].nodes);
+        assert_true(100 * mean < 1.2 * table[t].mean && 100 * most < 1.2 * table[t].most);
+        assert_true(angle < 1.2 * table[t].angle + 0.02 && angle_most < 1.2 * table[t].angle_most); /* 0.02: differences of float32 */
+    }
+    free(x);
+    free(gradient);
+    free(points);
+    view_free(&v);
+    tsr_points_tree_destroy(&tree);
+    tsr_context_destroy(&context);
+}
+
+/* Pages: against the sum in float64 (error of theta 0.5), the direction of central differences against the radius, larger tiles, other devices and
+ * numbers of threads bit for bit. */
+static void test_pages(void **state)
+{
+    (void)state;
+    static const struct { double away, mean, most; } angles[] = { { 2, 3.8, 12 }, { 5, 1.4, 4 }, { 10, 0.7, 2.1 }, { 20, 0.3, 0.8 }, { -5, 2.6, 8.4 }, { -20, 1.7, 4.2 } };
+    tsr_context *context = test_context(), *cpu = test_context_on("cpu", 1), *three = test_context_on("cpu", 3);
+    const tsr_points_frame frame = cloud_frame(LEVEL);
+    uint64_t seed = test_seed();
+    float *points = sphere_points(N, MIDDLE, RADIUS, seed);
+    tsr_points_tree *tree = tree_on(context, points, NULL, N, &frame, 10, 0), *same = tree_on(cpu, points, NULL, N, &frame, 10, 0),
+                    *threads = tree_on(three, points, NULL, N, &frame, 10, 0);
+    tsr_potential_params k;
+    require_ok(tsr_potential_prepare(3, 0.5, 0.5, LEVEL, &k));
+    const int emulated = tsr_context_device(context).kind == TSR_DEVICE_EMU;
+    enum { MOST = 48 };
+    uint64_t keys[MOST];
+    double between = 0;
+    for (size_t a = 0; a < sizeof angles / sizeof *angles; a++) {
+        const int32_t count = emulated ? 4 : MOST;
+        double mean = 0, most = 0, worst = 0, across = 0, across_most = 0;
+        int64_t samples = 0, within = 0, crossings = 0;
+        for (int32_t t = 0; t < count; t++) {
+            double v[3], length;
+            do {
+                for (int c = 0; c < 3; c++) v[c] = 2 * test_uniform(&seed) - 1;
+                length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+            } while (length > 1 || length < 0.1);
+            int32_t voxel[3];
+            for (int c = 0; c < 3; c++) voxel[c] = (int32_t)floor(MIDDLE + (RADIUS + angles[a].away) * v[c] / length);
+            keys[t] = key_at(voxel, 3);
+        }
+        float *page = pages_of(tree, &k, NULL, keys, count, 3), *host = pages_of(same, &k, NULL, keys, count, 3), *more = pages_of(threads, &k, NULL, keys, count, 3);
+        assert_memory_equal(page, host, (size_t)count * 2048);
+        assert_memory_equal(more, host, (size_t)count * 2048);
+        for (int32_t t = 0; t < count; t++)
+            for (int32_t i = 0; i < 512; i++) {
+                const int32_t at[3] = { i % 8, i / 8 % 8, i / 64 };
+                const int32_t tile[3] = { tsr_key_x(keys[t]), tsr_key_y(keys[t]), tsr_key_z(keys[t]) };
+                double x[3], radial[3], r = 0;
+                for (int c = 0; c < 3; c++) {
+                    x[c] = tile[c] * 8 + at[c] + 0.5;
+                    radial[c] = MIDDLE - x[c];
+                    r += radial[c] * radial[c];
+                }
+                r = sqrt(r);
+                if (fabs(r - RADIUS - angles[a].away) > 0.12 || at[0] % 7 == 0 || at[1] % 7 == 0 || at[2] % 7 == 0) continue;
+                if (samples % 16 == 0) {
+                    double exact = direct_potential(points, N, x, 0.5, 3, NULL);
+                    worst = fmax(worst, fabs((double)page[512 * t + i] / exact - 1));
+                }
+                const float *p = page + 512 * t + i;
+                double difference[3] = { (double)p[1] - (double)p[-1], (double)p[8] - (double)p[-8], (double)p[64] - (double)p[-64] };
+                if (angles[a].away < 0)
+                    for (int c = 0; c < 3; c++) radial[c] = -radial[c];
+                int one_block = at[0] % 4 % 3 && at[1] % 4 % 3 && at[2] % 4 % 3; /* all six neighbours from one walk */
+                if (!one_block) { /* the walks of two blocks meet: against the exact gradient (spec 6) */
+                    double gradient[3];
+                    if (samples++ % 4) continue;
+                    direct_potential(points, N, x, 0.5, 3, gradient);
+                    double angle = angle_between(difference, gradient);
+                    across += angle;
+                    across_most = fmax(across_most, angle);
+                    crossings++;
+                    continue;
+                }
+                double angle = angle_between(difference, radial);
+                mean += angle;
+                most = fmax(most, angle);
+                within++;
+                samples++;
+            }
+        free(page);
+        free(host);
+        free(more);
+        mean /= (double)within;
+        across /= (double)crossings;
+        print_message("%+.0f voxels: %lld voxels, %.2f degrees mean, %.2f most; between blocks %.2f, %.2f; P off by %.2f %%\n", angles[a].away,
+                      (long long)samples, mean, most, across, across_most, 100 * worst);
+        assert_true(samples > (emulated ? 3 : 100));
+        if (!emulated) assert_true(mean < 1.3 * angles[a].mean && most < 1.3 * angles[a].most);
+        assert_true(worst < 0.025);
+        assert_true(across_most < 4);
+        between += across / (double)(sizeof angles / sizeof *angles);
+    }
+    assert_true(between < 1.3);
+    free(points);
+    tsr_points_tree_destroy(&tree);
+    tsr_points_tree_destroy(&same);
+    tsr_points_tree_destroy(&threads);
+    tsr_context_destroy(&context);
+    tsr_context_destroy(&cpu);
+    tsr_context_destroy(&three);
+}
+
+/* Shell theorem for p = 3: P = N / (2 R r) ln((R + r) / |R - r|), P(0) = N / R^2 (spec 5). */
+static void test_analytic(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    const tsr_points_frame frame = cloud_frame(LEVEL);
+    float *points = sphere_points(N, MIDDLE, RADIUS, test_seed());
+    tsr_points_tree *tree = tree_on(context, points, NULL, N, &frame, 12, 0);
+    tsr_tree_view v = tree_view(tree);
+    for (int p = 2; p <= 3; p++)
+        for (double r = 0.25; r < 60; r += 5.5) {
+            if (fabs(r - RADIUS) < 4) continue;
+            tsr_potential_params k;
+            require_ok(tsr_potential_prepare(p, 1e-3, 0.3, LEVEL, &k));
+            double value = 0;
+            for (int turn = 0; turn < 24; turn++) { /* mean over directions: less of the cloud's noise */
+                const uint32_t centre[3] = { (uint32_t)((MIDDLE + r * cos(turn)) * ldexp(1, 31 - LEVEL)),
+                                             (uint32_t)((MIDDLE + r * sin(turn) * cos(3 * turn)) * ldexp(1, 31 - LEVEL)),
+                                             (uint32_t)((MIDDLE + r * sin(turn) * sin(3 * turn)) * ldexp(1, 31 - LEVEL)) };
+                value += (double)tsr_potential_at(&v, centre, 0, 0, 0, &k, NULL) / 24;
+            }
+            double exact = p == 3 ? N / (2 * RADIUS * r) * log((RADIUS + r) / fabs(RADIUS - r)) : r < RADIUS ? N / RADIUS : N / r;
+            if (!(fabs(value / exact - 1) < 0.007)) fail_msg("p %d, r %g: %g, exact %g", p, r, value, exact);
+        }
+    free(points);
+    view_free(&v);
+    tsr_points_tree_destroy(&tree);
+    tsr_context_destroy(&context);
+}
+
+/* phi = min |x - x_i| - r_i, with one radius and with one each. */
+static void test_balls(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    const tsr_points_frame frame = cloud_frame(LEVEL);
+    enum { BALLS = 400, TILES = 12 };
+    uint64_t seed = test_seed(), keys[TILES];
+    float *points = (float *)malloc(BALLS * 12), radii[BALLS];
+    for (int i = 0; i < BALLS; i++) {
+        for (int k = 0; k < 3; k++) points[3 * i + k] = (float)(30 + 60 * test_uniform(&seed));
+        radii[i] = (float)(2 + 3 * test_uniform(&seed));
+    }
+    for (int t = 0; t < TILES; t++) keys[t] = tsr_key_make((int32_t)(6 + 18 * test_uniform(&seed)), (int32_t)(6 + 18 * test_uniform(&seed)), (int32_t)(6 + 18 * test_uniform(&seed)));
+    for (int each = 0; each < 2; each++) {
+        tsr_points_tree *tree = tree_on(context, points, each ? radii : NULL, BALLS, &frame, 21, 0);
+        const tsr_ball_params k = { .level = LEVEL, .unit = (float)ldexp(1, LEVEL - 31), .voxel = 1, .radius = 3, .reach = (each ? 5.0f : 3.0f) + 1.5f, .band = 1.5f };
+        float *page = pages_of(tree, NULL, &k, keys, TILES, 2);
+        for (int t = 0; t < TILES; t++)
+            for (int v = 0; v < 64; v++) {
+                const double x[3] = { tsr_key_x(keys[t]) * 4 + v % 4 + 0.5, tsr_key_y(keys[t]) * 4 + v / 4 % 4 + 0.5, tsr_key_z(keys[t]) * 4 + v / 16 + 0.5 };
+                double exact = 1.5;
+                for (int i = 0; i < BALLS; i++) {
+                    double d = 0;
+                    for (int c = 0; c < 3; c++) d += (x[c] - (double)points[3 * i + c]) * (x[c] - (double)points[3 * i + c]);
+                    exact = fmin(exact, sqrt(d) - (each ? (double)radii[i] : 3));
+                }
+                assert_true(fabs((double)page[64 * t + v] - fmax(exact, -1.5)) < 2e-5);
+            }
+        free(page);
+        tsr_points_tree_destroy(&tree);
+    }
+    free(points);
+    tsr_context_destroy(&context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_single_point), cmocka_unit_test(test_direct_sum), cmocka_unit_test(test_walk),
+                                        cmocka_unit_test(test_error_table),  cmocka_unit_test(test_pages),      cmocka_unit_test(test_analytic),
+                                        cmocka_unit_test(test_balls) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

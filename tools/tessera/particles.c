@@ -1,0 +1,93 @@
+#include <string.h>
+
+#include "cli.h"
+
+struct particles {
+    cli_call *cli;
+    tsr_read_options read;
+    tsr_write_options write;
+    tsr_particles_options options;
+    tsr_surface_options surface;
+    const char *output;
+};
+
+static int work(struct particles *p)
+{
+    tsr_context *context = NULL;
+    tsr_points *points = NULL;
+    tsr_tiles *tiles = NULL;
+    tsr_tiles_info info = { 0 };
+    tsr_mesh *made = NULL, *mesh = NULL;
+    int code = cli_context(p->cli, &context);
+    tsr_points *host = code ? NULL : cli_read_points(p->cli, p->cli->input[0], &p->read, &code);
+    const double start = cli_seconds();
+    if (host) {
+        tsr_status status = tsr_points_copy(host, context, &points);
+        tsr_points_destroy(&host);
+        if (status == TSR_OK) status = tsr_particles_surface(context, points, &p->options, &tiles);
+        if (status == TSR_OK) status = tsr_tiles_describe(tiles, &info);
+        if (status == TSR_OK) status = tsr_surface_extract_tiles(context, tiles, &p->surface, &made, NULL);
+        if (status == TSR_OK) status = tsr_mesh_copy(made, NULL, &mesh);
+        if (status != TSR_OK) code = cli_status(p->cli, status, p->cli->input[0]);
+    }
+    const double seconds = cli_seconds() - start;
+    if (!code) {
+        tsr_status status = tsr_mesh_write(mesh, p->output, &p->write);
+        if (status != TSR_OK) code = cli_status(p->cli, status, p->output);
+    }
+    if (!code && p->cli->globals.json && strcmp(p->output, "-")) {
+        json_open(NULL, '{');
+        json_int("particles", tsr_points_count(points));
+        json_int("tiles", info.count);
+        json_int("vertices", tsr_mesh_vertex_count(mesh));
+        json_int("triangles", tsr_mesh_triangle_count(mesh));
+        json_real("seconds", seconds);
+        json_close('}');
+    } else if (!code && strcmp(p->output, "-")) {
+        printf("%lld particles, %lld tiles, %lld vertices, %lld triangles, %.3f s\n", (long long)tsr_points_count(points), (long long)info.count,
+               (long long)tsr_mesh_vertex_count(mesh), (long long)tsr_mesh_triangle_count(mesh), seconds);
+    }
+    tsr_mesh_destroy(&made);
+    tsr_mesh_destroy(&mesh);
+    tsr_tiles_destroy(&tiles);
+    tsr_points_destroy(&points);
+    tsr_context_destroy(&context);
+    return code;
+}
+
+static int run(cli_call *cli, int argc, char **argv)
+{
+    struct particles p = { .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .options = TSR_PARTICLES_OPTIONS, .surface = TSR_SURFACE_OPTIONS };
+    int normals = 0, smooth_given = 0;
+    const cli_option options[] = {
+        CLI_OUTPUT_OPTION(p.output),
+        { .name = "radius", .type = CLI_REAL, .value = &p.options.radius, .argument = "R", .help = "of a particle", .lower = 1e-30, .upper = 1e30 },
+        { .name = "voxel", .type = CLI_REAL, .value = &p.options.voxel, .argument = "SIZE", .help = "of the grid (default: half the radius)", .lower = 1e-30,
+          .upper = 1e30 },
+        { .name = "smooth", .type = CLI_REAL, .value = &p.options.smooth, .argument = "TIME",
+          .help = "of curvature flow, in squares of the radius (default 0.15, 0 = none)", .lower = 0, .upper = 10, .given = &smooth_given },
+        { .name = "conserve", .type = CLI_FLAG, .value = &p.options.conserve, .help = "keep the volume while smoothing" },
+        { .name = "band", .type = CLI_REAL, .value = &p.options.band, .argument = "VOXELS", .help = "half width of what is stored (default 2)", .lower = 1,
+          .upper = 5 },
+        { .name = "memory-limit", .type = CLI_COUNT, .value = &p.options.memory_limit, .argument = "BYTES", .help = "of device memory for the surface",
+          .lower = 1, .upper = 9e18 },
+        { .name = "normals", .type = CLI_CHOICE, .value = &normals, .argument = "WAY", .help = "of the vertices", .choices = "none forward central" },
+        { .name = "input-format", .type = CLI_TEXT, .value = &p.read.format, .argument = "NAME", .help = "read as ply, xyz, pts, ... (default: by content)" },
+        { .name = "format", .type = CLI_TEXT, .value = &p.write.format, .argument = "NAME", .help = "of the output (default: by extension)" },
+        { 0 },
+    };
+    int code = cli_parse(cli, options, 1, 1, argc, argv);
+    if (code >= 0) return code;
+    code = cli_check_output(cli, p.output);
+    if (code) return code;
+    if (p.options.radius == 0) return cli_usage(cli, "--radius: missing, expected --radius R");
+    if (smooth_given && p.options.smooth == 0) p.options.smooth = -1; /* for the API 0 is the default */
+    p.options.progress = cli_progress(cli);
+    p.surface.normals = (tsr_surface_normals)normals;
+    p.write.overwrite = cli->globals.force;
+    return work(&p);
+}
+
+const cli_verb verb_particles = { "particles", "[options] POINTS --radius R -o MESH", "Make the smooth surface of the particles of a fluid or a heap",
+                                  "  tessera make points-torus --count 3000 --noise 0.05 -o drops.xyz\n"
+                                  "  tessera particles drops.xyz --radius 0.06 -o fluid.ply\n", run };

@@ -1,0 +1,228 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+struct reconstruct {
+    cli_call *cli;
+    tsr_read_options read;
+    tsr_write_options write;
+    tsr_reconstruct_options options;
+    tsr_surface_options surface;
+    const char *output, *levels;
+    tsr_context *context;
+    int plan, header_shown, code;
+};
+
+static void show_level(struct reconstruct *r, const tsr_reconstruct_level *l)
+{
+    if (!r->header_shown)
+        printf("level       voxel   steps      tiles    seconds   potential       error  in voxels    percent   outside\n");
+    r->header_shown = 1;
+    printf("%5d %11.5g %7lld %10lld %10.3f %11.3f %11.5g %10.3f %10.4f %9lld%s\n", l->level, l->voxel, (long long)l->steps, (long long)l->tiles, l->seconds,
+           l->potential_seconds, l->error, l->error / l->voxel, l->error_percent, (long long)l->outside, l->converged ? "" : "  not converged");
+    fflush(stdout);
+}
+
+static tsr_status write_surface(struct reconstruct *r, const tsr_tiles *tiles, const char *path, tsr_mesh **kept)
+{
+    tsr_mesh *made = NULL, *mesh = NULL;
+    tsr_status status = tsr_surface_extract_tiles(r->context, tiles, &r->surface, &made, NULL);
+    if (status == TSR_OK) status = tsr_mesh_copy(made, NULL, &mesh);
+    tsr_mesh_destroy(&made);
+    if (status == TSR_OK) status = tsr_mesh_write(mesh, path, &r->write);
+    if (status == TSR_OK && kept) *kept = mesh;
+    else tsr_mesh_destroy(&mesh);
+    return status;
+}
+
+static int each_level(void *user, const tsr_reconstruct_level *level, const tsr_tiles *tiles)
+{
+    struct reconstruct *r = (struct reconstruct *)user;
+    cli_progress_end(r->cli);
+    if (!r->cli->globals.json && strcmp(r->output, "-")) show_level(r, level);
+    if (!r->levels) return 0;
+    const char *mark = strstr(r->levels, "%d");
+    char path[4096];
+    snprintf(path, sizeof path, "%.*s%d%s", (int)(mark - r->levels), r->levels, level->level, mark + 2);
+    tsr_status status = write_surface(r, tiles, path, NULL);
+    if (status != TSR_OK) r->code = cli_status(r->cli, status, path);
+    return status != TSR_OK;
+}
+
+static void show_json(const struct reconstruct *r, const tsr_reconstruct_report *report, const tsr_mesh *mesh)
+{
+    json_open(NULL, '{');
+    json_text("input", r->cli->input[0]);
+    json_int("points", report->points);
+    json_int("leaves", report->leaves);
+    json_int("nodes", report->nodes);
+    json_int("tree_bytes", report->tree_bytes);
+    json_real("tree_seconds", report->tree_seconds);
+    json_real("seconds", report->seconds);
+    json_bool("flat", report->flat);
+    json_open("levels", '[');
+    for (int32_t i = 0; i < report->levels; i++) {
+        const tsr_reconstruct_level *l = &report->level[i];
+        json_open(NULL, '{');
+        json_int("level", l->level);
+        json_real("voxel", l->voxel);
+        json_int("steps", l->steps);
+        json_bool("converged", l->converged);
+        json_int("tiles", l->tiles);
+        json_int("active_voxels", l->active_voxels);
+        json_real("seconds", l->seconds);
+        json_real("potential_seconds", l->potential_seconds);
+        json_real("error", l->error);
+        json_real("error_percent", l->error_percent);
+        json_int("outside", l->outside);
+        json_int("device_bytes", l->device_bytes);
+        json_close('}');
+    }
+    json_close(']');
+    json_int("vertices", tsr_mesh_vertex_count(mesh));
+    json_int("triangles", tsr_mesh_triangle_count(mesh));
+    json_close('}');
+}
+
+static int reconstruct(struct reconstruct *r, const tsr_points *points)
+{
+    tsr_reconstruct_report report;
+    tsr_tiles *tiles = NULL;
+    tsr_mesh *mesh = NULL;
+    tsr_status status = tsr_reconstruct(r->context, points, &r->options, &tiles, &report);
+    if (r->code) return r->code;
+    if (status != TSR_OK) return cli_status(r->cli, status, r->cli->input[0]);
+    if (report.flat) cli_note(r->cli, "%s: the points lie in a plane or on a line", r->cli->input[0]);
+    for (int32_t i = 0; i < report.levels; i++)
+        if (!report.level[i].converged)
+            cli_note(r->cli, "level %d stopped after %lld steps without convergence: see --max-steps", report.level[i].level,
+                     (long long)report.level[i].steps);
+    status = write_surface(r, tiles, r->output, &mesh);
+    tsr_tiles_destroy(&tiles);
+    if (status != TSR_OK) return cli_status(r->cli, status, r->output);
+    if (r->cli->globals.json && strcmp(r->output, "-")) {
+        show_json(r, &report, mesh);
+    } else if (strcmp(r->output, "-")) {
+        printf("octree %lld points, %lld leaves, %lld nodes, %.1f MB, %.3f s\n", (long long)report.points, (long long)report.leaves,
+               (long long)report.nodes, 1e-6 * (double)report.tree_bytes, report.tree_seconds);
+        printf("mesh   %lld vertices, %lld triangles; %.3f s in all\n", (long long)tsr_mesh_vertex_count(mesh), (long long)tsr_mesh_triangle_count(mesh),
+               report.seconds);
+    }
+    tsr_mesh_destroy(&mesh);
+    return CLI_OK;
+}
+
+static int plan(struct reconstruct *r, const tsr_points *points)
+{
+    tsr_reconstruct_plan p;
+    tsr_status status = tsr_reconstruct_estimate(r->context, points, &r->options, &p);
+    if (status != TSR_OK) return cli_status(r->cli, status, r->cli->input[0]);
+    if (r->cli->globals.json) {
+        json_open(NULL, '{');
+        json_int("points", tsr_points_count(points));
+        json_int("tree_bytes", p.tree_bytes);
+        json_int("build_bytes", p.build_bytes);
+        json_int("peak_bytes", p.peak_bytes);
+        json_real("potential_seconds", p.seconds);
+        json_open("levels", '[');
+    } else {
+        printf("level   occupied      tiles          MB   (estimated)\n");
+    }
+    for (int32_t i = 0; i < p.levels; i++) {
+        if (r->cli->globals.json) {
+            json_open(NULL, '{');
+            json_int("level", p.level[i].level);
+            json_int("occupied", p.level[i].occupied);
+            json_int("tiles", p.level[i].tiles);
+            json_int("bytes", p.level[i].bytes);
+            json_close('}');
+        } else {
+            printf("%5d %10lld %10lld %11.1f\n", p.level[i].level, (long long)p.level[i].occupied, (long long)p.level[i].tiles, 1e-6 * (double)p.level[i].bytes);
+        }
+    }
+    if (r->cli->globals.json) {
+        json_close(']');
+        json_close('}');
+    } else {
+        printf("octree %.1f MB, peak %.1f MB of device memory, about %.2g s for the potential\n", 1e-6 * (double)p.tree_bytes, 1e-6 * (double)p.peak_bytes,
+               p.seconds);
+    }
+    return CLI_OK;
+}
+
+static int work(struct reconstruct *r)
+{
+    int code = cli_context(r->cli, &r->context);
+    tsr_points *host = code ? NULL : cli_read_points(r->cli, r->cli->input[0], &r->read, &code), *points = NULL;
+    if (host) {
+        tsr_status status = tsr_points_copy(host, r->context, &points);
+        tsr_points_destroy(&host);
+        if (status != TSR_OK) code = cli_status(r->cli, status, r->cli->input[0]);
+        else code = r->plan ? plan(r, points) : reconstruct(r, points);
+    }
+    tsr_points_destroy(&points);
+    tsr_context_destroy(&r->context);
+    return code;
+}
+
+static int run(cli_call *cli, int argc, char **argv)
+{
+    struct reconstruct r = { .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .options = TSR_RECONSTRUCT_OPTIONS,
+                             .surface = TSR_SURFACE_OPTIONS };
+    tsr_reconstruct_options *o = &r.options;
+    int placement = 0, normals = 0, alpha_given = 0, smooth_given = 0;
+    const cli_option options[] = {
+        CLI_OUTPUT_OPTION(r.output),
+        { .name = "depth", .letter = 'd', .type = CLI_INT, .value = &o->depth, .argument = "D", .help = "2^D voxels per axis (default 8)", .lower = 4, .upper = 21 },
+        { .name = "start-depth", .type = CLI_INT, .value = &o->start_depth, .argument = "D", .help = "of the first surface, a box (default 6)", .lower = 4,
+          .upper = 9 },
+        { .name = "plan", .type = CLI_FLAG, .value = &r.plan, .help = "say what it would take, and do nothing" },
+        { .name = "levels", .type = CLI_TEXT, .value = &r.levels, .argument = "PATTERN", .help = "also write the surface of each level, as level-%d.ply" },
+        { .name = "placement", .type = CLI_CHOICE, .value = &placement, .argument = "WHERE",
+          .help = "octree and potential on the device, or on the CPU threads (hybrid)", .choices = "auto device hybrid" },
+        { .name = "alpha", .type = CLI_REAL, .value = &o->alpha, .argument = "A", .help = "stiffness: more bridges noise and gaps (default 0.1)", .lower = 0,
+          .upper = 2, .given = &alpha_given },
+        { .name = "smooth-iters", .type = CLI_INT, .value = &o->smooth_iters, .argument = "N", .help = "steps of curvature flow after each level (default 10)",
+          .lower = 0, .upper = 10000, .given = &smooth_given },
+        { .name = "power", .type = CLI_REAL, .value = &o->power, .argument = "P", .help = "of the inverse distances (default 3)", .lower = 1.01, .upper = 10 },
+        { .name = "epsilon", .type = CLI_REAL, .value = &o->epsilon, .argument = "VOXELS", .help = "softening (default 0.5)", .lower = 1e-6, .upper = 1e3 },
+        { .name = "theta", .type = CLI_REAL, .value = &o->theta, .argument = "T", .help = "opening of octree cells (default 0.5)", .lower = 0.01, .upper = 2 },
+        { .name = "band", .type = CLI_REAL, .value = &o->band, .argument = "VOXELS", .help = "half width of what is stored (default 1.5)", .lower = 1, .upper = 5 },
+        { .name = "time-step", .type = CLI_REAL, .value = &o->time_step, .argument = "T", .help = "in which a front moves T voxels (default 0.2)", .lower = 0.001,
+          .upper = 1 },
+        { .name = "margin", .type = CLI_REAL, .value = &o->margin, .argument = "SHARE", .help = "of the grid round the points (default 1/16)", .lower = 0.001,
+          .upper = 0.45 },
+        { .name = "age", .type = CLI_INT, .value = &o->age, .argument = "STEPS", .help = "without new tiles that end a level", .lower = 1, .upper = 250 },
+        { .name = "change-tolerance", .type = CLI_REAL, .value = &o->change_tolerance, .argument = "VOXELS",
+          .help = "largest change per step at the end of a level (default a tenth of --time-step)", .lower = 1e-9, .upper = 10 },
+        { .name = "max-steps", .type = CLI_COUNT, .value = &o->max_steps, .argument = "N", .help = "of one level", .lower = 1, .upper = 1e9 },
+        { .name = "memory-limit", .type = CLI_COUNT, .value = &o->memory_limit, .argument = "BYTES", .help = "of device memory for the surface", .lower = 1,
+          .upper = 9e18 },
+        { .name = "normals", .type = CLI_CHOICE, .value = &normals, .argument = "WAY", .help = "of the vertices", .choices = "none forward central" },
+        { .name = "input-format", .type = CLI_TEXT, .value = &r.read.format, .argument = "NAME", .help = "read as ply, xyz, pts, ... (default: by content)" },
+        { .name = "format", .type = CLI_TEXT, .value = &r.write.format, .argument = "NAME", .help = "of the output (default: by extension)" },
+        { 0 },
+    };
+    int code = cli_parse(cli, options, 1, 1, argc, argv);
+    if (code >= 0) return code;
+    if (!r.plan) code = cli_check_output(cli, r.output);
+    else code = CLI_OK;
+    if (code) return code;
+    if (r.levels && (!strstr(r.levels, "%d") || strchr(strstr(r.levels, "%d") + 2, '%') || strchr(r.levels, '%') != strstr(r.levels, "%d")))
+        return cli_usage(cli, "--levels: '%s' given, expected a file name with one %%d for the level", r.levels);
+    if (alpha_given && o->alpha == 0) o->alpha = -1; /* for the API 0 is the default */
+    if (smooth_given && o->smooth_iters == 0) o->smooth_iters = -1;
+    o->placement = (tsr_placement)placement;
+    o->progress = cli_progress(cli);
+    o->level = each_level;
+    o->user = &r;
+    r.surface.normals = (tsr_surface_normals)normals;
+    r.write.overwrite = cli->globals.force;
+    return work(&r);
+}
+
+const cli_verb verb_reconstruct = { "reconstruct", "[options] POINTS -o MESH", "Make a closed surface from points without normals",
+                                    "  tessera make points-trefoil --count 100000 --noise 0.002 -o knot.ply\n"
+                                    "  tessera reconstruct knot.ply --depth 8 -o surface.ply\n"
+                                    "  tessera reconstruct knot.ply --depth 9 --plan\n", run };
