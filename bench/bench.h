@@ -37,7 +37,7 @@ typedef struct bench_case {
 
 typedef struct bench {
     tsr_context *context;
-    const char *subject, *device, *json;
+    const char *subject, *device, *json, *only;
     int quick, threads, cases, missed;
     double ceiling;            /* bytes/s of the copy, both directions counted */
     FILE *file;
@@ -144,7 +144,10 @@ static inline void bench_header(bench *b)
     fprintf(b->file, ", \"date\": \"%s\", \"results\": [", date);
 }
 
-/* Parses --device, --threads, --json, --quick; opens the context; measures the ceiling. Returns 0 after a message on stderr. */
+/* --only TEXT: groups of cases whose name has no TEXT in it are left out. */
+static inline int bench_wants(const bench *b, const char *name) { return !b->only || strstr(name, b->only); }
+
+/* Parses --device, --threads, --json, --only, --quick; opens the context; measures the ceiling. Returns 0 after a message on stderr. */
 static inline int bench_begin(bench *b, int argc, char **argv, const char *subject)
 {
     *b = (bench){ .subject = subject };
@@ -154,8 +157,9 @@ static inline int bench_begin(bench *b, int argc, char **argv, const char *subje
         else if (!strcmp(argv[i], "--device") && i + 1 < argc) b->device = argv[++i];
         else if (!strcmp(argv[i], "--json") && i + 1 < argc) b->json = argv[++i];
         else if (!strcmp(argv[i], "--threads") && i + 1 < argc) b->threads = atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--only") && i + 1 < argc) b->only = argv[++i];
         else {
-            fprintf(stderr, "usage: %s [--device auto|cpu|cuda[:n]] [--threads N] [--json FILE] [--quick]\n", argv[0]);
+            fprintf(stderr, "usage: %s [--device auto|cpu|cuda[:n]] [--threads N] [--json FILE] [--only TEXT] [--quick]\n", argv[0]);
             return 0;
         }
     }

@@ -369,10 +369,14 @@ int main(int argc, char **argv)
     tsr_status status;
     if (!bench_begin(&b, argc, argv, "levelset")) return 2;
     int64_t sizes[3] = { b.quick ? 64 : 128, b.quick ? 0 : 256, !b.quick && tsr_context_device(b.context).kind == TSR_DEVICE_CUDA ? 1024 : 0 };
-    TSR_TRY_GOTO(make_tumour(&b, &scene), done);
-    TSR_TRY_GOTO(measure_all(&b, &scene), done);
-    TSR_TRY_GOTO(compare_with_itk(&b, &scene), done);
+    if (bench_wants(&b, "tumour")) {
+        TSR_TRY_GOTO(make_tumour(&b, &scene), done);
+        TSR_TRY_GOTO(measure_all(&b, &scene), done);
+        TSR_TRY_GOTO(compare_with_itk(&b, &scene), done);
+    }
     for (int i = 0; i < 3 && sizes[i]; i++) {
+        snprintf(name, sizeof name, "shells %lld", (long long)sizes[i]);
+        if (!bench_wants(&b, name)) continue;
         drop_scene(&scene);
         TSR_TRY_GOTO(make_shells(&b, sizes[i], &scene, name), done);
         TSR_TRY_GOTO(measure_all(&b, &scene), done);

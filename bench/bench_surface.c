@@ -165,8 +165,12 @@ int main(int argc, char **argv)
     void *library = gpu ? NULL : dlopen(BENCH_MODULES "/libbench_vtk.so", RTLD_NOW);
     if (library) *(void **)&peer = dlsym(library, "peer_flying_edges");
     int failed = 0;
-    for (int64_t n = 256; n <= (b.quick ? 256 : gpu ? 1024 : 512) && !failed; n *= 2) failed = dense(&b, n, peer);
-    failed = failed || others(&b, 256, peer);
+    for (int64_t n = 256; n <= (b.quick ? 256 : gpu ? 1024 : 512) && !failed; n *= 2) {
+        char name[32];
+        snprintf(name, sizeof name, "gyroid %lld", (long long)n);
+        if (bench_wants(&b, name)) failed = dense(&b, n, peer);
+    }
+    if (bench_wants(&b, "others")) failed = failed || others(&b, 256, peer);
     if (failed) fprintf(stderr, "bench surface: %s\n", tsr_error_message());
     return bench_end(&b) || failed;
 }

@@ -44,7 +44,7 @@ fi
 
 start=$(date +%s.%N)
 echo "demo: segmenting"
-tessera segment "$input" "${parameters[@]}" --normalise epsilon --cfl 0.9 --max-steps 900 --volume-tolerance 1e-4 --device "$device" --force --json \
+tessera segment "$input" "${parameters[@]}" --cfl 0.9 --max-steps 900 --volume-tolerance 1e-4 --device "$device" --force --json \
     -o demo/mask.nii.gz --field demo/field.nii.gz >demo/segment.json
 echo "demo: extracting the surface"
 tessera surface demo/field.nii.gz --device "$device" --force --json -o demo/brain.ply >demo/surface.json

@@ -30,7 +30,6 @@ int main(int argc, char **argv)
     options.target = 92;                             /* grey values of brain: 92 +- 34 */
     options.epsilon = 34;
     options.alpha = 0.45;
-    options.normalise = TSR_NORMALISE_EPSILON;
     options.smoothing = 1;                           /* mm */
     options.max_steps = 900;
     TRY(tsr_segmentation_create(context, image, &options, &segmentation));

@@ -1,5 +1,6 @@
 /* tessera/io.h: files. Volumes: NIfTI-1/2 (.nii, .nii.gz, .hdr + .img), NRRD (.nrrd, .nhdr), MetaImage (.mha, .mhd), INRIMAGE (.inr), raw.
- * Meshes: PLY, OBJ, STL, OFF. Points: XYZ, PTS, PCD, and the vertices of meshes. Images: PNG. The format is recognised by content when reading and by the extension when writing.
+ * Meshes: PLY, OBJ, STL, OFF. Points: XYZ, PTS, PCD, and the vertices of meshes. Images: PNG. Tile lists: tessera/tile_file.h. The format is
+ * recognised by content when reading and by the extension when writing.
  * Writers write beside the target and rename: a failure leaves no half-written file. Every size in a header is checked against
  * the file and the memory budget before memory is taken. Objects are read to and written from host memory.
  *
@@ -80,9 +81,16 @@ TSR_API void tsr_image_destroy(tsr_image *image);
 TSR_API tsr_status tsr_image_write(const tsr_image *image, const char *path, const tsr_write_options *options) TSR_CHECKED;
 TSR_API tsr_status tsr_image_read(const char *path, const tsr_read_options *options, tsr_image *image) TSR_CHECKED;
 
-/* Name of the format of a file ("nifti", "ply", ...) and whether it holds a volume, mesh, image or points. */
-typedef enum tsr_file_kind { TSR_FILE_UNKNOWN = 0, TSR_FILE_VOLUME, TSR_FILE_MESH, TSR_FILE_IMAGE, TSR_FILE_POINTS } tsr_file_kind;
+/* Name of the format of a file ("nifti", "ply", ...) and whether it holds a volume, mesh, image, tile list (tessera/tile_file.h) or points: by
+ * content or, where no format claims the content, by extension (reading then says what is wrong with it). TSR_FILE_UNKNOWN and NULL if neither
+ * says anything. */
+typedef enum tsr_file_kind { TSR_FILE_UNKNOWN = 0, TSR_FILE_VOLUME, TSR_FILE_MESH, TSR_FILE_IMAGE, TSR_FILE_TILES, TSR_FILE_POINTS } tsr_file_kind;
 TSR_API tsr_status tsr_file_recognise(const char *path, tsr_file_kind *kind, const char **format) TSR_CHECKED;
+/* What a format named in options holds; TSR_ERROR_ARGUMENT, with the list of all, for a name that is none. */
+TSR_API tsr_status tsr_file_format_kind(const char *format, tsr_file_kind *kind) TSR_CHECKED;
+/* Before long work: could a volume, mesh or image be written to `path` with these options? Checks the options and that name or extension
+ * give a format of this kind; touches no file. */
+TSR_API tsr_status tsr_file_check_output(const char *path, tsr_file_kind kind, const tsr_write_options *options) TSR_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -32,11 +32,19 @@ typedef enum tsr_flow_kind {
     TSR_FLOW_CURVATURE,      /* a += value (full K; a half-K coefficient e of the literature is value = e / 2) */
     TSR_FLOW_POTENTIAL,      /* U += value * grad P / |grad P|, P from the provider below; 0 where grad P = 0 */
     TSR_FLOW_MEAN_CURVATURE, /* F += value * Kbar, the mean of K over the surface: with CURVATURE of the same value it conserves volume (2.10) */
-    TSR_FLOW_USER            /* F, U or a += what `user` says; see tessera/levelset_term.h */
+    TSR_FLOW_USER            /* F, U and a += value * what `user` (a tsr_flow_user) says; contexts of the CPU only (else TSR_ERROR_UNSUPPORTED) */
 } tsr_flow_kind;
 /* Stability (spec 2.9): time_step * max(|U_x|/h_x + |U_y|/h_y + |U_z|/h_z + sqrt(3) |F|/h + sqrt(3) b) <= 1 and time_step * 2 a (1/h_x^2 + 1/h_y^2 +
  * 1/h_z^2) <= 1, h the smallest spacing; over voxels in the band. */
 enum { TSR_FLOW_TERMS = 8 };
+/* A term in the caller's own C. `evaluate` is called for every voxel that may move, at place x and time t, from several threads at once; it writes all
+ * members. Exact if it is a function of its arguments alone. Values that are not finite end the run with TSR_ERROR_ARGUMENT. */
+typedef struct tsr_flow_answer { float speed, velocity[3], curvature; } tsr_flow_answer;
+typedef struct tsr_flow_user {
+    void (*evaluate)(const void *data, const float x[3], double t, tsr_flow_answer *answer);
+    const void *data;
+} tsr_flow_user;
+
 typedef struct tsr_flow_term {
     tsr_flow_kind kind;
     double value;
@@ -44,7 +52,7 @@ typedef struct tsr_flow_term {
     double radius, period;
     double sigma;                    /* > 0: the term is weighted by exp(-d^2 / 2 sigma^2), d = |x - centre|, and is exactly 0 beyond 3 sigma (a brush) */
     const tsr_volume *field[3];      /* KEEPS; same device; float32 */
-    const void *user;
+    const tsr_flow_user *user;       /* of USER; KEEPS data */
 } tsr_flow_term;
 
 /* One-sided differences: first order with Osher-Sethian sums or Godunov's larger one, ENO2 and HJ-WENO5 with Godunov's. (tsr_space is the world.) */

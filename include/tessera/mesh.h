@@ -24,7 +24,10 @@ TSR_API const float *tsr_mesh_vertices_const(const tsr_mesh *mesh);
 TSR_API const float *tsr_mesh_normals_const(const tsr_mesh *mesh);
 TSR_API const uint32_t *tsr_mesh_triangles_const(const tsr_mesh *mesh);
 TSR_API tsr_space tsr_mesh_space(const tsr_mesh *mesh);
-TSR_API void tsr_mesh_set_space(tsr_mesh *mesh, tsr_space space);
+TSR_API void tsr_mesh_set_space(tsr_mesh *mesh, tsr_space space); /* names the frame; the numbers stay */
+/* The same points in the other convention: RAS and LPS differ by the signs of x and y, of positions and normals. NONE is left alone, as in
+ * tsr_geometry_convert. Host meshes only. Class: exact. */
+TSR_API tsr_status tsr_mesh_convert_space(tsr_mesh *mesh, tsr_space space) TSR_CHECKED;
 TSR_API tsr_status tsr_mesh_copy(const tsr_mesh *mesh, tsr_context *context, tsr_mesh **copy) TSR_CHECKED; /* to another device; RETURNS NEW */
 
 /* Measures of a host mesh, float64 sums in a fixed order (reproducible). Volume is signed: positive when triangles face outwards. */

@@ -19,9 +19,9 @@ extern "C" {
 typedef struct tsr_segmentation tsr_segmentation;
 
 typedef enum tsr_normalise {
-    TSR_NORMALISE_RANGE = 0, /* grey values are mapped to [0,1] by the window, so that alpha does not depend on their scale */
-    TSR_NORMALISE_EPSILON,   /* D is divided by epsilon: peak 1 */
-    TSR_NORMALISE_NONE       /* D in grey values */
+    TSR_NORMALISE_EPSILON = 0, /* D is divided by epsilon: it peaks at 1, so that alpha means the same for all grey values and every epsilon */
+    TSR_NORMALISE_RANGE,       /* grey values are mapped to [0,1] by the window; D peaks at epsilon over the range: weak, unless alpha is near 1 */
+    TSR_NORMALISE_NONE         /* D in grey values */
 } tsr_normalise;
 typedef enum tsr_rescale { TSR_RESCALING_PLAIN = 0, TSR_RESCALING_LOCK, TSR_RESCALING_FREEZE, TSR_RESCALING_NONE } tsr_rescale;
 typedef enum tsr_scheme { TSR_SCHEME_SPLIT = 0, TSR_SCHEME_SOURCE } tsr_scheme;
@@ -77,6 +77,7 @@ typedef struct tsr_segment_options {
     int32_t volume_steps;
     int32_t age;               /* no tile was created in the last `age` management passes */
     double time_limit;         /* seconds */
+    double probe_deviations;   /* a probe sets epsilon to this many standard deviations; 0 = 2 (the source: 1, too few on noisy data) */
 } tsr_segment_options;
 #define TSR_SEGMENT_OPTIONS { .struct_size = sizeof(tsr_segment_options), .alpha = 0.5, .data_weight = 1, .rescale_weight = 0.3 }
 
@@ -93,7 +94,8 @@ TSR_API void tsr_segmentation_destroy(tsr_segmentation **segmentation);
 TSR_API tsr_status tsr_segmentation_sphere(tsr_segmentation *segmentation, tsr_vec3 centre, double radius, int erase) TSR_CHECKED;
 /* The same along a drag from `from` to `to`: spheres at most radius/2 apart. */
 TSR_API tsr_status tsr_segmentation_stroke(tsr_segmentation *segmentation, tsr_vec3 from, tsr_vec3 to, double radius, int erase) TSR_CHECKED;
-/* Non-zero voxels are inside: exact distance transform with half-voxel offset. Same extents as the image. */
+/* Non-zero voxels are inside: exact distance transform with half-voxel offset. Same extents as the image and, where both name a world frame,
+ * the same geometry (else TSR_ERROR_ARGUMENT). */
 TSR_API tsr_status tsr_segmentation_from_mask(tsr_segmentation *segmentation, const tsr_volume *mask) TSR_CHECKED;
 /* A field with phi < 0 inside; divided by its mean gradient near the surface, then clamped. */
 TSR_API tsr_status tsr_segmentation_from_field(tsr_segmentation *segmentation, const tsr_volume *field) TSR_CHECKED;
@@ -102,7 +104,9 @@ TSR_API tsr_status tsr_segmentation_from_field(tsr_segmentation *segmentation, c
 
 typedef struct tsr_probe { int64_t count; double mean, deviation; } tsr_probe; /* deviation at least (data range)/1024 */
 /* Adds the voxels within `radius` (world units; 0 = one trilinear sample) of the voxel-index position as one stroke; a position outside the
- * volume is ignored. Then target := mean and epsilon := deviation of all strokes. `probe` may be NULL. */
+ * volume is ignored. Then target := mean of all strokes and epsilon := probe_deviations times their deviation, at least (data range)/1024: two
+ * deviations hold 95 % of the grey values of a structure with normal noise; with one, a third of its own voxels push the surface back.
+ * `probe` may be NULL. */
 TSR_API tsr_status tsr_segmentation_probe(tsr_segmentation *segmentation, tsr_vec3 position, double radius, tsr_probe *probe) TSR_CHECKED;
 TSR_API tsr_status tsr_segmentation_probe_undo(tsr_segmentation *segmentation, tsr_probe *probe) TSR_CHECKED; /* takes the last stroke back */
 TSR_API void tsr_segmentation_probe_reset(tsr_segmentation *segmentation);
@@ -110,7 +114,7 @@ TSR_API void tsr_segmentation_probe_reset(tsr_segmentation *segmentation);
 /* ---- moving it ------------------------------------------------------------------------------------------------------------------------ */
 
 /* Changes a parameter from the next step on: any number among target, epsilon, alpha, data_weight, data_floor, curvature_limit, rescale_weight,
- * gradient, time_step, cfl, max_steps, change_tolerance, volume_tolerance, volume_steps, age, time_limit. */
+ * gradient, time_step, cfl, max_steps, change_tolerance, volume_tolerance, volume_steps, age, time_limit, probe_deviations. */
 TSR_API tsr_status tsr_segmentation_set(tsr_segmentation *segmentation, const char *name, double value) TSR_CHECKED;
 TSR_API tsr_status tsr_segmentation_get(const tsr_segmentation *segmentation, const char *name, double *value) TSR_CHECKED;
 

@@ -54,11 +54,50 @@ TSR_API tsr_status tsr_tiles_describe(const tsr_tiles *tiles, tsr_tiles_info *in
 
 TSR_API const tsr_geometry *tsr_tiles_geometry(const tsr_tiles *tiles); /* RETURNS VIEW */
 TSR_API tsr_device tsr_tiles_device(const tsr_tiles *tiles);
+TSR_API tsr_size3 tsr_tiles_domain(const tsr_tiles *tiles); /* zero = unbounded */
 TSR_API tsr_status tsr_tiles_copy(const tsr_tiles *tiles, tsr_context *context, tsr_tiles **copy) TSR_CHECKED; /* RETURNS NEW, also a snapshot */
 
 /* Downloads the list: keys[count] sorted tile coordinates (x, y, z of the tile's first voxel divided by the edge) and values
  * [count][edge][edge][edge] (z, y, x). Either may be NULL. For tests, files and debugging. */
 TSR_API tsr_status tsr_tiles_download(const tsr_tiles *tiles, int32_t (*coordinates)[3], float *values) TSR_CHECKED;
+
+/* Box of the stored tiles in voxels, half-open and cut at the domain; an empty list gives lower = upper = 0. Waits for the queue. */
+TSR_API tsr_status tsr_tiles_bounds(const tsr_tiles *tiles, int64_t lower[3], int64_t upper[3]) TSR_CHECKED;
+/* As tsr_tiles_store, for the box of the volume's extents that begins at voxel `first` of the list, which may be negative; a list with a domain
+ * allows boxes inside it only. The volume's geometry is left as it is. */
+TSR_API tsr_status tsr_tiles_store_box(const tsr_tiles *tiles, const int64_t first[3], tsr_volume *volume) TSR_CHECKED;
+
+typedef struct tsr_tiles_sample_options {
+    size_t struct_size;
+    int nearest;             /* 0: trilinear between the 8 voxels around; else the nearest voxel (half-way: the larger index) */
+    int world;               /* positions are world coordinates, turned into indices in float64; 0: voxel indices */
+} tsr_tiles_sample_options;
+#define TSR_TILES_SAMPLE_OPTIONS { .struct_size = sizeof(tsr_tiles_sample_options) }
+
+/* values[i] = the field at positions[i] (x, y, z), anywhere: in space without tiles +-band, beyond a domain the value at its border. A position that
+ * is not finite gives NaN. Arrays of `count` are memory of the list's device, BORROWED until the queue is synchronised; `options` may be NULL.
+ * Class exact. On the CPU many samples first build an index of the list (a few bytes a voxel of surface, one pass), so that each costs two
+ * dependent reads; elsewhere, and for few samples, each searches the list. */
+TSR_API tsr_status tsr_tiles_sample(const tsr_tiles *tiles, const float (*positions)[3], float *values, int64_t count,
+                                    const tsr_tiles_sample_options *options) TSR_CHECKED;
+
+/* A list from its parts, the inverse of tsr_tiles_download: tiles in strictly increasing order (z most significant, x least). Values are clamped to the
+ * band. `inside` says for each tile which absent neighbours are INSIDE (bit 9 (dz+1) + 3 (dy+1) + (dx+1)); NULL: each takes the sign of the
+ * nearest voxel of the tile. Afterwards the list is managed once (tiles the band faces are created, those nobody needs removed); keep != 0
+ * leaves exactly the tiles given. Arrays are BORROWED host memory. `geometry`, `options` as in tsr_tiles_create (capacity is ignored).
+ * TSR_ERROR_ARGUMENT: order, coordinates beyond domain or limits, a value that is not finite, a sign of a stored neighbour. RETURNS NEW. */
+typedef struct tsr_tiles_contents {
+    size_t struct_size;
+    int64_t count;
+    const int32_t (*coordinates)[3]; /* [count] */
+    const float *values;             /* [count][edge][edge][edge], z y x */
+    const uint32_t *inside;          /* [count] or NULL */
+    int background_inside;           /* what an empty list means */
+    int keep;
+} tsr_tiles_contents;
+#define TSR_TILES_CONTENTS { .struct_size = sizeof(tsr_tiles_contents) }
+TSR_API tsr_status tsr_tiles_assemble(tsr_context *context, const tsr_geometry *geometry, const tsr_tiles_options *options,
+                                      const tsr_tiles_contents *contents, tsr_tiles **tiles) TSR_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -53,4 +53,7 @@ static inline uint32_t tsr_blocks(int64_t n, int64_t threads, int64_t most)
 
 #define TSR_WARP_ALL 0xffffffffu
 
+/* Functions inside a struct of device code. */
+#define TSR_INSIDE __device__ __forceinline__
+
 #endif

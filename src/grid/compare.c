@@ -12,24 +12,6 @@
 
 /* ---- are the two comparable? ---- */
 
-static tsr_status same_geometry(const tsr_geometry *a, const tsr_geometry *b)
-{
-    static const char *const spaces[] = { "none", "RAS", "LPS" };
-    if ((a->space == TSR_SPACE_NONE) != (b->space == TSR_SPACE_NONE))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "compare: the spaces differ: %s and %s; ignore_geometry compares by index", spaces[a->space], spaces[b->space]);
-    tsr_geometry other = tsr_geometry_convert(b, a->space);
-    tsr_vec3 spacing = tsr_geometry_spacing(a);
-    double tolerance = 1e-4 * fmin(spacing.x, fmin(spacing.y, spacing.z)); /* what text headers keep */
-    for (int row = 0; row < 3; row++)
-        for (int column = 0; column < 4; column++) {
-            double x = a->affine[row][column], y = other.affine[row][column];
-            if (fabs(x - y) > (column < 3 ? tolerance : 10 * tolerance))
-                TSR_FAIL(TSR_ERROR_ARGUMENT, "compare: the geometries differ: %s %c of world %c is %.9g and %.9g; ignore_geometry compares by index",
-                         column < 3 ? "component for index" : "origin", column < 3 ? 'x' + column : 'x' + row, 'x' + row, x, y);
-        }
-    return TSR_OK;
-}
-
 static tsr_status comparable(tsr_context *context, const tsr_volume *a, const tsr_volume *b, const tsr_compare_options *options)
 {
     TSR_TRY(tsr_volume_require(context, a, "the first volume"));
@@ -40,7 +22,12 @@ static tsr_status comparable(tsr_context *context, const tsr_volume *a, const ts
     if (a->size.x != b->size.x || a->size.y != b->size.y || a->size.z != b->size.z)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "compare: the extents differ: %lld x %lld x %lld and %lld x %lld x %lld", (long long)a->size.x,
                  (long long)a->size.y, (long long)a->size.z, (long long)b->size.x, (long long)b->size.y, (long long)b->size.z);
-    if (!options->ignore_geometry) TSR_TRY(same_geometry(&a->geometry, &b->geometry));
+    if (options->ignore_geometry) return TSR_OK;
+    static const char *const spaces[] = { "none", "RAS", "LPS" };
+    if ((a->geometry.space == TSR_SPACE_NONE) != (b->geometry.space == TSR_SPACE_NONE))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "compare: the spaces differ: %s and %s; ignore_geometry compares by index", spaces[a->geometry.space],
+                 spaces[b->geometry.space]);
+    TSR_TRY(tsr_geometry_require_same(&a->geometry, &b->geometry, "compare", "ignore_geometry compares by index"));
     return TSR_OK;
 }
 

@@ -195,8 +195,6 @@ fail:
 
 /* ---- smoothing ---------------------------------------------------------------------------------------------------------------- */
 
-enum { MOST_RADIUS = 1 << 20 };
-
 /* Sampled Gaussian, normalised so that w[0] + 2 (w[1] + ... ) = 1, computed in float64 with our own exp: the same on every machine. */
 static void gaussian_weights(double sigma, int64_t radius, float *w)
 {
@@ -217,10 +215,10 @@ static tsr_status smooth_radii(const tsr_volume *volume, const tsr_smooth_option
         TSR_FAIL(TSR_ERROR_ARGUMENT, "smooth: truncation is %g, expected a positive number", o->truncation);
     for (int a = 0; a < 3; a++) {
         sigma[a] = o->in_voxels ? o->sigma : o->sigma / spacing[a];
-        double r = ceil(truncation * sigma[a]);
-        if (r > MOST_RADIUS)
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "smooth: sigma of %g voxels along %c, expected a kernel radius of at most %d", sigma[a], "xyz"[a],
-                     (int)MOST_RADIUS);
+        double r = ceil(truncation * sigma[a]), most = 4 * (double)tsr_max64(size[a], 64);
+        if (r > most)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "smooth: sigma %g is %g voxels along %c, expected a kernel radius of at most %g voxels, 4 times the extent",
+                     o->sigma, sigma[a], "xyz"[a], most);
         radius[a] = size[a] == 1 ? 0 : (int64_t)r; /* one sample and its replicas: the kernel's sum is 1 */
     }
     return TSR_OK;

@@ -86,6 +86,24 @@ tsr_status tsr_mesh_require_host(const tsr_mesh *mesh, const char *what)
     return TSR_OK;
 }
 
+static void turn(float *vectors, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        vectors[3 * i] = 0.0f - vectors[3 * i]; /* 0 stays +0 */
+        vectors[3 * i + 1] = 0.0f - vectors[3 * i + 1];
+    }
+}
+
+tsr_status tsr_mesh_convert_space(tsr_mesh *mesh, tsr_space space)
+{
+    TSR_TRY(tsr_mesh_require_host(mesh, "tsr_mesh_convert_space"));
+    if (mesh->space == TSR_SPACE_NONE || space == TSR_SPACE_NONE || mesh->space == space) return TSR_OK;
+    turn(mesh->vertices, mesh->vertex_count);
+    if (mesh->normals) turn(mesh->normals, mesh->vertex_count);
+    mesh->space = space;
+    return TSR_OK;
+}
+
 tsr_status tsr_mesh_copy(const tsr_mesh *mesh, tsr_context *context, tsr_mesh **copy)
 {
     tsr_status status;

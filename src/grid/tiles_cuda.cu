@@ -738,5 +738,23 @@ static tsr_status cuda_store(tsr_queue *queue, const tsr_tile_pool *pool, const 
     return TSR_OK;
 }
 
+/* ---- sampling ------------------------------------------------------------------------------------------------------------------------- */
+
+TSR_KERNEL(sample_kernel)(tsr_tile_pool pool, tsr_sample_map map, const float *positions, float *values, int64_t count)
+{
+    const tsr_tile_finder finder = tsr_finder_of(&pool);
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (int64_t)gridDim.x * blockDim.x)
+        values[i] = tsr_tile_sample(&finder, &map, positions + 3 * i);
+}
+
+static tsr_status cuda_sample(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_sample_map *map, const float *positions, float *values,
+                              int64_t count)
+{
+    TSR_LAUNCH(queue, sample_kernel, tsr_blocks(count, 256, 32 * (int64_t)tsr_queue_processors(queue)), 256, 0, *pool, *map, positions, values, count);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
 extern "C" const tsr_tiles_ops tsr_tiles_cuda = { cuda_scratch_words, cuda_clear,   cuda_load_classify, cuda_load_fill, cuda_insert,
-                                                  cuda_paint,         cuda_refresh, cuda_manage,        cuda_grow,      cuda_store };
+                                                  cuda_paint,         cuda_refresh, cuda_manage,        cuda_grow,      cuda_store,
+                                                  cuda_sample };

@@ -5,6 +5,7 @@
 
 #include "device/backend.h"
 #include "grid/tile_pool.h"
+#include "grid/tiles_sample.h"
 
 /* A change of the field by one sphere (spec segmentation.md 2.8): union (add) or subtraction (erase), radius and centre in world units
  * relative to voxel (0,0,0) along the grid axes, that is index * spacing. */
@@ -66,6 +67,9 @@ typedef struct tsr_tiles_ops {
 
     /* Dense output over the domain or any box of extents size starting at voxel `first`: float field, or u8 mask (phi < 0). */
     tsr_status (*store)(tsr_queue *queue, const tsr_tile_pool *pool, const int32_t first[3], const int64_t size[3], float *field, uint8_t *mask);
+
+    /* The field at `count` positions (device memory): tiles_sample.h. */
+    tsr_status (*sample)(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_sample_map *map, const float *positions, float *values, int64_t count);
 } tsr_tiles_ops;
 
 /* The CPU table by name: a CPU step is followed by a management pass. */

@@ -70,6 +70,21 @@ tsr_geometry tsr_geometry_convert(const tsr_geometry *g, tsr_space space)
     return out;
 }
 
+tsr_status tsr_geometry_require_same(const tsr_geometry *a, const tsr_geometry *b, const char *what, const char *advice)
+{
+    tsr_geometry other = tsr_geometry_convert(b, a->space);
+    tsr_vec3 spacing = tsr_geometry_spacing(a);
+    double tolerance = 1e-4 * fmin(spacing.x, fmin(spacing.y, spacing.z));
+    for (int row = 0; row < 3; row++)
+        for (int column = 0; column < 4; column++) {
+            double x = a->affine[row][column], y = other.affine[row][column];
+            if (fabs(x - y) > (column < 3 ? tolerance : 10 * tolerance))
+                TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the geometries differ: %s %c of world %c is %.9g and %.9g; %s", what,
+                         column < 3 ? "component for index" : "origin", column < 3 ? 'x' + column : 'x' + row, 'x' + row, x, y, advice);
+        }
+    return TSR_OK;
+}
+
 /* ---- volumes ---------------------------------------------------------------------------------------------------------------- */
 
 static tsr_status create_header(tsr_context *context, tsr_dtype dtype, tsr_size3 size, const tsr_geometry *geometry, tsr_volume **volume)

@@ -3,6 +3,7 @@
 #define TSR_IO_FORMAT_H
 
 #include "io/stream.h"
+#include "tessera/tile_file.h"
 
 /* What recognition looks at. */
 typedef struct tsr_signature {
@@ -29,6 +30,10 @@ typedef struct tsr_format {
     tsr_status (*write_points)(const tsr_points *points, const char *path, const tsr_write_options *options);
     tsr_status (*read_image)(tsr_input *input, const tsr_read_options *options, tsr_image *image);
     tsr_status (*write_image)(const tsr_image *image, const char *path, const tsr_write_options *options);
+    /* `extras` is never NULL. A reader of tiles leaves *tiles NULL when it fails. */
+    tsr_status (*read_tiles)(tsr_input *input, const tsr_tiles_read_options *options, tsr_context *context, tsr_tiles_extras *extras, tsr_tiles **tiles);
+    tsr_status (*describe_tiles)(tsr_input *input, const tsr_tiles_read_options *options, tsr_tiles_extras *extras, tsr_tiles_file_info *info);
+    tsr_status (*write_tiles)(const tsr_tiles *tiles, const char *path, const tsr_tiles_write_options *options);
 } tsr_format;
 
 #define TSR_FORMAT(name) extern const tsr_format tsr_format_##name;

@@ -245,7 +245,7 @@ tsr_status tsr_input_open_beside(const tsr_input *input, const char *name, int k
     memcpy(path + folder, name, strlen(name) + 1);
     tsr_status status = tsr_input_open(path, &options, beside);
     if (status == TSR_ERROR_IO && access(path, F_OK))
-        status = TSR_FAILED(TSR_ERROR_IO, "%s: its data file '%s' is missing", input->name, path);
+        status = TSR_FAILED(TSR_ERROR_IO, "%s: its data file '%.200s' is missing", input->name, path);
     else if (status != TSR_OK)
         status = TSR_FAILED(status, "%s: its data file: %s", input->name, tsr_error_message());
     free(path);

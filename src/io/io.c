@@ -1,4 +1,5 @@
 /* Dispatch: which format reads or writes a file, and what is common to all. */
+#include "io/extras.h"
 #include "io/format.h"
 
 #include "grid/mesh.h"
@@ -16,7 +17,7 @@ static const tsr_format *const formats[] = {
 };
 enum { FORMAT_COUNT = (int)(sizeof formats / sizeof formats[0]) };
 
-static const char *const kind_names[] = { "unknown", "volume", "mesh", "image", "cloud of points" };
+static const char *const kind_names[] = { "unknown", "volume", "mesh", "image", "tile list", "cloud of points" };
 
 const tsr_format *tsr_format_find(const char *name)
 {
@@ -33,10 +34,10 @@ static const char *format_list(tsr_file_kind kind, char *text, size_t bytes)
     for (int i = 0; i < FORMAT_COUNT; i++) {
         if (kind != TSR_FILE_UNKNOWN && formats[i]->kind != kind) continue;
         char line[128];
-        size_t n = (size_t)snprintf(line, sizeof line, "%s%s (", used ? ", " : "", formats[i]->name);
+        size_t n = (size_t)snprintf(line, sizeof line, "%s%s", used ? ", " : "", formats[i]->name);
         for (int e = 0; e < 6 && formats[i]->extensions[e] && n < sizeof line; e++)
-            n += (size_t)snprintf(line + n, sizeof line - n, "%s%s", e ? " " : "", formats[i]->extensions[e]);
-        snprintf(text + used, bytes - used, "%s)", line);
+            n += (size_t)snprintf(line + n, sizeof line - n, "%s%s", e ? " " : " (", formats[i]->extensions[e]);
+        snprintf(text + used, bytes - used, "%s%s", line, formats[i]->extensions[0] ? ")" : "");
         used = strlen(text);
     }
     return text;
@@ -250,16 +251,24 @@ static tsr_status write_vertices(const tsr_points *points, const tsr_format *for
     return status;
 }
 
+/* A format for points, or for the vertices of a mesh. */
+static tsr_status format_of_points(const char *path, const char *name, const tsr_format **format)
+{
+    *format = NULL;
+    if (name) TSR_TRY(format_named(name, TSR_FILE_UNKNOWN, format));
+    for (int i = 0; path && i < FORMAT_COUNT && !*format; i++)
+        if (holds_points(formats[i]) && extension_fits(formats[i], path)) *format = formats[i];
+    if (!*format || !holds_points(*format)) TSR_TRY(format_of_output(path, name, TSR_FILE_POINTS, format));
+    return TSR_OK;
+}
+
 tsr_status tsr_points_write(const tsr_points *points, const char *path, const tsr_write_options *options)
 {
     tsr_write_options own;
     const tsr_format *format = NULL;
     TSR_TRY(tsr_points_require_host(points, path ? path : "points"));
     TSR_TRY(take_write_options(options, &own));
-    if (own.format) TSR_TRY(format_named(own.format, TSR_FILE_UNKNOWN, &format));
-    for (int i = 0; path && i < FORMAT_COUNT && !format; i++)
-        if (holds_points(formats[i]) && extension_fits(formats[i], path)) format = formats[i];
-    if (!format || !holds_points(format)) TSR_TRY(format_of_output(path, own.format, TSR_FILE_POINTS, &format));
+    TSR_TRY(format_of_points(path, own.format, &format));
     if (format->kind == TSR_FILE_MESH) return write_vertices(points, format, path, &own);
     TSR_TRY(format->write_points(points, path, &own));
     return TSR_OK;
@@ -319,6 +328,84 @@ tsr_status tsr_image_write(const tsr_image *image, const char *path, const tsr_w
     return TSR_OK;
 }
 
+/* ---- tile lists ------------------------------------------------------------------------------------------------------------------- */
+
+static tsr_status open_tiles(const char *path, const tsr_tiles_read_options *options, tsr_tiles_read_options *own, tsr_input **input,
+                             const tsr_format **format, tsr_tiles_extras **extras)
+{
+    tsr_status status;
+    TSR_TRY(TSR_OPTIONS_TAKE(own, options));
+    if (own->edge != 0 && own->edge != 4 && own->edge != 8) TSR_FAIL(TSR_ERROR_ARGUMENT, "edge is %d, expected 4, 8 or 0", own->edge);
+    tsr_read_options plain = { .struct_size = sizeof plain, .format = own->format, .memory_limit = own->memory_limit, .progress = own->progress };
+    if (!path || !*path) TSR_FAIL(TSR_ERROR_ARGUMENT, "the input path is empty");
+    if (own->memory_limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "memory_limit is %lld, expected 0 or more bytes", (long long)own->memory_limit);
+    tsr_input_options settings = { .memory_limit = own->memory_limit, .progress = &own->progress };
+    TSR_TRY(tsr_input_open(path, &settings, input));
+    TSR_TRY_GOTO(format_of_input(*input, &plain, TSR_FILE_TILES, format), fail);
+    TSR_TRY_GOTO(tsr_extras_create(extras), fail);
+    return TSR_OK;
+fail:
+    tsr_input_close(input);
+    return status;
+}
+
+tsr_status tsr_tiles_read(tsr_context *context, const char *path, const tsr_tiles_read_options *options, tsr_tiles **tiles)
+{
+    tsr_tiles_read_options own;
+    tsr_input *input = NULL;
+    tsr_tiles_extras *extras = NULL;
+    const tsr_format *format;
+    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tiles is NULL");
+    *tiles = NULL;
+    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
+    TSR_TRY(open_tiles(path, options, &own, &input, &format, &extras));
+    tsr_status status = format->read_tiles(input, &own, context, extras, tiles);
+    tsr_input_close(&input);
+    if (status == TSR_OK && own.extras) {
+        *own.extras = extras;
+        extras = NULL;
+    }
+    tsr_tiles_extras_destroy(&extras);
+    return status;
+}
+
+tsr_status tsr_tiles_file_describe(const char *path, const tsr_tiles_read_options *options, tsr_tiles_file_info *info)
+{
+    tsr_tiles_read_options own;
+    tsr_input *input = NULL;
+    tsr_tiles_extras *extras = NULL;
+    const tsr_format *format;
+    if (!info) TSR_FAIL(TSR_ERROR_ARGUMENT, "info is NULL");
+    *info = (tsr_tiles_file_info){ .active_voxels = -1, .codec = "none", .grids = 1 };
+    TSR_TRY(open_tiles(path, options, &own, &input, &format, &extras));
+    snprintf(info->format, sizeof info->format, "%s", format->name);
+    info->file_bytes = tsr_input_size(input);
+    tsr_status status = format->describe_tiles(input, &own, extras, info);
+    tsr_input_close(&input);
+    if (status == TSR_OK && own.extras) {
+        *own.extras = extras;
+        extras = NULL;
+    }
+    tsr_tiles_extras_destroy(&extras);
+    return status;
+}
+
+tsr_status tsr_tiles_write(const tsr_tiles *tiles, const char *path, const tsr_tiles_write_options *options)
+{
+    tsr_tiles_write_options own;
+    const tsr_format *format;
+    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
+    TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
+    if (own.compression < -1 || own.compression > 9)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "compression is %d, expected -1 (none), 0 (default) or 1 to 9", own.compression);
+    TSR_TRY(format_of_output(path, own.format, TSR_FILE_TILES, &format));
+    if (!format->write_tiles)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %s files are written by tessera convert with the program tessera-vdb, not by the library", path,
+                 format->name);
+    TSR_TRY(format->write_tiles(tiles, path, &own));
+    return TSR_OK;
+}
+
 tsr_status tsr_file_recognise(const char *path, tsr_file_kind *kind, const char **name)
 {
     tsr_read_options own;
@@ -330,9 +417,30 @@ tsr_status tsr_file_recognise(const char *path, tsr_file_kind *kind, const char 
     tsr_status status = recognise(input, &format);
     tsr_input_close(&input);
     TSR_TRY(status);
+    for (int i = 0; i < FORMAT_COUNT && !format; i++)
+        if (strcmp(path, "-") && extension_fits(formats[i], path)) format = formats[i];
     if (format) {
         *kind = format->kind;
         *name = format->name;
     }
+    return TSR_OK;
+}
+
+tsr_status tsr_file_format_kind(const char *name, tsr_file_kind *kind)
+{
+    const tsr_format *format;
+    *kind = TSR_FILE_UNKNOWN;
+    TSR_TRY(format_named(name, TSR_FILE_UNKNOWN, &format));
+    *kind = format->kind;
+    return TSR_OK;
+}
+
+tsr_status tsr_file_check_output(const char *path, tsr_file_kind kind, const tsr_write_options *options)
+{
+    tsr_write_options own;
+    const tsr_format *format;
+    TSR_TRY(take_write_options(options, &own));
+    if (kind == TSR_FILE_POINTS) TSR_TRY(format_of_points(path, own.format, &format));
+    else TSR_TRY(format_of_output(path, own.format, kind, &format));
     return TSR_OK;
 }

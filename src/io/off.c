@@ -64,18 +64,22 @@ static tsr_status next_line(off_reader *r, const char *what, int64_t number, int
     TSR_FAIL(TSR_ERROR_FORMAT, "%s: the file ends before %s %lld of %lld", r->file, what, (long long)number, (long long)count);
 }
 
-/* With `mesh` NULL only passes by. */
+/* With `mesh` NULL only checks. */
 static tsr_status read_vertices(off_reader *r, tsr_mesh *mesh)
 {
     for (int64_t v = 0; v < r->vertices; v++) {
         tsr_text line;
         TSR_READING(r->progress, v, mesh ? 0.5 * (double)v / (double)r->vertices : -1);
         TSR_TRY(next_line(r, "vertex", v, r->vertices, &line));
-        for (int i = 0; mesh && i < (r->normals ? 6 : 3); i++) {
+        for (int i = 0; i < (r->normals ? 6 : 3); i++) {
             double value = 0;
-            if (tsr_text_double(&line, &value) != TSR_TEXT_OK)
-                TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: vertex %lld, expected %d numbers", r->file, (long long)line.line, (long long)v,
-                         r->normals ? 6 : 3);
+            char shown[32];
+            tsr_word word = { "", 0 };
+            tsr_text_word(&line, &word);
+            if (tsr_word_double(word, &value) != TSR_TEXT_OK)
+                TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: '%s' in vertex %lld, expected %d numbers", r->file, (long long)line.line,
+                         tsr_word_show(word, shown), (long long)v, r->normals ? 6 : 3);
+            if (!mesh) continue;
             if (i < 3) mesh->vertices[3 * v + i] = (float)value;
             else mesh->normals[3 * v + i - 3] = (float)value;
         }

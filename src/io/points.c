@@ -192,12 +192,7 @@ static int pts_recognise(const tsr_signature *s)
     return lines == 2 && numbers[0] == 1 && numbers[1] >= 3 ? TSR_MAYBE_MINE : TSR_NOT_MINE;
 }
 
-const tsr_format tsr_format_xyz = { .name = "xyz",
-                                    .kind = TSR_FILE_POINTS,
-                                    .extensions = { ".xyz", ".txt", ".asc", ".csv" },
-                                    .recognise = xyz_recognise,
-                                    .read_points = xyz_read,
-                                    .write_points = xyz_write };
-const tsr_format tsr_format_pts = {
-    .name = "pts", .kind = TSR_FILE_POINTS, .extensions = { ".pts" }, .recognise = pts_recognise, .read_points = pts_read, .write_points = pts_write
-};
+const tsr_format tsr_format_xyz = { .name = "xyz", .kind = TSR_FILE_POINTS, .extensions = { ".xyz", ".asc" }, .recognise = xyz_recognise,
+                                    .read_points = xyz_read, .write_points = xyz_write };
+const tsr_format tsr_format_pts = { .name = "pts", .kind = TSR_FILE_POINTS, .extensions = { ".pts" }, .recognise = pts_recognise,
+                                    .read_points = pts_read, .write_points = pts_write };

@@ -131,13 +131,17 @@ static tsr_status text_corners(const char *file, tsr_text text, float *corners, 
     char shown[32];
     tsr_word word;
     int64_t count = 0;
-    int in_facet = 0;
+    int in_facet = 0, open = 0; /* vertices since "facet"; no "endfacet" since */
     tsr_text name;
     tsr_text_line(&text, &name); /* "solid" and a free name, which may hold any word */
     while (tsr_text_word(&text, &word)) {
-        if (tsr_word_is_any_case(word, "facet")) in_facet = 0;
+        if (tsr_word_is_any_case(word, "facet")) {
+            in_facet = 0;
+            open = 1;
+        }
         if (tsr_word_is_any_case(word, "endfacet") && in_facet != 3)
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: a facet of %d vertices, expected 3", file, (long long)text.line, in_facet);
+        if (tsr_word_is_any_case(word, "endfacet")) open = 0;
         if (tsr_word_is_any_case(word, "solid")) tsr_text_line(&text, &name);
         if (!tsr_word_is_any_case(word, "vertex")) continue;
         if (++in_facet > 3) TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: a facet of more than 3 vertices", file, (long long)text.line);
@@ -152,7 +156,7 @@ static tsr_status text_corners(const char *file, tsr_text text, float *corners, 
         }
         count++;
     }
-    if (count % 3) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the file ends within facet %lld", file, (long long)(count / 3));
+    if (count % 3 || open) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the file ends within facet %lld", file, (long long)((count - (in_facet == 3)) / 3));
     *triangles = count / 3;
     return TSR_OK;
 }

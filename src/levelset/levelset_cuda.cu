@@ -4,81 +4,140 @@
  * speed of the created tiles. Steps are recorded in a graph once; replays neither allocate nor synchronise. */
 #include <stdlib.h>
 
-#include "grid/tiles_kernel.h"
+#include "grid/tiles_slab.h"
 #include "levelset/levelset_ops.h"
 
 /* ---- the step ------------------------------------------------------------------------------------------------------------------------- */
 
-/* Eight blocks a multiprocessor: 64 registers a thread. Fewer blocks hide less latency, more spill (measured on an H200). */
-enum { STEP_BLOCKS = 8 };
+/* Blocks a multiprocessor: fewer hide less latency, more have too few registers (measured on an H200). */
+enum { STEP_BLOCKS = 6 };
 
-/* USUAL: split scheme, Osher-Sethian gradients, plain rescaling, known to the compiler. One block per tile at a time. Voxels whose six neighbours equal them stay as they are; the others are collected in a list first, so that the
- * arithmetic runs with full warps wherever the band lies in the tile. New values are gathered in shared memory and leave as whole lines. */
-template <int E, int USUAL>
-TSR_KERNEL(__launch_bounds__(tsr_cube<E>::THREADS, STEP_BLOCKS) step_kernel)
-(tsr_tile_pool pool, tsr_levelset_params params)
+template <int E> struct step_shared {
+    tsr_slab_shared<E> slab;
+    float4 fresh[TSR_SLAB_VOXELS / 4], speed[TSR_SLAB_VOXELS / 4]; /* new values; speeds of the threads that have voxels to update */
+    uint16_t moving[TSR_SLAB_VOXELS];                              /* voxels to update */
+    uint32_t movers, areas[tsr_slab<E>::TILES];
+};
+
+/* Lists the voxels of the own four that may change; the others stay as they are, because their six neighbours equal them. */
+template <int E>
+TSR_DEVICE_FN void step_collect(const tsr_tile_pool &pool, const float *cubes, const tsr_slab_loads<E> &l, const int32_t extent[3], int32_t have,
+                                step_shared<E> *sh)
+{
+    typedef tsr_slab<E> S;
+    enum { P = S::P, Q = S::P * S::H };
+    const int32_t tid = (int32_t)threadIdx.x, lane = tid & 31, v = tid % S::SHARE * 4, x = v % E, y = v / E % E, z = v / (E * E);
+    const float *p = cubes + tid / S::SHARE * S::CUBE + S::cell(x, y, z);
+    uint32_t moves = 0;
+    if (have) {
+        const float4 c = *(const float4 *)(const void *)p, ym = *(const float4 *)(const void *)(p - P), yp = *(const float4 *)(const void *)(p + P),
+                     zm = *(const float4 *)(const void *)(p - Q), zp = *(const float4 *)(const void *)(p + Q);
+        const float row[6] = { p[-1], c.x, c.y, c.z, c.w, p[4] };
+        const float across[4][4] = { { ym.x, yp.x, zm.x, zp.x }, { ym.y, yp.y, zm.y, zp.y }, { ym.z, yp.z, zm.z, zp.z }, { ym.w, yp.w, zm.w, zp.w } };
+#pragma unroll
+        for (int32_t k = 0; k < 4; k++) {
+            const uint32_t own = tsr_float_bits(row[k + 1]);
+            uint32_t differs = (tsr_float_bits(row[k]) ^ own) | (tsr_float_bits(row[k + 2]) ^ own);
+            for (int32_t n = 0; n < 4; n++) differs |= tsr_float_bits(across[k][n]) ^ own;
+            const int in_band = row[k + 1] > -pool.band && row[k + 1] < pool.band;
+            if (differs || in_band) moves |= 1u << k;
+        }
+        if (extent[0] < E) moves &= x < extent[0] ? (1u << tsr_mini(extent[0] - x, 4)) - 1u : 0u;
+        if (y >= extent[1] || z >= extent[2]) moves = 0;
+    }
+    sh->fresh[tid] = l.own;
+    uint32_t own = (uint32_t)__popc(moves), before = own, first = 0;
+    for (uint32_t step = 1; step < 32; step *= 2) {
+        const uint32_t other = __shfl_up_sync(TSR_WARP_ALL, before, step);
+        if (lane >= (int32_t)step) before += other;
+    }
+    if (lane == 31 && before) first = atomicAdd(&sh->movers, before);
+    first = __shfl_sync(TSR_WARP_ALL, first, 31) + before - own;
+    if (!moves) return;
+    sh->speed[tid] = ((const float4 *)(pool.payload + (int64_t)l.id * (E * E * E)))[tid % S::SHARE];
+    for (; moves; moves &= moves - 1) sh->moving[first++] = (uint16_t)(tid * 4 + __ffs((int)moves) - 1);
+}
+
+/* USUAL: split scheme, Osher-Sethian gradients, plain rescaling, known to the compiler. Voxels to update are collected in a list first, so that
+ * the arithmetic runs with full warps wherever the band lies in the tiles. New values are gathered in shared memory and leave as whole lines. */
+template <int E, int USUAL> TSR_KERNEL(__launch_bounds__(TSR_SLAB_THREADS, STEP_BLOCKS) step_kernel)(tsr_tile_pool pool, tsr_levelset_params params)
 {
     if (USUAL) {
         params.lumped = 0;
         params.godunov = 0;
         params.rescale_mode = TSR_RESCALE_PLAIN;
     }
-    enum { H = tsr_cube<E>::H, V = tsr_cube<E>::VOXELS, T = tsr_cube<E>::THREADS, N = tsr_cube<E>::PER_THREAD };
-    TSR_SHARED(float, cube, tsr_cube<E>::CELLS);
-    TSR_SHARED(float4, fresh, V / 4); /* new values */
-    TSR_SHARED(uint32_t, table, tsr_cube<E>::HALO);
-    TSR_SHARED(uint16_t, moving, V); /* voxels to update */
-    TSR_SHARED(uint32_t, row, TSR_TILE_DIRECTIONS);
-    TSR_SHARED(uint32_t, shared, 2); /* areas, length of the list */
+    typedef tsr_slab<E> S;
+    enum { V = E * E * E, T = TSR_SLAB_THREADS, P = S::P, Q = S::P * S::H };
+    TSR_SHARED(step_shared<E>, sh, 1);
     tsr_tile_state *state = pool.state;
     if (state->shortage > 0) return;
     const float *phi = pool.phi[state->phi];
-    float *next = pool.phi[state->phi ^ 1], *out = (float *)(void *)fresh;
+    float *next = pool.phi[state->phi ^ 1], *cubes = (float *)(void *)sh->slab.cube, *out = (float *)(void *)sh->fresh;
+    const float *speeds = (const float *)(const void *)sh->speed;
     const uint64_t *keys = pool.key[state->list];
     const uint32_t *ids = pool.id[state->list];
     const float dt = tsr_levelset_time_step(&params, tsr_bits_float(state->speed_bits)), inverse_band = 1.0f / pool.band;
-    const int32_t tid = (int32_t)threadIdx.x, lane = tid & 31, count = state->count;
+    const int32_t tid = (int32_t)threadIdx.x, count = state->count, stride = (int32_t)gridDim.x * S::TILES;
+    int32_t at = (int32_t)blockIdx.x * S::TILES, buffer = 0;
     tsr_pass_totals totals = {};
-    if (tid < 2) shared[tid] = 0;
+    tsr_slab_loads<E> loads;
+    tsr_slab_rows<E> rows;
+    if (tid == 0) sh->movers = 0;
+    if ((uint32_t)tid < S::TILES) sh->areas[tid] = 0;
     if (blockIdx.x == 0 && tid == 0) state->scratch[TSR_COUNT_TIME_STEP] = tsr_float_bits(dt);
-    tsr_halo_table<E>(table);
+    if (at >= count) return;
+    tsr_slab_begin<E>((uint32_t *)(void *)sh->slab.cube, &loads);
+    tsr_slab_rows_load<E>(pool, ids, count, at, &rows);
+    tsr_slab_rows_put<E>(&rows, sh->slab.row[0]);
+    tsr_slab_rows_load<E>(pool, ids, count, at + stride, &rows);
+    tsr_slab_rows_put<E>(&rows, sh->slab.row[1]);
     __syncthreads();
-    for (int32_t at = (int32_t)blockIdx.x; at < count; at += (int32_t)gridDim.x) {
+    tsr_slab_load<E>(phi, keys, count, at, sh->slab.row[0], &loads);
+    for (; at < count; at += stride, buffer ^= 1) {
         int32_t extent[3];
-        uint32_t id = ids[at], bits = 0;
-        tsr_cube_of_tile<E>(pool, phi, keys[at], id, table, row, cube, extent);
-        const int whole = extent[0] == E && extent[1] == E && extent[2] == E;
-        for (int32_t k = 0; k < N; k++) {
-            int32_t i = k * T + tid, x = i % E, y = i / E % E, z = i / (E * E);
-            const float *p = cube + ((z + 1) * H + y + 1) * H + x + 1;
-            const float c = p[0];
-            int in_domain = whole || (x < extent[0] && y < extent[1] && z < extent[2]);
-            int still = c == p[-1] && c == p[1] && c == p[-H] && c == p[H] && c == p[-H * H] && c == p[H * H] && !(c > -pool.band && c < pool.band);
-            out[i] = in_domain ? c : phi[(int64_t)id * V + i]; /* padding keeps its value */
-            totals.inside += in_domain && still && c < 0.0f;
-            uint32_t movers = __ballot_sync(TSR_WARP_ALL, in_domain && !still), first = 0;
-            if (lane == 0 && movers) first = atomicAdd(&shared[1], (uint32_t)__popc(movers));
-            first = __shfl_sync(TSR_WARP_ALL, first, 0);
-            if (movers >> lane & 1u) moving[first + (uint32_t)__popc(movers & ((1u << lane) - 1u))] = (uint16_t)i;
-        }
+        tsr_slab_put<E>(pool, &loads, cubes, extent);
+        const uint32_t id = loads.id;
+        const int32_t have = loads.have;
+        step_collect<E>(pool, cubes, loads, extent, have, sh);
+        tsr_slab_load<E>(phi, keys, count, at + stride, sh->slab.row[buffer ^ 1], &loads);
+        tsr_slab_rows_load<E>(pool, ids, count, at + 2 * stride, &rows);
         __syncthreads();
-        for (int32_t m = tid; m < (int32_t)shared[1]; m += T) {
-            int32_t i = moving[m], x = i % E, y = i / E % E, z = i / (E * E);
-            const float *p = cube + ((z + 1) * H + y + 1) * H + x + 1;
-            float speed = pool.payload[(int64_t)id * V + i], c = p[0], v = tsr_levelset_update(p, H, H * H, speed, dt, &params);
-            int in_band = v > -pool.band && v < pool.band;
+        uint32_t bits = 0;
+        for (int32_t m = tid; m < (int32_t)sh->movers; m += T) {
+            const int32_t i = sh->moving[m], x = i % E, y = i / E % E, z = i / (E * E) % E;
+            const float *p = cubes + i / V * S::CUBE + S::cell(x, y, z);
+            const float speed = speeds[i], c = p[0], v = tsr_levelset_update(p, P, Q, speed, dt, &params);
+            const int in_band = v > -pool.band && v < pool.band;
             out[i] = v;
-            if (in_band || tsr_sign_change(p, H, H * H)) bits |= 1u << tsr_area(x, y, z, E);
+            if (in_band || tsr_sign_change(p, P, Q)) {
+                if (S::TILES == 1) bits |= 1u << tsr_area(x, y, z, E);
+                else atomicOr(&sh->areas[i / V], 1u << tsr_area(x, y, z, E));
+            }
             if (in_band) totals.speed_bits = max(totals.speed_bits, tsr_float_bits(tsr_absf(speed)));
             totals.active += (uint32_t)in_band;
-            totals.inside += v < 0.0f;
             totals.change += tsr_levelset_change(c, v, inverse_band);
         }
+        if (S::TILES == 1) {
+            bits = __reduce_or_sync(TSR_WARP_ALL, bits);
+            if ((tid & 31) == 0 && bits) atomicOr(&sh->areas[0], bits);
+        }
+        tsr_slab_rows_put<E>(&rows, sh->slab.row[buffer]);
         __syncthreads();
-        if (tid == 0) shared[1] = 0;
-        for (int32_t i = tid; i < V / 4; i += T) ((float4 *)(void *)(next + (int64_t)id * V))[i] = fresh[i];
-        tsr_activity_store(pool, id, bits, out[0], shared);
-        __syncthreads();
+        if (tid == 0) sh->movers = 0;
+        if (have) {
+            const int32_t n = tid % S::SHARE, x = n * 4 % E;
+            const float4 v = sh->fresh[tid];
+            ((float4 *)(void *)(next + (int64_t)id * V))[n] = v;
+            if (n * 4 / E % E < extent[1] && n * 4 / (E * E) < extent[2])
+                totals.inside += (uint32_t)((v.x < 0.0f && x < extent[0]) + (v.y < 0.0f && x + 1 < extent[0]) + (v.z < 0.0f && x + 2 < extent[0]) +
+                                            (v.w < 0.0f && x + 3 < extent[0]));
+            if (n == 0) {
+                const uint32_t all = sh->areas[tid / S::SHARE];
+                pool.activity[id] = all ? all : v.x > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0u;
+                sh->areas[tid / S::SHARE] = 0;
+            }
+        }
     }
     tsr_totals_add(state, totals);
 }
@@ -168,13 +227,13 @@ struct tsr_levelset_plan {
 static tsr_status enqueue_step(tsr_queue *queue, const tsr_levelset_plan *plan)
 {
     const tsr_tile_pool *pool = &plan->pool;
-    uint32_t blocks = tsr_tile_blocks(queue, pool);
+    uint32_t blocks = tsr_slab_blocks(queue, pool, STEP_BLOCKS);
     const tsr_levelset_params *k = &plan->params;
     const int usual = !k->lumped && !k->godunov && k->rescale_mode == TSR_RESCALE_PLAIN;
-    if (pool->log2_edge == 3 && usual) TSR_LAUNCH(queue, (step_kernel<8, 1>), blocks, tsr_cube<8>::THREADS, 0, *pool, *k);
-    else if (pool->log2_edge == 3) TSR_LAUNCH(queue, (step_kernel<8, 0>), blocks, tsr_cube<8>::THREADS, 0, *pool, *k);
-    else if (usual) TSR_LAUNCH(queue, (step_kernel<4, 1>), blocks, tsr_cube<4>::THREADS, 0, *pool, *k);
-    else TSR_LAUNCH(queue, (step_kernel<4, 0>), blocks, tsr_cube<4>::THREADS, 0, *pool, *k);
+    if (pool->log2_edge == 3 && usual) TSR_LAUNCH(queue, (step_kernel<8, 1>), blocks, TSR_SLAB_THREADS, 0, *pool, *k);
+    else if (pool->log2_edge == 3) TSR_LAUNCH(queue, (step_kernel<8, 0>), blocks, TSR_SLAB_THREADS, 0, *pool, *k);
+    else if (usual) TSR_LAUNCH(queue, (step_kernel<4, 1>), blocks, TSR_SLAB_THREADS, 0, *pool, *k);
+    else TSR_LAUNCH(queue, (step_kernel<4, 0>), blocks, TSR_SLAB_THREADS, 0, *pool, *k);
     TSR_TRY(tsr_tiles_cuda_manage(queue, pool, 1));
     TSR_LAUNCH(queue, speed_kernel, tsr_blocks(pool->capacity, 1, 4 * (int64_t)tsr_queue_processors(queue)), SPEED_THREADS, 0, *pool,
                (const tsr_speed *)plan->speed, 0);

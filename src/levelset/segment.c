@@ -204,7 +204,10 @@ static tsr_status check_extents(const tsr_segmentation *s, const tsr_volume *vol
     if (a.x != b.x || a.y != b.y || a.z != b.z)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "segmentation: the %s has %lld x %lld x %lld voxels, the image %lld x %lld x %lld", name, (long long)a.x,
                  (long long)a.y, (long long)a.z, (long long)b.x, (long long)b.y, (long long)b.z);
-    return TSR_OK;
+    if (volume->geometry.space == TSR_SPACE_NONE || s->image->geometry.space == TSR_SPACE_NONE) return TSR_OK; /* then the indices count */
+    char what[64];
+    snprintf(what, sizeof what, "segmentation: the %s and the image", name);
+    return tsr_geometry_require_same(&volume->geometry, &s->image->geometry, what, "resample it onto the image's grid first");
 }
 
 /* Loads a field; a surface must result. */

@@ -85,9 +85,11 @@ static tsr_status use_probe(tsr_segmentation *s, tsr_probe *probe)
 {
     tsr_probe now;
     probe_read(s, &now);
+    double floor = (s->maximum - s->minimum) / 1024, times = s->options.probe_deviations > 0 ? s->options.probe_deviations : 2;
+    double epsilon = now.deviation > floor ? fmax(times * now.deviation, floor) : floor;
     if (now.count > 0) {
         TSR_TRY(tsr_segment_option_set(&s->options, "target", now.mean));
-        if (now.deviation > 0) TSR_TRY(tsr_segment_option_set(&s->options, "epsilon", now.deviation));
+        if (epsilon > 0) TSR_TRY(tsr_segment_option_set(&s->options, "epsilon", epsilon));
         s->speed_valid = s->plan_valid = 0;
     }
     if (probe) *probe = now;

@@ -33,6 +33,7 @@ static const struct field {
     FIELD(volume_steps, COUNT32),
     FIELD(age, COUNT32),
     FIELD(time_limit, REAL),
+    FIELD(probe_deviations, REAL),
 #undef FIELD
 };
 
@@ -45,8 +46,8 @@ static tsr_status find_field(const char *name, const struct field **field)
         }
     TSR_FAIL(TSR_ERROR_ARGUMENT,
              "segmentation: there is no parameter '%.40s'; expected target, epsilon, alpha, data_weight, data_floor, curvature_limit, "
-             "rescale_weight, gradient, time_step, cfl, max_steps, change_tolerance, volume_tolerance, volume_steps, age or time_limit",
-             name);
+             "rescale_weight, gradient, time_step, cfl, max_steps, change_tolerance, volume_tolerance, volume_steps, age, time_limit or "
+             "probe_deviations", name);
 }
 
 tsr_status tsr_segment_option_set(tsr_segment_options *options, const char *name, double value)
@@ -114,6 +115,7 @@ tsr_status tsr_segment_check_options(const tsr_segment_options *o)
     TSR_TRY(check_range("change_tolerance", o->change_tolerance, 0, most));
     TSR_TRY(check_range("volume_tolerance", o->volume_tolerance, 0, most));
     TSR_TRY(check_range("time_limit", o->time_limit, 0, most));
+    TSR_TRY(check_range("probe_deviations", o->probe_deviations, 0, 1e6));
     TSR_TRY(check_range("max_steps", (double)o->max_steps, 0, 1e15));
     TSR_TRY(check_range("volume_steps", o->volume_steps, 0, 1e9));
     TSR_TRY(check_range("age", o->age, 0, 1e9));

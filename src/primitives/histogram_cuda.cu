@@ -1,16 +1,19 @@
 /* primitives/histogram_cuda.cu: integer counters only. Up to 256 bins every lane of a warp has its own column of counters in shared memory (32
- * banks: no conflicts); up to 8192 bins the block shares one; above that threads add to global memory. Runs of equal bins in
+ * banks: no conflicts); up to 8192 bins the block shares one; above that threads add to global memory, and runs of equal bins in
  * a thread are added at once, so that constant data costs little. Bytes are counted by value, and values go to bins at the end. */
 #include "primitives/primitives_cuda.h"
 
 enum { HISTOGRAM_THREADS = 256, HISTOGRAM_LANED = 256, HISTOGRAM_SHARED = 8192 };
 
-template <class C> struct counter { typedef C word; };
-template <> struct counter<uint64_t> { typedef unsigned long long word; };
+template <class C> struct counter {
+    typedef C word;
+};
+template <> struct counter<uint64_t> {
+    typedef unsigned long long word;
+};
 
 /* shared_bins: counters per lane column (LANES 32), or of the block (LANES 1); 0: none. */
-template <class T, class C, int LANES>
-TSR_KERNEL(histogram_tiles)(const T *data, int64_t count, tsr_bins bins, int32_t shared_bins, C *counts)
+template <class T, class C, int LANES> TSR_KERNEL(histogram_tiles)(const T *data, int64_t count, tsr_bins bins, int32_t shared_bins, C *counts)
 {
     enum { N = 16 / sizeof(T), BY_VALUE = sizeof(T) == 1 };
     TSR_SHARED_DYNAMIC(uint32_t, local);
@@ -19,9 +22,24 @@ TSR_KERNEL(histogram_tiles)(const T *data, int64_t count, tsr_bins bins, int32_t
     for (int32_t i = (int32_t)threadIdx.x; i < shared_bins * LANES; i += HISTOGRAM_THREADS) local[i] = 0;
     __syncthreads();
     const bool aligned = tsr_pack_aligned<T, N>(data);
+    const int64_t step = (int64_t)gridDim.x * HISTOGRAM_THREADS * N;
+    int64_t at = ((int64_t)blockIdx.x * HISTOGRAM_THREADS + threadIdx.x) * N;
     int32_t bin = -1;
     uint32_t run = 0;
-    for (int64_t at = ((int64_t)blockIdx.x * HISTOGRAM_THREADS + threadIdx.x) * N; at < count; at += (int64_t)gridDim.x * HISTOGRAM_THREADS * N) {
+    if (LANES == 32 && aligned) { /* a column per lane: equal bins cost nothing, so every element is one addition */
+        tsr_pack<T, N> p, ahead;
+        if (at + N <= count) ahead = *(const tsr_pack<T, N> *)(const void *)(data + at);
+        for (; at + N <= count; at += step) {
+            p = ahead;
+            if (at + step + N <= count) ahead = *(const tsr_pack<T, N> *)(const void *)(data + at + step);
+#pragma unroll
+            for (int e = 0; e < N; e++) {
+                const int32_t to = BY_VALUE ? (int32_t)p.v[e] : tsr_bin(bins, (double)p.v[e]);
+                if (BY_VALUE || to >= 0) atomicAdd(&local[to * LANES + (int32_t)column], 1u);
+            }
+        }
+    }
+    for (; at < count; at += step) {
         tsr_pack<T, N> p;
         const int some = count - at < N ? (int)(count - at) : N;
         if (aligned && some == N) p = *(const tsr_pack<T, N> *)(const void *)(data + at);
@@ -69,8 +87,7 @@ template <class T, class C> static void launch_histogram(tsr_queue *queue, const
                    (C *)job->counts);
     else if (bins <= HISTOGRAM_SHARED)
         TSR_LAUNCH(queue, shared, blocks, HISTOGRAM_THREADS, (size_t)bins * 4, (const T *)job->data, job->count, job->bins, bins, (C *)job->counts);
-    else
-        TSR_LAUNCH(queue, shared, blocks, HISTOGRAM_THREADS, 0, (const T *)job->data, job->count, job->bins, 0, (C *)job->counts);
+    else TSR_LAUNCH(queue, shared, blocks, HISTOGRAM_THREADS, 0, (const T *)job->data, job->count, job->bins, 0, (C *)job->counts);
 }
 
 tsr_status tsr_cuda_histogram(tsr_queue *queue, const tsr_histogram_job *job)

@@ -10,6 +10,9 @@
 #include "device/kernel.h"
 #include "primitives/primitives_ops.h"
 
+size_t tsr_cuda_scan_own_bytes(int64_t count);
+tsr_status tsr_cuda_scan_own(tsr_queue *queue, int inclusive, tsr_dtype data_type, const void *data, int64_t count, tsr_dtype sum_type, void *sums,
+                             void *workspace);
 size_t tsr_cuda_scan_bytes(int64_t count);
 tsr_status tsr_cuda_scan(tsr_queue *queue, int inclusive, tsr_dtype data_type, const void *data, int64_t count, tsr_dtype sum_type, void *sums,
                          void *workspace);
@@ -21,9 +24,6 @@ tsr_status tsr_cuda_sort_own(tsr_queue *queue, const tsr_sort_job *job, void *wo
 size_t tsr_cuda_sort_bytes(int32_t key_bytes, int payload, int64_t count);
 tsr_status tsr_cuda_sort(tsr_queue *queue, const tsr_sort_job *job, void *workspace);
 tsr_status tsr_cuda_histogram(tsr_queue *queue, const tsr_histogram_job *job);
-
-/* Functions inside a struct of device code. */
-#define TSR_INSIDE __device__ __forceinline__
 
 /* N elements that move together, in 16-byte accesses where they are that long. */
 template <class T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) tsr_pack { T v[N]; };

@@ -57,7 +57,7 @@ TSR_KERNEL(scan_tiles)(const T *TSR_RESTRICT data, int64_t count, int inclusive,
 
 /* Two status words per tile serve both widths of sums. */
 static int64_t scan_words(int64_t count) { return TSR_STATUS_HEADER + 2 * ((count + SCAN_LEAST - 1) / SCAN_LEAST); }
-size_t tsr_cuda_scan_bytes(int64_t count) { return (size_t)scan_words(count) * sizeof(uint64_t); }
+size_t tsr_cuda_scan_own_bytes(int64_t count) { return (size_t)scan_words(count) * sizeof(uint64_t); }
 
 template <class T, class S, int CHUNKS>
 static void launch_scan(tsr_queue *queue, int inclusive, const void *data, int64_t count, void *sums, void *workspace)
@@ -68,13 +68,13 @@ static void launch_scan(tsr_queue *queue, int inclusive, const void *data, int64
     TSR_LAUNCH(queue, kernel, (uint32_t)tiles, SCAN_THREADS, 0, (const T *)data, count, inclusive, (S *)sums, (uint64_t *)workspace);
 }
 
-tsr_status tsr_cuda_scan(tsr_queue *queue, int inclusive, tsr_dtype data_type, const void *data, int64_t count, tsr_dtype sum_type, void *sums,
-                         void *workspace)
+tsr_status tsr_cuda_scan_own(tsr_queue *queue, int inclusive, tsr_dtype data_type, const void *data, int64_t count, tsr_dtype sum_type, void *sums,
+                             void *workspace)
 {
     const bool wide = sum_type == TSR_U64;
     if (data_type == TSR_U8 && !wide) launch_scan<uint8_t, uint32_t, 8>(queue, inclusive, data, count, sums, workspace);
     else if (data_type == TSR_U8) launch_scan<uint8_t, uint64_t, 4>(queue, inclusive, data, count, sums, workspace);
-    else if (data_type == TSR_U32 && !wide) launch_scan<uint32_t, uint32_t, 4>(queue, inclusive, data, count, sums, workspace);
+    else if (data_type == TSR_U32 && !wide) launch_scan<uint32_t, uint32_t, 8>(queue, inclusive, data, count, sums, workspace);
     else if (data_type == TSR_U32) launch_scan<uint32_t, uint64_t, 4>(queue, inclusive, data, count, sums, workspace);
     else launch_scan<uint64_t, uint64_t, 4>(queue, inclusive, data, count, sums, workspace);
     TSR_TRY(tsr_launch_check(queue));

@@ -65,7 +65,7 @@ static int64_t sort_tiles(int64_t count) { return (count + SORT_TILE - 1) / SORT
 size_t tsr_cuda_sort_own_bytes(int32_t key_bytes, int payload, int64_t count)
 {
     const int64_t counts = sort_tiles(count) * TSR_DIGITS;
-    return (size_t)(round256(count * key_bytes) + (payload ? round256(count * 4) : 0) + 2 * round256(counts * 4)) + tsr_cuda_scan_bytes(counts);
+    return (size_t)(round256(count * key_bytes) + (payload ? round256(count * 4) : 0) + 2 * round256(counts * 4)) + tsr_cuda_scan_own_bytes(counts);
 }
 
 template <class K> static tsr_status sort_own(tsr_queue *queue, const tsr_sort_job *job, void *workspace)
@@ -91,7 +91,7 @@ template <class K> static tsr_status sort_own(tsr_queue *queue, const tsr_sort_j
         const int32_t shift = tsr_mini(job->first_bit + k * TSR_DIGIT_BITS, 8 * job->key_bytes - 1);
         const int32_t bits = tsr_maxi(tsr_mini(TSR_DIGIT_BITS, job->last_bit - job->first_bit - k * TSR_DIGIT_BITS), 0);
         TSR_LAUNCH(queue, count_kernel, (uint32_t)tiles, SORT_THREADS, 0, keys, job->count, shift, bits, (uint32_t)tiles, counts);
-        TSR_TRY(tsr_cuda_scan(queue, 0, TSR_U32, counts, tiles * TSR_DIGITS, TSR_U32, place, scan_workspace));
+        TSR_TRY(tsr_cuda_scan_own(queue, 0, TSR_U32, counts, tiles * TSR_DIGITS, TSR_U32, place, scan_workspace));
         TSR_LAUNCH(queue, scatter, (uint32_t)tiles, SORT_THREADS, 0, keys, keys_to, payload, payload_to, job->count, shift, bits, (uint32_t)tiles,
                    (const uint32_t *)place);
         keys = keys_to;

@@ -29,31 +29,32 @@ typedef struct tsr_side {
 
 typedef struct tsr_surface_totals {
     uint64_t vertices, triangles, not_a_number;
-    uint32_t torn;          /* != 0: a cut edge belongs to a tile that is not stored */
+    uint32_t torn; /* != 0: a cut edge belongs to a tile that is not stored */
     uint32_t active_blocks;
 } tsr_surface_totals;
 
 typedef struct tsr_surface_grid {
     int32_t tiled, width, pad, mirrored, normals;
     tsr_side side;
-    double isovalue;                       /* in stored values */
-    double affine[3][4], gradient[3][3];   /* index to world; gradient in index space to world, signed to point outwards */
-    const void *data;                      /* dense: samples */
+    double isovalue;                     /* in stored values */
+    double affine[3][4], gradient[3][3]; /* index to world; gradient in index space to world, signed to point outwards */
+    const void *data;                    /* dense: samples */
     tsr_dtype dtype;
     int64_t stored[3], size[3], row_words; /* extents of the volume; the same with the pad */
     const float *phi;                      /* tile list: as in tsr_tile_pool, the current buffers */
     const uint64_t *keys;
     const uint32_t *ids, *neighbours;
-    uint32_t *slot_of;                     /* place in the list of a stored id */
+    uint32_t *slot_of; /* place in the list of a stored id */
     int32_t log2_edge, bounded, domain[3];
     int64_t words, blocks;
-    uint32_t *bits;                        /* [words] */
-    uint16_t *prefix;                      /* [words] vertices before the word in its block; undefined in blocks without vertices */
-    uint32_t *block_sum;                   /* [blocks] vertices | triangles << 16 */
-    uint32_t *block_vertex;                /* [blocks] vertices before */
-    uint64_t *block_triangle;              /* [blocks] triangles before */
-    uint32_t *active;                      /* [blocks] the blocks that have vertices or triangles, ascending */
-    uint64_t *groups;                      /* [ceil(blocks / 1024)][3] sums of the device's scan */
+    uint32_t *bits;           /* [words] */
+    uint16_t *prefix;         /* [words] vertices before the word in its block; undefined in blocks without vertices */
+    uint32_t *block_sum;      /* [blocks] vertices | triangles << 16 */
+    uint32_t *block_vertex;   /* [blocks] vertices before */
+    uint64_t *block_triangle; /* [blocks] triangles before */
+    uint32_t *active;         /* [blocks] the blocks that have vertices or triangles, ascending */
+    uint32_t *busy;           /* [blocks][8] the device's: a bit per word that has some, in active blocks */
+    uint64_t *groups;         /* [ceil(blocks / 1024)][3] sums of the device's scan */
     tsr_surface_totals *totals;
 } tsr_surface_grid;
 
@@ -85,9 +86,9 @@ TSR_HD uint64_t tsr_bits_low(int64_t n) { return n >= 64 ? ~(uint64_t)0 : n <= 0
 
 typedef struct tsr_word_place {
     int64_t word;
-    int64_t x, y, z;          /* first sample, in padded coordinates; tile lists: in voxels of the list */
-    int64_t left[3];          /* samples from here to the end of the domain, this one included */
-    int32_t row_y, row_z;     /* tile lists: row within the tile */
+    int64_t x, y, z;      /* first sample, in padded coordinates; tile lists: in voxels of the list */
+    int64_t left[3];      /* samples from here to the end of the domain, this one included */
+    int32_t row_y, row_z; /* tile lists: row within the tile */
     uint32_t id;
 } tsr_word_place;
 
@@ -153,35 +154,50 @@ TSR_HD uint32_t tsr_word_value(const tsr_surface_grid *g, int64_t word)
 /* width + 2 sides: the word's and the first two of the next. */
 TSR_HD uint64_t tsr_word_row(const tsr_surface_grid *g, const tsr_word_place *p, int32_t oy, int32_t oz)
 {
-    return tsr_word_value(g, tsr_word_beside(g, p, 0, oy, oz)) |
-           ((uint64_t)(tsr_word_value(g, tsr_word_beside(g, p, 1, oy, oz)) & 3u) << g->width);
+    if (!g->tiled) { /* the same without a detour: most of the time of counting */
+        if (oy >= p->left[1] || oz >= p->left[2]) return 0;
+        const uint32_t *bits = g->bits + (p->word + (oy + oz * g->size[1]) * g->row_words);
+        return bits[0] | (p->left[0] > 32 ? (uint64_t)(bits[1] & 3u) << 32 : 0);
+    }
+    return tsr_word_value(g, tsr_word_beside(g, p, 0, oy, oz)) | ((uint64_t)(tsr_word_value(g, tsr_word_beside(g, p, 1, oy, oz)) & 3u) << g->width);
 }
 
 /* ---- counts ----------------------------------------------------------------------------------------------------------------------- */
 
-typedef struct tsr_edge_bits { uint64_t x, y, z; } tsr_edge_bits; /* cut edges by the sample that owns them, width + 1 bits */
+typedef struct tsr_edge_bits {
+    uint64_t x, y, z;
+} tsr_edge_bits; /* cut edges by the sample that owns them, width + 1 bits */
 
-/* From the row and those at y + 1 and z + 1; left_y, left_z as seen from the row. */
+/* From the row and those at y + 1 and z + 1, within the masks of the edges that exist. */
+TSR_HD tsr_edge_bits tsr_edges_cut(uint64_t row, uint64_t row_y, uint64_t row_z, uint64_t reach_x, uint64_t reach_y, uint64_t reach_z)
+{
+    tsr_edge_bits e;
+    e.x = (row ^ row >> 1) & reach_x;
+    e.y = (row ^ row_y) & reach_y;
+    e.z = (row ^ row_z) & reach_z;
+    return e;
+}
+/* The same; left_y, left_z as seen from the row. */
 TSR_HD tsr_edge_bits tsr_row_edges(const tsr_surface_grid *g, uint64_t row, uint64_t row_y, uint64_t row_z, int64_t left_x, int64_t left_y,
                                    int64_t left_z)
 {
-    uint64_t reach = tsr_bits_low(g->width + 1);
-    tsr_edge_bits e;
-    e.x = (row ^ row >> 1) & reach & tsr_bits_low(left_x - 1);
-    e.y = left_y > 1 ? (row ^ row_y) & reach & tsr_bits_low(left_x) : 0;
-    e.z = left_z > 1 ? (row ^ row_z) & reach & tsr_bits_low(left_x) : 0;
-    return e;
+    uint64_t reach = tsr_bits_low(g->width + 1), reach_yz = reach & tsr_bits_low(left_x);
+    return tsr_edges_cut(row, row_y, row_z, reach & tsr_bits_low(left_x - 1), left_y > 1 ? reach_yz : 0, left_z > 1 ? reach_yz : 0);
 }
 TSR_HD int32_t tsr_edges_count(tsr_edge_bits e, uint64_t below)
 {
     return tsr_bits_count(e.x & below) + tsr_bits_count(e.y & below) + tsr_bits_count(e.z & below);
 }
-/* Cells of the word whose corners are not all on one side; rows in the order (y, z) = 00 10 01 11. */
+/* Cells whose corners are not all on one side; rows in the order (y, z) = 00 10 01 11. */
+TSR_HD uint64_t tsr_cells_cut(const uint64_t row[4], uint64_t reach)
+{
+    uint64_t any = row[0] | row[1] | row[2] | row[3], all = row[0] & row[1] & row[2] & row[3];
+    return (any | any >> 1) & ~(all & all >> 1) & reach;
+}
 TSR_HD uint64_t tsr_cells_active(const tsr_surface_grid *g, const tsr_word_place *p, const uint64_t row[4])
 {
     if (p->left[1] < 2 || p->left[2] < 2) return 0;
-    uint64_t any = row[0] | row[1] | row[2] | row[3], all = row[0] & row[1] & row[2] & row[3];
-    return (any | any >> 1) & ~(all & all >> 1) & tsr_bits_low(tsr_minl(g->width, p->left[0] - 1));
+    return tsr_cells_cut(row, tsr_bits_low(tsr_minl(g->width, p->left[0] - 1)));
 }
 TSR_HD uint32_t tsr_cell_case(const uint64_t row[4], int32_t bit)
 {
@@ -198,7 +214,10 @@ typedef struct tsr_cell_rows {
 TSR_HD void tsr_cell_rows_load(const tsr_surface_grid *g, const tsr_word_place *p, tsr_cell_rows *c)
 {
     const int64_t *l = p->left;
-    for (int32_t j = 0; j < 4; j++) c->row[j] = tsr_word_row(g, p, j & 1, j >> 1);
+    c->row[0] = tsr_word_row(g, p, 0, 0);
+    c->row[1] = tsr_word_row(g, p, 1, 0);
+    c->row[2] = tsr_word_row(g, p, 0, 1);
+    c->row[3] = tsr_word_row(g, p, 1, 1);
     c->active = tsr_cells_active(g, p, c->row);
     c->edges[0] = tsr_row_edges(g, c->row[0], c->row[1], c->row[2], l[0], l[1], l[2]);
 }
@@ -225,11 +244,19 @@ TSR_HD int tsr_cells_torn(const tsr_surface_grid *g, const tsr_word_place *p, ts
     return torn != 0;
 }
 
+/* Are all samples of the four rows on one side? */
+TSR_HD int tsr_rows_uniform(const tsr_surface_grid *g, const uint64_t row[4])
+{
+    return !(row[0] | row[1] | row[2] | row[3]) || (row[0] & row[1] & row[2] & row[3]) == tsr_bits_low(g->width + 2);
+}
+
 /* vertices | triangles << 16 of a word. `table`: tsr_case_triangles. */
 TSR_HD uint32_t tsr_word_count(const tsr_surface_grid *g, const tsr_word_place *p, const uint8_t *table, int *torn)
 {
     tsr_cell_rows c;
+    *torn = 0;
     tsr_cell_rows_load(g, p, &c);
+    if (tsr_rows_uniform(g, c.row)) return 0; /* most words */
     uint32_t vertices = (uint32_t)tsr_edges_count(c.edges[0], tsr_bits_low(g->width)), triangles = 0;
     for (uint64_t m = c.active; m; m &= m - 1) triangles += table[tsr_cell_case(c.row, tsr_bits_first(m))];
     *torn = tsr_cells_torn(g, p, &c);
@@ -292,17 +319,21 @@ TSR_HD void tsr_normalise(const double v[3], float out[3])
     out[2] = (float)(z / length);
 }
 
-/* The vertex on the edge along `axis` owned by sample x of the word. */
-TSR_HD void tsr_vertex(const tsr_surface_grid *g, const tsr_word_place *p, int32_t x, int32_t axis, float position[3], float normal[3])
+/* Where the surface cuts an edge between the samples fa and fb, as a share of its length. */
+TSR_HD double tsr_vertex_share(double isovalue, double fa, double fb)
+{
+    double rise = fb - fa, t = (isovalue - fa) / rise;
+    return (rise - rise == 0.0) & (t >= 0.0) & (t <= 1.0) ? t : 0.5; /* else an end is NaN, infinite or beyond the volume */
+}
+/* World coordinate r of an index position. */
+TSR_HD float tsr_vertex_coordinate(const tsr_surface_grid *g, int32_t r, double i, double j, double k)
+{
+    return (float)(g->affine[r][0] * i + g->affine[r][1] * j + g->affine[r][2] * k + g->affine[r][3]);
+}
+TSR_HD void tsr_vertex_normal(const tsr_surface_grid *g, const tsr_word_place *p, int32_t x, int32_t axis, double fa, double fb, double t,
+                              float normal[3])
 {
     int32_t d[3] = { axis == 0, axis == 1, axis == 2 };
-    double fa = tsr_sample(g, p, x, 0, 0), fb = tsr_sample(g, p, x + d[0], d[1], d[2]), rise = fb - fa, t = (g->isovalue - fa) / rise;
-    if (!(rise - rise == 0.0 && t >= 0.0 && t <= 1.0)) t = 0.5; /* an end is NaN, infinite or beyond the volume */
-    double i = (double)(p->x + x - g->pad) + (d[0] ? t : 0.0), j = (double)(p->y - g->pad) + (d[1] ? t : 0.0),
-           k = (double)(p->z - g->pad) + (d[2] ? t : 0.0);
-    for (int32_t r = 0; r < 3; r++)
-        position[r] = (float)(g->affine[r][0] * i + g->affine[r][1] * j + g->affine[r][2] * k + g->affine[r][3]);
-    if (!g->normals) return;
     double a[3], b[3], v[3], world[3];
     int32_t flat = 1;
     if (fa == fa && fb == fb) {
@@ -319,6 +350,17 @@ TSR_HD void tsr_vertex(const tsr_surface_grid *g, const tsr_word_place *p, int32
     }
     for (int32_t r = 0; r < 3; r++) world[r] = g->gradient[r][0] * v[0] + g->gradient[r][1] * v[1] + g->gradient[r][2] * v[2];
     tsr_normalise(world, normal);
+}
+
+/* The vertex on the edge along `axis` owned by sample x of the word. */
+TSR_HD void tsr_vertex(const tsr_surface_grid *g, const tsr_word_place *p, int32_t x, int32_t axis, float position[3], float normal[3])
+{
+    int32_t d[3] = { axis == 0, axis == 1, axis == 2 };
+    double fa = tsr_sample(g, p, x, 0, 0), fb = tsr_sample(g, p, x + d[0], d[1], d[2]), t = tsr_vertex_share(g->isovalue, fa, fb);
+    double i = (double)(p->x + x - g->pad) + (d[0] ? t : 0.0), j = (double)(p->y - g->pad) + (d[1] ? t : 0.0),
+           k = (double)(p->z - g->pad) + (d[2] ? t : 0.0);
+    for (int32_t r = 0; r < 3; r++) position[r] = tsr_vertex_coordinate(g, r, i, j, k);
+    if (g->normals) tsr_vertex_normal(g, p, x, axis, fa, fb, t, normal);
 }
 
 /* ---- output of one word ------------------------------------------------------------------------------------------------------------ */

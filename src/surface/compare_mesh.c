@@ -54,19 +54,26 @@ tsr_status tsr_compare_meshes(const tsr_mesh *mesh, const tsr_mesh *reference, c
     static const char *const spaces[] = { "none", "RAS", "LPS" };
     tsr_compare_options own = TSR_COMPARE_OPTIONS;
     float *values[2] = { NULL, NULL };
+    tsr_mesh *turned = NULL; /* the reference in the frame of the other, where they differ */
     tsr_status status;
     memset(distances, 0, sizeof *distances);
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(usable(mesh, "mesh"));
     TSR_TRY(usable(reference, "reference"));
-    if (!own.ignore_geometry && mesh->space != reference->space)
+    if (!own.ignore_geometry && (mesh->space == TSR_SPACE_NONE) != (reference->space == TSR_SPACE_NONE))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "compare: the spaces differ: %s and %s; ignore_geometry compares the numbers", spaces[mesh->space],
                  spaces[reference->space]);
+    if (!own.ignore_geometry && mesh->space != reference->space) {
+        TSR_TRY(tsr_mesh_copy(reference, NULL, &turned));
+        TSR_TRY_GOTO(tsr_mesh_convert_space(turned, mesh->space), done);
+        reference = turned;
+    }
     TSR_TRY_GOTO(directed(mesh, reference, &values[0]), done);
     TSR_TRY_GOTO(directed(reference, mesh, &values[1]), done);
     tsr_surface_distances_summarise(values[0], mesh->vertex_count, values[1], reference->vertex_count, distances);
 done:
     if (values[0]) tsr_host_release(NULL, values[0], (size_t)mesh->vertex_count * sizeof(float));
     if (values[1]) tsr_host_release(NULL, values[1], (size_t)reference->vertex_count * sizeof(float));
+    tsr_mesh_destroy(&turned);
     return status;
 }

@@ -1,6 +1,7 @@
 #include "device/kernel.h"
 
 #include "surface/case_table.h"
+#include "surface/emit.h"
 #include "surface/surface_ops.h"
 
 enum { GROUP = 1024 };
@@ -126,7 +127,8 @@ TSR_KERNEL(count_kernel)(tsr_surface_grid g)
         if (threadIdx.x == 0) g.block_sum[blockIdx.x] = 0;
         return;
     }
-    uint32_t before = scan_block(count, warps, &total);
+    uint32_t before = scan_block(count, warps, &total), busy = __ballot_sync(TSR_WARP_ALL, count != 0);
+    if ((threadIdx.x & 31) == 0) g.busy[(int64_t)blockIdx.x * (TSR_BLOCK_WORDS / 32) + (threadIdx.x >> 5)] = busy;
     if (word < g.words) g.prefix[word] = (uint16_t)before;
     if (threadIdx.x == 0) g.block_sum[blockIdx.x] = total;
 }
@@ -220,38 +222,126 @@ static tsr_status cuda_count(tsr_queue *queue, const tsr_surface_grid *grid)
 
 /* ---- output ------------------------------------------------------------------------------------------------------------------------- */
 
-/* One block of threads per active block of words. The words with work are gathered first, so that warps are full. */
-TSR_KERNEL(emit_kernel)(tsr_surface_grid g, tsr_surface_output out)
+/* A warp per active block of words. Each lane takes one of the words with work and unfolds it into lists of vertices (word, sample, axis) and
+ * triangles (word, cell, number), which the lanes then share evenly. */
+enum { EMIT_WARPS = 4, VERTEX_LIST = 256, TRIANGLE_LIST = 512 };
+
+typedef struct emit_lists {
+    tsr_word_reach reach[32];
+    uint16_t vertex[VERTEX_LIST], triangle[TRIANGLE_LIST];
+} emit_lists;
+
+/* Position of set bit number n in 256 bits; the caller knows that there is one. */
+TSR_DEVICE_FN uint32_t find_bit(const uint32_t *mask, uint32_t n)
 {
-    TSR_SHARED(uint32_t, warps, 32);
-    TSR_SHARED(uint16_t, triangle_before, TSR_BLOCK_WORDS);
-    TSR_SHARED(uint8_t, busy, TSR_BLOCK_WORDS);
-    int64_t block = g.active[blockIdx.x], first = block * TSR_BLOCK_WORDS;
-    uint32_t count = 0, total, busy_words;
+    uint32_t k = 0, bits = mask[0];
+    for (uint32_t count = (uint32_t)__popc(bits); n >= count; count = (uint32_t)__popc(bits)) {
+        n -= count;
+        bits = mask[++k];
+    }
+    for (; n; n--) bits &= bits - 1;
+    return k * 32 + (uint32_t)__ffs((int)bits) - 1u;
+}
+
+TSR_DEVICE_FN uint32_t warp_before(uint32_t own, uint32_t lane, uint32_t *total)
+{
+    uint32_t sum = own;
+    for (uint32_t d = 1; d < 32; d <<= 1) {
+        uint32_t other = __shfl_up_sync(TSR_WARP_ALL, sum, d);
+        if (lane >= d) sum += other;
+    }
+    *total = __shfl_sync(TSR_WARP_ALL, sum, 31);
+    return sum - own;
+}
+
+/* Vertices of up to 32 words; returns how many. */
+TSR_DEVICE_FN uint32_t emit_vertices(const tsr_surface_grid &g, const tsr_surface_output &out, int64_t first, tsr_edge_bits cut, uint32_t lane,
+                                     emit_lists *l, uint32_t number)
+{
+    uint32_t total, to = warp_before((uint32_t)tsr_edges_count(cut, ~(uint64_t)0), lane, &total);
     tsr_word_place p;
-    if (first + threadIdx.x < g.words) {
-        int torn;
-        tsr_word_locate(&g, first + threadIdx.x, &p);
-        count = tsr_word_count(&g, &p, tsr_case_triangles, &torn);
+    for (uint32_t base = 0; base < total; base += VERTEX_LIST) {
+        for (uint64_t m = cut.x | cut.y | cut.z; m && to < base + VERTEX_LIST; m = cut.x | cut.y | cut.z, to++) {
+            const int32_t bit = tsr_bits_first(m), axis = cut.x >> bit & 1 ? 0 : cut.y >> bit & 1 ? 1 : 2;
+            const uint64_t clear = ~((uint64_t)1 << bit);
+            if (axis == 0) cut.x &= clear;
+            else if (axis == 1) cut.y &= clear;
+            else cut.z &= clear;
+            l->vertex[to - base] = (uint16_t)(lane << 7 | (uint32_t)bit << 2 | (uint32_t)axis);
+        }
+        __syncwarp();
+        for (uint32_t i = lane; i < VERTEX_LIST && base + i < total; i += 32) {
+            const int32_t code = l->vertex[i];
+            const int64_t at = 3 * ((int64_t)number + base + i);
+            tsr_word_locate(&g, first + l->reach[code >> 7].word, &p);
+            tsr_vertex(&g, &p, code >> 2 & 31, code & 3, out.vertices + at, g.normals ? out.normals + at : 0);
+        }
+        __syncwarp();
     }
-    uint32_t before = scan_block(count >> 16, warps, &total), place = scan_block(count != 0, warps, &busy_words);
-    if (count) {
-        triangle_before[place] = (uint16_t)before;
-        busy[place] = (uint8_t)threadIdx.x;
+    return total;
+}
+
+TSR_DEVICE_FN uint32_t emit_triangles(const tsr_surface_grid &g, const tsr_surface_output &out, uint64_t active, uint32_t lane, emit_lists *l,
+                                      uint64_t number)
+{
+    uint32_t total, own = 0, k = 0;
+    for (uint64_t m = active; m; m &= m - 1) own += tsr_case_triangles[tsr_cell_case(l->reach[lane].row, tsr_bits_first(m))];
+    uint32_t to = warp_before(own, lane, &total);
+    for (uint32_t base = 0; base < total; base += TRIANGLE_LIST) {
+        while (active && to < base + TRIANGLE_LIST) {
+            const int32_t bit = tsr_bits_first(active);
+            const uint32_t count = tsr_case_triangles[tsr_cell_case(l->reach[lane].row, bit)];
+            for (; k < count && to < base + TRIANGLE_LIST; k++, to++) l->triangle[to - base] = (uint16_t)(lane << 8 | (uint32_t)bit << 3 | k);
+            if (k < count) break;
+            k = 0;
+            active &= active - 1;
+        }
+        __syncwarp();
+        for (uint32_t i = lane; i < TRIANGLE_LIST && base + i < total; i += 32) {
+            const int32_t code = l->triangle[i];
+            tsr_reach_triangle(&g, &l->reach[code >> 8], code >> 3 & 31, code & 7, tsr_case_edges, out.triangles + 3 * (int64_t)(number + base + i));
+        }
+        __syncwarp();
     }
-    __syncthreads();
-    if (threadIdx.x >= busy_words) return;
-    int64_t word = first + busy[threadIdx.x];
-    tsr_cell_rows c;
-    tsr_word_locate(&g, word, &p);
-    tsr_cell_rows_load(&g, &p, &c);
-    tsr_word_vertices(&g, &p, c.edges[0], g.block_vertex[block] + g.prefix[word], &out);
-    if (c.active) tsr_word_triangles(&g, &p, &c, tsr_case_edges, g.block_triangle[block] + triangle_before[threadIdx.x], &out);
+    return total;
+}
+
+TSR_KERNEL(__launch_bounds__(EMIT_WARPS * 32) emit_kernel)(tsr_surface_grid g, tsr_surface_output out)
+{
+    TSR_SHARED(emit_lists, lists, EMIT_WARPS);
+    const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const int64_t turn = (int64_t)blockIdx.x * EMIT_WARPS + warp;
+    if (turn >= out.active_blocks) return;
+    const int64_t block = g.active[turn], first = block * TSR_BLOCK_WORDS;
+    const uint32_t *mask = g.busy + block * (TSR_BLOCK_WORDS / 32);
+    const uint32_t busy = __reduce_add_sync(TSR_WARP_ALL, lane < TSR_BLOCK_WORDS / 32 ? (uint32_t)__popc(mask[lane]) : 0u);
+    emit_lists *l = &lists[warp];
+    uint32_t vertex = g.block_vertex[block];
+    uint64_t triangle = g.block_triangle[block];
+    for (uint32_t done = 0; done < busy; done += 32) {
+        tsr_edge_bits cut = { 0, 0, 0 };
+        uint64_t active = 0;
+        if (done + lane < busy) {
+            tsr_word_place p;
+            l->reach[lane].word = find_bit(mask, done + lane);
+            tsr_word_locate(&g, first + l->reach[lane].word, &p);
+            tsr_reach_load(&g, &p, &l->reach[lane]);
+            const uint64_t own = tsr_bits_low(g.width);
+            cut = tsr_reach_edges(&g, &l->reach[lane], 0);
+            cut.x &= own;
+            cut.y &= own;
+            cut.z &= own;
+            active = tsr_cells_active(&g, &p, l->reach[lane].row);
+        }
+        __syncwarp();
+        vertex += emit_vertices(g, out, first, cut, lane, l, vertex);
+        triangle += emit_triangles(g, out, active, lane, l, triangle);
+    }
 }
 
 static tsr_status cuda_emit(tsr_queue *queue, const tsr_surface_grid *grid, const tsr_surface_output *output)
 {
-    TSR_LAUNCH(queue, emit_kernel, (uint32_t)output->active_blocks, TSR_BLOCK_WORDS, 0, *grid, *output);
+    TSR_LAUNCH(queue, emit_kernel, (uint32_t)((output->active_blocks + EMIT_WARPS - 1) / EMIT_WARPS), EMIT_WARPS * 32, 0, *grid, *output);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

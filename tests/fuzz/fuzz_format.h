@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/extras.h"
 #include "io/format.h"
 
 enum { FUZZ_MEMORY = 64 << 20 };
@@ -24,12 +25,46 @@ static void fuzz_touch(const void *bytes, size_t size)
     fuzz_sink = sum;
 }
 
+/* A list that was accepted can be described, taken apart and put into a dense volume. */
+static tsr_status fuzz_tiles(const tsr_format *format, tsr_input *input)
+{
+    static tsr_context *context;
+    tsr_context_options on_cpu = { .struct_size = sizeof on_cpu, .device = "cpu", .threads = 1 };
+    tsr_tiles_read_options options = { .struct_size = sizeof options, .memory_limit = FUZZ_MEMORY };
+    tsr_tiles_extras *extras = NULL;
+    tsr_tiles *tiles = NULL;
+    tsr_tiles_info info;
+    if (!context) fuzz_check(tsr_context_create(&on_cpu, &context) == TSR_OK, "context\n");
+    fuzz_check(tsr_extras_create(&extras) == TSR_OK, "extras\n");
+    options.extras = &extras; /* so that channels are read */
+    tsr_status status = format->read_tiles(input, &options, context, extras, &tiles);
+    if (status == TSR_OK) {
+        fuzz_check(tsr_tiles_describe(tiles, &info) == TSR_OK, "describe\n");
+        float *values = (float *)malloc((size_t)(info.count * info.edge * info.edge * info.edge) * sizeof *values + 1);
+        fuzz_check(values && tsr_tiles_download(tiles, NULL, values) == TSR_OK, "download\n");
+        fuzz_touch(values, (size_t)(info.count * info.edge * info.edge * info.edge) * sizeof *values);
+        free(values);
+    } else {
+        fuzz_check(!tiles, "a failed read left a tile list\n");
+    }
+    tsr_tiles_destroy(&tiles);
+    tsr_tiles_extras_destroy(&extras);
+    return status;
+}
+
 int fuzz_accepts(const uint8_t *bytes, size_t size)
 {
     const tsr_format *format = tsr_format_find(FUZZ_FORMAT);
     tsr_read_options options = { .struct_size = sizeof options, .memory_limit = FUZZ_MEMORY };
     tsr_input_options settings = { .memory_limit = FUZZ_MEMORY };
     tsr_input *input = NULL;
+#if defined FUZZ_REPAIR /* the same bytes, with what only keeps a fuzzer out put right */
+    uint8_t *repaired = FUZZ_REPAIR(bytes, size);
+    bytes = repaired;
+#elif defined FUZZ_UNROLL /* the bytes stand for a larger file */
+    uint8_t *repaired = FUZZ_UNROLL(bytes, &size);
+    bytes = repaired;
+#endif
     tsr_status status = tsr_input_memory(bytes, size, "fuzz", &settings, &input);
     if (status == TSR_OK && format->kind == TSR_FILE_VOLUME) {
         tsr_volume *volume = NULL;
@@ -52,6 +87,8 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
             fuzz_check(!mesh, "a failed read left a mesh\n");
         }
         tsr_mesh_destroy(&mesh);
+    } else if (status == TSR_OK && format->kind == TSR_FILE_TILES) {
+        status = fuzz_tiles(format, input);
     } else if (status == TSR_OK && format->kind == TSR_FILE_POINTS) {
         tsr_points *points = NULL;
         status = format->read_points(input, &options, &points);
@@ -71,6 +108,9 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
     }
     fuzz_check(status == TSR_OK || *tsr_error_message(), "a failure without a message\n");
     tsr_input_close(&input);
+#if defined FUZZ_REPAIR || defined FUZZ_UNROLL
+    free(repaired);
+#endif
     return status == TSR_OK;
 }
 

@@ -297,7 +297,7 @@ static void off_refuses(void **state)
     refuse("missing.off", OFF, TSR_ERROR_FORMAT, "the file ends before face 0 of 1");
     refuse("counts.off", "OFF\n4000000000 1 0\n0 0 0\n", TSR_ERROR_FORMAT, "4000000000 vertices");
     refuse("nocounts.off", "OFF\n3 x\n", TSR_ERROR_FORMAT, "no number of faces");
-    refuse("vertex.off", "OFF\n2 0 0\n0 0 0\n1 0\n# padding\n", TSR_ERROR_FORMAT, "line 4: vertex 1, expected 3 numbers");
+    refuse("vertex.off", "OFF\n2 0 0\n0 0 0\n1 0\n# padding\n", TSR_ERROR_FORMAT, "line 4: '' in vertex 1, expected 3 numbers");
     refuse("binary.off", "OFF BINARY\n\1\2", TSR_ERROR_UNSUPPORTED, "binary");
     refuse("four.off", "4OFF\n1 0 0\n0 0 0 0\n", TSR_ERROR_UNSUPPORTED, "another dimension");
 }

@@ -297,6 +297,55 @@ static void potential(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* A term of the caller: a speed that depends on place and time, as a field of the same values gives it; NaN is found. */
+static void answer_speed(const void *data, const float x[3], double t, tsr_flow_answer *answer)
+{
+    (void)t;
+    *answer = (tsr_flow_answer){ .speed = 0.5f + 0.05f * (x[0] - 12.0f) };
+    if (x[0] > *(const float *)data) answer->speed = NAN;
+}
+
+static void user_term(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    const tsr_size3 n = { 40, 24, 24 };
+    tsr_tiles *a = tiles_of(context, n, 8, 2.5, small_sphere), *b = tiles_of(context, n, 8, 2.5, small_sphere);
+    float limit = 1e9f;
+    tsr_flow_user own = { answer_speed, &limit };
+    tsr_levelset_options with = OPTIONS(.terms = { { .kind = TSR_FLOW_USER, .value = 2, .user = &own } }, .term_count = 1, .time_step = 0.1);
+    tsr_levelset *l;
+    if (strcmp(device_name(), "cpu") != 0) {
+        require_error(tsr_levelset_create(a, &with, &l), TSR_ERROR_UNSUPPORTED, "CPU only");
+    } else {
+        tsr_volume *field;
+        require_ok(tsr_volume_create(context, TSR_F32, n, NULL, &field));
+        float *v = (float *)tsr_volume_data(field);
+        for (int64_t i = 0; i < tsr_volume_count(field); i++) v[i] = 0.5f + 0.05f * ((float)(i % n.x) - 12.0f);
+        tsr_levelset_options sampled =
+            OPTIONS(.terms = { { .kind = TSR_FLOW_SPEED_FIELD, .value = 2, .field = { field } } }, .term_count = 1, .time_step = 0.1);
+        require_ok(tsr_levelset_create(a, &with, &l));
+        require_ok(tsr_levelset_step(l, 40, NULL, NULL));
+        limit = 14;
+        require_error(tsr_levelset_step(l, 1, NULL, NULL), TSR_ERROR_ARGUMENT, "not finite");
+        tsr_levelset_destroy(&l);
+        require_ok(tsr_levelset_create(b, &sampled, &l));
+        require_ok(tsr_levelset_step(l, 40, NULL, NULL));
+        tsr_levelset_destroy(&l);
+        tsr_volume *first = host_of(context, a, n), *second = host_of(context, b, n);
+        const float *p = (const float *)tsr_volume_data_const(first), *q = (const float *)tsr_volume_data_const(second);
+        for (int64_t i = 0; i < tsr_volume_count(first); i++) assert_true(fabs((double)p[i] - (double)q[i]) < 1e-5);
+        tsr_volume_destroy(&first);
+        tsr_volume_destroy(&second);
+        tsr_volume_destroy(&field);
+        own.evaluate = NULL;
+        require_error(tsr_levelset_create(a, &with, &l), TSR_ERROR_ARGUMENT, "has no function");
+    }
+    tsr_tiles_destroy(&a);
+    tsr_tiles_destroy(&b);
+    tsr_context_destroy(&context);
+}
+
 static int stop_now(void *user, double fraction, const char *stage)
 {
     int *left = (int *)user;
@@ -438,6 +487,7 @@ static void derived_lists(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(first_order_cases), cmocka_unit_test(wide_cases), cmocka_unit_test(derived_lists),
-                                        cmocka_unit_test(convergence),       cmocka_unit_test(potential),  cmocka_unit_test(bad_input) };
+                                        cmocka_unit_test(convergence),       cmocka_unit_test(potential),  cmocka_unit_test(user_term),
+                                        cmocka_unit_test(bad_input) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

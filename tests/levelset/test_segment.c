@@ -345,7 +345,7 @@ static void probing(void **unused)
     assert_true(fabs(probe.deviation - sqrt(squares / (double)(n - 1))) < 1e-9);
     require_ok(tsr_segmentation_get(s, "target", &target));
     require_ok(tsr_segmentation_get(s, "epsilon", &epsilon));
-    assert_true(target == probe.mean && epsilon == probe.deviation);
+    assert_true(target == probe.mean && epsilon == 2 * probe.deviation);
     /* outside the volume: ignored; undo takes the stroke back; one voxel has the floor of the deviation */
     tsr_probe same;
     require_ok(tsr_segmentation_probe(s, (tsr_vec3){ -50, 9, 10 }, 4, &same));
@@ -358,6 +358,15 @@ static void probing(void **unused)
     require_ok(tsr_segmentation_probe_undo(s, &same));
     assert_true(same.count == 1 && same.mean == probe.mean);
     assert_true(same.deviation > 0 && same.deviation <= range / 1000);
+    require_ok(tsr_segmentation_get(s, "epsilon", &epsilon));
+    assert_true(epsilon == same.deviation); /* the floor is not multiplied */
+    /* one deviation, as in the source */
+    tsr_segmentation_probe_reset(s);
+    require_ok(tsr_segmentation_set(s, "probe_deviations", 1));
+    require_ok(tsr_segmentation_probe(s, (tsr_vec3){ 8, 9, 10 }, 4, &probe));
+    require_ok(tsr_segmentation_get(s, "epsilon", &epsilon));
+    assert_true(epsilon == probe.deviation && probe.count == n);
+    require_error(tsr_segmentation_set(s, "probe_deviations", -1), TSR_ERROR_ARGUMENT, "probe_deviations is -1");
     tsr_segmentation_destroy(&s);
     tsr_volume_destroy(&host);
     tsr_volume_destroy(&image);
@@ -538,7 +547,7 @@ static tsr_vec3 deepest(const tsr_volume *truth)
     return (tsr_vec3){ (double)(at % n.x), (double)(at / n.x % n.y), (double)(at / n.x / n.y) };
 }
 
-/* A tumour from one probed ball of radius 5 that is also the seed. epsilon = twice the probed deviation: 95 % of the grey values of the tumour; with one
+/* A tumour from one probed ball of radius 5 that is also the seed. epsilon = twice the probed deviation, the default: 95 % of the grey values of the tumour; with one
  * deviation the noise of a third of its voxels pushes inwards and the surface stays short of the blurred edge (Dice at best 0.88). */
 static void tumour_quality(void **unused)
 {
@@ -556,13 +565,11 @@ static void tumour_quality(void **unused)
         tsr_mask_comparison c;
         o.epsilon = 1;
         o.alpha = 0.8;
-        o.normalise = TSR_NORMALISE_EPSILON;
         o.max_steps = 3000;
         o.volume_tolerance = 1e-4;
         require_ok(tsr_segmentation_create(context, image, &o, &s));
         tsr_vec3 seed = deepest(truth);
         require_ok(tsr_segmentation_probe(s, seed, 5, &probe));
-        require_ok(tsr_segmentation_set(s, "epsilon", 2 * probe.deviation));
         require_ok(tsr_segmentation_sphere(s, seed, 5, 0));
         require_ok(tsr_segmentation_run(s, NULL, &report));
         require_ok(tsr_segmentation_mask(s, &mask));

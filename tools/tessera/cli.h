@@ -83,7 +83,7 @@ int cli_cpu_context(const cli_call *cli, tsr_context **context); /* for work tha
 tsr_progress cli_progress(const cli_call *cli);
 void cli_progress_end(const cli_call *cli);
 
-/* What a file holds, by content, or by --input-format raw a volume. */
+/* What a file holds: as --input-format says, by content, by extension, or a volume if --raw-shape is given. */
 int cli_recognise(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format);
 /* Reading with the file's name in the message. Sets *code and returns NULL on failure. Host memory. */
 tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
@@ -103,8 +103,10 @@ tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_rea
       .lower = 0, .upper = 9e18 },                                                                                                  \
     { .name = "raw-big-endian", .type = CLI_FLAG, .value = &(read).raw_big_endian, .help = "byte order of a raw file" }
 
-/* Fails before any work is done if `path` (NULL: missing) cannot become an output. */
+/* Fails before any work is done if `path` (NULL: missing) cannot become an output: a folder, a file that exists without --force, a file
+ * given for two outputs. Pipes and devices are written in place. cli_check_write: also if no format of this kind fits `path` or `format`. */
 int cli_check_output(const cli_call *cli, const char *path);
+int cli_check_write(const cli_call *cli, const char *path, tsr_file_kind kind, const char *format);
 tsr_write_options cli_write_options(const cli_call *cli);
 #define CLI_OUTPUT_OPTION(path)                                                                                                     \
     { .name = "output", .letter = 'o', .type = CLI_TEXT, .value = &(path), .argument = "FILE", .help = "where the result goes" }

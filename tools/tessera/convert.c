@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli.h"
+#include "tiles.h"
 
 struct convert {
     cli_call *cli;
@@ -13,7 +13,10 @@ struct convert {
     double smooth, threshold[2];
     tsr_interpolation interpolation;
     tsr_dtype dtype;
-    int crop_given, resample_given, smooth_given, threshold_given, largest_component, dtype_given;
+    int space, space_given, crop_given, resample_given, smooth_given, threshold_given, largest_component, dtype_given;
+    tsr_tiles_options tiles;
+    cli_tiles_options files;
+    int unbounded;
     tsr_context *context;
     tsr_volume *volume;
 };
@@ -82,19 +85,111 @@ static int process(struct convert *c)
     return status == TSR_OK ? CLI_OK : cli_status(c->cli, status, c->cli->input[0]);
 }
 
+/* --space: other numbers for the same points or, where the input names no frame, a name for its numbers. */
+static tsr_status set_space(tsr_volume *volume, tsr_space space)
+{
+    tsr_geometry geometry = tsr_geometry_convert(tsr_volume_geometry(volume), space);
+    geometry.space = space;
+    return tsr_volume_set_geometry(volume, &geometry);
+}
+
+/* A file format that knows one frame gives it to data that came without: MetaImage always, NIfTI with more than voxel sizes. */
+static void remark_frame(const struct convert *c)
+{
+    const tsr_geometry *g = tsr_volume_geometry(c->volume);
+    const char *format = c->write.format, *frame = NULL;
+    tsr_file_kind kind;
+    int sizes_only = 1;
+    if (g->space != TSR_SPACE_NONE) return;
+    for (int i = 0; i < 12; i++) sizes_only &= i / 4 == i % 4 ? g->affine[i / 4][i % 4] > 0 : g->affine[i / 4][i % 4] == 0;
+    if (!format && strcmp(c->output, "-") && tsr_file_recognise(c->output, &kind, &format) != TSR_OK) return;
+    if (format && !strcmp(format, "metaimage")) frame = "LPS";
+    if (format && !strncmp(format, "nifti", 5) && !sizes_only) frame = "RAS";
+    if (frame)
+        cli_note(c->cli, "%s names no world frame, %s calls its axes %s; --space RAS or --space LPS says which they are", c->cli->input[0],
+                 c->output, frame);
+}
+
+static int write_tiles(struct convert *c, const tsr_tiles *tiles)
+{
+    c->files.write.format = c->write.format;
+    c->files.write.compression = c->write.compression;
+    return cli_write_tiles(c->cli, tiles, c->output, &c->files.write);
+}
+
+/* The volume as level set or mask in a tile list. */
+static int tiles_of_volume(struct convert *c)
+{
+    tsr_tiles *tiles = NULL;
+    int code = c->context ? CLI_OK : cli_context(c->cli, &c->context);
+    if (code) return code;
+    tsr_status status = cli_move_volume(c->context, &c->volume);
+    if (status == TSR_OK) status = cli_tiles_of_dense(c->context, c->volume, &c->tiles, !c->unbounded, &tiles);
+    code = status == TSR_OK ? write_tiles(c, tiles) : cli_status(c->cli, status, c->cli->input[0]);
+    tsr_tiles_destroy(&tiles);
+    return code;
+}
+
+/* c->volume, through the steps, into the output. */
+static int convert_dense(struct convert *c)
+{
+    int code = CLI_OK;
+    if (c->crop_given || c->resample_given || c->like || c->smooth_given || c->threshold_given || c->largest_component || c->dtype_given) {
+        code = c->context ? CLI_OK : cli_context(c->cli, &c->context);
+        if (!code) code = process(c);
+    }
+    if (code) return code;
+    tsr_status status = c->space_given ? set_space(c->volume, (tsr_space)(c->space + 1)) : TSR_OK;
+    if (status != TSR_OK) return cli_status(c->cli, status, c->cli->input[0]);
+    if (cli_names_tiles(c->output, c->write.format)) return tiles_of_volume(c);
+    status = tsr_volume_write(c->volume, c->output, &c->write);
+    if (status != TSR_OK) return cli_status(c->cli, status, c->output);
+    remark_frame(c);
+    return CLI_OK;
+}
+
 static int convert_volume(struct convert *c)
 {
     int code = CLI_OK;
     c->volume = cli_read_volume(c->cli, c->cli->input[0], &c->read, &code);
-    if (!c->volume) return code;
-    if (c->crop_given || c->resample_given || c->like || c->smooth_given || c->threshold_given || c->largest_component || c->dtype_given) {
-        code = cli_context(c->cli, &c->context);
-        if (!code) code = process(c);
+    if (c->volume) code = convert_dense(c);
+    tsr_volume_destroy(&c->volume);
+    tsr_context_destroy(&c->context);
+    return code;
+}
+
+/* From a tile list: to another file of tiles as it is, or to a volume. */
+static int convert_tiles(struct convert *c)
+{
+    const int steps = c->crop_given || c->resample_given || c->like || c->smooth_given || c->threshold_given || c->largest_component || c->dtype_given;
+    const int to_tiles = cli_names_tiles(c->output, c->write.format);
+    tsr_tiles_extras *extras = NULL;
+    tsr_tiles_meta meta[1024];
+    tsr_tiles_channel channels[64];
+    if (steps && to_tiles)
+        return cli_usage(c->cli, "%s is a tile list: --crop, --resample, --like, --smooth, --threshold, --largest-component and --dtype need a volume as output",
+                         c->cli->input[0]);
+    int code = cli_context(c->cli, &c->context);
+    if (code) return code;
+    c->files.read.memory_limit = c->read.memory_limit;
+    c->files.read.format = c->read.format;
+    tsr_tiles *tiles = cli_read_tiles(c->cli, c->context, c->cli->input[0], &c->files.read, &extras, &code);
+    if (tiles && to_tiles) {
+        tsr_tiles_write_options *w = &c->files.write;
+        const int keeps = c->write.format ? !strcmp(c->write.format, "tsr") : strstr(c->output, ".tsr") != NULL;
+        while (keeps && w->meta_count < 1024 && tsr_tiles_extras_meta_at(extras, w->meta_count, &meta[w->meta_count])) w->meta_count++;
+        while (keeps && w->channel_count < 64 && tsr_tiles_extras_channel_at(extras, w->channel_count, &channels[w->channel_count])) w->channel_count++;
+        w->meta = meta;
+        w->channels = channels;
+        code = write_tiles(c, tiles);
+    } else if (tiles) {
+        tsr_status status = cli_dense_of_tiles(c->context, tiles, &c->volume);
+        if (status == TSR_OK) status = cli_move_volume(NULL, &c->volume);
+        if (status != TSR_OK) code = cli_status(c->cli, status, c->cli->input[0]);
+        if (!code) code = convert_dense(c);
     }
-    if (!code) {
-        tsr_status status = tsr_volume_write(c->volume, c->output, &c->write);
-        if (status != TSR_OK) code = cli_status(c->cli, status, c->output);
-    }
+    tsr_tiles_extras_destroy(&extras);
+    tsr_tiles_destroy(&tiles);
     tsr_volume_destroy(&c->volume);
     tsr_context_destroy(&c->context);
     return code;
@@ -118,7 +213,9 @@ static int convert_mesh(struct convert *c)
     int code = CLI_OK;
     tsr_mesh *mesh = cli_read_mesh(c->cli, c->cli->input[0], &c->read, &code);
     if (!mesh) return code;
-    tsr_status status = tsr_mesh_write(mesh, c->output, &c->write);
+    tsr_status status = c->space_given ? tsr_mesh_convert_space(mesh, (tsr_space)(c->space + 1)) : TSR_OK;
+    if (c->space_given) tsr_mesh_set_space(mesh, (tsr_space)(c->space + 1));
+    if (status == TSR_OK) status = tsr_mesh_write(mesh, c->output, &c->write);
     if (status != TSR_OK) code = cli_status(c->cli, status, c->output);
     tsr_mesh_destroy(&mesh);
     return code;
@@ -141,8 +238,9 @@ static int convert_points(struct convert *c)
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct convert c = { .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS };
-    int interpolation = 0;
+    struct convert c = { .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .tiles = TSR_TILES_OPTIONS,
+                         .files = { TSR_TILES_READ_OPTIONS, TSR_TILES_WRITE_OPTIONS } };
+    int interpolation = 0, values = 0, index = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(c.output),
         { .name = "crop", .type = CLI_BOX, .value = c.crop, .help = "1. keep the voxels from the first corner to before the second",
@@ -159,21 +257,38 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "largest-component", .type = CLI_FLAG, .value = &c.largest_component, .help = "5. of a mask, keep the largest connected piece" },
         { .name = "dtype", .type = CLI_DTYPE, .value = &c.dtype, .help = "6. element type; integers are rounded and saturated",
           .given = &c.dtype_given },
+        { .name = "space", .type = CLI_CHOICE, .value = &c.space, .argument = "FRAME",
+          .help = "world frame of the output; an input that names none gets this one", .choices = "RAS LPS", .given = &c.space_given },
         { .name = "format", .type = CLI_TEXT, .value = &c.write.format, .argument = "NAME", .help = "of the output (default: by extension)" },
         { .name = "compression", .type = CLI_INT, .value = &c.write.compression, .argument = "LEVEL", .help = "-1 none, 0 default, 1 to 9",
           .lower = -1, .upper = 9 },
         { .name = "ascii", .type = CLI_FLAG, .value = &c.write.ascii, .help = "text variant of PLY, STL and PCD" },
         { .name = "big-endian", .type = CLI_FLAG, .value = &c.write.big_endian, .help = "byte order, where the format has a choice" },
         { .name = "detached", .type = CLI_FLAG, .value = &c.write.detached, .help = "header and data in two files, with --format" },
+        { .name = "band", .type = CLI_REAL, .value = &c.tiles.band, .argument = "WIDTH",
+          .help = "volume to tiles: half width of the band in world units (default 3 voxels)", .lower = 1e-12, .upper = 1e12 },
+        { .name = "edge", .type = CLI_INT, .value = &c.tiles.edge, .argument = "N", .help = "volume or .nvdb to tiles: voxels of a tile, 4 or 8 (default 8)",
+          .lower = 4, .upper = 8 },
+        { .name = "index", .type = CLI_CHOICE, .value = &index, .argument = "WAY", .help = "volume to tiles: how tiles are found", .choices = "sorted paged" },
+        { .name = "unbounded", .type = CLI_FLAG, .value = &c.unbounded, .help = "volume to tiles: forget the extents" },
+        { .name = "values", .type = CLI_CHOICE, .value = &values, .argument = "KIND", .help = "of a .tsr file: 32-bit floats or 16-bit codes",
+          .choices = "f32 q16" },
+        { .name = "raw", .type = CLI_FLAG, .value = &c.files.write.raw, .help = "of a .tsr file: page-aligned and uncompressed, to be mapped" },
+        { .name = "grid", .type = CLI_TEXT, .value = &c.files.read.grid, .argument = "NAME", .help = "of .nvdb and .vdb: which grid to read (default: first level set)" },
+        { .name = "name", .type = CLI_TEXT, .value = &c.files.write.name, .argument = "NAME", .help = "of .nvdb and .vdb: name of the grid written" },
         CLI_READ_OPTIONS(c.read),
         { 0 },
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
-    code = cli_check_output(cli, c.output);
-    if (code) return code;
+    if (!c.output) return cli_check_output(cli, NULL);
     if (c.resample_given && c.like) return cli_usage(cli, "--resample and --like: expected one of them");
     c.interpolation = (tsr_interpolation)interpolation;
+    if (c.tiles.edge && c.tiles.edge != 4 && c.tiles.edge != 8) return cli_usage(cli, "--edge: '%d' given, expected 4 or 8", c.tiles.edge);
+    if (index && c.unbounded) return cli_usage(cli, "--index paged and --unbounded: a page table needs the extents");
+    c.tiles.index = (tsr_tiles_index)index;
+    c.files.write.values = (tsr_tiles_values)values;
+    c.files.read.edge = c.tiles.edge;
     c.write.overwrite = cli->globals.force;
     c.write.progress = cli_progress(cli);
 
@@ -181,13 +296,23 @@ static int run(cli_call *cli, int argc, char **argv)
     const char *format;
     code = cli_recognise(cli, cli->input[0], &c.read, &kind, &format);
     if (code) return code;
-    if (kind == TSR_FILE_POINTS || (kind == TSR_FILE_MESH && output_is_points(&c))) return convert_points(&c);
-    if (kind == TSR_FILE_MESH) return convert_mesh(&c);
-    if (kind == TSR_FILE_VOLUME) return convert_volume(&c);
-    return cli_error(cli, CLI_FAILED, "%s: expected a volume, a mesh or points, this is an image", cli->input[0]);
+    if (kind == TSR_FILE_MESH && output_is_points(&c)) kind = TSR_FILE_POINTS; /* its vertices */
+    const int from_field = kind == TSR_FILE_VOLUME || kind == TSR_FILE_TILES;
+    const tsr_file_kind written = !from_field ? kind : cli_names_tiles(c.output, c.write.format) ? TSR_FILE_TILES : TSR_FILE_VOLUME;
+    if (kind != TSR_FILE_IMAGE) code = cli_check_write(cli, c.output, written, c.write.format);
+    if (code) return code;
+    switch (kind) {
+    case TSR_FILE_VOLUME: return convert_volume(&c);
+    case TSR_FILE_MESH: return convert_mesh(&c);
+    case TSR_FILE_TILES: return convert_tiles(&c);
+    case TSR_FILE_POINTS: return convert_points(&c);
+    default: return cli_error(cli, CLI_FAILED, "%s: expected a volume, a mesh, a tile list or points, this is an image", cli->input[0]);
+    }
 }
 
 const cli_verb verb_convert = { "convert", "[options] INPUT -o OUTPUT",
-                                "Convert volumes, meshes and points between formats, cut, resample, smooth and threshold",
+                                "Convert volumes, meshes, tile lists and points between formats, cut, resample, smooth and threshold",
                                 "  tessera make sphere -o sphere.nii.gz\n"
-                                "  tessera convert sphere.nii.gz --resample 2 --dtype f32 -o coarse.nrrd\n", run };
+                                "  tessera convert sphere.nii.gz --resample 2 --dtype f32 -o coarse.nrrd\n"
+                                "  tessera convert sphere.nii.gz -o sphere.tsr\n"
+                                "  tessera convert sphere.tsr -o sphere.nvdb\n", run };

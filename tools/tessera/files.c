@@ -8,13 +8,29 @@
 
 #include "cli.h"
 
+/* Two results in one file would lose the first. */
+static int given_twice(const char *path)
+{
+    static char *outputs[32]; /* copies, for the life of the process */
+    static int count;
+    for (int i = 0; i < count; i++)
+        if (!strcmp(outputs[i], path)) return 1;
+    if (count < (int)(sizeof outputs / sizeof *outputs)) {
+        outputs[count] = malloc(strlen(path) + 1);
+        if (outputs[count]) strcpy(outputs[count++], path);
+    }
+    return 0;
+}
+
 int cli_check_output(const cli_call *cli, const char *path)
 {
     if (!path) return cli_usage(cli, "--output: missing, expected -o FILE");
+    if (given_twice(path)) return cli_usage(cli, "'%s' is given for two outputs, expected a file for each", path);
     if (!strcmp(path, "-")) return CLI_OK;
     struct stat info;
     if (stat(path, &info) == 0) {
         if (S_ISDIR(info.st_mode)) return cli_error(cli, CLI_FAILED, "--output: '%s' is a directory, expected a file name", path);
+        if (!S_ISREG(info.st_mode)) return CLI_OK;
         if (!cli->globals.force) return cli_error(cli, CLI_FAILED, "--output: '%s' exists: give --force to overwrite it", path);
     }
     const char *slash = strrchr(path, '/');
@@ -22,6 +38,18 @@ int cli_check_output(const cli_call *cli, const char *path)
     if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(slash - path) + 1, path);
     if (access(folder, W_OK)) return cli_error(cli, CLI_FAILED, "--output: '%s': cannot write into the folder '%s'", path, folder);
     return CLI_OK;
+}
+
+int cli_check_write(const cli_call *cli, const char *path, tsr_file_kind kind, const char *format)
+{
+    int code = cli_check_output(cli, path);
+    if (code) return code;
+    tsr_write_options options = TSR_WRITE_OPTIONS;
+    options.format = format;
+    if (!strcmp(path, "-") && !format)
+        return cli_usage(cli, "--output: '-' (standard output) has no extension, expected --format NAME beside it");
+    tsr_status status = tsr_file_check_output(path, kind, &options);
+    return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
 }
 
 tsr_write_options cli_write_options(const cli_call *cli)
@@ -48,16 +76,22 @@ static int rewind_input(const cli_call *cli)
 
 int cli_recognise(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format)
 {
-    *kind = TSR_FILE_VOLUME;
     *format = options->format;
-    if (options->format && !strcmp(options->format, "raw")) return CLI_OK;
+    if (options->format) {
+        tsr_status status = tsr_file_format_kind(options->format, kind);
+        return status == TSR_OK ? CLI_OK : cli_error(cli, CLI_USAGE, "--input-format: %s", tsr_error_message());
+    }
     int from_input = !strcmp(path, "-"), code = from_input ? rewind_input(cli) : CLI_OK;
     if (code) return code;
     tsr_status status = tsr_file_recognise(path, kind, format);
     if (status != TSR_OK) return cli_status(cli, status, path);
     if (from_input && (code = rewind_input(cli)) != CLI_OK) return code;
+    if (*kind == TSR_FILE_UNKNOWN && options->raw_shape.x) {
+        *kind = TSR_FILE_VOLUME;
+        *format = "raw";
+    }
     if (*kind == TSR_FILE_UNKNOWN)
-        return cli_error(cli, CLI_FAILED, "%s: of no known format; a raw volume needs --input-format raw, --raw-shape and --raw-dtype", path);
+        return cli_error(cli, CLI_FAILED, "%s: of no known format, expected a volume, mesh or image (raw voxels: --raw-shape and --raw-dtype)", path);
     return CLI_OK;
 }
 
@@ -141,19 +175,31 @@ char *cli_read_text(const cli_call *cli, const char *path)
     return NULL;
 }
 
+/* Gives the finished file its name; without --force never another's file. */
+static int publish(const cli_call *cli, const char *beside, const char *path)
+{
+    if (cli->globals.force) return rename(beside, path);
+    if (link(beside, path)) return errno == EEXIST ? -1 : rename(beside, path); /* some file systems have no links */
+    return unlink(beside);
+}
+
 int cli_write_text(const cli_call *cli, const char *path, const char *text)
 {
+    struct stat info;
     if (!strcmp(path, "-")) return fputs(text, stdout) < 0 ? cli_error(cli, CLI_FAILED, "standard output: cannot be written") : CLI_OK;
-    size_t length = strlen(path) + 8;
+    int in_place = stat(path, &info) == 0 && !S_ISREG(info.st_mode); /* a pipe or device has nothing to rename */
+    size_t length = strlen(path) + 40;
     char *beside = malloc(length);
     if (!beside) return cli_error(cli, CLI_FAILED, "out of memory");
-    snprintf(beside, length, "%s.part", path);
-    FILE *file = fopen(beside, "wb");
-    int bad = !file || fputs(text, file) < 0;
+    const char *slash = strrchr(path, '/');
+    if (in_place) snprintf(beside, length, "%s", path);
+    else snprintf(beside, length, "%.*s.tessera-%ld-text", slash ? (int)(slash - path) + 1 : 0, path, (long)getpid());
+    FILE *file = fopen(beside, in_place ? "wb" : "wbx");
+    int made = file && !in_place, bad = !file || fputs(text, file) < 0;
     if (file) bad |= fclose(file) != 0;
-    if (!bad) bad = rename(beside, path) != 0;
-    int code = bad ? cli_error(cli, CLI_FAILED, "%s: %s", path, strerror(errno)) : CLI_OK;
-    if (bad) remove(beside);
+    if (!bad && !in_place) bad = publish(cli, beside, path) != 0;
+    int code = bad ? cli_error(cli, CLI_FAILED, "%s: cannot write: %s", path, strerror(errno)) : CLI_OK;
+    if (bad && made) remove(beside);
     free(beside);
     return code;
 }

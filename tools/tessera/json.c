@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -33,24 +34,41 @@ void json_close(char bracket)
     json.filled = 0;
 }
 
-/* Bytes from 0x80 pass as they are: texts are UTF-8 or the file's own business. */
+/* Bytes of the UTF-8 character at `c`, 0 if these bytes are none: JSON is UTF-8, names of files and metadata may be anything. */
+static int utf8_bytes(const unsigned char *c)
+{
+    int length = *c < 0x80 ? 1 : *c >= 0xc2 && *c <= 0xdf ? 2 : (*c & 0xf0) == 0xe0 ? 3 : *c >= 0xf0 && *c <= 0xf4 ? 4 : 0;
+    for (int i = 1; i < length; i++)
+        if ((c[i] & 0xc0) != 0x80) return 0;
+    if ((*c == 0xe0 && c[1] < 0xa0) || (*c == 0xed && c[1] > 0x9f) || (*c == 0xf0 && c[1] < 0x90) || (*c == 0xf4 && c[1] > 0x8f)) return 0;
+    return length;
+}
+
 void json_text(const char *key, const char *value)
 {
     before(key);
     printf("\"");
-    for (const unsigned char *c = (const unsigned char *)value; *c; c++) {
-        if (*c == '"' || *c == '\\') printf("\\%c", *c);
+    for (const unsigned char *c = (const unsigned char *)value; *c;) {
+        int length = utf8_bytes(c);
+        if (!length) printf("\\ufffd");
+        else if (*c == '"' || *c == '\\') printf("\\%c", *c);
         else if (*c < 0x20 || *c == 0x7f) printf("\\u%04x", *c);
-        else printf("%c", *c);
+        else printf("%.*s", length, (const char *)c);
+        c += length ? length : 1;
     }
     printf("\"");
 }
 
+/* As few digits as read back the same number. */
 void json_real(const char *key, double value)
 {
+    char text[40];
     before(key);
-    if (isfinite(value)) printf("%.10g", value);
-    else printf("null");
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    printf("%s", isfinite(value) ? text : "null");
 }
 
 void json_int(const char *key, int64_t value)

@@ -1,4 +1,8 @@
 /* tessera: the command line. One line of this table is one verb; each verb is one file of this folder. */
+#define _POSIX_C_SOURCE 200809L /* fcntl, SIGXFSZ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 
 #include "cli.h"
@@ -22,9 +26,19 @@ static void help(void)
            "'-' is standard input or output. Exit codes: 0 ok, 1 failed, 2 usage, 3 comparison differs, 4 device unavailable.\n");
 }
 
+/* A standard stream that the caller closed must not become one of our files: its number is taken by something that cannot be used. A file
+ * over the size limit is an error of write(), not the end of the program. */
+static void prepare_process(void)
+{
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd) break;
+    signal(SIGXFSZ, SIG_IGN);
+}
+
 int main(int argc, char **argv)
 {
     cli_call cli = { 0 };
+    prepare_process();
     const char *word = argc > 1 ? argv[1] : "";
     if (!strcmp(word, "--version")) {
         printf("tessera %s\n", tsr_version());

@@ -162,10 +162,11 @@ static int run(cli_call *cli, int argc, char **argv)
         return CLI_OK;
     }
     if (cli->inputs != 1) return cli_usage(cli, "no name given: see tessera make --list");
-    code = cli_check_output(cli, output);
-    if (!code && truth_path) code = cli_check_output(cli, truth_path);
+    const int of_points = !strncmp(cli->input[0], "points-", 7);
+    code = cli_check_write(cli, output, of_points ? TSR_FILE_POINTS : TSR_FILE_VOLUME, write.format);
+    if (!code && truth_path && !of_points) code = cli_check_write(cli, truth_path, TSR_FILE_VOLUME, write.format);
     if (code) return code;
-    if (!strncmp(cli->input[0], "points-", 7)) {
+    if (of_points) {
         if (for_volumes || truth_path || dtype_given || blur_given)
             return cli_usage(cli, "%s: --truth, --size, --spacing, --bias, --blur, --parameter and --dtype are for volumes", cli->input[0]);
         points.seed = (uint64_t)seed;

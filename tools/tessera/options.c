@@ -121,7 +121,8 @@ static int take_triple(const cli_call *cli, const cli_option *o, const char *tex
         if (*at != ',' && *at != 'x') break;
         at++;
     }
-    if (*at || (n != 1 && n != 3) || (n == 3 && (at[-1] == ',' || at[-1] == 'x')))
+    int dangling = at > text && (at[-1] == ',' || at[-1] == 'x');
+    if (*at || (n != 1 && n != 3) || dangling)
         return cli_usage(cli, "--%s: '%s' given, expected X,Y,Z or one number for all three%s", o->name, text,
                          o->type == CLI_SIZE3 ? " (whole numbers)" : "");
     for (int i = n; i < 3; i++) {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "tiles.h"
 
 struct render {
     cli_call *cli;
@@ -17,8 +17,10 @@ struct render {
     tsr_context *context;
     tsr_scene *scene;
     tsr_volume *volume, *surface_volume;
+    tsr_tiles *tiles;
     tsr_picture *picture;
     tsr_transfer transfer;
+    char pictures[6][4096]; /* of the gallery */
 };
 
 static tsr_status set_surface_volume(struct render *r, const tsr_volume *volume)
@@ -35,8 +37,20 @@ static int add_mesh(struct render *r, const char *path)
     int code = CLI_OK;
     tsr_mesh *mesh = cli_read_mesh(r->cli, path, &r->read, &code);
     if (!mesh) return code;
-    tsr_status status = tsr_scene_set_surface_mesh(r->scene, mesh);
+    tsr_status status = r->volume ? tsr_mesh_convert_space(mesh, tsr_volume_geometry(r->volume)->space) : TSR_OK;
+    if (status == TSR_OK) status = tsr_scene_set_surface_mesh(r->scene, mesh);
     tsr_mesh_destroy(&mesh);
+    return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, path);
+}
+
+static int add_tiles(struct render *r, const char *path)
+{
+    int code = CLI_OK;
+    tsr_tiles_read_options read = TSR_TILES_READ_OPTIONS;
+    read.memory_limit = r->read.memory_limit;
+    r->tiles = cli_read_tiles(r->cli, r->context, path, &read, NULL, &code);
+    if (!r->tiles) return code;
+    tsr_status status = tsr_scene_set_surface_tiles(r->scene, r->tiles);
     return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, path);
 }
 
@@ -47,9 +61,12 @@ static int add_surface(struct render *r)
     int code = cli_recognise(r->cli, r->surface, &r->read, &kind, &format);
     if (code) return code;
     if (kind == TSR_FILE_MESH) return add_mesh(r, r->surface);
+    if (kind == TSR_FILE_TILES) return add_tiles(r, r->surface);
     r->surface_volume = cli_read_to_device(r->cli, r->surface, &r->read, r->context, &code);
     if (!r->surface_volume) return code;
-    tsr_status status = set_surface_volume(r, r->surface_volume);
+    tsr_geometry geometry = tsr_geometry_convert(tsr_volume_geometry(r->surface_volume), tsr_volume_geometry(r->volume)->space);
+    tsr_status status = tsr_volume_set_geometry(r->surface_volume, &geometry);
+    if (status == TSR_OK) status = set_surface_volume(r, r->surface_volume);
     return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, r->surface);
 }
 
@@ -64,6 +81,11 @@ static int build_scene(struct render *r)
     if (kind == TSR_FILE_MESH) {
         if (r->surface) return cli_usage(r->cli, "--surface: %s is a mesh already, expected a volume as input", path);
         return add_mesh(r, path);
+    }
+    if (kind == TSR_FILE_TILES) {
+        if (r->surface) return cli_usage(r->cli, "--surface: %s is a surface already, expected a volume as input", path);
+        if (r->isovalue_given) return cli_usage(r->cli, "--isovalue: %s is a tile list, whose surface is the zero set", path);
+        return add_tiles(r, path);
     }
     r->volume = cli_read_to_device(r->cli, path, &r->read, r->context, &code);
     if (!r->volume) return code;
@@ -107,10 +129,28 @@ static int save(struct render *r, const tsr_image *image, const char *path)
     return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, path);
 }
 
-/* The sheet of six as --output, and each picture beside it: brain.png, brain-axial.png, ... */
-static int draw_gallery(struct render *r)
+/* The sheet of six is --output, and each picture lies beside it: brain.png, brain-axial.png, ... */
+static void gallery_path(const struct render *r, int picture, char path[4096])
 {
     static const char *const names[6] = { "sagittal", "coronal", "axial", "view-1", "view-2", "combined" };
+    const char *dot = strrchr(r->output, '.');
+    int stem = dot && !strchr(dot, '/') ? (int)(dot - r->output) : (int)strlen(r->output);
+    snprintf(path, 4096, "%.*s-%s.png", stem, r->output, names[picture]);
+}
+
+static int check_gallery(struct render *r)
+{
+    int code = CLI_OK;
+    if (!strcmp(r->output, "-")) return cli_usage(r->cli, "--gallery: writes seven files, expected -o FILE.png instead of '-'");
+    for (int i = 0; i < 6 && !code; i++) {
+        gallery_path(r, i, r->pictures[i]);
+        code = cli_check_write(r->cli, r->pictures[i], TSR_FILE_IMAGE, NULL);
+    }
+    return code;
+}
+
+static int draw_gallery(struct render *r)
+{
     tsr_gallery_options options = TSR_GALLERY_OPTIONS;
     options.size = r->width;
     options.transfer = r->transfer_name ? &r->transfer : NULL;
@@ -125,14 +165,7 @@ static int draw_gallery(struct render *r)
     }
     int code = save(r, &sheet, r->output);
     const tsr_image *images[6] = { &gallery.slice[0], &gallery.slice[1], &gallery.slice[2], &gallery.view[0], &gallery.view[1], &gallery.combined };
-    const char *dot = strrchr(r->output, '.');
-    int stem = dot && !strchr(dot, '/') ? (int)(dot - r->output) : (int)strlen(r->output);
-    for (int i = 0; i < 6 && !code; i++) {
-        char path[4096];
-        snprintf(path, sizeof path, "%.*s-%s.png", stem, r->output, names[i]);
-        code = cli_check_output(r->cli, path);
-        if (!code) code = save(r, images[i], path);
-    }
+    for (int i = 0; i < 6 && !code; i++) code = save(r, images[i], r->pictures[i]);
     tsr_image_destroy(&sheet);
     tsr_gallery_destroy(&gallery);
     return code;
@@ -184,7 +217,7 @@ static int run(cli_call *cli, int argc, char **argv)
     int mode = 0, region = 0, clip_face = 0, palette = 0, axis = 2;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(r.output),
-        { .name = "surface", .type = CLI_TEXT, .value = &r.surface, .argument = "FILE", .help = "surface: mesh, level set or mask" },
+        { .name = "surface", .type = CLI_TEXT, .value = &r.surface, .argument = "FILE", .help = "surface: mesh, tile list, level set or mask" },
         { .name = "isovalue", .type = CLI_REAL, .value = &r.isovalue, .argument = "V",
           .help = "surface where the volume (or --surface) has this value",
           .given = &r.isovalue_given },
@@ -243,7 +276,8 @@ static int run(cli_call *cli, int argc, char **argv)
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
-    code = cli_check_output(cli, r.output);
+    code = cli_check_write(cli, r.output, TSR_FILE_IMAGE, r.output && !strcmp(r.output, "-") ? "png" : NULL);
+    if (!code && r.gallery) code = check_gallery(&r);
     if (code) return code;
     if (r.slice_given + r.gallery + (r.view || r.eye_given) > 1) return cli_usage(cli, "--slice, --gallery, --view and --eye: expected one of them");
     if (r.view && r.eye_given) return cli_usage(cli, "--view and --eye: expected one of them");
@@ -261,13 +295,14 @@ static int run(cli_call *cli, int argc, char **argv)
     code = render(&r);
     tsr_picture_destroy(&r.picture);
     tsr_scene_destroy(&r.scene);
+    tsr_tiles_destroy(&r.tiles);
     tsr_volume_destroy(&r.surface_volume);
     tsr_volume_destroy(&r.volume);
     tsr_context_destroy(&r.context);
     return code;
 }
 
-const cli_verb verb_render = { "render", "[options] VOLUME|MESH -o PICTURE.png", "Draw surfaces, slices, projections and volumes as PNG",
+const cli_verb verb_render = { "render", "[options] VOLUME|MESH|TILES -o PICTURE.png", "Draw surfaces, slices, projections and volumes as PNG",
                                "  tessera make phantom_tumour --size 96 -o head.nii.gz --truth tumour.nii.gz\n"
                                "  tessera render head.nii.gz --surface tumour.nii.gz -o both.png\n"
                                "  tessera render head.nii.gz --surface tumour.nii.gz --slice z -o slice.png\n", run };

@@ -3,13 +3,14 @@
 
 #include "cli.h"
 #include "segment_terms.h"
+#include "tiles.h"
 
 struct segment {
     cli_call *cli;
     tsr_read_options read;
     tsr_segment_options options;
     cli_list sphere, probe, term;
-    const char *output, *field, *speed, *log, *script, *from_mask, *from_field;
+    const char *output, *field, *speed, *log, *script, *from_mask, *from_field, *format;
     tsr_context *context;
     tsr_volume *image, *start;
     segment_volumes term_volumes;
@@ -40,6 +41,7 @@ static int numbers(const cli_call *cli, const char *option, const char *text, in
 static int write_result(struct segment *s, tsr_status status, tsr_volume *volume, const char *path)
 {
     tsr_write_options write = cli_write_options(s->cli);
+    write.format = s->format;
     if (status == TSR_OK) status = cli_move_volume(NULL, &volume);
     if (status == TSR_OK) status = tsr_volume_write(volume, path, &write);
     tsr_volume_destroy(&volume);
@@ -51,6 +53,7 @@ static int seed(struct segment *s)
 {
     int code = CLI_OK;
     tsr_status status = TSR_OK;
+    tsr_size3 size = tsr_volume_size(s->image);
     const char *file = s->from_mask ? s->from_mask : s->from_field;
     if (file) {
         s->start = cli_read_to_device(s->cli, file, &s->read, s->context, &code);
@@ -65,12 +68,30 @@ static int seed(struct segment *s)
         status = tsr_segmentation_sphere(s->segmentation, (tsr_vec3){ v[0], v[1], v[2] }, v[3], 0);
         if (status != TSR_OK) return cli_error(s->cli, CLI_USAGE, "--sphere %s: %s", s->sphere.item[i], tsr_error_message());
     }
+    int64_t probed = 0;
     for (int i = 0; i < s->probe.count; i++) {
+        tsr_probe all;
         numbers(s->cli, "probe", s->probe.item[i], 3, v);
-        status = tsr_segmentation_probe(s->segmentation, (tsr_vec3){ v[0], v[1], v[2] }, v[3], NULL);
+        status = tsr_segmentation_probe(s->segmentation, (tsr_vec3){ v[0], v[1], v[2] }, v[3], &all);
         if (status != TSR_OK) return cli_error(s->cli, CLI_USAGE, "--probe %s: %s", s->probe.item[i], tsr_error_message());
+        if (all.count == probed)
+            return cli_usage(s->cli, "--probe %s: no voxel there, expected a position inside the volume of %lld x %lld x %lld voxels",
+                             s->probe.item[i], (long long)size.x, (long long)size.y, (long long)size.z);
+        probed = all.count;
     }
     return CLI_OK;
+}
+
+/* After the last command of a script: what the surface is now, which no step need have reported. */
+static tsr_status describe_now(struct segment *s)
+{
+    tsr_segment_report last = s->report;
+    tsr_status status = tsr_segmentation_step(s->segmentation, 0, NULL, &s->report);
+    s->report.seconds = last.seconds; /* those of the last run or step command */
+    s->report.steps_per_second = last.steps_per_second;
+    if (s->report.inside_voxels > 0) s->report.stop = last.stop;
+    else s->report.stop = TSR_STOP_EMPTY;
+    return status;
 }
 
 static int evolve(struct segment *s)
@@ -82,6 +103,10 @@ static int evolve(struct segment *s)
         if (!text) return CLI_FAILED;
         status = tsr_segmentation_script(s->segmentation, text, s->script, &progress, &s->report);
         free(text);
+        if (status == TSR_OK && (status = describe_now(s)) != TSR_OK) {
+            cli_progress_end(s->cli);
+            return cli_status(s->cli, status, s->script);
+        }
     } else {
         status = tsr_segmentation_run(s->segmentation, &progress, &s->report);
     }
@@ -90,7 +115,8 @@ static int evolve(struct segment *s)
     if (s->report.stop == TSR_STOP_EMPTY)
         return cli_error(s->cli, CLI_FAILED,
                          "the surface vanished after %lld steps: nothing around the seeds is within epsilon of the target, or curvature is too "
-                         "strong (raise --alpha, or --normalise epsilon)", (long long)s->report.total_steps);
+                         "strong (raise --alpha, or larger seeds)",
+                         (long long)s->report.total_steps);
     if (s->report.target_outside) cli_note(s->cli, "the target lies outside the range of the image");
     return CLI_OK;
 }
@@ -136,11 +162,17 @@ static int results(struct segment *s)
 {
     int code = CLI_OK;
     tsr_volume *volume = NULL;
-    if (s->output) {
+    if (s->output && cli_names_tiles(s->output, NULL)) {
+        const tsr_tiles_write_options write = TSR_TILES_WRITE_OPTIONS;
+        code = cli_write_tiles(s->cli, tsr_segmentation_tiles(s->segmentation), s->output, &write);
+    } else if (s->output) {
         tsr_status status = tsr_segmentation_mask(s->segmentation, &volume);
         code = write_result(s, status, volume, s->output);
     }
-    if (!code && s->field) {
+    if (!code && s->field && cli_names_tiles(s->field, NULL)) {
+        const tsr_tiles_write_options write = TSR_TILES_WRITE_OPTIONS;
+        code = cli_write_tiles(s->cli, tsr_segmentation_tiles(s->segmentation), s->field, &write);
+    } else if (!code && s->field) {
         tsr_status status = tsr_segmentation_field(s->segmentation, &volume);
         code = write_result(s, status, volume, s->field);
     }
@@ -167,6 +199,9 @@ static int segment(struct segment *s)
     code = seed(s);
     if (!code) code = evolve(s);
     if (!code) code = results(s);
+    const char *const outputs[] = { s->output, s->field, s->speed, s->log };
+    for (int i = 0; i < 4; i++)
+        if (outputs[i] && !strcmp(outputs[i], "-")) return code; /* standard output carries a result already */
     if (!code) show(s);
     return code;
 }
@@ -178,44 +213,101 @@ static int run(cli_call *cli, int argc, char **argv)
     int normalise = 0, rescale = 0, scheme = 0, tile_index = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(s.output),
-        { .name = "field", .type = CLI_TEXT, .value = &s.field, .argument = "FILE", .help = "write the level set (negative inside)" },
+        { .name = "field",
+          .type = CLI_TEXT,
+          .value = &s.field,
+          .argument = "FILE",
+          .help = "write the level set (negative inside), dense or as tile list" },
         { .name = "speed", .type = CLI_TEXT, .value = &s.speed, .argument = "FILE", .help = "write the data speed at every voxel" },
+        { .name = "format", .type = CLI_TEXT, .value = &s.format, .argument = "NAME", .help = "of the three volumes (default: by extension)" },
         { .name = "log", .type = CLI_TEXT, .value = &s.log, .argument = "FILE", .help = "write a script that repeats this run exactly" },
-        { .name = "sphere", .type = CLI_LIST, .value = &s.sphere, .argument = "X,Y,Z,R",
+        { .name = "sphere",
+          .type = CLI_LIST,
+          .value = &s.sphere,
+          .argument = "X,Y,Z,R",
           .help = "start from this sphere (voxel indices; radius in world units); may be repeated" },
         { .name = "from-mask", .type = CLI_TEXT, .value = &s.from_mask, .argument = "FILE", .help = "start from the non-zero voxels" },
         { .name = "from-field", .type = CLI_TEXT, .value = &s.from_field, .argument = "FILE", .help = "start from a level set" },
-        { .name = "probe", .type = CLI_LIST, .value = &s.probe, .argument = "X,Y,Z[,R]",
-          .help = "target and epsilon := mean and deviation around this voxel; may be repeated" },
-        { .name = "script", .type = CLI_TEXT, .value = &s.script, .argument = "FILE",
+        { .name = "probe",
+          .type = CLI_LIST,
+          .value = &s.probe,
+          .argument = "X,Y,Z[,R]",
+          .help = "target := mean, epsilon := deviations around this voxel; may be repeated" },
+        { .name = "probe-deviations",
+          .type = CLI_REAL,
+          .value = &o->probe_deviations,
+          .argument = "N",
+          .help = "epsilon of a probe in standard deviations (default 2)",
+          .lower = 0,
+          .upper = 1e6 },
+        { .name = "script",
+          .type = CLI_TEXT,
+          .value = &s.script,
+          .argument = "FILE",
           .help = "commands instead of one run: see docs/guide/segmentation.md" },
         { .name = "target", .type = CLI_REAL, .value = &o->target, .argument = "GREY", .help = "grey value that the surface grows over" },
         { .name = "epsilon", .type = CLI_REAL, .value = &o->epsilon, .argument = "GREY", .help = "largest distance from it; shrinks elsewhere" },
-        { .name = "alpha", .type = CLI_REAL, .value = &o->alpha, .argument = "A", .help = "1 = data only, 0 = curvature only (default 0.5)",
+        { .name = "alpha",
+          .type = CLI_REAL,
+          .value = &o->alpha,
+          .argument = "A",
+          .help = "1 = data only, 0 = curvature only (default 0.5)",
           .lower = 0,
           .upper = 1 },
-        { .name = "smoothing", .type = CLI_REAL, .value = &o->smoothing, .argument = "SIGMA",
+        { .name = "smoothing",
+          .type = CLI_REAL,
+          .value = &o->smoothing,
+          .argument = "SIGMA",
           .help = "Gaussian applied to the image first, world units" },
-        { .name = "max-steps", .type = CLI_COUNT, .value = &o->max_steps, .argument = "N", .help = "stop after N steps (default 10000)", .lower = 1,
+        { .name = "max-steps",
+          .type = CLI_COUNT,
+          .value = &o->max_steps,
+          .argument = "N",
+          .help = "stop after N steps (default 10000)",
+          .lower = 1,
           .upper = 1e12 },
-        { .name = "change-tolerance", .type = CLI_REAL, .value = &o->change_tolerance, .argument = "C",
+        { .name = "change-tolerance",
+          .type = CLI_REAL,
+          .value = &o->change_tolerance,
+          .argument = "C",
           .help = "stop when the relative change is below" },
-        { .name = "volume-tolerance", .type = CLI_REAL, .value = &o->volume_tolerance, .argument = "C",
+        { .name = "volume-tolerance",
+          .type = CLI_REAL,
+          .value = &o->volume_tolerance,
+          .argument = "C",
           .help = "stop when the volume changes by less over --volume-steps" },
         { .name = "volume-steps", .type = CLI_INT, .value = &o->volume_steps, .argument = "N", .help = "default 50", .lower = 1, .upper = 1e9 },
-        { .name = "age", .type = CLI_INT, .value = &o->age, .argument = "N", .help = "stop when N management passes created no tile", .lower = 1,
+        { .name = "age",
+          .type = CLI_INT,
+          .value = &o->age,
+          .argument = "N",
+          .help = "stop when N management passes created no tile",
+          .lower = 1,
           .upper = 1e9 },
         { .name = "time-limit", .type = CLI_REAL, .value = &o->time_limit, .argument = "SECONDS", .help = "stop after this time" },
-        { .name = "data-weight", .type = CLI_REAL, .value = &o->data_weight, .argument = "W",
+        { .name = "data-weight",
+          .type = CLI_REAL,
+          .value = &o->data_weight,
+          .argument = "W",
           .help = "of the target term; 0 leaves it out (default 1)" },
         { .name = "data-floor", .type = CLI_REAL, .value = &o->data_floor, .argument = "D", .help = "the target term is at least -D" },
-        { .name = "term", .type = CLI_LIST, .value = &s.term, .argument = "KIND,NAME=VALUE,...",
+        { .name = "term",
+          .type = CLI_LIST,
+          .value = &s.term,
+          .argument = "KIND,NAME=VALUE,...",
           .help = "one more speed term: constant, volume, interval, edge or vector; may be repeated" },
-        { .name = "normalise", .type = CLI_CHOICE, .value = &normalise, .argument = "WAY", .help = "scale of the speed",
-          .choices = "range epsilon none" },
+        { .name = "normalise",
+          .type = CLI_CHOICE,
+          .value = &normalise,
+          .argument = "WAY",
+          .help = "scale of the speed",
+          .choices = "epsilon range none" },
         { .name = "window", .type = CLI_RANGE, .value = o->window, .help = "grey values mapped to 0 and 1 (default: the image's range)" },
         { .name = "curvature-half", .type = CLI_FLAG, .value = &o->curvature_half, .help = "half the sum of the principal curvatures" },
-        { .name = "curvature-limit", .type = CLI_REAL, .value = &o->curvature_limit, .argument = "K",
+        { .name = "curvature-limit",
+          .type = CLI_REAL,
+          .value = &o->curvature_limit,
+          .argument = "K",
           .help = "clamp, in reciprocal voxels (default 2)" },
         { .name = "rescale-weight", .type = CLI_REAL, .value = &o->rescale_weight, .argument = "W", .help = "of the distance term (default 0.3)" },
         { .name = "rescale", .type = CLI_CHOICE, .value = &rescale, .argument = "WAY", .help = "distance term", .choices = "plain lock freeze none" },
@@ -228,9 +320,19 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "cfl", .type = CLI_REAL, .value = &o->cfl, .argument = "C", .help = "of the automatic step (default 0.5)" },
         { .name = "tile-edge", .type = CLI_INT, .value = &o->tile_edge, .argument = "N", .help = "4 or 8", .lower = 4, .upper = 8 },
         { .name = "tile-index", .type = CLI_CHOICE, .value = &tile_index, .argument = "WAY", .help = "look-up of tiles", .choices = "sorted paged" },
-        { .name = "tile-capacity", .type = CLI_COUNT, .value = &o->tile_capacity, .argument = "N", .help = "tiles to reserve", .lower = 0,
+        { .name = "tile-capacity",
+          .type = CLI_COUNT,
+          .value = &o->tile_capacity,
+          .argument = "N",
+          .help = "tiles to reserve",
+          .lower = 0,
           .upper = 1e12 },
-        { .name = "tile-memory-limit", .type = CLI_COUNT, .value = &o->memory_limit, .argument = "BYTES", .help = "of the tile list", .lower = 0,
+        { .name = "tile-memory-limit",
+          .type = CLI_COUNT,
+          .value = &o->memory_limit,
+          .argument = "BYTES",
+          .help = "of the tile list",
+          .lower = 0,
           .upper = 9e18 },
         CLI_READ_OPTIONS(s.read),
         { 0 },
@@ -248,8 +350,12 @@ static int run(cli_call *cli, int argc, char **argv)
         if ((code = numbers(cli, "probe", s.probe.item[i], 3, ignored)) >= 0) return code;
     if (s.probe.count && o->epsilon == 0) o->epsilon = 1; /* until the first probe sets it */
     const char *const outputs[] = { s.output, s.field, s.speed, s.log };
-    for (int i = 0; i < 4; i++)
-        if (outputs[i] && (code = cli_check_output(cli, outputs[i])) != CLI_OK) return code;
+    for (int i = 0; i < 4; i++) {
+        if (!outputs[i]) continue;
+        code = i < 3 ? cli_check_write(cli, outputs[i], i < 2 && cli_names_tiles(outputs[i], NULL) ? TSR_FILE_TILES : TSR_FILE_VOLUME, s.format)
+                     : cli_check_output(cli, outputs[i]);
+        if (code) return code;
+    }
     o->normalise = (tsr_normalise)normalise;
     o->rescale = (tsr_rescale)rescale;
     o->scheme = (tsr_scheme)scheme;
@@ -263,8 +369,9 @@ static int run(cli_call *cli, int argc, char **argv)
     return code;
 }
 
-const cli_verb verb_segment = { "segment", "[options] IMAGE -o MASK",
+const cli_verb verb_segment = { "segment", "[options] IMAGE -o MASK|TILES",
                                 "Segment a structure with a level set that grows from seeds over similar grey values",
                                 "  tessera make phantom_tumour --size 96 --noise 0.05 -o head.nii.gz --truth tumour.nii.gz\n"
-                                "  tessera segment head.nii.gz --sphere 35,57,44,6 --target 0.7 --epsilon 0.2 --alpha 0.7 --normalise epsilon "
-                                "--max-steps 400 -o mask.nii.gz\n", run };
+                                "  tessera segment head.nii.gz --sphere 35,57,44,6 --target 0.7 --epsilon 0.2 --alpha 0.7 "
+                                "--max-steps 400 -o mask.nii.gz\n",
+                                run };

@@ -8,13 +8,21 @@
 
 #include "cli.h"
 
+/* Names of files may hold anything; a message is one line. */
+static void make_printable(char *text)
+{
+    for (unsigned char *c = (unsigned char *)text; *c; c++)
+        if (*c < 0x20 || *c == 0x7f) *c = '?';
+}
+
 static void message(const cli_call *cli, const char *format, va_list list)
 {
+    char text[6000];
     cli_progress_end(cli);
     fflush(stdout);
-    fprintf(stderr, cli->verb ? "tessera %s: " : "tessera: ", cli->verb ? cli->verb->name : "");
-    vfprintf(stderr, format, list);
-    fprintf(stderr, "\n");
+    vsnprintf(text, sizeof text, format, list);
+    make_printable(text);
+    fprintf(stderr, "tessera%s%s: %s\n", cli->verb ? " " : "", cli->verb ? cli->verb->name : "", text);
 }
 
 int cli_usage(const cli_call *cli, const char *format, ...)
@@ -48,7 +56,10 @@ int cli_status(const cli_call *cli, tsr_status status, const char *file)
 {
     const char *text = tsr_error_message();
     int code = status == TSR_ERROR_ARGUMENT ? CLI_USAGE : status == TSR_ERROR_DEVICE ? CLI_NO_DEVICE : CLI_FAILED;
-    if (file && !strstr(text, file)) return cli_error(cli, code, "%s: %s", file, text);
+    char name[4096];
+    snprintf(name, sizeof name, "%s", file ? file : "");
+    make_printable(name); /* as the library shows it */
+    if (!strstr(text, name)) return cli_error(cli, code, "%s: %s", name, text);
     return cli_error(cli, code, "%s", text);
 }
 
@@ -101,11 +112,13 @@ static int report_quiet(void *user, double fraction, const char *stage)
 
 tsr_progress cli_progress(const cli_call *cli)
 {
-    struct sigaction action;
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+    struct sigaction action, before;
     memset(&action, 0, sizeof action);
     action.sa_handler = interrupt;
     action.sa_flags = (int)SA_RESETHAND; /* a second Ctrl-C ends the program at once */
-    sigaction(SIGINT, &action, NULL);
+    for (int i = 0; i < 3; i++)
+        if (!sigaction(signals[i], NULL, &before) && before.sa_handler != SIG_IGN) sigaction(signals[i], &action, NULL); /* nohup stays in force */
     return (tsr_progress){ cli->globals.quiet ? report_quiet : report, NULL };
 }
 

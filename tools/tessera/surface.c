@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "cli.h"
+#include "tiles.h"
 
 struct surface {
     cli_call *cli;
@@ -57,6 +57,25 @@ static tsr_status extract(struct surface *s, tsr_context *context, const tsr_vol
     return status;
 }
 
+/* The same from a tile list, whose cells are those of the stored tiles. */
+static int surface_of_tiles(struct surface *s, tsr_context *context, tsr_mesh **mesh, tsr_surface_report *report)
+{
+    tsr_tiles_read_options read = TSR_TILES_READ_OPTIONS;
+    tsr_mesh *made = NULL;
+    int code = CLI_OK;
+    read.memory_limit = s->read.memory_limit;
+    tsr_tiles *tiles = cli_read_tiles(s->cli, context, s->cli->input[0], &read, NULL, &code);
+    if (!tiles) return code;
+    double start = cli_seconds();
+    s->options.inside = TSR_SURFACE_INSIDE_BELOW;
+    tsr_status status = tsr_surface_extract_tiles(context, tiles, &s->options, &made, report);
+    s->seconds = cli_seconds() - start;
+    if (status == TSR_OK) status = tsr_mesh_copy(made, NULL, mesh);
+    tsr_mesh_destroy(&made);
+    tsr_tiles_destroy(&tiles);
+    return status == TSR_OK ? CLI_OK : cli_status(s->cli, status, s->cli->input[0]);
+}
+
 static int surface(struct surface *s)
 {
     tsr_context *context = NULL;
@@ -65,7 +84,16 @@ static int surface(struct surface *s)
     tsr_mesh_measures measures;
     int code = cli_context(s->cli, &context);
     if (code) return code;
-    tsr_volume *volume = cli_read_volume(s->cli, s->cli->input[0], &s->read, &code);
+    tsr_file_kind kind;
+    const char *format;
+    tsr_volume *volume = NULL;
+    code = cli_recognise(s->cli, s->cli->input[0], &s->read, &kind, &format);
+    if (!code && kind == TSR_FILE_TILES) {
+        code = surface_of_tiles(s, context, &mesh, &report);
+        if (!code && tsr_mesh_measure(mesh, &measures) != TSR_OK) code = cli_status(s->cli, TSR_ERROR_STATE, s->cli->input[0]);
+    } else if (!code) {
+        volume = cli_read_volume(s->cli, s->cli->input[0], &s->read, &code);
+    }
     if (volume) {
         tsr_status status = cli_move_volume(context, &volume);
         if (status == TSR_OK) status = extract(s, context, volume, &mesh, &report);
@@ -106,7 +134,7 @@ static int run(cli_call *cli, int argc, char **argv)
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
-    code = cli_check_output(cli, s.output);
+    code = cli_check_write(cli, s.output, TSR_FILE_MESH, s.write.format);
     if (code) return code;
     s.options.inside = (tsr_surface_inside)inside;
     s.options.normals = (tsr_surface_normals)normals;
@@ -115,5 +143,5 @@ static int run(cli_call *cli, int argc, char **argv)
     return surface(&s);
 }
 
-const cli_verb verb_surface = { "surface", "[options] VOLUME -o MESH", "Extract the surface of a volume, level set or mask as a triangle mesh",
+const cli_verb verb_surface = { "surface", "[options] VOLUME|TILES -o MESH", "Extract the surface of a volume, level set or mask as a triangle mesh",
                                 "  tessera make torus -o torus.nii.gz\n  tessera surface torus.nii.gz -o torus.ply\n", run };

@@ -1,0 +1,145 @@
+/* tessera/csg.h: the algebra of level sets held as tile lists: primitives, union, intersection, difference, movement, parts, components, measures.
+ *
+ * Every function works on unbounded SORTED lists (tsr_tiles_options.domain zero); bounded or PAGED ones are TSR_ERROR_UNSUPPORTED. Operands of one
+ * call have the same spacing, band and tile edge and live in the same context, else TSR_ERROR_ARGUMENT with both values. Positions and lengths are
+ * world units along the grid axes: x = index * spacing (the rest of the geometry only places the result in the world). Results are managed lists:
+ * exactly the tiles that the field needs, so that equal fields are equal lists. A list without a voxel inside is empty; one without a voxel
+ * outside is all inside and stores no tile either.
+ * Cost: linear in the stored tiles. Source: spec editing.md 2.2-2.5, levelset-stl.md 2.4-2.8.
+ * Class exact unless said otherwise: the same list and the same bits on every backend and thread count. */
+#ifndef TESSERA_CSG_H
+#define TESSERA_CSG_H
+
+#include "tessera/tiles.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- primitives ---------------------------------------------------------------------------------------------------------------------------- */
+
+typedef enum tsr_shape_kind {
+    TSR_SHAPE_SPHERE = 0, /* radius */
+    TSR_SHAPE_BOX,        /* half = half extents; radius = rounding of the edges (0 = sharp), at most the smallest half extent */
+    TSR_SHAPE_TORUS,      /* around z: radius of the ring, minor of the tube */
+    TSR_SHAPE_CYLINDER,   /* along z: radius, half.z = half height */
+    TSR_SHAPE_CAPSULE,    /* along z: radius, half.z = half length of the segment */
+    TSR_SHAPE_ELLIPSOID   /* half = semi-axes. Zero set exact, values off the surface of first order */
+} tsr_shape_kind;
+
+typedef struct tsr_shape {
+    tsr_shape_kind kind;
+    tsr_vec3 centre;
+    tsr_vec3 half;
+    double radius, minor;
+    tsr_vec3 turn; /* rotation about the centre: axis times angle in radians */
+    double shell;  /* > 0: only a wall of this thickness around the surface */
+} tsr_shape;
+
+TSR_API const char *tsr_shape_name(tsr_shape_kind kind); /* "sphere", ...; NULL beyond the last */
+TSR_API tsr_status tsr_shape_parse(const char *name, tsr_shape_kind *kind) TSR_CHECKED;
+
+/* The list of a primitive without a dense volume: tiles are found by halving boxes whose distance from the surface is known, cost linear in the
+ * surface. `options` as for tsr_tiles_create, unbounded SORTED; NULL = defaults. TSR_ERROR_ARGUMENT for sizes that are not positive and finite or
+ * reach beyond the tile coordinates. Distances to float32 rounding. RETURNS NEW. */
+TSR_API tsr_status tsr_tiles_shape(tsr_context *context, const tsr_geometry *geometry, const tsr_tiles_options *options, const tsr_shape *shape,
+                                   tsr_tiles **tiles) TSR_CHECKED;
+
+/* Stand-in of the literature's models: "animal" (body, neck, head, four legs and a tail; `size` = its length, centre in the middle of the body, head
+ * towards +x). Blends of ellipsoids and capsules. RETURNS NEW. */
+TSR_API tsr_status tsr_tiles_animal(tsr_context *context, const tsr_geometry *geometry, const tsr_tiles_options *options, tsr_vec3 centre,
+                                    double size, tsr_tiles **tiles) TSR_CHECKED;
+
+/* ---- boolean operations ---------------------------------------------------------------------------------------------------------------------- */
+
+typedef enum tsr_csg_operation {
+    TSR_CSG_UNION = 0,    /* min(a, b) */
+    TSR_CSG_INTERSECTION, /* max(a, b) */
+    TSR_CSG_DIFFERENCE,   /* max(a, -b) */
+    TSR_CSG_BLEND         /* union with the seam filled: polynomial smooth minimum over `radius`, at most two bands */
+} tsr_csg_operation;
+
+TSR_API const char *tsr_csg_name(tsr_csg_operation operation);
+TSR_API tsr_status tsr_csg_parse(const char *name, tsr_csg_operation *operation) TSR_CHECKED;
+
+/* One merge pass over both lists; space without a tile takes part with its sign. BORROWS both (they may be the same list). `radius` is that of
+ * BLEND, else ignored. A u A = A, A n A = A, A \ A is empty, and De Morgan's rules hold bit for bit. RETURNS NEW. */
+TSR_API tsr_status tsr_tiles_combine(const tsr_tiles *a, const tsr_tiles *b, tsr_csg_operation operation, double radius,
+                                     tsr_tiles **result) TSR_CHECKED;
+/* -phi: inside and outside change places. The inside of the result is unbounded. RETURNS NEW. */
+TSR_API tsr_status tsr_tiles_complement(const tsr_tiles *tiles, tsr_tiles **result) TSR_CHECKED;
+/* (1 - t) a + t b, 0 <= t <= 1. Meaningful where the bands reach from one surface to the other (tsr_tiles_morph sees to that). RETURNS NEW. */
+TSR_API tsr_status tsr_tiles_interpolate(const tsr_tiles *a, const tsr_tiles *b, double t, tsr_tiles **result) TSR_CHECKED;
+
+/* 1 in *same if both lists have the same tiles, the same bits in them and the same signs around them. */
+TSR_API tsr_status tsr_tiles_equal(const tsr_tiles *a, const tsr_tiles *b, int *same) TSR_CHECKED;
+
+/* ---- movement --------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Adds (x, y, z) tiles to all coordinates: order and values stay, there and back is the identity. TSR_ERROR_ARGUMENT beyond the tile
+ * coordinates. RETURNS NEW. */
+TSR_API tsr_status tsr_tiles_translate(const tsr_tiles *tiles, int32_t x, int32_t y, int32_t z, tsr_tiles **result) TSR_CHECKED;
+
+typedef struct tsr_motion {
+    tsr_vec3 centre; /* of rotation and scaling */
+    tsr_vec3 axis;   /* of rotation; any length but zero (zero is allowed when angle is 0) */
+    double angle;    /* radians */
+    double scale;    /* 0 = 1 */
+    tsr_vec3 shift;  /* after rotation and scaling */
+} tsr_motion;
+
+/* Moves the surface by resampling the field once: cubic (Catmull-Rom) where the band has the samples, else linear. Needs about three voxels of band
+ * to be accurate (third order); a scale other than 1 leaves a band of other width, which redistancing restores. A shift by whole tiles alone is
+ * tsr_tiles_translate. RETURNS NEW. */
+TSR_API tsr_status tsr_tiles_transform(const tsr_tiles *tiles, const tsr_motion *motion, tsr_tiles **result) TSR_CHECKED;
+
+/* ---- parts ------------------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct tsr_box {
+    tsr_vec3 lower, upper;
+} tsr_box; /* an axis-aligned box in world units along the grid axes; the values sit in it
+                                                                  * if lower <= index * spacing <= upper */
+
+/* Coordinates of the stored tiles that have a voxel in the region, in order: columns of tiles by binary search, empty ones skipped. `coordinates`
+ * has room for `room` entries (NULL with room 0 just counts). O(columns log N + hits) after one download of the keys. */
+TSR_API tsr_status tsr_tiles_select(const tsr_tiles *tiles, const tsr_box *region, int32_t (*coordinates)[3], int64_t room,
+                                    int64_t *count) TSR_CHECKED;
+
+/* Severs the surface at the faces of the region: a wall of thickness `width` (0 = two voxels) around them is taken away, max(phi, width/2 -
+ * |distance to the faces|), so that no inside crosses them. RETURNS NEW. */
+TSR_API tsr_status tsr_tiles_disconnect(const tsr_tiles *tiles, const tsr_box *region, double width, tsr_tiles **result) TSR_CHECKED;
+
+typedef struct tsr_component {
+    int64_t voxels;  /* phi < 0 (outside components: phi >= 0), absent tiles between stored ones included */
+    tsr_size3 first; /* index of its first voxel in the order of the list: a point of it */
+} tsr_component;
+
+/* Connected components of phi < 0 (connectivity 26 or 6), in the order of the list; `components` has room for `room` entries, *count says how many
+ * there are. Work memory 4 bytes a stored voxel; TSR_ERROR_UNSUPPORTED from 2^32 of them on. */
+TSR_API tsr_status tsr_tiles_components(const tsr_tiles *tiles, int32_t connectivity, tsr_component *components, int64_t room,
+                                        int64_t *count) TSR_CHECKED;
+/* The list with only the components (26-connected, numbered as above) for which keep[i] != 0; `count` must be their number. Near components that go,
+ * positive values are too small until the list is redistanced. RETURNS NEW. */
+TSR_API tsr_status tsr_tiles_keep(const tsr_tiles *tiles, const uint8_t *keep, int64_t count, tsr_tiles **result) TSR_CHECKED;
+
+/* ---- measures ------------------------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct tsr_tiles_measures {
+    double volume;         /* sum of a smeared step (half width two voxels, at most the band), plus the enclosed absent tiles */
+    double area;           /* sum of the smeared delta times |grad phi| */
+    double mean_curvature; /* of the surface: the mean of K = div(grad phi / |grad phi|), 2/R on a sphere */
+    tsr_vec3 centroid;     /* of the inside, world units along the grid axes */
+    int64_t components;    /* 26-connected pieces of phi < 0 */
+    int64_t cavities;      /* 26-connected pieces of phi >= 0 that are enclosed */
+    int64_t euler;         /* Euler characteristic of the inside (voxels joined by faces) */
+    int64_t genus;         /* handles: pieces + cavities - euler, pieces joined by faces */
+    int64_t tiles, active_voxels;
+} tsr_tiles_measures;
+
+/* Sums in float64 in a fixed order: class exact. For an unbounded inside volume and centroid are those of the stored and enclosed part. */
+TSR_API tsr_status tsr_tiles_measure(const tsr_tiles *tiles, tsr_tiles_measures *measures) TSR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

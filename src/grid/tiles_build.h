@@ -1,0 +1,43 @@
+/* grid/tiles_build.h: a list taken apart and put together again on any device: what files, copies out of other structures and the undo of
+ * editors need. */
+#ifndef TSR_GRID_TILES_BUILD_H
+#define TSR_GRID_TILES_BUILD_H
+
+#include "grid/tiles.h"
+
+/* Everything but the values. Arrays are host memory. */
+typedef struct tsr_tiles_frame {
+    tsr_geometry geometry;
+    tsr_tiles_options options; /* edge, index, domain, band, memory_limit */
+    int32_t background;        /* TSR_TILE_OUTSIDE or TSR_TILE_INSIDE: what an empty list means */
+    int64_t count;
+    int64_t inside_absent;  /* voxels of absent tiles that are INSIDE; -1 = work it out */
+    const uint64_t *keys;   /* [count] strictly increasing */
+    const uint32_t *inside; /* [count] bit d: no tile in direction d, and it is INSIDE */
+} tsr_tiles_frame;
+
+/* A new list with ids 2.. in list order, neighbours and page table; its values come by tsr_tiles_put, then tsr_tiles_complete. `name` stands in
+ * messages (a file). TSR_ERROR_FORMAT for keys out of order or out of range and for signs of tiles that are stored. */
+tsr_status tsr_tiles_begin(tsr_context *context, const tsr_tiles_frame *frame, const char *name, tsr_tiles **tiles);
+/* Where the values of entry `first` and the following lie if the host may write them (both buffers), else NULL. */
+float *tsr_tiles_direct(const tsr_tiles *tiles, int64_t first, int buffer);
+/* Values of the entries [first, first + count), from host memory. */
+tsr_status tsr_tiles_put(tsr_tiles *tiles, int64_t first, int64_t count, const float *values);
+/* Activity and counts from the values. manage != 0: also a management pass, for values that come from elsewhere. */
+tsr_status tsr_tiles_complete(tsr_tiles *tiles, int manage);
+
+/* Host copies of a list without its values: keys, ids and signs as in the frame. Free with tsr_tiles_parts_free. */
+typedef struct tsr_tiles_parts {
+    tsr_tile_state state;
+    int64_t count;
+    uint64_t *keys;
+    uint32_t *ids, *inside;
+} tsr_tiles_parts;
+tsr_status tsr_tiles_take_apart(const tsr_tiles *tiles, tsr_tiles_parts *parts);
+void tsr_tiles_parts_free(tsr_tiles_parts *parts);
+/* Values of the entries [first, first + count) in list order. RETURNS VIEWS of the list where the host can read it (tile[i] points into the
+ * pool), else copies into `memory` [count][edge^3] and points there. */
+tsr_status tsr_tiles_get(const tsr_tiles *tiles, const tsr_tiles_parts *parts, int64_t first, int64_t count, float *memory, const float **tile);
+int tsr_tiles_host_readable(const tsr_tiles *tiles);
+
+#endif

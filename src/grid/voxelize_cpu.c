@@ -1,0 +1,352 @@
+/* grid/voxelize_cpu.c: mesh to level set on the CPU. */
+#include <math.h>
+#include <string.h>
+
+#include "core/parallel.h"
+#include "grid/tiles_ops.h"
+#include "grid/voxelize_isa.h"
+#include "grid/voxelize_ops.h"
+#include "grid/voxelize_open.h"
+
+enum { TRIANGLES = 4096, TILES = 32, AHEAD = 8 };
+
+struct work {
+    const tsr_vox_grid *g;
+    const tsr_tile_pool *pool;
+    tsr_vox_summary *summary;
+};
+
+static void lower_to(int64_t *target, int64_t value)
+{
+    for (int64_t old = __atomic_load_n(target, __ATOMIC_RELAXED); value < old;)
+        if (__atomic_compare_exchange_n(target, &old, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) break;
+}
+static void raise_to(int64_t *target, int64_t value)
+{
+    for (int64_t old = __atomic_load_n(target, __ATOMIC_RELAXED); value > old;)
+        if (__atomic_compare_exchange_n(target, &old, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) break;
+}
+
+/* ---- the mesh ------------------------------------------------------------------------------------------------------------------------ */
+
+static void vertices_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    (void)worker;
+    for (int64_t i = 3 * begin; i < 3 * end; i++)
+        if (!isfinite(w->g->vertex[i])) {
+            lower_to(&w->summary->bad_vertex, i / 3);
+            return;
+        }
+}
+
+static void corners_of(const tsr_vox_grid *g, int64_t triangle, double p[3][3])
+{
+    for (int k = 0; k < 3; k++) tsr_vox_position(g, g->corner[3 * triangle + k], p[k]);
+}
+
+static void corners_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    const tsr_vox_grid *g = w->g;
+    double lower[3] = { INFINITY, INFINITY, INFINITY }, upper[3] = { -INFINITY, -INFINITY, -INFINITY };
+    uint64_t rows = 0;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        double p[3][3];
+        const uint32_t *c = g->corner + 3 * i;
+        if ((int64_t)c[0] >= g->vertices || (int64_t)c[1] >= g->vertices || (int64_t)c[2] >= g->vertices) {
+            lower_to(&w->summary->bad_corner, 3 * i + ((int64_t)c[0] < g->vertices) * (1 + ((int64_t)c[1] < g->vertices)));
+            continue;
+        }
+        corners_of(g, i, p);
+        for (int n = 0; n < 9; n++) {
+            int k = n % 3;
+            if (p[n / 3][k] < lower[k]) lower[k] = p[n / 3][k];
+            if (p[n / 3][k] > upper[k]) upper[k] = p[n / 3][k];
+        }
+        rows += (uint64_t)tsr_vox_row_estimate(g, (const double(*)[3])p);
+    }
+    for (int k = 0; k < 3; k++) {
+        lower_to(&w->summary->lower[k], tsr_vox_order(lower[k]));
+        raise_to(&w->summary->upper[k], tsr_vox_order(upper[k]));
+    }
+    __atomic_fetch_add(&w->summary->rows, (int64_t)rows, __ATOMIC_RELAXED);
+}
+
+static tsr_status cpu_survey(tsr_queue *queue, const tsr_vox_grid *g, tsr_vox_summary *summary)
+{
+    struct work w = { g, NULL, summary };
+    memset(summary, 0, sizeof *summary);
+    summary->bad_vertex = summary->bad_corner = INT64_MAX;
+    for (int k = 0; k < 3; k++) {
+        summary->lower[k] = tsr_vox_order(INFINITY);
+        summary->upper[k] = tsr_vox_order(-INFINITY);
+    }
+    tsr_parallel(queue->threads, g->vertices, TRIANGLES, vertices_range, &w);
+    tsr_parallel(queue->threads, g->triangles, TRIANGLES, corners_range, &w);
+    return TSR_OK;
+}
+
+static void fix_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        double p[3];
+        tsr_vox_position(w->g, (uint32_t)i, p);
+        tsr_vox_fix(w->g, p, w->g->fixed[i]);
+    }
+}
+
+/* Tiles in the triangle's box, or 0 where there are more than a mask holds. */
+static int32_t small_box(const tsr_vox_grid *g, const double p[3][3], tsr_vox_box *box)
+{
+    int64_t tiles = 1;
+    tsr_vox_bound(g, p, box);
+    for (int k = 0; k < 3; k++) {
+        if (box->upper[k] < box->lower[k] || box->upper[k] - box->lower[k] >= TSR_VOX_SMALL) return 0;
+        tiles *= box->upper[k] - box->lower[k] + 1;
+    }
+    return tiles <= TSR_VOX_SMALL ? (int32_t)tiles : 0;
+}
+
+/* tsr_vox_tiles with a memory: bit b of the mask is tile b of the box, x fastest. */
+static void count_tiles(const tsr_vox_grid *g, int64_t i, const double p[3][3])
+{
+    tsr_vox_box box;
+    uint32_t mask = 0;
+    int32_t tiles = small_box(g, p, &box), tile[3], bit = 0;
+    if (!tiles) {
+        g->mask[i] = 0;
+        g->count[i] = tsr_vox_tiles(g, i, p, 0, 1, NULL);
+        return;
+    }
+    for (tile[2] = box.lower[2]; tile[2] <= box.upper[2]; tile[2]++)
+        for (tile[1] = box.lower[1]; tile[1] <= box.upper[1]; tile[1]++)
+            for (tile[0] = box.lower[0]; tile[0] <= box.upper[0]; tile[0]++) mask |= (uint32_t)tsr_vox_touches(g, &g->triangle[i], tile) << bit++;
+    g->mask[i] = mask;
+    g->count[i] = (uint32_t)__builtin_popcount(mask);
+}
+
+static void write_tiles(const tsr_vox_grid *g, int64_t i, const double p[3][3], uint64_t *key)
+{
+    tsr_vox_box box;
+    uint32_t mask = g->mask[i];
+    if (!small_box(g, p, &box)) {
+        tsr_vox_tiles(g, i, p, 0, 1, key);
+        return;
+    }
+    int32_t wide = box.upper[0] - box.lower[0] + 1, high = box.upper[1] - box.lower[1] + 1;
+    for (; mask; mask &= mask - 1) {
+        int32_t bit = __builtin_ctz(mask);
+        *key++ = tsr_vox_pack(g, box.lower[0] + bit % wide, box.lower[1] + bit / wide % high, box.lower[2] + bit / (wide * high));
+    }
+}
+
+static void frames_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    const tsr_vox_grid *g = w->g;
+    int64_t degenerate = 0;
+    uint64_t edges = 0;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        double p[3][3];
+        const uint32_t *c = g->corner + 3 * i;
+        corners_of(g, i, p);
+        tsr_vox_frame((const double(*)[3])p, &g->triangle[i]);
+        degenerate += g->triangle[i].cy == 0.0f;
+        const uint64_t place[3] = { tsr_vox_place(g->fixed[c[0]]), tsr_vox_place(g->fixed[c[1]]), tsr_vox_place(g->fixed[c[2]]) };
+        edges += tsr_vox_edge_number(place[0], place[1]) + tsr_vox_edge_number(place[1], place[2]) + tsr_vox_edge_number(place[2], place[0]);
+        count_tiles(g, i, (const double(*)[3])p);
+    }
+    __atomic_fetch_add(&w->summary->degenerate, degenerate, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&w->summary->edges, edges, __ATOMIC_RELAXED);
+}
+
+static tsr_status cpu_frames(tsr_queue *queue, const tsr_vox_grid *g, tsr_vox_summary *summary)
+{
+    struct work w = { g, NULL, summary };
+    tsr_parallel(queue->threads, g->vertices, TRIANGLES, fix_range, &w);
+    tsr_parallel(queue->threads, g->triangles, TRIANGLES / 8, frames_range, &w);
+    return TSR_OK;
+}
+
+static void pairs_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_vox_grid *g = ((const struct work *)user)->g;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        double p[3][3];
+        uint64_t at = g->offset[i] - g->count[i];
+        corners_of(g, i, p);
+        write_tiles(g, i, (const double(*)[3])p, g->key + at);
+        for (; at < g->offset[i]; at++) g->owner[at] = (uint32_t)i;
+    }
+}
+
+static tsr_status cpu_pairs(tsr_queue *queue, const tsr_vox_grid *g)
+{
+    struct work w = { .g = g };
+    tsr_parallel(queue->threads, g->triangles, TRIANGLES / 8, pairs_range, &w);
+    return TSR_OK;
+}
+
+static void heads_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_vox_grid *g = ((const struct work *)user)->g;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) g->head[i] = i == 0 || g->sorted_key[i] != g->sorted_key[i - 1];
+}
+
+static tsr_status cpu_heads(tsr_queue *queue, const tsr_vox_grid *g)
+{
+    struct work w = { .g = g };
+    tsr_parallel(queue->threads, g->pairs, 1 << 16, heads_range, &w);
+    return TSR_OK;
+}
+
+/* ---- tiles ---------------------------------------------------------------------------------------------------------------------------- */
+
+/* Adds the crossings of one triangle with the rows of the tile: each counts from its voxel to the end of the row. */
+static void cross(const tsr_vox_grid *g, const int32_t tile[3], uint32_t triangle, int32_t *winding)
+{
+    tsr_vox_box box;
+    const uint32_t *c = g->corner + 3 * (int64_t)triangle;
+    const int32_t *p[3] = { g->fixed[c[0]], g->fixed[c[1]], g->fixed[c[2]] }, edge = 1 << g->log2_edge;
+    if (!tsr_vox_meets(g, p[0], p[1], p[2], tile, &box)) return;
+    int64_t first[3];
+    for (int k = 0; k < 3; k++) first[k] = (int64_t)tile[k] * edge - g->base[k];
+    for (int32_t z = box.lower[2]; z <= box.upper[2]; z++)
+        for (int32_t y = box.lower[1]; y <= box.upper[1]; y++) {
+            int64_t voxel;
+            int32_t turn = tsr_vox_cross(g, p[0], p[1], p[2], (first[1] + y) << g->fraction, (first[2] + z) << g->fraction, &voxel);
+            if (!turn || voxel < first[0] || voxel >= first[0] + edge) continue;
+            int32_t *row = winding + ((int64_t)z * edge + y) * edge;
+            for (int64_t x = voxel - first[0]; x < edge; x++) row[x] += turn;
+        }
+}
+
+static void fill_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    const tsr_vox_grid *g = w->g;
+    const tsr_tile_pool *pool = w->pool;
+    const int32_t edge = 1 << g->log2_edge, rows = edge * edge, voxels = rows * edge;
+    (void)worker;
+    for (int64_t t = begin; t < end; t++) {
+        int32_t tile[3];
+        uint32_t id = TSR_TILE_FIRST + (uint32_t)t;
+        const uint32_t *owner = g->sorted_owner + g->start[t];
+        int64_t count = (int64_t)g->start[t + 1] - g->start[t];
+        int32_t *winding = (int32_t *)(void *)(pool->phi[1] + (int64_t)id * voxels);
+        tsr_vox_unpack(g, g->sorted_key[g->start[t]], tile);
+        pool->key[0][t] = pool->key_of[id] = tsr_key_make(tile[0], tile[1], tile[2]);
+        pool->id[0][t] = id;
+        TSR_ISA_SELECT(tsr_vox_tile)(g, tile, owner, count, pool->phi[0] + (int64_t)id * voxels);
+        if (!g->before) continue;
+        memset(winding, 0, (size_t)voxels * sizeof *winding);
+        for (int64_t i = 0; i < count; i++) {
+            if (i + AHEAD < count && owner[i + AHEAD] != TSR_VOX_NOBODY) __builtin_prefetch(g->corner + 3 * (int64_t)owner[i + AHEAD]);
+            if (owner[i] != TSR_VOX_NOBODY) cross(g, tile, owner[i], winding);
+        }
+        for (int32_t row = 0; row < rows; row++) g->before[t * rows + row] = winding[row * edge + edge - 1];
+    }
+}
+
+static tsr_status cpu_fill(tsr_queue *queue, const tsr_vox_grid *g, const tsr_tile_pool *pool)
+{
+    struct work w = { g, pool, NULL };
+    tsr_parallel(queue->threads, g->tiles, TILES, fill_range, &w);
+    pool->key[0][g->tiles] = TSR_KEY_END;
+    return TSR_OK;
+}
+
+static void wind_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    const tsr_vox_grid *g = w->g;
+    const uint64_t *key = w->pool->key[0];
+    const int32_t edge = 1 << g->log2_edge, rows = edge * edge, middle = tsr_vox_middle_row(g);
+    (void)worker;
+    for (int64_t head = begin; head < end; head++) {
+        int32_t sum[64] = { 0 };
+        if (head > 0 && key[head] >> TSR_KEY_BITS == key[head - 1] >> TSR_KEY_BITS) continue; /* the row of tiles began before */
+        for (int64_t t = head; t < g->tiles && key[t] >> TSR_KEY_BITS == key[head] >> TSR_KEY_BITS; t++) {
+            int32_t *before = g->before + t * rows;
+            for (int32_t row = 0; row < rows; row++) {
+                int32_t own = before[row];
+                before[row] = sum[row];
+                sum[row] += own;
+            }
+            g->after[t] = sum[middle];
+        }
+    }
+}
+
+static tsr_status cpu_wind(tsr_queue *queue, const tsr_vox_grid *g, const tsr_tile_pool *pool)
+{
+    struct work w = { g, pool, NULL };
+    tsr_parallel(queue->threads, g->tiles, 256, wind_range, &w);
+    return TSR_OK;
+}
+
+static void sign_tile(const tsr_vox_grid *g, const int32_t tile[3], const int32_t *before, const float *square, float *field, float *other)
+{
+    const int32_t edge = 1 << g->log2_edge;
+    int32_t turn = 0;
+    int steady = tsr_vox_steady(g, tile, &turn);
+    for (int32_t row = 0; row < edge * edge; row++) {
+        const int32_t *winding = (const int32_t *)(const void *)(other + row * edge);
+        for (int32_t x = 0; x < edge; x++) {
+            const int32_t voxel[3] = { x, row & (edge - 1), row >> g->log2_edge };
+            int inside = 0;
+            if (before) inside = tsr_vox_inside(g, before[row] + winding[x] + (steady ? turn : tsr_vox_turn(g, tile, voxel)));
+            field[row * edge + x] = tsr_vox_field(g, square[row * edge + x], inside);
+        }
+    }
+    memcpy(other, field, sizeof *field << 3 * g->log2_edge);
+}
+
+static void sign_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    const tsr_vox_grid *g = w->g;
+    const tsr_tile_pool *pool = w->pool;
+    const int32_t edge = 1 << g->log2_edge, rows = edge * edge;
+    const int64_t voxels = (int64_t)rows * edge;
+    const uint64_t *key = pool->key[0];
+    int64_t place[9], inside = 0;
+    (void)worker;
+    for (int32_t k = 0; k < 9; k++) place[k] = tsr_key_lower_bound(key, (int32_t)g->tiles, key[begin] + (uint64_t)tsr_key_offset(3 * k));
+    for (int64_t t = begin; t < end; t++) {
+        const int32_t tile[3] = { tsr_key_x(key[t]), tsr_key_y(key[t]), tsr_key_z(key[t]) };
+        int64_t id = TSR_TILE_FIRST + t;
+        float *phi = pool->phi[0] + id * voxels;
+        uint32_t *row = pool->neighbours + id * TSR_NEIGHBOUR_ROW;
+        sign_tile(g, tile, g->before ? g->before + t * rows : NULL, phi, phi, pool->phi[1] + id * voxels);
+        for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
+            int64_t *at = &place[d / 3];
+            uint64_t wanted = key[t] + (uint64_t)tsr_key_offset(d);
+            while (*at < g->tiles && key[*at] < wanted) ++*at;
+            row[d] = *at < g->tiles && key[*at] == wanted ? TSR_TILE_FIRST + (uint32_t)*at : tsr_vox_absent(g, key, *at, wanted);
+            if (d % 3 == 2) *at -= 2 < *at ? 2 : *at; /* the next tile looks again from its own left */
+        }
+        if (g->before && t + 1 < g->tiles && key[t + 1] >> TSR_KEY_BITS == key[t] >> TSR_KEY_BITS && key[t + 1] > key[t] + 1 &&
+            tsr_vox_absent(g, key, t + 1, key[t] + 1) == TSR_TILE_INSIDE)
+            inside += (int64_t)(key[t + 1] - key[t] - 1) * voxels;
+    }
+    __atomic_fetch_add(&pool->state->inside_absent, inside, __ATOMIC_RELAXED);
+}
+
+static tsr_status cpu_sign(tsr_queue *queue, const tsr_vox_grid *g, const tsr_tile_pool *pool)
+{
+    struct work w = { g, pool, NULL };
+    tsr_parallel(queue->threads, g->tiles, 8 * TILES, sign_range, &w);
+    return TSR_OK;
+}
+
+const tsr_voxelize_ops tsr_voxelize_cpu = {
+    .survey = cpu_survey, .frames = cpu_frames, .pairs = cpu_pairs, .heads = cpu_heads, .fill = cpu_fill, .wind = cpu_wind, .sign = cpu_sign
+};

@@ -1,0 +1,11 @@
+/* grid/voxelize_isa.h: squared distances of one tile, built per SIMD variant. */
+#ifndef TSR_GRID_VOXELIZE_ISA_H
+#define TSR_GRID_VOXELIZE_ISA_H
+
+#include "device/isa.h"
+#include "grid/voxelize_math.h"
+
+/* square[edge^3] = squared distance of every voxel of the tile to the nearest of the triangles, at most reach^2. */
+TSR_ISA_DECLARE(void, tsr_vox_tile, const tsr_vox_grid *g, const int32_t tile[3], const uint32_t *owner, int64_t count, float *square)
+
+#endif

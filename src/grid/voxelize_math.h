@@ -1,0 +1,453 @@
+/* grid/voxelize_math.h: the mathematics of mesh to level set: one triangle, one tile, one voxel.
+ *
+ * Local coordinates: world units along the grid's axes, 0 at voxel (0, 0, 0): voxel i lies at i * spacing. Fixed coordinates: voxels times
+ * 2^fraction, counted from `base`, below 2^30, so that products of two differences fit in 64 bits: signs of areas are exact. */
+#ifndef TSR_GRID_VOXELIZE_MATH_H
+#define TSR_GRID_VOXELIZE_MATH_H
+
+#include <math.h>
+
+#include "core/hd.h"
+#include "grid/tile_pool.h"
+
+/* A triangle in a frame of its own: A at the origin, the longest side AB along u, C = (cx, cy) in the plane of u and v, w normal. */
+typedef struct tsr_vox_triangle {
+    double origin[3]; /* A, local */
+    float u[3], v[3], w[3];
+    float length, cx, cy;         /* |AB|, C; cy >= 0 */
+    float inverse_bc, inverse_ca; /* 1 / |BC|^2, 1 / |CA|^2; 0 for sides without length */
+    float radius;                 /* smallest circle around it, rounded up */
+    double centre[3];             /* of that circle, local */
+} tsr_vox_triangle;
+
+/* The same as seen from the middle of a tile: coordinates of a point p there are u[0..2] . p + u[3] and so on. */
+typedef struct tsr_vox_local {
+    float u[4], v[4], w[4];
+    float length, cx, cy, inverse_bc, inverse_ca;
+    float centre[3], radius;
+} tsr_vox_local;
+
+/* An edge of the boundary, from a to b. */
+typedef struct tsr_vox_edge {
+    int32_t fixed[2][3];
+} tsr_vox_edge;
+
+/* A node of the tree over the edges: those of [first, last). Seen from far off its closed curves are one dipole, its open ones chords. */
+typedef struct tsr_vox_node {
+    int32_t first, last, right; /* children: the next node and `right`; 0: none */
+    int32_t chords;             /* 0 to 2 */
+    float lower[3], upper[3];   /* in voxels from `base` */
+    float centre[3], radius;    /* centre in voxels from `base`, radius in world units */
+    float area[3], length;      /* vector area of the curves closed with their chords, length of the edges, world units */
+    tsr_vox_edge chord[2];
+} tsr_vox_node;
+
+typedef struct tsr_vox_grid {
+    double axis[3][3], origin[3];  /* local_r = axis[r] . (world - origin) */
+    double spacing[3], inverse[3]; /* and 1 / spacing */
+    float reach;                   /* distances below this are wanted: band, plus half the thickness of a shell */
+    float touch;                   /* reach, and at least one voxel along every axis: tiles so near a triangle are stored */
+    float h[3], band, shell;       /* shell: half thickness */
+    int32_t rule, mirrored, log2_edge;
+    int32_t fraction, first[3], last[3], shift[3]; /* tiles the mesh may touch; packed key: coordinates from `first`, y and z shifted */
+    int64_t base[3];                               /* voxels */
+    int64_t vertices, triangles, pairs, tiles, nodes;
+    const float *vertex;
+    const uint32_t *corner;
+    int32_t (*fixed)[3];            /* [vertices] */
+    tsr_vox_triangle *triangle;     /* [triangles] */
+    uint32_t *count;                /* [triangles] tiles each touches */
+    uint32_t *mask;                 /* [triangles] which of its box, for the CPU: kept between counting and writing */
+    uint64_t *offset;               /* [triangles] inclusive sums of them */
+    uint64_t *key, *sorted_key;     /* [pairs] packed */
+    uint32_t *owner, *sorted_owner; /* [pairs] triangle, or TSR_VOX_NOBODY */
+    uint8_t *head;                  /* [pairs] 1 at the first pair of a tile */
+    uint32_t *start;                /* [tiles + 1] first pair of a tile */
+    int32_t *before;                /* [tiles][edge^2] winding number of each row of voxels where it enters the tile */
+    int32_t *after;                 /* [tiles] the same behind the tile, of its middle row */
+    const tsr_vox_edge *edge;       /* boundary; NULL: closed */
+    const tsr_vox_node *node;       /* [nodes] */
+} tsr_vox_grid;
+
+#define TSR_VOX_NOBODY UINT32_MAX
+enum { TSR_VOX_RULE_NONZERO = 0, TSR_VOX_RULE_EVEN_ODD, TSR_VOX_RULE_POSITIVE, TSR_VOX_RULE_SHELL };
+
+TSR_HD int64_t tsr_vox_floor(double v)
+{
+    int64_t i = (int64_t)v;
+    return i - (v < (double)i);
+}
+TSR_HD int64_t tsr_vox_ceil(double v)
+{
+    int64_t i = (int64_t)v;
+    return i + (v > (double)i);
+}
+
+/* ---- set-up ------------------------------------------------------------------------------------------------------------------------ */
+
+TSR_HD void tsr_vox_position(const tsr_vox_grid *g, uint32_t vertex, double local[3])
+{
+    const float *p = g->vertex + 3 * (int64_t)vertex;
+    const double d[3] = { (double)p[0] - g->origin[0], (double)p[1] - g->origin[1], (double)p[2] - g->origin[2] };
+    for (int32_t r = 0; r < 3; r++) local[r] = (g->axis[r][0] * d[0] + g->axis[r][1] * d[1]) + g->axis[r][2] * d[2];
+}
+
+TSR_HD void tsr_vox_fix(const tsr_vox_grid *g, const double local[3], int32_t fixed[3])
+{
+    for (int32_t k = 0; k < 3; k++)
+        fixed[k] = (int32_t)tsr_vox_floor((local[k] / g->spacing[k] - (double)g->base[k]) * (double)((int64_t)1 << g->fraction) + 0.5);
+}
+
+TSR_HD double tsr_vox_dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
+
+/* Frame of the triangle with these corners (local). Made in float64, so that slivers have a good normal; one without area is a segment. */
+TSR_HD void tsr_vox_frame(const double p[3][3], tsr_vox_triangle *t)
+{
+    double side[3][3], square[3];
+    for (int32_t k = 0; k < 3; k++) {
+        for (int32_t r = 0; r < 3; r++) side[k][r] = p[(k + 1) % 3][r] - p[k][r];
+        square[k] = tsr_vox_dot(side[k], side[k]);
+    }
+    int32_t a = square[1] > square[0] ? 1 : 0;
+    a = square[2] > square[a] ? 2 : a;
+    double length = sqrt(square[a]), u[3] = { 1, 0, 0 }, v[3], w[3], d[3], cx, cy;
+    for (int32_t r = 0; r < 3 && length > 0; r++) u[r] = side[a][r] / length;
+    for (int32_t r = 0; r < 3; r++) d[r] = p[(a + 2) % 3][r] - p[a][r];
+    cx = tsr_vox_dot(d, u);
+    for (int32_t r = 0; r < 3; r++) v[r] = d[r] - cx * u[r];
+    cy = sqrt(tsr_vox_dot(v, v));
+    if (cy > 1e-12 * length && cy > 0) {
+        for (int32_t r = 0; r < 3; r++) v[r] /= cy;
+    } else { /* any direction across */
+        int32_t least = fabs(u[0]) <= fabs(u[1]) && fabs(u[0]) <= fabs(u[2]) ? 0 : fabs(u[1]) <= fabs(u[2]) ? 1 : 2;
+        double across[3] = { -u[0] * u[least], -u[1] * u[least], -u[2] * u[least] };
+        across[least] += 1;
+        double size = sqrt(tsr_vox_dot(across, across));
+        for (int32_t r = 0; r < 3; r++) v[r] = across[r] / size;
+        cy = 0;
+    }
+    w[0] = u[1] * v[2] - u[2] * v[1];
+    w[1] = u[2] * v[0] - u[0] * v[2];
+    w[2] = u[0] * v[1] - u[1] * v[0];
+    for (int32_t r = 0; r < 3; r++) {
+        t->origin[r] = p[a][r];
+        t->u[r] = (float)u[r];
+        t->v[r] = (float)v[r];
+        t->w[r] = (float)w[r];
+    }
+    double bc = (cx - length) * (cx - length) + cy * cy, ca = cx * cx + cy * cy, middle = 0.5 * length;
+    t->length = (float)length;
+    t->cx = (float)cx;
+    t->cy = (float)cy;
+    t->inverse_bc = bc > 0 ? (float)(1 / bc) : 0.0f;
+    t->inverse_ca = ca > 0 ? (float)(1 / ca) : 0.0f;
+    /* Obtuse at C: the circle over AB; else the one through all three. */
+    double sy = 0, radius = middle;
+    if ((cx - middle) * (cx - middle) + cy * cy > middle * middle && cy > 0) {
+        sy = (ca - length * cx) / (2 * cy);
+        radius = sqrt(middle * middle + sy * sy);
+    }
+    t->radius = (float)(radius * 1.00001);
+    for (int32_t r = 0; r < 3; r++) t->centre[r] = p[a][r] + (middle * u[r] + sy * v[r]);
+}
+
+/* Order of fixed positions, and a number for each: what identifies the ends of an edge. */
+TSR_HD int32_t tsr_vox_compare(const int32_t a[3], const int32_t b[3])
+{
+    for (int32_t k = 0; k < 3; k++)
+        if (a[k] != b[k]) return a[k] < b[k] ? -1 : 1;
+    return 0;
+}
+TSR_HD uint64_t tsr_vox_mix(uint64_t h)
+{
+    h = (h ^ (h >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    h = (h ^ (h >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return h ^ (h >> 31);
+}
+TSR_HD uint64_t tsr_vox_place(const int32_t p[3])
+{
+    uint64_t h = tsr_vox_mix((uint64_t)(uint32_t)p[0] + UINT64_C(0x9e3779b97f4a7c15));
+    h = tsr_vox_mix(h ^ ((uint64_t)(uint32_t)p[1] << 1));
+    return tsr_vox_mix(h ^ ((uint64_t)(uint32_t)p[2] << 2));
+}
+/* A number for the directed edge between two places that is the negative of the one for its reverse: they sum to 0 over a closed surface. */
+TSR_HD uint64_t tsr_vox_edge_number(uint64_t a, uint64_t b)
+{
+    if (a == b) return 0;
+    return a < b ? tsr_vox_mix(a * 3 + b) : (uint64_t)0 - tsr_vox_mix(b * 3 + a);
+}
+
+/* ---- distance ------------------------------------------------------------------------------------------------------------------------ */
+
+/* Middle of a tile, local. */
+TSR_HD void tsr_vox_middle(const tsr_vox_grid *g, const int32_t tile[3], double middle[3])
+{
+    int32_t edge = 1 << g->log2_edge;
+    for (int32_t k = 0; k < 3; k++) middle[k] = ((double)tile[k] * edge + 0.5 * (edge - 1)) * g->spacing[k];
+}
+
+TSR_HD void tsr_vox_localise(const tsr_vox_triangle *t, const double middle[3], tsr_vox_local *l)
+{
+    double d[3], u0 = 0, v0 = 0, w0 = 0;
+    for (int32_t r = 0; r < 3; r++) {
+        d[r] = middle[r] - t->origin[r];
+        l->u[r] = t->u[r];
+        l->v[r] = t->v[r];
+        l->w[r] = t->w[r];
+        u0 += (double)t->u[r] * d[r];
+        v0 += (double)t->v[r] * d[r];
+        w0 += (double)t->w[r] * d[r];
+    }
+    l->u[3] = (float)u0;
+    l->v[3] = (float)v0;
+    l->w[3] = (float)w0;
+    l->length = t->length;
+    l->cx = t->cx;
+    l->cy = t->cy;
+    l->inverse_bc = t->inverse_bc;
+    l->inverse_ca = t->inverse_ca;
+    for (int32_t r = 0; r < 3; r++) l->centre[r] = (float)(t->centre[r] - middle[r]);
+    l->radius = t->radius;
+}
+
+/* Squared distance of the point p (from the tile's middle) to the triangle: in its plane, that to the nearest side or, within, 0. No branches:
+ * compilers make vectors of it. */
+TSR_HD float tsr_vox_distance(const tsr_vox_local *t, float px, float py, float pz)
+{
+    float u = (t->u[0] * px + t->u[1] * py) + (t->u[2] * pz + t->u[3]);
+    float v = (t->v[0] * px + t->v[1] * py) + (t->v[2] * pz + t->v[3]);
+    float w = (t->w[0] * px + t->w[1] * py) + (t->w[2] * pz + t->w[3]);
+    float ab = u - tsr_minf(tsr_maxf(u, 0.0f), t->length);
+    float along_bc = t->cx - t->length, from_b = u - t->length;
+    float s = tsr_minf(tsr_maxf((from_b * along_bc + v * t->cy) * t->inverse_bc, 0.0f), 1.0f);
+    float bu = from_b - s * along_bc, bv = v - s * t->cy;
+    s = tsr_minf(tsr_maxf((u * t->cx + v * t->cy) * t->inverse_ca, 0.0f), 1.0f);
+    float cu = u - s * t->cx, cv = v - s * t->cy;
+    float side = tsr_minf(ab * ab + v * v, tsr_minf(bu * bu + bv * bv, cu * cu + cv * cv));
+    int within = (v > 0.0f) & (ab == 0.0f) & (along_bc * v - t->cy * from_b > 0.0f) & (t->cx * v - t->cy * u < 0.0f);
+    return w * w + (within ? 0.0f : side);
+}
+
+/* Is a ball of this radius about a point, `square` away (squared) from the centre of the circle, clear of the triangle? Only if surely so. */
+TSR_HD int tsr_vox_clear(float square, float ball, float radius)
+{
+    float sum = (ball + radius) * 1.00002f;
+    return square > sum * sum;
+}
+
+/* The field from the squared distance. */
+TSR_HD float tsr_vox_field(const tsr_vox_grid *g, float square, int inside)
+{
+    float d = sqrtf(square);
+    if (g->rule == TSR_VOX_RULE_SHELL) return tsr_clampf(d - g->shell, -g->band, g->band);
+    d = tsr_minf(d, g->band);
+    return inside ? -d : d;
+}
+
+TSR_HD int tsr_vox_inside(const tsr_vox_grid *g, int32_t winding)
+{
+    if (g->rule == TSR_VOX_RULE_EVEN_ODD) return winding & 1;
+    if (g->rule == TSR_VOX_RULE_POSITIVE) return winding > 0;
+    return g->rule == TSR_VOX_RULE_NONZERO && winding != 0;
+}
+
+/* ---- which tiles a triangle touches -------------------------------------------------------------------------------------------------- */
+
+TSR_HD uint64_t tsr_vox_pack(const tsr_vox_grid *g, int32_t x, int32_t y, int32_t z)
+{
+    return (uint64_t)(x - g->first[0]) | (uint64_t)(y - g->first[1]) << g->shift[1] | (uint64_t)(z - g->first[2]) << g->shift[2];
+}
+TSR_HD void tsr_vox_unpack(const tsr_vox_grid *g, uint64_t key, int32_t tile[3])
+{
+    tile[0] = g->first[0] + (int32_t)(key & (((uint64_t)1 << g->shift[1]) - 1));
+    tile[1] = g->first[1] + (int32_t)((key >> g->shift[1]) & (((uint64_t)1 << (g->shift[2] - g->shift[1])) - 1));
+    tile[2] = g->first[2] + (int32_t)(key >> g->shift[2]);
+}
+
+/* Tiles with voxels in [lower, upper] along axis k; none if *last < *first. */
+TSR_HD void tsr_vox_range(const tsr_vox_grid *g, int32_t k, double lower, double upper, int32_t *first, int32_t *last)
+{
+    int64_t a = tsr_vox_ceil(lower * g->inverse[k]), b = tsr_vox_floor(upper * g->inverse[k]);
+    *first = (int32_t)(a >> g->log2_edge);
+    *last = a <= b ? (int32_t)(b >> g->log2_edge) : *first - 1;
+}
+
+/* Extent along `other` of the part of the triangle with lower <= p[axis] <= upper. */
+TSR_HD void tsr_vox_clip(const double p[3][3], int32_t axis, double lower, double upper, int32_t other, double range[2])
+{
+    range[0] = 1e300;
+    range[1] = -1e300;
+    for (int32_t k = 0; k < 3; k++) {
+        const double *a = p[k], *b = p[(k + 1) % 3];
+        double da = a[axis], db = b[axis];
+        if (da >= lower && da <= upper) {
+            range[0] = a[other] < range[0] ? a[other] : range[0];
+            range[1] = a[other] > range[1] ? a[other] : range[1];
+        }
+        for (int32_t n = 0; n < 2; n++) {
+            double plane = n ? upper : lower;
+            if ((da < plane) == (db < plane)) continue;
+            double at = a[other] + (b[other] - a[other]) * ((plane - da) / (db - da));
+            range[0] = at < range[0] ? at : range[0];
+            range[1] = at > range[1] ? at : range[1];
+        }
+    }
+}
+
+typedef struct tsr_vox_box {
+    int32_t lower[3], upper[3];
+} tsr_vox_box;
+
+/* Box of tiles around the triangle dilated by the reach of touch. */
+TSR_HD void tsr_vox_bound(const tsr_vox_grid *g, const double p[3][3], tsr_vox_box *box)
+{
+    const double touch = (double)g->touch;
+    for (int32_t k = 0; k < 3; k++) {
+        double lower = p[0][k] < p[1][k] ? p[0][k] : p[1][k], upper = p[0][k] > p[1][k] ? p[0][k] : p[1][k];
+        lower = p[2][k] < lower ? p[2][k] : lower;
+        upper = p[2][k] > upper ? p[2][k] : upper;
+        tsr_vox_range(g, k, lower - touch, upper + touch, &box->lower[k], &box->upper[k]);
+    }
+}
+
+/* Rows of tiles in that box, about; at most 2^33. No integer may overflow: nothing is known of the triangle yet. */
+TSR_HD int64_t tsr_vox_row_estimate(const tsr_vox_grid *g, const double p[3][3])
+{
+    double rows = 1;
+    for (int32_t k = 1; k < 3; k++) {
+        double lower = p[0][k] < p[1][k] ? p[0][k] : p[1][k], upper = p[0][k] > p[1][k] ? p[0][k] : p[1][k];
+        lower = p[2][k] < lower ? p[2][k] : lower;
+        upper = p[2][k] > upper ? p[2][k] : upper;
+        rows *= (upper - lower + 2 * (double)g->touch) / (g->spacing[k] * (double)(1 << g->log2_edge)) + 1;
+    }
+    return rows < 8589934592.0 ? (int64_t)rows : (int64_t)8589934592;
+}
+
+/* May a voxel of the tile be within touch of the triangle? Ball against box; for triangles that are not small also plane against box and the
+ * distance of the middle. */
+TSR_HD int tsr_vox_touches(const tsr_vox_grid *g, const tsr_vox_triangle *t, const int32_t tile[3])
+{
+    tsr_vox_local l;
+    double middle[3];
+    float half[3], square = 0.0f, spread = 0.0f, corner = 0.0f, reach = g->touch;
+    tsr_vox_middle(g, tile, middle);
+    for (int32_t k = 0; k < 3; k++) {
+        half[k] = 0.5f * (float)((1 << g->log2_edge) - 1) * g->h[k];
+        float beyond = tsr_maxf(tsr_absf((float)(t->centre[k] - middle[k])) - half[k], 0.0f);
+        square += beyond * beyond;
+    }
+    if (tsr_vox_clear(square, reach, t->radius)) return 0;
+    if (t->radius < 0.5f * reach) return 1;
+    tsr_vox_localise(t, middle, &l);
+    for (int32_t k = 0; k < 3; k++) {
+        spread += tsr_absf(l.w[k]) * half[k];
+        corner += half[k] * half[k];
+    }
+    if (tsr_absf(l.w[3]) > (reach + spread) * 1.0001f + 1e-6f * l.radius) return 0;
+    float far = (reach + sqrtf(corner)) * 1.0001f + 1e-6f * l.radius;
+    return tsr_vox_distance(&l, 0.0f, 0.0f, 0.0f) <= far * far;
+}
+
+/* Tiles along x, in the row of tiles (y, z), that the triangle may touch: from its slices across y and z and from its plane. */
+TSR_HD void tsr_vox_span(const tsr_vox_grid *g, const tsr_vox_triangle *t, const double p[3][3], const tsr_vox_box *box, int32_t y, int32_t z,
+                         int32_t *first, int32_t *last)
+{
+    const int32_t tile[3] = { box->lower[0], y, z }, edge = 1 << g->log2_edge;
+    const double touch = (double)g->touch;
+    double lower = -1e300, upper = 1e300, range[2];
+    *first = box->lower[0];
+    *last = box->upper[0];
+    if (*last - *first < 2) return;
+    for (int32_t k = 1; k < 3; k++) {
+        double a = (double)tile[k] * edge * g->spacing[k] - touch, b = a + (edge - 1) * g->spacing[k] + 2 * touch;
+        tsr_vox_clip(p, k, a, b, 0, range);
+        lower = range[0] - touch > lower ? range[0] - touch : lower;
+        upper = range[1] + touch < upper ? range[1] + touch : upper;
+    }
+    if (tsr_absf(t->w[0]) > 1e-3f) {
+        double middle[3], reach = touch * 1.001 + 1e-6 * (double)t->radius, rest = 0;
+        tsr_vox_middle(g, tile, middle);
+        for (int32_t k = 0; k < 3; k++) {
+            reach += fabs((double)t->w[k]) * 0.5 * (edge - 1) * g->spacing[k];
+            rest += (double)t->w[k] * (k ? middle[k] - t->origin[k] : -t->origin[0]);
+        }
+        double a = (-reach - rest) / (double)t->w[0], b = (reach - rest) / (double)t->w[0], half = 0.5 * (edge - 1) * g->spacing[0];
+        double low = (a < b ? a : b) - half, high = (a < b ? b : a) + half; /* middles of tiles to voxels */
+        lower = low > lower ? low : lower;
+        upper = high < upper ? high : upper;
+    }
+    if (lower > upper) {
+        *last = *first - 1;
+        return;
+    }
+    int32_t a, b;
+    double least = (double)box->lower[0] * edge * g->spacing[0], most = ((double)box->upper[0] + 1) * edge * g->spacing[0];
+    tsr_vox_range(g, 0, lower > least ? lower : least, upper < most ? upper : most, &a, &b);
+    *first = tsr_maxi(*first, a);
+    *last = tsr_mini(*last, b);
+}
+
+enum { TSR_VOX_SMALL = 32 }; /* boxes of up to so many tiles are looked through one by one, larger ones by the spans of their rows */
+
+/* Tiles that triangle i touches, of the rows of its box that are lane, lane + lanes, ...: counts them and, with `key`, writes their keys. */
+TSR_HD uint32_t tsr_vox_tiles(const tsr_vox_grid *g, int64_t i, const double p[3][3], int32_t lane, int32_t lanes, uint64_t *key)
+{
+    tsr_vox_box box;
+    const tsr_vox_triangle *t = g->triangle + i;
+    uint32_t count = 0;
+    tsr_vox_bound(g, p, &box);
+    if (box.lower[0] > box.upper[0] || box.lower[1] > box.upper[1] || box.lower[2] > box.upper[2]) return 0;
+    int64_t wide = box.upper[1] - box.lower[1] + 1, rows = wide * (box.upper[2] - box.lower[2] + 1), length = box.upper[0] - box.lower[0] + 1;
+    for (int64_t row = lane; row < rows; row += lanes) {
+        int32_t tile[3] = { box.lower[0], box.lower[1] + (int32_t)(row % wide), box.lower[2] + (int32_t)(row / wide) }, last = box.upper[0];
+        if (rows > TSR_VOX_SMALL || rows * length > TSR_VOX_SMALL) tsr_vox_span(g, t, p, &box, tile[1], tile[2], &tile[0], &last);
+        for (; tile[0] <= last; tile[0]++) {
+            if (!tsr_vox_touches(g, t, tile)) continue;
+            if (key) key[count] = tsr_vox_pack(g, tile[0], tile[1], tile[2]);
+            count++;
+        }
+    }
+    return count;
+}
+
+/* ---- crossings ------------------------------------------------------------------------------------------------------------------------ */
+
+/* Is the row (y, z) left of the line from a to b, seen against x? *area: twice the area of the triangle with it. A row on the line counts as
+ * moved a little along y and even less along z, so that of two triangles at an edge exactly one has it. */
+TSR_HD int tsr_vox_left(const int32_t a[3], const int32_t b[3], int64_t y, int64_t z, int64_t *area)
+{
+    int64_t by = (int64_t)b[1] - a[1], bz = (int64_t)b[2] - a[2];
+    *area = by * (z - a[2]) - bz * (y - a[1]);
+    if (*area != 0) return *area > 0;
+    return bz != 0 ? bz < 0 : by > 0;
+}
+
+/* Where the row (y, z) (fixed) crosses the triangle: *voxel = first one behind, from base; returns what that adds to the winding number, or 0. */
+TSR_HD int32_t tsr_vox_cross(const tsr_vox_grid *g, const int32_t *a, const int32_t *b, const int32_t *c, int64_t y, int64_t z, int64_t *voxel)
+{
+    int64_t ea, eb, ec;
+    int left = tsr_vox_left(b, c, y, z, &ea);
+    if (tsr_vox_left(c, a, y, z, &eb) != left || tsr_vox_left(a, b, y, z, &ec) != left) return 0;
+    double area = ((double)ea + (double)eb) + (double)ec;
+    if (area == 0) return 0;
+    double x = (((double)ea * (double)a[0] + (double)eb * (double)b[0]) + (double)ec * (double)c[0]) / area;
+    *voxel = (tsr_vox_floor(x) >> g->fraction) + 1;
+    return left != g->mirrored ? -1 : 1;
+}
+
+/* Rows and voxels of a tile (from its first one) that may meet the triangle: box->upper < box->lower where none does. */
+TSR_HD int tsr_vox_meets(const tsr_vox_grid *g, const int32_t *a, const int32_t *b, const int32_t *c, const int32_t tile[3], tsr_vox_box *box)
+{
+    int32_t edge = 1 << g->log2_edge, one = (1 << g->fraction) - 1;
+    for (int32_t k = 0; k < 3; k++) {
+        int32_t lower = tsr_mini(a[k], tsr_mini(b[k], c[k])), upper = tsr_maxi(a[k], tsr_maxi(b[k], c[k]));
+        int64_t first = (int64_t)tile[k] * edge - g->base[k];
+        int64_t low = k ? (((int64_t)lower + one) >> g->fraction) : (lower >> g->fraction), high = (upper >> g->fraction) + (k ? 0 : 2);
+        if (high < first || low >= first + edge || high < low) return 0;
+        box->lower[k] = (int32_t)tsr_maxl(low - first, 0);
+        box->upper[k] = (int32_t)tsr_minl(high - first, edge - 1);
+    }
+    return 1;
+}
+
+#endif

@@ -1,0 +1,115 @@
+/* levelset/csg_cpu.c: the algebra of tile lists on the CPU. */
+#include "core/parallel.h"
+#include "grid/tiles.h"
+#include "levelset/csg_labels.h"
+
+enum { ITEM_GRAIN = 1024, TILE_GRAIN = 32 };
+
+/* One loop per body, so that each is compiled with its own inner loop. */
+#define X(name)                                                                  \
+    static void name##_items(void *user, int64_t begin, int64_t end, int worker) \
+    {                                                                            \
+        const tsr_csg_args *g = (const tsr_csg_args *)user;                      \
+        (void)worker;                                                            \
+        for (int64_t i = begin; i < end; i++) tsr_csg_##name(g, i);              \
+    }
+TSR_CSG_ITEMS(X)
+#undef X
+#define X(name)                                                                  \
+    static void name##_tiles(void *user, int64_t begin, int64_t end, int worker) \
+    {                                                                            \
+        const tsr_csg_args *g = (const tsr_csg_args *)user;                      \
+        (void)worker;                                                            \
+        for (int64_t i = begin; i < end; i++) tsr_csg_##name##_tile(g, i, 0, 1); \
+    }
+TSR_CSG_TILES(X)
+#undef X
+
+static tsr_status cpu_run(tsr_queue *queue, tsr_csg_kernel kernel, const tsr_csg_args *args, int64_t items)
+{
+    tsr_csg_args own = *args;
+    switch (kernel) {
+#define X(name) \
+    case TSR_CSG_##name##_kernel: tsr_parallel(queue->threads, items, ITEM_GRAIN, name##_items, &own); break;
+        TSR_CSG_ITEMS(X)
+#undef X
+#define X(name) \
+    case TSR_CSG_##name##_kernel: tsr_parallel(queue->threads, items, TILE_GRAIN, name##_tiles, &own); break;
+        TSR_CSG_TILES(X)
+#undef X
+    }
+    return TSR_OK;
+}
+
+/* ---- merging two lists: one pass of two pointers ------------------------------------------------------------------------------------------ */
+
+/* Static id of an absent tile of a list whose first entry with a key not below it is `at`: from the neighbours in its row, else by search. */
+static uint32_t absent_sign(const tsr_tile_pool *p, const uint64_t *keys, const uint32_t *ids, int32_t count, int32_t at, uint64_t key)
+{
+    if (at > 0 && keys[at - 1] >> 21 == key >> 21) return p->neighbours[(int64_t)ids[at - 1] * TSR_NEIGHBOUR_ROW + 14];
+    if (at < count && keys[at] >> 21 == key >> 21) return p->neighbours[(int64_t)ids[at] * TSR_NEIGHBOUR_ROW + 12];
+    return tsr_tile_find(p, keys, ids, count, p->state->background, key);
+}
+
+static tsr_status cpu_merge(tsr_queue *queue, const tsr_csg_args *g)
+{
+    (void)queue;
+    const tsr_tile_pool *a = &g->a, *b = &g->b;
+    const uint64_t *ka = a->key[a->state->list], *kb = b->key[b->state->list], sa = (uint64_t)g->shift_a, sb = (uint64_t)g->shift_b;
+    const uint32_t *ia = a->id[a->state->list], *ib = b->id[b->state->list];
+    int32_t i = 0, j = 0, na = a->state->count, nb = b->state->count;
+    int64_t n = 0;
+    for (; i < na || j < nb; n++) {
+        int from_a = j == nb || (i < na && ka[i] + sa <= kb[j] + sb), from_b = i == na || (j < nb && kb[j] + sb <= ka[i] + sa);
+        uint64_t key = from_a ? ka[i] + sa : kb[j] + sb;
+        g->keys[n] = key;
+        g->first[n] = from_a ? ia[i] : absent_sign(a, ka, ia, na, i, key - sa);
+        g->second[n] = from_b ? ib[j] : absent_sign(b, kb, ib, nb, j, key - sb);
+        i += from_a;
+        j += from_b;
+    }
+    g->totals[0] = n;
+    return TSR_OK;
+}
+
+/* ---- linking: nine rows walk along ------------------------------------------------------------------------------------------------------------- */
+
+static void link_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_csg_args *g = (const tsr_csg_args *)user;
+    const tsr_tile_pool *to = &g->to;
+    const uint64_t *keys = g->keys;
+    const int32_t n = (int32_t)g->count;
+    int32_t at[9];
+    (void)worker;
+    for (int32_t r = 0; r < 9; r++) at[r] = tsr_key_lower_bound(keys, n, keys[begin] + (uint64_t)tsr_key_offset(3 * r));
+    for (int64_t i = begin; i < end; i++) {
+        uint32_t *row = to->neighbours + (i + TSR_TILE_FIRST) * TSR_NEIGHBOUR_ROW;
+        for (int32_t r = 0; r < 9; r++) {
+            uint64_t key = keys[i] + (uint64_t)tsr_key_offset(3 * r);
+            while (at[r] < n && keys[at[r]] < key) at[r]++;
+            for (int32_t d = 0, k = at[r]; d < 3; d++) {
+                int found = k < n && keys[k] == key + (uint64_t)d;
+                row[3 * r + d] = found ? (uint32_t)k + TSR_TILE_FIRST : g->words[i] >> (3 * r + d) & 1u;
+                k += found;
+            }
+        }
+        uint32_t id = (uint32_t)i + TSR_TILE_FIRST;
+        to->key[0][i] = to->key_of[id] = keys[i];
+        to->id[0][i] = id;
+        to->activity[id] = TSR_ACTIVITY_AREAS;
+    }
+}
+
+static tsr_status cpu_link(tsr_queue *queue, const tsr_csg_args *g)
+{
+    tsr_csg_args own = *g;
+    tsr_tile_state *state = g->to.state;
+    tsr_parallel(queue->threads, g->count, 512, link_range, &own);
+    g->to.key[0][g->count] = TSR_KEY_END;
+    state->count = (int32_t)g->count;
+    state->free_count = g->to.capacity - TSR_TILE_FIRST - state->count;
+    return TSR_OK;
+}
+
+const tsr_csg_ops tsr_csg_cpu = { .run = cpu_run, .merge = cpu_merge, .link = cpu_link };

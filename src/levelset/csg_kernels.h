@@ -1,0 +1,318 @@
+/* levelset/csg_kernels.h: the bodies named in csg_ops.h. Integer counts use atomics, whose order does not matter; real sums go to their own place
+ * and are added in a fixed order by the host. */
+#ifndef TSR_LEVELSET_CSG_KERNELS_H
+#define TSR_LEVELSET_CSG_KERNELS_H
+
+#include "levelset/csg_ops.h"
+
+#if defined(__CUDA_ARCH__)
+TSR_HD void tsr_csg_add(int64_t *to, int64_t v) { atomicAdd((unsigned long long *)(void *)to, (unsigned long long)v); }
+TSR_HD uint32_t tsr_csg_next(uint32_t *to) { return atomicAdd(to, 1u); }
+TSR_HD void tsr_csg_or(uint32_t *to, uint32_t v) { atomicOr(to, v); }
+TSR_HD uint32_t tsr_csg_least(uint32_t *to, uint32_t v) { return atomicMin(to, v); }
+TSR_HD uint32_t tsr_csg_peek(const uint32_t *from) { return __ldcg(from); }
+#else
+TSR_HD void tsr_csg_add(int64_t *to, int64_t v) { __atomic_fetch_add(to, v, __ATOMIC_RELAXED); }
+TSR_HD uint32_t tsr_csg_next(uint32_t *to) { return __atomic_fetch_add(to, 1u, __ATOMIC_RELAXED); }
+TSR_HD void tsr_csg_or(uint32_t *to, uint32_t v) { __atomic_fetch_or(to, v, __ATOMIC_RELAXED); }
+TSR_HD uint32_t tsr_csg_least(uint32_t *to, uint32_t v)
+{
+    uint32_t old = __atomic_load_n(to, __ATOMIC_RELAXED);
+    while (v < old && !__atomic_compare_exchange_n(to, &old, v, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    return old;
+}
+TSR_HD uint32_t tsr_csg_peek(const uint32_t *from) { return __atomic_load_n(from, __ATOMIC_RELAXED); }
+#endif
+
+/* ---- reading a list -------------------------------------------------------------------------------------------------------------------- */
+
+TSR_HD int32_t tsr_csg_voxels(const tsr_tile_pool *p) { return 1 << (3 * p->log2_edge); }
+TSR_HD const float *tsr_csg_phi(const tsr_tile_pool *p) { return p->phi[p->state->phi]; }
+TSR_HD uint32_t tsr_csg_find(const tsr_tile_pool *p, uint64_t key)
+{
+    const tsr_tile_state *s = p->state;
+    return tsr_tile_find(p, p->key[s->list], p->id[s->list], s->count, s->background, key);
+}
+/* Value of voxel (x, y, z) of a tile, coordinates from -1 to edge: through its row of neighbours. */
+TSR_HD float tsr_csg_at(const tsr_tile_pool *p, const float *phi, const uint32_t *row, int32_t x, int32_t y, int32_t z)
+{
+    const int32_t E = 1 << p->log2_edge, m = E - 1, d = 9 * ((z >> p->log2_edge) + 1) + 3 * ((y >> p->log2_edge) + 1) + (x >> p->log2_edge) + 1;
+    return phi[(int64_t)row[d] * E * E * E + (((z & m) * E + (y & m)) * E + (x & m))];
+}
+
+/* A walk through the field: remembers the tile of the last voxel. */
+typedef struct tsr_csg_reader {
+    const tsr_tile_pool *pool;
+    const float *phi;
+    uint64_t key;
+    uint32_t id;
+} tsr_csg_reader;
+TSR_HD float tsr_csg_voxel(tsr_csg_reader *r, int32_t x, int32_t y, int32_t z)
+{
+    const int32_t l = r->pool->log2_edge, m = (1 << l) - 1;
+    uint64_t key = tsr_key_make(x >> l, y >> l, z >> l);
+    if (key != r->key) {
+        r->key = key;
+        r->id = tsr_csg_find(r->pool, key);
+    }
+    return r->phi[((int64_t)r->id << (3 * l)) + ((((z & m) << l) + (y & m)) << l) + (x & m)];
+}
+
+/* Cubic where all 64 samples lie in the band, else linear; a cell of one constant keeps it. (x, y, z) in index units of the source. */
+TSR_HD float tsr_csg_sample(tsr_csg_reader *r, double x, double y, double z, float band)
+{
+    int32_t ix = (int32_t)x - (x < (double)(int32_t)x), iy = (int32_t)y - (y < (double)(int32_t)y), iz = (int32_t)z - (z < (double)(int32_t)z);
+    float tx = (float)(x - (double)ix), ty = (float)(y - (double)iy), tz = (float)(z - (double)iz), v[8];
+    int32_t full = 0, empty = 0;
+    for (int32_t i = 0; i < 8; i++) {
+        v[i] = tsr_csg_voxel(r, ix + (i & 1), iy + (i >> 1 & 1), iz + (i >> 2));
+        full += v[i] <= 0.0f - band;
+        empty += v[i] >= band;
+    }
+    if (full == 8) return 0.0f - band;
+    if (empty == 8) return band;
+    if (full == 0 && empty == 0) {
+        float wx[4], wy[4], wz[4], sum = 0.0f;
+        int32_t clean = 1;
+        tsr_csg_cubic(tx, wx);
+        tsr_csg_cubic(ty, wy);
+        tsr_csg_cubic(tz, wz);
+        for (int32_t c = 0; c < 4 && clean; c++)
+            for (int32_t b = 0; b < 4; b++) {
+                float line = 0.0f;
+                for (int32_t a = 0; a < 4; a++) {
+                    float s = tsr_csg_voxel(r, ix - 1 + a, iy - 1 + b, iz - 1 + c);
+                    clean &= s > 0.0f - band && s < band;
+                    line = line + wx[a] * s;
+                }
+                sum = sum + wz[c] * wy[b] * line;
+            }
+        if (clean) return sum;
+    }
+    for (int32_t i = 0; i < 4; i++) v[i] = v[2 * i] + (v[2 * i + 1] - v[2 * i]) * tx;
+    v[0] = v[0] + (v[1] - v[0]) * ty;
+    v[1] = v[2] + (v[3] - v[2]) * ty;
+    return v[0] + (v[1] - v[0]) * tz;
+}
+/* The field that resampling sees at a voxel of the target. */
+TSR_HD float tsr_csg_resampled(const tsr_csg_args *g, tsr_csg_reader *r, int32_t x, int32_t y, int32_t z)
+{
+    const double *m = g->matrix, X = (double)x, Y = (double)y, Z = (double)z;
+    float band = g->a.band;
+    float v = tsr_csg_sample(r, ((m[0] * X + m[1] * Y) + m[2] * Z) + m[3], ((m[4] * X + m[5] * Y) + m[6] * Z) + m[7],
+                             ((m[8] * X + m[9] * Y) + m[10] * Z) + m[11], band);
+    if (v >= band || v <= 0.0f - band) return v > 0.0f ? g->to.band : 0.0f - g->to.band;
+    return tsr_clampf(v * g->scale, 0.0f - g->to.band, g->to.band) + 0.0f;
+}
+
+/* ---- lists: borders, look-up, patches ------------------------------------------------------------------------------------------------------ */
+
+/* words[i] of a combination of a and b with sources first and second (b may be unused). */
+TSR_HD void tsr_csg_borders(const tsr_csg_args *g, int64_t i)
+{
+    const uint32_t *ra = g->a.neighbours + (int64_t)g->first[i] * TSR_NEIGHBOUR_ROW;
+    const uint32_t *rb = g->second ? g->b.neighbours + (int64_t)g->second[i] * TSR_NEIGHBOUR_ROW : ra;
+    uint32_t word = 0;
+    for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
+        if (ra[d] < TSR_TILE_FIRST && rb[d] < TSR_TILE_FIRST) word |= tsr_csg_combine_sign(g->operation, ra[d], rb[d], g->amount) << d;
+    g->words[i] = word;
+}
+/* words[i] of a part of a: a neighbour that is left out counts as its voxel next to the tile. */
+TSR_HD void tsr_csg_sub_borders(const tsr_csg_args *g, int64_t i)
+{
+    const uint32_t *row = g->a.neighbours + (int64_t)g->first[i] * TSR_NEIGHBOUR_ROW;
+    const float *phi = tsr_csg_phi(&g->a);
+    const int32_t E = 1 << g->a.log2_edge, facing[3] = { -1, E / 2, E };
+    uint32_t word = 0;
+    for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
+        float v = tsr_csg_at(&g->a, phi, row, facing[tsr_direction_x(d) + 1], facing[tsr_direction_y(d) + 1], facing[tsr_direction_z(d) + 1]);
+        word |= (uint32_t)(v < 0.0f) << d;
+    }
+    g->words[i] = word;
+}
+/* words[i] of a resampled list: the sign at the middle of the neighbour. */
+TSR_HD void tsr_csg_probe_borders(const tsr_csg_args *g, int64_t i)
+{
+    const int32_t E = 1 << g->to.log2_edge;
+    tsr_csg_reader r = { &g->a, tsr_csg_phi(&g->a), TSR_KEY_END, 0 };
+    uint32_t word = 0;
+    for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
+        uint64_t key = g->keys[i] + (uint64_t)tsr_key_offset(d);
+        word |= (uint32_t)(tsr_csg_resampled(g, &r, tsr_key_x(key) * E + E / 2, tsr_key_y(key) * E + E / 2, tsr_key_z(key) * E + E / 2) < 0.0f) << d;
+    }
+    g->words[i] = word;
+}
+/* first[i] = id of keys[i] in a, stored or static. */
+TSR_HD void tsr_csg_locate(const tsr_csg_args *g, int64_t i) { g->first[i] = tsr_csg_find(&g->a, g->keys[i]); }
+/* keys[i], first[i] = entry i of a, key shifted. */
+TSR_HD void tsr_csg_locate_entry(const tsr_csg_args *g, int64_t i)
+{
+    g->keys[i] = g->a.key[g->a.state->list][i] + (uint64_t)g->shift_a;
+    g->first[i] = g->a.id[g->a.state->list][i];
+}
+TSR_HD uint32_t tsr_csg_word_of(const tsr_tile_pool *p, uint32_t id)
+{
+    const uint32_t *row = p->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
+    uint32_t word = 0;
+    for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
+        if (row[d] < TSR_TILE_FIRST) word |= row[d] << d;
+    return word;
+}
+TSR_HD void tsr_csg_read_borders(const tsr_csg_args *g, int64_t i) { g->words[i] = tsr_csg_word_of(&g->a, g->first[i]); }
+TSR_HD void tsr_csg_write_borders(const tsr_csg_args *g, int64_t i)
+{
+    uint32_t *row = g->a.neighbours + (int64_t)g->first[i] * TSR_NEIGHBOUR_ROW;
+    if (g->first[i] < TSR_TILE_FIRST) return;
+    for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
+        if (row[d] < TSR_TILE_FIRST) row[d] = g->words[i] >> d & 1u;
+}
+
+/* ---- activity and counts of listed tiles (first: ids in a) ------------------------------------------------------------------------------------- */
+
+TSR_HD void tsr_csg_activity_begin(const tsr_csg_args *g, int64_t i) { g->flags[i] = 0; }
+TSR_HD void tsr_csg_activity_tile(const tsr_csg_args *g, int64_t i, int32_t first, int32_t step)
+{
+    const tsr_tile_pool *p = &g->a;
+    const int32_t E = 1 << p->log2_edge, V = E * E * E;
+    uint32_t id = g->first[i], areas = 0;
+    if (id < TSR_TILE_FIRST) return;
+    const float *phi = tsr_csg_phi(p);
+    const uint32_t *row = p->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
+    for (int32_t k = first; k < V; k += step) {
+        int32_t x = k % E, y = k / E % E, z = k / (E * E);
+        float v = phi[(int64_t)id * V + k];
+        int in = v < 0.0f, kept = v > 0.0f - p->band && v < p->band;
+        kept |= (tsr_csg_at(p, phi, row, x - 1, y, z) < 0.0f) != in || (tsr_csg_at(p, phi, row, x + 1, y, z) < 0.0f) != in ||
+                (tsr_csg_at(p, phi, row, x, y - 1, z) < 0.0f) != in || (tsr_csg_at(p, phi, row, x, y + 1, z) < 0.0f) != in ||
+                (tsr_csg_at(p, phi, row, x, y, z - 1) < 0.0f) != in || (tsr_csg_at(p, phi, row, x, y, z + 1) < 0.0f) != in;
+        if (kept) areas |= 1u << tsr_area(x, y, z, E);
+    }
+    if (areas) tsr_csg_or(&g->flags[i], areas);
+}
+TSR_HD void tsr_csg_activity_end(const tsr_csg_args *g, int64_t i)
+{
+    uint32_t id = g->first[i];
+    if (id < TSR_TILE_FIRST) return;
+    float v = tsr_csg_phi(&g->a)[(int64_t)id * tsr_csg_voxels(&g->a)];
+    g->a.activity[id] = g->flags[i] ? g->flags[i] : v > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0u;
+}
+/* Adds (wanted > 0) or takes away the voxels of the listed tiles from the counts of a. */
+TSR_HD void tsr_csg_count_tile(const tsr_csg_args *g, int64_t i, int32_t first, int32_t step)
+{
+    const int32_t V = tsr_csg_voxels(&g->a);
+    int64_t active = 0, inside = 0;
+    if (g->first[i] < TSR_TILE_FIRST) return;
+    const float *v = tsr_csg_phi(&g->a) + (int64_t)g->first[i] * V;
+    for (int32_t k = first; k < V; k += step) {
+        active += v[k] > 0.0f - g->a.band && v[k] < g->a.band;
+        inside += v[k] < 0.0f;
+    }
+    if (active) tsr_csg_add(&g->a.state->active_voxels, g->wanted > 0 ? active : -active);
+    if (inside) tsr_csg_add(&g->a.state->inside_voxels, g->wanted > 0 ? inside : -inside);
+}
+/* totals[0] += positive voxels. */
+TSR_HD void tsr_csg_positive_tile(const tsr_csg_args *g, int64_t i, int32_t first, int32_t step)
+{
+    const int32_t V = tsr_csg_voxels(&g->a);
+    const float *v = tsr_csg_phi(&g->a) + (int64_t)g->first[i] * V;
+    int64_t positive = 0;
+    for (int32_t k = first; k < V; k += step) positive += v[k] > 0.0f;
+    if (positive) tsr_csg_add(g->totals, positive);
+}
+/* totals[0] += voxels that are at the end of the band inside one list and at the end outside the other. */
+TSR_HD void tsr_csg_conflict_tile(const tsr_csg_args *g, int64_t i, int32_t first, int32_t step)
+{
+    const int32_t V = tsr_csg_voxels(&g->a);
+    const float *a = tsr_csg_phi(&g->a) + (int64_t)g->first[i] * V, *b = tsr_csg_phi(&g->b) + (int64_t)g->second[i] * V, band = g->a.band;
+    int64_t conflicts = 0;
+    for (int32_t k = first; k < V; k += step)
+        conflicts += (a[k] <= 0.0f - band && b[k] >= band) || (b[k] <= 0.0f - band && a[k] >= band);
+    if (conflicts) tsr_csg_add(g->totals, conflicts);
+}
+/* Absent tiles between entry i and the next of its row if they are `constant`, else 0. */
+TSR_HD int64_t tsr_csg_gap(const tsr_tile_pool *p, int64_t i, uint32_t constant)
+{
+    const uint64_t *keys = p->key[p->state->list];
+    if (i + 1 >= p->state->count || keys[i] >> 21 != keys[i + 1] >> 21) return 0;
+    int64_t gap = (int64_t)(keys[i + 1] - keys[i]) - 1;
+    return gap > 0 && p->neighbours[(int64_t)p->id[p->state->list][i] * TSR_NEIGHBOUR_ROW + 14] == constant ? gap : 0;
+}
+TSR_HD void tsr_csg_enclosed(const tsr_csg_args *g, int64_t i)
+{
+    int64_t gap = tsr_csg_gap(&g->a, i, TSR_TILE_INSIDE);
+    if (gap) tsr_csg_add(&g->a.state->inside_absent, gap * tsr_csg_voxels(&g->a));
+}
+
+TSR_HD void tsr_csg_gap_lengths(const tsr_csg_args *g, int64_t i) { g->flags[i] = (uint32_t)tsr_csg_gap(&g->a, i, TSR_TILE_INSIDE); }
+
+/* ---- values ------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Tile i of `to` (id i + 2) from tiles first[i] of a and second[i] of b. */
+TSR_HD void tsr_csg_combine_tile(const tsr_csg_args *g, int64_t i, int32_t first, int32_t step)
+{
+    const int32_t V = tsr_csg_voxels(&g->to);
+    const float *a = tsr_csg_phi(&g->a) + (int64_t)g->first[i] * V, *b = g->second ? tsr_csg_phi(&g->b) + (int64_t)g->second[i] * V : a;
+    float *to = g->to.phi[0] + (i + TSR_TILE_FIRST) * V;
+    for (int32_t k = first; k < V; k += step) to[k] = tsr_csg_combine(g->operation, a[k], b[k], g->amount, g->to.band);
+}
+TSR_HD void tsr_csg_shape_tile(const tsr_csg_args *g, int64_t i, int32_t first, int32_t step)
+{
+    const tsr_tile_pool *p = &g->to;
+    const int32_t E = 1 << p->log2_edge, V = E * E * E;
+    uint64_t key = g->keys[i];
+    float *to = p->phi[0] + (i + TSR_TILE_FIRST) * V;
+    for (int32_t k = first; k < V; k += step) {
+        float x[3] = { (float)(tsr_key_x(key) * E + k % E) * p->spacing[0], (float)(tsr_key_y(key) * E + k / E % E) * p->spacing[1],
+                       (float)(tsr_key_z(key) * E + k / (E * E)) * p->spacing[2] };
+        to[k] = tsr_clampf(tsr_csg_distance(&g->shape, x), 0.0f - p->band, p->band) + 0.0f;
+    }
+}
+TSR_HD void tsr_csg_resample_tile(const tsr_csg_args *g, int64_t i, int32_t first, int32_t step)
+{
+    const int32_t E = 1 << g->to.log2_edge, V = E * E * E;
+    uint64_t key = g->keys[i];
+    float *to = g->to.phi[0] + (i + TSR_TILE_FIRST) * V;
+    tsr_csg_reader r = { &g->a, tsr_csg_phi(&g->a), TSR_KEY_END, 0 };
+    for (int32_t k = first; k < V; k += step)
+        to[k] = tsr_csg_resampled(g, &r, tsr_key_x(key) * E + k % E, tsr_key_y(key) * E + k / E % E, tsr_key_z(key) * E + k / (E * E));
+}
+TSR_HD void tsr_csg_read_tile(const tsr_csg_args *g, int64_t i, int32_t first, int32_t step)
+{
+    const int32_t V = tsr_csg_voxels(&g->a);
+    const float *from = tsr_csg_phi(&g->a) + (int64_t)g->first[i] * V;
+    for (int32_t k = first; k < V; k += step) g->pages[i * V + k] = from[k];
+}
+TSR_HD void tsr_csg_write_tile(const tsr_csg_args *g, int64_t i, int32_t first, int32_t step)
+{
+    const int32_t V = tsr_csg_voxels(&g->a);
+    if (g->first[i] < TSR_TILE_FIRST) return;
+    float *to = g->a.phi[g->a.state->phi] + (int64_t)g->first[i] * V;
+    for (int32_t k = first; k < V; k += step) to[k] = g->pages[i * V + k];
+}
+/* flags[i] |= 1 if tile first[i] of a and second[i] of b are not the same bits, or the space around them. */
+TSR_HD void tsr_csg_differs_tile(const tsr_csg_args *g, int64_t i, int32_t first, int32_t step)
+{
+    const int32_t V = tsr_csg_voxels(&g->a);
+    uint32_t a = g->first[i], b = g->second[i];
+    const float *va = tsr_csg_phi(&g->a) + (int64_t)a * V, *vb = tsr_csg_phi(&g->b) + (int64_t)b * V;
+    int differs = (a < TSR_TILE_FIRST) != (b < TSR_TILE_FIRST);
+    if (first == 0) differs |= tsr_csg_word_of(&g->a, a) != tsr_csg_word_of(&g->b, b);
+    for (int32_t k = first; k < V && !differs; k += step) differs = tsr_float_bits(va[k]) != tsr_float_bits(vb[k]);
+    if (differs) tsr_csg_or(&g->flags[i], 1u);
+}
+/* Within the sphere `shape` the pages take the values of a (ids first), beyond it they stay. */
+TSR_HD void tsr_csg_ball_tile(const tsr_csg_args *g, int64_t i, int32_t first, int32_t step)
+{
+    const tsr_tile_pool *p = &g->a;
+    const int32_t E = 1 << p->log2_edge, V = E * E * E;
+    uint64_t key = g->keys[i];
+    const float *from = tsr_csg_phi(p) + (int64_t)g->first[i] * V;
+    for (int32_t k = first; k < V; k += step) {
+        float x = (float)(tsr_key_x(key) * E + k % E) * p->spacing[0] - g->shape.centre[0];
+        float y = (float)(tsr_key_y(key) * E + k / E % E) * p->spacing[1] - g->shape.centre[1];
+        float z = (float)(tsr_key_z(key) * E + k / (E * E)) * p->spacing[2] - g->shape.centre[2];
+        if ((x * x + y * y) + z * z <= g->shape.radius * g->shape.radius) g->pages[i * V + k] = from[k];
+    }
+}
+
+#endif

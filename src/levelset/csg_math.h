@@ -1,0 +1,142 @@
+/* levelset/csg_math.h: the formulas of constructive solid geometry on tile lists: distances of primitives, the value of a combination, and
+ * interpolation. Compiled by the C and the CUDA compiler. Exact class: + - * / and comparisons; the square root is tsr_rsqrt with one step of
+ * Newton, so that distances carry a relative error below 2e-7.
+ * Source: spec editing.md 2.2-2.6, levelset-stl.md 2.4; distances of primitives: elementary geometry. */
+#ifndef TSR_LEVELSET_CSG_MATH_H
+#define TSR_LEVELSET_CSG_MATH_H
+
+#include "core/hd.h"
+#include "tessera/csg.h"
+
+/* Beyond the public operations. */
+enum { TSR_CSG_COMPLEMENT = 16, TSR_CSG_FIRST, TSR_CSG_MIX };
+
+/* A primitive in the frame of a list: lengths in world units along the grid axes; local = frame * (x - centre). */
+typedef struct tsr_csg_shape {
+    int32_t kind;
+    float centre[3], frame[9], half[3], radius, minor, shell;
+} tsr_csg_shape;
+
+TSR_HD float tsr_csg_root(float x)
+{
+    if (!(x > 0.0f)) return 0.0f;
+    float s = tsr_sqrt(x);
+    return 0.5f * (s + x / s);
+}
+TSR_HD float tsr_csg_length2(float a, float b) { return tsr_csg_root(a * a + b * b); }
+TSR_HD float tsr_csg_length3(float a, float b, float c) { return tsr_csg_root((a * a + b * b) + c * c); }
+
+/* Distance to a box of dimension two from its overhangs a, b (negative inside). */
+TSR_HD float tsr_csg_corner2(float a, float b)
+{
+    return tsr_csg_length2(tsr_maxf(a, 0.0f), tsr_maxf(b, 0.0f)) + tsr_minf(tsr_maxf(a, b), 0.0f);
+}
+
+/* Signed distance of the local point p, without the shell. Exact distances but for the ellipsoid, whose value has the right zero set and slope 1
+ * there (first order). */
+TSR_HD float tsr_csg_solid(const tsr_csg_shape *s, const float p[3])
+{
+    float x = tsr_absf(p[0]), y = tsr_absf(p[1]), z = tsr_absf(p[2]), a, b, c;
+    switch (s->kind) {
+    case TSR_SHAPE_SPHERE: return tsr_csg_length3(p[0], p[1], p[2]) - s->radius;
+    case TSR_SHAPE_BOX: /* rounded by `radius` */
+        a = x - s->half[0] + s->radius;
+        b = y - s->half[1] + s->radius;
+        c = z - s->half[2] + s->radius;
+        return tsr_csg_length3(tsr_maxf(a, 0.0f), tsr_maxf(b, 0.0f), tsr_maxf(c, 0.0f)) + tsr_minf(tsr_maxf(a, tsr_maxf(b, c)), 0.0f) - s->radius;
+    case TSR_SHAPE_TORUS: return tsr_csg_length2(tsr_csg_length2(p[0], p[1]) - s->radius, p[2]) - s->minor;
+    case TSR_SHAPE_CYLINDER: return tsr_csg_corner2(tsr_csg_length2(p[0], p[1]) - s->radius, z - s->half[2]);
+    case TSR_SHAPE_CAPSULE: return tsr_csg_length3(p[0], p[1], tsr_maxf(z - s->half[2], 0.0f)) - s->radius;
+    case TSR_SHAPE_ELLIPSOID: break;
+    }
+    a = p[0] / s->half[0];
+    b = p[1] / s->half[1];
+    c = p[2] / s->half[2];
+    float level = tsr_csg_length3(a, b, c), slope = tsr_csg_length3(a / s->half[0], b / s->half[1], c / s->half[2]);
+    if (!(slope > 0.0f)) return -tsr_minf(s->half[0], tsr_minf(s->half[1], s->half[2]));
+    return level * (level - 1.0f) / slope;
+}
+
+TSR_HD void tsr_csg_local(const tsr_csg_shape *s, const float x[3], float local[3])
+{
+    float d[3] = { x[0] - s->centre[0], x[1] - s->centre[1], x[2] - s->centre[2] };
+    for (int i = 0; i < 3; i++) local[i] = (s->frame[3 * i] * d[0] + s->frame[3 * i + 1] * d[1]) + s->frame[3 * i + 2] * d[2];
+}
+
+/* Signed distance at x. A shell is the wall of this thickness around the surface. */
+TSR_HD float tsr_csg_distance(const tsr_csg_shape *s, const float x[3])
+{
+    float local[3];
+    tsr_csg_local(s, x, local);
+    float d = tsr_csg_solid(s, local);
+    return s->shell > 0.0f ? tsr_absf(d) - 0.5f * s->shell : d;
+}
+
+/* A lower bound of the distance of x from the surface: what decides which tiles a primitive meets. */
+TSR_HD float tsr_csg_least_distance(const tsr_csg_shape *s, const float x[3])
+{
+    if (s->kind != TSR_SHAPE_ELLIPSOID) return tsr_absf(tsr_csg_distance(s, x));
+    float local[3];
+    tsr_csg_local(s, x, local);
+    float level = tsr_csg_length3(local[0] / s->half[0], local[1] / s->half[1], local[2] / s->half[2]);
+    return tsr_maxf(tsr_absf(level - 1.0f) * tsr_minf(s->half[0], tsr_minf(s->half[1], s->half[2])) - 0.5f * s->shell, 0.0f);
+}
+
+/* Value of a combination. + 0.0f: a zero has no sign, so that equal fields are equal bits whatever the order of the operands. */
+TSR_HD float tsr_csg_combine(int32_t operation, float a, float b, float amount, float band)
+{
+    float other = 0.0f - b, smaller = a < b ? a : b;
+    switch (operation) {
+    case TSR_CSG_UNION: return smaller + 0.0f;
+    case TSR_CSG_INTERSECTION: return (a > b ? a : b) + 0.0f;
+    case TSR_CSG_DIFFERENCE: return (a > other ? a : other) + 0.0f;
+    case TSR_CSG_BLEND: { /* polynomial smooth minimum; space that is constant in both stays so */
+        if ((a >= band && b >= band) || smaller <= 0.0f - band) return smaller + 0.0f;
+        float near = tsr_maxf(amount - tsr_absf(a - b), 0.0f) / amount;
+        return tsr_clampf(smaller - near * near * amount * 0.25f, 0.0f - band, band) + 0.0f;
+    }
+    case TSR_CSG_MIX: return (a + (b - a) * amount) + 0.0f;
+    case TSR_CSG_COMPLEMENT: return 0.0f - a;
+    default: return tsr_clampf(a, 0.0f - band, band);
+    }
+}
+
+/* The same for space without a tile; 1 = inside. */
+TSR_HD uint32_t tsr_csg_combine_sign(int32_t operation, uint32_t a, uint32_t b, float amount)
+{
+    switch (operation) {
+    case TSR_CSG_UNION:
+    case TSR_CSG_BLEND: return a | b;
+    case TSR_CSG_INTERSECTION: return a & b;
+    case TSR_CSG_DIFFERENCE: return a & (b ^ 1u);
+    case TSR_CSG_MIX: return amount > 0.5f ? b : a;
+    case TSR_CSG_COMPLEMENT: return a ^ 1u;
+    default: return a;
+    }
+}
+
+/* Catmull-Rom weights of samples -1, 0, 1, 2 at t in [0, 1]. */
+TSR_HD void tsr_csg_cubic(float t, float w[4])
+{
+    w[0] = ((-0.5f * t + 1.0f) * t - 0.5f) * t;
+    w[1] = (1.5f * t - 2.5f) * t * t + 1.0f;
+    w[2] = ((-1.5f * t + 2.0f) * t + 0.5f) * t;
+    w[3] = (0.5f * t - 0.5f) * t * t;
+}
+
+/* Smeared delta function of half width `width` with integral 1 and no second moment (so that a curved surface does not bias volumes), and its
+ * integral from -width, in value / width = t: (105/64)(1 - t^2)^2 (1 - 3 t^2) and 1/2 + (105/64)(t - 5 t^3/3 + 7 t^5/5 - 3 t^7/7). */
+TSR_HD double tsr_csg_delta(double t)
+{
+    double t2 = t * t, s = 1.0 - t2;
+    return t2 < 1.0 ? 1.640625 * s * s * (1.0 - 3.0 * t2) : 0.0;
+}
+TSR_HD double tsr_csg_step(double t)
+{
+    if (t <= -1.0) return 0.0;
+    if (t >= 1.0) return 1.0;
+    double t2 = t * t;
+    return 0.5 + 1.640625 * t * (1.0 + t2 * (t2 * (1.4 - t2 * (3.0 / 7.0)) - 5.0 / 3.0));
+}
+
+#endif

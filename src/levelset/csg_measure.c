@@ -1,0 +1,299 @@
+/* levelset/csg_measure.c: connected components and measures of a tile list. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "levelset/csg.h"
+
+/* ---- labels ------------------------------------------------------------------------------------------------------------------------------- */
+
+void tsr_csg_labels_drop(tsr_csg_labels *labels)
+{
+    tsr_context *context = labels->work.context;
+    if (context) tsr_device_release(context, labels->memory, labels->bytes);
+    tsr_csg_work_drop(&labels->work);
+    free(labels->roots);
+    free(labels->voxels);
+    memset(labels, 0, sizeof *labels);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Roots of all sets into labels->roots, in order. The room grows when there are more than it holds. */
+static tsr_status collect_roots(tsr_csg_labels *labels)
+{
+    tsr_context *context = labels->work.context;
+    for (int64_t room = 1024;;) {
+        void *memory;
+        uint32_t found = 0;
+        size_t bytes = (size_t)room * sizeof(uint32_t);
+        TSR_TRY(tsr_device_allocate(context, bytes, &memory));
+        labels->work.args.roots = (uint32_t *)memory;
+        labels->work.args.root_room = (int32_t)tsr_min64(room, INT32_MAX);
+        tsr_status status = context->backend->fill(context->queue, labels->work.args.flags, 0, sizeof found);
+        if (status == TSR_OK) status = tsr_csg_run(&labels->work, TSR_CSG_label_roots_kernel, labels->nodes);
+        if (status == TSR_OK) status = context->backend->download(context->queue, &found, labels->work.args.flags, sizeof found);
+        if (status == TSR_OK && found <= room) {
+            labels->roots = (uint32_t *)malloc((size_t)tsr_max64(found, 1) * sizeof(uint32_t));
+            if (!labels->roots) status = TSR_FAILED(TSR_ERROR_MEMORY, "components: out of memory for %u of them", found);
+            if (status == TSR_OK) status = context->backend->download(context->queue, labels->roots, memory, found * sizeof(uint32_t));
+            labels->count = found;
+        }
+        tsr_device_release(context, memory, bytes);
+        labels->work.args.roots = NULL;
+        TSR_TRY(status);
+        if (found <= room) break;
+        room = found;
+    }
+    qsort(labels->roots, (size_t)labels->count, sizeof *labels->roots, by_number);
+    /* the unbounded space is a node of its own even where nothing touches it: not a component then */
+    if (labels->count > 0 && (int64_t)labels->roots[labels->count - 1] == labels->nodes - 1) labels->count--;
+    return TSR_OK;
+}
+
+/* Numbers instead of roots, and voxels per component. */
+static tsr_status number_components(tsr_csg_labels *labels)
+{
+    tsr_context *context = labels->work.context;
+    tsr_csg_args *args = &labels->work.args;
+    const int64_t E = (int64_t)1 << args->a.log2_edge;
+    size_t n = (size_t)tsr_max64(labels->count, 1), roots = (n * sizeof(uint32_t) + 255) / 256 * 256, bytes = roots + n * sizeof(int64_t);
+    void *memory;
+    labels->voxels = (int64_t *)malloc(n * sizeof(int64_t));
+    if (!labels->voxels) TSR_FAIL(TSR_ERROR_MEMORY, "components: out of memory for %lld of them", (long long)labels->count);
+    TSR_TRY(tsr_device_allocate(context, bytes, &memory));
+    args->roots = (uint32_t *)memory;
+    args->root_count = (int32_t)labels->count;
+    args->tallies = (uint64_t *)(void *)((char *)memory + roots);
+    tsr_status status = context->backend->fill(context->queue, memory, 0, bytes);
+    if (status == TSR_OK) status = context->backend->upload(context->queue, memory, labels->roots, (size_t)labels->count * sizeof(uint32_t));
+    if (status == TSR_OK) status = tsr_csg_run(&labels->work, TSR_CSG_label_number_kernel, labels->nodes);
+    if (status == TSR_OK) status = tsr_csg_run(&labels->work, TSR_CSG_label_tally_kernel, args->count * E * E + args->count);
+    if (status == TSR_OK) status = context->backend->download(context->queue, labels->voxels, args->tallies, (size_t)labels->count * sizeof(int64_t));
+    if (status == TSR_OK)
+        status = context->backend->download(context->queue, &labels->unbounded, args->parent + labels->nodes - 1, sizeof labels->unbounded);
+    tsr_device_release(context, memory, bytes);
+    args->roots = NULL;
+    args->tallies = NULL;
+    return status;
+}
+
+static tsr_status label(const tsr_tiles *tiles, int64_t count, int32_t wanted, int32_t connectivity, tsr_csg_labels *labels)
+{
+    const int64_t V = (int64_t)1 << (3 * tiles->pool.log2_edge);
+    tsr_csg_work *work = &labels->work;
+    labels->nodes = count * V + count + 1;
+    size_t parents = ((size_t)labels->nodes * sizeof(uint32_t) + 255) / 256 * 256;
+    if (labels->nodes >= (int64_t)UINT32_MAX)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "components: %lld stored voxels, expected fewer than 2^32", (long long)(count * V));
+    TSR_TRY(tsr_csg_work_take(tiles->context, count, 0, work));
+    labels->bytes = parents + (size_t)tiles->pool.capacity * sizeof(uint32_t);
+    TSR_TRY(tsr_device_allocate(tiles->context, labels->bytes, &labels->memory));
+    work->args.a = tiles->pool;
+    work->args.wanted = wanted;
+    work->args.operation = connectivity;
+    work->args.parent = (uint32_t *)labels->memory;
+    work->args.entries = (uint32_t *)(void *)((char *)labels->memory + parents);
+    TSR_TRY(tsr_csg_run(work, TSR_CSG_entry_of_kernel, count));
+    TSR_TRY(tsr_csg_run(work, TSR_CSG_label_begin_kernel, labels->nodes));
+    TSR_TRY(tsr_csg_run(work, TSR_CSG_label_join_kernel, count * V));
+    TSR_TRY(tsr_csg_run(work, TSR_CSG_label_gaps_kernel, count));
+    TSR_TRY(tsr_csg_run(work, TSR_CSG_label_flatten_kernel, labels->nodes));
+    TSR_TRY(collect_roots(labels));
+    TSR_TRY(number_components(labels));
+    return TSR_OK;
+}
+
+tsr_status tsr_csg_label(const tsr_tiles *tiles, int32_t wanted, int32_t connectivity, tsr_csg_labels *labels)
+{
+    tsr_tile_state state;
+    memset(labels, 0, sizeof *labels);
+    labels->unbounded = UINT32_MAX;
+    TSR_TRY(tsr_tiles_read_state(tiles, &state));
+    if (state.count == 0) return TSR_OK;
+    tsr_status status = label(tiles, state.count, wanted, connectivity, labels);
+    if (status != TSR_OK) tsr_csg_labels_drop(labels);
+    return status;
+}
+
+/* ---- components ----------------------------------------------------------------------------------------------------------------------------- */
+
+static tsr_size3 place_of(const tsr_tile_pool *pool, const uint64_t *keys, int64_t node)
+{
+    const int64_t E = (int64_t)1 << pool->log2_edge, V = E * E * E, k = node % V;
+    uint64_t key = keys[node / V];
+    return (tsr_size3){ tsr_key_x(key) * E + k % E, tsr_key_y(key) * E + k / E % E, tsr_key_z(key) * E + k / (E * E) };
+}
+
+tsr_status tsr_tiles_components(const tsr_tiles *tiles, int32_t connectivity, tsr_component *components, int64_t room, int64_t *count)
+{
+    tsr_csg_labels labels;
+    uint64_t *keys = NULL;
+    int64_t n;
+    *count = 0;
+    TSR_TRY(tsr_csg_require(tiles, "components"));
+    if (connectivity != 6 && connectivity != 26) TSR_FAIL(TSR_ERROR_ARGUMENT, "components: connectivity is %d, expected 6 or 26", connectivity);
+    TSR_TRY(tsr_csg_label(tiles, 1, connectivity, &labels));
+    tsr_status status = components && room > 0 && labels.count > 0 ? tsr_csg_keys(tiles, &keys, &n) : TSR_OK;
+    for (int64_t i = 0; keys && i < labels.count && i < room; i++)
+        components[i] = (tsr_component){ labels.voxels[i], place_of(&tiles->pool, keys, (int64_t)labels.roots[i]) };
+    *count = labels.count;
+    free(keys);
+    tsr_csg_labels_drop(&labels);
+    return status;
+}
+
+/* `chosen` is device memory, [components]. */
+static tsr_status keep_chosen(const tsr_tiles *tiles, tsr_csg_labels *labels, void *chosen, tsr_tiles *to)
+{
+    tsr_csg_work *work = &labels->work;
+    tsr_context *context = tiles->context;
+    const int64_t count = work->args.count, V = (int64_t)1 << (3 * tiles->pool.log2_edge);
+    work->args.roots = (uint32_t *)chosen;
+    TSR_TRY(context->backend->fill(context->queue, work->args.flags, 0, (size_t)count * sizeof(uint32_t)));
+    TSR_TRY(tsr_csg_run(work, TSR_CSG_keep_mark_kernel, count * V));
+    TSR_TRY(tsr_csg_run(work, TSR_CSG_keep_borders_kernel, count));
+    TSR_TRY(tsr_csg_run(work, TSR_CSG_locate_entry_kernel, count));
+    TSR_TRY(tsr_csg_link(work, to));
+    TSR_TRY(tsr_csg_run(work, TSR_CSG_keep_kernel, count));
+    TSR_TRY(tsr_csg_finish(to));
+    return TSR_OK;
+}
+
+static tsr_status keep_with(const tsr_tiles *tiles, tsr_csg_labels *labels, const uint8_t *keep, int64_t count, tsr_tiles **result)
+{
+    tsr_context *context = tiles->context;
+    void *chosen = NULL;
+    size_t bytes = (size_t)tsr_max64(count, 1) * sizeof(uint32_t);
+    if (count != labels->count)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "keep: %lld choices, the surface has %lld components", (long long)count, (long long)labels->count);
+    uint32_t *host = (uint32_t *)calloc((size_t)tsr_max64(count, 1), sizeof *host);
+    if (!host) TSR_FAIL(TSR_ERROR_MEMORY, "keep: out of memory for %lld components", (long long)count);
+    for (int64_t i = 0; i < count; i++) host[i] = keep[i] != 0;
+    tsr_status status = tsr_device_allocate(context, bytes, &chosen);
+    if (status == TSR_OK) status = context->backend->upload(context->queue, chosen, host, bytes);
+    if (status == TSR_OK) status = tsr_csg_create_like(tiles, labels->work.args.count, 0, result);
+    if (status == TSR_OK && count > 0) status = keep_chosen(tiles, labels, chosen, *result);
+    tsr_device_release(context, chosen, bytes);
+    free(host);
+    return status;
+}
+
+tsr_status tsr_tiles_keep(const tsr_tiles *tiles, const uint8_t *keep, int64_t count, tsr_tiles **result)
+{
+    tsr_csg_labels labels;
+    *result = NULL;
+    TSR_TRY(tsr_csg_require(tiles, "keep"));
+    if (!keep && count != 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "keep is NULL");
+    TSR_TRY(tsr_csg_label(tiles, 1, 26, &labels));
+    tsr_status status = keep_with(tiles, &labels, keep, count, result);
+    tsr_csg_labels_drop(&labels);
+    if (status != TSR_OK) tsr_tiles_destroy(result);
+    return status;
+}
+
+/* ---- measures -------------------------------------------------------------------------------------------------------------------------------- */
+
+struct totals {
+    double sums[6];
+    int64_t corners[4];
+};
+
+/* Volume and first moments of the enclosed absent tiles, in voxels, added in the order of the list. */
+static tsr_status add_enclosed(tsr_csg_work *work, int64_t count, struct totals *t)
+{
+    tsr_context *context = work->context;
+    const double E = (double)(1 << work->args.a.log2_edge), V = E * E * E;
+    uint64_t *keys = (uint64_t *)malloc((size_t)count * sizeof *keys);
+    uint32_t *gaps = (uint32_t *)malloc((size_t)count * sizeof *gaps);
+    tsr_status status = keys && gaps ? TSR_OK : TSR_FAILED(TSR_ERROR_MEMORY, "measures: out of memory for %lld tiles", (long long)count);
+    if (status == TSR_OK) status = tsr_csg_run(work, TSR_CSG_gap_lengths_kernel, count);
+    if (status == TSR_OK) status = context->backend->download(context->queue, gaps, work->args.flags, (size_t)count * sizeof *gaps);
+    if (status == TSR_OK) status = context->backend->download(context->queue, keys, work->args.keys, (size_t)count * sizeof *keys);
+    for (int64_t i = 0; i < count && status == TSR_OK; i++) {
+        double n = (double)gaps[i], middle = 0.5 * (E - 1);
+        if (!gaps[i]) continue;
+        t->sums[0] += n * V;
+        t->sums[3] += n * V * (E * ((double)tsr_key_x(keys[i]) + 0.5 * (n + 1)) + middle);
+        t->sums[4] += n * V * (E * (double)tsr_key_y(keys[i]) + middle);
+        t->sums[5] += n * V * (E * (double)tsr_key_z(keys[i]) + middle);
+    }
+    free(keys);
+    free(gaps);
+    return status;
+}
+
+static tsr_status sum_with(tsr_csg_work *work, int64_t count, void *memory, size_t sum_bytes, struct totals *t)
+{
+    tsr_context *context = work->context;
+    const int64_t items = count << work->args.a.log2_edge;
+    work->args.sums = (double *)memory;
+    work->args.corners = (int64_t *)(void *)((char *)memory + sum_bytes);
+    double *host = (double *)malloc(sum_bytes);
+    if (!host) TSR_FAIL(TSR_ERROR_MEMORY, "measures: out of memory for %lld tiles", (long long)count);
+    tsr_status status = context->backend->fill(context->queue, work->args.corners, 0, sizeof t->corners);
+    if (status == TSR_OK) status = tsr_csg_run(work, TSR_CSG_locate_entry_kernel, count);
+    if (status == TSR_OK) status = tsr_csg_run(work, TSR_CSG_measure_kernel, items);
+    if (status == TSR_OK) status = context->backend->download(context->queue, host, memory, sum_bytes);
+    if (status == TSR_OK) status = context->backend->download(context->queue, t->corners, work->args.corners, sizeof t->corners);
+    for (int64_t i = 0; i < items && status == TSR_OK; i++)
+        for (int k = 0; k < 6; k++) t->sums[k] += host[6 * i + k];
+    free(host);
+    if (status == TSR_OK) status = add_enclosed(work, count, t);
+    return status;
+}
+
+static tsr_status sum_tiles(const tsr_tiles *tiles, int64_t count, double width, struct totals *t)
+{
+    tsr_csg_work work;
+    void *memory = NULL;
+    size_t sum_bytes = (size_t)(count << tiles->pool.log2_edge) * 6 * sizeof(double), bytes = sum_bytes + sizeof t->corners;
+    TSR_TRY(tsr_csg_work_take(tiles->context, count, 0, &work));
+    work.args.a = tiles->pool;
+    work.args.width = (float)width;
+    tsr_status status = tsr_device_allocate(tiles->context, bytes, &memory);
+    if (status == TSR_OK) status = sum_with(&work, count, memory, sum_bytes, t);
+    tsr_device_release(tiles->context, memory, bytes);
+    tsr_csg_work_drop(&work);
+    return status;
+}
+
+static tsr_status count_pieces(const tsr_tiles *tiles, int32_t wanted, int32_t connectivity, int64_t *count)
+{
+    tsr_csg_labels labels;
+    TSR_TRY(tsr_csg_label(tiles, wanted, connectivity, &labels));
+    *count = labels.count - (labels.unbounded != UINT32_MAX && labels.unbounded < labels.count && !wanted);
+    tsr_csg_labels_drop(&labels);
+    return TSR_OK;
+}
+
+tsr_status tsr_tiles_measure(const tsr_tiles *tiles, tsr_tiles_measures *m)
+{
+    tsr_tile_state state;
+    struct totals t = { { 0 }, { 0 } };
+    int64_t pieces = 0;
+    memset(m, 0, sizeof *m);
+    TSR_TRY(tsr_csg_require(tiles, "measures"));
+    TSR_TRY(tsr_tiles_read_state(tiles, &state));
+    m->tiles = state.count;
+    if (state.count == 0) return TSR_OK;
+    m->active_voxels = state.active_voxels;
+    const float *h = tiles->pool.spacing;
+    double smallest = (double)tsr_minf(h[0], tsr_minf(h[1], h[2])), voxel = (double)h[0] * (double)h[1] * (double)h[2];
+    TSR_TRY(sum_tiles(tiles, state.count, fmin(2 * smallest, (double)tiles->pool.band), &t));
+    m->volume = t.sums[0] * voxel;
+    m->area = t.sums[1] * voxel;
+    m->mean_curvature = t.sums[1] > 0 ? t.sums[2] / t.sums[1] : 0;
+    if (t.sums[0] > 0)
+        m->centroid = (tsr_vec3){ t.sums[3] / t.sums[0] * (double)h[0], t.sums[4] / t.sums[0] * (double)h[1], t.sums[5] / t.sums[0] * (double)h[2] };
+    m->euler = t.corners[0] - t.corners[1] + t.corners[2] - t.corners[3];
+    TSR_TRY(count_pieces(tiles, 1, 26, &m->components));
+    TSR_TRY(count_pieces(tiles, 1, 6, &pieces));
+    TSR_TRY(count_pieces(tiles, 0, 26, &m->cavities));
+    m->genus = pieces + m->cavities - m->euler;
+    return TSR_OK;
+}

@@ -1,0 +1,268 @@
+/* levelset/csg_parts.c: parts of a tile list: boxes, severing, resampled movement. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "levelset/csg.h"
+
+/* ---- boxes of tiles: columns by binary search (spec editing.md 2.4) ------------------------------------------------------------------------- */
+
+void tsr_csg_box_entries(const uint64_t *keys, int64_t count, const int32_t low[3], const int32_t high[3], void (*take)(void *user, int64_t entry),
+                         void *user)
+{
+    int32_t n = (int32_t)count;
+    for (int64_t at = tsr_key_lower_bound(keys, n, tsr_key_make(low[0], low[1], low[2])); at < count;) {
+        int32_t x = tsr_key_x(keys[at]), y = tsr_key_y(keys[at]), z = tsr_key_z(keys[at]);
+        uint64_t next;
+        if (z > high[2]) return;
+        if (y > high[1]) {
+            next = tsr_key_make(low[0], low[1], z + 1);
+        } else if (y < low[1]) {
+            next = tsr_key_make(low[0], low[1], z);
+        } else if (x > high[0]) {
+            next = tsr_key_make(low[0], y + 1, z);
+        } else if (x < low[0]) {
+            next = tsr_key_make(low[0], y, z);
+        } else { /* walk to the end of the row */
+            for (; at < count && keys[at] <= tsr_key_make(high[0], y, z); at++) take(user, at);
+            continue;
+        }
+        at += tsr_key_lower_bound(keys + at, n - (int32_t)at, next);
+    }
+}
+
+static tsr_status check_region(const tsr_box *r)
+{
+    const double low[3] = { r->lower.x, r->lower.y, r->lower.z }, high[3] = { r->upper.x, r->upper.y, r->upper.z };
+    for (int k = 0; k < 3; k++)
+        if (!(low[k] <= high[k])) TSR_FAIL(TSR_ERROR_ARGUMENT, "region: %g to %g along %c, expected lower <= upper", low[k], high[k], "xyz"[k]);
+    return TSR_OK;
+}
+
+struct selection {
+    const uint64_t *keys;
+    int32_t (*coordinates)[3];
+    int64_t room, count;
+};
+static void select_entry(void *user, int64_t entry)
+{
+    struct selection *s = (struct selection *)user;
+    if (s->count < s->room) {
+        s->coordinates[s->count][0] = tsr_key_x(s->keys[entry]);
+        s->coordinates[s->count][1] = tsr_key_y(s->keys[entry]);
+        s->coordinates[s->count][2] = tsr_key_z(s->keys[entry]);
+    }
+    s->count++;
+}
+
+/* First and last tile with a voxel in the region; 0 if there is none. */
+static int tiles_of_region(const tsr_tile_pool *pool, const tsr_box *r, int32_t low[3], int32_t high[3])
+{
+    const double a[3] = { r->lower.x, r->lower.y, r->lower.z }, b[3] = { r->upper.x, r->upper.y, r->upper.z }, most = (double)TSR_KEY_BIAS - 1;
+    for (int k = 0; k < 3; k++) {
+        double h = (double)pool->spacing[k], first = ceil(a[k] / h), last = floor(b[k] / h), edge = (double)(1 << pool->log2_edge);
+        if (first > last) return 0;
+        low[k] = (int32_t)fmax(floor(first / edge), -most);
+        high[k] = (int32_t)fmin(floor(last / edge), most);
+        if (low[k] > high[k]) return 0;
+    }
+    return 1;
+}
+
+tsr_status tsr_tiles_select(const tsr_tiles *tiles, const tsr_box *region, int32_t (*coordinates)[3], int64_t room, int64_t *count)
+{
+    uint64_t *keys;
+    int64_t n;
+    int32_t low[3], high[3];
+    *count = 0;
+    TSR_TRY(tsr_csg_require(tiles, "selection"));
+    TSR_TRY(check_region(region));
+    TSR_TRY(tsr_csg_keys(tiles, &keys, &n));
+    struct selection s = { keys, coordinates, coordinates ? room : 0, 0 };
+    if (tiles_of_region(&tiles->pool, region, low, high)) tsr_csg_box_entries(keys, n, low, high, select_entry, &s);
+    *count = s.count;
+    free(keys);
+    return TSR_OK;
+}
+
+tsr_status tsr_tiles_disconnect(const tsr_tiles *tiles, const tsr_box *region, double width, tsr_tiles **result)
+{
+    tsr_tiles_options options = TSR_TILES_OPTIONS;
+    tsr_tiles *wall = NULL;
+    *result = NULL;
+    TSR_TRY(tsr_csg_require(tiles, "disconnection"));
+    TSR_TRY(check_region(region));
+    const tsr_tile_pool *pool = &tiles->pool;
+    double h = (double)tsr_minf(pool->spacing[0], tsr_minf(pool->spacing[1], pool->spacing[2])), least = 2 * h;
+    if (!(width == 0 || (width >= least && width < 1e12)))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "disconnection: width is %g, expected 0 or at least two voxels (%g)", width, least);
+    const tsr_box *r = region;
+    tsr_shape shape = { .kind = TSR_SHAPE_BOX, .shell = width > 0 ? width : least };
+    shape.centre = (tsr_vec3){ 0.5 * (r->lower.x + r->upper.x), 0.5 * (r->lower.y + r->upper.y), 0.5 * (r->lower.z + r->upper.z) };
+    shape.half = (tsr_vec3){ 0.5 * (r->upper.x - r->lower.x), 0.5 * (r->upper.y - r->lower.y), 0.5 * (r->upper.z - r->lower.z) };
+    options.edge = 1 << pool->log2_edge;
+    options.band = (double)pool->band;
+    TSR_TRY(tsr_tiles_shape(tiles->context, &tiles->geometry, &options, &shape, &wall));
+    wall->pool.band = pool->band;
+    tsr_status status = tsr_csg_merge_lists(tiles, 0, wall, 0, TSR_CSG_DIFFERENCE, 0, result);
+    tsr_tiles_destroy(&wall);
+    return status;
+}
+
+/* ---- a part of a list ----------------------------------------------------------------------------------------------------------------------- */
+
+static tsr_status fill_part(tsr_csg_work *work, const tsr_tiles *tiles, const uint64_t *keys, int64_t count, tsr_tiles *part)
+{
+    tsr_context *context = tiles->context;
+    TSR_TRY(context->backend->upload(context->queue, work->args.keys, keys, (size_t)count * sizeof *keys));
+    work->args.a = tiles->pool;
+    work->args.second = NULL;
+    work->args.operation = TSR_CSG_FIRST;
+    TSR_TRY(tsr_csg_run(work, TSR_CSG_locate_kernel, count));
+    TSR_TRY(tsr_csg_run(work, TSR_CSG_sub_borders_kernel, count));
+    TSR_TRY(tsr_csg_link(work, part));
+    TSR_TRY(tsr_csg_run(work, TSR_CSG_combine_kernel, count));
+    TSR_TRY(tsr_csg_finish(part));
+    return TSR_OK;
+}
+
+tsr_status tsr_csg_part(const tsr_tiles *tiles, const uint64_t *keys, int64_t count, tsr_tiles **part)
+{
+    tsr_csg_work work;
+    TSR_TRY(tsr_csg_create_like(tiles, 2 * count, 0, part));
+    if (count == 0) return TSR_OK;
+    tsr_status status = tsr_csg_work_take(tiles->context, count, 0, &work);
+    if (status == TSR_OK) {
+        status = fill_part(&work, tiles, keys, count, *part);
+        tsr_csg_work_drop(&work);
+    }
+    if (status != TSR_OK) tsr_tiles_destroy(part);
+    return status;
+}
+
+/* ---- resampling ------------------------------------------------------------------------------------------------------------------------------- */
+
+/* x' = linear x + offset in index units. */
+struct affine {
+    double linear[9], offset[3];
+};
+
+static tsr_status make_motion(const tsr_tile_pool *pool, const tsr_motion *m, struct affine *forward, struct affine *back)
+{
+    double scale = m->scale != 0 ? m->scale : 1, r[9], h[3];
+    const double c[3] = { m->centre.x, m->centre.y, m->centre.z }, s[3] = { m->shift.x, m->shift.y, m->shift.z };
+    const double all[] = { c[0], c[1], c[2], s[0], s[1], s[2], m->angle, m->axis.x, m->axis.y, m->axis.z };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!isfinite(all[i])) TSR_FAIL(TSR_ERROR_ARGUMENT, "motion: a number is not finite");
+    if (!(scale > 1e-3 && scale < 1e3)) TSR_FAIL(TSR_ERROR_ARGUMENT, "motion: scale is %g, expected 0.001 to 1000", scale);
+    if (m->angle != 0 && m->axis.x == 0 && m->axis.y == 0 && m->axis.z == 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "motion: the rotation axis has no length");
+    tsr_csg_rotation(m->axis, m->angle, r);
+    for (int k = 0; k < 3; k++) h[k] = (double)pool->spacing[k];
+    for (int i = 0; i < 3; i++) {
+        double moved = 0, origin = 0;
+        for (int j = 0; j < 3; j++) {
+            forward->linear[3 * i + j] = scale * r[3 * i + j] * h[j] / h[i];
+            back->linear[3 * i + j] = r[3 * j + i] / scale * h[j] / h[i];
+            moved += scale * r[3 * i + j] * c[j];
+            origin += r[3 * j + i] / scale * (c[j] + s[j]);
+        }
+        forward->offset[i] = (c[i] + s[i] - moved) / h[i];
+        back->offset[i] = (c[i] - origin) / h[i];
+    }
+    return TSR_OK;
+}
+
+/* Keys of the tiles that the images of the stored tiles meet, grown by one voxel for the samples around them. */
+static tsr_status image_keys(const tsr_tile_pool *pool, const struct affine *f, double margin, const uint64_t *keys, int64_t count, uint64_t **image,
+                             int64_t *image_count)
+{
+    int64_t n = 0, room = 0;
+    const double edge = (double)(1 << pool->log2_edge), most = (double)TSR_KEY_BIAS - 2;
+    uint64_t *out = NULL;
+    for (int64_t i = 0; i < count; i++) {
+        const double at[3] = { tsr_key_x(keys[i]) * edge + 0.5 * (edge - 1), tsr_key_y(keys[i]) * edge + 0.5 * (edge - 1),
+                               tsr_key_z(keys[i]) * edge + 0.5 * (edge - 1) };
+        int32_t low[3], high[3];
+        for (int k = 0; k < 3; k++) {
+            double c = f->offset[k], r = margin;
+            for (int j = 0; j < 3; j++) {
+                c += f->linear[3 * k + j] * at[j];
+                r += fabs(f->linear[3 * k + j]) * (0.5 * (edge - 1) + 1);
+            }
+            double a = floor((c - r) / edge), b = floor((c + r) / edge);
+            if (!(a > -most && b < most)) {
+                free(out);
+                TSR_FAIL(TSR_ERROR_ARGUMENT, "motion: moves a tile to %.0f along %c, beyond the tile coordinates", a, "xyz"[k]);
+            }
+            low[k] = (int32_t)a;
+            high[k] = (int32_t)b;
+        }
+        int64_t more = (int64_t)(high[0] - low[0] + 1) * (high[1] - low[1] + 1) * (high[2] - low[2] + 1);
+        if (n + more > room) {
+            n = tsr_keys_sort_unique(out, n);
+            if (2 * n + more > room) {
+                int64_t grown_room = 2 * (2 * n + more) + 1024;
+                uint64_t *grown = (uint64_t *)realloc(out, (size_t)grown_room * sizeof *out);
+                if (!grown) {
+                    free(out);
+                    TSR_FAIL(TSR_ERROR_MEMORY, "motion: out of memory for %lld tiles", (long long)grown_room);
+                }
+                out = grown;
+                room = grown_room;
+            }
+        }
+        for (int32_t z = low[2]; z <= high[2]; z++)
+            for (int32_t y = low[1]; y <= high[1]; y++)
+                for (int32_t x = low[0]; x <= high[0]; x++) out[n++] = tsr_key_make(x, y, z);
+    }
+    *image = out;
+    *image_count = n ? tsr_keys_sort_unique(out, n) : 0;
+    return TSR_OK;
+}
+
+static tsr_status resample(const tsr_tiles *tiles, const struct affine *back, double scale, const uint64_t *keys, int64_t count, tsr_tiles *to)
+{
+    tsr_context *context = tiles->context;
+    tsr_csg_work work;
+    if (count == 0) return TSR_OK;
+    TSR_TRY(tsr_csg_work_take(context, count, 0, &work));
+    work.args.a = tiles->pool;
+    work.args.to = to->pool;
+    work.args.scale = (float)scale;
+    for (int i = 0; i < 3; i++) {
+        memcpy(work.args.matrix + 4 * i, back->linear + 3 * i, 3 * sizeof(double));
+        work.args.matrix[4 * i + 3] = back->offset[i];
+    }
+    tsr_status status = context->backend->upload(context->queue, work.args.keys, keys, (size_t)count * sizeof *keys);
+    if (status == TSR_OK) status = tsr_csg_run(&work, TSR_CSG_probe_borders_kernel, count);
+    if (status == TSR_OK) status = tsr_csg_link(&work, to);
+    if (status == TSR_OK) status = tsr_csg_run(&work, TSR_CSG_resample_kernel, count);
+    if (status == TSR_OK) status = tsr_csg_finish(to);
+    tsr_csg_work_drop(&work);
+    return status;
+}
+
+tsr_status tsr_tiles_transform(const tsr_tiles *tiles, const tsr_motion *motion, tsr_tiles **result)
+{
+    struct affine forward, back;
+    uint64_t *keys = NULL, *image = NULL;
+    int64_t count, image_count = 0;
+    *result = NULL;
+    TSR_TRY(tsr_csg_require(tiles, "motion"));
+    if (!motion) TSR_FAIL(TSR_ERROR_ARGUMENT, "motion is NULL");
+    TSR_TRY(make_motion(&tiles->pool, motion, &forward, &back));
+    TSR_TRY(tsr_csg_keys(tiles, &keys, &count));
+    double scale = motion->scale != 0 ? motion->scale : 1;
+    tsr_status status = image_keys(&tiles->pool, &forward, 1, keys, count, &image, &image_count);
+    if (status == TSR_OK) status = tsr_csg_create_like(tiles, image_count, 0, result);
+    if (status == TSR_OK && count == 0) {
+        tsr_tile_state state;
+        status = tsr_tiles_read_state(tiles, &state);
+        if (status == TSR_OK) status = tiles->context->backend->tiles->clear(tiles->context->queue, &(*result)->pool, state.background);
+    }
+    if (status == TSR_OK) status = resample(tiles, &back, scale, image, image_count, *result);
+    free(keys);
+    free(image);
+    if (status != TSR_OK) tsr_tiles_destroy(result);
+    return status;
+}

@@ -1,0 +1,77 @@
+/* levelset/edit.h: the inside of an editor: objects, patches, the journal. */
+#ifndef TSR_LEVELSET_EDIT_H
+#define TSR_LEVELSET_EDIT_H
+
+#include "levelset/csg.h"
+#include "tessera/edit.h"
+
+enum { TSR_EDIT_NAME = 64 };
+
+/* ---- patches: the state of some tiles, stored or not (patch.c) ----------------------------------------------------------------------------- */
+
+typedef struct tsr_patch {
+    tsr_context *context;
+    int64_t count;
+    uint64_t *keys;     /* host, sorted */
+    float *pages;       /* device, [count][edge^3]; an absent tile is its constant */
+    uint32_t *words;    /* device, [count] border words */
+    int32_t background; /* of the list, should it be empty */
+    size_t bytes;       /* of the device memory, which starts at pages */
+} tsr_patch;
+
+/* The state of the tiles with these sorted keys. COPIES keys. */
+tsr_status tsr_patch_take(const tsr_tiles *tiles, const uint64_t *keys, int64_t count, tsr_patch *patch);
+/* The state in `before` of every tile that is not the same in `after`. */
+tsr_status tsr_patch_difference(const tsr_tiles *before, const tsr_tiles *after, tsr_patch *patch);
+/* Writes the patch into the list: its tiles become stored where needed, values and borders are taken over, activity is recomputed there and in the
+ * ring around, the list is managed. Cost of the pages, and a look at the activity words of the list. On failure the list is unchanged. */
+tsr_status tsr_patch_apply(const tsr_patch *patch, tsr_tiles *tiles);
+/* Both patches in one: they have no tile in common and belong to the same state of the list. */
+tsr_status tsr_patch_join(const tsr_tiles *tiles, const tsr_patch *a, const tsr_patch *b, tsr_patch *joined);
+void tsr_patch_drop(tsr_patch *patch);
+
+/* ---- the document --------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct tsr_edit_object {
+    char name[TSR_EDIT_NAME];
+    tsr_tiles *tiles; /* NULL: the slot is empty (undone or removed) */
+} tsr_edit_object;
+
+/* What undoing one thing takes: pages of a list, or a whole list that comes back (or goes, tiles NULL). */
+typedef struct tsr_edit_change {
+    int64_t step;
+    int32_t slot;
+    int32_t whole;
+    tsr_tiles *tiles;
+    tsr_patch patch;
+} tsr_edit_change;
+
+typedef struct tsr_edit_stack {
+    tsr_edit_change *change;
+    int64_t count, room;
+} tsr_edit_stack;
+
+struct tsr_editor {
+    tsr_context *context;
+    tsr_editor_options options;
+    tsr_tiles *model; /* empty: spacing, band and edge of the document */
+    tsr_edit_object *object;
+    int32_t objects, room;
+    tsr_edit_stack undo, redo;
+    int64_t step, last_tiles;
+};
+
+/* Slot of an object, or an error that names those there are. */
+tsr_status tsr_edit_find(const tsr_editor *editor, const char *name, int32_t *slot);
+/* A free slot for a new name. */
+tsr_status tsr_edit_new(tsr_editor *editor, const char *name, int32_t *slot);
+/* Begins a step of the history; the changes that follow belong to it. */
+void tsr_edit_begin(tsr_editor *editor);
+/* The list of a slot becomes *made (ADOPTS, also on failure); the journal keeps the difference. *made NULL: the slot empties. */
+tsr_status tsr_edit_replace(tsr_editor *editor, int32_t slot, tsr_tiles **made);
+/* The list of a slot takes a patch; the journal keeps what was there. */
+tsr_status tsr_edit_patch(tsr_editor *editor, int32_t slot, const tsr_patch *patch);
+/* Undoes the changes of the step that was begun, after a failure. */
+void tsr_edit_abandon(tsr_editor *editor);
+
+#endif

@@ -1,0 +1,636 @@
+/* The algebra of tile lists against analytic answers, brute force and its own identities (spec editing.md 5, 6). */
+#include <math.h>
+
+#include "grid/tiles_check.h"
+#include "support.h"
+
+typedef struct fixture {
+    tsr_context *context;
+} fixture;
+
+static int set_up(void **state)
+{
+    fixture *f = (fixture *)calloc(1, sizeof *f);
+    f->context = test_context();
+    *state = f;
+    return 0;
+}
+static int tear_down(void **state)
+{
+    fixture *f = (fixture *)*state;
+    assert_int_equal(tsr_context_memory(f->context).current_bytes, 0); /* every list and every scratch array is gone */
+    tsr_context_destroy(&f->context);
+    free(f);
+    return 0;
+}
+
+static tsr_tiles *make(tsr_context *context, const tsr_shape *shape, int32_t edge, double band)
+{
+    tsr_tiles_options options = TSR_TILES_OPTIONS;
+    tsr_tiles *tiles = NULL;
+    options.edge = edge;
+    options.band = band;
+    require_ok(tsr_tiles_shape(context, NULL, &options, shape, &tiles));
+    check_invariants(tiles);
+    return tiles;
+}
+static tsr_tiles *ball(tsr_context *context, double x, double y, double z, double radius)
+{
+    return make(context, &(tsr_shape){ .kind = TSR_SHAPE_SPHERE, .centre = { x, y, z }, .radius = radius }, 4, 3);
+}
+static void same(const tsr_tiles *a, const tsr_tiles *b)
+{
+    int equal;
+    require_ok(tsr_tiles_equal(a, b, &equal));
+    assert_true(equal);
+}
+static int64_t stored(const tsr_tiles *tiles)
+{
+    tsr_tiles_info info;
+    require_ok(tsr_tiles_describe(tiles, &info));
+    return info.count;
+}
+
+/* The field in a dense box, on the host: first corner `low`, n^3 voxels. Independent of the device code: the downloaded tiles, and the sign of
+ * absent ones by flood from stored neighbours' values is avoided by asking store. */
+static float *dense(tsr_context *context, const tsr_tiles *tiles, int32_t low, int32_t n)
+{
+    const int32_t first[3] = { low, low, low };
+    const int64_t size[3] = { n, n, n };
+    size_t bytes = (size_t)n * (size_t)n * (size_t)n * sizeof(float);
+    void *device;
+    float *host = (float *)malloc(bytes);
+    require_ok(tsr_device_allocate(context, bytes, &device));
+    require_ok(context->backend->tiles->store(context->queue, &tiles->pool, first, size, (float *)device, NULL));
+    require_ok(context->backend->download(context->queue, host, device, bytes));
+    tsr_device_release(context, device, bytes);
+    return host;
+}
+
+/* ---- primitives against float64 distances ------------------------------------------------------------------------------------------------ */
+
+static double hypot3(double a, double b, double c) { return sqrt(a * a + b * b + c * c); }
+
+static double oracle(const tsr_shape *s, double x, double y, double z)
+{
+    double px = x - s->centre.x, py = y - s->centre.y, pz = z - s->centre.z, q;
+    switch (s->kind) {
+    case TSR_SHAPE_SPHERE: q = hypot3(px, py, pz) - s->radius; break;
+    case TSR_SHAPE_BOX: {
+        double dx = fabs(px) - s->half.x, dy = fabs(py) - s->half.y, dz = fabs(pz) - s->half.z;
+        q = dx <= 0 && dy <= 0 && dz <= 0 ? fmax(dx, fmax(dy, dz)) : hypot3(fmax(dx, 0), fmax(dy, 0), fmax(dz, 0));
+        break;
+    }
+    case TSR_SHAPE_TORUS: q = hypot(hypot(px, py) - s->radius, pz) - s->minor; break;
+    case TSR_SHAPE_CYLINDER: {
+        double dr = hypot(px, py) - s->radius, dz = fabs(pz) - s->half.z;
+        q = dr <= 0 && dz <= 0 ? fmax(dr, dz) : hypot(fmax(dr, 0), fmax(dz, 0));
+        break;
+    }
+    default: q = hypot3(px, py, pz - fmin(fmax(pz, -s->half.z), s->half.z)) - s->radius;
+    }
+    return s->shell > 0 ? fabs(q) - s->shell / 2 : q;
+}
+
+static void shapes_are_distances(void **state)
+{
+    tsr_context *context = ((fixture *)*state)->context;
+    const tsr_shape shapes[] = { { .kind = TSR_SHAPE_SPHERE, .centre = { 0.3, -1.2, 2 }, .radius = 9.5 },
+                                 { .kind = TSR_SHAPE_BOX, .centre = { 1, 0, -2.5 }, .half = { 10, 6, 4 } },
+                                 { .kind = TSR_SHAPE_TORUS, .centre = { 0, 0.5, 0 }, .radius = 9, .minor = 3.5 },
+                                 { .kind = TSR_SHAPE_CYLINDER, .centre = { -1, 2, 0 }, .radius = 7, .half = { 0, 0, 8 } },
+                                 { .kind = TSR_SHAPE_CAPSULE, .centre = { 0, 0, 1 }, .radius = 4, .half = { 0, 0, 7 } },
+                                 { .kind = TSR_SHAPE_BOX, .half = { 9, 8, 7 }, .shell = 2 } };
+    enum { N = 40, LOW = -20 };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int32_t edge = 4; edge <= 8; edge += 4) {
+            tsr_tiles *tiles = make(context, &shapes[i], edge, 3);
+            float *field = dense(context, tiles, LOW, N);
+            for (int64_t v = 0; v < N * N * N; v++) {
+                double d = oracle(&shapes[i], (double)(v % N + LOW), (double)(v / N % N + LOW), (double)(v / (N * N) + LOW));
+                assert_true(fabs((double)field[v] - fmin(fmax(d, -3), 3)) < 2e-5);
+            }
+            free(field);
+            tsr_tiles_destroy(&tiles);
+        }
+}
+
+static void turned_shapes(void **state)
+{
+    tsr_context *context = ((fixture *)*state)->context;
+    const double pi = 3.14159265358979323846;
+    tsr_shape up = { .kind = TSR_SHAPE_CYLINDER, .radius = 5, .half = { 0, 0, 10 } }, turned = up;
+    turned.turn = (tsr_vec3){ 0, pi / 2, 0 }; /* z becomes x */
+    tsr_tiles *tiles = make(context, &turned, 8, 3);
+    float *field = dense(context, tiles, -16, 32);
+    for (int64_t v = 0; v < 32 * 32 * 32; v++) {
+        double x = (double)(v % 32 - 16), y = (double)(v / 32 % 32 - 16), z = (double)(v / 1024 - 16);
+        assert_true(fabs((double)field[v] - fmin(fmax(oracle(&up, -z, y, x), -3), 3)) < 1e-4);
+    }
+    free(field);
+    tsr_tiles_destroy(&tiles);
+    /* an ellipsoid: the zero set, by the sign of the quadratic form */
+    tsr_shape egg = { .kind = TSR_SHAPE_ELLIPSOID, .half = { 12, 7, 5 }, .centre = { 0.2, 0.1, 0.3 } };
+    tiles = make(context, &egg, 8, 3);
+    field = dense(context, tiles, -16, 32);
+    for (int64_t v = 0; v < 32 * 32 * 32; v++) {
+        double x = ((double)(v % 32 - 16) - 0.2) / 12, y = ((double)(v / 32 % 32 - 16) - 0.1) / 7, z = ((double)(v / 1024 - 16) - 0.3) / 5;
+        double level = x * x + y * y + z * z - 1;
+        if (fabs(level) > 1e-4) assert_true((field[v] < 0) == (level < 0));
+    }
+    free(field);
+    tsr_tiles_destroy(&tiles);
+}
+
+/* ---- boolean operations ---------------------------------------------------------------------------------------------------------------------- */
+
+static float combined(tsr_csg_operation operation, float a, float b)
+{
+    switch (operation) {
+    case TSR_CSG_UNION: return fminf(a, b);
+    case TSR_CSG_INTERSECTION: return fmaxf(a, b);
+    default: return fmaxf(a, -b);
+    }
+}
+
+static void fields_combine(void **state)
+{
+    tsr_context *context = ((fixture *)*state)->context;
+    tsr_tiles *a = ball(context, 0, 0, 0, 10), *b = ball(context, 7.3, 2, -3, 8);
+    float *fa = dense(context, a, -20, 44), *fb = dense(context, b, -20, 44);
+    for (int operation = TSR_CSG_UNION; operation <= TSR_CSG_DIFFERENCE; operation++) {
+        tsr_tiles *c = NULL;
+        require_ok(tsr_tiles_combine(a, b, (tsr_csg_operation)operation, 0, &c));
+        check_invariants(c);
+        float *fc = dense(context, c, -20, 44);
+        int64_t inside = 0;
+        for (int64_t v = 0; v < 44 * 44 * 44; v++) {
+            assert_true(fc[v] == combined((tsr_csg_operation)operation, fa[v], fb[v]));
+            inside += fc[v] < 0;
+        }
+        tsr_tiles_info info;
+        require_ok(tsr_tiles_describe(c, &info));
+        assert_int_equal(info.inside_voxels, inside); /* enclosed absent tiles counted */
+        free(fc);
+        tsr_tiles_destroy(&c);
+    }
+    free(fa);
+    free(fb);
+    tsr_tiles_destroy(&a);
+    tsr_tiles_destroy(&b);
+}
+
+static void identities(void **state)
+{
+    tsr_context *context = ((fixture *)*state)->context;
+    tsr_tiles *a = ball(context, 0, 0, 0, 10), *b = ball(context, 8, 1, 0, 9), *c = NULL, *d = NULL, *na = NULL, *nb = NULL, *e = NULL;
+    require_ok(tsr_tiles_combine(a, a, TSR_CSG_UNION, 0, &c)); /* A u A = A */
+    same(a, c);
+    tsr_tiles_destroy(&c);
+    require_ok(tsr_tiles_combine(a, a, TSR_CSG_INTERSECTION, 0, &c)); /* A n A = A */
+    same(a, c);
+    tsr_tiles_destroy(&c);
+    require_ok(tsr_tiles_combine(a, a, TSR_CSG_DIFFERENCE, 0, &c)); /* A \ A is empty, exact zeros on the sphere included */
+    assert_int_equal(stored(c), 0);
+    tsr_tiles_destroy(&c);
+    require_ok(tsr_tiles_complement(a, &na));
+    require_ok(tsr_tiles_complement(b, &nb));
+    check_invariants(na);
+    require_ok(tsr_tiles_complement(na, &c)); /* twice is nothing */
+    same(a, c);
+    tsr_tiles_destroy(&c);
+    require_ok(tsr_tiles_combine(a, na, TSR_CSG_UNION, 0, &c)); /* A u not A is everything: no tile, all inside */
+    assert_int_equal(stored(c), 0);
+    require_ok(tsr_tiles_combine(c, a, TSR_CSG_DIFFERENCE, 0, &d)); /* everything \ A = not A */
+    same(d, na);
+    tsr_tiles_destroy(&c);
+    tsr_tiles_destroy(&d);
+    /* De Morgan: not (A u B) = not A n not B; not (A n B) = not A u not B; A \ B = A n not B */
+    require_ok(tsr_tiles_combine(a, b, TSR_CSG_UNION, 0, &c));
+    require_ok(tsr_tiles_complement(c, &d));
+    require_ok(tsr_tiles_combine(na, nb, TSR_CSG_INTERSECTION, 0, &e));
+    same(d, e);
+    tsr_tiles_destroy(&c);
+    tsr_tiles_destroy(&d);
+    tsr_tiles_destroy(&e);
+    require_ok(tsr_tiles_combine(a, b, TSR_CSG_INTERSECTION, 0, &c));
+    require_ok(tsr_tiles_complement(c, &d));
+    require_ok(tsr_tiles_combine(na, nb, TSR_CSG_UNION, 0, &e));
+    same(d, e);
+    tsr_tiles_destroy(&c);
+    tsr_tiles_destroy(&d);
+    tsr_tiles_destroy(&e);
+    require_ok(tsr_tiles_combine(a, b, TSR_CSG_DIFFERENCE, 0, &c));
+    require_ok(tsr_tiles_combine(a, nb, TSR_CSG_INTERSECTION, 0, &d));
+    same(c, d);
+    tsr_tiles_destroy(&c);
+    tsr_tiles_destroy(&d);
+    tsr_tiles_destroy(&na);
+    tsr_tiles_destroy(&nb);
+    tsr_tiles_destroy(&a);
+    tsr_tiles_destroy(&b);
+}
+
+static void paste_disjoint(void **state)
+{
+    tsr_context *context = ((fixture *)*state)->context;
+    tsr_tiles *a = ball(context, 0, 0, 0, 6), *b = ball(context, 40, 3, -20, 7), *ab = NULL, *ba = NULL, *back = NULL;
+    require_ok(tsr_tiles_combine(a, b, TSR_CSG_UNION, 0, &ab));
+    require_ok(tsr_tiles_combine(b, a, TSR_CSG_UNION, 0, &ba));
+    same(ab, ba); /* commutes */
+    assert_int_equal(stored(ab), stored(a) + stored(b));
+    require_ok(tsr_tiles_combine(ab, b, TSR_CSG_DIFFERENCE, 0, &back)); /* b's surface is gone */
+    tsr_tiles_measures m;
+    require_ok(tsr_tiles_measure(back, &m));
+    assert_int_equal(m.components, 1);
+    tsr_tiles_destroy(&back);
+    tsr_tiles_destroy(&ab);
+    tsr_tiles_destroy(&ba);
+    tsr_tiles_destroy(&a);
+    tsr_tiles_destroy(&b);
+}
+
+/* ---- movement ---------------------------------------------------------------------------------------------------------------------------------- */
+
+static void translate_and_back(void **state)
+{
+    tsr_context *context = ((fixture *)*state)->context;
+    tsr_tiles *a = ball(context, 1.5, 0, 0, 9), *moved = NULL, *back = NULL, *there;
+    require_ok(tsr_tiles_translate(a, 3, -2, 5, &moved));
+    check_invariants(moved);
+    there = ball(context, 1.5 + 12, -8, 20, 9);
+    float *f = dense(context, moved, -24, 64), *g = dense(context, there, -24, 64);
+    for (int64_t v = 0; v < 64 * 64 * 64; v++) assert_true(fabsf(f[v] - g[v]) < 1e-5f);
+    free(f);
+    free(g);
+    require_ok(tsr_tiles_translate(moved, -3, 2, -5, &back));
+    same(a, back);
+    tsr_tiles_destroy(&back);
+    require_error(tsr_tiles_translate(a, 1 << 20, 0, 0, &back), TSR_ERROR_ARGUMENT, "along x");
+    assert_null(back);
+    tsr_tiles_destroy(&moved);
+    tsr_tiles_destroy(&there);
+    tsr_tiles_destroy(&a);
+}
+
+/* Largest error of the field near the surface after a motion, against the oracle of the moved shape. */
+static void transform_moves(void **state)
+{
+    tsr_context *context = ((fixture *)*state)->context;
+    const double pi = 3.14159265358979323846;
+    tsr_shape torus = { .kind = TSR_SHAPE_TORUS, .radius = 12, .minor = 6, .centre = { 2, 0, 0 } };
+    tsr_tiles *a = make(context, &torus, 8, 5.5), *moved = NULL;
+    tsr_motion motion = { .centre = { 2, 0, 0 }, .axis = { 1, 1, 0.5 }, .angle = 0.7, .shift = { 0.3, -1.7, 2.4 } };
+    require_ok(tsr_tiles_transform(a, &motion, &moved));
+    check_invariants(moved);
+    tsr_shape expected = torus;
+    double length = sqrt(2.25);
+    expected.centre = (tsr_vec3){ 2.3, -1.7, 2.4 };
+    expected.turn = (tsr_vec3){ 0.7 / length, 0.7 / length, 0.35 / length };
+    tsr_tiles *target = make(context, &expected, 8, 5.5);
+    float *f = dense(context, moved, -24, 52), *g = dense(context, target, -24, 52), worst = 0;
+    for (int64_t v = 0; v < 52 * 52 * 52; v++)
+        if (fabsf(g[v]) < 1) worst = fmaxf(worst, fabsf(f[v] - g[v]));
+    print_message("transform: largest error near the surface %.4f voxels\n", (double)worst);
+    assert_true(worst < 0.01f);
+    free(f);
+    free(g);
+    tsr_tiles_destroy(&moved);
+    tsr_tiles_destroy(&target);
+    /* half the size */
+    motion = (tsr_motion){ .centre = { 2, 0, 0 }, .scale = 0.5 };
+    require_ok(tsr_tiles_transform(a, &motion, &moved));
+    check_invariants(moved);
+    tsr_tiles_measures m;
+    require_ok(tsr_tiles_measure(moved, &m));
+    assert_true(fabs(m.volume - 2 * pi * pi * 6 * 3 * 3) < 0.02 * m.volume);
+    assert_int_equal(m.genus, 1);
+    tsr_tiles_destroy(&moved);
+    require_error(tsr_tiles_transform(a, &(tsr_motion){ .angle = 1 }, &moved), TSR_ERROR_ARGUMENT, "axis has no length");
+    require_error(tsr_tiles_transform(a, &(tsr_motion){ .scale = -1 }, &moved), TSR_ERROR_ARGUMENT, "scale is -1");
+    require_error(tsr_tiles_transform(a, &(tsr_motion){ .shift = { NAN, 0, 0 } }, &moved), TSR_ERROR_ARGUMENT, "not finite");
+    tsr_tiles_destroy(&a);
+}
+
+/* ---- parts ----------------------------------------------------------------------------------------------------------------------------------------- */
+
+static void selection_is_brute_force(void **state)
+{
+    tsr_context *context = ((fixture *)*state)->context;
+    uint64_t random = test_seed();
+    tsr_tiles *a = ball(context, 0, 0, 0, 20);
+    int64_t n = stored(a);
+    int32_t(*all)[3] = (int32_t(*)[3])malloc((size_t)n * sizeof *all), (*hit)[3] = (int32_t(*)[3])malloc((size_t)n * sizeof *hit);
+    require_ok(tsr_tiles_download(a, all, NULL));
+    for (int trial = 0; trial < 60; trial++) {
+        tsr_box r;
+        double *low = &r.lower.x, *high = &r.upper.x;
+        for (int k = 0; k < 3; k++) {
+            double p = 60 * test_uniform(&random) - 30, q = 60 * test_uniform(&random) - 30;
+            low[k] = trial == 0 ? -100 : fmin(p, q);
+            high[k] = trial == 0 ? 100 : trial == 1 ? low[k] : fmax(p, q); /* everything; nothing between two voxels */
+        }
+        int64_t count, expected = 0;
+        require_ok(tsr_tiles_select(a, &r, hit, n, &count));
+        for (int64_t i = 0; i < n; i++) {
+            int in = 1;
+            for (int k = 0; k < 3; k++) {
+                int any = 0;
+                for (int v = 0; v < 4; v++) any |= all[i][k] * 4 + v >= low[k] && all[i][k] * 4 + v <= high[k];
+                in &= any;
+            }
+            if (!in) continue;
+            assert_true(expected < count);
+            assert_memory_equal(all[i], hit[expected], sizeof *all);
+            expected++;
+        }
+        assert_int_equal(count, expected);
+    }
+    free(all);
+    free(hit);
+    int64_t count;
+    require_error(tsr_tiles_select(a, &(tsr_box){ { 1, 0, 0 }, { 0, 1, 1 } }, NULL, 0, &count), TSR_ERROR_ARGUMENT, "along x");
+    tsr_tiles_destroy(&a);
+}
+
+static void disconnected_at_the_faces(void **state)
+{
+    tsr_context *context = ((fixture *)*state)->context;
+    tsr_tiles *a = make(context, &(tsr_shape){ .kind = TSR_SHAPE_CAPSULE, .radius = 5, .half = { 0, 0, 16 } }, 8, 3), *cut = NULL, *kept = NULL;
+    tsr_box region = { { -10, -10, 2 }, { 10, 10, 40 } };
+    require_ok(tsr_tiles_disconnect(a, &region, 0, &cut));
+    check_invariants(cut);
+    float *f = dense(context, cut, -24, 48);
+    for (int32_t y = 0; y < 48; y++)
+        for (int32_t x = 0; x < 48; x++) /* no inside touches the plane z = 2 */
+            for (int32_t z = 2 - 1; z <= 2 + 1; z++) assert_true(f[((z + 24) * 48 + y) * 48 + x] >= 0);
+    free(f);
+    tsr_component parts[4];
+    int64_t count;
+    require_ok(tsr_tiles_components(cut, 26, parts, 4, &count));
+    assert_int_equal(count, 2);
+    assert_true(parts[0].first.z < 2 && parts[1].first.z > 2);
+    const uint8_t upper[2] = { 0, 1 };
+    require_ok(tsr_tiles_keep(cut, upper, 2, &kept));
+    check_invariants(kept);
+    int64_t one;
+    tsr_component part;
+    require_ok(tsr_tiles_components(kept, 26, &part, 1, &one));
+    assert_int_equal(one, 1);
+    assert_int_equal(part.voxels, parts[1].voxels);
+    tsr_tiles_destroy(&kept);
+    require_error(tsr_tiles_keep(cut, upper, 1, &kept), TSR_ERROR_ARGUMENT, "1 choices, the surface has 2");
+    tsr_tiles *gone = NULL;
+    const uint8_t none[2] = { 0, 0 };
+    require_ok(tsr_tiles_keep(cut, none, 2, &gone));
+    assert_int_equal(stored(gone), 0);
+    tsr_tiles_destroy(&gone);
+    tsr_tiles_destroy(&cut);
+    require_error(tsr_tiles_disconnect(a, &region, 1, &cut), TSR_ERROR_ARGUMENT, "width is 1");
+    tsr_tiles_destroy(&a);
+}
+
+/* Components by a dense flood fill on the host. */
+static int64_t flood(const float *field, int32_t n, int connectivity, int64_t *sizes, int64_t room)
+{
+    int64_t total = (int64_t)n * n * n, found = 0;
+    uint8_t *seen = (uint8_t *)calloc((size_t)total, 1);
+    int64_t *stack = (int64_t *)malloc((size_t)total * sizeof *stack);
+    for (int64_t start = 0; start < total; start++) {
+        if (seen[start] || !(field[start] < 0)) continue;
+        int64_t top = 0, size = 0;
+        stack[top++] = start;
+        seen[start] = 1;
+        while (top) {
+            int64_t at = stack[--top];
+            size++;
+            for (int d = 0; d < 27; d++) {
+                int64_t dx = d % 3 - 1, dy = d / 3 % 3 - 1, dz = d / 9 - 1, x = at % n + dx, y = at / n % n + dy, z = at / n / n + dz;
+                if (connectivity == 6 && dx * dx + dy * dy + dz * dz != 1) continue;
+                if (x < 0 || y < 0 || z < 0 || x >= n || y >= n || z >= n) continue;
+                int64_t other = (z * n + y) * n + x;
+                if (seen[other] || !(field[other] < 0)) continue;
+                seen[other] = 1;
+                stack[top++] = other;
+            }
+        }
+        if (found < room) sizes[found] = size;
+        found++;
+    }
+    free(seen);
+    free(stack);
+    return found;
+}
+static int by_size(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void components_are_flood_fills(void **state)
+{
+    tsr_context *context = ((fixture *)*state)->context;
+    uint64_t random = test_seed();
+    enum { N = 56, ROOM = 64 };
+    for (int trial = 0; trial < 4; trial++) {
+        tsr_tiles *all = ball(context, 0, 0, 0, 12); /* large enough for enclosed absent tiles */
+        for (int i = 0; i < 10; i++) {
+            tsr_tiles *one = ball(context, 40 * test_uniform(&random) - 20, 40 * test_uniform(&random) - 20, 40 * test_uniform(&random) - 20,
+                                  1 + 5 * test_uniform(&random)),
+                      *next = NULL;
+            require_ok(tsr_tiles_combine(all, one, i % 4 == 3 ? TSR_CSG_DIFFERENCE : TSR_CSG_UNION, 0, &next));
+            tsr_tiles_destroy(&one);
+            tsr_tiles_destroy(&all);
+            all = next;
+        }
+        float *field = dense(context, all, -28, N);
+        for (int connectivity = 6; connectivity <= 26; connectivity += 20) {
+            tsr_component parts[ROOM];
+            int64_t expected[ROOM] = { 0 }, got[ROOM] = { 0 }, count, brute = flood(field, N, connectivity, expected, ROOM);
+            require_ok(tsr_tiles_components(all, connectivity, parts, ROOM, &count));
+            assert_int_equal(count, brute);
+            for (int64_t i = 0; i < count && i < ROOM; i++) got[i] = parts[i].voxels;
+            qsort(got, (size_t)count, sizeof *got, by_size);
+            qsort(expected, (size_t)count, sizeof *expected, by_size);
+            assert_memory_equal(got, expected, (size_t)count * sizeof *got);
+        }
+        free(field);
+        tsr_tiles_destroy(&all);
+    }
+}
+
+/* ---- measures ------------------------------------------------------------------------------------------------------------------------------------ */
+
+static void measures_of_shapes(void **state)
+{
+    tsr_context *context = ((fixture *)*state)->context;
+    const double pi = 3.14159265358979323846;
+    tsr_tiles_measures m;
+    tsr_tiles *a = make(context, &(tsr_shape){ .kind = TSR_SHAPE_SPHERE, .centre = { 3, -4, 5.5 }, .radius = 20 }, 8, 3);
+    require_ok(tsr_tiles_measure(a, &m));
+    print_message("sphere: volume %.6f, area %.6f, K %.6f of the exact\n", m.volume / (4.0 / 3 * pi * 8000), m.area / (4 * pi * 400),
+                  10 * m.mean_curvature);
+    assert_true(fabs(m.volume / (4.0 / 3 * pi * 8000) - 1) < 2e-4);
+    assert_true(fabs(m.area / (4 * pi * 400) - 1) < 2e-3);
+    assert_true(fabs(m.mean_curvature * 20 / 2 - 1) < 5e-3);
+    assert_true(fabs(m.centroid.x - 3) < 1e-3 && fabs(m.centroid.y + 4) < 1e-3 && fabs(m.centroid.z - 5.5) < 1e-3);
+    assert_int_equal(m.components, 1);
+    assert_int_equal(m.euler, 1);
+    assert_int_equal(m.genus, 0);
+    assert_int_equal(m.cavities, 0);
+    tsr_tiles_destroy(&a);
+    a = make(context, &(tsr_shape){ .kind = TSR_SHAPE_TORUS, .radius = 14, .minor = 5 }, 4, 3);
+    require_ok(tsr_tiles_measure(a, &m));
+    assert_true(fabs(m.volume / (2 * pi * pi * 14 * 25) - 1) < 3e-3);
+    assert_true(fabs(m.area / (4 * pi * pi * 14 * 5) - 1) < 5e-3);
+    assert_int_equal(m.genus, 1);
+    assert_int_equal(m.euler, 0);
+    tsr_tiles_destroy(&a);
+    a = make(context, &(tsr_shape){ .kind = TSR_SHAPE_SPHERE, .radius = 15, .shell = 4 }, 8, 3); /* hollow */
+    require_ok(tsr_tiles_measure(a, &m));
+    assert_true(fabs(m.volume / (4.0 / 3 * pi * (17.0 * 17 * 17 - 13.0 * 13 * 13)) - 1) < 3e-3);
+    assert_int_equal(m.components, 1);
+    assert_int_equal(m.cavities, 1);
+    assert_int_equal(m.euler, 2);
+    assert_int_equal(m.genus, 0);
+    tsr_tiles_destroy(&a);
+    a = ball(context, 0, 0, 0, 5);
+    tsr_tiles *b = ball(context, 30, 0, 0, 5), *both = NULL;
+    require_ok(tsr_tiles_combine(a, b, TSR_CSG_UNION, 0, &both));
+    require_ok(tsr_tiles_measure(both, &m));
+    assert_int_equal(m.components, 2);
+    assert_int_equal(m.genus, 0);
+    assert_true(fabs(m.centroid.x - 15) < 1e-2);
+    tsr_tiles_destroy(&a);
+    tsr_tiles_destroy(&b);
+    tsr_tiles_destroy(&both);
+}
+
+static void animal_is_one_piece(void **state)
+{
+    tsr_context *context = ((fixture *)*state)->context;
+    tsr_tiles_options options = TSR_TILES_OPTIONS;
+    tsr_tiles *animal = NULL;
+    options.band = 3;
+    require_ok(tsr_tiles_animal(context, NULL, &options, (tsr_vec3){ 0, 0, 0 }, 64, &animal));
+    check_invariants(animal);
+    tsr_tiles_measures m;
+    require_ok(tsr_tiles_measure(animal, &m));
+    assert_int_equal(m.components, 1);
+    assert_int_equal(m.genus, 0);
+    assert_true(m.volume > 0.02 * 64 * 64 * 64 && m.volume < 0.1 * 64 * 64 * 64);
+    tsr_tiles_destroy(&animal);
+}
+
+/* The same lists, bit for bit, as on the CPU with one thread and with three. */
+static tsr_tiles *long_way(tsr_context *context)
+{
+    tsr_tiles *a = make(context, &(tsr_shape){ .kind = TSR_SHAPE_TORUS, .radius = 11, .minor = 4.5, .turn = { 0.4, 0.2, 0 } }, 8, 3);
+    tsr_tiles *b = make(context, &(tsr_shape){ .kind = TSR_SHAPE_ELLIPSOID, .centre = { 6, 2, 1 }, .half = { 9, 6, 7 } }, 8, 3), *c = NULL, *d = NULL;
+    require_ok(tsr_tiles_combine(a, b, TSR_CSG_BLEND, 4, &c));
+    require_ok(
+        tsr_tiles_transform(c, &(tsr_motion){ .centre = { 3, 1, 0 }, .axis = { 1, 2, 3 }, .angle = 0.5, .scale = 1.1, .shift = { 0.7, 0, 0 } }, &d));
+    tsr_tiles_destroy(&c);
+    require_ok(tsr_tiles_disconnect(d, &(tsr_box){ { -3, -30, -30 }, { 30, 30, 30 } }, 0, &c));
+    tsr_tiles_destroy(&a);
+    tsr_tiles_destroy(&b);
+    tsr_tiles_destroy(&d);
+    return c;
+}
+
+static void same_bits_everywhere(void **state)
+{
+    tsr_context *context = ((fixture *)*state)->context;
+    tsr_tiles *here = long_way(context);
+    tsr_tiles_measures m, other;
+    require_ok(tsr_tiles_measure(here, &m));
+    for (int threads = 1; threads <= 3; threads += 2) {
+        tsr_context *cpu = test_context_on("cpu", threads);
+        tsr_tiles *there = long_way(cpu), *copy = NULL;
+        require_ok(tsr_tiles_copy(here, cpu, &copy));
+        same(copy, there);
+        require_ok(tsr_tiles_measure(there, &other));
+        assert_memory_equal(&m, &other, sizeof m);
+        tsr_tiles_destroy(&copy);
+        tsr_tiles_destroy(&there);
+        tsr_context_destroy(&cpu);
+    }
+    tsr_tiles_destroy(&here);
+}
+
+/* ---- bad input -------------------------------------------------------------------------------------------------------------------------------------- */
+
+static void refusals(void **state)
+{
+    tsr_context *context = ((fixture *)*state)->context;
+    tsr_tiles *a = ball(context, 0, 0, 0, 5), *b = NULL, *c = NULL;
+    tsr_tiles_options options = TSR_TILES_OPTIONS;
+    require_error(tsr_tiles_combine(a, NULL, TSR_CSG_UNION, 0, &c), TSR_ERROR_ARGUMENT, "second operand");
+    b = make(context, &(tsr_shape){ .radius = 5 }, 4, 4);
+    require_error(tsr_tiles_combine(a, b, TSR_CSG_UNION, 0, &c), TSR_ERROR_ARGUMENT, "band: 3 and 4");
+    tsr_tiles_destroy(&b);
+    b = make(context, &(tsr_shape){ .radius = 5 }, 8, 3);
+    require_error(tsr_tiles_combine(a, b, TSR_CSG_UNION, 0, &c), TSR_ERROR_ARGUMENT, "tile edge: 4 and 8");
+    tsr_tiles_destroy(&b);
+    tsr_geometry half = tsr_geometry_make((tsr_vec3){ 0.5, 0.5, 0.5 }, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
+    options.edge = 4;
+    options.band = 3;
+    require_ok(tsr_tiles_shape(context, &half, &options, &(tsr_shape){ .radius = 5 }, &b));
+    require_error(tsr_tiles_combine(a, b, TSR_CSG_UNION, 0, &c), TSR_ERROR_ARGUMENT, "voxel size along x: 1 and 0.5");
+    tsr_tiles_destroy(&b);
+    options.domain = (tsr_size3){ 16, 16, 16 };
+    require_ok(tsr_tiles_create(context, NULL, &options, &b));
+    require_error(tsr_tiles_combine(a, b, TSR_CSG_UNION, 0, &c), TSR_ERROR_UNSUPPORTED, "bounded");
+    tsr_tiles_destroy(&b);
+    require_error(tsr_tiles_combine(a, a, (tsr_csg_operation)9, 0, &c), TSR_ERROR_ARGUMENT, "operation is 9");
+    require_error(tsr_tiles_combine(a, a, TSR_CSG_BLEND, 0, &c), TSR_ERROR_ARGUMENT, "radius of the blend is 0");
+    require_error(tsr_tiles_shape(context, NULL, NULL, &(tsr_shape){ .radius = -1 }, &c), TSR_ERROR_ARGUMENT, "radius is -1");
+    require_error(tsr_tiles_shape(context, NULL, NULL, &(tsr_shape){ .radius = NAN }, &c), TSR_ERROR_ARGUMENT, "radius is");
+    require_error(tsr_tiles_shape(context, NULL, NULL, &(tsr_shape){ .radius = 1e9 }, &c), TSR_ERROR_ARGUMENT, "along x");
+    require_error(tsr_tiles_shape(context, NULL, NULL, &(tsr_shape){ .kind = TSR_SHAPE_BOX }, &c), TSR_ERROR_ARGUMENT, "half.x is 0");
+    tsr_csg_operation operation;
+    require_error(tsr_csg_parse("xor", &operation), TSR_ERROR_ARGUMENT, "'xor' is no operation");
+    /* a limit on memory: refused, operands unchanged */
+    options = (tsr_tiles_options)TSR_TILES_OPTIONS;
+    options.edge = 4;
+    options.band = 3;
+    options.capacity = 8;
+    options.memory_limit = 100000;
+    require_error(tsr_tiles_shape(context, NULL, &options, &(tsr_shape){ .radius = 60 }, &c), TSR_ERROR_CAPACITY, "memory_limit is 100000");
+    assert_null(c);
+    /* empty lists take part */
+    options.memory_limit = 0;
+    require_ok(tsr_tiles_create(context, NULL, &options, &b));
+    require_ok(tsr_tiles_combine(a, b, TSR_CSG_UNION, 0, &c));
+    same(a, c);
+    tsr_tiles_destroy(&c);
+    require_ok(tsr_tiles_combine(a, b, TSR_CSG_INTERSECTION, 0, &c));
+    assert_int_equal(stored(c), 0);
+    tsr_tiles_destroy(&c);
+    tsr_tiles_measures m;
+    require_ok(tsr_tiles_measure(b, &m));
+    assert_int_equal(m.components, 0);
+    tsr_tiles_destroy(&b);
+    tsr_tiles_destroy(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(shapes_are_distances, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(turned_shapes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(fields_combine, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(identities, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(paste_disjoint, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(translate_and_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(transform_moves, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(selection_is_brute_force, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(disconnected_at_the_faces, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(components_are_flood_fills, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(measures_of_shapes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(animal_is_one_piece, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(same_bits_everywhere, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(refusals, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

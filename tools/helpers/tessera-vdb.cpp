@@ -1,0 +1,221 @@
+// tessera-vdb: OpenVDB level sets from and to .tsr tile files in a pipe, for `tessera convert` and the other verbs. A program of its own, because
+// OpenVDB is C++ and large; the library never sees it.
+//
+//   tessera-vdb read FILE.vdb [GRID]     writes the grid (default: the first float level set) as .tsr to standard output
+//   tessera-vdb write FILE.vdb [NAME]    reads a .tsr file from standard input; the target is written beside and renamed
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include <openvdb/openvdb.h>
+#include <openvdb/tools/SignedFloodFill.h>
+
+#include "tessera/tessera.h"
+
+using openvdb::Coord;
+using openvdb::FloatGrid;
+using Leaf = FloatGrid::TreeType::LeafNodeType;
+
+static void check(tsr_status status)
+{
+    if (status != TSR_OK) throw std::runtime_error(tsr_error_message());
+}
+
+struct Context {
+    tsr_context *context = nullptr;
+    Context()
+    {
+        tsr_context_options options = {};
+        options.struct_size = sizeof options;
+        options.device = "cpu";
+        check(tsr_context_create(&options, &context));
+    }
+    ~Context() { tsr_context_destroy(&context); }
+};
+struct Tiles {
+    tsr_tiles *tiles = nullptr;
+    ~Tiles() { tsr_tiles_destroy(&tiles); }
+};
+
+// ---- reading -----------------------------------------------------------------------------------------------------------------------------------
+
+static FloatGrid::Ptr find_grid(const char *path, const char *name)
+{
+    openvdb::io::File file(path);
+    file.open(false); // values now, not when they are touched
+    std::string seen;
+    for (auto it = file.beginName(); it != file.endName(); ++it) {
+        if (name && it.gridName() != name) continue;
+        auto grid = file.readGridMetadata(it.gridName());
+        seen += (seen.empty() ? "" : ", ") + it.gridName() + " (" + grid->valueType() + ", " +
+                openvdb::GridBase::gridClassToString(grid->getGridClass()) + ")";
+        const auto kind = grid->getGridClass();
+        if (!grid->isType<FloatGrid>() || (kind != openvdb::GRID_LEVEL_SET && kind != openvdb::GRID_UNKNOWN)) continue;
+        return openvdb::gridPtrCast<FloatGrid>(file.readGrid(it.gridName()));
+    }
+    throw std::runtime_error(std::string(path) + ": " +
+                             (seen.empty() ? std::string(name ? "no grid named '" + std::string(name) + "'" : "no grid") : "grid " + seen) +
+                             ", expected a float level set");
+}
+
+static tsr_geometry geometry_of(const FloatGrid &grid, const char *path)
+{
+    if (!grid.transform().isLinear()) throw std::runtime_error(std::string(path) + ": the grid has a frustum transform, expected an affine one");
+    const openvdb::Mat4d m = grid.transform().baseMap()->getAffineMap()->getMat4(); // row vectors: world = (x, y, z, 1) M
+    tsr_geometry g = {};
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 4; c++) g.affine[r][c] = m(c, r);
+    g.space = TSR_SPACE_NONE;
+    return g;
+}
+
+struct Content {
+    std::vector<int32_t> coordinates; // 3 a tile
+    std::vector<float> values;
+    std::vector<uint32_t> inside;
+};
+
+static Content content_of(FloatGrid &grid)
+{
+    Content c;
+    const float band = grid.background();
+    grid.tree().voxelizeActiveTiles();
+    std::vector<const Leaf *> leaves;
+    for (auto it = grid.tree().cbeginLeaf(); it; ++it) leaves.push_back(it.getLeaf());
+    std::sort(leaves.begin(), leaves.end(), [](const Leaf *a, const Leaf *b) {
+        const Coord &p = a->origin(), &q = b->origin();
+        return p.z() != q.z() ? p.z() < q.z() : p.y() != q.y() ? p.y() < q.y() : p.x() < q.x();
+    });
+    auto accessor = grid.getConstAccessor();
+    c.values.resize(leaves.size() * 512);
+    for (size_t i = 0; i < leaves.size(); i++) {
+        const Leaf &leaf = *leaves[i];
+        for (int k = 0; k < 3; k++) c.coordinates.push_back(leaf.origin()[k] >> 3);
+        for (int k = 0; k < 512; k++) {
+            const openvdb::Index n = Leaf::coordToOffset(Coord(k & 7, k >> 3 & 7, k >> 6));
+            const float v = leaf.getValue(n);
+            c.values[i * 512 + static_cast<size_t>(k)] = leaf.isValueOn(n) ? v : v < 0 ? -band : band;
+        }
+        uint32_t word = 0;
+        for (int d = 0; d < 27; d++) {
+            const Coord at = leaf.origin().offsetBy(8 * (d % 3 - 1), 8 * (d / 3 % 3 - 1), 8 * (d / 9 - 1));
+            if (!accessor.probeConstLeaf(at) && accessor.getValue(at) < 0) word |= 1u << d;
+        }
+        c.inside.push_back(word);
+    }
+    return c;
+}
+
+static void read(const char *path, const char *name)
+{
+    const FloatGrid::Ptr grid = find_grid(path, name);
+    const tsr_geometry geometry = geometry_of(*grid, path);
+    const Content content = content_of(*grid);
+    Context context;
+    Tiles list;
+    tsr_tiles_options options = {};
+    options.struct_size = sizeof options;
+    options.edge = 8;
+    options.band = static_cast<double>(grid->background());
+    tsr_tiles_contents contents = {};
+    contents.struct_size = sizeof contents;
+    contents.count = static_cast<int64_t>(content.inside.size());
+    contents.coordinates = reinterpret_cast<const int32_t(*)[3]>(content.coordinates.data());
+    contents.values = content.values.data();
+    contents.inside = content.inside.data();
+    check(tsr_tiles_assemble(context.context, &geometry, &options, &contents, &list.tiles));
+    const std::string grid_name = grid->getName(), creator = grid->getCreator();
+    std::vector<tsr_tiles_meta> meta;
+    if (!grid_name.empty()) meta.push_back({ "vdb.name", grid_name.c_str() });
+    if (!creator.empty()) meta.push_back({ "vdb.creator", creator.c_str() });
+    tsr_tiles_write_options write = {};
+    write.struct_size = sizeof write;
+    write.format = "tsr";
+    write.compression = -1;
+    write.meta = meta.data();
+    write.meta_count = static_cast<int32_t>(meta.size());
+    check(tsr_tiles_write(list.tiles, "-", &write));
+}
+
+// ---- writing -----------------------------------------------------------------------------------------------------------------------------------
+
+static void fill(FloatGrid &grid, const tsr_tiles *tiles, const tsr_tiles_info &info)
+{
+    const tsr_size3 domain = tsr_tiles_domain(tiles);
+    const int edge = info.edge, voxels = edge * edge * edge;
+    const float band = static_cast<float>(info.band);
+    std::vector<int32_t> coordinates(static_cast<size_t>(info.count) * 3);
+    std::vector<float> values(static_cast<size_t>(info.count) * static_cast<size_t>(voxels));
+    check(tsr_tiles_download(tiles, reinterpret_cast<int32_t(*)[3]>(coordinates.data()), values.data()));
+    auto accessor = grid.getAccessor();
+    for (size_t i = 0; i < static_cast<size_t>(info.count); i++) {
+        const Coord first(coordinates[3 * i] * edge, coordinates[3 * i + 1] * edge, coordinates[3 * i + 2] * edge);
+        Leaf *leaf = accessor.touchLeaf(first);
+        for (int k = 0; k < voxels; k++) {
+            const Coord at = first.offsetBy(k % edge, k / edge % edge, k / (edge * edge));
+            const float v = values[i * static_cast<size_t>(voxels) + static_cast<size_t>(k)];
+            const bool beyond = domain.x && (at.x() >= domain.x || at.y() >= domain.y || at.z() >= domain.z);
+            if (v > -band && v < band && !beyond) leaf->setValueOn(at, v);
+            else leaf->setValueOff(at, v < 0 ? -band : band);
+        }
+    }
+    openvdb::tools::signedFloodFill(grid.tree()); // the inside between the leaves
+}
+
+static void write(const char *path, const char *name)
+{
+    Context context;
+    Tiles list;
+    tsr_tiles_read_options options = {};
+    options.struct_size = sizeof options;
+    options.format = "tsr";
+    check(tsr_tiles_read(context.context, "-", &options, &list.tiles));
+    tsr_tiles_info info;
+    check(tsr_tiles_describe(list.tiles, &info));
+    const tsr_geometry *g = tsr_tiles_geometry(list.tiles);
+    auto grid = FloatGrid::create(static_cast<float>(info.band));
+    grid->setGridClass(openvdb::GRID_LEVEL_SET);
+    grid->setName(name ? name : "tessera");
+    openvdb::Mat4d m = openvdb::Mat4d::identity();
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 4; c++) m(c, r) = g->affine[r][c];
+    grid->setTransform(openvdb::math::Transform::createLinearTransform(m));
+    fill(*grid, list.tiles, info);
+    const std::string beside = std::string(path) + ".part-" + std::to_string(getpid());
+    try {
+        openvdb::io::File file(beside);
+        file.write(openvdb::GridCPtrVec{ grid });
+        file.close();
+        std::filesystem::rename(beside, path);
+    } catch (...) {
+        std::error_code ignored;
+        std::filesystem::remove(beside, ignored);
+        throw;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if ((argc != 3 && argc != 4) || (std::strcmp(argv[1], "read") && std::strcmp(argv[1], "write"))) {
+        std::fprintf(stderr, "usage: tessera-vdb read FILE.vdb [GRID] | write FILE.vdb [NAME]\n");
+        return 2;
+    }
+    try {
+        openvdb::initialize();
+        if (!std::strcmp(argv[1], "read")) read(argv[2], argc == 4 ? argv[3] : nullptr);
+        else write(argv[2], argc == 4 ? argv[3] : nullptr);
+        return 0;
+    } catch (const std::exception &error) {
+        const std::string what = error.what();
+        if (what.find(argv[2]) == std::string::npos) std::fprintf(stderr, "tessera-vdb: %s: %s\n", argv[2], what.c_str());
+        else std::fprintf(stderr, "tessera-vdb: %s\n", what.c_str());
+        return 1;
+    }
+}
