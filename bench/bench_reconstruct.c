@@ -45,9 +45,12 @@ static int bench_tree(bench *b, cloud *c, int32_t depth, double bar)
     const double n = (double)c->points->count, passes = ceil(3.0 * depth / 8);
     snprintf(name, sizeof name, "octree of %.3g M points, depth %d", n / 1e6, depth);
     snprintf(words, sizeof words, "at most %g ms", 1e3 * bar);
-    bench_report(b, &(bench_case){ .name = name, .n = c->points->count, .time = t,
+    bench_report(b, &(bench_case){ .name = name,
+                                   .n = c->points->count,
+                                   .time = t,
                                    .bytes = n * (2 * 12 + 12 + passes * 24 + 3 * 20 + 12) + 24.0 * (double)c->tree->view.nodes,
-                                   .bar = bar > 0 ? words : NULL, .holds = t.median <= bar });
+                                   .bar = bar > 0 ? words : NULL,
+                                   .holds = t.median <= bar });
     return 1;
 }
 
@@ -145,14 +148,14 @@ static int bench_whole(bench *b, const cloud *c, int32_t depth, double bar)
     }
     for (int32_t i = 0; i < report.levels; i++) {
         const tsr_reconstruct_level *l = &report.level[i];
-        printf("  level %2d %5lld steps %9lld tiles %8.3f s, error %.3f voxels, %.4f %%%s\n", l->level, (long long)l->steps, (long long)l->tiles, l->seconds,
-               l->error / l->voxel, l->error_percent, l->converged ? "" : ", not converged");
+        printf("  level %2d %5lld steps %9lld tiles %8.3f s, error %.3f voxels, %.4f %%%s\n", l->level, (long long)l->steps, (long long)l->tiles,
+               l->seconds, l->error / l->voxel, l->error_percent, l->converged ? "" : ", not converged");
     }
     const double peak = (double)(tsr_context_memory(b->context).peak_bytes - before);
     snprintf(name, sizeof name, "reconstruction of %.3g M points to depth %d, %.2f GB", (double)c->points->count * 1e-6, depth, peak * 1e-9);
     snprintf(words, sizeof words, "at most %g s", bar);
-    bench_report(b, &(bench_case){ .name = name, .n = report.level[report.levels - 1].tiles, .time = t, .bar = bar > 0 ? words : NULL,
-                                   .holds = t.min <= bar });
+    bench_report(b, &(bench_case){
+                        .name = name, .n = report.level[report.levels - 1].tiles, .time = t, .bar = bar > 0 ? words : NULL, .holds = t.min <= bar });
     return 1;
 }
 

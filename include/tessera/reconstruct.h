@@ -40,8 +40,8 @@ typedef struct tsr_reconstruct_options {
     size_t struct_size;
     tsr_placement placement;
     int32_t depth;              /* D: the final grid has 2^D voxels per axis; 0 = 8. start_depth to 16, or to 21 while the list fits its memory */
-    int32_t start_depth;        /* d: level of the first surface; 0 = 6 (the source: 7), 5 to 9 */
-    double power;               /* p > 1; 0 = 3 */
+    int32_t start_depth;        /* d: level of the first surface; 0 = 6 (the source: 7), 4 to 9 */
+    double power;               /* p > 1; 0 = 3; 5 keeps thin parts, where 3 loses them */
     double epsilon;             /* softening in voxels of the level; 0 = 0.5 */
     double theta;               /* a cell is opened if its side is over theta times its distance; 0 = 0.5, at most 2 */
     double alpha;               /* stiffness, curvature weight; 0 = 0.1; negative = none */

@@ -104,7 +104,8 @@ static tsr_status make_plan(const tsr_points_tree *tree, const tsr_reconstruct_o
     return TSR_OK;
 }
 
-tsr_status tsr_reconstruct_estimate(tsr_context *context, const tsr_points *points, const tsr_reconstruct_options *options, tsr_reconstruct_plan *plan)
+tsr_status tsr_reconstruct_estimate(tsr_context *context, const tsr_points *points, const tsr_reconstruct_options *options,
+                                    tsr_reconstruct_plan *plan)
 {
     tsr_reconstruct_options o;
     tsr_points_frame frame;

@@ -1,4 +1,5 @@
-/* Reconstruction of clouds of known shape: distance, topology, orientation, placements, levels, noise, particles, wrong input (spec reconstruction.md 6). */
+/* Reconstruction of clouds of known shape: distance, topology, orientation, placements, levels, noise, particles, wrong input (spec
+ * reconstruction.md 6). */
 #include "cloud.h"
 
 #include "levelset/reconstruct.h"
@@ -6,10 +7,10 @@
 
 typedef struct result {
     tsr_tiles *tiles;
-    tsr_mesh *mesh;      /* host */
+    tsr_mesh *mesh; /* host */
     tsr_mesh_measures measures;
     tsr_reconstruct_report report;
-    double mean, most;   /* distance of the vertices from the exact surface, voxels */
+    double mean, most; /* distance of the vertices from the exact surface, voxels */
 } result;
 
 static tsr_points *make(tsr_context *context, const char *name, const tsr_points_options *options)
@@ -54,9 +55,9 @@ static void print_result(const char *name, const result *r)
                   (long long)r->measures.components);
     for (int i = 0; i < r->report.levels; i++) {
         const tsr_reconstruct_level *l = &r->report.level[i];
-        print_message("  level %d: %lld steps%s, %lld tiles, error %.3f voxels, %.4f %%, %lld outside, %.3f s, potential %.3f s\n", l->level, (long long)l->steps,
-                      l->converged ? "" : " (not converged)", (long long)l->tiles, l->error / l->voxel, l->error_percent, (long long)l->outside, l->seconds,
-                      l->potential_seconds);
+        print_message("  level %d: %lld steps%s, %lld tiles, error %.3f voxels, %.4f %%, %lld outside, %.3f s, potential %.3f s\n", l->level,
+                      (long long)l->steps, l->converged ? "" : " (not converged)", (long long)l->tiles, l->error / l->voxel, l->error_percent,
+                      (long long)l->outside, l->seconds, l->potential_seconds);
     }
 }
 
@@ -76,9 +77,15 @@ static void test_shapes(void **state)
 {
     (void)state;
     tsr_context *context = test_context();
-    static const struct { const char *name; double mean, most; int32_t start; } shapes[] = { { "points-sphere", 0.15, 0.5, 5 }, { "points-torus", 0.2, 0.6, 5 },
-                                                                             { "points-linked-tori", 0.3, 0.9, 6 }, { "points-bodies", 0.2, 0.7, 5 },
-                                                                             { "points-trefoil", 0.45, 1.2, 6 } };
+    static const struct {
+        const char *name;
+        double mean, most;
+        int32_t start;
+    } shapes[] = { { "points-sphere", 0.15, 0.5, 5 },
+                   { "points-torus", 0.2, 0.6, 5 },
+                   { "points-linked-tori", 0.3, 0.9, 6 },
+                   { "points-bodies", 0.2, 0.7, 5 },
+                   { "points-trefoil", 0.45, 1.2, 6 } };
     for (size_t i = 0; i < (small(context) ? 1 : sizeof shapes / sizeof *shapes); i++) {
         tsr_points_options cloud = TSR_POINTS_OPTIONS;
         tsr_reconstruct_options o = TSR_RECONSTRUCT_OPTIONS;
@@ -133,7 +140,8 @@ static void test_levels(void **state)
     assert_true(2 * steps < b.report.level[0].steps + steps); /* all levels together, against the direct way */
     tsr_surface_distances distances;
     require_ok(tsr_compare_meshes(a.mesh, b.mesh, NULL, &distances));
-    print_message("between them %.3f voxels mean, %.3f most\n", distances.mean / a.report.level[2].voxel, distances.maximum / a.report.level[2].voxel);
+    print_message("between them %.3f voxels mean, %.3f most\n", distances.mean / a.report.level[2].voxel,
+                  distances.maximum / a.report.level[2].voxel);
     assert_true(distances.maximum < 0.2 * a.report.level[2].voxel);
     done(&a);
     done(&b);
@@ -240,10 +248,10 @@ static void test_bad_input(void **state)
     tsr_points_destroy(&points);
     tsr_points_destroy(&host);
     points = make(context, "points-sphere", &cloud);
-#define REFUSE(field, value, text)                                                             \
-    do {                                                                                       \
-        tsr_reconstruct_options bad = o;                                                       \
-        bad.field = value;                                                                     \
+#define REFUSE(field, value, text)                                                                     \
+    do {                                                                                               \
+        tsr_reconstruct_options bad = o;                                                               \
+        bad.field = value;                                                                             \
         require_error(tsr_reconstruct(context, points, &bad, &tiles, NULL), TSR_ERROR_ARGUMENT, text); \
     } while (0)
     REFUSE(depth, 3, "depth is 3, expected start_depth = 4 to 21");
@@ -383,7 +391,8 @@ static void test_estimate(void **state)
     result r = reconstruct(context, "points-sphere", points, &o);
     const int64_t peak = tsr_context_memory(context).peak_bytes - before;
     for (int i = 0; i < 2; i++) {
-        print_message("level %d: %lld tiles, estimated %lld\n", plan.level[i].level, (long long)r.report.level[i].tiles, (long long)plan.level[i].tiles);
+        print_message("level %d: %lld tiles, estimated %lld\n", plan.level[i].level, (long long)r.report.level[i].tiles,
+                      (long long)plan.level[i].tiles);
         assert_true(plan.level[i].tiles > 0.6 * (double)r.report.level[i].tiles && plan.level[i].tiles < 1.7 * (double)r.report.level[i].tiles);
     }
     print_message("peak %.1f MB, estimated %.1f MB\n", 1e-6 * (double)peak, 1e-6 * (double)plan.peak_bytes);
@@ -450,7 +459,8 @@ static void test_particles(void **state)
         }
     }
     o.voxel = 3;
-    require_error(tsr_particles_surface(context, points, &o, &tiles), TSR_ERROR_ARGUMENT, "voxel is 3, expected at most 1.5 of the smallest radius 1");
+    require_error(tsr_particles_surface(context, points, &o, &tiles), TSR_ERROR_ARGUMENT,
+                  "voxel is 3, expected at most 1.5 of the smallest radius 1");
     o.voxel = 1e-7;
     require_error(tsr_particles_surface(context, points, &o, &tiles), TSR_ERROR_ARGUMENT, "give a larger voxel");
     tsr_points_destroy(&points);
@@ -466,8 +476,8 @@ static void test_particles(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_shapes),     cmocka_unit_test(test_levels),     cmocka_unit_test(test_placements),
-                                        cmocka_unit_test(test_noise),      cmocka_unit_test(test_bad_input),  cmocka_unit_test(test_degenerate),
-                                        cmocka_unit_test(test_error_measure), cmocka_unit_test(test_estimate), cmocka_unit_test(test_particles) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_shapes),        cmocka_unit_test(test_levels),    cmocka_unit_test(test_placements),
+                                        cmocka_unit_test(test_noise),         cmocka_unit_test(test_bad_input), cmocka_unit_test(test_degenerate),
+                                        cmocka_unit_test(test_error_measure), cmocka_unit_test(test_estimate),  cmocka_unit_test(test_particles) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -224,7 +224,8 @@ static int convert_mesh(struct convert *c)
 static int convert_points(struct convert *c)
 {
     if (c->crop_given || c->resample_given || c->like || c->smooth_given || c->threshold_given || c->largest_component || c->dtype_given)
-        return cli_usage(c->cli, "%s holds points: --crop, --resample, --like, --smooth, --threshold, --largest-component and --dtype are for volumes",
+        return cli_usage(c->cli,
+                         "%s holds points: --crop, --resample, --like, --smooth, --threshold, --largest-component and --dtype are for volumes",
                          c->cli->input[0]);
     int code = CLI_OK;
     tsr_points *points = cli_read_points(c->cli, c->cli->input[0], &c->read, &code);
