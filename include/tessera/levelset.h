@@ -114,12 +114,18 @@ TSR_API tsr_status tsr_levelset_set(tsr_levelset *levelset, const tsr_levelset_o
 /* Tells the solver that the list was changed by someone else (an edit, an upload). */
 TSR_API tsr_status tsr_levelset_changed(tsr_levelset *levelset) TSR_CHECKED;
 
-/* Re-distances the field of a list: `sweeps` of the reinitialisation equation, keeps the zero set (UPWIND or WENO5). */
+/* `sweeps` of the reinitialisation equation phi_t = S(phi) (1 - |grad phi|) with differences `space`, 0.3 voxels of pseudo-time each: makes the field
+ * a distance again and keeps the zero set (WENO5: within some hundredths of a voxel, first order drifts). Restarts the ages of a solver on `tiles`. */
 TSR_API tsr_status tsr_levelset_reinitialise(tsr_tiles *tiles, tsr_stencil space, int32_t sweeps, const tsr_progress *progress) TSR_CHECKED;
-/* Fast sweeping over the band: the zero set by sub-cell distances, then the eikonal equation; replaces every other value. */
+/* Distances anew, by the first-order eikonal equation |grad phi| = 1 from linear distances beside the zero set, over the whole band of the list
+ * (0) or only as far as `band` is needed (what lies beyond is then not nearer than it should be). Every pass updates all voxels and the passes go on
+ * until nothing changes: the solution does not depend on an order. The zero set moves by less than 0.02 voxel; errors grow to some tenths of a
+ * voxel at the edge of the band. Creates the tiles that a wider field needs. */
 TSR_API tsr_status tsr_levelset_redistance(tsr_tiles *tiles, double band, const tsr_progress *progress) TSR_CHECKED;
 
-/* A list of twice (up) or half the resolution, same place in the world (cell-centred, spec levelset-gpu.md 2.9). RETURNS NEW. */
+/* A list of twice (up) or half the resolution, same place in the world (cell-centred, spec levelset-gpu.md 2.9), SORTED index, the same band in
+ * voxels: half or twice as wide in world units. Up: trilinear, values clamped. Down: means of eight, then redistanced; the counts of inside voxels are
+ * those of the coarse grid to within a voxel where a domain has odd extents. Linear in the tiles. RETURNS NEW. */
 TSR_API tsr_status tsr_tiles_upsample(const tsr_tiles *tiles, tsr_tiles **fine) TSR_CHECKED;
 TSR_API tsr_status tsr_tiles_downsample(const tsr_tiles *tiles, tsr_tiles **coarse) TSR_CHECKED;
 

@@ -298,7 +298,7 @@ static void refresh_range(void *user, int64_t begin, int64_t end, int worker)
     for (int64_t at = begin; at < end; at++) {
         int32_t extent[3];
         uint32_t id = pool->id[pool->state->list][at], areas = 0;
-        if (E == 8 && is_inner(pool, pool->key[pool->state->list][at])) {
+        if (E == 8 && pool->guard == 1 && is_inner(pool, pool->key[pool->state->list][at])) {
             pool->activity[id] = refresh_tile(pool, pool->phi[pool->state->phi], id, &active, &inside);
             continue;
         }

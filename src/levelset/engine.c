@@ -51,13 +51,16 @@ static tsr_status reset_state(tsr_levelset *l, double time)
     return TSR_OK;
 }
 
-static tsr_status prepare(tsr_levelset *l)
+/* `keep_time`: a solver for a service in between; another may be working on the list. */
+static tsr_status prepare(tsr_levelset *l, int keep_time)
 {
     tsr_tiles *tiles = l->tiles;
+    tsr_tile_state state;
+    TSR_TRY(tsr_tiles_read_state(tiles, &state));
     TSR_TRY(tsr_device_allocate(l->context, sizeof *l->control, (void **)&l->control));
     TSR_TRY(tsr_tiles_need_age(tiles));
     TSR_TRY(l->context->backend->fill(l->context->queue, tiles->pool.age, 0, (size_t)tiles->pool.capacity));
-    TSR_TRY(reset_state(l, 0));
+    TSR_TRY(reset_state(l, keep_time ? state.time : 0));
     TSR_TRY(widen_list(l));
     l->seen.end = HUGE_VAL;
     l->seen.volume_start = -1;
@@ -65,7 +68,7 @@ static tsr_status prepare(tsr_levelset *l)
     return TSR_OK;
 }
 
-static tsr_status create(tsr_tiles *tiles, const tsr_levelset_options *options, const tsr_flow_setup *setup, tsr_levelset **levelset)
+static tsr_status create(tsr_tiles *tiles, const tsr_levelset_options *options, const tsr_flow_setup *setup, int keep_time, tsr_levelset **levelset)
 {
     tsr_status status;
     tsr_levelset *l = (tsr_levelset *)calloc(1, sizeof *l);
@@ -74,7 +77,7 @@ static tsr_status create(tsr_tiles *tiles, const tsr_levelset_options *options, 
     l->tiles = tiles;
     l->options = *options;
     l->setup = *setup;
-    TSR_TRY_GOTO(prepare(l), fail);
+    TSR_TRY_GOTO(prepare(l, keep_time), fail);
     *levelset = l;
     return TSR_OK;
 fail:
@@ -90,7 +93,7 @@ tsr_status tsr_levelset_create(tsr_tiles *tiles, const tsr_levelset_options *opt
     if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: the tile list is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options ? options : &defaults));
     TSR_TRY(tsr_flow_make_setup(tiles, &own, &setup));
-    TSR_TRY(create(tiles, &own, &setup, levelset));
+    TSR_TRY(create(tiles, &own, &setup, 0, levelset));
     return TSR_OK;
 }
 
@@ -353,7 +356,7 @@ tsr_status tsr_levelset_reinitialise(tsr_tiles *tiles, tsr_stencil space, int32_
     options.space = space;
     TSR_TRY(tsr_flow_make_setup(tiles, &options, &setup));
     setup.stages = 0; /* a step is one sweep and takes no time */
-    TSR_TRY(create(tiles, &options, &setup, &l));
+    TSR_TRY(create(tiles, &options, &setup, 1, &l));
     const struct run run = { .limit = sweeps, .end = HUGE_VAL, .stage = "reinitialise" };
     tsr_status status = run_steps(l, &run, progress, NULL);
     tsr_levelset_destroy(&l);
@@ -399,7 +402,7 @@ tsr_status tsr_levelset_redistance(tsr_tiles *tiles, double band, const tsr_prog
     options.reshape = TSR_RESHAPE_REINIT;
     TSR_TRY(tsr_flow_make_setup(tiles, &options, &setup));
     setup.stages = 0;
-    TSR_TRY(create(tiles, &options, &setup, &l));
+    TSR_TRY(create(tiles, &options, &setup, 1, &l));
     tsr_status status = redistance(l, band > 0 ? band : most, band == 0 || band >= most, progress);
     tsr_levelset_destroy(&l);
     TSR_TRY(status);
