@@ -11,13 +11,11 @@ enum { MOST_DOUBLINGS = 12 };
 
 /* ---- interpolation --------------------------------------------------------------------------------------------------------------------------------- */
 
-/* A copy whose field is a distance over another band: sweeps of reinitialisation, which carry it outwards by 0.3 voxels each. */
+/* A copy whose field is a distance over another band. */
 static tsr_status with_band(const tsr_tiles *tiles, double band, const tsr_progress *progress, tsr_tiles **made)
 {
-    const float *h = tiles->pool.spacing;
-    double smallest = (double)tsr_minf(h[0], tsr_minf(h[1], h[2]));
     TSR_TRY(tsr_csg_with_band(tiles, band, made));
-    TSR_TRY(tsr_levelset_reinitialise(*made, TSR_STENCIL_GODUNOV, (int32_t)ceil(1.5 * band / (0.3 * smallest)) + 8, progress));
+    TSR_TRY(tsr_levelset_redistance(*made, 0, progress));
     return TSR_OK;
 }
 
@@ -73,8 +71,11 @@ static tsr_status interpolate(const tsr_tiles *a, tsr_tiles *const wide[2], cons
         tsr_tiles *mixed = NULL;
         TSR_PROGRESS(progress, (double)i / (double)count, "morph");
         TSR_TRY(tsr_tiles_interpolate(wide[0], wide[1], t[i], &mixed));
-        tsr_status status = with_band(mixed, (double)a->pool.band, NULL, &results[i]);
+        tsr_tiles *narrow = NULL;
+        tsr_status status = with_band(mixed, (double)a->pool.band, NULL, &narrow);
         tsr_tiles_destroy(&mixed);
+        if (status == TSR_OK) status = tsr_csg_merge_lists(narrow, 0, NULL, 0, TSR_CSG_FIRST, 0, &results[i]);
+        tsr_tiles_destroy(&narrow);
         TSR_TRY(status);
     }
     return TSR_OK;

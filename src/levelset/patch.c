@@ -205,6 +205,26 @@ static tsr_status settle(const tsr_patch *patch, tsr_tiles *tiles)
     return TSR_OK;
 }
 
+/* Room for every tile of the ring that is not stored: no more can be inserted or asked for. Grown with some to spare where that is allowed. */
+static tsr_status make_room(tsr_csg_work *work, tsr_tiles *tiles, int64_t stored, const uint64_t *ring, int64_t n)
+{
+    tsr_context *context = tiles->context;
+    if (stored + n + TSR_TILE_FIRST <= tiles->pool.capacity) return TSR_OK;
+    uint32_t *ids = (uint32_t *)malloc((size_t)n * sizeof *ids);
+    if (!ids) TSR_FAIL(TSR_ERROR_MEMORY, "patch: out of memory for %lld tiles", (long long)n);
+    work->args.a = tiles->pool;
+    tsr_status status = context->backend->upload(context->queue, work->args.keys, ring, (size_t)n * sizeof *ring);
+    if (status == TSR_OK) status = tsr_csg_run(work, TSR_CSG_locate_kernel, n);
+    if (status == TSR_OK) status = context->backend->download(context->queue, ids, work->args.first, (size_t)n * sizeof *ids);
+    int64_t needed = stored + TSR_TILE_FIRST;
+    for (int64_t i = 0; i < n && status == TSR_OK; i++) needed += ids[i] < TSR_TILE_FIRST;
+    free(ids);
+    TSR_TRY(status);
+    if (needed <= tiles->pool.capacity) return TSR_OK;
+    if (tsr_tiles_reserve(tiles, needed + needed / 4) != TSR_OK) TSR_TRY(tsr_tiles_reserve(tiles, needed));
+    return TSR_OK;
+}
+
 static tsr_status apply(const tsr_patch *patch, tsr_tiles *tiles, const uint64_t *ring, int64_t ring_count)
 {
     tsr_context *context = tiles->context;
@@ -214,7 +234,7 @@ static tsr_status apply(const tsr_patch *patch, tsr_tiles *tiles, const uint64_t
     /* everything that can be refused comes before the first change: room for the patch and for what management may ask for beside it */
     TSR_TRY(tsr_csg_work_take(context, ring_count, 0, &work));
     uint32_t *words = work.args.words;
-    tsr_status status = tsr_tiles_reserve(tiles, state.count + ring_count + TSR_TILE_FIRST + 32);
+    tsr_status status = make_room(&work, tiles, state.count, ring, ring_count);
     if (status == TSR_OK) status = context->backend->upload(context->queue, work.args.keys, patch->keys, (size_t)patch->count * sizeof *patch->keys);
     if (status == TSR_OK) status = context->backend->tiles->insert(context->queue, &tiles->pool, work.args.keys, (int32_t)patch->count);
     work.args.a = tiles->pool;

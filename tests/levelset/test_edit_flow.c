@@ -196,7 +196,7 @@ static void smoothing(void **state)
     require_ok(tsr_editor_smooth(f->editor, "box", 3, 1, NULL)); /* and with the volume kept */
     last = measures(f, "box");
     print_message("volume kept: %.5f of it, area %.4f\n", last.volume / first.volume, last.area / first.area);
-    assert_true(last.area < first.area && fabs(last.volume / first.volume - 1) < 0.01);
+    assert_true(last.area < first.area && fabs(last.volume / first.volume - 1) < (f->size < 32 ? 0.03 : 0.01));
     require_ok(tsr_editor_undo(f->editor));
     /* under a brush at one corner: that corner is rounded, the opposite one keeps its bits */
     tsr_tiles *before = snapshot(f, "box");
@@ -343,6 +343,42 @@ static void gluing_script(void **state)
     require_error(tsr_editor_script(f->editor, "sphere a 0 0 0 4\nsave a x.tsr\n", "s", NULL), TSR_ERROR_UNSUPPORTED, "s:2: ");
 }
 
+/* Between two balls about one point lie balls; between balls side by side something in one or two pieces; evolution ends at its target. */
+static void morphs(void **state)
+{
+    fixture *f = (fixture *)*state;
+    tsr_morph_options options = TSR_MORPH_OPTIONS;
+    const double t[3] = { 0, 0.5, 1 }, times[2] = { 1, 14 };
+    tsr_tiles *between[3] = { NULL }, *moved[2] = { NULL };
+    tsr_tiles_measures m;
+    ball(f, "a", 0, 0, 0, 6);
+    ball(f, "b", 0, 0, 0, 14); /* farther apart than the band */
+    require_ok(tsr_tiles_morph(tsr_editor_tiles(f->editor, "a"), tsr_editor_tiles(f->editor, "b"), t, 3, NULL, NULL, between));
+    for (int i = 0; i < 3; i++) {
+        check_invariants(between[i]);
+        require_ok(tsr_tiles_measure(between[i], &m));
+        double r = cbrt(m.volume * 3 / (4 * pi));
+        print_message("morph %.1f: radius %.3f\n", t[i], r);
+        assert_true(fabs(r - (6 + 8 * t[i])) < 0.15);
+        assert_int_equal(m.components, 1);
+        tsr_tiles_destroy(&between[i]);
+    }
+    options.method = TSR_MORPH_EVOLVE;
+    ball(f, "c", 2, 0, 0, 9);
+    require_ok(tsr_tiles_morph(tsr_editor_tiles(f->editor, "a"), tsr_editor_tiles(f->editor, "c"), times, 2, &options, NULL, moved));
+    require_ok(tsr_tiles_measure(moved[0], &m));
+    assert_true(m.centroid.x > 0.2 && m.centroid.x < 2);
+    require_ok(tsr_tiles_measure(moved[1], &m));
+    print_message("evolved: centre %.3f, radius %.3f of 9 at 2\n", m.centroid.x, cbrt(m.volume * 3 / (4 * pi)));
+    assert_true(fabs(m.centroid.x - 2) < 0.1 && fabs(cbrt(m.volume * 3 / (4 * pi)) - 9) < 0.1);
+    tsr_tiles_destroy(&moved[0]);
+    tsr_tiles_destroy(&moved[1]);
+    const double wrong[2] = { 0.5, 0.2 };
+    require_error(tsr_tiles_morph(tsr_editor_tiles(f->editor, "a"), tsr_editor_tiles(f->editor, "b"), wrong, 2, NULL, NULL, moved),
+                  TSR_ERROR_ARGUMENT, "t[1] is 0.2");
+    assert_null(moved[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -355,6 +391,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(points_attract, set_up, tear_down),
         cmocka_unit_test_setup_teardown(keeping_one_component, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refusals, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(morphs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(gluing_script, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,7 +64,7 @@ static int run(cli_call *cli, int argc, char **argv)
         return cli_usage(cli, "'%s' given, expected union, intersection, difference, blend or complement, then the inputs", cli->input[0]);
     if (c.complement && cli->inputs != 2) return cli_usage(cli, "complement: %d inputs, expected one", cli->inputs - 1);
     if (!c.complement && cli->inputs < 3) return cli_usage(cli, "%s: one input, expected two or more", cli->input[0]);
-    if ((code = cli_check_output(cli, c.output)) != CLI_OK) return code;
+    if ((code = cli_check_list(cli, c.output)) != CLI_OK) return code;
     tsr_context *context = NULL;
     if ((code = cli_context(cli, &context)) != CLI_OK) return code;
     code = fold(&c, context, 1);

@@ -36,8 +36,6 @@ static tsr_status save(void *user, tsr_editor *editor, const char *path, const t
 {
     struct edit *e = (struct edit *)user;
     (void)editor;
-    e->code = cli_check_output(e->cli, path);
-    if (e->code) return TSR_ERROR_IO;
     e->files++;
     return cli_write_list(e->cli, e->context, tiles, path);
 }
@@ -124,7 +122,7 @@ static int run(cli_call *cli, int argc, char **argv)
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
-    if (e.output && (code = cli_check_output(cli, e.output)) != CLI_OK) return code;
+    if (e.output && (code = cli_check_list(cli, e.output)) != CLI_OK) return code;
     code = cli_context(cli, &e.context);
     if (!code) code = document(&e);
     if (!code) code = script(&e);

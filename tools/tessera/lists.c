@@ -99,7 +99,7 @@ static tsr_status load_volume(tsr_context *context, const tsr_volume *volume, co
 }
 
 tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *path, const tsr_read_options *read, const cli_list_options *options,
-                          int *code)
+                         int *code)
 {
     tsr_file_kind kind;
     const char *format;
@@ -148,6 +148,12 @@ static int is_mesh(const char *path)
     for (int i = 0; i < 4; i++)
         if (n > 4 && !strcmp(path + n - 4, ends[i])) return 1;
     return 0;
+}
+
+int cli_check_list(const cli_call *cli, const char *path)
+{
+    if (!path) return cli_usage(cli, "--output: missing, expected -o FILE");
+    return cli_check_write(cli, path, is_mesh(path) ? TSR_FILE_MESH : cli_names_tiles(path, NULL) ? TSR_FILE_TILES : TSR_FILE_VOLUME, NULL);
 }
 
 tsr_status cli_write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path)

@@ -36,16 +36,18 @@ static int frames(struct morph *m)
     int32_t n = m->frames > 1 ? m->frames : 1;
     char path[4096];
     double *t = calloc((size_t)n, sizeof *t);
+    char(*names)[sizeof path] = calloc((size_t)n, sizeof *names); /* the check keeps what it was shown */
     m->result = calloc((size_t)n, sizeof *m->result);
-    if (!t || !m->result) {
+    if (!t || !m->result || !names) {
         free(t);
+        free(names);
         return cli_error(m->cli, CLI_FAILED, "out of memory for %d frames", n);
     }
     for (int32_t i = 0; i < n; i++) t[i] = n > 1 ? m->t * (double)i / (double)(n - 1) : m->t;
     int code = CLI_OK;
     for (int32_t i = 0; i < n && !code; i++) {
-        frame_name(m, i, path, sizeof path);
-        code = cli_check_output(m->cli, path);
+        frame_name(m, i, names[i], sizeof names[i]);
+        code = cli_check_list(m->cli, names[i]);
     }
     tsr_progress progress = cli_progress(m->cli);
     if (!code) {
@@ -65,6 +67,7 @@ static int frames(struct morph *m)
     if (m->cli->globals.json && !code) json_close(']');
     for (int32_t i = 0; i < n; i++) tsr_tiles_destroy(&m->result[i]);
     free(m->result);
+    free(names);
     free(t);
     return code;
 }
