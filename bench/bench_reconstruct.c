@@ -6,6 +6,7 @@
 
 #include "grid/points.h"
 #include "levelset/potential_host.h"
+#include "tessera/reconstruct.h"
 
 typedef struct cloud {
     tsr_context *context;
@@ -44,9 +45,12 @@ static int bench_tree(bench *b, cloud *c, int32_t depth, double bar)
     const double n = (double)c->points->count, passes = ceil(3.0 * depth / 8);
     snprintf(name, sizeof name, "octree of %.3g M points, depth %d", n / 1e6, depth);
     snprintf(words, sizeof words, "at most %g ms", 1e3 * bar);
-    bench_report(b, &(bench_case){ .name = name, .n = c->points->count, .time = t,
+    bench_report(b, &(bench_case){ .name = name,
+                                   .n = c->points->count,
+                                   .time = t,
                                    .bytes = n * (2 * 12 + 12 + passes * 24 + 3 * 20 + 12) + 24.0 * (double)c->tree->view.nodes,
-                                   .bar = bar > 0 ? words : NULL, .holds = t.median <= bar });
+                                   .bar = bar > 0 ? words : NULL,
+                                   .holds = t.median <= bar });
     return 1;
 }
 
@@ -119,6 +123,42 @@ static int bench_pages(bench *b, cloud *c, int32_t level, int32_t tiles)
     return ok;
 }
 
+/* ---- whole reconstructions: points on the device to the list of tiles ------------------------------------------------------------------ */
+
+static int bench_whole(bench *b, const cloud *c, int32_t depth, double bar)
+{
+    char name[96], words[64];
+    tsr_reconstruct_options options = TSR_RECONSTRUCT_OPTIONS;
+    tsr_reconstruct_report report;
+    tsr_tiles *tiles = NULL;
+    bench_time t = { 0, HUGE_VAL, 0, 0 };
+    options.depth = depth;
+    const int runs = b->quick ? 1 : 2;
+    tsr_context_reset_peak(b->context);
+    const int64_t before = tsr_context_memory(b->context).current_bytes;
+    for (int i = 0; i < runs; i++) {
+        const double start = bench_seconds();
+        if (tsr_reconstruct(c->context, c->points, &options, &tiles, &report) != TSR_OK || tsr_context_synchronize(c->context) != TSR_OK) return 0;
+        const double seconds = bench_seconds() - start;
+        tsr_tiles_destroy(&tiles);
+        t.min = fmin(t.min, seconds);
+        t.max = fmax(t.max, seconds);
+        t.median = t.min;
+        t.runs++;
+    }
+    for (int32_t i = 0; i < report.levels; i++) {
+        const tsr_reconstruct_level *l = &report.level[i];
+        printf("  level %2d %5lld steps %9lld tiles %8.3f s, error %.3f voxels, %.4f %%%s\n", l->level, (long long)l->steps, (long long)l->tiles,
+               l->seconds, l->error / l->voxel, l->error_percent, l->converged ? "" : ", not converged");
+    }
+    const double peak = (double)(tsr_context_memory(b->context).peak_bytes - before);
+    snprintf(name, sizeof name, "reconstruction of %.3g M points to depth %d, %.2f GB", (double)c->points->count * 1e-6, depth, peak * 1e-9);
+    snprintf(words, sizeof words, "at most %g s", bar);
+    bench_report(b, &(bench_case){
+                        .name = name, .n = report.level[report.levels - 1].tiles, .time = t, .bar = bar > 0 ? words : NULL, .holds = t.min <= bar });
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     bench b;
@@ -127,8 +167,14 @@ int main(int argc, char **argv)
     cloud c;
     int ok = make_cloud(&b, quick ? 50000 : 1000000, &c) && bench_tree(&b, &c, 10, gpu ? 0 : 1.0);
     ok = ok && bench_pages(&b, &c, quick ? 8 : 10, quick ? 1000 : gpu ? 100000 : 20000);
+    ok = ok && bench_whole(&b, &c, quick ? 7 : 8, gpu || quick ? 0 : 1.5) && (quick || bench_whole(&b, &c, 10, gpu ? 0 : 15));
     tsr_points_tree_destroy(&c.tree);
     tsr_points_destroy(&c.points);
+    if (ok && gpu && !quick) {
+        ok = make_cloud(&b, 5000000, &c) && bench_whole(&b, &c, 10, 0.25) && bench_whole(&b, &c, 11, 0.8) && bench_whole(&b, &c, 12, 4);
+        tsr_points_tree_destroy(&c.tree);
+        tsr_points_destroy(&c.points);
+    }
     if (ok && gpu && !quick) {
         ok = make_cloud(&b, 14000000, &c) && bench_tree(&b, &c, 12, 0.05) && bench_pages(&b, &c, 12, 1000000);
         tsr_points_tree_destroy(&c.tree);

@@ -57,7 +57,9 @@ static tsr_status peer_mesh(void *user)
     return j->quads > 0 ? TSR_OK : TSR_ERROR_STATE;
 }
 
-struct errors { double ours, theirs, our_mean, their_mean; };
+struct errors {
+    double ours, theirs, our_mean, their_mean;
+};
 
 /* Largest and mean error over a sample of the band. */
 static tsr_status compare(const struct job *j, const tsr_mesh *host, struct errors *e)
@@ -107,22 +109,33 @@ static int one(bench *b, const peer *p, const char *name, const tsr_mesh *host, 
     double h = extent / (double)n;
     j.options.spacing = (tsr_vec3){ h, h, h };
     if (p->library)
-        j.handle = p->create(tsr_mesh_vertices_const(host), tsr_mesh_vertex_count(host), tsr_mesh_triangles_const(host), tsr_mesh_triangle_count(host));
+        j.handle =
+            p->create(tsr_mesh_vertices_const(host), tsr_mesh_vertex_count(host), tsr_mesh_triangles_const(host), tsr_mesh_triangle_count(host));
     bench_time own = bench_measure(b, to_tiles, &j, NULL), other = { 0 }, back = { 0 }, their_back = { 0 };
     if (j.handle) other = bench_measure(b, peer_level_set, &j, NULL);
     int failed = !own.runs || tsr_tiles_describe(j.tiles, &info) != TSR_OK || compare(&j, host, &e) != TSR_OK;
     if (!failed) {
-        snprintf(text, sizeof text, "%s (%.0f k triangles) at %lld voxels: %.2f M active, %.2f Mtri/s, error max %.2g mean %.2g (theirs %.2g, %.2g)", name,
-                 (double)tsr_mesh_triangle_count(host) * 1e-3, (long long)n, (double)info.active_voxels * 1e-6,
+        snprintf(text, sizeof text, "%s (%.0f k triangles) at %lld voxels: %.2f M active, %.2f Mtri/s, error max %.2g mean %.2g (theirs %.2g, %.2g)",
+                 name, (double)tsr_mesh_triangle_count(host) * 1e-3, (long long)n, (double)info.active_voxels * 1e-6,
                  (double)tsr_mesh_triangle_count(host) / own.min * 1e-6, e.ours, e.our_mean, e.theirs, e.their_mean);
-        bench_report(b, &(bench_case){ .name = text, .n = tsr_mesh_triangle_count(host), .time = own, .peer = j.handle ? "OpenVDB meshToLevelSet" : NULL,
-                                       .peer_time = other, .bar = j.handle ? "10 times OpenVDB" : NULL, .holds = ratio(own, other) >= 10 });
+        bench_report(b, &(bench_case){ .name = text,
+                                       .n = tsr_mesh_triangle_count(host),
+                                       .time = own,
+                                       .peer = j.handle ? "OpenVDB meshToLevelSet" : NULL,
+                                       .peer_time = other,
+                                       .bar = j.handle ? "10 times OpenVDB" : NULL,
+                                       .holds = ratio(own, other) >= 10 });
         back = bench_measure(b, to_mesh, &j, NULL);
         if (j.handle) their_back = bench_measure(b, peer_mesh, &j, NULL);
-        snprintf(text, sizeof text, "%s at %lld voxels, to mesh: %.2f M triangles (theirs %.2f M quads)", name, (long long)n, (double)j.triangles * 1e-6,
-                 (double)j.quads * 1e-6);
-        bench_report(b, &(bench_case){ .name = text, .n = j.triangles, .time = back, .peer = j.handle ? "OpenVDB volumeToMesh" : NULL,
-                                       .peer_time = their_back, .bar = j.handle ? "5 times OpenVDB" : NULL, .holds = ratio(back, their_back) >= 5 });
+        snprintf(text, sizeof text, "%s at %lld voxels, to mesh: %.2f M triangles (theirs %.2f M quads)", name, (long long)n,
+                 (double)j.triangles * 1e-6, (double)j.quads * 1e-6);
+        bench_report(b, &(bench_case){ .name = text,
+                                       .n = j.triangles,
+                                       .time = back,
+                                       .peer = j.handle ? "OpenVDB volumeToMesh" : NULL,
+                                       .peer_time = their_back,
+                                       .bar = j.handle ? "5 times OpenVDB" : NULL,
+                                       .holds = ratio(back, their_back) >= 5 });
     }
     tsr_tiles_destroy(&j.tiles);
     if (j.handle) p->destroy(j.handle);
@@ -185,7 +198,8 @@ int main(int argc, char **argv)
     if (!bench_begin(&b, argc, argv, "voxelize")) return 2;
     open_peer(&p);
     int gpu = tsr_context_device(b.context).kind == TSR_DEVICE_CUDA;
-    int failed = torus(1, 0.4, 2.8 / 256 * (gpu ? 0.125 : 1), &mesh) != TSR_OK || all_sizes(&b, &p, "torus", mesh, gpu ? 2048 : 256, gpu ? 2048 : 512);
+    int failed =
+        torus(1, 0.4, 2.8 / 256 * (gpu ? 0.125 : 1), &mesh) != TSR_OK || all_sizes(&b, &p, "torus", mesh, gpu ? 2048 : 256, gpu ? 2048 : 512);
     tsr_mesh_destroy(&mesh);
     for (size_t k = 0; k < sizeof names / sizeof *names && !failed; k++) {
         char path[600];

@@ -32,11 +32,19 @@ typedef enum tsr_flow_kind {
     TSR_FLOW_CURVATURE,      /* a += value (full K; a half-K coefficient e of the literature is value = e / 2) */
     TSR_FLOW_POTENTIAL,      /* U += value * grad P / |grad P|, P from the provider below; 0 where grad P = 0 */
     TSR_FLOW_MEAN_CURVATURE, /* F += value * Kbar, the mean of K over the surface: with CURVATURE of the same value it conserves volume (2.10) */
-    TSR_FLOW_USER            /* F, U or a += what `user` says; see tessera/levelset_term.h */
+    TSR_FLOW_USER            /* F, U and a += value * what `user` (a tsr_flow_user) says; contexts of the CPU only (else TSR_ERROR_UNSUPPORTED) */
 } tsr_flow_kind;
 /* Stability (spec 2.9): time_step * max(|U_x|/h_x + |U_y|/h_y + |U_z|/h_z + sqrt(3) |F|/h + sqrt(3) b) <= 1 and time_step * 2 a (1/h_x^2 + 1/h_y^2 +
  * 1/h_z^2) <= 1, h the smallest spacing; over voxels in the band. */
 enum { TSR_FLOW_TERMS = 8 };
+/* A term in the caller's own C. `evaluate` is called for every voxel that may move, at place x and time t, from several threads at once; it writes all
+ * members. Exact if it is a function of its arguments alone. Values that are not finite end the run with TSR_ERROR_ARGUMENT. */
+typedef struct tsr_flow_answer { float speed, velocity[3], curvature; } tsr_flow_answer;
+typedef struct tsr_flow_user {
+    void (*evaluate)(const void *data, const float x[3], double t, tsr_flow_answer *answer);
+    const void *data;
+} tsr_flow_user;
+
 typedef struct tsr_flow_term {
     tsr_flow_kind kind;
     double value;
@@ -44,7 +52,7 @@ typedef struct tsr_flow_term {
     double radius, period;
     double sigma;                    /* > 0: the term is weighted by exp(-d^2 / 2 sigma^2), d = |x - centre|, and is exactly 0 beyond 3 sigma (a brush) */
     const tsr_volume *field[3];      /* KEEPS; same device; float32 */
-    const void *user;
+    const tsr_flow_user *user;       /* of USER; KEEPS data */
 } tsr_flow_term;
 
 /* One-sided differences: first order with Osher-Sethian sums or Godunov's larger one, ENO2 and HJ-WENO5 with Godunov's. (tsr_space is the world.) */
@@ -106,12 +114,18 @@ TSR_API tsr_status tsr_levelset_set(tsr_levelset *levelset, const tsr_levelset_o
 /* Tells the solver that the list was changed by someone else (an edit, an upload). */
 TSR_API tsr_status tsr_levelset_changed(tsr_levelset *levelset) TSR_CHECKED;
 
-/* Re-distances the field of a list: `sweeps` of the reinitialisation equation, keeps the zero set (UPWIND or WENO5). */
+/* `sweeps` of the reinitialisation equation phi_t = S(phi) (1 - |grad phi|) with differences `space`, 0.3 voxels of pseudo-time each: makes the field
+ * a distance again and keeps the zero set (WENO5: within some hundredths of a voxel, first order drifts). Restarts the ages of a solver on `tiles`. */
 TSR_API tsr_status tsr_levelset_reinitialise(tsr_tiles *tiles, tsr_stencil space, int32_t sweeps, const tsr_progress *progress) TSR_CHECKED;
-/* Fast sweeping over the band: the zero set by sub-cell distances, then the eikonal equation; replaces every other value. */
+/* Distances anew, by the first-order eikonal equation |grad phi| = 1 from linear distances beside the zero set, over the whole band of the list
+ * (0) or only as far as `band` is needed (what lies beyond is then not nearer than it should be). Every pass updates all voxels and the passes go on
+ * until nothing changes: the solution does not depend on an order. The zero set moves by less than 0.02 voxel; errors grow to some tenths of a
+ * voxel at the edge of the band. Creates the tiles that a wider field needs. */
 TSR_API tsr_status tsr_levelset_redistance(tsr_tiles *tiles, double band, const tsr_progress *progress) TSR_CHECKED;
 
-/* A list of twice (up) or half the resolution, same place in the world (cell-centred, spec levelset-gpu.md 2.9). RETURNS NEW. */
+/* A list of twice (up) or half the resolution, same place in the world (cell-centred, spec levelset-gpu.md 2.9), SORTED index, the same band in
+ * voxels: half or twice as wide in world units. Up: trilinear, values clamped. Down: means of eight, then redistanced; the counts of inside voxels are
+ * those of the coarse grid to within a voxel where a domain has odd extents. Linear in the tiles. RETURNS NEW. */
 TSR_API tsr_status tsr_tiles_upsample(const tsr_tiles *tiles, tsr_tiles **fine) TSR_CHECKED;
 TSR_API tsr_status tsr_tiles_downsample(const tsr_tiles *tiles, tsr_tiles **coarse) TSR_CHECKED;
 

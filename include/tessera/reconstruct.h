@@ -40,8 +40,8 @@ typedef struct tsr_reconstruct_options {
     size_t struct_size;
     tsr_placement placement;
     int32_t depth;              /* D: the final grid has 2^D voxels per axis; 0 = 8. start_depth to 16, or to 21 while the list fits its memory */
-    int32_t start_depth;        /* d: level of the first surface; 0 = 6 (the source: 7), 5 to 9 */
-    double power;               /* p > 1; 0 = 3 */
+    int32_t start_depth;        /* d: level of the first surface; 0 = 6 (the source: 7), 4 to 9 */
+    double power;               /* p > 1; 0 = 3; 5 keeps thin parts, where 3 loses them */
     double epsilon;             /* softening in voxels of the level; 0 = 0.5 */
     double theta;               /* a cell is opened if its side is over theta times its distance; 0 = 0.5, at most 2 */
     double alpha;               /* stiffness, curvature weight; 0 = 0.1; negative = none */
@@ -49,7 +49,8 @@ typedef struct tsr_reconstruct_options {
     double time_step;           /* 0 = 0.2 */
     double margin;              /* of the grid round the points, share of the side; 0 = 1/16 */
     int32_t smooth_iters;       /* steps of curvature flow alone at the end of each level; 0 = 10; negative = none */
-    int32_t age;                /* a level is done when no tile is younger than so many steps; 0 = time a front needs to cross a tile, at least 5 */
+    int32_t age;                /* a level is done when no tile is younger than so many steps (0 = 5, the source's rule) ... */
+    double change_tolerance;    /* ... and no voxel changes by more than this per step, in voxels; 0 = a tenth of time_step; negative = any change */
     int64_t max_steps;          /* of one level; 0 = 8 * 2^start_depth at the first, 400 at the others */
     int64_t memory_limit;       /* bytes of device memory for the list; 0 = none */
     /* Called at the end of each level; the list is BORROWED. Non-zero cancels. NULL: none. */

@@ -7,7 +7,9 @@
 #include "grid/points.h"
 
 /* A stream of uniform numbers; sample i of a cloud has a stream of its own, so that samples do not depend on one another. */
-typedef struct draw { uint64_t seed, at; } draw;
+typedef struct draw {
+    uint64_t seed, at;
+} draw;
 static double next(draw *d) { return tsr_det_uniform(d->seed, d->at++); }
 
 typedef struct shape {
@@ -46,7 +48,11 @@ static double from_sphere(const double p[3], double x, double radius)
     const double v[3] = { p[0] - x, p[1], p[2] };
     return norm(v) - radius;
 }
-static int sphere_sample(draw *d, double p[3], double n[3]) { on_sphere(d, 0, 0.8, 1, p, n); return 1; }
+static int sphere_sample(draw *d, double p[3], double n[3])
+{
+    on_sphere(d, 0, 0.8, 1, p, n);
+    return 1;
+}
 static double sphere_distance(const double p[3]) { return from_sphere(p, 0, 0.8); }
 
 static int bodies_sample(draw *d, double p[3], double n[3])
@@ -365,7 +371,8 @@ static tsr_status check(cloud *c)
 {
     tsr_points_options *o = &c->o;
     if (!o->count) o->count = 40000;
-    if (o->count < 1 || o->count > INT32_MAX / 2) TSR_FAIL(TSR_ERROR_ARGUMENT, "points: count is %lld, expected 1 to 1073741823", (long long)o->count);
+    if (o->count < 1 || o->count > INT32_MAX / 2)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "points: count is %lld, expected 1 to 1073741823", (long long)o->count);
     if (!(o->noise >= 0 && o->noise <= 10)) TSR_FAIL(TSR_ERROR_ARGUMENT, "points: noise is %g, expected 0 to 10", o->noise);
     if (!(o->outliers >= 0 && o->outliers <= 1)) TSR_FAIL(TSR_ERROR_ARGUMENT, "points: outliers is %g, expected a share from 0 to 1", o->outliers);
     if (o->density == 0) o->density = 1;

@@ -251,10 +251,14 @@ tsr_status tsr_tiles_read_state(const tsr_tiles *tiles, tsr_tile_state *state)
 
 /* ---- management --------------------------------------------------------------------------------------------------------------------------- */
 
+/* Room beyond what is needed: growth costs a copy, so a list that grows from little to much is copied a few times only; large lists take
+ * little more than they use, because there the memory is what runs out. */
+static int64_t spare(int64_t tiles) { return tiles < 1 << 18 ? tiles / 4 : tiles / 16; }
+
 /* Room for what the last pass was short of, and some more. */
 static tsr_status grow_for(tsr_tiles *tiles, const tsr_tile_state *state)
 {
-    int64_t needed = (int64_t)tiles->pool.capacity + state->shortage, wanted = needed + needed / 4;
+    int64_t needed = (int64_t)tiles->pool.capacity + state->shortage, wanted = needed + spare(needed);
     tsr_status status = tsr_tiles_reserve(tiles, wanted);
     if (status == TSR_ERROR_CAPACITY) status = tsr_tiles_reserve(tiles, needed); /* as much as is really needed */
     return status;
@@ -403,7 +407,7 @@ static tsr_status classify(tsr_tiles *tiles, const tsr_volume *field, const tsr_
     if (bad != INT64_MAX)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "field: voxel (%lld, %lld, %lld) is not finite", (long long)(bad % field->size.x),
                  (long long)(bad / field->size.x % field->size.y), (long long)(bad / field->size.x / field->size.y));
-    TSR_TRY(tsr_tiles_reserve(tiles, (int64_t)found->count + found->count / 4 + TSR_TILE_FIRST + 64));
+    TSR_TRY(tsr_tiles_reserve(tiles, (int64_t)found->count + spare(found->count) + TSR_TILE_FIRST + 64));
     TSR_TRY(reserve_scratch(tiles, pool));
     return TSR_OK;
 }

@@ -9,6 +9,7 @@
 #include "grid/tiles_halo.h"
 #include "grid/tiles.h"
 #include "grid/tiles_index.h"
+#include "grid/tiles_isa.h"
 
 enum { GRAIN = 256 };
 
@@ -275,6 +276,16 @@ struct refresh {
     int64_t active, inside;
 };
 
+/* 1 if neither the tile nor its halo meets the border of the domain. */
+static int is_inner(const tsr_tile_pool *pool, uint64_t key)
+{
+    if (!pool->bounded) return 1;
+    const int32_t e = pool->log2_edge, at[3] = { tsr_key_x(key), tsr_key_y(key), tsr_key_z(key) };
+    for (int k = 0; k < 3; k++)
+        if (at[k] == 0 || (at[k] + 1) << e >= pool->domain[k]) return 0;
+    return 1;
+}
+
 static void refresh_range(void *user, int64_t begin, int64_t end, int worker)
 {
     struct refresh *r = (struct refresh *)user;
@@ -282,10 +293,15 @@ static void refresh_range(void *user, int64_t begin, int64_t end, int worker)
     const int32_t E = 1 << pool->log2_edge, H = E + 2;
     int64_t active = 0, inside = 0;
     float cube[TSR_CUBE_MOST];
+    uint32_t (*refresh_tile)(const tsr_tile_pool *, const float *, uint32_t, int64_t *, int64_t *) = TSR_ISA_SELECT(tsr_refresh_tile);
     (void)worker;
     for (int64_t at = begin; at < end; at++) {
         int32_t extent[3];
         uint32_t id = pool->id[pool->state->list][at], areas = 0;
+        if (E == 8 && pool->guard == 1 && is_inner(pool, pool->key[pool->state->list][at])) {
+            pool->activity[id] = refresh_tile(pool, pool->phi[pool->state->phi], id, &active, &inside);
+            continue;
+        }
         tsr_cube_gather(pool, pool->phi[pool->state->phi], pool->key[pool->state->list][at], id, cube, extent);
         for (int32_t z = 0; z < extent[2]; z++)
             for (int32_t y = 0; y < extent[1]; y++)

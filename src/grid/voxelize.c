@@ -112,6 +112,7 @@ static tsr_status set_axes(struct job *j)
                  h.y, h.z);
     for (int k = 0; k < 3; k++) {
         j->g.spacing[k] = spacing[k];
+        j->g.inverse[k] = 1 / spacing[k];
         j->g.h[k] = (float)spacing[k];
         j->g.origin[k] = j->geometry.affine[k][3];
         for (int r = 0; r < 3; r++) j->g.axis[k][r] = j->geometry.affine[r][k] / spacing[k];
@@ -265,6 +266,7 @@ static tsr_status frames(struct job *j)
     TSR_TRY(TAKE(g->fixed, g->vertices, "positions"));
     TSR_TRY(TAKE(g->triangle, g->triangles, "triangles"));
     TSR_TRY(TAKE(g->count, g->triangles, "counts"));
+    if (j->context->device.kind == TSR_DEVICE_CPU) TSR_TRY(TAKE(g->mask, g->triangles, "masks"));
     TSR_TRY(TAKE(g->offset, g->triangles, "offsets"));
     TSR_TRY(tsr_scan_workspace(j->context, g->triangles, &bytes));
     TSR_TRY(take(j, (int64_t)bytes, "a scan", &workspace));
@@ -307,6 +309,7 @@ static tsr_status bins(struct job *j)
     give(j, g->key);
     give(j, g->owner);
     give(j, g->count);
+    give(j, g->mask);
     give(j, g->offset);
     TSR_TRY(TAKE(g->head, g->pairs, "heads of bins"));
     TSR_TRY(TAKE(found, 1, "a count"));

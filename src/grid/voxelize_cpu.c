@@ -8,7 +8,7 @@
 #include "grid/voxelize_ops.h"
 #include "grid/voxelize_open.h"
 
-enum { TRIANGLES = 4096, TILES = 32 };
+enum { TRIANGLES = 4096, TILES = 32, AHEAD = 8 };
 
 struct work {
     const tsr_vox_grid *g;
@@ -99,6 +99,51 @@ static void fix_range(void *user, int64_t begin, int64_t end, int worker)
     }
 }
 
+/* Tiles in the triangle's box, or 0 where there are more than a mask holds. */
+static int32_t small_box(const tsr_vox_grid *g, const double p[3][3], tsr_vox_box *box)
+{
+    int64_t tiles = 1;
+    tsr_vox_bound(g, p, box);
+    for (int k = 0; k < 3; k++) {
+        if (box->upper[k] < box->lower[k] || box->upper[k] - box->lower[k] >= TSR_VOX_SMALL) return 0;
+        tiles *= box->upper[k] - box->lower[k] + 1;
+    }
+    return tiles <= TSR_VOX_SMALL ? (int32_t)tiles : 0;
+}
+
+/* tsr_vox_tiles with a memory: bit b of the mask is tile b of the box, x fastest. */
+static void count_tiles(const tsr_vox_grid *g, int64_t i, const double p[3][3])
+{
+    tsr_vox_box box;
+    uint32_t mask = 0;
+    int32_t tiles = small_box(g, p, &box), tile[3], bit = 0;
+    if (!tiles) {
+        g->mask[i] = 0;
+        g->count[i] = tsr_vox_tiles(g, i, p, 0, 1, NULL);
+        return;
+    }
+    for (tile[2] = box.lower[2]; tile[2] <= box.upper[2]; tile[2]++)
+        for (tile[1] = box.lower[1]; tile[1] <= box.upper[1]; tile[1]++)
+            for (tile[0] = box.lower[0]; tile[0] <= box.upper[0]; tile[0]++) mask |= (uint32_t)tsr_vox_touches(g, &g->triangle[i], tile) << bit++;
+    g->mask[i] = mask;
+    g->count[i] = (uint32_t)__builtin_popcount(mask);
+}
+
+static void write_tiles(const tsr_vox_grid *g, int64_t i, const double p[3][3], uint64_t *key)
+{
+    tsr_vox_box box;
+    uint32_t mask = g->mask[i];
+    if (!small_box(g, p, &box)) {
+        tsr_vox_tiles(g, i, p, 0, 1, key);
+        return;
+    }
+    int32_t wide = box.upper[0] - box.lower[0] + 1, high = box.upper[1] - box.lower[1] + 1;
+    for (; mask; mask &= mask - 1) {
+        int32_t bit = __builtin_ctz(mask);
+        *key++ = tsr_vox_pack(g, box.lower[0] + bit % wide, box.lower[1] + bit / wide % high, box.lower[2] + bit / (wide * high));
+    }
+}
+
 static void frames_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct work *w = (const struct work *)user;
@@ -112,8 +157,9 @@ static void frames_range(void *user, int64_t begin, int64_t end, int worker)
         corners_of(g, i, p);
         tsr_vox_frame((const double(*)[3])p, &g->triangle[i]);
         degenerate += g->triangle[i].cy == 0.0f;
-        for (int k = 0; k < 3; k++) edges += tsr_vox_edge_number(g->fixed[c[k]], g->fixed[c[(k + 1) % 3]]);
-        g->count[i] = tsr_vox_tiles(g, i, (const double(*)[3])p, 0, 1, NULL);
+        const uint64_t place[3] = { tsr_vox_place(g->fixed[c[0]]), tsr_vox_place(g->fixed[c[1]]), tsr_vox_place(g->fixed[c[2]]) };
+        edges += tsr_vox_edge_number(place[0], place[1]) + tsr_vox_edge_number(place[1], place[2]) + tsr_vox_edge_number(place[2], place[0]);
+        count_tiles(g, i, (const double(*)[3])p);
     }
     __atomic_fetch_add(&w->summary->degenerate, degenerate, __ATOMIC_RELAXED);
     __atomic_fetch_add(&w->summary->edges, edges, __ATOMIC_RELAXED);
@@ -135,7 +181,7 @@ static void pairs_range(void *user, int64_t begin, int64_t end, int worker)
         double p[3][3];
         uint64_t at = g->offset[i] - g->count[i];
         corners_of(g, i, p);
-        tsr_vox_tiles(g, i, (const double(*)[3])p, 0, 1, g->key + at);
+        write_tiles(g, i, (const double(*)[3])p, g->key + at);
         for (; at < g->offset[i]; at++) g->owner[at] = (uint32_t)i;
     }
 }
@@ -201,8 +247,10 @@ static void fill_range(void *user, int64_t begin, int64_t end, int worker)
         TSR_ISA_SELECT(tsr_vox_tile)(g, tile, owner, count, pool->phi[0] + (int64_t)id * voxels);
         if (!g->before) continue;
         memset(winding, 0, (size_t)voxels * sizeof *winding);
-        for (int64_t i = 0; i < count; i++)
+        for (int64_t i = 0; i < count; i++) {
+            if (i + AHEAD < count && owner[i + AHEAD] != TSR_VOX_NOBODY) __builtin_prefetch(g->corner + 3 * (int64_t)owner[i + AHEAD]);
             if (owner[i] != TSR_VOX_NOBODY) cross(g, tile, owner[i], winding);
+        }
         for (int32_t row = 0; row < rows; row++) g->before[t * rows + row] = winding[row * edge + edge - 1];
     }
 }

@@ -113,7 +113,8 @@ TSR_KERNEL(frames_kernel)(tsr_vox_grid g, tsr_vox_summary *summary)
         tsr_vox_frame(p, &t);
         g.triangle[i] = t;
         degenerate += t.cy == 0.0f;
-        for (int k = 0; k < 3; k++) edges += tsr_vox_edge_number(g.fixed[c[k]], g.fixed[c[k == 2 ? 0 : k + 1]]);
+        const uint64_t place[3] = { tsr_vox_place(g.fixed[c[0]]), tsr_vox_place(g.fixed[c[1]]), tsr_vox_place(g.fixed[c[2]]) };
+        edges += tsr_vox_edge_number(place[0], place[1]) + tsr_vox_edge_number(place[1], place[2]) + tsr_vox_edge_number(place[2], place[0]);
     }
     degenerate = warp_sum(degenerate);
     edges = (uint64_t)warp_sum((int64_t)edges);

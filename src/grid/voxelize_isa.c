@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-enum { CHUNK = 512, LANES = 8, GROUP = 16 }; /* triangles at a time: what fits the first-level cache */
+enum { CHUNK = 512, LANES = 8, GROUP = 16, AHEAD = 8 }; /* CHUNK triangles at a time: what stays in the second-level cache */
 
 struct circles {
     _Alignas(64) float x[CHUNK + GROUP], y[CHUNK + GROUP], z[CHUNK + GROUP], radius[CHUNK + GROUP];
@@ -47,6 +47,14 @@ static float measure(const struct circles *c, const float p[3], float *square)
     return least;
 }
 
+static int holds(const float *square, float value)
+{
+    int some = 0;
+#pragma omp simd reduction(| : some)
+    for (int32_t i = 0; i < GROUP; i++) some |= square[i] == value;
+    return some;
+}
+
 /* Indices of the circles that a ball may reach. */
 static int32_t sift(const struct circles *c, const float *square, float ball, uint16_t *kept)
 {
@@ -67,6 +75,19 @@ static int32_t sift(const struct circles *c, const float *square, float ball, ui
     return n;
 }
 
+/* Is the circle within the reach of any lane? tsr_vox_clear for all. */
+static int reached(const float away[LANES], const float root[LANES], float radius)
+{
+#if defined(__AVX2__)
+    __m256 sum = _mm256_mul_ps(_mm256_add_ps(_mm256_load_ps(root), _mm256_set1_ps(radius)), _mm256_set1_ps(1.00002f));
+    return _mm256_movemask_ps(_mm256_cmp_ps(_mm256_load_ps(away), _mm256_mul_ps(sum, sum), _CMP_LE_OQ)) != 0;
+#else
+    int some = 0;
+    for (int32_t l = 0; l < LANES; l++) some |= !tsr_vox_clear(away[l], root[l], radius);
+    return some;
+#endif
+}
+
 /* Places of the voxels of a block, by the same products as everywhere. */
 static void lanes_of(const float first[3], const float h[3], float x[LANES], float y[LANES], float z[LANES])
 {
@@ -80,10 +101,11 @@ static void lanes_of(const float first[3], const float h[3], float x[LANES], flo
 /* One block of 2^3 voxels from `first` on (in voxels from the tile's middle): best[8] so far, improved by the circles. */
 static void block(struct work *w, const struct circles *c, const float first[3], const float h[3], float half, float *best)
 {
-    _Alignas(32) float x[LANES], y[LANES], z[LANES], own[LANES], root[LANES];
+    _Alignas(32) float x[LANES], y[LANES], z[LANES], own[LANES], root[LANES], away[LANES];
     const float middle[3] = { (first[0] + 0.5f) * h[0], (first[1] + 0.5f) * h[1], (first[2] + 0.5f) * h[2] };
     float least = measure(c, middle, w->square), most = 0;
     int32_t nearest = 0;
+    while (!holds(w->square + nearest, least)) nearest += GROUP;
     while (w->square[nearest] != least) nearest++;
     lanes_of(first, h, x, y, z);
     for (int32_t l = 0; l < LANES; l++) own[l] = best[l];
@@ -95,14 +117,15 @@ static void block(struct work *w, const struct circles *c, const float first[3],
     for (int32_t l = 0; l < LANES; l++) root[l] = sqrtf(own[l]);
     int32_t n = sift(c, w->square, sqrtf(most) + half, w->kept);
     for (int32_t i = 0; i < n; i++) {
-        int32_t k = w->kept[i], useful = 0;
+        int32_t k = w->kept[i], useful;
         float cx = c->x[k], cy = c->y[k], cz = c->z[k], radius = c->radius[k];
         if (k == nearest) continue;
-#pragma omp simd reduction(| : useful)
+#pragma omp simd
         for (int32_t l = 0; l < LANES; l++) {
             float dx = x[l] - cx, dy = y[l] - cy, dz = z[l] - cz;
-            useful |= !tsr_vox_clear((dx * dx + dy * dy) + dz * dz, root[l], radius);
+            away[l] = (dx * dx + dy * dy) + dz * dz;
         }
+        useful = reached(away, root, radius);
         if (!useful) continue;
         t = &w->local[c->which[k]];
 #pragma omp simd
@@ -146,6 +169,13 @@ static void chunk(const tsr_vox_grid *g, struct work *w, float *best)
     }
 }
 
+/* The triangles of a tile lie anywhere in memory. */
+static void fetch(const tsr_vox_triangle *t)
+{
+    __builtin_prefetch(t);
+    __builtin_prefetch((const char *)t + 64);
+}
+
 void TSR_ISA_NAME(tsr_vox_tile)(const tsr_vox_grid *g, const int32_t tile[3], const uint32_t *owner, int64_t count, float *square)
 {
     const int32_t edge = 1 << g->log2_edge, blocks = edge / 2;
@@ -157,6 +187,7 @@ void TSR_ISA_NAME(tsr_vox_tile)(const tsr_vox_grid *g, const int32_t tile[3], co
     for (int64_t from = 0; from < count; from += CHUNK) {
         int32_t n = 0;
         for (int64_t i = from; i < count && i < from + CHUNK; i++) {
+            if (i + AHEAD < count && owner[i + AHEAD] != TSR_VOX_NOBODY) fetch(&g->triangle[owner[i + AHEAD]]);
             if (owner[i] == TSR_VOX_NOBODY) continue;
             tsr_vox_local *l = &w.local[n];
             tsr_vox_localise(&g->triangle[owner[i]], middle, l);

@@ -16,7 +16,8 @@ typedef struct tsr_vox_triangle {
     float u[3], v[3], w[3];
     float length, cx, cy;         /* |AB|, C; cy >= 0 */
     float inverse_bc, inverse_ca; /* 1 / |BC|^2, 1 / |CA|^2; 0 for sides without length */
-    float sx, sy, radius;         /* smallest circle around it: centre in (u, v), radius rounded up */
+    float radius;                 /* smallest circle around it, rounded up */
+    double centre[3];             /* of that circle, local */
 } tsr_vox_triangle;
 
 /* The same as seen from the middle of a tile: coordinates of a point p there are u[0..2] . p + u[3] and so on. */
@@ -42,11 +43,11 @@ typedef struct tsr_vox_node {
 } tsr_vox_node;
 
 typedef struct tsr_vox_grid {
-    double axis[3][3], origin[3]; /* local_r = axis[r] . (world - origin) */
-    double spacing[3];
-    float reach;             /* distances below this are wanted: band, plus half the thickness of a shell */
-    float touch;             /* reach, and at least one voxel along every axis: tiles so near a triangle are stored */
-    float h[3], band, shell; /* shell: half thickness */
+    double axis[3][3], origin[3];  /* local_r = axis[r] . (world - origin) */
+    double spacing[3], inverse[3]; /* and 1 / spacing */
+    float reach;                   /* distances below this are wanted: band, plus half the thickness of a shell */
+    float touch;                   /* reach, and at least one voxel along every axis: tiles so near a triangle are stored */
+    float h[3], band, shell;       /* shell: half thickness */
     int32_t rule, mirrored, log2_edge;
     int32_t fraction, first[3], last[3], shift[3]; /* tiles the mesh may touch; packed key: coordinates from `first`, y and z shifted */
     int64_t base[3];                               /* voxels */
@@ -56,6 +57,7 @@ typedef struct tsr_vox_grid {
     int32_t (*fixed)[3];            /* [vertices] */
     tsr_vox_triangle *triangle;     /* [triangles] */
     uint32_t *count;                /* [triangles] tiles each touches */
+    uint32_t *mask;                 /* [triangles] which of its box, for the CPU: kept between counting and writing */
     uint64_t *offset;               /* [triangles] inclusive sums of them */
     uint64_t *key, *sorted_key;     /* [pairs] packed */
     uint32_t *owner, *sorted_owner; /* [pairs] triangle, or TSR_VOX_NOBODY */
@@ -145,9 +147,8 @@ TSR_HD void tsr_vox_frame(const double p[3][3], tsr_vox_triangle *t)
         sy = (ca - length * cx) / (2 * cy);
         radius = sqrt(middle * middle + sy * sy);
     }
-    t->sx = (float)middle;
-    t->sy = (float)sy;
     t->radius = (float)(radius * 1.00001);
+    for (int32_t r = 0; r < 3; r++) t->centre[r] = p[a][r] + (middle * u[r] + sy * v[r]);
 }
 
 /* Order of fixed positions, and a number for each: what identifies the ends of an edge. */
@@ -169,13 +170,11 @@ TSR_HD uint64_t tsr_vox_place(const int32_t p[3])
     h = tsr_vox_mix(h ^ ((uint64_t)(uint32_t)p[1] << 1));
     return tsr_vox_mix(h ^ ((uint64_t)(uint32_t)p[2] << 2));
 }
-/* A number for the directed edge that is the negative of the one for its reverse: they sum to 0 over a closed surface. */
-TSR_HD uint64_t tsr_vox_edge_number(const int32_t a[3], const int32_t b[3])
+/* A number for the directed edge between two places that is the negative of the one for its reverse: they sum to 0 over a closed surface. */
+TSR_HD uint64_t tsr_vox_edge_number(uint64_t a, uint64_t b)
 {
-    int32_t order = tsr_vox_compare(a, b);
-    if (order == 0) return 0;
-    uint64_t ha = tsr_vox_place(a), hb = tsr_vox_place(b);
-    return order < 0 ? tsr_vox_mix(ha * 3 + hb) : (uint64_t)0 - tsr_vox_mix(hb * 3 + ha);
+    if (a == b) return 0;
+    return a < b ? tsr_vox_mix(a * 3 + b) : (uint64_t)0 - tsr_vox_mix(b * 3 + a);
 }
 
 /* ---- distance ------------------------------------------------------------------------------------------------------------------------ */
@@ -207,7 +206,7 @@ TSR_HD void tsr_vox_localise(const tsr_vox_triangle *t, const double middle[3], 
     l->cy = t->cy;
     l->inverse_bc = t->inverse_bc;
     l->inverse_ca = t->inverse_ca;
-    for (int32_t r = 0; r < 3; r++) l->centre[r] = (float)((double)t->u[r] * (double)t->sx + (double)t->v[r] * (double)t->sy - d[r]);
+    for (int32_t r = 0; r < 3; r++) l->centre[r] = (float)(t->centre[r] - middle[r]);
     l->radius = t->radius;
 }
 
@@ -268,7 +267,7 @@ TSR_HD void tsr_vox_unpack(const tsr_vox_grid *g, uint64_t key, int32_t tile[3])
 /* Tiles with voxels in [lower, upper] along axis k; none if *last < *first. */
 TSR_HD void tsr_vox_range(const tsr_vox_grid *g, int32_t k, double lower, double upper, int32_t *first, int32_t *last)
 {
-    int64_t a = tsr_vox_ceil(lower / g->spacing[k]), b = tsr_vox_floor(upper / g->spacing[k]);
+    int64_t a = tsr_vox_ceil(lower * g->inverse[k]), b = tsr_vox_floor(upper * g->inverse[k]);
     *first = (int32_t)(a >> g->log2_edge);
     *last = a <= b ? (int32_t)(b >> g->log2_edge) : *first - 1;
 }
@@ -324,22 +323,26 @@ TSR_HD int64_t tsr_vox_row_estimate(const tsr_vox_grid *g, const double p[3][3])
     return rows < 8589934592.0 ? (int64_t)rows : (int64_t)8589934592;
 }
 
-/* May a voxel of the tile be within touch of the triangle? Ball against box, plane against box, distance of the middle. */
+/* May a voxel of the tile be within touch of the triangle? Ball against box; for triangles that are not small also plane against box and the
+ * distance of the middle. */
 TSR_HD int tsr_vox_touches(const tsr_vox_grid *g, const tsr_vox_triangle *t, const int32_t tile[3])
 {
     tsr_vox_local l;
     double middle[3];
     float half[3], square = 0.0f, spread = 0.0f, corner = 0.0f, reach = g->touch;
     tsr_vox_middle(g, tile, middle);
-    tsr_vox_localise(t, middle, &l);
     for (int32_t k = 0; k < 3; k++) {
         half[k] = 0.5f * (float)((1 << g->log2_edge) - 1) * g->h[k];
-        float beyond = tsr_maxf(tsr_absf(l.centre[k]) - half[k], 0.0f);
+        float beyond = tsr_maxf(tsr_absf((float)(t->centre[k] - middle[k])) - half[k], 0.0f);
         square += beyond * beyond;
+    }
+    if (tsr_vox_clear(square, reach, t->radius)) return 0;
+    if (t->radius < 0.5f * reach) return 1;
+    tsr_vox_localise(t, middle, &l);
+    for (int32_t k = 0; k < 3; k++) {
         spread += tsr_absf(l.w[k]) * half[k];
         corner += half[k] * half[k];
     }
-    if (tsr_vox_clear(square, reach, l.radius)) return 0;
     if (tsr_absf(l.w[3]) > (reach + spread) * 1.0001f + 1e-6f * l.radius) return 0;
     float far = (reach + sqrtf(corner)) * 1.0001f + 1e-6f * l.radius;
     return tsr_vox_distance(&l, 0.0f, 0.0f, 0.0f) <= far * far;
@@ -384,6 +387,8 @@ TSR_HD void tsr_vox_span(const tsr_vox_grid *g, const tsr_vox_triangle *t, const
     *last = tsr_mini(*last, b);
 }
 
+enum { TSR_VOX_SMALL = 32 }; /* boxes of up to so many tiles are looked through one by one, larger ones by the spans of their rows */
+
 /* Tiles that triangle i touches, of the rows of its box that are lane, lane + lanes, ...: counts them and, with `key`, writes their keys. */
 TSR_HD uint32_t tsr_vox_tiles(const tsr_vox_grid *g, int64_t i, const double p[3][3], int32_t lane, int32_t lanes, uint64_t *key)
 {
@@ -392,10 +397,10 @@ TSR_HD uint32_t tsr_vox_tiles(const tsr_vox_grid *g, int64_t i, const double p[3
     uint32_t count = 0;
     tsr_vox_bound(g, p, &box);
     if (box.lower[0] > box.upper[0] || box.lower[1] > box.upper[1] || box.lower[2] > box.upper[2]) return 0;
-    int64_t wide = box.upper[1] - box.lower[1] + 1, rows = wide * (box.upper[2] - box.lower[2] + 1);
+    int64_t wide = box.upper[1] - box.lower[1] + 1, rows = wide * (box.upper[2] - box.lower[2] + 1), length = box.upper[0] - box.lower[0] + 1;
     for (int64_t row = lane; row < rows; row += lanes) {
-        int32_t tile[3] = { 0, box.lower[1] + (int32_t)(row % wide), box.lower[2] + (int32_t)(row / wide) }, last;
-        tsr_vox_span(g, t, p, &box, tile[1], tile[2], &tile[0], &last);
+        int32_t tile[3] = { box.lower[0], box.lower[1] + (int32_t)(row % wide), box.lower[2] + (int32_t)(row / wide) }, last = box.upper[0];
+        if (rows > TSR_VOX_SMALL || rows * length > TSR_VOX_SMALL) tsr_vox_span(g, t, p, &box, tile[1], tile[2], &tile[0], &last);
         for (; tile[0] <= last; tile[0]++) {
             if (!tsr_vox_touches(g, t, tile)) continue;
             if (key) key[count] = tsr_vox_pack(g, tile[0], tile[1], tile[2]);

@@ -251,16 +251,24 @@ static tsr_status write_vertices(const tsr_points *points, const tsr_format *for
     return status;
 }
 
+/* A format for points, or for the vertices of a mesh. */
+static tsr_status format_of_points(const char *path, const char *name, const tsr_format **format)
+{
+    *format = NULL;
+    if (name) TSR_TRY(format_named(name, TSR_FILE_UNKNOWN, format));
+    for (int i = 0; path && i < FORMAT_COUNT && !*format; i++)
+        if (holds_points(formats[i]) && extension_fits(formats[i], path)) *format = formats[i];
+    if (!*format || !holds_points(*format)) TSR_TRY(format_of_output(path, name, TSR_FILE_POINTS, format));
+    return TSR_OK;
+}
+
 tsr_status tsr_points_write(const tsr_points *points, const char *path, const tsr_write_options *options)
 {
     tsr_write_options own;
     const tsr_format *format = NULL;
     TSR_TRY(tsr_points_require_host(points, path ? path : "points"));
     TSR_TRY(take_write_options(options, &own));
-    if (own.format) TSR_TRY(format_named(own.format, TSR_FILE_UNKNOWN, &format));
-    for (int i = 0; path && i < FORMAT_COUNT && !format; i++)
-        if (holds_points(formats[i]) && extension_fits(formats[i], path)) format = formats[i];
-    if (!format || !holds_points(format)) TSR_TRY(format_of_output(path, own.format, TSR_FILE_POINTS, &format));
+    TSR_TRY(format_of_points(path, own.format, &format));
     if (format->kind == TSR_FILE_MESH) return write_vertices(points, format, path, &own);
     TSR_TRY(format->write_points(points, path, &own));
     return TSR_OK;
@@ -392,7 +400,8 @@ tsr_status tsr_tiles_write(const tsr_tiles *tiles, const char *path, const tsr_t
         TSR_FAIL(TSR_ERROR_ARGUMENT, "compression is %d, expected -1 (none), 0 (default) or 1 to 9", own.compression);
     TSR_TRY(format_of_output(path, own.format, TSR_FILE_TILES, &format));
     if (!format->write_tiles)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %s files are written by tessera convert with the program tessera-vdb, not by the library", path, format->name);
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %s files are written by tessera convert with the program tessera-vdb, not by the library", path,
+                 format->name);
     TSR_TRY(format->write_tiles(tiles, path, &own));
     return TSR_OK;
 }
@@ -431,6 +440,7 @@ tsr_status tsr_file_check_output(const char *path, tsr_file_kind kind, const tsr
     tsr_write_options own;
     const tsr_format *format;
     TSR_TRY(take_write_options(options, &own));
-    TSR_TRY(format_of_output(path, own.format, kind, &format));
+    if (kind == TSR_FILE_POINTS) TSR_TRY(format_of_points(path, own.format, &format));
+    else TSR_TRY(format_of_output(path, own.format, kind, &format));
     return TSR_OK;
 }

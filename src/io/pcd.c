@@ -1,5 +1,5 @@
-/* io/pcd.c: Point Cloud Data 0.6 and 0.7 (Point Cloud Library): a text header, then the points as text ("ascii"), as records ("binary", little endian)
- * or as LZF-packed columns ("binary_compressed"). Kept are x y z and normal_x normal_y normal_z. Points whose position is not a number are missing
+/* io/pcd.c: Point Cloud Data 0.6 and 0.7 (Point Cloud Library): a text header, then the points as text ("ascii"), as records ("binary", little
+ * endian) or as LZF-packed columns ("binary_compressed"). Kept are x y z and normal_x normal_y normal_z. Points whose position is not a number are missing
  * measurements of an organised cloud and left out. Written as binary, or as text if asked for. */
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,10 @@ enum { FIELDS_MOST = 64 };
 typedef enum pcd_form { PCD_NONE = 0, PCD_ASCII, PCD_BINARY, PCD_PACKED } pcd_form;
 enum { ROLE_X, ROLE_Y, ROLE_Z, ROLE_NX, ROLE_NY, ROLE_NZ, ROLES };
 
-typedef struct pcd_field { int64_t size, count, offset; char type; } pcd_field;
+typedef struct pcd_field {
+    int64_t size, count, offset;
+    char type;
+} pcd_field;
 typedef struct pcd_header {
     const char *file;
     int fields, of_role[ROLES]; /* field of each role, -1 = none */
@@ -73,7 +76,10 @@ static tsr_status take_line(pcd_header *h, tsr_text *line)
     if (tsr_word_is(key, "SIZE")) return per_field(h, line, "SIZE");
     if (tsr_word_is(key, "TYPE")) return per_field(h, line, "TYPE");
     if (tsr_word_is(key, "COUNT")) return per_field(h, line, "COUNT");
-    int64_t *number = tsr_word_is(key, "POINTS") ? &h->points : tsr_word_is(key, "WIDTH") ? &h->width : tsr_word_is(key, "HEIGHT") ? &h->height : NULL;
+    int64_t *number = tsr_word_is(key, "POINTS")   ? &h->points
+                      : tsr_word_is(key, "WIDTH")  ? &h->width
+                      : tsr_word_is(key, "HEIGHT") ? &h->height
+                                                   : NULL;
     if (number) {
         if (tsr_text_integer(line, number) != TSR_TEXT_OK || *number < 0)
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: %s is no whole number from 0", h->file, tsr_word_show(key, shown));
@@ -81,9 +87,11 @@ static tsr_status take_line(pcd_header *h, tsr_text *line)
     }
     if (tsr_word_is(key, "DATA")) {
         tsr_text_word(line, &word);
-        h->form = tsr_word_is(word, "ascii") ? PCD_ASCII : tsr_word_is(word, "binary") ? PCD_BINARY : tsr_word_is(word, "binary_compressed") ? PCD_PACKED : PCD_NONE;
-        if (!h->form)
-            TSR_FAIL(TSR_ERROR_FORMAT, "%s: DATA '%s', expected ascii, binary or binary_compressed", h->file, tsr_word_show(word, shown));
+        h->form = tsr_word_is(word, "ascii")               ? PCD_ASCII
+                  : tsr_word_is(word, "binary")            ? PCD_BINARY
+                  : tsr_word_is(word, "binary_compressed") ? PCD_PACKED
+                                                           : PCD_NONE;
+        if (!h->form) TSR_FAIL(TSR_ERROR_FORMAT, "%s: DATA '%s', expected ascii, binary or binary_compressed", h->file, tsr_word_show(word, shown));
         return TSR_OK;
     }
     if (tsr_word_is(key, "VERSION") || tsr_word_is(key, "VIEWPOINT")) return TSR_OK;
@@ -102,7 +110,8 @@ static tsr_status parse_header(pcd_header *h, tsr_text *text)
         if (!tsr_text_data_line(text, &line, &space)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the file ends within the PCD header", h->file);
         TSR_TRY(take_line(h, &line));
     }
-    if (h->points < 0 && h->width >= 0 && h->height >= 0 && h->width < (int64_t)1 << 31 && h->height < (int64_t)1 << 31) h->points = h->width * h->height;
+    if (h->points < 0 && h->width >= 0 && h->height >= 0 && h->width < (int64_t)1 << 31 && h->height < (int64_t)1 << 31)
+        h->points = h->width * h->height;
     if (h->points < 0) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the PCD header has no POINTS", h->file);
     if (h->points > INT32_MAX) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld points, expected at most 2147483647", h->file, (long long)h->points);
     for (int r = 0; r < 3; r++)
@@ -142,7 +151,8 @@ static tsr_status add(const pcd_header *h, tsr_points *points, int64_t *kept, co
     if (isnan(p[0]) || isnan(p[1]) || isnan(p[2])) return TSR_OK;
     for (int k = 0; k < 3; k++) {
         if (!isfinite(p[k]))
-            TSR_FAIL(TSR_ERROR_FORMAT, "%s: %c of point %lld is %g, expected a number in the range of float32", h->file, 'x' + k, (long long)number, v[k]);
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: %c of point %lld is %g, expected a number in the range of float32", h->file, 'x' + k, (long long)number,
+                     v[k]);
         points->positions[3 * *kept + k] = p[k];
         if (points->normals) points->normals[3 * *kept + k] = isfinite((float)v[3 + k]) ? (float)v[3 + k] : 0;
     }
@@ -273,7 +283,8 @@ fail:
 static tsr_status write_all(tsr_output *out, const tsr_points *p, const tsr_write_options *options)
 {
     const int n = p->normals != NULL;
-    TSR_TRY(tsr_output_printf(out, "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS x y z%s\nSIZE 4 4 4%s\nTYPE F F F%s\nCOUNT 1 1 1%s\n",
+    TSR_TRY(tsr_output_printf(out,
+                              "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS x y z%s\nSIZE 4 4 4%s\nTYPE F F F%s\nCOUNT 1 1 1%s\n",
                               n ? " normal_x normal_y normal_z" : "", n ? " 4 4 4" : "", n ? " F F F" : "", n ? " 1 1 1" : ""));
     TSR_TRY(tsr_output_printf(out, "WIDTH %lld\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS %lld\nDATA %s\n", (long long)p->count, (long long)p->count,
                               options->ascii ? "ascii" : "binary"));
@@ -303,8 +314,10 @@ static int pcd_recognise(const tsr_signature *s)
     if (s->head_bytes >= 6 && !memcmp(s->head, "# .PCD", 6)) return TSR_SURELY_MINE;
     if (!tsr_text_data_line(&text, &line, &space) || !tsr_text_word(&line, &word) || !tsr_word_is(word, "VERSION")) return TSR_NOT_MINE;
     return tsr_text_data_line(&text, &line, &space) && tsr_text_word(&line, &word) && (tsr_word_is(word, "FIELDS") || tsr_word_is(word, "COLUMNS"))
-               ? TSR_SURELY_MINE : TSR_NOT_MINE;
+               ? TSR_SURELY_MINE
+               : TSR_NOT_MINE;
 }
 
-const tsr_format tsr_format_pcd = { .name = "pcd", .kind = TSR_FILE_POINTS, .extensions = { ".pcd" }, .recognise = pcd_recognise,
-                                    .read_points = pcd_read, .write_points = pcd_write };
+const tsr_format tsr_format_pcd = {
+    .name = "pcd", .kind = TSR_FILE_POINTS, .extensions = { ".pcd" }, .recognise = pcd_recognise, .read_points = pcd_read, .write_points = pcd_write
+};

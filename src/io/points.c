@@ -10,8 +10,7 @@ tsr_status tsr_points_for_input(const tsr_input *input, int64_t count, int parts
     int64_t limit = tsr_input_settings(input)->memory_limit, bytes = count * (parts & TSR_POINTS_NORMALS ? 24 : 12);
     *points = NULL;
     if (limit <= 0) limit = tsr_physical_memory();
-    if (count > INT32_MAX)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld points, expected at most 2147483647", tsr_input_name(input), (long long)count);
+    if (count > INT32_MAX) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld points, expected at most 2147483647", tsr_input_name(input), (long long)count);
     if (bytes > limit)
         TSR_FAIL(TSR_ERROR_MEMORY, "%s: points need %lld bytes, the memory limit is %lld", tsr_input_name(input), (long long)bytes, (long long)limit);
     TSR_TRY(tsr_points_create(NULL, count, parts, points));
@@ -73,20 +72,18 @@ static tsr_status walk(cloud_reader *r, tsr_text text, tsr_points *points, int64
             continue;
         }
         first = 0;
-        if (got < 0)
-            TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: '%s', expected a number", r->file, (long long)line.line, tsr_word_show(bad, shown));
+        if (got < 0) TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: '%s', expected a number", r->file, (long long)line.line, tsr_word_show(bad, shown));
         if (r->pts && got == 1) {
             if (in_block != announced)
-                TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: a block of %lld points ends after %lld", r->file, (long long)line.line, (long long)announced,
-                         (long long)in_block);
+                TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: a block of %lld points ends after %lld", r->file, (long long)line.line,
+                         (long long)announced, (long long)in_block);
             if (!(v[0] >= 0 && v[0] <= 2147483647.0 && v[0] == floor(v[0])))
                 TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: %g points, expected a whole number from 0", r->file, (long long)line.line, v[0]);
             announced = (int64_t)v[0];
             in_block = 0;
             continue;
         }
-        if (got < 3)
-            TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: %d numbers, expected x y z", r->file, (long long)line.line, got);
+        if (got < 3) TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: %d numbers, expected x y z", r->file, (long long)line.line, got);
         if (r->pts && in_block++ == announced)
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: line %lld: more points than the %lld announced", r->file, (long long)line.line, (long long)announced);
         if (all_normals) { /* a unit vector, or 0 where it is unknown: colours and intensities are neither */
@@ -195,7 +192,7 @@ static int pts_recognise(const tsr_signature *s)
     return lines == 2 && numbers[0] == 1 && numbers[1] >= 3 ? TSR_MAYBE_MINE : TSR_NOT_MINE;
 }
 
-const tsr_format tsr_format_xyz = { .name = "xyz", .kind = TSR_FILE_POINTS, .extensions = { ".xyz", ".txt", ".asc", ".csv" }, .recognise = xyz_recognise,
+const tsr_format tsr_format_xyz = { .name = "xyz", .kind = TSR_FILE_POINTS, .extensions = { ".xyz", ".asc" }, .recognise = xyz_recognise,
                                     .read_points = xyz_read, .write_points = xyz_write };
 const tsr_format tsr_format_pts = { .name = "pts", .kind = TSR_FILE_POINTS, .extensions = { ".pts" }, .recognise = pts_recognise,
                                     .read_points = pts_read, .write_points = pts_write };

@@ -9,12 +9,12 @@
 #include "levelset/points_tree.h"
 
 typedef struct tsr_ball_params {
-    int32_t level;      /* voxels per axis: 2^level */
-    float unit;         /* world units per fixed unit */
-    float voxel;        /* world units */
-    float radius;       /* of every particle; the tree's own radii count instead if it has them */
-    float reach;        /* largest radius plus band */
-    float band;         /* values are clamped to it */
+    int32_t level; /* voxels per axis: 2^level */
+    float unit;    /* world units per fixed unit */
+    float voxel;   /* world units */
+    float radius;  /* of every particle; the tree's own radii count instead if it has them */
+    float reach;   /* largest radius plus band */
+    float band;    /* values are clamped to it */
 } tsr_ball_params;
 
 /* From the centre of a block to the farthest centroid that can matter to one of its voxels. */

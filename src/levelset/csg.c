@@ -158,9 +158,9 @@ static tsr_status merge_keys(tsr_csg_work *work, const tsr_tiles *a, const tsr_t
     return TSR_OK;
 }
 
-static tsr_status merge_into(tsr_csg_work *work, const tsr_tiles *a, tsr_tiles **result, int64_t count)
+static tsr_status merge_into(tsr_csg_work *work, const tsr_tiles *a, double band, tsr_tiles **result, int64_t count)
 {
-    TSR_TRY(tsr_csg_create_like(a, count, 0, result));
+    TSR_TRY(tsr_csg_create_like(a, count, band, result));
     work->args.count = count;
     TSR_TRY(tsr_csg_run(work, TSR_CSG_borders_kernel, count));
     TSR_TRY(tsr_csg_link(work, *result));
@@ -194,7 +194,28 @@ tsr_status tsr_csg_merge_lists(const tsr_tiles *a, int64_t shift_a, const tsr_ti
     work.args.operation = operation;
     work.args.amount = amount;
     tsr_status status = merge_keys(&work, a, b, sa.count, &count);
-    if (status == TSR_OK) status = merge_into(&work, a, result, count);
+    if (status == TSR_OK) status = merge_into(&work, a, 0, result, count);
+    tsr_csg_work_drop(&work);
+    if (status != TSR_OK) tsr_tiles_destroy(result);
+    return status;
+}
+
+tsr_status tsr_csg_with_band(const tsr_tiles *tiles, double band, tsr_tiles **result)
+{
+    tsr_tile_state state;
+    tsr_csg_work work;
+    int64_t count;
+    *result = NULL;
+    TSR_TRY(tsr_tiles_read_state(tiles, &state));
+    if (state.count == 0) {
+        TSR_TRY(tsr_csg_create_like(tiles, 0, band, result));
+        TSR_TRY(tiles->context->backend->tiles->clear(tiles->context->queue, &(*result)->pool, state.background));
+        return TSR_OK;
+    }
+    TSR_TRY(tsr_csg_work_take(tiles->context, state.count, 0, &work));
+    work.args.operation = TSR_CSG_FIRST;
+    tsr_status status = merge_keys(&work, tiles, NULL, state.count, &count);
+    if (status == TSR_OK) status = merge_into(&work, tiles, band, result, count);
     tsr_csg_work_drop(&work);
     if (status != TSR_OK) tsr_tiles_destroy(result);
     return status;

@@ -34,6 +34,8 @@ tsr_status tsr_csg_finish(tsr_tiles *tiles);
 /* One operation on one (b NULL) or two lists, keys shifted by shift_a and shift_b. */
 tsr_status tsr_csg_merge_lists(const tsr_tiles *a, int64_t shift_a, const tsr_tiles *b, int64_t shift_b, int32_t operation, float amount,
                                tsr_tiles **result);
+/* A copy with another band: values are clamped to a narrower one, and stay what they were in a wider one (sweeps of reinitialisation fill it). */
+tsr_status tsr_csg_with_band(const tsr_tiles *tiles, double band, tsr_tiles **result);
 /* The sorted keys of the list on the host (malloc; *count of them). */
 tsr_status tsr_csg_keys(const tsr_tiles *tiles, uint64_t **keys, int64_t *count);
 /* Entries of sorted keys whose tiles [low, high] (inclusive, tile coordinates) are in the box: calls take(user, entry). */

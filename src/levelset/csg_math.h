@@ -97,7 +97,7 @@ TSR_HD float tsr_csg_combine(int32_t operation, float a, float b, float amount, 
     }
     case TSR_CSG_MIX: return (a + (b - a) * amount) + 0.0f;
     case TSR_CSG_COMPLEMENT: return 0.0f - a;
-    default: return a;
+    default: return tsr_clampf(a, 0.0f - band, band);
     }
 }
 

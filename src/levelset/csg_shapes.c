@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "levelset/csg.h"
+#include "tessera/levelset.h"
 
 static const char *const shape_names[] = { "sphere", "box", "torus", "cylinder", "capsule", "ellipsoid" };
 enum { SHAPES = sizeof shape_names / sizeof *shape_names };
@@ -265,6 +266,15 @@ static tsr_status blend_in(tsr_tiles **all, const tsr_shape *part, tsr_vec3 cent
     return TSR_OK;
 }
 
+/* Blends leave a field that is no distance off the surface: sweeps that reach the end of the band make it one. */
+static tsr_status make_distance(tsr_tiles *tiles)
+{
+    const float *h = tiles->pool.spacing;
+    double voxels = (double)tiles->pool.band / (double)tsr_minf(h[0], tsr_minf(h[1], h[2]));
+    TSR_TRY(tsr_levelset_reinitialise(tiles, TSR_STENCIL_GODUNOV, (int32_t)ceil(2 * voxels / 0.3), NULL));
+    return TSR_OK;
+}
+
 tsr_status tsr_tiles_animal(tsr_context *context, const tsr_geometry *geometry, const tsr_tiles_options *options, tsr_vec3 centre, double size,
                             tsr_tiles **tiles)
 {
@@ -287,7 +297,8 @@ tsr_status tsr_tiles_animal(tsr_context *context, const tsr_geometry *geometry, 
     tsr_status status = tsr_csg_require(all, "animal");
     double radius = fmin(0.05 * size, 2 * (double)all->pool.band);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == TSR_OK; i++) status = blend_in(&all, &parts[i], centre, size, i ? radius : 0);
-    if (status == TSR_OK) *tiles = all;
-    else tsr_tiles_destroy(&all);
+    if (status == TSR_OK) status = make_distance(all);
+    if (status == TSR_OK) status = tsr_csg_merge_lists(all, 0, NULL, 0, TSR_CSG_FIRST, 0, tiles);
+    tsr_tiles_destroy(&all);
     return status;
 }

@@ -26,6 +26,8 @@ tsr_status tsr_patch_difference(const tsr_tiles *before, const tsr_tiles *after,
 /* Writes the patch into the list: its tiles become stored where needed, values and borders are taken over, activity is recomputed there and in the
  * ring around, the list is managed. Cost of the pages, and a look at the activity words of the list. On failure the list is unchanged. */
 tsr_status tsr_patch_apply(const tsr_patch *patch, tsr_tiles *tiles);
+/* Both patches in one: they have no tile in common and belong to the same state of the list. */
+tsr_status tsr_patch_join(const tsr_tiles *tiles, const tsr_patch *a, const tsr_patch *b, tsr_patch *joined);
 void tsr_patch_drop(tsr_patch *patch);
 
 /* ---- the document --------------------------------------------------------------------------------------------------------------------------- */

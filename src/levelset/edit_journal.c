@@ -174,20 +174,58 @@ tsr_status tsr_edit_replace(tsr_editor *editor, int32_t slot, tsr_tiles **made)
     return TSR_OK;
 }
 
+/* The change of the running step that keeps pages of this slot already, if it is the last one: a brush that moves in pieces comes back to the
+ * same tiles, and their pages are kept once. */
+static tsr_edit_change *running_change(tsr_editor *editor, int32_t slot)
+{
+    tsr_edit_change *last = editor->undo.count > 0 ? &editor->undo.change[editor->undo.count - 1] : NULL;
+    return last && last->step == editor->step && last->slot == slot && !last->whole ? last : NULL;
+}
+
+/* What the journal must keep before `patch` is applied: pages of the running change and of those tiles it does not have yet. */
+static tsr_status kept_pages(const tsr_tiles *tiles, const tsr_edit_change *running, const tsr_patch *patch, tsr_patch *kept, int64_t *fresh)
+{
+    tsr_patch more;
+    uint64_t *keys = (uint64_t *)malloc((size_t)tsr_max64(patch->count, 1) * sizeof *keys);
+    if (!keys) TSR_FAIL(TSR_ERROR_MEMORY, "editor: out of memory for %lld tiles", (long long)patch->count);
+    *fresh = 0;
+    for (int64_t i = 0; i < patch->count; i++) {
+        int64_t n = running ? running->patch.count : 0, at = n ? tsr_key_lower_bound(running->patch.keys, (int32_t)n, patch->keys[i]) : 0;
+        if (at == n || running->patch.keys[at] != patch->keys[i]) keys[(*fresh)++] = patch->keys[i];
+    }
+    tsr_status status = tsr_patch_take(tiles, keys, *fresh, &more);
+    free(keys);
+    TSR_TRY(status);
+    if (!running) {
+        *kept = more;
+        return TSR_OK;
+    }
+    status = tsr_patch_join(tiles, &running->patch, &more, kept);
+    tsr_patch_drop(&more);
+    return status;
+}
+
 tsr_status tsr_edit_patch(tsr_editor *editor, int32_t slot, const tsr_patch *patch)
 {
-    tsr_edit_change *change;
-    TSR_TRY(next_change(&editor->undo, &change));
-    TSR_TRY(tsr_patch_take(editor->object[slot].tiles, patch->keys, patch->count, &change->patch));
+    tsr_edit_change *change, *running;
+    tsr_patch kept;
+    int64_t fresh = 0;
+    TSR_TRY(next_change(&editor->undo, &change)); /* may move the stack */
+    running = running_change(editor, slot);
+    TSR_TRY(kept_pages(editor->object[slot].tiles, running, patch, &kept, &fresh));
     tsr_status status = tsr_patch_apply(patch, editor->object[slot].tiles);
     if (status != TSR_OK) {
-        tsr_patch_drop(&change->patch);
+        tsr_patch_drop(&kept);
         return status;
     }
-    change->step = editor->step;
-    change->slot = slot;
-    editor->last_tiles += patch->count;
-    editor->undo.count++;
+    if (running) {
+        tsr_patch_drop(&running->patch);
+        running->patch = kept;
+    } else {
+        *change = (tsr_edit_change){ .step = editor->step, .slot = slot, .patch = kept };
+        editor->undo.count++;
+    }
+    editor->last_tiles += fresh;
     drop_stack(&editor->redo);
     forget(editor);
     return TSR_OK;

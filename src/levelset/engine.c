@@ -51,13 +51,16 @@ static tsr_status reset_state(tsr_levelset *l, double time)
     return TSR_OK;
 }
 
-static tsr_status prepare(tsr_levelset *l)
+/* `keep_time`: a solver for a service in between; another may be working on the list. */
+static tsr_status prepare(tsr_levelset *l, int keep_time)
 {
     tsr_tiles *tiles = l->tiles;
+    tsr_tile_state state;
+    TSR_TRY(tsr_tiles_read_state(tiles, &state));
     TSR_TRY(tsr_device_allocate(l->context, sizeof *l->control, (void **)&l->control));
     TSR_TRY(tsr_tiles_need_age(tiles));
     TSR_TRY(l->context->backend->fill(l->context->queue, tiles->pool.age, 0, (size_t)tiles->pool.capacity));
-    TSR_TRY(reset_state(l, 0));
+    TSR_TRY(reset_state(l, keep_time ? state.time : 0));
     TSR_TRY(widen_list(l));
     l->seen.end = HUGE_VAL;
     l->seen.volume_start = -1;
@@ -65,7 +68,7 @@ static tsr_status prepare(tsr_levelset *l)
     return TSR_OK;
 }
 
-static tsr_status create(tsr_tiles *tiles, const tsr_levelset_options *options, const tsr_flow_setup *setup, tsr_levelset **levelset)
+static tsr_status create(tsr_tiles *tiles, const tsr_levelset_options *options, const tsr_flow_setup *setup, int keep_time, tsr_levelset **levelset)
 {
     tsr_status status;
     tsr_levelset *l = (tsr_levelset *)calloc(1, sizeof *l);
@@ -74,7 +77,7 @@ static tsr_status create(tsr_tiles *tiles, const tsr_levelset_options *options, 
     l->tiles = tiles;
     l->options = *options;
     l->setup = *setup;
-    TSR_TRY_GOTO(prepare(l), fail);
+    TSR_TRY_GOTO(prepare(l, keep_time), fail);
     *levelset = l;
     return TSR_OK;
 fail:
@@ -90,7 +93,7 @@ tsr_status tsr_levelset_create(tsr_tiles *tiles, const tsr_levelset_options *opt
     if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: the tile list is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options ? options : &defaults));
     TSR_TRY(tsr_flow_make_setup(tiles, &own, &setup));
-    TSR_TRY(create(tiles, &own, &setup, levelset));
+    TSR_TRY(create(tiles, &own, &setup, 0, levelset));
     return TSR_OK;
 }
 
@@ -351,12 +354,56 @@ tsr_status tsr_levelset_reinitialise(tsr_tiles *tiles, tsr_stencil space, int32_
     if (sweeps < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: %d sweeps asked for, expected 0 or more", sweeps);
     options.reshape = TSR_RESHAPE_REINIT;
     options.space = space;
-    options.sign = TSR_SIGN_SUBCELL;
     TSR_TRY(tsr_flow_make_setup(tiles, &options, &setup));
     setup.stages = 0; /* a step is one sweep and takes no time */
-    TSR_TRY(create(tiles, &options, &setup, &l));
+    TSR_TRY(create(tiles, &options, &setup, 1, &l));
     const struct run run = { .limit = sweeps, .end = HUGE_VAL, .stage = "reinitialise" };
     tsr_status status = run_steps(l, &run, progress, NULL);
+    tsr_levelset_destroy(&l);
+    TSR_TRY(status);
+    return TSR_OK;
+}
+
+/* ---- distance anew ------------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Steps that are one pass of `kind` each and take no time. */
+static tsr_status run_sweeps(tsr_levelset *l, int32_t kind, int64_t count, const tsr_progress *progress, tsr_levelset_report *report)
+{
+    const struct run run = { .limit = count, .end = HUGE_VAL, .stage = "redistance" };
+    l->setup.sweep_kind = kind;
+    drop_plan(l);
+    TSR_TRY(run_steps(l, &run, progress, report));
+    return TSR_OK;
+}
+
+static tsr_status redistance(tsr_levelset *l, double band, int whole, const tsr_progress *progress)
+{
+    tsr_levelset_report report;
+    const int64_t voxels = (int64_t)ceil(band / (double)l->setup.scheme.spacing);
+    int64_t left = 4 * voxels + 64; /* far more than a front needs to cross the band */
+    TSR_TRY(run_sweeps(l, TSR_SWEEP_SEED, 1, NULL, &report));
+    if (!whole) return run_sweeps(l, TSR_SWEEP_DISTANCE, 2 * voxels + 2, progress, &report); /* sqrt(3) passes a voxel along a diagonal */
+    for (; left > 0 && !report.empty; left -= voxels + 2) {
+        TSR_TRY(run_sweeps(l, TSR_SWEEP_DISTANCE, voxels + 2, progress, &report));
+        if (report.largest_change == 0) break; /* the last pass changed nothing: this is the solution */
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_levelset_redistance(tsr_tiles *tiles, double band, const tsr_progress *progress)
+{
+    tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
+    tsr_flow_setup setup;
+    tsr_levelset *l = NULL;
+    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: the tile list is NULL");
+    const double most = (double)tiles->pool.band;
+    if (!(band >= 0 && band <= most * (1 + 1e-6)))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: band is %g, expected 0 (all of it) to the band of the list, %g", band, most);
+    options.reshape = TSR_RESHAPE_REINIT;
+    TSR_TRY(tsr_flow_make_setup(tiles, &options, &setup));
+    setup.stages = 0;
+    TSR_TRY(create(tiles, &options, &setup, 1, &l));
+    tsr_status status = redistance(l, band > 0 ? band : most, band == 0 || band >= most, progress);
     tsr_levelset_destroy(&l);
     TSR_TRY(status);
     return TSR_OK;

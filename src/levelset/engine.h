@@ -12,6 +12,8 @@
 #include "levelset/flow.h"
 #include "tessera/levelset.h"
 
+/* What a sweep does: reshape, or a pass of tsr_levelset_redistance. */
+enum { TSR_SWEEP_RESHAPE = 0, TSR_SWEEP_SEED, TSR_SWEEP_DISTANCE };
 enum { TSR_FLOW_STAGES = 3, TSR_FLOW_PASSES = 19, TSR_FLOW_SUM_BITS = 30 };
 
 /* ---- payload ---------------------------------------------------------------------------------------------------------------------------- */
@@ -38,7 +40,7 @@ typedef struct tsr_flow_setup {
     tsr_flow_scheme sweep;  /* of the sweeps: reshape term alone, weight 1 */
     tsr_flow flow;
     int32_t radius; /* halo of the passes: 1 or 3 voxels */
-    int32_t stages, sweeps;
+    int32_t stages, sweeps, sweep_kind;
     float blend[TSR_FLOW_STAGES];  /* see tsr_stage_value */
     float moment[TSR_FLOW_STAGES]; /* of each stage, as a share of the time step */
     float sweep_step;              /* world units */
@@ -94,6 +96,9 @@ typedef struct tsr_engine_ops {
     tsr_status (*plan_run)(tsr_queue *queue, tsr_flow_plan *plan, int32_t steps);
     /* After the host has grown the pool and managed the list: what a step does after its management. */
     tsr_status (*plan_resume)(tsr_queue *queue, tsr_flow_plan *plan);
+    /* Values, neighbour rows and activity (none) of the state->count tiles of `to`, whose keys and ids are set, from a list of half (up) or twice the
+     * resolution (resample.h); adds to to->state->inside_absent what stored tiles of `to` cover of absent inside tiles of `from`, negative. */
+    tsr_status (*resample)(tsr_queue *queue, const tsr_tile_pool *from, const tsr_tile_pool *to, int up);
 } tsr_engine_ops;
 
 /* Fixed-point sums of Kbar: exact, so that the order does not matter. */

@@ -6,6 +6,7 @@
 #include "core/parallel.h"
 #include "grid/tiles_halo.h"
 #include "levelset/engine_tile.h"
+#include "levelset/resample.h"
 
 enum { TILES_PER_CHUNK = 32, TILE_MOST = 8 * 8 * 8 };
 
@@ -63,6 +64,29 @@ static void payload_gradient(const tsr_flow_plan *plan, uint32_t id, const int32
         tsr_payload_gradient(pool, row, i % E, i / E % E, i / (E * E), extent, plan->setup.scheme.inverse_spacing, slope);
         for (int k = 0; k < 3; k++) gradient[k][i] = slope[k];
     }
+}
+
+/* A pass of redistancing over a tile. */
+static uint32_t distance_tile(const tsr_tile_pass *pass, int seed, tsr_tile_totals *totals)
+{
+    const int32_t E = pass->edge, R = pass->radius, H = E + 2 * R;
+    const tsr_flow_scheme *k = pass->scheme;
+    uint32_t bits = 0;
+    for (int32_t z = 0; z < pass->extent[2]; z++)
+        for (int32_t y = 0; y < pass->extent[1]; y++)
+            for (int32_t x = 0; x < pass->extent[0]; x++) {
+                const int32_t i = (z * E + y) * E + x;
+                const float *p = pass->cube + ((z + R) * H + y + R) * H + x + R;
+                const int still = tsr_voxel_still(p, H, H * H, k->band);
+                const float v = still ? p[0] : tsr_distance_value(p, H, H * H, k, seed);
+                const int in_band = v > -k->band && v < k->band;
+                pass->out[i] = v;
+                if (in_band || tsr_voxel_crossing(p, H, H * H)) bits |= pass->areas[i];
+                if (in_band) totals->change = tsr_maxf(totals->change, tsr_absf(v - pass->start[i]));
+                totals->active += in_band;
+                totals->inside += v < 0.0f;
+            }
+    return bits;
 }
 
 struct job {
@@ -140,7 +164,9 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
             payload_gradient(plan, id, pass.extent, gradient);
             for (int k = 0; k < 3; k++) pass.gradient[k] = gradient[k];
         }
-        const uint32_t areas = TSR_ISA_SELECT(tsr_flow_tile)(&pass, &totals);
+        const int32_t kind = job->sweep ? plan->setup.sweep_kind : (int32_t)TSR_SWEEP_RESHAPE;
+        const uint32_t areas =
+            kind == TSR_SWEEP_RESHAPE ? TSR_ISA_SELECT(tsr_flow_tile)(&pass, &totals) : distance_tile(&pass, kind == TSR_SWEEP_SEED, &totals);
         if (!job->last) continue;
         pool->activity[id] = areas ? areas : out[0] > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0;
         if (!manages) continue;
@@ -326,8 +352,59 @@ static tsr_status cpu_plan_resume(tsr_queue *queue, tsr_flow_plan *plan)
     return TSR_OK;
 }
 
+/* ---- other resolutions ---------------------------------------------------------------------------------------------------------------------------- */
+
+struct resample {
+    const tsr_tile_pool *from, *to;
+    int up;
+};
+
+static void resample_tile(const struct resample *r, uint64_t key, uint32_t id)
+{
+    const tsr_tile_pool *from = r->from, *to = r->to;
+    const tsr_tile_state *state = from->state;
+    const float *phi = from->phi[state->phi];
+    const int32_t E = 1 << to->log2_edge, V = E * E * E;
+    uint32_t children[8] = { 0 };
+    const uint32_t *row = NULL;
+    int64_t covered = 0;
+    if (r->up) {
+        const int32_t at = tsr_key_lower_bound(from->key[state->list], state->count, tsr_key_half(key));
+        row = from->neighbours + (int64_t)from->id[state->list][at] * TSR_NEIGHBOUR_ROW;
+    } else {
+        for (int32_t c = 0; c < 8; c++) {
+            const uint64_t child = tsr_key_child(key, c);
+            children[c] = tsr_tile_find(from, from->key[state->list], from->id[state->list], state->count, state->background, child);
+            if (children[c] == TSR_TILE_INSIDE && tsr_tile_allowed(from, child)) covered += tsr_tile_voxels(from, child);
+        }
+        if (covered) __atomic_fetch_sub(&to->state->inside_absent, covered, __ATOMIC_RELAXED);
+    }
+    for (int32_t i = 0; i < V; i++) {
+        const int32_t at[3] = { i % E, i / E % E, i / (E * E) };
+        const float v = r->up ? tsr_upsampled_value(from, phi, row, key, at, to->band) : tsr_downsampled_value(from, phi, children, at, to->band);
+        to->phi[0][(int64_t)id * V + i] = to->phi[1][(int64_t)id * V + i] = v;
+    }
+    for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
+        to->neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + d] = d == TSR_TILE_MIDDLE ? id : tsr_resampled_neighbour(from, to, key, d, r->up);
+}
+
+static void resample_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct resample *r = (const struct resample *)user;
+    (void)worker;
+    for (int64_t at = begin; at < end; at++) resample_tile(r, r->to->key[0][at], r->to->id[0][at]);
+}
+
+static tsr_status cpu_resample(tsr_queue *queue, const tsr_tile_pool *from, const tsr_tile_pool *to, int up)
+{
+    struct resample r = { from, to, up };
+    tsr_parallel(queue->threads, to->state->count, TILES_PER_CHUNK, resample_range, &r);
+    return TSR_OK;
+}
+
 const tsr_engine_ops tsr_engine_cpu = { .plan_create = cpu_plan_create,
                                         .plan_destroy = cpu_plan_destroy,
                                         .plan_start = cpu_plan_start,
                                         .plan_run = cpu_plan_run,
-                                        .plan_resume = cpu_plan_resume };
+                                        .plan_resume = cpu_plan_resume,
+                                        .resample = cpu_resample };

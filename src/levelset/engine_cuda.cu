@@ -6,8 +6,11 @@
 
 #include "grid/tiles_kernel.h"
 #include "levelset/engine.h"
+#include "levelset/resample.h"
 
-enum { MIXED = 4, PASS_BLOCKS = 4, MEASURE_THREADS = 128 };
+/* Differences that a kernel is made for; MIXED: any. */
+enum { FIRST_ORDER = 0, FIFTH_ORDER, MIXED };
+enum { MEASURE_THREADS = 128 };
 
 struct pass_shape {
     int32_t index, sweep, last, managed; /* of the pass in its step; `managed`: a management pass follows the step */
@@ -116,10 +119,10 @@ TSR_DEVICE_FN void measure_add(tsr_flow_control *control, uint32_t rate, uint32_
     if (bad) control->nonfinite = 1;
 }
 
-/* SPACE: the differences of both scheme and reshape, known to the compiler; MIXED: as the setup says. One block per tile at a time. Voxels that
- * stay are settled first and the others collected in a list, so that the arithmetic runs with full warps wherever the band lies in the tile. */
-template <int E, int R, int SPACE>
-TSR_KERNEL(__launch_bounds__(E == 8 ? 128 : 64, PASS_BLOCKS) pass_kernel)
+/* SPACE: what is known of the differences of scheme and reshape; PLACED: some term depends on the place. One block per tile at a time. Voxels
+ * that stay are settled first and the others collected in a list, so that the arithmetic runs with full warps wherever the band lies in the tile. */
+template <int E, int R, int SPACE, int PLACED>
+TSR_KERNEL(__launch_bounds__(E == 8 ? 128 : 64, (PLACED || SPACE != FIRST_ORDER ? 4 : 8) * (E == 8 ? 1 : 2)) pass_kernel)
 (tsr_tile_pool pool, tsr_flow_setup setup, tsr_flow_control *control, pass_shape shape)
 {
     enum { H = cross<E, R>::H, V = cross<E, R>::VOXELS, T = cross<E, R>::THREADS, N = V / T };
@@ -133,14 +136,15 @@ TSR_KERNEL(__launch_bounds__(E == 8 ? 128 : 64, PASS_BLOCKS) pass_kernel)
     TSR_SHARED(tsr_flow_moment, moments, 1);
     tsr_tile_state *state = pool.state;
     if (stopped(state)) return;
-    tsr_flow_scheme &k = shape.sweep ? setup.sweep : setup.scheme;
-    if (SPACE != MIXED) k.space = k.reshape_space = SPACE;
+    tsr_flow_scheme k = shape.sweep ? setup.sweep : setup.scheme;
+    if (SPACE == FIRST_ORDER) k.space = k.reshape_space = k.space == TSR_DIFFERENCE_UPWIND ? TSR_DIFFERENCE_UPWIND : TSR_DIFFERENCE_GODUNOV;
+    if (SPACE == FIFTH_ORDER) k.space = k.reshape_space = TSR_DIFFERENCE_WENO5;
     const int32_t passes = setup.stages + setup.sweeps, source = tsr_pass_source(shape.index, passes), target = tsr_pass_target(shape.index, passes);
     const float *start = pool.phi[state->phi], *from = source == 2 ? pool.phi[2] : pool.phi[state->phi ^ source];
     float *to = target == 2 ? pool.phi[2] : pool.phi[state->phi ^ 1], *out = (float *)(void *)fresh;
     const float whole_step = control->time_step, step = shape.sweep ? setup.sweep_step : whole_step,
                 blend = shape.sweep ? 1.0f : setup.blend[shape.index];
-    const int32_t tid = (int32_t)threadIdx.x, lane = tid & 31, count = state->count, gradients = tsr_flow_needs_gradient(&setup.flow);
+    const int32_t tid = (int32_t)threadIdx.x, lane = tid & 31, count = state->count, gradients = PLACED && tsr_flow_needs_gradient(&setup.flow);
     const int measures = shape.index == 0 && setup.measured;
     tsr_pass_totals totals = {};
     uint32_t change = 0, oldest = 0, rate = 0, curvature = 0;
@@ -185,15 +189,18 @@ TSR_KERNEL(__launch_bounds__(E == 8 ? 128 : 64, PASS_BLOCKS) pass_kernel)
         for (int32_t m = tid; m < (int32_t)shared[1]; m += T) {
             const int32_t i = moving[m], x = i % E, y = i / E % E, z = i / (E * E);
             const float *p = cube + ((z + R) * H + y + R) * H + x + R;
-            tsr_flow_values v = {};
-            if (!shape.sweep) {
+            tsr_flow_values v = setup.flow.everywhere;
+            v.speed = v.speed + moments->mean_speed;
+            if (PLACED && !shape.sweep) {
                 float gradient[3] = { 0.0f, 0.0f, 0.0f };
                 if (gradients) tsr_payload_gradient(&pool, row, x, y, z, extent, k.inverse_spacing, gradient);
                 v = tsr_flow_at(&setup.flow, moments, tsr_key_x(key) * E + x, tsr_key_y(key) * E + y, tsr_key_z(key) * E + z, gradient);
                 if (measures && p[0] > -k.band && p[0] < k.band) measure_voxel(v, k, &rate, &curvature, &bad);
             }
             const float s = start[(int64_t)id * V + i];
-            const float w = tsr_stage_value(s, p[0], step * tsr_scheme_rate(p, H, H * H, &v, &k, shape.sweep), blend, k.band);
+            float w;
+            if (shape.sweep && setup.sweep_kind != TSR_SWEEP_RESHAPE) w = tsr_distance_value(p, H, H * H, &k, setup.sweep_kind == TSR_SWEEP_SEED);
+            else w = tsr_stage_value(s, p[0], step * tsr_scheme_rate(p, H, H * H, &v, &k, shape.sweep), blend, k.band);
             const int in_band = w > -k.band && w < k.band;
             out[i] = w;
             if (in_band || tsr_sign_change(p, H, H * H)) bits |= tsr_areas(x, y, z, E, setup.guard);
@@ -360,18 +367,17 @@ struct tsr_flow_plan {
 
 template <int E, int R, int SPACE> static void launch_pass(tsr_queue *queue, const tsr_flow_plan *plan, pass_shape shape)
 {
-    TSR_LAUNCH(queue, (pass_kernel<E, R, SPACE>), tsr_tile_blocks(queue, &plan->pool), E == 8 ? 128 : 64, 0, plan->pool, plan->setup, plan->control,
-               shape);
+    const uint32_t blocks = tsr_tile_blocks(queue, &plan->pool), threads = E == 8 ? 128 : 64;
+    if (plan->setup.flow.count == 0)
+        TSR_LAUNCH(queue, (pass_kernel<E, R, SPACE, 0>), blocks, threads, 0, plan->pool, plan->setup, plan->control, shape);
+    else TSR_LAUNCH(queue, (pass_kernel<E, R, SPACE, 1>), blocks, threads, 0, plan->pool, plan->setup, plan->control, shape);
 }
 
 template <int E> static void enqueue_pass(tsr_queue *queue, const tsr_flow_plan *plan, pass_shape shape)
 {
     const tsr_flow_scheme *k = &plan->setup.scheme;
-    const int32_t space = k->space == k->reshape_space ? k->space : (int32_t)MIXED;
-    if (plan->setup.radius == 1 && space == TSR_DIFFERENCE_UPWIND) launch_pass<E, 1, TSR_DIFFERENCE_UPWIND>(queue, plan, shape);
-    else if (plan->setup.radius == 1 && space == TSR_DIFFERENCE_GODUNOV) launch_pass<E, 1, TSR_DIFFERENCE_GODUNOV>(queue, plan, shape);
-    else if (space == TSR_DIFFERENCE_ENO2) launch_pass<E, 3, TSR_DIFFERENCE_ENO2>(queue, plan, shape);
-    else if (space == TSR_DIFFERENCE_WENO5) launch_pass<E, 3, TSR_DIFFERENCE_WENO5>(queue, plan, shape);
+    if (plan->setup.radius == 1 && k->space == k->reshape_space) launch_pass<E, 1, FIRST_ORDER>(queue, plan, shape);
+    else if (k->space == TSR_DIFFERENCE_WENO5 && k->reshape_space == TSR_DIFFERENCE_WENO5) launch_pass<E, 3, FIFTH_ORDER>(queue, plan, shape);
     else launch_pass<E, 3, MIXED>(queue, plan, shape);
 }
 
@@ -482,4 +488,46 @@ static tsr_status cuda_plan_resume(tsr_queue *queue, tsr_flow_plan *plan)
     return TSR_OK;
 }
 
-extern "C" const tsr_engine_ops tsr_engine_cuda = { cuda_plan_create, cuda_plan_destroy, cuda_plan_start, cuda_plan_run, cuda_plan_resume };
+/* ---- other resolutions ---------------------------------------------------------------------------------------------------------------------------- */
+
+/* One block per tile of the new list. */
+TSR_KERNEL(resample_kernel)(tsr_tile_pool from, tsr_tile_pool to, int32_t up)
+{
+    TSR_SHARED(uint32_t, ids, 9); /* eight children; the parent */
+    const tsr_tile_state *state = from.state;
+    const float *phi = from.phi[state->phi];
+    const uint64_t *keys = from.key[state->list];
+    const int32_t E = 1 << to.log2_edge, V = E * E * E, tid = (int32_t)threadIdx.x;
+    for (int32_t at = (int32_t)blockIdx.x; at < to.state->count; at += (int32_t)gridDim.x) {
+        const uint64_t key = to.key[0][at];
+        const uint32_t id = to.id[0][at];
+        if (up && tid == 0) ids[8] = from.id[state->list][tsr_key_lower_bound(keys, state->count, tsr_key_half(key))];
+        if (!up && tid < 8) {
+            const uint64_t child = tsr_key_child(key, tid);
+            ids[tid] = tsr_tile_find(&from, keys, from.id[state->list], state->count, state->background, child);
+            if (ids[tid] == TSR_TILE_INSIDE && tsr_tile_allowed(&from, child))
+                atomicAdd((unsigned long long *)(void *)&to.state->inside_absent, (unsigned long long)-tsr_tile_voxels(&from, child));
+        }
+        __syncthreads();
+        const uint32_t *row = from.neighbours + (int64_t)(up ? ids[8] : 0u) * TSR_NEIGHBOUR_ROW;
+        for (int32_t i = tid; i < V; i += (int32_t)blockDim.x) {
+            const int32_t place[3] = { i % E, i / E % E, i / (E * E) };
+            const float v = up ? tsr_upsampled_value(&from, phi, row, key, place, to.band) : tsr_downsampled_value(&from, phi, ids, place, to.band);
+            to.phi[0][(int64_t)id * V + i] = v;
+            to.phi[1][(int64_t)id * V + i] = v;
+        }
+        if (tid < TSR_TILE_DIRECTIONS)
+            to.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + tid] = tid == TSR_TILE_MIDDLE ? id : tsr_resampled_neighbour(&from, &to, key, tid, up);
+        __syncthreads();
+    }
+}
+
+static tsr_status cuda_resample(tsr_queue *queue, const tsr_tile_pool *from, const tsr_tile_pool *to, int up)
+{
+    TSR_LAUNCH(queue, resample_kernel, tsr_tile_blocks(queue, to), 128, 0, *from, *to, up);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+extern "C" const tsr_engine_ops tsr_engine_cuda = { cuda_plan_create, cuda_plan_destroy, cuda_plan_start,
+                                                    cuda_plan_run,    cuda_plan_resume,  cuda_resample };

@@ -89,15 +89,31 @@ ALWAYS void pack_row(struct lanes *l, int32_t at, const tsr_tile_pass *pass, int
 /* One source for all lanes; `kind` is a constant where this is called, so that the loop has no switch in it. */
 ALWAYS void add_source(struct lanes *l, int32_t n, const tsr_flow *flow, const tsr_flow_moment *moment, int32_t index, int32_t kind)
 {
+    LOOP l->weight[i] = tsr_source_weight(flow, index, l->x[i], l->y[i], l->z[i]);
     LOOP
     {
         const float gradient[3] = { l->gradient[0][i], l->gradient[1][i], l->gradient[2][i] };
         tsr_flow_values v = { l->speed[i], { l->velocity[0][i], l->velocity[1][i], l->velocity[2][i] }, l->curvature[i] };
-        tsr_flow_kind_add(flow, index, kind, moment, l->x[i], l->y[i], l->z[i], gradient, &v);
+        tsr_flow_kind_add(flow, index, kind, l->weight[i], moment, l->x[i], l->y[i], l->z[i], gradient, &v);
         l->speed[i] = v.speed;
         l->velocity[0][i] = v.velocity[0];
         l->velocity[1][i] = v.velocity[1];
         l->velocity[2][i] = v.velocity[2];
+        l->curvature[i] = v.curvature;
+    }
+}
+
+/* The caller's own term: only for voxels that count. */
+static __attribute__((noinline)) void ask_user(struct lanes *l, int32_t n, const tsr_flow *flow, const tsr_flow_moment *moment, int32_t index)
+{
+    const float none[3] = { 0.0f, 0.0f, 0.0f };
+    for (int32_t i = 0; i < n; i++) {
+        if (l->area[i] == 0 || l->still[i]) continue;
+        tsr_flow_values v = { l->speed[i], { l->velocity[0][i], l->velocity[1][i], l->velocity[2][i] }, l->curvature[i] };
+        tsr_flow_kind_add(flow, index, TSR_SOURCE_USER, tsr_source_weight(flow, index, l->x[i], l->y[i], l->z[i]), moment, l->x[i], l->y[i], l->z[i],
+                          none, &v);
+        l->speed[i] = v.speed;
+        for (int k = 0; k < 3; k++) l->velocity[k][i] = v.velocity[k];
         l->curvature[i] = v.curvature;
     }
 }
@@ -122,7 +138,8 @@ ALWAYS void evaluate_terms(struct lanes *l, int32_t n, const tsr_flow *flow, con
         case TSR_SOURCE_ROTATION: add_source(l, n, flow, moment, s, TSR_SOURCE_ROTATION); break;
         case TSR_SOURCE_ENRIGHT: add_source(l, n, flow, moment, s, TSR_SOURCE_ENRIGHT); break;
         case TSR_SOURCE_CURVATURE: add_source(l, n, flow, moment, s, TSR_SOURCE_CURVATURE); break;
-        default: add_source(l, n, flow, moment, s, TSR_SOURCE_POTENTIAL); break;
+        case TSR_SOURCE_POTENTIAL: add_source(l, n, flow, moment, s, TSR_SOURCE_POTENTIAL); break;
+        default: ask_user(l, n, flow, moment, s); break;
         }
     }
 }
@@ -303,6 +320,37 @@ static __attribute__((noinline)) uint32_t flush(struct lanes *l, int32_t count, 
     return bits;
 }
 
+/* A row in which nothing moves: it keeps its value, or what the blend of the stages makes of it where the start of the step was another. */
+ALWAYS uint32_t copy_row(const tsr_tile_pass *pass, int32_t E, int32_t row, const float *p, tsr_tile_totals *totals)
+{
+    const float c = p[0], *start = pass->start + row, band = pass->scheme->band;
+    float *out = pass->out + row;
+    uint32_t bits = 0;
+    int32_t moved = 0;
+    if (pass->blend != 1.0f) {
+#pragma omp simd reduction(| : moved)
+        for (int32_t i = 0; i < E; i++) moved |= start[i] != c;
+    }
+    if (!moved && pass->extent[0] == E) {
+#pragma omp simd
+        for (int32_t i = 0; i < E; i++) out[i] = c;
+        totals->inside += c < 0.0f ? E : 0;
+        return 0;
+    }
+    for (int32_t x = 0; x < pass->extent[0]; x++) {
+        const float v = tsr_stage_value(start[x], c, 0.0f, pass->blend, band);
+        const int in_band = v > -band && v < band;
+        out[x] = v;
+        if (in_band) {
+            bits |= pass->areas[row + x];
+            totals->change = tsr_maxf(totals->change, tsr_absf(v - start[x]));
+        }
+        totals->active += in_band;
+        totals->inside += v < 0.0f;
+    }
+    return bits;
+}
+
 ALWAYS uint32_t run(const tsr_tile_pass *pass, int32_t E, tsr_tile_totals *totals)
 {
     struct lanes l;
@@ -316,19 +364,7 @@ ALWAYS uint32_t run(const tsr_tile_pass *pass, int32_t E, tsr_tile_totals *total
         for (int32_t y = 0; y < pass->extent[1]; y++) {
             const float *p = pass->cube + ((z + R) * H + y + R) * H + R;
             if (row_flat(p, E, H, P, k->band)) {
-                const int32_t row = (z * E + y) * E;
-                for (int32_t x = 0; x < pass->extent[0]; x++) {
-                    const float v = tsr_stage_value(pass->start[row + x], p[x], 0.0f, pass->blend, k->band);
-                    pass->out[row + x] = v;
-                    if (!pass->last) continue;
-                    const int in_band = v > -k->band && v < k->band; /* the last stage may leave its start where it was */
-                    if (in_band) {
-                        bits |= pass->areas[row + x];
-                        totals->change = tsr_maxf(totals->change, tsr_absf(v - pass->start[row + x]));
-                    }
-                    totals->active += in_band;
-                    totals->inside += v < 0.0f;
-                }
+                bits |= copy_row(pass, E, (z * E + y) * E, p, totals);
                 continue;
             }
             pack_row(&l, count, pass, E, y, z, p, H, wide);

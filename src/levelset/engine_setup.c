@@ -66,7 +66,10 @@ static tsr_status check_term(const tsr_tiles *tiles, int index, const tsr_flow_t
                  t->radius, t->period);
     if (t->kind == TSR_FLOW_MEAN_CURVATURE && t->sigma > 0)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: term %d (MEAN_CURVATURE) has a sigma, but a mean over the surface has no brush", index);
-    if (t->kind == TSR_FLOW_USER) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "level set: term %d is of kind USER, which this build does not have", index);
+    if (t->kind == TSR_FLOW_USER && tiles->context->device.kind != TSR_DEVICE_CPU)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "level set: term %d is of kind USER, whose C function runs on contexts of the CPU only", index);
+    if (t->kind == TSR_FLOW_USER && (!t->user || !t->user->evaluate))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: term %d (USER) has no function: user or user->evaluate is NULL", index);
     TSR_TRY(check_fields(tiles, index, t));
     return TSR_OK;
 }
@@ -141,6 +144,10 @@ static tsr_status make_source(const tsr_tiles *tiles, const tsr_flow_term *t, ts
         s->brush_reach2 = (float)(9 * t->sigma * t->sigma);
         s->brush_rate = (float)(1.4426950408889634 / (2 * t->sigma * t->sigma));
     }
+    if (t->kind == TSR_FLOW_USER) {
+        s->evaluate = t->user->evaluate;
+        s->data = t->user->data;
+    }
     for (int k = 0; k < fields_of(t->kind); k++) TSR_TRY(map_field(tiles, t->field[k], &s->field[k]));
     return TSR_OK;
 }
@@ -179,7 +186,8 @@ static tsr_status add_term(const tsr_tiles *tiles, const tsr_flow_term *t, doubl
     default: s->measured = 1; break; /* depends on fields or on how far the surface is from an axis */
     }
     if (everywhere && (t->kind == TSR_FLOW_SPEED || t->kind == TSR_FLOW_VELOCITY || t->kind == TSR_FLOW_CURVATURE)) return TSR_OK;
-    if (t->kind == TSR_FLOW_SPEED_FIELD) s->scheme.has_speed = 1;
+    if (t->kind == TSR_FLOW_USER) s->scheme.has_speed = s->scheme.has_velocity = s->scheme.has_curvature = 1;
+    else if (t->kind == TSR_FLOW_SPEED_FIELD) s->scheme.has_speed = 1;
     else if (t->kind != TSR_FLOW_SPEED && t->kind != TSR_FLOW_CURVATURE) s->scheme.has_velocity = 1;
     TSR_TRY(make_source(tiles, t, &s->flow.source[s->flow.count++]));
     return TSR_OK;
@@ -233,7 +241,11 @@ tsr_status tsr_flow_make_setup(const tsr_tiles *tiles, const tsr_levelset_option
         TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: the curvature coefficients sum to %g; a negative sum has no stable step (use force to try anyway)",
                  curvature);
     if (o->feedback > 0) s->needs_mean = s->scheme.has_speed = 1;
-    if (o->reshape == TSR_RESHAPE_TERM) hyperbolic += sqrt(3) * (double)s->scheme.reshape / (double)s->scheme.spacing;
+    const double steepness = o->sign == TSR_SIGN_PHI ? fmax(1, (double)tiles->pool.band / (double)s->scheme.spacing) : 1; /* largest |S| */
+    if (o->reshape == TSR_RESHAPE_TERM) hyperbolic += sqrt(3) * steepness * (double)s->scheme.reshape / (double)s->scheme.spacing;
+    if (o->reshape == TSR_RESHAPE_REINIT && (double)s->sweep_step / (double)s->scheme.spacing * steepness * sqrt(3) > 1 + 1e-6 && !o->force)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: reshape_step is %g voxels, over the stability bound %g of the sign PHI in a band of %g voxels",
+                 (double)s->sweep_step / (double)s->scheme.spacing, 1 / (sqrt(3) * steepness), steepness);
     s->rate = (float)hyperbolic;
     s->parabolic = (float)(fmax(curvature, 0) * (double)s->parabolic_unit);
     if (s->measured) s->parabolic = 0; /* the measured coefficient has all of it */

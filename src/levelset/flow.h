@@ -1,12 +1,13 @@
 /* levelset/flow.h: the terms of the level-set equation at one voxel and one moment: normal speed F, velocity U, curvature coefficient a.
  *
- * Spec levelset-stl.md 2.1, 2.10, 2.12. Exact class: sine, cosine and exponential by polynomials (absolute errors below 3e-7, tested), so that
+ * Spec levelset-stl.md 2.1, 2.10, 2.12. Exact class: sine, cosine and exponential by polynomials (absolute errors below 1e-6, tested), so that
  * every backend has the same bits. Positions are index * spacing, in float. Terms that are the same everywhere are summed by the host into
  * `everywhere`; only the others are visited per voxel. */
 #ifndef TSR_LEVELSET_FLOW_H
 #define TSR_LEVELSET_FLOW_H
 
 #include "levelset/scheme.h"
+#include "tessera/levelset.h"
 
 enum { TSR_FLOW_SOURCES = 8 };
 
@@ -40,6 +41,8 @@ typedef struct tsr_flow_source {
     float brush_reach2; /* squared distance beyond which the term is 0; 0: no brush */
     float brush_rate;   /* log2(e) / (2 sigma^2) */
     tsr_flow_field field[3];
+    void (*evaluate)(const void *data, const float x[3], double t, tsr_flow_answer *answer); /* of USER, host code: the CPU backend only */
+    const void *data;
 } tsr_flow_source;
 
 typedef struct tsr_flow {
@@ -51,6 +54,7 @@ typedef struct tsr_flow {
 
 /* What is the same for all voxels at a moment. */
 typedef struct tsr_flow_moment {
+    double time;
     float mean_speed;              /* what MEAN_CURVATURE and feedback add to F */
     float swing[TSR_FLOW_SOURCES]; /* cos(pi t / T) of ENRIGHT terms */
 } tsr_flow_moment;
@@ -101,12 +105,14 @@ TSR_HD float tsr_field_sample(const tsr_flow_field *f, int32_t x, int32_t y, int
     return e + t[2] * (g - e);
 }
 
-/* exp(-d^2 / 2 sigma^2), 0 beyond 3 sigma; 1 without a brush. */
-TSR_HD float tsr_brush_weight(const tsr_flow_source *s, float px, float py, float pz)
+/* value * exp(-d^2 / 2 sigma^2), 0 beyond 3 sigma; value without a brush. */
+TSR_HD float tsr_source_weight(const tsr_flow *flow, int32_t index, int32_t x, int32_t y, int32_t z)
 {
-    if (!(s->brush_reach2 > 0.0f)) return 1.0f;
-    const float dx = px - s->centre[0], dy = py - s->centre[1], dz = pz - s->centre[2], d2 = (dx * dx + dy * dy) + dz * dz;
-    return d2 > s->brush_reach2 ? 0.0f : tsr_exp2_minus(d2 * s->brush_rate);
+    const tsr_flow_source *s = &flow->source[index];
+    const float dx = (float)x * flow->spacing[0] - s->centre[0], dy = (float)y * flow->spacing[1] - s->centre[1],
+                dz = (float)z * flow->spacing[2] - s->centre[2], d2 = (dx * dx + dy * dy) + dz * dz;
+    const float falloff = tsr_exp2_minus(tsr_minf(d2, s->brush_reach2) * s->brush_rate);
+    return s->brush_reach2 > 0.0f ? (d2 > s->brush_reach2 ? 0.0f : s->value * falloff) : s->value;
 }
 
 /* The periodic deformation: velocity in units of the edge per unit of time, from the place in the unit cube. */
@@ -119,13 +125,13 @@ TSR_HD void tsr_enright(float x, float y, float z, float u[3])
     u[2] = -(s2x * s2y * (sz * sz));
 }
 
-/* Adds a source at voxel (x, y, z); `kind` is the source's (a constant in vector loops); `gradient` is that of the payload (POTENTIAL). */
-TSR_HD void tsr_flow_kind_add(const tsr_flow *flow, int32_t index, int32_t kind, const tsr_flow_moment *moment, int32_t x, int32_t y, int32_t z,
-                              const float gradient[3], tsr_flow_values *sum)
+/* Adds a source at voxel (x, y, z); `kind` is the source's (a constant in vector loops), `weight` from tsr_source_weight, `gradient` that of the
+ * payload (POTENTIAL). */
+TSR_HD void tsr_flow_kind_add(const tsr_flow *flow, int32_t index, int32_t kind, float weight, const tsr_flow_moment *moment, int32_t x, int32_t y,
+                              int32_t z, const float gradient[3], tsr_flow_values *sum)
 {
     const tsr_flow_source *s = &flow->source[index];
     const float px = (float)x * flow->spacing[0], py = (float)y * flow->spacing[1], pz = (float)z * flow->spacing[2];
-    const float weight = s->value * tsr_brush_weight(s, px, py, pz);
     float u[3] = { 0.0f, 0.0f, 0.0f };
     switch (kind) {
     case TSR_SOURCE_SPEED: sum->speed = sum->speed + weight; return;
@@ -148,29 +154,51 @@ TSR_HD void tsr_flow_kind_add(const tsr_flow *flow, int32_t index, int32_t kind,
     }
     case TSR_SOURCE_ENRIGHT:
         tsr_enright((px - s->centre[0]) / s->edge, (py - s->centre[1]) / s->edge, (pz - s->centre[2]) / s->edge, u);
-        for (int32_t k = 0; k < 3; k++) u[k] = u[k] * (s->edge * moment->swing[index]);
+        u[0] = u[0] * (s->edge * moment->swing[index]);
+        u[1] = u[1] * (s->edge * moment->swing[index]);
+        u[2] = u[2] * (s->edge * moment->swing[index]);
         break;
     case TSR_SOURCE_POTENTIAL: {
         const float square = (gradient[0] * gradient[0] + gradient[1] * gradient[1]) + gradient[2] * gradient[2];
         const float length = tsr_sqrt(square);
-        for (int32_t k = 0; k < 3; k++) u[k] = length > 0.0f ? gradient[k] / length : 0.0f;
+        const float divisor = length > 0.0f ? length : 1.0f;
+        u[0] = gradient[0] / divisor;
+        u[1] = gradient[1] / divisor;
+        u[2] = gradient[2] / divisor;
         break;
     }
+#if !defined(__CUDACC__) && !defined(TSR_EMU)
+    case TSR_SOURCE_USER: {
+        const float place[3] = { px, py, pz };
+        tsr_flow_answer answer = { 0.0f, { 0.0f, 0.0f, 0.0f }, 0.0f };
+        s->evaluate(s->data, place, moment->time, &answer);
+        sum->speed = sum->speed + weight * answer.speed;
+        sum->curvature = sum->curvature + weight * answer.curvature;
+        u[0] = answer.velocity[0];
+        u[1] = answer.velocity[1];
+        u[2] = answer.velocity[2];
+        break;
+    }
+#endif
     default: return;
     }
-    for (int32_t k = 0; k < 3; k++) sum->velocity[k] = sum->velocity[k] + weight * u[k];
+    sum->velocity[0] = sum->velocity[0] + weight * u[0];
+    sum->velocity[1] = sum->velocity[1] + weight * u[1];
+    sum->velocity[2] = sum->velocity[2] + weight * u[2];
 }
 
 TSR_HD tsr_flow_values tsr_flow_at(const tsr_flow *flow, const tsr_flow_moment *moment, int32_t x, int32_t y, int32_t z, const float gradient[3])
 {
     tsr_flow_values v = flow->everywhere;
     v.speed = v.speed + moment->mean_speed;
-    for (int32_t i = 0; i < flow->count; i++) tsr_flow_kind_add(flow, i, flow->source[i].kind, moment, x, y, z, gradient, &v);
+    for (int32_t i = 0; i < flow->count; i++)
+        tsr_flow_kind_add(flow, i, flow->source[i].kind, tsr_source_weight(flow, i, x, y, z), moment, x, y, z, gradient, &v);
     return v;
 }
 
 TSR_HD void tsr_flow_moment_at(const tsr_flow *flow, double time, float mean_speed, tsr_flow_moment *moment)
 {
+    moment->time = time;
     moment->mean_speed = mean_speed;
     for (int32_t i = 0; i < flow->count; i++) {
         const tsr_flow_source *s = &flow->source[i];

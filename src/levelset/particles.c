@@ -10,8 +10,8 @@ typedef struct run {
     const tsr_points *points;
     tsr_particles_options o;
     tsr_points_frame frame;
-    int32_t level;               /* 2^level voxels per axis */
-    double smallest, largest;    /* radii */
+    int32_t level;            /* 2^level voxels per axis */
+    double smallest, largest; /* radii */
     tsr_tiles *tiles;
 } run;
 
@@ -66,7 +66,10 @@ static tsr_status near_tiles(run *r, uint64_t **keys, size_t *room, int64_t *cou
     uint64_t found;
     tsr_status status;
     TSR_TRY(tsr_points_tree_create(context, r->points->positions, NULL, r->points->count, &r->frame, depth, 1, &cells));
-    const tsr_tree_build leaves = { .points = cells->points, .leaves = cells->leaves, .depth = depth, .start = cells->start,
+    const tsr_tree_build leaves = { .points = cells->points,
+                                    .leaves = cells->leaves,
+                                    .depth = depth,
+                                    .start = cells->start,
                                     .fixed = { cells->fixed[0], cells->fixed[1], cells->fixed[2] } };
     const int64_t each = (int64_t)(2 * reach + 1) * (2 * reach + 1) * (2 * reach + 1), n = cells->leaves * each;
     *room = (size_t)n * sizeof **keys;
@@ -121,8 +124,11 @@ static tsr_status fill_field(run *r)
     tsr_tile_state state;
     const int32_t depth = r->level + 3 < TSR_TREE_DEPTH_MOST ? r->level + 3 : TSR_TREE_DEPTH_MOST; /* one place = an eighth of a voxel */
     tsr_context *context = r->context;
-    const tsr_ball_params params = { .level = r->level, .unit = (float)ldexp(r->frame.side, -TSR_FIXED_BITS), .voxel = (float)r->o.voxel,
-                                     .radius = (float)r->largest, .reach = (float)(r->largest + r->o.band * r->o.voxel),
+    const tsr_ball_params params = { .level = r->level,
+                                     .unit = (float)ldexp(r->frame.side, -TSR_FIXED_BITS),
+                                     .voxel = (float)r->o.voxel,
+                                     .radius = (float)r->largest,
+                                     .reach = (float)(r->largest + r->o.band * r->o.voxel),
                                      .band = r->tiles->pool.band };
     TSR_TRY(tsr_points_tree_create(context, r->points->positions, r->points->radii, r->points->count, &r->frame, depth, 0, &tree));
     tsr_status status = tsr_tiles_read_state(r->tiles, &state);

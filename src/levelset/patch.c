@@ -63,6 +63,54 @@ tsr_status tsr_patch_take(const tsr_tiles *tiles, const uint64_t *keys, int64_t 
     return status;
 }
 
+/* Copies a run of pages and words. */
+static tsr_status copy_run(tsr_context *context, size_t page, const tsr_patch *from, int64_t first, int64_t count, tsr_patch *to, int64_t place)
+{
+    if (count == 0) return TSR_OK;
+    memcpy(to->keys + place, from->keys + first, (size_t)count * sizeof *to->keys);
+    TSR_TRY(context->backend->copy(context->queue, (char *)to->pages + (size_t)place * page, (const char *)from->pages + (size_t)first * page,
+                                   (size_t)count * page));
+    TSR_TRY(context->backend->copy(context->queue, to->words + place, from->words + first, (size_t)count * sizeof *to->words));
+    return TSR_OK;
+}
+
+/* Both are sorted: runs of one between keys of the other. */
+static tsr_status join_runs(const tsr_tiles *tiles, const tsr_patch *a, const tsr_patch *b, tsr_patch *joined)
+{
+    const size_t page = sizeof(float) << (3 * tiles->pool.log2_edge);
+    int64_t i = 0, j = 0;
+    while (i < a->count || j < b->count) {
+        int from_a = j == b->count || (i < a->count && a->keys[i] < b->keys[j]);
+        const tsr_patch *from = from_a ? a : b, *other = from_a ? b : a;
+        int64_t first = from_a ? i : j, next = first, stop = from_a ? j : i, place = i + j;
+        while (next < from->count && (stop == other->count || from->keys[next] < other->keys[stop])) next++;
+        TSR_TRY(copy_run(tiles->context, page, from, first, next - first, joined, place));
+        *(from_a ? &i : &j) = next;
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_patch_join(const tsr_tiles *tiles, const tsr_patch *a, const tsr_patch *b, tsr_patch *joined)
+{
+    void *memory = NULL;
+    const int64_t count = a->count + b->count;
+    *joined = (tsr_patch){ .context = tiles->context, .background = a->background };
+    if (count == 0) return TSR_OK;
+    joined->keys = (uint64_t *)malloc((size_t)count * sizeof *joined->keys);
+    if (!joined->keys) TSR_FAIL(TSR_ERROR_MEMORY, "patch: out of memory for %lld keys", (long long)count);
+    size_t pages = page_bytes(tiles, count);
+    tsr_status status = tsr_device_allocate(tiles->context, pages + (size_t)count * sizeof(uint32_t), &memory);
+    if (status == TSR_OK) {
+        joined->count = count;
+        joined->bytes = pages + (size_t)count * sizeof(uint32_t);
+        joined->pages = (float *)memory;
+        joined->words = (uint32_t *)(void *)((char *)memory + pages);
+        status = join_runs(tiles, a, b, joined);
+    }
+    if (status != TSR_OK) tsr_patch_drop(joined);
+    return status;
+}
+
 /* Keys of the tiles that differ, on the host: the first *count of keys. */
 static tsr_status changed_keys(tsr_csg_work *work, const tsr_tiles *before, const tsr_tiles *after, uint64_t **keys, int64_t *count)
 {
@@ -157,6 +205,26 @@ static tsr_status settle(const tsr_patch *patch, tsr_tiles *tiles)
     return TSR_OK;
 }
 
+/* Room for every tile of the ring that is not stored: no more can be inserted or asked for. Grown with some to spare where that is allowed. */
+static tsr_status make_room(tsr_csg_work *work, tsr_tiles *tiles, int64_t stored, const uint64_t *ring, int64_t n)
+{
+    tsr_context *context = tiles->context;
+    if (stored + n + TSR_TILE_FIRST <= tiles->pool.capacity) return TSR_OK;
+    uint32_t *ids = (uint32_t *)malloc((size_t)n * sizeof *ids);
+    if (!ids) TSR_FAIL(TSR_ERROR_MEMORY, "patch: out of memory for %lld tiles", (long long)n);
+    work->args.a = tiles->pool;
+    tsr_status status = context->backend->upload(context->queue, work->args.keys, ring, (size_t)n * sizeof *ring);
+    if (status == TSR_OK) status = tsr_csg_run(work, TSR_CSG_locate_kernel, n);
+    if (status == TSR_OK) status = context->backend->download(context->queue, ids, work->args.first, (size_t)n * sizeof *ids);
+    int64_t needed = stored + TSR_TILE_FIRST;
+    for (int64_t i = 0; i < n && status == TSR_OK; i++) needed += ids[i] < TSR_TILE_FIRST;
+    free(ids);
+    TSR_TRY(status);
+    if (needed <= tiles->pool.capacity) return TSR_OK;
+    if (tsr_tiles_reserve(tiles, needed + needed / 4) != TSR_OK) TSR_TRY(tsr_tiles_reserve(tiles, needed));
+    return TSR_OK;
+}
+
 static tsr_status apply(const tsr_patch *patch, tsr_tiles *tiles, const uint64_t *ring, int64_t ring_count)
 {
     tsr_context *context = tiles->context;
@@ -166,7 +234,7 @@ static tsr_status apply(const tsr_patch *patch, tsr_tiles *tiles, const uint64_t
     /* everything that can be refused comes before the first change: room for the patch and for what management may ask for beside it */
     TSR_TRY(tsr_csg_work_take(context, ring_count, 0, &work));
     uint32_t *words = work.args.words;
-    tsr_status status = tsr_tiles_reserve(tiles, state.count + ring_count + TSR_TILE_FIRST + 32);
+    tsr_status status = make_room(&work, tiles, state.count, ring, ring_count);
     if (status == TSR_OK) status = context->backend->upload(context->queue, work.args.keys, patch->keys, (size_t)patch->count * sizeof *patch->keys);
     if (status == TSR_OK) status = context->backend->tiles->insert(context->queue, &tiles->pool, work.args.keys, (int32_t)patch->count);
     work.args.a = tiles->pool;

@@ -21,24 +21,30 @@ enum { TSR_FIXED_BITS = 31, TSR_TREE_DEPTH_MOST = 21 };
 #define TSR_FIXED_ONE ((uint32_t)1 << TSR_FIXED_BITS)
 
 /* The cube: fixed = (world - lower) * scale. */
-typedef struct tsr_points_frame { double lower[3], side, scale; } tsr_points_frame;
+typedef struct tsr_points_frame {
+    double lower[3], side, scale;
+} tsr_points_frame;
 
-typedef struct tsr_tree_centre { uint32_t x, y, z, count; } tsr_tree_centre; /* centroid, number of points */
-typedef struct tsr_tree_walk { uint32_t skip, depth; } tsr_tree_walk;        /* depth of the cell; leaves carry TSR_TREE_LEAF */
+typedef struct tsr_tree_centre {
+    uint32_t x, y, z, count;
+} tsr_tree_centre; /* centroid, number of points */
+typedef struct tsr_tree_walk {
+    uint32_t skip, depth;
+} tsr_tree_walk; /* depth of the cell; leaves carry TSR_TREE_LEAF */
 #define TSR_TREE_LEAF 0x100u
 
 typedef struct tsr_tree_view {
     const tsr_tree_centre *centre; /* [nodes] */
     const tsr_tree_walk *walk;
-    const float *radius;           /* [nodes] of leaves, world units; NULL if the points have none */
+    const float *radius; /* [nodes] of leaves, world units; NULL if the points have none */
     uint32_t nodes;
-    int32_t depth;                 /* of the finest cells */
+    int32_t depth; /* of the finest cells */
 } tsr_tree_view;
 
 /* What building reads and writes; all arrays on the device. */
 typedef struct tsr_tree_build {
-    const float *positions;        /* [points][3] as the caller gave them */
-    const float *radii;            /* [points] or NULL */
+    const float *positions; /* [points][3] as the caller gave them */
+    const float *radii;     /* [points] or NULL */
     int64_t points, leaves;
     int32_t depth;
     tsr_points_frame frame;
@@ -88,7 +94,8 @@ TSR_HD uint64_t tsr_morton(uint32_t x, uint32_t y, uint32_t z) { return tsr_bits
 TSR_HD uint64_t tsr_point_key(const tsr_tree_build *b, int64_t i)
 {
     uint32_t q[3];
-    for (int k = 0; k < 3; k++) q[k] = tsr_fixed_from((double)b->positions[3 * i + k], b->frame.lower[k], b->frame.scale) >> (TSR_FIXED_BITS - b->depth);
+    for (int k = 0; k < 3; k++)
+        q[k] = tsr_fixed_from((double)b->positions[3 * i + k], b->frame.lower[k], b->frame.scale) >> (TSR_FIXED_BITS - b->depth);
     return tsr_morton(q[0], q[1], q[2]);
 }
 

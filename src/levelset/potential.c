@@ -13,7 +13,10 @@ enum { ARRAYS_MOST = 24 };
 struct arrays {
     tsr_context *context;
     int count;
-    struct { void **place; size_t bytes; } array[ARRAYS_MOST];
+    struct {
+        void **place;
+        size_t bytes;
+    } array[ARRAYS_MOST];
 };
 static tsr_status take(struct arrays *a, void *place, int64_t count, size_t size)
 {
@@ -209,7 +212,10 @@ tsr_status tsr_potential_prepare(double p, double epsilon, double theta, int32_t
                                       .unit = (float)ldexp(1, level - TSR_FIXED_BITS),
                                       .epsilon2 = (float)(epsilon * epsilon),
                                       .exponent = (float)(-(p - 1) / 2),
-                                      .power = p == 3 ? TSR_POWER_SQUARE : p == 2 ? TSR_POWER_ROOT : p == 5 ? TSR_POWER_FOURTH : TSR_POWER_ANY };
+                                      .power = p == 3   ? TSR_POWER_SQUARE
+                                               : p == 2 ? TSR_POWER_ROOT
+                                               : p == 5 ? TSR_POWER_FOURTH
+                                                        : TSR_POWER_ANY };
     for (int d = 0; d <= TSR_TREE_DEPTH_MOST; d++) {
         double far = theta > 0 ? ldexp(1, level - d) / theta + (double)TSR_BLOCK_RADIUS : (double)INFINITY;
         params->far2[d] = (float)(far * far);

@@ -15,12 +15,12 @@ enum { TSR_BLOCK_EDGE = 4, TSR_BLOCK_VOXELS = 64 };
 typedef enum tsr_power { TSR_POWER_SQUARE = 0, TSR_POWER_ROOT, TSR_POWER_FOURTH, TSR_POWER_ANY } tsr_power; /* p = 3, 2, 5, other */
 
 typedef struct tsr_potential_params {
-    int32_t level;                            /* voxels per axis: 2^level; also the depth limit of the walk */
-    float unit;                               /* voxels per fixed unit: a power of two */
-    float epsilon2;                           /* epsilon^2 */
-    float exponent;                           /* -(p - 1) / 2, of d^2 */
+    int32_t level;  /* voxels per axis: 2^level; also the depth limit of the walk */
+    float unit;     /* voxels per fixed unit: a power of two */
+    float epsilon2; /* epsilon^2 */
+    float exponent; /* -(p - 1) / 2, of d^2 */
     tsr_power power;
-    float far2[TSR_TREE_DEPTH_MOST + 1];      /* a node of this depth is far beyond this squared distance of the centre */
+    float far2[TSR_TREE_DEPTH_MOST + 1]; /* a node of this depth is far beyond this squared distance of the centre */
 } tsr_potential_params;
 
 /* 1/x for normal positive x from 2^-120 to 2^120: integer first guess, three steps of Newton; multiplications and subtractions only, a third of
@@ -66,7 +66,9 @@ TSR_HD float tsr_potential_term(float n, float d2, tsr_power power, float expone
 }
 
 /* A node seen from a centre in fixed units. */
-typedef struct tsr_seen { float x, y, z, count; } tsr_seen;
+typedef struct tsr_seen {
+    float x, y, z, count;
+} tsr_seen;
 TSR_HD tsr_seen tsr_node_seen(const tsr_tree_centre *node, const uint32_t centre[3], float unit)
 {
     tsr_seen s;

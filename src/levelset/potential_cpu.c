@@ -70,7 +70,10 @@ static void fixed_range(void *user, int64_t begin, int64_t end, int worker)
     (void)worker;
     for (int64_t i = begin; i < end; i++) tsr_point_fixed(b, i);
 }
-struct leaves { const tsr_tree_build *build; int32_t axis; };
+struct leaves {
+    const tsr_tree_build *build;
+    int32_t axis;
+};
 static void leaves_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct leaves *job = (const struct leaves *)user;
@@ -227,7 +230,10 @@ static tsr_status cpu_scatter_pages(tsr_queue *queue, const float *pages, const 
 
 /* ---- sampling ------------------------------------------------------------------------------------------------------------------------- */
 
-struct sample { const tsr_tile_pool *pool; const tsr_sample_job *job; };
+struct sample {
+    const tsr_tile_pool *pool;
+    const tsr_sample_job *job;
+};
 static void sample_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct sample *s = (const struct sample *)user;
@@ -241,7 +247,11 @@ static tsr_status cpu_sample(tsr_queue *queue, const tsr_tile_pool *pool, const 
     return TSR_OK;
 }
 
-struct round { const tsr_tree_build *build; int32_t depth, reach; uint64_t *keys; };
+struct round {
+    const tsr_tree_build *build;
+    int32_t depth, reach;
+    uint64_t *keys;
+};
 static void round_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct round *r = (const struct round *)user;
@@ -264,7 +274,16 @@ static tsr_status cpu_unique(tsr_queue *queue, const uint64_t *sorted, int64_t c
     return TSR_OK;
 }
 
-const tsr_potential_ops tsr_potential_cpu = { .bounds = cpu_bounds, .keys = cpu_keys, .fixed = cpu_fixed, .leaves = cpu_leaves, .count = cpu_count,
-                                              .nodes = cpu_nodes, .evaluate = cpu_evaluate, .balls = cpu_balls,
-                                              .gather_keys = cpu_gather_keys, .scatter_pages = cpu_scatter_pages, .sample = cpu_sample,
-                                              .tiles_round = cpu_tiles_round, .unique = cpu_unique };
+const tsr_potential_ops tsr_potential_cpu = { .bounds = cpu_bounds,
+                                              .keys = cpu_keys,
+                                              .fixed = cpu_fixed,
+                                              .leaves = cpu_leaves,
+                                              .count = cpu_count,
+                                              .nodes = cpu_nodes,
+                                              .evaluate = cpu_evaluate,
+                                              .balls = cpu_balls,
+                                              .gather_keys = cpu_gather_keys,
+                                              .scatter_pages = cpu_scatter_pages,
+                                              .sample = cpu_sample,
+                                              .tiles_round = cpu_tiles_round,
+                                              .unique = cpu_unique };

@@ -1,4 +1,5 @@
-/* levelset/potential_cuda.cu: point clouds on the GPU (and the emulator): building the octree, the potential and the union of balls in tiles, sampling.
+/* levelset/potential_cuda.cu: point clouds on the GPU (and the emulator): building the octree, the potential and the union of balls in tiles,
+ * sampling.
  *
  * Evaluation: one warp per block of 4^3 voxels, two voxels per lane. The lanes look at 32 nodes that follow one another in depth-first order at once
  * (one line of centres, coalesced); the mask of accepted nodes says where the walk goes, without loads in between; accepted nodes go to a list in
@@ -83,29 +84,17 @@ TSR_KERNEL(keys_kernel)(tsr_tree_build b)
         b.order[i] = (uint32_t)i;
     }
 }
-TSR_KERNEL(fixed_kernel)(tsr_tree_build b)
-{
-    FOR_EACH(i, b.points) tsr_point_fixed(&b, i);
-}
-TSR_KERNEL(leaves_kernel)(tsr_tree_build b, int32_t axis)
-{
-    FOR_EACH(i, b.leaves + 1) tsr_leaf_gather(&b, i, axis);
-}
-TSR_KERNEL(count_kernel)(tsr_tree_build b)
-{
-    FOR_EACH(i, b.leaves + 1) b.counts[i] = i < b.leaves ? tsr_leaf_nodes(&b, i) : 0;
-}
-TSR_KERNEL(nodes_kernel)(tsr_tree_build b)
-{
-    FOR_EACH(i, b.leaves) tsr_leaf_write(&b, i);
-}
+TSR_KERNEL(fixed_kernel)(tsr_tree_build b) { FOR_EACH(i, b.points) tsr_point_fixed(&b, i); }
+TSR_KERNEL(leaves_kernel)(tsr_tree_build b, int32_t axis) { FOR_EACH(i, b.leaves + 1) tsr_leaf_gather(&b, i, axis); }
+TSR_KERNEL(count_kernel)(tsr_tree_build b) { FOR_EACH(i, b.leaves + 1) b.counts[i] = i < b.leaves ? tsr_leaf_nodes(&b, i) : 0; }
+TSR_KERNEL(nodes_kernel)(tsr_tree_build b) { FOR_EACH(i, b.leaves) tsr_leaf_write(&b, i); }
 
-#define BUILD_STEP(name, items)                                                                \
-    static tsr_status cuda_##name(tsr_queue *queue, const tsr_tree_build *b)                   \
-    {                                                                                          \
-        TSR_LAUNCH(queue, name##_kernel, grid_for(queue, (items)), THREADS, 0, *b);            \
-        TSR_TRY(tsr_launch_check(queue));                                                      \
-        return TSR_OK;                                                                         \
+#define BUILD_STEP(name, items)                                                     \
+    static tsr_status cuda_##name(tsr_queue *queue, const tsr_tree_build *b)        \
+    {                                                                               \
+        TSR_LAUNCH(queue, name##_kernel, grid_for(queue, (items)), THREADS, 0, *b); \
+        TSR_TRY(tsr_launch_check(queue));                                           \
+        return TSR_OK;                                                              \
     }
 BUILD_STEP(keys, b->points)
 BUILD_STEP(fixed, b->points)
@@ -149,7 +138,8 @@ template <class W> TSR_DEVICE_FN void walk_blocks(const tsr_tree_view &tree, tsr
     for (int64_t at = (int64_t)blockIdx.x * WARPS + warp; at < blocks; at += (int64_t)gridDim.x * WARPS) {
         int32_t voxel[3], inside[3];
         float *page = block_page(list, at, voxel, inside);
-        const uint32_t centre[3] = { tsr_block_centre(voxel[0], work.level()), tsr_block_centre(voxel[1], work.level()), tsr_block_centre(voxel[2], work.level()) };
+        const uint32_t centre[3] = { tsr_block_centre(voxel[0], work.level()), tsr_block_centre(voxel[1], work.level()),
+                                     tsr_block_centre(voxel[2], work.level()) };
         float a = work.begin(), b = work.begin();
         uint32_t node = 0, count = 0;
         while (node < tree.nodes) {
@@ -229,7 +219,8 @@ struct ball_work {
     INSIDE int32_t level() const { return k.level; }
     INSIDE float begin() const { return k.band; }
     INSIDE float end(float v) const { return tsr_maxf(v, -k.band); }
-    INSIDE int look(const tsr_tree_view &tree, uint32_t node, const tsr_tree_centre &c, const tsr_tree_walk &w, const uint32_t centre[3], float4 *seen) const
+    INSIDE int look(const tsr_tree_view &tree, uint32_t node, const tsr_tree_centre &c, const tsr_tree_walk &w, const uint32_t centre[3],
+                    float4 *seen) const
     {
         if (!tsr_ball_near(&c, w.depth & 31u, centre, reach, k.unit)) return -1;
         if (!(w.depth & TSR_TREE_LEAF)) return 0;
@@ -311,10 +302,7 @@ static tsr_status cuda_scatter_pages(tsr_queue *queue, const float *pages, const
 
 /* ---- sampling ------------------------------------------------------------------------------------------------------------------------- */
 
-TSR_KERNEL(sample_kernel)(tsr_tile_pool pool, tsr_sample_job job)
-{
-    FOR_EACH(i, job.points) job.distance[i] = tsr_sample_point(&pool, &job, i);
-}
+TSR_KERNEL(sample_kernel)(tsr_tile_pool pool, tsr_sample_job job) { FOR_EACH(i, job.points) job.distance[i] = tsr_sample_point(&pool, &job, i); }
 static tsr_status cuda_sample(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_sample_job *job)
 {
     TSR_LAUNCH(queue, sample_kernel, grid_for(queue, job->points), THREADS, 0, *pool, *job);
@@ -345,5 +333,6 @@ static tsr_status cuda_unique(tsr_queue *queue, const uint64_t *sorted, int64_t 
     return TSR_OK;
 }
 
-extern "C" const tsr_potential_ops tsr_potential_cuda = { cuda_bounds, cuda_keys, cuda_fixed, cuda_leaves, cuda_count, cuda_nodes,
-                                                          cuda_evaluate, cuda_balls, cuda_gather_keys, cuda_scatter_pages, cuda_sample, cuda_tiles_round, cuda_unique };
+extern "C" const tsr_potential_ops tsr_potential_cuda = { cuda_bounds, cuda_keys,        cuda_fixed, cuda_leaves,      cuda_count,
+                                                          cuda_nodes,  cuda_evaluate,    cuda_balls, cuda_gather_keys, cuda_scatter_pages,
+                                                          cuda_sample, cuda_tiles_round, cuda_unique };

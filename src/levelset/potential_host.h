@@ -11,14 +11,15 @@ typedef struct tsr_points_tree {
     uint32_t *fixed[3];      /* [points] positions in the order of the keys */
     tsr_tree_centre *centre; /* [view.nodes] */
     tsr_tree_walk *walk;
-    float *radius;           /* NULL without radii */
-    uint32_t *start;         /* [leaves + 1]; NULL unless asked for */
+    float *radius;   /* NULL without radii */
+    uint32_t *start; /* [leaves + 1]; NULL unless asked for */
     int keep_build;
     tsr_tree_view view;
 } tsr_points_tree;
 
 /* Octree of `depth` levels over points (device memory of the context, BORROWED; all finite). `radii` may be NULL. The same nodes whatever the order
- * of the points. Linear time; about 70 bytes per point on the way, 12 per point and 24 per node in the end (at most 2 nodes per point). RETURNS NEW. */
+ * of the points. Linear time; about 70 bytes per point on the way, 12 per point and 24 per node in the end (at most 2 nodes per point).
+ * RETURNS NEW. */
 tsr_status tsr_points_tree_create(tsr_context *context, const float *positions, const float *radii, int64_t points, const tsr_points_frame *frame,
                                   int32_t depth, int keep_starts, tsr_points_tree **tree);
 void tsr_points_tree_destroy(tsr_points_tree **tree);

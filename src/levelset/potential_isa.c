@@ -48,7 +48,8 @@ static inline __attribute__((always_inline)) void plane(float voxel, lanes x[PAR
     }
 }
 
-static inline __attribute__((always_inline)) void potential(const tsr_seen *nodes, int32_t count, float epsilon2, tsr_power power, float exponent, float *sum)
+static inline __attribute__((always_inline)) void potential(const tsr_seen *nodes, int32_t count, float epsilon2, tsr_power power, float exponent,
+                                                            float *sum)
 {
     lanes x[PARTS], y[PARTS];
     plane(1.0f, x, y);

@@ -9,7 +9,10 @@
 #include "levelset/potential.h"
 
 /* Box of the points that are finite; bad = index of the first that is not, or the number of points. */
-typedef struct tsr_points_bounds { float lower[3], upper[3]; int64_t bad; } tsr_points_bounds;
+typedef struct tsr_points_bounds {
+    float lower[3], upper[3];
+    int64_t bad;
+} tsr_points_bounds;
 
 /* Tiles whose pages of (2^log2_edge)^3 floats are to be filled: those with the ids, or without ids 0, 1, ... count - 1; tile `id` has key keys[id] and
  * its page at pages + id * size. From a pool (state not NULL) the ids are those of the current list or of the last created tiles, as the device
@@ -56,11 +59,12 @@ typedef struct tsr_sample_job {
 typedef struct tsr_potential_ops {
     tsr_status (*bounds)(tsr_queue *queue, const float *positions, int64_t points, tsr_points_bounds *bounds);
     /* The steps of building in their order; what lies between (sort, select, scans) is the caller's. */
-    tsr_status (*keys)(tsr_queue *queue, const tsr_tree_build *build);               /* keys, order */
-    tsr_status (*fixed)(tsr_queue *queue, const tsr_tree_build *build);              /* fixed, first */
-    tsr_status (*leaves)(tsr_queue *queue, const tsr_tree_build *build, int32_t axis); /* leaf_sums[axis]; axis 0: also leaf_keys, radii, start[leaves] */
-    tsr_status (*count)(tsr_queue *queue, const tsr_tree_build *build);              /* counts */
-    tsr_status (*nodes)(tsr_queue *queue, const tsr_tree_build *build);              /* centre, walk, radius */
+    tsr_status (*keys)(tsr_queue *queue, const tsr_tree_build *build);  /* keys, order */
+    tsr_status (*fixed)(tsr_queue *queue, const tsr_tree_build *build); /* fixed, first */
+    tsr_status (*leaves)(tsr_queue *queue, const tsr_tree_build *build,
+                         int32_t axis);                                 /* leaf_sums[axis]; axis 0: also leaf_keys, radii, start[leaves] */
+    tsr_status (*count)(tsr_queue *queue, const tsr_tree_build *build); /* counts */
+    tsr_status (*nodes)(tsr_queue *queue, const tsr_tree_build *build); /* centre, walk, radius */
 
     tsr_status (*evaluate)(tsr_queue *queue, const tsr_tree_view *tree, const tsr_potential_params *params, const tsr_page_list *pages);
     tsr_status (*balls)(tsr_queue *queue, const tsr_tree_view *tree, const tsr_ball_params *params, const tsr_page_list *pages);

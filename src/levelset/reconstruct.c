@@ -1,4 +1,5 @@
-/* levelset/reconstruct.c: the multiresolution driver (spec reconstruction.md 2.5): octree, box, and level by level evolve, smooth, measure, upsample. */
+/* levelset/reconstruct.c: the multiresolution driver (spec reconstruction.md 2.5): octree, box, and level by level evolve, smooth, measure,
+ * upsample. */
 #include "levelset/reconstruct.h"
 
 #include <math.h>
@@ -15,8 +16,7 @@ static void set_default(double *value, double otherwise)
 }
 static tsr_status range(const char *name, double value, double lower, double upper)
 {
-    if (!(value >= lower && value <= upper))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: %s is %g, expected %g to %g", name, value, lower, upper);
+    if (!(value >= lower && value <= upper)) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: %s is %g, expected %g to %g", name, value, lower, upper);
     return TSR_OK;
 }
 
@@ -43,11 +43,14 @@ tsr_status tsr_reconstruct_take(const tsr_reconstruct_options *options, tsr_reco
     TSR_TRY(range("alpha", o->alpha, 0, 2));
     TSR_TRY(range("time_step", o->time_step, 1e-3, 1));
     TSR_TRY(range("smooth_iters", o->smooth_iters, 0, 10000));
-    const double least = (o->band + 1.25) / ldexp(1, o->start_depth); /* the box must stay clear of the samples and of the border */
+    const double least =
+        1.75 / ldexp(1, o->start_depth); /* the box stands three quarters of a voxel inside the border and a voxel from the samples */
     set_default(&o->margin, fmax(1.0 / 16, least));
     if (!(o->margin >= least * 0.999999 && o->margin <= 0.45))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: margin is %g, expected %g (a box clear of the samples at start_depth %d) to 0.45", o->margin, least,
-                 o->start_depth);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: margin is %g, expected %g (a box clear of the samples at start_depth %d) to 0.45", o->margin,
+                 least, o->start_depth);
+    if (!o->age) o->age = 5;
+    o->change_tolerance = o->change_tolerance < 0 ? 0 : o->change_tolerance == 0 ? 0.1 * o->time_step : o->change_tolerance;
     if (o->age < 0 || o->age > 250) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: age is %d, expected 0 to 250", o->age);
     if (o->max_steps < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: max_steps is %lld, expected 0 or more", (long long)o->max_steps);
     if (o->memory_limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: memory_limit is %lld, expected 0 or more bytes", (long long)o->memory_limit);
@@ -56,23 +59,23 @@ tsr_status tsr_reconstruct_take(const tsr_reconstruct_options *options, tsr_reco
 
 /* ---- frame ---------------------------------------------------------------------------------------------------------------------------- */
 
-tsr_status tsr_reconstruct_frame(tsr_context *context, const tsr_points *points, double margin, tsr_points_frame *frame, double *diagonal, int32_t *flat)
+tsr_status tsr_reconstruct_frame(tsr_context *context, const tsr_points *points, double margin, tsr_points_frame *frame, double *diagonal,
+                                 int32_t *flat)
 {
     tsr_points_bounds b = { { 0 }, { 0 }, 0 };
     void *place;
     if (!points) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: points is NULL");
     const tsr_device on = tsr_points_device(points);
     if (on.kind != context->device.kind || on.index != context->device.index)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: the points live on %s:%d, the context on %s:%d: use tsr_points_copy", tsr_device_kind_name(on.kind),
-                 on.index, tsr_device_kind_name(context->device.kind), context->device.index);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: the points live on %s:%d, the context on %s:%d: use tsr_points_copy",
+                 tsr_device_kind_name(on.kind), on.index, tsr_device_kind_name(context->device.kind), context->device.index);
     if (points->count < 4) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: %lld points, expected at least 4", (long long)points->count);
     TSR_TRY(tsr_device_allocate(context, sizeof b, &place));
     tsr_status status = context->backend->potential->bounds(context->queue, points->positions, points->count, (tsr_points_bounds *)place);
     if (status == TSR_OK) status = context->backend->download(context->queue, &b, place, sizeof b);
     tsr_device_release(context, place, sizeof b);
     TSR_TRY(status);
-    if (b.bad < points->count)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: point %lld is not finite, expected three numbers", (long long)b.bad);
+    if (b.bad < points->count) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: point %lld is not finite, expected three numbers", (long long)b.bad);
     double extent = 0, size = 0;
     *diagonal = 0;
     *flat = 0;
@@ -97,7 +100,8 @@ tsr_status tsr_reconstruct_frame(tsr_context *context, const tsr_points *points,
 tsr_geometry tsr_reconstruct_geometry(const tsr_points_frame *frame, int32_t level, tsr_space space)
 {
     const double h = ldexp(frame->side, -level);
-    return tsr_geometry_make((tsr_vec3){ h, h, h }, (tsr_vec3){ frame->lower[0] + 0.5 * h, frame->lower[1] + 0.5 * h, frame->lower[2] + 0.5 * h }, space);
+    return tsr_geometry_make((tsr_vec3){ h, h, h }, (tsr_vec3){ frame->lower[0] + 0.5 * h, frame->lower[1] + 0.5 * h, frame->lower[2] + 0.5 * h },
+                             space);
 }
 
 /* ---- one run -------------------------------------------------------------------------------------------------------------------------- */
@@ -108,12 +112,12 @@ typedef struct run {
     tsr_reconstruct_options o;
     tsr_points_frame frame;
     double diagonal;
-    tsr_points_tree *tree;       /* the octree; hybrid: on the host */
-    tsr_points_tree samples;     /* where the error is measured: positions on the list's device */
+    tsr_points_tree *tree;   /* the octree; hybrid: on the host */
+    tsr_points_tree samples; /* where the error is measured: positions on the list's device */
     tsr_tiles *tiles;
-    float *scratch;              /* [points] on the device */
+    float *scratch; /* [points] on the device */
     tsr_reconstruct_report report;
-    double done, share;          /* progress */
+    double done, share; /* progress */
 } run;
 
 static tsr_status build_tree(run *r)
@@ -199,8 +203,9 @@ static tsr_levelset_options solver_options(const run *r, double h, int smoothing
         s.terms[s.term_count++] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = (r->o.alpha > 0 ? r->o.alpha : 0.1) * h * h };
     s.time_step = r->o.time_step;
     if (smoothing) return s;
-    s.age = r->o.age ? r->o.age : (int32_t)fmax(5, ceil(4 / r->o.time_step) + 2); /* spec levelset-gpu.md 2.8, for a front of speed 1 */
+    s.age = r->o.age; /* alone it is not safe: fronts in phase make no tiles for many steps (spec levelset-gpu.md 2.8) */
     s.source_rule = 1;
+    s.change_tolerance = r->o.change_tolerance * h;
     return s;
 }
 
@@ -223,14 +228,17 @@ static tsr_status evolve(run *r, int32_t level, tsr_reconstruct_level *report)
     report->converged = got.converged;
     report->potential_seconds = source.timed ? source.seconds : 0;
     if (got.empty || got.tiles == 0)
-        TSR_FAIL_GOTO(TSR_ERROR_STATE, done, "reconstruct: the surface vanished at level %d after %lld steps: try a smaller alpha or time_step, a larger "
-                      "start_depth, or a depth that fits the distance of the points", level, (long long)got.steps);
+        TSR_FAIL_GOTO(TSR_ERROR_STATE, done,
+                      "reconstruct: the surface vanished at level %d after %lld steps: try a smaller alpha or time_step, a larger "
+                      "start_depth, or a depth that fits the distance of the points",
+                      level, (long long)got.steps);
     if (r->o.smooth_iters > 0) {
         s = solver_options(r, h, 1);
         TSR_TRY_GOTO(tsr_levelset_set(solver, &s), done);
         TSR_TRY_GOTO(tsr_levelset_step(solver, r->o.smooth_iters, &progress, &got), done);
         if (got.empty || got.tiles == 0)
-            TSR_FAIL_GOTO(TSR_ERROR_STATE, done, "reconstruct: the surface vanished while it was smoothed at level %d: try fewer smooth_iters", level);
+            TSR_FAIL_GOTO(TSR_ERROR_STATE, done, "reconstruct: the surface vanished while it was smoothed at level %d: try fewer smooth_iters",
+                          level);
     }
 done:
     tsr_levelset_destroy(&solver);
@@ -242,7 +250,9 @@ tsr_status tsr_reconstruct_error(const tsr_tiles *tiles, const tsr_points_tree *
 {
     tsr_context *context = tiles->context;
     tsr_reduced sum;
-    const tsr_sample_job job = { .fixed = { tree->fixed[0], tree->fixed[1], tree->fixed[2] }, .points = tree->points, .level = level, .distance = scratch };
+    const tsr_sample_job job = {
+        .fixed = { tree->fixed[0], tree->fixed[1], tree->fixed[2] }, .points = tree->points, .level = level, .distance = scratch
+    };
     const tsr_predicate beyond = { .kind = TSR_KEEP_RANGE, .lower = (double)tiles->pool.band * 0.999999, .upper = (double)INFINITY };
     uint64_t *found, count;
     TSR_TRY(context->backend->potential->sample(context->queue, &tiles->pool, &job));

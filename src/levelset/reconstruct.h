@@ -9,15 +9,15 @@
 
 /* Where P of a level comes from: the provider of the solver (spec reconstruction.md 2.6, 2.7). */
 typedef struct tsr_potential_source {
-    tsr_context *context;         /* of the list */
-    const tsr_points_tree *tree;  /* on the same device, or on a CPU context: hybrid */
+    tsr_context *context;        /* of the list */
+    const tsr_points_tree *tree; /* on the same device, or on a CPU context: hybrid */
     tsr_potential_params params;
-    int timed;                    /* the CPU does it: `seconds` adds up */
+    int timed; /* the CPU does it: `seconds` adds up */
     double seconds;
     /* hybrid: pages in host memory on their way to the device */
     uint64_t *keys;
     float *pages, *device_pages;
-    int64_t room;                 /* tiles */
+    int64_t room; /* tiles */
     int32_t log2_edge;
 } tsr_potential_source;
 
@@ -27,7 +27,8 @@ void tsr_potential_source_release(tsr_potential_source *source);
 /* Options with their defaults, checked. */
 tsr_status tsr_reconstruct_take(const tsr_reconstruct_options *options, tsr_reconstruct_options *own);
 /* The cube round the points: bounding box, margin; *flat if an extent is 0. Fails for fewer than 4 points or one that is not finite. */
-tsr_status tsr_reconstruct_frame(tsr_context *context, const tsr_points *points, double margin, tsr_points_frame *frame, double *diagonal, int32_t *flat);
+tsr_status tsr_reconstruct_frame(tsr_context *context, const tsr_points *points, double margin, tsr_points_frame *frame, double *diagonal,
+                                 int32_t *flat);
 /* Geometry of a level: voxel centres of 2^level voxels per axis of the cube. */
 tsr_geometry tsr_reconstruct_geometry(const tsr_points_frame *frame, int32_t level, tsr_space space);
 /* Mean |phi| at the samples of the tree and how many lie outside the band; `scratch` holds a float per point on the device. */

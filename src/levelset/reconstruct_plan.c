@@ -90,8 +90,9 @@ static tsr_status make_plan(const tsr_points_tree *tree, const tsr_reconstruct_o
         cells = now;
         plan->level[plan->levels].level = level;
         plan->level[plan->levels].occupied = occupied[d];
-        plan->level[plan->levels].tiles = (int64_t)(TILES_PER_OCCUPIED * cells);
-        plan->level[plan->levels].bytes = (int64_t)(TILES_PER_OCCUPIED * cells * per_tile);
+        const double tiles = fmin(TILES_PER_OCCUPIED * cells, ldexp(1, 3 * d)); /* never more than the grid has */
+        plan->level[plan->levels].tiles = (int64_t)tiles;
+        plan->level[plan->levels].bytes = (int64_t)(tiles * per_tile);
         /* upsampling makes eight tiles of each, growth leaves a quarter free */
         const int64_t before = plan->levels ? plan->level[plan->levels - 1].tiles : 0;
         const int64_t peak = (int64_t)(1.25 * per_tile * fmax((double)plan->level[plan->levels].tiles, 8.0 * (double)before)) +
@@ -103,7 +104,8 @@ static tsr_status make_plan(const tsr_points_tree *tree, const tsr_reconstruct_o
     return TSR_OK;
 }
 
-tsr_status tsr_reconstruct_estimate(tsr_context *context, const tsr_points *points, const tsr_reconstruct_options *options, tsr_reconstruct_plan *plan)
+tsr_status tsr_reconstruct_estimate(tsr_context *context, const tsr_points *points, const tsr_reconstruct_options *options,
+                                    tsr_reconstruct_plan *plan)
 {
     tsr_reconstruct_options o;
     tsr_points_frame frame;

@@ -10,7 +10,8 @@ TSR_HD uint32_t tsr_sample_tile(const tsr_tile_pool *pool, const tsr_tile_state 
 {
     if (key == home) return id;
     if (id >= TSR_TILE_FIRST) { /* one tile away at most */
-        int32_t direction = 9 * (tsr_key_z(key) - tsr_key_z(home) + 1) + 3 * (tsr_key_y(key) - tsr_key_y(home) + 1) + tsr_key_x(key) - tsr_key_x(home) + 1;
+        int32_t direction =
+            9 * (tsr_key_z(key) - tsr_key_z(home) + 1) + 3 * (tsr_key_y(key) - tsr_key_y(home) + 1) + tsr_key_x(key) - tsr_key_x(home) + 1;
         return pool->neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + direction];
     }
     return tsr_tile_find(pool, pool->key[state->list], pool->id[state->list], state->count, state->background, key);
@@ -21,7 +22,8 @@ TSR_HD float tsr_sample_point(const tsr_tile_pool *pool, const tsr_sample_job *j
 {
     const tsr_tile_state *state = pool->state;
     const float *phi = pool->phi[state->phi];
-    const int32_t shift = TSR_FIXED_BITS - job->level, last = (int32_t)((1u << job->level) - 1u), log2_edge = pool->log2_edge, mask = (1 << log2_edge) - 1;
+    const int32_t shift = TSR_FIXED_BITS - job->level, last = (int32_t)((1u << job->level) - 1u), log2_edge = pool->log2_edge,
+                  mask = (1 << log2_edge) - 1;
     int32_t low[3], high[3];
     float t[3];
     for (int k = 0; k < 3; k++) {
@@ -51,7 +53,8 @@ TSR_HD uint64_t tsr_tile_round(const tsr_tree_build *b, int64_t i, int32_t depth
 {
     const int32_t wide = 2 * reach + 1, cells = 1 << depth, shift = TSR_FIXED_BITS - depth;
     const int64_t point = b->start[i];
-    int32_t x = (int32_t)(b->fixed[0][point] >> shift) + which % wide - reach, y = (int32_t)(b->fixed[1][point] >> shift) + which / wide % wide - reach,
+    int32_t x = (int32_t)(b->fixed[0][point] >> shift) + which % wide - reach,
+            y = (int32_t)(b->fixed[1][point] >> shift) + which / wide % wide - reach,
             z = (int32_t)(b->fixed[2][point] >> shift) + which / wide / wide - reach;
     return x < 0 || y < 0 || z < 0 || x >= cells || y >= cells || z >= cells ? TSR_KEY_END : tsr_key_make(x, y, z);
 }

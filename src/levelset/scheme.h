@@ -142,6 +142,23 @@ TSR_HD float tsr_cross_difference(const float *p, int32_t s, int32_t t, float rs
     return ((p[s + t] - p[s - t]) - (p[t - s] - p[-s - t])) * (0.25f * (rs * rt));
 }
 
+/* Largest of |grad phi| by central differences and the one-sided differences. */
+TSR_HD float tsr_steepest(const float *p, int32_t sy, int32_t sz, const float *r)
+{
+    const float xm = (p[0] - p[-1]) * r[0], xp = (p[1] - p[0]) * r[0], ym = (p[0] - p[-sy]) * r[1], yp = (p[sy] - p[0]) * r[1],
+                zm = (p[0] - p[-sz]) * r[2], zp = (p[sz] - p[0]) * r[2];
+    const float gx = 0.5f * (xm + xp), gy = 0.5f * (ym + yp), gz = 0.5f * (zm + zp);
+    return tsr_maxf(tsr_maxf(tsr_maxf(tsr_absf(xm), tsr_absf(xp)), tsr_maxf(tsr_absf(ym), tsr_absf(yp))),
+                    tsr_maxf(tsr_maxf(tsr_absf(zm), tsr_absf(zp)), tsr_sqrt((gx * gx + gy * gy) + gz * gz)));
+}
+
+TSR_HD int tsr_voxel_crossing(const float *p, int32_t sy, int32_t sz)
+{
+    const int inside = p[0] < 0.0f;
+    return ((p[-1] < 0.0f) != inside) | ((p[1] < 0.0f) != inside) | ((p[-sy] < 0.0f) != inside) | ((p[sy] < 0.0f) != inside) |
+           ((p[-sz] < 0.0f) != inside) | ((p[sz] < 0.0f) != inside);
+}
+
 /* Right-hand side of (A) without the reshape term if `reshape_only` is 0, the reshape term alone (a sweep of reinitialisation) otherwise, at the
  * voxel p points to in an array of strides 1, sy, sz; the array holds 3 voxels around it along the axes if one of the schemes is wide, else 1. */
 TSR_HD float tsr_scheme_rate(const float *p, int32_t sy, int32_t sz, const tsr_flow_values *v, const tsr_flow_scheme *k, int reshape_only)
@@ -182,13 +199,48 @@ TSR_HD float tsr_scheme_rate(const float *p, int32_t sy, int32_t sz, const tsr_f
     float steepest = 0.0f;
     int crossing = 0;
     if (k->sign == TSR_SIGNED_SUBCELL) {
-        steepest = tsr_maxf(tsr_maxf(tsr_maxf(tsr_absf(x.d[2]), tsr_absf(x.d[3])), tsr_maxf(tsr_absf(y.d[2]), tsr_absf(y.d[3]))),
-                            tsr_maxf(tsr_maxf(tsr_absf(z.d[2]), tsr_absf(z.d[3])), tsr_sqrt((gx * gx + gy * gy) + gz * gz)));
-        const int inside = c < 0.0f;
-        crossing = ((p[-1] < 0.0f) != inside) | ((p[1] < 0.0f) != inside) | ((p[-sy] < 0.0f) != inside) | ((p[sy] < 0.0f) != inside) |
-                   ((p[-sz] < 0.0f) != inside) | ((p[sz] < 0.0f) != inside);
+        steepest = tsr_steepest(p, sy, sz, r);
+        crossing = tsr_voxel_crossing(p, sy, sz);
     }
     return rate + tsr_reshape_part(k, c, outward2, inward2, crossing, steepest);
+}
+
+/* ---- distance anew (fast sweeping, [Zhao05]) ---------------------------------------------------------------------------------------------- */
+
+/* Adds an axis to the quadratic sum_k (u - a_k)^2 / h_k^2 = 1 if its neighbour is nearer than the solution u of the axes before it. */
+TSR_HD float tsr_eikonal_axis(float u, float a, float r, float base, float *w, float *wa, float *waa)
+{
+    const float b = a - base, q = r * r;
+    if (!(a < u)) return u;
+    *w = *w + q;
+    *wa = *wa + q * b;
+    *waa = *waa + q * (b * b);
+    const float square = *wa * *wa - *w * (*waa - 1.0f);
+    return base + (*wa + tsr_sqrt(tsr_maxf(square, 0.0f))) / *w;
+}
+
+/* Seeding: voxels beside the zero set get their linear distance from it, all others +-band. Afterwards (`seed` 0): those stay, and every other
+ * becomes the solution of |grad phi| = 1 from its neighbours; repeated until nothing changes, whatever the order. */
+TSR_HD float tsr_distance_value(const float *p, int32_t sy, int32_t sz, const tsr_flow_scheme *k, int seed)
+{
+    const float c = p[0], side = c < 0.0f ? -1.0f : 1.0f, *r = k->inverse_spacing;
+    if (tsr_voxel_crossing(p, sy, sz)) return seed ? tsr_clampf(c / tsr_maxf(tsr_steepest(p, sy, sz, r), 1e-6f), -k->band, k->band) : c;
+    if (seed) return side * k->band;
+    float a[3] = { tsr_minf(tsr_absf(p[-1]), tsr_absf(p[1])), tsr_minf(tsr_absf(p[-sy]), tsr_absf(p[sy])),
+                   tsr_minf(tsr_absf(p[-sz]), tsr_absf(p[sz])) };
+    float q[3] = { r[0], r[1], r[2] }, w = 0.0f, wa = 0.0f, waa = 0.0f, u = 3e38f;
+    for (int32_t i = 0; i < 3; i++) { /* three compare-exchanges: (0,1), (1,2), (0,1) */
+        const int32_t at = i & 1;
+        if (a[at + 1] < a[at]) {
+            const float t = a[at], s = q[at];
+            a[at] = a[at + 1];
+            a[at + 1] = t;
+            q[at] = q[at + 1];
+            q[at + 1] = s;
+        }
+    }
+    for (int32_t i = 0; i < 3; i++) u = tsr_eikonal_axis(u, a[i], q[i], a[0], &w, &wa, &waa);
+    return side * tsr_minf(u, k->band);
 }
 
 /* A saturated voxel whose six neighbours equal it stays as it is in every scheme: the band spreads one voxel per stage at most, so that what a

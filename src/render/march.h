@@ -140,6 +140,9 @@ TSR_HD tsr_hit tsr_surface_hit(const tsr_frame *frame, const tsr_ray *ray, float
     return hit;
 }
 
+/* A sample of a brick whose voxels are at most `high`: rounding must not lift it above, or the order in which bricks are looked at would show. */
+TSR_HD float tsr_bounded(float v, float high) { return v > high ? high : v; }
+
 /* Largest value of the source along the ray; -TSR_FLOAT_BIG if there is none. Bricks that cannot beat the best so far are skipped. */
 TSR_HD float tsr_maximum(const tsr_frame *frame, const tsr_ray *ray, float t0, float t1, float shift)
 {
@@ -159,7 +162,7 @@ TSR_HD float tsr_maximum(const tsr_frame *frame, const tsr_ray *ray, float t0, f
             continue;
         }
         for (; k < stop; k++) {
-            float v = tsr_field_value(f, tsr_along3(r.o, r.d, ((float)k + shift) * frame->dt));
+            float v = tsr_bounded(tsr_field_value(f, tsr_along3(r.o, r.d, ((float)k + shift) * frame->dt)), f->range[2 * b + 1]);
             if (v > best) best = v; /* NaN is left out */
         }
     }
@@ -201,6 +204,28 @@ TSR_HD float tsr_region_weight(const tsr_frame *frame, tsr_float3 p)
     return tsr_smoothstepf(-f->spacing, f->spacing, frame->region == 1 ? -distance : distance);
 }
 
+/* Where sample k is taken, and the length of the piece it stands for. */
+TSR_HD float tsr_piece_middle(float dt, int32_t k, float shift, float t0, float t1)
+{
+    return tsr_clampf(((float)k + shift) * dt + 0.5f * dt, t0, t1);
+}
+TSR_HD float tsr_piece_length(float dt, int32_t k, float shift, float t0, float t1)
+{
+    float begin = ((float)k + shift) * dt;
+    return tsr_minf(begin + dt, t1) - tsr_maxf(begin, t0);
+}
+/* Opacity over a length from the opacity per reference length: 1 - 2^exponent. */
+TSR_HD float tsr_piece_exponent(float extinction, float a, float length)
+{
+    return extinction * length * tsr_log2(tsr_maxf(1.0f - a, 1.0e-6f));
+}
+/* Colour of a sample in the light: the steeper the field, the more it is a surface. */
+TSR_HD tsr_float3 tsr_sample_lit(const tsr_frame *frame, tsr_float3 color, tsr_float3 gradient, float slope, tsr_float3 viewer)
+{
+    tsr_float3 lit = tsr_shade(frame, color, tsr_normalize3(gradient, viewer), viewer, 1.0f, 0.5f * frame->specular);
+    return tsr_mix3(color, lit, tsr_smoothstepf(frame->gradient_low, frame->gradient_high, slope));
+}
+
 /* Adds emission and absorption of the source in [t0, t1] to premultiplied *c with opacity *alpha, front to back. Sample k stands for the piece
  * [k, k + 1) dt of the ray, cut at t0 and t1, and is taken at the middle of the whole piece. */
 TSR_HD void tsr_accumulate(const tsr_frame *frame, const tsr_transfer_linear *transfer, const tsr_ray *ray, float t0, float t1, float shift,
@@ -222,10 +247,8 @@ TSR_HD void tsr_accumulate(const tsr_frame *frame, const tsr_transfer_linear *tr
             continue;
         }
         for (; k < stop && *alpha < 0.998f; k++) {
-            float begin = ((float)k + shift) * frame->dt, t = tsr_clampf(begin + 0.5f * frame->dt, t0, t1);
-            float length = tsr_minf(begin + frame->dt, t1) - tsr_maxf(begin, t0);
+            float t = tsr_piece_middle(frame->dt, k, shift, t0, t1), length = tsr_piece_length(frame->dt, k, shift, t0, t1), slope = 0.0f;
             tsr_float3 ip = tsr_along3(r.o, r.d, t), color, gradient = { 0.0f, 0.0f, 0.0f };
-            float slope = 0.0f;
             if (transfer->needs_gradient) {
                 gradient = tsr_field_gradient(f, ip);
                 slope = tsr_sqrt(tsr_dot3(gradient, gradient));
@@ -233,16 +256,14 @@ TSR_HD void tsr_accumulate(const tsr_frame *frame, const tsr_transfer_linear *tr
             float a = tsr_transfer_evaluate(transfer, tsr_field_value(f, ip), slope, &color);
             if (!(a > 0.0f) || !(length > 0.0f)) continue;
             if (frame->region) a *= tsr_region_weight(frame, tsr_along3(ray->o, ray->d, t));
-            a = 1.0f - tsr_exp2(frame->extinction * length * tsr_log2(tsr_maxf(1.0f - a, 1.0e-6f)));
+            a = 1.0f - tsr_exp2(tsr_piece_exponent(frame->extinction, a, length));
             if (!(a > 0.0f)) continue;
             if (frame->shaded) {
                 if (!transfer->needs_gradient) {
                     gradient = tsr_field_gradient(f, ip);
                     slope = tsr_sqrt(tsr_dot3(gradient, gradient));
                 }
-                tsr_float3 viewer = tsr_scale3(ray->d, -1.0f);
-                tsr_float3 lit = tsr_shade(frame, color, tsr_normalize3(gradient, viewer), viewer, 1.0f, 0.5f * frame->specular);
-                color = tsr_mix3(color, lit, tsr_smoothstepf(frame->gradient_low, frame->gradient_high, slope));
+                color = tsr_sample_lit(frame, color, gradient, slope, tsr_scale3(ray->d, -1.0f));
             }
             float weight = (1.0f - *alpha) * a;
             *c = tsr_add3(*c, tsr_scale3(color, weight));

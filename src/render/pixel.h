@@ -5,6 +5,12 @@
 #include "render/march.h"
 #include "render/slice.h"
 
+/* The CPU has loops over many samples at once that give the same bits (batch.h). */
+#ifndef TSR_MAXIMUM
+#define TSR_MAXIMUM tsr_maximum
+#define TSR_ACCUMULATE tsr_accumulate
+#endif
+
 /* Directions of the hemisphere in which occlusion is felt, around the normal (z), and their weights (cosines, sum 1). */
 TSR_HD tsr_float3 tsr_hemisphere(int32_t i, float *weight)
 {
@@ -99,7 +105,7 @@ TSR_HD void tsr_ray_color(const tsr_frame *frame, const tsr_transfer_linear *tra
     if (frame->clip && frame->clip_surface) surface = surface && tsr_plane_clip(ray, frame->clip_normal, frame->clip_offset, &s0, &s1, &entered);
     if (frame->clip && frame->clip_volume) volume = volume && tsr_plane_clip(ray, frame->clip_normal, frame->clip_offset, &v0, &v1, &ignored);
     if (frame->mip) {
-        float m = volume ? tsr_maximum(frame, ray, v0, v1, shift) : -TSR_FLOAT_BIG;
+        float m = volume ? TSR_MAXIMUM(frame, ray, v0, v1, shift) : -TSR_FLOAT_BIG;
         if (!(m > -TSR_FLOAT_BIG)) return;
         float g = tsr_srgb_decode((m - frame->look.low) * frame->look.inverse_width);
         tsr_over(c, alpha, tsr_f3(g, g, g), 1.0f);
@@ -108,11 +114,11 @@ TSR_HD void tsr_ray_color(const tsr_frame *frame, const tsr_transfer_linear *tra
     tsr_hit hit = { TSR_HIT_NONE, TSR_FLOAT_BIG, { 0.0f, 0.0f, 0.0f } };
     if (surface) hit = tsr_surface_hit(frame, ray, s0, s1, entered, shift);
     if (frame->clip && frame->clip_face == TSR_FACE_QUAD && frame->volume.kind == TSR_FIELD_DENSE) tsr_quad_hit(frame, ray, &hit);
-    if (volume) tsr_accumulate(frame, transfer, ray, v0, tsr_minf(v1, hit.t), shift, c, alpha);
+    if (volume) TSR_ACCUMULATE(frame, transfer, ray, v0, tsr_minf(v1, hit.t), shift, c, alpha);
     if (hit.kind == TSR_HIT_NONE) return;
     float opacity = hit.kind == TSR_HIT_PLANE ? 1.0f : frame->opacity;
     if (*alpha < 0.998f) tsr_over(c, alpha, tsr_hit_color(frame, ray, &hit), opacity);
-    if (opacity < 1.0f && volume) tsr_accumulate(frame, transfer, ray, tsr_maxf(v0, hit.t), v1, shift, c, alpha);
+    if (opacity < 1.0f && volume) TSR_ACCUMULATE(frame, transfer, ray, tsr_maxf(v0, hit.t), v1, shift, c, alpha);
     *depth = tsr_minf(*depth, hit.t + frame->depth_shift);
 }
 

@@ -1,5 +1,7 @@
 #include "render/render_cpu.h"
 
+#include <stdlib.h>
+
 #include "core/parallel.h"
 #include "render/render_ops.h"
 #include "render/write.h"
@@ -135,10 +137,33 @@ static void draw_body(void *user, int64_t begin, int64_t end, int worker)
         TSR_ISA_SELECT(tsr_draw_tile)(j->frame, j->transfer, b[0], b[1], b[2], b[3], j->rgba, j->depth);
     }
 }
+
+/* Largest values of blocks of 8 x 8 x 8 bricks, or NULL if there is no memory for them: they only save time. */
+static float *coarse_maxima(const tsr_field *f)
+{
+    const int32_t across = (f->bricks[0] + 7) >> 3, along = (f->bricks[1] + 7) >> 3, up = (f->bricks[2] + 7) >> 3;
+    const int64_t count = (int64_t)across * along * up;
+    float *coarse = (float *)malloc((size_t)count * sizeof *coarse);
+    if (!coarse) return NULL;
+    for (int64_t i = 0; i < count; i++) coarse[i] = -TSR_FLOAT_BIG;
+    const float *range = f->range;
+    for (int32_t z = 0; z < f->bricks[2]; z++)
+        for (int32_t y = 0; y < f->bricks[1]; y++)
+            for (int32_t x = 0; x < f->bricks[0]; x++, range += 2) {
+                float *to = coarse + ((int64_t)(z >> 3) * along + (y >> 3)) * across + (x >> 3);
+                *to = tsr_maxf(*to, range[1]);
+            }
+    return coarse;
+}
+
 static tsr_status cpu_draw(tsr_queue *queue, const tsr_frame *frame, const tsr_transfer_linear *transfer, float *rgba, float *depth)
 {
-    struct draw_job j = { .frame = frame, .transfer = transfer, .rgba = rgba, .depth = depth, .width = frame->width, .height = frame->height };
+    tsr_frame own = *frame;
+    struct draw_job j = { .frame = &own, .transfer = transfer, .rgba = rgba, .depth = depth, .width = frame->width, .height = frame->height };
+    float *coarse = frame->mip && frame->show_volume && frame->volume.kind == TSR_FIELD_DENSE ? coarse_maxima(&frame->volume) : NULL;
+    own.volume.coarse = coarse;
     tsr_parallel(queue->threads, tile_count(frame->width, frame->height), 1, draw_body, &j);
+    free(coarse);
     return TSR_OK;
 }
 

@@ -12,6 +12,10 @@ typedef struct tsr_transfer_linear {
     struct { float centre, inverse_width, gradient_centre, gradient_inverse_width, alpha; tsr_float3 color; } gaussian[TSR_TRANSFER_MOST_GAUSSIANS];
 } tsr_transfer_linear;
 
+/* Place of v in a segment, and what lies there between a and b. */
+TSR_HD float tsr_transfer_share(float v, float low, float high) { return (v - low) / (high - low); }
+TSR_HD float tsr_transfer_between(float a, float b, float t) { return a + t * (b - a); }
+
 /* Piecewise-linear part: segment of v and weight of its upper end. */
 TSR_HD float tsr_transfer_points(const tsr_transfer_linear *f, float v, tsr_float3 *color)
 {
@@ -20,9 +24,22 @@ TSR_HD float tsr_transfer_points(const tsr_transfer_linear *f, float v, tsr_floa
     if (!(v > f->point[0].value)) { *color = f->point[0].color; return f->point[0].alpha; }
     while (i + 1 < f->points && v > f->point[i + 1].value) i++;
     if (i + 1 >= f->points) { *color = f->point[i].color; return f->point[i].alpha; }
-    float t = (v - f->point[i].value) / (f->point[i + 1].value - f->point[i].value);
+    float t = tsr_transfer_share(v, f->point[i].value, f->point[i + 1].value);
     *color = tsr_mix3(f->point[i].color, f->point[i + 1].color, t);
-    return f->point[i].alpha + t * (f->point[i + 1].alpha - f->point[i].alpha);
+    return tsr_transfer_between(f->point[i].alpha, f->point[i + 1].alpha, t);
+}
+
+/* Square of the distance to the centre of Gaussian i, in widths, and the Gaussian's opacity there from exp(-square). */
+TSR_HD float tsr_transfer_square(const tsr_transfer_linear *f, int32_t i, float v, float gradient)
+{
+    float x = (v - f->gaussian[i].centre) * f->gaussian[i].inverse_width;
+    float y = (gradient - f->gaussian[i].gradient_centre) * f->gaussian[i].gradient_inverse_width;
+    return x * x + y * y;
+}
+TSR_HD float tsr_transfer_bump(float alpha, float square, float exponential)
+{
+    float a = alpha * exponential;
+    return square < 25.0f ? a : 0.0f; /* exp(-25) = 1e-11: cut, so that bricks can be skipped */
 }
 
 /* Opacity per reference length, in [0, 1], and colour. NaN is transparent. */
@@ -35,10 +52,7 @@ TSR_HD float tsr_transfer_evaluate(const tsr_transfer_linear *f, float v, float 
     if (f->gaussians == 0) { *color = c; return tsr_minf(alpha, 1.0f); }
     c = tsr_scale3(c, alpha);
     for (int32_t i = 0; i < f->gaussians; i++) {
-        float x = (v - f->gaussian[i].centre) * f->gaussian[i].inverse_width;
-        float y = (gradient - f->gaussian[i].gradient_centre) * f->gaussian[i].gradient_inverse_width;
-        float q = x * x + y * y;
-        float a = q < 25.0f ? f->gaussian[i].alpha * tsr_expf(-q) : 0.0f; /* exp(-25) = 1e-11: cut, so that bricks can be skipped */
+        float square = tsr_transfer_square(f, i, v, gradient), a = tsr_transfer_bump(f->gaussian[i].alpha, square, tsr_expf(-square));
         alpha += a;
         c = tsr_add3(c, tsr_scale3(f->gaussian[i].color, a));
     }

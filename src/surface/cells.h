@@ -168,27 +168,36 @@ typedef struct tsr_edge_bits {
     uint64_t x, y, z;
 } tsr_edge_bits; /* cut edges by the sample that owns them, width + 1 bits */
 
-/* From the row and those at y + 1 and z + 1; left_y, left_z as seen from the row. */
+/* From the row and those at y + 1 and z + 1, within the masks of the edges that exist. */
+TSR_HD tsr_edge_bits tsr_edges_cut(uint64_t row, uint64_t row_y, uint64_t row_z, uint64_t reach_x, uint64_t reach_y, uint64_t reach_z)
+{
+    tsr_edge_bits e;
+    e.x = (row ^ row >> 1) & reach_x;
+    e.y = (row ^ row_y) & reach_y;
+    e.z = (row ^ row_z) & reach_z;
+    return e;
+}
+/* The same; left_y, left_z as seen from the row. */
 TSR_HD tsr_edge_bits tsr_row_edges(const tsr_surface_grid *g, uint64_t row, uint64_t row_y, uint64_t row_z, int64_t left_x, int64_t left_y,
                                    int64_t left_z)
 {
-    uint64_t reach = tsr_bits_low(g->width + 1);
-    tsr_edge_bits e;
-    e.x = (row ^ row >> 1) & reach & tsr_bits_low(left_x - 1);
-    e.y = left_y > 1 ? (row ^ row_y) & reach & tsr_bits_low(left_x) : 0;
-    e.z = left_z > 1 ? (row ^ row_z) & reach & tsr_bits_low(left_x) : 0;
-    return e;
+    uint64_t reach = tsr_bits_low(g->width + 1), reach_yz = reach & tsr_bits_low(left_x);
+    return tsr_edges_cut(row, row_y, row_z, reach & tsr_bits_low(left_x - 1), left_y > 1 ? reach_yz : 0, left_z > 1 ? reach_yz : 0);
 }
 TSR_HD int32_t tsr_edges_count(tsr_edge_bits e, uint64_t below)
 {
     return tsr_bits_count(e.x & below) + tsr_bits_count(e.y & below) + tsr_bits_count(e.z & below);
 }
-/* Cells of the word whose corners are not all on one side; rows in the order (y, z) = 00 10 01 11. */
+/* Cells whose corners are not all on one side; rows in the order (y, z) = 00 10 01 11. */
+TSR_HD uint64_t tsr_cells_cut(const uint64_t row[4], uint64_t reach)
+{
+    uint64_t any = row[0] | row[1] | row[2] | row[3], all = row[0] & row[1] & row[2] & row[3];
+    return (any | any >> 1) & ~(all & all >> 1) & reach;
+}
 TSR_HD uint64_t tsr_cells_active(const tsr_surface_grid *g, const tsr_word_place *p, const uint64_t row[4])
 {
     if (p->left[1] < 2 || p->left[2] < 2) return 0;
-    uint64_t any = row[0] | row[1] | row[2] | row[3], all = row[0] & row[1] & row[2] & row[3];
-    return (any | any >> 1) & ~(all & all >> 1) & tsr_bits_low(tsr_minl(g->width, p->left[0] - 1));
+    return tsr_cells_cut(row, tsr_bits_low(tsr_minl(g->width, p->left[0] - 1)));
 }
 TSR_HD uint32_t tsr_cell_case(const uint64_t row[4], int32_t bit)
 {
@@ -310,16 +319,21 @@ TSR_HD void tsr_normalise(const double v[3], float out[3])
     out[2] = (float)(z / length);
 }
 
-/* The vertex on the edge along `axis` owned by sample x of the word. */
-TSR_HD void tsr_vertex(const tsr_surface_grid *g, const tsr_word_place *p, int32_t x, int32_t axis, float position[3], float normal[3])
+/* Where the surface cuts an edge between the samples fa and fb, as a share of its length. */
+TSR_HD double tsr_vertex_share(double isovalue, double fa, double fb)
+{
+    double rise = fb - fa, t = (isovalue - fa) / rise;
+    return (rise - rise == 0.0) & (t >= 0.0) & (t <= 1.0) ? t : 0.5; /* else an end is NaN, infinite or beyond the volume */
+}
+/* World coordinate r of an index position. */
+TSR_HD float tsr_vertex_coordinate(const tsr_surface_grid *g, int32_t r, double i, double j, double k)
+{
+    return (float)(g->affine[r][0] * i + g->affine[r][1] * j + g->affine[r][2] * k + g->affine[r][3]);
+}
+TSR_HD void tsr_vertex_normal(const tsr_surface_grid *g, const tsr_word_place *p, int32_t x, int32_t axis, double fa, double fb, double t,
+                              float normal[3])
 {
     int32_t d[3] = { axis == 0, axis == 1, axis == 2 };
-    double fa = tsr_sample(g, p, x, 0, 0), fb = tsr_sample(g, p, x + d[0], d[1], d[2]), rise = fb - fa, t = (g->isovalue - fa) / rise;
-    if (!(rise - rise == 0.0 && t >= 0.0 && t <= 1.0)) t = 0.5; /* an end is NaN, infinite or beyond the volume */
-    double i = (double)(p->x + x - g->pad) + (d[0] ? t : 0.0), j = (double)(p->y - g->pad) + (d[1] ? t : 0.0),
-           k = (double)(p->z - g->pad) + (d[2] ? t : 0.0);
-    for (int32_t r = 0; r < 3; r++) position[r] = (float)(g->affine[r][0] * i + g->affine[r][1] * j + g->affine[r][2] * k + g->affine[r][3]);
-    if (!g->normals) return;
     double a[3], b[3], v[3], world[3];
     int32_t flat = 1;
     if (fa == fa && fb == fb) {
@@ -336,6 +350,17 @@ TSR_HD void tsr_vertex(const tsr_surface_grid *g, const tsr_word_place *p, int32
     }
     for (int32_t r = 0; r < 3; r++) world[r] = g->gradient[r][0] * v[0] + g->gradient[r][1] * v[1] + g->gradient[r][2] * v[2];
     tsr_normalise(world, normal);
+}
+
+/* The vertex on the edge along `axis` owned by sample x of the word. */
+TSR_HD void tsr_vertex(const tsr_surface_grid *g, const tsr_word_place *p, int32_t x, int32_t axis, float position[3], float normal[3])
+{
+    int32_t d[3] = { axis == 0, axis == 1, axis == 2 };
+    double fa = tsr_sample(g, p, x, 0, 0), fb = tsr_sample(g, p, x + d[0], d[1], d[2]), t = tsr_vertex_share(g->isovalue, fa, fb);
+    double i = (double)(p->x + x - g->pad) + (d[0] ? t : 0.0), j = (double)(p->y - g->pad) + (d[1] ? t : 0.0),
+           k = (double)(p->z - g->pad) + (d[2] ? t : 0.0);
+    for (int32_t r = 0; r < 3; r++) position[r] = tsr_vertex_coordinate(g, r, i, j, k);
+    if (g->normals) tsr_vertex_normal(g, p, x, axis, fa, fb, t, normal);
 }
 
 /* ---- output of one word ------------------------------------------------------------------------------------------------------------ */

@@ -19,14 +19,16 @@ static void rows(void *user, int64_t begin, int64_t end, int worker)
 static void count_blocks(void *user, int64_t begin, int64_t end, int worker)
 {
     struct work *w = (struct work *)user;
-    w->torn[worker & 255] |= TSR_ISA_SELECT(tsr_surface_count_blocks)(w->grid, begin, end);
+    if (w->grid->tiled) w->torn[worker & 255] |= TSR_ISA_SELECT(tsr_surface_count_tiles)(w->grid, begin, end);
+    else TSR_ISA_SELECT(tsr_surface_count_dense)(w->grid, begin, end);
 }
 
 static void emit_blocks(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct work *w = (const struct work *)user;
     (void)worker;
-    TSR_ISA_SELECT(tsr_surface_emit_blocks)(w->grid, w->output, begin, end);
+    if (w->grid->tiled) TSR_ISA_SELECT(tsr_surface_emit_tiles)(w->grid, w->output, begin, end);
+    else TSR_ISA_SELECT(tsr_surface_emit_dense)(w->grid, w->output, begin, end);
 }
 
 static tsr_status cpu_count(tsr_queue *queue, const tsr_surface_grid *g)

@@ -163,39 +163,20 @@ int64_t TSR_ISA_NAME(tsr_surface_tile_rows)(const tsr_surface_grid *g, int64_t b
     return not_a_number;
 }
 
-/* ---- counts and output -------------------------------------------------------------------------------------------------------------- */
+/* ---- counts and output of tile lists (volumes: dense_isa.c) ------------------------------------------------------------------------------ */
 
-static void place_next(const tsr_surface_grid *g, tsr_word_place *p)
-{
-    p->word++;
-    p->x += 32;
-    if (!g->tiled && p->x < g->size[0]) p->left[0] -= 32;
-    else if (p->word < g->words) tsr_word_locate(g, p->word, p);
-}
-
-/* Are all samples that the word's cells and edges touch on one side? A quick no-work test of dense volumes; 0 = look closer. */
-static int uniform(const tsr_surface_grid *g, const tsr_word_place *p)
-{
-    const uint32_t *w = g->bits + p->word;
-    uint32_t a = w[0];
-    if (g->tiled || a + 1 > 1) return 0;
-    int64_t y = p->left[1] > 1 ? g->row_words : 0, z = p->left[2] > 1 ? g->size[1] * g->row_words : 0;
-    if (w[y] != a || w[z] != a || w[y + z] != a) return 0;
-    return p->left[0] <= 32 || !(((w[1] ^ a) | (w[y + 1] ^ a) | (w[z + 1] ^ a) | (w[y + z + 1] ^ a)) & 1);
-}
-
-int TSR_ISA_NAME(tsr_surface_count_blocks)(const tsr_surface_grid *g, int64_t begin, int64_t end)
+int TSR_ISA_NAME(tsr_surface_count_tiles)(const tsr_surface_grid *g, int64_t begin, int64_t end)
 {
     int torn_any = 0;
     for (int64_t block = begin; block < end; block++) {
         int64_t word = block << TSR_BLOCK_SHIFT, stop = tsr_minl(word + TSR_BLOCK_WORDS, g->words);
         uint32_t sum = 0;
-        tsr_word_place p;
-        tsr_word_locate(g, word, &p);
-        for (; word < stop; word++, place_next(g, &p)) {
+        for (; word < stop; word++) {
             int torn = 0;
+            tsr_word_place p;
+            tsr_word_locate(g, word, &p);
             g->prefix[word] = (uint16_t)sum;
-            if (!uniform(g, &p)) sum += tsr_word_count(g, &p, tsr_case_triangles, &torn);
+            sum += tsr_word_count(g, &p, tsr_case_triangles, &torn);
             torn_any |= torn;
         }
         g->block_sum[block] = sum;
@@ -203,34 +184,15 @@ int TSR_ISA_NAME(tsr_surface_count_blocks)(const tsr_surface_grid *g, int64_t be
     return torn_any;
 }
 
-/* The samples of the word and of the rows at y + 1 and z + 1: asked for early, since the volume is long out of the cache. */
-static void prefetch(const tsr_surface_grid *g, const tsr_word_place *p)
-{
-    int64_t size = (int64_t)tsr_dtype_size(g->dtype), row = g->stored[0] * size;
-    const char *from = (const char *)g->data + (((p->z - g->pad) * g->stored[1] + p->y - g->pad) * g->stored[0] + p->x - g->pad) * size;
-    for (int64_t at = 0; at < 33 * size; at += 64) { /* beyond the volume a prefetch does nothing */
-        __builtin_prefetch(from + at);
-        __builtin_prefetch(from + at + row);
-        __builtin_prefetch(from + at + row * g->stored[1]);
-    }
-}
-
-void TSR_ISA_NAME(tsr_surface_emit_blocks)(const tsr_surface_grid *g, const tsr_surface_output *out, int64_t begin, int64_t end)
+void TSR_ISA_NAME(tsr_surface_emit_tiles)(const tsr_surface_grid *g, const tsr_surface_output *out, int64_t begin, int64_t end)
 {
     for (int64_t k = begin; k < end; k++) {
         int64_t block = g->active[k], word = block << TSR_BLOCK_SHIFT, stop = tsr_minl(word + TSR_BLOCK_WORDS, g->words);
         uint64_t triangle = g->block_triangle[block];
-        uint8_t quiet[TSR_BLOCK_WORDS];
-        tsr_word_place p;
-        tsr_word_locate(g, word, &p);
-        for (int64_t w = word; w < stop; w++, place_next(g, &p)) {
-            quiet[w & (TSR_BLOCK_WORDS - 1)] = (uint8_t)uniform(g, &p);
-            if (!quiet[w & (TSR_BLOCK_WORDS - 1)] && !g->tiled) prefetch(g, &p);
-        }
-        tsr_word_locate(g, word, &p);
-        for (; word < stop; word++, place_next(g, &p)) {
+        for (; word < stop; word++) {
+            tsr_word_place p;
             tsr_cell_rows c;
-            if (quiet[word & (TSR_BLOCK_WORDS - 1)]) continue;
+            tsr_word_locate(g, word, &p);
             tsr_cell_rows_load(g, &p, &c);
             tsr_word_vertices(g, &p, c.edges[0], g->block_vertex[block] + g->prefix[word], out);
             if (c.active) triangle = tsr_word_triangles(g, &p, &c, tsr_case_edges, triangle, out);

@@ -1,4 +1,4 @@
-/* surface/surface_isa.h: loops of surface_isa.c, one set per SIMD variant. */
+/* surface/surface_isa.h: loops of surface_isa.c and dense_isa.c, one set per SIMD variant. */
 #ifndef TSR_SURFACE_SURFACE_ISA_H
 #define TSR_SURFACE_SURFACE_ISA_H
 
@@ -9,9 +9,12 @@
 TSR_ISA_DECLARE(int64_t, tsr_surface_rows, const tsr_surface_grid *grid, int64_t begin, int64_t end)
 /* Words [begin, end) of a tile list. Returns the NaN samples. */
 TSR_ISA_DECLARE(int64_t, tsr_surface_tile_rows, const tsr_surface_grid *grid, int64_t begin, int64_t end)
-/* Blocks [begin, end): prefix and block_sum. Returns != 0 if a cell is torn. */
-TSR_ISA_DECLARE(int, tsr_surface_count_blocks, const tsr_surface_grid *grid, int64_t begin, int64_t end)
-/* Entries [begin, end) of the list of active blocks. */
-TSR_ISA_DECLARE(void, tsr_surface_emit_blocks, const tsr_surface_grid *grid, const tsr_surface_output *output, int64_t begin, int64_t end)
+/* Blocks [begin, end) of a volume: prefix and block_sum. */
+TSR_ISA_DECLARE(void, tsr_surface_count_dense, const tsr_surface_grid *grid, int64_t begin, int64_t end)
+/* The same of a tile list. Returns != 0 if a cell is torn. */
+TSR_ISA_DECLARE(int, tsr_surface_count_tiles, const tsr_surface_grid *grid, int64_t begin, int64_t end)
+/* Entries [begin, end) of the list of active blocks of a volume, of a tile list. */
+TSR_ISA_DECLARE(void, tsr_surface_emit_dense, const tsr_surface_grid *grid, const tsr_surface_output *output, int64_t begin, int64_t end)
+TSR_ISA_DECLARE(void, tsr_surface_emit_tiles, const tsr_surface_grid *grid, const tsr_surface_output *output, int64_t begin, int64_t end)
 
 #endif

@@ -3,6 +3,7 @@
 #define TSR_TESTS_CMOCKA_LITE_H
 
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +14,14 @@ struct CMUnitTest {
     int (*setup)(void **state);
     int (*teardown)(void **state);
 };
-#define cmocka_unit_test(function) { #function, function, NULL, NULL }
-#define cmocka_unit_test_setup_teardown(function, setup, teardown) { #function, function, setup, teardown }
+#define cmocka_unit_test(function)      \
+    {                                   \
+#function, function, NULL, NULL \
+    }
+#define cmocka_unit_test_setup_teardown(function, setup, teardown) \
+    {                                                              \
+#function, function, setup, teardown                       \
+    }
 #define cmocka_run_group_tests_name(group, tests, setup, teardown) lite_run((group), (tests), sizeof(tests) / sizeof *(tests), (setup), (teardown))
 #define cmocka_run_group_tests(tests, setup, teardown) cmocka_run_group_tests_name(#tests, tests, setup, teardown)
 
@@ -23,64 +30,69 @@ enum { LITE_FAILED = 1, LITE_SKIPPED = 2 };
 
 #define print_message(...) printf(__VA_ARGS__)
 #define print_error(...) fprintf(stderr, __VA_ARGS__)
-#define fail_msg(...)                                                                          \
-    do {                                                                                       \
-        fprintf(stderr, "%s:%d: ", __FILE__, __LINE__);                                        \
-        fprintf(stderr, __VA_ARGS__);                                                          \
-        fprintf(stderr, "\n");                                                                 \
-        longjmp(lite_back, LITE_FAILED);                                                       \
-    } while (0)
+#define fail_msg(...) lite_fail(__FILE__, __LINE__, __VA_ARGS__)
+__attribute__((noreturn, unused, format(printf, 3, 4))) static void lite_fail(const char *file, int line, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "%s:%d: ", file, line);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "\n");
+    va_end(arguments);
+    longjmp(lite_back, LITE_FAILED);
+}
 #define fail() fail_msg("failed")
 #define skip() longjmp(lite_back, LITE_SKIPPED)
 
-#define assert_true(condition)                                                                 \
-    do {                                                                                       \
-        if (!(condition)) fail_msg("not true: %s", #condition);                                \
+#define assert_true(condition)                                  \
+    do {                                                        \
+        if (!(condition)) fail_msg("not true: %s", #condition); \
     } while (0)
-#define assert_false(condition)                                                                \
-    do {                                                                                       \
-        if (condition) fail_msg("true: %s", #condition);                                       \
+#define assert_false(condition)                          \
+    do {                                                 \
+        if (condition) fail_msg("true: %s", #condition); \
     } while (0)
 #define assert_null(pointer) assert_true((pointer) == NULL)
 #define assert_non_null(pointer) assert_true((pointer) != NULL)
 #define assert_ptr_equal(a, b) assert_true((const void *)(a) == (const void *)(b))
 #define assert_ptr_not_equal(a, b) assert_true((const void *)(a) != (const void *)(b))
-#define assert_int_equal(a, b)                                                                 \
-    do {                                                                                       \
-        long long a_ = (long long)(a), b_ = (long long)(b);                                    \
-        if (a_ != b_) fail_msg("%s = %lld, expected %s = %lld", #a, a_, #b, b_);               \
+#define assert_int_equal(a, b)                                                   \
+    do {                                                                         \
+        long long a_ = (long long)(a), b_ = (long long)(b);                      \
+        if (a_ != b_) fail_msg("%s = %lld, expected %s = %lld", #a, a_, #b, b_); \
     } while (0)
-#define assert_int_not_equal(a, b)                                                             \
-    do {                                                                                       \
-        long long a_ = (long long)(a), b_ = (long long)(b);                                    \
-        if (a_ == b_) fail_msg("%s = %s = %lld", #a, #b, a_);                                  \
+#define assert_int_not_equal(a, b)                            \
+    do {                                                      \
+        long long a_ = (long long)(a), b_ = (long long)(b);   \
+        if (a_ == b_) fail_msg("%s = %s = %lld", #a, #b, a_); \
     } while (0)
-#define assert_in_range(value, lower, upper)                                                   \
-    do {                                                                                       \
-        unsigned long long v_ = (unsigned long long)(value);                                   \
-        if (v_ < (unsigned long long)(lower) || v_ > (unsigned long long)(upper)) fail_msg("%s = %llu, outside [%s, %s]", #value, v_, #lower, #upper); \
+#define assert_in_range(value, lower, upper)                                      \
+    do {                                                                          \
+        unsigned long long v_ = (unsigned long long)(value);                      \
+        if (v_ < (unsigned long long)(lower) || v_ > (unsigned long long)(upper)) \
+            fail_msg("%s = %llu, outside [%s, %s]", #value, v_, #lower, #upper);  \
     } while (0)
-#define assert_float_equal(a, b, tolerance)                                                    \
-    do {                                                                                       \
-        double a_ = (double)(a), b_ = (double)(b), d_ = a_ < b_ ? b_ - a_ : a_ - b_;           \
+#define assert_float_equal(a, b, tolerance)                                                          \
+    do {                                                                                             \
+        double a_ = (double)(a), b_ = (double)(b), d_ = a_ < b_ ? b_ - a_ : a_ - b_;                 \
         if (!(d_ <= (double)(tolerance))) fail_msg("%s = %.9g, expected %s = %.9g", #a, a_, #b, b_); \
     } while (0)
-#define assert_string_equal(a, b)                                                              \
-    do {                                                                                       \
-        const char *a_ = (a), *b_ = (b);                                                       \
-        if (strcmp(a_, b_)) fail_msg("%s = '%s', expected '%s'", #a, a_, b_);                  \
+#define assert_string_equal(a, b)                                             \
+    do {                                                                      \
+        const char *a_ = (a), *b_ = (b);                                      \
+        if (strcmp(a_, b_)) fail_msg("%s = '%s', expected '%s'", #a, a_, b_); \
     } while (0)
-#define assert_memory_equal(a, b, bytes)                                                       \
-    do {                                                                                       \
-        const unsigned char *a_ = (const unsigned char *)(a), *b_ = (const unsigned char *)(b); \
-        size_t n_ = (size_t)(bytes), i_ = 0;                                                   \
-        while (i_ < n_ && a_[i_] == b_[i_]) i_++;                                              \
+#define assert_memory_equal(a, b, bytes)                                                                  \
+    do {                                                                                                  \
+        const unsigned char *a_ = (const unsigned char *)(a), *b_ = (const unsigned char *)(b);           \
+        size_t n_ = (size_t)(bytes), i_ = 0;                                                              \
+        while (i_ < n_ && a_[i_] == b_[i_]) i_++;                                                         \
         if (i_ < n_) fail_msg("%s and %s differ at byte %zu: %02x and %02x", #a, #b, i_, a_[i_], b_[i_]); \
     } while (0)
 
-#define assert_memory_not_equal(a, b, bytes)                                                   \
-    do {                                                                                       \
-        if (!memcmp((a), (b), (size_t)(bytes))) fail_msg("%s and %s are equal", #a, #b);       \
+#define assert_memory_not_equal(a, b, bytes)                                             \
+    do {                                                                                 \
+        if (!memcmp((a), (b), (size_t)(bytes))) fail_msg("%s and %s are equal", #a, #b); \
     } while (0)
 
 static inline int lite_run(const char *group, const struct CMUnitTest *tests, size_t count, int (*setup)(void **state), int (*teardown)(void **state))

@@ -12,5 +12,6 @@ void fuzz_seeds(void)
     fuzz_points_seeds("pcd", 0);
     fuzz_points_seeds("pcd", 1);
     fuzz_seed(seed, sizeof head - 1 + sizeof packed);
-    fuzz_text_seed("# .PCD v.7\nVERSION .7\nFIELDS x y z rgb\nSIZE 8 8 8 4\nTYPE F F F U\nCOUNT 1 1 1 2\nWIDTH 2\nHEIGHT 1\nDATA ascii\n0 1 nan 4 5\n1 2 3 4 5\n");
+    fuzz_text_seed("# .PCD v.7\nVERSION .7\nFIELDS x y z rgb\nSIZE 8 8 8 4\nTYPE F F F U\nCOUNT 1 1 1 2\nWIDTH 2\nHEIGHT 1\nDATA ascii\n0 1 nan 4 "
+                   "5\n1 2 3 4 5\n");
 }

@@ -129,6 +129,67 @@ static void world_and_boxes(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* ---- activity words ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* Area bits of a tile by the rule itself: a voxel in the band or with a 6-neighbour of opposite sign; per axis low, middle or high. */
+static uint32_t areas_by_rule(const float *box, const int64_t n[3], const int64_t at[3], int32_t edge, int32_t guard, float band)
+{
+    uint32_t areas = 0;
+    for (int32_t v = 0; v < edge * edge * edge; v++) {
+        const int32_t p[3] = { v % edge, v / edge % edge, v / (edge * edge) };
+        const int64_t i = ((at[2] + p[2]) * n[1] + at[1] + p[1]) * n[0] + at[0] + p[0], steps[3] = { 1, n[0], n[0] * n[1] };
+        int listed = box[i] > -band && box[i] < band;
+        for (int k = 0; k < 3; k++) listed |= (box[i] < 0) != (box[i - steps[k]] < 0) || (box[i] < 0) != (box[i + steps[k]] < 0);
+        if (!listed) continue;
+        for (int a = 0; a < 27; a++) {
+            const int area[3] = { a % 3, a / 3 % 3, a / 9 };
+            int in = 1;
+            for (int k = 0; k < 3; k++) {
+                const int low = p[k] < guard, high = p[k] >= edge - guard;
+                in &= area[k] == 0 ? low : area[k] == 2 ? high : !low && !high;
+            }
+            areas |= (uint32_t)in << a;
+        }
+    }
+    return areas;
+}
+
+static void refreshed(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    for (int k = 0; k < LIST_KINDS; k++) {
+        if (list_kinds[k].bounded) continue; /* every tile of these is away from a border */
+        for (int32_t guard = 1; guard <= 3; guard++) {
+            tsr_tiles *tiles = make_list(context, &list_kinds[k]);
+            const int64_t first[3] = { -32, -32, -32 }, n[3] = { 128, 128, 128 };
+            tsr_volume *box, *host;
+            tsr_tile_state before;
+            require_ok(tsr_tiles_read_state(tiles, &before));
+            tiles->pool.guard = guard;
+            require_ok(context->backend->tiles->refresh(context->queue, &tiles->pool));
+            require_ok(tsr_volume_create(context, TSR_F32, (tsr_size3){ n[0], n[1], n[2] }, NULL, &box));
+            require_ok(tsr_tiles_store_box(tiles, first, box));
+            require_ok(tsr_volume_copy(box, NULL, &host));
+            const float *v = (const float *)tsr_volume_data_const(host);
+            tiles_picture p = picture_of(tiles);
+            assert_true(p.state.active_voxels == before.active_voxels && p.state.inside_voxels == before.inside_voxels);
+            for (int32_t i = 0; i < p.state.count; i++) {
+                const int32_t e = list_kinds[k].edge;
+                const int64_t at[3] = { tsr_key_x(p.keys[i]) * e + 32, tsr_key_y(p.keys[i]) * e + 32, tsr_key_z(p.keys[i]) * e + 32 };
+                const uint32_t word = p.pool.activity[p.ids[i]], expected = areas_by_rule(v, n, at, e, guard, p.pool.band);
+                assert_int_equal(word & TSR_ACTIVITY_AREAS, expected);
+                if (!expected) assert_true(((word & TSR_ACTIVITY_OUTSIDE) != 0) == (p.phi[(int64_t)p.ids[i] * e * e * e] > 0));
+            }
+            picture_drop(&p);
+            tsr_volume_destroy(&box);
+            tsr_volume_destroy(&host);
+            tsr_tiles_destroy(&tiles);
+        }
+    }
+    tsr_context_destroy(&context);
+}
+
 /* ---- dilation ---------------------------------------------------------------------------------------------------------------------------------- */
 
 enum { N = 48 };
@@ -264,7 +325,7 @@ static void active_sets(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(sampled), cmocka_unit_test(world_and_boxes), cmocka_unit_test(dilated),
-                                        cmocka_unit_test(active_sets) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(sampled), cmocka_unit_test(world_and_boxes), cmocka_unit_test(refreshed),
+                                        cmocka_unit_test(dilated), cmocka_unit_test(active_sets) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -555,9 +555,9 @@ static void bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest answers[] = {
-        cmocka_unit_test(closed_shapes), cmocka_unit_test(thin_and_large), cmocka_unit_test(nested_and_inverted), cmocka_unit_test(shell),
-        cmocka_unit_test(oblique_grid),  cmocka_unit_test(open_meshes),    cmocka_unit_test(wide_opening),        cmocka_unit_test(soup_and_dirt),
-        cmocka_unit_test(degenerate_triangles),
+        cmocka_unit_test(closed_shapes), cmocka_unit_test(thin_and_large), cmocka_unit_test(nested_and_inverted),
+        cmocka_unit_test(shell),         cmocka_unit_test(oblique_grid),   cmocka_unit_test(open_meshes),
+        cmocka_unit_test(wide_opening),  cmocka_unit_test(soup_and_dirt),  cmocka_unit_test(degenerate_triangles),
     };
     const struct CMUnitTest everywhere[] = { cmocka_unit_test(same_bits), cmocka_unit_test(same_as_loaded), cmocka_unit_test(there_and_back),
                                              cmocka_unit_test(bad_input) };

@@ -27,8 +27,11 @@ static void require_positions(const tsr_points *points, const float *positions, 
 static void test_round_trip(void **state)
 {
     (void)state;
-    static const struct { const char *name; int ascii, normals; } files[] = { { "a.xyz", 0, 1 }, { "a.pts", 0, 0 }, { "a.pcd", 0, 1 }, { "b.pcd", 1, 1 },
-                                                                             { "a.ply", 0, 1 }, { "a.off", 0, 1 }, { "a.xyz.gz", 0, 1 } };
+    static const struct {
+        const char *name;
+        int ascii, normals;
+    } files[] = { { "a.xyz", 0, 1 }, { "a.pts", 0, 0 }, { "a.pcd", 0, 1 },   { "b.pcd", 1, 1 },
+                  { "a.ply", 0, 1 }, { "a.off", 0, 1 }, { "a.xyz.gz", 0, 1 } };
     tsr_points_options make = TSR_POINTS_OPTIONS;
     make.count = 2000;
     make.normals = 1;
@@ -66,11 +69,18 @@ static void test_text_of_others(void **state)
 {
     (void)state;
     static const float two[6] = { 1, 2.5f, -3, 4, 5, 6e3f };
-    static const char *const texts[] = { "1 2.5 -3\n4 5 6000\n", "1,2.5,-3\r\n4,5,6e3\r\n", "# c\n\n1;2.5;-3\n// d\n4\t5 6000", "x y z\n1 2.5 -3 255 0 0\n4 5 6000 0 0 1\n",
-                                         "2\n1 2.5 -3 17 1 2 3\n4 5 6000 8 1 2 3\n", "1\n1 2.5 -3\n1\n4 5 6000 1\n",
-                                         "VERSION .7\nFIELDS rgb x y z\nSIZE 4 4 4 4\nTYPE F F F F\nCOUNT 1 1 1 1\nWIDTH 3\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\n"
-                                         "POINTS 3\nDATA ascii\n9 1 2.5 -3\n9 nan nan nan\n9 4 5 6000\n",
-                                         "v 1 2.5 -3\nv 4 5 6000\n", "OFF 2 0 0\n1 2.5 -3\n4 5 6000\n" };
+    static const char *const texts[] = {
+        "1 2.5 -3\n4 5 6000\n",
+        "1,2.5,-3\r\n4,5,6e3\r\n",
+        "# c\n\n1;2.5;-3\n// d\n4\t5 6000",
+        "x y z\n1 2.5 -3 255 0 0\n4 5 6000 0 0 1\n",
+        "2\n1 2.5 -3 17 1 2 3\n4 5 6000 8 1 2 3\n",
+        "1\n1 2.5 -3\n1\n4 5 6000 1\n",
+        "VERSION .7\nFIELDS rgb x y z\nSIZE 4 4 4 4\nTYPE F F F F\nCOUNT 1 1 1 1\nWIDTH 3\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\n"
+        "POINTS 3\nDATA ascii\n9 1 2.5 -3\n9 nan nan nan\n9 4 5 6000\n",
+        "v 1 2.5 -3\nv 4 5 6000\n",
+        "OFF 2 0 0\n1 2.5 -3\n4 5 6000\n"
+    };
     static const char *const names[] = { "a.xyz", "b.csv", "c.txt", "d.xyz", "e.pts", "f.pts", "g.pcd", "h.obj", "i.off" };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         tsr_points *points = read_text(names[i], texts[i]);
@@ -82,7 +92,8 @@ static void test_text_of_others(void **state)
     assert_true(tsr_points_normals_const(points) && fabsf(tsr_points_normals_const(points)[4] - 0.8f) < 1e-6f);
     tsr_points_destroy(&points);
     /* records of doubles and integers, little endian, and packed columns */
-    static const char head[] = "# .PCD v0.7\nVERSION 0.7\nFIELDS x pad y z\nSIZE 8 1 2 4\nTYPE F U I F\nCOUNT 1 3 1 1\nWIDTH 1\nHEIGHT 1\nPOINTS 1\nDATA binary\n";
+    static const char head[] =
+        "# .PCD v0.7\nVERSION 0.7\nFIELDS x pad y z\nSIZE 8 1 2 4\nTYPE F U I F\nCOUNT 1 3 1 1\nWIDTH 1\nHEIGHT 1\nPOINTS 1\nDATA binary\n";
     static const unsigned char record[17] = { 0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 7, 7, 7, 0xfe, 0xff, 0, 0, 0x40, 0x40 };
     unsigned char file[sizeof head - 1 + sizeof record];
     memcpy(file, head, sizeof head - 1);
@@ -91,7 +102,8 @@ static void test_text_of_others(void **state)
     require_ok(tsr_points_read(scratch("r.pcd"), NULL, &points));
     require_positions(points, (const float[3]){ 1, -2, 3 }, 1);
     tsr_points_destroy(&points);
-    static const char packed_head[] = "VERSION .7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nCOUNT 1 1 1\nWIDTH 2\nHEIGHT 1\nPOINTS 2\nDATA binary_compressed\n";
+    static const char packed_head[] =
+        "VERSION .7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nCOUNT 1 1 1\nWIDTH 2\nHEIGHT 1\nPOINTS 2\nDATA binary_compressed\n";
     /* columns x: 1 2, y: 0 1, z: 2 0 -- 12 literals, then 12 from 12 back: 1 2 0 | 1 2 0 */
     static const unsigned char packed[] = { 16, 0, 0, 0, 24, 0, 0, 0, 11, 0, 0, 128, 63, 0, 0, 0, 64, 0, 0, 0, 0, 7 << 5, 3, 11 };
     unsigned char packed_file[sizeof packed_head - 1 + sizeof packed];

@@ -522,6 +522,42 @@ static void animal_is_one_piece(void **state)
     tsr_tiles_destroy(&animal);
 }
 
+/* The same lists, bit for bit, as on the CPU with one thread and with three. */
+static tsr_tiles *long_way(tsr_context *context)
+{
+    tsr_tiles *a = make(context, &(tsr_shape){ .kind = TSR_SHAPE_TORUS, .radius = 11, .minor = 4.5, .turn = { 0.4, 0.2, 0 } }, 8, 3);
+    tsr_tiles *b = make(context, &(tsr_shape){ .kind = TSR_SHAPE_ELLIPSOID, .centre = { 6, 2, 1 }, .half = { 9, 6, 7 } }, 8, 3), *c = NULL, *d = NULL;
+    require_ok(tsr_tiles_combine(a, b, TSR_CSG_BLEND, 4, &c));
+    require_ok(
+        tsr_tiles_transform(c, &(tsr_motion){ .centre = { 3, 1, 0 }, .axis = { 1, 2, 3 }, .angle = 0.5, .scale = 1.1, .shift = { 0.7, 0, 0 } }, &d));
+    tsr_tiles_destroy(&c);
+    require_ok(tsr_tiles_disconnect(d, &(tsr_box){ { -3, -30, -30 }, { 30, 30, 30 } }, 0, &c));
+    tsr_tiles_destroy(&a);
+    tsr_tiles_destroy(&b);
+    tsr_tiles_destroy(&d);
+    return c;
+}
+
+static void same_bits_everywhere(void **state)
+{
+    tsr_context *context = ((fixture *)*state)->context;
+    tsr_tiles *here = long_way(context);
+    tsr_tiles_measures m, other;
+    require_ok(tsr_tiles_measure(here, &m));
+    for (int threads = 1; threads <= 3; threads += 2) {
+        tsr_context *cpu = test_context_on("cpu", threads);
+        tsr_tiles *there = long_way(cpu), *copy = NULL;
+        require_ok(tsr_tiles_copy(here, cpu, &copy));
+        same(copy, there);
+        require_ok(tsr_tiles_measure(there, &other));
+        assert_memory_equal(&m, &other, sizeof m);
+        tsr_tiles_destroy(&copy);
+        tsr_tiles_destroy(&there);
+        tsr_context_destroy(&cpu);
+    }
+    tsr_tiles_destroy(&here);
+}
+
 /* ---- bad input -------------------------------------------------------------------------------------------------------------------------------------- */
 
 static void refusals(void **state)
@@ -593,6 +629,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(components_are_flood_fills, set_up, tear_down),
         cmocka_unit_test_setup_teardown(measures_of_shapes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(animal_is_one_piece, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(same_bits_everywhere, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refusals, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

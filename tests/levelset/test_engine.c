@@ -297,6 +297,55 @@ static void potential(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* A term of the caller: a speed that depends on place and time, as a field of the same values gives it; NaN is found. */
+static void answer_speed(const void *data, const float x[3], double t, tsr_flow_answer *answer)
+{
+    (void)t;
+    *answer = (tsr_flow_answer){ .speed = 0.5f + 0.05f * (x[0] - 12.0f) };
+    if (x[0] > *(const float *)data) answer->speed = NAN;
+}
+
+static void user_term(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    const tsr_size3 n = { 40, 24, 24 };
+    tsr_tiles *a = tiles_of(context, n, 8, 2.5, small_sphere), *b = tiles_of(context, n, 8, 2.5, small_sphere);
+    float limit = 1e9f;
+    tsr_flow_user own = { answer_speed, &limit };
+    tsr_levelset_options with = OPTIONS(.terms = { { .kind = TSR_FLOW_USER, .value = 2, .user = &own } }, .term_count = 1, .time_step = 0.1);
+    tsr_levelset *l;
+    if (strcmp(device_name(), "cpu") != 0) {
+        require_error(tsr_levelset_create(a, &with, &l), TSR_ERROR_UNSUPPORTED, "CPU only");
+    } else {
+        tsr_volume *field;
+        require_ok(tsr_volume_create(context, TSR_F32, n, NULL, &field));
+        float *v = (float *)tsr_volume_data(field);
+        for (int64_t i = 0; i < tsr_volume_count(field); i++) v[i] = 0.5f + 0.05f * ((float)(i % n.x) - 12.0f);
+        tsr_levelset_options sampled =
+            OPTIONS(.terms = { { .kind = TSR_FLOW_SPEED_FIELD, .value = 2, .field = { field } } }, .term_count = 1, .time_step = 0.1);
+        require_ok(tsr_levelset_create(a, &with, &l));
+        require_ok(tsr_levelset_step(l, 40, NULL, NULL));
+        limit = 14;
+        require_error(tsr_levelset_step(l, 1, NULL, NULL), TSR_ERROR_ARGUMENT, "not finite");
+        tsr_levelset_destroy(&l);
+        require_ok(tsr_levelset_create(b, &sampled, &l));
+        require_ok(tsr_levelset_step(l, 40, NULL, NULL));
+        tsr_levelset_destroy(&l);
+        tsr_volume *first = host_of(context, a, n), *second = host_of(context, b, n);
+        const float *p = (const float *)tsr_volume_data_const(first), *q = (const float *)tsr_volume_data_const(second);
+        for (int64_t i = 0; i < tsr_volume_count(first); i++) assert_true(fabs((double)p[i] - (double)q[i]) < 1e-5);
+        tsr_volume_destroy(&first);
+        tsr_volume_destroy(&second);
+        tsr_volume_destroy(&field);
+        own.evaluate = NULL;
+        require_error(tsr_levelset_create(a, &with, &l), TSR_ERROR_ARGUMENT, "has no function");
+    }
+    tsr_tiles_destroy(&a);
+    tsr_tiles_destroy(&b);
+    tsr_context_destroy(&context);
+}
+
 static int stop_now(void *user, double fraction, const char *stage)
 {
     int *left = (int *)user;
@@ -339,6 +388,11 @@ static void bad_input(void **unused)
     o.cfl = 2;
     require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "cfl is 2");
     o.cfl = 0;
+    o.reshape = TSR_RESHAPE_REINIT;
+    o.sign = TSR_SIGN_PHI;
+    require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "reshape_step is 0.3");
+    o.reshape = TSR_RESHAPE_TERM;
+    o.sign = TSR_SIGN_SMOOTH;
     o.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = -1 };
     require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "no stable step");
     o.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 1 };
@@ -375,9 +429,65 @@ static void bad_input(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* Lists of other resolutions and distances anew have the same tiles and bits on every backend, and the lists are sound. */
+static uint64_t digest(uint64_t hash, const void *bytes, size_t count)
+{
+    const uint8_t *b = (const uint8_t *)bytes;
+    for (size_t i = 0; i < count; i++) hash = (hash ^ b[i]) * 1099511628211ull;
+    return hash;
+}
+
+static uint64_t digest_of(const tsr_tiles *tiles)
+{
+    tsr_tiles_info info;
+    require_ok(tsr_tiles_describe(tiles, &info));
+    const size_t voxels = (size_t)(info.edge * info.edge * info.edge), n = (size_t)info.count;
+    int32_t(*coordinates)[3] = malloc((n + 1) * sizeof *coordinates);
+    float *values = (float *)malloc((n + 1) * voxels * sizeof *values);
+    require_ok(tsr_tiles_download(tiles, coordinates, values));
+    for (size_t i = 1; i < n; i++) {
+        const int32_t *a = coordinates[i - 1], *b = coordinates[i];
+        assert_true(a[2] < b[2] || (a[2] == b[2] && (a[1] < b[1] || (a[1] == b[1] && a[0] < b[0]))));
+    }
+    uint64_t hash = digest(14695981039346656037ull, coordinates, n * sizeof *coordinates);
+    hash = digest(hash, values, n * voxels * sizeof *values);
+    hash = digest(hash, &info.inside_voxels, sizeof info.inside_voxels);
+    free(coordinates);
+    free(values);
+    return hash;
+}
+
+static void derived(const char *device, int32_t edge, uint64_t hash[3])
+{
+    tsr_context *context = test_context_on(device, 2);
+    tsr_tiles *tiles = tiles_of(context, (tsr_size3){ 26, 24, 22 }, edge, 2.5, cut_by_border), *fine, *coarse;
+    require_ok(tsr_tiles_upsample(tiles, &fine));
+    require_ok(tsr_tiles_downsample(tiles, &coarse));
+    require_ok(tsr_levelset_redistance(tiles, 0, NULL));
+    hash[0] = digest_of(tiles);
+    hash[1] = digest_of(fine);
+    hash[2] = digest_of(coarse);
+    tsr_tiles_destroy(&coarse);
+    tsr_tiles_destroy(&fine);
+    tsr_tiles_destroy(&tiles);
+    tsr_context_destroy(&context);
+}
+
+static void derived_lists(void **unused)
+{
+    (void)unused;
+    for (int32_t edge = 4; edge <= 8; edge += 4) {
+        uint64_t cpu[3], device[3];
+        derived("cpu", edge, cpu);
+        derived(device_name(), edge, device);
+        for (int i = 0; i < 3; i++) assert_true(cpu[i] == device[i]);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(first_order_cases), cmocka_unit_test(wide_cases), cmocka_unit_test(convergence),
-                                        cmocka_unit_test(potential), cmocka_unit_test(bad_input) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(first_order_cases), cmocka_unit_test(wide_cases), cmocka_unit_test(derived_lists),
+                                        cmocka_unit_test(convergence),       cmocka_unit_test(potential),  cmocka_unit_test(user_term),
+                                        cmocka_unit_test(bad_input) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

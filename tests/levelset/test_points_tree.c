@@ -3,8 +3,16 @@
 
 /* ---- reference: insertion from above, cell by cell, in float64 and integers ------------------------------------------------------------ */
 
-typedef struct cell { int64_t child[8], count; uint64_t sum[3], low[3]; int32_t depth, leaf; } cell;
-typedef struct reference { cell *cells; int64_t used; int32_t depth; } reference;
+typedef struct cell {
+    int64_t child[8], count;
+    uint64_t sum[3], low[3];
+    int32_t depth, leaf;
+} cell;
+typedef struct reference {
+    cell *cells;
+    int64_t used;
+    int32_t depth;
+} reference;
 
 static int64_t reference_build(reference *r, const uint32_t (*q)[3], int64_t *index, int64_t count, int32_t depth, const uint64_t low[3])
 {
@@ -94,16 +102,19 @@ static void test_against_recursion(void **state)
     (void)state;
     tsr_context *context = test_context();
     uint64_t seed = test_seed();
-    static const struct { int64_t count; int32_t depth; int kind; } cases[] = { { 1, 10, 0 },   { 2, 21, 1 },   { 5, 1, 0 },    { 300, 3, 0 },
-                                                                               { 1000, 21, 0 }, { 777, 12, 1 }, { 2000, 8, 2 }, { 64, 21, 3 } };
+    static const struct {
+        int64_t count;
+        int32_t depth;
+        int kind;
+    } cases[] = { { 1, 10, 0 }, { 2, 21, 1 }, { 5, 1, 0 }, { 300, 3, 0 }, { 1000, 21, 0 }, { 777, 12, 1 }, { 2000, 8, 2 }, { 64, 21, 3 } };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         const int64_t n = cases[c].count;
         float *p = (float *)malloc((size_t)n * 12);
         for (int64_t i = 0; i < 3 * n; i++) {
             double u = test_uniform(&seed);
-            if (cases[c].kind == 1) u = 0.5 + ldexp(u - 0.5, -(int)(i / 3 % 20));      /* towards the middle: deep chains */
-            if (cases[c].kind == 2) u = floor(u * 16) / 16;                            /* on the borders of cells, many times the same */
-            if (cases[c].kind == 3) u = 0.3;                                           /* all the same */
+            if (cases[c].kind == 1) u = 0.5 + ldexp(u - 0.5, -(int)(i / 3 % 20)); /* towards the middle: deep chains */
+            if (cases[c].kind == 2) u = floor(u * 16) / 16;                       /* on the borders of cells, many times the same */
+            if (cases[c].kind == 3) u = 0.3;                                      /* all the same */
             p[i] = (float)(u * 128);
         }
         check_tree(context, p, n, 7, cases[c].depth);

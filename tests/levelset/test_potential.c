@@ -28,7 +28,8 @@ static void test_single_point(void **state)
         float *page = pages_of(tree, &k, NULL, keys, 2, 3);
         for (int t = 0; t < 2; t++)
             for (int v = 0; v < 512; v++) {
-                const double x[3] = { tsr_key_x(keys[t]) * 8 + v % 8 + 0.5, tsr_key_y(keys[t]) * 8 + v / 8 % 8 + 0.5, tsr_key_z(keys[t]) * 8 + v / 64 + 0.5 };
+                const double x[3] = { tsr_key_x(keys[t]) * 8 + v % 8 + 0.5, tsr_key_y(keys[t]) * 8 + v / 8 % 8 + 0.5,
+                                      tsr_key_z(keys[t]) * 8 + v / 64 + 0.5 };
                 double exact = direct_potential(points, 2, x, 0.5, powers[i], NULL);
                 assert_true(fabs((double)page[512 * t + v] / exact - 1) < 4e-6);
             }
@@ -121,8 +122,11 @@ static void test_walk(void **state)
 static void test_error_table(void **state)
 {
     (void)state;
-    static const struct { double theta, nodes, mean, most, angle, angle_most; } table[] = {
-        { 0.3, 373, 0.31, 0.69, 0.03, 0.35 }, { 0.5, 140, 0.85, 2.5, 0.13, 1.3 }, { 0.7, 75, 1.5, 3.3, 0.44, 2.0 }, { 1.0, 36, 2.8, 9.2, 1.6, 10 } };
+    static const struct {
+        double theta, nodes, mean, most, angle, angle_most;
+    } table[] = {
+        { 0.3, 373, 0.31, 0.69, 0.03, 0.35 }, { 0.5, 140, 0.85, 2.5, 0.13, 1.3 }, { 0.7, 75, 1.5, 3.3, 0.44, 2.0 }, { 1.0, 36, 2.8, 9.2, 1.6, 10 }
+    };
     enum { PLACES = 300 };
     tsr_context *context = test_context();
     const tsr_points_frame frame = cloud_frame(LEVEL);
@@ -155,8 +159,17 @@ static void test_error_table(void **state)
             uint32_t centre[3];
             for (int c = 0; c < 3; c++) centre[c] = (uint32_t)(x[i][c] * ldexp(1, 31 - LEVEL));
             for (int s = 0; s < 7; s++) /* the same nodes for all, chosen for the centre: the gradient of their sum */
-                at[s] = tsr_potential_at(&v, centre, s == 1 ? h : s == 2 ? -h : 0, s == 3 ? h : s == 4 ? -h : 0, s == 5 ? h : s == 6 ? -h : 0, &k,
-                                         s ? NULL : &visited);
+                at[s] = tsr_potential_at(&v, centre,
+                                         s == 1   ? h
+                                         : s == 2 ? -h
+                                                  : 0,
+                                         s == 3   ? h
+                                         : s == 4 ? -h
+                                                  : 0,
+                                         s == 5   ? h
+                                         : s == 6 ? -h
+                                                  : 0,
+                                         &k, s ? NULL : &visited);
             double error = fabs((double)at[0] / exact[i] - 1), difference[3] = { at[1] - at[2], at[3] - at[4], at[5] - at[6] };
             double a = angle_between(difference, gradient[i]);
             mean += error / PLACES;
@@ -183,7 +196,9 @@ static void test_error_table(void **state)
 static void test_pages(void **state)
 {
     (void)state;
-    static const struct { double away, mean, most; } angles[] = { { 2, 3.8, 12 }, { 5, 1.4, 4 }, { 10, 0.7, 2.1 }, { 20, 0.3, 0.8 }, { -5, 2.6, 8.4 }, { -20, 1.7, 4.2 } };
+    static const struct {
+        double away, mean, most;
+    } angles[] = { { 2, 3.8, 12 }, { 5, 1.4, 4 }, { 10, 0.7, 2.1 }, { 20, 0.3, 0.8 }, { -5, 2.6, 8.4 }, { -20, 1.7, 4.2 } };
     tsr_context *context = test_context(), *cpu = test_context_on("cpu", 1), *three = test_context_on("cpu", 3);
     const tsr_points_frame frame = cloud_frame(LEVEL);
     uint64_t seed = test_seed();
@@ -210,7 +225,8 @@ static void test_pages(void **state)
             for (int c = 0; c < 3; c++) voxel[c] = (int32_t)floor(MIDDLE + (RADIUS + angles[a].away) * v[c] / length);
             keys[t] = key_at(voxel, 3);
         }
-        float *page = pages_of(tree, &k, NULL, keys, count, 3), *host = pages_of(same, &k, NULL, keys, count, 3), *more = pages_of(threads, &k, NULL, keys, count, 3);
+        float *page = pages_of(tree, &k, NULL, keys, count, 3), *host = pages_of(same, &k, NULL, keys, count, 3),
+              *more = pages_of(threads, &k, NULL, keys, count, 3);
         assert_memory_equal(page, host, (size_t)count * 2048);
         assert_memory_equal(more, host, (size_t)count * 2048);
         for (int32_t t = 0; t < count; t++)
@@ -316,14 +332,19 @@ static void test_balls(void **state)
         for (int k = 0; k < 3; k++) points[3 * i + k] = (float)(30 + 60 * test_uniform(&seed));
         radii[i] = (float)(2 + 3 * test_uniform(&seed));
     }
-    for (int t = 0; t < TILES; t++) keys[t] = tsr_key_make((int32_t)(6 + 18 * test_uniform(&seed)), (int32_t)(6 + 18 * test_uniform(&seed)), (int32_t)(6 + 18 * test_uniform(&seed)));
+    for (int t = 0; t < TILES; t++)
+        keys[t] =
+            tsr_key_make((int32_t)(6 + 18 * test_uniform(&seed)), (int32_t)(6 + 18 * test_uniform(&seed)), (int32_t)(6 + 18 * test_uniform(&seed)));
     for (int each = 0; each < 2; each++) {
         tsr_points_tree *tree = tree_on(context, points, each ? radii : NULL, BALLS, &frame, 21, 0);
-        const tsr_ball_params k = { .level = LEVEL, .unit = (float)ldexp(1, LEVEL - 31), .voxel = 1, .radius = 3, .reach = (each ? 5.0f : 3.0f) + 1.5f, .band = 1.5f };
+        const tsr_ball_params k = {
+            .level = LEVEL, .unit = (float)ldexp(1, LEVEL - 31), .voxel = 1, .radius = 3, .reach = (each ? 5.0f : 3.0f) + 1.5f, .band = 1.5f
+        };
         float *page = pages_of(tree, NULL, &k, keys, TILES, 2);
         for (int t = 0; t < TILES; t++)
             for (int v = 0; v < 64; v++) {
-                const double x[3] = { tsr_key_x(keys[t]) * 4 + v % 4 + 0.5, tsr_key_y(keys[t]) * 4 + v / 4 % 4 + 0.5, tsr_key_z(keys[t]) * 4 + v / 16 + 0.5 };
+                const double x[3] = { tsr_key_x(keys[t]) * 4 + v % 4 + 0.5, tsr_key_y(keys[t]) * 4 + v / 4 % 4 + 0.5,
+                                      tsr_key_z(keys[t]) * 4 + v / 16 + 0.5 };
                 double exact = 1.5;
                 for (int i = 0; i < BALLS; i++) {
                     double d = 0;

@@ -195,6 +195,16 @@ static int convert_tiles(struct convert *c)
     return code;
 }
 
+/* Does the output hold points only? Then the vertices of a mesh are what is wanted. */
+static int output_is_points(const struct convert *c)
+{
+    static const char *const names[] = { "xyz", "pts", "pcd" };
+    const char *dot = strrchr(c->output, '.'), *name = c->write.format ? c->write.format : dot ? dot + 1 : "";
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i])) return 1;
+    return 0;
+}
+
 static int convert_mesh(struct convert *c)
 {
     if (c->crop_given || c->resample_given || c->like || c->smooth_given || c->threshold_given || c->largest_component || c->dtype_given)
@@ -214,7 +224,8 @@ static int convert_mesh(struct convert *c)
 static int convert_points(struct convert *c)
 {
     if (c->crop_given || c->resample_given || c->like || c->smooth_given || c->threshold_given || c->largest_component || c->dtype_given)
-        return cli_usage(c->cli, "%s holds points: --crop, --resample, --like, --smooth, --threshold, --largest-component and --dtype are for volumes",
+        return cli_usage(c->cli,
+                         "%s holds points: --crop, --resample, --like, --smooth, --threshold, --largest-component and --dtype are for volumes",
                          c->cli->input[0]);
     int code = CLI_OK;
     tsr_points *points = cli_read_points(c->cli, c->cli->input[0], &c->read, &code);
@@ -285,9 +296,10 @@ static int run(cli_call *cli, int argc, char **argv)
     const char *format;
     code = cli_recognise(cli, cli->input[0], &c.read, &kind, &format);
     if (code) return code;
-    if (kind == TSR_FILE_VOLUME || kind == TSR_FILE_TILES) code = cli_check_field(cli, c.output, c.write.format);
-    else if (kind == TSR_FILE_MESH) code = cli_check_write(cli, c.output, kind, c.write.format);
-    else code = cli_check_output(cli, c.output); /* points go into meshes too */
+    if (kind == TSR_FILE_MESH && output_is_points(&c)) kind = TSR_FILE_POINTS; /* its vertices */
+    const int from_field = kind == TSR_FILE_VOLUME || kind == TSR_FILE_TILES;
+    const tsr_file_kind written = !from_field ? kind : cli_names_tiles(c.output, c.write.format) ? TSR_FILE_TILES : TSR_FILE_VOLUME;
+    if (kind != TSR_FILE_IMAGE) code = cli_check_write(cli, c.output, written, c.write.format);
     if (code) return code;
     switch (kind) {
     case TSR_FILE_VOLUME: return convert_volume(&c);

@@ -11,11 +11,14 @@
 /* Two results in one file would lose the first. */
 static int given_twice(const char *path)
 {
-    static const char *outputs[32];
+    static char *outputs[32]; /* copies, for the life of the process */
     static int count;
     for (int i = 0; i < count; i++)
         if (!strcmp(outputs[i], path)) return 1;
-    if (count < (int)(sizeof outputs / sizeof *outputs)) outputs[count++] = path;
+    if (count < (int)(sizeof outputs / sizeof *outputs)) {
+        outputs[count] = malloc(strlen(path) + 1);
+        if (outputs[count]) strcpy(outputs[count++], path);
+    }
     return 0;
 }
 

@@ -57,22 +57,49 @@ static int work(struct particles *p)
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct particles p = { .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .options = TSR_PARTICLES_OPTIONS, .surface = TSR_SURFACE_OPTIONS };
+    struct particles p = {
+        .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .options = TSR_PARTICLES_OPTIONS, .surface = TSR_SURFACE_OPTIONS
+    };
     int normals = 0, smooth_given = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(p.output),
         { .name = "radius", .type = CLI_REAL, .value = &p.options.radius, .argument = "R", .help = "of a particle", .lower = 1e-30, .upper = 1e30 },
-        { .name = "voxel", .type = CLI_REAL, .value = &p.options.voxel, .argument = "SIZE", .help = "of the grid (default: half the radius)", .lower = 1e-30,
+        { .name = "voxel",
+          .type = CLI_REAL,
+          .value = &p.options.voxel,
+          .argument = "SIZE",
+          .help = "of the grid (default: half the radius)",
+          .lower = 1e-30,
           .upper = 1e30 },
-        { .name = "smooth", .type = CLI_REAL, .value = &p.options.smooth, .argument = "TIME",
-          .help = "of curvature flow, in squares of the radius (default 0.15, 0 = none)", .lower = 0, .upper = 10, .given = &smooth_given },
+        { .name = "smooth",
+          .type = CLI_REAL,
+          .value = &p.options.smooth,
+          .argument = "TIME",
+          .help = "of curvature flow, in squares of the radius (default 0.15, 0 = none)",
+          .lower = 0,
+          .upper = 10,
+          .given = &smooth_given },
         { .name = "conserve", .type = CLI_FLAG, .value = &p.options.conserve, .help = "keep the volume while smoothing" },
-        { .name = "band", .type = CLI_REAL, .value = &p.options.band, .argument = "VOXELS", .help = "half width of what is stored (default 2)", .lower = 1,
+        { .name = "band",
+          .type = CLI_REAL,
+          .value = &p.options.band,
+          .argument = "VOXELS",
+          .help = "half width of what is stored (default 2)",
+          .lower = 1,
           .upper = 5 },
-        { .name = "memory-limit", .type = CLI_COUNT, .value = &p.options.memory_limit, .argument = "BYTES", .help = "of device memory for the surface",
-          .lower = 1, .upper = 9e18 },
+        { .name = "memory-limit",
+          .type = CLI_COUNT,
+          .value = &p.options.memory_limit,
+          .argument = "BYTES",
+          .help = "of device memory for the surface",
+          .lower = 1,
+          .upper = 9e18 },
         { .name = "normals", .type = CLI_CHOICE, .value = &normals, .argument = "WAY", .help = "of the vertices", .choices = "none forward central" },
-        { .name = "input-format", .type = CLI_TEXT, .value = &p.read.format, .argument = "NAME", .help = "read as ply, xyz, pts, ... (default: by content)" },
+        { .name = "input-format",
+          .type = CLI_TEXT,
+          .value = &p.read.format,
+          .argument = "NAME",
+          .help = "read as ply, xyz, pts, ... (default: by content)" },
         { .name = "format", .type = CLI_TEXT, .value = &p.write.format, .argument = "NAME", .help = "of the output (default: by extension)" },
         { 0 },
     };
@@ -90,4 +117,5 @@ static int run(cli_call *cli, int argc, char **argv)
 
 const cli_verb verb_particles = { "particles", "[options] POINTS --radius R -o MESH", "Make the smooth surface of the particles of a fluid or a heap",
                                   "  tessera make points-torus --count 3000 --noise 0.05 -o drops.xyz\n"
-                                  "  tessera particles drops.xyz --radius 0.06 -o fluid.ply\n", run };
+                                  "  tessera particles drops.xyz --radius 0.06 -o fluid.ply\n",
+                                  run };

@@ -16,11 +16,11 @@ struct reconstruct {
 
 static void show_level(struct reconstruct *r, const tsr_reconstruct_level *l)
 {
-    if (!r->header_shown)
-        printf("level       voxel   steps      tiles    seconds   potential       error  in voxels    percent   outside\n");
+    if (!r->header_shown) printf("level       voxel   steps      tiles    seconds   potential       error  in voxels    percent   outside\n");
     r->header_shown = 1;
-    printf("%5d %11.5g %7lld %10lld %10.3f %11.3f %11.5g %10.3f %10.4f %9lld%s\n", l->level, l->voxel, (long long)l->steps, (long long)l->tiles, l->seconds,
-           l->potential_seconds, l->error, l->error / l->voxel, l->error_percent, (long long)l->outside, l->converged ? "" : "  not converged");
+    printf("%5d %11.5g %7lld %10lld %10.3f %11.3f %11.5g %10.3f %10.4f %9lld%s\n", l->level, l->voxel, (long long)l->steps, (long long)l->tiles,
+           l->seconds, l->potential_seconds, l->error, l->error / l->voxel, l->error_percent, (long long)l->outside,
+           l->converged ? "" : "  not converged");
     fflush(stdout);
 }
 
@@ -106,8 +106,8 @@ static int reconstruct(struct reconstruct *r, const tsr_points *points)
     } else if (strcmp(r->output, "-")) {
         printf("octree %lld points, %lld leaves, %lld nodes, %.1f MB, %.3f s\n", (long long)report.points, (long long)report.leaves,
                (long long)report.nodes, 1e-6 * (double)report.tree_bytes, report.tree_seconds);
-        printf("mesh   %lld vertices, %lld triangles; %.3f s in all\n", (long long)tsr_mesh_vertex_count(mesh), (long long)tsr_mesh_triangle_count(mesh),
-               report.seconds);
+        printf("mesh   %lld vertices, %lld triangles; %.3f s in all\n", (long long)tsr_mesh_vertex_count(mesh),
+               (long long)tsr_mesh_triangle_count(mesh), report.seconds);
     }
     tsr_mesh_destroy(&mesh);
     return CLI_OK;
@@ -138,15 +138,16 @@ static int plan(struct reconstruct *r, const tsr_points *points)
             json_int("bytes", p.level[i].bytes);
             json_close('}');
         } else {
-            printf("%5d %10lld %10lld %11.1f\n", p.level[i].level, (long long)p.level[i].occupied, (long long)p.level[i].tiles, 1e-6 * (double)p.level[i].bytes);
+            printf("%5d %10lld %10lld %11.1f\n", p.level[i].level, (long long)p.level[i].occupied, (long long)p.level[i].tiles,
+                   1e-6 * (double)p.level[i].bytes);
         }
     }
     if (r->cli->globals.json) {
         json_close(']');
         json_close('}');
     } else {
-        printf("octree %.1f MB, peak %.1f MB of device memory, about %.2g s for the potential\n", 1e-6 * (double)p.tree_bytes, 1e-6 * (double)p.peak_bytes,
-               p.seconds);
+        printf("octree %.1f MB, peak %.1f MB of device memory, about %.2g s for the potential\n", 1e-6 * (double)p.tree_bytes,
+               1e-6 * (double)p.peak_bytes, p.seconds);
     }
     return CLI_OK;
 }
@@ -168,37 +169,126 @@ static int work(struct reconstruct *r)
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct reconstruct r = { .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .options = TSR_RECONSTRUCT_OPTIONS,
-                             .surface = TSR_SURFACE_OPTIONS };
+    struct reconstruct r = {
+        .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .options = TSR_RECONSTRUCT_OPTIONS, .surface = TSR_SURFACE_OPTIONS
+    };
     tsr_reconstruct_options *o = &r.options;
     int placement = 0, normals = 0, alpha_given = 0, smooth_given = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(r.output),
-        { .name = "depth", .letter = 'd', .type = CLI_INT, .value = &o->depth, .argument = "D", .help = "2^D voxels per axis (default 8)", .lower = 4, .upper = 21 },
-        { .name = "start-depth", .type = CLI_INT, .value = &o->start_depth, .argument = "D", .help = "of the first surface, a box (default 6)", .lower = 4,
+        { .name = "depth",
+          .letter = 'd',
+          .type = CLI_INT,
+          .value = &o->depth,
+          .argument = "D",
+          .help = "2^D voxels per axis (default 8)",
+          .lower = 4,
+          .upper = 21 },
+        { .name = "start-depth",
+          .type = CLI_INT,
+          .value = &o->start_depth,
+          .argument = "D",
+          .help = "of the first surface, a box (default 6)",
+          .lower = 4,
           .upper = 9 },
         { .name = "plan", .type = CLI_FLAG, .value = &r.plan, .help = "say what it would take, and do nothing" },
-        { .name = "levels", .type = CLI_TEXT, .value = &r.levels, .argument = "PATTERN", .help = "also write the surface of each level, as level-%d.ply" },
-        { .name = "placement", .type = CLI_CHOICE, .value = &placement, .argument = "WHERE",
-          .help = "octree and potential on the device, or on the CPU threads (hybrid)", .choices = "auto device hybrid" },
-        { .name = "alpha", .type = CLI_REAL, .value = &o->alpha, .argument = "A", .help = "stiffness: more bridges noise and gaps (default 0.1)", .lower = 0,
-          .upper = 2, .given = &alpha_given },
-        { .name = "smooth-iters", .type = CLI_INT, .value = &o->smooth_iters, .argument = "N", .help = "steps of curvature flow after each level (default 10)",
-          .lower = 0, .upper = 10000, .given = &smooth_given },
-        { .name = "power", .type = CLI_REAL, .value = &o->power, .argument = "P", .help = "of the inverse distances (default 3)", .lower = 1.01, .upper = 10 },
-        { .name = "epsilon", .type = CLI_REAL, .value = &o->epsilon, .argument = "VOXELS", .help = "softening (default 0.5)", .lower = 1e-6, .upper = 1e3 },
-        { .name = "theta", .type = CLI_REAL, .value = &o->theta, .argument = "T", .help = "opening of octree cells (default 0.5)", .lower = 0.01, .upper = 2 },
-        { .name = "band", .type = CLI_REAL, .value = &o->band, .argument = "VOXELS", .help = "half width of what is stored (default 1.5)", .lower = 1, .upper = 5 },
-        { .name = "time-step", .type = CLI_REAL, .value = &o->time_step, .argument = "T", .help = "in which a front moves T voxels (default 0.2)", .lower = 0.001,
+        { .name = "levels",
+          .type = CLI_TEXT,
+          .value = &r.levels,
+          .argument = "PATTERN",
+          .help = "also write the surface of each level, as level-%d.ply" },
+        { .name = "placement",
+          .type = CLI_CHOICE,
+          .value = &placement,
+          .argument = "WHERE",
+          .help = "octree and potential on the device, or on the CPU threads (hybrid)",
+          .choices = "auto device hybrid" },
+        { .name = "alpha",
+          .type = CLI_REAL,
+          .value = &o->alpha,
+          .argument = "A",
+          .help = "stiffness: more bridges noise and gaps (default 0.1)",
+          .lower = 0,
+          .upper = 2,
+          .given = &alpha_given },
+        { .name = "smooth-iters",
+          .type = CLI_INT,
+          .value = &o->smooth_iters,
+          .argument = "N",
+          .help = "steps of curvature flow after each level (default 10)",
+          .lower = 0,
+          .upper = 10000,
+          .given = &smooth_given },
+        { .name = "power",
+          .type = CLI_REAL,
+          .value = &o->power,
+          .argument = "P",
+          .help = "of the inverse distances (default 3; 5 keeps thin parts)",
+          .lower = 1.01,
+          .upper = 10 },
+        { .name = "epsilon",
+          .type = CLI_REAL,
+          .value = &o->epsilon,
+          .argument = "VOXELS",
+          .help = "softening (default 0.5)",
+          .lower = 1e-6,
+          .upper = 1e3 },
+        { .name = "theta",
+          .type = CLI_REAL,
+          .value = &o->theta,
+          .argument = "T",
+          .help = "opening of octree cells (default 0.5)",
+          .lower = 0.01,
+          .upper = 2 },
+        { .name = "band",
+          .type = CLI_REAL,
+          .value = &o->band,
+          .argument = "VOXELS",
+          .help = "half width of what is stored (default 1.5)",
+          .lower = 1,
+          .upper = 5 },
+        { .name = "time-step",
+          .type = CLI_REAL,
+          .value = &o->time_step,
+          .argument = "T",
+          .help = "in which a front moves T voxels (default 0.2)",
+          .lower = 0.001,
           .upper = 1 },
-        { .name = "margin", .type = CLI_REAL, .value = &o->margin, .argument = "SHARE", .help = "of the grid round the points (default 1/16)", .lower = 0.001,
+        { .name = "margin",
+          .type = CLI_REAL,
+          .value = &o->margin,
+          .argument = "SHARE",
+          .help = "of the grid round the points (default 1/16)",
+          .lower = 0.001,
           .upper = 0.45 },
-        { .name = "age", .type = CLI_INT, .value = &o->age, .argument = "STEPS", .help = "without new tiles that end a level", .lower = 1, .upper = 250 },
+        { .name = "age",
+          .type = CLI_INT,
+          .value = &o->age,
+          .argument = "STEPS",
+          .help = "without new tiles that end a level",
+          .lower = 1,
+          .upper = 250 },
+        { .name = "change-tolerance",
+          .type = CLI_REAL,
+          .value = &o->change_tolerance,
+          .argument = "VOXELS",
+          .help = "largest change per step at the end of a level (default a tenth of --time-step)",
+          .lower = 1e-9,
+          .upper = 10 },
         { .name = "max-steps", .type = CLI_COUNT, .value = &o->max_steps, .argument = "N", .help = "of one level", .lower = 1, .upper = 1e9 },
-        { .name = "memory-limit", .type = CLI_COUNT, .value = &o->memory_limit, .argument = "BYTES", .help = "of device memory for the surface", .lower = 1,
+        { .name = "memory-limit",
+          .type = CLI_COUNT,
+          .value = &o->memory_limit,
+          .argument = "BYTES",
+          .help = "of device memory for the surface",
+          .lower = 1,
           .upper = 9e18 },
         { .name = "normals", .type = CLI_CHOICE, .value = &normals, .argument = "WAY", .help = "of the vertices", .choices = "none forward central" },
-        { .name = "input-format", .type = CLI_TEXT, .value = &r.read.format, .argument = "NAME", .help = "read as ply, xyz, pts, ... (default: by content)" },
+        { .name = "input-format",
+          .type = CLI_TEXT,
+          .value = &r.read.format,
+          .argument = "NAME",
+          .help = "read as ply, xyz, pts, ... (default: by content)" },
         { .name = "format", .type = CLI_TEXT, .value = &r.write.format, .argument = "NAME", .help = "of the output (default: by extension)" },
         { 0 },
     };
@@ -223,4 +313,5 @@ static int run(cli_call *cli, int argc, char **argv)
 const cli_verb verb_reconstruct = { "reconstruct", "[options] POINTS -o MESH", "Make a closed surface from points without normals",
                                     "  tessera make points-trefoil --count 100000 --noise 0.002 -o knot.ply\n"
                                     "  tessera reconstruct knot.ply --depth 8 -o surface.ply\n"
-                                    "  tessera reconstruct knot.ply --depth 9 --plan\n", run };
+                                    "  tessera reconstruct knot.ply --depth 9 --plan\n",
+                                    run };

@@ -115,7 +115,8 @@ static int evolve(struct segment *s)
     if (s->report.stop == TSR_STOP_EMPTY)
         return cli_error(s->cli, CLI_FAILED,
                          "the surface vanished after %lld steps: nothing around the seeds is within epsilon of the target, or curvature is too "
-                         "strong (raise --alpha, or larger seeds)", (long long)s->report.total_steps);
+                         "strong (raise --alpha, or larger seeds)",
+                         (long long)s->report.total_steps);
     if (s->report.target_outside) cli_note(s->cli, "the target lies outside the range of the image");
     return CLI_OK;
 }
@@ -161,15 +162,15 @@ static int results(struct segment *s)
 {
     int code = CLI_OK;
     tsr_volume *volume = NULL;
-    tsr_tiles_write_options write = TSR_TILES_WRITE_OPTIONS;
-    write.format = s->format;
-    if (s->output && cli_names_tiles(s->output, s->format)) {
+    if (s->output && cli_names_tiles(s->output, NULL)) {
+        const tsr_tiles_write_options write = TSR_TILES_WRITE_OPTIONS;
         code = cli_write_tiles(s->cli, tsr_segmentation_tiles(s->segmentation), s->output, &write);
     } else if (s->output) {
         tsr_status status = tsr_segmentation_mask(s->segmentation, &volume);
         code = write_result(s, status, volume, s->output);
     }
-    if (!code && s->field && cli_names_tiles(s->field, s->format)) {
+    if (!code && s->field && cli_names_tiles(s->field, NULL)) {
+        const tsr_tiles_write_options write = TSR_TILES_WRITE_OPTIONS;
         code = cli_write_tiles(s->cli, tsr_segmentation_tiles(s->segmentation), s->field, &write);
     } else if (!code && s->field) {
         tsr_status status = tsr_segmentation_field(s->segmentation, &volume);
@@ -212,47 +213,101 @@ static int run(cli_call *cli, int argc, char **argv)
     int normalise = 0, rescale = 0, scheme = 0, tile_index = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(s.output),
-        { .name = "field", .type = CLI_TEXT, .value = &s.field, .argument = "FILE", .help = "write the level set (negative inside), dense or as tile list" },
+        { .name = "field",
+          .type = CLI_TEXT,
+          .value = &s.field,
+          .argument = "FILE",
+          .help = "write the level set (negative inside), dense or as tile list" },
         { .name = "speed", .type = CLI_TEXT, .value = &s.speed, .argument = "FILE", .help = "write the data speed at every voxel" },
-        { .name = "format", .type = CLI_TEXT, .value = &s.format, .argument = "NAME", .help = "of mask, field and speed (default: by extension)" },
+        { .name = "format", .type = CLI_TEXT, .value = &s.format, .argument = "NAME", .help = "of the three volumes (default: by extension)" },
         { .name = "log", .type = CLI_TEXT, .value = &s.log, .argument = "FILE", .help = "write a script that repeats this run exactly" },
-        { .name = "sphere", .type = CLI_LIST, .value = &s.sphere, .argument = "X,Y,Z,R",
+        { .name = "sphere",
+          .type = CLI_LIST,
+          .value = &s.sphere,
+          .argument = "X,Y,Z,R",
           .help = "start from this sphere (voxel indices; radius in world units); may be repeated" },
         { .name = "from-mask", .type = CLI_TEXT, .value = &s.from_mask, .argument = "FILE", .help = "start from the non-zero voxels" },
         { .name = "from-field", .type = CLI_TEXT, .value = &s.from_field, .argument = "FILE", .help = "start from a level set" },
-        { .name = "probe", .type = CLI_LIST, .value = &s.probe, .argument = "X,Y,Z[,R]",
+        { .name = "probe",
+          .type = CLI_LIST,
+          .value = &s.probe,
+          .argument = "X,Y,Z[,R]",
           .help = "target := mean, epsilon := deviations around this voxel; may be repeated" },
-        { .name = "probe-deviations", .type = CLI_REAL, .value = &o->probe_deviations, .argument = "N",
-          .help = "epsilon of a probe in standard deviations (default 2)", .lower = 0, .upper = 1e6 },
-        { .name = "script", .type = CLI_TEXT, .value = &s.script, .argument = "FILE",
+        { .name = "probe-deviations",
+          .type = CLI_REAL,
+          .value = &o->probe_deviations,
+          .argument = "N",
+          .help = "epsilon of a probe in standard deviations (default 2)",
+          .lower = 0,
+          .upper = 1e6 },
+        { .name = "script",
+          .type = CLI_TEXT,
+          .value = &s.script,
+          .argument = "FILE",
           .help = "commands instead of one run: see docs/guide/segmentation.md" },
         { .name = "target", .type = CLI_REAL, .value = &o->target, .argument = "GREY", .help = "grey value that the surface grows over" },
         { .name = "epsilon", .type = CLI_REAL, .value = &o->epsilon, .argument = "GREY", .help = "largest distance from it; shrinks elsewhere" },
-        { .name = "alpha", .type = CLI_REAL, .value = &o->alpha, .argument = "A", .help = "1 = data only, 0 = curvature only (default 0.5)",
+        { .name = "alpha",
+          .type = CLI_REAL,
+          .value = &o->alpha,
+          .argument = "A",
+          .help = "1 = data only, 0 = curvature only (default 0.5)",
           .lower = 0,
           .upper = 1 },
-        { .name = "smoothing", .type = CLI_REAL, .value = &o->smoothing, .argument = "SIGMA",
+        { .name = "smoothing",
+          .type = CLI_REAL,
+          .value = &o->smoothing,
+          .argument = "SIGMA",
           .help = "Gaussian applied to the image first, world units" },
-        { .name = "max-steps", .type = CLI_COUNT, .value = &o->max_steps, .argument = "N", .help = "stop after N steps (default 10000)", .lower = 1,
+        { .name = "max-steps",
+          .type = CLI_COUNT,
+          .value = &o->max_steps,
+          .argument = "N",
+          .help = "stop after N steps (default 10000)",
+          .lower = 1,
           .upper = 1e12 },
-        { .name = "change-tolerance", .type = CLI_REAL, .value = &o->change_tolerance, .argument = "C",
+        { .name = "change-tolerance",
+          .type = CLI_REAL,
+          .value = &o->change_tolerance,
+          .argument = "C",
           .help = "stop when the relative change is below" },
-        { .name = "volume-tolerance", .type = CLI_REAL, .value = &o->volume_tolerance, .argument = "C",
+        { .name = "volume-tolerance",
+          .type = CLI_REAL,
+          .value = &o->volume_tolerance,
+          .argument = "C",
           .help = "stop when the volume changes by less over --volume-steps" },
         { .name = "volume-steps", .type = CLI_INT, .value = &o->volume_steps, .argument = "N", .help = "default 50", .lower = 1, .upper = 1e9 },
-        { .name = "age", .type = CLI_INT, .value = &o->age, .argument = "N", .help = "stop when N management passes created no tile", .lower = 1,
+        { .name = "age",
+          .type = CLI_INT,
+          .value = &o->age,
+          .argument = "N",
+          .help = "stop when N management passes created no tile",
+          .lower = 1,
           .upper = 1e9 },
         { .name = "time-limit", .type = CLI_REAL, .value = &o->time_limit, .argument = "SECONDS", .help = "stop after this time" },
-        { .name = "data-weight", .type = CLI_REAL, .value = &o->data_weight, .argument = "W",
+        { .name = "data-weight",
+          .type = CLI_REAL,
+          .value = &o->data_weight,
+          .argument = "W",
           .help = "of the target term; 0 leaves it out (default 1)" },
         { .name = "data-floor", .type = CLI_REAL, .value = &o->data_floor, .argument = "D", .help = "the target term is at least -D" },
-        { .name = "term", .type = CLI_LIST, .value = &s.term, .argument = "KIND,NAME=VALUE,...",
+        { .name = "term",
+          .type = CLI_LIST,
+          .value = &s.term,
+          .argument = "KIND,NAME=VALUE,...",
           .help = "one more speed term: constant, volume, interval, edge or vector; may be repeated" },
-        { .name = "normalise", .type = CLI_CHOICE, .value = &normalise, .argument = "WAY", .help = "scale of the speed",
+        { .name = "normalise",
+          .type = CLI_CHOICE,
+          .value = &normalise,
+          .argument = "WAY",
+          .help = "scale of the speed",
           .choices = "epsilon range none" },
         { .name = "window", .type = CLI_RANGE, .value = o->window, .help = "grey values mapped to 0 and 1 (default: the image's range)" },
         { .name = "curvature-half", .type = CLI_FLAG, .value = &o->curvature_half, .help = "half the sum of the principal curvatures" },
-        { .name = "curvature-limit", .type = CLI_REAL, .value = &o->curvature_limit, .argument = "K",
+        { .name = "curvature-limit",
+          .type = CLI_REAL,
+          .value = &o->curvature_limit,
+          .argument = "K",
           .help = "clamp, in reciprocal voxels (default 2)" },
         { .name = "rescale-weight", .type = CLI_REAL, .value = &o->rescale_weight, .argument = "W", .help = "of the distance term (default 0.3)" },
         { .name = "rescale", .type = CLI_CHOICE, .value = &rescale, .argument = "WAY", .help = "distance term", .choices = "plain lock freeze none" },
@@ -265,9 +320,19 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "cfl", .type = CLI_REAL, .value = &o->cfl, .argument = "C", .help = "of the automatic step (default 0.5)" },
         { .name = "tile-edge", .type = CLI_INT, .value = &o->tile_edge, .argument = "N", .help = "4 or 8", .lower = 4, .upper = 8 },
         { .name = "tile-index", .type = CLI_CHOICE, .value = &tile_index, .argument = "WAY", .help = "look-up of tiles", .choices = "sorted paged" },
-        { .name = "tile-capacity", .type = CLI_COUNT, .value = &o->tile_capacity, .argument = "N", .help = "tiles to reserve", .lower = 0,
+        { .name = "tile-capacity",
+          .type = CLI_COUNT,
+          .value = &o->tile_capacity,
+          .argument = "N",
+          .help = "tiles to reserve",
+          .lower = 0,
           .upper = 1e12 },
-        { .name = "tile-memory-limit", .type = CLI_COUNT, .value = &o->memory_limit, .argument = "BYTES", .help = "of the tile list", .lower = 0,
+        { .name = "tile-memory-limit",
+          .type = CLI_COUNT,
+          .value = &o->memory_limit,
+          .argument = "BYTES",
+          .help = "of the tile list",
+          .lower = 0,
           .upper = 9e18 },
         CLI_READ_OPTIONS(s.read),
         { 0 },
@@ -287,8 +352,8 @@ static int run(cli_call *cli, int argc, char **argv)
     const char *const outputs[] = { s.output, s.field, s.speed, s.log };
     for (int i = 0; i < 4; i++) {
         if (!outputs[i]) continue;
-        if (i < 2) code = cli_check_field(cli, outputs[i], s.format);
-        else code = i == 2 ? cli_check_write(cli, outputs[i], TSR_FILE_VOLUME, s.format) : cli_check_output(cli, outputs[i]);
+        code = i < 3 ? cli_check_write(cli, outputs[i], i < 2 && cli_names_tiles(outputs[i], NULL) ? TSR_FILE_TILES : TSR_FILE_VOLUME, s.format)
+                     : cli_check_output(cli, outputs[i]);
         if (code) return code;
     }
     o->normalise = (tsr_normalise)normalise;
@@ -308,4 +373,5 @@ const cli_verb verb_segment = { "segment", "[options] IMAGE -o MASK|TILES",
                                 "Segment a structure with a level set that grows from seeds over similar grey values",
                                 "  tessera make phantom_tumour --size 96 --noise 0.05 -o head.nii.gz --truth tumour.nii.gz\n"
                                 "  tessera segment head.nii.gz --sphere 35,57,44,6 --target 0.7 --epsilon 0.2 --alpha 0.7 "
-                                "--max-steps 400 -o mask.nii.gz\n", run };
+                                "--max-steps 400 -o mask.nii.gz\n",
+                                run };

@@ -91,11 +91,6 @@ int cli_names_tiles(const char *path, const char *format)
     return ends_in(path, ".tsr") || ends_in(path, ".tsr.gz") || ends_in(path, ".nvdb") || ends_in(path, ".vdb");
 }
 
-int cli_check_field(const cli_call *cli, const char *path, const char *format)
-{
-    return cli_check_write(cli, path, path && cli_names_tiles(path, format) ? TSR_FILE_TILES : TSR_FILE_VOLUME, format);
-}
-
 static tsr_tiles *read_vdb(const cli_call *cli, tsr_context *context, const char *path, const tsr_tiles_read_options *options, int *code)
 {
     struct helper h;

@@ -11,8 +11,6 @@ typedef struct cli_tiles_options {
 
 /* 1 if the path (or the format, if one is named) is one of a tile list: .tsr, .nvdb, .vdb. */
 int cli_names_tiles(const char *path, const char *format);
-/* cli_check_write for a volume or, as path and format say, a tile list. */
-int cli_check_field(const cli_call *cli, const char *path, const char *format);
 /* The list of a file on the context's device; NULL with a message and *code. `extras` may be NULL. */
 tsr_tiles *cli_read_tiles(const cli_call *cli, tsr_context *context, const char *path, const tsr_tiles_read_options *options,
                           tsr_tiles_extras **extras, int *code);

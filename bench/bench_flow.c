@@ -1,0 +1,243 @@
+/* bench_flow: the experiments of the sources on moving level sets, by name (--only NAME), with the numbers of the sources beside ours.
+ *
+ *   sphere-collapse   radius 64 in 256^3 under mean curvature (half of K), fixed step 0.3, until it vanishes        spec levelset-stl.md 4.1
+ *   spiral-volume     extruded spiral in 128^3 under volume-conserving curvature flow, 1000 steps, WENO5 + RK3        4.2
+ *   lucy-collapse     stand-in of the 1024^3 statue: sphere with six octaves of bumps, speed -0.1, curvature 1        4.6
+ *   lucy-weno         the same by HJ-WENO5 and RK3
+ *   enright           the periodic deformation, half way and back, at 64^3 to 512^3                                  4.4, 4.5
+ *
+ * Bytes: phi read and written once per stored voxel and pass, and the list's rows. Full runs take the time of the experiment: on the CPU the long
+ * ones are timed over their first steps and the time of the whole is that of the steps the sources took. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "bench.h"
+#include "core/parallel.h"
+
+struct run {
+    bench *b;
+    const char *name;
+    tsr_tiles *tiles;
+    tsr_levelset_options options;
+    int64_t steps;   /* to time */
+    int64_t whole;   /* steps of the source; 0: not known */
+    double source_s; /* best figure of the source, 0 = none */
+    const char *source;
+    const char *bar;
+    double bar_s; /* seconds of the whole run; 0: of one step in bar_step */
+    double bar_step;
+};
+
+/* Times `steps` steps from the start, reports, and leaves the list as it is then. */
+static tsr_status measure(struct run *r)
+{
+    tsr_levelset *solver = NULL;
+    tsr_levelset_report first = { 0 }, report = { 0 };
+    tsr_tiles_info info;
+    tsr_status status;
+    const int passes = r->options.time == TSR_TIME_RK3 ? 3 : 1;
+    TSR_TRY_GOTO(tsr_levelset_create(r->tiles, &r->options, &solver), done);
+    TSR_TRY_GOTO(tsr_tiles_describe(r->tiles, &info), done);
+    TSR_TRY_GOTO(tsr_levelset_step(solver, 4, NULL, &first), done); /* growth of the pool, recorded graphs */
+    TSR_TRY_GOTO(tsr_context_synchronize(r->b->context), done);
+    TSR_TRY_GOTO(tsr_levelset_step(solver, r->steps, NULL, &report), done);
+    const double step = report.seconds / (double)(report.steps ? report.steps : 1);
+    const double voxels = (double)info.count * info.edge * info.edge * info.edge, seconds = step * (double)(r->whole ? r->whole : report.steps);
+    const double bytes = passes * (8.0 * voxels + 144.0 * (double)info.count);
+    const bench_time t = { step, step, step, 1 };
+    const int holds = r->bar_s > 0 ? seconds <= r->bar_s : step <= r->bar_step;
+    bench_report(r->b, &(bench_case){ .name = r->name, .n = report.active_voxels, .time = t, .bytes = bytes, .bar = r->bar, .holds = holds });
+    printf("    %lld of %lld steps timed, %.3f s for all; %lld tiles and %.2f M active voxels at the start, %.1f M active voxels/s%s",
+           (long long)report.steps, (long long)(r->whole ? r->whole : report.steps), seconds, (long long)info.count,
+           1e-6 * (double)info.active_voxels, 1e-6 * (double)info.active_voxels / step, r->source_s > 0 ? "" : "\n");
+    if (r->source_s > 0) printf("; %s %.1f s, %.1f times ours\n", r->source, r->source_s, r->source_s / seconds);
+    if (report.empty) printf("    vanished after %lld steps\n", (long long)(first.steps + report.steps));
+    status = TSR_OK;
+done:
+    tsr_levelset_destroy(&solver);
+    return status;
+}
+
+static tsr_status shape(bench *b, double band, tsr_shape s, tsr_tiles **tiles)
+{
+    tsr_tiles_options options = TSR_TILES_OPTIONS;
+    options.band = band;
+    return tsr_tiles_shape(b->context, NULL, &options, &s, tiles);
+}
+
+/* A dense field made by a rule, as an unbounded list. */
+typedef double (*field_rule)(double x, double y, double z);
+struct rows {
+    field_rule rule;
+    float *field;
+    int64_t n;
+    double band;
+};
+static void fill_rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct rows *r = (const struct rows *)user;
+    (void)worker;
+    for (int64_t row = begin; row < end; row++)
+        for (int64_t x = 0; x < r->n; x++)
+            r->field[row * r->n + x] = (float)fmin(fmax(r->rule((double)x, (double)(row % r->n), (double)(row / r->n)), -r->band), r->band);
+}
+static tsr_status from_rule(bench *b, int64_t n, double band, field_rule rule, tsr_tiles **tiles)
+{
+    tsr_tiles_options options = TSR_TILES_OPTIONS;
+    tsr_volume *host = NULL, *field = NULL;
+    tsr_status status;
+    options.band = band;
+    TSR_TRY(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ n, n, n }, NULL, &host));
+    struct rows rows = { rule, (float *)tsr_volume_data(host), n, band };
+    tsr_parallel(tsr_parallel_default_threads(), n * n, 64, fill_rows, &rows);
+    TSR_TRY_GOTO(tsr_volume_copy(host, b->context, &field), done);
+    TSR_TRY_GOTO(tsr_tiles_create(b->context, NULL, &options, tiles), done);
+    TSR_TRY_GOTO(tsr_tiles_load(*tiles, field), done);
+    TSR_TRY_GOTO(tsr_levelset_redistance(*tiles, 0, NULL), done);
+    status = TSR_OK;
+done:
+    tsr_volume_destroy(&field);
+    tsr_volume_destroy(&host);
+    if (status != TSR_OK) tsr_tiles_destroy(tiles);
+    return status;
+}
+
+/* Archimedean centre line from radius 12 to 44 over two and a half turns, half thickness 5, |z - 64| <= 20 (spec levelset-stl.md 5). */
+static double spiral(double x, double y, double z)
+{
+    const double pi = 3.14159265358979323846, turns = 2.5, pitch = 32 / turns;
+    const double dx = x - 64, dy = y - 64, r = sqrt(dx * dx + dy * dy), a = atan2(dy, dx);
+    double nearest = 1e9;
+    for (int k = 0; k <= 3; k++) {
+        const double t = (a < 0 ? a + 2 * pi : a) / (2 * pi) + k;
+        if (t <= turns) nearest = fmin(nearest, fabs(r - (12 + pitch * t)));
+    }
+    for (int end = 0; end < 2; end++) {
+        const double t = end ? turns : 0, angle = 2 * pi * t, at = 12 + pitch * t;
+        nearest = fmin(nearest, hypot(dx - at * cos(angle), dy - at * sin(angle)));
+    }
+    return fmax(nearest - 5, fabs(z - 64) - 20);
+}
+
+/* The statue's stand-in: radius 170 with bumps, about 127 000 tiles of 4^3. */
+static double bumps(double x, double y, double z)
+{
+    const double dx = x - 256, dy = y - 256, dz = z - 256, r = sqrt(dx * dx + dy * dy + dz * dz), n = r > 1 ? 1 / r : 1;
+    double height = 0, size = 9, frequency = 3;
+    if (fabs(r - 190) > 40) return r - 190; /* far from every bump */
+    for (int octave = 0; octave < 6; octave++, size *= 0.55, frequency *= 2)
+        height += size * sin(frequency * dx * n + octave) * sin(frequency * 1.1 * dy * n + 2 * octave) * sin(frequency * 0.9 * dz * n + 3 * octave);
+    return (r - 190 - height) * 0.7;
+}
+
+static tsr_status sphere_collapse(bench *b, int gpu)
+{
+    struct run r = { b,
+                     "sphere-collapse, first order",
+                     .options = TSR_LEVELSET_OPTIONS,
+                     .steps = gpu ? 6500 : 400,
+                     .whole = 6500,
+                     .source_s = 429,
+                     .source = "STL on a Core 2" };
+    TSR_TRY(shape(b, 1.5, (tsr_shape){ .kind = TSR_SHAPE_SPHERE, .centre = { 128, 128, 128 }, .radius = 64 }, &r.tiles));
+    r.options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 0.5 };
+    r.options.term_count = 1;
+    r.options.time_step = 0.3;
+    tsr_status status = measure(&r);
+    tsr_tiles_destroy(&r.tiles);
+    return status;
+}
+
+static tsr_status spiral_volume(bench *b)
+{
+    struct run r = { b,
+                     "spiral-volume, WENO5 + RK3",
+                     .options = TSR_LEVELSET_OPTIONS,
+                     .steps = 1000,
+                     .whole = 1000,
+                     .source_s = 80.1,
+                     .source = "STL with SSE2 on a Core 2",
+                     .bar = "at most 8 s on the CPU",
+                     .bar_s = 8 };
+    TSR_TRY(from_rule(b, 128, 3, spiral, &r.tiles));
+    r.options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 0.5 };
+    r.options.terms[1] = (tsr_flow_term){ .kind = TSR_FLOW_MEAN_CURVATURE, .value = 0.5 };
+    r.options.term_count = 2;
+    r.options.space = TSR_STENCIL_WENO5;
+    r.options.time = TSR_TIME_RK3;
+    r.options.feedback = 0.1;
+    tsr_status status = measure(&r);
+    tsr_tiles_destroy(&r.tiles);
+    return status;
+}
+
+static tsr_status lucy_collapse(bench *b, int gpu, int weno)
+{
+    struct run r = { b, weno ? "lucy-collapse, WENO5 + RK3" : "lucy-collapse, first order", .options = TSR_LEVELSET_OPTIONS, .whole = 5830 };
+    r.steps = gpu ? (weno ? 2000 : 5830) : weno ? 20 : 100;
+    r.source_s = weno ? 725 : 29.5;
+    r.source = "GPU-STL on a GTX 280";
+    r.bar = gpu ? (weno ? "at most 0.75 ms a step" : "at most 60 us a step") : weno ? "at most 1000 s on a core" : "at most 60 s on a core";
+    r.bar_step = gpu ? (weno ? 0.75e-3 : 60e-6) : 0;
+    r.bar_s = gpu ? 0 : weno ? 1000 : 60;
+    TSR_TRY(from_rule(b, 512, weno ? 3 : 1.5, bumps, &r.tiles));
+    r.options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_SPEED, .value = -0.1 };
+    r.options.terms[1] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 0.5 };
+    r.options.term_count = 2;
+    r.options.space = weno ? TSR_STENCIL_WENO5 : TSR_STENCIL_UPWIND;
+    r.options.time = weno ? TSR_TIME_RK3 : TSR_TIME_EULER;
+    tsr_status status = measure(&r);
+    tsr_tiles_destroy(&r.tiles);
+    return status;
+}
+
+/* Whole runs: there and back, with the volume that is left. */
+static tsr_status enright(bench *b, int64_t n, double period)
+{
+    tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
+    tsr_levelset_report report = { 0 };
+    tsr_tiles_measures before, after;
+    tsr_tiles *tiles = NULL;
+    tsr_levelset *solver = NULL;
+    tsr_status status;
+    char name[64];
+    options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_ENRIGHT, .value = 1, .radius = (double)n, .period = period };
+    options.term_count = 1;
+    options.space = TSR_STENCIL_WENO5;
+    options.time = TSR_TIME_RK3;
+    TSR_TRY(shape(
+        b, 3, (tsr_shape){ .kind = TSR_SHAPE_SPHERE, .centre = { 0.35 * (double)n, 0.35 * (double)n, 0.35 * (double)n }, .radius = 0.15 * (double)n },
+        &tiles));
+    options.reshape_weight = (double)n; /* voxels per unit of time: the flow crosses the cube in about one */
+    TSR_TRY_GOTO(tsr_tiles_measure(tiles, &before), done);
+    TSR_TRY_GOTO(tsr_levelset_create(tiles, &options, &solver), done);
+    TSR_TRY_GOTO(tsr_levelset_advance(solver, period, NULL, &report), done);
+    TSR_TRY_GOTO(tsr_tiles_measure(tiles, &after), done);
+    snprintf(name, sizeof name, "enright %lld^3, period %g", (long long)n, period);
+    const double step = report.seconds / (double)(report.steps ? report.steps : 1);
+    bench_report(b, &(bench_case){ .name = name, .n = report.active_voxels, .time = { step, step, step, 1 } });
+    printf("    %lld steps in %.3f s; volume %.4f of the start, %lld pieces\n", (long long)report.steps, report.seconds, after.volume / before.volume,
+           (long long)after.components);
+    status = TSR_OK;
+done:
+    tsr_levelset_destroy(&solver);
+    tsr_tiles_destroy(&tiles);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    bench b;
+    tsr_status status = TSR_OK;
+    if (!bench_begin(&b, argc, argv, "flow")) return 2;
+    const int gpu = tsr_context_device(b.context).kind == TSR_DEVICE_CUDA;
+    if (bench_wants(&b, "sphere-collapse")) TSR_TRY_GOTO(sphere_collapse(&b, gpu), done);
+    if (bench_wants(&b, "spiral-volume")) TSR_TRY_GOTO(spiral_volume(&b), done);
+    if (bench_wants(&b, "lucy-collapse") && !b.quick) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 0), done);
+    if (bench_wants(&b, "lucy-weno") && !b.quick) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 1), done);
+    for (int64_t n = 64; n <= (b.quick ? 64 : gpu ? 512 : 128); n *= 2)
+        if (bench_wants(&b, "enright")) TSR_TRY_GOTO(enright(&b, n, 1.5), done);
+done:
+    if (status != TSR_OK) fprintf(stderr, "bench flow: %s\n", tsr_error_trace());
+    return bench_end(&b) || status != TSR_OK;
+}

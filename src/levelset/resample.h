@@ -1,0 +1,77 @@
+/* levelset/resample.h: one voxel, one neighbour entry of a list of twice or half the resolution, cell-centred (spec levelset-gpu.md 2.9): fine voxels
+ * 2 c and 2 c + 1 share the cell of coarse voxel c. Values are in world units and do not change with the resolution. Exact class. */
+#ifndef TSR_LEVELSET_RESAMPLE_H
+#define TSR_LEVELSET_RESAMPLE_H
+
+#include "grid/tile_pool.h"
+
+/* Voxel (x, y, z), each from -1 to edge, of the tile with this neighbour row. */
+TSR_HD float tsr_halo_value(const tsr_tile_pool *pool, const float *phi, const uint32_t *row, int32_t x, int32_t y, int32_t z)
+{
+    const int32_t E = 1 << pool->log2_edge, mask = E - 1;
+    const int32_t dx = x < 0 ? 0 : x >= E ? 2 : 1, dy = y < 0 ? 0 : y >= E ? 2 : 1, dz = z < 0 ? 0 : z >= E ? 2 : 1;
+    return phi[((int64_t)row[9 * dz + 3 * dy + dx] << 3 * pool->log2_edge) + (((z & mask) * E + (y & mask)) * E + (x & mask))];
+}
+
+/* Value of fine voxel (x, y, z) of the fine tile `key` from the row of its parent: weights 3/4 and 1/4 along each axis. */
+TSR_HD float tsr_upsampled_value(const tsr_tile_pool *from, const float *phi, const uint32_t *row, uint64_t key, const int32_t at[3], float band)
+{
+    const int32_t E = 1 << from->log2_edge, tile[3] = { tsr_key_x(key), tsr_key_y(key), tsr_key_z(key) };
+    int32_t near[3], far[3];
+    for (int32_t k = 0; k < 3; k++) {
+        const int32_t fine = (tile[k] & 1) * E + at[k], origin = (tile[k] >> 1) * E;
+        near[k] = fine >> 1;
+        far[k] = fine & 1 ? near[k] + 1 : near[k] - 1;
+        if (from->bounded) { /* beyond the domain the field is replicated */
+            near[k] = tsr_mini(near[k], from->domain[k] - 1 - origin);
+            far[k] = tsr_maxi(tsr_mini(far[k], from->domain[k] - 1 - origin), -origin);
+        }
+    }
+    float plane[2];
+    for (int32_t z = 0; z < 2; z++) {
+        float line[2];
+        for (int32_t y = 0; y < 2; y++) {
+            const int32_t cy = y ? far[1] : near[1], cz = z ? far[2] : near[2];
+            line[y] = 0.75f * tsr_halo_value(from, phi, row, near[0], cy, cz) + 0.25f * tsr_halo_value(from, phi, row, far[0], cy, cz);
+        }
+        plane[z] = 0.75f * line[0] + 0.25f * line[1];
+    }
+    return tsr_clampf(0.75f * plane[0] + 0.25f * plane[1], -band, band);
+}
+
+/* Value of coarse voxel (x, y, z) from the ids of the eight tiles under its tile (z, y, x order): the mean, saturated where all eight are. */
+TSR_HD float tsr_downsampled_value(const tsr_tile_pool *from, const float *phi, const uint32_t children[8], const int32_t at[3], float band)
+{
+    const int32_t E = 1 << from->log2_edge;
+    float sum = 0.0f;
+    int32_t outside = 0, inside = 0;
+    for (int32_t c = 0; c < 8; c++) {
+        const int32_t x = 2 * at[0] + (c & 1), y = 2 * at[1] + (c >> 1 & 1), z = 2 * at[2] + (c >> 2);
+        const uint32_t id = children[(z >= E) * 4 + (y >= E) * 2 + (x >= E)];
+        const float v = phi[((int64_t)id << 3 * from->log2_edge) + (((z & (E - 1)) * E + (y & (E - 1))) * E + (x & (E - 1)))];
+        sum = sum + v;
+        outside += v >= from->band;
+        inside += v <= -from->band;
+    }
+    return outside == 8 ? band : inside == 8 ? -band : tsr_clampf(0.125f * sum, -band, band);
+}
+
+TSR_HD uint64_t tsr_key_half(uint64_t key) { return tsr_key_make(tsr_key_x(key) >> 1, tsr_key_y(key) >> 1, tsr_key_z(key) >> 1); }
+TSR_HD uint64_t tsr_key_child(uint64_t key, int32_t c)
+{
+    return tsr_key_make(2 * tsr_key_x(key) + (c & 1), 2 * tsr_key_y(key) + (c >> 1 & 1), 2 * tsr_key_z(key) + (c >> 2));
+}
+
+/* Neighbour entry of tile `key` of `to` in direction d: the stored tile, or the constant that the other list has there. */
+TSR_HD uint32_t tsr_resampled_neighbour(const tsr_tile_pool *from, const tsr_tile_pool *to, uint64_t key, int32_t d, int up)
+{
+    const tsr_tile_state *f = from->state, *t = to->state;
+    const uint64_t other = key + (uint64_t)tsr_key_offset(d);
+    const int32_t at = tsr_key_lower_bound(to->key[t->list], t->count, other);
+    if (at < t->count && to->key[t->list][at] == other) return to->id[t->list][at];
+    const uint32_t id =
+        tsr_tile_find(from, from->key[f->list], from->id[f->list], f->count, f->background, up ? tsr_key_half(other) : tsr_key_child(other, 0));
+    return id == TSR_TILE_INSIDE ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE; /* a stored one lies beyond the domain */
+}
+
+#endif

@@ -1,0 +1,398 @@
+/* Operators of an editor that move the surface, against analytic answers (spec editing.md 5, 6). The emulator runs smaller bodies. */
+#include <math.h>
+
+#include "grid/tiles_check.h"
+#include "levelset/edit.h"
+#include "support.h"
+
+typedef struct fixture {
+    tsr_context *context;
+    tsr_editor *editor;
+    double size;
+} fixture; /* size: radius of bodies */
+
+static int set_up(void **state)
+{
+    fixture *f = (fixture *)calloc(1, sizeof *f);
+    f->context = test_context();
+    f->size = tsr_context_device(f->context).kind == TSR_DEVICE_EMU ? 8 : 32;
+    require_ok(tsr_editor_create(f->context, NULL, &f->editor));
+    *state = f;
+    return 0;
+}
+static int tear_down(void **state)
+{
+    fixture *f = (fixture *)*state;
+    tsr_editor_destroy(&f->editor);
+    assert_int_equal(tsr_context_memory(f->context).current_bytes, 0);
+    tsr_context_destroy(&f->context);
+    free(f);
+    return 0;
+}
+
+static const double pi = 3.14159265358979323846;
+
+static tsr_tiles *snapshot(const fixture *f, const char *name)
+{
+    tsr_tiles *copy = NULL;
+    require_ok(tsr_tiles_copy(tsr_editor_tiles(f->editor, name), f->context, &copy));
+    return copy;
+}
+static int equal(const tsr_tiles *a, const tsr_tiles *b)
+{
+    int is;
+    require_ok(tsr_tiles_equal(a, b, &is));
+    return is;
+}
+static tsr_tiles_measures measures(const fixture *f, const char *name)
+{
+    tsr_tiles_measures m;
+    require_ok(tsr_tiles_measure(tsr_editor_tiles(f->editor, name), &m));
+    return m;
+}
+static double radius(const fixture *f, const char *name) { return cbrt(measures(f, name).volume * 3 / (4 * pi)); }
+static void ball(fixture *f, const char *name, double x, double y, double z, double r)
+{
+    require_ok(tsr_editor_shape(f->editor, name, &(tsr_shape){ .centre = { x, y, z }, .radius = r }));
+}
+
+/* Value of the field at a voxel. */
+static double value(const fixture *f, const tsr_tiles *tiles, int32_t x, int32_t y, int32_t z)
+{
+    const int32_t first[3] = { x, y, z };
+    const int64_t one[3] = { 1, 1, 1 };
+    void *device;
+    float v;
+    require_ok(tsr_device_allocate(f->context, sizeof v, &device));
+    require_ok(f->context->backend->tiles->store(f->context->queue, &tiles->pool, first, one, (float *)device, NULL));
+    require_ok(f->context->backend->download(f->context->queue, &v, device, sizeof v));
+    tsr_device_release(f->context, device, sizeof v);
+    return (double)v;
+}
+
+static void spheres_grow_and_shrink(void **state)
+{
+    fixture *f = (fixture *)*state;
+    double r = f->size, step = r / 3.2; /* 32 and 10 */
+    ball(f, "a", 0.3, 0, 0, r);
+    tsr_tiles *before = snapshot(f, "a");
+    require_ok(tsr_editor_offset(f->editor, "a", step, NULL));
+    print_message("dilation by %g: radius %.4f\n", step, radius(f, "a"));
+    assert_true(fabs(radius(f, "a") - (r + step)) < 0.05);
+    check_invariants(tsr_editor_tiles(f->editor, "a"));
+    require_ok(tsr_editor_undo(f->editor));
+    assert_true(equal(before, tsr_editor_tiles(f->editor, "a")));
+    require_ok(tsr_editor_offset(f->editor, "a", -step, NULL));
+    print_message("erosion by %g: radius %.4f\n", step, radius(f, "a"));
+    assert_true(fabs(radius(f, "a") - (r - step)) < 0.05);
+    require_ok(tsr_editor_undo(f->editor));
+    require_ok(tsr_editor_close(f->editor, "a", step / 2, NULL)); /* closing of a convex body: nothing */
+    assert_true(fabs(radius(f, "a") - r) < 0.1);
+    require_ok(tsr_editor_undo(f->editor));
+    require_ok(tsr_editor_offset(f->editor, "a", -2 * r, NULL)); /* vanishes: a legal result, undone like any other */
+    assert_int_equal(measures(f, "a").tiles, 0);
+    require_ok(tsr_editor_undo(f->editor));
+    assert_true(equal(before, tsr_editor_tiles(f->editor, "a")));
+    tsr_tiles_destroy(&before);
+}
+
+/* A ball with a thin tooth: opening takes the tooth and leaves the ball; opening again changes little. A slot fills by closing. */
+static void opening_and_closing(void **state)
+{
+    fixture *f = (fixture *)*state;
+    double r = 0.5 * f->size + 4;
+    ball(f, "body", 0, 0, 0, r);
+    require_ok(
+        tsr_editor_shape(f->editor, "tooth", &(tsr_shape){ .kind = TSR_SHAPE_CYLINDER, .centre = { 0, 0, r }, .radius = 1.5, .half = { 0, 0, 6 } }));
+    require_ok(tsr_editor_combine(f->editor, "body", "tooth", TSR_CSG_UNION, 0));
+    assert_true(value(f, tsr_editor_tiles(f->editor, "body"), 0, 0, (int32_t)r + 4) < 0);
+    require_ok(tsr_editor_open(f->editor, "body", 2.5, NULL));
+    assert_true(value(f, tsr_editor_tiles(f->editor, "body"), 0, 0, (int32_t)r + 4) > 0);
+    double once = radius(f, "body");
+    assert_true(fabs(once - r) < 0.1);
+    require_ok(tsr_editor_open(f->editor, "body", 2.5, NULL));
+    assert_true(fabs(radius(f, "body") - once) < 0.1);
+    require_ok(tsr_editor_shape(f->editor, "slot", &(tsr_shape){ .kind = TSR_SHAPE_BOX, .half = { 1.5, 2 * r, 2 * r } }));
+    require_ok(tsr_editor_combine(f->editor, "body", "slot", TSR_CSG_DIFFERENCE, 0));
+    assert_int_equal(measures(f, "body").components, 2);
+    require_ok(tsr_editor_close(f->editor, "body", 3, NULL));
+    assert_int_equal(measures(f, "body").components, 1);
+    assert_true(value(f, tsr_editor_tiles(f->editor, "body"), 0, 0, 0) < 0);
+}
+
+/* Dilation of phi is the complement of the erosion of -phi, bit for bit. */
+static void duality(void **state)
+{
+    fixture *f = (fixture *)*state;
+    tsr_tiles *turned = NULL, *back = NULL;
+    ball(f, "a", 0.25, 0.5, 0, 7);
+    require_ok(tsr_tiles_complement(tsr_editor_tiles(f->editor, "a"), &turned));
+    require_ok(tsr_editor_add(f->editor, "b", turned));
+    tsr_tiles_destroy(&turned);
+    require_ok(tsr_editor_offset(f->editor, "a", 2, NULL));
+    require_ok(tsr_editor_offset(f->editor, "b", -2, NULL));
+    require_ok(tsr_tiles_complement(tsr_editor_tiles(f->editor, "b"), &back));
+    assert_true(equal(tsr_editor_tiles(f->editor, "a"), back));
+    tsr_tiles_destroy(&back);
+}
+
+/* The brush on a flat face: ds/dt = exp(-s^2 / 2 sigma^2) at its centre; nothing beyond 3 sigma; undo is exact and small. */
+static void brush_is_local(void **state)
+{
+    fixture *f = (fixture *)*state;
+    double sigma = f->size / 4, time = 3, s = 0; /* 8 and 3: s = 2.93 */
+    double half = 4 * sigma + 8;
+    for (int i = 0; i < 30000; i++) s += time / 30000 * exp(-s * s / (2 * sigma * sigma));
+    if (sigma == 8) assert_true(fabs(s - 2.93) < 0.01);
+    require_ok(tsr_editor_shape(f->editor, "slab", &(tsr_shape){ .kind = TSR_SHAPE_BOX, .centre = { 0, 0, -8 }, .half = { half, half, 8 } }));
+    tsr_tiles *before = snapshot(f, "slab");
+    tsr_tiles_measures m = measures(f, "slab");
+    require_ok(tsr_editor_brush(f->editor, "slab", &(tsr_brush){ { 0, 0, 0 }, sigma, 1, time }, NULL));
+    const tsr_tiles *after = tsr_editor_tiles(f->editor, "slab");
+    check_invariants(after);
+    /* where the field along z through the centre changes sign */
+    double reached = -1;
+    for (int32_t z = 0; z < 3 * sigma; z++) {
+        double a = value(f, after, 0, 0, z), b = value(f, after, 0, 0, z + 1);
+        if (a < 0 && b >= 0) reached = z + a / (a - b);
+    }
+    print_message("brush: sigma %g, displacement %.4f, expected %.4f\n", sigma, reached, s);
+    assert_true(fabs(reached - s) < 0.02 * s + (sigma < 8 ? 0.05 : 0));
+    for (int32_t z = -10; z <= 10; z += 2) /* bits beyond 3 sigma */
+        for (int32_t x = (int32_t)(-half) - 3; x <= half + 3; x++) {
+            double d = sqrt((double)(x * x + z * z));
+            if (d > 3 * sigma + 0.01) assert_true(value(f, after, x, 0, z) == value(f, before, x, 0, z));
+        }
+    tsr_edit_history h;
+    tsr_editor_history(f->editor, &h);
+    assert_true(h.tiles > 0);
+    print_message("brush: %lld pages in the history, %lld tiles in the list\n", (long long)h.tiles, (long long)m.tiles);
+    require_ok(tsr_editor_undo(f->editor));
+    check_invariants(tsr_editor_tiles(f->editor, "slab"));
+    assert_true(equal(before, tsr_editor_tiles(f->editor, "slab")));
+    require_ok(tsr_editor_redo(f->editor));
+    assert_false(equal(before, tsr_editor_tiles(f->editor, "slab")));
+    require_ok(tsr_editor_undo(f->editor));
+    /* downwards: a dent */
+    require_ok(tsr_editor_brush(f->editor, "slab", &(tsr_brush){ { 0, 0, 0 }, sigma, -1, 2 }, NULL));
+    assert_true(value(f, tsr_editor_tiles(f->editor, "slab"), 0, 0, -1) > 0);
+    assert_true(value(f, tsr_editor_tiles(f->editor, "slab"), 0, 0, -3) < 0);
+    tsr_tiles_destroy(&before);
+}
+
+static void smoothing(void **state)
+{
+    fixture *f = (fixture *)*state;
+    double half = f->size / 2;
+    require_ok(tsr_editor_shape(f->editor, "box", &(tsr_shape){ .kind = TSR_SHAPE_BOX, .half = { half, half, half } }));
+    tsr_tiles_measures first = measures(f, "box"), last = first;
+    for (int i = 0; i < 3; i++) { /* area falls each time */
+        require_ok(tsr_editor_smooth(f->editor, "box", 1, 0, NULL));
+        tsr_tiles_measures now = measures(f, "box");
+        assert_true(now.area < last.area && now.volume < last.volume);
+        last = now;
+    }
+    for (int i = 0; i < 3; i++) require_ok(tsr_editor_undo(f->editor));
+    require_ok(tsr_editor_smooth(f->editor, "box", 3, 1, NULL)); /* and with the volume kept */
+    last = measures(f, "box");
+    print_message("volume kept: %.5f of it, area %.4f\n", last.volume / first.volume, last.area / first.area);
+    assert_true(last.area < first.area && fabs(last.volume / first.volume - 1) < (f->size < 32 ? 0.03 : 0.01));
+    require_ok(tsr_editor_undo(f->editor));
+    /* under a brush at one corner: that corner is rounded, the opposite one keeps its bits */
+    tsr_tiles *before = snapshot(f, "box");
+    int32_t c = (int32_t)half;
+    require_ok(tsr_editor_smooth_brush(f->editor, "box", &(tsr_brush){ { half, half, half }, 3, 1, 3 }, NULL));
+    assert_true(value(f, tsr_editor_tiles(f->editor, "box"), c - 1, c - 1, c - 1) > value(f, before, c - 1, c - 1, c - 1) + 0.3);
+    for (int32_t i = -4; i <= 1; i++)
+        assert_true(value(f, tsr_editor_tiles(f->editor, "box"), -c + i, -c + i, -c + i) == value(f, before, -c + i, -c + i, -c + i));
+    tsr_tiles_destroy(&before);
+}
+
+static void rotation(void **state)
+{
+    fixture *f = (fixture *)*state;
+    double r = f->size / 3.2;
+    ball(f, "a", r, 0, 0, r);
+    double volume = measures(f, "a").volume;
+    require_ok(tsr_editor_rotate(f->editor, "a", &(tsr_motion){ .axis = { 0, 0, 2 }, .angle = pi / 2 }, NULL));
+    tsr_tiles_measures m = measures(f, "a");
+    print_message("rotation by 90 degrees: volume %.5f of it, centre (%.3f, %.3f, %.3f)\n", m.volume / volume, m.centroid.x, m.centroid.y,
+                  m.centroid.z);
+    assert_true(fabs(m.volume / volume - 1) < (f->size < 32 ? 0.05 : 0.005));
+    assert_true(fabs(m.centroid.x) < 0.1 && fabs(m.centroid.y - r) < 0.1 && fabs(m.centroid.z) < 0.1);
+    require_ok(tsr_editor_rotate(f->editor, "a", &(tsr_motion){ .axis = { 0, 0, 1 }, .angle = -pi / 2 }, NULL));
+    m = measures(f, "a");
+    assert_true(fabs(m.centroid.x - r) < 0.1 && fabs(m.centroid.y) < 0.1);
+}
+
+static void points_attract(void **state)
+{
+    fixture *f = (fixture *)*state;
+    double points[49][3], half = f->size;
+    int n = 0;
+    for (int y = -3; y <= 3; y++)
+        for (int x = -3; x <= 3; x++) {
+            points[n][0] = 2 * x;
+            points[n][1] = 2 * y;
+            points[n++][2] = 3;
+        }
+    require_ok(tsr_editor_shape(f->editor, "slab", &(tsr_shape){ .kind = TSR_SHAPE_BOX, .centre = { 0, 0, -6 }, .half = { half, half, 6 } }));
+    tsr_attraction a = { .points = (const double(*)[3])points, .count = n, .speed = 1, .radius = 8, .time = 8 };
+    require_ok(tsr_editor_attract(f->editor, "slab", &a, NULL));
+    check_invariants(tsr_editor_tiles(f->editor, "slab"));
+    double below = value(f, tsr_editor_tiles(f->editor, "slab"), 0, 0, 2), at = value(f, tsr_editor_tiles(f->editor, "slab"), 0, 0, 3);
+    double above = value(f, tsr_editor_tiles(f->editor, "slab"), 0, 0, 4);
+    double reached = at < 0 ? 3 + at / (at - above) : 2 + below / (below - at);
+    print_message("attraction: the surface is at %.3f, the points at 3\n", reached);
+    assert_true(below < 0 && above > 0 && fabs(reached - 3) < 0.3);
+    require_ok(tsr_editor_undo(f->editor));
+    a.speed = -1;
+    a.time = 2;
+    require_ok(tsr_editor_attract(f->editor, "slab", &a, NULL));
+    assert_true(value(f, tsr_editor_tiles(f->editor, "slab"), 0, 0, 0) > 0.3); /* it was 0 */
+}
+
+static void keeping_one_component(void **state)
+{
+    fixture *f = (fixture *)*state;
+    ball(f, "a", 0, 0, 0, 6);
+    ball(f, "b", 13.5, 0, 0, 5); /* 2.5 voxels between them */
+    require_ok(tsr_editor_combine(f->editor, "a", "b", TSR_CSG_UNION, 0));
+    require_ok(tsr_editor_duplicate(f->editor, "a", "both"));
+    require_ok(tsr_editor_keep(f->editor, "a", NULL));
+    check_invariants(tsr_editor_tiles(f->editor, "a"));
+    assert_int_equal(measures(f, "a").components, 1);
+    assert_true(fabs(radius(f, "a") - 6) < 0.05);
+    assert_true(fabs(value(f, tsr_editor_tiles(f->editor, "a"), 8, 0, 0) - 2) < 0.3); /* the distance to what is left, not to what is gone */
+    require_ok(tsr_editor_keep(f->editor, "both", &(tsr_vec3){ 13, 0, 0 }));
+    assert_true(fabs(radius(f, "both") - 5) < 0.05);
+    require_error(tsr_editor_keep(f->editor, "both", &(tsr_vec3){ 0, 0, 0 }), TSR_ERROR_STATE, "not inside");
+}
+
+static int stop(void *user, double fraction, const char *stage)
+{
+    (void)fraction;
+    (void)stage;
+    return ++*(int *)user > 1;
+}
+
+static void refusals(void **state)
+{
+    fixture *f = (fixture *)*state;
+    tsr_editor *e = f->editor;
+    ball(f, "a", 0, 0, 0, 8);
+    tsr_tiles *before = snapshot(f, "a");
+    require_error(tsr_editor_brush(e, "a", &(tsr_brush){ { 0, 0, 8 }, 0, 1, 1 }, NULL), TSR_ERROR_ARGUMENT, "sigma is 0");
+    require_error(tsr_editor_brush(e, "a", &(tsr_brush){ { 0, 0, 8 }, NAN, 1, 1 }, NULL), TSR_ERROR_ARGUMENT, "sigma is");
+    require_error(tsr_editor_brush(e, "a", &(tsr_brush){ { 0, INFINITY, 8 }, 2, 1, 1 }, NULL), TSR_ERROR_ARGUMENT, "centre is not finite");
+    require_error(tsr_editor_brush(e, "a", &(tsr_brush){ { 0, 0, 8 }, 2, 1, -1 }, NULL), TSR_ERROR_ARGUMENT, "time of the brush is -1");
+    require_error(tsr_editor_brush(e, "a", &(tsr_brush){ { 1e9, 0, 8 }, 2, 1, 1 }, NULL), TSR_ERROR_ARGUMENT, "beyond the tile coordinates");
+    require_error(tsr_editor_rotate(e, "a", &(tsr_motion){ .angle = 1 }, NULL), TSR_ERROR_ARGUMENT, "axis has no length");
+    require_error(tsr_editor_rotate(e, "a", &(tsr_motion){ .angle = 1, .axis = { 1, 0, 0 }, .scale = 2 }, NULL), TSR_ERROR_ARGUMENT,
+                  "shift and scale");
+    require_error(tsr_editor_offset(e, "a", NAN, NULL), TSR_ERROR_ARGUMENT, "distance is");
+    require_error(tsr_editor_smooth(e, "a", -1, 0, NULL), TSR_ERROR_ARGUMENT, "time is -1");
+    const double point[1][3] = { { 0, 0, NAN } };
+    require_error(tsr_editor_attract(e, "a", &(tsr_attraction){ point, 1, 1, 4, 1 }, NULL), TSR_ERROR_ARGUMENT, "point 0 is not finite");
+    require_error(tsr_editor_attract(e, "a", &(tsr_attraction){ point, 0, 1, 4, 1 }, NULL), TSR_ERROR_ARGUMENT, "0 points");
+    /* beside everything: nothing happens */
+    require_ok(tsr_editor_brush(e, "a", &(tsr_brush){ { 100, 0, 0 }, 2, 1, 1 }, NULL));
+    assert_true(equal(before, tsr_editor_tiles(e, "a")));
+    int calls = 0;
+    tsr_progress progress = { stop, &calls };
+    require_error(tsr_editor_offset(e, "a", 40, &progress), TSR_ERROR_CANCELLED, "cancelled");
+    assert_true(equal(before, tsr_editor_tiles(e, "a")));
+    tsr_tiles_destroy(&before);
+}
+
+static void measured(void *user, const char *object, const tsr_tiles_measures *m)
+{
+    assert_string_equal(object, "body");
+    *(tsr_tiles_measures *)user = *m;
+}
+
+/* A head comes off, is turned, pasted and glued: one piece again. */
+static void gluing_script(void **state)
+{
+    fixture *f = (fixture *)*state;
+    static const char text[] = "capsule body 0 0 0 6 12\n"
+                               "cut body head -10 -10 6 10 10 30 # the upper end\n"
+                               "expect body 1\n"
+                               "expect head 1\n"
+                               "turn head 0 0 6 0 1 0 40\n"
+                               "move head 0 0 -2\n"
+                               "union body head\n"
+                               "brush body 0 0 6 4 1 1\n"
+                               "smooth body 1\n"
+                               "expect body 1\n"
+                               "measure body\n";
+    tsr_edit_script script = TSR_EDIT_SCRIPT;
+    tsr_tiles_measures m = { 0 };
+    script.measured = measured;
+    script.user = &m;
+    require_ok(tsr_editor_script(f->editor, text, "glue", &script));
+    assert_int_equal(m.components, 1);
+    assert_int_equal(m.genus, 0);
+    tsr_edit_history h;
+    for (;;) { /* all of it back to nothing */
+        tsr_editor_history(f->editor, &h);
+        if (h.undo_steps == 0) break;
+        require_ok(tsr_editor_undo(f->editor));
+    }
+    assert_null(tsr_editor_object_at(f->editor, 0));
+    require_error(tsr_editor_script(f->editor, "sphere a 0 0 0 4\nsave a x.tsr\n", "s", NULL), TSR_ERROR_UNSUPPORTED, "s:2: ");
+}
+
+/* Between two balls about one point lie balls; between balls side by side something in one or two pieces; evolution ends at its target. */
+static void morphs(void **state)
+{
+    fixture *f = (fixture *)*state;
+    tsr_morph_options options = TSR_MORPH_OPTIONS;
+    const double t[3] = { 0, 0.5, 1 }, times[2] = { 1, 14 };
+    tsr_tiles *between[3] = { NULL }, *moved[2] = { NULL };
+    tsr_tiles_measures m;
+    ball(f, "a", 0, 0, 0, 6);
+    ball(f, "b", 0, 0, 0, 14); /* farther apart than the band */
+    require_ok(tsr_tiles_morph(tsr_editor_tiles(f->editor, "a"), tsr_editor_tiles(f->editor, "b"), t, 3, NULL, NULL, between));
+    for (int i = 0; i < 3; i++) {
+        check_invariants(between[i]);
+        require_ok(tsr_tiles_measure(between[i], &m));
+        double r = cbrt(m.volume * 3 / (4 * pi));
+        print_message("morph %.1f: radius %.3f\n", t[i], r);
+        assert_true(fabs(r - (6 + 8 * t[i])) < 0.15);
+        assert_int_equal(m.components, 1);
+        tsr_tiles_destroy(&between[i]);
+    }
+    options.method = TSR_MORPH_EVOLVE;
+    ball(f, "c", 2, 0, 0, 9);
+    require_ok(tsr_tiles_morph(tsr_editor_tiles(f->editor, "a"), tsr_editor_tiles(f->editor, "c"), times, 2, &options, NULL, moved));
+    require_ok(tsr_tiles_measure(moved[0], &m));
+    assert_true(m.centroid.x > 0.2 && m.centroid.x < 2);
+    require_ok(tsr_tiles_measure(moved[1], &m));
+    print_message("evolved: centre %.3f, radius %.3f of 9 at 2\n", m.centroid.x, cbrt(m.volume * 3 / (4 * pi)));
+    assert_true(fabs(m.centroid.x - 2) < 0.1 && fabs(cbrt(m.volume * 3 / (4 * pi)) - 9) < 0.1);
+    tsr_tiles_destroy(&moved[0]);
+    tsr_tiles_destroy(&moved[1]);
+    const double wrong[2] = { 0.5, 0.2 };
+    require_error(tsr_tiles_morph(tsr_editor_tiles(f->editor, "a"), tsr_editor_tiles(f->editor, "b"), wrong, 2, NULL, NULL, moved),
+                  TSR_ERROR_ARGUMENT, "t[1] is 0.2");
+    assert_null(moved[0]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(spheres_grow_and_shrink, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(opening_and_closing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(duality, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(brush_is_local, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(smoothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(rotation, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(points_attract, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(keeping_one_component, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(refusals, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(morphs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(gluing_script, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,91 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "lists.h"
+
+struct csg {
+    cli_call *cli;
+    tsr_read_options read;
+    cli_list_options list;
+    double radius;
+    const char *output;
+    tsr_csg_operation operation;
+    int complement;
+    tsr_tiles *result;
+    double seconds;
+};
+
+/* Folds the operands from left to right. */
+static int fold(struct csg *c, tsr_context *context, int first)
+{
+    int code = CLI_OK;
+    for (int i = first; i < c->cli->inputs && !code; i++) {
+        cli_list_options options = c->list;
+        options.like = c->result;
+        tsr_tiles *next = cli_read_list(c->cli, context, c->cli->input[i], &c->read, &options, &code), *made = NULL;
+        if (!next) return code;
+        if (!c->result) {
+            c->result = next;
+            continue;
+        }
+        double start = cli_seconds();
+        tsr_status status = tsr_tiles_combine(c->result, next, c->operation, c->radius, &made);
+        if (status == TSR_OK) status = tsr_context_synchronize(context);
+        c->seconds += cli_seconds() - start;
+        tsr_tiles_destroy(&next);
+        if (status != TSR_OK) code = cli_status(c->cli, status, c->cli->input[i]);
+        tsr_tiles_destroy(&c->result);
+        c->result = made;
+    }
+    if (!code && c->complement) {
+        tsr_tiles *made = NULL;
+        tsr_status status = tsr_tiles_complement(c->result, &made);
+        if (status != TSR_OK) code = cli_status(c->cli, status, c->cli->input[first]);
+        tsr_tiles_destroy(&c->result);
+        c->result = made;
+    }
+    return code;
+}
+
+static int run(cli_call *cli, int argc, char **argv)
+{
+    struct csg c = { .cli = cli, .read = TSR_READ_OPTIONS };
+    const cli_option options[] = {
+        CLI_OUTPUT_OPTION(c.output),
+        { .name = "radius", .type = CLI_REAL, .value = &c.radius, .argument = "R", .help = "of blend: world units over which the seam is filled" },
+        CLI_LIST_OPTIONS(c.list),
+        CLI_READ_OPTIONS(c.read),
+        { 0 },
+    };
+    int code = cli_parse(cli, options, 2, 64, argc, argv);
+    if (code >= 0) return code;
+    c.complement = !strcmp(cli->input[0], "complement");
+    if (!c.complement && tsr_csg_parse(cli->input[0], &c.operation) != TSR_OK)
+        return cli_usage(cli, "'%s' given, expected union, intersection, difference, blend or complement, then the inputs", cli->input[0]);
+    if (c.complement && cli->inputs != 2) return cli_usage(cli, "complement: %d inputs, expected one", cli->inputs - 1);
+    if (!c.complement && cli->inputs < 3) return cli_usage(cli, "%s: one input, expected two or more", cli->input[0]);
+    if ((code = cli_check_list(cli, c.output)) != CLI_OK) return code;
+    tsr_context *context = NULL;
+    if ((code = cli_context(cli, &context)) != CLI_OK) return code;
+    code = fold(&c, context, 1);
+    tsr_tiles_measures measures;
+    if (!code) {
+        tsr_status status = tsr_tiles_measure(c.result, &measures);
+        if (status == TSR_OK && measures.tiles == 0) {
+            code = cli_error(cli, CLI_FAILED, "the result has no surface");
+        } else {
+            if (status == TSR_OK) status = cli_write_list(cli, context, c.result, c.output);
+            if (status != TSR_OK) code = cli_status(cli, status, c.output);
+        }
+    }
+    if (!code && strcmp(c.output, "-")) cli_show_measures(cli, cli->input[0], &measures);
+    tsr_tiles_destroy(&c.result);
+    tsr_context_destroy(&context);
+    return code;
+}
+
+const cli_verb verb_csg = { "csg", "[options] union|intersection|difference|blend|complement INPUT... -o OUTPUT",
+                            "Combine level sets: union, intersection, difference, blend; output a level set or a mesh",
+                            "  tessera make box --size 64 -o box.nii.gz\n  tessera make sphere --size 64 -o ball.nii.gz\n"
+                            "  tessera csg difference box.nii.gz ball.nii.gz -o cut.ply\n",
+                            run };

@@ -1,0 +1,139 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "lists.h"
+
+struct edit {
+    cli_call *cli;
+    tsr_read_options read;
+    cli_list_options list;
+    tsr_editor_options options;
+    const char *like, *output, *object;
+    tsr_context *context;
+    tsr_editor *editor;
+    int files, code;
+};
+
+/* What a script loads and saves goes through the same functions as the arguments of other verbs. */
+static tsr_status load(void *user, tsr_editor *editor, const char *path, tsr_tiles **tiles)
+{
+    struct edit *e = (struct edit *)user;
+    cli_list_options options = e->list;
+    tsr_tiles *like = NULL;
+    tsr_tiles_options model = TSR_TILES_OPTIONS;
+    (void)editor;
+    model.edge = e->options.edge;
+    model.band = e->options.band;
+    model.capacity = 8;
+    tsr_status status = tsr_tiles_create(e->context, &e->options.geometry, &model, &like);
+    if (status != TSR_OK) return status;
+    options.like = like;
+    *tiles = cli_read_list(e->cli, e->context, path, &e->read, &options, &e->code);
+    tsr_tiles_destroy(&like);
+    return *tiles ? TSR_OK : TSR_ERROR_IO;
+}
+static tsr_status save(void *user, tsr_editor *editor, const char *path, const tsr_tiles *tiles)
+{
+    struct edit *e = (struct edit *)user;
+    (void)editor;
+    e->files++;
+    return cli_write_list(e->cli, e->context, tiles, path);
+}
+static void measured(void *user, const char *object, const tsr_tiles_measures *m)
+{
+    const struct edit *e = (const struct edit *)user;
+    cli_show_measures(e->cli, object, m);
+}
+
+static int document(struct edit *e)
+{
+    int code = CLI_OK;
+    tsr_volume *like = NULL;
+    tsr_vec3 h = e->list.spacing.x > 0 ? e->list.spacing : (tsr_vec3){ 1, 1, 1 };
+    e->options.geometry = tsr_geometry_make(h, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
+    if (e->like) {
+        like = cli_read_volume(e->cli, e->like, &e->read, &code);
+        if (!like) return code;
+        e->options.geometry = *tsr_volume_geometry(like);
+        tsr_volume_destroy(&like);
+        h = tsr_geometry_spacing(&e->options.geometry);
+    }
+    double smallest = h.x < h.y ? h.x : h.y;
+    if (h.z < smallest) smallest = h.z;
+    e->options.edge = e->list.edge;
+    e->options.band = (e->list.band > 0 ? e->list.band : 3) * smallest;
+    tsr_status status = tsr_editor_create(e->context, &e->options, &e->editor);
+    return status == TSR_OK ? CLI_OK : cli_status(e->cli, status, NULL);
+}
+
+static int script(struct edit *e)
+{
+    tsr_edit_script options = TSR_EDIT_SCRIPT;
+    options.load = load;
+    options.save = save;
+    options.measured = measured;
+    options.user = e;
+    options.progress = cli_progress(e->cli);
+    char *text = cli_read_text(e->cli, e->cli->input[0]);
+    if (!text) return CLI_FAILED;
+    if (e->cli->globals.json) json_open(NULL, '[');
+    tsr_status status = tsr_editor_script(e->editor, text, e->cli->input[0], &options);
+    free(text);
+    cli_progress_end(e->cli);
+    if (e->cli->globals.json) json_close(']');
+    if (status == TSR_OK) return CLI_OK;
+    return cli_error(e->cli, CLI_FAILED, "%s", tsr_error_message());
+}
+
+static int output(struct edit *e)
+{
+    const char *name = e->object ? e->object : tsr_editor_object_at(e->editor, 0);
+    const tsr_tiles *tiles = name ? tsr_editor_tiles(e->editor, name) : NULL;
+    if (!tiles) return cli_error(e->cli, CLI_FAILED, "--object: the script leaves no object '%s'", name ? name : "");
+    tsr_status status = cli_write_list(e->cli, e->context, tiles, e->output);
+    return status == TSR_OK ? CLI_OK : cli_status(e->cli, status, e->output);
+}
+
+static int run(cli_call *cli, int argc, char **argv)
+{
+    struct edit e = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_EDITOR_OPTIONS };
+    const cli_option options[] = {
+        CLI_OUTPUT_OPTION(e.output),
+        { .name = "object", .type = CLI_TEXT, .value = &e.object, .argument = "NAME", .help = "what --output writes (default: the first object)" },
+        { .name = "like", .type = CLI_TEXT, .value = &e.like, .argument = "VOLUME", .help = "take voxel size and place in the world from a volume" },
+        { .name = "draft", .type = CLI_FLAG, .value = &e.options.draft, .help = "first-order schemes: faster, less accurate" },
+        { .name = "tile-memory-limit",
+          .type = CLI_COUNT,
+          .value = &e.options.memory_limit,
+          .argument = "BYTES",
+          .help = "of one object's tiles",
+          .lower = 1,
+          .upper = 9e18 },
+        { .name = "history-limit",
+          .type = CLI_COUNT,
+          .value = &e.options.history_limit,
+          .argument = "BYTES",
+          .help = "device memory that undo may keep",
+          .lower = 1,
+          .upper = 9e18 },
+        CLI_LIST_OPTIONS(e.list),
+        CLI_READ_OPTIONS(e.read),
+        { 0 },
+    };
+    int code = cli_parse(cli, options, 1, 1, argc, argv);
+    if (code >= 0) return code;
+    if (e.output && (code = cli_check_list(cli, e.output)) != CLI_OK) return code;
+    code = cli_context(cli, &e.context);
+    if (!code) code = document(&e);
+    if (!code) code = script(&e);
+    if (!code && e.output) code = output(&e);
+    if (!code && !e.output && !e.files) cli_note(cli, "nothing was written: give -o FILE, or 'save OBJECT FILE' in the script");
+    tsr_editor_destroy(&e.editor);
+    tsr_context_destroy(&e.context);
+    return code;
+}
+
+const cli_verb verb_edit = { "edit", "[options] SCRIPT [-o OUTPUT]", "Sculpt level sets by a script: shapes, cut, paste, brushes, smoothing, undo",
+                             "  printf 'sphere body 0 0 0 20\\nsphere bump 15 0 0 12\\nblend body bump 4\\nmeasure body\\n' > shape.txt\n"
+                             "  tessera edit shape.txt -o shape.ply\n",
+                             run };

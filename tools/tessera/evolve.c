@@ -1,0 +1,380 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lists.h"
+#include "tiles.h"
+
+struct evolve {
+    cli_call *cli;
+    tsr_read_options read;
+    cli_list_options list;
+    const char *output;
+    tsr_levelset_options options;
+    const char *speed_field, *frames_pattern;
+    cli_list velocity_field;
+    double speed, curvature, conserve, enright, rotation, duration;
+    tsr_vec3 velocity, axis, centre;
+    int64_t steps, frames;
+    int speed_given, curvature_given, conserve_given, enright_given, rotation_given, velocity_given, centre_given, duration_given, steps_given;
+    tsr_context *context;
+    tsr_tiles *tiles;
+    tsr_volume *field[4]; /* of speed and velocity */
+};
+
+static int write_surface(const struct evolve *e, const char *path)
+{
+    tsr_status status = cli_write_list(e->cli, e->context, e->tiles, path);
+    return status == TSR_OK ? CLI_OK : cli_status(e->cli, status, path);
+}
+
+static tsr_flow_term *add_term(struct evolve *e, tsr_flow_kind kind, double value)
+{
+    tsr_flow_term *term = &e->options.terms[e->options.term_count++];
+    *term = (tsr_flow_term){ .kind = kind, .value = value, .centre = e->centre };
+    return term;
+}
+
+/* Centroid of the surface and radius of the ball of its volume: what --rotation and --enright refer to. */
+static tsr_status place_of_terms(struct evolve *e, double *radius)
+{
+    tsr_tiles_measures m;
+    tsr_status status = tsr_tiles_measure(e->tiles, &m);
+    if (status != TSR_OK) return status;
+    *radius = cbrt(0.75 / 3.14159265358979323846 * m.volume);
+    if (!e->centre_given) e->centre = m.centroid;
+    return TSR_OK;
+}
+
+static int read_field(struct evolve *e, const char *path, int slot)
+{
+    int code = CLI_OK;
+    e->field[slot] = cli_read_to_device(e->cli, path, &e->read, e->context, &code);
+    if (code || tsr_volume_dtype(e->field[slot]) == TSR_F32) return code;
+    tsr_volume *converted = NULL;
+    tsr_status status = tsr_volume_convert(e->context, e->field[slot], TSR_F32, &converted);
+    if (status != TSR_OK) return cli_status(e->cli, status, path);
+    tsr_volume_destroy(&e->field[slot]);
+    e->field[slot] = converted;
+    return CLI_OK;
+}
+
+static int make_terms(struct evolve *e)
+{
+    double radius = 0;
+    int code = CLI_OK;
+    tsr_status status = e->rotation_given || e->enright_given ? place_of_terms(e, &radius) : TSR_OK;
+    if (status != TSR_OK) return cli_status(e->cli, status, e->cli->input[0]);
+    if (e->speed_given && !e->speed_field) add_term(e, TSR_FLOW_SPEED, e->speed);
+    if (e->speed_field) {
+        code = read_field(e, e->speed_field, 3);
+        if (code) return code;
+        add_term(e, TSR_FLOW_SPEED_FIELD, e->speed_given ? e->speed : 1)->field[0] = e->field[3];
+    }
+    if (e->curvature_given) add_term(e, TSR_FLOW_CURVATURE, e->curvature);
+    if (e->conserve_given) {
+        add_term(e, TSR_FLOW_CURVATURE, e->conserve);
+        add_term(e, TSR_FLOW_MEAN_CURVATURE, e->conserve);
+    }
+    if (e->velocity_given) add_term(e, TSR_FLOW_VELOCITY, 1)->vector = e->velocity;
+    if (e->velocity_field.count) {
+        for (int k = 0; k < 3 && !code; k++) code = read_field(e, e->velocity_field.item[k], k);
+        if (code) return code;
+        tsr_flow_term *term = add_term(e, TSR_FLOW_VELOCITY_FIELD, 1);
+        for (int k = 0; k < 3; k++) term->field[k] = e->field[k];
+    }
+    if (e->rotation_given) add_term(e, TSR_FLOW_ROTATION, e->rotation * (3.14159265358979323846 / 180))->vector = e->axis;
+    if (e->enright_given) { /* in the literature's unit cube the sphere lies at 0.35 and has radius 0.15 */
+        tsr_flow_term *term = add_term(e, TSR_FLOW_ENRIGHT, 1);
+        term->radius = radius / 0.15;
+        term->period = e->enright;
+        term->centre = (tsr_vec3){ e->centre.x - 0.35 * term->radius, e->centre.y - 0.35 * term->radius, e->centre.z - 0.35 * term->radius };
+    }
+    return CLI_OK;
+}
+
+static void show(const struct evolve *e, const tsr_levelset_report *r)
+{
+    tsr_tiles_measures m = { 0 };
+    int measured = !r->empty && tsr_tiles_measure(e->tiles, &m) == TSR_OK;
+    if (e->cli->globals.json) {
+        json_open(NULL, '{');
+        json_text("input", e->cli->input[0]);
+        json_int("steps", r->total_steps);
+        json_real("time", r->time);
+        json_real("time_step", r->time_step);
+        json_real("seconds", r->seconds);
+        json_real("steps_per_second", r->steps_per_second);
+        json_int("tiles", r->tiles);
+        json_int("active_voxels", r->active_voxels);
+        json_int("device_bytes", r->device_bytes);
+        json_real("curvature", r->curvature);
+        json_bool("converged", r->converged);
+        json_bool("empty", r->empty);
+        json_real("volume", measured ? m.volume : 0);
+        json_real("area", measured ? m.area : 0);
+        json_int("components", m.components);
+        json_int("genus", m.genus);
+        json_close('}');
+        return;
+    }
+    printf("steps        %lld in %.3f s, %.4g steps/s; time %.6g, last step %.4g\n", (long long)r->total_steps, r->seconds, r->steps_per_second,
+           r->time, r->time_step);
+    printf("tiles        %lld, %lld active voxels, %.1f MB%s\n", (long long)r->tiles, (long long)r->active_voxels, 1e-6 * (double)r->device_bytes,
+           r->empty       ? "; the surface has vanished"
+           : r->converged ? "; converged"
+                          : "");
+    if (measured)
+        printf("surface      volume %.9g, area %.9g; %lld pieces, genus %lld\n", m.volume, m.area, (long long)m.components, (long long)m.genus);
+}
+
+/* One part of the run; its report is added to what was before. */
+static tsr_status run_part(const struct evolve *e, tsr_levelset *solver, int64_t part, tsr_levelset_report *sum)
+{
+    const tsr_progress progress = cli_progress(e->cli);
+    const int64_t parts = e->frames ? e->frames : 1;
+    tsr_levelset_report r = { 0 };
+    tsr_status status;
+    if (e->duration_given) status = tsr_levelset_advance(solver, e->duration / (double)parts, &progress, &r);
+    else if (e->steps_given) status = tsr_levelset_step(solver, e->steps * (part + 1) / parts - e->steps * part / parts, &progress, &r);
+    else status = tsr_levelset_run(solver, &progress, &r);
+    const double seconds = sum->seconds + r.seconds;
+    const int64_t steps = sum->steps + r.steps;
+    *sum = r;
+    sum->steps = steps;
+    sum->seconds = seconds;
+    sum->steps_per_second = seconds > 0 ? (double)steps / seconds : 0;
+    return status;
+}
+
+static void frame_path(const struct evolve *e, int64_t frame, char path[4096])
+{
+    const char *mark = strstr(e->frames_pattern, "%d");
+    snprintf(path, 4096, "%.*s%04lld%s", (int)(mark - e->frames_pattern), e->frames_pattern, (long long)frame, mark + 2);
+}
+
+static int check_frames(const struct evolve *e)
+{
+    int code = CLI_OK;
+    char path[4096];
+    for (int64_t frame = 0; e->frames && frame <= e->frames && !code; frame++) {
+        frame_path(e, frame, path);
+        code = cli_check_list(e->cli, path);
+    }
+    return code;
+}
+
+static int write_frame(const struct evolve *e, int64_t frame)
+{
+    char path[4096];
+    frame_path(e, frame, path);
+    return write_surface(e, path);
+}
+
+static int evolve(struct evolve *e)
+{
+    tsr_levelset *solver = NULL;
+    tsr_levelset_report report = { 0 };
+    int code = cli_context(e->cli, &e->context);
+    if (!code) e->tiles = cli_read_list(e->cli, e->context, e->cli->input[0], &e->read, &e->list, &code);
+    if (!code) code = make_terms(e);
+    if (!code) {
+        tsr_status status = tsr_levelset_create(e->tiles, &e->options, &solver);
+        if (e->frames && status == TSR_OK) code = write_frame(e, 0);
+        for (int64_t part = 0; part < (e->frames ? e->frames : 1) && status == TSR_OK && !code && !report.empty; part++) {
+            status = run_part(e, solver, part, &report);
+            if (status == TSR_OK && e->frames && !report.empty) code = write_frame(e, part + 1);
+        }
+        tsr_levelset_destroy(&solver);
+        if (status != TSR_OK) code = cli_status(e->cli, status, e->cli->input[0]);
+    }
+    cli_progress_end(e->cli);
+    if (!code && report.empty && e->output) cli_note(e->cli, "the surface has vanished: '%s' holds an empty one", e->output);
+    if (!code && e->output) code = write_surface(e, e->output);
+    if (!code && (!e->output || strcmp(e->output, "-"))) show(e, &report);
+    tsr_tiles_destroy(&e->tiles);
+    for (int k = 0; k < 4; k++) tsr_volume_destroy(&e->field[k]);
+    tsr_context_destroy(&e->context);
+    return code;
+}
+
+static int run(cli_call *cli, int argc, char **argv)
+{
+    struct evolve e = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_LEVELSET_OPTIONS };
+    tsr_levelset_options *o = &e.options;
+    int space = 0, time = 0, reshape = 0, sign = 0;
+    const cli_option options[] = {
+        CLI_OUTPUT_OPTION(e.output),
+        CLI_LIST_OPTIONS(e.list),
+        { .name = "spacing",
+          .type = CLI_VEC3,
+          .value = &e.list.spacing,
+          .help = "voxel size, for a mesh as input (default: 1/128 of its extent)",
+          .lower = 1e-12,
+          .upper = 1e12 },
+        { .name = "speed", .type = CLI_REAL, .value = &e.speed, .argument = "F", .help = "along the normal: > 0 grows", .given = &e.speed_given },
+        { .name = "speed-field",
+          .type = CLI_TEXT,
+          .value = &e.speed_field,
+          .argument = "FILE",
+          .help = "a speed per place, times --speed (default 1)" },
+        { .name = "curvature",
+          .type = CLI_REAL,
+          .value = &e.curvature,
+          .argument = "A",
+          .help = "curvature flow: speed -A K, K = 2/R on a sphere",
+          .lower = 0,
+          .upper = 1e12,
+          .given = &e.curvature_given },
+        { .name = "conserve",
+          .type = CLI_REAL,
+          .value = &e.conserve,
+          .argument = "A",
+          .help = "curvature flow that keeps the volume: speed A (mean K - K)",
+          .lower = 0,
+          .upper = 1e12,
+          .given = &e.conserve_given },
+        { .name = "feedback",
+          .type = CLI_REAL,
+          .value = &o->feedback,
+          .argument = "L",
+          .help = "with --conserve: pulls the volume back to the first one",
+          .lower = 0,
+          .upper = 1e6 },
+        { .name = "velocity", .type = CLI_VEC3, .value = &e.velocity, .help = "moves with it", .given = &e.velocity_given },
+        { .name = "velocity-field",
+          .type = CLI_LIST,
+          .value = &e.velocity_field,
+          .argument = "FILE",
+          .help = "moves with the wind of three volumes: x, y, z components, given one after another" },
+        { .name = "rotation",
+          .type = CLI_REAL,
+          .value = &e.rotation,
+          .argument = "DEGREES",
+          .help = "turns by so much in a unit of time",
+          .given = &e.rotation_given },
+        { .name = "axis", .type = CLI_VEC3, .value = &e.axis, .help = "of --rotation (default 0,0,1)" },
+        { .name = "centre",
+          .type = CLI_VEC3,
+          .value = &e.centre,
+          .help = "of --rotation and --enright (default: of the surface), index times spacing",
+          .given = &e.centre_given },
+        { .name = "enright",
+          .type = CLI_REAL,
+          .value = &e.enright,
+          .argument = "PERIOD",
+          .help = "the periodic deformation of the literature, in a cube in which the surface takes the place of its sphere",
+          .lower = 1e-9,
+          .upper = 1e12,
+          .given = &e.enright_given },
+        { .name = "duration",
+          .type = CLI_REAL,
+          .value = &e.duration,
+          .argument = "T",
+          .help = "how long, exactly",
+          .lower = 1e-12,
+          .upper = 1e12,
+          .given = &e.duration_given },
+        { .name = "steps",
+          .type = CLI_COUNT,
+          .value = &e.steps,
+          .argument = "N",
+          .help = "or: how many steps",
+          .lower = 1,
+          .upper = 1e12,
+          .given = &e.steps_given },
+        { .name = "age",
+          .type = CLI_INT,
+          .value = &o->age,
+          .argument = "N",
+          .help = "or: until no tile is younger than N steps",
+          .lower = 1,
+          .upper = 254 },
+        { .name = "max-steps",
+          .type = CLI_COUNT,
+          .value = &o->max_steps,
+          .argument = "N",
+          .help = "the most steps with --age (default 100000)",
+          .lower = 1,
+          .upper = 1e12 },
+        { .name = "frames",
+          .type = CLI_COUNT,
+          .value = &e.frames,
+          .argument = "N",
+          .help = "also write the surface at the begin and N times on the way",
+          .lower = 1,
+          .upper = 9999 },
+        { .name = "frames-output", .type = CLI_TEXT, .value = &e.frames_pattern, .argument = "PATTERN", .help = "of --frames, as frame-%d.ply" },
+        { .name = "space",
+          .type = CLI_CHOICE,
+          .value = &space,
+          .argument = "SCHEME",
+          .help = "differences (default upwind, first order)",
+          .choices = "upwind godunov eno2 weno5" },
+        { .name = "time",
+          .type = CLI_CHOICE,
+          .value = &time,
+          .argument = "SCHEME",
+          .help = "steps in time (default euler)",
+          .choices = "euler rk2 rk3" },
+        { .name = "reshape",
+          .type = CLI_CHOICE,
+          .value = &reshape,
+          .argument = "WAY",
+          .help = "keeps distances: a term, sweeps after each step, or not",
+          .choices = "term reinit none" },
+        { .name = "sign", .type = CLI_CHOICE, .value = &sign, .argument = "WAY", .help = "of the reshaping", .choices = "smooth sgn phi subcell" },
+        { .name = "reshape-weight",
+          .type = CLI_REAL,
+          .value = &o->reshape_weight,
+          .argument = "B",
+          .help = "voxels per unit of time (default 1)",
+          .lower = 1e-9,
+          .upper = 1e9 },
+        { .name = "time-step",
+          .type = CLI_REAL,
+          .value = &o->time_step,
+          .argument = "DT",
+          .help = "fixed (default: automatic)",
+          .lower = 1e-12,
+          .upper = 1e12 },
+        { .name = "cfl",
+          .type = CLI_REAL,
+          .value = &o->cfl,
+          .argument = "C",
+          .help = "of the automatic step (default 0.9)",
+          .lower = 1e-6,
+          .upper = 1 },
+        CLI_READ_OPTIONS(e.read),
+        { 0 },
+    };
+    e.axis = (tsr_vec3){ 0, 0, 1 };
+    int code = cli_parse(cli, options, 1, 1, argc, argv);
+    if (code >= 0) return code;
+    if (!(e.speed_given || e.speed_field || e.curvature_given || e.conserve_given || e.velocity_given || e.velocity_field.count || e.rotation_given ||
+          e.enright_given))
+        return cli_usage(cli, "nothing moves the surface: expected --speed, --curvature, --conserve, --velocity, --rotation, --enright or a field");
+    if (e.duration_given + e.steps_given + (o->age > 0) != 1) return cli_usage(cli, "expected one of --duration, --steps and --age");
+    if (e.velocity_field.count && e.velocity_field.count != 3)
+        return cli_usage(cli, "--velocity-field: given %d times, expected 3 (x, y and z components)", e.velocity_field.count);
+    if (!e.frames != !e.frames_pattern) return cli_usage(cli, "--frames and --frames-output belong together");
+    if (e.frames && o->age > 0) return cli_usage(cli, "--frames: expected with --duration or --steps");
+    if (e.frames_pattern && (!strstr(e.frames_pattern, "%d") || strchr(e.frames_pattern, '%') != strrchr(e.frames_pattern, '%')))
+        return cli_usage(cli, "--frames-output: '%s' given, expected a file name with one %%d for the number", e.frames_pattern);
+    if (e.output || !e.frames) code = cli_check_list(cli, e.output);
+    else code = CLI_OK;
+    if (!code) code = check_frames(&e);
+    if (code) return code;
+    o->space = (tsr_stencil)space;
+    o->time = (tsr_time)time;
+    o->reshape = (tsr_reshape)reshape;
+    o->sign = (tsr_sign)sign;
+    if (o->age > 0 && !o->max_steps) o->max_steps = 100000;
+    return evolve(&e);
+}
+
+const cli_verb verb_evolve = { "evolve", "[options] SURFACE -o SURFACE", "Move a surface: speeds, curvature flow, velocity fields, rotation",
+                               "  tessera make torus --size 96 -o torus.nii.gz\n"
+                               "  tessera evolve torus.nii.gz --curvature 1 --duration 20 -o smooth.ply\n"
+                               "  tessera evolve torus.nii.gz --speed -1 --duration 3 --space weno5 --time rk3 -o thin.tsr\n",
+                               run };

@@ -1,0 +1,213 @@
+/* tools/tessera/lists.c: surfaces as tile lists. */
+#include "lists.h"
+#include "tiles.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A mask as signed distances, clamped to the band. */
+static tsr_status mask_distance(tsr_context *context, const tsr_volume *mask, double band, tsr_volume **field)
+{
+    tsr_distance_options options = TSR_DISTANCE_OPTIONS;
+    options.band = band;
+    return tsr_distance_transform(context, mask, &options, field);
+}
+
+/* Moves a list to the voxels of another: their difference in the world becomes a shift in voxels, exact where it is whole. */
+static tsr_status align(const tsr_tiles *like, tsr_tiles **tiles)
+{
+    const tsr_geometry *to = tsr_tiles_geometry(like), *from = tsr_tiles_geometry(*tiles);
+    tsr_vec3 h = tsr_geometry_spacing(to), at;
+    tsr_status status = tsr_geometry_to_index(to, tsr_geometry_to_world(from, (tsr_vec3){ 0, 0, 0 }), &at);
+    const double *a = &at.x;
+    double n[3];
+    for (int k = 0; k < 3; k++) n[k] = fabs(a[k] - floor(a[k] + 0.5)) < 1e-6 ? floor(a[k] + 0.5) : a[k];
+    if (status != TSR_OK || (n[0] == 0 && n[1] == 0 && n[2] == 0)) return status;
+    tsr_motion motion = { .shift = { n[0] * h.x, n[1] * h.y, n[2] * h.z } };
+    tsr_tiles *moved = NULL;
+    status = tsr_tiles_transform(*tiles, &motion, &moved);
+    if (status != TSR_OK) return status;
+    tsr_tiles_destroy(tiles);
+    *tiles = moved;
+    return TSR_OK;
+}
+
+/* Do the axes of both point the same way, with the same spacing? */
+static int same_axes(const tsr_geometry *a, const tsr_geometry *b)
+{
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            if (fabs(a->affine[r][c] - b->affine[r][c]) > 1e-6 * (fabs(a->affine[r][c]) + fabs(b->affine[r][c]) + 1e-3)) return 0;
+    return 1;
+}
+
+/* A mesh as a list: on the voxels of options->like, or of its own. */
+static tsr_status load_mesh(const cli_call *cli, tsr_context *context, const tsr_mesh *mesh, const char *path, const cli_list_options *options,
+                            tsr_tiles **tiles)
+{
+    tsr_voxelize_options voxelize = TSR_VOXELIZE_OPTIONS;
+    tsr_voxelize_report report = { 0 };
+    tsr_mesh_measures m;
+    tsr_tiles_info info;
+    tsr_mesh *moved = NULL;
+    tsr_status status = TSR_OK;
+    voxelize.spacing = options->spacing;
+    voxelize.edge = options->edge;
+    if (options->like) {
+        status = tsr_tiles_describe(options->like, &info);
+        voxelize.geometry = tsr_tiles_geometry(options->like);
+        voxelize.edge = info.edge;
+        voxelize.band = info.band;
+    } else {
+        if (!(options->spacing.x > 0)) {
+            status = tsr_mesh_measure(mesh, &m);
+            double h = fmax(m.upper.x - m.lower.x, fmax(m.upper.y - m.lower.y, m.upper.z - m.lower.z)) / 128;
+            voxelize.spacing = (tsr_vec3){ h, h, h };
+        }
+        voxelize.band = (options->band > 0 ? options->band : 3) * fmin(voxelize.spacing.x, fmin(voxelize.spacing.y, voxelize.spacing.z));
+    }
+    if (status == TSR_OK) status = tsr_mesh_copy(mesh, context, &moved);
+    if (status == TSR_OK) status = tsr_tiles_from_mesh(context, moved, &voxelize, tiles, &report);
+    if (status == TSR_OK && report.boundary_edges > 0)
+        cli_note(cli, "%s: an open mesh (%lld boundary edges): its holes are closed by the winding number", path, (long long)report.boundary_edges);
+    tsr_mesh_destroy(&moved);
+    return status;
+}
+
+/* A volume as a list of its own spacing, or of the band and edge of options->like. */
+static tsr_status load_volume(tsr_context *context, const tsr_volume *volume, const cli_list_options *options, tsr_tiles **tiles)
+{
+    tsr_volume *field = NULL;
+    tsr_vec3 h = tsr_geometry_spacing(tsr_volume_geometry(volume));
+    tsr_tiles_options list = TSR_TILES_OPTIONS;
+    tsr_tiles_info info = { 0 };
+    tsr_dtype dtype = tsr_volume_dtype(volume);
+    tsr_status status = TSR_OK;
+    list.edge = options->edge;
+    list.band = (options->band > 0 ? options->band : 3) * fmin(h.x, fmin(h.y, h.z));
+    if (options->like) {
+        status = tsr_tiles_describe(options->like, &info);
+        list.edge = info.edge;
+        list.band = info.band;
+    }
+    if (status == TSR_OK && dtype != TSR_F32 && dtype != TSR_F64) status = mask_distance(context, volume, list.band, &field);
+    else if (status == TSR_OK && dtype == TSR_F64) status = tsr_volume_convert(context, volume, TSR_F32, &field);
+    if (status == TSR_OK) status = tsr_tiles_create(context, tsr_volume_geometry(volume), &list, tiles);
+    if (status == TSR_OK) status = tsr_tiles_load(*tiles, field ? field : volume);
+    tsr_volume_destroy(&field);
+    return status;
+}
+
+tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *path, const tsr_read_options *read, const cli_list_options *options,
+                         int *code)
+{
+    tsr_file_kind kind;
+    const char *format;
+    tsr_tiles *tiles = NULL;
+    tsr_status status;
+    *code = cli_recognise(cli, path, read, &kind, &format);
+    if (*code) return NULL;
+    if (kind == TSR_FILE_TILES || cli_names_tiles(path, read->format)) {
+        tsr_tiles_read_options own = TSR_TILES_READ_OPTIONS;
+        own.memory_limit = read->memory_limit;
+        own.progress = cli_progress(cli);
+        tiles = cli_read_tiles(cli, context, path, &own, NULL, code);
+        if (!tiles) return NULL;
+        status = TSR_OK;
+    } else if (kind == TSR_FILE_MESH) {
+        tsr_mesh *mesh = cli_read_mesh(cli, path, read, code);
+        if (!mesh) return NULL;
+        status = load_mesh(cli, context, mesh, path, options, &tiles);
+        tsr_mesh_destroy(&mesh);
+    } else if (kind == TSR_FILE_VOLUME) {
+        tsr_volume *volume = cli_read_to_device(cli, path, read, context, code);
+        if (!volume) return NULL;
+        status = load_volume(context, volume, options, &tiles);
+        tsr_volume_destroy(&volume);
+    } else {
+        *code = cli_error(cli, CLI_FAILED, "%s: neither a tile list nor a mesh nor a volume", path);
+        return NULL;
+    }
+    if (status == TSR_OK && options->like && !same_axes(tsr_tiles_geometry(options->like), tsr_tiles_geometry(tiles))) {
+        tsr_vec3 a = tsr_geometry_spacing(tsr_tiles_geometry(options->like)), b = tsr_geometry_spacing(tsr_tiles_geometry(tiles));
+        tsr_tiles_destroy(&tiles);
+        *code = cli_error(cli, CLI_FAILED, "%s: voxels of %g x %g x %g, expected %g x %g x %g and the same axes", path, b.x, b.y, b.z, a.x, a.y, a.z);
+        return NULL;
+    }
+    if (status == TSR_OK && options->like) status = align(options->like, &tiles);
+    if (status == TSR_OK) return tiles;
+    tsr_tiles_destroy(&tiles);
+    *code = cli_status(cli, status, path);
+    return NULL;
+}
+
+static int is_mesh(const char *path)
+{
+    static const char *const ends[] = { ".ply", ".obj", ".stl", ".off" };
+    size_t n = strlen(path);
+    for (int i = 0; i < 4; i++)
+        if (n > 4 && !strcmp(path + n - 4, ends[i])) return 1;
+    return 0;
+}
+
+int cli_check_list(const cli_call *cli, const char *path)
+{
+    if (!path) return cli_usage(cli, "--output: missing, expected -o FILE");
+    return cli_check_write(cli, path, is_mesh(path) ? TSR_FILE_MESH : cli_names_tiles(path, NULL) ? TSR_FILE_TILES : TSR_FILE_VOLUME, NULL);
+}
+
+tsr_status cli_write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path)
+{
+    tsr_write_options write = cli_write_options(cli);
+    tsr_status status;
+    if (cli_names_tiles(path, NULL)) {
+        tsr_tiles_write_options list = TSR_TILES_WRITE_OPTIONS;
+        list.overwrite = cli->globals.force;
+        list.progress = cli_progress(cli);
+        return cli_write_tiles(cli, tiles, path, &list) == CLI_OK ? TSR_OK : TSR_ERROR_IO;
+    }
+    if (is_mesh(path)) {
+        tsr_surface_options surface = TSR_SURFACE_OPTIONS;
+        tsr_mesh *made = NULL, *mesh = NULL;
+        surface.normals = TSR_SURFACE_NORMALS_CENTRAL;
+        status = tsr_surface_extract_tiles(context, tiles, &surface, &made, NULL);
+        if (status == TSR_OK) status = tsr_mesh_copy(made, NULL, &mesh);
+        if (status == TSR_OK) status = tsr_mesh_write(mesh, path, &write);
+        tsr_mesh_destroy(&made);
+        tsr_mesh_destroy(&mesh);
+        return status;
+    }
+    tsr_volume *field = NULL;
+    status = tsr_tiles_field(tiles, &field);
+    if (status == TSR_OK) status = cli_move_volume(NULL, &field);
+    if (status == TSR_OK) status = tsr_volume_write(field, path, &write);
+    tsr_volume_destroy(&field);
+    return status;
+}
+
+void cli_show_measures(const cli_call *cli, const char *name, const tsr_tiles_measures *m)
+{
+    if (!cli->globals.json) {
+        printf("%-12s volume %.9g, area %.9g, mean curvature %.6g, pieces %lld, cavities %lld, genus %lld, tiles %lld\n", name, m->volume, m->area,
+               m->mean_curvature, (long long)m->components, (long long)m->cavities, (long long)m->genus, (long long)m->tiles);
+        return;
+    }
+    json_open(NULL, '{');
+    json_text("object", name);
+    json_real("volume", m->volume);
+    json_real("area", m->area);
+    json_real("mean_curvature", m->mean_curvature);
+    json_int("components", m->components);
+    json_int("cavities", m->cavities);
+    json_int("genus", m->genus);
+    json_int("euler", m->euler);
+    json_int("tiles", m->tiles);
+    json_int("active_voxels", m->active_voxels);
+    json_close('}');
+}
+
+int cli_check_list(const cli_call *cli, const char *path)
+{
+    if (!path) return cli_check_output(cli, path);
+    return cli_check_write(cli, path, cli_names_tiles(path, NULL) ? TSR_FILE_TILES : is_mesh(path) ? TSR_FILE_MESH : TSR_FILE_VOLUME, NULL);
+}

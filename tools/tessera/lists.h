@@ -1,0 +1,35 @@
+/* tools/tessera/lists.h: surfaces as tile lists: reading and writing for csg, morph and edit. */
+#ifndef TESSERA_CLI_LISTS_H
+#define TESSERA_CLI_LISTS_H
+
+#include "cli.h"
+
+typedef struct cli_list_options {
+    double band;           /* voxels; 0 = 3 */
+    tsr_vec3 spacing;      /* voxel size for meshes; zero = 1/128 of the longest extent */
+    int32_t edge;          /* 0 = 8 */
+    const tsr_tiles *like; /* spacing, band and edge that must agree; the list is moved to its voxels. NULL: any */
+} cli_list_options;
+/* clang-format off */
+#define CLI_LIST_OPTIONS(o)                                                                                                            \
+    { .name = "band", .type = CLI_REAL, .value = &(o).band, .argument = "VOXELS", .help = "half width of the band (default 3)",        \
+      .lower = 1, .upper = 1000 },                                                                                                     \
+    { .name = "spacing", .type = CLI_VEC3, .value = &(o).spacing, .help = "voxel size (csg, morph: of meshes, default 1/128 of them)", \
+      .lower = 1e-9, .upper = 1e9 },                                                                                                   \
+    { .name = "tile-edge", .type = CLI_INT, .value = &(o).edge, .argument = "N", .help = "voxels per tile edge, 4 or 8 (default 8)",   \
+      .lower = 4, .upper = 8 }
+/* clang-format on */
+
+/* The surface of a file as an unbounded list: a tile file; a mesh, by winding numbers; a volume of real numbers is a level set, of integers a
+ * mask. Fails with the file's name in the message: *code is set and NULL returned. */
+tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *path, const tsr_read_options *read, const cli_list_options *options,
+                         int *code);
+/* Can the path become such an output? Before the work. */
+int cli_check_list(const cli_call *cli, const char *path);
+/* By extension: a mesh, a tile file, or a float volume over the stored tiles. */
+tsr_status cli_write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path);
+/* Before the work: could cli_write_list write to `path`? */
+int cli_check_list(const cli_call *cli, const char *path);
+void cli_show_measures(const cli_call *cli, const char *name, const tsr_tiles_measures *m); /* a line, or an object named `name` in JSON */
+
+#endif

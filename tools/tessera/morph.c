@@ -1,0 +1,135 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "lists.h"
+
+struct morph {
+    cli_call *cli;
+    tsr_read_options read;
+    cli_list_options list;
+    tsr_morph_options options;
+    const char *output;
+    double t;
+    int32_t frames;
+    tsr_context *context;
+    tsr_tiles *a, *b, **result;
+};
+
+/* morph.ply of frame 3 of 12 is morph-03.ply. */
+static void frame_name(const struct morph *m, int32_t frame, char *path, size_t room)
+{
+    const char *dot = strrchr(m->output, '.'), *slash = strrchr(m->output, '/');
+    if (dot && slash && dot < slash) dot = NULL;
+    if (dot && dot > m->output + 4 && !strcmp(dot, ".gz")) /* .nii.gz stays together */
+        for (const char *p = dot - 1; p > m->output && *p != '/'; p--)
+            if (*p == '.') {
+                dot = p;
+                break;
+            }
+    int stem = dot ? (int)(dot - m->output) : (int)strlen(m->output);
+    if (m->frames < 2) snprintf(path, room, "%s", m->output);
+    else snprintf(path, room, "%.*s-%0*d%s", stem, m->output, m->frames > 100 ? 3 : 2, frame, dot ? dot : "");
+}
+
+static int frames(struct morph *m)
+{
+    int32_t n = m->frames > 1 ? m->frames : 1;
+    char path[4096];
+    double *t = calloc((size_t)n, sizeof *t);
+    char(*names)[sizeof path] = calloc((size_t)n, sizeof *names); /* the check keeps what it was shown */
+    m->result = calloc((size_t)n, sizeof *m->result);
+    if (!t || !m->result || !names) {
+        free(t);
+        free(names);
+        return cli_error(m->cli, CLI_FAILED, "out of memory for %d frames", n);
+    }
+    for (int32_t i = 0; i < n; i++) t[i] = n > 1 ? m->t * (double)i / (double)(n - 1) : m->t;
+    int code = CLI_OK;
+    for (int32_t i = 0; i < n && !code; i++) {
+        frame_name(m, i, names[i], sizeof names[i]);
+        code = cli_check_list(m->cli, names[i]);
+    }
+    tsr_progress progress = cli_progress(m->cli);
+    if (!code) {
+        tsr_status status = tsr_tiles_morph(m->a, m->b, t, n, &m->options, &progress, m->result);
+        cli_progress_end(m->cli);
+        if (status != TSR_OK) code = cli_status(m->cli, status, NULL);
+    }
+    if (!code && m->cli->globals.json) json_open(NULL, '[');
+    for (int32_t i = 0; i < n && !code; i++) {
+        tsr_tiles_measures measures;
+        frame_name(m, i, path, sizeof path);
+        tsr_status status = tsr_tiles_measure(m->result[i], &measures);
+        if (status == TSR_OK) status = cli_write_list(m->cli, m->context, m->result[i], path);
+        if (status == TSR_OK) cli_show_measures(m->cli, path, &measures);
+        else code = cli_status(m->cli, status, path);
+    }
+    if (m->cli->globals.json && !code) json_close(']');
+    for (int32_t i = 0; i < n; i++) tsr_tiles_destroy(&m->result[i]);
+    free(m->result);
+    free(names);
+    free(t);
+    return code;
+}
+
+static int run(cli_call *cli, int argc, char **argv)
+{
+    struct morph m = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_MORPH_OPTIONS, .t = -1 };
+    int method = 0;
+    const cli_option options[] = {
+        CLI_OUTPUT_OPTION(m.output),
+        { .name = "t",
+          .type = CLI_REAL,
+          .value = &m.t,
+          .argument = "T",
+          .help = "interpolate: 0 = first, 1 = second shape (default 0.5, with --frames 1); evolve: time (default 20)",
+          .lower = 0,
+          .upper = 1e9 },
+        { .name = "frames",
+          .type = CLI_INT,
+          .value = &m.frames,
+          .argument = "N",
+          .help = "so many from 0 to T, numbered before the extension",
+          .lower = 2,
+          .upper = 1000 },
+        { .name = "method",
+          .type = CLI_CHOICE,
+          .value = &method,
+          .argument = "WAY",
+          .help = "distances mixed, or the first moves to the second",
+          .choices = "interpolate evolve" },
+        { .name = "reach",
+          .type = CLI_REAL,
+          .value = &m.options.reach,
+          .argument = "R",
+          .help = "interpolate: half width of the wide band in world units (default: found by doubling)",
+          .lower = 0,
+          .upper = 1e9 },
+        { .name = "draft", .type = CLI_FLAG, .value = &m.options.draft, .help = "evolve: first-order schemes" },
+        CLI_LIST_OPTIONS(m.list),
+        CLI_READ_OPTIONS(m.read),
+        { 0 },
+    };
+    int code = cli_parse(cli, options, 2, 2, argc, argv);
+    if (code >= 0) return code;
+    if (!m.output) return cli_usage(cli, "--output: missing, expected -o FILE");
+    m.options.method = (tsr_morph_method)method;
+    if (m.t < 0) m.t = method ? 20 : m.frames > 1 ? 1 : 0.5;
+    if ((code = cli_context(cli, &m.context)) != CLI_OK) return code;
+    m.a = cli_read_list(cli, m.context, cli->input[0], &m.read, &m.list, &code);
+    if (m.a) {
+        cli_list_options list = m.list;
+        list.like = m.a;
+        m.b = cli_read_list(cli, m.context, cli->input[1], &m.read, &list, &code);
+    }
+    if (m.b) code = frames(&m);
+    tsr_tiles_destroy(&m.a);
+    tsr_tiles_destroy(&m.b);
+    tsr_context_destroy(&m.context);
+    return code;
+}
+
+const cli_verb verb_morph = { "morph", "[options] FIRST SECOND -o OUTPUT", "Make the surfaces between two level sets, by interpolation or evolution",
+                              "  tessera make box --size 64 -o box.nii.gz\n  tessera make torus --size 64 -o torus.nii.gz\n"
+                              "  tessera morph box.nii.gz torus.nii.gz --t 0.5 -o between.ply\n",
+                              run };
