@@ -205,9 +205,3 @@ void cli_show_measures(const cli_call *cli, const char *name, const tsr_tiles_me
     json_int("active_voxels", m->active_voxels);
     json_close('}');
 }
-
-int cli_check_list(const cli_call *cli, const char *path)
-{
-    if (!path) return cli_check_output(cli, path);
-    return cli_check_write(cli, path, cli_names_tiles(path, NULL) ? TSR_FILE_TILES : is_mesh(path) ? TSR_FILE_MESH : TSR_FILE_VOLUME, NULL);
-}

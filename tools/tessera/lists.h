@@ -28,8 +28,6 @@ tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *
 int cli_check_list(const cli_call *cli, const char *path);
 /* By extension: a mesh, a tile file, or a float volume over the stored tiles. */
 tsr_status cli_write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path);
-/* Before the work: could cli_write_list write to `path`? */
-int cli_check_list(const cli_call *cli, const char *path);
 void cli_show_measures(const cli_call *cli, const char *name, const tsr_tiles_measures *m); /* a line, or an object named `name` in JSON */
 
 #endif
