@@ -288,7 +288,7 @@ static int key_order(const void *a, const void *b)
 int64_t tsr_keys_sort_unique(uint64_t *keys, int64_t count)
 {
     int64_t kept = 0;
-    qsort(keys, (size_t)count, sizeof *keys, key_order);
+    if (count > 0) qsort(keys, (size_t)count, sizeof *keys, key_order); /* no keys may come as NULL */
     for (int64_t i = 0; i < count; i++)
         if (i == 0 || keys[i] != keys[kept - 1]) keys[kept++] = keys[i];
     return kept;

@@ -40,9 +40,10 @@ TSR_DEVICE_FN void corners_of(const tsr_vox_grid &g, int64_t triangle, double p[
     for (int k = 0; k < 3; k++) tsr_vox_position(&g, g.corner[3 * triangle + k], p[k]);
 }
 
+/* Wraps: the sums of hashes do. */
 TSR_DEVICE_FN int64_t warp_sum(int64_t v)
 {
-    for (int step = 16; step > 0; step >>= 1) v += __shfl_xor_sync(TSR_WARP_ALL, v, step);
+    for (int step = 16; step > 0; step >>= 1) v = (int64_t)((uint64_t)v + (uint64_t)__shfl_xor_sync(TSR_WARP_ALL, v, step));
     return v;
 }
 TSR_DEVICE_FN int64_t warp_least(int64_t v)
