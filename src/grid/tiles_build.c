@@ -103,7 +103,8 @@ struct box {
 /* Voxels of the tiles [from, to) along an axis, cut at the domain. */
 static int64_t extent(const tsr_tile_pool *pool, int axis, int64_t from, int64_t to)
 {
-    int64_t a = from << pool->log2_edge, b = to << pool->log2_edge;
+    const int64_t edge = (int64_t)1 << pool->log2_edge;
+    int64_t a = from * edge, b = to * edge;
     if (pool->bounded) b = tsr_min64(b, pool->domain[axis]);
     return tsr_max64(b - a, 0);
 }

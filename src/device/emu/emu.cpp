@@ -420,14 +420,14 @@ void tsr_queue_release(tsr_queue *queue, void *memory, size_t bytes)
 static tsr_status emu_upload(tsr_queue *queue, void *device, const void *host, size_t bytes)
 {
     unfenced access(queue);
-    memcpy(device, host, bytes);
+    if (bytes) memcpy(device, host, bytes);
     return TSR_OK;
 }
 static tsr_status emu_download(tsr_queue *queue, void *host, const void *device, size_t bytes)
 {
     TSR_TRY(tsr_launch_check(queue));
     unfenced access(queue);
-    memcpy(host, device, bytes);
+    if (bytes) memcpy(host, device, bytes);
     return TSR_OK;
 }
 
