@@ -1,24 +1,15 @@
 /* levelset/edit_script.c: an editing session as a script: one command a line. */
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "levelset/edit.h"
-
-enum { WORDS = 200, LINE_BYTES = 4096 };
-
-struct line {
-    char text[LINE_BYTES];
-    char *word[WORDS];
-    int words;
-    double number[WORDS]; /* of word[i], NaN if it is none */
-};
+#include "levelset/script_line.h"
 
 struct run {
     tsr_editor *editor;
     tsr_edit_script script;
-    const struct line *line;
+    const tsr_script_line *line;
     const double *n; /* the numbers after the names */
     int numbers;
     char *const *word;
@@ -30,29 +21,6 @@ struct command {
     const char *form;
     tsr_status (*run)(struct run *r);
 };
-
-static tsr_status split_line(const char *begin, size_t length, struct line *line)
-{
-    if (length >= sizeof line->text) TSR_FAIL(TSR_ERROR_FORMAT, "the line has %zu characters, expected fewer than %d", length, LINE_BYTES);
-    memcpy(line->text, begin, length);
-    line->text[length] = 0;
-    line->text[strcspn(line->text, "#")] = 0;
-    line->words = 0;
-    for (char *at = line->text; *at;) {
-        while (isspace((unsigned char)*at)) at++;
-        if (!*at) break;
-        if (line->words == WORDS) TSR_FAIL(TSR_ERROR_FORMAT, "more than %d words", WORDS);
-        line->word[line->words] = at;
-        while (*at && !isspace((unsigned char)*at)) at++;
-        if (*at) *at++ = 0;
-        char *end;
-        const char *word = line->word[line->words];
-        line->number[line->words] = strtod(word, &end);
-        if (*end || end == word || !isfinite(line->number[line->words])) line->number[line->words] = NAN;
-        line->words++;
-    }
-    return TSR_OK;
-}
 
 /* ---- objects ---------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -186,7 +154,7 @@ static tsr_status do_smooth(struct run *r)
 static tsr_status do_relax(struct run *r) { return tsr_editor_smooth(r->editor, r->word[1], r->n[0], 1, &r->script.progress); }
 static tsr_status attract(struct run *r, double sign)
 {
-    double points[WORDS / 3][3];
+    double points[TSR_LINE_WORDS / 3][3];
     int count = (r->numbers - 2) / 3;
     if (r->numbers < 5 || (r->numbers - 2) % 3 != 0)
         TSR_FAIL(TSR_ERROR_FORMAT, "'%s' has %d numbers, expected TIME RADIUS and three for each point", r->word[0], r->numbers);
@@ -253,8 +221,8 @@ static const struct command commands[] = {
     { "brush", 1, 6, 6, "brush OBJECT X Y Z SIGMA SPEED TIME", do_brush },
     { "smooth", 1, 1, 5, "smooth OBJECT TIME [X Y Z SIGMA]", do_smooth },
     { "relax", 1, 1, 1, "relax OBJECT TIME", do_relax },
-    { "attract", 1, 5, WORDS, "attract OBJECT TIME RADIUS X Y Z [X Y Z ...]", do_attract },
-    { "repel", 1, 5, WORDS, "repel OBJECT TIME RADIUS X Y Z [X Y Z ...]", do_repel },
+    { "attract", 1, 5, TSR_LINE_WORDS, "attract OBJECT TIME RADIUS X Y Z [X Y Z ...]", do_attract },
+    { "repel", 1, 5, TSR_LINE_WORDS, "repel OBJECT TIME RADIUS X Y Z [X Y Z ...]", do_repel },
     { "redistance", 1, 0, 0, "redistance OBJECT", do_redistance },
     { "measure", 1, 0, 0, "measure OBJECT", do_measure },
     { "expect", 1, 1, 1, "expect OBJECT COMPONENTS", do_expect },
@@ -263,7 +231,7 @@ static const struct command commands[] = {
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
-static tsr_status run_line(struct run *r, const struct line *line)
+static tsr_status run_line(struct run *r, const tsr_script_line *line)
 {
     const struct command *c = NULL;
     for (int i = 0; i < COMMANDS && !c; i++)
@@ -291,14 +259,14 @@ static tsr_status run_line(struct run *r, const struct line *line)
 tsr_status tsr_editor_script(tsr_editor *editor, const char *text, const char *name, const tsr_edit_script *script)
 {
     struct run r = { .editor = editor };
-    struct line line;
+    tsr_script_line line;
     int number = 0;
     if (!editor || !text) TSR_FAIL(TSR_ERROR_ARGUMENT, "editor or text is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&r.script, script));
     while (*text) {
         size_t length = strcspn(text, "\n");
         number++;
-        tsr_status status = split_line(text, length, &line);
+        tsr_status status = tsr_script_line_split(text, length, TSR_LINE_WORDS, TSR_LINE_BYTES, &line);
         if (status == TSR_OK && tsr_progress_report(&r.script.progress, -1, line.words ? line.word[0] : "edit"))
             status = TSR_FAILED(TSR_ERROR_CANCELLED, "cancelled");
         if (status == TSR_OK && line.words > 0) status = run_line(&r, &line);

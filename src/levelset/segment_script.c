@@ -1,5 +1,4 @@
 /* levelset/segment_script.c: probing, and the interactive session as a script. */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +6,7 @@
 
 #include "grid/volume.h"
 #include "grid/voxel.h"
+#include "levelset/script_line.h"
 #include "levelset/segment.h"
 
 /* ---- probing ---------------------------------------------------------------------------------------------------------------------------- */
@@ -134,37 +134,7 @@ void tsr_segmentation_probe_reset(tsr_segmentation *s)
 
 enum { WORDS = 9, LINE_BYTES = 512 };
 
-struct line {
-    char text[LINE_BYTES];
-    char *word[WORDS];
-    int words;
-    double number[WORDS]; /* of word[i], NaN if it is none */
-};
-
-static tsr_status split_line(const char *begin, size_t length, struct line *line)
-{
-    if (length >= sizeof line->text) TSR_FAIL(TSR_ERROR_FORMAT, "the line has %zu characters, expected fewer than %d", length, LINE_BYTES);
-    memcpy(line->text, begin, length);
-    line->text[length] = 0;
-    line->text[strcspn(line->text, "#")] = 0;
-    line->words = 0;
-    for (char *at = line->text; *at;) {
-        while (isspace((unsigned char)*at)) at++;
-        if (!*at) break;
-        if (line->words == WORDS) TSR_FAIL(TSR_ERROR_FORMAT, "more than %d words", WORDS);
-        line->word[line->words] = at;
-        while (*at && !isspace((unsigned char)*at)) at++;
-        if (*at) *at++ = 0;
-        char *end;
-        const char *word = line->word[line->words];
-        line->number[line->words] = strtod(word, &end);
-        if (*end || end == word || !isfinite(line->number[line->words])) line->number[line->words] = NAN;
-        line->words++;
-    }
-    return TSR_OK;
-}
-
-static tsr_status need_numbers(const struct line *line, int least, int most, const char *form)
+static tsr_status need_numbers(const tsr_script_line *line, int least, int most, const char *form)
 {
     int given = line->words - 1;
     if (given < least || given > most) TSR_FAIL(TSR_ERROR_FORMAT, "'%s' has %d arguments, expected: %s", line->word[0], given, form);
@@ -173,7 +143,7 @@ static tsr_status need_numbers(const struct line *line, int least, int most, con
     return TSR_OK;
 }
 
-static tsr_status run_line(tsr_segmentation *s, const struct line *line, const tsr_progress *progress, tsr_segment_report *report, int *stop)
+static tsr_status run_line(tsr_segmentation *s, const tsr_script_line *line, const tsr_progress *progress, tsr_segment_report *report, int *stop)
 {
     const char *verb = line->word[0];
     const double *n = line->number;
@@ -223,9 +193,9 @@ tsr_status tsr_segmentation_script(tsr_segmentation *s, const char *text, const 
     if (report) *report = own;
     while (*text && !stop) {
         size_t length = strcspn(text, "\n");
-        struct line line;
+        tsr_script_line line;
         number++;
-        tsr_status status = split_line(text, length, &line);
+        tsr_status status = tsr_script_line_split(text, length, WORDS, LINE_BYTES, &line);
         if (status == TSR_OK && line.words > 0) status = run_line(s, &line, progress, report ? report : &own, &stop);
         if (status != TSR_OK) TSR_FAIL(status, "%s:%d: %s", name ? name : "script", number, tsr_error_message());
         text += length + (text[length] == '\n');

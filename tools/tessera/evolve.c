@@ -206,12 +206,6 @@ static int run(cli_call *cli, int argc, char **argv)
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(e.output),
         CLI_LIST_OPTIONS(e.list),
-        { .name = "spacing",
-          .type = CLI_VEC3,
-          .value = &e.list.spacing,
-          .help = "voxel size, for a mesh as input (default: 1/128 of its extent)",
-          .lower = 1e-12,
-          .upper = 1e12 },
         { .name = "speed", .type = CLI_REAL, .value = &e.speed, .argument = "F", .help = "along the normal: > 0 grows", .given = &e.speed_given },
         { .name = "speed-field",
           .type = CLI_TEXT,

@@ -5,14 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A mask as signed distances, clamped to the band. */
-static tsr_status mask_distance(tsr_context *context, const tsr_volume *mask, double band, tsr_volume **field)
-{
-    tsr_distance_options options = TSR_DISTANCE_OPTIONS;
-    options.band = band;
-    return tsr_distance_transform(context, mask, &options, field);
-}
-
 /* Moves a list to the voxels of another: their difference in the world becomes a shift in voxels, exact where it is whole. */
 static tsr_status align(const tsr_tiles *like, tsr_tiles **tiles)
 {
@@ -77,11 +69,9 @@ static tsr_status load_mesh(const cli_call *cli, tsr_context *context, const tsr
 /* A volume as a list of its own spacing, or of the band and edge of options->like. */
 static tsr_status load_volume(tsr_context *context, const tsr_volume *volume, const cli_list_options *options, tsr_tiles **tiles)
 {
-    tsr_volume *field = NULL;
     tsr_vec3 h = tsr_geometry_spacing(tsr_volume_geometry(volume));
     tsr_tiles_options list = TSR_TILES_OPTIONS;
     tsr_tiles_info info = { 0 };
-    tsr_dtype dtype = tsr_volume_dtype(volume);
     tsr_status status = TSR_OK;
     list.edge = options->edge;
     list.band = (options->band > 0 ? options->band : 3) * fmin(h.x, fmin(h.y, h.z));
@@ -90,12 +80,7 @@ static tsr_status load_volume(tsr_context *context, const tsr_volume *volume, co
         list.edge = info.edge;
         list.band = info.band;
     }
-    if (status == TSR_OK && dtype != TSR_F32 && dtype != TSR_F64) status = mask_distance(context, volume, list.band, &field);
-    else if (status == TSR_OK && dtype == TSR_F64) status = tsr_volume_convert(context, volume, TSR_F32, &field);
-    if (status == TSR_OK) status = tsr_tiles_create(context, tsr_volume_geometry(volume), &list, tiles);
-    if (status == TSR_OK) status = tsr_tiles_load(*tiles, field ? field : volume);
-    tsr_volume_destroy(&field);
-    return status;
+    return status == TSR_OK ? cli_tiles_of_dense(context, volume, &list, 0, tiles) : status;
 }
 
 tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *path, const tsr_read_options *read, const cli_list_options *options,

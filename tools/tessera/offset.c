@@ -98,12 +98,6 @@ static int run(cli_call *cli, int argc, char **argv)
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(o.output),
         CLI_LIST_OPTIONS(o.list),
-        { .name = "spacing",
-          .type = CLI_VEC3,
-          .value = &o.list.spacing,
-          .help = "voxel size, for a mesh as input (default: 1/128 of its extent)",
-          .lower = 1e-12,
-          .upper = 1e12 },
         { .name = "distance",
           .letter = 'd',
           .type = CLI_REAL,

@@ -194,19 +194,19 @@ tsr_status cli_tiles_of_dense(tsr_context *context, const tsr_volume *volume, co
     const double smallest = h.x < h.y ? h.x < h.z ? h.x : h.z : h.y < h.z ? h.y : h.z;
     tsr_tiles_options own = *options;
     tsr_volume *field = NULL;
-    tsr_status status;
+    tsr_status status = TSR_OK;
     *tiles = NULL;
     if (!own.band) own.band = 3 * smallest;
     if (bounded) own.domain = tsr_volume_size(volume);
-    if (dtype == TSR_F32 || dtype == TSR_F64) {
+    if (dtype == TSR_F64) {
         status = tsr_volume_convert(context, volume, TSR_F32, &field);
-    } else {
+    } else if (dtype != TSR_F32) {
         tsr_distance_options distance = TSR_DISTANCE_OPTIONS;
         distance.band = own.band;
         status = tsr_distance_transform(context, volume, &distance, &field);
     }
     if (status == TSR_OK) status = tsr_tiles_create(context, tsr_volume_geometry(volume), &own, tiles);
-    if (status == TSR_OK) status = tsr_tiles_load(*tiles, field);
+    if (status == TSR_OK) status = tsr_tiles_load(*tiles, field ? field : volume);
     tsr_volume_destroy(&field);
     if (status != TSR_OK) tsr_tiles_destroy(tiles);
     return status;
