@@ -249,7 +249,7 @@ static void finish_pass(struct pass *pass, int inserting)
 static tsr_status cpu_manage(tsr_queue *queue, const tsr_tile_pool *pool)
 {
     const tsr_tile_state *state = pool->state;
-    if (state->shortage > 0 || state->halted) return TSR_OK;
+    if (tsr_tile_stopped(state)) return TSR_OK;
     struct pass pass = { pool, scratch_of(pool), pool->key[state->list], pool->id[state->list], 0, 0 };
     tsr_parallel(queue->threads, state->count, 16 * GRAIN, mark_range, &pass);
     finish_pass(&pass, 0);

@@ -44,9 +44,6 @@ static int64_t cuda_scratch_words(const tsr_tile_pool *pool)
     return 4 * n + n + 2 * mask_words(n) + n + load_blocks(pool);
 }
 
-/* Is there anything to do? A pass that ran short waits for the host, and so does a run that is over. */
-TSR_DEVICE_FN int pass_stopped(const tsr_tile_state *state) { return state->shortage > 0 || state->halted; }
-
 TSR_DEVICE_FN void inside_absent_add(tsr_tile_state *state, int64_t voxels)
 {
     atomicAdd((unsigned long long *)(void *)&state->inside_absent, (unsigned long long)voxels);
@@ -65,7 +62,7 @@ TSR_KERNEL(mark_kernel)(tsr_tile_pool pool)
 {
     TSR_SHARED(uint32_t, keep, 1);
     tsr_tile_state *state = pool.state;
-    if (pass_stopped(state)) return;
+    if (tsr_tile_stopped(state)) return;
     scratch s = scratch_of(&pool);
     const uint64_t *keys = pool.key[state->list];
     const uint32_t *ids = pool.id[state->list];
@@ -104,7 +101,7 @@ TSR_KERNEL(mark_kernel)(tsr_tile_pool pool)
 TSR_KERNEL(insert_mark_kernel)(tsr_tile_pool pool, const uint64_t *wanted, int32_t wanted_count)
 {
     tsr_tile_state *state = pool.state;
-    if (pass_stopped(state)) return;
+    if (tsr_tile_stopped(state)) return;
     scratch s = scratch_of(&pool);
     const uint64_t *keys = pool.key[state->list];
     int32_t count = state->count, step = (int32_t)(gridDim.x * blockDim.x), first = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -126,7 +123,7 @@ TSR_KERNEL(sort_chunks_kernel)(tsr_tile_pool pool)
 {
     TSR_SHARED(uint64_t, keys, CHUNK);
     const tsr_tile_state *state = pool.state;
-    if (pass_stopped(state)) return;
+    if (tsr_tile_stopped(state)) return;
     scratch s = scratch_of(&pool);
     int64_t total = tsr_minl(state->scratch[TSR_COUNT_REQUESTS], pool.capacity);
     for (int64_t first = (int64_t)blockIdx.x * CHUNK; first < total; first += (int64_t)gridDim.x * CHUNK) {
@@ -157,7 +154,7 @@ TSR_KERNEL(sort_chunks_kernel)(tsr_tile_pool pool)
 TSR_KERNEL(rank_kernel)(tsr_tile_pool pool)
 {
     const tsr_tile_state *state = pool.state;
-    if (pass_stopped(state)) return;
+    if (tsr_tile_stopped(state)) return;
     scratch s = scratch_of(&pool);
     int64_t total = tsr_minl(state->scratch[TSR_COUNT_REQUESTS], pool.capacity);
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < total; i += (int64_t)gridDim.x * blockDim.x) {
@@ -206,7 +203,7 @@ TSR_KERNEL(plan_kernel)(tsr_tile_pool pool, int32_t stepped)
 {
     TSR_SHARED(uint32_t, shared, 33);
     tsr_tile_state *state = pool.state;
-    if (pass_stopped(state)) return;
+    if (tsr_tile_stopped(state)) return;
     scratch s = scratch_of(&pool);
     int32_t count = state->count, tid = (int32_t)threadIdx.x;
     uint32_t asked = state->scratch[TSR_COUNT_REQUESTS], removed = state->scratch[TSR_COUNT_REMOVED], sum;
@@ -253,7 +250,7 @@ TSR_KERNEL(plan_kernel)(tsr_tile_pool pool, int32_t stepped)
     state->scratch[TSR_COUNT_REQUESTS] = missing ? 0u : total; /* merge and link still need it; finish_kernel clears it */
 }
 
-TSR_DEVICE_FN int pass_idle(const tsr_tile_state *state) { return pass_stopped(state) || state->created + state->removed == 0; }
+TSR_DEVICE_FN int pass_idle(const tsr_tile_state *state) { return tsr_tile_stopped(state) || state->created + state->removed == 0; }
 
 /* ---- merge, link, fill ----------------------------------------------------------------------------------------------------------------- */
 
@@ -384,7 +381,7 @@ template <int E> TSR_KERNEL(fill_kernel)(tsr_tile_pool pool, int32_t inserting)
 TSR_KERNEL(finish_kernel)(tsr_tile_pool pool)
 {
     tsr_tile_state *state = pool.state;
-    if (pass_stopped(state)) return;
+    if (tsr_tile_stopped(state)) return;
     if (!pass_idle(state)) {
         state->list ^= 1;
         state->count += state->created - state->removed;

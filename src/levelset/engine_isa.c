@@ -92,9 +92,9 @@ ALWAYS void add_source(struct lanes *l, int32_t n, const tsr_flow *flow, const t
     LOOP l->weight[i] = tsr_source_weight(flow, index, l->x[i], l->y[i], l->z[i]);
     LOOP
     {
-        const float gradient[3] = { l->gradient[0][i], l->gradient[1][i], l->gradient[2][i] };
+        const tsr_flow_given given = { .gradient = { l->gradient[0][i], l->gradient[1][i], l->gradient[2][i] } };
         tsr_flow_values v = { l->speed[i], { l->velocity[0][i], l->velocity[1][i], l->velocity[2][i] }, l->curvature[i] };
-        tsr_flow_kind_add(flow, index, kind, l->weight[i], moment, l->x[i], l->y[i], l->z[i], gradient, &v);
+        tsr_flow_kind_add(flow, index, kind, l->weight[i], moment, l->x[i], l->y[i], l->z[i], &given, &v);
         l->speed[i] = v.speed;
         l->velocity[0][i] = v.velocity[0];
         l->velocity[1][i] = v.velocity[1];
@@ -106,12 +106,12 @@ ALWAYS void add_source(struct lanes *l, int32_t n, const tsr_flow *flow, const t
 /* The caller's own term: only for voxels that count. */
 static __attribute__((noinline)) void ask_user(struct lanes *l, int32_t n, const tsr_flow *flow, const tsr_flow_moment *moment, int32_t index)
 {
-    const float none[3] = { 0.0f, 0.0f, 0.0f };
+    const tsr_flow_given none = { 0 };
     for (int32_t i = 0; i < n; i++) {
         if (l->area[i] == 0 || l->still[i]) continue;
         tsr_flow_values v = { l->speed[i], { l->velocity[0][i], l->velocity[1][i], l->velocity[2][i] }, l->curvature[i] };
         tsr_flow_kind_add(flow, index, TSR_SOURCE_USER, tsr_source_weight(flow, index, l->x[i], l->y[i], l->z[i]), moment, l->x[i], l->y[i], l->z[i],
-                          none, &v);
+                          &none, &v);
         l->speed[i] = v.speed;
         for (int k = 0; k < 3; k++) l->velocity[k][i] = v.velocity[k];
         l->curvature[i] = v.curvature;
@@ -148,21 +148,18 @@ ALWAYS void evaluate_terms(struct lanes *l, int32_t n, const tsr_flow *flow, con
 ALWAYS void measure_terms(const struct lanes *l, int32_t n, const tsr_flow_scheme *k, tsr_tile_totals *totals)
 {
     float rate = totals->rate, curvature = totals->curvature;
-    int32_t bad = 0;
-#pragma omp simd reduction(max : rate, curvature) reduction(| : bad)
+#pragma omp simd reduction(max : rate, curvature)
     for (int32_t i = 0; i < n; i++) {
         const tsr_flow_values v = { l->speed[i], { l->velocity[0][i], l->velocity[1][i], l->velocity[2][i] }, l->curvature[i] };
         const int32_t counted = (l->area[i] != 0u) & (l->c[i] < k->band) & (l->c[i] > -k->band);
         float h = tsr_flow_hyperbolic(&v, k), a = tsr_absf(v.curvature);
-        bad |= counted & !((h <= 3e38f) & (a <= 3e38f));
-        h = counted ? h : 0.0f;
-        a = counted ? a : 0.0f;
+        h = counted & tsr_finite(h) ? h : 0.0f;
+        a = counted & tsr_finite(a) ? a : 0.0f;
         rate = h > rate ? h : rate;
         curvature = a > curvature ? a : curvature;
     }
     totals->rate = rate;
     totals->curvature = curvature;
-    totals->nonfinite |= bad;
 }
 
 /* ---- the right-hand side ------------------------------------------------------------------------------------------------------------------- */
@@ -264,14 +261,28 @@ ALWAYS void right_hand_side(struct lanes *l, int32_t n, const tsr_tile_pass *pas
 
 /* ---- results -------------------------------------------------------------------------------------------------------------------------------- */
 
+/* Some lane is not finite: the first of the tile. */
+static __attribute__((noinline, cold)) void name_bad(const struct lanes *l, int32_t n, const tsr_tile_pass *pass, tsr_tile_totals *totals)
+{
+    const int32_t E = pass->edge;
+    for (int32_t i = 0; i < n; i++) {
+        if (l->area[i] == 0 || l->still[i] || tsr_finite(l->c[i] + pass->step * l->rate[i])) continue;
+        const uint64_t word = tsr_bad_word(pass->index, pass->entry, l->row[(i - i % E) / 4] + i % E);
+        totals->bad = word > totals->bad ? word : totals->bad;
+    }
+}
+
 ALWAYS uint32_t finish_lanes(struct lanes *l, int32_t n, const tsr_tile_pass *pass, tsr_tile_totals *totals)
 {
     const float band = pass->scheme->band, step = pass->step, blend = pass->blend;
-    LOOP
-    {
+    int32_t bad = 0;
+#pragma omp simd reduction(| : bad)
+    for (int32_t i = 0; i < n; i++) {
         const float change = l->still[i] ? 0.0f : step * l->rate[i];
+        bad |= !tsr_finite(l->c[i] + change);
         l->fresh[i] = tsr_stage_value(l->start[i], l->c[i], change, blend, band);
     }
+    if (__builtin_expect(bad, 0)) name_bad(l, n, pass, totals);
     if (!pass->last) return 0;
     uint32_t bits = 0, active = 0, inside = 0;
     float largest = totals->change;

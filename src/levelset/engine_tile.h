@@ -9,7 +9,7 @@ typedef struct tsr_tile_totals {
     int64_t active, inside;
     float change;          /* largest |phi_new - phi| of voxels in the band */
     float rate, curvature; /* largest of the terms, voxels in the band */
-    int32_t nonfinite;
+    uint64_t bad;          /* tsr_bad_word, largest */
 } tsr_tile_totals;
 
 typedef struct tsr_tile_pass {
@@ -19,6 +19,7 @@ typedef struct tsr_tile_pass {
     float step, blend;
     int32_t measure, last;
     int32_t edge, radius;
+    int32_t index, entry;        /* of the pass in its step, of the tile in the list */
     const float *cube;           /* tiles_halo.h, tsr_cross_gather */
     const float *gradient[3];    /* [edge^3] of the payload or NULL */
     const float *start;          /* [edge^3] field at the beginning of the step */
