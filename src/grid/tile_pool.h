@@ -137,6 +137,9 @@ TSR_HD int64_t tsr_tile_linear(const tsr_tile_pool *pool, uint64_t key)
     return ((int64_t)tsr_key_z(key) * pool->tiles[1] + tsr_key_y(key)) * pool->tiles[0] + tsr_key_x(key);
 }
 
+/* A neighbour entry after tiles took other ids: constants stay. */
+TSR_HD uint32_t tsr_entry_renamed(const uint32_t *fresh_id, uint32_t entry) { return entry < TSR_TILE_FIRST ? entry : fresh_id[entry]; }
+
 /* ---- areas ------------------------------------------------------------------------------------------------------------------------ */
 
 /* Area index (0..26) of voxel (x, y, z) of a tile with this edge. */

@@ -479,6 +479,52 @@ static tsr_status cuda_grow(tsr_queue *queue, const tsr_tile_pool *pool, int32_t
     return TSR_OK;
 }
 
+/* ---- compaction ---------------------------------------------------------------------------------------------------------------------- */
+
+TSR_KERNEL(rename_kernel)(tsr_tile_pool from)
+{
+    const tsr_tile_state *state = from.state;
+    for (int32_t at = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x); at < state->count; at += (int32_t)(gridDim.x * blockDim.x))
+        from.scratch[from.id[state->list][at]] = TSR_TILE_FIRST + (uint32_t)at;
+}
+
+/* One block per list entry, 16 bytes a thread. */
+TSR_KERNEL(compact_kernel)(tsr_tile_pool from, tsr_tile_pool to)
+{
+    const tsr_tile_state *state = from.state;
+    const int32_t tid = (int32_t)threadIdx.x, quads = 1 << (3 * from.log2_edge - 2), count = state->count;
+    if (blockIdx.x == 0 && tid == 0) to.key[0][count] = TSR_KEY_END;
+    for (int32_t at = (int32_t)blockIdx.x; at < count; at += (int32_t)gridDim.x) {
+        const uint32_t old = from.id[state->list][at], id = TSR_TILE_FIRST + (uint32_t)at;
+        const uint64_t key = from.key[state->list][at];
+        const float4 *values = (const float4 *)(const void *)from.phi[state->phi] + (int64_t)old * quads;
+        for (int32_t i = tid; i < quads; i += (int32_t)blockDim.x) {
+            const float4 v = values[i];
+            ((float4 *)(void *)to.phi[0])[(int64_t)id * quads + i] = v;
+            ((float4 *)(void *)to.phi[1])[(int64_t)id * quads + i] = v;
+            if (from.payload)
+                ((float4 *)(void *)to.payload)[(int64_t)id * quads + i] = ((const float4 *)(const void *)from.payload)[(int64_t)old * quads + i];
+        }
+        if (tid < TSR_TILE_DIRECTIONS)
+            to.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + tid] =
+                tsr_entry_renamed(from.scratch, from.neighbours[(int64_t)old * TSR_NEIGHBOUR_ROW + tid]);
+        if (tid != 31) continue;
+        if (from.age) to.age[id] = from.age[old];
+        to.activity[id] = from.activity[old];
+        to.key[0][at] = to.key_of[id] = key;
+        to.id[0][at] = id;
+        if (from.table) from.table[tsr_tile_linear(&from, key)] = id;
+    }
+}
+
+static tsr_status cuda_compact(tsr_queue *queue, const tsr_tile_pool *from, const tsr_tile_pool *to)
+{
+    TSR_LAUNCH(queue, rename_kernel, tsr_blocks(from->capacity, 256, 8 * (int64_t)tsr_queue_processors(queue)), 256, 0, *from);
+    TSR_LAUNCH(queue, compact_kernel, tsr_tile_blocks(queue, from), from->log2_edge == 3 ? 128 : 32, 0, *from, *to);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
 /* ---- load from a dense field ---------------------------------------------------------------------------------------------------------- */
 
 TSR_HD int voxel_finite(float v) { return (tsr_float_bits(v) & 0x7f800000u) != 0x7f800000u; }
@@ -753,5 +799,5 @@ static tsr_status cuda_sample(tsr_queue *queue, const tsr_tile_pool *pool, const
 }
 
 extern "C" const tsr_tiles_ops tsr_tiles_cuda = { cuda_scratch_words, cuda_clear,   cuda_load_classify, cuda_load_fill, cuda_insert,
-                                                  cuda_paint,         cuda_refresh, cuda_manage,        cuda_grow,      cuda_store,
-                                                  cuda_sample };
+                                                  cuda_paint,         cuda_refresh, cuda_manage,        cuda_grow,      cuda_compact,
+                                                  cuda_store,         cuda_sample };

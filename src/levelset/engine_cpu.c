@@ -158,8 +158,7 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
         const uint32_t id = pool->id[list][at];
         const uint64_t key = pool->key[list][at];
         float *out = job->to + (int64_t)id * V;
-        if (plan->setup.radius == 3) tsr_cross_gather(pool, job->from, key, id, cube, pass.extent);
-        else tsr_cube_gather(pool, job->from, key, id, cube, pass.extent);
+        TSR_ISA_SELECT(tsr_flow_gather)(pool, job->from, key, id, plan->setup.radius, cube, pass.extent);
         pass.first[0] = tsr_key_x(key) * E;
         pass.first[1] = tsr_key_y(key) * E;
         pass.first[2] = tsr_key_z(key) * E;

@@ -5,6 +5,7 @@
  * tsr_scheme_rate, so that the bits are the same. Options are uniform for a pass: they are tested outside the loops. */
 #include <string.h>
 
+#include "grid/tiles_halo.h"
 #include "levelset/engine_tile.h"
 
 enum { LANES = 64 };
@@ -22,14 +23,19 @@ struct lanes {
 
 /* ---- packing ------------------------------------------------------------------------------------------------------------------------------ */
 
-ALWAYS int row_flat(const float *p, int32_t E, int32_t H, int32_t P, float band)
+/* Which voxels of a row stay (tsr_voxel_still), written to its lanes; 1 if all do: then they have one value. */
+ALWAYS int row_still(struct lanes *l, int32_t at, const float *p, int32_t E, int32_t H, int32_t P, float band)
 {
-    const float c = p[0];
-    int32_t different = (c < band) & (c > -band);
-#pragma omp simd reduction(| : different)
-    for (int32_t i = 0; i < E; i++)
-        different |= (p[i] != c) | (p[i - 1] != c) | (p[i + 1] != c) | (p[i - H] != c) | (p[i + H] != c) | (p[i - P] != c) | (p[i + P] != c);
-    return !different;
+    int32_t all = 1;
+#pragma omp simd reduction(& : all)
+    for (int32_t i = 0; i < E; i++) {
+        const float c = p[i];
+        const int32_t still =
+            ((c >= band) | (c <= -band)) & (c == p[i - 1]) & (c == p[i + 1]) & (c == p[i - H]) & (c == p[i + H]) & (c == p[i - P]) & (c == p[i + P]);
+        l->still[at + i] = still;
+        all &= still;
+    }
+    return all;
 }
 
 ALWAYS void pack_axis(const float *p, int32_t E, int32_t s, float r, int wide, float (*d)[LANES], int32_t at)
@@ -49,11 +55,12 @@ ALWAYS void pack_axis(const float *p, int32_t E, int32_t s, float r, int wide, f
     }
 }
 
-ALWAYS void pack_row(struct lanes *l, int32_t at, const tsr_tile_pass *pass, int32_t E, int32_t y, int32_t z, const float *p, int32_t H, int wide)
+ALWAYS void pack_row(struct lanes *l, int32_t at, const tsr_tile_pass *pass, int32_t E, int32_t y, int32_t z, const float *p, int32_t H, int wide,
+                     int placed)
 {
     const int32_t P = H * H, row = (z * E + y) * E;
     const tsr_flow_scheme *k = pass->scheme;
-    const float *r = k->inverse_spacing, band = k->band;
+    const float *r = k->inverse_spacing;
 #pragma omp simd
     for (int32_t i = 0; i < E; i++) {
         const float c = p[i];
@@ -61,13 +68,16 @@ ALWAYS void pack_row(struct lanes *l, int32_t at, const tsr_tile_pass *pass, int
         l->c[at + i] = c;
         l->start[at + i] = pass->start[row + i];
         l->area[at + i] = pass->areas[row + i];
-        l->still[at + i] =
-            ((c >= band) | (c <= -band)) & (c == p[i - 1]) & (c == p[i + 1]) & (c == p[i - H]) & (c == p[i + H]) & (c == p[i - P]) & (c == p[i + P]);
         l->crossing[at + i] = ((p[i - 1] < 0.0f) != inside) | ((p[i + 1] < 0.0f) != inside) | ((p[i - H] < 0.0f) != inside) |
                               ((p[i + H] < 0.0f) != inside) | ((p[i - P] < 0.0f) != inside) | ((p[i + P] < 0.0f) != inside);
-        l->x[at + i] = pass->first[0] + i;
-        l->y[at + i] = pass->first[1] + y;
-        l->z[at + i] = pass->first[2] + z;
+    }
+    if (placed) {
+#pragma omp simd
+        for (int32_t i = 0; i < E; i++) {
+            l->x[at + i] = pass->first[0] + i;
+            l->y[at + i] = pass->first[1] + y;
+            l->z[at + i] = pass->first[2] + z;
+        }
     }
     pack_axis(p, E, 1, r[0], wide, l->d[0], at);
     pack_axis(p, E, H, r[1], wide, l->d[1], at);
@@ -304,7 +314,7 @@ ALWAYS uint32_t finish_lanes(struct lanes *l, int32_t n, const tsr_tile_pass *pa
 }
 
 /* All that has been packed, and a fresh start. */
-static __attribute__((noinline)) uint32_t flush(struct lanes *l, int32_t count, int32_t E, const tsr_tile_pass *pass, tsr_tile_totals *totals)
+ALWAYS uint32_t flush_as(struct lanes *l, int32_t count, int32_t E, const tsr_tile_pass *pass, tsr_tile_totals *totals)
 {
     const int32_t n = (count + 15) & ~15;
     for (int32_t at = count; at < n; at += E) { /* lanes that only fill the last vector: a copy of the last row, not counted */
@@ -329,6 +339,16 @@ static __attribute__((noinline)) uint32_t flush(struct lanes *l, int32_t count, 
         else memcpy(pass->out + row, &l->fresh[at], (size_t)pass->extent[0] * sizeof(float));
     }
     return bits;
+}
+
+/* With a constant edge its copies are single vectors. */
+static __attribute__((noinline)) uint32_t flush_4(struct lanes *l, int32_t count, const tsr_tile_pass *pass, tsr_tile_totals *totals)
+{
+    return flush_as(l, count, 4, pass, totals);
+}
+static __attribute__((noinline)) uint32_t flush_8(struct lanes *l, int32_t count, const tsr_tile_pass *pass, tsr_tile_totals *totals)
+{
+    return flush_as(l, count, 8, pass, totals);
 }
 
 /* A row in which nothing moves: it keeps its value, or what the blend of the stages makes of it where the start of the step was another. */
@@ -369,23 +389,31 @@ ALWAYS uint32_t run(const tsr_tile_pass *pass, int32_t E, tsr_tile_totals *total
     const tsr_flow_scheme *k = pass->scheme;
     const int upwind = pass->flow && (k->has_speed || k->has_velocity);
     const int wide = (upwind && k->space >= TSR_DIFFERENCE_ENO2) || (k->reshape != 0.0f && k->reshape_space >= TSR_DIFFERENCE_ENO2);
+    const int placed = pass->flow && pass->flow->count > 0;
     uint32_t bits = 0;
     int32_t count = 0;
     for (int32_t z = 0; z < pass->extent[2]; z++)
         for (int32_t y = 0; y < pass->extent[1]; y++) {
             const float *p = pass->cube + ((z + R) * H + y + R) * H + R;
-            if (row_flat(p, E, H, P, k->band)) {
+            if (row_still(&l, count, p, E, H, P, k->band)) {
                 bits |= copy_row(pass, E, (z * E + y) * E, p, totals);
                 continue;
             }
-            pack_row(&l, count, pass, E, y, z, p, H, wide);
+            pack_row(&l, count, pass, E, y, z, p, H, wide, placed);
             count += E;
             if (count < LANES) continue;
-            bits |= flush(&l, count, E, pass, totals);
+            bits |= E == 8 ? flush_8(&l, count, pass, totals) : flush_4(&l, count, pass, totals);
             count = 0;
         }
-    if (count > 0) bits |= flush(&l, count, E, pass, totals);
+    if (count > 0) bits |= E == 8 ? flush_8(&l, count, pass, totals) : flush_4(&l, count, pass, totals);
     return bits;
+}
+
+void TSR_ISA_NAME(tsr_flow_gather)(const tsr_tile_pool *pool, const float *phi, uint64_t key, uint32_t id, int32_t radius, float *cube,
+                                   int32_t extent[3])
+{
+    if (radius == 3) tsr_cross_gather(pool, phi, key, id, cube, extent);
+    else tsr_cube_gather(pool, phi, key, id, cube, extent);
 }
 
 uint32_t TSR_ISA_NAME(tsr_flow_tile)(const tsr_tile_pass *pass, tsr_tile_totals *totals)

@@ -28,6 +28,10 @@ typedef struct tsr_tile_pass {
     float *out;                  /* [edge^3]; voxels beyond the extent keep what they have */
 } tsr_tile_pass;
 
+/* The halo of a tile: tsr_cross_gather for radius 3, else tsr_cube_gather. */
+TSR_ISA_DECLARE(void, tsr_flow_gather, const tsr_tile_pool *pool, const float *phi, uint64_t key, uint32_t id, int32_t radius, float *cube,
+                int32_t extent[3])
+
 /* Runs the pass on the tile; returns the area bits of the activity word and adds to the totals. */
 TSR_ISA_DECLARE(uint32_t, tsr_flow_tile, const tsr_tile_pass *pass, tsr_tile_totals *totals)
 
