@@ -33,14 +33,18 @@ template <int E> struct tsr_slab_shared {
 
 /* What a thread has in flight. */
 template <int E> struct tsr_slab_loads {
-    uint32_t halo[tsr_slab<E>::HALOS]; /* the same for every slab: cell | direction << 13 | voxel << 18 | tile << 27, or none */
+    uint32_t halo[tsr_slab<E>::HALOS]; /* the same for every slab: byte of the cell | entry of the rows << 15 | voxel << 23 */
     float value[tsr_slab<E>::HALOS];
     float4 own;
     uint32_t id; /* of the own tile of the slab whose values are in flight */
-    uint64_t key;
-    int32_t have; /* 0: beyond the end of the list */
 };
-enum { TSR_SLAB_NO_HALO = 0x7fffffff };
+
+/* Is the k-th halo cell of this thread one? All but the last are known to the compiler. */
+template <int E> TSR_DEVICE_FN int tsr_slab_has(int32_t k)
+{
+    enum { CELLS = tsr_cube<E>::HALO * tsr_slab<E>::TILES };
+    return (k + 1) * TSR_SLAB_THREADS <= CELLS || (int32_t)threadIdx.x < CELLS - k * TSR_SLAB_THREADS;
+}
 
 template <int E> TSR_DEVICE_FN void tsr_slab_begin(uint32_t *table /* shared, at least the halo of a cube */, tsr_slab_loads<E> *l)
 {
@@ -48,90 +52,98 @@ template <int E> TSR_DEVICE_FN void tsr_slab_begin(uint32_t *table /* shared, at
     enum { HALO = tsr_cube<E>::HALO, H = S::H };
     tsr_halo_table<E>(table);
     __syncthreads();
+#pragma unroll 1
     for (int32_t k = 0; k < S::HALOS; k++) {
-        const int32_t n = k * TSR_SLAB_THREADS + (int32_t)threadIdx.x, tile = n / HALO;
-        l->halo[k] = TSR_SLAB_NO_HALO;
-        if (tile >= S::TILES) continue;
+        const int32_t n = k * TSR_SLAB_THREADS + (int32_t)threadIdx.x, tile = tsr_mini(n / HALO, S::TILES - 1);
         const uint32_t word = table[n % HALO];
         const int32_t i = (int32_t)(word & 1023u), cell = tile * S::CUBE + S::cell(i % H - 1, i / H % H - 1, i / (H * H) - 1);
-        l->halo[k] = (uint32_t)cell | (word >> 10 & 31u) << 13 | word >> 15 << 18 | (uint32_t)tile << 27;
+        l->halo[k] = (uint32_t)cell * 4u | (((uint32_t)tile * TSR_NEIGHBOUR_ROW + (word >> 10 & 31u)) << 15) | word >> 15 << 23;
     }
     __syncthreads();
 }
 
-/* Neighbour row entry of the slab that begins at `first`: threads of a tile share its 27 entries; kept in a register until put. */
+/* Neighbour rows of the slab that begins at `first`, and in entry TSR_SLAB_EDGE of each whether the tile touches the faces of the domain; kept in
+ * registers until put. */
+enum { TSR_SLAB_EDGE = TSR_TILE_DIRECTIONS, TSR_SLAB_ENTRIES };
 template <int E> struct tsr_slab_rows {
-    enum { EACH = (TSR_TILE_DIRECTIONS * tsr_slab<E>::TILES + TSR_SLAB_THREADS - 1) / TSR_SLAB_THREADS };
+    enum { EACH = (TSR_SLAB_ENTRIES * tsr_slab<E>::TILES + TSR_SLAB_THREADS - 1) / TSR_SLAB_THREADS };
     uint32_t entry[EACH];
 };
 template <int E>
-TSR_DEVICE_FN void tsr_slab_rows_load(const tsr_tile_pool &pool, const uint32_t *ids, int32_t count, int32_t first, tsr_slab_rows<E> *r)
+TSR_DEVICE_FN void tsr_slab_rows_load(const tsr_tile_pool &pool, const uint64_t *keys, const uint32_t *ids, int32_t count, int32_t first,
+                                      tsr_slab_rows<E> *r)
 {
     for (int32_t k = 0; k < tsr_slab_rows<E>::EACH; k++) {
-        const int32_t n = k * TSR_SLAB_THREADS + (int32_t)threadIdx.x, at = first + n / TSR_TILE_DIRECTIONS;
+        const int32_t n = k * TSR_SLAB_THREADS + (int32_t)threadIdx.x, at = first + n / TSR_SLAB_ENTRIES, d = n % TSR_SLAB_ENTRIES;
         r->entry[k] = 0;
-        if (n < TSR_TILE_DIRECTIONS * tsr_slab<E>::TILES && at < count)
-            r->entry[k] = pool.neighbours[(int64_t)ids[at] * TSR_NEIGHBOUR_ROW + n % TSR_TILE_DIRECTIONS];
+        if (n >= TSR_SLAB_ENTRIES * tsr_slab<E>::TILES || at >= count) continue;
+        if (d < TSR_TILE_DIRECTIONS) r->entry[k] = pool.neighbours[(int64_t)ids[at] * TSR_NEIGHBOUR_ROW + d];
+        else if (pool.bounded) r->entry[k] = (uint32_t)tsr_tile_touches<E>(pool, keys[at]);
     }
 }
 template <int E> TSR_DEVICE_FN void tsr_slab_rows_put(const tsr_slab_rows<E> *r, uint32_t *row)
 {
     for (int32_t k = 0; k < tsr_slab_rows<E>::EACH; k++) {
         const int32_t n = k * TSR_SLAB_THREADS + (int32_t)threadIdx.x;
-        if (n < TSR_TILE_DIRECTIONS * tsr_slab<E>::TILES) row[n / TSR_TILE_DIRECTIONS * TSR_NEIGHBOUR_ROW + n % TSR_TILE_DIRECTIONS] = r->entry[k];
+        if (n < TSR_SLAB_ENTRIES * tsr_slab<E>::TILES) row[n / TSR_SLAB_ENTRIES * TSR_NEIGHBOUR_ROW + n % TSR_SLAB_ENTRIES] = r->entry[k];
     }
 }
 
-/* Issues the loads of the slab that begins at `first`; its rows are in `row`, and a barrier lies between. */
-template <int E>
-TSR_DEVICE_FN void tsr_slab_load(const float *phi, const uint64_t *keys, int32_t count, int32_t first, const uint32_t *row, tsr_slab_loads<E> *l)
+/* Issues the loads of the slab whose rows are in `row`; a barrier lies between. Places beyond the end of the list hold tile 0, whose voxels never
+ * move. */
+template <int E> TSR_DEVICE_FN void tsr_slab_load(const float *phi, const uint32_t *row, tsr_slab_loads<E> *l)
 {
     typedef tsr_slab<E> S;
+    enum { V = E * E * E };
     const int32_t tile = (int32_t)threadIdx.x / S::SHARE, in_tile = (int32_t)threadIdx.x % S::SHARE;
-    l->have = first + tile < count;
-    l->key = keys[tsr_mini(first + tile, count)];
     l->id = row[tile * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE];
-    l->own = ((const float4 *)(phi + (int64_t)l->id * (E * E * E)))[in_tile];
+    l->own = ((const float4 *)(phi + (int64_t)l->id * V))[in_tile];
 #pragma unroll
-    for (int32_t k = 0; k < S::HALOS; k++) {
-        const uint32_t word = l->halo[k];
-        if (word != TSR_SLAB_NO_HALO)
-            l->value[k] = phi[(int64_t)row[(word >> 27) * TSR_NEIGHBOUR_ROW + (word >> 13 & 31u)] * (E * E * E) + (word >> 18 & 511u)];
-    }
+    for (int32_t k = 0; k < S::HALOS; k++)
+        if (tsr_slab_has<E>(k)) l->value[k] = (phi + (int64_t)row[l->halo[k] >> 15 & 255u] * V)[l->halo[k] >> 23];
 }
 
-/* Puts what was loaded into the cubes. Ends with a barrier. `extent` returns the voxels of the own tile inside the domain; cells beyond it take
- * the value at the clamped coordinate. Places beyond the end of the list hold tile 0, whose voxels never move. */
-template <int E> TSR_DEVICE_FN void tsr_slab_put(const tsr_tile_pool &pool, const tsr_slab_loads<E> *l, float *cubes, int32_t extent[3])
+/* Cells of the own tile's cube beyond the domain take the value at the clamped coordinate. Returns which of the own four voxels lie in it. */
+template <int E> TSR_DEVICE_FN uint32_t tsr_slab_clamp(const tsr_tile_pool &pool, uint64_t key, float *cube)
 {
     typedef tsr_slab<E> S;
-    const int32_t tile = (int32_t)threadIdx.x / S::SHARE, in_tile = (int32_t)threadIdx.x % S::SHARE, v = in_tile * 4;
+    const int32_t in_tile = (int32_t)threadIdx.x % S::SHARE, v = in_tile * 4;
+    int32_t extent[3], first[3], low[3], high[3];
+    if (!tsr_tile_extent<E>(pool, key, extent, first)) return 15u;
+    for (int k = 0; k < 3; k++) {
+        low[k] = first[k] == 0 ? 0 : -1;
+        high[k] = first[k] + E < pool.domain[k] ? E : extent[k] - 1;
+    }
+    for (int32_t i = in_tile; i < S::H * S::H * S::H; i += S::SHARE) {
+        const int32_t x = i % S::H - 1, y = i / S::H % S::H - 1, z = i / (S::H * S::H) - 1;
+        const int32_t cx = tsr_mini(tsr_maxi(x, low[0]), high[0]), cy = tsr_mini(tsr_maxi(y, low[1]), high[1]),
+                      cz = tsr_mini(tsr_maxi(z, low[2]), high[2]);
+        if (cx != x || cy != y || cz != z) cube[S::cell(x, y, z)] = cube[S::cell(cx, cy, cz)];
+    }
+    if (v / E % E >= extent[1] || v / (E * E) >= extent[2]) return 0u;
+    return (1u << tsr_mini(tsr_maxi(extent[0] - v % E, 0), 4)) - 1u;
+}
+
+/* Puts what was loaded into the cubes; `row` and `first` are of this slab. Ends with a barrier. Returns which of the own four voxels lie in the
+ * domain. */
+template <int E>
+TSR_DEVICE_FN uint32_t tsr_slab_put(const tsr_tile_pool &pool, const uint64_t *keys, int32_t count, int32_t first, const uint32_t *row,
+                                    const tsr_slab_loads<E> *l, float *cubes)
+{
+    typedef tsr_slab<E> S;
+    const int32_t tile = (int32_t)threadIdx.x / S::SHARE, v = (int32_t)threadIdx.x % S::SHARE * 4;
     float *cube = cubes + tile * S::CUBE;
+    uint32_t within = 15u;
     *(float4 *)(void *)(cube + S::cell(v % E, v / E % E, v / (E * E))) = l->own;
 #pragma unroll
     for (int32_t k = 0; k < S::HALOS; k++)
-        if (l->halo[k] != TSR_SLAB_NO_HALO) cubes[l->halo[k] & 8191u] = l->value[k];
-    extent[0] = extent[1] = extent[2] = E;
-    if (!pool.bounded) {
+        if (tsr_slab_has<E>(k)) *(float *)(void *)((char *)cubes + (l->halo[k] & 32767u)) = l->value[k];
+    const int touches = row[tile * TSR_NEIGHBOUR_ROW + TSR_SLAB_EDGE] != 0u;
+    if (S::TILES == 1 ? (__syncthreads(), touches) : __syncthreads_or(touches)) {
+        if (touches) within = tsr_slab_clamp<E>(pool, keys[tsr_mini(first + tile, count)], cube);
         __syncthreads();
-        return;
     }
-    int32_t first[3], low[3], high[3];
-    const int touches = l->have && tsr_tile_extent<E>(pool, l->key, extent, first);
-    if (!__syncthreads_or(touches)) return;
-    if (touches) {
-        for (int k = 0; k < 3; k++) {
-            low[k] = first[k] == 0 ? 0 : -1;
-            high[k] = first[k] + E < pool.domain[k] ? E : extent[k] - 1;
-        }
-        for (int32_t i = in_tile; i < S::H * S::H * S::H; i += S::SHARE) {
-            const int32_t x = i % S::H - 1, y = i / S::H % S::H - 1, z = i / (S::H * S::H) - 1;
-            const int32_t cx = tsr_mini(tsr_maxi(x, low[0]), high[0]), cy = tsr_mini(tsr_maxi(y, low[1]), high[1]),
-                          cz = tsr_mini(tsr_maxi(z, low[2]), high[2]);
-            if (cx != x || cy != y || cz != z) cube[S::cell(x, y, z)] = cube[S::cell(cx, cy, cz)];
-        }
-    }
-    __syncthreads();
+    return within;
 }
 
 /* Blocks of a persistent grid over slabs. */

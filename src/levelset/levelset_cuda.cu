@@ -6,63 +6,76 @@
 
 #include "grid/tiles_slab.h"
 #include "levelset/levelset_ops.h"
+#include "levelset/update_fast.h"
 
 /* ---- the step ------------------------------------------------------------------------------------------------------------------------- */
 
 /* Blocks a multiprocessor: fewer hide less latency, more have too few registers (measured on an H200). */
 enum { STEP_BLOCKS = 6 };
 
+/* What a step kernel knows when it is compiled. USUAL: split scheme, Osher-Sethian gradients, plain rescaling. The fast ones round differently. */
+enum step_kind { STEP_ANY, STEP_USUAL, STEP_FAST, STEP_FAST_ISOTROPIC };
+
 template <int E> struct step_shared {
     tsr_slab_shared<E> slab;
-    float4 fresh[TSR_SLAB_VOXELS / 4], speed[TSR_SLAB_VOXELS / 4]; /* new values; speeds of the threads that have voxels to update */
-    uint16_t moving[TSR_SLAB_VOXELS];                              /* voxels to update */
+    float4 fresh[TSR_SLAB_VOXELS / 4]; /* new values */
+    uint32_t moving[TSR_SLAB_VOXELS];  /* voxels to update: index in the slab | area << 9 | cell << 14 */
     uint32_t movers, areas[tsr_slab<E>::TILES];
 };
 
+/* Entry of step_shared.moving for the first of the own four voxels; the k-th has k times STEP_NEXT more, and its area is one more where it leaves
+ * the first layer of x and where it reaches the last. */
+enum { STEP_NEXT = 1 | 1 << 14, STEP_AREA = 1 << 9 };
+template <int E> TSR_DEVICE_FN uint32_t step_entry(void)
+{
+    typedef tsr_slab<E> S;
+    const int32_t tid = (int32_t)threadIdx.x, v = tid % S::SHARE * 4, x = v % E, y = v / E % E, z = v / (E * E);
+    return (uint32_t)tid * 4u | (uint32_t)tsr_area(x, y, z, E) << 9 | (uint32_t)(tid / S::SHARE * S::CUBE + S::cell(x, y, z)) << 14;
+}
+
 /* Lists the voxels of the own four that may change; the others stay as they are, because their six neighbours equal them. */
 template <int E>
-TSR_DEVICE_FN void step_collect(const tsr_tile_pool &pool, const float *cubes, const tsr_slab_loads<E> &l, const int32_t extent[3], int32_t have,
-                                step_shared<E> *sh)
+TSR_DEVICE_FN void step_collect(const tsr_tile_pool &pool, const float *cubes, float4 own, uint32_t within, uint32_t entry, step_shared<E> *sh)
 {
     typedef tsr_slab<E> S;
     enum { P = S::P, Q = S::P * S::H };
-    const int32_t tid = (int32_t)threadIdx.x, lane = tid & 31, v = tid % S::SHARE * 4, x = v % E, y = v / E % E, z = v / (E * E);
-    const float *p = cubes + tid / S::SHARE * S::CUBE + S::cell(x, y, z);
+    const int32_t tid = (int32_t)threadIdx.x, lane = tid & 31, x = tid * 4 % E;
+    const float *p = cubes + (entry >> 14);
+    const float4 ym = *(const float4 *)(const void *)(p - P), yp = *(const float4 *)(const void *)(p + P),
+                 zm = *(const float4 *)(const void *)(p - Q), zp = *(const float4 *)(const void *)(p + Q);
+    const float row[6] = { p[-1], own.x, own.y, own.z, own.w, p[4] };
+    const float across[4][4] = { { ym.x, yp.x, zm.x, zp.x }, { ym.y, yp.y, zm.y, zp.y }, { ym.z, yp.z, zm.z, zp.z }, { ym.w, yp.w, zm.w, zp.w } };
     uint32_t moves = 0;
-    if (have) {
-        const float4 c = *(const float4 *)(const void *)p, ym = *(const float4 *)(const void *)(p - P), yp = *(const float4 *)(const void *)(p + P),
-                     zm = *(const float4 *)(const void *)(p - Q), zp = *(const float4 *)(const void *)(p + Q);
-        const float row[6] = { p[-1], c.x, c.y, c.z, c.w, p[4] };
-        const float across[4][4] = { { ym.x, yp.x, zm.x, zp.x }, { ym.y, yp.y, zm.y, zp.y }, { ym.z, yp.z, zm.z, zp.z }, { ym.w, yp.w, zm.w, zp.w } };
 #pragma unroll
-        for (int32_t k = 0; k < 4; k++) {
-            const uint32_t own = tsr_float_bits(row[k + 1]);
-            uint32_t differs = (tsr_float_bits(row[k]) ^ own) | (tsr_float_bits(row[k + 2]) ^ own);
-            for (int32_t n = 0; n < 4; n++) differs |= tsr_float_bits(across[k][n]) ^ own;
-            const int in_band = row[k + 1] > -pool.band && row[k + 1] < pool.band;
-            if (differs || in_band) moves |= 1u << k;
-        }
-        if (extent[0] < E) moves &= x < extent[0] ? (1u << tsr_mini(extent[0] - x, 4)) - 1u : 0u;
-        if (y >= extent[1] || z >= extent[2]) moves = 0;
+    for (int32_t k = 0; k < 4; k++) {
+        const uint32_t middle = tsr_float_bits(row[k + 1]);
+        uint32_t differs = (tsr_float_bits(row[k]) ^ middle) | (tsr_float_bits(row[k + 2]) ^ middle);
+        for (int32_t n = 0; n < 4; n++) differs |= tsr_float_bits(across[k][n]) ^ middle;
+        if (differs || fabsf(row[k + 1]) < pool.band) moves |= 1u << k;
     }
-    sh->fresh[tid] = l.own;
-    uint32_t own = (uint32_t)__popc(moves), before = own, first = 0;
+    moves &= within;
+    sh->fresh[tid] = own;
+    uint32_t mine = (uint32_t)__popc(moves), before = mine, first = 0;
+#pragma unroll
     for (uint32_t step = 1; step < 32; step *= 2) {
         const uint32_t other = __shfl_up_sync(TSR_WARP_ALL, before, step);
         if (lane >= (int32_t)step) before += other;
     }
     if (lane == 31 && before) first = atomicAdd(&sh->movers, before);
-    first = __shfl_sync(TSR_WARP_ALL, first, 31) + before - own;
-    if (!moves) return;
-    sh->speed[tid] = ((const float4 *)(pool.payload + (int64_t)l.id * (E * E * E)))[tid % S::SHARE];
-    for (; moves; moves &= moves - 1) sh->moving[first++] = (uint16_t)(tid * 4 + __ffs((int)moves) - 1);
+    uint32_t *to = sh->moving + (__shfl_sync(TSR_WARP_ALL, first, 31) + before - mine);
+#pragma unroll
+    for (uint32_t k = 0; k < 4; k++) {
+        if (moves >> k & 1u) *to++ = entry + k * STEP_NEXT;
+        if (k == 0 && x == 0) entry += STEP_AREA;
+        if (k == 2 && x + 4 == E) entry += STEP_AREA;
+    }
 }
 
-/* USUAL: split scheme, Osher-Sethian gradients, plain rescaling, known to the compiler. Voxels to update are collected in a list first, so that
- * the arithmetic runs with full warps wherever the band lies in the tiles. New values are gathered in shared memory and leave as whole lines. */
-template <int E, int USUAL> TSR_KERNEL(__launch_bounds__(TSR_SLAB_THREADS, STEP_BLOCKS) step_kernel)(tsr_tile_pool pool, tsr_levelset_params params)
+/* Voxels to update are collected in a list first, so that the arithmetic runs with full warps wherever the band lies in the tiles. New values are
+ * gathered in shared memory and leave as whole lines. */
+template <int E, int KIND> TSR_KERNEL(__launch_bounds__(TSR_SLAB_THREADS, STEP_BLOCKS) step_kernel)(tsr_tile_pool pool, tsr_levelset_params params)
 {
-    if (USUAL) {
+    if (KIND != STEP_ANY) {
         params.lumped = 0;
         params.godunov = 0;
         params.rescale_mode = TSR_RESCALE_PLAIN;
@@ -74,10 +87,10 @@ template <int E, int USUAL> TSR_KERNEL(__launch_bounds__(TSR_SLAB_THREADS, STEP_
     if (state->shortage > 0) return;
     const float *phi = pool.phi[state->phi];
     float *next = pool.phi[state->phi ^ 1], *cubes = (float *)(void *)sh->slab.cube, *out = (float *)(void *)sh->fresh;
-    const float *speeds = (const float *)(const void *)sh->speed;
     const uint64_t *keys = pool.key[state->list];
     const uint32_t *ids = pool.id[state->list];
     const float dt = tsr_levelset_time_step(&params, tsr_bits_float(state->speed_bits)), inverse_band = 1.0f / pool.band;
+    const tsr_fast_params fast = tsr_fast_prepare(&params, dt, KIND == STEP_FAST_ISOTROPIC);
     const int32_t tid = (int32_t)threadIdx.x, count = state->count, stride = (int32_t)gridDim.x * S::TILES;
     int32_t at = (int32_t)blockIdx.x * S::TILES, buffer = 0;
     tsr_pass_totals totals = {};
@@ -87,51 +100,55 @@ template <int E, int USUAL> TSR_KERNEL(__launch_bounds__(TSR_SLAB_THREADS, STEP_
     if ((uint32_t)tid < S::TILES) sh->areas[tid] = 0;
     if (blockIdx.x == 0 && tid == 0) state->scratch[TSR_COUNT_TIME_STEP] = tsr_float_bits(dt);
     if (at >= count) return;
+    const uint32_t entry = step_entry<E>();
     tsr_slab_begin<E>((uint32_t *)(void *)sh->slab.cube, &loads);
-    tsr_slab_rows_load<E>(pool, ids, count, at, &rows);
+    tsr_slab_rows_load<E>(pool, keys, ids, count, at, &rows);
     tsr_slab_rows_put<E>(&rows, sh->slab.row[0]);
-    tsr_slab_rows_load<E>(pool, ids, count, at + stride, &rows);
+    tsr_slab_rows_load<E>(pool, keys, ids, count, at + stride, &rows);
     tsr_slab_rows_put<E>(&rows, sh->slab.row[1]);
     __syncthreads();
-    tsr_slab_load<E>(phi, keys, count, at, sh->slab.row[0], &loads);
+    tsr_slab_load<E>(phi, sh->slab.row[0], &loads);
     for (; at < count; at += stride, buffer ^= 1) {
-        int32_t extent[3];
-        tsr_slab_put<E>(pool, &loads, cubes, extent);
-        const uint32_t id = loads.id;
-        const int32_t have = loads.have;
-        step_collect<E>(pool, cubes, loads, extent, have, sh);
-        tsr_slab_load<E>(phi, keys, count, at + stride, sh->slab.row[buffer ^ 1], &loads);
-        tsr_slab_rows_load<E>(pool, ids, count, at + 2 * stride, &rows);
+        uint32_t *row = sh->slab.row[buffer];
+        const uint32_t within = tsr_slab_put<E>(pool, keys, count, at, row, &loads, cubes), id = loads.id;
+        const int have = S::TILES == 1 || at + tid / S::SHARE < count;
+        step_collect<E>(pool, cubes, loads.own, have ? within : 0u, entry, sh);
+        tsr_slab_load<E>(phi, sh->slab.row[buffer ^ 1], &loads);
+        tsr_slab_rows_load<E>(pool, keys, ids, count, at + 2 * stride, &rows);
         __syncthreads();
         uint32_t bits = 0;
         for (int32_t m = tid; m < (int32_t)sh->movers; m += T) {
-            const int32_t i = sh->moving[m], x = i % E, y = i / E % E, z = i / (E * E) % E;
-            const float *p = cubes + i / V * S::CUBE + S::cell(x, y, z);
-            const float speed = speeds[i], c = p[0], v = tsr_levelset_update(p, P, Q, speed, dt, &params);
-            const int in_band = v > -pool.band && v < pool.band;
+            const uint32_t mover = sh->moving[m], i = mover & 511u, area = 1u << (mover >> 9 & 31u);
+            const uint32_t tile = S::TILES == 1 ? id : row[i / V * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE];
+            const float speed = (pool.payload + (int64_t)tile * V)[i % V];
+            const float *p = cubes + (mover >> 14);
+            const float v = KIND >= STEP_FAST ? tsr_fast_update(p, P, Q, speed, &fast, KIND == STEP_FAST_ISOTROPIC)
+                                              : tsr_levelset_update(p, P, Q, speed, dt, &params);
+            const int in_band = fabsf(v) < pool.band;
             out[i] = v;
             if (in_band || tsr_sign_change(p, P, Q)) {
-                if (S::TILES == 1) bits |= 1u << tsr_area(x, y, z, E);
-                else atomicOr(&sh->areas[i / V], 1u << tsr_area(x, y, z, E));
+                if (S::TILES == 1) bits |= area;
+                else atomicOr(&sh->areas[i / V], area);
             }
-            if (in_band) totals.speed_bits = max(totals.speed_bits, tsr_float_bits(tsr_absf(speed)));
-            totals.active += (uint32_t)in_band;
-            totals.change += tsr_levelset_change(c, v, inverse_band);
+            if (in_band) {
+                totals.speed_bits = max(totals.speed_bits, tsr_float_bits(fabsf(speed)));
+                totals.active++;
+            }
+            totals.change += tsr_levelset_change(p[0], v, inverse_band);
         }
         if (S::TILES == 1) {
             bits = __reduce_or_sync(TSR_WARP_ALL, bits);
             if ((tid & 31) == 0 && bits) atomicOr(&sh->areas[0], bits);
         }
-        tsr_slab_rows_put<E>(&rows, sh->slab.row[buffer]);
         __syncthreads();
+        tsr_slab_rows_put<E>(&rows, row);
         if (tid == 0) sh->movers = 0;
         if (have) {
-            const int32_t n = tid % S::SHARE, x = n * 4 % E;
+            const int32_t n = tid % S::SHARE;
             const float4 v = sh->fresh[tid];
             ((float4 *)(void *)(next + (int64_t)id * V))[n] = v;
-            if (n * 4 / E % E < extent[1] && n * 4 / (E * E) < extent[2])
-                totals.inside += (uint32_t)((v.x < 0.0f && x < extent[0]) + (v.y < 0.0f && x + 1 < extent[0]) + (v.z < 0.0f && x + 2 < extent[0]) +
-                                            (v.w < 0.0f && x + 3 < extent[0]));
+            totals.inside +=
+                (uint32_t)__popc(((v.x < 0.0f ? 1u : 0u) | (v.y < 0.0f ? 2u : 0u) | (v.z < 0.0f ? 4u : 0u) | (v.w < 0.0f ? 8u : 0u)) & within);
             if (n == 0) {
                 const uint32_t all = sh->areas[tid / S::SHARE];
                 pool.activity[id] = all ? all : v.x > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0u;
@@ -224,16 +241,31 @@ struct tsr_levelset_plan {
     tsr_graph *one, *many; /* 1 and STEPS_PER_GRAPH steps */
 };
 
+static enum step_kind step_kind_of(const tsr_levelset_params *k)
+{
+    if (k->lumped || k->godunov || k->rescale_mode != TSR_RESCALE_PLAIN) return STEP_ANY;
+    if (k->exact) return STEP_USUAL;
+    return k->inverse_spacing[0] == k->inverse_spacing[1] && k->inverse_spacing[0] == k->inverse_spacing[2] ? STEP_FAST_ISOTROPIC : STEP_FAST;
+}
+
 static tsr_status enqueue_step(tsr_queue *queue, const tsr_levelset_plan *plan)
 {
     const tsr_tile_pool *pool = &plan->pool;
     uint32_t blocks = tsr_slab_blocks(queue, pool, STEP_BLOCKS);
     const tsr_levelset_params *k = &plan->params;
-    const int usual = !k->lumped && !k->godunov && k->rescale_mode == TSR_RESCALE_PLAIN;
-    if (pool->log2_edge == 3 && usual) TSR_LAUNCH(queue, (step_kernel<8, 1>), blocks, TSR_SLAB_THREADS, 0, *pool, *k);
-    else if (pool->log2_edge == 3) TSR_LAUNCH(queue, (step_kernel<8, 0>), blocks, TSR_SLAB_THREADS, 0, *pool, *k);
-    else if (usual) TSR_LAUNCH(queue, (step_kernel<4, 1>), blocks, TSR_SLAB_THREADS, 0, *pool, *k);
-    else TSR_LAUNCH(queue, (step_kernel<4, 0>), blocks, TSR_SLAB_THREADS, 0, *pool, *k);
+    const enum step_kind kind = step_kind_of(k);
+#define STEP(E, KIND) TSR_LAUNCH(queue, (step_kernel<E, KIND>), blocks, TSR_SLAB_THREADS, 0, *pool, *k)
+#define STEP_EDGE(KIND)                          \
+    do {                                         \
+        if (pool->log2_edge == 3) STEP(8, KIND); \
+        else STEP(4, KIND);                      \
+    } while (0)
+    if (kind == STEP_FAST_ISOTROPIC) STEP_EDGE(STEP_FAST_ISOTROPIC);
+    else if (kind == STEP_FAST) STEP_EDGE(STEP_FAST);
+    else if (kind == STEP_USUAL) STEP_EDGE(STEP_USUAL);
+    else STEP_EDGE(STEP_ANY);
+#undef STEP_EDGE
+#undef STEP
     TSR_TRY(tsr_tiles_cuda_manage(queue, pool, 1));
     TSR_LAUNCH(queue, speed_kernel, tsr_blocks(pool->capacity, 1, 4 * (int64_t)tsr_queue_processors(queue)), SPEED_THREADS, 0, *pool,
                (const tsr_speed *)plan->speed, 0);
