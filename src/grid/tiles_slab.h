@@ -62,23 +62,33 @@ template <int E> TSR_DEVICE_FN void tsr_slab_begin(uint32_t *table /* shared, at
     __syncthreads();
 }
 
-/* Neighbour rows of the slab that begins at `first`, and in entry TSR_SLAB_EDGE of each whether the tile touches the faces of the domain; kept in
- * registers until put. */
+/* Neighbour rows of a slab, and in entry TSR_SLAB_EDGE of each whether the tile touches the faces of the domain. They come in two loads, one
+ * slab apart, so that neither is waited for: the ids (and the keys), then the entries, which stay in registers until put. */
 enum { TSR_SLAB_EDGE = TSR_TILE_DIRECTIONS, TSR_SLAB_ENTRIES };
 template <int E> struct tsr_slab_rows {
     enum { EACH = (TSR_SLAB_ENTRIES * tsr_slab<E>::TILES + TSR_SLAB_THREADS - 1) / TSR_SLAB_THREADS };
+    uint64_t tile[EACH]; /* id, or key for the entry TSR_SLAB_EDGE; the first tile's beyond the end of the list */
     uint32_t entry[EACH];
 };
 template <int E>
-TSR_DEVICE_FN void tsr_slab_rows_load(const tsr_tile_pool &pool, const uint64_t *keys, const uint32_t *ids, int32_t count, int32_t first,
-                                      tsr_slab_rows<E> *r)
+TSR_DEVICE_FN void tsr_slab_rows_begin(const uint64_t *keys, const uint32_t *ids, int32_t count, int32_t first, tsr_slab_rows<E> *r)
 {
     for (int32_t k = 0; k < tsr_slab_rows<E>::EACH; k++) {
-        const int32_t n = k * TSR_SLAB_THREADS + (int32_t)threadIdx.x, at = first + n / TSR_SLAB_ENTRIES, d = n % TSR_SLAB_ENTRIES;
-        r->entry[k] = 0;
+        const int32_t n = k * TSR_SLAB_THREADS + (int32_t)threadIdx.x, at = first + n / TSR_SLAB_ENTRIES;
+        r->tile[k] = 0;
         if (n >= TSR_SLAB_ENTRIES * tsr_slab<E>::TILES || at >= count) continue;
-        if (d < TSR_TILE_DIRECTIONS) r->entry[k] = pool.neighbours[(int64_t)ids[at] * TSR_NEIGHBOUR_ROW + d];
-        else if (pool.bounded) r->entry[k] = (uint32_t)tsr_tile_touches<E>(pool, keys[at]);
+        if (n % TSR_SLAB_ENTRIES == TSR_SLAB_EDGE) r->tile[k] = keys[at];
+        else r->tile[k] = ids[at];
+    }
+}
+template <int E> TSR_DEVICE_FN void tsr_slab_rows_load(const tsr_tile_pool &pool, tsr_slab_rows<E> *r)
+{
+    for (int32_t k = 0; k < tsr_slab_rows<E>::EACH; k++) {
+        const int32_t n = k * TSR_SLAB_THREADS + (int32_t)threadIdx.x, d = n % TSR_SLAB_ENTRIES;
+        r->entry[k] = 0;
+        if (n >= TSR_SLAB_ENTRIES * tsr_slab<E>::TILES) continue;
+        if (d != TSR_SLAB_EDGE) r->entry[k] = pool.neighbours[(int64_t)r->tile[k] * TSR_NEIGHBOUR_ROW + d];
+        else if (pool.bounded && r->tile[k]) r->entry[k] = (uint32_t)tsr_tile_touches<E>(pool, r->tile[k]);
     }
 }
 template <int E> TSR_DEVICE_FN void tsr_slab_rows_put(const tsr_slab_rows<E> *r, uint32_t *row)

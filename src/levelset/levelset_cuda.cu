@@ -20,7 +20,7 @@ template <int E> struct step_shared {
     tsr_slab_shared<E> slab;
     float4 fresh[TSR_SLAB_VOXELS / 4]; /* new values */
     uint32_t moving[TSR_SLAB_VOXELS];  /* voxels to update: index in the slab | area << 9 | cell << 14 */
-    uint32_t movers, areas[tsr_slab<E>::TILES];
+    uint32_t movers, areas[tsr_slab<E>::TILES > 4 ? tsr_slab<E>::TILES : 4]; /* area bits of a tile; edge 8: what each warp found */
 };
 
 /* Entry of step_shared.moving for the first of the own four voxels; the k-th has k times STEP_NEXT more, and its area is one more where it leaves
@@ -33,9 +33,11 @@ template <int E> TSR_DEVICE_FN uint32_t step_entry(void)
     return (uint32_t)tid * 4u | (uint32_t)tsr_area(x, y, z, E) << 9 | (uint32_t)(tid / S::SHARE * S::CUBE + S::cell(x, y, z)) << 14;
 }
 
-/* Lists the voxels of the own four that may change; the others stay as they are, because their six neighbours equal them. */
+/* Lists the voxels of the own four that may change; the others stay as they are, because their six neighbours equal them. `speed` is of the first;
+ * it will be needed soon. */
 template <int E>
-TSR_DEVICE_FN void step_collect(const tsr_tile_pool &pool, const float *cubes, float4 own, uint32_t within, uint32_t entry, step_shared<E> *sh)
+TSR_DEVICE_FN void step_collect(const tsr_tile_pool &pool, const float *cubes, float4 own, const float *speed, uint32_t within, uint32_t entry,
+                                step_shared<E> *sh)
 {
     typedef tsr_slab<E> S;
     enum { P = S::P, Q = S::P * S::H };
@@ -54,6 +56,7 @@ TSR_DEVICE_FN void step_collect(const tsr_tile_pool &pool, const float *cubes, f
         if (differs || fabsf(row[k + 1]) < pool.band) moves |= 1u << k;
     }
     moves &= within;
+    if (moves) tsr_prefetch(speed);
     sh->fresh[tid] = own;
     uint32_t mine = (uint32_t)__popc(moves), before = mine, first = 0;
 #pragma unroll
@@ -61,7 +64,7 @@ TSR_DEVICE_FN void step_collect(const tsr_tile_pool &pool, const float *cubes, f
         const uint32_t other = __shfl_up_sync(TSR_WARP_ALL, before, step);
         if (lane >= (int32_t)step) before += other;
     }
-    if (lane == 31 && before) first = atomicAdd(&sh->movers, before);
+    if (lane == 31 && before) first = tsr_shared_add(&sh->movers, before);
     uint32_t *to = sh->moving + (__shfl_sync(TSR_WARP_ALL, first, 31) + before - mine);
 #pragma unroll
     for (uint32_t k = 0; k < 4; k++) {
@@ -97,36 +100,40 @@ template <int E, int KIND> TSR_KERNEL(__launch_bounds__(TSR_SLAB_THREADS, STEP_B
     tsr_slab_loads<E> loads;
     tsr_slab_rows<E> rows;
     if (tid == 0) sh->movers = 0;
-    if ((uint32_t)tid < S::TILES) sh->areas[tid] = 0;
+    if (tid < (S::TILES > 4 ? S::TILES : 4)) sh->areas[tid] = 0;
     if (blockIdx.x == 0 && tid == 0) state->scratch[TSR_COUNT_TIME_STEP] = tsr_float_bits(dt);
     if (at >= count) return;
     const uint32_t entry = step_entry<E>();
     tsr_slab_begin<E>((uint32_t *)(void *)sh->slab.cube, &loads);
-    tsr_slab_rows_load<E>(pool, keys, ids, count, at, &rows);
-    tsr_slab_rows_put<E>(&rows, sh->slab.row[0]);
-    tsr_slab_rows_load<E>(pool, keys, ids, count, at + stride, &rows);
-    tsr_slab_rows_put<E>(&rows, sh->slab.row[1]);
+    for (int32_t k = 0; k < 2; k++) {
+        tsr_slab_rows_begin<E>(keys, ids, count, at + k * stride, &rows);
+        tsr_slab_rows_load<E>(pool, &rows);
+        tsr_slab_rows_put<E>(&rows, sh->slab.row[k]);
+    }
+    tsr_slab_rows_begin<E>(keys, ids, count, at + 2 * stride, &rows);
     __syncthreads();
     tsr_slab_load<E>(phi, sh->slab.row[0], &loads);
-    for (; at < count; at += stride, buffer ^= 1) {
+    for (int32_t turn = tid; at < count; at += stride, buffer ^= 1, turn = (turn + 32) % T) {
         uint32_t *row = sh->slab.row[buffer];
         const uint32_t within = tsr_slab_put<E>(pool, keys, count, at, row, &loads, cubes), id = loads.id;
         const int have = S::TILES == 1 || at + tid / S::SHARE < count;
-        step_collect<E>(pool, cubes, loads.own, have ? within : 0u, entry, sh);
+        step_collect<E>(pool, cubes, loads.own, pool.payload + (int64_t)id * V + tid % S::SHARE * 4, have ? within : 0u, entry, sh);
         tsr_slab_load<E>(phi, sh->slab.row[buffer ^ 1], &loads);
-        tsr_slab_rows_load<E>(pool, keys, ids, count, at + 2 * stride, &rows);
+        tsr_slab_rows_load<E>(pool, &rows);
         __syncthreads();
+        const int32_t movers = (int32_t)sh->movers;
         uint32_t bits = 0;
-        for (int32_t m = tid; m < (int32_t)sh->movers; m += T) {
+        for (int32_t m = turn; m < movers; m += T) { /* the warps take turns at being first, and the multiprocessor's schedulers with them */
             const uint32_t mover = sh->moving[m], i = mover & 511u, area = 1u << (mover >> 9 & 31u);
             const uint32_t tile = S::TILES == 1 ? id : row[i / V * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE];
             const float speed = (pool.payload + (int64_t)tile * V)[i % V];
             const float *p = cubes + (mover >> 14);
-            const float v = KIND >= STEP_FAST ? tsr_fast_update(p, P, Q, speed, &fast, KIND == STEP_FAST_ISOTROPIC)
+            int32_t crosses = 0;
+            const float v = KIND >= STEP_FAST ? tsr_fast_update(p, P, Q, speed, &fast, KIND == STEP_FAST_ISOTROPIC, &crosses)
                                               : tsr_levelset_update(p, P, Q, speed, dt, &params);
             const int in_band = fabsf(v) < pool.band;
             out[i] = v;
-            if (in_band || tsr_sign_change(p, P, Q)) {
+            if (in_band || (KIND >= STEP_FAST ? crosses < 0 : tsr_sign_change(p, P, Q))) {
                 if (S::TILES == 1) bits |= area;
                 else atomicOr(&sh->areas[i / V], area);
             }
@@ -138,10 +145,11 @@ template <int E, int KIND> TSR_KERNEL(__launch_bounds__(TSR_SLAB_THREADS, STEP_B
         }
         if (S::TILES == 1) {
             bits = __reduce_or_sync(TSR_WARP_ALL, bits);
-            if ((tid & 31) == 0 && bits) atomicOr(&sh->areas[0], bits);
+            if ((tid & 31) == 0) sh->areas[tid / 32] = bits;
         }
         __syncthreads();
         tsr_slab_rows_put<E>(&rows, row);
+        tsr_slab_rows_begin<E>(keys, ids, count, at + 3 * stride, &rows);
         if (tid == 0) sh->movers = 0;
         if (have) {
             const int32_t n = tid % S::SHARE;
@@ -150,9 +158,9 @@ template <int E, int KIND> TSR_KERNEL(__launch_bounds__(TSR_SLAB_THREADS, STEP_B
             totals.inside +=
                 (uint32_t)__popc(((v.x < 0.0f ? 1u : 0u) | (v.y < 0.0f ? 2u : 0u) | (v.z < 0.0f ? 4u : 0u) | (v.w < 0.0f ? 8u : 0u)) & within);
             if (n == 0) {
-                const uint32_t all = sh->areas[tid / S::SHARE];
+                const uint32_t all = S::TILES == 1 ? sh->areas[0] | sh->areas[1] | sh->areas[2] | sh->areas[3] : sh->areas[tid / S::SHARE];
                 pool.activity[id] = all ? all : v.x > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0u;
-                sh->areas[tid / S::SHARE] = 0;
+                if (S::TILES > 1) sh->areas[tid / S::SHARE] = 0;
             }
         }
     }

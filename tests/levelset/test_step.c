@@ -1,8 +1,9 @@
 /* The main regression test of the level-set engine: a sparse run equals a dense run bit for bit (spec levelset-stl.md 6.1, virtual-paging.md 6);
  * with a GPU's own arithmetic up to its rounding.
  *
- * The dense side applies tsr_levelset_update (or tsr_fast_update, as the kernels do without `exact`) to every voxel of a clamped grid with replicated borders; what is tested is everything else: tiles,
- * halos, management, face normals shared between voxels, SIMD variants, time steps, totals. The formula has its own tests. */
+ * The dense side applies tsr_levelset_update (or tsr_fast_update, as the kernels do without `exact`) to every voxel of a clamped grid with
+ * replicated borders; what is tested is everything else: tiles, halos, management, face normals shared between voxels, SIMD variants, time steps,
+ * totals. The formula has its own tests. */
 #include "support.h"
 
 #include <math.h>
@@ -43,8 +44,9 @@ static void dense_step(struct dense *d)
         for (int64_t y = 0; y < d->n.y; y++)
             for (int64_t x = 0; x < d->n.x; x++, i++) {
                 float cube[27];
+                int32_t crosses;
                 for (int c = 0; c < 27; c++) cube[c] = dense_at(d, x + c % 3 - 1, y + c / 3 % 3 - 1, z + c / 9 - 1);
-                float v = d->fast ? tsr_fast_update(cube + 13, 3, 9, d->speed[i], &fast, d->isotropic)
+                float v = d->fast ? tsr_fast_update(cube + 13, 3, 9, d->speed[i], &fast, d->isotropic, &crosses)
                                   : tsr_levelset_update(cube + 13, 3, 9, d->speed[i], d->time_step, &d->params);
                 d->next[i] = v;
                 int in_band = v > -d->params.band && v < d->params.band;
@@ -165,7 +167,7 @@ static void sparse_equals_dense(const struct setting *t)
         if (d.phi[i] > -d.params.band && d.phi[i] < d.params.band) d.largest = tsr_maxf(d.largest, tsr_absf(d.speed[i]));
 
     const int emulated = tsr_context_device(context).kind == TSR_DEVICE_EMU; /* slow: fewer steps */
-    const float tolerance = t->fast && tsr_context_device(context).kind == TSR_DEVICE_CUDA ? 1e-5f : 0.0f;
+    const float tolerance = t->fast && tsr_context_device(context).kind == TSR_DEVICE_CUDA ? 1e-4f : 0.0f;
     d.fast = t->fast && tsr_context_device(context).kind != TSR_DEVICE_CPU;
     d.isotropic = t->spacing.x == t->spacing.y && t->spacing.x == t->spacing.z;
     compare(&d, tolerance, s, 0);
