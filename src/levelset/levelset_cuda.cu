@@ -11,38 +11,31 @@
 /* ---- the step ------------------------------------------------------------------------------------------------------------------------- */
 
 /* Blocks a multiprocessor: fewer hide less latency, more have too few registers (measured on an H200). */
-enum { STEP_BLOCKS = 6 };
+enum { STEP_BLOCKS_4 = 6, STEP_BLOCKS_8 = 12 };
 
 /* What a step kernel knows when it is compiled. USUAL: split scheme, Osher-Sethian gradients, plain rescaling. The fast ones round differently. */
 enum step_kind { STEP_ANY, STEP_USUAL, STEP_FAST, STEP_FAST_ISOTROPIC };
 
 template <int E> struct step_shared {
     tsr_slab_shared<E> slab;
-    float4 fresh[TSR_SLAB_VOXELS / 4]; /* new values */
-    uint32_t moving[TSR_SLAB_VOXELS];  /* voxels to update: index in the slab | area << 9 | cell << 14 */
-    uint32_t movers, areas[tsr_slab<E>::TILES > 4 ? tsr_slab<E>::TILES : 4]; /* area bits of a tile; edge 8: what each warp found */
+    float4 fresh[TSR_SLAB_QUADS];     /* new values */
+    uint32_t moving[TSR_SLAB_VOXELS]; /* voxels to update: index in the slab | area << 9 | cell << 14 */
+    uint32_t movers, areas[8];        /* area bits of a tile; edge 8: what each of two warps found */
 };
 
-/* Entry of step_shared.moving for the first of the own four voxels; the k-th has k times STEP_NEXT more, and its area is one more where it leaves
- * the first layer of x and where it reaches the last. */
+/* Entry of step_shared.moving for the first voxel of a quad; the k-th has k times STEP_NEXT more, and its area is one more where it leaves the first
+ * layer of x and where it reaches the last. */
 enum { STEP_NEXT = 1 | 1 << 14, STEP_AREA = 1 << 9 };
-template <int E> TSR_DEVICE_FN uint32_t step_entry(void)
+template <int E> TSR_DEVICE_FN uint32_t step_entry(int32_t quad)
 {
-    typedef tsr_slab<E> S;
-    const int32_t tid = (int32_t)threadIdx.x, v = tid % S::SHARE * 4, x = v % E, y = v / E % E, z = v / (E * E);
-    return (uint32_t)tid * 4u | (uint32_t)tsr_area(x, y, z, E) << 9 | (uint32_t)(tid / S::SHARE * S::CUBE + S::cell(x, y, z)) << 14;
+    const int32_t v = quad % tsr_slab<E>::SHARE * 4;
+    return (uint32_t)quad * 4u | (uint32_t)tsr_area(v % E, v / E % E, v / (E * E), E) << 9 | (uint32_t)tsr_slab_cell<E>(quad) << 14;
 }
 
-/* Lists the voxels of the own four that may change; the others stay as they are, because their six neighbours equal them. `speed` is of the first;
- * it will be needed soon. */
-template <int E>
-TSR_DEVICE_FN void step_collect(const tsr_tile_pool &pool, const float *cubes, float4 own, const float *speed, uint32_t within, uint32_t entry,
-                                step_shared<E> *sh)
+/* Which voxels of a quad may change? The others stay as they are, because their six neighbours equal them. */
+template <int E> TSR_DEVICE_FN uint32_t step_moves(const float *p, float4 own, float band)
 {
-    typedef tsr_slab<E> S;
-    enum { P = S::P, Q = S::P * S::H };
-    const int32_t tid = (int32_t)threadIdx.x, lane = tid & 31, x = tid * 4 % E;
-    const float *p = cubes + (entry >> 14);
+    enum { P = tsr_slab<E>::P, Q = tsr_slab<E>::Q };
     const float4 ym = *(const float4 *)(const void *)(p - P), yp = *(const float4 *)(const void *)(p + P),
                  zm = *(const float4 *)(const void *)(p - Q), zp = *(const float4 *)(const void *)(p + Q);
     const float row[6] = { p[-1], own.x, own.y, own.z, own.w, p[4] };
@@ -53,30 +46,56 @@ TSR_DEVICE_FN void step_collect(const tsr_tile_pool &pool, const float *cubes, f
         const uint32_t middle = tsr_float_bits(row[k + 1]);
         uint32_t differs = (tsr_float_bits(row[k]) ^ middle) | (tsr_float_bits(row[k + 2]) ^ middle);
         for (int32_t n = 0; n < 4; n++) differs |= tsr_float_bits(across[k][n]) ^ middle;
-        if (differs || fabsf(row[k + 1]) < pool.band) moves |= 1u << k;
+        if ((differs != 0u) | (fabsf(row[k + 1]) < band)) moves |= 1u << k;
     }
-    moves &= within;
-    if (moves) tsr_prefetch(speed);
-    sh->fresh[tid] = own;
-    uint32_t mine = (uint32_t)__popc(moves), before = mine, first = 0;
+    return moves;
+}
+
+/* Lists the voxels of the own quads that may change. Quads of a warp that lie side by side come one after another: they share no bank. */
+template <int E>
+TSR_DEVICE_FN void step_collect(const tsr_tile_pool &pool, const float *cubes, const tsr_slab_loads<E> &loads, uint32_t within, step_shared<E> *sh)
+{
+    typedef tsr_slab<E> S;
+    enum { V = E * E * E, STEP_COUNT = 16 }; /* bits of a count */
+    const int32_t lane = (int32_t)threadIdx.x & 31;
+    uint32_t moves = 0, mine = 0, total, first = 0;
+#pragma unroll
+    for (int32_t h = 0; h < S::OWN; h++) {
+        const int32_t quad = tsr_slab_quad<E>(h);
+        const uint32_t own = step_moves<E>(cubes + tsr_slab_cell<E>(quad), loads.own[h], pool.band) & within >> 4 * h;
+        if (own) tsr_prefetch(pool.payload + (int64_t)loads.id[h] * V + quad % S::SHARE * 4);
+        sh->fresh[quad] = loads.own[h];
+        moves |= own << 4 * h;
+        mine |= (uint32_t)__popc(own) << STEP_COUNT * h;
+    }
+    uint32_t before = mine;
 #pragma unroll
     for (uint32_t step = 1; step < 32; step *= 2) {
         const uint32_t other = __shfl_up_sync(TSR_WARP_ALL, before, step);
         if (lane >= (int32_t)step) before += other;
     }
-    if (lane == 31 && before) first = tsr_shared_add(&sh->movers, before);
-    uint32_t *to = sh->moving + (__shfl_sync(TSR_WARP_ALL, first, 31) + before - mine);
+    total = __shfl_sync(TSR_WARP_ALL, before, 31);
+    before -= mine;
+    if (lane == 0 && total) first = tsr_shared_add(&sh->movers, (total & 0xffffu) + (total >> STEP_COUNT));
+    uint32_t *to = sh->moving + __shfl_sync(TSR_WARP_ALL, first, 0);
 #pragma unroll
-    for (uint32_t k = 0; k < 4; k++) {
-        if (moves >> k & 1u) *to++ = entry + k * STEP_NEXT;
-        if (k == 0 && x == 0) entry += STEP_AREA;
-        if (k == 2 && x + 4 == E) entry += STEP_AREA;
+    for (int32_t h = 0; h < S::OWN; h++) {
+        const int32_t quad = tsr_slab_quad<E>(h);
+        uint32_t *place = to + (h == 0 ? before & 0xffffu : (total & 0xffffu) + (before >> STEP_COUNT)), entry = step_entry<E>(quad);
+#pragma unroll
+        for (uint32_t k = 0; k < 4; k++) {
+            if (moves >> (4 * h + (int32_t)k) & 1u) *place++ = entry + k * STEP_NEXT;
+            if (k == 0 && quad * 4 % E == 0) entry += STEP_AREA;
+            if (k == 2 && quad * 4 % E + 4 == E) entry += STEP_AREA;
+        }
     }
 }
 
 /* Voxels to update are collected in a list first, so that the arithmetic runs with full warps wherever the band lies in the tiles. New values are
  * gathered in shared memory and leave as whole lines. */
-template <int E, int KIND> TSR_KERNEL(__launch_bounds__(TSR_SLAB_THREADS, STEP_BLOCKS) step_kernel)(tsr_tile_pool pool, tsr_levelset_params params)
+template <int E, int KIND>
+TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? STEP_BLOCKS_8 : STEP_BLOCKS_4) step_kernel)
+(tsr_tile_pool pool, tsr_levelset_params params)
 {
     if (KIND != STEP_ANY) {
         params.lumped = 0;
@@ -84,7 +103,7 @@ template <int E, int KIND> TSR_KERNEL(__launch_bounds__(TSR_SLAB_THREADS, STEP_B
         params.rescale_mode = TSR_RESCALE_PLAIN;
     }
     typedef tsr_slab<E> S;
-    enum { V = E * E * E, T = TSR_SLAB_THREADS, P = S::P, Q = S::P * S::H };
+    enum { V = E * E * E, T = S::THREADS, P = S::P, Q = S::Q };
     TSR_SHARED(step_shared<E>, sh, 1);
     tsr_tile_state *state = pool.state;
     if (state->shortage > 0) return;
@@ -100,10 +119,9 @@ template <int E, int KIND> TSR_KERNEL(__launch_bounds__(TSR_SLAB_THREADS, STEP_B
     tsr_slab_loads<E> loads;
     tsr_slab_rows<E> rows;
     if (tid == 0) sh->movers = 0;
-    if (tid < (S::TILES > 4 ? S::TILES : 4)) sh->areas[tid] = 0;
+    if (tid < 8) sh->areas[tid] = 0;
     if (blockIdx.x == 0 && tid == 0) state->scratch[TSR_COUNT_TIME_STEP] = tsr_float_bits(dt);
     if (at >= count) return;
-    const uint32_t entry = step_entry<E>();
     tsr_slab_begin<E>((uint32_t *)(void *)sh->slab.cube, &loads);
     for (int32_t k = 0; k < 2; k++) {
         tsr_slab_rows_begin<E>(keys, ids, count, at + k * stride, &rows);
@@ -115,9 +133,10 @@ template <int E, int KIND> TSR_KERNEL(__launch_bounds__(TSR_SLAB_THREADS, STEP_B
     tsr_slab_load<E>(phi, sh->slab.row[0], &loads);
     for (int32_t turn = tid; at < count; at += stride, buffer ^= 1, turn = (turn + 32) % T) {
         uint32_t *row = sh->slab.row[buffer];
-        const uint32_t within = tsr_slab_put<E>(pool, keys, count, at, row, &loads, cubes), id = loads.id;
-        const int have = S::TILES == 1 || at + tid / S::SHARE < count;
-        step_collect<E>(pool, cubes, loads.own, pool.payload + (int64_t)id * V + tid % S::SHARE * 4, have ? within : 0u, entry, sh);
+        const uint32_t within = tsr_slab_put<E>(pool, keys, count, at, row, &loads, cubes);
+        uint32_t id[S::OWN];
+        for (int32_t h = 0; h < S::OWN; h++) id[h] = loads.id[h];
+        step_collect<E>(pool, cubes, loads, within, sh);
         tsr_slab_load<E>(phi, sh->slab.row[buffer ^ 1], &loads);
         tsr_slab_rows_load<E>(pool, &rows);
         __syncthreads();
@@ -125,7 +144,7 @@ template <int E, int KIND> TSR_KERNEL(__launch_bounds__(TSR_SLAB_THREADS, STEP_B
         uint32_t bits = 0;
         for (int32_t m = turn; m < movers; m += T) { /* the warps take turns at being first, and the multiprocessor's schedulers with them */
             const uint32_t mover = sh->moving[m], i = mover & 511u, area = 1u << (mover >> 9 & 31u);
-            const uint32_t tile = S::TILES == 1 ? id : row[i / V * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE];
+            const uint32_t tile = S::TILES == 1 ? id[0] : row[i / V * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE];
             const float speed = (pool.payload + (int64_t)tile * V)[i % V];
             const float *p = cubes + (mover >> 14);
             int32_t crosses = 0;
@@ -151,16 +170,18 @@ template <int E, int KIND> TSR_KERNEL(__launch_bounds__(TSR_SLAB_THREADS, STEP_B
         tsr_slab_rows_put<E>(&rows, row);
         tsr_slab_rows_begin<E>(keys, ids, count, at + 3 * stride, &rows);
         if (tid == 0) sh->movers = 0;
-        if (have) {
-            const int32_t n = tid % S::SHARE;
-            const float4 v = sh->fresh[tid];
-            ((float4 *)(void *)(next + (int64_t)id * V))[n] = v;
-            totals.inside +=
-                (uint32_t)__popc(((v.x < 0.0f ? 1u : 0u) | (v.y < 0.0f ? 2u : 0u) | (v.z < 0.0f ? 4u : 0u) | (v.w < 0.0f ? 8u : 0u)) & within);
+#pragma unroll
+        for (int32_t h = 0; h < S::OWN; h++) {
+            const int32_t quad = tsr_slab_quad<E>(h), tile = tsr_slab_tile<E>(quad), n = quad % S::SHARE;
+            if (S::TILES > 1 && at + tile >= count) continue;
+            const float4 v = sh->fresh[quad];
+            ((float4 *)(void *)(next + (int64_t)id[h] * V))[n] = v;
+            totals.inside += (uint32_t)__popc(((v.x < 0.0f ? 1u : 0u) | (v.y < 0.0f ? 2u : 0u) | (v.z < 0.0f ? 4u : 0u) | (v.w < 0.0f ? 8u : 0u)) &
+                                              within >> 4 * h);
             if (n == 0) {
-                const uint32_t all = S::TILES == 1 ? sh->areas[0] | sh->areas[1] | sh->areas[2] | sh->areas[3] : sh->areas[tid / S::SHARE];
-                pool.activity[id] = all ? all : v.x > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0u;
-                if (S::TILES > 1) sh->areas[tid / S::SHARE] = 0;
+                const uint32_t all = S::TILES == 1 ? sh->areas[0] | sh->areas[1] : sh->areas[tile];
+                pool.activity[id[h]] = all ? all : v.x > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0u;
+                if (S::TILES > 1) sh->areas[tile] = 0;
             }
         }
     }
@@ -259,10 +280,10 @@ static enum step_kind step_kind_of(const tsr_levelset_params *k)
 static tsr_status enqueue_step(tsr_queue *queue, const tsr_levelset_plan *plan)
 {
     const tsr_tile_pool *pool = &plan->pool;
-    uint32_t blocks = tsr_slab_blocks(queue, pool, STEP_BLOCKS);
+    uint32_t blocks = tsr_slab_blocks(queue, pool, pool->log2_edge == 3 ? STEP_BLOCKS_8 : STEP_BLOCKS_4);
     const tsr_levelset_params *k = &plan->params;
     const enum step_kind kind = step_kind_of(k);
-#define STEP(E, KIND) TSR_LAUNCH(queue, (step_kernel<E, KIND>), blocks, TSR_SLAB_THREADS, 0, *pool, *k)
+#define STEP(E, KIND) TSR_LAUNCH(queue, (step_kernel<E, KIND>), blocks, tsr_slab<E>::THREADS, 0, *pool, *k)
 #define STEP_EDGE(KIND)                          \
     do {                                         \
         if (pool->log2_edge == 3) STEP(8, KIND); \
