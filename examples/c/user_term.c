@@ -1,8 +1,8 @@
-/* A velocity in your own C: a ball in one cell of a Taylor-Green vortex winds itself up into a spiral. The flow is free of sources, so the volume stays.
+/* A velocity in your own C: a ball in one cell of a Taylor-Green vortex is dragged out into a hook. The flow is free of sources, so the volume stays.
  *
  *   example_user_term [MODULE [DEVICE]]
  *
- * MODULE is what tessera_add_term made of examples/term/taylor_green.c. Prints volume and area over time and writes spiral.stl. */
+ * MODULE is what tessera_add_term made of examples/term/taylor_green.c. Prints volume and area over time and writes hook.stl. */
 #include <stdio.h>
 
 #include "../term/taylor_green.h"
@@ -41,7 +41,7 @@ static tsr_status run(const char *module, const char *device)
     }
     if (status == TSR_OK) status = tsr_surface_extract_tiles(context, tiles, NULL, &mesh, NULL);
     if (status == TSR_OK) status = tsr_mesh_copy(mesh, NULL, &host);
-    if (status == TSR_OK) status = tsr_mesh_write(host, "spiral.stl", NULL);
+    if (status == TSR_OK) status = tsr_mesh_write(host, "hook.stl", NULL);
     tsr_mesh_destroy(&host);
     tsr_mesh_destroy(&mesh);
     tsr_levelset_destroy(&solver);
