@@ -94,7 +94,8 @@ struct setting {
     tsr_vec3 spacing;
 };
 
-/* The hardware's roots have bits of their own: then the fields may differ by `tolerance` and the counts are not compared. */
+/* The hardware's roots have bits of their own: then all but a thousandth of the field must agree within `tolerance` (where surfaces meet, a step's
+ * rounding decides which voxel moves first), and the counts are not compared. */
 static void compare(const struct dense *d, float tolerance, const tsr_segmentation *s, int step)
 {
     tsr_volume *field, *host;
@@ -102,10 +103,13 @@ static void compare(const struct dense *d, float tolerance, const tsr_segmentati
     require_ok(tsr_segmentation_field(s, &field));
     require_ok(tsr_volume_copy(field, NULL, &host));
     const float *phi = (const float *)tsr_volume_data(host);
-    for (int64_t i = 0; i < d->n.x * d->n.y * d->n.z; i++)
-        if (tolerance > 0 ? !(fabsf(phi[i] - d->phi[i]) <= tolerance) : memcmp(&phi[i], &d->phi[i], sizeof *phi) != 0)
-            fail_msg("step %d voxel (%d, %d, %d): sparse %.9g dense %.9g", step, (int)(i % d->n.x), (int)(i / d->n.x % d->n.y),
-                     (int)(i / d->n.x / d->n.y), (double)phi[i], (double)d->phi[i]);
+    int64_t count = d->n.x * d->n.y * d->n.z, off = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (tolerance > 0 ? fabsf(phi[i] - d->phi[i]) <= tolerance : !memcmp(&phi[i], &d->phi[i], sizeof *phi)) continue;
+        if (tolerance > 0 && ++off <= count / 1000) continue;
+        fail_msg("step %d voxel (%d, %d, %d): sparse %.9g dense %.9g", step, (int)(i % d->n.x), (int)(i / d->n.x % d->n.y),
+                 (int)(i / d->n.x / d->n.y), (double)phi[i], (double)d->phi[i]);
+    }
     require_ok(tsr_tiles_read_state(s->tiles, &state));
     if (step > 0 && tolerance == 0) {
         assert_int_equal(state.active_voxels, d->active);
@@ -167,7 +171,7 @@ static void sparse_equals_dense(const struct setting *t)
         if (d.phi[i] > -d.params.band && d.phi[i] < d.params.band) d.largest = tsr_maxf(d.largest, tsr_absf(d.speed[i]));
 
     const int emulated = tsr_context_device(context).kind == TSR_DEVICE_EMU; /* slow: fewer steps */
-    const float tolerance = t->fast && tsr_context_device(context).kind == TSR_DEVICE_CUDA ? 1e-4f : 0.0f;
+    const float tolerance = t->fast && tsr_context_device(context).kind == TSR_DEVICE_CUDA ? 1e-5f : 0.0f;
     d.fast = t->fast && tsr_context_device(context).kind != TSR_DEVICE_CPU;
     d.isotropic = t->spacing.x == t->spacing.y && t->spacing.x == t->spacing.z;
     compare(&d, tolerance, s, 0);
