@@ -19,9 +19,9 @@
 #include <ucontext.h>
 #endif
 
-thread_local tsr_emu_index threadIdx, blockIdx;
-thread_local dim3 blockDim, gridDim;
-thread_local unsigned char *tsr_emu_dynamic_shared;
+TSR_EMU_THREAD tsr_emu_index threadIdx, blockIdx;
+TSR_EMU_THREAD dim3 blockDim, gridDim;
+TSR_EMU_THREAD unsigned char *tsr_emu_dynamic_shared;
 
 /* ---- fibres: save the callee-saved registers on the own stack, swap stack pointers ------------------------------------------ */
 
@@ -78,6 +78,7 @@ struct scheduler {
     }
 };
 static thread_local scheduler scheduler_;
+static TSR_EMU_THREAD scheduler *running; /* scheduler_, while kernels run */
 
 /* Inlined, and with a jump for a return above: each return after a switch is predicted wrong, so there should be few. */
 #define EMU_INLINE static inline __attribute__((always_inline))
@@ -107,7 +108,7 @@ static thread_local size_t main_stack_bytes;
 
 EMU_INLINE void leave_fibre(bool last)
 {
-    scheduler &s = scheduler_;
+    scheduler &s = *running;
 #if defined(__SANITIZE_ADDRESS__)
     switch_context(&s.current->on->registers, &s.main, (char *)main_stack, main_stack_bytes, last);
 #else
@@ -132,7 +133,7 @@ static void fibre_main(void)
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(nullptr, &main_stack, &main_stack_bytes);
 #endif
-    scheduler &s = scheduler_;
+    scheduler &s = *running;
     for (;;) {
         (*s.body)();
         fibre *own = s.current->on;
@@ -171,13 +172,14 @@ static fibre *fibre_create(void)
 
 EMU_INLINE uint64_t thread_wait(thread_state state, tsr_emu_function function, uint32_t mask, uint64_t value, uint32_t wanted)
 {
-    cuda_thread *t = scheduler_.current;
+    scheduler &s = *running;
+    cuda_thread *t = s.current;
     t->state = state;
     t->function = function;
     t->mask = mask;
     t->value = value;
     t->wanted = wanted;
-    if (state == WAIT_WARP) scheduler_.warps_waiting |= 1u << ((size_t)(t - scheduler_.threads.data()) / 32);
+    if (state == WAIT_WARP) s.warps_waiting |= 1u << ((size_t)(t - s.threads.data()) / 32);
     leave_fibre(false);
     return t->result;
 }
@@ -483,7 +485,7 @@ static uint64_t random_next(uint64_t *state)
 static void run_grid(tsr_queue *queue, dim3 blocks, dim3 threads, size_t shared, const std::function<void()> &body, const char *name)
 {
     emu_queue *q = (emu_queue *)queue;
-    scheduler &s = scheduler_;
+    scheduler &s = *(running = &scheduler_);
     size_t count = (size_t)blocks.x * blocks.y * blocks.z;
     if (!count || (size_t)threads.x * threads.y * threads.z - 1 > 1023 || blocks.y > 65535 || blocks.z > 65535 || shared > 232448) {
         q->failure = std::string(name) + ": invalid launch configuration";

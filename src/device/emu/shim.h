@@ -18,7 +18,7 @@
 
 struct dim3 {
     uint32_t x, y, z;
-    dim3(uint32_t x_ = 1, uint32_t y_ = 1, uint32_t z_ = 1) : x(x_), y(y_), z(z_) {}
+    constexpr dim3(uint32_t x_ = 1, uint32_t y_ = 1, uint32_t z_ = 1) : x(x_), y(y_), z(z_) {}
 };
 struct alignas(8) float2 { float x, y; };
 struct alignas(16) float4 { float x, y, z, w; };
@@ -32,9 +32,11 @@ static inline uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w) {
 static inline uint2 make_uint2(uint32_t x, uint32_t y) { return { x, y }; }
 
 struct tsr_emu_index { uint32_t x, y, z; };
-extern thread_local tsr_emu_index threadIdx, blockIdx;
-extern thread_local dim3 blockDim, gridDim;
-extern thread_local unsigned char *tsr_emu_dynamic_shared;
+/* At a fixed place of the thread's own memory: in a module the usual way to a thread_local is a call, here in every other line of a kernel. */
+#define TSR_EMU_THREAD __thread __attribute__((tls_model("initial-exec")))
+extern TSR_EMU_THREAD tsr_emu_index threadIdx, blockIdx;
+extern TSR_EMU_THREAD dim3 blockDim, gridDim;
+extern TSR_EMU_THREAD unsigned char *tsr_emu_dynamic_shared;
 
 enum tsr_emu_function {
     TSR_EMU_SYNC, TSR_EMU_SYNC_OR, TSR_EMU_SYNC_AND, TSR_EMU_SYNC_COUNT, /* block */
