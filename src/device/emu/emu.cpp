@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "backend_abi.h"
 #include "device/kernel.h"
 #include "device/module.h"
 
