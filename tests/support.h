@@ -57,6 +57,7 @@ static inline uint64_t test_seed(void)
     const char *text = getenv("TESSERA_SEED");
     uint64_t seed = text && *text ? strtoull(text, NULL, 10) : 20041;
     print_message("seed %llu\n", (unsigned long long)seed);
+    fflush(stdout); /* a sanitizer ends the program without writing what is left */
     return seed * 0x9e3779b97f4a7c15ull + 0x1234567ull;
 }
 static inline uint64_t test_random(uint64_t *state)
