@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,9 @@
 #include <ucontext.h>
 #endif
 
-TSR_EMU_THREAD tsr_emu_index threadIdx, blockIdx;
-TSR_EMU_THREAD dim3 blockDim, gridDim;
-TSR_EMU_THREAD unsigned char *tsr_emu_dynamic_shared;
+tsr_emu_index threadIdx, blockIdx;
+dim3 blockDim, gridDim;
+unsigned char *tsr_emu_dynamic_shared;
 
 /* ---- fibres: save the callee-saved registers on the own stack, swap stack pointers ------------------------------------------ */
 
@@ -78,9 +79,13 @@ struct scheduler {
         }
     }
 };
-static thread_local scheduler scheduler_;
-static TSR_EMU_THREAD scheduler *running; /* scheduler_, while kernels run */
+static scheduler scheduler_;
+static std::mutex one_kernel; /* held while a kernel runs: guards all of the above */
 
+#if defined(__SANITIZE_ADDRESS__)
+static const void *last_stack; /* the stack that the last switch left: in a fibre, that of the host thread */
+static size_t last_stack_bytes;
+#endif
 /* Inlined, and with a jump for a return above: each return after a switch is predicted wrong, so there should be few. */
 #define EMU_INLINE static inline __attribute__((always_inline))
 EMU_INLINE void switch_context(context *from, context *to, char *to_stack, size_t to_bytes, bool last)
@@ -98,20 +103,15 @@ EMU_INLINE void switch_context(context *from, context *to, char *to_stack, size_
     swapcontext(&from->state, &to->state);
 #endif
 #if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_finish_switch_fiber(from->sanitizer, nullptr, nullptr);
+    __sanitizer_finish_switch_fiber(from->sanitizer, &last_stack, &last_stack_bytes);
 #endif
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-static thread_local const void *main_stack;
-static thread_local size_t main_stack_bytes;
-#endif
-
 EMU_INLINE void leave_fibre(bool last)
 {
-    scheduler &s = *running;
+    scheduler &s = scheduler_;
 #if defined(__SANITIZE_ADDRESS__)
-    switch_context(&s.current->on->registers, &s.main, (char *)main_stack, main_stack_bytes, last);
+    switch_context(&s.current->on->registers, &s.main, (char *)last_stack, last_stack_bytes, last);
 #else
     switch_context(&s.current->on->registers, &s.main, nullptr, 0, last);
 #endif
@@ -132,9 +132,9 @@ static bool begin_thread(scheduler &s, fibre *f)
 static void fibre_main(void)
 {
 #if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_finish_switch_fiber(nullptr, &main_stack, &main_stack_bytes);
+    __sanitizer_finish_switch_fiber(nullptr, &last_stack, &last_stack_bytes);
 #endif
-    scheduler &s = *running;
+    scheduler &s = scheduler_;
     for (;;) {
         (*s.body)();
         fibre *own = s.current->on;
@@ -173,7 +173,7 @@ static fibre *fibre_create(void)
 
 EMU_INLINE uint64_t thread_wait(thread_state state, tsr_emu_function function, uint32_t mask, uint64_t value, uint32_t wanted)
 {
-    scheduler &s = *running;
+    scheduler &s = scheduler_;
     cuda_thread *t = s.current;
     t->state = state;
     t->function = function;
@@ -486,7 +486,7 @@ static uint64_t random_next(uint64_t *state)
 static void run_grid(tsr_queue *queue, dim3 blocks, dim3 threads, size_t shared, const std::function<void()> &body, const char *name)
 {
     emu_queue *q = (emu_queue *)queue;
-    scheduler &s = *(running = &scheduler_);
+    scheduler &s = scheduler_;
     size_t count = (size_t)blocks.x * blocks.y * blocks.z;
     if (!count || (size_t)threads.x * threads.y * threads.z - 1 > 1023 || blocks.y > 65535 || blocks.z > 65535 || shared > 232448) {
         q->failure = std::string(name) + ": invalid launch configuration";
@@ -496,6 +496,7 @@ static void run_grid(tsr_queue *queue, dim3 blocks, dim3 threads, size_t shared,
     for (size_t i = 0; i < count; i++) order[i] = (uint32_t)i;
     for (size_t i = count - 1; i > 0; i--) std::swap(order[i], order[random_next(&q->random) % (i + 1)]);
     std::vector<unsigned char> dynamic(shared + 64);
+    std::lock_guard<std::mutex> alone(one_kernel);
     unfenced access(queue);
     tsr_emu_dynamic_shared = (unsigned char *)(((uintptr_t)dynamic.data() + 63) & ~(uintptr_t)63);
     blockDim = threads;
