@@ -593,8 +593,6 @@ static void tumour_quality(void **unused)
 static void clean_data_is_flood_fill(void **unused)
 {
     (void)unused;
-    const char *device = getenv("TESSERA_DEVICE");
-    if (device && !strcmp(device, "emu")) skip(); /* the same bits, only slower: same_bits_everywhere */
     tsr_context *context = test_context();
     const tsr_size3 n = { 48, 40, 36 };
     tsr_volume *host, *image;
