@@ -45,8 +45,8 @@ typedef struct tsr_flow_user {
     const void *data;                     /* KEEPS on the CPU; elsewhere COPIES data_bytes of the module when the terms are set */
     const struct tsr_term_module *module; /* of tsr_term_load; without one contexts of the CPU only (else TSR_ERROR_UNSUPPORTED) */
 } tsr_flow_user;
-/* Finds the term in the module path.so, on a GPU path_cuda.so (tessera/levelset_term.h says how to write and make them; ".so" may stand in the path), and
- * fills evaluate and module; data is the caller's, a struct of data_bytes. The module stays loaded until the process ends. TSR_ERROR_IO: it cannot be
+/* Finds the term in the module path.so, on a GPU path_cuda.so (tessera/levelset_term.h says how to write and make them; ".so" may stand in the
+ * path), and fills evaluate and module; data is the caller's, a struct of data_bytes. The module stays loaded until the process ends. TSR_ERROR_IO: it cannot be
  * opened; TSR_ERROR_FORMAT: it is none; TSR_ERROR_ARGUMENT: it works on another number of bytes. */
 TSR_API tsr_status tsr_term_load(const tsr_context *context, const char *path, size_t data_bytes, tsr_flow_user *user) TSR_CHECKED;
 
@@ -108,8 +108,8 @@ TSR_API void tsr_levelset_destroy(tsr_levelset **levelset);
 
 /* Exactly `steps` steps (fewer only if the surface vanishes or the run converges). Queued without synchronisation except every 32 steps for progress
  * and growth of the pool. On failure
- * and cancellation the surface is that of the last completed step. A term or a value of the field that is not finite where the surface may move ends the
- * run before the step that met it: TSR_ERROR_ARGUMENT names the step, the term and the voxel (x, y, z). `progress`, `report` may be NULL. */
+ * and cancellation the surface is that of the last completed step. A term or a value of the field that is not finite where the surface may move
+ * ends the run before the step that met it: TSR_ERROR_ARGUMENT names the step, the term and the voxel (x, y, z). `progress`, `report` may be NULL. */
 TSR_API tsr_status tsr_levelset_step(tsr_levelset *levelset, int64_t steps, const tsr_progress *progress, tsr_levelset_report *report) TSR_CHECKED;
 /* Until the simulated time has advanced by exactly `duration` (the last step is shortened; with a fixed step: all steps are made equal). */
 TSR_API tsr_status tsr_levelset_advance(tsr_levelset *levelset, double duration, const tsr_progress *progress, tsr_levelset_report *report) TSR_CHECKED;

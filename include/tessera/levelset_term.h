@@ -8,15 +8,15 @@
  *         answer->velocity[1] = data->rate * (x[0] - data->centre[0]);
  *     }
  *
- * One term a file. The body sees `data` (const TYPE *, the caller's numbers), `x` (const float[3], index * spacing along the grid axes), `t` (double, the
- * time) and `answer` (tsr_flow_answer *, zeros). It is compiled as C11 and as CUDA: the C both know, no calls but of static functions marked TSR_TERM_FN
- * in the same file, no global variables. With + - * / and comparisons only, the runs of all devices have the same bits; sin, exp and their like
+ * One term a file. The body sees `data` (const TYPE *, the caller's numbers), `x` (const float[3], index * spacing along the grid axes), `t`
+ * (double, the time) and `answer` (tsr_flow_answer *, zeros). It is compiled as C11 and as CUDA: the C both know, no calls but of static functions
+ * marked TSR_TERM_FN in the same file, no global variables. With + - * / and comparisons only, the runs of all devices have the same bits; sin, exp and their like
  * differ in the last bits between devices. In CMake, tessera_add_term(NAME FILE) makes NAME.so and, where there is a CUDA compiler, NAME_cuda.so
  * beside it; by hand:
  *     cc   -shared -fPIC -O2 -ffp-contract=off -fvisibility=hidden vortex.c -o vortex.so
  *     nvcc -shared -Xcompiler -fPIC -O3 -fmad=false -x cu vortex.c -o vortex_cuda.so
- * tsr_term_load finds both. On a GPU the term runs as a kernel of its own before each stage: it costs one launch and 4, 12 or 4 bytes written and read
- * per stored voxel for speed, velocity and curvature. Source: spec levelset-gpu.md 2.7 (speed functor over voxel and payload). */
+ * tsr_term_load finds both. On a GPU the term runs as a kernel of its own before each stage: it costs one launch and 4, 12 or 4 bytes written and
+ * read per stored voxel for speed, velocity and curvature. Source: spec levelset-gpu.md 2.7 (speed functor over voxel and payload). */
 #ifndef TESSERA_LEVELSET_TERM_H
 #define TESSERA_LEVELSET_TERM_H
 
