@@ -122,7 +122,6 @@ static void duality(void **unused)
     for (int i = 0; i < 2; i++) {
         tsr_volume *speed = noise_image(context, n, none, straight, i ? -1 : 1), *host, *device;
         tsr_segment_options o = noisy_motion(speed);
-        o.exact = 1; /* a GPU's own roots and fused operations are not odd to the last bit */
         tsr_segmentation *s;
         require_ok(tsr_volume_create(NULL, TSR_F32, n, NULL, &host));
         for (int64_t k = 0; k < 24 * 24 * 24; k++) {
