@@ -115,11 +115,16 @@ static int32_t row_bits(const tsr_classifier *c, int64_t first, int64_t count, u
     return not_a_number;
 }
 
-int32_t TSR_ISA_NAME(tsr_brick_strip)(const tsr_classifier *classifier, tsr_tree_brick brick, const int64_t *rows, int64_t count, uint64_t *words)
+int32_t TSR_ISA_NAME(tsr_brick_strip)(const tsr_classifier *classifier, tsr_tree_brick brick, const int64_t *rows, int64_t count, uint64_t *words,
+                                      uint8_t *sums)
 {
     uint64_t bits[TSR_STRIP_VOXELS / 64];
     int32_t not_a_number = 0;
-    if (brick == TSR_BRICK_ROW) return row_bits(classifier, rows[0], count, words);
+    if (brick == TSR_BRICK_ROW) {
+        not_a_number = row_bits(classifier, rows[0], count, words);
+        for (int64_t k = 0; k < (count + 63) / 64; k++) sums[k] = (uint8_t)__builtin_popcountll(words[k]);
+        return not_a_number;
+    }
     const int cube = brick == TSR_BRICK_CUBE, each = cube ? 16 : 8; /* rows of a brick; bricks of a word */
     const int64_t full = (count + 63) / 64, bricks = (count + 64 / each - 1) * each / 64;
     for (int r = 0; r < each; r++) {
@@ -145,5 +150,6 @@ int32_t TSR_ISA_NAME(tsr_brick_strip)(const tsr_classifier *classifier, tsr_tree
                 for (int k = 0; k < most; k++) to[k] |= tsr_brick_spread8(row >> 8 * k & 255u) << shift;
         }
     }
+    for (int64_t k = 0; k < bricks; k++) sums[k] = (uint8_t)__builtin_popcountll(words[k]);
     return not_a_number;
 }

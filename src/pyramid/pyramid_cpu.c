@@ -5,6 +5,12 @@
 
 enum { WORKERS = 64 };
 
+/* Slots of a strip of bricks along x: of brick x, base + (x >> bits << all) | child[x & mask]; base: of the strip's first brick. */
+struct strips {
+    int64_t child[64];
+    int32_t bits, all, mask;
+};
+
 struct work {
     const tsr_tree *tree;
     const tsr_classifier *classifier;
@@ -16,25 +22,14 @@ struct work {
     const tsr_matrix_job *matrix;
     tsr_pyramid_entry *entries;
     uint64_t *ranks;
+    struct strips slots;
     int64_t cell[TSR_TREE_BRICK];
     int64_t not_a_number[WORKERS]; /* per worker */
 };
 
-static void put_word(const tsr_tree *t, int64_t slot, uint64_t word)
+static void plan_strips(const tsr_tree *t, struct strips *s)
 {
-    if (t->base == TSR_TREE_WORDS && word) ((uint64_t *)t->voxels)[slot] = word;
-    tsr_tree_set(&t->level[1], slot, (uint64_t)tsr_popcount(word));
-}
-
-/* Slots of a strip of bricks along x: of brick x, base + (x >> bits) << all | child[x & mask]. */
-struct strip_slots {
-    int64_t base, child[64];
-    int32_t bits, all, mask;
-};
-static void strip_slots_of(const tsr_tree *t, const int64_t first[4], struct strip_slots *s)
-{
-    int64_t at[4] = { 0, first[1], first[2], first[3] };
-    *s = (struct strip_slots){ .base = tsr_tree_slot(t, 1, at) };
+    *s = (struct strips){ 0 };
     if (t->levels == 2) return;
     s->all = t->level[2].bits;
     s->bits = t->level[2].shift[0] - t->level[1].shift[0];
@@ -44,7 +39,6 @@ static void strip_slots_of(const tsr_tree *t, const int64_t first[4], struct str
         s->child[x] = tsr_tree_up(&t->level[2], only);
     }
 }
-static int64_t strip_slot(const struct strip_slots *s, int64_t x) { return (s->base + ((x >> s->bits) << s->all)) | s->child[x & s->mask]; }
 
 /* Bricks of bits: ROW, PLANE and CUBE. The unit of work is a strip. */
 static void strips(void *user, int64_t begin, int64_t end, int worker)
@@ -54,19 +48,24 @@ static void strips(void *user, int64_t begin, int64_t end, int worker)
     const tsr_tree_level *l = &t->level[0], *bricks = &t->level[1];
     const int rows_y = 1 << bricks->shift[1], rows_z = 1 << bricks->shift[2], wide = 1 << bricks->shift[0];
     const int64_t pieces = tsr_ceil_div(l->size[0], TSR_STRIP_VOXELS);
+    const struct strips *slots = &w->slots;
     uint64_t words[TSR_STRIP_VOXELS / 4];
-    struct strip_slots slots;
+    uint8_t sums[TSR_STRIP_VOXELS / 4];
     for (int64_t i = begin; i < end; i++) {
         const int64_t x0 = i % pieces * TSR_STRIP_VOXELS, strip = i / pieces, count = tsr_min64(TSR_STRIP_VOXELS, l->size[0] - x0);
-        const int64_t at[4] = { 0, strip % bricks->size[1], strip / bricks->size[1] % bricks->size[2], strip / bricks->size[1] / bricks->size[2] };
+        int64_t at[4] = { 0, strip % bricks->size[1], strip / bricks->size[1] % bricks->size[2], strip / bricks->size[1] / bricks->size[2] };
         int64_t rows[16];
         for (int r = 0; r < rows_y * rows_z; r++) {
             const int64_t row[4] = { x0, (at[1] << bricks->shift[1]) + r % rows_y, (at[2] << bricks->shift[2]) + r / rows_y, at[3] };
             rows[r] = tsr_tree_within(l, row) ? tsr_tree_origin(t, 0, row) : -1;
         }
-        w->not_a_number[worker] += TSR_ISA_SELECT(tsr_brick_strip)(w->classifier, t->brick, rows, count, words);
-        strip_slots_of(t, at, &slots);
-        for (int64_t k = 0; k < tsr_ceil_div(count, wide); k++) put_word(t, strip_slot(&slots, x0 / wide + k), words[k]);
+        w->not_a_number[worker] += TSR_ISA_SELECT(tsr_brick_strip)(w->classifier, t->brick, rows, count, words, sums);
+        const int64_t base = tsr_tree_slot(t, 1, at);
+        for (int64_t k = 0; k < tsr_ceil_div(count, wide); k++) {
+            const int64_t x = x0 / wide + k, slot = (base + ((x >> slots->bits) << slots->all)) | slots->child[x & slots->mask];
+            if (t->base == TSR_TREE_WORDS && words[k]) ((uint64_t *)t->voxels)[slot] = words[k];
+            ((uint8_t *)bricks->sums)[slot] = sums[k]; /* multiplicities of 0 and 1: sums of bricks are bytes */
+        }
     }
 }
 
@@ -91,8 +90,8 @@ static void bricks(void *user, int64_t begin, int64_t end, int worker)
             word |= (uint64_t)(m & 1u) << c;
             sum += m;
         }
-        if (t->base == TSR_TREE_WORDS) put_word(t, slot, word);
-        else tsr_tree_set(&t->level[1], slot, sum);
+        if (t->base == TSR_TREE_WORDS && word) ((uint64_t *)t->voxels)[slot] = word;
+        tsr_tree_set(&t->level[1], slot, sum);
     }
     w->not_a_number[worker] += not_a_number;
 }
@@ -183,6 +182,7 @@ static tsr_status cpu_build(tsr_queue *queue, const tsr_tree *tree, const tsr_cl
     const tsr_tree_level *l = &tree->level[1];
     if (tree->brick != TSR_BRICK_OTHER && tree->base != TSR_TREE_BYTES && classifier->kind != TSR_PYRAMID_COUNTS && classifier->kind != TSR_PYRAMID_CROSSINGS) {
         const int64_t pieces = tsr_ceil_div(tree->level[0].size[0], TSR_STRIP_VOXELS);
+        plan_strips(tree, &w.slots);
         tsr_parallel(workers(queue), l->size[1] * l->size[2] * l->size[3] * pieces, 16, strips, &w);
     } else {
         for (int32_t c = 0; c < 1 << l->bits; c++) w.cell[c] = tsr_tree_offset(tree, 1, c);

@@ -17,15 +17,14 @@ TSR_DEVICE_FN void put_word(const tsr_tree &tree, int64_t slot, uint64_t word)
     tsr_tree_set(&tree.level[1], slot, (uint64_t)__popcll(word));
 }
 
-TSR_KERNEL(bytes_kernel)(tsr_tree tree, tsr_classifier classifier, int64_t count)
+/* blockIdx.y: y of the brick, blockIdx.z: its z and batch. */
+TSR_KERNEL(bytes_kernel)(tsr_tree tree, tsr_classifier classifier)
 {
-    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    int64_t at[4];
-    if (i >= count) return;
-    tsr_tree_position(&tree.level[1], i, at);
-    const int64_t origin = tsr_tree_origin(&tree, 1, at);
-    const int32_t shift = tree.level[1].shift[1];
-    const int64_t ny = tree.level[0].size[1] - (at[1] << shift);
+    const tsr_tree_level *l = &tree.level[1];
+    const uint32_t deep = (uint32_t)l->size[2];
+    int64_t at[4] = { (int64_t)blockIdx.x * blockDim.x + threadIdx.x, blockIdx.y, blockIdx.z % deep, blockIdx.z / deep };
+    if (at[0] >= l->size[0]) return;
+    const int64_t origin = tsr_tree_origin(&tree, 1, at), ny = tree.level[0].size[1] - (at[1] << l->shift[1]);
     const uint64_t word = tree.brick == TSR_BRICK_CUBE ? tsr_brick_cube(&classifier, origin, ny, tree.level[0].size[2] - (at[2] << 2))
                                                        : tsr_brick_plane(&classifier, origin, ny);
     put_word(tree, tsr_tree_slot(&tree, 1, at), word);
@@ -224,13 +223,17 @@ TSR_KERNEL(rows_kernel)(tsr_tree tree, tsr_matrix_job job)
 
 static tsr_status cuda_build(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier)
 {
-    const int64_t bricks = tsr_tree_cells(&tree->level[1]), voxels = tsr_tree_cells(&tree->level[0]);
+    const tsr_tree_level *l = &tree->level[1];
+    const int64_t bricks = tsr_tree_cells(l), voxels = tsr_tree_cells(&tree->level[0]);
     const int bits = tree->base != TSR_TREE_BYTES && classifier->bytes;
     TSR_TRY(tsr_queue_fill(queue, tree->not_a_number, 0, sizeof *tree->not_a_number));
     if (bits && tree->brick == TSR_BRICK_ROW && (uintptr_t)classifier->data % 16 == 0)
         TSR_LAUNCH(queue, row_kernel, tsr_blocks(voxels, THREADS * ROW_VOXELS * ROW_STEPS, INT32_MAX), THREADS, 0, *tree, *classifier, voxels);
-    else if (bits && tsr_bricks_of_bytes(classifier, tree->brick))
-        TSR_LAUNCH(queue, bytes_kernel, tsr_blocks(bricks, THREADS, INT32_MAX), THREADS, 0, *tree, *classifier, bricks);
+    else if (bits && tsr_bricks_of_bytes(classifier, tree->brick) && l->size[1] < 65536 && l->size[2] * l->size[3] < 65536) {
+        const uint32_t threads = l->size[0] > 128 ? 256 : l->size[0] > 32 ? 128 : 32;
+        const dim3 blocks(tsr_blocks(l->size[0], threads, INT32_MAX), (uint32_t)l->size[1], (uint32_t)(l->size[2] * l->size[3]));
+        TSR_LAUNCH(queue, bytes_kernel, blocks, dim3(threads), 0, *tree, *classifier);
+    }
     else
         TSR_LAUNCH(queue, bricks_kernel, tsr_blocks(bricks, THREADS, INT32_MAX), THREADS, 0, *tree, *classifier, bricks);
     for (int32_t n = 2; n < tree->levels; n++) {
