@@ -1,8 +1,11 @@
-/* Speed of pyramids: lists of the non-zero bytes of a volume by HistoPyramid, beside cub::DeviceSelect::If on the same bytes in the same run.
- * Bound: the volume is read once, one bit per voxel is written and read where it is set, the list is written. */
+/* Speed of pyramids and region trees. Lists of the non-zero bytes of a volume by HistoPyramid, beside cub::DeviceSelect::If on the same bytes in the same run.
+ * Bound: the volume is read once, one bit per voxel is written and read where it is set, the list is written. Trees: from bytes to lists of leaves
+ * and nodes; bound: the volume is read once, one bit per voxel written and read, the lists written. */
 #include "bench.h"
 
 #include <dlfcn.h>
+
+#include "pyramid/region_tree.h"
 
 static struct {
     bench b;
@@ -99,6 +102,109 @@ static void compaction(double percent, tsr_pyramid_order order)
     tsr_pyramid_destroy(&s.pyramid);
 }
 
+/* ---- region trees ------------------------------------------------------------------------------------------------------------------------ */
+
+static struct {
+    tsr_volume *volume;
+    tsr_region_pyramid *pyramid;
+    tsr_region_tree *tree;
+    void *rays, *found;
+    int64_t count;
+} r;
+
+/* A ball (z = 1: a disc) of 3/4 of the side. */
+static void make_ball(int64_t side, int64_t deep)
+{
+    uint8_t *plane = (uint8_t *)malloc((size_t)(side * side));
+    MUST(tsr_volume_create(s.b.context, TSR_U8, (tsr_size3){ side, side, deep }, NULL, &r.volume));
+    for (int64_t z = 0; z < deep && plane; z++) {
+        const int64_t dz = deep > 1 ? 2 * z + 1 - side : 0;
+        for (int64_t i = 0; i < side * side; i++) {
+            const int64_t dx = 2 * (i % side) + 1 - side, dy = 2 * (i / side) + 1 - side;
+            plane[i] = 16 * (dx * dx + dy * dy + dz * dz) <= 9 * side * side;
+        }
+        MUST(tsr_device_move(s.b.context, (uint8_t *)tsr_volume_data(r.volume) + z * side * side, NULL, plane, (size_t)(side * side)));
+    }
+    free(plane);
+}
+
+static tsr_status tree_call(void *user) /* build and lists into the room there is: as every frame of a moving scene */
+{
+    const tsr_region_lists lists = { r.tree->leaves, r.tree->nodes };
+    (void)user;
+    tsr_status status = tsr_region_pyramid_build(r.pyramid, (const tsr_volume *const[]){ r.volume }, 1);
+    return status == TSR_OK ? s.b.context->backend->region->list(s.b.context->queue, &r.pyramid->regions, &lists) : status;
+}
+static tsr_status tree_build_call(void *user)
+{
+    (void)user;
+    return tsr_region_pyramid_build(r.pyramid, (const tsr_volume *const[]){ r.volume }, 1);
+}
+static tsr_status ray_call(void *user)
+{
+    (void)user;
+    return tsr_region_tree_rays(r.tree, (const tsr_region_ray *)r.rays, r.count, 0, 1, NULL, (int32_t *)r.found);
+}
+
+/* First hits of parallel rays, side x side of them, that look along z with a tilt. */
+static void rays(int64_t side)
+{
+    char name[100];
+    const int64_t across = side < 1024 ? side : 1024;
+    r.count = across * across;
+    tsr_region_ray *host = (tsr_region_ray *)malloc((size_t)r.count * sizeof *host);
+    if (!host) exit(1);
+    for (int64_t i = 0; i < r.count; i++)
+        host[i] = (tsr_region_ray){ { ((double)(i % across) + 0.5) * (double)side / (double)across, ((double)(i / across) + 0.5) * (double)side / (double)across, -1 },
+                                    { 0.07, 0.03, 1 },
+                                    1e9 };
+    MUST(tsr_device_allocate(s.b.context, (size_t)r.count * sizeof *host, &r.rays));
+    MUST(tsr_device_allocate(s.b.context, (size_t)r.count * 4, &r.found));
+    MUST(tsr_device_move(s.b.context, r.rays, NULL, host, (size_t)r.count * sizeof *host));
+    bench_case c = { .name = name, .n = r.count, .time = bench_measure(&s.b, ray_call, NULL, NULL) };
+    const int gpu = tsr_context_device(s.b.context).kind == TSR_DEVICE_CUDA;
+    snprintf(name, sizeof name, "  first hits of %lld^2 rays: %.3g M rays/s", (long long)across, (double)r.count / c.time.median * 1e-6);
+    if (gpu) {
+        c.bar = "at least 1 G rays/s";
+        c.holds = (double)r.count >= 1e9 * c.time.median;
+    }
+    bench_report(&s.b, &c);
+    tsr_device_release(s.b.context, r.rays, (size_t)r.count * sizeof *host);
+    tsr_device_release(s.b.context, r.found, (size_t)r.count * 4);
+    free(host);
+}
+
+/* most: of seconds on a GPU, of seconds and threads per voxel on a CPU. */
+static void tree(int64_t side, int64_t deep, double most_gpu, double most_cpu)
+{
+    char name[120], bar[80];
+    const int gpu = tsr_context_device(s.b.context).kind == TSR_DEVICE_CUDA;
+    tsr_region_options options = TSR_REGION_OPTIONS;
+    options.classifier = TSR_PYRAMID_NONZERO;
+    make_ball(side, deep);
+    const tsr_size3 size = tsr_volume_size(r.volume);
+    const int64_t voxels = size.x * size.y * size.z;
+    MUST(tsr_region_pyramid_create(s.b.context, size, &options, &r.pyramid));
+    MUST(tree_build_call(NULL));
+    MUST(tsr_region_tree_extract(r.pyramid, &r.tree));
+    const tsr_region_info info = tsr_region_tree_describe(r.tree);
+    bench_case c = { .name = name, .n = voxels, .bytes = (double)voxels * 1.25 + (double)info.device_bytes };
+    c.time = bench_measure(&s.b, tree_call, NULL, NULL);
+    const double most = gpu ? most_gpu : most_cpu * (double)voxels / s.b.threads;
+    snprintf(name, sizeof name, "%s of %lld^%d bytes: %lld leaves, %lld nodes, %.3g G voxels/s", deep > 1 ? "octree" : "quadtree", (long long)side,
+             deep > 1 ? 3 : 2, (long long)info.leaves, (long long)info.nodes, (double)voxels / c.time.median * 1e-9);
+    snprintf(bar, sizeof bar, gpu ? "at most %.3g ms" : "at most %.3g ms (per core)", most * 1e3);
+    if (most > 0) c.bar = bar;
+    c.holds = c.time.median <= most;
+    bench_report(&s.b, &c);
+    bench_case own = { .name = "  of it the pyramid", .n = voxels, .bytes = (double)voxels * 1.25, .time = bench_measure(&s.b, tree_build_call, NULL, NULL) };
+    bench_report(&s.b, &own);
+    if (deep > 1) rays(side);
+    tsr_region_tree_destroy(&r.tree);
+    tsr_region_pyramid_destroy(&r.pyramid);
+    tsr_volume_destroy(&r.volume);
+}
+
 int main(int argc, char **argv)
 {
     static const double percents[] = { 0.01, 0.1, 1, 10, 50 };
@@ -116,5 +222,10 @@ int main(int argc, char **argv)
     }
     tsr_device_release(s.b.context, s.found, 256);
     tsr_volume_destroy(&s.volume);
+    if (bench_wants(&s.b, "quadtree")) tree(4096, 1, 0.1e-3, 2e-9);
+    if (bench_wants(&s.b, "octree")) {
+        tree(256, 256, 0.05e-3, 1e-9);
+        if (gpu && !s.b.quick) tree(1024, 1024, 0.7e-3, 0);
+    }
     return bench_end(&s.b);
 }

@@ -40,6 +40,15 @@ TSR_HD void tsr_region_child(const int64_t parent[3], int32_t bits, int32_t c, i
     child[1] = 2 * parent[1] + (c >> 1 & 1);
     child[2] = bits == 3 ? 2 * parent[2] + (c >> 2) : 0;
 }
+/* The next cell in raster order. */
+TSR_HD void tsr_region_next(const tsr_region_level *l, int64_t at[3])
+{
+    if (++at[0] < l->size[0]) return;
+    at[0] = 0;
+    if (++at[1] < l->size[1]) return;
+    at[1] = 0;
+    at[2]++;
+}
 /* `at` becomes its parent; returns its number as a child. */
 TSR_HD int32_t tsr_region_parent(int32_t bits, int64_t at[3])
 {
@@ -227,15 +236,33 @@ TSR_HD int tsr_region_states(tsr_region_rule_kind kind, double threshold, const 
     return 1;
 }
 
-/* Cell number i of level l > brick. */
-TSR_HD void tsr_region_reduce(const tsr_regions *t, tsr_region_rule_kind kind, double threshold, int32_t l, int64_t i)
+/* Cell over bricks of which all are empty or, where kept cells merge, all are full: no need to count. */
+TSR_HD int tsr_region_uniform(const tsr_regions *t, const int64_t at[3], int64_t counts[2])
+{
+    const tsr_region_level *below = &t->level[t->brick];
+    const int64_t x = 2 * at[0], y = 2 * at[1], z = t->bits == 3 ? 2 * at[2] : 0;
+    if (x + 1 >= below->size[0] || y + 1 >= below->size[1] || (t->bits == 3 && z + 1 >= below->size[2])) return 0;
+    const uint64_t *w = t->words + (z * below->size[1] + y) * below->size[0] + x;
+    uint64_t all = w[0] & w[1] & w[below->size[0]] & w[below->size[0] + 1], any = w[0] | w[1] | w[below->size[0]] | w[below->size[0] + 1];
+    if (t->bits == 3) {
+        w += below->size[0] * below->size[1];
+        all &= w[0] & w[1] & w[below->size[0]] & w[below->size[0] + 1];
+        any |= w[0] | w[1] | w[below->size[0]] | w[below->size[0] + 1];
+    }
+    counts[0] = any ? -1 : 0;
+    counts[1] = 0;
+    return !any || (!~all && !t->merged);
+}
+
+/* Cell number i, at `at`, of level l > brick. */
+TSR_HD void tsr_region_reduce(const tsr_regions *t, tsr_region_rule_kind kind, double threshold, int32_t l, const int64_t at[3], int64_t i)
 {
     const tsr_region_level *own = &t->level[l], *below = &t->level[l - 1];
     const int32_t children = 1 << t->bits;
-    int64_t at[3], child[3], counts[2], leaves = 0, nodes = 0;
+    int64_t child[3], counts[2], leaves = 0, nodes = 0;
     float states[8 * 2 * TSR_REGION_CHANNELS];
     int merged = 1;
-    tsr_region_position(own, i, at);
+    if (l == t->brick + 1 && tsr_region_uniform(t, at, own->counts + 2 * i)) return;
     for (int32_t c = 0; c < children; c++) {
         tsr_region_child(at, t->bits, c, child);
         tsr_region_get(t, l - 1, child, counts);
@@ -284,17 +311,11 @@ TSR_HD int tsr_region_swallowed(const tsr_regions *t, int32_t l, const int64_t a
     return counts[0] == -1;
 }
 
-/* Leaves and nodes of brick number i. */
-TSR_HD void tsr_region_list_brick(const tsr_regions *t, const tsr_region_lists *lists, int64_t i)
+/* Leaves and nodes of the brick `at`, whose words are given and whose first entries have the numbers `first`. */
+TSR_HD void tsr_region_list_entries(const tsr_regions *t, const tsr_region_lists *lists, const int64_t at[3], uint64_t word, uint64_t merged,
+                                    const int64_t first[2])
 {
-    const uint64_t word = t->words[i];
-    int64_t at[3], first[2];
     tsr_brick_sets s;
-    if (!word) return;
-    tsr_region_position(&t->level[t->brick], i, at);
-    const uint64_t merged = tsr_region_merged(t, i);
-    if ((merged >> (t->brick - 1) & 1u) && tsr_region_swallowed(t, t->brick, at)) return;
-    tsr_region_first(t, t->brick, at, first);
     tsr_brick_decode(t, word, merged, &s);
     const uint64_t code = tsr_region_code(t->bits, at[0], at[1], at[2]) << 6; /* bricks have 64 places */
     for (int32_t l = 0; l <= t->brick; l++)
@@ -316,13 +337,25 @@ TSR_HD void tsr_region_list_brick(const tsr_regions *t, const tsr_region_lists *
         }
 }
 
-/* Leaf or node of cell number i of level l > brick. */
-TSR_HD void tsr_region_list_cell(const tsr_regions *t, const tsr_region_lists *lists, int32_t l, int64_t i)
+/* The same of brick number i, by itself: its numbers are found by a climb. */
+TSR_HD void tsr_region_list_brick(const tsr_regions *t, const tsr_region_lists *lists, int64_t i)
+{
+    const uint64_t word = t->words[i];
+    int64_t at[3], first[2];
+    if (!word) return;
+    tsr_region_position(&t->level[t->brick], i, at);
+    const uint64_t merged = tsr_region_merged(t, i);
+    if ((merged >> (t->brick - 1) & 1u) && tsr_region_swallowed(t, t->brick, at)) return;
+    tsr_region_first(t, t->brick, at, first);
+    tsr_region_list_entries(t, lists, at, word, merged, first);
+}
+
+/* Leaf or node of cell number i, at `at`, of level l > brick. `bricks` != 0, l = brick + 1: and the entries of its bricks. */
+TSR_HD void tsr_region_list_cell(const tsr_regions *t, const tsr_region_lists *lists, int32_t l, const int64_t at[3], int64_t i, int bricks)
 {
     const int64_t leaves = t->level[l].counts[2 * i];
-    int64_t at[3], child[3], first[2], counts[2];
+    int64_t child[3], first[2], counts[2];
     if (!leaves) return;
-    tsr_region_position(&t->level[l], i, at);
     if (leaves < 0) {
         if (tsr_region_swallowed(t, l, at)) return;
         tsr_region_first(t, l, at, first);
@@ -336,6 +369,10 @@ TSR_HD void tsr_region_list_cell(const tsr_regions *t, const tsr_region_lists *l
         tsr_region_child(at, t->bits, c, child);
         tsr_region_get(t, l - 1, child, counts);
         node[c] = counts[1] ? (int32_t)first[1] : counts[0] == -1 ? ~(int32_t)first[0] : 0;
+        if (bricks && counts[0]) {
+            const int64_t brick = tsr_region_raster(&t->level[t->brick], child);
+            tsr_region_list_entries(t, lists, child, t->words[brick], tsr_region_merged(t, brick), first);
+        }
         first[0] += counts[0] < 0 ? 1 : counts[0];
         first[1] += counts[1];
     }

@@ -112,8 +112,10 @@ static tsr_status cpu_build(tsr_queue *queue, const tsr_regions *t, const tsr_re
 static tsr_status cpu_list(tsr_queue *queue, const tsr_regions *t, const tsr_region_lists *lists)
 {
     struct work w = { .regions = t, .lists = lists };
-    for (w.level = t->brick; w.level <= tsr_region_highest(t); w.level++)
-        tsr_parallel(queue->threads, tsr_region_cells(&t->level[w.level]), 4096, list_cells, &w);
+    const int32_t highest = tsr_region_highest(t);
+    /* cells above the bricks list their bricks, so that only they climb */
+    for (w.level = tsr_mini(t->brick + 1, highest); w.level <= highest; w.level++)
+        tsr_parallel(queue->threads, tsr_region_cells(&t->level[w.level]), 1024, list_cells, &w);
     return TSR_OK;
 }
 

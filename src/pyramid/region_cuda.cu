@@ -31,15 +31,23 @@ TSR_KERNEL(bytes_kernel)(tsr_regions t, tsr_region_rule rule)
 TSR_KERNEL(reduce_kernel)(tsr_regions t, tsr_region_rule_kind kind, double threshold, int32_t level, int64_t count)
 {
     const int64_t i = own_index();
-    if (i < count) tsr_region_reduce(&t, kind, threshold, level, i);
+    int64_t at[3];
+    if (i >= count) return;
+    tsr_region_position(&t.level[level], i, at);
+    tsr_region_reduce(&t, kind, threshold, level, at, i);
 }
 
 TSR_KERNEL(list_kernel)(tsr_regions t, tsr_region_lists lists, int32_t level, int64_t count)
 {
     const int64_t i = own_index();
+    int64_t at[3];
     if (i >= count) return;
-    if (level == t.brick) tsr_region_list_brick(&t, &lists, i);
-    else tsr_region_list_cell(&t, &lists, level, i);
+    if (level == t.brick) {
+        tsr_region_list_brick(&t, &lists, i);
+        return;
+    }
+    tsr_region_position(&t.level[level], i, at);
+    tsr_region_list_cell(&t, &lists, level, at, i, 0);
 }
 
 TSR_KERNEL(find_kernel)(tsr_region_view view, int32_t linear, const int32_t *positions, int64_t count, tsr_region_hit *hits)
