@@ -155,7 +155,8 @@ static void rays(int64_t side)
     tsr_region_ray *host = (tsr_region_ray *)malloc((size_t)r.count * sizeof *host);
     if (!host) exit(1);
     for (int64_t i = 0; i < r.count; i++)
-        host[i] = (tsr_region_ray){ { ((double)(i % across) + 0.5) * (double)side / (double)across, ((double)(i / across) + 0.5) * (double)side / (double)across, -1 },
+        host[i] = (tsr_region_ray){ { ((double)(i % across) + 0.5) * (double)side / (double)across,
+                                      ((double)(i / across) + 0.5) * (double)side / (double)across, -1 },
                                     { 0.07, 0.03, 1 },
                                     1e9 };
     MUST(tsr_device_allocate(s.b.context, (size_t)r.count * sizeof *host, &r.rays));
@@ -197,7 +198,9 @@ static void tree(int64_t side, int64_t deep, double most_gpu, double most_cpu)
     if (most > 0) c.bar = bar;
     c.holds = c.time.median <= most;
     bench_report(&s.b, &c);
-    bench_case own = { .name = "  of it the pyramid", .n = voxels, .bytes = (double)voxels * 1.25, .time = bench_measure(&s.b, tree_build_call, NULL, NULL) };
+    bench_case own = {
+        .name = "  of it the pyramid", .n = voxels, .bytes = (double)voxels * 1.25, .time = bench_measure(&s.b, tree_build_call, NULL, NULL)
+    };
     bench_report(&s.b, &own);
     if (deep > 1) rays(side);
     tsr_region_tree_destroy(&r.tree);

@@ -69,6 +69,8 @@ TSR_API void tsr_region_tree_destroy(tsr_region_tree **tree);
 TSR_API tsr_region_info tsr_region_tree_describe(const tsr_region_tree *tree);
 TSR_API tsr_status tsr_region_tree_copy(const tsr_region_tree *tree, tsr_context *context, tsr_region_tree **copy) TSR_CHECKED; /* NULL = host; RETURNS NEW */
 
+TSR_API const tsr_geometry *tsr_region_tree_geometry(const tsr_region_tree *tree); /* of the volume; RETURNS VIEW */
+
 /* Leaves, ascending: Morton code of the lower corner (bits x0 y0 z0 x1 ...; quadtrees x0 y0 x1 ...) << 6 | level. RETURNS VIEW, device memory. */
 TSR_API const uint64_t *tsr_region_tree_leaves(const tsr_region_tree *tree);
 /* Children of the nodes, [nodes][4 or 8], x the lowest bit of the child's number: 0 = nothing, r > 0 = node r, r < 0 = leaf ~r. Node 0 is the root. */

@@ -47,27 +47,27 @@ static void bits_of_bytes(const uint8_t *p, int64_t n, uint8_t low, uint8_t high
 }
 
 /* One byte per voxel, 0 or 1; the loops the compiler vectorises, one per element type and kind. */
-#define FLAGS(T, name)                                                                                                                   \
-    static inline __attribute__((always_inline)) int32_t flags_kind_##name(tsr_classifier c, tsr_pyramid_classifier kind, const T *p, int64_t n, \
-                                                                           uint8_t *flags)                                              \
-    {                                                                                                                                    \
-        int32_t not_a_number = 0;                                                                                                        \
-        c.kind = kind;                                                                                                                   \
-        for (int64_t i = 0; i < n; i++) {                                                                                                \
-            const double v = (double)p[i] * c.slope + c.intercept;                                                                       \
-            flags[i] = (uint8_t)tsr_classify_value(&c, v);                                                                               \
-            not_a_number += !(v == v);                                                                                                   \
-        }                                                                                                                                \
-        return not_a_number;                                                                                                             \
-    }                                                                                                                                    \
-    static int32_t flags_##name(const tsr_classifier *c, const T *p, int64_t n, uint8_t *flags)                                          \
-    {                                                                                                                                    \
-        switch (c->kind) {                                                                                                               \
-        case TSR_PYRAMID_NONZERO: return flags_kind_##name(*c, TSR_PYRAMID_NONZERO, p, n, flags);                                        \
-        case TSR_PYRAMID_LABEL: return flags_kind_##name(*c, TSR_PYRAMID_LABEL, p, n, flags);                                            \
-        case TSR_PYRAMID_MAGNITUDE: return flags_kind_##name(*c, TSR_PYRAMID_MAGNITUDE, p, n, flags);                                    \
-        default: return flags_kind_##name(*c, TSR_PYRAMID_RANGE, p, n, flags);                                                           \
-        }                                                                                                                                \
+#define FLAGS(T, name)                                                                                              \
+    static inline __attribute__((always_inline))                                                                    \
+    int32_t flags_kind_##name(tsr_classifier c, tsr_pyramid_classifier kind, const T *p, int64_t n, uint8_t *flags) \
+    {                                                                                                               \
+        int32_t not_a_number = 0;                                                                                   \
+        c.kind = kind;                                                                                              \
+        for (int64_t i = 0; i < n; i++) {                                                                           \
+            const double v = (double)p[i] * c.slope + c.intercept;                                                  \
+            flags[i] = (uint8_t)tsr_classify_value(&c, v);                                                          \
+            not_a_number += !(v == v);                                                                              \
+        }                                                                                                           \
+        return not_a_number;                                                                                        \
+    }                                                                                                               \
+    static int32_t flags_##name(const tsr_classifier *c, const T *p, int64_t n, uint8_t *flags)                     \
+    {                                                                                                               \
+        switch (c->kind) {                                                                                          \
+        case TSR_PYRAMID_NONZERO: return flags_kind_##name(*c, TSR_PYRAMID_NONZERO, p, n, flags);                   \
+        case TSR_PYRAMID_LABEL: return flags_kind_##name(*c, TSR_PYRAMID_LABEL, p, n, flags);                       \
+        case TSR_PYRAMID_MAGNITUDE: return flags_kind_##name(*c, TSR_PYRAMID_MAGNITUDE, p, n, flags);               \
+        default: return flags_kind_##name(*c, TSR_PYRAMID_RANGE, p, n, flags);                                      \
+        }                                                                                                           \
     }
 FLAGS(uint8_t, u8)
 FLAGS(int8_t, i8)

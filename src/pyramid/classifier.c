@@ -5,7 +5,8 @@
 tsr_status tsr_classifier_check(const char *what, tsr_pyramid_classifier kind, double lower, double upper)
 {
     if ((unsigned)kind > TSR_PYRAMID_CROSSINGS)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: classifier is %d, expected one of tsr_pyramid_classifier (0 to %d)", what, (int)kind, (int)TSR_PYRAMID_CROSSINGS);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: classifier is %d, expected one of tsr_pyramid_classifier (0 to %d)", what, (int)kind,
+                 (int)TSR_PYRAMID_CROSSINGS);
     if (kind == TSR_PYRAMID_COUNTS || kind == TSR_PYRAMID_NONZERO) return TSR_OK;
     if (kind == TSR_PYRAMID_RANGE || kind == TSR_PYRAMID_BOUNDARY) {
         if (!(lower < upper)) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: range from %g to %g, expected lower < upper", what, lower, upper);
@@ -41,8 +42,14 @@ static void find_byte_rule(tsr_classifier *c)
 tsr_status tsr_classifier_make(const char *what, tsr_pyramid_classifier kind, double lower, double upper, const tsr_volume *volume, int64_t batch,
                                tsr_classifier *classifier)
 {
-    *classifier = (tsr_classifier){ .kind = kind, .dtype = volume->dtype, .data = volume->data, .slope = volume->slope, .intercept = volume->intercept,
-                                    .size = { volume->size.x, volume->size.y, volume->size.z / batch }, .lower = lower, .upper = upper };
+    *classifier = (tsr_classifier){ .kind = kind,
+                                    .dtype = volume->dtype,
+                                    .data = volume->data,
+                                    .slope = volume->slope,
+                                    .intercept = volume->intercept,
+                                    .size = { volume->size.x, volume->size.y, volume->size.z / batch },
+                                    .lower = lower,
+                                    .upper = upper };
     if (kind == TSR_PYRAMID_COUNTS && volume->dtype != TSR_U8)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: counts of type %s, expected u8 (or another classifier)", what, tsr_dtype_name(volume->dtype));
     if (volume->dtype == TSR_U8 && kind != TSR_PYRAMID_COUNTS && tsr_classifier_local(kind)) find_byte_rule(classifier);

@@ -31,7 +31,10 @@ TSR_HD int tsr_classify_value(const tsr_classifier *c, double v)
     default: return v >= c->lower && v < c->upper;
     }
 }
-TSR_HD int tsr_classifier_local(tsr_pyramid_classifier kind) { return kind != TSR_PYRAMID_SURFACE && kind != TSR_PYRAMID_BOUNDARY && kind != TSR_PYRAMID_CROSSINGS; }
+TSR_HD int tsr_classifier_local(tsr_pyramid_classifier kind)
+{
+    return kind != TSR_PYRAMID_SURFACE && kind != TSR_PYRAMID_BOUNDARY && kind != TSR_PYRAMID_CROSSINGS;
+}
 
 /* Among the 2 x 2 x 2 corners of the cell at (x, y, z) are some inside and some outside. Axes of one voxel have no cells. */
 TSR_HD int tsr_classify_surface(const tsr_classifier *c, int64_t i, const int64_t at[3])

@@ -51,8 +51,11 @@ tsr_status tsr_points_from_volume(tsr_context *context, const tsr_volume *volume
         TSR_FAIL_GOTO(TSR_ERROR_CAPACITY, done, "points: %lld of them, expected at most 2^31 - 1: narrow the range", (long long)count);
     TSR_TRY_GOTO(tsr_points_create(context, count, own.normals ? TSR_POINTS_NORMALS : 0, points), done);
     tsr_points_set_space(*points, volume->geometry.space);
-    tsr_points_job job = { .classifier = pyramid->classifier, .count = count, .entries = (const tsr_pyramid_entry *)entries,
-                           .positions = tsr_points_positions(*points), .normals = tsr_points_normals(*points) };
+    tsr_points_job job = { .classifier = pyramid->classifier,
+                           .count = count,
+                           .entries = (const tsr_pyramid_entry *)entries,
+                           .positions = tsr_points_positions(*points),
+                           .normals = tsr_points_normals(*points) };
     memcpy(job.affine, volume->geometry.affine, sizeof job.affine);
     normal_matrix(&volume->geometry, own.inward ? -1 : 1, job.normal);
     if (count) TSR_TRY_GOTO(context->backend->pyramid->points(context->queue, &job), done);
@@ -92,7 +95,7 @@ tsr_status tsr_matrix_from_dense(tsr_context *context, const tsr_volume *dense, 
     TSR_TRY_GOTO(tsr_device_allocate(context, (size_t)(matrix->rows + 1) * sizeof *matrix->starts, (void **)&matrix->starts), done);
     TSR_TRY_GOTO(tsr_device_allocate(context, count * sizeof *matrix->columns, (void **)&matrix->columns), done);
     TSR_TRY_GOTO(tsr_device_allocate(context, count * tsr_dtype_size(matrix->dtype), &matrix->values), done);
-    const tsr_matrix_job job = { dense->data,   dense->dtype,    matrix->rows,    dense->size.x, matrix->nonzeros, (const uint64_t *)places,
+    const tsr_matrix_job job = { dense->data,    dense->dtype,    matrix->rows,  dense->size.x, matrix->nonzeros, (const uint64_t *)places,
                                  matrix->starts, matrix->columns, matrix->values };
     TSR_TRY_GOTO(context->backend->pyramid->matrix(context->queue, &pyramid->tree, &job), done);
     TSR_TRY_GOTO(tsr_context_synchronize(context), done); /* the list is released */

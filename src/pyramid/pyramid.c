@@ -152,7 +152,12 @@ tsr_status tsr_pyramid_describe(const tsr_pyramid *p, tsr_pyramid_info *info)
     *info = (tsr_pyramid_info){ .levels = p->tree.levels - 1, .device_bytes = p->bytes };
     if (!p->built) return TSR_OK;
     const tsr_tree_level *top = &p->tree.level[p->tree.levels - 1];
-    union { uint8_t one; uint16_t two; uint32_t four; uint64_t eight; } total;
+    union {
+        uint8_t one;
+        uint16_t two;
+        uint32_t four;
+        uint64_t eight;
+    } total;
     TSR_TRY(p->context->backend->download(p->context->queue, &info->not_a_number, p->tree.not_a_number, sizeof info->not_a_number));
     TSR_TRY(p->context->backend->download(p->context->queue, &total, top->sums, top->bytes));
     info->total = top->bytes == 1 ? total.one : top->bytes == 2 ? total.two : top->bytes == 4 ? total.four : total.eight;
@@ -189,7 +194,8 @@ tsr_status tsr_pyramid_indices(const tsr_pyramid *p, uint64_t first, int64_t cou
     if (index_type != TSR_U32 && index_type != TSR_U64)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: index_type is %d, expected u32 or u64", (int)index_type);
     if (p && index_type == TSR_U32 && tsr_tree_cells(&p->tree.level[0]) > (int64_t)1 << 32)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: %lld voxels, expected at most 2^32 for u32 indices: use u64", (long long)tsr_tree_cells(&p->tree.level[0]));
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: %lld voxels, expected at most 2^32 for u32 indices: use u64",
+                 (long long)tsr_tree_cells(&p->tree.level[0]));
     TSR_TRY(extract(p, first, count, index_type == TSR_U32 ? 4 : 8, indices));
     return TSR_OK;
 }

@@ -180,7 +180,8 @@ static tsr_status cpu_build(tsr_queue *queue, const tsr_tree *tree, const tsr_cl
 {
     struct work w = { .tree = tree, .classifier = classifier };
     const tsr_tree_level *l = &tree->level[1];
-    if (tree->brick != TSR_BRICK_OTHER && tree->base != TSR_TREE_BYTES && classifier->kind != TSR_PYRAMID_COUNTS && classifier->kind != TSR_PYRAMID_CROSSINGS) {
+    if (tree->brick != TSR_BRICK_OTHER && tree->base != TSR_TREE_BYTES && classifier->kind != TSR_PYRAMID_COUNTS &&
+        classifier->kind != TSR_PYRAMID_CROSSINGS) {
         const int64_t pieces = tsr_ceil_div(tree->level[0].size[0], TSR_STRIP_VOXELS);
         plan_strips(tree, &w.slots);
         tsr_parallel(workers(queue), l->size[1] * l->size[2] * l->size[3] * pieces, 16, strips, &w);
@@ -210,7 +211,8 @@ static tsr_status cpu_extract(tsr_queue *queue, const tsr_tree *tree, const tsr_
     return TSR_OK;
 }
 
-static tsr_status cpu_rank(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier, const int64_t *voxels, int64_t count, uint64_t *keys)
+static tsr_status cpu_rank(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier, const int64_t *voxels, int64_t count,
+                           uint64_t *keys)
 {
     struct work w = { .tree = tree, .classifier = classifier, .voxels = voxels, .ranks = keys };
     tsr_parallel(queue->threads, count, 1024, rank_range, &w);
@@ -239,5 +241,10 @@ static tsr_status cpu_matrix(tsr_queue *queue, const tsr_tree *tree, const tsr_m
     return TSR_OK;
 }
 
-const tsr_pyramid_ops tsr_pyramid_cpu = { .build = cpu_build, .select = cpu_select, .extract = cpu_extract, .rank = cpu_rank, .firsts = cpu_firsts,
-                                          .points = cpu_points, .matrix = cpu_matrix };
+const tsr_pyramid_ops tsr_pyramid_cpu = { .build = cpu_build,
+                                          .select = cpu_select,
+                                          .extract = cpu_extract,
+                                          .rank = cpu_rank,
+                                          .firsts = cpu_firsts,
+                                          .points = cpu_points,
+                                          .matrix = cpu_matrix };

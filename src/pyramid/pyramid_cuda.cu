@@ -47,8 +47,8 @@ TSR_KERNEL(row_kernel)(tsr_tree tree, tsr_classifier classifier, int64_t count)
         const int64_t at = first + s * (32 * ROW_VOXELS);
         uint32_t bits = 0;
         if (at + ROW_VOXELS <= count)
-            bits = tsr_classify_bytes(&classifier, v[s].x) | tsr_classify_bytes(&classifier, v[s].y) << 4 | tsr_classify_bytes(&classifier, v[s].z) << 8 |
-                   tsr_classify_bytes(&classifier, v[s].w) << 12;
+            bits = tsr_classify_bytes(&classifier, v[s].x) | tsr_classify_bytes(&classifier, v[s].y) << 4 |
+                   tsr_classify_bytes(&classifier, v[s].z) << 8 | tsr_classify_bytes(&classifier, v[s].w) << 12;
         else
             for (int k = 0; k < ROW_VOXELS; k++)
                 if (at + k < count) bits |= (tsr_classify_bytes(&classifier, p[at + k]) & 1u) << k;
@@ -73,7 +73,8 @@ TSR_KERNEL(bricks_kernel)(tsr_tree tree, tsr_classifier classifier, int64_t coun
         for (int32_t c = 0; c < 1 << tree.level[1].bits; c++) {
             int64_t voxel[4] = { at[0], at[1], at[2], at[3] };
             tsr_tree_down(&tree.level[1], c, voxel);
-            const uint32_t m = tsr_tree_within(&tree.level[0], voxel) ? tsr_classify(&classifier, tsr_tree_origin(&tree, 0, voxel), &not_a_number) : 0;
+            const uint32_t m =
+                tsr_tree_within(&tree.level[0], voxel) ? tsr_classify(&classifier, tsr_tree_origin(&tree, 0, voxel), &not_a_number) : 0;
             if (bytes) bytes[c] = (uint8_t)m;
             word |= (uint64_t)(m & 1u) << c;
             sum += m;
@@ -87,7 +88,9 @@ TSR_KERNEL(bricks_kernel)(tsr_tree tree, tsr_classifier classifier, int64_t coun
 /* Children in 16-byte loads: 64 sums of bytes are four of them. */
 template <class T> TSR_DEVICE_FN uint64_t sum_children(const T *p, int32_t children)
 {
-    struct alignas(16) pack { T v[16 / sizeof(T)]; };
+    struct alignas(16) pack {
+        T v[16 / sizeof(T)];
+    };
     uint64_t sum = 0;
     int32_t c = 0;
     if ((children * sizeof(T)) % 16 == 0)
@@ -233,9 +236,7 @@ static tsr_status cuda_build(tsr_queue *queue, const tsr_tree *tree, const tsr_c
         const uint32_t threads = l->size[0] > 128 ? 256 : l->size[0] > 32 ? 128 : 32;
         const dim3 blocks(tsr_blocks(l->size[0], threads, INT32_MAX), (uint32_t)l->size[1], (uint32_t)(l->size[2] * l->size[3]));
         TSR_LAUNCH(queue, bytes_kernel, blocks, dim3(threads), 0, *tree, *classifier);
-    }
-    else
-        TSR_LAUNCH(queue, bricks_kernel, tsr_blocks(bricks, THREADS, INT32_MAX), THREADS, 0, *tree, *classifier, bricks);
+    } else TSR_LAUNCH(queue, bricks_kernel, tsr_blocks(bricks, THREADS, INT32_MAX), THREADS, 0, *tree, *classifier, bricks);
     for (int32_t n = 2; n < tree->levels; n++) {
         const int64_t count = tsr_tree_cells(&tree->level[n]);
         TSR_LAUNCH(queue, reduce_kernel, tsr_blocks(count, THREADS, INT32_MAX), THREADS, 0, *tree, n, count);
@@ -261,7 +262,8 @@ static tsr_status cuda_extract(tsr_queue *queue, const tsr_tree *tree, const tsr
     return TSR_OK;
 }
 
-static tsr_status cuda_rank(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier, const int64_t *voxels, int64_t count, uint64_t *keys)
+static tsr_status cuda_rank(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier, const int64_t *voxels, int64_t count,
+                            uint64_t *keys)
 {
     TSR_LAUNCH(queue, rank_kernel, tsr_blocks(count, THREADS, INT32_MAX), THREADS, 0, *tree, *classifier, voxels, count, keys);
     TSR_TRY(tsr_launch_check(queue));

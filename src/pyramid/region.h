@@ -18,11 +18,11 @@ typedef struct tsr_region_level {
 } tsr_region_level;
 
 typedef struct tsr_regions {
-    int32_t bits;  /* of a child's number: 2 or 3 */
-    int32_t brick; /* level of the bricks: 3 or 2 */
-    int32_t top;   /* level of the root; may lie below the bricks */
-    int32_t width; /* floats of a state, 0 = none */
-    uint64_t *words, *merged; /* of the bricks, [z][y][x]; merged NULL: kept cells merge */
+    int32_t bits;                              /* of a child's number: 2 or 3 */
+    int32_t brick;                             /* level of the bricks: 3 or 2 */
+    int32_t top;                               /* level of the root; may lie below the bricks */
+    int32_t width;                             /* floats of a state, 0 = none */
+    uint64_t *words, *merged;                  /* of the bricks, [z][y][x]; merged NULL: kept cells merge */
     tsr_region_level level[TSR_REGION_LEVELS]; /* by level, from `brick` to max(top, brick) */
 } tsr_regions;
 
@@ -58,7 +58,10 @@ TSR_HD int32_t tsr_region_parent(int32_t bits, int64_t at[3])
     at[2] = bits == 3 ? at[2] >> 1 : 0;
     return c;
 }
-TSR_HD int tsr_region_within(const tsr_region_level *l, const int64_t at[3]) { return at[0] < l->size[0] && at[1] < l->size[1] && at[2] < l->size[2]; }
+TSR_HD int tsr_region_within(const tsr_region_level *l, const int64_t at[3])
+{
+    return at[0] < l->size[0] && at[1] < l->size[1] && at[2] < l->size[2];
+}
 
 /* ---- keys -------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -149,7 +152,9 @@ TSR_HD uint64_t tsr_brick_merge(uint64_t word, int32_t bits)
 }
 
 /* Leaves and nodes of a brick by level, at the places of the cells' first voxels. */
-typedef struct tsr_brick_sets { uint64_t leaf[4], node[4], leaves; } tsr_brick_sets;
+typedef struct tsr_brick_sets {
+    uint64_t leaf[4], node[4], leaves;
+} tsr_brick_sets;
 
 TSR_HD void tsr_brick_decode(const tsr_regions *t, uint64_t word, uint64_t merged, tsr_brick_sets *s)
 {
@@ -177,7 +182,10 @@ TSR_HD int32_t tsr_brick_nodes_before(const tsr_brick_sets *s, int32_t level, in
     return n;
 }
 
-TSR_HD uint64_t tsr_region_merged(const tsr_regions *t, int64_t brick) { return t->merged ? t->merged[brick] : tsr_brick_merge(t->words[brick], t->bits); }
+TSR_HD uint64_t tsr_region_merged(const tsr_regions *t, int64_t brick)
+{
+    return t->merged ? t->merged[brick] : tsr_brick_merge(t->words[brick], t->bits);
+}
 
 /* Leaves (-1: the brick is one) and nodes of a brick. */
 TSR_HD void tsr_brick_counts(const tsr_regions *t, uint64_t word, uint64_t merged, int64_t counts[2])

@@ -148,4 +148,6 @@ static tsr_status cpu_paint(tsr_queue *queue, const tsr_region_paint_job *job)
     return TSR_OK;
 }
 
-const tsr_region_ops tsr_region_cpu = { .build = cpu_build, .list = cpu_list, .find = cpu_find, .trace = cpu_trace, .means = cpu_means, .paint = cpu_paint };
+const tsr_region_ops tsr_region_cpu = {
+    .build = cpu_build, .list = cpu_list, .find = cpu_find, .trace = cpu_trace, .means = cpu_means, .paint = cpu_paint
+};

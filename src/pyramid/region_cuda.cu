@@ -56,8 +56,8 @@ TSR_KERNEL(find_kernel)(tsr_region_view view, int32_t linear, const int32_t *pos
     if (i < count) hits[i] = linear ? tsr_region_search(&view, positions + 3 * i) : tsr_region_find(&view, positions + 3 * i);
 }
 
-TSR_KERNEL(trace_kernel)(tsr_region_view view, const tsr_region_ray *rays, int64_t count, int32_t room, int32_t first_only, tsr_region_span *spans,
-                         int32_t *found)
+TSR_KERNEL(trace_kernel)
+(tsr_region_view view, const tsr_region_ray *rays, int64_t count, int32_t room, int32_t first_only, tsr_region_span *spans, int32_t *found)
 {
     const int64_t i = own_index();
     if (i < count) found[i] = tsr_region_trace(&view, &rays[i], room, first_only, spans + i * room);

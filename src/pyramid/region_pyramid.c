@@ -19,17 +19,17 @@ static int64_t place(tsr_regions *t, int stored, int states, char *memory)
 {
     int64_t at = 0;
     const int64_t bricks = tsr_region_cells(&t->level[t->brick]);
-#define TAKE(pointer, type, bytes)                                          \
-    do {                                                                    \
-        if (memory) (pointer) = (type)(void *)(memory + at);                \
-        at += tsr_ceil_div((bytes), 256) * 256;                             \
+#define TAKE(pointer, type, bytes)                           \
+    do {                                                     \
+        if (memory) (pointer) = (type)(void *)(memory + at); \
+        at += tsr_ceil_div((bytes), 256) * 256;              \
     } while (0)
     TAKE(t->words, uint64_t *, bricks * 8);
     if (stored) TAKE(t->merged, uint64_t *, bricks * 8);
     for (int32_t l = t->brick; l <= tsr_region_highest(t); l++) {
         const int64_t cells = tsr_region_cells(&t->level[l]);
         if (l > t->brick) TAKE(t->level[l].counts, int64_t *, cells * 16);
-        if (states) TAKE(t->level[l].state, float *, cells * states * (int64_t)sizeof(float));
+        if (states) TAKE(t->level[l].state, float *, cells *states *(int64_t)sizeof(float));
     }
 #undef TAKE
     return at;
@@ -95,14 +95,17 @@ tsr_status tsr_region_pyramid_build(tsr_region_pyramid *p, const tsr_volume *con
     if (!channels || count < 1 || count > TSR_REGION_CHANNELS) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: %d channels, expected 1 to 4", count);
     if (p->options.rule == TSR_REGION_CLASSES && count != 1)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: %d channels, expected one for a classifier", count);
-    tsr_region_rule rule = { .kind = p->options.rule, .complement = p->options.complement != 0, .singles = p->options.singles != 0, .channels = count,
+    tsr_region_rule rule = { .kind = p->options.rule,
+                             .complement = p->options.complement != 0,
+                             .singles = p->options.singles != 0,
+                             .channels = count,
                              .threshold = p->options.threshold };
     for (int32_t c = 0; c < count; c++) {
         TSR_TRY(tsr_volume_require(p->context, channels[c], "channel"));
         const tsr_size3 n = channels[c]->size;
         if (n.x != p->size.x || n.y != p->size.y || n.z != p->size.z)
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: channel %d of %lld x %lld x %lld, expected %lld x %lld x %lld as it was created for", c, (long long)n.x,
-                     (long long)n.y, (long long)n.z, (long long)p->size.x, (long long)p->size.y, (long long)p->size.z);
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: channel %d of %lld x %lld x %lld, expected %lld x %lld x %lld as it was created for", c,
+                     (long long)n.x, (long long)n.y, (long long)n.z, (long long)p->size.x, (long long)p->size.y, (long long)p->size.z);
         const tsr_pyramid_classifier kind = p->options.rule == TSR_REGION_CLASSES ? p->options.classifier : TSR_PYRAMID_NONZERO;
         TSR_TRY(tsr_classifier_make("region tree", kind, p->options.lower, p->options.upper, channels[c], 1, &rule.channel[c]));
     }

@@ -32,8 +32,7 @@ TSR_HD tsr_region_hit tsr_region_find(const tsr_region_view *v, const int32_t at
 {
     int32_t reference = tsr_region_root_reference(v), level = v->top;
     if (!tsr_region_contains(v, at)) return tsr_region_outside(at);
-    if (v->root == TSR_REGION_NODE)
-        do { /* reference 0 is the root at first, then nothing */
+    if (v->root == TSR_REGION_NODE) do { /* reference 0 is the root at first, then nothing */
             level--;
             const int32_t c = (at[0] >> level & 1) | (at[1] >> level & 1) << 1 | (v->bits == 3 ? (at[2] >> level & 1) << 2 : 0);
             reference = v->node[((int64_t)reference << v->bits) + c];

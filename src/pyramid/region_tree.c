@@ -76,6 +76,7 @@ done:
 }
 
 tsr_region_info tsr_region_tree_describe(const tsr_region_tree *tree) { return tree ? tree->info : (tsr_region_info){ 0 }; }
+const tsr_geometry *tsr_region_tree_geometry(const tsr_region_tree *tree) { return tree ? &tree->geometry : NULL; }
 const uint64_t *tsr_region_tree_leaves(const tsr_region_tree *tree) { return tree ? tree->leaves : NULL; }
 const int32_t *tsr_region_tree_nodes(const tsr_region_tree *tree) { return tree ? tree->nodes : NULL; }
 
@@ -102,8 +103,14 @@ tsr_region_leaf tsr_region_leaf_of(uint64_t key, int32_t dimensions)
 
 tsr_region_view tsr_region_view_of(const tsr_region_tree *t)
 {
-    return (tsr_region_view){ { t->info.size.x, t->info.size.y, t->info.size.z }, t->info.dimensions, t->info.top, t->info.root, t->info.leaves,
-                              t->info.nodes, t->leaves, t->nodes };
+    return (tsr_region_view){ { t->info.size.x, t->info.size.y, t->info.size.z },
+                              t->info.dimensions,
+                              t->info.top,
+                              t->info.root,
+                              t->info.leaves,
+                              t->info.nodes,
+                              t->leaves,
+                              t->nodes };
 }
 
 static tsr_status require(const tsr_region_tree *t, int64_t count, const void *from, const void *to)
@@ -151,8 +158,8 @@ tsr_status tsr_region_tree_means(const tsr_region_tree *t, const tsr_volume *vol
     TSR_TRY(tsr_volume_require(t->context, volume, "volume"));
     const tsr_size3 n = volume->size, own = t->info.size;
     if (n.x != own.x || n.y != own.y || n.z != own.z)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: volume of %lld x %lld x %lld, expected %lld x %lld x %lld as the tree", (long long)n.x, (long long)n.y,
-                 (long long)n.z, (long long)own.x, (long long)own.y, (long long)own.z);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: volume of %lld x %lld x %lld, expected %lld x %lld x %lld as the tree", (long long)n.x,
+                 (long long)n.y, (long long)n.z, (long long)own.x, (long long)own.y, (long long)own.z);
     TSR_TRY(tsr_classifier_make("region tree", TSR_PYRAMID_NONZERO, 0, 0, volume, 1, &source));
     const tsr_region_view view = tsr_region_view_of(t);
     if (t->info.leaves) TSR_TRY(t->context->backend->region->means(t->context->queue, &view, &source, means));

@@ -6,7 +6,11 @@
 #include "support.h"
 
 /* A built pyramid of host counts, and its outputs on the host. */
-typedef struct built { tsr_context *context; tsr_pyramid *pyramid; tsr_pyramid_info info; } built;
+typedef struct built {
+    tsr_context *context;
+    tsr_pyramid *pyramid;
+    tsr_pyramid_info info;
+} built;
 
 static inline built build(tsr_dtype dtype, tsr_size3 n, const void *data, const tsr_pyramid_options *options)
 {
@@ -71,7 +75,10 @@ static inline uint64_t morton(int64_t x, int64_t y, int64_t z, tsr_size3 n, int 
     return code;
 }
 
-typedef struct visit { uint64_t code; int64_t voxel; } visit;
+typedef struct visit {
+    uint64_t code;
+    int64_t voxel;
+} visit;
 static inline int by_code(const void *a, const void *b)
 {
     uint64_t x = ((const visit *)a)->code, y = ((const visit *)b)->code;
@@ -87,9 +94,9 @@ static inline int64_t *visits(tsr_size3 n, const tsr_pyramid_options *o)
     for (int64_t i = 0; i < cells; i++) {
         const int64_t k = i % each;
         v[i].voxel = i;
-        v[i].code = o->order == TSR_PYRAMID_ROW
-                        ? (uint64_t)i
-                        : morton(k % n.x, k / n.x % n.y, k / n.x / n.y, one, o->order == TSR_PYRAMID_VIEW ? o->reverse : 0) | (uint64_t)(i / each) << 40;
+        v[i].code = o->order == TSR_PYRAMID_ROW ? (uint64_t)i
+                                                : morton(k % n.x, k / n.x % n.y, k / n.x / n.y, one, o->order == TSR_PYRAMID_VIEW ? o->reverse : 0) |
+                                                      (uint64_t)(i / each) << 40;
     }
     qsort(v, (size_t)cells, sizeof *v, by_code);
     for (int64_t i = 0; i < cells; i++) voxels[i] = v[i].voxel;

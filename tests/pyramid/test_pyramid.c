@@ -78,8 +78,8 @@ static void check_all(tsr_size3 n, const uint8_t *counts, const tsr_pyramid_opti
         assert_int_equal(ranks[i], k);
         for (int64_t copy = 0; copy < counts[voxels[i]]; copy++, k++)
             if (e[k].voxel != voxels[i] || e[k].copy != copy || descended[k].voxel != voxels[i] || descended[k].copy != copy)
-                fail_msg("%dx%dx%d order %d fanout %d output %d: voxel %d copy %d, by descent %d copy %d, expected %d, %d", (int)n.x, (int)n.y, (int)n.z,
-                         (int)options->order, options->fanout, (int)k, (int)e[k].voxel, (int)e[k].copy, (int)descended[k].voxel,
+                fail_msg("%dx%dx%d order %d fanout %d output %d: voxel %d copy %d, by descent %d copy %d, expected %d, %d", (int)n.x, (int)n.y,
+                         (int)n.z, (int)options->order, options->fanout, (int)k, (int)e[k].voxel, (int)e[k].copy, (int)descended[k].voxel,
                          (int)descended[k].copy, (int)voxels[i], (int)copy);
     }
     assert_int_equal(e[total].voxel, -1);
@@ -235,8 +235,8 @@ static void wrong_arguments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(golden_compaction), cmocka_unit_test(golden_expansion), cmocka_unit_test(golden_rows),
-                                        cmocka_unit_test(lists_equal_serial_walk), cmocka_unit_test(wide_total), cmocka_unit_test(ranges),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(golden_compaction),       cmocka_unit_test(golden_expansion), cmocka_unit_test(golden_rows),
+                                        cmocka_unit_test(lists_equal_serial_walk), cmocka_unit_test(wide_total),       cmocka_unit_test(ranges),
                                         cmocka_unit_test(wrong_arguments) };
     return cmocka_run_group_tests_name("pyramid", tests, NULL, NULL);
 }

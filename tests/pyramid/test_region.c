@@ -40,8 +40,7 @@ static int kept(const oracle *q, int64_t x, int64_t y, int64_t z)
                     const int64_t dk[3] = { k == 0, k == 1, k == 2 }, dm[3] = { m == 0, m == 1, m == 2 };
                     double d;
                     if (p[k] + 1 >= n[k] || p[m] + 1 >= n[m] || (m == k && p[k] == 0)) continue;
-                    if (m == k)
-                        d = at(q, c, x + dk[0], y + dk[1], z + dk[2]) - 2 * at(q, c, x, y, z) + at(q, c, x - dk[0], y - dk[1], z - dk[2]);
+                    if (m == k) d = at(q, c, x + dk[0], y + dk[1], z + dk[2]) - 2 * at(q, c, x, y, z) + at(q, c, x - dk[0], y - dk[1], z - dk[2]);
                     else
                         d = at(q, c, x + dk[0] + dm[0], y + dk[1] + dm[1], z + dk[2] + dm[2]) - at(q, c, x + dk[0], y + dk[1], z + dk[2]) -
                             at(q, c, x + dm[0], y + dm[1], z + dm[2]) + at(q, c, x, y, z);
@@ -133,7 +132,8 @@ static tsr_region_tree *make(tsr_context *context, tsr_dtype dtype, tsr_size3 n,
     return tree;
 }
 
-static void check_against_oracle(tsr_dtype dtype, tsr_size3 n, const void *const *data, const double *const *real, int channels, const tsr_region_options *o)
+static void check_against_oracle(tsr_dtype dtype, tsr_size3 n, const void *const *data, const double *const *real, int channels,
+                                 const tsr_region_options *o)
 {
     tsr_context *context = test_context();
     tsr_region_tree *device = make(context, dtype, n, data, channels, o), *tree;
@@ -186,7 +186,8 @@ static void trees_equal_recursion(void **state)
 {
     (void)state;
     uint64_t seed = test_seed();
-    const tsr_size3 sizes[] = { { 32, 32, 1 }, { 31, 17, 1 }, { 1, 1, 1 }, { 1, 9, 1 }, { 5, 3, 1 }, { 16, 16, 16 }, { 17, 8, 5 }, { 2, 2, 2 }, { 3, 1, 4 }, { 24, 20, 9 } };
+    const tsr_size3 sizes[] = { { 32, 32, 1 },  { 31, 17, 1 }, { 1, 1, 1 }, { 1, 9, 1 }, { 5, 3, 1 },
+                                { 16, 16, 16 }, { 17, 8, 5 },  { 2, 2, 2 }, { 3, 1, 4 }, { 24, 20, 9 } };
     static uint8_t bytes[24 * 20 * 16];
     static float floats[3][24 * 20 * 16];
     static double real[3][24 * 20 * 16];
@@ -240,9 +241,13 @@ static tsr_region_info count(tsr_context *context, tsr_size3 n, const uint8_t *m
 static void discs_and_spheres(void **state)
 {
     (void)state;
-    static const struct { int n, z, in, leaves, nodes, empty; } rows[] = {
-        { 16, 0, 112, 28, 21, 36 },      { 32, 0, 448, 100, 53, 60 },      { 64, 0, 1804, 160, 101, 144 },      { 128, 0, 7232, 368, 237, 344 },
-        { 256, 0, 28968, 768, 485, 688 }, { 512, 0, 115816, 1456, 933, 1344 }, { 16, 1, 912, 352, 121, 496 },   { 32, 1, 7208, 1776, 489, 1648 },
+    static const struct {
+        int n, z, in, leaves, nodes, empty;
+    } rows[] = {
+        { 16, 0, 112, 28, 21, 36 },         { 32, 0, 448, 100, 53, 60 },
+        { 64, 0, 1804, 160, 101, 144 },     { 128, 0, 7232, 368, 237, 344 },
+        { 256, 0, 28968, 768, 485, 688 },   { 512, 0, 115816, 1456, 933, 1344 },
+        { 16, 1, 912, 352, 121, 496 },      { 32, 1, 7208, 1776, 489, 1648 },
         { 64, 1, 57856, 6504, 1977, 7336 }, { 128, 1, 463400, 27720, 8217, 29800 },
     };
     tsr_context *context = test_context();
@@ -344,7 +349,8 @@ static void worked_example(void **state)
     require_ok(tsr_device_move(NULL, &hit, context, (char *)memory + 256, sizeof hit));
     assert_true(hit.leaf == 14 && hit.level == 0 && hit.lower[0] == 3 && hit.lower[1] == 2 && hit.lower[2] == 3);
     require_ok(tsr_device_move(context, memory, NULL, &ray, sizeof ray));
-    require_ok(tsr_region_tree_rays(device, memory, 1, 8, 0, (tsr_region_span *)(void *)((char *)memory + 512), (int32_t *)(void *)((char *)memory + 256)));
+    require_ok(
+        tsr_region_tree_rays(device, memory, 1, 8, 0, (tsr_region_span *)(void *)((char *)memory + 512), (int32_t *)(void *)((char *)memory + 256)));
     require_ok(tsr_device_move(NULL, &found, context, (char *)memory + 256, sizeof found));
     require_ok(tsr_device_move(NULL, spans, context, (char *)memory + 512, sizeof spans));
     assert_int_equal(found, 4); /* leaf 0, leaf 3, then in node 1 past an empty child leaves 6 and 7 */
@@ -480,7 +486,8 @@ static void check_rays(tsr_context *context, tsr_region_tree *device, const tsr_
                 if (hit && spans[i * ROOM + hit - 1].leave - spans[i * ROOM + hit - 1].enter < 1e-8) continue; /* touched at a corner */
                 fail_msg("ray %d leaf %d: %s, brute force [%g, %g]", i, (int)l, hit ? "found" : "missed", a, b);
             }
-            if (hit) assert_true(fabs(spans[i * ROOM + hit - 1].enter - a) < 1e-9 * (1 + a) && fabs(spans[i * ROOM + hit - 1].leave - b) < 1e-9 * (1 + b));
+            if (hit)
+                assert_true(fabs(spans[i * ROOM + hit - 1].enter - a) < 1e-9 * (1 + a) && fabs(spans[i * ROOM + hit - 1].leave - b) < 1e-9 * (1 + b));
         }
         for (int k = 1; k < found[i]; k++) assert_true(spans[i * ROOM + k].enter >= spans[i * ROOM + k - 1].leave);
     }
@@ -590,7 +597,9 @@ static void wrong_arguments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(trees_equal_recursion), cmocka_unit_test(discs_and_spheres), cmocka_unit_test(closed_forms),
-                                        cmocka_unit_test(worked_example),        cmocka_unit_test(queries),           cmocka_unit_test(wrong_arguments) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(trees_equal_recursion), cmocka_unit_test(discs_and_spheres), cmocka_unit_test(closed_forms),
+        cmocka_unit_test(worked_example),        cmocka_unit_test(queries),           cmocka_unit_test(wrong_arguments)
+    };
     return cmocka_run_group_tests_name("region trees", tests, NULL, NULL);
 }

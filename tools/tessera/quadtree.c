@@ -60,35 +60,57 @@ static int write_image(const struct quadtree *q, const tsr_image *image, const c
     return status == TSR_OK ? CLI_OK : cli_status(q->cli, status, path);
 }
 
+/* The tree of an image file; the image itself stays for the pixels in no quad. */
+static int from_image(struct quadtree *q, tsr_context *context, tsr_image *image, cli_tree *tree, int32_t *channels, double *seconds)
+{
+    tsr_volume *channel[4] = { NULL };
+    tsr_status status = tsr_image_read(q->cli->input[0], NULL, image);
+    *channels = image->channels >= 3 && q->regions.options.rule != TSR_REGION_CLASSES ? 3 : 1;
+    if (status == TSR_OK) status = channels_of(context, image, *channels, channel);
+    const double start = cli_seconds();
+    if (status == TSR_OK) status = cli_tree_make(context, (const tsr_volume *const *)channel, *channels, &q->regions.options, tree);
+    *seconds = cli_seconds() - start;
+    for (int c = 0; c < 4; c++) tsr_volume_destroy(&channel[c]);
+    return status == TSR_OK ? CLI_OK : cli_status(q->cli, status, q->cli->input[0]);
+}
+
+/* The tree of a file; its image is black where no quad is. */
+static int from_tree(struct quadtree *q, tsr_context *context, tsr_image *image, cli_tree *tree, int32_t *channels)
+{
+    const char *path = q->cli->input[0];
+    int code = cli_tree_read(q->cli, path, context, 3, tree, channels);
+    if (code) return code;
+    const tsr_region_info info = tsr_region_tree_describe(tree->host);
+    if (info.dimensions != 2) return cli_error(q->cli, CLI_FAILED, "%s: a tree of a volume, expected one of an image: use tessera octree", path);
+    if (info.size.x > INT32_MAX / 4 || info.size.y > INT32_MAX / 4)
+        return cli_error(q->cli, CLI_FAILED, "%s: %lld x %lld pixels, expected an image", path, (long long)info.size.x, (long long)info.size.y);
+    if (*channels == 2) *channels = 1;
+    const tsr_status status = tsr_image_create((int32_t)info.size.x, (int32_t)info.size.y, *channels, image);
+    return status == TSR_OK ? CLI_OK : cli_status(q->cli, status, path);
+}
+
 static int work(struct quadtree *q)
 {
     tsr_context *context = NULL;
     tsr_image image = { 0 };
-    tsr_volume *channel[4] = { NULL };
     cli_tree tree = { 0 };
     double seconds = 0;
+    int32_t channels = 0;
     int code = cli_context(q->cli, &context);
+    if (!code)
+        code = cli_tree_is_file(q->cli->input[0]) ? from_tree(q, context, &image, &tree, &channels)
+                                                  : from_image(q, context, &image, &tree, &channels, &seconds);
+    if (!code) code = cli_tree_write(q->cli, &q->regions, &tree, channels);
     if (!code) {
-        tsr_status status = tsr_image_read(q->cli->input[0], NULL, &image);
-        const int32_t count = image.channels >= 3 && q->regions.options.rule != TSR_REGION_CLASSES ? 3 : 1, colours = image.channels >= 3 ? 3 : 1;
-        if (status == TSR_OK) status = channels_of(context, &image, colours, channel);
-        const double start = cli_seconds();
-        if (status == TSR_OK) status = cli_tree_make(context, (const tsr_volume *const *)channel, count, &q->regions.options, &tree);
-        seconds = cli_seconds() - start;
-        if (status != TSR_OK) code = cli_status(q->cli, status, q->cli->input[0]);
-        if (!code) code = cli_tree_list(q->cli, &q->regions, &tree, count);
-        if (!code) {
-            paint(&image, &tree, count);
-            code = write_image(q, &image, q->output);
-        }
-        if (!code && q->outline) {
-            outline(&image, &tree, colours);
-            code = write_image(q, &image, q->outline);
-        }
+        paint(&image, &tree, channels);
+        code = write_image(q, &image, q->output);
+    }
+    if (!code && q->outline) {
+        outline(&image, &tree, image.channels >= 3 ? 3 : 1);
+        code = write_image(q, &image, q->outline);
     }
     if (!code && strcmp(q->output, "-")) cli_tree_show(q->cli, &tree, seconds);
     cli_tree_destroy(&tree);
-    for (int c = 0; c < 4; c++) tsr_volume_destroy(&channel[c]);
     tsr_image_destroy(&image);
     tsr_context_destroy(&context);
     return code;
@@ -111,8 +133,9 @@ static int run(cli_call *cli, int argc, char **argv)
     return code ? code : work(&q);
 }
 
-const cli_verb verb_quadtree = { "quadtree", "[options] IMAGE -o IMAGE", "Simplify an image to the leaves of a region quadtree",
+const cli_verb verb_quadtree = { "quadtree", "[options] IMAGE|TREE.rgt -o IMAGE", "Simplify an image to the leaves of a region quadtree",
                                  "  tessera make torus -o torus.nii.gz\n"
                                  "  tessera render torus.nii.gz -o torus.png\n"
-                                 "  tessera quadtree torus.png --threshold 0.01 -o quads.png --outline outline.png --list quads.csv\n",
+                                 "  tessera quadtree torus.png --threshold 0.01 -o quads.png --outline outline.png --tree quads.rgt.gz\n"
+                                 "  tessera quadtree quads.rgt.gz -o again.png\n",
                                  run };
