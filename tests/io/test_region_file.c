@@ -111,7 +111,7 @@ static void damage(void **state)
     }
     for (int k = 0; k < 4; k++) { /* kinds that do not belong there, under a true checksum */
         const uint8_t kept = bytes[TSR_RGT_HEADER];
-        bytes[TSR_RGT_HEADER] = (uint8_t[]){ 0xff, 0x55, 0xaa, 0x00 }[k];
+        bytes[TSR_RGT_HEADER] = (uint8_t[]){ 0xff, 0x55, 0xa9, 0x00 }[k];
         tsr_put_u64(bytes + TSR_RGT_AT_SUM, tsr_rgt_sum(bytes, size));
         refuse(bytes, size, k < 3 ? "node" : "structure has");
         bytes[TSR_RGT_HEADER] = kept;
