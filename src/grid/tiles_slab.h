@@ -6,7 +6,7 @@
  * x fastest.
  *
  * Cubes: voxel (x, y, z) at (z+1) Q + (y+1) P + x+4, so that the rows of a tile are whole 16-byte words, and P and Q chosen so that neither eight
- * quads one after another nor four rows of eight voxels share a bank; the cell to the right of a row is the first of the next row's pad. */
+ * quads one after another nor four rows of eight voxels share a bank (voxels of a slanted band: 1.9 to a bank, which no choice betters); the cell to the right of a row is the first of the next row's pad. */
 #ifndef TSR_GRID_TILES_SLAB_H
 #define TSR_GRID_TILES_SLAB_H
 
@@ -22,7 +22,7 @@ template <int E> struct tsr_slab {
         SHARE = TSR_SLAB_QUADS / TILES, /* quads of a tile */
         H = E + 2,
         P = E == 8 ? 24 : 8,
-        Q = E == 8 ? 10 * P : 6 * P + 4,
+        Q = H * P + 4,
         CUBE = H * Q + 4, /* floats of a cube */
         HALOS = (tsr_cube<E>::HALO * TILES + THREADS - 1) / THREADS
     };

@@ -8,7 +8,7 @@
 #include "levelset/engine_tile.h"
 
 enum { LANES = 64 };
-#define ALWAYS static inline __attribute__((always_inline))
+#define ALWAYS TSR_INLINE
 #define LOOP _Pragma("omp simd") for (int32_t i = 0; i < n; i++)
 
 struct lanes {

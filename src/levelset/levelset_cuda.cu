@@ -91,6 +91,19 @@ TSR_DEVICE_FN void step_collect(const tsr_tile_pool &pool, const float *cubes, c
     }
 }
 
+/* A voxel to update, on its way from the list: the speed comes from memory and is asked for one round ahead. */
+struct step_mover {
+    uint32_t entry;
+    float speed;
+};
+template <int E> TSR_DEVICE_FN step_mover step_fetch(const tsr_tile_pool &pool, const step_shared<E> *sh, const uint32_t *row, int32_t m)
+{
+    enum { V = E * E * E };
+    const uint32_t entry = sh->moving[m], i = entry & 511u, tile = row[i / V * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE];
+    const step_mover mover = { entry, (pool.payload + (int64_t)tile * V)[i % V] };
+    return mover;
+}
+
 /* Voxels to update are collected in a list first, so that the arithmetic runs with full warps wherever the band lies in the tiles. New values are
  * gathered in shared memory and leave as whole lines. */
 template <int E, int KIND>
@@ -142,17 +155,20 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? STEP_BLOCKS_8 : STEP
         __syncthreads();
         const int32_t movers = (int32_t)sh->movers;
         uint32_t bits = 0;
+        step_mover mover = {}, following = {};
+        if (turn < movers) mover = step_fetch<E>(pool, sh, row, turn);
         for (int32_t m = turn; m < movers; m += T) { /* the warps take turns at being first, and the multiprocessor's schedulers with them */
-            const uint32_t mover = sh->moving[m], i = mover & 511u, area = 1u << (mover >> 9 & 31u);
-            const uint32_t tile = S::TILES == 1 ? id[0] : row[i / V * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE];
-            const float speed = (pool.payload + (int64_t)tile * V)[i % V];
-            const float *p = cubes + (mover >> 14);
+            if (m + T < movers) following = step_fetch<E>(pool, sh, row, m + T);
+            const uint32_t i = mover.entry & 511u;
+            const float *p = cubes + (mover.entry >> 14);
+            const float speed = mover.speed, c = p[0];
             int32_t crosses = 0;
             const float v = KIND >= STEP_FAST ? tsr_fast_update(p, P, Q, speed, &fast, KIND == STEP_FAST_ISOTROPIC, &crosses)
                                               : tsr_levelset_update(p, P, Q, speed, dt, &params);
             const int in_band = fabsf(v) < pool.band;
             out[i] = v;
             if (in_band || (KIND >= STEP_FAST ? crosses < 0 : tsr_sign_change(p, P, Q))) {
+                const uint32_t area = 1u << (mover.entry >> 9 & 31u);
                 if (S::TILES == 1) bits |= area;
                 else atomicOr(&sh->areas[i / V], area);
             }
@@ -160,7 +176,8 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? STEP_BLOCKS_8 : STEP
                 totals.speed_bits = max(totals.speed_bits, tsr_float_bits(fabsf(speed)));
                 totals.active++;
             }
-            totals.change += tsr_levelset_change(p[0], v, inverse_band);
+            totals.change += tsr_levelset_change(c, v, inverse_band);
+            mover = following;
         }
         if (S::TILES == 1) {
             bits = __reduce_or_sync(TSR_WARP_ALL, bits);

@@ -42,6 +42,17 @@ static float dense_at(const struct dense *d, const float *phi, int64_t x, int64_
     return phi[(z * d->n.y + y) * d->n.x + x];
 }
 
+/* Where in a cube of 7^3 a scheme looks: three voxels along the axes, one along diagonals. */
+static int needed_voxels(int need[343])
+{
+    int n = 0;
+    for (int c = 0; c < 343; c++) {
+        const int dx = abs(c % 7 - 3), dy = abs(c / 7 % 7 - 3), dz = abs(c / 49 - 3), most = dx > dy ? (dx > dz ? dx : dz) : dy > dz ? dy : dz;
+        if (most <= 1 || dx + dy + dz == most) need[n++] = c;
+    }
+    return n;
+}
+
 /* One pass over every voxel. */
 static void dense_pass(struct dense *d, int index)
 {
@@ -54,16 +65,15 @@ static void dense_pass(struct dense *d, int index)
     const float step = sweep ? s->sweep_step : d->control.time_step, blend = sweep ? 1.0f : s->blend[index];
     tsr_flow_moment moment;
     tsr_flow_moment_at(&s->flow, d->time + (sweep ? 0 : (double)s->moment[index] * (double)d->control.time_step), d->control.mean_speed, &moment);
+    float cube[343] = { 0 };
+    int need[343];
+    const int needed = needed_voxels(need);
     if (last) d->active = d->inside = 0;
     for (int64_t i = 0; i < d->count; i++) {
         const int64_t x = i % d->n.x, y = i / d->n.x % d->n.y, z = i / d->n.x / d->n.y;
-        float cube[343] = { 0 }, change = 0;
+        float change = 0;
         const float gradient[3] = { 0, 0, 0 };
-        for (int c = 0; c < 343; c++) { /* three voxels along the axes, one along diagonals */
-            const int dx = abs(c % 7 - 3), dy = abs(c / 7 % 7 - 3), dz = abs(c / 49 - 3), most = dx > dy ? (dx > dz ? dx : dz) : dy > dz ? dy : dz;
-            if (most > 1 && dx + dy + dz > most) continue;
-            cube[c] = dense_at(d, from, x + c % 7 - 3, y + c / 7 % 7 - 3, z + c / 49 - 3);
-        }
+        for (int j = 0; j < needed; j++) cube[need[j]] = dense_at(d, from, x + need[j] % 7 - 3, y + need[j] / 7 % 7 - 3, z + need[j] / 49 - 3);
         const float *p = cube + 171;
         if (!tsr_voxel_still(p, 7, 49, k->band)) {
             tsr_flow_values v = { 0 };
@@ -182,7 +192,7 @@ static const tsr_flow_term shrink = { .kind = TSR_FLOW_SPEED, .value = -1 }, gro
 static void first_order_cases(void **unused)
 {
     (void)unused;
-    const int few = on_emulator() ? 6 : 60;
+    const int few = on_emulator() ? 6 : test_is_slow() ? 24 : 60;
     const struct setting settings[] = {
         { "curvature flow of a sphere", small_sphere, 8, 1, -1, few, 2.5, OPTIONS(TERMS(bend), .time_step = 0.2) },
         { "curvature flow, edge 4, two threads", small_sphere, 4, 2, -1, few, 2.5, OPTIONS(TERMS(bend), .time_step = 0.2) },
@@ -202,7 +212,7 @@ static void first_order_cases(void **unused)
 static void wide_cases(void **unused)
 {
     (void)unused;
-    const int few = on_emulator() ? 3 : 16;
+    const int few = on_emulator() ? 3 : test_is_slow() ? 6 : 16;
     const struct setting settings[] = {
         { "WENO5 and RK3 in a vortex", small_sphere, 8, 2, -1, few, 3, OPTIONS(TERMS(swirl), .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3) },
         { "WENO5 and RK3, edge 4, SSE", small_sphere, 4, 1, TSR_ISA_BASE, few, 3,
