@@ -1,15 +1,18 @@
-/* tessera/pyramid.h: HistoPyramid: data compaction and expansion by a pyramid of sums.
+/* tessera/pyramid.h: HistoPyramid: data compaction and expansion by a pyramid of sums; lists of voxels, clouds of points and sparse matrices.
  *
  * Every voxel of a volume has a multiplicity c >= 0 (how many outputs it makes: 0 or 1 for a list of voxels, more for expansion). The
- * pyramid holds the sums of 2 x 2 x 2 (2D: 2 x 2, 1D: 2; only axes longer than 1 are halved) or, in row order, of 8 consecutive
- * elements, level by level up to the total M. Output k in [0, M) is found by a descent, without writing anything in between: all
- * outputs are independent. Absent children of odd sizes count as 0 and are not stored. Sums are 8, 16, 32 or 64 bits wide by level.
+ * pyramid holds the sums of bricks of 64 voxels, of `fanout` bricks, and so on up to the total M. Output k in [0, M) is found by a
+ * descent (select) without writing anything in between, or the whole list is expanded tile by tile (extract): the same list. Absent
+ * children of odd sizes count as 0. Sums are 8, 16, 32 or 64 bits wide by level; the voxels are one bit each where c is 0 or 1.
  *
- * Order of the outputs: Morton (Z-)order of the voxels, x the lowest bit, or memory order (x fastest); copies of a voxel in sequence.
- * Exact class. Source: HistoPyramid (Ziegler et al. 2006), spec histopyramid.md 2.1-2.6. */
+ * Order of the outputs: Morton (Z-)order of the voxels, x the lowest bit, an axis taking part as long as its halved extent is above 1; the
+ * same with reversed axes (front to back along a direction); or memory order (x fastest). Copies of a voxel come in sequence, volumes of
+ * a batch one after another. It does not depend on fanout, base, backend or number of threads. Exact class.
+ * Source: HistoPyramid (Ziegler et al. 2006), spec histopyramid.md 2.1-2.10. */
 #ifndef TESSERA_PYRAMID_H
 #define TESSERA_PYRAMID_H
 
+#include "tessera/points.h"
 #include "tessera/volume.h"
 
 #ifdef __cplusplus
@@ -18,18 +21,30 @@ extern "C" {
 
 typedef struct tsr_pyramid tsr_pyramid;
 
+/* Multiplicity of a voxel of real value v (any element type). NaN gives 0 and is counted. */
 typedef enum tsr_pyramid_classifier {
-    TSR_PYRAMID_COUNTS = 0, /* the value of a u8 volume is the multiplicity (0 to 255) */
-    TSR_PYRAMID_RANGE       /* 1 where lower <= value < upper (real values, any element type), else 0; NaN gives 0 and is counted */
+    TSR_PYRAMID_COUNTS = 0, /* the value of a u8 volume itself (0 to 255): for rules of your own */
+    TSR_PYRAMID_RANGE,      /* 1 where lower <= v < upper */
+    TSR_PYRAMID_NONZERO,    /* 1 where v is not 0 */
+    TSR_PYRAMID_LABEL,      /* 1 where v == lower */
+    TSR_PYRAMID_MAGNITUDE,  /* 1 where |v| > lower */
+    TSR_PYRAMID_SURFACE,    /* 1 where the corners of the cell from (x, y, z) to (x+1, y+1, z+1) are not all on one side of v < lower: cells of an
+                             * isosurface. Cells need all their corners; axes of extent 1 have none */
+    TSR_PYRAMID_BOUNDARY,   /* 1 where lower <= v < upper and a neighbour along an axis is not so; beyond the volume is not (axes of extent 1 apart) */
+    TSR_PYRAMID_CROSSINGS   /* 0 to 3: edges towards +x, +y and +z with v < lower at one end only: vertices of an indexed isosurface */
 } tsr_pyramid_classifier;
 
-typedef enum tsr_pyramid_order { TSR_PYRAMID_MORTON = 0, TSR_PYRAMID_ROW } tsr_pyramid_order;
+typedef enum tsr_pyramid_order { TSR_PYRAMID_MORTON = 0, TSR_PYRAMID_ROW, TSR_PYRAMID_VIEW } tsr_pyramid_order;
 
 typedef struct tsr_pyramid_options {
     size_t struct_size;
     tsr_pyramid_classifier classifier;
-    double lower, upper;       /* of RANGE, lower < upper; may be infinite */
+    double lower, upper;       /* of the classifier; lower < upper where both are used; may be infinite */
     tsr_pyramid_order order;
+    int32_t reverse;           /* VIEW: bits 1, 2 and 4 reverse x, y and z */
+    int32_t fanout;            /* children of a sum above the bricks: 2, 4, 8, 16, 32 or 64; 0 = 64 */
+    int64_t batch;             /* volumes of equal size stacked along z, each with a pyramid of its own in a common list; 0 = 1 */
+    int implicit_base;         /* != 0: voxels are not stored but classified again by queries; the volume must outlive them unchanged */
 } tsr_pyramid_options;
 #define TSR_PYRAMID_OPTIONS { .struct_size = sizeof(tsr_pyramid_options) }
 
@@ -39,30 +54,64 @@ typedef struct tsr_pyramid_entry {
     int64_t copy;              /* 0 <= copy < multiplicity */
 } tsr_pyramid_entry;
 
-/* Storage for volumes of this size on the context's device. RETURNS NEW; nothing is selected before the first build. */
+/* Storage for volumes of this size (of the whole stack, if batch > 1) on the context's device. RETURNS NEW; nothing is selected before the
+ * first build. Device memory: 1/8 byte per voxel for multiplicities up to 1, else 1 byte, else (implicit_base) none, and 1/64 sum. */
 TSR_API tsr_status tsr_pyramid_create(tsr_context *context, tsr_size3 size, const tsr_pyramid_options *options, tsr_pyramid **pyramid) TSR_CHECKED;
 TSR_API void tsr_pyramid_destroy(tsr_pyramid **pyramid);
 
-/* Classifies the volume (BORROWS; same device and size) and sums. Replaces what was there; allocates nothing, does not wait. Linear time. */
+/* Classifies the volume (BORROWS, with implicit_base KEEPS; same device and size) and sums. Replaces what was there; allocates nothing,
+ * does not wait. Linear time. */
 TSR_API tsr_status tsr_pyramid_build(tsr_pyramid *pyramid, const tsr_volume *volume) TSR_CHECKED;
 
 typedef struct tsr_pyramid_info {
     uint64_t total;            /* M */
-    int64_t not_a_number;      /* NaN values met by RANGE */
-    int32_t levels;            /* base included */
+    int64_t not_a_number;      /* NaN values met by the classifier */
+    int32_t levels;            /* of sums: the bricks and above */
     int64_t device_bytes;
 } tsr_pyramid_info;
 /* Waits for the queue. All zero before the first build, but for levels and bytes. */
 TSR_API tsr_status tsr_pyramid_describe(const tsr_pyramid *pyramid, tsr_pyramid_info *info) TSR_CHECKED;
 
 /* All arrays below are memory of the pyramid's device; the calls do not wait.
- * entries[i] = output keys[i]. O(levels) per key. */
+ * entries[i] = output keys[i], by descent. O(levels) per key. */
 TSR_API tsr_status tsr_pyramid_select(const tsr_pyramid *pyramid, const uint64_t *keys, int64_t count, tsr_pyramid_entry *entries) TSR_CHECKED;
-/* entries[i] = output first + i: the list itself, all of it or a part. */
+/* entries[i] = output first + i: the list itself, all of it or a part, by expansion of the tiles that hold it; voxel -1 from the total on. */
 TSR_API tsr_status tsr_pyramid_extract(const tsr_pyramid *pyramid, uint64_t first, int64_t count, tsr_pyramid_entry *entries) TSR_CHECKED;
+/* The same, the voxels alone as u32 (at most 2^32 voxels) or u64. From the total on nothing is written. */
+TSR_API tsr_status tsr_pyramid_indices(const tsr_pyramid *pyramid, uint64_t first, int64_t count, tsr_dtype index_type, void *indices) TSR_CHECKED;
 /* keys[i] = number of outputs before the first copy of voxels[i] in the order of the pyramid (its own, if it has any): the inverse of
  * select. A voxel index outside the volume gives the total. */
 TSR_API tsr_status tsr_pyramid_rank(const tsr_pyramid *pyramid, const int64_t *voxels, int64_t count, uint64_t *keys) TSR_CHECKED;
+/* keys[b] = first output of volume b of the batch, b = 0 .. batch; keys[batch] = total. */
+TSR_API tsr_status tsr_pyramid_firsts(const tsr_pyramid *pyramid, uint64_t *keys) TSR_CHECKED;
+
+/* Dense cloud of points of a volume: one at each voxel that the classifier keeps (its world position, float32), CROSSINGS: one at each
+ * crossed edge, where linear interpolation reaches `lower`. In the order of `pyramid` (batch must be 1). `normals` != 0 adds unit normals along
+ * the gradient (central differences, one-sided at the border; 0 where it vanishes) in world axes. RETURNS NEW on the context's device.
+ * TSR_ERROR_CAPACITY above 2^31 - 1 points. */
+typedef struct tsr_points_volume_options {
+    size_t struct_size;
+    tsr_pyramid_options pyramid;
+    int normals;
+    int inward;                /* != 0: normals against the gradient: of volumes whose values grow towards the inside */
+} tsr_points_volume_options;
+#define TSR_POINTS_VOLUME_OPTIONS { .struct_size = sizeof(tsr_points_volume_options), .pyramid = TSR_PYRAMID_OPTIONS }
+TSR_API tsr_status tsr_points_from_volume(tsr_context *context, const tsr_volume *volume, const tsr_points_volume_options *options,
+                                          tsr_points **points) TSR_CHECKED;
+
+/* Sparse matrix in compressed rows: row r holds entries starts[r] <= k < starts[r + 1] at columns[k], ascending. Device memory. */
+typedef struct tsr_matrix {
+    tsr_context *context;
+    int64_t rows, columns_count, nonzeros;
+    tsr_dtype dtype;           /* of the values: that of the dense matrix */
+    uint64_t *starts;          /* [rows + 1] */
+    uint32_t *columns;         /* [nonzeros] */
+    void *values;              /* [nonzeros] */
+} tsr_matrix;
+/* The entries of a dense matrix (a volume of columns x rows x 1, stored values taken as they are) with |value| > tolerance, which is 0 or more; NaN
+ * is kept out. Class exact; allocates the result, waits once for its length. RETURNS NEW (destroy it also after failure: it is empty then). */
+TSR_API tsr_status tsr_matrix_from_dense(tsr_context *context, const tsr_volume *dense, double tolerance, tsr_matrix *matrix) TSR_CHECKED;
+TSR_API void tsr_matrix_destroy(tsr_matrix *matrix);
 
 #ifdef __cplusplus
 }

@@ -16,6 +16,8 @@
 #include "tessera/phantom.h"
 #include "tessera/points.h"
 #include "tessera/pyramid.h"
+#include "tessera/region_file.h"
+#include "tessera/region_tree.h"
 #include "tessera/reconstruct.h"
 #include "tessera/render.h"
 #include "tessera/segment.h"

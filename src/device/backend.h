@@ -24,6 +24,7 @@ struct tsr_primitives_ops;
 struct tsr_tiles_ops;
 struct tsr_voxelize_ops;
 struct tsr_pyramid_ops;
+struct tsr_region_ops;
 struct tsr_levelset_ops;
 struct tsr_csg_ops;
 struct tsr_engine_ops;
@@ -54,6 +55,7 @@ typedef struct tsr_backend {
     const struct tsr_tiles_ops *tiles;
     const struct tsr_voxelize_ops *voxelize;
     const struct tsr_pyramid_ops *pyramid;
+    const struct tsr_region_ops *region;
     const struct tsr_levelset_ops *levelset;
     const struct tsr_csg_ops *csg;
     const struct tsr_engine_ops *engine;

@@ -1,73 +1,113 @@
-#include "grid/volume.h"
-#include "pyramid/pyramid_ops.h"
+#include "pyramid/pyramid.h"
 
-struct tsr_pyramid {
-    tsr_context *context;
-    tsr_pyramid_options options;
-    tsr_size3 size;
-    tsr_tree tree;
-    void *memory;
-    int64_t bytes;
-    int built;
-};
-
-static int64_t elements(const tsr_tree_level *l) { return l->size[0] * l->size[1] * l->size[2]; }
-
-/* Sizes, fan-outs and widths of all levels; returns the bytes of the sums, each level aligned. */
-static int64_t plan(tsr_tree *t, tsr_size3 size, tsr_pyramid_order order)
+/* Axes of the bits of the order, lowest first; returns their number. */
+static int32_t order_bits(const int64_t size[4], uint8_t axis[64])
 {
-    int64_t bytes = 256, covered = 1, base;
-    t->level[0] = (tsr_tree_level){ .size = { size.x, size.y, size.z }, .bytes = 1 };
-    base = elements(&t->level[0]);
-    if (order == TSR_PYRAMID_ROW) {
-        t->level[0].size[0] = base;
-        t->level[0].size[1] = t->level[0].size[2] = 1;
-    }
+    int32_t bits = 0;
+    for (int32_t bit = 0; bit < 63; bit++)
+        for (int k = 0; k < 3; k++)
+            if ((size[k] - 1) >> bit) axis[bits++] = (uint8_t)k;
+    for (int32_t bit = 0; bit < 63; bit++)
+        if ((size[3] - 1) >> bit) axis[bits++] = 3;
+    return bits;
+}
+
+static tsr_tree_brick brick_of(const tsr_tree_level *l, tsr_pyramid_order order)
+{
+    static const uint8_t cube[6] = { 0, 1, 2, 0, 1, 2 }, plane[6] = { 0, 1, 0, 1, 0, 1 };
+    if (l->bits < TSR_TREE_BITS) return TSR_BRICK_OTHER;
+    if (order == TSR_PYRAMID_ROW) return TSR_BRICK_ROW;
+    return !memcmp(l->axis, cube, 6) ? TSR_BRICK_CUBE : !memcmp(l->axis, plane, 6) ? TSR_BRICK_PLANE : TSR_BRICK_OTHER;
+}
+
+/* Sums of a level, padded to whole families of siblings. */
+static int64_t slots(const tsr_tree *t, int32_t n) { return n + 1 < t->levels ? tsr_tree_cells(&t->level[n + 1]) << t->level[n + 1].bits : 1; }
+
+static int64_t aligned(int64_t bytes) { return tsr_ceil_div(bytes, 256) * 256; }
+
+static void plan_levels(tsr_tree *t, const tsr_pyramid_options *o, tsr_size3 size)
+{
+    uint8_t axis[64];
+    const int64_t cells = size.x * size.y * size.z;
+    tsr_tree_level *l = t->level;
+    *l = (tsr_tree_level){ .size = { size.x, size.y, size.z / o->batch, o->batch } };
+    if (o->order == TSR_PYRAMID_ROW) *l = (tsr_tree_level){ .size = { cells, 1, 1, 1 } };
+    t->volume = cells / o->batch;
+    t->stride[0] = 1;
+    for (int k = 1; k < 4; k++) t->stride[k] = t->stride[k - 1] * l->size[k - 1];
+    const int32_t bits = order_bits(l->size, axis);
+    int32_t done = 0, step = 0;
+    while (1 << step < o->fanout) step++;
     t->levels = 1;
-    bytes += tsr_ceil_div(base, 256) * 256;
-    do { /* at least two levels: select descends once or more */
-        const tsr_tree_level *below = &t->level[t->levels - 1];
-        tsr_tree_level *l = &t->level[t->levels++];
-        *l = (tsr_tree_level){ .bytes = 8 };
-        for (int k = 0; k < 3; k++) {
-            if (order == TSR_PYRAMID_ROW) l->shift[k] = k == 0 ? 3 : 0;
-            else l->shift[k] = below->size[k] > 1;
-            l->size[k] = tsr_ceil_div(below->size[k], (int64_t)1 << l->shift[k]);
-            covered <<= l->shift[k];
+    do { /* at least two levels: the bricks are one */
+        l = &t->level[t->levels];
+        *l = t->level[t->levels - 1];
+        l->bits = (uint8_t)tsr_min64(bits - done, t->levels == 1 ? TSR_TREE_BITS : step);
+        l->flip = 0;
+        for (int b = 0; b < l->bits; b++) {
+            const int k = axis[done + b];
+            l->axis[b] = (uint8_t)k;
+            l->shift[k]++;
+            if (o->order == TSR_PYRAMID_VIEW && k < 3 && (o->reverse >> k & 1)) l->flip |= (uint8_t)(1 << b);
         }
-        uint64_t most = 255u * (uint64_t)tsr_min64(covered, base);
-        l->bytes = most <= UINT16_MAX ? 2 : most <= UINT32_MAX ? 4 : 8;
-        bytes += tsr_ceil_div(elements(l) * l->bytes, 256) * 256;
-    } while (elements(&t->level[t->levels - 1]) > 1);
-    return bytes;
+        for (int k = 0; k < 4; k++) l->size[k] = ((t->level[0].size[k] - 1) >> l->shift[k]) + 1;
+        done += l->bits;
+        const uint64_t most = tsr_classifier_most(o->classifier) * (uint64_t)tsr_min64(cells, (int64_t)1 << tsr_min64(done, 62));
+        l->bytes = most <= UINT8_MAX ? 1 : most <= UINT16_MAX ? 2 : most <= UINT32_MAX ? 4 : 8;
+        t->levels++;
+    } while (done < bits);
+    t->brick = brick_of(&t->level[1], o->order);
+    t->base = o->implicit_base ? TSR_TREE_IMPLICIT : tsr_classifier_most(o->classifier) > 1 ? TSR_TREE_BYTES : TSR_TREE_WORDS;
+}
+
+/* Bytes of everything; the pointers are set if there is memory. */
+static int64_t place(tsr_tree *t, char *memory)
+{
+    int64_t at = 256;
+    if (memory) t->not_a_number = (uint64_t *)(void *)memory;
+    for (int32_t n = 1; n < t->levels; n++) {
+        if (memory) t->level[n].sums = memory + at;
+        at += aligned(slots(t, n) * t->level[n].bytes);
+    }
+    if (memory) t->voxels = memory + at;
+    if (t->base != TSR_TREE_IMPLICIT) at += aligned(slots(t, 1) * (t->base == TSR_TREE_WORDS ? 8 : TSR_TREE_BRICK));
+    return at;
+}
+
+static tsr_status check_options(tsr_size3 size, tsr_pyramid_options *o)
+{
+    int64_t bytes;
+    TSR_TRY(tsr_size_bytes(size, 255, "pyramid", &bytes)); /* the total must fit in 63 bits */
+    if ((unsigned)o->order > TSR_PYRAMID_VIEW) TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: order is %d, expected Morton, row or view", (int)o->order);
+    if (o->reverse < 0 || o->reverse > 7) TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: reverse is %d, expected bits of 0 to 7", o->reverse);
+    if (!o->fanout) o->fanout = 64;
+    if (o->fanout < 2 || o->fanout > 64 || (o->fanout & (o->fanout - 1)))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: fanout is %d, expected 2, 4, 8, 16, 32 or 64", o->fanout);
+    if (!o->batch) o->batch = 1;
+    if (o->batch < 0 || size.z % o->batch)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: batch is %lld, expected a divisor of the extent z, %lld", (long long)o->batch, (long long)size.z);
+    TSR_TRY(tsr_classifier_check("pyramid", o->classifier, o->lower, o->upper));
+    return TSR_OK;
 }
 
 tsr_status tsr_pyramid_create(tsr_context *context, tsr_size3 size, const tsr_pyramid_options *options, tsr_pyramid **pyramid)
 {
     tsr_pyramid_options own;
     tsr_status status;
-    int64_t bytes;
     *pyramid = NULL;
     if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
-    TSR_TRY(tsr_size_bytes(size, 255, "pyramid", &bytes)); /* the total must fit in 63 bits */
-    if ((unsigned)own.classifier > TSR_PYRAMID_RANGE)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: classifier is %d, expected counts or range", (int)own.classifier);
-    if ((unsigned)own.order > TSR_PYRAMID_ROW) TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: order is %d, expected Morton or row", (int)own.order);
-    if (own.classifier == TSR_PYRAMID_RANGE && !(own.lower < own.upper))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: range from %g to %g, expected lower < upper", own.lower, own.upper);
+    TSR_TRY(check_options(size, &own));
     TSR_TRY(tsr_host_allocate(&context->host_allocator, sizeof **pyramid, (void **)pyramid));
     tsr_pyramid *p = *pyramid;
     *p = (tsr_pyramid){ .context = context, .options = own, .size = size };
-    p->bytes = plan(&p->tree, size, own.order);
+    plan_levels(&p->tree, &own, size);
+    p->bytes = place(&p->tree, NULL);
     TSR_TRY_GOTO(tsr_device_allocate(context, (size_t)p->bytes, &p->memory), fail);
-    char *at = (char *)p->memory;
-    p->tree.not_a_number = (uint64_t *)(void *)at;
-    at += 256;
-    for (int32_t n = 0; n < p->tree.levels; n++) {
-        p->tree.level[n].sums = at;
-        at += tsr_ceil_div(elements(&p->tree.level[n]) * p->tree.level[n].bytes, 256) * 256;
-    }
+    place(&p->tree, (char *)p->memory);
+    /* absent children stay 0 */
+    for (int32_t n = 1; n < p->tree.levels; n++)
+        TSR_TRY_GOTO(context->backend->fill(context->queue, p->tree.level[n].sums, 0, (size_t)(slots(&p->tree, n) * p->tree.level[n].bytes)), fail);
     return TSR_OK;
 fail:
     tsr_pyramid_destroy(pyramid);
@@ -91,11 +131,8 @@ tsr_status tsr_pyramid_build(tsr_pyramid *p, const tsr_volume *volume)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: volume of %lld x %lld x %lld, expected %lld x %lld x %lld as it was created for",
                  (long long)volume->size.x, (long long)volume->size.y, (long long)volume->size.z, (long long)p->size.x, (long long)p->size.y,
                  (long long)p->size.z);
-    int range = p->options.classifier == TSR_PYRAMID_RANGE;
-    if (!range && volume->dtype != TSR_U8)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: counts of type %s, expected u8 (or the classifier range)", tsr_dtype_name(volume->dtype));
-    tsr_tree_classifier classifier = { volume->data, volume->dtype, range, volume->slope, volume->intercept, p->options.lower, p->options.upper };
-    TSR_TRY(p->context->backend->pyramid->build(p->context->queue, &p->tree, &classifier));
+    TSR_TRY(tsr_classifier_make("pyramid", p->options.classifier, p->options.lower, p->options.upper, volume, p->options.batch, &p->classifier));
+    TSR_TRY(p->context->backend->pyramid->build(p->context->queue, &p->tree, &p->classifier));
     p->built = 1;
     return TSR_OK;
 }
@@ -112,33 +149,67 @@ static tsr_status require_built(const tsr_pyramid *p, int64_t count, const void 
 tsr_status tsr_pyramid_describe(const tsr_pyramid *p, tsr_pyramid_info *info)
 {
     if (!p) TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid is NULL");
-    *info = (tsr_pyramid_info){ .levels = p->tree.levels, .device_bytes = p->bytes };
+    *info = (tsr_pyramid_info){ .levels = p->tree.levels - 1, .device_bytes = p->bytes };
     if (!p->built) return TSR_OK;
     const tsr_tree_level *top = &p->tree.level[p->tree.levels - 1];
-    union { uint16_t two; uint32_t four; uint64_t eight; } total;
+    union {
+        uint8_t one;
+        uint16_t two;
+        uint32_t four;
+        uint64_t eight;
+    } total;
     TSR_TRY(p->context->backend->download(p->context->queue, &info->not_a_number, p->tree.not_a_number, sizeof info->not_a_number));
-    TSR_TRY(p->context->backend->download(p->context->queue, &total, top->sums, (size_t)top->bytes));
-    info->total = top->bytes == 2 ? total.two : top->bytes == 4 ? total.four : total.eight;
+    TSR_TRY(p->context->backend->download(p->context->queue, &total, top->sums, top->bytes));
+    info->total = top->bytes == 1 ? total.one : top->bytes == 2 ? total.two : top->bytes == 4 ? total.four : total.eight;
     return TSR_OK;
 }
 
 tsr_status tsr_pyramid_select(const tsr_pyramid *p, const uint64_t *keys, int64_t count, tsr_pyramid_entry *entries)
 {
     TSR_TRY(require_built(p, count, keys, entries));
-    if (count) TSR_TRY(p->context->backend->pyramid->select(p->context->queue, &p->tree, keys, 0, count, entries));
+    if (count) TSR_TRY(p->context->backend->pyramid->select(p->context->queue, &p->tree, &p->classifier, keys, count, entries));
+    return TSR_OK;
+}
+
+static tsr_status extract(const tsr_pyramid *p, uint64_t first, int64_t count, int32_t bytes, void *out)
+{
+    const uint64_t end = first + (uint64_t)count < first ? UINT64_MAX : first + (uint64_t)count;
+    const tsr_tree_list list = { first, end, out, bytes };
+    TSR_TRY(require_built(p, count, out, out));
+    if (!count) return TSR_OK;
+    /* entries from the total on: -1 */
+    if (bytes == 16) TSR_TRY(p->context->backend->fill(p->context->queue, out, 0xff, (size_t)count * sizeof(tsr_pyramid_entry)));
+    TSR_TRY(p->context->backend->pyramid->extract(p->context->queue, &p->tree, &p->classifier, &list));
     return TSR_OK;
 }
 
 tsr_status tsr_pyramid_extract(const tsr_pyramid *p, uint64_t first, int64_t count, tsr_pyramid_entry *entries)
 {
-    TSR_TRY(require_built(p, count, entries, entries));
-    if (count) TSR_TRY(p->context->backend->pyramid->select(p->context->queue, &p->tree, NULL, first, count, entries));
+    TSR_TRY(extract(p, first, count, 16, entries));
+    return TSR_OK;
+}
+
+tsr_status tsr_pyramid_indices(const tsr_pyramid *p, uint64_t first, int64_t count, tsr_dtype index_type, void *indices)
+{
+    if (index_type != TSR_U32 && index_type != TSR_U64)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: index_type is %d, expected u32 or u64", (int)index_type);
+    if (p && index_type == TSR_U32 && tsr_tree_cells(&p->tree.level[0]) > (int64_t)1 << 32)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: %lld voxels, expected at most 2^32 for u32 indices: use u64",
+                 (long long)tsr_tree_cells(&p->tree.level[0]));
+    TSR_TRY(extract(p, first, count, index_type == TSR_U32 ? 4 : 8, indices));
     return TSR_OK;
 }
 
 tsr_status tsr_pyramid_rank(const tsr_pyramid *p, const int64_t *voxels, int64_t count, uint64_t *keys)
 {
     TSR_TRY(require_built(p, count, voxels, keys));
-    if (count) TSR_TRY(p->context->backend->pyramid->rank(p->context->queue, &p->tree, voxels, count, keys));
+    if (count) TSR_TRY(p->context->backend->pyramid->rank(p->context->queue, &p->tree, &p->classifier, voxels, count, keys));
+    return TSR_OK;
+}
+
+tsr_status tsr_pyramid_firsts(const tsr_pyramid *p, uint64_t *keys)
+{
+    TSR_TRY(require_built(p, 1, keys, keys));
+    TSR_TRY(p->context->backend->pyramid->firsts(p->context->queue, &p->tree, &p->classifier, p->options.batch, keys));
     return TSR_OK;
 }

@@ -1,62 +1,295 @@
-#include "device/kernel.h"
-
+/* pyramid/pyramid_cuda.cu: the volume is read once, by the kernel that makes the bricks; every further level reads the sums of the one below,
+ * which lie together. Lists: one warp per tile climbs for the tile's first key, scans the sums of its bricks and writes. */
+#include "pyramid/bricks_cuda.h"
 #include "pyramid/pyramid_ops.h"
 
-TSR_KERNEL(classify_kernel)(tsr_tree tree, tsr_tree_classifier classifier, int64_t count)
+enum { THREADS = 256, WARPS = THREADS / 32, ROW_VOXELS = 16, ROW_STEPS = 4, DENSE = 16 /* outputs per brick */ };
+
+TSR_DEVICE_FN void count_not_a_number(const tsr_tree &tree, int32_t own)
 {
-    uint8_t *base = (uint8_t *)tree.level[0].sums;
-    int64_t step = (int64_t)gridDim.x * blockDim.x;
-    int32_t not_a_number = 0;
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) base[i] = tsr_tree_classify(&classifier, i, &not_a_number);
-    uint32_t sum = __reduce_add_sync(TSR_WARP_ALL, (uint32_t)not_a_number);
+    const uint32_t sum = __reduce_add_sync(TSR_WARP_ALL, (uint32_t)own);
     if ((threadIdx.x & 31) == 0 && sum) atomicAdd((unsigned long long *)tree.not_a_number, (unsigned long long)sum);
+}
+
+TSR_DEVICE_FN void put_word(const tsr_tree &tree, int64_t slot, uint64_t word)
+{
+    if (tree.base == TSR_TREE_WORDS && word) ((uint64_t *)tree.voxels)[slot] = word;
+    tsr_tree_set(&tree.level[1], slot, (uint64_t)__popcll(word));
+}
+
+/* blockIdx.y: y of the brick, blockIdx.z: its z and batch. */
+TSR_KERNEL(bytes_kernel)(tsr_tree tree, tsr_classifier classifier)
+{
+    const tsr_tree_level *l = &tree.level[1];
+    const uint32_t deep = (uint32_t)l->size[2];
+    int64_t at[4] = { (int64_t)blockIdx.x * blockDim.x + threadIdx.x, blockIdx.y, blockIdx.z % deep, blockIdx.z / deep };
+    if (at[0] >= l->size[0]) return;
+    const int64_t origin = tsr_tree_origin(&tree, 1, at), ny = tree.level[0].size[1] - (at[1] << l->shift[1]);
+    const uint64_t word = tree.brick == TSR_BRICK_CUBE ? tsr_brick_cube(&classifier, origin, ny, tree.level[0].size[2] - (at[2] << 2))
+                                                       : tsr_brick_plane(&classifier, origin, ny);
+    put_word(tree, tsr_tree_slot(&tree, 1, at), word);
+}
+
+/* Bytes in a row: a thread reads 16, four threads make a word. */
+TSR_KERNEL(row_kernel)(tsr_tree tree, tsr_classifier classifier, int64_t count)
+{
+    const uint32_t lane = threadIdx.x & 31u;
+    const int64_t first = ((int64_t)blockIdx.x * WARPS + threadIdx.x / 32u) * (32 * ROW_VOXELS * ROW_STEPS) + lane * ROW_VOXELS;
+    const uint8_t *p = (const uint8_t *)classifier.data;
+    uint4 v[ROW_STEPS];
+#pragma unroll
+    for (int s = 0; s < ROW_STEPS; s++) {
+        const int64_t at = first + s * (32 * ROW_VOXELS);
+        v[s] = at + ROW_VOXELS <= count ? *(const uint4 *)(const void *)(p + at) : make_uint4(0, 0, 0, 0);
+    }
+#pragma unroll
+    for (int s = 0; s < ROW_STEPS; s++) {
+        const int64_t at = first + s * (32 * ROW_VOXELS);
+        uint32_t bits = 0;
+        if (at + ROW_VOXELS <= count)
+            bits = tsr_classify_bytes(&classifier, v[s].x) | tsr_classify_bytes(&classifier, v[s].y) << 4 |
+                   tsr_classify_bytes(&classifier, v[s].z) << 8 | tsr_classify_bytes(&classifier, v[s].w) << 12;
+        else
+            for (int k = 0; k < ROW_VOXELS; k++)
+                if (at + k < count) bits |= (tsr_classify_bytes(&classifier, p[at + k]) & 1u) << k;
+        uint64_t word = (uint64_t)bits << (ROW_VOXELS * (lane & 3u));
+        word |= __shfl_xor_sync(TSR_WARP_ALL, word, 1);
+        word |= __shfl_xor_sync(TSR_WARP_ALL, word, 2);
+        if ((lane & 3u) == 0 && at < count) put_word(tree, at / TSR_TREE_BRICK, word); /* bricks in a row: the slot is the number */
+    }
+}
+
+TSR_KERNEL(bricks_kernel)(tsr_tree tree, tsr_classifier classifier, int64_t count)
+{
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    int32_t not_a_number = 0;
+    if (i < count) {
+        int64_t at[4], parent[4];
+        tsr_tree_position(&tree.level[1], i, at);
+        for (int k = 0; k < 4; k++) parent[k] = at[k];
+        const int64_t slot = tsr_tree_slot(&tree, 1, parent);
+        uint8_t *bytes = tree.base == TSR_TREE_BYTES ? (uint8_t *)tree.voxels + slot * TSR_TREE_BRICK : (uint8_t *)0;
+        uint64_t word = 0, sum = 0;
+        for (int32_t c = 0; c < 1 << tree.level[1].bits; c++) {
+            int64_t voxel[4] = { at[0], at[1], at[2], at[3] };
+            tsr_tree_down(&tree.level[1], c, voxel);
+            const uint32_t m =
+                tsr_tree_within(&tree.level[0], voxel) ? tsr_classify(&classifier, tsr_tree_origin(&tree, 0, voxel), &not_a_number) : 0;
+            if (bytes) bytes[c] = (uint8_t)m;
+            word |= (uint64_t)(m & 1u) << c;
+            sum += m;
+        }
+        if (tree.base == TSR_TREE_WORDS) put_word(tree, slot, word);
+        else tsr_tree_set(&tree.level[1], slot, sum);
+    }
+    count_not_a_number(tree, not_a_number);
+}
+
+/* Children in 16-byte loads: 64 sums of bytes are four of them. */
+template <class T> TSR_DEVICE_FN uint64_t sum_children(const T *p, int32_t children)
+{
+    struct alignas(16) pack {
+        T v[16 / sizeof(T)];
+    };
+    uint64_t sum = 0;
+    int32_t c = 0;
+    if ((children * sizeof(T)) % 16 == 0)
+        for (; c < children; c += 16 / (int32_t)sizeof(T)) {
+            const pack w = *(const pack *)(const void *)(p + c);
+#pragma unroll
+            for (int k = 0; k < (int)(16 / sizeof(T)); k++) sum += w.v[k];
+        }
+    for (; c < children; c++) sum += p[c];
+    return sum;
 }
 
 TSR_KERNEL(reduce_kernel)(tsr_tree tree, int32_t level, int64_t count)
 {
-    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < count) tsr_tree_reduce(&tree, level, i);
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    int64_t at[4];
+    if (i >= count) return;
+    const tsr_tree_level *below = &tree.level[level - 1];
+    const int32_t children = 1 << tree.level[level].bits;
+    const int64_t first = i << tree.level[level].bits;
+    const uint64_t sum = below->bytes == 1   ? sum_children((const uint8_t *)below->sums + first, children)
+                         : below->bytes == 2 ? sum_children((const uint16_t *)below->sums + first, children)
+                         : below->bytes == 4 ? sum_children((const uint32_t *)below->sums + first, children)
+                                             : sum_children((const uint64_t *)below->sums + first, children);
+    tsr_tree_position(&tree.level[level], i, at);
+    tsr_tree_set(&tree.level[level], tsr_tree_slot(&tree, level, at), sum);
 }
 
-TSR_KERNEL(select_kernel)(tsr_tree tree, const uint64_t *keys, uint64_t first, int64_t count, tsr_pyramid_entry *entries)
+TSR_KERNEL(select_kernel)(tsr_tree tree, tsr_classifier classifier, const uint64_t *keys, int64_t count, tsr_pyramid_entry *entries)
 {
-    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < count) entries[i] = tsr_tree_select(&tree, keys ? keys[i] : first + (uint64_t)i);
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < count) entries[i] = tsr_tree_select(&tree, &classifier, keys[i]);
 }
 
-TSR_KERNEL(rank_kernel)(tsr_tree tree, const int64_t *voxels, int64_t count, uint64_t *keys)
+TSR_KERNEL(rank_kernel)(tsr_tree tree, tsr_classifier classifier, const int64_t *voxels, int64_t count, uint64_t *keys)
 {
-    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < count) keys[i] = tsr_tree_rank(&tree, voxels[i]);
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < count) keys[i] = tsr_tree_rank(&tree, &classifier, voxels[i]);
 }
 
-static tsr_status cuda_build(tsr_queue *queue, const tsr_tree *tree, const tsr_tree_classifier *classifier)
+TSR_KERNEL(firsts_kernel)(tsr_tree tree, tsr_classifier classifier, int64_t count, uint64_t *keys)
 {
-    const tsr_tree_level *l = tree->level;
-    int64_t count = l->size[0] * l->size[1] * l->size[2];
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < count) keys[i] = tsr_tree_batch_first(&tree, &classifier, i);
+}
+
+/* First key of a tile, by the whole warp: at each level the lanes add the siblings before the own one. */
+TSR_DEVICE_FN uint64_t warp_first(const tsr_tree &tree, int32_t n, int64_t at[4], uint32_t lane)
+{
+    uint64_t rank = 0;
+    for (n++; n < tree.levels; n++) {
+        const tsr_tree_level *l = &tree.level[n];
+        const int32_t own = tsr_tree_up(l, at) ^ l->flip;
+        const int64_t first = tsr_tree_raster(l, at) << l->bits;
+        for (int32_t v = (int32_t)lane; v < own; v += 32) rank += tsr_tree_get(&tree.level[n - 1], first + (v ^ l->flip));
+    }
+    for (int step = 16; step > 0; step /= 2) rank += __shfl_xor_sync(TSR_WARP_ALL, rank, step);
+    return rank;
+}
+
+/* Many outputs: the warp takes brick after brick, so that its lanes write side by side. */
+TSR_DEVICE_FN void write_dense(const tsr_tree_list &list, const int64_t *cell, uint64_t word, int64_t origin, uint64_t key, uint32_t lane)
+{
+    for (uint32_t left = __ballot_sync(TSR_WARP_ALL, word != 0); left; left &= left - 1u) {
+        const int from = __ffs((int)left) - 1;
+        const uint64_t w = __shfl_sync(TSR_WARP_ALL, word, from), k = __shfl_sync(TSR_WARP_ALL, key, from);
+        const int64_t o = __shfl_sync(TSR_WARP_ALL, origin, from);
+#pragma unroll
+        for (uint32_t b = lane; b < 64; b += 32)
+            if (w >> b & 1u) tsr_tree_write(&list, k + (uint64_t)__popcll(w & (((uint64_t)1 << b) - 1u)), o + cell[b], 0);
+    }
+}
+
+TSR_KERNEL(extract_kernel)(tsr_tree tree, tsr_classifier classifier, tsr_tree_list list, int32_t level, int64_t count)
+{
+    TSR_SHARED(int64_t, cell, TSR_TREE_BRICK);
+    TSR_SHARED(int64_t, offset, 64);
+    const uint32_t lane = threadIdx.x & 31u;
+    const tsr_tree_level *tiles = &tree.level[level];
+    const int32_t children = level == 2 ? 1 << tiles->bits : 1;
+    if (threadIdx.x < 1u << tree.level[1].bits) cell[threadIdx.x] = tsr_tree_offset(&tree, 1, (int32_t)threadIdx.x ^ tree.level[1].flip);
+    if (threadIdx.x < (uint32_t)children) offset[threadIdx.x] = level == 2 ? tsr_tree_offset(&tree, 2, (int32_t)threadIdx.x) : 0;
+    __syncthreads();
+    const int64_t tile = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32u;
+    if (tile >= count) return;
+    int64_t at[4], climb[4];
+    tsr_tree_position(tiles, tile, at);
+    const uint64_t sum = tsr_tree_tile_sum(&tree, level, at);
+    if (!sum) return;
+    for (int k = 0; k < 4; k++) climb[k] = at[k];
+    uint64_t key = warp_first(tree, level, climb, lane);
+    if (key + sum <= list.first || key >= list.end) return;
+    const int64_t origin = tsr_tree_origin(&tree, level, at);
+    const int dense = tree.base == TSR_TREE_WORDS && sum >= (uint64_t)children * DENSE;
+    for (int32_t v0 = 0; v0 < children; v0 += 32) {
+        const int32_t v = v0 + (int32_t)lane, c = v ^ (level == 2 ? tiles->flip : 0);
+        const int64_t slot = level == 2 ? tile << tiles->bits | c : 0;
+        const uint32_t own = v < children ? (uint32_t)tsr_tree_get(&tree.level[1], slot) : 0;
+        uint32_t up_to = own;
+        for (uint32_t step = 1; step < 32; step *= 2) {
+            const uint32_t other = __shfl_up_sync(TSR_WARP_ALL, up_to, step);
+            if (lane >= step) up_to += other;
+        }
+        const uint64_t first = key + up_to - own;
+        if (dense) {
+            const uint64_t word = own ? tsr_flip_bits(((const uint64_t *)tree.voxels)[slot], tree.level[1].flip) : 0;
+            write_dense(list, cell, word, own ? origin + offset[c] : 0, first, lane);
+        } else if (own) {
+            int64_t brick[4] = { at[0], at[1], at[2], at[3] };
+            if (level == 2) tsr_tree_down(tiles, c, brick);
+            tsr_tree_expand(&tree, &classifier, &list, cell, brick, slot, origin + offset[c], first);
+        }
+        key += __shfl_sync(TSR_WARP_ALL, up_to, 31);
+    }
+}
+
+TSR_KERNEL(points_kernel)(tsr_points_job job)
+{
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < job.count) tsr_point_make(&job, i);
+}
+TSR_KERNEL(matrix_kernel)(tsr_matrix_job job)
+{
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < job.nonzeros) tsr_matrix_entry(&job, i);
+}
+TSR_KERNEL(rows_kernel)(tsr_tree tree, tsr_matrix_job job)
+{
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    tsr_classifier none = {};
+    if (i <= job.rows) job.starts[i] = tsr_tree_rank(&tree, &none, i * job.width);
+}
+
+static tsr_status cuda_build(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier)
+{
+    const tsr_tree_level *l = &tree->level[1];
+    const int64_t bricks = tsr_tree_cells(l), voxels = tsr_tree_cells(&tree->level[0]);
+    const int bits = tree->base != TSR_TREE_BYTES && classifier->bytes;
     TSR_TRY(tsr_queue_fill(queue, tree->not_a_number, 0, sizeof *tree->not_a_number));
-    TSR_LAUNCH(queue, classify_kernel, tsr_blocks(count, 256, 16 * tsr_queue_processors(queue)), 256, 0, *tree, *classifier, count);
-    for (int32_t n = 1; n < tree->levels; n++) {
-        l = &tree->level[n];
-        count = l->size[0] * l->size[1] * l->size[2];
-        TSR_LAUNCH(queue, reduce_kernel, tsr_blocks(count, 256, INT32_MAX), 256, 0, *tree, n, count);
+    if (bits && tree->brick == TSR_BRICK_ROW && (uintptr_t)classifier->data % 16 == 0)
+        TSR_LAUNCH(queue, row_kernel, tsr_blocks(voxels, THREADS * ROW_VOXELS * ROW_STEPS, INT32_MAX), THREADS, 0, *tree, *classifier, voxels);
+    else if (bits && tsr_bricks_of_bytes(classifier, tree->brick) && l->size[1] < 65536 && l->size[2] * l->size[3] < 65536) {
+        const uint32_t threads = l->size[0] > 128 ? 256 : l->size[0] > 32 ? 128 : 32;
+        const dim3 blocks(tsr_blocks(l->size[0], threads, INT32_MAX), (uint32_t)l->size[1], (uint32_t)(l->size[2] * l->size[3]));
+        TSR_LAUNCH(queue, bytes_kernel, blocks, dim3(threads), 0, *tree, *classifier);
+    } else TSR_LAUNCH(queue, bricks_kernel, tsr_blocks(bricks, THREADS, INT32_MAX), THREADS, 0, *tree, *classifier, bricks);
+    for (int32_t n = 2; n < tree->levels; n++) {
+        const int64_t count = tsr_tree_cells(&tree->level[n]);
+        TSR_LAUNCH(queue, reduce_kernel, tsr_blocks(count, THREADS, INT32_MAX), THREADS, 0, *tree, n, count);
     }
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 
-static tsr_status cuda_select(tsr_queue *queue, const tsr_tree *tree, const uint64_t *keys, uint64_t first, int64_t count, tsr_pyramid_entry *entries)
+static tsr_status cuda_select(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier, const uint64_t *keys, int64_t count,
+                              tsr_pyramid_entry *entries)
 {
-    TSR_LAUNCH(queue, select_kernel, tsr_blocks(count, 256, INT32_MAX), 256, 0, *tree, keys, first, count, entries);
+    TSR_LAUNCH(queue, select_kernel, tsr_blocks(count, THREADS, INT32_MAX), THREADS, 0, *tree, *classifier, keys, count, entries);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 
-static tsr_status cuda_rank(tsr_queue *queue, const tsr_tree *tree, const int64_t *voxels, int64_t count, uint64_t *keys)
+static tsr_status cuda_extract(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier, const tsr_tree_list *list)
 {
-    TSR_LAUNCH(queue, rank_kernel, tsr_blocks(count, 256, INT32_MAX), 256, 0, *tree, voxels, count, keys);
+    const int32_t level = tsr_tree_tile_level(tree);
+    const int64_t tiles = tsr_tree_cells(&tree->level[level]);
+    TSR_LAUNCH(queue, extract_kernel, tsr_blocks(tiles, WARPS, INT32_MAX), THREADS, 0, *tree, *classifier, *list, level, tiles);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 
-extern "C" const tsr_pyramid_ops tsr_pyramid_cuda = { cuda_build, cuda_select, cuda_rank };
+static tsr_status cuda_rank(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier, const int64_t *voxels, int64_t count,
+                            uint64_t *keys)
+{
+    TSR_LAUNCH(queue, rank_kernel, tsr_blocks(count, THREADS, INT32_MAX), THREADS, 0, *tree, *classifier, voxels, count, keys);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+static tsr_status cuda_firsts(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier, int64_t batch, uint64_t *keys)
+{
+    TSR_LAUNCH(queue, firsts_kernel, tsr_blocks(batch + 1, THREADS, INT32_MAX), THREADS, 0, *tree, *classifier, batch + 1, keys);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+static tsr_status cuda_points(tsr_queue *queue, const tsr_points_job *job)
+{
+    TSR_LAUNCH(queue, points_kernel, tsr_blocks(job->count, THREADS, INT32_MAX), THREADS, 0, *job);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+static tsr_status cuda_matrix(tsr_queue *queue, const tsr_tree *tree, const tsr_matrix_job *job)
+{
+    TSR_LAUNCH(queue, matrix_kernel, tsr_blocks(job->nonzeros, THREADS, INT32_MAX), THREADS, 0, *job);
+    TSR_LAUNCH(queue, rows_kernel, tsr_blocks(job->rows + 1, THREADS, INT32_MAX), THREADS, 0, *tree, *job);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+extern "C" const tsr_pyramid_ops tsr_pyramid_cuda = { cuda_build, cuda_select, cuda_extract, cuda_rank, cuda_firsts, cuda_points, cuda_matrix };

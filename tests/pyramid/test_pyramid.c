@@ -1,62 +1,6 @@
-#include "support.h"
-
 #include <math.h>
 
-#include "device/backend.h"
-
-/* A built pyramid of host counts, and its outputs on the host. */
-typedef struct built { tsr_context *context; tsr_pyramid *pyramid; tsr_pyramid_info info; } built;
-
-static built build(tsr_dtype dtype, tsr_size3 n, const void *data, const tsr_pyramid_options *options)
-{
-    built b = { .context = test_context() };
-    tsr_volume *host, *device;
-    require_ok(tsr_volume_wrap(NULL, dtype, n, NULL, (void *)(uintptr_t)data, NULL, NULL, &host));
-    require_ok(tsr_volume_copy(host, b.context, &device));
-    require_ok(tsr_pyramid_create(b.context, n, options, &b.pyramid));
-    require_ok(tsr_pyramid_build(b.pyramid, device));
-    require_ok(tsr_pyramid_describe(b.pyramid, &b.info));
-    tsr_volume_destroy(&device);
-    tsr_volume_destroy(&host);
-    return b;
-}
-static void finish(built *b)
-{
-    tsr_pyramid_destroy(&b->pyramid);
-    tsr_context_destroy(&b->context);
-}
-static tsr_pyramid_entry *selected(const built *b, const uint64_t *keys, uint64_t first, int64_t count)
-{
-    void *device_keys = NULL, *device_entries;
-    tsr_pyramid_entry *entries = malloc((size_t)count * sizeof *entries);
-    size_t bytes = (size_t)count * sizeof *entries, key_bytes = (size_t)count * sizeof *keys;
-    require_ok(tsr_device_allocate(b->context, bytes, &device_entries));
-    if (keys) {
-        require_ok(tsr_device_allocate(b->context, key_bytes, &device_keys));
-        require_ok(tsr_device_move(b->context, device_keys, NULL, keys, key_bytes));
-        require_ok(tsr_pyramid_select(b->pyramid, device_keys, count, device_entries));
-        tsr_device_release(b->context, device_keys, key_bytes);
-    } else {
-        require_ok(tsr_pyramid_extract(b->pyramid, first, count, device_entries));
-    }
-    require_ok(tsr_device_move(NULL, entries, b->context, device_entries, bytes));
-    tsr_device_release(b->context, device_entries, bytes);
-    return entries;
-}
-static uint64_t *ranked(const built *b, const int64_t *voxels, int64_t count)
-{
-    void *device_voxels, *device_ranks;
-    size_t bytes = (size_t)count * 8;
-    uint64_t *ranks = malloc(bytes);
-    require_ok(tsr_device_allocate(b->context, bytes, &device_voxels));
-    require_ok(tsr_device_allocate(b->context, bytes, &device_ranks));
-    require_ok(tsr_device_move(b->context, device_voxels, NULL, voxels, bytes));
-    require_ok(tsr_pyramid_rank(b->pyramid, device_voxels, count, device_ranks));
-    require_ok(tsr_device_move(NULL, ranks, b->context, device_ranks, bytes));
-    tsr_device_release(b->context, device_voxels, bytes);
-    tsr_device_release(b->context, device_ranks, bytes);
-    return ranks;
-}
+#include "pyramids.h"
 
 /* ---- golden vectors of spec histopyramid.md 5 ------------------------------------------------------------------------------------------ */
 
@@ -69,7 +13,7 @@ static void golden_compaction(void **state)
     for (int k = 0; k < 12; k++) counts[8 * expected[k][1] + expected[k][0]] = 1;
     built b = build(TSR_U8, (tsr_size3){ 8, 8, 1 }, counts, NULL);
     assert_int_equal(b.info.total, 12);
-    assert_int_equal(b.info.levels, 4);
+    assert_int_equal(b.info.levels, 1);
     tsr_pyramid_entry *e = selected(&b, NULL, 0, 14);
     for (int k = 0; k < 12; k++) {
         assert_int_equal(e[k].voxel, 8 * expected[k][1] + expected[k][0]);
@@ -119,55 +63,51 @@ static void golden_rows(void **state)
 
 /* ---- against a serial walk in the documented order ------------------------------------------------------------------------------------- */
 
-static uint64_t morton(int64_t x, int64_t y, int64_t z, tsr_size3 n)
-{
-    uint64_t code = 0, place = 0;
-    for (int bit = 0; bit < 20; bit++) { /* an axis gives a bit as long as its halved extent is above 1 */
-        const int64_t at[3] = { x, y, z }, size[3] = { n.x, n.y, n.z };
-        for (int k = 0; k < 3; k++)
-            if ((size[k] + ((int64_t)1 << bit) - 1) >> bit > 1) code |= (uint64_t)(at[k] >> bit & 1) << place++;
-    }
-    return code;
-}
-
-typedef struct visit { uint64_t code; int64_t voxel; } visit;
-static int by_code(const void *a, const void *b)
-{
-    uint64_t x = ((const visit *)a)->code, y = ((const visit *)b)->code;
-    return x < y ? -1 : x > y;
-}
-
-static void check_all(tsr_size3 n, const uint8_t *counts, tsr_pyramid_order order)
+static void check_all(tsr_size3 n, const uint8_t *counts, const tsr_pyramid_options *options)
 {
     int64_t cells = n.x * n.y * n.z, total = 0, k = 0;
-    visit *v = malloc((size_t)cells * sizeof *v);
-    int64_t *voxels = malloc((size_t)cells * sizeof *voxels);
-    for (int64_t i = 0; i < cells; i++) {
-        v[i].voxel = i;
-        v[i].code = order == TSR_PYRAMID_ROW ? (uint64_t)i : morton(i % n.x, i / n.x % n.y, i / n.x / n.y, n);
-        total += counts[i];
-    }
-    qsort(v, (size_t)cells, sizeof *v, by_code);
-    for (int64_t i = 0; i < cells; i++) voxels[i] = v[i].voxel;
-    tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
-    options.order = order;
-    built b = build(TSR_U8, n, counts, &options);
+    int64_t *voxels = visits(n, options);
+    for (int64_t i = 0; i < cells; i++) total += counts[i];
+    built b = build(TSR_U8, n, counts, options);
     assert_int_equal(b.info.total, total);
-    tsr_pyramid_entry *e = selected(&b, NULL, 0, total + 1);
+    uint64_t *keys = malloc((size_t)(total + 1) * sizeof *keys);
+    for (int64_t i = 0; i <= total; i++) keys[i] = (uint64_t)i;
+    tsr_pyramid_entry *e = selected(&b, NULL, 0, total + 1), *descended = selected(&b, keys, 0, total + 1);
     uint64_t *ranks = ranked(&b, voxels, cells);
     for (int64_t i = 0; i < cells; i++) {
         assert_int_equal(ranks[i], k);
         for (int64_t copy = 0; copy < counts[voxels[i]]; copy++, k++)
-            if (e[k].voxel != voxels[i] || e[k].copy != copy)
-                fail_msg("%dx%dx%d output %d: voxel %d copy %d, expected %d, %d", (int)n.x, (int)n.y, (int)n.z, (int)k, (int)e[k].voxel,
-                         (int)e[k].copy, (int)voxels[i], (int)copy);
+            if (e[k].voxel != voxels[i] || e[k].copy != copy || descended[k].voxel != voxels[i] || descended[k].copy != copy)
+                fail_msg("%dx%dx%d order %d fanout %d output %d: voxel %d copy %d, by descent %d copy %d, expected %d, %d", (int)n.x, (int)n.y,
+                         (int)n.z, (int)options->order, options->fanout, (int)k, (int)e[k].voxel, (int)e[k].copy, (int)descended[k].voxel,
+                         (int)descended[k].copy, (int)voxels[i], (int)copy);
     }
     assert_int_equal(e[total].voxel, -1);
+    assert_int_equal(descended[total].voxel, -1);
+    if (total > 3) { /* a part of the list */
+        tsr_pyramid_entry *part = selected(&b, NULL, (uint64_t)total / 3, total / 2);
+        assert_memory_equal(part, e + total / 3, (size_t)(total / 2) * sizeof *e);
+        free(part);
+    }
     free(e);
+    free(descended);
+    free(keys);
     free(ranks);
-    free(v);
     free(voxels);
     finish(&b);
+}
+
+/* Every order and, in turn, every fan-out and way to keep the base. */
+static void check_orders(tsr_size3 n, const uint8_t *counts, uint64_t turn)
+{
+    for (int order = TSR_PYRAMID_MORTON; order <= TSR_PYRAMID_VIEW; order++, turn++) {
+        tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
+        options.order = (tsr_pyramid_order)order;
+        options.reverse = (int32_t)(1 + turn % 7);
+        options.fanout = (int32_t[]){ 0, 2, 4, 8, 16, 32, 64 }[turn % 7];
+        if (turn % 2 && n.z % 2 == 0) options.batch = n.z > 2 ? n.z / 2 : n.z;
+        check_all(n, counts, &options);
+    }
 }
 
 static void lists_equal_serial_walk(void **state)
@@ -177,6 +117,7 @@ static void lists_equal_serial_walk(void **state)
     const tsr_size3 sizes[] = { { 1, 1, 1 },  { 1, 9, 1 },   { 3, 5, 7 }, { 16, 4, 4 }, { 33, 17, 1 },
                                 { 9, 1, 20 }, { 31, 33, 5 }, { 2, 2, 2 }, { 1, 1, 65 } };
     const int most[] = { 1, 2, 4, 15, 255 };
+    const tsr_pyramid_options any = TSR_PYRAMID_OPTIONS;
     static uint8_t counts[31 * 33 * 5];
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (int density = 0; density < 4; density++) {
@@ -184,14 +125,13 @@ static void lists_equal_serial_walk(void **state)
             double share = (const double[]){ 0, 0.01, 0.5, 1 }[density];
             int m = most[(s + (size_t)density) % 5];
             for (int64_t i = 0; i < cells; i++) counts[i] = test_uniform(&seed) < share ? (uint8_t)(1 + test_random(&seed) % (uint64_t)m) : 0;
-            check_all(sizes[s], counts, TSR_PYRAMID_MORTON);
-            check_all(sizes[s], counts, TSR_PYRAMID_ROW);
+            check_orders(sizes[s], counts, 3 * s + (size_t)density);
         }
     memset(counts, 0, sizeof counts);
     counts[31 * 33 * 5 - 1] = 255; /* all outputs in the last cell */
-    check_all((tsr_size3){ 31, 33, 5 }, counts, TSR_PYRAMID_MORTON);
+    check_all((tsr_size3){ 31, 33, 5 }, counts, &any);
     memset(counts, 255, sizeof counts); /* the most every level can hold */
-    check_all((tsr_size3){ 16, 16, 16 }, counts, TSR_PYRAMID_MORTON);
+    check_all((tsr_size3){ 16, 16, 16 }, counts, &any);
 }
 
 /* 255 in every cell of 258^3: the total exceeds 32 bits. */
@@ -295,8 +235,8 @@ static void wrong_arguments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(golden_compaction), cmocka_unit_test(golden_expansion), cmocka_unit_test(golden_rows),
-                                        cmocka_unit_test(lists_equal_serial_walk), cmocka_unit_test(wide_total), cmocka_unit_test(ranges),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(golden_compaction),       cmocka_unit_test(golden_expansion), cmocka_unit_test(golden_rows),
+                                        cmocka_unit_test(lists_equal_serial_walk), cmocka_unit_test(wide_total),       cmocka_unit_test(ranges),
                                         cmocka_unit_test(wrong_arguments) };
     return cmocka_run_group_tests_name("pyramid", tests, NULL, NULL);
 }

@@ -1,0 +1,234 @@
+/* Speed of pyramids and region trees. Lists of the non-zero bytes of a volume by HistoPyramid, beside cub::DeviceSelect::If on the same bytes in the same run.
+ * Bound: the volume is read once, one bit per voxel is written and read where it is set, the list is written. Trees: from bytes to lists of leaves
+ * and nodes; bound: the volume is read once, one bit per voxel written and read, the lists written. */
+#include "bench.h"
+
+#include <dlfcn.h>
+
+#include "pyramid/region_tree.h"
+
+static struct {
+    bench b;
+    int64_t side, voxels;
+    tsr_volume *volume;
+    tsr_pyramid *pyramid;
+    void *list, *found;
+    int64_t count;
+    void *peer;
+} s;
+
+static uint64_t random_next(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15ull);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    return z ^ (z >> 31);
+}
+
+static int stop(void)
+{
+    fprintf(stderr, "bench pyramid: %s\n", tsr_error_message());
+    exit(1);
+}
+#define MUST(call) ((call) == TSR_OK ? 0 : stop())
+
+/* Bytes of which about `percent` are not zero, at random places; a block is repeated with eight seeds. */
+static void fill(double percent)
+{
+    enum { BLOCK = 1 << 22 };
+    uint8_t *host = (uint8_t *)malloc(BLOCK), *data = (uint8_t *)tsr_volume_data(s.volume);
+    if (!host) exit(1);
+    for (int64_t done = 0; done < s.voxels; done += BLOCK) {
+        uint64_t seed = 1 + (uint64_t)(done / BLOCK) % 8;
+        for (int64_t i = 0; i < BLOCK; i++) host[i] = (double)(random_next(&seed) >> 11) * 0x1p-53 * 100.0 < percent ? (uint8_t)(1 + i % 255) : 0;
+        MUST(tsr_device_move(s.b.context, data + done, NULL, host, (size_t)(s.voxels - done < BLOCK ? s.voxels - done : BLOCK)));
+    }
+    free(host);
+}
+
+static tsr_status build_only(void *user)
+{
+    (void)user;
+    return tsr_pyramid_build(s.pyramid, s.volume);
+}
+static tsr_status compact(void *user)
+{
+    (void)user;
+    tsr_status status = tsr_pyramid_build(s.pyramid, s.volume);
+    return status == TSR_OK ? tsr_pyramid_indices(s.pyramid, 0, s.count, TSR_U32, s.list) : status;
+}
+static tsr_status peer_compact(void *user)
+{
+    int (*call)(const void *, int64_t, void *, const void *, void *) =
+        (int (*)(const void *, int64_t, void *, const void *, void *))dlsym(s.peer, "peer_select_u8");
+    (void)user;
+    return call && !call(tsr_volume_data(s.volume), s.voxels, s.list, s.found, NULL) ? TSR_OK : TSR_ERROR_DEVICE;
+}
+static tsr_status peer_synchronize(void *user)
+{
+    int (*call)(void) = (int (*)(void))dlsym(s.peer, "peer_synchronize");
+    (void)user;
+    return call && !call() ? TSR_OK : TSR_ERROR_DEVICE;
+}
+
+static void compaction(double percent, tsr_pyramid_order order)
+{
+    char name[100], bar[100];
+    tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
+    tsr_pyramid_info info;
+    options.classifier = TSR_PYRAMID_NONZERO;
+    options.order = order;
+    MUST(tsr_pyramid_create(s.b.context, tsr_volume_size(s.volume), &options, &s.pyramid));
+    MUST(tsr_pyramid_build(s.pyramid, s.volume));
+    MUST(tsr_pyramid_describe(s.pyramid, &info));
+    s.count = (int64_t)info.total;
+    MUST(tsr_device_allocate(s.b.context, (size_t)s.count * 4, &s.list));
+    const double n = (double)s.voxels, words = percent < 1 ? fmin(1, percent * 0.64) : 1; /* share of the words that are not zero */
+    snprintf(name, sizeof name, "compaction %lld^3 bytes, %g %%, %s order", (long long)s.side, percent, order ? "row" : "Morton");
+    bench_case c = { .name = name, .n = s.voxels, .bytes = n + 2 * words * n / 8 + 4 * (double)s.count };
+    c.time = bench_measure(&s.b, compact, NULL, NULL);
+    if (s.peer) {
+        c.peer_time = bench_measure(&s.b, peer_compact, NULL, peer_synchronize);
+        c.peer = "CUB";
+        const int large = s.side >= 1024 && percent <= 1;
+        snprintf(bar, sizeof bar, large ? "not slower than CUB, at most 0.45 ms" : "not slower than CUB");
+        c.bar = bar;
+        c.holds = c.time.median <= c.peer_time.median && (!large || c.time.median <= 0.45e-3);
+    }
+    bench_report(&s.b, &c);
+    snprintf(name, sizeof name, "  of it the build, %g %%", percent);
+    bench_case own = { .name = name, .n = s.voxels, .bytes = n + words * n / 8, .time = bench_measure(&s.b, build_only, NULL, NULL) };
+    bench_report(&s.b, &own);
+    tsr_device_release(s.b.context, s.list, (size_t)s.count * 4);
+    tsr_pyramid_destroy(&s.pyramid);
+}
+
+/* ---- region trees ------------------------------------------------------------------------------------------------------------------------ */
+
+static struct {
+    tsr_volume *volume;
+    tsr_region_pyramid *pyramid;
+    tsr_region_tree *tree;
+    void *rays, *found;
+    int64_t count;
+} r;
+
+/* A ball (z = 1: a disc) of 3/4 of the side. */
+static void make_ball(int64_t side, int64_t deep)
+{
+    uint8_t *plane = (uint8_t *)malloc((size_t)(side * side));
+    MUST(tsr_volume_create(s.b.context, TSR_U8, (tsr_size3){ side, side, deep }, NULL, &r.volume));
+    for (int64_t z = 0; z < deep && plane; z++) {
+        const int64_t dz = deep > 1 ? 2 * z + 1 - side : 0;
+        for (int64_t i = 0; i < side * side; i++) {
+            const int64_t dx = 2 * (i % side) + 1 - side, dy = 2 * (i / side) + 1 - side;
+            plane[i] = 16 * (dx * dx + dy * dy + dz * dz) <= 9 * side * side;
+        }
+        MUST(tsr_device_move(s.b.context, (uint8_t *)tsr_volume_data(r.volume) + z * side * side, NULL, plane, (size_t)(side * side)));
+    }
+    free(plane);
+}
+
+static tsr_status tree_call(void *user) /* build and lists into the room there is: as every frame of a moving scene */
+{
+    const tsr_region_lists lists = { r.tree->leaves, r.tree->nodes };
+    (void)user;
+    tsr_status status = tsr_region_pyramid_build(r.pyramid, (const tsr_volume *const[]){ r.volume }, 1);
+    return status == TSR_OK ? s.b.context->backend->region->list(s.b.context->queue, &r.pyramid->regions, &lists) : status;
+}
+static tsr_status tree_build_call(void *user)
+{
+    (void)user;
+    return tsr_region_pyramid_build(r.pyramid, (const tsr_volume *const[]){ r.volume }, 1);
+}
+static tsr_status ray_call(void *user)
+{
+    (void)user;
+    return tsr_region_tree_rays(r.tree, (const tsr_region_ray *)r.rays, r.count, 0, 1, NULL, (int32_t *)r.found);
+}
+
+/* First hits of parallel rays, side x side of them, that look along z with a tilt. */
+static void rays(int64_t side)
+{
+    char name[100];
+    const int64_t across = side < 1024 ? side : 1024;
+    r.count = across * across;
+    tsr_region_ray *host = (tsr_region_ray *)malloc((size_t)r.count * sizeof *host);
+    if (!host) exit(1);
+    for (int64_t i = 0; i < r.count; i++)
+        host[i] = (tsr_region_ray){ { ((double)(i % across) + 0.5) * (double)side / (double)across,
+                                      ((double)(i / across) + 0.5) * (double)side / (double)across, -1 },
+                                    { 0.07, 0.03, 1 },
+                                    1e9 };
+    MUST(tsr_device_allocate(s.b.context, (size_t)r.count * sizeof *host, &r.rays));
+    MUST(tsr_device_allocate(s.b.context, (size_t)r.count * 4, &r.found));
+    MUST(tsr_device_move(s.b.context, r.rays, NULL, host, (size_t)r.count * sizeof *host));
+    bench_case c = { .name = name, .n = r.count, .time = bench_measure(&s.b, ray_call, NULL, NULL) };
+    const int gpu = tsr_context_device(s.b.context).kind == TSR_DEVICE_CUDA;
+    snprintf(name, sizeof name, "  first hits of %lld^2 rays: %.3g M rays/s", (long long)across, (double)r.count / c.time.median * 1e-6);
+    if (gpu) {
+        c.bar = "at least 1 G rays/s";
+        c.holds = (double)r.count >= 1e9 * c.time.median;
+    }
+    bench_report(&s.b, &c);
+    tsr_device_release(s.b.context, r.rays, (size_t)r.count * sizeof *host);
+    tsr_device_release(s.b.context, r.found, (size_t)r.count * 4);
+    free(host);
+}
+
+/* most: of seconds on a GPU, of seconds and threads per voxel on a CPU. */
+static void tree(int64_t side, int64_t deep, double most_gpu, double most_cpu)
+{
+    char name[120], bar[80];
+    const int gpu = tsr_context_device(s.b.context).kind == TSR_DEVICE_CUDA;
+    tsr_region_options options = TSR_REGION_OPTIONS;
+    options.classifier = TSR_PYRAMID_NONZERO;
+    make_ball(side, deep);
+    const tsr_size3 size = tsr_volume_size(r.volume);
+    const int64_t voxels = size.x * size.y * size.z;
+    MUST(tsr_region_pyramid_create(s.b.context, size, &options, &r.pyramid));
+    MUST(tree_build_call(NULL));
+    MUST(tsr_region_tree_extract(r.pyramid, &r.tree));
+    const tsr_region_info info = tsr_region_tree_describe(r.tree);
+    bench_case c = { .name = name, .n = voxels, .bytes = (double)voxels * 1.25 + (double)info.device_bytes };
+    c.time = bench_measure(&s.b, tree_call, NULL, NULL);
+    const double most = gpu ? most_gpu : most_cpu * (double)voxels / s.b.threads;
+    snprintf(name, sizeof name, "%s of %lld^%d bytes: %lld leaves, %lld nodes, %.3g G voxels/s", deep > 1 ? "octree" : "quadtree", (long long)side,
+             deep > 1 ? 3 : 2, (long long)info.leaves, (long long)info.nodes, (double)voxels / c.time.median * 1e-9);
+    snprintf(bar, sizeof bar, gpu ? "at most %.3g ms" : "at most %.3g ms (per core)", most * 1e3);
+    if (most > 0) c.bar = bar;
+    c.holds = c.time.median <= most;
+    bench_report(&s.b, &c);
+    bench_case own = {
+        .name = "  of it the pyramid", .n = voxels, .bytes = (double)voxels * 1.25, .time = bench_measure(&s.b, tree_build_call, NULL, NULL)
+    };
+    bench_report(&s.b, &own);
+    if (deep > 1) rays(side);
+    tsr_region_tree_destroy(&r.tree);
+    tsr_region_pyramid_destroy(&r.pyramid);
+    tsr_volume_destroy(&r.volume);
+}
+
+int main(int argc, char **argv)
+{
+    static const double percents[] = { 0.01, 0.1, 1, 10, 50 };
+    if (!bench_begin(&s.b, argc, argv, "pyramid")) return 2;
+    const int gpu = tsr_context_device(s.b.context).kind == TSR_DEVICE_CUDA;
+    if (gpu) s.peer = dlopen(BENCH_MODULES "/libbench_peer_cub.so", RTLD_NOW);
+    s.side = gpu ? (s.b.quick ? 512 : 1024) : (s.b.quick ? 128 : 256);
+    s.voxels = s.side * s.side * s.side;
+    MUST(tsr_volume_create(s.b.context, TSR_U8, (tsr_size3){ s.side, s.side, s.side }, NULL, &s.volume));
+    MUST(tsr_device_allocate(s.b.context, 256, &s.found));
+    for (size_t k = 0; k < sizeof percents / sizeof *percents && bench_wants(&s.b, "compaction"); k++) {
+        fill(percents[k]);
+        compaction(percents[k], TSR_PYRAMID_MORTON);
+        compaction(percents[k], TSR_PYRAMID_ROW);
+    }
+    tsr_device_release(s.b.context, s.found, 256);
+    tsr_volume_destroy(&s.volume);
+    if (bench_wants(&s.b, "quadtree")) tree(4096, 1, 0.1e-3, 2e-9);
+    if (bench_wants(&s.b, "octree")) {
+        tree(256, 256, 0.05e-3, 1e-9);
+        if (gpu && !s.b.quick) tree(1024, 1024, 0.7e-3, 0);
+    }
+    return bench_end(&s.b);
+}

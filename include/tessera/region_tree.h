@@ -1,0 +1,106 @@
+/* tessera/region_tree.h: region quadtrees of images and octrees of volumes, built bottom-up without scatter.
+ *
+ * A cell of level l covers 2^l voxels along each axis; level 0 are the voxels, level `top` is one cell. A rule says which voxels are kept and
+ * which four (a volume of extent z = 1: quadtree) or eight (octree) cells merge: they become one leaf of twice the side. A cell that is no leaf
+ * but has leaves below is a node. Beyond the volume nothing is kept, so sizes need not be powers of two.
+ *
+ * A region pyramid holds the numbers of leaves and nodes below every cell and is rebuilt without allocation; a region tree is the lists made of
+ * it, independent of it: leaves in Morton order (a linear tree) and, depth first, nodes with references to their children (a pointer tree).
+ * Exact class: the same lists on every backend and number of threads. Source: QuadPyramid and OcPyramid (Ziegler), spec quadtree.md 2, octree.md 2. */
+#ifndef TESSERA_REGION_TREE_H
+#define TESSERA_REGION_TREE_H
+
+#include "tessera/pyramid.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What is kept and what merges. Values are real values (slope and intercept applied); of up to 4 channels where the rule takes several. */
+typedef enum tsr_region_rule_kind {
+    TSR_REGION_CLASSES = 0, /* kept: `classifier` gives 1 (all but COUNTS and CROSSINGS; one channel); kept cells merge */
+    TSR_REGION_EDGES,       /* kept: the squares of the forward differences along all axes, summed over the channels, are below `threshold`; kept cells merge */
+    TSR_REGION_LINEAR,      /* kept: no second difference (straight or mixed) of a channel exceeds `threshold`; kept cells merge */
+    TSR_REGION_DEVIATION,   /* all kept; cells merge if the squared deviations of their means from the common mean, summed over cells and channels, are
+                             * at most `threshold`: voxels lie within top * sqrt((3 or 7) / (4 or 8) * threshold) of their leaf's mean */
+    TSR_REGION_SPREAD       /* all kept; cells merge if no channel's values differ by more than `threshold`; 0: equal values, labels */
+} tsr_region_rule_kind;
+
+typedef struct tsr_region_options {
+    size_t struct_size;
+    tsr_region_rule_kind rule;
+    tsr_pyramid_classifier classifier;
+    double lower, upper;     /* of the classifier, as in tsr_pyramid_options */
+    double threshold;        /* 0 or more */
+    int complement;          /* != 0: CLASSES, EDGES and LINEAR keep the others: empty space, busy regions */
+    int singles;             /* != 0: CLASSES, EDGES and LINEAR make the voxels not kept leaves of their own that never merge */
+} tsr_region_options;
+#define TSR_REGION_OPTIONS { .struct_size = sizeof(tsr_region_options) }
+
+typedef struct tsr_region_pyramid tsr_region_pyramid;
+
+/* Storage for volumes of this size, extents up to 2^19 (quadtrees 2^28), on the context's device: about 1/8 byte per voxel (1/4 with singles, DEVIATION or
+ * SPREAD, and for these 1/8 byte per voxel and channel). RETURNS NEW. */
+TSR_API tsr_status tsr_region_pyramid_create(tsr_context *context, tsr_size3 size, const tsr_region_options *options, tsr_region_pyramid **pyramid) TSR_CHECKED;
+TSR_API void tsr_region_pyramid_destroy(tsr_region_pyramid **pyramid);
+/* Builds from 1 to 4 channels (BORROWS; same device and size). Replaces what was there; allocates nothing, does not wait. Linear time. NaN is kept by no
+ * classifier and merges with nothing. */
+TSR_API tsr_status tsr_region_pyramid_build(tsr_region_pyramid *pyramid, const tsr_volume *const *channels, int32_t count) TSR_CHECKED;
+
+typedef enum tsr_region_root { TSR_REGION_EMPTY = 0, TSR_REGION_LEAF, TSR_REGION_NODE } tsr_region_root;
+typedef struct tsr_region_info {
+    tsr_size3 size;
+    int32_t dimensions;      /* 2 or 3 */
+    int32_t top;             /* level of the root: the least with 2^top >= every extent */
+    tsr_region_root root;
+    int64_t leaves, nodes;
+    int64_t device_bytes;
+} tsr_region_info;
+TSR_API tsr_status tsr_region_pyramid_describe(const tsr_region_pyramid *pyramid, tsr_region_info *info) TSR_CHECKED; /* waits */
+
+typedef struct tsr_region_tree tsr_region_tree;
+
+/* The lists of a built pyramid. Allocates, waits once for their lengths. TSR_ERROR_CAPACITY for 2^31 leaves or more. RETURNS NEW. */
+TSR_API tsr_status tsr_region_tree_extract(const tsr_region_pyramid *pyramid, tsr_region_tree **tree) TSR_CHECKED;
+/* Pyramid and lists in one call. RETURNS NEW. */
+TSR_API tsr_status tsr_region_tree_make(tsr_context *context, const tsr_volume *const *channels, int32_t count, const tsr_region_options *options,
+                                        tsr_region_tree **tree) TSR_CHECKED;
+TSR_API void tsr_region_tree_destroy(tsr_region_tree **tree);
+TSR_API tsr_region_info tsr_region_tree_describe(const tsr_region_tree *tree);
+TSR_API tsr_status tsr_region_tree_copy(const tsr_region_tree *tree, tsr_context *context, tsr_region_tree **copy) TSR_CHECKED; /* NULL = host; RETURNS NEW */
+
+TSR_API const tsr_geometry *tsr_region_tree_geometry(const tsr_region_tree *tree); /* of the volume; RETURNS VIEW */
+
+/* Leaves, ascending: Morton code of the lower corner (bits x0 y0 z0 x1 ...; quadtrees x0 y0 x1 ...) << 6 | level. RETURNS VIEW, device memory. */
+TSR_API const uint64_t *tsr_region_tree_leaves(const tsr_region_tree *tree);
+/* Children of the nodes, [nodes][4 or 8], x the lowest bit of the child's number: 0 = nothing, r > 0 = node r, r < 0 = leaf ~r. Node 0 is the root. */
+TSR_API const int32_t *tsr_region_tree_nodes(const tsr_region_tree *tree);
+
+typedef struct tsr_region_leaf { int64_t x, y, z; int64_t side; } tsr_region_leaf;
+TSR_API tsr_region_leaf tsr_region_leaf_of(uint64_t key, int32_t dimensions);
+
+/* Where a point is. `leaf`: its number, -1 = nothing is kept there, -2 = outside of the volume. The cube (side 2^level at lower, also of empty
+ * space) is the largest that is one leaf or empty as a whole. */
+typedef struct tsr_region_hit { int64_t leaf; int32_t level; int32_t lower[3]; } tsr_region_hit;
+/* Places of `count` voxels (positions: x, y, z each, device memory) in the pointer tree, O(top) each. Does not wait. */
+TSR_API tsr_status tsr_region_tree_find(const tsr_region_tree *tree, const int32_t *positions, int64_t count, tsr_region_hit *hits) TSR_CHECKED;
+/* The same by binary search in the leaves alone (a linear tree), O(log leaves) each; level and lower of points in no leaf are the voxel. */
+TSR_API tsr_status tsr_region_tree_search(const tsr_region_tree *tree, const int32_t *positions, int64_t count, tsr_region_hit *hits) TSR_CHECKED;
+
+/* A ray origin + t direction in voxel units (voxel (x, y, z) covers [x, x+1) ...), and a leaf it passes for enter <= t < leave. */
+typedef struct tsr_region_ray { double origin[3], direction[3], most; } tsr_region_ray; /* 0 <= t <= most */
+typedef struct tsr_region_span { int64_t leaf; double enter, leave; } tsr_region_span;
+/* The leaves along `count` rays in order, the first `room` of each: spans[ray * room + i], found[ray] = number of all (with `first_only` != 0 at most 1). A
+ * direction of 0 or NaN finds nothing. Device memory; does not wait. Cost per ray: the nodes it meets. Source: spec octree.md 2.10. */
+TSR_API tsr_status tsr_region_tree_rays(const tsr_region_tree *tree, const tsr_region_ray *rays, int64_t count, int32_t room, int first_only,
+                                        tsr_region_span *spans, int32_t *found) TSR_CHECKED;
+
+/* means[leaf] = mean of the volume's real values over the leaf (float64 sums in a fixed order, float32 result); device memory. */
+TSR_API tsr_status tsr_region_tree_means(const tsr_region_tree *tree, const tsr_volume *volume, float *means) TSR_CHECKED;
+/* Volume of the tree's size: `values[leaf]` (NULL: 1) in the leaves, `background` elsewhere, f32 or u8 (values rounded and saturated). RETURNS NEW. */
+TSR_API tsr_status tsr_region_tree_paint(const tsr_region_tree *tree, tsr_dtype dtype, const float *values, float background, tsr_volume **volume) TSR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,15 @@
+/* pyramid/bricks_isa.h: from voxels to bricks of bits, built once per SIMD variant. */
+#ifndef TSR_PYRAMID_BRICKS_ISA_H
+#define TSR_PYRAMID_BRICKS_ISA_H
+
+#include "device/isa.h"
+#include "pyramid/tree.h"
+
+enum { TSR_STRIP_VOXELS = 4096 }; /* along x */
+
+/* words[n] = brick n of a strip of bricks along x, `count` <= TSR_STRIP_VOXELS voxels long, multiplicities 0 and 1. rows[r]: first voxel of
+ * row r = y + 4 z (CUBE), y (PLANE), 0 (ROW); < 0 = absent. sums[n] = bits set. Returns the NaN values met. */
+TSR_ISA_DECLARE(int32_t, tsr_brick_strip, const tsr_classifier *classifier, tsr_tree_brick brick, const int64_t *rows, int64_t count, uint64_t *words,
+                uint8_t *sums)
+
+#endif

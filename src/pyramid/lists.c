@@ -1,0 +1,117 @@
+/* pyramid/lists.c: clouds of points and sparse matrices, made of the lists of a pyramid. */
+#include <math.h>
+
+#include "pyramid/pyramid.h"
+
+/* Builds a pyramid of the volume and lists it: entries or (indices != 0) u64 voxels. The caller releases *list of *bytes. */
+static tsr_status listed(tsr_context *context, const tsr_volume *volume, const tsr_pyramid_options *options, int indices, tsr_pyramid **pyramid,
+                         int64_t *count, void **list, size_t *bytes)
+{
+    tsr_pyramid_info info;
+    TSR_TRY(tsr_pyramid_create(context, volume->size, options, pyramid));
+    TSR_TRY(tsr_pyramid_build(*pyramid, volume));
+    TSR_TRY(tsr_pyramid_describe(*pyramid, &info));
+    *count = (int64_t)info.total;
+    *bytes = info.total * (indices ? sizeof(uint64_t) : sizeof(tsr_pyramid_entry));
+    TSR_TRY(tsr_device_allocate(context, *bytes, list));
+    if (indices) TSR_TRY(tsr_pyramid_indices(*pyramid, 0, *count, TSR_U64, *list));
+    else TSR_TRY(tsr_pyramid_extract(*pyramid, 0, *count, (tsr_pyramid_entry *)*list));
+    return TSR_OK;
+}
+
+/* Gradients along the index axes become world gradients by the inverse of the transposed matrix. */
+static void normal_matrix(const tsr_geometry *g, double sign, double n[3][3])
+{
+    const double determinant = tsr_geometry_determinant(g);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+            const int r1 = (r + 1) % 3, r2 = (r + 2) % 3, c1 = (c + 1) % 3, c2 = (c + 2) % 3;
+            n[r][c] = sign * (g->affine[r1][c1] * g->affine[r2][c2] - g->affine[r1][c2] * g->affine[r2][c1]) / determinant;
+        }
+}
+
+tsr_status tsr_points_from_volume(tsr_context *context, const tsr_volume *volume, const tsr_points_volume_options *options, tsr_points **points)
+{
+    tsr_points_volume_options own;
+    tsr_pyramid *pyramid = NULL;
+    int64_t count = 0;
+    size_t bytes = 0;
+    void *entries = NULL;
+    tsr_status status;
+    *points = NULL;
+    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
+    TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
+    if (!own.pyramid.struct_size) own.pyramid.struct_size = sizeof own.pyramid;
+    TSR_TRY(tsr_volume_require(context, volume, "volume"));
+    if (own.pyramid.batch > 1) TSR_FAIL(TSR_ERROR_ARGUMENT, "points: batch is %lld, expected one volume", (long long)own.pyramid.batch);
+    if (own.pyramid.classifier == TSR_PYRAMID_COUNTS)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "points: classifier counts, expected one that keeps voxels or edges: range, nonzero, label, ...");
+    TSR_TRY_GOTO(listed(context, volume, &own.pyramid, 0, &pyramid, &count, &entries, &bytes), done);
+    if (count > INT32_MAX)
+        TSR_FAIL_GOTO(TSR_ERROR_CAPACITY, done, "points: %lld of them, expected at most 2^31 - 1: narrow the range", (long long)count);
+    TSR_TRY_GOTO(tsr_points_create(context, count, own.normals ? TSR_POINTS_NORMALS : 0, points), done);
+    tsr_points_set_space(*points, volume->geometry.space);
+    tsr_points_job job = { .classifier = pyramid->classifier,
+                           .count = count,
+                           .entries = (const tsr_pyramid_entry *)entries,
+                           .positions = tsr_points_positions(*points),
+                           .normals = tsr_points_normals(*points) };
+    memcpy(job.affine, volume->geometry.affine, sizeof job.affine);
+    normal_matrix(&volume->geometry, own.inward ? -1 : 1, job.normal);
+    if (count) TSR_TRY_GOTO(context->backend->pyramid->points(context->queue, &job), done);
+    TSR_TRY_GOTO(tsr_context_synchronize(context), done); /* the list is released */
+done:
+    tsr_device_release(context, entries, bytes);
+    tsr_pyramid_destroy(&pyramid);
+    if (status != TSR_OK) tsr_points_destroy(points);
+    return status;
+}
+
+tsr_status tsr_matrix_from_dense(tsr_context *context, const tsr_volume *dense, double tolerance, tsr_matrix *matrix)
+{
+    tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
+    tsr_pyramid *pyramid = NULL;
+    tsr_volume *plain = NULL;
+    size_t bytes = 0;
+    void *places = NULL;
+    tsr_status status;
+    *matrix = (tsr_matrix){ .context = context };
+    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
+    TSR_TRY(tsr_volume_require(context, dense, "dense"));
+    if (dense->size.z != 1)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "matrix: dense of %lld x %lld x %lld, expected columns x rows x 1", (long long)dense->size.x,
+                 (long long)dense->size.y, (long long)dense->size.z);
+    if (dense->size.x > UINT32_MAX) TSR_FAIL(TSR_ERROR_ARGUMENT, "matrix: %lld columns, expected below 2^32", (long long)dense->size.x);
+    options.classifier = TSR_PYRAMID_MAGNITUDE;
+    options.order = TSR_PYRAMID_ROW;
+    options.lower = tolerance;
+    matrix->rows = dense->size.y;
+    matrix->columns_count = dense->size.x;
+    matrix->dtype = dense->dtype;
+    /* stored values, whatever the scaling says */
+    TSR_TRY_GOTO(tsr_volume_wrap(dense->context, dense->dtype, dense->size, NULL, dense->data, NULL, NULL, &plain), done);
+    TSR_TRY_GOTO(listed(context, plain, &options, 1, &pyramid, &matrix->nonzeros, &places, &bytes), done);
+    const size_t count = (size_t)matrix->nonzeros;
+    TSR_TRY_GOTO(tsr_device_allocate(context, (size_t)(matrix->rows + 1) * sizeof *matrix->starts, (void **)&matrix->starts), done);
+    TSR_TRY_GOTO(tsr_device_allocate(context, count * sizeof *matrix->columns, (void **)&matrix->columns), done);
+    TSR_TRY_GOTO(tsr_device_allocate(context, count * tsr_dtype_size(matrix->dtype), &matrix->values), done);
+    const tsr_matrix_job job = { dense->data,    dense->dtype,    matrix->rows,  dense->size.x, matrix->nonzeros, (const uint64_t *)places,
+                                 matrix->starts, matrix->columns, matrix->values };
+    TSR_TRY_GOTO(context->backend->pyramid->matrix(context->queue, &pyramid->tree, &job), done);
+    TSR_TRY_GOTO(tsr_context_synchronize(context), done); /* the list is released */
+done:
+    tsr_device_release(context, places, bytes);
+    tsr_pyramid_destroy(&pyramid);
+    tsr_volume_destroy(&plain);
+    if (status != TSR_OK) tsr_matrix_destroy(matrix);
+    return status;
+}
+
+void tsr_matrix_destroy(tsr_matrix *m)
+{
+    if (!m || !m->context) return;
+    if (m->starts) tsr_device_release(m->context, m->starts, (size_t)(m->rows + 1) * sizeof *m->starts);
+    if (m->columns) tsr_device_release(m->context, m->columns, (size_t)m->nonzeros * sizeof *m->columns);
+    if (m->values) tsr_device_release(m->context, m->values, (size_t)m->nonzeros * tsr_dtype_size(m->dtype));
+    *m = (tsr_matrix){ 0 };
+}

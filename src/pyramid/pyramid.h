@@ -1,0 +1,19 @@
+/* pyramid/pyramid.h: the inside of a HistoPyramid. */
+#ifndef TSR_PYRAMID_PYRAMID_H
+#define TSR_PYRAMID_PYRAMID_H
+
+#include "pyramid/classifier.h"
+#include "pyramid/pyramid_ops.h"
+
+struct tsr_pyramid {
+    tsr_context *context;
+    tsr_pyramid_options options;
+    tsr_size3 size;
+    tsr_tree tree;
+    tsr_classifier classifier; /* of the last build */
+    void *memory;
+    int64_t bytes;
+    int built;
+};
+
+#endif

@@ -1,0 +1,143 @@
+/* pyramid/region_cuda.cu: one kernel makes the bricks and reads the volume once, one per level above; a thread per brick or cell finds the numbers
+ * of its entries by a climb and writes them: nothing is scattered by atomics, nothing waits. */
+#include "pyramid/bricks_cuda.h"
+#include "pyramid/region_ops.h"
+
+enum { THREADS = 256, WARPS = THREADS / 32 };
+
+TSR_DEVICE_FN int64_t own_index(void) { return (int64_t)blockIdx.x * THREADS + threadIdx.x; }
+
+TSR_KERNEL(brick_kernel)(tsr_regions t, tsr_region_rule rule, int64_t count)
+{
+    const int64_t i = own_index();
+    if (i < count) tsr_region_brick(&t, &rule, i);
+}
+
+/* Bytes: blockIdx.y and z are the brick's. */
+TSR_KERNEL(bytes_kernel)(tsr_regions t, tsr_region_rule rule)
+{
+    const int64_t at[3] = { (int64_t)blockIdx.x * blockDim.x + threadIdx.x, blockIdx.y, blockIdx.z };
+    const tsr_classifier *c = &rule.channel[0];
+    if (at[0] >= t.level[t.brick].size[0]) return;
+    const int32_t deep = t.bits == 3 ? t.brick : 0;
+    const int64_t origin = ((at[2] << deep) * c->size[1] + (at[1] << t.brick)) * c->size[0] + (at[0] << t.brick);
+    const int64_t ny = c->size[1] - (at[1] << t.brick), nz = c->size[2] - (at[2] << deep);
+    uint64_t kept = t.bits == 3 ? tsr_brick_cube(c, origin, ny, nz) : tsr_brick_plane(c, origin, ny);
+    const uint64_t inside = rule.complement || rule.singles ? tsr_region_inside(&t, c->size, at) : 0;
+    if (rule.complement) kept = ~kept & inside;
+    tsr_region_put(&t, &rule, tsr_region_raster(&t.level[t.brick], at), kept, inside);
+}
+
+TSR_KERNEL(reduce_kernel)(tsr_regions t, tsr_region_rule_kind kind, double threshold, int32_t level, int64_t count)
+{
+    const int64_t i = own_index();
+    int64_t at[3];
+    if (i >= count) return;
+    tsr_region_position(&t.level[level], i, at);
+    tsr_region_reduce(&t, kind, threshold, level, at, i);
+}
+
+TSR_KERNEL(list_kernel)(tsr_regions t, tsr_region_lists lists, int32_t level, int64_t count)
+{
+    const int64_t i = own_index();
+    int64_t at[3];
+    if (i >= count) return;
+    if (level == t.brick) {
+        tsr_region_list_brick(&t, &lists, i);
+        return;
+    }
+    tsr_region_position(&t.level[level], i, at);
+    tsr_region_list_cell(&t, &lists, level, at, i, 0);
+}
+
+TSR_KERNEL(find_kernel)(tsr_region_view view, int32_t linear, const int32_t *positions, int64_t count, tsr_region_hit *hits)
+{
+    const int64_t i = own_index();
+    if (i < count) hits[i] = linear ? tsr_region_search(&view, positions + 3 * i) : tsr_region_find(&view, positions + 3 * i);
+}
+
+TSR_KERNEL(trace_kernel)
+(tsr_region_view view, const tsr_region_ray *rays, int64_t count, int32_t room, int32_t first_only, tsr_region_span *spans, int32_t *found)
+{
+    const int64_t i = own_index();
+    if (i < count) found[i] = tsr_region_trace(&view, &rays[i], room, first_only, spans + i * room);
+}
+
+TSR_KERNEL(means_kernel)(tsr_region_view view, tsr_classifier source, float *means)
+{
+    const int64_t leaf = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32u;
+    const uint32_t lane = threadIdx.x & 31u;
+    if (leaf >= view.leaves) return;
+    double sum = tsr_region_lane_sum(&view, &source, leaf, (int32_t)lane);
+    for (uint32_t step = 16; step > 0; step /= 2) sum += __shfl_down_sync(TSR_WARP_ALL, sum, step); /* lane 0: the tree of the CPU */
+    if (lane == 0) means[leaf] = tsr_region_mean(&view, leaf, sum);
+}
+
+TSR_KERNEL(paint_kernel)(tsr_region_paint_job job, int64_t count)
+{
+    const int64_t i = own_index();
+    if (i < count) tsr_region_paint_voxel(&job, i);
+}
+
+static uint32_t blocks_for(int64_t count) { return tsr_blocks(count, THREADS, INT32_MAX); }
+
+static tsr_status cuda_build(tsr_queue *queue, const tsr_regions *t, const tsr_region_rule *rule)
+{
+    const tsr_region_level *l = &t->level[t->brick];
+    if (rule->kind == TSR_REGION_CLASSES && tsr_bricks_of_bytes(&rule->channel[0], t->bits == 3 ? TSR_BRICK_CUBE : TSR_BRICK_PLANE) &&
+        l->size[1] < 65536 && l->size[2] < 65536) {
+        const uint32_t threads = l->size[0] > 128 ? 256 : l->size[0] > 32 ? 128 : 32;
+        const dim3 blocks(tsr_blocks(l->size[0], threads, INT32_MAX), (uint32_t)l->size[1], (uint32_t)l->size[2]);
+        TSR_LAUNCH(queue, bytes_kernel, blocks, dim3(threads), 0, *t, *rule);
+    } else {
+        TSR_LAUNCH(queue, brick_kernel, blocks_for(tsr_region_cells(l)), THREADS, 0, *t, *rule, tsr_region_cells(l));
+    }
+    for (int32_t n = t->brick + 1; n <= t->top; n++) {
+        const int64_t count = tsr_region_cells(&t->level[n]);
+        TSR_LAUNCH(queue, reduce_kernel, blocks_for(count), THREADS, 0, *t, rule->kind, rule->threshold, n, count);
+    }
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+static tsr_status cuda_list(tsr_queue *queue, const tsr_regions *t, const tsr_region_lists *lists)
+{
+    for (int32_t n = t->brick; n <= tsr_region_highest(t); n++) {
+        const int64_t count = tsr_region_cells(&t->level[n]);
+        TSR_LAUNCH(queue, list_kernel, blocks_for(count), THREADS, 0, *t, *lists, n, count);
+    }
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+static tsr_status cuda_find(tsr_queue *queue, const tsr_region_view *view, int linear, const int32_t *positions, int64_t count, tsr_region_hit *hits)
+{
+    TSR_LAUNCH(queue, find_kernel, blocks_for(count), THREADS, 0, *view, linear, positions, count, hits);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+static tsr_status cuda_trace(tsr_queue *queue, const tsr_region_view *view, const tsr_region_ray *rays, int64_t count, int32_t room, int first_only,
+                             tsr_region_span *spans, int32_t *found)
+{
+    TSR_LAUNCH(queue, trace_kernel, blocks_for(count), THREADS, 0, *view, rays, count, room, first_only, spans, found);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+static tsr_status cuda_means(tsr_queue *queue, const tsr_region_view *view, const tsr_classifier *source, float *means)
+{
+    TSR_LAUNCH(queue, means_kernel, tsr_blocks(view->leaves, WARPS, INT32_MAX), THREADS, 0, *view, *source, means);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+static tsr_status cuda_paint(tsr_queue *queue, const tsr_region_paint_job *job)
+{
+    const int64_t count = job->view.size[0] * job->view.size[1] * job->view.size[2];
+    TSR_LAUNCH(queue, paint_kernel, blocks_for(count), THREADS, 0, *job, count);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+extern "C" const tsr_region_ops tsr_region_cuda = { cuda_build, cuda_list, cuda_find, cuda_trace, cuda_means, cuda_paint };

@@ -1,0 +1,187 @@
+/* pyramid/region_query.h: queries of region trees: of one point, of one ray, of one leaf. Spec octree.md 2.9, 2.10. */
+#ifndef TSR_PYRAMID_REGION_QUERY_H
+#define TSR_PYRAMID_REGION_QUERY_H
+
+#include "pyramid/region.h"
+
+/* The lists of a tree. */
+typedef struct tsr_region_view {
+    int64_t size[3];
+    int32_t bits, top;
+    tsr_region_root root;
+    int64_t leaves, nodes;
+    const uint64_t *leaf;
+    const int32_t *node;
+} tsr_region_view;
+
+TSR_HD int32_t tsr_region_root_reference(const tsr_region_view *v) { return v->root == TSR_REGION_LEAF ? ~0 : 0; }
+
+TSR_HD tsr_region_hit tsr_region_outside(const int32_t at[3])
+{
+    tsr_region_hit hit = { -2, 0, { at[0], at[1], at[2] } };
+    return hit;
+}
+TSR_HD int tsr_region_contains(const tsr_region_view *v, const int32_t at[3])
+{
+    for (int32_t k = 0; k < 3; k++)
+        if (at[k] < 0 || at[k] >= v->size[k]) return 0;
+    return 1;
+}
+
+TSR_HD tsr_region_hit tsr_region_find(const tsr_region_view *v, const int32_t at[3])
+{
+    int32_t reference = tsr_region_root_reference(v), level = v->top;
+    if (!tsr_region_contains(v, at)) return tsr_region_outside(at);
+    if (v->root == TSR_REGION_NODE) do { /* reference 0 is the root at first, then nothing */
+            level--;
+            const int32_t c = (at[0] >> level & 1) | (at[1] >> level & 1) << 1 | (v->bits == 3 ? (at[2] >> level & 1) << 2 : 0);
+            reference = v->node[((int64_t)reference << v->bits) + c];
+        } while (reference > 0);
+    tsr_region_hit hit = { reference < 0 ? (int64_t)~reference : -1, level, { 0, 0, 0 } };
+    for (int32_t k = 0; k < (v->bits == 3 ? 3 : 2); k++) hit.lower[k] = at[k] >> level << level;
+    return hit;
+}
+
+/* The last leaf not after the point holds it, or none does. */
+TSR_HD tsr_region_hit tsr_region_search(const tsr_region_view *v, const int32_t at[3])
+{
+    if (!tsr_region_contains(v, at)) return tsr_region_outside(at);
+    const uint64_t code = tsr_region_code(v->bits, at[0], at[1], at[2]);
+    int64_t low = 0, high = v->leaves;
+    tsr_region_hit hit = { -1, 0, { at[0], at[1], at[2] } };
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (v->leaf[middle] >> 6 <= code) low = middle + 1;
+        else high = middle;
+    }
+    if (!low) return hit;
+    const int32_t level = (int32_t)(v->leaf[low - 1] & 63u);
+    if ((code ^ v->leaf[low - 1] >> 6) >> (v->bits * level)) return hit;
+    hit.leaf = low - 1;
+    hit.level = level;
+    for (int32_t k = 0; k < (v->bits == 3 ? 3 : 2); k++) hit.lower[k] = at[k] >> level << level;
+    return hit;
+}
+
+/* A node on the way of a ray: which child comes next, and where the ray leaves. */
+typedef struct tsr_ray_step {
+    int32_t reference, child;
+    double t, end, middle[3]; /* middle: t at the planes between the children still to be crossed, else more than any t */
+    double lower[3];
+} tsr_ray_step;
+
+/* Above any t of a ray within a tree. */
+#define TSR_RAY_FAR 1e300
+
+TSR_HD void tsr_ray_enter(const tsr_region_ray *ray, int32_t bits, double side, tsr_ray_step *s)
+{
+    s->child = 0;
+    for (int32_t k = 0; k < 3; k++) {
+        const double middle = s->lower[k] + 0.5 * side;
+        s->middle[k] = TSR_RAY_FAR;
+        if (k == 2 && bits == 2) continue;
+        if (ray->direction[k] == 0.0) {
+            if (ray->origin[k] >= middle) s->child |= 1 << k;
+            continue;
+        }
+        const double t = (middle - ray->origin[k]) / ray->direction[k];
+        const int after = s->t >= t;
+        if ((ray->direction[k] > 0.0) == after) s->child |= 1 << k;
+        if (!after) s->middle[k] = t;
+    }
+}
+
+/* Interval of t in which the ray is inside [0, side)^dimensions; empty: 0. */
+TSR_HD int tsr_ray_clip(const tsr_region_ray *ray, int32_t bits, double side, double *begin, double *end)
+{
+    int moves = 0;
+    *begin = 0.0;
+    *end = ray->most;
+    for (int32_t k = 0; k < 3; k++) {
+        const double d = ray->direction[k], o = ray->origin[k];
+        if (!(d == d && o == o && d < TSR_RAY_FAR && d > -TSR_RAY_FAR && o < TSR_RAY_FAR && o > -TSR_RAY_FAR)) return 0;
+        moves |= d != 0.0;
+        const double upper = k == 2 && bits == 2 ? 1.0 : side;
+        if (d == 0.0) {
+            if (o < 0.0 || o >= upper) return 0;
+            continue;
+        }
+        const double a = (0.0 - o) / d, b = (upper - o) / d, low = d > 0.0 ? a : b, high = d > 0.0 ? b : a;
+        if (low > *begin) *begin = low;
+        if (high < *end) *end = high;
+    }
+    return moves && *end > *begin;
+}
+
+/* Leaves along a ray, the first `room` to `spans`; returns how many there are (first_only: 0 or 1). */
+TSR_HD int32_t tsr_region_trace(const tsr_region_view *v, const tsr_region_ray *ray, int32_t room, int first_only, tsr_region_span *spans)
+{
+    tsr_ray_step stack[TSR_REGION_LEVELS];
+    double begin, end, side = (double)((int64_t)1 << v->top);
+    int32_t depth = 0, found = 0;
+    if (v->root == TSR_REGION_EMPTY || !tsr_ray_clip(ray, v->bits, side, &begin, &end)) return 0;
+    if (v->root == TSR_REGION_LEAF) {
+        const tsr_region_span span = { 0, begin, end };
+        if (room > 0) spans[0] = span;
+        return 1;
+    }
+    stack[0].reference = 0;
+    stack[0].t = begin;
+    stack[0].end = end;
+    for (int32_t k = 0; k < 3; k++) stack[0].lower[k] = 0.0;
+    tsr_ray_enter(ray, v->bits, side, &stack[0]);
+    while (depth >= 0) {
+        tsr_ray_step *s = &stack[depth];
+        if (s->t >= s->end) {
+            depth--;
+            side *= 2.0;
+            continue;
+        }
+        int32_t axis = s->middle[1] < s->middle[0] ? 1 : 0;
+        if (s->middle[2] < s->middle[axis]) axis = 2;
+        const int32_t child = s->child;
+        const double t = s->t, next = s->middle[axis] < s->end ? s->middle[axis] : s->end;
+        const int32_t reference = v->node[((int64_t)s->reference << v->bits) + child];
+        s->t = next;
+        s->child ^= 1 << axis;
+        s->middle[axis] = TSR_RAY_FAR;
+        if (!(next > t) || reference == 0) continue;
+        if (reference < 0) {
+            const tsr_region_span span = { (int64_t)~reference, t, next };
+            if (found < room) spans[found] = span;
+            found++;
+            if (first_only) return found;
+            continue;
+        }
+        side *= 0.5;
+        tsr_ray_step *below = &stack[++depth];
+        below->reference = reference;
+        below->t = t;
+        below->end = next;
+        for (int32_t k = 0; k < 3; k++) below->lower[k] = s->lower[k] + (child >> k & 1 ? side : 0.0);
+        tsr_ray_enter(ray, v->bits, side, below);
+    }
+    return found;
+}
+
+/* Sum of a leaf's voxels with stride 32 from number `lane`, in memory order of its box. */
+TSR_HD double tsr_region_lane_sum(const tsr_region_view *v, const tsr_classifier *source, int64_t leaf, int32_t lane)
+{
+    const int32_t level = (int32_t)(v->leaf[leaf] & 63u);
+    const int64_t side = (int64_t)1 << level, deep = v->bits == 3 ? side : 1;
+    int64_t at[3];
+    double sum = 0.0;
+    tsr_region_decode(v->bits, v->leaf[leaf] >> 6, at);
+    for (int64_t i = lane; i < side * side * deep; i += 32) {
+        const int64_t x = at[0] + (i & (side - 1)), y = at[1] + (i >> level & (side - 1)), z = at[2] + (i >> (2 * level));
+        sum += tsr_classifier_value(source, (z * v->size[1] + y) * v->size[0] + x);
+    }
+    return sum;
+}
+TSR_HD float tsr_region_mean(const tsr_region_view *v, int64_t leaf, double sum)
+{
+    const int32_t level = (int32_t)(v->leaf[leaf] & 63u);
+    return (float)(sum / (double)((int64_t)1 << (v->bits * level)));
+}
+
+#endif

@@ -1,0 +1,156 @@
+/* pyramid/region_rule.h: the rules of region trees on one voxel and on one brick: see tsr_region_rule_kind. */
+#ifndef TSR_PYRAMID_REGION_RULE_H
+#define TSR_PYRAMID_REGION_RULE_H
+
+#include "pyramid/region.h"
+
+typedef struct tsr_region_rule {
+    tsr_region_rule_kind kind;
+    int32_t complement, singles, channels;
+    double threshold;
+    tsr_classifier channel[TSR_REGION_CHANNELS];
+} tsr_region_rule;
+
+TSR_HD int tsr_region_clusters(tsr_region_rule_kind kind) { return kind == TSR_REGION_DEVIATION || kind == TSR_REGION_SPREAD; }
+
+/* Squared forward differences; at the upper border 0. */
+TSR_HD int tsr_region_edge(const tsr_region_rule *r, int64_t i, const int64_t at[3])
+{
+    double sum = 0.0;
+    for (int32_t n = 0; n < r->channels; n++) {
+        const tsr_classifier *c = &r->channel[n];
+        const int64_t stride[3] = { 1, c->size[0], c->size[0] * c->size[1] };
+        for (int32_t k = 0; k < 3; k++) {
+            if (at[k] + 1 >= c->size[k]) continue;
+            const double d = tsr_classifier_value(c, i + stride[k]) - tsr_classifier_value(c, i);
+            sum += d * d;
+        }
+    }
+    return sum < r->threshold;
+}
+
+/* Second differences; those that leave the volume count as 0. */
+TSR_HD int tsr_region_linear(const tsr_region_rule *r, int64_t i, const int64_t at[3])
+{
+    for (int32_t n = 0; n < r->channels; n++) {
+        const tsr_classifier *c = &r->channel[n];
+        const int64_t stride[3] = { 1, c->size[0], c->size[0] * c->size[1] };
+        const double v = tsr_classifier_value(c, i);
+        if (!(v == v)) return 0;
+        for (int32_t k = 0; k < 3; k++) {
+            if (at[k] + 1 >= c->size[k]) continue;
+            const double up = tsr_classifier_value(c, i + stride[k]);
+            if (at[k] > 0) {
+                const double d = up - 2.0 * v + tsr_classifier_value(c, i - stride[k]);
+                if (!(d <= r->threshold && d >= -r->threshold)) return 0;
+            }
+            for (int32_t m = k + 1; m < 3; m++) {
+                if (at[m] + 1 >= c->size[m]) continue;
+                const double d = tsr_classifier_value(c, i + stride[k] + stride[m]) - up - tsr_classifier_value(c, i + stride[m]) + v;
+                if (!(d <= r->threshold && d >= -r->threshold)) return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+TSR_HD int tsr_region_kept(const tsr_region_rule *r, int64_t i, const int64_t at[3])
+{
+    int32_t not_a_number = 0;
+    int kept = r->kind == TSR_REGION_CLASSES ? (int)tsr_classify(&r->channel[0], i, &not_a_number)
+               : r->kind == TSR_REGION_EDGES ? tsr_region_edge(r, i, at)
+                                             : tsr_region_linear(r, i, at);
+    return kept != r->complement;
+}
+
+/* Voxels of brick `at` at place p: index in memory, or -1 beyond the volume. */
+TSR_HD int64_t tsr_region_voxel(const tsr_regions *t, const int64_t size[3], const int64_t brick[3], int32_t p, int64_t at[3])
+{
+    tsr_region_decode(t->bits, (uint64_t)p, at);
+    for (int32_t k = 0; k < 3; k++) at[k] += k < 2 || t->bits == 3 ? brick[k] << t->brick : 0;
+    if (at[0] >= size[0] || at[1] >= size[1] || at[2] >= size[2]) return -1;
+    return (at[2] * size[1] + at[1]) * size[0] + at[0];
+}
+
+/* From the kept voxels of brick i to what is stored. `inside`: its voxels within the volume. */
+TSR_HD void tsr_region_put(const tsr_regions *t, const tsr_region_rule *r, int64_t i, uint64_t kept, uint64_t inside)
+{
+    t->words[i] = r->singles ? inside : kept;
+    if (t->merged) t->merged[i] = tsr_brick_merge(kept, t->bits);
+}
+
+/* Places of a brick within the volume. */
+TSR_HD uint64_t tsr_region_inside(const tsr_regions *t, const int64_t size[3], const int64_t brick[3])
+{
+    int64_t at[3];
+    uint64_t inside = 0;
+    for (int32_t k = 0; k < (t->bits == 3 ? 3 : 2); k++)
+        if (((brick[k] + 1) << t->brick) > size[k]) {
+            for (int32_t p = 0; p < 64; p++) inside |= (uint64_t)(tsr_region_voxel(t, size, brick, p, at) >= 0) << p;
+            return inside;
+        }
+    return ~inside;
+}
+
+/* CLASSES, EDGES and LINEAR. */
+TSR_HD void tsr_region_classify(const tsr_regions *t, const tsr_region_rule *r, int64_t i)
+{
+    const int64_t *size = r->channel[0].size;
+    int64_t brick[3], at[3];
+    uint64_t kept = 0, inside = 0;
+    tsr_region_position(&t->level[t->brick], i, brick);
+    for (int32_t p = 0; p < 64; p++) {
+        const int64_t voxel = tsr_region_voxel(t, size, brick, p, at);
+        if (voxel < 0) continue;
+        inside |= (uint64_t)1 << p;
+        kept |= (uint64_t)tsr_region_kept(r, voxel, at) << p;
+    }
+    tsr_region_put(t, r, i, kept, inside);
+}
+
+/* DEVIATION and SPREAD: cells merge level by level within the brick. */
+TSR_HD void tsr_region_cluster(const tsr_regions *t, const tsr_region_rule *r, int64_t i)
+{
+    enum { WIDTH = 2 * TSR_REGION_CHANNELS };
+    const int64_t *size = r->channel[0].size;
+    const int32_t children = 1 << t->bits, width = t->width, channels = r->channels;
+    int64_t brick[3], at[3];
+    float states[16 * WIDTH], voxels[8 * WIDTH]; /* of the cells of the level in hand; of one family of voxels */
+    uint64_t inside = 0, merged = 0;
+    tsr_region_position(&t->level[t->brick], i, brick);
+    for (int32_t p = 0; p < 64; p += children) {
+        int all = 1;
+        for (int32_t c = 0; c < children; c++) {
+            const int64_t voxel = tsr_region_voxel(t, size, brick, p + c, at);
+            all &= voxel >= 0;
+            inside |= (uint64_t)(voxel >= 0) << (p + c);
+            for (int32_t n = 0; n < channels && voxel >= 0; n++) {
+                const float v = (float)tsr_classifier_value(&r->channel[n], voxel);
+                voxels[c * width + n] = v;
+                if (width > channels) voxels[c * width + channels + n] = v;
+            }
+        }
+        if (all && tsr_region_states(r->kind, r->threshold, voxels, children, width, states + (p >> t->bits) * width)) merged |= (uint64_t)1 << p;
+    }
+    for (int32_t l = 2; l <= t->brick; l++)
+        for (int32_t p = 0, n = 0; p < 64; p += 1 << (t->bits * l), n++) {
+            int all = 1;
+            float common[WIDTH];
+            for (int32_t c = 0; c < children; c++) all &= (int)(merged >> (p + (c << (t->bits * (l - 1))) + l - 2) & 1u);
+            if (!all || !tsr_region_states(r->kind, r->threshold, states + n * children * width, children, width, common)) continue;
+            merged |= (uint64_t)1 << (p + l - 1);
+            for (int32_t k = 0; k < width; k++) states[n * width + k] = common[k]; /* n <= n * children: its children are done with */
+        }
+    t->words[i] = inside;
+    t->merged[i] = merged;
+    if (merged >> (t->brick - 1) & 1u)
+        for (int32_t k = 0; k < width; k++) t->level[t->brick].state[i * width + k] = states[k];
+}
+
+TSR_HD void tsr_region_brick(const tsr_regions *t, const tsr_region_rule *r, int64_t i)
+{
+    if (tsr_region_clusters(r->kind)) tsr_region_cluster(t, r, i);
+    else tsr_region_classify(t, r, i);
+}
+
+#endif

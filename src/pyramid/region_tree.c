@@ -1,0 +1,182 @@
+#include "pyramid/region_tree.h"
+
+static int64_t leaf_bytes(const tsr_region_info *i) { return i->leaves * (int64_t)sizeof(uint64_t); }
+static int64_t node_bytes(const tsr_region_info *i) { return (i->nodes << i->dimensions) * (int64_t)sizeof(int32_t); }
+
+static tsr_status take(tsr_context *context, int64_t bytes, void **memory)
+{
+    if (context) TSR_TRY(tsr_device_allocate(context, (size_t)bytes, memory));
+    else if (bytes) TSR_TRY(tsr_host_allocate(NULL, (size_t)bytes, memory));
+    return TSR_OK;
+}
+static void give(tsr_context *context, void *memory, int64_t bytes)
+{
+    if (context) tsr_device_release(context, memory, (size_t)bytes);
+    else if (memory) tsr_host_release(NULL, memory, (size_t)bytes);
+}
+
+tsr_status tsr_region_tree_create(tsr_context *context, const tsr_region_info *info, const tsr_geometry *geometry, tsr_region_tree **tree)
+{
+    tsr_status status;
+    *tree = NULL;
+    if (info->leaves > INT32_MAX)
+        TSR_FAIL(TSR_ERROR_CAPACITY, "region tree: %lld leaves, expected fewer than 2^31: build it in parts", (long long)info->leaves);
+    TSR_TRY(tsr_host_allocate(NULL, sizeof **tree, (void **)tree));
+    tsr_region_tree *t = *tree;
+    *t = (tsr_region_tree){ .context = context, .info = *info, .geometry = *geometry };
+    t->info.device_bytes = leaf_bytes(info) + node_bytes(info);
+    TSR_TRY_GOTO(take(context, leaf_bytes(info), (void **)&t->leaves), fail);
+    TSR_TRY_GOTO(take(context, node_bytes(info), (void **)&t->nodes), fail);
+    return TSR_OK;
+fail:
+    tsr_region_tree_destroy(tree);
+    return status;
+}
+
+void tsr_region_tree_destroy(tsr_region_tree **tree)
+{
+    if (!tree || !*tree) return;
+    tsr_region_tree *t = *tree;
+    *tree = NULL;
+    give(t->context, t->leaves, leaf_bytes(&t->info));
+    give(t->context, t->nodes, node_bytes(&t->info));
+    tsr_host_release(NULL, t, sizeof *t);
+}
+
+tsr_status tsr_region_tree_extract(const tsr_region_pyramid *p, tsr_region_tree **tree)
+{
+    tsr_region_info info;
+    tsr_status status;
+    *tree = NULL;
+    TSR_TRY(tsr_region_pyramid_describe(p, &info));
+    TSR_TRY(tsr_region_tree_create(p->context, &info, &p->geometry, tree));
+    const tsr_region_lists lists = { (*tree)->leaves, (*tree)->nodes };
+    if (info.leaves) TSR_TRY_GOTO(p->context->backend->region->list(p->context->queue, &p->regions, &lists), fail);
+    return TSR_OK;
+fail:
+    tsr_region_tree_destroy(tree);
+    return status;
+}
+
+tsr_status tsr_region_tree_make(tsr_context *context, const tsr_volume *const *channels, int32_t count, const tsr_region_options *options,
+                                tsr_region_tree **tree)
+{
+    tsr_region_pyramid *pyramid = NULL;
+    tsr_status status;
+    *tree = NULL;
+    if (!channels || count < 1 || !channels[0]) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: no channel, expected 1 to 4 volumes");
+    TSR_TRY(tsr_region_pyramid_create(context, channels[0]->size, options, &pyramid));
+    TSR_TRY_GOTO(tsr_region_pyramid_build(pyramid, channels, count), done);
+    TSR_TRY_GOTO(tsr_region_tree_extract(pyramid, tree), done);
+    TSR_TRY_GOTO(tsr_context_synchronize(context), done); /* the pyramid is released */
+done:
+    tsr_region_pyramid_destroy(&pyramid);
+    if (status != TSR_OK) tsr_region_tree_destroy(tree);
+    return status;
+}
+
+tsr_region_info tsr_region_tree_describe(const tsr_region_tree *tree) { return tree ? tree->info : (tsr_region_info){ 0 }; }
+const tsr_geometry *tsr_region_tree_geometry(const tsr_region_tree *tree) { return tree ? &tree->geometry : NULL; }
+const uint64_t *tsr_region_tree_leaves(const tsr_region_tree *tree) { return tree ? tree->leaves : NULL; }
+const int32_t *tsr_region_tree_nodes(const tsr_region_tree *tree) { return tree ? tree->nodes : NULL; }
+
+tsr_status tsr_region_tree_copy(const tsr_region_tree *t, tsr_context *context, tsr_region_tree **copy)
+{
+    tsr_status status;
+    *copy = NULL;
+    if (!t) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree is NULL");
+    TSR_TRY(tsr_region_tree_create(context, &t->info, &t->geometry, copy));
+    if (t->info.leaves) TSR_TRY_GOTO(tsr_device_move(context, (*copy)->leaves, t->context, t->leaves, (size_t)leaf_bytes(&t->info)), fail);
+    if (t->info.nodes) TSR_TRY_GOTO(tsr_device_move(context, (*copy)->nodes, t->context, t->nodes, (size_t)node_bytes(&t->info)), fail);
+    return TSR_OK;
+fail:
+    tsr_region_tree_destroy(copy);
+    return status;
+}
+
+tsr_region_leaf tsr_region_leaf_of(uint64_t key, int32_t dimensions)
+{
+    int64_t at[3];
+    tsr_region_decode(dimensions == 2 ? 2 : 3, key >> 6, at);
+    return (tsr_region_leaf){ at[0], at[1], at[2], (int64_t)1 << (key & 63u) };
+}
+
+tsr_region_view tsr_region_view_of(const tsr_region_tree *t)
+{
+    return (tsr_region_view){ { t->info.size.x, t->info.size.y, t->info.size.z },
+                              t->info.dimensions,
+                              t->info.top,
+                              t->info.root,
+                              t->info.leaves,
+                              t->info.nodes,
+                              t->leaves,
+                              t->nodes };
+}
+
+static tsr_status require(const tsr_region_tree *t, int64_t count, const void *from, const void *to)
+{
+    if (!t) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree is NULL");
+    if (!t->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: it lies on the host, expected a context: copy it there");
+    if (count < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: count is %lld, expected 0 or more", (long long)count);
+    if (count && (!from || !to)) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: an array is NULL, expected device memory");
+    return TSR_OK;
+}
+
+static tsr_status find(const tsr_region_tree *t, int linear, const int32_t *positions, int64_t count, tsr_region_hit *hits)
+{
+    TSR_TRY(require(t, count, positions, hits));
+    const tsr_region_view view = tsr_region_view_of(t);
+    if (count) TSR_TRY(t->context->backend->region->find(t->context->queue, &view, linear, positions, count, hits));
+    return TSR_OK;
+}
+tsr_status tsr_region_tree_find(const tsr_region_tree *t, const int32_t *positions, int64_t count, tsr_region_hit *hits)
+{
+    TSR_TRY(find(t, 0, positions, count, hits));
+    return TSR_OK;
+}
+tsr_status tsr_region_tree_search(const tsr_region_tree *t, const int32_t *positions, int64_t count, tsr_region_hit *hits)
+{
+    TSR_TRY(find(t, 1, positions, count, hits));
+    return TSR_OK;
+}
+
+tsr_status tsr_region_tree_rays(const tsr_region_tree *t, const tsr_region_ray *rays, int64_t count, int32_t room, int first_only,
+                                tsr_region_span *spans, int32_t *found)
+{
+    TSR_TRY(require(t, count, rays, found));
+    if (room < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: room is %d, expected 0 or more spans per ray", room);
+    if (count && room && !spans) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: spans is NULL, expected device memory");
+    const tsr_region_view view = tsr_region_view_of(t);
+    if (count) TSR_TRY(t->context->backend->region->trace(t->context->queue, &view, rays, count, room, first_only != 0, spans, found));
+    return TSR_OK;
+}
+
+tsr_status tsr_region_tree_means(const tsr_region_tree *t, const tsr_volume *volume, float *means)
+{
+    tsr_classifier source;
+    TSR_TRY(require(t, t ? t->info.leaves : 0, means, means));
+    TSR_TRY(tsr_volume_require(t->context, volume, "volume"));
+    const tsr_size3 n = volume->size, own = t->info.size;
+    if (n.x != own.x || n.y != own.y || n.z != own.z)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: volume of %lld x %lld x %lld, expected %lld x %lld x %lld as the tree", (long long)n.x,
+                 (long long)n.y, (long long)n.z, (long long)own.x, (long long)own.y, (long long)own.z);
+    TSR_TRY(tsr_classifier_make("region tree", TSR_PYRAMID_NONZERO, 0, 0, volume, 1, &source));
+    const tsr_region_view view = tsr_region_view_of(t);
+    if (t->info.leaves) TSR_TRY(t->context->backend->region->means(t->context->queue, &view, &source, means));
+    return TSR_OK;
+}
+
+tsr_status tsr_region_tree_paint(const tsr_region_tree *t, tsr_dtype dtype, const float *values, float background, tsr_volume **volume)
+{
+    tsr_status status;
+    *volume = NULL;
+    TSR_TRY(require(t, 0, NULL, NULL));
+    if (dtype != TSR_U8 && dtype != TSR_F32) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: dtype is %d, expected u8 or f32", (int)dtype);
+    TSR_TRY(tsr_volume_create(t->context, dtype, t->info.size, &t->geometry, volume));
+    const tsr_region_paint_job job = { tsr_region_view_of(t), values, background, dtype, (*volume)->data };
+    TSR_TRY_GOTO(t->context->backend->region->paint(t->context->queue, &job), fail);
+    return TSR_OK;
+fail:
+    tsr_volume_destroy(volume);
+    return status;
+}

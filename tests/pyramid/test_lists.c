@@ -1,0 +1,354 @@
+/* Classifiers, lists of voxels, batches, clouds of points and sparse matrices, against serial code of this file. */
+#include <math.h>
+
+#include "pyramids.h"
+
+/* ---- the classifiers on their own terms ------------------------------------------------------------------------------------------------ */
+
+static int inside(tsr_pyramid_classifier kind, double v, double lower, double upper)
+{
+    switch (kind) {
+    case TSR_PYRAMID_NONZERO: return !isnan(v) && v != 0;
+    case TSR_PYRAMID_LABEL: return v == lower;
+    case TSR_PYRAMID_MAGNITUDE: return fabs(v) > lower;
+    case TSR_PYRAMID_SURFACE:
+    case TSR_PYRAMID_CROSSINGS: return v < lower;
+    default: return lower <= v && v < upper;
+    }
+}
+static double value_at(const double *v, tsr_size3 n, int64_t x, int64_t y, int64_t z) { return v[(z * n.y + y) * n.x + x]; }
+
+static int expected_multiplicity(const double *v, tsr_size3 n, const tsr_pyramid_options *o, int64_t x, int64_t y, int64_t z)
+{
+    const int64_t at[3] = { x, y, z }, size[3] = { n.x, n.y, n.z };
+    const double own = value_at(v, n, x, y, z);
+    int result = 0;
+    if (o->classifier == TSR_PYRAMID_SURFACE) {
+        int in = 0, out = 0;
+        for (int64_t dz = 0; dz <= (n.z > 1); dz++)
+            for (int64_t dy = 0; dy <= (n.y > 1); dy++)
+                for (int64_t dx = 0; dx <= (n.x > 1); dx++) {
+                    if (x + dx >= n.x || y + dy >= n.y || z + dz >= n.z) return 0;
+                    const double w = value_at(v, n, x + dx, y + dy, z + dz);
+                    if (isnan(w)) return 0;
+                    if (w < o->lower) in = 1;
+                    else out = 1;
+                }
+        return in && out;
+    }
+    for (int k = 0; k < 3; k++) {
+        if (o->classifier == TSR_PYRAMID_CROSSINGS) {
+            if (at[k] + 1 >= size[k]) continue;
+            const double w = value_at(v, n, x + (k == 0), y + (k == 1), z + (k == 2));
+            if (!isnan(own) && !isnan(w)) result += (own < o->lower) != (w < o->lower);
+        } else if (o->classifier == TSR_PYRAMID_BOUNDARY && inside(o->classifier, own, o->lower, o->upper) && size[k] > 1) {
+            for (int d = -1; d <= 1; d += 2)
+                if (at[k] + d < 0 || at[k] + d >= size[k] ||
+                    !inside(o->classifier, value_at(v, n, x + d * (k == 0), y + d * (k == 1), z + d * (k == 2)), o->lower, o->upper))
+                    result = 1;
+        }
+    }
+    if (o->classifier == TSR_PYRAMID_CROSSINGS || o->classifier == TSR_PYRAMID_BOUNDARY) return result;
+    return inside(o->classifier, own, o->lower, o->upper);
+}
+
+static void check_classifier(tsr_dtype dtype, tsr_size3 n, const void *data, const double *real, double slope, double intercept,
+                             const tsr_pyramid_options *o)
+{
+    tsr_context *context = test_context();
+    tsr_volume *host, *device;
+    built b = { .context = context };
+    int64_t cells = n.x * n.y * n.z, total = 0, nans = 0, k = 0;
+    require_ok(tsr_volume_wrap(NULL, dtype, n, NULL, (void *)(uintptr_t)data, NULL, NULL, &host));
+    require_ok(tsr_volume_set_scaling(host, slope, intercept));
+    require_ok(tsr_volume_copy(host, context, &device));
+    require_ok(tsr_pyramid_create(context, n, o, &b.pyramid));
+    require_ok(tsr_pyramid_build(b.pyramid, device));
+    require_ok(tsr_pyramid_describe(b.pyramid, &b.info));
+    int64_t *order = visits(n, o);
+    for (int64_t i = 0; i < cells; i++) {
+        total += expected_multiplicity(real, n, o, i % n.x, i / n.x % n.y, i / n.x / n.y);
+        nans += isnan(real[i]);
+    }
+    if ((int64_t)b.info.total != total)
+        fail_msg("classifier %d type %s: %d outputs, expected %d", (int)o->classifier, tsr_dtype_name(dtype), (int)b.info.total, (int)total);
+    assert_int_equal(b.info.not_a_number, nans);
+    tsr_pyramid_entry *e = selected(&b, NULL, 0, total + 1);
+    uint64_t *ranks = ranked(&b, order, cells);
+    for (int64_t i = 0; i < cells; i++) {
+        assert_int_equal(ranks[i], k);
+        const int64_t own = expected_multiplicity(real, n, o, order[i] % n.x, order[i] / n.x % n.y, order[i] / n.x / n.y);
+        for (int64_t copy = 0; copy < own; copy++, k++) assert_true(e[k].voxel == order[i] && e[k].copy == copy);
+    }
+    free(e);
+    free(ranks);
+    free(order);
+    tsr_volume_destroy(&host);
+    tsr_volume_destroy(&device);
+    finish(&b);
+}
+
+/* Every classifier on bytes, on scaled shorts and on floats with NaN; base kept and implicit; bricks of every shape. */
+static void classifiers(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    const tsr_size3 sizes[] = { { 36, 9, 6 }, { 40, 21, 1 }, { 23, 5, 7 }, { 130, 1, 1 }, { 5, 3, 2 } };
+    static double real[36 * 9 * 6];
+    static uint8_t bytes[36 * 9 * 6];
+    static int16_t shorts[36 * 9 * 6];
+    static float floats[36 * 9 * 6];
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int kind = TSR_PYRAMID_RANGE; kind <= TSR_PYRAMID_CROSSINGS; kind++) {
+            const int64_t cells = sizes[s].x * sizes[s].y * sizes[s].z;
+            tsr_pyramid_options o = TSR_PYRAMID_OPTIONS;
+            o.classifier = (tsr_pyramid_classifier)kind;
+            o.order = (tsr_pyramid_order)((s + (size_t)kind) % 3);
+            o.reverse = 5;
+            o.implicit_base = kind % 2;
+            o.lower = 3;
+            o.upper = 6;
+            for (int64_t i = 0; i < cells; i++) real[i] = bytes[i] = (uint8_t)(test_random(&seed) % 8);
+            check_classifier(TSR_U8, sizes[s], bytes, real, 1, 0, &o);
+            for (int64_t i = 0; i < cells; i++) real[i] = bytes[i] * -0.5 + 5;
+            check_classifier(TSR_U8, sizes[s], bytes, real, -0.5, 5, &o);
+            for (int64_t i = 0; i < cells; i++) {
+                shorts[i] = (int16_t)(test_random(&seed) % 40 - 20);
+                real[i] = shorts[i] * 0.5;
+            }
+            check_classifier(TSR_I16, sizes[s], shorts, real, 0.5, 0, &o);
+            for (int64_t i = 0; i < cells; i++) real[i] = floats[i] = test_random(&seed) % 9 ? (float)(8 * test_uniform(&seed)) : NAN;
+            check_classifier(TSR_F32, sizes[s], floats, real, 1, 0, &o);
+        }
+}
+
+/* ---- lists of voxels and batches ------------------------------------------------------------------------------------------------------- */
+
+static void indices_and_batches(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    const tsr_size3 n = { 70, 33, 12 };
+    static uint8_t data[70 * 33 * 12];
+    for (int share = 0; share < 3; share++)
+        for (int order = 0; order < 3; order++) {
+            tsr_pyramid_options o = TSR_PYRAMID_OPTIONS;
+            o.classifier = TSR_PYRAMID_NONZERO;
+            o.order = (tsr_pyramid_order)order;
+            o.reverse = 6;
+            o.batch = 4;
+            for (size_t i = 0; i < sizeof data; i++) data[i] = test_uniform(&seed) < (const double[]){ 0.004, 0.3, 1 }[share];
+            built b = build(TSR_U8, n, data, &o);
+            const int64_t total = (int64_t)b.info.total;
+            int64_t *expected = visits(n, &o), k = 0;
+            for (int64_t i = 0; i < (int64_t)sizeof data; i++)
+                if (data[expected[i]]) expected[k++] = expected[i];
+            assert_int_equal(k, total);
+            uint32_t *narrow = malloc((size_t)total * 4 + 4);
+            uint64_t *wide = malloc((size_t)total * 8 + 8), firsts[5];
+            void *memory;
+            require_ok(tsr_device_allocate(b.context, (size_t)total * 8 + 64, &memory));
+            require_ok(tsr_pyramid_indices(b.pyramid, 0, total, TSR_U32, memory));
+            require_ok(tsr_device_move(NULL, narrow, b.context, memory, (size_t)total * 4));
+            require_ok(tsr_pyramid_indices(b.pyramid, 0, total, TSR_U64, memory));
+            require_ok(tsr_device_move(NULL, wide, b.context, memory, (size_t)total * 8));
+            require_ok(tsr_pyramid_firsts(b.pyramid, memory));
+            require_ok(tsr_device_move(NULL, firsts, b.context, memory, sizeof firsts));
+            for (int64_t i = 0; i < total; i++) assert_true(narrow[i] == expected[i] && wide[i] == (uint64_t)expected[i]);
+            for (int64_t v = 0; v <= 4; v++) {
+                int64_t before = 0;
+                for (int64_t i = 0; i < v * n.x * n.y * 3; i++) before += data[i];
+                assert_int_equal(firsts[v], before);
+            }
+            tsr_device_release(b.context, memory, (size_t)total * 8 + 64);
+            free(narrow);
+            free(wide);
+            free(expected);
+            finish(&b);
+        }
+}
+
+/* ---- clouds of points ------------------------------------------------------------------------------------------------------------------- */
+
+/* Vertices of a sphere's isosurface lie on it, with radial normals, under an oblique mirrored geometry too. */
+static void points_of_a_sphere(void **state)
+{
+    (void)state;
+    const int n = 24;
+    const double r = 8.3, c = 11.4;
+    float *phi = malloc(sizeof *phi * (size_t)(n * n * n));
+    const tsr_geometry g = { .affine = { { 0, -2, 0, 5 }, { 2, 0, 0, -7 }, { 0, 0, 2, 1 } }, .space = TSR_SPACE_LPS };
+    for (int i = 0; i < n * n * n; i++) phi[i] = (float)(2 * (sqrt(pow(i % n - c, 2) + pow(i / n % n - c, 2) + pow(i / n / n - c, 2)) - r));
+    tsr_context *context = test_context();
+    tsr_volume *host, *device;
+    tsr_points *points, *local;
+    tsr_points_volume_options o = TSR_POINTS_VOLUME_OPTIONS;
+    o.pyramid.classifier = TSR_PYRAMID_CROSSINGS;
+    o.normals = 1;
+    require_ok(tsr_volume_wrap(NULL, TSR_F32, (tsr_size3){ n, n, n }, &g, phi, NULL, NULL, &host));
+    require_ok(tsr_volume_copy(host, context, &device));
+    require_ok(tsr_points_from_volume(context, device, &o, &points));
+    require_ok(tsr_points_copy(points, NULL, &local));
+    assert_int_equal(tsr_points_space(local), TSR_SPACE_LPS);
+    const int64_t count = tsr_points_count(local);
+    assert_true(count > 1000);
+    const tsr_vec3 m = tsr_geometry_to_world(&g, (tsr_vec3){ c, c, c });
+    for (int64_t k = 0; k < count; k++) {
+        const float *p = tsr_points_positions(local) + 3 * k, *q = tsr_points_normals(local) + 3 * k;
+        const double d[3] = { p[0] - m.x, p[1] - m.y, p[2] - m.z }, far = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+        assert_true(fabs(far - 2 * r) < 0.06);
+        assert_true((d[0] * q[0] + d[1] * q[1] + d[2] * q[2]) / far > 0.995);
+        assert_true(fabs(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] - 1) < 1e-5);
+    }
+    tsr_points_destroy(&points);
+    tsr_points_destroy(&local);
+    /* solid voxels, normals inwards; the place is the voxel's own */
+    o.pyramid.classifier = TSR_PYRAMID_BOUNDARY;
+    o.pyramid.order = TSR_PYRAMID_ROW;
+    o.pyramid.lower = -INFINITY;
+    o.inward = 1;
+    require_ok(tsr_points_from_volume(context, device, &o, &points));
+    require_ok(tsr_points_copy(points, NULL, &local));
+    int64_t k = 0;
+    for (int i = 0; i < n * n * n; i++) {
+        const int x = i % n, y = i / n % n, z = i / n / n;
+        if (!(phi[i] < 0)) continue;
+        if (phi[i - 1] < 0 && phi[i + 1] < 0 && phi[i - n] < 0 && phi[i + n] < 0 && phi[i - n * n] < 0 && phi[i + n * n] < 0) continue;
+        const tsr_vec3 w = tsr_geometry_to_world(&g, (tsr_vec3){ x, y, z });
+        const float *p = tsr_points_positions(local) + 3 * k, *q = tsr_points_normals(local) + 3 * k++;
+        assert_true(p[0] == (float)w.x && p[1] == (float)w.y && p[2] == (float)w.z);
+        assert_true((w.x - m.x) * q[0] + (w.y - m.y) * q[1] + (w.z - m.z) * q[2] < 0);
+    }
+    assert_int_equal(tsr_points_count(local), k);
+    tsr_points_destroy(&points);
+    tsr_points_destroy(&local);
+    o.pyramid.classifier = TSR_PYRAMID_LABEL;
+    o.pyramid.lower = 1e9; /* nothing */
+    require_ok(tsr_points_from_volume(context, device, &o, &points));
+    assert_int_equal(tsr_points_count(points), 0);
+    tsr_points_destroy(&points);
+    o.pyramid.classifier = TSR_PYRAMID_COUNTS;
+    require_error(tsr_points_from_volume(context, device, &o, &points), TSR_ERROR_ARGUMENT, "classifier counts");
+    tsr_volume_destroy(&host);
+    tsr_volume_destroy(&device);
+    tsr_context_destroy(&context);
+    free(phi);
+}
+
+/* ---- sparse matrices --------------------------------------------------------------------------------------------------------------------- */
+
+static void check_matrix(tsr_dtype dtype, int64_t rows, int64_t columns, const void *dense, const double *real, double tolerance, int64_t expected)
+{
+    tsr_context *context = test_context();
+    tsr_volume *host, *device;
+    tsr_matrix m;
+    require_ok(tsr_volume_wrap(NULL, dtype, (tsr_size3){ columns, rows, 1 }, NULL, (void *)(uintptr_t)dense, NULL, NULL, &host));
+    require_ok(tsr_volume_copy(host, context, &device));
+    require_ok(tsr_matrix_from_dense(context, device, tolerance, &m));
+    assert_true(m.rows == rows && m.columns_count == columns && m.dtype == dtype);
+    if (expected >= 0) assert_int_equal(m.nonzeros, expected);
+    const size_t bytes = tsr_dtype_size(dtype), count = (size_t)m.nonzeros;
+    uint64_t *starts = malloc((size_t)(rows + 1) * 8);
+    uint32_t *column = malloc(count * 4 + 4);
+    char *values = malloc(count * bytes + 8);
+    require_ok(tsr_device_move(NULL, starts, context, m.starts, (size_t)(rows + 1) * 8));
+    if (count) {
+        require_ok(tsr_device_move(NULL, column, context, m.columns, count * 4));
+        require_ok(tsr_device_move(NULL, values, context, m.values, count * bytes));
+    }
+    size_t k = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        assert_int_equal(starts[r], k);
+        for (int64_t c = 0; c < columns; c++)
+            if (fabs(real[r * columns + c]) > tolerance) {
+                assert_true(k < count);
+                assert_int_equal(column[k], c);
+                assert_memory_equal(values + k * bytes, (const char *)dense + (size_t)(r * columns + c) * bytes, bytes);
+                k++;
+            }
+    }
+    assert_int_equal(starts[rows], k);
+    assert_int_equal(m.nonzeros, k);
+    free(starts);
+    free(column);
+    free(values);
+    tsr_matrix_destroy(&m);
+    tsr_matrix_destroy(&m);
+    tsr_volume_destroy(&host);
+    tsr_volume_destroy(&device);
+    tsr_context_destroy(&context);
+}
+
+static void sparse_matrices(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    enum { N = 12, M = N * N };
+    static double a[M * M];
+    static float f[37 * 70];
+    for (int i = 0; i < M; i++) { /* five-point Laplacian: 5 n^2 - 4 n entries */
+        a[i * M + i] = 4;
+        if (i % N) a[i * M + i - 1] = -1;
+        if (i % N < N - 1) a[i * M + i + 1] = -1;
+        if (i >= N) a[i * M + i - N] = -1;
+        if (i < M - N) a[i * M + i + N] = -1;
+    }
+    check_matrix(TSR_F64, M, M, a, a, 0, 5 * N * N - 4 * N);
+    for (int i = 0; i < 37 * 70; i++) a[i] = f[i] = i / 70 == 5 || i % 70 == 9 || test_uniform(&seed) < 0.7 ? 0 : (float)(test_uniform(&seed) - 0.5);
+    f[3] = NAN;
+    a[3] = NAN;
+    check_matrix(TSR_F32, 37, 70, f, a, 0.1, -1);
+    memset(f, 0, sizeof f);
+    memset(a, 0, sizeof a);
+    check_matrix(TSR_F32, 70, 37, f, a, 0, 0);
+    for (int i = 0; i < 37 * 70; i++) a[i] = f[i] = 1;
+    check_matrix(TSR_F32, 37, 70, f, a, 0, 37 * 70);
+}
+
+static void wrong_arguments(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    tsr_pyramid_options o = TSR_PYRAMID_OPTIONS;
+    tsr_pyramid *p;
+    tsr_volume *v;
+    tsr_matrix m;
+    const tsr_size3 n = { 4, 4, 6 };
+    o.fanout = 12;
+    require_error(tsr_pyramid_create(context, n, &o, &p), TSR_ERROR_ARGUMENT, "fanout is 12");
+    o.fanout = 0;
+    o.batch = 4;
+    require_error(tsr_pyramid_create(context, n, &o, &p), TSR_ERROR_ARGUMENT, "batch is 4, expected a divisor");
+    o.batch = 0;
+    o.reverse = 8;
+    require_error(tsr_pyramid_create(context, n, &o, &p), TSR_ERROR_ARGUMENT, "reverse is 8");
+    o.reverse = 0;
+    o.classifier = TSR_PYRAMID_MAGNITUDE;
+    o.lower = -1;
+    require_error(tsr_pyramid_create(context, n, &o, &p), TSR_ERROR_ARGUMENT, "lower is -1, expected 0 or more");
+    o.classifier = TSR_PYRAMID_LABEL;
+    o.lower = NAN;
+    require_error(tsr_pyramid_create(context, n, &o, &p), TSR_ERROR_ARGUMENT, "lower is nan");
+    o.classifier = (tsr_pyramid_classifier)99;
+    require_error(tsr_pyramid_create(context, n, &o, &p), TSR_ERROR_ARGUMENT, "classifier is 99");
+    require_ok(tsr_pyramid_create(context, n, NULL, &p));
+    require_error(tsr_pyramid_indices(p, 0, 1, TSR_F32, &m), TSR_ERROR_ARGUMENT, "index_type");
+    require_error(tsr_pyramid_firsts(p, NULL), TSR_ERROR_STATE, "nothing was built");
+    tsr_pyramid_destroy(&p);
+    require_ok(tsr_volume_create(context, TSR_F32, n, NULL, &v));
+    require_error(tsr_matrix_from_dense(context, v, 0, &m), TSR_ERROR_ARGUMENT, "expected columns x rows x 1");
+    tsr_matrix_destroy(&m);
+    tsr_volume_destroy(&v);
+    require_ok(tsr_volume_create(context, TSR_F32, (tsr_size3){ 4, 4, 1 }, NULL, &v));
+    require_error(tsr_matrix_from_dense(context, v, NAN, &m), TSR_ERROR_ARGUMENT, "lower is nan");
+    tsr_matrix_destroy(&m);
+    tsr_volume_destroy(&v);
+    tsr_context_destroy(&context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(classifiers), cmocka_unit_test(indices_and_batches), cmocka_unit_test(points_of_a_sphere),
+                                        cmocka_unit_test(sparse_matrices), cmocka_unit_test(wrong_arguments) };
+    return cmocka_run_group_tests_name("pyramid lists", tests, NULL, NULL);
+}

@@ -1,0 +1,605 @@
+/* Region trees against a recursive construction from above, golden counts of the literature's shapes, closed forms, and brute force for queries. */
+#include <math.h>
+
+#include "device/backend.h"
+#include "support.h"
+
+/* ---- the oracle: a cell is a leaf if all of it is alike, else a node; from the root down, depth first ------------------------------------- */
+
+typedef struct oracle {
+    tsr_size3 n;
+    int bits;
+    const tsr_region_options *o;
+    const double *v[4];
+    int channels;
+    int64_t leaves, nodes;
+    tsr_region_leaf *leaf;
+    int32_t (*node)[8];
+} oracle;
+
+static int within(const oracle *q, int64_t x, int64_t y, int64_t z) { return x < q->n.x && y < q->n.y && z < q->n.z; }
+static double at(const oracle *q, int c, int64_t x, int64_t y, int64_t z) { return q->v[c][(z * q->n.y + y) * q->n.x + x]; }
+
+static int kept(const oracle *q, int64_t x, int64_t y, int64_t z)
+{
+    const tsr_region_options *o = q->o;
+    const int64_t p[3] = { x, y, z }, n[3] = { q->n.x, q->n.y, q->n.z };
+    int result = 1;
+    if (o->rule == TSR_REGION_CLASSES) {
+        result = o->lower <= at(q, 0, x, y, z) && at(q, 0, x, y, z) < o->upper;
+    } else if (o->rule == TSR_REGION_EDGES) {
+        double sum = 0;
+        for (int c = 0; c < q->channels; c++)
+            for (int k = 0; k < 3; k++)
+                if (p[k] + 1 < n[k]) sum += pow(at(q, c, x + (k == 0), y + (k == 1), z + (k == 2)) - at(q, c, x, y, z), 2);
+        result = sum < o->threshold;
+    } else if (o->rule == TSR_REGION_LINEAR) {
+        for (int c = 0; c < q->channels; c++)
+            for (int k = 0; k < 3; k++)
+                for (int m = k; m < 3; m++) {
+                    const int64_t dk[3] = { k == 0, k == 1, k == 2 }, dm[3] = { m == 0, m == 1, m == 2 };
+                    double d;
+                    if (p[k] + 1 >= n[k] || p[m] + 1 >= n[m] || (m == k && p[k] == 0)) continue;
+                    if (m == k) d = at(q, c, x + dk[0], y + dk[1], z + dk[2]) - 2 * at(q, c, x, y, z) + at(q, c, x - dk[0], y - dk[1], z - dk[2]);
+                    else
+                        d = at(q, c, x + dk[0] + dm[0], y + dk[1] + dm[1], z + dk[2] + dm[2]) - at(q, c, x + dk[0], y + dk[1], z + dk[2]) -
+                            at(q, c, x + dm[0], y + dm[1], z + dm[2]) + at(q, c, x, y, z);
+                    result &= fabs(d) <= o->threshold;
+                }
+    }
+    return result != (o->complement != 0);
+}
+
+/* Means of a block from its voxels (equal children: the mean of the means is it). */
+static double block_mean(const oracle *q, int c, int64_t x, int64_t y, int64_t z, int64_t side)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < (q->bits == 3 ? side : 1); k++)
+        for (int64_t j = 0; j < side; j++)
+            for (int64_t i = 0; i < side; i++) sum += at(q, c, x + i, y + j, z + k);
+    return sum / (double)(q->bits == 3 ? side * side * side : side * side);
+}
+
+static int one_leaf(const oracle *q, int64_t x, int64_t y, int64_t z, int64_t side)
+{
+    if (!within(q, x + side - 1, y + side - 1, q->bits == 3 ? z + side - 1 : z)) return 0;
+    if (side == 1) return q->o->singles || kept(q, x, y, z);
+    const int64_t h = side / 2;
+    for (int c = 0; c < 1 << q->bits; c++)
+        if (q->o->rule >= TSR_REGION_DEVIATION ? !one_leaf(q, x + (c & 1) * h, y + (c >> 1 & 1) * h, z + (c >> 2) * h, h) : 0) return 0;
+    if (q->o->rule == TSR_REGION_DEVIATION) {
+        double d = 0;
+        for (int m = 0; m < q->channels; m++)
+            for (int c = 0; c < 1 << q->bits; c++)
+                d += pow(block_mean(q, m, x + (c & 1) * h, y + (c >> 1 & 1) * h, z + (c >> 2) * h, h) - block_mean(q, m, x, y, z, side), 2);
+        return d <= q->o->threshold;
+    }
+    for (int m = 0; m < q->channels; m++) {
+        double least = INFINITY, most = -INFINITY;
+        for (int64_t k = 0; k < (q->bits == 3 ? side : 1); k++)
+            for (int64_t j = 0; j < side; j++)
+                for (int64_t i = 0; i < side; i++) {
+                    if (q->o->rule == TSR_REGION_SPREAD) {
+                        least = fmin(least, at(q, m, x + i, y + j, z + k));
+                        most = fmax(most, at(q, m, x + i, y + j, z + k));
+                    } else if (!kept(q, x + i, y + j, z + k)) {
+                        return 0;
+                    }
+                }
+        if (q->o->rule == TSR_REGION_SPREAD && !(most - least <= q->o->threshold)) return 0;
+    }
+    return 1;
+}
+
+static int anything(const oracle *q, int64_t x, int64_t y, int64_t z, int64_t side)
+{
+    for (int64_t k = z; k < q->n.z && k < z + (q->bits == 3 ? side : 1); k++)
+        for (int64_t j = y; j < q->n.y && j < y + side; j++)
+            for (int64_t i = x; i < q->n.x && i < x + side; i++)
+                if (q->o->singles || q->o->rule >= TSR_REGION_DEVIATION || kept(q, i, j, k)) return 1;
+    return 0;
+}
+
+static int32_t visit(oracle *q, int64_t x, int64_t y, int64_t z, int64_t side)
+{
+    if (!anything(q, x, y, z, side)) return 0;
+    if (one_leaf(q, x, y, z, side)) {
+        q->leaf[q->leaves] = (tsr_region_leaf){ x, y, z, side };
+        return ~(int32_t)q->leaves++;
+    }
+    const int32_t own = (int32_t)q->nodes++;
+    const int64_t h = side / 2;
+    for (int c = 0; c < 1 << q->bits; c++) {
+        const int32_t r = visit(q, x + (c & 1) * h, y + (c >> 1 & 1) * h, z + (c >> 2) * h, h);
+        q->node[own][c] = r;
+    }
+    return own;
+}
+
+/* ---- the trees ---------------------------------------------------------------------------------------------------------------------------- */
+
+static tsr_region_tree *make(tsr_context *context, tsr_dtype dtype, tsr_size3 n, const void *const *data, int channels, const tsr_region_options *o)
+{
+    tsr_volume *host, *device[4];
+    tsr_region_tree *tree;
+    for (int c = 0; c < channels; c++) {
+        require_ok(tsr_volume_wrap(NULL, dtype, n, NULL, (void *)(uintptr_t)data[c], NULL, NULL, &host));
+        require_ok(tsr_volume_copy(host, context, &device[c]));
+        tsr_volume_destroy(&host);
+    }
+    require_ok(tsr_region_tree_make(context, (const tsr_volume *const *)device, channels, o, &tree));
+    for (int c = 0; c < channels; c++) tsr_volume_destroy(&device[c]);
+    return tree;
+}
+
+static void check_against_oracle(tsr_dtype dtype, tsr_size3 n, const void *const *data, const double *const *real, int channels,
+                                 const tsr_region_options *o)
+{
+    tsr_context *context = test_context();
+    tsr_region_tree *device = make(context, dtype, n, data, channels, o), *tree;
+    require_ok(tsr_region_tree_copy(device, NULL, &tree));
+    const tsr_region_info info = tsr_region_tree_describe(tree);
+    const int64_t cells = n.x * n.y * n.z, side = (int64_t)1 << info.top;
+    oracle q = { .n = n, .bits = n.z > 1 ? 3 : 2, .o = o, .channels = channels, .leaf = malloc((size_t)cells * sizeof *q.leaf) };
+    q.node = malloc((size_t)(cells * 2 + 40) * sizeof *q.node);
+    for (int c = 0; c < channels; c++) q.v[c] = real[c];
+    const int32_t root = visit(&q, 0, 0, 0, side);
+    if (info.leaves != q.leaves || info.nodes != q.nodes)
+        fail_msg("rule %d, %dx%dx%d: %d leaves %d nodes, expected %d and %d", (int)o->rule, (int)n.x, (int)n.y, (int)n.z, (int)info.leaves,
+                 (int)info.nodes, (int)q.leaves, (int)q.nodes);
+    assert_int_equal(info.root, q.nodes ? TSR_REGION_NODE : root < 0 ? TSR_REGION_LEAF : TSR_REGION_EMPTY);
+    for (int64_t i = 0; i < q.leaves; i++) {
+        const tsr_region_leaf l = tsr_region_leaf_of(tsr_region_tree_leaves(tree)[i], info.dimensions);
+        assert_true(l.x == q.leaf[i].x && l.y == q.leaf[i].y && l.z == q.leaf[i].z && l.side == q.leaf[i].side);
+        assert_true(!i || tsr_region_tree_leaves(tree)[i] > tsr_region_tree_leaves(tree)[i - 1]);
+    }
+    int64_t empty = 0;
+    for (int64_t i = 0; i < q.nodes; i++)
+        for (int c = 0; c < 1 << q.bits; c++) {
+            const int32_t r = tsr_region_tree_nodes(tree)[(i << q.bits) + c];
+            if (r != q.node[i][c]) fail_msg("node %d child %d: %d, expected %d", (int)i, c, r, q.node[i][c]);
+            empty += r == 0;
+        }
+    if (q.nodes) assert_int_equal(q.leaves + empty, ((1 << q.bits) - 1) * q.nodes + 1);
+    free(q.leaf);
+    free(q.node);
+    tsr_region_tree_destroy(&tree);
+    tsr_region_tree_destroy(&device);
+    tsr_context_destroy(&context);
+}
+
+/* Clumps: blocks of random size and value, so that cells of every level merge. */
+static void clumps(uint64_t *seed, tsr_size3 n, int values, uint8_t *data)
+{
+    memset(data, 0, (size_t)(n.x * n.y * n.z));
+    for (int k = 0; k < 14; k++) {
+        const int64_t s = (int64_t)1 << test_random(seed) % 5, x0 = (int64_t)(test_random(seed) % (uint64_t)n.x) / s * s,
+                      y0 = (int64_t)(test_random(seed) % (uint64_t)n.y) / s * s, z0 = (int64_t)(test_random(seed) % (uint64_t)n.z) / s * s;
+        const uint8_t value = (uint8_t)(test_random(seed) % (uint64_t)values);
+        for (int64_t z = z0; z < z0 + s && z < n.z; z++)
+            for (int64_t y = y0; y < y0 + s && y < n.y; y++)
+                for (int64_t x = x0; x < x0 + s && x < n.x; x++) data[(z * n.y + y) * n.x + x] = value;
+    }
+}
+
+static void trees_equal_recursion(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    const tsr_size3 sizes[] = { { 32, 32, 1 },  { 31, 17, 1 }, { 1, 1, 1 }, { 1, 9, 1 }, { 5, 3, 1 },
+                                { 16, 16, 16 }, { 17, 8, 5 },  { 2, 2, 2 }, { 3, 1, 4 }, { 24, 20, 9 } };
+    static uint8_t bytes[24 * 20 * 16];
+    static float floats[3][24 * 20 * 16];
+    static double real[3][24 * 20 * 16];
+    const void *byte_channel[1] = { bytes }, *float_channels[3] = { floats[0], floats[1], floats[2] };
+    const double *reals[3] = { real[0], real[1], real[2] };
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int round = 0; round < 6; round++) {
+            const int64_t cells = sizes[s].x * sizes[s].y * sizes[s].z;
+            tsr_region_options o = TSR_REGION_OPTIONS;
+            o.classifier = TSR_PYRAMID_RANGE;
+            o.lower = 1;
+            o.upper = round == 5 ? 1000 : 4;
+            o.complement = round == 1 || round == 3;
+            o.singles = round == 2 || round == 3;
+            if (round == 4)
+                for (int64_t i = 0; i < cells; i++) bytes[i] = test_random(&seed) % 12 ? 2 : 0;
+            else if (round == 5) memset(bytes, 9, sizeof bytes);
+            else clumps(&seed, sizes[s], 6, bytes);
+            for (int64_t i = 0; i < cells; i++) real[0][i] = bytes[i];
+            check_against_oracle(TSR_U8, sizes[s], byte_channel, reals, 1, &o);
+            for (int c = 0; c < 3; c++) {
+                clumps(&seed, sizes[s], 4, bytes);
+                for (int64_t i = 0; i < cells; i++) real[c][i] = floats[c][i] = (float)(bytes[i] + (i / 5 % 7 == 0) * 0.125);
+            }
+            if (round < 4) check_against_oracle(TSR_F32, sizes[s], float_channels, reals, 1, &o);
+            o.threshold = 0.02;
+            o.rule = round % 2 ? TSR_REGION_EDGES : TSR_REGION_LINEAR;
+            check_against_oracle(TSR_F32, sizes[s], float_channels, reals, 1 + round % 3, &o);
+            o.singles = o.complement = 0;
+            o.threshold = round == 0 ? 0 : round * 0.1 + 0.033;
+            o.rule = TSR_REGION_DEVIATION;
+            check_against_oracle(TSR_F32, sizes[s], float_channels, reals, 1 + round % 3, &o);
+            o.rule = TSR_REGION_SPREAD;
+            check_against_oracle(TSR_F32, sizes[s], float_channels, reals, 1 + round % 3, &o);
+        }
+}
+
+/* ---- golden counts ------------------------------------------------------------------------------------------------------------------------ */
+
+static tsr_region_info count(tsr_context *context, tsr_size3 n, const uint8_t *mask, int complement)
+{
+    tsr_region_options o = TSR_REGION_OPTIONS;
+    o.classifier = TSR_PYRAMID_NONZERO;
+    o.complement = complement;
+    tsr_region_tree *tree = make(context, TSR_U8, n, (const void *const[]){ mask }, 1, &o);
+    const tsr_region_info info = tsr_region_tree_describe(tree);
+    tsr_region_tree_destroy(&tree);
+    return info;
+}
+
+static void discs_and_spheres(void **state)
+{
+    (void)state;
+    static const struct {
+        int n, z, in, leaves, nodes, empty;
+    } rows[] = {
+        { 16, 0, 112, 28, 21, 36 },         { 32, 0, 448, 100, 53, 60 },
+        { 64, 0, 1804, 160, 101, 144 },     { 128, 0, 7232, 368, 237, 344 },
+        { 256, 0, 28968, 768, 485, 688 },   { 512, 0, 115816, 1456, 933, 1344 },
+        { 16, 1, 912, 352, 121, 496 },      { 32, 1, 7208, 1776, 489, 1648 },
+        { 64, 1, 57856, 6504, 1977, 7336 }, { 128, 1, 463400, 27720, 8217, 29800 },
+    };
+    tsr_context *context = test_context();
+    uint8_t *mask = malloc(128 * 128 * 128);
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        const int64_t n = rows[r].n, deep = rows[r].z ? n : 1;
+        const tsr_size3 size = { n, n, deep };
+        int64_t inside = 0;
+        for (int64_t i = 0; i < n * n * deep; i++) {
+            const int64_t x = 2 * (i % n) + 1 - n, y = 2 * (i / n % n) + 1 - n, z = rows[r].z ? 2 * (i / n / n) + 1 - n : 0;
+            inside += mask[i] = 16 * (x * x + y * y + z * z) <= 9 * n * n;
+        }
+        assert_int_equal(inside, rows[r].in);
+        const tsr_region_info solid = count(context, size, mask, 0), empty = count(context, size, mask, 1);
+        assert_true(solid.leaves == rows[r].leaves && solid.nodes == rows[r].nodes && empty.leaves == rows[r].empty && empty.nodes == rows[r].nodes);
+    }
+    free(mask);
+    tsr_context_destroy(&context);
+}
+
+static void closed_forms(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    static uint8_t mask[64 * 64 * 64];
+    for (int three = 0; three < 2; three++) {
+        const int L = three ? 4 : 6, n = 1 << L, bits = three ? 3 : 2;
+        const tsr_size3 size = { n, n, three ? n : 1 };
+        const int64_t cells = size.x * size.y * size.z;
+        for (int a = 1; a < n; a++) { /* half-spaces x < a */
+            int64_t leaves = 0, low = 0;
+            for (int64_t i = 0; i < cells; i++) mask[i] = i % n < a;
+            for (int b = 0; b < L; b++)
+                if (a >> b & 1) leaves += (int64_t)1 << ((bits - 1) * (L - b));
+            while (!(a >> low & 1)) low++;
+            const tsr_region_info info = count(context, size, mask, 0);
+            assert_int_equal(info.leaves, leaves);
+            assert_int_equal(info.nodes, (((int64_t)1 << ((bits - 1) * (L - low))) - 1) / ((1 << (bits - 1)) - 1));
+        }
+        for (int64_t i = 0; i < cells; i++) mask[i] = (i % n + i / n % n + i / n / n) & 1; /* checkerboard */
+        tsr_region_info info = count(context, size, mask, 0);
+        assert_true(info.leaves == cells / 2 && info.nodes == (cells - 1) / ((1 << bits) - 1));
+        for (int64_t i = 0; i < cells; i++) mask[i] = i % n == i / n % n && (!three || i % n == i / n / n); /* main diagonal */
+        info = count(context, size, mask, 0);
+        assert_true(info.leaves == n && info.nodes == n - 1);
+        memset(mask, 0, sizeof mask);
+        mask[cells / 3] = 1; /* a single voxel */
+        info = count(context, size, mask, 0);
+        assert_true(info.leaves == 1 && info.nodes == L && info.top == L);
+        info = count(context, size, mask, 1);
+        assert_true(info.leaves == ((1 << bits) - 1) * L && info.nodes == L);
+    }
+    /* a ramp under clustering: leaves of side 2^l, the greatest l with (2^(l-1) / n)^2 <= T */
+    static float ramp[512 * 512];
+    for (int i = 0; i < 512 * 512; i++) ramp[i] = (float)(i % 512) / 512;
+    const double thresholds[] = { 0.01, 0.001, 1e-4 };
+    const int64_t expected[] = { 64, 256, 4096 };
+    for (int k = 0; k < 3; k++) {
+        tsr_region_options o = TSR_REGION_OPTIONS;
+        o.rule = TSR_REGION_DEVIATION;
+        o.threshold = thresholds[k];
+        tsr_region_tree *tree = make(context, TSR_F32, (tsr_size3){ 512, 512, 1 }, (const void *const[]){ ramp }, 1, &o);
+        assert_int_equal(tsr_region_tree_describe(tree).leaves, expected[k]);
+        tsr_region_tree_destroy(&tree);
+    }
+    tsr_context_destroy(&context);
+}
+
+/* The 4 x 4 x 4 example of the literature: 15 leaves, 3 nodes. */
+static void worked_example(void **state)
+{
+    (void)state;
+    uint8_t mask[64] = { 0 };
+    const int full[] = { 0, 1, 3, 4, 6 };
+    for (int i = 0; i < 64; i++) {
+        const int x = i % 4, y = i / 4 % 4, z = i / 16, octant = (x >> 1) | (y >> 1) << 1 | (z >> 1) << 2, c = (x & 1) | (y & 1) << 1 | (z & 1) << 2;
+        for (int k = 0; k < 5; k++) mask[i] |= octant == full[k];
+        if (octant == 5) mask[i] = c < 2 || c > 5;
+        if (octant == 7) mask[i] = c < 6;
+    }
+    tsr_context *context = test_context();
+    tsr_region_options o = TSR_REGION_OPTIONS;
+    o.classifier = TSR_PYRAMID_NONZERO;
+    tsr_region_tree *device = make(context, TSR_U8, (tsr_size3){ 4, 4, 4 }, (const void *const[]){ mask }, 1, &o), *tree;
+    require_ok(tsr_region_tree_copy(device, NULL, &tree));
+    static const int32_t nodes[3][8] = { { ~0, ~1, 0, ~2, ~3, 1, ~8, 2 }, { ~4, ~5, 0, 0, 0, 0, ~6, ~7 }, { ~9, ~10, ~11, ~12, ~13, ~14, 0, 0 } };
+    assert_memory_equal(tsr_region_tree_nodes(tree), nodes, sizeof nodes);
+    const tsr_region_leaf twelve = tsr_region_leaf_of(tsr_region_tree_leaves(tree)[12], 3);
+    assert_true(twelve.x == 3 && twelve.y == 3 && twelve.z == 2 && twelve.side == 1);
+    void *memory;
+    const tsr_region_ray ray = { { 0, 0, 1 }, { 1, 0.5, 0.75 }, 1e9 };
+    const int32_t point[3] = { 3, 2, 3 };
+    tsr_region_span spans[8];
+    tsr_region_hit hit;
+    int32_t found;
+    require_ok(tsr_device_allocate(context, 4096, &memory));
+    require_ok(tsr_device_move(context, memory, NULL, point, sizeof point));
+    require_ok(tsr_region_tree_find(device, memory, 1, (tsr_region_hit *)(void *)((char *)memory + 256)));
+    require_ok(tsr_device_move(NULL, &hit, context, (char *)memory + 256, sizeof hit));
+    assert_true(hit.leaf == 14 && hit.level == 0 && hit.lower[0] == 3 && hit.lower[1] == 2 && hit.lower[2] == 3);
+    require_ok(tsr_device_move(context, memory, NULL, &ray, sizeof ray));
+    require_ok(
+        tsr_region_tree_rays(device, memory, 1, 8, 0, (tsr_region_span *)(void *)((char *)memory + 512), (int32_t *)(void *)((char *)memory + 256)));
+    require_ok(tsr_device_move(NULL, &found, context, (char *)memory + 256, sizeof found));
+    require_ok(tsr_device_move(NULL, spans, context, (char *)memory + 512, sizeof spans));
+    assert_int_equal(found, 4); /* leaf 0, leaf 3, then in node 1 past an empty child leaves 6 and 7 */
+    assert_true(spans[0].leaf == 0 && spans[1].leaf == 3 && spans[2].leaf == 6 && spans[3].leaf == 7);
+    tsr_device_release(context, memory, 4096);
+    tsr_region_tree_destroy(&tree);
+    tsr_region_tree_destroy(&device);
+    tsr_context_destroy(&context);
+}
+
+/* ---- queries against brute force --------------------------------------------------------------------------------------------------------- */
+
+static void *upload(tsr_context *context, const void *data, size_t bytes)
+{
+    void *memory;
+    require_ok(tsr_device_allocate(context, bytes, &memory));
+    require_ok(tsr_device_move(context, memory, NULL, data, bytes));
+    return memory;
+}
+
+static void check_points(tsr_context *context, tsr_region_tree *device, const tsr_region_tree *tree, tsr_size3 n)
+{
+    const int64_t count = (n.x + 2) * (n.y + 2) * (n.z + 2);
+    const tsr_region_info info = tsr_region_tree_describe(tree);
+    int32_t *positions = malloc((size_t)count * 12);
+    tsr_region_hit *hits = malloc((size_t)count * sizeof *hits);
+    int64_t *owner = malloc((size_t)(n.x * n.y * n.z) * sizeof *owner);
+    memset(owner, 0xff, (size_t)(n.x * n.y * n.z) * sizeof *owner);
+    for (int64_t l = 0; l < info.leaves; l++) {
+        const tsr_region_leaf q = tsr_region_leaf_of(tsr_region_tree_leaves(tree)[l], info.dimensions);
+        for (int64_t z = q.z; z < q.z + (info.dimensions == 3 ? q.side : 1); z++)
+            for (int64_t y = q.y; y < q.y + q.side; y++)
+                for (int64_t x = q.x; x < q.x + q.side; x++) {
+                    assert_int_equal(owner[(z * n.y + y) * n.x + x], -1); /* covered once */
+                    owner[(z * n.y + y) * n.x + x] = l;
+                }
+    }
+    for (int64_t i = 0; i < count; i++) {
+        positions[3 * i] = (int32_t)(i % (n.x + 2) - 1);
+        positions[3 * i + 1] = (int32_t)(i / (n.x + 2) % (n.y + 2) - 1);
+        positions[3 * i + 2] = (int32_t)(i / (n.x + 2) / (n.y + 2) - 1);
+    }
+    void *there = upload(context, positions, (size_t)count * 12), *result;
+    require_ok(tsr_device_allocate(context, (size_t)count * sizeof *hits, &result));
+    for (int linear = 0; linear < 2; linear++) {
+        require_ok(linear ? tsr_region_tree_search(device, there, count, result) : tsr_region_tree_find(device, there, count, result));
+        require_ok(tsr_device_move(NULL, hits, context, result, (size_t)count * sizeof *hits));
+        for (int64_t i = 0; i < count; i++) {
+            const int32_t *p = positions + 3 * i;
+            const int out = p[0] < 0 || p[1] < 0 || p[2] < 0 || p[0] >= n.x || p[1] >= n.y || p[2] >= n.z;
+            assert_int_equal(hits[i].leaf, out ? -2 : owner[(p[2] * n.y + p[1]) * n.x + p[0]]);
+            if (out) continue;
+            for (int k = 0; k < 3; k++) assert_true(hits[i].lower[k] <= p[k] && p[k] < hits[i].lower[k] + (1 << hits[i].level));
+            if (hits[i].leaf < 0) /* the cube is empty */
+                for (int64_t z = hits[i].lower[2]; z < n.z && z < hits[i].lower[2] + (1 << hits[i].level); z++)
+                    for (int64_t y = hits[i].lower[1]; y < n.y && y < hits[i].lower[1] + (1 << hits[i].level); y++)
+                        for (int64_t x = hits[i].lower[0]; x < n.x && x < hits[i].lower[0] + (1 << hits[i].level); x++)
+                            assert_int_equal(owner[(z * n.y + y) * n.x + x], -1);
+        }
+    }
+    tsr_device_release(context, there, (size_t)count * 12);
+    tsr_device_release(context, result, (size_t)count * sizeof *hits);
+    free(positions);
+    free(hits);
+    free(owner);
+}
+
+enum { ROOM = 200, RAYS = 1500 };
+
+/* Interval of a ray in a box. */
+static int clip(const tsr_region_ray *r, const double lower[3], const double upper[3], double *a, double *b)
+{
+    *a = 0;
+    *b = r->most;
+    for (int k = 0; k < 3; k++) {
+        if (r->direction[k] == 0) {
+            if (r->origin[k] < lower[k] || r->origin[k] >= upper[k]) return 0;
+            continue;
+        }
+        const double s = (lower[k] - r->origin[k]) / r->direction[k], t = (upper[k] - r->origin[k]) / r->direction[k];
+        *a = fmax(*a, fmin(s, t));
+        *b = fmin(*b, fmax(s, t));
+    }
+    return *b - *a > 1e-9;
+}
+
+static void check_rays(tsr_context *context, tsr_region_tree *device, const tsr_region_tree *tree, uint64_t *seed)
+{
+    const tsr_region_info info = tsr_region_tree_describe(tree);
+    const double side = (double)((int64_t)1 << info.top);
+    tsr_region_ray *rays = malloc(RAYS * sizeof *rays);
+    tsr_region_span *spans = malloc((size_t)RAYS * ROOM * sizeof *spans);
+    int32_t found[RAYS], first[RAYS];
+    for (int i = 0; i < RAYS; i++) {
+        rays[i].most = i % 5 ? 1e6 : test_uniform(seed) * side;
+        for (int k = 0; k < 3; k++) {
+            rays[i].origin[k] = (test_uniform(seed) * 1.6 - 0.3) * side;
+            rays[i].direction[k] = test_uniform(seed) * 2 - 1;
+            if (i % 3 == 0) rays[i].origin[k] = floor(rays[i].origin[k]); /* on faces and edges */
+            if (i % 4 == 1 && k != i / 4 % 3) rays[i].direction[k] = 0;   /* along an axis */
+            if (i % 4 == 2 && k == i / 4 % 3) rays[i].direction[k] = 0;
+            if (info.dimensions == 2 && k == 2 && i % 2) rays[i].direction[k] = 0;
+            if (info.dimensions == 2 && k == 2) rays[i].origin[k] = test_uniform(seed);
+        }
+    }
+    rays[0].direction[0] = rays[0].direction[1] = rays[0].direction[2] = 0;
+    rays[1].direction[1] = NAN;
+    void *there = upload(context, rays, RAYS * sizeof *rays), *result, *number;
+    require_ok(tsr_device_allocate(context, (size_t)RAYS * ROOM * sizeof *spans, &result));
+    require_ok(tsr_device_allocate(context, sizeof found, &number));
+    require_ok(tsr_region_tree_rays(device, there, RAYS, 0, 1, NULL, number));
+    require_ok(tsr_device_move(NULL, first, context, number, sizeof first));
+    require_ok(tsr_region_tree_rays(device, there, RAYS, ROOM, 0, result, number));
+    require_ok(tsr_device_move(NULL, found, context, number, sizeof found));
+    require_ok(tsr_device_move(NULL, spans, context, result, (size_t)RAYS * ROOM * sizeof *spans));
+    assert_true(found[0] == 0 && found[1] == 0);
+    for (int i = 2; i < RAYS; i++) {
+        assert_int_equal(first[i], found[i] > 0);
+        if (rays[i].direction[0] == 0 && rays[i].direction[1] == 0 && rays[i].direction[2] == 0) {
+            assert_int_equal(found[i], 0);
+            continue;
+        }
+        assert_true(found[i] <= ROOM);
+        for (int64_t l = 0; l < info.leaves; l++) {
+            const tsr_region_leaf q = tsr_region_leaf_of(tsr_region_tree_leaves(tree)[l], info.dimensions);
+            const double lower[3] = { (double)q.x, (double)q.y, (double)q.z },
+                         upper[3] = { (double)(q.x + q.side), (double)(q.y + q.side), (double)(q.z + (info.dimensions == 3 ? q.side : 1)) };
+            double a, b;
+            int hit = 0;
+            for (int k = 0; k < found[i]; k++)
+                if (spans[i * ROOM + k].leaf == l) hit = k + 1;
+            if (clip(&rays[i], lower, upper, &a, &b) != (hit > 0)) {
+                if (hit && spans[i * ROOM + hit - 1].leave - spans[i * ROOM + hit - 1].enter < 1e-8) continue; /* touched at a corner */
+                fail_msg("ray %d leaf %d: %s, brute force [%g, %g]", i, (int)l, hit ? "found" : "missed", a, b);
+            }
+            if (hit)
+                assert_true(fabs(spans[i * ROOM + hit - 1].enter - a) < 1e-9 * (1 + a) && fabs(spans[i * ROOM + hit - 1].leave - b) < 1e-9 * (1 + b));
+        }
+        for (int k = 1; k < found[i]; k++) assert_true(spans[i * ROOM + k].enter >= spans[i * ROOM + k - 1].leave);
+    }
+    tsr_device_release(context, there, RAYS * sizeof *rays);
+    tsr_device_release(context, result, (size_t)RAYS * ROOM * sizeof *spans);
+    tsr_device_release(context, number, sizeof found);
+    free(rays);
+    free(spans);
+}
+
+static void queries(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    const tsr_size3 sizes[] = { { 29, 16, 1 }, { 16, 16, 16 }, { 13, 18, 7 }, { 1, 1, 1 } };
+    static uint8_t data[16 * 18 * 16];
+    tsr_context *context = test_context();
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        const tsr_size3 n = sizes[s];
+        const int64_t cells = n.x * n.y * n.z;
+        tsr_region_options o = TSR_REGION_OPTIONS;
+        o.classifier = TSR_PYRAMID_NONZERO;
+        clumps(&seed, n, 3, data);
+        data[0] = 1;
+        tsr_region_tree *device = make(context, TSR_U8, n, (const void *const[]){ data }, 1, &o), *tree;
+        require_ok(tsr_region_tree_copy(device, NULL, &tree));
+        check_points(context, device, tree, n);
+        check_rays(context, device, tree, &seed);
+        /* means of a field over the leaves, painted */
+        const int64_t leaves = tsr_region_tree_describe(tree).leaves;
+        float *field = malloc((size_t)cells * sizeof *field), *means = malloc((size_t)leaves * sizeof *means);
+        tsr_volume *host, *there, *painted, *back;
+        void *memory;
+        for (int64_t i = 0; i < cells; i++) field[i] = (float)test_uniform(&seed);
+        require_ok(tsr_volume_wrap(NULL, TSR_F32, n, NULL, field, NULL, NULL, &host));
+        require_ok(tsr_volume_copy(host, context, &there));
+        require_ok(tsr_device_allocate(context, (size_t)leaves * sizeof *means, &memory));
+        require_ok(tsr_region_tree_means(device, there, memory));
+        require_ok(tsr_device_move(NULL, means, context, memory, (size_t)leaves * sizeof *means));
+        require_ok(tsr_region_tree_paint(device, TSR_F32, memory, -1, &painted));
+        require_ok(tsr_volume_copy(painted, NULL, &back));
+        const float *values = tsr_volume_data_const(back);
+        for (int64_t l = 0; l < leaves; l++) {
+            const tsr_region_leaf q = tsr_region_leaf_of(tsr_region_tree_leaves(tree)[l], n.z > 1 ? 3 : 2);
+            const int64_t deep = n.z > 1 ? q.side : 1;
+            double sum = 0;
+            for (int64_t i = 0; i < q.side * q.side * deep; i++) {
+                const int64_t at = ((q.z + i / q.side / q.side) * n.y + q.y + i / q.side % q.side) * n.x + q.x + i % q.side;
+                sum += field[at];
+                assert_true(values[at] == means[l]);
+            }
+            assert_true(fabs(means[l] - sum / (double)(q.side * q.side * deep)) < 1e-6);
+        }
+        for (int64_t i = 0; i < cells; i++) assert_int_equal(values[i] == -1, data[i] == 0);
+        tsr_device_release(context, memory, (size_t)leaves * sizeof *means);
+        tsr_volume_destroy(&host);
+        tsr_volume_destroy(&there);
+        tsr_volume_destroy(&painted);
+        tsr_volume_destroy(&back);
+        free(field);
+        free(means);
+        tsr_region_tree_destroy(&tree);
+        tsr_region_tree_destroy(&device);
+    }
+    tsr_context_destroy(&context);
+}
+
+static void wrong_arguments(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    tsr_region_options o = TSR_REGION_OPTIONS;
+    tsr_region_pyramid *p;
+    tsr_region_tree *tree;
+    tsr_region_info info;
+    tsr_volume *v;
+    const tsr_size3 n = { 4, 4, 4 };
+    require_error(tsr_region_pyramid_create(context, n, NULL, &p), TSR_ERROR_ARGUMENT, "classifier gives counts");
+    o.classifier = TSR_PYRAMID_RANGE;
+    require_error(tsr_region_pyramid_create(context, n, &o, &p), TSR_ERROR_ARGUMENT, "lower < upper");
+    o.rule = TSR_REGION_EDGES;
+    o.threshold = NAN;
+    require_error(tsr_region_pyramid_create(context, n, &o, &p), TSR_ERROR_ARGUMENT, "threshold is nan");
+    o.threshold = -1;
+    require_error(tsr_region_pyramid_create(context, n, &o, &p), TSR_ERROR_ARGUMENT, "threshold is -1");
+    o.threshold = 1;
+    o.rule = TSR_REGION_SPREAD;
+    o.singles = 1;
+    require_error(tsr_region_pyramid_create(context, n, &o, &p), TSR_ERROR_ARGUMENT, "complement and singles");
+    o.singles = 0;
+    o.rule = (tsr_region_rule_kind)9;
+    require_error(tsr_region_pyramid_create(context, n, &o, &p), TSR_ERROR_ARGUMENT, "rule is 9");
+    o.rule = TSR_REGION_SPREAD;
+    require_error(tsr_region_pyramid_create(context, (tsr_size3){ 1 << 20, 2, 2 }, &o, &p), TSR_ERROR_ARGUMENT, "expected extents up to 524288");
+    require_error(tsr_region_pyramid_create(context, (tsr_size3){ 0, 2, 2 }, &o, &p), TSR_ERROR_ARGUMENT, "extent x is 0");
+    require_ok(tsr_region_pyramid_create(context, n, &o, &p));
+    require_error(tsr_region_pyramid_describe(p, &info), TSR_ERROR_STATE, "nothing was built");
+    require_error(tsr_region_tree_extract(p, &tree), TSR_ERROR_STATE, "nothing was built");
+    require_ok(tsr_volume_create(context, TSR_U8, (tsr_size3){ 4, 4, 5 }, NULL, &v));
+    require_error(tsr_region_pyramid_build(p, (const tsr_volume *const[]){ v }, 1), TSR_ERROR_ARGUMENT, "channel 0 of 4 x 4 x 5");
+    require_error(tsr_region_pyramid_build(p, (const tsr_volume *const[]){ v }, 5), TSR_ERROR_ARGUMENT, "5 channels");
+    tsr_volume_destroy(&v);
+    tsr_region_pyramid_destroy(&p);
+    require_error(tsr_region_tree_make(context, NULL, 0, &o, &tree), TSR_ERROR_ARGUMENT, "no channel");
+    tsr_context_destroy(&context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(trees_equal_recursion), cmocka_unit_test(discs_and_spheres), cmocka_unit_test(closed_forms),
+        cmocka_unit_test(worked_example),        cmocka_unit_test(queries),           cmocka_unit_test(wrong_arguments)
+    };
+    return cmocka_run_group_tests_name("region trees", tests, NULL, NULL);
+}

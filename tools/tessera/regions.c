@@ -1,0 +1,153 @@
+#include "regions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int cli_regions_prepare(const cli_call *cli, cli_regions *r)
+{
+    static const tsr_region_rule_kind rules[] = { TSR_REGION_DEVIATION, TSR_REGION_SPREAD, TSR_REGION_EDGES, TSR_REGION_LINEAR, TSR_REGION_CLASSES };
+    tsr_region_options *o = &r->options;
+    o->rule = rules[r->rule];
+    const int classes = o->rule == TSR_REGION_CLASSES;
+    if (classes && !r->range_given) return cli_usage(cli, "--range: missing, expected --range LOWER:UPPER with --rule classes");
+    if (!classes && r->range_given) return cli_usage(cli, "--range: is for --rule classes");
+    if (classes && r->threshold_given) return cli_usage(cli, "--threshold: is not for --rule classes");
+    if (o->threshold < 0) return cli_usage(cli, "--threshold: '%g' given, expected 0 or more", o->threshold);
+    if ((o->complement || o->singles) && (o->rule == TSR_REGION_DEVIATION || o->rule == TSR_REGION_SPREAD))
+        return cli_usage(cli, "--%s: is for the rules edges, linear and classes", o->complement ? "complement" : "singles");
+    o->classifier = TSR_PYRAMID_RANGE;
+    o->lower = classes ? r->range[0] : 0;
+    o->upper = classes ? r->range[1] : 1;
+    int code = r->list ? cli_check_output(cli, r->list) : CLI_OK;
+    if (!code && r->tree) code = cli_check_output(cli, r->tree);
+    return code;
+}
+
+static tsr_status take_means(tsr_context *context, const tsr_volume *channel, cli_tree *t, int32_t c)
+{
+    const int64_t leaves = tsr_region_tree_describe(t->host).leaves;
+    tsr_volume *room = NULL, *local = NULL; /* device memory of one float per leaf, as a volume */
+    t->means[c] = (float *)calloc((size_t)leaves + 1, sizeof(float));
+    if (!leaves || !t->means[c]) return t->means[c] ? TSR_OK : TSR_ERROR_MEMORY;
+    tsr_status status = tsr_volume_create(context, TSR_F32, (tsr_size3){ leaves, 1, 1 }, NULL, &room);
+    if (status == TSR_OK) status = tsr_region_tree_means(t->device, channel, (float *)tsr_volume_data(room));
+    if (status == TSR_OK) status = tsr_volume_copy(room, NULL, &local);
+    const float *values = status == TSR_OK ? (const float *)tsr_volume_data_const(local) : NULL;
+    for (int64_t i = 0; i < leaves && values; i++) t->means[c][i] = values[i];
+    tsr_volume_destroy(&local);
+    tsr_volume_destroy(&room);
+    return status;
+}
+
+tsr_status cli_tree_make(tsr_context *context, const tsr_volume *const *channels, int32_t count, const tsr_region_options *options, cli_tree *tree)
+{
+    tsr_status status = tsr_region_tree_make(context, channels, count, options, &tree->device);
+    if (status == TSR_OK) status = tsr_region_tree_copy(tree->device, NULL, &tree->host);
+    for (int32_t c = 0; c < count && status == TSR_OK; c++) status = take_means(context, channels[c], tree, c);
+    return status;
+}
+
+void cli_tree_destroy(cli_tree *t)
+{
+    for (int c = 0; c < 4; c++) free(t->means[c]);
+    tsr_region_tree_destroy(&t->host);
+    tsr_region_tree_destroy(&t->device);
+}
+
+static int write_tree(const cli_call *cli, const char *path, const cli_tree *t, int32_t channels)
+{
+    const int64_t leaves = tsr_region_tree_describe(t->host).leaves;
+    const tsr_write_options write = cli_write_options(cli);
+    tsr_volume *values = NULL;
+    tsr_status status = leaves ? tsr_volume_create(NULL, TSR_F32, (tsr_size3){ leaves, channels, 1 }, NULL, &values) : TSR_OK;
+    for (int32_t c = 0; c < channels && values; c++)
+        memcpy((float *)tsr_volume_data(values) + c * leaves, t->means[c], (size_t)leaves * sizeof(float));
+    if (status == TSR_OK) status = tsr_region_tree_write(t->host, values, path, &write);
+    tsr_volume_destroy(&values);
+    return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
+}
+
+int cli_tree_is_file(const char *path)
+{
+    const char *dot = strstr(path, ".rgt");
+    return dot && (!strcmp(dot, ".rgt") || !strcmp(dot, ".rgt.gz"));
+}
+
+int cli_tree_read(const cli_call *cli, const char *path, tsr_context *context, int32_t most, cli_tree *tree, int32_t *channels)
+{
+    tsr_volume *values = NULL;
+    tsr_status status = tsr_region_tree_read(path, NULL, &tree->host, &values);
+    if (status == TSR_OK) status = tsr_region_tree_copy(tree->host, context, &tree->device);
+    if (status != TSR_OK) return cli_status(cli, status, path);
+    const int64_t leaves = tsr_region_tree_describe(tree->host).leaves;
+    *channels = values ? (int32_t)tsr_volume_size(values).y : 1;
+    if (*channels > most) *channels = most;
+    int code = CLI_OK;
+    for (int32_t c = 0; c < *channels && !code; c++) {
+        tree->means[c] = (float *)malloc(((size_t)leaves + 1) * sizeof(float));
+        if (!tree->means[c]) code = cli_error(cli, CLI_FAILED, "%s: no memory for %lld leaves", path, (long long)leaves);
+        for (int64_t i = 0; i < leaves && !code; i++) tree->means[c][i] = values ? ((const float *)tsr_volume_data_const(values))[c * leaves + i] : 1;
+    }
+    tsr_volume_destroy(&values);
+    return code;
+}
+
+static int write_list(const cli_call *cli, const cli_regions *r, const cli_tree *t, int32_t channels)
+{
+    const tsr_region_info info = tsr_region_tree_describe(t->host);
+    const size_t line = 200, room = 64 + (size_t)info.leaves * line;
+    char *text = (char *)malloc(room);
+    if (!text) return cli_error(cli, CLI_FAILED, "%s: no memory for the list of %lld leaves", r->list, (long long)info.leaves);
+    size_t at = (size_t)snprintf(text, room, "key,x,y,z,side");
+    for (int32_t c = 0; c < channels; c++) at += (size_t)snprintf(text + at, room - at, ",mean%d", c);
+    at += (size_t)snprintf(text + at, room - at, "\n");
+    for (int64_t i = 0; i < info.leaves; i++) {
+        const uint64_t key = tsr_region_tree_leaves(t->host)[i];
+        const tsr_region_leaf l = tsr_region_leaf_of(key, info.dimensions);
+        at += (size_t)snprintf(text + at, room - at, "%llu,%lld,%lld,%lld,%lld", (unsigned long long)key, (long long)l.x, (long long)l.y,
+                               (long long)l.z, (long long)l.side);
+        for (int32_t c = 0; c < channels; c++) at += (size_t)snprintf(text + at, room - at, ",%.9g", (double)t->means[c][i]);
+        at += (size_t)snprintf(text + at, room - at, "\n");
+    }
+    const int code = cli_write_text(cli, r->list, text);
+    free(text);
+    return code;
+}
+
+int cli_tree_write(const cli_call *cli, const cli_regions *r, const cli_tree *t, int32_t channels)
+{
+    int code = r->list ? write_list(cli, r, t, channels) : CLI_OK;
+    if (!code && r->tree) code = write_tree(cli, r->tree, t, channels);
+    return code;
+}
+
+void cli_tree_show(const cli_call *cli, const cli_tree *t, double seconds)
+{
+    const tsr_region_info info = tsr_region_tree_describe(t->host);
+    const int64_t voxels = info.size.x * info.size.y * info.size.z;
+    int64_t covered = 0, sides[64] = { 0 };
+    for (int64_t i = 0; i < info.leaves; i++) {
+        const int level = (int)(tsr_region_tree_leaves(t->host)[i] & 63u);
+        sides[level]++;
+        covered += (int64_t)1 << (info.dimensions * level);
+    }
+    if (cli->globals.json) {
+        json_open(NULL, '{');
+        json_int("dimensions", info.dimensions);
+        json_int("voxels", voxels);
+        json_int("covered", covered);
+        json_int("leaves", info.leaves);
+        json_int("nodes", info.nodes);
+        json_int("top", info.top);
+        json_open("leaves_by_level", '[');
+        for (int l = 0; l <= info.top; l++) json_int(NULL, sides[l]);
+        json_close(']');
+        json_real("seconds", seconds);
+        json_close('}');
+        return;
+    }
+    printf("%lld leaves, %lld nodes, %lld of %lld %s covered, %.3f s\n", (long long)info.leaves, (long long)info.nodes, (long long)covered,
+           (long long)voxels, info.dimensions == 2 ? "pixels" : "voxels", seconds);
+    for (int l = info.top; l >= 0; l--)
+        if (sides[l]) printf("  side %-6lld %lld\n", (long long)1 << l, (long long)sides[l]);
+}

@@ -1,0 +1,71 @@
+/* tools/tessera/regions.h: what the verbs quadtree and octree share: the rule from the options, the tree, its list. */
+#ifndef TESSERA_REGIONS_H
+#define TESSERA_REGIONS_H
+
+#include "cli.h"
+
+typedef struct cli_regions {
+    tsr_region_options options;
+    int rule, classifier;
+    double range[2];
+    int range_given, threshold_given;
+    const char *list; /* CSV */
+    const char *tree; /* file */
+} cli_regions;
+#define CLI_REGIONS                   \
+    {                                 \
+        .options = TSR_REGION_OPTIONS \
+    }
+
+#define CLI_REGION_OPTIONS(r)                                                                                                                     \
+    { .name = "rule",                                                                                                                             \
+      .type = CLI_CHOICE,                                                                                                                         \
+      .value = &(r).rule,                                                                                                                         \
+      .argument = "RULE",                                                                                                                         \
+      .help = "what merges: deviation and spread cluster all values; edges and linear keep flat and straight places,\n"                           \
+              "classes those of a range (see the guide)",                                                                                         \
+      .choices = "deviation spread edges linear classes" },                                                                                       \
+        { .name = "threshold",                                                                                                                    \
+          .type = CLI_REAL,                                                                                                                       \
+          .value = &(r).options.threshold,                                                                                                        \
+          .argument = "T",                                                                                                                        \
+          .help = "of the rule: squared deviation or gradient, spread, second difference (default 0)",                                            \
+          .upper = 1e300,                                                                                                                         \
+          .given = &(r).threshold_given },                                                                                                        \
+        { .name = "range",                                                                                                                        \
+          .type = CLI_RANGE,                                                                                                                      \
+          .value = (r).range,                                                                                                                     \
+          .argument = "LOWER:UPPER",                                                                                                              \
+          .help = "of classes: LOWER <= v < UPPER",                                                                                               \
+          .given = &(r).range_given },                                                                                                            \
+        { .name = "complement", .type = CLI_FLAG, .value = &(r).options.complement, .help = "edges, linear, classes: keep the others" },          \
+        { .name = "singles",                                                                                                                      \
+          .type = CLI_FLAG,                                                                                                                       \
+          .value = &(r).options.singles,                                                                                                          \
+          .help = "edges, linear, classes: what is not kept becomes leaves of one voxel" },                                                       \
+        { .name = "list",                                                                                                                         \
+          .type = CLI_TEXT,                                                                                                                       \
+          .value = &(r).list,                                                                                                                     \
+          .argument = "FILE.csv",                                                                                                                 \
+          .help = "the leaves: key, x, y, z, side and the mean of each channel" },                                                                \
+    {                                                                                                                                             \
+        .name = "tree", .type = CLI_TEXT, .value = &(r).tree, .argument = "FILE.rgt", .help = "the tree and its means, to be read again as input" \
+    }
+
+/* Checks and completes what was parsed. Returns an exit code. */
+int cli_regions_prepare(const cli_call *cli, cli_regions *r);
+/* Tree of the channels on the context's device, and on the host with the means of its leaves, [channel][leaf]; free them. */
+typedef struct cli_tree {
+    tsr_region_tree *device, *host;
+    float *means[4];
+} cli_tree;
+tsr_status cli_tree_make(tsr_context *context, const tsr_volume *const *channels, int32_t count, const tsr_region_options *options, cli_tree *tree);
+/* Is the input a tree that was written before; reads it, with at most `most` channels of means. Returns an exit code. */
+int cli_tree_is_file(const char *path);
+int cli_tree_read(const cli_call *cli, const char *path, tsr_context *context, int32_t most, cli_tree *tree, int32_t *channels);
+void cli_tree_destroy(cli_tree *tree);
+/* Writes the list and the tree, if they are asked for. Returns an exit code. */
+int cli_tree_write(const cli_call *cli, const cli_regions *r, const cli_tree *tree, int32_t channels);
+void cli_tree_show(const cli_call *cli, const cli_tree *tree, double seconds);
+
+#endif
