@@ -53,7 +53,9 @@ typedef struct tsr_surface_grid {
     uint32_t *block_vertex;   /* [blocks] vertices before */
     uint64_t *block_triangle; /* [blocks] triangles before */
     uint32_t *active;         /* [blocks] the blocks that have vertices or triangles, ascending */
-    uint32_t *busy;           /* [blocks][8] the device's: a bit per word that has some, in active blocks */
+    uint32_t *busy;           /* [blocks][8] a bit per word that has some, in active blocks; not used by tile lists on the CPU */
+    uint64_t *place;          /* [blocks] the CPU's: where the vertices of the block lie in the store */
+    struct tsr_vertex_store *store; /* the CPU's, from count to finish */
     uint64_t *groups;         /* [ceil(blocks / 1024)][3] sums of the device's scan */
     tsr_surface_totals *totals;
 } tsr_surface_grid;

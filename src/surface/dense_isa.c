@@ -1,26 +1,18 @@
 /* surface/dense_isa.c: counts, vertices and triangles of a dense volume on the CPU.
  *
- * Work goes by pieces: up to 256 neighbouring samples of one row. The cut edges of a piece are listed as codes in the order of their vertices, the
- * samples beside them are widened to float64 once, and one vector loop makes the vertices. A cell takes the numbers of its twelve edges from bit
- * counts of the masks of its four rows, all rows at once, and its triangles are one permutation of them. Bound: the samples twice (once for
- * their sides, once beside the surface), the mesh once; bits and prefixes are 3/16 of a byte per cell. */
-#include "surface/surface_isa.h"
-
-#include "core/core.h"
+ * Work goes by pieces: up to 256 neighbouring samples of one row. Counting also makes the vertices, while the samples are near (dense_vertices.h).
+ * A cell takes the numbers of its twelve edges from bit counts of the masks of its four rows, all rows at once, and its triangles are one
+ * permutation of them. Bound: the samples once, the mesh once, its vertices twice more; bits and prefixes are 3/16 of a byte per cell. */
 #include "surface/case_table.h"
-#if defined(__AVX512BW__)
-#include <immintrin.h>
-#endif
+#include "surface/dense_vertices.h"
 
-enum { PIECE_WORDS = 8, PIECE = 32 * PIECE_WORDS, STRIDE = PIECE + 8, MOST_CODES = 3 * PIECE + 8, AHEAD = 4 };
+enum { PIECE_WORDS = 8 };
 
 typedef struct piece {
     tsr_word_place place;
     int32_t words;
     uint64_t cells;            /* all ones, or zero where the row has no cells */
     const uint32_t *row[3][3]; /* [z][y] on from the piece; beyond the domain the last row, so that nothing is cut between */
-    uint32_t busy;             /* words to look at */
-    tsr_cell_rows of[PIECE_WORDS];
 } piece;
 
 static inline void piece_open(const tsr_surface_grid *g, int64_t stop, piece *p)
@@ -130,28 +122,54 @@ static inline void word_cases(const tsr_cell_rows *c, uint8_t cases[32])
 #endif
 }
 
-/* ---- counts ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- counts and vertices ------------------------------------------------------------------------------------------------------------- */
 
-void TSR_ISA_NAME(tsr_surface_count_dense)(const tsr_surface_grid *g, int64_t begin, int64_t end)
+/* Bits of g->busy: the words of a block with something in them. */
+static inline void busy_put(uint32_t *mask, int32_t at, uint32_t bits)
 {
+    mask[at >> 5] |= bits << (at & 31);
+    if ((at & 31) > 32 - PIECE_WORDS) mask[(at >> 5) + 1] |= bits >> (32 - (at & 31));
+}
+static inline uint32_t busy_get(const uint32_t *mask, int32_t at, int32_t words)
+{
+    uint32_t bits = mask[at >> 5] >> (at & 31);
+    if ((at & 31) > 32 - words) bits |= mask[(at >> 5) + 1] << (32 - (at & 31));
+    return bits & (uint32_t)tsr_bits_low(words);
+}
+
+/* Counts of word w; lists its vertices. */
+static inline uint32_t word_count(const tsr_surface_grid *g, const piece *p, int32_t w, batch *b, tsr_vertex_arena *arena)
+{
+    tsr_cell_rows c;
+    uint8_t cases[32];
+    rows_load(p, w, &c);
+    uint32_t sum = (uint32_t)tsr_edges_count(c.edges[0], 0xffffffffu);
+    if (sum) batch_list(g, p->place.x + 32 * w, p->place.y, p->place.z, c.edges[0], b, arena);
+    if (c.active) word_cases(&c, cases);
+    for (uint64_t m = c.active; m; m &= m - 1) sum += (uint32_t)tsr_case_triangles[cases[tsr_bits_first(m)]] << 16;
+    return sum;
+}
+
+void TSR_ISA_NAME(tsr_surface_count_dense)(const tsr_surface_grid *g, int64_t begin, int64_t end, int32_t worker)
+{
+    tsr_vertex_arena *arena = &g->store->arena[worker];
+    batch b;
     piece p;
+    b.count = b.words = 0;
     if (begin < end) piece_first(g, begin << TSR_BLOCK_SHIFT, tsr_minl((begin + 1) << TSR_BLOCK_SHIFT, g->words), &p);
     for (int64_t block = begin; block < end; block++) {
-        const int64_t stop = tsr_minl((block + 1) << TSR_BLOCK_SHIFT, g->words);
-        uint32_t sum = 0;
+        const int64_t start = block << TSR_BLOCK_SHIFT, stop = tsr_minl(start + TSR_BLOCK_WORDS, g->words);
+        uint32_t sum = 0, *mask = g->busy + block * (TSR_BLOCK_WORDS / 32);
+        memset(mask, 0, TSR_BLOCK_WORDS / 8);
+        g->place[block] = tsr_store_place(worker, arena->count + b.count);
         for (;;) {
             const int64_t word = p.place.word;
             const uint32_t busy = piece_busy(&p);
             for (int32_t w = 0; w < p.words; w++) g->prefix[word + w] = (uint16_t)sum; /* all there is to a quiet piece */
+            if (busy) busy_put(mask, (int32_t)(word - start), busy);
             for (int32_t w = busy ? 0 : p.words; w < p.words; w++) {
                 g->prefix[word + w] = (uint16_t)sum;
-                if (!(busy >> w & 1)) continue;
-                tsr_cell_rows c;
-                uint8_t cases[32];
-                rows_load(&p, w, &c);
-                sum += (uint32_t)tsr_edges_count(c.edges[0], 0xffffffffu);
-                if (c.active) word_cases(&c, cases);
-                for (uint64_t m = c.active; m; m &= m - 1) sum += (uint32_t)tsr_case_triangles[cases[tsr_bits_first(m)]] << 16;
+                if (busy >> w & 1) sum += word_count(g, &p, w, &b, arena);
             }
             if (word + p.words >= stop) break;
             piece_next(g, &p, stop, &p);
@@ -159,132 +177,7 @@ void TSR_ISA_NAME(tsr_surface_count_dense)(const tsr_surface_grid *g, int64_t be
         g->block_sum[block] = sum;
         if (block + 1 < end) piece_next(g, &p, tsr_minl(stop + TSR_BLOCK_WORDS, g->words), &p);
     }
-}
-
-/* ---- samples ------------------------------------------------------------------------------------------------------------------------- */
-
-/* A whole word is the usual case: a constant 32 leaves no loop. */
-#define WIDEN_OF(name, type)                                              \
-    static inline void widen_##name(const type *v, int64_t n, double *to) \
-    {                                                                     \
-        if (n == 32) {                                                    \
-            for (int32_t i = 0; i < 32; i++) to[i] = (double)v[i];        \
-        } else {                                                          \
-            for (int64_t i = 0; i < n; i++) to[i] = (double)v[i];         \
-        }                                                                 \
-    }
-WIDEN_OF(u8, uint8_t)
-WIDEN_OF(i8, int8_t)
-WIDEN_OF(u16, uint16_t)
-WIDEN_OF(i16, int16_t)
-WIDEN_OF(u32, uint32_t)
-WIDEN_OF(i32, int32_t)
-WIDEN_OF(u64, uint64_t)
-WIDEN_OF(i64, int64_t)
-WIDEN_OF(f32, float)
-WIDEN_OF(f64, double)
-
-static void widen(const void *data, tsr_dtype dtype, int64_t at, int64_t n, double *to)
-{
-    switch (dtype) {
-    case TSR_U8: widen_u8((const uint8_t *)data + at, n, to); break;
-    case TSR_I8: widen_i8((const int8_t *)data + at, n, to); break;
-    case TSR_U16: widen_u16((const uint16_t *)data + at, n, to); break;
-    case TSR_I16: widen_i16((const int16_t *)data + at, n, to); break;
-    case TSR_U32: widen_u32((const uint32_t *)data + at, n, to); break;
-    case TSR_I32: widen_i32((const int32_t *)data + at, n, to); break;
-    case TSR_U64: widen_u64((const uint64_t *)data + at, n, to); break;
-    case TSR_I64: widen_i64((const int64_t *)data + at, n, to); break;
-    case TSR_F32: widen_f32((const float *)data + at, n, to); break;
-    default: widen_f64((const double *)data + at, n, to); break;
-    }
-}
-
-/* 32 samples from (x, y, z), padded coordinates; NaN beyond the volume. */
-static inline void samples(const tsr_surface_grid *g, int64_t x, int64_t y, int64_t z, double *to)
-{
-    int64_t i = x - g->pad, j = y - g->pad, k = z - g->pad, from = 0, end = 32;
-    if (i < 0 || i + 32 > g->stored[0] || j < 0 || k < 0 || j >= g->stored[1] || k >= g->stored[2]) {
-        for (int32_t a = 0; a < 32; a++) to[a] = tsr_not_a_number();
-        if (j < 0 || k < 0 || j >= g->stored[1] || k >= g->stored[2]) return;
-        from = tsr_maxl(-i, 0);
-        end = tsr_minl(32, g->stored[0] - i);
-        if (from >= end) return;
-    }
-    widen(g->data, g->dtype, (k * g->stored[1] + j) * g->stored[0] + i + from, end - from, to + from);
-}
-
-/* Asks early for the samples of the cut edges of word w: the volume is long out of the cache. */
-static inline void prefetch(const tsr_surface_grid *g, const piece *p, int32_t w, int64_t size)
-{
-    const tsr_word_place *q = &p->place;
-    const tsr_edge_bits e = p->of[w].edges[0];
-    const int64_t row = g->stored[0] * size;
-    const char *from = (const char *)g->data + (((q->z - g->pad) * g->stored[1] + q->y - g->pad) * g->stored[0] + q->x - g->pad + 32 * w) * size;
-    for (int64_t at = 0; at < 33 * size; at += 64) { /* beyond the volume a prefetch does nothing */
-        if (e.x | e.y | e.z) __builtin_prefetch(from + at);
-        if (e.y) __builtin_prefetch(from + at + row);
-        if (e.z) __builtin_prefetch(from + at + row * g->stored[1]);
-    }
-}
-
-/* ---- vertices ------------------------------------------------------------------------------------------------------------------------ */
-
-typedef struct vertices {
-    double value[3 * STRIDE];  /* samples of the row, of the row at y + 1, of the row at z + 1; only where edges are cut */
-    uint32_t code[MOST_CODES]; /* place of the edge's lower sample | place of its upper sample << 16 */
-    double share[MOST_CODES];
-    int32_t count;
-} vertices;
-
-/* Lists the cut edges that word w of the piece owns, by sample, then axis. */
-static inline void vertices_list(const tsr_surface_grid *g, const tsr_word_place *p, int32_t w, tsr_edge_bits e, vertices *v)
-{
-    uint32_t x = (uint32_t)e.x, y = (uint32_t)e.y, z = (uint32_t)e.z, *code = v->code + v->count;
-    double *value = v->value + 32 * w;
-    samples(g, p->x + 32 * w, p->y, p->z, value);
-    if (x >> 31) value[32] = tsr_sample(g, p, 32 * w + 32, 0, 0);
-    if (y) samples(g, p->x + 32 * w, p->y + 1, p->z, value + STRIDE);
-    if (z) samples(g, p->x + 32 * w, p->y, p->z + 1, value + 2 * STRIDE);
-    for (uint32_t m = x | y | z; m; m &= m - 1) { /* without a branch on the axis: all three are written, the cut ones are kept */
-        uint32_t bit = (uint32_t)tsr_bits_first(m), at = 32u * (uint32_t)w + bit;
-        *code = at | (at + 1) << 16;
-        code += x >> bit & 1;
-        *code = at | (at + STRIDE) << 16;
-        code += y >> bit & 1;
-        *code = at | (at + 2 * STRIDE) << 16;
-        code += z >> bit & 1;
-    }
-    v->count = (int32_t)(code - v->code);
-}
-
-/* Writes the listed vertices of a piece that begins at `start`. */
-static void vertices_write(const tsr_surface_grid *g, const tsr_word_place *start, vertices *v, uint32_t first, const tsr_surface_output *out)
-{
-    const double x = (double)(start->x - g->pad), y = (double)(start->y - g->pad), z = (double)(start->z - g->pad), isovalue = g->isovalue;
-    const double *value = v->value;
-    float px[MOST_CODES], py[MOST_CODES], pz[MOST_CODES], *to = out->vertices + 3 * (int64_t)first;
-    const int32_t count = v->count;
-#pragma omp simd
-    for (int32_t n = 0; n < count; n++) {
-        int32_t at = (int32_t)(v->code[n] & 0xffffu), upper = (int32_t)(v->code[n] >> 16);
-        double t = tsr_vertex_share(isovalue, value[at], value[upper]);
-        double i = x + (double)at + (upper < STRIDE ? t : 0.0), j = y + (upper >= STRIDE ? upper < 2 * STRIDE ? t : 0.0 : 0.0),
-               k = z + (upper >= 2 * STRIDE ? t : 0.0);
-        v->share[n] = t;
-        px[n] = tsr_vertex_coordinate(g, 0, i, j, k);
-        py[n] = tsr_vertex_coordinate(g, 1, i, j, k);
-        pz[n] = tsr_vertex_coordinate(g, 2, i, j, k);
-    }
-    for (int32_t n = 0; n < count; n++) {
-        to[3 * n] = px[n];
-        to[3 * n + 1] = py[n];
-        to[3 * n + 2] = pz[n];
-    }
-    for (int32_t n = 0; n < count && g->normals; n++) {
-        int32_t at = (int32_t)(v->code[n] & 0xffffu), upper = (int32_t)(v->code[n] >> 16);
-        tsr_vertex_normal(g, start, at, upper / STRIDE, value[at], value[upper], v->share[n], out->normals + 3 * (int64_t)(first + (uint32_t)n));
-    }
+    batch_flush(g, &b, arena);
 }
 
 /* ---- triangles ----------------------------------------------------------------------------------------------------------------------- */
@@ -366,54 +259,29 @@ static uint64_t triangles_write(const tsr_surface_grid *g, const tsr_cell_rows *
 
 /* ---- blocks -------------------------------------------------------------------------------------------------------------------------- */
 
-/* Loads the masks of a piece and asks for its samples. */
-static void piece_load(const tsr_surface_grid *g, piece *p)
-{
-    const int64_t size = (int64_t)tsr_dtype_size(g->dtype);
-    p->busy = piece_busy(p);
-    for (uint32_t m = p->busy; m; m &= m - 1) {
-        const int32_t w = tsr_bits_first(m);
-        rows_load(p, w, &p->of[w]);
-        prefetch(g, p, w, size);
-    }
-}
-
-static uint64_t piece_write(const tsr_surface_grid *g, piece *p, vertices *v, uint64_t triangle, const tsr_surface_output *out)
-{
-    v->count = 0;
-    for (uint32_t m = p->busy; m; m &= m - 1) {
-        const int32_t w = tsr_bits_first(m);
-        tsr_cell_rows *c = &p->of[w];
-        uint32_t first[4];
-        if ((uint32_t)(c->edges[0].x | c->edges[0].y | c->edges[0].z)) vertices_list(g, &p->place, w, c->edges[0], v);
-        if (!c->active) continue;
-        edges_load(p, w, c);
-        for (int32_t j = 0; j < 4; j++) first[j] = tsr_word_first(g, p->row[j >> 1][j & 1] + w - g->bits);
-        triangle = triangles_write(g, c, first, triangle, out);
-    }
-    if (v->count) vertices_write(g, &p->place, v, tsr_word_first(g, p->place.word), out);
-    return triangle;
-}
-
 void TSR_ISA_NAME(tsr_surface_emit_dense)(const tsr_surface_grid *g, const tsr_surface_output *out, int64_t begin, int64_t end)
 {
-    vertices v;
-    memset(v.value, 0, sizeof v.value);
     for (int64_t k = begin; k < end; k++) {
-        const int64_t block = g->active[k], stop = tsr_minl((block + 1) << TSR_BLOCK_SHIFT, g->words);
+        const int64_t block = g->active[k], start = block << TSR_BLOCK_SHIFT, stop = tsr_minl(start + TSR_BLOCK_WORDS, g->words),
+                      vertex = 3 * (int64_t)g->block_vertex[block];
+        const uint32_t *mask = g->busy + block * (TSR_BLOCK_WORDS / 32);
         uint64_t triangle = g->block_triangle[block];
-        piece ring[AHEAD]; /* one is written while the samples of the next ones are on their way */
-        int32_t loaded = 0, done = 0, last = 0;
+        piece p;
+        tsr_store_take(g->store, g->place[block], g->block_sum[block] & 0xffff, out->vertices + vertex, g->normals ? out->normals + vertex : NULL);
+        piece_first(g, start, stop, &p);
         for (;;) {
-            for (; !last && loaded < done + AHEAD; loaded++) {
-                piece *p = &ring[loaded % AHEAD];
-                if (loaded == 0) piece_first(g, block << TSR_BLOCK_SHIFT, stop, p);
-                else piece_next(g, &ring[(loaded - 1) % AHEAD], stop, p);
-                piece_load(g, p);
-                last = p->place.word + p->words >= stop;
+            for (uint32_t m = p.cells ? busy_get(mask, (int32_t)(p.place.word - start), p.words) : 0; m; m &= m - 1) {
+                const int32_t w = tsr_bits_first(m);
+                tsr_cell_rows c;
+                uint32_t first[4];
+                rows_load(&p, w, &c);
+                if (!c.active) continue;
+                edges_load(&p, w, &c);
+                for (int32_t j = 0; j < 4; j++) first[j] = tsr_word_first(g, p.row[j >> 1][j & 1] + w - g->bits);
+                triangle = triangles_write(g, &c, first, triangle, out);
             }
-            if (done == loaded) break;
-            triangle = piece_write(g, &ring[done++ % AHEAD], &v, triangle, out);
+            if (p.place.word + p.words >= stop) break;
+            piece_next(g, &p, stop, &p);
         }
     }
 }

@@ -77,7 +77,8 @@ static int64_t carve(tsr_surface_grid *g, int64_t extra, char *base)
     TAKE(block_vertex, uint32_t, g->blocks);
     TAKE(block_triangle, uint64_t, g->blocks);
     TAKE(active, uint32_t, g->blocks);
-    TAKE(busy, uint32_t, g->blocks * (TSR_BLOCK_WORDS / 32));
+    TAKE(busy, uint32_t, g->blocks * (TSR_BLOCK_WORDS / 32) + 1);
+    TAKE(place, uint64_t, g->blocks);
     TAKE(groups, uint64_t, 3 * tsr_ceil_div(g->blocks, 1024));
     TAKE(slot_of, uint32_t, extra);
 #undef TAKE
@@ -90,6 +91,7 @@ tsr_status tsr_surface_run(tsr_context *context, tsr_surface_grid *g, int64_t ex
     tsr_status status;
     tsr_surface_totals totals;
     void *memory;
+    int64_t taken;
     g->blocks = tsr_ceil_div(g->words, TSR_BLOCK_WORDS);
     int64_t bytes = carve(g, extra, NULL);
     TSR_TRY(tsr_device_allocate(context, (size_t)bytes, &memory));
@@ -104,8 +106,9 @@ tsr_status tsr_surface_run(tsr_context *context, tsr_surface_grid *g, int64_t ex
     tsr_mesh_set_space(*mesh, space);
     tsr_surface_output output = { tsr_mesh_vertices(*mesh), tsr_mesh_normals(*mesh), tsr_mesh_triangles(*mesh), totals.active_blocks };
     if (totals.active_blocks) TSR_TRY_GOTO(ops->emit(context->queue, g, &output), done);
-    if (report) *report = (tsr_surface_report){ report->cells, (int64_t)totals.not_a_number, bytes };
 done:
+    taken = ops->finish ? ops->finish(g) : 0;
+    if (report && status == TSR_OK) *report = (tsr_surface_report){ report->cells, (int64_t)totals.not_a_number, bytes + taken };
     if (status != TSR_OK) tsr_mesh_destroy(mesh);
     tsr_device_release(context, memory, (size_t)bytes);
     return status;

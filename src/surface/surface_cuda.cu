@@ -187,7 +187,7 @@ TSR_KERNEL(place_kernel)(tsr_surface_grid g)
     if (sum) g.active[group[2] + active] = (uint32_t)block;
 }
 
-static tsr_status cuda_count(tsr_queue *queue, const tsr_surface_grid *grid)
+static tsr_status cuda_count(tsr_queue *queue, tsr_surface_grid *grid)
 {
     tsr_surface_grid g = *grid;
     int64_t groups = (g.blocks + GROUP - 1) / GROUP;

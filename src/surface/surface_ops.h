@@ -7,9 +7,11 @@
 
 typedef struct tsr_surface_ops {
     /* Sides, counts, prefixes and totals: everything in the grid but samples. */
-    tsr_status (*count)(tsr_queue *queue, const tsr_surface_grid *grid);
+    tsr_status (*count)(tsr_queue *queue, tsr_surface_grid *grid);
     /* Vertices, normals and triangles of the active blocks. */
     tsr_status (*emit)(tsr_queue *queue, const tsr_surface_grid *grid, const tsr_surface_output *output);
+    /* Releases what count took beside the grid's memory and returns its bytes; also after a failure. NULL: it takes nothing. */
+    int64_t (*finish)(tsr_surface_grid *grid);
 } tsr_surface_ops;
 
 #endif
