@@ -65,6 +65,19 @@ static inline uint32_t piece_busy(const piece *p)
 {
     const uint32_t *a = p->row[0][0], *b = p->row[0][1], *c = p->row[1][0], *d = p->row[1][1];
     const int32_t last = p->place.left[0] <= 32 * (int64_t)p->words ? p->words - 1 : -1, whole = last < 0 ? p->words : last;
+#if defined(__AVX512BW__)
+    const __mmask8 words = (__mmask8)tsr_bits_low(p->words), next = (__mmask8)tsr_bits_low(whole);
+    const __m256i va = _mm256_maskz_loadu_epi32(words, a), vb = _mm256_maskz_loadu_epi32(words, b), vc = _mm256_maskz_loadu_epi32(words, c),
+                  vd = _mm256_maskz_loadu_epi32(words, d), na = _mm256_maskz_loadu_epi32(next, a + 1), nb = _mm256_maskz_loadu_epi32(next, b + 1),
+                  nc = _mm256_maskz_loadu_epi32(next, c + 1), nd = _mm256_maskz_loadu_epi32(next, d + 1);
+    const __m256i after = _mm256_mask_srli_epi32(na, (__mmask8)~next, va, 31); /* where no word follows the last side repeats */
+    const __m256i along = _mm256_xor_si256(va, _mm256_or_si256(_mm256_srli_epi32(va, 1), _mm256_slli_epi32(after, 31)));
+    const __m256i any = _mm256_or_si256(_mm256_or_si256(va, vb), _mm256_or_si256(vc, vd)), all = _mm256_and_si256(_mm256_and_si256(va, vb), _mm256_and_si256(vc, vd));
+    const __m256i next_any = _mm256_or_si256(_mm256_or_si256(na, nb), _mm256_or_si256(nc, nd)), next_all = _mm256_and_si256(_mm256_and_si256(na, nb), _mm256_and_si256(nc, nd));
+    const __m256i across = _mm256_and_si256(_mm256_xor_si256(next_any, next_all), _mm256_set1_epi32(1));
+    const __m256i found = _mm256_or_si256(_mm256_or_si256(along, across), _mm256_xor_si256(any, all));
+    return _mm256_mask_test_epi32_mask(words, found, found);
+#else
     uint32_t found[PIECE_WORDS] = { 0 }, busy = 0;
     if (whole == PIECE_WORDS) {
 #pragma omp simd
@@ -79,6 +92,7 @@ static inline uint32_t piece_busy(const piece *p)
     }
     for (int32_t w = 0; w < PIECE_WORDS; w++) busy |= (found[w] ? 1u : 0u) << w;
     return busy;
+#endif
 }
 
 /* 34 sides from word w of a row. */
@@ -97,14 +111,6 @@ static inline void rows_load(const piece *p, int32_t w, tsr_cell_rows *c)
     for (int32_t j = 0; j < 4; j++) c->row[j] = sides(p->row[j >> 1][j & 1], w, left);
     c->active = tsr_cells_cut(c->row, p->cells & (left > 32 ? 0xffffffffu : tsr_bits_low(left - 1)));
     c->edges[0] = edges_of(c->row[0], c->row[1], c->row[2], left);
-}
-
-static inline void edges_load(const piece *p, int32_t w, tsr_cell_rows *c)
-{
-    const int64_t left = p->place.left[0] - 32 * (int64_t)w;
-    c->edges[1] = edges_of(c->row[1], sides(p->row[0][2], w, left), c->row[3], left);
-    c->edges[2] = edges_of(c->row[2], c->row[3], sides(p->row[2][0], w, left), left);
-    c->edges[3] = edges_of(c->row[3], sides(p->row[1][2], w, left), sides(p->row[2][1], w, left), left);
 }
 
 /* Cases of the 32 cells of a word. */
@@ -137,6 +143,15 @@ static inline uint32_t busy_get(const uint32_t *mask, int32_t at, int32_t words)
     return bits & (uint32_t)tsr_bits_low(words);
 }
 
+/* Asks early for the samples two planes on, which the sweep reads next: memory works while this counts. */
+static inline void prefetch(const tsr_surface_grid *g, const piece *p, int64_t size)
+{
+    const tsr_word_place *q = &p->place;
+    const int64_t z = q->z - g->pad + 2, at = ((z * g->stored[1] + q->y - g->pad) * g->stored[0] + q->x - g->pad) * size;
+    if (z >= g->stored[2]) return;
+    for (int64_t byte = 0; byte < 32 * size * p->words; byte += 64) __builtin_prefetch((const char *)g->data + at + byte, 0, 2);
+}
+
 /* Counts of word w; lists its vertices. */
 static inline uint32_t word_count(const tsr_surface_grid *g, const piece *p, int32_t w, batch *b, tsr_vertex_arena *arena)
 {
@@ -153,6 +168,7 @@ static inline uint32_t word_count(const tsr_surface_grid *g, const piece *p, int
 void TSR_ISA_NAME(tsr_surface_count_dense)(const tsr_surface_grid *g, int64_t begin, int64_t end, int32_t worker)
 {
     tsr_vertex_arena *arena = &g->store->arena[worker];
+    const int64_t size = (int64_t)tsr_dtype_size(g->dtype);
     batch b;
     piece p;
     b.count = b.words = 0;
@@ -165,6 +181,7 @@ void TSR_ISA_NAME(tsr_surface_count_dense)(const tsr_surface_grid *g, int64_t be
         for (;;) {
             const int64_t word = p.place.word;
             const uint32_t busy = piece_busy(&p);
+            prefetch(g, &p, size);
             for (int32_t w = 0; w < p.words; w++) g->prefix[word + w] = (uint16_t)sum; /* all there is to a quiet piece */
             if (busy) busy_put(mask, (int32_t)(word - start), busy);
             for (int32_t w = busy ? 0 : p.words; w < p.words; w++) {
@@ -188,36 +205,43 @@ static const uint8_t lane_of[16] = { 0, 1, 2, 3, 8, 12, 10, 14, 16, 20, 17, 21 }
 static const uint8_t order_of[2][16] = { { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
                                          { 0, 2, 1, 3, 5, 4, 6, 8, 7, 9, 11, 10, 12, 14, 13, 15 } };
 
-/* Three masks as a sum of two: a bit counts once in `once`, twice in `twice`. */
-static inline void add_masks(tsr_edge_bits e, uint32_t *once, uint32_t *twice)
+#if defined(__AVX512BW__)
+/* Four rows side by side: the word and the first two sides of the next. */
+static inline __m256i rows_beside(const uint32_t *a, const uint32_t *b, const uint32_t *c, const uint32_t *d, int32_t w, int64_t left)
 {
-    uint32_t x = (uint32_t)e.x, y = (uint32_t)e.y, z = (uint32_t)e.z;
-    *once = x ^ y ^ z;
-    *twice = (x & y) | (z & (x ^ y));
+    return _mm256_set_epi64x((long long)sides(d, w, left), (long long)sides(c, w, left), (long long)sides(b, w, left), (long long)sides(a, w, left));
 }
 
-/* Triangles of the active cells of a word. first: number of the first vertex of the word in each of the four rows. */
-static uint64_t triangles_write(const tsr_surface_grid *g, const tsr_cell_rows *c, const uint32_t first[4], uint64_t triangle,
-                                const tsr_surface_output *out)
+/* Triangles of the cells of word w. */
+static uint64_t word_triangles(const tsr_surface_grid *g, const piece *p, int32_t w, uint64_t triangle, const tsr_surface_output *out)
 {
-    _Alignas(32) uint32_t sums[8], along_x[8], along_y[8]; /* sums: once | twice; along: bits at x | at x + 1 */
+    const int64_t left = p->place.left[0] - 32 * (int64_t)w;
+    const uint32_t *const *const y0 = p->row[0], *const *const y1 = p->row[1], *const *const y2 = p->row[2];
+    const __m256i row = rows_beside(y0[0], y0[1], y1[0], y1[1], w, left), row_y = rows_beside(y0[1], y0[2], y1[1], y1[2], w, left),
+                  row_z = rows_beside(y1[0], y1[1], y2[0], y2[1], w, left);
+    const __m256i reach = _mm256_set1_epi64x(left > 33 ? (long long)0x1ffffffff : (long long)tsr_bits_low(left - 1));
+    const __m256i along = _mm256_srli_epi64(row, 1), ex = _mm256_and_si256(_mm256_xor_si256(row, along), reach), ey = _mm256_xor_si256(row, row_y),
+                  ez = _mm256_xor_si256(row, row_z);
+    /* A bit counts once in `once`, twice in `twice`: three masks as a sum of two. */
+    const __m128i once = _mm256_cvtepi64_epi32(_mm256_ternarylogic_epi64(ex, ey, ez, 0x96)),
+                  twice = _mm256_cvtepi64_epi32(_mm256_ternarylogic_epi64(ex, ey, ez, 0xe8));
+    const __m256i sum = _mm256_inserti128_si256(_mm256_castsi128_si256(once), twice, 1);
+    const __m256i xs = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm256_cvtepi64_epi32(ex)), _mm256_cvtepi64_epi32(_mm256_srli_epi64(ex, 1)), 1);
+    const __m256i ys = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm256_cvtepi64_epi32(ey)), _mm256_cvtepi64_epi32(_mm256_srli_epi64(ey, 1)), 1);
+    tsr_cell_rows c;
     uint8_t cases[32];
-    uint32_t *to = out->triangles + 3 * (int64_t)triangle;
-    word_cases(c, cases);
-    for (int32_t j = 0; j < 4; j++) {
-        add_masks(c->edges[j], &sums[j], &sums[4 + j]);
-        along_x[j] = (uint32_t)c->edges[j].x;
-        along_x[4 + j] = (uint32_t)(c->edges[j].x >> 1);
-        along_y[j] = (uint32_t)c->edges[j].y;
-        along_y[4 + j] = (uint32_t)(c->edges[j].y >> 1);
-    }
-#if defined(__AVX512BW__)
-    const __m256i sum = _mm256_load_si256((const __m256i *)sums), xs = _mm256_load_si256((const __m256i *)along_x),
-                  ys = _mm256_load_si256((const __m256i *)along_y), one = _mm256_set1_epi32(1), low = _mm256_set1_epi8(15);
+    _mm256_storeu_si256((__m256i *)(void *)c.row, row);
+    c.active = tsr_cells_cut(c.row, left > 32 ? 0xffffffffu : tsr_bits_low(left - 1));
+    if (!c.active) return triangle;
+    word_cases(&c, cases);
+    const int64_t word = p->place.word + w;
+    const __m128i start = _mm_setr_epi32((int)tsr_word_first(g, word), (int)tsr_word_first(g, p->row[0][1] + w - g->bits),
+                                         (int)tsr_word_first(g, p->row[1][0] + w - g->bits), (int)tsr_word_first(g, p->row[1][1] + w - g->bits));
+    const __m256i one = _mm256_set1_epi32(1), low = _mm256_set1_epi8(15);
     const __m256i bits = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 2, 2, 4, 2, 4, 4, 6, 2, 4, 4, 6, 4, 6, 6, 8);
-    const __m128i start = _mm_loadu_si128((const __m128i *)first), lanes = _mm_loadu_si128((const __m128i *)lane_of),
-                  order = _mm_loadu_si128((const __m128i *)order_of[g->mirrored]);
-    for (uint64_t m = c->active; m; m &= m - 1) {
+    const __m128i lanes = _mm_loadu_si128((const __m128i *)lane_of), order = _mm_loadu_si128((const __m128i *)order_of[g->mirrored]);
+    uint32_t *to = out->triangles + 3 * (int64_t)triangle;
+    for (uint64_t m = c.active; m; m &= m - 1) {
         const int32_t bit = tsr_bits_first(m), cut = cases[bit], indices = 3 * tsr_case_triangles[cut];
         const __m128i shift = _mm_cvtsi32_si128(bit);
         const __m256i below = _mm256_and_si256(sum, _mm256_set1_epi32((int32_t)((1u << bit) - 1u)));
@@ -226,8 +250,8 @@ static uint64_t triangles_write(const tsr_surface_grid *g, const tsr_cell_rows *
         const __m256i counts = _mm256_madd_epi16(_mm256_maddubs_epi16(bytes, _mm256_set1_epi8(1)), _mm256_set1_epi16(1));
         const __m256i own = _mm256_and_si256(_mm256_srl_epi32(sum, shift), one);
         const __m128i here = _mm_add_epi32(start, _mm_add_epi32(_mm256_castsi256_si128(counts), _mm256_extracti128_si256(counts, 1)));
-        const __m128i twice = _mm_slli_epi32(_mm256_extracti128_si256(own, 1), 1);
-        const __m128i next = _mm_add_epi32(_mm_add_epi32(here, _mm256_castsi256_si128(own)), twice);
+        const __m128i own_twice = _mm_slli_epi32(_mm256_extracti128_si256(own, 1), 1);
+        const __m128i next = _mm_add_epi32(_mm_add_epi32(here, _mm256_castsi256_si128(own)), own_twice);
         const __m256i x = _mm256_inserti128_si256(_mm256_castsi128_si256(here), next, 1);
         const __m256i y = _mm256_add_epi32(x, _mm256_and_si256(_mm256_srl_epi32(xs, shift), one));
         const __m256i z = _mm256_add_epi32(y, _mm256_and_si256(_mm256_srl_epi32(ys, shift), one));
@@ -237,25 +261,51 @@ static uint64_t triangles_write(const tsr_surface_grid *g, const tsr_cell_rows *
         _mm512_mask_storeu_epi32(to, (__mmask16)((1u << indices) - 1u), numbers);
         to += indices;
     }
+    return (uint64_t)(to - out->triangles) / 3;
+}
 #else
-    for (uint64_t m = c->active; m; m &= m - 1) {
+static inline void edges_load(const piece *p, int32_t w, tsr_cell_rows *c)
+{
+    const int64_t left = p->place.left[0] - 32 * (int64_t)w;
+    c->edges[1] = edges_of(c->row[1], sides(p->row[0][2], w, left), c->row[3], left);
+    c->edges[2] = edges_of(c->row[2], c->row[3], sides(p->row[2][0], w, left), left);
+    c->edges[3] = edges_of(c->row[3], sides(p->row[1][2], w, left), sides(p->row[2][1], w, left), left);
+}
+
+/* Triangles of the cells of word w. */
+static uint64_t word_triangles(const tsr_surface_grid *g, const piece *p, int32_t w, uint64_t triangle, const tsr_surface_output *out)
+{
+    uint32_t once[4], twice[4], *to = out->triangles + 3 * (int64_t)triangle, first[4];
+    uint8_t cases[32];
+    tsr_cell_rows c;
+    rows_load(p, w, &c);
+    if (!c.active) return triangle;
+    edges_load(p, w, &c);
+    word_cases(&c, cases);
+    for (int32_t j = 0; j < 4; j++) { /* three masks as a sum of two: a bit counts once in `once`, twice in `twice` */
+        const uint32_t x = (uint32_t)c.edges[j].x, y = (uint32_t)c.edges[j].y, z = (uint32_t)c.edges[j].z;
+        once[j] = x ^ y ^ z;
+        twice[j] = (x & y) | (z & (x ^ y));
+        first[j] = tsr_word_first(g, p->row[j >> 1][j & 1] + w - g->bits);
+    }
+    for (uint64_t m = c.active; m; m &= m - 1) {
         const int32_t bit = tsr_bits_first(m), cut = cases[bit], indices = 3 * tsr_case_triangles[cut];
         const uint32_t below = (1u << bit) - 1u;
         uint32_t number[24];
         for (int32_t j = 0; j < 4; j++) {
-            number[j] = first[j] + (uint32_t)tsr_bits_count(sums[j] & below) + 2 * (uint32_t)tsr_bits_count(sums[4 + j] & below);
-            number[4 + j] = number[j] + (sums[j] >> bit & 1) + 2 * (sums[4 + j] >> bit & 1);
-        }
-        for (int32_t j = 0; j < 8; j++) {
-            number[8 + j] = number[j] + (along_x[j] >> bit & 1);
-            number[16 + j] = number[8 + j] + (along_y[j] >> bit & 1);
+            number[j] = first[j] + (uint32_t)tsr_bits_count(once[j] & below) + 2 * (uint32_t)tsr_bits_count(twice[j] & below);
+            number[4 + j] = number[j] + (once[j] >> bit & 1) + 2 * (twice[j] >> bit & 1);
+            number[8 + j] = number[j] + (uint32_t)(c.edges[j].x >> bit & 1);
+            number[12 + j] = number[4 + j] + (uint32_t)(c.edges[j].x >> (bit + 1) & 1);
+            number[16 + j] = number[8 + j] + (uint32_t)(c.edges[j].y >> bit & 1);
+            number[20 + j] = number[12 + j] + (uint32_t)(c.edges[j].y >> (bit + 1) & 1);
         }
         for (int32_t n = 0; n < indices; n++) to[n] = number[lane_of[tsr_case_edges[cut][order_of[g->mirrored][n]]]];
         to += indices;
     }
-#endif
     return (uint64_t)(to - out->triangles) / 3;
 }
+#endif
 
 /* ---- blocks -------------------------------------------------------------------------------------------------------------------------- */
 
@@ -270,16 +320,8 @@ void TSR_ISA_NAME(tsr_surface_emit_dense)(const tsr_surface_grid *g, const tsr_s
         tsr_store_take(g->store, g->place[block], g->block_sum[block] & 0xffff, out->vertices + vertex, g->normals ? out->normals + vertex : NULL);
         piece_first(g, start, stop, &p);
         for (;;) {
-            for (uint32_t m = p.cells ? busy_get(mask, (int32_t)(p.place.word - start), p.words) : 0; m; m &= m - 1) {
-                const int32_t w = tsr_bits_first(m);
-                tsr_cell_rows c;
-                uint32_t first[4];
-                rows_load(&p, w, &c);
-                if (!c.active) continue;
-                edges_load(&p, w, &c);
-                for (int32_t j = 0; j < 4; j++) first[j] = tsr_word_first(g, p.row[j >> 1][j & 1] + w - g->bits);
-                triangle = triangles_write(g, &c, first, triangle, out);
-            }
+            for (uint32_t m = p.cells ? busy_get(mask, (int32_t)(p.place.word - start), p.words) : 0; m; m &= m - 1)
+                triangle = word_triangles(g, &p, tsr_bits_first(m), triangle, out);
             if (p.place.word + p.words >= stop) break;
             piece_next(g, &p, stop, &p);
         }

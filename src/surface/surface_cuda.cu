@@ -346,4 +346,4 @@ static tsr_status cuda_emit(tsr_queue *queue, const tsr_surface_grid *grid, cons
     return TSR_OK;
 }
 
-extern "C" const tsr_surface_ops tsr_surface_cuda = { cuda_count, cuda_emit };
+extern "C" const tsr_surface_ops tsr_surface_cuda = { cuda_count, cuda_emit, nullptr };
