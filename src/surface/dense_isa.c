@@ -21,7 +21,7 @@ static inline void piece_open(const tsr_surface_grid *g, int64_t stop, piece *p)
     const int64_t along_y[3] = { 0, left[1] > 1 ? y : 0, left[1] > 2 ? 2 * y : left[1] > 1 ? y : 0 };
     const int64_t along_z[3] = { 0, left[2] > 1 ? z : 0, left[2] > 2 ? 2 * z : left[2] > 1 ? z : 0 };
     p->words = (int32_t)tsr_minl(tsr_minl(PIECE_WORDS, stop - p->place.word), (left[0] + 31) >> 5);
-    p->cells = left[1] > 1 && left[2] > 1 ? ~(uint64_t)0 : 0;
+    p->cells = left[1] > 1 && left[2] > 1 && p->place.z < g->own ? ~(uint64_t)0 : 0;
     for (int32_t k = 0; k < 3; k++)
         for (int32_t j = 0; j < 3; j++) p->row[k][j] = g->bits + p->place.word + along_y[j] + along_z[k];
 }
@@ -114,7 +114,7 @@ static inline void rows_load(const piece *p, int32_t w, tsr_cell_rows *c)
 }
 
 /* Cases of the 32 cells of a word. */
-static inline void word_cases(const tsr_cell_rows *c, uint8_t cases[32])
+static inline void word_cases(const tsr_surface_grid *g, const tsr_cell_rows *c, uint8_t cases[32])
 {
 #if defined(__AVX512BW__)
     __m256i v = _mm256_setzero_si256();
@@ -122,9 +122,9 @@ static inline void word_cases(const tsr_cell_rows *c, uint8_t cases[32])
         v = _mm256_or_si256(v, _mm256_maskz_set1_epi8((__mmask32)c->row[j], (char)(1 << 2 * j)));
         v = _mm256_or_si256(v, _mm256_maskz_set1_epi8((__mmask32)(c->row[j] >> 1), (char)(2 << 2 * j)));
     }
-    _mm256_storeu_si256((__m256i *)(void *)cases, v);
+    _mm256_storeu_si256((__m256i *)(void *)cases, _mm256_xor_si256(v, _mm256_set1_epi8((char)g->flip)));
 #else
-    for (uint64_t m = c->active; m; m &= m - 1) cases[tsr_bits_first(m)] = (uint8_t)tsr_cell_case(c->row, tsr_bits_first(m));
+    for (uint64_t m = c->active; m; m &= m - 1) cases[tsr_bits_first(m)] = (uint8_t)tsr_cell_case(g, c->row, tsr_bits_first(m));
 #endif
 }
 
@@ -160,7 +160,7 @@ static inline uint32_t word_count(const tsr_surface_grid *g, const piece *p, int
     rows_load(p, w, &c);
     uint32_t sum = (uint32_t)tsr_edges_count(c.edges[0], 0xffffffffu);
     if (sum) batch_list(g, p->place.x + 32 * w, p->place.y, p->place.z, c.edges[0], b, arena);
-    if (c.active) word_cases(&c, cases);
+    if (c.active) word_cases(g, &c, cases);
     for (uint64_t m = c.active; m; m &= m - 1) sum += (uint32_t)tsr_case_triangles[cases[tsr_bits_first(m)]] << 16;
     return sum;
 }
@@ -231,9 +231,9 @@ static uint64_t word_triangles(const tsr_surface_grid *g, const piece *p, int32_
     tsr_cell_rows c;
     uint8_t cases[32];
     _mm256_storeu_si256((__m256i *)(void *)c.row, row);
-    c.active = tsr_cells_cut(c.row, left > 32 ? 0xffffffffu : tsr_bits_low(left - 1));
+    c.active = tsr_cells_cut(c.row, p->cells & (left > 32 ? 0xffffffffu : tsr_bits_low(left - 1)));
     if (!c.active) return triangle;
-    word_cases(&c, cases);
+    word_cases(g, &c, cases);
     const int64_t word = p->place.word + w;
     const __m128i start = _mm_setr_epi32((int)tsr_word_first(g, word), (int)tsr_word_first(g, p->row[0][1] + w - g->bits),
                                          (int)tsr_word_first(g, p->row[1][0] + w - g->bits), (int)tsr_word_first(g, p->row[1][1] + w - g->bits));
@@ -281,7 +281,7 @@ static uint64_t word_triangles(const tsr_surface_grid *g, const piece *p, int32_
     rows_load(p, w, &c);
     if (!c.active) return triangle;
     edges_load(p, w, &c);
-    word_cases(&c, cases);
+    word_cases(g, &c, cases);
     for (int32_t j = 0; j < 4; j++) { /* three masks as a sum of two: a bit counts once in `once`, twice in `twice` */
         const uint32_t x = (uint32_t)c.edges[j].x, y = (uint32_t)c.edges[j].y, z = (uint32_t)c.edges[j].z;
         once[j] = x ^ y ^ z;
@@ -317,7 +317,7 @@ void TSR_ISA_NAME(tsr_surface_emit_dense)(const tsr_surface_grid *g, const tsr_s
         const uint32_t *mask = g->busy + block * (TSR_BLOCK_WORDS / 32);
         uint64_t triangle = g->block_triangle[block];
         piece p;
-        tsr_store_take(g->store, g->place[block], g->block_sum[block] & 0xffff, out->vertices + vertex, g->normals ? out->normals + vertex : NULL);
+        tsr_store_take(g->store, g->place[block], tsr_minl(g->block_sum[block] & 0xffff, out->vertex_count - vertex / 3), out->vertices + vertex, g->normals ? out->normals + vertex : NULL);
         piece_first(g, start, stop, &p);
         for (;;) {
             for (uint32_t m = p.cells ? busy_get(mask, (int32_t)(p.place.word - start), p.words) : 0; m; m &= m - 1)

@@ -46,7 +46,7 @@ ENDS_OF(f64, double)
 
 static inline tsr_word_place batch_place(const tsr_surface_grid *g, const batch *b, uint32_t code)
 {
-    return (tsr_word_place){ .x = (int64_t)b->x[code >> 16] + g->pad, .y = (int64_t)b->y[code >> 16] + g->pad, .z = (int64_t)b->z[code >> 16] + g->pad };
+    return (tsr_word_place){ .x = (int64_t)b->x[code >> 16] + g->pad, .y = (int64_t)b->y[code >> 16] + g->pad, .z = (int64_t)b->z[code >> 16] + g->pad - g->slab };
 }
 
 /* Samples at both ends of every edge; with a pad some lie beyond the volume. */
@@ -103,7 +103,7 @@ static void batch_interleave(int32_t n, batch *b)
 
 static void batch_flush(const tsr_surface_grid *g, batch *b, tsr_vertex_arena *arena)
 {
-    const double isovalue = g->isovalue;
+    const double isovalue = g->cut;
     const int32_t count = b->count, n = (count + BATCH_LANES - 1) / BATCH_LANES * BATCH_LANES; /* no remainders: the last vectors repeat a vertex */
     if (!count) return;
     for (int32_t k = count; k < n; k++) b->code[k] = b->code[0];
@@ -138,7 +138,7 @@ static inline void batch_list(const tsr_surface_grid *g, int64_t x, int64_t y, i
     b->at[word] = ((z - g->pad) * g->stored[1] + y - g->pad) * g->stored[0] + x - g->pad;
     b->x[word] = (double)(x - g->pad);
     b->y[word] = (double)(y - g->pad);
-    b->z[word] = (double)(z - g->pad);
+    b->z[word] = (double)(z + g->slab - g->pad);
     for (uint32_t m = ex | ey | ez; m; m &= m - 1) { /* without a branch on the axis: all three are written, the cut ones are kept */
         uint32_t bit = (uint32_t)tsr_bits_first(m), at = (uint32_t)word << 16 | bit;
         *code = at;

@@ -7,7 +7,13 @@
 /* Checks the options and fills options, matrices and sides of the grid for samples of `dtype` with this scaling. */
 tsr_status tsr_surface_prepare(tsr_surface_grid *grid, const tsr_surface_options *own, tsr_dtype dtype, double slope, double intercept,
                                const tsr_geometry *geometry);
-/* Counts, allocates and writes; the grid has everything but its working memory. `extra`: ids of a tile list (slot_of), else 0. */
-tsr_status tsr_surface_run(tsr_context *context, tsr_surface_grid *grid, int64_t extra, tsr_space space, tsr_mesh **mesh, tsr_surface_report *report);
+enum { TSR_SURFACE_SEVERAL = 64 };
+
+/* Counts, allocates and writes; the grids (of one volume, for several isovalues) have everything but their working memory. `extra`: ids of a tile
+ * list (slot_of), else 0. reports: NULL, or with the cells filled in. After a failure the meshes are NULL. */
+tsr_status tsr_surface_run(tsr_context *context, tsr_surface_grid *grids, int32_t count, int64_t extra, tsr_space space, tsr_mesh **meshes,
+                           tsr_surface_report *reports);
+/* The extents of a volume with the pad set; checks them. `data` NULL so far. */
+tsr_status tsr_surface_lay(tsr_surface_grid *grid, tsr_size3 size);
 
 #endif
