@@ -215,13 +215,17 @@ int main(int argc, char **argv)
         if (bench_wants(&b, name)) failed = dense(&b, n, peer);
     }
     if (bench_wants(&b, "others")) failed = failed || others(&b, 256, peer);
-    static const struct { const char *what, *file; double isovalue; } known[] = {
+    static const struct {
+        const char *what, *file;
+        double isovalue;
+    } known[] = {
         { "MRI head", "mri/ch2.nii.gz", 60 },
         { "chest CT", "ct-chest.nrrd", 100 },
         { "skull", "meshes/images/skull_2.9.inr", 2.9 },
     };
     for (size_t k = 0; k < sizeof known / sizeof *known && !failed && bench_wants(&b, "real"); k++)
-        failed = real(&b, known[k].what, known[k].file, known[k].isovalue, 0, peer) || real(&b, known[k].what, known[k].file, known[k].isovalue, 256, peer);
+        failed = real(&b, known[k].what, known[k].file, known[k].isovalue, 0, peer) ||
+                 real(&b, known[k].what, known[k].file, known[k].isovalue, 256, peer);
     if (failed) fprintf(stderr, "bench surface: %s\n", tsr_error_message());
     return bench_end(&b) || failed;
 }

@@ -44,20 +44,23 @@ typedef enum tsr_surface_ambiguity {
  * are; one that is not finite counts as 0; a gradient of 0 gives the direction of the cut edge. */
 typedef struct tsr_surface_options {
     size_t struct_size;
-    double isovalue;               /* in real values (slope and intercept of the volume applied), finite or infinite, not NaN */
-    tsr_surface_inside inside;     /* tile lists are level sets: always below */
+    double isovalue;           /* in real values (slope and intercept of the volume applied), finite or infinite, not NaN */
+    tsr_surface_inside inside; /* tile lists are level sets: always below */
     tsr_surface_normals normals;
-    int32_t close;                 /* != 0: as if the volume were surrounded by outside samples: the surface is capped half a voxel beyond
+    int32_t close; /* != 0: as if the volume were surrounded by outside samples: the surface is capped half a voxel beyond
                                     * the border. For tile lists with a domain not supported; an unbounded list needs no cap */
     tsr_surface_ambiguity ambiguity;
-    int32_t midpoints;             /* != 0: vertices in the middle of their edges, whatever the values: blocky, the same triangles */
+    int32_t midpoints; /* != 0: vertices in the middle of their edges, whatever the values: blocky, the same triangles */
 } tsr_surface_options;
-#define TSR_SURFACE_OPTIONS { .struct_size = sizeof(tsr_surface_options) }
+#define TSR_SURFACE_OPTIONS                        \
+    {                                              \
+        .struct_size = sizeof(tsr_surface_options) \
+    }
 
 typedef struct tsr_surface_report {
-    int64_t cells;                 /* cells looked at */
-    int64_t not_a_number;          /* NaN samples: outside; an edge with an end that is not finite is cut in the middle */
-    int64_t work_bytes;            /* device memory used beside volume and mesh, released on return */
+    int64_t cells;        /* cells looked at */
+    int64_t not_a_number; /* NaN samples: outside; an edge with an end that is not finite is cut in the middle */
+    int64_t work_bytes;   /* device memory used beside volume and mesh, released on return */
 } tsr_surface_report;
 
 /* Extracts the surface of a volume of any element type on the volume's device, which must be the context's. One number pair is read
@@ -79,19 +82,32 @@ TSR_API tsr_status tsr_surface_extract_tiles(tsr_context *context, const tsr_til
 TSR_API tsr_status tsr_surface_extract_several(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options,
                                                const double *isovalues, int32_t count, tsr_mesh **meshes, tsr_surface_report *reports) TSR_CHECKED;
 
+/* A surface that is cut again and again: a field that moves, an isovalue that is dragged. The workspace keeps all memory from call to call and takes
+ * more of the device only when a surface needs more than any before (a quarter to spare). KEEPS the context; one thread at a time. */
+typedef struct tsr_surface_workspace tsr_surface_workspace;
+TSR_API tsr_status tsr_surface_workspace_create(tsr_context *context, tsr_surface_workspace **workspace) TSR_CHECKED; /* RETURNS NEW */
+TSR_API void tsr_surface_workspace_destroy(tsr_surface_workspace **workspace);
+/* As tsr_surface_extract, but *mesh is a VIEW that belongs to the workspace, valid until its next call. Volumes of any size and element type may
+ * follow one another. After a failure *mesh is NULL and the workspace can be used again. */
+TSR_API tsr_status tsr_surface_extract_again(tsr_surface_workspace *workspace, const tsr_volume *volume, const tsr_surface_options *options,
+                                             const tsr_mesh **mesh, tsr_surface_report *report) TSR_CHECKED;
+
 /* Samples that come plane by plane: a file larger than memory, a function that is evaluated. */
 typedef struct tsr_surface_source {
     size_t struct_size;
-    tsr_size3 size;                /* of the whole volume */
+    tsr_size3 size; /* of the whole volume */
     tsr_dtype dtype;
-    double slope, intercept;       /* real value = slope x sample + intercept; slope 0 counts as 1 */
-    const tsr_geometry *geometry;  /* BORROWS; NULL: unit spacing */
+    double slope, intercept;      /* real value = slope x sample + intercept; slope 0 counts as 1 */
+    const tsr_geometry *geometry; /* BORROWS; NULL: unit spacing */
     /* Writes the planes begin <= z < end to `samples`, [end - begin][size.y][size.x]. Called from the calling thread with ascending planes, each
      * plane once. A failure ends the extraction and is passed on. */
     tsr_status (*planes)(void *user, int64_t begin, int64_t end, void *samples);
     void *user;
 } tsr_surface_source;
-#define TSR_SURFACE_SOURCE { .struct_size = sizeof(tsr_surface_source) }
+#define TSR_SURFACE_SOURCE                        \
+    {                                             \
+        .struct_size = sizeof(tsr_surface_source) \
+    }
 
 /* The surface of a source by slabs of `planes` planes (0: as many as fill 64 MiB, at least 8), and three more for neighbours: no more samples than
  * that are in memory, of the host and of the device. The mesh is the one of the whole volume, bit for bit. `close` is not supported.

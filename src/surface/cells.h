@@ -35,7 +35,7 @@ typedef struct tsr_surface_totals {
 
 typedef struct tsr_surface_grid {
     int32_t tiled, width, pad, mirrored, normals;
-    int32_t flip;                        /* 255: cases of the other side, so that ambiguous faces separate the outside corners */
+    int32_t flip; /* 255: cases of the other side, so that ambiguous faces separate the outside corners */
     tsr_side side;
     double isovalue, cut;                /* in stored values; where edges are cut: the same, or NaN for their middle */
     double affine[3][4], gradient[3][3]; /* index to world; gradient in index space to world, signed to point outwards */
@@ -51,16 +51,16 @@ typedef struct tsr_surface_grid {
     uint32_t *slot_of; /* place in the list of a stored id */
     int32_t log2_edge, bounded, domain[3];
     int64_t words, blocks;
-    uint32_t *bits;           /* [words] */
-    uint16_t *prefix;         /* [words] vertices before the word in its block; undefined in blocks without vertices */
-    uint32_t *block_sum;      /* [blocks] vertices | triangles << 16 */
-    uint32_t *block_vertex;   /* [blocks] vertices before */
-    uint64_t *block_triangle; /* [blocks] triangles before */
-    uint32_t *active;         /* [blocks] the blocks that have vertices or triangles, ascending */
-    uint32_t *busy;           /* [blocks][8] a bit per word that has some, in active blocks; not used by tile lists on the CPU */
-    uint64_t *place;          /* [blocks] the CPU's: where the vertices of the block lie in the store */
+    uint32_t *bits;                 /* [words] */
+    uint16_t *prefix;               /* [words] vertices before the word in its block; undefined in blocks without vertices */
+    uint32_t *block_sum;            /* [blocks] vertices | triangles << 16 */
+    uint32_t *block_vertex;         /* [blocks] vertices before */
+    uint64_t *block_triangle;       /* [blocks] triangles before */
+    uint32_t *active;               /* [blocks] the blocks that have vertices or triangles, ascending */
+    uint32_t *busy;                 /* [blocks][8] a bit per word that has some, in active blocks; not used by tile lists on the CPU */
+    uint64_t *place;                /* [blocks] the CPU's: where the vertices of the block lie in the store */
     struct tsr_vertex_store *store; /* the CPU's, from count to finish */
-    uint64_t *groups;         /* [ceil(blocks / 1024)][3] sums of the device's scan */
+    uint64_t *groups;               /* [ceil(blocks / 1024)][3] sums of the device's scan */
     tsr_surface_totals *totals;
 } tsr_surface_grid;
 
@@ -209,7 +209,8 @@ TSR_HD uint64_t tsr_cells_active(const tsr_surface_grid *g, const tsr_word_place
 TSR_HD uint32_t tsr_cell_case(const tsr_surface_grid *g, const uint64_t row[4], int32_t bit)
 {
     return ((uint32_t)(row[0] >> bit & 3) | (uint32_t)(row[1] >> bit & 3) << 2 | (uint32_t)(row[2] >> bit & 3) << 4 |
-            (uint32_t)(row[3] >> bit & 3) << 6) ^ (uint32_t)g->flip;
+            (uint32_t)(row[3] >> bit & 3) << 6) ^
+           (uint32_t)g->flip;
 }
 
 /* Everything the edges of a word's cells need: masks and vertex numbers of its four rows. */

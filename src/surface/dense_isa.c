@@ -72,8 +72,10 @@ static inline uint32_t piece_busy(const piece *p)
                   nc = _mm256_maskz_loadu_epi32(next, c + 1), nd = _mm256_maskz_loadu_epi32(next, d + 1);
     const __m256i after = _mm256_mask_srli_epi32(na, (__mmask8)~next, va, 31); /* where no word follows the last side repeats */
     const __m256i along = _mm256_xor_si256(va, _mm256_or_si256(_mm256_srli_epi32(va, 1), _mm256_slli_epi32(after, 31)));
-    const __m256i any = _mm256_or_si256(_mm256_or_si256(va, vb), _mm256_or_si256(vc, vd)), all = _mm256_and_si256(_mm256_and_si256(va, vb), _mm256_and_si256(vc, vd));
-    const __m256i next_any = _mm256_or_si256(_mm256_or_si256(na, nb), _mm256_or_si256(nc, nd)), next_all = _mm256_and_si256(_mm256_and_si256(na, nb), _mm256_and_si256(nc, nd));
+    const __m256i any = _mm256_or_si256(_mm256_or_si256(va, vb), _mm256_or_si256(vc, vd)),
+                  all = _mm256_and_si256(_mm256_and_si256(va, vb), _mm256_and_si256(vc, vd));
+    const __m256i next_any = _mm256_or_si256(_mm256_or_si256(na, nb), _mm256_or_si256(nc, nd)),
+                  next_all = _mm256_and_si256(_mm256_and_si256(na, nb), _mm256_and_si256(nc, nd));
     const __m256i across = _mm256_and_si256(_mm256_xor_si256(next_any, next_all), _mm256_set1_epi32(1));
     const __m256i found = _mm256_or_si256(_mm256_or_si256(along, across), _mm256_xor_si256(any, all));
     return _mm256_mask_test_epi32_mask(words, found, found);
@@ -317,7 +319,8 @@ void TSR_ISA_NAME(tsr_surface_emit_dense)(const tsr_surface_grid *g, const tsr_s
         const uint32_t *mask = g->busy + block * (TSR_BLOCK_WORDS / 32);
         uint64_t triangle = g->block_triangle[block];
         piece p;
-        tsr_store_take(g->store, g->place[block], tsr_minl(g->block_sum[block] & 0xffff, out->vertex_count - vertex / 3), out->vertices + vertex, g->normals ? out->normals + vertex : NULL);
+        tsr_store_take(g->store, g->place[block], tsr_minl(g->block_sum[block] & 0xffff, out->vertex_count - vertex / 3), out->vertices + vertex,
+                       g->normals ? out->normals + vertex : NULL);
         piece_first(g, start, stop, &p);
         for (;;) {
             for (uint32_t m = p.cells ? busy_get(mask, (int32_t)(p.place.word - start), p.words) : 0; m; m &= m - 1)

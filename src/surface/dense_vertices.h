@@ -15,23 +15,23 @@ enum { BATCH_WORDS = 128, BATCH_FULL = 512, BATCH_LANES = 16, BATCH_ROOM = BATCH
 
 typedef struct batch {
     int32_t count, words;
-    uint32_t code[BATCH_ROOM];                                  /* word of the batch << 16 | axis << 8 | sample of the word */
-    int64_t at[BATCH_WORDS];                                    /* of a word: its first sample in the volume */
-    double x[BATCH_WORDS], y[BATCH_WORDS], z[BATCH_WORDS];      /* and the index of that sample */
+    uint32_t code[BATCH_ROOM];                             /* word of the batch << 16 | axis << 8 | sample of the word */
+    int64_t at[BATCH_WORDS];                               /* of a word: its first sample in the volume */
+    double x[BATCH_WORDS], y[BATCH_WORDS], z[BATCH_WORDS]; /* and the index of that sample */
     double lower[BATCH_ROOM], upper[BATCH_ROOM], share[BATCH_ROOM];
     float px[BATCH_ROOM], py[BATCH_ROOM], pz[BATCH_ROOM], position[3 * BATCH_ROOM], normal[3 * BATCH_ROOM];
 } batch;
 
-#define ENDS_OF(name, type)                                                                                                      \
-    static void ends_##name(const type *data, const int64_t step[3], int32_t n, batch *b)                                        \
-    {                                                                                                                            \
-        const int64_t step_y = step[1], step_z = step[2];                                                                        \
-        _Pragma("omp simd") for (int32_t k = 0; k < n; k++)                                                                      \
-        {                                                                                                                        \
-            int64_t code = b->code[k], at = b->at[code >> 16] + (code & 255), axis = code >> 8 & 255;                            \
-            b->lower[k] = (double)data[at];                                                                                      \
-            b->upper[k] = (double)data[at + (axis == 0 ? 1 : axis == 1 ? step_y : step_z)];                                      \
-        }                                                                                                                        \
+#define ENDS_OF(name, type)                                                                           \
+    static void ends_##name(const type *data, const int64_t step[3], int32_t n, batch *b)             \
+    {                                                                                                 \
+        const int64_t step_y = step[1], step_z = step[2];                                             \
+        _Pragma("omp simd") for (int32_t k = 0; k < n; k++)                                           \
+        {                                                                                             \
+            int64_t code = b->code[k], at = b->at[code >> 16] + (code & 255), axis = code >> 8 & 255; \
+            b->lower[k] = (double)data[at];                                                           \
+            b->upper[k] = (double)data[at + (axis == 0 ? 1 : axis == 1 ? step_y : step_z)];           \
+        }                                                                                             \
     }
 ENDS_OF(u8, uint8_t)
 ENDS_OF(i8, int8_t)
@@ -46,7 +46,9 @@ ENDS_OF(f64, double)
 
 static inline tsr_word_place batch_place(const tsr_surface_grid *g, const batch *b, uint32_t code)
 {
-    return (tsr_word_place){ .x = (int64_t)b->x[code >> 16] + g->pad, .y = (int64_t)b->y[code >> 16] + g->pad, .z = (int64_t)b->z[code >> 16] + g->pad - g->slab };
+    return (tsr_word_place){ .x = (int64_t)b->x[code >> 16] + g->pad,
+                             .y = (int64_t)b->y[code >> 16] + g->pad,
+                             .z = (int64_t)b->z[code >> 16] + g->pad - g->slab };
 }
 
 /* Samples at both ends of every edge; with a pad some lie beyond the volume. */
@@ -81,10 +83,12 @@ static void batch_ends(const tsr_surface_grid *g, int32_t n, batch *b)
 static void batch_interleave(int32_t n, batch *b)
 {
 #if defined(__AVX512BW__)
-    _Alignas(64) static const int32_t from[3][2][16] = { /* [vector of the result][x and y, then z] */
+    _Alignas(64) static const int32_t from[3][2][16] = {
+        /* [vector of the result][x and y, then z] */
         { { 0, 16, 0, 1, 17, 0, 2, 18, 0, 3, 19, 0, 4, 20, 0, 5 }, { 0, 1, 16, 3, 4, 17, 6, 7, 18, 9, 10, 19, 12, 13, 20, 15 } },
         { { 21, 0, 6, 22, 0, 7, 23, 0, 8, 24, 0, 9, 25, 0, 10, 26 }, { 0, 21, 2, 3, 22, 5, 6, 23, 8, 9, 24, 11, 12, 25, 14, 15 } },
-        { { 0, 11, 27, 0, 12, 28, 0, 13, 29, 0, 14, 30, 0, 15, 31, 0 }, { 26, 1, 2, 27, 4, 5, 28, 7, 8, 29, 10, 11, 30, 13, 14, 31 } } };
+        { { 0, 11, 27, 0, 12, 28, 0, 13, 29, 0, 14, 30, 0, 15, 31, 0 }, { 26, 1, 2, 27, 4, 5, 28, 7, 8, 29, 10, 11, 30, 13, 14, 31 } }
+    };
     for (int32_t k = 0; k < n; k += 16) {
         const __m512 x = _mm512_loadu_ps(b->px + k), y = _mm512_loadu_ps(b->py + k), z = _mm512_loadu_ps(b->pz + k);
         for (int32_t v = 0; v < 3; v++) {

@@ -9,8 +9,10 @@
 /* Smallest value of the element type that is >= iso: v >= iso is v >= that, and v < iso is v < that, in the type's own arithmetic. */
 static void side_of(tsr_side *side, tsr_dtype dtype, double iso, int below)
 {
-    static const struct { double lower, upper; } range[TSR_DTYPE_COUNT] = {
-        [TSR_U8] = { 0, UINT8_MAX },   [TSR_I8] = { INT8_MIN, INT8_MAX },   [TSR_U16] = { 0, UINT16_MAX }, [TSR_I16] = { INT16_MIN, INT16_MAX },
+    static const struct {
+        double lower, upper;
+    } range[TSR_DTYPE_COUNT] = {
+        [TSR_U8] = { 0, UINT8_MAX },   [TSR_I8] = { INT8_MIN, INT8_MAX },    [TSR_U16] = { 0, UINT16_MAX }, [TSR_I16] = { INT16_MIN, INT16_MAX },
         [TSR_U32] = { 0, UINT32_MAX }, [TSR_I32] = { INT32_MIN, INT32_MAX }, [TSR_U64] = { 0, 0x1p64 },     [TSR_I64] = { -0x1p63, 0x1p63 },
     };
     *side = (tsr_side){ .below = below, .invert = below, .d = iso };
@@ -109,8 +111,8 @@ tsr_status tsr_surface_lay(tsr_surface_grid *g, tsr_size3 size)
     return TSR_OK;
 }
 
-/* The mesh of a counted grid. */
-static tsr_status make(tsr_context *context, tsr_surface_grid *g, tsr_space space, tsr_mesh **mesh, int64_t *not_a_number)
+/* The mesh of a counted grid; `again`: into the arrays of *mesh, if they are large enough. */
+static tsr_status make(tsr_context *context, tsr_surface_grid *g, tsr_space space, int again, tsr_mesh **mesh, int64_t *not_a_number)
 {
     const tsr_surface_ops *ops = context->backend->surface;
     tsr_surface_totals totals;
@@ -119,7 +121,8 @@ static tsr_status make(tsr_context *context, tsr_surface_grid *g, tsr_space spac
     if (totals.vertices + g->base > UINT32_MAX)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "surface: %llu vertices, expected at most 4294967295 (indices are 32 bits): extract parts",
                  (unsigned long long)totals.vertices + g->base);
-    TSR_TRY(tsr_mesh_create(context, (int64_t)totals.vertices, (int64_t)totals.triangles, g->normals != TSR_SURFACE_NORMALS_NONE, mesh));
+    TSR_TRY((again ? tsr_mesh_refill : tsr_mesh_create)(context, (int64_t)totals.vertices, (int64_t)totals.triangles,
+                                                        g->normals != TSR_SURFACE_NORMALS_NONE, mesh));
     tsr_mesh_set_space(*mesh, space);
     tsr_surface_output output = { tsr_mesh_vertices(*mesh), tsr_mesh_normals(*mesh), tsr_mesh_triangles(*mesh), totals.active_blocks,
                                   (int64_t)totals.vertices };
@@ -128,26 +131,56 @@ static tsr_status make(tsr_context *context, tsr_surface_grid *g, tsr_space spac
     return TSR_OK;
 }
 
-tsr_status tsr_surface_run(tsr_context *context, tsr_surface_grid *g, int32_t count, int64_t extra, tsr_space space, tsr_mesh **meshes,
-                           tsr_surface_report *reports)
+static tsr_status workspace_grow(tsr_surface_workspace *w, int64_t bytes)
+{
+    if (bytes <= w->bytes) return TSR_OK;
+    tsr_device_release(w->context, w->memory, (size_t)w->bytes);
+    w->memory = NULL;
+    w->bytes = 0;
+    TSR_TRY(tsr_device_allocate(w->context, (size_t)bytes, &w->memory));
+    w->bytes = bytes;
+    return TSR_OK;
+}
+
+tsr_status tsr_surface_run(tsr_context *context, tsr_surface_grid *g, int32_t count, int64_t extra, tsr_space space, tsr_surface_workspace *workspace,
+                           tsr_mesh **meshes, tsr_surface_report *reports)
 {
     const tsr_surface_ops *ops = context->backend->surface;
+    tsr_surface_workspace once = { .context = context }, *w = workspace ? workspace : &once;
     tsr_status status;
-    void *memory;
     int64_t not_a_number = 0;
     for (int32_t k = 0; k < count; k++) g[k].blocks = tsr_ceil_div(g->words, TSR_BLOCK_WORDS);
     int64_t bytes = carve(g, extra, NULL);
-    TSR_TRY(tsr_device_allocate(context, (size_t)(bytes * count), &memory));
-    for (int32_t k = 0; k < count; k++) carve(&g[k], extra, (char *)memory + bytes * k);
+    TSR_TRY(workspace_grow(w, bytes * count));
+    for (int32_t k = 0; k < count; k++) carve(&g[k], extra, (char *)w->memory + bytes * k);
+    g->store = w->store;
     status = ops->count(context->queue, g, count);
     for (int32_t k = 0; k < count; k++) {
-        if (status == TSR_OK) status = make(context, &g[k], space, &meshes[k], &not_a_number);
-        int64_t taken = ops->finish ? ops->finish(&g[k]) : 0;
+        int64_t taken = 0;
+        if (status == TSR_OK) status = make(context, &g[k], space, workspace != NULL, &meshes[k], &not_a_number);
+        if (workspace) workspace->store = g->store;
+        else if (ops->finish) taken = ops->finish(&g[k]);
         if (reports && status == TSR_OK) reports[k] = (tsr_surface_report){ reports[k].cells, not_a_number, bytes + taken };
     }
     for (int32_t k = 0; k < count && status != TSR_OK; k++) tsr_mesh_destroy(&meshes[k]);
-    tsr_device_release(context, memory, (size_t)(bytes * count));
+    if (!workspace) tsr_device_release(context, once.memory, (size_t)once.bytes);
     return status;
+}
+
+/* Grids of a volume for these isovalues. */
+static tsr_status lay_volume(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options, const double *isovalues,
+                             int32_t count, tsr_surface_grid *g, tsr_surface_report *reports)
+{
+    tsr_surface_options own = *options;
+    TSR_TRY(tsr_volume_require(context, volume, "volume"));
+    for (int32_t k = 0; k < count; k++) {
+        g[k] = (tsr_surface_grid){ .width = 32, .data = volume->data, .pad = own.close != 0 };
+        own.isovalue = isovalues[k];
+        TSR_TRY(tsr_surface_prepare(&g[k], &own, volume->dtype, volume->slope, volume->intercept, &volume->geometry));
+        TSR_TRY(tsr_surface_lay(&g[k], volume->size));
+        if (reports) reports[k].cells = (g->size[0] - 1) * (g->size[1] - 1) * (g->size[2] - 1);
+    }
+    return TSR_OK;
 }
 
 tsr_status tsr_surface_extract_several(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options, const double *isovalues,
@@ -158,16 +191,9 @@ tsr_status tsr_surface_extract_several(tsr_context *context, const tsr_volume *v
     if (count < 1 || count > TSR_SURFACE_SEVERAL)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: %d isovalues, expected 1 to %d", (int)count, (int)TSR_SURFACE_SEVERAL);
     for (int32_t k = 0; k < count; k++) meshes[k] = NULL;
-    TSR_TRY(tsr_volume_require(context, volume, "volume"));
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
-    for (int32_t k = 0; k < count; k++) {
-        g[k] = (tsr_surface_grid){ .width = 32, .data = volume->data, .pad = own.close != 0 };
-        own.isovalue = isovalues[k];
-        TSR_TRY(tsr_surface_prepare(&g[k], &own, volume->dtype, volume->slope, volume->intercept, &volume->geometry));
-        TSR_TRY(tsr_surface_lay(&g[k], volume->size));
-        if (reports) reports[k].cells = (g->size[0] - 1) * (g->size[1] - 1) * (g->size[2] - 1);
-    }
-    TSR_TRY(tsr_surface_run(context, g, count, 0, volume->geometry.space, meshes, reports));
+    TSR_TRY(lay_volume(context, volume, &own, isovalues, count, g, reports));
+    TSR_TRY(tsr_surface_run(context, g, count, 0, volume->geometry.space, NULL, meshes, reports));
     return TSR_OK;
 }
 
@@ -177,6 +203,42 @@ tsr_status tsr_surface_extract(tsr_context *context, const tsr_volume *volume, c
     tsr_surface_options own;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(tsr_surface_extract_several(context, volume, &own, &own.isovalue, 1, mesh, report));
+    return TSR_OK;
+}
+
+tsr_status tsr_surface_workspace_create(tsr_context *context, tsr_surface_workspace **workspace)
+{
+    *workspace = NULL;
+    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
+    TSR_TRY(tsr_host_allocate(NULL, sizeof **workspace, (void **)workspace));
+    **workspace = (tsr_surface_workspace){ .context = context };
+    return TSR_OK;
+}
+
+void tsr_surface_workspace_destroy(tsr_surface_workspace **workspace)
+{
+    if (!workspace || !*workspace) return;
+    tsr_surface_workspace *w = *workspace;
+    tsr_surface_grid g = { .store = w->store };
+    const tsr_surface_ops *ops = w->context->backend->surface;
+    if (ops->finish) (void)ops->finish(&g);
+    tsr_mesh_destroy(&w->mesh);
+    tsr_device_release(w->context, w->memory, (size_t)w->bytes);
+    tsr_host_release(NULL, w, sizeof *w);
+    *workspace = NULL;
+}
+
+tsr_status tsr_surface_extract_again(tsr_surface_workspace *workspace, const tsr_volume *volume, const tsr_surface_options *options,
+                                     const tsr_mesh **mesh, tsr_surface_report *report)
+{
+    tsr_surface_options own;
+    tsr_surface_grid g;
+    *mesh = NULL;
+    if (!workspace) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: workspace is NULL");
+    TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
+    TSR_TRY(lay_volume(workspace->context, volume, &own, &own.isovalue, 1, &g, report));
+    TSR_TRY(tsr_surface_run(workspace->context, &g, 1, 0, volume->geometry.space, workspace, &workspace->mesh, report));
+    *mesh = workspace->mesh;
     return TSR_OK;
 }
 

@@ -74,11 +74,7 @@ static tsr_status count_volume(int threads, tsr_surface_grid *g, int32_t count, 
     int64_t ranges = tsr_ceil_div(g->size[2], w->planes);
     w->seam = (uint8_t *)calloc((size_t)ranges, 1);
     int failed = !w->seam;
-    for (int32_t k = 0; k < count && !failed; k++) {
-        g[k].store = (tsr_vertex_store *)calloc(1, sizeof *g[k].store);
-        failed = !g[k].store;
-        for (int worker = 0; worker < TSR_STORE_WORKERS && !failed; worker++) g[k].store->arena[worker].floats = g->normals ? 6 : 3;
-    }
+    for (int32_t k = 0; k < count && !failed; k++) { failed = !tsr_store_begin(&g[k].store, g->normals ? 6 : 3); }
     if (!failed) {
         tsr_parallel(threads, g->size[2], w->planes, sweep, w);
         tsr_parallel(threads, ranges, 1, seams, w);

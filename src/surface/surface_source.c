@@ -23,8 +23,7 @@ static tsr_status join(const struct parts *parts, int normals, tsr_space space, 
         size_t vertex_bytes = (size_t)part->vertex_count * 3 * sizeof(float);
         if (vertex_bytes) memcpy((*mesh)->vertices + 3 * vertex, part->vertices, vertex_bytes);
         if (vertex_bytes && normals) memcpy((*mesh)->normals + 3 * vertex, part->normals, vertex_bytes);
-        if (part->triangle_count)
-            memcpy((*mesh)->triangles + 3 * triangle, part->triangles, (size_t)part->triangle_count * 3 * sizeof(uint32_t));
+        if (part->triangle_count) memcpy((*mesh)->triangles + 3 * triangle, part->triangles, (size_t)part->triangle_count * 3 * sizeof(uint32_t));
         vertex += part->vertex_count;
         triangle += part->triangle_count;
         tsr_mesh_destroy(&parts->mesh[k]);
@@ -47,7 +46,7 @@ static tsr_status slab(tsr_context *context, const tsr_surface_source *source, c
     g.own = end - begin;
     g.base = (uint32_t)parts->vertices;
     TSR_TRY(tsr_surface_lay(&g, (tsr_size3){ source->size.x, source->size.y, to - begin }));
-    TSR_TRY(tsr_surface_run(context, &g, 1, 0, space, &part, &own));
+    TSR_TRY(tsr_surface_run(context, &g, 1, 0, space, NULL, &part, &own));
     report->work_bytes = tsr_maxl(report->work_bytes, own.work_bytes);
     parts->vertices += part->vertex_count;
     parts->triangles += part->triangle_count;

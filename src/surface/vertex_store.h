@@ -26,6 +26,29 @@ typedef struct tsr_vertex_store {
 /* Where the next vertex of a worker will lie. */
 static inline uint64_t tsr_store_place(int32_t worker, int64_t count) { return (uint64_t)worker << TSR_STORE_SHIFT | (uint64_t)count; }
 
+static inline void tsr_store_destroy(tsr_vertex_store **store)
+{
+    for (int k = 0; *store && k < TSR_STORE_WORKERS; k++) {
+        for (int64_t p = 0; p < (*store)->arena[k].pieces; p++) free((*store)->arena[k].piece[p]);
+        free((*store)->arena[k].piece);
+    }
+    free(*store);
+    *store = NULL;
+}
+
+/* An empty store: a new one, or the one there is with the pieces it has. Returns 0 if memory is out. */
+static inline int tsr_store_begin(tsr_vertex_store **store, int32_t floats)
+{
+    if (*store && (*store)->arena[0].floats != floats) tsr_store_destroy(store);
+    if (!*store) *store = (tsr_vertex_store *)calloc(1, sizeof **store);
+    for (int k = 0; *store && k < TSR_STORE_WORKERS; k++) {
+        (*store)->arena[k].floats = floats;
+        (*store)->arena[k].count = 0;
+        (*store)->arena[k].failed = 0;
+    }
+    return *store != NULL;
+}
+
 static inline int tsr_store_grow(tsr_vertex_arena *a)
 {
     if (a->pieces == a->room) {
@@ -36,7 +59,8 @@ static inline int tsr_store_grow(tsr_vertex_arena *a)
         a->room = room;
     }
     a->piece[a->pieces] = (float *)malloc((size_t)TSR_STORE_PIECE * (size_t)a->floats * sizeof(float));
-    return a->piece[a->pieces++] != NULL;
+    a->pieces += a->piece[a->pieces] != NULL;
+    return a->count < a->pieces * TSR_STORE_PIECE;
 }
 
 /* Appends n vertices; normals NULL if the arena has none. Out of memory: nothing, and says so once and for all. */
@@ -73,16 +97,6 @@ static inline int64_t tsr_store_bytes(const tsr_vertex_store *s)
     int64_t bytes = (int64_t)sizeof *s;
     for (int k = 0; k < TSR_STORE_WORKERS; k++) bytes += s->arena[k].pieces * TSR_STORE_PIECE * s->arena[k].floats * (int64_t)sizeof(float);
     return bytes;
-}
-
-static inline void tsr_store_destroy(tsr_vertex_store **store)
-{
-    for (int k = 0; *store && k < TSR_STORE_WORKERS; k++) {
-        for (int64_t p = 0; p < (*store)->arena[k].pieces; p++) free((*store)->arena[k].piece[p]);
-        free((*store)->arena[k].piece);
-    }
-    free(*store);
-    *store = NULL;
 }
 
 #endif

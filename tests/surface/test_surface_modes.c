@@ -13,7 +13,8 @@ static float *field(tsr_size3 n, int noise, uint64_t seed)
     assert_non_null(f);
     for (int64_t v = 0; v < n.x * n.y * n.z; v++) {
         double x = (double)(v % n.x), y = (double)(v / n.x % n.y), z = (double)(v / n.x / n.y);
-        f[v] = noise ? (float)(test_random(&seed) % 10007) / 100.07f : (float)(50 + 30 * sin(0.31 * x) * cos(0.27 * y) + 20 * sin(0.23 * z + 0.2 * x));
+        f[v] =
+            noise ? (float)(test_random(&seed) % 10007) / 100.07f : (float)(50 + 30 * sin(0.31 * x) * cos(0.27 * y) + 20 * sin(0.23 * z + 0.2 * x));
         if (test_random(&seed) % 1009 == 0) f[v] = NAN;
     }
     return f;
@@ -78,7 +79,8 @@ static void several_values(void **state)
             tsr_mesh_destroy(&together);
             tsr_mesh_destroy(&alone);
         }
-        require_error(tsr_surface_extract_several(context, volume, &options, values, 0, meshes, NULL), TSR_ERROR_ARGUMENT, "0 isovalues, expected 1 to 64");
+        require_error(tsr_surface_extract_several(context, volume, &options, values, 0, meshes, NULL), TSR_ERROR_ARGUMENT,
+                      "0 isovalues, expected 1 to 64");
         tsr_volume_destroy(&volume);
         free(f);
     }
@@ -113,8 +115,7 @@ static void outside_separated(void **state)
     }
     /* and it differs from the other rule, where both are closed */
     assert_int_equal(tsr_mesh_vertex_count(inside), tsr_mesh_vertex_count(outside));
-    assert_true(tsr_mesh_triangle_count(inside) != triangles ||
-                memcmp(tsr_mesh_triangles_const(inside), b, (size_t)triangles * 12) != 0);
+    assert_true(tsr_mesh_triangle_count(inside) != triangles || memcmp(tsr_mesh_triangles_const(inside), b, (size_t)triangles * 12) != 0);
     other.close = 1;
     tsr_mesh *closed = extract(context, volume, &other);
     tsr_mesh_measures m;
@@ -361,6 +362,54 @@ static void function_source(void **state)
     tsr_context_destroy(&context);
 }
 
+/* A field that moves, frame by frame: the same meshes, and once the largest was there no memory of the device is taken. */
+static void again(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    tsr_surface_workspace *workspace;
+    float *f = field(EXTENT, 0, 17), *noise = field(EXTENT, 1, 19);
+    tsr_volume *volumes[2] = { put(context, EXTENT, f), put(context, EXTENT, noise) }, *small = put(context, (tsr_size3){ 9, 8, 7 }, noise);
+    int64_t allocations = 0;
+    require_ok(tsr_surface_workspace_create(context, &workspace));
+    for (int frame = 0; frame < 16; frame++) {
+        tsr_surface_options options = TSR_SURFACE_OPTIONS;
+        const tsr_volume *volume = frame % 5 == 4 ? small : volumes[frame % 2 == 0];
+        tsr_surface_report report;
+        const tsr_mesh *view;
+        tsr_mesh *copy;
+        options.isovalue = frame == 7 ? 1e6 : 30 + 2 * (frame % 3) + (frame == 0 ? 18 : 0);
+        options.normals = TSR_SURFACE_NORMALS_CENTRAL;
+        if (frame == 10) {
+            options.normals = (tsr_surface_normals)9;
+            require_error(tsr_surface_extract_again(workspace, volume, &options, &view, NULL), TSR_ERROR_ARGUMENT, "normals is 9");
+            assert_null(view);
+            options.normals = TSR_SURFACE_NORMALS_CENTRAL;
+        }
+        require_ok(tsr_surface_extract_again(workspace, volume, &options, &view, &report));
+        if (frame == 1) allocations = tsr_context_memory(context).allocations;
+        if (frame >= 1) assert_int_equal(tsr_context_memory(context).allocations, allocations);
+        require_ok(tsr_mesh_copy(view, NULL, &copy));
+        int64_t before = tsr_context_memory(context).allocations;
+        tsr_mesh *alone = extract(context, volume, &options);
+        allocations += tsr_context_memory(context).allocations - before;
+        same_mesh(copy, alone);
+        assert_int_equal(tsr_mesh_triangle_count(copy) > 0, frame != 7);
+        tsr_mesh_destroy(&copy);
+        tsr_mesh_destroy(&alone);
+    }
+    tsr_surface_workspace_destroy(&workspace);
+    assert_null(workspace);
+    tsr_surface_workspace_destroy(&workspace);
+    tsr_volume_destroy(&small);
+    tsr_volume_destroy(&volumes[0]);
+    tsr_volume_destroy(&volumes[1]);
+    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    tsr_context_destroy(&context);
+    free(f);
+    free(noise);
+}
+
 static void unindexed(void **state)
 {
     (void)state;
@@ -403,9 +452,9 @@ static void unindexed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(several_values), cmocka_unit_test(outside_separated), cmocka_unit_test(diagonal_pair),
-        cmocka_unit_test(midpoints),      cmocka_unit_test(trilinear),         cmocka_unit_test(slabs),
-        cmocka_unit_test(function_source), cmocka_unit_test(unindexed),
+        cmocka_unit_test(several_values),  cmocka_unit_test(outside_separated), cmocka_unit_test(diagonal_pair),
+        cmocka_unit_test(midpoints),       cmocka_unit_test(trilinear),         cmocka_unit_test(slabs),
+        cmocka_unit_test(function_source), cmocka_unit_test(unindexed),         cmocka_unit_test(again),
     };
     return cmocka_run_group_tests_name("surface modes", tests, NULL, NULL);
 }

@@ -199,17 +199,39 @@ static int run(cli_call *cli, int argc, char **argv)
     int inside = 0, normals = 0, ambiguity = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(s.output),
-        { .name = "isovalue", .type = CLI_REALS, .value = &s.isovalues, .argument = "V",
-          .help = "value of the surface (default: 0 for real numbers, 0.5 for integers); given several times, each writes FILE with -V before the extension" },
-        { .name = "inside", .type = CLI_CHOICE, .value = &inside, .argument = "SIDE",
+        { .name = "isovalue",
+          .type = CLI_REALS,
+          .value = &s.isovalues,
+          .argument = "V",
+          .help = "value of the surface (default: 0 for real numbers, 0.5 for integers); given several times, each writes FILE with -V before the "
+                  "extension" },
+        { .name = "inside",
+          .type = CLI_CHOICE,
+          .value = &inside,
+          .argument = "SIDE",
           .help = "values of the inside; without --isovalue: below for real numbers (level sets), above for integers (masks)",
-          .choices = "above below", .given = &s.inside_given },
-        { .name = "normals", .type = CLI_CHOICE, .value = &normals, .argument = "WAY", .help = "of the vertices", .choices = "none forward central trilinear" },
-        { .name = "ambiguity", .type = CLI_CHOICE, .value = &ambiguity, .argument = "SIDE",
-          .help = "which corners of an ambiguous face are separated", .choices = "inside outside" },
+          .choices = "above below",
+          .given = &s.inside_given },
+        { .name = "normals",
+          .type = CLI_CHOICE,
+          .value = &normals,
+          .argument = "WAY",
+          .help = "of the vertices",
+          .choices = "none forward central trilinear" },
+        { .name = "ambiguity",
+          .type = CLI_CHOICE,
+          .value = &ambiguity,
+          .argument = "SIDE",
+          .help = "which corners of an ambiguous face are separated",
+          .choices = "inside outside" },
         { .name = "midpoints", .type = CLI_FLAG, .value = &s.options.midpoints, .help = "vertices in the middle of the cut edges" },
         { .name = "unindexed", .type = CLI_FLAG, .value = &s.unindexed, .help = "three vertices of its own for every triangle" },
-        { .name = "planes", .type = CLI_COUNT, .value = &s.planes, .argument = "N", .lower = 1, .upper = 1e9,
+        { .name = "planes",
+          .type = CLI_COUNT,
+          .value = &s.planes,
+          .argument = "N",
+          .lower = 1,
+          .upper = 1e9,
           .help = "work by slabs of N planes: a volume larger than the device's memory" },
         { .name = "close", .type = CLI_FLAG, .value = &s.options.close, .help = "cap the surface where it leaves the volume" },
         { .name = "format", .type = CLI_TEXT, .value = &s.write.format, .argument = "NAME", .help = "of the output (default: by extension)" },
@@ -221,7 +243,8 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code >= 0) return code;
     code = cli_check_write(cli, s.output, TSR_FILE_MESH, s.write.format);
     if (code) return code;
-    if (s.isovalues.count > 1 && !strcmp(s.output, "-")) return cli_usage(cli, "--isovalue: given %d times, expected once with --output -", s.isovalues.count);
+    if (s.isovalues.count > 1 && !strcmp(s.output, "-"))
+        return cli_usage(cli, "--isovalue: given %d times, expected once with --output -", s.isovalues.count);
     s.options.inside = (tsr_surface_inside)inside;
     s.options.normals = (tsr_surface_normals)normals;
     s.options.ambiguity = (tsr_surface_ambiguity)ambiguity;
