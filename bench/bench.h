@@ -23,28 +23,25 @@
 #include "device/backend.h"
 #include "tessera/tessera.h"
 
-typedef struct bench_time {
-    double median, min, max;
-    int runs;
-} bench_time; /* seconds per call; runs 0 = failed */
+typedef struct bench_time { double median, min, max; int runs; } bench_time; /* seconds per call; runs 0 = failed */
 
 typedef struct bench_case {
     const char *name;
     int64_t n;
     bench_time time;
-    double bytes, flops; /* moved and computed by one call; 0 = not stated */
-    const char *peer;    /* NULL: none */
+    double bytes, flops;       /* moved and computed by one call; 0 = not stated */
+    const char *peer;          /* NULL: none */
     bench_time peer_time;
-    const char *bar; /* the requirement in words, NULL: none */
-    int holds;       /* used when there is a bar */
+    const char *bar;           /* the requirement in words, NULL: none */
+    int holds;                 /* used when there is a bar */
 } bench_case;
 
 typedef struct bench {
     tsr_context *context;
     const char *subject, *device, *json, *only;
     int quick, threads, cases, missed;
-    clockid_t clock; /* of all times */
-    double ceiling;  /* bytes/s of the copy, both directions counted */
+    clockid_t clock;           /* of all times */
+    double ceiling;            /* bytes/s of the copy, both directions counted */
     FILE *file;
     char path[1024];
 } bench;
@@ -150,11 +147,7 @@ static inline void bench_command(const char *command, char *text, size_t bytes)
     text[strcspn(text, "\n")] = 0;
 }
 
-struct bench_copy {
-    bench *b;
-    void *to, *from;
-    size_t bytes;
-};
+struct bench_copy { bench *b; void *to, *from; size_t bytes; };
 static inline tsr_status bench_copy_call(void *user)
 {
     struct bench_copy *c = (struct bench_copy *)user;
@@ -172,8 +165,7 @@ static inline void bench_header(bench *b)
     if (gethostname(machine, sizeof machine - 1)) machine[0] = 0;
     bench_command("git rev-parse --short HEAD 2>/dev/null", commit, sizeof commit);
     if (tsr_device_describe((tsr_device){ TSR_DEVICE_CPU, 0 }, &cpu) != TSR_OK) cpu.name[0] = 0;
-    if (tsr_context_device(b->context).kind != TSR_DEVICE_CUDA || tsr_device_describe(tsr_context_device(b->context), &gpu) != TSR_OK)
-        gpu.name[0] = 0;
+    if (tsr_context_device(b->context).kind != TSR_DEVICE_CUDA || tsr_device_describe(tsr_context_device(b->context), &gpu) != TSR_OK) gpu.name[0] = 0;
     fputs("{\"machine\": ", b->file);
     bench_text(b->file, machine);
     fputs(", \"cpu\": ", b->file);

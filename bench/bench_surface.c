@@ -1,6 +1,7 @@
 /* bench_surface: cells per second of marching cubes: a gyroid of 460 voxels per period, which cuts 1 % of the cells at every size, the
  * noise that cuts nearly all, and a tile list. Bytes that must move: the samples once, the mesh once. Peer on the CPU: vtkFlyingEdges3D
- * on the same samples with as many threads, if bench/peers/vtk_flying_edges.cpp was built. */
+ * on the same samples with as many threads, if bench/peers/vtk_flying_edges.cpp was built; the same output, indexed triangles without normals.
+ * Real volumes under TESSERA_DATA: a head MRI, a chest CT, a skull, as they are and resampled to 256^3. */
 #include <dlfcn.h>
 #include <math.h>
 
@@ -16,7 +17,7 @@ struct job {
     int64_t vertices, triangles;
     flying_edges peer;
     const float *samples;
-    int threads;
+    int threads, bar; /* times the peer, per core */
 };
 
 static tsr_status run(void *user)
@@ -55,10 +56,11 @@ static void measure(bench *b, struct job *job, const char *what, tsr_dtype dtype
                                    .bytes = bytes,
                                    .peer = peer.runs ? "vtkFlyingEdges3D" : NULL,
                                    .peer_time = peer,
-                                   .bar = bar            ? bar
-                                          : against_peer ? "2 times vtkFlyingEdges3D per core"
-                                                         : NULL,
-                                   .holds = bar ? per_second >= rate : against_peer && t.median * 2 <= peer.median });
+                                   .bar = bar             ? bar
+                                          : !against_peer ? NULL
+                                          : job->bar == 3 ? "3 times vtkFlyingEdges3D per core"
+                                                          : "2 times vtkFlyingEdges3D per core",
+                                   .holds = bar ? per_second >= rate : against_peer && t.median * job->bar <= peer.median });
 }
 
 /* Values in [0, 1]; noise: one hash per voxel. */
@@ -96,8 +98,9 @@ static int dense(bench *b, int64_t n, flying_edges peer)
     tsr_volume *host = make(n, 0), *scaled = NULL, *typed = NULL, *volume = NULL;
     failed = !host;
     for (int k = 0; k < 3 && !failed; k++) {
-        struct job job = { b->context, .options = TSR_SURFACE_OPTIONS, .peer = peer, .samples = (const float *)tsr_volume_data(host),
-                           .threads = b->threads };
+        struct job job = {
+            b->context, .options = TSR_SURFACE_OPTIONS, .peer = peer, .samples = (const float *)tsr_volume_data(host), .threads = b->threads, .bar = 2
+        };
         char name[64];
         double most = types[k] == TSR_U16 ? 60000 : types[k] == TSR_U8 ? 250 : 1;
         failed = tsr_volume_set_scaling(host, most, 0) != TSR_OK || tsr_volume_copy(host, b->context, &scaled) != TSR_OK ||
@@ -125,7 +128,7 @@ static int dense(bench *b, int64_t n, flying_edges peer)
 
 static int others(bench *b, int64_t n, flying_edges peer)
 {
-    struct job job = { b->context, .options = TSR_SURFACE_OPTIONS, .peer = peer, .threads = b->threads };
+    struct job job = { b->context, .options = TSR_SURFACE_OPTIONS, .peer = peer, .threads = b->threads, .bar = 2 };
     tsr_tiles_options tile_options = TSR_TILES_OPTIONS;
     tsr_volume *noise = make(n, 1), *gyroid = make(n, 0), *volume = NULL, *field = NULL;
     tsr_tiles *tiles = NULL;
@@ -175,7 +178,7 @@ static tsr_volume *find(const char *file)
 
 static int real(bench *b, const char *what, const char *file, double isovalue, int64_t n, flying_edges peer)
 {
-    struct job job = { b->context, .options = TSR_SURFACE_OPTIONS, .peer = peer, .threads = b->threads };
+    struct job job = { b->context, .options = TSR_SURFACE_OPTIONS, .peer = peer, .threads = b->threads, .bar = 3 };
     tsr_resample_options to = TSR_RESAMPLE_OPTIONS;
     tsr_volume *read = find(file), *host = NULL, *typed = NULL, *resized = NULL, *volume = NULL;
     char name[64];

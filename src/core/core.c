@@ -12,17 +12,17 @@
 #define TSR_TEXT_(x) #x
 #define TSR_TEXT(x) TSR_TEXT_(x)
 
-const char *tsr_version(void) { return TSR_TEXT(TSR_VERSION_MAJOR) "." TSR_TEXT(TSR_VERSION_MINOR) "." TSR_TEXT(TSR_VERSION_PATCH); }
+const char *tsr_version(void)
+{
+    return TSR_TEXT(TSR_VERSION_MAJOR) "." TSR_TEXT(TSR_VERSION_MINOR) "." TSR_TEXT(TSR_VERSION_PATCH);
+}
 
-static const struct {
-    const char *name, *aliases[3];
-    size_t size;
-} dtypes[TSR_DTYPE_COUNT] = {
-    [TSR_U8] = { "u8", { "uint8", "uchar", "byte" }, 1 },      [TSR_I8] = { "i8", { "int8", "schar", "char" }, 1 },
-    [TSR_U16] = { "u16", { "uint16", "ushort", NULL }, 2 },    [TSR_I16] = { "i16", { "int16", "short", NULL }, 2 },
-    [TSR_U32] = { "u32", { "uint32", "uint", NULL }, 4 },      [TSR_I32] = { "i32", { "int32", "int", NULL }, 4 },
+static const struct { const char *name, *aliases[3]; size_t size; } dtypes[TSR_DTYPE_COUNT] = {
+    [TSR_U8] = { "u8", { "uint8", "uchar", "byte" }, 1 },     [TSR_I8] = { "i8", { "int8", "schar", "char" }, 1 },
+    [TSR_U16] = { "u16", { "uint16", "ushort", NULL }, 2 },   [TSR_I16] = { "i16", { "int16", "short", NULL }, 2 },
+    [TSR_U32] = { "u32", { "uint32", "uint", NULL }, 4 },     [TSR_I32] = { "i32", { "int32", "int", NULL }, 4 },
     [TSR_U64] = { "u64", { "uint64", "ulonglong", NULL }, 8 }, [TSR_I64] = { "i64", { "int64", "longlong", NULL }, 8 },
-    [TSR_F32] = { "f32", { "float32", "float", NULL }, 4 },    [TSR_F64] = { "f64", { "float64", "double", NULL }, 8 },
+    [TSR_F32] = { "f32", { "float32", "float", NULL }, 4 },   [TSR_F64] = { "f64", { "float64", "double", NULL }, 8 },
 };
 
 static int dtype_valid(tsr_dtype dtype) { return (int)dtype >= 0 && dtype < TSR_DTYPE_COUNT; }
@@ -34,15 +34,9 @@ const char *tsr_dtype_name(tsr_dtype dtype) { return dtype_valid(dtype) ? dtypes
 tsr_status tsr_dtype_parse(const char *name, tsr_dtype *dtype)
 {
     for (int i = 0; name && i < TSR_DTYPE_COUNT; i++) {
-        if (!strcasecmp(name, dtypes[i].name)) {
-            *dtype = (tsr_dtype)i;
-            return TSR_OK;
-        }
+        if (!strcasecmp(name, dtypes[i].name)) { *dtype = (tsr_dtype)i; return TSR_OK; }
         for (int a = 0; a < 3; a++)
-            if (dtypes[i].aliases[a] && !strcasecmp(name, dtypes[i].aliases[a])) {
-                *dtype = (tsr_dtype)i;
-                return TSR_OK;
-            }
+            if (dtypes[i].aliases[a] && !strcasecmp(name, dtypes[i].aliases[a])) { *dtype = (tsr_dtype)i; return TSR_OK; }
     }
     TSR_FAIL(TSR_ERROR_ARGUMENT, "element type '%s': expected one of u8 i8 u16 i16 u32 i32 u64 i64 f32 f64", name ? name : "(null)");
 }
@@ -97,8 +91,8 @@ tsr_status tsr_size_bytes(tsr_size3 size, size_t element, const char *what, int6
         if (extents[axis] <= 0)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: extent %c is %lld, expected a positive number", what, "xyz"[axis], (long long)extents[axis]);
         if (__builtin_mul_overflow(product, extents[axis], &product))
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %lld x %lld x %lld elements of %zu bytes overflow 64 bits", what, (long long)size.x, (long long)size.y,
-                     (long long)size.z, element);
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %lld x %lld x %lld elements of %zu bytes overflow 64 bits", what, (long long)size.x,
+                     (long long)size.y, (long long)size.z, element);
     }
     *bytes = product;
     return TSR_OK;

@@ -135,8 +135,9 @@ static inline void word_cases(const tsr_surface_grid *g, const tsr_cell_rows *c,
 /* Bits of g->busy: the words of a block with something in them. */
 static inline void busy_put(uint32_t *mask, int32_t at, uint32_t bits)
 {
-    mask[at >> 5] |= bits << (at & 31);
-    if ((at & 31) > 32 - PIECE_WORDS) mask[(at >> 5) + 1] |= bits >> (32 - (at & 31));
+    const uint64_t wide = (uint64_t)bits << (at & 31);
+    mask[at >> 5] |= (uint32_t)wide;
+    if (wide >> 32) mask[(at >> 5) + 1] |= (uint32_t)(wide >> 32); /* within the block: the next one may be another worker's */
 }
 static inline uint32_t busy_get(const uint32_t *mask, int32_t at, int32_t words)
 {

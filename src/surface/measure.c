@@ -62,7 +62,8 @@ tsr_status tsr_mesh_check(const tsr_mesh *mesh, tsr_vec3 *lower_corner, tsr_vec3
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         for (int axis = 0; axis < 3; axis++) {
             double p = (double)mesh->vertices[3 * v + axis];
-            if (!isfinite(p)) TSR_FAIL(TSR_ERROR_FORMAT, "mesh: %c of vertex %lld is %g, expected a finite number", 'x' + axis, (long long)v, p);
+            if (!isfinite(p))
+                TSR_FAIL(TSR_ERROR_FORMAT, "mesh: %c of vertex %lld is %g, expected a finite number", 'x' + axis, (long long)v, p);
             if (p < lower[axis]) lower[axis] = p;
             if (p > upper[axis]) upper[axis] = p;
         }

@@ -85,7 +85,7 @@ static int64_t carve(tsr_surface_grid *g, int64_t extra, char *base)
     TAKE(block_vertex, uint32_t, g->blocks);
     TAKE(block_triangle, uint64_t, g->blocks);
     TAKE(active, uint32_t, g->blocks);
-    TAKE(busy, uint32_t, g->blocks * (TSR_BLOCK_WORDS / 32) + 1);
+    TAKE(busy, uint32_t, g->blocks * (TSR_BLOCK_WORDS / 32));
     TAKE(place, uint64_t, g->blocks);
     TAKE(groups, uint64_t, 3 * tsr_ceil_div(g->blocks, 1024));
     TAKE(slot_of, uint32_t, extra);

@@ -7,12 +7,12 @@
 
 /* ---- sides of 32 samples ------------------------------------------------------------------------------------------------------------ */
 
-#define WORD_OF(name, type, field, side, flag)                                                      \
-    static uint32_t some_##name(const type *v, int32_t n, const tsr_side *s)                        \
-    {                                                                                               \
-        uint32_t word = 0;                                                                          \
-        for (int32_t k = 0; k < n; k++) word |= (uint32_t)side(v[k], (type)s->field, s->flag) << k; \
-        return word;                                                                                \
+#define WORD_OF(name, type, field, side, flag)                                                               \
+    static uint32_t some_##name(const type *v, int32_t n, const tsr_side *s)                                 \
+    {                                                                                                        \
+        uint32_t word = 0;                                                                                   \
+        for (int32_t k = 0; k < n; k++) word |= (uint32_t)side(v[k], (type)s->field, s->flag) << k;          \
+        return word;                                                                                         \
     }
 WORD_OF(u8, uint8_t, u, TSR_SIDE_INTEGER, invert)
 WORD_OF(i8, int8_t, i, TSR_SIDE_INTEGER, invert)
@@ -28,25 +28,23 @@ WORD_OF(f64, double, d, TSR_SIDE_REAL, below)
 #if defined(__AVX2__)
 #define LOAD(v, k) _mm256_loadu_si256((const __m256i *)(const void *)(v) + (k))
 #define NOT_BELOW(bits, sign, k) _mm256_cmpeq_epi##bits(_mm256_max_ep##sign##bits(LOAD(v, k), t), LOAD(v, k))
-#define WIDE_OF(name, type, field, setting, body)                 \
-    static uint32_t full_##name(const type *v, const tsr_side *s) \
-    {                                                             \
-        const __m256i t = setting;                                \
-        uint32_t word = body;                                     \
-        return s->invert ? ~word : word;                          \
+#define WIDE_OF(name, type, field, setting, body)                                                            \
+    static uint32_t full_##name(const type *v, const tsr_side *s)                                            \
+    {                                                                                                        \
+        const __m256i t = setting;                                                                           \
+        uint32_t word = body;                                                                                \
+        return s->invert ? ~word : word;                                                                     \
     }
-#define BITS_OF_16(a, b) (uint32_t) _mm256_movemask_epi8(_mm256_permute4x64_epi64(_mm256_packs_epi16(a, b), 0xd8))
-#define BITS_OF_32(a) (uint32_t) _mm256_movemask_ps(_mm256_castsi256_ps(a))
+#define BITS_OF_16(a, b) (uint32_t)_mm256_movemask_epi8(_mm256_permute4x64_epi64(_mm256_packs_epi16(a, b), 0xd8))
+#define BITS_OF_32(a) (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(a))
 WIDE_OF(u8, uint8_t, u, _mm256_set1_epi8((char)s->u), (uint32_t)_mm256_movemask_epi8(NOT_BELOW(8, u, 0)))
 WIDE_OF(i8, int8_t, i, _mm256_set1_epi8((char)s->i), (uint32_t)_mm256_movemask_epi8(NOT_BELOW(8, i, 0)))
 WIDE_OF(u16, uint16_t, u, _mm256_set1_epi16((short)s->u), BITS_OF_16(NOT_BELOW(16, u, 0), NOT_BELOW(16, u, 1)))
 WIDE_OF(i16, int16_t, i, _mm256_set1_epi16((short)s->i), BITS_OF_16(NOT_BELOW(16, i, 0), NOT_BELOW(16, i, 1)))
-WIDE_OF(u32, uint32_t, u, _mm256_set1_epi32((int)s->u),
-        BITS_OF_32(NOT_BELOW(32, u, 0)) | BITS_OF_32(NOT_BELOW(32, u, 1)) << 8 | BITS_OF_32(NOT_BELOW(32, u, 2)) << 16 |
-            BITS_OF_32(NOT_BELOW(32, u, 3)) << 24)
-WIDE_OF(i32, int32_t, i, _mm256_set1_epi32((int)s->i),
-        BITS_OF_32(NOT_BELOW(32, i, 0)) | BITS_OF_32(NOT_BELOW(32, i, 1)) << 8 | BITS_OF_32(NOT_BELOW(32, i, 2)) << 16 |
-            BITS_OF_32(NOT_BELOW(32, i, 3)) << 24)
+WIDE_OF(u32, uint32_t, u, _mm256_set1_epi32((int)s->u), BITS_OF_32(NOT_BELOW(32, u, 0)) | BITS_OF_32(NOT_BELOW(32, u, 1)) << 8 |
+        BITS_OF_32(NOT_BELOW(32, u, 2)) << 16 | BITS_OF_32(NOT_BELOW(32, u, 3)) << 24)
+WIDE_OF(i32, int32_t, i, _mm256_set1_epi32((int)s->i), BITS_OF_32(NOT_BELOW(32, i, 0)) | BITS_OF_32(NOT_BELOW(32, i, 1)) << 8 |
+        BITS_OF_32(NOT_BELOW(32, i, 2)) << 16 | BITS_OF_32(NOT_BELOW(32, i, 3)) << 24)
 static uint32_t full_u64(const uint64_t *v, const tsr_side *s) { return some_u64(v, 32, s); }
 static uint32_t full_i64(const int64_t *v, const tsr_side *s) { return some_i64(v, 32, s); }
 #if defined(__AVX512BW__)
@@ -96,19 +94,19 @@ FULL_OF(f64, double)
 enum { AHEAD = 2048 }; /* bytes: the processor's own prefetch stops at the end of a page */
 
 /* One padded row of n samples: bit b of the row is sample b - pad. */
-#define ROW_OF(name, type)                                                                                         \
-    static void row_##name(const tsr_surface_grid *g, int64_t at, uint32_t *to)                                    \
-    {                                                                                                              \
-        const type *v = (const type *)g->data + at;                                                                \
-        const tsr_side side = g->side;                                                                             \
-        int64_t n = g->stored[0], x = -(int64_t)g->pad;                                                            \
-        for (int64_t w = 0; w < g->row_words; w++, x += 32) {                                                      \
-            int32_t skip = x < 0 ? (int32_t)-x : 0;                                                                \
-            for (size_t k = 0; k < 32 * sizeof *v; k += 64) __builtin_prefetch((const char *)(v + x) + AHEAD + k); \
-            if (!skip && x + 32 <= n) to[w] = full_##name(v + x, &side);                                           \
-            else if (x >= n) to[w] = 0;                                                                            \
-            else to[w] = some_##name(v + x + skip, (int32_t)tsr_minl(32 - skip, n - x - skip), &side) << skip;     \
-        }                                                                                                          \
+#define ROW_OF(name, type)                                                                                                        \
+    static void row_##name(const tsr_surface_grid *g, int64_t at, uint32_t *to)                                                   \
+    {                                                                                                                             \
+        const type *v = (const type *)g->data + at;                                                                               \
+        const tsr_side side = g->side;                                                                                            \
+        int64_t n = g->stored[0], x = -(int64_t)g->pad;                                                                           \
+        for (int64_t w = 0; w < g->row_words; w++, x += 32) {                                                                     \
+            int32_t skip = x < 0 ? (int32_t)-x : 0;                                                                               \
+            for (size_t k = 0; k < 32 * sizeof *v; k += 64) __builtin_prefetch((const char *)(v + x) + AHEAD + k);                \
+            if (!skip && x + 32 <= n) to[w] = full_##name(v + x, &side);                                                          \
+            else if (x >= n) to[w] = 0;                                                                                           \
+            else to[w] = some_##name(v + x + skip, (int32_t)tsr_minl(32 - skip, n - x - skip), &side) << skip;                    \
+        }                                                                                                                         \
     }
 ROW_OF(u8, uint8_t)
 ROW_OF(i8, int8_t)

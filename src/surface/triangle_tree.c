@@ -7,23 +7,18 @@
 
 enum { LEAF = 4, DIGIT = 11, DIGITS = 6 }; /* 63-bit Morton codes sorted in 6 passes of 11 bits */
 
-typedef struct box {
-    float lower[3], upper[3];
-} box;
+typedef struct box { float lower[3], upper[3]; } box;
 
 struct tsr_triangle_tree {
     const tsr_mesh *mesh;
-    uint32_t *order; /* triangles in Morton order, LEAF of them per leaf */
-    box *boxes;      /* node i has children 2i and 2i + 1, the root is 1, leaf k is leaves + k */
-    int64_t leaves;  /* power of two */
+    uint32_t *order;  /* triangles in Morton order, LEAF of them per leaf */
+    box *boxes;       /* node i has children 2i and 2i + 1, the root is 1, leaf k is leaves + k */
+    int64_t leaves;   /* power of two */
 };
 
 /* ---- building ---- */
 
-typedef struct keyed {
-    uint64_t key;
-    uint32_t triangle;
-} keyed;
+typedef struct keyed { uint64_t key; uint32_t triangle; } keyed;
 
 static uint64_t spread(uint64_t v) /* 21 bits, two zeros after each */
 {
@@ -166,10 +161,7 @@ static double box_distance(const box *b, const double p[3])
 double tsr_triangle_tree_nearest(const tsr_triangle_tree *tree, tsr_vec3 point, uint32_t *hint)
 {
     const double p[3] = { point.x, point.y, point.z };
-    struct {
-        int64_t node;
-        double distance;
-    } stack[64];
+    struct { int64_t node; double distance; } stack[64];
     int depth = 0;
     double best = triangle_distance(tree->mesh, *hint, point);
     stack[depth++].node = 1;

@@ -35,25 +35,19 @@ typedef enum cli_type {
     CLI_REALS   /* cli_reals: a finite number, may be given several times */
 } cli_type;
 
-typedef struct cli_list {
-    const char *item[64];
-    int count;
-} cli_list;
-typedef struct cli_reals {
-    double item[64];
-    int count;
-} cli_reals;
+typedef struct cli_list { const char *item[64]; int count; } cli_list;
+typedef struct cli_reals { double item[64]; int count; } cli_reals;
 
 typedef struct cli_option {
-    const char *name; /* without the dashes */
-    char letter;      /* short form, 0 = none */
+    const char *name;         /* without the dashes */
+    char letter;              /* short form, 0 = none */
     cli_type type;
-    void *value;          /* where the value goes, as `type` says */
-    const char *argument; /* how --help calls the value ("MM", "FILE") */
+    void *value;              /* where the value goes, as `type` says */
+    const char *argument;     /* how --help calls the value ("MM", "FILE") */
     const char *help;
-    double lower, upper; /* of numbers; both 0 = any */
-    const char *choices; /* "none range eps" */
-    int *given;          /* set to 1 when the option occurs; may be NULL */
+    double lower, upper;      /* of numbers; both 0 = any */
+    const char *choices;      /* "none range eps" */
+    int *given;               /* set to 1 when the option occurs; may be NULL */
 } cli_option;
 
 typedef struct cli_call {
@@ -66,9 +60,9 @@ typedef struct cli_call {
 
 typedef struct cli_verb {
     const char *name;
-    const char *usage;   /* "[options] INPUT -o OUTPUT" */
-    const char *purpose; /* one line */
-    const char *example; /* commands that work on data the tool can make itself */
+    const char *usage;        /* "[options] INPUT -o OUTPUT" */
+    const char *purpose;      /* one line */
+    const char *example;      /* commands that work on data the tool can make itself */
     int (*run)(cli_call *cli, int argc, char **argv);
 } cli_verb;
 
@@ -98,47 +92,26 @@ tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_rea
 tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
 tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
 /* Lines of an option table that fill a tsr_read_options. */
-#define CLI_READ_OPTIONS(read)                                                                                                             \
-    { .name = "input-format",                                                                                                              \
-      .type = CLI_TEXT,                                                                                                                    \
-      .value = &(read).format,                                                                                                             \
-      .argument = "NAME",                                                                                                                  \
-      .help = "read as nifti, nrrd, metaimage, inrimage, raw, ply, ... (default: by content)" },                                           \
-        { .name = "memory-limit",                                                                                                          \
-          .type = CLI_COUNT,                                                                                                               \
-          .value = &(read).memory_limit,                                                                                                   \
-          .argument = "BYTES",                                                                                                             \
-          .help = "refuse larger files",                                                                                                   \
-          .lower = 1,                                                                                                                      \
-          .upper = 9e18 },                                                                                                                 \
-        { .name = "raw-shape", .type = CLI_SIZE3, .value = &(read).raw_shape, .help = "extents of a raw file", .lower = 1, .upper = 1e9 }, \
-        { .name = "raw-dtype", .type = CLI_DTYPE, .value = &(read).raw_dtype, .help = "element type of a raw file" },                      \
-        { .name = "raw-spacing",                                                                                                           \
-          .type = CLI_VEC3,                                                                                                                \
-          .value = &(read).raw_spacing,                                                                                                    \
-          .help = "spacing of a raw file (default 1)",                                                                                     \
-          .lower = 1e-300,                                                                                                                 \
-          .upper = 1e300 },                                                                                                                \
-        { .name = "raw-offset",                                                                                                            \
-          .type = CLI_COUNT,                                                                                                               \
-          .value = &(read).raw_offset,                                                                                                     \
-          .argument = "BYTES",                                                                                                             \
-          .help = "bytes to skip in a raw file",                                                                                           \
-          .lower = 0,                                                                                                                      \
-          .upper = 9e18 },                                                                                                                 \
-    {                                                                                                                                      \
-        .name = "raw-big-endian", .type = CLI_FLAG, .value = &(read).raw_big_endian, .help = "byte order of a raw file"                    \
-    }
+#define CLI_READ_OPTIONS(read)                                                                                                      \
+    { .name = "input-format", .type = CLI_TEXT, .value = &(read).format, .argument = "NAME",                                       \
+      .help = "read as nifti, nrrd, metaimage, inrimage, raw, ply, ... (default: by content)" },                                    \
+    { .name = "memory-limit", .type = CLI_COUNT, .value = &(read).memory_limit, .argument = "BYTES", .help = "refuse larger files", \
+      .lower = 1, .upper = 9e18 },                                                                                                  \
+    { .name = "raw-shape", .type = CLI_SIZE3, .value = &(read).raw_shape, .help = "extents of a raw file", .lower = 1, .upper = 1e9 }, \
+    { .name = "raw-dtype", .type = CLI_DTYPE, .value = &(read).raw_dtype, .help = "element type of a raw file" },                   \
+    { .name = "raw-spacing", .type = CLI_VEC3, .value = &(read).raw_spacing, .help = "spacing of a raw file (default 1)",           \
+      .lower = 1e-300, .upper = 1e300 },                                                                                            \
+    { .name = "raw-offset", .type = CLI_COUNT, .value = &(read).raw_offset, .argument = "BYTES", .help = "bytes to skip in a raw file", \
+      .lower = 0, .upper = 9e18 },                                                                                                  \
+    { .name = "raw-big-endian", .type = CLI_FLAG, .value = &(read).raw_big_endian, .help = "byte order of a raw file" }
 
 /* Fails before any work is done if `path` (NULL: missing) cannot become an output: a folder, a file that exists without --force, a file
  * given for two outputs. Pipes and devices are written in place. cli_check_write: also if no format of this kind fits `path` or `format`. */
 int cli_check_output(const cli_call *cli, const char *path);
 int cli_check_write(const cli_call *cli, const char *path, tsr_file_kind kind, const char *format);
 tsr_write_options cli_write_options(const cli_call *cli);
-#define CLI_OUTPUT_OPTION(path)                                                                                                  \
-    {                                                                                                                            \
-        .name = "output", .letter = 'o', .type = CLI_TEXT, .value = &(path), .argument = "FILE", .help = "where the result goes" \
-    }
+#define CLI_OUTPUT_OPTION(path)                                                                                                     \
+    { .name = "output", .letter = 'o', .type = CLI_TEXT, .value = &(path), .argument = "FILE", .help = "where the result goes" }
 
 /* A whole text file, zero-terminated (free it), or NULL with a message; "-" is standard input. */
 char *cli_read_text(const cli_call *cli, const char *path);
