@@ -4,7 +4,8 @@
  *   spiral-volume     extruded spiral in 128^3 under volume-conserving curvature flow, 1000 steps, WENO5 + RK3        4.2
  *   lucy-collapse     stand-in of the 1024^3 statue: sphere with six octaves of bumps, speed -0.1, curvature 1        4.6
  *   lucy-weno         the same by HJ-WENO5 and RK3
- *   enright           the periodic deformation, half way and back, at 64^3 to 512^3                                  4.4, 4.5
+ *   curvature         a sphere of radius 128 under mean curvature, first order, one sweep of reinitialisation a step, beside OpenVDB
+ *   enright           the periodic deformation, half way and back, at 64^3 to 512^3, beside OpenVDB up to 256^3       4.4, 4.5
  *
  * Bytes: phi read and written once per stored voxel and pass, and the list's rows. Full runs take the time of the experiment: on the CPU the long
  * ones are timed over their first steps and the time of the whole is that of the steps the sources took. */
@@ -13,6 +14,30 @@
 
 #include "bench.h"
 #include "core/parallel.h"
+
+/* What OpenVDB says of the same motion: bench/peers/openvdb_levelset.cpp. */
+struct peer {
+    double seconds, steps, volume;
+    unsigned long long before, after;
+    int there;
+};
+static struct peer ask_openvdb(const bench *b, const char *arguments)
+{
+    struct peer p = { 0 };
+    char command[512], line[512] = "";
+    if (access(BENCH_BIN "/openvdb_levelset", X_OK)) {
+        printf("    without OpenVDB: openvdb_levelset was not built\n");
+        return p;
+    }
+    snprintf(command, sizeof command, BENCH_BIN "/openvdb_levelset %s %d", arguments, b->threads);
+    FILE *pipe = popen(command, "r");
+    if (pipe && fgets(line, sizeof line, pipe))
+        p.there = sscanf(line, "{\"seconds\": %lf, \"steps\": %lf, \"before\": %llu, \"after\": %llu, \"volume\": %lf}", &p.seconds, &p.steps,
+                         &p.before, &p.after, &p.volume) == 5;
+    if (pipe) pclose(pipe);
+    if (!p.there) printf("    without OpenVDB: openvdb_levelset failed: %s\n", line);
+    return p;
+}
 
 struct run {
     bench *b;
@@ -191,6 +216,44 @@ static tsr_status lucy_collapse(bench *b, int gpu, int weno)
     return status;
 }
 
+/* A sphere under mean curvature, first order, in a band of 3 voxels, the field kept a distance: voxels in the band moved per second. */
+static tsr_status curvature_peer(bench *b, int gpu)
+{
+    struct run r = { b, "curvature, band of 3, first order", .options = TSR_LEVELSET_OPTIONS, .steps = gpu ? 2000 : 100 };
+    tsr_levelset *solver = NULL;
+    tsr_levelset_report report = { 0 };
+    tsr_tiles_info info;
+    char arguments[64];
+    TSR_TRY(shape(b, 3, (tsr_shape){ .kind = TSR_SHAPE_SPHERE, .radius = 128 }, &r.tiles));
+    r.options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 0.5 };
+    r.options.term_count = 1;
+    r.options.reshape = TSR_RESHAPE_REINIT;
+    r.options.reshape_step = 0.3;
+    r.options.space = TSR_STENCIL_GODUNOV;
+    tsr_status status = tsr_tiles_describe(r.tiles, &info);
+    if (status == TSR_OK) status = tsr_levelset_create(r.tiles, &r.options, &solver);
+    if (status == TSR_OK) status = tsr_levelset_step(solver, 4, NULL, &report);
+    if (status == TSR_OK) status = tsr_levelset_step(solver, r.steps, NULL, &report);
+    tsr_levelset_destroy(&solver);
+    tsr_tiles_destroy(&r.tiles);
+    TSR_TRY(status);
+    snprintf(arguments, sizeof arguments, "curvature 128 %d", b->quick ? 4 : 20);
+    const struct peer p = ask_openvdb(b, arguments);
+    const double step = report.seconds / (double)report.steps, theirs = p.seconds / fmax(p.steps, 1);
+    bench_case row = { .name = r.name, .n = info.active_voxels, .time = { step, step, step, 1 } };
+    if (p.there) {
+        row.peer = "OpenVDB, LevelSetFilter::meanCurvature";
+        row.peer_time = (bench_time){ theirs, theirs, theirs, 1 };
+        row.bar = "faster than OpenVDB";
+        row.holds = step < theirs;
+    }
+    bench_report(b, &row);
+    printf("    %.1f M active voxels/s", 1e-6 * (double)info.active_voxels / step);
+    if (p.there) printf("; OpenVDB %.1f M/s (%llu active voxels)", 1e-6 * (double)p.before / theirs, p.before);
+    printf("\n");
+    return TSR_OK;
+}
+
 /* Whole runs: there and back, with the volume that is left. */
 static tsr_status enright(bench *b, int64_t n, double period)
 {
@@ -214,10 +277,20 @@ static tsr_status enright(bench *b, int64_t n, double period)
     TSR_TRY_GOTO(tsr_levelset_advance(solver, period, NULL, &report), done);
     TSR_TRY_GOTO(tsr_tiles_measure(tiles, &after), done);
     snprintf(name, sizeof name, "enright %lld^3, period %g", (long long)n, period);
-    const double step = report.seconds / (double)(report.steps ? report.steps : 1);
-    bench_report(b, &(bench_case){ .name = name, .n = report.active_voxels, .time = { step, step, step, 1 } });
-    printf("    %lld steps in %.3f s; volume %.4f of the start, %lld pieces\n", (long long)report.steps, report.seconds, after.volume / before.volume,
-           (long long)after.components);
+    char arguments[64];
+    snprintf(arguments, sizeof arguments, "enright %lld %g", (long long)n, period);
+    const struct peer p = n <= 256 ? ask_openvdb(b, arguments) : (struct peer){ 0 };
+    bench_case row = { .name = name, .n = report.active_voxels, .time = { report.seconds, report.seconds, report.seconds, 1 } };
+    if (p.there) {
+        row.peer = "OpenVDB, LevelSetAdvection, its own steps";
+        row.peer_time = (bench_time){ p.seconds, p.seconds, p.seconds, 1 };
+        row.bar = "faster than OpenVDB, and at most 0.001 more volume lost";
+        row.holds = report.seconds < p.seconds && after.volume / before.volume >= p.volume - 0.001;
+    }
+    bench_report(b, &row);
+    printf("    %lld steps, %.3f ms each; volume %.5f of the start, %lld pieces\n", (long long)report.steps,
+           1e3 * report.seconds / (double)(report.steps ? report.steps : 1), after.volume / before.volume, (long long)after.components);
+    if (p.there) printf("    OpenVDB: %.0f steps, %.3f ms each; volume %.5f of the start\n", p.steps, 1e3 * p.seconds / fmax(p.steps, 1), p.volume);
     status = TSR_OK;
 done:
     tsr_levelset_destroy(&solver);
@@ -235,6 +308,7 @@ int main(int argc, char **argv)
     if (bench_wants(&b, "spiral-volume")) TSR_TRY_GOTO(spiral_volume(&b), done);
     if (bench_wants(&b, "lucy-collapse") && !b.quick) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 0), done);
     if (bench_wants(&b, "lucy-weno") && !b.quick) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 1), done);
+    if (bench_wants(&b, "curvature")) TSR_TRY_GOTO(curvature_peer(&b, gpu), done);
     for (int64_t n = 64; n <= (b.quick ? 64 : gpu ? 512 : 128); n *= 2)
         if (bench_wants(&b, "enright")) TSR_TRY_GOTO(enright(&b, n, 1.5), done);
 done:

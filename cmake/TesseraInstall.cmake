@@ -12,7 +12,7 @@ install(EXPORT TesseraTargets NAMESPACE tessera:: DESTINATION ${CMAKE_INSTALL_LI
 configure_package_config_file(cmake/TesseraConfig.cmake.in ${CMAKE_BINARY_DIR}/package/TesseraConfig.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/package/TesseraConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/package/TesseraConfig.cmake ${CMAKE_BINARY_DIR}/package/TesseraConfigVersion.cmake
+install(FILES cmake/TesseraTerm.cmake ${CMAKE_BINARY_DIR}/package/TesseraConfig.cmake ${CMAKE_BINARY_DIR}/package/TesseraConfigVersion.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera)
 
 # The prefix stands as ${pcfiledir}/../.. so that an installed tree can be moved.

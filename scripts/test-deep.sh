@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # What `make test` leaves out for time: the fast suites under AddressSanitizer + UndefinedBehaviorSanitizer and under ThreadSanitizer, and
 # every fuzz target for FUZZ_SECONDS each (default 60). Goes on after a failure and fails at the end.
+# shellcheck disable=SC2317 # functions are called through stage
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
+. scripts/stage.sh
 seconds=${FUZZ_SECONDS:-60}
 jobs=${JOBS:-$(nproc)}
 status=0
@@ -11,7 +13,8 @@ echo "== AddressSanitizer and UndefinedBehaviorSanitizer"
 # Leaks are checked; a loaded module stays mapped on purpose.
 ASAN_OPTIONS=detect_stack_use_after_return=0 scripts/test.sh asan -LE 'slow|fuzz' || status=1
 echo "== ThreadSanitizer"
-scripts/test.sh tsan -LE 'slow|fuzz' || status=1
+# The library starts threads, the command line none of its own.
+scripts/test.sh tsan -LE 'slow|fuzz|cli' || status=1
 
 echo "== fuzz targets, $seconds s each"
 if ! command -v clang >/dev/null; then
@@ -24,7 +27,7 @@ build_fuzzers() {
     mapfile -t names < <(cmake --build --preset fuzz --target help | sed -nE 's/^\.\.\. (fuzz_[a-z0-9_]+)$/\1/p')
     [ ${#names[@]} -eq 0 ] || nice cmake --build --preset fuzz -j"$jobs" --target "${names[@]}"
 }
-if ! build_fuzzers >build/fuzz.log 2>&1; then
+if ! stage "fuzz build" build_fuzzers >build/fuzz.log 2>&1; then
     grep -E -A8 'error' build/fuzz.log | head -40
     echo "0 1" >>build/counts
     exit 1
@@ -47,19 +50,23 @@ fuzz() { # TARGET: corpus in tests/fuzz/corpus/NAME where there is one; findings
 }
 shopt -s nullglob
 targets=(build/fuzz/tests/fuzz_*)
-running=0
-for target in "${targets[@]}"; do
-    if [ ! -f "$target" ] || [ ! -x "$target" ]; then continue; fi
-    fuzz "$target" &
-    running=$((running + 1))
-    if [ "$running" -ge "$jobs" ]; then
-        wait -n || status=1
+fuzz_all() {
+    local running=0 found=0 target
+    for target in "${targets[@]}"; do
+        if [ ! -f "$target" ] || [ ! -x "$target" ]; then continue; fi
+        fuzz "$target" &
+        running=$((running + 1))
+        if [ "$running" -ge "$jobs" ]; then
+            wait -n || found=1
+            running=$((running - 1))
+        fi
+    done
+    while [ "$running" -gt 0 ]; do
+        wait -n || found=1
         running=$((running - 1))
-    fi
-done
-while [ "$running" -gt 0 ]; do
-    wait -n || status=1
-    running=$((running - 1))
-done
+    done
+    return "$found"
+}
+stage "fuzz" fuzz_all || status=1
 [ ${#targets[@]} -gt 0 ] || echo "no fuzz targets built"
 exit $status

@@ -3,6 +3,7 @@
 # appends "passed failed" to build/counts for the caller's closing line.
 set -euo pipefail
 cd "$(dirname "$0")/.." || exit 1
+. scripts/stage.sh
 preset=$1
 shift
 jobs=${JOBS:-$(nproc)}
@@ -11,13 +12,13 @@ configure=()
 
 mkdir -p build
 log=build/$preset.log
-if ! cmake --preset "$preset" "${configure[@]}" >"$log" 2>&1; then
+if ! stage "$preset configure" cmake --preset "$preset" "${configure[@]}" >"$log" 2>&1; then
     cat "$log"
     echo "0 1" >>build/counts
     exit 1
 fi
 grep -E '^-- (tessera|  )' "$log" | sed 's/^-- //'
-if ! nice cmake --build --preset "$preset" -j"$jobs" >"$log" 2>&1; then
+if ! stage "$preset build" nice cmake --build --preset "$preset" -j"$jobs" >"$log" 2>&1; then
     grep -E -A8 'error|warning' "$log" | head -60 || tail -40 "$log"
     echo "build of preset $preset failed: $log has all of it" >&2
     echo "0 1" >>build/counts
@@ -27,7 +28,7 @@ fi
 junit=$PWD/build/$preset/junit.xml
 rm -f "$junit"
 status=0
-ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j"$jobs" --output-junit "$junit" "$@" || status=$?
+stage "$preset tests" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j"$jobs" --output-junit "$junit" "$@" || status=$?
 count() { sed -nE "0,/<testsuite/s/.*[[:space:]]$1=\"([0-9]+)\".*/\1/p; /^[[:space:]]*$1=\"/s/.*$1=\"([0-9]+)\".*/\1/p" "$junit" | head -1; }
 total=$(count tests) failed=$(count failures) skipped=$(count skipped)
 echo "$((total - failed - skipped)) $failed" >>build/counts

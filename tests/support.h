@@ -51,12 +51,24 @@ static inline tsr_context *test_context_on(const char *device, int32_t threads)
     return context;
 }
 
+/* Does everything take many times as long here, on the emulator or under a sanitizer? Then loops over the same thing are shorter. */
+static inline int test_is_slow(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return 1;
+#else
+    const char *device = getenv("TESSERA_DEVICE");
+    return device && !strcmp(device, "emu");
+#endif
+}
+
 /* TESSERA_SEED or a fixed number; printed, so that a failure can be repeated. */
 static inline uint64_t test_seed(void)
 {
     const char *text = getenv("TESSERA_SEED");
     uint64_t seed = text && *text ? strtoull(text, NULL, 10) : 20041;
     print_message("seed %llu\n", (unsigned long long)seed);
+    fflush(stdout); /* a sanitizer ends the program without writing what is left */
     return seed * 0x9e3779b97f4a7c15ull + 0x1234567ull;
 }
 static inline uint64_t test_random(uint64_t *state)

@@ -32,18 +32,23 @@ typedef enum tsr_flow_kind {
     TSR_FLOW_CURVATURE,      /* a += value (full K; a half-K coefficient e of the literature is value = e / 2) */
     TSR_FLOW_POTENTIAL,      /* U += value * grad P / |grad P|, P from the provider below; 0 where grad P = 0 */
     TSR_FLOW_MEAN_CURVATURE, /* F += value * Kbar, the mean of K over the surface: with CURVATURE of the same value it conserves volume (2.10) */
-    TSR_FLOW_USER            /* F, U and a += value * what `user` (a tsr_flow_user) says; contexts of the CPU only (else TSR_ERROR_UNSUPPORTED) */
+    TSR_FLOW_USER            /* F, U and a += value * what `user` (a tsr_flow_user) says */
 } tsr_flow_kind;
 /* Stability (spec 2.9): time_step * max(|U_x|/h_x + |U_y|/h_y + |U_z|/h_z + sqrt(3) |F|/h + sqrt(3) b) <= 1 and time_step * 2 a (1/h_x^2 + 1/h_y^2 +
  * 1/h_z^2) <= 1, h the smallest spacing; over voxels in the band. */
 enum { TSR_FLOW_TERMS = 8 };
 /* A term in the caller's own C. `evaluate` is called for every voxel that may move, at place x and time t, from several threads at once; it writes all
- * members. Exact if it is a function of its arguments alone. Values that are not finite end the run with TSR_ERROR_ARGUMENT. */
+ * members. Exact if it is a function of its arguments alone. */
 typedef struct tsr_flow_answer { float speed, velocity[3], curvature; } tsr_flow_answer;
 typedef struct tsr_flow_user {
     void (*evaluate)(const void *data, const float x[3], double t, tsr_flow_answer *answer);
-    const void *data;
+    const void *data;                     /* KEEPS on the CPU; elsewhere COPIES data_bytes of the module when the terms are set */
+    const struct tsr_term_module *module; /* of tsr_term_load; without one contexts of the CPU only (else TSR_ERROR_UNSUPPORTED) */
 } tsr_flow_user;
+/* Finds the term in the module path.so, on a GPU path_cuda.so (tessera/levelset_term.h says how to write and make them; ".so" may stand in the
+ * path), and fills evaluate and module; data is the caller's, a struct of data_bytes. The module stays loaded until the process ends. TSR_ERROR_IO: it cannot be
+ * opened; TSR_ERROR_FORMAT: it is none; TSR_ERROR_ARGUMENT: it works on another number of bytes. */
+TSR_API tsr_status tsr_term_load(const tsr_context *context, const char *path, size_t data_bytes, tsr_flow_user *user) TSR_CHECKED;
 
 typedef struct tsr_flow_term {
     tsr_flow_kind kind;
@@ -52,7 +57,7 @@ typedef struct tsr_flow_term {
     double radius, period;
     double sigma;                    /* > 0: the term is weighted by exp(-d^2 / 2 sigma^2), d = |x - centre|, and is exactly 0 beyond 3 sigma (a brush) */
     const tsr_volume *field[3];      /* KEEPS; same device; float32 */
-    const tsr_flow_user *user;       /* of USER; KEEPS data */
+    const tsr_flow_user *user;       /* of USER; COPIES but for data */
 } tsr_flow_term;
 
 /* One-sided differences: first order with Osher-Sethian sums or Godunov's larger one, ENO2 and HJ-WENO5 with Godunov's. (tsr_space is the world.) */
@@ -101,8 +106,10 @@ typedef struct tsr_levelset_report {
 TSR_API tsr_status tsr_levelset_create(tsr_tiles *tiles, const tsr_levelset_options *options, tsr_levelset **levelset) TSR_CHECKED;
 TSR_API void tsr_levelset_destroy(tsr_levelset **levelset);
 
-/* Exactly `steps` steps (fewer only if the surface vanishes or the run converges). Queued without synchronisation except every 32 steps for progress and growth of the pool. On failure
- * and cancellation the surface is that of the last completed step. `progress`, `report` may be NULL. */
+/* Exactly `steps` steps (fewer only if the surface vanishes or the run converges). Queued without synchronisation except every 32 steps for progress
+ * and growth of the pool. On failure
+ * and cancellation the surface is that of the last completed step. A term or a value of the field that is not finite where the surface may move
+ * ends the run before the step that met it: TSR_ERROR_ARGUMENT names the step, the term and the voxel (x, y, z). `progress`, `report` may be NULL. */
 TSR_API tsr_status tsr_levelset_step(tsr_levelset *levelset, int64_t steps, const tsr_progress *progress, tsr_levelset_report *report) TSR_CHECKED;
 /* Until the simulated time has advanced by exactly `duration` (the last step is shortened; with a fixed step: all steps are made equal). */
 TSR_API tsr_status tsr_levelset_advance(tsr_levelset *levelset, double duration, const tsr_progress *progress, tsr_levelset_report *report) TSR_CHECKED;

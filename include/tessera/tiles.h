@@ -57,6 +57,12 @@ TSR_API tsr_device tsr_tiles_device(const tsr_tiles *tiles);
 TSR_API tsr_size3 tsr_tiles_domain(const tsr_tiles *tiles); /* zero = unbounded */
 TSR_API tsr_status tsr_tiles_copy(const tsr_tiles *tiles, tsr_context *context, tsr_tiles **copy) TSR_CHECKED; /* RETURNS NEW, also a snapshot */
 
+/* Rewrites the tiles in the order of the list, so that neighbours lie beside each other in memory again after many creations and removals, and makes
+ * room for `capacity` tiles (0 = those there are and the usual spare, less than before where the list has shrunk; never fewer than there are).
+ * The same list, field and activity, bit for bit. Takes memory for both while it works (TSR_ERROR_CAPACITY: the list is as it was). A solver
+ * on the list goes on after it. Linear in the tiles. Source: spec levelset-gpu.md 2.2. */
+TSR_API tsr_status tsr_tiles_compact(tsr_tiles *tiles, int64_t capacity) TSR_CHECKED;
+
 /* Downloads the list: keys[count] sorted tile coordinates (x, y, z of the tile's first voxel divided by the edge) and values
  * [count][edge][edge][edge] (z, y, x). Either may be NULL. For tests, files and debugging. */
 TSR_API tsr_status tsr_tiles_download(const tsr_tiles *tiles, int32_t (*coordinates)[3], float *values) TSR_CHECKED;

@@ -12,7 +12,13 @@
 #define TSR_HD static __host__ __device__ __forceinline__
 #define TSR_RESTRICT __restrict__
 #else
-#define TSR_HD static inline __attribute__((always_inline, unused))
+/* TSR_QUICK_BUILD (sanitizers, emulator): every function checked once instead of in each place it is inlined to, which compiles in minutes. */
+#if defined(TSR_QUICK_BUILD)
+#define TSR_INLINE static inline __attribute__((unused))
+#else
+#define TSR_INLINE static inline __attribute__((always_inline, unused))
+#endif
+#define TSR_HD TSR_INLINE
 #define TSR_RESTRICT __restrict
 #endif
 

@@ -13,8 +13,6 @@
 extern "C" {
 #endif
 
-enum { TSR_BACKEND_ABI = 1 };
-
 /* One ordered stream of work on one device. Each backend has its own struct whose first member is this. */
 typedef struct tsr_queue {
     int32_t threads; /* CPU workers for the cpu backend */
@@ -34,7 +32,7 @@ struct tsr_surface_ops;
 struct tsr_render_ops;
 
 typedef struct tsr_backend {
-    uint32_t abi;
+    uint32_t abi; /* TSR_BACKEND_ABI of the generated backend_abi.h */
     tsr_device_kind kind;
     int32_t (*device_count)(char *why, size_t why_bytes);
     tsr_status (*describe)(int32_t index, tsr_device_info *info);

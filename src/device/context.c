@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/parallel.h"
+#include "backend_abi.h"
 #include "device/backend.h"
 
 static const char *const kind_names[TSR_DEVICE_KINDS] = { "cpu", "cuda", "emu" };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/parallel.h"
+#include "backend_abi.h"
 #include "device/backend.h"
 #include "device/isa.h"
 

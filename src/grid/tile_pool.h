@@ -38,6 +38,7 @@ typedef struct tsr_tile_state {
     uint32_t speed_bits;      /* float bits of max |speed| over active voxels of the last step */
     float time_step;          /* of the last step */
     double time;              /* sum of the time steps */
+    uint64_t bad;             /* 0, or the first value that was not finite (tsr_bad_word): nothing more is done until it is 0 again */
     uint32_t scratch[16];     /* counters of kernels, zero between calls */
 } tsr_tile_state;
 
@@ -63,6 +64,19 @@ typedef struct tsr_tile_pool {
     uint32_t *table;          /* PAGED: [tiles] id or static id, linear z y x; NULL for SORTED */
     uint32_t *scratch;        /* [scratch_words] of the backend's management, size from tiles_ops.scratch_words(capacity) */
 } tsr_tile_pool;
+
+/* A pass that ran short waits for the host, and so does a run that is over or met a value that is not finite. */
+TSR_HD int tsr_tile_stopped(const tsr_tile_state *state) { return state->shortage > 0 || state->halted || state->bad != 0; }
+
+/* Place of a value that is not finite, as a word of which the largest is the first in the order of passes, list entries and voxels. */
+enum { TSR_BAD_VOXEL_BITS = 9, TSR_BAD_PASS_SHIFT = 40 };
+TSR_HD uint64_t tsr_bad_word(int32_t pass, int32_t entry, int32_t voxel)
+{
+    return ~((uint64_t)(uint32_t)pass << TSR_BAD_PASS_SHIFT | (uint64_t)(uint32_t)entry << TSR_BAD_VOXEL_BITS | (uint32_t)voxel);
+}
+TSR_HD int32_t tsr_bad_pass(uint64_t word) { return (int32_t)(~word >> TSR_BAD_PASS_SHIFT); }
+TSR_HD int32_t tsr_bad_entry(uint64_t word) { return (int32_t)(~word >> TSR_BAD_VOXEL_BITS & 0x7fffffffu); }
+TSR_HD int32_t tsr_bad_voxel(uint64_t word) { return (int32_t)(~word & ((1u << TSR_BAD_VOXEL_BITS) - 1u)); }
 
 /* ---- keys: 21 bits per axis, biased, z most significant ------------------------------------------------------------------------- */
 
@@ -122,6 +136,9 @@ TSR_HD int64_t tsr_tile_linear(const tsr_tile_pool *pool, uint64_t key)
 {
     return ((int64_t)tsr_key_z(key) * pool->tiles[1] + tsr_key_y(key)) * pool->tiles[0] + tsr_key_x(key);
 }
+
+/* A neighbour entry after tiles took other ids: constants stay. */
+TSR_HD uint32_t tsr_entry_renamed(const uint32_t *fresh_id, uint32_t entry) { return entry < TSR_TILE_FIRST ? entry : fresh_id[entry]; }
 
 /* ---- areas ------------------------------------------------------------------------------------------------------------------------ */
 

@@ -94,6 +94,10 @@ static tsr_status move_arrays(tsr_context *context, tsr_tile_pool *to, tsr_tile_
     return TSR_OK;
 }
 
+/* Room beyond what is needed: growth costs a copy, so a list that grows from little to much is copied a few times only; large lists take
+ * little more than they use, because there the memory is what runs out. */
+static int64_t spare(int64_t tiles) { return tiles < 1 << 18 ? tiles / 4 : tiles / 16; }
+
 tsr_status tsr_tiles_reserve(tsr_tiles *tiles, int64_t capacity)
 {
     if (capacity <= tiles->pool.capacity) return TSR_OK;
@@ -113,6 +117,51 @@ tsr_status tsr_tiles_reserve(tsr_tiles *tiles, int64_t capacity)
     }
     release_arrays(context, &tiles->pool, tiles->scratch_words);
     tiles->pool = grown;
+    tiles->scratch_words = scratch_words;
+    tiles->bytes = bytes;
+    return TSR_OK;
+}
+
+/* Ids in the order of the list in new arrays; `fresh` has a state of its own. */
+static tsr_status rewrite(tsr_tiles *tiles, tsr_tile_pool *fresh, tsr_tile_state *state)
+{
+    tsr_context *context = tiles->context;
+    const size_t statics = TSR_TILE_FIRST * sizeof(float) << (3 * fresh->log2_edge);
+    TSR_TRY(context->backend->tiles->clear(context->queue, fresh, state->background));
+    if (fresh->phi[2]) TSR_TRY(context->backend->copy(context->queue, fresh->phi[2], fresh->phi[0], statics));
+    if (fresh->age) TSR_TRY(context->backend->fill(context->queue, fresh->age, 0, (size_t)fresh->capacity));
+    TSR_TRY(context->backend->tiles->compact(context->queue, &tiles->pool, fresh));
+    state->list = state->phi = 0;
+    state->free_count = fresh->capacity - TSR_TILE_FIRST - state->count;
+    TSR_TRY(context->backend->upload(context->queue, fresh->state, state, sizeof *state));
+    return TSR_OK;
+}
+
+tsr_status tsr_tiles_compact(tsr_tiles *tiles, int64_t capacity)
+{
+    tsr_tile_state state;
+    int64_t scratch_words, bytes;
+    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
+    if (capacity < 0 || capacity > MOST_CAPACITY)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: capacity is %lld, expected 0 to %d", (long long)capacity, (int)MOST_CAPACITY);
+    TSR_TRY(tsr_tiles_read_state(tiles, &state));
+    const int64_t least = tsr_max64((int64_t)state.count + TSR_TILE_FIRST, 8);
+    tsr_context *context = tiles->context;
+    tsr_tile_pool fresh = tiles->pool;
+    fresh.capacity = (int32_t)tsr_max64(capacity ? capacity : least + spare(least), least);
+    fresh.table = NULL;
+    TSR_TRY(allocate_arrays(tiles, &fresh, optional_of(&tiles->pool), &scratch_words, &bytes));
+    tsr_status status = tsr_device_allocate(context, sizeof *fresh.state, (void **)&fresh.state);
+    if (status == TSR_OK) status = rewrite(tiles, &fresh, &state);
+    if (status != TSR_OK) {
+        if (fresh.state != tiles->pool.state) tsr_device_release(context, fresh.state, sizeof *fresh.state);
+        release_arrays(context, &fresh, scratch_words);
+        return status;
+    }
+    release_arrays(context, &tiles->pool, tiles->scratch_words);
+    tsr_device_release(context, tiles->pool.state, sizeof *tiles->pool.state);
+    fresh.table = tiles->pool.table;
+    tiles->pool = fresh;
     tiles->scratch_words = scratch_words;
     tiles->bytes = bytes;
     return TSR_OK;
@@ -250,10 +299,6 @@ tsr_status tsr_tiles_read_state(const tsr_tiles *tiles, tsr_tile_state *state)
 }
 
 /* ---- management --------------------------------------------------------------------------------------------------------------------------- */
-
-/* Room beyond what is needed: growth costs a copy, so a list that grows from little to much is copied a few times only; large lists take
- * little more than they use, because there the memory is what runs out. */
-static int64_t spare(int64_t tiles) { return tiles < 1 << 18 ? tiles / 4 : tiles / 16; }
 
 /* Room for what the last pass was short of, and some more. */
 static tsr_status grow_for(tsr_tiles *tiles, const tsr_tile_state *state)

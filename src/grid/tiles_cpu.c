@@ -249,7 +249,7 @@ static void finish_pass(struct pass *pass, int inserting)
 static tsr_status cpu_manage(tsr_queue *queue, const tsr_tile_pool *pool)
 {
     const tsr_tile_state *state = pool->state;
-    if (state->shortage > 0 || state->halted) return TSR_OK;
+    if (tsr_tile_stopped(state)) return TSR_OK;
     struct pass pass = { pool, scratch_of(pool), pool->key[state->list], pool->id[state->list], 0, 0 };
     tsr_parallel(queue->threads, state->count, 16 * GRAIN, mark_range, &pass);
     finish_pass(&pass, 0);
@@ -324,6 +324,51 @@ static tsr_status cpu_refresh(tsr_queue *queue, const tsr_tile_pool *pool)
     tsr_parallel(queue->threads, pool->state->count, GRAIN, refresh_range, &r);
     pool->state->active_voxels = r.active;
     pool->state->inside_voxels = r.inside;
+    return TSR_OK;
+}
+
+/* ---- compaction ------------------------------------------------------------------------------------------------------------------------------ */
+
+struct compact {
+    const tsr_tile_pool *from, *to;
+};
+
+static void rename_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_tile_pool *from = ((const struct compact *)user)->from;
+    (void)worker;
+    for (int64_t at = begin; at < end; at++) from->scratch[from->id[from->state->list][at]] = TSR_TILE_FIRST + (uint32_t)at;
+}
+
+static void compact_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_tile_pool *from = ((const struct compact *)user)->from, *to = ((const struct compact *)user)->to;
+    const tsr_tile_state *state = from->state;
+    const int64_t V = voxels_of(from);
+    (void)worker;
+    for (int64_t at = begin; at < end; at++) {
+        const uint32_t old = from->id[state->list][at], id = TSR_TILE_FIRST + (uint32_t)at;
+        const uint64_t key = from->key[state->list][at];
+        for (int b = 0; b < 2; b++) memcpy(to->phi[b] + id * V, from->phi[state->phi] + old * V, (size_t)V * sizeof(float));
+        if (from->payload) memcpy(to->payload + id * V, from->payload + old * V, (size_t)V * sizeof(float));
+        if (from->age) to->age[id] = from->age[old];
+        for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
+            to->neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + d] =
+                tsr_entry_renamed(from->scratch, from->neighbours[(int64_t)old * TSR_NEIGHBOUR_ROW + d]);
+        to->activity[id] = from->activity[old];
+        to->key[0][at] = to->key_of[id] = key;
+        to->id[0][at] = id;
+        if (from->table) from->table[tsr_tile_linear(from, key)] = id;
+    }
+}
+
+static tsr_status cpu_compact(tsr_queue *queue, const tsr_tile_pool *from, const tsr_tile_pool *to)
+{
+    struct compact c = { from, to };
+    const int32_t count = from->state->count;
+    tsr_parallel(queue->threads, count, 16 * GRAIN, rename_range, &c);
+    tsr_parallel(queue->threads, count, GRAIN, compact_range, &c);
+    to->key[0][count] = TSR_KEY_END;
     return TSR_OK;
 }
 
@@ -524,5 +569,6 @@ const tsr_tiles_ops tsr_tiles_cpu = { .scratch_words = cpu_scratch_words,
                                       .refresh = cpu_refresh,
                                       .manage = cpu_manage,
                                       .grow = cpu_grow,
+                                      .compact = cpu_compact,
                                       .store = cpu_store,
                                       .sample = tsr_tiles_cpu_sample };

@@ -44,9 +44,6 @@ static int64_t cuda_scratch_words(const tsr_tile_pool *pool)
     return 4 * n + n + 2 * mask_words(n) + n + load_blocks(pool);
 }
 
-/* Is there anything to do? A pass that ran short waits for the host, and so does a run that is over. */
-TSR_DEVICE_FN int pass_stopped(const tsr_tile_state *state) { return state->shortage > 0 || state->halted; }
-
 TSR_DEVICE_FN void inside_absent_add(tsr_tile_state *state, int64_t voxels)
 {
     atomicAdd((unsigned long long *)(void *)&state->inside_absent, (unsigned long long)voxels);
@@ -65,7 +62,7 @@ TSR_KERNEL(mark_kernel)(tsr_tile_pool pool)
 {
     TSR_SHARED(uint32_t, keep, 1);
     tsr_tile_state *state = pool.state;
-    if (pass_stopped(state)) return;
+    if (tsr_tile_stopped(state)) return;
     scratch s = scratch_of(&pool);
     const uint64_t *keys = pool.key[state->list];
     const uint32_t *ids = pool.id[state->list];
@@ -104,7 +101,7 @@ TSR_KERNEL(mark_kernel)(tsr_tile_pool pool)
 TSR_KERNEL(insert_mark_kernel)(tsr_tile_pool pool, const uint64_t *wanted, int32_t wanted_count)
 {
     tsr_tile_state *state = pool.state;
-    if (pass_stopped(state)) return;
+    if (tsr_tile_stopped(state)) return;
     scratch s = scratch_of(&pool);
     const uint64_t *keys = pool.key[state->list];
     int32_t count = state->count, step = (int32_t)(gridDim.x * blockDim.x), first = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -126,7 +123,7 @@ TSR_KERNEL(sort_chunks_kernel)(tsr_tile_pool pool)
 {
     TSR_SHARED(uint64_t, keys, CHUNK);
     const tsr_tile_state *state = pool.state;
-    if (pass_stopped(state)) return;
+    if (tsr_tile_stopped(state)) return;
     scratch s = scratch_of(&pool);
     int64_t total = tsr_minl(state->scratch[TSR_COUNT_REQUESTS], pool.capacity);
     for (int64_t first = (int64_t)blockIdx.x * CHUNK; first < total; first += (int64_t)gridDim.x * CHUNK) {
@@ -157,7 +154,7 @@ TSR_KERNEL(sort_chunks_kernel)(tsr_tile_pool pool)
 TSR_KERNEL(rank_kernel)(tsr_tile_pool pool)
 {
     const tsr_tile_state *state = pool.state;
-    if (pass_stopped(state)) return;
+    if (tsr_tile_stopped(state)) return;
     scratch s = scratch_of(&pool);
     int64_t total = tsr_minl(state->scratch[TSR_COUNT_REQUESTS], pool.capacity);
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < total; i += (int64_t)gridDim.x * blockDim.x) {
@@ -206,7 +203,7 @@ TSR_KERNEL(plan_kernel)(tsr_tile_pool pool, int32_t stepped)
 {
     TSR_SHARED(uint32_t, shared, 33);
     tsr_tile_state *state = pool.state;
-    if (pass_stopped(state)) return;
+    if (tsr_tile_stopped(state)) return;
     scratch s = scratch_of(&pool);
     int32_t count = state->count, tid = (int32_t)threadIdx.x;
     uint32_t asked = state->scratch[TSR_COUNT_REQUESTS], removed = state->scratch[TSR_COUNT_REMOVED], sum;
@@ -253,7 +250,7 @@ TSR_KERNEL(plan_kernel)(tsr_tile_pool pool, int32_t stepped)
     state->scratch[TSR_COUNT_REQUESTS] = missing ? 0u : total; /* merge and link still need it; finish_kernel clears it */
 }
 
-TSR_DEVICE_FN int pass_idle(const tsr_tile_state *state) { return pass_stopped(state) || state->created + state->removed == 0; }
+TSR_DEVICE_FN int pass_idle(const tsr_tile_state *state) { return tsr_tile_stopped(state) || state->created + state->removed == 0; }
 
 /* ---- merge, link, fill ----------------------------------------------------------------------------------------------------------------- */
 
@@ -384,7 +381,7 @@ template <int E> TSR_KERNEL(fill_kernel)(tsr_tile_pool pool, int32_t inserting)
 TSR_KERNEL(finish_kernel)(tsr_tile_pool pool)
 {
     tsr_tile_state *state = pool.state;
-    if (pass_stopped(state)) return;
+    if (tsr_tile_stopped(state)) return;
     if (!pass_idle(state)) {
         state->list ^= 1;
         state->count += state->created - state->removed;
@@ -478,6 +475,52 @@ static tsr_status cuda_grow(tsr_queue *queue, const tsr_tile_pool *pool, int32_t
 {
     TSR_LAUNCH(queue, release_ids_kernel, tsr_blocks(pool->capacity - old_capacity, 256, 1024), 256, 0, *pool, old_capacity, 0);
     TSR_LAUNCH(queue, grown_kernel, 1, 1, 0, *pool, old_capacity);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+/* ---- compaction ---------------------------------------------------------------------------------------------------------------------- */
+
+TSR_KERNEL(rename_kernel)(tsr_tile_pool from)
+{
+    const tsr_tile_state *state = from.state;
+    for (int32_t at = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x); at < state->count; at += (int32_t)(gridDim.x * blockDim.x))
+        from.scratch[from.id[state->list][at]] = TSR_TILE_FIRST + (uint32_t)at;
+}
+
+/* One block per list entry, 16 bytes a thread. */
+TSR_KERNEL(compact_kernel)(tsr_tile_pool from, tsr_tile_pool to)
+{
+    const tsr_tile_state *state = from.state;
+    const int32_t tid = (int32_t)threadIdx.x, quads = 1 << (3 * from.log2_edge - 2), count = state->count;
+    if (blockIdx.x == 0 && tid == 0) to.key[0][count] = TSR_KEY_END;
+    for (int32_t at = (int32_t)blockIdx.x; at < count; at += (int32_t)gridDim.x) {
+        const uint32_t old = from.id[state->list][at], id = TSR_TILE_FIRST + (uint32_t)at;
+        const uint64_t key = from.key[state->list][at];
+        const float4 *values = (const float4 *)(const void *)from.phi[state->phi] + (int64_t)old * quads;
+        for (int32_t i = tid; i < quads; i += (int32_t)blockDim.x) {
+            const float4 v = values[i];
+            ((float4 *)(void *)to.phi[0])[(int64_t)id * quads + i] = v;
+            ((float4 *)(void *)to.phi[1])[(int64_t)id * quads + i] = v;
+            if (from.payload)
+                ((float4 *)(void *)to.payload)[(int64_t)id * quads + i] = ((const float4 *)(const void *)from.payload)[(int64_t)old * quads + i];
+        }
+        if (tid < TSR_TILE_DIRECTIONS)
+            to.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + tid] =
+                tsr_entry_renamed(from.scratch, from.neighbours[(int64_t)old * TSR_NEIGHBOUR_ROW + tid]);
+        if (tid != 31) continue;
+        if (from.age) to.age[id] = from.age[old];
+        to.activity[id] = from.activity[old];
+        to.key[0][at] = to.key_of[id] = key;
+        to.id[0][at] = id;
+        if (from.table) from.table[tsr_tile_linear(&from, key)] = id;
+    }
+}
+
+static tsr_status cuda_compact(tsr_queue *queue, const tsr_tile_pool *from, const tsr_tile_pool *to)
+{
+    TSR_LAUNCH(queue, rename_kernel, tsr_blocks(from->capacity, 256, 8 * (int64_t)tsr_queue_processors(queue)), 256, 0, *from);
+    TSR_LAUNCH(queue, compact_kernel, tsr_tile_blocks(queue, from), from->log2_edge == 3 ? 128 : 32, 0, *from, *to);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -756,5 +799,5 @@ static tsr_status cuda_sample(tsr_queue *queue, const tsr_tile_pool *pool, const
 }
 
 extern "C" const tsr_tiles_ops tsr_tiles_cuda = { cuda_scratch_words, cuda_clear,   cuda_load_classify, cuda_load_fill, cuda_insert,
-                                                  cuda_paint,         cuda_refresh, cuda_manage,        cuda_grow,      cuda_store,
-                                                  cuda_sample };
+                                                  cuda_paint,         cuda_refresh, cuda_manage,        cuda_grow,      cuda_compact,
+                                                  cuda_store,         cuda_sample };

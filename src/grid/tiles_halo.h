@@ -9,7 +9,7 @@
 enum { TSR_CUBE_MOST = 10 * 10 * 10 + 32 }; /* room for vector loops that read past the last row */
 
 /* The cube without regard to the domain. With a constant E every row is one vector. */
-static inline __attribute__((always_inline)) void tsr_cube_rows(int32_t E, const uint32_t *row, const float *phi, float *cube)
+TSR_INLINE void tsr_cube_rows(int32_t E, const uint32_t *row, const float *phi, float *cube)
 {
     const int32_t H = E + 2, V = E * E * E;
     for (int32_t z = 0; z < H; z++) {
@@ -64,7 +64,7 @@ static inline void tsr_cube_gather(const tsr_tile_pool *pool, const float *phi, 
 enum { TSR_CROSS_RADIUS = 3, TSR_CROSS_MOST = 14 * 14 * 14 + 32 };
 
 /* One row of E own voxels and `ends` voxels of the neighbours on both sides. */
-static inline __attribute__((always_inline)) void tsr_cross_row(int32_t E, const uint32_t *three, const float *phi, int32_t line, int32_t ends, float *to)
+TSR_INLINE void tsr_cross_row(int32_t E, const uint32_t *three, const float *phi, int32_t line, int32_t ends, float *to)
 {
     const int32_t V = E * E * E;
     memcpy(to, phi + (int64_t)three[1] * V + line, (size_t)E * sizeof *to);
@@ -74,7 +74,7 @@ static inline __attribute__((always_inline)) void tsr_cross_row(int32_t E, const
     }
 }
 
-static inline __attribute__((always_inline)) void tsr_cross_rows(int32_t E, const uint32_t *row, const float *phi, float *cube)
+TSR_INLINE void tsr_cross_rows(int32_t E, const uint32_t *row, const float *phi, float *cube)
 {
     enum { R = TSR_CROSS_RADIUS };
     const int32_t H = E + 2 * R;

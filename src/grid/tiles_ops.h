@@ -65,6 +65,10 @@ typedef struct tsr_tiles_ops {
     /* After the pool's arrays were moved to larger ones (old capacity given): pushes the new ids on the free stack. */
     tsr_status (*grow)(tsr_queue *queue, const tsr_tile_pool *pool, int32_t old_capacity);
 
+    /* The tiles of `from` in the arrays of `to`, a cleared pool with room for them: ids 2, 3, ... in the order of the list, as list 0 and in phi[0] and
+     * phi[1]. Writes from->table (which both share) and from->scratch, and nothing of either state. */
+    tsr_status (*compact)(tsr_queue *queue, const tsr_tile_pool *from, const tsr_tile_pool *to);
+
     /* Dense output over the domain or any box of extents size starting at voxel `first`: float field, or u8 mask (phi < 0). */
     tsr_status (*store)(tsr_queue *queue, const tsr_tile_pool *pool, const int32_t first[3], const int64_t size[3], float *field, uint8_t *mask);
 

@@ -46,8 +46,46 @@ static tsr_status reset_state(tsr_levelset *l, double time)
     tsr_tile_state state;
     TSR_TRY(tsr_tiles_read_state(l->tiles, &state));
     state.halted = 0;
+    state.bad = 0;
+    memset(state.scratch, 0, sizeof state.scratch); /* of a step that was given up */
     state.time = time;
     TSR_TRY(l->context->backend->upload(l->context->queue, l->tiles->pool.state, &state, sizeof state));
+    return TSR_OK;
+}
+
+static void release_term_data(tsr_levelset *l)
+{
+    for (int i = 0; i < l->setup.flow.count; i++) {
+        if (l->term_data[i]) tsr_device_release(l->context, l->term_data[i], (size_t)l->setup.flow.source[i].module->data_bytes);
+        l->term_data[i] = NULL;
+    }
+}
+
+/* Off the CPU the data of the caller's terms go where their kernels run. */
+static tsr_status upload_term_data(tsr_context *context, tsr_flow_setup *setup, void *copies[TSR_FLOW_TERMS])
+{
+    for (int i = 0; i < setup->flow.count && context->device.kind != TSR_DEVICE_CPU; i++) {
+        tsr_flow_source *s = &setup->flow.source[i];
+        if (s->kind != TSR_SOURCE_USER || s->module->data_bytes == 0) continue;
+        TSR_TRY(tsr_device_allocate(context, (size_t)s->module->data_bytes, &copies[i]));
+        TSR_TRY(context->backend->upload(context->queue, copies[i], s->data, (size_t)s->module->data_bytes));
+        s->data = copies[i];
+    }
+    return TSR_OK;
+}
+
+/* Takes over a setup; the one before stays if that fails. */
+static tsr_status take_setup(tsr_levelset *l, const tsr_flow_setup *setup)
+{
+    tsr_flow_setup made = *setup;
+    void *copies[TSR_FLOW_TERMS] = { NULL };
+    tsr_status status = upload_term_data(l->context, &made, copies);
+    for (int i = 0; i < made.flow.count && status != TSR_OK; i++)
+        if (copies[i]) tsr_device_release(l->context, copies[i], (size_t)made.flow.source[i].module->data_bytes);
+    TSR_TRY(status);
+    release_term_data(l);
+    l->setup = made;
+    memcpy(l->term_data, copies, sizeof copies);
     return TSR_OK;
 }
 
@@ -76,7 +114,7 @@ static tsr_status create(tsr_tiles *tiles, const tsr_levelset_options *options, 
     l->context = tiles->context;
     l->tiles = tiles;
     l->options = *options;
-    l->setup = *setup;
+    TSR_TRY_GOTO(take_setup(l, setup), fail);
     TSR_TRY_GOTO(prepare(l, keep_time), fail);
     *levelset = l;
     return TSR_OK;
@@ -108,6 +146,7 @@ void tsr_levelset_destroy(tsr_levelset **levelset)
     tsr_levelset *l = *levelset;
     *levelset = NULL;
     drop_plan(l);
+    release_term_data(l);
     l->tiles->pool.guard = 1; /* the next refresh makes words of the usual width */
     tsr_device_release(l->context, l->control, sizeof *l->control);
     free(l);
@@ -119,9 +158,9 @@ tsr_status tsr_levelset_set(tsr_levelset *l, const tsr_levelset_options *options
     tsr_flow_setup setup;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(tsr_flow_make_setup(l->tiles, &own, &setup));
-    l->options = own;
-    l->setup = setup;
     drop_plan(l);
+    TSR_TRY(take_setup(l, &setup));
+    l->options = own;
     TSR_TRY(widen_list(l));
     return TSR_OK;
 }
@@ -177,7 +216,6 @@ static tsr_status check_step(const tsr_levelset *l, float fixed_step)
 {
     const tsr_flow_setup *s = &l->setup;
     const tsr_flow_control *c = &l->seen;
-    if (c->nonfinite) TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: a term is not finite at a voxel of the band");
     const double hyperbolic = (double)s->rate + (double)c->rate + sqrt(3) * fabs((double)c->mean_speed) / (double)s->scheme.spacing;
     const double parabolic = (double)s->parabolic + (double)s->parabolic_unit * (double)c->curvature;
     if (s->stages == 0 || l->options.force) return TSR_OK;
@@ -192,8 +230,32 @@ static tsr_status check_step(const tsr_levelset *l, float fixed_step)
     return TSR_OK;
 }
 
+/* Who gave a value that is not finite; the list is as before the step that met it. */
+static tsr_status blame(tsr_levelset *l, tsr_tile_state *state)
+{
+    const long long step = (long long)l->total_steps + 1;
+    TSR_TRY(l->context->backend->engine->plan_explain(l->context->queue, l->plan));
+    TSR_TRY(read_control(l));
+    TSR_TRY(reset_state(l, state->time));
+    TSR_TRY(l->context->backend->tiles->refresh(l->context->queue, &l->tiles->pool)); /* the step may have written activity words */
+    TSR_TRY(tsr_tiles_read_state(l->tiles, state));
+    const tsr_flow_blame *b = &l->seen.blame;
+    const int32_t *v = b->voxel;
+    if (b->term == TSR_BLAME_FIELD)
+        TSR_FAIL(TSR_ERROR_ARGUMENT,
+                 "level set: step %lld: the field is %g at voxel (%d, %d, %d), expected a finite number; the surface is kept as it was", step,
+                 (double)b->value, v[0], v[1], v[2]);
+    if (b->term == TSR_BLAME_SCHEME)
+        TSR_FAIL(TSR_ERROR_ARGUMENT,
+                 "level set: step %lld: the terms are too large for numbers at voxel (%d, %d, %d), where the field is %g; the surface is that of "
+                 "step %lld",
+                 step, v[0], v[1], v[2], (double)b->value, step - 1);
+    TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: step %lld: term %d (%s) is not finite at voxel (%d, %d, %d); the surface is that of step %lld", step,
+             b->term, tsr_flow_kind_names[l->options.terms[b->term].kind], v[0], v[1], v[2], step - 1);
+}
+
 /* Plan, payload, rates and the length of the first step of a run that ends at `end`. */
-static tsr_status start(tsr_levelset *l, double end, float fixed_step)
+static tsr_status start(tsr_levelset *l, double end, float fixed_step, tsr_tile_state *state)
 {
     TSR_TRY(make_plan(l, fixed_step));
     l->seen.end = end;
@@ -201,6 +263,8 @@ static tsr_status start(tsr_levelset *l, double end, float fixed_step)
     TSR_TRY(l->context->backend->engine->plan_start(l->context->queue, l->plan, !l->payload_valid));
     l->payload_valid = 1;
     TSR_TRY(read_control(l));
+    TSR_TRY(tsr_tiles_read_state(l->tiles, state));
+    if (state->bad) TSR_TRY(blame(l, state));
     return TSR_OK;
 }
 
@@ -215,6 +279,7 @@ static tsr_status advance(tsr_levelset *l, int32_t steps, float fixed_step, tsr_
         TSR_TRY(ops->plan_run(l->context->queue, l->plan, target - state->steps));
         TSR_TRY(tsr_tiles_read_state(l->tiles, state));
         l->total_steps += state->steps - before;
+        if (state->bad) return blame(l, state);
         if (!state->managed) { /* the list is one management behind: more room, then catch up */
             TSR_TRY(tsr_tiles_manage(l->tiles));
             TSR_TRY(make_plan(l, fixed_step));
@@ -281,8 +346,7 @@ static tsr_status run_steps(tsr_levelset *l, const struct run *run, const tsr_pr
     tsr_status status = TSR_OK;
     const double clock = seconds_now();
     const int64_t first = l->total_steps;
-    TSR_TRY(start(l, run->end, run->fixed_step));
-    TSR_TRY(tsr_tiles_read_state(l->tiles, &state));
+    TSR_TRY(start(l, run->end, run->fixed_step, &state));
     if (state.count > 0) TSR_TRY(check_step(l, run->fixed_step));
     while (state.count > 0 && !state.halted) {
         const int64_t done = l->total_steps - first, left = run->limit < 0 ? STEPS_PER_LOOK : run->limit - done;
@@ -293,8 +357,6 @@ static tsr_status run_steps(tsr_levelset *l, const struct run *run, const tsr_pr
         }
         const double before = state.time;
         status = advance(l, (int32_t)(left < STEPS_PER_LOOK ? left : STEPS_PER_LOOK), run->fixed_step, &state);
-        if (status == TSR_OK && l->seen.nonfinite)
-            status = TSR_FAILED(TSR_ERROR_ARGUMENT, "level set: a term became not finite at a voxel of the band");
         if (status == TSR_OK && run->limit < 0 && isfinite(run->end) && !state.halted && state.time <= before)
             status = TSR_FAILED(TSR_ERROR_STATE, "level set: nothing moves any more at time %g, so the end at %g is never reached: give a time_step",
                                 state.time, run->end);

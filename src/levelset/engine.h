@@ -60,6 +60,14 @@ typedef struct tsr_flow_setup {
     float change_tolerance; /* world units; 0: none */
 } tsr_flow_setup;
 
+/* Where a value was not finite, and what made it so. */
+enum { TSR_BLAME_FIELD = -1, TSR_BLAME_SCHEME = -2 };
+typedef struct tsr_flow_blame {
+    int32_t term; /* index of the caller's term, or one of the above */
+    int32_t voxel[3];
+    float value; /* of the field there */
+} tsr_flow_blame;
+
 /* Device memory of a run. All that the host wants to know after a batch of steps lies here and in tsr_tile_state. */
 typedef struct tsr_flow_control {
     double end;                                                /* the run halts when the time reaches this exactly; HUGE_VAL = never */
@@ -73,7 +81,7 @@ typedef struct tsr_flow_control {
     int32_t last;                                              /* the running step ends the run */
     int32_t converged, empty, ended;                           /* why it halted */
     int32_t youngest;                                          /* smallest age of a stored tile after the last management */
-    int32_t nonfinite;                                         /* a term was not finite in a band voxel */
+    tsr_flow_blame blame;                                      /* answer of `explain` */
     int32_t management;                                        /* steps since the last management pass */
     uint32_t rate_bits, curvature_bits, change_bits, old_bits; /* being collected; old = 255 - youngest */
     int64_t sums[4];                                           /* fixed point, TSR_FLOW_SUM_BITS: delta |grad|, K delta |grad|, Heaviside, - */
@@ -92,8 +100,11 @@ typedef struct tsr_engine_ops {
     /* Before the first step of a run: payload of all tiles (if `payload`), rates of the terms, length of the next step. The fields end and
      * volume_start of *control must be set, ages be right (zeroed for a new solver); clears state->halted, steps to the next management begin anew. */
     tsr_status (*plan_start)(tsr_queue *queue, tsr_flow_plan *plan, int payload);
-    /* Queues `steps` steps. After a halt or a shortage of ids the rest does nothing. */
+    /* Queues `steps` steps. After a halt or a shortage of ids the rest does nothing. A step that meets a value that is not finite (state->bad) halts
+     * the run: phi[state->phi] and the list are those before it, activity words and state->scratch may not be. */
     tsr_status (*plan_run)(tsr_queue *queue, tsr_flow_plan *plan, int32_t steps);
+    /* Fills control->blame for state->bad; queued. */
+    tsr_status (*plan_explain)(tsr_queue *queue, tsr_flow_plan *plan);
     /* After the host has grown the pool and managed the list: what a step does after its management. */
     tsr_status (*plan_resume)(tsr_queue *queue, tsr_flow_plan *plan);
     /* Values, neighbour rows and activity (none) of the state->count tiles of `to`, whose keys and ids are set, from a list of half (up) or twice the
@@ -154,6 +165,81 @@ TSR_HD void tsr_flow_mean_voxel(const float *p, int32_t sy, int32_t sz, const ts
     sums[0] += tsr_flow_fixed(delta * tsr_sqrt((gx * gx + gy * gy) + gz * gz) * h);
     sums[1] += tsr_flow_fixed(curved * delta * (h * h));
     sums[2] += tsr_flow_fixed(0.5f * ((1.0f - u) - 0.318309886f * tsr_sin_pi(u)));
+}
+
+/* Buffers of pass k of `passes`: 0 = phi[state->phi], 1 = the other, 2 = phi[2]. */
+TSR_HD int32_t tsr_pass_target(int32_t k, int32_t passes) { return (passes - 1 - k) & 1 ? 2 : 1; }
+TSR_HD int32_t tsr_pass_source(int32_t k, int32_t passes) { return k == 0 ? 0 : tsr_pass_target(k - 1, passes); }
+
+/* ---- values that are not finite ------------------------------------------------------------------------------------------------------------- */
+
+/* The field at an offset of at most one tile from a voxel of the tile with this neighbour row. */
+TSR_HD float tsr_stored_value(const tsr_tile_pool *pool, const float *phi, const uint32_t *row, const int32_t at[3])
+{
+    const int32_t E = 1 << pool->log2_edge;
+    int32_t direction = TSR_TILE_MIDDLE, inside[3], stride = 1;
+    for (int32_t k = 0; k < 3; k++, stride *= 3) {
+        direction += at[k] < 0 ? -stride : at[k] >= E ? stride : 0;
+        inside[k] = at[k] & (E - 1);
+    }
+    return phi[(int64_t)row[direction] * E * E * E + (inside[2] * E + inside[1]) * E + inside[0]];
+}
+
+/* First source that is not finite at the voxel, or -1. */
+TSR_HD int32_t tsr_flow_bad_source(const tsr_flow *flow, const tsr_flow_moment *moment, const int32_t at[3], const tsr_flow_given *given)
+{
+    for (int32_t i = 0; i < flow->count; i++) {
+        tsr_flow_values v = { 0.0f, { 0.0f, 0.0f, 0.0f }, 0.0f };
+        tsr_flow_kind_add(flow, i, flow->source[i].kind, tsr_source_weight(flow, i, at[0], at[1], at[2]), moment, at[0], at[1], at[2], given, &v);
+        if (!(tsr_finite(v.speed) && tsr_finite(v.velocity[0]) && tsr_finite(v.velocity[1]) && tsr_finite(v.velocity[2]) && tsr_finite(v.curvature)))
+            return i;
+    }
+    return -1;
+}
+
+/* What is behind state->bad, one thread: a term, a value of the field in reach of the stencil, or numbers too large for the scheme. */
+TSR_HD void tsr_flow_explain(const tsr_tile_pool *pool, const tsr_flow_setup *s, tsr_flow_control *c)
+{
+    const tsr_tile_state *state = pool->state;
+    const int32_t E = 1 << pool->log2_edge, pass = tsr_bad_pass(state->bad), voxel = tsr_bad_voxel(state->bad), passes = s->stages + s->sweeps;
+    const int32_t source = tsr_pass_source(pass, passes), entry = tsr_bad_entry(state->bad);
+    const float *phi = source == 2 ? pool->phi[2] : pool->phi[state->phi ^ source];
+    const uint64_t key = pool->key[state->list][entry];
+    const uint32_t *row = pool->neighbours + (int64_t)pool->id[state->list][entry] * TSR_NEIGHBOUR_ROW;
+    const int32_t first[3] = { tsr_key_x(key) * E, tsr_key_y(key) * E, tsr_key_z(key) * E }, at[3] = { voxel % E, voxel / E % E, voxel / (E * E) };
+    int32_t extent[3] = { E, E, E };
+    tsr_flow_blame *blame = &c->blame;
+    blame->term = TSR_BLAME_SCHEME;
+    for (int32_t k = 0; k < 3; k++) {
+        blame->voxel[k] = first[k] + at[k];
+        if (pool->bounded) extent[k] = tsr_mini(E, pool->domain[k] - first[k]);
+    }
+    blame->value = tsr_stored_value(pool, phi, row, at);
+    for (int32_t i = 0; i < 3 * 3 * 3 + 6 * 3; i++) { /* the cube around the voxel, then the arms */
+        int32_t near[3] = { at[0], at[1], at[2] };
+        if (i < 27) {
+            near[0] += tsr_direction_x(i);
+            near[1] += tsr_direction_y(i);
+            near[2] += tsr_direction_z(i);
+        } else {
+            const int32_t arm = i - 27, reach = arm / 6 + 1;
+            if (reach > s->radius) continue;
+            near[arm % 3] += arm / 3 % 2 ? reach : -reach;
+        }
+        const float v = tsr_stored_value(pool, phi, row, near);
+        if (tsr_finite(v)) continue;
+        blame->term = TSR_BLAME_FIELD;
+        blame->value = v;
+        for (int32_t k = 0; k < 3; k++) blame->voxel[k] = first[k] + near[k];
+        return;
+    }
+    if (pass >= s->stages) return;
+    tsr_flow_moment moment;
+    tsr_flow_given given = { { 0.0f, 0.0f, 0.0f }, row[TSR_TILE_MIDDLE], voxel, E * E * E };
+    tsr_flow_moment_at(&s->flow, state->time + (double)s->moment[pass] * (double)c->time_step, c->mean_speed, &moment);
+    if (tsr_flow_needs_gradient(&s->flow)) tsr_payload_gradient(pool, row, at[0], at[1], at[2], extent, s->scheme.inverse_spacing, given.gradient);
+    const int32_t bad = tsr_flow_bad_source(&s->flow, &moment, blame->voxel, &given);
+    if (bad >= 0) blame->term = s->flow.source[bad].term;
 }
 
 /* ---- decisions between steps, one thread -------------------------------------------------------------------------------------------------- */
@@ -217,9 +303,5 @@ TSR_HD void tsr_flow_finish(const tsr_flow_setup *s, int32_t edge, int managed, 
     if (c->converged || c->empty || c->ended) state->halted = 1;
     tsr_flow_begin(s, state->time, c);
 }
-
-/* Buffers of pass k of `passes`: 0 = phi[state->phi], 1 = the other, 2 = phi[2]. */
-TSR_HD int32_t tsr_pass_target(int32_t k, int32_t passes) { return (passes - 1 - k) & 1 ? 2 : 1; }
-TSR_HD int32_t tsr_pass_source(int32_t k, int32_t passes) { return k == 0 ? 0 : tsr_pass_target(k - 1, passes); }
 
 #endif

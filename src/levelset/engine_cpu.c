@@ -79,6 +79,10 @@ static uint32_t distance_tile(const tsr_tile_pass *pass, int seed, tsr_tile_tota
                 const float *p = pass->cube + ((z + R) * H + y + R) * H + x + R;
                 const int still = tsr_voxel_still(p, H, H * H, k->band);
                 const float v = still ? p[0] : tsr_distance_value(p, H, H * H, k, seed);
+                if (!tsr_finite(p[0])) {
+                    const uint64_t word = tsr_bad_word(pass->index, pass->entry, i);
+                    totals->bad = word > totals->bad ? word : totals->bad;
+                }
                 const int in_band = v > -k->band && v < k->band;
                 pass->out[i] = v;
                 if (in_band || tsr_voxel_crossing(p, H, H * H)) bits |= pass->areas[i];
@@ -95,7 +99,7 @@ struct job {
     const float *from, *start;
     float *to;
     float step, blend;
-    int sweep, last, measure, only_measure, need_gradient;
+    int sweep, last, measure, need_gradient, index;
     tsr_tile_totals totals;
     uint32_t oldest_young; /* largest 255 - age */
 };
@@ -107,11 +111,17 @@ static void merge_largest(float *to, float v)
         if (__atomic_compare_exchange_n(word, &old, bits, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) break;
 }
 
+static void merge_bad(uint64_t *to, uint64_t word)
+{
+    for (uint64_t old = __atomic_load_n(to, __ATOMIC_RELAXED); word > old;)
+        if (__atomic_compare_exchange_n(to, &old, word, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) break;
+}
+
 static void merge_totals(struct job *job, const tsr_tile_totals *t, uint32_t oldest)
 {
     __atomic_fetch_add(&job->totals.active, t->active, __ATOMIC_RELAXED);
     __atomic_fetch_add(&job->totals.inside, t->inside, __ATOMIC_RELAXED);
-    __atomic_fetch_or(&job->totals.nonfinite, t->nonfinite, __ATOMIC_RELAXED);
+    merge_bad(&job->totals.bad, t->bad);
     merge_largest(&job->totals.change, t->change);
     merge_largest(&job->totals.rate, t->rate);
     merge_largest(&job->totals.curvature, t->curvature);
@@ -140,6 +150,7 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
                            .last = job->last,
                            .edge = E,
                            .radius = plan->setup.radius,
+                           .index = job->index,
                            .cube = cube };
     (void)worker;
     memset(cube, 0, sizeof cube);
@@ -147,13 +158,13 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
         const uint32_t id = pool->id[list][at];
         const uint64_t key = pool->key[list][at];
         float *out = job->to + (int64_t)id * V;
-        if (plan->setup.radius == 3) tsr_cross_gather(pool, job->from, key, id, cube, pass.extent);
-        else tsr_cube_gather(pool, job->from, key, id, cube, pass.extent);
+        TSR_ISA_SELECT(tsr_flow_gather)(pool, job->from, key, id, plan->setup.radius, cube, pass.extent);
         pass.first[0] = tsr_key_x(key) * E;
         pass.first[1] = tsr_key_y(key) * E;
         pass.first[2] = tsr_key_z(key) * E;
         pass.start = job->start + (int64_t)id * V;
         pass.out = out;
+        pass.entry = (int32_t)at;
         pass.areas = plan->areas;
         if (pass.extent[0] < E || pass.extent[1] < E || pass.extent[2] < E) {
             memcpy(out, pass.start, (size_t)V * sizeof *out); /* padding keeps its value */
@@ -199,11 +210,15 @@ static void measure_range(void *user, int64_t begin, int64_t end, int worker)
         for (int32_t i = 0; i < V; i++) {
             const int32_t x = i % E, y = i / E % E, z = i / (E * E);
             if (x >= extent[0] || y >= extent[1] || z >= extent[2] || phi[i] <= -k->band || phi[i] >= k->band) continue;
-            float slope[3] = { 0, 0, 0 };
-            for (int a = 0; a < 3 && job->need_gradient; a++) slope[a] = gradient[a][i];
-            const tsr_flow_values v = tsr_flow_at(&plan->setup.flow, &job->moment, first[0] + x, first[1] + y, first[2] + z, slope);
+            tsr_flow_given given = { 0 };
+            for (int a = 0; a < 3 && job->need_gradient; a++) given.gradient[a] = gradient[a][i];
+            const tsr_flow_values v = tsr_flow_at(&plan->setup.flow, &job->moment, first[0] + x, first[1] + y, first[2] + z, &given);
             const float rate = tsr_flow_hyperbolic(&v, k), curvature = tsr_absf(v.curvature);
-            if (!(rate <= 3e38f && curvature <= 3e38f)) totals.nonfinite = 1;
+            if (!tsr_finite(rate) || !tsr_finite(curvature)) {
+                const uint64_t word = tsr_bad_word(0, (int32_t)at, i);
+                totals.bad = word > totals.bad ? word : totals.bad;
+                continue;
+            }
             totals.rate = tsr_maxf(totals.rate, rate);
             totals.curvature = tsr_maxf(totals.curvature, curvature);
         }
@@ -263,11 +278,12 @@ static tsr_status after_management(tsr_queue *queue, const tsr_flow_plan *plan)
 static void run_pass(tsr_queue *queue, const tsr_flow_plan *plan, int32_t index, tsr_tile_totals *totals, uint32_t *oldest)
 {
     const tsr_tile_pool *pool = &plan->pool;
-    const tsr_tile_state *state = pool->state;
+    tsr_tile_state *state = pool->state;
     const tsr_flow_setup *s = &plan->setup;
     const int32_t passes = s->stages + s->sweeps, buffer[3] = { state->phi, state->phi ^ 1, 2 };
     struct job job = { .plan = plan,
                        .start = pool->phi[state->phi],
+                       .index = index,
                        .sweep = index >= s->stages,
                        .last = index == passes - 1,
                        .measure = index == 0 && s->measured,
@@ -282,8 +298,8 @@ static void run_pass(tsr_queue *queue, const tsr_flow_plan *plan, int32_t index,
     if (job.measure) {
         plan->control->rate_bits = tsr_float_bits(job.totals.rate);
         plan->control->curvature_bits = tsr_float_bits(job.totals.curvature);
-        plan->control->nonfinite |= job.totals.nonfinite;
     }
+    state->bad = job.totals.bad;
     *totals = job.totals;
     *oldest = job.oldest_young;
 }
@@ -296,7 +312,12 @@ static tsr_status one_step(tsr_queue *queue, const tsr_flow_plan *plan)
     tsr_tile_totals totals = { 0 };
     uint32_t oldest = 0;
     if (s->needs_mean) measure_mean(queue, plan);
-    for (int32_t k = 0; k < s->stages + s->sweeps; k++) run_pass(queue, plan, k, &totals, &oldest);
+    for (int32_t k = 0; k < s->stages + s->sweeps; k++) {
+        run_pass(queue, plan, k, &totals, &oldest);
+        if (!state->bad) continue;
+        state->halted = 1;
+        return TSR_OK;
+    }
     state->time_step = c->time_step;
     state->time += (double)c->time_step;
     state->active_voxels = totals.active;
@@ -321,7 +342,8 @@ static tsr_status cpu_plan_start(tsr_queue *queue, tsr_flow_plan *plan, int payl
     tsr_flow_control *c = plan->control;
     tsr_tile_state *state = plan->pool.state;
     state->halted = 0;
-    c->converged = c->empty = c->ended = c->nonfinite = 0;
+    state->bad = 0;
+    c->converged = c->empty = c->ended = 0;
     c->rate = c->curvature = 0.0f;
     c->management = 0;
     if (payload && plan->provider.fill) TSR_TRY(plan->provider.fill(plan->provider.user, queue, &plan->pool, 1));
@@ -332,7 +354,7 @@ static tsr_status cpu_plan_start(tsr_queue *queue, tsr_flow_plan *plan, int payl
         tsr_parallel(queue->threads, state->count, TILES_PER_CHUNK, measure_range, &job);
         c->rate = job.totals.rate;
         c->curvature = job.totals.curvature;
-        c->nonfinite = job.totals.nonfinite;
+        state->bad = job.totals.bad;
     }
     tsr_flow_begin(s, state->time, c);
     return TSR_OK;
@@ -342,6 +364,13 @@ static tsr_status cpu_plan_run(tsr_queue *queue, tsr_flow_plan *plan, int32_t st
 {
     const tsr_tile_state *state = plan->pool.state;
     for (int32_t i = 0; i < steps && state->shortage == 0 && !state->halted; i++) TSR_TRY(one_step(queue, plan));
+    return TSR_OK;
+}
+
+static tsr_status cpu_plan_explain(tsr_queue *queue, tsr_flow_plan *plan)
+{
+    (void)queue;
+    tsr_flow_explain(&plan->pool, &plan->setup, plan->control);
     return TSR_OK;
 }
 
@@ -406,5 +435,6 @@ const tsr_engine_ops tsr_engine_cpu = { .plan_create = cpu_plan_create,
                                         .plan_destroy = cpu_plan_destroy,
                                         .plan_start = cpu_plan_start,
                                         .plan_run = cpu_plan_run,
+                                        .plan_explain = cpu_plan_explain,
                                         .plan_resume = cpu_plan_resume,
                                         .resample = cpu_resample };

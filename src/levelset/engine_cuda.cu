@@ -94,29 +94,33 @@ TSR_DEVICE_FN void cross_load(const tsr_tile_pool &pool, const float *phi, uint6
 
 /* ---- a pass ------------------------------------------------------------------------------------------------------------------------------------ */
 
-TSR_DEVICE_FN int stopped(const tsr_tile_state *state) { return state->shortage > 0 || state->halted; }
-
-/* Largest rates of the terms in the band; not finite is larger than everything. */
-TSR_DEVICE_FN void measure_voxel(const tsr_flow_values &v, const tsr_flow_scheme &k, uint32_t *rate, uint32_t *curvature, int32_t *bad)
+/* A pass of a step that met a value that is not finite still runs as a whole, so that the first such value is found; the next one does not. */
+TSR_DEVICE_FN int pass_stopped(const tsr_tile_state *state, int32_t index)
 {
-    const float h = tsr_flow_hyperbolic(&v, &k), a = tsr_absf(v.curvature);
-    if (!(h <= 3e38f) || !(a <= 3e38f)) {
-        *bad = 1;
-        return;
-    }
-    *rate = max(*rate, tsr_float_bits(h));
-    *curvature = max(*curvature, tsr_float_bits(a));
+    return state->shortage > 0 || state->halted || (state->bad != 0 && tsr_bad_pass(state->bad) < index);
+}
+TSR_DEVICE_FN void bad_add(tsr_tile_state *state, int32_t pass, int32_t entry, int32_t voxel)
+{
+    atomicMax((unsigned long long *)(void *)&state->bad, (unsigned long long)tsr_bad_word(pass, entry, voxel));
 }
 
-TSR_DEVICE_FN void measure_add(tsr_flow_control *control, uint32_t rate, uint32_t curvature, int32_t bad)
+/* Largest rates of the terms in the band. Returns 0 if they are not finite. */
+TSR_DEVICE_FN int measure_voxel(const tsr_flow_values &v, const tsr_flow_scheme &k, uint32_t *rate, uint32_t *curvature)
+{
+    const float h = tsr_flow_hyperbolic(&v, &k), a = tsr_absf(v.curvature);
+    if (!tsr_finite(h) || !tsr_finite(a)) return 0;
+    *rate = max(*rate, tsr_float_bits(h));
+    *curvature = max(*curvature, tsr_float_bits(a));
+    return 1;
+}
+
+TSR_DEVICE_FN void measure_add(tsr_flow_control *control, uint32_t rate, uint32_t curvature)
 {
     rate = __reduce_max_sync(TSR_WARP_ALL, rate);
     curvature = __reduce_max_sync(TSR_WARP_ALL, curvature);
-    bad = __any_sync(TSR_WARP_ALL, bad);
     if ((threadIdx.x & 31u) != 0) return;
     if (rate) atomicMax(&control->rate_bits, rate);
     if (curvature) atomicMax(&control->curvature_bits, curvature);
-    if (bad) control->nonfinite = 1;
 }
 
 /* SPACE: what is known of the differences of scheme and reshape; PLACED: some term depends on the place. One block per tile at a time. Voxels
@@ -135,7 +139,7 @@ TSR_KERNEL(__launch_bounds__(E == 8 ? 128 : 64, (PLACED || SPACE != FIRST_ORDER 
     TSR_SHARED(uint32_t, shared, 2); /* areas, length of the list */
     TSR_SHARED(tsr_flow_moment, moments, 1);
     tsr_tile_state *state = pool.state;
-    if (stopped(state)) return;
+    if (pass_stopped(state, shape.index)) return;
     tsr_flow_scheme k = shape.sweep ? setup.sweep : setup.scheme;
     if (SPACE == FIRST_ORDER) k.space = k.reshape_space = k.space == TSR_DIFFERENCE_UPWIND ? TSR_DIFFERENCE_UPWIND : TSR_DIFFERENCE_GODUNOV;
     if (SPACE == FIFTH_ORDER) k.space = k.reshape_space = TSR_DIFFERENCE_WENO5;
@@ -148,7 +152,6 @@ TSR_KERNEL(__launch_bounds__(E == 8 ? 128 : 64, (PLACED || SPACE != FIRST_ORDER 
     const int measures = shape.index == 0 && setup.measured;
     tsr_pass_totals totals = {};
     uint32_t change = 0, oldest = 0, rate = 0, curvature = 0;
-    int32_t bad = 0;
     if (tid < 2) shared[tid] = 0;
     if (tid == 0) {
         const double share = shape.sweep ? 0.0 : (double)setup.moment[shape.index];
@@ -192,15 +195,17 @@ TSR_KERNEL(__launch_bounds__(E == 8 ? 128 : 64, (PLACED || SPACE != FIRST_ORDER 
             tsr_flow_values v = setup.flow.everywhere;
             v.speed = v.speed + moments->mean_speed;
             if (PLACED && !shape.sweep) {
-                float gradient[3] = { 0.0f, 0.0f, 0.0f };
-                if (gradients) tsr_payload_gradient(&pool, row, x, y, z, extent, k.inverse_spacing, gradient);
-                v = tsr_flow_at(&setup.flow, moments, tsr_key_x(key) * E + x, tsr_key_y(key) * E + y, tsr_key_z(key) * E + z, gradient);
-                if (measures && p[0] > -k.band && p[0] < k.band) measure_voxel(v, k, &rate, &curvature, &bad);
+                tsr_flow_given given = { { 0.0f, 0.0f, 0.0f }, id, i, V };
+                if (gradients) tsr_payload_gradient(&pool, row, x, y, z, extent, k.inverse_spacing, given.gradient);
+                v = tsr_flow_at(&setup.flow, moments, tsr_key_x(key) * E + x, tsr_key_y(key) * E + y, tsr_key_z(key) * E + z, &given);
+                if (measures && p[0] > -k.band && p[0] < k.band) measure_voxel(v, k, &rate, &curvature);
             }
             const float s = start[(int64_t)id * V + i];
-            float w;
-            if (shape.sweep && setup.sweep_kind != TSR_SWEEP_RESHAPE) w = tsr_distance_value(p, H, H * H, &k, setup.sweep_kind == TSR_SWEEP_SEED);
-            else w = tsr_stage_value(s, p[0], step * tsr_scheme_rate(p, H, H * H, &v, &k, shape.sweep), blend, k.band);
+            const int distances = shape.sweep && setup.sweep_kind != TSR_SWEEP_RESHAPE;
+            const float moved = distances ? 0.0f : step * tsr_scheme_rate(p, H, H * H, &v, &k, shape.sweep);
+            const float w =
+                distances ? tsr_distance_value(p, H, H * H, &k, setup.sweep_kind == TSR_SWEEP_SEED) : tsr_stage_value(s, p[0], moved, blend, k.band);
+            if (!tsr_finite(p[0] + moved)) bad_add(state, shape.index, at, i);
             const int in_band = w > -k.band && w < k.band;
             out[i] = w;
             if (in_band || tsr_sign_change(p, H, H * H)) bits |= tsr_areas(x, y, z, E, setup.guard);
@@ -219,7 +224,7 @@ TSR_KERNEL(__launch_bounds__(E == 8 ? 128 : 64, (PLACED || SPACE != FIRST_ORDER 
         }
         __syncthreads();
     }
-    if (measures) measure_add(control, rate, curvature, bad);
+    if (measures) measure_add(control, rate, curvature);
     if (!shape.last) return;
     tsr_totals_add(state, totals);
     change = __reduce_max_sync(TSR_WARP_ALL, change);
@@ -237,7 +242,7 @@ template <int E> TSR_KERNEL(mean_kernel)(tsr_tile_pool pool, tsr_flow_setup setu
     TSR_SHARED(uint32_t, table, shape_of::HALO);
     TSR_SHARED(uint32_t, row, TSR_TILE_DIRECTIONS);
     const tsr_tile_state *state = pool.state;
-    if (stopped(state)) return;
+    if (tsr_tile_stopped(state)) return;
     int64_t sums[3] = { 0, 0, 0 };
     cross_table<E, 1>(table);
     __syncthreads();
@@ -260,7 +265,7 @@ template <int E> TSR_KERNEL(mean_kernel)(tsr_tile_pool pool, tsr_flow_setup setu
 TSR_KERNEL(mean_finish_kernel)(tsr_tile_pool pool, tsr_flow_setup setup, tsr_flow_control *control)
 {
     const tsr_tile_state *state = pool.state;
-    if (stopped(state)) return;
+    if (tsr_tile_stopped(state)) return;
     tsr_flow_mean(&setup, pool.spacing, state->inside_absent, control);
     tsr_flow_begin(&setup, state->time, control);
 }
@@ -279,7 +284,7 @@ static void enqueue_mean(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_
 TSR_KERNEL(publish_kernel)(tsr_tile_pool pool)
 {
     tsr_tile_state *state = pool.state;
-    if (stopped(state)) return;
+    if (tsr_tile_stopped(state)) return;
     const unsigned long long *counts = (const unsigned long long *)(const void *)state->scratch;
     state->time_step = tsr_bits_float(state->scratch[TSR_COUNT_TIME_STEP]);
     state->time += (double)state->time_step;
@@ -293,21 +298,23 @@ TSR_KERNEL(publish_kernel)(tsr_tile_pool pool)
 TSR_KERNEL(created_kernel)(tsr_tile_pool pool)
 {
     const tsr_tile_state *state = pool.state;
-    if (stopped(state)) return;
+    if (tsr_tile_stopped(state)) return;
     for (int32_t u = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x); u < state->created; u += (int32_t)(gridDim.x * blockDim.x))
         pool.age[pool.created_ids[u]] = 0;
 }
 
 TSR_KERNEL(finish_kernel)(tsr_tile_pool pool, tsr_flow_setup setup, tsr_flow_control *control, int32_t managed)
 {
-    if (stopped(pool.state)) return;
+    if (pool.state->bad) pool.state->halted = 1;
+    if (tsr_tile_stopped(pool.state)) return;
     tsr_flow_finish(&setup, 1 << pool.log2_edge, managed, pool.state, control);
 }
 
 TSR_KERNEL(start_kernel)(tsr_tile_pool pool, tsr_flow_control *control)
 {
     pool.state->halted = 0;
-    control->converged = control->empty = control->ended = control->nonfinite = 0;
+    pool.state->bad = 0;
+    control->converged = control->empty = control->ended = 0;
     control->management = 0;
     control->rate_bits = control->curvature_bits = control->change_bits = control->old_bits = 0;
 }
@@ -316,11 +323,10 @@ TSR_KERNEL(start_kernel)(tsr_tile_pool pool, tsr_flow_control *control)
 TSR_KERNEL(measure_kernel)(tsr_tile_pool pool, tsr_flow_setup setup, tsr_flow_control *control)
 {
     TSR_SHARED(tsr_flow_moment, moments, 1);
-    const tsr_tile_state *state = pool.state;
+    tsr_tile_state *state = pool.state;
     const int32_t E = 1 << pool.log2_edge, V = E * E * E;
     const int gradients = tsr_flow_needs_gradient(&setup.flow);
     uint32_t rate = 0, curvature = 0;
-    int32_t bad = 0;
     if (threadIdx.x == 0) tsr_flow_moment_at(&setup.flow, state->time, control->mean_speed, moments);
     __syncthreads();
     for (int32_t at = (int32_t)blockIdx.x; at < state->count; at += (int32_t)gridDim.x) {
@@ -333,15 +339,15 @@ TSR_KERNEL(measure_kernel)(tsr_tile_pool pool, tsr_flow_setup setup, tsr_flow_co
             const int32_t x = i & (E - 1), y = i >> pool.log2_edge & (E - 1), z = i >> 2 * pool.log2_edge;
             const float c = pool.phi[state->phi][(int64_t)id * V + i];
             if (x >= extent[0] || y >= extent[1] || z >= extent[2] || c <= -pool.band || c >= pool.band) continue;
-            float gradient[3] = { 0.0f, 0.0f, 0.0f };
+            tsr_flow_given given = { { 0.0f, 0.0f, 0.0f }, id, i, V };
             if (gradients)
                 tsr_payload_gradient(&pool, pool.neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW, x, y, z, extent, setup.scheme.inverse_spacing,
-                                     gradient);
-            measure_voxel(tsr_flow_at(&setup.flow, moments, first[0] + x, first[1] + y, first[2] + z, gradient), setup.scheme, &rate, &curvature,
-                          &bad);
+                                     given.gradient);
+            const tsr_flow_values v = tsr_flow_at(&setup.flow, moments, first[0] + x, first[1] + y, first[2] + z, &given);
+            if (!measure_voxel(v, setup.scheme, &rate, &curvature)) bad_add(state, 0, at, i);
         }
     }
-    measure_add(control, rate, curvature, bad);
+    measure_add(control, rate, curvature);
 }
 
 TSR_KERNEL(begin_kernel)(tsr_tile_pool pool, tsr_flow_setup setup, tsr_flow_control *control)
@@ -351,6 +357,8 @@ TSR_KERNEL(begin_kernel)(tsr_tile_pool pool, tsr_flow_setup setup, tsr_flow_cont
     control->rate_bits = control->curvature_bits = 0;
     tsr_flow_begin(&setup, pool.state->time, control);
 }
+
+TSR_KERNEL(explain_kernel)(tsr_tile_pool pool, tsr_flow_setup setup, tsr_flow_control *control) { tsr_flow_explain(&pool, &setup, control); }
 
 /* ---- plans ------------------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -364,6 +372,75 @@ struct tsr_flow_plan {
     tsr_graph *one, *many;     /* 1 and STEPS_PER_GRAPH steps; NULL for plans that are not recorded */
     int32_t phase;             /* steps since the last management, of plans that do not manage every step */
 };
+
+/* ---- terms of the caller's own ------------------------------------------------------------------------------------------------------------- */
+
+#ifdef TSR_EMU
+TSR_KERNEL(term_kernel)(void (*thread)(const tsr_term_job *job, int64_t index, int64_t total), tsr_term_job job)
+{
+    thread(&job, (int64_t)blockIdx.x * blockDim.x + threadIdx.x, (int64_t)gridDim.x * blockDim.x);
+}
+#endif
+
+/* Their answers at `share` of the running step, for all stored voxels. */
+static tsr_status enqueue_terms(tsr_queue *queue, const tsr_flow_plan *plan, float share)
+{
+    const tsr_tile_pool *p = &plan->pool;
+    const tsr_tile_state *state = p->state;
+    for (int32_t i = 0; i < plan->setup.flow.count; i++) {
+        const tsr_flow_source *s = &plan->setup.flow.source[i];
+        if (s->kind != TSR_SOURCE_USER) continue;
+        const tsr_term_job job = { { p->key[0], p->key[1] },
+                                   { p->id[0], p->id[1] },
+                                   &state->list,
+                                   &state->count,
+                                   &state->shortage,
+                                   &state->halted,
+                                   &state->bad,
+                                   &state->time,
+                                   &plan->control->time_step,
+                                   (double)share,
+                                   { p->spacing[0], p->spacing[1], p->spacing[2] },
+                                   p->log2_edge,
+                                   s->channels,
+                                   s->data,
+                                   (float *)s->answers };
+        const uint32_t blocks = tsr_blocks(p->capacity, 1, 16 * (int64_t)tsr_queue_processors(queue));
+#ifdef TSR_EMU
+        TSR_LAUNCH(queue, term_kernel, blocks, 64, 0, s->module->thread, job);
+#else
+        const cudaError_t error = (cudaError_t)s->module->launch(tsr_cuda_stream(queue), &job, blocks);
+        if (error != cudaSuccess)
+            TSR_FAIL(TSR_ERROR_DEVICE, "level set: term %d (USER): its kernel was not launched: %s", s->term, cudaGetErrorString(error));
+#endif
+    }
+    return TSR_OK;
+}
+
+/* Room for the answers, by term. */
+static tsr_status allocate_answers(tsr_queue *queue, tsr_flow_plan *plan)
+{
+    for (int32_t i = 0; i < plan->setup.flow.count; i++) {
+        tsr_flow_source *s = &plan->setup.flow.source[i];
+        void *memory;
+        if (s->kind != TSR_SOURCE_USER) continue;
+        TSR_TRY(tsr_queue_allocate(queue, (sizeof(float) * (size_t)s->channels * (size_t)plan->pool.capacity) << 3 * plan->pool.log2_edge, &memory));
+        s->answers = (const float *)memory;
+    }
+    return TSR_OK;
+}
+
+static void release_answers(tsr_queue *queue, tsr_flow_plan *plan)
+{
+    for (int32_t i = 0; i < plan->setup.flow.count; i++) {
+        const tsr_flow_source *s = &plan->setup.flow.source[i];
+        if (s->kind == TSR_SOURCE_USER && s->answers)
+            tsr_queue_release(queue, (void *)s->answers,
+                              (sizeof(float) * (size_t)s->channels * (size_t)plan->pool.capacity) << 3 * plan->pool.log2_edge);
+    }
+}
+
+/* ---- steps ---------------------------------------------------------------------------------------------------------------------------------- */
 
 template <int E, int R, int SPACE> static void launch_pass(tsr_queue *queue, const tsr_flow_plan *plan, pass_shape shape)
 {
@@ -398,6 +475,7 @@ static tsr_status enqueue_step(tsr_queue *queue, const tsr_flow_plan *plan, int 
     if (s->needs_mean) enqueue_mean(queue, &plan->pool, s, plan->control);
     for (int32_t i = 0; i < passes; i++) {
         const pass_shape shape = { i, i >= s->stages, i == passes - 1, managed };
+        if (!shape.sweep) TSR_TRY(enqueue_terms(queue, plan, s->moment[i]));
         if (plan->pool.log2_edge == 3) enqueue_pass<8>(queue, plan, shape);
         else enqueue_pass<4>(queue, plan, shape);
     }
@@ -423,8 +501,8 @@ static tsr_status record_steps(tsr_queue *queue, const tsr_flow_plan *plan, int3
 
 static void cuda_plan_destroy(tsr_queue *queue, tsr_flow_plan **plan)
 {
-    (void)queue;
     if (!plan || !*plan) return;
+    release_answers(queue, *plan);
     tsr_graph_destroy(&(*plan)->one);
     tsr_graph_destroy(&(*plan)->many);
     free(*plan);
@@ -442,6 +520,7 @@ static tsr_status cuda_plan_create(tsr_queue *queue, const tsr_tile_pool *pool, 
     made->setup = *setup;
     if (provider) made->provider = *provider;
     made->control = control;
+    TSR_TRY_GOTO(allocate_answers(queue, made), fail);
     if (setup->managed_every == 1 && (!provider || provider->recordable)) {
         TSR_TRY_GOTO(record_steps(queue, made, 1, &made->one), fail);
         TSR_TRY_GOTO(record_steps(queue, made, STEPS_PER_GRAPH, &made->many), fail);
@@ -460,6 +539,7 @@ static tsr_status cuda_plan_start(tsr_queue *queue, tsr_flow_plan *plan, int pay
     TSR_LAUNCH(queue, start_kernel, 1, 1, 0, *pool, plan->control);
     if (payload && plan->provider.fill) TSR_TRY(plan->provider.fill(plan->provider.user, queue, pool, 1));
     if (plan->setup.needs_mean) enqueue_mean(queue, pool, &plan->setup, plan->control);
+    TSR_TRY(enqueue_terms(queue, plan, 0.0f));
     if (plan->setup.measured) TSR_LAUNCH(queue, measure_kernel, tsr_tile_blocks(queue, pool), MEASURE_THREADS, 0, *pool, plan->setup, plan->control);
     TSR_LAUNCH(queue, begin_kernel, 1, 1, 0, *pool, plan->setup, plan->control);
     TSR_TRY(tsr_launch_check(queue));
@@ -478,6 +558,13 @@ static tsr_status cuda_plan_run(tsr_queue *queue, tsr_flow_plan *plan, int32_t s
         if (managed) plan->phase = 0;
         TSR_TRY(enqueue_step(queue, plan, managed));
     }
+    return TSR_OK;
+}
+
+static tsr_status cuda_plan_explain(tsr_queue *queue, tsr_flow_plan *plan)
+{
+    TSR_LAUNCH(queue, explain_kernel, 1, 1, 0, plan->pool, plan->setup, plan->control);
+    TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 
@@ -529,5 +616,5 @@ static tsr_status cuda_resample(tsr_queue *queue, const tsr_tile_pool *from, con
     return TSR_OK;
 }
 
-extern "C" const tsr_engine_ops tsr_engine_cuda = { cuda_plan_create, cuda_plan_destroy, cuda_plan_start,
-                                                    cuda_plan_run,    cuda_plan_resume,  cuda_resample };
+extern "C" const tsr_engine_ops tsr_engine_cuda = { cuda_plan_create,  cuda_plan_destroy, cuda_plan_start, cuda_plan_run,
+                                                    cuda_plan_explain, cuda_plan_resume,  cuda_resample };

@@ -5,10 +5,11 @@
  * tsr_scheme_rate, so that the bits are the same. Options are uniform for a pass: they are tested outside the loops. */
 #include <string.h>
 
+#include "grid/tiles_halo.h"
 #include "levelset/engine_tile.h"
 
 enum { LANES = 64 };
-#define ALWAYS static inline __attribute__((always_inline))
+#define ALWAYS TSR_INLINE
 #define LOOP _Pragma("omp simd") for (int32_t i = 0; i < n; i++)
 
 struct lanes {
@@ -22,14 +23,19 @@ struct lanes {
 
 /* ---- packing ------------------------------------------------------------------------------------------------------------------------------ */
 
-ALWAYS int row_flat(const float *p, int32_t E, int32_t H, int32_t P, float band)
+/* Which voxels of a row stay (tsr_voxel_still), written to its lanes; 1 if all do: then they have one value. */
+ALWAYS int row_still(struct lanes *l, int32_t at, const float *p, int32_t E, int32_t H, int32_t P, float band)
 {
-    const float c = p[0];
-    int32_t different = (c < band) & (c > -band);
-#pragma omp simd reduction(| : different)
-    for (int32_t i = 0; i < E; i++)
-        different |= (p[i] != c) | (p[i - 1] != c) | (p[i + 1] != c) | (p[i - H] != c) | (p[i + H] != c) | (p[i - P] != c) | (p[i + P] != c);
-    return !different;
+    int32_t all = 1;
+#pragma omp simd reduction(& : all)
+    for (int32_t i = 0; i < E; i++) {
+        const float c = p[i];
+        const int32_t still =
+            ((c >= band) | (c <= -band)) & (c == p[i - 1]) & (c == p[i + 1]) & (c == p[i - H]) & (c == p[i + H]) & (c == p[i - P]) & (c == p[i + P]);
+        l->still[at + i] = still;
+        all &= still;
+    }
+    return all;
 }
 
 ALWAYS void pack_axis(const float *p, int32_t E, int32_t s, float r, int wide, float (*d)[LANES], int32_t at)
@@ -49,11 +55,12 @@ ALWAYS void pack_axis(const float *p, int32_t E, int32_t s, float r, int wide, f
     }
 }
 
-ALWAYS void pack_row(struct lanes *l, int32_t at, const tsr_tile_pass *pass, int32_t E, int32_t y, int32_t z, const float *p, int32_t H, int wide)
+ALWAYS void pack_row(struct lanes *l, int32_t at, const tsr_tile_pass *pass, int32_t E, int32_t y, int32_t z, const float *p, int32_t H, int wide,
+                     int placed)
 {
     const int32_t P = H * H, row = (z * E + y) * E;
     const tsr_flow_scheme *k = pass->scheme;
-    const float *r = k->inverse_spacing, band = k->band;
+    const float *r = k->inverse_spacing;
 #pragma omp simd
     for (int32_t i = 0; i < E; i++) {
         const float c = p[i];
@@ -61,13 +68,16 @@ ALWAYS void pack_row(struct lanes *l, int32_t at, const tsr_tile_pass *pass, int
         l->c[at + i] = c;
         l->start[at + i] = pass->start[row + i];
         l->area[at + i] = pass->areas[row + i];
-        l->still[at + i] =
-            ((c >= band) | (c <= -band)) & (c == p[i - 1]) & (c == p[i + 1]) & (c == p[i - H]) & (c == p[i + H]) & (c == p[i - P]) & (c == p[i + P]);
         l->crossing[at + i] = ((p[i - 1] < 0.0f) != inside) | ((p[i + 1] < 0.0f) != inside) | ((p[i - H] < 0.0f) != inside) |
                               ((p[i + H] < 0.0f) != inside) | ((p[i - P] < 0.0f) != inside) | ((p[i + P] < 0.0f) != inside);
-        l->x[at + i] = pass->first[0] + i;
-        l->y[at + i] = pass->first[1] + y;
-        l->z[at + i] = pass->first[2] + z;
+    }
+    if (placed) {
+#pragma omp simd
+        for (int32_t i = 0; i < E; i++) {
+            l->x[at + i] = pass->first[0] + i;
+            l->y[at + i] = pass->first[1] + y;
+            l->z[at + i] = pass->first[2] + z;
+        }
     }
     pack_axis(p, E, 1, r[0], wide, l->d[0], at);
     pack_axis(p, E, H, r[1], wide, l->d[1], at);
@@ -92,9 +102,9 @@ ALWAYS void add_source(struct lanes *l, int32_t n, const tsr_flow *flow, const t
     LOOP l->weight[i] = tsr_source_weight(flow, index, l->x[i], l->y[i], l->z[i]);
     LOOP
     {
-        const float gradient[3] = { l->gradient[0][i], l->gradient[1][i], l->gradient[2][i] };
+        const tsr_flow_given given = { .gradient = { l->gradient[0][i], l->gradient[1][i], l->gradient[2][i] } };
         tsr_flow_values v = { l->speed[i], { l->velocity[0][i], l->velocity[1][i], l->velocity[2][i] }, l->curvature[i] };
-        tsr_flow_kind_add(flow, index, kind, l->weight[i], moment, l->x[i], l->y[i], l->z[i], gradient, &v);
+        tsr_flow_kind_add(flow, index, kind, l->weight[i], moment, l->x[i], l->y[i], l->z[i], &given, &v);
         l->speed[i] = v.speed;
         l->velocity[0][i] = v.velocity[0];
         l->velocity[1][i] = v.velocity[1];
@@ -106,12 +116,12 @@ ALWAYS void add_source(struct lanes *l, int32_t n, const tsr_flow *flow, const t
 /* The caller's own term: only for voxels that count. */
 static __attribute__((noinline)) void ask_user(struct lanes *l, int32_t n, const tsr_flow *flow, const tsr_flow_moment *moment, int32_t index)
 {
-    const float none[3] = { 0.0f, 0.0f, 0.0f };
+    const tsr_flow_given none = { 0 };
     for (int32_t i = 0; i < n; i++) {
         if (l->area[i] == 0 || l->still[i]) continue;
         tsr_flow_values v = { l->speed[i], { l->velocity[0][i], l->velocity[1][i], l->velocity[2][i] }, l->curvature[i] };
         tsr_flow_kind_add(flow, index, TSR_SOURCE_USER, tsr_source_weight(flow, index, l->x[i], l->y[i], l->z[i]), moment, l->x[i], l->y[i], l->z[i],
-                          none, &v);
+                          &none, &v);
         l->speed[i] = v.speed;
         for (int k = 0; k < 3; k++) l->velocity[k][i] = v.velocity[k];
         l->curvature[i] = v.curvature;
@@ -148,21 +158,18 @@ ALWAYS void evaluate_terms(struct lanes *l, int32_t n, const tsr_flow *flow, con
 ALWAYS void measure_terms(const struct lanes *l, int32_t n, const tsr_flow_scheme *k, tsr_tile_totals *totals)
 {
     float rate = totals->rate, curvature = totals->curvature;
-    int32_t bad = 0;
-#pragma omp simd reduction(max : rate, curvature) reduction(| : bad)
+#pragma omp simd reduction(max : rate, curvature)
     for (int32_t i = 0; i < n; i++) {
         const tsr_flow_values v = { l->speed[i], { l->velocity[0][i], l->velocity[1][i], l->velocity[2][i] }, l->curvature[i] };
         const int32_t counted = (l->area[i] != 0u) & (l->c[i] < k->band) & (l->c[i] > -k->band);
         float h = tsr_flow_hyperbolic(&v, k), a = tsr_absf(v.curvature);
-        bad |= counted & !((h <= 3e38f) & (a <= 3e38f));
-        h = counted ? h : 0.0f;
-        a = counted ? a : 0.0f;
+        h = counted & tsr_finite(h) ? h : 0.0f;
+        a = counted & tsr_finite(a) ? a : 0.0f;
         rate = h > rate ? h : rate;
         curvature = a > curvature ? a : curvature;
     }
     totals->rate = rate;
     totals->curvature = curvature;
-    totals->nonfinite |= bad;
 }
 
 /* ---- the right-hand side ------------------------------------------------------------------------------------------------------------------- */
@@ -264,14 +271,28 @@ ALWAYS void right_hand_side(struct lanes *l, int32_t n, const tsr_tile_pass *pas
 
 /* ---- results -------------------------------------------------------------------------------------------------------------------------------- */
 
+/* Some lane is not finite: the first of the tile. */
+static __attribute__((noinline, cold)) void name_bad(const struct lanes *l, int32_t n, const tsr_tile_pass *pass, tsr_tile_totals *totals)
+{
+    const int32_t E = pass->edge;
+    for (int32_t i = 0; i < n; i++) {
+        if (l->area[i] == 0 || l->still[i] || tsr_finite(l->c[i] + pass->step * l->rate[i])) continue;
+        const uint64_t word = tsr_bad_word(pass->index, pass->entry, l->row[(i - i % E) / 4] + i % E);
+        totals->bad = word > totals->bad ? word : totals->bad;
+    }
+}
+
 ALWAYS uint32_t finish_lanes(struct lanes *l, int32_t n, const tsr_tile_pass *pass, tsr_tile_totals *totals)
 {
     const float band = pass->scheme->band, step = pass->step, blend = pass->blend;
-    LOOP
-    {
+    int32_t bad = 0;
+#pragma omp simd reduction(| : bad)
+    for (int32_t i = 0; i < n; i++) {
         const float change = l->still[i] ? 0.0f : step * l->rate[i];
+        bad |= !tsr_finite(l->c[i] + change);
         l->fresh[i] = tsr_stage_value(l->start[i], l->c[i], change, blend, band);
     }
+    if (__builtin_expect(bad, 0)) name_bad(l, n, pass, totals);
     if (!pass->last) return 0;
     uint32_t bits = 0, active = 0, inside = 0;
     float largest = totals->change;
@@ -293,7 +314,7 @@ ALWAYS uint32_t finish_lanes(struct lanes *l, int32_t n, const tsr_tile_pass *pa
 }
 
 /* All that has been packed, and a fresh start. */
-static __attribute__((noinline)) uint32_t flush(struct lanes *l, int32_t count, int32_t E, const tsr_tile_pass *pass, tsr_tile_totals *totals)
+ALWAYS uint32_t flush_as(struct lanes *l, int32_t count, int32_t E, const tsr_tile_pass *pass, tsr_tile_totals *totals)
 {
     const int32_t n = (count + 15) & ~15;
     for (int32_t at = count; at < n; at += E) { /* lanes that only fill the last vector: a copy of the last row, not counted */
@@ -318,6 +339,16 @@ static __attribute__((noinline)) uint32_t flush(struct lanes *l, int32_t count, 
         else memcpy(pass->out + row, &l->fresh[at], (size_t)pass->extent[0] * sizeof(float));
     }
     return bits;
+}
+
+/* With a constant edge its copies are single vectors. */
+static __attribute__((noinline)) uint32_t flush_4(struct lanes *l, int32_t count, const tsr_tile_pass *pass, tsr_tile_totals *totals)
+{
+    return flush_as(l, count, 4, pass, totals);
+}
+static __attribute__((noinline)) uint32_t flush_8(struct lanes *l, int32_t count, const tsr_tile_pass *pass, tsr_tile_totals *totals)
+{
+    return flush_as(l, count, 8, pass, totals);
 }
 
 /* A row in which nothing moves: it keeps its value, or what the blend of the stages makes of it where the start of the step was another. */
@@ -358,23 +389,31 @@ ALWAYS uint32_t run(const tsr_tile_pass *pass, int32_t E, tsr_tile_totals *total
     const tsr_flow_scheme *k = pass->scheme;
     const int upwind = pass->flow && (k->has_speed || k->has_velocity);
     const int wide = (upwind && k->space >= TSR_DIFFERENCE_ENO2) || (k->reshape != 0.0f && k->reshape_space >= TSR_DIFFERENCE_ENO2);
+    const int placed = pass->flow && pass->flow->count > 0;
     uint32_t bits = 0;
     int32_t count = 0;
     for (int32_t z = 0; z < pass->extent[2]; z++)
         for (int32_t y = 0; y < pass->extent[1]; y++) {
             const float *p = pass->cube + ((z + R) * H + y + R) * H + R;
-            if (row_flat(p, E, H, P, k->band)) {
+            if (row_still(&l, count, p, E, H, P, k->band)) {
                 bits |= copy_row(pass, E, (z * E + y) * E, p, totals);
                 continue;
             }
-            pack_row(&l, count, pass, E, y, z, p, H, wide);
+            pack_row(&l, count, pass, E, y, z, p, H, wide, placed);
             count += E;
             if (count < LANES) continue;
-            bits |= flush(&l, count, E, pass, totals);
+            bits |= E == 8 ? flush_8(&l, count, pass, totals) : flush_4(&l, count, pass, totals);
             count = 0;
         }
-    if (count > 0) bits |= flush(&l, count, E, pass, totals);
+    if (count > 0) bits |= E == 8 ? flush_8(&l, count, pass, totals) : flush_4(&l, count, pass, totals);
     return bits;
+}
+
+void TSR_ISA_NAME(tsr_flow_gather)(const tsr_tile_pool *pool, const float *phi, uint64_t key, uint32_t id, int32_t radius, float *cube,
+                                   int32_t extent[3])
+{
+    if (radius == 3) tsr_cross_gather(pool, phi, key, id, cube, extent);
+    else tsr_cube_gather(pool, phi, key, id, cube, extent);
 }
 
 uint32_t TSR_ISA_NAME(tsr_flow_tile)(const tsr_tile_pass *pass, tsr_tile_totals *totals)

@@ -17,7 +17,10 @@ struct tsr_levelset {
     float planned_step;
     int payload_valid;
     int64_t total_steps;
+    void *term_data[TSR_FLOW_TERMS]; /* device copies of the data of terms of the caller's own, NULL on the CPU */
 };
+
+extern const char *const tsr_flow_kind_names[]; /* by tsr_flow_kind */
 
 /* Checks options against a list and turns them into the numbers of a run. */
 tsr_status tsr_flow_make_setup(const tsr_tiles *tiles, const tsr_levelset_options *options, tsr_flow_setup *setup);

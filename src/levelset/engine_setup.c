@@ -13,8 +13,8 @@ _Static_assert((int)TSR_STENCIL_WENO5 == (int)TSR_DIFFERENCE_WENO5 && (int)TSR_S
 /* Largest |u| + |v| + |w| of the periodic deformation in units of the edge (spec 2.12), rounded up. */
 static const double ENRIGHT_LARGEST = 2.48;
 
-static const char *const kind_names[] = { "SPEED",   "SPEED_FIELD", "VELOCITY",  "VELOCITY_FIELD", "ROTATION",
-                                          "ENRIGHT", "CURVATURE",   "POTENTIAL", "MEAN_CURVATURE", "USER" };
+const char *const tsr_flow_kind_names[] = { "SPEED",   "SPEED_FIELD", "VELOCITY",  "VELOCITY_FIELD", "ROTATION",
+                                            "ENRIGHT", "CURVATURE",   "POTENTIAL", "MEAN_CURVATURE", "USER" };
 
 /* ---- checks --------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -26,8 +26,8 @@ static tsr_status check_number(const char *name, double v, double low, double hi
 
 static tsr_status check_term_vector(int index, const char *what, tsr_vec3 v)
 {
-    if (isfinite(v.x) && isfinite(v.y) && isfinite(v.z)) return TSR_OK;
-    TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: %s of term %d is (%g, %g, %g), expected finite numbers", what, index, v.x, v.y, v.z);
+    if (fabs(v.x) < 1e18 && fabs(v.y) < 1e18 && fabs(v.z) < 1e18) return TSR_OK;
+    TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: %s of term %d is (%g, %g, %g), expected numbers below 1e18", what, index, v.x, v.y, v.z);
 }
 
 static int fields_of(tsr_flow_kind kind) { return kind == TSR_FLOW_SPEED_FIELD ? 1 : kind == TSR_FLOW_VELOCITY_FIELD ? 3 : 0; }
@@ -37,7 +37,7 @@ static tsr_status check_fields(const tsr_tiles *tiles, int index, const tsr_flow
     for (int k = 0; k < fields_of(t->kind); k++) {
         const tsr_volume *f = t->field[k];
         char name[64] = "field of a term of the level set";
-        if (!f) TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: field[%d] of term %d (%s) is NULL", k, index, kind_names[t->kind]);
+        if (!f) TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: field[%d] of term %d (%s) is NULL", k, index, tsr_flow_kind_names[t->kind]);
         TSR_TRY(tsr_volume_require(tiles->context, f, name));
         if (f->dtype != TSR_F32)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: field[%d] of term %d has element type %s, expected f32", k, index, tsr_dtype_name(f->dtype));
@@ -48,12 +48,27 @@ static tsr_status check_fields(const tsr_tiles *tiles, int index, const tsr_flow
     return TSR_OK;
 }
 
+static tsr_status check_user(const tsr_tiles *tiles, int index, const tsr_flow_user *user)
+{
+    const tsr_device_kind kind = tiles->context->device.kind;
+    if (!user || !user->evaluate) TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: term %d (USER) has no function: user or user->evaluate is NULL", index);
+    const tsr_term_module *m = user->module;
+    if (m && m->data_bytes > 0 && !user->data)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: term %d (USER): its data is NULL, expected %llu bytes", index, (unsigned long long)m->data_bytes);
+    if (kind != TSR_DEVICE_CPU && !(m && (kind == TSR_DEVICE_CUDA ? m->launch != NULL : m->thread != NULL)))
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                 "level set: term %d (USER) is a function of the host, which only contexts of the CPU can call: make a module of it (tsr_term_load)",
+                 index);
+    return TSR_OK;
+}
+
 static tsr_status check_term(const tsr_tiles *tiles, int index, const tsr_flow_term *t)
 {
     if ((int)t->kind < 0 || t->kind > TSR_FLOW_USER)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: term %d is of kind %d, expected TSR_FLOW_SPEED to TSR_FLOW_USER", index, (int)t->kind);
-    const char *name = kind_names[t->kind];
-    if (!isfinite(t->value)) TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: value of term %d (%s) is %g, expected a finite number", index, name, t->value);
+    const char *name = tsr_flow_kind_names[t->kind];
+    if (!(fabs(t->value) < 1e18))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: value of term %d (%s) is %g, expected a number below 1e18", index, name, t->value);
     TSR_TRY(check_term_vector(index, "vector", t->vector));
     TSR_TRY(check_term_vector(index, "centre", t->centre));
     if (!(t->sigma >= 0 && t->sigma < 1e18))
@@ -66,10 +81,7 @@ static tsr_status check_term(const tsr_tiles *tiles, int index, const tsr_flow_t
                  t->radius, t->period);
     if (t->kind == TSR_FLOW_MEAN_CURVATURE && t->sigma > 0)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: term %d (MEAN_CURVATURE) has a sigma, but a mean over the surface has no brush", index);
-    if (t->kind == TSR_FLOW_USER && tiles->context->device.kind != TSR_DEVICE_CPU)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "level set: term %d is of kind USER, whose C function runs on contexts of the CPU only", index);
-    if (t->kind == TSR_FLOW_USER && (!t->user || !t->user->evaluate))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: term %d (USER) has no function: user or user->evaluate is NULL", index);
+    if (t->kind == TSR_FLOW_USER) TSR_TRY(check_user(tiles, index, t->user));
     TSR_TRY(check_fields(tiles, index, t));
     return TSR_OK;
 }
@@ -127,10 +139,11 @@ static void copy_vector(float to[3], tsr_vec3 v)
     to[2] = (float)v.z;
 }
 
-static tsr_status make_source(const tsr_tiles *tiles, const tsr_flow_term *t, tsr_flow_source *s)
+static tsr_status make_source(const tsr_tiles *tiles, int index, const tsr_flow_term *t, tsr_flow_source *s)
 {
     memset(s, 0, sizeof *s);
     s->kind = (int32_t)t->kind;
+    s->term = index;
     s->value = (float)t->value;
     copy_vector(s->vector, t->vector);
     copy_vector(s->centre, t->centre);
@@ -147,13 +160,16 @@ static tsr_status make_source(const tsr_tiles *tiles, const tsr_flow_term *t, ts
     if (t->kind == TSR_FLOW_USER) {
         s->evaluate = t->user->evaluate;
         s->data = t->user->data;
+        s->module = t->user->module;
+        s->gives = s->module ? (int32_t)s->module->gives : 0;
+        s->channels = tsr_term_channels((uint32_t)s->gives);
     }
     for (int k = 0; k < fields_of(t->kind); k++) TSR_TRY(map_field(tiles, t->field[k], &s->field[k]));
     return TSR_OK;
 }
 
 /* Adds a term to the setup: to the sums that hold everywhere if it does not depend on the place, else as a source; and its rates. */
-static tsr_status add_term(const tsr_tiles *tiles, const tsr_flow_term *t, double *hyperbolic, double *curvature, tsr_flow_setup *s)
+static tsr_status add_term(const tsr_tiles *tiles, int index, const tsr_flow_term *t, double *hyperbolic, double *curvature, tsr_flow_setup *s)
 {
     const double h = (double)s->scheme.spacing, size = fabs(t->value);
     const int everywhere = !(t->sigma > 0);
@@ -189,7 +205,7 @@ static tsr_status add_term(const tsr_tiles *tiles, const tsr_flow_term *t, doubl
     if (t->kind == TSR_FLOW_USER) s->scheme.has_speed = s->scheme.has_velocity = s->scheme.has_curvature = 1;
     else if (t->kind == TSR_FLOW_SPEED_FIELD) s->scheme.has_speed = 1;
     else if (t->kind != TSR_FLOW_SPEED && t->kind != TSR_FLOW_CURVATURE) s->scheme.has_velocity = 1;
-    TSR_TRY(make_source(tiles, t, &s->flow.source[s->flow.count++]));
+    TSR_TRY(make_source(tiles, index, t, &s->flow.source[s->flow.count++]));
     return TSR_OK;
 }
 
@@ -236,7 +252,7 @@ tsr_status tsr_flow_make_setup(const tsr_tiles *tiles, const tsr_levelset_option
     TSR_TRY(check_options(tiles, o));
     make_scheme(tiles, o, s);
     make_stages(o->time, s);
-    for (int i = 0; i < o->term_count; i++) TSR_TRY(add_term(tiles, &o->terms[i], &hyperbolic, &curvature, s));
+    for (int i = 0; i < o->term_count; i++) TSR_TRY(add_term(tiles, i, &o->terms[i], &hyperbolic, &curvature, s));
     if (curvature < 0 && !o->force)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: the curvature coefficients sum to %g; a negative sum has no stable step (use force to try anyway)",
                  curvature);

@@ -9,7 +9,7 @@ typedef struct tsr_tile_totals {
     int64_t active, inside;
     float change;          /* largest |phi_new - phi| of voxels in the band */
     float rate, curvature; /* largest of the terms, voxels in the band */
-    int32_t nonfinite;
+    uint64_t bad;          /* tsr_bad_word, largest */
 } tsr_tile_totals;
 
 typedef struct tsr_tile_pass {
@@ -19,6 +19,7 @@ typedef struct tsr_tile_pass {
     float step, blend;
     int32_t measure, last;
     int32_t edge, radius;
+    int32_t index, entry;        /* of the pass in its step, of the tile in the list */
     const float *cube;           /* tiles_halo.h, tsr_cross_gather */
     const float *gradient[3];    /* [edge^3] of the payload or NULL */
     const float *start;          /* [edge^3] field at the beginning of the step */
@@ -26,6 +27,10 @@ typedef struct tsr_tile_pass {
     int32_t first[3], extent[3]; /* voxel index of the tile's first voxel; voxels in the domain */
     float *out;                  /* [edge^3]; voxels beyond the extent keep what they have */
 } tsr_tile_pass;
+
+/* The halo of a tile: tsr_cross_gather for radius 3, else tsr_cube_gather. */
+TSR_ISA_DECLARE(void, tsr_flow_gather, const tsr_tile_pool *pool, const float *phi, uint64_t key, uint32_t id, int32_t radius, float *cube,
+                int32_t extent[3])
 
 /* Runs the pass on the tile; returns the area bits of the activity word and adds to the totals. */
 TSR_ISA_DECLARE(uint32_t, tsr_flow_tile, const tsr_tile_pass *pass, tsr_tile_totals *totals)

@@ -7,7 +7,7 @@
 #define TSR_LEVELSET_FLOW_H
 
 #include "levelset/scheme.h"
-#include "tessera/levelset.h"
+#include "tessera/levelset_term.h"
 
 enum { TSR_FLOW_SOURCES = 8 };
 
@@ -34,6 +34,7 @@ typedef struct tsr_flow_field {
 
 typedef struct tsr_flow_source {
     int32_t kind;
+    int32_t term; /* index of the caller's term */
     float value;
     float vector[3], centre[3];
     float edge;         /* of the cube of ENRIGHT */
@@ -41,8 +42,11 @@ typedef struct tsr_flow_source {
     float brush_reach2; /* squared distance beyond which the term is 0; 0: no brush */
     float brush_rate;   /* log2(e) / (2 sigma^2) */
     tsr_flow_field field[3];
-    void (*evaluate)(const void *data, const float x[3], double t, tsr_flow_answer *answer); /* of USER, host code: the CPU backend only */
-    const void *data;
+    void (*evaluate)(const void *data, const float x[3], double t, tsr_flow_answer *answer); /* of USER, host code */
+    const void *data;                                                                        /* of USER; where `evaluate` or the kernels read it */
+    const tsr_term_module *module;                                                           /* of USER, off the CPU */
+    int32_t gives, channels;                                                                 /* of its answers */
+    const float *answers;                                                                    /* [id][channels][edge^3], written before each stage */
 } tsr_flow_source;
 
 typedef struct tsr_flow {
@@ -125,10 +129,37 @@ TSR_HD void tsr_enright(float x, float y, float z, float u[3])
     u[2] = -(s2x * s2y * (sz * sz));
 }
 
-/* Adds a source at voxel (x, y, z); `kind` is the source's (a constant in vector loops), `weight` from tsr_source_weight, `gradient` that of the
- * payload (POTENTIAL). */
+/* What a voxel has beside its place: the gradient of the payload (POTENTIAL); off the CPU where its answers lie (USER). */
+typedef struct tsr_flow_given {
+    float gradient[3];
+    uint32_t id;
+    int32_t voxel, voxels; /* index in its tile of so many */
+} tsr_flow_given;
+
+/* The answers of the caller's own term: asked for here on the CPU, by a kernel before the stage elsewhere. */
+TSR_HD tsr_flow_answer tsr_flow_ask(const tsr_flow_source *s, const float x[3], double t, const tsr_flow_given *given)
+{
+    tsr_flow_answer answer = { 0.0f, { 0.0f, 0.0f, 0.0f }, 0.0f };
+#if defined(__CUDACC__) || defined(TSR_EMU)
+    const float *from = s->answers + (int64_t)given->id * s->channels * given->voxels + given->voxel;
+    (void)x;
+    (void)t;
+    if (s->gives & TSR_TERM_SPEED) {
+        answer.speed = *from;
+        from += given->voxels;
+    }
+    for (int32_t k = 0; k < 3 && (s->gives & TSR_TERM_VELOCITY); k++, from += given->voxels) answer.velocity[k] = *from;
+    if (s->gives & TSR_TERM_CURVATURE) answer.curvature = *from;
+#else
+    (void)given;
+    s->evaluate(s->data, x, t, &answer);
+#endif
+    return answer;
+}
+
+/* Adds a source at voxel (x, y, z); `kind` is the source's (a constant in vector loops), `weight` from tsr_source_weight. */
 TSR_HD void tsr_flow_kind_add(const tsr_flow *flow, int32_t index, int32_t kind, float weight, const tsr_flow_moment *moment, int32_t x, int32_t y,
-                              int32_t z, const float gradient[3], tsr_flow_values *sum)
+                              int32_t z, const tsr_flow_given *given, tsr_flow_values *sum)
 {
     const tsr_flow_source *s = &flow->source[index];
     const float px = (float)x * flow->spacing[0], py = (float)y * flow->spacing[1], pz = (float)z * flow->spacing[2];
@@ -159,6 +190,7 @@ TSR_HD void tsr_flow_kind_add(const tsr_flow *flow, int32_t index, int32_t kind,
         u[2] = u[2] * (s->edge * moment->swing[index]);
         break;
     case TSR_SOURCE_POTENTIAL: {
+        const float *gradient = given->gradient;
         const float square = (gradient[0] * gradient[0] + gradient[1] * gradient[1]) + gradient[2] * gradient[2];
         const float length = tsr_sqrt(square);
         const float divisor = length > 0.0f ? length : 1.0f;
@@ -167,11 +199,9 @@ TSR_HD void tsr_flow_kind_add(const tsr_flow *flow, int32_t index, int32_t kind,
         u[2] = gradient[2] / divisor;
         break;
     }
-#if !defined(__CUDACC__) && !defined(TSR_EMU)
     case TSR_SOURCE_USER: {
         const float place[3] = { px, py, pz };
-        tsr_flow_answer answer = { 0.0f, { 0.0f, 0.0f, 0.0f }, 0.0f };
-        s->evaluate(s->data, place, moment->time, &answer);
+        const tsr_flow_answer answer = tsr_flow_ask(s, place, moment->time, given);
         sum->speed = sum->speed + weight * answer.speed;
         sum->curvature = sum->curvature + weight * answer.curvature;
         u[0] = answer.velocity[0];
@@ -179,7 +209,6 @@ TSR_HD void tsr_flow_kind_add(const tsr_flow *flow, int32_t index, int32_t kind,
         u[2] = answer.velocity[2];
         break;
     }
-#endif
     default: return;
     }
     sum->velocity[0] = sum->velocity[0] + weight * u[0];
@@ -187,12 +216,12 @@ TSR_HD void tsr_flow_kind_add(const tsr_flow *flow, int32_t index, int32_t kind,
     sum->velocity[2] = sum->velocity[2] + weight * u[2];
 }
 
-TSR_HD tsr_flow_values tsr_flow_at(const tsr_flow *flow, const tsr_flow_moment *moment, int32_t x, int32_t y, int32_t z, const float gradient[3])
+TSR_HD tsr_flow_values tsr_flow_at(const tsr_flow *flow, const tsr_flow_moment *moment, int32_t x, int32_t y, int32_t z, const tsr_flow_given *given)
 {
     tsr_flow_values v = flow->everywhere;
     v.speed = v.speed + moment->mean_speed;
     for (int32_t i = 0; i < flow->count; i++)
-        tsr_flow_kind_add(flow, i, flow->source[i].kind, tsr_source_weight(flow, i, x, y, z), moment, x, y, z, gradient, &v);
+        tsr_flow_kind_add(flow, i, flow->source[i].kind, tsr_source_weight(flow, i, x, y, z), moment, x, y, z, given, &v);
     return v;
 }
 

@@ -10,9 +10,9 @@
 
 enum { CELLS = TSR_CUBE_MOST };
 
-static inline __attribute__((always_inline)) int32_t whole_vectors(int32_t cells) { return (cells + 15) & ~15; }
+TSR_INLINE int32_t whole_vectors(int32_t cells) { return (cells + 15) & ~15; }
 
-static inline __attribute__((always_inline)) void faces(const float *cube, int32_t from, int32_t count, int32_t s, int32_t t, int32_t u, float rs,
+TSR_INLINE void faces(const float *cube, int32_t from, int32_t count, int32_t s, int32_t t, int32_t u, float rs,
                                                         float rt, float ru, float *out)
 {
     const float *p = cube + from;
@@ -22,7 +22,7 @@ static inline __attribute__((always_inline)) void faces(const float *cube, int32
 }
 
 /* New values of one plane of cells from `from`. */
-static inline __attribute__((always_inline)) void update_plane(const float *cube, const float *fx, const float *fy, const float *fz,
+TSR_INLINE void update_plane(const float *cube, const float *fx, const float *fy, const float *fz,
                                                                const float *speed, int32_t H, int32_t from, int32_t count, float dt,
                                                                const tsr_levelset_params *k, float *fresh)
 {
@@ -37,7 +37,7 @@ static inline __attribute__((always_inline)) void update_plane(const float *cube
 }
 
 /* Totals and area bits of the cells of a plane whose area bit is not 0. */
-static inline __attribute__((always_inline)) uint32_t count_plane(const float *cube, const float *fresh, const float *speed, const uint32_t *area,
+TSR_INLINE uint32_t count_plane(const float *cube, const float *fresh, const float *speed, const uint32_t *area,
                                                                   int32_t H, int32_t from, int32_t count, float band, tsr_step_totals *totals)
 {
     const float inverse_band = 1.0f / band;
@@ -65,7 +65,7 @@ static inline __attribute__((always_inline)) uint32_t count_plane(const float *c
 }
 
 /* Is a plane of cells saturated and all one value? */
-static inline __attribute__((always_inline)) int plane_flat(const float *p, int32_t cells, float band)
+TSR_INLINE int plane_flat(const float *p, int32_t cells, float band)
 {
     const float c = p[0];
     uint32_t different = c != band && c != -band;
@@ -74,7 +74,7 @@ static inline __attribute__((always_inline)) int plane_flat(const float *p, int3
     return !different;
 }
 
-static inline __attribute__((always_inline)) uint32_t step(int32_t E, const float *cube, const float *speed, const uint32_t *area,
+TSR_INLINE uint32_t step(int32_t E, const float *cube, const float *speed, const uint32_t *area,
                                                            const int32_t extent[3], float dt, const tsr_levelset_params *k, float *out,
                                                            tsr_step_totals *totals)
 {

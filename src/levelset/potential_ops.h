@@ -43,7 +43,7 @@ TSR_HD tsr_page_list tsr_pages_of_pool(const tsr_tile_pool *pool, int all)
 TSR_HD void tsr_pages_open(tsr_page_list *list)
 {
     if (!list->state) return;
-    const int idle = list->state->shortage > 0 || list->state->halted;
+    const int idle = tsr_tile_stopped(list->state);
     if (list->listed[0]) list->ids = list->listed[list->state->list];
     list->count = idle ? 0 : list->listed[0] ? list->state->count : list->state->created;
 }

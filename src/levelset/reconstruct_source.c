@@ -57,7 +57,7 @@ static tsr_status fill_hybrid(void *user, tsr_queue *queue, const tsr_tile_pool 
     const tsr_backend *backend = s->context->backend;
     tsr_tile_state state;
     TSR_TRY(backend->download(queue, &state, pool->state, sizeof state));
-    if (state.shortage > 0 || state.halted) return TSR_OK;
+    if (tsr_tile_stopped(&state)) return TSR_OK;
     const int64_t count = all ? state.count : state.created;
     if (count == 0) return TSR_OK;
     TSR_TRY(make_room(s, count, pool->log2_edge));

@@ -251,6 +251,8 @@ TSR_HD int tsr_voxel_still(const float *p, int32_t sy, int32_t sz, float band)
     return ((c >= band) | (c <= -band)) & (c == p[-1]) & (c == p[1]) & (c == p[-sy]) & (c == p[sy]) & (c == p[-sz]) & (c == p[sz]);
 }
 
+TSR_HD int tsr_finite(float v) { return tsr_absf(v) <= 3e38f; }
+
 /* Stage of a TVD Runge-Kutta step: phi_n + blend (phi_cur + dt L - phi_n), clamped; blend 1 is Euler. Written so that a field that does not
  * change stays the same bits. */
 TSR_HD float tsr_stage_value(float start, float current, float change, float blend, float band)

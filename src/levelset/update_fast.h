@@ -79,12 +79,12 @@ TSR_HD float tsr_fast_update(const float *p, int32_t sy, int32_t sz, float speed
     v = TSR_MINUS(by), plus = tsr_fma(v, v, plus);
     v = TSR_PLUS(az), plus = tsr_fma(v, v, plus);
     v = TSR_MINUS(bz), plus = tsr_fma(v, v, plus);
-    v = TSR_PLUS(bx), minus = v * v;
-    v = TSR_MINUS(ax), minus = tsr_fma(v, v, minus);
-    v = TSR_PLUS(by), minus = tsr_fma(v, v, minus);
+    v = TSR_MINUS(ax), minus = v * v; /* in this order the two are each other's duals to the bit */
+    v = TSR_PLUS(bx), minus = tsr_fma(v, v, minus);
     v = TSR_MINUS(ay), minus = tsr_fma(v, v, minus);
-    v = TSR_PLUS(bz), minus = tsr_fma(v, v, minus);
+    v = TSR_PLUS(by), minus = tsr_fma(v, v, minus);
     v = TSR_MINUS(az), minus = tsr_fma(v, v, minus);
+    v = TSR_PLUS(bz), minus = tsr_fma(v, v, minus);
 #undef TSR_PLUS
 #undef TSR_MINUS
     const float gx = ax + bx, gy = ay + by, gz = az + bz, central = tsr_fast_sqrt(tsr_fma(gz, gz, tsr_fma(gy, gy, gx * gx)));

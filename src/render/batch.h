@@ -15,7 +15,7 @@ enum { TSR_LANES = 32 };
 #else
 #define TSR_LANES_LOOP _Pragma("GCC ivdep")
 #endif
-#define TSR_BATCH_FN static inline __attribute__((always_inline))
+#define TSR_BATCH_FN TSR_INLINE
 
 typedef struct tsr_batch {
     int32_t count, k[TSR_LANES], at[TSR_LANES];                                      /* at: point of the transfer function below the value */

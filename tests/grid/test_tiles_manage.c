@@ -276,10 +276,69 @@ static void shortage_keeps_the_list(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* Compaction: ids 2, 3, ... in list order, everything else as it was; later passes of a compacted list and of one that was not give the same lists. */
+static void compaction(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    uint64_t random = test_seed(), keys[128];
+    const int rounds = context->device.kind == TSR_DEVICE_EMU ? 3 : 24;
+    for (int round = 0; round < rounds; round++) {
+        const tsr_size3 domain = { round % 3 ? 60 : 0, round % 3 ? 50 : 0, round % 3 ? 40 : 0 };
+        const int32_t edge = round & 1 ? 4 : 8;
+        tsr_tiles *tiles = make_tiles(context, edge, round % 3 == 2 ? TSR_TILES_PAGED : TSR_TILES_SORTED, domain), *twin;
+        insert_keys(tiles, keys, random_keys(&random, &tiles->pool, round % 5 ? 60 : 0, keys));
+        for (int pass = 0; pass < 4; pass++) {
+            random_activity(&random, tiles, TSR_TILE_OUTSIDE);
+            require_ok(tsr_tiles_manage(tiles));
+        }
+        require_ok(tsr_tiles_need_age(tiles));
+        require_ok(tsr_tiles_copy(tiles, context, &twin));
+        const int64_t wanted = round & 1 ? 0 : 700;
+        require_ok(tsr_tiles_compact(tiles, wanted));
+        tiles_picture a = picture_of(tiles), b = picture_of(twin);
+        assert_int_equal(a.state.count, b.state.count);
+        assert_int_equal(a.state.inside_absent, b.state.inside_absent);
+        assert_true(tiles->pool.capacity >= a.state.count + TSR_TILE_FIRST && (wanted == 0 || tiles->pool.capacity >= wanted));
+        assert_memory_equal(a.keys, b.keys, (size_t)a.state.count * sizeof *a.keys);
+        const size_t tile = sizeof(float) << (3 * a.pool.log2_edge);
+        for (int32_t i = 0; i < a.state.count; i++) {
+            assert_int_equal(a.ids[i], TSR_TILE_FIRST + i);
+            assert_int_equal(a.pool.activity[a.ids[i]], b.pool.activity[b.ids[i]]);
+            assert_memory_equal((const char *)a.phi + a.ids[i] * tile, (const char *)b.phi + b.ids[i] * tile, tile);
+        }
+        check_ids(&a);
+        check_neighbours(&a);
+        picture_drop(&a);
+        picture_drop(&b);
+        for (int pass = 0; pass < 3; pass++) { /* the same random activity for both, by place in the list */
+            tiles_picture p = picture_of(tiles), q = picture_of(twin);
+            for (int32_t i = 0; i < p.state.count; i++) p.pool.activity[p.ids[i]] = q.pool.activity[q.ids[i]] = 1u << (test_random(&random) % 27);
+            require_ok(context->backend->upload(context->queue, tiles->pool.activity, p.pool.activity, (size_t)p.pool.capacity * sizeof(uint32_t)));
+            require_ok(context->backend->upload(context->queue, twin->pool.activity, q.pool.activity, (size_t)q.pool.capacity * sizeof(uint32_t)));
+            require_ok(tsr_tiles_manage(tiles));
+            require_ok(tsr_tiles_manage(twin));
+            tiles_picture c = picture_of(tiles), d = picture_of(twin);
+            assert_int_equal(c.state.count, d.state.count);
+            assert_memory_equal(c.keys, d.keys, (size_t)c.state.count * sizeof *c.keys);
+            check_ids(&c);
+            check_neighbours(&c);
+            picture_drop(&p);
+            picture_drop(&q);
+            picture_drop(&c);
+            picture_drop(&d);
+        }
+        tsr_tiles_destroy(&twin);
+        tsr_tiles_destroy(&tiles);
+    }
+    require_error(tsr_tiles_compact(NULL, 0), TSR_ERROR_ARGUMENT, "NULL");
+    tsr_context_destroy(&context);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(traversal_equals_sort), cmocka_unit_test(request_masks),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(traversal_equals_sort),      cmocka_unit_test(request_masks),
                                         cmocka_unit_test(fast_path_equals_traversal), cmocka_unit_test(all_neighbours_vanish),
-                                        cmocka_unit_test(shortage_keeps_the_list) };
+                                        cmocka_unit_test(shortage_keeps_the_list),    cmocka_unit_test(compaction) };
     return cmocka_run_group_tests_name("tiles_manage", tests, NULL, NULL);
 }

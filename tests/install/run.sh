@@ -25,4 +25,5 @@ cmake -S "$source/package" -B "$work/package" -DCMAKE_PREFIX_PATH="$work/moved" 
 cmake --build "$work/package" >>"$work/package.log"
 "$work/package/consumer_c"
 "$work/package/consumer_cpp"
+"$work/package/consumer_uses_term" "$work/package/consumer_term"
 "$work/moved/bin/tessera" --version

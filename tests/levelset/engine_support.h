@@ -53,6 +53,35 @@ static inline double distance3(double x, double y, double z, double a, double b,
     return sqrt((x - a) * (x - a) + (y - b) * (y - b) + (z - c) * (z - c));
 }
 
+/* ---- all of a list in a number: coordinates in order, values, counts ------------------------------------------------------------------- */
+
+static inline uint64_t digest(uint64_t hash, const void *bytes, size_t count)
+{
+    const uint8_t *b = (const uint8_t *)bytes;
+    for (size_t i = 0; i < count; i++) hash = (hash ^ b[i]) * 1099511628211ull;
+    return hash;
+}
+
+static inline uint64_t digest_of(const tsr_tiles *tiles)
+{
+    tsr_tiles_info info;
+    require_ok(tsr_tiles_describe(tiles, &info));
+    const size_t voxels = (size_t)(info.edge * info.edge * info.edge), n = (size_t)info.count;
+    int32_t(*coordinates)[3] = malloc((n + 1) * sizeof *coordinates);
+    float *values = (float *)malloc((n + 1) * voxels * sizeof *values);
+    require_ok(tsr_tiles_download(tiles, coordinates, values));
+    for (size_t i = 1; i < n; i++) {
+        const int32_t *a = coordinates[i - 1], *b = coordinates[i];
+        assert_true(a[2] < b[2] || (a[2] == b[2] && (a[1] < b[1] || (a[1] == b[1] && a[0] < b[0]))));
+    }
+    uint64_t hash = digest(14695981039346656037ull, coordinates, n * sizeof *coordinates);
+    hash = digest(hash, values, n * voxels * sizeof *values);
+    hash = digest(hash, &info.inside_voxels, sizeof info.inside_voxels);
+    free(coordinates);
+    free(values);
+    return hash;
+}
+
 #define OPTIONS(...)                                             \
     {                                                            \
         .struct_size = sizeof(tsr_levelset_options), __VA_ARGS__ \

@@ -270,10 +270,10 @@ static void velocities(void **unused)
     for (int i = 0; i < 2000; i++) {
         const int32_t at[3] = { (int32_t)(test_uniform(&random) * 40), (int32_t)(test_uniform(&random) * 80), (int32_t)(test_uniform(&random) * 20) };
         const double t = 9 * test_uniform(&random), p[3] = { at[0] * 0.5, at[1] * 0.25, at[2] };
-        const float none[3] = { 0, 0, 0 };
+        const tsr_flow_given none = { 0 };
         tsr_flow_moment moment;
         tsr_flow_moment_at(&flow, t, 0, &moment);
-        const tsr_flow_values v = tsr_flow_at(&flow, &moment, at[0], at[1], at[2], none);
+        const tsr_flow_values v = tsr_flow_at(&flow, &moment, at[0], at[1], at[2], &none);
         const double u[3] = { (p[0] - 1) / 20, (p[1] - 2) / 20, (p[2] - 3) / 20 }, d[3] = { p[0] - 5, p[1] - 5, p[2] - 5 };
         const double turn[3] = { 0 * d[2] - 0.8 * d[1], 0.8 * d[0] - 0.6 * d[2], 0.6 * d[1] - 0 * d[0] };
         for (int k = 0; k < 3; k++) {
@@ -306,7 +306,7 @@ static void brushes_and_fields(void **unused)
         (tsr_flow_source){ .kind = TSR_SOURCE_SPEED, .value = 2, .centre = { 4, 5, 6 }, .brush_reach2 = 9 * 4, .brush_rate = 1.44269504f / 8 };
     flow.source[1] = (tsr_flow_source){ .kind = TSR_SOURCE_SPEED_FIELD, .value = 0.5f };
     flow.source[1].field[0] = (tsr_flow_field){ values, { 4, 3, 2 }, { { 0.25f, 0, 0, 0 }, { 0, 0.125f, 0, 0.5f }, { 0, 0, 0.0625f, 0 } } };
-    const float none[3] = { 0, 0, 0 };
+    const tsr_flow_given none = { 0 };
     tsr_flow_moment moment;
     tsr_flow_moment_at(&flow, 0, 0, &moment);
     for (int z = 0; z < 16; z++)
@@ -315,7 +315,7 @@ static void brushes_and_fields(void **unused)
                 const double d2 = (x - 4.0) * (x - 4.0) + (y - 5.0) * (y - 5.0) + (z - 6.0) * (z - 6.0);
                 const double at[3] = { fmin(x * 0.25, 3), fmin(y * 0.125 + 0.5, 2), fmin(z * 0.0625, 1) };
                 const double expected = (d2 > 36 ? 0 : 2 * exp(-d2 / 8)) + 0.5 * (1 + 2 * at[0] - 3 * at[1] + 5 * at[2]);
-                assert_true(fabs((double)tsr_flow_at(&flow, &moment, x, y, z, none).speed - expected) < 2e-6);
+                assert_true(fabs((double)tsr_flow_at(&flow, &moment, x, y, z, &none).speed - expected) < 2e-6);
             }
 }
 

@@ -170,12 +170,11 @@ static void sparse_equals_dense(const struct setting *t)
     for (int64_t i = 0; i < count; i++)
         if (d.phi[i] > -d.params.band && d.phi[i] < d.params.band) d.largest = tsr_maxf(d.largest, tsr_absf(d.speed[i]));
 
-    const int emulated = tsr_context_device(context).kind == TSR_DEVICE_EMU; /* slow: fewer steps */
     const float tolerance = t->fast && tsr_context_device(context).kind == TSR_DEVICE_CUDA ? 1e-5f : 0.0f;
     d.fast = t->fast && tsr_context_device(context).kind != TSR_DEVICE_CPU;
     d.isotropic = t->spacing.x == t->spacing.y && t->spacing.x == t->spacing.z;
     compare(&d, tolerance, s, 0);
-    for (int step = 0; step < (emulated ? t->steps / 3 : t->steps);) {
+    for (int step = 0; step < (test_is_slow() ? t->steps / 2 : t->steps);) {
         int batch = step % 3 == 0 ? 1 : 34; /* single steps and whole graphs */
         tsr_segment_report report;
         require_ok(tsr_segmentation_step(s, batch, NULL, &report));
@@ -209,26 +208,26 @@ static void sparse_equals_dense(const struct setting *t)
         (void)state;                                           \
         sparse_equals_dense(&(struct setting){ __VA_ARGS__ }); \
     }
-TEST_SETTING(edge8_sorted, .n = { 40, 37, 33 }, .edge = 8, .threads = 2, .isa = -1, .steps = 250, .alpha = 0.7, .spacing = UNIT)
-TEST_SETTING(edge4_sorted, .n = { 37, 30, 41 }, .edge = 4, .threads = 1, .isa = -1, .steps = 250, .alpha = 0.6, .spacing = UNIT)
-TEST_SETTING(edge8_paged, .n = { 35, 40, 32 }, .edge = 8, .threads = 1, .isa = TSR_ISA_AVX2, .steps = 150, .index = TSR_TILES_PAGED, .alpha = 0.8,
+TEST_SETTING(edge8_sorted, .n = { 40, 37, 33 }, .edge = 8, .threads = 2, .isa = -1, .steps = 104, .alpha = 0.7, .spacing = UNIT)
+TEST_SETTING(edge4_sorted, .n = { 37, 30, 41 }, .edge = 4, .threads = 1, .isa = -1, .steps = 104, .alpha = 0.6, .spacing = UNIT)
+TEST_SETTING(edge8_paged, .n = { 35, 40, 32 }, .edge = 8, .threads = 1, .isa = TSR_ISA_AVX2, .steps = 70, .index = TSR_TILES_PAGED, .alpha = 0.8,
              .spacing = UNIT)
-TEST_SETTING(edge4_paged, .n = { 33, 34, 35 }, .edge = 4, .threads = 2, .isa = TSR_ISA_BASE, .steps = 150, .index = TSR_TILES_PAGED, .alpha = 0.9,
+TEST_SETTING(edge4_paged, .n = { 33, 34, 35 }, .edge = 4, .threads = 2, .isa = TSR_ISA_BASE, .steps = 70, .index = TSR_TILES_PAGED, .alpha = 0.9,
              .spacing = UNIT)
-TEST_SETTING(curvature_only, .n = { 32, 32, 32 }, .edge = 8, .threads = 2, .isa = -1, .steps = 150, .alpha = 0, .spacing = UNIT)
-TEST_SETTING(data_only, .n = { 32, 33, 34 }, .edge = 8, .threads = 2, .isa = -1, .steps = 150, .alpha = 1, .spacing = UNIT)
-TEST_SETTING(locked, .n = { 30, 30, 30 }, .edge = 8, .threads = 2, .isa = -1, .steps = 80, .alpha = 0.7, .rescale = TSR_RESCALING_LOCK,
+TEST_SETTING(curvature_only, .n = { 32, 32, 32 }, .edge = 8, .threads = 2, .isa = -1, .steps = 70, .alpha = 0, .spacing = UNIT)
+TEST_SETTING(data_only, .n = { 32, 33, 34 }, .edge = 8, .threads = 2, .isa = -1, .steps = 70, .alpha = 1, .spacing = UNIT)
+TEST_SETTING(locked, .n = { 30, 30, 30 }, .edge = 8, .threads = 2, .isa = -1, .steps = 70, .alpha = 0.7, .rescale = TSR_RESCALING_LOCK,
              .spacing = UNIT)
-TEST_SETTING(frozen_godunov, .n = { 30, 30, 30 }, .edge = 4, .threads = 2, .isa = -1, .steps = 80, .alpha = 0.7, .rescale = TSR_RESCALING_FREEZE,
+TEST_SETTING(frozen_godunov, .n = { 30, 30, 30 }, .edge = 4, .threads = 2, .isa = -1, .steps = 70, .alpha = 0.7, .rescale = TSR_RESCALING_FREEZE,
              .godunov = 1, .spacing = UNIT)
-TEST_SETTING(source_scheme, .n = { 30, 30, 30 }, .edge = 8, .threads = 2, .isa = -1, .steps = 80, .alpha = 0.9, .scheme = TSR_SCHEME_SOURCE,
+TEST_SETTING(source_scheme, .n = { 30, 30, 30 }, .edge = 8, .threads = 2, .isa = -1, .steps = 70, .alpha = 0.9, .scheme = TSR_SCHEME_SOURCE,
              .spacing = UNIT)
-TEST_SETTING(unequal_spacing, .n = { 40, 30, 20 }, .edge = 8, .threads = 2, .isa = -1, .steps = 120, .alpha = 0.7, .spacing = { 0.7, 0.9, 1.6 })
-TEST_SETTING(no_rescaling, .n = { 30, 30, 30 }, .edge = 8, .threads = 2, .isa = -1, .steps = 80, .alpha = 0.7, .rescale = TSR_RESCALING_NONE,
+TEST_SETTING(unequal_spacing, .n = { 40, 30, 20 }, .edge = 8, .threads = 2, .isa = -1, .steps = 70, .alpha = 0.7, .spacing = { 0.7, 0.9, 1.6 })
+TEST_SETTING(no_rescaling, .n = { 30, 30, 30 }, .edge = 8, .threads = 2, .isa = -1, .steps = 70, .alpha = 0.7, .rescale = TSR_RESCALING_NONE,
              .spacing = UNIT)
-TEST_SETTING(fast_edge8, .n = { 40, 37, 33 }, .edge = 8, .threads = 2, .isa = -1, .steps = 200, .alpha = 0.7, .fast = 1, .spacing = UNIT)
-TEST_SETTING(fast_edge4, .n = { 33, 34, 35 }, .edge = 4, .threads = 2, .isa = -1, .steps = 200, .alpha = 0.6, .fast = 1, .spacing = { 0.5, 0.5, 0.5 })
-TEST_SETTING(fast_unequal, .n = { 40, 30, 20 }, .edge = 8, .threads = 2, .isa = -1, .steps = 120, .alpha = 0.7, .fast = 1,
+TEST_SETTING(fast_edge8, .n = { 40, 37, 33 }, .edge = 8, .threads = 2, .isa = -1, .steps = 104, .alpha = 0.7, .fast = 1, .spacing = UNIT)
+TEST_SETTING(fast_edge4, .n = { 33, 34, 35 }, .edge = 4, .threads = 2, .isa = -1, .steps = 104, .alpha = 0.6, .fast = 1, .spacing = { 0.5, 0.5, 0.5 })
+TEST_SETTING(fast_unequal, .n = { 40, 30, 20 }, .edge = 8, .threads = 2, .isa = -1, .steps = 70, .alpha = 0.7, .fast = 1,
              .spacing = { 0.7, 0.9, 1.6 })
 
 int main(void)

@@ -11,7 +11,10 @@ struct evolve {
     cli_list_options list;
     const char *output;
     tsr_levelset_options options;
-    const char *speed_field, *frames_pattern;
+    const char *speed_field, *frames_pattern, *term, *term_data;
+    float term_numbers[16];
+    int term_count;
+    tsr_flow_user user;
     cli_list velocity_field;
     double speed, curvature, conserve, enright, rotation, duration;
     tsr_vec3 velocity, axis, centre;
@@ -59,6 +62,21 @@ static int read_field(struct evolve *e, const char *path, int slot)
     return CLI_OK;
 }
 
+/* --term-data: float32 numbers, as the struct of the module has them. */
+static int parse_term_data(struct evolve *e)
+{
+    const int most = (int)(sizeof e->term_numbers / sizeof *e->term_numbers);
+    for (const char *at = e->term_data; at; e->term_count++) {
+        char *end;
+        const float value = strtof(at, &end);
+        if (end == at || (*end && *end != ',') || e->term_count == most)
+            return cli_usage(e->cli, "--term-data: '%s' given, expected up to %d numbers with commas between them", e->term_data, most);
+        e->term_numbers[e->term_count] = value;
+        at = *end ? end + 1 : NULL;
+    }
+    return CLI_OK;
+}
+
 static int make_terms(struct evolve *e)
 {
     double radius = 0;
@@ -84,6 +102,12 @@ static int make_terms(struct evolve *e)
         for (int k = 0; k < 3; k++) term->field[k] = e->field[k];
     }
     if (e->rotation_given) add_term(e, TSR_FLOW_ROTATION, e->rotation * (3.14159265358979323846 / 180))->vector = e->axis;
+    if (e->term) {
+        status = tsr_term_load(e->context, e->term, (size_t)e->term_count * sizeof *e->term_numbers, &e->user);
+        if (status != TSR_OK) return cli_status(e->cli, status, e->term);
+        e->user.data = e->term_numbers;
+        add_term(e, TSR_FLOW_USER, 1)->user = &e->user;
+    }
     if (e->enright_given) { /* in the literature's unit cube the sphere lies at 0.35 and has radius 0.15 */
         tsr_flow_term *term = add_term(e, TSR_FLOW_ENRIGHT, 1);
         term->radius = radius / 0.15;
@@ -261,6 +285,12 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 1e-9,
           .upper = 1e12,
           .given = &e.enright_given },
+        { .name = "term",
+          .type = CLI_TEXT,
+          .value = &e.term,
+          .argument = "MODULE",
+          .help = "a term in C of your own: what tessera_add_term made (docs/guide/levelset.md)" },
+        { .name = "term-data", .type = CLI_TEXT, .value = &e.term_data, .argument = "A,B,...", .help = "float numbers of its struct" },
         { .name = "duration",
           .type = CLI_REAL,
           .value = &e.duration,
@@ -346,8 +376,9 @@ static int run(cli_call *cli, int argc, char **argv)
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
     if (!(e.speed_given || e.speed_field || e.curvature_given || e.conserve_given || e.velocity_given || e.velocity_field.count || e.rotation_given ||
-          e.enright_given))
-        return cli_usage(cli, "nothing moves the surface: expected --speed, --curvature, --conserve, --velocity, --rotation, --enright or a field");
+          e.enright_given || e.term))
+        return cli_usage(
+            cli, "nothing moves the surface: expected --speed, --curvature, --conserve, --velocity, --rotation, --enright, --term or a field");
     if (e.duration_given + e.steps_given + (o->age > 0) != 1) return cli_usage(cli, "expected one of --duration, --steps and --age");
     if (e.velocity_field.count && e.velocity_field.count != 3)
         return cli_usage(cli, "--velocity-field: given %d times, expected 3 (x, y and z components)", e.velocity_field.count);
@@ -364,6 +395,9 @@ static int run(cli_call *cli, int argc, char **argv)
     o->reshape = (tsr_reshape)reshape;
     o->sign = (tsr_sign)sign;
     if (o->age > 0 && !o->max_steps) o->max_steps = 100000;
+    if (e.term_data && !e.term) return cli_usage(cli, "--term-data belongs to --term");
+    code = parse_term_data(&e);
+    if (code) return code;
     return evolve(&e);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend_abi.h"
 #include "device/kernel.h"
 #include "device/module.h"
 

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
+#include "backend_abi.h"
 #include "device/kernel.h"
 #include "device/module.h"
 
@@ -19,9 +21,9 @@
 #include <ucontext.h>
 #endif
 
-thread_local tsr_emu_index threadIdx, blockIdx;
-thread_local dim3 blockDim, gridDim;
-thread_local unsigned char *tsr_emu_dynamic_shared;
+tsr_emu_index threadIdx, blockIdx;
+dim3 blockDim, gridDim;
+unsigned char *tsr_emu_dynamic_shared;
 
 /* ---- fibres: save the callee-saved registers on the own stack, swap stack pointers ------------------------------------------ */
 
@@ -77,8 +79,13 @@ struct scheduler {
         }
     }
 };
-static thread_local scheduler scheduler_;
+static scheduler scheduler_;
+static std::mutex one_kernel; /* held while a kernel runs: guards all of the above */
 
+#if defined(__SANITIZE_ADDRESS__)
+static const void *last_stack; /* the stack that the last switch left: in a fibre, that of the host thread */
+static size_t last_stack_bytes;
+#endif
 /* Inlined, and with a jump for a return above: each return after a switch is predicted wrong, so there should be few. */
 #define EMU_INLINE static inline __attribute__((always_inline))
 EMU_INLINE void switch_context(context *from, context *to, char *to_stack, size_t to_bytes, bool last)
@@ -96,20 +103,15 @@ EMU_INLINE void switch_context(context *from, context *to, char *to_stack, size_
     swapcontext(&from->state, &to->state);
 #endif
 #if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_finish_switch_fiber(from->sanitizer, nullptr, nullptr);
+    __sanitizer_finish_switch_fiber(from->sanitizer, &last_stack, &last_stack_bytes);
 #endif
 }
-
-#if defined(__SANITIZE_ADDRESS__)
-static thread_local const void *main_stack;
-static thread_local size_t main_stack_bytes;
-#endif
 
 EMU_INLINE void leave_fibre(bool last)
 {
     scheduler &s = scheduler_;
 #if defined(__SANITIZE_ADDRESS__)
-    switch_context(&s.current->on->registers, &s.main, (char *)main_stack, main_stack_bytes, last);
+    switch_context(&s.current->on->registers, &s.main, (char *)last_stack, last_stack_bytes, last);
 #else
     switch_context(&s.current->on->registers, &s.main, nullptr, 0, last);
 #endif
@@ -130,7 +132,7 @@ static bool begin_thread(scheduler &s, fibre *f)
 static void fibre_main(void)
 {
 #if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_finish_switch_fiber(nullptr, &main_stack, &main_stack_bytes);
+    __sanitizer_finish_switch_fiber(nullptr, &last_stack, &last_stack_bytes);
 #endif
     scheduler &s = scheduler_;
     for (;;) {
@@ -171,13 +173,14 @@ static fibre *fibre_create(void)
 
 EMU_INLINE uint64_t thread_wait(thread_state state, tsr_emu_function function, uint32_t mask, uint64_t value, uint32_t wanted)
 {
-    cuda_thread *t = scheduler_.current;
+    scheduler &s = scheduler_;
+    cuda_thread *t = s.current;
     t->state = state;
     t->function = function;
     t->mask = mask;
     t->value = value;
     t->wanted = wanted;
-    if (state == WAIT_WARP) scheduler_.warps_waiting |= 1u << ((size_t)(t - scheduler_.threads.data()) / 32);
+    if (state == WAIT_WARP) s.warps_waiting |= 1u << ((size_t)(t - s.threads.data()) / 32);
     leave_fibre(false);
     return t->result;
 }
@@ -493,6 +496,7 @@ static void run_grid(tsr_queue *queue, dim3 blocks, dim3 threads, size_t shared,
     for (size_t i = 0; i < count; i++) order[i] = (uint32_t)i;
     for (size_t i = count - 1; i > 0; i--) std::swap(order[i], order[random_next(&q->random) % (i + 1)]);
     std::vector<unsigned char> dynamic(shared + 64);
+    std::lock_guard<std::mutex> alone(one_kernel);
     unfenced access(queue);
     tsr_emu_dynamic_shared = (unsigned char *)(((uintptr_t)dynamic.data() + 63) & ~(uintptr_t)63);
     blockDim = threads;

@@ -18,7 +18,7 @@
 
 struct dim3 {
     uint32_t x, y, z;
-    dim3(uint32_t x_ = 1, uint32_t y_ = 1, uint32_t z_ = 1) : x(x_), y(y_), z(z_) {}
+    constexpr dim3(uint32_t x_ = 1, uint32_t y_ = 1, uint32_t z_ = 1) : x(x_), y(y_), z(z_) {}
 };
 struct alignas(8) float2 { float x, y; };
 struct alignas(16) float4 { float x, y, z, w; };
@@ -32,9 +32,11 @@ static inline uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w) {
 static inline uint2 make_uint2(uint32_t x, uint32_t y) { return { x, y }; }
 
 struct tsr_emu_index { uint32_t x, y, z; };
-extern thread_local tsr_emu_index threadIdx, blockIdx;
-extern thread_local dim3 blockDim, gridDim;
-extern thread_local unsigned char *tsr_emu_dynamic_shared;
+/* One kernel runs at a time, whatever the number of queues and host threads: these, and shared memory, are plain variables. A thread_local of a
+ * module costs a call in every other line of a kernel. */
+extern tsr_emu_index threadIdx, blockIdx;
+extern dim3 blockDim, gridDim;
+extern unsigned char *tsr_emu_dynamic_shared;
 
 enum tsr_emu_function {
     TSR_EMU_SYNC, TSR_EMU_SYNC_OR, TSR_EMU_SYNC_AND, TSR_EMU_SYNC_COUNT, /* block */
@@ -49,7 +51,7 @@ void tsr_emu_run(tsr_queue *queue, dim3 blocks, dim3 threads, size_t shared, std
 
 #define TSR_KERNEL(name) static void name
 #define TSR_DEVICE_FN static inline
-#define TSR_SHARED(type, name, count) static thread_local type name[count]
+#define TSR_SHARED(type, name, count) static type name[count]
 #define TSR_SHARED_DYNAMIC(type, name) type *name = (type *)(void *)tsr_emu_dynamic_shared
 #define TSR_LAUNCH_ALLOW_SHARED(kernel, bytes) ((void)0)
 /* Arguments are taken by value at the launch, as on the GPU. */
@@ -128,7 +130,7 @@ template <class T> static inline void __stcs(T *p, T v) { *p = v; }
 template <class T> static inline T min(T a, T b) { return b < a ? b : a; }
 template <class T> static inline T max(T a, T b) { return a < b ? b : a; }
 
-/* One OS thread runs all fibres of a queue: plain operations are atomic. */
+/* One OS thread runs all fibres of a kernel: plain operations are atomic. */
 template <class T> struct tsr_emu_same { typedef T type; };
 #define TSR_EMU_ATOMIC(name, expression)                                                       \
     template <class T> static inline T name(T *p, typename tsr_emu_same<T>::type v)            \

@@ -1,0 +1,3 @@
+typedef struct everything {
+    float size, limit;
+} everything;

@@ -1,0 +1,3 @@
+typedef struct vortex {
+    float centre[2], rate;
+} vortex;
