@@ -7,7 +7,8 @@
  *   return bench_end(&b);
  *
  * Time is wall clock over a batch of calls that ends with one synchronisation, divided by the calls: launches of a GPU overlap as in
- * real use. A batch lasts at least 5 ms. The ceiling is the best rate (read + written bytes) of the backend's own copy of a large array. */
+ * real use. A batch lasts at least 5 ms. With --cpu-time it is the time of the process on its processors: with one thread the honest clock of a
+ * machine that others use too. The ceiling is the best rate (read + written bytes) of the backend's own copy of a large array. */
 #ifndef TSR_BENCH_H
 #define TSR_BENCH_H
 
@@ -39,17 +40,19 @@ typedef struct bench {
     tsr_context *context;
     const char *subject, *device, *json, *only;
     int quick, threads, cases, missed;
+    clockid_t clock;           /* of all times */
     double ceiling;            /* bytes/s of the copy, both directions counted */
     FILE *file;
     char path[1024];
 } bench;
 
-static inline double bench_seconds(void)
+static inline double bench_clock(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+static inline double bench_seconds(void) { return bench_clock(CLOCK_MONOTONIC); }
 
 /* Work to be timed. `synchronize` NULL = the bench's own context; a peer with its own stream brings its own. */
 typedef tsr_status (*bench_call)(void *user);
@@ -62,28 +65,58 @@ static inline int bench_compare(const void *a, const void *b)
 
 static inline double bench_batch(bench *b, bench_call call, void *user, bench_call synchronize, int calls, int *ok)
 {
-    double begin = bench_seconds();
+    double begin = bench_clock(b->clock);
     for (int i = 0; i < calls && *ok; i++) *ok = call(user) == TSR_OK;
     if (*ok) *ok = (synchronize ? synchronize(user) : tsr_context_synchronize(b->context)) == TSR_OK;
-    return (bench_seconds() - begin) / calls;
+    return (bench_clock(b->clock) - begin) / calls;
 }
 
-static inline bench_time bench_measure(bench *b, bench_call call, void *user, bench_call synchronize)
+enum { BENCH_RUNS = 15 };
+
+/* Calls per batch; calls twice to warm up. */
+static inline int bench_calls(bench *b, bench_call call, void *user, bench_call synchronize, int *ok)
 {
-    enum { MOST = 15 };
-    double seconds[MOST], began = bench_seconds();
-    int ok = 1, runs = 0, calls = 1;
-    bench_batch(b, call, user, synchronize, 1, &ok);
-    double one = bench_batch(b, call, user, synchronize, 1, &ok);
-    while (ok && one * calls < (b->quick ? 1e-3 : 5e-3) && calls < 1024) calls *= 2;
-    while (ok && runs < MOST && (runs < 3 || bench_seconds() - began < (b->quick ? 0.3 : 3.0)))
-        seconds[runs++] = bench_batch(b, call, user, synchronize, calls, &ok);
+    int calls = 1;
+    bench_batch(b, call, user, synchronize, 1, ok);
+    double one = bench_batch(b, call, user, synchronize, 1, ok);
+    while (*ok && one * calls < (b->quick ? 1e-3 : 5e-3) && calls < 1024) calls *= 2;
+    return calls;
+}
+
+static inline bench_time bench_summary(const bench *b, double *seconds, int runs, int ok)
+{
     if (!ok) {
         fprintf(stderr, "bench %s: %s\n", b->subject, tsr_error_trace());
         return (bench_time){ 0 };
     }
     qsort(seconds, (size_t)runs, sizeof *seconds, bench_compare);
     return (bench_time){ seconds[runs / 2], seconds[0], seconds[runs - 1], runs };
+}
+
+static inline int bench_again(const bench *b, int runs, double began, double limit)
+{
+    return runs < BENCH_RUNS && (runs < 3 || bench_seconds() - began < (b->quick ? limit / 10 : limit));
+}
+
+static inline bench_time bench_measure(bench *b, bench_call call, void *user, bench_call synchronize)
+{
+    double seconds[BENCH_RUNS], began = bench_seconds();
+    int ok = 1, runs = 0, calls = bench_calls(b, call, user, synchronize, &ok);
+    while (ok && bench_again(b, runs, began, 3)) seconds[runs++] = bench_batch(b, call, user, synchronize, calls, &ok);
+    return bench_summary(b, seconds, runs, ok);
+}
+
+/* The same of a call and its peer, run by turns, so that what else the machine does meets both. */
+static inline void bench_measure_pair(bench *b, bench_call call, bench_call peer, void *user, bench_time *time, bench_time *peer_time)
+{
+    double own[BENCH_RUNS], other[BENCH_RUNS], began = bench_seconds();
+    int ok = 1, peer_ok = 1, runs = 0, calls = bench_calls(b, call, user, NULL, &ok), peer_calls = bench_calls(b, peer, user, NULL, &peer_ok);
+    for (; ok && peer_ok && bench_again(b, runs, began, 6); runs++) {
+        own[runs] = bench_batch(b, call, user, NULL, calls, &ok);
+        other[runs] = bench_batch(b, peer, user, NULL, peer_calls, &peer_ok);
+    }
+    *time = bench_summary(b, own, runs, ok);
+    *peer_time = bench_summary(b, other, runs, peer_ok);
 }
 
 static inline void bench_text(FILE *f, const char *text) /* a JSON string, or null */
@@ -141,25 +174,26 @@ static inline void bench_header(bench *b)
     bench_text(b->file, *gpu.name ? gpu.name : NULL);
     fputs(", \"commit\": ", b->file);
     bench_text(b->file, *commit ? commit : NULL);
-    fprintf(b->file, ", \"date\": \"%s\", \"results\": [", date);
+    fprintf(b->file, ", \"date\": \"%s\", \"clock\": \"%s\", \"results\": [", date, b->clock == CLOCK_MONOTONIC ? "wall" : "processor");
 }
 
 /* --only TEXT: groups of cases whose name has no TEXT in it are left out. */
 static inline int bench_wants(const bench *b, const char *name) { return !b->only || strstr(name, b->only); }
 
-/* Parses --device, --threads, --json, --only, --quick; opens the context; measures the ceiling. Returns 0 after a message on stderr. */
+/* Parses --device, --threads, --json, --only, --quick, --cpu-time; opens the context; measures the ceiling. Returns 0 after a message on stderr. */
 static inline int bench_begin(bench *b, int argc, char **argv, const char *subject)
 {
-    *b = (bench){ .subject = subject };
+    *b = (bench){ .subject = subject, .clock = CLOCK_MONOTONIC };
     setenv("TESSERA_MODULES", BENCH_MODULES, 0);
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--quick")) b->quick = 1;
+        else if (!strcmp(argv[i], "--cpu-time")) b->clock = CLOCK_PROCESS_CPUTIME_ID;
         else if (!strcmp(argv[i], "--device") && i + 1 < argc) b->device = argv[++i];
         else if (!strcmp(argv[i], "--json") && i + 1 < argc) b->json = argv[++i];
         else if (!strcmp(argv[i], "--threads") && i + 1 < argc) b->threads = atoi(argv[++i]);
         else if (!strcmp(argv[i], "--only") && i + 1 < argc) b->only = argv[++i];
         else {
-            fprintf(stderr, "usage: %s [--device auto|cpu|cuda[:n]] [--threads N] [--json FILE] [--only TEXT] [--quick]\n", argv[0]);
+            fprintf(stderr, "usage: %s [--device auto|cpu|cuda[:n]] [--threads N] [--json FILE] [--only TEXT] [--quick] [--cpu-time]\n", argv[0]);
             return 0;
         }
     }

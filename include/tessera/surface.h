@@ -28,25 +28,39 @@ typedef enum tsr_surface_inside {
 typedef enum tsr_surface_normals {
     TSR_SURFACE_NORMALS_NONE = 0,
     TSR_SURFACE_NORMALS_FORWARD,  /* forward differences at both ends of the edge, interpolated: first order, 4 samples per end */
-    TSR_SURFACE_NORMALS_CENTRAL   /* central differences, interpolated: second order, 6 samples per end */
+    TSR_SURFACE_NORMALS_CENTRAL,  /* central differences, interpolated: second order, 6 samples per end */
+    TSR_SURFACE_NORMALS_TRILINEAR /* gradient of the trilinear interpolant at the vertex, the mean of the cells around the edge: along the edge the
+                                   * difference of its ends, across it as central */
 } tsr_surface_normals;
+
+/* A face with two inside corners on one diagonal and two outside corners on the other is ambiguous. Both rules depend on the sides of the face
+ * alone, so that neighbours agree and the mesh stays closed. */
+typedef enum tsr_surface_ambiguity {
+    TSR_SURFACE_SEPARATE_INSIDE = 0, /* the inside corners are cut off from each other */
+    TSR_SURFACE_SEPARATE_OUTSIDE     /* the outside corners are, the inside holds together */
+} tsr_surface_ambiguity;
 
 /* Normals have unit length and point from inside to outside. A difference that would leave the volume uses the two samples there
  * are; one that is not finite counts as 0; a gradient of 0 gives the direction of the cut edge. */
 typedef struct tsr_surface_options {
     size_t struct_size;
-    double isovalue;               /* in real values (slope and intercept of the volume applied), finite or infinite, not NaN */
-    tsr_surface_inside inside;     /* tile lists are level sets: always below */
+    double isovalue;           /* in real values (slope and intercept of the volume applied), finite or infinite, not NaN */
+    tsr_surface_inside inside; /* tile lists are level sets: always below */
     tsr_surface_normals normals;
-    int32_t close;                 /* != 0: as if the volume were surrounded by outside samples: the surface is capped half a voxel beyond
+    int32_t close; /* != 0: as if the volume were surrounded by outside samples: the surface is capped half a voxel beyond
                                     * the border. For tile lists with a domain not supported; an unbounded list needs no cap */
+    tsr_surface_ambiguity ambiguity;
+    int32_t midpoints; /* != 0: vertices in the middle of their edges, whatever the values: blocky, the same triangles */
 } tsr_surface_options;
-#define TSR_SURFACE_OPTIONS { .struct_size = sizeof(tsr_surface_options) }
+#define TSR_SURFACE_OPTIONS                        \
+    {                                              \
+        .struct_size = sizeof(tsr_surface_options) \
+    }
 
 typedef struct tsr_surface_report {
-    int64_t cells;                 /* cells looked at */
-    int64_t not_a_number;          /* NaN samples: outside; an edge with an end that is not finite is cut in the middle */
-    int64_t work_bytes;            /* device memory used beside volume and mesh, released on return */
+    int64_t cells;        /* cells looked at */
+    int64_t not_a_number; /* NaN samples: outside; an edge with an end that is not finite is cut in the middle */
+    int64_t work_bytes;   /* device memory used beside volume and mesh, released on return */
 } tsr_surface_report;
 
 /* Extracts the surface of a volume of any element type on the volume's device, which must be the context's. One number pair is read
@@ -61,6 +75,50 @@ TSR_API tsr_status tsr_surface_extract(tsr_context *context, const tsr_volume *v
  * change lies beside a tile that is not stored (a list changed without management). RETURNS NEW. */
 TSR_API tsr_status tsr_surface_extract_tiles(tsr_context *context, const tsr_tiles *tiles, const tsr_surface_options *options, tsr_mesh **mesh,
                                              tsr_surface_report *report) TSR_CHECKED;
+
+/* Surfaces of several values at once: meshes[k] is what tsr_surface_extract gives for isovalues[k] (options->isovalue is not read), but the volume
+ * is read by all of them together, plane by plane on the CPU, and the call waits for the queue once for each value. 1 <= count <= 64;
+ * reports, if not NULL, has `count` entries. RETURNS NEW meshes; after a failure all are NULL. */
+TSR_API tsr_status tsr_surface_extract_several(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options,
+                                               const double *isovalues, int32_t count, tsr_mesh **meshes, tsr_surface_report *reports) TSR_CHECKED;
+
+/* A surface that is cut again and again: a field that moves, an isovalue that is dragged. The workspace keeps all memory from call to call and takes
+ * more of the device only when a surface needs more than any before (a quarter to spare). KEEPS the context; one thread at a time. */
+typedef struct tsr_surface_workspace tsr_surface_workspace;
+TSR_API tsr_status tsr_surface_workspace_create(tsr_context *context, tsr_surface_workspace **workspace) TSR_CHECKED; /* RETURNS NEW */
+TSR_API void tsr_surface_workspace_destroy(tsr_surface_workspace **workspace);
+/* As tsr_surface_extract, but *mesh is a VIEW that belongs to the workspace, valid until its next call. Volumes of any size and element type may
+ * follow one another. After a failure *mesh is NULL and the workspace can be used again. */
+TSR_API tsr_status tsr_surface_extract_again(tsr_surface_workspace *workspace, const tsr_volume *volume, const tsr_surface_options *options,
+                                             const tsr_mesh **mesh, tsr_surface_report *report) TSR_CHECKED;
+
+/* Samples that come plane by plane: a file larger than memory, a function that is evaluated. */
+typedef struct tsr_surface_source {
+    size_t struct_size;
+    tsr_size3 size; /* of the whole volume */
+    tsr_dtype dtype;
+    double slope, intercept;      /* real value = slope x sample + intercept; slope 0 counts as 1 */
+    const tsr_geometry *geometry; /* BORROWS; NULL: unit spacing */
+    /* Writes the planes begin <= z < end to `samples`, [end - begin][size.y][size.x]. Called from the calling thread with ascending planes, each
+     * plane once. A failure ends the extraction and is passed on. */
+    tsr_status (*planes)(void *user, int64_t begin, int64_t end, void *samples);
+    void *user;
+} tsr_surface_source;
+#define TSR_SURFACE_SOURCE                        \
+    {                                             \
+        .struct_size = sizeof(tsr_surface_source) \
+    }
+
+/* The surface of a source by slabs of `planes` planes (0: as many as fill 64 MiB, at least 8), and three more for neighbours: no more samples than
+ * that are in memory, of the host and of the device. The mesh is the one of the whole volume, bit for bit. `close` is not supported.
+ * BORROWS the source for the call. TSR_ERROR_UNSUPPORTED: close, more than 2^32 - 1 vertices; else as tsr_surface_extract.
+ * RETURNS NEW mesh on the host. */
+TSR_API tsr_status tsr_surface_extract_source(tsr_context *context, const tsr_surface_source *source, const tsr_surface_options *options,
+                                              int64_t planes, tsr_mesh **mesh, tsr_surface_report *report) TSR_CHECKED;
+
+/* Triangles one by one: vertex n of triangle k becomes vertex 3 k + n, with its normal; what draws or writes triangles without an index wants.
+ * The mesh must live on the context's device. TSR_ERROR_UNSUPPORTED: more than 2^32 - 1 vertices. Class: exact. RETURNS NEW. */
+TSR_API tsr_status tsr_surface_unindex(tsr_context *context, const tsr_mesh *mesh, tsr_mesh **unindexed) TSR_CHECKED;
 
 #ifdef __cplusplus
 }

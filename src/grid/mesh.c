@@ -59,6 +59,18 @@ void tsr_mesh_shrink(tsr_mesh *mesh, int64_t vertices, int64_t triangles)
     mesh->triangle_count = triangles;
 }
 
+tsr_status tsr_mesh_refill(tsr_context *context, int64_t vertices, int64_t triangles, int normals, tsr_mesh **mesh)
+{
+    struct mesh_block *block = (struct mesh_block *)*mesh;
+    if (!block || vertices > block->vertex_capacity || triangles > block->triangle_capacity || (normals != 0) != (block->mesh.normals != NULL)) {
+        tsr_mesh_destroy(mesh);
+        TSR_TRY(tsr_mesh_create(context, tsr_min64(vertices + vertices / 4 + 1, UINT32_MAX), triangles + triangles / 4 + 1, normals, mesh));
+    }
+    (*mesh)->vertex_count = vertices;
+    (*mesh)->triangle_count = triangles;
+    return TSR_OK;
+}
+
 void tsr_mesh_drop_normals(tsr_mesh *mesh)
 {
     give(mesh->context, mesh->normals, ((struct mesh_block *)mesh)->vertex_capacity, 3 * sizeof(float));
@@ -112,7 +124,8 @@ tsr_status tsr_mesh_copy(const tsr_mesh *mesh, tsr_context *context, tsr_mesh **
     size_t vertex_bytes = (size_t)mesh->vertex_count * 3 * sizeof(float);
     TSR_TRY_GOTO(tsr_device_move(context, (*copy)->vertices, mesh->context, mesh->vertices, vertex_bytes), fail);
     if (mesh->normals) TSR_TRY_GOTO(tsr_device_move(context, (*copy)->normals, mesh->context, mesh->normals, vertex_bytes), fail);
-    TSR_TRY_GOTO(tsr_device_move(context, (*copy)->triangles, mesh->context, mesh->triangles, (size_t)mesh->triangle_count * 3 * sizeof(uint32_t)), fail);
+    TSR_TRY_GOTO(tsr_device_move(context, (*copy)->triangles, mesh->context, mesh->triangles, (size_t)mesh->triangle_count * 3 * sizeof(uint32_t)),
+                 fail);
     return TSR_OK;
 fail:
     tsr_mesh_destroy(copy);

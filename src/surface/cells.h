@@ -35,33 +35,39 @@ typedef struct tsr_surface_totals {
 
 typedef struct tsr_surface_grid {
     int32_t tiled, width, pad, mirrored, normals;
+    int32_t flip; /* 255: cases of the other side, so that ambiguous faces separate the outside corners */
     tsr_side side;
-    double isovalue;                     /* in stored values */
+    double isovalue, cut;                /* in stored values; where edges are cut: the same, or NaN for their middle */
     double affine[3][4], gradient[3][3]; /* index to world; gradient in index space to world, signed to point outwards */
     const void *data;                    /* dense: samples */
     tsr_dtype dtype;
     int64_t stored[3], size[3], row_words; /* extents of the volume; the same with the pad */
+    int64_t slab, below, own;              /* part of a larger volume: index of its first plane there, planes that lie before `data`, planes that are
+                                            * its own (at most size[2]); of the others the sides alone count */
+    uint32_t base;                         /* vertices of the parts before */
     const float *phi;                      /* tile list: as in tsr_tile_pool, the current buffers */
     const uint64_t *keys;
     const uint32_t *ids, *neighbours;
     uint32_t *slot_of; /* place in the list of a stored id */
     int32_t log2_edge, bounded, domain[3];
     int64_t words, blocks;
-    uint32_t *bits;           /* [words] */
-    uint16_t *prefix;         /* [words] vertices before the word in its block; undefined in blocks without vertices */
-    uint32_t *block_sum;      /* [blocks] vertices | triangles << 16 */
-    uint32_t *block_vertex;   /* [blocks] vertices before */
-    uint64_t *block_triangle; /* [blocks] triangles before */
-    uint32_t *active;         /* [blocks] the blocks that have vertices or triangles, ascending */
-    uint32_t *busy;           /* [blocks][8] the device's: a bit per word that has some, in active blocks */
-    uint64_t *groups;         /* [ceil(blocks / 1024)][3] sums of the device's scan */
+    uint32_t *bits;                 /* [words] */
+    uint16_t *prefix;               /* [words] vertices before the word in its block; undefined in blocks without vertices */
+    uint32_t *block_sum;            /* [blocks] vertices | triangles << 16 */
+    uint32_t *block_vertex;         /* [blocks] vertices before */
+    uint64_t *block_triangle;       /* [blocks] triangles before */
+    uint32_t *active;               /* [blocks] the blocks that have vertices or triangles, ascending */
+    uint32_t *busy;                 /* [blocks][8] a bit per word that has some, in active blocks; not used by tile lists on the CPU */
+    uint64_t *place;                /* [blocks] the CPU's: where the vertices of the block lie in the store */
+    struct tsr_vertex_store *store; /* the CPU's, from count to finish */
+    uint64_t *groups;               /* [ceil(blocks / 1024)][3] sums of the device's scan */
     tsr_surface_totals *totals;
 } tsr_surface_grid;
 
 typedef struct tsr_surface_output {
     float *vertices, *normals;
     uint32_t *triangles;
-    int64_t active_blocks;
+    int64_t active_blocks, vertex_count;
 } tsr_surface_output;
 
 TSR_HD int32_t tsr_bits_count(uint64_t v)
@@ -196,13 +202,15 @@ TSR_HD uint64_t tsr_cells_cut(const uint64_t row[4], uint64_t reach)
 }
 TSR_HD uint64_t tsr_cells_active(const tsr_surface_grid *g, const tsr_word_place *p, const uint64_t row[4])
 {
-    if (p->left[1] < 2 || p->left[2] < 2) return 0;
+    if (p->left[1] < 2 || p->left[2] < 2 || (!g->tiled && p->z >= g->own)) return 0;
     return tsr_cells_cut(row, tsr_bits_low(tsr_minl(g->width, p->left[0] - 1)));
 }
-TSR_HD uint32_t tsr_cell_case(const uint64_t row[4], int32_t bit)
+/* Case of a cell, the row of the case table. */
+TSR_HD uint32_t tsr_cell_case(const tsr_surface_grid *g, const uint64_t row[4], int32_t bit)
 {
-    return (uint32_t)(row[0] >> bit & 3) | (uint32_t)(row[1] >> bit & 3) << 2 | (uint32_t)(row[2] >> bit & 3) << 4 |
-           (uint32_t)(row[3] >> bit & 3) << 6;
+    return ((uint32_t)(row[0] >> bit & 3) | (uint32_t)(row[1] >> bit & 3) << 2 | (uint32_t)(row[2] >> bit & 3) << 4 |
+            (uint32_t)(row[3] >> bit & 3) << 6) ^
+           (uint32_t)g->flip;
 }
 
 /* Everything the edges of a word's cells need: masks and vertex numbers of its four rows. */
@@ -258,7 +266,7 @@ TSR_HD uint32_t tsr_word_count(const tsr_surface_grid *g, const tsr_word_place *
     tsr_cell_rows_load(g, p, &c);
     if (tsr_rows_uniform(g, c.row)) return 0; /* most words */
     uint32_t vertices = (uint32_t)tsr_edges_count(c.edges[0], tsr_bits_low(g->width)), triangles = 0;
-    for (uint64_t m = c.active; m; m &= m - 1) triangles += table[tsr_cell_case(c.row, tsr_bits_first(m))];
+    for (uint64_t m = c.active; m; m &= m - 1) triangles += table[tsr_cell_case(g, c.row, tsr_bits_first(m))];
     *torn = tsr_cells_torn(g, p, &c);
     return vertices | triangles << 16;
 }
@@ -278,7 +286,7 @@ TSR_HD double tsr_sample(const tsr_surface_grid *g, const tsr_word_place *p, int
 {
     if (!g->tiled) {
         int64_t i = p->x + x - g->pad, j = p->y + y - g->pad, k = p->z + z - g->pad;
-        if (i < 0 || j < 0 || k < 0 || i >= g->stored[0] || j >= g->stored[1] || k >= g->stored[2]) return tsr_not_a_number();
+        if (i < 0 || j < 0 || k < -g->below || i >= g->stored[0] || j >= g->stored[1] || k >= g->stored[2]) return tsr_not_a_number();
         return tsr_voxel_load(g->data, g->dtype, (k * g->stored[1] + j) * g->stored[0] + i);
     }
     if (x >= p->left[0] || y >= p->left[1] || z >= p->left[2]) return tsr_not_a_number();
@@ -343,6 +351,11 @@ TSR_HD void tsr_vertex_normal(const tsr_surface_grid *g, const tsr_word_place *p
             v[r] = a[r] + t * (b[r] - a[r]);
             flat &= v[r] == 0.0;
         }
+        if (g->normals == TSR_SURFACE_NORMALS_TRILINEAR) {
+            double rise = fb - fa;
+            for (int32_t r = 0; r < 3; r++) v[r] = d[r] && rise - rise == 0.0 ? rise : v[r];
+            flat = v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0;
+        }
     }
     if (flat) { /* along the edge: values fall (inside above) or rise from the inside sample to the other */
         int inside_a = TSR_SIDE_REAL(fa, g->isovalue, g->side.below);
@@ -356,11 +369,20 @@ TSR_HD void tsr_vertex_normal(const tsr_surface_grid *g, const tsr_word_place *p
 TSR_HD void tsr_vertex(const tsr_surface_grid *g, const tsr_word_place *p, int32_t x, int32_t axis, float position[3], float normal[3])
 {
     int32_t d[3] = { axis == 0, axis == 1, axis == 2 };
-    double fa = tsr_sample(g, p, x, 0, 0), fb = tsr_sample(g, p, x + d[0], d[1], d[2]), t = tsr_vertex_share(g->isovalue, fa, fb);
+    double fa = tsr_sample(g, p, x, 0, 0), fb = tsr_sample(g, p, x + d[0], d[1], d[2]), t = tsr_vertex_share(g->cut, fa, fb);
     double i = (double)(p->x + x - g->pad) + (d[0] ? t : 0.0), j = (double)(p->y - g->pad) + (d[1] ? t : 0.0),
-           k = (double)(p->z - g->pad) + (d[2] ? t : 0.0);
+           k = (double)(p->z + g->slab - g->pad) + (d[2] ? t : 0.0);
     for (int32_t r = 0; r < 3; r++) position[r] = tsr_vertex_coordinate(g, r, i, j, k);
     if (g->normals) tsr_vertex_normal(g, p, x, axis, fa, fb, t, normal);
+}
+
+/* Corner k of the triangles, one by one. */
+TSR_HD void tsr_unindex(const tsr_surface_output *from, const tsr_surface_output *to, int64_t k)
+{
+    int64_t at = 3 * (int64_t)from->triangles[k];
+    for (int32_t r = 0; r < 3; r++) to->vertices[3 * k + r] = from->vertices[at + r];
+    for (int32_t r = 0; r < 3 && from->normals; r++) to->normals[3 * k + r] = from->normals[at + r];
+    to->triangles[k] = (uint32_t)k;
 }
 
 /* ---- output of one word ------------------------------------------------------------------------------------------------------------ */
@@ -380,7 +402,7 @@ TSR_HD void tsr_word_vertices(const tsr_surface_grid *g, const tsr_word_place *p
 
 TSR_HD uint32_t tsr_word_first(const tsr_surface_grid *g, int64_t word)
 {
-    return word < 0 ? 0 : g->block_vertex[word >> TSR_BLOCK_SHIFT] + g->prefix[word];
+    return word < 0 ? 0 : g->base + g->block_vertex[word >> TSR_BLOCK_SHIFT] + g->prefix[word];
 }
 
 /* `table`: tsr_case_edges. Returns the number after the last triangle. */
@@ -393,7 +415,7 @@ TSR_HD uint64_t tsr_word_triangles(const tsr_surface_grid *g, const tsr_word_pla
         for (int32_t next = 0; next < 2; next++) first[j][next] = tsr_word_first(g, tsr_word_beside(g, p, next, j & 1, j >> 1));
     for (uint64_t m = c->active; m; m &= m - 1) {
         int32_t bit = tsr_bits_first(m);
-        const uint8_t *edges = table[tsr_cell_case(c->row, bit)];
+        const uint8_t *edges = table[tsr_cell_case(g, c->row, bit)];
         for (int32_t k = 0; k < 15 && edges[k] != 255; k += 3, triangle++)
             for (int32_t n = 0; n < 3; n++) {
                 int32_t edge = edges[k + n], axis = edge >> 2, u = edge & 1, v = edge >> 1 & 1;

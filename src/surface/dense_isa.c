@@ -1,26 +1,18 @@
 /* surface/dense_isa.c: counts, vertices and triangles of a dense volume on the CPU.
  *
- * Work goes by pieces: up to 256 neighbouring samples of one row. The cut edges of a piece are listed as codes in the order of their vertices, the
- * samples beside them are widened to float64 once, and one vector loop makes the vertices. A cell takes the numbers of its twelve edges from bit
- * counts of the masks of its four rows, all rows at once, and its triangles are one permutation of them. Bound: the samples twice (once for
- * their sides, once beside the surface), the mesh once; bits and prefixes are 3/16 of a byte per cell. */
-#include "surface/surface_isa.h"
-
-#include "core/core.h"
+ * Work goes by pieces: up to 256 neighbouring samples of one row. Counting also makes the vertices, while the samples are near (dense_vertices.h).
+ * A cell takes the numbers of its twelve edges from bit counts of the masks of its four rows, all rows at once, and its triangles are one
+ * permutation of them. Bound: the samples once, the mesh once, its vertices twice more; bits and prefixes are 3/16 of a byte per cell. */
 #include "surface/case_table.h"
-#if defined(__AVX512BW__)
-#include <immintrin.h>
-#endif
+#include "surface/dense_vertices.h"
 
-enum { PIECE_WORDS = 8, PIECE = 32 * PIECE_WORDS, STRIDE = PIECE + 8, MOST_CODES = 3 * PIECE + 8, AHEAD = 4 };
+enum { PIECE_WORDS = 8 };
 
 typedef struct piece {
     tsr_word_place place;
     int32_t words;
     uint64_t cells;            /* all ones, or zero where the row has no cells */
     const uint32_t *row[3][3]; /* [z][y] on from the piece; beyond the domain the last row, so that nothing is cut between */
-    uint32_t busy;             /* words to look at */
-    tsr_cell_rows of[PIECE_WORDS];
 } piece;
 
 static inline void piece_open(const tsr_surface_grid *g, int64_t stop, piece *p)
@@ -29,7 +21,7 @@ static inline void piece_open(const tsr_surface_grid *g, int64_t stop, piece *p)
     const int64_t along_y[3] = { 0, left[1] > 1 ? y : 0, left[1] > 2 ? 2 * y : left[1] > 1 ? y : 0 };
     const int64_t along_z[3] = { 0, left[2] > 1 ? z : 0, left[2] > 2 ? 2 * z : left[2] > 1 ? z : 0 };
     p->words = (int32_t)tsr_minl(tsr_minl(PIECE_WORDS, stop - p->place.word), (left[0] + 31) >> 5);
-    p->cells = left[1] > 1 && left[2] > 1 ? ~(uint64_t)0 : 0;
+    p->cells = left[1] > 1 && left[2] > 1 && p->place.z < g->own ? ~(uint64_t)0 : 0;
     for (int32_t k = 0; k < 3; k++)
         for (int32_t j = 0; j < 3; j++) p->row[k][j] = g->bits + p->place.word + along_y[j] + along_z[k];
 }
@@ -73,6 +65,21 @@ static inline uint32_t piece_busy(const piece *p)
 {
     const uint32_t *a = p->row[0][0], *b = p->row[0][1], *c = p->row[1][0], *d = p->row[1][1];
     const int32_t last = p->place.left[0] <= 32 * (int64_t)p->words ? p->words - 1 : -1, whole = last < 0 ? p->words : last;
+#if defined(__AVX512BW__)
+    const __mmask8 words = (__mmask8)tsr_bits_low(p->words), next = (__mmask8)tsr_bits_low(whole);
+    const __m256i va = _mm256_maskz_loadu_epi32(words, a), vb = _mm256_maskz_loadu_epi32(words, b), vc = _mm256_maskz_loadu_epi32(words, c),
+                  vd = _mm256_maskz_loadu_epi32(words, d), na = _mm256_maskz_loadu_epi32(next, a + 1), nb = _mm256_maskz_loadu_epi32(next, b + 1),
+                  nc = _mm256_maskz_loadu_epi32(next, c + 1), nd = _mm256_maskz_loadu_epi32(next, d + 1);
+    const __m256i after = _mm256_mask_srli_epi32(na, (__mmask8)~next, va, 31); /* where no word follows the last side repeats */
+    const __m256i along = _mm256_xor_si256(va, _mm256_or_si256(_mm256_srli_epi32(va, 1), _mm256_slli_epi32(after, 31)));
+    const __m256i any = _mm256_or_si256(_mm256_or_si256(va, vb), _mm256_or_si256(vc, vd)),
+                  all = _mm256_and_si256(_mm256_and_si256(va, vb), _mm256_and_si256(vc, vd));
+    const __m256i next_any = _mm256_or_si256(_mm256_or_si256(na, nb), _mm256_or_si256(nc, nd)),
+                  next_all = _mm256_and_si256(_mm256_and_si256(na, nb), _mm256_and_si256(nc, nd));
+    const __m256i across = _mm256_and_si256(_mm256_xor_si256(next_any, next_all), _mm256_set1_epi32(1));
+    const __m256i found = _mm256_or_si256(_mm256_or_si256(along, across), _mm256_xor_si256(any, all));
+    return _mm256_mask_test_epi32_mask(words, found, found);
+#else
     uint32_t found[PIECE_WORDS] = { 0 }, busy = 0;
     if (whole == PIECE_WORDS) {
 #pragma omp simd
@@ -87,6 +94,7 @@ static inline uint32_t piece_busy(const piece *p)
     }
     for (int32_t w = 0; w < PIECE_WORDS; w++) busy |= (found[w] ? 1u : 0u) << w;
     return busy;
+#endif
 }
 
 /* 34 sides from word w of a row. */
@@ -107,16 +115,8 @@ static inline void rows_load(const piece *p, int32_t w, tsr_cell_rows *c)
     c->edges[0] = edges_of(c->row[0], c->row[1], c->row[2], left);
 }
 
-static inline void edges_load(const piece *p, int32_t w, tsr_cell_rows *c)
-{
-    const int64_t left = p->place.left[0] - 32 * (int64_t)w;
-    c->edges[1] = edges_of(c->row[1], sides(p->row[0][2], w, left), c->row[3], left);
-    c->edges[2] = edges_of(c->row[2], c->row[3], sides(p->row[2][0], w, left), left);
-    c->edges[3] = edges_of(c->row[3], sides(p->row[1][2], w, left), sides(p->row[2][1], w, left), left);
-}
-
 /* Cases of the 32 cells of a word. */
-static inline void word_cases(const tsr_cell_rows *c, uint8_t cases[32])
+static inline void word_cases(const tsr_surface_grid *g, const tsr_cell_rows *c, uint8_t cases[32])
 {
 #if defined(__AVX512BW__)
     __m256i v = _mm256_setzero_si256();
@@ -124,34 +124,72 @@ static inline void word_cases(const tsr_cell_rows *c, uint8_t cases[32])
         v = _mm256_or_si256(v, _mm256_maskz_set1_epi8((__mmask32)c->row[j], (char)(1 << 2 * j)));
         v = _mm256_or_si256(v, _mm256_maskz_set1_epi8((__mmask32)(c->row[j] >> 1), (char)(2 << 2 * j)));
     }
-    _mm256_storeu_si256((__m256i *)(void *)cases, v);
+    _mm256_storeu_si256((__m256i *)(void *)cases, _mm256_xor_si256(v, _mm256_set1_epi8((char)g->flip)));
 #else
-    for (uint64_t m = c->active; m; m &= m - 1) cases[tsr_bits_first(m)] = (uint8_t)tsr_cell_case(c->row, tsr_bits_first(m));
+    for (uint64_t m = c->active; m; m &= m - 1) cases[tsr_bits_first(m)] = (uint8_t)tsr_cell_case(g, c->row, tsr_bits_first(m));
 #endif
 }
 
-/* ---- counts ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- counts and vertices ------------------------------------------------------------------------------------------------------------- */
 
-void TSR_ISA_NAME(tsr_surface_count_dense)(const tsr_surface_grid *g, int64_t begin, int64_t end)
+/* Bits of g->busy: the words of a block with something in them. */
+static inline void busy_put(uint32_t *mask, int32_t at, uint32_t bits)
 {
+    const uint64_t wide = (uint64_t)bits << (at & 31);
+    mask[at >> 5] |= (uint32_t)wide;
+    if (wide >> 32) mask[(at >> 5) + 1] |= (uint32_t)(wide >> 32); /* within the block: the next one may be another worker's */
+}
+static inline uint32_t busy_get(const uint32_t *mask, int32_t at, int32_t words)
+{
+    uint32_t bits = mask[at >> 5] >> (at & 31);
+    if ((at & 31) > 32 - words) bits |= mask[(at >> 5) + 1] << (32 - (at & 31));
+    return bits & (uint32_t)tsr_bits_low(words);
+}
+
+/* Asks early for the samples two planes on, which the sweep reads next: memory works while this counts. */
+static inline void prefetch(const tsr_surface_grid *g, const piece *p, int64_t size)
+{
+    const tsr_word_place *q = &p->place;
+    const int64_t z = q->z - g->pad + 2, at = ((z * g->stored[1] + q->y - g->pad) * g->stored[0] + q->x - g->pad) * size;
+    if (z >= g->stored[2]) return;
+    for (int64_t byte = 0; byte < 32 * size * p->words; byte += 64) __builtin_prefetch((const char *)g->data + at + byte, 0, 2);
+}
+
+/* Counts of word w; lists its vertices. */
+static inline uint32_t word_count(const tsr_surface_grid *g, const piece *p, int32_t w, batch *b, tsr_vertex_arena *arena)
+{
+    tsr_cell_rows c;
+    uint8_t cases[32];
+    rows_load(p, w, &c);
+    uint32_t sum = (uint32_t)tsr_edges_count(c.edges[0], 0xffffffffu);
+    if (sum) batch_list(g, p->place.x + 32 * w, p->place.y, p->place.z, c.edges[0], b, arena);
+    if (c.active) word_cases(g, &c, cases);
+    for (uint64_t m = c.active; m; m &= m - 1) sum += (uint32_t)tsr_case_triangles[cases[tsr_bits_first(m)]] << 16;
+    return sum;
+}
+
+void TSR_ISA_NAME(tsr_surface_count_dense)(const tsr_surface_grid *g, int64_t begin, int64_t end, int32_t worker)
+{
+    tsr_vertex_arena *arena = &g->store->arena[worker];
+    const int64_t size = (int64_t)tsr_dtype_size(g->dtype);
+    batch b;
     piece p;
+    b.count = b.words = 0;
     if (begin < end) piece_first(g, begin << TSR_BLOCK_SHIFT, tsr_minl((begin + 1) << TSR_BLOCK_SHIFT, g->words), &p);
     for (int64_t block = begin; block < end; block++) {
-        const int64_t stop = tsr_minl((block + 1) << TSR_BLOCK_SHIFT, g->words);
-        uint32_t sum = 0;
+        const int64_t start = block << TSR_BLOCK_SHIFT, stop = tsr_minl(start + TSR_BLOCK_WORDS, g->words);
+        uint32_t sum = 0, *mask = g->busy + block * (TSR_BLOCK_WORDS / 32);
+        memset(mask, 0, TSR_BLOCK_WORDS / 8);
+        g->place[block] = tsr_store_place(worker, arena->count + b.count);
         for (;;) {
             const int64_t word = p.place.word;
             const uint32_t busy = piece_busy(&p);
+            prefetch(g, &p, size);
             for (int32_t w = 0; w < p.words; w++) g->prefix[word + w] = (uint16_t)sum; /* all there is to a quiet piece */
+            if (busy) busy_put(mask, (int32_t)(word - start), busy);
             for (int32_t w = busy ? 0 : p.words; w < p.words; w++) {
                 g->prefix[word + w] = (uint16_t)sum;
-                if (!(busy >> w & 1)) continue;
-                tsr_cell_rows c;
-                uint8_t cases[32];
-                rows_load(&p, w, &c);
-                sum += (uint32_t)tsr_edges_count(c.edges[0], 0xffffffffu);
-                if (c.active) word_cases(&c, cases);
-                for (uint64_t m = c.active; m; m &= m - 1) sum += (uint32_t)tsr_case_triangles[cases[tsr_bits_first(m)]] << 16;
+                if (busy >> w & 1) sum += word_count(g, &p, w, &b, arena);
             }
             if (word + p.words >= stop) break;
             piece_next(g, &p, stop, &p);
@@ -159,132 +197,7 @@ void TSR_ISA_NAME(tsr_surface_count_dense)(const tsr_surface_grid *g, int64_t be
         g->block_sum[block] = sum;
         if (block + 1 < end) piece_next(g, &p, tsr_minl(stop + TSR_BLOCK_WORDS, g->words), &p);
     }
-}
-
-/* ---- samples ------------------------------------------------------------------------------------------------------------------------- */
-
-/* A whole word is the usual case: a constant 32 leaves no loop. */
-#define WIDEN_OF(name, type)                                              \
-    static inline void widen_##name(const type *v, int64_t n, double *to) \
-    {                                                                     \
-        if (n == 32) {                                                    \
-            for (int32_t i = 0; i < 32; i++) to[i] = (double)v[i];        \
-        } else {                                                          \
-            for (int64_t i = 0; i < n; i++) to[i] = (double)v[i];         \
-        }                                                                 \
-    }
-WIDEN_OF(u8, uint8_t)
-WIDEN_OF(i8, int8_t)
-WIDEN_OF(u16, uint16_t)
-WIDEN_OF(i16, int16_t)
-WIDEN_OF(u32, uint32_t)
-WIDEN_OF(i32, int32_t)
-WIDEN_OF(u64, uint64_t)
-WIDEN_OF(i64, int64_t)
-WIDEN_OF(f32, float)
-WIDEN_OF(f64, double)
-
-static void widen(const void *data, tsr_dtype dtype, int64_t at, int64_t n, double *to)
-{
-    switch (dtype) {
-    case TSR_U8: widen_u8((const uint8_t *)data + at, n, to); break;
-    case TSR_I8: widen_i8((const int8_t *)data + at, n, to); break;
-    case TSR_U16: widen_u16((const uint16_t *)data + at, n, to); break;
-    case TSR_I16: widen_i16((const int16_t *)data + at, n, to); break;
-    case TSR_U32: widen_u32((const uint32_t *)data + at, n, to); break;
-    case TSR_I32: widen_i32((const int32_t *)data + at, n, to); break;
-    case TSR_U64: widen_u64((const uint64_t *)data + at, n, to); break;
-    case TSR_I64: widen_i64((const int64_t *)data + at, n, to); break;
-    case TSR_F32: widen_f32((const float *)data + at, n, to); break;
-    default: widen_f64((const double *)data + at, n, to); break;
-    }
-}
-
-/* 32 samples from (x, y, z), padded coordinates; NaN beyond the volume. */
-static inline void samples(const tsr_surface_grid *g, int64_t x, int64_t y, int64_t z, double *to)
-{
-    int64_t i = x - g->pad, j = y - g->pad, k = z - g->pad, from = 0, end = 32;
-    if (i < 0 || i + 32 > g->stored[0] || j < 0 || k < 0 || j >= g->stored[1] || k >= g->stored[2]) {
-        for (int32_t a = 0; a < 32; a++) to[a] = tsr_not_a_number();
-        if (j < 0 || k < 0 || j >= g->stored[1] || k >= g->stored[2]) return;
-        from = tsr_maxl(-i, 0);
-        end = tsr_minl(32, g->stored[0] - i);
-        if (from >= end) return;
-    }
-    widen(g->data, g->dtype, (k * g->stored[1] + j) * g->stored[0] + i + from, end - from, to + from);
-}
-
-/* Asks early for the samples of the cut edges of word w: the volume is long out of the cache. */
-static inline void prefetch(const tsr_surface_grid *g, const piece *p, int32_t w, int64_t size)
-{
-    const tsr_word_place *q = &p->place;
-    const tsr_edge_bits e = p->of[w].edges[0];
-    const int64_t row = g->stored[0] * size;
-    const char *from = (const char *)g->data + (((q->z - g->pad) * g->stored[1] + q->y - g->pad) * g->stored[0] + q->x - g->pad + 32 * w) * size;
-    for (int64_t at = 0; at < 33 * size; at += 64) { /* beyond the volume a prefetch does nothing */
-        if (e.x | e.y | e.z) __builtin_prefetch(from + at);
-        if (e.y) __builtin_prefetch(from + at + row);
-        if (e.z) __builtin_prefetch(from + at + row * g->stored[1]);
-    }
-}
-
-/* ---- vertices ------------------------------------------------------------------------------------------------------------------------ */
-
-typedef struct vertices {
-    double value[3 * STRIDE];  /* samples of the row, of the row at y + 1, of the row at z + 1; only where edges are cut */
-    uint32_t code[MOST_CODES]; /* place of the edge's lower sample | place of its upper sample << 16 */
-    double share[MOST_CODES];
-    int32_t count;
-} vertices;
-
-/* Lists the cut edges that word w of the piece owns, by sample, then axis. */
-static inline void vertices_list(const tsr_surface_grid *g, const tsr_word_place *p, int32_t w, tsr_edge_bits e, vertices *v)
-{
-    uint32_t x = (uint32_t)e.x, y = (uint32_t)e.y, z = (uint32_t)e.z, *code = v->code + v->count;
-    double *value = v->value + 32 * w;
-    samples(g, p->x + 32 * w, p->y, p->z, value);
-    if (x >> 31) value[32] = tsr_sample(g, p, 32 * w + 32, 0, 0);
-    if (y) samples(g, p->x + 32 * w, p->y + 1, p->z, value + STRIDE);
-    if (z) samples(g, p->x + 32 * w, p->y, p->z + 1, value + 2 * STRIDE);
-    for (uint32_t m = x | y | z; m; m &= m - 1) { /* without a branch on the axis: all three are written, the cut ones are kept */
-        uint32_t bit = (uint32_t)tsr_bits_first(m), at = 32u * (uint32_t)w + bit;
-        *code = at | (at + 1) << 16;
-        code += x >> bit & 1;
-        *code = at | (at + STRIDE) << 16;
-        code += y >> bit & 1;
-        *code = at | (at + 2 * STRIDE) << 16;
-        code += z >> bit & 1;
-    }
-    v->count = (int32_t)(code - v->code);
-}
-
-/* Writes the listed vertices of a piece that begins at `start`. */
-static void vertices_write(const tsr_surface_grid *g, const tsr_word_place *start, vertices *v, uint32_t first, const tsr_surface_output *out)
-{
-    const double x = (double)(start->x - g->pad), y = (double)(start->y - g->pad), z = (double)(start->z - g->pad), isovalue = g->isovalue;
-    const double *value = v->value;
-    float px[MOST_CODES], py[MOST_CODES], pz[MOST_CODES], *to = out->vertices + 3 * (int64_t)first;
-    const int32_t count = v->count;
-#pragma omp simd
-    for (int32_t n = 0; n < count; n++) {
-        int32_t at = (int32_t)(v->code[n] & 0xffffu), upper = (int32_t)(v->code[n] >> 16);
-        double t = tsr_vertex_share(isovalue, value[at], value[upper]);
-        double i = x + (double)at + (upper < STRIDE ? t : 0.0), j = y + (upper >= STRIDE ? upper < 2 * STRIDE ? t : 0.0 : 0.0),
-               k = z + (upper >= 2 * STRIDE ? t : 0.0);
-        v->share[n] = t;
-        px[n] = tsr_vertex_coordinate(g, 0, i, j, k);
-        py[n] = tsr_vertex_coordinate(g, 1, i, j, k);
-        pz[n] = tsr_vertex_coordinate(g, 2, i, j, k);
-    }
-    for (int32_t n = 0; n < count; n++) {
-        to[3 * n] = px[n];
-        to[3 * n + 1] = py[n];
-        to[3 * n + 2] = pz[n];
-    }
-    for (int32_t n = 0; n < count && g->normals; n++) {
-        int32_t at = (int32_t)(v->code[n] & 0xffffu), upper = (int32_t)(v->code[n] >> 16);
-        tsr_vertex_normal(g, start, at, upper / STRIDE, value[at], value[upper], v->share[n], out->normals + 3 * (int64_t)(first + (uint32_t)n));
-    }
+    batch_flush(g, &b, arena);
 }
 
 /* ---- triangles ----------------------------------------------------------------------------------------------------------------------- */
@@ -295,36 +208,43 @@ static const uint8_t lane_of[16] = { 0, 1, 2, 3, 8, 12, 10, 14, 16, 20, 17, 21 }
 static const uint8_t order_of[2][16] = { { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
                                          { 0, 2, 1, 3, 5, 4, 6, 8, 7, 9, 11, 10, 12, 14, 13, 15 } };
 
-/* Three masks as a sum of two: a bit counts once in `once`, twice in `twice`. */
-static inline void add_masks(tsr_edge_bits e, uint32_t *once, uint32_t *twice)
+#if defined(__AVX512BW__)
+/* Four rows side by side: the word and the first two sides of the next. */
+static inline __m256i rows_beside(const uint32_t *a, const uint32_t *b, const uint32_t *c, const uint32_t *d, int32_t w, int64_t left)
 {
-    uint32_t x = (uint32_t)e.x, y = (uint32_t)e.y, z = (uint32_t)e.z;
-    *once = x ^ y ^ z;
-    *twice = (x & y) | (z & (x ^ y));
+    return _mm256_set_epi64x((long long)sides(d, w, left), (long long)sides(c, w, left), (long long)sides(b, w, left), (long long)sides(a, w, left));
 }
 
-/* Triangles of the active cells of a word. first: number of the first vertex of the word in each of the four rows. */
-static uint64_t triangles_write(const tsr_surface_grid *g, const tsr_cell_rows *c, const uint32_t first[4], uint64_t triangle,
-                                const tsr_surface_output *out)
+/* Triangles of the cells of word w. */
+static uint64_t word_triangles(const tsr_surface_grid *g, const piece *p, int32_t w, uint64_t triangle, const tsr_surface_output *out)
 {
-    _Alignas(32) uint32_t sums[8], along_x[8], along_y[8]; /* sums: once | twice; along: bits at x | at x + 1 */
+    const int64_t left = p->place.left[0] - 32 * (int64_t)w;
+    const uint32_t *const *const y0 = p->row[0], *const *const y1 = p->row[1], *const *const y2 = p->row[2];
+    const __m256i row = rows_beside(y0[0], y0[1], y1[0], y1[1], w, left), row_y = rows_beside(y0[1], y0[2], y1[1], y1[2], w, left),
+                  row_z = rows_beside(y1[0], y1[1], y2[0], y2[1], w, left);
+    const __m256i reach = _mm256_set1_epi64x(left > 33 ? (long long)0x1ffffffff : (long long)tsr_bits_low(left - 1));
+    const __m256i along = _mm256_srli_epi64(row, 1), ex = _mm256_and_si256(_mm256_xor_si256(row, along), reach), ey = _mm256_xor_si256(row, row_y),
+                  ez = _mm256_xor_si256(row, row_z);
+    /* A bit counts once in `once`, twice in `twice`: three masks as a sum of two. */
+    const __m128i once = _mm256_cvtepi64_epi32(_mm256_ternarylogic_epi64(ex, ey, ez, 0x96)),
+                  twice = _mm256_cvtepi64_epi32(_mm256_ternarylogic_epi64(ex, ey, ez, 0xe8));
+    const __m256i sum = _mm256_inserti128_si256(_mm256_castsi128_si256(once), twice, 1);
+    const __m256i xs = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm256_cvtepi64_epi32(ex)), _mm256_cvtepi64_epi32(_mm256_srli_epi64(ex, 1)), 1);
+    const __m256i ys = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm256_cvtepi64_epi32(ey)), _mm256_cvtepi64_epi32(_mm256_srli_epi64(ey, 1)), 1);
+    tsr_cell_rows c;
     uint8_t cases[32];
-    uint32_t *to = out->triangles + 3 * (int64_t)triangle;
-    word_cases(c, cases);
-    for (int32_t j = 0; j < 4; j++) {
-        add_masks(c->edges[j], &sums[j], &sums[4 + j]);
-        along_x[j] = (uint32_t)c->edges[j].x;
-        along_x[4 + j] = (uint32_t)(c->edges[j].x >> 1);
-        along_y[j] = (uint32_t)c->edges[j].y;
-        along_y[4 + j] = (uint32_t)(c->edges[j].y >> 1);
-    }
-#if defined(__AVX512BW__)
-    const __m256i sum = _mm256_load_si256((const __m256i *)sums), xs = _mm256_load_si256((const __m256i *)along_x),
-                  ys = _mm256_load_si256((const __m256i *)along_y), one = _mm256_set1_epi32(1), low = _mm256_set1_epi8(15);
+    _mm256_storeu_si256((__m256i *)(void *)c.row, row);
+    c.active = tsr_cells_cut(c.row, p->cells & (left > 32 ? 0xffffffffu : tsr_bits_low(left - 1)));
+    if (!c.active) return triangle;
+    word_cases(g, &c, cases);
+    const int64_t word = p->place.word + w;
+    const __m128i start = _mm_setr_epi32((int)tsr_word_first(g, word), (int)tsr_word_first(g, p->row[0][1] + w - g->bits),
+                                         (int)tsr_word_first(g, p->row[1][0] + w - g->bits), (int)tsr_word_first(g, p->row[1][1] + w - g->bits));
+    const __m256i one = _mm256_set1_epi32(1), low = _mm256_set1_epi8(15);
     const __m256i bits = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 2, 2, 4, 2, 4, 4, 6, 2, 4, 4, 6, 4, 6, 6, 8);
-    const __m128i start = _mm_loadu_si128((const __m128i *)first), lanes = _mm_loadu_si128((const __m128i *)lane_of),
-                  order = _mm_loadu_si128((const __m128i *)order_of[g->mirrored]);
-    for (uint64_t m = c->active; m; m &= m - 1) {
+    const __m128i lanes = _mm_loadu_si128((const __m128i *)lane_of), order = _mm_loadu_si128((const __m128i *)order_of[g->mirrored]);
+    uint32_t *to = out->triangles + 3 * (int64_t)triangle;
+    for (uint64_t m = c.active; m; m &= m - 1) {
         const int32_t bit = tsr_bits_first(m), cut = cases[bit], indices = 3 * tsr_case_triangles[cut];
         const __m128i shift = _mm_cvtsi32_si128(bit);
         const __m256i below = _mm256_and_si256(sum, _mm256_set1_epi32((int32_t)((1u << bit) - 1u)));
@@ -333,8 +253,8 @@ static uint64_t triangles_write(const tsr_surface_grid *g, const tsr_cell_rows *
         const __m256i counts = _mm256_madd_epi16(_mm256_maddubs_epi16(bytes, _mm256_set1_epi8(1)), _mm256_set1_epi16(1));
         const __m256i own = _mm256_and_si256(_mm256_srl_epi32(sum, shift), one);
         const __m128i here = _mm_add_epi32(start, _mm_add_epi32(_mm256_castsi256_si128(counts), _mm256_extracti128_si256(counts, 1)));
-        const __m128i twice = _mm_slli_epi32(_mm256_extracti128_si256(own, 1), 1);
-        const __m128i next = _mm_add_epi32(_mm_add_epi32(here, _mm256_castsi256_si128(own)), twice);
+        const __m128i own_twice = _mm_slli_epi32(_mm256_extracti128_si256(own, 1), 1);
+        const __m128i next = _mm_add_epi32(_mm_add_epi32(here, _mm256_castsi256_si128(own)), own_twice);
         const __m256i x = _mm256_inserti128_si256(_mm256_castsi128_si256(here), next, 1);
         const __m256i y = _mm256_add_epi32(x, _mm256_and_si256(_mm256_srl_epi32(xs, shift), one));
         const __m256i z = _mm256_add_epi32(y, _mm256_and_si256(_mm256_srl_epi32(ys, shift), one));
@@ -344,76 +264,70 @@ static uint64_t triangles_write(const tsr_surface_grid *g, const tsr_cell_rows *
         _mm512_mask_storeu_epi32(to, (__mmask16)((1u << indices) - 1u), numbers);
         to += indices;
     }
+    return (uint64_t)(to - out->triangles) / 3;
+}
 #else
-    for (uint64_t m = c->active; m; m &= m - 1) {
+static inline void edges_load(const piece *p, int32_t w, tsr_cell_rows *c)
+{
+    const int64_t left = p->place.left[0] - 32 * (int64_t)w;
+    c->edges[1] = edges_of(c->row[1], sides(p->row[0][2], w, left), c->row[3], left);
+    c->edges[2] = edges_of(c->row[2], c->row[3], sides(p->row[2][0], w, left), left);
+    c->edges[3] = edges_of(c->row[3], sides(p->row[1][2], w, left), sides(p->row[2][1], w, left), left);
+}
+
+/* Triangles of the cells of word w. */
+static uint64_t word_triangles(const tsr_surface_grid *g, const piece *p, int32_t w, uint64_t triangle, const tsr_surface_output *out)
+{
+    uint32_t once[4], twice[4], *to = out->triangles + 3 * (int64_t)triangle, first[4];
+    uint8_t cases[32];
+    tsr_cell_rows c;
+    rows_load(p, w, &c);
+    if (!c.active) return triangle;
+    edges_load(p, w, &c);
+    word_cases(g, &c, cases);
+    for (int32_t j = 0; j < 4; j++) { /* three masks as a sum of two: a bit counts once in `once`, twice in `twice` */
+        const uint32_t x = (uint32_t)c.edges[j].x, y = (uint32_t)c.edges[j].y, z = (uint32_t)c.edges[j].z;
+        once[j] = x ^ y ^ z;
+        twice[j] = (x & y) | (z & (x ^ y));
+        first[j] = tsr_word_first(g, p->row[j >> 1][j & 1] + w - g->bits);
+    }
+    for (uint64_t m = c.active; m; m &= m - 1) {
         const int32_t bit = tsr_bits_first(m), cut = cases[bit], indices = 3 * tsr_case_triangles[cut];
         const uint32_t below = (1u << bit) - 1u;
         uint32_t number[24];
         for (int32_t j = 0; j < 4; j++) {
-            number[j] = first[j] + (uint32_t)tsr_bits_count(sums[j] & below) + 2 * (uint32_t)tsr_bits_count(sums[4 + j] & below);
-            number[4 + j] = number[j] + (sums[j] >> bit & 1) + 2 * (sums[4 + j] >> bit & 1);
-        }
-        for (int32_t j = 0; j < 8; j++) {
-            number[8 + j] = number[j] + (along_x[j] >> bit & 1);
-            number[16 + j] = number[8 + j] + (along_y[j] >> bit & 1);
+            number[j] = first[j] + (uint32_t)tsr_bits_count(once[j] & below) + 2 * (uint32_t)tsr_bits_count(twice[j] & below);
+            number[4 + j] = number[j] + (once[j] >> bit & 1) + 2 * (twice[j] >> bit & 1);
+            number[8 + j] = number[j] + (uint32_t)(c.edges[j].x >> bit & 1);
+            number[12 + j] = number[4 + j] + (uint32_t)(c.edges[j].x >> (bit + 1) & 1);
+            number[16 + j] = number[8 + j] + (uint32_t)(c.edges[j].y >> bit & 1);
+            number[20 + j] = number[12 + j] + (uint32_t)(c.edges[j].y >> (bit + 1) & 1);
         }
         for (int32_t n = 0; n < indices; n++) to[n] = number[lane_of[tsr_case_edges[cut][order_of[g->mirrored][n]]]];
         to += indices;
     }
-#endif
     return (uint64_t)(to - out->triangles) / 3;
 }
+#endif
 
 /* ---- blocks -------------------------------------------------------------------------------------------------------------------------- */
 
-/* Loads the masks of a piece and asks for its samples. */
-static void piece_load(const tsr_surface_grid *g, piece *p)
-{
-    const int64_t size = (int64_t)tsr_dtype_size(g->dtype);
-    p->busy = piece_busy(p);
-    for (uint32_t m = p->busy; m; m &= m - 1) {
-        const int32_t w = tsr_bits_first(m);
-        rows_load(p, w, &p->of[w]);
-        prefetch(g, p, w, size);
-    }
-}
-
-static uint64_t piece_write(const tsr_surface_grid *g, piece *p, vertices *v, uint64_t triangle, const tsr_surface_output *out)
-{
-    v->count = 0;
-    for (uint32_t m = p->busy; m; m &= m - 1) {
-        const int32_t w = tsr_bits_first(m);
-        tsr_cell_rows *c = &p->of[w];
-        uint32_t first[4];
-        if ((uint32_t)(c->edges[0].x | c->edges[0].y | c->edges[0].z)) vertices_list(g, &p->place, w, c->edges[0], v);
-        if (!c->active) continue;
-        edges_load(p, w, c);
-        for (int32_t j = 0; j < 4; j++) first[j] = tsr_word_first(g, p->row[j >> 1][j & 1] + w - g->bits);
-        triangle = triangles_write(g, c, first, triangle, out);
-    }
-    if (v->count) vertices_write(g, &p->place, v, tsr_word_first(g, p->place.word), out);
-    return triangle;
-}
-
 void TSR_ISA_NAME(tsr_surface_emit_dense)(const tsr_surface_grid *g, const tsr_surface_output *out, int64_t begin, int64_t end)
 {
-    vertices v;
-    memset(v.value, 0, sizeof v.value);
     for (int64_t k = begin; k < end; k++) {
-        const int64_t block = g->active[k], stop = tsr_minl((block + 1) << TSR_BLOCK_SHIFT, g->words);
+        const int64_t block = g->active[k], start = block << TSR_BLOCK_SHIFT, stop = tsr_minl(start + TSR_BLOCK_WORDS, g->words),
+                      vertex = 3 * (int64_t)g->block_vertex[block];
+        const uint32_t *mask = g->busy + block * (TSR_BLOCK_WORDS / 32);
         uint64_t triangle = g->block_triangle[block];
-        piece ring[AHEAD]; /* one is written while the samples of the next ones are on their way */
-        int32_t loaded = 0, done = 0, last = 0;
+        piece p;
+        tsr_store_take(g->store, g->place[block], tsr_minl(g->block_sum[block] & 0xffff, out->vertex_count - vertex / 3), out->vertices + vertex,
+                       g->normals ? out->normals + vertex : NULL);
+        piece_first(g, start, stop, &p);
         for (;;) {
-            for (; !last && loaded < done + AHEAD; loaded++) {
-                piece *p = &ring[loaded % AHEAD];
-                if (loaded == 0) piece_first(g, block << TSR_BLOCK_SHIFT, stop, p);
-                else piece_next(g, &ring[(loaded - 1) % AHEAD], stop, p);
-                piece_load(g, p);
-                last = p->place.word + p->words >= stop;
-            }
-            if (done == loaded) break;
-            triangle = piece_write(g, &ring[done++ % AHEAD], &v, triangle, out);
+            for (uint32_t m = p.cells ? busy_get(mask, (int32_t)(p.place.word - start), p.words) : 0; m; m &= m - 1)
+                triangle = word_triangles(g, &p, tsr_bits_first(m), triangle, out);
+            if (p.place.word + p.words >= stop) break;
+            piece_next(g, &p, stop, &p);
         }
     }
 }

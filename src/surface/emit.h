@@ -53,7 +53,7 @@ TSR_HD uint32_t tsr_reach_vertex(const tsr_surface_grid *g, const tsr_word_reach
 TSR_HD void tsr_reach_triangle(const tsr_surface_grid *g, const tsr_word_reach *reach, int32_t bit, int32_t k, const uint8_t (*table)[16],
                                uint32_t out[3])
 {
-    const uint8_t *edges = table[tsr_cell_case(reach->row, bit)] + 3 * k;
+    const uint8_t *edges = table[tsr_cell_case(g, reach->row, bit)] + 3 * k;
     for (int32_t n = 0; n < 3; n++) out[n && g->mirrored ? 3 - n : n] = tsr_reach_vertex(g, reach, bit, edges[n]);
 }
 

@@ -9,8 +9,10 @@
 /* Smallest value of the element type that is >= iso: v >= iso is v >= that, and v < iso is v < that, in the type's own arithmetic. */
 static void side_of(tsr_side *side, tsr_dtype dtype, double iso, int below)
 {
-    static const struct { double lower, upper; } range[TSR_DTYPE_COUNT] = {
-        [TSR_U8] = { 0, UINT8_MAX },   [TSR_I8] = { INT8_MIN, INT8_MAX },   [TSR_U16] = { 0, UINT16_MAX }, [TSR_I16] = { INT16_MIN, INT16_MAX },
+    static const struct {
+        double lower, upper;
+    } range[TSR_DTYPE_COUNT] = {
+        [TSR_U8] = { 0, UINT8_MAX },   [TSR_I8] = { INT8_MIN, INT8_MAX },    [TSR_U16] = { 0, UINT16_MAX }, [TSR_I16] = { INT16_MIN, INT16_MAX },
         [TSR_U32] = { 0, UINT32_MAX }, [TSR_I32] = { INT32_MIN, INT32_MAX }, [TSR_U64] = { 0, 0x1p64 },     [TSR_I64] = { -0x1p63, 0x1p63 },
     };
     *side = (tsr_side){ .below = below, .invert = below, .d = iso };
@@ -37,8 +39,10 @@ tsr_status tsr_surface_prepare(tsr_surface_grid *g, const tsr_surface_options *o
     if (isnan(own->isovalue)) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: isovalue is NaN, expected a number");
     if ((unsigned)own->inside > TSR_SURFACE_INSIDE_BELOW)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: inside is %d, expected above or below", (int)own->inside);
-    if ((unsigned)own->normals > TSR_SURFACE_NORMALS_CENTRAL)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: normals is %d, expected none, forward or central", (int)own->normals);
+    if ((unsigned)own->normals > TSR_SURFACE_NORMALS_TRILINEAR)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: normals is %d, expected none, forward, central or trilinear", (int)own->normals);
+    if ((unsigned)own->ambiguity > TSR_SURFACE_SEPARATE_OUTSIDE)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: ambiguity is %d, expected separate inside or separate outside", (int)own->ambiguity);
     TSR_TRY(tsr_geometry_check(geometry));
     double determinant = tsr_geometry_determinant(geometry);
     const double(*a)[4] = geometry->affine;
@@ -48,7 +52,11 @@ tsr_status tsr_surface_prepare(tsr_surface_grid *g, const tsr_surface_options *o
     /* A negative slope turns the sides round: real v < iso is stored s > t, which "above" with ties inside cannot say exactly. */
     if (slope < 0) g->isovalue = nextafter(g->isovalue, (double)INFINITY);
     g->normals = (int32_t)own->normals;
-    g->mirrored = determinant < 0;
+    /* The triangles that separate the outside corners are those of the complement, turned round. */
+    g->flip = own->ambiguity == TSR_SURFACE_SEPARATE_OUTSIDE ? 255 : 0;
+    g->mirrored = (determinant < 0) != (g->flip != 0);
+    g->cut = own->midpoints ? (double)NAN : g->isovalue;
+    g->own = INT64_MAX;
     for (int r = 0; r < 3; r++) {
         int r1 = (r + 1) % 3, r2 = (r + 2) % 3;
         for (int c = 0; c < 4; c++) g->affine[r][c] = a[r][c];
@@ -78,64 +86,179 @@ static int64_t carve(tsr_surface_grid *g, int64_t extra, char *base)
     TAKE(block_triangle, uint64_t, g->blocks);
     TAKE(active, uint32_t, g->blocks);
     TAKE(busy, uint32_t, g->blocks * (TSR_BLOCK_WORDS / 32));
+    TAKE(place, uint64_t, g->blocks);
     TAKE(groups, uint64_t, 3 * tsr_ceil_div(g->blocks, 1024));
     TAKE(slot_of, uint32_t, extra);
 #undef TAKE
     return at;
 }
 
-tsr_status tsr_surface_run(tsr_context *context, tsr_surface_grid *g, int64_t extra, tsr_space space, tsr_mesh **mesh, tsr_surface_report *report)
+tsr_status tsr_surface_lay(tsr_surface_grid *g, tsr_size3 size)
+{
+    const int64_t stored[3] = { size.x, size.y, size.z };
+    for (int k = 0; k < 3; k++) {
+        g->stored[k] = stored[k];
+        g->size[k] = stored[k] + 2 * g->pad;
+    }
+    if (g->size[0] < 2 || g->size[1] < 2 || g->size[2] < 2)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: volume of %lld x %lld x %lld, expected at least 2 samples along each axis (or close)",
+                 (long long)stored[0], (long long)stored[1], (long long)stored[2]);
+    g->row_words = tsr_ceil_div(g->size[0], 32);
+    g->words = g->row_words * g->size[1] * g->size[2];
+    if (g->words >> TSR_BLOCK_SHIFT > (int64_t)UINT32_MAX)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "surface: volume of %lld x %lld x %lld, expected fewer than 2^45 samples", (long long)stored[0],
+                 (long long)stored[1], (long long)stored[2]);
+    return TSR_OK;
+}
+
+/* The mesh of a counted grid; `again`: into the arrays of *mesh, if they are large enough. */
+static tsr_status make(tsr_context *context, tsr_surface_grid *g, tsr_space space, int again, tsr_mesh **mesh, int64_t *not_a_number)
 {
     const tsr_surface_ops *ops = context->backend->surface;
-    tsr_status status;
     tsr_surface_totals totals;
-    void *memory;
-    g->blocks = tsr_ceil_div(g->words, TSR_BLOCK_WORDS);
-    int64_t bytes = carve(g, extra, NULL);
-    TSR_TRY(tsr_device_allocate(context, (size_t)bytes, &memory));
-    carve(g, extra, (char *)memory);
-    TSR_TRY_GOTO(ops->count(context->queue, g), done);
-    TSR_TRY_GOTO(context->backend->download(context->queue, &totals, g->totals, sizeof totals), done);
-    if (totals.torn) TSR_FAIL_GOTO(TSR_ERROR_STATE, done, "surface: a sign change of the tile list lies beside a tile that is not stored");
-    if (totals.vertices > UINT32_MAX)
-        TSR_FAIL_GOTO(TSR_ERROR_UNSUPPORTED, done, "surface: %llu vertices, expected at most 4294967295 (indices are 32 bits): extract parts",
-                      (unsigned long long)totals.vertices);
-    TSR_TRY_GOTO(tsr_mesh_create(context, (int64_t)totals.vertices, (int64_t)totals.triangles, g->normals != TSR_SURFACE_NORMALS_NONE, mesh), done);
+    TSR_TRY(context->backend->download(context->queue, &totals, g->totals, sizeof totals));
+    if (totals.torn) TSR_FAIL(TSR_ERROR_STATE, "surface: a sign change of the tile list lies beside a tile that is not stored");
+    if (totals.vertices + g->base > UINT32_MAX)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "surface: %llu vertices, expected at most 4294967295 (indices are 32 bits): extract parts",
+                 (unsigned long long)totals.vertices + g->base);
+    TSR_TRY((again ? tsr_mesh_refill : tsr_mesh_create)(context, (int64_t)totals.vertices, (int64_t)totals.triangles,
+                                                        g->normals != TSR_SURFACE_NORMALS_NONE, mesh));
     tsr_mesh_set_space(*mesh, space);
-    tsr_surface_output output = { tsr_mesh_vertices(*mesh), tsr_mesh_normals(*mesh), tsr_mesh_triangles(*mesh), totals.active_blocks };
-    if (totals.active_blocks) TSR_TRY_GOTO(ops->emit(context->queue, g, &output), done);
-    if (report) *report = (tsr_surface_report){ report->cells, (int64_t)totals.not_a_number, bytes };
-done:
-    if (status != TSR_OK) tsr_mesh_destroy(mesh);
-    tsr_device_release(context, memory, (size_t)bytes);
+    tsr_surface_output output = { tsr_mesh_vertices(*mesh), tsr_mesh_normals(*mesh), tsr_mesh_triangles(*mesh), totals.active_blocks,
+                                  (int64_t)totals.vertices };
+    if (totals.active_blocks) TSR_TRY(ops->emit(context->queue, g, &output));
+    *not_a_number = (int64_t)totals.not_a_number;
+    return TSR_OK;
+}
+
+static tsr_status workspace_grow(tsr_surface_workspace *w, int64_t bytes)
+{
+    if (bytes <= w->bytes) return TSR_OK;
+    tsr_device_release(w->context, w->memory, (size_t)w->bytes);
+    w->memory = NULL;
+    w->bytes = 0;
+    TSR_TRY(tsr_device_allocate(w->context, (size_t)bytes, &w->memory));
+    w->bytes = bytes;
+    return TSR_OK;
+}
+
+tsr_status tsr_surface_run(tsr_context *context, tsr_surface_grid *g, int32_t count, int64_t extra, tsr_space space, tsr_surface_workspace *workspace,
+                           tsr_mesh **meshes, tsr_surface_report *reports)
+{
+    const tsr_surface_ops *ops = context->backend->surface;
+    tsr_surface_workspace once = { .context = context }, *w = workspace ? workspace : &once;
+    tsr_status status;
+    int64_t not_a_number = 0;
+    for (int32_t k = 0; k < count; k++) g[k].blocks = tsr_ceil_div(g->words, TSR_BLOCK_WORDS);
+    int64_t bytes = carve(g, extra, NULL);
+    TSR_TRY(workspace_grow(w, bytes * count));
+    for (int32_t k = 0; k < count; k++) carve(&g[k], extra, (char *)w->memory + bytes * k);
+    g->store = w->store;
+    status = ops->count(context->queue, g, count);
+    for (int32_t k = 0; k < count; k++) {
+        int64_t taken = 0;
+        if (status == TSR_OK) status = make(context, &g[k], space, workspace != NULL, &meshes[k], &not_a_number);
+        if (workspace) workspace->store = g->store;
+        else if (ops->finish) taken = ops->finish(&g[k]);
+        if (reports && status == TSR_OK) reports[k] = (tsr_surface_report){ reports[k].cells, not_a_number, bytes + taken };
+    }
+    for (int32_t k = 0; k < count && status != TSR_OK; k++) tsr_mesh_destroy(&meshes[k]);
+    if (!workspace) tsr_device_release(context, once.memory, (size_t)once.bytes);
     return status;
+}
+
+/* Grids of a volume for these isovalues. */
+static tsr_status lay_volume(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options, const double *isovalues,
+                             int32_t count, tsr_surface_grid *g, tsr_surface_report *reports)
+{
+    tsr_surface_options own = *options;
+    TSR_TRY(tsr_volume_require(context, volume, "volume"));
+    for (int32_t k = 0; k < count; k++) {
+        g[k] = (tsr_surface_grid){ .width = 32, .data = volume->data, .pad = own.close != 0 };
+        own.isovalue = isovalues[k];
+        TSR_TRY(tsr_surface_prepare(&g[k], &own, volume->dtype, volume->slope, volume->intercept, &volume->geometry));
+        TSR_TRY(tsr_surface_lay(&g[k], volume->size));
+        if (reports) reports[k].cells = (g->size[0] - 1) * (g->size[1] - 1) * (g->size[2] - 1);
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_surface_extract_several(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options, const double *isovalues,
+                                       int32_t count, tsr_mesh **meshes, tsr_surface_report *reports)
+{
+    tsr_surface_options own;
+    tsr_surface_grid g[TSR_SURFACE_SEVERAL];
+    if (count < 1 || count > TSR_SURFACE_SEVERAL)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: %d isovalues, expected 1 to %d", (int)count, (int)TSR_SURFACE_SEVERAL);
+    for (int32_t k = 0; k < count; k++) meshes[k] = NULL;
+    TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
+    TSR_TRY(lay_volume(context, volume, &own, isovalues, count, g, reports));
+    TSR_TRY(tsr_surface_run(context, g, count, 0, volume->geometry.space, NULL, meshes, reports));
+    return TSR_OK;
 }
 
 tsr_status tsr_surface_extract(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options, tsr_mesh **mesh,
                                tsr_surface_report *report)
 {
     tsr_surface_options own;
-    tsr_surface_grid g = { .width = 32 };
-    *mesh = NULL;
-    TSR_TRY(tsr_volume_require(context, volume, "volume"));
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
-    TSR_TRY(tsr_surface_prepare(&g, &own, volume->dtype, volume->slope, volume->intercept, &volume->geometry));
-    g.data = volume->data;
-    g.pad = own.close != 0;
-    const int64_t stored[3] = { volume->size.x, volume->size.y, volume->size.z };
-    for (int k = 0; k < 3; k++) {
-        g.stored[k] = stored[k];
-        g.size[k] = stored[k] + 2 * g.pad;
-    }
-    if (g.size[0] < 2 || g.size[1] < 2 || g.size[2] < 2)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: volume of %lld x %lld x %lld, expected at least 2 samples along each axis (or close)",
-                 (long long)stored[0], (long long)stored[1], (long long)stored[2]);
-    g.row_words = tsr_ceil_div(g.size[0], 32);
-    g.words = g.row_words * g.size[1] * g.size[2];
-    if (g.words >> TSR_BLOCK_SHIFT > (int64_t)UINT32_MAX)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "surface: volume of %lld x %lld x %lld, expected fewer than 2^45 samples", (long long)stored[0],
-                 (long long)stored[1], (long long)stored[2]);
-    if (report) report->cells = (g.size[0] - 1) * (g.size[1] - 1) * (g.size[2] - 1);
-    TSR_TRY(tsr_surface_run(context, &g, 0, volume->geometry.space, mesh, report));
+    TSR_TRY(tsr_surface_extract_several(context, volume, &own, &own.isovalue, 1, mesh, report));
     return TSR_OK;
+}
+
+tsr_status tsr_surface_workspace_create(tsr_context *context, tsr_surface_workspace **workspace)
+{
+    *workspace = NULL;
+    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
+    TSR_TRY(tsr_host_allocate(NULL, sizeof **workspace, (void **)workspace));
+    **workspace = (tsr_surface_workspace){ .context = context };
+    return TSR_OK;
+}
+
+void tsr_surface_workspace_destroy(tsr_surface_workspace **workspace)
+{
+    if (!workspace || !*workspace) return;
+    tsr_surface_workspace *w = *workspace;
+    tsr_surface_grid g = { .store = w->store };
+    const tsr_surface_ops *ops = w->context->backend->surface;
+    if (ops->finish) (void)ops->finish(&g);
+    tsr_mesh_destroy(&w->mesh);
+    tsr_device_release(w->context, w->memory, (size_t)w->bytes);
+    tsr_host_release(NULL, w, sizeof *w);
+    *workspace = NULL;
+}
+
+tsr_status tsr_surface_extract_again(tsr_surface_workspace *workspace, const tsr_volume *volume, const tsr_surface_options *options,
+                                     const tsr_mesh **mesh, tsr_surface_report *report)
+{
+    tsr_surface_options own;
+    tsr_surface_grid g;
+    *mesh = NULL;
+    if (!workspace) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: workspace is NULL");
+    TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
+    TSR_TRY(lay_volume(workspace->context, volume, &own, &own.isovalue, 1, &g, report));
+    TSR_TRY(tsr_surface_run(workspace->context, &g, 1, 0, volume->geometry.space, workspace, &workspace->mesh, report));
+    *mesh = workspace->mesh;
+    return TSR_OK;
+}
+
+tsr_status tsr_surface_unindex(tsr_context *context, const tsr_mesh *mesh, tsr_mesh **unindexed)
+{
+    tsr_status status;
+    *unindexed = NULL;
+    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
+    if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh is NULL");
+    if (mesh->context != context) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh lives in another context: copy it with tsr_mesh_copy");
+    if (mesh->triangle_count > (int64_t)UINT32_MAX / 3)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "surface: %lld triangles without an index, expected at most %u (three vertices each)",
+                 (long long)mesh->triangle_count, UINT32_MAX / 3);
+    TSR_TRY(tsr_mesh_create(context, 3 * mesh->triangle_count, mesh->triangle_count, mesh->normals != NULL, unindexed));
+    (*unindexed)->space = mesh->space;
+    const tsr_surface_output from = { mesh->vertices, mesh->normals, mesh->triangles, 0, mesh->vertex_count };
+    const tsr_surface_output to = { (*unindexed)->vertices, (*unindexed)->normals, (*unindexed)->triangles, 0, 3 * mesh->triangle_count };
+    if (mesh->triangle_count) TSR_TRY_GOTO(context->backend->surface->unindex(context->queue, &from, mesh->triangle_count, &to), fail);
+    return TSR_OK;
+fail:
+    tsr_mesh_destroy(unindexed);
+    return status;
 }

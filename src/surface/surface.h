@@ -7,7 +7,22 @@
 /* Checks the options and fills options, matrices and sides of the grid for samples of `dtype` with this scaling. */
 tsr_status tsr_surface_prepare(tsr_surface_grid *grid, const tsr_surface_options *own, tsr_dtype dtype, double slope, double intercept,
                                const tsr_geometry *geometry);
-/* Counts, allocates and writes; the grid has everything but its working memory. `extra`: ids of a tile list (slot_of), else 0. */
-tsr_status tsr_surface_run(tsr_context *context, tsr_surface_grid *grid, int64_t extra, tsr_space space, tsr_mesh **mesh, tsr_surface_report *report);
+enum { TSR_SURFACE_SEVERAL = 64 };
+
+struct tsr_surface_workspace {
+    tsr_context *context;
+    void *memory;
+    int64_t bytes;
+    tsr_mesh *mesh;
+    struct tsr_vertex_store *store; /* the CPU's */
+};
+
+/* Counts, allocates and writes; the grids (of one volume, for several isovalues) have everything but their working memory. `extra`: ids of a tile
+ * list (slot_of), else 0. reports: NULL, or with the cells filled in. After a failure the meshes are NULL. With a
+ * workspace (count 1) memory and mesh are the workspace's. */
+tsr_status tsr_surface_run(tsr_context *context, tsr_surface_grid *grids, int32_t count, int64_t extra, tsr_space space,
+                           tsr_surface_workspace *workspace, tsr_mesh **meshes, tsr_surface_report *reports);
+/* The extents of a volume with the pad set; checks them. `data` NULL so far. */
+tsr_status tsr_surface_lay(tsr_surface_grid *grid, tsr_size3 size);
 
 #endif

@@ -1,26 +1,63 @@
 #include "core/parallel.h"
 #include "surface/surface_isa.h"
 #include "surface/surface_ops.h"
+#include "surface/vertex_store.h"
 
 struct work {
-    const tsr_surface_grid *grid;
-    const tsr_surface_output *output;
-    int64_t not_a_number[256]; /* per worker: integer sums, so the partition does not matter */
-    int torn[256];
+    const tsr_surface_grid *grid; /* several of one volume in the sweep, else one */
+    int32_t grids;
+    const tsr_surface_output *output, *from;
+    int64_t planes;                          /* of a range of the sweep */
+    uint8_t *seam;                           /* [ranges] != 0: the blocks before the end of the range wait for the next one */
+    int64_t not_a_number[TSR_STORE_WORKERS]; /* per worker: integer sums, so the partition does not matter */
+    int torn[TSR_STORE_WORKERS];
 };
 
-static void rows(void *user, int64_t begin, int64_t end, int worker)
+static int64_t plane_words(const tsr_surface_grid *g) { return g->row_words * g->size[1]; }
+/* The first block that begins in plane z or after. */
+static int64_t block_from(const tsr_surface_grid *g, int64_t z) { return (z * plane_words(g) + TSR_BLOCK_WORDS - 1) >> TSR_BLOCK_SHIFT; }
+/* Blocks that end before plane z. */
+static int64_t blocks_before(const tsr_surface_grid *g, int64_t z) { return z >= g->size[2] ? g->blocks : z * plane_words(g) >> TSR_BLOCK_SHIFT; }
+
+/* Sides of the planes [begin, end), and one plane behind, while its samples are near, counts and vertices of the blocks for which that is enough:
+ * a block needs the plane after its last. */
+static void sweep(void *user, int64_t begin, int64_t end, int worker)
 {
     struct work *w = (struct work *)user;
-    w->not_a_number[worker & 255] += w->grid->tiled ? TSR_ISA_SELECT(tsr_surface_tile_rows)(w->grid, begin, end)
-                                                    : TSR_ISA_SELECT(tsr_surface_rows)(w->grid, begin, end);
+    const tsr_surface_grid *g = w->grid;
+    int64_t next = block_from(g, begin), last = g->size[2] - 1;
+    for (int64_t z = begin; z < end; z++) {
+        int64_t ready = z == last ? g->blocks : blocks_before(g, z);
+        for (int32_t k = 0; k < w->grids; k++) {
+            int64_t found = TSR_ISA_SELECT(tsr_surface_rows)(&g[k], z * g->size[1], (z + 1) * g->size[1]);
+            if (k == 0) w->not_a_number[worker] += found; /* the same for all */
+        }
+        for (int32_t k = 0; k < w->grids && ready > next; k++) TSR_ISA_SELECT(tsr_surface_count_dense)(&g[k], next, ready, worker);
+        next = tsr_maxl(next, ready);
+    }
+    if (end <= last) w->seam[(end - 1) / w->planes] = 1;
 }
 
-static void count_blocks(void *user, int64_t begin, int64_t end, int worker)
+static void seams(void *user, int64_t begin, int64_t end, int worker)
 {
     struct work *w = (struct work *)user;
-    if (w->grid->tiled) w->torn[worker & 255] |= TSR_ISA_SELECT(tsr_surface_count_tiles)(w->grid, begin, end);
-    else TSR_ISA_SELECT(tsr_surface_count_dense)(w->grid, begin, end);
+    const tsr_surface_grid *g = w->grid;
+    for (int64_t r = begin; r < end; r++) {
+        int64_t z = (r + 1) * w->planes, first = tsr_maxl(block_from(g, r * w->planes), blocks_before(g, z - 1)), stop = block_from(g, z);
+        for (int32_t k = 0; k < w->grids && w->seam[r] && first < stop; k++) TSR_ISA_SELECT(tsr_surface_count_dense)(&g[k], first, stop, worker);
+    }
+}
+
+static void tile_rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    struct work *w = (struct work *)user;
+    w->not_a_number[worker] += TSR_ISA_SELECT(tsr_surface_tile_rows)(w->grid, begin, end);
+}
+
+static void count_tiles(void *user, int64_t begin, int64_t end, int worker)
+{
+    struct work *w = (struct work *)user;
+    w->torn[worker] |= TSR_ISA_SELECT(tsr_surface_count_tiles)(w->grid, begin, end);
 }
 
 static void emit_blocks(void *user, int64_t begin, int64_t end, int worker)
@@ -31,31 +68,59 @@ static void emit_blocks(void *user, int64_t begin, int64_t end, int worker)
     else TSR_ISA_SELECT(tsr_surface_emit_dense)(w->grid, w->output, begin, end);
 }
 
-static tsr_status cpu_count(tsr_queue *queue, const tsr_surface_grid *g)
+static tsr_status count_volume(int threads, tsr_surface_grid *g, int32_t count, struct work *w)
 {
-    struct work w = { .grid = g };
-    int threads = queue->threads < 256 ? queue->threads : 256;
-    tsr_surface_totals totals = { 0 };
-    if (g->tiled) {
-        for (int64_t tile = 0; tile < g->words >> 2 * g->log2_edge; tile++) g->slot_of[g->ids[tile]] = (uint32_t)tile;
-        tsr_parallel(threads, g->words, 4096, rows, &w);
-    } else {
-        tsr_parallel(threads, g->size[1] * g->size[2], 64, rows, &w);
+    w->planes = tsr_maxl(4, g->size[2] / (3 * threads));
+    int64_t ranges = tsr_ceil_div(g->size[2], w->planes);
+    w->seam = (uint8_t *)calloc((size_t)ranges, 1);
+    int failed = !w->seam;
+    for (int32_t k = 0; k < count && !failed; k++) { failed = !tsr_store_begin(&g[k].store, g->normals ? 6 : 3); }
+    if (!failed) {
+        tsr_parallel(threads, g->size[2], w->planes, sweep, w);
+        tsr_parallel(threads, ranges, 1, seams, w);
     }
-    tsr_parallel(threads, g->blocks, 16, count_blocks, &w);
-    for (int k = 0; k < threads; k++) {
-        totals.not_a_number += (uint64_t)w.not_a_number[k];
-        totals.torn |= (uint32_t)w.torn[k];
-    }
+    free(w->seam);
+    for (int32_t k = 0; k < count && !failed; k++)
+        for (int worker = 0; worker < threads; worker++) failed |= g[k].store->arena[worker].failed;
+    if (failed) TSR_FAIL(TSR_ERROR_MEMORY, "surface: out of host memory for the vertices");
+    return TSR_OK;
+}
+
+/* Places of the blocks, and the totals. */
+static void scan_blocks(tsr_surface_grid *g, tsr_surface_totals totals)
+{
+    const int64_t own = g->tiled || g->own >= g->size[2] ? g->words : g->own * plane_words(g); /* the words after are of the next part */
+    uint64_t limit = UINT64_MAX;
     for (int64_t block = 0; block < g->blocks; block++) {
         uint32_t sum = g->block_sum[block];
         g->block_vertex[block] = (uint32_t)totals.vertices;
         g->block_triangle[block] = totals.triangles;
+        if (own < g->words && block == own >> TSR_BLOCK_SHIFT) limit = totals.vertices + g->prefix[own];
         totals.vertices += sum & 0xffff;
         totals.triangles += sum >> 16;
         if (sum) g->active[totals.active_blocks++] = (uint32_t)block;
     }
+    if (totals.vertices > limit) totals.vertices = limit;
     *g->totals = totals;
+}
+
+static tsr_status cpu_count(tsr_queue *queue, tsr_surface_grid *g, int32_t count)
+{
+    struct work w = { .grid = g, .grids = count };
+    int threads = queue->threads < TSR_STORE_WORKERS ? queue->threads : TSR_STORE_WORKERS;
+    tsr_surface_totals totals = { 0 };
+    if (g->tiled) {
+        for (int64_t tile = 0; tile < g->words >> 2 * g->log2_edge; tile++) g->slot_of[g->ids[tile]] = (uint32_t)tile;
+        tsr_parallel(threads, g->words, 4096, tile_rows, &w);
+        tsr_parallel(threads, g->blocks, 16, count_tiles, &w);
+    } else {
+        TSR_TRY(count_volume(threads, g, count, &w));
+    }
+    for (int k = 0; k < threads; k++) {
+        totals.not_a_number += (uint64_t)w.not_a_number[k];
+        totals.torn |= (uint32_t)w.torn[k];
+    }
+    for (int32_t k = 0; k < count; k++) scan_blocks(&g[k], totals);
     return TSR_OK;
 }
 
@@ -66,4 +131,25 @@ static tsr_status cpu_emit(tsr_queue *queue, const tsr_surface_grid *g, const ts
     return TSR_OK;
 }
 
-const tsr_surface_ops tsr_surface_cpu = { .count = cpu_count, .emit = cpu_emit };
+static int64_t cpu_finish(tsr_surface_grid *g)
+{
+    int64_t bytes = g->store ? tsr_store_bytes(g->store) : 0;
+    tsr_store_destroy(&g->store);
+    return bytes;
+}
+
+static void unindex(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    (void)worker;
+    for (int64_t k = 3 * begin; k < 3 * end; k++) tsr_unindex(w->from, w->output, k);
+}
+
+static tsr_status cpu_unindex(tsr_queue *queue, const tsr_surface_output *from, int64_t triangles, const tsr_surface_output *to)
+{
+    struct work w = { .from = from, .output = to };
+    tsr_parallel(queue->threads, triangles, 1 << 14, unindex, &w);
+    return TSR_OK;
+}
+
+const tsr_surface_ops tsr_surface_cpu = { .count = cpu_count, .emit = cpu_emit, .finish = cpu_finish, .unindex = cpu_unindex };

@@ -183,11 +183,13 @@ TSR_KERNEL(place_kernel)(tsr_surface_grid g)
     uint32_t active = scan_block(sum != 0, warps, &total);
     if (block >= g.blocks) return;
     g.block_vertex[block] = (uint32_t)(group[0] + vertices);
+    if (g.own < g.size[2] && block == g.own * g.row_words * g.size[1] >> TSR_BLOCK_SHIFT) /* the rest are of the next part */
+        g.totals->vertices = group[0] + vertices + (sum ? g.prefix[g.own * g.row_words * g.size[1]] : 0);
     g.block_triangle[block] = group[1] + triangles;
     if (sum) g.active[group[2] + active] = (uint32_t)block;
 }
 
-static tsr_status cuda_count(tsr_queue *queue, const tsr_surface_grid *grid)
+static tsr_status count_grid(tsr_queue *queue, const tsr_surface_grid *grid)
 {
     tsr_surface_grid g = *grid;
     int64_t groups = (g.blocks + GROUP - 1) / GROUP;
@@ -217,6 +219,12 @@ static tsr_status cuda_count(tsr_queue *queue, const tsr_surface_grid *grid)
     TSR_LAUNCH(queue, total_kernel, 1, 32, 0, g, groups);
     TSR_LAUNCH(queue, place_kernel, (uint32_t)groups, GROUP, 0, g);
     TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+static tsr_status cuda_count(tsr_queue *queue, tsr_surface_grid *grids, int32_t count)
+{
+    for (int32_t k = 0; k < count; k++) TSR_TRY(count_grid(queue, &grids[k]));
     return TSR_OK;
 }
 
@@ -273,6 +281,7 @@ TSR_DEVICE_FN uint32_t emit_vertices(const tsr_surface_grid &g, const tsr_surfac
         for (uint32_t i = lane; i < VERTEX_LIST && base + i < total; i += 32) {
             const int32_t code = l->vertex[i];
             const int64_t at = 3 * ((int64_t)number + base + i);
+            if ((int64_t)number + base + i >= out.vertex_count) break; /* of the next part */
             tsr_word_locate(&g, first + l->reach[code >> 7].word, &p);
             tsr_vertex(&g, &p, code >> 2 & 31, code & 3, out.vertices + at, g.normals ? out.normals + at : 0);
         }
@@ -285,12 +294,12 @@ TSR_DEVICE_FN uint32_t emit_triangles(const tsr_surface_grid &g, const tsr_surfa
                                       uint64_t number)
 {
     uint32_t total, own = 0, k = 0;
-    for (uint64_t m = active; m; m &= m - 1) own += tsr_case_triangles[tsr_cell_case(l->reach[lane].row, tsr_bits_first(m))];
+    for (uint64_t m = active; m; m &= m - 1) own += tsr_case_triangles[tsr_cell_case(&g, l->reach[lane].row, tsr_bits_first(m))];
     uint32_t to = warp_before(own, lane, &total);
     for (uint32_t base = 0; base < total; base += TRIANGLE_LIST) {
         while (active && to < base + TRIANGLE_LIST) {
             const int32_t bit = tsr_bits_first(active);
-            const uint32_t count = tsr_case_triangles[tsr_cell_case(l->reach[lane].row, bit)];
+            const uint32_t count = tsr_case_triangles[tsr_cell_case(&g, l->reach[lane].row, bit)];
             for (; k < count && to < base + TRIANGLE_LIST; k++, to++) l->triangle[to - base] = (uint16_t)(lane << 8 | (uint32_t)bit << 3 | k);
             if (k < count) break;
             k = 0;
@@ -346,4 +355,17 @@ static tsr_status cuda_emit(tsr_queue *queue, const tsr_surface_grid *grid, cons
     return TSR_OK;
 }
 
-extern "C" const tsr_surface_ops tsr_surface_cuda = { cuda_count, cuda_emit };
+TSR_KERNEL(unindex_kernel)(tsr_surface_output from, tsr_surface_output to, int64_t corners)
+{
+    int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < corners) tsr_unindex(&from, &to, k);
+}
+
+static tsr_status cuda_unindex(tsr_queue *queue, const tsr_surface_output *from, int64_t triangles, const tsr_surface_output *to)
+{
+    TSR_LAUNCH(queue, unindex_kernel, tsr_blocks(3 * triangles, 256, INT32_MAX), 256, 0, *from, *to, 3 * triangles);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+extern "C" const tsr_surface_ops tsr_surface_cuda = { cuda_count, cuda_emit, nullptr, cuda_unindex };

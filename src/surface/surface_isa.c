@@ -47,6 +47,14 @@ WIDE_OF(i32, int32_t, i, _mm256_set1_epi32((int)s->i), BITS_OF_32(NOT_BELOW(32, 
         BITS_OF_32(NOT_BELOW(32, i, 2)) << 16 | BITS_OF_32(NOT_BELOW(32, i, 3)) << 24)
 static uint32_t full_u64(const uint64_t *v, const tsr_side *s) { return some_u64(v, 32, s); }
 static uint32_t full_i64(const int64_t *v, const tsr_side *s) { return some_i64(v, 32, s); }
+#if defined(__AVX512BW__)
+static uint32_t full_f32(const float *v, const tsr_side *s)
+{
+    const __m512 t = _mm512_set1_ps(s->f), a = _mm512_loadu_ps(v), b = _mm512_loadu_ps(v + 16);
+    if (s->below) return _mm512_cmp_ps_mask(a, t, _CMP_LT_OQ) | (uint32_t)_mm512_cmp_ps_mask(b, t, _CMP_LT_OQ) << 16;
+    return _mm512_cmp_ps_mask(a, t, _CMP_GE_OQ) | (uint32_t)_mm512_cmp_ps_mask(b, t, _CMP_GE_OQ) << 16;
+}
+#else
 static uint32_t full_f32(const float *v, const tsr_side *s)
 {
     const __m256 t = _mm256_set1_ps(s->f);
@@ -57,6 +65,7 @@ static uint32_t full_f32(const float *v, const tsr_side *s)
         for (int k = 0; k < 4; k++) word |= (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(v + 8 * k), t, _CMP_GE_OQ)) << 8 * k;
     return word;
 }
+#endif
 static uint32_t full_f64(const double *v, const tsr_side *s)
 {
     const __m256d t = _mm256_set1_pd(s->d);
@@ -82,17 +91,21 @@ FULL_OF(f32, float)
 FULL_OF(f64, double)
 #endif
 
+enum { AHEAD = 2048 }; /* bytes: the processor's own prefetch stops at the end of a page */
+
 /* One padded row of n samples: bit b of the row is sample b - pad. */
 #define ROW_OF(name, type)                                                                                                        \
     static void row_##name(const tsr_surface_grid *g, int64_t at, uint32_t *to)                                                   \
     {                                                                                                                             \
         const type *v = (const type *)g->data + at;                                                                               \
+        const tsr_side side = g->side;                                                                                            \
         int64_t n = g->stored[0], x = -(int64_t)g->pad;                                                                           \
         for (int64_t w = 0; w < g->row_words; w++, x += 32) {                                                                     \
             int32_t skip = x < 0 ? (int32_t)-x : 0;                                                                               \
-            if (!skip && x + 32 <= n) to[w] = full_##name(v + x, &g->side);                                                       \
+            for (size_t k = 0; k < 32 * sizeof *v; k += 64) __builtin_prefetch((const char *)(v + x) + AHEAD + k);                \
+            if (!skip && x + 32 <= n) to[w] = full_##name(v + x, &side);                                                          \
             else if (x >= n) to[w] = 0;                                                                                           \
-            else to[w] = some_##name(v + x + skip, (int32_t)tsr_minl(32 - skip, n - x - skip), &g->side) << skip;                 \
+            else to[w] = some_##name(v + x + skip, (int32_t)tsr_minl(32 - skip, n - x - skip), &side) << skip;                    \
         }                                                                                                                         \
     }
 ROW_OF(u8, uint8_t)

@@ -9,8 +9,8 @@
 TSR_ISA_DECLARE(int64_t, tsr_surface_rows, const tsr_surface_grid *grid, int64_t begin, int64_t end)
 /* Words [begin, end) of a tile list. Returns the NaN samples. */
 TSR_ISA_DECLARE(int64_t, tsr_surface_tile_rows, const tsr_surface_grid *grid, int64_t begin, int64_t end)
-/* Blocks [begin, end) of a volume: prefix and block_sum. */
-TSR_ISA_DECLARE(void, tsr_surface_count_dense, const tsr_surface_grid *grid, int64_t begin, int64_t end)
+/* Blocks [begin, end) of a volume: prefix, busy, block_sum, and their vertices into the store. */
+TSR_ISA_DECLARE(void, tsr_surface_count_dense, const tsr_surface_grid *grid, int64_t begin, int64_t end, int32_t worker)
 /* The same of a tile list. Returns != 0 if a cell is torn. */
 TSR_ISA_DECLARE(int, tsr_surface_count_tiles, const tsr_surface_grid *grid, int64_t begin, int64_t end)
 /* Entries [begin, end) of the list of active blocks of a volume, of a tile list. */

@@ -29,6 +29,6 @@ tsr_status tsr_surface_extract_tiles(tsr_context *context, const tsr_tiles *tile
     g.neighbours = pool->neighbours;
     g.words = (int64_t)state.count << 2 * pool->log2_edge;
     if (report) report->cells = (int64_t)state.count << 3 * pool->log2_edge;
-    TSR_TRY(tsr_surface_run(context, &g, pool->capacity, tiles->geometry.space, mesh, report));
+    TSR_TRY(tsr_surface_run(context, &g, 1, pool->capacity, tiles->geometry.space, NULL, mesh, report));
     return TSR_OK;
 }

@@ -31,10 +31,12 @@ typedef enum cli_type {
     CLI_BOX,    /* tsr_size3[2]: X,Y,Z:X,Y,Z, first and one past the last */
     CLI_RANGE,  /* double[2]: LOWER:UPPER, either may be missing (infinite) */
     CLI_COLOR,  /* float[3], sRGB 0 to 1: #rrggbb */
-    CLI_LIST    /* cli_list: may be given several times */
+    CLI_LIST,   /* cli_list: may be given several times */
+    CLI_REALS   /* cli_reals: a finite number, may be given several times */
 } cli_type;
 
 typedef struct cli_list { const char *item[64]; int count; } cli_list;
+typedef struct cli_reals { double item[64]; int count; } cli_reals;
 
 typedef struct cli_option {
     const char *name;         /* without the dashes */

@@ -212,6 +212,15 @@ static int take(const cli_call *cli, const cli_option *o, const char *text)
         list->item[list->count++] = text;
         return -1;
     }
+    case CLI_REALS: {
+        cli_reals *reals = (cli_reals *)o->value;
+        cli_option one = *o;
+        if (reals->count == (int)(sizeof reals->item / sizeof *reals->item))
+            return cli_usage(cli, "--%s: given more than %d times", o->name, reals->count);
+        one.type = CLI_REAL;
+        one.value = &reals->item[reals->count++];
+        return take_number(cli, &one, text);
+    }
     }
     return CLI_FAILED;
 }

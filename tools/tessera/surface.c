@@ -1,3 +1,5 @@
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tiles.h"
@@ -7,17 +9,25 @@ struct surface {
     tsr_read_options read;
     tsr_write_options write;
     tsr_surface_options options;
+    cli_reals isovalues; /* at least one once the volume is known */
+    int64_t planes;
+    int unindexed;
     const char *output;
-    int isovalue_given, inside_given;
+    int inside_given;
     double seconds; /* of the extraction alone */
+    tsr_mesh *mesh[64];
+    tsr_surface_report report[64];
 };
 
-static void show(const struct surface *s, const tsr_mesh *mesh, const tsr_mesh_measures *m, const tsr_surface_report *report)
+static void show(const struct surface *s, int k, const tsr_mesh_measures *m)
 {
+    const tsr_mesh *mesh = s->mesh[k];
+    const tsr_surface_report *report = &s->report[k];
+    const double isovalue = s->isovalues.item[k];
     if (s->cli->globals.json) {
         json_open(NULL, '{');
         json_text("input", s->cli->input[0]);
-        json_real("isovalue", s->options.isovalue);
+        json_real("isovalue", isovalue);
         json_int("vertices", tsr_mesh_vertex_count(mesh));
         json_int("triangles", tsr_mesh_triangle_count(mesh));
         json_real("area", m->area);
@@ -31,7 +41,7 @@ static void show(const struct surface *s, const tsr_mesh *mesh, const tsr_mesh_m
         json_close('}');
         return;
     }
-    printf("isovalue     %.9g, inside %s\n", s->options.isovalue, s->options.inside == TSR_SURFACE_INSIDE_BELOW ? "below" : "above");
+    printf("isovalue     %.9g, inside %s\n", isovalue, s->options.inside == TSR_SURFACE_INSIDE_BELOW ? "below" : "above");
     printf("mesh         %lld vertices, %lld triangles\n", (long long)tsr_mesh_vertex_count(mesh), (long long)tsr_mesh_triangle_count(mesh));
     printf("measures     area %.9g, volume %.9g\n", m->area, m->volume);
     printf("topology     %lld pieces, Euler characteristic %lld, %lld boundary edges\n", (long long)m->components, (long long)m->euler,
@@ -39,76 +49,145 @@ static void show(const struct surface *s, const tsr_mesh *mesh, const tsr_mesh_m
     printf("time         %.3f s for %lld cells\n", s->seconds, (long long)report->cells);
 }
 
-static tsr_status extract(struct surface *s, tsr_context *context, const tsr_volume *volume, tsr_mesh **mesh, tsr_surface_report *report)
+/* Planes of a volume that the system reads from its file as they are asked for. */
+static tsr_status planes_of(void *user, int64_t begin, int64_t end, void *samples)
+{
+    const tsr_volume *volume = (const tsr_volume *)user;
+    tsr_size3 n = tsr_volume_size(volume);
+    size_t plane = (size_t)(n.x * n.y) * tsr_dtype_size(tsr_volume_dtype(volume));
+    memcpy(samples, (const char *)tsr_volume_data_const(volume) + (size_t)begin * plane, (size_t)(end - begin) * plane);
+    return TSR_OK;
+}
+
+static tsr_status extract_slabs(struct surface *s, tsr_context *context, tsr_volume *volume)
+{
+    tsr_surface_source source = TSR_SURFACE_SOURCE;
+    source.size = tsr_volume_size(volume);
+    source.dtype = tsr_volume_dtype(volume);
+    tsr_volume_scaling(volume, &source.slope, &source.intercept);
+    source.geometry = tsr_volume_geometry(volume);
+    source.planes = planes_of;
+    source.user = volume;
+    for (int k = 0; k < s->isovalues.count; k++) {
+        tsr_surface_options options = s->options;
+        options.isovalue = s->isovalues.item[k];
+        tsr_status status = tsr_surface_extract_source(context, &source, &options, s->planes, &s->mesh[k], &s->report[k]);
+        if (status != TSR_OK) return status;
+    }
+    return TSR_OK;
+}
+
+static void defaults(struct surface *s, const tsr_volume *volume)
 {
     int below;
     double isovalue;
     cli_default_surface(volume, &isovalue, &below);
-    if (!s->isovalue_given) {
-        s->options.isovalue = isovalue;
-        if (!s->inside_given) s->options.inside = below ? TSR_SURFACE_INSIDE_BELOW : TSR_SURFACE_INSIDE_ABOVE;
-    }
-    tsr_mesh *made = NULL;
+    if (s->isovalues.count) return;
+    s->isovalues = (cli_reals){ { isovalue }, 1 };
+    if (!s->inside_given) s->options.inside = below ? TSR_SURFACE_INSIDE_BELOW : TSR_SURFACE_INSIDE_ABOVE;
+}
+
+static tsr_status extract(struct surface *s, tsr_context *context, tsr_volume **volume)
+{
+    defaults(s, *volume);
+    tsr_status status = s->planes ? TSR_OK : cli_move_volume(context, volume);
     double start = cli_seconds();
-    tsr_status status = tsr_surface_extract(context, volume, &s->options, &made, report);
+    if (status == TSR_OK)
+        status = s->planes ? extract_slabs(s, context, *volume)
+                           : tsr_surface_extract_several(context, *volume, &s->options, s->isovalues.item, s->isovalues.count, s->mesh, s->report);
     s->seconds = cli_seconds() - start;
-    if (status == TSR_OK) status = tsr_mesh_copy(made, NULL, mesh);
-    tsr_mesh_destroy(&made);
     return status;
 }
 
 /* The same from a tile list, whose cells are those of the stored tiles. */
-static int surface_of_tiles(struct surface *s, tsr_context *context, tsr_mesh **mesh, tsr_surface_report *report)
+static tsr_status extract_tiles(struct surface *s, tsr_context *context, const tsr_tiles *tiles)
 {
-    tsr_tiles_read_options read = TSR_TILES_READ_OPTIONS;
-    tsr_mesh *made = NULL;
-    int code = CLI_OK;
-    read.memory_limit = s->read.memory_limit;
-    tsr_tiles *tiles = cli_read_tiles(s->cli, context, s->cli->input[0], &read, NULL, &code);
-    if (!tiles) return code;
-    double start = cli_seconds();
+    tsr_status status = TSR_OK;
+    if (!s->isovalues.count) s->isovalues.count = 1;
     s->options.inside = TSR_SURFACE_INSIDE_BELOW;
-    tsr_status status = tsr_surface_extract_tiles(context, tiles, &s->options, &made, report);
+    double start = cli_seconds();
+    for (int k = 0; k < s->isovalues.count && status == TSR_OK; k++) {
+        s->options.isovalue = s->isovalues.item[k];
+        status = tsr_surface_extract_tiles(context, tiles, &s->options, &s->mesh[k], &s->report[k]);
+    }
     s->seconds = cli_seconds() - start;
-    if (status == TSR_OK) status = tsr_mesh_copy(made, NULL, mesh);
+    return status;
+}
+
+/* To the host, without an index if asked. */
+static tsr_status bring(struct surface *s, tsr_context *context, int k)
+{
+    tsr_mesh *made = s->mesh[k], *soup = NULL;
+    tsr_status status = TSR_OK;
+    s->mesh[k] = NULL;
+    if (s->unindexed && s->planes) { /* made on the host */
+        status = tsr_mesh_copy(made, context, &soup);
+        tsr_mesh_destroy(&made);
+        made = soup;
+        soup = NULL;
+    }
+    if (status == TSR_OK && s->unindexed) status = tsr_surface_unindex(context, made, &soup);
+    if (status == TSR_OK) status = tsr_mesh_copy(soup ? soup : made, NULL, &s->mesh[k]);
+    tsr_mesh_destroy(&soup);
     tsr_mesh_destroy(&made);
-    tsr_tiles_destroy(&tiles);
-    return status == TSR_OK ? CLI_OK : cli_status(s->cli, status, s->cli->input[0]);
+    return status;
+}
+
+/* One value: the output. Several: each has a file of its own, NAME-VALUE.EXTENSION. Returns 0 if the path is too long. */
+static int path_of(const struct surface *s, int k, char path[4096])
+{
+    const char *dot = strrchr(s->output, '.'), *slash = strrchr(s->output, '/');
+    if (!dot || (slash && slash > dot)) dot = s->output + strlen(s->output);
+    int length = s->isovalues.count == 1 ? snprintf(path, 4096, "%s", s->output)
+                                         : snprintf(path, 4096, "%.*s-%g%s", (int)(dot - s->output), s->output, s->isovalues.item[k], dot);
+    return length > 0 && length < 4096;
+}
+
+static int write(struct surface *s, int k)
+{
+    char path[4096];
+    tsr_mesh_measures measures;
+    if (!path_of(s, k, path)) return cli_error(s->cli, CLI_FAILED, "--output: '%s' is too long", s->output);
+    tsr_status status = tsr_mesh_measure(s->mesh[k], &measures);
+    if (status == TSR_OK) status = tsr_mesh_write(s->mesh[k], path, &s->write);
+    if (status != TSR_OK) return cli_status(s->cli, status, path);
+    if (strcmp(path, "-") != 0) show(s, k, &measures);
+    return CLI_OK;
 }
 
 static int surface(struct surface *s)
 {
     tsr_context *context = NULL;
-    tsr_mesh *mesh = NULL;
-    tsr_surface_report report = { 0 };
-    tsr_mesh_measures measures;
+    tsr_status status = TSR_OK;
     int code = cli_context(s->cli, &context);
     if (code) return code;
     tsr_file_kind kind;
     const char *format;
     tsr_volume *volume = NULL;
+    tsr_tiles *tiles = NULL;
     code = cli_recognise(s->cli, s->cli->input[0], &s->read, &kind, &format);
     if (!code && kind == TSR_FILE_TILES) {
-        code = surface_of_tiles(s, context, &mesh, &report);
-        if (!code && tsr_mesh_measure(mesh, &measures) != TSR_OK) code = cli_status(s->cli, TSR_ERROR_STATE, s->cli->input[0]);
+        tsr_tiles_read_options read = TSR_TILES_READ_OPTIONS;
+        read.memory_limit = s->read.memory_limit;
+        if (s->planes) code = cli_usage(s->cli, "--planes: '%s' is a tile list, expected a volume", s->cli->input[0]);
+        else tiles = cli_read_tiles(s->cli, context, s->cli->input[0], &read, NULL, &code);
+        if (tiles) status = extract_tiles(s, context, tiles);
     } else if (!code) {
         volume = cli_read_volume(s->cli, s->cli->input[0], &s->read, &code);
+        if (volume) status = extract(s, context, &volume);
     }
-    if (volume) {
-        tsr_status status = cli_move_volume(context, &volume);
-        if (status == TSR_OK) status = extract(s, context, volume, &mesh, &report);
-        if (status == TSR_OK) status = tsr_mesh_measure(mesh, &measures);
-        if (status != TSR_OK) code = cli_status(s->cli, status, s->cli->input[0]);
-    }
-    if (!code && report.not_a_number) cli_note(s->cli, "%lld samples are not a number and count as outside", (long long)report.not_a_number);
-    if (!code && !tsr_mesh_triangle_count(mesh))
-        code = cli_error(s->cli, CLI_FAILED, "%s: no surface at isovalue %g: see tessera info --stats", s->cli->input[0], s->options.isovalue);
-    if (!code) {
-        tsr_status status = tsr_mesh_write(mesh, s->output, &s->write);
-        if (status != TSR_OK) code = cli_status(s->cli, status, s->output);
-    }
-    if (!code && strcmp(s->output, "-")) show(s, mesh, &measures, &report);
-    tsr_mesh_destroy(&mesh);
+    for (int k = 0; k < s->isovalues.count && !code && status == TSR_OK; k++) status = bring(s, context, k);
+    if (!code && status != TSR_OK) code = cli_status(s->cli, status, s->cli->input[0]);
+    if (!code && s->report[0].not_a_number)
+        cli_note(s->cli, "%lld samples are not a number and count as outside", (long long)s->report[0].not_a_number);
+    for (int k = 0; k < s->isovalues.count && !code; k++)
+        if (!tsr_mesh_triangle_count(s->mesh[k]))
+            code = cli_error(s->cli, CLI_FAILED, "%s: no surface at isovalue %g: see tessera info --stats", s->cli->input[0], s->isovalues.item[k]);
+    if (s->isovalues.count > 1 && s->cli->globals.json && !code) json_open(NULL, '[');
+    for (int k = 0; k < s->isovalues.count && !code; k++) code = write(s, k);
+    if (s->isovalues.count > 1 && s->cli->globals.json && !code) json_close(']');
+    for (int k = 0; k < s->isovalues.count; k++) tsr_mesh_destroy(&s->mesh[k]);
+    tsr_tiles_destroy(&tiles);
     tsr_volume_destroy(&volume);
     tsr_context_destroy(&context);
     return code;
@@ -117,15 +196,43 @@ static int surface(struct surface *s)
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct surface s = { .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .options = TSR_SURFACE_OPTIONS };
-    int inside = 0, normals = 0;
+    int inside = 0, normals = 0, ambiguity = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(s.output),
-        { .name = "isovalue", .type = CLI_REAL, .value = &s.options.isovalue, .argument = "V",
-          .help = "value of the surface (default: 0 for real numbers, 0.5 for integers)", .given = &s.isovalue_given },
-        { .name = "inside", .type = CLI_CHOICE, .value = &inside, .argument = "SIDE",
+        { .name = "isovalue",
+          .type = CLI_REALS,
+          .value = &s.isovalues,
+          .argument = "V",
+          .help = "value of the surface (default: 0 for real numbers, 0.5 for integers); given several times, each writes FILE with -V before the "
+                  "extension" },
+        { .name = "inside",
+          .type = CLI_CHOICE,
+          .value = &inside,
+          .argument = "SIDE",
           .help = "values of the inside; without --isovalue: below for real numbers (level sets), above for integers (masks)",
-          .choices = "above below", .given = &s.inside_given },
-        { .name = "normals", .type = CLI_CHOICE, .value = &normals, .argument = "WAY", .help = "of the vertices", .choices = "none forward central" },
+          .choices = "above below",
+          .given = &s.inside_given },
+        { .name = "normals",
+          .type = CLI_CHOICE,
+          .value = &normals,
+          .argument = "WAY",
+          .help = "of the vertices",
+          .choices = "none forward central trilinear" },
+        { .name = "ambiguity",
+          .type = CLI_CHOICE,
+          .value = &ambiguity,
+          .argument = "SIDE",
+          .help = "which corners of an ambiguous face are separated",
+          .choices = "inside outside" },
+        { .name = "midpoints", .type = CLI_FLAG, .value = &s.options.midpoints, .help = "vertices in the middle of the cut edges" },
+        { .name = "unindexed", .type = CLI_FLAG, .value = &s.unindexed, .help = "three vertices of its own for every triangle" },
+        { .name = "planes",
+          .type = CLI_COUNT,
+          .value = &s.planes,
+          .argument = "N",
+          .lower = 1,
+          .upper = 1e9,
+          .help = "work by slabs of N planes: a volume larger than the device's memory" },
         { .name = "close", .type = CLI_FLAG, .value = &s.options.close, .help = "cap the surface where it leaves the volume" },
         { .name = "format", .type = CLI_TEXT, .value = &s.write.format, .argument = "NAME", .help = "of the output (default: by extension)" },
         { .name = "ascii", .type = CLI_FLAG, .value = &s.write.ascii, .help = "text variant of PLY and STL" },
@@ -136,8 +243,11 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code >= 0) return code;
     code = cli_check_write(cli, s.output, TSR_FILE_MESH, s.write.format);
     if (code) return code;
+    if (s.isovalues.count > 1 && !strcmp(s.output, "-"))
+        return cli_usage(cli, "--isovalue: given %d times, expected once with --output -", s.isovalues.count);
     s.options.inside = (tsr_surface_inside)inside;
     s.options.normals = (tsr_surface_normals)normals;
+    s.options.ambiguity = (tsr_surface_ambiguity)ambiguity;
     s.write.overwrite = cli->globals.force;
     s.write.progress = cli_progress(cli);
     return surface(&s);
