@@ -10,7 +10,7 @@
 #ifndef TESSERA_WAVELET_H
 #define TESSERA_WAVELET_H
 
-#include "tessera/volume.h"
+#include "tessera/io.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -150,6 +150,22 @@ TSR_API tsr_status tsr_wavelet_inverse(const tsr_wavelet_plan *plan, const void 
 
 /* Copies coefficients from the layout of one plan to that of another of the same shape, type, levels, axes and batch: a permutation. */
 TSR_API tsr_status tsr_wavelet_rearrange(const tsr_wavelet_plan *from_plan, const void *from, const tsr_wavelet_plan *to_plan, void *to) TSR_CHECKED;
+
+/* ---- volumes -------------------------------------------------------------------------------------------------------------------------------- */
+
+/* The coefficients of a volume, in a volume of the same size and geometry that says in its metadata (keys "wavelet...") how they were made, so that
+ * tsr_volume_idwt, here or after a file, finds all it needs. `options` may be NULL; no strides, no batch, not in place, layouts mallat, interleaved
+ * and split, no custom steps. Integers are taken as stored (slope and intercept are kept beside them). `dtype`: i16, i32, f32 or f64;
+ * TSR_DTYPE_COUNT = f32 and f64 as they are, integers i16 where their values are of few enough bits (tsr_wavelet_safe_bits), else i32. Values that
+ * do not fit into `dtype` are TSR_ERROR_ARGUMENT. Waits for the queue. RETURNS NEW on the device. */
+TSR_API tsr_status tsr_volume_dwt(tsr_context *context, const tsr_volume *volume, const tsr_wavelet_options *options, tsr_dtype dtype,
+                                  tsr_volume **coefficients) TSR_CHECKED;
+/* The volume back, in its own element type: integers bit for bit. TSR_ERROR_ARGUMENT where the metadata are missing or do not fit. RETURNS NEW. */
+TSR_API tsr_status tsr_volume_idwt(tsr_context *context, const tsr_volume *coefficients, tsr_volume **volume) TSR_CHECKED;
+
+/* Picture of slice z (0 <= z < nz) of a host volume of coefficients, 1 channel: the approximation from its least to its largest value, details
+ * around grey, each band by its own largest magnitude in the slice. Layout mallat. The caller calls tsr_image_destroy. */
+TSR_API tsr_status tsr_wavelet_mosaic(const tsr_volume *coefficients, int64_t z, tsr_image *image) TSR_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -54,6 +54,7 @@ TSR_HD int64_t tsr_lift_index(int64_t i, int64_t n, int32_t boundary)
 
 /* Accuracy bits: before a level and after the inverse of it. */
 #define TSR_LIFT_RAISE(v, bits) ((v) * (1 << (bits)))
+#define TSR_LIFT_LOWER16(v, bits) (((v) >> (bits)) + (((v) >> ((bits)-1)) & 1)) /* the same for bits > 0, within 16 bits */
 #define TSR_LIFT_LOWER(v, bits) (((v) + ((1 << (bits)) >> 1)) >> (bits))
 
 #endif

@@ -6,78 +6,78 @@
 #define FINISH(x, p) (R)((UNSIGNED)(x) + (UNSIGNED)(p)) /* i32 wraps */
 #endif
 
+/* One element raised; whether it fits is added to `bad`. */
+#if NARROW && !defined(WIDE)
+#define BAD int16_t
+#define RAISED(v) (T)((uint16_t)(v) << shift)
+#define RAISE_LOST(v, r) (T)(((r) >> shift) ^ (v))
+#elif NARROW
+#define BAD uint32_t
+#define RAISED(v) TSR_LIFT_RAISE((S)(v), shift)
+#define RAISE_LOST(v, r) TSR_LIFT_LOST(r)
+#elif INTEGER
+#define BAD uint32_t
+#define RAISED(v) (R) TSR_LIFT_RAISE((S)(v), shift)
+#define RAISE_LOST(v, r) 0
+#else
+#define BAD uint32_t
+#define RAISED(v) (v)
+#define RAISE_LOST(v, r) 0
+#endif
+
 static void NAME(split)(const void *in, int64_t stride, int64_t n, int32_t shift, void *low, void *high, uint32_t *lost)
 {
-    const T *p = (const T *)in;
+    const T *TSR_RESTRICT p = (const T *)in;
     R *TSR_RESTRICT l = (R *)low, *TSR_RESTRICT h = (R *)high;
     int64_t pairs = n / 2;
-    if (n & 1) {
-        S v = (S)p[(n - 1) * stride];
-#if INTEGER
-        v = TSR_LIFT_RAISE(v, shift);
-#endif
-        l[pairs] = (R)v;
-#if NARROW
-        *lost |= TSR_LIFT_LOST(v);
-#endif
-    }
-#if INTEGER
-    if (shift) {
-#if NARROW
-        uint32_t bad = 0;
-#endif
-        for (int64_t k = 0; k < pairs; k++) {
-            S a = TSR_LIFT_RAISE((S)p[2 * k * stride], shift), b = TSR_LIFT_RAISE((S)p[(2 * k + 1) * stride], shift);
-            l[k] = (R)a;
-            h[k] = (R)b;
-#if NARROW
-            bad |= TSR_LIFT_LOST(a) | TSR_LIFT_LOST(b);
-#endif
-        }
-#if NARROW
-        *lost |= bad;
-#endif
-        return;
-    }
-#endif
+    BAD bad = 0;
     (void)shift;
-    (void)lost;
+#define SPLIT(even, odd)                                 \
+    {                                                    \
+        R a = RAISED(even), b = RAISED(odd);             \
+        bad |= RAISE_LOST(even, a) | RAISE_LOST(odd, b); \
+        l[k] = a;                                        \
+        h[k] = b;                                        \
+    }
     if (stride == 1)
-        for (int64_t k = 0; k < pairs; k++) {
-            l[k] = (R)p[2 * k];
-            h[k] = (R)p[2 * k + 1];
-        }
+        for (int64_t k = 0; k < pairs; k++) SPLIT(p[2 * k], p[2 * k + 1])
     else
-        for (int64_t k = 0; k < pairs; k++) {
-            l[k] = (R)p[2 * k * stride];
-            h[k] = (R)p[(2 * k + 1) * stride];
-        }
+        for (int64_t k = 0; k < pairs; k++) SPLIT(p[2 * k * stride], p[(2 * k + 1) * stride])
+    if (n & 1) {
+        l[pairs] = RAISED(p[(n - 1) * stride]);
+        bad |= RAISE_LOST(p[(n - 1) * stride], l[pairs]);
+    }
+    *lost |= bad != 0;
+#undef SPLIT
 }
 
 static inline T NAME(lowered)(R v, int32_t shift, uint32_t *bad)
 {
-#if INTEGER
+    (void)shift;
+    (void)bad;
+#if NARROW && !defined(WIDE)
+    return shift ? (T)TSR_LIFT_LOWER16(v, shift) : v;
+#elif INTEGER
     S w = TSR_LIFT_LOWER((S)v, shift);
 #if NARROW
     *bad |= TSR_LIFT_LOST(w);
 #endif
-    (void)bad;
     return (T)w;
 #else
-    (void)shift;
-    (void)bad;
     return v;
 #endif
 }
 
-static void NAME(merge)(const void *low, const void *high, int64_t n, int32_t shift, void *out, int64_t stride, uint32_t *lost)
+static void NAME(merge_part)(const R *TSR_RESTRICT l, const R *TSR_RESTRICT h, int64_t pairs, int32_t shift, T *TSR_RESTRICT p, int64_t stride,
+                             uint32_t *lost)
 {
-    const R *TSR_RESTRICT l = (const R *)low, *TSR_RESTRICT h = (const R *)high;
-    T *TSR_RESTRICT p = (T *)out;
-    int64_t pairs = n / 2;
     uint32_t bad = 0;
-    if (n & 1) p[(n - 1) * stride] = NAME(lowered)(l[pairs], shift, &bad);
-    if (stride == 1)
+    if (stride == 1 && shift == 0)
+        for (int64_t k = 0; k < pairs; k++) {
+            p[2 * k] = NAME(lowered)(l[k], 0, &bad);
+            p[2 * k + 1] = NAME(lowered)(h[k], 0, &bad);
+        }
+    else if (stride == 1)
         for (int64_t k = 0; k < pairs; k++) {
             p[2 * k] = NAME(lowered)(l[k], shift, &bad);
             p[2 * k + 1] = NAME(lowered)(h[k], shift, &bad);
@@ -90,40 +90,59 @@ static void NAME(merge)(const void *low, const void *high, int64_t n, int32_t sh
     *lost |= bad;
 }
 
+static void NAME(merge)(const void *low, const void *high, int64_t n, int32_t shift, void *out, int64_t stride, int stream, uint32_t *lost)
+{
+    const R *l = (const R *)low, *h = (const R *)high;
+    T *p = (T *)out, part[STREAM_PART];
+    if (stream && stride == 1)
+        for (int64_t k = 0; k < n / 2; k += STREAM_PART / 2) {
+            int64_t pairs = n / 2 - k < STREAM_PART / 2 ? n / 2 - k : STREAM_PART / 2;
+            NAME(merge_part)(l + k, h + k, pairs, shift, part, 1, lost);
+            stream_copy(p + 2 * k, part, (size_t)(2 * pairs) * sizeof *p);
+        }
+    else NAME(merge_part)(l, h, n / 2, shift, p, stride, lost);
+    if (n & 1) p[(n - 1) * stride] = NAME(lowered)(l[n / 2], shift, lost);
+}
+
 static void NAME(load)(const void *in, int64_t stride, int64_t n, int32_t shift, double scale, void *row, uint32_t *lost)
 {
-    const T *p = (const T *)in;
+    const T *TSR_RESTRICT p = (const T *)in;
     R *TSR_RESTRICT r = (R *)row;
 #if INTEGER
-    uint32_t bad = 0;
+    BAD bad = 0;
     (void)scale;
-    for (int64_t i = 0; i < n; i++) {
-        S v = TSR_LIFT_RAISE((S)p[i * stride], shift);
-        r[i] = (R)v;
-#if NARROW
-        bad |= TSR_LIFT_LOST(v);
-#endif
-    }
-    *lost |= bad;
+    if (stride == 1 && !shift && sizeof(T) == sizeof(R)) memcpy(r, p, (size_t)n * sizeof *r);
+    else if (stride == 1)
+        for (int64_t i = 0; i < n; i++) {
+            r[i] = RAISED(p[i]);
+            bad |= RAISE_LOST(p[i], r[i]);
+        }
+    else
+        for (int64_t i = 0; i < n; i++) {
+            r[i] = RAISED(p[i * stride]);
+            bad |= RAISE_LOST(p[i * stride], r[i]);
+        }
+    *lost |= bad != 0;
 #else
     (void)shift;
     (void)lost;
     const T factor = (T)scale;
-    if (factor == (T)1)
+    if (factor == (T)1 && stride == 1) memcpy(r, p, (size_t)n * sizeof *r);
+    else if (factor == (T)1)
         for (int64_t i = 0; i < n; i++) r[i] = p[i * stride];
     else
         for (int64_t i = 0; i < n; i++) r[i] = p[i * stride] * factor;
 #endif
 }
 
-static void NAME(store)(const void *row, int64_t n, int32_t shift, double scale, void *out, int64_t stride, uint32_t *lost)
+static void NAME(store_part)(const R *TSR_RESTRICT r, int64_t n, int32_t shift, double scale, T *TSR_RESTRICT p, int64_t stride, uint32_t *lost)
 {
-    const R *TSR_RESTRICT r = (const R *)row;
-    T *TSR_RESTRICT p = (T *)out;
 #if INTEGER
     uint32_t bad = 0;
     (void)scale;
     if (!shift && sizeof(T) == sizeof(R) && stride == 1) memcpy(p, r, (size_t)n * sizeof *r);
+    else if (stride == 1)
+        for (int64_t i = 0; i < n; i++) p[i] = NAME(lowered)(r[i], shift, &bad);
     else
         for (int64_t i = 0; i < n; i++) p[i * stride] = NAME(lowered)(r[i], shift, &bad);
     *lost |= bad;
@@ -133,9 +152,26 @@ static void NAME(store)(const void *row, int64_t n, int32_t shift, double scale,
     (void)lost;
     if (factor == (T)1 && stride == 1) memcpy(p, r, (size_t)n * sizeof *r);
     else
-        for (int64_t i = 0; i < n; i++) p[i * stride] = r[i] * factor;
+        for (int64_t i = 0; i < n; i++) p[i * stride] = factor == (T)1 ? r[i] : r[i] * factor;
 #endif
 }
+
+static void NAME(store)(const void *row, int64_t n, int32_t shift, double scale, void *out, int64_t stride, int stream, uint32_t *lost)
+{
+    const R *r = (const R *)row;
+    T *p = (T *)out, part[STREAM_PART];
+    if (!stream || stride != 1) NAME(store_part)(r, n, shift, scale, p, stride, lost);
+    else
+        for (int64_t i = 0; i < n; i += STREAM_PART) {
+            int64_t count = n - i < STREAM_PART ? n - i : STREAM_PART;
+            NAME(store_part)(r + i, count, shift, scale, part, 1, lost);
+            stream_copy(p + i, part, (size_t)count * sizeof *p);
+        }
+}
+
+#undef BAD
+#undef RAISED
+#undef RAISE_LOST
 
 /* One form of sum over all i. V(k): neighbour k. */
 #define V(k) ((S)v##k[i])
@@ -231,7 +267,8 @@ static void NAME(narrow)(void *row, int64_t n, uint32_t *lost)
 #define NARROW_ROW NULL
 #endif
 
-static const tsr_wavelet_rows NAME(rows) = { sizeof(T), sizeof(R), NAME(split), NAME(merge), NAME(lift), NAME(load), NAME(store), NARROW_ROW };
+static const tsr_wavelet_rows NAME(rows) = { sizeof(T),  sizeof(R),   NAME(split),  NAME(merge), NAME(lift),
+                                             NAME(load), NAME(store), stream_drain, NARROW_ROW };
 
 #undef NARROW_ROW
 

@@ -10,7 +10,7 @@
 #include "core/parallel.h"
 #include "wavelet/wavelet_isa.h"
 
-enum { PAD_BYTES = 64, TILE_BYTES = 256 << 10, NARROWEST_TILE = 16, WIDEST_TILE = 512, SMALL = 1 << 14 };
+enum { LARGE_BYTES = 24 << 20, PAD_BYTES = 64, TILE_BYTES = 256 << 10, NARROWEST_TILE = 16, WIDEST_TILE = 512, SMALL = 1 << 14 };
 
 static int64_t round64(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -37,6 +37,7 @@ typedef struct pass {
     int64_t per_worker;
     uint32_t *lost;
     tsr_wavelet_array from[TSR_WAVELET_BANDS], to[TSR_WAVELET_BANDS]; /* bands before and after the pass */
+    int stream;                                                       /* the result is too large for the caches, and no pass follows */
     int32_t axis;
     uint32_t bits;         /* tiles: of the other axes */
     int64_t width, blocks; /* tiles: lanes, and how many of them side by side */
@@ -130,8 +131,9 @@ static void load_bands(const pass *p, const tsr_wavelet_array pair[2], int64_t y
 static void store_bands(const pass *p, const tsr_wavelet_array pair[2], int64_t y, uint32_t bits, const char *row, uint32_t *bad)
 {
     const row_shape *s = &p->shape;
-    p->rows->store(row + s->low, (s->n + 1) / 2, 0, store_scale(p, bits), at(p, &pair[0], y * pair[0].stride[1]), pair[0].stride[0], bad);
-    p->rows->store(row + s->high, s->n / 2, 0, store_scale(p, bits | 1), at(p, &pair[1], y * pair[1].stride[1]), pair[1].stride[0], bad);
+    p->rows->store(row + s->low, (s->n + 1) / 2, 0, store_scale(p, bits), at(p, &pair[0], y * pair[0].stride[1]), pair[0].stride[0],
+                   p->stream && bits, bad);
+    p->rows->store(row + s->high, s->n / 2, 0, store_scale(p, bits | 1), at(p, &pair[1], y * pair[1].stride[1]), pair[1].stride[0], p->stream, bad);
 }
 
 static void split_row(const pass *p, int64_t offset, char *row, uint32_t *bad)
@@ -143,7 +145,7 @@ static void split_row(const pass *p, int64_t offset, char *row, uint32_t *bad)
 static void merge_row(const pass *p, int64_t offset, const char *row, uint32_t *bad)
 {
     const tsr_wavelet_array *whole = &p->l->whole;
-    p->rows->merge(row + p->shape.low, row + p->shape.high, p->shape.n, lower_bits(p), at(p, whole, offset), whole->stride[0], bad);
+    p->rows->merge(row + p->shape.low, row + p->shape.high, p->shape.n, lower_bits(p), at(p, whole, offset), whole->stride[0], p->stream, bad);
 }
 
 static void narrow_row(const pass *p, char *row, uint32_t *bad)
@@ -325,6 +327,7 @@ static void planes_range(void *user, int64_t begin, int64_t end, int worker)
         s.end = tsr_min64(s.begin + p->part, s.ny);
         slide_part(&s);
     }
+    if (p->stream) p->rows->drain();
     report_lost(p, s.bad);
 }
 
@@ -342,6 +345,7 @@ static void run_planes(pass *p)
 {
     const tsr_wavelet_level *l = p->l;
     int64_t planes = row_count(l, 2), least = tsr_max64(16, 4 * p->filter->reach);
+    p->stream = p->last && row_count(l, 0) * (int64_t)p->rows->element > LARGE_BYTES;
     p->shape = shape_of(l->size[0], p->rows->ring);
     p->ring_rows = ring_rows(p->filter);
     p->part = l->size[1];
@@ -403,7 +407,7 @@ static void tiles_range(void *user, int64_t begin, int64_t end, int worker)
                 for (int32_t a = 0; a < TSR_WAVELET_DIMENSIONS; a++) offset += index[a] * b->stride[a];
                 for (int64_t i = high; i < n; i += 2, offset += b->stride[p->axis]) {
                     char *row = tile + i * pitch;
-                    if (store) p->rows->store(row, lanes, lower_bits(p), store_scale(p, bits), at(p, b, offset), b->stride[0], &bad);
+                    if (store) p->rows->store(row, lanes, lower_bits(p), store_scale(p, bits), at(p, b, offset), b->stride[0], 0, &bad);
                     else p->rows->load(at(p, b, offset), b->stride[0], lanes, raise_bits(p), load_scale(p, bits), row, &bad);
                 }
             }

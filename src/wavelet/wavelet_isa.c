@@ -1,6 +1,10 @@
 /* wavelet/wavelet_isa.c: compiled once per SIMD variant. The loops stand in rows.h, one text for all element types. */
 #include "wavelet/wavelet_isa.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #if defined(TSR_ISA_IS_avx512)
 enum { WIDE_BYTES = 64 };
 #elif defined(TSR_ISA_IS_avx2)
@@ -9,7 +13,37 @@ enum { WIDE_BYTES = 32 };
 enum { WIDE_BYTES = 16 };
 #endif
 typedef int16_t wide16 __attribute__((vector_size(WIDE_BYTES), aligned(2)));
-enum { LANES16 = WIDE_BYTES / 2 };
+enum { LANES16 = WIDE_BYTES / 2, STREAM_PART = 1024 };
+
+/* Stores past the caches. */
+static void stream_copy(void *to, const void *from, size_t bytes)
+{
+    char *q = (char *)to;
+    const char *p = (const char *)from;
+#if defined(__x86_64__)
+    size_t head = (size_t)(-(uintptr_t)q & (WIDE_BYTES - 1));
+    if (head > bytes) head = bytes;
+    memcpy(q, p, head);
+    size_t i = head;
+    for (; i + WIDE_BYTES <= bytes; i += WIDE_BYTES)
+#if defined(TSR_ISA_IS_avx512)
+        _mm512_stream_si512((void *)(q + i), _mm512_loadu_si512((const void *)(p + i)));
+#elif defined(TSR_ISA_IS_avx2)
+        _mm256_stream_si256((__m256i *)(void *)(q + i), _mm256_loadu_si256((const __m256i *)(const void *)(p + i)));
+#else
+        _mm_stream_si128((__m128i *)(void *)(q + i), _mm_loadu_si128((const __m128i *)(const void *)(p + i)));
+#endif
+    memcpy(q + i, p + i, bytes - i);
+#else
+    memcpy(q, p, bytes);
+#endif
+}
+static void stream_drain(void)
+{
+#if defined(__x86_64__)
+    _mm_sfence();
+#endif
+}
 
 /* Steps that stay within 16 bits, a whole vector at a time; the rest of a row is one more vector, partly done already: so it works on a copy. */
 #define LOOP16(SIGN, P, LOST)                                                                            \
