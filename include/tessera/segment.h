@@ -61,6 +61,7 @@ typedef struct tsr_segment_options {
     double band;               /* half width in voxels of the smallest spacing; 0 = 2.5 */
     tsr_scheme scheme;
     int godunov;
+    int exact;                 /* the same bits on every device; without it a GPU rounds differently (some 1e-7 of the band a step) and is faster */
     double time_step;          /* 0 = automatic; a value over the stability bound is an error unless `force` */
     double cfl;                /* of the automatic step, at most 0.9; 0 = 0.5 */
     int force;

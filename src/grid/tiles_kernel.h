@@ -71,6 +71,13 @@ template <int E> TSR_DEVICE_FN int tsr_tile_extent(const tsr_tile_pool &pool, ui
     return touches;
 }
 
+/* Does the tile touch or cross a face of the domain? */
+template <int E> TSR_DEVICE_FN int tsr_tile_touches(const tsr_tile_pool &pool, uint64_t key)
+{
+    int32_t extent[3], first[3];
+    return tsr_tile_extent<E>(pool, key, extent, first);
+}
+
 /* Replaces cube cells beyond the domain by the cell at the clamped coordinate; low and high are the first and last cells inside. Ends with a
  * barrier. */
 template <int E> TSR_DEVICE_FN void tsr_cube_clamp(const int32_t low[3], const int32_t high[3], float *cube)

@@ -1,29 +1,44 @@
 /* grid/tiles_slab.h: kernels that pass over all voxels of a sorted tile list, with the memory always busy.
  *
- * A block of 128 threads takes a slab of 512 voxels at a time: one tile of edge 8, or eight of edge 4, one after another in the list. Its field
- * with a halo of one voxel lies in shared memory; while it is computed, the values of the next slab are on their way to registers and the
- * neighbour rows of the one after that on their way, too. Thread t owns the four voxels 4t .. 4t + 3 of the slab (x fastest).
+ * A block takes a slab of 512 voxels at a time: 64 threads one tile of edge 8, or 128 threads eight of edge 4, one after another in the list. Its field
+ * with a halo of one voxel lies in shared memory; while it is computed, the values of the next slab are on their way to registers, the neighbour
+ * rows of the one after that and the ids of the one after that, too. Thread t owns the quads t, t + THREADS, ... of the slab: voxels 4q .. 4q + 3,
+ * x fastest.
  *
- * Cubes: rows of P = E + 4 floats, voxel (x, y, z) at ((z+1) H + y+1) P + x+4, so that the rows of a tile are whole 16-byte words; the cell to
- * the right of a row is the first of the next row's pad. */
+ * Cubes: voxel (x, y, z) at (z+1) Q + (y+1) P + x+4, so that the rows of a tile are whole 16-byte words, and P and Q chosen so that neither eight
+ * quads one after another nor four rows of eight voxels share a bank (voxels of a slanted band: 1.9 to a bank, which no choice betters); the cell to the right of a row is the first of the next row's pad. */
 #ifndef TSR_GRID_TILES_SLAB_H
 #define TSR_GRID_TILES_SLAB_H
 
 #include "grid/tiles_kernel.h"
 
-enum { TSR_SLAB_THREADS = 128, TSR_SLAB_VOXELS = 512 };
+enum { TSR_SLAB_VOXELS = 512, TSR_SLAB_QUADS = TSR_SLAB_VOXELS / 4 };
 
 template <int E> struct tsr_slab {
     enum {
+        THREADS = E == 8 ? 64 : 128,
+        OWN = TSR_SLAB_QUADS / THREADS, /* quads of a thread */
         TILES = TSR_SLAB_VOXELS / (E * E * E),
-        SHARE = TSR_SLAB_THREADS / TILES, /* threads of a tile */
+        SHARE = TSR_SLAB_QUADS / TILES, /* quads of a tile */
         H = E + 2,
-        P = E + 4,
-        CUBE = H * H * P + 4, /* floats of a cube */
-        HALOS = (tsr_cube<E>::HALO * TILES + TSR_SLAB_THREADS - 1) / TSR_SLAB_THREADS
+        P = E == 8 ? 24 : 8,
+        Q = H * P + 4,
+        CUBE = H * Q + 4, /* floats of a cube */
+        HALOS = (tsr_cube<E>::HALO * TILES + THREADS - 1) / THREADS
     };
-    TSR_INSIDE static int32_t cell(int32_t x, int32_t y, int32_t z) { return ((z + 1) * H + y + 1) * P + x + 4; }
+    TSR_INSIDE static int32_t cell(int32_t x, int32_t y, int32_t z) { return (z + 1) * Q + (y + 1) * P + x + 4; }
 };
+
+/* The h-th own quad. */
+template <int E> TSR_DEVICE_FN int32_t tsr_slab_quad(int32_t h) { return h * tsr_slab<E>::THREADS + (int32_t)threadIdx.x; }
+/* Its tile in the slab, and the cell of its first voxel. */
+template <int E> TSR_DEVICE_FN int32_t tsr_slab_tile(int32_t quad) { return quad / tsr_slab<E>::SHARE; }
+template <int E> TSR_DEVICE_FN int32_t tsr_slab_cell(int32_t quad)
+{
+    typedef tsr_slab<E> S;
+    const int32_t v = quad % S::SHARE * 4;
+    return quad / S::SHARE * S::CUBE + S::cell(v % E, v / E % E, v / (E * E));
+}
 
 /* Shared memory of a block. */
 template <int E> struct tsr_slab_shared {
@@ -33,14 +48,18 @@ template <int E> struct tsr_slab_shared {
 
 /* What a thread has in flight. */
 template <int E> struct tsr_slab_loads {
-    uint32_t halo[tsr_slab<E>::HALOS]; /* the same for every slab: cell | direction << 13 | voxel << 18 | tile << 27, or none */
+    uint32_t halo[tsr_slab<E>::HALOS]; /* the same for every slab: byte of the cell | entry of the rows << 15 | voxel << 23 */
     float value[tsr_slab<E>::HALOS];
-    float4 own;
-    uint32_t id; /* of the own tile of the slab whose values are in flight */
-    uint64_t key;
-    int32_t have; /* 0: beyond the end of the list */
+    float4 own[tsr_slab<E>::OWN];
+    uint32_t id[tsr_slab<E>::OWN]; /* of the own quads' tiles */
 };
-enum { TSR_SLAB_NO_HALO = 0x7fffffff };
+
+/* Is the k-th halo cell of this thread one? All but the last are known to the compiler. */
+template <int E> TSR_DEVICE_FN int tsr_slab_has(int32_t k)
+{
+    enum { CELLS = tsr_cube<E>::HALO * tsr_slab<E>::TILES, THREADS = tsr_slab<E>::THREADS };
+    return (k + 1) * THREADS <= CELLS || (int32_t)threadIdx.x < CELLS - k * THREADS;
+}
 
 template <int E> TSR_DEVICE_FN void tsr_slab_begin(uint32_t *table /* shared, at least the halo of a cube */, tsr_slab_loads<E> *l)
 {
@@ -48,90 +67,128 @@ template <int E> TSR_DEVICE_FN void tsr_slab_begin(uint32_t *table /* shared, at
     enum { HALO = tsr_cube<E>::HALO, H = S::H };
     tsr_halo_table<E>(table);
     __syncthreads();
+#pragma unroll 1
     for (int32_t k = 0; k < S::HALOS; k++) {
-        const int32_t n = k * TSR_SLAB_THREADS + (int32_t)threadIdx.x, tile = n / HALO;
-        l->halo[k] = TSR_SLAB_NO_HALO;
-        if (tile >= S::TILES) continue;
+        const int32_t n = k * tsr_slab<E>::THREADS + (int32_t)threadIdx.x, tile = tsr_mini(n / HALO, S::TILES - 1);
         const uint32_t word = table[n % HALO];
         const int32_t i = (int32_t)(word & 1023u), cell = tile * S::CUBE + S::cell(i % H - 1, i / H % H - 1, i / (H * H) - 1);
-        l->halo[k] = (uint32_t)cell | (word >> 10 & 31u) << 13 | word >> 15 << 18 | (uint32_t)tile << 27;
+        l->halo[k] = (uint32_t)cell * 4u | (((uint32_t)tile * TSR_NEIGHBOUR_ROW + (word >> 10 & 31u)) << 15) | word >> 15 << 23;
     }
     __syncthreads();
 }
 
-/* Neighbour row entry of the slab that begins at `first`: threads of a tile share its 27 entries; kept in a register until put. */
+/* Neighbour rows of a slab, and in entry TSR_SLAB_EDGE of each whether the tile touches the faces of the domain. They come in two loads, one
+ * slab apart, so that neither is waited for: the ids (and the keys), then the entries, which stay in registers until put. */
+enum { TSR_SLAB_EDGE = TSR_TILE_DIRECTIONS, TSR_SLAB_ENTRIES };
 template <int E> struct tsr_slab_rows {
-    enum { EACH = (TSR_TILE_DIRECTIONS * tsr_slab<E>::TILES + TSR_SLAB_THREADS - 1) / TSR_SLAB_THREADS };
+    enum { THREADS = tsr_slab<E>::THREADS, EACH = (TSR_SLAB_ENTRIES * tsr_slab<E>::TILES + THREADS - 1) / THREADS };
+    uint64_t tile[EACH]; /* id, or key for the entry TSR_SLAB_EDGE; the first tile's beyond the end of the list */
     uint32_t entry[EACH];
 };
-template <int E>
-TSR_DEVICE_FN void tsr_slab_rows_load(const tsr_tile_pool &pool, const uint32_t *ids, int32_t count, int32_t first, tsr_slab_rows<E> *r)
+template <int E> TSR_DEVICE_FN void tsr_slab_rows_begin(const uint64_t *keys, const uint32_t *ids, int32_t count, int32_t first, tsr_slab_rows<E> *r)
 {
     for (int32_t k = 0; k < tsr_slab_rows<E>::EACH; k++) {
-        const int32_t n = k * TSR_SLAB_THREADS + (int32_t)threadIdx.x, at = first + n / TSR_TILE_DIRECTIONS;
+        const int32_t n = k * tsr_slab<E>::THREADS + (int32_t)threadIdx.x, at = first + n / TSR_SLAB_ENTRIES;
+        r->tile[k] = 0;
+        if (n >= TSR_SLAB_ENTRIES * tsr_slab<E>::TILES || at >= count) continue;
+        if (n % TSR_SLAB_ENTRIES == TSR_SLAB_EDGE) r->tile[k] = keys[at];
+        else r->tile[k] = ids[at];
+    }
+}
+template <int E> TSR_DEVICE_FN void tsr_slab_rows_load(const tsr_tile_pool &pool, tsr_slab_rows<E> *r)
+{
+    for (int32_t k = 0; k < tsr_slab_rows<E>::EACH; k++) {
+        const int32_t n = k * tsr_slab<E>::THREADS + (int32_t)threadIdx.x, d = n % TSR_SLAB_ENTRIES;
         r->entry[k] = 0;
-        if (n < TSR_TILE_DIRECTIONS * tsr_slab<E>::TILES && at < count)
-            r->entry[k] = pool.neighbours[(int64_t)ids[at] * TSR_NEIGHBOUR_ROW + n % TSR_TILE_DIRECTIONS];
+        if (n >= TSR_SLAB_ENTRIES * tsr_slab<E>::TILES) continue;
+        if (d != TSR_SLAB_EDGE) r->entry[k] = pool.neighbours[(int64_t)r->tile[k] * TSR_NEIGHBOUR_ROW + d];
+        else if (pool.bounded && r->tile[k]) r->entry[k] = (uint32_t)tsr_tile_touches<E>(pool, r->tile[k]);
     }
 }
 template <int E> TSR_DEVICE_FN void tsr_slab_rows_put(const tsr_slab_rows<E> *r, uint32_t *row)
 {
     for (int32_t k = 0; k < tsr_slab_rows<E>::EACH; k++) {
-        const int32_t n = k * TSR_SLAB_THREADS + (int32_t)threadIdx.x;
-        if (n < TSR_TILE_DIRECTIONS * tsr_slab<E>::TILES) row[n / TSR_TILE_DIRECTIONS * TSR_NEIGHBOUR_ROW + n % TSR_TILE_DIRECTIONS] = r->entry[k];
+        const int32_t n = k * tsr_slab<E>::THREADS + (int32_t)threadIdx.x;
+        if (n < TSR_SLAB_ENTRIES * tsr_slab<E>::TILES) row[n / TSR_SLAB_ENTRIES * TSR_NEIGHBOUR_ROW + n % TSR_SLAB_ENTRIES] = r->entry[k];
     }
 }
 
-/* Issues the loads of the slab that begins at `first`; its rows are in `row`, and a barrier lies between. */
-template <int E>
-TSR_DEVICE_FN void tsr_slab_load(const float *phi, const uint64_t *keys, int32_t count, int32_t first, const uint32_t *row, tsr_slab_loads<E> *l)
+/* Issues the loads of the slab whose rows are in `row`; a barrier lies between. Places beyond the end of the list hold tile 0, whose voxels never
+ * move. */
+template <int E> TSR_DEVICE_FN void tsr_slab_load(const float *phi, const uint32_t *row, tsr_slab_loads<E> *l)
 {
     typedef tsr_slab<E> S;
-    const int32_t tile = (int32_t)threadIdx.x / S::SHARE, in_tile = (int32_t)threadIdx.x % S::SHARE;
-    l->have = first + tile < count;
-    l->key = keys[tsr_mini(first + tile, count)];
-    l->id = row[tile * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE];
-    l->own = ((const float4 *)(phi + (int64_t)l->id * (E * E * E)))[in_tile];
+    enum { V = E * E * E };
 #pragma unroll
-    for (int32_t k = 0; k < S::HALOS; k++) {
-        const uint32_t word = l->halo[k];
-        if (word != TSR_SLAB_NO_HALO)
-            l->value[k] = phi[(int64_t)row[(word >> 27) * TSR_NEIGHBOUR_ROW + (word >> 13 & 31u)] * (E * E * E) + (word >> 18 & 511u)];
+    for (int32_t h = 0; h < S::OWN; h++) {
+        const int32_t quad = tsr_slab_quad<E>(h);
+        l->id[h] = row[tsr_slab_tile<E>(quad) * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE];
+        l->own[h] = ((const float4 *)(phi + (int64_t)l->id[h] * V))[quad % S::SHARE];
     }
-}
-
-/* Puts what was loaded into the cubes. Ends with a barrier. `extent` returns the voxels of the own tile inside the domain; cells beyond it take
- * the value at the clamped coordinate. Places beyond the end of the list hold tile 0, whose voxels never move. */
-template <int E> TSR_DEVICE_FN void tsr_slab_put(const tsr_tile_pool &pool, const tsr_slab_loads<E> *l, float *cubes, int32_t extent[3])
-{
-    typedef tsr_slab<E> S;
-    const int32_t tile = (int32_t)threadIdx.x / S::SHARE, in_tile = (int32_t)threadIdx.x % S::SHARE, v = in_tile * 4;
-    float *cube = cubes + tile * S::CUBE;
-    *(float4 *)(void *)(cube + S::cell(v % E, v / E % E, v / (E * E))) = l->own;
 #pragma unroll
     for (int32_t k = 0; k < S::HALOS; k++)
-        if (l->halo[k] != TSR_SLAB_NO_HALO) cubes[l->halo[k] & 8191u] = l->value[k];
-    extent[0] = extent[1] = extent[2] = E;
-    if (!pool.bounded) {
+        if (tsr_slab_has<E>(k)) l->value[k] = (phi + (int64_t)row[l->halo[k] >> 15 & 255u] * V)[l->halo[k] >> 23];
+}
+
+/* Cells of a cube beyond the domain take the value at the clamped coordinate; the threads of the quads of its tile share the work. */
+template <int E> TSR_DEVICE_FN void tsr_slab_clamp(const tsr_tile_pool &pool, uint64_t key, int32_t begin, int32_t step, float *cube)
+{
+    typedef tsr_slab<E> S;
+    int32_t extent[3], first[3], low[3], high[3];
+    tsr_tile_extent<E>(pool, key, extent, first);
+    for (int k = 0; k < 3; k++) {
+        low[k] = first[k] == 0 ? 0 : -1;
+        high[k] = first[k] + E < pool.domain[k] ? E : extent[k] - 1;
+    }
+#pragma unroll 1
+    for (int32_t i = begin; i < S::H * S::H * S::H; i += step) {
+        const int32_t x = i % S::H - 1, y = i / S::H % S::H - 1, z = i / (S::H * S::H) - 1;
+        const int32_t cx = tsr_mini(tsr_maxi(x, low[0]), high[0]), cy = tsr_mini(tsr_maxi(y, low[1]), high[1]),
+                      cz = tsr_mini(tsr_maxi(z, low[2]), high[2]);
+        if (cx != x || cy != y || cz != z) cube[S::cell(x, y, z)] = cube[S::cell(cx, cy, cz)];
+    }
+}
+
+/* Which voxels of a quad lie in the domain? */
+template <int E> TSR_DEVICE_FN uint32_t tsr_slab_within(const tsr_tile_pool &pool, uint64_t key, int32_t quad)
+{
+    const int32_t v = quad % tsr_slab<E>::SHARE * 4;
+    int32_t extent[3], first[3];
+    tsr_tile_extent<E>(pool, key, extent, first);
+    if (v / E % E >= extent[1] || v / (E * E) >= extent[2]) return 0u;
+    return (1u << tsr_mini(tsr_maxi(extent[0] - v % E, 0), 4)) - 1u;
+}
+
+/* Puts what was loaded into the cubes; `row` and `first` are of this slab. Ends with a barrier. Returns which voxels of the own quads lie in the
+ * domain, four bits each. */
+template <int E>
+TSR_DEVICE_FN uint32_t tsr_slab_put(const tsr_tile_pool &pool, const uint64_t *keys, int32_t count, int32_t first, const uint32_t *row,
+                                    const tsr_slab_loads<E> *l, float *cubes)
+{
+    typedef tsr_slab<E> S;
+    uint32_t within = (1u << 4 * S::OWN) - 1u, touches = 0;
+#pragma unroll
+    for (int32_t h = 0; h < S::OWN; h++) {
+        *(float4 *)(void *)(cubes + tsr_slab_cell<E>(tsr_slab_quad<E>(h))) = l->own[h];
+        if (h == 0 || S::TILES > 1) touches |= row[tsr_slab_tile<E>(tsr_slab_quad<E>(h)) * TSR_NEIGHBOUR_ROW + TSR_SLAB_EDGE];
+    }
+#pragma unroll
+    for (int32_t k = 0; k < S::HALOS; k++)
+        if (tsr_slab_has<E>(k)) *(float *)(void *)((char *)cubes + (l->halo[k] & 32767u)) = l->value[k];
+    if (S::TILES == 1 ? (__syncthreads(), touches != 0u) : __syncthreads_or(touches != 0u)) {
+        enum { STEP = S::TILES == 1 ? S::THREADS : S::SHARE };
+        within = 0;
+#pragma unroll 1
+        for (int32_t h = 0; h < S::OWN; h++) {
+            const int32_t quad = tsr_slab_quad<E>(h), tile = tsr_slab_tile<E>(quad);
+            const uint64_t key = keys[tsr_mini(first + tile, count)];
+            const int clamped = row[tile * TSR_NEIGHBOUR_ROW + TSR_SLAB_EDGE] != 0u;
+            within |= (clamped ? tsr_slab_within<E>(pool, key, quad) : 15u) << 4 * h;
+            if (clamped && (h == 0 || S::TILES > 1)) tsr_slab_clamp<E>(pool, key, quad % STEP, STEP, cubes + tile * S::CUBE);
+        }
         __syncthreads();
-        return;
     }
-    int32_t first[3], low[3], high[3];
-    const int touches = l->have && tsr_tile_extent<E>(pool, l->key, extent, first);
-    if (!__syncthreads_or(touches)) return;
-    if (touches) {
-        for (int k = 0; k < 3; k++) {
-            low[k] = first[k] == 0 ? 0 : -1;
-            high[k] = first[k] + E < pool.domain[k] ? E : extent[k] - 1;
-        }
-        for (int32_t i = in_tile; i < S::H * S::H * S::H; i += S::SHARE) {
-            const int32_t x = i % S::H - 1, y = i / S::H % S::H - 1, z = i / (S::H * S::H) - 1;
-            const int32_t cx = tsr_mini(tsr_maxi(x, low[0]), high[0]), cy = tsr_mini(tsr_maxi(y, low[1]), high[1]),
-                          cz = tsr_mini(tsr_maxi(z, low[2]), high[2]);
-            if (cx != x || cy != y || cz != z) cube[S::cell(x, y, z)] = cube[S::cell(cx, cy, cz)];
-        }
-    }
-    __syncthreads();
+    return within;
 }
 
 /* Blocks of a persistent grid over slabs. */

@@ -6,136 +6,199 @@
 
 #include "grid/tiles_slab.h"
 #include "levelset/levelset_ops.h"
+#include "levelset/update_fast.h"
 
 /* ---- the step ------------------------------------------------------------------------------------------------------------------------- */
 
 /* Blocks a multiprocessor: fewer hide less latency, more have too few registers (measured on an H200). */
-enum { STEP_BLOCKS = 6 };
+enum { STEP_BLOCKS_4 = 6, STEP_BLOCKS_8 = 12 };
+
+/* What a step kernel knows when it is compiled. USUAL: split scheme, Osher-Sethian gradients, plain rescaling. The fast ones round differently. */
+enum step_kind { STEP_ANY, STEP_USUAL, STEP_FAST, STEP_FAST_ISOTROPIC };
 
 template <int E> struct step_shared {
     tsr_slab_shared<E> slab;
-    float4 fresh[TSR_SLAB_VOXELS / 4], speed[TSR_SLAB_VOXELS / 4]; /* new values; speeds of the threads that have voxels to update */
-    uint16_t moving[TSR_SLAB_VOXELS];                              /* voxels to update */
-    uint32_t movers, areas[tsr_slab<E>::TILES];
+    float4 fresh[TSR_SLAB_QUADS];     /* new values */
+    uint32_t moving[TSR_SLAB_VOXELS]; /* voxels to update: index in the slab | area << 9 | cell << 14 */
+    uint32_t movers, areas[8];        /* area bits of a tile; edge 8: what each of two warps found */
 };
 
-/* Lists the voxels of the own four that may change; the others stay as they are, because their six neighbours equal them. */
+/* Entry of step_shared.moving for the first voxel of a quad; the k-th has k times STEP_NEXT more, and its area is one more where it leaves the first
+ * layer of x and where it reaches the last. */
+enum { STEP_NEXT = 1 | 1 << 14, STEP_AREA = 1 << 9 };
+template <int E> TSR_DEVICE_FN uint32_t step_entry(int32_t quad)
+{
+    const int32_t v = quad % tsr_slab<E>::SHARE * 4;
+    return (uint32_t)quad * 4u | (uint32_t)tsr_area(v % E, v / E % E, v / (E * E), E) << 9 | (uint32_t)tsr_slab_cell<E>(quad) << 14;
+}
+
+/* Which voxels of a quad may change? The others stay as they are, because their six neighbours equal them. */
+template <int E> TSR_DEVICE_FN uint32_t step_moves(const float *p, float4 own, float band)
+{
+    enum { P = tsr_slab<E>::P, Q = tsr_slab<E>::Q };
+    const float4 ym = *(const float4 *)(const void *)(p - P), yp = *(const float4 *)(const void *)(p + P),
+                 zm = *(const float4 *)(const void *)(p - Q), zp = *(const float4 *)(const void *)(p + Q);
+    const float row[6] = { p[-1], own.x, own.y, own.z, own.w, p[4] };
+    const float across[4][4] = { { ym.x, yp.x, zm.x, zp.x }, { ym.y, yp.y, zm.y, zp.y }, { ym.z, yp.z, zm.z, zp.z }, { ym.w, yp.w, zm.w, zp.w } };
+    uint32_t moves = 0;
+#pragma unroll
+    for (int32_t k = 0; k < 4; k++) {
+        const uint32_t middle = tsr_float_bits(row[k + 1]);
+        uint32_t differs = (tsr_float_bits(row[k]) ^ middle) | (tsr_float_bits(row[k + 2]) ^ middle);
+        for (int32_t n = 0; n < 4; n++) differs |= tsr_float_bits(across[k][n]) ^ middle;
+        if ((differs != 0u) | (fabsf(row[k + 1]) < band)) moves |= 1u << k;
+    }
+    return moves;
+}
+
+/* Lists the voxels of the own quads that may change. Quads of a warp that lie side by side come one after another: they share no bank. */
 template <int E>
-TSR_DEVICE_FN void step_collect(const tsr_tile_pool &pool, const float *cubes, const tsr_slab_loads<E> &l, const int32_t extent[3], int32_t have,
-                                step_shared<E> *sh)
+TSR_DEVICE_FN void step_collect(const tsr_tile_pool &pool, const float *cubes, const tsr_slab_loads<E> &loads, uint32_t within, step_shared<E> *sh)
 {
     typedef tsr_slab<E> S;
-    enum { P = S::P, Q = S::P * S::H };
-    const int32_t tid = (int32_t)threadIdx.x, lane = tid & 31, v = tid % S::SHARE * 4, x = v % E, y = v / E % E, z = v / (E * E);
-    const float *p = cubes + tid / S::SHARE * S::CUBE + S::cell(x, y, z);
-    uint32_t moves = 0;
-    if (have) {
-        const float4 c = *(const float4 *)(const void *)p, ym = *(const float4 *)(const void *)(p - P), yp = *(const float4 *)(const void *)(p + P),
-                     zm = *(const float4 *)(const void *)(p - Q), zp = *(const float4 *)(const void *)(p + Q);
-        const float row[6] = { p[-1], c.x, c.y, c.z, c.w, p[4] };
-        const float across[4][4] = { { ym.x, yp.x, zm.x, zp.x }, { ym.y, yp.y, zm.y, zp.y }, { ym.z, yp.z, zm.z, zp.z }, { ym.w, yp.w, zm.w, zp.w } };
+    enum { V = E * E * E, STEP_COUNT = 16 }; /* bits of a count */
+    const int32_t lane = (int32_t)threadIdx.x & 31;
+    uint32_t moves = 0, mine = 0, total, first = 0;
 #pragma unroll
-        for (int32_t k = 0; k < 4; k++) {
-            const uint32_t own = tsr_float_bits(row[k + 1]);
-            uint32_t differs = (tsr_float_bits(row[k]) ^ own) | (tsr_float_bits(row[k + 2]) ^ own);
-            for (int32_t n = 0; n < 4; n++) differs |= tsr_float_bits(across[k][n]) ^ own;
-            const int in_band = row[k + 1] > -pool.band && row[k + 1] < pool.band;
-            if (differs || in_band) moves |= 1u << k;
-        }
-        if (extent[0] < E) moves &= x < extent[0] ? (1u << tsr_mini(extent[0] - x, 4)) - 1u : 0u;
-        if (y >= extent[1] || z >= extent[2]) moves = 0;
+    for (int32_t h = 0; h < S::OWN; h++) {
+        const int32_t quad = tsr_slab_quad<E>(h);
+        const uint32_t own = step_moves<E>(cubes + tsr_slab_cell<E>(quad), loads.own[h], pool.band) & within >> 4 * h;
+        if (own) tsr_prefetch(pool.payload + (int64_t)loads.id[h] * V + quad % S::SHARE * 4);
+        sh->fresh[quad] = loads.own[h];
+        moves |= own << 4 * h;
+        mine |= (uint32_t)__popc(own) << STEP_COUNT * h;
     }
-    sh->fresh[tid] = l.own;
-    uint32_t own = (uint32_t)__popc(moves), before = own, first = 0;
+    uint32_t before = mine;
+#pragma unroll
     for (uint32_t step = 1; step < 32; step *= 2) {
         const uint32_t other = __shfl_up_sync(TSR_WARP_ALL, before, step);
         if (lane >= (int32_t)step) before += other;
     }
-    if (lane == 31 && before) first = atomicAdd(&sh->movers, before);
-    first = __shfl_sync(TSR_WARP_ALL, first, 31) + before - own;
-    if (!moves) return;
-    sh->speed[tid] = ((const float4 *)(pool.payload + (int64_t)l.id * (E * E * E)))[tid % S::SHARE];
-    for (; moves; moves &= moves - 1) sh->moving[first++] = (uint16_t)(tid * 4 + __ffs((int)moves) - 1);
+    total = __shfl_sync(TSR_WARP_ALL, before, 31);
+    before -= mine;
+    if (lane == 0 && total) first = tsr_shared_add(&sh->movers, (total & 0xffffu) + (total >> STEP_COUNT));
+    uint32_t *to = sh->moving + __shfl_sync(TSR_WARP_ALL, first, 0);
+#pragma unroll
+    for (int32_t h = 0; h < S::OWN; h++) {
+        const int32_t quad = tsr_slab_quad<E>(h);
+        uint32_t *place = to + (h == 0 ? before & 0xffffu : (total & 0xffffu) + (before >> STEP_COUNT)), entry = step_entry<E>(quad);
+#pragma unroll
+        for (uint32_t k = 0; k < 4; k++) {
+            if (moves >> (4 * h + (int32_t)k) & 1u) *place++ = entry + k * STEP_NEXT;
+            if (k == 0 && quad * 4 % E == 0) entry += STEP_AREA;
+            if (k == 2 && quad * 4 % E + 4 == E) entry += STEP_AREA;
+        }
+    }
 }
 
-/* USUAL: split scheme, Osher-Sethian gradients, plain rescaling, known to the compiler. Voxels to update are collected in a list first, so that
- * the arithmetic runs with full warps wherever the band lies in the tiles. New values are gathered in shared memory and leave as whole lines. */
-template <int E, int USUAL> TSR_KERNEL(__launch_bounds__(TSR_SLAB_THREADS, STEP_BLOCKS) step_kernel)(tsr_tile_pool pool, tsr_levelset_params params)
+/* A voxel to update, on its way from the list: the speed comes from memory and is asked for one round ahead. */
+struct step_mover {
+    uint32_t entry;
+    float speed;
+};
+template <int E> TSR_DEVICE_FN step_mover step_fetch(const tsr_tile_pool &pool, const step_shared<E> *sh, const uint32_t *row, int32_t m)
 {
-    if (USUAL) {
+    enum { V = E * E * E };
+    const uint32_t entry = sh->moving[m], i = entry & 511u, tile = row[i / V * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE];
+    const step_mover mover = { entry, (pool.payload + (int64_t)tile * V)[i % V] };
+    return mover;
+}
+
+/* Voxels to update are collected in a list first, so that the arithmetic runs with full warps wherever the band lies in the tiles. New values are
+ * gathered in shared memory and leave as whole lines. */
+template <int E, int KIND>
+TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? STEP_BLOCKS_8 : STEP_BLOCKS_4) step_kernel)
+(tsr_tile_pool pool, tsr_levelset_params params)
+{
+    if (KIND != STEP_ANY) {
         params.lumped = 0;
         params.godunov = 0;
         params.rescale_mode = TSR_RESCALE_PLAIN;
     }
     typedef tsr_slab<E> S;
-    enum { V = E * E * E, T = TSR_SLAB_THREADS, P = S::P, Q = S::P * S::H };
+    enum { V = E * E * E, T = S::THREADS, P = S::P, Q = S::Q };
     TSR_SHARED(step_shared<E>, sh, 1);
     tsr_tile_state *state = pool.state;
     if (state->shortage > 0) return;
     const float *phi = pool.phi[state->phi];
     float *next = pool.phi[state->phi ^ 1], *cubes = (float *)(void *)sh->slab.cube, *out = (float *)(void *)sh->fresh;
-    const float *speeds = (const float *)(const void *)sh->speed;
     const uint64_t *keys = pool.key[state->list];
     const uint32_t *ids = pool.id[state->list];
     const float dt = tsr_levelset_time_step(&params, tsr_bits_float(state->speed_bits)), inverse_band = 1.0f / pool.band;
+    const tsr_fast_params fast = tsr_fast_prepare(&params, dt, KIND == STEP_FAST_ISOTROPIC);
     const int32_t tid = (int32_t)threadIdx.x, count = state->count, stride = (int32_t)gridDim.x * S::TILES;
     int32_t at = (int32_t)blockIdx.x * S::TILES, buffer = 0;
     tsr_pass_totals totals = {};
     tsr_slab_loads<E> loads;
     tsr_slab_rows<E> rows;
     if (tid == 0) sh->movers = 0;
-    if ((uint32_t)tid < S::TILES) sh->areas[tid] = 0;
+    if (tid < 8) sh->areas[tid] = 0;
     if (blockIdx.x == 0 && tid == 0) state->scratch[TSR_COUNT_TIME_STEP] = tsr_float_bits(dt);
     if (at >= count) return;
     tsr_slab_begin<E>((uint32_t *)(void *)sh->slab.cube, &loads);
-    tsr_slab_rows_load<E>(pool, ids, count, at, &rows);
-    tsr_slab_rows_put<E>(&rows, sh->slab.row[0]);
-    tsr_slab_rows_load<E>(pool, ids, count, at + stride, &rows);
-    tsr_slab_rows_put<E>(&rows, sh->slab.row[1]);
+    for (int32_t k = 0; k < 2; k++) {
+        tsr_slab_rows_begin<E>(keys, ids, count, at + k * stride, &rows);
+        tsr_slab_rows_load<E>(pool, &rows);
+        tsr_slab_rows_put<E>(&rows, sh->slab.row[k]);
+    }
+    tsr_slab_rows_begin<E>(keys, ids, count, at + 2 * stride, &rows);
     __syncthreads();
-    tsr_slab_load<E>(phi, keys, count, at, sh->slab.row[0], &loads);
-    for (; at < count; at += stride, buffer ^= 1) {
-        int32_t extent[3];
-        tsr_slab_put<E>(pool, &loads, cubes, extent);
-        const uint32_t id = loads.id;
-        const int32_t have = loads.have;
-        step_collect<E>(pool, cubes, loads, extent, have, sh);
-        tsr_slab_load<E>(phi, keys, count, at + stride, sh->slab.row[buffer ^ 1], &loads);
-        tsr_slab_rows_load<E>(pool, ids, count, at + 2 * stride, &rows);
+    tsr_slab_load<E>(phi, sh->slab.row[0], &loads);
+    for (int32_t turn = tid; at < count; at += stride, buffer ^= 1, turn = (turn + 32) % T) {
+        uint32_t *row = sh->slab.row[buffer];
+        const uint32_t within = tsr_slab_put<E>(pool, keys, count, at, row, &loads, cubes);
+        uint32_t id[S::OWN];
+        for (int32_t h = 0; h < S::OWN; h++) id[h] = loads.id[h];
+        step_collect<E>(pool, cubes, loads, within, sh);
+        tsr_slab_load<E>(phi, sh->slab.row[buffer ^ 1], &loads);
+        tsr_slab_rows_load<E>(pool, &rows);
         __syncthreads();
+        const int32_t movers = (int32_t)sh->movers;
         uint32_t bits = 0;
-        for (int32_t m = tid; m < (int32_t)sh->movers; m += T) {
-            const int32_t i = sh->moving[m], x = i % E, y = i / E % E, z = i / (E * E) % E;
-            const float *p = cubes + i / V * S::CUBE + S::cell(x, y, z);
-            const float speed = speeds[i], c = p[0], v = tsr_levelset_update(p, P, Q, speed, dt, &params);
-            const int in_band = v > -pool.band && v < pool.band;
+        step_mover mover = {}, following = {};
+        if (turn < movers) mover = step_fetch<E>(pool, sh, row, turn);
+        for (int32_t m = turn; m < movers; m += T) { /* the warps take turns at being first, and the multiprocessor's schedulers with them */
+            if (m + T < movers) following = step_fetch<E>(pool, sh, row, m + T);
+            const uint32_t i = mover.entry & 511u;
+            const float *p = cubes + (mover.entry >> 14);
+            const float speed = mover.speed, c = p[0];
+            int32_t crosses = 0;
+            const float v = KIND >= STEP_FAST ? tsr_fast_update(p, P, Q, speed, &fast, KIND == STEP_FAST_ISOTROPIC, &crosses)
+                                              : tsr_levelset_update(p, P, Q, speed, dt, &params);
+            const int in_band = fabsf(v) < pool.band;
             out[i] = v;
-            if (in_band || tsr_sign_change(p, P, Q)) {
-                if (S::TILES == 1) bits |= 1u << tsr_area(x, y, z, E);
-                else atomicOr(&sh->areas[i / V], 1u << tsr_area(x, y, z, E));
+            if (in_band || (KIND >= STEP_FAST ? crosses < 0 : tsr_sign_change(p, P, Q))) {
+                const uint32_t area = 1u << (mover.entry >> 9 & 31u);
+                if (S::TILES == 1) bits |= area;
+                else atomicOr(&sh->areas[i / V], area);
             }
-            if (in_band) totals.speed_bits = max(totals.speed_bits, tsr_float_bits(tsr_absf(speed)));
-            totals.active += (uint32_t)in_band;
+            if (in_band) {
+                totals.speed_bits = max(totals.speed_bits, tsr_float_bits(fabsf(speed)));
+                totals.active++;
+            }
             totals.change += tsr_levelset_change(c, v, inverse_band);
+            mover = following;
         }
         if (S::TILES == 1) {
             bits = __reduce_or_sync(TSR_WARP_ALL, bits);
-            if ((tid & 31) == 0 && bits) atomicOr(&sh->areas[0], bits);
+            if ((tid & 31) == 0) sh->areas[tid / 32] = bits;
         }
-        tsr_slab_rows_put<E>(&rows, sh->slab.row[buffer]);
         __syncthreads();
+        tsr_slab_rows_put<E>(&rows, row);
+        tsr_slab_rows_begin<E>(keys, ids, count, at + 3 * stride, &rows);
         if (tid == 0) sh->movers = 0;
-        if (have) {
-            const int32_t n = tid % S::SHARE, x = n * 4 % E;
-            const float4 v = sh->fresh[tid];
-            ((float4 *)(void *)(next + (int64_t)id * V))[n] = v;
-            if (n * 4 / E % E < extent[1] && n * 4 / (E * E) < extent[2])
-                totals.inside += (uint32_t)((v.x < 0.0f && x < extent[0]) + (v.y < 0.0f && x + 1 < extent[0]) + (v.z < 0.0f && x + 2 < extent[0]) +
-                                            (v.w < 0.0f && x + 3 < extent[0]));
+#pragma unroll
+        for (int32_t h = 0; h < S::OWN; h++) {
+            const int32_t quad = tsr_slab_quad<E>(h), tile = tsr_slab_tile<E>(quad), n = quad % S::SHARE;
+            if (S::TILES > 1 && at + tile >= count) continue;
+            const float4 v = sh->fresh[quad];
+            ((float4 *)(void *)(next + (int64_t)id[h] * V))[n] = v;
+            totals.inside += (uint32_t)__popc(((v.x < 0.0f ? 1u : 0u) | (v.y < 0.0f ? 2u : 0u) | (v.z < 0.0f ? 4u : 0u) | (v.w < 0.0f ? 8u : 0u)) &
+                                              within >> 4 * h);
             if (n == 0) {
-                const uint32_t all = sh->areas[tid / S::SHARE];
-                pool.activity[id] = all ? all : v.x > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0u;
-                sh->areas[tid / S::SHARE] = 0;
+                const uint32_t all = S::TILES == 1 ? sh->areas[0] | sh->areas[1] : sh->areas[tile];
+                pool.activity[id[h]] = all ? all : v.x > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0u;
+                if (S::TILES > 1) sh->areas[tile] = 0;
             }
         }
     }
@@ -224,16 +287,31 @@ struct tsr_levelset_plan {
     tsr_graph *one, *many; /* 1 and STEPS_PER_GRAPH steps */
 };
 
+static enum step_kind step_kind_of(const tsr_levelset_params *k)
+{
+    if (k->lumped || k->godunov || k->rescale_mode != TSR_RESCALE_PLAIN) return STEP_ANY;
+    if (k->exact) return STEP_USUAL;
+    return k->inverse_spacing[0] == k->inverse_spacing[1] && k->inverse_spacing[0] == k->inverse_spacing[2] ? STEP_FAST_ISOTROPIC : STEP_FAST;
+}
+
 static tsr_status enqueue_step(tsr_queue *queue, const tsr_levelset_plan *plan)
 {
     const tsr_tile_pool *pool = &plan->pool;
-    uint32_t blocks = tsr_slab_blocks(queue, pool, STEP_BLOCKS);
+    uint32_t blocks = tsr_slab_blocks(queue, pool, pool->log2_edge == 3 ? STEP_BLOCKS_8 : STEP_BLOCKS_4);
     const tsr_levelset_params *k = &plan->params;
-    const int usual = !k->lumped && !k->godunov && k->rescale_mode == TSR_RESCALE_PLAIN;
-    if (pool->log2_edge == 3 && usual) TSR_LAUNCH(queue, (step_kernel<8, 1>), blocks, TSR_SLAB_THREADS, 0, *pool, *k);
-    else if (pool->log2_edge == 3) TSR_LAUNCH(queue, (step_kernel<8, 0>), blocks, TSR_SLAB_THREADS, 0, *pool, *k);
-    else if (usual) TSR_LAUNCH(queue, (step_kernel<4, 1>), blocks, TSR_SLAB_THREADS, 0, *pool, *k);
-    else TSR_LAUNCH(queue, (step_kernel<4, 0>), blocks, TSR_SLAB_THREADS, 0, *pool, *k);
+    const enum step_kind kind = step_kind_of(k);
+#define STEP(E, KIND) TSR_LAUNCH(queue, (step_kernel<E, KIND>), blocks, tsr_slab<E>::THREADS, 0, *pool, *k)
+#define STEP_EDGE(KIND)                          \
+    do {                                         \
+        if (pool->log2_edge == 3) STEP(8, KIND); \
+        else STEP(4, KIND);                      \
+    } while (0)
+    if (kind == STEP_FAST_ISOTROPIC) STEP_EDGE(STEP_FAST_ISOTROPIC);
+    else if (kind == STEP_FAST) STEP_EDGE(STEP_FAST);
+    else if (kind == STEP_USUAL) STEP_EDGE(STEP_USUAL);
+    else STEP_EDGE(STEP_ANY);
+#undef STEP_EDGE
+#undef STEP
     TSR_TRY(tsr_tiles_cuda_manage(queue, pool, 1));
     TSR_LAUNCH(queue, speed_kernel, tsr_blocks(pool->capacity, 1, 4 * (int64_t)tsr_queue_processors(queue)), SPEED_THREADS, 0, *pool,
                (const tsr_speed *)plan->speed, 0);

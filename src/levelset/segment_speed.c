@@ -278,5 +278,6 @@ void tsr_segment_make_params(const tsr_segmentation *s, tsr_levelset_params *p)
         .rescale_mode = o->rescale_weight > 0 ? (int32_t)o->rescale : (int32_t)TSR_RESCALE_NONE,
         .lumped = o->scheme == TSR_SCHEME_SOURCE,
         .godunov = o->godunov != 0,
+        .exact = o->exact != 0,
     };
 }

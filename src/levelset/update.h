@@ -25,6 +25,7 @@ typedef struct tsr_levelset_params {
     int32_t rescale_mode;    /* TSR_RESCALE_... */
     int32_t lumped;          /* the source's scheme: the whole speed times one upwind gradient */
     int32_t godunov;         /* per axis the larger of the two squares instead of their sum */
+    int32_t exact;           /* devices use this header too, not levelset/update_fast.h */
 } tsr_levelset_params;
 
 /* Largest stable step times cfl for the largest |F|: spec segmentation.md 2.4. */

@@ -1,7 +1,9 @@
-/* The main regression test of the level-set engine: a sparse run equals a dense run bit for bit (spec levelset-stl.md 6.1, virtual-paging.md 6).
+/* The main regression test of the level-set engine: a sparse run equals a dense run bit for bit (spec levelset-stl.md 6.1, virtual-paging.md 6);
+ * with a GPU's own arithmetic up to its rounding.
  *
- * The dense side applies tsr_levelset_update to every voxel of a clamped grid with replicated borders; what is tested is everything else: tiles,
- * halos, management, face normals shared between voxels, SIMD variants, time steps, totals. The formula has its own tests. */
+ * The dense side applies tsr_levelset_update (or tsr_fast_update, as the kernels do without `exact`) to every voxel of a clamped grid with
+ * replicated borders; what is tested is everything else: tiles, halos, management, face normals shared between voxels, SIMD variants, time steps,
+ * totals. The formula has its own tests. */
 #include "support.h"
 
 #include <math.h>
@@ -9,12 +11,14 @@
 #include "device/isa.h"
 #include "grid/tiles.h"
 #include "levelset/segment.h"
+#include "levelset/update_fast.h"
 #include "tessera/segment.h"
 
 struct dense {
     tsr_size3 n;
     float *phi, *next, *speed;
     tsr_levelset_params params;
+    int fast, isotropic; /* tsr_fast_update */
     float largest, time_step;
     int64_t active, inside;
     uint64_t change;
@@ -31,15 +35,19 @@ static float dense_at(const struct dense *d, int64_t x, int64_t y, int64_t z)
 static void dense_step(struct dense *d)
 {
     float largest = 0;
+    tsr_fast_params fast;
     d->time_step = tsr_levelset_time_step(&d->params, d->largest);
+    fast = tsr_fast_prepare(&d->params, d->time_step, d->isotropic);
     d->active = d->inside = 0;
     d->change = 0;
     for (int64_t z = 0, i = 0; z < d->n.z; z++)
         for (int64_t y = 0; y < d->n.y; y++)
             for (int64_t x = 0; x < d->n.x; x++, i++) {
                 float cube[27];
+                int32_t crosses;
                 for (int c = 0; c < 27; c++) cube[c] = dense_at(d, x + c % 3 - 1, y + c / 3 % 3 - 1, z + c / 9 - 1);
-                float v = tsr_levelset_update(cube + 13, 3, 9, d->speed[i], d->time_step, &d->params);
+                float v = d->fast ? tsr_fast_update(cube + 13, 3, 9, d->speed[i], &fast, d->isotropic, &crosses)
+                                  : tsr_levelset_update(cube + 13, 3, 9, d->speed[i], d->time_step, &d->params);
                 d->next[i] = v;
                 int in_band = v > -d->params.band && v < d->params.band;
                 d->active += in_band;
@@ -81,24 +89,29 @@ struct setting {
     tsr_tiles_index index;
     tsr_rescale rescale;
     tsr_scheme scheme;
-    int godunov;
+    int godunov, fast;
     double alpha;
     tsr_vec3 spacing;
 };
 
-static void compare(const struct dense *d, tsr_context *context, const tsr_segmentation *s, int step)
+/* The hardware's roots have bits of their own: then all but a thousandth of the field must agree within `tolerance` (where surfaces meet, a step's
+ * rounding decides which voxel moves first), and the counts are not compared. */
+static void compare(const struct dense *d, float tolerance, const tsr_segmentation *s, int step)
 {
     tsr_volume *field, *host;
     tsr_tile_state state;
     require_ok(tsr_segmentation_field(s, &field));
     require_ok(tsr_volume_copy(field, NULL, &host));
     const float *phi = (const float *)tsr_volume_data(host);
-    for (int64_t i = 0; i < d->n.x * d->n.y * d->n.z; i++)
-        if (memcmp(&phi[i], &d->phi[i], sizeof *phi))
-            fail_msg("step %d voxel (%d, %d, %d): sparse %.9g dense %.9g", step, (int)(i % d->n.x), (int)(i / d->n.x % d->n.y),
-                     (int)(i / d->n.x / d->n.y), (double)phi[i], (double)d->phi[i]);
+    int64_t count = d->n.x * d->n.y * d->n.z, off = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (tolerance > 0 ? fabsf(phi[i] - d->phi[i]) <= tolerance : !memcmp(&phi[i], &d->phi[i], sizeof *phi)) continue;
+        if (tolerance > 0 && ++off <= count / 1000) continue;
+        fail_msg("step %d voxel (%d, %d, %d): sparse %.9g dense %.9g", step, (int)(i % d->n.x), (int)(i / d->n.x % d->n.y),
+                 (int)(i / d->n.x / d->n.y), (double)phi[i], (double)d->phi[i]);
+    }
     require_ok(tsr_tiles_read_state(s->tiles, &state));
-    if (step > 0) {
+    if (step > 0 && tolerance == 0) {
         assert_int_equal(state.active_voxels, d->active);
         assert_int_equal(state.inside_voxels + state.inside_absent, d->inside);
         assert_int_equal(state.change, d->change);
@@ -107,7 +120,6 @@ static void compare(const struct dense *d, tsr_context *context, const tsr_segme
     assert_int_equal(state.count + state.free_count + TSR_TILE_FIRST, s->tiles->pool.capacity);
     tsr_volume_destroy(&host);
     tsr_volume_destroy(&field);
-    (void)context;
 }
 
 static void sparse_equals_dense(const struct setting *t)
@@ -129,6 +141,7 @@ static void sparse_equals_dense(const struct setting *t)
     options.rescale = t->rescale;
     options.scheme = t->scheme;
     options.godunov = t->godunov;
+    options.exact = !t->fast;
     options.tile_edge = t->edge;
     options.tile_index = t->index;
     options.tile_capacity = 40; /* grows on the way */
@@ -157,15 +170,18 @@ static void sparse_equals_dense(const struct setting *t)
     for (int64_t i = 0; i < count; i++)
         if (d.phi[i] > -d.params.band && d.phi[i] < d.params.band) d.largest = tsr_maxf(d.largest, tsr_absf(d.speed[i]));
 
-    compare(&d, context, s, 0);
-    int emulated = tsr_context_device(context).kind == TSR_DEVICE_EMU; /* slow: fewer steps */
+    const int emulated = tsr_context_device(context).kind == TSR_DEVICE_EMU; /* slow: fewer steps */
+    const float tolerance = t->fast && tsr_context_device(context).kind == TSR_DEVICE_CUDA ? 1e-5f : 0.0f;
+    d.fast = t->fast && tsr_context_device(context).kind != TSR_DEVICE_CPU;
+    d.isotropic = t->spacing.x == t->spacing.y && t->spacing.x == t->spacing.z;
+    compare(&d, tolerance, s, 0);
     for (int step = 0; step < (emulated ? t->steps / 3 : t->steps);) {
         int batch = step % 3 == 0 ? 1 : 34; /* single steps and whole graphs */
         tsr_segment_report report;
         require_ok(tsr_segmentation_step(s, batch, NULL, &report));
         for (int i = 0; i < report.steps; i++) dense_step(&d);
         step += batch;
-        compare(&d, context, s, step);
+        compare(&d, tolerance, s, step);
         if (report.stop == TSR_STOP_EMPTY) {
             assert_int_equal(d.inside, 0);
             break;
@@ -210,13 +226,18 @@ TEST_SETTING(source_scheme, .n = { 30, 30, 30 }, .edge = 8, .threads = 2, .isa =
 TEST_SETTING(unequal_spacing, .n = { 40, 30, 20 }, .edge = 8, .threads = 2, .isa = -1, .steps = 120, .alpha = 0.7, .spacing = { 0.7, 0.9, 1.6 })
 TEST_SETTING(no_rescaling, .n = { 30, 30, 30 }, .edge = 8, .threads = 2, .isa = -1, .steps = 80, .alpha = 0.7, .rescale = TSR_RESCALING_NONE,
              .spacing = UNIT)
+TEST_SETTING(fast_edge8, .n = { 40, 37, 33 }, .edge = 8, .threads = 2, .isa = -1, .steps = 200, .alpha = 0.7, .fast = 1, .spacing = UNIT)
+TEST_SETTING(fast_edge4, .n = { 33, 34, 35 }, .edge = 4, .threads = 2, .isa = -1, .steps = 200, .alpha = 0.6, .fast = 1, .spacing = { 0.5, 0.5, 0.5 })
+TEST_SETTING(fast_unequal, .n = { 40, 30, 20 }, .edge = 8, .threads = 2, .isa = -1, .steps = 120, .alpha = 0.7, .fast = 1,
+             .spacing = { 0.7, 0.9, 1.6 })
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(edge8_sorted),   cmocka_unit_test(edge4_sorted),    cmocka_unit_test(edge8_paged),  cmocka_unit_test(edge4_paged),
         cmocka_unit_test(curvature_only), cmocka_unit_test(data_only),       cmocka_unit_test(locked),       cmocka_unit_test(frozen_godunov),
-        cmocka_unit_test(source_scheme),  cmocka_unit_test(unequal_spacing), cmocka_unit_test(no_rescaling),
+        cmocka_unit_test(source_scheme),  cmocka_unit_test(unequal_spacing), cmocka_unit_test(no_rescaling), cmocka_unit_test(fast_edge8),
+        cmocka_unit_test(fast_edge4),     cmocka_unit_test(fast_unequal),
     };
     return cmocka_run_group_tests_name("step", tests, NULL, NULL);
 }

@@ -315,6 +315,7 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "band", .type = CLI_REAL, .value = &o->band, .argument = "VOXELS", .help = "half width of the band (default 2.5)" },
         { .name = "scheme", .type = CLI_CHOICE, .value = &scheme, .argument = "WAY", .help = "discretisation", .choices = "split source" },
         { .name = "godunov", .type = CLI_FLAG, .value = &o->godunov, .help = "Godunov's upwind gradient" },
+        { .name = "exact", .type = CLI_FLAG, .value = &o->exact, .help = "the same bits on every device (a GPU is slower then)" },
         { .name = "time-step", .type = CLI_REAL, .value = &o->time_step, .argument = "T", .help = "fixed step (default: automatic)" },
         { .name = "force-time-step", .type = CLI_FLAG, .value = &o->force, .help = "accept a step over the stability bound" },
         { .name = "cfl", .type = CLI_REAL, .value = &o->cfl, .argument = "C", .help = "of the automatic step (default 0.5)" },

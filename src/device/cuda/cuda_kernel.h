@@ -29,6 +29,16 @@ static inline cudaStream_t tsr_cuda_stream(tsr_queue *queue) { return ((tsr_cuda
     extern __shared__ __align__(16) unsigned char tsr_dynamic_[]; \
     type *name = (type *)(void *)tsr_dynamic_
 
+/* atomicAdd of one lane on a word in shared memory. (Of atomicAdd itself the compiler makes a sum over the warp first.) */
+TSR_DEVICE_FN uint32_t tsr_shared_add(uint32_t *word, uint32_t amount)
+{
+    uint32_t before;
+    asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(before) : "r"((uint32_t)__cvta_generic_to_shared(word)), "r"(amount) : "memory");
+    return before;
+}
+/* Global memory that will be read soon. */
+TSR_DEVICE_FN void tsr_prefetch(const void *memory) { asm volatile("prefetch.global.L2 [%0];" : : "l"(memory)); }
+
 #define TSR_LAUNCH(queue, kernel, blocks, threads, shared, ...) kernel<<<(blocks), (threads), (shared), tsr_cuda_stream(queue)>>>(__VA_ARGS__)
 /* Before the first launch of a kernel that wants more than 48 KiB of dynamic shared memory. */
 #define TSR_LAUNCH_ALLOW_SHARED(kernel, bytes) TSR_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(bytes)))

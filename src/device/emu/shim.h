@@ -138,6 +138,8 @@ template <class T> struct tsr_emu_same { typedef T type; };
         return old;                                                                            \
     }
 TSR_EMU_ATOMIC(atomicAdd, (T)(old + v))
+static inline uint32_t tsr_shared_add(uint32_t *word, uint32_t amount) { return atomicAdd(word, amount); }
+static inline void tsr_prefetch(const void *memory) { (void)memory; }
 TSR_EMU_ATOMIC(atomicSub, (T)(old - v))
 TSR_EMU_ATOMIC(atomicMin, v < old ? v : old)
 TSR_EMU_ATOMIC(atomicMax, v > old ? v : old)
