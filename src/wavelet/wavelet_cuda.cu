@@ -1,5 +1,6 @@
-/* wavelet/wavelet_cuda.cu: the transforms on the GPU. Any axis, filter and stride: a block takes a bundle of lines and slides along them, a
- * segment in shared memory at a time. The samples around a segment are kept as they were, so that the result may take their place. */
+/* wavelet/wavelet_cuda.cu: the transforms on the GPU. x and y together: planes.h. Any axis, filter and stride: a block takes a bundle of lines and
+ * slides along them, a segment in shared memory at a time; the samples around a segment are kept as they were, so that the result may take their
+ * place. */
 #include "device/kernel.h"
 
 #include "wavelet/wavelet_ops.h"
@@ -11,21 +12,25 @@ template <> struct element<TSR_I16> {
     typedef int16_t memory;
     typedef int32_t row;
     typedef int32_t sum;
+    typedef int32_t whole; /* of integer sums */
 };
 template <> struct element<TSR_I32> {
     typedef int32_t memory;
     typedef int32_t row;
     typedef int64_t sum;
+    typedef int64_t whole;
 };
 template <> struct element<TSR_F32> {
     typedef float memory;
     typedef float row;
     typedef float sum;
+    typedef int32_t whole;
 };
 template <> struct element<TSR_F64> {
     typedef double memory;
     typedef double row;
     typedef double sum;
+    typedef int32_t whole;
 };
 
 template <tsr_dtype D> TSR_DEVICE_FN typename element<D>::row loaded(typename element<D>::memory v, int32_t shift, double scale)
@@ -46,24 +51,35 @@ template <tsr_dtype D> TSR_DEVICE_FN typename element<D>::memory stored(typename
     return (typename element<D>::memory)(factor == (typename element<D>::row)1 ? v : v * factor);
 }
 
-/* What a step makes of x, with neighbour(k) the k-th neighbour. */
-template <tsr_dtype D, class N> TSR_DEVICE_FN typename element<D>::row lifted(const tsr_lift_step &s, typename element<D>::row x, N neighbour)
+/* What a step makes of x, with neighbour(k) the k-th neighbour. COUNT: 2, 4, 8 symmetric taps, 1 tap, or 0: any. */
+template <tsr_dtype D, int COUNT, class N>
+TSR_DEVICE_FN typename element<D>::row lifted_as(const tsr_lift_step &s, typename element<D>::row x, N neighbour)
 {
     typedef typename element<D>::sum S;
     S sum, t[TSR_WAVELET_TAPS];
+#pragma unroll
     for (int k = 0; k < TSR_WAVELET_TAPS; k++) t[k] = D == TSR_F32 ? (S)s.real32[k] : D == TSR_F64 ? (S)s.real[k] : (S)s.tap[k];
-    if (s.symmetric && s.count == 2) sum = TSR_LIFT_PAIR(t, neighbour);
-    else if (s.symmetric && s.count == 4) sum = TSR_LIFT_FOUR(t, neighbour);
-    else if (s.symmetric && s.count == 8) sum = TSR_LIFT_EIGHT(t, neighbour);
+    if (COUNT == 2) sum = TSR_LIFT_PAIR(t, neighbour);
+    else if (COUNT == 4) sum = TSR_LIFT_FOUR(t, neighbour);
+    else if (COUNT == 8) sum = TSR_LIFT_EIGHT(t, neighbour);
     else {
         sum = t[0] * neighbour(0);
-        for (int32_t k = 1; k < s.count; k++) sum = sum + t[k] * neighbour(k);
+        for (int32_t k = 1; COUNT == 0 && k < s.count; k++) sum = sum + t[k] * neighbour(k);
     }
     if (D == TSR_F32 || D == TSR_F64) return (typename element<D>::row)(x + sum);
-    S minus = s.sign < 0 ? (S)-1 : (S)0;
-    int64_t p = (int64_t)TSR_LIFT_ROUND((int64_t)sum, s.rounding, s.shift);
-    return (typename element<D>::row)((uint32_t)x + (uint32_t)((p ^ (int64_t)minus) - (int64_t)minus)); /* i32 wraps */
+    typedef typename element<D>::whole W;
+    W minus = s.sign < 0 ? (W)-1 : (W)0, p = TSR_LIFT_ROUND((W)sum, s.rounding, s.shift);
+    return (typename element<D>::row)((uint32_t)x + (uint32_t)((p ^ minus) - minus)); /* i32 wraps */
 }
+template <tsr_dtype D, class N> TSR_DEVICE_FN typename element<D>::row lifted(const tsr_lift_step &s, typename element<D>::row x, N neighbour)
+{
+    if (s.symmetric && s.count == 2) return lifted_as<D, 2>(s, x, neighbour);
+    if (s.symmetric && s.count == 4) return lifted_as<D, 4>(s, x, neighbour);
+    if (s.symmetric && s.count == 8) return lifted_as<D, 8>(s, x, neighbour);
+    return lifted_as<D, 0>(s, x, neighbour);
+}
+
+#include "wavelet/planes.h"
 
 typedef struct axis_pass {
     tsr_wavelet_level level;
@@ -313,15 +329,56 @@ static int moves_in_place(const tsr_wavelet_level *l, int32_t axis)
     return axis == 0 && l->inplace && (l->axes & 1) && l->band[0].stride[0] == l->whole.stride[0];
 }
 
-/* Copies the level aside and has `from` point to the copy; `halves`: the rows hold low, then high samples. */
-static tsr_status copy_aside(tsr_queue *queue, const tsr_wavelet_job *job, const tsr_wavelet_level *l, int halves, tsr_wavelet_array *from)
+/* Do x and y go together? */
+static int has_planes(const tsr_wavelet_level *l, const tsr_lift_filter *f)
+{
+    for (int32_t k = 0; k < f->steps; k++)
+        if (!plane_step(&f->step[k])) return 0;
+    return (l->axes & 3) == 3 && !l->inplace;
+}
+
+/* The level's samples in the workspace, packed. */
+static tsr_wavelet_level level_aside(const tsr_wavelet_job *job, const tsr_wavelet_level *l)
 {
     tsr_wavelet_level aside = *l;
     aside.whole.data = job->work;
     aside.inplace = 0;
     for (int32_t a = 0; a < TSR_WAVELET_DIMENSIONS; a++) aside.whole.stride[a] = a ? aside.whole.stride[a - 1] * l->size[a - 1] : 1;
+    return aside;
+}
+
+/* Copies the level aside and has `from` point to the copy; `halves`: the rows hold low, then high samples. */
+static tsr_status copy_aside(tsr_queue *queue, const tsr_wavelet_job *job, const tsr_wavelet_level *l, int halves, tsr_wavelet_array *from)
+{
+    tsr_wavelet_level aside = level_aside(job, l);
     TSR_TRY(cuda_copy(queue, element_bytes(l->dtype), l->size, &l->whole, &aside.whole));
     tsr_wavelet_partly(&aside, halves ? 1 : 0, element_bytes(l->dtype), from);
+    return TSR_OK;
+}
+
+/* x and y of a level, from or to `band`. */
+static tsr_status run_planes(tsr_queue *queue, const tsr_wavelet_job *job, const tsr_wavelet_level *l, int inverse, const tsr_wavelet_array *band)
+{
+    plane_pass p = {};
+    const int only = (l->axes & ~3u) == 0; /* no other pass loads or stores the coefficients */
+    p.level = *l;
+    p.filter = inverse ? *job->inverse : *job->forward;
+    p.inverse = inverse;
+    p.lost = job->lost;
+    for (uint32_t bits = 0; bits < TSR_WAVELET_BANDS; bits++) {
+        p.load_scale[bits] = l->scaled && only && inverse ? 1.0 / l->scale[bits] : 1.0;
+        p.store_scale[bits] = l->scaled && only && !inverse ? l->scale[bits] : 1.0;
+        if (!(bits & ~l->axes)) p.band[bits] = band[bits];
+    }
+    switch (l->dtype) {
+    case TSR_I16:
+        if (p.filter.steps <= 2) TSR_TRY((launch_planes<TSR_I16, int16_t>(queue, p))); /* every value is a finished one */
+        else TSR_TRY((launch_planes<TSR_I16, int32_t>(queue, p)));
+        break;
+    case TSR_I32: TSR_TRY((launch_planes<TSR_I32, int32_t>(queue, p))); break;
+    case TSR_F32: TSR_TRY((launch_planes<TSR_F32, float>(queue, p))); break;
+    default: TSR_TRY((launch_planes<TSR_F64, double>(queue, p))); break;
+    }
     return TSR_OK;
 }
 
@@ -329,14 +386,21 @@ static tsr_status copy_aside(tsr_queue *queue, const tsr_wavelet_job *job, const
 static tsr_status run_level(tsr_queue *queue, const tsr_wavelet_job *job, const tsr_wavelet_level *l, int inverse)
 {
     const size_t bytes = element_bytes(l->dtype);
+    const int planes = has_planes(l, job->forward);
+    const tsr_wavelet_level aside = level_aside(job, l);
     axis_pass p = {};
     uint32_t left = l->axes;
     p.level = *l;
     p.filter = inverse ? *job->inverse : *job->forward;
     p.lost = job->lost;
+    if (planes && !inverse) {
+        TSR_TRY(run_planes(queue, job, l, 0, l->band));
+        left &= ~3u;
+        memcpy(p.to, l->band, sizeof p.to);
+    }
     for (int32_t n = 0; n < TSR_WAVELET_AXES; n++) {
         p.axis = inverse ? TSR_WAVELET_AXES - 1 - n : n;
-        if (!(l->axes >> p.axis & 1)) continue;
+        if (!(left >> p.axis & 1) || (planes && p.axis < 2)) continue;
         int first = left == l->axes, last = (left & (left - 1)) == 0;
         left &= ~(1u << p.axis);
         for (uint32_t bits = 0; bits < TSR_WAVELET_BANDS; bits++) {
@@ -348,12 +412,14 @@ static tsr_status run_level(tsr_queue *queue, const tsr_wavelet_job *job, const 
             p.store_scale[bits] = l->scaled && last && !inverse ? l->scale[bits] : 1.0;
         }
         if (inverse && l->inplace) tsr_wavelet_partly(l, left, bytes, p.to);
+        if (inverse && planes) tsr_wavelet_partly(&aside, 3, bytes, p.to); /* planes do not work in place */
         if (moves_in_place(l, p.axis)) TSR_TRY(copy_aside(queue, job, l, inverse, p.from));
         p.raise = first && !inverse ? l->shift : 0;
         p.lower = last && inverse ? l->shift : 0;
         p.lane_axis = p.axis ? 0 : 1;
         TSR_TRY(run_axis(queue, p));
     }
+    if (planes && inverse) TSR_TRY(run_planes(queue, job, l, 1, l->axes & ~3u ? p.to : l->band));
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -373,9 +439,9 @@ static tsr_status cuda_inverse(tsr_queue *queue, const tsr_wavelet_job *job)
 static size_t cuda_work_bytes(int32_t threads, const tsr_wavelet_level *level, int32_t levels, const tsr_lift_filter *filter)
 {
     (void)threads;
-    (void)filter;
     for (int32_t n = 0; n < levels; n++)
-        if (moves_in_place(&level[n], 0)) return (size_t)level_elements(&level[n]) * element_bytes(level[n].dtype);
+        if (moves_in_place(&level[n], 0) || (has_planes(&level[n], filter) && level[n].axes & ~3u))
+            return (size_t)level_elements(&level[n]) * element_bytes(level[n].dtype);
     return 0;
 }
 
