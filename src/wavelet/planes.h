@@ -103,11 +103,12 @@ TSR_DEVICE_FN void lift_along_x(typename element<D>::row *x, const tsr_lift_filt
 /* After an axis values fit into 16 bits, or are lost. */
 template <tsr_dtype D, int V> TSR_DEVICE_FN void narrow_lane(typename element<D>::row *x, const plane_lane &l, uint32_t *bad)
 {
-    if (D != TSR_I16) return;
+    if constexpr (D == TSR_I16) {
 #pragma unroll
-    for (int k = 0; k < V; k++) {
-        if (l.own && l.first + k < l.n) *bad |= TSR_LIFT_LOST(x[k]);
-        x[k] = (typename element<D>::row)(int16_t)(int32_t)x[k];
+        for (int k = 0; k < V; k++) {
+            if (l.own && l.first + k < l.n) *bad |= TSR_LIFT_LOST(x[k]);
+            x[k] = (typename element<D>::row)(int16_t)(int32_t)x[k];
+        }
     }
 }
 
