@@ -61,7 +61,7 @@ TSR_DEVICE_FN void lift_lane(typename element<D>::row *x, const tsr_lift_step &s
         const int away = pos / V;
         if ((pos ^ P) & 1) e[BEYOND + pos] = __shfl_down_sync(TSR_WARP_ALL, x[pos - away * V], (unsigned)away);
     }
-    if (l.edge) { /* the same for all lanes of the warp */
+    if (l.edge && l.boundary != TSR_WAVELET_PERIODIC) { /* the same for all lanes of the warp; periodic rows were loaded around */
 #pragma unroll
         for (int k = 0; k < V; k++) buffer[l.lane * V + k] = x[k];
         __syncwarp();
