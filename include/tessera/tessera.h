@@ -28,5 +28,6 @@
 #include "tessera/primitives.h"
 #include "tessera/volume.h"
 #include "tessera/voxelize.h"
+#include "tessera/wavelet.h"
 
 #endif

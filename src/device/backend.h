@@ -30,6 +30,7 @@ struct tsr_csg_ops;
 struct tsr_engine_ops;
 struct tsr_potential_ops;
 struct tsr_surface_ops;
+struct tsr_wavelet_ops;
 struct tsr_render_ops;
 
 typedef struct tsr_backend {
@@ -61,6 +62,7 @@ typedef struct tsr_backend {
     const struct tsr_engine_ops *engine;
     const struct tsr_potential_ops *potential;
     const struct tsr_surface_ops *surface;
+    const struct tsr_wavelet_ops *wavelet;
     const struct tsr_render_ops *render;
 } tsr_backend;
 

@@ -1,0 +1,211 @@
+/* bench_wavelet: lifting transforms. Bytes that must move: each level reads and writes its samples once, twice from three axes on (the plan's
+ * own account). Peers in the same run, where they are installed: PyWavelets (its own process, one thread: it has no more), and OpenJPEG's
+ * opj_compress is no peer here, since its transform cannot be timed alone. */
+#include "bench.h"
+
+struct job {
+    tsr_context *context;
+    tsr_wavelet_plan *plan;
+    void *samples, *coefficients, *workspace;
+    int inverse;
+};
+
+static tsr_status run(void *user)
+{
+    const struct job *j = (const struct job *)user;
+    return j->inverse ? tsr_wavelet_inverse(j->plan, j->coefficients, j->samples, j->workspace)
+                      : tsr_wavelet_forward(j->plan, j->samples, j->coefficients, j->workspace);
+}
+
+typedef struct wavelet_case {
+    const char *name;
+    tsr_wavelet_filter filter;
+    tsr_dtype dtype;
+    int32_t dimensions, levels;
+    int64_t size[3], batch;
+    double cpu_bar, gpu_bar; /* seconds; 0: none */
+    double gpu_share;        /* of the copy ceiling; 0: none */
+    const char *bar[2];      /* in words, cpu and gpu */
+    int gpu_only;
+    const char *peer;  /* PyWavelets: "wavelet mode" */
+    double peer_ratio; /* per thread */
+} wavelet_case;
+
+/* Noise within 8 bits: no coefficient of any case leaves 16. */
+static tsr_status fill(bench *b, void *device, tsr_dtype dtype, int64_t n)
+{
+    size_t element = tsr_dtype_size(dtype), part = (size_t)1 << 22;
+    void *host = malloc(part * element);
+    tsr_status status = host ? TSR_OK : TSR_ERROR_MEMORY;
+    uint64_t x = 88172645463325252u;
+    for (size_t i = 0; host && i < part; i++) {
+        x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+        int v = (int)(x >> 40 & 127) - 64;
+        if (dtype == TSR_I16) ((int16_t *)host)[i] = (int16_t)v;
+        else ((float *)host)[i] = (float)v;
+    }
+    for (int64_t at = 0; status == TSR_OK && at < n; at += (int64_t)part) {
+        size_t count = n - at < (int64_t)part ? (size_t)(n - at) : part;
+        status = tsr_device_move(b->context, (char *)device + (size_t)at * element, NULL, host, count * element);
+    }
+    free(host);
+    return status;
+}
+
+/* Median seconds of PyWavelets' wavedecn, or no runs. */
+static bench_time peer(const wavelet_case *c)
+{
+    char command[1024], text[128];
+    int axes = c->dimensions;
+    snprintf(command, sizeof command,
+             "/usr/bin/env OMP_NUM_THREADS=1 /usr/bin/python3 -c \"import time,numpy,pywt\n"
+             "a=numpy.random.default_rng(1).standard_normal((%s%lld,%lld)).astype('float32')\n"
+             "def f():\n t=time.perf_counter();pywt.wavedecn(a,'%s','periodization',%d);return time.perf_counter()-t\n"
+             "s=sorted(f() for i in range(3));print(s[0],s[1],s[2])\" 2>/dev/null",
+             axes == 3 ? "512," : "", (long long)c->size[1], (long long)c->size[0], c->peer, c->levels);
+    bench_command(command, text, sizeof text);
+    bench_time t = { 0 };
+    if (sscanf(text, "%lf %lf %lf", &t.min, &t.median, &t.max) == 3) t.runs = 3;
+    return t;
+}
+
+static void one(bench *b, const wavelet_case *c, int inverse)
+{
+    char name[128];
+    int gpu = tsr_context_device(b->context).kind == TSR_DEVICE_CUDA;
+    struct job j = { .context = b->context, .inverse = inverse };
+    tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
+    tsr_wavelet_info info;
+    snprintf(name, sizeof name, "%s %s", c->name, inverse ? "inverse" : "forward");
+    if (!bench_wants(b, name)) return;
+    o.filter = c->filter;
+    o.levels = c->levels;
+    o.batch = c->batch;
+    o.unchecked = gpu; /* a checked transform waits for the queue */
+    if (tsr_wavelet_plan_create(b->context, c->dtype, c->dimensions, c->size, &o, &j.plan) != TSR_OK) goto done;
+    tsr_wavelet_plan_describe(j.plan, &info);
+    int64_t n = info.elements * (c->batch ? c->batch : 1);
+    size_t bytes = (size_t)n * tsr_dtype_size(c->dtype), workspace = (size_t)info.workspace_bytes;
+    if (tsr_device_allocate(b->context, bytes, &j.samples) == TSR_OK && tsr_device_allocate(b->context, bytes, &j.coefficients) == TSR_OK &&
+        tsr_device_allocate(b->context, workspace, &j.workspace) == TSR_OK && fill(b, j.samples, c->dtype, n) == TSR_OK &&
+        tsr_wavelet_forward(j.plan, j.samples, j.coefficients, j.workspace) == TSR_OK) {
+        bench_case r = { .name = name, .n = n, .time = bench_measure(b, run, &j, NULL), .bytes = (double)info.forward_bytes };
+        double limit = gpu ? c->gpu_bar : c->cpu_bar;
+        if (gpu && c->gpu_share > 0) limit = r.bytes / b->ceiling / c->gpu_share;
+        if (c->peer && !gpu && !inverse && !b->quick) {
+            r.peer_time = peer(c);
+            r.peer = "PyWavelets, one thread";
+        }
+        if (limit > 0 && !inverse) {
+            r.bar = c->bar[gpu];
+            r.holds = r.time.median <= limit;
+            if (r.peer_time.runs) r.holds = r.holds && r.peer_time.median >= c->peer_ratio * r.time.median * b->threads;
+        }
+        bench_report(b, &r);
+    } else {
+        fprintf(stderr, "bench wavelet: %s: %s\n", name, tsr_error_message());
+    }
+    tsr_device_release(b->context, j.samples, bytes);
+    tsr_device_release(b->context, j.coefficients, bytes);
+    tsr_device_release(b->context, j.workspace, workspace);
+done:
+    tsr_wavelet_plan_destroy(&j.plan);
+}
+
+#define SHARE(filter, name, share)                                                                                                          \
+    { "2D 16384^2 i16 1 level " name, filter, TSR_I16, 2, 1, { 16384, 16384 }, 0, 0, 0, share, { NULL, "share of the copy" }, 1, NULL, 0 }, \
+    {                                                                                                                                       \
+        "2D 16384^2 f32 1 level " name, filter, TSR_F32, 2, 1, { 16384, 16384 }, 0, 0, 0, share, { NULL, "share of the copy" }, 1, NULL, 0  \
+    }
+
+int main(int argc, char **argv)
+{
+    static const wavelet_case cases[] = {
+        { "2D 4096^2 f32 3 levels legall53",
+          TSR_WAVELET_LEGALL53,
+          TSR_F32,
+          2,
+          3,
+          { 4096, 4096 },
+          0,
+          5e-3,
+          0,
+          0,
+          { "5 ms and 60 x PyWavelets per thread", NULL },
+          0,
+          "bior2.2",
+          60 },
+        { "2D 4096^2 f32 3 levels daub97", TSR_WAVELET_DAUB97, TSR_F32, 2, 3, { 4096, 4096 }, 0, 0, 0, 0, { NULL, NULL }, 0, "bior4.4", 0 },
+        { "2D 4096^2 i16 3 levels legall53", TSR_WAVELET_LEGALL53, TSR_I16, 2, 3, { 4096, 4096 }, 0, 0, 0, 0, { NULL, NULL }, 0, NULL, 0 },
+        { "2D 4096^2 i16 3 levels dd137", TSR_WAVELET_DD137, TSR_I16, 2, 3, { 4096, 4096 }, 0, 0, 0, 0, { NULL, NULL }, 0, NULL, 0 },
+        { "2D 4096^2 i16 3 levels daub97", TSR_WAVELET_DAUB97, TSR_I16, 2, 3, { 4096, 4096 }, 0, 0, 0, 0, { NULL, NULL }, 0, NULL, 0 },
+        { "2D 1920x1080 i16 3 levels legall53",
+          TSR_WAVELET_LEGALL53,
+          TSR_I16,
+          2,
+          3,
+          { 1920, 1080 },
+          0,
+          0.3e-3,
+          10e-6,
+          0,
+          { "0.3 ms", "10 us" },
+          0,
+          NULL,
+          0 },
+        { "2D 1920x1080 i16 3 levels legall53, batch 64",
+          TSR_WAVELET_LEGALL53,
+          TSR_I16,
+          2,
+          3,
+          { 1920, 1080 },
+          64,
+          0,
+          64 * 5e-6,
+          0,
+          { NULL, "5 us a frame" },
+          1,
+          NULL,
+          0 },
+        { "3D 512^3 i16 3 levels legall53",
+          TSR_WAVELET_LEGALL53,
+          TSR_I16,
+          3,
+          3,
+          { 512, 512, 512 },
+          0,
+          30e-3,
+          0.35e-3,
+          0,
+          { "30 ms", "0.35 ms" },
+          0,
+          NULL,
+          0 },
+        { "3D 1024^3 f32 3 levels legall53",
+          TSR_WAVELET_LEGALL53,
+          TSR_F32,
+          3,
+          3,
+          { 1024, 1024, 1024 },
+          0,
+          0,
+          0,
+          0.7,
+          { NULL, "70 % of the copy" },
+          1,
+          NULL,
+          0 },
+        SHARE(TSR_WAVELET_HAAR, "haar", 0.8),
+        SHARE(TSR_WAVELET_LEGALL53, "legall53", 0.8),
+        SHARE(TSR_WAVELET_DD97, "dd97", 0.8),
+        SHARE(TSR_WAVELET_DAUB97, "daub97", 0.8),
+        SHARE(TSR_WAVELET_DD137, "dd137", 0.65),
+        SHARE(TSR_WAVELET_FIDELITY, "fidelity", 0.65),
+    };
+    bench b;
+    if (!bench_begin(&b, argc, argv, "wavelet")) return 2;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        if (!cases[k].gpu_only || tsr_context_device(b.context).kind == TSR_DEVICE_CUDA)
+            for (int inverse = 0; inverse < 2; inverse++) one(&b, &cases[k], inverse);
+    return bench_end(&b);
+}

@@ -1,0 +1,246 @@
+/* wavelet/volume_dwt.c: transforms of volumes; what made the coefficients stands in their metadata. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grid/volume.h"
+#include "tessera/filter.h"
+#include "wavelet/wavelet.h"
+
+static int is_real(tsr_dtype t) { return t == TSR_F32 || t == TSR_F64; }
+
+/* ---- metadata ------------------------------------------------------------------------------------------------------------------------------- */
+
+static tsr_status write_number(tsr_volume *v, const char *key, long long number)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%lld", number);
+    return tsr_volume_set_meta(v, key, text);
+}
+
+static tsr_status write_meta(tsr_volume *v, const tsr_wavelet_plan *p, uint32_t axes, tsr_dtype origin)
+{
+    TSR_TRY(tsr_volume_set_meta(v, "wavelet.filter", tsr_wavelet_filter_name(p->filter)));
+    TSR_TRY(tsr_volume_set_meta(v, "wavelet.boundary", tsr_wavelet_boundary_name(p->boundary)));
+    TSR_TRY(tsr_volume_set_meta(v, "wavelet.layout", tsr_wavelet_layout_name(p->layout)));
+    TSR_TRY(tsr_volume_set_meta(v, "wavelet.dtype", tsr_dtype_name(origin)));
+    TSR_TRY(write_number(v, "wavelet.levels", p->levels));
+    TSR_TRY(write_number(v, "wavelet.axes", axes));
+    TSR_TRY(write_number(v, "wavelet.accuracy", p->shift));
+    TSR_TRY(write_number(v, "wavelet.normalise", p->scale != 1.0));
+    return TSR_OK;
+}
+
+static tsr_status read_text(const tsr_volume *v, const char *key, const char **text)
+{
+    *text = tsr_volume_meta(v, key);
+    if (!*text) TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: no metadata '%s': expected coefficients that tsr_volume_dwt made", key);
+    return TSR_OK;
+}
+
+static tsr_status read_number(const tsr_volume *v, const char *key, int32_t most, int32_t *number)
+{
+    const char *text;
+    char *end;
+    TSR_TRY(read_text(v, key, &text));
+    long n = strtol(text, &end, 10);
+    if (end == text || *end || n < 0 || n > most)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: metadata %s is '%.40s', expected a number from 0 to %d", key, text, most);
+    *number = (int32_t)n;
+    return TSR_OK;
+}
+
+static tsr_status read_choice(const tsr_volume *v, const char *key, int count, const char *(*name)(int), int32_t *choice)
+{
+    const char *text;
+    TSR_TRY(read_text(v, key, &text));
+    for (*choice = 0; *choice < count; ++*choice)
+        if (!strcmp(text, name(*choice))) return TSR_OK;
+    TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: metadata %s is '%.40s', which is not known", key, text);
+}
+static const char *filter_name(int n) { return tsr_wavelet_filter_name((tsr_wavelet_filter)n); }
+static const char *boundary_name(int n) { return tsr_wavelet_boundary_name((tsr_wavelet_boundary)n); }
+static const char *layout_name(int n) { return tsr_wavelet_layout_name((tsr_wavelet_layout)n); }
+
+static tsr_status read_meta(const tsr_volume *v, tsr_wavelet_options *o, tsr_dtype *origin)
+{
+    int32_t filter, boundary, layout, axes;
+    const char *type;
+    *o = (tsr_wavelet_options)TSR_WAVELET_OPTIONS;
+    TSR_TRY(read_choice(v, "wavelet.filter", TSR_WAVELET_CUSTOM, filter_name, &filter));
+    TSR_TRY(read_choice(v, "wavelet.boundary", TSR_WAVELET_BOUNDARIES, boundary_name, &boundary));
+    TSR_TRY(read_choice(v, "wavelet.layout", TSR_WAVELET_SUBBANDS, layout_name, &layout));
+    TSR_TRY(read_number(v, "wavelet.levels", TSR_WAVELET_LEVELS, &o->levels));
+    TSR_TRY(read_number(v, "wavelet.axes", 7, &axes));
+    TSR_TRY(read_number(v, "wavelet.accuracy", 4, &o->accuracy));
+    TSR_TRY(read_number(v, "wavelet.normalise", 1, &o->normalise));
+    TSR_TRY(read_text(v, "wavelet.dtype", &type));
+    TSR_TRY(tsr_dtype_parse(type, origin));
+    o->filter = (tsr_wavelet_filter)filter;
+    o->boundary = (tsr_wavelet_boundary)boundary;
+    o->layout = (tsr_wavelet_layout)layout;
+    o->axes = (uint32_t)axes;
+    if (!o->accuracy) o->accuracy = -1; /* bits that were used, not a default */
+    return TSR_OK;
+}
+
+/* ---- element types ---------------------------------------------------------------------------------------------------------------------------- */
+
+/* Copy as stored, in another type. */
+static tsr_status retype(tsr_context *context, const tsr_volume *v, tsr_dtype dtype, tsr_volume **copy)
+{
+    tsr_volume as_stored = *v; /* the header alone: the same voxels with slope 1 */
+    as_stored.slope = 1;
+    as_stored.intercept = 0;
+    TSR_TRY(tsr_volume_convert(context, &as_stored, dtype, copy));
+    (*copy)->slope = v->slope;
+    (*copy)->intercept = v->intercept;
+    return TSR_OK;
+}
+
+static tsr_status choose_type(tsr_context *context, const tsr_volume *v, const tsr_wavelet_options *o, tsr_dtype *dtype)
+{
+    tsr_statistics s;
+    tsr_volume as_stored = *v;
+    if (is_real(v->dtype) && (*dtype == TSR_DTYPE_COUNT || is_real(*dtype))) {
+        if (*dtype == TSR_DTYPE_COUNT) *dtype = v->dtype;
+        return TSR_OK;
+    }
+    as_stored.slope = 1;
+    as_stored.intercept = 0;
+    TSR_TRY(tsr_volume_statistics(context, &as_stored, &s));
+    int32_t bits = 1, dimensions = 0;
+    double largest = fmax(fabs(s.minimum), fabs(s.maximum));
+    while (bits < 60 && ldexp(1, bits - 1) < largest) bits++;
+    const int64_t size[3] = { v->size.x, v->size.y, v->size.z };
+    for (int a = 0; a < 3; a++) dimensions += size[a] > 1 && (!o->axes || o->axes >> a & 1);
+    int32_t possible = tsr_wavelet_levels_possible(3, size, o->axes), levels = o->levels ? o->levels : possible < 3 ? possible : 3;
+    if (*dtype == TSR_DTYPE_COUNT)
+        *dtype = !dimensions || bits <= tsr_wavelet_safe_bits(o->filter, levels, dimensions, o->accuracy) ? TSR_I16 : TSR_I32;
+    if (*dtype == TSR_I16 || *dtype == TSR_I32) {
+        double most = *dtype == TSR_I16 ? 32767.0 : 2147483647.0;
+        if (is_real(v->dtype))
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: %s voxels as %s, expected f32 or f64", tsr_dtype_name(v->dtype), tsr_dtype_name(*dtype));
+        if (s.maximum > most || s.minimum < -most - 1)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: voxels from %.0f to %.0f do not fit into %s", s.minimum, s.maximum, tsr_dtype_name(*dtype));
+    }
+    return TSR_OK;
+}
+
+/* ---- transforms ---------------------------------------------------------------------------------------------------------------------------------- */
+
+tsr_status tsr_volume_dwt(tsr_context *context, const tsr_volume *volume, const tsr_wavelet_options *options, tsr_dtype dtype,
+                          tsr_volume **coefficients)
+{
+    tsr_wavelet_options o;
+    tsr_status status;
+    tsr_volume *samples = NULL;
+    tsr_wavelet_plan *plan = NULL;
+    *coefficients = NULL;
+    TSR_TRY(tsr_volume_require(context, volume, "volume"));
+    TSR_TRY(tsr_options_take(&o, sizeof o, options, "tsr_wavelet_options"));
+    if (o.inplace || o.batch > 1 || o.sample_stride || o.coefficient_stride || o.sample_batch || o.coefficient_batch ||
+        o.filter == TSR_WAVELET_CUSTOM || o.layout == TSR_WAVELET_SUBBANDS)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: strides, batch, inplace, custom steps or layout subbands for a volume, expected none of them");
+    TSR_TRY(choose_type(context, volume, &o, &dtype));
+    const int64_t size[3] = { volume->size.x, volume->size.y, volume->size.z };
+    TSR_TRY_GOTO(tsr_wavelet_plan_create(context, dtype, 3, size, &o, &plan), done);
+    if (volume->dtype != dtype) TSR_TRY_GOTO(retype(context, volume, dtype, &samples), done);
+    TSR_TRY_GOTO(tsr_volume_create_like(context, volume, dtype, volume->size, &volume->geometry, coefficients), done);
+    (*coefficients)->slope = volume->slope;
+    (*coefficients)->intercept = volume->intercept;
+    TSR_TRY_GOTO(tsr_wavelet_forward(plan, samples ? samples->data : volume->data, (*coefficients)->data, NULL), done);
+    TSR_TRY_GOTO(write_meta(*coefficients, plan, o.axes ? o.axes : 7, volume->dtype), done);
+done:
+    if (status != TSR_OK) tsr_volume_destroy(coefficients);
+    tsr_volume_destroy(&samples);
+    tsr_wavelet_plan_destroy(&plan);
+    return status;
+}
+
+tsr_status tsr_volume_idwt(tsr_context *context, const tsr_volume *coefficients, tsr_volume **volume)
+{
+    static const char *const keys[] = { "filter", "boundary", "layout", "dtype", "levels", "axes", "accuracy", "normalise" };
+    tsr_wavelet_options o;
+    tsr_dtype origin;
+    tsr_status status;
+    tsr_volume *samples = NULL;
+    tsr_wavelet_plan *plan = NULL;
+    *volume = NULL;
+    TSR_TRY(tsr_volume_require(context, coefficients, "coefficients"));
+    TSR_TRY(read_meta(coefficients, &o, &origin));
+    const int64_t size[3] = { coefficients->size.x, coefficients->size.y, coefficients->size.z };
+    TSR_TRY_GOTO(tsr_wavelet_plan_create(context, coefficients->dtype, 3, size, &o, &plan), done);
+    TSR_TRY_GOTO(tsr_volume_create_like(context, coefficients, coefficients->dtype, coefficients->size, &coefficients->geometry, &samples), done);
+    samples->slope = coefficients->slope;
+    samples->intercept = coefficients->intercept;
+    TSR_TRY_GOTO(tsr_wavelet_inverse(plan, coefficients->data, samples->data, NULL), done);
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        char key[32];
+        snprintf(key, sizeof key, "wavelet.%s", keys[k]);
+        TSR_TRY_GOTO(tsr_volume_set_meta(samples, key, NULL), done);
+    }
+    if (origin == samples->dtype) {
+        *volume = samples;
+        samples = NULL;
+    } else TSR_TRY_GOTO(retype(context, samples, origin, volume), done);
+done:
+    tsr_volume_destroy(&samples);
+    tsr_wavelet_plan_destroy(&plan);
+    return status;
+}
+
+/* ---- picture ------------------------------------------------------------------------------------------------------------------------------------------ */
+
+/* Range [begin, end) of part `high` of an axis of n samples at `level`, 1 = finest. */
+static void part_of(int64_t n, int transformed, int32_t level, int high, int64_t *begin, int64_t *end)
+{
+    int64_t before = n;
+    for (int32_t l = 1; l < level && transformed; l++) before = (before + 1) / 2;
+    int64_t half = transformed ? (before + 1) / 2 : before;
+    *begin = high ? half : 0;
+    *end = high ? before : half;
+}
+
+static void paint(const tsr_volume *v, int64_t z, const int64_t from[2], const int64_t to[2], int approximation, tsr_image *image)
+{
+    double lower = HUGE_VAL, upper = -HUGE_VAL;
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t y = from[1]; y < to[1]; y++)
+            for (int64_t x = from[0]; x < to[0]; x++) {
+                double c = tsr_voxel_load(v->data, v->dtype, (z * v->size.y + y) * v->size.x + x);
+                if (!isfinite(c)) c = 0;
+                if (!pass) {
+                    lower = fmin(lower, approximation ? c : -fabs(c));
+                    upper = fmax(upper, approximation ? c : fabs(c));
+                } else {
+                    double t = upper > lower ? (c - lower) / (upper - lower) : 0.5;
+                    image->pixels[y * image->width + x] = (uint8_t)(255 * t + 0.5);
+                }
+            }
+}
+
+tsr_status tsr_wavelet_mosaic(const tsr_volume *v, int64_t z, tsr_image *image)
+{
+    tsr_wavelet_options o;
+    tsr_dtype origin;
+    memset(image, 0, sizeof *image);
+    if (!v || (v->context && v->context->device.kind != TSR_DEVICE_CPU)) TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: mosaic of no host volume");
+    TSR_TRY(read_meta(v, &o, &origin));
+    if (o.layout != TSR_WAVELET_MALLAT)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: mosaic of layout %s, expected mallat", tsr_wavelet_layout_name(o.layout));
+    if (z < 0 || z >= v->size.z)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: mosaic of slice %lld, expected 0 to %lld", (long long)z, (long long)v->size.z - 1);
+    if (v->size.x > INT32_MAX || v->size.y > INT32_MAX) TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: mosaic wider or higher than 2^31");
+    TSR_TRY(tsr_image_create((int32_t)v->size.x, (int32_t)v->size.y, 1, image));
+    const int64_t size[3] = { v->size.x, v->size.y, v->size.z };
+    for (int32_t level = o.levels; level >= 1; level--)
+        for (uint32_t bits = 0; bits < 8; bits++) {
+            int64_t from[3], to[3];
+            if (bits & ~o.axes || (!bits && level < o.levels)) continue;
+            for (int a = 0; a < 3; a++) part_of(size[a], (int)(o.axes >> a & 1), level, (int)(bits >> a & 1), &from[a], &to[a]);
+            if (z >= from[2] && z < to[2]) paint(v, z, from, to, !bits, image);
+        }
+    return TSR_OK;
+}

@@ -1,0 +1,38 @@
+/* wavelet/wavelet.h: the inside of a plan. */
+#ifndef TSR_WAVELET_WAVELET_H
+#define TSR_WAVELET_WAVELET_H
+
+#include "wavelet/wavelet_ops.h"
+
+enum tsr_wavelet_memory { TSR_WAVELET_SAMPLES = 0, TSR_WAVELET_COEFFICIENTS, TSR_WAVELET_WORK };
+
+/* An array before its memory is known. */
+typedef struct tsr_wavelet_slot {
+    enum tsr_wavelet_memory memory;
+    int64_t offset, stride[TSR_WAVELET_DIMENSIONS]; /* elements */
+} tsr_wavelet_slot;
+
+typedef struct tsr_wavelet_stage {
+    uint32_t axes;
+    int64_t size[TSR_WAVELET_DIMENSIONS];
+    int32_t splits[TSR_WAVELET_AXES]; /* how often each axis was split, this level included */
+    tsr_wavelet_slot whole, band[TSR_WAVELET_BANDS];
+    double scale[TSR_WAVELET_BANDS];
+} tsr_wavelet_stage;
+
+struct tsr_wavelet_plan {
+    tsr_context *context;
+    tsr_dtype dtype;
+    int32_t dimensions, levels, stages, shift, inplace, checked, step_count;
+    tsr_wavelet_filter filter;
+    tsr_wavelet_boundary boundary;
+    tsr_wavelet_layout layout;
+    double scale; /* K; 1 = not normalised */
+    int64_t size[TSR_WAVELET_DIMENSIONS], elements;
+    int64_t approximation_offset, work_offset, workspace_bytes;
+    tsr_wavelet_step steps[TSR_WAVELET_STEPS];
+    tsr_lift_filter forward, inverse;
+    tsr_wavelet_stage stage[]; /* one per level; one without axes where there is no level */
+};
+
+#endif

@@ -1,0 +1,448 @@
+/* wavelet/wavelet_cuda.cu: the transforms on the GPU. x and y together: planes.h. Any axis, filter and stride: a block takes a bundle of lines and
+ * slides along them, a segment in shared memory at a time; the samples around a segment are kept as they were, so that the result may take their
+ * place. */
+#include "device/kernel.h"
+
+#include "wavelet/wavelet_ops.h"
+
+enum { THREADS = 256, LANES = 32, SEGMENT = 64, PITCH = LANES + 1 };
+
+template <tsr_dtype D> struct element;
+template <> struct element<TSR_I16> {
+    typedef int16_t memory;
+    typedef int32_t row;
+    typedef int32_t sum;
+    typedef int32_t whole; /* of integer sums */
+};
+template <> struct element<TSR_I32> {
+    typedef int32_t memory;
+    typedef int32_t row;
+    typedef int64_t sum;
+    typedef int64_t whole;
+};
+template <> struct element<TSR_F32> {
+    typedef float memory;
+    typedef float row;
+    typedef float sum;
+    typedef int32_t whole;
+};
+template <> struct element<TSR_F64> {
+    typedef double memory;
+    typedef double row;
+    typedef double sum;
+    typedef int32_t whole;
+};
+
+template <tsr_dtype D> TSR_DEVICE_FN typename element<D>::row loaded(typename element<D>::memory v, int32_t shift, double scale)
+{
+    if (D == TSR_I16 || D == TSR_I32) return (typename element<D>::row)TSR_LIFT_RAISE((int64_t)v, shift);
+    typename element<D>::row factor = (typename element<D>::row)scale;
+    return factor == (typename element<D>::row)1 ? v : v * factor;
+}
+
+template <tsr_dtype D> TSR_DEVICE_FN typename element<D>::memory stored(typename element<D>::row v, int32_t shift, double scale, uint32_t *bad)
+{
+    if (D == TSR_I16 || D == TSR_I32) {
+        int64_t w = TSR_LIFT_LOWER((int64_t)v, shift);
+        if (D == TSR_I16) *bad |= TSR_LIFT_LOST(w);
+        return (typename element<D>::memory)w;
+    }
+    typename element<D>::row factor = (typename element<D>::row)scale;
+    return (typename element<D>::memory)(factor == (typename element<D>::row)1 ? v : v * factor);
+}
+
+/* What a step makes of x, with neighbour(k) the k-th neighbour. COUNT: 2, 4, 8 symmetric taps, 1 tap, or 0: any. */
+template <tsr_dtype D, int COUNT, class N>
+TSR_DEVICE_FN typename element<D>::row lifted_as(const tsr_lift_step &s, typename element<D>::row x, N neighbour)
+{
+    typedef typename element<D>::sum S;
+    S sum, t[TSR_WAVELET_TAPS];
+#pragma unroll
+    for (int k = 0; k < TSR_WAVELET_TAPS; k++) t[k] = D == TSR_F32 ? (S)s.real32[k] : D == TSR_F64 ? (S)s.real[k] : (S)s.tap[k];
+    if (COUNT == 2) sum = TSR_LIFT_PAIR(t, neighbour);
+    else if (COUNT == 4) sum = TSR_LIFT_FOUR(t, neighbour);
+    else if (COUNT == 8) sum = TSR_LIFT_EIGHT(t, neighbour);
+    else {
+        sum = t[0] * neighbour(0);
+        for (int32_t k = 1; COUNT == 0 && k < s.count; k++) sum = sum + t[k] * neighbour(k);
+    }
+    if (D == TSR_F32 || D == TSR_F64) return (typename element<D>::row)(x + sum);
+    typedef typename element<D>::whole W;
+    W minus = s.sign < 0 ? (W)-1 : (W)0, p = TSR_LIFT_ROUND((W)sum, s.rounding, s.shift);
+    return (typename element<D>::row)((uint32_t)x + (uint32_t)((p ^ minus) - minus)); /* i32 wraps */
+}
+template <tsr_dtype D, class N> TSR_DEVICE_FN typename element<D>::row lifted(const tsr_lift_step &s, typename element<D>::row x, N neighbour)
+{
+    if (s.symmetric && s.count == 2) return lifted_as<D, 2>(s, x, neighbour);
+    if (s.symmetric && s.count == 4) return lifted_as<D, 4>(s, x, neighbour);
+    if (s.symmetric && s.count == 8) return lifted_as<D, 8>(s, x, neighbour);
+    return lifted_as<D, 0>(s, x, neighbour);
+}
+
+#include "wavelet/planes.h"
+
+typedef struct axis_pass {
+    tsr_wavelet_level level;
+    tsr_lift_filter filter;
+    tsr_wavelet_array from[TSR_WAVELET_BANDS], to[TSR_WAVELET_BANDS];
+    double load_scale[TSR_WAVELET_BANDS], store_scale[TSR_WAVELET_BANDS];
+    int32_t axis, lane_axis, raise, lower;
+    uint32_t *lost;
+} axis_pass;
+
+/* Bits of the other axes that belong to block row number `n`. */
+TSR_HD uint32_t other_bits(uint32_t axes, int32_t axis, uint32_t n)
+{
+    uint32_t bits = 0;
+    for (int32_t a = 0; a < TSR_WAVELET_AXES; a++)
+        if (a != axis && (axes >> a & 1)) {
+            bits |= (n & 1) << a;
+            n >>= 1;
+        }
+    return bits;
+}
+
+/* The segment in work: samples [base, base + rows) of LANES lines, virtual ones where the boundary is periodic. */
+template <tsr_dtype D> struct segment {
+    typedef typename element<D>::row R;
+    R *row;
+    int64_t base, n;
+    int32_t rows;
+};
+
+/* Lifts the window; `ends`: bit 0, 1: the window begins, ends where the line does. */
+template <tsr_dtype D> TSR_DEVICE_FN void lift_segment(const segment<D> &g, const tsr_lift_filter &f, int32_t boundary, int ends)
+{
+    typedef typename element<D>::row R;
+    typedef typename element<D>::sum S;
+    const int32_t lane = (int32_t)threadIdx.x % LANES, first = (int32_t)threadIdx.x / LANES, step_rows = THREADS / LANES;
+    int32_t reach = 0;
+    for (int32_t k = 0; k < f.steps; k++) {
+        const tsr_lift_step &s = f.step[k];
+        reach += s.reach;
+        int64_t begin = ends & 1 ? g.base : g.base + reach, end = g.base + g.rows - (ends & 2 ? 0 : reach);
+        begin += (begin ^ s.parity) & 1;
+        for (int64_t i = begin + 2 * first; i < end; i += 2 * step_rows) {
+            R *x = g.row + (i - g.base) * PITCH + lane;
+            auto neighbour = [&](int32_t t) -> S {
+                int64_t j = i + s.first + 2 * t;
+                if (boundary != TSR_WAVELET_PERIODIC) j = tsr_lift_index(j, g.n, boundary);
+                return j < 0 && boundary == TSR_WAVELET_ZERO ? (S)0 : (S)g.row[(j - g.base) * PITCH + lane];
+            };
+            *x = lifted<D>(s, *x, neighbour);
+        }
+        __syncthreads();
+    }
+}
+
+/* A thread's line and place in the tile, for copies between memory and tile: neighbours in memory are neighbours among the threads. */
+typedef struct tile_thread {
+    int32_t lane, row, rows, valid;
+    int64_t offset[2][2];
+} tile_thread; /* offsets: [from, to][low, high] */
+
+template <tsr_dtype D>
+TSR_DEVICE_FN void tile_load(const axis_pass &p, const tile_thread &t, uint32_t bits, typename element<D>::row *rows, int64_t base, int64_t begin,
+                             int64_t end, uint32_t *bad)
+{
+    for (int64_t i = begin + t.row; i < end && t.valid; i += t.rows) {
+        int64_t y = tsr_lift_index(i, p.level.size[p.axis], TSR_WAVELET_PERIODIC);
+        uint32_t odd = (uint32_t)(y & 1);
+        const tsr_wavelet_array &b = p.from[bits | odd << p.axis];
+        typename element<D>::row v = loaded<D>(((const typename element<D>::memory *)b.data)[t.offset[0][odd] + (y >> 1) * b.stride[p.axis]], p.raise,
+                                               p.load_scale[bits | odd << p.axis]);
+        if (D == TSR_I16 && p.raise) *bad |= TSR_LIFT_LOST(v);
+        rows[(i - base) * PITCH + t.lane] = v;
+    }
+}
+
+template <tsr_dtype D>
+TSR_DEVICE_FN void tile_store(const axis_pass &p, const tile_thread &t, uint32_t bits, const typename element<D>::row *rows, int64_t base,
+                              int64_t begin, int64_t end, uint32_t *bad)
+{
+    for (int64_t i = begin + t.row; i < end && t.valid; i += t.rows) {
+        uint32_t odd = (uint32_t)(i & 1);
+        const tsr_wavelet_array &b = p.to[bits | odd << p.axis];
+        ((typename element<D>::memory *)b.data)[t.offset[1][odd] + (i >> 1) * b.stride[p.axis]] =
+            stored<D>(rows[(i - base) * PITCH + t.lane], p.lower, p.store_scale[bits | odd << p.axis], bad);
+    }
+}
+
+/* Line number `line` of the block's bundle: offsets of its first samples. */
+TSR_DEVICE_FN int tile_place(const axis_pass &p, uint32_t bits, int32_t lane, tile_thread *t)
+{
+    int64_t across = tsr_wavelet_band_size(&p.level, bits, p.lane_axis), bundles = (across + LANES - 1) / LANES, rest = blockIdx.x;
+    if (!across) return 0;
+    int64_t index[TSR_WAVELET_DIMENSIONS];
+    int64_t x = rest % bundles * LANES + lane;
+    rest /= bundles;
+    for (int32_t a = 0; a < TSR_WAVELET_DIMENSIONS; a++) {
+        index[a] = 0;
+        if (a == p.axis) continue;
+        int64_t count = tsr_wavelet_band_size(&p.level, bits, a);
+        if (a == p.lane_axis) index[a] = x;
+        else if (count == 0) return 0;
+        else {
+            index[a] = rest % count;
+            rest /= count;
+        }
+    }
+    t->lane = lane;
+    t->valid = x < across;
+    for (int32_t odd = 0; odd < 2; odd++) {
+        uint32_t b = bits | (uint32_t)odd << p.axis;
+        t->offset[0][odd] = t->offset[1][odd] = 0;
+        for (int32_t a = 0; a < TSR_WAVELET_DIMENSIONS; a++) {
+            t->offset[0][odd] += index[a] * p.from[b].stride[a];
+            t->offset[1][odd] += index[a] * p.to[b].stride[a];
+        }
+    }
+    return rest == 0;
+}
+
+template <tsr_dtype D> TSR_KERNEL(axis_kernel)(axis_pass p)
+{
+    typedef typename element<D>::row R;
+    TSR_SHARED_DYNAMIC(R, shared);
+    const uint32_t bits = other_bits(p.level.axes, p.axis, blockIdx.y);
+    const int64_t n = p.level.size[p.axis], halo = p.filter.reach;
+    const int periodic = p.level.boundary == TSR_WAVELET_PERIODIC, along_x = p.axis == 0;
+    R *kept = shared + (SEGMENT + 2 * halo) * PITCH,
+      *head = kept + 2 * halo * PITCH; /* as loaded: around the end of the segment; the first samples */
+    tile_thread t;
+    uint32_t bad = 0;
+    if (!tile_place(p, bits, (int32_t)(along_x ? threadIdx.x / (THREADS / LANES) : threadIdx.x % LANES), &t)) return;
+    t.row = (int32_t)(along_x ? threadIdx.x % (THREADS / LANES) : threadIdx.x / LANES);
+    t.rows = THREADS / LANES;
+    for (int64_t begin = 0; begin < n; begin += SEGMENT) {
+        int64_t end = tsr_minl(begin + SEGMENT, n), from = begin - halo, to = end + halo;
+        if (!periodic) {
+            from = tsr_maxl(from, 0);
+            to = tsr_minl(to, n);
+        }
+        segment<D> g = { shared, from, n, (int32_t)(to - from) };
+        int64_t fresh = from; /* the samples before are kept ones */
+        if (begin > 0) {
+            fresh = tsr_minl(begin + halo, to);
+            for (int64_t k = threadIdx.x; k < (fresh - from) * LANES; k += THREADS)
+                shared[k / LANES * PITCH + k % LANES] = kept[(k / LANES + from - (begin - halo)) * PITCH + k % LANES];
+        }
+        int64_t stop = to;
+        if (periodic && begin > 0 && to > n) stop = tsr_maxl(n, fresh); /* around the end: the first samples, overwritten by now */
+        tile_load<D>(p, t, bits, shared, from, fresh, stop, &bad);
+        for (int64_t k = threadIdx.x; k < (to - stop) * LANES; k += THREADS)
+            shared[(k / LANES + stop - from) * PITCH + k % LANES] = head[((k / LANES + stop) % n) * PITCH + k % LANES];
+        __syncthreads();
+        if (begin == 0 && periodic)
+            for (int64_t k = threadIdx.x; k < tsr_minl(halo, n) * LANES; k += THREADS)
+                head[k / LANES * PITCH + k % LANES] = shared[(k / LANES + begin - from) * PITCH + k % LANES];
+        for (int64_t k = threadIdx.x; k < (to - tsr_maxl(end - halo, from)) * LANES; k += THREADS) {
+            int64_t i = tsr_maxl(end - halo, from) + k / LANES;
+            kept[(i - (end - halo)) * PITCH + k % LANES] = shared[(i - from) * PITCH + k % LANES];
+        }
+        __syncthreads();
+        lift_segment<D>(g, p.filter, (int32_t)p.level.boundary, periodic ? 0 : (from == 0 ? 1 : 0) | (to == n ? 2 : 0));
+        tile_store<D>(p, t, bits, shared, from, begin, end, &bad);
+        __syncthreads();
+    }
+    if (bad && p.lost) atomicOr(p.lost, 1u);
+}
+
+static size_t axis_shared(const axis_pass &p, size_t row) { return (size_t)(SEGMENT + 5 * p.filter.reach) * PITCH * row; }
+
+template <tsr_dtype D> static tsr_status launch_axis(tsr_queue *queue, const axis_pass &p)
+{
+    const tsr_wavelet_level &l = p.level;
+    size_t shared = axis_shared(p, sizeof(typename element<D>::row));
+    int64_t blocks = 1;
+    uint32_t combinations = 1;
+    for (int32_t a = 0; a < TSR_WAVELET_DIMENSIONS; a++) {
+        if (a == p.axis) continue;
+        int64_t most = tsr_wavelet_band_size(&l, 0, a);
+        blocks *= a == p.lane_axis ? (most + LANES - 1) / LANES : most;
+        if (l.axes >> a & 1) combinations *= 2;
+    }
+    if (blocks > INT32_MAX) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "wavelet: %lld bundles of lines, a GPU takes at most 2^31", (long long)blocks);
+    TSR_LAUNCH_ALLOW_SHARED(axis_kernel<D>, shared);
+    TSR_LAUNCH(queue, axis_kernel<D>, dim3((uint32_t)blocks, combinations), THREADS, shared, p);
+    return TSR_OK;
+}
+
+static tsr_status run_axis(tsr_queue *queue, const axis_pass &p)
+{
+    switch (p.level.dtype) {
+    case TSR_I16: TSR_TRY(launch_axis<TSR_I16>(queue, p)); break;
+    case TSR_I32: TSR_TRY(launch_axis<TSR_I32>(queue, p)); break;
+    case TSR_F32: TSR_TRY(launch_axis<TSR_F32>(queue, p)); break;
+    default: TSR_TRY(launch_axis<TSR_F64>(queue, p)); break;
+    }
+    return TSR_OK;
+}
+
+/* ---- copies ------------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct copy_sizes {
+    int64_t size[TSR_WAVELET_DIMENSIONS];
+} copy_sizes;
+
+template <class T> TSR_KERNEL(copy_kernel)(copy_sizes s, tsr_wavelet_array from, tsr_wavelet_array to, int64_t count)
+{
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (int64_t)gridDim.x * blockDim.x) {
+        int64_t rest = i, f = 0, t = 0;
+        for (int32_t a = 0; a < TSR_WAVELET_DIMENSIONS; a++) {
+            f += rest % s.size[a] * from.stride[a];
+            t += rest % s.size[a] * to.stride[a];
+            rest /= s.size[a];
+        }
+        ((T *)to.data)[t] = ((const T *)from.data)[f];
+    }
+}
+
+static tsr_status cuda_copy(tsr_queue *queue, size_t bytes, const int64_t size[TSR_WAVELET_DIMENSIONS], const tsr_wavelet_array *from,
+                            const tsr_wavelet_array *to)
+{
+    copy_sizes s;
+    int64_t count = 1;
+    for (int32_t a = 0; a < TSR_WAVELET_DIMENSIONS; a++) count *= s.size[a] = size[a];
+    uint32_t blocks = tsr_blocks(count, THREADS, 32 * tsr_queue_processors(queue));
+    if (bytes == 2) TSR_LAUNCH(queue, copy_kernel<uint16_t>, blocks, THREADS, 0, s, *from, *to, count);
+    else if (bytes == 4) TSR_LAUNCH(queue, copy_kernel<uint32_t>, blocks, THREADS, 0, s, *from, *to, count);
+    else TSR_LAUNCH(queue, copy_kernel<uint64_t>, blocks, THREADS, 0, s, *from, *to, count);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+/* ---- levels ------------------------------------------------------------------------------------------------------------------------------- */
+
+static size_t element_bytes(tsr_dtype dtype) { return dtype == TSR_I16 ? 2 : dtype == TSR_F64 ? 8 : 4; }
+
+static int64_t level_elements(const tsr_wavelet_level *l)
+{
+    int64_t n = 1;
+    for (int32_t a = 0; a < TSR_WAVELET_DIMENSIONS; a++) n *= l->size[a];
+    return n;
+}
+
+/* Layout split in place: the samples of a row change places, and segments would meet. */
+static int moves_in_place(const tsr_wavelet_level *l, int32_t axis)
+{
+    return axis == 0 && l->inplace && (l->axes & 1) && l->band[0].stride[0] == l->whole.stride[0];
+}
+
+/* Do x and y go together? */
+static int has_planes(const tsr_wavelet_level *l, const tsr_lift_filter *f)
+{
+    for (int32_t k = 0; k < f->steps; k++)
+        if (!plane_step(&f->step[k])) return 0;
+    return (l->axes & 3) == 3 && !l->inplace;
+}
+
+/* The level's samples in the workspace, packed. */
+static tsr_wavelet_level level_aside(const tsr_wavelet_job *job, const tsr_wavelet_level *l)
+{
+    tsr_wavelet_level aside = *l;
+    aside.whole.data = job->work;
+    aside.inplace = 0;
+    for (int32_t a = 0; a < TSR_WAVELET_DIMENSIONS; a++) aside.whole.stride[a] = a ? aside.whole.stride[a - 1] * l->size[a - 1] : 1;
+    return aside;
+}
+
+/* Copies the level aside and has `from` point to the copy; `halves`: the rows hold low, then high samples. */
+static tsr_status copy_aside(tsr_queue *queue, const tsr_wavelet_job *job, const tsr_wavelet_level *l, int halves, tsr_wavelet_array *from)
+{
+    tsr_wavelet_level aside = level_aside(job, l);
+    TSR_TRY(cuda_copy(queue, element_bytes(l->dtype), l->size, &l->whole, &aside.whole));
+    tsr_wavelet_partly(&aside, halves ? 1 : 0, element_bytes(l->dtype), from);
+    return TSR_OK;
+}
+
+/* x and y of a level, from or to `band`. */
+static tsr_status run_planes(tsr_queue *queue, const tsr_wavelet_job *job, const tsr_wavelet_level *l, int inverse, const tsr_wavelet_array *band)
+{
+    plane_pass p = {};
+    const int only = (l->axes & ~3u) == 0; /* no other pass loads or stores the coefficients */
+    p.level = *l;
+    p.filter = inverse ? *job->inverse : *job->forward;
+    p.inverse = inverse;
+    p.lost = job->lost;
+    for (uint32_t bits = 0; bits < TSR_WAVELET_BANDS; bits++) {
+        p.load_scale[bits] = l->scaled && only && inverse ? 1.0 / l->scale[bits] : 1.0;
+        p.store_scale[bits] = l->scaled && only && !inverse ? l->scale[bits] : 1.0;
+        if (!(bits & ~l->axes)) p.band[bits] = band[bits];
+    }
+    switch (l->dtype) {
+    case TSR_I16:
+        if (p.filter.steps <= 2) TSR_TRY((launch_planes<TSR_I16, int16_t>(queue, p))); /* every value is a finished one */
+        else TSR_TRY((launch_planes<TSR_I16, int32_t>(queue, p)));
+        break;
+    case TSR_I32: TSR_TRY((launch_planes<TSR_I32, int32_t>(queue, p))); break;
+    case TSR_F32: TSR_TRY((launch_planes<TSR_F32, float>(queue, p))); break;
+    default: TSR_TRY((launch_planes<TSR_F64, double>(queue, p))); break;
+    }
+    return TSR_OK;
+}
+
+/* All passes of a level: forward from x on, inverse back to x. */
+static tsr_status run_level(tsr_queue *queue, const tsr_wavelet_job *job, const tsr_wavelet_level *l, int inverse)
+{
+    const size_t bytes = element_bytes(l->dtype);
+    const int planes = has_planes(l, job->forward);
+    const tsr_wavelet_level aside = level_aside(job, l);
+    axis_pass p = {};
+    uint32_t left = l->axes;
+    p.level = *l;
+    p.filter = inverse ? *job->inverse : *job->forward;
+    p.lost = job->lost;
+    if (planes && !inverse) {
+        TSR_TRY(run_planes(queue, job, l, 0, l->band));
+        left &= ~3u;
+        memcpy(p.to, l->band, sizeof p.to);
+    }
+    for (int32_t n = 0; n < TSR_WAVELET_AXES; n++) {
+        p.axis = inverse ? TSR_WAVELET_AXES - 1 - n : n;
+        if (!(left >> p.axis & 1) || (planes && p.axis < 2)) continue;
+        int first = left == l->axes, last = (left & (left - 1)) == 0;
+        left &= ~(1u << p.axis);
+        for (uint32_t bits = 0; bits < TSR_WAVELET_BANDS; bits++) {
+            if (bits & ~l->axes) continue;
+            tsr_wavelet_array whole = tsr_wavelet_interleaved(&l->whole, l->axes, bits, bytes);
+            p.from[bits] = !first ? p.to[bits] : inverse ? l->band[bits] : whole;
+            p.to[bits] = inverse ? whole : l->band[bits]; /* the inverse at once where the samples will be: segments move nothing */
+            p.load_scale[bits] = l->scaled && first && inverse ? 1.0 / l->scale[bits] : 1.0;
+            p.store_scale[bits] = l->scaled && last && !inverse ? l->scale[bits] : 1.0;
+        }
+        if (inverse && l->inplace) tsr_wavelet_partly(l, left, bytes, p.to);
+        if (inverse && planes) tsr_wavelet_partly(&aside, 3, bytes, p.to); /* planes do not work in place */
+        if (moves_in_place(l, p.axis)) TSR_TRY(copy_aside(queue, job, l, inverse, p.from));
+        p.raise = first && !inverse ? l->shift : 0;
+        p.lower = last && inverse ? l->shift : 0;
+        p.lane_axis = p.axis ? 0 : 1;
+        TSR_TRY(run_axis(queue, p));
+    }
+    if (planes && inverse) TSR_TRY(run_planes(queue, job, l, 1, l->axes & ~3u ? p.to : l->band));
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+static tsr_status cuda_forward(tsr_queue *queue, const tsr_wavelet_job *job)
+{
+    for (int32_t n = 0; n < job->levels; n++) TSR_TRY(run_level(queue, job, &job->level[n], 0));
+    return TSR_OK;
+}
+
+static tsr_status cuda_inverse(tsr_queue *queue, const tsr_wavelet_job *job)
+{
+    for (int32_t n = job->levels - 1; n >= 0; n--) TSR_TRY(run_level(queue, job, &job->level[n], 1));
+    return TSR_OK;
+}
+
+static size_t cuda_work_bytes(int32_t threads, const tsr_wavelet_level *level, int32_t levels, const tsr_lift_filter *filter)
+{
+    (void)threads;
+    for (int32_t n = 0; n < levels; n++)
+        if (moves_in_place(&level[n], 0) || (has_planes(&level[n], filter) && level[n].axes & ~3u))
+            return (size_t)level_elements(&level[n]) * element_bytes(level[n].dtype);
+    return 0;
+}
+
+extern "C" const tsr_wavelet_ops tsr_wavelet_cuda = { cuda_work_bytes, cuda_forward, cuda_inverse, cuda_copy };

@@ -1,0 +1,611 @@
+/* Lifting transforms: golden vectors and hashes of the specification, an oracle on random shapes, filters, boundaries, layouts and strides,
+ * exact return, overflow, what the filters do to polynomials, errors. */
+#include "support.h"
+
+#include "device/backend.h"
+#include "oracle.h"
+
+static tsr_context *context;
+static int on_cpu;
+
+static int set_up(void **state)
+{
+    (void)state;
+    context = test_context();
+    on_cpu = tsr_context_device(context).kind == TSR_DEVICE_CPU;
+    return 0;
+}
+static int tear_down(void **state)
+{
+    (void)state;
+    tsr_context_destroy(&context);
+    return 0;
+}
+
+/* ---- device arrays ------------------------------------------------------------------------------------------------------------------------ */
+
+static void *to_device(const void *host, size_t bytes)
+{
+    void *p = NULL;
+    require_ok(tsr_device_allocate(context, bytes, &p));
+    require_ok(tsr_device_move(context, p, NULL, host, bytes));
+    return p;
+}
+static void to_host(void *host, const void *device, size_t bytes) { require_ok(tsr_device_move(NULL, host, context, device, bytes)); }
+static void drop(void *device, size_t bytes) { tsr_device_release(context, device, bytes); }
+
+static tsr_wavelet_plan *make_plan(tsr_dtype dtype, int32_t dimensions, const int64_t *size, const tsr_wavelet_options *options)
+{
+    tsr_wavelet_plan *plan = NULL;
+    require_ok(tsr_wavelet_plan_create(context, dtype, dimensions, size, options, &plan));
+    return plan;
+}
+
+/* Dense i16 array to its coefficients, out of place. */
+static void forward16(int32_t dimensions, const int64_t *size, const tsr_wavelet_options *options, const int16_t *samples, int16_t *coefficients)
+{
+    tsr_wavelet_plan *plan = make_plan(TSR_I16, dimensions, size, options);
+    tsr_wavelet_info info;
+    tsr_wavelet_plan_describe(plan, &info);
+    size_t bytes = (size_t)info.elements * 2;
+    void *in = to_device(samples, bytes), *out = to_device(samples, bytes);
+    require_ok(tsr_wavelet_forward(plan, in, out, NULL));
+    to_host(coefficients, out, bytes);
+    drop(in, bytes);
+    drop(out, bytes);
+    tsr_wavelet_plan_destroy(&plan);
+}
+
+/* ---- what the specification prints --------------------------------------------------------------------------------------------------------- */
+
+static void golden_vectors(void **state)
+{
+    (void)state;
+    static const struct {
+        tsr_wavelet_filter filter;
+        int32_t accuracy;
+        tsr_wavelet_boundary boundary;
+        int16_t c[16];
+    } golden[] = {
+        { TSR_WAVELET_HAAR, -1, TSR_WAVELET_CLAMP, { -24, 26, -16, -4, 12, -15, 12, -5, 48, 2, -44, 7, 58, 12, 63, 17 } },
+        { TSR_WAVELET_LEGALL53, -1, TSR_WAVELET_CLAMP, { -42, 31, 0, -14, 1, -3, -2, 5, 11, 11, -37, 11, 60, 11, 60, 17 } },
+        { TSR_WAVELET_DD97, -1, TSR_WAVELET_CLAMP, { -43, 29, -1, -14, 1, -3, -2, 5, 10, 6, -36, 12, 61, 12, 60, 17 } },
+        { TSR_WAVELET_DD137, -1, TSR_WAVELET_CLAMP, { -43, 30, -3, -17, 4, -3, -2, 7, 10, 6, -36, 12, 61, 12, 60, 17 } },
+        { TSR_WAVELET_DAUB97, -1, TSR_WAVELET_CLAMP, { -42, 32, -3, -18, 5, -2, -2, 5, 11, 7, -34, 11, 54, 6, 53, 8 } },
+        { TSR_WAVELET_FIDELITY, -1, TSR_WAVELET_CLAMP, { -56, 47, 3, -47, 22, -12, -5, 20, 1, 2, -15, 4, 32, 2, 37, -8 } },
+        { TSR_WAVELET_LEGALL53, 1, TSR_WAVELET_CLAMP, { -84, 62, -1, -29, 2, -6, -4, 11, 23, 23, -74, 23, 120, 23, 120, 34 } },
+        { TSR_WAVELET_DD137, 0, TSR_WAVELET_CLAMP, { -85, 61, -7, -34, 8, -6, -4, 13, 21, 12, -73, 24, 121, 24, 120, 33 } },
+        { TSR_WAVELET_DAUB97, 0, TSR_WAVELET_CLAMP, { -83, 65, -6, -37, 8, -7, -4, 13, 24, 14, -68, 20, 108, 10, 107, 19 } },
+        { TSR_WAVELET_DD137, -1, TSR_WAVELET_SYMMETRIC, { -40, 32, -3, -17, 4, -3, -2, 5, 15, 6, -36, 12, 61, 12, 60, 16 } },
+    };
+    const int64_t size = 16;
+    int16_t x[16], c[16];
+    for (int i = 0; i < 16; i++) x[i] = (int16_t)((37 * i * i + 11 * i) % 97 - 48);
+    for (size_t k = 0; k < sizeof golden / sizeof *golden; k++) {
+        tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
+        o.filter = golden[k].filter;
+        o.accuracy = golden[k].accuracy;
+        o.boundary = golden[k].boundary;
+        o.levels = 1;
+        forward16(1, &size, &o, x, c);
+        for (int i = 0; i < 16; i++)
+            if (c[i] != golden[k].c[i]) fail_msg("golden %zu: coefficient %d is %d, not %d", k, i, c[i], golden[k].c[i]);
+    }
+}
+
+static void golden_plane(void **state)
+{
+    (void)state;
+    static const int16_t bands[8][8] = { /* LL HL over LH HH */
+                                         { -70, 0, 13, 6, -12, -2, -11, -27 },   { -5, 13, 25, -39, 51, 16, 43, -8 },
+                                         { 18, -22, 22, -15, -21, 10, 14, 29 },  { -7, 29, 2, -1, 8, -55, 20, -69 },
+                                         { 8, -87, 35, -2, 34, -61, 22, 5 },     { -68, -3, -19, -10, 29, -8, -3, -8 },
+                                         { 36, -43, 1, -76, -23, -96, -64, 67 }, { 32, -59, -18, -2, -62, 12, -1, 16 }
+    };
+    const int64_t size[2] = { 8, 8 };
+    int16_t v[64], c[64];
+    tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
+    for (int y = 0; y < 8; y++)
+        for (int x = 0; x < 8; x++) v[8 * y + x] = (int16_t)((13 * x * x + 7 * y * y + 5 * x * y) % 61 - 30);
+    o.filter = TSR_WAVELET_DD137;
+    o.levels = 1;
+    forward16(2, size, &o, v, c);
+    assert_memory_equal(c, bands, sizeof c);
+}
+
+static void golden_hashes(void **state)
+{
+    (void)state;
+    static const struct {
+        tsr_wavelet_filter filter;
+        uint64_t hash;
+    } golden[] = {
+        { TSR_WAVELET_HAAR, 0x23327b18eeac170b },  { TSR_WAVELET_LEGALL53, 0xf882bd9d079cb87b }, { TSR_WAVELET_DD97, 0x257430a231002977 },
+        { TSR_WAVELET_DD137, 0x6d4eaa15b50634de }, { TSR_WAVELET_DAUB97, 0xe3a6ff189ba6d952 },   { TSR_WAVELET_FIDELITY, 0xa0cab2c84586a96f },
+    };
+    const int64_t size[2] = { 64, 48 };
+    static int16_t v[48 * 64], c[48 * 64];
+    for (int y = 0; y < 48; y++)
+        for (int x = 0; x < 64; x++) v[64 * y + x] = (int16_t)((13 * x * x + 7 * y * y + 5 * x * y + x * y * y) % 251 - 125);
+    for (size_t k = 0; k < sizeof golden / sizeof *golden; k++) {
+        tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
+        o.filter = golden[k].filter;
+        forward16(2, size, &o, v, c);
+        uint64_t hash = 0xcbf29ce484222325;
+        for (size_t i = 0; i < sizeof c / 2; i++)
+            for (int b = 0; b < 2; b++) hash = (hash ^ ((uint16_t)c[i] >> 8 * b & 255)) * 0x100000001b3;
+        if (hash != golden[k].hash) fail_msg("%s: hash %016llx", tsr_wavelet_filter_name(golden[k].filter), (unsigned long long)hash);
+    }
+}
+
+/* ---- the oracle -------------------------------------------------------------------------------------------------------------------------------- */
+
+static const tsr_dtype types[4] = { TSR_I16, TSR_I32, TSR_F32, TSR_F64 };
+
+static double get(const void *data, tsr_dtype t, int64_t i)
+{
+    return t == TSR_I16   ? ((const int16_t *)data)[i]
+           : t == TSR_I32 ? ((const int32_t *)data)[i]
+           : t == TSR_F32 ? (double)((const float *)data)[i]
+                          : ((const double *)data)[i];
+}
+static void set(void *data, tsr_dtype t, int64_t i, double v)
+{
+    if (t == TSR_I16) ((int16_t *)data)[i] = (int16_t)v;
+    else if (t == TSR_I32) ((int32_t *)data)[i] = (int32_t)v;
+    else if (t == TSR_F32) ((float *)data)[i] = (float)v;
+    else ((double *)data)[i] = v;
+}
+
+/* Strides of a random order of the axes, with gaps; the elements they reach over. */
+static int64_t random_strides(uint64_t *seed, int32_t dimensions, const int64_t *size, int64_t batch, int64_t *stride, int64_t *batch_stride)
+{
+    int32_t order[4] = { 0, 1, 2, 3 };
+    int64_t next = test_random(seed) % 3 ? 1 : 2;
+    if (test_random(seed) % 3 == 0)
+        for (int32_t k = dimensions - 1; k > 0; k--) {
+            int32_t j = (int32_t)(test_random(seed) % (uint64_t)(k + 1)), t = order[k];
+            order[k] = order[j];
+            order[j] = t;
+        }
+    for (int32_t k = 0; k < dimensions; k++) {
+        stride[order[k]] = next;
+        next = next * size[order[k]] + (int64_t)(test_random(seed) % 4);
+    }
+    *batch_stride = next;
+    return next * batch;
+}
+
+struct shape {
+    tsr_dtype type;
+    int32_t dimensions;
+    int64_t size[4], stride[4], batch, batch_stride, elements;
+};
+
+static int64_t place(const struct shape *s, const int64_t *stride, int64_t batch_stride, int64_t n)
+{
+    int64_t at = 0;
+    for (int a = 0; a < s->dimensions; a++) {
+        at += n % s->size[a] * stride[a];
+        n /= s->size[a];
+    }
+    return at + n * batch_stride;
+}
+
+/* Compares the coefficients of array `b` with nested bands of the oracle. */
+static void compare_bands(const tsr_wavelet_plan *plan, const struct shape *s, const void *coefficients, int64_t batch_offset, const double *expected,
+                          const oracle *o, double tolerance, const char *what)
+{
+    tsr_wavelet_band band;
+    tsr_wavelet_info info;
+    int64_t seen = 0;
+    tsr_wavelet_plan_describe(plan, &info);
+    for (int32_t n = 0; n < info.bands; n++) {
+        require_ok(tsr_wavelet_plan_band(plan, n, &band));
+        int64_t first = 0, pitch = 1, count = 1, pitches[4];
+        for (int a = 0; a < 4; a++) {
+            int64_t before = o->size[a];
+            for (int l = 1; l < band.level && (o->axes >> a & 1); l++) before = (before + 1) / 2;
+            if (band.high >> a & 1) first += (before + 1) / 2 * pitch;
+            pitches[a] = pitch;
+            pitch *= o->size[a];
+            count *= band.size[a];
+        }
+        for (int64_t k = 0; k < count; k++, seen++) {
+            int64_t rest = k, at = band.offset, nested = first;
+            for (int a = 0; a < 4; a++) {
+                at += rest % band.size[a] * band.stride[a];
+                nested += rest % band.size[a] * pitches[a];
+                rest /= band.size[a];
+            }
+            double v = get(coefficients, s->type, at + batch_offset), e = expected[nested];
+            if (!(fabs(v - e) <= tolerance))
+                fail_msg("%s: band %d (level %d, high %x) element %lld is %.9g, not %.9g", what, n, band.level, band.high, (long long)k, v, e);
+        }
+    }
+    assert_int_equal(seen, info.elements);
+}
+
+static void random_shape(uint64_t *seed, struct shape *s)
+{
+    static const int most[4] = { 300, 100, 20, 6 };
+    s->type = types[test_random(seed) % 4];
+    s->dimensions = (int32_t)(1 + test_random(seed) % 4);
+    s->batch = 1 + (int64_t)(test_random(seed) % 3 == 0);
+    s->elements = 1;
+    for (int a = 0; a < 4; a++) {
+        s->size[a] = a < s->dimensions ? (int64_t)(1 + test_random(seed) % (uint64_t)most[s->dimensions - 1]) : 1;
+        s->elements *= s->size[a];
+    }
+    if (s->dimensions == 2 && test_random(seed) % 4 == 0) { /* several strips of a GPU side by side */
+        s->elements = s->elements / s->size[0] * (s->size[0] + 400);
+        s->size[0] += 400;
+    }
+}
+
+static void random_options(uint64_t *seed, struct shape *s, tsr_wavelet_options *o)
+{
+    int real = s->type == TSR_F32 || s->type == TSR_F64;
+    o->filter = (tsr_wavelet_filter)(test_random(seed) % TSR_WAVELET_CUSTOM);
+    o->boundary = (tsr_wavelet_boundary)(test_random(seed) % TSR_WAVELET_BOUNDARIES);
+    o->layout = (tsr_wavelet_layout)(test_random(seed) % TSR_WAVELET_LAYOUTS);
+    o->axes = test_random(seed) % 3 ? 0 : 1 + (uint32_t)(test_random(seed) % ((1u << s->dimensions) - 1));
+    o->batch = s->batch;
+    if (o->boundary == TSR_WAVELET_PERIODIC) {
+        s->elements = 1;
+        for (int a = 0; a < s->dimensions; a++) {
+            s->size[a] += s->size[a] & 1;
+            s->elements *= s->size[a];
+        }
+    }
+    int32_t possible = tsr_wavelet_levels_possible(s->dimensions, s->size, o->axes);
+    o->levels = possible ? (int32_t)(1 + test_random(seed) % (uint64_t)possible) : 0;
+    if (s->type == TSR_I16 && o->levels > 2) o->levels = 2;
+    if (o->boundary == TSR_WAVELET_PERIODIC && possible) o->levels = 1;
+    o->accuracy = real ? 0 : (int32_t)(test_random(seed) % 3) - 1;
+    o->inplace = (o->layout == TSR_WAVELET_INTERLEAVED || o->layout == TSR_WAVELET_SPLIT) && test_random(seed) % 2;
+}
+
+static int32_t dirac_bits(const tsr_wavelet_options *o)
+{
+    return o->accuracy > 0 ? o->accuracy : o->accuracy < 0 || o->filter == TSR_WAVELET_FIDELITY || o->filter == TSR_WAVELET_JPEG53 ? 0 : 1;
+}
+
+static void one_random_case(uint64_t *seed, int number)
+{
+    struct shape s = { 0 };
+    tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
+    int64_t stride[4], batch_stride;
+    char what[400];
+    random_shape(seed, &s);
+    random_options(seed, &s, &o);
+    int real = s.type == TSR_F32 || s.type == TSR_F64;
+    int64_t in_reach = random_strides(seed, s.dimensions, s.size, s.batch, s.stride, &s.batch_stride), out_reach = in_reach;
+    o.sample_stride = s.stride;
+    o.sample_batch = s.batch_stride;
+    memcpy(stride, s.stride, sizeof stride);
+    batch_stride = s.batch_stride;
+    if (!o.inplace && o.layout == TSR_WAVELET_SUBBANDS) {
+        batch_stride = s.elements;
+        out_reach = s.elements * s.batch;
+    } else if (!o.inplace) {
+        out_reach = random_strides(seed, s.dimensions, s.size, s.batch, stride, &batch_stride);
+        o.coefficient_stride = stride;
+        o.coefficient_batch = batch_stride;
+    }
+    tsr_wavelet_plan *plan = make_plan(s.type, s.dimensions, s.size, &o);
+    tsr_wavelet_plan_print(plan, what, sizeof what);
+    snprintf(what + strlen(what), sizeof what - strlen(what), " axes %x [case %d]", o.axes, number);
+    size_t element = tsr_dtype_size(s.type), in_bytes = (size_t)in_reach * element, out_bytes = (size_t)out_reach * element;
+    unsigned char *in = (unsigned char *)malloc(in_bytes), *out = (unsigned char *)malloc(out_bytes), *back = (unsigned char *)malloc(in_bytes);
+    assert_true(in && out && back);
+    for (size_t i = 0; i < in_bytes; i++) in[i] = 0x55;
+    for (int64_t n = 0; n < s.elements * s.batch; n++)
+        set(in, s.type, place(&s, s.stride, s.batch_stride, n),
+            floor((test_uniform(seed) - 0.5) * (s.type == TSR_I16 ? 60 : 4000)) * (real ? 1.0 / 1024 : 1));
+    void *samples = to_device(in, in_bytes), *coefficients = o.inplace ? samples : to_device(out, out_bytes);
+    tsr_status status = tsr_wavelet_forward(plan, samples, coefficients, NULL);
+    if (status != TSR_OK && status != TSR_ERROR_CAPACITY) fail_msg("%s: %s", what, tsr_error_message());
+    to_host(out, coefficients, out_bytes);
+    int lost = 0;
+    double *expected = (double *)malloc((size_t)s.elements * sizeof *expected);
+    assert_non_null(expected);
+    for (int64_t b = 0; b < s.batch; b++) {
+        oracle with = { real,
+                        (int)o.boundary,
+                        real ? 0 : dirac_bits(&o),
+                        o.levels,
+                        (int)(o.axes ? o.axes : 15),
+                        0,
+                        &oracle_filters[o.filter],
+                        { (int)s.size[0], (int)s.size[1], (int)s.size[2], (int)s.size[3] } };
+        double largest = 1;
+        for (int64_t n = 0; n < s.elements; n++) expected[n] = get(in, s.type, place(&s, s.stride, s.batch_stride, n + b * s.elements));
+        oracle_forward(&with, expected);
+        for (int64_t n = 0; n < s.elements; n++) largest = fmax(largest, fabs(expected[n]));
+        if (status == TSR_OK)
+            compare_bands(plan, &s, out, b * batch_stride, expected, &with, !real ? 0 : s.type == TSR_F32 ? 4e-6 * largest : 1e-13 * largest, what);
+        lost |= with.lost;
+    }
+    if (s.type != TSR_I16) assert_int_equal(status, TSR_OK);
+    else if ((status != TSR_OK) != lost) fail_msg("%s: overflow %s", what, lost ? "missed" : "reported without one");
+    if (status == TSR_OK && !o.inplace) { /* the samples must come back, and nothing between them change */
+        unsigned char *untouched = (unsigned char *)malloc(in_bytes);
+        assert_non_null(untouched);
+        to_host(untouched, samples, in_bytes);
+        assert_memory_equal(untouched, in, in_bytes);
+        free(untouched);
+        drop(samples, in_bytes);
+        for (size_t i = 0; i < in_bytes; i++) back[i] = 0x55;
+        samples = to_device(back, in_bytes);
+    }
+    if (status == TSR_OK) {
+        require_ok(tsr_wavelet_inverse(plan, coefficients, samples, NULL));
+        to_host(back, samples, in_bytes);
+        if (!real && memcmp(back, in, in_bytes)) fail_msg("%s: the samples do not come back", what);
+        for (int64_t n = 0; n < s.elements * s.batch && real; n++) {
+            int64_t at = place(&s, s.stride, s.batch_stride, n);
+            double difference = fabs(get(back, s.type, at) - get(in, s.type, at));
+            if (!(difference <= (s.type == TSR_F32 ? 2e-5 : 1e-13))) fail_msg("%s: sample %lld comes back off by %g", what, (long long)n, difference);
+        }
+        unsigned char *kept = (unsigned char *)malloc(out_bytes);
+        assert_non_null(kept);
+        if (!o.inplace) to_host(kept, coefficients, out_bytes);
+        if (!o.inplace) assert_memory_equal(kept, out, out_bytes);
+        free(kept);
+    }
+    if (!o.inplace) drop(coefficients, out_bytes);
+    drop(samples, in_bytes);
+    free(expected);
+    free(in);
+    free(out);
+    free(back);
+    tsr_wavelet_plan_destroy(&plan);
+}
+
+static void random_cases(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    for (int n = 0; n < (on_cpu ? 400 : 50); n++) one_random_case(&seed, n);
+}
+
+/* ---- properties --------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Interior coefficients of polynomials: which details vanish, what the approximation is. */
+static void polynomials(void **state)
+{
+    (void)state;
+    static const int gain_bits[] = { 0, 0, 0, 0, -1, 1, 0 }; /* of constants: 2^bits; -1: daub97's 1.2298827 */
+    const int64_t size = 128;
+    int16_t x[128], c[128];
+    for (int f = 0; f < TSR_WAVELET_CUSTOM; f++)
+        for (int degree = 0; degree < 4; degree += degree ? 2 : 1) {
+            if (degree == 3 && f != TSR_WAVELET_DD97 && f != TSR_WAVELET_DD137) continue;
+            tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
+            o.filter = (tsr_wavelet_filter)f;
+            o.levels = 1;
+            o.accuracy = -1;
+            for (int i = 0; i < 128; i++)
+                x[i] = (int16_t)(degree == 0 ? 100 : degree == 1 ? 3 * i - 70 : i < 20 ? 16 * (i - 10) * (i - 10) * (i - 10) : 0);
+            forward16(1, &size, &o, x, c);
+            for (int k = 4; k < (degree == 3 ? 7 : 60); k++) {
+                int detail = c[64 + k], low = c[k];
+                if (degree == 0) assert_int_equal(low, gain_bits[f] < 0 ? 123 : 100 << gain_bits[f]);
+                if (degree == 0) assert_int_equal(detail, 0);
+                if (degree == 1 && f == TSR_WAVELET_HAAR) assert_int_equal(detail, 3);
+                if (degree == 1 && f == TSR_WAVELET_DAUB97) assert_in_range(detail + 1, 0, 2);
+                if (degree == 1 && f != TSR_WAVELET_HAAR && f != TSR_WAVELET_DAUB97) assert_int_equal(detail, 0);
+                if (degree == 3) assert_int_equal(detail, 0);
+            }
+        }
+}
+
+static void norms_and_widths(void **state)
+{
+    (void)state;
+    static const double norms[6][8] = {
+        /* H1 L1 H2 L2 H3 L3 H4 L4: spec 2.14 */
+        { .7071, 1.4142, 1.0000, 2.0000, 1.4142, 2.8284, 2.0000, 4.0000 }, { .8478, 1.2247, .9601, 1.6583, 1.2593, 2.3184, 1.7444, 3.2692 },
+        { .8206, 1.2809, .9879, 1.7916, 1.3704, 2.5315, 1.9352, 3.5799 },  { .8093, 1.2809, .9667, 1.7916, 1.3394, 2.5315, 1.8911, 3.5799 },
+        { .8872, 1.1399, .9834, 1.3421, 1.1723, 1.5592, 1.3708, 1.7984 },  { 1.3679, .7482, 1.0861, .5288, .7716, .3715, .5403, .2619 }
+    };
+    static const int bits[6][4][2] = { /* 2D, 3D at 1 to 4 levels: spec 2.4 */
+                                       { { 12, 11 }, { 11, 10 }, { 10, 9 }, { 9, 8 } }, { { 12, 11 }, { 11, 10 }, { 10, 8 }, { 9, 7 } },
+                                       { { 12, 11 }, { 11, 9 }, { 9, 8 }, { 8, 7 } },   { { 12, 11 }, { 10, 9 }, { 9, 8 }, { 8, 7 } },
+                                       { { 12, 11 }, { 11, 9 }, { 9, 8 }, { 8, 6 } },   { { 12, 11 }, { 10, 8 }, { 8, 5 }, { 6, 2 } }
+    };
+    static const tsr_wavelet_filter order[6] = { TSR_WAVELET_HAAR,  TSR_WAVELET_LEGALL53, TSR_WAVELET_DD97,
+                                                 TSR_WAVELET_DD137, TSR_WAVELET_DAUB97,   TSR_WAVELET_FIDELITY };
+    for (int f = 0; f < 6; f++)
+        for (int l = 1; l <= 4; l++) {
+            for (int high = 0; high < 2; high++) {
+                double norm = tsr_wavelet_norm(order[f], l, high), expected = norms[f][2 * (l - 1) + !high];
+                if (!(fabs(norm - expected) < 1e-3 * expected))
+                    fail_msg("%s: norm of level %d, high %d is %.5f, not %.4f", tsr_wavelet_filter_name(order[f]), l, high, norm, expected);
+            }
+            for (int d = 0; d < 2; d++) {
+                int safe = tsr_wavelet_safe_bits(order[f], l, 2 + d, 0);
+                if (safe != bits[f][l - 1][d])
+                    fail_msg("%s: %d bits safe at %d levels of %d axes, not %d", tsr_wavelet_filter_name(order[f]), safe, l, 2 + d,
+                             bits[f][l - 1][d]);
+            }
+        }
+}
+
+/* The weight of a band is the norm of what a unit coefficient in its middle becomes. */
+static void weights(void **state)
+{
+    (void)state;
+    enum { N = 96 };
+    const int64_t size[2] = { N, N };
+    static double c[N * N], x[N * N];
+    for (int f = 0; f < TSR_WAVELET_CUSTOM; f++)
+        for (int normalise = 0; normalise < 2; normalise++) {
+            tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
+            tsr_wavelet_info info;
+            tsr_wavelet_band band;
+            o.filter = (tsr_wavelet_filter)f;
+            o.levels = 2;
+            o.normalise = normalise;
+            o.layout = TSR_WAVELET_SUBBANDS;
+            tsr_wavelet_plan *plan = make_plan(TSR_F64, 2, size, &o);
+            tsr_wavelet_plan_describe(plan, &info);
+            assert_int_equal(info.bands, 7);
+            for (int b = 0; b < 7; b++) {
+                double energy = 0;
+                require_ok(tsr_wavelet_plan_band(plan, b, &band));
+                memset(c, 0, sizeof c);
+                c[band.offset + band.size[0] / 2 * band.stride[0] + band.size[1] / 2 * band.stride[1]] = 1;
+                void *in = to_device(c, sizeof c), *out = to_device(x, sizeof x);
+                require_ok(tsr_wavelet_inverse(plan, in, out, NULL));
+                to_host(x, out, sizeof x);
+                drop(in, sizeof c);
+                drop(out, sizeof x);
+                for (int i = 0; i < N * N; i++) energy += x[i] * x[i];
+                if (!(fabs(sqrt(energy) - band.weight) < 1e-9))
+                    fail_msg("%s: band %d weighs %.12g, not %.12g", tsr_wavelet_filter_name(o.filter), b, sqrt(energy), band.weight);
+                if (f == TSR_WAVELET_HAAR && normalise) assert_true(fabs(band.weight - 1) < 1e-12);
+            }
+            tsr_wavelet_plan_destroy(&plan);
+        }
+}
+
+/* Steps given by the caller: those of a filter of the house give the same bits; a filter with taps on one side comes back. */
+static void custom_steps(void **state)
+{
+    (void)state;
+    const int64_t size[2] = { 61, 40 };
+    static int16_t x[61 * 40], expected[61 * 40], c[61 * 40];
+    uint64_t seed = test_seed();
+    tsr_wavelet_step steps[TSR_WAVELET_STEPS];
+    for (int i = 0; i < 61 * 40; i++) x[i] = (int16_t)(test_random(&seed) % 200);
+    for (int f = 0; f < TSR_WAVELET_CUSTOM; f++) {
+        tsr_wavelet_options o = TSR_WAVELET_OPTIONS, own = TSR_WAVELET_OPTIONS;
+        o.filter = (tsr_wavelet_filter)f;
+        o.accuracy = -1;
+        own.filter = TSR_WAVELET_CUSTOM;
+        own.steps = steps;
+        own.step_count = tsr_wavelet_filter_steps(o.filter, steps, NULL);
+        forward16(2, size, &o, x, expected);
+        forward16(2, size, &own, x, c);
+        assert_memory_equal(c, expected, sizeof c);
+    }
+    tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
+    static const tsr_wavelet_step lopsided[3] = { { 0, 1, -5, 3, 1, 2, { 1, -2, 1 }, { 0 } },
+                                                  { 1, -1, 1, 5, 7, 4, { 3, -1, 2, 1, 5 }, { 0 } },
+                                                  { 0, 1, 3, 1, 0, 3, { 7 }, { 0 } } };
+    o.filter = TSR_WAVELET_CUSTOM;
+    o.steps = lopsided;
+    o.step_count = 3;
+    for (int boundary = 0; boundary < TSR_WAVELET_BOUNDARIES; boundary++) {
+        if (boundary == TSR_WAVELET_PERIODIC) continue;
+        o.boundary = (tsr_wavelet_boundary)boundary;
+        tsr_wavelet_plan *plan = make_plan(TSR_I16, 2, size, &o);
+        void *in = to_device(x, sizeof x), *out = to_device(c, sizeof c);
+        require_ok(tsr_wavelet_forward(plan, in, out, NULL));
+        require_ok(tsr_wavelet_inverse(plan, out, in, NULL));
+        to_host(c, in, sizeof c);
+        assert_memory_equal(c, x, sizeof c);
+        drop(in, sizeof x);
+        drop(out, sizeof c);
+        tsr_wavelet_plan_destroy(&plan);
+    }
+}
+
+static void layouts_rearranged(void **state)
+{
+    (void)state;
+    const int64_t size[3] = { 21, 10, 7 };
+    enum { N = 21 * 10 * 7 };
+    static int32_t x[N], c[4][N], moved[N];
+    uint64_t seed = test_seed();
+    tsr_wavelet_plan *plans[4];
+    for (int i = 0; i < N; i++) x[i] = (int32_t)(test_random(&seed) % 1000);
+    for (int l = 0; l < 4; l++) {
+        tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
+        o.layout = (tsr_wavelet_layout)l;
+        plans[l] = make_plan(TSR_I32, 3, size, &o);
+        void *in = to_device(x, sizeof x), *out = to_device(x, sizeof x);
+        require_ok(tsr_wavelet_forward(plans[l], in, out, NULL));
+        to_host(c[l], out, sizeof x);
+        drop(in, sizeof x);
+        drop(out, sizeof x);
+    }
+    for (int l = 0; l < 16; l++) {
+        void *in = to_device(c[l / 4], sizeof x), *out = to_device(x, sizeof x);
+        require_ok(tsr_wavelet_rearrange(plans[l / 4], in, plans[l % 4], out));
+        to_host(moved, out, sizeof x);
+        assert_memory_equal(moved, c[l % 4], sizeof x);
+        drop(in, sizeof x);
+        drop(out, sizeof x);
+    }
+    for (int l = 0; l < 4; l++) tsr_wavelet_plan_destroy(&plans[l]);
+}
+
+static void bad_arguments(void **state)
+{
+    (void)state;
+    tsr_wavelet_plan *plan;
+    const int64_t size[2] = { 20, 11 }, none[2] = { 20, 0 }, narrow[2] = { 1, 19 };
+    int16_t x[220] = { 0 };
+#define REFUSED(dtype, dimensions, extents, text, ...)                                                                    \
+    do {                                                                                                                  \
+        tsr_wavelet_options o = TSR_WAVELET_OPTIONS;                                                                      \
+        __VA_ARGS__;                                                                                                      \
+        require_error(tsr_wavelet_plan_create(context, dtype, dimensions, extents, &o, &plan), TSR_ERROR_ARGUMENT, text); \
+        assert_null(plan);                                                                                                \
+    } while (0)
+    REFUSED(TSR_U8, 2, size, "element type u8", (void)0);
+    REFUSED(TSR_I16, 0, size, "0 dimensions", (void)0);
+    REFUSED(TSR_I16, 5, size, "5 dimensions", (void)0);
+    REFUSED(TSR_I16, 2, none, "extent 0 along axis 1", (void)0);
+    REFUSED(TSR_I16, 2, size, "levels is -1", o.levels = -1);
+    REFUSED(TSR_I16, 2, size, "levels is 6, expected 0 to 5", o.levels = 6);
+    REFUSED(TSR_I16, 2, size, "filter is 99", o.filter = (tsr_wavelet_filter)99);
+    REFUSED(TSR_I16, 2, size, "boundary is 9", o.boundary = (tsr_wavelet_boundary)9);
+    REFUSED(TSR_I16, 2, size, "layout is 9", o.layout = (tsr_wavelet_layout)9);
+    REFUSED(TSR_I16, 2, size, "axes is 0x4", o.axes = 4);
+    REFUSED(TSR_I16, 2, size, "accuracy is 5", o.accuracy = 5);
+    REFUSED(TSR_F32, 2, size, "accuracy is 1 bits of f32", o.accuracy = 1);
+    REFUSED(TSR_I16, 2, size, "normalise", o.normalise = 1);
+    REFUSED(TSR_I16, 2, size, "inplace with layout mallat", o.inplace = 1);
+    REFUSED(TSR_I16, 2, size, "sample stride 19 along axis 1, expected at least 20", o.sample_stride = narrow);
+    REFUSED(TSR_I16, 2, size, "periodic with 11 samples along axis 1 at level 1", o.boundary = TSR_WAVELET_PERIODIC);
+    REFUSED(TSR_I16, 2, size, "custom filter of 0 steps", o.filter = TSR_WAVELET_CUSTOM);
+    tsr_wavelet_step steps[2] = { { 1, -1, -1, 2, 0, 1, { 1, 1 }, { 0 } }, { 0, 1, -1, 2, 0, 2, { 1, 1 }, { 0 } } };
+#define REFUSED_STEP(text, field, value)                                                                     \
+    do {                                                                                                     \
+        tsr_wavelet_step kept = steps[1];                                                                    \
+        steps[1].field = value;                                                                              \
+        REFUSED(TSR_I16, 2, size, text, (o.filter = TSR_WAVELET_CUSTOM, o.steps = steps, o.step_count = 2)); \
+        steps[1] = kept;                                                                                     \
+    } while (0)
+    REFUSED_STEP("step 1: parity is 1 as of the step before", parity, 1);
+    REFUSED_STEP("step 1: parity is 2", parity, 2);
+    REFUSED_STEP("step 1: sign is 0", sign, 0);
+    REFUSED_STEP("step 1: 2 taps from offset 2", first, 2);
+    REFUSED_STEP("step 1: count is 9", count, 9);
+    REFUSED_STEP("step 1: shift is 31", shift, 31);
+    REFUSED_STEP("step 1: the sum of its taps can reach", tap[0], 2000000000);
+    REFUSED_STEP("step 1: real tap 1", real[1], (double)NAN);
+    tsr_wavelet_filter filter;
+    require_error(tsr_wavelet_filter_parse("db4", &filter), TSR_ERROR_ARGUMENT, "'db4': expected one of");
+    plan = make_plan(TSR_I16, 2, size, NULL);
+    require_error(tsr_wavelet_forward(plan, NULL, x, NULL), TSR_ERROR_ARGUMENT, "samples is NULL");
+    require_error(tsr_wavelet_forward(plan, x, x, NULL), TSR_ERROR_ARGUMENT, "one array for a plan that needs two");
+    tsr_wavelet_band band;
+    require_error(tsr_wavelet_plan_band(plan, 99, &band), TSR_ERROR_ARGUMENT, "no band 99");
+    tsr_wavelet_plan_destroy(&plan);
+    tsr_wavelet_plan_destroy(&plan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(golden_vectors),     cmocka_unit_test(golden_plane),     cmocka_unit_test(golden_hashes), cmocka_unit_test(random_cases),
+        cmocka_unit_test(polynomials),        cmocka_unit_test(norms_and_widths), cmocka_unit_test(weights),       cmocka_unit_test(custom_steps),
+        cmocka_unit_test(layouts_rearranged), cmocka_unit_test(bad_arguments),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,131 @@
+#include <string.h>
+
+#include "cli.h"
+
+struct dwt {
+    cli_call *cli;
+    tsr_read_options read;
+    tsr_wavelet_options options;
+    tsr_dtype dtype;
+    const char *output, *mosaic, *axes;
+    int64_t slice;
+    int slice_given;
+};
+
+static int write_mosaic(const struct dwt *d, const tsr_volume *coefficients)
+{
+    tsr_image image;
+    tsr_write_options write = cli_write_options(d->cli);
+    tsr_status status = tsr_wavelet_mosaic(coefficients, d->slice, &image);
+    if (status == TSR_OK) status = tsr_image_write(&image, d->mosaic, &write);
+    tsr_image_destroy(&image);
+    return status == TSR_OK ? CLI_OK : cli_status(d->cli, status, d->mosaic);
+}
+
+static int transform(struct dwt *d)
+{
+    tsr_context *context = NULL;
+    tsr_volume *coefficients = NULL;
+    tsr_write_options write = cli_write_options(d->cli);
+    int code = cli_context(d->cli, &context);
+    if (code) return code;
+    tsr_volume *volume = cli_read_to_device(d->cli, d->cli->input[0], &d->read, context, &code);
+    if (volume) {
+        tsr_status status = tsr_volume_dwt(context, volume, &d->options, d->dtype, &coefficients);
+        if (status == TSR_OK) status = cli_move_volume(NULL, &coefficients);
+        if (status != TSR_OK) code = cli_status(d->cli, status, d->cli->input[0]);
+    }
+    if (!code && d->mosaic) code = write_mosaic(d, coefficients);
+    if (!code) {
+        tsr_status status = tsr_volume_write(coefficients, d->output, &write);
+        if (status != TSR_OK) code = cli_status(d->cli, status, d->output);
+    }
+    tsr_volume_destroy(&coefficients);
+    tsr_volume_destroy(&volume);
+    tsr_context_destroy(&context);
+    return code;
+}
+
+static int run(cli_call *cli, int argc, char **argv)
+{
+    struct dwt d = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_WAVELET_OPTIONS, .dtype = TSR_DTYPE_COUNT };
+    int filter = 0, boundary = 0, layout = 0, no_accuracy = 0;
+    const cli_option options[] = {
+        CLI_OUTPUT_OPTION(d.output),
+        { .name = "filter",
+          .type = CLI_CHOICE,
+          .value = &filter,
+          .argument = "NAME",
+          .help = "the steps of the transform",
+          .choices = "legall53 haar dd97 dd137 daub97 fidelity jpeg53" },
+        { .name = "levels",
+          .type = CLI_INT,
+          .value = &d.options.levels,
+          .argument = "N",
+          .help = "(default 3)",
+          .lower = 1,
+          .upper = TSR_WAVELET_LEVELS },
+        { .name = "boundary",
+          .type = CLI_CHOICE,
+          .value = &boundary,
+          .argument = "MODE",
+          .help = "what lies beyond the faces",
+          .choices = "clamp symmetric periodic zero" },
+        { .name = "layout",
+          .type = CLI_CHOICE,
+          .value = &layout,
+          .argument = "NAME",
+          .help = "where the coefficients lie: nested bands, in the places of the voxels, or x apart and y, z in place",
+          .choices = "mallat interleaved split" },
+        { .name = "axes", .type = CLI_TEXT, .value = &d.axes, .argument = "xyz", .help = "the axes to be transformed (default: all)" },
+        { .name = "accuracy",
+          .type = CLI_INT,
+          .value = &d.options.accuracy,
+          .argument = "BITS",
+          .help = "integers are multiplied by 2^BITS before each level (default: as Dirac does for the filter)",
+          .lower = 1,
+          .upper = 4 },
+        { .name = "no-accuracy", .type = CLI_FLAG, .value = &no_accuracy, .help = "integers as they are" },
+        { .name = "normalise", .type = CLI_FLAG, .value = &d.options.normalise, .help = "floats: bands scaled to be near orthonormal" },
+        { .name = "dtype",
+          .type = CLI_DTYPE,
+          .value = &d.dtype,
+          .help = "of the coefficients: i16, i32, f32, f64 (default: by type and range of the voxels)" },
+        { .name = "mosaic",
+          .type = CLI_TEXT,
+          .value = &d.mosaic,
+          .argument = "FILE.png",
+          .help = "picture of the bands in one slice (layout mallat)" },
+        { .name = "slice",
+          .type = CLI_COUNT,
+          .value = &d.slice,
+          .argument = "Z",
+          .help = "of the mosaic, counted in the coefficients (default 0)",
+          .lower = 0,
+          .upper = 9e15 },
+        CLI_READ_OPTIONS(d.read),
+        { 0 },
+    };
+    int code = cli_parse(cli, options, 1, 1, argc, argv);
+    if (code >= 0) return code;
+    for (const char *c = d.axes; c && *c; c++) {
+        const char *found = strchr("xyz", *c);
+        if (!found || !*d.axes) return cli_usage(cli, "--axes: '%s' given, expected some of the letters xyz", d.axes);
+        d.options.axes |= 1u << (found - strchr("xyz", 'x'));
+    }
+    if (d.axes && !d.options.axes) return cli_usage(cli, "--axes: '' given, expected some of the letters xyz");
+    d.options.filter = (tsr_wavelet_filter)filter;
+    d.options.boundary = (tsr_wavelet_boundary)boundary;
+    d.options.layout = (tsr_wavelet_layout)layout;
+    if (no_accuracy) d.options.accuracy = -1;
+    code = cli_check_write(cli, d.output, TSR_FILE_VOLUME, NULL);
+    if (!code && d.mosaic) code = cli_check_write(cli, d.mosaic, TSR_FILE_IMAGE, NULL);
+    return code ? code : transform(&d);
+}
+
+const cli_verb verb_dwt = {
+    "dwt", "[options] VOLUME -o COEFFICIENTS", "Wavelet transform of a volume; idwt brings it back",
+    "  tessera make torus -o torus.nii.gz\n  tessera dwt torus.nii.gz --filter dd97 --levels 2 --mosaic bands.png -o bands.nrrd\n"
+    "  tessera idwt bands.nrrd -o back.nii.gz\n",
+    run
+};

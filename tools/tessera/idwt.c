@@ -1,0 +1,34 @@
+#include "cli.h"
+
+static int run(cli_call *cli, int argc, char **argv)
+{
+    tsr_read_options read = TSR_READ_OPTIONS;
+    const char *output = NULL;
+    tsr_context *context = NULL;
+    tsr_volume *volume = NULL;
+    const cli_option options[] = { CLI_OUTPUT_OPTION(output), CLI_READ_OPTIONS(read), { 0 } };
+    int code = cli_parse(cli, options, 1, 1, argc, argv);
+    if (code >= 0) return code;
+    code = cli_check_write(cli, output, TSR_FILE_VOLUME, NULL);
+    if (!code) code = cli_context(cli, &context);
+    tsr_write_options write = cli_write_options(cli);
+    tsr_volume *coefficients = code ? NULL : cli_read_to_device(cli, cli->input[0], &read, context, &code);
+    if (coefficients) {
+        tsr_status status = tsr_volume_idwt(context, coefficients, &volume);
+        if (status == TSR_OK) status = cli_move_volume(NULL, &volume);
+        if (status != TSR_OK) code = cli_status(cli, status, cli->input[0]);
+    }
+    if (!code) {
+        tsr_status status = tsr_volume_write(volume, output, &write);
+        if (status != TSR_OK) code = cli_status(cli, status, output);
+    }
+    tsr_volume_destroy(&volume);
+    tsr_volume_destroy(&coefficients);
+    tsr_context_destroy(&context);
+    return code;
+}
+
+const cli_verb verb_idwt = {
+    "idwt", "[options] COEFFICIENTS -o VOLUME", "The volume that tessera dwt transformed, integers bit for bit",
+    "  tessera make torus -o torus.nii.gz\n  tessera dwt torus.nii.gz -o bands.nrrd\n  tessera idwt bands.nrrd -o back.nii.gz\n", run
+};
