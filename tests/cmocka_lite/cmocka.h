@@ -68,8 +68,8 @@ __attribute__((noreturn, unused, format(printf, 3, 4))) static void lite_fail(co
     } while (0)
 #define assert_in_range(value, lower, upper)                                      \
     do {                                                                          \
-        unsigned long long v_ = (unsigned long long)(value);                      \
-        if (v_ < (unsigned long long)(lower) || v_ > (unsigned long long)(upper)) \
+        const unsigned long long v_ = (unsigned long long)(value), lower_ = (lower), upper_ = (upper); \
+        if (v_ < lower_ || v_ > upper_)                                           \
             fail_msg("%s = %llu, outside [%s, %s]", #value, v_, #lower, #upper);  \
     } while (0)
 #define assert_float_equal(a, b, tolerance)                                                          \
