@@ -35,18 +35,20 @@ template <> struct element<TSR_F64> {
 
 template <tsr_dtype D> TSR_DEVICE_FN typename element<D>::row loaded(typename element<D>::memory v, int32_t shift, double scale)
 {
-    if (D == TSR_I16 || D == TSR_I32) return (typename element<D>::row)TSR_LIFT_RAISE((int64_t)v, shift);
+    if (D == TSR_I16) return (typename element<D>::row)((uint32_t)(int32_t)v << shift);
+    if (D == TSR_I32) return (typename element<D>::row)TSR_LIFT_RAISE((int64_t)v, shift);
     typename element<D>::row factor = (typename element<D>::row)scale;
     return factor == (typename element<D>::row)1 ? v : v * factor;
 }
 
 template <tsr_dtype D> TSR_DEVICE_FN typename element<D>::memory stored(typename element<D>::row v, int32_t shift, double scale, uint32_t *bad)
 {
-    if (D == TSR_I16 || D == TSR_I32) {
-        int64_t w = TSR_LIFT_LOWER((int64_t)v, shift);
-        if (D == TSR_I16) *bad |= TSR_LIFT_LOST(w);
+    if (D == TSR_I16) {
+        int32_t w = TSR_LIFT_LOWER((int32_t)v, shift);
+        *bad |= TSR_LIFT_LOST(w);
         return (typename element<D>::memory)w;
     }
+    if (D == TSR_I32) return (typename element<D>::memory)TSR_LIFT_LOWER((int64_t)v, shift);
     typename element<D>::row factor = (typename element<D>::row)scale;
     return (typename element<D>::memory)(factor == (typename element<D>::row)1 ? v : v * factor);
 }
@@ -68,8 +70,8 @@ TSR_DEVICE_FN typename element<D>::row lifted_as(const tsr_lift_step &s, typenam
     }
     if (D == TSR_F32 || D == TSR_F64) return (typename element<D>::row)(x + sum);
     typedef typename element<D>::whole W;
-    W minus = s.sign < 0 ? (W)-1 : (W)0, p = TSR_LIFT_ROUND((W)sum, s.rounding, s.shift);
-    return (typename element<D>::row)((uint32_t)x + (uint32_t)((p ^ minus) - minus)); /* i32 wraps */
+    W p = TSR_LIFT_ROUND((W)sum, s.rounding, s.shift);
+    return (typename element<D>::row)((uint32_t)x + (uint32_t)p * (uint32_t)s.sign); /* i32 wraps */
 }
 template <tsr_dtype D, class N> TSR_DEVICE_FN typename element<D>::row lifted(const tsr_lift_step &s, typename element<D>::row x, N neighbour)
 {
@@ -334,7 +336,7 @@ static int has_planes(const tsr_wavelet_level *l, const tsr_lift_filter *f)
 {
     for (int32_t k = 0; k < f->steps; k++)
         if (!plane_step(&f->step[k])) return 0;
-    return (l->axes & 3) == 3 && !l->inplace;
+    return (l->axes & 3) == 3 && !l->inplace && l->size[0] < 1 << 30 && l->size[1] < 1 << 30;
 }
 
 /* The level's samples in the workspace, packed. */
@@ -363,7 +365,7 @@ static tsr_status run_planes(tsr_queue *queue, const tsr_wavelet_job *job, const
     const int only = (l->axes & ~3u) == 0; /* no other pass loads or stores the coefficients */
     p.level = *l;
     p.filter = inverse ? *job->inverse : *job->forward;
-    p.inverse = inverse;
+    p.scaled = l->scaled && only;
     p.lost = job->lost;
     for (uint32_t bits = 0; bits < TSR_WAVELET_BANDS; bits++) {
         p.load_scale[bits] = l->scaled && only && inverse ? 1.0 / l->scale[bits] : 1.0;
@@ -371,15 +373,12 @@ static tsr_status run_planes(tsr_queue *queue, const tsr_wavelet_job *job, const
         if (!(bits & ~l->axes)) p.band[bits] = band[bits];
     }
     switch (l->dtype) {
-    case TSR_I16:
-        if (p.filter.steps <= 2) TSR_TRY((launch_planes<TSR_I16, int16_t>(queue, p))); /* every value is a finished one */
-        else TSR_TRY((launch_planes<TSR_I16, int32_t>(queue, p)));
-        break;
-    case TSR_I32: TSR_TRY((launch_planes<TSR_I32, int32_t>(queue, p))); break;
-    case TSR_F32: TSR_TRY((launch_planes<TSR_F32, float>(queue, p))); break;
-    default: TSR_TRY((launch_planes<TSR_F64, double>(queue, p))); break;
+    case TSR_I16: return inverse ? launch_usual<TSR_I16, int16_t, int32_t, 1>(queue, p) : launch_usual<TSR_I16, int16_t, int32_t, 0>(queue, p);
+    case TSR_F32: return inverse ? launch_usual<TSR_F32, float, float, 1>(queue, p) : launch_usual<TSR_F32, float, float, 0>(queue, p);
+    case TSR_I32:
+        return inverse ? launch_shape<TSR_I32, int32_t, shape<0, 0, 0, 1>>(queue, p) : launch_shape<TSR_I32, int32_t, shape<0, 0, 0, 0>>(queue, p);
+    default: return inverse ? launch_shape<TSR_F64, double, shape<0, 0, 0, 1>>(queue, p) : launch_shape<TSR_F64, double, shape<0, 0, 0, 0>>(queue, p);
     }
-    return TSR_OK;
 }
 
 /* All passes of a level: forward from x on, inverse back to x. */

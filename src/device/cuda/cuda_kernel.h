@@ -39,6 +39,18 @@ TSR_DEVICE_FN uint32_t tsr_shared_add(uint32_t *word, uint32_t amount)
 /* Global memory that will be read soon. */
 TSR_DEVICE_FN void tsr_prefetch(const void *memory) { asm volatile("prefetch.global.L2 [%0];" : : "l"(memory)); }
 
+/* Copies of the first `bytes` of 16 or 8 (0 for the rest) that go on while the thread does other work, in groups that the thread closes and waits for:
+ * wait<N> returns when all but the last N groups have arrived. For memory that the same thread reads. Both places are aligned to 16 or 8. */
+template <int SIZE> TSR_DEVICE_FN void tsr_copy_async(void *shared, const void *global, uint32_t bytes)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
+                 :
+                 : "r"((uint32_t)__cvta_generic_to_shared(shared)), "l"(global), "n"(SIZE), "r"(bytes)
+                 : "memory");
+}
+TSR_DEVICE_FN void tsr_copy_async_close(void) { asm volatile("cp.async.commit_group;" : : : "memory"); }
+template <int N> TSR_DEVICE_FN void tsr_copy_async_wait(void) { asm volatile("cp.async.wait_group %0;" : : "n"(N) : "memory"); }
+
 #define TSR_LAUNCH(queue, kernel, blocks, threads, shared, ...) kernel<<<(blocks), (threads), (shared), tsr_cuda_stream(queue)>>>(__VA_ARGS__)
 /* Before the first launch of a kernel that wants more than 48 KiB of dynamic shared memory. */
 #define TSR_LAUNCH_ALLOW_SHARED(kernel, bytes) TSR_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(bytes)))

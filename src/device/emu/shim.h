@@ -142,6 +142,13 @@ template <class T> struct tsr_emu_same { typedef T type; };
 TSR_EMU_ATOMIC(atomicAdd, (T)(old + v))
 static inline uint32_t tsr_shared_add(uint32_t *word, uint32_t amount) { return atomicAdd(word, amount); }
 static inline void tsr_prefetch(const void *memory) { (void)memory; }
+template <int SIZE> static inline void tsr_copy_async(void *shared, const void *global, uint32_t bytes)
+{
+    if (bytes) memcpy(shared, global, bytes);
+    memset((unsigned char *)shared + bytes, 0, SIZE - bytes);
+}
+static inline void tsr_copy_async_close(void) {}
+template <int N> static inline void tsr_copy_async_wait(void) {}
 TSR_EMU_ATOMIC(atomicSub, (T)(old - v))
 TSR_EMU_ATOMIC(atomicMin, v < old ? v : old)
 TSR_EMU_ATOMIC(atomicMax, v > old ? v : old)
