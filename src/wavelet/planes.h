@@ -33,10 +33,11 @@ typedef struct plane_pass {
 
 /* What a kernel knows of its filter: C0 and C1 taps in the steps 0, 2, ... and 1, 3, ..., of odd samples first (inverse: of even ones); STEPS 0: nothing. */
 template <int STEPS_, int C0_, int C1_, int INVERSE_> struct shape {
-    enum { STEPS = STEPS_, C0 = C0_, C1 = C1_, INVERSE = INVERSE_, MOST = STEPS_ ? STEPS_ : (int)TSR_WAVELET_STEPS, UNROLL = STEPS_ ? STEPS_ : 1 };
-    TSR_INSIDE static int32_t steps(const tsr_lift_filter &f) { return STEPS ? (int32_t)STEPS : f.steps; }
-    TSR_INSIDE static int32_t count(const tsr_lift_step &s, int32_t k) { return STEPS ? (k & 1 ? (int32_t)C1 : (int32_t)C0) : s.count; }
-    TSR_INSIDE static int32_t parity(const tsr_lift_step &s, int32_t k) { return STEPS ? (k & 1) ^ !INVERSE : s.parity; }
+    static constexpr int STEPS = STEPS_, C0 = C0_, C1 = C1_, INVERSE = INVERSE_;
+    static constexpr int MOST = STEPS_ ? STEPS_ : (int)TSR_WAVELET_STEPS, UNROLL = STEPS_ ? STEPS_ : 1;
+    TSR_INSIDE static int32_t steps(const tsr_lift_filter &f) { return STEPS != 0 ? STEPS : f.steps; }
+    TSR_INSIDE static int32_t count(const tsr_lift_step &s, int32_t k) { return STEPS != 0 ? (k & 1 ? C1 : C0) : s.count; }
+    TSR_INSIDE static int32_t parity(const tsr_lift_step &s, int32_t k) { return STEPS != 0 ? (k & 1) ^ (1 - INVERSE) : s.parity; }
 };
 static int fits_shape(const tsr_lift_filter *f, int32_t steps, int32_t c0, int32_t c1, int32_t inverse)
 {
@@ -314,7 +315,7 @@ template <tsr_dtype D, class RING, class SHAPE> TSR_KERNEL(plane_kernel)(plane_p
     typedef strip<D, RING> T;
     typedef typename element<D>::row R;
     typedef typename element<D>::memory M;
-    enum { INVERSE = SHAPE::INVERSE };
+    constexpr int INVERSE = SHAPE::INVERSE;
     TSR_SHARED_DYNAMIC(typename T::quad, ring);
     run<M, T::V> *stage = (run<M, T::V> *)(void *)(ring + (p.ring_mask + 1) * T::QUADS * WARP);
     R *buffer = (R *)(void *)(stage + AHEAD * WARP);
