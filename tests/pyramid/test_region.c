@@ -120,7 +120,7 @@ static int32_t visit(oracle *q, int64_t x, int64_t y, int64_t z, int64_t side)
 
 static tsr_region_tree *make(tsr_context *context, tsr_dtype dtype, tsr_size3 n, const void *const *data, int channels, const tsr_region_options *o)
 {
-    tsr_volume *host, *device[4];
+    tsr_volume *host, *device[4] = { NULL };
     tsr_region_tree *tree;
     for (int c = 0; c < channels; c++) {
         require_ok(tsr_volume_wrap(NULL, dtype, n, NULL, (void *)(uintptr_t)data[c], NULL, NULL, &host));
