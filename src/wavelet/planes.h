@@ -3,8 +3,8 @@
  * A warp owns a strip of columns and slides down a segment of its rows; a lane holds 16 bytes of neighbouring samples. A row is lifted along x in
  * registers, neighbours by shuffles, then joins a ring of rows in shared memory, where each lane sees its own columns only: the steps along y
  * need no barrier. The next rows are on their way to shared memory meanwhile. Strips overlap by the lanes, segments by the rows that the steps
- * reach. Rows wait for each other as on the CPU (slide_advance
- * in wavelet_cpu.c); spec wavelet.md 2.8, 2.11. Filters with symmetric steps of 2, 4 or 8 taps, and Haar; others take the axis kernel. */
+ * reach. Rows wait for each other as on the CPU (slide_advance in wavelet_cpu.c); spec wavelet.md 2.8, 2.11. Filters with symmetric steps of 2, 4
+ * or 8 taps, and Haar; others take the axis kernel. */
 #ifndef TSR_WAVELET_PLANES_H
 #define TSR_WAVELET_PLANES_H
 
