@@ -156,8 +156,8 @@ TSR_API tsr_status tsr_wavelet_rearrange(const tsr_wavelet_plan *from_plan, cons
 /* The coefficients of a volume, in a volume of the same size and geometry that says in its metadata (keys "wavelet...") how they were made, so that
  * tsr_volume_idwt, here or after a file, finds all it needs. `options` may be NULL; no strides, no batch, not in place, layouts mallat, interleaved
  * and split, no custom steps. Integers are taken as stored (slope and intercept are kept beside them). `dtype`: i16, i32, f32 or f64;
- * TSR_DTYPE_COUNT = f32 and f64 as they are, integers i16 where their values are of few enough bits (tsr_wavelet_safe_bits), else i32. Values that
- * do not fit into `dtype` are TSR_ERROR_ARGUMENT. Waits for the queue. RETURNS NEW on the device. */
+ * TSR_DTYPE_COUNT = f32 and f64 as they are, integers i16 where their values are of few enough bits (tsr_wavelet_safe_bits), else i32. Where i32
+ * has no room for them there are no accuracy bits by default. Values that do not fit into `dtype` are TSR_ERROR_ARGUMENT. Waits for the queue. RETURNS NEW on the device. */
 TSR_API tsr_status tsr_volume_dwt(tsr_context *context, const tsr_volume *volume, const tsr_wavelet_options *options, tsr_dtype dtype,
                                   tsr_volume **coefficients) TSR_CHECKED;
 /* The volume back, in its own element type: integers bit for bit. TSR_ERROR_ARGUMENT where the metadata are missing or do not fit. RETURNS NEW. */

@@ -99,7 +99,8 @@ static tsr_status retype(tsr_context *context, const tsr_volume *v, tsr_dtype dt
     return TSR_OK;
 }
 
-static tsr_status choose_type(tsr_context *context, const tsr_volume *v, const tsr_wavelet_options *o, tsr_dtype *dtype)
+/* Also drops the accuracy bits by default where i32 has no room for them: without them every step comes back even where it wraps. */
+static tsr_status choose_type(tsr_context *context, const tsr_volume *v, tsr_wavelet_options *o, tsr_dtype *dtype)
 {
     tsr_statistics s;
     tsr_volume as_stored = *v;
@@ -116,8 +117,15 @@ static tsr_status choose_type(tsr_context *context, const tsr_volume *v, const t
     const int64_t size[3] = { v->size.x, v->size.y, v->size.z };
     for (int a = 0; a < 3; a++) dimensions += size[a] > 1 && (!o->axes || o->axes >> a & 1);
     int32_t possible = tsr_wavelet_levels_possible(3, size, o->axes), levels = o->levels ? o->levels : possible < 3 ? possible : 3;
-    if (*dtype == TSR_DTYPE_COUNT)
-        *dtype = !dimensions || bits <= tsr_wavelet_safe_bits(o->filter, levels, dimensions, o->accuracy) ? TSR_I16 : TSR_I32;
+    const int32_t safe = dimensions && levels ? tsr_wavelet_safe_bits(o->filter, levels, dimensions, o->accuracy) : 16;
+    if (*dtype == TSR_DTYPE_COUNT) *dtype = bits <= safe && s.maximum <= 32767 ? TSR_I16 : TSR_I32;
+    if (*dtype == TSR_I32 && bits > safe + 16 && o->accuracy >= 0) {
+        if (o->accuracy > 0)
+            TSR_FAIL(TSR_ERROR_ARGUMENT,
+                     "wavelet: accuracy is %d with voxels of %d bits, expected no accuracy bits: at most %d bits have room for them", o->accuracy,
+                     bits, safe + 16);
+        o->accuracy = -1;
+    }
     if (*dtype == TSR_I16 || *dtype == TSR_I32) {
         double most = *dtype == TSR_I16 ? 32767.0 : 2147483647.0;
         if (is_real(v->dtype))

@@ -1,4 +1,5 @@
 #include <string.h>
+#include <strings.h>
 
 #include "cli.h"
 
@@ -44,6 +45,16 @@ static int transform(struct dwt *d)
     tsr_volume_destroy(&volume);
     tsr_context_destroy(&context);
     return code;
+}
+
+/* Coefficients without their metadata cannot come back. */
+static int keeps_metadata(const char *path)
+{
+    static const char *const names[] = { ".nrrd", ".nrrd.gz", ".nhdr", ".mha", ".mhd" };
+    const size_t length = strlen(path);
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
+        if (length > strlen(names[k]) && !strcasecmp(path + length - strlen(names[k]), names[k])) return 1;
+    return 0;
 }
 
 static int run(cli_call *cli, int argc, char **argv)
@@ -119,6 +130,8 @@ static int run(cli_call *cli, int argc, char **argv)
     d.options.layout = (tsr_wavelet_layout)layout;
     if (no_accuracy) d.options.accuracy = -1;
     code = cli_check_write(cli, d.output, TSR_FILE_VOLUME, NULL);
+    if (!code && !keeps_metadata(d.output))
+        code = cli_usage(cli, "--output: '%s' cannot hold what idwt needs to know, expected .nrrd, .nhdr, .mha or .mhd", d.output);
     if (!code && d.mosaic) code = cli_check_write(cli, d.mosaic, TSR_FILE_IMAGE, NULL);
     return code ? code : transform(&d);
 }

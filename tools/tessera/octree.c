@@ -93,7 +93,7 @@ static int work(struct octree *o)
         if (status != TSR_OK) code = cli_status(o->cli, status, o->cli->input[0]);
     }
     if (!code) code = write_results(o, &tree, context);
-    if (!code && (!o->output || strcmp(o->output, "-"))) cli_tree_show(o->cli, &tree, seconds);
+    if (!code && (!o->output || strcmp(o->output, "-")) && !cli_regions_on_stdout(&o->regions)) cli_tree_show(o->cli, &tree, seconds);
     cli_tree_destroy(&tree);
     tsr_volume_destroy(&volume);
     tsr_context_destroy(&context);

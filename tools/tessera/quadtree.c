@@ -109,7 +109,7 @@ static int work(struct quadtree *q)
         outline(&image, &tree, image.channels >= 3 ? 3 : 1);
         code = write_image(q, &image, q->outline);
     }
-    if (!code && strcmp(q->output, "-")) cli_tree_show(q->cli, &tree, seconds);
+    if (!code && strcmp(q->output, "-") && !cli_regions_on_stdout(&q->regions)) cli_tree_show(q->cli, &tree, seconds);
     cli_tree_destroy(&tree);
     tsr_image_destroy(&image);
     tsr_context_destroy(&context);

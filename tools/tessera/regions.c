@@ -23,6 +23,8 @@ int cli_regions_prepare(const cli_call *cli, cli_regions *r)
     return code;
 }
 
+int cli_regions_on_stdout(const cli_regions *r) { return (r->list && !strcmp(r->list, "-")) || (r->tree && !strcmp(r->tree, "-")); }
+
 static tsr_status take_means(tsr_context *context, const tsr_volume *channel, cli_tree *t, int32_t c)
 {
     const int64_t leaves = tsr_region_tree_describe(t->host).leaves;

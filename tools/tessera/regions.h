@@ -66,6 +66,8 @@ int cli_tree_read(const cli_call *cli, const char *path, tsr_context *context, i
 void cli_tree_destroy(cli_tree *tree);
 /* Writes the list and the tree, if they are asked for. Returns an exit code. */
 int cli_tree_write(const cli_call *cli, const cli_regions *r, const cli_tree *tree, int32_t channels);
+/* Do results go to standard output? Then nothing else may. */
+int cli_regions_on_stdout(const cli_regions *r);
 void cli_tree_show(const cli_call *cli, const cli_tree *tree, double seconds);
 
 #endif

@@ -133,13 +133,22 @@ static tsr_status bring(struct surface *s, tsr_context *context, int k)
     return status;
 }
 
-/* One value: the output. Several: each has a file of its own, NAME-VALUE.EXTENSION. Returns 0 if the path is too long. */
+/* One value: the output. Several: each has a file of its own, NAME-VALUE.EXTENSION, the values with the digits that tell them apart. Returns 0 if the
+ * path is too long. */
 static int path_of(const struct surface *s, int k, char path[4096])
 {
+    char value[40], other[40];
+    int digits = 6;
+    for (int j = 0; j < s->isovalues.count && digits < 17; j++) {
+        snprintf(value, sizeof value, "%.*g", digits, s->isovalues.item[k]);
+        snprintf(other, sizeof other, "%.*g", digits, s->isovalues.item[j]);
+        if (j != k && !strcmp(value, other)) digits = 17;
+    }
+    snprintf(value, sizeof value, "%.*g", digits, s->isovalues.item[k]);
     const char *dot = strrchr(s->output, '.'), *slash = strrchr(s->output, '/');
     if (!dot || (slash && slash > dot)) dot = s->output + strlen(s->output);
     int length = s->isovalues.count == 1 ? snprintf(path, 4096, "%s", s->output)
-                                         : snprintf(path, 4096, "%.*s-%g%s", (int)(dot - s->output), s->output, s->isovalues.item[k], dot);
+                                         : snprintf(path, 4096, "%.*s-%s%s", (int)(dot - s->output), s->output, value, dot);
     return length > 0 && length < 4096;
 }
 
@@ -245,6 +254,14 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code) return code;
     if (s.isovalues.count > 1 && !strcmp(s.output, "-"))
         return cli_usage(cli, "--isovalue: given %d times, expected once with --output -", s.isovalues.count);
+    for (int k = 0; k < s.isovalues.count && s.isovalues.count > 1; k++) {
+        char path[4096];
+        for (int j = 0; j < k; j++)
+            if (s.isovalues.item[j] == s.isovalues.item[k]) return cli_usage(cli, "--isovalue: %g is given twice", s.isovalues.item[k]);
+        if (!path_of(&s, k, path)) return cli_usage(cli, "--output: '%s' is too long", s.output);
+        code = cli_check_write(cli, path, TSR_FILE_MESH, s.write.format);
+        if (code) return code;
+    }
     s.options.inside = (tsr_surface_inside)inside;
     s.options.normals = (tsr_surface_normals)normals;
     s.options.ambiguity = (tsr_surface_ambiguity)ambiguity;
