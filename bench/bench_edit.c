@@ -6,13 +6,28 @@ struct job {
     tsr_tiles *a, *b;
     tsr_editor *editor;
     tsr_brush brush;
+    tsr_context *context;
+    tsr_surface_tracker *tracker;
+    tsr_surface_update_report drawn;
     int which;
 };
+
+/* The mesh of the model as it is now. */
+static tsr_status draw(struct job *j)
+{
+    tsr_surface_region region;
+    const tsr_surface_region *changed;
+    const tsr_mesh *mesh;
+    tsr_status status = tsr_editor_changes(j->editor, "model", &region, &changed);
+    if (status == TSR_OK) status = tsr_surface_update(j->tracker, tsr_editor_tiles(j->editor, "model"), changed, &mesh, &j->drawn);
+    return status;
+}
 
 static tsr_status run(void *user)
 {
     struct job *j = (struct job *)user;
     tsr_tiles *made = NULL;
+    tsr_mesh *full = NULL;
     tsr_status status = TSR_OK;
     int64_t count;
     tsr_tiles_measures measures;
@@ -26,6 +41,16 @@ static tsr_status run(void *user)
     case 5:
         status = tsr_editor_brush(j->editor, "model", &j->brush, NULL);
         if (status == TSR_OK) status = tsr_editor_undo(j->editor);
+        break;
+    case 7: /* the two halves of a redo and an undo, a mesh after each */
+        status = tsr_editor_redo(j->editor);
+        if (status == TSR_OK) status = draw(j);
+        if (status == TSR_OK) status = tsr_editor_undo(j->editor);
+        if (status == TSR_OK) status = draw(j);
+        break;
+    case 8:
+        status = tsr_surface_extract_tiles(j->context, tsr_editor_tiles(j->editor, "model"), NULL, &full, NULL);
+        tsr_mesh_destroy(&full);
         break;
     default:
         status = tsr_editor_redo(j->editor);
@@ -57,7 +82,7 @@ static void brushes(bench *b, double radius)
     tsr_editor_options options = TSR_EDITOR_OPTIONS;
     options.draft = 1;
     for (int i = 0; i < 3; i++, radius *= 2) {
-        struct job job = { .brush = { { 0, 0, radius }, 8, 1, 1 } };
+        struct job job = { .brush = { { 0, 0, radius }, 8, 1, 1 }, .context = b->context };
         char name[80];
         tsr_edit_history h;
         if (tsr_editor_create(b->context, &options, &job.editor) != TSR_OK ||
@@ -70,6 +95,16 @@ static void brushes(bench *b, double radius)
         tsr_editor_history(job.editor, &h);
         snprintf(name, sizeof name, "redo and undo of %lld pages, %lld tiles", (long long)h.tiles, (long long)info.count);
         measure(b, &job, name, 6, h.tiles, 4.0 * 2048 * (double)h.tiles, NULL, 0);
+        if (tsr_surface_tracker_create(b->context, NULL, &job.tracker) == TSR_OK && draw(&job) == TSR_OK) {
+            double base = measure(b, &job, "redo and undo for the next line", 6, h.tiles, 0, NULL, 0);
+            snprintf(name, sizeof name, "the same with a mesh after each, %lld tiles", (long long)info.count);
+            double both = measure(b, &job, name, 7, job.drawn.renewed, 0, NULL, 0);
+            snprintf(name, sizeof name, "mesh of all %lld tiles", (long long)info.count);
+            double all = measure(b, &job, name, 8, info.count, 0, NULL, 0);
+            printf("  one update: %lld tiles anew, %.0f us, %.1f times as fast as all\n", (long long)job.drawn.renewed, (both - base) / 2 * 1e6,
+                   2 * all / (both - base));
+        }
+        tsr_surface_tracker_destroy(&job.tracker);
         tsr_editor_destroy(&job.editor);
     }
 }
@@ -85,17 +120,16 @@ int main(int argc, char **argv)
     if (status == TSR_OK) status = ball(b.context, 0.7 * radius, radius, &job.b);
     tsr_tiles_info info = { 0 };
     if (status == TSR_OK) status = tsr_tiles_describe(job.a, &info);
-    if (status == TSR_OK) {
+    if (status == TSR_OK && bench_wants(&b, "lists")) {
         double pages = 256.0 * (double)info.count;
         measure(&b, &job, "paste two overlapping objects", 0, info.count, 3 * 2 * pages, gpu ? "5 ms" : NULL, 5e-3);
         measure(&b, &job, "select a box of tiles", 1, info.count, 8.0 * (double)info.count, "1 ms", 1e-3);
         measure(&b, &job, "components of the inside", 2, info.count, 2 * pages, NULL, 0);
         measure(&b, &job, "measures", 3, info.count, pages, NULL, 0);
         measure(&b, &job, "translation by tiles", 4, info.count, 2 * pages, NULL, 0);
-        brushes(&b, b.quick ? 24 : 64);
-    } else {
-        fprintf(stderr, "bench edit: %s\n", tsr_error_message());
     }
+    if (status == TSR_OK && bench_wants(&b, "brushes")) brushes(&b, b.quick ? 24 : 64);
+    if (status != TSR_OK) { fprintf(stderr, "bench edit: %s\n", tsr_error_message()); }
     tsr_tiles_destroy(&job.a);
     tsr_tiles_destroy(&job.b);
     return bench_end(&b) || status != TSR_OK;

@@ -2,6 +2,7 @@
 #   SOURCES  C11, into the library
 #   ISA      compiled once per SIMD variant (base, avx2, avx512), into the library
 #   KERNELS  compiled by nvcc into the cuda module and by the C++ compiler into the emulator module
+#   READERS  (no list) code that reads files: under TESSERA_FUZZ it tells libFuzzer where it has been, the rest stays as fast as it was
 
 set(TESSERA_WARNINGS -Wall -Wextra -Wshadow -Wvla -Wpointer-arith)
 set(TESSERA_WARNINGS_C -Wstrict-prototypes -Wmissing-prototypes -Wcast-qual)
@@ -18,16 +19,19 @@ macro(tessera_flags)
   if(TESSERA_SANITIZE)
     add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${TESSERA_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
     add_link_options("-fsanitize=${TESSERA_SANITIZE}")
-    add_compile_definitions(TSR_QUICK_BUILD) # see core/hd.h
+    add_compile_definitions(TSR_QUICK_BUILD TSR_SANITIZED) # see core/hd.h, tests/support.h
   else()
     set(TESSERA_VECTORS -O3)
   endif()
-  if(TESSERA_FUZZ)
-    add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=fuzzer-no-link>") # the library tells libFuzzer where it has been
+  if(TESSERA_SANITIZE MATCHES address)
+    add_compile_definitions(TSR_SANITIZE_ADDRESS) # clang has no macro of its own for it
   endif()
   if(TESSERA_SANITIZE MATCHES thread)
-    add_compile_definitions(TSR_THREADS_POSIX) # GCC's OpenMP runtime is opaque to ThreadSanitizer
-    set(TESSERA_EMU OFF)                       # fibres are too
+    set(TESSERA_EMU OFF) # fibres are opaque to ThreadSanitizer
+  endif()
+  if(TESSERA_SANITIZE MATCHES undefined AND CMAKE_C_COMPILER_ID MATCHES Clang)
+    add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-fno-sanitize=pointer-overflow>") # clang also means NULL + 0, as with an empty array
+    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=function,vptr>") # their runtime comes with C++ programs alone, ours are C
   endif()
 endmacro()
 
@@ -135,12 +139,15 @@ function(tessera_targets)
 endfunction()
 
 function(tessera_room name)
-  cmake_parse_arguments(room "" "" "SOURCES;ISA;KERNELS" ${ARGN})
+  cmake_parse_arguments(room "READERS" "" "SOURCES;ISA;KERNELS" ${ARGN})
   list(TRANSFORM room_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   add_library(room_${name} OBJECT ${room_SOURCES})
   target_include_directories(room_${name} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_compile_options(room_${name} PRIVATE ${TESSERA_WARNINGS} "$<$<COMPILE_LANGUAGE:C>:${TESSERA_WARNINGS_C}>")
   target_link_libraries(room_${name} PRIVATE tessera_dependencies)
+  if(TESSERA_FUZZ AND room_READERS)
+    target_compile_options(room_${name} PRIVATE -fsanitize=fuzzer-no-link,pointer-overflow)
+  endif()
   set(objects $<TARGET_OBJECTS:room_${name}>)
   if(room_ISA)
     set(variants base)

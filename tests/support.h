@@ -54,7 +54,7 @@ static inline tsr_context *test_context_on(const char *device, int32_t threads)
 /* Does everything take many times as long here, on the emulator or under a sanitizer? Then loops over the same thing are shorter. */
 static inline int test_is_slow(void)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(TSR_SANITIZED)
     return 1;
 #else
     const char *device = getenv("TESSERA_DEVICE");

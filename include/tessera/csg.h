@@ -100,8 +100,8 @@ typedef struct tsr_box {
 } tsr_box; /* an axis-aligned box in world units along the grid axes; the values sit in it
                                                                   * if lower <= index * spacing <= upper */
 
-/* Coordinates of the stored tiles that have a voxel in the region, in order: columns of tiles by binary search, empty ones skipped. `coordinates`
- * has room for `room` entries (NULL with room 0 just counts). O(columns log N + hits) after one download of the keys. */
+/* Coordinates of the stored tiles that have a voxel in the region, in order. `coordinates` has room for `room` entries (NULL with room 0 just
+ * counts). Two binary searches a row of tiles of the region, or one look at all keys if the list has fewer tiles than the region has rows. */
 TSR_API tsr_status tsr_tiles_select(const tsr_tiles *tiles, const tsr_box *region, int32_t (*coordinates)[3], int64_t room,
                                     int64_t *count) TSR_CHECKED;
 

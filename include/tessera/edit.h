@@ -12,6 +12,7 @@
 #include "tessera/csg.h"
 #include "tessera/levelset.h"
 #include "tessera/mesh.h"
+#include "tessera/surface.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -147,7 +148,11 @@ TSR_API tsr_status tsr_editor_script(tsr_editor *editor, const char *text, const
 /* The object's field as a dense float32 volume over its stored tiles and a margin of one tile, on the editor's device, with the place in the world
  * that the document gives it. TSR_ERROR_STATE for an empty object. RETURNS NEW. */
 TSR_API tsr_status tsr_editor_field(const tsr_editor *editor, const char *object, tsr_volume **field) TSR_CHECKED;
-/* The same for any unbounded list. RETURNS NEW. */
+/* What changed of an object since the last call with its name, for tsr_surface_update: *region is filled in and *changed points to it, or is NULL where
+ * the list is another one (after operators that work on the whole list, and at first). Brushes, attraction, undo and redo of them leave small regions. */
+TSR_API tsr_status tsr_editor_changes(tsr_editor *editor, const char *object, tsr_surface_region *region,
+                                      const tsr_surface_region **changed) TSR_CHECKED;
+/* The field of any unbounded list, as tsr_editor_field. RETURNS NEW. */
 TSR_API tsr_status tsr_tiles_field(const tsr_tiles *tiles, tsr_volume **field) TSR_CHECKED;
 
 #ifdef __cplusplus

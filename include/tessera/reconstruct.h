@@ -41,10 +41,10 @@ typedef struct tsr_reconstruct_options {
     tsr_placement placement;
     int32_t depth;              /* D: the final grid has 2^D voxels per axis; 0 = 8. start_depth to 16, or to 21 while the list fits its memory */
     int32_t start_depth;        /* d: level of the first surface; 0 = 6 (the source: 7), 4 to 9 */
-    double power;               /* p > 1; 0 = 3; 5 keeps thin parts, where 3 loses them */
+    double power;               /* p > 1; 0 = 7. The source's 3 loses thin parts */
     double epsilon;             /* softening in voxels of the level; 0 = 0.5 */
     double theta;               /* a cell is opened if its side is over theta times its distance; 0 = 0.5, at most 2 */
-    double alpha;               /* stiffness, curvature weight; 0 = 0.1; negative = none */
+    double alpha;               /* stiffness, curvature weight; 0 = 0.05; negative = none */
     double band;                /* half width of the stored band in voxels; 0 = 1.5, at most 5 */
     double time_step;           /* 0 = 0.2 */
     double margin;              /* of the grid round the points, share of the side; 0 = 1/16 */

@@ -76,6 +76,36 @@ TSR_API tsr_status tsr_surface_extract(tsr_context *context, const tsr_volume *v
 TSR_API tsr_status tsr_surface_extract_tiles(tsr_context *context, const tsr_tiles *tiles, const tsr_surface_options *options, tsr_mesh **mesh,
                                              tsr_surface_report *report) TSR_CHECKED;
 
+/* The surface of a tile list that changes in places: a sculpted model, a front that has come to rest almost everywhere. Keeps the mesh from call to
+ * call and makes anew only what changed. KEEPS the context and COPIES the options (NULL as in tsr_surface_extract_tiles; `close` changes nothing).
+ * One thread at a time. RETURNS NEW. */
+typedef struct tsr_surface_tracker tsr_surface_tracker;
+TSR_API tsr_status tsr_surface_tracker_create(tsr_context *context, const tsr_surface_options *options, tsr_surface_tracker **tracker) TSR_CHECKED;
+TSR_API void tsr_surface_tracker_destroy(tsr_surface_tracker **tracker);
+
+/* Voxels of a list whose values may have changed, lower <= index < upper; upper <= lower along an axis: none. */
+typedef struct tsr_surface_region {
+    int64_t lower[3], upper[3]; /* x, y, z */
+} tsr_surface_region;
+
+typedef struct tsr_surface_update_report {
+    int64_t tiles, changed, renewed; /* stored; found to be new or different; whose triangles were made anew: these and some around them */
+    int64_t vertices, triangles;     /* of the surface: without the gaps of the mesh */
+    int64_t work_bytes;              /* device memory of the tracker, beside the mesh */
+} tsr_surface_update_report;
+
+/* The surface of the list as it is now. *mesh is a VIEW that belongs to the tracker, valid until its next call. It has the triangles that
+ * tsr_surface_extract_tiles would make, bit for bit, but in another order and with gaps: each tile owns a run of vertices and a run of triangles
+ * with room to spare, in the order in which tiles came; the triangles of a gap are 0 0 0, its vertices are used by no triangle and mean nothing.
+ * Same calls, same mesh on every backend and thread count. When half of it is gaps it is laid anew. For a file, extract the list.
+ *
+ * `region` NULL: changed tiles are found by a 64-bit sum over the values of each, one reading of the list. Else values outside the region must be those
+ * of the last update of this list, and the cost is that of the tiles in the region, of new and vanished ones, and one look at the keys of the list
+ * (12 bytes a tile; no values). The list may be another one each time: what is not the same is made anew. Waits for the queue three times.
+ * Errors as tsr_surface_extract_tiles; after a failure *mesh is NULL and the next update makes everything anew. `report` may be NULL. */
+TSR_API tsr_status tsr_surface_update(tsr_surface_tracker *tracker, const tsr_tiles *tiles, const tsr_surface_region *region, const tsr_mesh **mesh,
+                                      tsr_surface_update_report *report) TSR_CHECKED;
+
 /* Surfaces of several values at once: meshes[k] is what tsr_surface_extract gives for isovalues[k] (options->isovalue is not read), but the volume
  * is read by all of them together, plane by plane on the CPU, and the call waits for the queue once for each value. 1 <= count <= 64;
  * reports, if not NULL, has `count` entries. RETURNS NEW meshes; after a failure all are NULL. */

@@ -22,7 +22,7 @@ void tsr_parallel(int threads, int64_t count, int64_t grain, tsr_parallel_body b
     }
 }
 
-#else /* plain threads: ThreadSanitizer understands them, it does not understand GCC's OpenMP runtime */
+#else /* plain threads, for sanitizers: they understand them, not the runtimes of OpenMP */
 
 #include <pthread.h>
 #include <unistd.h>

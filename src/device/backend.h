@@ -25,6 +25,7 @@ struct tsr_tiles_ops;
 struct tsr_voxelize_ops;
 struct tsr_pyramid_ops;
 struct tsr_region_ops;
+struct tsr_detail_ops;
 struct tsr_levelset_ops;
 struct tsr_csg_ops;
 struct tsr_engine_ops;
@@ -32,6 +33,10 @@ struct tsr_potential_ops;
 struct tsr_surface_ops;
 struct tsr_wavelet_ops;
 struct tsr_render_ops;
+struct tsr_mip_ops;
+struct tsr_features_ops;
+struct tsr_lens_ops;
+struct tsr_classes_ops;
 
 typedef struct tsr_backend {
     uint32_t abi; /* TSR_BACKEND_ABI of the generated backend_abi.h */
@@ -57,6 +62,7 @@ typedef struct tsr_backend {
     const struct tsr_voxelize_ops *voxelize;
     const struct tsr_pyramid_ops *pyramid;
     const struct tsr_region_ops *region;
+    const struct tsr_detail_ops *detail;
     const struct tsr_levelset_ops *levelset;
     const struct tsr_csg_ops *csg;
     const struct tsr_engine_ops *engine;
@@ -64,6 +70,10 @@ typedef struct tsr_backend {
     const struct tsr_surface_ops *surface;
     const struct tsr_wavelet_ops *wavelet;
     const struct tsr_render_ops *render;
+    const struct tsr_mip_ops *mip;
+    const struct tsr_features_ops *features;
+    const struct tsr_lens_ops *lens;
+    const struct tsr_classes_ops *classes;
 } tsr_backend;
 
 /* What a module gets from the library when it is opened. */

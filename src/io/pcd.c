@@ -247,7 +247,8 @@ static tsr_status check_room(const pcd_header *h, tsr_text text)
     for (int f = 0; f < h->fields; f++) values += h->field[f].count;
     least = h->form == PCD_ASCII ? 2 * values : h->record;
     if (h->form == PCD_PACKED) least = tsr_max64(h->record / 256, 0); /* LZF packs at most 264 bytes into 3 */
-    if (least && h->points > (left + 1) / least)
+    left += h->form == PCD_ASCII; /* the last number needs no space behind it */
+    if (least && h->points > left / least)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld points of at least %lld bytes announced, but only %lld bytes follow", h->file, (long long)h->points,
                  (long long)least, (long long)left);
     if (h->form == PCD_PACKED && h->points > 128 * left)

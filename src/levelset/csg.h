@@ -38,9 +38,9 @@ tsr_status tsr_csg_merge_lists(const tsr_tiles *a, int64_t shift_a, const tsr_ti
 tsr_status tsr_csg_with_band(const tsr_tiles *tiles, double band, tsr_tiles **result);
 /* The sorted keys of the list on the host (malloc; *count of them). */
 tsr_status tsr_csg_keys(const tsr_tiles *tiles, uint64_t **keys, int64_t *count);
-/* Entries of sorted keys whose tiles [low, high] (inclusive, tile coordinates) are in the box: calls take(user, entry). */
-void tsr_csg_box_entries(const uint64_t *keys, int64_t count, const int32_t low[3], const int32_t high[3], void (*take)(void *user, int64_t entry),
-                         void *user);
+/* The sorted keys of the stored tiles [low, high] (inclusive, tile coordinates), on the host (malloc). Two binary searches a row of the box on the
+ * list's device; only what is in the box is read back. */
+tsr_status tsr_csg_box_keys(const tsr_tiles *tiles, const int32_t low[3], const int32_t high[3], uint64_t **keys, int64_t *count);
 /* The part of a list given by sorted stored keys (host memory). */
 tsr_status tsr_csg_part(const tsr_tiles *tiles, const uint64_t *keys, int64_t count, tsr_tiles **part);
 /* Rotation matrix of axis times angle (row-major 3 x 3). */
@@ -49,13 +49,13 @@ void tsr_csg_rotation(tsr_vec3 axis, double angle, double m[9]);
 /* ---- labels --------------------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct tsr_csg_labels {
-    tsr_csg_work work;      /* args.parent: component of every node; args.entries */
-    int64_t count, nodes;   /* components; nodes of the union-find */
-    uint32_t *roots;        /* host, [count] first node */
-    int64_t *voxels;        /* host, [count] */
+    tsr_csg_work work;    /* args.parent: component of every node; args.entries */
+    int64_t count, nodes; /* components; nodes of the union-find */
+    uint32_t *roots;      /* host, [count] first node */
+    int64_t *voxels;      /* host, [count] */
     void *memory;
     size_t bytes;
-    uint32_t unbounded;     /* the component of the unbounded space, or UINT32_MAX */
+    uint32_t unbounded; /* the component of the unbounded space, or UINT32_MAX */
 } tsr_csg_labels;
 /* Components of the inside (wanted 1) or the outside (0). */
 tsr_status tsr_csg_label(const tsr_tiles *tiles, int32_t wanted, int32_t connectivity, tsr_csg_labels *labels);

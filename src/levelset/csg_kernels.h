@@ -150,6 +150,19 @@ TSR_HD void tsr_csg_locate_entry(const tsr_csg_args *g, int64_t i)
     g->keys[i] = g->a.key[g->a.state->list][i] + (uint64_t)g->shift_a;
     g->first[i] = g->a.id[g->a.state->list][i];
 }
+/* Entries of a from keys[i] to keys[i] + shift_a (not included): first[i] <= entry < second[i]. */
+TSR_HD void tsr_csg_row_ends(const tsr_csg_args *g, int64_t i)
+{
+    const tsr_tile_state *s = g->a.state;
+    g->first[i] = (uint32_t)tsr_key_lower_bound(g->a.key[s->list], s->count, g->keys[i]);
+    g->second[i] = (uint32_t)tsr_key_lower_bound(g->a.key[s->list], s->count, g->keys[i] + (uint64_t)g->shift_a);
+}
+/* Their keys, row after row, from tallies[flags[i]]. */
+TSR_HD void tsr_csg_row_keys(const tsr_csg_args *g, int64_t i)
+{
+    const uint64_t *keys = g->a.key[g->a.state->list];
+    for (uint32_t entry = g->first[i]; entry < g->second[i]; entry++) g->tallies[g->flags[i] + (entry - g->first[i])] = keys[entry];
+}
 TSR_HD uint32_t tsr_csg_word_of(const tsr_tile_pool *p, uint32_t id)
 {
     const uint32_t *row = p->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
@@ -181,7 +194,7 @@ TSR_HD void tsr_csg_activity_tile(const tsr_csg_args *g, int64_t i, int32_t firs
     for (int32_t k = first; k < V; k += step) {
         int32_t x = k % E, y = k / E % E, z = k / (E * E);
         float v = phi[(int64_t)id * V + k];
-        int in = v < 0.0f, kept = v > 0.0f - p->band && v < p->band;
+        int in = v<0.0f, kept = v> 0.0f - p->band && v < p->band;
         kept |= (tsr_csg_at(p, phi, row, x - 1, y, z) < 0.0f) != in || (tsr_csg_at(p, phi, row, x + 1, y, z) < 0.0f) != in ||
                 (tsr_csg_at(p, phi, row, x, y - 1, z) < 0.0f) != in || (tsr_csg_at(p, phi, row, x, y + 1, z) < 0.0f) != in ||
                 (tsr_csg_at(p, phi, row, x, y, z - 1) < 0.0f) != in || (tsr_csg_at(p, phi, row, x, y, z + 1) < 0.0f) != in;
@@ -225,8 +238,7 @@ TSR_HD void tsr_csg_conflict_tile(const tsr_csg_args *g, int64_t i, int32_t firs
     const int32_t V = tsr_csg_voxels(&g->a);
     const float *a = tsr_csg_phi(&g->a) + (int64_t)g->first[i] * V, *b = tsr_csg_phi(&g->b) + (int64_t)g->second[i] * V, band = g->a.band;
     int64_t conflicts = 0;
-    for (int32_t k = first; k < V; k += step)
-        conflicts += (a[k] <= 0.0f - band && b[k] >= band) || (b[k] <= 0.0f - band && a[k] >= band);
+    for (int32_t k = first; k < V; k += step) conflicts += (a[k] <= 0.0f - band && b[k] >= band) || (b[k] <= 0.0f - band && a[k] >= band);
     if (conflicts) tsr_csg_add(g->totals, conflicts);
 }
 /* Absent tiles between entry i and the next of its row if they are `constant`, else 0. */

@@ -10,10 +10,11 @@
 #include "levelset/csg_math.h"
 
 /* Bodies run once per item. */
-#define TSR_CSG_ITEMS(X)                                                                                                                       \
-    X(borders) X(sub_borders) X(probe_borders) X(locate) X(locate_entry) X(read_borders) X(write_borders) X(activity_begin) X(activity_end)    \
-    X(enclosed) X(gap_lengths) X(entry_of) X(label_begin) X(label_join) X(label_gaps) X(label_flatten) X(label_roots) X(label_number) X(label_tally)          \
-    X(keep_mark) X(keep_borders) X(measure)
+#define TSR_CSG_ITEMS(X)                                                                                                                     \
+    X(borders)                                                                                                                               \
+    X(sub_borders) X(probe_borders) X(locate) X(locate_entry) X(read_borders) X(write_borders) X(activity_begin) X(activity_end) X(enclosed) \
+        X(gap_lengths) X(entry_of) X(label_begin) X(label_join) X(label_gaps) X(label_flatten) X(label_roots) X(label_number) X(label_tally) \
+            X(keep_mark) X(keep_borders) X(measure) X(row_ends) X(row_keys)
 /* Bodies run per tile: voxels first, first + step, ... */
 #define TSR_CSG_TILES(X) X(combine) X(shape) X(resample) X(read) X(write) X(count) X(positive) X(conflict) X(activity) X(differs) X(ball) X(keep)
 
@@ -26,26 +27,26 @@ typedef enum tsr_csg_kernel {
 /* Arguments of all bodies; each says in csg_kernels.h what it reads. Pointers are device memory. */
 typedef struct tsr_csg_args {
     tsr_tile_pool a, b, to;
-    int64_t shift_a, shift_b;  /* added to the keys of a and b: translation by whole tiles */
-    int64_t count;             /* entries of keys, first, second, words, flags, pages */
+    int64_t shift_a, shift_b; /* added to the keys of a and b: translation by whole tiles */
+    int64_t count;            /* entries of keys, first, second, words, flags, pages */
     uint64_t *keys;
-    uint32_t *first, *second;  /* ids in a and b (stored or static) */
-    uint32_t *words;           /* border words: bit d = 1: the absent neighbour in direction d is INSIDE */
+    uint32_t *first, *second; /* ids in a and b (stored or static) */
+    uint32_t *words;          /* border words: bit d = 1: the absent neighbour in direction d is INSIDE */
     uint32_t *flags;
     float *pages;              /* [count][edge^3] */
     int32_t operation, wanted; /* wanted: 1 = labels of the inside, 0 = of the outside */
     float amount, scale;       /* of BLEND and MIX; of resampling */
     tsr_csg_shape shape;
-    double matrix[12];         /* resampling: source index = matrix * target index */
-    uint32_t *parent;          /* [count * edge^3 + count + 1] union-find: voxels, gaps behind entries, the unbounded space */
-    uint32_t *entries;         /* [capacity of a] list position of a stored id */
-    uint32_t *roots;           /* [root_room] in order */
-    uint64_t *tallies;         /* [root_count] voxels */
-    int64_t *totals;           /* counters */
+    double matrix[12]; /* resampling: source index = matrix * target index */
+    uint32_t *parent;  /* [count * edge^3 + count + 1] union-find: voxels, gaps behind entries, the unbounded space */
+    uint32_t *entries; /* [capacity of a] list position of a stored id */
+    uint32_t *roots;   /* [root_room] in order */
+    uint64_t *tallies; /* [root_count] voxels */
+    int64_t *totals;   /* counters */
     int32_t root_room, root_count;
-    double *sums;              /* measure: [count * edge][6] */
-    int64_t *corners;          /* measure: [4] vertices, edges, faces, cells */
-    float width;               /* measure: half width of the smeared delta */
+    double *sums;     /* measure: [count * edge][6] */
+    int64_t *corners; /* measure: [4] vertices, edges, faces, cells */
+    float width;      /* measure: half width of the smeared delta */
 } tsr_csg_args;
 
 typedef struct tsr_csg_ops {

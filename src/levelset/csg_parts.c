@@ -7,28 +7,80 @@
 
 /* ---- boxes of tiles: columns by binary search (spec editing.md 2.4) ------------------------------------------------------------------------- */
 
-void tsr_csg_box_entries(const uint64_t *keys, int64_t count, const int32_t low[3], const int32_t high[3], void (*take)(void *user, int64_t entry),
-                         void *user)
+/* All keys of the list that are in the box: for boxes with more rows of tiles than the list has tiles. */
+static tsr_status box_keys_of_all(const tsr_tiles *tiles, const int32_t low[3], const int32_t high[3], uint64_t **found, int64_t *count)
 {
-    int32_t n = (int32_t)count;
-    for (int64_t at = tsr_key_lower_bound(keys, n, tsr_key_make(low[0], low[1], low[2])); at < count;) {
-        int32_t x = tsr_key_x(keys[at]), y = tsr_key_y(keys[at]), z = tsr_key_z(keys[at]);
-        uint64_t next;
-        if (z > high[2]) return;
-        if (y > high[1]) {
-            next = tsr_key_make(low[0], low[1], z + 1);
-        } else if (y < low[1]) {
-            next = tsr_key_make(low[0], low[1], z);
-        } else if (x > high[0]) {
-            next = tsr_key_make(low[0], y + 1, z);
-        } else if (x < low[0]) {
-            next = tsr_key_make(low[0], y, z);
-        } else { /* walk to the end of the row */
-            for (; at < count && keys[at] <= tsr_key_make(high[0], y, z); at++) take(user, at);
-            continue;
-        }
-        at += tsr_key_lower_bound(keys + at, n - (int32_t)at, next);
+    uint64_t *keys;
+    int64_t n;
+    TSR_TRY(tsr_csg_keys(tiles, &keys, &n));
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t at[3] = { tsr_key_x(keys[i]), tsr_key_y(keys[i]), tsr_key_z(keys[i]) };
+        int in = 1;
+        for (int k = 0; k < 3; k++) in &= at[k] >= low[k] && at[k] <= high[k];
+        keys[*count] = keys[i];
+        *count += in;
     }
+    *found = keys;
+    return TSR_OK;
+}
+
+/* The rows of the box, their ends in the list (on the host: first, second), then their keys. */
+static tsr_status row_keys(tsr_csg_work *work, const int32_t low[3], const int32_t high[3], int64_t rows, uint64_t *keys, uint32_t *ends,
+                           uint64_t **found, int64_t *count)
+{
+    tsr_context *context = work->context;
+    tsr_queue *queue = context->queue;
+    const int64_t wide = high[1] - low[1] + 1;
+    uint32_t *begin = ends, *end = ends + rows;
+    void *memory = NULL;
+    for (int64_t i = 0; i < rows; i++) keys[i] = tsr_key_make(low[0], low[1] + (int32_t)(i % wide), low[2] + (int32_t)(i / wide));
+    work->args.shift_a = (int64_t)high[0] - low[0] + 1;
+    TSR_TRY(context->backend->upload(queue, work->args.keys, keys, (size_t)rows * sizeof *keys));
+    TSR_TRY(tsr_csg_run(work, TSR_CSG_row_ends_kernel, rows));
+    TSR_TRY(context->backend->download(queue, begin, work->args.first, (size_t)rows * sizeof *begin));
+    TSR_TRY(context->backend->download(queue, end, work->args.second, (size_t)rows * sizeof *end));
+    uint32_t n = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        uint32_t own = end[i] - begin[i];
+        begin[i] = n;
+        n += own;
+    }
+    *count = n;
+    *found = (uint64_t *)malloc(((size_t)n + 1) * sizeof **found);
+    if (!*found) TSR_FAIL(TSR_ERROR_MEMORY, "tile list: out of memory for %u keys", n);
+    if (n == 0) return TSR_OK;
+    TSR_TRY(tsr_device_allocate(context, (size_t)n * sizeof **found, &memory));
+    work->args.tallies = (uint64_t *)memory;
+    tsr_status status = context->backend->upload(queue, work->args.flags, begin, (size_t)rows * sizeof *begin);
+    if (status == TSR_OK) status = tsr_csg_run(work, TSR_CSG_row_keys_kernel, rows);
+    if (status == TSR_OK) status = context->backend->download(queue, *found, memory, (size_t)n * sizeof **found);
+    tsr_device_release(context, memory, (size_t)n * sizeof **found);
+    return status;
+}
+
+tsr_status tsr_csg_box_keys(const tsr_tiles *tiles, const int32_t low[3], const int32_t high[3], uint64_t **found, int64_t *count)
+{
+    tsr_csg_work work;
+    const double rows = ((double)high[1] - low[1] + 1) * ((double)high[2] - low[2] + 1);
+    *found = NULL;
+    *count = 0;
+    if (rows > (double)tiles->pool.capacity) {
+        TSR_TRY(box_keys_of_all(tiles, low, high, found, count));
+        return TSR_OK;
+    }
+    const int64_t n = (int64_t)rows;
+    TSR_TRY(tsr_csg_work_take(tiles->context, n, 0, &work));
+    work.args.a = tiles->pool;
+    uint64_t *keys = (uint64_t *)malloc((size_t)n * (sizeof *keys + 2 * sizeof(uint32_t)));
+    tsr_status status = keys ? TSR_OK : TSR_FAILED(TSR_ERROR_MEMORY, "tile list: out of memory for %lld rows", (long long)n);
+    if (status == TSR_OK) status = row_keys(&work, low, high, n, keys, (uint32_t *)(void *)(keys + n), found, count);
+    free(keys);
+    tsr_csg_work_drop(&work);
+    if (status != TSR_OK) {
+        free(*found);
+        *found = NULL;
+    }
+    return status;
 }
 
 static tsr_status check_region(const tsr_box *r)
@@ -37,22 +89,6 @@ static tsr_status check_region(const tsr_box *r)
     for (int k = 0; k < 3; k++)
         if (!(low[k] <= high[k])) TSR_FAIL(TSR_ERROR_ARGUMENT, "region: %g to %g along %c, expected lower <= upper", low[k], high[k], "xyz"[k]);
     return TSR_OK;
-}
-
-struct selection {
-    const uint64_t *keys;
-    int32_t (*coordinates)[3];
-    int64_t room, count;
-};
-static void select_entry(void *user, int64_t entry)
-{
-    struct selection *s = (struct selection *)user;
-    if (s->count < s->room) {
-        s->coordinates[s->count][0] = tsr_key_x(s->keys[entry]);
-        s->coordinates[s->count][1] = tsr_key_y(s->keys[entry]);
-        s->coordinates[s->count][2] = tsr_key_z(s->keys[entry]);
-    }
-    s->count++;
 }
 
 /* First and last tile with a voxel in the region; 0 if there is none. */
@@ -71,16 +107,19 @@ static int tiles_of_region(const tsr_tile_pool *pool, const tsr_box *r, int32_t 
 
 tsr_status tsr_tiles_select(const tsr_tiles *tiles, const tsr_box *region, int32_t (*coordinates)[3], int64_t room, int64_t *count)
 {
-    uint64_t *keys;
-    int64_t n;
+    uint64_t *keys = NULL;
+    int64_t n = 0;
     int32_t low[3], high[3];
     *count = 0;
     TSR_TRY(tsr_csg_require(tiles, "selection"));
     TSR_TRY(check_region(region));
-    TSR_TRY(tsr_csg_keys(tiles, &keys, &n));
-    struct selection s = { keys, coordinates, coordinates ? room : 0, 0 };
-    if (tiles_of_region(&tiles->pool, region, low, high)) tsr_csg_box_entries(keys, n, low, high, select_entry, &s);
-    *count = s.count;
+    if (tiles_of_region(&tiles->pool, region, low, high)) TSR_TRY(tsr_csg_box_keys(tiles, low, high, &keys, &n));
+    for (int64_t i = 0; coordinates && i < tsr_min64(n, room); i++) {
+        coordinates[i][0] = tsr_key_x(keys[i]);
+        coordinates[i][1] = tsr_key_y(keys[i]);
+        coordinates[i][2] = tsr_key_z(keys[i]);
+    }
+    *count = n;
     free(keys);
     return TSR_OK;
 }

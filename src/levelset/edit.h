@@ -34,7 +34,9 @@ void tsr_patch_drop(tsr_patch *patch);
 
 typedef struct tsr_edit_object {
     char name[TSR_EDIT_NAME];
-    tsr_tiles *tiles; /* NULL: the slot is empty (undone or removed) */
+    tsr_tiles *tiles;           /* NULL: the slot is empty (undone or removed) */
+    tsr_surface_region changed; /* since the surface was asked for, in tiles; a new list: all of it */
+    int all_changed;
 } tsr_edit_object;
 
 /* What undoing one thing takes: pages of a list, or a whole list that comes back (or goes, tiles NULL). */

@@ -239,15 +239,6 @@ tsr_status tsr_editor_keep(tsr_editor *editor, const char *object, const tsr_vec
 
 /* ---- brushes ---------------------------------------------------------------------------------------------------------------------------------------- */
 
-struct hits {
-    int64_t *entry, count;
-};
-static void hit(void *user, int64_t entry)
-{
-    struct hits *h = (struct hits *)user;
-    h->entry[h->count++] = entry;
-}
-
 /* Tiles that a sphere meets, as a box of tile coordinates. */
 static tsr_status tiles_of_ball(const tsr_tile_pool *pool, tsr_vec3 centre, double radius, int32_t low[3], int32_t high[3])
 {
@@ -262,23 +253,6 @@ static tsr_status tiles_of_ball(const tsr_tile_pool *pool, tsr_vec3 centre, doub
     return TSR_OK;
 }
 
-/* Keys of a list within a box of tiles (malloc). */
-static tsr_status keys_in_box(const tsr_tiles *tiles, const int32_t low[3], const int32_t high[3], uint64_t **found, int64_t *count)
-{
-    uint64_t *keys;
-    int64_t n;
-    TSR_TRY(tsr_csg_keys(tiles, &keys, &n));
-    struct hits h = { (int64_t *)malloc((size_t)(n + 1) * sizeof(int64_t)), 0 };
-    if (h.entry) tsr_csg_box_entries(keys, n, low, high, hit, &h);
-    for (int64_t i = 0; h.entry && i < h.count; i++) keys[i] = keys[h.entry[i]];
-    tsr_status status = h.entry ? TSR_OK : TSR_FAILED(TSR_ERROR_MEMORY, "brush: out of memory for %lld tiles", (long long)n);
-    free(h.entry);
-    *found = keys;
-    *count = h.count;
-    if (status != TSR_OK) free(keys);
-    return status;
-}
-
 /* The tiles of the ball in either list: what there was, and within the ball what `part` has now. */
 static tsr_status patch_of_ball(const tsr_tiles *tiles, const tsr_tiles *part, tsr_vec3 centre, double radius, tsr_patch *patch)
 {
@@ -288,8 +262,8 @@ static tsr_status patch_of_ball(const tsr_tiles *tiles, const tsr_tiles *part, t
     int64_t nb, na, n;
     tsr_csg_work work;
     TSR_TRY(tiles_of_ball(&tiles->pool, centre, radius, low, high));
-    TSR_TRY(keys_in_box(tiles, low, high, &before, &nb));
-    tsr_status status = keys_in_box(part, low, high, &after, &na);
+    TSR_TRY(tsr_csg_box_keys(tiles, low, high, &before, &nb));
+    tsr_status status = tsr_csg_box_keys(part, low, high, &after, &na);
     if (status != TSR_OK) {
         free(before);
         return status;
@@ -338,7 +312,7 @@ static tsr_status local_piece(tsr_editor *editor, int32_t slot, tsr_vec3 centre,
         low[k] -= ring;
         high[k] += ring;
     }
-    TSR_TRY(keys_in_box(tiles, low, high, &keys, &count));
+    TSR_TRY(tsr_csg_box_keys(tiles, low, high, &keys, &count));
     tsr_status status = tsr_csg_part(tiles, keys, count, &part);
     free(keys);
     if (status == TSR_OK) status = advance(part, options, duration, progress);

@@ -65,6 +65,38 @@ tsr_status tsr_edit_new(tsr_editor *editor, const char *name, int32_t *slot)
     tsr_edit_object *o = &editor->object[ *slot = editor->objects++];
     memset(o, 0, sizeof *o);
     memcpy(o->name, name, strlen(name));
+    o->all_changed = 1;
+    return TSR_OK;
+}
+
+/* The tiles of a patch were written. */
+static void note_change(tsr_edit_object *object, const tsr_patch *patch)
+{
+    tsr_surface_region *r = &object->changed;
+    for (int64_t i = 0; i < patch->count; i++) {
+        const int64_t at[3] = { tsr_key_x(patch->keys[i]), tsr_key_y(patch->keys[i]), tsr_key_z(patch->keys[i]) };
+        for (int k = 0; k < 3; k++) {
+            int none = r->lower[k] == r->upper[k];
+            r->lower[k] = none ? at[k] : tsr_min64(r->lower[k], at[k]);
+            r->upper[k] = none ? at[k] + 1 : tsr_max64(r->upper[k], at[k] + 1);
+        }
+    }
+}
+
+tsr_status tsr_editor_changes(tsr_editor *editor, const char *object, tsr_surface_region *region, const tsr_surface_region **changed)
+{
+    int32_t slot;
+    *changed = NULL;
+    TSR_TRY(tsr_edit_find(editor, object, &slot));
+    tsr_edit_object *o = &editor->object[slot];
+    *region = o->changed;
+    for (int k = 0; k < 3; k++) {
+        region->lower[k] *= (int64_t)1 << o->tiles->pool.log2_edge;
+        region->upper[k] *= (int64_t)1 << o->tiles->pool.log2_edge;
+    }
+    *changed = o->all_changed ? NULL : region;
+    o->changed = (tsr_surface_region){ { 0, 0, 0 }, { 0, 0, 0 } };
+    o->all_changed = 0;
     return TSR_OK;
 }
 
@@ -168,6 +200,7 @@ tsr_status tsr_edit_replace(tsr_editor *editor, int32_t slot, tsr_tiles **made)
         change->tiles = object->tiles; /* NULL for a new object */
     }
     object->tiles = adopted;
+    object->all_changed = 1;
     editor->undo.count++;
     drop_stack(&editor->redo);
     forget(editor);
@@ -218,6 +251,7 @@ tsr_status tsr_edit_patch(tsr_editor *editor, int32_t slot, const tsr_patch *pat
         tsr_patch_drop(&kept);
         return status;
     }
+    note_change(&editor->object[slot], patch);
     if (running) {
         tsr_patch_drop(&running->patch);
         running->patch = kept;
@@ -250,6 +284,7 @@ static tsr_status turn_back(tsr_editor *editor, tsr_edit_stack *from, tsr_edit_s
     if (change->whole) {
         inverse->tiles = object->tiles;
         object->tiles = change->tiles;
+        object->all_changed = 1;
         change->tiles = NULL;
     } else {
         if (to) TSR_TRY(tsr_patch_take(object->tiles, change->patch.keys, change->patch.count, &inverse->patch));
@@ -258,6 +293,7 @@ static tsr_status turn_back(tsr_editor *editor, tsr_edit_stack *from, tsr_edit_s
             tsr_patch_drop(&inverse->patch);
             return status;
         }
+        note_change(object, &change->patch);
         editor->last_tiles += change->patch.count;
     }
     drop_change(change);

@@ -53,17 +53,59 @@ static void cpu_plan_destroy(tsr_queue *queue, tsr_flow_plan **plan)
 
 /* ---- one tile -------------------------------------------------------------------------------------------------------------------------------- */
 
-/* Gradient of the payload at every voxel of a tile. */
+/* The same voxel by voxel, for those whose row of neighbours is not complete. */
+static void payload_gradient_range(const tsr_flow_plan *plan, const uint32_t *row, const int32_t extent[3], const int32_t low[3],
+                                   const int32_t high[3], float gradient[3][TILE_MOST])
+{
+    const int32_t E = 1 << plan->pool.log2_edge;
+    float slope[3];
+    for (int32_t z = low[2]; z < high[2]; z++)
+        for (int32_t y = low[1]; y < high[1]; y++)
+            for (int32_t x = low[0]; x < high[0]; x++) {
+                tsr_payload_gradient(&plan->pool, row, x, y, z, extent, plan->setup.scheme.inverse_spacing, slope);
+                for (int k = 0; k < 3; k++) gradient[k][(z * E + y) * E + x] = slope[k];
+            }
+}
+
+/* Gradient of the payload at every voxel of a tile: differences between rows, whole rows at a time, then the faces towards absent tiles. */
 static void payload_gradient(const tsr_flow_plan *plan, uint32_t id, const int32_t extent[3], float gradient[3][TILE_MOST])
 {
     const tsr_tile_pool *pool = &plan->pool;
-    const int32_t E = 1 << pool->log2_edge;
+    const int32_t E = 1 << pool->log2_edge, V = E * E * E, whole[3] = { E, E, E }, first[3] = { 0, 0, 0 };
     const uint32_t *row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
-    float slope[3];
-    for (int32_t i = 0; i < E * E * E; i++) {
-        tsr_payload_gradient(pool, row, i % E, i / E % E, i / (E * E), extent, plan->setup.scheme.inverse_spacing, slope);
-        for (int k = 0; k < 3; k++) gradient[k][i] = slope[k];
+    if (extent[0] < E || extent[1] < E || extent[2] < E) {
+        payload_gradient_range(plan, row, extent, first, whole, gradient);
+        return;
     }
+    const float *pages = pool->payload, *own = pages + (int64_t)id * V;
+    float scale[3];
+    for (int k = 0; k < 3; k++) scale[k] = 0.5f * plan->setup.scheme.inverse_spacing[k];
+    for (int k = 1; k < 3; k++) { /* along y and z a row is a difference of two rows */
+        const int32_t stride = k == 1 ? E : E * E, direction = k == 1 ? 3 : 9, last = (E - 1) * stride;
+        const float *below = pages + (int64_t)row[TSR_TILE_MIDDLE - direction] * V + last,
+                    *above = pages + (int64_t)row[TSR_TILE_MIDDLE + direction] * V - last;
+        for (int32_t i = 0; i < V; i += E) {
+            const int32_t at = (i / stride) & (E - 1);
+            const float *before = at > 0 ? own + i - stride : below + i, *after = at < E - 1 ? own + i + stride : above + i;
+            for (int32_t x = 0; x < E; x++) gradient[k][i + x] = (after[x] - before[x]) * scale[k];
+        }
+    }
+    const float *left = pages + (int64_t)row[TSR_TILE_MIDDLE - 1] * V + E - 1, *right = pages + (int64_t)row[TSR_TILE_MIDDLE + 1] * V;
+    for (int32_t i = 0; i < V; i += E) {
+        float line[10];
+        line[0] = left[i];
+        for (int32_t x = 0; x < E; x++) line[x + 1] = own[i + x];
+        line[E + 1] = right[i];
+        for (int32_t x = 0; x < E; x++) gradient[0][i + x] = (line[x + 2] - line[x]) * scale[0];
+    }
+    for (int32_t k = 0, direction = 1; k < 3; k++, direction *= 3)
+        for (int32_t side = 0; side < 2; side++) {
+            if (row[TSR_TILE_MIDDLE + (side ? direction : -direction)] >= TSR_TILE_FIRST) continue;
+            int32_t low[3] = { 0, 0, 0 }, high[3] = { E, E, E };
+            low[k] = side ? E - 1 : 0;
+            high[k] = low[k] + 1;
+            payload_gradient_range(plan, row, extent, low, high, gradient);
+        }
 }
 
 /* A pass of redistancing over a tile. */

@@ -215,6 +215,7 @@ tsr_status tsr_potential_prepare(double p, double epsilon, double theta, int32_t
                                       .power = p == 3   ? TSR_POWER_SQUARE
                                                : p == 2 ? TSR_POWER_ROOT
                                                : p == 5 ? TSR_POWER_FOURTH
+                                               : p == 7 ? TSR_POWER_SIXTH
                                                         : TSR_POWER_ANY };
     for (int d = 0; d <= TSR_TREE_DEPTH_MOST; d++) {
         double far = theta > 0 ? ldexp(1, level - d) / theta + (double)TSR_BLOCK_RADIUS : (double)INFINITY;

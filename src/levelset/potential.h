@@ -12,7 +12,13 @@
 enum { TSR_BLOCK_EDGE = 4, TSR_BLOCK_VOXELS = 64 };
 #define TSR_BLOCK_RADIUS 2.5980762f /* of the sphere round the centres of the 4^3 voxels: 1.5 sqrt 3 */
 
-typedef enum tsr_power { TSR_POWER_SQUARE = 0, TSR_POWER_ROOT, TSR_POWER_FOURTH, TSR_POWER_ANY } tsr_power; /* p = 3, 2, 5, other */
+typedef enum tsr_power {
+    TSR_POWER_SQUARE = 0,
+    TSR_POWER_ROOT,
+    TSR_POWER_FOURTH,
+    TSR_POWER_SIXTH,
+    TSR_POWER_ANY
+} tsr_power; /* p = 3, 2, 5, 7, other */
 
 typedef struct tsr_potential_params {
     int32_t level;  /* voxels per axis: 2^level; also the depth limit of the walk */
@@ -20,6 +26,7 @@ typedef struct tsr_potential_params {
     float epsilon2; /* epsilon^2 */
     float exponent; /* -(p - 1) / 2, of d^2 */
     tsr_power power;
+    int32_t as_distance;                 /* != 0: pages hold -P^(-1/(p-1)), which rises where P does */
     float far2[TSR_TREE_DEPTH_MOST + 1]; /* a node of this depth is far beyond this squared distance of the centre */
 } tsr_potential_params;
 
@@ -62,7 +69,23 @@ TSR_HD float tsr_potential_term(float n, float d2, tsr_power power, float expone
         float y = tsr_reciprocal(d2);
         return n * (y * y);
     }
+    if (power == TSR_POWER_SIXTH) {
+        float y = tsr_reciprocal(d2);
+        return n * (y * y * y);
+    }
     return n * tsr_power_of(d2, exponent);
+}
+
+/* What a page keeps of the sum. Differences of P over a voxel are mostly those on the side of the points, the more so the larger p is, and its gradient
+ * leans to an axis; -P^(-1/(p-1)) is minus the distance from points as if they were one, has slopes of about 1 and the same direction. */
+TSR_HD float tsr_potential_kept(float sum, const tsr_potential_params *k)
+{
+    if (!k->as_distance) return sum;
+    const float p = tsr_maxf(sum, 1e-36f);
+    if (k->power == TSR_POWER_SQUARE) return -1.0f / tsr_sqrt(p);
+    if (k->power == TSR_POWER_ROOT) return -1.0f / p;
+    if (k->power == TSR_POWER_FOURTH) return -1.0f / tsr_sqrt(tsr_sqrt(p));
+    return -tsr_power_of(p, 0.5f / k->exponent);
 }
 
 /* A node seen from a centre in fixed units. */

@@ -139,6 +139,7 @@ static void block_potential(const struct pages *job, const int32_t voxel[3], flo
         count = 0;
     }
     TSR_ISA_SELECT(tsr_potential_list)(list, count, k, sum);
+    for (int i = 0; i < TSR_BLOCK_VOXELS; i++) sum[i] = tsr_potential_kept(sum[i], k);
 }
 
 static void block_balls(const struct pages *job, const int32_t voxel[3], float least[TSR_BLOCK_VOXELS])

@@ -194,7 +194,7 @@ template <int POWER> struct potential_work {
     tsr_potential_params k;
     INSIDE int32_t level() const { return k.level; }
     INSIDE float begin() const { return 0.0f; }
-    INSIDE float end(float v) const { return v; }
+    INSIDE float end(float v) const { return tsr_potential_kept(v, &k); }
     INSIDE int look(const tsr_tree_view &, uint32_t, const tsr_tree_centre &c, const tsr_tree_walk &w, const uint32_t centre[3], float4 *seen) const
     {
         tsr_seen s = tsr_node_seen(&c, centre, k.unit);
@@ -261,11 +261,13 @@ static tsr_status cuda_evaluate(tsr_queue *queue, const tsr_tree_view *tree, con
     const potential_work<TSR_POWER_SQUARE> square = { *params };
     const potential_work<TSR_POWER_ROOT> root = { *params };
     const potential_work<TSR_POWER_FOURTH> fourth = { *params };
+    const potential_work<TSR_POWER_SIXTH> sixth = { *params };
     const potential_work<TSR_POWER_ANY> any = { *params };
     switch (params->power) {
     case TSR_POWER_SQUARE: TSR_TRY(launch_walk(queue, tree, list, square)); break;
     case TSR_POWER_ROOT: TSR_TRY(launch_walk(queue, tree, list, root)); break;
     case TSR_POWER_FOURTH: TSR_TRY(launch_walk(queue, tree, list, fourth)); break;
+    case TSR_POWER_SIXTH: TSR_TRY(launch_walk(queue, tree, list, sixth)); break;
     default: TSR_TRY(launch_walk(queue, tree, list, any)); break;
     }
     return TSR_OK;

@@ -34,6 +34,10 @@ static inline __attribute__((always_inline)) lanes term(float n, lanes d2, tsr_p
         lanes y = reciprocal(d2);
         return n * (y * y);
     }
+    if (power == TSR_POWER_SIXTH) {
+        lanes y = reciprocal(d2);
+        return n * (y * y * y);
+    }
     lanes t;
     for (int l = 0; l < LANES; l++) t[l] = tsr_potential_term(n, d2[l], TSR_POWER_ANY, exponent);
     return t;
@@ -73,6 +77,7 @@ void TSR_ISA_NAME(tsr_potential_list)(const tsr_seen *nodes, int32_t count, cons
     case TSR_POWER_SQUARE: potential(nodes, count, k->epsilon2, TSR_POWER_SQUARE, k->exponent, sum); break;
     case TSR_POWER_ROOT: potential(nodes, count, k->epsilon2, TSR_POWER_ROOT, k->exponent, sum); break;
     case TSR_POWER_FOURTH: potential(nodes, count, k->epsilon2, TSR_POWER_FOURTH, k->exponent, sum); break;
+    case TSR_POWER_SIXTH: potential(nodes, count, k->epsilon2, TSR_POWER_SIXTH, k->exponent, sum); break;
     default: potential(nodes, count, k->epsilon2, TSR_POWER_ANY, k->exponent, sum); break;
     }
 }

@@ -28,12 +28,12 @@ tsr_status tsr_reconstruct_take(const tsr_reconstruct_options *options, tsr_reco
         TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: placement is %d, expected AUTO, DEVICE or HYBRID", (int)o->placement);
     if (!o->depth) o->depth = 8;
     if (!o->start_depth) o->start_depth = o->depth < 6 ? o->depth : 6;
-    set_default(&o->power, 3);
+    set_default(&o->power, 7);
     set_default(&o->epsilon, 0.5);
     set_default(&o->theta, 0.5);
     set_default(&o->band, 1.5);
     set_default(&o->time_step, 0.2);
-    o->alpha = o->alpha < 0 ? 0 : o->alpha == 0 ? 0.1 : o->alpha;
+    o->alpha = o->alpha < 0 ? 0 : o->alpha == 0 ? 0.05 : o->alpha;
     o->smooth_iters = o->smooth_iters < 0 ? 0 : o->smooth_iters == 0 ? 10 : o->smooth_iters;
     TSR_TRY(range("start_depth", o->start_depth, 4, 9));
     if (o->depth < o->start_depth || o->depth > TSR_TREE_DEPTH_MOST)
@@ -220,6 +220,7 @@ static tsr_status evolve(run *r, int32_t level, tsr_reconstruct_level *report)
     tsr_status status;
     s.max_steps = r->o.max_steps ? r->o.max_steps : level == r->o.start_depth ? (int64_t)8 << level : 400;
     TSR_TRY(tsr_potential_prepare(r->o.power, r->o.epsilon, r->o.theta, level, &source.params));
+    source.params.as_distance = 1;
     TSR_TRY(tsr_levelset_create(r->tiles, &s, &solver));
     const tsr_payload_provider provider = tsr_potential_provider(&source);
     TSR_TRY_GOTO(tsr_levelset_set_payload(solver, &provider), done);

@@ -48,6 +48,7 @@ typedef struct tsr_surface_grid {
     const float *phi;                      /* tile list: as in tsr_tile_pool, the current buffers */
     const uint64_t *keys;
     const uint32_t *ids, *neighbours;
+    int32_t by_id;     /* tile lists: words are numbered by tile id, not by place in the list; keys is by id too, block_vertex has one entry a tile */
     uint32_t *slot_of; /* place in the list of a stored id */
     int32_t log2_edge, bounded, domain[3];
     int64_t words, blocks;
@@ -105,7 +106,7 @@ TSR_HD void tsr_word_locate(const tsr_surface_grid *g, int64_t word, tsr_word_pl
         int32_t edge = 1 << g->log2_edge, row = (int32_t)(word & (edge * edge - 1));
         int64_t tile = word >> (2 * g->log2_edge);
         uint64_t key = g->keys[tile];
-        p->id = g->ids[tile];
+        p->id = g->by_id ? (uint32_t)tile : g->ids[tile];
         p->row_y = row & (edge - 1);
         p->row_z = row >> g->log2_edge;
         p->x = (int64_t)tsr_key_x(key) * edge;
@@ -151,7 +152,7 @@ TSR_HD int64_t tsr_word_beside(const tsr_surface_grid *g, const tsr_word_place *
     int32_t edge = 1 << g->log2_edge, y = p->row_y + oy, z = p->row_z + oz;
     uint32_t id = tsr_tile_beside(g, p, next * edge, y, z);
     if (id < TSR_TILE_FIRST) return id == TSR_TILE_INSIDE ? TSR_WORD_INSIDE : TSR_WORD_OUTSIDE;
-    return ((((int64_t)g->slot_of[id] << g->log2_edge) | (z & (edge - 1))) << g->log2_edge) | (y & (edge - 1));
+    return ((((int64_t)(g->by_id ? id : g->slot_of[id]) << g->log2_edge) | (z & (edge - 1))) << g->log2_edge) | (y & (edge - 1));
 }
 TSR_HD uint32_t tsr_word_value(const tsr_surface_grid *g, int64_t word)
 {
@@ -402,7 +403,7 @@ TSR_HD void tsr_word_vertices(const tsr_surface_grid *g, const tsr_word_place *p
 
 TSR_HD uint32_t tsr_word_first(const tsr_surface_grid *g, int64_t word)
 {
-    return word < 0 ? 0 : g->base + g->block_vertex[word >> TSR_BLOCK_SHIFT] + g->prefix[word];
+    return word < 0 ? 0 : g->base + g->block_vertex[word >> (g->by_id ? 2 * g->log2_edge : TSR_BLOCK_SHIFT)] + g->prefix[word];
 }
 
 /* `table`: tsr_case_edges. Returns the number after the last triangle. */

@@ -24,5 +24,8 @@ tsr_status tsr_surface_run(tsr_context *context, tsr_surface_grid *grids, int32_
                            tsr_surface_workspace *workspace, tsr_mesh **meshes, tsr_surface_report *reports);
 /* The extents of a volume with the pad set; checks them. `data` NULL so far. */
 tsr_status tsr_surface_lay(tsr_surface_grid *grid, tsr_size3 size);
+/* Checks options and list and fills the grid but for its working memory; *count = stored tiles. Waits for the queue. */
+tsr_status tsr_surface_lay_tiles(tsr_context *context, const struct tsr_tiles *tiles, const tsr_surface_options *options, tsr_surface_grid *grid,
+                                 int64_t *count);
 
 #endif

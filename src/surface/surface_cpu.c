@@ -11,6 +11,8 @@ struct work {
     uint8_t *seam;                           /* [ranges] != 0: the blocks before the end of the range wait for the next one */
     int64_t not_a_number[TSR_STORE_WORKERS]; /* per worker: integer sums, so the partition does not matter */
     int torn[TSR_STORE_WORKERS];
+    const tsr_surface_look *look;
+    const tsr_surface_some *some;
 };
 
 static int64_t plane_words(const tsr_surface_grid *g) { return g->row_words * g->size[1]; }
@@ -152,4 +154,92 @@ static tsr_status cpu_unindex(tsr_queue *queue, const tsr_surface_output *from, 
     return TSR_OK;
 }
 
-const tsr_surface_ops tsr_surface_cpu = { .count = cpu_count, .emit = cpu_emit, .finish = cpu_finish, .unindex = cpu_unindex };
+/* ---- a surface that follows its list: some tiles of it --------------------------------------------------------------------------------------- */
+
+static void look_entries(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_surface_look *l = ((const struct work *)user)->look;
+    (void)worker;
+    for (int64_t k = begin; k < end; k++) {
+        int wanted = tsr_track_wanted(l, l->keys[k], l->ids[k]);
+        tsr_track_keep(l, l->keys[k], l->ids[k], wanted, wanted ? tsr_track_sum(l, l->ids[k], 0, 1) : 0);
+    }
+}
+static void look_gone(void *user, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    for (int64_t id = begin; id < end; id++) tsr_track_gone(((const struct work *)user)->look, id);
+}
+static void look_ring(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_surface_look *l = ((const struct work *)user)->look;
+    (void)worker;
+    for (int64_t k = begin; k < end; k++) tsr_track_ring(l, l->ids[k]);
+}
+static void look_reach(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_surface_look *l = ((const struct work *)user)->look;
+    (void)worker;
+    for (int64_t k = begin; k < end; k++) tsr_track_reach(l, l->ids[k]);
+}
+
+static tsr_status cpu_look(tsr_queue *queue, const tsr_surface_look *look)
+{
+    struct work w = { .look = look };
+    tsr_parallel(queue->threads, look->entries, 1024, look_entries, &w);
+    tsr_parallel(queue->threads, look->capacity, 1 << 15, look_gone, &w);
+    tsr_parallel(queue->threads, look->entries, 1 << 14, look_ring, &w);
+    tsr_parallel(queue->threads, look->entries, 1 << 14, look_reach, &w);
+    return TSR_OK;
+}
+
+static void some_rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    const int32_t shift = 2 * w->grid->log2_edge;
+    (void)worker;
+    for (int64_t k = begin; k < end; k++) {
+        int64_t id = w->some->ids[k];
+        TSR_ISA_SELECT(tsr_surface_tile_rows)(w->grid, id << shift, (id + 1) << shift);
+    }
+}
+static void count_some(void *user, int64_t begin, int64_t end, int worker)
+{
+    struct work *w = (struct work *)user;
+    w->torn[worker] |= TSR_ISA_SELECT(tsr_surface_count_some)(w->grid, w->some, begin, end);
+}
+static void emit_some(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    (void)worker;
+    TSR_ISA_SELECT(tsr_surface_emit_some)(w->grid, w->some, w->output, begin, end);
+}
+
+static tsr_status cpu_count_some(tsr_queue *queue, const tsr_surface_grid *g, const tsr_surface_some *some)
+{
+    struct work w = { .grid = g, .some = some };
+    int threads = queue->threads < TSR_STORE_WORKERS ? queue->threads : TSR_STORE_WORKERS;
+    tsr_parallel(threads, some->count, 64, some_rows, &w);
+    tsr_parallel(threads, some->count, 16, count_some, &w);
+    *some->torn = 0;
+    for (int k = 0; k < threads; k++) *some->torn |= (uint32_t)w.torn[k];
+    return TSR_OK;
+}
+
+static tsr_status cpu_emit_some(tsr_queue *queue, const tsr_surface_grid *g, const tsr_surface_some *some, const tsr_surface_output *output)
+{
+    struct work w = { .grid = g, .some = some, .output = output };
+    for (int64_t k = 0; k < some->gaps; k++)
+        memset(output->triangles + 3 * some->gap[k][0], 0, (size_t)(some->gap[k][1] - some->gap[k][0]) * 3 * sizeof *output->triangles);
+    for (int64_t k = 0; k < some->count; k++) g->block_vertex[some->ids[k]] = some->vertex[k];
+    tsr_parallel(queue->threads, some->count, 16, emit_some, &w);
+    return TSR_OK;
+}
+
+const tsr_surface_ops tsr_surface_cpu = { .count = cpu_count,
+                                          .emit = cpu_emit,
+                                          .finish = cpu_finish,
+                                          .unindex = cpu_unindex,
+                                          .look = cpu_look,
+                                          .count_some = cpu_count_some,
+                                          .emit_some = cpu_emit_some };

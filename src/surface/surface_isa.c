@@ -169,7 +169,8 @@ int64_t TSR_ISA_NAME(tsr_surface_tile_rows)(const tsr_surface_grid *g, int64_t b
     int32_t k = g->log2_edge, edge = 1 << k;
     int64_t not_a_number = 0;
     for (int64_t word = begin; word < end; word++) {
-        const float *v = g->phi + ((((int64_t)g->ids[word >> 2 * k] << 2 * k) | (word & (edge * edge - 1))) << k);
+        int64_t id = g->by_id ? word >> 2 * k : (int64_t)g->ids[word >> 2 * k];
+        const float *v = g->phi + (((id << 2 * k) | (word & (edge * edge - 1))) << k);
         g->bits[word] = some_f32(v, edge, &g->side);
         for (int32_t i = 0; i < edge; i++) not_a_number += v[i] != v[i];
     }
@@ -178,37 +179,66 @@ int64_t TSR_ISA_NAME(tsr_surface_tile_rows)(const tsr_surface_grid *g, int64_t b
 
 /* ---- counts and output of tile lists (volumes: dense_isa.c) ------------------------------------------------------------------------------ */
 
+/* Prefixes and the sum of some words. */
+static uint32_t count_words(const tsr_surface_grid *g, int64_t word, int64_t stop, int *torn_any)
+{
+    uint32_t sum = 0;
+    for (; word < stop; word++) {
+        int torn = 0;
+        tsr_word_place p;
+        tsr_word_locate(g, word, &p);
+        g->prefix[word] = (uint16_t)sum;
+        sum += tsr_word_count(g, &p, tsr_case_triangles, &torn);
+        *torn_any |= torn;
+    }
+    return sum;
+}
+
 int TSR_ISA_NAME(tsr_surface_count_tiles)(const tsr_surface_grid *g, int64_t begin, int64_t end)
 {
-    int torn_any = 0;
+    int torn = 0;
     for (int64_t block = begin; block < end; block++) {
-        int64_t word = block << TSR_BLOCK_SHIFT, stop = tsr_minl(word + TSR_BLOCK_WORDS, g->words);
-        uint32_t sum = 0;
-        for (; word < stop; word++) {
-            int torn = 0;
-            tsr_word_place p;
-            tsr_word_locate(g, word, &p);
-            g->prefix[word] = (uint16_t)sum;
-            sum += tsr_word_count(g, &p, tsr_case_triangles, &torn);
-            torn_any |= torn;
-        }
-        g->block_sum[block] = sum;
+        int64_t word = block << TSR_BLOCK_SHIFT;
+        g->block_sum[block] = count_words(g, word, tsr_minl(word + TSR_BLOCK_WORDS, g->words), &torn);
     }
-    return torn_any;
+    return torn;
+}
+
+static void emit_words(const tsr_surface_grid *g, const tsr_surface_output *out, int64_t word, int64_t stop, uint64_t triangle)
+{
+    for (; word < stop; word++) {
+        tsr_word_place p;
+        tsr_cell_rows c;
+        tsr_word_locate(g, word, &p);
+        tsr_cell_rows_load(g, &p, &c);
+        tsr_word_vertices(g, &p, c.edges[0], tsr_word_first(g, word), out);
+        if (c.active) triangle = tsr_word_triangles(g, &p, &c, tsr_case_edges, triangle, out);
+    }
 }
 
 void TSR_ISA_NAME(tsr_surface_emit_tiles)(const tsr_surface_grid *g, const tsr_surface_output *out, int64_t begin, int64_t end)
 {
     for (int64_t k = begin; k < end; k++) {
-        int64_t block = g->active[k], word = block << TSR_BLOCK_SHIFT, stop = tsr_minl(word + TSR_BLOCK_WORDS, g->words);
-        uint64_t triangle = g->block_triangle[block];
-        for (; word < stop; word++) {
-            tsr_word_place p;
-            tsr_cell_rows c;
-            tsr_word_locate(g, word, &p);
-            tsr_cell_rows_load(g, &p, &c);
-            tsr_word_vertices(g, &p, c.edges[0], g->block_vertex[block] + g->prefix[word], out);
-            if (c.active) triangle = tsr_word_triangles(g, &p, &c, tsr_case_edges, triangle, out);
-        }
+        int64_t block = g->active[k], word = block << TSR_BLOCK_SHIFT;
+        emit_words(g, out, word, tsr_minl(word + TSR_BLOCK_WORDS, g->words), g->block_triangle[block]);
+    }
+}
+
+int TSR_ISA_NAME(tsr_surface_count_some)(const tsr_surface_grid *g, const tsr_surface_some *some, int64_t begin, int64_t end)
+{
+    int torn = 0;
+    for (int64_t k = begin; k < end; k++) {
+        int64_t word = (int64_t)some->ids[k] << 2 * g->log2_edge;
+        some->counts[k] = count_words(g, word, word + ((int64_t)1 << 2 * g->log2_edge), &torn);
+    }
+    return torn;
+}
+
+void TSR_ISA_NAME(tsr_surface_emit_some)(const tsr_surface_grid *g, const tsr_surface_some *some, const tsr_surface_output *out, int64_t begin,
+                                         int64_t end)
+{
+    for (int64_t k = begin; k < end; k++) {
+        int64_t word = (int64_t)some->ids[k] << 2 * g->log2_edge;
+        if (some->counts[k]) emit_words(g, out, word, word + ((int64_t)1 << 2 * g->log2_edge), some->triangle[k]);
     }
 }

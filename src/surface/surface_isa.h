@@ -4,6 +4,7 @@
 
 #include "device/isa.h"
 #include "surface/cells.h"
+#include "surface/tracker_math.h"
 
 /* Rows [begin, end) of the volume, numbered z * size[1] + y with the pad. Returns the NaN samples. */
 TSR_ISA_DECLARE(int64_t, tsr_surface_rows, const tsr_surface_grid *grid, int64_t begin, int64_t end)
@@ -16,5 +17,9 @@ TSR_ISA_DECLARE(int, tsr_surface_count_tiles, const tsr_surface_grid *grid, int6
 /* Entries [begin, end) of the list of active blocks of a volume, of a tile list. */
 TSR_ISA_DECLARE(void, tsr_surface_emit_dense, const tsr_surface_grid *grid, const tsr_surface_output *output, int64_t begin, int64_t end)
 TSR_ISA_DECLARE(void, tsr_surface_emit_tiles, const tsr_surface_grid *grid, const tsr_surface_output *output, int64_t begin, int64_t end)
+/* Tiles [begin, end) of a choice, of a grid by id. */
+TSR_ISA_DECLARE(int, tsr_surface_count_some, const tsr_surface_grid *grid, const tsr_surface_some *some, int64_t begin, int64_t end)
+TSR_ISA_DECLARE(void, tsr_surface_emit_some, const tsr_surface_grid *grid, const tsr_surface_some *some, const tsr_surface_output *output,
+                int64_t begin, int64_t end)
 
 #endif

@@ -3,6 +3,7 @@
 #define TSR_SURFACE_SURFACE_OPS_H
 
 #include "surface/cells.h"
+#include "surface/tracker_math.h"
 #include "device/backend.h"
 
 typedef struct tsr_surface_ops {
@@ -14,6 +15,12 @@ typedef struct tsr_surface_ops {
     int64_t (*finish)(tsr_surface_grid *grid);
     /* Vertices and normals of `triangles` triangles one by one; to->triangles counts up. */
     tsr_status (*unindex)(tsr_queue *queue, const tsr_surface_output *from, int64_t triangles, const tsr_surface_output *to);
+    /* What changed since the last look, and whose triangles that reaches: `work` as filled in by the tracker. */
+    tsr_status (*look)(tsr_queue *queue, const tsr_surface_look *look);
+    /* Sides, prefixes and counts of some tiles of a grid by id, their number of vertices | triangles << 16 into some->counts. */
+    tsr_status (*count_some)(tsr_queue *queue, const tsr_surface_grid *grid, const tsr_surface_some *some);
+    /* Empties the gaps, then their vertices and triangles go to their places. */
+    tsr_status (*emit_some)(tsr_queue *queue, const tsr_surface_grid *grid, const tsr_surface_some *some, const tsr_surface_output *output);
 } tsr_surface_ops;
 
 #endif

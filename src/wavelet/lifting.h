@@ -33,6 +33,16 @@ TSR_HD int64_t tsr_lift_index(int64_t i, int64_t n, int32_t boundary)
     return i < n ? i : period - i;
 }
 
+/* The same for i less than n beyond the ends. */
+TSR_HD int32_t tsr_lift_index_near(int32_t i, int32_t n, int32_t boundary)
+{
+    if (i >= 0 && i < n) return i;
+    if (boundary == TSR_WAVELET_ZERO) return -1;
+    if (boundary == TSR_WAVELET_CLAMP) return i < 0 ? i & 1 : n - 1 - ((i ^ (n - 1)) & 1);
+    if (boundary == TSR_WAVELET_PERIODIC) return i < 0 ? i + n : i - n;
+    return i < 0 ? -i : 2 * (n - 1) - i;
+}
+
 /* Weighted sums of neighbours v(0), v(1), ... in the order of their offsets; the symmetric ones add pairs first, the inner pair first of all. */
 #define TSR_LIFT_PAIR(t, v) ((t)[1] * (v(0) + v(1)))
 #define TSR_LIFT_FOUR(t, v) ((t)[2] * (v(1) + v(2)) + (t)[3] * (v(0) + v(3)))

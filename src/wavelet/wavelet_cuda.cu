@@ -1,6 +1,8 @@
-/* wavelet/wavelet_cuda.cu: the transforms on the GPU. x and y together: planes.h. Any axis, filter and stride: a block takes a bundle of lines and
- * slides along them, a segment in shared memory at a time; the samples around a segment are kept as they were, so that the result may take their
- * place. */
+/* wavelet/wavelet_cuda.cu: the transforms on the GPU. The usual filters from one array to another, x and y together: march.h. Any axis, filter and
+ * stride, and in place: a block takes a bundle of lines and slides along them, a segment in shared memory at a time; the samples around a segment are
+ * kept as they were, so that the result may take their place. */
+#include <stdlib.h>
+
 #include "device/kernel.h"
 
 #include "wavelet/wavelet_ops.h"
@@ -81,8 +83,6 @@ template <tsr_dtype D, class N> TSR_DEVICE_FN typename element<D>::row lifted(co
     return lifted_as<D, 0>(s, x, neighbour);
 }
 
-#include "wavelet/planes.h"
-
 typedef struct axis_pass {
     tsr_wavelet_level level;
     tsr_lift_filter filter;
@@ -103,6 +103,8 @@ TSR_HD uint32_t other_bits(uint32_t axes, int32_t axis, uint32_t n)
         }
     return bits;
 }
+
+#include "wavelet/march.h"
 
 /* The segment in work: samples [base, base + rows) of LANES lines, virtual ones where the boundary is periodic. */
 template <tsr_dtype D> struct segment {
@@ -331,12 +333,30 @@ static int moves_in_place(const tsr_wavelet_level *l, int32_t axis)
     return axis == 0 && l->inplace && (l->axes & 1) && l->band[0].stride[0] == l->whole.stride[0];
 }
 
-/* Do x and y go together? */
-static int has_planes(const tsr_wavelet_level *l, const tsr_lift_filter *f)
+/* Does march.h take this axis, from one array to another? */
+static int marches(const tsr_wavelet_level *l, const tsr_lift_filter *forward, int32_t axis)
 {
-    for (int32_t k = 0; k < f->steps; k++)
-        if (!plane_step(&f->step[k])) return 0;
-    return (l->axes & 3) == 3 && !l->inplace && l->size[0] < 1 << 30 && l->size[1] < 1 << 30;
+    const int64_t most = 1 << 30; /* of what is counted in 32 bits */
+    int64_t packed = 1;           /* stride in the workspace */
+    for (int32_t a = 0; a < axis; a++) packed *= l->size[a];
+    int fits = !l->inplace && l->size[axis] >= SHORTEST_AXIS && l->size[axis] < most && l->size[0] < most && packed < most;
+    fits = fits && llabs(l->whole.stride[axis]) < most;
+    for (uint32_t bits = 0; bits < TSR_WAVELET_BANDS; bits++) fits = fits && ((bits & ~l->axes) || llabs(l->band[bits].stride[axis]) < most);
+    return fits && march_knows(l->dtype, forward);
+}
+/* Do x and y go together? */
+static int has_planes(const tsr_wavelet_level *l, const tsr_lift_filter *forward)
+{
+    return (l->axes & 3) == 3 && l->size[0] >= SHORTEST_AXIS && marches(l, forward, 1);
+}
+
+/* The axis other than x and y if it is one, goes through march.h and x and y go together or not at all; else 0. */
+static int32_t lone_axis(const tsr_wavelet_level *l, const tsr_lift_filter *forward)
+{
+    const uint32_t further = has_planes(l, forward) ? l->axes & ~3u : l->axes;
+    for (int32_t a = 1; a < TSR_WAVELET_AXES; a++)
+        if (further == 1u << a && marches(l, forward, a)) return a;
+    return 0;
 }
 
 /* The level's samples in the workspace, packed. */
@@ -358,42 +378,61 @@ static tsr_status copy_aside(tsr_queue *queue, const tsr_wavelet_job *job, const
     return TSR_OK;
 }
 
-/* x and y of a level, from or to `band`. */
-static tsr_status run_planes(tsr_queue *queue, const tsr_wavelet_job *job, const tsr_wavelet_level *l, int inverse, const tsr_wavelet_array *band)
+/* One pass through march.h along `axis`, and along x if `along_x`, between `whole` and `half`. `first`, `last`: in the order of the forward transform. */
+static tsr_status run_pass(tsr_queue *queue, const tsr_wavelet_job *job, const tsr_wavelet_level *l, int32_t axis, int along_x, uint32_t split,
+                           const tsr_wavelet_array *whole, const tsr_wavelet_array *half, int first, int last, int inverse)
 {
-    plane_pass p = {};
-    const int only = (l->axes & ~3u) == 0; /* no other pass loads or stores the coefficients */
-    p.level = *l;
+    march_pass p = {};
+    const uint32_t own = 1u << axis | (along_x ? 1u : 0u), later = last ? 0u : l->axes & ~(own | split);
     p.filter = inverse ? *job->inverse : *job->forward;
-    p.scaled = l->scaled && only;
+    p.axis = axis;
+    p.split = split;
+    p.later = later;
+    p.boundary = (int32_t)l->boundary;
+    p.raise = first && !inverse ? l->shift : 0;
+    p.lower = first && inverse ? l->shift : 0;
+    p.scaled = l->scaled && last;
     p.lost = job->lost;
+    memcpy(p.size, l->size, sizeof p.size);
     for (uint32_t bits = 0; bits < TSR_WAVELET_BANDS; bits++) {
-        p.load_scale[bits] = l->scaled && only && inverse ? 1.0 / l->scale[bits] : 1.0;
-        p.store_scale[bits] = l->scaled && only && !inverse ? l->scale[bits] : 1.0;
-        if (!(bits & ~l->axes)) p.band[bits] = band[bits];
+        p.load_scale[bits] = p.scaled && inverse ? 1.0 / l->scale[bits] : 1.0;
+        p.store_scale[bits] = p.scaled ? l->scale[bits] : 1.0;
+        if (!(bits & ~split)) p.whole[bits] = whole[bits];
+        if (!(bits & ~(split | own | later))) p.half[bits] = half[bits];
     }
-    switch (l->dtype) {
-    case TSR_I16: return inverse ? launch_usual<TSR_I16, int16_t, int32_t, 1>(queue, p) : launch_usual<TSR_I16, int16_t, int32_t, 0>(queue, p);
-    case TSR_F32: return inverse ? launch_usual<TSR_F32, float, float, 1>(queue, p) : launch_usual<TSR_F32, float, float, 0>(queue, p);
-    case TSR_I32:
-        return inverse ? launch_shape<TSR_I32, int32_t, shape<0, 0, 0, 1>>(queue, p) : launch_shape<TSR_I32, int32_t, shape<0, 0, 0, 0>>(queue, p);
-    default: return inverse ? launch_shape<TSR_F64, double, shape<0, 0, 0, 1>>(queue, p) : launch_shape<TSR_F64, double, shape<0, 0, 0, 0>>(queue, p);
-    }
+    return run_march(queue, l->dtype, along_x, inverse, &p);
+}
+
+/* The passes of a level that march.h does whole: x and y, and one more axis by way of the workspace; or one axis. */
+static tsr_status run_marches(tsr_queue *queue, const tsr_wavelet_job *job, const tsr_wavelet_level *l, int32_t axis, int inverse)
+{
+    if (!has_planes(l, job->forward)) return run_pass(queue, job, l, axis, 0, 0, &l->whole, l->band, 1, 1, inverse);
+    tsr_wavelet_level aside = level_aside(job, l);
+    tsr_wavelet_array halves[TSR_WAVELET_BANDS];
+    aside.axes = 3;
+    tsr_wavelet_partly(&aside, 3, element_bytes(l->dtype), halves);
+    if (inverse) TSR_TRY(run_pass(queue, job, l, axis, 0, 3, halves, l->band, 0, 1, 1));
+    aside.scaled = 0;
+    TSR_TRY(run_pass(queue, job, &aside, 1, 1, 0, &l->whole, halves, 1, 1, inverse));
+    if (!inverse) TSR_TRY(run_pass(queue, job, l, axis, 0, 3, halves, l->band, 0, 1, 0));
+    return TSR_OK;
 }
 
 /* All passes of a level: forward from x on, inverse back to x. */
 static tsr_status run_level(tsr_queue *queue, const tsr_wavelet_job *job, const tsr_wavelet_level *l, int inverse)
 {
     const size_t bytes = element_bytes(l->dtype);
-    const int planes = has_planes(l, job->forward);
+    const int planes = has_planes(l, job->forward), only = planes && !(l->axes & ~3u);
+    const int32_t lone = lone_axis(l, job->forward);
     const tsr_wavelet_level aside = level_aside(job, l);
     axis_pass p = {};
     uint32_t left = l->axes;
+    if (lone) return run_marches(queue, job, l, lone, inverse);
     p.level = *l;
     p.filter = inverse ? *job->inverse : *job->forward;
     p.lost = job->lost;
     if (planes && !inverse) {
-        TSR_TRY(run_planes(queue, job, l, 0, l->band));
+        TSR_TRY(run_pass(queue, job, l, 1, 1, 0, &l->whole, l->band, 1, only, 0));
         left &= ~3u;
         memcpy(p.to, l->band, sizeof p.to);
     }
@@ -418,20 +457,21 @@ static tsr_status run_level(tsr_queue *queue, const tsr_wavelet_job *job, const 
         p.lane_axis = p.axis ? 0 : 1;
         TSR_TRY(run_axis(queue, p));
     }
-    if (planes && inverse) TSR_TRY(run_planes(queue, job, l, 1, l->axes & ~3u ? p.to : l->band));
-    TSR_TRY(tsr_launch_check(queue));
+    if (planes && inverse) TSR_TRY(run_pass(queue, job, l, 1, 1, 0, &l->whole, only ? l->band : p.to, 1, only, 1));
     return TSR_OK;
 }
 
 static tsr_status cuda_forward(tsr_queue *queue, const tsr_wavelet_job *job)
 {
     for (int32_t n = 0; n < job->levels; n++) TSR_TRY(run_level(queue, job, &job->level[n], 0));
+    TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 
 static tsr_status cuda_inverse(tsr_queue *queue, const tsr_wavelet_job *job)
 {
     for (int32_t n = job->levels - 1; n >= 0; n--) TSR_TRY(run_level(queue, job, &job->level[n], 1));
+    TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 

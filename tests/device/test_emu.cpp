@@ -269,7 +269,7 @@ static void uninitialised_memory_is_nan(void **)
     assert_true(isnan(out.home()[0]));
 }
 
-#if !defined(__SANITIZE_ADDRESS__) /* which reports the fault in its own way */
+#if !defined(TSR_SANITIZE_ADDRESS) /* which reports the fault in its own way */
 static void host_reads_fault(void **)
 {
     device_array<int> a(1);
@@ -345,7 +345,7 @@ int main(void)
         cmocka_unit_test(threads_that_leave), cmocka_unit_test(shapes_of_blocks), cmocka_unit_test(atomic_functions),
         cmocka_unit_test(dynamic_shared_memory), cmocka_unit_test(order_of_blocks), cmocka_unit_test(graphs),
         cmocka_unit_test(uninitialised_memory_is_nan), cmocka_unit_test(mistakes),
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(TSR_SANITIZE_ADDRESS)
         cmocka_unit_test(host_reads_fault),
 #endif
     };

@@ -37,11 +37,24 @@ static inline double oracle_triangle(vec p, vec a, vec b, vec c)
     return side;
 }
 
+/* How far p lies outside the smallest interval that holds a, b and c. */
+static inline double oracle_outside(double p, double a, double b, double c)
+{
+    double low = a < b ? a : b, high = a < b ? b : a;
+    low = c < low ? c : low;
+    high = c > high ? c : high;
+    return p < low ? low - p : p > high ? p - high : 0;
+}
 static inline double oracle_distance(const tsr_mesh *mesh, vec p)
 {
     double least = INFINITY;
-    for (int64_t t = 0; t < tsr_mesh_triangle_count(mesh); t++)
-        least = fmin(least, oracle_triangle(p, corner_of(mesh, t, 0), corner_of(mesh, t, 1), corner_of(mesh, t, 2)));
+    const int64_t count = tsr_mesh_triangle_count(mesh);
+    for (int64_t t = 0; t < count; t++) {
+        const vec a = corner_of(mesh, t, 0), b = corner_of(mesh, t, 1), c = corner_of(mesh, t, 2);
+        const vec outside = { oracle_outside(p.x, a.x, b.x, c.x), oracle_outside(p.y, a.y, b.y, c.y), oracle_outside(p.z, a.z, b.z, c.z) };
+        if (vec_dot(outside, outside) > least * least) continue; /* its box is farther than another triangle */
+        least = fmin(least, oracle_triangle(p, a, b, c));
+    }
     return least;
 }
 
@@ -49,7 +62,8 @@ static inline double oracle_distance(const tsr_mesh *mesh, vec p)
 static inline double oracle_winding(const tsr_mesh *mesh, vec p)
 {
     double sum = 0;
-    for (int64_t t = 0; t < tsr_mesh_triangle_count(mesh); t++) {
+    const int64_t count = tsr_mesh_triangle_count(mesh);
+    for (int64_t t = 0; t < count; t++) {
         vec a = vec_minus(corner_of(mesh, t, 0), p), b = vec_minus(corner_of(mesh, t, 1), p), c = vec_minus(corner_of(mesh, t, 2), p);
         double la = vec_length(a), lb = vec_length(b), lc = vec_length(c);
         sum += 2 * atan2(vec_dot(a, vec_cross(b, c)), la * lb * lc + vec_dot(a, b) * lc + vec_dot(b, c) * la + vec_dot(c, a) * lb);

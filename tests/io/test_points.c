@@ -135,6 +135,8 @@ static void test_wrong_files(void **state)
     refuse("a.pcd", "VERSION .7\nFIELDS x y\nWIDTH 1\nHEIGHT 1\nDATA ascii\n1 2\n", TSR_ERROR_FORMAT, "no field z");
     snprintf(text, sizeof text, "%sPOINTS 2000000000\nDATA binary\nabc", pcd);
     refuse("b.pcd", text, TSR_ERROR_FORMAT, "2000000000 points of at least 12 bytes announced");
+    snprintf(text, sizeof text, "%sPOINTS 1\nDATA binary\n12345678901", pcd); /* one byte short */
+    refuse("b.pcd", text, TSR_ERROR_FORMAT, "1 points of at least 12 bytes announced, but only 11 bytes follow");
     snprintf(text, sizeof text, "%sPOINTS 1\nDATA zip\n", pcd);
     refuse("c.pcd", text, TSR_ERROR_FORMAT, "DATA 'zip', expected ascii");
     snprintf(text, sizeof text, "%sDATA ascii\n1 2 3\n", pcd);

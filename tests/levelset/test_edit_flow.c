@@ -379,6 +379,63 @@ static void morphs(void **state)
     assert_null(moved[0]);
 }
 
+/* ---- a mesh that follows the document --------------------------------------------------------------------------------------------------------- */
+
+/* The tracked mesh has as many triangles as a full extraction and encloses the same volume (bit for bit is the matter of test_surface_tracker). */
+static void draw(fixture *f, tsr_surface_tracker *tracker, const char *name, tsr_surface_update_report *report, int *local)
+{
+    tsr_surface_region region;
+    const tsr_surface_region *changed;
+    const tsr_mesh *mesh;
+    tsr_mesh *full, *host;
+    tsr_mesh_measures a, b;
+    require_ok(tsr_editor_changes(f->editor, name, &region, &changed));
+    *local = changed != NULL;
+    require_ok(tsr_surface_update(tracker, tsr_editor_tiles(f->editor, name), changed, &mesh, report));
+    require_ok(tsr_mesh_copy(mesh, NULL, &host));
+    require_ok(tsr_mesh_measure(host, &a));
+    tsr_mesh_destroy(&host);
+    require_ok(tsr_surface_extract_tiles(f->context, tsr_editor_tiles(f->editor, name), NULL, &full, NULL));
+    require_ok(tsr_mesh_copy(full, NULL, &host));
+    require_ok(tsr_mesh_measure(host, &b));
+    assert_int_equal(report->triangles, b.triangles);
+    assert_int_equal(a.euler, b.euler);
+    assert_int_equal(a.boundary_edges + a.nonmanifold_edges + a.misoriented_edges, 0);
+    assert_true(fabs(a.area - b.area) <= 1e-9 * b.area);
+    tsr_mesh_destroy(&full);
+    tsr_mesh_destroy(&host);
+}
+
+static void mesh_follows(void **state)
+{
+    fixture *f = (fixture *)*state;
+    tsr_surface_tracker *tracker;
+    tsr_surface_update_report report;
+    int local;
+    const tsr_brush brush = { { f->size, 0, 0 }, f->size / 8, 1, 1 };
+    ball(f, "a", 0, 0, 0, f->size);
+    ball(f, "b", 0, f->size, 0, f->size / 2);
+    require_ok(tsr_surface_tracker_create(f->context, NULL, &tracker));
+    draw(f, tracker, "a", &report, &local);
+    assert_false(local);
+    draw(f, tracker, "a", &report, &local);
+    assert_true(local);
+    assert_int_equal(report.renewed, 0);
+    require_ok(tsr_editor_brush(f->editor, "a", &brush, NULL));
+    draw(f, tracker, "a", &report, &local);
+    assert_true(local && report.changed > 0 && (f->size < 32 || report.renewed < report.tiles));
+    require_ok(tsr_editor_undo(f->editor));
+    draw(f, tracker, "a", &report, &local);
+    assert_true(local && report.changed > 0);
+    require_ok(tsr_editor_redo(f->editor));
+    draw(f, tracker, "a", &report, &local);
+    assert_true(local && report.changed > 0);
+    require_ok(tsr_editor_combine(f->editor, "a", "b", TSR_CSG_UNION, 0));
+    draw(f, tracker, "a", &report, &local);
+    assert_false(local);
+    tsr_surface_tracker_destroy(&tracker);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +443,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(opening_and_closing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(duality, set_up, tear_down),
         cmocka_unit_test_setup_teardown(brush_is_local, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(mesh_follows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(smoothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rotation, set_up, tear_down),
         cmocka_unit_test_setup_teardown(points_attract, set_up, tear_down),

@@ -24,13 +24,7 @@ struct dense {
     uint64_t change;
 };
 
-static float dense_at(const struct dense *d, int64_t x, int64_t y, int64_t z)
-{
-    x = x < 0 ? 0 : x >= d->n.x ? d->n.x - 1 : x;
-    y = y < 0 ? 0 : y >= d->n.y ? d->n.y - 1 : y;
-    z = z < 0 ? 0 : z >= d->n.z ? d->n.z - 1 : z;
-    return d->phi[(z * d->n.y + y) * d->n.x + x];
-}
+static int64_t clamped(int64_t i, int64_t n) { return i < 0 ? 0 : i >= n ? n - 1 : i; }
 
 static void dense_step(struct dense *d)
 {
@@ -41,11 +35,18 @@ static void dense_step(struct dense *d)
     d->active = d->inside = 0;
     d->change = 0;
     for (int64_t z = 0, i = 0; z < d->n.z; z++)
-        for (int64_t y = 0; y < d->n.y; y++)
+        for (int64_t y = 0; y < d->n.y; y++) {
+            const float *row[9];
+            for (int r = 0; r < 9; r++) row[r] = d->phi + (clamped(z + r / 3 - 1, d->n.z) * d->n.y + clamped(y + r % 3 - 1, d->n.y)) * d->n.x;
             for (int64_t x = 0; x < d->n.x; x++, i++) {
+                const int64_t left = clamped(x - 1, d->n.x), right = clamped(x + 1, d->n.x);
                 float cube[27];
                 int32_t crosses;
-                for (int c = 0; c < 27; c++) cube[c] = dense_at(d, x + c % 3 - 1, y + c / 3 % 3 - 1, z + c / 9 - 1);
+                for (int r = 0; r < 9; r++) {
+                    cube[3 * r] = row[r][left];
+                    cube[3 * r + 1] = row[r][x];
+                    cube[3 * r + 2] = row[r][right];
+                }
                 float v = d->fast ? tsr_fast_update(cube + 13, 3, 9, d->speed[i], &fast, d->isotropic, &crosses)
                                   : tsr_levelset_update(cube + 13, 3, 9, d->speed[i], d->time_step, &d->params);
                 d->next[i] = v;
@@ -55,6 +56,7 @@ static void dense_step(struct dense *d)
                 d->change += tsr_levelset_change(d->phi[i], v, 1.0f / d->params.band);
                 if (in_band) largest = tsr_maxf(largest, tsr_absf(d->speed[i]));
             }
+        }
     d->largest = largest;
     float *t = d->phi;
     d->phi = d->next;

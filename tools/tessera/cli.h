@@ -79,7 +79,7 @@ void cli_note(const cli_call *cli, const char *format, ...) TSR_PRINTF(2, 3); /*
 
 /* The context the global options ask for; on failure prints and returns the exit code, else CLI_OK. */
 int cli_context(const cli_call *cli, tsr_context **context);
-int cli_cpu_context(const cli_call *cli, tsr_context **context); /* for work that only the CPU does */
+int cli_cpu_context(const cli_call *cli, tsr_context **context); /* for work that only the CPU does; --device is checked */
 
 /* Progress bar on a terminal, silent elsewhere; Ctrl-C cancels. cli_progress_end wipes the bar. */
 tsr_progress cli_progress(const cli_call *cli);

@@ -72,7 +72,13 @@ static int context_on(const cli_call *cli, const char *device, tsr_context **con
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, NULL);
 }
 int cli_context(const cli_call *cli, tsr_context **context) { return context_on(cli, cli->globals.device, context); }
-int cli_cpu_context(const cli_call *cli, tsr_context **context) { return context_on(cli, "cpu", context); }
+int cli_cpu_context(const cli_call *cli, tsr_context **context)
+{
+    const int code = cli->globals.device ? cli_context(cli, context) : CLI_OK; /* a device that is asked for exists, also where it has no work */
+    if (code) return code;
+    if (cli->globals.device) tsr_context_destroy(context);
+    return context_on(cli, "cpu", context);
+}
 
 /* ---- progress --------------------------------------------------------------------------------------------------------------- */
 
@@ -83,7 +89,10 @@ static void interrupt(int signal_number)
     interrupted = 1;
 }
 
-static struct { double last; int shown; } bar;
+static struct {
+    double last;
+    int shown;
+} bar;
 
 static int report(void *user, double fraction, const char *stage)
 {

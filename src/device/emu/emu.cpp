@@ -14,7 +14,7 @@
 #include "device/kernel.h"
 #include "device/module.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(TSR_SANITIZE_ADDRESS)
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if !defined(__x86_64__)
@@ -82,7 +82,7 @@ struct scheduler {
 static scheduler scheduler_;
 static std::mutex one_kernel; /* held while a kernel runs: guards all of the above */
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(TSR_SANITIZE_ADDRESS)
 static const void *last_stack; /* the stack that the last switch left: in a fibre, that of the host thread */
 static size_t last_stack_bytes;
 #endif
@@ -90,7 +90,7 @@ static size_t last_stack_bytes;
 #define EMU_INLINE static inline __attribute__((always_inline))
 EMU_INLINE void switch_context(context *from, context *to, char *to_stack, size_t to_bytes, bool last)
 {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(TSR_SANITIZE_ADDRESS)
     __sanitizer_start_switch_fiber(last ? nullptr : &from->sanitizer, to_stack, to_bytes);
 #else
     (void)to_stack;
@@ -102,7 +102,7 @@ EMU_INLINE void switch_context(context *from, context *to, char *to_stack, size_
 #else
     swapcontext(&from->state, &to->state);
 #endif
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(TSR_SANITIZE_ADDRESS)
     __sanitizer_finish_switch_fiber(from->sanitizer, &last_stack, &last_stack_bytes);
 #endif
 }
@@ -110,7 +110,7 @@ EMU_INLINE void switch_context(context *from, context *to, char *to_stack, size_
 EMU_INLINE void leave_fibre(bool last)
 {
     scheduler &s = scheduler_;
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(TSR_SANITIZE_ADDRESS)
     switch_context(&s.current->on->registers, &s.main, (char *)last_stack, last_stack_bytes, last);
 #else
     switch_context(&s.current->on->registers, &s.main, nullptr, 0, last);
@@ -131,7 +131,7 @@ static bool begin_thread(scheduler &s, fibre *f)
  * is none it waits for the next block. */
 static void fibre_main(void)
 {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(TSR_SANITIZE_ADDRESS)
     __sanitizer_finish_switch_fiber(nullptr, &last_stack, &last_stack_bytes);
 #endif
     scheduler &s = scheduler_;
@@ -328,6 +328,7 @@ struct emu_queue {
     size_t used;
     std::multimap<size_t, char *> released; /* by size */
     bool fence, recording;
+    int key; /* memory protection key of the fence, or -1: page tables are changed, which costs more than most kernels */
     uint64_t random;
     std::string failure;
     std::vector<std::function<void()>> record;
@@ -343,11 +344,18 @@ static size_t page_round(size_t bytes)
 
 struct unfenced { /* device memory is accessible while one of these lives */
     emu_queue *queue;
-    explicit unfenced(tsr_queue *q) : queue((emu_queue *)q) { set(PROT_READ | PROT_WRITE); }
-    ~unfenced() { set(PROT_NONE); }
-    void set(int protection)
+    explicit unfenced(tsr_queue *q) : queue((emu_queue *)q) { set(true); }
+    ~unfenced() { set(false); }
+    void set(bool open)
     {
-        if (queue->fence && queue->used) mprotect(queue->arena, queue->used, protection);
+        if (!queue->fence) return;
+#if defined(PKEY_DISABLE_ACCESS)
+        if (queue->key >= 0) {
+            pkey_set(queue->key, open ? 0 : PKEY_DISABLE_ACCESS);
+            return;
+        }
+#endif
+        if (queue->used) mprotect(queue->arena, queue->used, open ? PROT_READ | PROT_WRITE : PROT_NONE);
     }
 };
 
@@ -381,6 +389,14 @@ static tsr_status emu_queue_create(int32_t index, int32_t threads, tsr_queue **q
         delete q;
         TSR_FAIL(TSR_ERROR_MEMORY, "emu: cannot reserve %zu bytes of address space", ARENA_BYTES);
     }
+    q->key = -1;
+#if defined(PKEY_DISABLE_ACCESS)
+    if (q->fence) q->key = pkey_alloc(0, PKEY_DISABLE_ACCESS); /* there are 15 of them, on newer processors */
+    if (q->key >= 0 && pkey_mprotect(q->arena, ARENA_BYTES, PROT_READ | PROT_WRITE, q->key)) {
+        pkey_free(q->key);
+        q->key = -1;
+    }
+#endif
     *queue = &q->base;
     return TSR_OK;
 }
@@ -390,6 +406,9 @@ static void emu_queue_destroy(tsr_queue *queue)
     emu_queue *q = (emu_queue *)queue;
     if (!q) return;
     munmap(q->arena, ARENA_BYTES);
+#if defined(PKEY_DISABLE_ACCESS)
+    if (q->key >= 0) pkey_free(q->key);
+#endif
     delete q;
 }
 

@@ -1,0 +1,246 @@
+/* Speed of maximum intensity projection. Tables 2.1 to 2.3 of the method's literature on stand-ins of its data: a body of noise with a vessel tree at
+ * 512 x 512 x 1734, about 46 % of whose voxels are coefficients, all of it in a picture of 512^2. Bound of a picture: the selected coefficients, the
+ * ranges of the runs, and the picture are read once; of the build: the volume is read twice and the coefficients are written. Beside it
+ * rays through the dense volume with empty-space skipping, the same picture. --quick: half the size each way. */
+#include "bench.h"
+
+#include "core/parallel.h"
+
+static struct {
+    bench b;
+    tsr_size3 n;
+    uint8_t *data;
+    tsr_volume *volume;
+    tsr_mip *mip;
+    tsr_mip_dense *dense;
+    tsr_mip_frame *frame, *full;
+    tsr_mip_options build;
+    tsr_mip_view view;
+    tsr_mip_render_options render;
+} s;
+
+static int stop(void)
+{
+    fprintf(stderr, "bench mip: %s\n", tsr_error_message());
+    exit(1);
+}
+#define MUST(call) ((call) == TSR_OK ? 0 : stop())
+
+static uint64_t mixed(uint64_t z)
+{
+    z = (z + 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull;
+    return z ^ (z >> 31);
+}
+
+/* An elliptic cylinder of half the volume: 45 and noise of 16 grey values; air around it. */
+static void body(void *user, int64_t begin, int64_t end, int worker)
+{
+    (void)user;
+    (void)worker;
+    const double cx = 0.5 * (double)s.n.x, cy = 0.5 * (double)s.n.y;
+    for (int64_t row = begin; row < end; row++) {
+        const double y = ((double)(row % s.n.y) + 0.5 - cy) / (0.86 * cy);
+        for (int64_t x = 0; x < s.n.x; x++) {
+            const double u = ((double)x + 0.5 - cx) / (0.76 * cx);
+            const uint64_t noise = mixed((uint64_t)(row * s.n.x + x));
+            s.data[row * s.n.x + x] = u * u + y * y < 1 ? (uint8_t)(45 + (noise & 7) + (noise >> 8 & 7)) : 0;
+        }
+    }
+}
+
+static void ball(const double p[3], double r, double bright)
+{
+    const double n[3] = { (double)s.n.x, (double)s.n.y, (double)s.n.z };
+    int64_t low[3], high[3];
+    for (int k = 0; k < 3; k++) {
+        low[k] = (int64_t)fmax(0, floor(p[k] - r - 2));
+        high[k] = (int64_t)fmin(n[k] - 1, ceil(p[k] + r + 2));
+    }
+    for (int64_t z = low[2]; z <= high[2]; z++)
+        for (int64_t y = low[1]; y <= high[1]; y++)
+            for (int64_t x = low[0]; x <= high[0]; x++) {
+                const double dx = (double)x - p[0], dy = (double)y - p[1], dz = (double)z - p[2];
+                const double v = bright / (1 + exp(2 * (sqrt(dx * dx + dy * dy + dz * dz) - r)));
+                uint8_t *to = &s.data[(z * s.n.y + y) * s.n.x + x];
+                if (v > *to) *to = (uint8_t)v;
+            }
+}
+
+/* A branch and what grows from it: radii by Murray's law, r0^3 = r1^3 + r2^3. */
+static void branch(double p[3], double d[3], double r, uint64_t seed)
+{
+    for (double length = 0; length < 14 * r; length += 0.7 * r) {
+        double norm = 0;
+        for (int k = 0; k < 3; k++) {
+            d[k] += 0.15 * ((double)(mixed(seed + (uint64_t)k) >> 40) * 0x1p-24 - 0.5);
+            norm += d[k] * d[k];
+        }
+        for (int k = 0; k < 3; k++) {
+            d[k] /= sqrt(norm);
+            p[k] += 0.7 * r * d[k];
+        }
+        seed = mixed(seed);
+        ball(p, r, 160 + 8 * fmin(r, 10));
+    }
+    if (r < 1) return;
+    const double share = 0.35 + 0.3 * (double)(mixed(seed) >> 40) * 0x1p-24, radius[2] = { r * cbrt(share), r * cbrt(1 - share) };
+    for (int c = 0; c < 2; c++) {
+        double q[3] = { p[0], p[1], p[2] }, e[3];
+        for (int k = 0; k < 3; k++) e[k] = d[k] + (c ? 1 : -1) * 1.2 * ((double)(mixed(seed + 10 + (uint64_t)k) >> 40) * 0x1p-24 - 0.5);
+        branch(q, e, radius[c], mixed(seed + 20 + (uint64_t)c));
+    }
+}
+
+static void make_volume(void)
+{
+    tsr_volume *host;
+    s.data = (uint8_t *)malloc((size_t)(s.n.x * s.n.y * s.n.z));
+    if (!s.data) exit(1);
+    tsr_parallel(s.b.threads, s.n.y * s.n.z, 256, body, NULL);
+    double p[3] = { 0.5 * (double)s.n.x, 0.5 * (double)s.n.y, 0.04 * (double)s.n.z }, d[3] = { 0.05, 0, 1 };
+    branch(p, d, 0.022 * (double)s.n.x, 7);
+    for (int k = 0; k < 3; k++) p[k] = 0.5 * (double)(k == 0 ? s.n.x : k == 1 ? s.n.y : s.n.z);
+    d[2] = -1;
+    branch(p, d, 0.02 * (double)s.n.x, 11);
+    MUST(tsr_volume_wrap(NULL, TSR_U8, s.n, NULL, s.data, NULL, NULL, &host));
+    MUST(tsr_volume_copy(host, s.b.context, &s.volume));
+    tsr_volume_destroy(&host);
+    free(s.data);
+}
+
+static tsr_status build_call(void *user)
+{
+    (void)user;
+    tsr_mip_destroy(&s.mip);
+    return tsr_mip_build(s.b.context, s.volume, &s.build, &s.mip);
+}
+static tsr_status render_call(void *user)
+{
+    (void)user;
+    return tsr_mip_render(s.mip, &s.view, &s.render, s.frame, NULL);
+}
+static tsr_status select_call(void *user) /* another number each time: what a moved slider costs beside the picture */
+{
+    (void)user;
+    s.render.count = s.render.count % 1000 == 0 ? s.render.count + 1 : s.render.count - 1;
+    return tsr_mip_render(s.mip, &s.view, &s.render, s.frame, NULL);
+}
+static tsr_status dense_call(void *user)
+{
+    (void)user;
+    return tsr_mip_dense_render(s.dense, &s.view, &s.render, s.frame);
+}
+
+static const char *volume_name(void)
+{
+    static char text[64];
+    snprintf(text, sizeof text, "%lld x %lld x %lld", (long long)s.n.x, (long long)s.n.y, (long long)s.n.z);
+    return text;
+}
+
+static double picture_bytes(const tsr_mip_info *i, double part)
+{
+    const double per = i->format == TSR_MIP_BRICKS ? 2 : i->format == TSR_MIP_LIST4 ? 4 : 6;
+    return part * (double)i->coefficients * per + 16.0 * (double)i->runs + 4.0 * 512 * 512;
+}
+
+/* A line of Tables 2.1 and 2.2: error against all coefficients and frames per second. */
+static void picture(const char *what, double part, tsr_mip_mode mode, const char *bar, double frames)
+{
+    const tsr_mip_info i = tsr_mip_describe(s.mip);
+    char name[160];
+    tsr_mip_errors e;
+    s.render = (tsr_mip_render_options)TSR_MIP_RENDER_OPTIONS;
+    s.render.mode = mode;
+    s.render.close = TSR_MIP_CLOSE_OFF;
+    MUST(tsr_mip_render(s.mip, &s.view, &s.render, s.full, NULL));
+    s.render.fraction = part;
+    MUST(tsr_mip_render(s.mip, &s.view, &s.render, s.frame, NULL));
+    MUST(tsr_mip_compare(s.frame, s.full, &e));
+    snprintf(name, sizeof name, "%s, %g %%: L1 %.1e, median %g", what, 100 * part, e.relative, e.median);
+    bench_case c = { .name = name, .n = (int64_t)(part * (double)i.coefficients), .bytes = picture_bytes(&i, part), .bar = bar };
+    c.time = bench_measure(&s.b, render_call, NULL, NULL);
+    c.holds = frames * c.time.median <= 1;
+    bench_report(&s.b, &c);
+}
+
+static void dense(tsr_mip_mode mode)
+{
+    tsr_mip_errors e;
+    char name[160];
+    s.render = (tsr_mip_render_options)TSR_MIP_RENDER_OPTIONS;
+    s.render.mode = mode;
+    s.render.close = TSR_MIP_CLOSE_OFF;
+    MUST(tsr_mip_dense_create(s.b.context, s.volume, &s.dense));
+    MUST(tsr_mip_render(s.mip, &s.view, &s.render, s.full, NULL));
+    MUST(tsr_mip_dense_render(s.dense, &s.view, &s.render, s.frame));
+    MUST(tsr_mip_compare(s.frame, s.full, &e));
+    snprintf(name, sizeof name, "rays through the dense volume: %lld pixels differ from exact", (long long)e.different);
+    bench_case c = { .name = name, .n = s.n.x * s.n.y * s.n.z, .bytes = (double)(s.n.x * s.n.y * s.n.z), .bar = "the same pixels" };
+    c.time = bench_measure(&s.b, dense_call, NULL, NULL);
+    c.holds = e.different == 0;
+    bench_report(&s.b, &c);
+    tsr_mip_dense_destroy(&s.dense);
+}
+
+static void volume_cases(void)
+{
+    const int gpu = tsr_context_device(s.b.context).kind == TSR_DEVICE_CUDA;
+    const double diagonal = sqrt((double)(s.n.x * s.n.x + s.n.y * s.n.y + s.n.z * s.n.z));
+    char name[160];
+    make_volume();
+    s.view = tsr_mip_orbit(30, 20, 512 / diagonal);
+    MUST(build_call(NULL));
+    const tsr_mip_info i = tsr_mip_describe(s.mip);
+    printf("%s: %lld coefficients (%.1f %% of the voxels), %lld runs, %.0f MB\n", volume_name(), (long long)i.coefficients,
+           100 * (double)i.coefficients / (double)(s.n.x * s.n.y * s.n.z), (long long)i.runs, 1e-6 * (double)i.device_bytes);
+    if (bench_wants(&s.b, "build")) {
+        snprintf(name, sizeof name, "build %s, bricks", volume_name());
+        bench_case c = { .name = name, .n = s.n.x * s.n.y * s.n.z, .bytes = 2.0 * (double)(s.n.x * s.n.y * s.n.z) + 3.0 * (double)i.coefficients };
+        c.time = bench_measure(&s.b, build_call, NULL, NULL);
+        c.bar = gpu ? "at most 0.3 s" : NULL;
+        c.holds = c.time.median <= 0.3;
+        bench_report(&s.b, &c);
+    }
+    if (bench_wants(&s.b, "splat")) {
+        picture("splat", 1, TSR_MIP_SPLAT, gpu ? "1000 frames per second" : NULL, 1000);
+        picture("splat", 0.5, TSR_MIP_SPLAT, NULL, 0);
+        picture("splat", 0.25, TSR_MIP_SPLAT, NULL, 0);
+        picture("splat", 0.13, TSR_MIP_SPLAT, gpu ? NULL : "25 frames per second", 25);
+        picture("splat", 0.06, TSR_MIP_SPLAT, gpu ? "5000 frames per second" : NULL, 5000);
+        picture("splat", 0.01, TSR_MIP_SPLAT, NULL, 0);
+        s.render.count = i.coefficients / 8000 * 1000;
+        bench_case c = { .name = "splat, 13 %, another number each time", .n = s.render.count, .bytes = picture_bytes(&i, 0.125) };
+        c.time = bench_measure(&s.b, select_call, NULL, NULL);
+        bench_report(&s.b, &c);
+        s.view.zoom = 1;
+        picture("splat, a voxel a pixel", 1, TSR_MIP_SPLAT, NULL, 0);
+        picture("splat, a voxel a pixel", 0.13, TSR_MIP_SPLAT, NULL, 0);
+        s.view.zoom = 512 / diagonal;
+    }
+    if (bench_wants(&s.b, "cascade")) picture("cascade", 0.13, TSR_MIP_CASCADE, NULL, 0);
+    if (bench_wants(&s.b, "exact")) picture("exact", 1, TSR_MIP_EXACT, NULL, 0);
+    if (bench_wants(&s.b, "rays")) dense(TSR_MIP_EXACT);
+    if (bench_wants(&s.b, "list4") && (gpu || s.b.quick)) {
+        s.build.format = TSR_MIP_LIST4;
+        MUST(build_call(NULL));
+        picture("list4, splat", 1, TSR_MIP_SPLAT, NULL, 0);
+        picture("list4, splat", 0.13, TSR_MIP_SPLAT, NULL, 0);
+        s.build.format = TSR_MIP_BRICKS;
+    }
+    tsr_mip_destroy(&s.mip);
+    tsr_volume_destroy(&s.volume);
+}
+
+int main(int argc, char **argv)
+{
+    if (!bench_begin(&s.b, argc, argv, "mip")) return 2;
+    s.n = s.b.quick ? (tsr_size3){ 256, 256, 867 } : (tsr_size3){ 512, 512, 1734 };
+    s.build = (tsr_mip_options)TSR_MIP_OPTIONS;
+    MUST(tsr_mip_frame_create(s.b.context, 512, 512, &s.frame));
+    MUST(tsr_mip_frame_create(s.b.context, 512, 512, &s.full));
+    volume_cases();
+    tsr_mip_frame_destroy(&s.frame);
+    tsr_mip_frame_destroy(&s.full);
+    return bench_end(&s.b);
+}

@@ -1,0 +1,112 @@
+/* tessera/compress.h: volumes and images in files of their own, .tsc (docs/formats/tsc.md): lossless, with a guaranteed largest error, by PSNR or by rate.
+ *
+ * A volume is cut into bricks, each of which is coded for itself: any box can be read without the rest, bricks are coded and decoded by all threads,
+ * and each piece has a checksum. Files of the coders `planes` and `fast` can be read at half, a quarter, ... of the resolution; those of `planes` can also
+ * be cut anywhere: what is left of the file gives the best picture that these bytes hold.
+ *
+ * Class exact: a file decodes to the same bits on every machine, and is the same for every number of threads. Source: lifting wavelets and
+ * embedded coding (spec wavelet.md 2.14), passes and truncation points as in JPEG 2000's block coder; docs/guide/compression.md. */
+#ifndef TESSERA_COMPRESS_H
+#define TESSERA_COMPRESS_H
+
+#include "tessera/io.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tsr_compress_coder {
+    TSR_COMPRESS_AUTO = 0, /* PREDICT for lossless and max_error, PLANES for psnr and rate */
+    TSR_COMPRESS_PREDICT,  /* smallest and slowest: every voxel predicted from those before it by least squares. One resolution */
+    TSR_COMPRESS_PLANES,   /* wavelets, bit plane by bit plane: several resolutions, cut anywhere */
+    TSR_COMPRESS_FAST,     /* wavelets, packed blocks: several resolutions, decodes tens to hundreds of times faster */
+    TSR_COMPRESS_CODERS
+} tsr_compress_coder;
+
+typedef enum tsr_compress_order {
+    TSR_COMPRESS_QUALITY = 0, /* a cut file has all resolutions, less exactly */
+    TSR_COMPRESS_RESOLUTION,  /* a cut file has the lower resolutions, exactly */
+    TSR_COMPRESS_ORDERS
+} tsr_compress_order;
+
+typedef struct tsr_compress_options {
+    size_t struct_size;
+    tsr_compress_coder coder;
+    double max_error; /* of any voxel, in real units (slope applied); > 0. At most one of these three; none: lossless */
+    double psnr;      /* dB, of the range of the voxels: 20 log10((max - min) / root mean squared error); reached by measurement over
+                        the finite voxels, or an error. PLANES only */
+    double rate;      /* bits per voxel, the whole file; > 0. PLANES only */
+    tsr_size3 brick;  /* extents, 1 to 256 along each axis; 0 = 128 (PREDICT), 64 (PLANES), 128 x 64 x 32 (FAST). Wavelets: multiples of 2^levels,
+                        unless the volume is no larger along the axis */
+    int32_t levels;   /* of the wavelets, 1 to 6; 0 = 4 (PLANES), 3 (FAST) */
+    int32_t layers;   /* of quality (PLANES), 1 to 32; 0 = 8. Each has about half the bytes of the next */
+    tsr_compress_order order;
+    int32_t threads; /* 0 = all */
+    int overwrite;
+    tsr_progress progress;
+} tsr_compress_options;
+#define TSR_COMPRESS_OPTIONS                        \
+    {                                               \
+        .struct_size = sizeof(tsr_compress_options) \
+    }
+
+/* What a file holds, and what became of it. */
+typedef struct tsr_compress_info {
+    int image; /* 1: an image, its channels are slices */
+    tsr_dtype dtype;
+    tsr_size3 size, brick, bricks;
+    tsr_compress_coder coder;
+    tsr_compress_order order;
+    int32_t levels, layers;
+    int lossless;
+    double max_error;                /* guaranteed, real units; 0: lossless; infinite: none */
+    double psnr;                     /* after writing: measured, infinite if nothing was lost; NaN otherwise */
+    int64_t file_bytes, whole_bytes; /* bytes there are, and of the complete file */
+    int64_t pieces, pieces_whole;    /* pieces of bricks, and how many of them are there and undamaged (after reading: of those asked for) */
+} tsr_compress_info;
+
+/* Writes a host volume of any type, beside the target and renamed. BORROWS. `options` and `info` may be NULL. Geometry, slope, intercept and
+ * metadata are kept. Voxels that are not finite come back bit for bit in every mode, as do those that max_error cannot reach by arithmetic.
+ * Errors: TSR_ERROR_ARGUMENT naming the field, also where 64-bit integers would need more than 2^31 steps of max_error, or psnr is more than float32
+ * gives; TSR_ERROR_UNSUPPORTED for f64, or 64-bit integers whose range exceeds 32 bits, without loss, and for psnr and rate of a range near the ends
+ * of float32. Nothing is written then.
+ * Linear time; memory for the volume and the file. */
+TSR_API tsr_status tsr_volume_compress(const tsr_volume *volume, const char *path, const tsr_compress_options *options,
+                                       tsr_compress_info *info) TSR_CHECKED;
+/* The same for an image; its channels are slices, bricks of their own but for PREDICT. */
+TSR_API tsr_status tsr_image_compress(const tsr_image *image, const char *path, const tsr_compress_options *options,
+                                      tsr_compress_info *info) TSR_CHECKED;
+
+typedef struct tsr_decompress_options {
+    size_t struct_size;
+    tsr_size3 box[2];     /* first voxel and one past the last, of the full resolution; both 0 = all. Geometry follows */
+    int32_t reduce;       /* the volume at 1 / 2^reduce of its resolution; at most the file's levels */
+    int32_t layers;       /* layers of quality to use; 0 = all */
+    int partial;          /* take what is there of a file that was cut or damaged: missing pieces are 0 bits, missing bricks 0. Else an error */
+    int64_t memory_limit; /* as in tsr_read_options */
+    int32_t threads;      /* 0 = all */
+    tsr_progress progress;
+} tsr_decompress_options;
+#define TSR_DECOMPRESS_OPTIONS                        \
+    {                                                 \
+        .struct_size = sizeof(tsr_decompress_options) \
+    }
+
+/* RETURNS NEW host volume (of an image: its channels as slices). Only the bricks that meet the box are decoded. `options` and `info` may be NULL.
+ * Errors: TSR_ERROR_FORMAT names the field or the brick that is damaged or missing. */
+TSR_API tsr_status tsr_volume_decompress(const char *path, const tsr_decompress_options *options, tsr_volume **volume,
+                                         tsr_compress_info *info) TSR_CHECKED;
+/* The file's header and which pieces are there; nothing is decoded. */
+TSR_API tsr_status tsr_compress_describe(const char *path, tsr_compress_info *info) TSR_CHECKED;
+
+/* Picture of slice z (0 <= z < nz) as it comes: decoded from the first layer, the first two, ... all of them, from left to right, 1 channel, grey from the
+ * least to the greatest voxel of the last. Files of the coder planes; at most 8 of their layers are shown. The caller calls tsr_image_destroy. */
+TSR_API tsr_status tsr_compress_strip(const char *path, int64_t z, tsr_image *image) TSR_CHECKED;
+
+/* "predict", "planes", "fast"; NULL for an invalid value. */
+TSR_API const char *tsr_compress_coder_name(tsr_compress_coder coder);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

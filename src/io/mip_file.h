@@ -1,0 +1,32 @@
+/* io/mip_file.h: layout of files of pyramids for maximum intensity projection (docs/formats/mip.md), and their reader on any input. Little-endian. */
+#ifndef TSR_IO_MIP_FILE_H
+#define TSR_IO_MIP_FILE_H
+
+#include "io/stream.h"
+#include "io/xxh64.h"
+#include "tessera/mip.h"
+
+#define TSR_MIP_MAGIC "TSRMIPY1"
+enum {
+    TSR_MIP_AT_SIZE = 8 /* x y z bricks runs coefficients */,
+    TSR_MIP_AT_LEVELS = 56 /* u8: levels, bytes of a value, element, key, format, points, steps, space */,
+    TSR_MIP_AT_POINTS = 64 /* 64 x 3 i8 */,
+    TSR_MIP_AT_AFFINE = 256,
+    TSR_MIP_AT_SCALING = 352 /* slope, intercept */,
+    TSR_MIP_AT_STEPS = 368 /* 16 x (count, relative, median) */,
+    TSR_MIP_AT_SUM = 752,
+    TSR_MIP_HEADER = 760,
+    TSR_MIP_BRICK_BYTES = 8,
+    TSR_MIP_RUN_BYTES = 8
+};
+
+/* Checksum of a file: of the header up to the checksum, continued over the rest. */
+static inline uint64_t tsr_mip_file_sum(const uint8_t *bytes, size_t size)
+{
+    return tsr_xxh64(bytes + TSR_MIP_HEADER, size - TSR_MIP_HEADER, tsr_xxh64(bytes, TSR_MIP_AT_SUM, 0));
+}
+
+/* *mip is NULL on entry. */
+tsr_status tsr_mip_file_read(tsr_context *context, tsr_input *input, tsr_mip **mip);
+
+#endif

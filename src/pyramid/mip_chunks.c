@@ -1,0 +1,73 @@
+/* pyramid/mip_chunks.c: lists: the selected parts of the runs in pieces of like size, brightest first. */
+#include <stdlib.h>
+
+#include "pyramid/mip.h"
+
+enum { CHUNK = 2048 };
+
+struct piece {
+    tsr_detail_chunk chunk;
+    uint32_t value;
+};
+
+static int by_value(const void *a, const void *b)
+{
+    const struct piece *x = (const struct piece *)a, *y = (const struct piece *)b;
+    if (x->value != y->value) return x->value < y->value ? 1 : -1;
+    if (x->chunk.run != y->chunk.run) return x->chunk.run < y->chunk.run ? -1 : 1;
+    return x->chunk.begin < y->chunk.begin ? -1 : x->chunk.begin > y->chunk.begin;
+}
+
+static tsr_status upload(tsr_mip *mip, const struct piece *pieces, int64_t count)
+{
+    tsr_detail_chunk *chunks;
+    const int64_t bytes = count * (int64_t)sizeof *chunks;
+    if (bytes > mip->chunk_bytes) {
+        if (mip->chunk) tsr_device_release(mip->context, mip->chunk, (size_t)mip->chunk_bytes);
+        mip->chunk = NULL;
+        mip->chunk_bytes = 0;
+        TSR_TRY(tsr_device_allocate(mip->context, (size_t)bytes, (void **)&mip->chunk));
+        mip->chunk_bytes = bytes;
+    }
+    TSR_TRY(tsr_host_allocate(NULL, (size_t)bytes + 1, (void **)&chunks));
+    for (int64_t i = 0; i < count; i++) chunks[i] = pieces[i].chunk;
+    const tsr_status status = count ? tsr_device_move(mip->context, mip->chunk, NULL, chunks, (size_t)bytes) : TSR_OK;
+    tsr_host_release(NULL, chunks, (size_t)bytes + 1);
+    TSR_TRY(status);
+    return TSR_OK;
+}
+
+tsr_status tsr_mip_make_chunks(tsr_mip *mip)
+{
+    const tsr_details *d = &mip->details;
+    uint32_t *from;
+    struct piece *pieces;
+    if (mip->chunk_from == mip->selected_from && mip->chunk_to == mip->selected) return TSR_OK;
+    mip->chunk_to = -1;
+    const size_t bytes = (size_t)d->runs * (8 + sizeof(tsr_detail_run)), most = (size_t)(d->runs + d->count / CHUNK) * sizeof *pieces;
+    TSR_TRY(tsr_host_allocate(NULL, bytes + 1, (void **)&from));
+    uint32_t *to = from + d->runs;
+    tsr_detail_run *runs = (tsr_detail_run *)(void *)(to + d->runs);
+    tsr_status status = tsr_host_allocate(NULL, most + 1, (void **)&pieces);
+    if (status != TSR_OK) pieces = NULL;
+    if (d->runs) {
+        if (status == TSR_OK) status = tsr_device_move(NULL, from, mip->context, d->from, (size_t)d->runs * 4);
+        if (status == TSR_OK) status = tsr_device_move(NULL, to, mip->context, d->to, (size_t)d->runs * 4);
+        if (status == TSR_OK) status = tsr_device_move(NULL, runs, mip->context, d->run, (size_t)d->runs * sizeof *runs);
+    }
+    int64_t count = 0;
+    for (int64_t k = 0; k < d->runs && status == TSR_OK; k++)
+        for (uint32_t at = from[k]; at < to[k]; at += CHUNK)
+            pieces[count++] = (struct piece){ { (uint32_t)k, at, to[k] - at < CHUNK ? to[k] : at + CHUNK }, runs[k].value };
+    if (status == TSR_OK) {
+        qsort(pieces, (size_t)count, sizeof *pieces, by_value);
+        status = upload(mip, pieces, count);
+    }
+    if (pieces) tsr_host_release(NULL, pieces, most + 1);
+    tsr_host_release(NULL, from, bytes + 1);
+    TSR_TRY(status);
+    mip->chunks = count;
+    mip->chunk_from = mip->selected_from;
+    mip->chunk_to = mip->selected;
+    return TSR_OK;
+}

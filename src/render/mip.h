@@ -1,0 +1,49 @@
+/* render/mip.h: the inside of frames, and from a view to the plain data of a picture. */
+#ifndef TSR_RENDER_MIP_H
+#define TSR_RENDER_MIP_H
+
+#include "pyramid/mip.h"
+#include "render/mip_ops.h"
+
+enum { TSR_MIP_OFFSETS = TSR_MIP_LEVELS + 1 }; /* sets of an element's projections: one per level of the cascade, the closing's */
+
+/* A view as integers, and the picture that is drawn: smaller by `repeat` each way, framed by `left` and `top` pixels and as many more. */
+typedef struct tsr_mip_setup {
+    tsr_mip_projection p;
+    int32_t repeat, width, height;
+    int32_t left, top, full_width, full_height;
+    int32_t oblique;
+    int32_t set_count[TSR_MIP_OFFSETS + 1];
+    int16_t set[TSR_MIP_OFFSETS + 1][TSR_MIP_POINTS][2]; /* [j]: of the expansion of level j + 1; [TSR_MIP_LEVELS]: of the closing */
+    double scale;                                        /* largest pixels per voxel, at most 1 */
+} tsr_mip_setup;
+
+/* `cascade`: with a margin for what expands into the picture. */
+tsr_status tsr_mip_setup_make(const tsr_mip_view *view, tsr_size3 size, int32_t levels, const int8_t (*points)[4], int32_t count, int cube2,
+                              int32_t width, int32_t height, int cascade, tsr_mip_setup *setup);
+
+struct tsr_mip_frame {
+    tsr_context *context;
+    int32_t width, height;
+    uint32_t *picture;
+    uint32_t *images; /* level pictures, finest first, then the dilated one */
+    int64_t image_bytes;
+    uint16_t *scratch;
+    int64_t scratch_bytes;
+    int16_t *offsets;
+    int64_t offset_bytes;
+    const tsr_mip *mip; /* what was drawn last, for refinement */
+    tsr_mip_view view;
+    tsr_mip_render_options options;
+    int64_t count;
+    double fit[5]; /* of times: weight, sums of K, t, K^2, K t */
+};
+
+tsr_status tsr_mip_options_check(const tsr_mip_render_options *options, tsr_dtype dtype, int32_t *lower, int32_t *upper);
+/* Closing, repetition: from the drawn picture (device) to the frame's. */
+tsr_status tsr_mip_finish_frame(tsr_mip_frame *frame, const tsr_mip_setup *setup, tsr_mip_close close, const uint32_t *drawn, uint32_t *dilated,
+                                const int16_t *closing);
+/* Grows a frame's memory; the content is lost where it grows. */
+tsr_status tsr_mip_frame_reserve(tsr_mip_frame *frame, int64_t images, int64_t scratch, int64_t offsets);
+
+#endif

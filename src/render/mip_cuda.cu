@@ -1,0 +1,293 @@
+/* render/mip_cuda.cu: a block per brick, brightest first. The pixels that a brick can touch are copied into shared memory; values that nothing of the copy
+ * lies below are left out; the rest is drawn there and what grew goes back. The warps go through 32 runs at a time together and share out their coefficients. */
+#include "device/kernel.h"
+#include "render/mip_ops.h"
+
+enum { THREADS = 256, WARPS = THREADS / 32, BOX_MOST = 11000 /* pixels of a brick's box in shared memory */ };
+
+/* Coefficients of 32 runs, of which lane l has `count`: numbers from `before` on, `all` together. */
+struct share {
+    uint32_t before, all;
+};
+TSR_DEVICE_FN share share_out(uint32_t count, uint32_t lane)
+{
+    uint32_t up_to = count;
+    for (uint32_t s = 1; s < 32; s *= 2) {
+        const uint32_t other = __shfl_up_sync(TSR_WARP_ALL, up_to, s);
+        if (lane >= s) up_to += other;
+    }
+    share r;
+    r.before = up_to - count;
+    r.all = __shfl_sync(TSR_WARP_ALL, up_to, 31);
+    return r;
+}
+/* The lane whose run holds coefficient number k0 + lane: the last one with before <= k. Mostly it is the same for all lanes. */
+TSR_DEVICE_FN uint32_t owner(const share &s, uint32_t k0, uint32_t lane)
+{
+    const uint32_t last = s.all - 1 < k0 + 31 ? s.all - 1 : k0 + 31;
+    const uint32_t least = (uint32_t)__popc(__ballot_sync(TSR_WARP_ALL, s.before <= k0)) - 1u;
+    const uint32_t most = (uint32_t)__popc(__ballot_sync(TSR_WARP_ALL, s.before <= last)) - 1u;
+    if (least == most) return least;
+    uint32_t own = 0;
+    for (uint32_t step = 16; step > 0; step /= 2)
+        if (__shfl_sync(TSR_WARP_ALL, s.before, (int)(own + step)) <= k0 + lane) own += step;
+    return own;
+}
+
+/* What a lane knows of its run. */
+struct own_run {
+    uint32_t first; /* coefficient, from the brick's first */
+    uint32_t count, value;
+    int32_t level;
+    int32_t u, v; /* anchor of the brick's first coefficient of this level in its box */
+};
+TSR_DEVICE_FN own_run load_run(const tsr_mip_job &job, const tsr_detail_brick &b, uint32_t k, uint32_t least, int32_t high)
+{
+    own_run own = {};
+    if (k >= b.run + b.runs) return own;
+    const tsr_detail_run r = job.d.run[k];
+    const uint32_t value = tsr_mip_shown(&job, r.value), from = job.d.from[k], to = job.d.to[k];
+    if (value <= least || r.level < job.level_low || r.level > high) return own;
+    own.first = (uint32_t)r.first + from;
+    own.count = to - from;
+    own.value = value;
+    own.level = r.level;
+    return own;
+}
+
+/* Is anything of the brick to be drawn? The same for all threads of the block. */
+TSR_DEVICE_FN int any_run(const tsr_mip_job &job, const tsr_detail_brick &b, int32_t high)
+{
+    int some = 0;
+    for (uint32_t k = threadIdx.x; k < b.runs; k += THREADS) some |= load_run(job, b, b.run + k, 0, high).count > 0;
+    return __syncthreads_or(some);
+}
+
+/* The run of coefficient number k0 + lane of those shared out; returns the coefficient, from the brick's first. */
+TSR_DEVICE_FN uint32_t hand_over(const own_run &own, const share &s, uint32_t k0, uint32_t lane, own_run *run)
+{
+    const int from = (int)owner(s, k0, lane);
+    run->value = __shfl_sync(TSR_WARP_ALL, own.value, from);
+    run->level = __shfl_sync(TSR_WARP_ALL, own.level, from);
+    run->u = __shfl_sync(TSR_WARP_ALL, own.u, from);
+    run->v = __shfl_sync(TSR_WARP_ALL, own.v, from);
+    return __shfl_sync(TSR_WARP_ALL, own.first, from) + k0 + lane - __shfl_sync(TSR_WARP_ALL, s.before, from);
+}
+
+/* A voxel of the brick in its box, and the `square` pixels each way from there. */
+TSR_DEVICE_FN void draw_square(const tsr_mip_job &job, const own_run &run, int32_t width, uint32_t *pixels, int32_t x, int32_t y, int32_t z,
+                               int32_t square)
+{
+    const int32_t shift = 16 + job.shift;
+    const int32_t u = (run.u + job.p.u[0] * x + job.p.u[1] * y + job.p.u[2] * z) >> shift;
+    const int32_t v = (run.v + job.p.v[0] * x + job.p.v[1] * y + job.p.v[2] * z) >> shift;
+    uint32_t *row = pixels + v * width + u;
+    if (*row < run.value) atomicMax(row, run.value);
+    for (int32_t b = 0; b < square && square > 1; b++, row += width)
+        for (int32_t a = 0; a < square; a++)
+            if (row[a] < run.value) atomicMax(row + a, run.value);
+}
+
+/* A coefficient at `place` of its brick, drawn with what its run knows. */
+TSR_DEVICE_FN void draw_in_box(const tsr_mip_job &job, const own_run &run, int32_t width, uint32_t *pixels, uint32_t place)
+{
+    const int32_t x = (int32_t)(place & 31u) << run.level, y = (int32_t)(place >> 5 & 31u) << run.level, z = (int32_t)(place >> 10) << run.level;
+    if (!job.exact) {
+        draw_square(job, run, width, pixels, x, y, z, job.shift ? 1 : job.cover[run.level].side);
+        return;
+    }
+    const int32_t side = 1 << run.level;
+    for (int32_t oz = 0; oz < side; oz++)
+        for (int32_t oy = 0; oy < side; oy++)
+            for (int32_t ox = 0; ox < side; ox++) draw_square(job, run, width, pixels, x + ox, y + oy, z + oz, 1);
+}
+
+TSR_KERNEL(brick_kernel)(tsr_mip_job job)
+{
+    TSR_SHARED_DYNAMIC(uint32_t, pixels);
+    TSR_SHARED(uint32_t, leasts, WARPS);
+    const int64_t brick = job.d.order[blockIdx.x];
+    const tsr_detail_brick b = job.d.brick[brick];
+    const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
+    tsr_mip_box box;
+    if (!tsr_mip_box_fits(&job, brick) || !any_run(job, b, job.level_high) || !tsr_mip_box_of(&job, brick, &box)) return; /* see slow_kernel */
+    const int32_t area = box.width * box.height;
+    const uint16_t *places = (const uint16_t *)job.d.place + b.first;
+    uint32_t least = UINT32_MAX;
+    for (int32_t i = (int32_t)threadIdx.x; i < area; i += THREADS) {
+        const int64_t x = box.x + i % box.width, y = box.y + i / box.width;
+        const int within = x >= 0 && y >= 0 && x < job.width && y < job.height;
+        const uint32_t v = within ? job.image[y * job.width + x] : 0u;
+        pixels[i] = v;
+        if (within && v < least) least = v;
+    }
+    least = __reduce_min_sync(TSR_WARP_ALL, least);
+    if (lane == 0) leasts[warp] = least;
+    __syncthreads();
+    for (uint32_t k = 0; k < WARPS; k++) least = leasts[k] < least ? leasts[k] : least;
+    if (tsr_mip_shown(&job, b.most) <= least) return;
+    for (uint32_t first = b.run; first < b.run + b.runs; first += 32) {
+        own_run own = load_run(job, b, first + lane, least, job.level_high);
+        own.u = box.u[own.level];
+        own.v = box.v[own.level];
+        const share s = share_out(own.count, lane);
+        for (uint32_t k0 = 32 * warp; k0 < s.all; k0 += THREADS) {
+            const uint32_t k = k0 + lane;
+            own_run run;
+            const uint32_t at = hand_over(own, s, k0, lane, &run);
+            if (k < s.all) draw_in_box(job, run, box.width, pixels, places[at]);
+        }
+    }
+    __syncthreads();
+    for (int32_t i = (int32_t)threadIdx.x; i < area; i += THREADS) {
+        const int64_t x = box.x + i % box.width, y = box.y + i / box.width;
+        if (x < 0 || y < 0 || x >= job.width || y >= job.height) continue;
+        uint32_t *p = job.image + y * job.width + x;
+        if (*p < pixels[i]) atomicMax(p, pixels[i]);
+    }
+}
+
+/* The same straight into the picture, clipped: any element and mode. `only_left`: of bricks that the other kernel leaves out. */
+TSR_KERNEL(slow_kernel)(tsr_mip_job job, int32_t only_left)
+{
+    const int64_t brick = job.d.order[blockIdx.x];
+    const tsr_detail_brick b = job.d.brick[brick];
+    const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
+    tsr_mip_canvas canvas;
+    canvas.pixels = job.image;
+    canvas.stride = job.width;
+    canvas.width = job.width;
+    canvas.height = job.height;
+    if (only_left && tsr_mip_box_fits(&job, brick)) return;
+    for (uint32_t first = b.run; first < b.run + b.runs; first += 32) {
+        const own_run own = load_run(job, b, first + lane, 0, job.slow_high);
+        const share s = share_out(own.count, lane);
+        for (uint32_t k0 = 32 * warp; k0 < s.all; k0 += THREADS) {
+            own_run run;
+            const int64_t i = b.first + hand_over(own, s, k0, lane, &run);
+            if (k0 + lane >= s.all) continue;
+            int32_t at[3];
+            tsr_detail_get(&job.d, i, run.level, brick, at);
+            tsr_mip_coefficient(&job, &canvas, run.level, at, run.value);
+        }
+    }
+}
+
+/* Lists: a block per chunk, brightest first. */
+TSR_KERNEL(chunk_kernel)(tsr_mip_job job)
+{
+    const tsr_detail_chunk c = job.chunk[blockIdx.x];
+    const tsr_detail_run r = job.d.run[c.run];
+    const uint32_t value = tsr_mip_shown(&job, r.value);
+    tsr_mip_canvas canvas;
+    canvas.pixels = job.image;
+    canvas.stride = job.width;
+    canvas.width = job.width;
+    canvas.height = job.height;
+    if (!value || r.level < job.level_low || r.level > job.slow_high) return;
+    for (uint32_t k = c.begin + threadIdx.x; k < c.end; k += THREADS) {
+        int32_t at[3];
+        tsr_detail_get(&job.d, (int64_t)r.first + k, r.level, 0, at);
+        tsr_mip_coefficient(&job, &canvas, r.level, at, value);
+    }
+}
+
+static tsr_status cuda_draw(tsr_queue *queue, const tsr_mip_job *job)
+{
+    const int64_t box = (int64_t)job->footprint * job->footprint;
+    const int by_box = job->cube2 && !job->slab && job->d.levels <= TSR_CELL && box <= BOX_MOST;
+    int partial = 0; /* some bricks have blocks that reach out of the volume */
+    for (int k = 0; k < 3; k++) partial |= job->d.size[0][k] & ((1 << job->d.levels) - 1);
+    if (job->d.format != TSR_MIP_BRICKS) {
+        if (job->chunks) TSR_LAUNCH(queue, chunk_kernel, (uint32_t)job->chunks, THREADS, 0, *job);
+    } else {
+        if (by_box) TSR_LAUNCH(queue, brick_kernel, (uint32_t)job->d.bricks, THREADS, (size_t)box * 4, *job);
+        if (!by_box || partial) TSR_LAUNCH(queue, slow_kernel, (uint32_t)job->d.bricks, THREADS, 0, *job, by_box);
+    }
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+/* ---- pictures ---------------------------------------------------------------------------------------------------------------------------- */
+
+TSR_DEVICE_FN int32_t pixel_x(void) { return (int32_t)(blockIdx.x * 32u + (threadIdx.x & 31u)); }
+TSR_DEVICE_FN int32_t pixel_y(void) { return (int32_t)(blockIdx.y * WARPS + threadIdx.x / 32u); }
+static dim3 pixel_blocks(int32_t width, int32_t height) { return dim3((uint32_t)(width + 31) / 32u, (uint32_t)(height + WARPS - 1) / WARPS, 1); }
+
+TSR_KERNEL(expand_kernel)
+(const uint32_t *above, int32_t above_width, int32_t above_height, tsr_mip_offsets element, uint32_t *own, int32_t width, int32_t height)
+{
+    const int32_t x = pixel_x(), y = pixel_y();
+    if (x >= width || y >= height) return;
+    uint32_t *p = own + (int64_t)y * width + x;
+    *p = tsr_mip_expand_pixel(above, above_width, above_height, element, x, y, *p);
+}
+static tsr_status cuda_expand(tsr_queue *queue, const uint32_t *above, int32_t above_width, int32_t above_height, tsr_mip_offsets element,
+                              uint32_t *own, int32_t width, int32_t height)
+{
+    TSR_LAUNCH(queue, expand_kernel, pixel_blocks(width, height), THREADS, 0, above, above_width, above_height, element, own, width, height);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+TSR_KERNEL(dilate_kernel)(tsr_mip_finish f, uint32_t *dilated)
+{
+    const int32_t x = pixel_x(), y = pixel_y();
+    if (x < f.width && y < f.height) dilated[(int64_t)y * f.width + x] = tsr_mip_dilate_pixel(&f, x, y);
+}
+TSR_KERNEL(finish_kernel)(tsr_mip_finish f)
+{
+    const int32_t x = pixel_x(), y = pixel_y();
+    if (x < f.picture_width && y < f.picture_height) f.picture[(int64_t)y * f.picture_width + x] = tsr_mip_finish_pixel(&f, x, y);
+}
+static tsr_status cuda_finish(tsr_queue *queue, const tsr_mip_finish *finish, uint32_t *dilated)
+{
+    if (dilated) TSR_LAUNCH(queue, dilate_kernel, pixel_blocks(finish->width, finish->height), THREADS, 0, *finish, dilated);
+    TSR_LAUNCH(queue, finish_kernel, pixel_blocks(finish->picture_width, finish->picture_height), THREADS, 0, *finish);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+TSR_KERNEL(combine_kernel)(uint32_t *image, const uint32_t *other, int64_t pixels)
+{
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < pixels) image[i] = max(image[i], other[i]);
+}
+static tsr_status cuda_combine(tsr_queue *queue, uint32_t *image, const uint32_t *other, int64_t pixels)
+{
+    TSR_LAUNCH(queue, combine_kernel, tsr_blocks(pixels, THREADS, INT32_MAX), THREADS, 0, image, other, pixels);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+/* ---- rays -------------------------------------------------------------------------------------------------------------------------------- */
+
+TSR_KERNEL(most_kernel)(tsr_mip_rays rays, uint16_t *most, int64_t count)
+{
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < count) most[i] = tsr_mip_ray_brick(rays.data, rays.bytes, rays.size, rays.bricks, i);
+}
+static tsr_status cuda_bricks(tsr_queue *queue, const tsr_mip_rays *rays, uint16_t *most)
+{
+    const int64_t count = tsr_adjunction_cells(rays->bricks);
+    TSR_LAUNCH(queue, most_kernel, tsr_blocks(count, THREADS, INT32_MAX), THREADS, 0, *rays, most, count);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+/* A warp is 8 x 4 pixels: its rays stay together. */
+TSR_KERNEL(cast_kernel)(tsr_mip_rays rays)
+{
+    const int32_t x = (int32_t)(blockIdx.x * 16u + (threadIdx.x >> 5 & 1u) * 8u + (threadIdx.x & 7u));
+    const int32_t y = (int32_t)(blockIdx.y * 16u + (threadIdx.x >> 6) * 4u + (threadIdx.x >> 3 & 3u));
+    if (x < rays.width && y < rays.height) rays.image[(int64_t)y * rays.width + x] = tsr_mip_ray_pixel(&rays, x, y);
+}
+static tsr_status cuda_cast(tsr_queue *queue, const tsr_mip_rays *rays)
+{
+    const dim3 blocks((uint32_t)(rays->width + 15) / 16u, (uint32_t)(rays->height + 15) / 16u, 1);
+    TSR_LAUNCH(queue, cast_kernel, blocks, THREADS, 0, *rays);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+extern "C" const tsr_mip_ops tsr_mip_cuda = { cuda_draw, cuda_expand, cuda_finish, cuda_combine, cuda_bricks, cuda_cast };

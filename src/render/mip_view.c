@@ -1,0 +1,159 @@
+/* render/mip_view.c: views, and their fixed-point form. */
+#include <math.h>
+
+#include "render/mip.h"
+
+static const double pi = 3.14159265358979323846;
+
+/* Rows: right, down, away. */
+static void rotation_of(const double q[4], double r[3][3])
+{
+    const double w = q[0], x = q[1], y = q[2], z = q[3];
+    const double m[3][3] = { { 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y) },
+                             { 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x) },
+                             { 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y) } };
+    memcpy(r, m, sizeof m);
+}
+
+static void multiply(const double a[4], const double b[4], double q[4])
+{
+    q[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3];
+    q[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2];
+    q[2] = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1];
+    q[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0];
+}
+
+tsr_mip_view tsr_mip_orbit(double azimuth, double elevation, double zoom)
+{
+    const double half = sqrt(0.5), a = azimuth * pi / 360, e = elevation * pi / 360;
+    const double front[4] = { 0, 0, half, -half }, turn[4] = { cos(a), 0, 0, -sin(a) }, tip[4] = { cos(e), sin(e), 0, 0 };
+    tsr_mip_view view = { .zoom = zoom };
+    double q[4];
+    multiply(tip, front, q);
+    multiply(q, turn, view.rotation);
+    return view;
+}
+
+static tsr_status check_view(const tsr_mip_view *view, double q[4], double stretch[3], double *zoom)
+{
+    static const double identity[4] = { 1, 0, 0, 0 };
+    const double own[3] = { view ? view->stretch.x : 0, view ? view->stretch.y : 0, view ? view->stretch.z : 0 };
+    const double *r = view ? view->rotation : identity;
+    double length = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
+    if (r[0] == 0 && r[1] == 0 && r[2] == 0 && r[3] == 0) {
+        r = identity;
+        length = 1;
+    }
+    if (!isfinite(length) || !(length > 1e-100))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: rotation (%g, %g, %g, %g), expected a finite quaternion other than 0", r[0], r[1], r[2], r[3]);
+    for (int k = 0; k < 4; k++) q[k] = r[k] / length;
+    *zoom = view && view->zoom != 0 ? view->zoom : 1;
+    if (!(*zoom > 0 && *zoom <= 64)) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: zoom is %g, expected more than 0 and at most 64", *zoom);
+    for (int k = 0; k < 3; k++) {
+        stretch[k] = own[0] == 0 && own[1] == 0 && own[2] == 0 ? 1 : own[k];
+        if (!(stretch[k] >= 1.0 / 64 && stretch[k] <= 64))
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: stretch %c is %g, expected 1/64 to 64", "xyz"[k], stretch[k]);
+    }
+    return TSR_OK;
+}
+
+/* Of an axis-aligned row at one pixel per voxel its axis' sign, else 0. */
+static int32_t along(const int32_t row[3])
+{
+    int32_t nonzero = 0, sign = 0;
+    for (int k = 0; k < 3; k++)
+        if (row[k]) {
+            nonzero++;
+            sign = row[k] == 65536 ? 1 : row[k] == -65536 ? -1 : 0;
+        }
+    return nonzero == 1 ? sign : 0;
+}
+
+static int32_t add_offset(int16_t (*set)[2], int32_t count, int64_t x, int64_t y)
+{
+    for (int32_t k = 0; k < count; k++)
+        if (set[k][0] == x && set[k][1] == y) return count;
+    set[count][0] = (int16_t)x;
+    set[count][1] = (int16_t)y;
+    return count + 1;
+}
+
+static void project_element(tsr_mip_setup *s, int32_t levels, const int8_t (*points)[4], int32_t count, int cube2)
+{
+    const tsr_mip_projection *p = &s->p;
+    const int32_t sign_u = along(p->u), sign_v = along(p->v);
+    s->oblique = !sign_u || !sign_v;
+    for (int32_t k = 0; k < count; k++) {
+        const int64_t u = tsr_mip_dot(p->u, points[k][0], points[k][1], points[k][2]),
+                      v = tsr_mip_dot(p->v, points[k][0], points[k][1], points[k][2]);
+        for (int32_t j = 1; j <= levels; j++) { /* from a pixel of level j to those of level j - 1: where the middle of a block lies in its pixel */
+            const int64_t pixel = (int64_t)65536 << j;
+            const int64_t in_u = s->oblique ? pixel / 2 : ((p->anchor_u[j] % pixel) + pixel) % pixel;
+            const int64_t in_v = s->oblique ? pixel / 2 : ((p->anchor_v[j] % pixel) + pixel) % pixel;
+            const int64_t x = (in_u + p->anchor_u[j - 1] - p->anchor_u[j] + (u * ((int64_t)1 << (j - 1)))) >> (15 + j);
+            const int64_t y = (in_v + p->anchor_v[j - 1] - p->anchor_v[j] + (v * ((int64_t)1 << (j - 1)))) >> (15 + j);
+            s->set_count[j - 1] = add_offset(s->set[j - 1], s->set_count[j - 1], x, y);
+        }
+        /* the middle of {0,1} is a half */
+        const int64_t middle_u = cube2 ? 65536 - (p->u[0] + p->u[1] + p->u[2]) / 2 : 32768,
+                      middle_v = cube2 ? 65536 - (p->v[0] + p->v[1] + p->v[2]) / 2 : 32768;
+        s->set_count[TSR_MIP_LEVELS] = add_offset(s->set[TSR_MIP_LEVELS], s->set_count[TSR_MIP_LEVELS], (u + middle_u) >> 16, (v + middle_v) >> 16);
+    }
+}
+
+tsr_status tsr_mip_setup_make(const tsr_mip_view *view, tsr_size3 size, int32_t levels, const int8_t (*points)[4], int32_t count, int cube2,
+                              int32_t width, int32_t height, int cascade, tsr_mip_setup *s)
+{
+    double q[4], stretch[3], r[3][3], zoom = 1, most = 0, sum[3] = { 0 };
+    const double centre[3] = { 0.5 * (double)size.x, 0.5 * (double)size.y, 0.5 * (double)size.z };
+    TSR_TRY(check_view(view, q, stretch, &zoom));
+    memset(s, 0, sizeof *s);
+    rotation_of(q, r);
+    for (int k = 0; k < 3; k++) most = fmax(most, stretch[k]);
+    s->repeat = (int32_t)ceil(zoom * most - 1e-9);
+    if (s->repeat < 1) s->repeat = 1;
+    zoom /= s->repeat;
+    s->scale = zoom * most;
+    s->width = (width + s->repeat - 1) / s->repeat;
+    s->height = (height + s->repeat - 1) / s->repeat;
+    for (int k = 0; k < 3; k++) {
+        s->p.u[k] = (int32_t)llround(65536 * zoom * stretch[k] * r[0][k]);
+        s->p.v[k] = (int32_t)llround(65536 * zoom * stretch[k] * r[1][k]);
+        s->p.w[k] = (int32_t)llround(65536 * stretch[k] * r[2][k]);
+        for (int row = 0; row < 3; row++) sum[row] += r[row][k] * stretch[k] * centre[k];
+    }
+    const int64_t u0 = llround(65536 * (0.5 * (double)width / s->repeat - zoom * sum[0]));
+    const int64_t v0 = llround(65536 * (0.5 * (double)height / s->repeat - zoom * sum[1]));
+    s->p.anchor_w = llround(-65536 * sum[2]) + ((s->p.w[0] + s->p.w[1] + s->p.w[2]) >> 1);
+    double middle[3] = { 0 };
+    int32_t reach = 1;
+    for (int32_t i = 0; i < count; i++)
+        for (int k = 0; k < 3; k++) {
+            middle[k] += (double)points[i][k] / count;
+            reach = tsr_maxi(reach, points[i][k] < 0 ? -points[i][k] : points[i][k]);
+        }
+    for (int32_t j = 0; j <= levels; j++) { /* 2 (2^j n + (2^j - 1) middle + 1/2), halved */
+        double u = 0, v = 0;
+        for (int k = 0; k < 3; k++) {
+            const double twice = 2 * ((double)((1 << j) - 1)) * middle[k] + 1;
+            u += s->p.u[k] * twice;
+            v += s->p.v[k] * twice;
+        }
+        s->p.anchor_u[j] = u0 + (llround(u) >> 1);
+        s->p.anchor_v[j] = v0 + (llround(v) >> 1);
+    }
+    s->full_width = s->width;
+    s->full_height = s->height;
+    if (cascade) {
+        const int32_t margin = 2 * reach << levels, block = (1 << levels) - 1;
+        s->left = s->top = margin; /* what lies beside the picture may expand into it */
+        s->full_width = (s->left + s->width + margin + block) & ~block;
+        s->full_height = (s->top + s->height + margin + block) & ~block;
+        for (int32_t j = 0; j <= levels; j++) {
+            s->p.anchor_u[j] += (int64_t)s->left << 16;
+            s->p.anchor_v[j] += (int64_t)s->top << 16;
+        }
+    }
+    project_element(s, levels, points, count, cube2);
+    return TSR_OK;
+}

@@ -1,0 +1,157 @@
+/* wavelet/codec.h: a compressed volume between its voxels and its file: how voxels become integers, how a brick becomes streams, what the file says. */
+#ifndef TSR_WAVELET_CODEC_H
+#define TSR_WAVELET_CODEC_H
+
+#include <stdio.h>
+
+#include "grid/volume.h"
+#include "io/stream.h"
+#include "tessera/compress.h"
+#include "tessera/wavelet.h"
+#include "wavelet/bitplanes.h"
+
+enum {
+    TSR_TSC_HEADER = 256,
+    TSR_TSC_LEVELS = 6,
+    TSR_TSC_STREAMS = TSR_TSC_LEVELS + 2, /* approximation, details of each level, exceptions */
+    TSR_TSC_LAYERS = 32,
+    TSR_TSC_EDGE = 256,
+    TSR_TSC_BRICK = 1 << 22 /* voxels of a brick at most */
+};
+
+/* What a voxel v is coded as. */
+typedef enum tsr_tsc_map {
+    TSR_TSC_INTEGER = 0, /* v - base */
+    TSR_TSC_ORDERED,     /* the bits of a float32, as an integer that grows with it */
+    TSR_TSC_STEPS,       /* the nearest k with v = base + k step */
+    TSR_TSC_REAL,        /* v - base in float32; the transform's coefficients are integer multiples of step */
+    TSR_TSC_MAPS
+} tsr_tsc_map;
+
+/* One piece of the file: a layer of a stream of a brick. */
+typedef struct tsr_tsc_piece {
+    int64_t offset; /* in the file */
+    uint32_t bytes, sum;
+    uint8_t passes, there; /* there: the file is long enough for it */
+} tsr_tsc_piece;
+
+typedef struct tsr_tsc {
+    int32_t image, map, coder, levels, layers, order, streams, resolutions, exceptions;
+    tsr_dtype dtype;
+    int64_t size[3], bricks[3], brick_count, pieces;
+    int32_t edge[3];
+    tsr_geometry geometry;
+    double slope, intercept, base_real, step, max_error;
+    int64_t base;
+    tsr_tsc_piece *piece; /* [brick][stream][layer] */
+    tsr_volume *meta;     /* one voxel: holder of the metadata, or NULL */
+    int64_t first, bytes; /* of the pieces; of the complete file */
+} tsr_tsc;
+
+void tsr_tsc_clear(tsr_tsc *t);
+/* Derived fields: bricks, streams, pieces. TSR_ERROR_ARGUMENT if the grid is impossible; `name` begins the message. */
+tsr_status tsr_tsc_complete(tsr_tsc *t, const char *name);
+tsr_status tsr_tsc_read(tsr_input *input, tsr_tsc *t);
+/* Is piece k there and undamaged? `content` is the whole file. */
+int tsr_tsc_piece_good(const tsr_tsc *t, int64_t k, const uint8_t *content);
+/* Number k of the file's order, 0 <= k < pieces, as an index of `piece`. */
+int64_t tsr_tsc_ordered(const tsr_tsc *t, int64_t k);
+/* Writes header, metadata of `volume` (may be NULL), directory and pieces; bytes[i] of piece i. Sets sums and offsets. */
+tsr_status tsr_tsc_write(tsr_tsc *t, const tsr_volume *volume, const uint8_t *const *bytes, const char *path, const tsr_write_options *options,
+                         int64_t *file_bytes);
+/* Bytes of a file with the pieces as they are, for rate control. */
+int64_t tsr_tsc_measure(const tsr_tsc *t, const tsr_volume *volume);
+void tsr_tsc_describe(const tsr_tsc *t, tsr_compress_info *info);
+tsr_status tsr_tsc_decode(tsr_input *input, const tsr_tsc *t, const tsr_decompress_options *options, tsr_volume **volume, tsr_compress_info *info);
+
+/* The first failure among parallel workers, for the thread that started them: messages belong to threads. */
+typedef struct tsr_shared_failure {
+    int failed;
+    tsr_status status;
+    char message[600];
+} tsr_shared_failure;
+static inline int tsr_shared_failed(tsr_shared_failure *f) { return __atomic_load_n(&f->failed, __ATOMIC_RELAXED); }
+static inline void tsr_shared_fail(tsr_shared_failure *f, tsr_status status)
+{
+    if (__atomic_exchange_n(&f->failed, 1, __ATOMIC_RELAXED)) return;
+    f->status = status;
+    snprintf(f->message, sizeof f->message, "%s", tsr_error_message());
+}
+/* When the workers have ended. */
+static inline tsr_status tsr_shared_status(const tsr_shared_failure *f)
+{
+    if (f->failed) TSR_FAIL(f->status, "%s", f->message);
+    return TSR_OK;
+}
+
+/* ---- bricks ----------------------------------------------------------------------------------------------------------------------------------- */
+
+enum { TSR_CODEC_BANDS = 1 + TSR_PLANES_BANDS * TSR_TSC_LEVELS };
+typedef struct tsr_codec_bands {
+    int32_t count, level[TSR_CODEC_BANDS]; /* level 0: the approximation */
+    int64_t offset[TSR_CODEC_BANDS];
+    tsr_planes_band band[TSR_CODEC_BANDS];
+} tsr_codec_bands;
+
+/* Plans of the shapes that bricks have: full or the last along each axis. Immutable, used by all threads. */
+typedef struct tsr_codec {
+    const tsr_tsc *t;
+    int32_t reduce;
+    tsr_context *context;
+    tsr_wavelet_plan *plan[8];
+    tsr_codec_bands bands[8];
+} tsr_codec;
+/* weights: for encoding; they take time. */
+tsr_status tsr_codec_create(const tsr_tsc *t, int32_t reduce, int weights, tsr_codec *codec);
+void tsr_codec_destroy(tsr_codec *codec);
+
+typedef struct tsr_brick {
+    int64_t origin[3];
+    int32_t size[3], reduced[3]; /* extents; at the codec's resolution */
+    int64_t count, reduced_count;
+    int shape;
+} tsr_brick;
+tsr_brick tsr_codec_brick(const tsr_codec *codec, int64_t index);
+
+/* `samples`: int32, or float32 where the map is REAL; overwritten. One stream per resolution (those without samples stay empty); the caller frees
+ * stream[k].bytes, also after a failure. */
+tsr_status tsr_brick_encode(const tsr_codec *codec, const tsr_brick *brick, void *samples, tsr_planes_stream *stream);
+/* The layers of each stream, one after the other. */
+typedef struct tsr_brick_stream {
+    const uint8_t *bytes;
+    size_t size;
+    int32_t passes;
+} tsr_brick_stream;
+/* The voxels of a brick at the codec's resolution, packed; `samples` is room for 4 bytes each. Any bytes give voxels, but for TSR_ERROR_FORMAT where the
+ * list of exceptions contradicts itself. */
+tsr_status tsr_brick_decode(const tsr_codec *codec, const tsr_brick *brick, const tsr_brick_stream *stream, void *samples, void *voxels);
+
+/* ---- voxels ----------------------------------------------------------------------------------------------------------------------------------- */
+
+/* A box of voxels to coded samples. Exceptions (voxels that the map cannot give back well enough) become u32 number, u32 index, ... and the voxels'
+ * bytes, in *exceptions (malloc; NULL if there are none). */
+tsr_status tsr_map_forward(const tsr_tsc *t, const tsr_volume *volume, const tsr_brick *brick, void *samples, uint8_t **exceptions, size_t *bytes);
+/* Samples of a brick at the codec's resolution to voxels, packed. */
+void tsr_map_inverse(const tsr_tsc *t, const tsr_brick *brick, const void *samples, void *voxels);
+/* TSR_ERROR_FORMAT if the list contradicts itself. With reduce > 0 only exceptions at voxels that are kept count. */
+tsr_status tsr_map_exceptions(const tsr_tsc *t, int32_t reduce, const tsr_brick *brick, const uint8_t *list, size_t bytes, void *voxels);
+
+/* ---- quality ---------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Where streams are cut so that every byte takes away as much squared error as possible. */
+typedef struct tsr_cut {
+    const tsr_planes_stream *stream; /* [streams], each with passes */
+    int64_t streams;
+    float *slope; /* [streams][TSR_PLANES_PASSES]: error taken away per byte up to here; -1: never cut here */
+    double floor; /* squared error that no pass takes away */
+} tsr_cut;
+tsr_status tsr_cut_create(const tsr_planes_stream *stream, int64_t streams, tsr_cut *cut);
+void tsr_cut_destroy(tsr_cut *cut);
+/* Passes of stream k whose slope is at least `slope`. */
+int32_t tsr_cut_passes(const tsr_cut *cut, int64_t k, double slope);
+/* Bytes and squared error of all streams cut at `slope`. */
+void tsr_cut_measure(const tsr_cut *cut, double slope, double *bytes, double *error);
+/* The least slope whose bytes are at most `bytes`, or the greatest whose error is at most `error` (the other is negative). */
+double tsr_cut_find(const tsr_cut *cut, double bytes, double error);
+
+#endif

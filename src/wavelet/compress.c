@@ -1,0 +1,518 @@
+/* wavelet/compress.c: a volume into a .tsc file. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/parallel.h"
+#include "wavelet/codec.h"
+
+struct encoder {
+    const tsr_volume *volume;
+    const tsr_compress_options *options;
+    const char *path;
+    tsr_tsc t;
+    tsr_codec codec;
+    tsr_cut cut;
+    int32_t threads;
+    double lower, upper; /* least and greatest finite voxel */
+    int64_t lower_whole, upper_whole;
+    int64_t finite;            /* voxels that are */
+    tsr_planes_stream *stream; /* [brick][streams] */
+    uint8_t *passes;           /* [brick][streams][layers]: passes up to this layer */
+    const uint8_t **bytes;     /* [pieces] */
+    uint8_t *filled;           /* [brick][streams]: cut one step later than the others, where there was room */
+    int64_t first, stride;     /* bricks first, first + stride, ... are coded */
+    double squared;            /* measured error of all finite voxels */
+    tsr_shared_failure failure;
+};
+
+const char *tsr_compress_coder_name(tsr_compress_coder coder)
+{
+    static const char *const names[] = { NULL, "predict", "planes", "fast" };
+    return coder > TSR_COMPRESS_AUTO && coder < TSR_COMPRESS_CODERS ? names[coder] : NULL;
+}
+
+/* ---- what the volume and the options ask for ------------------------------------------------------------------------------------------------------ */
+
+#define RANGE(type)                                                                                            \
+    do {                                                                                                       \
+        const type *v = (const type *)e->volume->data;                                                         \
+        type least = v[0], most = v[0];                                                                        \
+        for (int64_t i = 0; i < n; i++) least = v[i] < least ? v[i] : least, most = v[i] > most ? v[i] : most; \
+        e->lower_whole = (int64_t)least;                                                                       \
+        e->upper_whole = (int64_t)most;                                                                        \
+        e->lower = (double)least;                                                                              \
+        e->upper = (double)most;                                                                               \
+        e->finite = n;                                                                                         \
+    } while (0)
+#define RANGE_REAL(type)                                \
+    do {                                                \
+        const type *v = (const type *)e->volume->data;  \
+        for (int64_t i = 0; i < n; i++) {               \
+            const double x = (double)v[i];              \
+            if (isfinite(x)) {                          \
+                e->finite++;                            \
+                e->lower = x < e->lower ? x : e->lower; \
+                e->upper = x > e->upper ? x : e->upper; \
+            }                                           \
+        }                                               \
+    } while (0)
+
+static void find_range(struct encoder *e)
+{
+    const int64_t n = tsr_volume_count(e->volume);
+    e->lower = HUGE_VAL;
+    e->upper = -HUGE_VAL;
+    switch (e->volume->dtype) {
+    case TSR_U8: RANGE(uint8_t); break;
+    case TSR_I8: RANGE(int8_t); break;
+    case TSR_U16: RANGE(uint16_t); break;
+    case TSR_I16: RANGE(int16_t); break;
+    case TSR_U32: RANGE(uint32_t); break;
+    case TSR_I32: RANGE(int32_t); break;
+    case TSR_U64: RANGE(uint64_t); break;
+    case TSR_I64: RANGE(int64_t); break;
+    case TSR_F32: RANGE_REAL(float); break;
+    default: RANGE_REAL(double); break;
+    }
+    if (e->lower > e->upper) e->lower = e->upper = 0; /* no finite voxel */
+}
+
+static tsr_status check_options(struct encoder *e)
+{
+    const tsr_compress_options *o = e->options;
+    const int goals = (o->max_error != 0) + (o->psnr != 0) + (o->rate != 0);
+    const char *path = e->path;
+    if ((int)o->coder < 0 || o->coder >= TSR_COMPRESS_CODERS) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: coder is %d, expected 0 to 3", path, (int)o->coder);
+    if ((int)o->order < 0 || o->order >= TSR_COMPRESS_ORDERS) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: order is %d, expected 0 or 1", path, (int)o->order);
+    if (goals > 1)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: max_error %g, psnr %g, rate %g: expected at most one of them", path, o->max_error, o->psnr, o->rate);
+    if (!(o->max_error >= 0) || !isfinite(o->max_error))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: max_error is %g, expected a positive finite number", path, o->max_error);
+    if (!(o->psnr >= 0) || !(o->psnr <= 140)) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: psnr is %g, expected up to 140 dB", path, o->psnr);
+    if (!(o->rate >= 0) || !(o->rate <= 64)) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: rate is %g, expected up to 64 bits per voxel", path, o->rate);
+    if ((o->psnr > 0 || o->rate > 0) && o->coder != TSR_COMPRESS_AUTO && o->coder != TSR_COMPRESS_PLANES)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: coder %s with %s, expected planes", path, tsr_compress_coder_name(o->coder), o->psnr > 0 ? "psnr" : "rate");
+    if (o->levels < 0 || o->levels > TSR_TSC_LEVELS)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: levels is %d, expected 1 to %d", path, o->levels, (int)TSR_TSC_LEVELS);
+    if (o->layers < 0 || o->layers > TSR_TSC_LAYERS)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: layers is %d, expected 1 to %d", path, o->layers, (int)TSR_TSC_LAYERS);
+    return TSR_OK;
+}
+
+/* The map, its base and step. */
+static tsr_status choose_map(struct encoder *e)
+{
+    tsr_tsc *t = &e->t;
+    const tsr_compress_options *o = e->options;
+    const int real = t->dtype >= TSR_F32;
+    const double range = e->upper - e->lower;
+    const double error = fmin(o->max_error / fabs(t->slope), 1e299); /* stored units; readers want steps below 1e300 */
+    t->step = 1;
+    if (o->psnr > 0 || o->rate > 0) {
+        if (!(range < 1e30)) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: voxels from %g to %g, expected a range below 1e30", e->path, e->lower, e->upper);
+        t->map = TSR_TSC_REAL;
+        t->base_real = e->lower + range / 2;
+        t->step = range > 0 ? range / 16384 : 1;
+        if (o->psnr > 0 && range > 0) t->step = sqrt(12.0) * range * pow(10, -o->psnr / 20) / 8;
+        if (t->step < 1e-36) /* its inverse and its multiples are float32 */
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: voxels from %g to %g, expected a range of 0 or above %g", e->path, e->lower, e->upper,
+                     1e-36 * range / t->step);
+        t->exceptions = real && (e->finite < tsr_volume_count(e->volume) || range > 1e29);
+        return TSR_OK;
+    }
+    if (real && o->max_error > 0) {
+        t->map = TSR_TSC_STEPS;
+        t->max_error = error;
+        t->step = 2 * error * (1 - 1e-6); /* room for rounding */
+        t->exceptions = 1;
+        /* Steps are counted from 0 unless that is too far away for all voxels: one outlier shall not make exceptions of the others. */
+        if (range / t->step < 0x1p30 && (fabs(e->lower) / t->step > 0x1p29 || fabs(e->upper) / t->step > 0x1p29)) t->base_real = e->lower + range / 2;
+        if (!(t->step > 0)) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: max_error is %g, expected more", e->path, o->max_error);
+        return TSR_OK;
+    }
+    if (t->dtype == TSR_F64)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: f64 voxels without loss, expected max_error, psnr or rate, or another type", e->path);
+    if (t->dtype == TSR_F32) {
+        t->map = TSR_TSC_ORDERED;
+        return TSR_OK;
+    }
+    const uint64_t spread = (uint64_t)e->upper_whole - (uint64_t)e->lower_whole;
+    const double whole = fmin(floor(error), 0x1p60); /* errors between integers are integers */
+    const double enough = ((double)spread / 0x1p32 + 2) * 1.00001 * fabs(t->slope);
+    t->base = e->lower_whole;
+    if (whole >= 1) {
+        t->map = TSR_TSC_STEPS;
+        t->max_error = whole;
+        t->step = whole < 0x1p52 ? 2 * whole + 1 : 2 * whole; /* an odd one would be rounded up */
+    }
+    if (t->map == TSR_TSC_STEPS && spread / (uint64_t)t->step >= INT32_MAX) /* below, for the last may be rounded up */
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: max_error is %g for %s voxels from %.17g to %.17g, expected at least %g: fewer than 2^31 steps", e->path,
+                 o->max_error, tsr_dtype_name(t->dtype), e->lower, e->upper, enough);
+    if (t->map == TSR_TSC_INTEGER && spread > UINT32_MAX)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %s voxels from %.17g to %.17g, expected a range of 32 bits, or max_error of at least %g", e->path,
+                 tsr_dtype_name(t->dtype), e->lower, e->upper, enough);
+    if (t->map == TSR_TSC_INTEGER && spread > INT32_MAX) t->base = (int64_t)((uint64_t)t->base + 0x80000000u); /* samples of both signs */
+    return TSR_OK;
+}
+
+static tsr_status choose(struct encoder *e)
+{
+    static const int32_t edges[][3] = { { 0, 0, 0 }, { 128, 128, 128 }, { 64, 64, 64 }, { 128, 64, 32 } };
+    const tsr_compress_options *o = e->options;
+    const tsr_volume *v = e->volume;
+    tsr_tsc *t = &e->t;
+    TSR_TRY(check_options(e));
+    *t = (tsr_tsc){ .dtype = v->dtype,
+                    .size = { v->size.x, v->size.y, v->size.z },
+                    .geometry = v->geometry,
+                    .slope = v->slope,
+                    .intercept = v->intercept,
+                    .order = (int32_t)o->order,
+                    .image = e->t.image };
+    find_range(e);
+    TSR_TRY(choose_map(e));
+    t->coder = o->coder ? (int32_t)o->coder : t->map == TSR_TSC_REAL ? TSR_COMPRESS_PLANES : TSR_COMPRESS_PREDICT;
+    t->levels = t->coder == TSR_COMPRESS_PREDICT ? 0 : o->levels ? o->levels : t->coder == TSR_COMPRESS_PLANES ? 4 : 3;
+    t->layers = t->coder != TSR_COMPRESS_PLANES ? 1 : o->layers ? o->layers : 8;
+    const int64_t asked[3] = { o->brick.x, o->brick.y, o->brick.z };
+    for (int a = 0; a < 3; a++) {
+        if (asked[a] < 0 || asked[a] > TSR_TSC_EDGE)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: brick is %lld along %c, expected 1 to %d", e->path, (long long)asked[a], 'x' + a, (int)TSR_TSC_EDGE);
+        t->edge[a] = asked[a] ? (int32_t)asked[a] : edges[t->coder][a];
+        if ((t->size[2] == 1 || t->image) && a < 2 && !asked[a]) t->edge[a] = 256;  /* slices and images */
+        if (t->image && a == 2 && t->coder != TSR_COMPRESS_PREDICT) t->edge[a] = 1; /* channels are no axis to be reduced */
+        if (t->edge[a] > t->size[a]) t->edge[a] = (int32_t)t->size[a];
+    }
+    TSR_TRY(tsr_tsc_complete(t, e->path));
+    return TSR_OK;
+}
+
+/* ---- bricks ------------------------------------------------------------------------------------------------------------------------------------------ */
+
+static tsr_status encode_brick(struct encoder *e, int64_t index)
+{
+    const tsr_brick b = tsr_codec_brick(&e->codec, index);
+    tsr_planes_stream *stream = e->stream + index * e->t.streams;
+    uint8_t *exceptions;
+    size_t bytes;
+    tsr_status status;
+    void *samples = malloc((size_t)b.count * 4);
+    if (!samples) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for a brick", e->path);
+    TSR_TRY_GOTO(tsr_map_forward(&e->t, e->volume, &b, samples, &exceptions, &bytes), done);
+    if (exceptions)
+        stream[e->t.resolutions] = (tsr_planes_stream){ .bytes = exceptions, .size = bytes, .passes = 1, .pass = { { (uint32_t)bytes, 0 } } };
+    TSR_TRY_GOTO(tsr_brick_encode(&e->codec, &b, samples, stream), done);
+done:
+    free(samples);
+    return status;
+}
+
+static void encode_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    struct encoder *e = (struct encoder *)user;
+    (void)worker;
+    for (int64_t k = begin; k < end && !tsr_shared_failed(&e->failure); k++) {
+        const tsr_status status = encode_brick(e, e->first + k * e->stride);
+        if (status != TSR_OK) tsr_shared_fail(&e->failure, status);
+    }
+}
+
+static void free_streams(struct encoder *e)
+{
+    for (int64_t k = 0; e->stream && k < e->t.brick_count * e->t.streams; k++) {
+        free(e->stream[k].bytes);
+        memset(&e->stream[k], 0, sizeof e->stream[k]);
+    }
+}
+
+/* Bricks first, first + stride, ...: the calling thread reports between batches. */
+static tsr_status encode_bricks(struct encoder *e, int64_t first, int64_t stride, const char *stage)
+{
+    const int64_t count = tsr_ceil_div(e->t.brick_count - first, stride), batch = 4 * (int64_t)e->threads;
+    e->stride = stride;
+    for (int64_t k = 0; k < count; k += batch) {
+        TSR_PROGRESS(&e->options->progress, (double)k / (double)count, stage);
+        e->first = first + k * stride;
+        tsr_parallel(e->threads, tsr_min64(batch, count - k), 1, encode_range, e);
+        TSR_TRY(tsr_shared_status(&e->failure));
+    }
+    return TSR_OK;
+}
+
+/* ---- quality ------------------------------------------------------------------------------------------------------------------------------------------- */
+
+/* A step well below what the rate will bear, from some of the bricks: planes that are cut away need not be coded. */
+static tsr_status choose_step(struct encoder *e)
+{
+    const int64_t n = e->t.brick_count, some = 8;
+    double voxels = 0;
+    tsr_cut cut;
+    if (n <= some || !(e->options->rate > 0)) return TSR_OK;
+    const int64_t stride = n / some;
+    TSR_TRY(encode_bricks(e, stride / 2, stride, "looking"));
+    for (int64_t k = stride / 2; k < n; k += stride) voxels += (double)tsr_codec_brick(&e->codec, k).count;
+    TSR_TRY(tsr_cut_create(e->stream, n * e->t.streams, &cut));
+    const double slope = tsr_cut_find(&cut, e->options->rate * voxels / 8, -1) * e->t.step * e->t.step;
+    tsr_cut_destroy(&cut);
+    free_streams(e);
+    /* At high rates the error is step^2 / 12 and falls by a factor of 4 with every bit: slope = 16 ln 2 step^2 / 12 per byte. */
+    e->t.step = fmax(e->t.step, exp2(floor(log2(sqrt(12 * slope / (16 * log(2.0)))))) / 8);
+    return TSR_OK;
+}
+
+static const double A_STEP = 1 - 1e-11; /* from a slope that was found to the next one */
+
+/* Bytes of a stream that its first n passes need. */
+static uint32_t bytes_needed(const tsr_planes_stream *s, int32_t n) { return !n ? 0 : n == s->passes ? (uint32_t)s->size : s->pass[n - 1].bytes; }
+
+/* Gives the room that is left at `slope` to streams that can use it: many have passes of the next slope. */
+static void fill(struct encoder *e, double slope, double room)
+{
+    double bytes, error;
+    tsr_cut_measure(&e->cut, slope, &bytes, &error);
+    for (int64_t k = 0; k < e->cut.streams; k++) {
+        const tsr_planes_stream *s = &e->stream[k];
+        const double more =
+            (double)bytes_needed(s, tsr_cut_passes(&e->cut, k, slope * A_STEP)) - (double)bytes_needed(s, tsr_cut_passes(&e->cut, k, slope));
+        e->filled[k] = more > 0 && bytes + more <= room;
+        if (e->filled[k]) bytes += more;
+    }
+}
+
+/* The passes of every layer, for streams cut at `slope` in the end. */
+static void set_layers(struct encoder *e, double slope)
+{
+    const tsr_tsc *t = &e->t;
+    double all, error;
+    tsr_cut_measure(&e->cut, slope, &all, &error);
+    for (int32_t l = 0; l < t->layers; l++) {
+        const int last = l == t->layers - 1;
+        const double at = last ? slope : fmax(slope, tsr_cut_find(&e->cut, ldexp(all, l + 1 - t->layers), -1));
+        for (int64_t k = 0; k < t->brick_count * t->streams; k++) {
+            const int whole = t->coder != TSR_COMPRESS_PLANES || k % t->streams == t->resolutions; /* exceptions: all in the first layer */
+            const int32_t n =
+                whole || (last && slope <= 0) ? e->stream[k].passes : tsr_cut_passes(&e->cut, k, last && e->filled[k] ? at * A_STEP : at);
+            e->passes[k * t->layers + l] = (uint8_t)n;
+        }
+    }
+}
+
+/* Sizes of the pieces. */
+static void set_pieces(struct encoder *e)
+{
+    const tsr_tsc *t = &e->t;
+    for (int64_t k = 0; k < t->brick_count * t->streams; k++) {
+        const tsr_planes_stream *s = &e->stream[k];
+        uint32_t at = 0;
+        int32_t before = 0;
+        for (int32_t l = 0; l < t->layers; l++) {
+            int32_t n = e->passes[k * t->layers + l] > before ? e->passes[k * t->layers + l] : before;
+            const uint32_t end = bytes_needed(s, n);
+            while (n && n < s->passes && bytes_needed(s, n + 1) == end) n++; /* passes that cost nothing: a piece without bytes could not say so */
+            e->passes[k * t->layers + l] = (uint8_t)n;
+            tsr_tsc_piece *p = &t->piece[k * t->layers + l];
+            *p = (tsr_tsc_piece){ .bytes = end - at, .passes = (uint8_t)(n - before), .there = 1 };
+            e->bytes[k * t->layers + l] = s->bytes + at;
+            at = end;
+            before = n;
+        }
+    }
+}
+
+struct measure {
+    struct encoder *e;
+    double *squared; /* [bricks] */
+};
+
+/* Decodes a brick as a reader would and adds up its error. */
+static tsr_status measure_brick(struct encoder *e, int64_t index, double *squared)
+{
+    const tsr_tsc *t = &e->t;
+    const tsr_brick b = tsr_codec_brick(&e->codec, index);
+    tsr_brick_stream streams[TSR_TSC_STREAMS];
+    tsr_status status;
+    const size_t element = tsr_dtype_size(t->dtype);
+    void *samples = malloc((size_t)b.count * 4), *voxels = malloc((size_t)b.count * element);
+    *squared = 0;
+    if (!samples || !voxels) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "%s: out of memory for a brick", e->path);
+    for (int32_t s = 0; s < t->streams; s++) {
+        const int64_t k = index * t->streams + s;
+        const int32_t n = e->passes[k * t->layers + t->layers - 1];
+        const tsr_planes_stream *from = &e->stream[k];
+        streams[s] = (tsr_brick_stream){ n ? from->bytes : NULL, bytes_needed(from, n), n };
+    }
+    TSR_TRY_GOTO(tsr_brick_decode(&e->codec, &b, streams, samples, voxels), done);
+    for (int32_t z = 0; z < b.size[2]; z++)
+        for (int32_t y = 0; y < b.size[1]; y++) {
+            const int64_t from = ((b.origin[2] + z) * t->size[1] + b.origin[1] + y) * t->size[0] + b.origin[0];
+            const int64_t at = ((int64_t)z * b.size[1] + y) * b.size[0];
+            for (int32_t x = 0; x < b.size[0]; x++) {
+                const double v = tsr_voxel_load(e->volume->data, t->dtype, from + x), d = tsr_voxel_load(voxels, t->dtype, at + x) - v;
+                if (isfinite(v)) *squared += d * d;
+            }
+        }
+    status = TSR_OK;
+done:
+    free(samples);
+    free(voxels);
+    return status;
+}
+
+static void measure_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    struct measure *m = (struct measure *)user;
+    (void)worker;
+    for (int64_t k = begin; k < end && !tsr_shared_failed(&m->e->failure); k++) {
+        const tsr_status status = measure_brick(m->e, k, &m->squared[k]);
+        if (status != TSR_OK) tsr_shared_fail(&m->e->failure, status);
+    }
+}
+
+static tsr_status measure(struct encoder *e)
+{
+    struct measure m = { e, (double *)malloc((size_t)e->t.brick_count * sizeof(double)) };
+    if (!m.squared) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", e->path);
+    tsr_parallel(e->threads, e->t.brick_count, 1, measure_range, &m);
+    e->squared = 0;
+    for (int64_t k = 0; k < e->t.brick_count; k++) e->squared += m.squared[k];
+    free(m.squared);
+    TSR_TRY(tsr_shared_status(&e->failure));
+    return TSR_OK;
+}
+
+static double psnr_of(const struct encoder *e)
+{
+    if (e->squared == 0) return HUGE_VAL;
+    return 20 * log10((e->upper - e->lower) / sqrt(e->squared / (double)e->finite));
+}
+
+/* The cheapest cut that is measured to reach the PSNR: estimates are off by what the filters lack in orthogonality. */
+static tsr_status cut_by_psnr(struct encoder *e)
+{
+    const double range = e->upper - e->lower;
+    const double wanted = (double)e->finite * range * range * pow(10, -e->options->psnr / 10);
+    double aim = wanted / (e->t.step * e->t.step), best = 0;
+    for (int k = 0; k < 5; k++) {
+        const double slope = tsr_cut_find(&e->cut, -1, aim);
+        TSR_PROGRESS(&e->options->progress, 0.5 + 0.1 * k, "measuring");
+        set_layers(e, slope);
+        TSR_TRY(measure(e));
+        if (e->squared <= wanted) best = fmax(best, slope);
+        if (e->squared <= wanted && e->squared > 0.995 * wanted) break;
+        if (!(e->squared > 0)) break;
+        aim *= 0.999 * wanted / e->squared;
+    }
+    set_layers(e, best);
+    TSR_TRY(measure(e));
+    if (!(psnr_of(e) >= e->options->psnr))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: psnr is %g dB, expected less: all there is to store of voxels from %g to %g gives %.2f dB", e->path,
+                 e->options->psnr, e->lower, e->upper, psnr_of(e));
+    return TSR_OK;
+}
+
+/* Bytes of the whole file when streams are cut to about `room` bytes. */
+static double cut_to(struct encoder *e, double room)
+{
+    const double slope = tsr_cut_find(&e->cut, room, -1);
+    fill(e, slope, room);
+    set_layers(e, slope);
+    set_pieces(e);
+    return (double)tsr_tsc_measure(&e->t, e->volume);
+}
+
+/* The whole file within the rate, directory included. What the directory needs depends on the cut: `fits` and `over` enclose the room sought. */
+static tsr_status cut_by_rate(struct encoder *e)
+{
+    const double budget = floor(e->options->rate * (double)tsr_volume_count(e->volume) / 8);
+    double room = budget, fits = 0, over = HUGE_VAL, last = 0, most = 0;
+    for (int k = 0; k < 16; k++) {
+        const double bytes = cut_to(e, last = room);
+        if (bytes <= budget && bytes >= most) {
+            fits = room;
+            most = bytes;
+        } else if (bytes > budget) over = fmin(over, room);
+        if (bytes <= budget && (bytes > 0.998 * budget || k > 4)) break;
+        room = fmax(0, room + 0.999 * (budget - bytes));
+        if (room <= fits || room >= over) room = over < HUGE_VAL ? (fits + over) / 2 : fits; /* what was seen bounds what is tried */
+        if (room == last) break;
+    }
+    if (last != fits || !(most > 0)) most = cut_to(e, fits);
+    if (most <= budget) return measure(e);
+    TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: rate is %g bits per voxel, expected more: header, metadata and directory alone need %lld bytes", e->path,
+             e->options->rate, (long long)most);
+}
+
+/* ---- all together ----------------------------------------------------------------------------------------------------------------------------------------- */
+
+static tsr_status encode(struct encoder *e)
+{
+    tsr_tsc *t = &e->t;
+    TSR_TRY(choose(e));
+    TSR_TRY(tsr_codec_create(t, 0, t->coder == TSR_COMPRESS_PLANES, &e->codec));
+    e->stream = (tsr_planes_stream *)calloc((size_t)(t->brick_count * t->streams), sizeof *e->stream);
+    e->passes = (uint8_t *)calloc((size_t)t->pieces, 1);
+    e->filled = (uint8_t *)calloc((size_t)(t->brick_count * t->streams), 1);
+    e->bytes = (const uint8_t **)calloc((size_t)t->pieces, sizeof *e->bytes);
+    t->piece = (tsr_tsc_piece *)calloc((size_t)t->pieces, sizeof *t->piece);
+    if (!e->stream || !e->passes || !e->filled || !e->bytes || !t->piece)
+        TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for %lld bricks", e->path, (long long)t->brick_count);
+    if (t->map == TSR_TSC_REAL) TSR_TRY(choose_step(e));
+    TSR_TRY(encode_bricks(e, 0, 1, "compressing"));
+    TSR_TRY(tsr_cut_create(e->stream, t->brick_count * t->streams, &e->cut));
+    if (e->options->psnr > 0) TSR_TRY(cut_by_psnr(e));
+    else if (e->options->rate > 0) TSR_TRY(cut_by_rate(e));
+    else set_layers(e, 0);
+    set_pieces(e);
+    return TSR_OK;
+}
+
+static tsr_status compress(const tsr_volume *volume, int image, const char *path, const tsr_compress_options *options, tsr_compress_info *info)
+{
+    tsr_compress_options o;
+    struct encoder e = { .volume = volume, .options = &o, .path = path, .t = { .image = image } };
+    int64_t file_bytes = 0;
+    TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
+    if (!path) TSR_FAIL(TSR_ERROR_ARGUMENT, "path is NULL");
+    if (!volume || (volume->context && volume->context->device.kind != TSR_DEVICE_CPU))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: expected a host volume", path);
+    e.threads = o.threads > 0 ? o.threads : tsr_parallel_default_threads();
+    const tsr_write_options write = { .struct_size = sizeof write, .overwrite = o.overwrite, .progress = o.progress };
+    tsr_status status = encode(&e);
+    if (status == TSR_OK) status = tsr_tsc_write(&e.t, volume, e.bytes, path, &write, &file_bytes);
+    if (status == TSR_OK && info) {
+        tsr_tsc_describe(&e.t, info);
+        info->file_bytes = info->whole_bytes = file_bytes;
+        info->pieces_whole = info->pieces;
+        if (info->lossless) info->psnr = HUGE_VAL;
+        if (e.t.map == TSR_TSC_REAL) info->psnr = psnr_of(&e);
+    }
+    free_streams(&e);
+    free(e.stream);
+    free(e.passes);
+    free(e.filled);
+    free(e.bytes);
+    tsr_cut_destroy(&e.cut);
+    tsr_codec_destroy(&e.codec);
+    tsr_tsc_clear(&e.t);
+    TSR_TRY(status);
+    return TSR_OK;
+}
+
+tsr_status tsr_volume_compress(const tsr_volume *volume, const char *path, const tsr_compress_options *options, tsr_compress_info *info)
+{
+    return compress(volume, 0, path, options, info);
+}
+
+tsr_status tsr_image_compress(const tsr_image *image, const char *path, const tsr_compress_options *options, tsr_compress_info *info)
+{
+    tsr_volume *volume = NULL;
+    if (!image || !image->pixels) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: image is NULL", path ? path : "");
+    TSR_TRY(tsr_volume_create(NULL, TSR_U8, (tsr_size3){ image->width, image->height, image->channels }, NULL, &volume));
+    const int64_t n = (int64_t)image->width * image->height;
+    uint8_t *v = (uint8_t *)volume->data;
+    for (int64_t i = 0; i < n; i++)
+        for (int32_t c = 0; c < image->channels; c++) v[c * n + i] = image->pixels[i * image->channels + c];
+    const tsr_status status = compress(volume, 1, path, options, info);
+    tsr_volume_destroy(&volume);
+    return status == TSR_OK ? TSR_OK : tsr_frame_at(status, __func__, __FILE__, __LINE__);
+}

@@ -1,0 +1,303 @@
+/* wavelet/decompress.c: a .tsc file, or a part of it, into a volume. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/parallel.h"
+#include "wavelet/codec.h"
+
+struct decoder {
+    const tsr_tsc *t;
+    const tsr_decompress_options *options;
+    const char *name;
+    const uint8_t *content;
+    tsr_codec codec;
+    tsr_volume *volume;
+    int64_t box[2][3];         /* of the full resolution */
+    int64_t origin[3];         /* of the volume, in the reduced resolution */
+    int64_t grid[2][3], first; /* bricks that meet the box; the first of a batch */
+    int64_t asked, good;       /* pieces */
+    tsr_shared_failure failure;
+};
+
+/* Channels of an image stay. */
+static int32_t reduce_along(const struct decoder *d, int a) { return a == 2 && d->t->image ? 0 : d->options->reduce; }
+static int64_t reduced(int64_t n, int32_t reduce) { return (n + ((int64_t)1 << reduce) - 1) >> reduce; }
+
+/* ---- what is asked for -------------------------------------------------------------------------------------------------------------------------------- */
+
+static tsr_status set_box(struct decoder *d)
+{
+    const tsr_tsc *t = d->t;
+    const tsr_decompress_options *o = d->options;
+    const int64_t asked[2][3] = { { o->box[0].x, o->box[0].y, o->box[0].z }, { o->box[1].x, o->box[1].y, o->box[1].z } };
+    const int whole = !(asked[0][0] | asked[0][1] | asked[0][2] | asked[1][0] | asked[1][1] | asked[1][2]);
+    const int32_t most = t->coder == TSR_COMPRESS_PREDICT ? 0 : t->levels;
+    if (o->reduce < 0 || o->reduce > most) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: reduce is %d, expected 0 to %d for this file", d->name, o->reduce, most);
+    if (o->layers < 0 || o->layers > t->layers)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: layers is %d, expected 1 to %d for this file", d->name, o->layers, t->layers);
+    for (int a = 0; a < 3; a++) {
+        d->box[0][a] = whole ? 0 : asked[0][a];
+        d->box[1][a] = whole ? t->size[a] : asked[1][a];
+        if (d->box[0][a] < 0 || d->box[1][a] <= d->box[0][a] || d->box[1][a] > t->size[a])
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: box is %lld to %lld along %c, expected a part of 0 to %lld", d->name, (long long)d->box[0][a],
+                     (long long)d->box[1][a], 'x' + a, (long long)t->size[a]);
+        d->grid[0][a] = d->box[0][a] / t->edge[a];
+        d->grid[1][a] = tsr_ceil_div(d->box[1][a], t->edge[a]);
+    }
+    return TSR_OK;
+}
+
+static tsr_status create_volume(struct decoder *d)
+{
+    const tsr_tsc *t = d->t;
+    int64_t size[3], bytes;
+    tsr_geometry g = t->geometry;
+    for (int a = 0; a < 3; a++) {
+        const int32_t r = reduce_along(d, a);
+        d->origin[a] = reduced(d->box[0][a], r);
+        size[a] = tsr_max64(reduced(d->box[1][a], r) - d->origin[a], 0);
+        if (!size[a])
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: no voxel of the reduced resolution lies in the box along %c, expected a wider box", d->name, 'x' + a);
+        for (int row = 0; row < 3; row++) g.affine[row][3] += t->geometry.affine[row][a] * (double)(d->origin[a] << r);
+        for (int row = 0; row < 3; row++) g.affine[row][a] *= (double)((int64_t)1 << r);
+    }
+    const tsr_size3 extents = { size[0], size[1], size[2] };
+    TSR_TRY(tsr_size_bytes(extents, tsr_dtype_size(t->dtype), d->name, &bytes));
+    const int64_t limit = d->options->memory_limit > 0 ? d->options->memory_limit : tsr_physical_memory();
+    if (bytes > limit)
+        TSR_FAIL(TSR_ERROR_MEMORY, "%s: %lld bytes of voxels, expected at most %lld (memory_limit)", d->name, (long long)bytes, (long long)limit);
+    TSR_TRY(tsr_volume_create(NULL, t->dtype, extents, &g, &d->volume));
+    d->volume->slope = t->slope;
+    d->volume->intercept = t->intercept;
+    const char *key, *value;
+    for (int32_t i = 0; t->meta && tsr_volume_meta_at(t->meta, i, &key, &value); i++) TSR_TRY(tsr_volume_set_meta(d->volume, key, value));
+    return TSR_OK;
+}
+
+/* ---- bricks ------------------------------------------------------------------------------------------------------------------------------------------------- */
+
+/* The layers of one stream that are there, joined: up to the first that is not. *joined is malloc'd where there are several. */
+static tsr_status gather(struct decoder *d, int64_t brick, int32_t stream, tsr_brick_stream *s, uint8_t **joined)
+{
+    const tsr_tsc *t = d->t;
+    const int64_t first = (brick * t->streams + stream) * t->layers;
+    const int32_t layers = d->options->layers ? d->options->layers : t->layers;
+    int32_t n = 0, parts = 0;
+    int64_t asked = 0, good = 0;
+    size_t at = 0;
+    *s = (tsr_brick_stream){ 0 };
+    for (; n < layers && tsr_tsc_piece_good(t, first + n, d->content); n++) {
+        const tsr_tsc_piece *p = &t->piece[first + n];
+        if (!p->bytes) continue;
+        if (!parts++) s->bytes = d->content + p->offset;
+        s->size += p->bytes;
+        s->passes += p->passes;
+    }
+    if (n < layers && !d->options->partial)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: brick %lld, stream %d, layer %d is %s; partial takes what is there", d->name, (long long)brick, stream, n,
+                 t->piece[first + n].there ? "damaged" : "missing: the file is cut off");
+    asked = layers;
+    good = n;
+    __atomic_fetch_add(&d->asked, asked, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&d->good, good, __ATOMIC_RELAXED);
+    if (parts < 2) return TSR_OK;
+    *joined = (uint8_t *)malloc(s->size);
+    if (!*joined) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for a brick", d->name);
+    for (int32_t k = 0; k < n; k++) {
+        const tsr_tsc_piece *p = &t->piece[first + k];
+        if (p->bytes) memcpy(*joined + at, d->content + p->offset, p->bytes);
+        at += p->bytes;
+    }
+    s->bytes = *joined;
+    return TSR_OK;
+}
+
+/* The part of a decoded brick that lies in the volume. */
+static void place(const struct decoder *d, const tsr_brick *b, const char *voxels)
+{
+    const size_t element = tsr_dtype_size(d->t->dtype);
+    const int64_t size[3] = { d->volume->size.x, d->volume->size.y, d->volume->size.z };
+    int64_t from[3], to[3], at[3];
+    for (int a = 0; a < 3; a++) {
+        const int64_t origin = (b->origin[a] >> reduce_along(d, a)) - d->origin[a]; /* of the brick, in the volume */
+        from[a] = tsr_max64(0, -origin);
+        to[a] = tsr_min64(b->reduced[a], size[a] - origin);
+        at[a] = origin;
+    }
+    for (int64_t z = from[2]; z < to[2]; z++)
+        for (int64_t y = from[1]; y < to[1] && from[0] < to[0]; y++)
+            memcpy((char *)d->volume->data + (((at[2] + z) * size[1] + at[1] + y) * size[0] + at[0] + from[0]) * (int64_t)element,
+                   voxels + ((z * b->reduced[1] + y) * b->reduced[0] + from[0]) * (int64_t)element, (size_t)(to[0] - from[0]) * element);
+}
+
+static tsr_status decode_brick(struct decoder *d, int64_t index)
+{
+    const tsr_tsc *t = d->t;
+    const tsr_brick b = tsr_codec_brick(&d->codec, index);
+    tsr_brick_stream stream[TSR_TSC_STREAMS] = { { 0 } };
+    uint8_t *joined[TSR_TSC_STREAMS] = { NULL };
+    tsr_status status;
+    const size_t element = tsr_dtype_size(t->dtype);
+    void *samples = malloc((size_t)b.reduced_count * 4), *voxels = malloc((size_t)b.reduced_count * element);
+    int any = 0;
+    if (!samples || !voxels) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "%s: out of memory for a brick", d->name);
+    for (int32_t s = 0; s < t->streams; s++) {
+        if (s < t->resolutions && s >= t->resolutions - d->options->reduce) continue;
+        TSR_TRY_GOTO(gather(d, index, s, &stream[s], &joined[s]), done);
+        any |= s < t->resolutions && stream[s].bytes;
+    }
+    status = TSR_OK;
+    if (!any && d->options->partial) goto done; /* nothing of it is there: 0, and so are voxels without one piece */
+    status = tsr_brick_decode(&d->codec, &b, stream, samples, voxels);
+    if (status != TSR_OK) TSR_FAIL_GOTO(status, done, "%s: brick %lld: %s", d->name, (long long)index, tsr_error_message());
+    place(d, &b, (const char *)voxels);
+done:
+    for (int32_t s = 0; s < t->streams; s++) free(joined[s]);
+    free(samples);
+    free(voxels);
+    return status;
+}
+
+static void decode_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    struct decoder *d = (struct decoder *)user;
+    const int64_t nx = d->grid[1][0] - d->grid[0][0], ny = d->grid[1][1] - d->grid[0][1];
+    (void)worker;
+    for (int64_t i = begin; i < end && !tsr_shared_failed(&d->failure); i++) {
+        const int64_t k = d->first + i, x = d->grid[0][0] + k % nx, y = d->grid[0][1] + k / nx % ny, z = d->grid[0][2] + k / nx / ny;
+        const tsr_status status = decode_brick(d, (z * d->t->bricks[1] + y) * d->t->bricks[0] + x);
+        if (status != TSR_OK) tsr_shared_fail(&d->failure, status);
+    }
+}
+
+static tsr_status decode(struct decoder *d)
+{
+    const int64_t count = (d->grid[1][0] - d->grid[0][0]) * (d->grid[1][1] - d->grid[0][1]) * (d->grid[1][2] - d->grid[0][2]);
+    const int32_t threads = d->options->threads > 0 ? d->options->threads : tsr_parallel_default_threads();
+    const int64_t batch = tsr_max64(64, 16 * (int64_t)threads);
+    for (d->first = 0; d->first < count; d->first += batch) {
+        TSR_PROGRESS(&d->options->progress, (double)d->first / (double)count, "decompressing");
+        tsr_parallel(threads, tsr_min64(batch, count - d->first), 1, decode_range, d);
+        TSR_TRY(tsr_shared_status(&d->failure));
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_tsc_decode(tsr_input *input, const tsr_tsc *t, const tsr_decompress_options *options, tsr_volume **volume, tsr_compress_info *info)
+{
+    struct decoder d = { .t = t, .options = options, .name = tsr_input_name(input) };
+    tsr_status status;
+    size_t size;
+    *volume = NULL;
+    TSR_TRY(tsr_input_all(input, &d.content, &size));
+    TSR_TRY(set_box(&d));
+    TSR_TRY_GOTO(create_volume(&d), done);
+    TSR_TRY_GOTO(tsr_codec_create(t, options->reduce, 0, &d.codec), done);
+    TSR_TRY_GOTO(decode(&d), done);
+    if (info) {
+        tsr_tsc_describe(t, info);
+        info->file_bytes = (int64_t)size;
+        info->pieces = d.asked;
+        info->pieces_whole = d.good;
+    }
+done:
+    tsr_codec_destroy(&d.codec);
+    if (status == TSR_OK) *volume = d.volume;
+    else tsr_volume_destroy(&d.volume);
+    return status;
+}
+
+/* ---- files ---------------------------------------------------------------------------------------------------------------------------------------------------- */
+
+static tsr_status open_tsc(const char *path, int64_t memory_limit, const tsr_progress *progress, tsr_input **input, tsr_tsc *t)
+{
+    const tsr_input_options settings = { .memory_limit = memory_limit, .progress = progress };
+    TSR_TRY(tsr_input_open(path, &settings, input));
+    const tsr_status status = tsr_tsc_read(*input, t);
+    if (status != TSR_OK) tsr_input_close(input);
+    TSR_TRY(status);
+    return TSR_OK;
+}
+
+tsr_status tsr_volume_decompress(const char *path, const tsr_decompress_options *options, tsr_volume **volume, tsr_compress_info *info)
+{
+    tsr_decompress_options own;
+    tsr_input *input = NULL;
+    tsr_tsc t;
+    *volume = NULL;
+    TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
+    TSR_TRY(open_tsc(path, own.memory_limit, &own.progress, &input, &t));
+    const tsr_status status = tsr_tsc_decode(input, &t, &own, volume, info);
+    tsr_tsc_clear(&t);
+    tsr_input_close(&input);
+    TSR_TRY(status);
+    return TSR_OK;
+}
+
+tsr_status tsr_compress_describe(const char *path, tsr_compress_info *info)
+{
+    tsr_input *input = NULL;
+    tsr_tsc t;
+    const uint8_t *content;
+    size_t size;
+    TSR_TRY(open_tsc(path, 0, NULL, &input, &t));
+    tsr_status status = tsr_input_all(input, &content, &size);
+    if (status == TSR_OK) {
+        tsr_tsc_describe(&t, info);
+        info->file_bytes = (int64_t)size;
+        for (int64_t k = 0; k < t.pieces; k++) info->pieces_whole += tsr_tsc_piece_good(&t, k, content);
+    }
+    tsr_tsc_clear(&t);
+    tsr_input_close(&input);
+    TSR_TRY(status);
+    return TSR_OK;
+}
+
+/* ---- picture --------------------------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Column `part` of the strip, by the grey range of the complete slice. */
+static void paint(const tsr_volume *slice, int32_t part, double lower, double upper, tsr_image *image)
+{
+    const tsr_size3 size = slice->size;
+    for (int64_t y = 0; y < size.y; y++)
+        for (int64_t x = 0; x < size.x; x++) {
+            const double v = tsr_voxel_load(slice->data, slice->dtype, y * size.x + x), t = upper > lower ? (v - lower) / (upper - lower) : 0.5;
+            image->pixels[y * image->width + part * size.x + x] = (uint8_t)(255 * (t > 0 ? t < 1 ? t : 1 : 0) + 0.5);
+        }
+}
+
+tsr_status tsr_compress_strip(const char *path, int64_t z, tsr_image *image)
+{
+    enum { MOST = 8 };
+    tsr_input *input = NULL;
+    tsr_tsc t;
+    tsr_volume *slice = NULL;
+    tsr_status status;
+    double lower = HUGE_VAL, upper = -HUGE_VAL;
+    memset(image, 0, sizeof *image);
+    TSR_TRY(open_tsc(path, 0, NULL, &input, &t));
+    const int32_t parts = t.layers < MOST ? t.layers : MOST;
+    tsr_decompress_options o = { .struct_size = sizeof o, .box = { { 0, 0, z }, { t.size[0], t.size[1], z + 1 } }, .partial = 1 };
+    if (t.coder != TSR_COMPRESS_PLANES || t.size[0] * parts > INT32_MAX || t.size[1] > INT32_MAX)
+        TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, done, "%s: strip of coder %s, expected planes, and a picture narrower than 2^31", path,
+                      tsr_compress_coder_name((tsr_compress_coder)t.coder));
+    TSR_TRY_GOTO(tsr_image_create((int32_t)t.size[0] * parts, (int32_t)t.size[1], 1, image), done);
+    for (int32_t k = parts - 1; k >= 0; k--) { /* the complete one first: it has the range */
+        o.layers = t.layers - (parts - 1 - k);
+        TSR_TRY_GOTO(tsr_tsc_decode(input, &t, &o, &slice, NULL), done);
+        for (int64_t i = 0; k == parts - 1 && i < tsr_volume_count(slice); i++) {
+            const double v = tsr_voxel_load(slice->data, slice->dtype, i);
+            if (!isfinite(v)) continue;
+            lower = fmin(lower, v);
+            upper = fmax(upper, v);
+        }
+        paint(slice, k, lower, upper, image);
+        tsr_volume_destroy(&slice);
+    }
+done:
+    if (status != TSR_OK) tsr_image_destroy(image);
+    tsr_volume_destroy(&slice);
+    tsr_tsc_clear(&t);
+    tsr_input_close(&input);
+    return status;
+}

@@ -1,0 +1,16 @@
+/* wavelet/predict.h: samples of a brick by prediction: every one from the samples before it, the error by mixed contexts. The densest and slowest
+ * coder of a compressed volume (docs/formats/tsc.md). */
+#ifndef TSR_WAVELET_PREDICT_H
+#define TSR_WAVELET_PREDICT_H
+
+#include <stdint.h>
+
+#include "core/core.h"
+#include "device/isa.h"
+
+/* `samples` are nx x ny x nz, x fastest. Sizes are at least 1 and small enough for an int32 product. The stream (malloc) goes to the caller. */
+TSR_ISA_DECLARE(tsr_status, tsr_predict_encode, const int32_t *samples, const int32_t size[3], uint8_t **stream, size_t *bytes)
+/* Any bytes give samples: a stream that was cut or damaged gives wrong ones. */
+TSR_ISA_DECLARE(tsr_status, tsr_predict_decode, const uint8_t *stream, size_t bytes, const int32_t size[3], int32_t *samples)
+
+#endif

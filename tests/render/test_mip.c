@@ -1,0 +1,706 @@
+/* Pyramids for maximum intensity projection: reconstruction, the golden volume, pictures against the projection of every voxel, selection, refinement,
+ * thresholds, slabs, closing, hidden voxels, errors, and what is refused. */
+#include "mips.h"
+
+static tsr_mip *build(tsr_context *context, tsr_dtype dtype, tsr_size3 n, const void *data, const tsr_mip_options *options)
+{
+    tsr_volume *volume = on_device(context, dtype, n, data);
+    tsr_mip *mip;
+    require_ok(tsr_mip_build(context, volume, options, &mip));
+    tsr_volume_destroy(&volume);
+    return mip;
+}
+
+/* An element of four points that is no box and has no centre. */
+static const int8_t corner[4][3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+
+static tsr_mip_options variant(uint64_t *seed, tsr_size3 n)
+{
+    tsr_mip_options o = TSR_MIP_OPTIONS;
+    const int64_t most = n.x > n.y ? (n.x > n.z ? n.x : n.z) : n.y > n.z ? n.y : n.z;
+    int limit = 1;
+    while (most >> limit) limit++;
+    o.levels = (int32_t)(test_random(seed) % (uint64_t)(limit < 5 ? limit + 1 : 5));
+    if (!o.levels) o.levels = -1;
+    o.element = (tsr_mip_element)(test_random(seed) % 4);
+    o.points = corner;
+    o.point_count = 4;
+    o.key = (tsr_mip_key)(test_random(seed) % 4);
+    o.format = (tsr_mip_format)(test_random(seed) % 4);
+    return o;
+}
+
+static tsr_size3 random_size(uint64_t *seed, int64_t most)
+{
+    return (tsr_size3){ 1 + (int64_t)(test_random(seed) % (uint64_t)most), 1 + (int64_t)(test_random(seed) % (uint64_t)most),
+                        1 + (int64_t)(test_random(seed) % (uint64_t)most) };
+}
+
+static void reconstructs(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    tsr_context *context = test_context();
+    for (int k = 0; k < (test_is_slow() ? 8 : 24); k++) {
+        const tsr_size3 n = random_size(&seed, 40);
+        const tsr_dtype dtype = k % 3 ? TSR_U8 : TSR_U16;
+        const size_t bytes = (size_t)(n.x * n.y * n.z) * tsr_dtype_size(dtype);
+        void *data = random_values(dtype, n, &seed);
+        const tsr_mip_options o = variant(&seed, n);
+        tsr_mip *mip = build(context, dtype, n, data, &o);
+        const tsr_mip_info info = tsr_mip_describe(mip);
+        tsr_volume *back, *host;
+        int64_t sum = 0;
+        for (int j = 0; j <= info.levels; j++) sum += info.by_level[j];
+        assert_int_equal(sum, info.coefficients);
+        if (o.element == TSR_MIP_CUBE2) assert_true(info.coefficients <= n.x * n.y * n.z);
+        require_ok(tsr_mip_reconstruct(mip, &back));
+        require_ok(tsr_volume_copy(back, NULL, &host));
+        if (memcmp(tsr_volume_data_const(host), data, bytes))
+            fail_msg("%lld x %lld x %lld, %d levels, element %d, format %d: other voxels came back", (long long)n.x, (long long)n.y, (long long)n.z,
+                     info.levels, (int)o.element, (int)o.format);
+        tsr_volume_destroy(&host);
+        tsr_volume_destroy(&back);
+        tsr_mip_destroy(&mip);
+        free(data);
+    }
+    tsr_context_destroy(&context);
+}
+
+/* The volume of the specification's page, with its numbers. */
+static void golden(void **state)
+{
+    (void)state;
+    static const uint32_t full[16] = { 11, 15, 14, 13, 14, 14, 12, 15, 10, 15, 15, 11, 13, 14, 9, 14 };
+    static const uint32_t level1[16] = { 3, 3, 4, 4, 3, 3, 4, 4, 4, 4, 7, 7, 4, 4, 7, 7 };
+    uint8_t f[64], coarse[64];
+    for (int i = 0; i < 64; i++) {
+        const int x = i % 4, y = i / 4 % 4, z = i / 16;
+        f[i] = (uint8_t)(3 + (5 * x + 3 * y + 7 * z + x * y * z) % 13);
+    }
+    tsr_context *context = test_context();
+    const tsr_size3 n = { 4, 4, 4 };
+    tsr_mip *mip = build(context, TSR_U8, n, f, NULL);
+    const tsr_mip_info info = tsr_mip_describe(mip);
+    assert_int_equal(info.by_level[0], 55);
+    assert_int_equal(info.by_level[1], 4);
+    assert_int_equal(info.by_level[2], 1);
+    const tsr_mip_view view = { .zoom = 1 };
+    for (int mode = 0; mode < 3; mode++) {
+        tsr_mip_render_options o = TSR_MIP_RENDER_OPTIONS;
+        o.mode = (tsr_mip_mode)mode;
+        uint32_t *image = drawn(mip, context, &view, &o, 4, 4);
+        assert_memory_equal(image, full, sizeof full);
+        free(image);
+    }
+    tsr_mip_destroy(&mip);
+    /* f_1 of the page, each value a block of 2^3: level 1 alone */
+    static const uint8_t f1[8] = { 3, 3, 3, 4, 3, 4, 4, 7 };
+    for (int i = 0; i < 64; i++) coarse[i] = f1[(i / 32) * 4 + (i / 8 % 2) * 2 + i % 4 / 2];
+    mip = build(context, TSR_U8, n, coarse, NULL);
+    assert_int_equal(tsr_mip_describe(mip).by_level[0], 0);
+    uint32_t *image = drawn(mip, context, &view, NULL, 4, 4);
+    assert_memory_equal(image, level1, sizeof level1);
+    free(image);
+    tsr_mip_destroy(&mip);
+    tsr_context_destroy(&context);
+}
+
+static void require_pixels(const uint32_t *a, const uint32_t *b, int32_t width, int32_t height, const char *what, int number)
+{
+    for (int64_t i = 0; i < (int64_t)width * height; i++)
+        if (a[i] != b[i])
+            fail_msg("%s %d: pixel (%lld, %lld) is %u, expected %u", what, number, (long long)(i % width), (long long)(i / width), a[i], b[i]);
+}
+
+/* Axis-aligned views: every mode is the projection of every voxel, whatever the parity of volume and picture. */
+static void aligned_modes_are_exact(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    tsr_context *context = test_context();
+    for (int k = 0; k < (test_is_slow() ? 24 : 48); k++) {
+        const tsr_size3 n = random_size(&seed, 20);
+        const tsr_dtype dtype = k % 2 ? TSR_U8 : TSR_U16;
+        void *data = random_values(dtype, n, &seed);
+        const tsr_mip_options o = variant(&seed, n);
+        const tsr_mip_view view = aligned_view(k % 24);
+        const int32_t width = 20 + k % 5, height = 20 + k % 7;
+        tsr_mip *mip = build(context, dtype, n, data, &o);
+        uint32_t *want = projected(data, dtype, n, &view, width, height, NULL);
+        for (int mode = 0; mode < 3; mode++) {
+            tsr_mip_render_options r = TSR_MIP_RENDER_OPTIONS;
+            r.mode = (tsr_mip_mode)mode;
+            char what[160];
+            snprintf(what, sizeof what, "%lldx%lldx%lld in %dx%d, element %d, %d levels, format %d, view %d: mode", (long long)n.x, (long long)n.y,
+                     (long long)n.z, width, height, (int)o.element, (int)tsr_mip_describe(mip).levels, (int)o.format, k % 24);
+            uint32_t *image = drawn(mip, context, &view, &r, width, height);
+            require_pixels(image, want, width, height, what, mode);
+            free(image);
+        }
+        free(want);
+        tsr_mip_destroy(&mip);
+        free(data);
+    }
+    tsr_context_destroy(&context);
+}
+
+/* Any view: the exact mode and the rays of the dense volume are the projection of every voxel, with thresholds and slabs too. */
+static void exact_everywhere(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    tsr_context *context = test_context();
+    for (int k = 0; k < (test_is_slow() ? 10 : 30); k++) {
+        const tsr_size3 n = random_size(&seed, k % 4 ? 24 : 70);
+        const tsr_dtype dtype = k % 3 ? TSR_U8 : TSR_U16;
+        void *data = random_values(dtype, n, &seed);
+        const tsr_mip_options o = variant(&seed, n);
+        const tsr_mip_view view = random_view(&seed, k % 2 ? 1 : 0.2 + 0.8 * test_uniform(&seed));
+        const int32_t width = 40, height = 33 + k % 3;
+        tsr_mip_render_options r = TSR_MIP_RENDER_OPTIONS;
+        double slab[2] = { -3 + 6 * test_uniform(&seed), 0 };
+        slab[1] = slab[0] + 0.1 + 5 * test_uniform(&seed);
+        r.mode = TSR_MIP_EXACT;
+        r.close = TSR_MIP_CLOSE_OFF;
+        r.slab = k % 5 == 0;
+        r.slab_lower = slab[0];
+        r.slab_upper = slab[1];
+        tsr_volume *volume = on_device(context, dtype, n, data);
+        tsr_mip *mip = build(context, dtype, n, data, &o);
+        tsr_mip_dense *dense;
+        tsr_mip_frame *frame;
+        uint32_t *want = projected(data, dtype, n, &view, width, height, r.slab ? slab : NULL),
+                 *image = drawn(mip, context, &view, &r, width, height);
+        require_pixels(image, want, width, height, "exact, volume", k);
+        free(image);
+        require_ok(tsr_mip_dense_create(context, volume, &dense));
+        require_ok(tsr_mip_frame_create(context, width, height, &frame));
+        require_ok(tsr_mip_dense_render(dense, &view, &r, frame));
+        image = pixels_of(frame, width, height);
+        require_pixels(image, want, width, height, "rays, volume", k);
+        free(image);
+        r.lower = dtype == TSR_U8 ? 60 : 9000;
+        r.upper = dtype == TSR_U8 ? 180 : 40000;
+        for (int64_t i = 0; i < (int64_t)width * height; i++)
+            want[i] = want[i] < (uint32_t)r.lower ? 0 : want[i] > (uint32_t)r.upper ? (dtype == TSR_U8 ? 255 : 65535) : want[i];
+        image = drawn(mip, context, &view, &r, width, height);
+        require_pixels(image, want, width, height, "thresholds, volume", k);
+        free(image);
+        require_ok(tsr_mip_dense_render(dense, &view, &r, frame));
+        image = pixels_of(frame, width, height);
+        require_pixels(image, want, width, height, "thresholds of rays, volume", k);
+        free(image);
+        free(want);
+        tsr_mip_frame_destroy(&frame);
+        tsr_mip_dense_destroy(&dense);
+        tsr_mip_destroy(&mip);
+        tsr_volume_destroy(&volume);
+        free(data);
+    }
+    tsr_context_destroy(&context);
+}
+
+/* ---- the order of the coefficients ------------------------------------------------------------------------------------------------------------- */
+
+/* A coefficient drawn alone has its pixel: the pictures of K and K + 1 differ by one coefficient at most, and the sequence of its effects never rises. */
+struct entry {
+    int level;
+    uint32_t value, residual;
+    int64_t place;
+};
+
+static int64_t opening_of(const uint8_t *f, const int n[3], int x, int y, int z, uint8_t *coarse, const int m[3])
+{
+    (void)f;
+    (void)n;
+    return coarse[((z / 2) * m[1] + y / 2) * m[0] + x / 2];
+}
+
+/* Keys of all coefficients of an octree pyramid of u8, by the definitions. */
+static int64_t entries_of(const uint8_t *f0, tsr_size3 size, int levels, struct entry *list)
+{
+    int n[3] = { (int)size.x, (int)size.y, (int)size.z };
+    uint8_t *f = malloc((size_t)(size.x * size.y * size.z));
+    int64_t count = 0;
+    memcpy(f, f0, (size_t)(size.x * size.y * size.z));
+    for (int j = 0; j <= levels; j++) {
+        const int m[3] = { (n[0] + 1) / 2, (n[1] + 1) / 2, (n[2] + 1) / 2 };
+        uint8_t *g = malloc((size_t)(m[0] * m[1] * m[2]));
+        memset(g, 255, (size_t)(m[0] * m[1] * m[2]));
+        for (int z = 0; z < n[2]; z++)
+            for (int y = 0; y < n[1]; y++)
+                for (int x = 0; x < n[0]; x++) {
+                    uint8_t *to = &g[((z / 2) * m[1] + y / 2) * m[0] + x / 2];
+                    const uint8_t v = f[(z * n[1] + y) * n[0] + x];
+                    if (v < *to) *to = v;
+                }
+        for (int z = 0; z < n[2]; z++)
+            for (int y = 0; y < n[1]; y++)
+                for (int x = 0; x < n[0]; x++) {
+                    const int64_t v = f[(z * n[1] + y) * n[0] + x], s = j < levels ? opening_of(f, n, x, y, z, g, m) : 0;
+                    /* cells of 32 voxels in memory order first: volumes here have one */
+                    if (v > s) list[count++] = (struct entry){ j, (uint32_t)v, (uint32_t)(v - s), ((int64_t)z * n[1] + y) * n[0] + x };
+                }
+        free(f);
+        f = g;
+        for (int k = 0; k < 3; k++) n[k] = m[k];
+    }
+    free(f);
+    return count;
+}
+
+static int entry_shift; /* of the key, for qsort */
+static int by_order(const void *a, const void *b)
+{
+    const struct entry *p = a, *q = b;
+    const uint64_t x = (uint64_t)p->residual << (entry_shift * p->level), y = (uint64_t)q->residual << (entry_shift * q->level);
+    if (x != y) return x < y ? 1 : -1;
+    if (p->level != q->level) return q->level - p->level;
+    if (p->value != q->value) return p->value < q->value ? 1 : -1;
+    return p->place < q->place ? -1 : 1;
+}
+
+/* The first K of the order drawn one by one, for every key and format. */
+static void selects_the_first(void **state)
+{
+    (void)state;
+    static const int shifts[4] = { 1, 0, 2, 3 };
+    uint64_t seed = test_seed();
+    tsr_context *context = test_context();
+    const tsr_mip_view view = { .zoom = 1 };
+    for (int k = 0; k < 16; k++) {
+        const tsr_size3 n = { 9 + k % 3, 12, 7 + k % 5 };
+        const int levels = 1 + k % 3;
+        uint8_t *data = random_values(TSR_U8, n, &seed);
+        for (int64_t i = 0; i < n.x * n.y * n.z; i++) data[i] = (uint8_t)(data[i] / 40 * 20); /* many ties */
+        struct entry *list = malloc((size_t)(n.x * n.y * n.z) * sizeof *list);
+        const int64_t count = entries_of(data, n, levels, list);
+        tsr_mip_options o = TSR_MIP_OPTIONS;
+        o.levels = levels;
+        o.key = (tsr_mip_key)(k % 4);
+        o.format = (tsr_mip_format)(k / 4);
+        entry_shift = shifts[k % 4];
+        qsort(list, (size_t)count, sizeof *list, by_order);
+        tsr_mip *mip = build(context, TSR_U8, n, data, &o);
+        assert_int_equal(tsr_mip_describe(mip).coefficients, count);
+        uint32_t want[20 * 20] = { 0 };
+        int64_t done = 0;
+        for (int64_t first = 1; first <= count; first += first < 6 ? 1 : count / 9) {
+            tsr_mip_render_options r = TSR_MIP_RENDER_OPTIONS;
+            r.count = first;
+            for (; done < first; done++) {
+                const struct entry *e = &list[done];
+                const int64_t nx = (n.x + (1 << e->level) - 1) >> e->level, ny = (n.y + (1 << e->level) - 1) >> e->level;
+                const int64_t x = e->place % nx << e->level, y = e->place / nx % ny << e->level;
+                for (int64_t b = y; b < y + (1 << e->level) && b < n.y; b++) /* what reaches out of the volume is nowhere */
+                    for (int64_t a = x; a < x + (1 << e->level) && a < n.x; a++) {
+                        const int64_t px = 10 - n.x / 2 - (n.x & 1) + a, py = 10 - n.y / 2 + b;
+                        const int64_t fx = n.x & 1 ? px + 1 : px; /* half a voxel to the left, rounded as the formula does */
+                        if (fx >= 0 && fx < 20 && py >= 0 && py < 20 && e->value > want[py * 20 + fx]) want[py * 20 + fx] = e->value;
+                    }
+            }
+            uint32_t *image = drawn(mip, context, &view, &r, 20, 20);
+            require_pixels(image, want, 20, 20, "first coefficients, number", (int)first);
+            free(image);
+        }
+        tsr_mip_destroy(&mip);
+        free(list);
+        free(data);
+    }
+    tsr_context_destroy(&context);
+}
+
+/* Pictures grow with K, refinement gives the same as drawing at once, and the error falls. */
+static void refines(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    tsr_context *context = test_context();
+    enum { SIDE = 32, PIXELS = 48 };
+    uint8_t *data = vessels(SIDE, 5, 8, &seed);
+    const tsr_size3 n = { SIDE, SIDE, SIDE };
+    for (int format = 0; format < 4; format++)
+        for (int mode = 0; mode < 3; mode++) {
+            tsr_mip_options o = TSR_MIP_OPTIONS;
+            o.format = (tsr_mip_format)format;
+            tsr_mip *mip = build(context, TSR_U8, n, data, &o);
+            const int64_t all = tsr_mip_describe(mip).coefficients;
+            const tsr_mip_view view = tsr_mip_orbit(30 + 20 * format, 25, 1);
+            tsr_mip_frame *frame, *full;
+            tsr_mip_render_options r = TSR_MIP_RENDER_OPTIONS;
+            tsr_mip_errors errors, before = { .relative = INFINITY };
+            uint32_t *last = NULL;
+            r.mode = (tsr_mip_mode)mode;
+            r.close = TSR_MIP_CLOSE_OFF;
+            require_ok(tsr_mip_frame_create(context, PIXELS, PIXELS, &frame));
+            require_ok(tsr_mip_frame_create(context, PIXELS, PIXELS, &full));
+            require_ok(tsr_mip_render(mip, &view, &r, full, NULL));
+            for (int step = 1; step <= 5; step++) {
+                tsr_mip_statistics s;
+                r.fraction = 0;
+                r.count = step == 5 ? all : all * step * step / 30;
+                r.refine = step > 1;
+                require_ok(tsr_mip_render(mip, &view, &r, frame, &s));
+                assert_int_equal(s.drawn, r.count);
+                require_ok(tsr_mip_compare(frame, full, &errors));
+                uint32_t *image = pixels_of(frame, PIXELS, PIXELS);
+                r.refine = 0;
+                uint32_t *once = drawn(mip, context, &view, &r, PIXELS, PIXELS);
+                require_pixels(image, once, PIXELS, PIXELS, "refined, step", step);
+                for (int i = 0; last && i < PIXELS * PIXELS; i++) assert_true(image[i] >= last[i]);
+                assert_true(errors.relative <= before.relative);
+                before = errors;
+                free(once);
+                free(last);
+                last = image;
+            }
+            assert_true(errors.different == 0 && errors.relative == 0 && errors.median == 0 && errors.maximum == 0);
+            r.refine = 1;
+            r.count = all / 2;
+            require_error(tsr_mip_render(mip, &view, &r, frame, NULL), TSR_ERROR_ARGUMENT, "expected no fewer");
+            r.count = all;
+            r.lower = 7;
+            require_error(tsr_mip_render(mip, &view, &r, frame, NULL), TSR_ERROR_STATE, "holds no picture");
+            free(last);
+            tsr_mip_frame_destroy(&frame);
+            tsr_mip_frame_destroy(&full);
+            tsr_mip_destroy(&mip);
+        }
+    free(data);
+    tsr_context_destroy(&context);
+}
+
+/* ---- quality ------------------------------------------------------------------------------------------------------------------------------------ */
+
+/* Oblique views of vessels: how far the fast modes are from the exact one; and at equal numbers the order by effect beats levels. */
+static void approximates(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    tsr_context *context = test_context();
+    const int side = test_is_slow() ? 48 : 64, pixels = side * 7 / 4;
+    uint8_t *data = vessels(side, 14, 10, &seed);
+    const tsr_size3 n = { side, side, side };
+    tsr_mip_options o = TSR_MIP_OPTIONS;
+    o.measure = 1;
+    tsr_mip *mip = build(context, TSR_U8, n, data, &o);
+    const tsr_mip_info info = tsr_mip_describe(mip);
+    tsr_mip_frame *exact, *frame;
+    tsr_mip_errors e;
+    require_ok(tsr_mip_frame_create(context, pixels, pixels, &exact));
+    require_ok(tsr_mip_frame_create(context, pixels, pixels, &frame));
+    for (int k = 0; k < 3; k++) {
+        const tsr_mip_view view = random_view(&seed, 1);
+        tsr_mip_render_options r = TSR_MIP_RENDER_OPTIONS;
+        r.close = TSR_MIP_CLOSE_OFF;
+        r.mode = TSR_MIP_EXACT;
+        require_ok(tsr_mip_render(mip, &view, &r, exact, NULL));
+        r.mode = TSR_MIP_SPLAT;
+        require_ok(tsr_mip_render(mip, &view, &r, frame, NULL));
+        require_ok(tsr_mip_compare(frame, exact, &e));
+        if (!(e.relative > 0 && e.relative <= 0.01)) fail_msg("splat: relative error %g", e.relative);
+        r.mode = TSR_MIP_CASCADE;
+        require_ok(tsr_mip_render(mip, &view, &r, frame, NULL));
+        require_ok(tsr_mip_compare(frame, exact, &e));
+        if (!(e.relative > 0 && e.relative <= 0.03)) fail_msg("cascade: relative error %g", e.relative);
+    }
+    /* levels 1 and 2 alone against as many by effect */
+    const tsr_mip_view view = { .zoom = 1 };
+    tsr_mip_options coarse = TSR_MIP_OPTIONS;
+    uint8_t *smooth = malloc((size_t)(side * side * side)); /* d_0 = 0: the opening, each block its least voxel */
+    for (int z = 0; z < side; z++)
+        for (int y = 0; y < side; y++)
+            for (int x = 0; x < side; x++) {
+                uint8_t least = 255;
+                for (int c = 0; c < 8; c++) {
+                    const uint8_t v = data[((z / 2 * 2 + c / 4) * side + y / 2 * 2 + c / 2 % 2) * side + x / 2 * 2 + c % 2];
+                    if (v < least) least = v;
+                }
+                smooth[(z * side + y) * side + x] = least;
+            }
+    tsr_mip *levels = build(context, TSR_U8, n, smooth, &coarse);
+    tsr_mip_render_options r = TSR_MIP_RENDER_OPTIONS;
+    tsr_mip_errors by_levels, by_effect;
+    require_ok(tsr_mip_render(mip, &view, &r, exact, NULL));
+    require_ok(tsr_mip_render(levels, &view, &r, frame, NULL));
+    require_ok(tsr_mip_compare(frame, exact, &by_levels));
+    r.count = tsr_mip_describe(levels).coefficients;
+    require_ok(tsr_mip_render(mip, &view, &r, frame, NULL));
+    require_ok(tsr_mip_compare(frame, exact, &by_effect));
+    if (!(by_effect.relative < 0.5 * by_levels.relative)) fail_msg("by effect %g, by levels %g", by_effect.relative, by_levels.relative);
+    /* the measured errors fall, and the error budget takes the first that is small enough */
+    assert_int_equal(info.steps, TSR_MIP_STEPS);
+    assert_true(info.step[TSR_MIP_STEPS - 1].relative == 0 && info.step[TSR_MIP_STEPS - 1].count == info.coefficients);
+    tsr_mip_statistics s;
+    r.count = 0;
+    r.error = info.step[9].relative;
+    require_ok(tsr_mip_render(mip, &view, &r, frame, &s));
+    assert_true(s.drawn <= info.step[9].count && s.drawn > 0);
+    /* a time budget: as much as fits, and never more than there is */
+    r.error = 0;
+    r.milliseconds = 1e6;
+    int64_t before = 0;
+    for (int k = 0; k < 8; k++) {
+        require_ok(tsr_mip_render(mip, &view, &r, frame, &s));
+        assert_true(s.drawn >= before && s.drawn <= info.coefficients && s.milliseconds > 0);
+        before = s.drawn;
+    }
+    assert_int_equal(before, info.coefficients);
+    tsr_mip_frame_destroy(&exact);
+    tsr_mip_frame_destroy(&frame);
+    tsr_mip_destroy(&levels);
+    tsr_mip_destroy(&mip);
+    free(smooth);
+    free(data);
+    tsr_context_destroy(&context);
+}
+
+/* Closing: extensive, idempotent in effect, `holes` touches only what nothing was drawn to, no change in aligned views. Zoom repeats pixels. */
+static void closes(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    tsr_context *context = test_context();
+    enum { SIDE = 40, PIXELS = 60 };
+    uint8_t data[SIDE * SIDE]; /* a full plate: one voxel a pixel, and turned, sometimes two or none */
+    for (int i = 0; i < SIDE * SIDE; i++) data[i] = (uint8_t)(100 + test_random(&seed) % 100);
+    tsr_mip *mip = build(context, TSR_U8, (tsr_size3){ SIDE, SIDE, 1 }, data, NULL);
+    int64_t holes = 0, filled = 0;
+    for (int k = 0; k < 6; k++) {
+        const tsr_mip_view view = { .rotation = { 1, 0.02, 0.03 * test_uniform(&seed), 0.1 + 0.3 * test_uniform(&seed) }, .zoom = 1 };
+        uint32_t *image[4];
+        for (int c = 0; c < 4; c++) {
+            tsr_mip_render_options r = TSR_MIP_RENDER_OPTIONS;
+            r.mode = TSR_MIP_EXACT;
+            r.close = (tsr_mip_close)c;
+            image[c] = drawn(mip, context, &view, &r, PIXELS, PIXELS);
+        }
+        for (int i = 0; i < PIXELS * PIXELS; i++) {
+            const uint32_t off = image[TSR_MIP_CLOSE_OFF][i], all = image[TSR_MIP_CLOSE_ALL][i], hole = image[TSR_MIP_CLOSE_HOLES][i];
+            assert_true(all >= off && hole == (off ? off : all) && image[TSR_MIP_CLOSE_AUTO][i] == hole);
+            const int x = i % PIXELS - PIXELS / 2, y = i / PIXELS - PIXELS / 2;
+            if (x * x + y * y < 14 * 14) { /* every ray meets the plate */
+                holes += !off;
+                filled += !off && hole;
+            }
+        }
+        for (int c = 0; c < 4; c++) free(image[c]);
+    }
+    if (!holes || filled != holes) fail_msg("%lld of %lld holes filled", (long long)filled, (long long)holes);
+    const tsr_mip_view one = { .zoom = 1 }, three = { .zoom = 3 };
+    uint32_t *small = drawn(mip, context, &one, NULL, 40, 40), *large = drawn(mip, context, &three, NULL, 120, 120);
+    for (int i = 0; i < 120 * 120; i++) assert_int_equal(large[i], small[i / 120 / 3 * 40 + i % 120 / 3]);
+    free(small);
+    free(large);
+    tsr_mip_destroy(&mip);
+    tsr_context_destroy(&context);
+}
+
+/* Largest value along a ray through voxels as cubes, by small steps: cells that the segments between crossings lie in. */
+static uint32_t along_ray(const uint8_t *data, int side, const double from[3], const double direction[3])
+{
+    uint32_t best = 0;
+    double t = 0;
+    while (t < 4.0 * side) {
+        double next = 4.0 * side;
+        for (int k = 0; k < 3; k++) {
+            if (direction[k] == 0) continue;
+            const double p = from[k] + t * direction[k], to = direction[k] > 0 ? floor(p + 1e-9) + 1 : ceil(p - 1e-9) - 1;
+            next = fmin(next, (to - from[k]) / direction[k]);
+        }
+        int at[3], within = 1;
+        for (int k = 0; k < 3; k++) {
+            at[k] = (int)floor(from[k] + 0.5 * (t + next) * direction[k]);
+            within &= at[k] >= 0 && at[k] < side;
+        }
+        if (within && data[(at[2] * side + at[1]) * side + at[0]] > best) best = data[(at[2] * side + at[1]) * side + at[0]];
+        t = next > t + 1e-12 ? next : t + 1e-9;
+    }
+    return best;
+}
+
+static void hides(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    tsr_context *context = test_context();
+    enum { SIDE = 14 };
+    int64_t rays = 0;
+    for (int smooth = 0; smooth < 3; smooth++) {
+        const tsr_size3 n = { SIDE, SIDE, SIDE };
+        uint8_t data[SIDE * SIDE * SIDE];
+        for (int i = 0; i < SIDE * SIDE * SIDE; i++) data[i] = (uint8_t)test_random(&seed);
+        for (int pass = 0; pass < smooth; pass++)
+            for (int i = SIDE * SIDE + SIDE + 1; i < SIDE * SIDE * SIDE; i++)
+                data[i] = (uint8_t)((data[i] + data[i - 1] + data[i - SIDE] + data[i - SIDE * SIDE]) / 4);
+        tsr_volume *volume = on_device(context, TSR_U8, n, data), *result, *host;
+        tsr_mip_options o = TSR_MIP_OPTIONS;
+        int64_t hidden;
+        require_ok(tsr_mip_hide(context, volume, &o, &result, &hidden));
+        require_ok(tsr_volume_copy(result, NULL, &host));
+        const uint8_t *after = tsr_volume_data_const(host);
+        assert_true(hidden > SIDE * SIDE * SIDE / 20);
+        for (int k = 0; k < (test_is_slow() ? 2000 : 34000); k++, rays++) {
+            double from[3], direction[3], length = 0;
+            for (int c = 0; c < 3; c++) {
+                direction[c] = test_uniform(&seed) - 0.5;
+                length += direction[c] * direction[c];
+            }
+            for (int c = 0; c < 3; c++) direction[c] /= sqrt(length);
+            for (int c = 0; c < 3; c++) from[c] = test_uniform(&seed) * SIDE - 2.0 * SIDE * direction[c];
+            const uint32_t a = along_ray(data, SIDE, from, direction), b = along_ray(after, SIDE, from, direction);
+            if (a != b) fail_msg("ray %d of volume %d: %u before, %u after", k, smooth, a, b);
+        }
+        tsr_mip *all, *fewer;
+        require_ok(tsr_mip_build(context, volume, &o, &all));
+        o.hide = 1;
+        require_ok(tsr_mip_build(context, volume, &o, &fewer));
+        assert_true(tsr_mip_describe(fewer).coefficients < tsr_mip_describe(all).coefficients);
+        tsr_mip_destroy(&all);
+        tsr_mip_destroy(&fewer);
+        tsr_volume_destroy(&host);
+        tsr_volume_destroy(&result);
+        tsr_volume_destroy(&volume);
+    }
+    assert_true(rays > 0);
+    tsr_context_destroy(&context);
+}
+
+/* Special volumes: nothing, everything, checkerboard, blocks; disjoint slabs and other frames combine to the whole. */
+static void special_volumes(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    uint64_t seed = test_seed();
+    enum { SIDE = 16 };
+    const tsr_size3 n = { SIDE, SIDE, SIDE };
+    uint8_t data[SIDE * SIDE * SIDE] = { 0 };
+    tsr_mip *mip = build(context, TSR_U8, n, data, NULL);
+    assert_int_equal(tsr_mip_describe(mip).coefficients, 0);
+    uint32_t *image = drawn(mip, context, NULL, NULL, 20, 20);
+    for (int i = 0; i < 400; i++) assert_int_equal(image[i], 0);
+    free(image);
+    tsr_mip_destroy(&mip);
+    memset(data, 255, sizeof data);
+    mip = build(context, TSR_U8, n, data, NULL);
+    assert_int_equal(tsr_mip_describe(mip).coefficients, 64);
+    tsr_mip_destroy(&mip);
+    for (int i = 0; i < SIDE * SIDE * SIDE; i++) data[i] = (i + i / SIDE + i / SIDE / SIDE) % 2 ? 255 : 0;
+    mip = build(context, TSR_U8, n, data, NULL);
+    assert_int_equal(tsr_mip_describe(mip).by_level[0], SIDE * SIDE * SIDE / 2);
+    assert_int_equal(tsr_mip_describe(mip).by_level[1], 0);
+    tsr_mip_destroy(&mip);
+    uint8_t *random = random_values(TSR_U8, n, &seed);
+    mip = build(context, TSR_U8, n, random, NULL);
+    const tsr_mip_view view = random_view(&seed, 1);
+    tsr_mip_frame *near, *far;
+    tsr_mip_render_options r = TSR_MIP_RENDER_OPTIONS;
+    r.mode = TSR_MIP_EXACT;
+    r.close = TSR_MIP_CLOSE_OFF;
+    image = drawn(mip, context, &view, &r, 40, 40);
+    require_ok(tsr_mip_frame_create(context, 40, 40, &near));
+    require_ok(tsr_mip_frame_create(context, 40, 40, &far));
+    r.slab = 1;
+    r.slab_lower = -100;
+    r.slab_upper = 0.7;
+    require_ok(tsr_mip_render(mip, &view, &r, near, NULL));
+    r.slab_lower = 0.7;
+    r.slab_upper = 100;
+    require_ok(tsr_mip_render(mip, &view, &r, far, NULL));
+    require_ok(tsr_mip_frame_combine(near, far));
+    uint32_t *both = pixels_of(near, 40, 40);
+    assert_memory_equal(both, image, 40 * 40 * 4);
+    tsr_image grey;
+    require_ok(tsr_mip_frame_image(near, TSR_U8, 100, 120, &grey));
+    for (int i = 0; i < 1600; i++)
+        assert_int_equal(grey.pixels[i], both[i] <= 70 ? 0 : both[i] >= 170 ? 255 : (int)floor((both[i] - 70.0) * 2.55 + 0.5));
+    tsr_image_destroy(&grey);
+    free(both);
+    free(image);
+    free(random);
+    tsr_mip_frame_destroy(&near);
+    tsr_mip_frame_destroy(&far);
+    tsr_mip_destroy(&mip);
+    tsr_context_destroy(&context);
+}
+
+static void refuses(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    const tsr_size3 n = { 5, 6, 7 };
+    static const int8_t wide[4][3] = { { 0, 0, 0 }, { 2, 0, 0 }, { 0, 2, 0 }, { 0, 0, 4 } };
+    tsr_volume *bytes, *floats, *integers, *longest;
+    tsr_mip *mip;
+    tsr_mip_frame *frame, *other;
+    require_ok(tsr_volume_create(context, TSR_U8, n, NULL, &bytes));
+    require_ok(tsr_volume_create(context, TSR_F32, n, NULL, &floats));
+    require_ok(tsr_volume_create(context, TSR_I16, n, NULL, &integers));
+    require_ok(tsr_volume_create(context, TSR_U8, (tsr_size3){ 1, 1, 65537 }, NULL, &longest));
+    tsr_mip_options o = TSR_MIP_OPTIONS;
+    require_error(tsr_mip_build(context, floats, NULL, &mip), TSR_ERROR_ARGUMENT, "choose a range");
+    require_error(tsr_mip_build(context, integers, NULL, &mip), TSR_ERROR_ARGUMENT, "add an offset");
+    o.levels = 4;
+    require_error(tsr_mip_build(context, bytes, &o, &mip), TSR_ERROR_ARGUMENT, "expected 0 to 3");
+    o.levels = 1;
+    o.element = TSR_MIP_OWN;
+    require_error(tsr_mip_build(context, bytes, &o, &mip), TSR_ERROR_ARGUMENT, "0 points");
+    o.points = wide;
+    o.point_count = 4;
+    require_error(tsr_mip_build(context, bytes, &o, &mip), TSR_ERROR_ARGUMENT, "pyramid condition");
+    o.element = TSR_MIP_CUBE2;
+    o.format = TSR_MIP_LIST6;
+    require_error(tsr_mip_build(context, longest, &o, &mip), TSR_ERROR_ARGUMENT, "extent z is 65537");
+    require_ok(tsr_mip_build(context, bytes, NULL, &mip));
+    require_error(tsr_mip_frame_create(context, 0, 5, &frame), TSR_ERROR_ARGUMENT, "0 x 5");
+    require_error(tsr_mip_frame_create(context, 5, 40000, &frame), TSR_ERROR_ARGUMENT, "40000");
+    require_ok(tsr_mip_frame_create(context, 8, 8, &frame));
+    require_ok(tsr_mip_frame_create(context, 8, 9, &other));
+    tsr_mip_errors errors;
+    require_error(tsr_mip_compare(frame, other, &errors), TSR_ERROR_ARGUMENT, "8 x 9");
+    tsr_mip_render_options r = TSR_MIP_RENDER_OPTIONS;
+    r.fraction = 1.5;
+    require_error(tsr_mip_render(mip, NULL, &r, frame, NULL), TSR_ERROR_ARGUMENT, "fraction is 1.5");
+    r.fraction = NAN;
+    require_error(tsr_mip_render(mip, NULL, &r, frame, NULL), TSR_ERROR_ARGUMENT, "fraction");
+    r.fraction = 0;
+    r.lower = 9;
+    r.upper = 8;
+    require_error(tsr_mip_render(mip, NULL, &r, frame, NULL), TSR_ERROR_ARGUMENT, "thresholds 9 to 8");
+    r.lower = r.upper = 0;
+    r.slab = 1;
+    r.slab_upper = 1;
+    require_error(tsr_mip_render(mip, NULL, &r, frame, NULL), TSR_ERROR_ARGUMENT, "slab needs the mode exact");
+    r.slab = 0;
+    r.error = 0.1;
+    require_error(tsr_mip_render(mip, NULL, &r, frame, NULL), TSR_ERROR_STATE, "not measured");
+    r.error = 0;
+    const tsr_mip_view bad[3] = { { .rotation = { NAN, 0, 0, 0 } }, { .zoom = -1 }, { .stretch = { 1, 0, 1 } } };
+    static const char *const texts[3] = { "quaternion", "zoom is -1", "stretch y" };
+    for (int k = 0; k < 3; k++) require_error(tsr_mip_render(mip, &bad[k], &r, frame, NULL), TSR_ERROR_ARGUMENT, texts[k]);
+    tsr_mip_frame_destroy(&frame);
+    tsr_mip_frame_destroy(&other);
+    tsr_mip_destroy(&mip);
+    tsr_volume_destroy(&bytes);
+    tsr_volume_destroy(&floats);
+    tsr_volume_destroy(&integers);
+    tsr_volume_destroy(&longest);
+    tsr_context_destroy(&context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(golden),
+                                        cmocka_unit_test(reconstructs),
+                                        cmocka_unit_test(aligned_modes_are_exact),
+                                        cmocka_unit_test(exact_everywhere),
+                                        cmocka_unit_test(selects_the_first),
+                                        cmocka_unit_test(refines),
+                                        cmocka_unit_test(approximates),
+                                        cmocka_unit_test(closes),
+                                        cmocka_unit_test(hides),
+                                        cmocka_unit_test(special_volumes),
+                                        cmocka_unit_test(refuses) };
+    return cmocka_run_group_tests_name("mip", tests, NULL, NULL);
+}

@@ -1,0 +1,160 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+struct decompress {
+    cli_call *cli;
+    tsr_decompress_options options;
+    const char *output, *strip;
+    int64_t slice;
+    int info, box_given;
+};
+
+static int describe(const struct decompress *d)
+{
+    static const char *const orders[] = { "quality", "resolution" };
+    tsr_compress_info i;
+    const tsr_status status = tsr_compress_describe(d->cli->input[0], &i);
+    if (status != TSR_OK) return cli_status(d->cli, status, d->cli->input[0]);
+    if (d->cli->globals.json) {
+        json_open(NULL, '{');
+        json_text("kind", i.image ? "image" : "volume");
+        json_text("dtype", tsr_dtype_name(i.dtype));
+        json_int("nx", i.size.x);
+        json_int("ny", i.size.y);
+        json_int("nz", i.size.z);
+        json_text("coder", tsr_compress_coder_name(i.coder));
+        json_text("order", orders[i.order]);
+        json_int("levels", i.levels);
+        json_int("layers", i.layers);
+        json_bool("lossless", i.lossless);
+        json_real("max_error", i.max_error);
+        json_int("bytes", i.file_bytes);
+        json_int("whole_bytes", i.whole_bytes);
+        json_int("pieces", i.pieces);
+        json_int("pieces_whole", i.pieces_whole);
+        json_close('}');
+        return CLI_OK;
+    }
+    printf("%s of %lld x %lld x %lld %s, bricks of %lld x %lld x %lld, %s, %d levels, %d layers, order %s\n", i.image ? "image" : "volume",
+           (long long)i.size.x, (long long)i.size.y, (long long)i.size.z, tsr_dtype_name(i.dtype), (long long)i.brick.x, (long long)i.brick.y,
+           (long long)i.brick.z, tsr_compress_coder_name(i.coder), i.levels, i.layers, orders[i.order]);
+    printf("%s, %lld of %lld bytes, %lld of %lld pieces whole\n",
+           i.lossless              ? "lossless"
+           : isfinite(i.max_error) ? "largest error bounded"
+                                   : "by quality",
+           (long long)i.file_bytes, (long long)i.whole_bytes, (long long)i.pieces_whole, (long long)i.pieces);
+    return CLI_OK;
+}
+
+/* An image's channels, which the volume has as slices. */
+static tsr_status write_image(const tsr_volume *volume, const char *path, const tsr_write_options *write)
+{
+    const tsr_size3 size = tsr_volume_size(volume);
+    const uint8_t *v = (const uint8_t *)tsr_volume_data_const(volume);
+    const int64_t n = size.x * size.y;
+    tsr_image image;
+    tsr_status status = tsr_image_create((int32_t)size.x, (int32_t)size.y, (int32_t)size.z, &image);
+    if (status != TSR_OK) return status;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < size.z; c++) image.pixels[i * size.z + c] = v[c * n + i];
+    status = tsr_image_write(&image, path, write);
+    tsr_image_destroy(&image);
+    return status;
+}
+
+/* Was the file made of an image, and can it be one again? */
+static int is_picture(const struct decompress *d, const tsr_compress_info *info)
+{
+    const size_t n = strlen(d->output);
+    return info->image && n > 4 && !strcmp(d->output + n - 4, ".png");
+}
+
+static int write_strip(const struct decompress *d)
+{
+    const tsr_write_options write = cli_write_options(d->cli);
+    tsr_image image;
+    const int code = cli_check_write(d->cli, d->strip, TSR_FILE_IMAGE, NULL);
+    if (code) return code;
+    tsr_status status = tsr_compress_strip(d->cli->input[0], d->slice, &image);
+    if (status != TSR_OK) return cli_status(d->cli, status, d->cli->input[0]);
+    status = tsr_image_write(&image, d->strip, &write);
+    tsr_image_destroy(&image);
+    return status == TSR_OK ? CLI_OK : cli_status(d->cli, status, d->strip);
+}
+
+static int run(cli_call *cli, int argc, char **argv)
+{
+    struct decompress d = { .cli = cli, .options = TSR_DECOMPRESS_OPTIONS };
+    const cli_option options[] = {
+        CLI_OUTPUT_OPTION(d.output),
+        { .name = "box",
+          .type = CLI_BOX,
+          .value = d.options.box,
+          .help = "only these voxels: first, and one past the last",
+          .lower = 0,
+          .upper = 9e15,
+          .given = &d.box_given },
+        { .name = "reduce",
+          .type = CLI_INT,
+          .value = &d.options.reduce,
+          .argument = "N",
+          .help = "at 1 / 2^N of the resolution (not coder predict)",
+          .lower = 0,
+          .upper = 6 },
+        { .name = "layers",
+          .type = CLI_INT,
+          .value = &d.options.layers,
+          .argument = "N",
+          .help = "of quality to use (default: all)",
+          .lower = 1,
+          .upper = 32 },
+        { .name = "partial", .type = CLI_FLAG, .value = &d.options.partial, .help = "take what is there of a file that was cut or damaged" },
+        { .name = "info", .type = CLI_FLAG, .value = &d.info, .help = "say what the file holds and whether it is whole; no output" },
+        { .name = "strip", .type = CLI_TEXT, .value = &d.strip, .argument = "FILE.png", .help = "picture of a slice layer by layer (coder planes)" },
+        { .name = "slice", .type = CLI_COUNT, .value = &d.slice, .argument = "Z", .help = "of the strip (default 0)", .lower = 0, .upper = 9e15 },
+        { .name = "memory-limit",
+          .type = CLI_COUNT,
+          .value = &d.options.memory_limit,
+          .argument = "BYTES",
+          .help = "refuse larger volumes",
+          .lower = 1,
+          .upper = 9e18 },
+        { 0 },
+    };
+    int code = cli_parse(cli, options, 1, 1, argc, argv);
+    if (code >= 0) return code;
+    if (d.box_given && !(d.options.box[1].x | d.options.box[1].y | d.options.box[1].z)) /* all 0 means the whole volume to the library */
+        return cli_usage(cli, "--box: nothing lies before 0,0,0, expected one past the last voxel after the colon");
+    if (d.info) return describe(&d);
+    if (!d.output && !d.strip) return cli_usage(cli, "--output: missing");
+    if (d.strip) {
+        code = write_strip(&d);
+        if (code || !d.output) return code;
+    }
+    const tsr_write_options write = cli_write_options(cli);
+    tsr_compress_info info;
+    tsr_volume *volume = NULL;
+    const char *input = cli->input[0];
+    code = cli_check_output(cli, d.output);
+    if (code) return code;
+    d.options.threads = cli->globals.threads;
+    d.options.progress = cli_progress(cli);
+    tsr_status status = tsr_volume_decompress(input, &d.options, &volume, &info);
+    cli_progress_end(cli);
+    if (status != TSR_OK) return cli_status(cli, status, input);
+    if (info.pieces_whole < info.pieces)
+        cli_note(cli, "%s: %lld of %lld pieces are missing or damaged", input, (long long)(info.pieces - info.pieces_whole), (long long)info.pieces);
+    status = is_picture(&d, &info) ? write_image(volume, d.output, &write) : tsr_volume_write(volume, d.output, &write);
+    tsr_volume_destroy(&volume);
+    return status == TSR_OK ? CLI_OK : cli_status(cli, status, d.output);
+}
+
+const cli_verb verb_decompress = { "decompress", "[options] FILE.tsc -o VOLUME|IMAGE",
+                                   "The volume or image of a .tsc file, a box of it, or a lower resolution",
+                                   "  tessera make torus -o torus.nii.gz\n"
+                                   "  tessera compress torus.nii.gz --psnr 60 -o torus.tsc\n"
+                                   "  tessera decompress torus.tsc --reduce 1 -o small.nii.gz\n",
+                                   run };

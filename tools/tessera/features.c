@@ -1,0 +1,201 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum method { CLUSTER, EXACT, SCANLINE };
+
+struct features {
+    cli_call *cli;
+    tsr_features_options options;
+    cli_list filters;
+    int method;
+    const char *output;
+    tsr_context *context;
+    tsr_features *features;
+    tsr_volume *frame, *before; /* this one and the one before */
+    tsr_feature found[TSR_FEATURES_MOST * TSR_FEATURES_KEEP];
+    double seconds;
+};
+
+static int failed(const struct features *f, tsr_status status, const char *path)
+{
+    return status == TSR_OK ? CLI_OK : cli_status(f->cli, status, path);
+}
+
+/* The first frame says how large all are. */
+static tsr_status prepare(struct features *f, const tsr_image *image)
+{
+    f->options.width = image->width;
+    f->options.height = image->height;
+    f->options.channels = image->channels;
+    return tsr_features_create(f->context, &f->options, &f->features);
+}
+
+static tsr_status detect(struct features *f)
+{
+    const int32_t keep = f->options.keep ? f->options.keep : 1;
+    tsr_status status = TSR_OK;
+    int64_t total;
+    const double start = cli_seconds();
+    if (f->method == CLUSTER) {
+        status = tsr_features_detect(f->features, f->frame, f->before);
+        if (status == TSR_OK) status = tsr_features_results(f->features, f->found);
+    }
+    for (int32_t n = 0; n < f->options.count && status == TSR_OK && f->method != CLUSTER; n++)
+        status = f->method == EXACT ? tsr_features_exact(f->features, f->frame, f->before, 0, n, &f->found[n * keep], keep, &total)
+                                    : tsr_features_scanline(f->features, f->frame, f->before, 0, n, &f->found[n]);
+    f->seconds += cli_seconds() - start;
+    return status;
+}
+
+static void print_frame(const struct features *f, const char *path)
+{
+    const int32_t keep = f->options.keep ? f->options.keep : 1;
+    const int json = f->cli->globals.json;
+    if (json) {
+        json_open(NULL, '{');
+        json_text("frame", path);
+        json_open("features", '[');
+    }
+    for (int32_t i = 0; i < f->options.count * keep; i++) {
+        const tsr_feature *r = &f->found[i];
+        if (json && r->count) {
+            json_open(NULL, '{');
+            json_text("filter", f->filters.item[i / keep]);
+            json_int("x", r->lower[0]);
+            json_int("y", r->lower[1]);
+            json_int("width", r->upper[0] - r->lower[0]);
+            json_int("height", r->upper[1] - r->lower[1]);
+            json_int("count", r->count);
+            json_real("centroid_x", r->centroid[0]);
+            json_real("centroid_y", r->centroid[1]);
+            json_close('}');
+        } else if (!json && r->count) {
+            printf("%s  %-24s  %5d %5d  %5d x %-5d  %8lld pixels, centroid %.2f %.2f\n", path, f->filters.item[i / keep], r->lower[0], r->lower[1],
+                   r->upper[0] - r->lower[0], r->upper[1] - r->lower[1], (long long)r->count, r->centroid[0], r->centroid[1]);
+        } else if (!json && i % keep == 0) {
+            printf("%s  %-24s  none\n", path, f->filters.item[i / keep]);
+        }
+    }
+    if (json) {
+        json_close(']');
+        json_close('}');
+    }
+}
+
+/* Boxes two pixels thick in a colour per filter, a cross at the centroid. */
+static int paint(const struct features *f, const tsr_image *image)
+{
+    static const uint8_t colors[TSR_FEATURES_MOST][3] = { { 255, 64, 64 },  { 64, 255, 96 }, { 80, 140, 255 }, { 255, 220, 0 },
+                                                          { 255, 80, 255 }, { 0, 230, 230 }, { 255, 150, 40 }, { 200, 255, 160 } };
+    const int32_t keep = f->options.keep ? f->options.keep : 1;
+    tsr_image copy;
+    tsr_status status = tsr_image_create(image->width, image->height, 3, &copy);
+    if (status != TSR_OK) return failed(f, status, f->output);
+    for (int64_t i = 0; i < (int64_t)image->width * image->height; i++)
+        for (int c = 0; c < 3; c++) copy.pixels[3 * i + c] = image->pixels[i * image->channels + (image->channels > 1 ? c : 0)];
+    for (int32_t n = 0; n < f->options.count * keep; n++) {
+        const tsr_feature *r = &f->found[n];
+        for (int32_t y = r->lower[1] - 2; y < r->upper[1] + 2 && r->count; y++)
+            for (int32_t x = r->lower[0] - 2; x < r->upper[0] + 2; x++) {
+                const int border = x < r->lower[0] || y < r->lower[1] || x >= r->upper[0] || y >= r->upper[1];
+                const int32_t dx = abs(x - (int32_t)(r->centroid[0] + 0.5)), dy = abs(y - (int32_t)(r->centroid[1] + 0.5));
+                if ((border || (!dx && dy < 5) || (!dy && dx < 5)) && x >= 0 && y >= 0 && x < copy.width && y < copy.height)
+                    memcpy(copy.pixels + 3 * ((int64_t)y * copy.width + x), colors[n / keep], 3);
+            }
+    }
+    const tsr_write_options write = cli_write_options(f->cli);
+    status = tsr_image_write(&copy, f->output, &write);
+    tsr_image_destroy(&copy);
+    return failed(f, status, f->output);
+}
+
+static int work_frame(struct features *f, int32_t n)
+{
+    const char *path = f->cli->input[n];
+    tsr_image image = { 0 };
+    tsr_status status = tsr_image_read(path, NULL, &image);
+    if (status == TSR_OK && !f->features) status = prepare(f, &image);
+    tsr_volume_destroy(&f->before);
+    f->before = f->frame;
+    f->frame = NULL;
+    if (status == TSR_OK && (image.width != f->options.width || image.height != f->options.height || image.channels != f->options.channels)) {
+        const int code = cli_error(f->cli, CLI_FAILED, "%s: %d x %d with %d channels, expected %d x %d with %d as %s", path, image.width,
+                                   image.height, image.channels, f->options.width, f->options.height, f->options.channels, f->cli->input[0]);
+        tsr_image_destroy(&image);
+        return code;
+    }
+    if (status == TSR_OK) status = tsr_frames_upload(f->context, &image, 1, &f->frame);
+    if (status == TSR_OK) status = detect(f);
+    int code = failed(f, status, path);
+    if (!code && f->output) code = paint(f, &image);
+    if (!code && (!f->output || strcmp(f->output, "-"))) print_frame(f, path);
+    tsr_image_destroy(&image);
+    return code;
+}
+
+static int run(cli_call *cli, int argc, char **argv)
+{
+    struct features f = { .cli = cli, .options = TSR_FEATURES_OPTIONS };
+    int connectivity = 1;
+    const cli_option options[] = {
+        { .name = "filter",
+          .type = CLI_LIST,
+          .value = &f.filters,
+          .argument = "FILTER",
+          .help = "luminance=L:U, box=#rrggbb:#rrggbb, distance=#rrggbb:R, hsv=H:H,S:S,V:V, mask=BITS, motion=D, gradient=G, smooth=D; up to 8" },
+        { .name = "method",
+          .type = CLI_CHOICE,
+          .value = &f.method,
+          .argument = "NAME",
+          .help = "one reduction, labelling of components, or a scan-line tracker (CPU)",
+          .choices = "cluster exact scanline" },
+        { .name = "connectivity", .type = CLI_CHOICE, .value = &connectivity, .argument = "N", .help = "of pixels (default 8)", .choices = "4 8" },
+        { .name = "by-count", .type = CLI_FLAG, .value = &f.options.by_count, .help = "the largest is that of most pixels, not of the largest box" },
+        { .name = "keep",
+          .type = CLI_INT,
+          .value = &f.options.keep,
+          .argument = "N",
+          .help = "regions per filter (default 1)",
+          .lower = 1,
+          .upper = TSR_FEATURES_KEEP },
+        { .name = "ycbcr", .type = CLI_FLAG, .value = &f.options.ycbcr, .help = "pixels are Y, Cb, Cr" },
+        { .name = "output",
+          .letter = 'o',
+          .type = CLI_TEXT,
+          .value = &f.output,
+          .argument = "FILE.png",
+          .help = "the frame with the boxes (one frame)" },
+        { 0 },
+    };
+    int code = cli_parse(cli, options, 1, 1000000, argc, argv);
+    if (code >= 0) return code;
+    if (!f.filters.count) return cli_usage(cli, "no --filter given: expected one like luminance=200:255 or distance=#ff2010:60");
+    if (f.filters.count > TSR_FEATURES_MOST) return cli_usage(cli, "--filter: %d given, expected at most %d", f.filters.count, TSR_FEATURES_MOST);
+    for (f.options.count = 0; f.options.count < f.filters.count; f.options.count++)
+        if (tsr_feature_filter_parse(f.filters.item[f.options.count], &f.options.filter[f.options.count]) != TSR_OK)
+            return cli_usage(cli, "--filter: %s", tsr_error_message());
+    if (f.method == SCANLINE && f.options.keep > 1) return cli_usage(cli, "--keep: the scan-line tracker keeps one region");
+    if (f.output && cli->inputs != 1) return cli_usage(cli, "--output: %d frames given, expected one for a picture", cli->inputs);
+    f.options.connectivity = connectivity ? 8 : 4;
+    code = f.output ? cli_check_write(cli, f.output, TSR_FILE_IMAGE, NULL) : CLI_OK;
+    if (!code) code = f.method == SCANLINE ? cli_cpu_context(cli, &f.context) : cli_context(cli, &f.context);
+    if (!code && cli->globals.json) json_open(NULL, '[');
+    for (int32_t n = 0; n < cli->inputs && !code; n++) code = work_frame(&f, n);
+    if (!code && cli->globals.json) json_close(']');
+    if (!code) cli_note(cli, "%d frames, %.3f ms each for the search alone", cli->inputs, 1e3 * f.seconds / cli->inputs);
+    tsr_features_destroy(&f.features);
+    tsr_volume_destroy(&f.before);
+    tsr_volume_destroy(&f.frame);
+    tsr_context_destroy(&f.context);
+    return code;
+}
+
+const cli_verb verb_features = { "features", "[options] --filter FILTER FRAME.png...",
+                                 "Find the largest connected region of a colour, brightness or motion in every frame",
+                                 "  tessera make sphere -o ball.nii.gz\n"
+                                 "  tessera render ball.nii.gz -o ball.png\n"
+                                 "  tessera features ball.png --filter luminance=120:255 --filter gradient=40 -o found.png\n"
+                                 "  tessera features frame-*.png --filter distance=#e8d020:80 --filter motion=24 --json\n",
+                                 run };

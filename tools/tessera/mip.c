@@ -1,0 +1,470 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+struct mip {
+    cli_call *cli;
+    tsr_read_options read;
+    tsr_mip_options build;
+    tsr_mip_render_options render;
+    const char *output, *dense;
+    int32_t width, height, levels, bits;
+    int element, key, format, mode, close;
+    int levels_given, range_given, slab_given, window_given, fraction_given, count_given, error_given;
+    double azimuth, elevation, zoom, range[2], slab[2], window[2];
+    tsr_context *context;
+    tsr_mip *pyramid;
+    tsr_volume *volume;
+};
+
+static int failed(const struct mip *m, tsr_status status, const char *file) { return status == TSR_OK ? CLI_OK : cli_status(m->cli, status, file); }
+
+/* ---- input ----------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Grey values of --range as 0 to the largest of the wanted bits; real values come back by the scaling. */
+static tsr_status quantise(const struct mip *m, tsr_context *cpu, tsr_volume **volume)
+{
+    const int32_t most = m->bits == 16 ? 65535 : 255;
+    const double low = m->range[0], step = (m->range[1] - low) / most;
+    tsr_volume *reals = NULL, *grey = NULL;
+    tsr_status status = tsr_volume_convert(cpu, *volume, TSR_F32, &reals);
+    if (status == TSR_OK)
+        status = tsr_volume_create(NULL, most == 255 ? TSR_U8 : TSR_U16, tsr_volume_size(*volume), tsr_volume_geometry(*volume), &grey);
+    if (status == TSR_OK) status = tsr_volume_set_scaling(grey, step, low);
+    for (int64_t i = 0; status == TSR_OK && i < tsr_volume_count(grey); i++) {
+        const double v = floor(((double)((const float *)tsr_volume_data_const(reals))[i] - low) / step + 0.5);
+        const uint16_t q = (uint16_t)(!(v > 0) ? 0 : v > most ? most : v);
+        if (most == 255) ((uint8_t *)tsr_volume_data(grey))[i] = (uint8_t)q;
+        else ((uint16_t *)tsr_volume_data(grey))[i] = q;
+    }
+    tsr_volume_destroy(&reals);
+    if (status == TSR_OK) {
+        tsr_volume_destroy(volume);
+        *volume = grey;
+        grey = NULL;
+    }
+    tsr_volume_destroy(&grey);
+    return status;
+}
+
+static int read_volume(struct mip *m, const char *path)
+{
+    int code = CLI_OK;
+    m->volume = cli_read_volume(m->cli, path, &m->read, &code);
+    if (!m->volume) return code;
+    const tsr_dtype dtype = tsr_volume_dtype(m->volume);
+    if (!m->range_given && dtype != TSR_U8 && dtype != TSR_U16)
+        return cli_usage(m->cli, "%s: the voxels are %s: expected u8 or u16, or --range LOWER:UPPER of the values to keep", path,
+                         tsr_dtype_name(dtype));
+    if (m->range_given && !(isfinite(m->range[0]) && isfinite(m->range[1]) && m->range[0] < m->range[1]))
+        return cli_usage(m->cli, "--range: expected LOWER:UPPER, two finite numbers in rising order");
+    tsr_status status = TSR_OK;
+    if (m->range_given) {
+        tsr_context *cpu;
+        code = cli_cpu_context(m->cli, &cpu);
+        if (code) return code;
+        status = quantise(m, cpu, &m->volume);
+        tsr_context_destroy(&cpu);
+    }
+    if (status == TSR_OK) status = cli_move_volume(m->context, &m->volume);
+    return failed(m, status, path);
+}
+
+static int is_pyramid(const char *path)
+{
+    const char *dot = strstr(path, ".mip");
+    return dot && (!strcmp(dot, ".mip") || !strcmp(dot, ".mip.gz"));
+}
+
+/* The pyramid of a file, or one built of a volume. */
+static int load(struct mip *m, const char *path)
+{
+    if (is_pyramid(path)) return failed(m, tsr_mip_read(m->context, path, &m->read, &m->pyramid), path);
+    const int code = read_volume(m, path);
+    if (code) return code;
+    m->build.progress = cli_progress(m->cli);
+    const tsr_status status = tsr_mip_build(m->context, m->volume, &m->build, &m->pyramid);
+    cli_progress_end(m->cli);
+    return failed(m, status, path);
+}
+
+/* ---- the actions ----------------------------------------------------------------------------------------------------------------------------- */
+
+static void show(const struct mip *m, const tsr_mip_info *i, double seconds)
+{
+    static const char *const elements[] = { "cube2", "cube3", "cross6", "own" }, *const keys[] = { "image1", "residual", "image", "volume" },
+                             *const formats[] = { "bricks", "list4", "list6", "list8" };
+    const double voxels = (double)i->size.x * (double)i->size.y * (double)i->size.z;
+    if (m->cli->globals.json) {
+        json_open(NULL, '{');
+        json_open("size", '[');
+        json_int(NULL, i->size.x);
+        json_int(NULL, i->size.y);
+        json_int(NULL, i->size.z);
+        json_close(']');
+        json_text("dtype", tsr_dtype_name(i->dtype));
+        json_int("levels", i->levels);
+        json_text("element", elements[i->element]);
+        json_text("key", keys[i->key]);
+        json_text("format", formats[i->format]);
+        json_int("coefficients", i->coefficients);
+        json_open("by_level", '[');
+        for (int j = 0; j <= i->levels; j++) json_int(NULL, i->by_level[j]);
+        json_close(']');
+        json_int("runs", i->runs);
+        json_int("bytes", i->device_bytes);
+        json_open("measured", '[');
+        for (int k = 0; k < i->steps; k++) {
+            json_open(NULL, '{');
+            json_int("coefficients", i->step[k].count);
+            json_real("relative", i->step[k].relative);
+            json_real("median", i->step[k].median);
+            json_close('}');
+        }
+        json_close(']');
+        if (seconds >= 0) json_real("seconds", seconds);
+        json_close('}');
+        return;
+    }
+    printf("%lld x %lld x %lld %s, %d levels, element %s, format %s, order %s\n", (long long)i->size.x, (long long)i->size.y, (long long)i->size.z,
+           tsr_dtype_name(i->dtype), i->levels, elements[i->element], formats[i->format], keys[i->key]);
+    printf("%lld coefficients (%.1f %% of the voxels):", (long long)i->coefficients, 100 * (double)i->coefficients / voxels);
+    for (int j = 0; j <= i->levels; j++) printf(" %lld", (long long)i->by_level[j]);
+    printf("; %lld runs, %.1f MiB", (long long)i->runs, (double)i->device_bytes / 1048576);
+    if (seconds >= 0) printf(", %.3f s", seconds);
+    printf("\n");
+    for (int k = 0; k < i->steps; k++)
+        printf("  %6.2f %%  relative L1 %.5f  median %.1f\n", 100 * (double)i->step[k].count / (double)i->coefficients, i->step[k].relative,
+               i->step[k].median);
+}
+
+static int build(struct mip *m)
+{
+    const double start = cli_seconds();
+    int code = load(m, m->cli->input[1]);
+    const double seconds = cli_seconds() - start;
+    if (code) return code;
+    const tsr_write_options write = cli_write_options(m->cli);
+    code = failed(m, tsr_mip_write(m->pyramid, m->output, &write), m->output);
+    const tsr_mip_info info = tsr_mip_describe(m->pyramid);
+    if (!code && strcmp(m->output, "-")) show(m, &info, seconds);
+    return code;
+}
+
+/* Spacing as stretch, the finest axis 1; the whole volume in the picture unless a zoom is asked for. */
+static tsr_mip_view view_of(const struct mip *m, const tsr_mip_info *i)
+{
+    const double least = fmin(i->spacing.x, fmin(i->spacing.y, i->spacing.z));
+    const tsr_vec3 s = { i->spacing.x / least, i->spacing.y / least, i->spacing.z / least };
+    const double x = s.x * (double)i->size.x, y = s.y * (double)i->size.y, z = s.z * (double)i->size.z;
+    const double fit = fmin(m->width, m->height) / sqrt(x * x + y * y + z * z);
+    tsr_mip_view view = tsr_mip_orbit(m->azimuth, m->elevation, m->zoom > 0 ? m->zoom : fit > 1 ? 1 : fit);
+    view.stretch = s;
+    return view;
+}
+
+static int save(const struct mip *m, const tsr_mip_frame *frame, tsr_dtype dtype)
+{
+    const double most = dtype == TSR_U8 ? 255 : 65535;
+    const double low = m->window_given ? m->window[0] : 0, high = m->window_given ? m->window[1] : most;
+    tsr_write_options write = cli_write_options(m->cli);
+    tsr_image image;
+    if (!strcmp(m->output, "-")) write.format = "png";
+    tsr_status status = tsr_mip_frame_image(frame, dtype, high - low, 0.5 * (low + high), &image);
+    if (status == TSR_OK) status = tsr_image_write(&image, m->output, &write);
+    tsr_image_destroy(&image);
+    return failed(m, status, m->output);
+}
+
+static int render(struct mip *m)
+{
+    tsr_mip_frame *frame = NULL;
+    tsr_mip_statistics s = { 0 };
+    int code = load(m, m->cli->input[1]);
+    if (code) return code;
+    const tsr_mip_info info = tsr_mip_describe(m->pyramid);
+    const tsr_mip_view view = view_of(m, &info);
+    tsr_status status = tsr_mip_frame_create(m->context, m->width, m->height, &frame);
+    if (status == TSR_OK) status = tsr_mip_render(m->pyramid, &view, &m->render, frame, &s);
+    code = failed(m, status, NULL);
+    if (!code) code = save(m, frame, info.dtype);
+    if (!code) cli_note(m->cli, "%lld of %lld coefficients", (long long)s.drawn, (long long)info.coefficients);
+    tsr_mip_frame_destroy(&frame);
+    return code;
+}
+
+/* A table of errors and times by number of coefficients; with the volume also whether the exact picture is that of every voxel. */
+static int compare(struct mip *m)
+{
+    static const double parts[6] = { 1, 0.5, 0.25, 0.13, 0.06, 0.01 };
+    tsr_mip_frame *frame = NULL, *full = NULL;
+    tsr_mip_dense *dense = NULL;
+    tsr_mip_errors e = { 0 };
+    int code = load(m, m->cli->input[1]), differs = 0;
+    if (!code && m->cli->inputs == 3) {
+        tsr_volume_destroy(&m->volume);
+        code = read_volume(m, m->cli->input[2]);
+    }
+    if (code) return code;
+    const tsr_mip_info info = tsr_mip_describe(m->pyramid);
+    if (m->cli->inputs == 3) {
+        const tsr_size3 n = tsr_volume_size(m->volume);
+        if (n.x != info.size.x || n.y != info.size.y || n.z != info.size.z)
+            return cli_usage(m->cli, "%s: %lld x %lld x %lld voxels, expected %lld x %lld x %lld as in %s", m->cli->input[2], (long long)n.x,
+                             (long long)n.y, (long long)n.z, (long long)info.size.x, (long long)info.size.y, (long long)info.size.z,
+                             m->cli->input[1]);
+    }
+    const tsr_mip_view view = view_of(m, &info);
+    tsr_mip_render_options o = m->render;
+    tsr_status status = tsr_mip_frame_create(m->context, m->width, m->height, &frame);
+    if (status == TSR_OK) status = tsr_mip_frame_create(m->context, m->width, m->height, &full);
+    o.fraction = 0;
+    if (status == TSR_OK) status = tsr_mip_render(m->pyramid, &view, &o, full, NULL);
+    if (m->cli->globals.json) {
+        json_open(NULL, '{');
+        json_open("table", '[');
+    } else {
+        printf("coefficients  largest  relative L1  median        ms\n");
+    }
+    for (int k = 0; k < 6 && status == TSR_OK; k++) {
+        o.fraction = parts[k];
+        status = tsr_mip_render(m->pyramid, &view, &o, frame, NULL); /* chooses */
+        const double start = cli_seconds();
+        if (status == TSR_OK) status = tsr_mip_render(m->pyramid, &view, &o, frame, NULL);
+        if (status == TSR_OK) status = tsr_context_synchronize(m->context);
+        const double seconds = cli_seconds() - start;
+        if (status == TSR_OK) status = tsr_mip_compare(frame, full, &e);
+        if (status != TSR_OK) break;
+        if (m->cli->globals.json) {
+            json_open(NULL, '{');
+            json_real("fraction", parts[k]);
+            json_real("maximum", e.maximum);
+            json_real("relative", e.relative);
+            json_real("median", e.median);
+            json_real("seconds", seconds);
+            json_close('}');
+        } else {
+            printf("%10.0f %%  %7.0f  %11.2e  %6.1f  %8.2f\n", 100 * parts[k], e.maximum, e.relative, e.median, 1e3 * seconds);
+        }
+    }
+    if (m->cli->globals.json) json_close(']');
+    if (status == TSR_OK && m->volume && m->cli->inputs == 3) {
+        o.fraction = 0;
+        o.mode = TSR_MIP_EXACT;
+        status = tsr_mip_render(m->pyramid, &view, &o, frame, NULL);
+        if (status == TSR_OK) status = tsr_mip_dense_create(m->context, m->volume, &dense);
+        if (status == TSR_OK) status = tsr_mip_dense_render(dense, &view, &o, full);
+        if (status == TSR_OK) status = tsr_mip_compare(frame, full, &e);
+        differs = e.different != 0;
+        if (m->cli->globals.json && status == TSR_OK) json_int("different", e.different);
+        else if (status == TSR_OK) printf("exact mode and the dense volume: %lld pixels differ\n", (long long)e.different);
+    }
+    if (m->cli->globals.json) json_close('}');
+    tsr_mip_dense_destroy(&dense);
+    tsr_mip_frame_destroy(&full);
+    tsr_mip_frame_destroy(&frame);
+    return status != TSR_OK ? cli_status(m->cli, status, NULL) : differs ? CLI_DIFFERS : CLI_OK;
+}
+
+static int info(struct mip *m)
+{
+    const char *path = m->cli->input[1];
+    const tsr_status status = tsr_mip_read(m->context, path, &m->read, &m->pyramid);
+    if (status != TSR_OK) return cli_status(m->cli, status, path);
+    const tsr_mip_info i = tsr_mip_describe(m->pyramid);
+    show(m, &i, -1);
+    return CLI_OK;
+}
+
+static int check(struct mip *m, const char *action)
+{
+    static const char *const names[] = { "build", "info", "render", "compare" };
+    int known = 0;
+    for (int k = 0; k < 4; k++) known |= !strcmp(action, names[k]);
+    if (!known) return cli_usage(m->cli, "'%s': expected build, info, render or compare", action);
+    if (m->cli->inputs == 3 && strcmp(action, "compare")) return cli_usage(m->cli, "%s: unexpected third argument", m->cli->input[2]);
+    if (m->cli->inputs < 2) return cli_usage(m->cli, "%s: missing input, expected a %s", action, strcmp(action, "build") ? "pyramid" : "volume");
+    const int writes = !strcmp(action, "build") || !strcmp(action, "render");
+    if (!writes && m->output) return cli_usage(m->cli, "--output: %s writes no file", action);
+    if (!strcmp(action, "build"))
+        return is_pyramid(m->output ? m->output : "-") || (m->output && !strcmp(m->output, "-"))
+                   ? cli_check_output(m->cli, m->output)
+                   : cli_usage(m->cli, "--output: '%s', expected a name that ends in .mip or .mip.gz", m->output ? m->output : "");
+    if (writes) return cli_check_write(m->cli, m->output, TSR_FILE_IMAGE, m->output && !strcmp(m->output, "-") ? "png" : NULL);
+    return CLI_OK;
+}
+
+/* How much is drawn, and between which grey values. */
+static int check_amount(const struct mip *m)
+{
+    const char *const first = m->fraction_given ? "fraction" : "count", *const second = m->error_given ? "error" : "count";
+    if (m->fraction_given && m->render.fraction == 0) return cli_usage(m->cli, "--fraction: 0 given, expected more than 0, at most 1");
+    if (m->error_given && m->render.error == 0) return cli_usage(m->cli, "--error: 0 given, expected more than 0");
+    if (m->fraction_given + m->count_given + m->error_given > 1)
+        return cli_usage(m->cli, "--%s: --%s is given already, expected one of --fraction, --count and --error", second, first);
+    if (m->window_given && !(isfinite(m->window[0]) && isfinite(m->window[1]) && m->window[0] < m->window[1]))
+        return cli_usage(m->cli, "--window: %g:%g given, expected LOWER:UPPER, two finite numbers in rising order", m->window[0], m->window[1]);
+    return CLI_OK;
+}
+
+static int work(struct mip *m, const char *action)
+{
+    static const tsr_mip_key keys[] = { TSR_MIP_KEY_IMAGE1, TSR_MIP_KEY_RESIDUAL, TSR_MIP_KEY_IMAGE, TSR_MIP_KEY_VOLUME };
+    m->build.element = (tsr_mip_element)m->element;
+    m->build.key = keys[m->key];
+    m->build.format = (tsr_mip_format)m->format;
+    m->build.levels = !m->levels_given ? 0 : m->levels ? m->levels : -1;
+    m->render.mode = (tsr_mip_mode)m->mode;
+    m->render.close = (tsr_mip_close)m->close;
+    m->render.slab = m->slab_given;
+    m->render.slab_lower = m->slab[0];
+    m->render.slab_upper = m->slab[1];
+    int code = cli_context(m->cli, &m->context);
+    if (!code) code = !strcmp(action, "build") ? build(m) : !strcmp(action, "info") ? info(m) : !strcmp(action, "render") ? render(m) : compare(m);
+    tsr_mip_destroy(&m->pyramid);
+    tsr_volume_destroy(&m->volume);
+    tsr_context_destroy(&m->context);
+    return code;
+}
+
+static int run(cli_call *cli, int argc, char **argv)
+{
+    struct mip m = { .cli = cli,
+                     .read = TSR_READ_OPTIONS,
+                     .build = TSR_MIP_OPTIONS,
+                     .render = TSR_MIP_RENDER_OPTIONS,
+                     .width = 512,
+                     .height = 512,
+                     .bits = 8,
+                     .azimuth = 30,
+                     .elevation = 20 };
+    const cli_option options[] = {
+        { .name = "output",
+          .letter = 'o',
+          .type = CLI_TEXT,
+          .value = &m.output,
+          .argument = "FILE",
+          .help = "build: pyramid (.mip, .mip.gz); render: PNG" },
+        { .name = "levels",
+          .type = CLI_INT,
+          .value = &m.levels,
+          .argument = "L",
+          .help = "reductions (default 2)",
+          .lower = 0,
+          .upper = 8,
+          .given = &m.levels_given },
+        { .name = "element",
+          .type = CLI_CHOICE,
+          .value = &m.element,
+          .argument = "A",
+          .help = "structuring element",
+          .choices = "cube2 cube3 cross6" },
+        { .name = "key",
+          .type = CLI_CHOICE,
+          .value = &m.key,
+          .argument = "ORDER",
+          .help = "order of the coefficients",
+          .choices = "image1 residual image volume" },
+        { .name = "format", .type = CLI_CHOICE, .value = &m.format, .argument = "NAME", .help = "storage", .choices = "bricks list4 list6 list8" },
+        { .name = "hide", .type = CLI_FLAG, .value = &m.build.hide, .help = "drop voxels that cannot be seen from anywhere" },
+        { .name = "measure", .type = CLI_FLAG, .value = &m.build.measure, .help = "measure errors for --error" },
+        { .name = "range",
+          .type = CLI_RANGE,
+          .value = m.range,
+          .help = "values of other voxel types that become 0 and the largest grey value",
+          .given = &m.range_given },
+        { .name = "bits",
+          .type = CLI_INT,
+          .value = &m.bits,
+          .argument = "8|16",
+          .help = "with --range: of the grey values (default 8)",
+          .lower = 8,
+          .upper = 16 },
+        { .name = "width", .type = CLI_INT, .value = &m.width, .argument = "PIXELS", .help = "default 512", .lower = 1, .upper = 32768 },
+        { .name = "height", .type = CLI_INT, .value = &m.height, .argument = "PIXELS", .help = "default 512", .lower = 1, .upper = 32768 },
+        { .name = "azimuth", .type = CLI_REAL, .value = &m.azimuth, .argument = "DEGREES", .help = "0 looks along -y, z up (default 30)" },
+        { .name = "elevation", .type = CLI_REAL, .value = &m.elevation, .argument = "DEGREES", .help = "90 from above (default 20)" },
+        { .name = "zoom",
+          .type = CLI_REAL,
+          .value = &m.zoom,
+          .argument = "Z",
+          .help = "pixels per voxel (default: the volume fits, at most 1)",
+          .lower = 0.001,
+          .upper = 64 },
+        { .name = "mode",
+          .type = CLI_CHOICE,
+          .value = &m.mode,
+          .argument = "MODE",
+          .help = "how coefficients are drawn",
+          .choices = "splat cascade exact" },
+        { .name = "fraction",
+          .type = CLI_REAL,
+          .value = &m.render.fraction,
+          .argument = "P",
+          .help = "of the coefficients, more than 0, at most 1 (default 1)",
+          .lower = 0,
+          .upper = 1,
+          .given = &m.fraction_given },
+        { .name = "count",
+          .type = CLI_COUNT,
+          .value = &m.render.count,
+          .argument = "K",
+          .help = "coefficients, instead",
+          .lower = 1,
+          .upper = 9e15,
+          .given = &m.count_given },
+        { .name = "error",
+          .type = CLI_REAL,
+          .value = &m.render.error,
+          .argument = "E",
+          .help = "relative error instead, more than 0; needs a measured pyramid",
+          .lower = 0,
+          .upper = 1e9,
+          .given = &m.error_given },
+        { .name = "lower",
+          .type = CLI_INT,
+          .value = &m.render.lower,
+          .argument = "V",
+          .help = "darker values are background",
+          .lower = 1,
+          .upper = 65535 },
+        { .name = "upper",
+          .type = CLI_INT,
+          .value = &m.render.upper,
+          .argument = "V",
+          .help = "brighter values are white",
+          .lower = 1,
+          .upper = 65535 },
+        { .name = "window", .type = CLI_RANGE, .value = m.window, .help = "grey values shown black and white", .given = &m.window_given },
+        { .name = "close",
+          .type = CLI_CHOICE,
+          .value = &m.close,
+          .argument = "WHAT",
+          .help = "holes of oblique views",
+          .choices = "auto off all holes" },
+        { .name = "slab",
+          .type = CLI_RANGE,
+          .value = m.slab,
+          .help = "only these depths from the middle (voxels, away); needs --mode exact",
+          .given = &m.slab_given },
+        CLI_READ_OPTIONS(m.read),
+        { 0 },
+    };
+    int code = cli_parse(cli, options, 1, 3, argc, argv);
+    if (code >= 0) return code;
+    if (m.bits != 8 && m.bits != 16) return cli_usage(cli, "--bits: %d, expected 8 or 16", m.bits);
+    code = check(&m, cli->input[0]);
+    if (!code) code = check_amount(&m);
+    return code ? code : work(&m, cli->input[0]);
+}
+
+const cli_verb verb_mip = { "mip", "[options] build VOLUME -o FILE.mip | info FILE.mip | render FILE.mip -o PNG | compare FILE.mip [VOLUME]",
+                            "Maximum intensity projection from morphological pyramids: fast previews, exact pictures",
+                            "  tessera make phantom_liver --size 96 -o vessels.nrrd\n"
+                            "  tessera mip build vessels.nrrd --range 0:1 --measure -o vessels.mip\n"
+                            "  tessera mip render vessels.mip --fraction 0.06 -o preview.png\n"
+                            "  tessera mip render vessels.mip --mode exact --azimuth 60 -o exact.png\n"
+                            "  tessera mip compare vessels.mip vessels.nrrd --range 0:1\n",
+                            run };

@@ -1,0 +1,245 @@
+#include <string.h>
+
+#include "cli.h"
+
+struct undistort {
+    cli_call *cli;
+    tsr_lens lens;
+    tsr_lens_search_options search;
+    tsr_lens_warp_options warp;
+    tsr_board_options board;
+    const char *output, *mask;
+    int find, make_board;
+    double range[2];
+    int range_given;
+};
+
+static int write_volume(const struct undistort *u, const tsr_volume *volume, int32_t channels, const char *path)
+{
+    tsr_volume *host = NULL;
+    tsr_image image = { 0 };
+    const tsr_write_options write = cli_write_options(u->cli);
+    const tsr_size3 n = tsr_volume_size(volume);
+    tsr_status status = tsr_volume_copy(volume, NULL, &host);
+    if (status == TSR_OK) status = tsr_image_create((int32_t)(n.x / channels), (int32_t)n.y, channels, &image);
+    if (status == TSR_OK) {
+        const uint8_t *from = (const uint8_t *)tsr_volume_data_const(host);
+        for (int64_t i = 0; i < n.x * n.y; i++) image.pixels[i] = path == u->mask ? (uint8_t)(from[i] * 255) : from[i];
+        status = tsr_image_write(&image, path, &write);
+    }
+    tsr_image_destroy(&image);
+    tsr_volume_destroy(&host);
+    return status == TSR_OK ? CLI_OK : cli_status(u->cli, status, path);
+}
+
+/* The grey values that the search looks at. */
+static tsr_status grey_of(tsr_context *context, const tsr_image *image, tsr_volume **grey)
+{
+    tsr_image own = { 0 };
+    tsr_status status = tsr_image_create(image->width, image->height, 1, &own);
+    for (int64_t i = 0; i < (int64_t)image->width * image->height && status == TSR_OK; i++) {
+        const uint8_t *p = image->pixels + i * image->channels;
+        own.pixels[i] = image->channels > 1 ? (uint8_t)((77 * p[0] + 150 * p[1] + 29 * p[2] + 128) >> 8) : p[0];
+    }
+    if (status == TSR_OK) status = tsr_frames_upload(context, &own, 1, grey);
+    tsr_image_destroy(&own);
+    return status;
+}
+
+static void show(const struct undistort *u, const tsr_lens_found *found, double seconds)
+{
+    if (u->cli->globals.json) {
+        json_open(NULL, '{');
+        json_real("k1", found->lens.k1);
+        json_real("shift_x", found->lens.shift[0]);
+        json_real("shift_y", found->lens.shift[1]);
+        json_real("score", found->score);
+        json_real("peak", found->peak);
+        json_bool("at_edge", found->at_edge);
+        json_real("seconds", seconds);
+        json_open("candidates", '[');
+        for (int32_t i = 0; i < found->candidates; i++) {
+            json_open(NULL, '{');
+            json_real("k1", found->candidate[i].k1);
+            json_real("score", found->candidate[i].score);
+            json_int("votes", (int64_t)found->candidate[i].votes);
+            json_close('}');
+        }
+        json_close(']');
+        json_close('}');
+    } else {
+        printf("k1 %.5f, centre moved by %.4f %.4f half-widths, peak %.3f, %d candidates in %.3f s\n", found->lens.k1, found->lens.shift[0],
+               found->lens.shift[1], found->peak, found->candidates, seconds);
+    }
+    if (found->at_edge) cli_note(u->cli, "k1 %.5f lies at the edge of the range: a better one may lie outside, see --range", found->lens.k1);
+    if (found->peak < 1.05) cli_note(u->cli, "the score hardly depends on k1 (peak %.3f): are there straight lines in the picture?", found->peak);
+}
+
+static int search(struct undistort *u, tsr_context *context, const tsr_image *image)
+{
+    tsr_volume *grey = NULL;
+    tsr_lens_found found = { 0 };
+    const double start = cli_seconds();
+    tsr_status status = grey_of(context, image, &grey);
+    u->search.lens = u->lens;
+    u->search.progress = cli_progress(u->cli);
+    if (status == TSR_OK) status = tsr_lens_search(context, grey, &u->search, &found);
+    cli_progress_end(u->cli);
+    if (status == TSR_OK) {
+        if (!u->output || strcmp(u->output, "-")) show(u, &found, cli_seconds() - start);
+        u->lens = found.lens;
+    }
+    tsr_lens_found_destroy(&found);
+    tsr_volume_destroy(&grey);
+    return status == TSR_OK ? CLI_OK : cli_status(u->cli, status, u->cli->input[0]);
+}
+
+static int work(struct undistort *u)
+{
+    tsr_context *context = NULL;
+    tsr_image image = { 0 };
+    tsr_volume *frames = NULL, *warped = NULL, *mask = NULL;
+    int code = cli_context(u->cli, &context);
+    if (code) return code;
+    tsr_status status = tsr_image_read(u->cli->input[0], NULL, &image);
+    if (status != TSR_OK) code = cli_status(u->cli, status, u->cli->input[0]);
+    if (!code && u->find) code = search(u, context, &image);
+    if (!code && u->output) {
+        u->warp.channels = image.channels;
+        status = tsr_frames_upload(context, &image, 1, &frames);
+        if (status == TSR_OK) status = tsr_lens_warp(context, frames, &u->lens, &u->warp, &warped, u->mask ? &mask : NULL);
+        if (status != TSR_OK) code = cli_status(u->cli, status, u->cli->input[0]);
+        if (!code) code = write_volume(u, warped, image.channels, u->output);
+        if (!code && mask) code = write_volume(u, mask, 1, u->mask);
+    }
+    tsr_volume_destroy(&mask);
+    tsr_volume_destroy(&warped);
+    tsr_volume_destroy(&frames);
+    tsr_image_destroy(&image);
+    tsr_context_destroy(&context);
+    return code;
+}
+
+static int work_board(struct undistort *u)
+{
+    tsr_image image = { 0 };
+    const tsr_write_options write = cli_write_options(u->cli);
+    u->board.lens = u->lens;
+    tsr_status status = tsr_board_make(&u->board, &image);
+    if (status != TSR_OK) return cli_status(u->cli, status, NULL);
+    status = tsr_image_write(&image, u->output, &write);
+    tsr_image_destroy(&image);
+    return status == TSR_OK ? CLI_OK : cli_status(u->cli, status, u->output);
+}
+
+static int run(cli_call *cli, int argc, char **argv)
+{
+    struct undistort u = { .cli = cli, .search = TSR_LENS_SEARCH_OPTIONS, .warp = TSR_LENS_WARP_OPTIONS, .board = TSR_BOARD_OPTIONS };
+    int model = 0, criterion = 0, sampling = 0;
+    int64_t seed = 0;
+    const cli_option options[] = {
+        CLI_OUTPUT_OPTION(u.output),
+        { .name = "find", .type = CLI_FLAG, .value = &u.find, .help = "find k1 by the directions of the contours" },
+        { .name = "model", .type = CLI_CHOICE, .value = &model, .argument = "NAME", .help = "of the lens", .choices = "division poly" },
+        { .name = "k1", .type = CLI_REAL, .value = &u.lens.k1, .argument = "K", .help = "radii in half-widths", .lower = -10, .upper = 10 },
+        { .name = "k2", .type = CLI_REAL, .value = &u.lens.k2, .argument = "K", .help = "(poly)", .lower = -10, .upper = 10 },
+        { .name = "k3", .type = CLI_REAL, .value = &u.lens.k3, .argument = "K", .help = "(poly)", .lower = -10, .upper = 10 },
+        { .name = "shift-x",
+          .type = CLI_REAL,
+          .value = &u.lens.shift[0],
+          .argument = "S",
+          .help = "of the centre, in half-widths",
+          .lower = -1,
+          .upper = 1 },
+        { .name = "shift-y", .type = CLI_REAL, .value = &u.lens.shift[1], .argument = "S", .help = "likewise", .lower = -1, .upper = 1 },
+        { .name = "sampling",
+          .type = CLI_CHOICE,
+          .value = &sampling,
+          .argument = "NAME",
+          .help = "of the source",
+          .choices = "bilinear catmull-rom nearest" },
+        { .name = "scale",
+          .type = CLI_REAL,
+          .value = &u.warp.scale,
+          .argument = "S",
+          .help = "above 1 shows more of the border",
+          .lower = 0.01,
+          .upper = 100 },
+        { .name = "add", .type = CLI_FLAG, .value = &u.warp.add, .help = "give the picture the distortion instead" },
+        { .name = "mask", .type = CLI_TEXT, .value = &u.mask, .argument = "FILE.png", .help = "where the result is known: white" },
+        { .name = "criterion",
+          .type = CLI_CHOICE,
+          .value = &criterion,
+          .argument = "NAME",
+          .help = "of --find: concentration of directions, or as first published",
+          .choices = "concentration source" },
+        { .name = "range",
+          .type = CLI_RANGE,
+          .value = u.range,
+          .argument = "K:K",
+          .help = "of --find (default -0.15:0.15)",
+          .given = &u.range_given },
+        { .name = "step",
+          .type = CLI_REAL,
+          .value = &u.search.step,
+          .argument = "K",
+          .help = "of --find (default 0.005)",
+          .lower = 1e-6,
+          .upper = 1 },
+        { .name = "bins", .type = CLI_INT, .value = &u.search.bins, .argument = "N", .help = "of --find (default 90)", .lower = 8, .upper = 360 },
+        { .name = "threshold",
+          .type = CLI_REAL,
+          .value = &u.search.threshold,
+          .argument = "G",
+          .help = "of --find: least contrast, grey values per pixel (default 8)",
+          .lower = 1e-6,
+          .upper = 255 },
+        { .name = "centre", .type = CLI_FLAG, .value = &u.search.centre, .help = "--find looks for the centre as well" },
+        { .name = "board", .type = CLI_FLAG, .value = &u.make_board, .help = "make a checkerboard seen through the lens instead" },
+        { .name = "degrees",
+          .type = CLI_REAL,
+          .value = &u.board.degrees,
+          .argument = "D",
+          .help = "by which the board is turned",
+          .lower = -360,
+          .upper = 360 },
+        { .name = "square",
+          .type = CLI_REAL,
+          .value = &u.board.square,
+          .argument = "PIXELS",
+          .help = "of the board (default 48)",
+          .lower = 1,
+          .upper = 16384 },
+        { .name = "noise", .type = CLI_REAL, .value = &u.board.noise, .argument = "GREYS", .help = "of the board", .lower = 0, .upper = 255 },
+        { .name = "seed", .type = CLI_COUNT, .value = &seed, .argument = "N", .help = "of the noise", .lower = 0, .upper = 9.2e18 },
+        { 0 },
+    };
+    int code = cli_parse(cli, options, 0, 1, argc, argv);
+    if (code >= 0) return code;
+    u.lens.model = model ? TSR_LENS_POLY : TSR_LENS_DIVISION;
+    u.warp.sampling = (tsr_lens_sampling)sampling;
+    u.search.criterion = criterion ? TSR_LENS_SOURCE : TSR_LENS_CONCENTRATION;
+    u.board.seed = (uint64_t)seed;
+    if (u.range_given) {
+        u.search.lower = u.range[0];
+        u.search.upper = u.range[1];
+        if (u.search.step == 0) u.search.step = 0.005;
+    } else if (u.search.step > 0) {
+        u.search.lower = -0.15;
+        u.search.upper = 0.15;
+    }
+    if (cli->inputs != !u.make_board) return cli_usage(cli, "%d images given, expected %s", cli->inputs, u.make_board ? "none with --board" : "one");
+    if (!u.output && !u.find) return cli_usage(cli, "nothing to do: expected --output or --find");
+    if (u.mask && !u.output) return cli_usage(cli, "--mask: expected --output as well");
+    code = u.output ? cli_check_write(cli, u.output, TSR_FILE_IMAGE, NULL) : CLI_OK;
+    if (!code && u.mask) code = cli_check_write(cli, u.mask, TSR_FILE_IMAGE, NULL);
+    if (code) return code;
+    return u.make_board ? work_board(&u) : work(&u);
+}
+
+const cli_verb verb_undistort = { "undistort", "[options] IMAGE.png -o OUTPUT.png",
+                                  "Take a lens's distortion out of an image, or find how strong it is",
+                                  "  tessera undistort --board --k1 -0.085 --degrees 20 --noise 3 -o board.png\n"
+                                  "  tessera undistort board.png --find -o straight.png\n"
+                                  "  tessera undistort board.png --k1 -0.085 --sampling catmull-rom --mask known.png -o again.png\n",
+                                  run };
