@@ -249,12 +249,12 @@ static __attribute__((noinline)) void tsr_batch_add(const tsr_frame *frame, cons
     }
 }
 
-static void tsr_batch_accumulate(const tsr_frame *frame, const tsr_transfer_linear *transfer, const tsr_ray *ray, float t0, float t1, float shift,
-                                 tsr_float3 *c, float *alpha)
+static void tsr_batch_accumulate(const tsr_frame *frame, int full, const tsr_transfer_linear *transfer, const tsr_ray *ray, float t0, float t1,
+                                 float shift, tsr_float3 *c, float *alpha)
 {
     const tsr_field *f = &frame->volume;
-    if (!tsr_batch_fits(f)) {
-        tsr_accumulate(frame, transfer, ray, t0, t1, shift, c, alpha);
+    if (!tsr_batch_fits(f) || (full && tsr_frame_full(frame, transfer))) {
+        tsr_accumulate(frame, full, transfer, ray, t0, t1, shift, c, alpha);
         return;
     }
     tsr_ray r = tsr_field_ray(f, ray);
