@@ -32,8 +32,8 @@ static void fill_samples(const struct tsr_lookup_key *key, const tsr_lookup_view
 }
 
 /* Entries of pieces: the value runs linearly from node i to node j; composed front to back over the nodes between, the function linear in between
- * (extinction and emission). `length` = extinction times the length of a whole piece, which the colour depends on. Colours of clear pieces are those of
- * the nodes, so that interpolation towards them is harmless. */
+ * (extinction and emission). `length` = extinction times the length of a whole piece, which the colour depends on. Colours of clear pieces are those
+ * of the nodes, so that interpolation towards them is harmless. */
 static void fill_pieces(const struct tsr_lookup_key *key, const tsr_lookup_view *view, float *entries)
 {
     enum { SUB = 4 }; /* at least so many steps a piece */

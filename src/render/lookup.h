@@ -7,8 +7,8 @@
 
 enum { TSR_LOOKUP_OFF = 0, TSR_LOOKUP_OF_SAMPLES, TSR_LOOKUP_OF_PIECES };
 
-/* An entry is r, g, b (linear) and log2 of the transparency per reference length (<= 0). OF_SAMPLES: [gradients][values], OF_PIECES: [value at the end
- * of a piece][value at its beginning]. */
+/* An entry is r, g, b (linear) and log2 of the transparency per reference length (<= 0). OF_SAMPLES: [gradients][values], OF_PIECES: [value at the
+ * end of a piece][value at its beginning]. */
 typedef struct tsr_lookup_view {
     int32_t kind, size[2];
     float low, scale,
