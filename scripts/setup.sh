@@ -7,7 +7,7 @@ set -euo pipefail
 packages=(build-essential cmake pkg-config zlib1g-dev libdeflate-dev libzstd-dev libpng-dev libcmocka-dev)
 for option in "$@"; do
     case $option in
-    --deep) packages+=(clang libomp-dev libboost-iostreams-dev libnanovdb-dev libopenvdb-dev python3-pywt) ;; # clang's OpenMP; OpenVDB's headers need Boost's
+    --deep) packages+=(clang libomp-dev libboost-iostreams-dev libnanovdb-dev libopenvdb-dev python3-pywt ffmpeg) ;; # OpenVDB's headers need Boost's
     --docs) packages+=(doxygen) ;;
     --lint) packages+=(clang-format clang-tidy shellcheck) ;;
     *) echo "setup: unknown option '$option', expected --deep, --docs or --lint" >&2; exit 2 ;;

@@ -81,10 +81,11 @@ TSR_API void tsr_image_destroy(tsr_image *image);
 TSR_API tsr_status tsr_image_write(const tsr_image *image, const char *path, const tsr_write_options *options) TSR_CHECKED;
 TSR_API tsr_status tsr_image_read(const char *path, const tsr_read_options *options, tsr_image *image) TSR_CHECKED;
 
-/* Name of the format of a file ("nifti", "ply", ...) and whether it holds a volume, mesh, image, tile list (tessera/tile_file.h) or points: by
+/* Name of the format of a file ("nifti", "ply", ...) and whether it holds a volume, mesh, image, tile list (tessera/tile_file.h), points or
+ * film (tessera/video.h; Y4M only): by
  * content or, where no format claims the content, by extension (reading then says what is wrong with it). TSR_FILE_UNKNOWN and NULL if neither
  * says anything. */
-typedef enum tsr_file_kind { TSR_FILE_UNKNOWN = 0, TSR_FILE_VOLUME, TSR_FILE_MESH, TSR_FILE_IMAGE, TSR_FILE_TILES, TSR_FILE_POINTS } tsr_file_kind;
+typedef enum tsr_file_kind { TSR_FILE_UNKNOWN = 0, TSR_FILE_VOLUME, TSR_FILE_MESH, TSR_FILE_IMAGE, TSR_FILE_TILES, TSR_FILE_POINTS, TSR_FILE_VIDEO } tsr_file_kind;
 TSR_API tsr_status tsr_file_recognise(const char *path, tsr_file_kind *kind, const char **format) TSR_CHECKED;
 /* What a format named in options holds; TSR_ERROR_ARGUMENT, with the list of all, for a name that is none. */
 TSR_API tsr_status tsr_file_format_kind(const char *format, tsr_file_kind *kind) TSR_CHECKED;

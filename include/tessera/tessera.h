@@ -33,6 +33,7 @@
 #include "tessera/tiles.h"
 #include "tessera/topology.h"
 #include "tessera/primitives.h"
+#include "tessera/video.h"
 #include "tessera/volume.h"
 #include "tessera/voxelize.h"
 #include "tessera/wavelet.h"

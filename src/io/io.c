@@ -17,7 +17,7 @@ static const tsr_format *const formats[] = {
 };
 enum { FORMAT_COUNT = (int)(sizeof formats / sizeof formats[0]) };
 
-static const char *const kind_names[] = { "unknown", "volume", "mesh", "image", "tile list", "cloud of points" };
+static const char *const kind_names[] = { "unknown", "volume", "mesh", "image", "tile list", "cloud of points", "film" };
 
 const tsr_format *tsr_format_find(const char *name)
 {

@@ -1,12 +1,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "films.h"
 #include "regions.h"
 
 struct quadtree {
     cli_call *cli;
     cli_regions regions;
-    const char *output, *outline;
+    const char *outline;
+    cli_frames frames;
+    cli_film film, film_outline;
 };
 
 /* The colours of an image as volumes of 0 to 1; alpha is left out. */
@@ -53,25 +56,18 @@ static void outline(tsr_image *image, const cli_tree *t, int32_t channels)
     }
 }
 
-static int write_image(const struct quadtree *q, const tsr_image *image, const char *path)
-{
-    const tsr_write_options write = cli_write_options(q->cli);
-    const tsr_status status = tsr_image_write(image, path, &write);
-    return status == TSR_OK ? CLI_OK : cli_status(q->cli, status, path);
-}
-
-/* The tree of an image file; the image itself stays for the pixels in no quad. */
-static int from_image(struct quadtree *q, tsr_context *context, tsr_image *image, cli_tree *tree, int32_t *channels, double *seconds)
+/* The tree of the picture at hand, which stays for the pixels in no quad. */
+static int from_image(struct quadtree *q, tsr_context *context, cli_tree *tree, int32_t *channels, double *seconds)
 {
     tsr_volume *channel[4] = { NULL };
-    tsr_status status = tsr_image_read(q->cli->input[0], NULL, image);
+    const tsr_image *image = &q->frames.image;
     *channels = image->channels >= 3 && q->regions.options.rule != TSR_REGION_CLASSES ? 3 : 1;
-    if (status == TSR_OK) status = channels_of(context, image, *channels, channel);
+    tsr_status status = channels_of(context, image, *channels, channel);
     const double start = cli_seconds();
     if (status == TSR_OK) status = cli_tree_make(context, (const tsr_volume *const *)channel, *channels, &q->regions.options, tree);
     *seconds = cli_seconds() - start;
     for (int c = 0; c < 4; c++) tsr_volume_destroy(&channel[c]);
-    return status == TSR_OK ? CLI_OK : cli_status(q->cli, status, q->cli->input[0]);
+    return status == TSR_OK ? CLI_OK : cli_status(q->cli, status, q->frames.name);
 }
 
 /* The tree of a file; its image is black where no quad is. */
@@ -89,53 +85,109 @@ static int from_tree(struct quadtree *q, tsr_context *context, tsr_image *image,
     return status == TSR_OK ? CLI_OK : cli_status(q->cli, status, path);
 }
 
-static int work(struct quadtree *q)
+/* The pictures of a tree to their files or films, and its list. */
+static int results(struct quadtree *q, tsr_image *image, const cli_tree *tree, int32_t channels)
 {
-    tsr_context *context = NULL;
-    tsr_image image = { 0 };
+    int code = cli_tree_write(q->cli, &q->regions, tree, channels);
+    if (code) return code;
+    paint(image, tree, channels);
+    code = cli_film_append(q->cli, &q->film, image, &q->frames);
+    if (code || !q->outline) return code;
+    outline(image, tree, image->channels >= 3 ? 3 : 1);
+    return cli_film_append(q->cli, &q->film_outline, image, &q->frames);
+}
+
+static void show_frame(const struct quadtree *q, const cli_tree *tree, double seconds)
+{
+    const tsr_region_info info = tsr_region_tree_describe(tree->host);
+    if (q->cli->globals.json) {
+        json_open(NULL, '{');
+        json_text("frame", q->frames.name);
+        json_int("leaves", info.leaves);
+        json_int("nodes", info.nodes);
+        json_real("seconds", seconds);
+        json_close('}');
+    } else {
+        printf("%s  %lld leaves, %lld nodes, %.3f s\n", q->frames.name, (long long)info.leaves, (long long)info.nodes, seconds);
+    }
+}
+
+/* One tree, from a picture or a file of a tree. */
+static int work_one(struct quadtree *q, tsr_context *context)
+{
+    tsr_image black = { 0 };
     cli_tree tree = { 0 };
     double seconds = 0;
     int32_t channels = 0;
-    int code = cli_context(q->cli, &context);
-    if (!code)
-        code = cli_tree_is_file(q->cli->input[0]) ? from_tree(q, context, &image, &tree, &channels)
-                                                  : from_image(q, context, &image, &tree, &channels, &seconds);
-    if (!code) code = cli_tree_write(q->cli, &q->regions, &tree, channels);
-    if (!code) {
-        paint(&image, &tree, channels);
-        code = write_image(q, &image, q->output);
-    }
-    if (!code && q->outline) {
-        outline(&image, &tree, image.channels >= 3 ? 3 : 1);
-        code = write_image(q, &image, q->outline);
-    }
-    if (!code && strcmp(q->output, "-") && !cli_regions_on_stdout(&q->regions)) cli_tree_show(q->cli, &tree, seconds);
+    int more, code;
+    const int is_tree = cli_tree_is_file(q->cli->input[0]);
+    if (is_tree) code = from_tree(q, context, &black, &tree, &channels);
+    else code = cli_frames_next(&q->frames, &more);
+    if (!is_tree && !code) code = from_image(q, context, &tree, &channels, &seconds);
+    if (!code) code = results(q, is_tree ? &black : &q->frames.image, &tree, channels);
+    if (!code && strcmp(q->film.path, "-") && !cli_regions_on_stdout(&q->regions)) cli_tree_show(q->cli, &tree, seconds);
     cli_tree_destroy(&tree);
-    tsr_image_destroy(&image);
+    tsr_image_destroy(&black);
+    return code;
+}
+
+static int work_film(struct quadtree *q, tsr_context *context)
+{
+    int more = 1, code = CLI_OK;
+    if (q->cli->globals.json) json_open(NULL, '[');
+    while (!code && more) {
+        cli_tree tree = { 0 };
+        double seconds = 0;
+        int32_t channels = 0;
+        code = cli_frames_next(&q->frames, &more);
+        if (!code && more) code = from_image(q, context, &tree, &channels, &seconds);
+        if (!code && more) code = results(q, &q->frames.image, &tree, channels);
+        if (!code && more) show_frame(q, &tree, seconds);
+        cli_tree_destroy(&tree);
+    }
+    if (q->cli->globals.json) json_close(']');
+    return code;
+}
+
+static int work(struct quadtree *q)
+{
+    tsr_context *context = NULL;
+    int code = cli_context(q->cli, &context);
+    if (!code) code = cli_frames_single(q->cli) ? work_one(q, context) : work_film(q, context);
+    code = cli_film_finish(q->cli, &q->film, code);
+    code = cli_film_finish(q->cli, &q->film_outline, code);
+    cli_frames_destroy(&q->frames);
     tsr_context_destroy(&context);
     return code;
 }
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct quadtree q = { .cli = cli, .regions = CLI_REGIONS };
+    struct quadtree q = { .cli = cli, .regions = CLI_REGIONS, .frames = CLI_FRAMES(cli) };
     const cli_option options[] = {
-        CLI_OUTPUT_OPTION(q.output),
-        { .name = "outline", .type = CLI_TEXT, .value = &q.outline, .argument = "FILE.png", .help = "the same with the edges of the quads" },
+        CLI_OUTPUT_OPTION(q.film.path),
+        { .name = "outline", .type = CLI_TEXT, .value = &q.outline, .argument = "FILE", .help = "the same with the edges of the quads" },
         CLI_REGION_OPTIONS(q.regions),
         { 0 },
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
-    code = cli_check_write(cli, q.output, TSR_FILE_IMAGE, NULL);
-    if (!code && q.outline) code = cli_check_write(cli, q.outline, TSR_FILE_IMAGE, NULL);
+    const int single = cli_frames_single(cli);
+    if (!q.film.path) return cli_check_output(cli, NULL);
+    code = cli_film_check(cli, q.film.path, single);
+    if (!code) code = cli_film_check(cli, q.outline, single);
+    if (!code && !single && (q.regions.list || q.regions.tree))
+        code = cli_usage(cli, "--%s: is of one picture, the input is a film", q.regions.list ? "list" : "tree");
+    q.film_outline.path = q.outline;
     if (!code) code = cli_regions_prepare(cli, &q.regions);
     return code ? code : work(&q);
 }
 
-const cli_verb verb_quadtree = { "quadtree", "[options] IMAGE|TREE.rgt -o IMAGE", "Simplify an image to the leaves of a region quadtree",
+const cli_verb verb_quadtree = { "quadtree", "[options] IMAGE|FILM|TREE.rgt -o IMAGE|FILM",
+                                 "Simplify an image or film to the leaves of a region quadtree",
                                  "  tessera make torus -o torus.nii.gz\n"
                                  "  tessera render torus.nii.gz -o torus.png\n"
                                  "  tessera quadtree torus.png --threshold 0.01 -o quads.png --outline outline.png --tree quads.rgt.gz\n"
-                                 "  tessera quadtree quads.rgt.gz -o again.png\n",
+                                 "  tessera quadtree quads.rgt.gz -o again.png\n"
+                                 "  tessera quadtree film.y4m --threshold 0.002 -o mosaic.mp4\n",
                                  run };
