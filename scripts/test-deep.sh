@@ -9,6 +9,7 @@ cd "$(dirname "$0")/.." || exit 1
 seconds=${FUZZ_SECONDS:-60}
 seed=${FUZZ_SEED:-1}
 jobs=${JOBS:-$(nproc)}
+at_once=$((2 * jobs)) # fuzz targets; their seconds are those of the clock
 status=0
 
 echo "== AddressSanitizer and UndefinedBehaviorSanitizer"
@@ -49,7 +50,7 @@ fuzz_all() {
         if [ ! -f "$target" ] || [ ! -x "$target" ]; then continue; fi
         fuzz "$target" &
         running=$((running + 1))
-        if [ "$running" -ge "$jobs" ]; then
+        if [ "$running" -ge "$at_once" ]; then
             wait -n || found=1
             running=$((running - 1))
         fi
