@@ -23,6 +23,7 @@
 #include "tessera/points.h"
 #include "tessera/pyramid.h"
 #include "tessera/region_file.h"
+#include "tessera/region_tiles.h"
 #include "tessera/region_tree.h"
 #include "tessera/reconstruct.h"
 #include "tessera/render.h"
