@@ -7,6 +7,7 @@
 #define TESSERA_REGION_TILES_H
 
 #include "tessera/region_tree.h"
+#include "tessera/winding.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,6 +48,13 @@ typedef struct tsr_region_tiling {
  * and one voxel around it at a time goes to the context's device. BORROWS. `values` may be NULL. RETURNS NEW host tree, TSR_ERROR_CANCELLED. */
 TSR_API tsr_status tsr_region_tree_make_tiled(tsr_context *context, const tsr_volume *const *channels, int32_t count, const tsr_region_options *options,
                                               const tsr_region_tiling *tiling, tsr_region_tree **tree, tsr_volume **values) TSR_CHECKED;
+
+/* The tree of a mesh on a lattice (tsr_winding_create), of any size, tile by tile: the rule sees the winding number of each voxel. Solid: rule CLASSES,
+ * classifier RANGE from 1 to infinity; empty space: 0 to 1; inverted parts: -infinity to 0; all at once: SPREAD. BORROWS the mesh, on the
+ * context's device. An open mesh is no error: look at the report (may be NULL). Otherwise as tsr_region_tree_make_tiled. RETURNS NEW host tree. */
+TSR_API tsr_status tsr_region_tree_from_mesh(tsr_context *context, const tsr_mesh *mesh, tsr_size3 size, const tsr_geometry *geometry,
+                                             const tsr_region_options *options, const tsr_region_tiling *tiling, tsr_region_tree **tree,
+                                             tsr_volume **values, tsr_winding_report *report) TSR_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -37,5 +37,6 @@
 #include "tessera/volume.h"
 #include "tessera/voxelize.h"
 #include "tessera/wavelet.h"
+#include "tessera/winding.h"
 
 #endif
