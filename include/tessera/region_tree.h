@@ -117,7 +117,7 @@ TSR_API tsr_status tsr_region_tree_gaps(const tsr_region_tree *tree, const tsr_r
 
 /* means[leaf] = mean of the volume's real values over the leaf (float64 sums in a fixed order, float32 result); device memory. */
 TSR_API tsr_status tsr_region_tree_means(const tsr_region_tree *tree, const tsr_volume *volume, float *means) TSR_CHECKED;
-/* Volume of the tree's size: `values[leaf]` (NULL: 1) in the leaves, `background` elsewhere, f32 or u8 (values rounded and saturated). RETURNS NEW. */
+/* Volume of the tree's size: `values[leaf]` (NULL: 1) in the leaves, `background` elsewhere, f32, or i32 and u8 (values rounded and saturated). RETURNS NEW. */
 TSR_API tsr_status tsr_region_tree_paint(const tsr_region_tree *tree, tsr_dtype dtype, const float *values, float background, tsr_volume **volume) TSR_CHECKED;
 
 #ifdef __cplusplus

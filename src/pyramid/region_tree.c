@@ -280,7 +280,8 @@ tsr_status tsr_region_tree_paint(const tsr_region_tree *t, tsr_dtype dtype, cons
     *volume = NULL;
     TSR_TRY(tsr_region_tree_require(t, 0, NULL, NULL));
     if (values) TSR_TRY(require_leaves(t));
-    if (dtype != TSR_U8 && dtype != TSR_F32) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: dtype is %d, expected u8 or f32", (int)dtype);
+    if (dtype != TSR_U8 && dtype != TSR_I32 && dtype != TSR_F32)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: dtype is %d, expected u8, i32 or f32", (int)dtype);
     TSR_TRY(tsr_volume_create(t->context, dtype, t->info.size, &t->geometry, volume));
     const tsr_region_paint_job job = { tsr_region_view_of(t), values, background, dtype, (*volume)->data };
     TSR_TRY_GOTO(t->context->backend->region->paint(t->context->queue, &job), fail);

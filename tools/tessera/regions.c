@@ -45,7 +45,24 @@ tsr_status cli_tree_make(tsr_context *context, const tsr_volume *const *channels
 {
     tsr_status status = tsr_region_tree_make(context, channels, count, options, &tree->device);
     if (status == TSR_OK) status = tsr_region_tree_copy(tree->device, NULL, &tree->host);
-    for (int32_t c = 0; c < count && status == TSR_OK; c++) status = take_means(context, channels[c], tree, c);
+    for (int32_t c = 0; c < count && status == TSR_OK && !options->nodes_only; c++) status = take_means(context, channels[c], tree, c);
+    return status;
+}
+
+tsr_status cli_tree_adopt(tsr_context *context, tsr_region_tree **host, tsr_volume **values, cli_tree *tree)
+{
+    tree->host = *host;
+    *host = NULL;
+    const size_t leaves = (size_t)tsr_region_tree_describe(tree->host).leaves;
+    const int64_t channels = *values ? tsr_volume_size(*values).y : 0;
+    tsr_status status = TSR_OK;
+    for (int64_t c = 0; c < channels && c < 4 && status == TSR_OK; c++) {
+        tree->means[c] = (float *)malloc((leaves + 1) * sizeof(float));
+        if (tree->means[c]) memcpy(tree->means[c], (const float *)tsr_volume_data_const(*values) + (size_t)c * leaves, leaves * sizeof(float));
+        else status = TSR_ERROR_MEMORY;
+    }
+    tsr_volume_destroy(values);
+    if (status == TSR_OK) status = tsr_region_tree_copy(tree->host, context, &tree->device);
     return status;
 }
 
@@ -61,7 +78,7 @@ static int write_tree(const cli_call *cli, const char *path, const cli_tree *t, 
     const int64_t leaves = tsr_region_tree_describe(t->host).leaves;
     const tsr_write_options write = cli_write_options(cli);
     tsr_volume *values = NULL;
-    tsr_status status = leaves ? tsr_volume_create(NULL, TSR_F32, (tsr_size3){ leaves, channels, 1 }, NULL, &values) : TSR_OK;
+    tsr_status status = leaves && t->means[0] ? tsr_volume_create(NULL, TSR_F32, (tsr_size3){ leaves, channels, 1 }, NULL, &values) : TSR_OK;
     for (int32_t c = 0; c < channels && values; c++)
         memcpy((float *)tsr_volume_data(values) + c * leaves, t->means[c], (size_t)leaves * sizeof(float));
     if (status == TSR_OK) status = tsr_region_tree_write(t->host, values, path, &write);
@@ -125,10 +142,11 @@ int cli_tree_write(const cli_call *cli, const cli_regions *r, const cli_tree *t,
 
 void cli_tree_show(const cli_call *cli, const cli_tree *t, double seconds)
 {
-    const tsr_region_info info = tsr_region_tree_describe(t->host);
+    tsr_region_info info = tsr_region_tree_describe(t->host);
+    if (t->device) info.device_bytes = tsr_region_tree_describe(t->device).device_bytes;
     const int64_t voxels = info.size.x * info.size.y * info.size.z;
     int64_t covered = 0, sides[64] = { 0 };
-    for (int64_t i = 0; i < info.leaves; i++) {
+    for (int64_t i = 0; i < info.leaves && !info.nodes_only; i++) {
         const int level = (int)(tsr_region_tree_leaves(t->host)[i] & 63u);
         sides[level]++;
         covered += (int64_t)1 << (info.dimensions * level);
@@ -137,15 +155,22 @@ void cli_tree_show(const cli_call *cli, const cli_tree *t, double seconds)
         json_open(NULL, '{');
         json_int("dimensions", info.dimensions);
         json_int("voxels", voxels);
-        json_int("covered", covered);
+        if (!info.nodes_only) json_int("covered", covered);
         json_int("leaves", info.leaves);
         json_int("nodes", info.nodes);
         json_int("top", info.top);
-        json_open("leaves_by_level", '[');
-        for (int l = 0; l <= info.top; l++) json_int(NULL, sides[l]);
-        json_close(']');
+        json_int("device_bytes", info.device_bytes);
+        if (!info.nodes_only) {
+            json_open("leaves_by_level", '[');
+            for (int l = 0; l <= info.top; l++) json_int(NULL, sides[l]);
+            json_close(']');
+        }
         json_real("seconds", seconds);
         json_close('}');
+        return;
+    }
+    if (info.nodes_only) {
+        printf("%lld nodes over %lld leaves, %.3f s\n", (long long)info.nodes, (long long)info.leaves, seconds);
         return;
     }
     printf("%lld leaves, %lld nodes, %lld of %lld %s covered, %.3f s\n", (long long)info.leaves, (long long)info.nodes, (long long)covered,
