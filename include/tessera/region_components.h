@@ -22,9 +22,10 @@ typedef struct tsr_region_component {
 } tsr_region_component;
 
 typedef struct tsr_region_components tsr_region_components;
-/* Of a tree with leaves, on a context. `values` (host memory, one per leaf) NULL: leaves that touch belong together; else only those of equal value (labels; NaN
- * equals nothing). Waits; linear time in the leaves beside the queries. RETURNS NEW, host memory. */
-TSR_API tsr_status tsr_region_components_create(const tsr_region_tree *tree, const float *values, tsr_region_components **components) TSR_CHECKED;
+/* Of a tree with leaves, on a context. Leaves that touch belong together, with `equal` != 0 only those of equal `values` (labels; NaN equals nothing).
+ * `values`: host memory, one per leaf; NULL: none. Waits; linear time in the leaves beside the queries. RETURNS NEW, host memory. */
+TSR_API tsr_status tsr_region_components_create(const tsr_region_tree *tree, const float *values, int equal,
+                                                tsr_region_components **components) TSR_CHECKED;
 TSR_API void tsr_region_components_destroy(tsr_region_components **components);
 TSR_API int64_t tsr_region_components_count(const tsr_region_components *components);
 /* The component of every leaf, [leaves], from 0. RETURNS VIEW. */

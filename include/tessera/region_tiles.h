@@ -15,7 +15,7 @@ extern "C" {
 
 typedef struct tsr_region_merge tsr_region_merge;
 
-/* Collects tiles of 2^level voxels per side for `options` (its fields `dimensions`, 2 or 3, is required; `top` and `nodes_only` are 0). level: 2
+/* Collects tiles of 2^level voxels per side for `options` (its fields `dimensions`, 2 or 3, is required; `top` is 0). level: 2
  * (quadtrees 3; for a single tile 0) to 19 (28). Host memory. One thread at a time. RETURNS NEW. */
 TSR_API tsr_status tsr_region_merge_create(const tsr_region_options *options, int32_t level, tsr_region_merge **merge) TSR_CHECKED;
 TSR_API void tsr_region_merge_destroy(tsr_region_merge **merge);
@@ -39,7 +39,7 @@ TSR_API tsr_status tsr_region_merge_tree(const tsr_region_merge *merge, const in
 typedef struct tsr_region_tiling {
     size_t struct_size;
     int64_t tile;            /* voxels per side of a tile, a power of two from 8 (quadtrees 16); 0 = 256 (quadtrees 4096) */
-    int means;               /* != 0: `values` are the means of the channels */
+    int means;               /* != 0: `values` are the means of the channels (none with nodes_only) */
     tsr_progress progress;
 } tsr_region_tiling;
 #define TSR_REGION_TILING { .struct_size = sizeof(tsr_region_tiling) }

@@ -110,7 +110,7 @@ done:
     return status;
 }
 
-tsr_status tsr_region_components_create(const tsr_region_tree *t, const float *values, tsr_region_components **components)
+tsr_status tsr_region_components_create(const tsr_region_tree *t, const float *values, int equal, tsr_region_components **components)
 {
     tsr_region_tree *host = NULL;
     int32_t *device = NULL, *neighbours = NULL;
@@ -119,6 +119,7 @@ tsr_status tsr_region_components_create(const tsr_region_tree *t, const float *v
     *components = NULL;
     TSR_TRY(tsr_region_tree_require(t, 0, NULL, NULL));
     if (t->info.nodes_only) TSR_FAIL(TSR_ERROR_STATE, "region components: the tree has nodes only, expected one with a list of leaves");
+    if (equal && !values && t->info.leaves) TSR_FAIL(TSR_ERROR_ARGUMENT, "region components: values is NULL, expected one per leaf to compare");
     const int64_t leaves = t->info.leaves;
     const size_t bytes = (size_t)leaves * 2 * (size_t)t->info.dimensions * sizeof *neighbours;
     TSR_TRY(tsr_host_allocate(NULL, sizeof **components, (void **)components));
@@ -135,7 +136,7 @@ tsr_status tsr_region_components_create(const tsr_region_tree *t, const float *v
         TSR_TRY_GOTO(tsr_region_tree_neighbours(t, device), fail);
         TSR_TRY_GOTO(tsr_device_move(NULL, neighbours, t->context, device, bytes), fail);
     }
-    join(&t->info, neighbours, values, parent);
+    join(&t->info, neighbours, equal ? values : NULL, parent);
     TSR_TRY_GOTO(number(c, host, values, parent), fail);
     goto done;
 fail:

@@ -37,7 +37,7 @@ tsr_status tsr_region_merge_create(const tsr_region_options *options, int32_t le
     *merge = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if (own.dimensions != 2 && own.dimensions != 3) TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: dimensions is %d, expected 2 or 3", own.dimensions);
-    if (own.top || own.nodes_only) TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: top is %d, nodes_only is %d, expected 0", own.top, own.nodes_only);
+    if (own.top) TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: top is %d, expected 0", own.top);
     const int32_t most = own.dimensions == 3 ? 19 : 28;
     if (level < 0 || level > most) TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: level is %d, expected 0 to %d", level, most);
     TSR_TRY(tsr_host_allocate(NULL, sizeof **merge, (void **)merge));
@@ -76,14 +76,14 @@ static tsr_status collect(const tsr_region_pyramid *p, const tsr_region_info *in
     tsr_status status;
     if (!leaves) return TSR_OK;
     TSR_TRY(tsr_region_tree_extract(p, &tree));
-    t->leaf_count = leaves;
-    t->leaves = (uint64_t *)take(leaves * (int64_t)sizeof *t->leaves);
+    t->leaf_count = info->nodes_only ? 0 : leaves;
+    t->leaves = (uint64_t *)take(t->leaf_count * (int64_t)sizeof *t->leaves);
     t->nodes = (int32_t *)take((info->nodes << info->dimensions) * (int64_t)sizeof *t->nodes);
     t->values = (float *)take(count * leaves * (int64_t)sizeof *t->values);
     if (!t->leaves || !t->nodes || !t->values)
         TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "region merge: no memory for a tile of %lld leaves and %lld nodes", (long long)leaves,
                       (long long)info->nodes);
-    TSR_TRY_GOTO(tsr_device_move(NULL, t->leaves, p->context, tree->leaves, (size_t)leaves * sizeof *t->leaves), done);
+    if (!info->nodes_only) TSR_TRY_GOTO(tsr_device_move(NULL, t->leaves, p->context, tree->leaves, (size_t)leaves * sizeof *t->leaves), done);
     if (info->nodes)
         TSR_TRY_GOTO(tsr_device_move(NULL, t->nodes, p->context, tree->nodes, (size_t)(info->nodes << info->dimensions) * sizeof *t->nodes), done);
     if (count) TSR_TRY_GOTO(tsr_device_allocate(p->context, mean_bytes, &means), done);
@@ -115,9 +115,10 @@ tsr_status tsr_region_merge_add(tsr_region_merge *m, const tsr_region_pyramid *p
                      (long long)tile[2]);
     const tsr_region_options *a = &m->options, *b = &p->options;
     if (a->rule != b->rule || a->threshold != b->threshold || !a->complement != !b->complement || !a->singles != !b->singles ||
-        a->dimensions != b->dimensions || b->nodes_only)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: a pyramid of other options, expected rule %d, threshold %g, dimensions %d, not nodes_only",
-                 (int)a->rule, a->threshold, a->dimensions);
+        a->dimensions != b->dimensions || !a->nodes_only != !b->nodes_only)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: a pyramid of other options, expected rule %d, threshold %g, dimensions %d, nodes_only %d",
+                 (int)a->rule, a->threshold, a->dimensions, a->nodes_only);
+    if (a->nodes_only && count) TSR_FAIL(TSR_ERROR_ARGUMENT, "region merge: %d values, expected none with nodes_only", count);
     TSR_TRY(tsr_region_pyramid_describe(p, &info));
     const int tiny = info.top < brick_level(info.dimensions);
     if (shift < 0 || info.top != m->level - shift || (m->count && (tiny || m->tiny)))
@@ -148,7 +149,7 @@ tsr_status tsr_region_merge_add(tsr_region_merge *m, const tsr_region_pyramid *p
     m->info.tiles = m->count;
     m->info.leaves += info.leaves;
     m->info.nodes += info.nodes;
-    m->info.bytes += info.leaves * (int64_t)(sizeof *t->leaves + (size_t)count * sizeof *t->values) +
+    m->info.bytes += t->leaf_count * (int64_t)(sizeof *t->leaves + (size_t)count * sizeof *t->values) +
                      (info.nodes << info.dimensions) * (int64_t)sizeof *t->nodes + (int64_t)sizeof *t;
     return TSR_OK;
 }
@@ -257,7 +258,7 @@ static void relocate(const struct top *u, const struct tile *tile, const tsr_reg
     }
     for (int64_t i = 0; i < tile->counts[1] << t->bits; i++) {
         const int32_t r = tile->nodes[i];
-        tree->nodes[(first[1] << t->bits) + i] = r > 0 ? r + (int32_t)first[1] : r < 0 ? r - (int32_t)first[0] : 0;
+        tree->nodes[(first[1] << t->bits) + i] = r > 0 ? r + (int32_t)first[1] : r < 0 && !u->m->options.nodes_only ? r - (int32_t)first[0] : r;
     }
     for (int32_t c = 0; c < u->m->channels && values; c++)
         memcpy(values + c * total + first[0], tile->values + c * tile->leaf_count, (size_t)tile->leaf_count * sizeof *values);
@@ -304,7 +305,7 @@ tsr_status tsr_region_merge_tree(const tsr_region_merge *m, const int64_t first[
     const tsr_geometry unit = tsr_geometry_make((tsr_vec3){ 1, 1, 1 }, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
     struct top u = { .m = m, .first = { first[0], first[1], first[2] } };
     TSR_TRY_GOTO(make_top(&u, size), fail);
-    tsr_region_info info = { .size = size, .dimensions = m->options.dimensions, .top = u.t.top };
+    tsr_region_info info = { .size = size, .dimensions = m->options.dimensions, .top = u.t.top, .nodes_only = m->options.nodes_only != 0 };
     tsr_region_count(u.t.level[u.t.top].counts, &info);
     TSR_TRY_GOTO(tsr_region_tree_create(NULL, &info, geometry ? geometry : &unit, tree), fail);
     float *v = NULL;
@@ -312,7 +313,7 @@ tsr_status tsr_region_merge_tree(const tsr_region_merge *m, const int64_t first[
         TSR_TRY_GOTO(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ info.leaves, m->channels, 1 }, NULL, values), fail);
         v = (float *)(*values)->data;
     }
-    const tsr_region_lists lists = { (*tree)->leaves, (*tree)->nodes };
+    const tsr_region_lists lists = { info.nodes_only ? NULL : (*tree)->leaves, (*tree)->nodes };
     for (int32_t l = m->level; l <= u.t.top && info.leaves; l++) {
         int64_t at[3];
         for (int64_t i = 0; i < tsr_region_cells(&u.t.level[l]); i++) {

@@ -75,11 +75,10 @@ tsr_status tsr_region_tree_from_source(tsr_context *context, const tsr_region_so
     TSR_TRY(TSR_OPTIONS_TAKE(&r.options, options));
     TSR_TRY(TSR_OPTIONS_TAKE(&how, tiling));
     const tsr_region_options *o = &r.options;
-    r.means = how.means && values;
+    r.means = how.means && values && !o->nodes_only;
     r.margin = o->rule == TSR_REGION_EDGES || o->rule == TSR_REGION_LINEAR || (o->rule == TSR_REGION_CLASSES && !tsr_classifier_local(o->classifier));
     if (!r.options.dimensions) r.options.dimensions = source->size.z > 1 ? 3 : 2;
-    if (r.options.top || r.options.nodes_only)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tiles: top is %d, nodes_only is %d, expected 0", r.options.top, r.options.nodes_only);
+    if (r.options.top) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tiles: top is %d, expected 0", r.options.top);
     TSR_TRY(plan(source, &how, r.options.dimensions, &level));
     TSR_TRY(tsr_region_merge_create(&r.options, level, &r.merge));
     r.side = (int64_t)1 << level;

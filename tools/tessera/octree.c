@@ -8,12 +8,13 @@ struct octree {
     cli_call *cli;
     tsr_read_options read;
     cli_regions regions;
-    const char *output, *cubes;
+    const char *output, *cubes, *components, *labels;
+    int connect;
     double shrink;
     tsr_region_tiling tiling;
     int tile_given;
     int32_t cap;
-    tsr_file_kind kind; /* of the input, unless it is a tree */
+    tsr_file_kind kind;       /* of the input, unless it is a tree */
     tsr_vec3 spacing, origin; /* of meshes */
     int spacing_given;
 };
@@ -82,6 +83,28 @@ static int write_results(const struct octree *o, const cli_tree *tree, tsr_conte
     return code;
 }
 
+enum { CONNECT_AUTO, CONNECT_KEPT, CONNECT_EQUAL };
+
+/* Table and labels of the connected parts. Where everything is kept, only equal values can tell parts from each other. */
+static int write_components(const struct octree *o, const cli_tree *tree, tsr_context *context)
+{
+    const tsr_write_options write = cli_write_options(o->cli);
+    const tsr_region_info info = tsr_region_tree_describe(tree->host);
+    int64_t covered = 0;
+    tsr_volume *labels = NULL;
+    if (!o->components && !o->labels) return CLI_OK;
+    for (int64_t i = 0; i < info.leaves; i++) covered += (int64_t)1 << (info.dimensions * (int)(tsr_region_tree_leaves(tree->host)[i] & 63u));
+    const int all = covered == info.size.x * info.size.y * info.size.z;
+    const int kept = o->connect == CONNECT_KEPT || (o->connect == CONNECT_AUTO && !all);
+    int code = cli_tree_components(o->cli, tree, context, kept, o->components, o->labels ? &labels : NULL);
+    if (!code && labels) {
+        const tsr_status status = tsr_volume_write(labels, o->labels, &write);
+        if (status != TSR_OK) code = cli_status(o->cli, status, o->labels);
+    }
+    tsr_volume_destroy(&labels);
+    return code;
+}
+
 /* Of a volume: as a whole, or tile by tile from where it lies. */
 static int from_volume(struct octree *o, tsr_context *context, cli_tree *tree, double *seconds)
 {
@@ -124,13 +147,21 @@ static int from_mesh(struct octree *o, tsr_context *context, cli_tree *tree, dou
         status = tsr_region_tree_from_mesh(context, there, size, &geometry, &o->regions.options, &o->tiling, &host, &values, &report);
     *seconds = cli_seconds() - start;
     if (status == TSR_OK && report.boundary_edges)
-        cli_note(o->cli, "%s: not closed (%lld boundary edges in %lld loops): voxels behind a hole count as inside", path, (long long)report.boundary_edges,
-                 (long long)report.boundary_loops);
+        cli_note(o->cli, "%s: not closed (%lld boundary edges in %lld loops): voxels behind a hole count as inside", path,
+                 (long long)report.boundary_edges, (long long)report.boundary_loops);
     if (status == TSR_OK) status = cli_tree_adopt(context, &host, &values, tree);
     if (status != TSR_OK) code = cli_status(o->cli, status, path);
     tsr_mesh_destroy(&there);
     tsr_mesh_destroy(&mesh);
     return code;
+}
+
+static int on_stdout(const struct octree *o)
+{
+    const char *const names[] = { o->output, o->components, o->labels };
+    for (int i = 0; i < 3; i++)
+        if (names[i] && !strcmp(names[i], "-")) return 1;
+    return 0;
 }
 
 static int work(struct octree *o)
@@ -147,7 +178,8 @@ static int work(struct octree *o)
         if (status != TSR_OK) code = cli_status(o->cli, status, "--cap");
     }
     if (!code) code = write_results(o, &tree, context);
-    if (!code && (!o->output || strcmp(o->output, "-")) && !cli_regions_on_stdout(&o->regions)) cli_tree_show(o->cli, &tree, seconds);
+    if (!code) code = write_components(o, &tree, context);
+    if (!code && !on_stdout(o) && !cli_regions_on_stdout(&o->regions)) cli_tree_show(o->cli, &tree, seconds);
     cli_tree_destroy(&tree);
     tsr_context_destroy(&context);
     return code;
@@ -170,8 +202,8 @@ static int prepare(struct octree *o)
         o->regions.range[1] = INFINITY;
         o->regions.range_given = 1;
     }
-    if (o->regions.options.nodes_only && (o->cubes || o->regions.list))
-        return cli_usage(cli, "--nodes-only: there are no leaves for --%s", o->cubes ? "cubes" : "list");
+    const char *needy = o->cubes ? "cubes" : o->regions.list ? "list" : o->components ? "components" : o->labels ? "labels" : NULL;
+    if (o->regions.options.nodes_only && needy) return cli_usage(cli, "--nodes-only: there are no leaves for --%s", needy);
     o->tiling.means = 1;
     o->tiling.progress = cli_progress(cli);
     return CLI_OK;
@@ -195,6 +227,18 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "make the boxes smaller by this part (default 0)",
           .upper = 0.9 },
         CLI_REGION_OPTIONS(o.regions),
+        { .name = "components",
+          .type = CLI_TEXT,
+          .value = &o.components,
+          .argument = "FILE.csv",
+          .help = "table of the connected parts, the largest first: leaves, voxels, volume, box, centre, mean" },
+        { .name = "labels", .type = CLI_TEXT, .value = &o.labels, .argument = "FILE", .help = "volume of their numbers, 0 elsewhere" },
+        { .name = "connect",
+          .type = CLI_CHOICE,
+          .value = &o.connect,
+          .argument = "HOW",
+          .help = "what makes a part: all leaves that touch, or those of equal means (auto: equal where the leaves cover everything)",
+          .choices = "auto kept equal" },
         { .name = "nodes-only",
           .type = CLI_FLAG,
           .value = &o.regions.options.nodes_only,
@@ -235,17 +279,21 @@ static int run(cli_call *cli, int argc, char **argv)
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
     code = o.output ? cli_check_write(cli, o.output, TSR_FILE_VOLUME, NULL) : CLI_OK;
+    if (!code && o.components) code = cli_check_output(cli, o.components);
+    if (!code && o.labels) code = cli_check_write(cli, o.labels, TSR_FILE_VOLUME, NULL);
     if (!code && o.cubes) code = cli_check_write(cli, o.cubes, TSR_FILE_MESH, NULL);
     if (!code) code = prepare(&o);
     if (!code) code = cli_regions_prepare(cli, &o.regions);
     return code ? code : work(&o);
 }
 
-const cli_verb verb_octree = { "octree", "[options] VOLUME|MESH|TREE.rgt [-o VOLUME]", "Simplify a volume to the leaves of a region octree, or make that of a mesh",
+const cli_verb verb_octree = { "octree", "[options] VOLUME|MESH|TREE.rgt [-o VOLUME]",
+                               "Simplify a volume to the leaves of a region octree, or make that of a mesh",
                                "  tessera make torus -o torus.nii.gz\n"
                                "  tessera octree torus.nii.gz --rule classes --range :0 --cubes cubes.ply --shrink 0.1 --list leaves.csv\n"
                                "  tessera octree torus.nii.gz --threshold 20 -o simple.nii.gz --tree simple.rgt.gz\n"
                                "  tessera octree simple.rgt.gz -o again.nii.gz\n"
+                               "  tessera octree torus.nii.gz --rule classes --range 0: --components parts.csv --labels parts.nii.gz\n"
                                "  tessera octree cubes.ply --spacing 0.25 --tile 128 --tree solid.rgt.gz\n"
                                "  tessera render cubes.ply -o cubes.png\n",
                                run };

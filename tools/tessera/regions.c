@@ -178,3 +178,61 @@ void cli_tree_show(const cli_call *cli, const cli_tree *t, double seconds)
     for (int l = info.top; l >= 0; l--)
         if (sides[l]) printf("  side %-6lld %lld\n", (long long)1 << l, (long long)sides[l]);
 }
+
+static char *component_table(const tsr_region_components *parts, const tsr_geometry *g)
+{
+    const int64_t count = tsr_region_components_count(parts);
+    const tsr_region_component *list = tsr_region_components_list(parts);
+    const double volume = tsr_geometry_determinant(g);
+    const size_t room = 128 + (size_t)count * 400;
+    char *text = (char *)malloc(room);
+    if (!text) return NULL;
+    size_t at = (size_t)snprintf(text, room, "component,leaves,voxels,volume,x0,y0,z0,x1,y1,z1,centre_x,centre_y,centre_z,mean\n");
+    for (int64_t i = 0; i < count; i++) {
+        const tsr_region_component *c = &list[i];
+        const tsr_vec3 w = tsr_geometry_to_world(g, (tsr_vec3){ c->centre[0], c->centre[1], c->centre[2] });
+        at += (size_t)snprintf(text + at, room - at, "%lld,%lld,%lld,%.9g,%lld,%lld,%lld,%lld,%lld,%lld,%.9g,%.9g,%.9g,%.9g\n", (long long)i + 1,
+                               (long long)c->leaves, (long long)c->voxels, (volume < 0 ? -volume : volume) * (double)c->voxels,
+                               (long long)c->lower[0], (long long)c->lower[1], (long long)c->lower[2], (long long)c->upper[0], (long long)c->upper[1],
+                               (long long)c->upper[2], w.x, w.y, w.z, c->mean);
+    }
+    return text;
+}
+
+/* The leaves painted with the number of their component. */
+static tsr_status paint_labels(const cli_tree *tree, tsr_context *context, const int32_t *number, tsr_volume **labels)
+{
+    const int64_t leaves = tsr_region_tree_describe(tree->host).leaves;
+    tsr_volume *host = NULL, *values = NULL, *painted = NULL;
+    tsr_status status = TSR_OK;
+    if (leaves) status = tsr_volume_create(NULL, TSR_F32, (tsr_size3){ leaves, 1, 1 }, NULL, &host);
+    for (int64_t i = 0; i < leaves && status == TSR_OK; i++) ((float *)tsr_volume_data(host))[i] = (float)(number[i] + 1);
+    if (leaves && status == TSR_OK) status = tsr_volume_copy(host, context, &values);
+    if (status == TSR_OK)
+        status = tsr_region_tree_paint(tree->device, TSR_I32, values ? (const float *)tsr_volume_data_const(values) : NULL, 0, &painted);
+    if (status == TSR_OK) status = tsr_volume_copy(painted, NULL, labels);
+    tsr_volume_destroy(&host);
+    tsr_volume_destroy(&values);
+    tsr_volume_destroy(&painted);
+    return status;
+}
+
+int cli_tree_components(const cli_call *cli, const cli_tree *tree, tsr_context *context, int kept, const char *path, tsr_volume **labels)
+{
+    tsr_region_components *parts = NULL;
+    tsr_status status = tsr_region_components_create(tree->device, tree->means[0], !kept, &parts);
+    int code = CLI_OK;
+    if (status == TSR_OK && labels) {
+        if (tsr_region_components_count(parts) > 1 << 24) /* what float32 counts */
+            code = cli_error(cli, CLI_FAILED, "%s: %lld components, expected up to 16777216 as labels", cli->input[0],
+                             (long long)tsr_region_components_count(parts));
+        else status = paint_labels(tree, context, tsr_region_components_labels(parts), labels);
+    }
+    if (status == TSR_OK && !code && path) {
+        char *text = component_table(parts, tsr_region_tree_geometry(tree->host));
+        code = text ? cli_write_text(cli, path, text) : cli_error(cli, CLI_FAILED, "%s: no memory for the table", path);
+        free(text);
+    }
+    tsr_region_components_destroy(&parts);
+    return status == TSR_OK ? code : cli_status(cli, status, cli->input[0]);
+}

@@ -71,6 +71,9 @@ int cli_tree_read(const cli_call *cli, const char *path, tsr_context *context, i
 void cli_tree_destroy(cli_tree *tree);
 /* Writes the list and the tree, if they are asked for. Returns an exit code. */
 int cli_tree_write(const cli_call *cli, const cli_regions *r, const cli_tree *tree, int32_t channels);
+/* Table of the connected parts to `path` (NULL: none) as CSV, and their numbers + 1, 0 elsewhere, as a new host volume (`labels` NULL: none); leaves of equal
+ * means belong together, or, with `kept`, all that touch. Returns an exit code. */
+int cli_tree_components(const cli_call *cli, const cli_tree *tree, tsr_context *context, int kept, const char *path, tsr_volume **labels);
 /* Do results go to standard output? Then nothing else may. */
 int cli_regions_on_stdout(const cli_regions *r);
 void cli_tree_show(const cli_call *cli, const cli_tree *tree, double seconds);

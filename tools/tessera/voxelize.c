@@ -8,7 +8,7 @@ struct voxelize {
     tsr_voxelize_options options;
     const char *output;
     int mask, tiles, winding; /* what the result is */
-    double seconds;  /* of the conversion alone */
+    double seconds;           /* of the conversion alone */
 };
 
 /* `volume` NULL: the result is a tile list. */
@@ -39,10 +39,13 @@ static void show(const struct voxelize *v, const tsr_volume *volume, const tsr_v
     printf("mesh         %lld triangles, %lld degenerate, %lld boundary edges in %lld loops\n", (long long)report->triangles,
            (long long)report->degenerate_triangles, (long long)report->boundary_edges, (long long)report->boundary_loops);
     if (volume)
-        printf("volume       %lld x %lld x %lld voxels, %s\n", (long long)n.x, (long long)n.y, (long long)n.z, v->winding ? "winding numbers" : v->mask ? "mask" : "signed distance");
+        printf("volume       %lld x %lld x %lld voxels, %s\n", (long long)n.x, (long long)n.y, (long long)n.z,
+               v->winding ? "winding numbers"
+               : v->mask  ? "mask"
+                          : "signed distance");
     if (!v->winding)
         printf("work         %lld tiles, %lld pairs of tile and triangle, %.1f MB\n", (long long)report->tiles, (long long)report->pairs,
-           (double)report->work_bytes * 1e-6);
+               (double)report->work_bytes * 1e-6);
     printf("time         %.3f s\n", v->seconds);
 }
 
