@@ -19,6 +19,7 @@
 #include "tessera/mesh.h"
 #include "tessera/mip.h"
 #include "tessera/morph.h"
+#include "tessera/palette.h"
 #include "tessera/phantom.h"
 #include "tessera/points.h"
 #include "tessera/pyramid.h"
