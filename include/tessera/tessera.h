@@ -8,6 +8,7 @@
 #include "tessera/compress.h"
 #include "tessera/csg.h"
 #include "tessera/denoise.h"
+#include "tessera/depth_mesh.h"
 #include "tessera/device.h"
 #include "tessera/distance.h"
 #include "tessera/edit.h"
