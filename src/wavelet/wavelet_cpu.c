@@ -10,7 +10,7 @@
 #include "core/parallel.h"
 #include "wavelet/wavelet_isa.h"
 
-enum { LARGE_BYTES = 24 << 20, PAD_BYTES = 64, TILE_BYTES = 256 << 10, NARROWEST_TILE = 16, WIDEST_TILE = 512, SMALL = 1 << 14 };
+enum { LARGE_BYTES = 24 << 20, PAD_BYTES = 64, TILE_BYTES = 256 << 10, NARROWEST_TILE = 16, WIDEST_TILE = 512, SMALL = 1 << 14, AHEAD_LINES = 32 };
 
 static int64_t round64(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -132,7 +132,7 @@ static void store_bands(const pass *p, const tsr_wavelet_array pair[2], int64_t 
 {
     const row_shape *s = &p->shape;
     p->rows->store(row + s->low, (s->n + 1) / 2, 0, store_scale(p, bits), at(p, &pair[0], y * pair[0].stride[1]), pair[0].stride[0],
-                   p->stream && bits, bad);
+                   p->stream, bad);
     p->rows->store(row + s->high, s->n / 2, 0, store_scale(p, bits | 1), at(p, &pair[1], y * pair[1].stride[1]), pair[1].stride[0], p->stream, bad);
 }
 
@@ -200,9 +200,35 @@ typedef struct slide {
     uint32_t bits;             /* its bits, */
     tsr_wavelet_array band[4]; /* its bands by the bits of x and y */
     uint32_t bad;
+    const char *ahead[2], *ahead_end[2]; /* what the row after next will be made of: asked for piece by piece while this one is in work */
 } slide;
 
 static char *ring_row(const slide *s, int64_t r) { return s->ring + (r - s->window[0]) % s->p->ring_rows * s->p->shape.bytes; }
+
+/* Memory then works while the arithmetic does. */
+static void slide_ahead(slide *s)
+{
+    for (int k = 0; k < 2; k++)
+        for (int piece = 0; piece < AHEAD_LINES && s->ahead[k] < s->ahead_end[k]; piece++, s->ahead[k] += 64) __builtin_prefetch(s->ahead[k], 0, 2);
+}
+
+static void slide_look(slide *s, int64_t y)
+{
+    const pass *p = s->p;
+    const tsr_wavelet_array *pair = &s->band[(uint32_t)(y & 1) << 1], *whole = &p->l->whole;
+    int64_t n = p->shape.n, element = (int64_t)p->rows->element;
+    for (int k = 0; k < 2; k++) s->ahead[k] = s->ahead_end[k] = NULL;
+    if (y >= s->ny) return;
+    for (int k = 0; k < 2 && p->inverse; k++) {
+        if (pair[k].stride[0] != 1) continue;
+        s->ahead[k] = at(p, &pair[k], (y >> 1) * pair[k].stride[1]);
+        s->ahead_end[k] = s->ahead[k] + (n + 1 - k) / 2 * element;
+    }
+    if (!p->inverse && whole->stride[0] == 1) {
+        s->ahead[0] = at(p, whole, s->whole + y * whole->stride[1]);
+        s->ahead_end[0] = s->ahead[0] + n * element;
+    }
+}
 
 static void slide_load(slide *s, int64_t r)
 {
@@ -210,12 +236,15 @@ static void slide_load(slide *s, int64_t r)
     char *row = ring_row(s, r);
     int64_t y = tsr_lift_index(r, s->ny, TSR_WAVELET_PERIODIC);
     uint32_t odd = (uint32_t)(y & 1) << 1;
+    slide_look(s, y + 2);
     if (p->inverse) {
         load_bands(p, &s->band[odd], y >> 1, s->bits | odd, row, &s->bad);
         return;
     }
     split_row(p, s->whole + y * p->l->whole.stride[1], row, &s->bad);
+    slide_ahead(s);
     lift_row(p, row, &s->bad);
+    slide_ahead(s);
     narrow_row(p, row, &s->bad);
 }
 
@@ -224,12 +253,14 @@ static void slide_store(slide *s, int64_t y)
     const pass *p = s->p;
     char *row = ring_row(s, y);
     uint32_t odd = (uint32_t)(y & 1) << 1;
+    slide_ahead(s);
     if (!p->inverse) {
         store_bands(p, &s->band[odd], y >> 1, s->bits | odd, row, &s->bad);
         return;
     }
     narrow_row(p, row, &s->bad);
     lift_row(p, row, &s->bad);
+    slide_ahead(s);
     merge_row(p, s->whole + y * p->l->whole.stride[1], row, &s->bad);
 }
 
@@ -246,7 +277,9 @@ static void slide_lift(slide *s, const tsr_lift_step *step, int64_t i)
         low[t] = from[t] + p->shape.low;
         high[t] = from[t] + p->shape.high;
     }
+    slide_ahead(s);
     p->rows->lift(step, row + p->shape.low, low, (p->shape.n + 1) / 2, &s->bad);
+    slide_ahead(s);
     p->rows->lift(step, row + p->shape.high, high, p->shape.n / 2, &s->bad);
 }
 
