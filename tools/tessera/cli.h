@@ -94,7 +94,7 @@ tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_rea
 /* Lines of an option table that fill a tsr_read_options. */
 #define CLI_READ_OPTIONS(read)                                                                                                      \
     { .name = "input-format", .type = CLI_TEXT, .value = &(read).format, .argument = "NAME",                                       \
-      .help = "read as nifti, nrrd, metaimage, inrimage, raw, ply, ... (default: by content)" },                                    \
+      .help = "read as nifti, nrrd, metaimage, inrimage, npy, raw, ply, ... (default: by content)" },                                    \
     { .name = "memory-limit", .type = CLI_COUNT, .value = &(read).memory_limit, .argument = "BYTES", .help = "refuse larger files", \
       .lower = 1, .upper = 9e18 },                                                                                                  \
     { .name = "raw-shape", .type = CLI_SIZE3, .value = &(read).raw_shape, .help = "extents of a raw file", .lower = 1, .upper = 1e9 }, \

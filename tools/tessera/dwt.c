@@ -1,5 +1,4 @@
 #include <string.h>
-#include <strings.h>
 
 #include "cli.h"
 
@@ -45,16 +44,6 @@ static int transform(struct dwt *d)
     tsr_volume_destroy(&volume);
     tsr_context_destroy(&context);
     return code;
-}
-
-/* Coefficients without their metadata cannot come back. */
-static int keeps_metadata(const char *path)
-{
-    static const char *const names[] = { ".nrrd", ".nrrd.gz", ".nhdr", ".mha", ".mhd" };
-    const size_t length = strlen(path);
-    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
-        if (length > strlen(names[k]) && !strcasecmp(path + length - strlen(names[k]), names[k])) return 1;
-    return 0;
 }
 
 static int run(cli_call *cli, int argc, char **argv)
@@ -130,8 +119,13 @@ static int run(cli_call *cli, int argc, char **argv)
     d.options.layout = (tsr_wavelet_layout)layout;
     if (no_accuracy) d.options.accuracy = -1;
     code = cli_check_write(cli, d.output, TSR_FILE_VOLUME, NULL);
-    if (!code && !keeps_metadata(d.output))
-        code = cli_usage(cli, "--output: '%s' cannot hold what idwt needs to know, expected .nrrd, .nhdr, .mha or .mhd", d.output);
+    if (!code) {
+        int keeps; /* coefficients without their metadata cannot come back */
+        const tsr_status status = tsr_file_keeps_metadata(d.output, NULL, &keeps);
+        if (status != TSR_OK) code = cli_status(cli, status, d.output);
+        else if (!keeps)
+            code = cli_usage(cli, "--output: '%s' cannot hold what idwt needs to know, expected .nrrd, .nhdr, .mha, .mhd or .tsc", d.output);
+    }
     if (!code && d.mosaic) code = cli_check_write(cli, d.mosaic, TSR_FILE_IMAGE, NULL);
     return code ? code : transform(&d);
 }
