@@ -15,7 +15,7 @@ struct dwt {
 static int write_mosaic(const struct dwt *d, const tsr_volume *coefficients)
 {
     tsr_image image;
-    tsr_write_options write = cli_write_options(d->cli);
+    tsr_write_options write = cli_image_options(d->cli, d->mosaic);
     tsr_status status = tsr_wavelet_mosaic(coefficients, d->slice, &image);
     if (status == TSR_OK) status = tsr_image_write(&image, d->mosaic, &write);
     tsr_image_destroy(&image);
@@ -52,6 +52,7 @@ static int run(cli_call *cli, int argc, char **argv)
     int filter = 0, boundary = 0, layout = 0, no_accuracy = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(d.output),
+        CLI_FORMAT_OPTION(cli),
         { .name = "filter",
           .type = CLI_CHOICE,
           .value = &filter,
@@ -121,7 +122,8 @@ static int run(cli_call *cli, int argc, char **argv)
     code = cli_check_write(cli, d.output, TSR_FILE_VOLUME, NULL);
     if (!code) {
         int keeps; /* coefficients without their metadata cannot come back */
-        const tsr_status status = tsr_file_keeps_metadata(d.output, NULL, &keeps);
+        const tsr_write_options write = cli_write_options(cli);
+        const tsr_status status = tsr_file_keeps_metadata(d.output, &write, &keeps);
         if (status != TSR_OK) code = cli_status(cli, status, d.output);
         else if (!keeps)
             code = cli_usage(cli, "--output: '%s' cannot hold what idwt needs to know, expected .nrrd, .nhdr, .mha, .mhd or .tsc", d.output);

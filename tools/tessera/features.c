@@ -105,7 +105,7 @@ static int paint(const struct features *f, const tsr_image *image)
                     memcpy(copy.pixels + 3 * ((int64_t)y * copy.width + x), colors[n / keep], 3);
             }
     }
-    const tsr_write_options write = cli_write_options(f->cli);
+    const tsr_write_options write = cli_image_options(f->cli, f->output);
     status = tsr_image_write(&copy, f->output, &write);
     tsr_image_destroy(&copy);
     return failed(f, status, f->output);

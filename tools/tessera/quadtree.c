@@ -55,7 +55,7 @@ static void outline(tsr_image *image, const cli_tree *t, int32_t channels)
 
 static int write_image(const struct quadtree *q, const tsr_image *image, const char *path)
 {
-    const tsr_write_options write = cli_write_options(q->cli);
+    const tsr_write_options write = cli_image_options(q->cli, path);
     const tsr_status status = tsr_image_write(image, path, &write);
     return status == TSR_OK ? CLI_OK : cli_status(q->cli, status, path);
 }

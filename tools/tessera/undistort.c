@@ -18,7 +18,7 @@ static int write_volume(const struct undistort *u, const tsr_volume *volume, int
 {
     tsr_volume *host = NULL;
     tsr_image image = { 0 };
-    const tsr_write_options write = cli_write_options(u->cli);
+    const tsr_write_options write = cli_image_options(u->cli, path);
     const tsr_size3 n = tsr_volume_size(volume);
     tsr_status status = tsr_volume_copy(volume, NULL, &host);
     if (status == TSR_OK) status = tsr_image_create((int32_t)(n.x / channels), (int32_t)n.y, channels, &image);
@@ -123,7 +123,7 @@ static int work(struct undistort *u)
 static int work_board(struct undistort *u)
 {
     tsr_image image = { 0 };
-    const tsr_write_options write = cli_write_options(u->cli);
+    const tsr_write_options write = cli_image_options(u->cli, u->output);
     u->board.lens = u->lens;
     tsr_status status = tsr_board_make(&u->board, &image);
     if (status != TSR_OK) return cli_status(u->cli, status, NULL);
