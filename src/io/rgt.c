@@ -231,3 +231,14 @@ tsr_status tsr_region_tree_read(const char *path, const tsr_read_options *option
     if (status != TSR_OK) TSR_TRY(status);
     return TSR_OK;
 }
+
+int tsr_region_file_recognise(const char *path)
+{
+    tsr_input *input = NULL;
+    const uint8_t *bytes;
+    size_t size;
+    if (!path || !strcmp(path, "-") || tsr_input_open(path, NULL, &input) != TSR_OK) return 0;
+    const int is_one = tsr_input_head(input, 8, &bytes, &size) == TSR_OK && size >= 8 && !memcmp(bytes, TSR_RGT_MAGIC, 8);
+    tsr_input_close(&input);
+    return is_one;
+}
