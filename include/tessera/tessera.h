@@ -23,6 +23,7 @@
 #include "tessera/phantom.h"
 #include "tessera/points.h"
 #include "tessera/pyramid.h"
+#include "tessera/region_batch.h"
 #include "tessera/region_file.h"
 #include "tessera/region_tree.h"
 #include "tessera/reconstruct.h"
