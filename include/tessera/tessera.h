@@ -20,11 +20,14 @@
 #include "tessera/mesh.h"
 #include "tessera/mip.h"
 #include "tessera/morph.h"
+#include "tessera/palette.h"
 #include "tessera/phantom.h"
 #include "tessera/points.h"
 #include "tessera/pyramid.h"
 #include "tessera/region_batch.h"
+#include "tessera/region_components.h"
 #include "tessera/region_file.h"
+#include "tessera/region_tiles.h"
 #include "tessera/region_tree.h"
 #include "tessera/reconstruct.h"
 #include "tessera/render.h"
@@ -39,5 +42,6 @@
 #include "tessera/volume.h"
 #include "tessera/voxelize.h"
 #include "tessera/wavelet.h"
+#include "tessera/winding.h"
 
 #endif

@@ -56,6 +56,7 @@ tsr_status tsr_region_tree_write(const tsr_region_tree *t, const tsr_volume *val
     if (!t || !path) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree or path is NULL");
     if (t->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the region tree lies on a device, expected the host: copy it", path);
     const int64_t channels = values ? values->size.y : 0, bytes = structure_bytes(&t->info);
+    if (values && t->info.nodes_only) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: values, but the region tree has no list of leaves", path);
     if (values) {
         if (values->context && values->context->device.kind != TSR_DEVICE_CPU)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the values lie on a device, expected the host: copy them", path);
