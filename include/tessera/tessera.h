@@ -24,6 +24,7 @@
 #include "tessera/phantom.h"
 #include "tessera/points.h"
 #include "tessera/pyramid.h"
+#include "tessera/region_batch.h"
 #include "tessera/region_components.h"
 #include "tessera/region_file.h"
 #include "tessera/region_tiles.h"

@@ -10,6 +10,9 @@ struct quadtree {
     const char *outline;
     cli_frames frames;
     cli_film film, film_outline;
+    int64_t budget; /* pixels */
+    const char *order;
+    int budget_given;
 };
 
 /* The colours of an image as volumes of 0 to 1; alpha is left out. */
@@ -85,12 +88,46 @@ static int from_tree(struct quadtree *q, tsr_context *context, tsr_image *image,
     return status == TSR_OK ? CLI_OK : cli_status(q->cli, status, path);
 }
 
+/* The leaves of the highest means, until the budget is spent, in their order: a table and, of the picture, these alone. */
+static int spend(struct quadtree *q, tsr_image *image, const cli_tree *t)
+{
+    const int64_t leaves = tsr_region_tree_describe(t->host).leaves, pixels = (int64_t)image->width * image->height;
+    const size_t room = 64 + (size_t)leaves * 120;
+    tsr_region_batch *batches = (tsr_region_batch *)malloc(((size_t)leaves + 1) * sizeof *batches);
+    uint8_t *kept = (uint8_t *)calloc((size_t)pixels, 1);
+    char *text = (char *)malloc(room);
+    size_t at = 0;
+    int code = batches && kept && text ? CLI_OK : cli_error(q->cli, CLI_FAILED, "no memory for %lld batches", (long long)leaves);
+    if (!code && tsr_region_batches(t->host, t->means[0], batches) != TSR_OK) code = cli_error(q->cli, CLI_FAILED, "%s", tsr_error_message());
+    const int64_t within = code ? 0 : q->budget_given ? tsr_region_batches_within(batches, leaves, q->budget) : leaves;
+    if (!code) at = (size_t)snprintf(text, room, "x,y,side,saliency,pixels\n");
+    for (int64_t i = 0; i < within; i++) {
+        const tsr_region_leaf l = tsr_region_leaf_of(tsr_region_tree_leaves(t->host)[batches[i].leaf], 2);
+        at += (size_t)snprintf(text + at, room - at, "%lld,%lld,%lld,%.6g,%lld\n", (long long)l.x, (long long)l.y, (long long)l.side,
+                               (double)batches[i].saliency, (long long)batches[i].work);
+        for (int64_t p = 0; p < l.side * l.side; p++) kept[(l.y + p / l.side) * image->width + l.x + p % l.side] = 1;
+    }
+    for (int64_t i = 0; i < pixels && !code && q->budget_given; i++)
+        if (!kept[i]) memset(image->pixels + i * image->channels, 0, (size_t)(image->channels == 4 ? 3 : image->channels));
+    if (!code && q->budget_given)
+        cli_note(q->cli, "%lld of %lld quads, %lld of %lld pixels: %.1f %% saved", (long long)within, (long long)leaves,
+                 within ? (long long)batches[within - 1].work : 0, (long long)pixels,
+                 100.0 - 100.0 * (double)(within ? batches[within - 1].work : 0) / (double)pixels);
+    if (!code && q->order) code = cli_write_text(q->cli, q->order, text);
+    free(batches);
+    free(kept);
+    free(text);
+    return code;
+}
+
 /* The pictures of a tree to their files or films, and its list. */
 static int results(struct quadtree *q, tsr_image *image, const cli_tree *tree, int32_t channels)
 {
     int code = cli_tree_write(q->cli, &q->regions, tree, channels);
     if (code) return code;
     paint(image, tree, channels);
+    if (q->budget_given || q->order) code = spend(q, image, tree);
+    if (code) return code;
     code = cli_film_append(q->cli, &q->film, image, &q->frames);
     if (code || !q->outline) return code;
     outline(image, tree, image->channels >= 3 ? 3 : 1);
@@ -167,6 +204,19 @@ static int run(cli_call *cli, int argc, char **argv)
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(q.film.path),
         { .name = "outline", .type = CLI_TEXT, .value = &q.outline, .argument = "FILE", .help = "the same with the edges of the quads" },
+        { .name = "order",
+          .type = CLI_TEXT,
+          .value = &q.order,
+          .argument = "FILE.csv",
+          .help = "the quads by descending mean of the first channel (saliency), with the pixels so far" },
+        { .name = "budget",
+          .type = CLI_COUNT,
+          .value = &q.budget,
+          .argument = "PIXELS",
+          .help = "only the quads of the highest means that this many pixels pay for; the others are black",
+          .lower = 0,
+          .upper = 9e18,
+          .given = &q.budget_given },
         CLI_REGION_OPTIONS(q.regions),
         { 0 },
     };
@@ -176,8 +226,9 @@ static int run(cli_call *cli, int argc, char **argv)
     if (!q.film.path) return cli_check_output(cli, NULL);
     code = cli_film_check(cli, q.film.path, single);
     if (!code) code = cli_film_check(cli, q.outline, single);
-    if (!code && !single && (q.regions.list || q.regions.tree))
-        code = cli_usage(cli, "--%s: is of one picture, the input is a film", q.regions.list ? "list" : "tree");
+    if (!code && q.order) code = cli_check_output(cli, q.order);
+    if (!code && !single && (q.regions.list || q.regions.tree || q.order))
+        code = cli_usage(cli, "--%s: is of one picture, the input is a film", q.regions.list ? "list" : q.regions.tree ? "tree" : "order");
     q.film_outline.path = q.outline;
     if (!code) code = cli_regions_prepare(cli, &q.regions);
     return code ? code : work(&q);
