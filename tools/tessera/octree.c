@@ -17,6 +17,8 @@ struct octree {
     tsr_file_kind kind;       /* of the input, unless it is a tree */
     tsr_vec3 spacing, origin; /* of meshes */
     int spacing_given;
+    tsr_vec3 find, ray, direction; /* queries, in world coordinates */
+    int find_given, ray_given, direction_given;
 };
 
 /* A closed box per leaf, outwards; voxels are cells around their index. */
@@ -179,7 +181,9 @@ static int work(struct octree *o)
     }
     if (!code) code = write_results(o, &tree, context);
     if (!code) code = write_components(o, &tree, context);
-    if (!code && !on_stdout(o) && !cli_regions_on_stdout(&o->regions)) cli_tree_show(o->cli, &tree, seconds);
+    if (!code && o->find_given) code = cli_tree_find(o->cli, &tree, context, o->find);
+    if (!code && o->ray_given) code = cli_tree_ray(o->cli, &tree, context, o->ray, o->direction);
+    if (!code && !o->find_given && !o->ray_given && !on_stdout(o) && !cli_regions_on_stdout(&o->regions)) cli_tree_show(o->cli, &tree, seconds);
     cli_tree_destroy(&tree);
     tsr_context_destroy(&context);
     return code;
@@ -202,6 +206,12 @@ static int prepare(struct octree *o)
         o->regions.range[1] = INFINITY;
         o->regions.range_given = 1;
     }
+    if (o->ray_given != o->direction_given) return cli_usage(cli, "--ray and --direction: one without the other");
+    if (o->direction_given && o->direction.x == 0 && o->direction.y == 0 && o->direction.z == 0)
+        return cli_usage(cli, "--direction: 0,0,0 given, expected a direction");
+    if (o->ray_given && o->find_given) return cli_usage(cli, "--find and --ray: only one of them");
+    if ((o->ray_given || o->find_given) && (on_stdout(o) || cli_regions_on_stdout(&o->regions)))
+        return cli_usage(cli, "--%s: its answer goes to standard output, where another result goes already", o->find_given ? "find" : "ray");
     const char *needy = o->cubes ? "cubes" : o->regions.list ? "list" : o->components ? "components" : o->labels ? "labels" : NULL;
     if (o->regions.options.nodes_only && needy) return cli_usage(cli, "--nodes-only: there are no leaves for --%s", needy);
     o->tiling.means = 1;
@@ -239,6 +249,30 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "HOW",
           .help = "what makes a part: all leaves that touch, or those of equal means (auto: equal where the leaves cover everything)",
           .choices = "auto kept equal" },
+        { .name = "find",
+          .type = CLI_VEC3,
+          .value = &o.find,
+          .argument = "X,Y,Z",
+          .help = "what the tree holds at a place (world coordinates)",
+          .lower = -1e300,
+          .upper = 1e300,
+          .given = &o.find_given },
+        { .name = "ray",
+          .type = CLI_VEC3,
+          .value = &o.ray,
+          .argument = "X,Y,Z",
+          .help = "leaves and gaps (-1) along the ray from this place, by distance",
+          .lower = -1e300,
+          .upper = 1e300,
+          .given = &o.ray_given },
+        { .name = "direction",
+          .type = CLI_VEC3,
+          .value = &o.direction,
+          .argument = "X,Y,Z",
+          .help = "of the ray",
+          .lower = -1e150,
+          .upper = 1e150,
+          .given = &o.direction_given },
         { .name = "nodes-only",
           .type = CLI_FLAG,
           .value = &o.regions.options.nodes_only,
