@@ -10,14 +10,20 @@
 #include <string.h>
 #include <time.h>
 
-static const double budget[VIEWER_VIEWS] = { 0.010, 0.010, 0.030 }, rest_seconds = 0.25;
-enum { DRAFT_QUALITY = 78, FINAL_QUALITY = 92, SCALES = 8 };
+static const double budget[VIEWER_VIEWS] = { 0.008, 0.008, 0.024 }; /* seconds of a draft */
+/* Refining must not be felt: the longer things rest, the longer it may take. */
+static const struct { double rest, most; } patience[] = { { 0.25, 0.15 }, { 0.8, 0.5 }, { 2, 2 }, { 5, 10 } };
+enum { PATIENCE = sizeof patience / sizeof *patience };
+enum { DRAFT_QUALITY = 78, FINAL_QUALITY = 92, SCALES = 16 };
+static const double least_scale = 0.125, draft_step = 1.5, final_cost = 4; /* a sample of a final picture with its occlusion, times one of a draft */
 
 struct window {
     tsr_picture *picture;
     uint64_t look_version, data_version; /* that were drawn last */
     int draft;
     double drawn, scale;                 /* when; draft pixels per pixel */
+    double rested;                       /* since when nothing changed */
+    double shown, cost;                  /* scale of the picture that is shown; seconds of a draft at scale 1 */
 };
 
 struct painter {
@@ -45,7 +51,8 @@ struct task {
     tsr_transfer transfer;
     uint64_t look_version;
     uint32_t look_input;
-    int draft;
+    int draft, fresh;                    /* fresh: something changed; else the same picture, finer */
+    double alpha, scale;
 };
 
 static void complain(struct painter *p) { viewer_session_tell(p->s, "error", "%s", tsr_error_message()); }
@@ -175,8 +182,8 @@ static tsr_status draw_slice(struct painter *p, const struct task *t, int view, 
     if (view == VIEWER_SPEED) {
         if (!p->speed) return tsr_render_slice(p->scene, &options, picture); /* until there is one */
         options.palette = TSR_PALETTE_DIVERGING;
-        options.window_low = -1;
-        options.window_high = 1;
+        options.window_low = -fmax(t->alpha, 0.05); /* D peaks at 1 */
+        options.window_high = fmax(t->alpha, 0.05);
         return tsr_render_slice(p->speed_scene, &options, picture);
     }
     options.window_low = t->window_low;
@@ -194,7 +201,7 @@ static tsr_status draw_volume(struct painter *p, const struct task *t, tsr_pictu
     options.mode = info.has_surface ? modes[t->look.mode] : TSR_RENDER_VOLUME;
     if (t->look.mode == VIEWER_MODE_INSIDE && info.has_surface) options.region = TSR_REGION_INSIDE;
     options.transfer = t->transfer.points ? &t->transfer : NULL;
-    options.step = t->draft ? 1 : 0.5;
+    options.step = t->draft ? draft_step : 0.5;
     options.jitter = 1;
     options.window_low = t->window_low;
     options.window_high = t->window_high;
@@ -236,12 +243,16 @@ static int32_t scaled(int32_t n, double scale)
 }
 
 /* The next draft takes as long as it may. */
-static void adapt(struct window *w, int view, double seconds, int draft)
+static void adapt(struct window *w, int view, double seconds, const struct task *t)
 {
-    if (!draft) return;
-    double wanted = w->scale * sqrt(budget[view] / fmax(seconds, 1e-4));
-    w->scale = fmin(1, fmax(0.2, w->scale + 0.5 * (wanted - w->scale)));
+    w->shown = t->scale;
+    if (!t->draft) return;
+    w->cost = seconds / (t->scale * t->scale);
+    double wanted = t->scale * sqrt(budget[view] / fmax(seconds, 1e-4));
+    w->scale = fmin(1, fmax(least_scale, w->scale + 0.5 * (wanted - w->scale)));
 }
+
+static double quantised(double scale) { return fmax(1, floor(scale * SCALES)) / SCALES; }
 
 static viewer_blob *pack(const viewer_frame *frame, const tsr_image *image)
 {
@@ -263,8 +274,8 @@ static void show(struct painter *p, const struct task *t, int view)
 {
     viewer_session *s = p->s;
     struct window *w = &p->window[view];
-    double begin = viewer_seconds(), scale = t->draft ? fmax(1, floor(w->scale * SCALES)) / SCALES : 1;
-    int32_t width = scaled(t->look.width, scale), height = scaled(t->look.height, scale);
+    double begin = viewer_seconds();
+    int32_t width = scaled(t->look.width, t->scale), height = scaled(t->look.height, t->scale);
     viewer_frame frame = { .view = (uint8_t)view, .draft = (uint8_t)t->draft, .width = (uint32_t)width, .height = (uint32_t)height,
                            .view_input = t->look_input, .edit_input = p->surface_input > p->speed_input ? p->surface_input : p->speed_input, .steps = p->steps };
     tsr_image image = { 0 };
@@ -283,8 +294,9 @@ static void show(struct painter *p, const struct task *t, int view)
         frame.milliseconds = (float)(1e3 * seconds);
         viewer_frame_pack(&frame, blob->bytes + VIEWER_PAD);
     }
-    adapt(w, view, seconds, t->draft);
+    adapt(w, view, seconds, t);
     w->drawn = viewer_seconds();
+    if (t->fresh) w->rested = w->drawn;
     if (!blob) return;
     pthread_mutex_lock(&s->lock);
     viewer_blob_release(&s->frame[view]);
@@ -363,14 +375,31 @@ static void pick(struct painter *p, struct task *t, const viewer_command *c)
 
 /* ---- what to do next ------------------------------------------------------------------------------------------------------------------------------ */
 
-static void take_task(const viewer_session *s, int view, int draft, struct task *t)
+static void take_task(const viewer_session *s, int view, struct task *t)
 {
-    *t = (struct task){ .look = s->look[view], .window_low = s->window_low, .window_high = s->window_high, .transfer = s->transfer,
-                        .look_version = s->look_version[view], .look_input = s->look_input[view], .draft = draft };
+    *t = (struct task){ .look = s->look[view], .window_low = s->window_low, .window_high = s->window_high, .transfer = s->transfer, .alpha = s->state.alpha,
+                        .look_version = s->look_version[view], .look_input = s->look_input[view], .draft = 1, .fresh = 1, .scale = 1 };
 }
 
-/* With the lock held. A window, or -1; *wait is how long until one may be refined. */
-static int choose(const struct painter *p, int *draft, double *wait)
+/* The finest picture of a window at rest that may be drawn now: its scale (0 = none yet), draft or not; *wait = seconds until there may be one. */
+static double refined(const struct window *w, int view, double now, int *draft, double *wait)
+{
+    double full = w->cost * (view == VIEWER_VOLUME ? final_cost : 1), most = 0;
+    for (int i = PATIENCE - 1; i >= 0; i--) {
+        if (now - w->rested >= patience[i].rest) {
+            most = patience[i].most;
+            break;
+        }
+        *wait = patience[i].rest - (now - w->rested);
+    }
+    *draft = full > most;
+    if (!*draft) return 1;
+    double scale = most > 0 ? fmin(1, quantised(sqrt(most / w->cost))) : 0;
+    return scale > 1.2 * w->shown ? scale : 0;
+}
+
+/* With the lock held. A window and what to draw of it, or -1; *wait is how long until one may be refined. */
+static int choose(const struct painter *p, struct task *task, double *wait)
 {
     const viewer_session *s = p->s;
     double now = viewer_seconds(), best = -1;
@@ -379,20 +408,23 @@ static int choose(const struct painter *p, int *draft, double *wait)
     if (!p->image || s->watchers == 0) return -1;
     for (int v = 0; v < VIEWER_VIEWS; v++) {
         const struct window *w = &p->window[v];
-        int look = w->look_version != s->look_version[v], data = w->data_version != p->data_version, rest = w->draft;
-        if (!s->look[v].width || !s->wanted[v] || s->frame[v] || !(look || data || rest)) continue;
-        double age = now - w->drawn, score = age + (look ? 0.12 : 0);
+        int look = w->look_version != s->look_version[v], data = w->data_version != p->data_version, draft = 1;
+        if (!s->look[v].width || !s->wanted[v] || s->frame[v] || !(look || data || w->draft)) continue;
+        double age = now - w->drawn, score = age + (look ? 0.12 : 0), scale = quantised(w->scale), again = 1e9;
         if (!look && !data) {
-            if (age < rest_seconds || s->state.running) {
-                if (!s->state.running) *wait = fmin(*wait, rest_seconds - age);
-                continue;
-            }
+            if (s->state.running) continue;
+            scale = refined(w, v, now, &draft, &again);
+            *wait = fmin(*wait, again);
+            if (!(scale > 0)) continue;
             score = 0; /* refining comes last */
         }
         if (score <= best) continue;
         best = score;
         view = v;
-        *draft = look || data;
+        take_task(s, v, task);
+        task->draft = draft;
+        task->fresh = look || data;
+        task->scale = scale;
     }
     return view;
 }
@@ -451,13 +483,13 @@ static void run(struct painter *p)
     struct task task;
     pthread_mutex_lock(&s->lock);
     while (!s->quit) {
-        int draft = 0, view;
+        int view;
         double wait;
         if (take_data(p)) continue;
         if (s->pick_ready && p->image) {
             viewer_command command = s->pick;
             s->pick_ready = 0;
-            take_task(s, VIEWER_VOLUME, 1, &task);
+            take_task(s, VIEWER_VOLUME, &task);
             pthread_mutex_unlock(&s->lock);
             pick(p, &task, &command);
         } else if (*s->picture_name) {
@@ -465,12 +497,11 @@ static void run(struct painter *p)
             int replace = s->picture_replace;
             memcpy(name, s->picture_name, sizeof name);
             *s->picture_name = 0;
-            take_task(s, VIEWER_VOLUME, 0, &task);
+            take_task(s, VIEWER_VOLUME, &task);
             pthread_mutex_unlock(&s->lock);
             if (p->image) save_picture(p, &task, name, replace);
             else viewer_session_tell(s, "error", "no image is loaded");
-        } else if ((view = choose(p, &draft, &wait)) >= 0) {
-            take_task(s, view, draft, &task);
+        } else if ((view = choose(p, &task, &wait)) >= 0) {
             pthread_mutex_unlock(&s->lock);
             show(p, &task, view);
         } else {

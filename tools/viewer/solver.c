@@ -470,6 +470,11 @@ void *viewer_solver_main(void *session)
 #endif
     options.device = o.s->device;
     options.threads = o.s->threads;
+    if (tsr_context_create(&options, &o.context) == TSR_OK && tsr_context_device(o.context).kind == TSR_DEVICE_CPU) {
+        options.threads = tsr_context_threads(o.context) > 1 ? tsr_context_threads(o.context) - 1 : 1; /* one core for the windows */
+        tsr_context_destroy(&o.context);
+    }
+    tsr_context_destroy(&o.context);
     if (tsr_context_create(&options, &o.context) != TSR_OK) {
         viewer_session_tell(o.s, "error", "%s", tsr_error_message());
         clean(&o);
