@@ -109,13 +109,24 @@ static int answer_file(struct server *server, struct lws *wsi, struct client *c,
     return answer(wsi, c, HTTP_STATUS_OK, "application/octet-stream", (size_t)about.st_size, "attachment");
 }
 
+/* The files of the page are named relative to /TOKEN/. */
+static int redirect(const struct server *server, struct lws *wsi)
+{
+    unsigned char headers[LWS_PRE + 512], *at = headers + LWS_PRE;
+    char place[VIEWER_TOKEN_BYTES + 2];
+    int n = snprintf(place, sizeof place, "/%s/", server->token);
+    if (lws_http_redirect(wsi, HTTP_STATUS_MOVED_PERMANENTLY, (const unsigned char *)place, n, &at, headers + sizeof headers) < 0) return -1;
+    return lws_http_transaction_completed(wsi) ? -1 : 0;
+}
+
 static int request(struct server *server, struct lws *wsi, struct client *c, const char *path)
 {
-    if (!lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI)) return answer_text(wsi, c, HTTP_STATUS_METHOD_NOT_ALLOWED, "only GET\n");
+    if (!lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI)) return -1; /* only GET; bodies are not waited for */
     const char *below = below_token(server, path);
     if (!below) return answer_text(wsi, c, HTTP_STATUS_NOT_FOUND, "not found\n");
+    if (!*below) return redirect(server, wsi);
     if (!strncmp(below, "/file/", 6)) return answer_file(server, wsi, c, below + 6);
-    const char *name = below[0] && below[1] ? below + 1 : "index.html";
+    const char *name = below[1] ? below + 1 : "index.html";
     for (const viewer_asset *a = viewer_assets; a->name; a++) {
         if (strcmp(a->name, name)) continue;
         c->bytes = a->bytes;
@@ -309,7 +320,7 @@ static int receive(struct server *server, struct lws *wsi, struct client *c, con
 {
     if (!c->id) return -1;
     if (lws_frame_is_binary(wsi)) return close_with(wsi, LWS_CLOSE_STATUS_UNACCEPTABLE_OPCODE);
-    if (c->message_bytes + size > VIEWER_MESSAGE_BYTES) return close_with(wsi, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE);
+    if (c->message_bytes + size + lws_remaining_packet_payload(wsi) > VIEWER_MESSAGE_BYTES) return close_with(wsi, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE);
     int whole = lws_is_final_fragment(wsi) && !lws_remaining_packet_payload(wsi);
     if (whole && !c->message_bytes) {
         act(server, c, bytes, size);
