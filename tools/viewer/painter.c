@@ -14,8 +14,9 @@ static const double budget[VIEWER_VIEWS] = { 0.008, 0.008, 0.024 }; /* seconds o
 /* Refining must not be felt: the longer things rest, the longer it may take. */
 static const struct { double rest, most; } patience[] = { { 0.25, 0.15 }, { 0.8, 0.5 }, { 2, 2 }, { 5, 10 } };
 enum { PATIENCE = sizeof patience / sizeof *patience };
-enum { DRAFT_QUALITY = 78, FINAL_QUALITY = 92, SCALES = 16 };
-static const double least_scale = 0.125, draft_step = 1.5, final_cost = 4; /* a sample of a final picture with its occlusion, times one of a draft */
+enum { DRAFT_QUALITY = 82, FINAL_QUALITY = 92, SCALES = 16 };
+static const double least_scale[VIEWER_VIEWS] = { 0.5, 0.5, 0.125 }; /* a thin contour must stay visible */
+static const double draft_step = 1.5, final_cost = 4; /* a sample of a final picture with its occlusion, times one of a draft */
 
 struct window {
     tsr_picture *picture;
@@ -178,12 +179,12 @@ static tsr_status draw_slice(struct painter *p, const struct task *t, int view, 
     viewer_plane plane;
     viewer_slice_plane(p->image, &t->look, &plane);
     if (viewer_slice_options(p->image, &plane, &t->look, tsr_picture_width(picture), tsr_picture_height(picture), &options, frame)) return TSR_ERROR_ARGUMENT;
-    options.line_width = fmax(1, 1.8 * tsr_picture_width(picture) / t->look.width);
+    options.line_width = fmax(1.4, 1.8 * tsr_picture_width(picture) / t->look.width);
     if (view == VIEWER_SPEED) {
         if (!p->speed) return tsr_render_slice(p->scene, &options, picture); /* until there is one */
         options.palette = TSR_PALETTE_DIVERGING;
-        options.window_low = -fmax(t->alpha, 0.05); /* D peaks at 1 */
-        options.window_high = fmax(t->alpha, 0.05);
+        options.window_high = fmax(2 * t->alpha, 0.05); /* D peaks at 1; the palette is at its purest half way */
+        options.window_low = -options.window_high;
         return tsr_render_slice(p->speed_scene, &options, picture);
     }
     options.window_low = t->window_low;
@@ -210,6 +211,7 @@ static tsr_status draw_volume(struct painter *p, const struct task *t, tsr_pictu
     if (t->look.clip) {
         options.clip = 1;
         options.clip_face = TSR_CLIP_QUAD;
+        options.clip_volume_only = options.mode == TSR_RENDER_COMBINED; /* the surface stands out of the plane that shows where it cuts */
         status = viewer_clip(&info, &t->look, &options.clip_normal, &options.clip_offset);
     }
     if (status == TSR_OK) status = viewer_camera(&info, &t->look, &p->camera);
@@ -249,7 +251,7 @@ static void adapt(struct window *w, int view, double seconds, const struct task 
     if (!t->draft) return;
     w->cost = seconds / (t->scale * t->scale);
     double wanted = t->scale * sqrt(budget[view] / fmax(seconds, 1e-4));
-    w->scale = fmin(1, fmax(least_scale, w->scale + 0.5 * (wanted - w->scale)));
+    w->scale = fmin(1, fmax(least_scale[view], w->scale + 0.5 * (wanted - w->scale)));
 }
 
 static double quantised(double scale) { return fmax(1, floor(scale * SCALES)) / SCALES; }
@@ -258,7 +260,7 @@ static viewer_blob *pack(const viewer_frame *frame, const tsr_image *image)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
-    if (tsr_image_pack_jpeg(image, frame->draft ? DRAFT_QUALITY : FINAL_QUALITY, frame->draft, &bytes, &size) != TSR_OK) return NULL;
+    if (tsr_image_pack_jpeg(image, frame->draft ? DRAFT_QUALITY : FINAL_QUALITY, frame->draft && frame->view == VIEWER_VOLUME, &bytes, &size) != TSR_OK) return NULL;
     viewer_blob *blob = viewer_blob_create(VIEWER_FRAME_HEADER + size);
     if (blob) {
         memcpy(blob->bytes + VIEWER_PAD + VIEWER_FRAME_HEADER, bytes, size);
