@@ -92,6 +92,9 @@ TSR_API tsr_status tsr_file_format_kind(const char *format, tsr_file_kind *kind)
 /* Before long work: could a volume, mesh or image be written to `path` with these options? Checks the options and that name or extension
  * give a format of this kind; touches no file. */
 TSR_API tsr_status tsr_file_check_output(const char *path, tsr_file_kind kind, const tsr_write_options *options) TSR_CHECKED;
+/* Does the volume format that name or extension give keep all metadata (tsr_volume_set_meta)? What must know how it was made, such as the
+ * coefficients of a transform, needs one that does. TSR_ERROR_ARGUMENT as tsr_file_check_output; touches no file. */
+TSR_API tsr_status tsr_file_keeps_metadata(const char *path, const tsr_write_options *options, int *keeps) TSR_CHECKED;
 
 #ifdef __cplusplus
 }

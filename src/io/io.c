@@ -435,6 +435,17 @@ tsr_status tsr_file_format_kind(const char *name, tsr_file_kind *kind)
     return TSR_OK;
 }
 
+tsr_status tsr_file_keeps_metadata(const char *path, const tsr_write_options *options, int *keeps)
+{
+    tsr_write_options own;
+    const tsr_format *format;
+    *keeps = 0;
+    TSR_TRY(take_write_options(options, &own));
+    TSR_TRY(format_of_output(path, own.format, TSR_FILE_VOLUME, &format));
+    *keeps = format->keeps_metadata;
+    return TSR_OK;
+}
+
 tsr_status tsr_file_check_output(const char *path, tsr_file_kind kind, const tsr_write_options *options)
 {
     tsr_write_options own;

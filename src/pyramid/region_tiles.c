@@ -5,6 +5,8 @@
 
 #include "grid/volume.h"
 
+enum { MOST_TILES = 1 << 24 };
+
 struct run {
     tsr_context *context;
     const tsr_region_source *source;
@@ -18,13 +20,46 @@ struct run {
 static tsr_status plan(const tsr_region_source *s, const tsr_region_tiling *tiling, int32_t dimensions, int32_t *level)
 {
     const int64_t least = dimensions == 3 ? 8 : 16, most = (int64_t)1 << (dimensions == 3 ? 19 : 28);
-    const int64_t side = tiling->tile ? tiling->tile : dimensions == 3 ? 256 : 4096, longest = tsr_max64(s->size.x, tsr_max64(s->size.y, s->size.z));
+    const int64_t side = tiling->tile      ? tiling->tile
+                         : dimensions == 3 ? TSR_REGION_TILE
+                                           : 4096,
+                  longest = tsr_max64(s->size.x, tsr_max64(s->size.y, s->size.z));
     if (side < least || side > most || (side & (side - 1)))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tiles: tile is %lld, expected a power of two from %lld to %lld", (long long)side, (long long)least,
                  (long long)most);
+    const int64_t tiles = tsr_ceil_div(s->size.x, side) * tsr_ceil_div(s->size.y, side) * tsr_ceil_div(s->size.z, side);
+    if (tiles > MOST_TILES)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tiles: %lld tiles of %lld voxels, expected up to %d: use larger tiles", (long long)tiles,
+                 (long long)side, (int)MOST_TILES);
     *level = 0;
     while (((int64_t)1 << *level) < side && ((int64_t)1 << *level) < longest) ++*level;
     return TSR_OK;
+}
+
+/* A tile of one value, from few voxels, if it is one: *done. */
+static tsr_status add_uniform(struct run *r, const int64_t tile[3], const int64_t lower[3], tsr_size3 size, int *done)
+{
+    tsr_region_pyramid *pyramid = NULL;
+    tsr_volume *channels[TSR_REGION_CHANNELS] = { NULL };
+    tsr_region_options options = r->options;
+    tsr_status status;
+    const int32_t shift = r->options.top - TSR_REGION_BLOCK_LEVEL;
+    const tsr_size3 few = { TSR_REGION_BLOCK, TSR_REGION_BLOCK, TSR_REGION_BLOCK };
+    *done = 0;
+    if (!r->source->uniform || r->margin || r->options.dimensions != 3 || shift < 1 || size.x < r->side || size.y < r->side || size.z < r->side)
+        return TSR_OK;
+    TSR_TRY_GOTO(r->source->uniform(r->source->user, lower, size, channels), done);
+    if (!channels[0]) goto done;
+    options.top = TSR_REGION_BLOCK_LEVEL;
+    TSR_TRY_GOTO(tsr_region_pyramid_create(r->context, few, &options, &pyramid), done);
+    TSR_TRY_GOTO(tsr_region_pyramid_build(pyramid, (const tsr_volume *const *)channels, r->source->channels), done);
+    TSR_TRY_GOTO(tsr_region_merge_add(r->merge, pyramid, tile, shift, (const tsr_volume *const *)channels, r->means ? r->source->channels : 0), done);
+    TSR_TRY_GOTO(tsr_context_synchronize(r->context), done);
+    *done = 1;
+done:
+    for (int32_t c = 0; c < TSR_REGION_CHANNELS; c++) tsr_volume_destroy(&channels[c]);
+    tsr_region_pyramid_destroy(&pyramid);
+    return status;
 }
 
 static tsr_status add_tile(struct run *r, const int64_t tile[3])
@@ -43,6 +78,9 @@ static tsr_status add_tile(struct run *r, const int64_t tile[3])
         extent[k] = end - begin;
     }
     const tsr_size3 size = { extent[0], extent[1], extent[2] };
+    int added = 0;
+    TSR_TRY(add_uniform(r, tile, (const int64_t[3]){ tile[0] * r->side, tile[1] * r->side, tile[2] * r->side }, size, &added));
+    if (added) return TSR_OK;
     TSR_TRY_GOTO(tsr_region_pyramid_create(r->context, size, &r->options, &pyramid), done);
     TSR_TRY_GOTO(r->source->load(r->source->user, from, (tsr_size3){ to[0] - from[0], to[1] - from[1], to[2] - from[2] }, channels), done);
     TSR_TRY_GOTO(tsr_region_pyramid_build_part(pyramid, (const tsr_volume *const *)channels, r->source->channels, lower), done);
@@ -61,6 +99,12 @@ done:
     }
     tsr_region_pyramid_destroy(&pyramid);
     return status;
+}
+
+int64_t tsr_region_tiles_side(const tsr_region_tiling *tiling)
+{
+    const int64_t side = tiling && tiling->tile ? tiling->tile : TSR_REGION_TILE;
+    return side >= 8 && !(side & (side - 1)) ? side : 0;
 }
 
 tsr_status tsr_region_tree_from_source(tsr_context *context, const tsr_region_source *source, const tsr_region_options *options,
@@ -151,7 +195,7 @@ tsr_status tsr_region_tree_make_tiled(tsr_context *context, const tsr_volume *co
             TSR_FAIL(TSR_ERROR_ARGUMENT, "region tiles: channel %d has another size than channel 0", c);
     }
     struct host_source host = { context, channels, count };
-    const tsr_region_source source = { channels[0]->size, channels[0]->geometry, count, load_host, &host };
+    const tsr_region_source source = { channels[0]->size, channels[0]->geometry, count, load_host, NULL, &host };
     TSR_TRY(tsr_region_tree_from_source(context, &source, options, tiling, tree, values));
     return TSR_OK;
 }

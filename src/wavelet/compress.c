@@ -466,6 +466,40 @@ static tsr_status encode(struct encoder *e)
     return TSR_OK;
 }
 
+static void release(struct encoder *e)
+{
+    free_streams(e);
+    free(e->stream);
+    free(e->passes);
+    free(e->filled);
+    free(e->bytes);
+    tsr_cut_destroy(&e->cut);
+    tsr_codec_destroy(&e->codec);
+    tsr_tsc_clear(&e->t);
+}
+
+/* Integers so exact that all of them may cost less: coefficients of reals spend bits on what lies between the integers. *e becomes the file without
+ * loss where that is no larger. */
+static tsr_status prefer_lossless(struct encoder *e)
+{
+    const double rms = e->finite ? sqrt(e->squared / (double)e->finite) : 0;
+    if (e->t.map != TSR_TSC_REAL || tsr_dtype_size(e->t.dtype) > 2 || rms >= 1) return TSR_OK;
+    tsr_compress_options o = *e->options;
+    o.psnr = o.rate = 0;
+    o.coder = TSR_COMPRESS_PLANES; /* as cutting and lower resolutions are what was asked for */
+    struct encoder other = { .volume = e->volume, .options = &o, .path = e->path, .threads = e->threads, .t = { .image = e->t.image } };
+    tsr_status status = encode(&other);
+    if (status == TSR_OK && tsr_tsc_measure(&other.t, e->volume) <= tsr_tsc_measure(&e->t, e->volume)) {
+        const struct encoder lossy = *e;
+        *e = other;
+        e->options = lossy.options;
+        other = lossy;
+    }
+    release(&other);
+    TSR_TRY(status);
+    return TSR_OK;
+}
+
 static tsr_status compress(const tsr_volume *volume, int image, const char *path, const tsr_compress_options *options, tsr_compress_info *info)
 {
     tsr_compress_options o;
@@ -478,6 +512,7 @@ static tsr_status compress(const tsr_volume *volume, int image, const char *path
     e.threads = o.threads > 0 ? o.threads : tsr_parallel_default_threads();
     const tsr_write_options write = { .struct_size = sizeof write, .overwrite = o.overwrite, .progress = o.progress };
     tsr_status status = encode(&e);
+    if (status == TSR_OK) status = prefer_lossless(&e);
     if (status == TSR_OK) status = tsr_tsc_write(&e.t, volume, e.bytes, path, &write, &file_bytes);
     if (status == TSR_OK && info) {
         tsr_tsc_describe(&e.t, info);
@@ -486,14 +521,7 @@ static tsr_status compress(const tsr_volume *volume, int image, const char *path
         if (info->lossless) info->psnr = HUGE_VAL;
         if (e.t.map == TSR_TSC_REAL) info->psnr = psnr_of(&e);
     }
-    free_streams(&e);
-    free(e.stream);
-    free(e.passes);
-    free(e.filled);
-    free(e.bytes);
-    tsr_cut_destroy(&e.cut);
-    tsr_codec_destroy(&e.codec);
-    tsr_tsc_clear(&e.t);
+    release(&e);
     TSR_TRY(status);
     return TSR_OK;
 }

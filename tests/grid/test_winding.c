@@ -260,6 +260,60 @@ static void trees_of_meshes(void **state)
     tsr_context_destroy(&context);
 }
 
+/* Boxes that are much larger than tiles, so that whole tiles have one number: the tree of the volume of numbers is the oracle. */
+static void tiles_of_one_number(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    static const float low[3][3] = { { 0.5f, 1, 1.5f }, { 10, 10, 10 }, { 2, 2.5f, 3 } };
+    static const float high[3][3] = { { 25, 30, 31 }, { 31.5f, 31.5f, 23.5f }, { 23.5f, 27.5f, 30 } };
+    const int inverted[3] = { 0, 1, 0 };
+    const tsr_size3 n = { 32, 31, 32 };
+    tsr_mesh *mesh = boxes(context, 3, low, high, inverted), *host, *open;
+    require_ok(tsr_mesh_copy(mesh, NULL, &host));
+    open = mesh_of(context, 24, 34, tsr_mesh_vertices_const(host), tsr_mesh_triangles_const(host) + 6);
+    for (int round = 0; round < 6; round++) {
+        tsr_region_options o = solid(round == 1);
+        tsr_region_tiling tiling = TSR_REGION_TILING;
+        tsr_region_tree *tiled, *device, *whole;
+        tsr_volume *numbers_there, *values;
+        tsr_winding_report report;
+        if (round == 2 || round == 5) o.rule = TSR_REGION_SPREAD;
+        if (round == 3) o.rule = TSR_REGION_LINEAR;
+        tiling.tile = 8;
+        tiling.means = 1;
+        const tsr_mesh *own = round > 3 ? open : mesh;
+        require_ok(tsr_region_tree_from_mesh(context, own, n, NULL, &o, &tiling, &tiled, &values, &report));
+        assert_int_equal(report.boundary_edges, round > 3 ? 4 : 0);
+        require_ok(tsr_winding_volume(context, own, n, NULL, &numbers_there, NULL));
+        require_ok(tsr_region_tree_make(context, (const tsr_volume *const[]){ numbers_there }, 1, &o, &device));
+        require_ok(tsr_region_tree_copy(device, NULL, &whole));
+        const tsr_region_info a = tsr_region_tree_describe(tiled), b = tsr_region_tree_describe(whole);
+        assert_true(a.leaves == b.leaves && a.nodes == b.nodes && a.top == b.top);
+        assert_memory_equal(tsr_region_tree_leaves(tiled), tsr_region_tree_leaves(whole), (size_t)a.leaves * 8);
+        assert_memory_equal(tsr_region_tree_nodes(tiled), tsr_region_tree_nodes(whole), (size_t)a.nodes * 32);
+        if (round == 2) { /* every leaf has its number as the mean */
+            tsr_volume *back;
+            require_ok(tsr_volume_copy(numbers_there, NULL, &back));
+            for (int64_t l = 0; l < a.leaves; l++) {
+                const tsr_region_leaf q = tsr_region_leaf_of(tsr_region_tree_leaves(tiled)[l], 3);
+                assert_true(((const float *)tsr_volume_data_const(values))[l] ==
+                            (float)((const int32_t *)tsr_volume_data_const(back))[(q.z * n.y + q.y) * n.x + q.x]);
+            }
+            tsr_volume_destroy(&back);
+        }
+        tsr_volume_destroy(&values);
+        tsr_volume_destroy(&numbers_there);
+        tsr_region_tree_destroy(&tiled);
+        tsr_region_tree_destroy(&device);
+        tsr_region_tree_destroy(&whole);
+    }
+    tsr_mesh_destroy(&open);
+    tsr_mesh_destroy(&host);
+    tsr_mesh_destroy(&mesh);
+    tsr_context_destroy(&context);
+}
+
 /* A ball that bounces: every frame winding numbers, pyramid and lists into the same memory. */
 static void frames_without_allocation(void **state)
 {
@@ -362,10 +416,9 @@ static void wrong_meshes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(boxes_are_counted),    cmocka_unit_test(degenerate_places), cmocka_unit_test(balls_equal_solid_angles),
-        cmocka_unit_test(boxes_of_the_lattice), cmocka_unit_test(trees_of_meshes),   cmocka_unit_test(frames_without_allocation),
-        cmocka_unit_test(wrong_meshes)
-    };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(boxes_are_counted),         cmocka_unit_test(degenerate_places),
+                                        cmocka_unit_test(balls_equal_solid_angles),  cmocka_unit_test(boxes_of_the_lattice),
+                                        cmocka_unit_test(trees_of_meshes),           cmocka_unit_test(tiles_of_one_number),
+                                        cmocka_unit_test(frames_without_allocation), cmocka_unit_test(wrong_meshes) };
     return cmocka_run_group_tests_name("winding numbers", tests, NULL, NULL);
 }

@@ -83,7 +83,7 @@ int cli_film_append(const cli_call *cli, cli_film *film, const tsr_image *image,
     tsr_status status = TSR_OK;
     if (!film->path) return CLI_OK;
     if (!is_film(film->path)) {
-        const tsr_write_options write = cli_write_options(cli);
+        const tsr_write_options write = cli_image_options(cli, film->path);
         status = tsr_image_write(image, film->path, &write);
         return status == TSR_OK ? CLI_OK : cli_status(cli, status, film->path);
     }

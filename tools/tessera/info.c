@@ -305,6 +305,33 @@ static int film_info(struct info *info, const char *path)
     return CLI_OK;
 }
 
+/* A compressed image is an image; *image is 0 for a compressed volume. */
+static int compressed_image_info(struct info *info, const char *path, const char *format, int *image)
+{
+    tsr_compress_info i;
+    const tsr_status status = tsr_compress_describe(path, &i);
+    *image = status == TSR_OK && i.image;
+    if (status != TSR_OK) return cli_status(info->cli, status, path);
+    if (!i.image) return CLI_OK;
+    if (info->cli->globals.json) {
+        json_open(NULL, '{');
+        json_text("file", path);
+        json_text("kind", "image");
+        json_text("format", format);
+        json_int("width", i.size.x);
+        json_int("height", i.size.y);
+        json_int("channels", i.size.z);
+        json_close('}');
+    } else {
+        printf("%s: image (%s)\n  size         %lld x %lld, %lld channels\n", path, format, (long long)i.size.x, (long long)i.size.y,
+               (long long)i.size.z);
+    }
+    if (i.pieces_whole < i.pieces)
+        return cli_error(info->cli, CLI_FAILED, "%s: %s: %lld of %lld pieces are whole", path, i.file_bytes < i.whole_bytes ? "cut off" : "damaged",
+                         (long long)i.pieces_whole, (long long)i.pieces);
+    return CLI_OK;
+}
+
 static void show_tiles(const struct info *info, const char *path, const tsr_tiles_file_info *f, const tsr_tiles_info *list, const int64_t box[2][3],
                        const tsr_tiles_extras *extras)
 {
@@ -442,9 +469,12 @@ static int file_info(struct info *info, const char *path)
 {
     tsr_file_kind kind;
     const char *format;
+    int image = 0;
     if (!info->read.format && tsr_video_recognise(path)) return film_info(info, path);
     int code = cli_recognise(info->cli, path, &info->read, &kind, &format);
     if (code) return code;
+    if (!strcmp(format, "tsc") && strcmp(path, "-")) code = compressed_image_info(info, path, format, &image);
+    if (code || image) return code;
     switch (kind) {
     case TSR_FILE_VIDEO: return film_info(info, path);
     case TSR_FILE_TILES: return tiles_info(info, path, format);

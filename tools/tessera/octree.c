@@ -76,7 +76,9 @@ static int write_results(const struct octree *o, const cli_tree *tree, tsr_conte
     if (!code && o->cubes) {
         tsr_mesh *mesh = NULL;
         tsr_status status = boxes(tree, o->shrink, &mesh);
-        if (status == TSR_OK) status = tsr_mesh_write(mesh, o->cubes, &write);
+        tsr_write_options mesh_options = write;
+        mesh_options.format = NULL; /* --format is the volume's */
+        if (status == TSR_OK) status = tsr_mesh_write(mesh, o->cubes, &mesh_options);
         if (status != TSR_OK) code = cli_status(o->cli, status, o->cubes);
         tsr_mesh_destroy(&mesh);
     }
@@ -219,6 +221,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &o.output,
           .argument = "FILE",
           .help = "volume of the means of the leaves, 0 elsewhere" },
+        CLI_FORMAT_OPTION(cli),
         { .name = "cubes", .type = CLI_TEXT, .value = &o.cubes, .argument = "FILE", .help = "mesh of a box per leaf" },
         { .name = "shrink",
           .type = CLI_REAL,

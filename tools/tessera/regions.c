@@ -78,7 +78,8 @@ void cli_tree_destroy(cli_tree *t)
 static int write_tree(const cli_call *cli, const char *path, const cli_tree *t, int32_t channels)
 {
     const int64_t leaves = tsr_region_tree_describe(t->host).leaves;
-    const tsr_write_options write = cli_write_options(cli);
+    tsr_write_options write = cli_write_options(cli);
+    write.format = NULL; /* --format is of the volume */
     tsr_volume *values = NULL;
     tsr_status status = leaves && t->means[0] ? tsr_volume_create(NULL, TSR_F32, (tsr_size3){ leaves, channels, 1 }, NULL, &values) : TSR_OK;
     for (int32_t c = 0; c < channels && values; c++)
@@ -90,8 +91,9 @@ static int write_tree(const cli_call *cli, const char *path, const cli_tree *t, 
 
 int cli_tree_is_file(const char *path)
 {
-    const char *dot = strstr(path, ".rgt");
-    return dot && (!strcmp(dot, ".rgt") || !strcmp(dot, ".rgt.gz"));
+    const size_t n = strlen(path);
+    if ((n > 4 && !strcmp(path + n - 4, ".rgt")) || (n > 7 && !strcmp(path + n - 7, ".rgt.gz"))) return 1;
+    return tsr_region_file_recognise(path);
 }
 
 int cli_tree_read(const cli_call *cli, const char *path, tsr_context *context, int32_t most, cli_tree *tree, int32_t *channels)

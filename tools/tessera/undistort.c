@@ -135,7 +135,7 @@ static int work(struct undistort *u)
 static int work_board(struct undistort *u)
 {
     tsr_image image = { 0 };
-    const tsr_write_options write = cli_write_options(u->cli);
+    const tsr_write_options write = cli_image_options(u->cli, u->output);
     u->board.lens = u->lens;
     tsr_status status = tsr_board_make(&u->board, &image);
     if (status != TSR_OK) return cli_status(u->cli, status, NULL);
