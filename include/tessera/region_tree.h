@@ -19,12 +19,15 @@ extern "C" {
 /* What is kept and what merges. Values are real values (slope and intercept applied); of up to 4 channels where the rule takes several. */
 typedef enum tsr_region_rule_kind {
     TSR_REGION_CLASSES = 0, /* kept: `classifier` gives 1 (all but COUNTS and CROSSINGS; one channel); kept cells merge */
-    TSR_REGION_EDGES,       /* kept: the squares of the forward differences along all axes, summed over the channels, are below `threshold`; kept cells merge */
+    TSR_REGION_EDGES,       /* kept: the forward differences along all axes, squared (see `edge_norm`) and summed over the channels, are below `threshold`; kept cells merge */
     TSR_REGION_LINEAR,      /* kept: no second difference (straight or mixed) of a channel exceeds `threshold`; kept cells merge */
     TSR_REGION_DEVIATION,   /* all kept; cells merge if the squared deviations of their means from the common mean, summed over cells and channels, are
                              * at most `threshold`: voxels lie within top * sqrt((3 or 7) / (4 or 8) * threshold) of their leaf's mean */
     TSR_REGION_SPREAD       /* all kept; cells merge if no channel's values differ by more than `threshold`; 0: equal values, labels */
 } tsr_region_rule_kind;
+
+/* How EDGES sums the forward differences of all axes and channels: their squares, or their magnitudes (both are printed in the source). */
+typedef enum tsr_region_edge_norm { TSR_REGION_EDGE_SQUARES = 0, TSR_REGION_EDGE_MAGNITUDES } tsr_region_edge_norm;
 
 typedef struct tsr_region_options {
     size_t struct_size;
@@ -37,6 +40,7 @@ typedef struct tsr_region_options {
     int32_t dimensions;      /* 2 = quadtree (extent z 1), 3 = octree, 0 = by extent z */
     int32_t top;             /* level of the root; 0 = the least that covers the volume. Higher: room for what may be put beside it (tessera/region_tiles.h) */
     int nodes_only;          /* != 0: trees have no list of leaves, for those that carry no data (empty space): every reference to a leaf is ~0 */
+    tsr_region_edge_norm edge_norm; /* of EDGES */
 } tsr_region_options;
 #define TSR_REGION_OPTIONS { .struct_size = sizeof(tsr_region_options) }
 

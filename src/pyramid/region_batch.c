@@ -17,6 +17,7 @@ tsr_status tsr_region_batches(const tsr_region_tree *tree, const float *saliency
 {
     int64_t work = 0;
     if (!tree || tree->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "region batches: tree is %s, expected one on the host", tree ? "on a context" : "NULL");
+    if (tree->info.nodes_only) TSR_FAIL(TSR_ERROR_ARGUMENT, "region batches: the tree has no list of leaves (nodes_only)");
     const int64_t leaves = tree->info.leaves;
     if (leaves && (!saliency || !batches))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region batches: an array is NULL, expected %lld elements", (long long)leaves);

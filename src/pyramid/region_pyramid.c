@@ -60,6 +60,8 @@ static tsr_status check(tsr_size3 size, const tsr_region_options *o)
     } else if (!(o->threshold >= 0)) {
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: threshold is %g, expected 0 or more", o->threshold);
     }
+    if ((unsigned)o->edge_norm > TSR_REGION_EDGE_MAGNITUDES)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: edge_norm is %d, expected a tsr_region_edge_norm", (int)o->edge_norm);
     if ((o->complement || o->singles) && tsr_region_clusters(o->rule))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: complement and singles are for the rules classes, edges and linear: all voxels are kept here");
     return TSR_OK;
@@ -105,6 +107,7 @@ static tsr_status build(tsr_region_pyramid *p, const tsr_volume *const *channels
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: %d channels, expected one for a classifier", count);
     tsr_region_rule rule = { .kind = p->options.rule,
                              .complement = p->options.complement != 0,
+                             .magnitudes = p->options.edge_norm == TSR_REGION_EDGE_MAGNITUDES,
                              .singles = p->options.singles != 0,
                              .channels = count,
                              .threshold = p->options.threshold,

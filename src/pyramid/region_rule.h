@@ -6,7 +6,7 @@
 
 typedef struct tsr_region_rule {
     tsr_region_rule_kind kind;
-    int32_t complement, singles, channels;
+    int32_t complement, singles, channels, magnitudes;
     double threshold;
     int64_t lower[3], size[3]; /* the box of the channels that the pyramid covers; what lies around it gives neighbours only */
     tsr_classifier channel[TSR_REGION_CHANNELS];
@@ -14,7 +14,7 @@ typedef struct tsr_region_rule {
 
 TSR_HD int tsr_region_clusters(tsr_region_rule_kind kind) { return kind == TSR_REGION_DEVIATION || kind == TSR_REGION_SPREAD; }
 
-/* Squared forward differences; at the upper border 0. */
+/* Forward differences, squared or as magnitudes; at the upper border 0. */
 TSR_HD int tsr_region_edge(const tsr_region_rule *r, int64_t i, const int64_t at[3])
 {
     double sum = 0.0;
@@ -24,7 +24,7 @@ TSR_HD int tsr_region_edge(const tsr_region_rule *r, int64_t i, const int64_t at
         for (int32_t k = 0; k < 3; k++) {
             if (at[k] + 1 >= c->size[k]) continue;
             const double d = tsr_classifier_value(c, i + stride[k]) - tsr_classifier_value(c, i);
-            sum += d * d;
+            sum += !r->magnitudes ? d * d : d < 0.0 ? -d : d; /* NaN stays NaN */
         }
     }
     return sum < r->threshold;

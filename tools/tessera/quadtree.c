@@ -12,7 +12,7 @@ struct quadtree {
     cli_film film, film_outline;
     int64_t budget; /* pixels */
     const char *order;
-    int budget_given;
+    int budget_given, ycbcr;
 };
 
 /* The colours of an image as volumes of 0 to 1; alpha is left out. */
@@ -30,6 +30,28 @@ static tsr_status channels_of(tsr_context *context, const tsr_image *image, int3
         if (status != TSR_OK) return status;
     }
     return TSR_OK;
+}
+
+/* Colours to Y, Cb, Cr of full range (BT.601) and back; grey pictures stay. */
+static tsr_status change_colours(tsr_image *image, int back)
+{
+    const tsr_video_format format = { .width = image->width, .height = image->height, .chroma = TSR_CHROMA_444, .range = TSR_RANGE_FULL };
+    const int64_t pixels = (int64_t)image->width * image->height;
+    tsr_video_frame frame;
+    tsr_image rgb = { 0 };
+    if (image->channels < 3) return TSR_OK;
+    tsr_status status = tsr_video_frame_create(&format, &frame);
+    if (status == TSR_OK && !back) status = tsr_video_frame_from_image(&frame, image);
+    for (int64_t i = 0; i < 3 * pixels && status == TSR_OK; i++) {
+        uint8_t *plane = (uint8_t *)frame.plane[i / pixels], *pixel = image->pixels + i % pixels * image->channels + i / pixels;
+        if (back) plane[i % pixels] = *pixel;
+        else *pixel = plane[i % pixels];
+    }
+    if (status == TSR_OK && back) status = tsr_video_frame_to_image(&frame, &rgb);
+    for (int64_t i = 0; i < pixels && rgb.pixels; i++) memcpy(image->pixels + i * image->channels, rgb.pixels + 3 * i, 3);
+    tsr_image_destroy(&rgb);
+    tsr_video_frame_destroy(&frame);
+    return status;
 }
 
 /* Every quad in its mean colour; pixels in none keep theirs. */
@@ -63,9 +85,10 @@ static void outline(tsr_image *image, const cli_tree *t, int32_t channels)
 static int from_image(struct quadtree *q, tsr_context *context, cli_tree *tree, int32_t *channels, double *seconds)
 {
     tsr_volume *channel[4] = { NULL };
-    const tsr_image *image = &q->frames.image;
+    tsr_image *image = &q->frames.image;
     *channels = image->channels >= 3 && q->regions.options.rule != TSR_REGION_CLASSES ? 3 : 1;
-    tsr_status status = channels_of(context, image, *channels, channel);
+    tsr_status status = q->ycbcr ? change_colours(image, 0) : TSR_OK;
+    if (status == TSR_OK) status = channels_of(context, image, *channels, channel);
     const double start = cli_seconds();
     if (status == TSR_OK) status = cli_tree_make(context, (const tsr_volume *const *)channel, *channels, &q->regions.options, tree);
     *seconds = cli_seconds() - start;
@@ -126,6 +149,7 @@ static int results(struct quadtree *q, tsr_image *image, const cli_tree *tree, i
     int code = cli_tree_write(q->cli, &q->regions, tree, channels);
     if (code) return code;
     paint(image, tree, channels);
+    if (q->ycbcr && change_colours(image, 1) != TSR_OK) return cli_error(q->cli, CLI_FAILED, "%s", tsr_error_message());
     if (q->budget_given || q->order) code = spend(q, image, tree);
     if (code) return code;
     code = cli_film_append(q->cli, &q->film, image, &q->frames);
@@ -204,6 +228,7 @@ static int run(cli_call *cli, int argc, char **argv)
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(q.film.path),
         { .name = "outline", .type = CLI_TEXT, .value = &q.outline, .argument = "FILE", .help = "the same with the edges of the quads" },
+        { .name = "ycbcr", .type = CLI_FLAG, .value = &q.ycbcr, .help = "the rule looks at Y, Cb, Cr instead of red, green, blue" },
         { .name = "order",
           .type = CLI_TEXT,
           .value = &q.order,
@@ -226,6 +251,8 @@ static int run(cli_call *cli, int argc, char **argv)
     if (!q.film.path) return cli_check_output(cli, NULL);
     code = cli_film_check(cli, q.film.path, single);
     if (!code) code = cli_film_check(cli, q.outline, single);
+    if (!code && q.ycbcr && (q.regions.tree || cli_tree_is_file(cli->input[0])))
+        code = cli_usage(cli, "--ycbcr: is not for files of trees, which hold colours");
     if (!code && q.order) code = cli_check_output(cli, q.order);
     if (!code && !single && (q.regions.list || q.regions.tree || q.order))
         code = cli_usage(cli, "--%s: is of one picture, the input is a film", q.regions.list ? "list" : q.regions.tree ? "tree" : "order");

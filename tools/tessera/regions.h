@@ -8,7 +8,7 @@ enum { CLI_RULE_CLASSES = 4 }; /* among the choices of --rule */
 
 typedef struct cli_regions {
     tsr_region_options options;
-    int rule, classifier;
+    int rule, classifier, edge_norm;
     double range[2];
     int range_given, threshold_given, rule_given;
     const char *list; /* CSV */
@@ -41,6 +41,12 @@ typedef struct cli_regions {
           .argument = "LOWER:UPPER",                                                                                                              \
           .help = "of classes: LOWER <= v < UPPER",                                                                                               \
           .given = &(r).range_given },                                                                                                            \
+        { .name = "edge-norm",                                                                                                                    \
+          .type = CLI_CHOICE,                                                                                                                     \
+          .value = &(r).edge_norm,                                                                                                                \
+          .argument = "NORM",                                                                                                                     \
+          .help = "of edges: sum of the squared differences, or of their magnitudes",                                                             \
+          .choices = "squares magnitudes" },                                                                                                      \
         { .name = "complement", .type = CLI_FLAG, .value = &(r).options.complement, .help = "edges, linear, classes: keep the others" },          \
         { .name = "singles",                                                                                                                      \
           .type = CLI_FLAG,                                                                                                                       \
