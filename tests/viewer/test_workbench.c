@@ -189,7 +189,8 @@ static void upheaval(void **unused)
     struct bench *b = open_bench();
     command(b, "{\"type\":\"start\"}");
     UNTIL(strstr(b->notices, "no surface to move"));
-    command(b, "{\"type\":\"set\",\"name\":\"target\",\"value\":0.7}");
+    command(b, "{\"type\":\"set\",\"name\":\"data_weight\",\"value\":0}"); /* no speed at all: it runs for ever and stays where it is */
+    command(b, "{\"type\":\"set\",\"name\":\"alpha\",\"value\":1}");
     command(b, "{\"type\":\"paint\",\"from\":[15,26,16],\"radius\":5,\"begin\":true}");
     command(b, "{\"type\":\"start\"}");
     UNTIL(number(b, "steps") > 4);

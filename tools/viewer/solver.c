@@ -351,7 +351,8 @@ static tsr_status advance(struct solver *o, int64_t steps)
     o->surface_dirty = 1;
     if (!o->state.has_surface) {
         o->state.running = 0;
-        viewer_session_tell(o->s, "notice", "the surface vanished: nothing around the seeds is within epsilon of T, or curvature is too strong");
+        if (report.inside_voxels > 0) viewer_session_tell(o->s, "notice", "the surface has left the image: all of it is inside");
+        else viewer_session_tell(o->s, "notice", "the surface vanished: nothing around the seeds is within epsilon of T, or curvature is too strong");
     }
     if (viewer_seconds() - o->told > tell_seconds || !o->state.running) o->state_dirty = 1;
     return TSR_OK;
