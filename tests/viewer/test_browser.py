@@ -117,8 +117,9 @@ def run(browser, server, folder, real):
         with open(given.log, "w", encoding="ascii") as file:
             json.dump(log, file, indent=1)
     if given.screenshot:
+        browser.script("tessera.sliders.target.set(95, true); tessera.sliders.epsilon.set(36, true)")
         browser.script("document.documentElement.dataset.theme = 'dark'; tessera.windows.volume.change({azimuth: 40, elevation: 20, clip: true, clip_azimuth: 0, clip_offset: 0.1})")
-        browser.until("return tessera.bench.state.steps >= 420", 90, "a picture worth showing")
+        browser.until("return tessera.bench.state.steps >= 520", 90, "a picture worth showing")
     browser.keys(" ")
     browser.until("return !tessera.bench.state.running", 10, "the pause")
 

@@ -68,13 +68,13 @@ static double number(const struct bench *b, const char *key)
     const char *at = strstr(b->state, quoted);
     return at ? strtod(at + strlen(quoted), NULL) : -1;
 }
-#define UNTIL(condition)                                                                                       \
-    do {                                                                                                       \
-        int tries_ = 0;                                                                                        \
-        for (listen_once(b); !(condition); listen_once(b)) {                                                   \
+#define UNTIL(condition)                                                                                         \
+    do {                                                                                                         \
+        int tries_ = 0;                                                                                          \
+        for (listen_once(b); !(condition); listen_once(b)) {                                                     \
             if (++tries_ > 30000) fail_msg("%s: never; state %s; notices %s", #condition, b->state, b->notices); \
-            pause_a_moment();                                                                                  \
-        }                                                                                                      \
+            pause_a_moment();                                                                                    \
+        }                                                                                                        \
     } while (0)
 
 static void command(struct bench *b, const char *text)
