@@ -72,8 +72,10 @@ static int serve(cli_call *cli, viewer_server_options *o, const char *given_fold
     int code = split(cli, cli->inputs ? cli->input[0] : NULL, given_folder, folder, &o->session.file);
     if (!code) code = check_token(cli, o->token);
     if (!code) code = cli_context(cli, &context); /* a device that does not work is said now */
+    const int emulated = !code && tsr_context_device(context).kind == TSR_DEVICE_EMU;
     tsr_context_destroy(&context);
     if (code) return code;
+    if (emulated) return cli_usage(cli, "--device: emu works for one thread at a time and the workbench has two, expected cpu or cuda");
     o->session.folder = folder;
     o->session.device = cli->globals.device;
     o->session.threads = cli->globals.threads;
