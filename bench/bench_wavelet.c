@@ -1,4 +1,4 @@
-/* bench_wavelet: lifting transforms. Bytes that must move: each level reads and writes its samples once, twice from three axes on (the plan's
+/* bench_wavelet: lifting transforms. Bytes that must move: each level reads and writes its samples once, or twice from three axes on (the plan's
  * own account). Peers in the same run, where they are installed: PyWavelets (its own process, one thread: it has no more), and OpenJPEG's
  * opj_compress is no peer here, since its transform cannot be timed alone. */
 #include "bench.h"

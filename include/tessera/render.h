@@ -112,14 +112,30 @@ typedef struct tsr_color { float r, g, b; } tsr_color; /* sRGB, 0 to 1, as in we
 
 enum { TSR_TRANSFER_POINTS = 16, TSR_TRANSFER_GAUSSIANS = 8 };
 
-/* Value to colour and opacity per voxel length (`spacing` of the scene). Piecewise linear through points of rising value (opacity 0 beyond the
- * ends if the end points say 0, else their value is held), plus Gaussians alpha * exp(-((v - centre) / width)^2), optionally also of the
- * gradient magnitude in value per world unit (gradient_width 0 = any). Opacities add up and are clamped to 1; colours mix by opacity.
- * Evaluated at each sample, never tabulated (spec volume-rendering.md 2.4). */
+/* How opacity falls off around a centre; q = K (sample - centre), K upper triangular with 1 / width on its diagonal and `shear` above it. */
+typedef enum tsr_transfer_shape {
+    TSR_TRANSFER_GAUSSIAN = 0, /* alpha exp(-|q|^2) */
+    TSR_TRANSFER_BOX,          /* alpha where no component of q exceeds 1 */
+    TSR_TRANSFER_TRIANGLE      /* alpha (1 - largest component of q) */
+} tsr_transfer_shape;
+
+/* Value, gradient magnitude and level-set value to colour and opacity per voxel length (`spacing` of the scene). Piecewise linear through points of
+ * rising value (opacity 0 beyond the ends if the end points say 0, else their value is held), plus Gaussians alpha * exp(-((v - centre) / width)^2),
+ * boxes and triangles, optionally also of the gradient magnitude in value per world unit and of the value phi of the scene's surface (negative inside;
+ * world units for level sets, else value - isovalue with its sign; beyond the surface's field the value at its border); width 0 = any. Opacities add up
+ * and are clamped to 1; colours mix by opacity. Evaluated at each sample unless tsr_render_options says otherwise (spec volume-rendering.md 2.4). */
 typedef struct tsr_transfer {
     int32_t points, gaussians; /* numbers in use */
     struct tsr_transfer_point { float value, alpha; tsr_color color; } point[TSR_TRANSFER_POINTS];
-    struct tsr_transfer_gaussian { float centre, width, gradient_centre, gradient_width, alpha; tsr_color color; } gaussian[TSR_TRANSFER_GAUSSIANS];
+    struct tsr_transfer_gaussian {
+        float centre, width, gradient_centre, gradient_width, alpha;
+        tsr_color color;
+        float level_centre, level_width;
+        float shear[3]; /* of K: value-gradient, value-level, gradient-level; 1 / (units of the column) */
+        tsr_transfer_shape shape;
+        int32_t
+            beyond; /* sum of 1 (value), 2 (gradient), 4 (level): above the centre of that axis as at the centre, a ramp that stays up; not with shear */
+    } gaussian[TSR_TRANSFER_GAUSSIANS];
 } tsr_transfer;
 
 typedef enum tsr_transfer_preset {
@@ -132,6 +148,19 @@ typedef enum tsr_transfer_preset {
 TSR_API tsr_status tsr_transfer_make(tsr_transfer_preset preset, double window_low, double window_high, tsr_transfer *transfer) TSR_CHECKED;
 /* "grey", "mri-head", "mri-brain", "ct-bone", "ct-soft". */
 TSR_API tsr_status tsr_transfer_parse(const char *name, tsr_transfer_preset *preset) TSR_CHECKED;
+/* Transfer functions as text files, docs/formats/transfer.md. Read is strict: TSR_ERROR_FORMAT names file, line and what was expected; a function that
+ * was read can be drawn. Write gives every number so that it comes back bit for bit. `text` of length bytes needs no ending 0; `name` stands in messages. */
+TSR_API tsr_status tsr_transfer_read(const char *path, tsr_transfer *transfer) TSR_CHECKED;
+TSR_API tsr_status tsr_transfer_read_text(const char *text, size_t length, const char *name, tsr_transfer *transfer) TSR_CHECKED;
+TSR_API tsr_status tsr_transfer_write(const tsr_transfer *transfer, const char *path, const tsr_write_options *options) TSR_CHECKED;
+/* Opacity per voxel length and sRGB colour of one sample, as the renderer evaluates it. `color` may be NULL. */
+TSR_API tsr_status tsr_transfer_sample(const tsr_transfer *transfer, double value, double gradient, double level, double *alpha,
+                                       tsr_color *color) TSR_CHECKED;
+/* A function that shows the tissue at probed points: appends a Gaussian with the mean and the standard deviation of the volume's values at `count` world
+ * positions, and, if by_gradient is not 0, of the gradient magnitudes there (deviations at least 1 % of the mean magnitude and of the volume's range,
+ * so that one point is enough). Points outside the volume count as errors. The volume may live anywhere. */
+TSR_API tsr_status tsr_transfer_probe(tsr_transfer *transfer, const tsr_volume *volume, const tsr_vec3 *points, int32_t count, int by_gradient,
+                                      double alpha, tsr_color color) TSR_CHECKED;
 
 /* ---- three-dimensional views --------------------------------------------------------------------------------------------------- */
 
@@ -144,7 +173,19 @@ typedef enum tsr_render_mode {
 } tsr_render_mode;
 
 /* Which part of the source volume is shown, by the sign of the surface (volume or tiles): one voxel wide smooth border. */
-typedef enum tsr_region { TSR_REGION_ALL = 0, TSR_REGION_INSIDE, TSR_REGION_OUTSIDE } tsr_region;
+typedef enum tsr_region {
+    TSR_REGION_ALL = 0,
+    TSR_REGION_INSIDE,
+    TSR_REGION_OUTSIDE,
+    TSR_REGION_TINT /* all, and inside half-way in the colour of the surface */
+} tsr_region;
+
+/* Whether the volume's transfer function is evaluated at each sample or looked up. */
+typedef enum tsr_lookup {
+    TSR_LOOKUP_NONE = 0,     /* evaluated */
+    TSR_LOOKUP_TABLE,        /* of value, or of value and gradient magnitude, interpolated linearly */
+    TSR_LOOKUP_PREINTEGRATED /* of the values at both ends of a piece of the ray: the integral over all values between. Functions of the value alone */
+} tsr_lookup;
 
 /* What is drawn on the clipping plane. */
 typedef enum tsr_clip_face {
@@ -166,7 +207,7 @@ typedef struct tsr_render_options {
     double ambient_occlusion;    /* strength 0 to 1; 0 = default 0.75; negative = off */
     double specular;             /* 0 = default 0.18; negative = off */
     const tsr_transfer *transfer; /* BORROWS; NULL = TSR_TRANSFER_MRI_HEAD over the window */
-    int unshaded;                /* the volume emits its colour without lighting */
+    int unshaded;                 /* the volume (and the surface as a medium) emits its colour without lighting */
     double opacity_scale;        /* multiplies the volume's extinction; 0 = 1 */
     tsr_region region;
     int clip;                    /* 1: everything with normal . x > offset is cut away */
@@ -175,6 +216,16 @@ typedef struct tsr_render_options {
     int clip_surface_only, clip_volume_only; /* at most one: cut only that part */
     tsr_clip_face clip_face;
     double window_low, window_high; /* of grey slices and MIP; both 0 = the window of tsr_scene_info */
+    /* BORROWS. Not NULL: the surface (volume or tiles) is a medium beside the source, not an opaque sheet. The function's value is phi (as the level of
+     * a source's function), its gradient axis is the distance from the clipping plane in world units (without a plane that axis does not count). Both
+     * media absorb and emit side by side, whatever their order (spec 2.4, 2.6). */
+    const tsr_transfer *surface_transfer;
+    tsr_lookup lookup;
+    int32_t lookup_size;    /* entries along each axis, 2 to 4096 (pre-integrated to 512); 0 = 1024, with the gradient 256, pre-integrated 256 */
+    int32_t surface_layers; /* of a translucent surface that are drawn one behind the other, 1 to 64; 0 = 1: the front only */
+    int flat;               /* meshes: the normals of the triangles instead of those of the vertices */
+    int32_t pass;           /* refinement: n > 0: the picture is the mean of n pictures; becomes the mean of n + 1. Each pass shifts rays within
+                                  * their pixels and samples along the rays by its number: the same n, the same picture. Depth: the nearest */
 } tsr_render_options;
 #define TSR_RENDER_OPTIONS { .struct_size = sizeof(tsr_render_options) }
 

@@ -17,7 +17,7 @@ static const tsr_format *const formats[] = {
 };
 enum { FORMAT_COUNT = (int)(sizeof formats / sizeof formats[0]) };
 
-static const char *const kind_names[] = { "unknown", "volume", "mesh", "image", "tile list", "cloud of points" };
+static const char *const kind_names[] = { "unknown", "volume", "mesh", "image", "tile list", "cloud of points", "film" };
 
 const tsr_format *tsr_format_find(const char *name)
 {
@@ -432,6 +432,17 @@ tsr_status tsr_file_format_kind(const char *name, tsr_file_kind *kind)
     *kind = TSR_FILE_UNKNOWN;
     TSR_TRY(format_named(name, TSR_FILE_UNKNOWN, &format));
     *kind = format->kind;
+    return TSR_OK;
+}
+
+tsr_status tsr_file_keeps_metadata(const char *path, const tsr_write_options *options, int *keeps)
+{
+    tsr_write_options own;
+    const tsr_format *format;
+    *keeps = 0;
+    TSR_TRY(take_write_options(options, &own));
+    TSR_TRY(format_of_output(path, own.format, TSR_FILE_VOLUME, &format));
+    *keeps = format->keeps_metadata;
     return TSR_OK;
 }
 

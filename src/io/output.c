@@ -55,14 +55,16 @@ void tsr_output_abort(tsr_output **output)
 static tsr_status open_temporary(tsr_output *o)
 {
     static unsigned counter;
-    size_t bytes = strlen(o->target) + 64, folder = (size_t)(tsr_path_file(o->target) - o->target);
+    size_t bytes = 2 * strlen(o->target) + 64, folder = (size_t)(tsr_path_file(o->target) - o->target);
+    const char *extension = strrchr(o->target + folder, '.'); /* kept: programs that write the file for us go by it */
     o->temporary = (char *)malloc(bytes);
     if (!o->temporary) return out_of_memory(o->name);
     for (int attempt = 0; attempt < 100; attempt++) {
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
         unsigned number = __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED);
-        snprintf(o->temporary, bytes, "%.*s.tessera-%ld-%u-%lx", (int)folder, o->target, (long)getpid(), number, (unsigned long)now.tv_nsec);
+        snprintf(o->temporary, bytes, "%.*s.tessera-%ld-%u-%lx%s", (int)folder, o->target, (long)getpid(), number, (unsigned long)now.tv_nsec,
+                 extension ? extension : "");
         o->fd = open(o->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (o->fd >= 0 || errno != EEXIST) break;
     }
@@ -221,6 +223,7 @@ tsr_status tsr_output_deflate_end(tsr_output *o, int64_t *packed)
     return o->status;
 }
 
+const char *tsr_output_temporary(const tsr_output *o) { return o->temporary; }
 int tsr_output_can_patch(const tsr_output *o) { return o->temporary && !o->gzip; }
 int64_t tsr_output_position(const tsr_output *o) { return o->position; }
 
@@ -247,22 +250,27 @@ static tsr_status complete(tsr_output *o)
     return TSR_OK;
 }
 
+tsr_status tsr_file_rename(const char *from, const char *to, int overwrite, const char *name)
+{
+    int failed;
+    if (!overwrite) { /* a file made meanwhile by someone else is not ours to replace */
+        failed = (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE_);
+        if (failed && (errno == EINVAL || errno == ENOSYS)) { /* the file system cannot: a link cannot replace either */
+            failed = link(from, to);
+            if (!failed) unlink(from);
+            if (failed && errno != EEXIST) failed = rename(from, to);
+        }
+    } else {
+        failed = rename(from, to);
+    }
+    if (failed) TSR_FAIL(TSR_ERROR_IO, "%s: cannot be given its name: %s", name, strerror(errno));
+    return TSR_OK;
+}
+
 static tsr_status give_name(tsr_output *o)
 {
     if (!o->temporary) return TSR_OK;
-    int failed = -1;
-    errno = ENOSYS;
-    if (!o->overwrite) { /* a file made meanwhile by someone else is not ours to replace */
-        failed = (int)syscall(SYS_renameat2, AT_FDCWD, o->temporary, AT_FDCWD, o->target, RENAME_NOREPLACE_);
-        if (failed && (errno == EINVAL || errno == ENOSYS)) { /* the file system cannot: a link cannot replace either */
-            failed = link(o->temporary, o->target);
-            if (!failed) unlink(o->temporary);
-            if (failed && errno != EEXIST) failed = rename(o->temporary, o->target);
-        }
-    } else {
-        failed = rename(o->temporary, o->target);
-    }
-    if (failed) TSR_FAIL(TSR_ERROR_IO, "%s: cannot be given its name: %s", o->name, strerror(errno));
+    TSR_TRY(tsr_file_rename(o->temporary, o->target, o->overwrite, o->name));
     free(o->temporary);
     o->temporary = NULL;
     return TSR_OK;

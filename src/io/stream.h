@@ -78,6 +78,10 @@ tsr_status tsr_output_deflate_end(tsr_output *output, int64_t *packed);
 /* Overwrites bytes already written; only where tsr_output_can_patch (a plain file without gzip). */
 int tsr_output_can_patch(const tsr_output *output);
 int64_t tsr_output_position(const tsr_output *output);
+/* The file beside the target, which ends in the target's extension: for a program that writes it for us. NULL when written in place. RETURNS VIEW. */
+const char *tsr_output_temporary(const tsr_output *output);
+/* Gives a finished file its name; `name` stands in the message. */
+tsr_status tsr_file_rename(const char *from, const char *to, int overwrite, const char *name);
 tsr_status tsr_output_patch(tsr_output *output, int64_t offset, const void *bytes, size_t size);
 /* Completes the file and gives it its name. Frees the output and sets it to NULL in every case. */
 tsr_status tsr_output_commit(tsr_output **output);

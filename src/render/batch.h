@@ -20,7 +20,7 @@ enum { TSR_LANES = 32 };
 typedef struct tsr_batch {
     int32_t count, k[TSR_LANES], at[TSR_LANES];                                      /* at: point of the transfer function below the value */
     float t[TSR_LANES], length[TSR_LANES], x[TSR_LANES], y[TSR_LANES], z[TSR_LANES]; /* index positions */
-    float value[TSR_LANES], gx[TSR_LANES], gy[TSR_LANES], gz[TSR_LANES], slope[TSR_LANES];
+    float value[TSR_LANES], gx[TSR_LANES], gy[TSR_LANES], gz[TSR_LANES], slope[TSR_LANES], level[TSR_LANES];
     float a[TSR_LANES], r[TSR_LANES], g[TSR_LANES], b[TSR_LANES];
 } tsr_batch;
 
@@ -142,6 +142,16 @@ static __attribute__((noinline)) void tsr_batch_transfer(const tsr_transfer_line
         for (int32_t k = 0; k < f->gaussians; k++) {
             const tsr_float3 color = f->gaussian[k].color;
             float square[TSR_LANES], exponent[TSR_LANES];
+            if (f->general) {
+                for (int32_t i = 0; i < whole; i++) {
+                    const float a = tsr_transfer_primitive(f, k, s->value[i], s->slope[i], s->level[i]);
+                    s->a[i] += a;
+                    s->r[i] += color.x * a;
+                    s->g[i] += color.y * a;
+                    s->b[i] += color.z * a;
+                }
+                continue;
+            }
             TSR_LANES_LOOP
             for (int32_t i = 0; i < whole; i++) {
                 square[i] = tsr_transfer_square(f, k, s->value[i], s->slope[i]);
@@ -216,20 +226,28 @@ static __attribute__((noinline)) void tsr_batch_add(const tsr_frame *frame, cons
         s->x[i] = p.x;
         s->y[i] = p.y;
         s->z[i] = p.z;
-        s->slope[i] = 0.0f;
+        s->slope[i] = s->level[i] = 0.0f;
     }
     if (gradients) tsr_batch_gradients(f, s, all);
+    for (int32_t i = 0; i < all && transfer->needs_level; i++) s->level[i] = tsr_frame_level(frame, tsr_along3(ray->o, ray->d, s->t[i]));
     tsr_batch_values(f, s->x, s->y, s->z, all, s->value);
     tsr_batch_transfer(transfer, points, s, all);
     const int32_t n = tsr_batch_keep(s, all, gradients);
     if (!n) return;
     const int32_t kept = tsr_batch_whole(n);
-    for (int32_t i = 0; i < n && frame->region; i++) s->a[i] *= tsr_region_weight(frame, tsr_along3(ray->o, ray->d, s->t[i]));
+    const int part = frame->region == 1 || frame->region == 2;
+    for (int32_t i = 0; i < n && part; i++) s->a[i] *= tsr_region_weight(frame, tsr_along3(ray->o, ray->d, s->t[i]));
     const float extinction = frame->extinction;
     TSR_LANES_LOOP
     for (int32_t i = 0; i < kept; i++) s->a[i] = tsr_exp2_clamp(tsr_piece_exponent(extinction, s->a[i], s->length[i]));
     TSR_LANES_LOOP
     for (int32_t i = 0; i < kept; i++) s->a[i] = 1.0f - tsr_exp2_within(s->a[i]);
+    for (int32_t i = 0; i < n && frame->region == 3; i++) {
+        const tsr_float3 tinted = tsr_region_tint(frame, tsr_f3(s->r[i], s->g[i], s->b[i]), tsr_along3(ray->o, ray->d, s->t[i]));
+        s->r[i] = tinted.x;
+        s->g[i] = tinted.y;
+        s->b[i] = tinted.z;
+    }
     if (frame->shaded) {
         const tsr_float3 viewer = tsr_scale3(ray->d, -1.0f);
         if (!gradients) tsr_batch_gradients(f, s, n);
@@ -249,12 +267,12 @@ static __attribute__((noinline)) void tsr_batch_add(const tsr_frame *frame, cons
     }
 }
 
-static void tsr_batch_accumulate(const tsr_frame *frame, const tsr_transfer_linear *transfer, const tsr_ray *ray, float t0, float t1, float shift,
-                                 tsr_float3 *c, float *alpha)
+static void tsr_batch_accumulate(const tsr_frame *frame, int full, const tsr_transfer_linear *transfer, const tsr_ray *ray, float t0, float t1,
+                                 float shift, tsr_float3 *c, float *alpha)
 {
     const tsr_field *f = &frame->volume;
-    if (!tsr_batch_fits(f)) {
-        tsr_accumulate(frame, transfer, ray, t0, t1, shift, c, alpha);
+    if (!tsr_batch_fits(f) || frame->lookup.kind) {
+        tsr_accumulate(frame, full, transfer, ray, t0, t1, shift, c, alpha);
         return;
     }
     tsr_ray r = tsr_field_ray(f, ray);

@@ -42,15 +42,15 @@ TSR_HD uint32_t tsr_brick_tile(const tsr_tile_pool *pool, const tsr_tile_state *
 
 /* What makes a brick visible. */
 typedef struct tsr_brick_test {
-    int32_t surface;          /* 1: the field scale * v + offset changes sign; 0: the transfer function has opacity */
+    int32_t surface; /* 1: the field scale * v + offset changes sign; 0: the transfer function has opacity for it */
     float scale, offset;
     tsr_transfer_linear transfer;
 } tsr_brick_test;
 
 TSR_HD uint8_t tsr_brick_visible(const tsr_brick_test *test, float low, float high)
 {
-    if (!test->surface) return (uint8_t)tsr_transfer_visible(&test->transfer, low, high);
     float a = test->scale * low + test->offset, b = test->scale * high + test->offset;
+    if (!test->surface) return (uint8_t)(low <= high && tsr_transfer_visible(&test->transfer, tsr_minf(a, b), tsr_maxf(a, b)));
     return (uint8_t)(low <= high && tsr_minf(a, b) < 0.0f && tsr_maxf(a, b) >= 0.0f);
 }
 

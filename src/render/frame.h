@@ -5,6 +5,7 @@
 
 #include "render/bvh.h"
 #include "render/field.h"
+#include "render/lookup.h"
 #include "render/transfer.h"
 
 enum { TSR_FACE_CAP = 0, TSR_FACE_OPEN, TSR_FACE_QUAD };
@@ -38,7 +39,14 @@ typedef struct tsr_frame {
     int32_t clip, clip_surface, clip_volume, clip_face;
     tsr_float3 clip_normal;    /* unit */
     float clip_offset;
-    int32_t region;            /* 0 all, 1 inside, 2 outside */
+    int32_t region; /* 0 all, 1 inside, 2 outside, 3 tint */
+    int32_t layers, flat;
+    int32_t pass;  /* pictures averaged before */
+    int32_t shell; /* the surface is a medium: */
+    float shell_extinction;
+    const uint8_t *shell_skip;          /* [bricks of the surface] as tsr_field.skip, of its transfer function */
+    tsr_transfer_linear shell_transfer; /* value: phi, gradient: distance from the clipping plane */
+    tsr_lookup_view lookup;             /* of the volume's transfer function */
 
     int32_t shaded;
     float extinction;          /* opacity exponent per world unit */

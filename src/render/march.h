@@ -107,6 +107,12 @@ TSR_HD tsr_hit tsr_surface_hit(const tsr_frame *frame, const tsr_ray *ray, float
         float w = (1.0f - b.u) - b.v;
         hit.kind = TSR_HIT_SURFACE;
         hit.t = b.t;
+        if (frame->flat) {
+            const float *q = frame->bvh.corners + 9 * b.triangle;
+            tsr_float3 e = tsr_f3(q[3] - q[0], q[4] - q[1], q[5] - q[2]), g = tsr_f3(q[6] - q[0], q[7] - q[1], q[8] - q[2]);
+            hit.normal = tsr_normalize3(tsr_cross3(e, g), tsr_scale3(ray->d, -1.0f));
+            return hit;
+        }
         hit.normal =
             tsr_normalize3(tsr_f3((w * n[0] + b.u * n[3]) + b.v * n[6], (w * n[1] + b.u * n[4]) + b.v * n[7], (w * n[2] + b.u * n[5]) + b.v * n[8]),
                            tsr_scale3(ray->d, -1.0f));
@@ -187,6 +193,7 @@ TSR_HD tsr_float3 tsr_shade(const tsr_frame *frame, tsr_float3 color, tsr_float3
 /* Weight of the source at a frame position by the sign of the surface field: smooth over one voxel to each side. */
 TSR_HD float tsr_region_weight(const tsr_frame *frame, tsr_float3 p)
 {
+    const int32_t inside = frame->region != 2;
     const tsr_field *f = &frame->surface;
     tsr_float3 ip = tsr_field_point(f, p);
     float distance;
@@ -196,12 +203,12 @@ TSR_HD float tsr_region_weight(const tsr_frame *frame, tsr_float3 p)
         int32_t brick[3];
         float phi = tsr_field_phi(f, ip);
         if (f->skip[tsr_field_brick(f, ip, brick)] > 1) /* the surface is more than a brick away: the sign is enough */
-            return (phi < 0.0f) == (frame->region == 1) ? 1.0f : 0.0f;
+            return (phi < 0.0f) == inside ? 1.0f : 0.0f;
         tsr_float3 g = tsr_field_gradient(f, ip);
         float slope = tsr_absf(f->scale) * tsr_sqrt(tsr_dot3(g, g));
         distance = phi / tsr_maxf(slope, 1.0e-12f);
     }
-    return tsr_smoothstepf(-f->spacing, f->spacing, frame->region == 1 ? -distance : distance);
+    return tsr_smoothstepf(-f->spacing, f->spacing, inside ? -distance : distance);
 }
 
 /* Where sample k is taken, and the length of the piece it stands for. */
@@ -215,10 +222,7 @@ TSR_HD float tsr_piece_length(float dt, int32_t k, float shift, float t0, float 
     return tsr_minf(begin + dt, t1) - tsr_maxf(begin, t0);
 }
 /* Opacity over a length from the opacity per reference length: 1 - 2^exponent. */
-TSR_HD float tsr_piece_exponent(float extinction, float a, float length)
-{
-    return extinction * length * tsr_log2(tsr_maxf(1.0f - a, 1.0e-6f));
-}
+TSR_HD float tsr_piece_exponent(float extinction, float a, float length) { return extinction * length * tsr_transparency(a); }
 /* Colour of a sample in the light: the steeper the field, the more it is a surface. */
 TSR_HD tsr_float3 tsr_sample_lit(const tsr_frame *frame, tsr_float3 color, tsr_float3 gradient, float slope, tsr_float3 viewer)
 {
@@ -226,9 +230,100 @@ TSR_HD tsr_float3 tsr_sample_lit(const tsr_frame *frame, tsr_float3 color, tsr_f
     return tsr_mix3(color, lit, tsr_smoothstepf(frame->gradient_low, frame->gradient_high, slope));
 }
 
+/* Does the picture need more than a function of value and gradient along the axes, evaluated at each sample, and an opaque or translucent sheet? */
+TSR_HD int tsr_frame_full(const tsr_frame *frame, const tsr_transfer_linear *transfer)
+{
+    return transfer->general || transfer->needs_level || frame->lookup.kind || frame->region == 3 || frame->shell;
+}
+
+/* Value of the surface's field at a frame position; beyond the field, that of its border. */
+TSR_HD float tsr_frame_level(const tsr_frame *frame, tsr_float3 p) { return tsr_field_phi(&frame->surface, tsr_field_point(&frame->surface, p)); }
+
+TSR_HD tsr_float3 tsr_region_tint(const tsr_frame *frame, tsr_float3 color, tsr_float3 p)
+{
+    return tsr_mix3(color, frame->surface_color, 0.5f * tsr_region_weight(frame, p));
+}
+
+/* Piece k of the ray through the source: colour, and the exponent of its transparency (0 = clear, else negative). `full`, here and below: a constant;
+ * 0 leaves out what tsr_frame_full asks for, which costs a GPU registers even where it is not used. */
+TSR_HD float tsr_volume_piece(const tsr_frame *frame, int full, const tsr_transfer_linear *transfer, const tsr_ray *ray, const tsr_ray *in_field,
+                              float t0, float t1, int32_t k, float shift, tsr_float3 *color)
+{
+    const tsr_field *f = &frame->volume;
+    float t = tsr_piece_middle(frame->dt, k, shift, t0, t1), length = tsr_piece_length(frame->dt, k, shift, t0, t1), slope = 0.0f, exponent;
+    tsr_float3 ip = tsr_along3(in_field->o, in_field->d, t), gradient = { 0.0f, 0.0f, 0.0f };
+    if (transfer->needs_gradient) {
+        gradient = tsr_field_gradient(f, ip);
+        slope = tsr_sqrt(tsr_dot3(gradient, gradient));
+    }
+    if (full && frame->lookup.kind) {
+        const tsr_lookup_view *l = &frame->lookup;
+        float x, y, value;
+        if (l->kind == TSR_LOOKUP_OF_PIECES) {
+            float begin = ((float)k + shift) * frame->dt;
+            value = tsr_field_value(f, tsr_along3(in_field->o, in_field->d, tsr_maxf(begin, t0)));
+            x = (value - l->low) * l->scale;
+            float end = tsr_field_value(f, tsr_along3(in_field->o, in_field->d, tsr_minf(begin + frame->dt, t1)));
+            y = (end - l->low) * l->scale;
+            value += end;
+        } else {
+            value = tsr_field_value(f, ip);
+            x = (value - l->low) * l->scale;
+            y = slope * l->gradient_scale;
+        }
+        if (!(value == value) || !(length > 0.0f)) return 0.0f;
+        exponent = frame->extinction * length * tsr_lookup_entry(l, x, y, color);
+        if (frame->region == 1 || frame->region == 2) { /* the weight multiplies the opacity, as below */
+            float a = (1.0f - tsr_exp2(exponent / (frame->extinction * length))) * tsr_region_weight(frame, tsr_along3(ray->o, ray->d, t));
+            exponent = tsr_piece_exponent(frame->extinction, a, length);
+        }
+    } else {
+        float level = full && transfer->needs_level ? tsr_frame_level(frame, tsr_along3(ray->o, ray->d, t)) : 0.0f;
+        float a = tsr_transfer_evaluate(transfer, full, tsr_field_value(f, ip), slope, level, color);
+        if (!(a > 0.0f) || !(length > 0.0f)) return 0.0f;
+        if (frame->region == 1 || frame->region == 2) a *= tsr_region_weight(frame, tsr_along3(ray->o, ray->d, t));
+        exponent = tsr_piece_exponent(frame->extinction, a, length);
+    }
+    if (!(exponent < 0.0f)) return 0.0f;
+    if (full && frame->region == 3) *color = tsr_region_tint(frame, *color, tsr_along3(ray->o, ray->d, t));
+    if (frame->shaded) {
+        if (!transfer->needs_gradient) {
+            gradient = tsr_field_gradient(f, ip);
+            slope = tsr_sqrt(tsr_dot3(gradient, gradient));
+        }
+        *color = tsr_sample_lit(frame, *color, gradient, slope, tsr_scale3(ray->d, -1.0f));
+    }
+    return exponent;
+}
+
+/* The same through the surface as a medium: colours in full light, by the normal of its level. */
+TSR_HD float tsr_shell_piece(const tsr_frame *frame, const tsr_ray *ray, const tsr_ray *in_field, float t0, float t1, int32_t k, float shift,
+                             tsr_float3 *color)
+{
+    const tsr_field *f = &frame->surface;
+    float t = tsr_piece_middle(frame->dt, k, shift, t0, t1), length = tsr_piece_length(frame->dt, k, shift, t0, t1);
+    tsr_float3 ip = tsr_along3(in_field->o, in_field->d, t), p = tsr_along3(ray->o, ray->d, t), viewer = tsr_scale3(ray->d, -1.0f);
+    float distance = frame->clip_offset - tsr_dot3(frame->clip_normal, p);
+    float a = tsr_transfer_evaluate(&frame->shell_transfer, 1, tsr_field_phi(f, ip), distance, 0.0f, color);
+    if (!(a > 0.0f) || !(length > 0.0f)) return 0.0f;
+    float exponent = tsr_piece_exponent(frame->shell_extinction, a, length);
+    if (!(exponent < 0.0f)) return 0.0f;
+    if (frame->shaded) *color = tsr_shade(frame, *color, tsr_normalize3(tsr_field_gradient(f, ip), viewer), viewer, 1.0f, frame->specular);
+    return exponent;
+}
+
+TSR_HD void tsr_compose(tsr_float3 color, float exponent, tsr_float3 *c, float *alpha)
+{
+    float a = 1.0f - tsr_exp2(exponent);
+    if (!(a > 0.0f)) return;
+    float weight = (1.0f - *alpha) * a;
+    *c = tsr_add3(*c, tsr_scale3(color, weight));
+    *alpha += weight;
+}
+
 /* Adds emission and absorption of the source in [t0, t1] to premultiplied *c with opacity *alpha, front to back. Sample k stands for the piece
  * [k, k + 1) dt of the ray, cut at t0 and t1, and is taken at the middle of the whole piece. */
-TSR_HD void tsr_accumulate(const tsr_frame *frame, const tsr_transfer_linear *transfer, const tsr_ray *ray, float t0, float t1, float shift,
+TSR_HD void tsr_accumulate(const tsr_frame *frame, int full, const tsr_transfer_linear *transfer, const tsr_ray *ray, float t0, float t1, float shift,
                            tsr_float3 *c, float *alpha)
 {
     const tsr_field *f = &frame->volume;
@@ -247,28 +342,86 @@ TSR_HD void tsr_accumulate(const tsr_frame *frame, const tsr_transfer_linear *tr
             continue;
         }
         for (; k < stop && *alpha < 0.998f; k++) {
-            float t = tsr_piece_middle(frame->dt, k, shift, t0, t1), length = tsr_piece_length(frame->dt, k, shift, t0, t1), slope = 0.0f;
-            tsr_float3 ip = tsr_along3(r.o, r.d, t), color, gradient = { 0.0f, 0.0f, 0.0f };
-            if (transfer->needs_gradient) {
-                gradient = tsr_field_gradient(f, ip);
-                slope = tsr_sqrt(tsr_dot3(gradient, gradient));
-            }
-            float a = tsr_transfer_evaluate(transfer, tsr_field_value(f, ip), slope, &color);
-            if (!(a > 0.0f) || !(length > 0.0f)) continue;
-            if (frame->region) a *= tsr_region_weight(frame, tsr_along3(ray->o, ray->d, t));
-            a = 1.0f - tsr_exp2(tsr_piece_exponent(frame->extinction, a, length));
-            if (!(a > 0.0f)) continue;
-            if (frame->shaded) {
-                if (!transfer->needs_gradient) {
-                    gradient = tsr_field_gradient(f, ip);
-                    slope = tsr_sqrt(tsr_dot3(gradient, gradient));
-                }
-                color = tsr_sample_lit(frame, color, gradient, slope, tsr_scale3(ray->d, -1.0f));
-            }
-            float weight = (1.0f - *alpha) * a;
-            *c = tsr_add3(*c, tsr_scale3(color, weight));
-            *alpha += weight;
+            tsr_float3 color = { 0.0f, 0.0f, 0.0f };
+            float exponent = tsr_volume_piece(frame, full, transfer, ray, &r, t0, t1, k, shift, &color);
+            if (exponent < 0.0f) tsr_compose(color, exponent, c, alpha);
         }
+    }
+}
+
+/* One medium on its way along the ray. */
+typedef struct tsr_medium {
+    const tsr_field *field;
+    const uint8_t *skip;
+    tsr_ray ray; /* in the field */
+    float t0, t1;
+    int32_t begin, end;  /* pieces */
+    int32_t seen, until; /* whether the pieces before `until` need a look */
+} tsr_medium;
+
+TSR_HD void tsr_medium_start(const tsr_frame *frame, const tsr_field *f, const uint8_t *skip, const tsr_ray *ray, int show, float t0, float t1,
+                             float shift, tsr_medium *m)
+{
+    int32_t axis;
+    m->field = f;
+    m->skip = skip;
+    m->t0 = t0;
+    m->t1 = t1;
+    m->seen = m->until = 0;
+    m->begin = m->end = 0;
+    m->ray = *ray;
+    if (!show || !(t0 < t1)) return;
+    m->ray = tsr_field_ray(f, ray);
+    if (!tsr_field_clip(f, &m->ray, &m->t0, &m->t1, &axis)) return;
+    m->begin = tsr_floor_int(m->t0 * frame->inverse_dt - shift);
+    m->end = tsr_ceil_int(m->t1 * frame->inverse_dt - shift);
+    m->until = m->begin;
+}
+
+/* Does piece k need a look? Sets `until` to where that may change. */
+TSR_HD int tsr_medium_look(const tsr_frame *frame, tsr_medium *m, int32_t k, float shift)
+{
+    if (k < m->begin) return 0;
+    if (k >= m->end) {
+        m->until = 0x7fffffff;
+        return 0;
+    }
+    if (k < m->until) return m->seen;
+    float at = tsr_clampf(((float)k + shift + 0.5f) * frame->dt, m->t0, m->t1);
+    int32_t brick[3];
+    int32_t skip = m->skip[tsr_field_brick(m->field, tsr_along3(m->ray.o, m->ray.d, at), brick)];
+    float exit = tsr_minf(tsr_field_exit(m->field, &m->ray, brick, skip), m->t1);
+    m->until = tsr_mini(m->end, tsr_maxi(k + 1, tsr_ceil_int(exit * frame->inverse_dt - shift - 0.5f)));
+    m->seen = skip == 0;
+    return m->seen;
+}
+
+/* As tsr_accumulate for source and surface as two media in the same place: extinctions add up and colours mix by extinction, so that neither comes
+ * first (spec 2.6). The source counts in [v0, v1], the surface in [s0, s1]. */
+TSR_HD void tsr_accumulate_media(const tsr_frame *frame, const tsr_transfer_linear *transfer, const tsr_ray *ray, int volume, float v0, float v1,
+                                 float s0, float s1, float shift, tsr_float3 *c, float *alpha)
+{
+    tsr_medium source, shell;
+    tsr_medium_start(frame, &frame->volume, frame->volume.skip, ray, volume, v0, v1, shift, &source);
+    tsr_medium_start(frame, &frame->surface, frame->shell_skip, ray, 1, s0, s1, shift, &shell);
+    int32_t any_source = source.begin < source.end, any_shell = shell.begin < shell.end;
+    if (!any_source && !any_shell) return;
+    int32_t k = !any_source ? shell.begin : !any_shell ? source.begin : tsr_mini(source.begin, shell.begin);
+    int32_t end = !any_source ? shell.end : !any_shell ? source.end : tsr_maxi(source.end, shell.end);
+    while (k < end && *alpha < 0.998f) {
+        int in_source = any_source && tsr_medium_look(frame, &source, k, shift), in_shell = any_shell && tsr_medium_look(frame, &shell, k, shift);
+        if (!in_source && !in_shell) {
+            int32_t a = !any_source ? end : k < source.begin ? source.begin : source.until;
+            int32_t b = !any_shell ? end : k < shell.begin ? shell.begin : shell.until;
+            k = tsr_maxi(k + 1, tsr_mini(a, b));
+            continue;
+        }
+        tsr_float3 color = { 0.0f, 0.0f, 0.0f }, other = { 0.0f, 0.0f, 0.0f };
+        float e = in_source ? tsr_volume_piece(frame, 1, transfer, ray, &source.ray, source.t0, source.t1, k, shift, &color) : 0.0f;
+        float g = in_shell ? tsr_shell_piece(frame, ray, &shell.ray, shell.t0, shell.t1, k, shift, &other) : 0.0f;
+        if (g < 0.0f) color = e < 0.0f ? tsr_scale3(tsr_add3(tsr_scale3(color, e), tsr_scale3(other, g)), 1.0f / (e + g)) : other;
+        if (e + g < 0.0f) tsr_compose(color, e + g, c, alpha);
+        k++;
     }
 }
 

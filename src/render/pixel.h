@@ -84,20 +84,20 @@ TSR_HD void tsr_over(tsr_float3 *c, float *alpha, tsr_float3 color, float opacit
 }
 
 /* Where the whole clipping plane is drawn (TSR_FACE_QUAD): the hit on it, if it lies in the box of the source and before `hit`. */
-TSR_HD void tsr_quad_hit(const tsr_frame *frame, const tsr_ray *ray, tsr_hit *hit)
+TSR_HD void tsr_quad_hit(const tsr_frame *frame, const tsr_ray *ray, float from, tsr_hit *hit)
 {
     float along = tsr_dot3(frame->clip_normal, ray->d);
     if (tsr_absf(along) < 1.0e-9f) return;
     float t = (frame->clip_offset - tsr_dot3(frame->clip_normal, ray->o)) / along;
-    if (!(t > frame->t_near) || t > hit->t) return;
+    if (!(t > from) || t > hit->t) return;
     if (!tsr_field_contains(&frame->volume, tsr_field_point(&frame->volume, tsr_along3(ray->o, ray->d, t)), 0.0f)) return;
     hit->kind = TSR_HIT_PLANE;
     hit->t = t;
     hit->normal = frame->clip_normal;
 }
 
-TSR_HD void tsr_ray_color(const tsr_frame *frame, const tsr_transfer_linear *transfer, const tsr_ray *ray, float shift, tsr_float3 *c, float *alpha,
-                          float *depth)
+TSR_HD void tsr_ray_color(const tsr_frame *frame, int full, const tsr_transfer_linear *transfer, const tsr_ray *ray, float shift, tsr_float3 *c,
+                          float *alpha, float *depth)
 {
     float s0 = frame->t_near, s1 = TSR_FLOAT_BIG, v0 = frame->t_near, v1 = TSR_FLOAT_BIG;
     int32_t entered = 0, ignored = 0;
@@ -112,31 +112,56 @@ TSR_HD void tsr_ray_color(const tsr_frame *frame, const tsr_transfer_linear *tra
         return;
     }
     tsr_hit hit = { TSR_HIT_NONE, TSR_FLOAT_BIG, { 0.0f, 0.0f, 0.0f } };
-    if (surface) hit = tsr_surface_hit(frame, ray, s0, s1, entered, shift);
-    if (frame->clip && frame->clip_face == TSR_FACE_QUAD && frame->volume.kind == TSR_FIELD_DENSE) tsr_quad_hit(frame, ray, &hit);
-    if (volume) TSR_ACCUMULATE(frame, transfer, ray, v0, tsr_minf(v1, hit.t), shift, c, alpha);
-    if (hit.kind == TSR_HIT_NONE) return;
-    float opacity = hit.kind == TSR_HIT_PLANE ? 1.0f : frame->opacity;
-    if (*alpha < 0.998f) tsr_over(c, alpha, tsr_hit_color(frame, ray, &hit), opacity);
-    if (opacity < 1.0f && volume) TSR_ACCUMULATE(frame, transfer, ray, tsr_maxf(v0, hit.t), v1, shift, c, alpha);
-    *depth = tsr_minf(*depth, hit.t + frame->depth_shift);
+    const int shell = full && surface && frame->shell, sheet = surface && !shell;
+    const float apart = (frame->surface.kind == TSR_FIELD_MESH ? 1.0e-3f : 0.02f) * frame->dt; /* of layers: more than the error of a hit */
+    for (int32_t layer = 0;; layer++) {
+        const float from = layer ? hit.t : frame->t_near; /* what lies before is drawn */
+        hit.kind = TSR_HIT_NONE;
+        hit.t = TSR_FLOAT_BIG;
+        if (layer < frame->layers) { /* behind the last layer there is only the volume */
+            if (sheet) hit = tsr_surface_hit(frame, ray, tsr_maxf(s0, layer ? from + apart : s0), s1, layer ? 0 : entered, shift);
+            if (frame->clip && frame->clip_face == TSR_FACE_QUAD && frame->volume.kind == TSR_FIELD_DENSE) tsr_quad_hit(frame, ray, from, &hit);
+        }
+        const float to = tsr_minf(v1, hit.t);
+        if (shell)
+            tsr_accumulate_media(frame, transfer, ray, volume, tsr_maxf(v0, from), to, tsr_maxf(s0, from), tsr_minf(s1, hit.t), shift, c, alpha);
+        else if (volume) TSR_ACCUMULATE(frame, full, transfer, ray, tsr_maxf(v0, from), to, shift, c, alpha);
+        if (hit.kind == TSR_HIT_NONE) return;
+        float opacity = hit.kind == TSR_HIT_PLANE ? 1.0f : frame->opacity;
+        if (*alpha < 0.998f) tsr_over(c, alpha, tsr_hit_color(frame, ray, &hit), opacity);
+        *depth = tsr_minf(*depth, hit.t + frame->depth_shift);
+        if (opacity >= 1.0f || *alpha >= 0.998f) return;
+    }
 }
 
-TSR_HD tsr_pixel tsr_frame_pixel(const tsr_frame *frame, const tsr_transfer_linear *transfer, int32_t x, int32_t y)
+/* Shifts of pass n within a pixel and along a ray: the additive sequences of the plastic number and the golden ratio, which fill evenly. */
+TSR_HD float tsr_pass_shift(int32_t pass, float step)
+{
+    float v = 0.5f + (float)pass * step;
+    return v - (float)tsr_floor_int(v);
+}
+
+TSR_HD tsr_pixel tsr_frame_pixel(const tsr_frame *frame, int full, const tsr_transfer_linear *transfer, int32_t x, int32_t y)
 {
     tsr_pixel out = { 0.0f, 0.0f, 0.0f, 0.0f, TSR_FLOAT_BIG };
-    float share = 1.0f / (float)frame->samples, mean = share * share;
+    float share = 1.0f / (float)frame->samples, mean = share * share, dx = 0.5f, dy = 0.5f;
     float shift = frame->jitter ? tsr_pixel_hash((uint32_t)x, (uint32_t)y) : 0.0f;
+    if (frame->pass > 0) {
+        dx = tsr_pass_shift(frame->pass, 0.75487767f);
+        dy = tsr_pass_shift(frame->pass, 0.56984029f);
+        shift += tsr_pass_shift(frame->pass, 0.61803399f) - 0.5f;
+        shift -= (float)tsr_floor_int(shift);
+    }
     tsr_float3 background = tsr_mix3(frame->background[0], frame->background[1], ((float)y + 0.5f) / (float)frame->height);
     for (int32_t j = 0; j < frame->samples; j++) {
         for (int32_t i = 0; i < frame->samples; i++) {
-            float px = (float)x + ((float)i + 0.5f) * share, py = (float)y + ((float)j + 0.5f) * share;
+            float px = (float)x + ((float)i + dx) * share, py = (float)y + ((float)j + dy) * share;
             tsr_float3 at = tsr_along3(tsr_along3(frame->corner, frame->right, px), frame->down, py), c = { 0.0f, 0.0f, 0.0f };
             float alpha = 0.0f;
             tsr_ray ray;
             ray.o = frame->orthographic ? at : frame->origin;
             ray.d = frame->orthographic ? frame->forward : tsr_normalize3(at, frame->forward);
-            tsr_ray_color(frame, transfer, &ray, shift, &c, &alpha, &out.depth);
+            tsr_ray_color(frame, full, transfer, &ray, shift, &c, &alpha, &out.depth);
             if (!frame->transparent) tsr_over(&c, &alpha, background, 1.0f);
             out.r += c.x;
             out.g += c.y;

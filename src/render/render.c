@@ -155,6 +155,30 @@ static tsr_status set_look(const tsr_scene_info *info, const tsr_render_options 
     return TSR_OK;
 }
 
+static tsr_status set_lookup(tsr_scene *scene, const tsr_render_options *o, const tsr_transfer_linear *transfer, tsr_frame *f)
+{
+    if ((int)o->lookup < 0 || o->lookup > TSR_LOOKUP_PREINTEGRATED)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "lookup %d, expected TSR_LOOKUP_NONE to TSR_LOOKUP_PREINTEGRATED", (int)o->lookup);
+    if (o->lookup == TSR_LOOKUP_NONE) return TSR_OK;
+    const int pieces = o->lookup == TSR_LOOKUP_PREINTEGRATED, most = pieces ? 512 : 4096;
+    if (transfer->needs_level) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "a transfer function of the level-set value cannot be looked up: use TSR_LOOKUP_NONE");
+    if (pieces && transfer->needs_gradient)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "a transfer function of the gradient cannot be pre-integrated: use TSR_LOOKUP_NONE or TSR_LOOKUP_TABLE");
+    if (o->lookup_size != 0 && (o->lookup_size < 2 || o->lookup_size > most))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "lookup_size %d, expected 2 to %d (0 = default)", o->lookup_size, most);
+    struct tsr_lookup_key key;
+    memset(&key, 0, sizeof key);
+    key.transfer = *transfer;
+    key.kind = pieces ? TSR_LOOKUP_OF_PIECES : TSR_LOOKUP_OF_SAMPLES;
+    key.size = o->lookup_size ? o->lookup_size : pieces || transfer->needs_gradient ? 256 : 1024;
+    key.low = (float)scene->source->minimum;
+    key.high = (float)scene->source->maximum;
+    if (!(key.high > key.low)) key.high = key.low + tsr_maxf(1.0f, tsr_absf(key.low) * 1.0e-3f);
+    key.length = pieces ? f->extinction * f->dt : 0.0f;
+    TSR_TRY(tsr_scene_lookup(scene, &key, &f->lookup));
+    return TSR_OK;
+}
+
 /* The source's field, transfer function and the bricks it makes visible. */
 static tsr_status set_source(tsr_scene *scene, const tsr_scene_info *info, const tsr_render_options *o, tsr_vec3 centre, tsr_brick_test *test,
                              tsr_frame *f)
@@ -167,6 +191,9 @@ static tsr_status set_source(tsr_scene *scene, const tsr_scene_info *info, const
         TSR_TRY(tsr_transfer_make(TSR_TRANSFER_MRI_HEAD, info->window_low,
                                   info->window_high > info->window_low ? info->window_high : info->window_low + 1, &preset));
     TSR_TRY(tsr_transfer_check(o->transfer ? o->transfer : &preset, &test->transfer));
+    test->scale = 1;
+    if (test->transfer.needs_level && f->surface.kind != TSR_FIELD_DENSE && f->surface.kind != TSR_FIELD_TILES)
+        TSR_FAIL(TSR_ERROR_STATE, "a transfer function of the level-set value needs a surface given by a volume or a tile list");
     f->shaded = !o->unshaded;
     if (!(o->opacity_scale >= 0 && isfinite(o->opacity_scale)))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "opacity_scale %g, expected a positive number (0 = 1)", o->opacity_scale);
@@ -174,14 +201,51 @@ static tsr_status set_source(tsr_scene *scene, const tsr_scene_info *info, const
     double range = fmax(info->window_high - info->window_low, 1e-30);
     f->gradient_low = (float)(0.02 * range / info->spacing);
     f->gradient_high = (float)(0.12 * range / info->spacing);
-    if ((int)o->region < 0 || o->region > TSR_REGION_OUTSIDE)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "region %d, expected TSR_REGION_ALL to TSR_REGION_OUTSIDE", (int)o->region);
+    if ((int)o->region < 0 || o->region > TSR_REGION_TINT)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "region %d, expected TSR_REGION_ALL to TSR_REGION_TINT", (int)o->region);
     if (o->region != TSR_REGION_ALL && f->surface.kind != TSR_FIELD_DENSE && f->surface.kind != TSR_FIELD_TILES)
         TSR_FAIL(TSR_ERROR_STATE, "a region needs a surface given by a volume or a tile list (a mesh has no inside)");
     f->region = (int32_t)o->region;
     tsr_context *c = scene->context;
     TSR_TRY(c->backend->render->skips(c->queue, scene->source->range, scene->source->bricks, test, scene->source_skip, scene->source_scratch));
     f->volume.skip = scene->source_skip;
+    TSR_TRY(set_lookup(scene, o, &test->transfer, f));
+    return TSR_OK;
+}
+
+/* The surface as a medium: its transfer function and the bricks it makes visible. */
+static tsr_status set_shell(tsr_scene *scene, const tsr_scene_info *info, const tsr_render_options *o, tsr_frame *f)
+{
+    tsr_context *c = scene->context;
+    tsr_brick_test test;
+    if (!o->surface_transfer || !f->show_surface) return TSR_OK;
+    if (f->surface.kind != TSR_FIELD_DENSE && f->surface.kind != TSR_FIELD_TILES)
+        TSR_FAIL(TSR_ERROR_STATE, "surface_transfer needs a surface given by a volume or a tile list (a mesh has no values around it)");
+    memset(&test, 0, sizeof test);
+    TSR_TRY(tsr_transfer_check(o->surface_transfer, &test.transfer));
+    if (test.transfer.needs_level)
+        TSR_FAIL(TSR_ERROR_ARGUMENT,
+                 "surface_transfer has a level axis, expected functions of phi (its value) and of the distance from the clipping plane (its "
+                 "gradient)");
+    if (!f->clip)
+        for (int i = 0; i < test.transfer.gaussians; i++) test.transfer.gaussian[i].gradient_inverse_width = 0;
+    if (!scene->shell_skip) TSR_TRY(tsr_device_allocate(c, scene->surface_skip_bytes, (void **)&scene->shell_skip));
+    if (!scene->shell_scratch) TSR_TRY(tsr_device_allocate(c, scene->surface_skip_bytes, (void **)&scene->shell_scratch));
+    f->shell_skip = scene->shell_skip;
+    if (f->surface.kind == TSR_FIELD_DENSE) {
+        test.scale = f->surface.scale;
+        test.offset = f->surface.offset;
+        TSR_TRY(c->backend->render->skips(c->queue, f->surface.range, f->surface.bricks, &test, scene->shell_skip, scene->shell_scratch));
+    } else if (tsr_transfer_visible(&test.transfer, scene->tile_band, scene->tile_band) ||
+               tsr_transfer_visible(&test.transfer, -scene->tile_band, -scene->tile_band)) {
+        TSR_TRY(c->backend->fill(c->queue, scene->shell_skip, 0, scene->surface_skip_bytes)); /* static tiles are seen too */
+    } else {
+        f->shell_skip = scene->surface_skip;
+    }
+    f->shell = 1;
+    f->shaded = !o->unshaded;
+    f->shell_extinction = (float)(1 / info->spacing);
+    f->shell_transfer = test.transfer;
     return TSR_OK;
 }
 
@@ -212,7 +276,13 @@ tsr_status tsr_render(tsr_scene *scene, const tsr_camera *camera, const tsr_rend
     frame.mesh_origin = tsr_vec3_float(tsr_vec3_sub(scene->mesh_origin, centre));
     TSR_TRY(set_clip(scene, &o, centre, &frame));
     TSR_TRY(set_look(&info, &o, &frame));
+    frame.flat = o.flat != 0;
+    if (o.surface_layers < 0 || o.surface_layers > 64) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface_layers %d, expected 1 to 64 (0 = 1)", o.surface_layers);
+    frame.layers = o.surface_layers ? o.surface_layers : 1;
+    if (o.pass < 0 || o.pass >= 1 << 20) TSR_FAIL(TSR_ERROR_ARGUMENT, "pass %d, expected 0 to 2^20 - 1", o.pass);
+    frame.pass = o.pass;
     TSR_TRY(set_source(scene, &info, &o, centre, &test, &frame));
+    TSR_TRY(set_shell(scene, &info, &o, &frame));
     TSR_TRY(scene->context->backend->render->draw(scene->context->queue, &frame, &test.transfer, picture->rgba, picture->depth));
     return TSR_OK;
 }

@@ -103,13 +103,12 @@ static tsr_status cuda_tile_table(tsr_queue *queue, const tsr_tile_pool *pool, c
 TSR_DEVICE_FN int32_t pixel_x(void) { return (int32_t)(blockIdx.x * TILE_WIDTH + (threadIdx.x >> 5 & 1) * 8 + (threadIdx.x & 7)); }
 TSR_DEVICE_FN int32_t pixel_y(void) { return (int32_t)(blockIdx.y * TILE_HEIGHT + (threadIdx.x >> 6) * 4 + (threadIdx.x >> 3 & 3)); }
 
-static __global__ void __launch_bounds__(PIXEL_THREADS)
+template <int FULL> static __global__ void __launch_bounds__(PIXEL_THREADS)
 draw_kernel(const __grid_constant__ tsr_frame frame, const __grid_constant__ tsr_transfer_linear transfer, float *rgba, float *depth)
 {
     int32_t x = pixel_x(), y = pixel_y();
     if (x >= frame.width || y >= frame.height) return;
-    tsr_pixel p = tsr_frame_pixel(&frame, &transfer, x, y);
-    tsr_pixel_store(&p, rgba, depth, (int64_t)y * frame.width + x);
+    tsr_frame_store(&frame, FULL, &transfer, x, y, rgba, depth);
 }
 
 static dim3 picture_blocks(int32_t width, int32_t height)
@@ -119,7 +118,9 @@ static dim3 picture_blocks(int32_t width, int32_t height)
 
 static tsr_status cuda_draw(tsr_queue *queue, const tsr_frame *frame, const tsr_transfer_linear *transfer, float *rgba, float *depth)
 {
-    TSR_LAUNCH(queue, draw_kernel, picture_blocks(frame->width, frame->height), PIXEL_THREADS, 0, *frame, *transfer, rgba, depth);
+    dim3 blocks = picture_blocks(frame->width, frame->height);
+    if (tsr_frame_full(frame, transfer)) TSR_LAUNCH(queue, draw_kernel<1>, blocks, PIXEL_THREADS, 0, *frame, *transfer, rgba, depth);
+    else TSR_LAUNCH(queue, draw_kernel<0>, blocks, PIXEL_THREADS, 0, *frame, *transfer, rgba, depth);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

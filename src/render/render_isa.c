@@ -11,10 +11,6 @@ void TSR_ISA_NAME(tsr_draw_tile)(const tsr_frame *frame, const tsr_transfer_line
 void TSR_ISA_NAME(tsr_draw_tile)(const tsr_frame *frame, const tsr_transfer_linear *transfer, int32_t x0, int32_t y0, int32_t x1, int32_t y1,
                                  float *rgba, float *depth)
 {
-    for (int32_t y = y0; y < y1; y++) {
-        for (int32_t x = x0; x < x1; x++) {
-            tsr_pixel p = tsr_frame_pixel(frame, transfer, x, y);
-            tsr_pixel_store(&p, rgba, depth, (int64_t)y * frame->width + x);
-        }
-    }
+    for (int32_t y = y0; y < y1; y++)
+        for (int32_t x = x0; x < x1; x++) tsr_frame_store(frame, 1, transfer, x, y, rgba, depth);
 }

@@ -224,13 +224,15 @@ void tsr_scene_clear_surface(tsr_scene *s)
     dense_release(s->context, &s->surface);
     tsr_device_release(s->context, s->surface_skip, s->surface_skip_bytes);
     tsr_device_release(s->context, s->surface_scratch, s->surface_skip_bytes);
+    tsr_device_release(s->context, s->shell_skip, s->surface_skip_bytes);
+    tsr_device_release(s->context, s->shell_scratch, s->surface_skip_bytes);
     if (s->table) tsr_device_release(s->context, s->table, (size_t)s->tile_bricks[0] * (size_t)s->tile_bricks[1] * (size_t)s->tile_bricks[2] * 4);
     if (s->bvh.nodes) {
         tsr_device_release(s->context, (void *)(uintptr_t)s->bvh.nodes, s->node_bytes);
         tsr_device_release(s->context, (void *)(uintptr_t)s->bvh.corners, s->corner_bytes);
         tsr_device_release(s->context, (void *)(uintptr_t)s->bvh.normals, s->corner_bytes);
     }
-    s->surface_skip = s->surface_scratch = NULL;
+    s->surface_skip = s->surface_scratch = s->shell_skip = s->shell_scratch = NULL;
     s->surface_skip_bytes = 0;
     s->table = NULL;
     s->tile_values = NULL;
@@ -243,6 +245,7 @@ void tsr_scene_destroy(tsr_scene **scene)
     if (!scene || !*scene) return;
     tsr_scene *s = *scene;
     *scene = NULL;
+    tsr_scene_drop_lookup(s);
     tsr_scene_clear_surface(s);
     clear_source(s);
     tsr_host_release(&s->context->host_allocator, s, sizeof *s);
@@ -348,6 +351,7 @@ tsr_status tsr_scene_set_surface_tiles(tsr_scene *s, const tsr_tiles *tiles)
     s->log2_edge = tiles->pool.log2_edge;
     s->tile_geometry = tiles->geometry;
     s->tile_values = tiles->pool.phi[state.phi];
+    s->tile_band = tiles->pool.band;
     for (int k = 0; k < 3; k++) {
         s->tile_origin[k] = low[k];
         s->tile_bricks[k] = high[k] - low[k] + 1;
@@ -480,7 +484,8 @@ tsr_status tsr_scene_describe(const tsr_scene *s, tsr_scene_info *info)
         info->surface_bounds = info->bounds;
     }
     if (!(info->spacing > 0)) info->spacing = 1; /* a mesh of one point */
-    info->device_bytes = (int64_t)s->surface_skip_bytes * 2 + (int64_t)(s->node_bytes + 2 * s->corner_bytes) * (s->bvh.nodes != NULL);
+    info->device_bytes = (int64_t)s->surface_skip_bytes * (s->shell_skip ? 4 : 2) + (int64_t)s->lookup.bytes +
+                         (int64_t)(s->node_bytes + 2 * s->corner_bytes) * (s->bvh.nodes != NULL);
     if (s->table) info->device_bytes += (int64_t)s->tile_bricks[0] * s->tile_bricks[1] * s->tile_bricks[2] * 4;
     const tsr_dense *held[2] = { s->source, s->surface == s->source ? NULL : s->surface };
     for (int i = 0; i < 2; i++)

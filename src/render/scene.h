@@ -29,8 +29,21 @@ typedef struct tsr_dense {
     double minimum, maximum, window_low, window_high;
 } tsr_dense;
 
+/* What a table of a transfer function depends on. Zeroed before it is filled: compared as bytes. */
+struct tsr_lookup_key {
+    tsr_transfer_linear transfer;
+    int32_t kind, size;
+    float low, high, length; /* range of values; extinction times step */
+};
+
 struct tsr_scene {
     tsr_context *context;
+    struct {
+        struct tsr_lookup_key key;
+        tsr_lookup_view view;
+        void *entries;
+        size_t bytes;
+    } lookup;
     tsr_dense *source;
     uint8_t *source_skip, *source_scratch; /* of the transfer function of the picture being drawn */
 
@@ -39,10 +52,12 @@ struct tsr_scene {
     double isovalue;
     int32_t inside_below;
     uint8_t *surface_skip, *surface_scratch;
+    uint8_t *shell_skip, *shell_scratch; /* of its transfer function; made when first used */
     size_t surface_skip_bytes;
     /* tiles */
     const float *tile_values;
     uint32_t *table;
+    float tile_band; /* static tiles are +band and -band */
     int32_t log2_edge, tile_size[3], tile_bricks[3], tile_origin[3];
     tsr_geometry tile_geometry;
     /* mesh */
@@ -67,6 +82,9 @@ void tsr_bvh_free(tsr_bvh_host *bvh);
 /* Field of a dense volume or tile list relative to the frame's centre; scale, offset and skip are left to the caller. */
 tsr_status tsr_dense_field(const tsr_dense *dense, tsr_vec3 centre, tsr_field *field);
 tsr_status tsr_scene_surface_field(const tsr_scene *scene, tsr_vec3 centre, tsr_field *field);
+/* The table for a key, made anew or the one of the call before. */
+tsr_status tsr_scene_lookup(tsr_scene *scene, const struct tsr_lookup_key *key, tsr_lookup_view *view);
+void tsr_scene_drop_lookup(tsr_scene *scene);
 tsr_status tsr_transfer_check(const tsr_transfer *transfer, tsr_transfer_linear *linear);
 
 static inline tsr_vec3 tsr_vec3_add(tsr_vec3 a, tsr_vec3 b) { return (tsr_vec3){ a.x + b.x, a.y + b.y, a.z + b.z }; }

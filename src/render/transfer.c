@@ -3,6 +3,27 @@
 
 #include "render/scene.h"
 
+/* What a primitive has beside value and gradient. */
+static tsr_status check_primitive(const struct tsr_transfer_gaussian *g, int i)
+{
+    if (!isfinite(g->level_centre) || !(g->level_width >= 0 && isfinite(g->level_width)))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "transfer function: Gaussian %d has level centre %g and level width %g, expected finite numbers and width >= 0",
+                 i, (double)g->level_centre, (double)g->level_width);
+    if ((int)g->shape < 0 || g->shape > TSR_TRANSFER_TRIANGLE)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "transfer function: primitive %d has shape %d, expected TSR_TRANSFER_GAUSSIAN to TSR_TRANSFER_TRIANGLE", i,
+                 (int)g->shape);
+    int sheared = 0;
+    for (int k = 0; k < 3; k++) {
+        if (!isfinite(g->shear[k]))
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "transfer function: primitive %d has shear %g, expected finite numbers", i, (double)g->shear[k]);
+        sheared |= g->shear[k] != 0;
+    }
+    if (g->beyond < 0 || g->beyond > 7 || (g->beyond && sheared))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "transfer function: primitive %d has beyond %d%s, expected a sum of 1, 2 and 4, and no shear with it", i,
+                 (int)g->beyond, sheared ? " and shear" : "");
+    return TSR_OK;
+}
+
 tsr_status tsr_transfer_check(const tsr_transfer *t, tsr_transfer_linear *out)
 {
     memset(out, 0, sizeof *out);
@@ -39,8 +60,28 @@ tsr_status tsr_transfer_check(const tsr_transfer *t, tsr_transfer_linear *out)
         out->gaussian[i].gradient_inverse_width = g->gradient_width > 0 ? 1 / g->gradient_width : 0;
         out->gaussian[i].alpha = g->alpha;
         out->gaussian[i].color = tsr_color_linear(g->color);
-        out->needs_gradient |= g->gradient_width > 0;
+        TSR_TRY(check_primitive(g, i));
+        out->gaussian[i].level_centre = g->level_centre;
+        out->gaussian[i].level_inverse_width = g->level_width > 0 ? 1 / g->level_width : 0;
+        memcpy(out->gaussian[i].shear, g->shear, sizeof g->shear);
+        out->gaussian[i].shape = (int32_t)g->shape;
+        out->gaussian[i].beyond = g->beyond;
+        const int sheared = g->shear[0] != 0 || g->shear[1] != 0 || g->shear[2] != 0;
+        out->needs_gradient |= g->gradient_width > 0 || g->shear[0] != 0 || g->shear[2] != 0;
+        out->needs_level |= g->level_width > 0 || g->shear[1] != 0 || g->shear[2] != 0;
+        out->general |= g->level_width > 0 || sheared || g->shape != TSR_TRANSFER_GAUSSIAN || g->beyond != 0;
     }
+    return TSR_OK;
+}
+
+tsr_status tsr_transfer_sample(const tsr_transfer *transfer, double value, double gradient, double level, double *alpha, tsr_color *color)
+{
+    tsr_transfer_linear linear;
+    tsr_float3 c;
+    if (!transfer || !alpha) TSR_FAIL(TSR_ERROR_ARGUMENT, "transfer function: %s is NULL", transfer ? "alpha" : "transfer");
+    TSR_TRY(tsr_transfer_check(transfer, &linear));
+    *alpha = (double)tsr_transfer_evaluate(&linear, 1, (float)value, (float)gradient, (float)level, &c);
+    if (color) *color = (tsr_color){ tsr_srgb_encode(c.x), tsr_srgb_encode(c.y), tsr_srgb_encode(c.z) };
     return TSR_OK;
 }
 

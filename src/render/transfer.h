@@ -6,10 +6,18 @@
 
 enum { TSR_TRANSFER_MOST_POINTS = 16, TSR_TRANSFER_MOST_GAUSSIANS = 8 };
 
+enum { TSR_BEYOND_VALUE = 1, TSR_BEYOND_GRADIENT = 2, TSR_BEYOND_LEVEL = 4 };
+
 typedef struct tsr_transfer_linear {
     int32_t points, gaussians, needs_gradient;
+    int32_t needs_level, general; /* general: anything but Gaussians of value and gradient along the axes */
     struct { float value, alpha; tsr_float3 color; } point[TSR_TRANSFER_MOST_POINTS];
-    struct { float centre, inverse_width, gradient_centre, gradient_inverse_width, alpha; tsr_float3 color; } gaussian[TSR_TRANSFER_MOST_GAUSSIANS];
+    struct {
+        float centre, inverse_width, gradient_centre, gradient_inverse_width, alpha;
+        tsr_float3 color;
+        float level_centre, level_inverse_width, shear[3];
+        int32_t shape, beyond; /* shape: tsr_transfer_shape */
+    } gaussian[TSR_TRANSFER_MOST_GAUSSIANS];
 } tsr_transfer_linear;
 
 /* Place of v in a segment, and what lies there between a and b. */
@@ -42,8 +50,29 @@ TSR_HD float tsr_transfer_bump(float alpha, float square, float exponential)
     return square < 25.0f ? a : 0.0f; /* exp(-25) = 1e-11: cut, so that bricks can be skipped */
 }
 
-/* Opacity per reference length, in [0, 1], and colour. NaN is transparent. */
-TSR_HD float tsr_transfer_evaluate(const tsr_transfer_linear *f, float v, float gradient, tsr_float3 *color)
+TSR_HD float tsr_transfer_offset(float v, float centre, int32_t held) { return held && v > centre ? 0.0f : v - centre; }
+
+/* Opacity of primitive i of a general function. */
+TSR_HD float tsr_transfer_primitive(const tsr_transfer_linear *f, int32_t i, float v, float gradient, float level)
+{
+    const int32_t beyond = f->gaussian[i].beyond;
+    const float *shear = f->gaussian[i].shear;
+    float a = tsr_transfer_offset(v, f->gaussian[i].centre, beyond & TSR_BEYOND_VALUE);
+    float b = tsr_transfer_offset(gradient, f->gaussian[i].gradient_centre, beyond & TSR_BEYOND_GRADIENT);
+    float c = tsr_transfer_offset(level, f->gaussian[i].level_centre, beyond & TSR_BEYOND_LEVEL);
+    float x = (a * f->gaussian[i].inverse_width + shear[0] * b) + shear[1] * c;
+    float y = b * f->gaussian[i].gradient_inverse_width + shear[2] * c, z = c * f->gaussian[i].level_inverse_width;
+    if (f->gaussian[i].shape == 0) {
+        float square = (x * x + y * y) + z * z;
+        return tsr_transfer_bump(f->gaussian[i].alpha, square, tsr_expf(-square));
+    }
+    float most = tsr_maxf(tsr_absf(x), tsr_maxf(tsr_absf(y), tsr_absf(z)));
+    float share = f->gaussian[i].shape == 1 ? (most <= 1.0f ? 1.0f : 0.0f) : tsr_saturatef(1.0f - most);
+    return f->gaussian[i].alpha * share;
+}
+
+/* Opacity per reference length, in [0, 1], and colour. NaN is transparent. `full` = 0: f is not general (a constant, for the compiler). */
+TSR_HD float tsr_transfer_evaluate(const tsr_transfer_linear *f, int full, float v, float gradient, float level, tsr_float3 *color)
 {
     *color = tsr_f3(0.0f, 0.0f, 0.0f);
     if (!(v == v)) return 0.0f;
@@ -52,7 +81,13 @@ TSR_HD float tsr_transfer_evaluate(const tsr_transfer_linear *f, float v, float 
     if (f->gaussians == 0) { *color = c; return tsr_minf(alpha, 1.0f); }
     c = tsr_scale3(c, alpha);
     for (int32_t i = 0; i < f->gaussians; i++) {
-        float square = tsr_transfer_square(f, i, v, gradient), a = tsr_transfer_bump(f->gaussian[i].alpha, square, tsr_expf(-square));
+        float a;
+        if (full && f->general) {
+            a = tsr_transfer_primitive(f, i, v, gradient, level);
+        } else {
+            float square = tsr_transfer_square(f, i, v, gradient);
+            a = tsr_transfer_bump(f->gaussian[i].alpha, square, tsr_expf(-square));
+        }
         alpha += a;
         c = tsr_add3(c, tsr_scale3(f->gaussian[i].color, a));
     }
@@ -70,8 +105,11 @@ TSR_HD int tsr_transfer_visible(const tsr_transfer_linear *f, float low, float h
     for (int32_t i = 0; i < f->points; i++)
         if (f->point[i].value >= low && f->point[i].value <= high && f->point[i].alpha > 0.0f) return 1;
     for (int32_t i = 0; i < f->gaussians; i++) {
-        float nearest = tsr_clampf(f->gaussian[i].centre, low, high), x = (nearest - f->gaussian[i].centre) * f->gaussian[i].inverse_width;
-        if (f->gaussian[i].alpha > 0.0f && x * x < 25.0f) return 1;
+        float nearest = tsr_clampf(f->gaussian[i].centre, low, high);
+        float x = tsr_transfer_offset(nearest, f->gaussian[i].centre, f->gaussian[i].beyond & TSR_BEYOND_VALUE) * f->gaussian[i].inverse_width;
+        float reach = f->gaussian[i].shape == 0 ? 5.0f : 1.0f;                            /* in widths: where a primitive ends */
+        if (f->gaussian[i].shear[0] != 0.0f || f->gaussian[i].shear[1] != 0.0f) x = 0.0f; /* depends on the other axes */
+        if (f->gaussian[i].alpha > 0.0f && tsr_absf(x) <= reach) return 1;
     }
     return 0;
 }

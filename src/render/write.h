@@ -1,4 +1,4 @@
-/* render/write.h: puts a pixel into a picture. */
+/* render/write.h: puts pixels into a picture. */
 #ifndef TSR_RENDER_WRITE_H
 #define TSR_RENDER_WRITE_H
 
@@ -11,6 +11,22 @@ TSR_HD void tsr_pixel_store(const tsr_pixel *p, float *rgba, float *depth, int64
     rgba[4 * at + 2] = p->b;
     rgba[4 * at + 3] = p->a;
     depth[at] = p->depth < TSR_FLOAT_BIG ? p->depth : tsr_bits_float(0x7f800000u);
+}
+
+/* Draws pixel (x, y) into the picture: the mean of `pass` pictures becomes that of one more. */
+TSR_HD void tsr_frame_store(const tsr_frame *frame, int full, const tsr_transfer_linear *transfer, int32_t x, int32_t y, float *rgba, float *depth)
+{
+    const int64_t at = (int64_t)y * frame->width + x;
+    tsr_pixel p = tsr_frame_pixel(frame, full, transfer, x, y);
+    if (frame->pass > 0) {
+        float share = 1.0f / (float)(frame->pass + 1);
+        p.r = rgba[4 * at] + (p.r - rgba[4 * at]) * share;
+        p.g = rgba[4 * at + 1] + (p.g - rgba[4 * at + 1]) * share;
+        p.b = rgba[4 * at + 2] + (p.b - rgba[4 * at + 2]) * share;
+        p.a = rgba[4 * at + 3] + (p.a - rgba[4 * at + 3]) * share;
+        p.depth = tsr_minf(p.depth, depth[at]);
+    }
+    tsr_pixel_store(&p, rgba, depth, at);
 }
 
 #endif

@@ -10,7 +10,7 @@ static double blobs(double x, double y, double z)
     return fmin(a, b) + 0.4 * sin(x) * sin(y) * sin(z);
 }
 
-enum { CASES = 7 };
+enum { CASES = 11 };
 static test_view draw_case(tsr_context *context, int which)
 {
     tsr_volume *volume = test_volume_of(context, 29, (tsr_vec3){ 0.9, 1.0, 1.2 }, blobs);
@@ -32,8 +32,13 @@ static test_view draw_case(tsr_context *context, int which)
                               .gaussian = {
                                   { .centre = 1, .width = 1, .gradient_centre = 1, .gradient_width = 0.5f, .alpha = 0.1f, .color = { 0, 1, 0 } } } };
     tsr_render_options options = TSR_RENDER_OPTIONS;
-    static const tsr_render_mode modes[CASES] = { TSR_RENDER_SURFACE, TSR_RENDER_VOLUME,  TSR_RENDER_COMBINED,
-                                                  TSR_RENDER_MIP,     TSR_RENDER_SURFACE, TSR_RENDER_COMBINED };
+    static const tsr_render_mode modes[CASES] = { TSR_RENDER_SURFACE, TSR_RENDER_VOLUME,   TSR_RENDER_COMBINED, TSR_RENDER_MIP,
+                                                  TSR_RENDER_SURFACE, TSR_RENDER_COMBINED, TSR_RENDER_AUTO,     TSR_RENDER_VOLUME,
+                                                  TSR_RENDER_VOLUME,  TSR_RENDER_COMBINED, TSR_RENDER_COMBINED };
+    tsr_transfer shell = {
+        .gaussians = 1,
+        .gaussian = { { .width = 0.8f, .gradient_centre = 3, .gradient_width = 2, .alpha = 0.4f, .color = { 0.3f, 0.6f, 1 }, .beyond = 2 } }
+    };
     options.mode = modes[which];
     options.transfer = &transfer;
     options.supersampling = which == 0 ? 2 : 1;
@@ -43,12 +48,41 @@ static test_view draw_case(tsr_context *context, int which)
     options.clip = which == 5;
     options.clip_normal = (tsr_vec3){ 1, 1, 1 };
     options.clip_offset = 2;
+    if (which == 7 || which == 10) { /* three axes, shapes, shear */
+        transfer.gaussian[0].level_centre = -1;
+        transfer.gaussian[0].level_width = 2;
+        transfer.gaussian[0].shear[0] = 0.2f;
+        transfer.gaussian[1] =
+            (struct tsr_transfer_gaussian){ .centre = -2, .width = 2, .alpha = 0.3f, .color = { 1, 0, 1 }, .shape = TSR_TRANSFER_TRIANGLE };
+        transfer.gaussians = 2;
+    }
+    if (which == 8) {
+        transfer.gaussians = 0;
+        options.lookup = TSR_LOOKUP_PREINTEGRATED;
+        options.lookup_size = 40;
+        options.region = TSR_REGION_TINT;
+        options.step = 2;
+    }
+    if (which == 9) {
+        options.lookup = TSR_LOOKUP_TABLE;
+        options.lookup_size = 50;
+        options.surface_opacity = 0.4;
+        options.surface_layers = 3;
+    }
+    if (which == 10) {
+        options.surface_transfer = &shell;
+        options.clip = 1;
+        options.clip_face = TSR_CLIP_QUAD;
+        options.clip_volume_only = 1;
+    }
     if (which == 6) {
         tsr_slice_options slice = TSR_SLICE_OPTIONS;
         slice.supersampling = 2;
         require_ok(tsr_render_slice(scene, &slice, picture));
     } else {
         require_ok(tsr_render(scene, &camera, &options, picture));
+        options.pass = 1;
+        if (which >= 7) require_ok(tsr_render(scene, &camera, &options, picture));
     }
     test_view v = test_fetch(picture);
     tsr_picture_destroy(&picture);

@@ -2,26 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tiles.h"
-
-struct render {
-    cli_call *cli;
-    tsr_read_options read;
-    tsr_render_options options;
-    tsr_slice_options slice;
-    const char *output, *surface, *view, *transfer_name;
-    int32_t width, height;
-    double isovalue, azimuth, elevation, fov, window[2];
-    tsr_vec3 eye, target, up;
-    int isovalue_given, inside_below, eye_given, slice_given, gallery, window_given, projection;
-    tsr_context *context;
-    tsr_scene *scene;
-    tsr_volume *volume, *surface_volume;
-    tsr_tiles *tiles;
-    tsr_picture *picture;
-    tsr_transfer transfer;
-    char pictures[6][4096]; /* of the gallery */
-};
+#include "render.h"
 
 static tsr_status set_surface_volume(struct render *r, const tsr_volume *volume)
 {
@@ -70,10 +51,19 @@ static int add_surface(struct render *r)
     return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, r->surface);
 }
 
-static int build_scene(struct render *r)
+void render_free(struct render *r)
+{
+    tsr_scene_destroy(&r->scene);
+    tsr_tiles_destroy(&r->tiles);
+    tsr_volume_destroy(&r->surface_volume);
+    tsr_volume_destroy(&r->volume);
+}
+
+int render_scene(struct render *r, const char *path)
 {
     tsr_file_kind kind;
-    const char *format, *path = r->cli->input[0];
+    const char *format;
+    render_free(r);
     tsr_status status = tsr_scene_create(r->context, &r->scene);
     if (status != TSR_OK) return cli_status(r->cli, status, NULL);
     int code = cli_recognise(r->cli, path, &r->read, &kind, &format);
@@ -101,11 +91,13 @@ static int build_scene(struct render *r)
     return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, path);
 }
 
-static tsr_status place_camera(struct render *r, const tsr_scene_info *info, tsr_camera *camera)
+tsr_status render_camera(struct render *r, const tsr_scene_info *info, double azimuth, tsr_camera *camera)
 {
     double aspect = (double)r->width / (double)r->height;
     tsr_projection projection = r->projection ? TSR_ORTHOGRAPHIC : TSR_PERSPECTIVE;
-    const tsr_bounds *bounds = info->has_surface && !info->has_volume ? &info->surface_bounds : &info->bounds;
+    const tsr_bounds *bounds = &r->bounds;
+    memset(camera, 0, sizeof *camera);
+    if (r->slice_given) return TSR_OK;
     tsr_status status = TSR_OK;
     if (r->eye_given) {
         *camera = (tsr_camera){ .eye = r->eye, .target = r->target, .up = r->up, .projection = projection, .fov = r->fov };
@@ -118,7 +110,7 @@ static tsr_status place_camera(struct render *r, const tsr_scene_info *info, tsr
         status = tsr_view_parse(r->view, &view);
         return status == TSR_OK ? tsr_camera_named(bounds, info->space, view, projection, aspect, camera) : status;
     }
-    return tsr_camera_orbit(bounds, info->space, r->azimuth, r->elevation, projection, aspect, camera);
+    return tsr_camera_orbit(bounds, info->space, azimuth, r->elevation, projection, aspect, camera);
 }
 
 static int save(struct render *r, const tsr_image *image, const char *path)
@@ -171,102 +163,273 @@ static int draw_gallery(struct render *r)
     return code;
 }
 
+tsr_status render_picture(struct render *r, const tsr_camera *camera)
+{
+    tsr_status status = TSR_OK;
+    if (!r->picture) status = tsr_picture_create(r->context, r->width, r->height, &r->picture);
+    if (status == TSR_OK && r->slice_given) return tsr_render_slice(r->scene, &r->slice, r->picture);
+    for (int32_t pass = 0; status == TSR_OK && pass < r->passes; pass++) {
+        r->options.pass = pass;
+        status = tsr_render(r->scene, camera, &r->options, r->picture);
+    }
+    return status;
+}
+
+tsr_status render_image(struct render *r, tsr_image *image) { return tsr_picture_image(r->picture, r->options.transparent ? 4 : 3, image); }
+
 static int draw(struct render *r)
 {
     tsr_scene_info info;
+    tsr_camera camera;
     tsr_image image = { 0 };
     tsr_status status = tsr_scene_describe(r->scene, &info);
-    if (status == TSR_OK) status = tsr_picture_create(r->context, r->width, r->height, &r->picture);
-    if (status == TSR_OK && r->slice_given) {
-        status = tsr_render_slice(r->scene, &r->slice, r->picture);
-    } else if (status == TSR_OK) {
-        tsr_camera camera;
-        status = place_camera(r, &info, &camera);
-        if (status == TSR_OK) status = tsr_render(r->scene, &camera, &r->options, r->picture);
-    }
-    if (status == TSR_OK) status = tsr_picture_image(r->picture, r->options.transparent ? 4 : 3, &image);
+    r->bounds = info.has_surface && !info.has_volume ? info.surface_bounds : info.bounds;
+    if (status == TSR_OK) status = render_camera(r, &info, r->azimuth, &camera);
+    if (status == TSR_OK) status = render_picture(r, &camera);
+    if (status == TSR_OK) status = render_image(r, &image);
     int code = status == TSR_OK ? save(r, &image, r->output) : cli_status(r->cli, status, NULL);
     tsr_image_destroy(&image);
+    return code;
+}
+
+/* A preset's name, or a file: what looks like a path. */
+static int transfer(struct render *r, const char *option, const char *name, tsr_transfer *t)
+{
+    tsr_transfer_preset preset;
+    tsr_scene_info info;
+    tsr_status status;
+    if (strpbrk(name, "./")) {
+        status = tsr_transfer_read(name, t);
+        return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, NULL);
+    }
+    status = tsr_transfer_parse(name, &preset);
+    if (status == TSR_OK) status = tsr_scene_describe(r->scene, &info);
+    if (status == TSR_OK)
+        status = tsr_transfer_make(preset, r->window_given ? r->window[0] : info.window_low, r->window_given ? r->window[1] : info.window_high, t);
+    return status == TSR_OK ? CLI_OK : cli_error(r->cli, CLI_USAGE, "--%s: %s (or a FILE with a dot in its name)", option, tsr_error_message());
+}
+
+int render_transfers(struct render *r)
+{
+    int code = r->transfer_name ? transfer(r, "transfer", r->transfer_name, &r->transfer) : CLI_OK;
+    if (!code && r->surface_transfer_name) code = transfer(r, "surface-transfer", r->surface_transfer_name, &r->surface_transfer);
+    if (r->transfer_name) r->options.transfer = &r->transfer;
+    if (r->surface_transfer_name) r->options.surface_transfer = &r->surface_transfer;
     return code;
 }
 
 static int render(struct render *r)
 {
     int code = cli_context(r->cli, &r->context);
-    if (!code) code = build_scene(r);
+    if (!code && r->film) return render_film(r);
+    if (!code) code = render_scene(r, r->cli->input[0]);
+    if (!code) code = render_transfers(r);
     if (code) return code;
-    if (r->transfer_name) {
-        tsr_transfer_preset preset;
-        tsr_scene_info info;
-        tsr_status status = tsr_transfer_parse(r->transfer_name, &preset);
-        if (status == TSR_OK) status = tsr_scene_describe(r->scene, &info);
-        if (status == TSR_OK)
-            status = tsr_transfer_make(preset, r->window_given ? r->window[0] : info.window_low, r->window_given ? r->window[1] : info.window_high,
-                                       &r->transfer);
-        if (status != TSR_OK) return cli_error(r->cli, CLI_USAGE, "--transfer: %s", tsr_error_message());
-        r->options.transfer = &r->transfer;
-    }
     return r->gallery ? draw_gallery(r) : draw(r);
+}
+
+/* What goes together, before any work. */
+static int check(struct render *r)
+{
+    cli_call *cli = r->cli;
+    if (r->slice_given + r->gallery + (r->view || r->eye_given) > 1)
+        return cli_usage(cli, "--slice, --gallery, --view and --eye: expected one of them");
+    if (r->view && r->eye_given) return cli_usage(cli, "--view and --eye: expected one of them");
+    if (r->window_given && (isinf(r->window[0]) || isinf(r->window[1]))) return cli_usage(cli, "--window: expected two finite numbers LOWER:UPPER");
+    if (r->turntable && (r->slice_given || r->gallery || r->view || r->eye_given))
+        return cli_usage(cli, "--turntable: turns --azimuth, expected no --slice, --gallery, --view or --eye beside it");
+    if (r->sweep && (!r->slice_given || r->slice.axis == 3)) return cli_usage(cli, "--sweep: expected --slice x, y or z beside it");
+    if (r->sweep && cli->inputs > 1) return cli_usage(cli, "--sweep: expected one input");
+    if (r->gallery && cli->inputs > 1) return cli_usage(cli, "--gallery: expected one input");
+    if (r->frames_given && !r->turntable && !r->sweep) return cli_usage(cli, "--frames: expected --turntable or --sweep beside it");
+    if (r->slice_given && r->slice.axis != 3 && (r->slice.normal.x != 0 || r->slice.normal.y != 0 || r->slice.normal.z != 0))
+        return cli_usage(cli, "--normal: expected --slice oblique beside it");
+    if (r->slice_given && r->passes > 1) return cli_usage(cli, "--passes: of views; a slice is smoothed by --supersampling");
+    r->film = r->turntable || r->sweep || cli->inputs > 1;
+    if (!r->film) {
+        int code = cli_check_write(cli, r->output, TSR_FILE_IMAGE, r->output && !strcmp(r->output, "-") ? "png" : NULL);
+        return !code && r->gallery ? check_gallery(r) : code;
+    }
+    return CLI_OK;
 }
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct render r = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_RENDER_OPTIONS, .slice = TSR_SLICE_OPTIONS, .width = 768, .height = 768,
-                        .azimuth = 30, .elevation = 20, .fov = 30, .up = { 0, 0, 1 } };
+    struct render r = { .cli = cli,
+                        .read = TSR_READ_OPTIONS,
+                        .options = TSR_RENDER_OPTIONS,
+                        .slice = TSR_SLICE_OPTIONS,
+                        .width = 768,
+                        .height = 768,
+                        .azimuth = 30,
+                        .elevation = 20,
+                        .fov = 30,
+                        .up = { 0, 0, 1 },
+                        .passes = 1,
+                        .rate = 25 };
     tsr_render_options *o = &r.options;
-    int mode = 0, region = 0, clip_face = 0, palette = 0, axis = 2;
+    int mode = 0, region = 0, clip_face = 0, palette = 0, axis = 2, lookup = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(r.output),
         { .name = "surface", .type = CLI_TEXT, .value = &r.surface, .argument = "FILE", .help = "surface: mesh, tile list, level set or mask" },
-        { .name = "isovalue", .type = CLI_REAL, .value = &r.isovalue, .argument = "V",
+        { .name = "isovalue",
+          .type = CLI_REAL,
+          .value = &r.isovalue,
+          .argument = "V",
           .help = "surface where the volume (or --surface) has this value",
           .given = &r.isovalue_given },
         { .name = "inside-below", .type = CLI_FLAG, .value = &r.inside_below, .help = "with --isovalue: inside is below it, as in level sets" },
         { .name = "width", .type = CLI_INT, .value = &r.width, .argument = "PIXELS", .help = "default 768", .lower = 1, .upper = 16384 },
         { .name = "height", .type = CLI_INT, .value = &r.height, .argument = "PIXELS", .help = "default 768", .lower = 1, .upper = 16384 },
-        { .name = "gallery", .type = CLI_FLAG, .value = &r.gallery,
+        { .name = "gallery",
+          .type = CLI_FLAG,
+          .value = &r.gallery,
           .help = "six pictures: slices, views, combined; beside -o, which gets a sheet of all" },
-        { .name = "mode", .type = CLI_CHOICE, .value = &mode, .argument = "MODE", .help = "what is drawn",
+        { .name = "mode",
+          .type = CLI_CHOICE,
+          .value = &mode,
+          .argument = "MODE",
+          .help = "what is drawn",
           .choices = "auto surface volume combined mip" },
-        { .name = "view", .type = CLI_TEXT, .value = &r.view, .argument = "SIDE",
+        { .name = "view",
+          .type = CLI_TEXT,
+          .value = &r.view,
+          .argument = "SIDE",
           .help = "camera: anterior, posterior, left, right, superior or inferior" },
         { .name = "azimuth", .type = CLI_REAL, .value = &r.azimuth, .argument = "DEGREES", .help = "camera: 0 front, 90 left (default 30)" },
-        { .name = "elevation", .type = CLI_REAL, .value = &r.elevation, .argument = "DEGREES", .help = "camera: 90 above (default 20)", .lower = -90,
+        { .name = "elevation",
+          .type = CLI_REAL,
+          .value = &r.elevation,
+          .argument = "DEGREES",
+          .help = "camera: 90 above (default 20)",
+          .lower = -90,
           .upper = 90 },
         { .name = "eye", .type = CLI_VEC3, .value = &r.eye, .help = "camera: position in the world, instead of an angle", .given = &r.eye_given },
         { .name = "target", .type = CLI_VEC3, .value = &r.target, .help = "with --eye: where it looks" },
-        { .name = "up", .type = CLI_VEC3, .value = &r.up, .help = "with --eye: upwards (default 0,0,1)" },
-        { .name = "fov", .type = CLI_REAL, .value = &r.fov, .argument = "DEGREES", .help = "with --eye: vertical angle (default 30)", .lower = 0.1,
+        { .name = "up", .type = CLI_VEC3, .value = &r.up, .help = "with --eye: upwards (default 0,0,1)", .given = &r.up_given },
+        { .name = "fov",
+          .type = CLI_REAL,
+          .value = &r.fov,
+          .argument = "DEGREES",
+          .help = "with --eye: vertical angle (default 30)",
+          .lower = 0.1,
           .upper = 179 },
-        { .name = "projection", .type = CLI_CHOICE, .value = &r.projection, .argument = "WAY", .help = "camera",
+        { .name = "projection",
+          .type = CLI_CHOICE,
+          .value = &r.projection,
+          .argument = "WAY",
+          .help = "camera",
           .choices = "perspective orthographic" },
-        { .name = "slice", .type = CLI_CHOICE, .value = &axis, .argument = "AXIS", .help = "a slice across this axis instead of a view",
-          .choices = "x y z", .given = &r.slice_given },
+        { .name = "slice",
+          .type = CLI_CHOICE,
+          .value = &axis,
+          .argument = "AXIS",
+          .help = "a slice across this axis instead of a view",
+          .choices = "x y z oblique",
+          .given = &r.slice_given },
+        { .name = "normal", .type = CLI_VEC3, .value = &r.slice.normal, .help = "of an oblique slice, in the world (--up: its upper side)" },
+        { .name = "centre", .type = CLI_VEC3, .value = &r.slice.centre, .help = "of an oblique slice (default: the middle)" },
+        { .name = "slice-height",
+          .type = CLI_REAL,
+          .value = &r.slice.height,
+          .argument = "LENGTH",
+          .help = "shown by a slice (default: all)",
+          .lower = 1e-300,
+          .upper = 1e300 },
         { .name = "position", .type = CLI_REAL, .value = &r.slice.position, .argument = "INDEX", .help = "of the slice (default: middle)" },
         { .name = "palette", .type = CLI_CHOICE, .value = &palette, .argument = "NAME", .help = "of the slice", .choices = "grey diverging" },
         { .name = "line-width", .type = CLI_REAL, .value = &r.slice.line_width, .argument = "PIXELS", .help = "of the contour; negative = none" },
         { .name = "line-color", .type = CLI_COLOR, .value = &r.slice.line_color, .help = "of the contour (default yellow)" },
         { .name = "nearest", .type = CLI_FLAG, .value = &r.slice.nearest, .help = "slice: nearest voxel instead of trilinear" },
         { .name = "window", .type = CLI_RANGE, .value = r.window, .help = "grey values shown black and white", .given = &r.window_given },
-        { .name = "transfer", .type = CLI_TEXT, .value = &r.transfer_name, .argument = "NAME",
-          .help = "volume colours: grey, mri-head, mri-brain, ct-bone or ct-soft" },
+        { .name = "transfer",
+          .type = CLI_TEXT,
+          .value = &r.transfer_name,
+          .argument = "NAME",
+          .help = "volume colours: grey, mri-head, mri-brain, ct-bone, ct-soft or a FILE (docs/formats/transfer.md)" },
+        { .name = "surface-transfer",
+          .type = CLI_TEXT,
+          .value = &r.surface_transfer_name,
+          .argument = "FILE",
+          .help = "the surface as a medium: colours of phi and of the distance from the clipping plane" },
+        { .name = "lookup",
+          .type = CLI_CHOICE,
+          .value = &lookup,
+          .argument = "WAY",
+          .help = "transfer function: evaluated at each sample, or by a table",
+          .choices = "none table preintegrated" },
+        { .name = "lookup-size",
+          .type = CLI_INT,
+          .value = &o->lookup_size,
+          .argument = "N",
+          .help = "entries along an axis of the table",
+          .lower = 2,
+          .upper = 4096 },
         { .name = "opacity-scale", .type = CLI_REAL, .value = &o->opacity_scale, .argument = "S", .help = "volume: multiplies the opacity" },
         { .name = "unshaded", .type = CLI_FLAG, .value = &o->unshaded, .help = "volume: no lighting" },
-        { .name = "region", .type = CLI_CHOICE, .value = &region, .argument = "PART", .help = "volume: part shown", .choices = "all inside outside" },
+        { .name = "region",
+          .type = CLI_CHOICE,
+          .value = &region,
+          .argument = "PART",
+          .help = "volume: part shown",
+          .choices = "all inside outside tint" },
         { .name = "surface-color", .type = CLI_COLOR, .value = &o->surface_color, .help = "default pale rose" },
         { .name = "surface-opacity", .type = CLI_REAL, .value = &o->surface_opacity, .argument = "A", .help = "default 1", .lower = 0, .upper = 1 },
-        { .name = "ambient-occlusion", .type = CLI_REAL, .value = &o->ambient_occlusion, .argument = "S",
+        { .name = "surface-layers",
+          .type = CLI_INT,
+          .value = &o->surface_layers,
+          .argument = "N",
+          .help = "of a translucent surface (default 1)",
+          .lower = 1,
+          .upper = 64 },
+        { .name = "flat", .type = CLI_FLAG, .value = &o->flat, .help = "meshes: one shade per triangle" },
+        { .name = "ambient-occlusion",
+          .type = CLI_REAL,
+          .value = &o->ambient_occlusion,
+          .argument = "S",
           .help = "0 to 1 (default 0.75); negative = off" },
         { .name = "specular", .type = CLI_REAL, .value = &o->specular, .argument = "S", .help = "default 0.18; negative = off" },
-        { .name = "clip-normal", .type = CLI_VEC3, .value = &o->clip_normal, .help = "cut away everything with normal . x > clip-offset",
+        { .name = "clip-normal",
+          .type = CLI_VEC3,
+          .value = &o->clip_normal,
+          .help = "cut away everything with normal . x > clip-offset",
           .given = &o->clip },
         { .name = "clip-offset", .type = CLI_REAL, .value = &o->clip_offset, .argument = "D", .help = "world units" },
         { .name = "clip-face", .type = CLI_CHOICE, .value = &clip_face, .argument = "WAY", .help = "on the cut", .choices = "cap open quad" },
         { .name = "clip-surface-only", .type = CLI_FLAG, .value = &o->clip_surface_only, .help = "cut only the surface" },
         { .name = "clip-volume-only", .type = CLI_FLAG, .value = &o->clip_volume_only, .help = "cut only the volume" },
         { .name = "step", .type = CLI_REAL, .value = &o->step, .argument = "VOXELS", .help = "distance of samples (default 0.5)" },
-        { .name = "supersampling", .type = CLI_INT, .value = &o->supersampling, .argument = "N", .help = "N x N rays per pixel", .lower = 1,
+        { .name = "supersampling",
+          .type = CLI_INT,
+          .value = &o->supersampling,
+          .argument = "N",
+          .help = "N x N rays per pixel",
+          .lower = 1,
           .upper = 4 },
+        { .name = "passes",
+          .type = CLI_INT,
+          .value = &r.passes,
+          .argument = "N",
+          .help = "mean of N pictures with shifted rays (default 1)",
+          .lower = 1,
+          .upper = 4096 },
+        { .name = "turntable", .type = CLI_FLAG, .value = &r.turntable, .help = "a film: once around from --azimuth" },
+        { .name = "sweep", .type = CLI_FLAG, .value = &r.sweep, .help = "a film: --slice from the first to the last" },
+        { .name = "frames",
+          .type = CLI_INT,
+          .value = &r.frames,
+          .argument = "N",
+          .help = "of --turntable and --sweep (default 96; a slice each)",
+          .lower = 1,
+          .upper = 100000,
+          .given = &r.frames_given },
+        { .name = "rate",
+          .type = CLI_REAL,
+          .value = &r.rate,
+          .argument = "HZ",
+          .help = "frames per second of a film (default 25)",
+          .lower = 0.01,
+          .upper = 1000 },
         { .name = "jitter", .type = CLI_FLAG, .value = &o->jitter, .help = "hide rings at large steps" },
         { .name = "background", .type = CLI_COLOR, .value = &o->background[0], .help = "top of the picture" },
         { .name = "background-bottom", .type = CLI_COLOR, .value = &o->background[1], .help = "bottom of the picture" },
@@ -274,18 +437,16 @@ static int run(cli_call *cli, int argc, char **argv)
         CLI_READ_OPTIONS(r.read),
         { 0 },
     };
-    int code = cli_parse(cli, options, 1, 1, argc, argv);
+    int code = cli_parse(cli, options, 1, 100000, argc, argv);
     if (code >= 0) return code;
-    code = cli_check_write(cli, r.output, TSR_FILE_IMAGE, r.output && !strcmp(r.output, "-") ? "png" : NULL);
-    if (!code && r.gallery) code = check_gallery(&r);
+    r.slice.axis = axis;
+    if (r.up_given) r.slice.up = r.up;
+    code = check(&r);
     if (code) return code;
-    if (r.slice_given + r.gallery + (r.view || r.eye_given) > 1) return cli_usage(cli, "--slice, --gallery, --view and --eye: expected one of them");
-    if (r.view && r.eye_given) return cli_usage(cli, "--view and --eye: expected one of them");
-    if (r.window_given && (isinf(r.window[0]) || isinf(r.window[1]))) return cli_usage(cli, "--window: expected two finite numbers LOWER:UPPER");
     o->mode = (tsr_render_mode)mode;
     o->region = (tsr_region)region;
     o->clip_face = (tsr_clip_face)clip_face;
-    r.slice.axis = axis;
+    o->lookup = (tsr_lookup)lookup;
     r.slice.palette = (tsr_palette)palette;
     r.slice.supersampling = o->supersampling;
     if (r.window_given) {
@@ -294,15 +455,15 @@ static int run(cli_call *cli, int argc, char **argv)
     }
     code = render(&r);
     tsr_picture_destroy(&r.picture);
-    tsr_scene_destroy(&r.scene);
-    tsr_tiles_destroy(&r.tiles);
-    tsr_volume_destroy(&r.surface_volume);
-    tsr_volume_destroy(&r.volume);
+    render_free(&r);
     tsr_context_destroy(&r.context);
     return code;
 }
 
-const cli_verb verb_render = { "render", "[options] VOLUME|MESH|TILES -o PICTURE.png", "Draw surfaces, slices, projections and volumes as PNG",
+const cli_verb verb_render = { "render", "[options] VOLUME|MESH|TILES... -o PICTURE.png|FILM",
+                               "Draw surfaces, slices, projections and volumes as PNG or film",
                                "  tessera make phantom_tumour --size 96 -o head.nii.gz --truth tumour.nii.gz\n"
                                "  tessera render head.nii.gz --surface tumour.nii.gz -o both.png\n"
-                               "  tessera render head.nii.gz --surface tumour.nii.gz --slice z -o slice.png\n", run };
+                               "  tessera render head.nii.gz --surface tumour.nii.gz --slice z -o slice.png\n"
+                               "  tessera render head.nii.gz --turntable --frames 48 -o head.y4m\n",
+                               run };

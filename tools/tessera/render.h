@@ -1,0 +1,44 @@
+/* tools/tessera/render.h: what `tessera render` draws, shared by pictures and films. */
+#ifndef TESSERA_CLI_RENDER_H
+#define TESSERA_CLI_RENDER_H
+
+#include "tiles.h"
+
+struct render {
+    cli_call *cli;
+    tsr_read_options read;
+    tsr_render_options options;
+    tsr_slice_options slice;
+    const char *output, *surface, *view, *transfer_name, *surface_transfer_name;
+    int32_t width, height, passes;
+    double isovalue, azimuth, elevation, fov, window[2];
+    tsr_vec3 eye, target, up;
+    int isovalue_given, inside_below, eye_given, up_given, slice_given, gallery, window_given, projection;
+    tsr_context *context;
+    tsr_scene *scene;
+    tsr_volume *volume, *surface_volume;
+    tsr_tiles *tiles;
+    tsr_picture *picture;
+    tsr_transfer transfer, surface_transfer;
+    /* films */
+    int film, turntable, sweep, frames_given;
+    int32_t frames;
+    double rate;
+    tsr_bounds bounds;      /* of what the camera is fitted to */
+    char pictures[6][4096]; /* of the gallery */
+};
+
+/* Makes the scene of one input (a volume, mesh or tile list, and --surface); frees what was made before. */
+int render_scene(struct render *r, const char *path);
+void render_free(struct render *r); /* scene and what it holds */
+/* Transfer functions by name or file; the scene is needed for its window. */
+int render_transfers(struct render *r);
+/* Fits the camera to r->bounds; `azimuth` in degrees. */
+tsr_status render_camera(struct render *r, const tsr_scene_info *info, double azimuth, tsr_camera *camera);
+/* Draws r->picture: all passes of a view, or a slice. */
+tsr_status render_picture(struct render *r, const tsr_camera *camera);
+tsr_status render_image(struct render *r, tsr_image *image);
+/* All frames of --turntable, --sweep or a series of inputs to r->output. */
+int render_film(struct render *r);
+
+#endif
