@@ -131,5 +131,9 @@ static tsr_status read_image(tsr_input *input, const tsr_read_options *options, 
 }
 static int recognise(const tsr_signature *s) { return s->head_bytes >= 3 && !memcmp(s->head, "\xff\xd8\xff", 3) ? TSR_SURELY_MINE : TSR_NOT_MINE; }
 
-const tsr_format tsr_format_jpeg = { .name = "jpeg", .kind = TSR_FILE_IMAGE, .extensions = { ".jpg", ".jpeg" }, .recognise = recognise,
-                                     .read_image = read_image, .write_image = write_image };
+const tsr_format tsr_format_jpeg = { .name = "jpeg",
+                                     .kind = TSR_FILE_IMAGE,
+                                     .extensions = { ".jpg", ".jpeg" },
+                                     .recognise = recognise,
+                                     .read_image = read_image,
+                                     .write_image = write_image };

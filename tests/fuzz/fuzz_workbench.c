@@ -50,8 +50,8 @@ void fuzz_seeds(void)
 {
     static const char *const seeds[] = {
         "{\"type\":\"view\",\"view\":\"source\",\"width\":640,\"height\":480,\"axis\":1,\"position\":12.5,\"zoom\":2,\"pan\":[1,-2],\"input\":9}",
-        "{\"type\":\"view\",\"view\":\"volume\",\"azimuth\":30,\"elevation\":-5,\"mode\":\"inside\",\"clip\":true,\"clip_azimuth\":1,\"clip_elevation\":2,"
-        "\"clip_offset\":0.5,\"quality\":0.25}",
+        "{\"type\":\"view\",\"view\":\"volume\",\"azimuth\":30,\"elevation\":-5,\"mode\":\"inside\"}",
+        "{\"type\":\"view\",\"view\":\"volume\",\"clip\":true,\"clip_azimuth\":1,\"clip_elevation\":2,\"clip_offset\":0.5,\"quality\":0.25}",
         "{\"type\":\"window\",\"low\":-100,\"high\":1e3}",
         "{\"type\":\"transfer\",\"points\":[[0,0,0,0,0],[1.5,0.5,1,0.25,0]]}",
         "{\"type\":\"transfer\",\"preset\":\"ct-bone\"}",

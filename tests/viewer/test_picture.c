@@ -69,7 +69,8 @@ static void any_axes(void **unused)
                 }
                 for (int space = TSR_SPACE_RAS; space <= TSR_SPACE_LPS; space++) {
                     const viewer_image image = image_of(affine, (tsr_space)space);
-                    const double left = space == TSR_SPACE_RAS ? -1 : 1, front = space == TSR_SPACE_RAS ? 1 : -1; /* world x of the patient's left, y of the front */
+                    const double left = space == TSR_SPACE_RAS ? -1 : 1,
+                                 front = space == TSR_SPACE_RAS ? 1 : -1; /* world x of the patient's left, y of the front */
                     for (int axis = 0; axis < 3; axis++) {
                         const int world = orders[order][axis];
                         viewer_look look = { .width = 90, .height = 70, .axis = axis, .position = 13, .zoom = 1.5, .pan = { 2, -5 } };

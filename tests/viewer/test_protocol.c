@@ -33,7 +33,9 @@ static void good_messages(void **unused)
 static void bad_messages(void **unused)
 {
     (void)unused;
-    static const struct { const char *text, *message; } cases[] = {
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
         { "", "not JSON" },
         { "{\"type\":\"start\"} x", "not JSON" },
         { "{\"type\":\"start\",\"type\":\"start\"}", "not JSON" },
@@ -84,7 +86,8 @@ static void bad_messages(void **unused)
 static void names(void **unused)
 {
     (void)unused;
-    static const char *const good[] = { "a", "head.nii.gz", "a b", "..a" + 2, "\xc3\xa4" }, *const bad[] = { "", ".", "..", ".a", "-a", "a/b", "a\\b", "a\nb", "a\x7f" };
+    static const char *const good[] = { "a", "head.nii.gz", "a b", "a..", "\xc3\xa4" }, *const bad[] = { "",    ".",    "..",   ".a",   "-a",
+                                                                                                         "a/b", "a\\b", "a\nb", "a\x7f" };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) assert_true(viewer_name_is_plain(good[i]));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_false(viewer_name_is_plain(bad[i]));
     char name[200];
@@ -99,12 +102,25 @@ static void names(void **unused)
 static void header(void **unused)
 {
     (void)unused;
-    const viewer_frame frame = { .view = 2, .draft = 1, .sequence = 0x01020304, .width = 640, .height = 480, .view_input = 7, .edit_input = 9, .steps = 4294967298.0,
-                                 .origin = { 1, 2, 3 }, .right = { 0.5f, 0, 0 }, .down = { 0, -1, 0 }, .pixel = 0.25f, .milliseconds = 2 };
+    const viewer_frame frame = { .view = 2,
+                                 .draft = 1,
+                                 .sequence = 0x01020304,
+                                 .width = 640,
+                                 .height = 480,
+                                 .view_input = 7,
+                                 .edit_input = 9,
+                                 .steps = 4294967298.0,
+                                 .origin = { 1, 2, 3 },
+                                 .right = { 0.5f, 0, 0 },
+                                 .down = { 0, -1, 0 },
+                                 .pixel = 0.25f,
+                                 .milliseconds = 2 };
     static const uint8_t expected[VIEWER_FRAME_HEADER] = {
-        'T', 'S', 'R', 'F', 1, 2, 1, 0, 4, 3, 2, 1, 0x80, 2, 0, 0, 0xe0, 1, 0, 0, 7, 0, 0, 0, 9, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, /* to offset 36 */
-        0, 0, 0x80, 0x3f, 0, 0, 0, 0x40, 0, 0, 0x40, 0x40, 0, 0, 0, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0xbf, 0, 0, 0, 0, /* to 72 */
-        0, 0, 0x80, 0x3e, 0, 0, 0, 0x40 /* to 80, then zeros */
+        'T', 'S', 'R',  'F',  1, 2, 1, 0,    4, 3, 2,    1,    0x80, 2,    0, 0,    0xe0, 1,
+        0,   0,   7,    0,    0, 0, 9, 0,    0, 0, 2,    0,    0,    0,    1, 0,    0,    0, /* to offset 36 */
+        0,   0,   0x80, 0x3f, 0, 0, 0, 0x40, 0, 0, 0x40, 0x40, 0,    0,    0, 0x3f, 0,    0,
+        0,   0,   0,    0,    0, 0, 0, 0,    0, 0, 0,    0,    0x80, 0xbf, 0, 0,    0,    0, /* to 72 */
+        0,   0,   0x80, 0x3e, 0, 0, 0, 0x40                                                  /* to 80, then zeros */
     };
     uint8_t bytes[VIEWER_FRAME_HEADER];
     memset(bytes, 0xee, sizeof bytes);
@@ -114,6 +130,7 @@ static void header(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(good_messages), cmocka_unit_test(bad_messages), cmocka_unit_test(names), cmocka_unit_test(header) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(good_messages), cmocka_unit_test(bad_messages), cmocka_unit_test(names),
+                                        cmocka_unit_test(header) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,13 +68,13 @@ static double number(const struct bench *b, const char *key)
     const char *at = strstr(b->state, quoted);
     return at ? strtod(at + strlen(quoted), NULL) : -1;
 }
-#define UNTIL(condition)                                                                                       \
-    do {                                                                                                       \
-        int tries_ = 0;                                                                                        \
-        for (listen_once(b); !(condition); listen_once(b)) {                                                   \
+#define UNTIL(condition)                                                                                         \
+    do {                                                                                                         \
+        int tries_ = 0;                                                                                          \
+        for (listen_once(b); !(condition); listen_once(b)) {                                                     \
             if (++tries_ > 30000) fail_msg("%s: never; state %s; notices %s", #condition, b->state, b->notices); \
-            pause_a_moment();                                                                                  \
-        }                                                                                                      \
+            pause_a_moment();                                                                                    \
+        }                                                                                                        \
     } while (0)
 
 static void command(struct bench *b, const char *text)
@@ -189,7 +189,8 @@ static void upheaval(void **unused)
     struct bench *b = open_bench();
     command(b, "{\"type\":\"start\"}");
     UNTIL(strstr(b->notices, "no surface to move"));
-    command(b, "{\"type\":\"set\",\"name\":\"target\",\"value\":0.7}");
+    command(b, "{\"type\":\"set\",\"name\":\"data_weight\",\"value\":0}"); /* no speed at all: it runs for ever and stays where it is */
+    command(b, "{\"type\":\"set\",\"name\":\"alpha\",\"value\":1}");
     command(b, "{\"type\":\"paint\",\"from\":[15,26,16],\"radius\":5,\"begin\":true}");
     command(b, "{\"type\":\"start\"}");
     UNTIL(number(b, "steps") > 4);

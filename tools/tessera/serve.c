@@ -72,8 +72,10 @@ static int serve(cli_call *cli, viewer_server_options *o, const char *given_fold
     int code = split(cli, cli->inputs ? cli->input[0] : NULL, given_folder, folder, &o->session.file);
     if (!code) code = check_token(cli, o->token);
     if (!code) code = cli_context(cli, &context); /* a device that does not work is said now */
+    const int emulated = !code && tsr_context_device(context).kind == TSR_DEVICE_EMU;
     tsr_context_destroy(&context);
     if (code) return code;
+    if (emulated) return cli_usage(cli, "--device: emu works for one thread at a time and the workbench has two, expected cpu or cuda");
     o->session.folder = folder;
     o->session.device = cli->globals.device;
     o->session.threads = cli->globals.threads;
@@ -101,9 +103,26 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "target", .type = CLI_REAL, .value = &s->target, .argument = "GREY", .help = "T at the start (default: of the image's window)" },
         { .name = "epsilon", .type = CLI_REAL, .value = &s->epsilon, .argument = "GREY", .help = "at the start", .lower = 1e-30, .upper = 1e30 },
         { .name = "alpha", .type = CLI_REAL, .value = &s->alpha, .argument = "A", .help = "at the start (default 0.5)", .lower = 0, .upper = 1 },
-        { .name = "smoothing", .type = CLI_REAL, .value = &s->smoothing, .argument = "SIGMA", .help = "of the image, world units", .lower = 0, .upper = 1e6 },
-        { .name = "cfl", .type = CLI_REAL, .value = &s->cfl, .argument = "C", .help = "of the automatic step (default 0.9)", .lower = 1e-6, .upper = 0.9 },
-        { .name = "memory-limit", .type = CLI_COUNT, .value = &o.session.memory_limit, .argument = "BYTES", .help = "refuse larger files", .lower = 1,
+        { .name = "smoothing",
+          .type = CLI_REAL,
+          .value = &s->smoothing,
+          .argument = "SIGMA",
+          .help = "of the image, world units",
+          .lower = 0,
+          .upper = 1e6 },
+        { .name = "cfl",
+          .type = CLI_REAL,
+          .value = &s->cfl,
+          .argument = "C",
+          .help = "of the automatic step (default 0.9)",
+          .lower = 1e-6,
+          .upper = 0.9 },
+        { .name = "memory-limit",
+          .type = CLI_COUNT,
+          .value = &o.session.memory_limit,
+          .argument = "BYTES",
+          .help = "refuse larger files",
+          .lower = 1,
           .upper = 9e18 },
         { 0 },
     };

@@ -111,7 +111,7 @@ static int expect_ending(const viewer_command *c, char *error, size_t error_byte
 {
     static const char *const endings[] = { ".nii.gz", ".ply", ".nii.gz", ".png", ".session" };
     const char *name = c->name;
-    int good = c->what == VIEWER_SAVE_MESH      ? ends_with(name, ".ply") || ends_with(name, ".stl") || ends_with(name, ".obj") || ends_with(name, ".off")
+    int good = c->what == VIEWER_SAVE_MESH ? ends_with(name, ".ply") || ends_with(name, ".stl") || ends_with(name, ".obj") || ends_with(name, ".off")
                : c->what == VIEWER_SAVE_SESSION ? viewer_is_script(name)
                                                 : is_volume(name);
     if (good) return 0;

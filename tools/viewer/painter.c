@@ -12,26 +12,28 @@
 
 static const double budget[VIEWER_VIEWS] = { 0.008, 0.008, 0.024 }; /* seconds of a draft */
 /* Refining must not be felt: the longer things rest, the longer it may take. */
-static const struct { double rest, most; } patience[] = { { 0.25, 0.15 }, { 0.8, 0.5 }, { 2, 2 }, { 5, 10 } };
+static const struct {
+    double rest, most;
+} patience[] = { { 0.25, 0.15 }, { 0.8, 0.5 }, { 2, 2 }, { 5, 10 } };
 enum { PATIENCE = sizeof patience / sizeof *patience };
 enum { DRAFT_QUALITY = 82, FINAL_QUALITY = 92, SCALES = 16 };
 static const double least_scale[VIEWER_VIEWS] = { 0.5, 0.5, 0.125 }; /* a thin contour must stay visible */
-static const double draft_step = 1.5, final_cost = 4; /* a sample of a final picture with its occlusion, times one of a draft */
+static const double draft_step = 1.5, final_cost = 4;                /* a sample of a final picture with its occlusion, times one of a draft */
 
 struct window {
     tsr_picture *picture;
     uint64_t look_version, data_version; /* that were drawn last */
     int draft;
-    double drawn, scale;                 /* when; draft pixels per pixel */
-    double rested;                       /* since when nothing changed */
-    double shown, cost;                  /* scale of the picture that is shown; seconds of a draft at scale 1 */
+    double drawn, scale; /* when; draft pixels per pixel */
+    double rested;       /* since when nothing changed */
+    double shown, cost;  /* scale of the picture that is shown; seconds of a draft at scale 1 */
 };
 
 struct painter {
     viewer_session *s;
     tsr_context *context;
     viewer_image *image;
-    tsr_volume *volume, *speed;          /* on the device; volume NULL: the image's own, in host memory */
+    tsr_volume *volume, *speed; /* on the device; volume NULL: the image's own, in host memory */
     tsr_scene *scene, *speed_scene;
     tsr_tiles *tiles;
     double steps;
@@ -42,7 +44,7 @@ struct painter {
     tsr_dtype mip_dtype;
     int32_t mip_width, mip_height;
     struct window window[VIEWER_VIEWS];
-    tsr_camera camera;                   /* of the last 3-D picture */
+    tsr_camera camera; /* of the last 3-D picture */
 };
 
 /* What one picture needs, taken under the lock. */
@@ -52,7 +54,7 @@ struct task {
     tsr_transfer transfer;
     uint64_t look_version;
     uint32_t look_input;
-    int draft, fresh;                    /* fresh: something changed; else the same picture, finer */
+    int draft, fresh; /* fresh: something changed; else the same picture, finer */
     double alpha, scale;
 };
 
@@ -178,7 +180,8 @@ static tsr_status draw_slice(struct painter *p, const struct task *t, int view, 
     tsr_slice_options options = TSR_SLICE_OPTIONS;
     viewer_plane plane;
     viewer_slice_plane(p->image, &t->look, &plane);
-    if (viewer_slice_options(p->image, &plane, &t->look, tsr_picture_width(picture), tsr_picture_height(picture), &options, frame)) return TSR_ERROR_ARGUMENT;
+    if (viewer_slice_options(p->image, &plane, &t->look, tsr_picture_width(picture), tsr_picture_height(picture), &options, frame))
+        return TSR_ERROR_ARGUMENT;
     options.line_width = fmax(1.4, 1.8 * tsr_picture_width(picture) / t->look.width);
     if (view == VIEWER_SPEED) {
         if (!p->speed) return tsr_render_slice(p->scene, &options, picture); /* until there is one */
@@ -260,7 +263,9 @@ static viewer_blob *pack(const viewer_frame *frame, const tsr_image *image)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
-    if (tsr_image_pack_jpeg(image, frame->draft ? DRAFT_QUALITY : FINAL_QUALITY, frame->draft && frame->view == VIEWER_VOLUME, &bytes, &size) != TSR_OK) return NULL;
+    if (tsr_image_pack_jpeg(image, frame->draft ? DRAFT_QUALITY : FINAL_QUALITY, frame->draft && frame->view == VIEWER_VOLUME, &bytes, &size) !=
+        TSR_OK)
+        return NULL;
     viewer_blob *blob = viewer_blob_create(VIEWER_FRAME_HEADER + size);
     if (blob) {
         memcpy(blob->bytes + VIEWER_PAD + VIEWER_FRAME_HEADER, bytes, size);
@@ -278,8 +283,13 @@ static void show(struct painter *p, const struct task *t, int view)
     struct window *w = &p->window[view];
     double begin = viewer_seconds();
     int32_t width = scaled(t->look.width, t->scale), height = scaled(t->look.height, t->scale);
-    viewer_frame frame = { .view = (uint8_t)view, .draft = (uint8_t)t->draft, .width = (uint32_t)width, .height = (uint32_t)height,
-                           .view_input = t->look_input, .edit_input = p->surface_input > p->speed_input ? p->surface_input : p->speed_input, .steps = p->steps };
+    viewer_frame frame = { .view = (uint8_t)view,
+                           .draft = (uint8_t)t->draft,
+                           .width = (uint32_t)width,
+                           .height = (uint32_t)height,
+                           .view_input = t->look_input,
+                           .edit_input = p->surface_input > p->speed_input ? p->surface_input : p->speed_input,
+                           .steps = p->steps };
     tsr_image image = { 0 };
     tsr_status status = draw(p, t, view, width, height, &frame, &image);
     w->look_version = t->look_version;
@@ -368,8 +378,8 @@ static void pick(struct painter *p, struct task *t, const viewer_command *c)
     depth = (float *)malloc((size_t)width * (size_t)height * sizeof *depth);
     if (status == TSR_OK && depth) status = tsr_picture_download(p->window[VIEWER_VOLUME].picture, NULL, depth);
     if (status != TSR_OK || !depth) complain(p);
-    else if (viewer_pick_point(p->image, &p->camera, (double)t->look.width / t->look.height, c->x, c->y, (double)depth[(size_t)y * (size_t)width + (size_t)x],
-                               t->look.clip, normal, offset, &at))
+    else if (viewer_pick_point(p->image, &p->camera, (double)t->look.width / t->look.height, c->x, c->y,
+                               (double)depth[(size_t)y * (size_t)width + (size_t)x], t->look.clip, normal, offset, &at))
         viewer_session_tell(p->s, "notice", "nothing there: the ray meets neither the surface nor the clipping plane");
     else act_on_pick(p, c, at);
     free(depth);
@@ -379,8 +389,16 @@ static void pick(struct painter *p, struct task *t, const viewer_command *c)
 
 static void take_task(const viewer_session *s, int view, struct task *t)
 {
-    *t = (struct task){ .look = s->look[view], .window_low = s->window_low, .window_high = s->window_high, .transfer = s->transfer, .alpha = s->state.alpha,
-                        .look_version = s->look_version[view], .look_input = s->look_input[view], .draft = 1, .fresh = 1, .scale = 1 };
+    *t = (struct task){ .look = s->look[view],
+                        .window_low = s->window_low,
+                        .window_high = s->window_high,
+                        .transfer = s->transfer,
+                        .alpha = s->state.alpha,
+                        .look_version = s->look_version[view],
+                        .look_input = s->look_input[view],
+                        .draft = 1,
+                        .fresh = 1,
+                        .scale = 1 };
 }
 
 /* The finest picture of a window at rest that may be drawn now: its scale (0 = none yet), draft or not; *wait = seconds until there may be one. */

@@ -57,7 +57,8 @@ void viewer_slice_plane(const viewer_image *image, const viewer_look *look, view
     /* What the wanted directions are depends on where the slice's own axis points in the world, not on its number in the file. */
     int world = viewer_world_axis(g, look->axis);
     double turn = g->space == TSR_SPACE_RAS ? -1 : 1, front = g->space == TSR_SPACE_LPS ? -1 : 1;
-    tsr_vec3 right = world == 0 ? (tsr_vec3){ 0, turn, 0 } : (tsr_vec3){ turn, 0, 0 }, up = world == 2 ? (tsr_vec3){ 0, front, 0 } : (tsr_vec3){ 0, 0, 1 };
+    tsr_vec3 right = world == 0 ? (tsr_vec3){ 0, turn, 0 } : (tsr_vec3){ turn, 0, 0 },
+             up = world == 2 ? (tsr_vec3){ 0, front, 0 } : (tsr_vec3){ 0, 0, 1 };
     at[look->axis] = look->position;
     int b = closest(g, up, look->axis, -1, &plane->up);
     int a = closest(g, right, look->axis, b, &plane->right);
@@ -78,7 +79,8 @@ int viewer_slice_options(const viewer_image *image, const viewer_plane *p, const
     o->centre = p->centre;
     o->height = pixel * height;
     tsr_vec3 corner = add(add(p->centre, p->right, -0.5 * pixel * width), p->up, 0.5 * pixel * height), at[3];
-    const tsr_vec3 world[3] = { add(add(corner, p->right, 0.5 * pixel), p->up, -0.5 * pixel), add(corner, p->right, pixel), add(corner, p->up, -pixel) };
+    const tsr_vec3 world[3] = { add(add(corner, p->right, 0.5 * pixel), p->up, -0.5 * pixel), add(corner, p->right, pixel),
+                                add(corner, p->up, -pixel) };
     tsr_vec3 origin;
     if (tsr_geometry_to_index(&image->geometry, corner, &origin) != TSR_OK) return -1;
     for (int i = 0; i < 3; i++)

@@ -21,10 +21,10 @@ enum type { REAL, WHOLE, INT32, BOOL, WORD, NAME, REALS, POINTS };
 struct field {
     const char *name;
     enum type type;
-    size_t at;               /* offset in viewer_command */
+    size_t at; /* offset in viewer_command */
     double lower, upper;
     const char *const *words; /* WORD */
-    size_t count;            /* REALS */
+    size_t count;             /* REALS */
 };
 #define AT(member) offsetof(viewer_command, member)
 static const struct field fields[VIEWER_FIELDS] = {
@@ -66,16 +66,16 @@ static const struct field fields[VIEWER_FIELDS] = {
 };
 
 #define B(field) (UINT64_C(1) << VIEWER_##field)
-static const uint64_t slice_fields = B(AXIS) | B(POSITION),
-                      volume_fields = B(AZIMUTH) | B(ELEVATION) | B(MODE) | B(CLIP) | B(CLIP_AZIMUTH) | B(CLIP_ELEVATION) | B(CLIP_OFFSET) | B(QUALITY);
+static const uint64_t slice_fields = B(AXIS) | B(POSITION), volume_fields = B(AZIMUTH) | B(ELEVATION) | B(MODE) | B(CLIP) | B(CLIP_AZIMUTH) |
+                                                                            B(CLIP_ELEVATION) | B(CLIP_OFFSET) | B(QUALITY);
 struct kind {
     const char *name;
     uint64_t needed, allowed; /* besides "input" */
 };
 static const struct kind kinds[VIEWER_KINDS] = {
     [VIEWER_VIEW] = { "view", B(VIEW_NAME),
-                      B(WIDTH) | B(HEIGHT) | B(AXIS) | B(POSITION) | B(ZOOM) | B(PAN) | B(AZIMUTH) | B(ELEVATION) | B(MODE) | B(CLIP) | B(CLIP_AZIMUTH) |
-                          B(CLIP_ELEVATION) | B(CLIP_OFFSET) | B(QUALITY) },
+                      B(WIDTH) | B(HEIGHT) | B(AXIS) | B(POSITION) | B(ZOOM) | B(PAN) | B(AZIMUTH) | B(ELEVATION) | B(MODE) | B(CLIP) |
+                          B(CLIP_AZIMUTH) | B(CLIP_ELEVATION) | B(CLIP_OFFSET) | B(QUALITY) },
     [VIEWER_WINDOW] = { "window", B(LOW) | B(HIGH), 0 },
     [VIEWER_TRANSFER] = { "transfer", 0, B(POINTS) | B(PRESET) },
     [VIEWER_SET] = { "set", B(NAME) | B(VALUE), 0 },
@@ -98,7 +98,10 @@ static const struct kind kinds[VIEWER_KINDS] = {
     [VIEWER_PING] = { "ping", B(ID), 0 },
 };
 
-struct parse { char *error; size_t bytes; };
+struct parse {
+    char *error;
+    size_t bytes;
+};
 static int refuse(const struct parse *p, const char *field, const char *came, const char *expected)
 {
     snprintf(p->error, p->bytes, "%s%s%.60s, expected %s", field, *field ? ": " : "", came, expected);

@@ -20,9 +20,9 @@ struct server {
     struct lws_context *lws;
     viewer_session *session;
     char token[VIEWER_TOKEN_BYTES];
-    struct client *first;        /* pages, oldest first */
+    struct client *first; /* pages, oldest first */
     int count;
-    uint32_t next_id, driver;    /* 0 = nobody drives */
+    uint32_t next_id, driver; /* 0 = nobody drives */
     uint64_t state_version, image_version;
     viewer_blob *state, *histogram; /* newest, for pages that come later */
     tsr_progress stop;
@@ -33,14 +33,14 @@ struct server {
 struct client {
     struct lws *wsi;
     struct client *next;
-    uint32_t id;                 /* 0 = not admitted */
+    uint32_t id; /* 0 = not admitted */
     viewer_blob *notice[CLIENT_NOTICES], *state, *frame[VIEWER_VIEWS];
     int notices, flying[VIEWER_VIEWS];
-    char *message;               /* what came of a message that is not complete yet */
+    char *message; /* what came of a message that is not complete yet */
     size_t message_bytes;
-    const unsigned char *bytes;  /* answer to a request: from memory ... */
+    const unsigned char *bytes; /* answer to a request: from memory ... */
     size_t left;
-    int file, sending;           /* ... or from a file */
+    int file, sending; /* ... or from a file */
 };
 
 static int same_token(const char *a, const char *b, size_t n)
@@ -64,20 +64,24 @@ static const char *below_token(const struct server *server, const char *path)
 static int answer(struct lws *wsi, struct client *c, unsigned status, const char *type, size_t size, const char *more)
 {
     unsigned char headers[LWS_PRE + 1024], *at = headers + LWS_PRE, *end = headers + sizeof headers - 1, *from = at;
-    static const struct { const char *name, *value; } always[] = {
+    static const struct {
+        const char *name, *value;
+    } always[] = {
         { "cache-control:", "no-store" },
         { "x-content-type-options:", "nosniff" },
         { "referrer-policy:", "no-referrer" },
         { "x-frame-options:", "DENY" },
-        { "content-security-policy:", "default-src 'self'; img-src 'self' blob: data:; connect-src 'self' ws: wss:; object-src 'none'; base-uri 'none'" },
+        { "content-security-policy:",
+          "default-src 'self'; img-src 'self' blob: data:; connect-src 'self' ws: wss:; object-src 'none'; base-uri 'none'" },
     };
     if (lws_add_http_header_status(wsi, status, &at, end)) return -1;
     if (lws_add_http_header_by_name(wsi, (const unsigned char *)"content-type:", (const unsigned char *)type, (int)strlen(type), &at, end)) return -1;
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-        if (lws_add_http_header_by_name(wsi, (const unsigned char *)always[i].name, (const unsigned char *)always[i].value, (int)strlen(always[i].value),
-                                        &at, end))
+        if (lws_add_http_header_by_name(wsi, (const unsigned char *)always[i].name, (const unsigned char *)always[i].value,
+                                        (int)strlen(always[i].value), &at, end))
             return -1;
-    if (*more && lws_add_http_header_by_name(wsi, (const unsigned char *)"content-disposition:", (const unsigned char *)more, (int)strlen(more), &at, end))
+    if (*more &&
+        lws_add_http_header_by_name(wsi, (const unsigned char *)"content-disposition:", (const unsigned char *)more, (int)strlen(more), &at, end))
         return -1;
     if (lws_add_http_header_content_length(wsi, (lws_filepos_t)size, &at, end)) return -1;
     if (lws_finalize_write_http_header(wsi, from, &at, end)) return -1;
@@ -320,7 +324,8 @@ static int receive(struct server *server, struct lws *wsi, struct client *c, con
 {
     if (!c->id) return -1;
     if (lws_frame_is_binary(wsi)) return close_with(wsi, LWS_CLOSE_STATUS_UNACCEPTABLE_OPCODE);
-    if (c->message_bytes + size + lws_remaining_packet_payload(wsi) > VIEWER_MESSAGE_BYTES) return close_with(wsi, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE);
+    if (c->message_bytes + size + lws_remaining_packet_payload(wsi) > VIEWER_MESSAGE_BYTES)
+        return close_with(wsi, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE);
     int whole = lws_is_final_fragment(wsi) && !lws_remaining_packet_payload(wsi);
     if (whole && !c->message_bytes) {
         act(server, c, bytes, size);

@@ -116,19 +116,18 @@ void viewer_image_release(viewer_session *s, viewer_image **image)
 
 /* ---- life ------------------------------------------------------------------------------------------------------------------------------------- */
 
-static char *copy_text(const char *text)
-{
-    return text ? strdup(text) : NULL;
-}
+static char *copy_text(const char *text) { return text ? strdup(text) : NULL; }
 
 static void default_looks(viewer_session *s)
 {
-    for (int v = 0; v < VIEWER_VIEWS; v++) s->look[v] = (viewer_look){ .axis = 2, .zoom = 1, .clip_azimuth = 90, .quality = 0.25, .azimuth = 30, .elevation = 15 };
+    for (int v = 0; v < VIEWER_VIEWS; v++)
+        s->look[v] = (viewer_look){ .axis = 2, .zoom = 1, .clip_azimuth = 90, .quality = 0.25, .azimuth = 30, .elevation = 15 };
     s->look[VIEWER_VOLUME].mode = VIEWER_MODE_COMBINED;
     s->window_high = 1;
 }
 
-int viewer_session_create(const viewer_options *options, void (*wake)(void *user), void *user, viewer_session **session, char *error, size_t error_bytes)
+int viewer_session_create(const viewer_options *options, void (*wake)(void *user), void *user, viewer_session **session, char *error,
+                          size_t error_bytes)
 {
     *session = NULL;
     viewer_session *s = (viewer_session *)calloc(1, sizeof *s);
@@ -305,9 +304,9 @@ static json_t *looks_json(const viewer_session *s)
         const viewer_look *l = &s->look[v];
         json_t *look = json_pack("{s:f, s:[f, f]}", "zoom", l->zoom, "pan", l->pan[0], l->pan[1]);
         if (v == VIEWER_VOLUME)
-            json_object_update_new(look, json_pack("{s:f, s:f, s:s, s:b, s:f, s:f, s:f, s:f}", "azimuth", l->azimuth, "elevation", l->elevation, "mode",
-                                                   viewer_mode_name(l->mode), "clip", l->clip, "clip_azimuth", l->clip_azimuth, "clip_elevation",
-                                                   l->clip_elevation, "clip_offset", l->clip_offset, "quality", l->quality));
+            json_object_update_new(look, json_pack("{s:f, s:f, s:s, s:b, s:f, s:f, s:f, s:f}", "azimuth", l->azimuth, "elevation", l->elevation,
+                                                   "mode", viewer_mode_name(l->mode), "clip", l->clip, "clip_azimuth", l->clip_azimuth,
+                                                   "clip_elevation", l->clip_elevation, "clip_offset", l->clip_offset, "quality", l->quality));
         else json_object_update_new(look, json_pack("{s:i, s:f}", "axis", (int)l->axis, "position", l->position));
         json_object_set_new(views, viewer_view_name(v), look);
     }
@@ -323,8 +322,8 @@ static json_t *image_json(const viewer_image *i)
         if (*c >= 0x80) *c = '?';
     return json_pack("{s:s, s:[i, i, i], s:[I, I, I], s:o, s:s, s:f, s:f, s:f, s:f}", "name", name, "axes", viewer_world_axis(&i->geometry, 0),
                      viewer_world_axis(&i->geometry, 1), viewer_world_axis(&i->geometry, 2), "size", (json_int_t)i->size.x, (json_int_t)i->size.y,
-                     (json_int_t)i->size.z, "spacing", vector(i->spacing.x, i->spacing.y, i->spacing.z), "space", spaces[i->geometry.space], "minimum",
-                     i->minimum, "maximum", i->maximum, "window_low", i->window_low, "window_high", i->window_high);
+                     (json_int_t)i->size.z, "spacing", vector(i->spacing.x, i->spacing.y, i->spacing.z), "space", spaces[i->geometry.space],
+                     "minimum", i->minimum, "maximum", i->maximum, "window_low", i->window_low, "window_high", i->window_high);
 }
 
 static json_t *transfer_json(const tsr_transfer *t)
@@ -332,8 +331,8 @@ static json_t *transfer_json(const tsr_transfer *t)
     json_t *points = json_array();
     for (int i = 0; i < t->points; i++) {
         const struct tsr_transfer_point *p = &t->point[i];
-        json_array_append_new(points, json_pack("[f, f, f, f, f]", (double)p->value, (double)p->alpha, (double)p->color.r, (double)p->color.g,
-                                                (double)p->color.b));
+        json_array_append_new(
+            points, json_pack("[f, f, f, f, f]", (double)p->value, (double)p->alpha, (double)p->color.r, (double)p->color.g, (double)p->color.b));
     }
     return points;
 }
@@ -347,9 +346,9 @@ viewer_blob *viewer_session_state(viewer_session *s, uint64_t *version)
         const tsr_segment_report *r = &t->report;
         *version = s->state_version;
         json = json_pack("{s:s, s:i, s:f, s:f, s:f, s:f, s:{s:I, s:f, s:f}, s:b, s:b, s:s, s:i, s:I, s:f, s:I, s:I, s:f, s:f, s:s}", "type", "state",
-                         "protocol", VIEWER_PROTOCOL, "target", t->target, "epsilon", t->epsilon, "alpha", t->alpha, "smoothing", t->smoothing, "probe",
-                         "count", (json_int_t)t->probe.count, "mean", t->probe.mean, "deviation", t->probe.deviation, "running", t->running, "surface",
-                         t->has_surface, "busy", t->busy ? t->busy_with : "", "undo", t->undo_levels, "steps", (json_int_t)r->total_steps,
+                         "protocol", VIEWER_PROTOCOL, "target", t->target, "epsilon", t->epsilon, "alpha", t->alpha, "smoothing", t->smoothing,
+                         "probe", "count", (json_int_t)t->probe.count, "mean", t->probe.mean, "deviation", t->probe.deviation, "running", t->running,
+                         "surface", t->has_surface, "busy", t->busy ? t->busy_with : "", "undo", t->undo_levels, "steps", (json_int_t)r->total_steps,
                          "steps_per_second", r->steps_per_second, "active_voxels", (json_int_t)r->active_voxels, "inside_voxels",
                          (json_int_t)r->inside_voxels, "volume", r->volume, "time", r->time, "stop", tsr_stop_name(r->stop));
         if (json) {

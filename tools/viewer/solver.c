@@ -20,19 +20,19 @@ struct solver {
     viewer_session *s;
     tsr_context *context;
     viewer_image *image;
-    tsr_volume *on_device;           /* a copy of the image, where the device is no CPU */
+    tsr_volume *on_device; /* a copy of the image, where the device is no CPU */
     tsr_segmentation *segmentation;
-    tsr_segment_options options;     /* of the next segmentation of this image */
-    char *head;                      /* of its session script: parameters at its start */
+    tsr_segment_options options; /* of the next segmentation of this image */
+    char *head;                  /* of its session script: parameters at its start */
     viewer_state state;
     int64_t batch, edits;
     int surface_dirty, speed_dirty, state_dirty;
-    uint32_t input;                  /* of the last command */
+    uint32_t input; /* of the last command */
     double rate, told;
 };
 
-static const char *const saved_parameters[] = { "target", "epsilon", "alpha", "smoothing", "data_weight", "data_floor", "curvature_limit",
-                                                "rescale_weight", "gradient", "cfl", "probe_deviations", "snapshots" };
+static const char *const saved_parameters[] = { "target",          "epsilon",        "alpha",    "smoothing", "data_weight",      "data_floor",
+                                                "curvature_limit", "rescale_weight", "gradient", "cfl",       "probe_deviations", "snapshots" };
 enum { SAVED = sizeof saved_parameters / sizeof *saved_parameters };
 
 static int cancelled(void *user, double fraction, const char *stage)
@@ -96,7 +96,8 @@ static void publish(struct solver *o)
     tsr_volume *volume = NULL;
     if (surface && o->segmentation && o->state.has_surface && tsr_tiles_copy(tsr_segmentation_tiles(o->segmentation), o->context, &tiles) != TSR_OK)
         viewer_session_tell(s, "error", "%s", tsr_error_message());
-    if (speed && o->segmentation && tsr_segmentation_speed(o->segmentation, &volume) != TSR_OK) viewer_session_tell(s, "error", "%s", tsr_error_message());
+    if (speed && o->segmentation && tsr_segmentation_speed(o->segmentation, &volume) != TSR_OK)
+        viewer_session_tell(s, "error", "%s", tsr_error_message());
     if (tsr_context_synchronize(o->context) != TSR_OK) viewer_session_tell(s, "error", "%s", tsr_error_message());
     pthread_mutex_lock(&s->lock);
     if (surface) {
@@ -120,7 +121,8 @@ static int describe_image(struct solver *o, viewer_image *image, const tsr_volum
 {
     tsr_statistics statistics;
     int64_t counts[VIEWER_BINS + 3] = { 0 };
-    if (tsr_volume_check_finite(o->context, volume, image->name) != TSR_OK || tsr_volume_statistics(o->context, volume, &statistics) != TSR_OK) return -1;
+    if (tsr_volume_check_finite(o->context, volume, image->name) != TSR_OK || tsr_volume_statistics(o->context, volume, &statistics) != TSR_OK)
+        return -1;
     image->minimum = statistics.minimum;
     image->maximum = statistics.maximum > statistics.minimum ? statistics.maximum : statistics.minimum + 1;
     if (tsr_volume_histogram(o->context, volume, image->minimum, image->maximum, VIEWER_BINS, counts) != TSR_OK) return -1;
@@ -176,7 +178,8 @@ static void take_image(viewer_session *s, viewer_image *image)
     s->image_version++;
     s->window_low = image->window_low;
     s->window_high = image->window_high;
-    if (tsr_transfer_make(image->minimum < -200 ? TSR_TRANSFER_CT_SOFT : TSR_TRANSFER_MRI_HEAD, s->window_low, s->window_high, &s->transfer) != TSR_OK)
+    if (tsr_transfer_make(image->minimum < -200 ? TSR_TRANSFER_CT_SOFT : TSR_TRANSFER_MRI_HEAD, s->window_low, s->window_high, &s->transfer) !=
+        TSR_OK)
         s->transfer = (tsr_transfer){ 0 };
     for (int v = 0; v < VIEWER_VIEWS; v++) {
         viewer_look *look = &s->look[v];
@@ -237,9 +240,9 @@ static void load_image(struct solver *o, const char *name)
 /* The current parameters stay. */
 static int reset(struct solver *o)
 {
-    double *const to[] = { &o->options.target, &o->options.epsilon, &o->options.alpha, &o->options.smoothing, &o->options.data_weight,
-                           &o->options.data_floor, &o->options.curvature_limit, &o->options.rescale_weight, &o->options.gradient, &o->options.cfl,
-                           &o->options.probe_deviations };
+    double *const to[] = { &o->options.target,      &o->options.epsilon,    &o->options.alpha,           &o->options.smoothing,
+                           &o->options.data_weight, &o->options.data_floor, &o->options.curvature_limit, &o->options.rescale_weight,
+                           &o->options.gradient,    &o->options.cfl,        &o->options.probe_deviations };
     for (int i = 0; i < SAVED - 1; i++)
         if (tsr_segmentation_get(o->segmentation, saved_parameters[i], to[i]) != TSR_OK) return -1;
     return begin(o, o->image, o->on_device ? o->on_device : o->image->volume);
@@ -351,7 +354,8 @@ static tsr_status advance(struct solver *o, int64_t steps)
     o->surface_dirty = 1;
     if (!o->state.has_surface) {
         o->state.running = 0;
-        viewer_session_tell(o->s, "notice", "the surface vanished: nothing around the seeds is within epsilon of T, or curvature is too strong");
+        if (report.inside_voxels > 0) viewer_session_tell(o->s, "notice", "the surface has left the image: all of it is inside");
+        else viewer_session_tell(o->s, "notice", "the surface vanished: nothing around the seeds is within epsilon of T, or curvature is too strong");
     }
     if (viewer_seconds() - o->told > tell_seconds || !o->state.running) o->state_dirty = 1;
     return TSR_OK;

@@ -200,7 +200,7 @@ setTheme(stored ?? (matchMedia("(prefers-color-scheme: light)").matches ? "light
 
 setInterval(() => {
   const s = link.statistics(false);
-  $("meter").textContent = bench.image ? `${s.pictures.toFixed(0)} pictures/s` + (s.median === null ? "" : `, ${s.median.toFixed(0)} ms`) : "";
+  $("meter").textContent = s.pictures ? `${s.pictures.toFixed(0)} pictures/s` + (s.median === null ? "" : `, ${s.median.toFixed(0)} ms`) : ""; // empty at rest
 }, 500);
 
 window.tessera = { bench, link, windows, sliders, statistics: (clear) => link.statistics(clear) }; // for tests and the curious
