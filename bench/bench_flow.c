@@ -271,7 +271,8 @@ static tsr_status enright(bench *b, int64_t n, double period)
     TSR_TRY(shape(
         b, 3, (tsr_shape){ .kind = TSR_SHAPE_SPHERE, .centre = { 0.35 * (double)n, 0.35 * (double)n, 0.35 * (double)n }, .radius = 0.15 * (double)n },
         &tiles));
-    options.reshape_weight = (double)n; /* voxels per unit of time: the flow crosses the cube in about one */
+    options.sign = TSR_SIGN_SUBCELL;           /* the smooth one moves the surface a little in every stage */
+    options.reshape_weight = 0.25 * (double)n; /* voxels per unit of time: the flow crosses the cube in about one */
     TSR_TRY_GOTO(tsr_tiles_measure(tiles, &before), done);
     TSR_TRY_GOTO(tsr_levelset_create(tiles, &options, &solver), done);
     TSR_TRY_GOTO(tsr_levelset_advance(solver, period, NULL, &report), done);
@@ -284,8 +285,8 @@ static tsr_status enright(bench *b, int64_t n, double period)
     if (p.there) {
         row.peer = "OpenVDB, LevelSetAdvection, its own steps";
         row.peer_time = (bench_time){ p.seconds, p.seconds, p.seconds, 1 };
-        row.bar = "faster than OpenVDB, and at most 0.001 more volume lost";
-        row.holds = report.seconds < p.seconds && after.volume / before.volume >= p.volume - 0.001;
+        row.bar = "faster than OpenVDB, and no more volume lost";
+        row.holds = report.seconds < p.seconds && after.volume / before.volume >= p.volume;
     }
     bench_report(b, &row);
     printf("    %lld steps, %.3f ms each; volume %.5f of the start, %lld pieces\n", (long long)report.steps,

@@ -1,5 +1,5 @@
 /* tessera/io.h: files. Volumes: NIfTI-1/2 (.nii, .nii.gz, .hdr + .img), NRRD (.nrrd, .nhdr), MetaImage (.mha, .mhd), INRIMAGE (.inr), raw.
- * Meshes: PLY, OBJ, STL, OFF. Points: XYZ, PTS, PCD, and the vertices of meshes. Images: PNG. Tile lists: tessera/tile_file.h. The format is
+ * Meshes: PLY, OBJ, STL, OFF. Points: XYZ, PTS, PCD, and the vertices of meshes. Images: PNG; written also JPEG. Tile lists: tessera/tile_file.h. The format is
  * recognised by content when reading and by the extension when writing.
  * Writers write beside the target and rename: a failure leaves no half-written file. Every size in a header is checked against
  * the file and the memory budget before memory is taken. Objects are read to and written from host memory.
@@ -80,6 +80,11 @@ TSR_API tsr_status tsr_image_create(int32_t width, int32_t height, int32_t chann
 TSR_API void tsr_image_destroy(tsr_image *image);
 TSR_API tsr_status tsr_image_write(const tsr_image *image, const char *path, const tsr_write_options *options) TSR_CHECKED;
 TSR_API tsr_status tsr_image_read(const char *path, const tsr_read_options *options, tsr_image *image) TSR_CHECKED;
+
+/* A JPEG file in memory (baseline, JFIF): what a browser shows while something moves. Grey images and RGB; the alpha of RGBA is left out. `quality` 1 to
+ * 100; `subsampled` != 0: colour at half the resolution, smaller and faster. *bytes (RETURNS NEW, free()) and *size; both zero after a failure.
+ * TSR_ERROR_ARGUMENT for extents over 65535 or another quality, TSR_ERROR_UNSUPPORTED in a build without libjpeg. */
+TSR_API tsr_status tsr_image_pack_jpeg(const tsr_image *image, int32_t quality, int subsampled, uint8_t **bytes, size_t *size) TSR_CHECKED;
 
 /* Name of the format of a file ("nifti", "ply", ...) and whether it holds a volume, mesh, image, tile list (tessera/tile_file.h), points or
  * film (tessera/video.h; Y4M only): by

@@ -443,6 +443,10 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
     return TSR_OK;
 }
 
-const tsr_format tsr_format_tsc = {
-    .name = "tsc", .kind = TSR_FILE_VOLUME, .extensions = { ".tsc" }, .recognise = recognise, .keeps_metadata = 1, .read_volume = read_volume, .write_volume = write_volume
-};
+const tsr_format tsr_format_tsc = { .name = "tsc",
+                                    .kind = TSR_FILE_VOLUME,
+                                    .extensions = { ".tsc" },
+                                    .recognise = recognise,
+                                    .keeps_metadata = 1,
+                                    .read_volume = read_volume,
+                                    .write_volume = write_volume };

@@ -28,7 +28,8 @@ static void report(const struct compress *c, const tsr_compress_info *info)
     }
     printf("%lld bytes, %.3f bits per voxel, 1 / %.2f of the voxels' bytes, %s", (long long)info->file_bytes, 8 * (double)info->file_bytes / voxels,
            plain / (double)info->file_bytes, tsr_compress_coder_name(info->coder));
-    if (info->lossless) printf(c->options.psnr > 0 || c->options.rate > 0 ? ", lossless, which takes no more than the loss asked for\n" : ", lossless\n");
+    if (info->lossless)
+        printf(c->options.psnr > 0 || c->options.rate > 0 ? ", lossless, which takes no more than the loss asked for\n" : ", lossless\n");
     else if (isfinite(info->max_error)) printf(", largest error %g\n", info->max_error);
     else printf(", PSNR %.2f dB\n", info->psnr);
 }
@@ -120,6 +121,7 @@ static int run(cli_call *cli, int argc, char **argv)
     c.options.threads = cli->globals.threads;
     c.options.overwrite = cli->globals.force;
     c.options.progress = cli_progress(cli);
+    c.options.memory_limit = c.read.memory_limit; /* what is read into memory, and what waits there to be written */
     tsr_compress_info info;
     tsr_file_kind kind;
     const char *format, *input = cli->input[0];

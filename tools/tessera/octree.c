@@ -17,6 +17,8 @@ struct octree {
     tsr_file_kind kind;       /* of the input, unless it is a tree */
     tsr_vec3 spacing, origin; /* of meshes */
     int spacing_given;
+    tsr_vec3 find, ray, direction; /* queries, in world coordinates */
+    int find_given, ray_given, direction_given;
 };
 
 /* A closed box per leaf, outwards; voxels are cells around their index. */
@@ -51,11 +53,11 @@ static tsr_status boxes(const cli_tree *t, double shrink, tsr_mesh **mesh)
     return TSR_OK;
 }
 
-static int write_results(const struct octree *o, const cli_tree *tree, tsr_context *context)
+static int write_results(const struct octree *o, const cli_tree *tree, tsr_context *context, int32_t channels)
 {
     const tsr_write_options write = cli_write_options(o->cli);
     const int64_t leaves = tsr_region_tree_describe(tree->host).leaves;
-    int code = cli_tree_write(o->cli, &o->regions, tree, 1);
+    int code = cli_tree_write(o->cli, &o->regions, tree, channels);
     if (!code && o->output) {
         tsr_volume *host = NULL, *means = NULL, *painted = NULL, *out = NULL;
         tsr_status status = TSR_OK;
@@ -107,27 +109,34 @@ static int write_components(const struct octree *o, const cli_tree *tree, tsr_co
     return code;
 }
 
-/* Of a volume: as a whole, or tile by tile from where it lies. */
-static int from_volume(struct octree *o, tsr_context *context, cli_tree *tree, double *seconds)
+/* Of volumes, each a channel: as a whole, or tile by tile from where they lie. */
+static int from_volumes(struct octree *o, tsr_context *context, cli_tree *tree, double *seconds)
 {
-    const char *path = o->cli->input[0];
+    const int32_t count = o->cli->inputs;
     tsr_region_tree *host = NULL;
-    tsr_volume *values = NULL;
-    tsr_status status;
+    tsr_volume *values = NULL, *channel[4] = { NULL };
+    tsr_status status = TSR_OK;
     int code = CLI_OK;
-    tsr_volume *volume = o->tile_given ? cli_read_volume(o->cli, path, &o->read, &code) : cli_read_to_device(o->cli, path, &o->read, context, &code);
-    if (!volume) return code;
-    const tsr_volume *const channels[1] = { volume };
+    for (int32_t c = 0; c < count && !code; c++) {
+        const char *path = o->cli->input[c];
+        channel[c] = o->tile_given ? cli_read_volume(o->cli, path, &o->read, &code) : cli_read_to_device(o->cli, path, &o->read, context, &code);
+        if (!channel[c] || !c) continue;
+        const tsr_size3 a = tsr_volume_size(channel[0]), b = tsr_volume_size(channel[c]);
+        if (a.x != b.x || a.y != b.y || a.z != b.z)
+            code = cli_error(o->cli, CLI_FAILED, "%s: %lld x %lld x %lld voxels, expected %lld x %lld x %lld as of %s", path, (long long)b.x,
+                             (long long)b.y, (long long)b.z, (long long)a.x, (long long)a.y, (long long)a.z, o->cli->input[0]);
+    }
+    const tsr_volume *const *channels = (const tsr_volume *const *)channel;
     const double start = cli_seconds();
-    if (o->tile_given) {
-        status = tsr_region_tree_make_tiled(context, channels, 1, &o->regions.options, &o->tiling, &host, &values);
+    if (!code && o->tile_given) {
+        status = tsr_region_tree_make_tiled(context, channels, count, &o->regions.options, &o->tiling, &host, &values);
         if (status == TSR_OK) status = cli_tree_adopt(context, &host, &values, tree);
-    } else {
-        status = cli_tree_make(context, channels, 1, &o->regions.options, tree);
+    } else if (!code) {
+        status = cli_tree_make(context, channels, count, &o->regions.options, tree);
     }
     *seconds = cli_seconds() - start;
-    tsr_volume_destroy(&volume);
-    return status == TSR_OK ? CLI_OK : cli_status(o->cli, status, path);
+    for (int32_t c = 0; c < count; c++) tsr_volume_destroy(&channel[c]);
+    return code || status == TSR_OK ? code : cli_status(o->cli, status, o->cli->input[0]);
 }
 
 static int from_mesh(struct octree *o, tsr_context *context, cli_tree *tree, double *seconds)
@@ -171,17 +180,19 @@ static int work(struct octree *o)
     tsr_context *context = NULL;
     cli_tree tree = { 0 };
     double seconds = 0;
-    int32_t channels = 1;
+    int32_t channels = o->cli->inputs;
     int code = cli_context(o->cli, &context);
-    if (!code && cli_tree_is_file(o->cli->input[0])) code = cli_tree_read(o->cli, o->cli->input[0], context, 1, &tree, &channels);
-    else if (!code) code = o->kind == TSR_FILE_MESH ? from_mesh(o, context, &tree, &seconds) : from_volume(o, context, &tree, &seconds);
+    if (!code && cli_tree_is_file(o->cli->input[0])) code = cli_tree_read(o->cli, o->cli->input[0], context, 4, &tree, &channels);
+    else if (!code) code = o->kind == TSR_FILE_MESH ? from_mesh(o, context, &tree, &seconds) : from_volumes(o, context, &tree, &seconds);
     if (!code && o->cap) {
         const tsr_status status = tsr_region_tree_cap(tree.device, o->cap);
         if (status != TSR_OK) code = cli_status(o->cli, status, "--cap");
     }
-    if (!code) code = write_results(o, &tree, context);
+    if (!code) code = write_results(o, &tree, context, channels);
     if (!code) code = write_components(o, &tree, context);
-    if (!code && !on_stdout(o) && !cli_regions_on_stdout(&o->regions)) cli_tree_show(o->cli, &tree, seconds);
+    if (!code && o->find_given) code = cli_tree_find(o->cli, &tree, context, o->find);
+    if (!code && o->ray_given) code = cli_tree_ray(o->cli, &tree, context, o->ray, o->direction);
+    if (!code && !o->find_given && !o->ray_given && !on_stdout(o) && !cli_regions_on_stdout(&o->regions)) cli_tree_show(o->cli, &tree, seconds);
     cli_tree_destroy(&tree);
     tsr_context_destroy(&context);
     return code;
@@ -195,6 +206,8 @@ static int prepare(struct octree *o)
     const int tree = cli_tree_is_file(cli->input[0]);
     int code = tree ? CLI_OK : cli_recognise(cli, cli->input[0], &o->read, &o->kind, &format);
     if (code) return code;
+    if (cli->inputs > 1 && (tree || o->kind == TSR_FILE_MESH))
+        return cli_usage(cli, "%d inputs, expected one tree or mesh, or up to 4 volumes", cli->inputs);
     if (o->kind == TSR_FILE_MESH && !o->spacing_given) return cli_usage(cli, "--spacing: missing, expected world units per voxel of the mesh");
     if (o->kind != TSR_FILE_MESH && o->spacing_given) return cli_usage(cli, "--spacing: is for meshes");
     if (tree && o->tile_given) return cli_usage(cli, "--tile: is not for trees");
@@ -204,6 +217,12 @@ static int prepare(struct octree *o)
         o->regions.range[1] = INFINITY;
         o->regions.range_given = 1;
     }
+    if (o->ray_given != o->direction_given) return cli_usage(cli, "--ray and --direction: one without the other");
+    if (o->direction_given && o->direction.x == 0 && o->direction.y == 0 && o->direction.z == 0)
+        return cli_usage(cli, "--direction: 0,0,0 given, expected a direction");
+    if (o->ray_given && o->find_given) return cli_usage(cli, "--find and --ray: only one of them");
+    if ((o->ray_given || o->find_given) && (on_stdout(o) || cli_regions_on_stdout(&o->regions)))
+        return cli_usage(cli, "--%s: its answer goes to standard output, where another result goes already", o->find_given ? "find" : "ray");
     const char *needy = o->cubes ? "cubes" : o->regions.list ? "list" : o->components ? "components" : o->labels ? "labels" : NULL;
     if (o->regions.options.nodes_only && needy) return cli_usage(cli, "--nodes-only: there are no leaves for --%s", needy);
     o->tiling.means = 1;
@@ -220,7 +239,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_TEXT,
           .value = &o.output,
           .argument = "FILE",
-          .help = "volume of the means of the leaves, 0 elsewhere" },
+          .help = "volume of the means of the leaves (of the first input), 0 elsewhere" },
         CLI_FORMAT_OPTION(cli),
         { .name = "cubes", .type = CLI_TEXT, .value = &o.cubes, .argument = "FILE", .help = "mesh of a box per leaf" },
         { .name = "shrink",
@@ -242,6 +261,30 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "HOW",
           .help = "what makes a part: all leaves that touch, or those of equal means (auto: equal where the leaves cover everything)",
           .choices = "auto kept equal" },
+        { .name = "find",
+          .type = CLI_VEC3,
+          .value = &o.find,
+          .argument = "X,Y,Z",
+          .help = "what the tree holds at a place (world coordinates)",
+          .lower = -1e300,
+          .upper = 1e300,
+          .given = &o.find_given },
+        { .name = "ray",
+          .type = CLI_VEC3,
+          .value = &o.ray,
+          .argument = "X,Y,Z",
+          .help = "leaves and gaps (-1) along the ray from this place, by distance",
+          .lower = -1e300,
+          .upper = 1e300,
+          .given = &o.ray_given },
+        { .name = "direction",
+          .type = CLI_VEC3,
+          .value = &o.direction,
+          .argument = "X,Y,Z",
+          .help = "of the ray",
+          .lower = -1e150,
+          .upper = 1e150,
+          .given = &o.direction_given },
         { .name = "nodes-only",
           .type = CLI_FLAG,
           .value = &o.regions.options.nodes_only,
@@ -279,7 +322,7 @@ static int run(cli_call *cli, int argc, char **argv)
         CLI_READ_OPTIONS(o.read),
         { 0 },
     };
-    int code = cli_parse(cli, options, 1, 1, argc, argv);
+    int code = cli_parse(cli, options, 1, 4, argc, argv);
     if (code >= 0) return code;
     code = o.output ? cli_check_write(cli, o.output, TSR_FILE_VOLUME, NULL) : CLI_OK;
     if (!code && o.components) code = cli_check_output(cli, o.components);
@@ -290,7 +333,7 @@ static int run(cli_call *cli, int argc, char **argv)
     return code ? code : work(&o);
 }
 
-const cli_verb verb_octree = { "octree", "[options] VOLUME|MESH|TREE.rgt [-o VOLUME]",
+const cli_verb verb_octree = { "octree", "[options] VOLUME...|MESH|TREE.rgt [-o VOLUME]",
                                "Simplify a volume to the leaves of a region octree, or make that of a mesh",
                                "  tessera make torus -o torus.nii.gz\n"
                                "  tessera octree torus.nii.gz --rule classes --range :0 --cubes cubes.ply --shrink 0.1 --list leaves.csv\n"

@@ -86,6 +86,9 @@ int cli_tree_write(const cli_call *cli, const cli_regions *r, const cli_tree *tr
 /* Table of the connected parts to `path` (NULL: none) as CSV, and their numbers + 1, 0 elsewhere, as a new host volume (`labels` NULL: none); leaves of equal
  * means belong together, or, with `kept`, all that touch. Returns an exit code. */
 int cli_tree_components(const cli_call *cli, const cli_tree *tree, tsr_context *context, int kept, const char *path, tsr_volume **labels);
+/* What the tree holds at a point and along a ray (world coordinates) to standard output. Returns an exit code. */
+int cli_tree_find(const cli_call *cli, const cli_tree *tree, tsr_context *context, tsr_vec3 point);
+int cli_tree_ray(const cli_call *cli, const cli_tree *tree, tsr_context *context, tsr_vec3 origin, tsr_vec3 direction);
 /* Do results go to standard output? Then nothing else may. */
 int cli_regions_on_stdout(const cli_regions *r);
 void cli_tree_show(const cli_call *cli, const cli_tree *tree, double seconds);
