@@ -11,6 +11,9 @@ setup:           ## install the system packages that are missing (apt; says what
 demo:            ## the main job: a real MRI to a mask, a surface and pictures in demo/
 	@scripts/demo.sh
 
+view:            ## the workbench on a real MRI: prints the address of its page
+	@scripts/view.sh
+
 test:            ## configure, build (warnings are errors), all suites this machine can run
 	@scripts/setup.sh
 	@scripts/test.sh dev
@@ -42,4 +45,4 @@ clean:           ## remove build/ and demo/
 	rm -rf build demo
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-deep bench cuda-test docs format lint clean
+.PHONY: help setup demo view test test-deep bench cuda-test docs format lint clean

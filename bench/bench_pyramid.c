@@ -1,6 +1,7 @@
 /* Speed of pyramids and region trees. Lists of the non-zero bytes of a volume by HistoPyramid, beside cub::DeviceSelect::If on the same bytes in the same run.
  * Bound: the volume is read once, one bit per voxel is written and read where it is set, the list is written. Trees: from bytes to lists of leaves
- * and nodes; bound: the volume is read once, one bit per voxel written and read, the lists written. */
+ * and nodes; bound: the volume is read once, one bit per voxel written and read, the lists written. Meshes: from triangles to lists in every frame;
+ * bound: the winding numbers are written, read and written by their sums and read once more. Tiles: as the whole, beside the whole. */
 #include "bench.h"
 
 #include <dlfcn.h>
@@ -208,6 +209,111 @@ static void tree(int64_t side, int64_t deep, double most_gpu, double most_cpu)
     tsr_volume_destroy(&r.volume);
 }
 
+/* ---- meshes and tiles -------------------------------------------------------------------------------------------------------------------- */
+
+static struct {
+    tsr_mesh *mesh;
+    tsr_winding *winding;
+    tsr_volume *numbers, *host;
+} m;
+
+/* 12 rings of 12: the ball of 264 triangles of the literature, centre (0.19, 0.114, 0.884), in voxels of [-1, 1]^3. */
+static void make_mesh(double side)
+{
+    enum { RINGS = 12 };
+    tsr_mesh *host;
+    MUST(tsr_mesh_create(NULL, 2 + (RINGS - 1) * RINGS, 2 * RINGS * (RINGS - 1), 0, &host));
+    float *v = tsr_mesh_vertices(host);
+    uint32_t *t = tsr_mesh_triangles(host);
+    const double centre[3] = { 0.19, 0.114, 0.884 };
+    for (int i = 0; i <= RINGS; i++)
+        for (int j = 0; j < (i % RINGS ? RINGS : 1); j++, v += 3) {
+            const double a = 3.14159265358979323846 * i / RINGS, b = 2 * 3.14159265358979323846 * j / RINGS;
+            const double p[3] = { 0.1 * sin(a) * cos(b), 0.1 * sin(a) * sin(b), 0.1 * cos(a) };
+            for (int k = 0; k < 3; k++) v[k] = (float)((centre[k] + p[k] + 1) * 0.5 * side - 0.5);
+        }
+    for (uint32_t i = 0; i < RINGS; i++)
+        for (uint32_t j = 0; j < RINGS; j++) {
+            const uint32_t last = 1 + (RINGS - 1) * RINGS, next = (j + 1) % RINGS, up = 1 + (i - 1) * RINGS, down = 1 + i * RINGS;
+            const uint32_t a = i ? up + j : 0, b = i ? up + next : 0, c = i < RINGS - 1 ? down + j : last, d = i < RINGS - 1 ? down + next : last;
+            const uint32_t corner[6] = { a, c, d, a, d, b };
+            for (int k = i < RINGS - 1 ? 0 : 3; k < (i ? 6 : 3); k++) *t++ = corner[k];
+        }
+    MUST(tsr_mesh_copy(host, s.b.context, &m.mesh));
+    tsr_mesh_destroy(&host);
+}
+
+static tsr_status frame_call(void *user) /* winding numbers, pyramid, lists: nothing is allocated, one wait for the lengths */
+{
+    (void)user;
+    tsr_status status = tsr_winding_build(m.winding, m.mesh, NULL, m.numbers);
+    if (status == TSR_OK) status = tsr_region_pyramid_build(r.pyramid, (const tsr_volume *const[]){ m.numbers }, 1);
+    return status == TSR_OK ? tsr_region_tree_renew(r.pyramid, r.tree) : status;
+}
+
+static void frames(int64_t side, double most_gpu)
+{
+    char name[120];
+    const tsr_size3 size = { side, side, side };
+    const double voxels = (double)(side * side * side);
+    tsr_region_options options = TSR_REGION_OPTIONS;
+    options.classifier = TSR_PYRAMID_RANGE;
+    options.lower = 0;
+    options.upper = 1; /* empty space */
+    make_mesh((double)side);
+    MUST(tsr_winding_create(s.b.context, size, NULL, tsr_mesh_vertex_count(m.mesh), &m.winding));
+    MUST(tsr_volume_create(s.b.context, TSR_I32, size, NULL, &m.numbers));
+    MUST(tsr_winding_build(m.winding, m.mesh, NULL, m.numbers));
+    MUST(tsr_winding_check(m.winding, m.mesh, NULL));
+    MUST(tsr_region_pyramid_create(s.b.context, size, &options, &r.pyramid));
+    MUST(tsr_region_pyramid_build(r.pyramid, (const tsr_volume *const[]){ m.numbers }, 1));
+    MUST(tsr_region_tree_extract(r.pyramid, &r.tree));
+    bench_case c = { .name = name, .n = side * side * side, .bytes = 16 * voxels };
+    c.time = bench_measure(&s.b, frame_call, NULL, NULL);
+    const tsr_region_info info = tsr_region_tree_describe(r.tree);
+    snprintf(name, sizeof name, "octree of a moving mesh, %lld^3: %lld leaves, %lld nodes, %.4g frames/s", (long long)side, (long long)info.leaves,
+             (long long)info.nodes, 1 / c.time.median);
+    if (most_gpu > 0 && tsr_context_device(s.b.context).kind == TSR_DEVICE_CUDA) {
+        c.bar = "at least 500 frames/s";
+        c.holds = c.time.median <= most_gpu;
+    }
+    bench_report(&s.b, &c);
+    tsr_region_tree_destroy(&r.tree);
+    tsr_region_pyramid_destroy(&r.pyramid);
+    tsr_volume_destroy(&m.numbers);
+    tsr_winding_destroy(&m.winding);
+    tsr_mesh_destroy(&m.mesh);
+}
+
+static tsr_status tiles_call(void *user)
+{
+    tsr_region_options options = TSR_REGION_OPTIONS;
+    tsr_region_tiling tiling = TSR_REGION_TILING;
+    tsr_region_tree *made = NULL;
+    options.classifier = TSR_PYRAMID_NONZERO;
+    tiling.tile = *(const int64_t *)user;
+    const tsr_status status = tsr_region_tree_make_tiled(s.b.context, (const tsr_volume *const[]){ m.host }, 1, &options, &tiling, &made, NULL);
+    tsr_region_tree_destroy(&made);
+    return status;
+}
+
+/* From host memory to host lists, in one tile and in 64. */
+static void tiles(int64_t side)
+{
+    char name[100];
+    int64_t part = side / 4, whole = side;
+    make_ball(side, side);
+    MUST(tsr_volume_copy(r.volume, NULL, &m.host));
+    tsr_volume_destroy(&r.volume);
+    bench_case c = { .name = name, .n = side * side * side, .bytes = (double)(side * side * side) };
+    c.time = bench_measure(&s.b, tiles_call, &part, NULL);
+    c.peer_time = bench_measure(&s.b, tiles_call, &whole, NULL);
+    c.peer = "one tile";
+    snprintf(name, sizeof name, "octree of %lld^3 bytes on the host, tiles of %lld^3", (long long)side, (long long)part);
+    bench_report(&s.b, &c);
+    tsr_volume_destroy(&m.host);
+}
+
 int main(int argc, char **argv)
 {
     static const double percents[] = { 0.01, 0.1, 1, 10, 50 };
@@ -230,5 +336,10 @@ int main(int argc, char **argv)
         tree(256, 256, 0.05e-3, 1e-9);
         if (gpu && !s.b.quick) tree(1024, 1024, 0.7e-3, 0);
     }
+    if (bench_wants(&s.b, "frames")) {
+        frames(256, 0);
+        if (gpu) frames(512, 2e-3);
+    }
+    if (bench_wants(&s.b, "tiles")) tiles(256);
     return bench_end(&s.b);
 }

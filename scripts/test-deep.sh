@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# What `make test` leaves out for time: the fast suites under AddressSanitizer + UndefinedBehaviorSanitizer and under ThreadSanitizer, and
-# every fuzz target for FUZZ_SECONDS each (default 60). Goes on after a failure and fails at the end.
+# What `make test` leaves out for time: the fast suites under AddressSanitizer + UndefinedBehaviorSanitizer and under ThreadSanitizer, and every fuzz
+# target for FUZZ_SECONDS each (default 60) from FUZZ_SEED (default 1, so that a finding comes again; 0: another one every time). Goes on after a
+# failure and fails at the end.
 # shellcheck disable=SC2317 # functions are called through stage
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . scripts/stage.sh
 seconds=${FUZZ_SECONDS:-60}
+seed=${FUZZ_SEED:-1}
 jobs=${JOBS:-$(nproc)}
+at_once=$((2 * jobs)) # fuzz targets; their seconds are those of the clock
 status=0
 
 echo "== AddressSanitizer and UndefinedBehaviorSanitizer"
@@ -28,7 +31,7 @@ fuzz() { # TARGET: starts from its own seeds and what earlier runs found; findin
     local target=$1 name
     name=$(basename "$target")
     mkdir -p "build/fuzz/findings/$name" "build/fuzz/corpus/$name"
-    if TESSERA_FUZZ_SEEDS="build/fuzz/corpus/$name" "$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -print_final_stats=0 -verbosity=0 \
+    if TESSERA_FUZZ_SEEDS="build/fuzz/corpus/$name" "$target" -seed="$seed" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -print_final_stats=0 -verbosity=0 \
         -artifact_prefix="build/fuzz/findings/$name/" "build/fuzz/corpus/$name" >"build/fuzz/$name.log" 2>&1; then
         echo "$name: no finding"
         echo "1 0" >>build/counts
@@ -47,7 +50,7 @@ fuzz_all() {
         if [ ! -f "$target" ] || [ ! -x "$target" ]; then continue; fi
         fuzz "$target" &
         running=$((running + 1))
-        if [ "$running" -ge "$jobs" ]; then
+        if [ "$running" -ge "$at_once" ]; then
             wait -n || found=1
             running=$((running - 1))
         fi

@@ -35,15 +35,19 @@ typedef struct tsr_compress_options {
     double max_error; /* of any voxel, in real units (slope applied); > 0. At most one of these three; none: lossless */
     double psnr;      /* dB, of the range of the voxels: 20 log10((max - min) / root mean squared error); reached by measurement over
                         the finite voxels, or an error. PLANES only */
-    double rate;      /* bits per voxel, the whole file; > 0. PLANES only */
-    tsr_size3 brick;  /* extents, 1 to 256 along each axis; 0 = 128 (PREDICT), 64 (PLANES), 128 x 64 x 32 (FAST). Wavelets: multiples of 2^levels,
+    double rate; /* bits per voxel, the whole file; > 0. PLANES only. With psnr and rate, integers of at most 16 bits are written without loss where
+                         their root mean squared error would be below 1 and the file is no larger so: tsr_compress_info.lossless says it */
+    tsr_size3 brick; /* extents, 1 to 256 along each axis; 0 = 128 (PREDICT), 64 (PLANES), 128 x 64 x 32 (FAST). Wavelets: multiples of 2^levels,
                         unless the volume is no larger along the axis */
-    int32_t levels;   /* of the wavelets, 1 to 6; 0 = 4 (PLANES), 3 (FAST) */
-    int32_t layers;   /* of quality (PLANES), 1 to 32; 0 = 8. Each has about half the bytes of the next */
+    int32_t levels;  /* of the wavelets, 1 to 6; 0 = 4 (PLANES), 3 (FAST) */
+    int32_t layers;  /* of quality (PLANES), 1 to 32; 0 = 8. Each has about half the bytes of the next */
     tsr_compress_order order;
     int32_t threads; /* 0 = all */
     int overwrite;
     tsr_progress progress;
+    int64_t
+        memory_limit; /* compressed bytes that wait in memory for their place in the file; more wait in a nameless file beside it. 0: all in memory.
+                             With a volume that is mapped from its file (.npy, .nii, .mhd, .nhdr, raw) both may be larger than memory */
 } tsr_compress_options;
 #define TSR_COMPRESS_OPTIONS                        \
     {                                               \
@@ -70,7 +74,7 @@ typedef struct tsr_compress_info {
  * Errors: TSR_ERROR_ARGUMENT naming the field, also where 64-bit integers would need more than 2^31 steps of max_error, or psnr is more than float32
  * gives; TSR_ERROR_UNSUPPORTED for f64, or 64-bit integers whose range exceeds 32 bits, without loss, and for psnr and rate of a range near the ends
  * of float32. Nothing is written then.
- * Linear time; memory for the volume and the file. */
+ * Linear time; memory for the volume and the file, or memory_limit, about 1 kB per brick and resolution, and the bricks in work. */
 TSR_API tsr_status tsr_volume_compress(const tsr_volume *volume, const char *path, const tsr_compress_options *options,
                                        tsr_compress_info *info) TSR_CHECKED;
 /* The same for an image; its channels are slices, bricks of their own but for PREDICT. */

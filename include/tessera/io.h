@@ -1,5 +1,5 @@
 /* tessera/io.h: files. Volumes: NIfTI-1/2 (.nii, .nii.gz, .hdr + .img), NRRD (.nrrd, .nhdr), MetaImage (.mha, .mhd), INRIMAGE (.inr), raw.
- * Meshes: PLY, OBJ, STL, OFF. Points: XYZ, PTS, PCD, and the vertices of meshes. Images: PNG. Tile lists: tessera/tile_file.h. The format is
+ * Meshes: PLY, OBJ, STL, OFF. Points: XYZ, PTS, PCD, and the vertices of meshes. Images: PNG; written also JPEG. Tile lists: tessera/tile_file.h. The format is
  * recognised by content when reading and by the extension when writing.
  * Writers write beside the target and rename: a failure leaves no half-written file. Every size in a header is checked against
  * the file and the memory budget before memory is taken. Objects are read to and written from host memory.
@@ -32,6 +32,7 @@ typedef struct tsr_read_options {
     int64_t raw_offset;      /* raw only: bytes to skip */
     int raw_big_endian;      /* raw only */
     tsr_progress progress;
+    int map_beyond_limit;    /* memory_limit is for what is allocated: voxels that can be mapped from a plain file may be larger */
 } tsr_read_options;
 #define TSR_READ_OPTIONS { .struct_size = sizeof(tsr_read_options) }
 
@@ -81,6 +82,11 @@ TSR_API void tsr_image_destroy(tsr_image *image);
 TSR_API tsr_status tsr_image_write(const tsr_image *image, const char *path, const tsr_write_options *options) TSR_CHECKED;
 TSR_API tsr_status tsr_image_read(const char *path, const tsr_read_options *options, tsr_image *image) TSR_CHECKED;
 
+/* A JPEG file in memory (baseline, JFIF): what a browser shows while something moves. Grey images and RGB; the alpha of RGBA is left out. `quality` 1 to
+ * 100; `subsampled` != 0: colour at half the resolution, smaller and faster. *bytes (RETURNS NEW, free()) and *size; both zero after a failure.
+ * TSR_ERROR_ARGUMENT for extents over 65535 or another quality, TSR_ERROR_UNSUPPORTED in a build without libjpeg. */
+TSR_API tsr_status tsr_image_pack_jpeg(const tsr_image *image, int32_t quality, int subsampled, uint8_t **bytes, size_t *size) TSR_CHECKED;
+
 /* Name of the format of a file ("nifti", "ply", ...) and whether it holds a volume, mesh, image, tile list (tessera/tile_file.h), points or
  * film (tessera/video.h; Y4M only): by
  * content or, where no format claims the content, by extension (reading then says what is wrong with it). TSR_FILE_UNKNOWN and NULL if neither
@@ -92,6 +98,9 @@ TSR_API tsr_status tsr_file_format_kind(const char *format, tsr_file_kind *kind)
 /* Before long work: could a volume, mesh or image be written to `path` with these options? Checks the options and that name or extension
  * give a format of this kind; touches no file. */
 TSR_API tsr_status tsr_file_check_output(const char *path, tsr_file_kind kind, const tsr_write_options *options) TSR_CHECKED;
+/* Does the volume format that name or extension give keep all metadata (tsr_volume_set_meta)? What must know how it was made, such as the
+ * coefficients of a transform, needs one that does. TSR_ERROR_ARGUMENT as tsr_file_check_output; touches no file. */
+TSR_API tsr_status tsr_file_keeps_metadata(const char *path, const tsr_write_options *options, int *keeps) TSR_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -88,6 +88,8 @@ typedef struct tsr_levelset_options {
     int32_t age;                /* > 0: converged when every tile is older than this many management passes; the safe rule applies unless `source_rule` */
     int source_rule;
     double change_tolerance;    /* with age: also the largest |phi_new - phi| over band voxels below this (world units) */
+    int32_t calm_steps;         /* > 0, with age and change_tolerance: converged too, whatever the ages, when so many management passes running have
+                                 * found that change below the tolerance: a surface at rest may make and drop a tile at its fringe for long */
 } tsr_levelset_options;
 #define TSR_LEVELSET_OPTIONS { .struct_size = sizeof(tsr_levelset_options) }
 

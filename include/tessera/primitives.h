@@ -79,6 +79,21 @@ TSR_API tsr_status tsr_sort(tsr_context *context, tsr_dtype key_type, const void
 TSR_API tsr_status tsr_histogram(tsr_context *context, tsr_dtype dtype, const void *data, int64_t count, double lower, double upper, int32_t bins,
                                  tsr_dtype count_type, void *counts) TSR_CHECKED;
 
+/* One axis of a joint histogram: an array and its bins, as in tsr_histogram. */
+typedef struct tsr_histogram_axis {
+    tsr_dtype dtype;      /* u8, u16 or f32 */
+    const void *data;     /* device memory */
+    double lower, upper;
+    int32_t bins;
+} tsr_histogram_axis;
+
+/* sums[(b2 * bins1 + b1) * bins0 + b0] += weight over the elements whose value on axis k lies in bin bk, for 1 to 3 axes and at most 2^24 bins in all.
+ * Elements outside of an axis's range (and NaN) are left out. weights NULL: each counts 1. Otherwise weight i is the multiple of 2^-fraction_bits nearest
+ * to weights[i] (halves to even; NaN is 0; beyond +-2^62 units it is that), and sums are in these units, modulo 2^64: so the order of additions does
+ * not matter. fraction_bits is 0 to 62. No workspace. Source: spec features-histogram.md 2.4. */
+TSR_API tsr_status tsr_histogram_joint(tsr_context *context, const tsr_histogram_axis *axes, int32_t axis_count, int64_t count, const float *weights,
+                                       int32_t fraction_bits, int64_t *sums) TSR_CHECKED;
+
 #ifdef __cplusplus
 }
 #endif

@@ -16,6 +16,8 @@ TSR_API tsr_status tsr_region_tree_write(const tsr_region_tree *tree, const tsr_
 /* RETURNS NEW host tree and values (*values is NULL if the file has none; `values` NULL: left out). TSR_ERROR_FORMAT names the field or the node of a
  * damaged file; nothing larger than the file allows is allocated. */
 TSR_API tsr_status tsr_region_tree_read(const char *path, const tsr_read_options *options, tsr_region_tree **tree, tsr_volume **values) TSR_CHECKED;
+/* 1 if the file begins as a region tree does (a gzip wrapper taken off), whatever its name; 0 otherwise, also where it cannot be read. */
+TSR_API int tsr_region_file_recognise(const char *path);
 
 #ifdef __cplusplus
 }

@@ -19,12 +19,15 @@ extern "C" {
 /* What is kept and what merges. Values are real values (slope and intercept applied); of up to 4 channels where the rule takes several. */
 typedef enum tsr_region_rule_kind {
     TSR_REGION_CLASSES = 0, /* kept: `classifier` gives 1 (all but COUNTS and CROSSINGS; one channel); kept cells merge */
-    TSR_REGION_EDGES,       /* kept: the squares of the forward differences along all axes, summed over the channels, are below `threshold`; kept cells merge */
+    TSR_REGION_EDGES,       /* kept: the forward differences along all axes, squared (see `edge_norm`) and summed over the channels, are below `threshold`; kept cells merge */
     TSR_REGION_LINEAR,      /* kept: no second difference (straight or mixed) of a channel exceeds `threshold`; kept cells merge */
     TSR_REGION_DEVIATION,   /* all kept; cells merge if the squared deviations of their means from the common mean, summed over cells and channels, are
                              * at most `threshold`: voxels lie within top * sqrt((3 or 7) / (4 or 8) * threshold) of their leaf's mean */
     TSR_REGION_SPREAD       /* all kept; cells merge if no channel's values differ by more than `threshold`; 0: equal values, labels */
 } tsr_region_rule_kind;
+
+/* How EDGES sums the forward differences of all axes and channels: their squares, or their magnitudes (both are printed in the source). */
+typedef enum tsr_region_edge_norm { TSR_REGION_EDGE_SQUARES = 0, TSR_REGION_EDGE_MAGNITUDES } tsr_region_edge_norm;
 
 typedef struct tsr_region_options {
     size_t struct_size;
@@ -34,6 +37,10 @@ typedef struct tsr_region_options {
     double threshold;        /* 0 or more */
     int complement;          /* != 0: CLASSES, EDGES and LINEAR keep the others: empty space, busy regions */
     int singles;             /* != 0: CLASSES, EDGES and LINEAR make the voxels not kept leaves of their own that never merge */
+    int32_t dimensions;      /* 2 = quadtree (extent z 1), 3 = octree, 0 = by extent z */
+    int32_t top;             /* level of the root; 0 = the least that covers the volume. Higher: room for what may be put beside it (tessera/region_tiles.h) */
+    int nodes_only;          /* != 0: trees have no list of leaves, for those that carry no data (empty space): every reference to a leaf is ~0 */
+    tsr_region_edge_norm edge_norm; /* of EDGES */
 } tsr_region_options;
 #define TSR_REGION_OPTIONS { .struct_size = sizeof(tsr_region_options) }
 
@@ -46,6 +53,9 @@ TSR_API void tsr_region_pyramid_destroy(tsr_region_pyramid **pyramid);
 /* Builds from 1 to 4 channels (BORROWS; same device and size). Replaces what was there; allocates nothing, does not wait. Linear time. NaN is kept by no
  * classifier and merges with nothing. */
 TSR_API tsr_status tsr_region_pyramid_build(tsr_region_pyramid *pyramid, const tsr_volume *const *channels, int32_t count) TSR_CHECKED;
+/* The same from the box of the pyramid's size that begins at voxel `lower` of larger channels; voxels around it serve as neighbours. */
+TSR_API tsr_status tsr_region_pyramid_build_part(tsr_region_pyramid *pyramid, const tsr_volume *const *channels, int32_t count,
+                                                 const int64_t lower[3]) TSR_CHECKED;
 
 typedef enum tsr_region_root { TSR_REGION_EMPTY = 0, TSR_REGION_LEAF, TSR_REGION_NODE } tsr_region_root;
 typedef struct tsr_region_info {
@@ -55,6 +65,8 @@ typedef struct tsr_region_info {
     tsr_region_root root;
     int64_t leaves, nodes;
     int64_t device_bytes;
+    int32_t nodes_only;      /* no list of leaves */
+    int32_t cap;             /* levels that a table replaces: tsr_region_tree_cap */
 } tsr_region_info;
 TSR_API tsr_status tsr_region_pyramid_describe(const tsr_region_pyramid *pyramid, tsr_region_info *info) TSR_CHECKED; /* waits */
 
@@ -62,6 +74,13 @@ typedef struct tsr_region_tree tsr_region_tree;
 
 /* The lists of a built pyramid. Allocates, waits once for their lengths. TSR_ERROR_CAPACITY for 2^31 leaves or more. RETURNS NEW. */
 TSR_API tsr_status tsr_region_tree_extract(const tsr_region_pyramid *pyramid, tsr_region_tree **tree) TSR_CHECKED;
+/* The lists of a built pyramid into a tree of the same context that is there already: for volumes that change with time. Waits once for 16 bytes; memory is
+ * taken only where the lists are longer than any before (a quarter more than needed), so that from frame to frame nothing is allocated. A cap
+ * (tsr_region_tree_cap) is made anew. After TSR_ERROR_MEMORY the tree is empty. */
+TSR_API tsr_status tsr_region_tree_renew(const tsr_region_pyramid *pyramid, tsr_region_tree *tree) TSR_CHECKED;
+/* Replaces the steps through the top `levels` levels by a table of 8^levels (4^levels) entry points (0: no table; at most top - 1 and 2^27 entries), for
+ * point queries and painting: they give the same with so many steps less. Large leaves have several entries. Source: spec octree.md 2.11. */
+TSR_API tsr_status tsr_region_tree_cap(tsr_region_tree *tree, int32_t levels) TSR_CHECKED;
 /* Pyramid and lists in one call. RETURNS NEW. */
 TSR_API tsr_status tsr_region_tree_make(tsr_context *context, const tsr_volume *const *channels, int32_t count, const tsr_region_options *options,
                                         tsr_region_tree **tree) TSR_CHECKED;
@@ -71,7 +90,7 @@ TSR_API tsr_status tsr_region_tree_copy(const tsr_region_tree *tree, tsr_context
 
 TSR_API const tsr_geometry *tsr_region_tree_geometry(const tsr_region_tree *tree); /* of the volume; RETURNS VIEW */
 
-/* Leaves, ascending: Morton code of the lower corner (bits x0 y0 z0 x1 ...; quadtrees x0 y0 x1 ...) << 6 | level. RETURNS VIEW, device memory. */
+/* (NULL with nodes_only.) Leaves, ascending: Morton code of the lower corner (bits x0 y0 z0 x1 ...; quadtrees x0 y0 x1 ...) << 6 | level. RETURNS VIEW, device memory. */
 TSR_API const uint64_t *tsr_region_tree_leaves(const tsr_region_tree *tree);
 /* Children of the nodes, [nodes][4 or 8], x the lowest bit of the child's number: 0 = nothing, r > 0 = node r, r < 0 = leaf ~r. Node 0 is the root. */
 TSR_API const int32_t *tsr_region_tree_nodes(const tsr_region_tree *tree);
@@ -79,7 +98,7 @@ TSR_API const int32_t *tsr_region_tree_nodes(const tsr_region_tree *tree);
 typedef struct tsr_region_leaf { int64_t x, y, z; int64_t side; } tsr_region_leaf;
 TSR_API tsr_region_leaf tsr_region_leaf_of(uint64_t key, int32_t dimensions);
 
-/* Where a point is. `leaf`: its number, -1 = nothing is kept there, -2 = outside of the volume. The cube (side 2^level at lower, also of empty
+/* Where a point is. `leaf`: its number (with nodes_only 0), -1 = nothing is kept there, -2 = outside of the volume. The cube (side 2^level at lower, also of empty
  * space) is the largest that is one leaf or empty as a whole. */
 typedef struct tsr_region_hit { int64_t leaf; int32_t level; int32_t lower[3]; } tsr_region_hit;
 /* Places of `count` voxels (positions: x, y, z each, device memory) in the pointer tree, O(top) each. Does not wait. */
@@ -95,9 +114,14 @@ typedef struct tsr_region_span { int64_t leaf; double enter, leave; } tsr_region
 TSR_API tsr_status tsr_region_tree_rays(const tsr_region_tree *tree, const tsr_region_ray *rays, int64_t count, int32_t room, int first_only,
                                         tsr_region_span *spans, int32_t *found) TSR_CHECKED;
 
+/* What a volume ray caster may skip: the longest intervals of t within the volume in which nothing is kept, as `leaf` -1, in order; else as
+ * tsr_region_tree_rays. */
+TSR_API tsr_status tsr_region_tree_gaps(const tsr_region_tree *tree, const tsr_region_ray *rays, int64_t count, int32_t room, tsr_region_span *spans,
+                                        int32_t *found) TSR_CHECKED;
+
 /* means[leaf] = mean of the volume's real values over the leaf (float64 sums in a fixed order, float32 result); device memory. */
 TSR_API tsr_status tsr_region_tree_means(const tsr_region_tree *tree, const tsr_volume *volume, float *means) TSR_CHECKED;
-/* Volume of the tree's size: `values[leaf]` (NULL: 1) in the leaves, `background` elsewhere, f32 or u8 (values rounded and saturated). RETURNS NEW. */
+/* Volume of the tree's size: `values[leaf]` (NULL: 1) in the leaves, `background` elsewhere, f32, or i32 and u8 (values rounded and saturated). RETURNS NEW. */
 TSR_API tsr_status tsr_region_tree_paint(const tsr_region_tree *tree, tsr_dtype dtype, const float *values, float background, tsr_volume **volume) TSR_CHECKED;
 
 #ifdef __cplusplus

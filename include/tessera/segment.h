@@ -79,6 +79,7 @@ typedef struct tsr_segment_options {
     int32_t age;               /* no tile was created in the last `age` management passes */
     double time_limit;         /* seconds */
     double probe_deviations;   /* a probe sets epsilon to this many standard deviations; 0 = 2 (the source: 1, too few on noisy data) */
+    int32_t snapshots;         /* kept at most: a further one drops the oldest; 0 = all */
 } tsr_segment_options;
 #define TSR_SEGMENT_OPTIONS { .struct_size = sizeof(tsr_segment_options), .alpha = 0.5, .data_weight = 1, .rescale_weight = 0.3 }
 
@@ -115,7 +116,8 @@ TSR_API void tsr_segmentation_probe_reset(tsr_segmentation *segmentation);
 /* ---- moving it ------------------------------------------------------------------------------------------------------------------------ */
 
 /* Changes a parameter from the next step on: any number among target, epsilon, alpha, data_weight, data_floor, curvature_limit, rescale_weight,
- * gradient, time_step, cfl, max_steps, change_tolerance, volume_tolerance, volume_steps, age, time_limit, probe_deviations. */
+ * gradient, time_step, cfl, max_steps, change_tolerance, volume_tolerance, volume_steps, age, time_limit, probe_deviations, smoothing (filters the image
+ * anew: linear in its voxels), snapshots. */
 TSR_API tsr_status tsr_segmentation_set(tsr_segmentation *segmentation, const char *name, double value) TSR_CHECKED;
 TSR_API tsr_status tsr_segmentation_get(const tsr_segmentation *segmentation, const char *name, double *value) TSR_CHECKED;
 
@@ -142,7 +144,8 @@ TSR_API tsr_status tsr_segmentation_run(tsr_segmentation *segmentation, const ts
 /* Exactly `steps` steps (fewer only if the surface vanishes). */
 TSR_API tsr_status tsr_segmentation_step(tsr_segmentation *segmentation, int64_t steps, const tsr_progress *progress, tsr_segment_report *report) TSR_CHECKED;
 
-/* Keeps a copy of the surface / goes back to the last kept one (TSR_ERROR_STATE if there is none). */
+/* Keeps a copy of the surface / goes back to the last kept one (TSR_ERROR_STATE if there is none). With the option `snapshots` the oldest copy goes
+ * when there are more. */
 TSR_API tsr_status tsr_segmentation_snapshot(tsr_segmentation *segmentation) TSR_CHECKED;
 TSR_API tsr_status tsr_segmentation_undo(tsr_segmentation *segmentation) TSR_CHECKED;
 
@@ -162,7 +165,8 @@ TSR_API tsr_status tsr_segmentation_speed(tsr_segmentation *segmentation, tsr_vo
  * `name` appears in messages (NAME:LINE: ...). Stops at the first error; what was done before stays. */
 TSR_API tsr_status tsr_segmentation_script(tsr_segmentation *segmentation, const char *text, const char *name, const tsr_progress *progress,
                                            tsr_segment_report *report) TSR_CHECKED;
-/* Everything that was done so far as a script that repeats it exactly (runs as the number of steps they took). RETURNS VIEW, valid until the next call. */
+/* Everything that was done so far as a script that repeats it exactly (runs as the number of steps they took, runs that follow one another as one).
+ * RETURNS VIEW, valid until the next call. */
 TSR_API const char *tsr_segmentation_log(const tsr_segmentation *segmentation);
 
 #ifdef __cplusplus

@@ -23,6 +23,7 @@ struct tsr_distance_ops;
 struct tsr_primitives_ops;
 struct tsr_tiles_ops;
 struct tsr_voxelize_ops;
+struct tsr_winding_ops;
 struct tsr_pyramid_ops;
 struct tsr_region_ops;
 struct tsr_detail_ops;
@@ -60,6 +61,7 @@ typedef struct tsr_backend {
     const struct tsr_primitives_ops *primitives;
     const struct tsr_tiles_ops *tiles;
     const struct tsr_voxelize_ops *voxelize;
+    const struct tsr_winding_ops *winding;
     const struct tsr_pyramid_ops *pyramid;
     const struct tsr_region_ops *region;
     const struct tsr_detail_ops *detail;

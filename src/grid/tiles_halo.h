@@ -50,6 +50,15 @@ static inline void tsr_cube_domain(const tsr_tile_pool *pool, uint64_t key, int3
             }
 }
 
+/* Does the halo of this width lie in the domain, so that nothing is clamped? */
+static inline int tsr_halo_clear(const tsr_tile_pool *pool, uint64_t key, int32_t radius)
+{
+    const int32_t E = 1 << pool->log2_edge, first[3] = { tsr_key_x(key) * E, tsr_key_y(key) * E, tsr_key_z(key) * E };
+    for (int k = 0; k < 3 && pool->bounded; k++)
+        if (first[k] < radius || first[k] > pool->domain[k] - E - radius) return 0;
+    return 1;
+}
+
 /* Copies the cube; cells beyond the domain take the cell at the clamped coordinate. extent = voxels of the tile in the domain, per axis. */
 static inline void tsr_cube_gather(const tsr_tile_pool *pool, const float *phi, uint64_t key, uint32_t id, float *cube, int32_t extent[3])
 {

@@ -21,6 +21,7 @@ typedef struct tsr_format {
     tsr_file_kind kind;
     const char *extensions[6]; /* with the dot, lower case, NULL at the end; ".gz" may follow any of them. The first is the usual one */
     int (*recognise)(const tsr_signature *signature); /* NULL: by name or extension only */
+    int keeps_metadata;                               /* volumes: every key and value that tsr_volume_set_meta takes comes back */
     /* Readers BORROW the input; options are complete (never NULL). Only those of the format's kind are set. */
     tsr_status (*read_volume)(tsr_input *input, const tsr_read_options *options, tsr_volume **volume);
     tsr_status (*write_volume)(const tsr_volume *volume, const char *path, const tsr_write_options *options);

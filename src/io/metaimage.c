@@ -371,5 +371,5 @@ fail:
     return status;
 }
 
-const tsr_format tsr_format_metaimage = { .name = "metaimage", .kind = TSR_FILE_VOLUME, .extensions = { ".mha", ".mhd" }, .recognise = recognise,
+const tsr_format tsr_format_metaimage = { .name = "metaimage", .kind = TSR_FILE_VOLUME, .extensions = { ".mha", ".mhd" }, .recognise = recognise, .keeps_metadata = 1,
                                           .read_volume = read_volume, .write_volume = write_volume };

@@ -270,5 +270,5 @@ fail:
     return status;
 }
 
-const tsr_format tsr_format_nrrd = { .name = "nrrd", .kind = TSR_FILE_VOLUME, .extensions = { ".nrrd", ".nhdr" }, .recognise = recognise,
+const tsr_format tsr_format_nrrd = { .name = "nrrd", .kind = TSR_FILE_VOLUME, .extensions = { ".nrrd", ".nhdr" }, .recognise = recognise, .keeps_metadata = 1,
                                      .read_volume = read_volume, .write_volume = write_volume };

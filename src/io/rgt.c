@@ -56,6 +56,13 @@ tsr_status tsr_region_tree_write(const tsr_region_tree *t, const tsr_volume *val
     if (!t || !path) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree or path is NULL");
     if (t->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the region tree lies on a device, expected the host: copy it", path);
     const int64_t channels = values ? values->size.y : 0, bytes = structure_bytes(&t->info);
+    int32_t least = 0;
+    while ((int64_t)1 << least < tsr_max64(t->info.size.x, tsr_max64(t->info.size.y, t->info.size.z))) least++;
+    if (t->info.top != least || t->info.dimensions != (t->info.size.z > 1 ? 3 : 2))
+        TSR_FAIL(TSR_ERROR_ARGUMENT,
+                 "%s: a region tree of top %d and %d dimensions, files hold those of the least top, %d, and of 3 dimensions for z > 1", path,
+                 t->info.top, t->info.dimensions, least);
+    if (values && t->info.nodes_only) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: values, but the region tree has no list of leaves", path);
     if (values) {
         if (values->context && values->context->device.kind != TSR_DEVICE_CPU)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the values lie on a device, expected the host: copy them", path);
@@ -229,4 +236,15 @@ tsr_status tsr_region_tree_read(const char *path, const tsr_read_options *option
     tsr_input_close(&input);
     if (status != TSR_OK) TSR_TRY(status);
     return TSR_OK;
+}
+
+int tsr_region_file_recognise(const char *path)
+{
+    tsr_input *input = NULL;
+    const uint8_t *bytes;
+    size_t size;
+    if (!path || !strcmp(path, "-") || tsr_input_open(path, NULL, &input) != TSR_OK) return 0;
+    const int is_one = tsr_input_head(input, 8, &bytes, &size) == TSR_OK && size >= 8 && !memcmp(bytes, TSR_RGT_MAGIC, 8);
+    tsr_input_close(&input);
+    return is_one;
 }

@@ -320,6 +320,9 @@ static tsr_status read_all(tsr_input *input, tsr_tsc *t)
     TSR_TRY(read_directory(t, name, content + header + meta_bytes, (size_t)directory));
     t->first = (int64_t)header + meta_bytes + (int64_t)directory;
     place(t);
+    if ((int64_t)size > t->bytes)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld bytes behind the last piece, expected none: the file has %zu, its directory accounts for %lld", name,
+                 (long long)((int64_t)size - t->bytes), size, (long long)t->bytes);
     for (int64_t k = 0; k < t->pieces; k++) t->piece[k].there = t->piece[k].offset + t->piece[k].bytes <= (int64_t)size;
     return TSR_OK;
 }
@@ -440,6 +443,10 @@ static tsr_status write_volume(const tsr_volume *volume, const char *path, const
     return TSR_OK;
 }
 
-const tsr_format tsr_format_tsc = {
-    .name = "tsc", .kind = TSR_FILE_VOLUME, .extensions = { ".tsc" }, .recognise = recognise, .read_volume = read_volume, .write_volume = write_volume
-};
+const tsr_format tsr_format_tsc = { .name = "tsc",
+                                    .kind = TSR_FILE_VOLUME,
+                                    .extensions = { ".tsc" },
+                                    .recognise = recognise,
+                                    .keeps_metadata = 1,
+                                    .read_volume = read_volume,
+                                    .write_volume = write_volume };

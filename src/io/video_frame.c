@@ -1,4 +1,5 @@
 /* Frames of films: their shape, and the way between planes and images. */
+#include "core/parallel.h"
 #include "io/video.h"
 #include "io/ycbcr.h"
 
@@ -137,21 +138,37 @@ static void chroma_row(const tsr_video_frame *frame, int p, int32_t y, const int
     }
 }
 
-static void rows_to_image(const tsr_video_frame *frame, const int32_t (*column)[3], float *blue, float *red, tsr_image *image)
+/* What the rows of a conversion share; rows are independent. */
+struct conversion {
+    tsr_ycbcr constants;
+    const tsr_video_frame *from;
+    tsr_video_frame *to;
+    const tsr_image *source;
+    tsr_image *target;
+    const int32_t (*column)[3];
+    float *signal[3]; /* chroma: of the pixels (from an image), or two rows for each worker (to an image) */
+    int plane;
+};
+
+enum { ROWS = 16 }; /* that a thread takes at a time */
+
+static void rows_to_image(void *user, int64_t begin, int64_t end, int worker)
 {
-    const tsr_video_format *f = &frame->format;
-    const tsr_ycbcr c = tsr_ycbcr_of(f);
-    for (int32_t y = 0; y < f->height; y++) {
+    const struct conversion *job = (const struct conversion *)user;
+    const tsr_video_format *f = &job->from->format;
+    const tsr_image *image = job->target;
+    float *blue = job->signal[1] + (int64_t)worker * 2 * f->width, *red = blue + f->width;
+    for (int32_t y = (int32_t)begin; y < (int32_t)end; y++) {
         const int64_t at = (int64_t)y * f->width;
         uint8_t *to = image->pixels + at * image->channels;
         if (image->channels == 3) {
-            chroma_row(frame, 1, y, column, blue);
-            chroma_row(frame, 2, y, column, red);
+            chroma_row(job->from, 1, y, job->column, blue);
+            chroma_row(job->from, 2, y, job->column, red);
         }
         for (int32_t x = 0; x < f->width; x++) {
-            const float luma = (float)sample_at(frame->plane[0], at + x, f->bits);
-            if (image->channels == 1) to[x] = tsr_ycbcr_grey(&c, luma);
-            else tsr_ycbcr_rgb(&c, luma, blue[x], red[x], to + 3 * x);
+            const float luma = (float)sample_at(job->from->plane[0], at + x, f->bits);
+            if (image->channels == 1) to[x] = tsr_ycbcr_grey(&job->constants, luma);
+            else tsr_ycbcr_rgb(&job->constants, luma, blue[x], red[x], to + 3 * x);
         }
     }
 }
@@ -162,12 +179,17 @@ tsr_status tsr_video_frame_to_image(const tsr_video_frame *frame, tsr_image *ima
     TSR_TRY(require_frame(frame));
     const tsr_video_format *f = &frame->format;
     TSR_TRY(tsr_video_image_reuse(f->width, f->height, frame->planes, image));
-    int32_t(*column)[3] = malloc((size_t)f->width * (sizeof *column + 2 * sizeof(float)));
-    if (!column) TSR_FAIL(TSR_ERROR_MEMORY, "out of host memory for a row of %d pixels", f->width);
-    float *blue = (float *)(column + f->width), *red = blue + f->width;
+    const int threads = tsr_parallel_default_threads();
+    int32_t(*column)[3] = malloc((size_t)f->width * (sizeof *column + 2 * sizeof(float) * (size_t)threads));
+    if (!column) TSR_FAIL(TSR_ERROR_MEMORY, "out of host memory for rows of %d pixels", f->width);
     for (int32_t x = 0; x < f->width && frame->planes == 3; x++)
         tsr_chroma_between(x, group_x(f->chroma), between_x(f), frame->width[1], &column[x][0], &column[x][1], &column[x][2]);
-    rows_to_image(frame, (const int32_t(*)[3])column, blue, red, image);
+    struct conversion job = { .constants = tsr_ycbcr_of(f),
+                              .from = frame,
+                              .target = image,
+                              .column = (const int32_t(*)[3])column,
+                              .signal = { NULL, (float *)(column + f->width), NULL } };
+    tsr_parallel(threads, f->height, ROWS, rows_to_image, &job);
     free(column);
     return TSR_OK;
 }
@@ -200,10 +222,23 @@ static float average(const float *signal, const tsr_video_format *f, int32_t fir
     return sum;
 }
 
-static void signals_to_plane(tsr_video_frame *frame, const tsr_ycbcr *c, int p, const float *signal)
+static void rows_to_signals(void *user, int64_t begin, int64_t end, int worker)
 {
+    const struct conversion *job = (const struct conversion *)user;
+    (void)worker;
+    for (int64_t y = begin; y < end; y++) row_to_signals(job->to, &job->constants, job->source, (int32_t)y, job->signal[1], job->signal[2]);
+}
+
+static void rows_to_plane(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct conversion *job = (const struct conversion *)user;
+    tsr_video_frame *frame = job->to;
+    const tsr_ycbcr *c = &job->constants;
     const tsr_video_format *f = &frame->format;
-    for (int32_t y = 0; y < frame->height[p]; y++)
+    const int p = job->plane;
+    const float *signal = job->signal[p];
+    (void)worker;
+    for (int32_t y = (int32_t)begin; y < (int32_t)end; y++)
         for (int32_t x = 0; x < frame->width[p]; x++) {
             float wx[7], wy[7];
             int32_t first_x, first_y;
@@ -229,10 +264,10 @@ tsr_status tsr_video_frame_from_image(tsr_video_frame *frame, const tsr_image *i
         if (!blue) TSR_FAIL(TSR_ERROR_MEMORY, "out of host memory for the chroma of %d x %d pixels", f->width, f->height);
         red = blue + pixels;
     }
-    const tsr_ycbcr c = tsr_ycbcr_of(f);
-    for (int32_t y = 0; y < f->height; y++) row_to_signals(frame, &c, image, y, blue, red);
-    if (blue) signals_to_plane(frame, &c, 1, blue);
-    if (red) signals_to_plane(frame, &c, 2, red);
+    const int threads = tsr_parallel_default_threads();
+    struct conversion job = { .constants = tsr_ycbcr_of(f), .to = frame, .source = image, .signal = { NULL, blue, red } };
+    tsr_parallel(threads, f->height, ROWS, rows_to_signals, &job);
+    for (job.plane = 1; job.plane < frame->planes; job.plane++) tsr_parallel(threads, frame->height[job.plane], ROWS, rows_to_plane, &job);
     free(blue);
     return TSR_OK;
 }

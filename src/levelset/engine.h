@@ -58,6 +58,7 @@ typedef struct tsr_flow_setup {
     int32_t age; /* 0: no convergence test */
     int32_t source_rule;
     float change_tolerance; /* world units; 0: none */
+    int32_t calm_steps;     /* management passes below it that end the run; 0: none */
 } tsr_flow_setup;
 
 /* Where a value was not finite, and what made it so. */
@@ -83,6 +84,7 @@ typedef struct tsr_flow_control {
     int32_t youngest;                                          /* smallest age of a stored tile after the last management */
     tsr_flow_blame blame;                                      /* answer of `explain` */
     int32_t management;                                        /* steps since the last management pass */
+    int32_t calm;                                              /* management passes running with a change below the tolerance */
     uint32_t rate_bits, curvature_bits, change_bits, old_bits; /* being collected; old = 255 - youngest */
     int64_t sums[4];                                           /* fixed point, TSR_FLOW_SUM_BITS: delta |grad|, K delta |grad|, Heaviside, - */
 } tsr_flow_control;
@@ -294,7 +296,9 @@ TSR_HD void tsr_flow_finish(const tsr_flow_setup *s, int32_t edge, int managed, 
                 const float passes = (float)edge * s->scheme.spacing / (c->largest_change * (float)s->managed_every);
                 needed = tsr_maxi(needed, passes > 252.0f ? 254 : (int32_t)passes + 2);
             }
-            c->converged = c->youngest > needed && (!(s->change_tolerance > 0.0f) || c->largest_change < s->change_tolerance);
+            const int32_t slow = c->largest_change < s->change_tolerance;
+            c->calm = slow ? c->calm + 1 : 0;
+            c->converged = (c->youngest > needed && (slow || !(s->change_tolerance > 0.0f))) || (s->calm_steps > 0 && c->calm >= s->calm_steps);
         }
     }
     c->empty = state->count == 0;

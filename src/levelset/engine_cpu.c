@@ -192,15 +192,22 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
                            .last = job->last,
                            .edge = E,
                            .radius = plan->setup.radius,
-                           .index = job->index,
-                           .cube = cube };
+                           .index = job->index };
+    const int32_t kind = job->sweep ? plan->setup.sweep_kind : (int32_t)TSR_SWEEP_RESHAPE;
+    const int need_gradient = job->need_gradient && !job->sweep;
     (void)worker;
     memset(cube, 0, sizeof cube);
+    pass.pages = job->from;
+    pass.payload = need_gradient ? pool->payload : NULL;
     for (int64_t at = begin; at < end; at++) {
         const uint32_t id = pool->id[list][at];
         const uint64_t key = pool->key[list][at];
         float *out = job->to + (int64_t)id * V;
-        TSR_ISA_SELECT(tsr_flow_gather)(pool, job->from, key, id, plan->setup.radius, cube, pass.extent);
+        const int planes = E == 4 && plan->setup.radius == 1 && kind == TSR_SWEEP_RESHAPE && tsr_halo_clear(pool, key, 1);
+        pass.row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
+        pass.cube = planes ? NULL : cube;
+        if (planes) pass.extent[0] = pass.extent[1] = pass.extent[2] = E;
+        else TSR_ISA_SELECT(tsr_flow_gather)(pool, job->from, key, id, plan->setup.radius, cube, pass.extent);
         pass.first[0] = tsr_key_x(key) * E;
         pass.first[1] = tsr_key_y(key) * E;
         pass.first[2] = tsr_key_z(key) * E;
@@ -213,11 +220,10 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
             tile_areas(plan, pass.extent, cut);
             pass.areas = cut;
         }
-        if (job->need_gradient && !job->sweep) {
+        if (need_gradient && !planes) {
             payload_gradient(plan, id, pass.extent, gradient);
             for (int k = 0; k < 3; k++) pass.gradient[k] = gradient[k];
         }
-        const int32_t kind = job->sweep ? plan->setup.sweep_kind : (int32_t)TSR_SWEEP_RESHAPE;
         const uint32_t areas =
             kind == TSR_SWEEP_RESHAPE ? TSR_ISA_SELECT(tsr_flow_tile)(&pass, &totals) : distance_tile(&pass, kind == TSR_SWEEP_SEED, &totals);
         if (!job->last) continue;
@@ -387,7 +393,7 @@ static tsr_status cpu_plan_start(tsr_queue *queue, tsr_flow_plan *plan, int payl
     state->bad = 0;
     c->converged = c->empty = c->ended = 0;
     c->rate = c->curvature = 0.0f;
-    c->management = 0;
+    c->management = c->calm = 0;
     if (payload && plan->provider.fill) TSR_TRY(plan->provider.fill(plan->provider.user, queue, &plan->pool, 1));
     if (s->needs_mean) measure_mean(queue, plan);
     if (s->measured) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "grid/tiles_halo.h"
+#include "levelset/engine_planes.h"
 #include "levelset/engine_tile.h"
 
 enum { LANES = 64 };
@@ -99,7 +100,18 @@ ALWAYS void pack_row(struct lanes *l, int32_t at, const tsr_tile_pass *pass, int
 /* One source for all lanes; `kind` is a constant where this is called, so that the loop has no switch in it. */
 ALWAYS void add_source(struct lanes *l, int32_t n, const tsr_flow *flow, const tsr_flow_moment *moment, int32_t index, int32_t kind)
 {
-    LOOP l->weight[i] = tsr_source_weight(flow, index, l->x[i], l->y[i], l->z[i]);
+    if (flow->source[index].brush_reach2 > 0.0f) LOOP l->weight[i] = tsr_source_weight(flow, index, l->x[i], l->y[i], l->z[i]);
+    else LOOP l->weight[i] = flow->source[index].value;
+    if (kind == TSR_SOURCE_POTENTIAL) {
+        LOOP
+        {
+            const float gx = l->gradient[0][i], gy = l->gradient[1][i], gz = l->gradient[2][i], length = tsr_pull_length(gx, gy, gz);
+            l->velocity[0][i] = l->velocity[0][i] + l->weight[i] * (gx / length);
+            l->velocity[1][i] = l->velocity[1][i] + l->weight[i] * (gy / length);
+            l->velocity[2][i] = l->velocity[2][i] + l->weight[i] * (gz / length);
+        }
+        return;
+    }
     LOOP
     {
         const tsr_flow_given given = { .gradient = { l->gradient[0][i], l->gradient[1][i], l->gradient[2][i] } };
@@ -282,16 +294,23 @@ static __attribute__((noinline, cold)) void name_bad(const struct lanes *l, int3
     }
 }
 
-ALWAYS uint32_t finish_lanes(struct lanes *l, int32_t n, const tsr_tile_pass *pass, tsr_tile_totals *totals)
+/* New values; 1 if one of them is not finite. `blend` is a constant where it is 1. */
+ALWAYS int32_t stage_lanes(struct lanes *l, int32_t n, float step, float blend, float band)
 {
-    const float band = pass->scheme->band, step = pass->step, blend = pass->blend;
     int32_t bad = 0;
 #pragma omp simd reduction(| : bad)
     for (int32_t i = 0; i < n; i++) {
-        const float change = l->still[i] ? 0.0f : step * l->rate[i];
+        const float change = tsr_bits_float(tsr_float_bits(step * l->rate[i]) & ((uint32_t)l->still[i] - 1u)); /* 0 if still, without a branch */
         bad |= !tsr_finite(l->c[i] + change);
         l->fresh[i] = tsr_stage_value(l->start[i], l->c[i], change, blend, band);
     }
+    return bad;
+}
+
+ALWAYS uint32_t finish_lanes(struct lanes *l, int32_t n, const tsr_tile_pass *pass, tsr_tile_totals *totals)
+{
+    const float band = pass->scheme->band, step = pass->step, blend = pass->blend;
+    const int32_t bad = blend == 1.0f ? stage_lanes(l, n, step, 1.0f, band) : stage_lanes(l, n, step, blend, band);
     if (__builtin_expect(bad, 0)) name_bad(l, n, pass, totals);
     if (!pass->last) return 0;
     uint32_t bits = 0, active = 0, inside = 0;
@@ -338,6 +357,87 @@ ALWAYS uint32_t flush_as(struct lanes *l, int32_t count, int32_t E, const tsr_ti
         if (pass->extent[0] == E) memcpy(pass->out + row, &l->fresh[at], (size_t)E * sizeof(float));
         else memcpy(pass->out + row, &l->fresh[at], (size_t)pass->extent[0] * sizeof(float));
     }
+    return bits;
+}
+
+/* ---- whole tiles of edge 4 -------------------------------------------------------------------------------------------------------------------- */
+
+/* Gradient of the payload in all lanes: one-sided towards absent tiles, as tsr_payload_gradient. */
+ALWAYS void planes_gradient(struct lanes *l, const tsr_tile_pass *pass, float (*near)[LANES])
+{
+    enum { n = LANES };
+    const float *own = pass->payload + (int64_t)pass->row[TSR_TILE_MIDDLE] * LANES;
+    tsr_planes_faces(pass->payload, pass->row, near);
+    for (int32_t k = 0, direction = 1, shift = 0; k < 3; k++, direction *= 3, shift += 2) {
+        const int32_t before = pass->row[TSR_TILE_MIDDLE - direction] >= TSR_TILE_FIRST,
+                      after = pass->row[TSR_TILE_MIDDLE + direction] >= TSR_TILE_FIRST;
+        const float *low = near[TSR_TILE_MIDDLE - direction], *high = near[TSR_TILE_MIDDLE + direction], inverse = pass->scheme->inverse_spacing[k];
+        LOOP
+        {
+            const int32_t at = i >> shift & 3;
+            l->gradient[k][i] = tsr_payload_slope(low[i], own[i], high[i], before | (at > 0), after | (at < 3), inverse);
+        }
+    }
+}
+
+/* A tile whose halo lies in the domain: all its voxels as lanes. */
+static __attribute__((noinline)) uint32_t run_planes(const tsr_tile_pass *pass, tsr_tile_totals *totals)
+{
+    enum { n = LANES, M = TSR_TILE_MIDDLE };
+    struct lanes l;
+    _Alignas(64) float near[TSR_TILE_DIRECTIONS][LANES];
+    const tsr_flow_scheme *k = pass->scheme;
+    const float *c = pass->pages + (int64_t)pass->row[M] * LANES, *r = k->inverse_spacing, band = k->band;
+    int32_t all = 1;
+    tsr_planes_faces(pass->pages, pass->row, near);
+#pragma omp simd reduction(& : all)
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t still = ((c[i] >= band) | (c[i] <= -band)) & (c[i] == near[M - 1][i]) & (c[i] == near[M + 1][i]) & (c[i] == near[M - 3][i]) &
+                              (c[i] == near[M + 3][i]) & (c[i] == near[M - 9][i]) & (c[i] == near[M + 9][i]);
+        l.still[i] = still;
+        all &= still;
+    }
+    if (all && pass->blend == 1.0f) { /* nothing moves, and all values are one */
+        memcpy(pass->out, c, LANES * sizeof *c);
+        totals->inside += c[0] < 0.0f ? n : 0;
+        return 0;
+    }
+    LOOP
+    {
+        const int32_t inside = c[i] < 0.0f;
+        l.c[i] = c[i];
+        l.start[i] = pass->start[i];
+        l.area[i] = pass->areas[i];
+        l.crossing[i] = ((near[M - 1][i] < 0.0f) != inside) | ((near[M + 1][i] < 0.0f) != inside) | ((near[M - 3][i] < 0.0f) != inside) |
+                        ((near[M + 3][i] < 0.0f) != inside) | ((near[M - 9][i] < 0.0f) != inside) | ((near[M + 9][i] < 0.0f) != inside);
+        l.d[0][2][i] = (c[i] - near[M - 1][i]) * r[0];
+        l.d[0][3][i] = (near[M + 1][i] - c[i]) * r[0];
+        l.d[1][2][i] = (c[i] - near[M - 3][i]) * r[1];
+        l.d[1][3][i] = (near[M + 3][i] - c[i]) * r[1];
+        l.d[2][2][i] = (c[i] - near[M - 9][i]) * r[2];
+        l.d[2][3][i] = (near[M + 9][i] - c[i]) * r[2];
+        l.x[i] = pass->first[0] + (i & 3);
+        l.y[i] = pass->first[1] + (i >> 2 & 3);
+        l.z[i] = pass->first[2] + (i >> 4);
+    }
+    for (int32_t row = 0; row < LANES / 4; row++) l.row[row] = 4 * row;
+    if (pass->flow && k->has_curvature) {
+        tsr_planes_edges(pass->pages, pass->row, near);
+        LOOP
+        {
+            l.cross[0][i] = tsr_cross_of(near[M + 4][i], near[M - 2][i], near[M + 2][i], near[M - 4][i], r[0], r[1]);
+            l.cross[1][i] = tsr_cross_of(near[M + 10][i], near[M - 8][i], near[M + 8][i], near[M - 10][i], r[0], r[2]);
+            l.cross[2][i] = tsr_cross_of(near[M + 12][i], near[M - 6][i], near[M + 6][i], near[M - 12][i], r[1], r[2]);
+        }
+    }
+    if (pass->flow && pass->payload) planes_gradient(&l, pass, near);
+    if (pass->flow) {
+        evaluate_terms(&l, n, pass->flow, pass->moment);
+        if (pass->measure) measure_terms(&l, n, k, totals);
+    }
+    right_hand_side(&l, n, pass);
+    const uint32_t bits = finish_lanes(&l, n, pass, totals);
+    memcpy(pass->out, l.fresh, sizeof l.fresh);
     return bits;
 }
 
@@ -418,5 +518,6 @@ void TSR_ISA_NAME(tsr_flow_gather)(const tsr_tile_pool *pool, const float *phi, 
 
 uint32_t TSR_ISA_NAME(tsr_flow_tile)(const tsr_tile_pass *pass, tsr_tile_totals *totals)
 {
+    if (!pass->cube) return run_planes(pass, totals);
     return pass->edge == 8 ? run(pass, 8, totals) : run(pass, 4, totals);
 }

@@ -106,6 +106,10 @@ static tsr_status check_options(const tsr_tiles *tiles, const tsr_levelset_optio
     TSR_TRY(check_number("max_steps", (double)o->max_steps, 0, 9e15));
     TSR_TRY(check_number("age", o->age, 0, 254));
     TSR_TRY(check_number("change_tolerance", o->change_tolerance, 0, 1e18));
+    TSR_TRY(check_number("calm_steps", o->calm_steps, 0, 1e9));
+    if (o->calm_steps > 0 && !(o->age > 0 && o->change_tolerance > 0))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: calm_steps is %d with age %d and change_tolerance %g, expected both positive", o->calm_steps, o->age,
+                 o->change_tolerance);
     for (int i = 0; i < o->term_count; i++) TSR_TRY(check_term(tiles, i, &o->terms[i]));
     return TSR_OK;
 }
@@ -275,5 +279,6 @@ tsr_status tsr_flow_make_setup(const tsr_tiles *tiles, const tsr_levelset_option
     s->age = o->age;
     s->source_rule = o->source_rule != 0;
     s->change_tolerance = (float)o->change_tolerance;
+    s->calm_steps = o->calm_steps;
     return TSR_OK;
 }

@@ -129,6 +129,9 @@ TSR_HD void tsr_enright(float x, float y, float z, float u[3])
     u[2] = -(s2x * s2y * (sz * sz));
 }
 
+/* |grad P|, by which it is divided; where it is flat nothing pulls. A maximum, not a choice, keeps vector loops free of branches. */
+TSR_HD float tsr_pull_length(float gx, float gy, float gz) { return tsr_maxf(tsr_sqrt((gx * gx + gy * gy) + gz * gz), 1e-18f); }
+
 /* What a voxel has beside its place: the gradient of the payload (POTENTIAL); off the CPU where its answers lie (USER). */
 typedef struct tsr_flow_given {
     float gradient[3];
@@ -190,13 +193,10 @@ TSR_HD void tsr_flow_kind_add(const tsr_flow *flow, int32_t index, int32_t kind,
         u[2] = u[2] * (s->edge * moment->swing[index]);
         break;
     case TSR_SOURCE_POTENTIAL: {
-        const float *gradient = given->gradient;
-        const float square = (gradient[0] * gradient[0] + gradient[1] * gradient[1]) + gradient[2] * gradient[2];
-        const float length = tsr_sqrt(square);
-        const float divisor = length > 0.0f ? length : 1.0f;
-        u[0] = gradient[0] / divisor;
-        u[1] = gradient[1] / divisor;
-        u[2] = gradient[2] / divisor;
+        const float *g = given->gradient, length = tsr_pull_length(g[0], g[1], g[2]);
+        u[0] = g[0] / length;
+        u[1] = g[1] / length;
+        u[2] = g[2] / length;
         break;
     }
     case TSR_SOURCE_USER: {

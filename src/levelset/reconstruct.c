@@ -206,6 +206,7 @@ static tsr_levelset_options solver_options(const run *r, double h, int smoothing
     s.age = r->o.age; /* alone it is not safe: fronts in phase make no tiles for many steps (spec levelset-gpu.md 2.8) */
     s.source_rule = 1;
     s.change_tolerance = r->o.change_tolerance * h;
+    s.calm_steps = s.change_tolerance > 0 ? r->o.age : 0; /* one tile that comes and goes at the fringe must not keep the others moving */
     return s;
 }
 

@@ -137,9 +137,13 @@ TSR_HD tsr_differences tsr_axis_differences(const float *p, int32_t s, float r, 
     }
     return o;
 }
+TSR_HD float tsr_cross_of(float both, float first, float second, float none, float rs, float rt)
+{
+    return ((both - first) - (second - none)) * (0.25f * (rs * rt));
+}
 TSR_HD float tsr_cross_difference(const float *p, int32_t s, int32_t t, float rs, float rt)
 {
-    return ((p[s + t] - p[s - t]) - (p[t - s] - p[-s - t])) * (0.25f * (rs * rt));
+    return tsr_cross_of(p[s + t], p[s - t], p[t - s], p[-s - t], rs, rt);
 }
 
 /* Largest of |grad phi| by central differences and the one-sided differences. */

@@ -36,6 +36,20 @@ tsr_status tsr_segment_log(tsr_segmentation *s, const char *format, ...)
     memcpy(s->log + s->log_bytes, line, (size_t)length);
     s->log_bytes += (size_t)length;
     s->log[s->log_bytes] = 0;
+    s->log_run = s->log_bytes;
+    s->log_run_steps = 0;
+    return TSR_OK;
+}
+
+/* Runs that follow one another are one line: an interactive session makes a hundred of them a second. */
+static tsr_status log_run(tsr_segmentation *s, int64_t steps)
+{
+    steps += s->log_run_steps;
+    s->log_bytes = s->log_run;
+    const size_t begin = s->log_run;
+    TSR_TRY(tsr_segment_log(s, "step %lld", (long long)steps));
+    s->log_run = begin;
+    s->log_run_steps = steps;
     return TSR_OK;
 }
 
@@ -79,6 +93,16 @@ static tsr_status create_tiles(tsr_segmentation *s)
     return TSR_OK;
 }
 
+/* The image that replaces the given one for the speed; NULL without smoothing. */
+static tsr_status smooth_image(const tsr_segmentation *s, tsr_volume **smoothed)
+{
+    *smoothed = NULL;
+    if (!(s->options.smoothing > 0)) return TSR_OK;
+    tsr_smooth_options smooth = TSR_SMOOTH_OPTIONS;
+    smooth.sigma = s->options.smoothing;
+    return tsr_volume_smooth(s->context, s->image, &smooth, smoothed);
+}
+
 static tsr_status prepare(tsr_segmentation *s)
 {
     tsr_statistics statistics;
@@ -89,11 +113,8 @@ static tsr_status prepare(tsr_segmentation *s)
     s->maximum = statistics.maximum;
     s->spacing = tsr_geometry_spacing(&s->image->geometry);
     s->smallest_spacing = fmin(s->spacing.x, fmin(s->spacing.y, s->spacing.z));
+    TSR_TRY(smooth_image(s, &s->smoothed));
     tsr_smooth_options smooth = TSR_SMOOTH_OPTIONS;
-    if (s->options.smoothing > 0) {
-        smooth.sigma = s->options.smoothing;
-        TSR_TRY(tsr_volume_smooth(s->context, s->image, &smooth, &s->smoothed));
-    }
     for (int i = 0; i < s->options.term_count; i++) {
         if (s->options.terms[i].kind != TSR_TERM_EDGE) continue;
         smooth.sigma = s->options.terms[i].sigma;
@@ -281,7 +302,17 @@ done:
 
 tsr_status tsr_segmentation_set(tsr_segmentation *s, const char *name, double value)
 {
+    const double before = s->options.smoothing;
     TSR_TRY(tsr_segment_option_set(&s->options, name, value));
+    if (s->options.smoothing != before) {
+        tsr_volume *smoothed;
+        tsr_status status = smooth_image(s, &smoothed);
+        if (status != TSR_OK) s->options.smoothing = before;
+        TSR_TRY(status);
+        drop_plan(s); /* it may refer to the old one */
+        tsr_volume_destroy(&s->smoothed);
+        s->smoothed = smoothed;
+    }
     s->speed_valid = 0;
     s->plan_valid = 0;
     TSR_TRY(tsr_segment_log(s, "set %s %.17g", name, value));
@@ -440,7 +471,7 @@ static tsr_status run_steps(tsr_segmentation *s, int64_t limit, int rules, const
     }
     if (report) fill_report(s, &state, run.done, seconds_now() - run.begin, stop == TSR_STOP_NONE ? TSR_STOP_STEPS : stop, report);
     if (run.done > 0) {
-        tsr_status logged = tsr_segment_log(s, "step %lld", (long long)run.done);
+        tsr_status logged = log_run(s, run.done);
         if (status == TSR_OK) status = logged;
     }
     return status;
@@ -466,6 +497,10 @@ tsr_status tsr_segmentation_snapshot(tsr_segmentation *s)
     if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "segmentation: out of memory for a snapshot");
     s->snapshots = grown;
     TSR_TRY(tsr_tiles_copy(s->tiles, s->context, &copy));
+    while (s->options.snapshots > 0 && s->snapshot_count >= s->options.snapshots) {
+        tsr_tiles_destroy(&s->snapshots[0]);
+        memmove(s->snapshots, s->snapshots + 1, (size_t)--s->snapshot_count * sizeof *s->snapshots);
+    }
     s->snapshots[s->snapshot_count++] = copy;
     TSR_TRY(tsr_segment_log(s, "snapshot"));
     return TSR_OK;

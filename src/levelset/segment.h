@@ -28,6 +28,8 @@ struct tsr_segmentation {
     int32_t snapshot_count;
     char *log;
     size_t log_bytes, log_capacity;
+    size_t log_run;                     /* where the log's last line begins if that is a run, else log_bytes */
+    int64_t log_run_steps;              /* its steps */
 };
 
 /* ---- segment_speed.c: options to numbers --------------------------------------------------------------------------------------------- */

@@ -34,6 +34,8 @@ static const struct field {
     FIELD(age, COUNT32),
     FIELD(time_limit, REAL),
     FIELD(probe_deviations, REAL),
+    FIELD(smoothing, REAL),
+    FIELD(snapshots, COUNT32),
 #undef FIELD
 };
 
@@ -46,8 +48,8 @@ static tsr_status find_field(const char *name, const struct field **field)
         }
     TSR_FAIL(TSR_ERROR_ARGUMENT,
              "segmentation: there is no parameter '%.40s'; expected target, epsilon, alpha, data_weight, data_floor, curvature_limit, "
-             "rescale_weight, gradient, time_step, cfl, max_steps, change_tolerance, volume_tolerance, volume_steps, age, time_limit or "
-             "probe_deviations", name);
+             "rescale_weight, gradient, time_step, cfl, max_steps, change_tolerance, volume_tolerance, volume_steps, age, time_limit, "
+             "probe_deviations, smoothing or snapshots", name);
 }
 
 tsr_status tsr_segment_option_set(tsr_segment_options *options, const char *name, double value)
@@ -119,6 +121,7 @@ tsr_status tsr_segment_check_options(const tsr_segment_options *o)
     TSR_TRY(check_range("max_steps", (double)o->max_steps, 0, 1e15));
     TSR_TRY(check_range("volume_steps", o->volume_steps, 0, 1e9));
     TSR_TRY(check_range("age", o->age, 0, 1e9));
+    TSR_TRY(check_range("snapshots", o->snapshots, 0, 1e9));
     TSR_TRY(check_range("normalise", o->normalise, 0, TSR_NORMALISE_NONE));
     TSR_TRY(check_range("rescale", o->rescale, 0, TSR_RESCALING_NONE));
     TSR_TRY(check_range("scheme", o->scheme, 0, TSR_SCHEME_SOURCE));

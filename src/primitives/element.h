@@ -117,6 +117,49 @@ TSR_HD int32_t tsr_bin(tsr_bins b, double v)
     return bin < b.count ? bin : b.count - 1;
 }
 
+/* Several axes and weights: see tsr_histogram_joint. */
+enum { TSR_JOINT_AXES = 3 };
+typedef struct tsr_joint_job {
+    int32_t axes;
+    tsr_dtype dtype[TSR_JOINT_AXES]; /* u8, u16, f32 */
+    const void *data[TSR_JOINT_AXES];
+    tsr_bins bins[TSR_JOINT_AXES];
+    int32_t cells;                   /* product of the bins */
+    const float *weights;            /* NULL: 1 */
+    double units;                    /* 2^fraction_bits */
+    int64_t count;
+    uint64_t *sums;
+} tsr_joint_job;
+
+/* Cell of element i, or -1. */
+TSR_HD int32_t tsr_joint_cell(const tsr_joint_job *j, int64_t i)
+{
+    int32_t cell = 0;
+    for (int32_t k = j->axes - 1; k >= 0; k--) {
+        const void *p = j->data[k];
+        const double v = j->dtype[k] == TSR_U8    ? (double)((const uint8_t *)p)[i]
+                         : j->dtype[k] == TSR_U16 ? (double)((const uint16_t *)p)[i]
+                                                  : (double)((const float *)p)[i];
+        const int32_t bin = tsr_bin(j->bins[k], v);
+        if (bin < 0) return -1;
+        cell = cell * j->bins[k].count + bin;
+    }
+    return cell;
+}
+
+/* A weight in units, to the nearest, halves to even. */
+TSR_HD int64_t tsr_joint_weight(const tsr_joint_job *j, int64_t i)
+{
+    const double most = 4611686018427387904.0, magic = 6755399441055744.0; /* 2^62; 1.5 * 2^52: adding it rounds to integers */
+    if (!j->weights) return 1;
+    double v = (double)j->weights[i] * j->units;
+    if (!(v == v)) return 0;
+    if (v >= most) return (int64_t)1 << 62;
+    if (v <= -most) return -((int64_t)1 << 62);
+    if (v < 2251799813685248.0 && v > -2251799813685248.0) v = (v + magic) - magic; /* above 2^51 a float's multiples are integers */
+    return (int64_t)v;
+}
+
 /* ---- radix sort ----------------------------------------------------------------------------------------------------------------- */
 
 enum { TSR_DIGIT_BITS = 8, TSR_DIGITS = 256 };

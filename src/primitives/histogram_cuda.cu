@@ -101,3 +101,42 @@ tsr_status tsr_cuda_histogram(tsr_queue *queue, const tsr_histogram_job *job)
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
+
+/* ---- several axes, weights --------------------------------------------------------------------------------------------------------- */
+
+enum { JOINT_THREADS = 256, JOINT_SHARED = 4096 };
+
+/* shared_cells: sums of the block in shared memory, or 0. Runs of equal cells in a thread are added at once. */
+TSR_KERNEL(joint_sums)(tsr_joint_job job, int32_t shared_cells)
+{
+    TSR_SHARED_DYNAMIC(unsigned long long, local);
+    for (int32_t i = (int32_t)threadIdx.x; i < shared_cells; i += JOINT_THREADS) local[i] = 0;
+    __syncthreads();
+    const int64_t step = (int64_t)gridDim.x * JOINT_THREADS;
+    unsigned long long *const sums = shared_cells ? local : (unsigned long long *)job.sums;
+    unsigned long long run = 0;
+    int32_t cell = -1;
+    for (int64_t i = (int64_t)blockIdx.x * JOINT_THREADS + threadIdx.x; i < job.count; i += step) {
+        const int32_t next = tsr_joint_cell(&job, i);
+        if (next != cell) {
+            if (cell >= 0) atomicAdd(sums + cell, run);
+            cell = next;
+            run = 0;
+        }
+        run += (unsigned long long)tsr_joint_weight(&job, i);
+    }
+    if (cell >= 0) atomicAdd(sums + cell, run);
+    __syncthreads();
+    for (int32_t i = (int32_t)threadIdx.x; i < shared_cells; i += JOINT_THREADS)
+        if (local[i]) atomicAdd((unsigned long long *)job.sums + i, local[i]);
+}
+
+tsr_status tsr_cuda_joint(tsr_queue *queue, const tsr_joint_job *job)
+{
+    const int32_t shared = job->cells <= JOINT_SHARED ? job->cells : 0;
+    tsr_launch_clear(queue, job->sums, job->cells);
+    TSR_LAUNCH(queue, joint_sums, tsr_blocks(job->count, JOINT_THREADS * 16, 6 * (int64_t)tsr_queue_processors(queue)), JOINT_THREADS, (size_t)shared * 8,
+               *job, shared);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}

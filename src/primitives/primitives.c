@@ -26,7 +26,8 @@ static tsr_status check_array(const char *what, const char *name, const void *ar
 static tsr_status check_workspace(const char *what, const void *workspace, size_t given, size_t needed)
 {
     if (given < needed || (needed && !workspace))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: workspace of %zu bytes%s, %zu needed: ask tsr_%s_workspace", what, given, workspace ? "" : " (NULL)", needed, what);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: workspace of %zu bytes%s, %zu needed: ask tsr_%s_workspace", what, given, workspace ? "" : " (NULL)",
+                 needed, what);
     if ((uintptr_t)workspace % 64) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: workspace is not aligned to 64 bytes", what);
     return TSR_OK;
 }
@@ -159,8 +160,9 @@ tsr_status tsr_select_indices(tsr_context *context, tsr_predicate keep, tsr_dtyp
     TSR_TRY(check_type("select", "index_type", index_type, ALLOW(TSR_U32) | ALLOW(TSR_U64), "u32 or u64"));
     if (index_type == TSR_U32 && count > (int64_t)1 << 32)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "select: count is %lld, expected at most 2^32 with u32 indices: use u64", (long long)count);
-    tsr_select_job job = { .dtype = dtype, .data = data, .count = count, .out_bytes = index_type == TSR_U32 ? 4 : 8, .out = indices,
-                           .capacity = capacity, .found = found };
+    tsr_select_job job = {
+        .dtype = dtype, .data = data, .count = count, .out_bytes = index_type == TSR_U32 ? 4 : 8, .out = indices, .capacity = capacity, .found = found
+    };
     TSR_TRY(make_keep("select", keep, dtype, &job.keep));
     TSR_TRY(run_select(context, &job, workspace, workspace_bytes));
     return TSR_OK;
@@ -174,8 +176,15 @@ tsr_status tsr_select_values(tsr_context *context, const uint8_t *flags, const v
         TSR_FAIL(TSR_ERROR_ARGUMENT, "select: value_bytes is %d, expected 1, 2, 4 or 8", value_bytes);
     TSR_TRY(check_array("select", "values", values, count, (size_t)value_bytes));
     /* no values of an empty array must not mean "indices" */
-    tsr_select_job job = { .keep = { .nonzero = 1 }, .dtype = TSR_U8, .data = flags, .count = count, .values = values ? values : kept,
-                           .out_bytes = value_bytes, .out = kept, .capacity = capacity, .found = found };
+    tsr_select_job job = { .keep = { .nonzero = 1 },
+                           .dtype = TSR_U8,
+                           .data = flags,
+                           .count = count,
+                           .values = values ? values : kept,
+                           .out_bytes = value_bytes,
+                           .out = kept,
+                           .capacity = capacity,
+                           .found = found };
     TSR_TRY(run_select(context, &job, workspace, workspace_bytes));
     return TSR_OK;
 }
@@ -242,6 +251,15 @@ tsr_status tsr_sort(tsr_context *context, tsr_dtype key_type, const void *keys, 
 
 /* ---- histogram ------------------------------------------------------------------------------------------------------------------ */
 
+static tsr_status make_bins(double lower, double upper, int32_t count, tsr_bins *bins)
+{
+    const double scale = (double)count / (upper - lower);
+    if (!(lower < upper) || !isfinite(upper - lower) || !isfinite(scale))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "histogram: range [%g, %g), expected finite and lower below upper", lower, upper);
+    *bins = (tsr_bins){ lower, upper, scale, count };
+    return TSR_OK;
+}
+
 tsr_status tsr_histogram(tsr_context *context, tsr_dtype dtype, const void *data, int64_t count, double lower, double upper, int32_t bins,
                          tsr_dtype count_type, void *counts)
 {
@@ -249,12 +267,39 @@ tsr_status tsr_histogram(tsr_context *context, tsr_dtype dtype, const void *data
     TSR_TRY(check_type("histogram", "dtype", dtype, SELECTABLE, "u8, u16 or f32"));
     TSR_TRY(check_type("histogram", "count_type", count_type, ALLOW(TSR_U32) | ALLOW(TSR_U64), "u32 or u64"));
     if (bins < 1 || bins > 65536) TSR_FAIL(TSR_ERROR_ARGUMENT, "histogram: %d bins, expected 1 to 65536", bins);
-    double scale = (double)bins / (upper - lower);
-    if (!(lower < upper) || !isfinite(upper - lower) || !isfinite(scale))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "histogram: range [%g, %g), expected finite and lower below upper", lower, upper);
+    tsr_histogram_job job = { dtype, data, count, { 0, 0, 0, 0 }, count_type == TSR_U64, counts };
+    TSR_TRY(make_bins(lower, upper, bins, &job.bins));
     TSR_TRY(check_array("histogram", "data", data, count, tsr_dtype_size(dtype)));
     TSR_TRY(check_array("histogram", "counts", counts, bins, tsr_dtype_size(count_type)));
-    tsr_histogram_job job = { dtype, data, count, { lower, upper, scale, bins }, count_type == TSR_U64, counts };
     TSR_TRY(ops_of(context)->histogram(context->queue, &job));
+    return TSR_OK;
+}
+
+tsr_status tsr_histogram_joint(tsr_context *context, const tsr_histogram_axis *axes, int32_t axis_count, int64_t count, const float *weights,
+                               int32_t fraction_bits, int64_t *sums)
+{
+    enum { MOST_CELLS = 1 << 24 };
+    int64_t cells = 1;
+    TSR_TRY(check_count(context, "histogram", count));
+    if (!axes || axis_count < 1 || axis_count > TSR_JOINT_AXES)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "histogram: %d axes%s, expected 1 to %d", axis_count, axes ? "" : " (NULL)", TSR_JOINT_AXES);
+    if (fraction_bits < 0 || fraction_bits > 62) TSR_FAIL(TSR_ERROR_ARGUMENT, "histogram: fraction_bits is %d, expected 0 to 62", fraction_bits);
+    tsr_joint_job job = {
+        .axes = axis_count, .weights = weights, .units = (double)((uint64_t)1 << fraction_bits), .count = count, .sums = (uint64_t *)sums
+    };
+    for (int32_t k = 0; k < axis_count; k++) {
+        const tsr_histogram_axis *a = &axes[k];
+        TSR_TRY(check_type("histogram", "dtype", a->dtype, SELECTABLE, "u8, u16 or f32"));
+        if (a->bins < 1 || a->bins > MOST_CELLS || (cells *= a->bins) > MOST_CELLS)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "histogram: %d bins on axis %d, expected 1 or more, at most 2^24 on all axes together", a->bins, k);
+        TSR_TRY(make_bins(a->lower, a->upper, a->bins, &job.bins[k]));
+        TSR_TRY(check_array("histogram", "data", a->data, count, tsr_dtype_size(a->dtype)));
+        job.dtype[k] = a->dtype;
+        job.data[k] = a->data;
+    }
+    job.cells = (int32_t)cells;
+    if (weights) TSR_TRY(check_array("histogram", "weights", weights, count, sizeof *weights));
+    TSR_TRY(check_array("histogram", "sums", sums, cells, sizeof *sums));
+    TSR_TRY(ops_of(context)->joint(context->queue, &job));
     return TSR_OK;
 }

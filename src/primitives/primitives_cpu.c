@@ -208,6 +208,43 @@ static tsr_status cpu_histogram(tsr_queue *queue, const tsr_histogram_job *job)
     return TSR_OK;
 }
 
+enum { JOINT_LOCAL = 8192, JOINT_GRAIN = 1 << 18 };
+
+static void joint_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_joint_job *job = (const tsr_joint_job *)user;
+    uint64_t local[JOINT_LOCAL], run = 0;
+    const int own = job->cells <= JOINT_LOCAL;
+    int32_t cell = -1;
+    (void)worker;
+    if (own) memset(local, 0, (size_t)job->cells * sizeof *local);
+    for (int64_t i = begin; i < end; i++) {
+        const int32_t next = tsr_joint_cell(job, i);
+        const uint64_t weight = (uint64_t)tsr_joint_weight(job, i);
+        if (own) {
+            if (next >= 0) local[next] += weight;
+            continue;
+        }
+        if (next != cell) {
+            if (cell >= 0) __atomic_fetch_add(job->sums + cell, run, __ATOMIC_RELAXED);
+            cell = next;
+            run = 0;
+        }
+        run += weight;
+    }
+    if (!own && cell >= 0) __atomic_fetch_add(job->sums + cell, run, __ATOMIC_RELAXED);
+    for (int32_t c = 0; own && c < job->cells; c++)
+        if (local[c]) __atomic_fetch_add(job->sums + c, local[c], __ATOMIC_RELAXED);
+}
+
+static tsr_status cpu_joint(tsr_queue *queue, const tsr_joint_job *job)
+{
+    tsr_joint_job own = *job;
+    memset(job->sums, 0, (size_t)job->cells * sizeof *job->sums);
+    tsr_parallel(queue->threads, job->count, JOINT_GRAIN, joint_range, &own);
+    return TSR_OK;
+}
+
 const tsr_primitives_ops tsr_primitives_cpu = {
     .reduce_bytes = cpu_reduce_bytes,
     .reduce = cpu_reduce,
@@ -220,4 +257,5 @@ const tsr_primitives_ops tsr_primitives_cpu = {
     .sort = tsr_cpu_sort,
     .sort_own = tsr_cpu_sort,
     .histogram = cpu_histogram,
+    .joint = cpu_joint,
 };

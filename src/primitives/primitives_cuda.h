@@ -24,6 +24,7 @@ tsr_status tsr_cuda_sort_own(tsr_queue *queue, const tsr_sort_job *job, void *wo
 size_t tsr_cuda_sort_bytes(int32_t key_bytes, int payload, int64_t count);
 tsr_status tsr_cuda_sort(tsr_queue *queue, const tsr_sort_job *job, void *workspace);
 tsr_status tsr_cuda_histogram(tsr_queue *queue, const tsr_histogram_job *job);
+tsr_status tsr_cuda_joint(tsr_queue *queue, const tsr_joint_job *job);
 
 /* N elements that move together, in 16-byte accesses where they are that long. */
 template <class T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) tsr_pack { T v[N]; };

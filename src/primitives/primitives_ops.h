@@ -52,6 +52,7 @@ typedef struct tsr_primitives_ops {
     /* The portable sort where `sort` is another one (a vendor's), for the checks; same workspace. */
     tsr_status (*sort_own)(tsr_queue *queue, const tsr_sort_job *job, void *workspace);
     tsr_status (*histogram)(tsr_queue *queue, const tsr_histogram_job *job);
+    tsr_status (*joint)(tsr_queue *queue, const tsr_joint_job *job);
 } tsr_primitives_ops;
 
 #endif

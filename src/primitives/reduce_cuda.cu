@@ -187,5 +187,5 @@ static tsr_status cuda_reduce(tsr_queue *queue, tsr_reduction r, tsr_dtype dtype
 
 extern "C" const tsr_primitives_ops tsr_primitives_cuda = {
     cuda_reduce_bytes, cuda_reduce, tsr_cuda_scan_bytes, tsr_cuda_scan, tsr_cuda_select_bytes, tsr_cuda_select, tsr_cuda_count,
-    tsr_cuda_sort_bytes, tsr_cuda_sort, tsr_cuda_sort_own, tsr_cuda_histogram,
+    tsr_cuda_sort_bytes, tsr_cuda_sort, tsr_cuda_sort_own, tsr_cuda_histogram, tsr_cuda_joint,
 };

@@ -305,9 +305,11 @@ TSR_HD void tsr_region_first(const tsr_regions *t, int32_t l, const int64_t at[3
 /* ---- lists ------------------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct tsr_region_lists {
-    uint64_t *leaves;
+    uint64_t *leaves; /* NULL: nodes only, every leaf is "leaf 0" */
     int32_t *nodes;
 } tsr_region_lists;
+
+TSR_HD int32_t tsr_region_leaf_reference(const tsr_region_lists *lists, int64_t leaf) { return lists->leaves ? ~(int32_t)leaf : ~0; }
 
 /* Is the cell part of a larger leaf. */
 TSR_HD int tsr_region_swallowed(const tsr_regions *t, int32_t l, const int64_t at[3])
@@ -326,7 +328,7 @@ TSR_HD void tsr_region_list_entries(const tsr_regions *t, const tsr_region_lists
     tsr_brick_sets s;
     tsr_brick_decode(t, word, merged, &s);
     const uint64_t code = tsr_region_code(t->bits, at[0], at[1], at[2]) << 6; /* bricks have 64 places */
-    for (int32_t l = 0; l <= t->brick; l++)
+    for (int32_t l = 0; l <= t->brick && lists->leaves; l++)
         for (uint64_t left = s.leaf[l]; left; left &= left - 1u) {
             const int32_t place = tsr_lowest_bit(left);
             lists->leaves[first[0] + tsr_brick_leaves_before(&s, place)] = (code | (uint64_t)place) << 6 | (uint64_t)l;
@@ -339,7 +341,7 @@ TSR_HD void tsr_region_list_entries(const tsr_regions *t, const tsr_region_lists
                 const int32_t q = place + (c << (t->bits * (l - 1)));
                 const int is_node = l > 1 && (s.node[l - 1] >> q & 1u), is_leaf = (int)(s.leaf[l - 1] >> q & 1u);
                 node[c] = is_node   ? (int32_t)(first[1] + tsr_brick_nodes_before(&s, l - 1, q))
-                          : is_leaf ? ~(int32_t)(first[0] + tsr_brick_leaves_before(&s, q))
+                          : is_leaf ? tsr_region_leaf_reference(lists, first[0] + tsr_brick_leaves_before(&s, q))
                                     : 0;
             }
         }
@@ -365,7 +367,7 @@ TSR_HD void tsr_region_list_cell(const tsr_regions *t, const tsr_region_lists *l
     int64_t child[3], first[2], counts[2];
     if (!leaves) return;
     if (leaves < 0) {
-        if (tsr_region_swallowed(t, l, at)) return;
+        if (!lists->leaves || tsr_region_swallowed(t, l, at)) return;
         tsr_region_first(t, l, at, first);
         lists->leaves[first[0]] = tsr_region_key(t->bits, at, l);
         return;
@@ -376,7 +378,7 @@ TSR_HD void tsr_region_list_cell(const tsr_regions *t, const tsr_region_lists *l
     for (int32_t c = 0; c < 1 << t->bits; c++) {
         tsr_region_child(at, t->bits, c, child);
         tsr_region_get(t, l - 1, child, counts);
-        node[c] = counts[1] ? (int32_t)first[1] : counts[0] == -1 ? ~(int32_t)first[0] : 0;
+        node[c] = counts[1] ? (int32_t)first[1] : counts[0] == -1 ? tsr_region_leaf_reference(lists, first[0]) : 0;
         if (bricks && counts[0]) {
             const int64_t brick = tsr_region_raster(&t->level[t->brick], child);
             tsr_region_list_entries(t, lists, child, t->words[brick], tsr_region_merged(t, brick), first);

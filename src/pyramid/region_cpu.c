@@ -16,7 +16,9 @@ struct work {
     tsr_region_span *spans;
     int32_t *found;
     float *means;
-    int32_t level, room, first_only, linear;
+    tsr_region_entry *table;
+    int32_t *neighbours;
+    int32_t level, room, mode, linear, cap;
 };
 
 static void bricks(void *user, int64_t begin, int64_t end, int worker)
@@ -32,7 +34,7 @@ static void strips(void *user, int64_t begin, int64_t end, int worker)
     const struct work *w = (const struct work *)user;
     const tsr_regions *t = w->regions;
     const tsr_region_level *l = &t->level[t->brick];
-    const int64_t *n = w->rule->channel[0].size, pieces = tsr_ceil_div(n[0], TSR_STRIP_VOXELS);
+    const int64_t *n = w->rule->size, *all = w->rule->channel[0].size, *lower = w->rule->lower, pieces = tsr_ceil_div(n[0], TSR_STRIP_VOXELS);
     const int32_t side = 1 << t->brick, deep = t->bits == 3 ? side : 1;
     uint8_t sums[TSR_STRIP_VOXELS / 4];
     (void)worker;
@@ -42,13 +44,13 @@ static void strips(void *user, int64_t begin, int64_t end, int worker)
         int64_t rows[16];
         for (int32_t r = 0; r < side * deep; r++) {
             const int64_t ry = y * side + r % side, rz = z * deep + r / side;
-            rows[r] = ry < n[1] && rz < n[2] ? (rz * n[1] + ry) * n[0] + x0 : -1;
+            rows[r] = ry < n[1] && rz < n[2] ? ((lower[2] + rz) * all[1] + lower[1] + ry) * all[0] + lower[0] + x0 : -1;
         }
         TSR_ISA_SELECT(tsr_brick_strip)(&w->rule->channel[0], t->bits == 3 ? TSR_BRICK_CUBE : TSR_BRICK_PLANE, rows, count, t->words + first, sums);
         if (!w->rule->complement && !w->rule->singles) continue;
         for (int64_t k = 0; k < tsr_ceil_div(count, side); k++) {
             const int64_t at[3] = { x0 / side + k, y, z };
-            const uint64_t inside = tsr_region_inside(t, n, at), kept = t->words[first + k];
+            const uint64_t inside = tsr_region_inside(t, w->rule, at), kept = t->words[first + k];
             tsr_region_put(t, w->rule, first + k, w->rule->complement ? ~kept & inside : kept, inside);
         }
     }
@@ -77,7 +79,21 @@ static void trace_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct work *w = (const struct work *)user;
     (void)worker;
-    for (int64_t i = begin; i < end; i++) w->found[i] = tsr_region_trace(w->view, &w->rays[i], w->room, w->first_only, w->spans + i * w->room);
+    for (int64_t i = begin; i < end; i++) w->found[i] = tsr_region_trace(w->view, &w->rays[i], w->room, w->mode, w->spans + i * w->room);
+}
+static void enter_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) w->table[i] = tsr_region_enter(w->view, w->cap, i);
+}
+static void neighbour_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    const int32_t faces = 2 * w->view->bits;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        for (int32_t f = 0; f < faces; f++) w->neighbours[i * faces + f] = tsr_region_neighbour(w->view, i, f);
 }
 static void mean_range(void *user, int64_t begin, int64_t end, int worker)
 {
@@ -102,7 +118,7 @@ static tsr_status cpu_build(tsr_queue *queue, const tsr_regions *t, const tsr_re
 {
     struct work w = { .regions = t, .rule = rule };
     const tsr_region_level *l = &t->level[t->brick];
-    const int64_t pieces = tsr_ceil_div(rule->channel[0].size[0], TSR_STRIP_VOXELS);
+    const int64_t pieces = tsr_ceil_div(rule->size[0], TSR_STRIP_VOXELS);
     if (rule->kind == TSR_REGION_CLASSES) tsr_parallel(queue->threads, l->size[1] * l->size[2] * pieces, 8, strips, &w);
     else tsr_parallel(queue->threads, tsr_region_cells(l), 256, bricks, &w);
     for (w.level = t->brick + 1; w.level <= t->top; w.level++) tsr_parallel(queue->threads, tsr_region_cells(&t->level[w.level]), 512, reduce, &w);
@@ -126,11 +142,25 @@ static tsr_status cpu_find(tsr_queue *queue, const tsr_region_view *view, int li
     return TSR_OK;
 }
 
-static tsr_status cpu_trace(tsr_queue *queue, const tsr_region_view *view, const tsr_region_ray *rays, int64_t count, int32_t room, int first_only,
+static tsr_status cpu_trace(tsr_queue *queue, const tsr_region_view *view, const tsr_region_ray *rays, int64_t count, int32_t room, int32_t mode,
                             tsr_region_span *spans, int32_t *found)
 {
-    struct work w = { .view = view, .rays = rays, .room = room, .first_only = first_only, .spans = spans, .found = found };
+    struct work w = { .view = view, .rays = rays, .room = room, .mode = mode, .spans = spans, .found = found };
     tsr_parallel(queue->threads, count, 256, trace_range, &w);
+    return TSR_OK;
+}
+
+static tsr_status cpu_enter(tsr_queue *queue, const tsr_region_view *view, int32_t cap, tsr_region_entry *table)
+{
+    struct work w = { .view = view, .cap = cap, .table = table };
+    tsr_parallel(queue->threads, (int64_t)1 << (view->bits * cap), 4096, enter_range, &w);
+    return TSR_OK;
+}
+
+static tsr_status cpu_neighbours(tsr_queue *queue, const tsr_region_view *view, int32_t *neighbours)
+{
+    struct work w = { .view = view, .neighbours = neighbours };
+    tsr_parallel(queue->threads, view->leaves, 1024, neighbour_range, &w);
     return TSR_OK;
 }
 
@@ -148,6 +178,11 @@ static tsr_status cpu_paint(tsr_queue *queue, const tsr_region_paint_job *job)
     return TSR_OK;
 }
 
-const tsr_region_ops tsr_region_cpu = {
-    .build = cpu_build, .list = cpu_list, .find = cpu_find, .trace = cpu_trace, .means = cpu_means, .paint = cpu_paint
-};
+const tsr_region_ops tsr_region_cpu = { .build = cpu_build,
+                                        .list = cpu_list,
+                                        .find = cpu_find,
+                                        .trace = cpu_trace,
+                                        .enter = cpu_enter,
+                                        .neighbours = cpu_neighbours,
+                                        .means = cpu_means,
+                                        .paint = cpu_paint };

@@ -23,7 +23,7 @@ TSR_KERNEL(bytes_kernel)(tsr_regions t, tsr_region_rule rule)
     const int64_t origin = ((at[2] << deep) * c->size[1] + (at[1] << t.brick)) * c->size[0] + (at[0] << t.brick);
     const int64_t ny = c->size[1] - (at[1] << t.brick), nz = c->size[2] - (at[2] << deep);
     uint64_t kept = t.bits == 3 ? tsr_brick_cube(c, origin, ny, nz) : tsr_brick_plane(c, origin, ny);
-    const uint64_t inside = rule.complement || rule.singles ? tsr_region_inside(&t, c->size, at) : 0;
+    const uint64_t inside = rule.complement || rule.singles ? tsr_region_inside(&t, &rule, at) : 0;
     if (rule.complement) kept = ~kept & inside;
     tsr_region_put(&t, &rule, tsr_region_raster(&t.level[t.brick], at), kept, inside);
 }
@@ -57,10 +57,24 @@ TSR_KERNEL(find_kernel)(tsr_region_view view, int32_t linear, const int32_t *pos
 }
 
 TSR_KERNEL(trace_kernel)
-(tsr_region_view view, const tsr_region_ray *rays, int64_t count, int32_t room, int32_t first_only, tsr_region_span *spans, int32_t *found)
+(tsr_region_view view, const tsr_region_ray *rays, int64_t count, int32_t room, int32_t mode, tsr_region_span *spans, int32_t *found)
 {
     const int64_t i = own_index();
-    if (i < count) found[i] = tsr_region_trace(&view, &rays[i], room, first_only, spans + i * room);
+    if (i < count) found[i] = tsr_region_trace(&view, &rays[i], room, mode, spans + i * room);
+}
+
+TSR_KERNEL(enter_kernel)(tsr_region_view view, int32_t cap, tsr_region_entry *table, int64_t count)
+{
+    const int64_t i = own_index();
+    if (i < count) table[i] = tsr_region_enter(&view, cap, i);
+}
+
+/* A thread per leaf and face. */
+TSR_KERNEL(neighbour_kernel)(tsr_region_view view, int32_t *neighbours, int64_t count)
+{
+    const int64_t i = own_index();
+    const int32_t faces = 2 * view.bits;
+    if (i < count) neighbours[i] = tsr_region_neighbour(&view, i / faces, (int32_t)(i % faces));
 }
 
 TSR_KERNEL(means_kernel)(tsr_region_view view, tsr_classifier source, float *means)
@@ -81,10 +95,17 @@ TSR_KERNEL(paint_kernel)(tsr_region_paint_job job, int64_t count)
 
 static uint32_t blocks_for(int64_t count) { return tsr_blocks(count, THREADS, INT32_MAX); }
 
+/* Is the box all of the channels. */
+static int whole(const tsr_region_rule *r)
+{
+    const int64_t *n = r->channel[0].size;
+    return r->size[0] == n[0] && r->size[1] == n[1] && r->size[2] == n[2];
+}
+
 static tsr_status cuda_build(tsr_queue *queue, const tsr_regions *t, const tsr_region_rule *rule)
 {
     const tsr_region_level *l = &t->level[t->brick];
-    if (rule->kind == TSR_REGION_CLASSES && tsr_bricks_of_bytes(&rule->channel[0], t->bits == 3 ? TSR_BRICK_CUBE : TSR_BRICK_PLANE) &&
+    if (rule->kind == TSR_REGION_CLASSES && whole(rule) && tsr_bricks_of_bytes(&rule->channel[0], t->bits == 3 ? TSR_BRICK_CUBE : TSR_BRICK_PLANE) &&
         l->size[1] < 65536 && l->size[2] < 65536) {
         const uint32_t threads = l->size[0] > 128 ? 256 : l->size[0] > 32 ? 128 : 32;
         const dim3 blocks(tsr_blocks(l->size[0], threads, INT32_MAX), (uint32_t)l->size[1], (uint32_t)l->size[2]);
@@ -117,10 +138,26 @@ static tsr_status cuda_find(tsr_queue *queue, const tsr_region_view *view, int l
     return TSR_OK;
 }
 
-static tsr_status cuda_trace(tsr_queue *queue, const tsr_region_view *view, const tsr_region_ray *rays, int64_t count, int32_t room, int first_only,
+static tsr_status cuda_trace(tsr_queue *queue, const tsr_region_view *view, const tsr_region_ray *rays, int64_t count, int32_t room, int32_t mode,
                              tsr_region_span *spans, int32_t *found)
 {
-    TSR_LAUNCH(queue, trace_kernel, blocks_for(count), THREADS, 0, *view, rays, count, room, first_only, spans, found);
+    TSR_LAUNCH(queue, trace_kernel, blocks_for(count), THREADS, 0, *view, rays, count, room, mode, spans, found);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+static tsr_status cuda_enter(tsr_queue *queue, const tsr_region_view *view, int32_t cap, tsr_region_entry *table)
+{
+    const int64_t count = (int64_t)1 << (view->bits * cap);
+    TSR_LAUNCH(queue, enter_kernel, blocks_for(count), THREADS, 0, *view, cap, table, count);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+static tsr_status cuda_neighbours(tsr_queue *queue, const tsr_region_view *view, int32_t *neighbours)
+{
+    const int64_t count = view->leaves * 2 * view->bits;
+    TSR_LAUNCH(queue, neighbour_kernel, blocks_for(count), THREADS, 0, *view, neighbours, count);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -140,4 +177,6 @@ static tsr_status cuda_paint(tsr_queue *queue, const tsr_region_paint_job *job)
     return TSR_OK;
 }
 
-extern "C" const tsr_region_ops tsr_region_cuda = { cuda_build, cuda_list, cuda_find, cuda_trace, cuda_means, cuda_paint };
+extern "C" const tsr_region_ops tsr_region_cuda = {
+    cuda_build, cuda_list, cuda_find, cuda_trace, cuda_enter, cuda_neighbours, cuda_means, cuda_paint
+};

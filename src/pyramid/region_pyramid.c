@@ -2,14 +2,15 @@
 
 #include <math.h>
 
-static int32_t dimensions(tsr_size3 size) { return size.z > 1 ? 3 : 2; }
+static int32_t dimensions(tsr_size3 size, const tsr_region_options *o) { return o->dimensions ? o->dimensions : size.z > 1 ? 3 : 2; }
 
-static void plan_levels(tsr_regions *t, tsr_size3 size)
+static void plan_levels(tsr_regions *t, tsr_size3 size, const tsr_region_options *o)
 {
     const int64_t n[3] = { size.x, size.y, size.z }, most = tsr_max64(size.x, tsr_max64(size.y, size.z));
-    t->bits = dimensions(size);
+    t->bits = dimensions(size, o);
     t->brick = t->bits == 3 ? 2 : 3;
     while (((int64_t)1 << t->top) < most) t->top++;
+    t->top = tsr_maxi(t->top, o->top);
     for (int32_t l = t->brick; l <= tsr_region_highest(t); l++)
         for (int k = 0; k < 3; k++) t->level[l].size[k] = k < 2 || t->bits == 3 ? ((n[k] - 1) >> l) + 1 : 1;
 }
@@ -38,11 +39,18 @@ static int64_t place(tsr_regions *t, int stored, int states, char *memory)
 static tsr_status check(tsr_size3 size, const tsr_region_options *o)
 {
     int64_t bytes;
-    const int64_t most = (int64_t)1 << (dimensions(size) == 3 ? 19 : 28);
+    if (o->dimensions != 0 && o->dimensions != 3 && (o->dimensions != 2 || size.z != 1))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: dimensions is %d with extent z %lld, expected 0, 3, or 2 for extent z 1", o->dimensions,
+                 (long long)size.z);
+    const int32_t levels = dimensions(size, o) == 3 ? 19 : 28;
+    const int64_t most = (int64_t)1 << levels;
     TSR_TRY(tsr_size_bytes(size, 8, "region tree", &bytes));
     if (size.x > most || size.y > most || size.z > most)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: %lld x %lld x %lld voxels, expected extents up to %lld", (long long)size.x, (long long)size.y,
                  (long long)size.z, (long long)most);
+    if (o->top && (o->top < 0 || o->top > levels || ((int64_t)1 << o->top) < tsr_max64(size.x, tsr_max64(size.y, size.z))))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: top is %d, expected 0 or a level up to %d that covers %lld x %lld x %lld voxels", o->top, levels,
+                 (long long)size.x, (long long)size.y, (long long)size.z);
     if ((unsigned)o->rule > TSR_REGION_SPREAD)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: rule is %d, expected one of tsr_region_rule_kind (0 to %d)", (int)o->rule, (int)TSR_REGION_SPREAD);
     if (o->rule == TSR_REGION_CLASSES) {
@@ -52,6 +60,8 @@ static tsr_status check(tsr_size3 size, const tsr_region_options *o)
     } else if (!(o->threshold >= 0)) {
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: threshold is %g, expected 0 or more", o->threshold);
     }
+    if ((unsigned)o->edge_norm > TSR_REGION_EDGE_MAGNITUDES)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: edge_norm is %d, expected a tsr_region_edge_norm", (int)o->edge_norm);
     if ((o->complement || o->singles) && tsr_region_clusters(o->rule))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: complement and singles are for the rules classes, edges and linear: all voxels are kept here");
     return TSR_OK;
@@ -68,7 +78,7 @@ tsr_status tsr_region_pyramid_create(tsr_context *context, tsr_size3 size, const
     TSR_TRY(tsr_host_allocate(&context->host_allocator, sizeof **pyramid, (void **)pyramid));
     tsr_region_pyramid *p = *pyramid;
     *p = (tsr_region_pyramid){ .context = context, .options = own, .size = size };
-    plan_levels(&p->regions, size);
+    plan_levels(&p->regions, size, &own);
     const int states = own.rule == TSR_REGION_DEVIATION ? TSR_REGION_CHANNELS : own.rule == TSR_REGION_SPREAD ? 2 * TSR_REGION_CHANNELS : 0;
     const int stored = states > 0 || own.singles;
     p->bytes = place(&p->regions, stored, states, NULL);
@@ -89,7 +99,7 @@ void tsr_region_pyramid_destroy(tsr_region_pyramid **pyramid)
     tsr_host_release(&p->context->host_allocator, p, sizeof *p);
 }
 
-tsr_status tsr_region_pyramid_build(tsr_region_pyramid *p, const tsr_volume *const *channels, int32_t count)
+static tsr_status build(tsr_region_pyramid *p, const tsr_volume *const *channels, int32_t count, const int64_t lower[3])
 {
     if (!p) TSR_FAIL(TSR_ERROR_ARGUMENT, "region pyramid is NULL");
     if (!channels || count < 1 || count > TSR_REGION_CHANNELS) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: %d channels, expected 1 to 4", count);
@@ -97,13 +107,24 @@ tsr_status tsr_region_pyramid_build(tsr_region_pyramid *p, const tsr_volume *con
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: %d channels, expected one for a classifier", count);
     tsr_region_rule rule = { .kind = p->options.rule,
                              .complement = p->options.complement != 0,
+                             .magnitudes = p->options.edge_norm == TSR_REGION_EDGE_MAGNITUDES,
                              .singles = p->options.singles != 0,
                              .channels = count,
-                             .threshold = p->options.threshold };
+                             .threshold = p->options.threshold,
+                             .lower = { lower ? lower[0] : 0, lower ? lower[1] : 0, lower ? lower[2] : 0 },
+                             .size = { p->size.x, p->size.y, p->size.z } };
     for (int32_t c = 0; c < count; c++) {
         TSR_TRY(tsr_volume_require(p->context, channels[c], "channel"));
-        const tsr_size3 n = channels[c]->size;
-        if (n.x != p->size.x || n.y != p->size.y || n.z != p->size.z)
+        const tsr_size3 n = channels[c]->size, first = channels[0]->size;
+        if (lower) {
+            if (n.x != first.x || n.y != first.y || n.z != first.z || lower[0] < 0 || lower[1] < 0 || lower[2] < 0 || lower[0] > n.x - p->size.x ||
+                lower[1] > n.y - p->size.y || lower[2] > n.z - p->size.z)
+                TSR_FAIL(TSR_ERROR_ARGUMENT,
+                         "region tree: channel %d of %lld x %lld x %lld, expected that of channel 0, with %lld x %lld x %lld from "
+                         "(%lld, %lld, %lld) inside",
+                         c, (long long)n.x, (long long)n.y, (long long)n.z, (long long)p->size.x, (long long)p->size.y, (long long)p->size.z,
+                         (long long)lower[0], (long long)lower[1], (long long)lower[2]);
+        } else if (n.x != p->size.x || n.y != p->size.y || n.z != p->size.z)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: channel %d of %lld x %lld x %lld, expected %lld x %lld x %lld as it was created for", c,
                      (long long)n.x, (long long)n.y, (long long)n.z, (long long)p->size.x, (long long)p->size.y, (long long)p->size.z);
         const tsr_pyramid_classifier kind = p->options.rule == TSR_REGION_CLASSES ? p->options.classifier : TSR_PYRAMID_NONZERO;
@@ -112,15 +133,43 @@ tsr_status tsr_region_pyramid_build(tsr_region_pyramid *p, const tsr_volume *con
     p->regions.width = rule.kind == TSR_REGION_DEVIATION ? count : rule.kind == TSR_REGION_SPREAD ? 2 * count : 0;
     TSR_TRY(p->context->backend->region->build(p->context->queue, &p->regions, &rule));
     p->geometry = channels[0]->geometry;
+    if (lower) {
+        const tsr_vec3 origin = tsr_geometry_to_world(&p->geometry, (tsr_vec3){ (double)lower[0], (double)lower[1], (double)lower[2] });
+        p->geometry.affine[0][3] = origin.x;
+        p->geometry.affine[1][3] = origin.y;
+        p->geometry.affine[2][3] = origin.z;
+    }
     p->built = 1;
     return TSR_OK;
+}
+
+tsr_status tsr_region_pyramid_build(tsr_region_pyramid *p, const tsr_volume *const *channels, int32_t count)
+{
+    TSR_TRY(build(p, channels, count, NULL));
+    return TSR_OK;
+}
+
+tsr_status tsr_region_pyramid_build_part(tsr_region_pyramid *p, const tsr_volume *const *channels, int32_t count, const int64_t lower[3])
+{
+    if (!lower) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: lower is NULL, expected the first voxel of the part");
+    TSR_TRY(build(p, channels, count, lower));
+    return TSR_OK;
+}
+
+void tsr_region_count(const int64_t counts[2], tsr_region_info *info)
+{
+    info->leaves = counts[0] < 0 ? 1 : counts[0];
+    info->nodes = counts[1];
+    info->root = counts[1] ? TSR_REGION_NODE : counts[0] ? TSR_REGION_LEAF : TSR_REGION_EMPTY;
 }
 
 tsr_status tsr_region_pyramid_describe(const tsr_region_pyramid *p, tsr_region_info *info)
 {
     if (!p) TSR_FAIL(TSR_ERROR_ARGUMENT, "region pyramid is NULL");
     const tsr_regions *t = &p->regions;
-    *info = (tsr_region_info){ .size = p->size, .dimensions = t->bits, .top = t->top, .device_bytes = p->bytes };
+    *info = (tsr_region_info){
+        .size = p->size, .dimensions = t->bits, .top = t->top, .device_bytes = p->bytes, .nodes_only = p->options.nodes_only != 0
+    };
     if (!p->built) TSR_FAIL(TSR_ERROR_STATE, "region tree: nothing was built yet: call tsr_region_pyramid_build first");
     int64_t counts[2] = { 0 };
     if (t->top > t->brick) {
@@ -132,8 +181,6 @@ tsr_status tsr_region_pyramid_describe(const tsr_region_pyramid *p, tsr_region_i
         if (t->merged) TSR_TRY(p->context->backend->download(p->context->queue, &merged, t->merged, sizeof merged));
         tsr_brick_counts(t, word, merged, counts);
     }
-    info->leaves = counts[0] < 0 ? 1 : counts[0];
-    info->nodes = counts[1];
-    info->root = counts[1] ? TSR_REGION_NODE : counts[0] ? TSR_REGION_LEAF : TSR_REGION_EMPTY;
+    tsr_region_count(counts, info);
     return TSR_OK;
 }

@@ -4,6 +4,11 @@
 
 #include "pyramid/region.h"
 
+/* An entry point below the top levels: 0 nothing, > 0 node, < 0 leaf, and the level of what it stands for. */
+typedef struct tsr_region_entry {
+    int32_t reference, level;
+} tsr_region_entry;
+
 /* The lists of a tree. */
 typedef struct tsr_region_view {
     int64_t size[3];
@@ -12,6 +17,8 @@ typedef struct tsr_region_view {
     int64_t leaves, nodes;
     const uint64_t *leaf;
     const int32_t *node;
+    const tsr_region_entry *table; /* of the cells of level top - cap in Morton order; NULL: none */
+    int32_t cap;
 } tsr_region_view;
 
 TSR_HD int32_t tsr_region_root_reference(const tsr_region_view *v) { return v->root == TSR_REGION_LEAF ? ~0 : 0; }
@@ -28,16 +35,39 @@ TSR_HD int tsr_region_contains(const tsr_region_view *v, const int32_t at[3])
     return 1;
 }
 
+/* From node e.reference of level e.level towards a point, down to the level `stop` at most. */
+TSR_HD tsr_region_entry tsr_region_descend(const tsr_region_view *v, const int32_t at[3], tsr_region_entry e, int32_t stop)
+{
+    do { /* reference 0 is the root at first, then nothing */
+        e.level--;
+        const int32_t c = (at[0] >> e.level & 1) | (at[1] >> e.level & 1) << 1 | (v->bits == 3 ? (at[2] >> e.level & 1) << 2 : 0);
+        e.reference = v->node[((int64_t)e.reference << v->bits) + c];
+    } while (e.reference > 0 && e.level > stop);
+    return e;
+}
+
+/* Entry number i of the table; the root is a node. */
+TSR_HD tsr_region_entry tsr_region_enter(const tsr_region_view *v, int32_t cap, int64_t i)
+{
+    const tsr_region_entry root = { 0, v->top };
+    int64_t cell[3];
+    int32_t at[3];
+    tsr_region_decode(v->bits, (uint64_t)i, cell);
+    for (int32_t k = 0; k < 3; k++) at[k] = (int32_t)(cell[k] << (v->top - cap));
+    return tsr_region_descend(v, at, root, v->top - cap);
+}
+
 TSR_HD tsr_region_hit tsr_region_find(const tsr_region_view *v, const int32_t at[3])
 {
-    int32_t reference = tsr_region_root_reference(v), level = v->top;
+    tsr_region_entry e = { tsr_region_root_reference(v), v->top };
     if (!tsr_region_contains(v, at)) return tsr_region_outside(at);
-    if (v->root == TSR_REGION_NODE) do { /* reference 0 is the root at first, then nothing */
-            level--;
-            const int32_t c = (at[0] >> level & 1) | (at[1] >> level & 1) << 1 | (v->bits == 3 ? (at[2] >> level & 1) << 2 : 0);
-            reference = v->node[((int64_t)reference << v->bits) + c];
-        } while (reference > 0);
-    tsr_region_hit hit = { reference < 0 ? (int64_t)~reference : -1, level, { 0, 0, 0 } };
+    if (v->root == TSR_REGION_NODE) {
+        const int32_t low = v->top - v->cap;
+        if (v->table) e = v->table[tsr_region_code(v->bits, at[0] >> low, at[1] >> low, v->bits == 3 ? at[2] >> low : 0)];
+        if (!v->table || e.reference > 0) e = tsr_region_descend(v, at, e, 0);
+    }
+    const int32_t level = e.level;
+    tsr_region_hit hit = { e.reference < 0 ? (int64_t)~e.reference : -1, level, { 0, 0, 0 } };
     for (int32_t k = 0; k < (v->bits == 3 ? 3 : 2); k++) hit.lower[k] = at[k] >> level << level;
     return hit;
 }
@@ -61,6 +91,18 @@ TSR_HD tsr_region_hit tsr_region_search(const tsr_region_view *v, const int32_t 
     hit.level = level;
     for (int32_t k = 0; k < (v->bits == 3 ? 3 : 2); k++) hit.lower[k] = at[k] >> level << level;
     return hit;
+}
+
+/* The leaf beside a leaf, across face 2 axis (lower) or 2 axis + 1 (upper), if it is as large or larger; else -1. */
+TSR_HD int32_t tsr_region_neighbour(const tsr_region_view *v, int64_t leaf, int32_t face)
+{
+    const int32_t level = (int32_t)(v->leaf[leaf] & 63u), axis = face >> 1;
+    int64_t corner[3];
+    int32_t at[3];
+    tsr_region_decode(v->bits, v->leaf[leaf] >> 6, corner);
+    for (int32_t k = 0; k < 3; k++) at[k] = (int32_t)corner[k] + (k != axis ? 0 : face & 1 ? (int32_t)1 << level : -1);
+    const tsr_region_hit hit = tsr_region_find(v, at);
+    return hit.leaf >= 0 && hit.level >= level ? (int32_t)hit.leaf : -1;
 }
 
 /* A node on the way of a ray: which child comes next, and where the ray leaves. */
@@ -91,8 +133,8 @@ TSR_HD void tsr_ray_enter(const tsr_region_ray *ray, int32_t bits, double side, 
     }
 }
 
-/* Interval of t in which the ray is inside [0, side)^dimensions; empty: 0. */
-TSR_HD int tsr_ray_clip(const tsr_region_ray *ray, int32_t bits, double side, double *begin, double *end)
+/* Interval of t in which the ray is inside [0, upper); empty: 0. */
+TSR_HD int tsr_ray_clip(const tsr_region_ray *ray, const double upper[3], double *begin, double *end)
 {
     int moves = 0;
     *begin = 0.0;
@@ -101,30 +143,38 @@ TSR_HD int tsr_ray_clip(const tsr_region_ray *ray, int32_t bits, double side, do
         const double d = ray->direction[k], o = ray->origin[k];
         if (!(d == d && o == o && d < TSR_RAY_FAR && d > -TSR_RAY_FAR && o < TSR_RAY_FAR && o > -TSR_RAY_FAR)) return 0;
         moves |= d != 0.0;
-        const double upper = k == 2 && bits == 2 ? 1.0 : side;
         if (d == 0.0) {
-            if (o < 0.0 || o >= upper) return 0;
+            if (o < 0.0 || o >= upper[k]) return 0;
             continue;
         }
-        const double a = (0.0 - o) / d, b = (upper - o) / d, low = d > 0.0 ? a : b, high = d > 0.0 ? b : a;
+        const double a = (0.0 - o) / d, b = (upper[k] - o) / d, low = d > 0.0 ? a : b, high = d > 0.0 ? b : a;
         if (low > *begin) *begin = low;
         if (high < *end) *end = high;
     }
     return moves && *end > *begin;
 }
 
-/* Leaves along a ray, the first `room` to `spans`; returns how many there are (first_only: 0 or 1). */
-TSR_HD int32_t tsr_region_trace(const tsr_region_view *v, const tsr_region_ray *ray, int32_t room, int first_only, tsr_region_span *spans)
+/* What is asked of a ray: its leaves, whether there is one, the intervals without any. */
+typedef enum tsr_region_trace_mode { TSR_TRACE_ALL, TSR_TRACE_FIRST, TSR_TRACE_GAPS } tsr_region_trace_mode;
+
+TSR_HD int32_t tsr_region_span_put(tsr_region_span *spans, int32_t room, int32_t found, int64_t leaf, double enter, double leave)
+{
+    const tsr_region_span span = { leaf, enter, leave };
+    if (found < room) spans[found] = span;
+    return found + 1;
+}
+
+/* Leaves (or gaps) along a ray, the first `room` to `spans`; returns how many there are (TSR_TRACE_FIRST: 0 or 1). */
+TSR_HD int32_t tsr_region_trace(const tsr_region_view *v, const tsr_region_ray *ray, int32_t room, int32_t mode, tsr_region_span *spans)
 {
     tsr_ray_step stack[TSR_REGION_LEVELS];
-    double begin, end, side = (double)((int64_t)1 << v->top);
+    double begin, end, side = (double)((int64_t)1 << v->top), upper[3] = { side, side, v->bits == 3 ? side : 1.0 };
+    double from = 0.0, to = -1.0; /* the gap in hand; to < from: none */
     int32_t depth = 0, found = 0;
-    if (v->root == TSR_REGION_EMPTY || !tsr_ray_clip(ray, v->bits, side, &begin, &end)) return 0;
-    if (v->root == TSR_REGION_LEAF) {
-        const tsr_region_span span = { 0, begin, end };
-        if (room > 0) spans[0] = span;
-        return 1;
-    }
+    for (int32_t k = 0; k < 3 && mode == TSR_TRACE_GAPS; k++) upper[k] = (double)v->size[k];
+    if ((v->root == TSR_REGION_EMPTY && mode != TSR_TRACE_GAPS) || !tsr_ray_clip(ray, upper, &begin, &end)) return 0;
+    if (v->root == TSR_REGION_EMPTY) return tsr_region_span_put(spans, room, 0, -1, begin, end);
+    if (v->root == TSR_REGION_LEAF) return mode == TSR_TRACE_GAPS ? 0 : tsr_region_span_put(spans, room, 0, 0, begin, end);
     stack[0].reference = 0;
     stack[0].t = begin;
     stack[0].end = end;
@@ -145,12 +195,18 @@ TSR_HD int32_t tsr_region_trace(const tsr_region_view *v, const tsr_region_ray *
         s->t = next;
         s->child ^= 1 << axis;
         s->middle[axis] = TSR_RAY_FAR;
-        if (!(next > t) || reference == 0) continue;
+        if (!(next > t)) continue;
+        if (reference == 0) {
+            if (mode != TSR_TRACE_GAPS) continue;
+            if (to >= from && to < t) found = tsr_region_span_put(spans, room, found, -1, from, to);
+            if (!(to >= from && to == t)) from = t;
+            to = next;
+            continue;
+        }
         if (reference < 0) {
-            const tsr_region_span span = { (int64_t)~reference, t, next };
-            if (found < room) spans[found] = span;
-            found++;
-            if (first_only) return found;
+            if (mode == TSR_TRACE_GAPS) continue;
+            found = tsr_region_span_put(spans, room, found, (int64_t)~reference, t, next);
+            if (mode == TSR_TRACE_FIRST) return found;
             continue;
         }
         side *= 0.5;
@@ -161,6 +217,7 @@ TSR_HD int32_t tsr_region_trace(const tsr_region_view *v, const tsr_region_ray *
         for (int32_t k = 0; k < 3; k++) below->lower[k] = s->lower[k] + (child >> k & 1 ? side : 0.0);
         tsr_ray_enter(ray, v->bits, side, below);
     }
+    if (to >= from) found = tsr_region_span_put(spans, room, found, -1, from, to);
     return found;
 }
 

@@ -6,14 +6,15 @@
 
 typedef struct tsr_region_rule {
     tsr_region_rule_kind kind;
-    int32_t complement, singles, channels;
+    int32_t complement, singles, channels, magnitudes;
     double threshold;
+    int64_t lower[3], size[3]; /* the box of the channels that the pyramid covers; what lies around it gives neighbours only */
     tsr_classifier channel[TSR_REGION_CHANNELS];
 } tsr_region_rule;
 
 TSR_HD int tsr_region_clusters(tsr_region_rule_kind kind) { return kind == TSR_REGION_DEVIATION || kind == TSR_REGION_SPREAD; }
 
-/* Squared forward differences; at the upper border 0. */
+/* Forward differences, squared or as magnitudes; at the upper border 0. */
 TSR_HD int tsr_region_edge(const tsr_region_rule *r, int64_t i, const int64_t at[3])
 {
     double sum = 0.0;
@@ -23,7 +24,7 @@ TSR_HD int tsr_region_edge(const tsr_region_rule *r, int64_t i, const int64_t at
         for (int32_t k = 0; k < 3; k++) {
             if (at[k] + 1 >= c->size[k]) continue;
             const double d = tsr_classifier_value(c, i + stride[k]) - tsr_classifier_value(c, i);
-            sum += d * d;
+            sum += !r->magnitudes ? d * d : d < 0.0 ? -d : d; /* NaN stays NaN */
         }
     }
     return sum < r->threshold;
@@ -63,12 +64,16 @@ TSR_HD int tsr_region_kept(const tsr_region_rule *r, int64_t i, const int64_t at
     return kept != r->complement;
 }
 
-/* Voxels of brick `at` at place p: index in memory, or -1 beyond the volume. */
-TSR_HD int64_t tsr_region_voxel(const tsr_regions *t, const int64_t size[3], const int64_t brick[3], int32_t p, int64_t at[3])
+/* Voxels of brick `at` at place p: index in memory and `at` in the channels, or -1 beyond the box. */
+TSR_HD int64_t tsr_region_voxel(const tsr_regions *t, const tsr_region_rule *r, const int64_t brick[3], int32_t p, int64_t at[3])
 {
+    const int64_t *size = r->channel[0].size;
     tsr_region_decode(t->bits, (uint64_t)p, at);
-    for (int32_t k = 0; k < 3; k++) at[k] += k < 2 || t->bits == 3 ? brick[k] << t->brick : 0;
-    if (at[0] >= size[0] || at[1] >= size[1] || at[2] >= size[2]) return -1;
+    for (int32_t k = 0; k < 3; k++) {
+        at[k] += k < 2 || t->bits == 3 ? brick[k] << t->brick : 0;
+        if (at[k] >= r->size[k]) return -1;
+        at[k] += r->lower[k];
+    }
     return (at[2] * size[1] + at[1]) * size[0] + at[0];
 }
 
@@ -79,14 +84,14 @@ TSR_HD void tsr_region_put(const tsr_regions *t, const tsr_region_rule *r, int64
     if (t->merged) t->merged[i] = tsr_brick_merge(kept, t->bits);
 }
 
-/* Places of a brick within the volume. */
-TSR_HD uint64_t tsr_region_inside(const tsr_regions *t, const int64_t size[3], const int64_t brick[3])
+/* Places of a brick within the box. */
+TSR_HD uint64_t tsr_region_inside(const tsr_regions *t, const tsr_region_rule *r, const int64_t brick[3])
 {
     int64_t at[3];
     uint64_t inside = 0;
     for (int32_t k = 0; k < (t->bits == 3 ? 3 : 2); k++)
-        if (((brick[k] + 1) << t->brick) > size[k]) {
-            for (int32_t p = 0; p < 64; p++) inside |= (uint64_t)(tsr_region_voxel(t, size, brick, p, at) >= 0) << p;
+        if (((brick[k] + 1) << t->brick) > r->size[k]) {
+            for (int32_t p = 0; p < 64; p++) inside |= (uint64_t)(tsr_region_voxel(t, r, brick, p, at) >= 0) << p;
             return inside;
         }
     return ~inside;
@@ -95,12 +100,11 @@ TSR_HD uint64_t tsr_region_inside(const tsr_regions *t, const int64_t size[3], c
 /* CLASSES, EDGES and LINEAR. */
 TSR_HD void tsr_region_classify(const tsr_regions *t, const tsr_region_rule *r, int64_t i)
 {
-    const int64_t *size = r->channel[0].size;
     int64_t brick[3], at[3];
     uint64_t kept = 0, inside = 0;
     tsr_region_position(&t->level[t->brick], i, brick);
     for (int32_t p = 0; p < 64; p++) {
-        const int64_t voxel = tsr_region_voxel(t, size, brick, p, at);
+        const int64_t voxel = tsr_region_voxel(t, r, brick, p, at);
         if (voxel < 0) continue;
         inside |= (uint64_t)1 << p;
         kept |= (uint64_t)tsr_region_kept(r, voxel, at) << p;
@@ -112,7 +116,6 @@ TSR_HD void tsr_region_classify(const tsr_regions *t, const tsr_region_rule *r, 
 TSR_HD void tsr_region_cluster(const tsr_regions *t, const tsr_region_rule *r, int64_t i)
 {
     enum { WIDTH = 2 * TSR_REGION_CHANNELS };
-    const int64_t *size = r->channel[0].size;
     const int32_t children = 1 << t->bits, width = t->width, channels = r->channels;
     int64_t brick[3], at[3];
     float states[16 * WIDTH], voxels[8 * WIDTH]; /* of the cells of the level in hand; of one family of voxels */
@@ -121,7 +124,7 @@ TSR_HD void tsr_region_cluster(const tsr_regions *t, const tsr_region_rule *r, i
     for (int32_t p = 0; p < 64; p += children) {
         int all = 1;
         for (int32_t c = 0; c < children; c++) {
-            const int64_t voxel = tsr_region_voxel(t, size, brick, p + c, at);
+            const int64_t voxel = tsr_region_voxel(t, r, brick, p + c, at);
             all &= voxel >= 0;
             inside |= (uint64_t)(voxel >= 0) << (p + c);
             for (int32_t n = 0; n < channels && voxel >= 0; n++) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/parallel.h"
+#include "io/spool.h"
 #include "wavelet/codec.h"
 
 struct encoder {
@@ -22,6 +23,9 @@ struct encoder {
     uint8_t *filled;           /* [brick][streams]: cut one step later than the others, where there was room */
     int64_t first, stride;     /* bricks first, first + stride, ... are coded */
     double squared;            /* measured error of all finite voxels */
+    tsr_spool *spool;          /* where streams wait that memory shall not hold; NULL: nowhere */
+    int64_t *spooled;          /* [brick][streams]: 1 + offset there; 0: in memory. NULL: no limit */
+    int64_t held, kept;        /* bytes of streams in memory; streams before this one are in the spool */
     tsr_shared_failure failure;
 };
 
@@ -92,6 +96,7 @@ static tsr_status check_options(struct encoder *e)
     if (!(o->rate >= 0) || !(o->rate <= 64)) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: rate is %g, expected up to 64 bits per voxel", path, o->rate);
     if ((o->psnr > 0 || o->rate > 0) && o->coder != TSR_COMPRESS_AUTO && o->coder != TSR_COMPRESS_PLANES)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: coder %s with %s, expected planes", path, tsr_compress_coder_name(o->coder), o->psnr > 0 ? "psnr" : "rate");
+    if (o->memory_limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: memory_limit is %lld, expected 0 or more bytes", path, (long long)o->memory_limit);
     if (o->levels < 0 || o->levels > TSR_TSC_LEVELS)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: levels is %d, expected 1 to %d", path, o->levels, (int)TSR_TSC_LEVELS);
     if (o->layers < 0 || o->layers > TSR_TSC_LAYERS)
@@ -220,9 +225,44 @@ static void encode_range(void *user, int64_t begin, int64_t end, int worker)
 static void free_streams(struct encoder *e)
 {
     for (int64_t k = 0; e->stream && k < e->t.brick_count * e->t.streams; k++) {
-        free(e->stream[k].bytes);
+        if (!e->spooled || !e->spooled[k]) free(e->stream[k].bytes);
         memset(&e->stream[k], 0, sizeof e->stream[k]);
     }
+}
+
+/* Streams of the bricks before `end` leave memory. */
+static tsr_status spool_streams(struct encoder *e, int64_t end)
+{
+    if (!e->spool) TSR_TRY(tsr_spool_open(e->path, &e->spool));
+    for (; e->kept < end * e->t.streams; e->kept++) {
+        tsr_planes_stream *s = &e->stream[e->kept];
+        int64_t offset;
+        if (!s->bytes) continue;
+        TSR_TRY(tsr_spool_write(e->spool, s->bytes, s->size, &offset));
+        free(s->bytes);
+        s->bytes = NULL;
+        e->spooled[e->kept] = offset + 1;
+    }
+    e->held = 0;
+    return TSR_OK;
+}
+
+/* What was spooled is memory again, of a kind that can be taken away. */
+static tsr_status map_streams(struct encoder *e)
+{
+    const uint8_t *bytes;
+    if (!e->spool) return TSR_OK;
+    TSR_TRY(tsr_spool_map(e->spool, &bytes));
+    for (int64_t k = 0; k < e->kept; k++)
+        if (e->spooled[k]) e->stream[k].bytes = (uint8_t *)(uintptr_t)(bytes + e->spooled[k] - 1); /* read only from here on */
+    return TSR_OK;
+}
+
+static tsr_status limit_memory(struct encoder *e, int64_t begin, int64_t end)
+{
+    for (int64_t k = begin * e->t.streams; k < end * e->t.streams; k++) e->held += (int64_t)e->stream[k].size;
+    if (e->held > e->options->memory_limit) TSR_TRY(spool_streams(e, end));
+    return TSR_OK;
 }
 
 /* Bricks first, first + stride, ...: the calling thread reports between batches. */
@@ -235,6 +275,7 @@ static tsr_status encode_bricks(struct encoder *e, int64_t first, int64_t stride
         e->first = first + k * stride;
         tsr_parallel(e->threads, tsr_min64(batch, count - k), 1, encode_range, e);
         TSR_TRY(tsr_shared_status(&e->failure));
+        if (e->spooled && stride == 1) TSR_TRY(limit_memory(e, k, tsr_min64(k + batch, count)));
     }
     return TSR_OK;
 }
@@ -454,15 +495,53 @@ static tsr_status encode(struct encoder *e)
     e->filled = (uint8_t *)calloc((size_t)(t->brick_count * t->streams), 1);
     e->bytes = (const uint8_t **)calloc((size_t)t->pieces, sizeof *e->bytes);
     t->piece = (tsr_tsc_piece *)calloc((size_t)t->pieces, sizeof *t->piece);
-    if (!e->stream || !e->passes || !e->filled || !e->bytes || !t->piece)
+    if (e->options->memory_limit) e->spooled = (int64_t *)calloc((size_t)(t->brick_count * t->streams), sizeof *e->spooled);
+    if (!e->stream || !e->passes || !e->filled || !e->bytes || !t->piece || (e->options->memory_limit && !e->spooled))
         TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for %lld bricks", e->path, (long long)t->brick_count);
     if (t->map == TSR_TSC_REAL) TSR_TRY(choose_step(e));
     TSR_TRY(encode_bricks(e, 0, 1, "compressing"));
+    TSR_TRY(map_streams(e));
     TSR_TRY(tsr_cut_create(e->stream, t->brick_count * t->streams, &e->cut));
     if (e->options->psnr > 0) TSR_TRY(cut_by_psnr(e));
     else if (e->options->rate > 0) TSR_TRY(cut_by_rate(e));
     else set_layers(e, 0);
     set_pieces(e);
+    return TSR_OK;
+}
+
+static void release(struct encoder *e)
+{
+    free_streams(e);
+    tsr_spool_close(&e->spool);
+    free(e->spooled);
+    free(e->stream);
+    free(e->passes);
+    free(e->filled);
+    free(e->bytes);
+    tsr_cut_destroy(&e->cut);
+    tsr_codec_destroy(&e->codec);
+    tsr_tsc_clear(&e->t);
+}
+
+/* Integers so exact that all of them may cost less: coefficients of reals spend bits on what lies between the integers. *e becomes the file without
+ * loss where that is no larger. */
+static tsr_status prefer_lossless(struct encoder *e)
+{
+    const double rms = e->finite ? sqrt(e->squared / (double)e->finite) : 0;
+    if (e->t.map != TSR_TSC_REAL || tsr_dtype_size(e->t.dtype) > 2 || rms >= 1) return TSR_OK;
+    tsr_compress_options o = *e->options;
+    o.psnr = o.rate = 0;
+    o.coder = TSR_COMPRESS_PLANES; /* as cutting and lower resolutions are what was asked for */
+    struct encoder other = { .volume = e->volume, .options = &o, .path = e->path, .threads = e->threads, .t = { .image = e->t.image } };
+    tsr_status status = encode(&other);
+    if (status == TSR_OK && tsr_tsc_measure(&other.t, e->volume) <= tsr_tsc_measure(&e->t, e->volume)) {
+        const struct encoder lossy = *e;
+        *e = other;
+        e->options = lossy.options;
+        other = lossy;
+    }
+    release(&other);
+    TSR_TRY(status);
     return TSR_OK;
 }
 
@@ -478,6 +557,7 @@ static tsr_status compress(const tsr_volume *volume, int image, const char *path
     e.threads = o.threads > 0 ? o.threads : tsr_parallel_default_threads();
     const tsr_write_options write = { .struct_size = sizeof write, .overwrite = o.overwrite, .progress = o.progress };
     tsr_status status = encode(&e);
+    if (status == TSR_OK) status = prefer_lossless(&e);
     if (status == TSR_OK) status = tsr_tsc_write(&e.t, volume, e.bytes, path, &write, &file_bytes);
     if (status == TSR_OK && info) {
         tsr_tsc_describe(&e.t, info);
@@ -486,14 +566,7 @@ static tsr_status compress(const tsr_volume *volume, int image, const char *path
         if (info->lossless) info->psnr = HUGE_VAL;
         if (e.t.map == TSR_TSC_REAL) info->psnr = psnr_of(&e);
     }
-    free_streams(&e);
-    free(e.stream);
-    free(e.passes);
-    free(e.filled);
-    free(e.bytes);
-    tsr_cut_destroy(&e.cut);
-    tsr_codec_destroy(&e.codec);
-    tsr_tsc_clear(&e.t);
+    release(&e);
     TSR_TRY(status);
     return TSR_OK;
 }

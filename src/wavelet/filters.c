@@ -99,12 +99,12 @@ tsr_status tsr_lift_check(const tsr_wavelet_step *steps, int32_t count, tsr_dtyp
         if (n && s->parity == steps[n - 1].parity)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: step %d: parity is %d as of the step before, expected steps that alternate", n, s->parity);
         if (dtype == TSR_F32 || dtype == TSR_F64) continue;
-        double sum = fabs((double)s->rounding);
+        double sum = fabs((double)s->rounding) + ldexp(1, s->shift); /* the latter where the sign is in the taps: march.h */
         for (int k = 0; k < s->count; k++) sum += fabs((double)s->tap[k]) * largest[!s->parity];
         if (sum >= accumulator)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: step %d: the sum of its taps can reach %.3g for %s samples, expected less than %.3g", n, sum,
                      tsr_dtype_name(dtype), accumulator);
-        if (dtype == TSR_I16) largest[s->parity] += ldexp(sum, -s->shift) + 1; /* i32 values wrap */
+        if (dtype == TSR_I16) largest[s->parity] += ldexp(sum, -s->shift); /* i32 values wrap */
         if (dtype == TSR_I16 && largest[s->parity] >= 0x1p31)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: step %d: values of i16 samples can reach %.3g, expected less than 2^31", n, largest[s->parity]);
     }

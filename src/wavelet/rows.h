@@ -8,9 +8,13 @@
 
 /* One element raised; whether it fits is added to `bad`. */
 #if NARROW && !defined(WIDE)
-#define BAD int16_t
-#define RAISED(v) (T)((uint16_t)(v) << shift)
-#define RAISE_LOST(v, r) (T)(((r) >> shift) ^ (v))
+/* In operations of 16 bits, which vectors have twice as many of: the raised value fits where value + half lies within [0, 2 half). */
+#define BAD uint16_t
+#define RAISED(v) (T)(uint16_t)((uint32_t)(v)*factor)
+#define RAISE_LOST(v, r) (uint16_t)((uint16_t)((uint32_t)(v) + half) & outside)
+#define RAISE_CONSTANTS                                         \
+    const uint32_t factor = 1u << shift, half = 32768u >> shift; \
+    const uint16_t outside = (uint16_t) ~(2 * half - 1);
 #elif NARROW
 #define BAD uint32_t
 #define RAISED(v) TSR_LIFT_RAISE((S)(v), shift)
@@ -25,12 +29,17 @@
 #define RAISE_LOST(v, r) 0
 #endif
 
+#ifndef RAISE_CONSTANTS
+#define RAISE_CONSTANTS
+#endif
+
 static void NAME(split)(const void *in, int64_t stride, int64_t n, int32_t shift, void *low, void *high, uint32_t *lost)
 {
     const T *TSR_RESTRICT p = (const T *)in;
     R *TSR_RESTRICT l = (R *)low, *TSR_RESTRICT h = (R *)high;
     int64_t pairs = n / 2;
     BAD bad = 0;
+    RAISE_CONSTANTS
     (void)shift;
 #define SPLIT(even, odd)                                 \
     {                                                    \
@@ -110,6 +119,7 @@ static void NAME(load)(const void *in, int64_t stride, int64_t n, int32_t shift,
     R *TSR_RESTRICT r = (R *)row;
 #if INTEGER
     BAD bad = 0;
+    RAISE_CONSTANTS
     (void)scale;
     if (stride == 1 && !shift && sizeof(T) == sizeof(R)) memcpy(r, p, (size_t)n * sizeof *r);
     else if (stride == 1)
@@ -161,6 +171,7 @@ static void NAME(store)(const void *row, int64_t n, int32_t shift, double scale,
     const R *r = (const R *)row;
     T *p = (T *)out, part[STREAM_PART];
     if (!stream || stride != 1) NAME(store_part)(r, n, shift, scale, p, stride, lost);
+    else if (sizeof(T) == sizeof(R) && !shift && scale == 1) stream_copy(p, r, (size_t)n * sizeof *p);
     else
         for (int64_t i = 0; i < n; i += STREAM_PART) {
             int64_t count = n - i < STREAM_PART ? n - i : STREAM_PART;
@@ -171,6 +182,7 @@ static void NAME(store)(const void *row, int64_t n, int32_t shift, double scale,
 
 #undef BAD
 #undef RAISED
+#undef RAISE_CONSTANTS
 #undef RAISE_LOST
 
 /* One form of sum over all i. V(k): neighbour k. */

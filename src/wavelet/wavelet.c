@@ -297,10 +297,14 @@ static int32_t bit_count(uint32_t bits)
 
 void tsr_wavelet_plan_describe(const tsr_wavelet_plan *p, tsr_wavelet_info *info)
 {
+    const tsr_wavelet_ops *ops = p->context->backend->wavelet;
+    tsr_wavelet_level levels[TSR_WAVELET_LEVELS];
+    void *const none[3] = { NULL, NULL, NULL };
+    bind(p, none, levels);
     *info = (tsr_wavelet_info){ .levels = p->levels, .bands = 1, .elements = p->elements, .workspace_bytes = p->workspace_bytes };
     for (int32_t n = 0; n < p->levels; n++) {
         const tsr_wavelet_stage *s = &p->stage[n];
-        int64_t passes = bit_count(s->axes) - ((s->axes & 3) == 3 && !p->inplace); /* x and y together */
+        int64_t passes = ops->passes ? ops->passes(&levels[n], &p->forward) : bit_count(s->axes) - ((s->axes & 3) == 3 && !p->inplace);
         int64_t elements = p->size[TSR_WAVELET_AXES];
         for (int32_t a = 0; a < TSR_WAVELET_AXES; a++) elements *= s->size[a];
         info->bands += (1 << bit_count(s->axes)) - 1;

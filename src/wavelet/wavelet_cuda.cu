@@ -484,4 +484,4 @@ static size_t cuda_work_bytes(int32_t threads, const tsr_wavelet_level *level, i
     return 0;
 }
 
-extern "C" const tsr_wavelet_ops tsr_wavelet_cuda = { cuda_work_bytes, cuda_forward, cuda_inverse, cuda_copy };
+extern "C" const tsr_wavelet_ops tsr_wavelet_cuda = { NULL, cuda_work_bytes, cuda_forward, cuda_inverse, cuda_copy };

@@ -8,9 +8,15 @@ static const struct {
     tsr_wavelet_layout layout;
     int32_t inplace;
 } cases[] = {
-    { TSR_I16, 2, { 517, 61, 1 }, TSR_WAVELET_MALLAT, 0 }, { TSR_F32, 2, { 300, 75, 1 }, TSR_WAVELET_SUBBANDS, 0 },
-    { TSR_F32, 3, { 37, 22, 19 }, TSR_WAVELET_MALLAT, 0 }, { TSR_I16, 3, { 40, 21, 18 }, TSR_WAVELET_INTERLEAVED, 1 },
-    { TSR_I32, 2, { 133, 40, 1 }, TSR_WAVELET_SPLIT, 1 },  { TSR_F64, 1, { 1000, 1, 1 }, TSR_WAVELET_MALLAT, 0 },
+    { TSR_I16, 2, { 517, 61, 1 }, TSR_WAVELET_MALLAT, 0 },
+    { TSR_F32, 2, { 300, 75, 1 }, TSR_WAVELET_SUBBANDS, 0 },
+    { TSR_F32, 3, { 37, 22, 19 }, TSR_WAVELET_MALLAT, 0 },
+    { TSR_I16, 3, { 40, 21, 18 }, TSR_WAVELET_INTERLEAVED, 1 },
+    { TSR_I32, 2, { 133, 40, 1 }, TSR_WAVELET_SPLIT, 1 },
+    { TSR_F64, 1, { 1000, 1, 1 }, TSR_WAVELET_MALLAT, 0 },
+    /* more rows than a cache holds: in blocks on a CPU */
+    { TSR_F64, 3, { 700, 23, 7 }, TSR_WAVELET_MALLAT, 0 },
+    { TSR_I16, 3, { 600, 37, 5 }, TSR_WAVELET_INTERLEAVED, 0 },
 };
 enum { CASES = sizeof cases / sizeof *cases };
 

@@ -17,7 +17,7 @@ static inline void fuzz_seed_volumes(const fuzz_variant *variant)
         snprintf(path, sizeof path, "fuzz-seed-%ld.%s", (long)getpid(), variant->extension);
         fuzz_check(tsr_volume_create(NULL, dtypes[i], (tsr_size3){ 4, 3, 2 }, &geometry, &volume) == TSR_OK, "volume\n");
         for (size_t b = 0; b < 24 * tsr_dtype_size(dtypes[i]); b++) ((uint8_t *)tsr_volume_data(volume))[b] = (uint8_t)(b * 5 % 120);
-        if (strncmp(variant->extension, "inr", 3)) fuzz_check(tsr_volume_set_scaling(volume, 2, 1) == TSR_OK, "scaling\n");
+        if (strncmp(variant->extension, "inr", 3) && strncmp(variant->extension, "npy", 3)) fuzz_check(tsr_volume_set_scaling(volume, 2, 1) == TSR_OK, "scaling\n");
         fuzz_check(tsr_volume_set_meta(volume, "nifti.descrip", "seed") == TSR_OK, "metadata\n");
         fuzz_check(tsr_volume_write(volume, path, &options) == TSR_OK, "write\n");
         fuzz_seed_file(path);

@@ -57,6 +57,46 @@ static void round_trips(void **state)
     }
 }
 
+/* A file of nodes alone comes back with its leaves; a root that is higher than need be does not fit in a file. */
+static void nodes_alone_and_high_roots(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context_on("cpu", 1);
+    tsr_write_options write = TSR_WRITE_OPTIONS;
+    tsr_volume *volume, *values;
+    require_ok(tsr_volume_create(context, TSR_U8, (tsr_size3){ 11, 9, 8 }, NULL, &volume));
+    for (int i = 0; i < 11 * 9 * 8; i++) ((uint8_t *)tsr_volume_data(volume))[i] = i / 11 % 3 > 0;
+    write.overwrite = 1;
+    tsr_region_tree *full = NULL;
+    for (int k = 0; k < 3; k++) {
+        tsr_region_options o = TSR_REGION_OPTIONS;
+        tsr_region_tree *tree, *host, *back;
+        o.classifier = TSR_PYRAMID_NONZERO;
+        o.nodes_only = k == 1;
+        o.top = k == 2 ? 6 : 0;
+        require_ok(tsr_region_tree_make(context, (const tsr_volume *const[]){ volume }, 1, &o, &tree));
+        require_ok(tsr_region_tree_copy(tree, NULL, &host));
+        const tsr_region_info info = tsr_region_tree_describe(host);
+        if (k == 0) require_ok(tsr_region_tree_copy(host, NULL, &full));
+        if (k == 1) {
+            require_ok(tsr_region_tree_write(host, NULL, scratch("nodes.rgt"), &write));
+            require_ok(tsr_region_tree_read(scratch("nodes.rgt"), NULL, &back, NULL));
+            assert_memory_equal(tsr_region_tree_leaves(back), tsr_region_tree_leaves(full), (size_t)info.leaves * 8);
+            assert_memory_equal(tsr_region_tree_nodes(back), tsr_region_tree_nodes(full), (size_t)info.nodes * 32);
+            tsr_region_tree_destroy(&back);
+            require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ info.leaves, 1, 1 }, NULL, &values));
+            require_error(tsr_region_tree_write(host, values, scratch("nodes.rgt"), &write), TSR_ERROR_ARGUMENT, "no list of leaves");
+            tsr_volume_destroy(&values);
+        }
+        if (k == 2) require_error(tsr_region_tree_write(host, NULL, scratch("high.rgt"), &write), TSR_ERROR_ARGUMENT, "a region tree of top 6");
+        tsr_region_tree_destroy(&host);
+        tsr_region_tree_destroy(&tree);
+    }
+    tsr_region_tree_destroy(&full);
+    tsr_volume_destroy(&volume);
+    tsr_context_destroy(&context);
+}
+
 static void refuse(const uint8_t *bytes, size_t size, const char *text)
 {
     tsr_input *input = NULL;
@@ -129,6 +169,6 @@ static void damage(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(round_trips), cmocka_unit_test(damage) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(round_trips), cmocka_unit_test(nodes_alone_and_high_roots), cmocka_unit_test(damage) };
     return cmocka_run_group_tests_name("region files", tests, scratch_make, scratch_remove);
 }

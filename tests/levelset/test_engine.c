@@ -203,6 +203,8 @@ static void first_order_cases(void **unused)
         { "rotation, beyond the border", cut_by_border, 8, 1, -1, few / 2, 2.5, OPTIONS(TERMS(spin), .sign = TSR_SIGN_PHI) },
         { "without reshape", small_sphere, 8, 1, -1, few / 3, 2.5, OPTIONS(TERMS(grow, slide), .reshape = TSR_RESHAPE_NONE) },
         { "reinitialised", box, 4, 1, -1, few / 3, 2.5, OPTIONS(TERMS(slide), .reshape = TSR_RESHAPE_REINIT, .reshape_sweeps = 2) },
+        { "RK3 of first-order differences, edge 4", box, 4, 2, -1, few / 3, 2.5,
+          OPTIONS(TERMS(slide, bend), .space = TSR_STENCIL_GODUNOV, .time = TSR_TIME_RK3, .time_step = 0.2) },
         { "a brush", box, 8, 1, -1, few / 3, 2.5, OPTIONS(TERMS(dab)) },
         { "volume-conserving", box, 8, 2, -1, few / 3, 2.5, OPTIONS(TERMS(bend, mean), .feedback = 0.1, .time_step = 0.2) },
     };
@@ -256,6 +258,21 @@ static void convergence(void **unused)
     require_ok(tsr_levelset_set(levelset, &o));
     require_ok(tsr_levelset_run(levelset, NULL, &report));
     assert_true(!report.converged && report.steps == 40);
+    /* A front that goes on making tiles never grows old, but it is calm if what it moves in a step, 0.3 * 0.3, is little enough for that many steps. */
+    o.age = 100;
+    o.calm_steps = 7;
+    o.change_tolerance = 0.2;
+    require_ok(tsr_levelset_set(levelset, &o));
+    require_ok(tsr_levelset_run(levelset, NULL, &report));
+    assert_true(report.converged && report.steps == 7 && report.largest_change < 0.2);
+    o.change_tolerance = 0.05;
+    o.max_steps = 10;
+    require_ok(tsr_levelset_set(levelset, &o));
+    require_ok(tsr_levelset_run(levelset, NULL, &report));
+    assert_true(!report.converged && report.steps == 10 && report.largest_change > 0.05);
+    o.change_tolerance = 0;
+    assert_int_equal(tsr_levelset_set(levelset, &o), TSR_ERROR_ARGUMENT);
+    assert_non_null(strstr(tsr_error_message(), "calm_steps is 7 with age 100 and change_tolerance 0"));
     tsr_levelset_destroy(&levelset);
     tsr_tiles_destroy(&tiles);
     tsr_context_destroy(&context);

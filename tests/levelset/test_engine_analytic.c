@@ -239,6 +239,17 @@ static void deformation(void **unused)
     print_message("periodic deformation: %d steps, volume ratio %.4f\n", (int)report.steps, ratio);
     assert_true(ratio >= 0.84 && ratio < 1.02);
     tsr_volume_destroy(&host);
+    if (test_is_slow()) return;
+    /* A sign that does not move the zero set, and a quarter of the weight: less is lost than OpenVDB loses (3.2 %) with the same differences. */
+    o.sign = TSR_SIGN_SUBCELL;
+    o.reshape_weight = 16;
+    host = moved((tsr_size3){ 64, 64, 64 }, periodic_ball, 3, &o, 1.5, &report);
+    before = moved((tsr_size3){ 64, 64, 64 }, periodic_ball, 3, &o, 0, &report0);
+    const double kept = volume_of(host) / volume_of(before);
+    tsr_volume_destroy(&before);
+    tsr_volume_destroy(&host);
+    print_message("with a sign by sub-cells: %d steps, volume ratio %.4f\n", (int)report.steps, kept);
+    assert_true(kept >= 0.975 && kept < 1.01);
 }
 
 /* Reinitialisation makes a distance of a field that is none, without moving the zero set. */

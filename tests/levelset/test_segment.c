@@ -272,6 +272,74 @@ static void log_replays(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* Smoothing that is changed on the way is the smoothing a segmentation begins with; steps one after another are one line of the log; of the
+ * snapshots the newest are kept. */
+static void changed_on_the_way(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    tsr_volume *image = distance_image(context, small, (tsr_vec3){ 1, 1, 1 });
+    tsr_segment_options o = TSR_SEGMENT_OPTIONS;
+    tsr_segmentation *late, *early;
+    const double wanted = 1.25;
+    double got;
+    o.epsilon = 8;
+    require_ok(tsr_segmentation_create(context, image, &o, &late));
+    require_ok(tsr_segmentation_set(late, "smoothing", 3));
+    require_ok(tsr_segmentation_sphere(late, (tsr_vec3){ 15, 13, 11 }, 4, 0));
+    require_ok(tsr_segmentation_set(late, "smoothing", wanted)); /* replaces the other */
+    o.smoothing = wanted;
+    require_ok(tsr_segmentation_create(context, image, &o, &early));
+    require_ok(tsr_segmentation_sphere(early, (tsr_vec3){ 15, 13, 11 }, 4, 0));
+    require_ok(tsr_segmentation_step(early, 12, NULL, NULL));
+    for (int i = 0; i < 4; i++) require_ok(tsr_segmentation_step(late, 3, NULL, NULL));
+    assert_non_null(strstr(tsr_segmentation_log(late), "\nstep 12\n"));
+    assert_null(strstr(tsr_segmentation_log(late), "step 3\n"));
+    tsr_volume *a = host_field(late), *b = host_field(early);
+    assert_memory_equal(tsr_volume_data(a), tsr_volume_data(b), (size_t)tsr_volume_count(a) * sizeof(float));
+    tsr_volume_destroy(&b);
+    require_ok(tsr_segmentation_get(late, "smoothing", &got));
+    assert_true(got == wanted);
+    require_error(tsr_segmentation_set(late, "smoothing", -1), TSR_ERROR_ARGUMENT, "smoothing");
+    require_ok(tsr_segmentation_set(late, "smoothing", 0)); /* none: the image itself again */
+    tsr_segmentation_destroy(&early);
+    o.smoothing = 0;
+    require_ok(tsr_segmentation_create(context, image, &o, &early));
+    require_ok(tsr_segmentation_sphere(early, (tsr_vec3){ 15, 13, 11 }, 4, 0));
+    tsr_volume *p = NULL, *q = NULL;
+    require_ok(tsr_segmentation_speed(late, &p));
+    require_ok(tsr_segmentation_speed(early, &q));
+    tsr_volume *x = NULL, *y = NULL;
+    require_ok(tsr_volume_copy(p, NULL, &x));
+    require_ok(tsr_volume_copy(q, NULL, &y));
+    assert_memory_equal(tsr_volume_data(x), tsr_volume_data(y), (size_t)tsr_volume_count(x) * sizeof(float));
+
+    require_ok(tsr_segmentation_set(late, "snapshots", 2));
+    for (int i = 0; i < 5; i++) {
+        require_ok(tsr_segmentation_snapshot(late));
+        if (i == 3) { /* the older of the two that stay */
+            tsr_volume_destroy(&a);
+            a = host_field(late);
+        }
+        require_ok(tsr_segmentation_step(late, 2, NULL, NULL));
+    }
+    require_ok(tsr_segmentation_undo(late));
+    require_ok(tsr_segmentation_undo(late));
+    b = host_field(late);
+    assert_memory_equal(tsr_volume_data(a), tsr_volume_data(b), (size_t)tsr_volume_count(a) * sizeof(float));
+    require_error(tsr_segmentation_undo(late), TSR_ERROR_STATE, "no snapshot");
+    tsr_volume_destroy(&a);
+    tsr_volume_destroy(&b);
+    tsr_volume_destroy(&p);
+    tsr_volume_destroy(&q);
+    tsr_volume_destroy(&x);
+    tsr_volume_destroy(&y);
+    tsr_segmentation_destroy(&late);
+    tsr_segmentation_destroy(&early);
+    tsr_volume_destroy(&image);
+    tsr_context_destroy(&context);
+}
+
 static void script_errors(void **unused)
 {
     (void)unused;
@@ -631,7 +699,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(axes_are_alike),   cmocka_unit_test(duality),         cmocka_unit_test(translation),
         cmocka_unit_test(comparison_principle), cmocka_unit_test(same_bits_everywhere), cmocka_unit_test(log_replays),
-        cmocka_unit_test(script_errors),    cmocka_unit_test(probing),         cmocka_unit_test(stopping_rules),
+        cmocka_unit_test(changed_on_the_way), cmocka_unit_test(script_errors),    cmocka_unit_test(probing),         cmocka_unit_test(stopping_rules),
         cmocka_unit_test(cancelling_keeps_the_surface), cmocka_unit_test(memory_runs_out), cmocka_unit_test(bad_input),
         cmocka_unit_test(tumour_quality),   cmocka_unit_test(clean_data_is_flood_fill) };
     return cmocka_run_group_tests_name("segment", tests, NULL, NULL);

@@ -139,9 +139,77 @@ static void calls_do_not_allocate(void **state)
     tsr_device_release(context, data, 8000);
 }
 
+/* Joint and weighted histograms against a loop over the elements; bins straddle what is counted in shared memory and what is not. */
+static void joint_histograms(void **state)
+{
+    (void)state;
+    enum { N = 5000 };
+    uint64_t seed = test_seed();
+    static uint8_t bytes[N];
+    static uint16_t words[N];
+    static float reals[N], weights[N];
+    for (int i = 0; i < N; i++) {
+        bytes[i] = (uint8_t)(test_random(&seed) >> 40);
+        words[i] = (uint16_t)(test_random(&seed) >> 40);
+        reals[i] = i % 97 == 5 ? NAN : (float)(test_random(&seed) % 2000) / 100 - 10;
+        weights[i] = i % 89 == 7 ? NAN : i % 301 == 9 ? -INFINITY : (float)((int)(test_random(&seed) % 4001) - 2000) / 512;
+    }
+    void *b = take(N, bytes), *w = take(2 * N, words), *r = take(4 * N, reals), *q = take(4 * N, weights);
+    static const struct {
+        int axes, bins[3], weighted, fraction;
+    } cases[] = {
+        { 1, { 7, 1, 1 }, 0, 0 },   { 1, { 20000, 1, 1 }, 1, 4 }, { 2, { 16, 9, 1 }, 1, 8 }, { 2, { 100, 100, 1 }, 0, 3 },
+        { 3, { 8, 5, 11 }, 1, 20 }, { 3, { 30, 40, 50 }, 1, 62 }, { 3, { 1, 1, 1 }, 1, 0 },
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        const tsr_histogram_axis axes[3] = { { TSR_F32, r, -8, 9.5, cases[n].bins[0] },
+                                             { TSR_U8, b, 10, 240, cases[n].bins[1] },
+                                             { TSR_U16, w, 0, 65536, cases[n].bins[2] } };
+        const int64_t cells = (int64_t)cases[n].bins[0] * cases[n].bins[1] * cases[n].bins[2];
+        int64_t *expected = (int64_t *)calloc((size_t)cells, 8), *got = (int64_t *)malloc((size_t)cells * 8),
+                *sums = (int64_t *)take((size_t)cells * 8, NULL);
+        for (int i = 0; i < N; i++) {
+            const double v[3] = { (double)reals[i], bytes[i], words[i] };
+            int64_t cell = 0;
+            for (int k = cases[n].axes - 1; k >= 0 && cell >= 0; k--) {
+                const int64_t bin = (int64_t)floor((v[k] - axes[k].lower) * (axes[k].bins / (axes[k].upper - axes[k].lower)));
+                if (!(v[k] >= axes[k].lower && v[k] < axes[k].upper)) cell = -1;
+                else cell = cell * axes[k].bins + (bin < axes[k].bins ? bin : axes[k].bins - 1);
+            }
+            if (cell < 0) continue;
+            const double units = ldexp((double)weights[i], cases[n].fraction);
+            const int64_t most = (int64_t)1 << 62;
+            const int64_t weight = !cases[n].weighted       ? 1
+                                   : isnan(units)           ? 0
+                                   : units >= (double)most  ? most
+                                   : units <= -(double)most ? -most
+                                                            : llrint(units);
+            expected[cell] = (int64_t)((uint64_t)expected[cell] + (uint64_t)weight);
+        }
+        require_ok(tsr_histogram_joint(context, axes, cases[n].axes, N, cases[n].weighted ? (const float *)q : NULL, cases[n].fraction, sums));
+        require_ok(tsr_device_move(NULL, got, context, sums, (size_t)cells * 8));
+        for (int64_t c = 0; c < cells; c++)
+            if (got[c] != expected[c])
+                fail_msg("case %zu, cell %lld: %lld, expected %lld", n, (long long)c, (long long)got[c], (long long)expected[c]);
+        tsr_device_release(context, sums, (size_t)cells * 8);
+        free(expected);
+        free(got);
+    }
+    const tsr_histogram_axis many = { TSR_U8, b, 0, 256, 1 << 13 }, two[2] = { many, many };
+    require_error(tsr_histogram_joint(context, two, 2, N, NULL, 0, (int64_t *)b), TSR_ERROR_ARGUMENT, "2^24 on all axes");
+    require_error(tsr_histogram_joint(context, two, 4, N, NULL, 0, (int64_t *)b), TSR_ERROR_ARGUMENT, "4 axes");
+    require_error(tsr_histogram_joint(context, two, 1, N, NULL, 63, (int64_t *)b), TSR_ERROR_ARGUMENT, "fraction_bits is 63");
+    tsr_device_release(context, b, N);
+    tsr_device_release(context, w, 2 * N);
+    tsr_device_release(context, r, 4 * N);
+    tsr_device_release(context, q, 4 * N);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(ramp_sum), cmocka_unit_test(all_nan), cmocka_unit_test(selection_overflows),
-                                        cmocka_unit_test(wrong_arguments), cmocka_unit_test(calls_do_not_allocate) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ramp_sum),        cmocka_unit_test(all_nan),          cmocka_unit_test(selection_overflows),
+        cmocka_unit_test(wrong_arguments), cmocka_unit_test(joint_histograms), cmocka_unit_test(calls_do_not_allocate)
+    };
     return cmocka_run_group_tests_name("primitives", tests, open_context, close_context);
 }

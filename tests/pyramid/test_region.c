@@ -31,7 +31,7 @@ static int kept(const oracle *q, int64_t x, int64_t y, int64_t z)
         double sum = 0;
         for (int c = 0; c < q->channels; c++)
             for (int k = 0; k < 3; k++)
-                if (p[k] + 1 < n[k]) sum += pow(at(q, c, x + (k == 0), y + (k == 1), z + (k == 2)) - at(q, c, x, y, z), 2);
+                if (p[k] + 1 < n[k]) sum += pow(fabs(at(q, c, x + (k == 0), y + (k == 1), z + (k == 2)) - at(q, c, x, y, z)), o->edge_norm ? 1 : 2);
         result = sum < o->threshold;
     } else if (o->rule == TSR_REGION_LINEAR) {
         for (int c = 0; c < q->channels; c++)
@@ -215,6 +215,7 @@ static void trees_equal_recursion(void **state)
             if (round < 4) check_against_oracle(TSR_F32, sizes[s], float_channels, reals, 1, &o);
             o.threshold = 0.02;
             o.rule = round % 2 ? TSR_REGION_EDGES : TSR_REGION_LINEAR;
+            o.edge_norm = round % 4 == 1 ? TSR_REGION_EDGE_MAGNITUDES : TSR_REGION_EDGE_SQUARES;
             check_against_oracle(TSR_F32, sizes[s], float_channels, reals, 1 + round % 3, &o);
             o.singles = o.complement = 0;
             o.threshold = round == 0 ? 0 : round * 0.1 + 0.033;
@@ -574,6 +575,9 @@ static void wrong_arguments(void **state)
     o.threshold = -1;
     require_error(tsr_region_pyramid_create(context, n, &o, &p), TSR_ERROR_ARGUMENT, "threshold is -1");
     o.threshold = 1;
+    o.edge_norm = (tsr_region_edge_norm)2;
+    require_error(tsr_region_pyramid_create(context, n, &o, &p), TSR_ERROR_ARGUMENT, "edge_norm is 2");
+    o.edge_norm = TSR_REGION_EDGE_SQUARES;
     o.rule = TSR_REGION_SPREAD;
     o.singles = 1;
     require_error(tsr_region_pyramid_create(context, n, &o, &p), TSR_ERROR_ARGUMENT, "complement and singles");

@@ -717,6 +717,84 @@ static void wrong_arguments(void **state)
     tsr_volume_destroy(&wide);
 }
 
+/* kB of memory of the process that no file backs; -1 where the system does not say. */
+static long anonymous_memory(void)
+{
+    char line[128];
+    long kilobytes = -1;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && fgets(line, sizeof line, f))
+        if (!strncmp(line, "RssAnon:", 8)) kilobytes = atol(line + 8);
+    if (f) fclose(f);
+    return kilobytes;
+}
+static int watch_memory(void *user, double fraction, const char *stage)
+{
+    long *most = (long *)user;
+    const long now = anonymous_memory();
+    (void)fraction;
+    (void)stage;
+    *most = now > *most ? now : *most;
+    return 0;
+}
+
+static tsr_volume *noise(int64_t slices)
+{
+    tsr_volume *v = NULL;
+    uint64_t random = 11;
+    require_ok(tsr_volume_create(NULL, TSR_U16, (tsr_size3){ 128, 128, slices }, NULL, &v));
+    for (int64_t i = 0; i < tsr_volume_count(v); i++) ((uint16_t *)tsr_volume_data(v))[i] = (uint16_t)(test_random(&random) >> 20);
+    return v;
+}
+
+/* Compresses with little room and with all of it: the same file. What the process had at most beside what it had before, in kB. */
+static void with_and_without_limit(const tsr_volume *v, tsr_compress_options o, long growth[2])
+{
+    o.brick = (tsr_size3){ 32, 32, 32 };
+    o.threads = 1;
+    o.overwrite = 1;
+    for (int limited = 1; limited >= 0; limited--) { /* memory that was freed may stay: the larger one comes last */
+        const long before = anonymous_memory();
+        long most = before;
+        size_t size[2];
+        o.memory_limit = limited ? 256 << 10 : 0;
+        o.progress = (tsr_progress){ .report = watch_memory, .user = &most };
+        require_ok(tsr_volume_compress(v, limited ? path : other, &o, NULL));
+        growth[limited] = most - before;
+        if (limited) continue;
+        uint8_t *a = slurp(path, &size[0]), *b = slurp(other, &size[1]);
+        assert_int_equal(size[0], size[1]);
+        assert_memory_equal(a, b, size[0]);
+        free(a);
+        free(b);
+    }
+}
+
+static void bounded_memory(void **state)
+{
+    (void)state;
+    long growth[2];
+    tsr_volume *v = noise(20);
+    with_and_without_limit(v, (tsr_compress_options){ .struct_size = sizeof(tsr_compress_options), .rate = 6 }, growth);
+    with_and_without_limit(v, (tsr_compress_options){ .struct_size = sizeof(tsr_compress_options), .psnr = 30 }, growth);
+    with_and_without_limit(v, (tsr_compress_options){ .struct_size = sizeof(tsr_compress_options), .coder = TSR_COMPRESS_PLANES, .max_error = 700 },
+                           growth);
+    tsr_compress_options bad = TSR_COMPRESS_OPTIONS;
+    bad.memory_limit = -1;
+    bad.overwrite = 1;
+    require_error(tsr_volume_compress(v, path, &bad, NULL), TSR_ERROR_ARGUMENT, "memory_limit is -1");
+    tsr_volume_destroy(&v);
+#if !defined(TSR_SANITIZED) /* they keep what was freed */
+    v = noise(192);
+    with_and_without_limit(v, (tsr_compress_options){ .struct_size = sizeof(tsr_compress_options), .coder = TSR_COMPRESS_FAST }, growth);
+    if (anonymous_memory() >= 0) {
+        if (growth[0] < 5000) fail_msg("%ld kB more without a limit, expected the 6 MB of the file: nothing was measured", growth[0]);
+        if (growth[1] > 3500) fail_msg("%ld kB more with a limit of 256 kB (%ld without)", growth[1], growth[0]);
+    }
+    tsr_volume_destroy(&v);
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(lossless),
@@ -732,6 +810,7 @@ int main(void)
                                         cmocka_unit_test(cut_files),
                                         cmocka_unit_test(every_byte),
                                         cmocka_unit_test(same_bytes),
+                                        cmocka_unit_test(bounded_memory),
                                         cmocka_unit_test(golden_file),
                                         cmocka_unit_test(images),
                                         cmocka_unit_test(wrong_arguments) };

@@ -588,6 +588,15 @@ static void bad_arguments(void **state)
     REFUSED_STEP("step 1: count is 9", count, 9);
     REFUSED_STEP("step 1: shift is 31", shift, 31);
     REFUSED_STEP("step 1: the sum of its taps can reach", tap[0], 2000000000);
+    /* A negative step may be taken as x + ((-sum + 2^shift - 1 - rounding) >> shift): 2^shift belongs to the sum. 65535 x 2^15 alone would fit. */
+    const tsr_wavelet_step first = steps[0];
+    steps[0] = (tsr_wavelet_step){ 1, -1, -1, 2, 0, 16, { 32767, 32768 }, { 0 } };
+    REFUSED(TSR_I16, 2, size, "step 0: the sum of its taps can reach 2.15e+09", (o.filter = TSR_WAVELET_CUSTOM, o.steps = steps, o.step_count = 2));
+    steps[0].tap[1] = 32766;
+    const tsr_wavelet_options options = { .struct_size = sizeof options, .filter = TSR_WAVELET_CUSTOM, .steps = steps, .step_count = 2 };
+    tsr_wavelet_plan *fits = make_plan(TSR_I16, 2, size, &options);
+    tsr_wavelet_plan_destroy(&fits);
+    steps[0] = first;
     REFUSED_STEP("step 1: real tap 1", real[1], (double)NAN);
     tsr_wavelet_filter filter;
     require_error(tsr_wavelet_filter_parse("db4", &filter), TSR_ERROR_ARGUMENT, "'db4': expected one of");

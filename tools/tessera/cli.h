@@ -56,6 +56,7 @@ typedef struct cli_call {
     const cli_option *options; /* the verb's own; ends with a zero name */
     char **input;
     int inputs;
+    const char *format; /* CLI_FORMAT_OPTION: of the verb's first output */
 } cli_call;
 
 typedef struct cli_verb {
@@ -94,7 +95,7 @@ tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_rea
 /* Lines of an option table that fill a tsr_read_options. */
 #define CLI_READ_OPTIONS(read)                                                                                                      \
     { .name = "input-format", .type = CLI_TEXT, .value = &(read).format, .argument = "NAME",                                       \
-      .help = "read as nifti, nrrd, metaimage, inrimage, raw, ply, ... (default: by content)" },                                    \
+      .help = "read as nifti, nrrd, metaimage, inrimage, npy, raw, ply, ... (default: by content)" },                                    \
     { .name = "memory-limit", .type = CLI_COUNT, .value = &(read).memory_limit, .argument = "BYTES", .help = "refuse larger files", \
       .lower = 1, .upper = 9e18 },                                                                                                  \
     { .name = "raw-shape", .type = CLI_SIZE3, .value = &(read).raw_shape, .help = "extents of a raw file", .lower = 1, .upper = 1e9 }, \
@@ -110,8 +111,13 @@ tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_rea
 int cli_check_output(const cli_call *cli, const char *path);
 int cli_check_write(const cli_call *cli, const char *path, tsr_file_kind kind, const char *format);
 tsr_write_options cli_write_options(const cli_call *cli);
+tsr_write_options cli_image_options(const cli_call *cli, const char *path); /* for pictures: PNG on standard output */
 #define CLI_OUTPUT_OPTION(path)                                                                                                     \
     { .name = "output", .letter = 'o', .type = CLI_TEXT, .value = &(path), .argument = "FILE", .help = "where the result goes" }
+
+/* For verbs whose one volume may go to standard output; cli_check_write and cli_write_options follow it where the caller names no format. */
+#define CLI_FORMAT_OPTION(cli)                                                                                                       \
+    { .name = "format", .type = CLI_TEXT, .value = &(cli)->format, .argument = "NAME", .help = "of the output (default: by extension)" }
 
 /* A whole text file, zero-terminated (free it), or NULL with a message; "-" is standard input. */
 char *cli_read_text(const cli_call *cli, const char *path);

@@ -1,5 +1,6 @@
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli.h"
 
@@ -27,15 +28,27 @@ static void report(const struct compress *c, const tsr_compress_info *info)
     }
     printf("%lld bytes, %.3f bits per voxel, 1 / %.2f of the voxels' bytes, %s", (long long)info->file_bytes, 8 * (double)info->file_bytes / voxels,
            plain / (double)info->file_bytes, tsr_compress_coder_name(info->coder));
-    if (info->lossless) printf(", lossless\n");
+    if (info->lossless)
+        printf(c->options.psnr > 0 || c->options.rate > 0 ? ", lossless, which takes no more than the loss asked for\n" : ", lossless\n");
     else if (isfinite(info->max_error)) printf(", largest error %g\n", info->max_error);
     else printf(", PSNR %.2f dB\n", info->psnr);
+}
+
+/* A .tsc file under the name of a picture or a NIfTI volume would not be read as one. */
+static int names_another_format(const char *path)
+{
+    static const tsr_file_kind kinds[] = { TSR_FILE_VOLUME, TSR_FILE_IMAGE, TSR_FILE_MESH, TSR_FILE_TILES, TSR_FILE_POINTS };
+    const size_t n = strlen(path);
+    if (!strcmp(path, "-") || (n > 4 && !strcasecmp(path + n - 4, ".tsc")) || (n > 7 && !strcasecmp(path + n - 7, ".tsc.gz"))) return 0;
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+        if (tsr_file_check_output(path, kinds[k], NULL) == TSR_OK) return 1;
+    return 0;
 }
 
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct compress c = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_COMPRESS_OPTIONS };
-    int coder = 0, order = 0;
+    int coder = 0, order = 0, order_given = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(c.output),
         { .name = "max-error",
@@ -86,19 +99,30 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &order,
           .argument = "NAME",
           .help = "what a file that is cut keeps",
-          .choices = "quality resolution" },
+          .choices = "quality resolution",
+          .given = &order_given },
         CLI_READ_OPTIONS(c.read),
         { 0 },
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
     code = cli_check_write(cli, c.output, TSR_FILE_VOLUME, "tsc");
+    if (!code && names_another_format(c.output))
+        code = cli_usage(cli, "--output: '%s' has the extension of another format, expected .tsc: convert writes the others", c.output);
     if (code) return code;
     c.options.coder = (tsr_compress_coder)coder;
+    const int planes = coder == TSR_COMPRESS_PLANES || (!coder && (c.options.psnr > 0 || c.options.rate > 0));
+    if (!planes && (c.options.layers || order_given))
+        return cli_usage(cli, "--%s: only the coder planes has layers of quality, expected --coder planes, --psnr or --rate beside it",
+                         c.options.layers ? "layers" : "order");
+    if (!planes && coder != TSR_COMPRESS_FAST && c.options.levels)
+        return cli_usage(cli, "--levels: of wavelets, which the coder predict has not, expected --coder planes or fast beside it");
     c.options.order = (tsr_compress_order)order;
     c.options.threads = cli->globals.threads;
     c.options.overwrite = cli->globals.force;
     c.options.progress = cli_progress(cli);
+    c.options.memory_limit = c.read.memory_limit; /* what is read into memory, and what waits there to be written */
+    c.read.map_beyond_limit = 1;
     tsr_compress_info info;
     tsr_file_kind kind;
     const char *format, *input = cli->input[0];

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "films.h"
 #include "tiles.h"
 
 struct convert {
@@ -294,8 +295,10 @@ static int run(cli_call *cli, int argc, char **argv)
 
     tsr_file_kind kind;
     const char *format;
+    if (!c.read.format && tsr_video_recognise(cli->input[0])) return cli_film_convert(cli, c.output, c.write.format);
     code = cli_recognise(cli, cli->input[0], &c.read, &kind, &format);
     if (code) return code;
+    if (kind == TSR_FILE_VIDEO) return cli_film_convert(cli, c.output, c.write.format); /* standard input */
     if (kind == TSR_FILE_MESH && output_is_points(&c)) kind = TSR_FILE_POINTS; /* its vertices */
     const int from_field = kind == TSR_FILE_VOLUME || kind == TSR_FILE_TILES;
     const tsr_file_kind written = !from_field ? kind : cli_names_tiles(c.output, c.write.format) ? TSR_FILE_TILES : TSR_FILE_VOLUME;
@@ -311,7 +314,7 @@ static int run(cli_call *cli, int argc, char **argv)
 }
 
 const cli_verb verb_convert = { "convert", "[options] INPUT -o OUTPUT",
-                                "Convert volumes, meshes, tile lists and points between formats, cut, resample, smooth and threshold",
+                                "Convert volumes, meshes, tile lists, points and films between formats, cut, resample, smooth and threshold",
                                 "  tessera make sphere -o sphere.nii.gz\n"
                                 "  tessera convert sphere.nii.gz --resample 2 --dtype f32 -o coarse.nrrd\n"
                                 "  tessera convert sphere.nii.gz -o sphere.tsr\n"

@@ -12,6 +12,17 @@ struct decompress {
     int info, box_given;
 };
 
+static int whole(const struct decompress *d, const tsr_compress_info *i)
+{
+    if (i->file_bytes < i->whole_bytes)
+        return cli_error(d->cli, CLI_FAILED, "%s: cut off: %lld of %lld bytes are there", d->cli->input[0], (long long)i->file_bytes,
+                         (long long)i->whole_bytes);
+    if (i->pieces_whole < i->pieces)
+        return cli_error(d->cli, CLI_FAILED, "%s: damaged: %lld of %lld pieces are whole", d->cli->input[0], (long long)i->pieces_whole,
+                         (long long)i->pieces);
+    return CLI_OK;
+}
+
 static int describe(const struct decompress *d)
 {
     static const char *const orders[] = { "quality", "resolution" };
@@ -36,7 +47,7 @@ static int describe(const struct decompress *d)
         json_int("pieces", i.pieces);
         json_int("pieces_whole", i.pieces_whole);
         json_close('}');
-        return CLI_OK;
+        return whole(d, &i);
     }
     printf("%s of %lld x %lld x %lld %s, bricks of %lld x %lld x %lld, %s, %d levels, %d layers, order %s\n", i.image ? "image" : "volume",
            (long long)i.size.x, (long long)i.size.y, (long long)i.size.z, tsr_dtype_name(i.dtype), (long long)i.brick.x, (long long)i.brick.y,
@@ -46,7 +57,7 @@ static int describe(const struct decompress *d)
            : isfinite(i.max_error) ? "largest error bounded"
                                    : "by quality",
            (long long)i.file_bytes, (long long)i.whole_bytes, (long long)i.pieces_whole, (long long)i.pieces);
-    return CLI_OK;
+    return whole(d, &i);
 }
 
 /* An image's channels, which the volume has as slices. */
@@ -69,12 +80,13 @@ static tsr_status write_image(const tsr_volume *volume, const char *path, const 
 static int is_picture(const struct decompress *d, const tsr_compress_info *info)
 {
     const size_t n = strlen(d->output);
+    if (d->cli->format || !strcmp(d->output, "-")) return info->image && d->cli->format && !strcmp(d->cli->format, "png");
     return info->image && n > 4 && !strcmp(d->output + n - 4, ".png");
 }
 
 static int write_strip(const struct decompress *d)
 {
-    const tsr_write_options write = cli_write_options(d->cli);
+    const tsr_write_options write = cli_image_options(d->cli, d->strip);
     tsr_image image;
     const int code = cli_check_write(d->cli, d->strip, TSR_FILE_IMAGE, NULL);
     if (code) return code;
@@ -90,6 +102,7 @@ static int run(cli_call *cli, int argc, char **argv)
     struct decompress d = { .cli = cli, .options = TSR_DECOMPRESS_OPTIONS };
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(d.output),
+        CLI_FORMAT_OPTION(cli),
         { .name = "box",
           .type = CLI_BOX,
           .value = d.options.box,
@@ -128,8 +141,15 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code >= 0) return code;
     if (d.box_given && !(d.options.box[1].x | d.options.box[1].y | d.options.box[1].z)) /* all 0 means the whole volume to the library */
         return cli_usage(cli, "--box: nothing lies before 0,0,0, expected one past the last voxel after the colon");
+    if (d.info && (d.output || d.strip || d.box_given || d.options.reduce || d.options.layers || d.options.partial))
+        return cli_usage(cli, "--info: nothing is decoded, expected it without --output, --strip, --box, --reduce, --layers and --partial");
     if (d.info) return describe(&d);
     if (!d.output && !d.strip) return cli_usage(cli, "--output: missing");
+    if (d.slice && !d.strip) return cli_usage(cli, "--slice: of the strip, expected --strip as well");
+    if (!d.output && (d.box_given || d.options.reduce || d.options.layers || d.options.partial))
+        return cli_usage(cli, "--strip: shows a whole slice layer by layer, expected --output beside --box, --reduce, --layers or --partial");
+    if (d.output && !strcmp(d.output, "-") && !cli->format)
+        return cli_usage(cli, "--output: '-' (standard output) has no extension, expected --format NAME beside it");
     if (d.strip) {
         code = write_strip(&d);
         if (code || !d.output) return code;
@@ -142,6 +162,12 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code) return code;
     d.options.threads = cli->globals.threads;
     d.options.progress = cli_progress(cli);
+    if (d.options.layers) {
+        const tsr_status described = tsr_compress_describe(input, &info);
+        if (described != TSR_OK) return cli_status(cli, described, input);
+        if (info.coder != TSR_COMPRESS_PLANES)
+            return cli_usage(cli, "--layers: '%s' has coder %s without layers, expected planes", input, tsr_compress_coder_name(info.coder));
+    }
     tsr_status status = tsr_volume_decompress(input, &d.options, &volume, &info);
     cli_progress_end(cli);
     if (status != TSR_OK) return cli_status(cli, status, input);

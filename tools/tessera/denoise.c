@@ -13,6 +13,7 @@ static int run(cli_call *cli, int argc, char **argv)
     double sigma = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(output),
+        CLI_FORMAT_OPTION(cli),
         { .name = "rule",
           .type = CLI_CHOICE,
           .value = &rule,

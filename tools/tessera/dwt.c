@@ -1,5 +1,4 @@
 #include <string.h>
-#include <strings.h>
 
 #include "cli.h"
 
@@ -16,7 +15,7 @@ struct dwt {
 static int write_mosaic(const struct dwt *d, const tsr_volume *coefficients)
 {
     tsr_image image;
-    tsr_write_options write = cli_write_options(d->cli);
+    tsr_write_options write = cli_image_options(d->cli, d->mosaic);
     tsr_status status = tsr_wavelet_mosaic(coefficients, d->slice, &image);
     if (status == TSR_OK) status = tsr_image_write(&image, d->mosaic, &write);
     tsr_image_destroy(&image);
@@ -47,22 +46,13 @@ static int transform(struct dwt *d)
     return code;
 }
 
-/* Coefficients without their metadata cannot come back. */
-static int keeps_metadata(const char *path)
-{
-    static const char *const names[] = { ".nrrd", ".nrrd.gz", ".nhdr", ".mha", ".mhd" };
-    const size_t length = strlen(path);
-    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
-        if (length > strlen(names[k]) && !strcasecmp(path + length - strlen(names[k]), names[k])) return 1;
-    return 0;
-}
-
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct dwt d = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_WAVELET_OPTIONS, .dtype = TSR_DTYPE_COUNT };
     int filter = 0, boundary = 0, layout = 0, no_accuracy = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(d.output),
+        CLI_FORMAT_OPTION(cli),
         { .name = "filter",
           .type = CLI_CHOICE,
           .value = &filter,
@@ -130,8 +120,14 @@ static int run(cli_call *cli, int argc, char **argv)
     d.options.layout = (tsr_wavelet_layout)layout;
     if (no_accuracy) d.options.accuracy = -1;
     code = cli_check_write(cli, d.output, TSR_FILE_VOLUME, NULL);
-    if (!code && !keeps_metadata(d.output))
-        code = cli_usage(cli, "--output: '%s' cannot hold what idwt needs to know, expected .nrrd, .nhdr, .mha or .mhd", d.output);
+    if (!code) {
+        int keeps; /* coefficients without their metadata cannot come back */
+        const tsr_write_options write = cli_write_options(cli);
+        const tsr_status status = tsr_file_keeps_metadata(d.output, &write, &keeps);
+        if (status != TSR_OK) code = cli_status(cli, status, d.output);
+        else if (!keeps)
+            code = cli_usage(cli, "--output: '%s' cannot hold what idwt needs to know, expected .nrrd, .nhdr, .mha, .mhd or .tsc", d.output);
+    }
     if (!code && d.mosaic) code = cli_check_write(cli, d.mosaic, TSR_FILE_IMAGE, NULL);
     return code ? code : transform(&d);
 }

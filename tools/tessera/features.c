@@ -1,7 +1,8 @@
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "films.h"
 
 enum method { CLUSTER, EXACT, SCANLINE };
 
@@ -10,7 +11,12 @@ struct features {
     tsr_features_options options;
     cli_list filters;
     int method;
-    const char *output;
+    const char *list;
+    char *lines; /* of the list, as they come */
+    size_t lines_bytes;
+    FILE *lines_file;
+    cli_frames frames;
+    cli_film output;
     tsr_context *context;
     tsr_features *features;
     tsr_volume *frame, *before; /* this one and the one before */
@@ -49,6 +55,19 @@ static tsr_status detect(struct features *f)
     return status;
 }
 
+/* One line per region, and one with no extents per filter that found none. */
+static void list_frame(const struct features *f)
+{
+    const int32_t keep = f->options.keep ? f->options.keep : 1;
+    for (int32_t i = 0; i < f->options.count * keep && f->lines_file; i++) {
+        const tsr_feature *r = &f->found[i];
+        if (!r->count && i % keep) continue;
+        fprintf(f->lines_file, "%lld,%.6f,\"%s\",%lld,%d,%d,%d,%d,%.6g,%.6g\n", (long long)f->frames.count - 1,
+                (double)(f->frames.count - 1) * f->frames.rate[1] / f->frames.rate[0], f->filters.item[i / keep], (long long)r->count, r->lower[0],
+                r->lower[1], r->upper[0] - r->lower[0], r->upper[1] - r->lower[1], r->centroid[0], r->centroid[1]);
+    }
+}
+
 static void print_frame(const struct features *f, const char *path)
 {
     const int32_t keep = f->options.keep ? f->options.keep : 1;
@@ -85,14 +104,14 @@ static void print_frame(const struct features *f, const char *path)
 }
 
 /* Boxes two pixels thick in a colour per filter, a cross at the centroid. */
-static int paint(const struct features *f, const tsr_image *image)
+static int paint(struct features *f, const tsr_image *image)
 {
     static const uint8_t colors[TSR_FEATURES_MOST][3] = { { 255, 64, 64 },  { 64, 255, 96 }, { 80, 140, 255 }, { 255, 220, 0 },
                                                           { 255, 80, 255 }, { 0, 230, 230 }, { 255, 150, 40 }, { 200, 255, 160 } };
     const int32_t keep = f->options.keep ? f->options.keep : 1;
     tsr_image copy;
     tsr_status status = tsr_image_create(image->width, image->height, 3, &copy);
-    if (status != TSR_OK) return failed(f, status, f->output);
+    if (status != TSR_OK) return failed(f, status, f->output.path);
     for (int64_t i = 0; i < (int64_t)image->width * image->height; i++)
         for (int c = 0; c < 3; c++) copy.pixels[3 * i + c] = image->pixels[i * image->channels + (image->channels > 1 ? c : 0)];
     for (int32_t n = 0; n < f->options.count * keep; n++) {
@@ -105,39 +124,58 @@ static int paint(const struct features *f, const tsr_image *image)
                     memcpy(copy.pixels + 3 * ((int64_t)y * copy.width + x), colors[n / keep], 3);
             }
     }
-    const tsr_write_options write = cli_write_options(f->cli);
-    status = tsr_image_write(&copy, f->output, &write);
+    const int code = cli_film_append(f->cli, &f->output, &copy, &f->frames);
     tsr_image_destroy(&copy);
-    return failed(f, status, f->output);
+    return code;
 }
 
-static int work_frame(struct features *f, int32_t n)
+static int work_frame(struct features *f)
 {
-    const char *path = f->cli->input[n];
-    tsr_image image = { 0 };
-    tsr_status status = tsr_image_read(path, NULL, &image);
-    if (status == TSR_OK && !f->features) status = prepare(f, &image);
+    const char *path = f->frames.name;
+    const tsr_image image = f->frames.image;
+    tsr_status status = f->features ? TSR_OK : prepare(f, &image);
     tsr_volume_destroy(&f->before);
     f->before = f->frame;
     f->frame = NULL;
     if (status == TSR_OK && (image.width != f->options.width || image.height != f->options.height || image.channels != f->options.channels)) {
-        const int code = cli_error(f->cli, CLI_FAILED, "%s: %d x %d with %d channels, expected %d x %d with %d as %s", path, image.width,
-                                   image.height, image.channels, f->options.width, f->options.height, f->options.channels, f->cli->input[0]);
-        tsr_image_destroy(&image);
-        return code;
+        return cli_error(f->cli, CLI_FAILED, "%s: %d x %d with %d channels, expected %d x %d with %d as %s", path, image.width, image.height,
+                         image.channels, f->options.width, f->options.height, f->options.channels, f->cli->input[0]);
     }
     if (status == TSR_OK) status = tsr_frames_upload(f->context, &image, 1, &f->frame);
     if (status == TSR_OK) status = detect(f);
     int code = failed(f, status, path);
-    if (!code && f->output) code = paint(f, &image);
-    if (!code && (!f->output || strcmp(f->output, "-"))) print_frame(f, path);
-    tsr_image_destroy(&image);
+    if (!code && f->output.path) code = paint(f, &image);
+    if (!code) list_frame(f);
+    if (!code && (!f->output.path || strcmp(f->output.path, "-")) && (!f->list || strcmp(f->list, "-"))) print_frame(f, path);
+    return code;
+}
+
+static int work(struct features *f)
+{
+    int code = f->method == SCANLINE ? cli_cpu_context(f->cli, &f->context) : cli_context(f->cli, &f->context), more = 1;
+    if (!code && f->list) {
+        f->lines_file = open_memstream(&f->lines, &f->lines_bytes);
+        if (!f->lines_file) code = cli_error(f->cli, CLI_FAILED, "%s: no memory for the list", f->list);
+        else fprintf(f->lines_file, "frame,time,filter,count,x,y,width,height,centroid_x,centroid_y\n");
+    }
+    const int json = !code && f->cli->globals.json && (!f->list || strcmp(f->list, "-"));
+    if (json) json_open(NULL, '[');
+    while (!code && more) {
+        code = cli_frames_next(&f->frames, &more);
+        if (!code && more) code = work_frame(f);
+    }
+    if (json) json_close(']');
+    if (f->lines_file && fclose(f->lines_file) && !code) code = cli_error(f->cli, CLI_FAILED, "%s: no memory for the list", f->list);
+    if (!code && f->list) code = cli_write_text(f->cli, f->list, f->lines);
+    code = cli_film_finish(f->cli, &f->output, code);
+    if (!code)
+        cli_note(f->cli, "%lld frames, %.3f ms each for the search alone", (long long)f->frames.count, 1e3 * f->seconds / (double)f->frames.count);
     return code;
 }
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct features f = { .cli = cli, .options = TSR_FEATURES_OPTIONS };
+    struct features f = { .cli = cli, .options = TSR_FEATURES_OPTIONS, .frames = CLI_FRAMES(cli) };
     int connectivity = 1;
     const cli_option options[] = {
         { .name = "filter",
@@ -164,9 +202,10 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "output",
           .letter = 'o',
           .type = CLI_TEXT,
-          .value = &f.output,
-          .argument = "FILE.png",
-          .help = "the frame with the boxes (one frame)" },
+          .value = &f.output.path,
+          .argument = "FILE",
+          .help = "the frames with the boxes: a film, numbered pictures, or one picture of one frame" },
+        { .name = "list", .type = CLI_TEXT, .value = &f.list, .argument = "FILE.csv", .help = "the regions of every frame, one per line" },
         { 0 },
     };
     int code = cli_parse(cli, options, 1, 1000000, argc, argv);
@@ -177,14 +216,12 @@ static int run(cli_call *cli, int argc, char **argv)
         if (tsr_feature_filter_parse(f.filters.item[f.options.count], &f.options.filter[f.options.count]) != TSR_OK)
             return cli_usage(cli, "--filter: %s", tsr_error_message());
     if (f.method == SCANLINE && f.options.keep > 1) return cli_usage(cli, "--keep: the scan-line tracker keeps one region");
-    if (f.output && cli->inputs != 1) return cli_usage(cli, "--output: %d frames given, expected one for a picture", cli->inputs);
     f.options.connectivity = connectivity ? 8 : 4;
-    code = f.output ? cli_check_write(cli, f.output, TSR_FILE_IMAGE, NULL) : CLI_OK;
-    if (!code) code = f.method == SCANLINE ? cli_cpu_context(cli, &f.context) : cli_context(cli, &f.context);
-    if (!code && cli->globals.json) json_open(NULL, '[');
-    for (int32_t n = 0; n < cli->inputs && !code; n++) code = work_frame(&f, n);
-    if (!code && cli->globals.json) json_close(']');
-    if (!code) cli_note(cli, "%d frames, %.3f ms each for the search alone", cli->inputs, 1e3 * f.seconds / cli->inputs);
+    code = cli_film_check(cli, f.output.path, cli_frames_single(cli));
+    if (!code && f.list) code = cli_check_output(cli, f.list);
+    if (!code) code = work(&f);
+    free(f.lines);
+    cli_frames_destroy(&f.frames);
     tsr_features_destroy(&f.features);
     tsr_volume_destroy(&f.before);
     tsr_volume_destroy(&f.frame);
@@ -192,10 +229,11 @@ static int run(cli_call *cli, int argc, char **argv)
     return code;
 }
 
-const cli_verb verb_features = { "features", "[options] --filter FILTER FRAME.png...",
+const cli_verb verb_features = { "features", "[options] --filter FILTER FRAME.png|FILM...",
                                  "Find the largest connected region of a colour, brightness or motion in every frame",
                                  "  tessera make sphere -o ball.nii.gz\n"
                                  "  tessera render ball.nii.gz -o ball.png\n"
                                  "  tessera features ball.png --filter luminance=120:255 --filter gradient=40 -o found.png\n"
-                                 "  tessera features frame-*.png --filter distance=#e8d020:80 --filter motion=24 --json\n",
+                                 "  tessera features frame-*.png --filter distance=#e8d020:80 --filter motion=24 --json\n"
+                                 "  tessera features film.y4m --filter motion=24 --list moves.csv -o boxes.mp4\n",
                                  run };

@@ -45,6 +45,8 @@ int cli_check_write(const cli_call *cli, const char *path, tsr_file_kind kind, c
     int code = cli_check_output(cli, path);
     if (code) return code;
     tsr_write_options options = TSR_WRITE_OPTIONS;
+    if (!format && kind == TSR_FILE_VOLUME) format = cli->format;
+    if (!format && kind == TSR_FILE_IMAGE && !strcmp(path, "-")) format = "png"; /* there is no other */
     options.format = format;
     if (!strcmp(path, "-") && !format)
         return cli_usage(cli, "--output: '-' (standard output) has no extension, expected --format NAME beside it");
@@ -55,8 +57,16 @@ int cli_check_write(const cli_call *cli, const char *path, tsr_file_kind kind, c
 tsr_write_options cli_write_options(const cli_call *cli)
 {
     tsr_write_options options = TSR_WRITE_OPTIONS;
+    options.format = cli->format;
     options.overwrite = cli->globals.force;
     options.progress = cli_progress(cli);
+    return options;
+}
+
+tsr_write_options cli_image_options(const cli_call *cli, const char *path)
+{
+    tsr_write_options options = cli_write_options(cli);
+    options.format = strcmp(path, "-") ? NULL : "png";
     return options;
 }
 

@@ -6,7 +6,7 @@ static int run(cli_call *cli, int argc, char **argv)
     const char *output = NULL;
     tsr_context *context = NULL;
     tsr_volume *volume = NULL;
-    const cli_option options[] = { CLI_OUTPUT_OPTION(output), CLI_READ_OPTIONS(read), { 0 } };
+    const cli_option options[] = { CLI_OUTPUT_OPTION(output), CLI_FORMAT_OPTION(cli), CLI_READ_OPTIONS(read), { 0 } };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
     code = cli_check_write(cli, output, TSR_FILE_VOLUME, NULL);

@@ -267,6 +267,71 @@ static int image_info(struct info *info, const char *path, const char *format)
     return CLI_OK;
 }
 
+static int film_info(struct info *info, const char *path)
+{
+    tsr_video_reader *reader;
+    const tsr_video_read_options options = { .struct_size = sizeof options, .memory_limit = info->read.memory_limit };
+    tsr_status status = tsr_video_reader_create(path, &options, &reader);
+    if (status != TSR_OK) return cli_status(info->cli, status, path);
+    const tsr_video_info *film = tsr_video_reader_info(reader);
+    const tsr_video_format *f = &film->format;
+    const char *matrix = f->matrix == TSR_MATRIX_BT709 ? "bt709" : "bt601", *range = f->range == TSR_RANGE_FULL ? "full" : "limited";
+    const char interlacing[2] = { film->interlacing, 0 };
+    if (info->cli->globals.json) {
+        json_open(NULL, '{');
+        json_text("file", path);
+        json_text("kind", "film");
+        json_text("format", film->container);
+        json_int("width", f->width);
+        json_int("height", f->height);
+        json_int("frames", film->frames);
+        json_open("rate", '[');
+        json_int(NULL, film->rate[0]);
+        json_int(NULL, film->rate[1]);
+        json_close(']');
+        json_text("chroma", tsr_chroma_name(f->chroma));
+        json_int("bits", f->bits);
+        json_text("matrix", matrix);
+        json_text("range", range);
+        json_text("interlacing", interlacing);
+        json_close('}');
+    } else {
+        printf("%s: film (%s)\n  size         %d x %d", path, film->container, f->width, f->height);
+        if (film->frames >= 0) printf(", %lld frames", (long long)film->frames);
+        if (film->rate[0]) printf(" at %g per second", (double)film->rate[0] / film->rate[1]);
+        printf("\n  samples      %s, %d bits, %s, %s range, interlacing %s\n", tsr_chroma_name(f->chroma), f->bits, matrix, range, interlacing);
+    }
+    tsr_video_reader_destroy(&reader);
+    return CLI_OK;
+}
+
+/* A compressed image is an image; *image is 0 for a compressed volume. */
+static int compressed_image_info(struct info *info, const char *path, const char *format, int *image)
+{
+    tsr_compress_info i;
+    const tsr_status status = tsr_compress_describe(path, &i);
+    *image = status == TSR_OK && i.image;
+    if (status != TSR_OK) return cli_status(info->cli, status, path);
+    if (!i.image) return CLI_OK;
+    if (info->cli->globals.json) {
+        json_open(NULL, '{');
+        json_text("file", path);
+        json_text("kind", "image");
+        json_text("format", format);
+        json_int("width", i.size.x);
+        json_int("height", i.size.y);
+        json_int("channels", i.size.z);
+        json_close('}');
+    } else {
+        printf("%s: image (%s)\n  size         %lld x %lld, %lld channels\n", path, format, (long long)i.size.x, (long long)i.size.y,
+               (long long)i.size.z);
+    }
+    if (i.pieces_whole < i.pieces)
+        return cli_error(info->cli, CLI_FAILED, "%s: %s: %lld of %lld pieces are whole", path, i.file_bytes < i.whole_bytes ? "cut off" : "damaged",
+                         (long long)i.pieces_whole, (long long)i.pieces);
+    return CLI_OK;
+}
+
 static void show_tiles(const struct info *info, const char *path, const tsr_tiles_file_info *f, const tsr_tiles_info *list, const int64_t box[2][3],
                        const tsr_tiles_extras *extras)
 {
@@ -404,9 +469,14 @@ static int file_info(struct info *info, const char *path)
 {
     tsr_file_kind kind;
     const char *format;
+    int image = 0;
+    if (!info->read.format && tsr_video_recognise(path)) return film_info(info, path);
     int code = cli_recognise(info->cli, path, &info->read, &kind, &format);
     if (code) return code;
+    if (!strcmp(format, "tsc") && strcmp(path, "-")) code = compressed_image_info(info, path, format, &image);
+    if (code || image) return code;
     switch (kind) {
+    case TSR_FILE_VIDEO: return film_info(info, path);
     case TSR_FILE_TILES: return tiles_info(info, path, format);
     case TSR_FILE_MESH: return mesh_info(info, path, format);
     case TSR_FILE_IMAGE: return image_info(info, path, format);

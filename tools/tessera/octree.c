@@ -8,8 +8,17 @@ struct octree {
     cli_call *cli;
     tsr_read_options read;
     cli_regions regions;
-    const char *output, *cubes;
+    const char *output, *cubes, *components, *labels;
+    int connect;
     double shrink;
+    tsr_region_tiling tiling;
+    int tile_given;
+    int32_t cap;
+    tsr_file_kind kind;       /* of the input, unless it is a tree */
+    tsr_vec3 spacing, origin; /* of meshes */
+    int spacing_given;
+    tsr_vec3 find, ray, direction; /* queries, in world coordinates */
+    int find_given, ray_given, direction_given;
 };
 
 /* A closed box per leaf, outwards; voxels are cells around their index. */
@@ -44,15 +53,15 @@ static tsr_status boxes(const cli_tree *t, double shrink, tsr_mesh **mesh)
     return TSR_OK;
 }
 
-static int write_results(const struct octree *o, const cli_tree *tree, tsr_context *context)
+static int write_results(const struct octree *o, const cli_tree *tree, tsr_context *context, int32_t channels)
 {
     const tsr_write_options write = cli_write_options(o->cli);
     const int64_t leaves = tsr_region_tree_describe(tree->host).leaves;
-    int code = cli_tree_write(o->cli, &o->regions, tree, 1);
+    int code = cli_tree_write(o->cli, &o->regions, tree, channels);
     if (!code && o->output) {
         tsr_volume *host = NULL, *means = NULL, *painted = NULL, *out = NULL;
         tsr_status status = TSR_OK;
-        if (leaves) { /* the means go to the device as a row of floats */
+        if (leaves && tree->means[0]) { /* the means go to the device as a row of floats */
             status = tsr_volume_wrap(NULL, TSR_F32, (tsr_size3){ leaves, 1, 1 }, NULL, tree->means[0], NULL, NULL, &host);
             if (status == TSR_OK) status = tsr_volume_copy(host, context, &means);
         }
@@ -69,11 +78,101 @@ static int write_results(const struct octree *o, const cli_tree *tree, tsr_conte
     if (!code && o->cubes) {
         tsr_mesh *mesh = NULL;
         tsr_status status = boxes(tree, o->shrink, &mesh);
-        if (status == TSR_OK) status = tsr_mesh_write(mesh, o->cubes, &write);
+        tsr_write_options mesh_options = write;
+        mesh_options.format = NULL; /* --format is the volume's */
+        if (status == TSR_OK) status = tsr_mesh_write(mesh, o->cubes, &mesh_options);
         if (status != TSR_OK) code = cli_status(o->cli, status, o->cubes);
         tsr_mesh_destroy(&mesh);
     }
     return code;
+}
+
+enum { CONNECT_AUTO, CONNECT_KEPT, CONNECT_EQUAL };
+
+/* Table and labels of the connected parts. Where everything is kept, only equal values can tell parts from each other. */
+static int write_components(const struct octree *o, const cli_tree *tree, tsr_context *context)
+{
+    const tsr_write_options write = cli_write_options(o->cli);
+    const tsr_region_info info = tsr_region_tree_describe(tree->host);
+    int64_t covered = 0;
+    tsr_volume *labels = NULL;
+    if (!o->components && !o->labels) return CLI_OK;
+    for (int64_t i = 0; i < info.leaves; i++) covered += (int64_t)1 << (info.dimensions * (int)(tsr_region_tree_leaves(tree->host)[i] & 63u));
+    const int all = covered == info.size.x * info.size.y * info.size.z;
+    const int kept = o->connect == CONNECT_KEPT || (o->connect == CONNECT_AUTO && !all);
+    int code = cli_tree_components(o->cli, tree, context, kept, o->components, o->labels ? &labels : NULL);
+    if (!code && labels) {
+        const tsr_status status = tsr_volume_write(labels, o->labels, &write);
+        if (status != TSR_OK) code = cli_status(o->cli, status, o->labels);
+    }
+    tsr_volume_destroy(&labels);
+    return code;
+}
+
+/* Of volumes, each a channel: as a whole, or tile by tile from where they lie. */
+static int from_volumes(struct octree *o, tsr_context *context, cli_tree *tree, double *seconds)
+{
+    const int32_t count = o->cli->inputs;
+    tsr_region_tree *host = NULL;
+    tsr_volume *values = NULL, *channel[4] = { NULL };
+    tsr_status status = TSR_OK;
+    int code = CLI_OK;
+    for (int32_t c = 0; c < count && !code; c++) {
+        const char *path = o->cli->input[c];
+        channel[c] = o->tile_given ? cli_read_volume(o->cli, path, &o->read, &code) : cli_read_to_device(o->cli, path, &o->read, context, &code);
+        if (!channel[c] || !c) continue;
+        const tsr_size3 a = tsr_volume_size(channel[0]), b = tsr_volume_size(channel[c]);
+        if (a.x != b.x || a.y != b.y || a.z != b.z)
+            code = cli_error(o->cli, CLI_FAILED, "%s: %lld x %lld x %lld voxels, expected %lld x %lld x %lld as of %s", path, (long long)b.x,
+                             (long long)b.y, (long long)b.z, (long long)a.x, (long long)a.y, (long long)a.z, o->cli->input[0]);
+    }
+    const tsr_volume *const *channels = (const tsr_volume *const *)channel;
+    const double start = cli_seconds();
+    if (!code && o->tile_given) {
+        status = tsr_region_tree_make_tiled(context, channels, count, &o->regions.options, &o->tiling, &host, &values);
+        if (status == TSR_OK) status = cli_tree_adopt(context, &host, &values, tree);
+    } else if (!code) {
+        status = cli_tree_make(context, channels, count, &o->regions.options, tree);
+    }
+    *seconds = cli_seconds() - start;
+    for (int32_t c = 0; c < count; c++) tsr_volume_destroy(&channel[c]);
+    return code || status == TSR_OK ? code : cli_status(o->cli, status, o->cli->input[0]);
+}
+
+static int from_mesh(struct octree *o, tsr_context *context, cli_tree *tree, double *seconds)
+{
+    const char *path = o->cli->input[0];
+    tsr_region_tree *host = NULL;
+    tsr_volume *values = NULL;
+    tsr_mesh *there = NULL;
+    tsr_winding_report report;
+    tsr_geometry geometry;
+    tsr_size3 size;
+    int code = CLI_OK;
+    tsr_mesh *mesh = cli_read_mesh(o->cli, path, &o->read, &code);
+    if (!mesh) return code;
+    tsr_status status = tsr_winding_lattice(mesh, o->spacing, o->origin, 1, &size, &geometry);
+    if (status == TSR_OK) status = tsr_mesh_copy(mesh, context, &there);
+    const double start = cli_seconds();
+    if (status == TSR_OK)
+        status = tsr_region_tree_from_mesh(context, there, size, &geometry, &o->regions.options, &o->tiling, &host, &values, &report);
+    *seconds = cli_seconds() - start;
+    if (status == TSR_OK && report.boundary_edges)
+        cli_note(o->cli, "%s: not closed (%lld boundary edges in %lld loops): voxels behind a hole count as inside", path,
+                 (long long)report.boundary_edges, (long long)report.boundary_loops);
+    if (status == TSR_OK) status = cli_tree_adopt(context, &host, &values, tree);
+    if (status != TSR_OK) code = cli_status(o->cli, status, path);
+    tsr_mesh_destroy(&there);
+    tsr_mesh_destroy(&mesh);
+    return code;
+}
+
+static int on_stdout(const struct octree *o)
+{
+    const char *const names[] = { o->output, o->components, o->labels };
+    for (int i = 0; i < 3; i++)
+        if (names[i] && !strcmp(names[i], "-")) return 1;
+    return 0;
 }
 
 static int work(struct octree *o)
@@ -81,35 +180,67 @@ static int work(struct octree *o)
     tsr_context *context = NULL;
     cli_tree tree = { 0 };
     double seconds = 0;
-    int32_t channels = 1;
-    tsr_volume *volume = NULL;
+    int32_t channels = o->cli->inputs;
     int code = cli_context(o->cli, &context);
-    if (!code && cli_tree_is_file(o->cli->input[0])) code = cli_tree_read(o->cli, o->cli->input[0], context, 1, &tree, &channels);
-    else if (!code) volume = cli_read_to_device(o->cli, o->cli->input[0], &o->read, context, &code);
-    if (volume) {
-        const double start = cli_seconds();
-        const tsr_status status = cli_tree_make(context, (const tsr_volume *const[]){ volume }, 1, &o->regions.options, &tree);
-        seconds = cli_seconds() - start;
-        if (status != TSR_OK) code = cli_status(o->cli, status, o->cli->input[0]);
+    if (!code && cli_tree_is_file(o->cli->input[0])) code = cli_tree_read(o->cli, o->cli->input[0], context, 4, &tree, &channels);
+    else if (!code) code = o->kind == TSR_FILE_MESH ? from_mesh(o, context, &tree, &seconds) : from_volumes(o, context, &tree, &seconds);
+    if (!code && o->cap) {
+        const tsr_status status = tsr_region_tree_cap(tree.device, o->cap);
+        if (status != TSR_OK) code = cli_status(o->cli, status, "--cap");
     }
-    if (!code) code = write_results(o, &tree, context);
-    if (!code && (!o->output || strcmp(o->output, "-")) && !cli_regions_on_stdout(&o->regions)) cli_tree_show(o->cli, &tree, seconds);
+    if (!code) code = write_results(o, &tree, context, channels);
+    if (!code) code = write_components(o, &tree, context);
+    if (!code && o->find_given) code = cli_tree_find(o->cli, &tree, context, o->find);
+    if (!code && o->ray_given) code = cli_tree_ray(o->cli, &tree, context, o->ray, o->direction);
+    if (!code && !o->find_given && !o->ray_given && !on_stdout(o) && !cli_regions_on_stdout(&o->regions)) cli_tree_show(o->cli, &tree, seconds);
     cli_tree_destroy(&tree);
-    tsr_volume_destroy(&volume);
     tsr_context_destroy(&context);
     return code;
 }
 
+/* What the input is, and what its kind asks for. */
+static int prepare(struct octree *o)
+{
+    cli_call *cli = o->cli;
+    const char *format;
+    const int tree = cli_tree_is_file(cli->input[0]);
+    int code = tree ? CLI_OK : cli_recognise(cli, cli->input[0], &o->read, &o->kind, &format);
+    if (code) return code;
+    if (cli->inputs > 1 && (tree || o->kind == TSR_FILE_MESH))
+        return cli_usage(cli, "%d inputs, expected one tree or mesh, or up to 4 volumes", cli->inputs);
+    if (o->kind == TSR_FILE_MESH && !o->spacing_given) return cli_usage(cli, "--spacing: missing, expected world units per voxel of the mesh");
+    if (o->kind != TSR_FILE_MESH && o->spacing_given) return cli_usage(cli, "--spacing: is for meshes");
+    if (tree && o->tile_given) return cli_usage(cli, "--tile: is not for trees");
+    if (o->kind == TSR_FILE_MESH && !o->regions.rule_given && !o->regions.range_given) { /* solid */
+        o->regions.rule = CLI_RULE_CLASSES;
+        o->regions.range[0] = 1;
+        o->regions.range[1] = INFINITY;
+        o->regions.range_given = 1;
+    }
+    if (o->ray_given != o->direction_given) return cli_usage(cli, "--ray and --direction: one without the other");
+    if (o->direction_given && o->direction.x == 0 && o->direction.y == 0 && o->direction.z == 0)
+        return cli_usage(cli, "--direction: 0,0,0 given, expected a direction");
+    if (o->ray_given && o->find_given) return cli_usage(cli, "--find and --ray: only one of them");
+    if ((o->ray_given || o->find_given) && (on_stdout(o) || cli_regions_on_stdout(&o->regions)))
+        return cli_usage(cli, "--%s: its answer goes to standard output, where another result goes already", o->find_given ? "find" : "ray");
+    const char *needy = o->cubes ? "cubes" : o->regions.list ? "list" : o->components ? "components" : o->labels ? "labels" : NULL;
+    if (o->regions.options.nodes_only && needy) return cli_usage(cli, "--nodes-only: there are no leaves for --%s", needy);
+    o->tiling.means = 1;
+    o->tiling.progress = cli_progress(cli);
+    return CLI_OK;
+}
+
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct octree o = { .cli = cli, .read = TSR_READ_OPTIONS, .regions = CLI_REGIONS };
+    struct octree o = { .cli = cli, .read = TSR_READ_OPTIONS, .regions = CLI_REGIONS, .tiling = TSR_REGION_TILING };
     const cli_option options[] = {
         { .name = "output",
           .letter = 'o',
           .type = CLI_TEXT,
           .value = &o.output,
           .argument = "FILE",
-          .help = "volume of the means of the leaves, 0 elsewhere" },
+          .help = "volume of the means of the leaves (of the first input), 0 elsewhere" },
+        CLI_FORMAT_OPTION(cli),
         { .name = "cubes", .type = CLI_TEXT, .value = &o.cubes, .argument = "FILE", .help = "mesh of a box per leaf" },
         { .name = "shrink",
           .type = CLI_REAL,
@@ -118,21 +249,97 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "make the boxes smaller by this part (default 0)",
           .upper = 0.9 },
         CLI_REGION_OPTIONS(o.regions),
+        { .name = "components",
+          .type = CLI_TEXT,
+          .value = &o.components,
+          .argument = "FILE.csv",
+          .help = "table of the connected parts, the largest first: leaves, voxels, volume, box, centre, mean" },
+        { .name = "labels", .type = CLI_TEXT, .value = &o.labels, .argument = "FILE", .help = "volume of their numbers, 0 elsewhere" },
+        { .name = "connect",
+          .type = CLI_CHOICE,
+          .value = &o.connect,
+          .argument = "HOW",
+          .help = "what makes a part: all leaves that touch, or those of equal means (auto: equal where the leaves cover everything)",
+          .choices = "auto kept equal" },
+        { .name = "find",
+          .type = CLI_VEC3,
+          .value = &o.find,
+          .argument = "X,Y,Z",
+          .help = "what the tree holds at a place (world coordinates)",
+          .lower = -1e300,
+          .upper = 1e300,
+          .given = &o.find_given },
+        { .name = "ray",
+          .type = CLI_VEC3,
+          .value = &o.ray,
+          .argument = "X,Y,Z",
+          .help = "leaves and gaps (-1) along the ray from this place, by distance",
+          .lower = -1e300,
+          .upper = 1e300,
+          .given = &o.ray_given },
+        { .name = "direction",
+          .type = CLI_VEC3,
+          .value = &o.direction,
+          .argument = "X,Y,Z",
+          .help = "of the ray",
+          .lower = -1e150,
+          .upper = 1e150,
+          .given = &o.direction_given },
+        { .name = "nodes-only",
+          .type = CLI_FLAG,
+          .value = &o.regions.options.nodes_only,
+          .help = "no list of leaves: less memory where they carry no data (FILE.rgt, and 1 as their value)" },
+        { .name = "tile",
+          .type = CLI_COUNT,
+          .value = &o.tiling.tile,
+          .argument = "N",
+          .help = "build in tiles of N^3 voxels (a power of two): for volumes larger than memory",
+          .lower = 1,
+          .upper = 1 << 19,
+          .given = &o.tile_given },
+        { .name = "cap",
+          .type = CLI_INT,
+          .value = &o.cap,
+          .argument = "LEVELS",
+          .help = "replace the top levels by a table of entry points, for --output",
+          .lower = 1,
+          .upper = 19 },
+        { .name = "spacing",
+          .type = CLI_VEC3,
+          .value = &o.spacing,
+          .argument = "X,Y,Z",
+          .help = "of a mesh: world units per voxel; its winding numbers are the volume, solid by default (--range 1:)",
+          .lower = 1e-300,
+          .upper = 1e300,
+          .given = &o.spacing_given },
+        { .name = "origin",
+          .type = CLI_VEC3,
+          .value = &o.origin,
+          .argument = "X,Y,Z",
+          .help = "of a mesh: a world position that is a voxel (default 0,0,0)",
+          .lower = -1e300,
+          .upper = 1e300 },
         CLI_READ_OPTIONS(o.read),
         { 0 },
     };
-    int code = cli_parse(cli, options, 1, 1, argc, argv);
+    int code = cli_parse(cli, options, 1, 4, argc, argv);
     if (code >= 0) return code;
     code = o.output ? cli_check_write(cli, o.output, TSR_FILE_VOLUME, NULL) : CLI_OK;
+    if (!code && o.components) code = cli_check_output(cli, o.components);
+    if (!code && o.labels) code = cli_check_write(cli, o.labels, TSR_FILE_VOLUME, NULL);
     if (!code && o.cubes) code = cli_check_write(cli, o.cubes, TSR_FILE_MESH, NULL);
+    if (!code) code = prepare(&o);
     if (!code) code = cli_regions_prepare(cli, &o.regions);
     return code ? code : work(&o);
 }
 
-const cli_verb verb_octree = { "octree", "[options] VOLUME|TREE.rgt [-o VOLUME]", "Simplify a volume to the leaves of a region octree",
+const cli_verb verb_octree = { "octree", "[options] VOLUME...|MESH|TREE.rgt [-o VOLUME]",
+                               "Simplify a volume to the leaves of a region octree, or make that of a mesh",
                                "  tessera make torus -o torus.nii.gz\n"
                                "  tessera octree torus.nii.gz --rule classes --range :0 --cubes cubes.ply --shrink 0.1 --list leaves.csv\n"
                                "  tessera octree torus.nii.gz --threshold 20 -o simple.nii.gz --tree simple.rgt.gz\n"
                                "  tessera octree simple.rgt.gz -o again.nii.gz\n"
+                               "  tessera octree torus.nii.gz --rule classes --range 0: --components parts.csv --labels parts.nii.gz\n"
+                               "  tessera octree cubes.ply --spacing 0.25 --tile 128 --tree solid.rgt.gz\n"
                                "  tessera render cubes.ply -o cubes.png\n",
                                run };

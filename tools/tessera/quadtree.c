@@ -1,12 +1,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "films.h"
 #include "regions.h"
 
 struct quadtree {
     cli_call *cli;
     cli_regions regions;
-    const char *output, *outline;
+    const char *outline;
+    cli_frames frames;
+    cli_film film, film_outline;
+    int64_t budget; /* pixels */
+    const char *order;
+    int budget_given, ycbcr;
 };
 
 /* The colours of an image as volumes of 0 to 1; alpha is left out. */
@@ -24,6 +30,28 @@ static tsr_status channels_of(tsr_context *context, const tsr_image *image, int3
         if (status != TSR_OK) return status;
     }
     return TSR_OK;
+}
+
+/* Colours to Y, Cb, Cr of full range (BT.601) and back; grey pictures stay. */
+static tsr_status change_colours(tsr_image *image, int back)
+{
+    const tsr_video_format format = { .width = image->width, .height = image->height, .chroma = TSR_CHROMA_444, .range = TSR_RANGE_FULL };
+    const int64_t pixels = (int64_t)image->width * image->height;
+    tsr_video_frame frame;
+    tsr_image rgb = { 0 };
+    if (image->channels < 3) return TSR_OK;
+    tsr_status status = tsr_video_frame_create(&format, &frame);
+    if (status == TSR_OK && !back) status = tsr_video_frame_from_image(&frame, image);
+    for (int64_t i = 0; i < 3 * pixels && status == TSR_OK; i++) {
+        uint8_t *plane = (uint8_t *)frame.plane[i / pixels], *pixel = image->pixels + i % pixels * image->channels + i / pixels;
+        if (back) plane[i % pixels] = *pixel;
+        else *pixel = plane[i % pixels];
+    }
+    if (status == TSR_OK && back) status = tsr_video_frame_to_image(&frame, &rgb);
+    for (int64_t i = 0; i < pixels && rgb.pixels; i++) memcpy(image->pixels + i * image->channels, rgb.pixels + 3 * i, 3);
+    tsr_image_destroy(&rgb);
+    tsr_video_frame_destroy(&frame);
+    return status;
 }
 
 /* Every quad in its mean colour; pixels in none keep theirs. */
@@ -53,25 +81,19 @@ static void outline(tsr_image *image, const cli_tree *t, int32_t channels)
     }
 }
 
-static int write_image(const struct quadtree *q, const tsr_image *image, const char *path)
-{
-    const tsr_write_options write = cli_write_options(q->cli);
-    const tsr_status status = tsr_image_write(image, path, &write);
-    return status == TSR_OK ? CLI_OK : cli_status(q->cli, status, path);
-}
-
-/* The tree of an image file; the image itself stays for the pixels in no quad. */
-static int from_image(struct quadtree *q, tsr_context *context, tsr_image *image, cli_tree *tree, int32_t *channels, double *seconds)
+/* The tree of the picture at hand, which stays for the pixels in no quad. */
+static int from_image(struct quadtree *q, tsr_context *context, cli_tree *tree, int32_t *channels, double *seconds)
 {
     tsr_volume *channel[4] = { NULL };
-    tsr_status status = tsr_image_read(q->cli->input[0], NULL, image);
+    tsr_image *image = &q->frames.image;
     *channels = image->channels >= 3 && q->regions.options.rule != TSR_REGION_CLASSES ? 3 : 1;
+    tsr_status status = q->ycbcr ? change_colours(image, 0) : TSR_OK;
     if (status == TSR_OK) status = channels_of(context, image, *channels, channel);
     const double start = cli_seconds();
     if (status == TSR_OK) status = cli_tree_make(context, (const tsr_volume *const *)channel, *channels, &q->regions.options, tree);
     *seconds = cli_seconds() - start;
     for (int c = 0; c < 4; c++) tsr_volume_destroy(&channel[c]);
-    return status == TSR_OK ? CLI_OK : cli_status(q->cli, status, q->cli->input[0]);
+    return status == TSR_OK ? CLI_OK : cli_status(q->cli, status, q->frames.name);
 }
 
 /* The tree of a file; its image is black where no quad is. */
@@ -89,53 +111,165 @@ static int from_tree(struct quadtree *q, tsr_context *context, tsr_image *image,
     return status == TSR_OK ? CLI_OK : cli_status(q->cli, status, path);
 }
 
-static int work(struct quadtree *q)
+/* The leaves of the highest means, until the budget is spent, in their order: a table and, of the picture, these alone. */
+static int spend(struct quadtree *q, tsr_image *image, const cli_tree *t)
 {
-    tsr_context *context = NULL;
-    tsr_image image = { 0 };
+    const int64_t leaves = tsr_region_tree_describe(t->host).leaves, pixels = (int64_t)image->width * image->height;
+    const size_t room = 64 + (size_t)leaves * 120;
+    tsr_region_batch *batches = (tsr_region_batch *)malloc(((size_t)leaves + 1) * sizeof *batches);
+    uint8_t *kept = (uint8_t *)calloc((size_t)pixels, 1);
+    char *text = (char *)malloc(room);
+    size_t at = 0;
+    int code = batches && kept && text ? CLI_OK : cli_error(q->cli, CLI_FAILED, "no memory for %lld batches", (long long)leaves);
+    if (!code && tsr_region_batches(t->host, t->means[0], batches) != TSR_OK) code = cli_error(q->cli, CLI_FAILED, "%s", tsr_error_message());
+    const int64_t within = code ? 0 : q->budget_given ? tsr_region_batches_within(batches, leaves, q->budget) : leaves;
+    if (!code) at = (size_t)snprintf(text, room, "x,y,side,saliency,pixels\n");
+    for (int64_t i = 0; i < within; i++) {
+        const tsr_region_leaf l = tsr_region_leaf_of(tsr_region_tree_leaves(t->host)[batches[i].leaf], 2);
+        at += (size_t)snprintf(text + at, room - at, "%lld,%lld,%lld,%.6g,%lld\n", (long long)l.x, (long long)l.y, (long long)l.side,
+                               (double)batches[i].saliency, (long long)batches[i].work);
+        for (int64_t p = 0; p < l.side * l.side; p++) kept[(l.y + p / l.side) * image->width + l.x + p % l.side] = 1;
+    }
+    for (int64_t i = 0; i < pixels && !code && q->budget_given; i++)
+        if (!kept[i]) memset(image->pixels + i * image->channels, 0, (size_t)(image->channels == 4 ? 3 : image->channels));
+    if (!code && q->budget_given)
+        cli_note(q->cli, "%lld of %lld quads, %lld of %lld pixels: %.1f %% saved", (long long)within, (long long)leaves,
+                 within ? (long long)batches[within - 1].work : 0, (long long)pixels,
+                 100.0 - 100.0 * (double)(within ? batches[within - 1].work : 0) / (double)pixels);
+    if (!code && q->order) code = cli_write_text(q->cli, q->order, text);
+    free(batches);
+    free(kept);
+    free(text);
+    return code;
+}
+
+/* The pictures of a tree to their files or films, and its list. */
+static int results(struct quadtree *q, tsr_image *image, const cli_tree *tree, int32_t channels)
+{
+    int code = cli_tree_write(q->cli, &q->regions, tree, channels);
+    if (code) return code;
+    paint(image, tree, channels);
+    if (q->ycbcr && change_colours(image, 1) != TSR_OK) return cli_error(q->cli, CLI_FAILED, "%s", tsr_error_message());
+    if (q->budget_given || q->order) code = spend(q, image, tree);
+    if (code) return code;
+    code = cli_film_append(q->cli, &q->film, image, &q->frames);
+    if (code || !q->outline) return code;
+    outline(image, tree, image->channels >= 3 ? 3 : 1);
+    return cli_film_append(q->cli, &q->film_outline, image, &q->frames);
+}
+
+static void show_frame(const struct quadtree *q, const cli_tree *tree, double seconds)
+{
+    const tsr_region_info info = tsr_region_tree_describe(tree->host);
+    if (q->cli->globals.json) {
+        json_open(NULL, '{');
+        json_text("frame", q->frames.name);
+        json_int("leaves", info.leaves);
+        json_int("nodes", info.nodes);
+        json_real("seconds", seconds);
+        json_close('}');
+    } else {
+        printf("%s  %lld leaves, %lld nodes, %.3f s\n", q->frames.name, (long long)info.leaves, (long long)info.nodes, seconds);
+    }
+}
+
+/* One tree, from a picture or a file of a tree. */
+static int work_one(struct quadtree *q, tsr_context *context)
+{
+    tsr_image black = { 0 };
     cli_tree tree = { 0 };
     double seconds = 0;
     int32_t channels = 0;
-    int code = cli_context(q->cli, &context);
-    if (!code)
-        code = cli_tree_is_file(q->cli->input[0]) ? from_tree(q, context, &image, &tree, &channels)
-                                                  : from_image(q, context, &image, &tree, &channels, &seconds);
-    if (!code) code = cli_tree_write(q->cli, &q->regions, &tree, channels);
-    if (!code) {
-        paint(&image, &tree, channels);
-        code = write_image(q, &image, q->output);
-    }
-    if (!code && q->outline) {
-        outline(&image, &tree, image.channels >= 3 ? 3 : 1);
-        code = write_image(q, &image, q->outline);
-    }
-    if (!code && strcmp(q->output, "-") && !cli_regions_on_stdout(&q->regions)) cli_tree_show(q->cli, &tree, seconds);
+    int more, code;
+    const int is_tree = cli_tree_is_file(q->cli->input[0]);
+    if (is_tree) code = from_tree(q, context, &black, &tree, &channels);
+    else code = cli_frames_next(&q->frames, &more);
+    if (!is_tree && !code) code = from_image(q, context, &tree, &channels, &seconds);
+    if (!code) code = results(q, is_tree ? &black : &q->frames.image, &tree, channels);
+    if (!code && strcmp(q->film.path, "-") && !cli_regions_on_stdout(&q->regions)) cli_tree_show(q->cli, &tree, seconds);
     cli_tree_destroy(&tree);
-    tsr_image_destroy(&image);
+    tsr_image_destroy(&black);
+    return code;
+}
+
+static int work_film(struct quadtree *q, tsr_context *context)
+{
+    int more = 1, code = CLI_OK;
+    if (q->cli->globals.json) json_open(NULL, '[');
+    while (!code && more) {
+        cli_tree tree = { 0 };
+        double seconds = 0;
+        int32_t channels = 0;
+        code = cli_frames_next(&q->frames, &more);
+        if (!code && more) code = from_image(q, context, &tree, &channels, &seconds);
+        if (!code && more) code = results(q, &q->frames.image, &tree, channels);
+        if (!code && more) show_frame(q, &tree, seconds);
+        cli_tree_destroy(&tree);
+    }
+    if (q->cli->globals.json) json_close(']');
+    return code;
+}
+
+static int work(struct quadtree *q)
+{
+    tsr_context *context = NULL;
+    int code = cli_context(q->cli, &context);
+    if (!code) code = cli_frames_single(q->cli) ? work_one(q, context) : work_film(q, context);
+    code = cli_film_finish(q->cli, &q->film, code);
+    code = cli_film_finish(q->cli, &q->film_outline, code);
+    cli_frames_destroy(&q->frames);
     tsr_context_destroy(&context);
     return code;
 }
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct quadtree q = { .cli = cli, .regions = CLI_REGIONS };
+    struct quadtree q = { .cli = cli, .regions = CLI_REGIONS, .frames = CLI_FRAMES(cli) };
     const cli_option options[] = {
-        CLI_OUTPUT_OPTION(q.output),
-        { .name = "outline", .type = CLI_TEXT, .value = &q.outline, .argument = "FILE.png", .help = "the same with the edges of the quads" },
+        CLI_OUTPUT_OPTION(q.film.path),
+        { .name = "outline", .type = CLI_TEXT, .value = &q.outline, .argument = "FILE", .help = "the same with the edges of the quads" },
+        { .name = "ycbcr", .type = CLI_FLAG, .value = &q.ycbcr, .help = "the rule looks at Y, Cb, Cr instead of red, green, blue" },
+        { .name = "order",
+          .type = CLI_TEXT,
+          .value = &q.order,
+          .argument = "FILE.csv",
+          .help = "the quads by descending mean of the first channel (saliency), with the pixels so far" },
+        { .name = "budget",
+          .type = CLI_COUNT,
+          .value = &q.budget,
+          .argument = "PIXELS",
+          .help = "only the quads of the highest means that this many pixels pay for; the others are black",
+          .lower = 0,
+          .upper = 9e18,
+          .given = &q.budget_given },
         CLI_REGION_OPTIONS(q.regions),
         { 0 },
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
-    code = cli_check_write(cli, q.output, TSR_FILE_IMAGE, NULL);
-    if (!code && q.outline) code = cli_check_write(cli, q.outline, TSR_FILE_IMAGE, NULL);
+    const int single = cli_frames_single(cli);
+    if (!q.film.path) return cli_check_output(cli, NULL);
+    code = cli_film_check(cli, q.film.path, single);
+    if (!code) code = cli_film_check(cli, q.outline, single);
+    if (!code && q.ycbcr && (q.regions.tree || cli_tree_is_file(cli->input[0])))
+        code = cli_usage(cli, "--ycbcr: is not for files of trees, which hold colours");
+    if (!code && q.order) code = cli_check_output(cli, q.order);
+    if (!code && !single && (q.regions.list || q.regions.tree || q.regions.runs || q.order))
+        code = cli_usage(cli, "--%s: is of one picture, the input is a film",
+                         q.regions.list   ? "list"
+                         : q.regions.tree ? "tree"
+                         : q.regions.runs ? "runs"
+                                          : "order");
+    q.film_outline.path = q.outline;
     if (!code) code = cli_regions_prepare(cli, &q.regions);
     return code ? code : work(&q);
 }
 
-const cli_verb verb_quadtree = { "quadtree", "[options] IMAGE|TREE.rgt -o IMAGE", "Simplify an image to the leaves of a region quadtree",
+const cli_verb verb_quadtree = { "quadtree", "[options] IMAGE|FILM|TREE.rgt -o IMAGE|FILM",
+                                 "Simplify an image or film to the leaves of a region quadtree",
                                  "  tessera make torus -o torus.nii.gz\n"
                                  "  tessera render torus.nii.gz -o torus.png\n"
                                  "  tessera quadtree torus.png --threshold 0.01 -o quads.png --outline outline.png --tree quads.rgt.gz\n"
-                                 "  tessera quadtree quads.rgt.gz -o again.png\n",
+                                 "  tessera quadtree quads.rgt.gz -o again.png\n"
+                                 "  tessera quadtree film.y4m --threshold 0.002 -o mosaic.mp4\n",
                                  run };

@@ -15,15 +15,21 @@ int cli_regions_prepare(const cli_call *cli, cli_regions *r)
     if (o->threshold < 0) return cli_usage(cli, "--threshold: '%g' given, expected 0 or more", o->threshold);
     if ((o->complement || o->singles) && (o->rule == TSR_REGION_DEVIATION || o->rule == TSR_REGION_SPREAD))
         return cli_usage(cli, "--%s: is for the rules edges, linear and classes", o->complement ? "complement" : "singles");
+    if (r->edge_norm && o->rule != TSR_REGION_EDGES) return cli_usage(cli, "--edge-norm: is for --rule edges");
+    o->edge_norm = (tsr_region_edge_norm)r->edge_norm;
     o->classifier = TSR_PYRAMID_RANGE;
     o->lower = classes ? r->range[0] : 0;
     o->upper = classes ? r->range[1] : 1;
     int code = r->list ? cli_check_output(cli, r->list) : CLI_OK;
     if (!code && r->tree) code = cli_check_output(cli, r->tree);
+    if (!code && r->runs) code = cli_check_output(cli, r->runs);
     return code;
 }
 
-int cli_regions_on_stdout(const cli_regions *r) { return (r->list && !strcmp(r->list, "-")) || (r->tree && !strcmp(r->tree, "-")); }
+int cli_regions_on_stdout(const cli_regions *r)
+{
+    return (r->list && !strcmp(r->list, "-")) || (r->tree && !strcmp(r->tree, "-")) || (r->runs && !strcmp(r->runs, "-"));
+}
 
 static tsr_status take_means(tsr_context *context, const tsr_volume *channel, cli_tree *t, int32_t c)
 {
@@ -45,7 +51,24 @@ tsr_status cli_tree_make(tsr_context *context, const tsr_volume *const *channels
 {
     tsr_status status = tsr_region_tree_make(context, channels, count, options, &tree->device);
     if (status == TSR_OK) status = tsr_region_tree_copy(tree->device, NULL, &tree->host);
-    for (int32_t c = 0; c < count && status == TSR_OK; c++) status = take_means(context, channels[c], tree, c);
+    for (int32_t c = 0; c < count && status == TSR_OK && !options->nodes_only; c++) status = take_means(context, channels[c], tree, c);
+    return status;
+}
+
+tsr_status cli_tree_adopt(tsr_context *context, tsr_region_tree **host, tsr_volume **values, cli_tree *tree)
+{
+    tree->host = *host;
+    *host = NULL;
+    const size_t leaves = (size_t)tsr_region_tree_describe(tree->host).leaves;
+    const int64_t channels = *values ? tsr_volume_size(*values).y : 0;
+    tsr_status status = TSR_OK;
+    for (int64_t c = 0; c < channels && c < 4 && status == TSR_OK; c++) {
+        tree->means[c] = (float *)malloc((leaves + 1) * sizeof(float));
+        if (tree->means[c]) memcpy(tree->means[c], (const float *)tsr_volume_data_const(*values) + (size_t)c * leaves, leaves * sizeof(float));
+        else status = TSR_ERROR_MEMORY;
+    }
+    tsr_volume_destroy(values);
+    if (status == TSR_OK) status = tsr_region_tree_copy(tree->host, context, &tree->device);
     return status;
 }
 
@@ -59,9 +82,10 @@ void cli_tree_destroy(cli_tree *t)
 static int write_tree(const cli_call *cli, const char *path, const cli_tree *t, int32_t channels)
 {
     const int64_t leaves = tsr_region_tree_describe(t->host).leaves;
-    const tsr_write_options write = cli_write_options(cli);
+    tsr_write_options write = cli_write_options(cli);
+    write.format = NULL; /* --format is of the volume */
     tsr_volume *values = NULL;
-    tsr_status status = leaves ? tsr_volume_create(NULL, TSR_F32, (tsr_size3){ leaves, channels, 1 }, NULL, &values) : TSR_OK;
+    tsr_status status = leaves && t->means[0] ? tsr_volume_create(NULL, TSR_F32, (tsr_size3){ leaves, channels, 1 }, NULL, &values) : TSR_OK;
     for (int32_t c = 0; c < channels && values; c++)
         memcpy((float *)tsr_volume_data(values) + c * leaves, t->means[c], (size_t)leaves * sizeof(float));
     if (status == TSR_OK) status = tsr_region_tree_write(t->host, values, path, &write);
@@ -71,8 +95,9 @@ static int write_tree(const cli_call *cli, const char *path, const cli_tree *t, 
 
 int cli_tree_is_file(const char *path)
 {
-    const char *dot = strstr(path, ".rgt");
-    return dot && (!strcmp(dot, ".rgt") || !strcmp(dot, ".rgt.gz"));
+    const size_t n = strlen(path);
+    if ((n > 4 && !strcmp(path + n - 4, ".rgt")) || (n > 7 && !strcmp(path + n - 7, ".rgt.gz"))) return 1;
+    return tsr_region_file_recognise(path);
 }
 
 int cli_tree_read(const cli_call *cli, const char *path, tsr_context *context, int32_t most, cli_tree *tree, int32_t *channels)
@@ -116,19 +141,44 @@ static int write_list(const cli_call *cli, const cli_regions *r, const cli_tree 
     return code;
 }
 
+/* Equal means belong together; of classes, all that is kept. */
+static int write_runs(const cli_call *cli, const cli_regions *r, const cli_tree *t)
+{
+    tsr_region_run *runs = NULL;
+    int64_t count = 0;
+    const float *means = r->options.rule == TSR_REGION_CLASSES ? NULL : t->means[0];
+    if (tsr_region_runs(t->host, means, &runs, &count) != TSR_OK) return cli_error(cli, CLI_FAILED, "--runs: %s", tsr_error_message());
+    const size_t room = 64 + (size_t)count * 80;
+    char *text = (char *)malloc(room);
+    size_t at = 0;
+    int code = text ? CLI_OK : cli_error(cli, CLI_FAILED, "%s: no memory for %lld runs", r->runs, (long long)count);
+    if (!code) at = (size_t)snprintf(text, room, means ? "start,length,mean0\n" : "start,length\n");
+    for (int64_t i = 0; i < count && !code; i++) {
+        at += (size_t)snprintf(text + at, room - at, "%lld,%lld", (long long)runs[i].start, (long long)runs[i].length);
+        if (means) at += (size_t)snprintf(text + at, room - at, ",%.9g", (double)means[runs[i].leaf]);
+        at += (size_t)snprintf(text + at, room - at, "\n");
+    }
+    if (!code) code = cli_write_text(cli, r->runs, text);
+    free(text);
+    tsr_region_runs_destroy(&runs);
+    return code;
+}
+
 int cli_tree_write(const cli_call *cli, const cli_regions *r, const cli_tree *t, int32_t channels)
 {
     int code = r->list ? write_list(cli, r, t, channels) : CLI_OK;
     if (!code && r->tree) code = write_tree(cli, r->tree, t, channels);
+    if (!code && r->runs) code = write_runs(cli, r, t);
     return code;
 }
 
 void cli_tree_show(const cli_call *cli, const cli_tree *t, double seconds)
 {
-    const tsr_region_info info = tsr_region_tree_describe(t->host);
+    tsr_region_info info = tsr_region_tree_describe(t->host);
+    if (t->device) info.device_bytes = tsr_region_tree_describe(t->device).device_bytes;
     const int64_t voxels = info.size.x * info.size.y * info.size.z;
     int64_t covered = 0, sides[64] = { 0 };
-    for (int64_t i = 0; i < info.leaves; i++) {
+    for (int64_t i = 0; i < info.leaves && !info.nodes_only; i++) {
         const int level = (int)(tsr_region_tree_leaves(t->host)[i] & 63u);
         sides[level]++;
         covered += (int64_t)1 << (info.dimensions * level);
@@ -137,19 +187,84 @@ void cli_tree_show(const cli_call *cli, const cli_tree *t, double seconds)
         json_open(NULL, '{');
         json_int("dimensions", info.dimensions);
         json_int("voxels", voxels);
-        json_int("covered", covered);
+        if (!info.nodes_only) json_int("covered", covered);
         json_int("leaves", info.leaves);
         json_int("nodes", info.nodes);
         json_int("top", info.top);
-        json_open("leaves_by_level", '[');
-        for (int l = 0; l <= info.top; l++) json_int(NULL, sides[l]);
-        json_close(']');
+        json_int("device_bytes", info.device_bytes);
+        if (!info.nodes_only) {
+            json_open("leaves_by_level", '[');
+            for (int l = 0; l <= info.top; l++) json_int(NULL, sides[l]);
+            json_close(']');
+        }
         json_real("seconds", seconds);
         json_close('}');
+        return;
+    }
+    if (info.nodes_only) {
+        printf("%lld nodes over %lld leaves, %.3f s\n", (long long)info.nodes, (long long)info.leaves, seconds);
         return;
     }
     printf("%lld leaves, %lld nodes, %lld of %lld %s covered, %.3f s\n", (long long)info.leaves, (long long)info.nodes, (long long)covered,
            (long long)voxels, info.dimensions == 2 ? "pixels" : "voxels", seconds);
     for (int l = info.top; l >= 0; l--)
         if (sides[l]) printf("  side %-6lld %lld\n", (long long)1 << l, (long long)sides[l]);
+}
+
+static char *component_table(const tsr_region_components *parts, const tsr_geometry *g)
+{
+    const int64_t count = tsr_region_components_count(parts);
+    const tsr_region_component *list = tsr_region_components_list(parts);
+    const double volume = tsr_geometry_determinant(g);
+    const size_t room = 128 + (size_t)count * 400;
+    char *text = (char *)malloc(room);
+    if (!text) return NULL;
+    size_t at = (size_t)snprintf(text, room, "component,leaves,voxels,volume,x0,y0,z0,x1,y1,z1,centre_x,centre_y,centre_z,mean\n");
+    for (int64_t i = 0; i < count; i++) {
+        const tsr_region_component *c = &list[i];
+        const tsr_vec3 w = tsr_geometry_to_world(g, (tsr_vec3){ c->centre[0], c->centre[1], c->centre[2] });
+        at += (size_t)snprintf(text + at, room - at, "%lld,%lld,%lld,%.9g,%lld,%lld,%lld,%lld,%lld,%lld,%.9g,%.9g,%.9g,%.9g\n", (long long)i + 1,
+                               (long long)c->leaves, (long long)c->voxels, (volume < 0 ? -volume : volume) * (double)c->voxels,
+                               (long long)c->lower[0], (long long)c->lower[1], (long long)c->lower[2], (long long)c->upper[0], (long long)c->upper[1],
+                               (long long)c->upper[2], w.x, w.y, w.z, c->mean);
+    }
+    return text;
+}
+
+/* The leaves painted with the number of their component. */
+static tsr_status paint_labels(const cli_tree *tree, tsr_context *context, const int32_t *number, tsr_volume **labels)
+{
+    const int64_t leaves = tsr_region_tree_describe(tree->host).leaves;
+    tsr_volume *host = NULL, *values = NULL, *painted = NULL;
+    tsr_status status = TSR_OK;
+    if (leaves) status = tsr_volume_create(NULL, TSR_F32, (tsr_size3){ leaves, 1, 1 }, NULL, &host);
+    for (int64_t i = 0; i < leaves && status == TSR_OK; i++) ((float *)tsr_volume_data(host))[i] = (float)(number[i] + 1);
+    if (leaves && status == TSR_OK) status = tsr_volume_copy(host, context, &values);
+    if (status == TSR_OK)
+        status = tsr_region_tree_paint(tree->device, TSR_I32, values ? (const float *)tsr_volume_data_const(values) : NULL, 0, &painted);
+    if (status == TSR_OK) status = tsr_volume_copy(painted, NULL, labels);
+    tsr_volume_destroy(&host);
+    tsr_volume_destroy(&values);
+    tsr_volume_destroy(&painted);
+    return status;
+}
+
+int cli_tree_components(const cli_call *cli, const cli_tree *tree, tsr_context *context, int kept, const char *path, tsr_volume **labels)
+{
+    tsr_region_components *parts = NULL;
+    tsr_status status = tsr_region_components_create(tree->device, tree->means[0], !kept, &parts);
+    int code = CLI_OK;
+    if (status == TSR_OK && labels) {
+        if (tsr_region_components_count(parts) > 1 << 24) /* what float32 counts */
+            code = cli_error(cli, CLI_FAILED, "%s: %lld components, expected up to 16777216 as labels", cli->input[0],
+                             (long long)tsr_region_components_count(parts));
+        else status = paint_labels(tree, context, tsr_region_components_labels(parts), labels);
+    }
+    if (status == TSR_OK && !code && path) {
+        char *text = component_table(parts, tsr_region_tree_geometry(tree->host));
+        code = text ? cli_write_text(cli, path, text) : cli_error(cli, CLI_FAILED, "%s: no memory for the table", path);
+        free(text);
+    }
+    tsr_region_components_destroy(&parts);
+    return status == TSR_OK ? code : cli_status(cli, status, cli->input[0]);
 }

@@ -4,13 +4,16 @@
 
 #include "cli.h"
 
+enum { CLI_RULE_CLASSES = 4 }; /* among the choices of --rule */
+
 typedef struct cli_regions {
     tsr_region_options options;
-    int rule, classifier;
+    int rule, classifier, edge_norm;
     double range[2];
-    int range_given, threshold_given;
+    int range_given, threshold_given, rule_given;
     const char *list; /* CSV */
     const char *tree; /* file */
+    const char *runs; /* CSV */
 } cli_regions;
 #define CLI_REGIONS                   \
     {                                 \
@@ -24,7 +27,8 @@ typedef struct cli_regions {
       .argument = "RULE",                                                                                                                         \
       .help = "what merges: deviation and spread cluster all values; edges and linear keep flat and straight places,\n"                           \
               "classes those of a range (see the guide)",                                                                                         \
-      .choices = "deviation spread edges linear classes" },                                                                                       \
+      .choices = "deviation spread edges linear classes",                                                                                         \
+      .given = &(r).rule_given },                                                                                                                 \
         { .name = "threshold",                                                                                                                    \
           .type = CLI_REAL,                                                                                                                       \
           .value = &(r).options.threshold,                                                                                                        \
@@ -38,6 +42,12 @@ typedef struct cli_regions {
           .argument = "LOWER:UPPER",                                                                                                              \
           .help = "of classes: LOWER <= v < UPPER",                                                                                               \
           .given = &(r).range_given },                                                                                                            \
+        { .name = "edge-norm",                                                                                                                    \
+          .type = CLI_CHOICE,                                                                                                                     \
+          .value = &(r).edge_norm,                                                                                                                \
+          .argument = "NORM",                                                                                                                     \
+          .help = "of edges: sum of the squared differences, or of their magnitudes",                                                             \
+          .choices = "squares magnitudes" },                                                                                                      \
         { .name = "complement", .type = CLI_FLAG, .value = &(r).options.complement, .help = "edges, linear, classes: keep the others" },          \
         { .name = "singles",                                                                                                                      \
           .type = CLI_FLAG,                                                                                                                       \
@@ -48,17 +58,24 @@ typedef struct cli_regions {
           .value = &(r).list,                                                                                                                     \
           .argument = "FILE.csv",                                                                                                                 \
           .help = "the leaves: key, x, y, z, side and the mean of each channel" },                                                                \
+        { .name = "runs",                                                                                                                         \
+          .type = CLI_TEXT,                                                                                                                       \
+          .value = &(r).runs,                                                                                                                     \
+          .argument = "FILE.csv",                                                                                                                 \
+          .help = "the leaves as runs along x: start, length, and the mean of the first channel (classes: whatever it is)" },                     \
     {                                                                                                                                             \
         .name = "tree", .type = CLI_TEXT, .value = &(r).tree, .argument = "FILE.rgt", .help = "the tree and its means, to be read again as input" \
     }
 
 /* Checks and completes what was parsed. Returns an exit code. */
 int cli_regions_prepare(const cli_call *cli, cli_regions *r);
-/* Tree of the channels on the context's device, and on the host with the means of its leaves, [channel][leaf]; free them. */
+/* Tree of the channels on the context's device, and on the host with the means of its leaves, [channel][leaf]; free them. No means: nodes only. */
 typedef struct cli_tree {
     tsr_region_tree *device, *host;
     float *means[4];
 } cli_tree;
+/* From a host tree and its values, leaves x channels x 1 (NULL: none), both ADOPTED; *values becomes NULL. */
+tsr_status cli_tree_adopt(tsr_context *context, tsr_region_tree **host, tsr_volume **values, cli_tree *tree);
 tsr_status cli_tree_make(tsr_context *context, const tsr_volume *const *channels, int32_t count, const tsr_region_options *options, cli_tree *tree);
 /* Is the input a tree that was written before; reads it, with at most `most` channels of means. Returns an exit code. */
 int cli_tree_is_file(const char *path);
@@ -66,6 +83,12 @@ int cli_tree_read(const cli_call *cli, const char *path, tsr_context *context, i
 void cli_tree_destroy(cli_tree *tree);
 /* Writes the list and the tree, if they are asked for. Returns an exit code. */
 int cli_tree_write(const cli_call *cli, const cli_regions *r, const cli_tree *tree, int32_t channels);
+/* Table of the connected parts to `path` (NULL: none) as CSV, and their numbers + 1, 0 elsewhere, as a new host volume (`labels` NULL: none); leaves of equal
+ * means belong together, or, with `kept`, all that touch. Returns an exit code. */
+int cli_tree_components(const cli_call *cli, const cli_tree *tree, tsr_context *context, int kept, const char *path, tsr_volume **labels);
+/* What the tree holds at a point and along a ray (world coordinates) to standard output. Returns an exit code. */
+int cli_tree_find(const cli_call *cli, const cli_tree *tree, tsr_context *context, tsr_vec3 point);
+int cli_tree_ray(const cli_call *cli, const cli_tree *tree, tsr_context *context, tsr_vec3 origin, tsr_vec3 direction);
 /* Do results go to standard output? Then nothing else may. */
 int cli_regions_on_stdout(const cli_regions *r);
 void cli_tree_show(const cli_call *cli, const cli_tree *tree, double seconds);

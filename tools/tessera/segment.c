@@ -16,6 +16,7 @@ struct segment {
     segment_volumes term_volumes;
     tsr_segmentation *segmentation;
     tsr_segment_report report;
+    int epsilon_later; /* a probe or the script sets it */
 };
 
 /* "X,Y,Z,R" with as many numbers as there are; -1 and *count, or a usage error. */
@@ -94,6 +95,17 @@ static tsr_status describe_now(struct segment *s)
     return status;
 }
 
+/* Whether a line of the script gives epsilon, by name or by a probe. */
+static int sets_epsilon(const char *text)
+{
+    for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
+        const char *at = text + strspn(text, " \t");
+        if (!strncmp(at, "probe ", 6) || !strncmp(at, "probe\t", 6)) return 1;
+        if (!strncmp(at, "set", 3) && !strncmp(at + 3 + strspn(at + 3, " \t"), "epsilon", 7)) return 1;
+    }
+    return 0;
+}
+
 static int evolve(struct segment *s)
 {
     tsr_progress progress = cli_progress(s->cli);
@@ -101,6 +113,10 @@ static int evolve(struct segment *s)
     if (s->script) {
         char *text = cli_read_text(s->cli, s->script);
         if (!text) return CLI_FAILED;
+        if (s->epsilon_later && !s->probe.count && !sets_epsilon(text)) {
+            free(text);
+            return cli_usage(s->cli, "--epsilon: missing: neither an option nor a line of %s gives it (set epsilon V, or probe X Y Z R)", s->script);
+        }
         status = tsr_segmentation_script(s->segmentation, text, s->script, &progress, &s->report);
         free(text);
         if (status == TSR_OK && (status = describe_now(s)) != TSR_OK) {
@@ -349,7 +365,8 @@ static int run(cli_call *cli, int argc, char **argv)
         if ((code = numbers(cli, "sphere", s.sphere.item[i], 4, ignored)) >= 0) return code;
     for (int i = 0; i < s.probe.count; i++)
         if ((code = numbers(cli, "probe", s.probe.item[i], 3, ignored)) >= 0) return code;
-    if (s.probe.count && o->epsilon == 0) o->epsilon = 1; /* until the first probe sets it */
+    s.epsilon_later = (s.probe.count || s.script) && o->epsilon == 0;
+    if (s.epsilon_later) o->epsilon = 1; /* until then */
     const char *const outputs[] = { s.output, s.field, s.speed, s.log };
     for (int i = 0; i < 4; i++) {
         if (!outputs[i]) continue;

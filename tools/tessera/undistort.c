@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "cli.h"
+#include "films.h"
 
 struct undistort {
     cli_call *cli;
@@ -9,27 +9,31 @@ struct undistort {
     tsr_lens_warp_options warp;
     tsr_board_options board;
     const char *output, *mask;
+    cli_frames frames;
+    cli_film film;
     int find, make_board;
     double range[2];
     int range_given;
 };
 
-static int write_volume(const struct undistort *u, const tsr_volume *volume, int32_t channels, const char *path)
+/* To the film or picture `film`, or, where that is NULL, the mask to its file. */
+static int write_volume(struct undistort *u, const tsr_volume *volume, int32_t channels, cli_film *film)
 {
     tsr_volume *host = NULL;
     tsr_image image = { 0 };
-    const tsr_write_options write = cli_write_options(u->cli);
+    cli_film mask = { .path = u->mask };
+    int code = CLI_OK;
     const tsr_size3 n = tsr_volume_size(volume);
     tsr_status status = tsr_volume_copy(volume, NULL, &host);
     if (status == TSR_OK) status = tsr_image_create((int32_t)(n.x / channels), (int32_t)n.y, channels, &image);
     if (status == TSR_OK) {
         const uint8_t *from = (const uint8_t *)tsr_volume_data_const(host);
-        for (int64_t i = 0; i < n.x * n.y; i++) image.pixels[i] = path == u->mask ? (uint8_t)(from[i] * 255) : from[i];
-        status = tsr_image_write(&image, path, &write);
+        for (int64_t i = 0; i < n.x * n.y; i++) image.pixels[i] = !film ? (uint8_t)(from[i] * 255) : from[i];
+        code = cli_film_append(u->cli, film ? film : &mask, &image, &u->frames);
     }
     tsr_image_destroy(&image);
     tsr_volume_destroy(&host);
-    return status == TSR_OK ? CLI_OK : cli_status(u->cli, status, path);
+    return status == TSR_OK ? code : cli_status(u->cli, status, film ? u->output : u->mask);
 }
 
 /* The grey values that the search looks at. */
@@ -94,28 +98,36 @@ static int search(struct undistort *u, tsr_context *context, const tsr_image *im
     return status == TSR_OK ? CLI_OK : cli_status(u->cli, status, u->cli->input[0]);
 }
 
-static int work(struct undistort *u)
+static int work_frame(struct undistort *u, tsr_context *context)
 {
-    tsr_context *context = NULL;
-    tsr_image image = { 0 };
+    const tsr_image image = u->frames.image;
     tsr_volume *frames = NULL, *warped = NULL, *mask = NULL;
-    int code = cli_context(u->cli, &context);
-    if (code) return code;
-    tsr_status status = tsr_image_read(u->cli->input[0], NULL, &image);
-    if (status != TSR_OK) code = cli_status(u->cli, status, u->cli->input[0]);
-    if (!code && u->find) code = search(u, context, &image);
-    if (!code && u->output) {
-        u->warp.channels = image.channels;
-        status = tsr_frames_upload(context, &image, 1, &frames);
-        if (status == TSR_OK) status = tsr_lens_warp(context, frames, &u->lens, &u->warp, &warped, u->mask ? &mask : NULL);
-        if (status != TSR_OK) code = cli_status(u->cli, status, u->cli->input[0]);
-        if (!code) code = write_volume(u, warped, image.channels, u->output);
-        if (!code && mask) code = write_volume(u, mask, 1, u->mask);
-    }
+    const int with_mask = u->mask && u->frames.count == 1; /* all frames have the same */
+    u->warp.channels = image.channels;
+    tsr_status status = tsr_frames_upload(context, &image, 1, &frames);
+    if (status == TSR_OK) status = tsr_lens_warp(context, frames, &u->lens, &u->warp, &warped, with_mask ? &mask : NULL);
+    int code = status == TSR_OK ? CLI_OK : cli_status(u->cli, status, u->frames.name);
+    if (!code) code = write_volume(u, warped, image.channels, &u->film);
+    if (!code && mask) code = write_volume(u, mask, 1, NULL);
     tsr_volume_destroy(&mask);
     tsr_volume_destroy(&warped);
     tsr_volume_destroy(&frames);
-    tsr_image_destroy(&image);
+    return code;
+}
+
+/* The lens is looked for in the first frame. */
+static int work(struct undistort *u)
+{
+    tsr_context *context = NULL;
+    int more = 1, code = cli_context(u->cli, &context);
+    while (!code && more) {
+        code = cli_frames_next(&u->frames, &more);
+        if (!code && more && u->find && u->frames.count == 1) code = search(u, context, &u->frames.image);
+        if (!code && more && u->output) code = work_frame(u, context);
+        if (!u->output) break;
+    }
+    code = cli_film_finish(u->cli, &u->film, code);
+    cli_frames_destroy(&u->frames);
     tsr_context_destroy(&context);
     return code;
 }
@@ -123,7 +135,7 @@ static int work(struct undistort *u)
 static int work_board(struct undistort *u)
 {
     tsr_image image = { 0 };
-    const tsr_write_options write = cli_write_options(u->cli);
+    const tsr_write_options write = cli_image_options(u->cli, u->output);
     u->board.lens = u->lens;
     tsr_status status = tsr_board_make(&u->board, &image);
     if (status != TSR_OK) return cli_status(u->cli, status, NULL);
@@ -134,7 +146,9 @@ static int work_board(struct undistort *u)
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct undistort u = { .cli = cli, .search = TSR_LENS_SEARCH_OPTIONS, .warp = TSR_LENS_WARP_OPTIONS, .board = TSR_BOARD_OPTIONS };
+    struct undistort u = {
+        .cli = cli, .search = TSR_LENS_SEARCH_OPTIONS, .warp = TSR_LENS_WARP_OPTIONS, .board = TSR_BOARD_OPTIONS, .frames = CLI_FRAMES(cli)
+    };
     int model = 0, criterion = 0, sampling = 0;
     int64_t seed = 0;
     const cli_option options[] = {
@@ -231,15 +245,17 @@ static int run(cli_call *cli, int argc, char **argv)
     if (cli->inputs != !u.make_board) return cli_usage(cli, "%d images given, expected %s", cli->inputs, u.make_board ? "none with --board" : "one");
     if (!u.output && !u.find) return cli_usage(cli, "nothing to do: expected --output or --find");
     if (u.mask && !u.output) return cli_usage(cli, "--mask: expected --output as well");
-    code = u.output ? cli_check_write(cli, u.output, TSR_FILE_IMAGE, NULL) : CLI_OK;
+    code = cli_film_check(cli, u.output, u.make_board || cli_frames_single(cli));
+    u.film.path = u.output;
     if (!code && u.mask) code = cli_check_write(cli, u.mask, TSR_FILE_IMAGE, NULL);
     if (code) return code;
     return u.make_board ? work_board(&u) : work(&u);
 }
 
-const cli_verb verb_undistort = { "undistort", "[options] IMAGE.png -o OUTPUT.png",
-                                  "Take a lens's distortion out of an image, or find how strong it is",
+const cli_verb verb_undistort = { "undistort", "[options] IMAGE.png|FILM -o OUTPUT",
+                                  "Take a lens's distortion out of an image or film, or find how strong it is",
                                   "  tessera undistort --board --k1 -0.085 --degrees 20 --noise 3 -o board.png\n"
                                   "  tessera undistort board.png --find -o straight.png\n"
-                                  "  tessera undistort board.png --k1 -0.085 --sampling catmull-rom --mask known.png -o again.png\n",
+                                  "  tessera undistort board.png --k1 -0.085 --sampling catmull-rom --mask known.png -o again.png\n"
+                                  "  tessera undistort film.y4m --find -o straight.y4m\n",
                                   run };

@@ -7,8 +7,8 @@ struct voxelize {
     tsr_read_options read;
     tsr_voxelize_options options;
     const char *output;
-    int mask, tiles; /* what the result is */
-    double seconds;  /* of the conversion alone */
+    int mask, tiles, winding; /* what the result is */
+    double seconds;           /* of the conversion alone */
 };
 
 /* `volume` NULL: the result is a tile list. */
@@ -39,9 +39,13 @@ static void show(const struct voxelize *v, const tsr_volume *volume, const tsr_v
     printf("mesh         %lld triangles, %lld degenerate, %lld boundary edges in %lld loops\n", (long long)report->triangles,
            (long long)report->degenerate_triangles, (long long)report->boundary_edges, (long long)report->boundary_loops);
     if (volume)
-        printf("volume       %lld x %lld x %lld voxels, %s\n", (long long)n.x, (long long)n.y, (long long)n.z, v->mask ? "mask" : "signed distance");
-    printf("work         %lld tiles, %lld pairs of tile and triangle, %.1f MB\n", (long long)report->tiles, (long long)report->pairs,
-           (double)report->work_bytes * 1e-6);
+        printf("volume       %lld x %lld x %lld voxels, %s\n", (long long)n.x, (long long)n.y, (long long)n.z,
+               v->winding ? "winding numbers"
+               : v->mask  ? "mask"
+                          : "signed distance");
+    if (!v->winding)
+        printf("work         %lld tiles, %lld pairs of tile and triangle, %.1f MB\n", (long long)report->tiles, (long long)report->pairs,
+               (double)report->work_bytes * 1e-6);
     printf("time         %.3f s\n", v->seconds);
 }
 
@@ -52,7 +56,16 @@ static tsr_status convert(struct voxelize *v, tsr_context *context, const tsr_me
     tsr_mesh *there = NULL;
     tsr_status status = tsr_mesh_copy(mesh, context, &there);
     double start = cli_seconds();
-    if (status == TSR_OK && v->tiles) status = tsr_tiles_from_mesh(context, there, &v->options, tiles, report);
+    if (v->winding) {
+        tsr_winding_report numbers = { 0 };
+        tsr_geometry geometry;
+        tsr_size3 size;
+        if (status == TSR_OK) status = tsr_winding_lattice(mesh, v->options.spacing, v->options.origin, 1, &size, &geometry);
+        if (status == TSR_OK) status = tsr_winding_volume(context, there, size, &geometry, volume, &numbers);
+        report->triangles = numbers.triangles;
+        report->boundary_edges = numbers.boundary_edges;
+        report->boundary_loops = numbers.boundary_loops;
+    } else if (status == TSR_OK && v->tiles) status = tsr_tiles_from_mesh(context, there, &v->options, tiles, report);
     else if (status == TSR_OK) status = tsr_volume_from_mesh(context, there, v->mask ? TSR_U8 : TSR_F32, &v->options, volume, report);
     v->seconds = cli_seconds() - start;
     tsr_mesh_destroy(&there);
@@ -83,8 +96,8 @@ static int voxelize(struct voxelize *v)
         if (status != TSR_OK) code = cli_status(v->cli, status, v->cli->input[0]);
     }
     if (!code && report.boundary_edges && v->options.rule != TSR_VOXELIZE_SHELL)
-        cli_note(v->cli, "%s: not closed (%lld boundary edges): inside is where the generalised winding number rounds to it", v->cli->input[0],
-                 (long long)report.boundary_edges);
+        cli_note(v->cli, "%s: not closed (%lld boundary edges): %s", v->cli->input[0], (long long)report.boundary_edges,
+                 v->winding ? "voxels behind a hole count as inside" : "inside is where the generalised winding number rounds to it");
     if (!code) code = write_result(v, tiles, volume);
     if (!code && strcmp(v->output, "-")) show(v, volume, &report);
     tsr_tiles_destroy(&tiles);
@@ -143,6 +156,10 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 4,
           .upper = 8 },
         { .name = "mask", .type = CLI_FLAG, .value = &v.mask, .help = "write a mask (1 inside, 0 outside) instead of signed distances" },
+        { .name = "winding",
+          .type = CLI_FLAG,
+          .value = &v.winding,
+          .help = "write winding numbers (1 inside, 0 outside, 2 nested, -1 inverted) instead of signed distances" },
         { .name = "input-format",
           .type = CLI_TEXT,
           .value = &v.read.format,
@@ -163,6 +180,8 @@ static int run(cli_call *cli, int argc, char **argv)
     v.tiles = v.output && cli_names_tiles(v.output, NULL);
     if (v.tiles && v.mask)
         return cli_usage(cli, "--mask: a tile list holds distances: expected the name of a volume as --output, not '%s'", v.output);
+    if (v.winding && (v.mask || v.tiles || rule || v.options.band > 0 || v.options.edge || v.options.thickness > 0 || v.options.memory_limit))
+        return cli_usage(cli, "--winding: winding numbers go to a volume, without --mask, --rule, --band, --edge, --thickness and --memory-limit");
     code = v.tiles ? cli_check_output(cli, v.output) : cli_check_write(cli, v.output, TSR_FILE_VOLUME, NULL);
     if (code) return code;
     v.options.rule = (tsr_voxelize_rule)rule;

@@ -1,0 +1,173 @@
+/* wavelet/wavelet_pass.h: a pass over memory on the CPU, and what all kinds of passes do with rows. wavelet_cpu.c tells the kinds. */
+#ifndef TSR_WAVELET_WAVELET_PASS_H
+#define TSR_WAVELET_WAVELET_PASS_H
+
+#include "core/parallel.h"
+#include "wavelet/wavelet_isa.h"
+
+enum {
+    LARGE_BYTES = 24 << 20,
+    PAD_BYTES = 64,
+    TILE_BYTES = 256 << 10,
+    BLOCK_BYTES = 384 << 10,
+    NARROWEST_TILE = 16,
+    WIDEST_TILE = 512,
+    SMALL = 1 << 14,
+    AHEAD_LINES = 32
+};
+
+static inline int64_t round64(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/* A row in work: even samples, then odd ones, each with room for what lies beyond its ends. */
+typedef struct row_shape {
+    int64_t n, low, high, bytes;
+} row_shape; /* samples; offsets of the two parts and total, in bytes */
+
+static inline row_shape shape_of(int64_t n, size_t ring)
+{
+    row_shape s = { n, PAD_BYTES, 0, 0 };
+    s.high = s.low + round64((n + 1) / 2 * (int64_t)ring) + PAD_BYTES;
+    s.bytes = s.high + round64(n / 2 * (int64_t)ring) + PAD_BYTES;
+    return s;
+}
+
+typedef struct pass {
+    const tsr_wavelet_level *l;
+    const tsr_wavelet_rows *rows;
+    const tsr_lift_filter *filter; /* of the direction */
+    int inverse, first, last;      /* first: samples or coefficients are raised or scaled on loading; last: on storing */
+    int threads;
+    char *work;
+    int64_t per_worker;
+    uint32_t *lost;
+    tsr_wavelet_array from[TSR_WAVELET_BANDS], to[TSR_WAVELET_BANDS]; /* bands before and after the pass */
+    int stream;                                                       /* the result is too large for the caches, and no pass follows */
+    int32_t axis;
+    uint32_t bits;         /* tiles: of the other axes */
+    int64_t width, blocks; /* tiles: lanes, and how many of them side by side */
+    row_shape shape;
+    int64_t ring_rows, part, parts; /* planes: rows of a part, parts of a plane */
+    int aliased;                    /* planes: `from` lies in the memory of the samples */
+} pass;
+
+static inline int32_t raise_bits(const pass *p) { return p->first && !p->inverse ? p->l->shift : 0; }
+static inline int32_t lower_bits(const pass *p) { return p->last && p->inverse ? p->l->shift : 0; }
+static inline double load_scale(const pass *p, uint32_t bits) { return p->l->scaled && p->first && p->inverse ? 1.0 / p->l->scale[bits] : 1.0; }
+static inline double store_scale(const pass *p, uint32_t bits) { return p->l->scaled && p->last && !p->inverse ? p->l->scale[bits] : 1.0; }
+
+static inline void report_lost(const pass *p, uint32_t bad)
+{
+    if (bad && p->lost) __atomic_store_n(p->lost, 1u, __ATOMIC_RELAXED);
+}
+
+static inline char *at(const pass *p, const tsr_wavelet_array *a, int64_t offset) { return (char *)a->data + offset * (int64_t)p->rows->element; }
+
+/* ---- along x: one row in work -------------------------------------------------------------------------------------------------------------- */
+
+/* Fills the places beyond the ends of the parity q, [from, 0) and [count, to). */
+static inline void extend(const pass *p, char *part, int32_t q, int64_t n, int64_t from, int64_t to)
+{
+    size_t ring = p->rows->ring;
+    int64_t count = (n + 1 - q) / 2;
+    for (int64_t j = from; j < to; j = j == -1 ? count : j + 1) {
+        int64_t i = tsr_lift_index(2 * j + q, n, (int32_t)p->l->boundary);
+        if (i < 0) memset(part + j * (int64_t)ring, 0, ring);
+        else memcpy(part + j * (int64_t)ring, part + (i >> 1) * (int64_t)ring, ring);
+    }
+}
+
+static inline void lift_row(const pass *p, char *row, uint32_t *bad)
+{
+    const row_shape *s = &p->shape;
+    int64_t ring = (int64_t)p->rows->ring;
+    for (int32_t k = 0; k < p->filter->steps; k++) {
+        const tsr_lift_step *step = &p->filter->step[k];
+        int32_t q = !step->parity;
+        int64_t shift = (step->parity + step->first - q) / 2, count = (s->n + 1 - step->parity) / 2, own = (s->n + 1 - q) / 2;
+        char *x = row + (step->parity ? s->high : s->low), *from = row + (q ? s->high : s->low);
+        const void *neighbours[TSR_WAVELET_TAPS];
+        int64_t least = tsr_min64(shift, 0), most = count + shift + step->count - 1;
+        extend(p, from, q, s->n, least < 0 ? least : own, tsr_max64(most, own));
+        for (int32_t t = 0; t < step->count; t++) neighbours[t] = from + (shift + t) * ring;
+        p->rows->lift(step, x, neighbours, count, bad);
+    }
+}
+
+/* Row (or plane) number r, counted over the axes from `axis` on: its place in the samples, its bits, and its number along each axis of a band. */
+typedef struct place {
+    int64_t whole, index[TSR_WAVELET_DIMENSIONS];
+    uint32_t bits;
+} place;
+
+static inline place place_of(const tsr_wavelet_level *l, int64_t r, int32_t axis)
+{
+    place where = { 0 };
+    for (int32_t a = axis; a < TSR_WAVELET_DIMENSIONS; a++) {
+        int64_t i = r % l->size[a];
+        r /= l->size[a];
+        where.whole += i * l->whole.stride[a];
+        where.index[a] = l->axes >> a & 1 ? i >> 1 : i;
+        if (l->axes >> a & 1) where.bits |= (uint32_t)(i & 1) << a;
+    }
+    return where;
+}
+
+/* The part of a band at a place. */
+static inline tsr_wavelet_array band_at(const pass *p, const tsr_wavelet_array *band, const place *where)
+{
+    tsr_wavelet_array b = *band;
+    int64_t offset = 0;
+    for (int32_t a = 1; a < TSR_WAVELET_DIMENSIONS; a++) offset += where->index[a] * b.stride[a];
+    b.data = at(p, band, offset);
+    return b;
+}
+
+/* Row y of two bands that are low and high along x, into the work row and out of it. */
+static inline void load_bands(const pass *p, const tsr_wavelet_array pair[2], int64_t y, uint32_t bits, char *row, uint32_t *bad)
+{
+    const row_shape *s = &p->shape;
+    p->rows->load(at(p, &pair[0], y * pair[0].stride[1]), pair[0].stride[0], (s->n + 1) / 2, 0, load_scale(p, bits), row + s->low, bad);
+    p->rows->load(at(p, &pair[1], y * pair[1].stride[1]), pair[1].stride[0], s->n / 2, 0, load_scale(p, bits | 1), row + s->high, bad);
+}
+
+static inline void store_bands(const pass *p, const tsr_wavelet_array pair[2], int64_t y, uint32_t bits, const char *row, uint32_t *bad)
+{
+    const row_shape *s = &p->shape;
+    p->rows->store(row + s->low, (s->n + 1) / 2, 0, store_scale(p, bits), at(p, &pair[0], y * pair[0].stride[1]), pair[0].stride[0], p->stream, bad);
+    p->rows->store(row + s->high, s->n / 2, 0, store_scale(p, bits | 1), at(p, &pair[1], y * pair[1].stride[1]), pair[1].stride[0], p->stream, bad);
+}
+
+static inline void split_row(const pass *p, int64_t offset, char *row, uint32_t *bad)
+{
+    const tsr_wavelet_array *whole = &p->l->whole;
+    p->rows->split(at(p, whole, offset), whole->stride[0], p->shape.n, raise_bits(p), row + p->shape.low, row + p->shape.high, bad);
+}
+
+static inline void merge_row(const pass *p, int64_t offset, const char *row, uint32_t *bad)
+{
+    const tsr_wavelet_array *whole = &p->l->whole;
+    p->rows->merge(row + p->shape.low, row + p->shape.high, p->shape.n, lower_bits(p), at(p, whole, offset), whole->stride[0], p->stream, bad);
+}
+
+static inline void narrow_row(const pass *p, char *row, uint32_t *bad)
+{
+    if (!p->rows->narrow) return;
+    p->rows->narrow(row + p->shape.low, (p->shape.n + 1) / 2, bad);
+    p->rows->narrow(row + p->shape.high, p->shape.n / 2, bad);
+}
+
+static inline int64_t row_count(const tsr_wavelet_level *l, int32_t axis)
+{
+    int64_t rows = 1;
+    for (int32_t a = axis; a < TSR_WAVELET_DIMENSIONS; a++) rows *= l->size[a];
+    return rows;
+}
+
+/* x and y together, x, y and z together (wavelet_planes.c). */
+int tsr_wavelet_has_planes(const tsr_wavelet_level *l);
+int tsr_wavelet_has_blocks(const tsr_wavelet_level *l, const tsr_wavelet_rows *rows, const tsr_lift_filter *filter);
+int64_t tsr_wavelet_planes_bytes(const tsr_wavelet_level *l, const tsr_wavelet_rows *rows, const tsr_lift_filter *filter); /* per worker */
+void tsr_wavelet_run_planes(pass *p);
+void tsr_wavelet_run_blocks(pass *p);
+
+#endif

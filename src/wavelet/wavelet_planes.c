@@ -1,0 +1,417 @@
+/* wavelet/wavelet_planes.c: passes that slide. Rows enter a ring, are lifted there as soon as their neighbours are in, and leave when they are
+ * final. Along y the rows are rows of samples, transformed along x on their way; along z they are slices: bundles of such rows of one height,
+ * which a slide along y made (the inverse: which it takes apart). */
+#include "wavelet/wavelet_pass.h"
+
+/* Rows [begin, end) of an axis of n in work; window: the rows looked at, virtual ones (beyond 0 .. n) where the boundary is periodic. */
+typedef struct slide slide;
+struct slide {
+    const pass *p;
+    int64_t n, begin, end, window[2];
+    int64_t next[TSR_WAVELET_STEPS], stop[TSR_WAVELET_STEPS]; /* rows of each step: the next one, one past the last */
+    int64_t out;                                              /* next row to be stored */
+    int64_t row_bytes;
+    char *ring, *zero;
+    void (*load)(slide *s, int64_t r);
+    void (*lift)(slide *s, const tsr_lift_step *step, int64_t i);
+    void (*store)(slide *s, int64_t y);
+};
+
+static char *ring_row(const slide *s, int64_t r) { return s->ring + (r - s->window[0]) % s->p->ring_rows * s->row_bytes; }
+
+static const char *neighbour(const slide *s, int64_t j)
+{
+    tsr_wavelet_boundary boundary = s->p->l->boundary;
+    if (boundary != TSR_WAVELET_PERIODIC) j = tsr_lift_index(j, s->n, (int32_t)boundary);
+    return j < 0 && boundary == TSR_WAVELET_ZERO ? s->zero : ring_row(s, j);
+}
+
+/* Everything that rows [.., loaded] allow. Step k+1 follows step k at a distance at which its neighbours are ready and no row that step k has
+ * yet to read is overwritten. `flush`: no more rows will come. */
+static void slide_advance(slide *s, int64_t loaded, int flush)
+{
+    const tsr_lift_filter *f = s->p->filter;
+    int64_t front = loaded, settled = flush ? s->end : INT64_MAX;
+    for (int32_t k = 0; k < f->steps; k++) {
+        int32_t lag = k ? f->step[k - 1].reach > f->step[k].reach ? f->step[k - 1].reach : f->step[k].reach : f->step[0].reach;
+        front -= lag;
+        int64_t stop = flush ? s->stop[k] : tsr_min64(front + 1, s->stop[k]);
+        for (; s->next[k] < stop; s->next[k] += 2) s->lift(s, &f->step[k], s->next[k]);
+        if (!flush) settled = tsr_min64(settled, s->next[k] - f->step[k].reach); /* rows below are read no more */
+    }
+    for (; s->out < tsr_min64(settled, s->end); s->out++) s->store(s, s->out);
+}
+
+static void set_window(slide *s)
+{
+    const tsr_lift_filter *f = s->p->filter;
+    s->window[0] = s->begin - f->reach;
+    s->window[1] = s->end + f->reach;
+    if (s->p->l->boundary == TSR_WAVELET_PERIODIC) return;
+    s->window[0] = tsr_max64(s->window[0], 0);
+    s->window[1] = tsr_min64(s->window[1], s->n);
+}
+
+static void slide_part(slide *s)
+{
+    const tsr_lift_filter *f = s->p->filter;
+    int periodic = s->p->l->boundary == TSR_WAVELET_PERIODIC;
+    int64_t reach = 0;
+    for (int32_t k = 0; k < f->steps; k++) {
+        reach += f->step[k].reach; /* near an end of the window that is none of the plane, rows lack neighbours */
+        s->next[k] = s->window[0] + (periodic || s->window[0] > 0 ? reach : 0);
+        s->stop[k] = s->window[1] - (periodic || s->window[1] < s->n ? reach : 0);
+        s->next[k] += (s->next[k] ^ f->step[k].parity) & 1;
+    }
+    s->out = s->begin;
+    for (int64_t r = s->window[0]; r < s->window[1]; r++) {
+        s->load(s, r);
+        slide_advance(s, r, 0);
+    }
+    slide_advance(s, s->window[1], 1);
+}
+
+/* ---- along y -------------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct plane {
+    slide s;                   /* first: the callbacks get it */
+    int64_t whole;             /* offset of the plane in the samples, */
+    uint32_t bits;             /* its bits, */
+    tsr_wavelet_array band[4]; /* its bands by the bits of x and y */
+    uint32_t bad;
+    char *slice;                         /* of a block: where rows go to (forward) or come from instead of bands, packed; NULL: a plane alone */
+    int64_t slice_first;                 /* its first row */
+    int64_t next_whole;                  /* as `whole`, of the slice that follows; -1: none */
+    tsr_wavelet_array next_band[4];      /* the inverse of a block: as `band`, of the slice that will be loaded next; data NULL: none */
+    const char *ahead[2], *ahead_end[2]; /* what will soon be loaded: asked for piece by piece while rows are in work */
+} plane;
+
+/* Memory then works while the arithmetic does. */
+static void fetch_ahead(plane *t)
+{
+    for (int k = 0; k < 2; k++)
+        for (int piece = 0; piece < AHEAD_LINES && t->ahead[k] < t->ahead_end[k]; piece++, t->ahead[k] += 64) __builtin_prefetch(t->ahead[k], 0, 2);
+}
+
+static void look_at(plane *t, int k, const char *from, int64_t elements)
+{
+    t->ahead[k] = from;
+    t->ahead_end[k] = from + elements * (int64_t)t->s.p->rows->element;
+}
+
+/* Row r is loaded: what comes after the next? For the inverse of a block, whose rows are there already: row r of the next slice. */
+static void look_ahead(plane *t, int64_t r)
+{
+    const pass *p = t->s.p;
+    const tsr_wavelet_array *whole = &p->l->whole;
+    int64_t y = t->slice && p->inverse ? r : r + 2, base = t->whole, n = p->shape.n;
+    for (int k = 0; k < 2; k++) t->ahead[k] = t->ahead_end[k] = NULL;
+    if (t->slice && !p->inverse && y >= t->s.window[1]) {
+        y -= t->s.window[1] - t->s.window[0];
+        base = t->next_whole;
+    }
+    if (y < 0 || y >= t->s.n || base < 0) return;
+    if (!p->inverse && whole->stride[0] == 1) look_at(t, 0, at(p, whole, base + y * whole->stride[1]), n);
+    for (int k = 0; k < 2 && p->inverse; k++) {
+        const tsr_wavelet_array *b = &(t->slice ? t->next_band : t->band)[((uint32_t)(y & 1) << 1) + (uint32_t)k];
+        if (b->stride[0] == 1 && b->data) look_at(t, k, at(p, b, (y >> 1) * b->stride[1]), (n + 1 - k) / 2);
+    }
+}
+
+static char *slice_row(const plane *t, int64_t r) { return t->slice + (r - t->slice_first) * t->s.p->shape.n * (int64_t)t->s.p->rows->ring; }
+
+static void plane_load(slide *s, int64_t r)
+{
+    plane *t = (plane *)s;
+    const pass *p = s->p;
+    char *row = ring_row(s, r);
+    int64_t y = tsr_lift_index(r, s->n, TSR_WAVELET_PERIODIC);
+    size_t ring = p->rows->ring, low = (size_t)((p->shape.n + 1) / 2) * ring;
+    uint32_t odd = (uint32_t)(y & 1) << 1;
+    look_ahead(t, r);
+    if (p->inverse && t->slice) {
+        memcpy(row + p->shape.low, slice_row(t, r), low);
+        memcpy(row + p->shape.high, slice_row(t, r) + low, (size_t)(p->shape.n / 2) * ring);
+    } else if (p->inverse) {
+        load_bands(p, &t->band[odd], y >> 1, t->bits | odd, row, &t->bad);
+    } else {
+        split_row(p, t->whole + y * p->l->whole.stride[1], row, &t->bad);
+        fetch_ahead(t);
+        lift_row(p, row, &t->bad);
+        fetch_ahead(t);
+        narrow_row(p, row, &t->bad);
+    }
+}
+
+static void plane_store(slide *s, int64_t y)
+{
+    plane *t = (plane *)s;
+    const pass *p = s->p;
+    char *row = ring_row(s, y);
+    size_t ring = p->rows->ring, low = (size_t)((p->shape.n + 1) / 2) * ring;
+    uint32_t odd = (uint32_t)(y & 1) << 1;
+    fetch_ahead(t);
+    if (p->inverse) {
+        narrow_row(p, row, &t->bad);
+        lift_row(p, row, &t->bad);
+        fetch_ahead(t);
+        merge_row(p, t->whole + y * p->l->whole.stride[1], row, &t->bad);
+    } else if (t->slice) {
+        memcpy(slice_row(t, y), row + p->shape.low, low);
+        memcpy(slice_row(t, y) + low, row + p->shape.high, (size_t)(p->shape.n / 2) * ring);
+    } else {
+        store_bands(p, &t->band[odd], y >> 1, t->bits | odd, row, &t->bad);
+    }
+}
+
+static void plane_lift(slide *s, const tsr_lift_step *step, int64_t i)
+{
+    plane *t = (plane *)s;
+    const pass *p = s->p;
+    const void *low[TSR_WAVELET_TAPS], *high[TSR_WAVELET_TAPS];
+    char *row = ring_row(s, i);
+    for (int32_t k = 0; k < step->count; k++) {
+        const char *from = neighbour(s, i + step->first + 2 * k);
+        low[k] = from + p->shape.low;
+        high[k] = from + p->shape.high;
+    }
+    fetch_ahead(t);
+    p->rows->lift(step, row + p->shape.low, low, (p->shape.n + 1) / 2, &t->bad);
+    fetch_ahead(t);
+    p->rows->lift(step, row + p->shape.high, high, p->shape.n / 2, &t->bad);
+}
+
+static plane plane_make(const pass *p, char *work)
+{
+    plane t = { .s = { .p = p, .n = p->l->size[1], .row_bytes = p->shape.bytes, .load = plane_load, .lift = plane_lift, .store = plane_store } };
+    t.s.zero = work;
+    t.s.ring = work + p->shape.bytes;
+    t.next_whole = -1;
+    memset(t.s.zero, 0, (size_t)p->shape.bytes);
+    return t;
+}
+
+/* Brings the bands of a plane that lie where its samples will, out of the way. */
+static void move_plane(plane *t, char *copy)
+{
+    const pass *p = t->s.p;
+    const tsr_wavelet_level *l = p->l;
+    for (uint32_t b = 0; b < 4; b++) {
+        tsr_wavelet_array to = { copy, { 1, tsr_wavelet_band_size(l, b, 0) } };
+        int64_t nx = to.stride[1], ny = tsr_wavelet_band_size(l, b, 1), element = (int64_t)p->rows->element;
+        for (int64_t y = 0; y < ny; y++, copy += nx * element) {
+            const char *from = at(p, &t->band[b], y * t->band[b].stride[1]);
+            if (t->band[b].stride[0] == 1) memcpy(copy, from, (size_t)(nx * element));
+            else
+                for (int64_t x = 0; x < nx; x++) memcpy(copy + x * element, from + x * t->band[b].stride[0] * element, (size_t)element);
+        }
+        t->band[b] = to;
+    }
+}
+
+static void planes_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const pass *p = (const pass *)user;
+    const tsr_wavelet_array *bands = p->inverse ? p->from : p->to;
+    plane t = plane_make(p, p->work + worker * p->per_worker);
+    for (int64_t task = begin; task < end; task++) {
+        place where = place_of(p->l, task / p->parts, 2);
+        t.whole = where.whole;
+        t.bits = where.bits;
+        for (uint32_t b = 0; b < 4; b++) t.band[b] = band_at(p, &bands[where.bits | b], &where);
+        if (p->aliased) move_plane(&t, t.s.ring + p->ring_rows * p->shape.bytes);
+        t.s.begin = task % p->parts * p->part;
+        t.s.end = tsr_min64(t.s.begin + p->part, t.s.n);
+        set_window(&t.s);
+        slide_part(&t.s);
+    }
+    if (p->stream) p->rows->drain();
+    report_lost(p, t.bad);
+}
+
+static int64_t ring_rows(const tsr_lift_filter *f)
+{
+    int64_t rows = 4;
+    for (int32_t k = 0; k < f->steps; k++) {
+        int32_t before = k ? f->step[k - 1].reach : 0;
+        rows += f->step[k].reach > before ? f->step[k].reach : before;
+    }
+    return rows + f->step[f->steps - 1].reach;
+}
+
+static void prepare_planes(pass *p, int64_t planes)
+{
+    const tsr_wavelet_level *l = p->l;
+    int64_t least = tsr_max64(16, 4 * p->filter->reach);
+    p->stream = p->last && row_count(l, 0) * (int64_t)p->rows->element > LARGE_BYTES;
+    p->shape = shape_of(l->size[0], p->rows->ring);
+    p->ring_rows = ring_rows(p->filter);
+    p->part = l->size[1];
+    if (p->threads > 1 && planes < 4 * p->threads && !p->aliased) p->part = tsr_max64(least, tsr_ceil_div(l->size[1] * planes, 4 * p->threads));
+}
+
+static void run_parts(pass *p, int64_t planes, tsr_parallel_body body)
+{
+    p->part = (p->part + 1) / 2 * 2;
+    p->parts = tsr_ceil_div(p->l->size[1], p->part);
+    tsr_parallel(p->threads, planes * p->parts, 1, body, p);
+}
+
+void tsr_wavelet_run_planes(pass *p)
+{
+    int64_t planes = row_count(p->l, 2);
+    prepare_planes(p, planes);
+    run_parts(p, planes, planes_range);
+}
+
+/* ---- along z -------------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct block {
+    slide s;
+    plane t;
+    place where; /* of slice 0, over the axes behind z */
+    int64_t rows;
+    uint32_t bad;
+} block;
+
+static int64_t block_elements(const block *b) { return b->rows * b->s.p->shape.n; }
+
+static void narrow_slice(const block *b, char *slice, uint32_t *bad)
+{
+    if (b->s.p->rows->narrow) b->s.p->rows->narrow(slice, block_elements(b), bad);
+}
+
+static uint32_t block_bands(const block *b, int64_t z, tsr_wavelet_array band[4])
+{
+    const pass *p = b->s.p;
+    const tsr_wavelet_array *bands = p->inverse ? p->from : p->to;
+    uint32_t bits = b->where.bits | (uint32_t)(z & 1) << 2;
+    place where = b->where;
+    where.index[2] = z >> 1;
+    for (uint32_t k = 0; k < 4; k++) band[k] = band_at(p, &bands[bits | k], &where);
+    return bits;
+}
+
+/* The plane in work becomes slice z; its band[] are the bands at that height. */
+static void block_place(block *b, int64_t z)
+{
+    int64_t stride = b->s.p->l->whole.stride[2];
+    b->t.whole = b->where.whole + z * stride;
+    b->t.next_whole = z + 1 < b->s.n && stride > 0 ? b->t.whole + stride : -1;
+    b->t.bits = block_bands(b, z, b->t.band);
+}
+
+static void block_load(slide *s, int64_t r)
+{
+    block *b = (block *)s;
+    const pass *p = s->p;
+    int64_t z = tsr_lift_index(r, s->n, TSR_WAVELET_PERIODIC);
+    b->t.slice = ring_row(s, r);
+    block_place(b, z);
+    if (!p->inverse) {
+        slide_part(&b->t.s);
+        narrow_slice(b, b->t.slice, &b->bad);
+        return;
+    }
+    for (int64_t v = b->t.s.window[0]; v < b->t.s.window[1]; v++) {
+        int64_t y = tsr_lift_index(v, b->t.s.n, TSR_WAVELET_PERIODIC);
+        for (uint32_t high = 0, odd = (uint32_t)(y & 1) << 1; high < 2; high++) {
+            const tsr_wavelet_array *band = &b->t.band[odd | high];
+            p->rows->load(at(p, band, (y >> 1) * band->stride[1]), band->stride[0], (p->shape.n + 1 - high) / 2, 0,
+                          load_scale(p, b->t.bits | odd | high), slice_row(&b->t, v) + (high ? (p->shape.n + 1) / 2 : 0) * (int64_t)p->rows->ring,
+                          &b->bad);
+        }
+    }
+    for (int k = 0; k < 4; k++) b->t.next_band[k].data = NULL;
+    if (z + 1 < s->n) block_bands(b, z + 1, b->t.next_band);
+}
+
+static void block_store(slide *s, int64_t z)
+{
+    block *b = (block *)s;
+    const pass *p = s->p;
+    b->t.slice = ring_row(s, z);
+    block_place(b, z);
+    if (p->inverse) {
+        narrow_slice(b, b->t.slice, &b->bad);
+        slide_part(&b->t.s);
+        return;
+    }
+    for (int64_t y = b->t.s.begin; y < b->t.s.end; y++)
+        for (uint32_t high = 0, odd = (uint32_t)(y & 1) << 1; high < 2; high++) {
+            const tsr_wavelet_array *band = &b->t.band[odd | high];
+            p->rows->store(slice_row(&b->t, y) + (high ? (p->shape.n + 1) / 2 : 0) * (int64_t)p->rows->ring, (p->shape.n + 1 - high) / 2, 0,
+                           store_scale(p, b->t.bits | odd | high), at(p, band, (y >> 1) * band->stride[1]), band->stride[0], p->stream, &b->bad);
+        }
+}
+
+static void block_lift(slide *s, const tsr_lift_step *step, int64_t i)
+{
+    block *b = (block *)s;
+    const void *from[TSR_WAVELET_TAPS];
+    for (int32_t k = 0; k < step->count; k++) from[k] = neighbour(s, i + step->first + 2 * k);
+    s->p->rows->lift(step, ring_row(s, i), from, block_elements(b), &b->bad);
+}
+
+static int64_t slice_bytes(const tsr_wavelet_level *l, const tsr_wavelet_rows *rows, int64_t height)
+{
+    return round64(height * l->size[0] * (int64_t)rows->ring);
+}
+
+/* Rows of a block, so that the ring of its slices fits the cache. */
+static int64_t block_height(const tsr_wavelet_level *l, const tsr_wavelet_rows *rows, const tsr_lift_filter *f)
+{
+    int64_t height = BLOCK_BYTES / (ring_rows(f) * l->size[0] * (int64_t)rows->ring);
+    return tsr_min64(height / 2 * 2, (l->size[1] + 1) / 2 * 2);
+}
+
+static void blocks_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const pass *p = (const pass *)user;
+    char *work = p->work + worker * p->per_worker;
+    block b = { .s = { .p = p, .n = p->l->size[2], .load = block_load, .lift = block_lift, .store = block_store } };
+    b.t = plane_make(p, work);
+    b.s.zero = work + (1 + p->ring_rows) * p->shape.bytes;
+    b.s.row_bytes = slice_bytes(p->l, p->rows, p->part + (p->inverse ? 2 * p->filter->reach : 0));
+    b.s.ring = b.s.zero + b.s.row_bytes;
+    memset(b.s.zero, 0, (size_t)b.s.row_bytes);
+    for (int64_t task = begin; task < end; task++) {
+        b.where = place_of(p->l, task / p->parts, 3);
+        b.t.s.begin = task % p->parts * p->part;
+        b.t.s.end = tsr_min64(b.t.s.begin + p->part, b.t.s.n);
+        set_window(&b.t.s);
+        b.t.slice_first = p->inverse ? b.t.s.window[0] : b.t.s.begin;
+        b.rows = p->inverse ? b.t.s.window[1] - b.t.s.window[0] : b.t.s.end - b.t.s.begin;
+        b.s.begin = 0;
+        b.s.end = b.s.n;
+        set_window(&b.s);
+        slide_part(&b.s);
+    }
+    if (p->stream) p->rows->drain();
+    report_lost(p, b.bad | b.t.bad);
+}
+
+void tsr_wavelet_run_blocks(pass *p)
+{
+    int64_t volumes = row_count(p->l, 3);
+    prepare_planes(p, volumes);
+    p->part = tsr_min64(p->part, block_height(p->l, p->rows, p->filter));
+    run_parts(p, volumes, blocks_range);
+}
+
+/* ---- where they fit -------------------------------------------------------------------------------------------------------------------------- */
+
+int tsr_wavelet_has_planes(const tsr_wavelet_level *l) { return (l->axes & 3) == 3 && !l->inplace; }
+
+/* Blocks repeat the rows around them: at least half of the work is to be new. */
+int tsr_wavelet_has_blocks(const tsr_wavelet_level *l, const tsr_wavelet_rows *rows, const tsr_lift_filter *filter)
+{
+    return l->axes == 7 && !l->inplace && block_height(l, rows, filter) >= tsr_min64(4 * filter->reach, l->size[1]);
+}
+
+int64_t tsr_wavelet_planes_bytes(const tsr_wavelet_level *l, const tsr_wavelet_rows *rows, const tsr_lift_filter *filter)
+{
+    int64_t ring = ring_rows(filter), bytes = (1 + ring) * shape_of(l->size[0], rows->ring).bytes;
+    if (tsr_wavelet_has_blocks(l, rows, filter)) return bytes + (1 + ring) * slice_bytes(l, rows, block_height(l, rows, filter) + 2 * filter->reach);
+    return bytes + (l->axes > 3 ? l->size[0] * l->size[1] * (int64_t)rows->element : 0);
+}

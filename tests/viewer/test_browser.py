@@ -1,0 +1,167 @@
+"""The workbench in a real headless Chromium: probe, paint, run, watch the contour grow in the page's pixels, save, compare with the headless replay.
+test_browser.py TESSERA [--image FILE] [--screenshot PNG] [--log JSON]     exit code 77: no Chromium here"""
+import argparse
+import filecmp
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from socket_client import Server  # noqa: E402
+from webdriver import Browser  # noqa: E402
+
+arguments = argparse.ArgumentParser()
+arguments.add_argument("tessera")
+arguments.add_argument("--image", help="the T1 MRI of scripts/get-data.sh; a phantom of its size where it is missing")
+arguments.add_argument("--screenshot")
+arguments.add_argument("--log", help="write the latency counter of the page as JSON")
+given = arguments.parse_args()
+TESSERA = os.path.abspath(given.tessera)
+if Browser.missing():
+    print(f"browser test: skipped: {Browser.missing()} not installed (scripts/setup.sh --deep does)")
+    sys.exit(77)
+
+# Counts of the page's own pixels: bright yellow ones (the contour) in a slice window, grey values that are neither black nor grey anywhere.
+PIXELS = """
+const c = tessera.windows[arguments[0]].canvas, d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+let yellow = 0, coloured = 0, left = c.width, right = 0, top = c.height, bottom = 0, lit = 0;
+for (let i = 0; i < d.length; i += 4) {
+  const [r, g, b] = [d[i], d[i + 1], d[i + 2]], x = (i / 4) % c.width, y = Math.floor(i / 4 / c.width);
+  if (r + g + b > 60) lit++;
+  if (Math.abs(r - g) + Math.abs(g - b) > 60) coloured++;
+  if (r > 150 && g > 130 && b < 0.6 * g) { yellow++; left = Math.min(left, x); right = Math.max(right, x); top = Math.min(top, y); bottom = Math.max(bottom, y); }
+}
+return {yellow, coloured, lit, all: c.width * c.height, wide: right - left, high: bottom - top};
+"""
+
+
+def run(browser, server, folder, real):
+    def tessera(*words):
+        return subprocess.run([TESSERA, *words], check=True, capture_output=True, text=True, cwd=folder).stdout
+
+    def state():
+        return browser.script("return tessera.bench.state")
+
+    def pixels(view):
+        return browser.script(PIXELS, view)
+
+    browser.open(server.url)
+    browser.until("return tessera.bench.image && ['source','speed','volume'].every(v => tessera.windows[v].frame)", 30, "the image in three windows")
+    assert browser.script("return [innerWidth, innerHeight]") == [1280, 720]
+    page = browser.script("return [document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
+    assert page == [1280, 720], f"the page does not fit: {page}"
+    unlabelled = browser.script("""return [...document.querySelectorAll('button, input, select, canvas, [role]')].filter(e => !(e.getAttribute('aria-label') || e.textContent.trim()
+        || e.labels?.length || e.title)).map(e => e.outerHTML.slice(0, 80))""")
+    assert not unlabelled, f"controls without a name: {unlabelled}"
+    assert pixels("source")["lit"] > 0.1 * pixels("source")["all"], "the slice is dark"
+    assert pixels("source")["yellow"] < 30, "a contour before there is a surface"
+    browser.until("return tessera.windows.speed.frame.editInput >= 0 && tessera.bench.state", 5, "the speed")
+
+    # Where the structure lies on the slice, as a share of the window.
+    size = state()["image"]["size"]
+    seed = [56, 105, 90] if real else [round(0.37 * size[0]), round(0.6 * size[1]), round(0.46 * size[2])]
+    browser.script("tessera.windows.source.change({position: arguments[0]}); tessera.windows.speed.change({position: arguments[0]})", seed[2])
+    browser.until(f"return Math.abs(tessera.windows.source.voxel(5, 5)[2] - {seed[2]}) < 0.01", 10, "the slice of the seed")
+
+    def on_page(voxel):
+        return browser.script("const w = tessera.windows.source, r = w.canvas.getBoundingClientRect(), [x, y] = w.place(arguments[0]);"
+                              "return [r.left + x * r.width / w.canvas.width, r.top + y * r.height / w.canvas.height]", voxel)
+
+    browser.keys("2")
+    browser.drag([on_page([seed[0] + d, seed[1] + d / 2, seed[2]]) for d in (0, 2, 4)])
+    browser.until("return tessera.bench.state.probe.count > 20", 10, "the probe")
+    if real:  # how many grey values the drag met depends on the machine's pace; a user would widen a narrow interval by its slider, too
+        browser.script("tessera.sliders.epsilon.set(32, true)")
+        browser.until("return tessera.bench.state.epsilon === 32", 10, "epsilon by its slider")
+    inside = [seed[0] + d for d in (0, 4)]
+    browser.keys("3")
+    browser.script("tessera.sliders.brush.set(arguments[0], true)", 9 if real else 7)
+    time.sleep(0.1)
+    browser.drag([on_page([x, seed[1], seed[2]]) for x in inside])
+    browser.until("return tessera.bench.state.surface && tessera.bench.state.inside_voxels > 100", 10, "the painted sphere")
+    browser.until("return tessera.windows.source.frame.editInput >= tessera.link.lastInput", 10, "a picture of it")
+    if real:
+        browser.drag([on_page([x, seed[1], seed[2]]) for x in (124, 128)])
+        browser.until("return tessera.windows.source.frame.editInput >= tessera.link.lastInput", 10, "the other hemisphere")
+    browser.keys("1")
+    small = pixels("source")
+    assert small["yellow"] > 20, f"no contour in the page's pixels: {small}"
+    coloured = pixels("speed")
+    assert coloured["coloured"] > 0.2 * coloured["all"], f"the speed window shows no signs: {coloured}"
+
+    browser.keys(" ")
+    grown, end = small, time.monotonic() + 40
+    while grown["wide"] < small["wide"] + 6 and grown["high"] < small["high"] + 6:
+        assert time.monotonic() < end, f"the contour does not grow: {small}, {grown}, {state()}"
+        time.sleep(0.1)
+        grown = pixels("source")
+    assert state()["steps"] >= 5 and state()["running"]
+
+    # The latency counter, while the solver runs: turning the 3-D window, moving the cross, probing T by its slider.
+    browser.script("tessera.statistics(true)")
+    box = browser.script("const r = tessera.windows.volume.canvas.getBoundingClientRect(); return [r.left, r.top, r.width, r.height]")
+    browser.drag([(box[0] + box[2] * (0.2 + 0.02 * k), box[1] + 0.5 * box[3]) for k in range(25)], pause=40)
+    browser.drag([on_page([seed[0] + k, seed[1], seed[2]]) for k in range(20)], pause=40)
+    for k in range(10):
+        browser.script("tessera.sliders.alpha.set(0.5 + 0.01 * (arguments[0] % 2), true)", k)
+        time.sleep(0.05)
+    time.sleep(0.3)
+    numbers = browser.script("return tessera.statistics(false)")
+    running = state()
+    assert running["running"] and numbers["inputs"] >= 10, numbers
+    log = {"image": state()["image"]["name"], "size": size, "window": [1280, 720], "inputs": numbers["inputs"], "latency_median_ms": numbers["median"],
+           "latency_95_ms": numbers["most"], "pictures_per_s": numbers["pictures"], "volume_pictures_per_s": numbers["volume"],
+           "source_pictures_per_s": numbers["source"], "steps_per_s": running["steps_per_second"], "load": os.getloadavg()[0], "processors": os.cpu_count(),
+           "holds": numbers["median"] is not None and numbers["median"] < 100 and numbers["pictures"] >= 15}
+    print(json.dumps(log))
+    if given.log:
+        with open(given.log, "w", encoding="ascii") as file:
+            json.dump(log, file, indent=1)
+    if given.screenshot:
+        browser.script("document.documentElement.dataset.theme = 'dark'; tessera.windows.volume.change({azimuth: 40, elevation: 20, clip: true, clip_azimuth: 0, clip_offset: 0.1})")
+        browser.until("return tessera.bench.state.steps >= 520", 90, "a picture worth showing")
+    browser.keys(" ")
+    browser.until("return !tessera.bench.state.running", 10, "the pause")
+
+    for what in ("mask", "session"):
+        browser.click(f"[data-save={what}]")
+    browser.until("return document.querySelectorAll('#saved a').length === 2", 30, "mask and session saved")
+    name = state()["image"]["name"].split(".")[0]
+    tessera("segment", state()["image"]["name"], "--script", f"{name}.session", "-o", "replayed.nii.gz")
+    for file in (f"{name}-mask.nii.gz", "replayed.nii.gz"):
+        tessera("convert", file, "-o", f"{file}.raw", "--format", "raw")
+    assert filecmp.cmp(os.path.join(folder, f"{name}-mask.nii.gz.raw"), os.path.join(folder, "replayed.nii.gz.raw"), shallow=False), "the replay gives another mask"
+
+    if given.screenshot:
+        browser.until("return !tessera.windows.volume.frame.draft && !tessera.windows.source.frame.draft", 60, "pictures in full")
+        browser.until("return !document.getElementById('meter').textContent", 10, "rest")
+        browser.script("document.getElementById('messages').replaceChildren()")
+        browser.screenshot(given.screenshot)
+    browser.click("#undo")
+    browser.until("return tessera.bench.state.inside_voxels > 0 && tessera.bench.state.report !== null", 5, "the surface before")
+    errors = [line for line in browser.log() if "favicon" not in line]
+    assert not errors, errors
+
+
+with tempfile.TemporaryDirectory() as where:
+    real = bool(given.image and os.path.exists(given.image))
+    if real:
+        shutil.copy(given.image, os.path.join(where, "head.nii.gz"))
+    else:
+        print("the MRI is not here (scripts/get-data.sh mri): a phantom of its size takes its place")
+        subprocess.run([TESSERA, "make", "phantom_tumour", "--size", "181,217,181", "--noise", "0.05", "-o", "head.nii.gz"], check=True, cwd=where, capture_output=True)
+    server = Server(TESSERA, os.path.join(where, "head.nii.gz"), "--device", "cpu")
+    browser = None
+    try:
+        browser = Browser(1280, 720)
+        run(browser, server, where, real)
+    finally:
+        if browser:
+            browser.close()
+        code, errors = server.stop()
+    assert code == 0 and not errors, (code, errors)
+print("ok")

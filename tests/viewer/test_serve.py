@@ -1,0 +1,315 @@
+"""`tessera serve` without a browser: the work of a session, its replay, and pages that mean harm. test_serve.py TESSERA [--slow]"""
+import filecmp
+import os
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from socket_client import Page, Refused, Server  # noqa: E402
+
+TESSERA = os.path.abspath(sys.argv[1])
+SLOW = "--slow" in sys.argv
+
+
+def tessera(*arguments):
+    return subprocess.run([TESSERA, *arguments], check=True, capture_output=True, text=True, cwd=FOLDER).stdout
+
+
+def loaded_page(server):
+    page = Page(server)
+    for view in ("source", "speed", "volume"):
+        page.send(type="view", view=view, width=120, height=100)
+    page.until(lambda: page.state and page.state["image"] and page.histogram and len(page.frames) == 3, 60, "an image, its histogram and three pictures")
+    return page
+
+
+def refused(server, path):
+    try:
+        Page(server, path).close()
+    except Refused:
+        return True
+    return False
+
+
+def test_session(server):
+    """Probe, paint, run, undo, save; the script of the session gives the same mask; it can be loaded again."""
+    page = loaded_page(server)
+    assert page.driver["driver"] == page.driver["you"], page.driver
+    assert page.state["image"]["size"] == [48, 48, 48] and sum(page.histogram["counts"]) == 48 ** 3
+    page.expect_error("no surface to move", type="start")
+    page.send(type="probe", at=[18, 28, 22], radius=3, input=1)
+    page.until(lambda: page.state["probe"]["count"] > 50, what="statistics of the probe")
+    assert abs(page.state["target"] - 0.7) < 0.1, page.state["target"]
+    page.send(type="set", name="alpha", value=0.8)
+    page.send(type="set", name="smoothing", value=0.6)
+    page.send(type="paint", **{"from": [18, 28, 22]}, radius=3, begin=True, input=2)
+    page.send(type="paint", **{"from": [18, 28, 22], "to": [20, 28, 22]}, radius=3, input=3)
+    page.until(lambda: page.state["surface"] and page.frames["source"]["edit_input"] >= 3, what="a picture of the painted surface")
+    before = page.state["inside_voxels"]
+    page.send(type="start", input=4)
+    page.until(lambda: page.state["steps"] >= 60, what="sixty steps")
+    pictures = dict(page.counts)
+    page.until(lambda: all(page.counts[v] > pictures[v] for v in pictures), what="pictures of every window while the surface moves")
+    page.send(type="erase", **{"from": [25, 28, 22]}, radius=2, begin=True)  # while it moves
+    page.send(type="set", name="epsilon", value=page.state["epsilon"] * 0.95)
+    steps = page.state["steps"]
+    page.until(lambda: page.state["steps"] > steps + 20, what="twenty steps more")
+    page.send(type="pause")
+    page.until(lambda: not page.state["running"], what="the pause")
+    assert page.state["inside_voxels"] > before and not page.errors()[1:], page.errors()
+    page.send(type="step", count=7)
+    page.send(type="undo")
+    page.send(type="step", count=3)
+    for what, name in (("mask", "mask.nii.gz"), ("session", "run.session"), ("mesh", "surface.ply"), ("field", "field.nii.gz"), ("picture", "view.png")):
+        page.send(type="save", what=what, name=name)
+        page.until(lambda n=name: any(t["type"] == "saved" and t["text"] == n for t in page.texts), what=f"{name} saved")
+    tessera("segment", "head.nii.gz", "--script", "run.session", "-o", "replayed.nii.gz", "--force")
+    assert equal_masks("mask.nii.gz", "replayed.nii.gz"), "the replay gives another mask"
+    status, body = server.get(server.path + "file/view.png")
+    assert status == 200 and body.startswith(b"\x89PNG"), status
+    page.expect_error("exists", type="save", what="mask", name="mask.nii.gz")
+    page.expect_error("extension", type="save", what="mask", name="mask.exe")
+    inside = page.state["inside_voxels"]
+    page.send(type="load", name="run.session")
+    page.until(lambda: any("replayed" in t["text"] for t in page.texts), what="the session replayed")
+    page.until(lambda: page.state["inside_voxels"] == inside, what="the same surface")
+    page.send(type="reset")
+    page.until(lambda: not page.state["surface"] and page.state["steps"] == 0, what="the reset")
+    page.close()
+
+
+def equal_masks(a, b):
+    for name in (a, b):
+        tessera("convert", name, "-o", name + ".raw", "--format", "raw", "--force")
+    return filecmp.cmp(os.path.join(FOLDER, a + ".raw"), os.path.join(FOLDER, b + ".raw"), shallow=False)
+
+
+def test_windows(server):
+    """Looks: every mode of the 3-D window, clipping, axes, zoom, window, transfer function, picks; the plane of a picture is where it says."""
+    page = loaded_page(server)
+    page.send(type="probe", at=[18, 28, 22], radius=3)
+    page.send(type="paint", **{"from": [24, 24, 24]}, radius=8, begin=True, input=10)
+    page.until(lambda: page.frames["volume"]["edit_input"] >= 10, what="the sphere")
+    for i, mode in enumerate(("surface", "combined", "volume", "inside", "mip")):
+        page.send(type="view", view="volume", mode=mode, azimuth=20.0 * i, elevation=10, clip=mode == "combined", clip_offset=0.1, input=20 + i)
+        page.until(lambda n=20 + i: page.frames["volume"]["view_input"] >= n, what=f"mode {mode}")
+    for axis in range(3):
+        page.send(type="view", view="source", axis=axis, position=11, zoom=2, pan=[3, -4], input=30 + axis)
+        page.until(lambda n=30 + axis: page.frames["source"]["view_input"] >= n, what=f"axis {axis}")
+        f = page.frames["source"]
+        assert abs(f["origin"][axis] - 11) < 1e-3 and abs(f["right"][axis]) < 1e-6 and abs(f["down"][axis]) < 1e-6, f
+        middle = [o + f["width"] / 2 * u + f["height"] / 2 * v for o, u, v in zip(f["origin"], f["right"], f["down"])]
+        others = [k for k in range(3) if k != axis]
+        moved = sorted(abs(abs(middle[k] - 23.5)) for k in others)
+        assert abs(moved[0] - 3) < 0.05 and abs(moved[1] - 4) < 0.05, (axis, middle)  # the pan, spacing 1
+    page.send(type="window", low=0.1, high=0.6, input=40)
+    page.send(type="transfer", points=[[0.1, 0, 0, 0, 0], [0.5, 0.2, 1, 0.5, 0.2]], input=41)
+    page.until(lambda: page.frames["volume"]["view_input"] >= 41 and len(page.state["transfer"]) == 2, what="the transfer function")
+    page.send(type="view", view="volume", mode="surface", clip=False, zoom=1, pan=[0, 0], azimuth=0, elevation=0, input=50)
+    probed = page.state["probe"]["count"]
+    page.send(type="pick", x=0.5, y=0.5, action="probe", radius=2, input=51)
+    page.until(lambda: page.state["probe"]["count"] > probed, what="a probe where the ray meets the sphere")
+    page.send(type="pick", x=0.5, y=0.5, action="locate", input=52)
+    page.until(lambda: page.state["views"]["source"]["position"] != 11, what="the slice through the picked place")
+    page.send(type="pick", x=0.01, y=0.01, action="probe", radius=2)
+    page.until(lambda: any(t["type"] == "notice" and "nothing there" in t["text"] for t in page.texts), what="a word on a pick of nothing")
+    page.send(type="reset")
+    page.close()
+
+
+def test_one_drives(server):
+    """A second page sees all and may do nothing until it takes the controls; when it goes, the first drives again."""
+    first, second = loaded_page(server), Page(server)
+    second.until(lambda: len(second.frames) == 3 and second.state, what="pictures for the second page")
+    assert second.driver["driver"] != second.driver["you"] and second.driver["clients"] == 2
+    second.expect_error("another page drives", type="start")
+    second.send(type="files")
+    second.until(lambda: any(t["type"] == "files" and "head.nii.gz" in t["names"] for t in second.texts), what="the list of files")
+    second.send(type="drive")
+    second.until(lambda: second.driver["driver"] == second.driver["you"], what="the controls")
+    first.expect_error("another page drives", type="start")
+    second.close()
+    first.until(lambda: first.driver["driver"] == first.driver["you"] and first.driver["clients"] == 1, what="the controls again")
+    first.close()
+
+
+def test_access(server):
+    """No token, no access; nothing outside the page and the served folder."""
+    token = server.path.strip("/")
+    with open(os.path.join(os.path.dirname(FOLDER), "tessera-secret.txt"), "w", encoding="ascii") as file:
+        file.write("secret")
+    os.symlink("/etc/passwd", os.path.join(FOLDER, "link.txt"))
+    os.makedirs(os.path.join(FOLDER, "folder.txt"), exist_ok=True)
+    os.mkfifo(os.path.join(FOLDER, "pipe.txt"))
+    try:
+        assert server.get(server.path)[0] == 200 and b"<title>tessera" in server.get(server.path)[1]
+        assert server.get(server.path + "app.js")[0] == 200 and server.get("/" + token)[0] == 301
+        wrong = [token[:-1], token + "0", token[::-1], "", "0" * len(token)]
+        for path in ["/", "/index.html", "/app.js", "/socket", "//", "/../" + token[1:] + "/"] + ["/" + w + "/" for w in wrong if w] + ["/" + w + "/app.js" for w in wrong if w]:
+            assert server.get(path)[0] in (400, 403, 404, 0), path
+        for name in ["../tessera-secret.txt", "..%2ftessera-secret.txt", "%2e%2e/tessera-secret.txt", "....//tessera-secret.txt", "/etc/passwd", "%2fetc%2fpasswd",
+                     "link.txt", "folder.txt", "pipe.txt", ".", "..", "", "no-such.nii", "a%00b", "x" * 3000, "..\\tessera-secret.txt"]:
+            for room in ("file/", ""):
+                status, body = server.get(server.path + room + name)
+                assert b"secret" not in body and b"root:" not in body, name
+                # ".." leads back to the page itself at most
+                assert status in (301, 400, 403, 404, 414, 0) or (status == 200 and b"<title>tessera" in body), (name, status)
+        for method in ("POST", "PUT", "DELETE", "HEAD", "OPTIONS"):
+            assert server.get(server.path, method)[0] != 200, method
+        for path in ["/socket", "/", server.path, server.path + "socket/x", "/" + token[:-1] + "/socket", "/" + token + "0/socket", server.path + "app.js"]:
+            assert refused(server, path), path
+        page = loaded_page(server)
+        for name in ["../tessera-secret.txt", "/etc/passwd", "..", ".hidden", "-x", "a/b.nii", "a\\b.nii", "x\u0001.nii"]:
+            page.expect_error("name", type="load", name=name)
+            page.expect_error("name", type="save", what="mask", name=name)
+        for name in ["link.txt", "folder.txt", "pipe.txt", "missing.nii.gz"]:
+            page.expect_error("no such file", type="load", name=name)
+        page.close()
+    finally:
+        os.remove(os.path.join(os.path.dirname(FOLDER), "tessera-secret.txt"))
+
+
+def test_malformed(server):
+    """What is no message is refused with a word or closes its own connection, and nothing else."""
+    watcher = loaded_page(server)
+    bad = ["", "{", "[]", "null", "7", '"x"', "{}", '{"type":1}', '{"type":"fly"}', '{"type":"start","type":"start"}', '{"type":"start","extra":1}',
+           '{"type":"set","name":"alpha"}', '{"type":"set","name":"alpha","value":"1"}', '{"type":"set","name":"alpha","value":1e400}',
+           '{"type":"set","name":"alpha","value":7}', '{"type":"set","name":"nothing","value":1}', '{"type":"paint","from":[1,2],"radius":1}',
+           '{"type":"paint","from":[1,2,3],"radius":-1}', '{"type":"paint","from":[1,2,3],"radius":0}', '{"type":"paint","from":[1e9,2,3],"radius":1}',
+           '{"type":"paint","from":[500,2,3],"radius":1}', '{"type":"view","view":"x"}', '{"type":"view","view":"source","width":1e9,"height":5}',
+           '{"type":"view","view":"source","mode":"mip"}', '{"type":"view","view":"volume","axis":1}', '{"type":"view","view":"source","axis":1.5}',
+           '{"type":"window","low":2,"high":1}', '{"type":"transfer"}', '{"type":"transfer","points":[]}', '{"type":"transfer","points":[[1,2,0,0,0]]}',
+           '{"type":"transfer","points":[[1,0,0,0,0],[1,0,0,0,0]]}', '{"type":"step","count":0}', '{"type":"step","count":1e9}', '{"type":"undo"}',
+           '{"type":"probe-undo"}', "\x00", '{"type":"load","name":"\\u0000"}', "[" * 60000, '{"type":"save","what":"mask","name":"' + "n" * 200 + '"}']
+    watcher.send(type="probe-reset")
+    for text in bad:
+        before = len(watcher.errors())
+        watcher.frame(text.encode())
+        watcher.until(lambda b=before: len(watcher.errors()) > b, 20, f"an error for {text[:60]}")
+    watcher.frame(b"\xff\xfe{}")  # no UTF-8: an error or the end of this connection
+    watcher.close()
+    for hostile, *wanted in (("oversized", 1009), ("binary", 1003), ("fragments", 1009), ("reserved", 1002), ("huge length", 1009, 1002), ("garbage", 1002)):
+        page = Page(server)
+        try:
+            if hostile == "oversized":
+                page.frame(b'{"type":"ping","id":' + b" " * 70000 + b"1}")
+            elif hostile == "binary":
+                page.frame(b"\x00\x01", opcode=2)
+            elif hostile == "fragments":
+                page.frame(b"{", final=False)
+                for _ in range(100):
+                    page.frame(b" " * 1000, opcode=0, final=False)
+            elif hostile == "reserved":
+                page.frame(b"x", opcode=11)
+            elif hostile == "huge length":
+                page.raw(b"\x81\xff" + b"\x7f" + b"\xff" * 7 + b"abcd" + b"payload")
+            else:
+                page.raw(random.Random(1).randbytes(4000))
+            end = time.monotonic() + 20
+            page.socket.settimeout(20)
+            while time.monotonic() < end:
+                page.read()
+            raise AssertionError(f"{hostile}: the connection is still there")
+        except (Refused, ConnectionError):
+            assert page.closed in (None, *wanted), (hostile, page.closed)
+        finally:
+            page.close()
+    pieces = Page(server)  # a message in three pieces is one
+    pieces.frame(b'{"type":', final=False)
+    pieces.frame(b'"ping",', opcode=0, final=False)
+    pieces.frame(b'"id":77}', opcode=0)
+    pieces.until(lambda: any(t.get("id") == 77 for t in pieces.texts), what="the answer to a ping in pieces")
+    pieces.close()
+
+
+def test_crowd(server):
+    """A hundred connections, pages that do not read, pages that vanish: the surface goes on moving, memory stays."""
+    page = loaded_page(server)
+    page.send(type="probe", at=[18, 28, 22], radius=3)
+    page.send(type="set", name="alpha", value=0.5)
+    page.send(type="paint", **{"from": [18, 28, 22]}, radius=6, begin=True)
+    page.send(type="start")
+    page.until(lambda: page.state["steps"] > 20, what="a moving surface")
+    before = server.memory()
+    crowd, turned_away = [], 0
+    for _ in range(100):
+        try:
+            crowd.append(Page(server))
+        except (Refused, OSError):
+            turned_away += 1
+    idle = [socket.create_connection((server.host, server.port)) for _ in range(30)]  # connect and say nothing
+    steps = page.state["steps"]
+    end = time.monotonic() + (4 if SLOW else 2)
+    while time.monotonic() < end:  # none of the crowd reads or acknowledges
+        page.read()
+    page.until(lambda: page.state["steps"] > steps + 10, what="steps in spite of the crowd")
+    assert page.driver["clients"] <= 24, page.driver
+    for i, other in enumerate(crowd):  # some shake hands and vanish in the middle of a message
+        if i % 3 == 0:
+            try:
+                other.raw(b"\x81\xfe\x10\x00abcd")
+            except OSError:
+                pass
+        other.close()
+    for s in idle:
+        s.close()
+    page.until(lambda: page.driver["clients"] == 1, 45, "the crowd gone")
+    grown = server.memory() - before
+    assert grown < 80 << 20, f"memory grew by {grown >> 20} MiB"
+    steps = page.state["steps"]
+    page.until(lambda: page.state["steps"] > steps, what="steps after the crowd")
+    page.socket.close()  # the only page, killed: the solver goes on
+    time.sleep(0.5)
+    again = loaded_page(server)
+    assert again.state["running"] and again.state["steps"] > steps and again.driver["driver"] == again.driver["you"]
+    again.send(type="pause")
+    again.until(lambda: not again.state["running"], what="the pause")
+    again.close()
+
+
+def test_flood(server):
+    """Thousands of commands without a breath: refused when the queue is full, memory bounded, the session still works."""
+    page = loaded_page(server)
+    before = server.memory()
+    for i in range(3000):
+        page.send(type="set", name="target", value=i / 3000)
+        if i % 100 == 0:
+            page.send(type="view", view="volume", azimuth=i)
+            while len(page.rest) or select_readable(page.socket):
+                page.read()
+    page.send(type="set", name="target", value=0.625)
+    page.send(type="ping", id=99)
+    page.until(lambda: any(t.get("id") == 99 for t in page.texts), 60, "the answer behind the flood")
+    page.until(lambda: not page.state["busy"], 60)
+    time.sleep(0.5)
+    page.send(type="set", name="target", value=0.5)
+    page.until(lambda: abs(page.state["target"] - 0.5) < 1e-6, 60, "the session to work")
+    assert server.memory() - before < 80 << 20
+    page.close()
+
+
+def select_readable(s):
+    import select
+    return bool(select.select([s], [], [], 0)[0])
+
+
+with tempfile.TemporaryDirectory() as FOLDER:
+    FOLDER = os.path.join(FOLDER, "served")
+    os.mkdir(FOLDER)
+    tessera("make", "phantom_tumour", "--size", "48", "--noise", "0.05", "--seed", "3", "-o", "head.nii.gz")
+    run = Server(TESSERA, os.path.join(FOLDER, "head.nii.gz"), "--device", "cpu", "--threads", "2")
+    try:
+        for test in (test_session, test_windows, test_one_drives, test_access, test_malformed, test_flood, test_crowd):
+            began = time.monotonic()
+            test(run)
+            assert run.alive(), f"{test.__name__}: the server has ended: {run.process.stderr.read()}"
+            print(f"{test.__name__}: {time.monotonic() - began:.1f} s", flush=True)
+    finally:
+        code, errors = run.stop()
+    assert code == 0, f"exit code {code}: {errors}"
+    assert not errors, errors
+print("ok")

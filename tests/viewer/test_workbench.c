@@ -1,0 +1,226 @@
+/* The session without a network: both threads at work, what comes out of them, the script of a session against the library itself. */
+#define _POSIX_C_SOURCE 200809L
+#include "support.h"
+
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "session.h"
+
+static atomic_int woken;
+static void wake(void *user)
+{
+    (void)user;
+    atomic_fetch_add(&woken, 1);
+}
+
+struct bench {
+    char folder[64];
+    tsr_volume *image;
+    viewer_session *session;
+    uint64_t state_version, image_version;
+    char state[8192];
+    int frames[VIEWER_VIEWS];
+    double frame_steps[VIEWER_VIEWS];
+    char notices[8192];
+};
+
+static void pause_a_moment(void) { nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL); }
+
+/* What a page would do: take everything, be ready for more. */
+static void listen_once(struct bench *b)
+{
+    static const int all[VIEWER_VIEWS] = { 1, 1, 1 };
+    viewer_blob *blob;
+    viewer_session_watch(b->session, 1, all);
+    if ((blob = viewer_session_state(b->session, &b->state_version))) {
+        assert_true(blob->size < sizeof b->state);
+        memcpy(b->state, blob->bytes + VIEWER_PAD, blob->size);
+        b->state[blob->size] = 0;
+        viewer_blob_release(&blob);
+    }
+    while ((blob = viewer_session_notice(b->session))) {
+        size_t used = strlen(b->notices);
+        if (used + blob->size + 2 < sizeof b->notices) {
+            memcpy(b->notices + used, blob->bytes + VIEWER_PAD, blob->size);
+            strcpy(b->notices + used + blob->size, "\n");
+        }
+        viewer_blob_release(&blob);
+    }
+    for (int v = 0; v < VIEWER_VIEWS; v++) {
+        if (!(blob = viewer_session_frame(b->session, v))) continue;
+        const uint8_t *bytes = blob->bytes + VIEWER_PAD;
+        assert_true(blob->binary && blob->size > VIEWER_FRAME_HEADER && !memcmp(bytes, "TSRF", 4) && bytes[5] == v);
+        assert_true(bytes[VIEWER_FRAME_HEADER] == 0xff && bytes[VIEWER_FRAME_HEADER + 1] == 0xd8); /* a JPEG file */
+        b->frames[v]++;
+        b->frame_steps[v] = bytes[28] | bytes[29] << 8 | bytes[30] << 16;
+        viewer_blob_release(&blob);
+    }
+}
+
+static int says(const struct bench *b, const char *text) { return strstr(b->state, text) != NULL; }
+static double number(const struct bench *b, const char *key)
+{
+    char quoted[64];
+    snprintf(quoted, sizeof quoted, "\"%s\":", key);
+    const char *at = strstr(b->state, quoted);
+    return at ? strtod(at + strlen(quoted), NULL) : -1;
+}
+#define UNTIL(condition)                                                                                         \
+    do {                                                                                                         \
+        int tries_ = 0;                                                                                          \
+        for (listen_once(b); !(condition); listen_once(b)) {                                                     \
+            if (++tries_ > 30000) fail_msg("%s: never; state %s; notices %s", #condition, b->state, b->notices); \
+            pause_a_moment();                                                                                    \
+        }                                                                                                        \
+    } while (0)
+
+static void command(struct bench *b, const char *text)
+{
+    viewer_command c;
+    char error[256];
+    if (viewer_parse(text, strlen(text), &c, error, sizeof error)) fail_msg("%s: %s", text, error);
+    while (viewer_session_command(b->session, &c, error, sizeof error)) pause_a_moment(); /* the queue is full */
+}
+
+static void path_of(const struct bench *b, const char *name, char path[128]) { snprintf(path, 128, "%s/%s", b->folder, name); }
+
+static struct bench *open_bench(void)
+{
+    struct bench *b = (struct bench *)calloc(1, sizeof *b);
+    tsr_phantom_options options = TSR_PHANTOM_OPTIONS;
+    char path[128], error[256] = "";
+    assert_non_null(b);
+    strcpy(b->folder, "workbench-XXXXXX");
+    assert_non_null(mkdtemp(b->folder));
+    options.size = (tsr_size3){ 40, 44, 36 };
+    require_ok(tsr_phantom_make("phantom_tumour", &options, &b->image, NULL));
+    path_of(b, "head.nrrd", path);
+    require_ok(tsr_volume_write(b->image, path, NULL));
+    tsr_volume_destroy(&b->image);
+    const viewer_options session = { .folder = b->folder, .file = "head.nrrd", .device = "cpu", .threads = 2, .segment = TSR_SEGMENT_OPTIONS };
+    if (viewer_session_create(&session, wake, NULL, &b->session, error, sizeof error)) fail_msg("%s", error);
+    UNTIL(says(b, "\"name\":\"head.nrrd\""));
+    static const char *const views[] = { "source", "speed", "volume" };
+    for (int v = 0; v < VIEWER_VIEWS; v++) {
+        char text[128];
+        snprintf(text, sizeof text, "{\"type\":\"view\",\"view\":\"%s\",\"width\":48,\"height\":40}", views[v]);
+        command(b, text);
+    }
+    UNTIL(b->frames[0] && b->frames[1] && b->frames[2]);
+    return b;
+}
+
+static void close_bench(struct bench *b)
+{
+    static const char *const names[] = { "head.nrrd", "mask.nii.gz", "run.session", "mesh.ply", "picture.png" };
+    char path[128];
+    viewer_session_destroy(&b->session);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        path_of(b, names[i], path);
+        unlink(path);
+    }
+    assert_int_equal(rmdir(b->folder), 0); /* nothing else was left there */
+    free(b);
+}
+
+/* The script of a session, with edits in the middle of a run, gives the library the same mask. */
+static void replay(void **unused)
+{
+    (void)unused;
+    struct bench *b = open_bench();
+    command(b, "{\"type\":\"probe\",\"at\":[15,26,16],\"radius\":3}");
+    command(b, "{\"type\":\"set\",\"name\":\"alpha\",\"value\":0.8}");
+    command(b, "{\"type\":\"set\",\"name\":\"smoothing\",\"value\":0.5}");
+    command(b, "{\"type\":\"paint\",\"from\":[15,26,16],\"radius\":4,\"begin\":true}");
+    command(b, "{\"type\":\"start\"}");
+    UNTIL(number(b, "steps") > 20);
+    command(b, "{\"type\":\"erase\",\"from\":[18,26,16],\"to\":[20,27,16],\"radius\":2,\"begin\":true}");
+    command(b, "{\"type\":\"set\",\"name\":\"target\",\"value\":0.66}");
+    int shown = b->frames[VIEWER_VOLUME];
+    UNTIL(b->frames[VIEWER_VOLUME] > shown + 2 && b->frame_steps[VIEWER_VOLUME] > 20);
+    command(b, "{\"type\":\"pause\"}");
+    UNTIL(says(b, "\"running\":false"));
+    command(b, "{\"type\":\"step\",\"count\":5}");
+    command(b, "{\"type\":\"undo\"}");
+    command(b, "{\"type\":\"step\",\"count\":2}");
+    command(b, "{\"type\":\"save\",\"what\":\"mask\",\"name\":\"mask.nii.gz\"}");
+    command(b, "{\"type\":\"save\",\"what\":\"session\",\"name\":\"run.session\"}");
+    command(b, "{\"type\":\"save\",\"what\":\"mesh\",\"name\":\"mesh.ply\"}");
+    command(b, "{\"type\":\"save\",\"what\":\"picture\",\"name\":\"picture.png\"}");
+    UNTIL(strstr(b->notices, "mesh.ply") && strstr(b->notices, "picture.png"));
+    assert_null(strstr(b->notices, "\"error\""));
+
+    tsr_context *context = test_context_on("cpu", 1);
+    tsr_segment_options options = TSR_SEGMENT_OPTIONS;
+    options.epsilon = 1;
+    tsr_volume *image, *saved, *mask;
+    tsr_segmentation *segmentation;
+    char path[128], script[16384];
+    path_of(b, "head.nrrd", path);
+    require_ok(tsr_volume_read(path, NULL, &image));
+    path_of(b, "mask.nii.gz", path);
+    require_ok(tsr_volume_read(path, NULL, &saved));
+    path_of(b, "run.session", path);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    script[fread(script, 1, sizeof script - 1, file)] = 0;
+    fclose(file);
+    require_ok(tsr_segmentation_create(context, image, &options, &segmentation));
+    require_ok(tsr_segmentation_script(segmentation, script, "run.session", NULL, NULL));
+    require_ok(tsr_segmentation_mask(segmentation, &mask));
+    assert_int_equal(tsr_volume_count(mask), tsr_volume_count(saved));
+    assert_memory_equal(tsr_volume_data(mask), tsr_volume_data(saved), (size_t)tsr_volume_count(mask));
+    assert_true(memchr(tsr_volume_data(mask), 1, (size_t)tsr_volume_count(mask)) != NULL);
+    tsr_volume_destroy(&mask);
+    tsr_segmentation_destroy(&segmentation);
+    tsr_volume_destroy(&saved);
+    tsr_volume_destroy(&image);
+    tsr_context_destroy(&context);
+    close_bench(b);
+}
+
+/* Loading while it runs, files that are none, the end in the middle of a run: nothing hangs, nothing is left. */
+static void upheaval(void **unused)
+{
+    (void)unused;
+    struct bench *b = open_bench();
+    command(b, "{\"type\":\"start\"}");
+    UNTIL(strstr(b->notices, "no surface to move"));
+    command(b, "{\"type\":\"set\",\"name\":\"data_weight\",\"value\":0}"); /* no speed at all: it runs for ever and stays where it is */
+    command(b, "{\"type\":\"set\",\"name\":\"alpha\",\"value\":1}");
+    command(b, "{\"type\":\"paint\",\"from\":[15,26,16],\"radius\":5,\"begin\":true}");
+    command(b, "{\"type\":\"start\"}");
+    UNTIL(number(b, "steps") > 4);
+    command(b, "{\"type\":\"load\",\"name\":\"none.nrrd\"}");
+    UNTIL(strstr(b->notices, "none.nrrd: no such file"));
+    assert_true(says(b, "\"running\":true")); /* what failed changed nothing */
+    command(b, "{\"type\":\"load\",\"name\":\"head.nrrd\"}");
+    UNTIL(says(b, "\"running\":false") && number(b, "steps") == 0);
+    uint64_t none = 0;
+    viewer_blob *histogram = viewer_session_histogram(b->session, &none);
+    assert_non_null(histogram);
+    viewer_blob_release(&histogram);
+    assert_null(viewer_session_histogram(b->session, &none)); /* told once */
+    for (int i = 0; i < 40; i++) {
+        char text[160];
+        snprintf(text, sizeof text, "{\"type\":\"paint\",\"from\":[%d,20,18],\"radius\":2,\"begin\":true}", 4 + i % 30);
+        command(b, text);
+        command(b, "{\"type\":\"view\",\"view\":\"volume\",\"mode\":\"mip\",\"azimuth\":10}");
+        command(b, "{\"type\":\"pick\",\"x\":0.5,\"y\":0.5,\"action\":\"probe\",\"radius\":1}");
+        command(b, "{\"type\":\"view\",\"view\":\"volume\",\"mode\":\"surface\"}");
+    }
+    UNTIL(number(b, "undo") == VIEWER_UNDO_LEVELS); /* memory of undo is bounded */
+    command(b, "{\"type\":\"start\"}");
+    UNTIL(number(b, "steps") > 2);
+    assert_true(atomic_load(&woken) > 0);
+    close_bench(b); /* in the middle of the run */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(replay), cmocka_unit_test(upheaval) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

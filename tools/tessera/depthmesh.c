@@ -1,0 +1,147 @@
+#include <string.h>
+
+#include "cli.h"
+
+struct depthmesh {
+    cli_call *cli;
+    tsr_read_options read;
+    tsr_depth_mesh_options options;
+    tsr_eye eye;
+    const char *output;
+};
+
+/* A volume of one slice, or the first channel of a picture. */
+static int read_map(struct depthmesh *d, tsr_volume **map)
+{
+    const char *path = d->cli->input[0], *format;
+    tsr_file_kind kind;
+    tsr_image image = { 0 };
+    int code = cli_recognise(d->cli, path, &d->read, &kind, &format);
+    if (code) return code;
+    if (kind != TSR_FILE_IMAGE) {
+        *map = cli_read_volume(d->cli, path, &d->read, &code);
+        return code;
+    }
+    tsr_status status = tsr_image_read(path, &d->read, &image);
+    if (status == TSR_OK) status = tsr_volume_create(NULL, TSR_U8, (tsr_size3){ image.width, image.height, 1 }, NULL, map);
+    for (int64_t i = 0; status == TSR_OK && i < (int64_t)image.width * image.height; i++)
+        ((uint8_t *)tsr_volume_data(*map))[i] = image.pixels[i * image.channels];
+    tsr_image_destroy(&image);
+    return status == TSR_OK ? CLI_OK : cli_status(d->cli, status, path);
+}
+
+static void show(const struct depthmesh *d, const tsr_depth_mesh_info *info, double seconds)
+{
+    if (d->cli->globals.json) {
+        json_open(NULL, '{');
+        json_int("cells", info->cells);
+        json_int("leaves", info->leaves);
+        json_int("vertices", info->vertices);
+        json_int("triangles", info->triangles);
+        json_real("max_error", info->max_error);
+        json_real("rms_error", info->rms_error);
+        json_real("seconds", seconds);
+        json_close('}');
+    } else {
+        printf("%lld triangles of %lld, %lld vertices, error at most %.6g, RMS %.3g, %.3f s\n", (long long)info->triangles,
+               2 * (long long)info->cells, (long long)info->vertices, info->max_error, info->rms_error, seconds);
+    }
+}
+
+static int work(struct depthmesh *d)
+{
+    tsr_volume *map = NULL;
+    tsr_mesh *mesh = NULL;
+    tsr_depth_mesh_info info;
+    int code = read_map(d, &map);
+    if (code) return code;
+    if (d->eye.focal > 0) {
+        const tsr_size3 n = tsr_volume_size(map);
+        d->eye.width = (int32_t)n.x;
+        d->eye.height = (int32_t)n.y;
+        for (int i = 0; i < 3; i++) d->eye.rotation[i][i] = 1;
+        d->options.eye = &d->eye;
+    }
+    d->options.threads = d->cli->globals.threads;
+    d->options.progress = cli_progress(d->cli);
+    const double start = cli_seconds();
+    tsr_status status = tsr_depth_mesh(map, &d->options, &mesh, &info);
+    const double seconds = cli_seconds() - start;
+    cli_progress_end(d->cli);
+    if (status != TSR_OK) code = cli_status(d->cli, status, d->cli->input[0]);
+    if (!code) {
+        const tsr_write_options write = cli_write_options(d->cli);
+        status = tsr_mesh_write(mesh, d->output, &write);
+        if (status != TSR_OK) code = cli_status(d->cli, status, d->output);
+    }
+    if (!code && strcmp(d->output, "-")) show(d, &info, seconds);
+    tsr_mesh_destroy(&mesh);
+    tsr_volume_destroy(&map);
+    return code;
+}
+
+static int run(cli_call *cli, int argc, char **argv)
+{
+    struct depthmesh d = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_DEPTH_MESH_OPTIONS };
+    const cli_option options[] = {
+        CLI_OUTPUT_OPTION(d.output),
+        { .name = "tolerance",
+          .type = CLI_REAL,
+          .value = &d.options.tolerance,
+          .argument = "D",
+          .help = "largest error of the depth at any pixel (default 0)",
+          .lower = 0,
+          .upper = 1e300 },
+        { .name = "discontinuity",
+          .type = CLI_REAL,
+          .value = &d.options.discontinuity,
+          .argument = "D",
+          .help = "pixels whose depths differ by more are not joined (default 0: all are)",
+          .lower = 0,
+          .upper = 1e300 },
+        { .name = "focal",
+          .type = CLI_REAL,
+          .value = &d.eye.focal,
+          .argument = "PIXELS",
+          .help = "the map is what a pinhole sees: values are depths (without: heights over a plane)",
+          .lower = 1e-9,
+          .upper = 1e9 },
+        { .name = "principal-x",
+          .type = CLI_REAL,
+          .value = &d.eye.principal[0],
+          .argument = "PIXEL",
+          .help = "of the pinhole (default: the middle)" },
+        { .name = "principal-y", .type = CLI_REAL, .value = &d.eye.principal[1], .argument = "PIXEL", .help = "likewise" },
+        { .name = "disparity",
+          .type = CLI_REAL,
+          .value = &d.options.disparity,
+          .argument = "FB",
+          .help = "values are FB / depth, FB = focal length x baseline (with --focal)",
+          .lower = 1e-300,
+          .upper = 1e300 },
+        { .name = "most-side",
+          .type = CLI_INT,
+          .value = &d.options.most_side,
+          .argument = "N",
+          .help = "largest square in pixels, a power of two",
+          .lower = 1,
+          .upper = 65536 },
+        CLI_READ_OPTIONS(d.read),
+        { 0 },
+    };
+    int code = cli_parse(cli, options, 1, 1, argc, argv);
+    if (code >= 0) return code;
+    if (d.options.disparity > 0 && !(d.eye.focal > 0)) return cli_usage(cli, "--disparity: expected --focal as well");
+    if ((d.eye.principal[0] != 0 || d.eye.principal[1] != 0) && !(d.eye.focal > 0)) return cli_usage(cli, "--principal-x: expected --focal as well");
+    if (d.options.most_side & (d.options.most_side - 1))
+        return cli_usage(cli, "--most-side: '%d' given, expected a power of two", d.options.most_side);
+    code = cli_check_write(cli, d.output, TSR_FILE_MESH, NULL);
+    return code ? code : work(&d);
+}
+
+const cli_verb verb_depthmesh = { "depthmesh", "[options] DEPTH -o MESH", "Turn a depth map into a mesh of few triangles, without cracks",
+                                  "  tessera make torus --size 64 -o torus.nii.gz\n"
+                                  "  tessera convert torus.nii.gz --crop 0,0,32:64,64,33 -o slice.nrrd\n"
+                                  "  tessera depthmesh slice.nrrd --tolerance 0.05 -o relief.ply\n"
+                                  "  tessera depthmesh disparity.png --focal 700 --disparity 70 --tolerance 0.01 --discontinuity 0.1 -o scene.ply\n",
+                                  run };

@@ -1,0 +1,168 @@
+#include "films.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- in ------------------------------------------------------------------------------------------------------------------------ */
+
+static int open_next(cli_frames *f)
+{
+    const char *path = f->cli->input[++f->input];
+    f->number = -1;
+    if (!tsr_video_recognise(path)) return CLI_OK;
+    const tsr_video_read_options options = { .struct_size = sizeof options, .progress = cli_progress(f->cli) };
+    tsr_status status = tsr_video_reader_create(path, &options, &f->reader);
+    if (status != TSR_OK) return cli_status(f->cli, status, path);
+    const tsr_video_info *info = tsr_video_reader_info(f->reader);
+    if (!f->count && info->rate[0]) memcpy(f->rate, info->rate, sizeof f->rate);
+    return CLI_OK;
+}
+
+static void set_name(cli_frames *f, const char *path)
+{
+    if (f->reader) snprintf(f->name, sizeof f->name, "%.260s:%lld", path, (long long)f->number);
+    else snprintf(f->name, sizeof f->name, "%.290s", path);
+}
+
+int cli_frames_next(cli_frames *f, int *more)
+{
+    tsr_status status;
+    *more = 0;
+    while (f->reader || f->input + 1 < f->cli->inputs) {
+        int code = f->reader ? CLI_OK : open_next(f);
+        if (code) return code;
+        const char *path = f->cli->input[f->input];
+        f->number++;
+        if (f->reader) {
+            status = tsr_video_reader_next(f->reader, &f->image, more);
+        } else {
+            tsr_image_destroy(&f->image);
+            status = tsr_image_read(path, NULL, &f->image);
+            *more = 1;
+        }
+        if (status != TSR_OK) return cli_status(f->cli, status, path);
+        set_name(f, path);
+        f->count += *more;
+        if (*more) return CLI_OK;
+        tsr_video_reader_destroy(&f->reader);
+        cli_progress_end(f->cli);
+    }
+    return CLI_OK;
+}
+
+void cli_frames_destroy(cli_frames *f)
+{
+    tsr_video_reader_destroy(&f->reader);
+    tsr_image_destroy(&f->image);
+    cli_progress_end(f->cli);
+}
+
+int cli_frames_single(const cli_call *cli) { return cli->inputs == 1 && !tsr_video_recognise(cli->input[0]); }
+
+/* ---- out ----------------------------------------------------------------------------------------------------------------------- */
+
+static int is_film(const char *path) { return tsr_video_recognise(path); }
+
+int cli_film_check(const cli_call *cli, const char *path, int single)
+{
+    if (!path) return CLI_OK;
+    if (!is_film(path)) {
+        if (!single)
+            return cli_usage(
+                cli, "'%s': more than one picture, expected a film (.y4m, .mp4, ...) or numbered pictures (name-%%04d.png) for the output", path);
+        return cli_check_write(cli, path, TSR_FILE_IMAGE, NULL);
+    }
+    const int code = cli_check_output(cli, path);
+    if (code) return code;
+    const tsr_status status = tsr_video_check_output(path, NULL);
+    return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
+}
+
+int cli_film_append(const cli_call *cli, cli_film *film, const tsr_image *image, const cli_frames *frames)
+{
+    tsr_status status = TSR_OK;
+    if (!film->path) return CLI_OK;
+    if (!is_film(film->path)) {
+        const tsr_write_options write = cli_image_options(cli, film->path);
+        status = tsr_image_write(image, film->path, &write);
+        return status == TSR_OK ? CLI_OK : cli_status(cli, status, film->path);
+    }
+    if (!film->writer) {
+        const tsr_video_write_options options = { .struct_size = sizeof options, .overwrite = cli->globals.force };
+        status = tsr_video_writer_create(film->path, image->width, image->height, frames->rate[0], frames->rate[1], &options, &film->writer);
+    }
+    if (status == TSR_OK) status = tsr_video_writer_append(film->writer, image);
+    return status == TSR_OK ? CLI_OK : cli_status(cli, status, film->path);
+}
+
+int cli_film_finish(const cli_call *cli, cli_film *film, int code)
+{
+    if (code || !film->writer) {
+        tsr_video_writer_destroy(&film->writer);
+        return code;
+    }
+    const tsr_status status = tsr_video_writer_finish(&film->writer);
+    return status == TSR_OK ? CLI_OK : cli_status(cli, status, film->path);
+}
+
+/* ---- convert ------------------------------------------------------------------------------------------------------------------- */
+
+/* Plane by plane where both sides have planes of one kind, which keeps every sample; else picture by picture. */
+static tsr_status copy_planes(tsr_video_reader *reader, tsr_video_writer *writer)
+{
+    tsr_video_frame frame = { 0 };
+    tsr_status status = TSR_OK;
+    for (int more = 1; more && status == TSR_OK;) {
+        status = tsr_video_reader_next_frame(reader, &frame, &more);
+        if (status == TSR_OK && more) status = tsr_video_writer_append_frame(writer, &frame);
+    }
+    tsr_video_frame_destroy(&frame);
+    return status;
+}
+
+static tsr_status copy_pictures(tsr_video_reader *reader, tsr_video_writer *writer)
+{
+    tsr_image image = { 0 };
+    tsr_status status = TSR_OK;
+    for (int more = 1; more && status == TSR_OK;) {
+        status = tsr_video_reader_next(reader, &image, &more);
+        if (status == TSR_OK && more) status = tsr_video_writer_append(writer, &image);
+    }
+    tsr_image_destroy(&image);
+    return status;
+}
+
+int cli_film_convert(cli_call *cli, const char *output, const char *format)
+{
+    const char *input = cli->input[0];
+    const tsr_video_read_options read = { .struct_size = sizeof read, .progress = cli_progress(cli) };
+    tsr_video_write_options write = { .struct_size = sizeof write, .format = format, .overwrite = cli->globals.force };
+    tsr_video_reader *reader = NULL;
+    tsr_video_writer *writer = NULL;
+    int code = cli_check_output(cli, output);
+    if (code) return code;
+    if (tsr_video_check_output(output, &write) != TSR_OK) return cli_error(cli, CLI_USAGE, "%s", tsr_error_message());
+    tsr_status status = tsr_video_reader_create(input, &read, &reader);
+    if (status == TSR_OK) {
+        const tsr_video_info *info = tsr_video_reader_info(reader);
+        const int pictures = !strcmp(info->container, "png") || (format ? !strcmp(format, "png") : strstr(output, ".png") != NULL);
+        if (!pictures) {
+            write.chroma = info->format.chroma;
+            write.bits = info->format.bits;
+            write.siting = info->format.siting;
+            write.matrix = info->format.matrix;
+            write.range = info->format.range;
+            write.interlacing = info->interlacing == '?' ? 0 : info->interlacing;
+            memcpy(write.aspect, info->aspect, sizeof write.aspect);
+        }
+        const int rated = info->rate[0] > 0;
+        status = tsr_video_writer_create(output, info->format.width, info->format.height, rated ? info->rate[0] : 25, rated ? info->rate[1] : 1,
+                                         &write, &writer);
+        if (status == TSR_OK) status = pictures ? copy_pictures(reader, writer) : copy_planes(reader, writer);
+    }
+    if (status == TSR_OK) status = tsr_video_writer_finish(&writer);
+    cli_progress_end(cli);
+    tsr_video_writer_destroy(&writer);
+    tsr_video_reader_destroy(&reader);
+    return status == TSR_OK ? CLI_OK : cli_status(cli, status, input);
+}

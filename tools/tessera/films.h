@@ -1,0 +1,43 @@
+/* tools/tessera/films.h: films in and out of verbs that work picture by picture. */
+#ifndef TESSERA_CLI_FILMS_H
+#define TESSERA_CLI_FILMS_H
+
+#include "cli.h"
+
+/* The inputs of a verb as one row of pictures: films are taken apart, pictures are what they are. */
+typedef struct cli_frames {
+    cli_call *cli;
+    tsr_video_reader *reader; /* of the input at hand, NULL for a picture */
+    int input;                /* index of the input at hand, -1 before the first */
+    int64_t number;           /* of the frame within its film, from 0 */
+    int64_t count;            /* pictures that came so far */
+    int32_t rate[2];          /* of the first film; 25, 1 without */
+    tsr_image image;          /* the picture at hand */
+    char name[300];           /* "film.mp4:12", or the file of a picture: for results and messages */
+} cli_frames;
+#define CLI_FRAMES(call)                              \
+    {                                                 \
+        .cli = (call), .input = -1, .rate = { 25, 1 } \
+    }
+
+/* The next picture. *more is 0 at the end. Returns an exit code. */
+int cli_frames_next(cli_frames *frames, int *more);
+void cli_frames_destroy(cli_frames *frames);
+/* Whether a picture is all there is: one input, and no film. */
+int cli_frames_single(const cli_call *cli);
+
+/* Where pictures go: a film, or one picture file. Begun by the first picture. */
+typedef struct cli_film {
+    const char *path; /* NULL = nowhere */
+    tsr_video_writer *writer;
+} cli_film;
+/* Checks the path before any work: a film, or a picture where `single`. Returns an exit code. */
+int cli_film_check(const cli_call *cli, const char *path, int single);
+int cli_film_append(const cli_call *cli, cli_film *film, const tsr_image *image, const cli_frames *frames);
+/* Completes the film if `code` is CLI_OK, else removes it. Returns the exit code. */
+int cli_film_finish(const cli_call *cli, cli_film *film, int code);
+
+/* tessera convert between films. */
+int cli_film_convert(cli_call *cli, const char *output, const char *format);
+
+#endif

@@ -1,0 +1,123 @@
+/* tools/tessera/octree_query.c: what a tree holds at a point and along a ray, in world coordinates. Device memory is had as volumes of bytes. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "regions.h"
+
+enum { SPANS = 4096 };
+
+static tsr_status to_device(tsr_context *context, const void *data, size_t bytes, tsr_volume **there)
+{
+    tsr_volume *host = NULL;
+    tsr_status status = tsr_volume_create(NULL, TSR_U8, (tsr_size3){ (int64_t)bytes, 1, 1 }, NULL, &host);
+    if (status == TSR_OK) memcpy(tsr_volume_data(host), data, bytes);
+    if (status == TSR_OK) status = tsr_volume_copy(host, context, there);
+    tsr_volume_destroy(&host);
+    return status;
+}
+static tsr_status from_device(const tsr_volume *there, void *data, size_t bytes)
+{
+    tsr_volume *host = NULL;
+    const tsr_status status = tsr_volume_copy(there, NULL, &host);
+    if (status == TSR_OK) memcpy(data, tsr_volume_data_const(host), bytes);
+    tsr_volume_destroy(&host);
+    return status;
+}
+
+int cli_tree_find(const cli_call *cli, const cli_tree *t, tsr_context *context, tsr_vec3 point)
+{
+    tsr_volume *in = NULL, *out = NULL;
+    tsr_region_hit hit = { 0 };
+    tsr_vec3 index;
+    tsr_status status = tsr_geometry_to_index(tsr_region_tree_geometry(t->host), point, &index);
+    const double v[3] = { index.x, index.y, index.z };
+    int32_t at[3] = { 0, 0, 0 };
+    for (int k = 0; k < 3 && status == TSR_OK; k++) at[k] = (int32_t)fmax(-1, fmin(floor(v[k] + 0.5), 1 << 29));
+    if (status == TSR_OK) status = to_device(context, at, sizeof at, &in);
+    if (status == TSR_OK) status = tsr_volume_create(context, TSR_U8, (tsr_size3){ sizeof hit, 1, 1 }, NULL, &out);
+    if (status == TSR_OK)
+        status = tsr_region_tree_find(t->device, (const int32_t *)tsr_volume_data_const(in), 1, (tsr_region_hit *)tsr_volume_data(out));
+    if (status == TSR_OK) status = from_device(out, &hit, sizeof hit);
+    tsr_volume_destroy(&in);
+    tsr_volume_destroy(&out);
+    if (status != TSR_OK) return cli_status(cli, status, cli->input[0]);
+    const double mean = hit.leaf >= 0 && t->means[0] ? (double)t->means[0][hit.leaf] : (double)NAN;
+    if (cli->globals.json) {
+        json_open(NULL, '{');
+        json_int("leaf", hit.leaf);
+        json_int("side", hit.leaf == -2 ? 0 : (int64_t)1 << hit.level);
+        json_open("lower", '[');
+        for (int k = 0; k < 3; k++) json_int(NULL, hit.lower[k]);
+        json_close(']');
+        json_real("mean", mean);
+        json_close('}');
+    } else if (hit.leaf == -2) {
+        printf("voxel %d %d %d: outside of the volume\n", at[0], at[1], at[2]);
+    } else {
+        printf("voxel %d %d %d: %s of side %lld from %d %d %d", at[0], at[1], at[2], hit.leaf < 0 ? "nothing kept in a cube" : "leaf",
+               (long long)1 << hit.level, hit.lower[0], hit.lower[1], hit.lower[2]);
+        if (hit.leaf >= 0) printf(", number %lld", (long long)hit.leaf);
+        if (!isnan(mean)) printf(", mean %.9g", mean);
+        printf("\n");
+    }
+    return CLI_OK;
+}
+
+/* Leaves or gaps along the ray: `gaps` says which. */
+static tsr_status trace(const cli_tree *t, tsr_context *context, const tsr_region_ray *ray, int gaps, tsr_region_span *spans, int32_t *found)
+{
+    tsr_volume *in = NULL, *out = NULL, *count = NULL;
+    tsr_status status = to_device(context, ray, sizeof *ray, &in);
+    if (status == TSR_OK) status = tsr_volume_create(context, TSR_U8, (tsr_size3){ SPANS * (int64_t)sizeof *spans, 1, 1 }, NULL, &out);
+    if (status == TSR_OK) status = tsr_volume_create(context, TSR_I32, (tsr_size3){ 1, 1, 1 }, NULL, &count);
+    if (status == TSR_OK) {
+        const tsr_region_ray *from = (const tsr_region_ray *)tsr_volume_data_const(in);
+        tsr_region_span *to = (tsr_region_span *)tsr_volume_data(out);
+        int32_t *number = (int32_t *)tsr_volume_data(count);
+        status = gaps ? tsr_region_tree_gaps(t->device, from, 1, SPANS, to, number) : tsr_region_tree_rays(t->device, from, 1, SPANS, 0, to, number);
+    }
+    if (status == TSR_OK) status = from_device(count, found, sizeof *found);
+    if (status == TSR_OK) status = from_device(out, spans, SPANS * sizeof *spans);
+    if (*found > SPANS) *found = SPANS;
+    tsr_volume_destroy(&in);
+    tsr_volume_destroy(&out);
+    tsr_volume_destroy(&count);
+    return status;
+}
+
+static int by_enter(const void *a, const void *b)
+{
+    const tsr_region_span *x = (const tsr_region_span *)a, *y = (const tsr_region_span *)b;
+    return x->enter < y->enter ? -1 : x->enter > y->enter;
+}
+
+int cli_tree_ray(const cli_call *cli, const cli_tree *t, tsr_context *context, tsr_vec3 origin, tsr_vec3 direction)
+{
+    const tsr_geometry *g = tsr_region_tree_geometry(t->host);
+    const double length = sqrt(direction.x * direction.x + direction.y * direction.y + direction.z * direction.z);
+    const tsr_vec3 end = { origin.x + direction.x / length, origin.y + direction.y / length, origin.z + direction.z / length };
+    tsr_region_span *spans = (tsr_region_span *)malloc(2 * SPANS * sizeof *spans);
+    int32_t leaves = 0, gaps = 0;
+    tsr_vec3 a, b;
+    if (!spans) return cli_error(cli, CLI_FAILED, "%s: no memory for the spans of a ray", cli->input[0]);
+    tsr_status status = tsr_geometry_to_index(g, origin, &a);
+    if (status == TSR_OK) status = tsr_geometry_to_index(g, end, &b);
+    if (status == TSR_OK) { /* the value of a voxel lies in its middle; t counts world units */
+        const tsr_region_ray ray = { { a.x + 0.5, a.y + 0.5, a.z + 0.5 }, { b.x - a.x, b.y - a.y, b.z - a.z }, 1e300 };
+        status = trace(t, context, &ray, 0, spans, &leaves);
+        if (status == TSR_OK) status = trace(t, context, &ray, 1, spans + leaves, &gaps);
+    }
+    if (status == TSR_OK) {
+        qsort(spans, (size_t)(leaves + gaps), sizeof *spans, by_enter);
+        printf("enter,leave,leaf,mean\n");
+        for (int32_t i = 0; i < leaves + gaps; i++) {
+            const int64_t leaf = spans[i].leaf;
+            printf("%.9g,%.9g,%lld,", spans[i].enter, spans[i].leave, (long long)leaf);
+            if (leaf >= 0 && t->means[0]) printf("%.9g", (double)t->means[0][leaf]);
+            printf("\n");
+        }
+    }
+    free(spans);
+    return status == TSR_OK ? CLI_OK : cli_status(cli, status, cli->input[0]);
+}

@@ -1,0 +1,143 @@
+#define _XOPEN_SOURCE 700 /* setenv, realpath */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+#ifdef TSR_HAVE_VIEWER
+#include "server.h"
+
+/* The result of this verb: where the page is. A reader of the pipe gets it at once. */
+static void ready(void *user, const char *url, int port, const char *token)
+{
+    const cli_call *cli = (const cli_call *)user;
+    if (cli->globals.json) {
+        json_open(NULL, '{');
+        json_text("url", url);
+        json_int("port", port);
+        json_text("token", token);
+        json_close('}');
+    } else {
+        printf("%s\n", url);
+    }
+    fflush(stdout);
+}
+
+static int check_token(const cli_call *cli, const char *token)
+{
+    size_t n = token ? strlen(token) : VIEWER_TOKEN_LEAST;
+    int plain = !token || strspn(token, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == n;
+    if (plain && n >= VIEWER_TOKEN_LEAST && n < VIEWER_TOKEN_BYTES) return CLI_OK;
+    return cli_usage(cli, "--token: expected %d to %d letters and digits", VIEWER_TOKEN_LEAST, VIEWER_TOKEN_BYTES - 1);
+}
+
+/* FILE is loaded from its folder, which is the served one unless --folder names it. */
+static int split(const cli_call *cli, const char *path, const char *given_folder, char folder[PATH_MAX], const char **name)
+{
+    struct stat about;
+    char file[PATH_MAX];
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    *name = path ? (slash ? slash + 1 : path) : NULL;
+    if (slash) snprintf(file, sizeof file, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    else snprintf(file, sizeof file, ".");
+    const char *wanted = given_folder ? given_folder : file;
+    if (!realpath(wanted, folder) || stat(folder, &about) || !S_ISDIR(about.st_mode)) {
+        if (!given_folder) return cli_error(cli, CLI_FAILED, "%s: no such folder", wanted);
+        return cli_usage(cli, "--folder: '%s' is no folder", wanted);
+    }
+    char other[PATH_MAX];
+    if (path && given_folder && (!realpath(file, other) || strcmp(other, folder)))
+        return cli_usage(cli, "--folder: %s does not lie in %s, expected a file of the served folder", path, given_folder);
+    if (!*name) return CLI_OK;
+    if (!viewer_name_is_plain(*name)) return cli_usage(cli, "%s: expected a file name without a leading '.' or '-'", path);
+    if (stat(path, &about) || !S_ISREG(about.st_mode)) return cli_error(cli, CLI_FAILED, "%s: no such file", path);
+    return CLI_OK;
+}
+
+/* Solver and painter share the processors: a thread that waits for its team must sleep, not spin on the other's time (measured: three times as many
+ * pictures). OpenMP reads this before main() runs, hence once more from the start. */
+static void wait_politely(char **argv)
+{
+    if (getenv("OMP_WAIT_POLICY") || setenv("OMP_WAIT_POLICY", "passive", 1)) return;
+    execv("/proc/self/exe", argv); /* where that does not exist things go on as they are */
+}
+
+static int serve(cli_call *cli, viewer_server_options *o, const char *given_folder)
+{
+    char folder[PATH_MAX], error[512] = "";
+    tsr_context *context = NULL;
+    int code = split(cli, cli->inputs ? cli->input[0] : NULL, given_folder, folder, &o->session.file);
+    if (!code) code = check_token(cli, o->token);
+    if (!code) code = cli_context(cli, &context); /* a device that does not work is said now */
+    const int emulated = !code && tsr_context_device(context).kind == TSR_DEVICE_EMU;
+    tsr_context_destroy(&context);
+    if (code) return code;
+    if (emulated) return cli_usage(cli, "--device: emu works for one thread at a time and the workbench has two, expected cpu or cuda");
+    o->session.folder = folder;
+    o->session.device = cli->globals.device;
+    o->session.threads = cli->globals.threads;
+    cli_call quiet = *cli;
+    quiet.globals.quiet = 1; /* no progress bar while it serves */
+    o->stop = cli_progress(&quiet);
+    o->ready = ready;
+    o->user = cli;
+    return viewer_serve(o, error, sizeof error) ? cli_error(cli, CLI_FAILED, "%s", error) : CLI_OK;
+}
+#endif
+
+static int run(cli_call *cli, int argc, char **argv)
+{
+#ifdef TSR_HAVE_VIEWER
+    viewer_server_options o = { .port = 8765, .session = { .segment = TSR_SEGMENT_OPTIONS } };
+    const char *folder = NULL;
+    tsr_segment_options *s = &o.session.segment;
+    s->cfl = 0.9;
+    const cli_option options[] = {
+        { .name = "listen", .type = CLI_TEXT, .value = &o.listen, .argument = "ADDRESS", .help = "default 127.0.0.1; 0.0.0.0 = every interface" },
+        { .name = "port", .type = CLI_INT, .value = &o.port, .argument = "N", .help = "default 8765; 0 = any free one", .lower = 0, .upper = 65535 },
+        { .name = "token", .type = CLI_TEXT, .value = &o.token, .argument = "TEXT", .help = "in the address of the page (default: random)" },
+        { .name = "folder", .type = CLI_TEXT, .value = &folder, .argument = "DIR", .help = "where the page loads and saves (default: FILE's)" },
+        { .name = "target", .type = CLI_REAL, .value = &s->target, .argument = "GREY", .help = "T at the start (default: of the image's window)" },
+        { .name = "epsilon", .type = CLI_REAL, .value = &s->epsilon, .argument = "GREY", .help = "at the start", .lower = 1e-30, .upper = 1e30 },
+        { .name = "alpha", .type = CLI_REAL, .value = &s->alpha, .argument = "A", .help = "at the start (default 0.5)", .lower = 0, .upper = 1 },
+        { .name = "smoothing",
+          .type = CLI_REAL,
+          .value = &s->smoothing,
+          .argument = "SIGMA",
+          .help = "of the image, world units",
+          .lower = 0,
+          .upper = 1e6 },
+        { .name = "cfl",
+          .type = CLI_REAL,
+          .value = &s->cfl,
+          .argument = "C",
+          .help = "of the automatic step (default 0.9)",
+          .lower = 1e-6,
+          .upper = 0.9 },
+        { .name = "memory-limit",
+          .type = CLI_COUNT,
+          .value = &o.session.memory_limit,
+          .argument = "BYTES",
+          .help = "refuse larger files",
+          .lower = 1,
+          .upper = 9e18 },
+        { 0 },
+    };
+    wait_politely(argv - 1); /* main() gave us its arguments from the verb on; parsing them will change their order */
+    int code = cli_parse(cli, options, 0, 1, argc, argv);
+    return code >= 0 ? code : serve(cli, &o, folder);
+#else
+    const cli_option options[] = { { 0 } };
+    int code = cli_parse(cli, options, 0, 1, argc, argv);
+    if (code >= 0) return code;
+    return cli_error(cli, CLI_FAILED, "this build has no workbench: it was configured without libwebsockets, jansson or libjpeg-turbo");
+#endif
+}
+
+const cli_verb verb_serve = { "serve", "[options] [FILE]", "Serve the interactive segmentation workbench as a web page; prints its address",
+                              "  tessera make phantom_tumour --size 96 --noise 0.05 -o head.nii.gz\n"
+                              "  tessera serve head.nii.gz --port 0\n",
+                              run };

@@ -1,0 +1,230 @@
+/* viewer/files.c: the served folder: what is in it, images and sessions from it, results into it. Names are plain (viewer_name_is_plain), links are not
+ * followed: nothing outside the folder is read or written. */
+#define _POSIX_C_SOURCE 200809L
+#include "session.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MOST_FILES = 500, MOST_SCRIPT = VIEWER_LOG_BYTES, PATH_BYTES = 4096 };
+
+static int path_of(const viewer_session *s, const char *name, char path[PATH_BYTES], char *error, size_t error_bytes)
+{
+    int n = snprintf(path, PATH_BYTES, "%s/%s", s->folder, name);
+    if (viewer_name_is_plain(name) && n > 0 && n < PATH_BYTES) return 0;
+    snprintf(error, error_bytes, "'%.100s' is no plain file name of the served folder", name);
+    return -1;
+}
+
+static int existing(const viewer_session *s, const char *name, char path[PATH_BYTES], char *error, size_t error_bytes)
+{
+    struct stat about;
+    if (path_of(s, name, path, error, error_bytes)) return -1;
+    if (!lstat(path, &about) && S_ISREG(about.st_mode)) return 0;
+    snprintf(error, error_bytes, "%s: no such file in the served folder", name);
+    return -1;
+}
+
+static int ends_with(const char *name, const char *ending)
+{
+    size_t n = strlen(name), e = strlen(ending);
+    return n > e && !strcmp(name + n - e, ending);
+}
+
+int viewer_is_script(const char *name) { return ends_with(name, ".session") || ends_with(name, ".txt"); }
+
+static int is_volume(const char *name)
+{
+    static const char *const endings[] = { ".nii", ".nii.gz", ".nrrd", ".nhdr", ".mha", ".mhd", ".inr", ".inr.gz", ".tsc", ".hdr" };
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (ends_with(name, endings[i])) return 1;
+    return 0;
+}
+
+static int stopped(void *user, double fraction, const char *stage)
+{
+    viewer_session *s = (viewer_session *)user;
+    (void)fraction;
+    (void)stage;
+    pthread_mutex_lock(&s->lock);
+    int quit = s->quit;
+    pthread_mutex_unlock(&s->lock);
+    return quit;
+}
+
+int viewer_load_image(viewer_session *s, const char *name, viewer_image **image, char *error, size_t error_bytes)
+{
+    char path[PATH_BYTES];
+    tsr_read_options options = TSR_READ_OPTIONS;
+    tsr_volume *volume = NULL;
+    *image = NULL;
+    if (existing(s, name, path, error, error_bytes)) return -1;
+    options.memory_limit = s->memory_limit;
+    options.progress = (tsr_progress){ stopped, s };
+    if (tsr_volume_read(path, &options, &volume) != TSR_OK) {
+        snprintf(error, error_bytes, "%s", tsr_error_message());
+        return -1;
+    }
+    viewer_image *made = (viewer_image *)calloc(1, sizeof *made);
+    if (!made) {
+        tsr_volume_destroy(&volume);
+        snprintf(error, error_bytes, "%s: out of memory", name);
+        return -1;
+    }
+    made->references = 1;
+    made->volume = volume;
+    made->geometry = *tsr_volume_geometry(volume);
+    made->size = tsr_volume_size(volume);
+    made->spacing = tsr_geometry_spacing(&made->geometry);
+    snprintf(made->name, sizeof made->name, "%s", name);
+    *image = made;
+    return 0;
+}
+
+char *viewer_read_script(viewer_session *s, const char *name, char *error, size_t error_bytes)
+{
+    char path[PATH_BYTES];
+    if (existing(s, name, path, error, error_bytes)) return NULL;
+    FILE *file = fopen(path, "rb");
+    char *text = file ? (char *)malloc(MOST_SCRIPT + 1) : NULL;
+    size_t n = text ? fread(text, 1, MOST_SCRIPT + 1, file) : 0;
+    int bad = !text || ferror(file) || n > MOST_SCRIPT || memchr(text, 0, n);
+    if (file) fclose(file);
+    if (bad) {
+        snprintf(error, error_bytes, "%s: cannot be read as a session, expected a text of at most %d bytes", name, MOST_SCRIPT);
+        free(text);
+        return NULL;
+    }
+    text[n] = 0;
+    char *fits = (char *)realloc(text, n + 1);
+    return fits ? fits : text;
+}
+
+/* ---- results ----------------------------------------------------------------------------------------------------------------------------------- */
+
+static int expect_ending(const viewer_command *c, char *error, size_t error_bytes)
+{
+    static const char *const endings[] = { ".nii.gz", ".ply", ".nii.gz", ".png", ".session" };
+    const char *name = c->name;
+    int good = c->what == VIEWER_SAVE_MESH ? ends_with(name, ".ply") || ends_with(name, ".stl") || ends_with(name, ".obj") || ends_with(name, ".off")
+               : c->what == VIEWER_SAVE_SESSION ? viewer_is_script(name)
+                                                : is_volume(name);
+    if (good) return 0;
+    snprintf(error, error_bytes, "%.100s: the extension does not fit, expected for example %s", name, endings[c->what]);
+    return -1;
+}
+
+static int write_text(const char *path, const char *text, int replace, char *error, size_t error_bytes)
+{
+    char beside[PATH_BYTES + 32];
+    struct stat about;
+    if (!replace && !lstat(path, &about)) {
+        snprintf(error, error_bytes, "%s: exists already", path);
+        return -1;
+    }
+    snprintf(beside, sizeof beside, "%s.tessera-part", path);
+    FILE *file = fopen(beside, "wbx");
+    size_t n = strlen(text);
+    int bad = !file || fwrite(text, 1, n, file) != n;
+    if (file && fclose(file)) bad = 1;
+    if (!bad && rename(beside, path)) bad = 1;
+    if (!bad) return 0;
+    snprintf(error, error_bytes, "%s: cannot be written: %s", path, strerror(errno));
+    if (file) remove(beside);
+    return -1;
+}
+
+static tsr_status write_volume(tsr_volume **volume, const char *path, const tsr_write_options *options)
+{
+    tsr_volume *host = NULL;
+    tsr_status status = tsr_volume_copy(*volume, NULL, &host);
+    tsr_volume_destroy(volume);
+    if (status == TSR_OK) status = tsr_volume_write(host, path, options);
+    tsr_volume_destroy(&host);
+    return status;
+}
+
+static tsr_status write_mesh(tsr_context *context, const tsr_segmentation *segmentation, const char *path, const tsr_write_options *options)
+{
+    tsr_mesh *mesh = NULL, *host = NULL;
+    tsr_status status = tsr_surface_extract_tiles(context, tsr_segmentation_tiles(segmentation), NULL, &mesh, NULL);
+    if (status == TSR_OK) status = tsr_mesh_copy(mesh, NULL, &host);
+    if (status == TSR_OK) status = tsr_mesh_write(host, path, options);
+    tsr_mesh_destroy(&host);
+    tsr_mesh_destroy(&mesh);
+    return status;
+}
+
+int viewer_save(viewer_session *s, tsr_context *context, const tsr_segmentation *segmentation, const char *session_script, const viewer_command *c,
+                char *error, size_t error_bytes)
+{
+    char path[PATH_BYTES];
+    tsr_write_options options = TSR_WRITE_OPTIONS;
+    tsr_volume *volume = NULL;
+    tsr_status status;
+    if (path_of(s, c->name, path, error, error_bytes) || expect_ending(c, error, error_bytes)) return -1;
+    options.overwrite = c->replace;
+    if (c->what == VIEWER_SAVE_SESSION) {
+        if (session_script) return write_text(path, session_script, c->replace, error, error_bytes);
+        snprintf(error, error_bytes, "%s: out of memory", c->name);
+        return -1;
+    }
+    if (c->what == VIEWER_SAVE_MESH) {
+        status = write_mesh(context, segmentation, path, &options);
+    } else {
+        status = c->what == VIEWER_SAVE_MASK ? tsr_segmentation_mask(segmentation, &volume) : tsr_segmentation_field(segmentation, &volume);
+        if (status == TSR_OK) status = write_volume(&volume, path, &options);
+    }
+    if (status == TSR_OK) return 0;
+    snprintf(error, error_bytes, "%s", tsr_error_message());
+    return -1;
+}
+
+int viewer_save_image(viewer_session *s, const tsr_image *image, const char *name, int replace, char *error, size_t error_bytes)
+{
+    char path[PATH_BYTES];
+    tsr_write_options options = TSR_WRITE_OPTIONS;
+    options.overwrite = replace;
+    if (path_of(s, name, path, error, error_bytes)) return -1;
+    if (tsr_image_write(image, path, &options) == TSR_OK) return 0;
+    snprintf(error, error_bytes, "%s", tsr_error_message());
+    return -1;
+}
+
+/* ---- the list -------------------------------------------------------------------------------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b)
+{
+    const char *const *x = (const char *const *)a, *const *y = (const char *const *)b;
+    return strcmp(*x, *y);
+}
+
+viewer_blob *viewer_list_files(viewer_session *s)
+{
+    char *names[MOST_FILES], path[PATH_BYTES], error[64];
+    int count = 0;
+    DIR *folder = opendir(s->folder);
+    if (folder)
+        for (const struct dirent *entry; count < MOST_FILES && (entry = readdir(folder));)
+            if ((is_volume(entry->d_name) || viewer_is_script(entry->d_name)) && !existing(s, entry->d_name, path, error, sizeof error) &&
+                (names[count] = strdup(entry->d_name)))
+                count++;
+    if (folder) closedir(folder);
+    qsort(names, (size_t)count, sizeof *names, by_name);
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++) {
+        json_array_append_new(list, json_string(names[i])); /* names that are no UTF-8 are left out */
+        free(names[i]);
+    }
+    json_t *json = json_pack("{s:s, s:o}", "type", "files", "names", list);
+    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    json_decref(json);
+    viewer_blob *blob = text ? viewer_blob_text(text) : NULL;
+    free(text);
+    return blob;
+}

@@ -1,0 +1,81 @@
+/* viewer/protocol.h: what a page may say to `tessera serve`, and the header of the pictures it gets (docs/formats/workbench-protocol.md).
+ *
+ * A control message is one JSON object with a "type". It is refused as a whole, with a message, unless every field is known to its type, of the right
+ * kind and within range: what comes out of viewer_parse can be used without further checks of form. */
+#ifndef TESSERA_VIEWER_PROTOCOL_H
+#define TESSERA_VIEWER_PROTOCOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tessera/tessera.h"
+
+enum { VIEWER_PROTOCOL = 1, VIEWER_MESSAGE_BYTES = 64 << 10, VIEWER_NAME_BYTES = 128, VIEWER_LARGEST_VIEW = 4096 };
+
+typedef enum viewer_kind {
+    VIEWER_VIEW = 0,    /* changes how a window looks; fields that are not given stay */
+    VIEWER_WINDOW,      /* grey window of all windows */
+    VIEWER_TRANSFER,    /* transfer function: points or a preset */
+    VIEWER_SET,         /* a parameter of the segmentation */
+    VIEWER_PROBE, VIEWER_PROBE_UNDO, VIEWER_PROBE_RESET,
+    VIEWER_PAINT, VIEWER_ERASE,
+    VIEWER_PICK,        /* like probe, paint, erase or just looking, at a pixel of the 3-D window */
+    VIEWER_START, VIEWER_PAUSE, VIEWER_STEP, VIEWER_RESET, VIEWER_UNDO,
+    VIEWER_SAVE, VIEWER_LOAD, VIEWER_FILES,
+    VIEWER_DRIVE,       /* this page takes the controls */
+    VIEWER_SHOWN,       /* a picture is on the screen: the next may come */
+    VIEWER_PING,
+    VIEWER_KINDS
+} viewer_kind;
+
+/* The windows. */
+enum { VIEWER_SOURCE = 0, VIEWER_SPEED, VIEWER_VOLUME, VIEWER_VIEWS };
+/* What the 3-D window shows. */
+enum { VIEWER_MODE_SURFACE = 0, VIEWER_MODE_COMBINED, VIEWER_MODE_VOLUME, VIEWER_MODE_INSIDE, VIEWER_MODE_MIP };
+enum { VIEWER_PICK_PROBE = 0, VIEWER_PICK_PAINT, VIEWER_PICK_ERASE, VIEWER_PICK_LOCATE };
+enum { VIEWER_SAVE_MASK = 0, VIEWER_SAVE_MESH, VIEWER_SAVE_FIELD, VIEWER_SAVE_PICTURE, VIEWER_SAVE_SESSION };
+
+/* Bits of viewer_command.given. */
+typedef enum viewer_field {
+    VIEWER_INPUT = 0, VIEWER_VIEW_NAME, VIEWER_WIDTH, VIEWER_HEIGHT, VIEWER_AXIS, VIEWER_POSITION, VIEWER_ZOOM, VIEWER_PAN, VIEWER_AZIMUTH, VIEWER_ELEVATION,
+    VIEWER_MODE, VIEWER_CLIP, VIEWER_CLIP_AZIMUTH, VIEWER_CLIP_ELEVATION, VIEWER_CLIP_OFFSET, VIEWER_QUALITY, VIEWER_LOW, VIEWER_HIGH, VIEWER_POINTS,
+    VIEWER_PRESET, VIEWER_NAME, VIEWER_VALUE, VIEWER_AT, VIEWER_FROM, VIEWER_TO, VIEWER_RADIUS, VIEWER_BEGIN, VIEWER_COUNT, VIEWER_WHAT, VIEWER_REPLACE,
+    VIEWER_SEQUENCE, VIEWER_ID, VIEWER_X, VIEWER_Y, VIEWER_ACTION, VIEWER_FIELDS
+} viewer_field;
+
+typedef struct viewer_command {
+    viewer_kind kind;
+    uint64_t given;                  /* bits of viewer_field */
+    double input, sequence, id;      /* whole numbers below 2^32 */
+    int32_t view, width, height, axis, mode, clip, preset, begin, what, replace, action;
+    double position, zoom, pan[2], azimuth, elevation, clip_azimuth, clip_elevation, clip_offset, quality, low, high, value, radius, count, x, y;
+    double at[3], from[3], to[3];    /* voxel indices */
+    char name[VIEWER_NAME_BYTES];
+    tsr_transfer transfer;           /* of VIEWER_POINTS */
+} viewer_command;
+
+/* 0, or -1 with a message of one line in error (which starts with the name of the field, where one is at fault). */
+int viewer_parse(const char *text, size_t bytes, viewer_command *command, char *error, size_t error_bytes);
+int viewer_given(const viewer_command *command, viewer_field field);
+const char *viewer_view_name(int view);
+const char *viewer_mode_name(int mode);
+const char *viewer_preset_name(int preset);
+
+/* Name of a file of the served folder: 1 to 127 bytes of UTF-8 without '/', '\\' or control characters that do not start with '.' or '-'. */
+int viewer_name_is_plain(const char *name);
+
+/* ---- pictures ---------------------------------------------------------------------------------------------------------------------------------- */
+
+enum { VIEWER_FRAME_HEADER = 96 };
+typedef struct viewer_frame {
+    uint8_t view, draft;         /* draft: a better one follows when things come to rest */
+    uint32_t sequence, width, height;
+    uint32_t view_input, edit_input; /* last inputs that this picture shows: of the looks, of the surface and its parameters */
+    double steps;                /* of the surface in it */
+    float origin[3], right[3], down[3]; /* slices: voxel index of the upper left corner, of one pixel to the right, of one down */
+    float pixel;                 /* world units of a pixel */
+    float milliseconds;          /* drawing and packing */
+} viewer_frame;
+void viewer_frame_pack(const viewer_frame *frame, uint8_t bytes[VIEWER_FRAME_HEADER]); /* little-endian, the JPEG file follows */
+
+#endif

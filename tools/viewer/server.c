@@ -1,0 +1,490 @@
+/* viewer/server.c: connections. One thread; it never waits for solver or painter. What a connection can hold is bounded: one state, some texts and one
+ * picture per window wait for it, the newest ones. */
+#define _POSIX_C_SOURCE 200809L
+#include "server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libwebsockets.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CLIENT_NOTICES = 48, FLYING = 2, HTTP_CHUNK = 32 << 10 };
+_Static_assert(LWS_PRE <= VIEWER_PAD, "room before a payload");
+
+struct client;
+struct server {
+    struct lws_context *lws;
+    viewer_session *session;
+    char token[VIEWER_TOKEN_BYTES];
+    struct client *first; /* pages, oldest first */
+    int count;
+    uint32_t next_id, driver; /* 0 = nobody drives */
+    uint64_t state_version, image_version;
+    viewer_blob *state, *histogram; /* newest, for pages that come later */
+    tsr_progress stop;
+    lws_sorted_usec_list_t tick;
+};
+
+/* A connection: a page with its socket, or a request for a file. Zero when it begins. */
+struct client {
+    struct lws *wsi;
+    struct client *next;
+    uint32_t id; /* 0 = not admitted */
+    viewer_blob *notice[CLIENT_NOTICES], *state, *frame[VIEWER_VIEWS];
+    int notices, flying[VIEWER_VIEWS];
+    char *message; /* what came of a message that is not complete yet */
+    size_t message_bytes;
+    const unsigned char *bytes; /* answer to a request: from memory ... */
+    size_t left;
+    int file, sending; /* ... or from a file */
+};
+
+static int same_token(const char *a, const char *b, size_t n)
+{
+    unsigned different = 0;
+    for (size_t i = 0; i < n; i++) different |= (unsigned)(unsigned char)a[i] ^ (unsigned)(unsigned char)b[i]; /* takes as long for any token */
+    return different == 0;
+}
+
+/* What follows "/TOKEN", or NULL. */
+static const char *below_token(const struct server *server, const char *path)
+{
+    size_t n = strlen(server->token);
+    if (*path != '/' || strlen(path) < n + 1 || !same_token(path + 1, server->token, n)) return NULL;
+    path += n + 1;
+    return *path == '/' || !*path ? path : NULL;
+}
+
+/* ---- requests -------------------------------------------------------------------------------------------------------------------------------- */
+
+static int answer(struct lws *wsi, struct client *c, unsigned status, const char *type, size_t size, const char *more)
+{
+    unsigned char headers[LWS_PRE + 1024], *at = headers + LWS_PRE, *end = headers + sizeof headers - 1, *from = at;
+    static const struct {
+        const char *name, *value;
+    } always[] = {
+        { "cache-control:", "no-store" },
+        { "x-content-type-options:", "nosniff" },
+        { "referrer-policy:", "no-referrer" },
+        { "x-frame-options:", "DENY" },
+        { "content-security-policy:",
+          "default-src 'self'; img-src 'self' blob: data:; connect-src 'self' ws: wss:; object-src 'none'; base-uri 'none'" },
+    };
+    if (lws_add_http_header_status(wsi, status, &at, end)) return -1;
+    if (lws_add_http_header_by_name(wsi, (const unsigned char *)"content-type:", (const unsigned char *)type, (int)strlen(type), &at, end)) return -1;
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        if (lws_add_http_header_by_name(wsi, (const unsigned char *)always[i].name, (const unsigned char *)always[i].value,
+                                        (int)strlen(always[i].value), &at, end))
+            return -1;
+    if (*more &&
+        lws_add_http_header_by_name(wsi, (const unsigned char *)"content-disposition:", (const unsigned char *)more, (int)strlen(more), &at, end))
+        return -1;
+    if (lws_add_http_header_content_length(wsi, (lws_filepos_t)size, &at, end)) return -1;
+    if (lws_finalize_write_http_header(wsi, from, &at, end)) return -1;
+    c->left = size;
+    c->sending = 1;
+    lws_callback_on_writable(wsi);
+    return 0;
+}
+
+static int answer_text(struct lws *wsi, struct client *c, unsigned status, const char *text)
+{
+    c->bytes = (const unsigned char *)text;
+    return answer(wsi, c, status, "text/plain; charset=utf-8", strlen(text), "");
+}
+
+/* A saved file, for the browser's download folder. */
+static int answer_file(struct server *server, struct lws *wsi, struct client *c, const char *name)
+{
+    char path[4096];
+    struct stat about;
+    int n = snprintf(path, sizeof path, "%s/%s", server->session->folder, name);
+    if (!viewer_name_is_plain(name) || n >= (int)sizeof path) return answer_text(wsi, c, HTTP_STATUS_NOT_FOUND, "not found\n");
+    int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0 || fstat(file, &about) || !S_ISREG(about.st_mode)) {
+        if (file >= 0) close(file);
+        return answer_text(wsi, c, HTTP_STATUS_NOT_FOUND, "not found\n");
+    }
+    c->file = file + 1; /* 0 = none */
+    return answer(wsi, c, HTTP_STATUS_OK, "application/octet-stream", (size_t)about.st_size, "attachment");
+}
+
+/* The files of the page are named relative to /TOKEN/. */
+static int redirect(const struct server *server, struct lws *wsi)
+{
+    unsigned char headers[LWS_PRE + 512], *at = headers + LWS_PRE;
+    char place[VIEWER_TOKEN_BYTES + 2];
+    int n = snprintf(place, sizeof place, "/%s/", server->token);
+    if (lws_http_redirect(wsi, HTTP_STATUS_MOVED_PERMANENTLY, (const unsigned char *)place, n, &at, headers + sizeof headers) < 0) return -1;
+    return lws_http_transaction_completed(wsi) ? -1 : 0;
+}
+
+static int request(struct server *server, struct lws *wsi, struct client *c, const char *path)
+{
+    if (!lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI)) return -1; /* only GET; bodies are not waited for */
+    const char *below = below_token(server, path);
+    if (!below) return answer_text(wsi, c, HTTP_STATUS_NOT_FOUND, "not found\n");
+    if (!*below) return redirect(server, wsi);
+    if (!strncmp(below, "/file/", 6)) return answer_file(server, wsi, c, below + 6);
+    const char *name = below[1] ? below + 1 : "index.html";
+    for (const viewer_asset *a = viewer_assets; a->name; a++) {
+        if (strcmp(a->name, name)) continue;
+        c->bytes = a->bytes;
+        return answer(wsi, c, HTTP_STATUS_OK, a->type, a->size, "");
+    }
+    return answer_text(wsi, c, HTTP_STATUS_NOT_FOUND, "not found\n");
+}
+
+static int send_more(struct lws *wsi, struct client *c)
+{
+    unsigned char buffer[LWS_PRE + HTTP_CHUNK];
+    if (!c->sending) return 0;
+    size_t n = c->left < HTTP_CHUNK ? c->left : HTTP_CHUNK;
+    if (c->file) {
+        ssize_t got = read(c->file - 1, buffer + LWS_PRE, n);
+        if (got <= 0 && n > 0) return -1; /* shorter than it was */
+        n = (size_t)got;
+    } else {
+        memcpy(buffer + LWS_PRE, c->bytes, n);
+        c->bytes += n;
+    }
+    c->left -= n;
+    if (lws_write(wsi, buffer + LWS_PRE, n, c->left ? LWS_WRITE_HTTP : LWS_WRITE_HTTP_FINAL) < 0) return -1;
+    if (c->left) {
+        lws_callback_on_writable(wsi);
+        return 0;
+    }
+    c->sending = 0;
+    if (c->file) close(c->file - 1);
+    c->file = 0;
+    return lws_http_transaction_completed(wsi) ? -1 : 0;
+}
+
+/* ---- pages ----------------------------------------------------------------------------------------------------------------------------------- */
+
+/* A page that does not read loses its oldest texts. Takes over the reference. */
+static void give_notice(struct client *c, viewer_blob *blob)
+{
+    if (!blob) return;
+    if (c->notices == CLIENT_NOTICES) {
+        viewer_blob_release(&c->notice[0]);
+        memmove(c->notice, c->notice + 1, (size_t)--c->notices * sizeof *c->notice);
+    }
+    c->notice[c->notices++] = blob;
+    lws_callback_on_writable(c->wsi);
+}
+
+static void give_text(struct client *c, const char *format, ...) TSR_PRINTF(2, 3);
+static void give_text(struct client *c, const char *format, ...)
+{
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    give_notice(c, viewer_blob_text(text));
+}
+
+/* Messages of ours hold no quotes but those of words that came in: these are taken out. */
+static void give_error(struct client *c, char *error)
+{
+    for (unsigned char *p = (unsigned char *)error; *p; p++)
+        if (*p < 0x20 || *p >= 0x7f || *p == '"' || *p == '\\') *p = '?';
+    give_text(c, "{\"type\":\"error\",\"text\":\"%.400s\"}", error);
+}
+
+static void replace(struct client *c, viewer_blob **slot, viewer_blob *blob)
+{
+    viewer_blob_release(slot);
+    *slot = viewer_blob_keep(blob);
+    lws_callback_on_writable(c->wsi);
+}
+
+static void tell_driver(struct server *server)
+{
+    for (struct client *c = server->first; c; c = c->next)
+        give_text(c, "{\"type\":\"driver\",\"driver\":%u,\"you\":%u,\"clients\":%d}", server->driver, c->id, server->count);
+}
+
+/* What the session has for the pages; tells it which windows they are ready for. */
+static void distribute(struct server *server)
+{
+    viewer_session *s = server->session;
+    if (!s) return;
+    int wanted[VIEWER_VIEWS] = { 0 };
+    viewer_blob *blob;
+    if ((blob = viewer_session_histogram(s, &server->image_version))) {
+        viewer_blob_release(&server->histogram);
+        server->histogram = blob;
+        for (struct client *c = server->first; c; c = c->next) give_notice(c, viewer_blob_keep(blob));
+    }
+    if ((blob = viewer_session_state(s, &server->state_version))) {
+        viewer_blob_release(&server->state);
+        server->state = blob;
+        for (struct client *c = server->first; c; c = c->next) replace(c, &c->state, blob);
+    }
+    while ((blob = viewer_session_notice(s))) {
+        for (struct client *c = server->first; c; c = c->next) give_notice(c, viewer_blob_keep(blob));
+        viewer_blob_release(&blob);
+    }
+    for (int v = 0; v < VIEWER_VIEWS; v++) {
+        if ((blob = viewer_session_frame(s, v))) {
+            for (struct client *c = server->first; c; c = c->next) replace(c, &c->frame[v], blob);
+            viewer_blob_release(&blob);
+        }
+        for (struct client *c = server->first; c; c = c->next) wanted[v] |= !c->frame[v] && c->flying[v] < FLYING;
+    }
+    viewer_session_watch(s, server->count, wanted);
+}
+
+static int admit(struct server *server, struct lws *wsi, struct client *c)
+{
+    c->wsi = wsi;
+    if (server->count >= VIEWER_CLIENTS) {
+        static const char reason[] = "too many pages";
+        unsigned char text[sizeof reason];
+        memcpy(text, reason, sizeof reason);
+        lws_close_reason(wsi, (enum lws_close_status)1013, text, sizeof reason - 1);
+        return -1;
+    }
+    struct client **last = &server->first;
+    while (*last) last = &(*last)->next;
+    *last = c;
+    c->id = ++server->next_id;
+    server->count++;
+    if (!server->driver) server->driver = c->id;
+    tell_driver(server);
+    if (server->histogram) give_notice(c, viewer_blob_keep(server->histogram));
+    if (server->state) replace(c, &c->state, server->state);
+    viewer_session_refresh(server->session); /* there is a picture for it even if nothing moves */
+    distribute(server);
+    return 0;
+}
+
+static void dismiss(struct server *server, struct client *c)
+{
+    struct client **at = &server->first;
+    if (c->file) close(c->file - 1);
+    c->file = 0;
+    free(c->message);
+    c->message = NULL;
+    for (int i = 0; i < c->notices; i++) viewer_blob_release(&c->notice[i]);
+    c->notices = 0;
+    viewer_blob_release(&c->state);
+    for (int v = 0; v < VIEWER_VIEWS; v++) viewer_blob_release(&c->frame[v]);
+    if (!c->id) return;
+    while (*at && *at != c) at = &(*at)->next;
+    if (*at) *at = c->next;
+    server->count--;
+    if (server->driver == c->id) server->driver = server->first ? server->first->id : 0;
+    c->id = 0;
+    tell_driver(server);
+    distribute(server);
+}
+
+static void act(struct server *server, struct client *c, const char *text, size_t bytes)
+{
+    viewer_command command;
+    char error[256] = "";
+    if (viewer_parse(text, bytes, &command, error, sizeof error)) {
+        give_error(c, error);
+        return;
+    }
+    switch (command.kind) {
+    case VIEWER_SHOWN:
+        if (c->flying[command.view] > 0) c->flying[command.view]--;
+        distribute(server);
+        return;
+    case VIEWER_PING: give_text(c, "{\"type\":\"pong\",\"id\":%.0f}", command.id); return;
+    case VIEWER_DRIVE:
+        server->driver = c->id;
+        tell_driver(server);
+        return;
+    default:
+        if (server->driver != c->id && command.kind != VIEWER_FILES) {
+            char refused[] = "another page drives: take the controls first";
+            give_error(c, refused);
+        } else if (viewer_session_command(server->session, &command, error, sizeof error)) {
+            give_error(c, error);
+        }
+    }
+}
+
+static int close_with(struct lws *wsi, enum lws_close_status code)
+{
+    lws_close_reason(wsi, code, NULL, 0);
+    return -1;
+}
+
+static int receive(struct server *server, struct lws *wsi, struct client *c, const char *bytes, size_t size)
+{
+    if (!c->id) return -1;
+    if (lws_frame_is_binary(wsi)) return close_with(wsi, LWS_CLOSE_STATUS_UNACCEPTABLE_OPCODE);
+    if (c->message_bytes + size + lws_remaining_packet_payload(wsi) > VIEWER_MESSAGE_BYTES)
+        return close_with(wsi, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE);
+    int whole = lws_is_final_fragment(wsi) && !lws_remaining_packet_payload(wsi);
+    if (whole && !c->message_bytes) {
+        act(server, c, bytes, size);
+        return 0;
+    }
+    char *grown = (char *)realloc(c->message, c->message_bytes + size + 1);
+    if (!grown) return -1;
+    memcpy(grown + c->message_bytes, bytes, size);
+    c->message = grown;
+    c->message_bytes += size;
+    if (!whole) return 0;
+    size_t total = c->message_bytes;
+    c->message = NULL;
+    c->message_bytes = 0;
+    act(server, c, grown, total);
+    free(grown);
+    return 0;
+}
+
+/* One message; texts first, then the state, then the window that waits longest (the one with the oldest picture). */
+static int send_next(struct server *server, struct lws *wsi, struct client *c)
+{
+    viewer_blob *blob = NULL;
+    if (!c->id) return 0;
+    if (c->notices) {
+        blob = c->notice[0];
+        memmove(c->notice, c->notice + 1, (size_t)--c->notices * sizeof *c->notice);
+    } else if (c->state) {
+        blob = c->state;
+        c->state = NULL;
+    } else {
+        int view = -1;
+        for (int v = 0; v < VIEWER_VIEWS; v++)
+            if (c->frame[v] && c->flying[v] < FLYING && (view < 0 || c->frame[v]->sequence < c->frame[view]->sequence)) view = v;
+        if (view < 0) return 0;
+        blob = c->frame[view];
+        c->frame[view] = NULL;
+        c->flying[view]++;
+    }
+    int picture = blob->binary;
+    int sent = lws_write(wsi, blob->bytes + VIEWER_PAD, blob->size, picture ? LWS_WRITE_BINARY : LWS_WRITE_TEXT);
+    viewer_blob_release(&blob);
+    if (sent < 0) return -1;
+    if (picture) distribute(server);
+    lws_callback_on_writable(wsi);
+    return 0;
+}
+
+static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t size)
+{
+    struct server *server = (struct server *)lws_context_user(lws_get_context(wsi));
+    struct client *c = (struct client *)user;
+    char path[256];
+    const char *below;
+    switch (reason) {
+    case LWS_CALLBACK_HTTP: return request(server, wsi, c, (const char *)in);
+    case LWS_CALLBACK_HTTP_WRITEABLE: return send_more(wsi, c);
+    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
+        if (lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_GET_URI) <= 0) return -1;
+        below = below_token(server, path);
+        return below && !strcmp(below, "/socket") ? 0 : -1;
+    case LWS_CALLBACK_ESTABLISHED: return admit(server, wsi, c);
+    case LWS_CALLBACK_RECEIVE: return receive(server, wsi, c, (const char *)in, size);
+    case LWS_CALLBACK_SERVER_WRITEABLE: return send_next(server, wsi, c);
+    case LWS_CALLBACK_CLOSED:
+    case LWS_CALLBACK_CLOSED_HTTP:
+        if (c) dismiss(server, c);
+        return 0;
+    case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
+        if (server && server->session) distribute(server);
+        return 0;
+    default: return lws_callback_http_dummy(wsi, reason, user, in, size);
+    }
+}
+
+/* ---- the server -------------------------------------------------------------------------------------------------------------------------------- */
+
+static void wake(void *user)
+{
+    struct server *server = (struct server *)user;
+    lws_cancel_service(server->lws);
+}
+
+static void tick(lws_sorted_usec_list_t *list)
+{
+    struct server *server = lws_container_of(list, struct server, tick);
+    lws_sul_schedule(server->lws, 0, &server->tick, tick, LWS_US_PER_SEC / 4); /* the loop looks at `stop` */
+}
+
+static int make_token(const char *given, char token[VIEWER_TOKEN_BYTES])
+{
+    unsigned char random[16];
+    if (given) {
+        snprintf(token, VIEWER_TOKEN_BYTES, "%s", given);
+        return 0;
+    }
+    int file = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+    int good = file >= 0 && read(file, random, sizeof random) == (ssize_t)sizeof random;
+    if (file >= 0) close(file);
+    for (int i = 0; good && i < 16; i++) snprintf(token + 2 * i, 3, "%02x", random[i]);
+    return good ? 0 : -1;
+}
+
+static const struct lws_protocols protocols[] = {
+    { .name = "tessera", .callback = callback, .per_session_data_size = sizeof(struct client), .rx_buffer_size = 16 << 10 }, { 0 }
+};
+static const lws_retry_bo_t alive = { .secs_since_valid_ping = 15, .secs_since_valid_hangup = 30 }; /* pages that vanished without a word */
+
+static void announce(const struct server *server, const viewer_server_options *o, int port, int everywhere)
+{
+    char url[400], host[256] = "localhost";
+    if (everywhere) gethostname(host, sizeof host - 1);
+    else snprintf(host, sizeof host, strchr(o->listen, ':') ? "[%s]" : "%s", o->listen);
+    snprintf(url, sizeof url, "http://%s:%d/%s/", host, port, server->token);
+    if (o->ready) o->ready(o->user, url, port, server->token);
+}
+
+int viewer_serve(const viewer_server_options *options, char *error, size_t error_bytes)
+{
+    struct server server = { .stop = options->stop };
+    struct lws_context_creation_info info;
+    viewer_server_options o = *options;
+    if (!o.listen) o.listen = "127.0.0.1";
+    int everywhere = !strcmp(o.listen, "0.0.0.0") || !strcmp(o.listen, "::"), result = -1;
+    if (make_token(o.token, server.token)) {
+        snprintf(error, error_bytes, "/dev/urandom cannot be read: give a token with --token");
+        return -1;
+    }
+    lws_set_log_level(0, NULL);
+    memset(&info, 0, sizeof info);
+    info.port = CONTEXT_PORT_NO_LISTEN;
+    info.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS | (strchr(o.listen, ':') ? 0 : LWS_SERVER_OPTION_DISABLE_IPV6);
+    info.user = &server;
+    info.timeout_secs = 10;
+    info.retry_and_idle_policy = &alive;
+    server.lws = lws_create_context(&info);
+    if (!server.lws) {
+        snprintf(error, error_bytes, "libwebsockets cannot start");
+        return -1;
+    }
+    info.port = o.port;
+    info.iface = everywhere ? NULL : o.listen;
+    info.protocols = protocols;
+    info.vhost_name = "tessera";
+    info.keepalive_timeout = 5;
+    struct lws_vhost *vhost = lws_create_vhost(server.lws, &info);
+    int port = vhost ? lws_get_vhost_listen_port(vhost) : -1;
+    if (port <= 0) snprintf(error, error_bytes, "cannot listen on %s:%d: is the port in use, is this an address of this machine?", o.listen, o.port);
+    else if (!viewer_session_create(&o.session, wake, &server, &server.session, error, error_bytes)) {
+        announce(&server, &o, port, everywhere);
+        tick(&server.tick);
+        while (!(o.stop.report && o.stop.report(o.stop.user, -1, "serving")))
+            if (lws_service(server.lws, 0) < 0) break;
+        result = 0;
+    }
+    if (server.session) viewer_session_stop(server.session); /* its threads may wake libwebsockets no more */
+    lws_context_destroy(server.lws);                         /* dismisses the pages */
+    viewer_session_destroy(&server.session);
+    viewer_blob_release(&server.state);
+    viewer_blob_release(&server.histogram);
+    return result;
+}

@@ -1,0 +1,27 @@
+/* viewer/server.h: HTTP and WebSocket for one session (libwebsockets). Everything lies below /TOKEN/: the page and its files, TOKEN/socket, and
+ * TOKEN/file/NAME for what was saved. Whoever does not know the token gets 404. */
+#ifndef TESSERA_VIEWER_SERVER_H
+#define TESSERA_VIEWER_SERVER_H
+
+#include "session.h"
+
+enum { VIEWER_TOKEN_LEAST = 16, VIEWER_TOKEN_BYTES = 65, VIEWER_CLIENTS = 24 };
+
+typedef struct viewer_server_options {
+    const char *listen;      /* address; NULL = 127.0.0.1 */
+    int32_t port;            /* 0 = any free one */
+    const char *token;       /* 16 to 64 letters and digits; NULL = random */
+    viewer_options session;
+    tsr_progress stop;       /* asked once a second and after signals: not 0 ends the server */
+    void (*ready)(void *user, const char *url, int port, const char *token); /* called once when it listens */
+    void *user;
+} viewer_server_options;
+
+/* Runs until it is stopped: 0; or -1 with a message. */
+int viewer_serve(const viewer_server_options *options, char *error, size_t error_bytes);
+
+/* A file of the page, from the program itself (assets.c is made by the build from web/). */
+typedef struct viewer_asset { const char *name, *type; const unsigned char *bytes; size_t size; } viewer_asset;
+extern const viewer_asset viewer_assets[];
+
+#endif

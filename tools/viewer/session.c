@@ -1,0 +1,414 @@
+/* viewer/session.c: the session as the network thread sees it: commands go in, texts and pictures come out. Nothing here waits for work. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime, strdup */
+#include "picture.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+double viewer_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- bytes to send --------------------------------------------------------------------------------------------------------------------------- */
+
+viewer_blob *viewer_blob_create(size_t size)
+{
+    viewer_blob *blob = (viewer_blob *)calloc(1, sizeof *blob + VIEWER_PAD + size);
+    if (!blob) return NULL;
+    blob->references = 1;
+    blob->size = size;
+    return blob;
+}
+
+viewer_blob *viewer_blob_text(const char *text)
+{
+    size_t size = strlen(text);
+    viewer_blob *blob = viewer_blob_create(size);
+    if (blob) memcpy(blob->bytes + VIEWER_PAD, text, size);
+    return blob;
+}
+
+viewer_blob *viewer_blob_keep(viewer_blob *blob)
+{
+    if (blob) blob->references++;
+    return blob;
+}
+
+void viewer_blob_release(viewer_blob **blob)
+{
+    if (*blob && --(*blob)->references == 0) free(*blob);
+    *blob = NULL;
+}
+
+static viewer_blob *blob_of_json(json_t *json)
+{
+    if (!json) return NULL;
+    char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    json_decref(json);
+    viewer_blob *blob = text ? viewer_blob_text(text) : NULL;
+    free(text);
+    return blob;
+}
+
+/* A page that lost some texts is told enough by the newest ones. */
+void viewer_session_tell_blob(viewer_session *s, viewer_blob *blob)
+{
+    if (!blob) return;
+    pthread_mutex_lock(&s->lock);
+    if (s->notice_count == VIEWER_NOTICES) {
+        viewer_blob_release(&s->notice[0]);
+        memmove(s->notice, s->notice + 1, (size_t)--s->notice_count * sizeof *s->notice);
+    }
+    s->notice[s->notice_count++] = blob;
+    pthread_mutex_unlock(&s->lock);
+    s->wake(s->wake_user);
+}
+
+void viewer_session_tell(viewer_session *s, const char *type, const char *format, ...)
+{
+    char text[1024];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    for (unsigned char *c = (unsigned char *)text; *c; c++)
+        if (*c < 0x20 || *c >= 0x7f) *c = '?'; /* names of files may hold anything; JSON takes UTF-8 only */
+    viewer_session_tell_blob(s, blob_of_json(json_pack("{s:s, s:s}", "type", type, "text", text)));
+}
+
+void viewer_session_changed(viewer_session *s)
+{
+    s->state_version++;
+    s->wake(s->wake_user);
+}
+
+/* ---- images shared by the threads ------------------------------------------------------------------------------------------------------------- */
+
+viewer_image *viewer_image_keep(viewer_session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    viewer_image *image = s->image;
+    if (image) image->references++;
+    pthread_mutex_unlock(&s->lock);
+    return image;
+}
+
+void viewer_image_release(viewer_session *s, viewer_image **image)
+{
+    viewer_image *own = *image;
+    *image = NULL;
+    if (!own) return;
+    pthread_mutex_lock(&s->lock);
+    int last = --own->references == 0;
+    pthread_mutex_unlock(&s->lock);
+    if (!last) return;
+    tsr_volume_destroy(&own->volume);
+    free(own);
+}
+
+/* ---- life ------------------------------------------------------------------------------------------------------------------------------------- */
+
+static char *copy_text(const char *text) { return text ? strdup(text) : NULL; }
+
+static void default_looks(viewer_session *s)
+{
+    for (int v = 0; v < VIEWER_VIEWS; v++)
+        s->look[v] = (viewer_look){ .axis = 2, .zoom = 1, .clip_azimuth = 90, .quality = 0.25, .azimuth = 30, .elevation = 15 };
+    s->look[VIEWER_VOLUME].mode = VIEWER_MODE_COMBINED;
+    s->window_high = 1;
+}
+
+int viewer_session_create(const viewer_options *options, void (*wake)(void *user), void *user, viewer_session **session, char *error,
+                          size_t error_bytes)
+{
+    *session = NULL;
+    viewer_session *s = (viewer_session *)calloc(1, sizeof *s);
+    if (!s || !(s->folder = copy_text(options->folder)) || (options->device && !(s->device = copy_text(options->device)))) {
+        if (s) free(s->folder);
+        free(s);
+        snprintf(error, error_bytes, "out of memory");
+        return -1;
+    }
+    s->threads = options->threads;
+    s->segment = options->segment;
+    s->memory_limit = options->memory_limit;
+    s->wake = wake;
+    s->wake_user = user;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->to_solver, &monotonic);
+    pthread_cond_init(&s->to_painter, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    default_looks(s);
+    s->state_version = 1;
+    if (options->file) {
+        viewer_command *load = &s->queue[0];
+        load->kind = VIEWER_LOAD;
+        snprintf(load->name, sizeof load->name, "%s", options->file);
+        s->queue_count = 1;
+    }
+    s->solver_started = pthread_create(&s->solver, NULL, viewer_solver_main, s) == 0;
+    s->painter_started = pthread_create(&s->painter, NULL, viewer_painter_main, s) == 0;
+    if (!s->solver_started || !s->painter_started) {
+        snprintf(error, error_bytes, "cannot start a thread");
+        viewer_session_destroy(&s);
+        return -1;
+    }
+    *session = s;
+    return 0;
+}
+
+void viewer_session_stop(viewer_session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->quit = 1;
+    pthread_cond_broadcast(&s->to_solver);
+    pthread_cond_broadcast(&s->to_painter);
+    pthread_mutex_unlock(&s->lock);
+    if (s->painter_started) pthread_join(s->painter, NULL); /* first: it may still read surfaces of the solver */
+    pthread_mutex_lock(&s->lock);
+    s->quit = 2;
+    pthread_cond_broadcast(&s->to_solver);
+    pthread_mutex_unlock(&s->lock);
+    if (s->solver_started) pthread_join(s->solver, NULL);
+    s->solver_started = s->painter_started = 0;
+}
+
+void viewer_session_destroy(viewer_session **session)
+{
+    viewer_session *s = *session;
+    *session = NULL;
+    if (!s) return;
+    viewer_session_stop(s);
+    viewer_image_release(s, &s->image);
+    for (int v = 0; v < VIEWER_VIEWS; v++) viewer_blob_release(&s->frame[v]);
+    for (int i = 0; i < s->notice_count; i++) viewer_blob_release(&s->notice[i]);
+    pthread_cond_destroy(&s->to_solver);
+    pthread_cond_destroy(&s->to_painter);
+    pthread_mutex_destroy(&s->lock);
+    free(s->folder);
+    free(s->device);
+    free(s);
+}
+
+/* ---- commands --------------------------------------------------------------------------------------------------------------------------------- */
+
+static void change_look(viewer_look *look, const viewer_command *c)
+{
+#define TAKE(field, member) \
+    if (viewer_given(c, field)) look->member = c->member
+    TAKE(VIEWER_WIDTH, width);
+    TAKE(VIEWER_HEIGHT, height);
+    TAKE(VIEWER_AXIS, axis);
+    TAKE(VIEWER_POSITION, position);
+    TAKE(VIEWER_ZOOM, zoom);
+    TAKE(VIEWER_AZIMUTH, azimuth);
+    TAKE(VIEWER_ELEVATION, elevation);
+    TAKE(VIEWER_MODE, mode);
+    TAKE(VIEWER_CLIP, clip);
+    TAKE(VIEWER_CLIP_AZIMUTH, clip_azimuth);
+    TAKE(VIEWER_CLIP_ELEVATION, clip_elevation);
+    TAKE(VIEWER_CLIP_OFFSET, clip_offset);
+    TAKE(VIEWER_QUALITY, quality);
+#undef TAKE
+    if (viewer_given(c, VIEWER_PAN)) memcpy(look->pan, c->pan, sizeof look->pan);
+}
+
+static void touch_all_views(viewer_session *s, uint32_t input)
+{
+    for (int v = 0; v < VIEWER_VIEWS; v++) {
+        s->look_version[v]++;
+        s->look_input[v] = input;
+    }
+}
+
+/* Values are checked against the image: the slice stays in it. */
+static void keep_inside(viewer_session *s, viewer_look *look)
+{
+    if (!s->image) return;
+    const int64_t n[3] = { s->image->size.x, s->image->size.y, s->image->size.z };
+    look->position = fmin(fmax(look->position, 0), (double)(n[look->axis] - 1));
+}
+
+static void command_of_looks(viewer_session *s, const viewer_command *c)
+{
+    switch (c->kind) {
+    case VIEWER_VIEW:
+        change_look(&s->look[c->view], c);
+        keep_inside(s, &s->look[c->view]);
+        s->look_version[c->view]++;
+        s->look_input[c->view] = (uint32_t)c->input;
+        break;
+    case VIEWER_WINDOW:
+        s->window_low = c->low;
+        s->window_high = c->high;
+        touch_all_views(s, (uint32_t)c->input);
+        break;
+    default: /* transfer */
+        if (viewer_given(c, VIEWER_POINTS)) s->transfer = c->transfer;
+        else if (tsr_transfer_make((tsr_transfer_preset)c->preset, s->window_low, s->window_high, &s->transfer) != TSR_OK) break;
+        s->look_version[VIEWER_VOLUME]++;
+        s->look_input[VIEWER_VOLUME] = (uint32_t)c->input;
+    }
+    pthread_cond_signal(&s->to_painter);
+    viewer_session_changed(s);
+}
+
+int viewer_session_command(viewer_session *s, const viewer_command *c, char *error, size_t error_bytes)
+{
+    int result = 0;
+    if (c->kind == VIEWER_FILES) {
+        viewer_session_tell_blob(s, viewer_list_files(s));
+        return 0;
+    }
+    pthread_mutex_lock(&s->lock);
+    if (c->kind == VIEWER_VIEW || c->kind == VIEWER_WINDOW || c->kind == VIEWER_TRANSFER) {
+        command_of_looks(s, c);
+    } else if (c->kind == VIEWER_PICK) {
+        s->pick = *c;
+        s->pick_ready = 1;
+        pthread_cond_signal(&s->to_painter);
+    } else if (c->kind == VIEWER_SAVE && c->what == VIEWER_SAVE_PICTURE) {
+        memcpy(s->picture_name, c->name, sizeof s->picture_name);
+        s->picture_replace = c->replace;
+        pthread_cond_signal(&s->to_painter);
+    } else if (s->queue_count == VIEWER_QUEUE) {
+        snprintf(error, error_bytes, "the solver has %d commands waiting: wait a moment", VIEWER_QUEUE);
+        result = -1;
+    } else {
+        s->queue[(s->queue_first + s->queue_count++) % VIEWER_QUEUE] = *c;
+        pthread_cond_signal(&s->to_solver);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return result;
+}
+
+/* ---- what pages are told ------------------------------------------------------------------------------------------------------------------------ */
+
+static json_t *vector(double x, double y, double z) { return json_pack("[f, f, f]", x, y, z); }
+
+static json_t *looks_json(const viewer_session *s)
+{
+    json_t *views = json_object();
+    for (int v = 0; v < VIEWER_VIEWS; v++) {
+        const viewer_look *l = &s->look[v];
+        json_t *look = json_pack("{s:f, s:[f, f]}", "zoom", l->zoom, "pan", l->pan[0], l->pan[1]);
+        if (v == VIEWER_VOLUME)
+            json_object_update_new(look, json_pack("{s:f, s:f, s:s, s:b, s:f, s:f, s:f, s:f}", "azimuth", l->azimuth, "elevation", l->elevation,
+                                                   "mode", viewer_mode_name(l->mode), "clip", l->clip, "clip_azimuth", l->clip_azimuth,
+                                                   "clip_elevation", l->clip_elevation, "clip_offset", l->clip_offset, "quality", l->quality));
+        else json_object_update_new(look, json_pack("{s:i, s:f}", "axis", (int)l->axis, "position", l->position));
+        json_object_set_new(views, viewer_view_name(v), look);
+    }
+    return views;
+}
+
+static json_t *image_json(const viewer_image *i)
+{
+    static const char *const spaces[] = { "none", "RAS", "LPS" };
+    char name[VIEWER_NAME_BYTES];
+    snprintf(name, sizeof name, "%s", i->name);
+    for (unsigned char *c = (unsigned char *)name; *c; c++)
+        if (*c >= 0x80) *c = '?';
+    return json_pack("{s:s, s:[i, i, i], s:[I, I, I], s:o, s:s, s:f, s:f, s:f, s:f}", "name", name, "axes", viewer_world_axis(&i->geometry, 0),
+                     viewer_world_axis(&i->geometry, 1), viewer_world_axis(&i->geometry, 2), "size", (json_int_t)i->size.x, (json_int_t)i->size.y,
+                     (json_int_t)i->size.z, "spacing", vector(i->spacing.x, i->spacing.y, i->spacing.z), "space", spaces[i->geometry.space],
+                     "minimum", i->minimum, "maximum", i->maximum, "window_low", i->window_low, "window_high", i->window_high);
+}
+
+static json_t *transfer_json(const tsr_transfer *t)
+{
+    json_t *points = json_array();
+    for (int i = 0; i < t->points; i++) {
+        const struct tsr_transfer_point *p = &t->point[i];
+        json_array_append_new(
+            points, json_pack("[f, f, f, f, f]", (double)p->value, (double)p->alpha, (double)p->color.r, (double)p->color.g, (double)p->color.b));
+    }
+    return points;
+}
+
+viewer_blob *viewer_session_state(viewer_session *s, uint64_t *version)
+{
+    pthread_mutex_lock(&s->lock);
+    json_t *json = NULL;
+    if (s->state_version != *version) {
+        const viewer_state *t = &s->state;
+        const tsr_segment_report *r = &t->report;
+        *version = s->state_version;
+        json = json_pack("{s:s, s:i, s:f, s:f, s:f, s:f, s:{s:I, s:f, s:f}, s:b, s:b, s:s, s:i, s:I, s:f, s:I, s:I, s:f, s:f, s:s}", "type", "state",
+                         "protocol", VIEWER_PROTOCOL, "target", t->target, "epsilon", t->epsilon, "alpha", t->alpha, "smoothing", t->smoothing,
+                         "probe", "count", (json_int_t)t->probe.count, "mean", t->probe.mean, "deviation", t->probe.deviation, "running", t->running,
+                         "surface", t->has_surface, "busy", t->busy ? t->busy_with : "", "undo", t->undo_levels, "steps", (json_int_t)r->total_steps,
+                         "steps_per_second", r->steps_per_second, "active_voxels", (json_int_t)r->active_voxels, "inside_voxels",
+                         (json_int_t)r->inside_voxels, "volume", r->volume, "time", r->time, "stop", tsr_stop_name(r->stop));
+        if (json) {
+            json_object_set_new(json, "window", json_pack("[f, f]", s->window_low, s->window_high));
+            json_object_set_new(json, "transfer", transfer_json(&s->transfer));
+            json_object_set_new(json, "views", looks_json(s));
+            json_object_set_new(json, "image", s->image ? image_json(s->image) : json_null());
+        }
+    }
+    pthread_mutex_unlock(&s->lock);
+    return blob_of_json(json);
+}
+
+viewer_blob *viewer_session_histogram(viewer_session *s, uint64_t *image_version)
+{
+    json_t *json = NULL;
+    pthread_mutex_lock(&s->lock);
+    if (s->image && s->image_version != *image_version) {
+        *image_version = s->image_version;
+        json_t *counts = json_array();
+        for (int i = 0; i < VIEWER_BINS; i++) json_array_append_new(counts, json_integer((json_int_t)s->image->histogram[i]));
+        json = json_pack("{s:s, s:f, s:f, s:o}", "type", "histogram", "lower", s->image->minimum, "upper", s->image->maximum, "counts", counts);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return blob_of_json(json);
+}
+
+void viewer_session_refresh(viewer_session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    for (int v = 0; v < VIEWER_VIEWS; v++) s->look_version[v]++;
+    pthread_cond_signal(&s->to_painter);
+    pthread_mutex_unlock(&s->lock);
+}
+
+viewer_blob *viewer_session_frame(viewer_session *s, int view)
+{
+    pthread_mutex_lock(&s->lock);
+    viewer_blob *blob = s->frame[view];
+    s->frame[view] = NULL;
+    if (blob) pthread_cond_signal(&s->to_painter); /* there is room for the next */
+    pthread_mutex_unlock(&s->lock);
+    return blob;
+}
+
+viewer_blob *viewer_session_notice(viewer_session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    viewer_blob *blob = s->notice_count ? s->notice[0] : NULL;
+    if (blob) memmove(s->notice, s->notice + 1, (size_t)--s->notice_count * sizeof *s->notice);
+    pthread_mutex_unlock(&s->lock);
+    return blob;
+}
+
+void viewer_session_watch(viewer_session *s, int watchers, const int wanted[VIEWER_VIEWS])
+{
+    pthread_mutex_lock(&s->lock);
+    if (!s->watchers != !watchers) pthread_cond_signal(&s->to_solver); /* it hands nothing over while nobody looks */
+    s->watchers = watchers;
+    memcpy(s->wanted, wanted, sizeof s->wanted);
+    pthread_cond_signal(&s->to_painter);
+    pthread_mutex_unlock(&s->lock);
+}

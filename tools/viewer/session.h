@@ -1,0 +1,157 @@
+/* viewer/session.h: one workbench: an image, a segmentation that a thread of its own moves (solver.c), windows that another thread draws (painter.c),
+ * and what is to be told to the pages. The network thread calls the functions below; none of them waits for work.
+ *
+ * Threads: `lock` guards everything in this struct that is not marked with its owner. The solver owns the segmentation and its context, the painter
+ * the scenes and theirs. The solver hands the surface over as a copy (`surface`), never waits for it to be taken, and gets it back to free it. */
+#ifndef TESSERA_VIEWER_SESSION_H
+#define TESSERA_VIEWER_SESSION_H
+
+#include <pthread.h>
+
+#include "protocol.h"
+
+enum { VIEWER_QUEUE = 256, VIEWER_NOTICES = 64, VIEWER_UNDO_LEVELS = 16, VIEWER_LOG_BYTES = 32 << 20, VIEWER_BINS = 256, VIEWER_PAD = 32 };
+
+/* Bytes that several connections send: counted, freed with the last. The payload stands VIEWER_PAD bytes into `bytes` (room for libwebsockets' LWS_PRE). */
+typedef struct viewer_blob {
+    int references; /* of the network thread and, before it, of one producer: handed over under the lock */
+    int binary, view;
+    uint32_t sequence;
+    size_t size;
+    uint8_t bytes[];
+} viewer_blob;
+viewer_blob *viewer_blob_create(size_t size);                         /* one reference; NULL without memory */
+viewer_blob *viewer_blob_text(const char *text);
+viewer_blob *viewer_blob_keep(viewer_blob *blob);
+void viewer_blob_release(viewer_blob **blob);
+
+typedef struct viewer_options {
+    const char *folder;          /* served: load and save */
+    const char *file;            /* of it, loaded at the start; NULL = none */
+    const char *device;          /* NULL = auto */
+    int32_t threads;             /* 0 = all */
+    tsr_segment_options segment; /* target, epsilon 0 = guessed from the image */
+    int64_t memory_limit;        /* of volumes; 0 = the machine's */
+} viewer_options;
+
+/* An image in host memory, shared by solver and painter. */
+typedef struct viewer_image {
+    int references;
+    tsr_volume *volume;
+    char name[VIEWER_NAME_BYTES];
+    tsr_geometry geometry;
+    tsr_size3 size;
+    tsr_vec3 spacing;
+    double minimum, maximum, window_low, window_high;
+    int64_t histogram[VIEWER_BINS];
+} viewer_image;
+
+/* The looks of a window. */
+typedef struct viewer_look {
+    int32_t width, height;       /* pixels; 0 = not shown */
+    int32_t axis;
+    double position, zoom, pan[2]; /* pan: world units to the right, down */
+    double azimuth, elevation;
+    int32_t mode, clip;
+    double clip_azimuth, clip_elevation, clip_offset, quality;
+} viewer_look;
+
+/* A surface on its way from the solver to the painter and back. */
+typedef struct viewer_surface {
+    tsr_tiles *tiles;            /* NULL: there is none (yet) */
+    double steps;
+    uint32_t input;
+} viewer_surface;
+
+typedef struct viewer_state {    /* what pages are told about the solver */
+    double target, epsilon, alpha, smoothing;
+    tsr_probe probe;
+    tsr_segment_report report;
+    int running, undo_levels, has_surface, busy;
+    char busy_with[32];
+} viewer_state;
+
+typedef struct viewer_session {
+    pthread_mutex_t lock;
+    pthread_cond_t to_solver, to_painter;
+    pthread_t solver, painter;
+    int solver_started, painter_started, quit;
+    char *folder;
+    char *device;
+    int32_t threads;
+    int64_t memory_limit;
+    tsr_segment_options segment;
+
+    viewer_command queue[VIEWER_QUEUE];
+    int queue_first, queue_count;
+    viewer_state state;
+    uint64_t state_version;      /* rises with every change that pages are told: of state, looks, windows */
+
+    viewer_image *image;         /* NULL until one is loaded */
+    uint64_t image_version;
+    viewer_look look[VIEWER_VIEWS];
+    double window_low, window_high;
+    tsr_transfer transfer;
+    uint64_t look_version[VIEWER_VIEWS]; /* rises with what only this window shows */
+    uint32_t look_input[VIEWER_VIEWS];
+    int watchers;                /* pages that want pictures; none: nothing is drawn */
+    int wanted[VIEWER_VIEWS];    /* a page is ready for a picture of this window */
+
+    viewer_surface surface;      /* newest, not taken yet */
+    int surface_ready;
+    tsr_tiles *used_tiles;       /* back from the painter, for the solver to free */
+    tsr_volume *speed;           /* newest data speed, not taken yet */
+    int speed_ready;
+    uint32_t speed_input;
+    tsr_volume *used_speed;
+    viewer_command pick;         /* newest pick, for the painter */
+    int pick_ready;
+    char picture_name[VIEWER_NAME_BYTES]; /* of a picture to save, for the painter; empty = none */
+    int picture_replace;
+
+    viewer_blob *frame[VIEWER_VIEWS]; /* newest, not sent yet */
+    uint32_t frame_sequence;
+    viewer_blob *notice[VIEWER_NOTICES]; /* texts for all pages, oldest first */
+    int notice_count;
+    void (*wake)(void *user);    /* tells the network thread that there is something to send; any thread */
+    void *wake_user;
+} viewer_session;
+
+/* RETURNS NEW with both threads started; loading of the file goes on behind. 0, or -1 with a message. */
+int viewer_session_create(const viewer_options *options, void (*wake)(void *user), void *user, viewer_session **session, char *error, size_t error_bytes);
+void viewer_session_stop(viewer_session *session);     /* ends both threads; the functions below do no harm afterwards */
+void viewer_session_destroy(viewer_session **session); /* stops it first */
+void viewer_session_refresh(viewer_session *session);  /* every window is drawn again */
+
+/* Acts on a command or queues it for its thread: 0, or -1 with a message. Not for DRIVE, SHOWN and PING, which are the network's. */
+int viewer_session_command(viewer_session *session, const viewer_command *command, char *error, size_t error_bytes);
+
+/* ---- what the pages are told: NULL if there is nothing new. Ownership of a reference passes to the caller ---- */
+viewer_blob *viewer_session_state(viewer_session *session, uint64_t *version);  /* if newer than *version */
+viewer_blob *viewer_session_histogram(viewer_session *session, uint64_t *image_version); /* likewise */
+viewer_blob *viewer_session_frame(viewer_session *session, int view);
+viewer_blob *viewer_session_notice(viewer_session *session);
+void viewer_session_watch(viewer_session *session, int watchers, const int wanted[VIEWER_VIEWS]);
+
+/* ---- inside ---------------------------------------------------------------------------------------------------------------------------------- */
+
+void viewer_session_tell(viewer_session *session, const char *type, const char *format, ...) TSR_PRINTF(3, 4); /* {"type": type, "text": ...} */
+void viewer_session_tell_blob(viewer_session *session, viewer_blob *blob);
+void viewer_session_changed(viewer_session *session); /* with the lock held: state_version rises, pages are woken */
+viewer_image *viewer_image_keep(viewer_session *session);          /* the current one or NULL */
+void viewer_image_release(viewer_session *session, viewer_image **image);
+
+void *viewer_solver_main(void *session);
+void *viewer_painter_main(void *session);
+
+/* files.c. Messages go to error. */
+int viewer_load_image(viewer_session *session, const char *name, viewer_image **image, char *error, size_t error_bytes);
+int viewer_is_script(const char *name);
+char *viewer_read_script(viewer_session *session, const char *name, char *error, size_t error_bytes);
+int viewer_save(viewer_session *session, tsr_context *context, const tsr_segmentation *segmentation, const char *session_script, const viewer_command *command,
+                char *error, size_t error_bytes);
+int viewer_save_image(viewer_session *session, const tsr_image *image, const char *name, int replace, char *error, size_t error_bytes);
+viewer_blob *viewer_list_files(viewer_session *session);
+double viewer_seconds(void);
+
+#endif

@@ -1,0 +1,93 @@
+// The socket: JSON both ways, pictures one way, and the clock of inputs: how long until a picture shows them.
+
+const HEADER = 96, VIEWS = ["source", "speed", "volume"];
+
+export class Connection extends EventTarget {
+  constructor() {
+    super();
+    this.lastInput = 0;
+    this.waiting = new Map(); // input -> { time, edit, view }
+    this.latencies = [];
+    this.shown = []; // times of pictures
+    this.byView = { source: [], speed: [], volume: [] };
+    this.connect();
+  }
+
+  connect() {
+    const here = new URL("socket", location.href);
+    here.protocol = here.protocol === "https:" ? "wss:" : "ws:";
+    this.socket = new WebSocket(here);
+    this.socket.binaryType = "arraybuffer";
+    this.socket.onopen = () => this.tell("open");
+    this.socket.onclose = () => {
+      this.tell("closed");
+      setTimeout(() => this.connect(), 1500);
+    };
+    this.socket.onmessage = (event) => (typeof event.data === "string" ? this.text(event.data) : this.picture(event.data));
+  }
+
+  tell(type, detail) {
+    this.dispatchEvent(new CustomEvent(type, { detail }));
+  }
+
+  text(text) {
+    const message = JSON.parse(text);
+    this.tell(message.type, message);
+  }
+
+  send(message) {
+    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+  }
+
+  // A message whose effect is to be seen: its number comes back with the picture that shows it.
+  input(message) {
+    const id = ++this.lastInput;
+    const look = message.type === "view" || message.type === "window" || message.type === "transfer";
+    this.waiting.set(id, { time: performance.now(), edit: !look, view: message.view });
+    if (this.waiting.size > 500) this.waiting.delete(this.waiting.keys().next().value);
+    this.send({ ...message, input: id });
+    return id;
+  }
+
+  async picture(buffer) {
+    const data = new DataView(buffer);
+    const view = VIEWS[data.getUint8(5)];
+    const number = (at) => data.getUint32(at, true), real = (at) => data.getFloat32(at, true), three = (at) => [real(at), real(at + 4), real(at + 8)];
+    const frame = { view, draft: data.getUint8(6), sequence: number(8), width: number(12), height: number(16), viewInput: number(20), editInput: number(24),
+      steps: number(28) + 2 ** 32 * number(32), origin: three(36), right: three(48), down: three(60), pixel: real(72), milliseconds: real(76) };
+    try {
+      frame.bitmap = await createImageBitmap(new Blob([new Uint8Array(buffer, HEADER)], { type: "image/jpeg" }));
+      this.tell("frame", frame);
+      this.measure(frame);
+    } finally {
+      this.send({ type: "shown", view, sequence: frame.sequence });
+    }
+  }
+
+  measure(frame) {
+    const now = performance.now();
+    const keep = (list) => {
+      list.push(now);
+      while (list.length && now - list[0] > 2000) list.shift();
+    };
+    keep(this.shown);
+    keep(this.byView[frame.view]);
+    for (const [id, input] of this.waiting) {
+      const seen = input.edit ? frame.editInput >= id : frame.viewInput >= id && (!input.view || input.view === frame.view);
+      if (!seen) continue;
+      this.waiting.delete(id);
+      this.latencies.push(now - input.time);
+      if (this.latencies.length > 400) this.latencies.shift();
+    }
+  }
+
+  // Pictures per second over the last two seconds, latency in milliseconds (median, 95 %) of the inputs since the last call with `clear`.
+  statistics(clear) {
+    const now = performance.now(), rate = (list) => list.filter((t) => now - t <= 2000).length / 2;
+    const sorted = [...this.latencies].sort((a, b) => a - b), at = (share) => (sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] : null);
+    const result = { pictures: rate(this.shown), source: rate(this.byView.source), speed: rate(this.byView.speed), volume: rate(this.byView.volume),
+      median: at(0.5), most: at(0.95), inputs: sorted.length };
+    if (clear) this.latencies.length = 0;
+    return result;
+  }
+}
