@@ -135,7 +135,7 @@ typedef struct tsr_transfer {
         float shear[3]; /* of K: value-gradient, value-level, gradient-level; 1 / (units of the column) */
         tsr_transfer_shape shape;
         int32_t
-            beyond; /* sum of 1 (value), 2 (gradient), 4 (level): above the centre of that axis as at the centre, a ramp that stays up; no shear then */
+            beyond; /* sum of 1 (value), 2 (gradient), 4 (level): above the centre of that axis as at the centre: a ramp that stays up; no shear */
     } gaussian[TSR_TRANSFER_GAUSSIANS];
 } tsr_transfer;
 
@@ -159,8 +159,8 @@ TSR_API tsr_status tsr_transfer_write(const tsr_transfer *transfer, const char *
 TSR_API tsr_status tsr_transfer_sample(const tsr_transfer *transfer, double value, double gradient, double level, double *alpha,
                                        tsr_color *color) TSR_CHECKED;
 /* A function that shows the tissue at probed points: appends a Gaussian with the mean and the standard deviation of the volume's values at `count`
- * world positions, and, if by_gradient is not 0, of the gradient magnitudes there (deviations at least 1 % of the mean magnitude and of the volume's range,
- * so that one point is enough). Points outside the volume count as errors. The volume may live anywhere. */
+ * world positions, and, if by_gradient is not 0, of the gradient magnitudes there (deviations at least 1 % of the mean magnitude and of the volume's
+ * range, so that one point is enough). Points outside the volume count as errors. The volume may live anywhere. */
 TSR_API tsr_status tsr_transfer_probe(tsr_transfer *transfer, const tsr_volume *volume, const tsr_vec3 *points, int32_t count, int by_gradient,
                                       double alpha, tsr_color color) TSR_CHECKED;
 
@@ -219,8 +219,8 @@ typedef struct tsr_render_options {
     tsr_clip_face clip_face;
     double window_low, window_high; /* of grey slices and MIP; both 0 = the window of tsr_scene_info */
     /* BORROWS. Not NULL: the surface (volume or tiles) is a medium beside the source, not an opaque sheet. The function's value is phi (as the level
-     * of a source's function), its gradient axis is the distance from the clipping plane in world units (without a plane that axis does not count). Both
-     * media absorb and emit side by side, whatever their order (spec 2.4, 2.6). */
+     * of a source's function), its gradient axis is the distance from the clipping plane in world units (without a plane that axis does not count).
+     * Both media absorb and emit side by side, whatever their order (spec 2.4, 2.6). */
     const tsr_transfer *surface_transfer;
     tsr_lookup lookup;
     int32_t lookup_size;    /* entries along each axis, 2 to 4096 (pre-integrated to 512); 0 = 1024, with the gradient 256, pre-integrated 256 */
