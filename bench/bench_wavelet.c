@@ -52,17 +52,18 @@ static tsr_status fill(bench *b, void *device, tsr_dtype dtype, int64_t n)
     return status;
 }
 
-/* Median seconds of PyWavelets' wavedecn, or no runs. */
-static bench_time peer(const wavelet_case *c)
+/* Median seconds of PyWavelets' wavedecn, or no runs; by the same clock as ours. */
+static bench_time peer(const bench *b, const wavelet_case *c)
 {
     char command[1024], text[128];
+    const char *clock = b->clock == CLOCK_MONOTONIC ? "perf_counter" : "process_time";
     int axes = c->dimensions;
     snprintf(command, sizeof command,
              "/usr/bin/env OMP_NUM_THREADS=1 /usr/bin/python3 -c \"import time,numpy,pywt\n"
              "a=numpy.random.default_rng(1).standard_normal((%s%lld,%lld)).astype('float32')\n"
-             "def f():\n t=time.perf_counter();pywt.wavedecn(a,'%s','periodization',%d);return time.perf_counter()-t\n"
+             "def f():\n t=time.%s();pywt.wavedecn(a,'%s','periodization',%d);return time.%s()-t\n"
              "s=sorted(f() for i in range(3));print(s[0],s[1],s[2])\" 2>/dev/null",
-             axes == 3 ? "512," : "", (long long)c->size[1], (long long)c->size[0], c->peer, c->levels);
+             axes == 3 ? "512," : "", (long long)c->size[1], (long long)c->size[0], clock, c->peer, c->levels, clock);
     bench_command(command, text, sizeof text);
     bench_time t = { 0 };
     if (sscanf(text, "%lf %lf %lf", &t.min, &t.median, &t.max) == 3) t.runs = 3;
@@ -93,7 +94,7 @@ static void one(bench *b, const wavelet_case *c, int inverse)
         double limit = gpu ? c->gpu_bar : c->cpu_bar;
         if (gpu && c->gpu_share > 0) limit = r.bytes / b->ceiling / c->gpu_share;
         if (c->peer && !gpu && !inverse && !b->quick) {
-            r.peer_time = peer(c);
+            r.peer_time = peer(b, c);
             r.peer = "PyWavelets, one thread";
         }
         if (limit > 0 && !inverse) {

@@ -1,6 +1,7 @@
 // openvdb_levelset: what bench_flow measures, done by OpenVDB with the same band and the same scheme, in a process of its own.
 //
 //   openvdb_levelset enright N PERIOD THREADS       the periodic deformation of a sphere in N^3, there and back: HJ-WENO5, TVD-RK3, band of 3 voxels
+//   openvdb_levelset dilate RADIUS DISTANCE THREADS a sphere moved outwards by so many voxels: LevelSetFilter::offset, first order, band of 3 voxels
 //   openvdb_levelset curvature RADIUS STEPS THREADS so many steps of mean curvature flow of a sphere: first order, Euler, band of 3 voxels
 //
 // Prints one line of JSON: seconds of the motion (not of making the sphere), steps, active voxels at the start and the end, volume at the end as a share of
@@ -75,19 +76,33 @@ void curvature(double radius, int steps)
     for (int i = 0; i < steps; i++) filter.meanCurvature();
     print(seconds(t), steps, before, *grid, volume);
 }
+
+void dilate(double radius, double distance)
+{
+    const auto grid = openvdb::tools::createLevelSetSphere<FloatGrid>(float(radius), openvdb::Vec3f(0.0f), 1.0f, 3.0f);
+    const double volume = openvdb::tools::levelSetVolume(*grid);
+    const auto before = grid->activeVoxelCount();
+    openvdb::tools::LevelSetFilter<FloatGrid> filter(*grid);
+    filter.setSpatialScheme(openvdb::math::FIRST_BIAS);
+    filter.setTemporalScheme(openvdb::math::TVD_RK1);
+    const auto t = Clock::now();
+    filter.offset(float(-distance));
+    print(seconds(t), 1, before, *grid, volume);
+}
 } // namespace
 
 int main(int argc, char **argv)
 {
     const std::string name = argc == 5 ? argv[1] : "";
-    if (name != "enright" && name != "curvature") {
-        std::fprintf(stderr, "usage: %s enright N PERIOD THREADS | curvature RADIUS STEPS THREADS\n", argv[0]);
+    if (name != "enright" && name != "curvature" && name != "dilate") {
+        std::fprintf(stderr, "usage: %s enright N PERIOD THREADS | curvature RADIUS STEPS THREADS | dilate RADIUS DISTANCE THREADS\n", argv[0]);
         return 2;
     }
     try {
         tbb::global_control threads(tbb::global_control::max_allowed_parallelism, std::strtoul(argv[4], nullptr, 10));
         openvdb::initialize();
         if (name == "enright") enright(std::atoi(argv[2]), std::atof(argv[3]));
+        else if (name == "dilate") dilate(std::atof(argv[2]), std::atof(argv[3]));
         else curvature(std::atof(argv[2]), std::atoi(argv[3]));
         return 0;
     } catch (const std::exception &error) {

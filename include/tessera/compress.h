@@ -47,7 +47,7 @@ typedef struct tsr_compress_options {
     tsr_progress progress;
     int64_t
         memory_limit; /* compressed bytes that wait in memory for their place in the file; more wait in a nameless file beside it. 0: all in memory.
-                             With a volume that is mapped from its file (plain .nrrd, .mha, .nii, .npy, raw) both may be larger than memory */
+                             With a volume that is mapped from its file (.npy, .nii, .mhd, .nhdr, raw) both may be larger than memory */
 } tsr_compress_options;
 #define TSR_COMPRESS_OPTIONS                        \
     {                                               \

@@ -32,6 +32,7 @@ typedef struct tsr_read_options {
     int64_t raw_offset;      /* raw only: bytes to skip */
     int raw_big_endian;      /* raw only */
     tsr_progress progress;
+    int map_beyond_limit;    /* memory_limit is for what is allocated: voxels that can be mapped from a plain file may be larger */
 } tsr_read_options;
 #define TSR_READ_OPTIONS { .struct_size = sizeof(tsr_read_options) }
 

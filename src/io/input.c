@@ -332,7 +332,7 @@ tsr_status tsr_input_check(tsr_input *input, int64_t offset, int64_t bytes, cons
     if (size < 0 && input->gzip && input->fd < 0 && end / TSR_DEFLATE_MOST_RATIO > (int64_t)input->raw_size + 1)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: the header asks for %lld bytes of %s, more than %zu compressed bytes can hold", input->name,
                  (long long)bytes, what, input->raw_size);
-    if (input->options.memory_limit && bytes > input->options.memory_limit)
+    if (input->options.memory_limit && !input->options.map_beyond_limit && bytes > input->options.memory_limit)
         TSR_FAIL(TSR_ERROR_MEMORY, "%s: %lld bytes of %s are over the memory limit of %lld", input->name, (long long)bytes, what,
                  (long long)input->options.memory_limit);
     return TSR_OK;

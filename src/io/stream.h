@@ -19,6 +19,7 @@ typedef struct tsr_input_options {
     const tsr_progress *progress; /* KEEPS; may be NULL */
     int keep_gzip;                /* do not take off a gzip wrapper */
     int regular_only;             /* refuse pipes and devices: for files that a header names */
+    int map_beyond_limit;         /* the limit is for what is allocated alone */
 } tsr_input_options;
 
 /* Path "-" is standard input. `options` may be NULL. */

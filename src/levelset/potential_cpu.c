@@ -7,7 +7,7 @@
 #include "levelset/potential_ops.h"
 #include "levelset/sample.h"
 
-enum { POINTS_PER_CHUNK = 8192, LEAVES_PER_CHUNK = 2048, TILES_PER_CHUNK = 4, CHUNKS_MOST = 256 };
+enum { POINTS_PER_CHUNK = 8192, LEAVES_PER_CHUNK = 2048, TILES_PER_CHUNK = 16, CHUNKS_MOST = 256 };
 
 /* ---- bounds: chunks of fixed size, so that the result does not depend on the threads -------------------------------------------------- */
 
@@ -119,27 +119,105 @@ struct pages {
     const tsr_page_list *list;
 };
 
-static void block_potential(const struct pages *job, const int32_t voxel[3], float sum[TSR_BLOCK_VOXELS])
-{
-    const tsr_tree_view *tree = job->tree;
-    const tsr_potential_params *k = job->potential;
-    const uint32_t centre[3] = { tsr_block_centre(voxel[0], k->level), tsr_block_centre(voxel[1], k->level), tsr_block_centre(voxel[2], k->level) };
+/* A block and the accepted nodes that wait to be added. */
+struct block {
+    uint32_t centre[3];
+    int32_t count;
     tsr_seen list[TSR_LIST_MOST];
-    int32_t count = 0;
-    memset(sum, 0, TSR_BLOCK_VOXELS * sizeof *sum);
-    for (uint32_t node = 0; node < tree->nodes;) {
-        list[count] = tsr_node_seen(&tree->centre[node], centre, k->unit);
-        if (!tsr_node_accepted(&tree->walk[node], &list[count], k)) {
+    float sum[TSR_BLOCK_VOXELS];
+};
+
+static void block_begin(struct block *b, const int32_t voxel[3], int32_t level)
+{
+    for (int k = 0; k < 3; k++) b->centre[k] = tsr_block_centre(voxel[k], level);
+    b->count = 0;
+    memset(b->sum, 0, sizeof b->sum);
+}
+static void block_add(struct block *b, const tsr_potential_params *k)
+{
+    TSR_ISA_SELECT(tsr_potential_list)(b->list, b->count, k, b->sum);
+    b->count = 0;
+}
+/* The walk through the nodes from `node` up to `end`. */
+static void block_walk(struct block *b, const tsr_tree_view *tree, const tsr_potential_params *k, uint32_t node, uint32_t end)
+{
+    while (node < end) {
+        tsr_seen *seen = &b->list[b->count];
+        *seen = tsr_node_seen(&tree->centre[node], b->centre, k->unit);
+        if (!tsr_node_accepted(&tree->walk[node], seen, k)) {
             node++;
             continue;
         }
         node = tree->walk[node].skip;
-        if (++count < TSR_LIST_MOST) continue;
-        TSR_ISA_SELECT(tsr_potential_list)(list, count, k, sum);
-        count = 0;
+        if (++b->count == TSR_LIST_MOST) block_add(b, k);
     }
-    TSR_ISA_SELECT(tsr_potential_list)(list, count, k, sum);
-    for (int i = 0; i < TSR_BLOCK_VOXELS; i++) sum[i] = tsr_potential_kept(sum[i], k);
+}
+
+/* Blocks side by side along x open and take mostly the same nodes: one walk finds those about which all agree, with a margin for rounding, and leaves the
+ * subtrees of the others to a walk of each. What a block adds, and in which order, is what its own walk would add. */
+enum { RUN_MOST = 4, SHARED_MOST = 512 };
+struct shared {
+    int32_t count;
+    uint32_t node[SHARED_MOST];
+    uint8_t taken[SHARED_MOST]; /* by all; else: each walks the subtree */
+};
+
+static void run_share(struct block *blocks, int32_t length, const tsr_tree_view *tree, const tsr_potential_params *k, struct shared *shared)
+{
+    for (int32_t j = 0; j < length; j++) {
+        struct block *b = &blocks[j];
+        for (int32_t i = 0; i < shared->count; i++) {
+            const uint32_t node = shared->node[i];
+            if (!shared->taken[i]) {
+                block_walk(b, tree, k, node, tree->walk[node].skip);
+                continue;
+            }
+            b->list[b->count] = tsr_node_seen(&tree->centre[node], b->centre, k->unit);
+            if (++b->count == TSR_LIST_MOST) block_add(b, k);
+        }
+    }
+    shared->count = 0;
+}
+
+/* The centres lie at most `half` voxels from the place the node is seen from: 1 all take it, 0 all open it, -1 each decides. */
+static int run_agrees(const tsr_tree_walk *walk, const tsr_seen *s, float half, const tsr_potential_params *k)
+{
+    const uint32_t depth = walk->depth & 31u;
+    if ((walk->depth & TSR_TREE_LEAF) || depth >= (uint32_t)k->level) return 1;
+    const float x = tsr_absf(s->x), across = s->y * s->y + s->z * s->z, near = tsr_maxf(x - half, 0.0f), far = x + half, limit = k->far2[depth];
+    if (near * near + across > limit * 1.0001f) return 1;
+    return far * far + across < limit * 0.9999f ? 0 : -1;
+}
+
+static void run_potential(const struct pages *job, const int32_t voxel[3], int32_t length, struct block *blocks)
+{
+    const tsr_tree_view *tree = job->tree;
+    const tsr_potential_params *k = job->potential;
+    const float half = 0.5f * (float)(TSR_BLOCK_EDGE * (length - 1));
+    uint32_t middle[3];
+    struct shared shared;
+    shared.count = 0;
+    for (int32_t j = 0; j < length; j++) block_begin(&blocks[j], (const int32_t[3]){ voxel[0] + TSR_BLOCK_EDGE * j, voxel[1], voxel[2] }, k->level);
+    for (int i = 0; i < 3; i++) middle[i] = blocks[0].centre[i];
+    middle[0] += (blocks[length - 1].centre[0] - blocks[0].centre[0]) / 2;
+    if (length == 1) block_walk(&blocks[0], tree, k, 0, tree->nodes);
+    for (uint32_t node = 0; node < tree->nodes && length > 1;) {
+        const tsr_seen seen = tsr_node_seen(&tree->centre[node], middle, k->unit);
+        const int agreed = run_agrees(&tree->walk[node], &seen, half, k);
+        if (agreed == 0) {
+            node++;
+            continue;
+        }
+        shared.node[shared.count] = node;
+        shared.taken[shared.count] = agreed == 1;
+        node = tree->walk[node].skip;
+        if (++shared.count == SHARED_MOST) run_share(blocks, length, tree, k, &shared);
+    }
+    run_share(blocks, length, tree, k, &shared);
+    for (int32_t j = 0; j < length; j++) {
+        block_add(&blocks[j], k);
+        for (int i = 0; i < TSR_BLOCK_VOXELS; i++) blocks[j].sum[i] = tsr_potential_kept(blocks[j].sum[i], k);
+    }
 }
 
 static void block_balls(const struct pages *job, const int32_t voxel[3], float least[TSR_BLOCK_VOXELS])
@@ -172,7 +250,46 @@ static void block_balls(const struct pages *job, const int32_t voxel[3], float l
     for (int i = 0; i < TSR_BLOCK_VOXELS; i++) least[i] = tsr_maxf(least[i], -k->band);
 }
 
-static void pages_range(void *user, int64_t begin, int64_t end, int worker)
+/* A block to its place in the page of a tile. */
+static void page_write(float *page, int32_t E, int32_t x, int32_t y, int32_t z, const float *block)
+{
+    for (int32_t row = 0; row < 16; row++) memcpy(page + ((z + row / 4) * E + y + row % 4) * E + x, block + 4 * row, 4 * sizeof *page);
+}
+
+/* Tiles from t on whose blocks form one row: their number, at most RUN_MOST. Wider tiles are a row by themselves. */
+static int32_t run_length(const tsr_page_list *list, int64_t t, int64_t end)
+{
+    int32_t length = 1;
+    if (list->log2_edge != 2) return 1;
+    const uint64_t first = list->keys[list->ids ? list->ids[t] : t];
+    while (length < RUN_MOST && t + length < end && list->keys[list->ids ? list->ids[t + length] : t + length] == first + (uint64_t)length) length++;
+    return length;
+}
+
+static void potential_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct pages *job = (const struct pages *)user;
+    const tsr_page_list *list = job->list;
+    const int32_t E = 1 << list->log2_edge;
+    struct block blocks[RUN_MOST];
+    (void)worker;
+    for (int64_t t = begin; t < end;) {
+        const int32_t tiles = run_length(list, t, end), length = E == TSR_BLOCK_EDGE ? tiles : E / TSR_BLOCK_EDGE;
+        const uint64_t key = list->keys[list->ids ? list->ids[t] : t];
+        for (int32_t z = 0; z < E; z += TSR_BLOCK_EDGE)
+            for (int32_t y = 0; y < E; y += TSR_BLOCK_EDGE) {
+                const int32_t voxel[3] = { tsr_key_x(key) * E, tsr_key_y(key) * E + y, tsr_key_z(key) * E + z };
+                run_potential(job, voxel, length, blocks);
+                for (int32_t j = 0; j < length; j++) {
+                    const int64_t at = t + (E == TSR_BLOCK_EDGE ? j : 0), id = list->ids ? list->ids[at] : at;
+                    page_write(list->pages + (id << (3 * list->log2_edge)), E, E == TSR_BLOCK_EDGE ? 0 : j * TSR_BLOCK_EDGE, y, z, blocks[j].sum);
+                }
+            }
+        t += tiles;
+    }
+}
+
+static void balls_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct pages *job = (const struct pages *)user;
     const tsr_page_list *list = job->list;
@@ -182,15 +299,12 @@ static void pages_range(void *user, int64_t begin, int64_t end, int worker)
     for (int64_t t = begin; t < end; t++) {
         const int64_t id = list->ids ? list->ids[t] : t;
         const uint64_t key = list->keys[id];
-        float *page = list->pages + (id << (3 * list->log2_edge));
         for (int32_t z = 0; z < E; z += TSR_BLOCK_EDGE)
             for (int32_t y = 0; y < E; y += TSR_BLOCK_EDGE)
                 for (int32_t x = 0; x < E; x += TSR_BLOCK_EDGE) {
                     const int32_t voxel[3] = { tsr_key_x(key) * E + x, tsr_key_y(key) * E + y, tsr_key_z(key) * E + z };
-                    if (job->potential) block_potential(job, voxel, block);
-                    else block_balls(job, voxel, block);
-                    for (int32_t row = 0; row < 16; row++)
-                        memcpy(page + ((z + row / 4) * E + y + row % 4) * E + x, block + 4 * row, 4 * sizeof *page);
+                    block_balls(job, voxel, block);
+                    page_write(list->pages + (id << (3 * list->log2_edge)), E, x, y, z, block);
                 }
     }
 }
@@ -201,7 +315,7 @@ static tsr_status fill_pages(tsr_queue *queue, const struct pages *job)
     struct pages own = *job;
     tsr_pages_open(&list);
     own.list = &list;
-    tsr_parallel(queue->threads, list.count, TILES_PER_CHUNK, pages_range, &own);
+    tsr_parallel(queue->threads, list.count, TILES_PER_CHUNK, own.potential ? potential_range : balls_range, &own);
     return TSR_OK;
 }
 static tsr_status cpu_evaluate(tsr_queue *queue, const tsr_tree_view *tree, const tsr_potential_params *params, const tsr_page_list *pages)

@@ -79,8 +79,8 @@ static tsr_status uniform(void *user, const int64_t lower[3], tsr_size3 size, ts
     tsr_volume *voxel = NULL, *host = NULL;
     tsr_status status;
     int32_t number;
-    const int64_t at[3] = { lower[0] / s->block, lower[1] / s->block, lower[2] / s->block };
     if (!s->touched || size.x != s->block) return TSR_OK;
+    const int64_t at[3] = { lower[0] / s->block, lower[1] / s->block, lower[2] / s->block };
     if (s->touched[(at[2] * s->blocks[1] + at[1]) * s->blocks[0] + at[0]]) return TSR_OK;
     TSR_TRY_GOTO(tsr_volume_create(s->context, TSR_I32, one, NULL, &voxel), done);
     TSR_TRY_GOTO(tsr_winding_build(s->winding, s->mesh, lower, voxel), done);

@@ -41,9 +41,8 @@ void fuzz_seeds(void)
 {
     static const char *const seeds[] = {
         "tessera-transfer 1\npoint -1000 alpha 0 color #000000\npoint 40.5 alpha 0.25 color 1 0.5 0 # fat\n",
-        "# shapes\ntessera-transfer 1\ngaussian 3 2 color #ff8000 alpha 0.5 gradient 10 4 level -2 1 beyond gradient level\nbox 1 2 alpha 1 color 0 "
-        "0 1\n",
-        "tessera-transfer 1\ntriangle 1 2 alpha 0.1 color 0 1 1 shear 0.5 -1 2\n",
+        "tessera-transfer 1\ngaussian 3 2 color #ff8000 alpha 0.5 gradient 10 4 level -2 1 beyond gradient level\nbox 1 2 alpha 1 color 0 0 1\n",
+        "# sheared\ntessera-transfer 1\ntriangle 1 2 alpha 0.1 color 0 1 1 shear 0.5 -1 2\n",
     };
     for (int i = 0; i < 3; i++) fuzz_seed(seeds[i], strlen(seeds[i]));
 }

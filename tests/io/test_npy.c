@@ -36,7 +36,7 @@ static void headers_by_hand(void **state)
         { 3, "{\"shape\": (12,), \"fortran_order\": False, \"descr\": \">i2\"}", TSR_I16, { 12, 1, 1 }, 0x0203 },
         { 1, "{'descr':'>u4','fortran_order':False,'shape':(1,2,3)}", TSR_U32, { 3, 2, 1 }, 0x04050607 },
         { 1, "{'descr': '|b1', 'fortran_order': False, 'shape': (24,), }", TSR_U8, { 24, 1, 1 }, 1 },
-        { 1, "{'descr': '<u8', 'fortran_order': True, 'shape': (3,), }", TSR_U64, { 3, 1, 1 }, 0x0f0e0d0c0b0a0908 },
+        { 1, "{'descr': '<u8', 'fortran_order': True, 'shape': (3,), }", TSR_U64, { 3, 1, 1 }, (double)0x0f0e0d0c0b0a0908 },
         { 1, "{'descr': '<i1', 'fortran_order': False, 'shape': (4, 6), }", TSR_I8, { 6, 4, 1 }, 1 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

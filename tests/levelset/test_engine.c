@@ -203,6 +203,8 @@ static void first_order_cases(void **unused)
         { "rotation, beyond the border", cut_by_border, 8, 1, -1, few / 2, 2.5, OPTIONS(TERMS(spin), .sign = TSR_SIGN_PHI) },
         { "without reshape", small_sphere, 8, 1, -1, few / 3, 2.5, OPTIONS(TERMS(grow, slide), .reshape = TSR_RESHAPE_NONE) },
         { "reinitialised", box, 4, 1, -1, few / 3, 2.5, OPTIONS(TERMS(slide), .reshape = TSR_RESHAPE_REINIT, .reshape_sweeps = 2) },
+        { "RK3 of first-order differences, edge 4", box, 4, 2, -1, few / 3, 2.5,
+          OPTIONS(TERMS(slide, bend), .space = TSR_STENCIL_GODUNOV, .time = TSR_TIME_RK3, .time_step = 0.2) },
         { "a brush", box, 8, 1, -1, few / 3, 2.5, OPTIONS(TERMS(dab)) },
         { "volume-conserving", box, 8, 2, -1, few / 3, 2.5, OPTIONS(TERMS(bend, mean), .feedback = 0.1, .time_step = 0.2) },
     };

@@ -319,6 +319,39 @@ static void test_analytic(void **state)
     tsr_context_destroy(&context);
 }
 
+/* Tiles beside each other share a walk on the CPU: the same bits as one by one, for every power, in rows of any length and in tiles of both widths. */
+static void test_rows(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    const tsr_points_frame frame = cloud_frame(LEVEL);
+    enum { POINTS = 3000, TILES = 24 };
+    uint64_t seed = test_seed(), keys[TILES];
+    float *points = (float *)malloc(POINTS * 12);
+    for (int i = 0; i < 3 * POINTS; i++) points[i] = (float)(20 + 80 * test_uniform(&seed));
+    tsr_points_tree *tree = tree_on(context, points, NULL, POINTS, &frame, 21, 0);
+    for (int32_t log2_edge = 2; log2_edge <= 3; log2_edge++) {
+        int32_t count = 0;
+        for (int32_t row = 1; count < TILES; row++) /* rows of 1, 2, ... tiles, the last cut */
+            for (int32_t x = 0; x < row && count < TILES; x++) keys[count++] = tsr_key_make(3 + x, 5 + row % 2, 4 + row);
+        for (int power = 2; power <= 7; power++) {
+            tsr_potential_params k;
+            require_ok(tsr_potential_prepare(power, 0.5, 0.5, LEVEL, &k));
+            const int64_t size = (int64_t)1 << (3 * log2_edge);
+            float *rows = pages_of(tree, &k, NULL, keys, TILES, log2_edge);
+            for (int t = 0; t < TILES; t++) {
+                float *alone = pages_of(tree, &k, NULL, &keys[t], 1, log2_edge);
+                assert_memory_equal(rows + t * size, alone, (size_t)size * sizeof *rows);
+                free(alone);
+            }
+            free(rows);
+        }
+    }
+    tsr_points_tree_destroy(&tree);
+    free(points);
+    tsr_context_destroy(&context);
+}
+
 /* phi = min |x - x_i| - r_i, with one radius and with one each. */
 static void test_balls(void **state)
 {
@@ -364,6 +397,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_single_point), cmocka_unit_test(test_direct_sum), cmocka_unit_test(test_walk),
                                         cmocka_unit_test(test_error_table),  cmocka_unit_test(test_pages),      cmocka_unit_test(test_analytic),
-                                        cmocka_unit_test(test_balls) };
+                                        cmocka_unit_test(test_rows),         cmocka_unit_test(test_balls) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

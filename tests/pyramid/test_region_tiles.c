@@ -69,7 +69,7 @@ static void tiles_equal_the_whole(void **state)
     static float floats[32 * 32 * 32];
     tsr_context *context = test_context();
     int merged_across = 0;
-    for (size_t s = 0; s < sizeof cases / sizeof *cases; s++)
+    for (size_t s = test_is_slow() ? 1 : 0; s < sizeof cases / sizeof *cases; s++)
         for (int round = 0; round < (test_is_slow() ? 6 : 24); round++) {
             const tsr_size3 n = cases[s].n;
             const int64_t cells = n.x * n.y * n.z;

@@ -122,6 +122,7 @@ static int run(cli_call *cli, int argc, char **argv)
     c.options.overwrite = cli->globals.force;
     c.options.progress = cli_progress(cli);
     c.options.memory_limit = c.read.memory_limit; /* what is read into memory, and what waits there to be written */
+    c.read.map_beyond_limit = 1;
     tsr_compress_info info;
     tsr_file_kind kind;
     const char *format, *input = cli->input[0];

@@ -254,8 +254,12 @@ static int run(cli_call *cli, int argc, char **argv)
     if (!code && q.ycbcr && (q.regions.tree || cli_tree_is_file(cli->input[0])))
         code = cli_usage(cli, "--ycbcr: is not for files of trees, which hold colours");
     if (!code && q.order) code = cli_check_output(cli, q.order);
-    if (!code && !single && (q.regions.list || q.regions.tree || q.order))
-        code = cli_usage(cli, "--%s: is of one picture, the input is a film", q.regions.list ? "list" : q.regions.tree ? "tree" : "order");
+    if (!code && !single && (q.regions.list || q.regions.tree || q.regions.runs || q.order))
+        code = cli_usage(cli, "--%s: is of one picture, the input is a film",
+                         q.regions.list   ? "list"
+                         : q.regions.tree ? "tree"
+                         : q.regions.runs ? "runs"
+                                          : "order");
     q.film_outline.path = q.outline;
     if (!code) code = cli_regions_prepare(cli, &q.regions);
     return code ? code : work(&q);

@@ -22,10 +22,14 @@ int cli_regions_prepare(const cli_call *cli, cli_regions *r)
     o->upper = classes ? r->range[1] : 1;
     int code = r->list ? cli_check_output(cli, r->list) : CLI_OK;
     if (!code && r->tree) code = cli_check_output(cli, r->tree);
+    if (!code && r->runs) code = cli_check_output(cli, r->runs);
     return code;
 }
 
-int cli_regions_on_stdout(const cli_regions *r) { return (r->list && !strcmp(r->list, "-")) || (r->tree && !strcmp(r->tree, "-")); }
+int cli_regions_on_stdout(const cli_regions *r)
+{
+    return (r->list && !strcmp(r->list, "-")) || (r->tree && !strcmp(r->tree, "-")) || (r->runs && !strcmp(r->runs, "-"));
+}
 
 static tsr_status take_means(tsr_context *context, const tsr_volume *channel, cli_tree *t, int32_t c)
 {
@@ -137,10 +141,34 @@ static int write_list(const cli_call *cli, const cli_regions *r, const cli_tree 
     return code;
 }
 
+/* Equal means belong together; of classes, all that is kept. */
+static int write_runs(const cli_call *cli, const cli_regions *r, const cli_tree *t)
+{
+    tsr_region_run *runs = NULL;
+    int64_t count = 0;
+    const float *means = r->options.rule == TSR_REGION_CLASSES ? NULL : t->means[0];
+    if (tsr_region_runs(t->host, means, &runs, &count) != TSR_OK) return cli_error(cli, CLI_FAILED, "--runs: %s", tsr_error_message());
+    const size_t room = 64 + (size_t)count * 80;
+    char *text = (char *)malloc(room);
+    size_t at = 0;
+    int code = text ? CLI_OK : cli_error(cli, CLI_FAILED, "%s: no memory for %lld runs", r->runs, (long long)count);
+    if (!code) at = (size_t)snprintf(text, room, means ? "start,length,mean0\n" : "start,length\n");
+    for (int64_t i = 0; i < count && !code; i++) {
+        at += (size_t)snprintf(text + at, room - at, "%lld,%lld", (long long)runs[i].start, (long long)runs[i].length);
+        if (means) at += (size_t)snprintf(text + at, room - at, ",%.9g", (double)means[runs[i].leaf]);
+        at += (size_t)snprintf(text + at, room - at, "\n");
+    }
+    if (!code) code = cli_write_text(cli, r->runs, text);
+    free(text);
+    tsr_region_runs_destroy(&runs);
+    return code;
+}
+
 int cli_tree_write(const cli_call *cli, const cli_regions *r, const cli_tree *t, int32_t channels)
 {
     int code = r->list ? write_list(cli, r, t, channels) : CLI_OK;
     if (!code && r->tree) code = write_tree(cli, r->tree, t, channels);
+    if (!code && r->runs) code = write_runs(cli, r, t);
     return code;
 }
 

@@ -13,6 +13,7 @@ typedef struct cli_regions {
     int range_given, threshold_given, rule_given;
     const char *list; /* CSV */
     const char *tree; /* file */
+    const char *runs; /* CSV */
 } cli_regions;
 #define CLI_REGIONS                   \
     {                                 \
@@ -57,6 +58,11 @@ typedef struct cli_regions {
           .value = &(r).list,                                                                                                                     \
           .argument = "FILE.csv",                                                                                                                 \
           .help = "the leaves: key, x, y, z, side and the mean of each channel" },                                                                \
+        { .name = "runs",                                                                                                                         \
+          .type = CLI_TEXT,                                                                                                                       \
+          .value = &(r).runs,                                                                                                                     \
+          .argument = "FILE.csv",                                                                                                                 \
+          .help = "the leaves as runs along x: start, length, and the mean of the first channel (classes: whatever it is)" },                     \
     {                                                                                                                                             \
         .name = "tree", .type = CLI_TEXT, .value = &(r).tree, .argument = "FILE.rgt", .help = "the tree and its means, to be read again as input" \
     }
