@@ -46,17 +46,6 @@ static int is_volume(const char *name)
     return 0;
 }
 
-static int stopped(void *user, double fraction, const char *stage)
-{
-    viewer_session *s = (viewer_session *)user;
-    (void)fraction;
-    (void)stage;
-    pthread_mutex_lock(&s->lock);
-    int quit = s->quit;
-    pthread_mutex_unlock(&s->lock);
-    return quit;
-}
-
 int viewer_load_image(viewer_session *s, const char *name, viewer_image **image, char *error, size_t error_bytes)
 {
     char path[PATH_BYTES];
@@ -65,7 +54,7 @@ int viewer_load_image(viewer_session *s, const char *name, viewer_image **image,
     *image = NULL;
     if (existing(s, name, path, error, error_bytes)) return -1;
     options.memory_limit = s->memory_limit;
-    options.progress = (tsr_progress){ stopped, s };
+    options.progress = (tsr_progress){ viewer_session_quits, s };
     if (tsr_volume_read(path, &options, &volume) != TSR_OK) {
         snprintf(error, error_bytes, "%s", tsr_error_message());
         return -1;

@@ -90,6 +90,17 @@ void viewer_session_changed(viewer_session *s)
     s->wake(s->wake_user);
 }
 
+int viewer_session_quits(void *user, double fraction, const char *stage)
+{
+    viewer_session *s = (viewer_session *)user;
+    (void)fraction;
+    (void)stage;
+    pthread_mutex_lock(&s->lock);
+    int quit = s->quit;
+    pthread_mutex_unlock(&s->lock);
+    return quit;
+}
+
 /* ---- images shared by the threads ------------------------------------------------------------------------------------------------------------- */
 
 viewer_image *viewer_image_keep(viewer_session *s)

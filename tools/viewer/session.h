@@ -141,6 +141,8 @@ void viewer_session_changed(viewer_session *session); /* with the lock held: sta
 viewer_image *viewer_image_keep(viewer_session *session);          /* the current one or NULL */
 void viewer_image_release(viewer_session *session, viewer_image **image);
 
+int viewer_session_quits(void *session, double fraction, const char *stage); /* a tsr_progress.report: 1 when the session ends */
+
 void *viewer_solver_main(void *session);
 void *viewer_painter_main(void *session);
 

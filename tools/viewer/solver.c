@@ -35,17 +35,6 @@ static const char *const saved_parameters[] = { "target",          "epsilon",   
                                                 "curvature_limit", "rescale_weight", "gradient", "cfl",       "probe_deviations", "snapshots" };
 enum { SAVED = sizeof saved_parameters / sizeof *saved_parameters };
 
-static int cancelled(void *user, double fraction, const char *stage)
-{
-    viewer_session *s = (viewer_session *)user;
-    (void)fraction;
-    (void)stage;
-    pthread_mutex_lock(&s->lock);
-    int quit = s->quit;
-    pthread_mutex_unlock(&s->lock);
-    return quit;
-}
-
 /* ---- what the others are given ------------------------------------------------------------------------------------------------------------- */
 
 static void tell_state(struct solver *o)
@@ -262,7 +251,7 @@ static char *session_script(const struct solver *o)
 static void load_script(struct solver *o, const char *name)
 {
     char error[512] = "";
-    tsr_progress progress = { cancelled, o->s };
+    tsr_progress progress = { viewer_session_quits, o->s };
     tsr_segment_report report = { 0 };
     char *text = viewer_read_script(o->s, name, error, sizeof error);
     if (!text) {
@@ -336,7 +325,7 @@ static tsr_status edit(struct solver *o, const viewer_command *c)
 static tsr_status advance(struct solver *o, int64_t steps)
 {
     tsr_segment_report report;
-    tsr_progress progress = { cancelled, o->s };
+    tsr_progress progress = { viewer_session_quits, o->s };
     tsr_status status = tsr_segmentation_step(o->segmentation, steps, &progress, &report);
     if (status != TSR_OK) {
         o->state.running = 0;
