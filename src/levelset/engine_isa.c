@@ -318,7 +318,7 @@ ALWAYS uint32_t finish_lanes(struct lanes *l, int32_t n, const tsr_tile_pass *pa
 #pragma omp simd reduction(+ : active, inside) reduction(| : bits) reduction(max : largest)
     for (int32_t i = 0; i < n; i++) {
         const float v = l->fresh[i];
-        const uint32_t counted = l->area[i] ? 1u : 0u, in_band = (v > -band) & (v < band) ? counted : 0u;
+        const uint32_t counted = l->area[i] ? 1u : 0u, in_band = ((v > -band) & (v < band)) ? counted : 0u;
         float moved = tsr_absf(v - l->start[i]);
         bits |= in_band | (uint32_t)l->crossing[i] ? l->area[i] : 0u;
         active += in_band;

@@ -65,7 +65,7 @@ static void seed(tsr_size3 n, int full, int32_t channels)
     tsr_context_options on_cpu = { .struct_size = sizeof on_cpu, .device = "cpu", .threads = 1 };
     tsr_region_options options = TSR_REGION_OPTIONS;
     tsr_context *context;
-    tsr_volume *volume, *values = NULL;
+    tsr_volume *volume = NULL, *values = NULL;
     tsr_region_tree *tree, *host;
     tsr_input *input = NULL;
     const uint8_t *bytes = NULL;

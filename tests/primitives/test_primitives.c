@@ -172,9 +172,12 @@ static void joint_histograms(void **state)
             const double v[3] = { (double)reals[i], bytes[i], words[i] };
             int64_t cell = 0;
             for (int k = cases[n].axes - 1; k >= 0 && cell >= 0; k--) {
+                if (!(v[k] >= axes[k].lower && v[k] < axes[k].upper)) {
+                    cell = -1;
+                    continue;
+                }
                 const int64_t bin = (int64_t)floor((v[k] - axes[k].lower) * (axes[k].bins / (axes[k].upper - axes[k].lower)));
-                if (!(v[k] >= axes[k].lower && v[k] < axes[k].upper)) cell = -1;
-                else cell = cell * axes[k].bins + (bin < axes[k].bins ? bin : axes[k].bins - 1);
+                cell = cell * axes[k].bins + (bin < axes[k].bins ? bin : axes[k].bins - 1);
             }
             if (cell < 0) continue;
             const double units = ldexp((double)weights[i], cases[n].fraction);
