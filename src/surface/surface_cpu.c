@@ -98,8 +98,8 @@ static void scan_blocks(tsr_surface_grid *g, tsr_surface_totals totals)
         g->block_vertex[block] = (uint32_t)totals.vertices;
         g->block_triangle[block] = totals.triangles;
         if (own < g->words && block == own >> TSR_BLOCK_SHIFT) limit = totals.vertices + g->prefix[own];
-        totals.vertices += sum & 0xffff;
-        totals.triangles += sum >> 16;
+        totals.vertices += tsr_count_vertices(sum);
+        totals.triangles += tsr_count_triangles(sum);
         if (sum) g->active[totals.active_blocks++] = (uint32_t)block;
     }
     if (totals.vertices > limit) totals.vertices = limit;
