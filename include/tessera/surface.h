@@ -156,6 +156,28 @@ TSR_API tsr_status tsr_surface_extract_source(tsr_context *context, const tsr_su
  * The mesh must live on the context's device. TSR_ERROR_UNSUPPORTED: more than 2^32 - 1 vertices. Class: exact. RETURNS NEW. */
 TSR_API tsr_status tsr_surface_unindex(tsr_context *context, const tsr_mesh *mesh, tsr_mesh **unindexed) TSR_CHECKED;
 
+/* How a surface is looked at, in world coordinates. */
+typedef struct tsr_surface_view {
+    size_t struct_size;
+    int32_t perspective;   /* 0: from afar along `direction`; else from `eye` */
+    int32_t nearest_first; /* 0: the farthest first, as blending draws translucent triangles */
+    tsr_vec3 direction;    /* of looking, any length but 0 */
+    tsr_vec3 eye;          /* anywhere, also between the triangles */
+} tsr_surface_view;
+#define TSR_SURFACE_VIEW                        \
+    {                                           \
+        .struct_size = sizeof(tsr_surface_view) \
+    }
+
+/* Puts the triangles of a mesh in the order of a view. `geometry` (BORROWS) is that of the volume or tile list from which the mesh was made: a triangle
+ * counts to the cell in which its centre lies, and cells go by their distances from the eye along z, y and x of the index, memory order with some axes
+ * turned round. No cell hides one that lies before it in this order (the other way with nearest_first); triangles of one cell keep the order
+ * they had. Vertices stay as they are. Exact as far as the mesh is: the same on every backend. Cells count up to 2^20 from index 0 along every axis,
+ * beyond as if there. Device memory: 36 bytes a triangle and as many to sort, released on return. Does not wait.
+ * TSR_ERROR_ARGUMENT: no direction, numbers that are not finite; TSR_ERROR_UNSUPPORTED: 2^32 triangles or more; after a failure the mesh is as it was.
+ * Source: spec marching-cubes.md 2.5 (view-dependent layering). */
+TSR_API tsr_status tsr_surface_order(tsr_context *context, tsr_mesh *mesh, const tsr_geometry *geometry, const tsr_surface_view *view) TSR_CHECKED;
+
 #ifdef __cplusplus
 }
 #endif

@@ -203,6 +203,7 @@ tsr_status tsr_surface_extract(tsr_context *context, const tsr_volume *volume, c
 {
     tsr_surface_options own;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
+    own.struct_size = sizeof own; /* taken once more */
     TSR_TRY(tsr_surface_extract_several(context, volume, &own, &own.isovalue, 1, mesh, report));
     return TSR_OK;
 }

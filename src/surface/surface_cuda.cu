@@ -514,4 +514,31 @@ static tsr_status cuda_emit_some(tsr_queue *queue, const tsr_surface_grid *grid,
     return TSR_OK;
 }
 
-extern "C" const tsr_surface_ops tsr_surface_cuda = { cuda_count, cuda_emit, nullptr, cuda_unindex, cuda_look, cuda_count_some, cuda_emit_some };
+/* ---- the order of a view --------------------------------------------------------------------------------------------------------------------- */
+
+TSR_KERNEL(view_keys_kernel)(tsr_view_job job)
+{
+    int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < job.triangles) tsr_view_key(&job, k);
+}
+TSR_KERNEL(view_move_kernel)(tsr_view_job job)
+{
+    int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < job.triangles) tsr_view_move(&job, k);
+}
+
+static tsr_status cuda_view_keys(tsr_queue *queue, const tsr_view_job *job)
+{
+    TSR_LAUNCH(queue, view_keys_kernel, tsr_blocks(job->triangles, 256, INT32_MAX), 256, 0, *job);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+static tsr_status cuda_view_move(tsr_queue *queue, const tsr_view_job *job)
+{
+    TSR_LAUNCH(queue, view_move_kernel, tsr_blocks(job->triangles, 256, INT32_MAX), 256, 0, *job);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+extern "C" const tsr_surface_ops tsr_surface_cuda = { cuda_count,      cuda_emit,      nullptr,        cuda_unindex,  cuda_look,
+                                                      cuda_count_some, cuda_emit_some, cuda_view_keys, cuda_view_move };

@@ -4,6 +4,7 @@
 
 #include "surface/cells.h"
 #include "surface/tracker_math.h"
+#include "surface/view_order.h"
 #include "device/backend.h"
 
 typedef struct tsr_surface_ops {
@@ -21,6 +22,9 @@ typedef struct tsr_surface_ops {
     tsr_status (*count_some)(tsr_queue *queue, const tsr_surface_grid *grid, const tsr_surface_some *some);
     /* Empties the gaps, then their vertices and triangles go to their places. */
     tsr_status (*emit_some)(tsr_queue *queue, const tsr_surface_grid *grid, const tsr_surface_some *some, const tsr_surface_output *output);
+    /* Keys of the triangles in the order of a view; the triangles in sorted order. */
+    tsr_status (*view_keys)(tsr_queue *queue, const tsr_view_job *job);
+    tsr_status (*view_move)(tsr_queue *queue, const tsr_view_job *job);
 } tsr_surface_ops;
 
 #endif
