@@ -1,6 +1,7 @@
 /* bench_surface: cells per second of marching cubes: a gyroid of 460 voxels per period, which cuts 1 % of the cells at every size, the
- * noise that cuts nearly all, and a tile list. Bytes that must move: the samples once, the mesh once. Peer on the CPU: vtkFlyingEdges3D
- * on the same samples with as many threads, if bench/peers/vtk_flying_edges.cpp was built; the same output, indexed triangles without normals.
+ * noise that cuts nearly all, with and without decided faces and in the order of a view, and a tile list. Bytes that must move: the samples
+ * once, the mesh once. Peer on the CPU: vtkFlyingEdges3D on the same samples with as many threads, if bench/peers/vtk_flying_edges.cpp was
+ * built; the same output, indexed triangles without normals.
  * Real volumes under TESSERA_DATA: a head MRI, a chest CT, a skull, as they are and resampled to 256^3. */
 #include <dlfcn.h>
 #include <math.h>
@@ -126,6 +127,34 @@ static int dense(bench *b, int64_t n, flying_edges peer)
     return failed;
 }
 
+/* The triangles of the noise in the order of a view. Bytes: key and number of a triangle written and sorted in one pass (36), the triangle read
+ * twice and written twice (48), its vertices (36). */
+struct view_job {
+    tsr_context *context;
+    tsr_mesh *mesh;
+    const tsr_geometry *geometry;
+    tsr_surface_view view;
+};
+static tsr_status run_order(void *user)
+{
+    struct view_job *j = (struct view_job *)user;
+    j->view.direction.x = -j->view.direction.x; /* never in order before */
+    return tsr_surface_order(j->context, j->mesh, j->geometry, &j->view);
+}
+static int ordered(bench *b, const struct job *job, int64_t n)
+{
+    struct view_job view = { .context = b->context, .geometry = tsr_volume_geometry(job->volume), .view = TSR_SURFACE_VIEW };
+    char name[96];
+    view.view.direction = (tsr_vec3){ 0.3, -0.5, 0.8 };
+    if (tsr_surface_extract(b->context, job->volume, &job->options, &view.mesh, NULL) != TSR_OK) return 1;
+    const int64_t triangles = tsr_mesh_triangle_count(view.mesh);
+    bench_time t = bench_measure(b, run_order, &view, NULL);
+    snprintf(name, sizeof name, "noise f32 %lld^3, triangles by view, %.1f M/s", (long long)n, t.runs ? (double)triangles / t.median * 1e-6 : 0);
+    bench_report(b, &(bench_case){ .name = name, .n = triangles, .time = t, .bytes = (double)triangles * 120 });
+    tsr_mesh_destroy(&view.mesh);
+    return 0;
+}
+
 static int others(bench *b, int64_t n, flying_edges peer)
 {
     struct job job = { b->context, .options = TSR_SURFACE_OPTIONS, .peer = peer, .threads = b->threads, .bar = 2 };
@@ -147,6 +176,12 @@ static int others(bench *b, int64_t n, flying_edges peer)
         job.options.isovalue = 0.5;
         snprintf(name, sizeof name, "noise f32 %lld^3", (long long)n);
         measure(b, &job, name, TSR_F32, n * n * n, (n - 1) * (n - 1) * (n - 1), NULL, 0);
+        job.peer = NULL; /* which decides no faces */
+        job.options.ambiguity = TSR_SURFACE_DECIDE;
+        snprintf(name, sizeof name, "noise f32 %lld^3, faces decided", (long long)n);
+        measure(b, &job, name, TSR_F32, n * n * n, (n - 1) * (n - 1) * (n - 1), NULL, 0);
+        job.options.ambiguity = TSR_SURFACE_SEPARATE_INSIDE;
+        failed = ordered(b, &job, n);
         job.tiles = tiles;
         job.options.isovalue = 0;
         snprintf(name, sizeof name, "%lld tiles of a %lld^3 gyroid", (long long)info.count, (long long)n);

@@ -14,7 +14,10 @@
 #include "grid/voxel.h"
 #include "tessera/surface.h"
 
-enum { TSR_BLOCK_WORDS = 256, TSR_BLOCK_SHIFT = 8 };
+/* Counts of up to a block in one number: at most 3 vertices and TSR_CASE_MOST triangles for each of 8192 samples. */
+enum { TSR_BLOCK_WORDS = 256, TSR_BLOCK_SHIFT = 8, TSR_COUNT_SHIFT = 15 };
+TSR_HD uint32_t tsr_count_vertices(uint32_t count) { return count & ((1u << TSR_COUNT_SHIFT) - 1u); }
+TSR_HD uint32_t tsr_count_triangles(uint32_t count) { return count >> TSR_COUNT_SHIFT; }
 
 /* Side of a sample: integers (v >= t) != invert, which also expresses "always" and "never"; reals so that NaN is outside both ways. */
 typedef struct tsr_side {
@@ -35,7 +38,8 @@ typedef struct tsr_surface_totals {
 
 typedef struct tsr_surface_grid {
     int32_t tiled, width, pad, mirrored, normals;
-    int32_t flip; /* 255: cases of the other side, so that ambiguous faces separate the outside corners */
+    int32_t flip;   /* 255: cases of the other side, so that ambiguous faces separate the outside corners */
+    int32_t decide; /* != 0: ambiguous faces by their saddle; flip is 0 */
     tsr_side side;
     double isovalue, cut;                /* in stored values; where edges are cut: the same, or NaN for their middle */
     double affine[3][4], gradient[3][3]; /* index to world; gradient in index space to world, signed to point outwards */
@@ -54,7 +58,7 @@ typedef struct tsr_surface_grid {
     int64_t words, blocks;
     uint32_t *bits;                 /* [words] */
     uint16_t *prefix;               /* [words] vertices before the word in its block; undefined in blocks without vertices */
-    uint32_t *block_sum;            /* [blocks] vertices | triangles << 16 */
+    uint32_t *block_sum;            /* [blocks] vertices | triangles << TSR_COUNT_SHIFT */
     uint32_t *block_vertex;         /* [blocks] vertices before */
     uint64_t *block_triangle;       /* [blocks] triangles before */
     uint32_t *active;               /* [blocks] the blocks that have vertices or triangles, ascending */
@@ -169,6 +173,31 @@ TSR_HD uint64_t tsr_word_row(const tsr_surface_grid *g, const tsr_word_place *p,
     return tsr_word_value(g, tsr_word_beside(g, p, 0, oy, oz)) | ((uint64_t)(tsr_word_value(g, tsr_word_beside(g, p, 1, oy, oz)) & 3u) << g->width);
 }
 
+/* ---- samples ---------------------------------------------------------------------------------------------------------------------- */
+
+TSR_HD double tsr_not_a_number(void)
+{
+    uint64_t bits = 0x7ff8000000000000u;
+    double v;
+    memcpy(&v, &bits, 8);
+    return v;
+}
+
+/* Value at (x, y, z) counted from the first sample of the word; NaN beyond the volume. */
+TSR_HD double tsr_sample(const tsr_surface_grid *g, const tsr_word_place *p, int32_t x, int32_t y, int32_t z)
+{
+    if (!g->tiled) {
+        int64_t i = p->x + x - g->pad, j = p->y + y - g->pad, k = p->z + z - g->pad;
+        if (i < 0 || j < 0 || k < -g->below || i >= g->stored[0] || j >= g->stored[1] || k >= g->stored[2]) return tsr_not_a_number();
+        return tsr_voxel_load(g->data, g->dtype, (k * g->stored[1] + j) * g->stored[0] + i);
+    }
+    if (x >= p->left[0] || y >= p->left[1] || z >= p->left[2]) return tsr_not_a_number();
+    if (g->bounded && (p->x + x < 0 || p->y + y < 0 || p->z + z < 0)) return tsr_not_a_number();
+    int32_t log2 = g->log2_edge, mask = (1 << log2) - 1, ty = p->row_y + y, tz = p->row_z + z;
+    int64_t tile = (int64_t)tsr_tile_beside(g, p, x, ty, tz);
+    return (double)g->phi[((((tile << log2 | (tz & mask)) << log2) | (ty & mask)) << log2) | (x & mask)];
+}
+
 /* ---- counts ----------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct tsr_edge_bits {
@@ -212,6 +241,68 @@ TSR_HD uint32_t tsr_cell_case(const tsr_surface_grid *g, const uint64_t row[4], 
     return ((uint32_t)(row[0] >> bit & 3) | (uint32_t)(row[1] >> bit & 3) << 2 | (uint32_t)(row[2] >> bit & 3) << 4 |
             (uint32_t)(row[3] >> bit & 3) << 6) ^
            (uint32_t)g->flip;
+}
+
+/* Is the saddle of a face on the inside, so that its inside corners hold together? inner and outer: the values at the corners of either side, less the
+ * isovalue; the value of the bilinear interpolant at its saddle is the isovalue + (i0 i1 - o0 o1) / (i0 + i1 - o0 - o1), whose denominator has the sign
+ * of the inside (Nielson and Hamann 1991). On the isovalue it belongs to the side to which a sample does. Both cells beside the face call
+ * this with the same numbers. An end that is not finite: separated. */
+TSR_HD int tsr_face_joined(double i0, double i1, double o0, double o1, int32_t below)
+{
+    double a = fabs(i0), b = fabs(i1), c = fabs(o0), d = fabs(o1), most = a > b ? a : b, other = c > d ? c : d;
+    most = other > most ? other : most;
+    if (most > 1e150 || most < 1e-150) { /* products would leave the range: a power of two more or less changes no sign */
+        const double scale = most > 1 ? 0x1p-513 : most < 1e-300 ? 0x1p1000 : 0x1p513;
+        i0 *= scale;
+        i1 *= scale;
+        o0 *= scale;
+        o1 *= scale;
+    }
+    const double rise = i0 * i1 - o0 * o1;
+    return rise - rise == 0.0 && (below ? rise > 0.0 : rise >= 0.0);
+}
+
+/* The decisions on the ambiguous faces (mask, bit 2 axis + side) of the cell at `bit`, numbered as in decider_table.h. */
+TSR_HD uint32_t tsr_cell_decide(const tsr_surface_grid *g, const tsr_word_place *p, int32_t bit, uint32_t code, uint32_t faces)
+{
+    uint32_t decisions = 0, next = 1;
+    double value[8];
+    for (int32_t c = 0; c < 8; c++) value[c] = tsr_sample(g, p, bit + (c & 1), c >> 1 & 1, c >> 2) - g->isovalue;
+    for (uint32_t f = 0; f < 6; f++) {
+        if (!(faces >> f & 1)) continue;
+        const uint32_t axis = f >> 1, u = axis == 2 ? 1u : 2u << axis, v = axis == 0 ? 4u : axis == 1 ? 1u : 2u, low = (f & 1) << axis;
+        const double d0 = value[low], d1 = value[low | u | v], e0 = value[low | u], e1 = value[low | v];
+        const int joined = code >> low & 1 ? tsr_face_joined(d0, d1, e0, e1, g->side.below) : tsr_face_joined(e0, e1, d0, d1, g->side.below);
+        decisions |= joined ? next : 0;
+        next <<= 1;
+    }
+    return decisions;
+}
+
+/* The tables, wherever they lie: TSR_CASE_TABLES. */
+typedef struct tsr_case_tables {
+    const uint8_t *triangles;
+    const uint8_t (*edges)[16];
+    const uint8_t *faces;
+    const uint16_t *first, *from;
+    const uint8_t *decided;
+} tsr_case_tables;
+typedef struct tsr_cell_fill {
+    const uint8_t *edges;
+    int32_t triangles;
+} tsr_cell_fill;
+
+/* Triangles of a case, decided where that is asked for. */
+TSR_HD tsr_cell_fill tsr_cell_filled(const tsr_surface_grid *g, const tsr_word_place *p, int32_t bit, uint32_t code, const tsr_case_tables *t)
+{
+    tsr_cell_fill fill = { t->edges[code], t->triangles[code] };
+    const uint32_t faces = g->decide ? t->faces[code] : 0;
+    if (faces) {
+        const uint32_t row = t->first[code] + tsr_cell_decide(g, p, bit, code, faces);
+        fill.edges = t->decided + t->from[row];
+        fill.triangles = (t->from[row + 1] - t->from[row]) / 3;
+    }
+    return fill;
 }
 
 /* Everything the edges of a word's cells need: masks and vertex numbers of its four rows. */
@@ -259,43 +350,23 @@ TSR_HD int tsr_rows_uniform(const tsr_surface_grid *g, const uint64_t row[4])
     return !(row[0] | row[1] | row[2] | row[3]) || (row[0] & row[1] & row[2] & row[3]) == tsr_bits_low(g->width + 2);
 }
 
-/* vertices | triangles << 16 of a word. `table`: tsr_case_triangles. */
-TSR_HD uint32_t tsr_word_count(const tsr_surface_grid *g, const tsr_word_place *p, const uint8_t *table, int *torn)
+/* Counts of a word. */
+TSR_HD uint32_t tsr_word_count(const tsr_surface_grid *g, const tsr_word_place *p, const tsr_case_tables *tables, int *torn)
 {
     tsr_cell_rows c;
     *torn = 0;
     tsr_cell_rows_load(g, p, &c);
     if (tsr_rows_uniform(g, c.row)) return 0; /* most words */
     uint32_t vertices = (uint32_t)tsr_edges_count(c.edges[0], tsr_bits_low(g->width)), triangles = 0;
-    for (uint64_t m = c.active; m; m &= m - 1) triangles += table[tsr_cell_case(g, c.row, tsr_bits_first(m))];
-    *torn = tsr_cells_torn(g, p, &c);
-    return vertices | triangles << 16;
-}
-
-/* ---- samples and vertices --------------------------------------------------------------------------------------------------------- */
-
-TSR_HD double tsr_not_a_number(void)
-{
-    uint64_t bits = 0x7ff8000000000000u;
-    double v;
-    memcpy(&v, &bits, 8);
-    return v;
-}
-
-/* Value at (x, y, z) counted from the first sample of the word; NaN beyond the volume. */
-TSR_HD double tsr_sample(const tsr_surface_grid *g, const tsr_word_place *p, int32_t x, int32_t y, int32_t z)
-{
-    if (!g->tiled) {
-        int64_t i = p->x + x - g->pad, j = p->y + y - g->pad, k = p->z + z - g->pad;
-        if (i < 0 || j < 0 || k < -g->below || i >= g->stored[0] || j >= g->stored[1] || k >= g->stored[2]) return tsr_not_a_number();
-        return tsr_voxel_load(g->data, g->dtype, (k * g->stored[1] + j) * g->stored[0] + i);
+    for (uint64_t m = c.active; m; m &= m - 1) {
+        const int32_t bit = tsr_bits_first(m);
+        triangles += (uint32_t)tsr_cell_filled(g, p, bit, tsr_cell_case(g, c.row, bit), tables).triangles;
     }
-    if (x >= p->left[0] || y >= p->left[1] || z >= p->left[2]) return tsr_not_a_number();
-    if (g->bounded && (p->x + x < 0 || p->y + y < 0 || p->z + z < 0)) return tsr_not_a_number();
-    int32_t log2 = g->log2_edge, mask = (1 << log2) - 1, ty = p->row_y + y, tz = p->row_z + z;
-    int64_t tile = (int64_t)tsr_tile_beside(g, p, x, ty, tz);
-    return (double)g->phi[((((tile << log2 | (tz & mask)) << log2) | (ty & mask)) << log2) | (x & mask)];
+    *torn = tsr_cells_torn(g, p, &c);
+    return vertices | triangles << TSR_COUNT_SHIFT;
 }
+
+/* ---- vertices --------------------------------------------------------------------------------------------------------------------- */
 
 /* Difference along an axis from f0 and its neighbours fm, fp (NaN where there is none). */
 TSR_HD double tsr_difference(int32_t normals, double fm, double f0, double fp)
@@ -406,8 +477,8 @@ TSR_HD uint32_t tsr_word_first(const tsr_surface_grid *g, int64_t word)
     return word < 0 ? 0 : g->base + g->block_vertex[word >> (g->by_id ? 2 * g->log2_edge : TSR_BLOCK_SHIFT)] + g->prefix[word];
 }
 
-/* `table`: tsr_case_edges. Returns the number after the last triangle. */
-TSR_HD uint64_t tsr_word_triangles(const tsr_surface_grid *g, const tsr_word_place *p, tsr_cell_rows *c, const uint8_t (*table)[16],
+/* Returns the number after the last triangle. */
+TSR_HD uint64_t tsr_word_triangles(const tsr_surface_grid *g, const tsr_word_place *p, tsr_cell_rows *c, const tsr_case_tables *tables,
                                    uint64_t triangle, const tsr_surface_output *out)
 {
     uint32_t first[4][2];
@@ -416,10 +487,10 @@ TSR_HD uint64_t tsr_word_triangles(const tsr_surface_grid *g, const tsr_word_pla
         for (int32_t next = 0; next < 2; next++) first[j][next] = tsr_word_first(g, tsr_word_beside(g, p, next, j & 1, j >> 1));
     for (uint64_t m = c->active; m; m &= m - 1) {
         int32_t bit = tsr_bits_first(m);
-        const uint8_t *edges = table[tsr_cell_case(g, c->row, bit)];
-        for (int32_t k = 0; k < 15 && edges[k] != 255; k += 3, triangle++)
+        const tsr_cell_fill fill = tsr_cell_filled(g, p, bit, tsr_cell_case(g, c->row, bit), tables);
+        for (int32_t k = 0; k < 3 * fill.triangles; k += 3, triangle++)
             for (int32_t n = 0; n < 3; n++) {
-                int32_t edge = edges[k + n], axis = edge >> 2, u = edge & 1, v = edge >> 1 & 1;
+                int32_t edge = fill.edges[k + n], axis = edge >> 2, u = edge & 1, v = edge >> 1 & 1;
                 int32_t row = axis == 0 ? u + 2 * v : axis == 1 ? 2 * v : v, at = bit + (axis ? u : 0), next = at == g->width;
                 tsr_edge_bits e = c->edges[row];
                 uint32_t number = first[row][next] + (next ? 0 : (uint32_t)tsr_edges_count(e, tsr_bits_low(at)));

@@ -3,7 +3,7 @@
  * Work goes by pieces: up to 256 neighbouring samples of one row. Counting also makes the vertices, while the samples are near (dense_vertices.h).
  * A cell takes the numbers of its twelve edges from bit counts of the masks of its four rows, all rows at once, and its triangles are one
  * permutation of them. Bound: the samples once, the mesh once, its vertices twice more; bits and prefixes are 3/16 of a byte per cell. */
-#include "surface/case_table.h"
+#include "surface/decider_table.h"
 #include "surface/dense_vertices.h"
 
 enum { PIECE_WORDS = 8 };
@@ -155,6 +155,29 @@ static inline void prefetch(const tsr_surface_grid *g, const piece *p, int64_t s
     for (int64_t byte = 0; byte < 32 * size * p->words; byte += 64) __builtin_prefetch((const char *)g->data + at + byte, 0, 2);
 }
 
+static const tsr_case_tables tables = TSR_CASE_TABLES;
+
+static inline tsr_word_place place_of(const piece *p, int32_t w)
+{
+    tsr_word_place q = p->place;
+    q.word += w;
+    q.x += 32 * (int64_t)w;
+    q.left[0] -= 32 * (int64_t)w;
+    return q;
+}
+
+/* Triangles of the cells of word w whose ambiguous faces are decided. */
+static uint32_t word_decided(const tsr_surface_grid *g, const piece *p, int32_t w, uint64_t active, const uint8_t cases[32])
+{
+    const tsr_word_place place = place_of(p, w);
+    uint32_t triangles = 0;
+    for (uint64_t m = active; m; m &= m - 1) {
+        const int32_t bit = tsr_bits_first(m);
+        triangles += (uint32_t)tsr_cell_filled(g, &place, bit, cases[bit], &tables).triangles;
+    }
+    return triangles;
+}
+
 /* Counts of word w; lists its vertices. */
 static inline uint32_t word_count(const tsr_surface_grid *g, const piece *p, int32_t w, batch *b, tsr_vertex_arena *arena)
 {
@@ -164,8 +187,8 @@ static inline uint32_t word_count(const tsr_surface_grid *g, const piece *p, int
     uint32_t sum = (uint32_t)tsr_edges_count(c.edges[0], 0xffffffffu);
     if (sum) batch_list(g, p->place.x + 32 * w, p->place.y, p->place.z, c.edges[0], b, arena);
     if (c.active) word_cases(g, &c, cases);
-    for (uint64_t m = c.active; m; m &= m - 1) sum += (uint32_t)tsr_case_triangles[cases[tsr_bits_first(m)]] << 16;
-    return sum;
+    for (uint64_t m = c.active; m && !g->decide; m &= m - 1) sum += (uint32_t)tsr_case_triangles[cases[tsr_bits_first(m)]] << TSR_COUNT_SHIFT;
+    return g->decide ? sum + (word_decided(g, p, w, c.active, cases) << TSR_COUNT_SHIFT) : sum;
 }
 
 void TSR_ISA_NAME(tsr_surface_count_dense)(const tsr_surface_grid *g, int64_t begin, int64_t end, int32_t worker)
@@ -185,10 +208,10 @@ void TSR_ISA_NAME(tsr_surface_count_dense)(const tsr_surface_grid *g, int64_t be
             const int64_t word = p.place.word;
             const uint32_t busy = piece_busy(&p);
             prefetch(g, &p, size);
-            for (int32_t w = 0; w < p.words; w++) g->prefix[word + w] = (uint16_t)sum; /* all there is to a quiet piece */
+            for (int32_t w = 0; w < p.words; w++) g->prefix[word + w] = (uint16_t)tsr_count_vertices(sum); /* all there is to a quiet piece */
             if (busy) busy_put(mask, (int32_t)(word - start), busy);
             for (int32_t w = busy ? 0 : p.words; w < p.words; w++) {
-                g->prefix[word + w] = (uint16_t)sum;
+                g->prefix[word + w] = (uint16_t)tsr_count_vertices(sum);
                 if (busy >> w & 1) sum += word_count(g, &p, w, &b, arena);
             }
             if (word + p.words >= stop) break;
@@ -207,6 +230,16 @@ static const uint8_t lane_of[16] = { 0, 1, 2, 3, 8, 12, 10, 14, 16, 20, 17, 21 }
 /* Corners of a mirrored triangle change places. */
 static const uint8_t order_of[2][16] = { { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
                                          { 0, 2, 1, 3, 5, 4, 6, 8, 7, 9, 11, 10, 12, 14, 13, 15 } };
+
+/* The indices of a cell with decided faces; `number` as above. Returns how many. */
+static int32_t decided_indices(const tsr_surface_grid *g, const tsr_word_place *place, int32_t bit, uint32_t code, const uint32_t number[24],
+                               uint32_t *to)
+{
+    const tsr_cell_fill fill = tsr_cell_filled(g, place, bit, code, &tables);
+    for (int32_t k = 0; k < 3 * fill.triangles; k += 3)
+        for (int32_t n = 0; n < 3; n++) to[k + n] = number[lane_of[fill.edges[k + order_of[g->mirrored][n]]]];
+    return 3 * fill.triangles;
+}
 
 #if defined(__AVX512BW__)
 /* Four rows side by side: the word and the first two sides of the next. */
@@ -243,6 +276,7 @@ static uint64_t word_triangles(const tsr_surface_grid *g, const piece *p, int32_
     const __m256i one = _mm256_set1_epi32(1), low = _mm256_set1_epi8(15);
     const __m256i bits = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 2, 2, 4, 2, 4, 4, 6, 2, 4, 4, 6, 4, 6, 6, 8);
     const __m128i lanes = _mm_loadu_si128((const __m128i *)lane_of), order = _mm_loadu_si128((const __m128i *)order_of[g->mirrored]);
+    const tsr_word_place place = place_of(p, w);
     uint32_t *to = out->triangles + 3 * (int64_t)triangle;
     for (uint64_t m = c.active; m; m &= m - 1) {
         const int32_t bit = tsr_bits_first(m), cut = cases[bit], indices = 3 * tsr_case_triangles[cut];
@@ -258,6 +292,14 @@ static uint64_t word_triangles(const tsr_surface_grid *g, const piece *p, int32_
         const __m256i x = _mm256_inserti128_si256(_mm256_castsi128_si256(here), next, 1);
         const __m256i y = _mm256_add_epi32(x, _mm256_and_si256(_mm256_srl_epi32(xs, shift), one));
         const __m256i z = _mm256_add_epi32(y, _mm256_and_si256(_mm256_srl_epi32(ys, shift), one));
+        if (g->decide && tsr_decider_faces[cut]) {
+            uint32_t number[24];
+            _mm256_storeu_si256((__m256i *)(void *)number, x);
+            _mm256_storeu_si256((__m256i *)(void *)(number + 8), y);
+            _mm256_storeu_si256((__m256i *)(void *)(number + 16), z);
+            to += decided_indices(g, &place, bit, (uint32_t)cut, number, to);
+            continue;
+        }
         const __m128i edges = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)tsr_case_edges[cut]), order);
         const __m512i from = _mm512_cvtepu8_epi32(_mm_shuffle_epi8(lanes, edges));
         const __m512i numbers = _mm512_permutex2var_epi32(_mm512_inserti64x4(_mm512_castsi256_si512(x), y, 1), from, _mm512_castsi256_si512(z));
@@ -285,6 +327,7 @@ static uint64_t word_triangles(const tsr_surface_grid *g, const piece *p, int32_
     if (!c.active) return triangle;
     edges_load(p, w, &c);
     word_cases(g, &c, cases);
+    const tsr_word_place place = place_of(p, w);
     for (int32_t j = 0; j < 4; j++) { /* three masks as a sum of two: a bit counts once in `once`, twice in `twice` */
         const uint32_t x = (uint32_t)c.edges[j].x, y = (uint32_t)c.edges[j].y, z = (uint32_t)c.edges[j].z;
         once[j] = x ^ y ^ z;
@@ -303,6 +346,10 @@ static uint64_t word_triangles(const tsr_surface_grid *g, const piece *p, int32_
             number[16 + j] = number[8 + j] + (uint32_t)(c.edges[j].y >> bit & 1);
             number[20 + j] = number[12 + j] + (uint32_t)(c.edges[j].y >> (bit + 1) & 1);
         }
+        if (g->decide && tsr_decider_faces[cut]) {
+            to += decided_indices(g, &place, bit, (uint32_t)cut, number, to);
+            continue;
+        }
         for (int32_t n = 0; n < indices; n++) to[n] = number[lane_of[tsr_case_edges[cut][order_of[g->mirrored][n]]]];
         to += indices;
     }
@@ -320,8 +367,8 @@ void TSR_ISA_NAME(tsr_surface_emit_dense)(const tsr_surface_grid *g, const tsr_s
         const uint32_t *mask = g->busy + block * (TSR_BLOCK_WORDS / 32);
         uint64_t triangle = g->block_triangle[block];
         piece p;
-        tsr_store_take(g->store, g->place[block], tsr_minl(g->block_sum[block] & 0xffff, out->vertex_count - vertex / 3), out->vertices + vertex,
-                       g->normals ? out->normals + vertex : NULL);
+        tsr_store_take(g->store, g->place[block], tsr_minl(tsr_count_vertices(g->block_sum[block]), out->vertex_count - vertex / 3),
+                       out->vertices + vertex, g->normals ? out->normals + vertex : NULL);
         piece_first(g, start, stop, &p);
         for (;;) {
             for (uint32_t m = p.cells ? busy_get(mask, (int32_t)(p.place.word - start), p.words) : 0; m; m &= m - 1)

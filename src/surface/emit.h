@@ -49,11 +49,11 @@ TSR_HD uint32_t tsr_reach_vertex(const tsr_surface_grid *g, const tsr_word_reach
     return number + (axis > 0 ? (uint32_t)(e.x >> at & 1) : 0) + (axis > 1 ? (uint32_t)(e.y >> at & 1) : 0);
 }
 
-/* The three numbers of triangle k of the cell at `bit`. `table`: tsr_case_edges. */
-TSR_HD void tsr_reach_triangle(const tsr_surface_grid *g, const tsr_word_reach *reach, int32_t bit, int32_t k, const uint8_t (*table)[16],
-                               uint32_t out[3])
+/* The three numbers of triangle k of the cell at `bit`, whose word begins at p. */
+TSR_HD void tsr_reach_triangle(const tsr_surface_grid *g, const tsr_word_reach *reach, const tsr_word_place *p, int32_t bit, int32_t k,
+                               const tsr_case_tables *tables, uint32_t out[3])
 {
-    const uint8_t *edges = table[tsr_cell_case(g, reach->row, bit)] + 3 * k;
+    const uint8_t *edges = tsr_cell_filled(g, p, bit, tsr_cell_case(g, reach->row, bit), tables).edges + 3 * k;
     for (int32_t n = 0; n < 3; n++) out[n && g->mirrored ? 3 - n : n] = tsr_reach_vertex(g, reach, bit, edges[n]);
 }
 

@@ -41,8 +41,8 @@ tsr_status tsr_surface_prepare(tsr_surface_grid *g, const tsr_surface_options *o
         TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: inside is %d, expected above or below", (int)own->inside);
     if ((unsigned)own->normals > TSR_SURFACE_NORMALS_TRILINEAR)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: normals is %d, expected none, forward, central or trilinear", (int)own->normals);
-    if ((unsigned)own->ambiguity > TSR_SURFACE_SEPARATE_OUTSIDE)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: ambiguity is %d, expected separate inside or separate outside", (int)own->ambiguity);
+    if ((unsigned)own->ambiguity > TSR_SURFACE_DECIDE)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: ambiguity is %d, expected separate inside, separate outside or decide", (int)own->ambiguity);
     TSR_TRY(tsr_geometry_check(geometry));
     double determinant = tsr_geometry_determinant(geometry);
     const double(*a)[4] = geometry->affine;
@@ -54,6 +54,7 @@ tsr_status tsr_surface_prepare(tsr_surface_grid *g, const tsr_surface_options *o
     g->normals = (int32_t)own->normals;
     /* The triangles that separate the outside corners are those of the complement, turned round. */
     g->flip = own->ambiguity == TSR_SURFACE_SEPARATE_OUTSIDE ? 255 : 0;
+    g->decide = own->ambiguity == TSR_SURFACE_DECIDE;
     g->mirrored = (determinant < 0) != (g->flip != 0);
     g->cut = own->midpoints ? (double)NAN : g->isovalue;
     g->own = INT64_MAX;
@@ -202,6 +203,7 @@ tsr_status tsr_surface_extract(tsr_context *context, const tsr_volume *volume, c
 {
     tsr_surface_options own;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
+    own.struct_size = sizeof own; /* taken once more */
     TSR_TRY(tsr_surface_extract_several(context, volume, &own, &own.isovalue, 1, mesh, report));
     return TSR_OK;
 }

@@ -13,6 +13,7 @@ struct work {
     int torn[TSR_STORE_WORKERS];
     const tsr_surface_look *look;
     const tsr_surface_some *some;
+    const tsr_view_job *view;
 };
 
 static int64_t plane_words(const tsr_surface_grid *g) { return g->row_words * g->size[1]; }
@@ -98,8 +99,8 @@ static void scan_blocks(tsr_surface_grid *g, tsr_surface_totals totals)
         g->block_vertex[block] = (uint32_t)totals.vertices;
         g->block_triangle[block] = totals.triangles;
         if (own < g->words && block == own >> TSR_BLOCK_SHIFT) limit = totals.vertices + g->prefix[own];
-        totals.vertices += sum & 0xffff;
-        totals.triangles += sum >> 16;
+        totals.vertices += tsr_count_vertices(sum);
+        totals.triangles += tsr_count_triangles(sum);
         if (sum) g->active[totals.active_blocks++] = (uint32_t)block;
     }
     if (totals.vertices > limit) totals.vertices = limit;
@@ -236,10 +237,37 @@ static tsr_status cpu_emit_some(tsr_queue *queue, const tsr_surface_grid *g, con
     return TSR_OK;
 }
 
+/* ---- the order of a view --------------------------------------------------------------------------------------------------------------------- */
+
+static void view_keys(void *user, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    for (int64_t k = begin; k < end; k++) tsr_view_key(((const struct work *)user)->view, k);
+}
+static void view_move(void *user, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    for (int64_t k = begin; k < end; k++) tsr_view_move(((const struct work *)user)->view, k);
+}
+static tsr_status cpu_view_keys(tsr_queue *queue, const tsr_view_job *job)
+{
+    struct work w = { .view = job };
+    tsr_parallel(queue->threads, job->triangles, 1 << 14, view_keys, &w);
+    return TSR_OK;
+}
+static tsr_status cpu_view_move(tsr_queue *queue, const tsr_view_job *job)
+{
+    struct work w = { .view = job };
+    tsr_parallel(queue->threads, job->triangles, 1 << 14, view_move, &w);
+    return TSR_OK;
+}
+
 const tsr_surface_ops tsr_surface_cpu = { .count = cpu_count,
                                           .emit = cpu_emit,
                                           .finish = cpu_finish,
                                           .unindex = cpu_unindex,
                                           .look = cpu_look,
                                           .count_some = cpu_count_some,
-                                          .emit_some = cpu_emit_some };
+                                          .emit_some = cpu_emit_some,
+                                          .view_keys = cpu_view_keys,
+                                          .view_move = cpu_view_move };

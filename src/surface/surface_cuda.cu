@@ -1,6 +1,6 @@
 #include "device/kernel.h"
 
-#include "surface/case_table.h"
+#include "surface/decider_table.h"
 #include "surface/emit.h"
 #include "surface/surface_ops.h"
 
@@ -117,10 +117,11 @@ TSR_KERNEL(count_kernel)(tsr_surface_grid g)
     int64_t word = (int64_t)blockIdx.x * TSR_BLOCK_WORDS + threadIdx.x;
     uint32_t count = 0, total;
     if (word < g.words) {
+        const tsr_case_tables tables = TSR_CASE_TABLES;
         tsr_word_place p;
         int torn;
         tsr_word_locate(&g, word, &p);
-        count = tsr_word_count(&g, &p, tsr_case_triangles, &torn);
+        count = tsr_word_count(&g, &p, &tables, &torn);
         if (torn) atomicOr(&g.totals->torn, 1u);
     }
     if (!__syncthreads_or(count != 0)) {
@@ -129,7 +130,7 @@ TSR_KERNEL(count_kernel)(tsr_surface_grid g)
     }
     uint32_t before = scan_block(count, warps, &total), busy = __ballot_sync(TSR_WARP_ALL, count != 0);
     if ((threadIdx.x & 31) == 0) g.busy[(int64_t)blockIdx.x * (TSR_BLOCK_WORDS / 32) + (threadIdx.x >> 5)] = busy;
-    if (word < g.words) g.prefix[word] = (uint16_t)before;
+    if (word < g.words) g.prefix[word] = (uint16_t)tsr_count_vertices(before);
     if (threadIdx.x == 0) g.block_sum[blockIdx.x] = total;
 }
 
@@ -139,8 +140,8 @@ TSR_KERNEL(group_kernel)(tsr_surface_grid g)
     TSR_SHARED(uint32_t, warps, 32);
     int64_t block = (int64_t)blockIdx.x * GROUP + threadIdx.x;
     uint32_t sum = block < g.blocks ? g.block_sum[block] : 0, vertices, triangles, active;
-    scan_block(sum & 0xffff, warps, &vertices);
-    scan_block(sum >> 16, warps, &triangles);
+    scan_block(tsr_count_vertices(sum), warps, &vertices);
+    scan_block(tsr_count_triangles(sum), warps, &triangles);
     scan_block(sum != 0, warps, &active);
     if (threadIdx.x == 0) {
         uint64_t *group = g.groups + 3 * (int64_t)blockIdx.x;
@@ -178,8 +179,8 @@ TSR_KERNEL(place_kernel)(tsr_surface_grid g)
     int64_t block = (int64_t)blockIdx.x * GROUP + threadIdx.x;
     const uint64_t *group = g.groups + 3 * (int64_t)blockIdx.x;
     uint32_t sum = block < g.blocks ? g.block_sum[block] : 0, total;
-    uint32_t vertices = scan_block(sum & 0xffff, warps, &total);
-    uint32_t triangles = scan_block(sum >> 16, warps, &total);
+    uint32_t vertices = scan_block(tsr_count_vertices(sum), warps, &total);
+    uint32_t triangles = scan_block(tsr_count_triangles(sum), warps, &total);
     uint32_t active = scan_block(sum != 0, warps, &total);
     if (block >= g.blocks) return;
     g.block_vertex[block] = (uint32_t)(group[0] + vertices);
@@ -290,17 +291,28 @@ TSR_DEVICE_FN uint32_t emit_vertices(const tsr_surface_grid &g, const tsr_surfac
     return total;
 }
 
-TSR_DEVICE_FN uint32_t emit_triangles(const tsr_surface_grid &g, const tsr_surface_output &out, uint64_t active, uint32_t lane, emit_lists *l,
-                                      uint64_t number)
+/* Triangles of a cell of the word that the lane holds. */
+TSR_DEVICE_FN uint32_t triangles_of(const tsr_surface_grid &g, int64_t first, const tsr_word_reach *reach, int32_t bit, const tsr_case_tables *tables)
 {
+    tsr_word_place p;
+    const uint32_t code = tsr_cell_case(&g, reach->row, bit);
+    if (!g.decide || !tables->faces[code]) return tables->triangles[code];
+    tsr_word_locate(&g, first + reach->word, &p);
+    return (uint32_t)tsr_cell_filled(&g, &p, bit, code, tables).triangles;
+}
+
+TSR_DEVICE_FN uint32_t emit_triangles(const tsr_surface_grid &g, const tsr_surface_output &out, int64_t first, uint64_t active, uint32_t lane,
+                                      emit_lists *l, uint64_t number)
+{
+    const tsr_case_tables tables = TSR_CASE_TABLES;
     uint32_t total, own = 0, k = 0;
-    for (uint64_t m = active; m; m &= m - 1) own += tsr_case_triangles[tsr_cell_case(&g, l->reach[lane].row, tsr_bits_first(m))];
+    for (uint64_t m = active; m; m &= m - 1) own += triangles_of(g, first, &l->reach[lane], tsr_bits_first(m), &tables);
     uint32_t to = warp_before(own, lane, &total);
     for (uint32_t base = 0; base < total; base += TRIANGLE_LIST) {
         while (active && to < base + TRIANGLE_LIST) {
             const int32_t bit = tsr_bits_first(active);
-            const uint32_t count = tsr_case_triangles[tsr_cell_case(&g, l->reach[lane].row, bit)];
-            for (; k < count && to < base + TRIANGLE_LIST; k++, to++) l->triangle[to - base] = (uint16_t)(lane << 8 | (uint32_t)bit << 3 | k);
+            const uint32_t count = triangles_of(g, first, &l->reach[lane], bit, &tables);
+            for (; k < count && to < base + TRIANGLE_LIST; k++, to++) l->triangle[to - base] = (uint16_t)(lane << 9 | (uint32_t)bit << 4 | k);
             if (k < count) break;
             k = 0;
             active &= active - 1;
@@ -308,7 +320,10 @@ TSR_DEVICE_FN uint32_t emit_triangles(const tsr_surface_grid &g, const tsr_surfa
         __syncwarp();
         for (uint32_t i = lane; i < TRIANGLE_LIST && base + i < total; i += 32) {
             const int32_t code = l->triangle[i];
-            tsr_reach_triangle(&g, &l->reach[code >> 8], code >> 3 & 31, code & 7, tsr_case_edges, out.triangles + 3 * (int64_t)(number + base + i));
+            const tsr_word_reach *reach = &l->reach[code >> 9];
+            tsr_word_place p;
+            if (g.decide) tsr_word_locate(&g, first + reach->word, &p);
+            tsr_reach_triangle(&g, reach, &p, code >> 4 & 31, code & 15, &tables, out.triangles + 3 * (int64_t)(number + base + i));
         }
         __syncwarp();
     }
@@ -336,7 +351,7 @@ TSR_DEVICE_FN void emit_block(const tsr_surface_grid &g, const tsr_surface_outpu
         }
         __syncwarp();
         vertex += emit_vertices(g, out, first, cut, lane, l, vertex);
-        triangle += emit_triangles(g, out, active, lane, l, triangle);
+        triangle += emit_triangles(g, out, first, active, lane, l, triangle);
     }
 }
 
@@ -437,15 +452,16 @@ TSR_KERNEL(some_count_kernel)(tsr_surface_grid g, tsr_surface_some some)
     const int64_t k = blockIdx.x, words = (int64_t)1 << 2 * g.log2_edge, word = ((int64_t)some.ids[k] << 2 * g.log2_edge) + threadIdx.x;
     uint32_t count = 0, total;
     if (threadIdx.x < words) {
+        const tsr_case_tables tables = TSR_CASE_TABLES;
         tsr_word_place p;
         int torn;
         tsr_word_locate(&g, word, &p);
-        count = tsr_word_count(&g, &p, tsr_case_triangles, &torn);
+        count = tsr_word_count(&g, &p, &tables, &torn);
         if (torn) atomicOr(some.torn, 1u);
     }
     uint32_t before = scan_block(count, warps, &total), busy = __ballot_sync(TSR_WARP_ALL, count != 0);
     if ((threadIdx.x & 31) == 0) some.busy[2 * k + (threadIdx.x >> 5)] = busy;
-    if (threadIdx.x < words) g.prefix[word] = (uint16_t)before;
+    if (threadIdx.x < words) g.prefix[word] = (uint16_t)tsr_count_vertices(before);
     if (threadIdx.x == 0) some.counts[k] = total;
 }
 
@@ -498,4 +514,31 @@ static tsr_status cuda_emit_some(tsr_queue *queue, const tsr_surface_grid *grid,
     return TSR_OK;
 }
 
-extern "C" const tsr_surface_ops tsr_surface_cuda = { cuda_count, cuda_emit, nullptr, cuda_unindex, cuda_look, cuda_count_some, cuda_emit_some };
+/* ---- the order of a view --------------------------------------------------------------------------------------------------------------------- */
+
+TSR_KERNEL(view_keys_kernel)(tsr_view_job job)
+{
+    int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < job.triangles) tsr_view_key(&job, k);
+}
+TSR_KERNEL(view_move_kernel)(tsr_view_job job)
+{
+    int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < job.triangles) tsr_view_move(&job, k);
+}
+
+static tsr_status cuda_view_keys(tsr_queue *queue, const tsr_view_job *job)
+{
+    TSR_LAUNCH(queue, view_keys_kernel, tsr_blocks(job->triangles, 256, INT32_MAX), 256, 0, *job);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+static tsr_status cuda_view_move(tsr_queue *queue, const tsr_view_job *job)
+{
+    TSR_LAUNCH(queue, view_move_kernel, tsr_blocks(job->triangles, 256, INT32_MAX), 256, 0, *job);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+extern "C" const tsr_surface_ops tsr_surface_cuda = { cuda_count,      cuda_emit,      nullptr,        cuda_unindex,  cuda_look,
+                                                      cuda_count_some, cuda_emit_some, cuda_view_keys, cuda_view_move };

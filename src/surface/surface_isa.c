@@ -1,6 +1,6 @@
 #include "surface/surface_isa.h"
 
-#include "surface/case_table.h"
+#include "surface/decider_table.h"
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
@@ -179,6 +179,8 @@ int64_t TSR_ISA_NAME(tsr_surface_tile_rows)(const tsr_surface_grid *g, int64_t b
 
 /* ---- counts and output of tile lists (volumes: dense_isa.c) ------------------------------------------------------------------------------ */
 
+static const tsr_case_tables tables = TSR_CASE_TABLES;
+
 /* Prefixes and the sum of some words. */
 static uint32_t count_words(const tsr_surface_grid *g, int64_t word, int64_t stop, int *torn_any)
 {
@@ -187,8 +189,8 @@ static uint32_t count_words(const tsr_surface_grid *g, int64_t word, int64_t sto
         int torn = 0;
         tsr_word_place p;
         tsr_word_locate(g, word, &p);
-        g->prefix[word] = (uint16_t)sum;
-        sum += tsr_word_count(g, &p, tsr_case_triangles, &torn);
+        g->prefix[word] = (uint16_t)tsr_count_vertices(sum);
+        sum += tsr_word_count(g, &p, &tables, &torn);
         *torn_any |= torn;
     }
     return sum;
@@ -212,7 +214,7 @@ static void emit_words(const tsr_surface_grid *g, const tsr_surface_output *out,
         tsr_word_locate(g, word, &p);
         tsr_cell_rows_load(g, &p, &c);
         tsr_word_vertices(g, &p, c.edges[0], tsr_word_first(g, word), out);
-        if (c.active) triangle = tsr_word_triangles(g, &p, &c, tsr_case_edges, triangle, out);
+        if (c.active) triangle = tsr_word_triangles(g, &p, &c, &tables, triangle, out);
     }
 }
 

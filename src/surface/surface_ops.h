@@ -4,6 +4,7 @@
 
 #include "surface/cells.h"
 #include "surface/tracker_math.h"
+#include "surface/view_order.h"
 #include "device/backend.h"
 
 typedef struct tsr_surface_ops {
@@ -17,10 +18,13 @@ typedef struct tsr_surface_ops {
     tsr_status (*unindex)(tsr_queue *queue, const tsr_surface_output *from, int64_t triangles, const tsr_surface_output *to);
     /* What changed since the last look, and whose triangles that reaches: `work` as filled in by the tracker. */
     tsr_status (*look)(tsr_queue *queue, const tsr_surface_look *look);
-    /* Sides, prefixes and counts of some tiles of a grid by id, their number of vertices | triangles << 16 into some->counts. */
+    /* Sides, prefixes and counts of some tiles of a grid by id, their number of vertices and triangles (TSR_COUNT_SHIFT) into some->counts. */
     tsr_status (*count_some)(tsr_queue *queue, const tsr_surface_grid *grid, const tsr_surface_some *some);
     /* Empties the gaps, then their vertices and triangles go to their places. */
     tsr_status (*emit_some)(tsr_queue *queue, const tsr_surface_grid *grid, const tsr_surface_some *some, const tsr_surface_output *output);
+    /* Keys of the triangles in the order of a view; the triangles in sorted order. */
+    tsr_status (*view_keys)(tsr_queue *queue, const tsr_view_job *job);
+    tsr_status (*view_move)(tsr_queue *queue, const tsr_view_job *job);
 } tsr_surface_ops;
 
 #endif

@@ -6,8 +6,8 @@
 #include "grid/tiles.h"
 #include "surface/surface.h"
 
-/* Room is given in pieces of PIECE vertices or triangles; an 8^3 tile has at most 3 * 512 vertices and 5 * 512 triangles. */
-enum { PIECE = 32, CLASSES = 5 * 512 / PIECE + 1 };
+/* Room is given in pieces of PIECE vertices or triangles; an 8^3 tile has at most 3 * 512 vertices and 10 * 512 triangles. */
+enum { PIECE = 32, CLASSES = 10 * 512 / PIECE + 1 };
 #define NOWHERE UINT32_MAX
 
 /* Runs of pieces: those given back are kept by length, in a list through `next`. */
@@ -19,7 +19,7 @@ typedef struct store {
 
 typedef struct place {
     uint32_t at[2], pieces[2]; /* of vertices, of triangles; pieces 0: none */
-    uint32_t counts;           /* vertices | triangles << 16 */
+    uint32_t counts;           /* TSR_COUNT_SHIFT */
 } place;
 
 enum { VERTICES, TRIANGLES };
@@ -307,8 +307,8 @@ static void leave(update *u, place *p, int kind)
 
 static void settle_counts(tsr_surface_tracker *t, place *p, uint32_t counts)
 {
-    t->vertices += (int64_t)(counts & 0xffff) - (int64_t)(p->counts & 0xffff);
-    t->triangles += (int64_t)(counts >> 16) - (int64_t)(p->counts >> 16);
+    t->vertices += (int64_t)tsr_count_vertices(counts) - (int64_t)tsr_count_vertices(p->counts);
+    t->triangles += (int64_t)tsr_count_triangles(counts) - (int64_t)tsr_count_triangles(p->counts);
     p->counts = counts;
 }
 
@@ -324,7 +324,7 @@ static tsr_status put(update *u)
     }
     for (int64_t k = 0; k < u->some.count; k++) {
         place *p = &t->places[u->ids[k]];
-        const uint32_t counts[2] = { u->counts[k] & 0xffff, u->counts[k] >> 16 };
+        const uint32_t counts[2] = { tsr_count_vertices(u->counts[k]), tsr_count_triangles(u->counts[k]) };
         for (int kind = 0; kind < 2; kind++) {
             const uint32_t pieces = (counts[kind] + PIECE - 1) / PIECE;
             if (p->pieces[kind] >= pieces && p->pieces[kind] <= 2 * pieces) continue;

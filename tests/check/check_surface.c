@@ -48,6 +48,7 @@ static void surface(check *c, int index)
     options.inside = index % 2 ? TSR_SURFACE_INSIDE_BELOW : TSR_SURFACE_INSIDE_ABOVE;
     options.normals = cases[index].normals;
     options.close = cases[index].close;
+    options.ambiguity = (tsr_surface_ambiguity)(index % 3 == 0 ? 2 : index % 3 - 1); /* case 0, 3, 6, 9 decide */
     if (volume) {
         check_call(c, tsr_volume_count(volume) * (int64_t)tsr_dtype_size(cases[index].dtype),
                    (tsr_mesh_destroy(&mesh), tsr_surface_extract(c->context, volume, &options, &mesh, &report)));

@@ -69,6 +69,7 @@ static void same_surface_as_dense(void **state)
                 surface.inside = TSR_SURFACE_INSIDE_BELOW;
                 surface.normals = which == 1 ? TSR_SURFACE_NORMALS_FORWARD : TSR_SURFACE_NORMALS_CENTRAL;
                 surface.isovalue = paged ? 0.375 : 0;
+                surface.ambiguity = edge == 8 ? TSR_SURFACE_DECIDE : TSR_SURFACE_SEPARATE_INSIDE;
                 require_ok(tsr_volume_create(NULL, TSR_F32, n, &bent, &host));
                 float *f = tsr_volume_data(host);
                 for (int64_t v = 0; v < n.x * n.y * n.z; v++)

@@ -102,6 +102,7 @@ static void same_after_every_dab(void **state)
             tsr_tiles *tiles = ball(context, edge, 0, 14);
             options.normals = normals ? TSR_SURFACE_NORMALS_CENTRAL : TSR_SURFACE_NORMALS_NONE;
             options.isovalue = normals ? 0.25 : 0;
+            options.ambiguity = normals ? TSR_SURFACE_DECIDE : TSR_SURFACE_SEPARATE_INSIDE;
             require_ok(tsr_surface_tracker_create(context, &options, &tracker));
             require_ok(tsr_surface_update(tracker, tiles, NULL, &mesh, &report));
             assert_int_equal(report.changed, report.tiles);

@@ -2,6 +2,7 @@
 
 #include "case_rule.h"
 #include "surface/case_table.h"
+#include "surface/decider_table.h"
 
 /* SHA-256 (FIPS 180-4) of a message of whole 64-byte blocks. */
 static void sha256(const uint8_t *data, size_t bytes, char hex[65])
@@ -131,8 +132,156 @@ static void neighbours_agree(void **state)
     assert_int_equal(compatible, 3 * 256 * 16);
 }
 
+/* The mask of faces in which the k-th decision joins what the bits of `choice` join: decisions are numbered by ambiguous face, ascending. */
+static int spread(int faces, int choice)
+{
+    int joined = 0;
+    for (int f = 0; f < 6; f++)
+        if (faces >> f & 1) {
+            joined |= (choice & 1) << f;
+            choice >>= 1;
+        }
+    return joined;
+}
+
+static void decider_is_the_rule(void **state)
+{
+    (void)state;
+    int row = 0, most = 0;
+    for (int code = 0; code < 256; code++) {
+        int faces = ambiguous_faces(code), decisions = faces ? 1 << __builtin_popcount((unsigned)faces) : 0;
+        assert_int_equal(tsr_decider_faces[code], faces);
+        assert_true(!faces || tsr_decider_first[code] == row);
+        for (int choice = 0; choice < decisions; choice++, row++) {
+            uint8_t edges[36];
+            int n = decided_row(code, spread(faces, choice), edges), from = tsr_decider_from[row];
+            assert_int_equal(tsr_decider_from[row + 1] - from, n);
+            assert_memory_equal(tsr_decider_edges + from, edges, (size_t)n);
+            if (choice == 0) { /* nothing joined: the plain case */
+                assert_int_equal(n, 3 * tsr_case_triangles[code]);
+                assert_memory_equal(edges, tsr_case_edges[code], (size_t)n);
+            }
+            most = n > most ? n : most;
+        }
+    }
+    assert_int_equal(row, sizeof tsr_decider_from / sizeof *tsr_decider_from - 1);
+    assert_int_equal(tsr_decider_from[row], sizeof tsr_decider_edges);
+    assert_int_equal(most, 3 * TSR_CASE_MOST);
+}
+
+/* What the triangles of a decided case leave open lies in the faces of the cell and is what the decision says: an ambiguous face has two segments, each
+ * around a corner of the side that is cut apart. Cells above and below a face run through them in opposite directions and have no line of
+ * triangles in common beside them: else four triangles would meet in it. */
+static void decided_faces(void **state)
+{
+    (void)state;
+    static uint32_t seen[3][2][16][2][4]; /* [axis][side][corners][joined]: the segments */
+    static uint32_t lines[3][2][12 * 12]; /* [axis][side][two edges of the face]: lines inside it */
+    memset(seen, 0, sizeof seen);
+    memset(lines, 0, sizeof lines);
+    for (int code = 0; code < 256; code++) {
+        const int faces = tsr_decider_faces[code];
+        for (int choice = 0; choice < (faces ? 1 << __builtin_popcount((unsigned)faces) : 0); choice++) {
+            const int row = tsr_decider_first[code] + choice, joined = spread(faces, choice);
+            const uint8_t *e = tsr_decider_edges + tsr_decider_from[row];
+            int used[12][12] = { { 0 } }, n = tsr_decider_from[row + 1] - tsr_decider_from[row], cut = 0, touched = 0;
+            for (int k = 0; k < n; k++) {
+                used[e[k]][e[k - k % 3 + (k + 1) % 3]]++;
+                touched |= 1 << e[k];
+            }
+            for (int a = 0; a < 12; a++) {
+                int p, q;
+                edge_corners(a, &p, &q);
+                cut |= ((code >> p ^ code >> q) & 1) << a;
+                for (int b = 0; b < 12; b++) assert_true(used[a][b] <= 1);
+            }
+            assert_int_equal(touched, cut);
+            for (int a = 0; a < 12; a++)
+                for (int b = 0; b < 12; b++) {
+                    int c[4];
+                    if (!used[a][b]) continue;
+                    edge_corners(a, &c[0], &c[1]);
+                    edge_corners(b, &c[2], &c[3]);
+                    const int high = c[0] & c[1] & c[2] & c[3], low = ~(c[0] | c[1] | c[2] | c[3]) & 7;
+                    if (!high && !low) {
+                        assert_int_equal(used[b][a], 1); /* through the cell: two triangles */
+                        continue;
+                    }
+                    const int axis = __builtin_ctz((unsigned)(high | low)), side = high != 0, bit = 1 << axis, f = 2 * axis + side;
+                    const int below = edge_between(c[0] & ~bit, c[1] & ~bit), beside = edge_between(c[2] & ~bit, c[3] & ~bit);
+                    if (used[b][a]) { /* two triangles of this cell */
+                        assert_true(faces >> f & 1);
+                        lines[axis][side][12 * below + beside] = 1;
+                        continue;
+                    }
+                    int corners = 0, at = 0;
+                    for (int k = 0; k < 8; k++)
+                        if ((k >> axis & 1) == side) corners |= (code >> k & 1) << at++;
+                    uint32_t *to = seen[axis][side][corners][joined >> f & 1], key = 1 + (uint32_t)(side ? 12 * beside + below : 12 * below + beside);
+                    int k = 0;
+                    while (k < 4 && to[k] && to[k] != key) k++;
+                    assert_true(k < 2); /* the same one or two whatever the rest of the cell */
+                    to[k] = key;
+                    if (faces >> f & 1) {
+                        int shared = c[0] == c[2] || c[0] == c[3] ? c[0] : c[1] == c[2] || c[1] == c[3] ? c[1] : -1;
+                        assert_true(shared >= 0);
+                        assert_int_equal(code >> shared & 1, !(joined >> f & 1));
+                    }
+                }
+        }
+    }
+    int common = 0, ambiguous = 0, own[2] = { 0, 0 };
+    for (int axis = 0; axis < 3; axis++) {
+        for (int k = 0; k < 144; k++) {
+            common += lines[axis][0][k] && lines[axis][1][k];
+            for (int side = 0; side < 2; side++) own[side] += lines[axis][side][k] != 0;
+        }
+        for (int corners = 0; corners < 16; corners++)
+            for (int joined = 0; joined < 2; joined++) {
+                const uint32_t *low = seen[axis][0][corners][joined], *high = seen[axis][1][corners][joined];
+                assert_true((low[0] == high[0] && low[1] == high[1]) || (low[0] == high[1] && low[1] == high[0]));
+                ambiguous += low[1] != 0;
+            }
+    }
+    assert_int_equal(common, 0);
+    assert_true(own[0] > 0 && own[1] > 0);
+    assert_int_equal(ambiguous, 3 * 2 * 2);
+}
+
+static void print_numbers(const char *type, const char *name, const int *numbers, int count)
+{
+    printf("TSR_CASE_MEMORY %s %s[%d] = {\n   ", type, name, count);
+    for (int k = 0; k < count; k++) printf(" %d,%s", numbers[k], k % 32 == 31 && k < count - 1 ? "\n   " : "");
+    printf("\n};\n\n");
+}
+
+static void print_decider(void)
+{
+    static int faces[256], first[256], from[1024], edges[1024 * 36];
+    int rows = 0, count = 0;
+    for (int code = 0; code < 256; code++) {
+        faces[code] = ambiguous_faces(code);
+        first[code] = rows;
+        for (int choice = 0; choice < (faces[code] ? 1 << __builtin_popcount((unsigned)faces[code]) : 0); choice++) {
+            uint8_t row[36];
+            int n = decided_row(code, spread(faces[code], choice), row);
+            from[rows++] = count;
+            for (int k = 0; k < n; k++) edges[count++] = row[k];
+        }
+    }
+    from[rows] = count;
+    print_numbers("uint8_t", "tsr_decider_faces", faces, 256);
+    print_numbers("uint16_t", "tsr_decider_first", first, 256);
+    print_numbers("uint16_t", "tsr_decider_from", from, rows + 1);
+    print_numbers("uint8_t", "tsr_decider_edges", edges, count);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 1 && !strcmp(argv[1], "decider")) {
+        print_decider();
+        return 0;
+    }
     if (argc > 1 && !strcmp(argv[1], "print")) {
         for (int code = 0; code < 256; code++) {
             uint8_t row[16];
@@ -143,6 +292,7 @@ int main(int argc, char **argv)
         }
         return 0;
     }
-    const struct CMUnitTest tests[] = { cmocka_unit_test(table_is_the_rule), cmocka_unit_test(table_properties), cmocka_unit_test(neighbours_agree) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(table_is_the_rule), cmocka_unit_test(table_properties), cmocka_unit_test(neighbours_agree),
+                                        cmocka_unit_test(decider_is_the_rule), cmocka_unit_test(decided_faces) };
     return cmocka_run_group_tests_name("case table", tests, NULL, NULL);
 }

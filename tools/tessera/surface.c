@@ -13,8 +13,10 @@ struct surface {
     int64_t planes;
     int unindexed;
     const char *output;
-    int inside_given;
-    double seconds; /* of the extraction alone */
+    int inside_given, direction_given, eye_given;
+    tsr_surface_view view;
+    tsr_geometry geometry; /* of the input */
+    double seconds;        /* of the extraction alone */
     tsr_mesh *mesh[64];
     tsr_surface_report report[64];
 };
@@ -90,6 +92,7 @@ static void defaults(struct surface *s, const tsr_volume *volume)
 static tsr_status extract(struct surface *s, tsr_context *context, tsr_volume **volume)
 {
     defaults(s, *volume);
+    s->geometry = *tsr_volume_geometry(*volume);
     tsr_status status = s->planes ? TSR_OK : cli_move_volume(context, volume);
     double start = cli_seconds();
     if (status == TSR_OK)
@@ -105,6 +108,7 @@ static tsr_status extract_tiles(struct surface *s, tsr_context *context, const t
     tsr_status status = TSR_OK;
     if (!s->isovalues.count) s->isovalues.count = 1;
     s->options.inside = TSR_SURFACE_INSIDE_BELOW;
+    s->geometry = *tsr_tiles_geometry(tiles);
     double start = cli_seconds();
     for (int k = 0; k < s->isovalues.count && status == TSR_OK; k++) {
         s->options.isovalue = s->isovalues.item[k];
@@ -114,18 +118,20 @@ static tsr_status extract_tiles(struct surface *s, tsr_context *context, const t
     return status;
 }
 
-/* To the host, without an index if asked. */
+/* To the host, in the order of a view and without an index if asked. */
 static tsr_status bring(struct surface *s, tsr_context *context, int k)
 {
     tsr_mesh *made = s->mesh[k], *soup = NULL;
     tsr_status status = TSR_OK;
     s->mesh[k] = NULL;
-    if (s->unindexed && s->planes) { /* made on the host */
+    const int ordered = s->direction_given || s->eye_given;
+    if ((s->unindexed || ordered) && s->planes) { /* made on the host */
         status = tsr_mesh_copy(made, context, &soup);
         tsr_mesh_destroy(&made);
         made = soup;
         soup = NULL;
     }
+    if (status == TSR_OK && ordered) status = tsr_surface_order(context, made, &s->geometry, &s->view);
     if (status == TSR_OK && s->unindexed) status = tsr_surface_unindex(context, made, &soup);
     if (status == TSR_OK) status = tsr_mesh_copy(soup ? soup : made, NULL, &s->mesh[k]);
     tsr_mesh_destroy(&soup);
@@ -204,7 +210,7 @@ static int surface(struct surface *s)
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct surface s = { .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .options = TSR_SURFACE_OPTIONS };
+    struct surface s = { .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .options = TSR_SURFACE_OPTIONS, .view = TSR_SURFACE_VIEW };
     int inside = 0, normals = 0, ambiguity = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(s.output),
@@ -230,11 +236,26 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "ambiguity",
           .type = CLI_CHOICE,
           .value = &ambiguity,
-          .argument = "SIDE",
-          .help = "which corners of an ambiguous face are separated",
-          .choices = "inside outside" },
+          .argument = "WAY",
+          .help = "which corners of an ambiguous face are separated; decide: by the value at the saddle of the face",
+          .choices = "inside outside decide" },
         { .name = "midpoints", .type = CLI_FLAG, .value = &s.options.midpoints, .help = "vertices in the middle of the cut edges" },
         { .name = "unindexed", .type = CLI_FLAG, .value = &s.unindexed, .help = "three vertices of its own for every triangle" },
+        { .name = "direction",
+          .type = CLI_VEC3,
+          .value = &s.view.direction,
+          .help = "triangles in the order of a view along this direction (world coordinates), the farthest first",
+          .lower = -1e300,
+          .upper = 1e300,
+          .given = &s.direction_given },
+        { .name = "eye",
+          .type = CLI_VEC3,
+          .value = &s.view.eye,
+          .help = "or: as seen from this place",
+          .lower = -1e300,
+          .upper = 1e300,
+          .given = &s.eye_given },
+        { .name = "nearest-first", .type = CLI_FLAG, .value = &s.view.nearest_first, .help = "of --direction or --eye: the nearest triangles first" },
         { .name = "planes",
           .type = CLI_COUNT,
           .value = &s.planes,
@@ -250,6 +271,11 @@ static int run(cli_call *cli, int argc, char **argv)
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
+    if (s.direction_given && s.eye_given) return cli_usage(cli, "--direction: given beside --eye, expected one of them");
+    if (s.view.nearest_first && !s.direction_given && !s.eye_given) return cli_usage(cli, "--nearest-first: needs --direction or --eye");
+    if (s.direction_given && s.view.direction.x == 0 && s.view.direction.y == 0 && s.view.direction.z == 0)
+        return cli_usage(cli, "--direction: 0,0,0 given, expected a direction");
+    s.view.perspective = s.eye_given;
     code = cli_check_write(cli, s.output, TSR_FILE_MESH, s.write.format);
     if (code) return code;
     if (s.isovalues.count > 1 && !strcmp(s.output, "-"))
