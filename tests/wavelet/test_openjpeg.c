@@ -110,8 +110,8 @@ static void reversible(void **state)
     free(stream.data);
 }
 
-/* Theirs has a gain of 1 for constants, ours of 1.2302 an axis and level: the constant of annex F.3.8.2. OpenJPEG quantises every band with a step of one
- * over its norm and rounds what it decodes, so that a few units of 65535 are left; a tap off by 0.0002 exceeds them. */
+/* Theirs has a gain of 1 for constants, ours of 1.2302 an axis and level: the constant of annex F.3.8.2. OpenJPEG quantises every band with a step
+ * of one over its norm and rounds what it decodes, so that a few units of 65535 are left; a tap off by 0.0002 exceeds them. */
 static void irreversible(void **state)
 {
     (void)state;
