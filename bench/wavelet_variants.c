@@ -39,8 +39,7 @@ static void lift(int16_t *restrict x, const int16_t *const *from, int32_t n, con
     else if (s->count == 2) BOTH(PART(0) + PART(1));
     else if (s->count == 4) BOTH(PART(0) + PART(1) + PART(2) + PART(3));
     else if (s->count == 8) BOTH(PART(0) + PART(1) + PART(2) + PART(3) + PART(4) + PART(5) + PART(6) + PART(7));
-    else
-        for (int32_t k = 0; k < s->count; k++) abort(); /* the library's filters have none of these */
+    else abort(); /* the library's filters have no other counts */
 }
 
 /* ---- along x ------------------------------------------------------------------------------------------------------------------------------- */
