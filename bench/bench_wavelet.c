@@ -192,7 +192,7 @@ struct ways {
 static tsr_status run_library(void *user) { return run(&((struct ways *)user)->library); }
 static tsr_status run_variant(void *user)
 {
-    wavelet_variant_forward(&((struct ways *)user)->variant);
+    wavelet_variant_run(&((struct ways *)user)->variant);
     return TSR_OK;
 }
 
@@ -206,68 +206,79 @@ static int same(const struct ways *w, const void *expected, int real)
     return 1;
 }
 
-/* The library in its own layout (mallat) beside a variant in the variant's; the comparison of coefficients in the variant's. */
-static void way(bench *b, wavelet_variant variant, tsr_wavelet_filter filter, int32_t width, int32_t height)
+/* Runs the variant once: does it give the library's coefficients, `plan` being in its layout, and for the inverse the samples back? */
+static int agrees(struct ways *w, const tsr_wavelet_plan *plan, int real, int inverse, void *back)
+{
+    void *samples = w->library.samples, *mine = w->library.coefficients;
+    if (!wavelet_variant_begin(&w->variant) || tsr_wavelet_forward(plan, samples, mine, NULL) != TSR_OK) return 0;
+    run_variant(w);
+    if (!same(w, mine, real)) return 0;
+    if (!inverse) return 1;
+    wavelet_variant_end(&w->variant);
+    w->variant.inverse = w->library.inverse = 1;
+    w->variant.samples = w->library.samples = back;
+    if (!wavelet_variant_begin(&w->variant) || tsr_wavelet_forward(w->library.plan, samples, mine, NULL) != TSR_OK) return 0;
+    run_variant(w);
+    return !memcmp(samples, back, (size_t)w->variant.width * (size_t)w->variant.height * sizeof(int16_t));
+}
+
+/* The library in its own layout (mallat) beside a variant in the variant's. */
+static void way(bench *b, wavelet_variant variant, tsr_wavelet_filter filter, int32_t width, int32_t height, int inverse)
 {
     const int real = variant == VARIANT_CONVOLUTION;
     const tsr_dtype dtype = real ? TSR_F32 : TSR_I16;
     const int64_t size[2] = { width, height };
     const size_t n = (size_t)width * (size_t)height, bytes = n * tsr_dtype_size(dtype);
-    struct ways w = { .library = { .context = b->context } };
+    void *samples = malloc(bytes), *mine = malloc(bytes), *theirs = malloc(bytes), *back = malloc(bytes);
+    struct ways w = { .library = { .context = b->context, .samples = samples, .coefficients = mine },
+                      .variant = { .variant = variant,
+                                   .filter = filter,
+                                   .width = width,
+                                   .height = height,
+                                   .levels = 3,
+                                   .strip = 512,
+                                   .rows = 16,
+                                   .boundary = real ? TSR_WAVELET_SYMMETRIC : TSR_WAVELET_CLAMP,
+                                   .threads = b->threads,
+                                   .accuracy = real || filter == TSR_WAVELET_FIDELITY ? 0 : 1,
+                                   .samples = samples,
+                                   .coefficients = theirs } };
     tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
     tsr_wavelet_plan *plan = NULL;
     tsr_wavelet_info info;
     char name[128];
-    snprintf(name, sizeof name, "2D %dx%d %s 3 levels %s beside %s", width, height, tsr_dtype_name(dtype), tsr_wavelet_filter_name(filter),
-             wavelet_variant_name(variant));
-    if (!bench_wants(b, name)) return;
-    w.variant = (wavelet_variant_job){ .variant = variant,
-                                       .filter = filter,
-                                       .width = width,
-                                       .height = height,
-                                       .levels = 3,
-                                       .strip = 512,
-                                       .rows = 16,
-                                       .boundary = real ? TSR_WAVELET_SYMMETRIC : TSR_WAVELET_CLAMP,
-                                       .threads = b->threads };
-    w.variant.accuracy = real || filter == TSR_WAVELET_FIDELITY ? 0 : 1;
+    snprintf(name, sizeof name, "2D %dx%d %s 3 levels %s %s beside %s", width, height, tsr_dtype_name(dtype), tsr_wavelet_filter_name(filter),
+             inverse ? "inverse" : "forward", wavelet_variant_name(variant));
+    if (!bench_wants(b, name) || !samples || !mine || !theirs || !back) goto done;
     o.filter = filter;
     o.levels = 3;
     o.boundary = w.variant.boundary;
     o.accuracy = w.variant.accuracy ? 1 : -1;
     o.unchecked = 1; /* the others do not look for what leaves 16 bits either */
-    void *samples = malloc(bytes), *mine = malloc(bytes), *theirs = malloc(bytes);
-    tsr_status status = tsr_wavelet_plan_create(b->context, dtype, 2, size, &o, &w.library.plan);
-    if (status == TSR_OK) {
-        o.layout = wavelet_variant_layout(variant);
-        status = tsr_wavelet_plan_create(b->context, dtype, 2, size, &o, &plan);
-    }
-    if (status == TSR_OK && samples && mine && theirs && fill(b, samples, dtype, (int64_t)n) == TSR_OK) {
-        tsr_wavelet_plan_describe(w.library.plan, &info);
-        w.library.samples = samples;
-        w.library.coefficients = mine;
-        w.variant.samples = samples;
-        w.variant.coefficients = theirs;
-        w.library.workspace = malloc((size_t)info.workspace_bytes);
-        if (w.library.workspace && wavelet_variant_begin(&w.variant) && tsr_wavelet_forward(plan, samples, mine, NULL) == TSR_OK) {
-            run_variant(&w);
-            bench_case r = { .name = name, .n = (int64_t)n, .bytes = (double)info.forward_bytes, .peer = wavelet_variant_name(variant) };
-            if (same(&w, mine, real)) {
-                bench_measure_pair(b, run_library, run_variant, &w, &r.time, &r.peer_time);
-            } else {
-                fprintf(stderr, "bench wavelet: %s: the coefficients differ\n", name);
-                r.bar = "the same coefficients";
-            }
-            bench_report(b, &r);
-        }
-        wavelet_variant_end(&w.variant);
-        free(w.library.workspace);
+    if (tsr_wavelet_plan_create(b->context, dtype, 2, size, &o, &w.library.plan) != TSR_OK) goto failed;
+    o.layout = wavelet_variant_layout(variant);
+    if (tsr_wavelet_plan_create(b->context, dtype, 2, size, &o, &plan) != TSR_OK || fill(b, samples, dtype, (int64_t)n) != TSR_OK) goto failed;
+    tsr_wavelet_plan_describe(w.library.plan, &info);
+    w.library.workspace = malloc((size_t)info.workspace_bytes);
+    bench_case r = { .name = name, .n = (int64_t)n, .bytes = (double)(inverse ? info.inverse_bytes : info.forward_bytes) };
+    r.peer = wavelet_variant_name(variant);
+    if (agrees(&w, plan, real, inverse, back)) {
+        bench_measure_pair(b, run_library, run_variant, &w, &r.time, &r.peer_time);
     } else {
-        fprintf(stderr, "bench wavelet: %s: %s\n", name, tsr_error_message());
+        fprintf(stderr, "bench wavelet: %s: the coefficients differ\n", name);
+        r.bar = "the same coefficients";
     }
+    bench_report(b, &r);
+    goto done;
+failed:
+    fprintf(stderr, "bench wavelet: %s: %s\n", name, tsr_error_message());
+done:
+    wavelet_variant_end(&w.variant);
+    free(w.library.workspace);
     free(samples);
     free(mine);
     free(theirs);
+    free(back);
     tsr_wavelet_plan_destroy(&plan);
     tsr_wavelet_plan_destroy(&w.library.plan);
 }
@@ -279,8 +290,11 @@ static void others(bench *b)
         for (int inverse = 0; inverse < 2; inverse++) openjpeg(b, irreversible, inverse);
 #endif
     for (int filter = 0; filter <= TSR_WAVELET_FIDELITY; filter++)
-        for (int variant = 0; variant < VARIANTS; variant++) way(b, (wavelet_variant)variant, (tsr_wavelet_filter)filter, 1920, 1080);
-    for (int variant = 0; variant < VARIANTS; variant++) way(b, (wavelet_variant)variant, TSR_WAVELET_LEGALL53, 7680, 4320); /* beyond the caches */
+        for (int inverse = 0; inverse < 2; inverse++)
+            for (int variant = 0; variant < (inverse ? VARIANT_CONVOLUTION : VARIANTS); variant++)
+                way(b, (wavelet_variant)variant, (tsr_wavelet_filter)filter, 1920, 1080, inverse);
+    for (int variant = 0; variant < VARIANTS; variant++)
+        way(b, (wavelet_variant)variant, TSR_WAVELET_LEGALL53, 7680, 4320, 0); /* beyond the caches */
 }
 
 #define SHARE(filter, name, share)                                                                                                          \

@@ -44,18 +44,17 @@ static void lift(int16_t *restrict x, const int16_t *const *from, int32_t n, con
 
 /* ---- along x ------------------------------------------------------------------------------------------------------------------------------- */
 
-/* A row of n samples to its two halves; `work` has room for 2 n + 4 PAD values. */
-static void row16(const wavelet_variant_job *j, const int16_t *from, int32_t n, int32_t bits, int16_t *to, void *work)
+/* The two halves of a row in `work`, which has room for 2 n + 4 PAD values. */
+static void halves_of(int32_t n, void *work, int16_t *half[2], int32_t count[2])
 {
-    const int32_t count[2] = { (n + 1) / 2, n / 2 };
-    int16_t *half[2];
+    count[0] = (n + 1) / 2;
+    count[1] = n / 2;
     half[0] = (int16_t *)work + PAD;
     half[1] = half[0] + count[0] + 2 * PAD;
-    for (int32_t i = 0; i < count[1]; i++) {
-        half[0][i] = (int16_t)TSR_LIFT_RAISE(from[2 * i], bits);
-        half[1][i] = (int16_t)TSR_LIFT_RAISE(from[2 * i + 1], bits);
-    }
-    if (n & 1) half[0][count[1]] = (int16_t)TSR_LIFT_RAISE(from[n - 1], bits);
+}
+
+static void steps16(const wavelet_variant_job *j, int16_t *const half[2], const int32_t count[2], int32_t n)
+{
     for (int32_t k = 0; k < j->steps; k++) {
         const tsr_wavelet_step *s = &j->step[k];
         const int16_t *near[TSR_WAVELET_TAPS] = { NULL };
@@ -68,8 +67,37 @@ static void row16(const wavelet_variant_job *j, const int16_t *from, int32_t n, 
         for (int32_t t = 0; t < s->count; t++) near[t] = half[q] + (2 * p - 1 + s->first + 2 * t) / 2;
         lift(half[p], near, count[p], s);
     }
+}
+
+/* A row of n samples to its two halves, and back. `from` may be `to`. */
+static void row16(const wavelet_variant_job *j, const int16_t *from, int32_t n, int32_t bits, int16_t *to, void *work)
+{
+    int16_t *half[2];
+    int32_t count[2];
+    halves_of(n, work, half, count);
+    for (int32_t i = 0; i < count[1]; i++) {
+        half[0][i] = (int16_t)TSR_LIFT_RAISE(from[2 * i], bits);
+        half[1][i] = (int16_t)TSR_LIFT_RAISE(from[2 * i + 1], bits);
+    }
+    if (n & 1) half[0][count[1]] = (int16_t)TSR_LIFT_RAISE(from[n - 1], bits);
+    steps16(j, half, count, n);
     memcpy(to, half[0], (size_t)count[0] * sizeof *to);
     memcpy(to + count[0], half[1], (size_t)count[1] * sizeof *to);
+}
+
+static void row16_back(const wavelet_variant_job *j, const int16_t *from, int32_t n, int32_t bits, int16_t *to, void *work)
+{
+    int16_t *half[2];
+    int32_t count[2];
+    halves_of(n, work, half, count);
+    memcpy(half[0], from, (size_t)count[0] * sizeof *from);
+    memcpy(half[1], from + count[0], (size_t)count[1] * sizeof *from);
+    steps16(j, half, count, n);
+    for (int32_t i = 0; i < count[1]; i++) {
+        to[2 * i] = (int16_t)TSR_LIFT_LOWER(half[0][i], bits);
+        to[2 * i + 1] = (int16_t)TSR_LIFT_LOWER(half[1][i], bits);
+    }
+    if (n & 1) to[n - 1] = (int16_t)TSR_LIFT_LOWER(half[0][count[1]], bits);
 }
 
 /* A pass of one level, as its threads see it. */
@@ -87,7 +115,8 @@ static void rows16(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct pass *p = (const struct pass *)user;
     for (int64_t y = begin; y < end; y++)
-        row16(p->job, (const int16_t *)p->from + y * p->from_stride, p->width, p->bits, (int16_t *)p->to + y * p->to_stride, work_of(p->job, worker));
+        (p->job->inverse ? row16_back : row16)(p->job, (const int16_t *)p->from + y * p->from_stride, p->width, p->bits,
+                                               (int16_t *)p->to + y * p->to_stride, work_of(p->job, worker));
 }
 
 /* ---- along y: the window ------------------------------------------------------------------------------------------------------------------- */
@@ -292,7 +321,12 @@ tsr_wavelet_layout wavelet_variant_layout(wavelet_variant variant)
 int wavelet_variant_begin(wavelet_variant_job *j)
 {
     const size_t longest = (size_t)larger(j->width, j->height);
-    j->steps = tsr_wavelet_filter_steps(j->filter, j->step, NULL);
+    tsr_wavelet_step forward[TSR_WAVELET_STEPS];
+    j->steps = tsr_wavelet_filter_steps(j->filter, forward, NULL);
+    for (int32_t k = 0; k < j->steps; k++) {
+        j->step[k] = forward[j->inverse ? j->steps - 1 - k : k];
+        if (j->inverse) j->step[k].sign = -j->step[k].sign;
+    }
     const struct window w = window_of(j);
     j->work_bytes = (longest + 4 * PAD) * sizeof(float);
     if (j->variant == VARIANT_WINDOW) j->work_bytes += (size_t)(w.top + w.overlap + w.bottom + j->rows + 1) * (size_t)j->strip * sizeof(int16_t);
@@ -311,36 +345,53 @@ void wavelet_variant_end(wavelet_variant_job *j)
     j->work = j->second = NULL;
 }
 
-void wavelet_variant_forward(const wavelet_variant_job *j)
+/* A level of the lifted ones along y, in place. */
+static void along_y(const struct pass *p)
+{
+    const wavelet_variant_job *j = p->job;
+    const int64_t tall = p->height;
+    if (j->variant == VARIANT_WINDOW) tsr_parallel(j->threads, (p->width + j->strip - 1) / j->strip, 1, slabs, (void *)p);
+    if (j->variant == VARIANT_COLUMN) tsr_parallel(j->threads, p->width, 32, columns, (void *)p);
+    if (j->variant == VARIANT_TRANSPOSE) {
+        struct pass there = *p, lines = *p, back = *p;
+        there.from = p->to, there.from_stride = p->to_stride, there.to = j->second, there.to_stride = tall;
+        tsr_parallel(j->threads, (p->height + TILE - 1) / TILE, 1, turn, &there);
+        lines.from = lines.to = j->second, lines.from_stride = lines.to_stride = tall;
+        lines.width = p->height, lines.height = p->width, lines.bits = 0;
+        tsr_parallel(j->threads, p->width, 16, rows16, &lines);
+        back.from = j->second, back.from_stride = tall;
+        back.width = p->height, back.height = p->width;
+        tsr_parallel(j->threads, (p->width + TILE - 1) / TILE, 1, turn, &back);
+    }
+}
+
+static void forward_level(const wavelet_variant_job *j, int32_t level, struct pass *p)
+{
+    const int convolves = j->variant == VARIANT_CONVOLUTION;
+    if (!level) p->from = j->samples, p->from_stride = j->width;
+    if (convolves) p->to = j->second;
+    tsr_parallel(j->threads, p->height, 16, convolves ? convolve_rows : rows16, p);
+    if (convolves) {
+        p->from = j->second, p->from_stride = p->to_stride, p->to = j->coefficients;
+        tsr_parallel(j->threads, p->height, 16, convolve_columns, p);
+    }
+    along_y(p);
+}
+
+void wavelet_variant_run(const wavelet_variant_job *j)
 {
     const int split = wavelet_variant_layout(j->variant) == TSR_WAVELET_SPLIT;
-    struct pass p = { .job = j, .width = j->width, .height = j->height, .bits = j->accuracy };
-    for (int32_t level = 0; level < j->levels; level++, p.width = (p.width + 1) / 2, p.height = (p.height + 1) / 2) {
-        const int64_t pitch = split ? (int64_t)j->width << level : j->width, tall = p.height;
-        p.from = level ? j->coefficients : j->samples;
-        p.from_stride = level ? pitch : j->width;
-        p.to = j->variant == VARIANT_CONVOLUTION ? j->second : j->coefficients;
-        p.to_stride = pitch;
-        tsr_parallel(j->threads, p.height, 16, j->variant == VARIANT_CONVOLUTION ? convolve_rows : rows16, &p);
-        if (j->variant == VARIANT_WINDOW) tsr_parallel(j->threads, (p.width + j->strip - 1) / j->strip, 1, slabs, &p);
-        if (j->variant == VARIANT_COLUMN) tsr_parallel(j->threads, p.width, 32, columns, &p);
-        if (j->variant == VARIANT_CONVOLUTION) {
-            struct pass c = p;
-            c.from = j->second;
-            c.from_stride = pitch;
-            c.to = j->coefficients;
-            tsr_parallel(j->threads, c.height, 16, convolve_columns, &c);
-        }
-        if (j->variant == VARIANT_TRANSPOSE) {
-            struct pass there = p, lines = p, back = p;
-            there.from = j->coefficients, there.from_stride = pitch, there.to = j->second, there.to_stride = tall;
-            tsr_parallel(j->threads, (p.height + TILE - 1) / TILE, 1, turn, &there);
-            lines.from = lines.to = j->second, lines.from_stride = lines.to_stride = tall;
-            lines.width = p.height, lines.height = p.width, lines.bits = 0;
-            tsr_parallel(j->threads, p.width, 16, rows16, &lines);
-            back.from = j->second, back.from_stride = tall, back.to = j->coefficients, back.to_stride = pitch;
-            back.width = p.height, back.height = p.width;
-            tsr_parallel(j->threads, (p.width + TILE - 1) / TILE, 1, turn, &back);
+    if (j->inverse) memcpy(j->samples, j->coefficients, (size_t)j->width * (size_t)j->height * sizeof(int16_t));
+    for (int32_t k = 0; k < j->levels; k++) {
+        const int32_t level = j->inverse ? j->levels - 1 - k : k, round = (1 << level) - 1;
+        struct pass p = { .job = j, .width = (j->width + round) >> level, .height = (j->height + round) >> level, .bits = j->accuracy };
+        p.from = p.to = j->inverse ? j->samples : j->coefficients;
+        p.from_stride = p.to_stride = split ? (int64_t)j->width << level : j->width;
+        if (j->inverse) {
+            along_y(&p);
+            tsr_parallel(j->threads, p.height, 16, rows16, &p);
+        } else {
+            forward_level(j, level, &p);
         }
     }
 }

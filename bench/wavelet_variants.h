@@ -21,7 +21,8 @@ typedef struct wavelet_variant_job {
     int32_t accuracy;              /* bits added before each level, of integers */
     int32_t strip, rows;           /* window: columns of a slab; rows it moves down at once, even, at least 16 */
     int threads;
-    const void *samples; /* packed; int16_t, convolution: float */
+    int inverse;   /* coefficients to samples; not by convolution */
+    void *samples; /* packed; int16_t, convolution: float */
     void *coefficients;
     void *second, *work; /* variant_begin takes them, variant_end gives them back */
     size_t work_bytes;   /* of one thread */
@@ -34,7 +35,7 @@ tsr_wavelet_layout wavelet_variant_layout(wavelet_variant variant);
 
 /* Fills in what follows from the fields above; 0 for want of memory. */
 int wavelet_variant_begin(wavelet_variant_job *job);
-void wavelet_variant_forward(const wavelet_variant_job *job);
+void wavelet_variant_run(const wavelet_variant_job *job);
 void wavelet_variant_end(wavelet_variant_job *job);
 
 #endif
