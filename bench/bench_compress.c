@@ -1,5 +1,5 @@
-/* bench_compress: compressed volumes, on real data: the T1 head of scripts/get-data.sh (data/mri/ch2.nii.gz) and the chest CT in TESSERA_DATA. Sizes are
- * measured beside gzip -9, zstd -19, xz -9 and lossless JPEG 2000 on the same voxels; at half a bit per voxel the PSNR beside JPEG 2000's. That is
+/* bench_compress: compressed volumes, on real data: the T1 head of scripts/get-data.sh (data/mri/ch2.nii.gz) and the chest CT in TESSERA_DATA. Sizes
+ * are measured beside gzip -9, zstd -19, xz -9 and lossless JPEG 2000 on the same voxels; at half a bit per voxel the PSNR beside JPEG 2000's. That is
  * OpenJPEG's whole coder, slice by slice, as many slices at once as there are threads, from memory to memory where ours writes and reads a file.
  *
  * Bound of decoding: the voxels are written once and the file is read once, at the copy's rate; the coders' arithmetic is far above it (predict: 20 x 24

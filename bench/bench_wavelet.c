@@ -1,8 +1,8 @@
 /* bench_wavelet: lifting transforms. Bytes that must move: each level reads and writes its samples once, or twice from three axes on (the plan's
- * own account). Peers in the same run, where they are installed: PyWavelets (its own process, one thread: it has no more); OpenJPEG, whose transform is
- * not to be called alone: it is the time of coding a constant plane with the levels less the time without them, since there is nothing to code in either
- * and what lifting takes does not depend on the samples (its coder's walk over the code blocks is in both). On the CPU the other ways of the sources,
- * wavelet_variants.h, by turns with the library, their coefficients compared with its own first. */
+ * own account). Peers in the same run, where they are installed: PyWavelets (its own process, one thread: it has no more); OpenJPEG, whose transform
+ * is not to be called alone: it is the time of coding a constant plane with the levels less the time without them, since there is nothing to code in
+ * either and what lifting takes does not depend on the samples (its coder's walk over the code blocks is in both). On the CPU the other ways of the
+ * sources, wavelet_variants.h, by turns with the library, their coefficients compared with its own first. */
 #include "bench.h"
 #include "wavelet_variants.h"
 #ifdef BENCH_OPENJPEG

@@ -121,8 +121,8 @@ static void rows16(void *user, int64_t begin, int64_t end, int worker)
 
 /* ---- along y: the window ------------------------------------------------------------------------------------------------------------------- */
 
-/* Rows of the window, spec 2.8: final ones still read, unfinished ones, ones read ahead; last[s]: last row that step s may lift, counted from the end of
- * the working area. */
+/* Rows of the window, spec 2.8: final ones still read, unfinished ones, ones read ahead; last[s]: last row that step s may lift, counted from the end
+ * of the working area. */
 struct window {
     int32_t top, overlap, bottom, last[TSR_WAVELET_STEPS];
 };
@@ -213,7 +213,7 @@ static void columns(void *user, int64_t begin, int64_t end, int worker)
 
 typedef int16_t vector8 __attribute__((vector_size(16)));
 
-/* 8 x 8 values. One round moves value i of the 64 to 2 i mod 63, so that the bits of i go round by one place: after three, row and column are swapped. */
+/* 8 x 8 values. A round moves value i of the 64 to 2 i mod 63: the bits of i go round by one place, and after three row and column are swapped. */
 static void turn8(const int16_t *from, int64_t from_stride, int16_t *to, int64_t to_stride)
 {
     vector8 a[8], b[8];

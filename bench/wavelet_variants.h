@@ -1,5 +1,5 @@
-/* bench/wavelet_variants.h: the ways to a plane's coefficients that the sources compare (spec wavelet.md 2.8 and 4), on the CPU, each with the rows shared
- * out among threads and loops that the compiler makes vectors of. The library uses none of them. What they all share is the pass along x: a row is
+/* bench/wavelet_variants.h: the ways to a plane's coefficients that the sources compare (spec wavelet.md 2.8 and 4), on the CPU, each with the rows
+ * shared out among threads and loops that the compiler makes vectors of. The library uses none of them. What they all share is the pass along x: a row is
  * split into even and odd samples, lifted, and written as low and high half. They differ in what they do along y:
  *
  *   window       slabs of columns; a window of rows slides down them, every step as far as the rows in it allow. In place: layout split
