@@ -129,18 +129,18 @@ struct window {
 
 static int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
 
+/* Rows a step reads ahead, and the farthest it reads at all: beyond the last row, what stands for it lies as far back (haar, odd heights). */
+static int32_t ahead_of(const tsr_wavelet_step *s) { return s->first + 2 * (s->count - 1); }
+static int32_t reach_of(const tsr_wavelet_step *s) { return larger(-s->first, ahead_of(s)); }
+
 static struct window window_of(const wavelet_variant_job *j)
 {
     struct window w = { 0 };
     const tsr_wavelet_step *s = j->step;
-    for (int32_t k = 0; k < j->steps; k++)
-        w.last[k] = k ? w.last[k - 1] - larger(s[k].first + 2 * (s[k].count - 1), -s[k - 1].first) : s[0].parity - 2;
-    w.bottom = larger(0, w.last[0] + s[0].first + 2 * (s[0].count - 1) + 1);
+    for (int32_t k = 0; k < j->steps; k++) w.last[k] = k ? w.last[k - 1] - larger(ahead_of(&s[k]), reach_of(&s[k - 1])) : s[0].parity - 2;
+    w.bottom = larger(0, w.last[0] + ahead_of(&s[0]) + 1);
     for (int32_t k = larger(0, j->steps - 2); k < j->steps; k++) w.overlap = larger(w.overlap, -w.last[k] - 2);
-    for (int32_t k = 0; k < j->steps; k++) { /* beyond the last row a step reads as far back as it reaches ahead: haar, odd heights */
-        const int32_t reach = larger(-s[k].first, s[k].first + 2 * (s[k].count - 1));
-        w.top = larger(w.top, -w.overlap - w.last[k] - 2 + reach);
-    }
+    for (int32_t k = 0; k < j->steps; k++) w.top = larger(w.top, -w.overlap - w.last[k] - 2 + reach_of(&s[k]));
     return w;
 }
 

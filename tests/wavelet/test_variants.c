@@ -49,6 +49,7 @@ static wavelet_variant_job draw(wavelet_variant variant, tsr_wavelet_filter filt
     j.levels = 1 + (int32_t)(test_random(random) % 3);
     j.strip = 1 + (int32_t)(test_random(random) % 70);
     j.rows = 16 + 2 * (int32_t)(test_random(random) % 20);
+    if (test_random(random) & 1) j.height = j.rows * (1 + (int32_t)(test_random(random) % 2)) + 1; /* the last window holds one row */
     return j;
 }
 
