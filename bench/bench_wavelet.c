@@ -1,7 +1,13 @@
 /* bench_wavelet: lifting transforms. Bytes that must move: each level reads and writes its samples once, or twice from three axes on (the plan's
- * own account). Peers in the same run, where they are installed: PyWavelets (its own process, one thread: it has no more), and OpenJPEG's
- * opj_compress is no peer here, since its transform cannot be timed alone. */
+ * own account). Peers in the same run, where they are installed: PyWavelets (its own process, one thread: it has no more); OpenJPEG, whose transform
+ * is not to be called alone: it is the time of coding a constant plane with the levels less the time without them, since there is nothing to code in
+ * either and what lifting takes does not depend on the samples (its coder's walk over the code blocks is in both). On the CPU the other ways of the
+ * sources, wavelet_variants.h, by turns with the library, their coefficients compared with its own first. */
 #include "bench.h"
+#include "wavelet_variants.h"
+#ifdef BENCH_OPENJPEG
+#include "peers/openjpeg_planes.h"
+#endif
 
 struct job {
     tsr_context *context;
@@ -113,6 +119,184 @@ done:
     tsr_wavelet_plan_destroy(&j.plan);
 }
 
+/* ---- OpenJPEG ------------------------------------------------------------------------------------------------------------------------------ */
+
+#ifdef BENCH_OPENJPEG
+enum { PLANE = 4096, PLANE_LEVELS = 3 };
+
+/* Seconds of OpenJPEG for a constant plane, with and without levels by turns; of the codec alone: image and stream are not in the clock. */
+static bench_time openjpeg_transform(const bench *b, int irreversible, int inverse)
+{
+    enum { RUNS = 5 };
+    int32_t *plane = (int32_t *)calloc((size_t)PLANE * PLANE, sizeof *plane), w, h;
+    double seconds[RUNS];
+    int good = plane != NULL;
+    for (int run = 0; run < RUNS && good; run++) {
+        double t[2] = { 0, 0 };
+        for (int with = 0; with < 2 && good; with++) {
+            const openjpeg_options o = { 8, 1, with ? PLANE_LEVELS : 0, irreversible, 0 };
+            openjpeg_stream stream = { 0 };
+            double start = bench_clock(b->clock);
+            good = openjpeg_encode(plane, PLANE, PLANE, &o, &stream);
+            if (inverse) {
+                start = bench_clock(b->clock);
+                good = good && openjpeg_decode(&stream, 0, plane, &w, &h);
+            }
+            t[with] = bench_clock(b->clock) - start;
+            free(stream.data);
+        }
+        seconds[run] = t[1] - t[0];
+    }
+    free(plane);
+    return bench_summary(b, seconds, RUNS, good);
+}
+
+static void openjpeg(bench *b, int irreversible, int inverse)
+{
+    char name[128];
+    const int64_t size[2] = { PLANE, PLANE };
+    const size_t bytes = (size_t)PLANE * PLANE * 4;
+    struct job j = { .context = b->context, .inverse = inverse };
+    tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
+    tsr_wavelet_info info;
+    snprintf(name, sizeof name, "2D 4096^2 %s 3 levels symmetric %s %s", irreversible ? "f32" : "i32", irreversible ? "daub97" : "jpeg53",
+             inverse ? "inverse" : "forward");
+    if (!bench_wants(b, name)) return;
+    o.filter = irreversible ? TSR_WAVELET_DAUB97 : TSR_WAVELET_JPEG53;
+    o.boundary = TSR_WAVELET_SYMMETRIC;
+    o.levels = PLANE_LEVELS;
+    if (tsr_wavelet_plan_create(b->context, irreversible ? TSR_F32 : TSR_I32, 2, size, &o, &j.plan) != TSR_OK) return;
+    tsr_wavelet_plan_describe(j.plan, &info);
+    j.samples = calloc(1, bytes);
+    j.coefficients = calloc(1, bytes);
+    j.workspace = malloc((size_t)info.workspace_bytes);
+    if (j.samples && j.coefficients && j.workspace) {
+        bench_case r = { .name = name, .n = info.elements, .time = bench_measure(b, run, &j, NULL), .bytes = (double)info.forward_bytes };
+        r.peer = "OpenJPEG, by difference, one thread";
+        r.peer_time = openjpeg_transform(b, irreversible, inverse);
+        bench_report(b, &r);
+    }
+    free(j.samples);
+    free(j.coefficients);
+    free(j.workspace);
+    tsr_wavelet_plan_destroy(&j.plan);
+}
+#endif
+
+/* ---- the other ways ------------------------------------------------------------------------------------------------------------------------ */
+
+struct ways {
+    struct job library;
+    wavelet_variant_job variant;
+};
+static tsr_status run_library(void *user) { return run(&((struct ways *)user)->library); }
+static tsr_status run_variant(void *user)
+{
+    wavelet_variant_run(&((struct ways *)user)->variant);
+    return TSR_OK;
+}
+
+static int same(const struct ways *w, const void *expected, int real)
+{
+    const void *got = w->variant.coefficients;
+    const size_t n = (size_t)w->variant.width * (size_t)w->variant.height;
+    if (!real) return !memcmp(expected, got, n * sizeof(int16_t));
+    for (size_t i = 0; i < n; i++)
+        if (!(fabsf(((const float *)expected)[i] - ((const float *)got)[i]) <= 1e-5F * 128)) return 0;
+    return 1;
+}
+
+/* Runs the variant once: does it give the library's coefficients, `plan` being in its layout, and for the inverse the samples back? */
+static int agrees(struct ways *w, const tsr_wavelet_plan *plan, int real, int inverse, void *back)
+{
+    void *samples = w->library.samples, *mine = w->library.coefficients;
+    if (!wavelet_variant_begin(&w->variant) || tsr_wavelet_forward(plan, samples, mine, NULL) != TSR_OK) return 0;
+    run_variant(w);
+    if (!same(w, mine, real)) return 0;
+    if (!inverse) return 1;
+    wavelet_variant_end(&w->variant);
+    w->variant.inverse = w->library.inverse = 1;
+    w->variant.samples = w->library.samples = back;
+    if (!wavelet_variant_begin(&w->variant) || tsr_wavelet_forward(w->library.plan, samples, mine, NULL) != TSR_OK) return 0;
+    run_variant(w);
+    return !memcmp(samples, back, (size_t)w->variant.width * (size_t)w->variant.height * sizeof(int16_t));
+}
+
+/* The library in its own layout (mallat) beside a variant in the variant's. */
+static void way(bench *b, wavelet_variant variant, tsr_wavelet_filter filter, int32_t width, int32_t height, int inverse)
+{
+    const int real = variant == VARIANT_CONVOLUTION;
+    const tsr_dtype dtype = real ? TSR_F32 : TSR_I16;
+    const int64_t size[2] = { width, height };
+    const size_t n = (size_t)width * (size_t)height, bytes = n * tsr_dtype_size(dtype);
+    void *samples = malloc(bytes), *mine = malloc(bytes), *theirs = malloc(bytes), *back = malloc(bytes);
+    struct ways w = { .library = { .context = b->context, .samples = samples, .coefficients = mine },
+                      .variant = { .variant = variant,
+                                   .filter = filter,
+                                   .width = width,
+                                   .height = height,
+                                   .levels = 3,
+                                   .strip = 512,
+                                   .rows = 16,
+                                   .boundary = real ? TSR_WAVELET_SYMMETRIC : TSR_WAVELET_CLAMP,
+                                   .threads = b->threads,
+                                   .accuracy = real || filter == TSR_WAVELET_FIDELITY ? 0 : 1,
+                                   .samples = samples,
+                                   .coefficients = theirs } };
+    tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
+    tsr_wavelet_plan *plan = NULL;
+    tsr_wavelet_info info;
+    char name[128];
+    snprintf(name, sizeof name, "2D %dx%d %s 3 levels %s %s beside %s", width, height, tsr_dtype_name(dtype), tsr_wavelet_filter_name(filter),
+             inverse ? "inverse" : "forward", wavelet_variant_name(variant));
+    if (!bench_wants(b, name) || !samples || !mine || !theirs || !back) goto done;
+    o.filter = filter;
+    o.levels = 3;
+    o.boundary = w.variant.boundary;
+    o.accuracy = w.variant.accuracy ? 1 : -1;
+    o.unchecked = 1; /* the others do not look for what leaves 16 bits either */
+    if (tsr_wavelet_plan_create(b->context, dtype, 2, size, &o, &w.library.plan) != TSR_OK) goto failed;
+    o.layout = wavelet_variant_layout(variant);
+    if (tsr_wavelet_plan_create(b->context, dtype, 2, size, &o, &plan) != TSR_OK || fill(b, samples, dtype, (int64_t)n) != TSR_OK) goto failed;
+    tsr_wavelet_plan_describe(w.library.plan, &info);
+    w.library.workspace = malloc((size_t)info.workspace_bytes);
+    bench_case r = { .name = name, .n = (int64_t)n, .bytes = (double)(inverse ? info.inverse_bytes : info.forward_bytes) };
+    r.peer = wavelet_variant_name(variant);
+    if (agrees(&w, plan, real, inverse, back)) {
+        bench_measure_pair(b, run_library, run_variant, &w, &r.time, &r.peer_time);
+    } else {
+        fprintf(stderr, "bench wavelet: %s: the coefficients differ\n", name);
+        r.bar = "the same coefficients";
+    }
+    bench_report(b, &r);
+    goto done;
+failed:
+    fprintf(stderr, "bench wavelet: %s: %s\n", name, tsr_error_message());
+done:
+    wavelet_variant_end(&w.variant);
+    free(w.library.workspace);
+    free(samples);
+    free(mine);
+    free(theirs);
+    free(back);
+    tsr_wavelet_plan_destroy(&plan);
+    tsr_wavelet_plan_destroy(&w.library.plan);
+}
+
+static void others(bench *b)
+{
+#ifdef BENCH_OPENJPEG
+    for (int irreversible = 0; irreversible < 2; irreversible++)
+        for (int inverse = 0; inverse < 2; inverse++) openjpeg(b, irreversible, inverse);
+#endif
+    for (int filter = 0; filter <= TSR_WAVELET_FIDELITY; filter++)
+        for (int inverse = 0; inverse < 2; inverse++)
+            for (int variant = 0; variant < (inverse ? VARIANT_CONVOLUTION : VARIANTS); variant++)
+                way(b, (wavelet_variant)variant, (tsr_wavelet_filter)filter, 1920, 1080, inverse);
+    for (int variant = 0; variant < VARIANTS; variant++)
+        way(b, (wavelet_variant)variant, TSR_WAVELET_LEGALL53, 7680, 4320, 0); /* beyond the caches */
+}
+
 #define SHARE(filter, name, share)                                                                                                          \
     { "2D 16384^2 i16 1 level " name, filter, TSR_I16, 2, 1, { 16384, 16384 }, 0, 0, 0, share, { NULL, "share of the copy" }, 1, NULL, 0 }, \
     {                                                                                                                                       \
@@ -208,5 +392,6 @@ int main(int argc, char **argv)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         if (!cases[k].gpu_only || tsr_context_device(b.context).kind == TSR_DEVICE_CUDA)
             for (int inverse = 0; inverse < 2; inverse++) one(&b, &cases[k], inverse);
+    if (tsr_context_device(b.context).kind == TSR_DEVICE_CPU) others(&b);
     return bench_end(&b);
 }
