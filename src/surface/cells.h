@@ -403,7 +403,7 @@ TSR_HD void tsr_normalise(const double v[3], float out[3])
 TSR_HD double tsr_vertex_share(double isovalue, double fa, double fb)
 {
     double rise = fb - fa, t = (isovalue - fa) / rise;
-    return (rise - rise == 0.0) & (t >= 0.0) & (t <= 1.0) ? t : 0.5; /* else an end is NaN, infinite or beyond the volume */
+    return ((rise - rise == 0.0) & (t >= 0.0) & (t <= 1.0)) ? t : 0.5; /* else an end is NaN, infinite or beyond the volume */
 }
 /* World coordinate r of an index position. */
 TSR_HD float tsr_vertex_coordinate(const tsr_surface_grid *g, int32_t r, double i, double j, double k)
