@@ -111,8 +111,10 @@ TSR_DEVICE_FN uint32_t scan_block(uint32_t value, uint32_t *warps, uint32_t *tot
     return before + sum - value;
 }
 
-TSR_KERNEL(count_kernel)(tsr_surface_grid g)
+/* What decides faces (DECIDE 1) takes up to twice the registers: the other kernels are compiled without it, since there the field is known to be 0. */
+template <int DECIDE> TSR_KERNEL(count_kernel)(tsr_surface_grid g)
 {
+    if (!DECIDE) g.decide = 0;
     TSR_SHARED(uint32_t, warps, 32);
     int64_t word = (int64_t)blockIdx.x * TSR_BLOCK_WORDS + threadIdx.x;
     uint32_t count = 0, total;
@@ -215,7 +217,8 @@ static tsr_status count_grid(tsr_queue *queue, const tsr_surface_grid *grid)
         default: TSR_LAUNCH(queue, rows_kernel<double>, blocks, TSR_BLOCK_WORDS, 0, g); break;
         }
     }
-    TSR_LAUNCH(queue, count_kernel, blocks, TSR_BLOCK_WORDS, 0, g);
+    if (g.decide) TSR_LAUNCH(queue, count_kernel<1>, blocks, TSR_BLOCK_WORDS, 0, g);
+    else TSR_LAUNCH(queue, count_kernel<0>, blocks, TSR_BLOCK_WORDS, 0, g);
     TSR_LAUNCH(queue, group_kernel, (uint32_t)groups, GROUP, 0, g);
     TSR_LAUNCH(queue, total_kernel, 1, 32, 0, g, groups);
     TSR_LAUNCH(queue, place_kernel, (uint32_t)groups, GROUP, 0, g);
@@ -355,8 +358,9 @@ TSR_DEVICE_FN void emit_block(const tsr_surface_grid &g, const tsr_surface_outpu
     }
 }
 
-TSR_KERNEL(__launch_bounds__(EMIT_WARPS * 32) emit_kernel)(tsr_surface_grid g, tsr_surface_output out)
+template <int DECIDE> TSR_KERNEL(__launch_bounds__(EMIT_WARPS * 32) emit_kernel)(tsr_surface_grid g, tsr_surface_output out)
 {
+    if (!DECIDE) g.decide = 0;
     TSR_SHARED(emit_lists, lists, EMIT_WARPS);
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     const int64_t turn = (int64_t)blockIdx.x * EMIT_WARPS + warp;
@@ -369,7 +373,9 @@ TSR_KERNEL(__launch_bounds__(EMIT_WARPS * 32) emit_kernel)(tsr_surface_grid g, t
 
 static tsr_status cuda_emit(tsr_queue *queue, const tsr_surface_grid *grid, const tsr_surface_output *output)
 {
-    TSR_LAUNCH(queue, emit_kernel, (uint32_t)((output->active_blocks + EMIT_WARPS - 1) / EMIT_WARPS), EMIT_WARPS * 32, 0, *grid, *output);
+    const uint32_t blocks = (uint32_t)((output->active_blocks + EMIT_WARPS - 1) / EMIT_WARPS);
+    if (grid->decide) TSR_LAUNCH(queue, emit_kernel<1>, blocks, EMIT_WARPS * 32, 0, *grid, *output);
+    else TSR_LAUNCH(queue, emit_kernel<0>, blocks, EMIT_WARPS * 32, 0, *grid, *output);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -446,8 +452,9 @@ TSR_KERNEL(some_rows_kernel)(tsr_surface_grid g, tsr_surface_some some)
 
 /* A block of 64 threads per tile, a word each (16 of them have one if the edge is 4). */
 enum { SOME_THREADS = 64 };
-TSR_KERNEL(some_count_kernel)(tsr_surface_grid g, tsr_surface_some some)
+template <int DECIDE> TSR_KERNEL(some_count_kernel)(tsr_surface_grid g, tsr_surface_some some)
 {
+    if (!DECIDE) g.decide = 0;
     TSR_SHARED(uint32_t, warps, 32);
     const int64_t k = blockIdx.x, words = (int64_t)1 << 2 * g.log2_edge, word = ((int64_t)some.ids[k] << 2 * g.log2_edge) + threadIdx.x;
     uint32_t count = 0, total;
@@ -472,13 +479,15 @@ static tsr_status cuda_count_some(tsr_queue *queue, const tsr_surface_grid *grid
     TSR_TRY(tsr_queue_fill(queue, s.torn, 0, sizeof *s.torn));
     if (s.count == 0) return TSR_OK;
     TSR_LAUNCH(queue, some_rows_kernel, tsr_blocks(s.count << 3 * g.log2_edge, 256, INT32_MAX), 256, 0, g, s);
-    TSR_LAUNCH(queue, some_count_kernel, (uint32_t)s.count, SOME_THREADS, 0, g, s);
+    if (g.decide) TSR_LAUNCH(queue, some_count_kernel<1>, (uint32_t)s.count, SOME_THREADS, 0, g, s);
+    else TSR_LAUNCH(queue, some_count_kernel<0>, (uint32_t)s.count, SOME_THREADS, 0, g, s);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 
-TSR_KERNEL(__launch_bounds__(EMIT_WARPS * 32) some_emit_kernel)(tsr_surface_grid g, tsr_surface_some some, tsr_surface_output out)
+template <int DECIDE> TSR_KERNEL(__launch_bounds__(EMIT_WARPS * 32) some_emit_kernel)(tsr_surface_grid g, tsr_surface_some some, tsr_surface_output out)
 {
+    if (!DECIDE) g.decide = 0;
     TSR_SHARED(emit_lists, lists, EMIT_WARPS);
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     const int64_t k = (int64_t)blockIdx.x * EMIT_WARPS + warp;
@@ -508,7 +517,8 @@ static tsr_status cuda_emit_some(tsr_queue *queue, const tsr_surface_grid *grid,
     if (s.gaps) TSR_LAUNCH(queue, gap_kernel, (uint32_t)s.gaps, 64, 0, s, out.triangles);
     if (s.count) {
         TSR_LAUNCH(queue, some_place_kernel, tsr_blocks(s.count, 256, INT32_MAX), 256, 0, g, s);
-        TSR_LAUNCH(queue, some_emit_kernel, tsr_blocks(s.count, EMIT_WARPS, INT32_MAX), EMIT_WARPS * 32, 0, g, s, out);
+        if (g.decide) TSR_LAUNCH(queue, some_emit_kernel<1>, tsr_blocks(s.count, EMIT_WARPS, INT32_MAX), EMIT_WARPS * 32, 0, g, s, out);
+        else TSR_LAUNCH(queue, some_emit_kernel<0>, tsr_blocks(s.count, EMIT_WARPS, INT32_MAX), EMIT_WARPS * 32, 0, g, s, out);
     }
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
