@@ -485,7 +485,9 @@ static tsr_status cuda_count_some(tsr_queue *queue, const tsr_surface_grid *grid
     return TSR_OK;
 }
 
-template <int DECIDE> TSR_KERNEL(__launch_bounds__(EMIT_WARPS * 32) some_emit_kernel)(tsr_surface_grid g, tsr_surface_some some, tsr_surface_output out)
+template <int DECIDE>
+TSR_KERNEL(__launch_bounds__(EMIT_WARPS * 32) some_emit_kernel)
+(tsr_surface_grid g, tsr_surface_some some, tsr_surface_output out)
 {
     if (!DECIDE) g.decide = 0;
     TSR_SHARED(emit_lists, lists, EMIT_WARPS);
