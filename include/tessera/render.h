@@ -228,11 +228,15 @@ typedef struct tsr_render_options {
     int flat;               /* meshes: the normals of the triangles instead of those of the vertices */
     int32_t pass;           /* refinement: n > 0: the picture is the mean of n pictures; becomes the mean of n + 1. Each pass shifts rays within
                                   * their pixels and samples along the rays by its number: the same n, the same picture. Depth: the nearest */
+    /* Asked after every band of rows (the picture does not depend on it); the call then waits for the device. After TSR_ERROR_CANCELLED the picture
+     * is partly drawn: only a call with pass 0 may go on with it. */
+    tsr_progress progress;
 } tsr_render_options;
 #define TSR_RENDER_OPTIONS { .struct_size = sizeof(tsr_render_options) }
 
 /* Draws the scene into the picture (same context). Asynchronous on a GPU. `options` may be NULL. TSR_ERROR_STATE if the scene lacks what the
- * mode needs. An eye inside the scene is fine; a perspective eye farther than 10^4 scene radii is an error (use orthographic).
+ * mode needs, TSR_ERROR_CANCELLED if `progress` says so. An eye inside the scene is fine; a perspective eye farther than 10^4 scene radii is an error
+ * (use orthographic).
  * Cost: pixels times the samples in bricks that can be seen. */
 TSR_API tsr_status tsr_render(tsr_scene *scene, const tsr_camera *camera, const tsr_render_options *options, tsr_picture *picture) TSR_CHECKED;
 
@@ -258,6 +262,7 @@ typedef struct tsr_slice_options {
     tsr_color line_color;        /* black = bright yellow */
     int nearest;                 /* nearest voxel instead of trilinear */
     int32_t supersampling;       /* n x n, 1 to 4; 0 = 1 */
+    tsr_progress progress;       /* as in tsr_render_options */
 } tsr_slice_options;
 #define TSR_SLICE_OPTIONS { .struct_size = sizeof(tsr_slice_options), .axis = 2, .position = (double)NAN }
 
@@ -279,6 +284,7 @@ typedef struct tsr_gallery_options {
     int32_t size;                /* width = height of each picture in pixels; 0 = 768 */
     const tsr_transfer *transfer; /* of the combined view; NULL = TSR_TRANSFER_MRI_HEAD over the window */
     tsr_color surface_color;     /* black = default */
+    tsr_progress progress;       /* over all six pictures */
 } tsr_gallery_options;
 #define TSR_GALLERY_OPTIONS { .struct_size = sizeof(tsr_gallery_options) }
 

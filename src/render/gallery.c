@@ -21,6 +21,17 @@ static tsr_status middle_of_surface(const tsr_scene *scene, const tsr_scene_info
     return TSR_OK;
 }
 
+/* The pictures report one after the other. */
+struct share {
+    const tsr_progress *all;
+    int done;
+};
+static int report_share(void *user, double fraction, const char *stage)
+{
+    const struct share *s = (const struct share *)user;
+    return tsr_progress_report(s->all, (s->done + fraction) / 6, stage);
+}
+
 static tsr_status draw_view(tsr_scene *scene, const tsr_bounds *bounds, tsr_space space, double azimuth, double elevation,
                             const tsr_render_options *options, tsr_picture *picture, tsr_image *image)
 {
@@ -48,11 +59,15 @@ tsr_status tsr_gallery_render(tsr_scene *scene, const tsr_gallery_options *optio
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "a gallery needs a surface given by a volume or a tile list (a mesh has no inside)");
     TSR_TRY(middle_of_surface(scene, &info, position));
     TSR_TRY(tsr_picture_create(scene->context, o.size ? o.size : 768, o.size ? o.size : 768, &picture));
+    struct share share = { &o.progress, 0 };
+    const tsr_progress progress = { o.progress.report ? report_share : NULL, &share };
     for (int k = 0; k < 3; k++) {
         tsr_slice_options s = TSR_SLICE_OPTIONS;
         s.axis = k;
         s.position = position[k];
         s.supersampling = 2;
+        s.progress = progress;
+        share.done = k;
         TSR_TRY_GOTO(tsr_render_slice(scene, &s, picture), end);
         TSR_TRY_GOTO(tsr_picture_image(picture, 3, &gallery->slice[k]), end);
     }
@@ -60,8 +75,12 @@ tsr_status tsr_gallery_render(tsr_scene *scene, const tsr_gallery_options *optio
     r.mode = TSR_RENDER_SURFACE;
     r.supersampling = 2;
     r.surface_color = o.surface_color;
+    r.progress = progress;
+    share.done = 3;
     TSR_TRY_GOTO(draw_view(scene, &info.surface_bounds, info.space, 50, 18, &r, picture, &gallery->view[0]), end);
+    share.done = 4;
     TSR_TRY_GOTO(draw_view(scene, &info.surface_bounds, info.space, 180, 72, &r, picture, &gallery->view[1]), end);
+    share.done = 5;
     r.mode = TSR_RENDER_COMBINED; /* the surface in its place within the rest of the source */
     r.transfer = o.transfer;
     r.region = TSR_REGION_OUTSIDE;

@@ -32,6 +32,26 @@ static tsr_status check_supersampling(int32_t n, int32_t *samples)
     return TSR_OK;
 }
 
+/* Rows that are drawn in one piece. With a progress callback: as many as take well below a second where rays are slow, and enough work for every
+ * thread; without one: all. */
+static int32_t band_rows(const tsr_context *context, const tsr_progress *progress, int32_t width, int32_t height, int32_t samples)
+{
+    if (!progress->report) return height;
+    const int64_t rays = context->device.kind == TSR_DEVICE_CUDA  ? (int64_t)1 << 22
+                         : context->device.kind == TSR_DEVICE_EMU ? (int64_t)1 << 14
+                                                                  : (int64_t)context->threads << 14;
+    return (int32_t)tsr_min64(height, tsr_max64(1, rays / ((int64_t)width * samples * samples)));
+}
+
+/* One band is done: reports it. A GPU is waited for, or it would be asked for all of the picture before the first answer. */
+static tsr_status band_done(const tsr_context *context, const tsr_progress *progress, int32_t rows, int32_t height)
+{
+    if (!progress->report) return TSR_OK;
+    TSR_TRY(context->backend->synchronize(context->queue));
+    TSR_PROGRESS(progress, (double)rows / height, "render");
+    return TSR_OK;
+}
+
 /* The rays. An orthographic eye is moved to just before the scene, so that distances keep their precision. */
 static tsr_status set_camera(const tsr_camera *camera, const tsr_scene_info *info, tsr_vec3 centre, tsr_frame *f)
 {
@@ -283,7 +303,14 @@ tsr_status tsr_render(tsr_scene *scene, const tsr_camera *camera, const tsr_rend
     frame.pass = o.pass;
     TSR_TRY(set_source(scene, &info, &o, centre, &test, &frame));
     TSR_TRY(set_shell(scene, &info, &o, &frame));
-    TSR_TRY(scene->context->backend->render->draw(scene->context->queue, &frame, &test.transfer, picture->rgba, picture->depth));
+    const tsr_context *c = scene->context;
+    const int32_t band = band_rows(c, &o.progress, frame.width, frame.height, frame.samples);
+    TSR_PROGRESS(&o.progress, 0, "render");
+    for (int32_t row = 0; row < frame.height; row += band) {
+        const int32_t end = tsr_mini(frame.height - row, band) + row;
+        TSR_TRY(c->backend->render->draw(c->queue, &frame, &test.transfer, row, end, picture->rgba, picture->depth));
+        TSR_TRY(band_done(c, &o.progress, end, frame.height));
+    }
     return TSR_OK;
 }
 
@@ -296,7 +323,10 @@ static tsr_vec3 turned(const tsr_geometry *g, int column, tsr_vec3 wanted)
     return tsr_vec3_dot(v, wanted) < 0 ? tsr_vec3_scale(v, -1) : v;
 }
 
-struct plane { tsr_vec3 centre, right, up; double width, height; }; /* extents of what it shows */
+struct plane {
+    tsr_vec3 centre, right, up;
+    double width, height;
+}; /* extents of what it shows */
 
 static tsr_status axis_plane(const tsr_geometry *g, const int32_t size[3], const tsr_slice_options *o, double mean, struct plane *p)
 {
@@ -422,6 +452,13 @@ tsr_status tsr_render_slice(tsr_scene *scene, const tsr_slice_options *options, 
     TSR_TRY(tsr_scene_surface_field(scene, centre, &f.surface));
     f.look.contour = f.surface.kind == TSR_FIELD_DENSE || f.surface.kind == TSR_FIELD_TILES;
     if (scene->source) TSR_TRY(tsr_dense_field(scene->source, centre, &f.volume));
-    TSR_TRY(scene->context->backend->render->slice(scene->context->queue, &f, picture->rgba, picture->depth));
+    const tsr_context *c = scene->context;
+    const int32_t band = band_rows(c, &o.progress, f.width, f.height, f.samples);
+    TSR_PROGRESS(&o.progress, 0, "render");
+    for (int32_t row = 0; row < f.height; row += band) {
+        const int32_t end = tsr_mini(f.height - row, band) + row;
+        TSR_TRY(c->backend->render->slice(c->queue, &f, row, end, picture->rgba, picture->depth));
+        TSR_TRY(band_done(c, &o.progress, end, f.height));
+    }
     return TSR_OK;
 }

@@ -114,17 +114,17 @@ struct draw_job {
     const float *rgba_in;
     float *rgba, *depth;
     uint8_t *out;
-    int32_t width, height, channels;
+    int32_t width, row_begin, row_end, channels;
 };
 
-static int64_t tile_count(int32_t width, int32_t height) { return tsr_ceil_div(width, TILE) * tsr_ceil_div(height, TILE); }
+static int64_t tile_count(const struct draw_job *j) { return tsr_ceil_div(j->width, TILE) * tsr_ceil_div(j->row_end - j->row_begin, TILE); }
 static void tile_box(const struct draw_job *j, int64_t tile, int32_t box[4])
 {
     int64_t across = tsr_ceil_div(j->width, TILE);
     box[0] = (int32_t)(tile % across) * TILE;
-    box[1] = (int32_t)(tile / across) * TILE;
+    box[1] = j->row_begin + (int32_t)(tile / across) * TILE;
     box[2] = tsr_mini(box[0] + TILE, j->width);
-    box[3] = tsr_mini(box[1] + TILE, j->height);
+    box[3] = tsr_mini(box[1] + TILE, j->row_end);
 }
 
 static void draw_body(void *user, int64_t begin, int64_t end, int worker)
@@ -156,13 +156,16 @@ static float *coarse_maxima(const tsr_field *f)
     return coarse;
 }
 
-static tsr_status cpu_draw(tsr_queue *queue, const tsr_frame *frame, const tsr_transfer_linear *transfer, float *rgba, float *depth)
+static tsr_status cpu_draw(tsr_queue *queue, const tsr_frame *frame, const tsr_transfer_linear *transfer, int32_t row_begin, int32_t row_end,
+                           float *rgba, float *depth)
 {
     tsr_frame own = *frame;
-    struct draw_job j = { .frame = &own, .transfer = transfer, .rgba = rgba, .depth = depth, .width = frame->width, .height = frame->height };
+    struct draw_job j = {
+        .frame = &own, .transfer = transfer, .rgba = rgba, .depth = depth, .width = frame->width, .row_begin = row_begin, .row_end = row_end
+    };
     float *coarse = frame->mip && frame->show_volume && frame->volume.kind == TSR_FIELD_DENSE ? coarse_maxima(&frame->volume) : NULL;
     own.volume.coarse = coarse;
-    tsr_parallel(queue->threads, tile_count(frame->width, frame->height), 1, draw_body, &j);
+    tsr_parallel(queue->threads, tile_count(&j), 1, draw_body, &j);
     free(coarse);
     return TSR_OK;
 }
@@ -171,15 +174,16 @@ static void slice_body(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct draw_job *j = (const struct draw_job *)user;
     (void)worker;
-    for (int64_t at = begin; at < end; at++) {
+    const int64_t first = (int64_t)j->row_begin * j->width;
+    for (int64_t at = first + begin; at < first + end; at++) {
         tsr_pixel p = tsr_slice_pixel(j->slice, (int32_t)(at % j->width), (int32_t)(at / j->width));
         tsr_pixel_store(&p, j->rgba, j->depth, at);
     }
 }
-static tsr_status cpu_slice(tsr_queue *queue, const tsr_slice_frame *frame, float *rgba, float *depth)
+static tsr_status cpu_slice(tsr_queue *queue, const tsr_slice_frame *frame, int32_t row_begin, int32_t row_end, float *rgba, float *depth)
 {
-    struct draw_job j = { .slice = frame, .rgba = rgba, .depth = depth, .width = frame->width, .height = frame->height };
-    tsr_parallel(queue->threads, (int64_t)frame->width * frame->height, 4096, slice_body, &j);
+    struct draw_job j = { .slice = frame, .rgba = rgba, .depth = depth, .width = frame->width, .row_begin = row_begin, .row_end = row_end };
+    tsr_parallel(queue->threads, (int64_t)frame->width * (row_end - row_begin), 4096, slice_body, &j);
     return TSR_OK;
 }
 
@@ -211,5 +215,10 @@ static tsr_status cpu_clear(tsr_queue *queue, float *rgba, float *depth, int64_t
     return TSR_OK;
 }
 
-const tsr_render_ops tsr_render_cpu = { .ranges = cpu_ranges, .skips = cpu_skips, .tile_table = cpu_tile_table, .draw = cpu_draw, .slice = cpu_slice,
-                                        .encode = cpu_encode, .clear = cpu_clear };
+const tsr_render_ops tsr_render_cpu = { .ranges = cpu_ranges,
+                                        .skips = cpu_skips,
+                                        .tile_table = cpu_tile_table,
+                                        .draw = cpu_draw,
+                                        .slice = cpu_slice,
+                                        .encode = cpu_encode,
+                                        .clear = cpu_clear };

@@ -104,10 +104,11 @@ TSR_DEVICE_FN int32_t pixel_x(void) { return (int32_t)(blockIdx.x * TILE_WIDTH +
 TSR_DEVICE_FN int32_t pixel_y(void) { return (int32_t)(blockIdx.y * TILE_HEIGHT + (threadIdx.x >> 6) * 4 + (threadIdx.x >> 3 & 3)); }
 
 template <int FULL> static __global__ void __launch_bounds__(PIXEL_THREADS)
-draw_kernel(const __grid_constant__ tsr_frame frame, const __grid_constant__ tsr_transfer_linear transfer, float *rgba, float *depth)
+draw_kernel(const __grid_constant__ tsr_frame frame, const __grid_constant__ tsr_transfer_linear transfer, int32_t row_begin, int32_t row_end, float *rgba,
+            float *depth)
 {
-    int32_t x = pixel_x(), y = pixel_y();
-    if (x >= frame.width || y >= frame.height) return;
+    int32_t x = pixel_x(), y = row_begin + pixel_y();
+    if (x >= frame.width || y >= row_end) return;
     tsr_frame_store(&frame, FULL, &transfer, x, y, rgba, depth);
 }
 
@@ -116,25 +117,26 @@ static dim3 picture_blocks(int32_t width, int32_t height)
     return dim3((uint32_t)((width + TILE_WIDTH - 1) / TILE_WIDTH), (uint32_t)((height + TILE_HEIGHT - 1) / TILE_HEIGHT), 1);
 }
 
-static tsr_status cuda_draw(tsr_queue *queue, const tsr_frame *frame, const tsr_transfer_linear *transfer, float *rgba, float *depth)
+static tsr_status cuda_draw(tsr_queue *queue, const tsr_frame *frame, const tsr_transfer_linear *transfer, int32_t row_begin, int32_t row_end,
+                            float *rgba, float *depth)
 {
-    dim3 blocks = picture_blocks(frame->width, frame->height);
-    if (tsr_frame_full(frame, transfer)) TSR_LAUNCH(queue, draw_kernel<1>, blocks, PIXEL_THREADS, 0, *frame, *transfer, rgba, depth);
-    else TSR_LAUNCH(queue, draw_kernel<0>, blocks, PIXEL_THREADS, 0, *frame, *transfer, rgba, depth);
+    dim3 blocks = picture_blocks(frame->width, row_end - row_begin);
+    if (tsr_frame_full(frame, transfer)) TSR_LAUNCH(queue, draw_kernel<1>, blocks, PIXEL_THREADS, 0, *frame, *transfer, row_begin, row_end, rgba, depth);
+    else TSR_LAUNCH(queue, draw_kernel<0>, blocks, PIXEL_THREADS, 0, *frame, *transfer, row_begin, row_end, rgba, depth);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 
-TSR_KERNEL(slice_kernel)(const __grid_constant__ tsr_slice_frame frame, float *rgba, float *depth)
+TSR_KERNEL(slice_kernel)(const __grid_constant__ tsr_slice_frame frame, int32_t row_begin, int32_t row_end, float *rgba, float *depth)
 {
-    int32_t x = pixel_x(), y = pixel_y();
-    if (x >= frame.width || y >= frame.height) return;
+    int32_t x = pixel_x(), y = row_begin + pixel_y();
+    if (x >= frame.width || y >= row_end) return;
     tsr_pixel p = tsr_slice_pixel(&frame, x, y);
     tsr_pixel_store(&p, rgba, depth, (int64_t)y * frame.width + x);
 }
-static tsr_status cuda_slice(tsr_queue *queue, const tsr_slice_frame *frame, float *rgba, float *depth)
+static tsr_status cuda_slice(tsr_queue *queue, const tsr_slice_frame *frame, int32_t row_begin, int32_t row_end, float *rgba, float *depth)
 {
-    TSR_LAUNCH(queue, slice_kernel, picture_blocks(frame->width, frame->height), PIXEL_THREADS, 0, *frame, rgba, depth);
+    TSR_LAUNCH(queue, slice_kernel, picture_blocks(frame->width, row_end - row_begin), PIXEL_THREADS, 0, *frame, row_begin, row_end, rgba, depth);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

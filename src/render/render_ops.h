@@ -15,9 +15,10 @@ typedef struct tsr_render_ops {
     /* table[brick] = id of the tile at origin + brick, static ids included, and skip[brick]. */
     tsr_status (*tile_table)(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_tile_state *state, const int32_t origin[3],
                              const int32_t bricks[3], uint32_t *table, uint8_t *skip, uint8_t *scratch);
-    /* `transfer` is all zero where the frame shows no volume. */
-    tsr_status (*draw)(tsr_queue *queue, const tsr_frame *frame, const tsr_transfer_linear *transfer, float *rgba, float *depth);
-    tsr_status (*slice)(tsr_queue *queue, const tsr_slice_frame *frame, float *rgba, float *depth);
+    /* Rows row_begin to row_end - 1 of the picture. `transfer` is all zero where the frame shows no volume. */
+    tsr_status (*draw)(tsr_queue *queue, const tsr_frame *frame, const tsr_transfer_linear *transfer, int32_t row_begin, int32_t row_end, float *rgba,
+                       float *depth);
+    tsr_status (*slice)(tsr_queue *queue, const tsr_slice_frame *frame, int32_t row_begin, int32_t row_end, float *rgba, float *depth);
     /* out[pixel][channels] */
     tsr_status (*encode)(tsr_queue *queue, const float *rgba, int64_t pixels, int32_t channels, uint8_t *out);
     /* rgba = 0, depth = infinity */

@@ -412,6 +412,65 @@ static void clipping_caps(void **state)
     tsr_context_destroy(&context);
 }
 
+struct asked {
+    int calls, last; /* last: the call that cancels, 0 = none */
+    double fraction;
+};
+static int ask(void *user, double fraction, const char *stage)
+{
+    struct asked *a = (struct asked *)user;
+    (void)stage;
+    assert_true(fraction >= a->fraction && fraction <= 1);
+    a->fraction = fraction;
+    return ++a->calls == a->last;
+}
+
+/* A picture in bands is the picture in one piece, views and slices; every band may be the last. */
+static void cancelled_between_bands(void **state)
+{
+    (void)state;
+    const char *device = getenv("TESSERA_DEVICE");
+    tsr_context *context = test_context_on(device && *device ? device : "cpu", 2);
+    tsr_volume *volume = test_volume_of(context, 20, (tsr_vec3){ 1, 1, 1 }, test_ball);
+    tsr_scene *scene;
+    tsr_picture *picture;
+    require_ok(tsr_scene_create(context, &scene));
+    require_ok(tsr_scene_set_volume(scene, volume));
+    require_ok(tsr_scene_set_surface_volume(scene, volume, 0, 1));
+    require_ok(tsr_picture_create(context, 90, 120, &picture)); /* three bands on two threads */
+    tsr_camera camera = test_front(24);
+    tsr_render_options options = TSR_RENDER_OPTIONS;
+    tsr_slice_options slice = TSR_SLICE_OPTIONS;
+    options.mode = TSR_RENDER_SURFACE;
+    options.ambient_occlusion = -1;
+    slice.supersampling = options.supersampling = 3;
+    for (int sliced = 0; sliced < 2; sliced++) {
+        struct asked asked = { 0, 0, 0 };
+        const tsr_progress progress = { ask, &asked }, none = { NULL, NULL };
+        options.progress = slice.progress = none;
+        require_ok(sliced ? tsr_render_slice(scene, &slice, picture) : tsr_render(scene, &camera, &options, picture));
+        test_view whole = test_fetch(picture);
+        options.progress = slice.progress = progress;
+        require_ok(sliced ? tsr_render_slice(scene, &slice, picture) : tsr_render(scene, &camera, &options, picture));
+        assert_true(asked.calls > 2 && asked.fraction == 1);
+        test_view bands = test_fetch(picture);
+        assert_memory_equal(whole.rgba, bands.rgba, 90 * 120 * 16);
+        assert_memory_equal(whole.depth, bands.depth, 90 * 120 * 4);
+        for (int last = 1; last <= 2; last++) {
+            asked = (struct asked){ 0, last, 0 };
+            require_error(sliced ? tsr_render_slice(scene, &slice, picture) : tsr_render(scene, &camera, &options, picture), TSR_ERROR_CANCELLED,
+                          "cancelled");
+            assert_int_equal(asked.calls, last);
+        }
+        test_view_free(&whole);
+        test_view_free(&bands);
+    }
+    tsr_picture_destroy(&picture);
+    tsr_scene_destroy(&scene);
+    tsr_volume_destroy(&volume);
+    tsr_context_destroy(&context);
+}
+
 static double holes(double x, double y, double z) { return x > 0 ? (double)NAN : test_ball(x, y, z); }
 
 static void bad_input(void **state)
@@ -485,11 +544,12 @@ static void bad_input(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(ball_from_volume),      cmocka_unit_test(anisotropic_normals),
-                                        cmocka_unit_test(ball_from_mesh),        cmocka_unit_test(ball_from_tiles),
-                                        cmocka_unit_test(plane_depth),           cmocka_unit_test(mip_by_brute_force),
-                                        cmocka_unit_test(slab_opacity),          cmocka_unit_test(combined_and_regions),
-                                        cmocka_unit_test(contour_is_the_circle), cmocka_unit_test(slice_orientation),
-                                        cmocka_unit_test(clipping_caps),         cmocka_unit_test(bad_input) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ball_from_volume),       cmocka_unit_test(anisotropic_normals),  cmocka_unit_test(ball_from_mesh),
+        cmocka_unit_test(ball_from_tiles),        cmocka_unit_test(plane_depth),          cmocka_unit_test(mip_by_brute_force),
+        cmocka_unit_test(slab_opacity),           cmocka_unit_test(combined_and_regions), cmocka_unit_test(contour_is_the_circle),
+        cmocka_unit_test(slice_orientation),      cmocka_unit_test(clipping_caps),        cmocka_unit_test(bad_input),
+        cmocka_unit_test(cancelled_between_bands)
+    };
     return cmocka_run_group_tests_name("render", tests, NULL, NULL);
 }

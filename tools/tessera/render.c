@@ -147,6 +147,7 @@ static int draw_gallery(struct render *r)
     options.size = r->width;
     options.transfer = r->transfer_name ? &r->transfer : NULL;
     options.surface_color = r->options.surface_color;
+    options.progress = r->progress;
     tsr_gallery gallery = { 0 };
     tsr_image sheet = { 0 };
     tsr_status status = tsr_gallery_render(r->scene, &options, &gallery);
@@ -163,15 +164,28 @@ static int draw_gallery(struct render *r)
     return code;
 }
 
+/* A picture's progress is a part of that of all passes and frames. */
+static int report_share(void *user, double fraction, const char *stage)
+{
+    const struct render *r = (const struct render *)user;
+    return r->progress.report(r->progress.user, r->drawn + r->share * fraction, stage);
+}
+
 tsr_status render_picture(struct render *r, const tsr_camera *camera)
 {
+    const double drawn = r->drawn, share = r->share;
     tsr_status status = TSR_OK;
+    r->options.progress = r->slice.progress = (tsr_progress){ report_share, r };
     if (!r->picture) status = tsr_picture_create(r->context, r->width, r->height, &r->picture);
     if (status == TSR_OK && r->slice_given) return tsr_render_slice(r->scene, &r->slice, r->picture);
     for (int32_t pass = 0; status == TSR_OK && pass < r->passes; pass++) {
         r->options.pass = pass;
+        r->share = share / r->passes;
+        r->drawn = drawn + pass * r->share;
         status = tsr_render(r->scene, camera, &r->options, r->picture);
     }
+    r->drawn = drawn;
+    r->share = share;
     return status;
 }
 
@@ -266,6 +280,7 @@ static int run(cli_call *cli, int argc, char **argv)
                         .fov = 30,
                         .up = { 0, 0, 1 },
                         .passes = 1,
+                        .share = 1,
                         .rate = 25 };
     tsr_render_options *o = &r.options;
     int mode = 0, region = 0, clip_face = 0, palette = 0, axis = 2, lookup = 0;
@@ -453,7 +468,9 @@ static int run(cli_call *cli, int argc, char **argv)
         o->window_low = r.slice.window_low = r.window[0];
         o->window_high = r.slice.window_high = r.window[1];
     }
+    r.progress = cli_progress(cli);
     code = render(&r);
+    cli_progress_end(cli);
     tsr_picture_destroy(&r.picture);
     render_free(&r);
     tsr_context_destroy(&r.context);

@@ -25,6 +25,9 @@ struct render {
     int32_t frames;
     double rate;
     tsr_bounds bounds;      /* of what the camera is fitted to */
+    double fit_distance, fit_height; /* of a turntable: the camera's largest over all frames, so that nothing grows or shrinks while it turns */
+    double drawn, share;    /* parts of the whole work: done before the picture at hand, and that picture's own */
+    tsr_progress progress;
     char pictures[6][4096]; /* of the gallery */
 };
 
@@ -35,7 +38,7 @@ void render_free(struct render *r); /* scene and what it holds */
 int render_transfers(struct render *r);
 /* Fits the camera to r->bounds; `azimuth` in degrees. */
 tsr_status render_camera(struct render *r, const tsr_scene_info *info, double azimuth, tsr_camera *camera);
-/* Draws r->picture: all passes of a view, or a slice. */
+/* Draws r->picture: all passes of a view, or a slice; TSR_ERROR_CANCELLED after an interrupt. */
 tsr_status render_picture(struct render *r, const tsr_camera *camera);
 tsr_status render_image(struct render *r, tsr_image *image);
 /* All frames of --turntable, --sweep or a series of inputs to r->output. */

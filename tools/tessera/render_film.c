@@ -28,6 +28,31 @@ static int fit(struct render *r)
     return CLI_OK;
 }
 
+/* A box needs more room from its corners than from its sides: the largest of all frames fits them all. */
+static tsr_status fit_turntable(struct render *r, int32_t frames)
+{
+    tsr_scene_info info;
+    tsr_camera camera;
+    tsr_status status = tsr_scene_describe(r->scene, &info);
+    for (int32_t at = 0; at < frames && status == TSR_OK; at++) {
+        status = render_camera(r, &info, r->azimuth + 360.0 * at / frames, &camera);
+        if (status != TSR_OK) break;
+        const double x = camera.eye.x - camera.target.x, y = camera.eye.y - camera.target.y, z = camera.eye.z - camera.target.z;
+        r->fit_distance = fmax(r->fit_distance, sqrt(x * x + y * y + z * z));
+        r->fit_height = fmax(r->fit_height, camera.height);
+    }
+    return status;
+}
+
+/* The camera of one frame, as far away as that of every other. */
+static void stand_back(const struct render *r, tsr_camera *camera)
+{
+    const double x = camera->eye.x - camera->target.x, y = camera->eye.y - camera->target.y, z = camera->eye.z - camera->target.z;
+    const double factor = r->fit_distance / sqrt(x * x + y * y + z * z);
+    camera->eye = (tsr_vec3){ camera->target.x + factor * x, camera->target.y + factor * y, camera->target.z + factor * z };
+    camera->height = r->fit_height;
+}
+
 static tsr_status frame(struct render *r, tsr_video_writer *writer, int32_t at, int32_t frames, tsr_image *image)
 {
     tsr_scene_info info;
@@ -39,6 +64,9 @@ static tsr_status frame(struct render *r, tsr_video_writer *writer, int32_t at, 
         r->slice.position = frames > 1 ? (double)(extent - 1) * at / (frames - 1) : 0.5 * (double)(extent - 1);
     }
     if (status == TSR_OK) status = render_camera(r, &info, r->azimuth + (r->turntable ? 360.0 * at / frames : 0), &camera);
+    if (status == TSR_OK && r->turntable) stand_back(r, &camera);
+    r->share = 1.0 / frames;
+    r->drawn = (double)at / frames;
     if (status == TSR_OK) status = render_picture(r, &camera);
     tsr_image_destroy(image);
     if (status == TSR_OK) status = render_image(r, image);
@@ -58,7 +86,6 @@ static int32_t frames_of(const struct render *r)
 static int draw_frames(struct render *r, tsr_video_writer *writer)
 {
     const int32_t frames = frames_of(r), inputs = r->cli->inputs;
-    const tsr_progress progress = cli_progress(r->cli);
     tsr_image image = { 0 };
     int code = CLI_OK, shown = inputs > 1 ? -1 : 0; /* the input in the scene */
     for (int32_t i = 0; i < frames && !code; i++) {
@@ -71,8 +98,6 @@ static int draw_frames(struct render *r, tsr_video_writer *writer)
         if (code) break;
         tsr_status status = frame(r, writer, i, frames, &image);
         if (status != TSR_OK) code = cli_status(r->cli, status, NULL);
-        else if (progress.report && progress.report(progress.user, (double)(i + 1) / frames, "render"))
-            code = cli_error(r->cli, CLI_FAILED, "cancelled");
     }
     cli_progress_end(r->cli);
     tsr_image_destroy(&image);
@@ -87,11 +112,13 @@ int render_film(struct render *r)
     if (!r->output) return cli_usage(r->cli, "--output: missing, expected -o FILM.y4m, FRAME-%%04d.png, FILM.mp4, ...");
     if (!strcmp(r->output, "-")) options.format = "y4m";
     tsr_status status = tsr_video_check_output(r->output, &options);
-    if (status != TSR_OK) return cli_status(r->cli, status, NULL);
+    if (status != TSR_OK) return cli_error(r->cli, CLI_USAGE, "%s", tsr_error_message());
     int code = fit(r);
     if (!code && r->sweep && !r->volume) code = cli_usage(r->cli, "--sweep: %s is no volume", r->cli->input[0]);
     if (!code) code = render_transfers(r);
     if (code) return code;
+    if (r->turntable) status = fit_turntable(r, frames_of(r));
+    if (status != TSR_OK) return cli_status(r->cli, status, NULL);
     status = tsr_video_writer_create(r->output, r->width, r->height, (int32_t)lround(r->rate * 1000), 1000, &options, &writer);
     if (status != TSR_OK) return cli_status(r->cli, status, NULL);
     code = draw_frames(r, writer);
