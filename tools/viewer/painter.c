@@ -17,6 +17,7 @@ static const struct {
 } patience[] = { { 0.25, 0.15 }, { 0.8, 0.5 }, { 2, 2 }, { 5, 10 } };
 enum { PATIENCE = sizeof patience / sizeof *patience };
 enum { DRAFT_QUALITY = 82, FINAL_QUALITY = 92, SCALES = 16 };
+static const double saved_pixels = 2048.0 * 2048.0;                  /* of a saved picture, at most */
 static const double least_scale[VIEWER_VIEWS] = { 0.5, 0.5, 0.125 }; /* a thin contour must stay visible */
 static const double draft_step = 1.5, final_cost = 4;                /* a sample of a final picture with its occlusion, times one of a draft */
 
@@ -44,7 +45,8 @@ struct painter {
     tsr_dtype mip_dtype;
     int32_t mip_width, mip_height;
     struct window window[VIEWER_VIEWS];
-    tsr_camera camera; /* of the last 3-D picture */
+    tsr_camera camera;     /* of the last 3-D picture */
+    tsr_progress progress; /* of 3-D pictures that may take long, else none */
 };
 
 /* What one picture needs, taken under the lock. */
@@ -206,6 +208,7 @@ static tsr_status draw_volume(struct painter *p, const struct task *t, tsr_pictu
     if (t->look.mode == VIEWER_MODE_INSIDE && info.has_surface) options.region = TSR_REGION_INSIDE;
     options.transfer = t->transfer.points ? &t->transfer : NULL;
     options.step = t->draft ? draft_step : 0.5;
+    options.progress = p->progress;
     options.jitter = 1;
     options.window_low = t->window_low;
     options.window_high = t->window_high;
@@ -324,7 +327,17 @@ static void save_picture(struct painter *p, struct task *t, const char *name, in
     viewer_frame frame = { 0 };
     t->draft = 0;
     if (!t->look.width) t->look.width = t->look.height = 768;
-    if (draw(p, t, VIEWER_VOLUME, t->look.width, t->look.height, &frame, &image) != TSR_OK) snprintf(error, sizeof error, "%s", tsr_error_message());
+    int32_t width = t->look.width, height = t->look.height;
+    if ((double)width * height > saved_pixels) { /* the windows wait for it */
+        const double scale = sqrt(saved_pixels / ((double)width * height));
+        width = scaled(width, scale);
+        height = scaled(height, scale);
+        viewer_session_tell(p->s, "notice", "%s: drawn with %d x %d pixels instead of %d x %d", name, width, height, t->look.width, t->look.height);
+    }
+    p->progress = (tsr_progress){ viewer_session_quits, p->s };
+    const tsr_status status = draw(p, t, VIEWER_VOLUME, width, height, &frame, &image);
+    p->progress = (tsr_progress){ NULL, NULL };
+    if (status != TSR_OK) snprintf(error, sizeof error, "%s", tsr_error_message());
     else viewer_save_image(p->s, &image, name, replace, error, sizeof error);
     tsr_image_destroy(&image);
     if (*error) viewer_session_tell(p->s, "error", "%s", error);
