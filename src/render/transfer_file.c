@@ -84,6 +84,7 @@ static tsr_status axes(struct reader *r, int32_t *beyond)
             if (!any) TSR_FAIL(TSR_ERROR_FORMAT, "%s:%lld: beyond: expected value, gradient or level", r->name, (long long)r->line);
             return TSR_OK;
         }
+        if (*beyond >> axis & 1) TSR_FAIL(TSR_ERROR_FORMAT, "%s:%lld: beyond: %s is given twice", r->name, (long long)r->line, axis_names[axis]);
         *beyond |= 1 << axis;
     }
 }
@@ -159,6 +160,13 @@ static tsr_status primitive(struct reader *r, tsr_word kind, tsr_transfer *t)
     TSR_TRY(number(r, "the centre", &g.centre));
     TSR_TRY(number(r, "the width", &g.width));
     TSR_TRY(keywords(r, &g, 63));
+    if (!(g.width > 0)) TSR_FAIL(TSR_ERROR_FORMAT, "%s:%lld: width %g, expected more than 0", r->name, (long long)r->line, (double)g.width);
+    if (!(g.gradient_width >= 0))
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s:%lld: gradient width %g, expected 0 or more", r->name, (long long)r->line, (double)g.gradient_width);
+    if (!(g.level_width >= 0))
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s:%lld: level width %g, expected 0 or more", r->name, (long long)r->line, (double)g.level_width);
+    if (g.beyond && (g.shear[0] != 0 || g.shear[1] != 0 || g.shear[2] != 0))
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s:%lld: beyond and shear, expected no shear beside beyond", r->name, (long long)r->line);
     t->gaussian[t->gaussians++] = g;
     return TSR_OK;
 }

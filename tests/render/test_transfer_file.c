@@ -54,10 +54,13 @@ static void names_what_is_wrong(void **state)
         { "tessera-transfer 1\npoint 1 alpha 1 color 1 1\n", "the line ends" },
         { "tessera-transfer 1\npoint 1 alpha 1 color 1 1 1 level 1 1\n", "'level' given, expected alpha, color\n" },
         { "tessera-transfer 1\npoint 2 alpha 1 color 1 1 1\npoint 2 alpha 1 color 1 1 1\n", "f.txt:3: point at 2, expected more than the 2" },
-        { "tessera-transfer 1\ngaussian 1 0 alpha 1 color 1 1 1\n", "width 0" },
-        { "tessera-transfer 1\ngaussian 1 1 alpha 1 color 1 1 1 level 0 -1\n", "level width -1" },
+        { "tessera-transfer 1\ngaussian 1 0 alpha 1 color 1 1 1\n", "f.txt:2: width 0, expected more than 0" },
+        { "tessera-transfer 1\ngaussian 1 -2 alpha 1 color 1 1 1\n", "f.txt:2: width -2" },
+        { "tessera-transfer 1\nbox 1 1 alpha 1 color 1 1 1 gradient 0 -3\n", "f.txt:2: gradient width -3" },
+        { "tessera-transfer 1\nbox 1 1 alpha 1 color 1 1 1 beyond value gradient value\n", "f.txt:2: beyond: value is given twice" },
+        { "tessera-transfer 1\ngaussian 1 1 alpha 1 color 1 1 1 level 0 -1\n", "f.txt:2: level width -1" },
         { "tessera-transfer 1\ngaussian 1 1 alpha 1 color 1 1 1 beyond\n", "expected value, gradient or level" },
-        { "tessera-transfer 1\ngaussian 1 1 alpha 1 color 1 1 1 beyond value shear 1 0 0\n", "no shear" },
+        { "tessera-transfer 1\ngaussian 1 1 alpha 1 color 1 1 1 beyond value shear 1 0 0\n", "f.txt:2: beyond and shear, expected no shear" },
     };
     tsr_transfer t = { .points = 77 };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
