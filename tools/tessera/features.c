@@ -158,12 +158,13 @@ static int work(struct features *f)
         if (!f->lines_file) code = cli_error(f->cli, CLI_FAILED, "%s: no memory for the list", f->list);
         else fprintf(f->lines_file, "frame,time,filter,count,x,y,width,height,centroid_x,centroid_y\n");
     }
-    const int json = !code && f->cli->globals.json && (!f->list || strcmp(f->list, "-"));
+    const int json = !code && f->cli->globals.json && (!f->list || strcmp(f->list, "-")) && (!f->output.path || strcmp(f->output.path, "-"));
     if (json) json_open(NULL, '[');
     while (!code && more) {
         code = cli_frames_next(&f->frames, &more);
         if (!code && more) code = work_frame(f);
     }
+    if (!code) code = cli_frames_any(&f->frames);
     if (json) json_close(']');
     if (f->lines_file && fclose(f->lines_file) && !code) code = cli_error(f->cli, CLI_FAILED, "%s: no memory for the list", f->list);
     if (!code && f->list) code = cli_write_text(f->cli, f->list, f->lines);
@@ -217,7 +218,7 @@ static int run(cli_call *cli, int argc, char **argv)
             return cli_usage(cli, "--filter: %s", tsr_error_message());
     if (f.method == SCANLINE && f.options.keep > 1) return cli_usage(cli, "--keep: the scan-line tracker keeps one region");
     f.options.connectivity = connectivity ? 8 : 4;
-    code = cli_film_check(cli, f.output.path, cli_frames_single(cli));
+    code = cli_film_check(cli, &f.output, f.output.path, cli_frames_single(cli));
     if (!code && f.list) code = cli_check_output(cli, f.list);
     if (!code) code = work(&f);
     free(f.lines);

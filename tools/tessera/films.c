@@ -57,38 +57,43 @@ void cli_frames_destroy(cli_frames *f)
     cli_progress_end(f->cli);
 }
 
+int cli_frames_any(const cli_frames *f) { return f->count ? CLI_OK : cli_error(f->cli, CLI_FAILED, "%s: a film of no frames", f->cli->input[0]); }
+
 int cli_frames_single(const cli_call *cli) { return cli->inputs == 1 && !tsr_video_recognise(cli->input[0]); }
 
 /* ---- out ----------------------------------------------------------------------------------------------------------------------- */
 
-static int is_film(const char *path) { return tsr_video_recognise(path); }
-
-int cli_film_check(const cli_call *cli, const char *path, int single)
+int cli_film_check(const cli_call *cli, cli_film *film, const char *path, int single)
 {
+    film->path = path;
     if (!path) return CLI_OK;
-    if (!is_film(path)) {
+    const int standard = !strcmp(path, "-");
+    film->is_film = standard ? !single : tsr_video_recognise(path);
+    if (!film->is_film) {
         if (!single)
             return cli_usage(
                 cli, "'%s': more than one picture, expected a film (.y4m, .mp4, ...) or numbered pictures (name-%%04d.png) for the output", path);
-        return cli_check_write(cli, path, TSR_FILE_IMAGE, NULL);
+        return cli_check_write(cli, path, TSR_FILE_IMAGE, standard ? "png" : NULL);
     }
     const int code = cli_check_output(cli, path);
     if (code) return code;
-    const tsr_status status = tsr_video_check_output(path, NULL);
-    return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
+    const tsr_video_write_options options = { .struct_size = sizeof options, .format = standard ? "y4m" : NULL };
+    return tsr_video_check_output(path, &options) == TSR_OK ? CLI_OK : cli_usage(cli, "%s", tsr_error_message());
 }
 
 int cli_film_append(const cli_call *cli, cli_film *film, const tsr_image *image, const cli_frames *frames)
 {
     tsr_status status = TSR_OK;
     if (!film->path) return CLI_OK;
-    if (!is_film(film->path)) {
+    if (!film->is_film) {
         const tsr_write_options write = cli_image_options(cli, film->path);
         status = tsr_image_write(image, film->path, &write);
         return status == TSR_OK ? CLI_OK : cli_status(cli, status, film->path);
     }
     if (!film->writer) {
-        const tsr_video_write_options options = { .struct_size = sizeof options, .overwrite = cli->globals.force };
+        const tsr_video_write_options options = { .struct_size = sizeof options,
+                                                  .format = strcmp(film->path, "-") ? NULL : "y4m",
+                                                  .overwrite = cli->globals.force };
         status = tsr_video_writer_create(film->path, image->width, image->height, frames->rate[0], frames->rate[1], &options, &film->writer);
     }
     if (status == TSR_OK) status = tsr_video_writer_append(film->writer, image);

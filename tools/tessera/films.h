@@ -28,14 +28,17 @@ int cli_frames_single(const cli_call *cli);
 
 /* Where pictures go: a film, or one picture file. Begun by the first picture. */
 typedef struct cli_film {
-    const char *path; /* NULL = nowhere */
+    const char *path; /* NULL = nowhere; "-" = standard output: a picture as PNG, a film as Y4M */
+    int is_film;      /* as cli_film_check found */
     tsr_video_writer *writer;
 } cli_film;
-/* Checks the path before any work: a film, or a picture where `single`. Returns an exit code. */
-int cli_film_check(const cli_call *cli, const char *path, int single);
+/* Sets film->path and checks it before any work: a film, or a picture where `single`. Returns an exit code. */
+int cli_film_check(const cli_call *cli, cli_film *film, const char *path, int single);
 int cli_film_append(const cli_call *cli, cli_film *film, const tsr_image *image, const cli_frames *frames);
 /* Completes the film if `code` is CLI_OK, else removes it. Returns the exit code. */
 int cli_film_finish(const cli_call *cli, cli_film *film, int code);
+/* After the last picture: CLI_OK, or an error if none came, as from a film that ends after its header. */
+int cli_frames_any(const cli_frames *frames);
 
 /* tessera convert between films. */
 int cli_film_convert(cli_call *cli, const char *output, const char *format);

@@ -195,7 +195,8 @@ static int work_one(struct quadtree *q, tsr_context *context)
 static int work_film(struct quadtree *q, tsr_context *context)
 {
     int more = 1, code = CLI_OK;
-    if (q->cli->globals.json) json_open(NULL, '[');
+    const int shown = strcmp(q->film.path, "-") && (!q->outline || strcmp(q->outline, "-")); /* else standard output is a film */
+    if (shown && q->cli->globals.json) json_open(NULL, '[');
     while (!code && more) {
         cli_tree tree = { 0 };
         double seconds = 0;
@@ -203,11 +204,11 @@ static int work_film(struct quadtree *q, tsr_context *context)
         code = cli_frames_next(&q->frames, &more);
         if (!code && more) code = from_image(q, context, &tree, &channels, &seconds);
         if (!code && more) code = results(q, &q->frames.image, &tree, channels);
-        if (!code && more) show_frame(q, &tree, seconds);
+        if (!code && more && shown) show_frame(q, &tree, seconds);
         cli_tree_destroy(&tree);
     }
-    if (q->cli->globals.json) json_close(']');
-    return code;
+    if (shown && q->cli->globals.json) json_close(']');
+    return code ? code : cli_frames_any(&q->frames);
 }
 
 static int work(struct quadtree *q)
@@ -249,8 +250,8 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code >= 0) return code;
     const int single = cli_frames_single(cli);
     if (!q.film.path) return cli_check_output(cli, NULL);
-    code = cli_film_check(cli, q.film.path, single);
-    if (!code) code = cli_film_check(cli, q.outline, single);
+    code = cli_film_check(cli, &q.film, q.film.path, single);
+    if (!code) code = cli_film_check(cli, &q.film_outline, q.outline, single);
     if (!code && q.ycbcr && (q.regions.tree || cli_tree_is_file(cli->input[0])))
         code = cli_usage(cli, "--ycbcr: is not for files of trees, which hold colours");
     if (!code && q.order) code = cli_check_output(cli, q.order);
@@ -260,7 +261,6 @@ static int run(cli_call *cli, int argc, char **argv)
                          : q.regions.tree ? "tree"
                          : q.regions.runs ? "runs"
                                           : "order");
-    q.film_outline.path = q.outline;
     if (!code) code = cli_regions_prepare(cli, &q.regions);
     return code ? code : work(&q);
 }

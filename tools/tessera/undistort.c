@@ -126,6 +126,7 @@ static int work(struct undistort *u)
         if (!code && more && u->output) code = work_frame(u, context);
         if (!u->output) break;
     }
+    if (!code) code = cli_frames_any(&u->frames);
     code = cli_film_finish(u->cli, &u->film, code);
     cli_frames_destroy(&u->frames);
     tsr_context_destroy(&context);
@@ -245,8 +246,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (cli->inputs != !u.make_board) return cli_usage(cli, "%d images given, expected %s", cli->inputs, u.make_board ? "none with --board" : "one");
     if (!u.output && !u.find) return cli_usage(cli, "nothing to do: expected --output or --find");
     if (u.mask && !u.output) return cli_usage(cli, "--mask: expected --output as well");
-    code = cli_film_check(cli, u.output, u.make_board || cli_frames_single(cli));
-    u.film.path = u.output;
+    code = cli_film_check(cli, &u.film, u.output, u.make_board || cli_frames_single(cli));
     if (!code && u.mask) code = cli_check_write(cli, u.mask, TSR_FILE_IMAGE, NULL);
     if (code) return code;
     return u.make_board ? work_board(&u) : work(&u);
