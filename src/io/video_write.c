@@ -191,6 +191,25 @@ static tsr_status start_ffmpeg(tsr_video_writer *w)
     return status;
 }
 
+/* ffmpeg's default for these containers is H.264, which halves chroma of whole pairs of pixels only. Said here, in our words, before it is fed. */
+static tsr_status check_even(const tsr_video_writer *w)
+{
+    const int h264 = w->codec ? strstr(w->codec, "264") != NULL
+                              : tsr_path_has_extension(w->path, ".mp4") || tsr_path_has_extension(w->path, ".mkv") ||
+                                    tsr_path_has_extension(w->path, ".mov") || tsr_path_has_extension(w->path, ".m4v");
+    const int wide = w->format.chroma == TSR_CHROMA_420 || w->format.chroma == TSR_CHROMA_422, high = w->format.chroma == TSR_CHROMA_420;
+    if (w->kind != FFMPEG || !h264) return TSR_OK;
+    if (wide && w->format.width % 2)
+        TSR_FAIL(TSR_ERROR_ARGUMENT,
+                 "%s: width %d of a film in H.264, chroma %s, expected an even one (.y4m, .webm, .avi and numbered .png take any)", w->path,
+                 w->format.width, tsr_chroma_name(w->format.chroma));
+    if (high && w->format.height % 2)
+        TSR_FAIL(TSR_ERROR_ARGUMENT,
+                 "%s: height %d of a film in H.264, chroma %s, expected an even one (.y4m, .webm, .avi and numbered .png take any)", w->path,
+                 w->format.height, tsr_chroma_name(w->format.chroma));
+    return TSR_OK;
+}
+
 /* The first frame settles the chroma; then the header goes out. */
 static tsr_status begin(tsr_video_writer *w, tsr_chroma chroma)
 {
@@ -198,6 +217,7 @@ static tsr_status begin(tsr_video_writer *w, tsr_chroma chroma)
     if (w->started) return TSR_OK;
     w->format.chroma = chroma;
     TSR_TRY(tsr_y4m_header(&w->format, w->rate, w->options.aspect, w->options.interlacing ? w->options.interlacing : 'p', line));
+    TSR_TRY(check_even(w));
     if (w->kind == FFMPEG) TSR_TRY(start_ffmpeg(w));
     TSR_TRY(put(w, line, strlen(line)));
     w->started = 1;
@@ -273,6 +293,7 @@ tsr_status tsr_video_writer_create(const char *path, int32_t width, int32_t heig
     TSR_TRY_GOTO(copy_text(tsr_ffmpeg_program(own.ffmpeg), &w->program), fail);
     TSR_TRY_GOTO(copy_text(own.codec, &w->codec), fail);
     w->options.format = w->options.ffmpeg = w->options.codec = NULL;
+    if (own.chroma) TSR_TRY_GOTO(check_even(w), fail); /* else when the first frame says whether it is grey */
     TSR_TRY_GOTO(open_target(w), fail);
     *writer = w;
     return TSR_OK;

@@ -570,6 +570,33 @@ static void write_through_process(void **state)
     scratch_files(1);
 }
 
+/* H.264 halves chroma of whole pairs only: said before ffmpeg starts (which is not there), by the first frame at the latest. */
+static void odd_sizes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *codec, *says;
+        int32_t width, height;
+    } films[] = { { "odd.mp4", NULL, "width 63 of a film in H.264, chroma 420, expected an even one", 63, 48 },
+                  { "odd.mkv", NULL, "height 47 of a film in H.264, chroma 420, expected an even one", 64, 47 },
+                  { "odd.avi", "libx264", "width 1 of a film", 1, 2 },
+                  { "odd.webm", NULL, NULL, 63, 47 },
+                  { "odd.mkv", "ffv1", NULL, 63, 47 } };
+    for (size_t i = 0; i < sizeof films / sizeof *films; i++) {
+        const tsr_video_write_options options = { .struct_size = sizeof options, .codec = films[i].codec, .ffmpeg = "/bin/cat" };
+        tsr_video_writer *writer;
+        tsr_image image = { 0 };
+        require_ok(tsr_image_create(films[i].width, films[i].height, 3, &image));
+        require_ok(tsr_video_writer_create(scratch(films[i].name), films[i].width, films[i].height, 25, 1, &options, &writer));
+        const tsr_status status = tsr_video_writer_append(writer, &image);
+        if (films[i].says) require_error(status, TSR_ERROR_ARGUMENT, films[i].says);
+        else if (status == TSR_ERROR_ARGUMENT) fail_msg("%s: %s", films[i].name, tsr_error_message()); /* cat may have ended before the frame */
+        tsr_video_writer_destroy(&writer);
+        tsr_image_destroy(&image);
+    }
+    scratch_files(0);
+}
+
 /* The real one: it reads our Y4M and gives the same planes back through a lossless codec; its Y4M is ours. */
 static void with_ffmpeg(void **state)
 {
@@ -641,6 +668,7 @@ int main(void)
         cmocka_unit_test(pictures),
         cmocka_unit_test(read_through_process),
         cmocka_unit_test(write_through_process),
+        cmocka_unit_test(odd_sizes),
         cmocka_unit_test(with_ffmpeg),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

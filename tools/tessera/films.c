@@ -137,6 +137,20 @@ static tsr_status copy_pictures(tsr_video_reader *reader, tsr_video_writer *writ
     return status;
 }
 
+/* What ffmpeg made of it: its default codec for the extension is its own choice. */
+static void tell_loss(const cli_call *cli, const char *output, const tsr_video_format *from)
+{
+    tsr_video_reader *reader = NULL;
+    char lost[128] = "";
+    if (cli->globals.quiet || tsr_video_reader_create(output, NULL, &reader) != TSR_OK) return;
+    const tsr_video_format *to = &tsr_video_reader_info(reader)->format;
+    if (to->chroma != from->chroma)
+        snprintf(lost, sizeof lost, ", chroma %s instead of %s", tsr_chroma_name(to->chroma), tsr_chroma_name(from->chroma));
+    if (to->bits != from->bits) snprintf(lost + strlen(lost), sizeof lost - strlen(lost), ", %d bits instead of %d", to->bits, from->bits);
+    cli_note(cli, "%s: ffmpeg's usual codec for this extension, which may lose detail%s; .y4m keeps every sample", output, lost);
+    tsr_video_reader_destroy(&reader);
+}
+
 int cli_film_convert(cli_call *cli, const char *output, const char *format)
 {
     const char *input = cli->input[0];
@@ -144,6 +158,7 @@ int cli_film_convert(cli_call *cli, const char *output, const char *format)
     tsr_video_write_options write = { .struct_size = sizeof write, .format = format, .overwrite = cli->globals.force };
     tsr_video_reader *reader = NULL;
     tsr_video_writer *writer = NULL;
+    const int by_ffmpeg = format ? !strcmp(format, "ffmpeg") : output && !strstr(output, ".y4m") && !strstr(output, ".png");
     int code = cli_check_output(cli, output);
     if (code) return code;
     if (tsr_video_check_output(output, &write) != TSR_OK) return cli_error(cli, CLI_USAGE, "%s", tsr_error_message());
@@ -167,6 +182,7 @@ int cli_film_convert(cli_call *cli, const char *output, const char *format)
     }
     if (status == TSR_OK) status = tsr_video_writer_finish(&writer);
     cli_progress_end(cli);
+    if (status == TSR_OK && by_ffmpeg) tell_loss(cli, output, &tsr_video_reader_info(reader)->format);
     tsr_video_writer_destroy(&writer);
     tsr_video_reader_destroy(&reader);
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, input);

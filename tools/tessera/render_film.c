@@ -111,6 +111,8 @@ int render_film(struct render *r)
     options.overwrite = r->cli->globals.force;
     if (!r->output) return cli_usage(r->cli, "--output: missing, expected -o FILM.y4m, FRAME-%%04d.png, FILM.mp4, ...");
     if (!strcmp(r->output, "-")) options.format = "y4m";
+    else if (!strstr(r->output, ".y4m") && !strstr(r->output, ".png"))
+        options.chroma = TSR_CHROMA_420; /* ffmpeg: its size is checked before we draw */
     tsr_status status = tsr_video_check_output(r->output, &options);
     if (status != TSR_OK) return cli_error(r->cli, CLI_USAGE, "%s", tsr_error_message());
     int code = fit(r);
