@@ -77,6 +77,8 @@ int render_scene(struct render *r, const char *path)
         if (r->isovalue_given) return cli_usage(r->cli, "--isovalue: %s is a tile list, whose surface is the zero set", path);
         return add_tiles(r, path);
     }
+    code = render_check_surface(r);
+    if (code) return code;
     r->volume = cli_read_to_device(r->cli, path, &r->read, r->context, &code);
     if (!r->volume) return code;
     int only_surface = r->isovalue_given && !r->surface && r->options.mode == TSR_RENDER_SURFACE;
@@ -119,26 +121,6 @@ static int save(struct render *r, const tsr_image *image, const char *path)
     if (!strcmp(path, "-")) write.format = "png";
     tsr_status status = tsr_image_write(image, path, &write);
     return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, path);
-}
-
-/* The sheet of six is --output, and each picture lies beside it: brain.png, brain-axial.png, ... */
-static void gallery_path(const struct render *r, int picture, char path[4096])
-{
-    static const char *const names[6] = { "sagittal", "coronal", "axial", "view-1", "view-2", "combined" };
-    const char *dot = strrchr(r->output, '.');
-    int stem = dot && !strchr(dot, '/') ? (int)(dot - r->output) : (int)strlen(r->output);
-    snprintf(path, 4096, "%.*s-%s.png", stem, r->output, names[picture]);
-}
-
-static int check_gallery(struct render *r)
-{
-    int code = CLI_OK;
-    if (!strcmp(r->output, "-")) return cli_usage(r->cli, "--gallery: writes seven files, expected -o FILE.png instead of '-'");
-    for (int i = 0; i < 6 && !code; i++) {
-        gallery_path(r, i, r->pictures[i]);
-        code = cli_check_write(r->cli, r->pictures[i], TSR_FILE_IMAGE, NULL);
-    }
-    return code;
 }
 
 static int draw_gallery(struct render *r)
@@ -242,31 +224,6 @@ static int render(struct render *r)
     return r->gallery ? draw_gallery(r) : draw(r);
 }
 
-/* What goes together, before any work. */
-static int check(struct render *r)
-{
-    cli_call *cli = r->cli;
-    if (r->slice_given + r->gallery + (r->view || r->eye_given) > 1)
-        return cli_usage(cli, "--slice, --gallery, --view and --eye: expected one of them");
-    if (r->view && r->eye_given) return cli_usage(cli, "--view and --eye: expected one of them");
-    if (r->window_given && (isinf(r->window[0]) || isinf(r->window[1]))) return cli_usage(cli, "--window: expected two finite numbers LOWER:UPPER");
-    if (r->turntable && (r->slice_given || r->gallery || r->view || r->eye_given))
-        return cli_usage(cli, "--turntable: turns --azimuth, expected no --slice, --gallery, --view or --eye beside it");
-    if (r->sweep && (!r->slice_given || r->slice.axis == 3)) return cli_usage(cli, "--sweep: expected --slice x, y or z beside it");
-    if (r->sweep && cli->inputs > 1) return cli_usage(cli, "--sweep: expected one input");
-    if (r->gallery && cli->inputs > 1) return cli_usage(cli, "--gallery: expected one input");
-    if (r->frames_given && !r->turntable && !r->sweep) return cli_usage(cli, "--frames: expected --turntable or --sweep beside it");
-    if (r->slice_given && r->slice.axis != 3 && (r->slice.normal.x != 0 || r->slice.normal.y != 0 || r->slice.normal.z != 0))
-        return cli_usage(cli, "--normal: expected --slice oblique beside it");
-    if (r->slice_given && r->passes > 1) return cli_usage(cli, "--passes: of views; a slice is smoothed by --supersampling");
-    r->film = r->turntable || r->sweep || cli->inputs > 1;
-    if (!r->film) {
-        int code = cli_check_write(cli, r->output, TSR_FILE_IMAGE, r->output && !strcmp(r->output, "-") ? "png" : NULL);
-        return !code && r->gallery ? check_gallery(r) : code;
-    }
-    return CLI_OK;
-}
-
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct render r = { .cli = cli,
@@ -293,7 +250,11 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "V",
           .help = "surface where the volume (or --surface) has this value",
           .given = &r.isovalue_given },
-        { .name = "inside-below", .type = CLI_FLAG, .value = &r.inside_below, .help = "with --isovalue: inside is below it, as in level sets" },
+        { .name = "inside-below",
+          .type = CLI_FLAG,
+          .value = &r.inside_below,
+          .help = "with --isovalue: inside is below it, as in level sets",
+          .given = &r.given[GIVEN_INSIDE_BELOW] },
         { .name = "width", .type = CLI_INT, .value = &r.width, .argument = "PIXELS", .help = "default 768", .lower = 1, .upper = 16384 },
         { .name = "height", .type = CLI_INT, .value = &r.height, .argument = "PIXELS", .help = "default 768", .lower = 1, .upper = 16384 },
         { .name = "gallery",
@@ -305,22 +266,29 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &mode,
           .argument = "MODE",
           .help = "what is drawn",
-          .choices = "auto surface volume combined mip" },
+          .choices = "auto surface volume combined mip",
+          .given = &r.given[GIVEN_MODE] },
         { .name = "view",
           .type = CLI_TEXT,
           .value = &r.view,
           .argument = "SIDE",
           .help = "camera: anterior, posterior, left, right, superior or inferior" },
-        { .name = "azimuth", .type = CLI_REAL, .value = &r.azimuth, .argument = "DEGREES", .help = "camera: 0 front, 90 left (default 30)" },
+        { .name = "azimuth",
+          .type = CLI_REAL,
+          .value = &r.azimuth,
+          .argument = "DEGREES",
+          .help = "camera: 0 front, 90 left (default 30)",
+          .given = &r.given[GIVEN_AZIMUTH] },
         { .name = "elevation",
           .type = CLI_REAL,
           .value = &r.elevation,
           .argument = "DEGREES",
           .help = "camera: 90 above (default 20)",
           .lower = -90,
-          .upper = 90 },
+          .upper = 90,
+          .given = &r.given[GIVEN_ELEVATION] },
         { .name = "eye", .type = CLI_VEC3, .value = &r.eye, .help = "camera: position in the world, instead of an angle", .given = &r.eye_given },
-        { .name = "target", .type = CLI_VEC3, .value = &r.target, .help = "with --eye: where it looks" },
+        { .name = "target", .type = CLI_VEC3, .value = &r.target, .help = "with --eye: where it looks", .given = &r.given[GIVEN_TARGET] },
         { .name = "up", .type = CLI_VEC3, .value = &r.up, .help = "with --eye: upwards (default 0,0,1)", .given = &r.up_given },
         { .name = "fov",
           .type = CLI_REAL,
@@ -328,13 +296,15 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "DEGREES",
           .help = "with --eye: vertical angle (default 30)",
           .lower = 0.1,
-          .upper = 179 },
+          .upper = 179,
+          .given = &r.given[GIVEN_FOV] },
         { .name = "projection",
           .type = CLI_CHOICE,
           .value = &r.projection,
           .argument = "WAY",
           .help = "camera",
-          .choices = "perspective orthographic" },
+          .choices = "perspective orthographic",
+          .given = &r.given[GIVEN_PROJECTION] },
         { .name = "slice",
           .type = CLI_CHOICE,
           .value = &axis,
@@ -342,78 +312,163 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "a slice across this axis instead of a view",
           .choices = "x y z oblique",
           .given = &r.slice_given },
-        { .name = "normal", .type = CLI_VEC3, .value = &r.slice.normal, .help = "of an oblique slice, in the world (--up: its upper side)" },
-        { .name = "centre", .type = CLI_VEC3, .value = &r.slice.centre, .help = "of an oblique slice (default: the middle)" },
+        { .name = "normal",
+          .type = CLI_VEC3,
+          .value = &r.slice.normal,
+          .help = "of an oblique slice, in the world (--up: its upper side)",
+          .given = &r.given[GIVEN_NORMAL] },
+        { .name = "centre",
+          .type = CLI_VEC3,
+          .value = &r.slice.centre,
+          .help = "of an oblique slice (default: the middle)",
+          .given = &r.given[GIVEN_CENTRE] },
         { .name = "slice-height",
           .type = CLI_REAL,
           .value = &r.slice.height,
           .argument = "LENGTH",
           .help = "shown by a slice (default: all)",
           .lower = 1e-300,
-          .upper = 1e300 },
-        { .name = "position", .type = CLI_REAL, .value = &r.slice.position, .argument = "INDEX", .help = "of the slice (default: middle)" },
-        { .name = "palette", .type = CLI_CHOICE, .value = &palette, .argument = "NAME", .help = "of the slice", .choices = "grey diverging" },
-        { .name = "line-width", .type = CLI_REAL, .value = &r.slice.line_width, .argument = "PIXELS", .help = "of the contour; negative = none" },
-        { .name = "line-color", .type = CLI_COLOR, .value = &r.slice.line_color, .help = "of the contour (default yellow)" },
-        { .name = "nearest", .type = CLI_FLAG, .value = &r.slice.nearest, .help = "slice: nearest voxel instead of trilinear" },
+          .upper = 1e300,
+          .given = &r.given[GIVEN_SLICE_HEIGHT] },
+        { .name = "position",
+          .type = CLI_REAL,
+          .value = &r.slice.position,
+          .argument = "INDEX",
+          .help = "of the slice (default: middle)",
+          .given = &r.given[GIVEN_POSITION] },
+        { .name = "palette",
+          .type = CLI_CHOICE,
+          .value = &palette,
+          .argument = "NAME",
+          .help = "of the slice",
+          .choices = "grey diverging",
+          .given = &r.given[GIVEN_PALETTE] },
+        { .name = "line-width",
+          .type = CLI_REAL,
+          .value = &r.slice.line_width,
+          .argument = "PIXELS",
+          .help = "of the contour; negative = none",
+          .given = &r.given[GIVEN_LINE_WIDTH] },
+        { .name = "line-color",
+          .type = CLI_COLOR,
+          .value = &r.slice.line_color,
+          .help = "of the contour (default yellow)",
+          .given = &r.given[GIVEN_LINE_COLOR] },
+        { .name = "nearest",
+          .type = CLI_FLAG,
+          .value = &r.slice.nearest,
+          .help = "slice: nearest voxel instead of trilinear",
+          .given = &r.given[GIVEN_NEAREST] },
         { .name = "window", .type = CLI_RANGE, .value = r.window, .help = "grey values shown black and white", .given = &r.window_given },
         { .name = "transfer",
           .type = CLI_TEXT,
           .value = &r.transfer_name,
           .argument = "NAME",
-          .help = "volume colours: grey, mri-head, mri-brain, ct-bone, ct-soft or a FILE (docs/formats/transfer.md)" },
+          .help = "volume colours: grey, mri-head, mri-brain, ct-bone, ct-soft or a FILE (docs/formats/transfer.md)",
+          .given = &r.given[GIVEN_TRANSFER] },
         { .name = "surface-transfer",
           .type = CLI_TEXT,
           .value = &r.surface_transfer_name,
           .argument = "FILE",
-          .help = "the surface as a medium: colours of phi and of the distance from the clipping plane" },
+          .help = "the surface as a medium: colours of phi and of the distance from the clipping plane",
+          .given = &r.given[GIVEN_SURFACE_TRANSFER] },
         { .name = "lookup",
           .type = CLI_CHOICE,
           .value = &lookup,
           .argument = "WAY",
           .help = "transfer function: evaluated at each sample, or by a table",
-          .choices = "none table preintegrated" },
+          .choices = "none table preintegrated",
+          .given = &r.given[GIVEN_LOOKUP] },
         { .name = "lookup-size",
           .type = CLI_INT,
           .value = &o->lookup_size,
           .argument = "N",
           .help = "entries along an axis of the table",
           .lower = 2,
-          .upper = 4096 },
-        { .name = "opacity-scale", .type = CLI_REAL, .value = &o->opacity_scale, .argument = "S", .help = "volume: multiplies the opacity" },
-        { .name = "unshaded", .type = CLI_FLAG, .value = &o->unshaded, .help = "volume: no lighting" },
+          .upper = 4096,
+          .given = &r.given[GIVEN_LOOKUP_SIZE] },
+        { .name = "opacity-scale",
+          .type = CLI_REAL,
+          .value = &o->opacity_scale,
+          .argument = "S",
+          .help = "volume: multiplies the opacity",
+          .given = &r.given[GIVEN_OPACITY_SCALE] },
+        { .name = "unshaded", .type = CLI_FLAG, .value = &o->unshaded, .help = "volume: no lighting", .given = &r.given[GIVEN_UNSHADED] },
         { .name = "region",
           .type = CLI_CHOICE,
           .value = &region,
           .argument = "PART",
           .help = "volume: part shown",
-          .choices = "all inside outside tint" },
-        { .name = "surface-color", .type = CLI_COLOR, .value = &o->surface_color, .help = "default pale rose" },
-        { .name = "surface-opacity", .type = CLI_REAL, .value = &o->surface_opacity, .argument = "A", .help = "default 1", .lower = 0, .upper = 1 },
+          .choices = "all inside outside tint",
+          .given = &r.given[GIVEN_REGION] },
+        { .name = "surface-color",
+          .type = CLI_COLOR,
+          .value = &o->surface_color,
+          .help = "default pale rose",
+          .given = &r.given[GIVEN_SURFACE_COLOR] },
+        { .name = "surface-opacity",
+          .type = CLI_REAL,
+          .value = &o->surface_opacity,
+          .argument = "A",
+          .help = "default 1",
+          .lower = 0,
+          .upper = 1,
+          .given = &r.given[GIVEN_SURFACE_OPACITY] },
         { .name = "surface-layers",
           .type = CLI_INT,
           .value = &o->surface_layers,
           .argument = "N",
           .help = "of a translucent surface (default 1)",
           .lower = 1,
-          .upper = 64 },
-        { .name = "flat", .type = CLI_FLAG, .value = &o->flat, .help = "meshes: one shade per triangle" },
+          .upper = 64,
+          .given = &r.given[GIVEN_SURFACE_LAYERS] },
+        { .name = "flat", .type = CLI_FLAG, .value = &o->flat, .help = "meshes: one shade per triangle", .given = &r.given[GIVEN_FLAT] },
         { .name = "ambient-occlusion",
           .type = CLI_REAL,
           .value = &o->ambient_occlusion,
           .argument = "S",
-          .help = "0 to 1 (default 0.75); negative = off" },
-        { .name = "specular", .type = CLI_REAL, .value = &o->specular, .argument = "S", .help = "default 0.18; negative = off" },
+          .help = "0 to 1 (default 0.75); negative = off",
+          .given = &r.given[GIVEN_AMBIENT_OCCLUSION] },
+        { .name = "specular",
+          .type = CLI_REAL,
+          .value = &o->specular,
+          .argument = "S",
+          .help = "default 0.18; negative = off",
+          .given = &r.given[GIVEN_SPECULAR] },
         { .name = "clip-normal",
           .type = CLI_VEC3,
           .value = &o->clip_normal,
           .help = "cut away everything with normal . x > clip-offset",
           .given = &o->clip },
-        { .name = "clip-offset", .type = CLI_REAL, .value = &o->clip_offset, .argument = "D", .help = "world units" },
-        { .name = "clip-face", .type = CLI_CHOICE, .value = &clip_face, .argument = "WAY", .help = "on the cut", .choices = "cap open quad" },
-        { .name = "clip-surface-only", .type = CLI_FLAG, .value = &o->clip_surface_only, .help = "cut only the surface" },
-        { .name = "clip-volume-only", .type = CLI_FLAG, .value = &o->clip_volume_only, .help = "cut only the volume" },
-        { .name = "step", .type = CLI_REAL, .value = &o->step, .argument = "VOXELS", .help = "distance of samples (default 0.5)" },
+        { .name = "clip-offset",
+          .type = CLI_REAL,
+          .value = &o->clip_offset,
+          .argument = "D",
+          .help = "world units",
+          .given = &r.given[GIVEN_CLIP_OFFSET] },
+        { .name = "clip-face",
+          .type = CLI_CHOICE,
+          .value = &clip_face,
+          .argument = "WAY",
+          .help = "on the cut",
+          .choices = "cap open quad",
+          .given = &r.given[GIVEN_CLIP_FACE] },
+        { .name = "clip-surface-only",
+          .type = CLI_FLAG,
+          .value = &o->clip_surface_only,
+          .help = "cut only the surface",
+          .given = &r.given[GIVEN_CLIP_SURFACE_ONLY] },
+        { .name = "clip-volume-only",
+          .type = CLI_FLAG,
+          .value = &o->clip_volume_only,
+          .help = "cut only the volume",
+          .given = &r.given[GIVEN_CLIP_VOLUME_ONLY] },
+        { .name = "step",
+          .type = CLI_REAL,
+          .value = &o->step,
+          .argument = "VOXELS",
+          .help = "distance of samples (default 0.5)",
+          .given = &r.given[GIVEN_STEP] },
         { .name = "supersampling",
           .type = CLI_INT,
           .value = &o->supersampling,
@@ -444,10 +499,15 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "HZ",
           .help = "frames per second of a film (default 25)",
           .lower = 0.01,
-          .upper = 1000 },
-        { .name = "jitter", .type = CLI_FLAG, .value = &o->jitter, .help = "hide rings at large steps" },
-        { .name = "background", .type = CLI_COLOR, .value = &o->background[0], .help = "top of the picture" },
-        { .name = "background-bottom", .type = CLI_COLOR, .value = &o->background[1], .help = "bottom of the picture" },
+          .upper = 1000,
+          .given = &r.given[GIVEN_RATE] },
+        { .name = "jitter", .type = CLI_FLAG, .value = &o->jitter, .help = "hide rings at large steps", .given = &r.given[GIVEN_JITTER] },
+        { .name = "background", .type = CLI_COLOR, .value = &o->background[0], .help = "top of the picture", .given = &r.given[GIVEN_BACKGROUND] },
+        { .name = "background-bottom",
+          .type = CLI_COLOR,
+          .value = &o->background[1],
+          .help = "bottom of the picture",
+          .given = &r.given[GIVEN_BACKGROUND_BOTTOM] },
         { .name = "transparent", .type = CLI_FLAG, .value = &o->transparent, .help = "no background" },
         CLI_READ_OPTIONS(r.read),
         { 0 },
@@ -456,12 +516,12 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code >= 0) return code;
     r.slice.axis = axis;
     if (r.up_given) r.slice.up = r.up;
-    code = check(&r);
-    if (code) return code;
     o->mode = (tsr_render_mode)mode;
+    o->lookup = (tsr_lookup)lookup;
+    code = render_check(&r);
+    if (code) return code;
     o->region = (tsr_region)region;
     o->clip_face = (tsr_clip_face)clip_face;
-    o->lookup = (tsr_lookup)lookup;
     r.slice.palette = (tsr_palette)palette;
     r.slice.supersampling = o->supersampling;
     if (r.window_given) {
