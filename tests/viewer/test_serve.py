@@ -292,6 +292,20 @@ def test_flood(server):
     page.close()
 
 
+def test_large_picture():
+    """A window of 4096 x 4096 pixels saves a smaller picture and says so; the server can be ended while it is drawn."""
+    server = Server(TESSERA, os.path.join(FOLDER, "head.nii.gz"), "--device", "cpu", "--threads", "2")
+    page = loaded_page(server)
+    page.send(type="view", view="volume", width=4096, height=4096, mode="volume")
+    page.send(type="save", what="picture", name="large.png")
+    page.until(lambda: any("2048 x 2048 pixels instead of 4096 x 4096" in t.get("text", "") for t in page.texts), what="the notice")
+    began = time.monotonic()
+    code, errors = server.stop()
+    assert code == 0 and not errors, f"exit code {code}: {errors}"
+    assert time.monotonic() - began < (30 if SLOW else 5), "the end waited for the picture"
+    assert not os.path.exists(os.path.join(FOLDER, "large.png"))
+
+
 def select_readable(s):
     import select
     return bool(select.select([s], [], [], 0)[0])
@@ -312,4 +326,5 @@ with tempfile.TemporaryDirectory() as FOLDER:
         code, errors = run.stop()
     assert code == 0, f"exit code {code}: {errors}"
     assert not errors, errors
+    test_large_picture()
 print("ok")

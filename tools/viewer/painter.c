@@ -45,8 +45,7 @@ struct painter {
     tsr_dtype mip_dtype;
     int32_t mip_width, mip_height;
     struct window window[VIEWER_VIEWS];
-    tsr_camera camera;     /* of the last 3-D picture */
-    tsr_progress progress; /* of 3-D pictures that may take long, else none */
+    tsr_camera camera; /* of the last 3-D picture */
 };
 
 /* What one picture needs, taken under the lock. */
@@ -208,7 +207,7 @@ static tsr_status draw_volume(struct painter *p, const struct task *t, tsr_pictu
     if (t->look.mode == VIEWER_MODE_INSIDE && info.has_surface) options.region = TSR_REGION_INSIDE;
     options.transfer = t->transfer.points ? &t->transfer : NULL;
     options.step = t->draft ? draft_step : 0.5;
-    options.progress = p->progress;
+    if (!t->draft || !t->fresh) options.progress = (tsr_progress){ viewer_session_quits, p->s }; /* may take long */
     options.jitter = 1;
     options.window_low = t->window_low;
     options.window_high = t->window_high;
@@ -334,9 +333,7 @@ static void save_picture(struct painter *p, struct task *t, const char *name, in
         height = scaled(height, scale);
         viewer_session_tell(p->s, "notice", "%s: drawn with %d x %d pixels instead of %d x %d", name, width, height, t->look.width, t->look.height);
     }
-    p->progress = (tsr_progress){ viewer_session_quits, p->s };
     const tsr_status status = draw(p, t, VIEWER_VOLUME, width, height, &frame, &image);
-    p->progress = (tsr_progress){ NULL, NULL };
     if (status != TSR_OK) snprintf(error, sizeof error, "%s", tsr_error_message());
     else viewer_save_image(p->s, &image, name, replace, error, sizeof error);
     tsr_image_destroy(&image);
