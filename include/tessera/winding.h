@@ -40,7 +40,8 @@ TSR_API tsr_status tsr_winding_check(tsr_winding *winding, const tsr_mesh *mesh,
 
 typedef struct tsr_winding_options {
     size_t struct_size;
-    int64_t memory_limit;    /* bytes on the context's device for volume and work; beyond it TSR_ERROR_CAPACITY. 0 = what the machine has (CPU), none (others) */
+    int64_t memory_limit;    /* bytes on the context's device for volume and work; beyond it TSR_ERROR_CAPACITY. 0 = what the machine has (CPU), none
+                              * (others) */
     tsr_progress progress;   /* asked between layers of about 2^22 voxels */
 } tsr_winding_options;
 #define TSR_WINDING_OPTIONS { .struct_size = sizeof(tsr_winding_options) }
