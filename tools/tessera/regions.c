@@ -108,7 +108,10 @@ int cli_tree_read(const cli_call *cli, const char *path, tsr_context *context, i
     if (status != TSR_OK) return cli_status(cli, status, path);
     const int64_t leaves = tsr_region_tree_describe(tree->host).leaves;
     *channels = values ? (int32_t)tsr_volume_size(values).y : 1;
-    if (*channels > most) *channels = most;
+    if (*channels > most) {
+        cli_note(cli, "%s: %d channels, of which the first %d are used", path, *channels, most);
+        *channels = most;
+    }
     int code = CLI_OK;
     for (int32_t c = 0; c < *channels && !code; c++) {
         tree->means[c] = (float *)malloc(((size_t)leaves + 1) * sizeof(float));
