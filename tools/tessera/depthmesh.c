@@ -85,6 +85,7 @@ static int run(cli_call *cli, int argc, char **argv)
     struct depthmesh d = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_DEPTH_MESH_OPTIONS };
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(d.output),
+        CLI_FORMAT_OPTION(cli),
         { .name = "tolerance",
           .type = CLI_REAL,
           .value = &d.options.tolerance,
@@ -135,7 +136,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if ((d.eye.principal[0] != 0 || d.eye.principal[1] != 0) && !(d.eye.focal > 0)) return cli_usage(cli, "--principal-x: expected --focal as well");
     if (d.options.most_side & (d.options.most_side - 1))
         return cli_usage(cli, "--most-side: '%d' given, expected a power of two", d.options.most_side);
-    code = cli_check_write(cli, d.output, TSR_FILE_MESH, NULL);
+    code = cli_check_write(cli, d.output, TSR_FILE_MESH, cli->format);
     return code ? code : work(&d);
 }
 

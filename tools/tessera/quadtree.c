@@ -187,7 +187,7 @@ static int work_one(struct quadtree *q, tsr_context *context)
     double seconds = 0;
     int32_t channels = 0;
     int more, code;
-    const int is_tree = cli_tree_is_file(q->cli->input[0]);
+    const int is_tree = cli_tree_is_file(q->cli, q->cli->input[0]);
     if (is_tree) code = from_tree(q, context, &black, &tree, &channels);
     else code = cli_frames_next(&q->frames, &more);
     if (!is_tree && !code) code = from_image(q, context, &tree, &channels, &seconds);
@@ -257,7 +257,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (!q.film.path) return cli_check_output(cli, NULL);
     code = cli_film_check(cli, q.film.path, single);
     if (!code) code = cli_film_check(cli, q.outline, single);
-    if (!code && q.ycbcr && (q.regions.tree || cli_tree_is_file(cli->input[0])))
+    if (!code && q.ycbcr && (q.regions.tree || cli_tree_is_file(cli, cli->input[0])))
         code = cli_usage(cli, "--ycbcr: is not for files of trees, which hold colours");
     if (!code && q.order) code = cli_check_output(cli, q.order);
     if (!code && !single && (q.regions.list || q.regions.tree || q.regions.runs || q.order))
@@ -266,6 +266,7 @@ static int run(cli_call *cli, int argc, char **argv)
                          : q.regions.tree ? "tree"
                          : q.regions.runs ? "runs"
                                           : "order");
+    if (!code && single && cli_tree_is_file(cli, cli->input[0])) code = cli_regions_of_tree(cli, &q.regions);
     q.film_outline.path = q.outline;
     if (!code) code = cli_regions_prepare(cli, &q.regions);
     return code ? code : work(&q);

@@ -26,6 +26,21 @@ int cli_regions_prepare(const cli_call *cli, cli_regions *r)
     return code;
 }
 
+int cli_regions_of_tree(const cli_call *cli, const cli_regions *r)
+{
+    const tsr_region_options *o = &r->options;
+    const char *name = r->threshold_given ? "threshold"
+                       : r->edge_norm     ? "edge-norm"
+                       : o->complement    ? "complement"
+                       : o->singles       ? "singles"
+                       : o->nodes_only    ? "nodes-only"
+                       : r->runs          ? NULL /* which the rule tells what belongs together */
+                       : r->rule_given    ? "rule"
+                       : r->range_given   ? "range"
+                                          : NULL;
+    return name ? cli_usage(cli, "--%s: %s is a tree, whose leaves are made", name, cli->input[0]) : CLI_OK;
+}
+
 int cli_regions_on_stdout(const cli_regions *r)
 {
     return (r->list && !strcmp(r->list, "-")) || (r->tree && !strcmp(r->tree, "-")) || (r->runs && !strcmp(r->runs, "-"));
@@ -93,8 +108,13 @@ static int write_tree(const cli_call *cli, const char *path, const cli_tree *t, 
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
 }
 
-int cli_tree_is_file(const char *path)
+int cli_tree_is_file(const cli_call *cli, const char *path)
 {
+    if (!strcmp(path, "-")) { /* kept in a file, which has a name of its own while it is looked at */
+        if (cli_rewind_input(cli) != CLI_OK) return 0;
+        const int is_one = tsr_region_file_recognise("/dev/stdin");
+        return cli_rewind_input(cli) == CLI_OK && is_one;
+    }
     const size_t n = strlen(path);
     if ((n > 4 && !strcmp(path + n - 4, ".rgt")) || (n > 7 && !strcmp(path + n - 7, ".rgt.gz"))) return 1;
     return tsr_region_file_recognise(path);
