@@ -88,6 +88,7 @@ static int run(cli_call *cli, int argc, char **argv)
     int given[2] = { 0 };
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(d.output),
+        CLI_FORMAT_OPTION(cli),
         { .name = "tolerance",
           .type = CLI_REAL,
           .value = &d.options.tolerance,
@@ -151,7 +152,7 @@ static int run(cli_call *cli, int argc, char **argv)
         else if (d.eye.principal[k] == 0) d.eye.principal[k] = DBL_MIN; /* for the API 0 0 is the middle */
     if (d.options.most_side & (d.options.most_side - 1))
         return cli_usage(cli, "--most-side: '%d' given, expected a power of two", d.options.most_side);
-    code = cli_check_write(cli, d.output, TSR_FILE_MESH, NULL);
+    code = cli_check_write(cli, d.output, TSR_FILE_MESH, cli->format);
     return code ? code : work(&d);
 }
 
