@@ -168,9 +168,68 @@ def test_access(server):
             page.expect_error("name", type="save", what="mask", name=name)
         for name in ["link.txt", "folder.txt", "pipe.txt", "missing.nii.gz"]:
             page.expect_error("no such file", type="load", name=name)
+        save_outside(page)
+        read_outside(page)
         page.close()
     finally:
         os.remove(os.path.join(os.path.dirname(FOLDER), "tessera-secret.txt"))
+
+
+def save_outside(page):
+    """Links lead out of the folder and pipes hold a writer for ever: both are refused, also behind a header, and what is there stays."""
+    outside = os.path.join(os.path.dirname(FOLDER), "tessera-precious")
+    with open(outside, "w", encoding="ascii") as file:
+        file.write("precious")
+    try:
+        for ending in ("mask.nii.gz", "mask.tsc", "mesh.ply", "picture.png", "session.session", "header.mhd", "header.nhdr", "field.nii"):
+            what = ending.split(".")[0].replace("header", "mask")
+            os.symlink(outside, os.path.join(FOLDER, "out-" + ending))
+            for replace in (False, True):
+                page.expect_error("is a link", type="save", what=what, name="out-" + ending, replace=replace)
+            os.mkfifo(os.path.join(FOLDER, "pipe-" + ending))
+            page.expect_error("pipe", type="save", what=what, name="pipe-" + ending, replace=True)
+        for header, data in (("beside.mhd", "beside.raw"), ("beside.hdr", "beside.img")):
+            os.symlink(outside, os.path.join(FOLDER, data))
+            page.expect_error("is a link", type="save", what="mask", name=header, replace=True)
+            assert not os.path.exists(os.path.join(FOLDER, header)), header
+        with open(outside, encoding="ascii") as file:
+            assert file.read() == "precious"
+        assert os.path.islink(os.path.join(FOLDER, "out-mask.nii.gz"))
+    finally:
+        os.remove(outside)
+        for name in os.listdir(FOLDER):
+            if name.startswith(("out-", "pipe-", "beside.")):
+                os.remove(os.path.join(FOLDER, name))
+
+
+def read_outside(page):
+    """A header of the folder names its data file: only one beside it is read."""
+    outside = os.path.join(os.path.dirname(FOLDER), "tessera-voxels.raw")
+    with open(outside, "wb") as file:
+        file.write(bytes(range(64)))
+    with open(os.path.join(FOLDER, "near.raw"), "wb") as file:
+        file.write(bytes(range(64)))
+    os.symlink(outside, os.path.join(FOLDER, "link.raw"))
+    os.mkfifo(os.path.join(FOLDER, "pipe.raw"))
+    try:
+        for data, word in ((outside, "another folder"), ("../tessera-voxels.raw", "another folder"), ("./near.raw", "another folder"), ("link.raw", "is a link"),
+                           ("pipe.raw", "pipe or device"), ("near.raw", "")):
+            for name, text in (("stray.mhd", f"ObjectType = Image\nNDims = 3\nDimSize = 4 4 4\nElementType = MET_UCHAR\nElementDataFile = {data}\n"),
+                               ("stray.nhdr", f"NRRD0004\ntype: uint8\ndimension: 3\nsizes: 4 4 4\nencoding: raw\ndata file: {data}\n\n")):
+                with open(os.path.join(FOLDER, name), "w", encoding="ascii") as file:
+                    file.write(text)
+                if word:
+                    page.expect_error(word, type="load", name=name)
+                    assert page.state["image"]["name"] == "head.nii.gz"
+                else:
+                    page.send(type="load", name=name)
+                    page.until(lambda n=name: page.state["image"]["name"] == n, what=f"{name} with {data}")
+        page.send(type="load", name="head.nii.gz")
+        page.until(lambda: page.state["image"]["name"] == "head.nii.gz", what="the image again")
+    finally:
+        os.remove(outside)
+        for name in ("near.raw", "link.raw", "pipe.raw", "stray.mhd", "stray.nhdr"):
+            os.remove(os.path.join(FOLDER, name))
 
 
 def test_malformed(server):
