@@ -64,7 +64,7 @@ static int ends_with(const char *name, const char *ending)
 
 int viewer_is_script(const char *name) { return ends_with(name, ".session") || ends_with(name, ".txt"); }
 
-static int is_volume(const char *name)
+int viewer_is_volume(const char *name)
 {
     static const char *const endings[] = { ".nii", ".nii.gz", ".nrrd", ".nhdr", ".mha", ".mhd", ".inr", ".inr.gz", ".tsc", ".hdr" };
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
@@ -131,7 +131,7 @@ static int expect_ending(const viewer_command *c, char *error, size_t error_byte
     const char *name = c->name;
     int good = c->what == VIEWER_SAVE_MESH ? ends_with(name, ".ply") || ends_with(name, ".stl") || ends_with(name, ".obj") || ends_with(name, ".off")
                : c->what == VIEWER_SAVE_SESSION ? viewer_is_script(name)
-                                                : is_volume(name);
+                                                : viewer_is_volume(name);
     if (good) return 0;
     snprintf(error, error_bytes, "%.100s: the extension does not fit, expected for example %s", name, endings[c->what]);
     return -1;
@@ -226,7 +226,7 @@ viewer_blob *viewer_list_files(viewer_session *s)
     DIR *folder = opendir(s->folder);
     if (folder)
         for (const struct dirent *entry; count < MOST_FILES && (entry = readdir(folder));)
-            if ((is_volume(entry->d_name) || viewer_is_script(entry->d_name)) && !existing(s, entry->d_name, path, error, sizeof error) &&
+            if ((viewer_is_volume(entry->d_name) || viewer_is_script(entry->d_name)) && !existing(s, entry->d_name, path, error, sizeof error) &&
                 (names[count] = strdup(entry->d_name)))
                 count++;
     if (folder) closedir(folder);
