@@ -129,7 +129,7 @@ void viewer_session_stop(viewer_session *session);     /* ends both threads; the
 void viewer_session_destroy(viewer_session **session); /* stops it first */
 void viewer_session_refresh(viewer_session *session);  /* every window is drawn again */
 
-/* Acts on a command or queues it for its thread: 0, or -1 with a message. Not for DRIVE, SHOWN and PING, which are the network's. */
+/* Acts on a command or queues it for its thread: 0, or -1 with a message. Not for DRIVE, SHOWN, PING and FILES, which are the network's. */
 int viewer_session_command(viewer_session *session, const viewer_command *command, char *error, size_t error_bytes);
 
 /* ---- what the pages are told: NULL if there is nothing new. Ownership of a reference passes to the caller ---- */
