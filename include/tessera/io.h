@@ -33,6 +33,7 @@ typedef struct tsr_read_options {
     int raw_big_endian;      /* raw only */
     tsr_progress progress;
     int map_beyond_limit;    /* memory_limit is for what is allocated: voxels that can be mapped from a plain file may be larger */
+    int same_folder;         /* for headers that strangers wrote: the file and the data files that it names are plain files, no links, of one folder */
 } tsr_read_options;
 #define TSR_READ_OPTIONS { .struct_size = sizeof(tsr_read_options) }
 
@@ -45,6 +46,7 @@ typedef struct tsr_write_options {
     int big_endian;          /* where the format has a choice (PLY, NRRD, MetaImage, NIfTI) */
     int detached;            /* NRRD .nhdr + .raw, MetaImage .mhd + .raw, NIfTI .hdr + .img are chosen by extension; here for format given by name */
     tsr_progress progress;
+    int regular_only;        /* the target is new or a plain file: a link, which would be followed, or a pipe or device is refused */
 } tsr_write_options;
 #define TSR_WRITE_OPTIONS { .struct_size = sizeof(tsr_write_options) }
 

@@ -14,20 +14,20 @@
 #include <unistd.h>
 
 enum {
-    MAP_FROM = 1 << 20,       /* smaller files are read: a mapping costs more than it saves, and a read copy cannot change under us */
-    STEP_BYTES = 4 << 20      /* between progress reports and per read */
+    MAP_FROM = 1 << 20,  /* smaller files are read: a mapping costs more than it saves, and a read copy cannot change under us */
+    STEP_BYTES = 4 << 20 /* between progress reports and per read */
 };
 
 struct tsr_input {
     char *name, *path;
     tsr_input_options options;
-    int fd;                /* pipes only, else -1 */
+    int fd; /* pipes only, else -1 */
     int pipe_ended;
     /* The bytes as they lie in the file: a mapping, a buffer of ours, or borrowed memory. */
     uint8_t *raw;
     size_t raw_size, raw_capacity;
     enum { RAW_NONE, RAW_MAPPED, RAW_OWNED, RAW_BORROWED } raw_kind;
-    int gzip;              /* raw is a gzip stream; the fields below hold decoded bytes */
+    int gzip; /* raw is a gzip stream; the fields below hold decoded bytes */
     uint8_t *decoded;
     size_t decoded_size;
     int decoded_ended;
@@ -198,7 +198,9 @@ tsr_status tsr_input_open(const char *path, const tsr_input_options *options, ts
     tsr_status status;
     int fd = -1, standard = !strcmp(path, "-");
     TSR_TRY(create(standard ? "standard input" : path, standard ? NULL : path, options, input));
-    fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    const int stay = (*input)->options.same_folder, plain = stay || (*input)->options.regular_only;
+    fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | (plain ? O_NONBLOCK : 0) | (stay ? O_NOFOLLOW : 0)); /* a pipe does not block */
+    if (fd < 0 && stay && errno == ELOOP) TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: is a link, expected a plain file", path);
     if (fd < 0) TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: cannot open: %s", path, strerror(errno));
     struct stat about;
     if (fstat(fd, &about)) TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: %s", (*input)->name, strerror(errno));
@@ -208,7 +210,7 @@ tsr_status tsr_input_open(const char *path, const tsr_input_options *options, ts
         close(fd);
         fd = -1;
     } else {
-        if ((*input)->options.regular_only) TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: is a pipe or device, expected a plain file", (*input)->name);
+        if (plain) TSR_FAIL_GOTO(TSR_ERROR_IO, fail, "%s: is a pipe or device, expected a plain file", (*input)->name);
         (*input)->fd = fd;
         fd = -1;
     }
@@ -239,16 +241,16 @@ tsr_status tsr_input_open_beside(const tsr_input *input, const char *name, int k
     options.keep_gzip = keep_gzip;
     options.regular_only = 1;
     if (strlen(name) >= PATH_MAX / 2) TSR_FAIL(TSR_ERROR_FORMAT, "%s: the name of the data file has %zu characters", input->name, strlen(name));
+    if (options.same_folder && strchr(name, '/'))
+        TSR_FAIL(TSR_ERROR_IO, "%s: its data file '%.200s' lies in another folder, expected one beside the header", input->name, name);
     size_t folder = name[0] == '/' ? 0 : (size_t)(tsr_path_file(input->path) - input->path);
     char *path = (char *)malloc(folder + strlen(name) + 1);
     if (!path) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", input->name);
     memcpy(path, input->path, folder);
     memcpy(path + folder, name, strlen(name) + 1);
     tsr_status status = tsr_input_open(path, &options, beside);
-    if (status == TSR_ERROR_IO && access(path, F_OK))
-        status = TSR_FAILED(TSR_ERROR_IO, "%s: its data file '%.200s' is missing", input->name, path);
-    else if (status != TSR_OK)
-        status = TSR_FAILED(status, "%s: its data file: %s", input->name, tsr_error_message());
+    if (status == TSR_ERROR_IO && access(path, F_OK)) status = TSR_FAILED(TSR_ERROR_IO, "%s: its data file '%.200s' is missing", input->name, path);
+    else if (status != TSR_OK) status = TSR_FAILED(status, "%s: its data file: %s", input->name, tsr_error_message());
     free(path);
     return status;
 }
@@ -439,7 +441,10 @@ tsr_status tsr_input_inflate(tsr_input *input, int64_t offset, int64_t packed, t
     return TSR_OK;
 }
 
-struct mapping { void *address; size_t size; };
+struct mapping {
+    void *address;
+    size_t size;
+};
 
 static void release_mapping(void *user, void *data)
 {

@@ -19,7 +19,7 @@ struct tsr_output {
     char *name;      /* for messages: what the caller asked for */
     char *target;    /* what is renamed to: links followed; NULL when written in place */
     char *temporary; /* NULL when written in place */
-    int fd, overwrite, gzip, existed;
+    int fd, overwrite, regular_only, gzip, existed;
     tsr_deflater *deflater;
     int64_t deflate_start;
     uint8_t *buffer;
@@ -84,17 +84,23 @@ static tsr_status open_target(tsr_output *o, const char *path)
     struct stat about;
     size_t length = strlen(path);
     if (path[length - 1] == '/') TSR_FAIL(TSR_ERROR_IO, "%s: is a folder, expected a file name", path);
+    if (o->regular_only && !lstat(path, &about) && !S_ISREG(about.st_mode))
+        TSR_FAIL(TSR_ERROR_IO, "%s: is a %s, expected a new name or a plain file", path,
+                 S_ISLNK(about.st_mode)   ? "link"
+                 : S_ISDIR(about.st_mode) ? "folder"
+                                          : "pipe or device");
     if (!stat(path, &about)) {
         o->existed = 1;
         if (S_ISDIR(about.st_mode)) TSR_FAIL(TSR_ERROR_IO, "%s: is a folder, expected a file name", path);
         if (!S_ISREG(about.st_mode)) { /* a pipe or device: nothing to rename */
+            if (o->regular_only) TSR_FAIL(TSR_ERROR_IO, "%s: is a pipe or device, expected a new name or a plain file", path);
             o->fd = open(path, O_WRONLY | O_CLOEXEC);
             if (o->fd < 0) TSR_FAIL(TSR_ERROR_IO, "%s: cannot open for writing: %s", path, strerror(errno));
             return TSR_OK;
         }
         if (!o->overwrite) TSR_FAIL(TSR_ERROR_IO, "%s: exists; not overwritten unless asked for (options.overwrite, --force)", path);
         if (access(path, W_OK)) TSR_FAIL(TSR_ERROR_IO, "%s: cannot be overwritten: %s", path, strerror(errno));
-        o->target = realpath(path, NULL); /* a link stays a link: its file is replaced */
+        o->target = o->regular_only ? strdup(path) : realpath(path, NULL); /* a link stays a link: its file is replaced */
     } else {
         o->target = strdup(path);
     }
@@ -143,6 +149,7 @@ tsr_status tsr_output_open(const char *path, const tsr_write_options *options, t
     tsr_status status;
     o->fd = -1;
     o->overwrite = options->overwrite;
+    o->regular_only = options->regular_only;
     o->progress = &options->progress;
     o->name = strdup(!strcmp(path, "-") ? "standard output" : path);
     o->buffer = (uint8_t *)malloc(BUFFER);
@@ -151,8 +158,7 @@ tsr_status tsr_output_open(const char *path, const tsr_write_options *options, t
         goto fail;
     }
     o->gzip = tsr_path_has_extension(path, ".gz");
-    if (o->gzip && options->compression < 0)
-        TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, fail, "%s: compression -1 (none) contradicts the extension .gz", path);
+    if (o->gzip && options->compression < 0) TSR_FAIL_GOTO(TSR_ERROR_ARGUMENT, fail, "%s: compression -1 (none) contradicts the extension .gz", path);
     TSR_TRY_GOTO(open_target(o, path), fail);
     if (o->gzip) TSR_TRY_GOTO(tsr_deflater_create(TSR_WRAPPER_GZIP, options->compression, sink, o, &o->deflater), fail);
     *output = o;

@@ -20,6 +20,7 @@ typedef struct tsr_input_options {
     int keep_gzip;                /* do not take off a gzip wrapper */
     int regular_only;             /* refuse pipes and devices: for files that a header names */
     int map_beyond_limit;         /* the limit is for what is allocated alone */
+    int same_folder;              /* refuse links, pipes, devices, and data files of other folders */
 } tsr_input_options;
 
 /* Path "-" is standard input. `options` may be NULL. */

@@ -59,14 +59,17 @@ static tsr_volume *round_trip(const tsr_volume *volume, const char *name, const 
     return back;
 }
 
-static const struct variant { const char *name, *format; int big_endian, compression, ascii; } variants[] = {
-    { "a.nii", "nifti", 0, 0, 0 },      { "b.nii", "nifti", 1, 0, 0 },       { "c.nii.gz", "nifti", 0, 0, 0 },  { "d.nii.gz", "nifti", 1, 9, 0 },
-    { "e.hdr", NULL, 0, 0, 0 },         { "f.hdr", NULL, 1, 0, 0 },          { "g.nii", "nifti2", 0, 0, 0 },    { "h.nii.gz", "nifti2", 1, 1, 0 },
-    { "i.nrrd", NULL, 0, 0, 0 },        { "j.nrrd", NULL, 1, 0, 0 },         { "k.nrrd", NULL, 0, 6, 0 },       { "l.nrrd", NULL, 1, 6, 0 },
-    { "m.nrrd", NULL, 0, 0, 1 },        { "n.nhdr", NULL, 0, 0, 0 },         { "o.nhdr", NULL, 1, 5, 0 },       { "p.nhdr", NULL, 0, 0, 1 },
-    { "q.mha", NULL, 0, 0, 0 },         { "r.mha", NULL, 1, 0, 0 },          { "s.mha", NULL, 0, 6, 0 },        { "t.mha", NULL, 1, 3, 0 },
-    { "u.mhd", NULL, 0, 0, 0 },         { "v.mhd", NULL, 1, 6, 0 },          { "w.mha", NULL, 0, 0, 1 },        { "x.inr", NULL, 0, 0, 0 },
-    { "y.inr", NULL, 1, 0, 0 },         { "z.inr.gz", NULL, 0, 0, 0 },       { "A.mha.gz", NULL, 0, 0, 0 },     { "B.nrrd.gz", NULL, 1, 0, 0 },
+static const struct variant {
+    const char *name, *format;
+    int big_endian, compression, ascii;
+} variants[] = {
+    { "a.nii", "nifti", 0, 0, 0 }, { "b.nii", "nifti", 1, 0, 0 }, { "c.nii.gz", "nifti", 0, 0, 0 }, { "d.nii.gz", "nifti", 1, 9, 0 },
+    { "e.hdr", NULL, 0, 0, 0 },    { "f.hdr", NULL, 1, 0, 0 },    { "g.nii", "nifti2", 0, 0, 0 },   { "h.nii.gz", "nifti2", 1, 1, 0 },
+    { "i.nrrd", NULL, 0, 0, 0 },   { "j.nrrd", NULL, 1, 0, 0 },   { "k.nrrd", NULL, 0, 6, 0 },      { "l.nrrd", NULL, 1, 6, 0 },
+    { "m.nrrd", NULL, 0, 0, 1 },   { "n.nhdr", NULL, 0, 0, 0 },   { "o.nhdr", NULL, 1, 5, 0 },      { "p.nhdr", NULL, 0, 0, 1 },
+    { "q.mha", NULL, 0, 0, 0 },    { "r.mha", NULL, 1, 0, 0 },    { "s.mha", NULL, 0, 6, 0 },       { "t.mha", NULL, 1, 3, 0 },
+    { "u.mhd", NULL, 0, 0, 0 },    { "v.mhd", NULL, 1, 6, 0 },    { "w.mha", NULL, 0, 0, 1 },       { "x.inr", NULL, 0, 0, 0 },
+    { "y.inr", NULL, 1, 0, 0 },    { "z.inr.gz", NULL, 0, 0, 0 }, { "A.mha.gz", NULL, 0, 0, 0 },    { "B.nrrd.gz", NULL, 1, 0, 0 },
 };
 enum { VARIANTS = (int)(sizeof variants / sizeof variants[0]) };
 
@@ -161,8 +164,7 @@ static void quaternion_means_the_same(void **state)
         scratch_write("r.nii", bytes, size);
         free(bytes);
         require_ok(tsr_volume_read(scratch("r.nii"), NULL, &back));
-        for (int i = 0; i < 12; i++)
-            assert_true(fabs(tsr_volume_geometry(back)->affine[i / 4][i % 4] - geometry.affine[i / 4][i % 4]) < 2e-6 * 3);
+        for (int i = 0; i < 12; i++) assert_true(fabs(tsr_volume_geometry(back)->affine[i / 4][i % 4] - geometry.affine[i / 4][i % 4]) < 2e-6 * 3);
         again = round_trip(back, "s.nii", &overwrite); /* and stays the same bits from then on */
         assert_true(affine_error(tsr_volume_geometry(back), tsr_volume_geometry(again)) == 0);
         assert_string_equal(tsr_volume_meta(again, "nifti.sform_code"), "0");
@@ -335,12 +337,43 @@ static void long_gzip_streams(void **state)
     scratch_files(1);
 }
 
+/* Options for names and headers of strangers: links and pipes are neither followed nor waited for, data files lie beside their header. */
+static void strangers(void **state)
+{
+    (void)state;
+    const tsr_write_options strict = { .struct_size = sizeof strict, .overwrite = 1, .regular_only = 1 };
+    const tsr_read_options stay = { .struct_size = sizeof stay, .same_folder = 1 };
+    char target[512];
+    tsr_volume *volume = make_volume(TSR_U8, (tsr_size3){ 5, 4, 3 }, NULL), *back = NULL;
+    require_ok(tsr_volume_write(volume, scratch("plain.mhd"), &strict));
+    require_ok(tsr_volume_write(volume, scratch("plain.mhd"), &strict)); /* again: a plain file may be replaced */
+    require_ok(tsr_volume_read(scratch("plain.mhd"), &stay, &back));
+    same_voxels(volume, back);
+    tsr_volume_destroy(&back);
+    snprintf(target, sizeof target, "%s", scratch("plain.raw"));
+    assert_int_equal(symlink("plain.mhd", scratch("link.mhd")), 0);
+    assert_int_equal(mkfifo(scratch("pipe.nrrd"), 0600), 0);
+    require_error(tsr_volume_write(volume, scratch("link.mhd"), &strict), TSR_ERROR_IO, "is a link");
+    require_error(tsr_volume_write(volume, scratch("pipe.nrrd"), &strict), TSR_ERROR_IO, "pipe or device");
+    require_error(tsr_volume_read(scratch("link.mhd"), &stay, &back), TSR_ERROR_IO, "is a link");
+    require_error(tsr_volume_read(scratch("pipe.nrrd"), &stay, &back), TSR_ERROR_IO, "pipe or device");
+    require_ok(tsr_volume_read(scratch("link.mhd"), NULL, &back)); /* whoever does not ask follows links */
+    tsr_volume_destroy(&back);
+    assert_int_equal(rename(target, scratch("moved.raw")), 0);
+    assert_int_equal(symlink("moved.raw", target), 0);
+    require_error(tsr_volume_write(volume, scratch("plain.mhd"), &strict), TSR_ERROR_IO, "is a link");
+    require_error(tsr_volume_read(scratch("plain.mhd"), &stay, &back), TSR_ERROR_IO, "is a link");
+    assert_null(back);
+    tsr_volume_destroy(&volume);
+    scratch_files(1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type_in_every_variant), cmocka_unit_test(every_orientation), cmocka_unit_test(quaternion_means_the_same),
         cmocka_unit_test(nifti_header_survives),       cmocka_unit_test(metadata_survives), cmocka_unit_test(raw_with_options),
-        cmocka_unit_test(large_files_are_mapped),      cmocka_unit_test(long_gzip_streams),
+        cmocka_unit_test(large_files_are_mapped),      cmocka_unit_test(long_gzip_streams), cmocka_unit_test(strangers),
     };
     return cmocka_run_group_tests_name("volume files", tests, scratch_make, scratch_remove);
 }

@@ -143,8 +143,57 @@ def run(browser, server, folder, real):
         browser.screenshot(given.screenshot)
     browser.click("#undo")
     browser.until("return tessera.bench.state.inside_voxels > 0 && tessera.bench.state.report !== null", 5, "the surface before")
+    refusals(browser, state)
     errors = [line for line in browser.log() if "favicon" not in line]
     assert not errors, errors
+
+
+def refusals(browser, state):
+    """Numbers that the server does not have are not shown; two fingers paint nothing, one does; a lost connection is said."""
+    def typed(name, value):
+        browser.script("const n = document.getElementById(arguments[0] + '-n'); n.focus(); n.value = arguments[1]; n.dispatchEvent(new Event('change'))", name, value)
+
+    def shows(name, value):
+        browser.until(f"return Math.abs(parseFloat(document.getElementById('{name}-n').value) - {value}) < 1e-3 * Math.max(1, Math.abs({value}))", 5, f"{name} shows {value}")
+
+    epsilon, low = state()["epsilon"], state()["window"][0]
+    typed("epsilon", "-5")
+    shows("epsilon", epsilon)
+    typed("alpha", "7")
+    shows("alpha", 1)
+    browser.until("return tessera.bench.state.alpha === 1", 5, "alpha at its end")
+    typed("window-low", "1e9")
+    shows("window-low", low)
+    browser.script("tessera.link.input({type: 'set', name: 'epsilon', value: -1}); tessera.sliders.epsilon.value = -1; tessera.sliders.epsilon.number.value = -1")
+    shows("epsilon", epsilon)
+    assert state()["epsilon"] == epsilon
+
+    browser.script("""const w = tessera.windows.source, c = w.canvas, box = c.getBoundingClientRect();
+        c.setPointerCapture = () => {};
+        window.sent = [];
+        const input = tessera.link.input;
+        tessera.link.input = (m) => { window.sent.push(m.type); return input.call(tessera.link, m); };
+        window.finger = (type, id, dx) => c.dispatchEvent(new PointerEvent(type, { pointerId: id, pointerType: 'touch', button: 0, bubbles: true,
+            clientX: box.left + box.width / 2 + dx, clientY: box.top + box.height / 2 }));""")
+    browser.script("document.activeElement.blur()")
+    browser.keys("3")
+    assert browser.script("return tessera.bench.tool") == "paint"
+    browser.script("finger('pointerdown', 11, 0); finger('pointerdown', 12, 40); finger('pointermove', 12, 60); finger('pointermove', 11, -20)")
+    time.sleep(0.4)
+    browser.script("finger('pointerup', 11, -20); finger('pointerup', 12, 60)")
+    time.sleep(0.2)
+    sent = browser.script("return window.sent")
+    assert "paint" not in sent and "view" in sent, sent
+    browser.script("finger('pointerdown', 13, 0)")
+    browser.until("return window.sent.includes('paint')", 5, "the stroke of a finger that stays")
+    browser.script("finger('pointerup', 13, 0); window.sent.length = 0; finger('pointerdown', 14, 0); finger('pointerup', 14, 0)")
+    browser.until("return window.sent.includes('paint')", 5, "the stroke of a finger that taps")
+    browser.keys("1")
+
+    assert browser.script("return document.getElementById('lost').hidden")
+    browser.script("tessera.link.socket.close()")
+    browser.until("return !document.getElementById('lost').hidden && document.body.classList.contains('watching')", 5, "a word on the lost connection")
+    browser.until("return document.getElementById('lost').hidden && !document.body.classList.contains('watching')", 10, "the connection again")
 
 
 with tempfile.TemporaryDirectory() as where:

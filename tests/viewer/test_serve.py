@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from socket_client import Page, Refused, Server  # noqa: E402
@@ -168,14 +169,204 @@ def test_access(server):
             page.expect_error("name", type="save", what="mask", name=name)
         for name in ["link.txt", "folder.txt", "pipe.txt", "missing.nii.gz"]:
             page.expect_error("no such file", type="load", name=name)
+        save_outside(page)
+        read_outside(page)
         page.close()
     finally:
         os.remove(os.path.join(os.path.dirname(FOLDER), "tessera-secret.txt"))
 
 
+def save_outside(page):
+    """Links lead out of the folder and pipes hold a writer for ever: both are refused, also behind a header, and what is there stays."""
+    outside = os.path.join(os.path.dirname(FOLDER), "tessera-precious")
+    with open(outside, "w", encoding="ascii") as file:
+        file.write("precious")
+    try:
+        for ending in ("mask.nii.gz", "mask.tsc", "mesh.ply", "picture.png", "session.session", "header.mhd", "header.nhdr", "field.nii"):
+            what = ending.split(".")[0].replace("header", "mask")
+            os.symlink(outside, os.path.join(FOLDER, "out-" + ending))
+            for replace in (False, True):
+                page.expect_error("is a link", type="save", what=what, name="out-" + ending, replace=replace)
+            os.mkfifo(os.path.join(FOLDER, "pipe-" + ending))
+            page.expect_error("pipe", type="save", what=what, name="pipe-" + ending, replace=True)
+        for header, data in (("beside.mhd", "beside.raw"), ("beside.hdr", "beside.img")):
+            os.symlink(outside, os.path.join(FOLDER, data))
+            page.expect_error("is a link", type="save", what="mask", name=header, replace=True)
+            assert not os.path.exists(os.path.join(FOLDER, header)), header
+        with open(outside, encoding="ascii") as file:
+            assert file.read() == "precious"
+        assert os.path.islink(os.path.join(FOLDER, "out-mask.nii.gz"))
+    finally:
+        os.remove(outside)
+        for name in os.listdir(FOLDER):
+            if name.startswith(("out-", "pipe-", "beside.")):
+                os.remove(os.path.join(FOLDER, name))
+
+
+def read_outside(page):
+    """A header of the folder names its data file: only one beside it is read."""
+    outside = os.path.join(os.path.dirname(FOLDER), "tessera-voxels.raw")
+    with open(outside, "wb") as file:
+        file.write(bytes(range(64)))
+    with open(os.path.join(FOLDER, "near.raw"), "wb") as file:
+        file.write(bytes(range(64)))
+    os.symlink(outside, os.path.join(FOLDER, "link.raw"))
+    os.mkfifo(os.path.join(FOLDER, "pipe.raw"))
+    try:
+        for data, word in ((outside, "another folder"), ("../tessera-voxels.raw", "another folder"), ("./near.raw", "another folder"), ("link.raw", "is a link"),
+                           ("pipe.raw", "pipe or device"), ("near.raw", "")):
+            for name, text in (("stray.mhd", f"ObjectType = Image\nNDims = 3\nDimSize = 4 4 4\nElementType = MET_UCHAR\nElementDataFile = {data}\n"),
+                               ("stray.nhdr", f"NRRD0004\ntype: uint8\ndimension: 3\nsizes: 4 4 4\nencoding: raw\ndata file: {data}\n\n")):
+                with open(os.path.join(FOLDER, name), "w", encoding="ascii") as file:
+                    file.write(text)
+                if word:
+                    page.expect_error(word, type="load", name=name)
+                    assert page.state["image"]["name"] == "head.nii.gz"
+                else:
+                    page.send(type="load", name=name)
+                    page.until(lambda n=name: page.state["image"]["name"] == n, what=f"{name} with {data}")
+        page.send(type="load", name="head.nii.gz")
+        page.until(lambda: page.state["image"]["name"] == "head.nii.gz", what="the image again")
+    finally:
+        os.remove(outside)
+        for name in ("near.raw", "link.raw", "pipe.raw", "stray.mhd", "stray.nhdr"):
+            os.remove(os.path.join(FOLDER, name))
+
+
+def painted(page):
+    page.send(type="probe", at=[18, 28, 22], radius=3)
+    page.send(type="paint", **{"from": [18, 28, 22]}, radius=4, begin=True)
+    page.send(type="step", count=5)
+    page.until(lambda: page.state["steps"] == 5 and not page.state["running"] and page.state["inside_voxels"] > 0, what="five steps")
+    return page.state["inside_voxels"]
+
+
+def test_work_is_kept(server):
+    """A session that does not load leaves the work alone; one that loads, and a reset, can be taken back."""
+    def script(name, text):
+        with open(os.path.join(FOLDER, name), "w", encoding="ascii") as file:
+            file.write(text)
+
+    page = loaded_page(server)
+    page.send(type="load", name="head.nii.gz")
+    page.until(lambda: page.state["steps"] == 0 and not page.state["undo"], what="a fresh image")
+    inside = painted(page)
+    script("broken.session", "sphere 24 24 24 5\nstep 3\nset alpha seven\n")
+    page.expect_error("broken.session:3:", type="load", name="broken.session")
+    script("greedy.session", "sphere 24 24 24 5\n set snapshots 1e9\n")
+    page.expect_error("greedy.session:2:", type="load", name="greedy.session")
+    page.expect_error("expected 1 to 16", type="set", name="snapshots", value=1e9)
+    page.send(type="set", name="alpha", value=0.5)  # the next state is of after the failures
+    page.until(lambda: page.state["alpha"] == 0.5)
+    assert page.state["inside_voxels"] == inside and page.state["steps"] == 5, page.state
+    script("good.session", "sphere 24 24 24 7\nstep 4\n")
+    page.send(type="load", name="good.session")
+    page.until(lambda: page.state["steps"] == 4 and page.state["inside_voxels"] != inside, what="the session")
+    page.send(type="undo")
+    page.until(lambda: page.state["steps"] == 5 and page.state["inside_voxels"] == inside, what="the work before the session")
+    page.send(type="reset")
+    page.until(lambda: not page.state["surface"], what="the reset")
+    page.send(type="undo")
+    page.until(lambda: page.state["surface"] and page.state["inside_voxels"] == inside, what="the work before the reset")
+    page.send(type="save", what="mask", name="kept.nii.gz")
+    page.send(type="save", what="session", name="kept.session")
+    page.until(lambda: any(t["type"] == "saved" and t["text"] == "kept.session" for t in page.texts), what="both saved")
+    tessera("segment", "head.nii.gz", "--script", "kept.session", "-o", "kept-again.nii.gz")
+    assert equal_masks("kept.nii.gz", "kept-again.nii.gz"), "what came back replays to another mask"
+    page.send(type="load", name="head.nii.gz")
+    page.until(lambda: not page.state["surface"] and not page.state["undo"], what="the end")
+    page.close()
+
+
+def test_long_work_stops(server):
+    """Very many steps and a session without end hear Pause and Reset."""
+    page = loaded_page(server)
+    page.send(type="set", name="data_weight", value=0)  # no speed at all: the surface stays where it is
+    page.send(type="set", name="alpha", value=1)
+    painted(page)
+    page.send(type="step", count=100000)
+    page.until(lambda: page.state["steps"] > 20, what="some of the steps")
+    page.send(type="set", name="target", value=0.25)  # waits for its turn
+    page.send(type="pause")
+    page.until(lambda: not page.state["running"] and page.state["target"] == 0.25, 10, "the pause")
+    assert page.state["steps"] < 90000
+    page.send(type="step", count=100000)
+    page.until(lambda: page.state["running"], 10, "steps again")
+    page.send(type="reset")
+    page.until(lambda: not page.state["surface"] and not page.state["running"], 10, "the reset")
+    inside = painted(page)
+    with open(os.path.join(FOLDER, "endless.session"), "w", encoding="ascii") as file:
+        file.write("sphere 18 28 22 4\nset cfl 0.00001\nstep 1000000000000\n")
+    page.send(type="load", name="endless.session")
+    page.until(lambda: page.state["busy"], what="the session")
+    page.send(type="pause")
+    page.until(lambda: any("endless.session: stopped" in t["text"] for t in page.texts if "text" in t), 10, "the end of the endless session")
+    page.until(lambda: not page.state["busy"])
+    assert page.state["inside_voxels"] == inside and page.state["steps"] == 5, page.state
+    page.send(type="load", name="head.nii.gz")
+    page.until(lambda: not page.state["surface"] and not page.state["undo"], what="the end")
+    page.close()
+
+
+def test_greedy_page(server):
+    """A page that asks for the list of files without a breath slows nobody: others get answers, pictures and who drives."""
+    page, greedy = loaded_page(server), Page(server)
+    lists = sum(t["type"] == "files" for t in page.texts)
+    pictures = dict(page.counts)
+    for i in range(8):
+        for _ in range(400):
+            greedy.send(type="files")
+        page.send(type="ping", id=500 + i)
+        page.send(type="view", view="volume", azimuth=10.0 * i)
+        page.until(lambda n=500 + i: any(t.get("id") == n for t in page.texts), 5, "the answer to a ping")
+        while select_readable(greedy.socket):
+            greedy.read()
+    page.until(lambda: page.counts["volume"] > pictures["volume"], 5, "pictures")
+    assert sum(t["type"] == "files" for t in page.texts) == lists, "lists that another page asked for"
+    greedy.send(type="drive")
+    page.until(lambda: page.driver["driver"] != page.driver["you"], 5, "a word that another page drives")
+    greedy.until(lambda: greedy.counts["volume"] > 0 and greedy.driver["driver"] == greedy.driver["you"], 20, "its own pictures")
+    greedy.close()
+    page.until(lambda: page.driver["driver"] == page.driver["you"], what="the controls")
+    page.close()
+
+
+def test_names(server):
+    """Names beyond ASCII come back as they are; of five pictures five are saved."""
+    page = loaded_page(server)
+    page.send(type="load", name="head.nii.gz")
+    names = [f"H\u00e4user \u2014 {i}.png" for i in range(5)]
+    for name in names:
+        page.send(type="save", what="picture", name=name)
+    page.until(lambda: {t["text"] for t in page.texts if t["type"] == "saved"} >= set(names), what="five pictures")
+    status, body = server.get(server.path + "file/" + urllib.parse.quote(names[2]))
+    assert status == 200 and body.startswith(b"\x89PNG"), status
+    os.rename(os.path.join(FOLDER, names[0]), os.path.join(FOLDER, "\u00fc.nii"))
+    page.expect_error("\u00fc.nii", type="load", name="\u00fc.nii")
+    assert FOLDER not in page.errors()[-1], page.errors()[-1]
+    page.close()
+
+
+def test_trouble_at_the_start():
+    """A file that cannot be loaded is said on stderr, and to the page that comes later."""
+    with open(os.path.join(FOLDER, "head.nii.gz"), "rb") as file:
+        start = file.read(2000)
+    with open(os.path.join(FOLDER, "cut.nii.gz"), "wb") as file:
+        file.write(start)
+    other = Server(TESSERA, os.path.join(FOLDER, "cut.nii.gz"), "--device", "cpu", "--threads", "1")
+    try:
+        assert "cut.nii.gz" in other.process.stderr.readline()
+        page = Page(other)
+        page.until(lambda: any("cut.nii.gz" in e for e in page.errors()), what="the error on the page")
+        page.close()
+    finally:
+        assert other.stop() == (0, "")
+
+
 def test_malformed(server):
     """What is no message is refused with a word or closes its own connection, and nothing else."""
     watcher = loaded_page(server)
+    watcher.send(type="load", name="head.nii.gz")  # nothing to undo
     bad = ["", "{", "[]", "null", "7", '"x"', "{}", '{"type":1}', '{"type":"fly"}', '{"type":"start","type":"start"}', '{"type":"start","extra":1}',
            '{"type":"set","name":"alpha"}', '{"type":"set","name":"alpha","value":"1"}', '{"type":"set","name":"alpha","value":1e400}',
            '{"type":"set","name":"alpha","value":7}', '{"type":"set","name":"nothing","value":1}', '{"type":"paint","from":[1,2],"radius":1}',
@@ -317,11 +508,13 @@ with tempfile.TemporaryDirectory() as FOLDER:
     tessera("make", "phantom_tumour", "--size", "48", "--noise", "0.05", "--seed", "3", "-o", "head.nii.gz")
     run = Server(TESSERA, os.path.join(FOLDER, "head.nii.gz"), "--device", "cpu", "--threads", "2")
     try:
-        for test in (test_session, test_windows, test_one_drives, test_access, test_malformed, test_flood, test_crowd):
+        for test in (test_session, test_windows, test_one_drives, test_access, test_work_is_kept, test_long_work_stops, test_greedy_page, test_names, test_malformed,
+                     test_flood, test_crowd):
             began = time.monotonic()
             test(run)
             assert run.alive(), f"{test.__name__}: the server has ended: {run.process.stderr.read()}"
             print(f"{test.__name__}: {time.monotonic() - began:.1f} s", flush=True)
+        test_trouble_at_the_start()
     finally:
         code, errors = run.stop()
     assert code == 0, f"exit code {code}: {errors}"

@@ -1,5 +1,6 @@
 #define _XOPEN_SOURCE 700 /* setenv, realpath */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,6 +26,9 @@ static void ready(void *user, const char *url, int port, const char *token)
     }
     fflush(stdout);
 }
+
+/* It goes on serving: the page can load another file. */
+static void trouble(void *user, const char *text) { cli_error((const cli_call *)user, CLI_FAILED, "%s", text); }
 
 static int check_token(const cli_call *cli, const char *token)
 {
@@ -52,8 +56,11 @@ static int split(const cli_call *cli, const char *path, const char *given_folder
     if (path && given_folder && (!realpath(file, other) || strcmp(other, folder)))
         return cli_usage(cli, "--folder: %s does not lie in %s, expected a file of the served folder", path, given_folder);
     if (!*name) return CLI_OK;
+    if (strlen(*name) >= VIEWER_NAME_BYTES)
+        return cli_usage(cli, "%s: the name has %zu bytes, expected at most %d", path, strlen(*name), VIEWER_NAME_BYTES - 1);
     if (!viewer_name_is_plain(*name)) return cli_usage(cli, "%s: expected a file name without a leading '.' or '-'", path);
     if (stat(path, &about) || !S_ISREG(about.st_mode)) return cli_error(cli, CLI_FAILED, "%s: no such file", path);
+    if (!viewer_is_volume(*name)) return cli_usage(cli, "%s: expected a volume (.nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd, .inr, .hdr or .tsc)", path);
     return CLI_OK;
 }
 
@@ -83,6 +90,7 @@ static int serve(cli_call *cli, viewer_server_options *o, const char *given_fold
     quiet.globals.quiet = 1; /* no progress bar while it serves */
     o->stop = cli_progress(&quiet);
     o->ready = ready;
+    o->trouble = trouble;
     o->user = cli;
     return viewer_serve(o, error, sizeof error) ? cli_error(cli, CLI_FAILED, "%s", error) : CLI_OK;
 }

@@ -5,11 +5,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { MOST_FILES = 500, MOST_SCRIPT = VIEWER_LOG_BYTES, PATH_BYTES = 4096 };
 
@@ -30,6 +32,30 @@ static int existing(const viewer_session *s, const char *name, char path[PATH_BY
     return -1;
 }
 
+/* Where a result goes: nothing that leads out of the folder, nothing that a write waits for. The options of the writers say so once more. */
+static int target_of(const viewer_session *s, const char *name, int replace, char path[PATH_BYTES], char *error, size_t error_bytes)
+{
+    struct stat about;
+    if (path_of(s, name, path, error, error_bytes)) return -1;
+    if (lstat(path, &about)) return 0; /* new, or the writer says what is wrong */
+    if (S_ISREG(about.st_mode) && replace) return 0;
+    if (S_ISREG(about.st_mode)) snprintf(error, error_bytes, "%s: exists already; tick 'replace' to overwrite it", name);
+    else
+        snprintf(error, error_bytes, "%s: is a %s, expected a new name or a plain file", name,
+                 S_ISLNK(about.st_mode) ? "link" : "folder, pipe or device");
+    return -1;
+}
+
+/* A message of the library, without the folder in front of names: it is the server's business. */
+static void take_message(const viewer_session *s, char *error, size_t error_bytes)
+{
+    char folder[PATH_BYTES];
+    int n = snprintf(folder, sizeof folder, "%s/", s->folder);
+    snprintf(error, error_bytes, "%s", tsr_error_message());
+    if (n < 2 || n >= PATH_BYTES) return;
+    for (char *at; (at = strstr(error, folder));) memmove(at, at + n, strlen(at + n) + 1);
+}
+
 static int ends_with(const char *name, const char *ending)
 {
     size_t n = strlen(name), e = strlen(ending);
@@ -38,7 +64,7 @@ static int ends_with(const char *name, const char *ending)
 
 int viewer_is_script(const char *name) { return ends_with(name, ".session") || ends_with(name, ".txt"); }
 
-static int is_volume(const char *name)
+int viewer_is_volume(const char *name)
 {
     static const char *const endings[] = { ".nii", ".nii.gz", ".nrrd", ".nhdr", ".mha", ".mhd", ".inr", ".inr.gz", ".tsc", ".hdr" };
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
@@ -54,9 +80,10 @@ int viewer_load_image(viewer_session *s, const char *name, viewer_image **image,
     *image = NULL;
     if (existing(s, name, path, error, error_bytes)) return -1;
     options.memory_limit = s->memory_limit;
+    options.same_folder = 1; /* a header may name any file of the machine */
     options.progress = (tsr_progress){ viewer_session_quits, s };
     if (tsr_volume_read(path, &options, &volume) != TSR_OK) {
-        snprintf(error, error_bytes, "%s", tsr_error_message());
+        take_message(s, error, error_bytes);
         return -1;
     }
     viewer_image *made = (viewer_image *)calloc(1, sizeof *made);
@@ -79,7 +106,9 @@ char *viewer_read_script(viewer_session *s, const char *name, char *error, size_
 {
     char path[PATH_BYTES];
     if (existing(s, name, path, error, error_bytes)) return NULL;
-    FILE *file = fopen(path, "rb");
+    int opened = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    FILE *file = opened < 0 ? NULL : fdopen(opened, "rb");
+    if (!file && opened >= 0) close(opened);
     char *text = file ? (char *)malloc(MOST_SCRIPT + 1) : NULL;
     size_t n = text ? fread(text, 1, MOST_SCRIPT + 1, file) : 0;
     int bad = !text || ferror(file) || n > MOST_SCRIPT || memchr(text, 0, n);
@@ -102,20 +131,15 @@ static int expect_ending(const viewer_command *c, char *error, size_t error_byte
     const char *name = c->name;
     int good = c->what == VIEWER_SAVE_MESH ? ends_with(name, ".ply") || ends_with(name, ".stl") || ends_with(name, ".obj") || ends_with(name, ".off")
                : c->what == VIEWER_SAVE_SESSION ? viewer_is_script(name)
-                                                : is_volume(name);
+                                                : viewer_is_volume(name);
     if (good) return 0;
     snprintf(error, error_bytes, "%.100s: the extension does not fit, expected for example %s", name, endings[c->what]);
     return -1;
 }
 
-static int write_text(const char *path, const char *text, int replace, char *error, size_t error_bytes)
+static int write_text(const char *name, const char *path, const char *text, char *error, size_t error_bytes)
 {
     char beside[PATH_BYTES + 32];
-    struct stat about;
-    if (!replace && !lstat(path, &about)) {
-        snprintf(error, error_bytes, "%s: exists already", path);
-        return -1;
-    }
     snprintf(beside, sizeof beside, "%s.tessera-part", path);
     FILE *file = fopen(beside, "wbx");
     size_t n = strlen(text);
@@ -123,7 +147,7 @@ static int write_text(const char *path, const char *text, int replace, char *err
     if (file && fclose(file)) bad = 1;
     if (!bad && rename(beside, path)) bad = 1;
     if (!bad) return 0;
-    snprintf(error, error_bytes, "%s: cannot be written: %s", path, strerror(errno));
+    snprintf(error, error_bytes, "%s: cannot be written: %s", name, strerror(errno));
     if (file) remove(beside);
     return -1;
 }
@@ -156,10 +180,11 @@ int viewer_save(viewer_session *s, tsr_context *context, const tsr_segmentation 
     tsr_write_options options = TSR_WRITE_OPTIONS;
     tsr_volume *volume = NULL;
     tsr_status status;
-    if (path_of(s, c->name, path, error, error_bytes) || expect_ending(c, error, error_bytes)) return -1;
+    if (expect_ending(c, error, error_bytes) || target_of(s, c->name, c->replace, path, error, error_bytes)) return -1;
     options.overwrite = c->replace;
+    options.regular_only = 1;
     if (c->what == VIEWER_SAVE_SESSION) {
-        if (session_script) return write_text(path, session_script, c->replace, error, error_bytes);
+        if (session_script) return write_text(c->name, path, session_script, error, error_bytes);
         snprintf(error, error_bytes, "%s: out of memory", c->name);
         return -1;
     }
@@ -170,7 +195,7 @@ int viewer_save(viewer_session *s, tsr_context *context, const tsr_segmentation 
         if (status == TSR_OK) status = write_volume(&volume, path, &options);
     }
     if (status == TSR_OK) return 0;
-    snprintf(error, error_bytes, "%s", tsr_error_message());
+    take_message(s, error, error_bytes);
     return -1;
 }
 
@@ -179,9 +204,10 @@ int viewer_save_image(viewer_session *s, const tsr_image *image, const char *nam
     char path[PATH_BYTES];
     tsr_write_options options = TSR_WRITE_OPTIONS;
     options.overwrite = replace;
-    if (path_of(s, name, path, error, error_bytes)) return -1;
+    options.regular_only = 1;
+    if (target_of(s, name, replace, path, error, error_bytes)) return -1;
     if (tsr_image_write(image, path, &options) == TSR_OK) return 0;
-    snprintf(error, error_bytes, "%s", tsr_error_message());
+    take_message(s, error, error_bytes);
     return -1;
 }
 
@@ -200,7 +226,7 @@ viewer_blob *viewer_list_files(viewer_session *s)
     DIR *folder = opendir(s->folder);
     if (folder)
         for (const struct dirent *entry; count < MOST_FILES && (entry = readdir(folder));)
-            if ((is_volume(entry->d_name) || viewer_is_script(entry->d_name)) && !existing(s, entry->d_name, path, error, sizeof error) &&
+            if ((viewer_is_volume(entry->d_name) || viewer_is_script(entry->d_name)) && !existing(s, entry->d_name, path, error, sizeof error) &&
                 (names[count] = strdup(entry->d_name)))
                 count++;
     if (folder) closedir(folder);

@@ -522,11 +522,11 @@ static void run(struct painter *p)
             take_task(s, VIEWER_VOLUME, &task);
             pthread_mutex_unlock(&s->lock);
             pick(p, &task, &command);
-        } else if (*s->picture_name) {
+        } else if (s->picture_count) {
             char name[VIEWER_NAME_BYTES];
-            int replace = s->picture_replace;
-            memcpy(name, s->picture_name, sizeof name);
-            *s->picture_name = 0;
+            int replace = s->picture[0].replace;
+            memcpy(name, s->picture[0].name, sizeof name);
+            memmove(s->picture, s->picture + 1, (size_t)--s->picture_count * sizeof *s->picture);
             take_task(s, VIEWER_VOLUME, &task);
             pthread_mutex_unlock(&s->lock);
             if (p->image) save_picture(p, &task, name, replace);

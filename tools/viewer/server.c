@@ -26,6 +26,8 @@ struct server {
     uint64_t state_version, image_version;
     viewer_blob *state, *histogram; /* newest, for pages that come later */
     tsr_progress stop;
+    void (*trouble)(void *user, const char *text);
+    void *user;
     lws_sorted_usec_list_t tick;
 };
 
@@ -34,9 +36,9 @@ struct client {
     struct lws *wsi;
     struct client *next;
     uint32_t id; /* 0 = not admitted */
-    viewer_blob *notice[CLIENT_NOTICES], *state, *frame[VIEWER_VIEWS];
-    int notices, flying[VIEWER_VIEWS];
-    char *message; /* what came of a message that is not complete yet */
+    viewer_blob *driver, *notice[CLIENT_NOTICES], *state, *frame[VIEWER_VIEWS];
+    int notices, files, turn, flying[VIEWER_VIEWS]; /* files: this page waits for the list of files */
+    char *message;                                  /* what came of a message that is not complete yet */
     size_t message_bytes;
     const unsigned char *bytes; /* answer to a request: from memory ... */
     size_t left;
@@ -178,24 +180,7 @@ static void give_notice(struct client *c, viewer_blob *blob)
     lws_callback_on_writable(c->wsi);
 }
 
-static void give_text(struct client *c, const char *format, ...) TSR_PRINTF(2, 3);
-static void give_text(struct client *c, const char *format, ...)
-{
-    char text[512];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    give_notice(c, viewer_blob_text(text));
-}
-
-/* Messages of ours hold no quotes but those of words that came in: these are taken out. */
-static void give_error(struct client *c, char *error)
-{
-    for (unsigned char *p = (unsigned char *)error; *p; p++)
-        if (*p < 0x20 || *p >= 0x7f || *p == '"' || *p == '\\') *p = '?';
-    give_text(c, "{\"type\":\"error\",\"text\":\"%.400s\"}", error);
-}
+static void give_error(struct client *c, const char *error) { give_notice(c, viewer_blob_message("error", error)); }
 
 static void replace(struct client *c, viewer_blob **slot, viewer_blob *blob)
 {
@@ -206,8 +191,13 @@ static void replace(struct client *c, viewer_blob **slot, viewer_blob *blob)
 
 static void tell_driver(struct server *server)
 {
-    for (struct client *c = server->first; c; c = c->next)
-        give_text(c, "{\"type\":\"driver\",\"driver\":%u,\"you\":%u,\"clients\":%d}", server->driver, c->id, server->count);
+    for (struct client *c = server->first; c; c = c->next) {
+        char text[128];
+        snprintf(text, sizeof text, "{\"type\":\"driver\",\"driver\":%u,\"you\":%u,\"clients\":%d}", server->driver, c->id, server->count);
+        viewer_blob *blob = viewer_blob_text(text);
+        replace(c, &c->driver, blob);
+        viewer_blob_release(&blob);
+    }
 }
 
 /* What the session has for the pages; tells it which windows they are ready for. */
@@ -216,6 +206,7 @@ static void distribute(struct server *server)
     viewer_session *s = server->session;
     if (!s) return;
     int wanted[VIEWER_VIEWS] = { 0 };
+    char trouble[VIEWER_TEXT_BYTES];
     viewer_blob *blob;
     if ((blob = viewer_session_histogram(s, &server->image_version))) {
         viewer_blob_release(&server->histogram);
@@ -227,7 +218,8 @@ static void distribute(struct server *server)
         server->state = blob;
         for (struct client *c = server->first; c; c = c->next) replace(c, &c->state, blob);
     }
-    while ((blob = viewer_session_notice(s))) {
+    if (server->trouble && viewer_session_trouble(s, trouble)) server->trouble(server->user, trouble);
+    while (server->first && (blob = viewer_session_notice(s))) { /* what happens while nobody looks waits for the next page */
         for (struct client *c = server->first; c; c = c->next) give_notice(c, viewer_blob_keep(blob));
         viewer_blob_release(&blob);
     }
@@ -275,6 +267,7 @@ static void dismiss(struct server *server, struct client *c)
     for (int i = 0; i < c->notices; i++) viewer_blob_release(&c->notice[i]);
     c->notices = 0;
     viewer_blob_release(&c->state);
+    viewer_blob_release(&c->driver);
     for (int v = 0; v < VIEWER_VIEWS; v++) viewer_blob_release(&c->frame[v]);
     if (!c->id) return;
     while (*at && *at != c) at = &(*at)->next;
@@ -299,15 +292,21 @@ static void act(struct server *server, struct client *c, const char *text, size_
         if (c->flying[command.view] > 0) c->flying[command.view]--;
         distribute(server);
         return;
-    case VIEWER_PING: give_text(c, "{\"type\":\"pong\",\"id\":%.0f}", command.id); return;
+    case VIEWER_PING:
+        snprintf(error, sizeof error, "{\"type\":\"pong\",\"id\":%.0f}", command.id);
+        give_notice(c, viewer_blob_text(error));
+        return;
+    case VIEWER_FILES: /* asked again while it waits: one answer */
+        c->files = 1;
+        lws_callback_on_writable(c->wsi);
+        return;
     case VIEWER_DRIVE:
         server->driver = c->id;
         tell_driver(server);
         return;
     default:
-        if (server->driver != c->id && command.kind != VIEWER_FILES) {
-            char refused[] = "another page drives: take the controls first";
-            give_error(c, refused);
+        if (server->driver != c->id) {
+            give_error(c, "another page drives: take the controls first");
         } else if (viewer_session_command(server->session, &command, error, sizeof error)) {
             give_error(c, error);
         }
@@ -345,26 +344,54 @@ static int receive(struct server *server, struct lws *wsi, struct client *c, con
     return 0;
 }
 
-/* One message; texts first, then the state, then the window that waits longest (the one with the oldest picture). */
-static int send_next(struct server *server, struct lws *wsi, struct client *c)
+static viewer_blob *take(viewer_blob **slot)
+{
+    viewer_blob *blob = *slot;
+    *slot = NULL;
+    return blob;
+}
+
+/* Of the window that waits longest (the one with the oldest picture). */
+static viewer_blob *take_picture(struct client *c)
+{
+    int view = -1;
+    for (int v = 0; v < VIEWER_VIEWS; v++)
+        if (c->frame[v] && c->flying[v] < FLYING && (view < 0 || c->frame[v]->sequence < c->frame[view]->sequence)) view = v;
+    if (view < 0) return NULL;
+    c->flying[view]++;
+    return take(&c->frame[view]);
+}
+
+static viewer_blob *take_one(struct server *server, struct client *c, int what)
 {
     viewer_blob *blob = NULL;
-    if (!c->id) return 0;
-    if (c->notices) {
+    switch (what) {
+    case 0: return take(&c->driver);
+    case 1:
+        if (!c->notices) return NULL;
         blob = c->notice[0];
         memmove(c->notice, c->notice + 1, (size_t)--c->notices * sizeof *c->notice);
-    } else if (c->state) {
-        blob = c->state;
-        c->state = NULL;
-    } else {
-        int view = -1;
-        for (int v = 0; v < VIEWER_VIEWS; v++)
-            if (c->frame[v] && c->flying[v] < FLYING && (view < 0 || c->frame[v]->sequence < c->frame[view]->sequence)) view = v;
-        if (view < 0) return 0;
-        blob = c->frame[view];
-        c->frame[view] = NULL;
-        c->flying[view]++;
+        return blob;
+    case 2: return take(&c->state);
+    case 3: return take_picture(c);
+    default:
+        if (!c->files) return NULL;
+        c->files = 0;
+        return viewer_list_files(server->session);
     }
+}
+
+/* One message. Who drives, texts, the state, pictures and the list of files take turns: a page that asks for much of one gets the others all the same. */
+static int send_next(struct server *server, struct lws *wsi, struct client *c)
+{
+    enum { TURNS = 5 };
+    viewer_blob *blob = NULL;
+    if (!c->id) return 0;
+    for (int i = 0; i < TURNS && !blob; i++) {
+        blob = take_one(server, c, c->turn);
+        c->turn = (c->turn + 1) % TURNS;
+    }
+    if (!blob) return 0;
     int picture = blob->binary;
     int sent = lws_write(wsi, blob->bytes + VIEWER_PAD, blob->size, picture ? LWS_WRITE_BINARY : LWS_WRITE_TEXT);
     viewer_blob_release(&blob);
@@ -445,7 +472,7 @@ static void announce(const struct server *server, const viewer_server_options *o
 
 int viewer_serve(const viewer_server_options *options, char *error, size_t error_bytes)
 {
-    struct server server = { .stop = options->stop };
+    struct server server = { .stop = options->stop, .trouble = options->trouble, .user = options->user };
     struct lws_context_creation_info info;
     viewer_server_options o = *options;
     if (!o.listen) o.listen = "127.0.0.1";

@@ -14,6 +14,7 @@ typedef struct viewer_server_options {
     viewer_options session;
     tsr_progress stop;       /* asked once a second and after signals: not 0 ends the server */
     void (*ready)(void *user, const char *url, int port, const char *token); /* called once when it listens */
+    void (*trouble)(void *user, const char *text); /* called at most once: why the file of the session cannot be shown; may be NULL */
     void *user;
 } viewer_server_options;
 

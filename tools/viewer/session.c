@@ -58,6 +58,34 @@ static viewer_blob *blob_of_json(json_t *json)
     return blob;
 }
 
+/* Length of the UTF-8 sequence of a character above U+007F, 0 if it is none: too long, cut off, a surrogate or above U+10FFFF. */
+static int sequence(const unsigned char *c)
+{
+    int n = *c >= 0xc2 && *c < 0xe0 ? 2 : *c >= 0xe0 && *c < 0xf0 ? 3 : *c >= 0xf0 && *c < 0xf5 ? 4 : 0;
+    for (int i = 1; i < n; i++)
+        if ((c[i] & 0xc0) != 0x80) return 0; /* the end is no part of one either */
+    if ((*c == 0xe0 && c[1] < 0xa0) || (*c == 0xed && c[1] > 0x9f) || (*c == 0xf0 && c[1] < 0x90) || (*c == 0xf4 && c[1] > 0x8f)) return 0;
+    return n;
+}
+
+/* Names of files may hold anything; JSON takes UTF-8 only. */
+static void make_utf8(char *text)
+{
+    for (unsigned char *c = (unsigned char *)text; *c;) {
+        int n = *c >= 0x20 && *c < 0x7f ? 1 : sequence(c);
+        if (n == 0) *c = '?';
+        c += n ? n : 1;
+    }
+}
+
+viewer_blob *viewer_blob_message(const char *type, const char *text)
+{
+    char plain[VIEWER_TEXT_BYTES];
+    snprintf(plain, sizeof plain, "%s", text);
+    make_utf8(plain);
+    return blob_of_json(json_pack("{s:s, s:s}", "type", type, "text", plain));
+}
+
 /* A page that lost some texts is told enough by the newest ones. */
 void viewer_session_tell_blob(viewer_session *s, viewer_blob *blob)
 {
@@ -74,20 +102,48 @@ void viewer_session_tell_blob(viewer_session *s, viewer_blob *blob)
 
 void viewer_session_tell(viewer_session *s, const char *type, const char *format, ...)
 {
-    char text[1024];
+    char text[VIEWER_TEXT_BYTES];
     va_list list;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    for (unsigned char *c = (unsigned char *)text; *c; c++)
-        if (*c < 0x20 || *c >= 0x7f) *c = '?'; /* names of files may hold anything; JSON takes UTF-8 only */
-    viewer_session_tell_blob(s, blob_of_json(json_pack("{s:s, s:s}", "type", type, "text", text)));
+    viewer_session_tell_blob(s, viewer_blob_message(type, text));
 }
 
 void viewer_session_changed(viewer_session *s)
 {
     s->state_version++;
     s->wake(s->wake_user);
+}
+
+int viewer_interrupts(viewer_kind kind) { return kind == VIEWER_PAUSE || kind == VIEWER_RESET || kind == VIEWER_UNDO || kind == VIEWER_LOAD; }
+
+int viewer_queue_interrupts(const viewer_session *s)
+{
+    int found = s->quit, saves = 0;
+    for (int i = 0; i < s->queue_count && !found; i++) {
+        viewer_kind kind = s->queue[(s->queue_first + i) % VIEWER_QUEUE].kind;
+        saves |= kind == VIEWER_SAVE;
+        found = kind == VIEWER_PAUSE || (!saves && viewer_interrupts(kind));
+    }
+    return found;
+}
+
+int viewer_session_interrupted(viewer_session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    int found = viewer_queue_interrupts(s);
+    pthread_mutex_unlock(&s->lock);
+    return found;
+}
+
+int viewer_session_trouble(viewer_session *s, char text[VIEWER_TEXT_BYTES])
+{
+    pthread_mutex_lock(&s->lock);
+    memcpy(text, s->trouble, VIEWER_TEXT_BYTES);
+    *s->trouble = 0;
+    pthread_mutex_unlock(&s->lock);
+    return *text != 0;
 }
 
 int viewer_session_quits(void *user, double fraction, const char *stage)
@@ -167,6 +223,7 @@ int viewer_session_create(const viewer_options *options, void (*wake)(void *user
         load->kind = VIEWER_LOAD;
         snprintf(load->name, sizeof load->name, "%s", options->file);
         s->queue_count = 1;
+        s->first_load = 1;
     }
     s->solver_started = pthread_create(&s->solver, NULL, viewer_solver_main, s) == 0;
     s->painter_started = pthread_create(&s->painter, NULL, viewer_painter_main, s) == 0;
@@ -278,10 +335,6 @@ static void command_of_looks(viewer_session *s, const viewer_command *c)
 int viewer_session_command(viewer_session *s, const viewer_command *c, char *error, size_t error_bytes)
 {
     int result = 0;
-    if (c->kind == VIEWER_FILES) {
-        viewer_session_tell_blob(s, viewer_list_files(s));
-        return 0;
-    }
     pthread_mutex_lock(&s->lock);
     if (c->kind == VIEWER_VIEW || c->kind == VIEWER_WINDOW || c->kind == VIEWER_TRANSFER) {
         command_of_looks(s, c);
@@ -290,10 +343,15 @@ int viewer_session_command(viewer_session *s, const viewer_command *c, char *err
         s->pick_ready = 1;
         pthread_cond_signal(&s->to_painter);
     } else if (c->kind == VIEWER_SAVE && c->what == VIEWER_SAVE_PICTURE) {
-        memcpy(s->picture_name, c->name, sizeof s->picture_name);
-        s->picture_replace = c->replace;
-        pthread_cond_signal(&s->to_painter);
-    } else if (s->queue_count == VIEWER_QUEUE) {
+        if (s->picture_count == VIEWER_PICTURES) {
+            snprintf(error, error_bytes, "%d pictures wait to be saved: wait a moment", VIEWER_PICTURES);
+            result = -1;
+        } else {
+            memcpy(s->picture[s->picture_count].name, c->name, sizeof c->name);
+            s->picture[s->picture_count++].replace = c->replace;
+            pthread_cond_signal(&s->to_painter);
+        }
+    } else if (s->queue_count == (viewer_interrupts(c->kind) ? VIEWER_QUEUE : VIEWER_QUEUE - 8)) { /* Pause always finds a place */
         snprintf(error, error_bytes, "the solver has %d commands waiting: wait a moment", VIEWER_QUEUE);
         result = -1;
     } else {
@@ -324,17 +382,17 @@ static json_t *looks_json(const viewer_session *s)
     return views;
 }
 
-static json_t *image_json(const viewer_image *i)
+static json_t *image_json(const viewer_image *i, uint64_t version)
 {
     static const char *const spaces[] = { "none", "RAS", "LPS" };
     char name[VIEWER_NAME_BYTES];
     snprintf(name, sizeof name, "%s", i->name);
-    for (unsigned char *c = (unsigned char *)name; *c; c++)
-        if (*c >= 0x80) *c = '?';
-    return json_pack("{s:s, s:[i, i, i], s:[I, I, I], s:o, s:s, s:f, s:f, s:f, s:f}", "name", name, "axes", viewer_world_axis(&i->geometry, 0),
-                     viewer_world_axis(&i->geometry, 1), viewer_world_axis(&i->geometry, 2), "size", (json_int_t)i->size.x, (json_int_t)i->size.y,
-                     (json_int_t)i->size.z, "spacing", vector(i->spacing.x, i->spacing.y, i->spacing.z), "space", spaces[i->geometry.space],
-                     "minimum", i->minimum, "maximum", i->maximum, "window_low", i->window_low, "window_high", i->window_high);
+    make_utf8(name);
+    return json_pack("{s:s, s:I, s:[i, i, i], s:[I, I, I], s:o, s:s, s:f, s:f, s:f, s:f}", "name", name, "version", (json_int_t)version, "axes",
+                     viewer_world_axis(&i->geometry, 0), viewer_world_axis(&i->geometry, 1), viewer_world_axis(&i->geometry, 2), "size",
+                     (json_int_t)i->size.x, (json_int_t)i->size.y, (json_int_t)i->size.z, "spacing", vector(i->spacing.x, i->spacing.y, i->spacing.z),
+                     "space", spaces[i->geometry.space], "minimum", i->minimum, "maximum", i->maximum, "window_low", i->window_low, "window_high",
+                     i->window_high);
 }
 
 static json_t *transfer_json(const tsr_transfer *t)
@@ -366,7 +424,7 @@ viewer_blob *viewer_session_state(viewer_session *s, uint64_t *version)
             json_object_set_new(json, "window", json_pack("[f, f]", s->window_low, s->window_high));
             json_object_set_new(json, "transfer", transfer_json(&s->transfer));
             json_object_set_new(json, "views", looks_json(s));
-            json_object_set_new(json, "image", s->image ? image_json(s->image) : json_null());
+            json_object_set_new(json, "image", s->image ? image_json(s->image, s->image_version) : json_null());
         }
     }
     pthread_mutex_unlock(&s->lock);

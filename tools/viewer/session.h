@@ -10,7 +10,7 @@
 
 #include "protocol.h"
 
-enum { VIEWER_QUEUE = 256, VIEWER_NOTICES = 64, VIEWER_UNDO_LEVELS = 16, VIEWER_LOG_BYTES = 32 << 20, VIEWER_BINS = 256, VIEWER_PAD = 32 };
+enum { VIEWER_QUEUE = 256, VIEWER_NOTICES = 64, VIEWER_UNDO_LEVELS = 16, VIEWER_LOG_BYTES = 32 << 20, VIEWER_BINS = 256, VIEWER_PAD = 32, VIEWER_TEXT_BYTES = 1024, VIEWER_PICTURES = 16 };
 
 /* Bytes that several connections send: counted, freed with the last. The payload stands VIEWER_PAD bytes into `bytes` (room for libwebsockets' LWS_PRE). */
 typedef struct viewer_blob {
@@ -22,6 +22,7 @@ typedef struct viewer_blob {
 } viewer_blob;
 viewer_blob *viewer_blob_create(size_t size);                         /* one reference; NULL without memory */
 viewer_blob *viewer_blob_text(const char *text);
+viewer_blob *viewer_blob_message(const char *type, const char *text); /* {"type": type, "text": text}, bytes that are no UTF-8 replaced */
 viewer_blob *viewer_blob_keep(viewer_blob *blob);
 void viewer_blob_release(viewer_blob **blob);
 
@@ -106,13 +107,18 @@ typedef struct viewer_session {
     tsr_volume *used_speed;
     viewer_command pick;         /* newest pick, for the painter */
     int pick_ready;
-    char picture_name[VIEWER_NAME_BYTES]; /* of a picture to save, for the painter; empty = none */
-    int picture_replace;
+    struct {
+        char name[VIEWER_NAME_BYTES];
+        int replace;
+    } picture[VIEWER_PICTURES];  /* to be saved by the painter, oldest first */
+    int picture_count;
 
     viewer_blob *frame[VIEWER_VIEWS]; /* newest, not sent yet */
     uint32_t frame_sequence;
     viewer_blob *notice[VIEWER_NOTICES]; /* texts for all pages, oldest first */
     int notice_count;
+    int first_load;              /* the file of the options is not loaded yet */
+    char trouble[VIEWER_TEXT_BYTES]; /* with the file of the options, not told yet; empty = none */
     void (*wake)(void *user);    /* tells the network thread that there is something to send; any thread */
     void *wake_user;
 } viewer_session;
@@ -123,7 +129,7 @@ void viewer_session_stop(viewer_session *session);     /* ends both threads; the
 void viewer_session_destroy(viewer_session **session); /* stops it first */
 void viewer_session_refresh(viewer_session *session);  /* every window is drawn again */
 
-/* Acts on a command or queues it for its thread: 0, or -1 with a message. Not for DRIVE, SHOWN and PING, which are the network's. */
+/* Acts on a command or queues it for its thread: 0, or -1 with a message. Not for DRIVE, SHOWN, PING and FILES, which are the network's. */
 int viewer_session_command(viewer_session *session, const viewer_command *command, char *error, size_t error_bytes);
 
 /* ---- what the pages are told: NULL if there is nothing new. Ownership of a reference passes to the caller ---- */
@@ -131,6 +137,7 @@ viewer_blob *viewer_session_state(viewer_session *session, uint64_t *version);  
 viewer_blob *viewer_session_histogram(viewer_session *session, uint64_t *image_version); /* likewise */
 viewer_blob *viewer_session_frame(viewer_session *session, int view);
 viewer_blob *viewer_session_notice(viewer_session *session);
+int viewer_session_trouble(viewer_session *session, char text[VIEWER_TEXT_BYTES]); /* 1 once if the file of the options could not be loaded */
 void viewer_session_watch(viewer_session *session, int watchers, const int wanted[VIEWER_VIEWS]);
 
 /* ---- inside ---------------------------------------------------------------------------------------------------------------------------------- */
@@ -143,12 +150,18 @@ void viewer_image_release(viewer_session *session, viewer_image **image);
 
 int viewer_session_quits(void *session, double fraction, const char *stage); /* a tsr_progress.report: 1 when the session ends */
 
+int viewer_interrupts(viewer_kind kind);                  /* ends the steps that are under way: pause, reset, undo, load */
+/* Such a command waits (Pause anywhere, the others in front of everything that is to be saved), or the session ends. The first with the lock held. */
+int viewer_queue_interrupts(const viewer_session *session);
+int viewer_session_interrupted(viewer_session *session);
+
 void *viewer_solver_main(void *session);
 void *viewer_painter_main(void *session);
 
 /* files.c. Messages go to error. */
 int viewer_load_image(viewer_session *session, const char *name, viewer_image **image, char *error, size_t error_bytes);
 int viewer_is_script(const char *name);
+int viewer_is_volume(const char *name); /* by its extension */
 char *viewer_read_script(viewer_session *session, const char *name, char *error, size_t error_bytes);
 int viewer_save(viewer_session *session, tsr_context *context, const tsr_segmentation *segmentation, const char *session_script, const viewer_command *command,
                 char *error, size_t error_bytes);

@@ -26,6 +26,14 @@ struct solver {
     char *head;                  /* of its session script: parameters at its start */
     viewer_state state;
     int64_t batch, edits;
+    int64_t left; /* steps that a step command still has to do; running meanwhile */
+    int run_on;   /* it was running when that command came */
+    struct {
+        tsr_segmentation *segmentation; /* NULL: none */
+        char *head;
+        viewer_state state;
+        int64_t edits;
+    } before; /* what a reset or a loaded session took the place of: the last level of undo */
     int surface_dirty, speed_dirty, state_dirty;
     uint32_t input; /* of the last command */
     double rate, told;
@@ -42,6 +50,7 @@ static void tell_state(struct solver *o)
     o->state.undo_levels = o->state.undo_levels > VIEWER_UNDO_LEVELS ? VIEWER_UNDO_LEVELS : o->state.undo_levels;
     pthread_mutex_lock(&o->s->lock);
     o->s->state = o->state;
+    o->s->state.undo_levels += o->before.segmentation != NULL;
     viewer_session_changed(o->s);
     pthread_mutex_unlock(&o->s->lock);
     o->state_dirty = 0;
@@ -124,27 +133,42 @@ static int describe_image(struct solver *o, viewer_image *image, const tsr_volum
     return 0;
 }
 
-/* A number of the script, exactly. */
-static void write_head(struct solver *o)
+/* Its numbers exactly. */
+static char *write_head(const tsr_segmentation *segmentation, const viewer_image *image)
 {
     char text[2048];
-    int used = snprintf(text, sizeof text, "# tessera session 1\n# image %s\n", o->image->name);
+    int used = snprintf(text, sizeof text, "# tessera session 1\n# image %s\n", image->name);
     for (int i = 0; i < SAVED; i++) {
         double value = 0;
-        if (tsr_segmentation_get(o->segmentation, saved_parameters[i], &value) == TSR_OK)
+        if (tsr_segmentation_get(segmentation, saved_parameters[i], &value) == TSR_OK)
             used += snprintf(text + used, sizeof text - (size_t)used, "set %s %.17g\n", saved_parameters[i], value);
     }
-    free(o->head);
-    o->head = strdup(text);
+    return strdup(text);
 }
 
-/* A new segmentation of `image`; the one before goes only if this works. */
-static int begin(struct solver *o, viewer_image *image, const tsr_volume *volume)
+static void forget_before(struct solver *o)
 {
-    tsr_segmentation *made = NULL;
-    if (tsr_segmentation_create(o->context, volume, &o->options, &made) != TSR_OK) return -1;
-    tsr_segmentation_destroy(&o->segmentation);
+    tsr_segmentation_destroy(&o->before.segmentation);
+    free(o->before.head);
+    o->before.head = NULL;
+}
+
+/* Takes over `made` and its head. What was there can come back, unless it is of another image or nothing was done to it. */
+static void install(struct solver *o, tsr_segmentation *made, char *head, viewer_image *image)
+{
+    int worth = o->segmentation && image == o->image && *tsr_segmentation_log(o->segmentation);
+    if (worth || image != o->image) forget_before(o);
+    if (worth) {
+        o->before.segmentation = o->segmentation;
+        o->before.head = o->head;
+        o->before.state = o->state;
+        o->before.edits = o->edits;
+    } else {
+        tsr_segmentation_destroy(&o->segmentation);
+        free(o->head);
+    }
     o->segmentation = made;
+    o->head = head;
     o->image = image;
     const viewer_state before = o->state;
     o->state = (viewer_state){ .busy = before.busy };
@@ -152,10 +176,39 @@ static int begin(struct solver *o, viewer_image *image, const tsr_volume *volume
     o->batch = 1;
     o->edits = 0;
     o->rate = 0;
+    o->left = 0;
     o->surface_dirty = o->speed_dirty = 1;
     read_parameters(o);
-    write_head(o);
+}
+
+/* A new segmentation of `image`; the one before goes only if this works. */
+static int begin(struct solver *o, viewer_image *image, const tsr_volume *volume)
+{
+    tsr_segmentation *made = NULL;
+    if (tsr_segmentation_create(o->context, volume, &o->options, &made) != TSR_OK) return -1;
+    install(o, made, write_head(made, image), image);
     return 0;
+}
+
+/* Undo of a reset or of a loaded session. */
+static void bring_back(struct solver *o)
+{
+    const viewer_state now = o->state;
+    tsr_segmentation_destroy(&o->segmentation);
+    free(o->head);
+    o->segmentation = o->before.segmentation;
+    o->head = o->before.head;
+    o->state = o->before.state;
+    o->edits = o->before.edits;
+    o->before.segmentation = NULL;
+    o->before.head = NULL;
+    o->state.running = 0;
+    o->state.busy = now.busy;
+    memcpy(o->state.busy_with, now.busy_with, sizeof o->state.busy_with);
+    o->batch = 1;
+    o->surface_dirty = o->speed_dirty = 1;
+    read_parameters(o);
+    measure(o);
 }
 
 static void take_image(viewer_session *s, viewer_image *image)
@@ -181,6 +234,16 @@ static void take_image(viewer_session *s, viewer_image *image)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* Who started the program with a file looks at its terminal, not at the page. */
+static void cannot_load(viewer_session *s, const char *error)
+{
+    pthread_mutex_lock(&s->lock);
+    if (s->first_load) snprintf(s->trouble, sizeof s->trouble, "%s", error);
+    s->first_load = 0;
+    pthread_mutex_unlock(&s->lock);
+    viewer_session_tell(s, "error", "%s", error);
+}
+
 static void load_image(struct solver *o, const char *name)
 {
     viewer_session *s = o->s;
@@ -188,7 +251,7 @@ static void load_image(struct solver *o, const char *name)
     viewer_image *image = NULL, *before = o->image;
     tsr_volume *on_device = NULL, *on_device_before = o->on_device;
     if (viewer_load_image(s, name, &image, error, sizeof error)) {
-        viewer_session_tell(s, "error", "%s", error);
+        cannot_load(s, error);
         return;
     }
     int good = tsr_context_device(o->context).kind == TSR_DEVICE_CPU || tsr_volume_copy(image->volume, o->context, &on_device) == TSR_OK;
@@ -203,13 +266,14 @@ static void load_image(struct solver *o, const char *name)
         good = !begin(o, image, volume);
     }
     if (!good) {
-        viewer_session_tell(s, "error", "%s", tsr_error_message());
+        cannot_load(s, tsr_error_message());
         tsr_volume_destroy(&on_device);
         viewer_image_release(s, &image);
         return;
     }
     o->on_device = on_device;
     pthread_mutex_lock(&s->lock);
+    s->first_load = 0;
     viewer_image *shared = s->image;
     tsr_tiles *stale = s->surface.tiles; /* of the image before, not taken */
     tsr_volume *stale_speed = s->speed;
@@ -226,16 +290,20 @@ static void load_image(struct solver *o, const char *name)
     tsr_volume_destroy(&on_device_before);
 }
 
-/* The current parameters stay. */
-static int reset(struct solver *o)
+/* The current parameters are those of the next segmentation too. */
+static int keep_parameters(struct solver *o)
 {
     double *const to[] = { &o->options.target,      &o->options.epsilon,    &o->options.alpha,           &o->options.smoothing,
                            &o->options.data_weight, &o->options.data_floor, &o->options.curvature_limit, &o->options.rescale_weight,
                            &o->options.gradient,    &o->options.cfl,        &o->options.probe_deviations };
     for (int i = 0; i < SAVED - 1; i++)
         if (tsr_segmentation_get(o->segmentation, saved_parameters[i], to[i]) != TSR_OK) return -1;
-    return begin(o, o->image, o->on_device ? o->on_device : o->image->volume);
+    return 0;
 }
+
+static const tsr_volume *volume_of(const struct solver *o) { return o->on_device ? o->on_device : o->image->volume; }
+
+static int reset(struct solver *o) { return keep_parameters(o) ? -1 : begin(o, o->image, volume_of(o)); }
 
 /* ---- sessions ------------------------------------------------------------------------------------------------------------------------------ */
 
@@ -248,20 +316,61 @@ static char *session_script(const struct solver *o)
     return text;
 }
 
+static int snapshots_fit(double number) { return number >= 1 && number <= VIEWER_UNDO_LEVELS; }
+
+/* Number of the line that would keep more surfaces than undo may have; 0 = none. */
+static int greedy_line(const char *text)
+{
+    for (int line = 1; *text; line++, text += strcspn(text, "\n"), text += *text == '\n') {
+        const char *at = text + strspn(text, " \t");
+        if (strncmp(at, "set", 3)) continue;
+        at += 3 + strspn(at + 3, " \t");
+        if (!strncmp(at, "snapshots", 9) && !snapshots_fit(strtod(at + 9, NULL))) return line;
+    }
+    return 0;
+}
+
+static int interrupted(void *session, double fraction, const char *stage)
+{
+    (void)fraction;
+    (void)stage;
+    return viewer_session_interrupted((viewer_session *)session);
+}
+
+/* In a segmentation of its own, which takes the place of the current one when all of it is done. */
 static void load_script(struct solver *o, const char *name)
 {
     char error[512] = "";
-    tsr_progress progress = { viewer_session_quits, o->s };
+    tsr_progress progress = { interrupted, o->s };
+    tsr_segmentation *made = NULL;
     tsr_segment_report report = { 0 };
     char *text = viewer_read_script(o->s, name, error, sizeof error);
     if (!text) {
         viewer_session_tell(o->s, "error", "%s", error);
         return;
     }
-    tsr_status status = reset(o) ? TSR_ERROR_INTERNAL : tsr_segmentation_script(o->segmentation, text, name, &progress, &report);
+    int greedy = greedy_line(text);
+    if (greedy) {
+        viewer_session_tell(o->s, "error", "%s:%d: the workbench keeps 1 to %d snapshots", name, greedy, VIEWER_UNDO_LEVELS);
+        free(text);
+        return;
+    }
+    char *head = NULL;
+    tsr_status status = keep_parameters(o) ? TSR_ERROR_INTERNAL : tsr_segmentation_create(o->context, volume_of(o), &o->options, &made);
+    if (status == TSR_OK) {
+        head = write_head(made, o->image);
+        status = tsr_segmentation_script(made, text, name, &progress, &report);
+    }
     free(text);
-    if (status != TSR_OK) viewer_session_tell(o->s, "error", "%s", tsr_error_message());
-    else viewer_session_tell(o->s, "notice", "%s replayed: %lld steps", name, (long long)report.total_steps);
+    if (status != TSR_OK) {
+        if (status == TSR_ERROR_CANCELLED) viewer_session_tell(o->s, "notice", "%s: stopped; the surface is as it was before", name);
+        else viewer_session_tell(o->s, "error", "%s", tsr_error_message());
+        tsr_segmentation_destroy(&made);
+        free(head);
+        return;
+    }
+    install(o, made, head, o->image);
+    viewer_session_tell(o->s, "notice", "%s replayed: %lld steps", name, (long long)report.total_steps);
     o->state.report = report;
     o->state.undo_levels = 0; /* how many the script left cannot be told */
     read_parameters(o);
@@ -386,13 +495,25 @@ static void act(struct solver *o, const viewer_command *c)
         break;
     case VIEWER_STEP:
         if (!o->state.has_surface) start(o); /* says what is missing */
-        else if ((status = snapshot(o)) == TSR_OK) status = advance(o, (int64_t)c->count);
+        else if ((status = snapshot(o)) == TSR_OK) {
+            o->left = (int64_t)c->count; /* in batches, so that Pause is heard */
+            o->run_on = o->state.running;
+            o->state.running = o->state_dirty = 1;
+        }
         break;
     case VIEWER_RESET:
         if (reset(o)) status = TSR_ERROR_INTERNAL;
         break;
     case VIEWER_SAVE: save(o, c); break;
     default:
+        if (c->kind == VIEWER_UNDO && !o->state.undo_levels && o->before.segmentation) {
+            bring_back(o);
+            return;
+        }
+        if (c->kind == VIEWER_SET && !strcmp(c->name, "snapshots") && !snapshots_fit(c->value)) {
+            viewer_session_tell(o->s, "error", "snapshots is %g, expected 1 to %d", c->value, VIEWER_UNDO_LEVELS);
+            return;
+        }
         if (++o->edits > MOST_EDITS) {
             viewer_session_tell(o->s, "error", "the session has %d edits: save and reset it", MOST_EDITS);
             return;
@@ -425,7 +546,13 @@ static int next(struct solver *o, viewer_command *command)
         tsr_volume_destroy(&speed);
         pthread_mutex_lock(&s->lock);
     }
-    int result = s->quit ? -1 : s->queue_count > 0;
+    int stop = o->left > 0 && viewer_queue_interrupts(s);
+    if (stop) {
+        o->left = 0;
+        o->state.running = o->run_on;
+        o->state_dirty = 1;
+    }
+    int result = s->quit ? -1 : s->queue_count > 0 && !o->left; /* the other commands wait for the steps in front of them */
     if (result > 0) {
         *command = s->queue[s->queue_first];
         s->queue_first = (s->queue_first + 1) % VIEWER_QUEUE;
@@ -446,6 +573,7 @@ static void clean(struct solver *o)
     tsr_volume_destroy(&s->used_speed);
     tsr_tiles_destroy(&s->surface.tiles);
     tsr_volume_destroy(&s->speed);
+    forget_before(o);
     tsr_segmentation_destroy(&o->segmentation);
     tsr_volume_destroy(&o->on_device);
     viewer_image_release(s, &o->image);
@@ -476,7 +604,13 @@ void *viewer_solver_main(void *session)
     for (int got; (got = next(&o, &command)) >= 0;) {
         if (got) act(&o, &command);
         else if (o.state.running) {
-            tsr_status status = advance(&o, o.batch);
+            int64_t steps = o.left > 0 && o.left < o.batch ? o.left : o.batch;
+            tsr_status status = advance(&o, steps);
+            if (o.left > 0 && (o.left -= steps) == 0) o.state.running = o.state.running && o.run_on;
+            if (!o.state.running) {
+                o.left = 0;
+                o.state_dirty = 1;
+            }
             if (status != TSR_OK && status != TSR_ERROR_CANCELLED) viewer_session_tell(o.s, "error", "%s", tsr_error_message());
         }
         pthread_mutex_lock(&o.s->lock);

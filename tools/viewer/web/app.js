@@ -34,19 +34,19 @@ link.addEventListener("frame", ({ detail: frame }) => windows[frame.view].show(f
 
 const set = (name) => (value) => link.input({ type: "set", name, value });
 const clip = (name) => (value) => windows.volume.change({ [name]: value });
-const windowRange = (low, high) => { if (low < high) link.input({ type: "window", low, high }); };
+const windowRange = (low, high) => low < high && link.input({ type: "window", low, high }) > 0;
 const sliders = {
   target: new Slider("target", { change: set("target") }),
-  epsilon: new Slider("epsilon", { change: (v) => v > 0 && set("epsilon")(v) }),
-  alpha: new Slider("alpha", { max: 1, step: 0.01, change: (v) => set("alpha")(Math.min(1, Math.max(0, v))) }),
-  smoothing: new Slider("smoothing", { max: 4, step: 0.1, change: (v) => set("smoothing")(Math.max(0, v)) }),
-  brush: new Slider("brush", { min: 1, max: 40, step: 0.5, change: (v) => { bench.brush = Math.max(0.1, v); bench.probeRadius = Math.max(1, bench.brush / 3); } }),
+  epsilon: new Slider("epsilon", { least: 0, change: (v) => v > 0 && set("epsilon")(v) }),
+  alpha: new Slider("alpha", { max: 1, step: 0.01, least: 0, most: 1, change: set("alpha") }),
+  smoothing: new Slider("smoothing", { max: 4, step: 0.1, least: 0, change: set("smoothing") }),
+  brush: new Slider("brush", { min: 1, max: 40, step: 0.5, least: 0.1, change: (v) => { bench.brush = v; bench.probeRadius = Math.max(1, bench.brush / 3); } }),
   low: new Slider("window-low", { change: (v) => windowRange(v, bench.state.window[1]) }),
   high: new Slider("window-high", { change: (v) => windowRange(bench.state.window[0], v) }),
-  clip_offset: new Slider("clip_offset", { min: -1, max: 1, change: clip("clip_offset") }),
-  clip_azimuth: new Slider("clip_azimuth", { min: -180, max: 180, step: 1, change: clip("clip_azimuth") }),
-  clip_elevation: new Slider("clip_elevation", { min: -90, max: 90, step: 1, change: clip("clip_elevation") }),
-  quality: new Slider("quality", { min: 0.01, max: 1, change: clip("quality") }),
+  clip_offset: new Slider("clip_offset", { min: -1, max: 1, least: -1, most: 1, change: clip("clip_offset") }),
+  clip_azimuth: new Slider("clip_azimuth", { min: -180, max: 180, step: 1, least: -180, most: 180, change: clip("clip_azimuth") }),
+  clip_elevation: new Slider("clip_elevation", { min: -90, max: 90, step: 1, least: -90, most: 90, change: clip("clip_elevation") }),
+  quality: new Slider("quality", { min: 0.01, max: 1, least: 0.01, most: 1, change: clip("quality") }),
 };
 sliders.brush.set(bench.brush, false);
 
@@ -88,7 +88,8 @@ $("preset").addEventListener("change", () => {
   if ($("preset").value) link.input({ type: "transfer", preset: $("preset").value });
   $("preset").value = "";
 });
-$("files").addEventListener("pointerdown", () => link.send({ type: "files" }));
+for (const type of ["pointerdown", "focus"]) $("files").addEventListener(type, () => link.send({ type: "files" }));
+addEventListener("focus", () => link.send({ type: "files" }));
 
 const ENDING = { mask: "-mask.nii.gz", mesh: ".ply", field: "-field.nii.gz", picture: ".png", session: ".session" };
 for (const button of document.querySelectorAll("[data-save]"))
@@ -100,7 +101,7 @@ for (const button of document.querySelectorAll("[data-save]"))
 // ---- what the server says ----
 
 function showImage(image) {
-  const fresh = image?.name !== bench.image?.name;
+  const fresh = image?.name !== bench.image?.name || image?.version !== bench.image?.version;
   bench.image = image;
   $("image-name").textContent = image ? image.name : "no image";
   $("image-about").textContent = image ? `${image.size.join(" × ")}, ${image.spacing.map((v) => +v.toPrecision(3)).join(" × ")} mm` : "";
@@ -148,7 +149,10 @@ link.addEventListener("driver", ({ detail }) => {
   $("pages").textContent = detail.clients > 1 ? `${detail.clients} pages` : "";
   if (began) for (const w of Object.values(windows)) w.resize();
 });
-link.addEventListener("error", ({ detail }) => message(detail.text, "error"));
+link.addEventListener("error", ({ detail }) => {
+  message(detail.text, "error");
+  for (const slider of Object.values(sliders)) slider.restore();
+});
 link.addEventListener("notice", ({ detail }) => message(detail.text, "notice"));
 link.addEventListener("saved", ({ detail }) => {
   const item = document.createElement("li"), anchor = document.createElement("a");
@@ -157,7 +161,9 @@ link.addEventListener("saved", ({ detail }) => {
   item.append(anchor);
   $("saved").prepend(item);
   while ($("saved").children.length > 5) $("saved").lastChild.remove();
+  item.scrollIntoView({ block: "nearest" });
   message(`saved ${detail.text}`, "notice");
+  link.send({ type: "files" });
 });
 link.addEventListener("files", ({ detail }) => {
   const chosen = $("files").value;
@@ -165,6 +171,7 @@ link.addEventListener("files", ({ detail }) => {
   if (detail.names.includes(chosen)) $("files").value = chosen;
 });
 link.addEventListener("open", () => {
+  $("lost").hidden = true;
   $("link").classList.add("on");
   $("link").title = "connected";
   $("link").setAttribute("aria-label", "connected");
@@ -172,6 +179,9 @@ link.addEventListener("open", () => {
 });
 link.addEventListener("closed", () => {
   bench.driving = false;
+  document.body.classList.add("watching");
+  $("drive").hidden = true;
+  $("lost").hidden = false;
   $("link").classList.remove("on");
   $("link").title = "no connection";
   $("link").setAttribute("aria-label", "no connection");

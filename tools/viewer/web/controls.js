@@ -1,7 +1,10 @@
-// A slider and a number that are one value. While the hand is on it, what the server says waits.
+// A slider and a number that are one value between `least` and `most`. While the hand is on it, what the server says waits. What `change` or the server
+// refuses gives way to the server's value.
 
 export class Slider {
-  constructor(id, { min = 0, max = 1, step = 0.01, digits = 3, change }) {
+  constructor(id, { min = 0, max = 1, step = 0.01, digits = 3, least = -Infinity, most = Infinity, change }) {
+    this.least = least;
+    this.most = most;
     this.range = document.getElementById(id);
     this.number = document.getElementById(`${id}-n`);
     this.digits = digits;
@@ -14,6 +17,7 @@ export class Slider {
     this.number.addEventListener("change", () => {
       const value = parseFloat(this.number.value);
       if (Number.isFinite(value)) this.set(value, true);
+      else this.restore();
     });
   }
 
@@ -28,17 +32,25 @@ export class Slider {
   }
 
   set(value, tell) {
+    value = Math.min(this.most, Math.max(this.least, value));
     this.value = value;
     this.range.value = value;
     this.number.value = +value.toPrecision(this.digits + 1);
     if (!tell || this.scheduled) return;
     this.scheduled = requestAnimationFrame(() => { // the newest value once per picture of the screen
       this.scheduled = 0;
-      this.change(this.value);
+      if (this.change(this.value) === false) this.restore();
     });
   }
 
+  restore() {
+    if (this.served === undefined || this.held || this.scheduled) return;
+    this.value = this.range.value = this.served;
+    this.number.value = +this.served.toPrecision(this.digits + 1);
+  }
+
   take(value) {
+    this.served = value;
     if (this.held || this.scheduled || value === undefined || value === this.value) return;
     this.value = value;
     this.show();

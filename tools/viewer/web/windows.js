@@ -48,12 +48,13 @@ export class Window {
     this.slider.max = image.size[look.axis] - 1;
     this.slider.value = look.position;
     this.element.querySelector(".place").value = `${Math.round(look.position) + 1} / ${image.size[look.axis]}`;
-    if (this.axis.dataset.image !== image.name) {
+    const shown = `${image.version} ${image.name}`;
+    if (this.axis.dataset.image !== shown) {
       this.axis.replaceChildren(...[2, 1, 0].map((world) => {
         const axis = image.axes.indexOf(world);
         return new Option(image.space === "none" ? "xyz"[axis].toUpperCase() + " slice" : PLANES[world], axis);
       }));
-      this.axis.dataset.image = image.name;
+      this.axis.dataset.image = shown;
     }
     this.axis.value = look.axis;
     const letters = image.space === "none" ? ["", "", "", ""] : EDGES[image.axes[look.axis]];
@@ -176,6 +177,24 @@ export class Window {
     }
   }
 
+  // A finger may be the first of two: it paints when it has moved or stayed for a while, or when it is lifted.
+  beginTouch(event, at) {
+    this.touch = { event, at, timer: setTimeout(() => this.settleTouch(), 120) };
+  }
+
+  settleTouch() {
+    const { event, at, timer } = this.touch;
+    clearTimeout(timer);
+    this.touch = null;
+    this.begin(event, at);
+  }
+
+  dropTouch() {
+    clearTimeout(this.touch?.timer);
+    this.touch = this.stroke = null;
+    this.drag = null;
+  }
+
   sendStroke() {
     const { last, next, first } = this.stroke, tool = this.bench.tool;
     if (tool === "probe") this.bench.link.input({ type: "probe", at: next, radius: this.bench.probeRadius });
@@ -187,6 +206,7 @@ export class Window {
     const before = this.pointers.get(event.pointerId);
     const [dx, dy] = [at[0] - before[0], at[1] - before[1]];
     this.pointers.set(event.pointerId, at);
+    if (this.touch && Math.hypot(at[0] - this.touch.at[0], at[1] - this.touch.at[1]) > 12) this.settleTouch();
     if (this.pointers.size === 2) { // two fingers: move and zoom
       const [a, b] = [...this.pointers.values()], apart = Math.hypot(a[0] - b[0], a[1] - b[1]);
       if (this.apart) this.zoom(apart / this.apart);
@@ -212,8 +232,9 @@ export class Window {
       canvas.setPointerCapture(event.pointerId);
       this.pointers.set(event.pointerId, this.at(event));
       this.apart = 0;
-      if (this.pointers.size === 1) this.begin(event, this.at(event));
-      else this.drag = null;
+      if (this.pointers.size > 1) this.dropTouch();
+      else if (event.pointerType === "touch" && this.bench.tool !== "navigate") this.beginTouch(event, this.at(event));
+      else this.begin(event, this.at(event));
     });
     canvas.addEventListener("pointermove", (event) => {
       const at = this.at(event);
@@ -224,6 +245,8 @@ export class Window {
     });
     for (const type of ["pointerup", "pointercancel"])
       canvas.addEventListener(type, (event) => {
+        if (this.touch && type === "pointerup" && allowed()) this.settleTouch();
+        else if (this.touch) this.dropTouch();
         this.pointers.delete(event.pointerId);
         this.drag = this.pointers.size ? this.drag : null;
       });
