@@ -19,8 +19,9 @@ typedef struct tsr_depth_mesh_options {
     size_t struct_size;
     const tsr_eye
         *eye;         /* BORROWS; of the image's size, without distortion: values are depths along its axis, above 0 (others are holes), vertices lie
-                             * in its world. NULL: a height field: pixel (x, y) lies at index (x, y, 0), raised by the value along the third axis
-                             * of the volume's geometry; only values that are not finite are holes */
+                             * in its world, that of pixel (x, y) on the ray through (x + 1/2, y + 1/2). NULL: a height field: pixel (x, y) lies at
+                             * index (x, y, 0), raised by the value along the third axis of the volume's geometry; only values that are not finite
+                             * are holes */
     double disparity; /* above 0 (only with an eye): values are disparity / depth, that is, disparity = focal length x baseline */
     double tolerance; /* largest error of the depth (height) at any pixel of the mesh, world units; 0: only what is plane to the last bit merges */
     double discontinuity; /* neighbouring pixels whose depths differ by more are not joined: a hole. 0: all are joined */

@@ -74,7 +74,8 @@ typedef struct tsr_reconstruct_report {
 /* BORROWS points, which lie on the context's device. RETURNS NEW list on that device, phi < 0 inside, in world coordinates:
  * tsr_surface_extract_tiles makes the mesh. `report` may be NULL.
  * TSR_ERROR_ARGUMENT: fewer than 4 points, a coordinate that is not finite (its index), an option out of range; TSR_ERROR_STATE: the surface vanished
- * (level and step); TSR_ERROR_CAPACITY: the list outgrew memory_limit or the device. */
+ * (level and step); TSR_ERROR_UNSUPPORTED: points so near together or far apart that voxels (below 1e-17) or their
+ * squares leave float32; TSR_ERROR_CAPACITY: the list outgrew memory_limit or the device. */
 TSR_API tsr_status tsr_reconstruct(tsr_context *context, const tsr_points *points, const tsr_reconstruct_options *options, tsr_tiles **tiles,
                                    tsr_reconstruct_report *report) TSR_CHECKED;
 

@@ -50,8 +50,9 @@ typedef struct tsr_region_pyramid tsr_region_pyramid;
  * SPREAD, and for these 1/8 byte per voxel and channel). RETURNS NEW. */
 TSR_API tsr_status tsr_region_pyramid_create(tsr_context *context, tsr_size3 size, const tsr_region_options *options, tsr_region_pyramid **pyramid) TSR_CHECKED;
 TSR_API void tsr_region_pyramid_destroy(tsr_region_pyramid **pyramid);
-/* Builds from 1 to 4 channels (BORROWS; same device and size). Replaces what was there; allocates nothing, does not wait. Linear time. NaN is kept by no
- * classifier and merges with nothing. */
+/* Builds from 1 to 4 channels (BORROWS; same device and size). Replaces what was there; allocates nothing, does not wait unless a rule of
+ * states (DEVIATION, SPREAD) meets values that may be beyond 2^24. Linear time. NaN is kept by no classifier and merges with nothing. States are float32:
+ * TSR_ERROR_UNSUPPORTED if that changes a value beyond 2^24 by more than `threshold` (DEVIATION: its root), or of 64-bit integers beyond 2^53. */
 TSR_API tsr_status tsr_region_pyramid_build(tsr_region_pyramid *pyramid, const tsr_volume *const *channels, int32_t count) TSR_CHECKED;
 /* The same from the box of the pyramid's size that begins at voxel `lower` of larger channels; voxels around it serve as neighbours. */
 TSR_API tsr_status tsr_region_pyramid_build_part(tsr_region_pyramid *pyramid, const tsr_volume *const *channels, int32_t count,

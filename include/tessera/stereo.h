@@ -13,13 +13,15 @@ extern "C" {
 typedef struct tsr_eye {
     int32_t width, height; /* pixels */
     double focal;          /* pixels */
-    double principal[2];   /* pixel coordinates of the optical axis; 0 0 = the middle of the image */
+    double principal[2]; /* where the optical axis meets the image, (0, 0) = its upper left corner; a NaN = the middle of that axis; 0 0 = the middle
+                            * of both (the corner itself: any tiny number) */
     double rotation[3][3];
     tsr_vec3 position;
     tsr_lens lens;
 } tsr_eye;
 
-/* Direction (not normalised, z = 1 in camera axes) of the ray through a point of the image in pixels, without the lens's distortion. */
+/* Direction (not normalised, z = 1 in camera axes) of the ray through a point of the image in pixels, without the lens's distortion.
+ * Points count from the upper left corner: the centre of pixel (x, y) is (x + 1/2, y + 1/2). */
 TSR_API tsr_status tsr_eye_ray(const tsr_eye *eye, const double pixel[2], tsr_vec3 *direction) TSR_CHECKED;
 /* Where a point of the world is seen. TSR_ERROR_ARGUMENT for one that is not in front of the camera. */
 TSR_API tsr_status tsr_eye_project(const tsr_eye *eye, tsr_vec3 point, double pixel[2]) TSR_CHECKED;

@@ -38,11 +38,20 @@ typedef struct tsr_winding_report {
  * TSR_ERROR_UNSUPPORTED a vertex too far outside of the lattice. `report` may be NULL. Open meshes are no error. */
 TSR_API tsr_status tsr_winding_check(tsr_winding *winding, const tsr_mesh *mesh, tsr_winding_report *report) TSR_CHECKED;
 
-/* The three in one: RETURNS NEW i32 volume of `size` voxels at `geometry`. */
-TSR_API tsr_status tsr_winding_volume(tsr_context *context, const tsr_mesh *mesh, tsr_size3 size, const tsr_geometry *geometry, tsr_volume **volume,
-                                      tsr_winding_report *report) TSR_CHECKED;
+typedef struct tsr_winding_options {
+    size_t struct_size;
+    int64_t memory_limit;    /* bytes on the context's device for volume and work; beyond it TSR_ERROR_CAPACITY. 0 = what the machine has (CPU), none
+                              * (others) */
+    tsr_progress progress;   /* asked between layers of about 2^22 voxels */
+} tsr_winding_options;
+#define TSR_WINDING_OPTIONS { .struct_size = sizeof(tsr_winding_options) }
 
-/* The lattice of spacing h (world units; axis-aligned, a voxel at `origin`) around a host mesh, with `margin` voxels to spare on each side. */
+/* The three in one, layer by layer: RETURNS NEW i32 volume of `size` voxels at `geometry`. `options` NULL: the defaults. */
+TSR_API tsr_status tsr_winding_volume(tsr_context *context, const tsr_mesh *mesh, tsr_size3 size, const tsr_geometry *geometry,
+                                      const tsr_winding_options *options, tsr_volume **volume, tsr_winding_report *report) TSR_CHECKED;
+
+/* The lattice of spacing h (world units; axis-aligned, a voxel at `origin`) around a host mesh, with `margin` voxels to spare on each side.
+ * TSR_ERROR_UNSUPPORTED: more than 2^19 voxels along an axis, or an origin over 2^52 voxels away, where float64 has no fractions of them. */
 TSR_API tsr_status tsr_winding_lattice(const tsr_mesh *mesh, tsr_vec3 spacing, tsr_vec3 origin, int64_t margin, tsr_size3 *size,
                                        tsr_geometry *geometry) TSR_CHECKED;
 

@@ -187,17 +187,55 @@ tsr_status tsr_winding_check(tsr_winding *w, const tsr_mesh *mesh, tsr_winding_r
     return TSR_OK;
 }
 
-tsr_status tsr_winding_volume(tsr_context *context, const tsr_mesh *mesh, tsr_size3 size, const tsr_geometry *geometry, tsr_volume **volume,
-                              tsr_winding_report *report)
+static tsr_status check_memory(const tsr_context *context, const tsr_mesh *mesh, tsr_size3 size, int64_t limit)
 {
+    const double bytes = 4.0 * (double)size.x * (double)size.y * (double)size.z + 12.0 * (double)mesh->vertex_count;
+    const int given = limit > 0;
+    if (limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "winding: memory_limit is %lld, expected 0 (what there is) or more", (long long)limit);
+    if (!given && context->device.kind != TSR_DEVICE_CPU) return TSR_OK; /* the device says itself */
+    if (!given) limit = tsr_physical_memory();
+    if (bytes > (double)limit)
+        TSR_FAIL(TSR_ERROR_CAPACITY, "winding: %lld x %lld x %lld voxels take %.0f bytes, %s is %lld: use a larger spacing", (long long)size.x,
+                 (long long)size.y, (long long)size.z, bytes, given ? "the memory_limit" : "the machine's memory", (long long)limit);
+    return TSR_OK;
+}
+
+/* A box of the lattice comes out the same alone as in the whole: layers make a long wait one that can be ended. */
+static tsr_status build_layers(tsr_winding *w, const tsr_mesh *mesh, const tsr_progress *progress, tsr_volume *volume)
+{
+    const tsr_size3 n = volume->size;
+    const int64_t voxels = tsr_max64((int64_t)1 << 22, 8 * mesh->triangle_count); /* every layer looks at all triangles */
+    const int64_t most = tsr_max64(1, voxels / (n.x * n.y)), layer_bytes = n.x * n.y * (int64_t)sizeof(int32_t);
+    for (int64_t z = 0; z < n.z; z += most) {
+        tsr_volume layer = *volume;
+        const int64_t lower[3] = { 0, 0, z };
+        TSR_PROGRESS(progress, (double)z / (double)n.z, "winding numbers");
+        layer.size.z = tsr_min64(most, n.z - z);
+        layer.bytes = layer.size.z * layer_bytes;
+        layer.data = (char *)volume->data + z * layer_bytes;
+        TSR_TRY(tsr_winding_build(w, mesh, lower, &layer));
+        TSR_TRY(tsr_context_synchronize(w->context));
+        if (z == 0) volume->geometry = layer.geometry;
+    }
+    TSR_PROGRESS(progress, 1, "winding numbers");
+    return TSR_OK;
+}
+
+tsr_status tsr_winding_volume(tsr_context *context, const tsr_mesh *mesh, tsr_size3 size, const tsr_geometry *geometry,
+                              const tsr_winding_options *options, tsr_volume **volume, tsr_winding_report *report)
+{
+    tsr_winding_options o;
     tsr_winding *w = NULL;
     tsr_status status;
     *volume = NULL;
     if (report) *report = (tsr_winding_report){ 0 };
+    TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh is NULL");
+    if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
+    TSR_TRY(check_memory(context, mesh, size, o.memory_limit));
     TSR_TRY(tsr_winding_create(context, size, geometry, tsr_max64(mesh->vertex_count, 1), &w));
     TSR_TRY_GOTO(tsr_volume_create(context, TSR_I32, size, geometry, volume), done);
-    TSR_TRY_GOTO(tsr_winding_build(w, mesh, NULL, *volume), done);
+    TSR_TRY_GOTO(build_layers(w, mesh, &o.progress, *volume), done);
     TSR_TRY_GOTO(tsr_winding_check(w, mesh, report), done);
 done:
     tsr_winding_destroy(&w);
@@ -225,6 +263,10 @@ tsr_status tsr_winding_lattice(const tsr_mesh *mesh, tsr_vec3 spacing, tsr_vec3 
             lower = fmin(lower, v);
             upper = fmax(upper, v);
         }
+        if (!(fabs(lower) <= 0x1p52 && fabs(upper) <= 0x1p52))
+            TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                     "winding: the mesh lies %.3g voxels from the origin %g along %c, expected up to 2^52: use a nearer origin",
+                     fmax(fabs(lower), fabs(upper)), o[k], 'x' + k);
         first[k] = floor(lower) - (double)margin;
         if (ceil(upper) + (double)margin - first[k] + 1 > 524288)
             TSR_FAIL(TSR_ERROR_UNSUPPORTED, "winding: the mesh spans %.0f voxels along %c, expected up to 524288: use a larger spacing",

@@ -161,7 +161,8 @@ static tsr_status pipe_collect(tsr_input *input, size_t want)
 
 static tsr_status read_file(tsr_input *input, int fd, size_t size)
 {
-    if (size >= MAP_FROM) {
+    const tsr_input_options *o = &input->options;
+    if (size >= MAP_FROM || (o->map_beyond_limit && o->memory_limit && size > (size_t)o->memory_limit)) {
         void *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
         if (map != MAP_FAILED) {
             input->raw = (uint8_t *)map;

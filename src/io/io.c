@@ -17,6 +17,7 @@ static const tsr_format *const formats[] = {
 };
 enum { FORMAT_COUNT = (int)(sizeof formats / sizeof formats[0]) };
 
+static const char *article(tsr_file_kind kind) { return kind == TSR_FILE_IMAGE ? "an" : "a"; }
 static const char *const kind_names[] = { "unknown", "volume", "mesh", "image", "tile list", "cloud of points", "film" };
 
 const tsr_format *tsr_format_find(const char *name)
@@ -60,8 +61,8 @@ static tsr_status format_named(const char *name, tsr_file_kind kind, const tsr_f
     *format = tsr_format_find(name);
     if (!*format) TSR_FAIL(TSR_ERROR_ARGUMENT, "format '%.40s' is not known: expected one of %s", name, format_list(kind, list, sizeof list));
     if (kind != TSR_FILE_UNKNOWN && (*format)->kind != kind)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "format '%s' holds a %s, expected a %s format: %s", (*format)->name, kind_names[(*format)->kind],
-                 kind_names[kind], format_list(kind, list, sizeof list));
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "format '%s' holds %s %s, expected %s %s format: %s", (*format)->name, article((*format)->kind),
+                 kind_names[(*format)->kind], article(kind), kind_names[kind], format_list(kind, list, sizeof list));
     return TSR_OK;
 }
 
@@ -97,12 +98,13 @@ static tsr_status format_of_input(tsr_input *input, const tsr_read_options *opti
         const uint8_t *head;
         size_t bytes;
         TSR_TRY(tsr_input_head(input, 1, &head, &bytes));
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %s, expected a %s: %s", tsr_input_name(input),
-                 bytes ? "the content is of no known format" : "the file is empty", kind_names[kind], format_list(kind, list, sizeof list));
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: %s, expected %s %s: %s", tsr_input_name(input),
+                 bytes ? "the content is of no known format" : "the file is empty", article(kind), kind_names[kind],
+                 format_list(kind, list, sizeof list));
     }
     if ((*format)->kind != kind)
-        TSR_FAIL(TSR_ERROR_FORMAT, "%s: the file is a %s (%s), expected a %s: %s", tsr_input_name(input), kind_names[(*format)->kind],
-                 (*format)->name, kind_names[kind], format_list(kind, list, sizeof list));
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: the file is %s %s (%s), expected %s %s: %s", tsr_input_name(input), article((*format)->kind),
+                 kind_names[(*format)->kind], (*format)->name, article(kind), kind_names[kind], format_list(kind, list, sizeof list));
     return TSR_OK;
 }
 

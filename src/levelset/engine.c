@@ -222,8 +222,8 @@ static tsr_status check_step(const tsr_levelset *l, float fixed_step)
     if (fixed_step > 0) {
         const double rate = fmax(hyperbolic, parabolic), step = (double)fixed_step;
         if (step * rate > 1 + 1e-5)
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: time_step is %g, over the stability bound %g of the %s terms (use force to try anyway)", step,
-                     1 / rate, hyperbolic >= parabolic ? "hyperbolic" : "curvature");
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: time_step is %g, over the stability bound %g of the %s terms (options.force tries it anyway)",
+                     step, 1 / rate, hyperbolic >= parabolic ? "hyperbolic" : "curvature");
     } else if (!(c->time_step > 0) && !c->last) {
         TSR_FAIL(TSR_ERROR_STATE, "level set: no term moves the surface, so there is no automatic time step: give a time_step");
     }

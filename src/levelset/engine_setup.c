@@ -258,8 +258,8 @@ tsr_status tsr_flow_make_setup(const tsr_tiles *tiles, const tsr_levelset_option
     make_stages(o->time, s);
     for (int i = 0; i < o->term_count; i++) TSR_TRY(add_term(tiles, i, &o->terms[i], &hyperbolic, &curvature, s));
     if (curvature < 0 && !o->force)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: the curvature coefficients sum to %g; a negative sum has no stable step (use force to try anyway)",
-                 curvature);
+        TSR_FAIL(TSR_ERROR_ARGUMENT,
+                 "level set: the curvature coefficients sum to %g; a negative sum has no stable step (options.force tries it anyway)", curvature);
     if (o->feedback > 0) s->needs_mean = s->scheme.has_speed = 1;
     const double steepness = o->sign == TSR_SIGN_PHI ? fmax(1, (double)tiles->pool.band / (double)s->scheme.spacing) : 1; /* largest |S| */
     if (o->reshape == TSR_RESHAPE_TERM) hyperbolic += sqrt(3) * steepness * (double)s->scheme.reshape / (double)s->scheme.spacing;

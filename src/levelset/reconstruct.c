@@ -294,9 +294,23 @@ static tsr_status one_level(run *r, int32_t level)
     return TSR_OK;
 }
 
+/* Distances and squares of voxels are float32 numbers: within these sizes none of them overflows or loses digits near 0. */
+static tsr_status check_size(const run *r)
+{
+    const double weight = r->o.alpha > 0 ? r->o.alpha : 0.1;
+    const double least = ldexp(1e-17, r->o.depth), most = ldexp(sqrt(1e18 / weight), r->o.start_depth) * 0.99;
+    if (!(r->frame.side >= least && r->frame.side <= most))
+        TSR_FAIL(
+            TSR_ERROR_UNSUPPORTED,
+            "reconstruct: the grid round the points has a side of %g, expected %.3g to %.3g at depth %d: scale the points (another unit of length)",
+            r->frame.side, least, most, r->o.depth);
+    return TSR_OK;
+}
+
 static tsr_status reconstruct(run *r)
 {
     TSR_TRY(tsr_reconstruct_frame(r->context, r->points, r->o.margin, &r->frame, &r->diagonal, &r->report.flat));
+    TSR_TRY(check_size(r));
     r->report.side = r->frame.side;
     r->report.lower = (tsr_vec3){ r->frame.lower[0], r->frame.lower[1], r->frame.lower[2] };
     TSR_PROGRESS(&r->o.progress, 0, "building the octree");

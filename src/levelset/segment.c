@@ -367,7 +367,8 @@ static tsr_status check_time_step(const tsr_segmentation *s, const tsr_tile_stat
     params.cfl = 0.9f;
     double largest = (double)tsr_bits_float(state->speed_bits), bound = (double)tsr_levelset_time_step(&params, (float)largest);
     if (bound > 0 && s->options.time_step > bound * (1 + 1e-6))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "segmentation: time_step is %g, over the stability bound %g for a largest speed of %g (use force to try anyway)",
+        TSR_FAIL(TSR_ERROR_ARGUMENT,
+                 "segmentation: time_step is %g, over the stability bound %g for a largest speed of %g (options.force tries it anyway)",
                  s->options.time_step, bound, largest);
     return TSR_OK;
 }

@@ -17,9 +17,9 @@ struct colour { /* that occurs: what its pixels sum up to */
     int64_t pixels, sum[3];
 };
 
-struct cell { /* colours [first, last) */
+struct cell { /* colours [first, last) of a cell of this level; part: not all of it, but siblings of the level below */
     int64_t pixels, first, last;
-    int32_t level;
+    int32_t level, part;
 };
 
 struct tsr_colours {
@@ -105,7 +105,7 @@ static int64_t cell_end(const struct colour *colour, int64_t count, int64_t i, i
 
 static struct cell cell_at(const struct colour *colour, int64_t first, int64_t last, int32_t level)
 {
-    struct cell c = { 0, first, last, level };
+    struct cell c = { 0, first, last, level, 0 };
     for (int64_t i = first; i < last; i++) c.pixels += colour[i].pixels;
     return c;
 }
@@ -142,6 +142,49 @@ static int by_first(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
+/* |sum of colours|^2 / pixels: the larger the total over the parts, the less the pixels differ from the means of their parts. */
+static double likeness(const struct colour *colour, int64_t first, int64_t last)
+{
+    int64_t pixels = 0, sum[3] = { 0, 0, 0 };
+    for (int64_t i = first; i < last; i++) {
+        pixels += colour[i].pixels;
+        for (int k = 0; k < 3; k++) sum[k] += colour[i].sum[k];
+    }
+    double squares = 0;
+    for (int k = 0; k < 3; k++) squares += (double)sum[k] * (double)sum[k];
+    return squares / (double)pixels;
+}
+
+/* Children of cell c, in order, as `parts` neighbourly groups, fewer than they are, of least squared error; of as little, the first by the mask of where
+ * groups begin. */
+static void divide(const struct colour *colour, const struct cell *c, int32_t parts, struct cell group[8])
+{
+    int64_t first[9];
+    int32_t children = 0, best = -1, n = 0;
+    double most = 0;
+    for (int64_t i = c->first; i < c->last; i = cell_end(colour, c->last, i, c->level - 1)) first[children++] = i;
+    first[children] = c->last;
+    for (int32_t mask = 0; mask < 1 << (children - 1); mask++) { /* bit b: a group begins at child b + 1 */
+        double total = 0;
+        if (__builtin_popcount((unsigned)mask) != parts - 1) continue;
+        for (int32_t b = 0, from = 0; b < children; b++)
+            if (b == children - 1 || (mask >> b & 1)) {
+                total += likeness(colour, first[from], first[b + 1]);
+                from = b + 1;
+            }
+        if (best >= 0 && total <= most) continue;
+        best = mask;
+        most = total;
+    }
+    for (int32_t b = 0, from = 0; b < children; b++)
+        if (b == children - 1 || (best >> b & 1)) {
+            const int32_t part = b > from;
+            group[n] = cell_at(colour, first[from], first[b + 1], part ? c->level : c->level - 1);
+            group[n++].part = part;
+            from = b + 1;
+        }
+}
+
 /* The cells of the palette into `cell`, which has room for `most`; returns how many. */
 static int64_t choose(const struct colour *colour, int64_t count, int64_t most, struct cell *heap, struct cell *cell)
 {
@@ -163,8 +206,22 @@ static int64_t choose(const struct colour *colour, int64_t count, int64_t most, 
         heap[0] = heap[--heaped];
         sink(heap, heaped, 0);
         for (int64_t i = c.first; i < c.last && c.level; i = cell_end(colour, c.last, i, c.level - 1)) children++;
-        if (c.level == 0 || done + heaped + children > most) {
+        const int64_t room = most - done - heaped;
+        if (c.level == 0 || (children > room && room == 1)) {
             cell[done++] = c;
+            continue;
+        }
+        if (children > room) {
+            struct cell group[8];
+            divide(colour, &c, (int32_t)room, group);
+            for (int64_t i = 0; i < room; i++) {
+                if (group[i].part) {
+                    cell[done++] = group[i];
+                } else {
+                    heap[heaped] = group[i];
+                    rise(heap, heaped++);
+                }
+            }
             continue;
         }
         for (int64_t i = c.first, end; i < c.last; i = end) {
@@ -179,8 +236,9 @@ static int64_t choose(const struct colour *colour, int64_t count, int64_t most, 
 
 static void make_entry(const struct colour *colour, const struct cell *c, tsr_colours_entry *e, uint32_t *code)
 {
+    const int32_t begins = c->level - c->part;
     int64_t sum[3] = { 0, 0, 0 }, corner[3];
-    *code = colour[c->first].code >> (3 * c->level) << (3 * c->level);
+    *code = colour[c->first].code >> (3 * begins) << (3 * begins);
     tsr_region_decode(3, *code, corner);
     for (int64_t i = c->first; i < c->last; i++)
         for (int k = 0; k < 3; k++) sum[k] += colour[i].sum[k];

@@ -25,7 +25,9 @@ static void bricks(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct work *w = (const struct work *)user;
     (void)worker;
-    for (int64_t i = begin; i < end; i++) tsr_region_brick(w->regions, w->rule, i);
+    uint64_t unheld = 0;
+    for (int64_t i = begin; i < end; i++) unheld += (uint64_t)tsr_region_brick(w->regions, w->rule, i);
+    if (unheld) __atomic_fetch_add(w->regions->unheld, unheld, __ATOMIC_RELAXED);
 }
 
 /* Rows of bricks along x, in pieces of TSR_STRIP_VOXELS. */
@@ -119,6 +121,7 @@ static tsr_status cpu_build(tsr_queue *queue, const tsr_regions *t, const tsr_re
     struct work w = { .regions = t, .rule = rule };
     const tsr_region_level *l = &t->level[t->brick];
     const int64_t pieces = tsr_ceil_div(rule->size[0], TSR_STRIP_VOXELS);
+    if (t->unheld) *t->unheld = 0;
     if (rule->kind == TSR_REGION_CLASSES) tsr_parallel(queue->threads, l->size[1] * l->size[2] * pieces, 8, strips, &w);
     else tsr_parallel(queue->threads, tsr_region_cells(l), 256, bricks, &w);
     for (w.level = t->brick + 1; w.level <= t->top; w.level++) tsr_parallel(queue->threads, tsr_region_cells(&t->level[w.level]), 512, reduce, &w);

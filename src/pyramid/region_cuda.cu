@@ -10,7 +10,7 @@ TSR_DEVICE_FN int64_t own_index(void) { return (int64_t)blockIdx.x * THREADS + t
 TSR_KERNEL(brick_kernel)(tsr_regions t, tsr_region_rule rule, int64_t count)
 {
     const int64_t i = own_index();
-    if (i < count) tsr_region_brick(&t, &rule, i);
+    if (i < count && tsr_region_brick(&t, &rule, i)) atomicAdd((unsigned long long *)t.unheld, 1ull);
 }
 
 /* Bytes: blockIdx.y and z are the brick's. */
@@ -105,6 +105,7 @@ static int whole(const tsr_region_rule *r)
 static tsr_status cuda_build(tsr_queue *queue, const tsr_regions *t, const tsr_region_rule *rule)
 {
     const tsr_region_level *l = &t->level[t->brick];
+    if (t->unheld) TSR_TRY(tsr_queue_fill(queue, t->unheld, 0, sizeof *t->unheld));
     if (rule->kind == TSR_REGION_CLASSES && whole(rule) && tsr_bricks_of_bytes(&rule->channel[0], t->bits == 3 ? TSR_BRICK_CUBE : TSR_BRICK_PLANE) &&
         l->size[1] < 65536 && l->size[2] < 65536) {
         const uint32_t threads = l->size[0] > 128 ? 256 : l->size[0] > 32 ? 128 : 32;

@@ -27,6 +27,7 @@ static int64_t place(tsr_regions *t, int stored, int states, char *memory)
     } while (0)
     TAKE(t->words, uint64_t *, bricks * 8);
     if (stored) TAKE(t->merged, uint64_t *, bricks * 8);
+    if (states) TAKE(t->unheld, uint64_t *, 8);
     for (int32_t l = t->brick; l <= tsr_region_highest(t); l++) {
         const int64_t cells = tsr_region_cells(&t->level[l]);
         if (l > t->brick) TAKE(t->level[l].counts, int64_t *, cells * 16);
@@ -99,6 +100,36 @@ void tsr_region_pyramid_destroy(tsr_region_pyramid **pyramid)
     tsr_host_release(&p->context->host_allocator, p, sizeof *p);
 }
 
+/* Can a value be beyond 2^24 and not a float32. */
+static int may_round(const tsr_volume *v)
+{
+    double slope, intercept, most;
+    tsr_volume_scaling(v, &slope, &intercept);
+    switch (v->dtype) {
+    case TSR_U8:
+    case TSR_I8: most = 255; break;
+    case TSR_U16:
+    case TSR_I16: most = 65535; break;
+    case TSR_F32: return slope != 1 || intercept != 0;
+    default: return 1;
+    }
+    return !(most * fabs(slope) + fabs(intercept) <= 16777216);
+}
+
+/* Values that become equal as float32 would merge as if they were. */
+static tsr_status check_held(const tsr_region_pyramid *p, const tsr_region_rule *rule)
+{
+    uint64_t unheld = 0;
+    if (rule->rounding < 0) return TSR_OK;
+    TSR_TRY(p->context->backend->download(p->context->queue, &unheld, p->regions.unheld, sizeof unheld));
+    if (unheld)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                 "region tree: values beyond 2^24 (16777216) in %llu bricks change by more than the threshold of %g as float32, in which the rules "
+                 "deviation and spread compare: expected smaller values, or a larger threshold",
+                 (unsigned long long)unheld, rule->threshold);
+    return TSR_OK;
+}
+
 static tsr_status build(tsr_region_pyramid *p, const tsr_volume *const *channels, int32_t count, const int64_t lower[3])
 {
     if (!p) TSR_FAIL(TSR_ERROR_ARGUMENT, "region pyramid is NULL");
@@ -111,6 +142,7 @@ static tsr_status build(tsr_region_pyramid *p, const tsr_volume *const *channels
                              .singles = p->options.singles != 0,
                              .channels = count,
                              .threshold = p->options.threshold,
+                             .rounding = -1,
                              .lower = { lower ? lower[0] : 0, lower ? lower[1] : 0, lower ? lower[2] : 0 },
                              .size = { p->size.x, p->size.y, p->size.z } };
     for (int32_t c = 0; c < count; c++) {
@@ -129,9 +161,13 @@ static tsr_status build(tsr_region_pyramid *p, const tsr_volume *const *channels
                      (long long)n.x, (long long)n.y, (long long)n.z, (long long)p->size.x, (long long)p->size.y, (long long)p->size.z);
         const tsr_pyramid_classifier kind = p->options.rule == TSR_REGION_CLASSES ? p->options.classifier : TSR_PYRAMID_NONZERO;
         TSR_TRY(tsr_classifier_make("region tree", kind, p->options.lower, p->options.upper, channels[c], 1, &rule.channel[c]));
+        if (tsr_region_clusters(rule.kind) && may_round(channels[c]))
+            rule.rounding = rule.kind == TSR_REGION_SPREAD ? rule.threshold : sqrt(rule.threshold);
     }
     p->regions.width = rule.kind == TSR_REGION_DEVIATION ? count : rule.kind == TSR_REGION_SPREAD ? 2 * count : 0;
+    p->built = 0;
     TSR_TRY(p->context->backend->region->build(p->context->queue, &p->regions, &rule));
+    TSR_TRY(check_held(p, &rule));
     p->geometry = channels[0]->geometry;
     if (lower) {
         const tsr_vec3 origin = tsr_geometry_to_world(&p->geometry, (tsr_vec3){ (double)lower[0], (double)lower[1], (double)lower[2] });

@@ -8,6 +8,7 @@ typedef struct tsr_region_rule {
     tsr_region_rule_kind kind;
     int32_t complement, singles, channels, magnitudes;
     double threshold;
+    double rounding;           /* DEVIATION, SPREAD: what float32 may change of a value beyond 2^24; negative: no value can be that large */
     int64_t lower[3], size[3]; /* the box of the channels that the pyramid covers; what lies around it gives neighbours only */
     tsr_classifier channel[TSR_REGION_CHANNELS];
 } tsr_region_rule;
@@ -112,11 +113,20 @@ TSR_HD void tsr_region_classify(const tsr_regions *t, const tsr_region_rule *r, 
     tsr_region_put(t, r, i, kept, inside);
 }
 
-/* DEVIATION and SPREAD: cells merge level by level within the brick. */
-TSR_HD void tsr_region_cluster(const tsr_regions *t, const tsr_region_rule *r, int64_t i)
+/* Is v a value whose float32 tells it apart from others no better than `rounding`: 64-bit integers beyond 2^53 are rounded before. */
+TSR_HD int tsr_region_unheld(const tsr_region_rule *r, tsr_dtype dtype, double v)
+{
+    const double size = v < 0.0 ? -v : v, lost = (double)(float)v - v;
+    if (r->rounding < 0.0 || !(size > 16777216.0)) return 0;
+    return lost > r->rounding || -lost > r->rounding || ((dtype == TSR_I64 || dtype == TSR_U64) && size >= 9007199254740992.0);
+}
+
+/* DEVIATION and SPREAD: cells merge level by level within the brick. Returns whether float32 does not hold a value. */
+TSR_HD int tsr_region_cluster(const tsr_regions *t, const tsr_region_rule *r, int64_t i)
 {
     enum { WIDTH = 2 * TSR_REGION_CHANNELS };
     const int32_t children = 1 << t->bits, width = t->width, channels = r->channels;
+    int unheld = 0;
     int64_t brick[3], at[3];
     float states[16 * WIDTH], voxels[8 * WIDTH]; /* of the cells of the level in hand; of one family of voxels */
     uint64_t inside = 0, merged = 0;
@@ -128,7 +138,9 @@ TSR_HD void tsr_region_cluster(const tsr_regions *t, const tsr_region_rule *r, i
             all &= voxel >= 0;
             inside |= (uint64_t)(voxel >= 0) << (p + c);
             for (int32_t n = 0; n < channels && voxel >= 0; n++) {
-                const float v = (float)tsr_classifier_value(&r->channel[n], voxel);
+                const double real = tsr_classifier_value(&r->channel[n], voxel);
+                const float v = (float)real;
+                unheld |= tsr_region_unheld(r, r->channel[n].dtype, real);
                 voxels[c * width + n] = v;
                 if (width > channels) voxels[c * width + channels + n] = v;
             }
@@ -148,12 +160,15 @@ TSR_HD void tsr_region_cluster(const tsr_regions *t, const tsr_region_rule *r, i
     t->merged[i] = merged;
     if (merged >> (t->brick - 1) & 1u)
         for (int32_t k = 0; k < width; k++) t->level[t->brick].state[i * width + k] = states[k];
+    return unheld;
 }
 
-TSR_HD void tsr_region_brick(const tsr_regions *t, const tsr_region_rule *r, int64_t i)
+/* Returns whether the brick counts as unheld. */
+TSR_HD int tsr_region_brick(const tsr_regions *t, const tsr_region_rule *r, int64_t i)
 {
-    if (tsr_region_clusters(r->kind)) tsr_region_cluster(t, r, i);
-    else tsr_region_classify(t, r, i);
+    if (tsr_region_clusters(r->kind)) return tsr_region_cluster(t, r, i);
+    tsr_region_classify(t, r, i);
+    return 0;
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* Depth maps to meshes: cells merge level by level, leaves are marked by their corners, rings of marked pixels become triangles. */
 #include "tessera/depth_mesh.h"
 
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -282,7 +283,8 @@ static tsr_status put_vertices(const struct map *m, float *to)
         double world[3];
         if (m->o.eye) {
             tsr_vec3 direction;
-            TSR_TRY(tsr_eye_ray(m->o.eye, pixel, &direction));
+            const double centre[2] = { pixel[0] + 0.5, pixel[1] + 0.5 };
+            TSR_TRY(tsr_eye_ray(m->o.eye, centre, &direction));
             const tsr_vec3 p = m->o.eye->position;
             world[0] = p.x + z * direction.x;
             world[1] = p.y + z * direction.y;
@@ -291,7 +293,12 @@ static tsr_status put_vertices(const struct map *m, float *to)
             for (int r = 0; r < 3; r++)
                 world[r] = g->affine[r][0] * pixel[0] + g->affine[r][1] * pixel[1] + g->affine[r][3] + z * g->affine[r][2] / spacing.z;
         }
-        for (int r = 0; r < 3; r++) to[3 * (int64_t)m->number[i] + r] = (float)world[r];
+        for (int r = 0; r < 3; r++) {
+            if (!(fabs(world[r]) <= (double)FLT_MAX))
+                TSR_FAIL(TSR_ERROR_ARGUMENT, "depth mesh: pixel (%lld, %lld) of depth %g comes to (%g, %g, %g), expected numbers that float32 holds",
+                         (long long)(i % m->width), (long long)(i / m->width), z, world[0], world[1], world[2]);
+            to[3 * (int64_t)m->number[i] + r] = (float)world[r];
+        }
     }
     return TSR_OK;
 }

@@ -29,8 +29,8 @@ static tsr_status check(const tsr_eye *e)
 static void middle(const tsr_eye *e, double c[2])
 {
     const int given = e->principal[0] != 0 || e->principal[1] != 0;
-    c[0] = given ? e->principal[0] : 0.5 * e->width;
-    c[1] = given ? e->principal[1] : 0.5 * e->height;
+    c[0] = given && !isnan(e->principal[0]) ? e->principal[0] : 0.5 * e->width;
+    c[1] = given && !isnan(e->principal[1]) ? e->principal[1] : 0.5 * e->height;
 }
 static tsr_vec3 row(const tsr_eye *e, int i) { return (tsr_vec3){ e->rotation[i][0], e->rotation[i][1], e->rotation[i][2] }; }
 

@@ -277,6 +277,7 @@ static tsr_status encode_bricks(struct encoder *e, int64_t first, int64_t stride
         TSR_TRY(tsr_shared_status(&e->failure));
         if (e->spooled && stride == 1) TSR_TRY(limit_memory(e, k, tsr_min64(k + batch, count)));
     }
+    TSR_PROGRESS(&e->options->progress, 1, stage); /* one batch may have been all there was */
     return TSR_OK;
 }
 
@@ -558,6 +559,8 @@ static tsr_status compress(const tsr_volume *volume, int image, const char *path
     const tsr_write_options write = { .struct_size = sizeof write, .overwrite = o.overwrite, .progress = o.progress };
     tsr_status status = encode(&e);
     if (status == TSR_OK) status = prefer_lossless(&e);
+    if (status == TSR_OK && tsr_progress_report(&o.progress, 1, "compressing"))
+        status = TSR_FAILED(TSR_ERROR_CANCELLED, "cancelled during compressing");
     if (status == TSR_OK) status = tsr_tsc_write(&e.t, volume, e.bytes, path, &write, &file_bytes);
     if (status == TSR_OK && info) {
         tsr_tsc_describe(&e.t, info);

@@ -68,7 +68,7 @@ static int32_t *numbers(tsr_context *context, const tsr_mesh *mesh, tsr_size3 n,
     tsr_volume *volume, *host;
     const size_t bytes = (size_t)(n.x * n.y * n.z) * 4;
     int32_t *copy = malloc(bytes);
-    require_ok(tsr_winding_volume(context, mesh, n, g, &volume, report));
+    require_ok(tsr_winding_volume(context, mesh, n, g, NULL, &volume, report));
     require_ok(tsr_volume_copy(volume, NULL, &host));
     memcpy(copy, tsr_volume_data_const(host), bytes);
     tsr_volume_destroy(&volume);
@@ -285,7 +285,7 @@ static void tiles_of_one_number(void **state)
         const tsr_mesh *own = round > 3 ? open : mesh;
         require_ok(tsr_region_tree_from_mesh(context, own, n, NULL, &o, &tiling, &tiled, &values, &report));
         assert_int_equal(report.boundary_edges, round > 3 ? 4 : 0);
-        require_ok(tsr_winding_volume(context, own, n, NULL, &numbers_there, NULL));
+        require_ok(tsr_winding_volume(context, own, n, NULL, NULL, &numbers_there, NULL));
         require_ok(tsr_region_tree_make(context, (const tsr_volume *const[]){ numbers_there }, 1, &o, &device));
         require_ok(tsr_region_tree_copy(device, NULL, &whole));
         const tsr_region_info a = tsr_region_tree_describe(tiled), b = tsr_region_tree_describe(whole);
@@ -373,7 +373,7 @@ static void wrong_meshes(void **state)
     tsr_mesh_destroy(&mesh);
     /* without two of its triangles: one hole of four edges */
     mesh = mesh_of(context, 8, 10, tsr_mesh_vertices_const(host), tsr_mesh_triangles_const(host) + 6);
-    require_ok(tsr_winding_volume(context, mesh, n, NULL, &v, &report));
+    require_ok(tsr_winding_volume(context, mesh, n, NULL, NULL, &v, &report));
     assert_true(report.boundary_edges == 4 && report.boundary_loops == 1);
     tsr_volume_destroy(&v);
     tsr_mesh_destroy(&mesh);
@@ -383,16 +383,16 @@ static void wrong_meshes(void **state)
     memcpy(vertices, tsr_mesh_vertices_const(host), sizeof vertices);
     corners[16] = 8;
     mesh = mesh_of(context, 8, 12, vertices, corners);
-    require_error(tsr_winding_volume(context, mesh, n, NULL, &v, NULL), TSR_ERROR_FORMAT, "corner 1 of triangle 5 is out of range");
+    require_error(tsr_winding_volume(context, mesh, n, NULL, NULL, &v, NULL), TSR_ERROR_FORMAT, "corner 1 of triangle 5 is out of range");
     tsr_mesh_destroy(&mesh);
     corners[16] = 0;
     vertices[10] = NAN;
     mesh = mesh_of(context, 8, 12, vertices, corners);
-    require_error(tsr_winding_volume(context, mesh, n, NULL, &v, NULL), TSR_ERROR_FORMAT, "vertex 3 is");
+    require_error(tsr_winding_volume(context, mesh, n, NULL, NULL, &v, NULL), TSR_ERROR_FORMAT, "vertex 3 is");
     tsr_mesh_destroy(&mesh);
     vertices[10] = 17;
     mesh = mesh_of(context, 8, 12, vertices, corners);
-    require_error(tsr_winding_volume(context, mesh, n, NULL, &v, NULL), TSR_ERROR_UNSUPPORTED, "use a larger one");
+    require_error(tsr_winding_volume(context, mesh, n, NULL, NULL, &v, NULL), TSR_ERROR_UNSUPPORTED, "use a larger one");
     require_error(tsr_winding_create(context, (tsr_size3){ 0, 8, 8 }, NULL, 8, &w), TSR_ERROR_ARGUMENT, "0 x 8 x 8");
     require_ok(tsr_winding_create(context, n, NULL, 7, &w));
     require_ok(tsr_volume_create(context, TSR_I32, n, NULL, &v));
@@ -406,6 +406,7 @@ static void wrong_meshes(void **state)
     assert_true(size.x == 12 && size.y == 7 && size.z == 5 && g.affine[0][3] == 1.25 && g.affine[1][3] == 1);
     require_error(tsr_winding_lattice(host, (tsr_vec3){ 1e-6, 1, 1 }, (tsr_vec3){ 0, 0, 0 }, 1, &size, &g), TSR_ERROR_UNSUPPORTED, "larger spacing");
     require_error(tsr_winding_lattice(host, (tsr_vec3){ 0, 1, 1 }, (tsr_vec3){ 0, 0, 0 }, 1, &size, &g), TSR_ERROR_ARGUMENT, "spacing along x is 0");
+    require_error(tsr_winding_lattice(host, (tsr_vec3){ 0.3, 1, 1 }, (tsr_vec3){ 1e18, 0, 0 }, 1, &size, &g), TSR_ERROR_UNSUPPORTED, "nearer origin");
     tsr_winding_destroy(&w);
     tsr_volume_destroy(&v);
     tsr_volume_destroy(&bytes);
@@ -414,11 +415,63 @@ static void wrong_meshes(void **state)
     tsr_context_destroy(&context);
 }
 
+static int at_second(void *user, double fraction, const char *stage)
+{
+    (void)fraction, (void)stage;
+    return ++*(int *)user == 2;
+}
+
+/* More than one layer: the same numbers as of one build, an end half way, and no more memory than is allowed. */
+static void layers(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    static const float low[1][3] = { { 2, 2, 2 } }, high[1][3] = { { 90, 100, 280 } };
+    const int inverted[1] = { 0 };
+    const tsr_size3 n = { 128, 128, 290 };
+    const size_t bytes = (size_t)n.x * (size_t)n.y * (size_t)n.z * 4;
+    tsr_mesh *mesh = boxes(context, 1, low, high, inverted);
+    tsr_volume *v, *whole, *got[2];
+    tsr_winding *w;
+    tsr_winding_options o = TSR_WINDING_OPTIONS;
+    int calls = 0;
+    if (tsr_context_device(context).kind == TSR_DEVICE_EMU) { /* millions of voxels; the loop is the same for all devices */
+        tsr_mesh_destroy(&mesh);
+        tsr_context_destroy(&context);
+        return;
+    }
+    o.memory_limit = (int64_t)bytes + 96;
+    require_ok(tsr_winding_volume(context, mesh, n, NULL, &o, &v, NULL));
+    require_ok(tsr_winding_create(context, n, NULL, 8, &w));
+    require_ok(tsr_volume_create(context, TSR_I32, n, NULL, &whole));
+    require_ok(tsr_winding_build(w, mesh, NULL, whole));
+    require_ok(tsr_winding_check(w, mesh, NULL));
+    require_ok(tsr_volume_copy(v, NULL, &got[0]));
+    require_ok(tsr_volume_copy(whole, NULL, &got[1]));
+    assert_memory_equal(tsr_volume_data(got[0]), tsr_volume_data(got[1]), bytes);
+    const int32_t *number = (const int32_t *)tsr_volume_data(got[0]);
+    assert_true(number[(275 * n.y + 50) * n.x + 50] == 1 && number[(281 * n.y + 50) * n.x + 50] == 0);
+    tsr_volume_destroy(&v);
+    o.progress = (tsr_progress){ at_second, &calls };
+    require_error(tsr_winding_volume(context, mesh, n, NULL, &o, &v, NULL), TSR_ERROR_CANCELLED, "cancelled");
+    assert_null(v);
+    assert_int_equal(calls, 2);
+    o.memory_limit--;
+    require_error(tsr_winding_volume(context, mesh, n, NULL, &o, &v, NULL), TSR_ERROR_CAPACITY, "the memory_limit is");
+    assert_null(v);
+    for (int i = 0; i < 2; i++) tsr_volume_destroy(&got[i]);
+    tsr_volume_destroy(&whole);
+    tsr_winding_destroy(&w);
+    tsr_mesh_destroy(&mesh);
+    tsr_context_destroy(&context);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(boxes_are_counted),         cmocka_unit_test(degenerate_places),
-                                        cmocka_unit_test(balls_equal_solid_angles),  cmocka_unit_test(boxes_of_the_lattice),
-                                        cmocka_unit_test(trees_of_meshes),           cmocka_unit_test(tiles_of_one_number),
-                                        cmocka_unit_test(frames_without_allocation), cmocka_unit_test(wrong_meshes) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(boxes_are_counted),         cmocka_unit_test(degenerate_places), cmocka_unit_test(balls_equal_solid_angles),
+        cmocka_unit_test(boxes_of_the_lattice),      cmocka_unit_test(trees_of_meshes),   cmocka_unit_test(tiles_of_one_number),
+        cmocka_unit_test(frames_without_allocation), cmocka_unit_test(wrong_meshes),      cmocka_unit_test(layers)
+    };
     return cmocka_run_group_tests_name("winding numbers", tests, NULL, NULL);
 }

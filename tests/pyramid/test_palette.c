@@ -12,13 +12,20 @@ static tsr_image picture(int32_t width, int32_t height, int32_t channels)
 
 /* ---- the oracle ------------------------------------------------------------------------------------------------------------------------------ */
 
-struct box {
+struct box { /* or `parts` boxes of the level below */
     int level, lower[3];
     int64_t pixels;
+    int parts, part[8][3];
 };
 
 static int holds(const struct box *b, const uint8_t *rgb, const int bits[3])
 {
+    for (int p = 0; p < b->parts; p++) {
+        struct box one = { .level = b->level - 1 };
+        memcpy(one.lower, b->part[p], sizeof one.lower);
+        if (holds(&one, rgb, bits)) return 1;
+    }
+    if (b->parts) return 0;
     for (int k = 0; k < 3; k++) {
         const int v = rgb[k] / (1 << (8 - bits[k])) * (1 << (8 - bits[k]));
         if (v < b->lower[k] || v >= b->lower[k] + (1 << b->level)) return 0;
@@ -36,7 +43,7 @@ static int split(const tsr_image *image, const struct box *b, const int bits[3],
 {
     int n = 0;
     for (int c = 0; c < 8; c++) {
-        struct box s = { b->level - 1, { 0 }, 0 };
+        struct box s = { .level = b->level - 1 };
         for (int k = 0; k < 3; k++) s.lower[k] = b->lower[k] + ((c >> k & 1) << s.level);
         s.pixels = weigh(image, &s, bits);
         if (s.pixels) child[n++] = s;
@@ -44,12 +51,50 @@ static int split(const tsr_image *image, const struct box *b, const int bits[3],
     return n;
 }
 
+/* Sum over the groups of |sum of the colours|^2 / pixels: what is left of the squares is the squared error. */
+static double gain(const tsr_image *image, const struct box *b, const int bits[3])
+{
+    double sum[3] = { 0 };
+    for (int64_t i = 0; i < (int64_t)image->width * image->height; i++)
+        for (int k = 0; k < 3 && holds(b, image->pixels + 3 * i, bits); k++) sum[k] += image->pixels[3 * i + k];
+    return (sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) / (double)b->pixels;
+}
+
+/* n children as `wanted` groups of neighbours: all ways, the one of most gain. */
+static void group(const tsr_image *image, const int bits[3], const struct box *child, int n, int wanted, struct box *best)
+{
+    double most = -1;
+    for (int mask = 0; mask < 1 << (n - 1); mask++) {
+        struct box way[9] = { child[0] };
+        int groups = 1;
+        double total = 0;
+        for (int c = 1; c < n; c++) {
+            struct box *g = &way[groups - 1];
+            if (mask >> (c - 1) & 1) {
+                way[groups++] = child[c];
+                continue;
+            }
+            if (!g->parts) {
+                g->level++;
+                memcpy(g->part[g->parts++], g->lower, sizeof g->lower);
+            }
+            memcpy(g->part[g->parts++], child[c].lower, sizeof g->lower);
+            g->pixels += child[c].pixels;
+        }
+        if (groups != wanted) continue;
+        for (int i = 0; i < groups; i++) total += gain(image, &way[i], bits);
+        if (total <= most) continue;
+        most = total;
+        memcpy(best, way, (size_t)groups * sizeof *way);
+    }
+}
+
 /* Boxes in Morton order: a list in which a box is replaced by its children. */
 static int choose(const tsr_image *image, const int bits[3], int most, struct box *list)
 {
     int count = 1;
     char fixed[4096] = { 0 };
-    list[0] = (struct box){ 8, { 0, 0, 0 }, (int64_t)image->width * image->height };
+    list[0] = (struct box){ .level = 8, .pixels = (int64_t)image->width * image->height };
     for (;;) { /* whole levels */
         static struct box next[4096];
         int n = 0;
@@ -63,12 +108,19 @@ static int choose(const tsr_image *image, const int bits[3], int most, struct bo
         int best = -1;
         struct box child[8];
         for (int i = 0; i < count; i++)
-            if (!fixed[i] && list[i].level && (best < 0 || list[i].pixels > list[best].pixels)) best = i;
+            if (!fixed[i] && list[i].level && !list[i].parts && (best < 0 || list[i].pixels > list[best].pixels)) best = i;
         if (best < 0) return count;
-        const int n = split(image, &list[best], bits, child);
-        if (count - 1 + n > most) {
+        int n = split(image, &list[best], bits, child);
+        if (count - 1 + n > most && count == most) {
             fixed[best] = 1;
             continue;
+        }
+        if (count - 1 + n > most) {
+            struct box groups[9];
+            const int wanted = most - count + 1;
+            group(image, bits, child, n, wanted, groups);
+            memcpy(child, groups, (size_t)wanted * sizeof *child);
+            n = wanted;
         }
         memmove(list + best + n, list + best + 1, (size_t)(count - best - 1) * sizeof *list);
         memmove(fixed + best + n, fixed + best + 1, (size_t)(count - best - 1));
@@ -102,6 +154,7 @@ static void palettes_equal_the_oracle(void **state)
         require_ok(tsr_colours_create(context, &image, &o, &palette));
         const tsr_colours_entry *entry = tsr_colours_entries(palette);
         assert_int_equal(tsr_colours_count(palette), expected);
+        assert_int_equal(expected, fmin(o.colours, (double)tsr_colours_found(palette)));
         require_ok(tsr_colours_map(palette, context, &image, index));
         for (int e = 0; e < expected; e++) {
             double sum[3] = { 0 };

@@ -556,6 +556,73 @@ static void queries(void **state)
     tsr_context_destroy(&context);
 }
 
+/* A volume of one value, one octant of another: two that float32 rounds to the same must not merge. */
+static void values_beyond_float32(void **state)
+{
+    (void)state;
+    enum { SIDE = 8, COUNT = SIDE * SIDE * SIDE };
+    static const struct {
+        tsr_dtype dtype;
+        double value, other, slope, intercept, threshold;
+        tsr_region_rule_kind rule;
+        int fails, leaves;
+    } cases[] = {
+        { TSR_I32, 16777216, 16777217, 1, 0, 0, TSR_REGION_SPREAD, 1, 0 },
+        { TSR_I32, -16777216, -16777217, 1, 0, 0, TSR_REGION_DEVIATION, 1, 0 },
+        { TSR_U32, 16777216, 16777217, 1, 0, 0, TSR_REGION_SPREAD, 1, 0 },
+        { TSR_U32, 16777216, 16777218, 1, 0, 0, TSR_REGION_SPREAD, 0, 8 },
+        { TSR_I32, 16777215, 16777216, 1, 0, 0, TSR_REGION_SPREAD, 0, 8 },
+        { TSR_I64, 16777216, 16777217, 1, 0, 0, TSR_REGION_SPREAD, 1, 0 },
+        { TSR_U64, 9007199254740992.0, 1, 1, 0, 0, TSR_REGION_SPREAD, 1, 0 },
+        { TSR_F64, 16777216, 16777217, 1, 0, 0, TSR_REGION_SPREAD, 1, 0 },
+        { TSR_F64, 16777216, 16777217, 1, 0, 1, TSR_REGION_SPREAD, 0, 1 },
+        { TSR_F64, 0.1, 0.2, 1, 0, 0, TSR_REGION_SPREAD, 0, 8 },
+        { TSR_F64, 1e300, 0, 1, 0, 0, TSR_REGION_SPREAD, 1, 0 },
+        { TSR_F64, INFINITY, 0, 1, 0, 0, TSR_REGION_SPREAD, 0, 449 }, /* infinities merge with nothing */
+        { TSR_I16, 0, 1, 1, 16777216, 0, TSR_REGION_SPREAD, 1, 0 },
+        { TSR_I16, 0, 1, 1, 16000000, 0, TSR_REGION_SPREAD, 0, 8 },
+        { TSR_F32, 3e9, 1e9, 1, 0, 0, TSR_REGION_SPREAD, 0, 8 },
+        { TSR_I32, 16777216, 16777217, 1, 0, 0, TSR_REGION_LINEAR, 0, -1 },
+    };
+    tsr_context *context = test_context();
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        tsr_volume *host, *v;
+        tsr_region_tree *tree = NULL;
+        tsr_region_options o = TSR_REGION_OPTIONS;
+        o.rule = cases[n].rule;
+        o.threshold = cases[n].threshold;
+        require_ok(tsr_volume_create(NULL, cases[n].dtype, (tsr_size3){ SIDE, SIDE, SIDE }, NULL, &host));
+        for (int i = 0; i < COUNT; i++) {
+            const double value = i % SIDE < 4 && i / SIDE % SIDE < 4 && i / SIDE / SIDE < 4 ? cases[n].other : cases[n].value;
+            void *data = tsr_volume_data(host);
+            switch (cases[n].dtype) {
+            case TSR_I16: ((int16_t *)data)[i] = (int16_t)value; break;
+            case TSR_I32: ((int32_t *)data)[i] = (int32_t)value; break;
+            case TSR_U32: ((uint32_t *)data)[i] = (uint32_t)value; break;
+            case TSR_I64: ((int64_t *)data)[i] = (int64_t)value; break;
+            case TSR_U64: ((uint64_t *)data)[i] = (uint64_t)value; break;
+            case TSR_F32: ((float *)data)[i] = (float)value; break;
+            default: ((double *)data)[i] = value;
+            }
+        }
+        require_ok(tsr_volume_set_scaling(host, cases[n].slope, cases[n].intercept));
+        require_ok(tsr_volume_copy(host, context, &v));
+        const tsr_volume *channels[] = { v };
+        const tsr_status status = tsr_region_tree_make(context, channels, 1, &o, &tree);
+        if (cases[n].fails) {
+            require_error(status, TSR_ERROR_UNSUPPORTED, "values beyond 2^24");
+        } else {
+            require_ok(status);
+            if (cases[n].leaves >= 0 && tsr_region_tree_describe(tree).leaves != cases[n].leaves)
+                fail_msg("case %zu: %lld leaves, expected %d", n, (long long)tsr_region_tree_describe(tree).leaves, cases[n].leaves);
+        }
+        tsr_region_tree_destroy(&tree);
+        tsr_volume_destroy(&v);
+        tsr_volume_destroy(&host);
+    }
+    tsr_context_destroy(&context);
+}
+
 static void wrong_arguments(void **state)
 {
     (void)state;
@@ -603,7 +670,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trees_equal_recursion), cmocka_unit_test(discs_and_spheres), cmocka_unit_test(closed_forms),
-        cmocka_unit_test(worked_example),        cmocka_unit_test(queries),           cmocka_unit_test(wrong_arguments)
+        cmocka_unit_test(worked_example),        cmocka_unit_test(queries),           cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(values_beyond_float32)
     };
     return cmocka_run_group_tests_name("region trees", tests, NULL, NULL);
 }

@@ -42,6 +42,8 @@ static pixel *pixels_of(const map *m, const tsr_mesh *mesh, const tsr_eye *eye, 
         double at[2] = { (double)v[0], (double)v[1] }, depth = (double)v[2];
         if (eye) {
             require_ok(tsr_eye_project(eye, (tsr_vec3){ (double)v[0], (double)v[1], (double)v[2] }, at));
+            at[0] -= 0.5; /* of the pixel's centre */
+            at[1] -= 0.5;
             depth = 0;
             for (int k = 0; k < 3; k++)
                 depth += eye->rotation[2][k] * ((double)v[k] - (k == 0 ? eye->position.x : k == 1 ? eye->position.y : eye->position.z));
@@ -299,6 +301,13 @@ static void mistakes(void **state)
     eye.width = 4;
     eye.lens.k1 = 0.1;
     require_error(tsr_depth_mesh(v, &o, &mesh, NULL), TSR_ERROR_ARGUMENT, "distorts");
+    tsr_volume_destroy(&v);
+    eye.lens.k1 = 0;
+    eye.principal[0] = 1e300;
+    for (int i = 0; i < 16; i++) m.value[i] = 2;
+    v = volume_of(&m, NULL);
+    require_error(tsr_depth_mesh(v, &o, &mesh, NULL), TSR_ERROR_ARGUMENT, "expected numbers that float32 holds");
+    assert_null(mesh);
     tsr_volume_destroy(&v);
     require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ 4, 1, 1 }, NULL, &v));
     require_error(tsr_depth_mesh(v, NULL, &mesh, NULL), TSR_ERROR_ARGUMENT, "4 x 1 x 1");

@@ -92,8 +92,31 @@ static void errors(void **unused)
     require_error(tsr_eye_project(&eye, z, pixel), TSR_ERROR_ARGUMENT, "expected three orthonormal rows");
 }
 
+/* The optical axis: the middle of an image, or of one axis of it. */
+static void optical_axis(void **unused)
+{
+    const double pixel[2] = { 320, 240 };
+    const struct {
+        double principal[2], x, y;
+    } cases[] = { { { 0, 0 }, 0, 0 },
+                  { { (double)NAN, (double)NAN }, 0, 0 },
+                  { { 250, (double)NAN }, 0.1, 0 },
+                  { { (double)NAN, 170 }, 0, 0.1 },
+                  { { 250, 0 }, 0.1, 240.0 / 700 },
+                  { { 1e-300, 0 }, 320.0 / 700, 240.0 / 700 } };
+    (void)unused;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        tsr_eye eye = camera(0, 0, 0);
+        tsr_vec3 d;
+        memcpy(eye.principal, cases[n].principal, sizeof eye.principal);
+        require_ok(tsr_eye_ray(&eye, pixel, &d));
+        assert_true(fabs(d.x - cases[n].x) < 1e-12 && fabs(d.y - cases[n].y) < 1e-12 && d.z == 1);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(path), cmocka_unit_test(skew_rays), cmocka_unit_test(frustum), cmocka_unit_test(errors) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(path), cmocka_unit_test(skew_rays), cmocka_unit_test(frustum),
+                                        cmocka_unit_test(optical_axis), cmocka_unit_test(errors) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

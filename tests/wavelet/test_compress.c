@@ -795,6 +795,27 @@ static void bounded_memory(void **state)
 #endif
 }
 
+static int cancel_later(void *user, double fraction, const char *stage)
+{
+    (void)fraction, (void)stage;
+    return ++*(int *)user > 1;
+}
+
+/* What is asked for while the only brick is coded still counts: no file. */
+static void cancelled(void **state)
+{
+    (void)state;
+    tsr_volume *v = noise(20);
+    for (int coder = TSR_COMPRESS_PREDICT; coder < TSR_COMPRESS_CODERS; coder++) {
+        int calls = 0;
+        tsr_compress_options o = { .struct_size = sizeof o, .coder = (tsr_compress_coder)coder, .progress = { cancel_later, &calls } };
+        unlink(path);
+        require_error(tsr_volume_compress(v, path, &o, NULL), TSR_ERROR_CANCELLED, "cancelled");
+        assert_true(access(path, F_OK) != 0);
+    }
+    tsr_volume_destroy(&v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(lossless),
@@ -811,6 +832,7 @@ int main(void)
                                         cmocka_unit_test(every_byte),
                                         cmocka_unit_test(same_bytes),
                                         cmocka_unit_test(bounded_memory),
+                                        cmocka_unit_test(cancelled),
                                         cmocka_unit_test(golden_file),
                                         cmocka_unit_test(images),
                                         cmocka_unit_test(wrong_arguments) };

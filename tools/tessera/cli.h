@@ -86,6 +86,8 @@ int cli_cpu_context(const cli_call *cli, tsr_context **context); /* for work tha
 tsr_progress cli_progress(const cli_call *cli);
 void cli_progress_end(const cli_call *cli);
 
+/* Standard input becomes a file that can be read again and again, from its start: to recognise it, and for its content. Returns an exit code. */
+int cli_rewind_input(const cli_call *cli);
 /* What a file holds: as --input-format says, by content, by extension, or a volume if --raw-shape is given. */
 int cli_recognise(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format);
 /* Reading with the file's name in the message. Sets *code and returns NULL on failure. Host memory. */

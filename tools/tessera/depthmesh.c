@@ -1,3 +1,5 @@
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "cli.h"
@@ -83,8 +85,10 @@ static int work(struct depthmesh *d)
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct depthmesh d = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_DEPTH_MESH_OPTIONS };
+    int given[2] = { 0 };
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(d.output),
+        CLI_FORMAT_OPTION(cli),
         { .name = "tolerance",
           .type = CLI_REAL,
           .value = &d.options.tolerance,
@@ -110,8 +114,18 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_REAL,
           .value = &d.eye.principal[0],
           .argument = "PIXEL",
-          .help = "of the pinhole (default: the middle)" },
-        { .name = "principal-y", .type = CLI_REAL, .value = &d.eye.principal[1], .argument = "PIXEL", .help = "likewise" },
+          .help = "of the pinhole, from the left edge (default: the middle)",
+          .lower = -1e9,
+          .upper = 1e9,
+          .given = &given[0] },
+        { .name = "principal-y",
+          .type = CLI_REAL,
+          .value = &d.eye.principal[1],
+          .argument = "PIXEL",
+          .help = "likewise, from the upper edge",
+          .lower = -1e9,
+          .upper = 1e9,
+          .given = &given[1] },
         { .name = "disparity",
           .type = CLI_REAL,
           .value = &d.options.disparity,
@@ -132,10 +146,13 @@ static int run(cli_call *cli, int argc, char **argv)
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
     if (d.options.disparity > 0 && !(d.eye.focal > 0)) return cli_usage(cli, "--disparity: expected --focal as well");
-    if ((d.eye.principal[0] != 0 || d.eye.principal[1] != 0) && !(d.eye.focal > 0)) return cli_usage(cli, "--principal-x: expected --focal as well");
+    if ((given[0] || given[1]) && !(d.eye.focal > 0)) return cli_usage(cli, "--principal-%c: expected --focal as well", given[0] ? 'x' : 'y');
+    for (int k = 0; k < 2 && (given[0] || given[1]); k++)
+        if (!given[k]) d.eye.principal[k] = (double)NAN;
+        else if (d.eye.principal[k] == 0) d.eye.principal[k] = DBL_MIN; /* for the API 0 0 is the middle */
     if (d.options.most_side & (d.options.most_side - 1))
         return cli_usage(cli, "--most-side: '%d' given, expected a power of two", d.options.most_side);
-    code = cli_check_write(cli, d.output, TSR_FILE_MESH, NULL);
+    code = cli_check_write(cli, d.output, TSR_FILE_MESH, cli->format);
     return code ? code : work(&d);
 }
 

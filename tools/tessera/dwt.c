@@ -118,6 +118,7 @@ static int run(cli_call *cli, int argc, char **argv)
     d.options.filter = (tsr_wavelet_filter)filter;
     d.options.boundary = (tsr_wavelet_boundary)boundary;
     d.options.layout = (tsr_wavelet_layout)layout;
+    if (no_accuracy && d.options.accuracy) return cli_usage(cli, "--accuracy: expected without --no-accuracy");
     if (no_accuracy) d.options.accuracy = -1;
     code = cli_check_write(cli, d.output, TSR_FILE_VOLUME, NULL);
     if (!code) {

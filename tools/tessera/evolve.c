@@ -226,7 +226,7 @@ static int run(cli_call *cli, int argc, char **argv)
 {
     struct evolve e = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_LEVELSET_OPTIONS };
     tsr_levelset_options *o = &e.options;
-    int space = 0, time = 0, reshape = 0, sign = 0;
+    int space = 0, time = 0, reshape = 0, sign = 0, change_given = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(e.output),
         CLI_LIST_OPTIONS(e.list),
@@ -320,7 +320,8 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "D",
           .help = "with --age: and no voxel of the band changes by D in a step (world units)",
           .lower = 1e-18,
-          .upper = 1e18 },
+          .upper = 1e18,
+          .given = &change_given },
         { .name = "calm-steps",
           .type = CLI_INT,
           .value = &o->calm_steps,
@@ -394,6 +395,8 @@ static int run(cli_call *cli, int argc, char **argv)
         return cli_usage(
             cli, "nothing moves the surface: expected --speed, --curvature, --conserve, --velocity, --rotation, --enright, --term or a field");
     if (e.duration_given + e.steps_given + (o->age > 0) != 1) return cli_usage(cli, "expected one of --duration, --steps and --age");
+    if ((change_given || o->max_steps) && !(o->age > 0))
+        return cli_usage(cli, "--%s: expected with --age", change_given ? "change-tolerance" : "max-steps");
     if (e.velocity_field.count && e.velocity_field.count != 3)
         return cli_usage(cli, "--velocity-field: given %d times, expected 3 (x, y and z components)", e.velocity_field.count);
     if (!e.frames != !e.frames_pattern) return cli_usage(cli, "--frames and --frames-output belong together");

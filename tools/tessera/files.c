@@ -70,8 +70,7 @@ tsr_write_options cli_image_options(const cli_call *cli, const char *path)
     return options;
 }
 
-/* Standard input becomes a file that can be read twice: once to recognise it, once for its content. */
-static int rewind_input(const cli_call *cli)
+int cli_rewind_input(const cli_call *cli)
 {
     if (lseek(STDIN_FILENO, 0, SEEK_SET) == 0) return CLI_OK;
     FILE *spool = tmpfile();
@@ -91,11 +90,11 @@ int cli_recognise(const cli_call *cli, const char *path, const tsr_read_options 
         tsr_status status = tsr_file_format_kind(options->format, kind);
         return status == TSR_OK ? CLI_OK : cli_error(cli, CLI_USAGE, "--input-format: %s", tsr_error_message());
     }
-    int from_input = !strcmp(path, "-"), code = from_input ? rewind_input(cli) : CLI_OK;
+    int from_input = !strcmp(path, "-"), code = from_input ? cli_rewind_input(cli) : CLI_OK;
     if (code) return code;
     tsr_status status = tsr_file_recognise(path, kind, format);
     if (status != TSR_OK) return cli_status(cli, status, path);
-    if (from_input && (code = rewind_input(cli)) != CLI_OK) return code;
+    if (from_input && (code = cli_rewind_input(cli)) != CLI_OK) return code;
     if (*kind == TSR_FILE_UNKNOWN && options->raw_shape.x) {
         *kind = TSR_FILE_VOLUME;
         *format = "raw";

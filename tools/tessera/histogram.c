@@ -17,6 +17,7 @@ struct histogram {
     int range_given, fraction_given;
     tsr_volume *value[AXES], *weight; /* on the device: u8, u16 or f32 with slope 1 */
     tsr_histogram_axis axis[AXES];
+    double step[AXES]; /* of the values: integers' slope, 0 of real ones */
     int32_t axes;
     int64_t *sums, cells;
 };
@@ -88,8 +89,8 @@ static int same_size(const struct histogram *h)
     return CLI_OK;
 }
 
-/* The range that is given, that of a byte, or from the smallest to the largest value. */
-static tsr_status set_axis(struct histogram *h, int32_t k)
+/* The range that is given, that of a byte, or from the smallest to the largest value: integers to their next, real values to the next float32. */
+static tsr_status set_axis(struct histogram *h, int32_t k, int *code)
 {
     tsr_volume *v = h->value[k];
     tsr_histogram_axis *a = &h->axis[k];
@@ -103,21 +104,63 @@ static tsr_status set_axis(struct histogram *h, int32_t k)
     if (status == TSR_OK) status = tsr_reduce_host(h->context, TSR_REDUCE_MAX, a->dtype, a->data, tsr_volume_count(v), &upper);
     if (status != TSR_OK) return status;
     a->lower = a->dtype == TSR_F32 ? lower.f : (double)lower.u;
-    a->upper = a->dtype == TSR_F32 ? (double)nextafterf((float)upper.f, INFINITY) : (double)upper.u + 1;
+    a->upper = a->dtype == TSR_F32 ? upper.f : (double)upper.u;
+    if (!(a->lower <= a->upper && isfinite(a->upper - a->lower)))
+        *code =
+            cli_error(h->cli, CLI_FAILED, a->lower > a->upper ? "%s: no number among the values" : "%s: values that are not finite, expected --range",
+                      h->cli->input[k]);
+    else a->upper = fmax(a->upper + h->step[k], a->dtype == TSR_F32 ? (double)nextafterf((float)a->upper, INFINITY) : 0);
     return TSR_OK;
 }
 
-static tsr_status count(struct histogram *h)
+static double integer_step(const tsr_volume *v)
+{
+    double slope, intercept;
+    const tsr_dtype dtype = tsr_volume_dtype(v);
+    tsr_volume_scaling(v, &slope, &intercept);
+    return dtype == TSR_F32 || dtype == TSR_F64 || !isfinite(slope) ? 0 : fabs(slope);
+}
+
+/* Sums count units of 2^-fraction_bits in 64 bits: they must not wrap, whatever their order and their signs, nor a weight be cut. */
+static tsr_status check_weights(struct histogram *h, int *code)
+{
+    tsr_volume *local = NULL;
+    const tsr_status status = tsr_volume_copy(h->weight, NULL, &local);
+    if (status != TSR_OK) return status;
+    const float *w = (const float *)tsr_volume_data_const(local);
+    const int64_t count = tsr_volume_count(local);
+    double sum = 0;
+    int64_t without = 0;
+    int bits = h->fraction_bits;
+    for (int64_t i = 0; i < count; i++) {
+        if (isnan(w[i])) without++;
+        else sum += fabs((double)w[i]);
+    }
+    tsr_volume_destroy(&local);
+    while (bits >= 0 && !(ldexp(sum, bits) + 0.5 * (double)count < 4611686018427387904.0)) bits--;
+    if (bits < 0) *code = cli_error(h->cli, CLI_FAILED, "%s: the magnitudes of the weights sum to %g, expected below 2^62", h->weights, sum);
+    else if (bits < h->fraction_bits)
+        *code = cli_error(h->cli, CLI_FAILED,
+                          "%s: the magnitudes of the weights sum to %g, too much for 2^-%d as their unit, expected --fraction-bits %d", h->weights,
+                          sum, h->fraction_bits, bits);
+    else if (without) cli_note(h->cli, "%s: %lld weights are no number and count as 0", h->weights, (long long)without);
+    return TSR_OK;
+}
+
+static tsr_status count(struct histogram *h, int *code)
 {
     tsr_volume *room = NULL, *local = NULL;
     tsr_status status = TSR_OK;
     h->cells = 1;
     for (int32_t k = 0; k < h->axes && status == TSR_OK; k++) {
+        h->step[k] = integer_step(h->value[k]);
         status = prepare(h, &h->value[k], 0);
-        if (status == TSR_OK) status = set_axis(h, k);
+        if (status == TSR_OK) status = set_axis(h, k, code);
         h->cells *= h->bins;
     }
     if (status == TSR_OK && h->weight) status = prepare(h, &h->weight, 1);
+    if (status == TSR_OK && !*code && h->weight) status = check_weights(h, code);
+    if (status != TSR_OK || *code) return status;
     if (status == TSR_OK) status = tsr_volume_create(h->context, TSR_I64, (tsr_size3){ h->cells, 1, 1 }, NULL, &room);
     if (status == TSR_OK)
         status =
@@ -219,9 +262,9 @@ static int work(struct histogram *h)
     if (!code) code = same_size(h);
     if (!code && pow(h->bins, h->axes) > 1 << 24) code = cli_usage(h->cli, "--bins: %d on %d axes, expected at most 2^24 in all", h->bins, h->axes);
     if (!code) {
-        const tsr_status status = count(h);
-        if (status != TSR_OK) code = cli_status(h->cli, status, h->cli->input[0]);
-        else if (!h->sums) code = cli_error(h->cli, CLI_FAILED, "no memory for %lld bins", (long long)h->cells);
+        const tsr_status status = count(h, &code);
+        if (!code && status != TSR_OK) code = cli_status(h->cli, status, h->cli->input[0]);
+        else if (!code && !h->sums) code = cli_error(h->cli, CLI_FAILED, "no memory for %lld bins", (long long)h->cells);
     }
     if (!code && h->output) code = is_csv(h->output) ? write_csv(h) : write_volume(h);
     if (!code && (!h->output || strcmp(h->output, "-"))) show(h);

@@ -1,9 +1,11 @@
 /* tessera: the command line. One line of this table is one verb; each verb is one file of this folder. */
-#define _POSIX_C_SOURCE 200809L /* fcntl, SIGXFSZ */
+#define _POSIX_C_SOURCE 200809L /* fcntl, sigaction, SIGXFSZ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -26,10 +28,61 @@ static void help(void)
            "'-' is standard input or output. Exit codes: 0 ok, 1 failed, 2 usage, 3 comparison differs, 4 device unavailable.\n");
 }
 
+/* The file that is mapped at `address`, from a table that the kernel keeps: only calls that a signal handler may make. */
+static int mapped_at(uintptr_t address, char *line, size_t room)
+{
+    char block[1024];
+    size_t n = 0;
+    ssize_t got;
+    int found = 0;
+    const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && !found && (got = read(fd, block, sizeof block)) > 0)
+        for (ssize_t i = 0; i < got && !found; i++) {
+            if (block[i] != '\n') {
+                if (n + 1 < room) line[n++] = block[i];
+                continue;
+            }
+            uintptr_t bound[2] = { 0, 0 };
+            int which = 0;
+            line[n] = 0;
+            for (const char *c = line; *c && *c != ' '; c++) {
+                if (*c == '-') which = 1;
+                else bound[which] = bound[which] << 4 | (uintptr_t)(*c <= '9' ? *c - '0' : *c - 'a' + 10);
+            }
+            found = address >= bound[0] && address < bound[1] && strchr(line, '/');
+            n = 0;
+        }
+    if (fd >= 0) close(fd);
+    return found;
+}
+
+static void say(const char *text)
+{
+    const ssize_t written = write(STDERR_FILENO, text, strlen(text));
+    (void)written;
+}
+
+/* A mapped file that another process made shorter ends where pages used to be: no read() is there to say so. */
+static void bus_error(int number, siginfo_t *about, void *context)
+{
+    char line[4400];
+    (void)number, (void)context;
+    if (about->si_code != BUS_ADRERR || !mapped_at((uintptr_t)about->si_addr, line, sizeof line)) return; /* again, and for good */
+    say("tessera: ");
+    say(strchr(line, '/'));
+    say(": became shorter while it was read\n");
+    _exit(CLI_FAILED);
+}
+
 /* A standard stream that the caller closed must not become one of our files: its number is taken by something that cannot be used. A file
  * over the size limit is an error of write(), not the end of the program. */
 static void prepare_process(void)
 {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = bus_error;
+    action.sa_flags = (int)SA_SIGINFO | (int)SA_RESETHAND;
+    sigaction(SIGBUS, &action, NULL);
     for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd) break;
     signal(SIGXFSZ, SIG_IGN);

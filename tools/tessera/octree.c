@@ -182,7 +182,7 @@ static int work(struct octree *o)
     double seconds = 0;
     int32_t channels = o->cli->inputs;
     int code = cli_context(o->cli, &context);
-    if (!code && cli_tree_is_file(o->cli->input[0])) code = cli_tree_read(o->cli, o->cli->input[0], context, 4, &tree, &channels);
+    if (!code && cli_tree_is_file(o->cli, o->cli->input[0])) code = cli_tree_read(o->cli, o->cli->input[0], context, 4, &tree, &channels);
     else if (!code) code = o->kind == TSR_FILE_MESH ? from_mesh(o, context, &tree, &seconds) : from_volumes(o, context, &tree, &seconds);
     if (!code && o->cap) {
         const tsr_status status = tsr_region_tree_cap(tree.device, o->cap);
@@ -203,7 +203,7 @@ static int prepare(struct octree *o)
 {
     cli_call *cli = o->cli;
     const char *format;
-    const int tree = cli_tree_is_file(cli->input[0]);
+    const int tree = cli_tree_is_file(cli, cli->input[0]);
     int code = tree ? CLI_OK : cli_recognise(cli, cli->input[0], &o->read, &o->kind, &format);
     if (code) return code;
     if (cli->inputs > 1 && (tree || o->kind == TSR_FILE_MESH))
@@ -211,8 +211,10 @@ static int prepare(struct octree *o)
     if (o->kind == TSR_FILE_MESH && !o->spacing_given) return cli_usage(cli, "--spacing: missing, expected world units per voxel of the mesh");
     if (o->kind != TSR_FILE_MESH && o->spacing_given) return cli_usage(cli, "--spacing: is for meshes");
     if (tree && o->tile_given) return cli_usage(cli, "--tile: is not for trees");
-    if (o->kind == TSR_FILE_MESH && !o->regions.rule_given && !o->regions.range_given) { /* solid */
-        o->regions.rule = CLI_RULE_CLASSES;
+    code = tree ? cli_regions_of_tree(cli, &o->regions) : CLI_OK;
+    if (code) return code;
+    if (o->kind == TSR_FILE_MESH && !o->regions.rule_given) o->regions.rule = CLI_RULE_CLASSES;
+    if (o->kind == TSR_FILE_MESH && o->regions.rule == CLI_RULE_CLASSES && !o->regions.range_given) { /* solid */
         o->regions.range[0] = 1;
         o->regions.range[1] = INFINITY;
         o->regions.range_given = 1;
@@ -223,7 +225,16 @@ static int prepare(struct octree *o)
     if (o->ray_given && o->find_given) return cli_usage(cli, "--find and --ray: only one of them");
     if ((o->ray_given || o->find_given) && (on_stdout(o) || cli_regions_on_stdout(&o->regions)))
         return cli_usage(cli, "--%s: its answer goes to standard output, where another result goes already", o->find_given ? "find" : "ray");
-    const char *needy = o->cubes ? "cubes" : o->regions.list ? "list" : o->components ? "components" : o->labels ? "labels" : NULL;
+    if (o->shrink > 0 && !o->cubes) return cli_usage(cli, "--shrink: is for --cubes");
+    if (o->connect != CONNECT_AUTO && !o->components && !o->labels) return cli_usage(cli, "--connect: is for --components and --labels");
+    if (o->cap && !o->output && !o->components && !o->labels && !o->find_given && !o->ray_given)
+        return cli_usage(cli, "--cap: nothing asks the tree, expected --output, --components, --labels, --find or --ray");
+    const char *needy = o->cubes          ? "cubes"
+                        : o->regions.list ? "list"
+                        : o->regions.runs ? "runs"
+                        : o->components   ? "components"
+                        : o->labels       ? "labels"
+                                          : NULL;
     if (o->regions.options.nodes_only && needy) return cli_usage(cli, "--nodes-only: there are no leaves for --%s", needy);
     o->tiling.means = 1;
     o->tiling.progress = cli_progress(cli);

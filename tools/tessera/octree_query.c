@@ -64,25 +64,50 @@ int cli_tree_find(const cli_call *cli, const cli_tree *t, tsr_context *context, 
     return CLI_OK;
 }
 
-/* Leaves or gaps along the ray: `gaps` says which. */
-static tsr_status trace(const cli_tree *t, tsr_context *context, const tsr_region_ray *ray, int gaps, tsr_region_span *spans, int32_t *found)
+struct spans {             /* along one ray */
+    tsr_region_span *span; /* free it */
+    int32_t room, found;
+};
+
+/* Leaves or gaps (`gaps` != 0) along the ray, the first `room` of them. */
+static tsr_status trace_room(const cli_tree *t, tsr_context *context, const tsr_region_ray *ray, int gaps, struct spans *s)
 {
+    const size_t bytes = (size_t)s->room * sizeof *s->span;
     tsr_volume *in = NULL, *out = NULL, *count = NULL;
     tsr_status status = to_device(context, ray, sizeof *ray, &in);
-    if (status == TSR_OK) status = tsr_volume_create(context, TSR_U8, (tsr_size3){ SPANS * (int64_t)sizeof *spans, 1, 1 }, NULL, &out);
+    if (status == TSR_OK) status = tsr_volume_create(context, TSR_U8, (tsr_size3){ (int64_t)bytes, 1, 1 }, NULL, &out);
     if (status == TSR_OK) status = tsr_volume_create(context, TSR_I32, (tsr_size3){ 1, 1, 1 }, NULL, &count);
     if (status == TSR_OK) {
         const tsr_region_ray *from = (const tsr_region_ray *)tsr_volume_data_const(in);
         tsr_region_span *to = (tsr_region_span *)tsr_volume_data(out);
         int32_t *number = (int32_t *)tsr_volume_data(count);
-        status = gaps ? tsr_region_tree_gaps(t->device, from, 1, SPANS, to, number) : tsr_region_tree_rays(t->device, from, 1, SPANS, 0, to, number);
+        status =
+            gaps ? tsr_region_tree_gaps(t->device, from, 1, s->room, to, number) : tsr_region_tree_rays(t->device, from, 1, s->room, 0, to, number);
     }
-    if (status == TSR_OK) status = from_device(count, found, sizeof *found);
-    if (status == TSR_OK) status = from_device(out, spans, SPANS * sizeof *spans);
-    if (*found > SPANS) *found = SPANS;
+    if (status == TSR_OK) status = from_device(count, &s->found, sizeof s->found);
+    if (status == TSR_OK) status = from_device(out, s->span, bytes);
     tsr_volume_destroy(&in);
     tsr_volume_destroy(&out);
     tsr_volume_destroy(&count);
+    return status;
+}
+
+/* All of them: a second time with room for what the first one found. `memory` becomes 0 if there is none. */
+static tsr_status trace(const cli_tree *t, tsr_context *context, const tsr_region_ray *ray, int gaps, struct spans *s, int *memory)
+{
+    tsr_status status = TSR_OK;
+    s->room = SPANS;
+    for (int again = 0; again < 2 && status == TSR_OK; again++) {
+        free(s->span);
+        s->span = (tsr_region_span *)malloc((size_t)s->room * sizeof *s->span);
+        if (!s->span) {
+            *memory = 0;
+            return TSR_OK;
+        }
+        status = trace_room(t, context, ray, gaps, s);
+        if (status != TSR_OK || s->found <= s->room) break;
+        s->room = s->found;
+    }
     return status;
 }
 
@@ -92,32 +117,56 @@ static int by_enter(const void *a, const void *b)
     return x->enter < y->enter ? -1 : x->enter > y->enter;
 }
 
+static void show_span(const cli_call *cli, const cli_tree *t, const tsr_region_span *s)
+{
+    const double mean = s->leaf >= 0 && t->means[0] ? (double)t->means[0][s->leaf] : (double)NAN;
+    if (cli->globals.json) {
+        json_open(NULL, '{');
+        json_real("enter", s->enter);
+        json_real("leave", s->leave);
+        json_int("leaf", s->leaf);
+        json_real("mean", mean);
+        json_close('}');
+        return;
+    }
+    printf("%.9g,%.9g,%lld,", s->enter, s->leave, (long long)s->leaf);
+    if (s->leaf >= 0 && t->means[0]) printf("%.9g", mean);
+    printf("\n");
+}
+
 int cli_tree_ray(const cli_call *cli, const cli_tree *t, tsr_context *context, tsr_vec3 origin, tsr_vec3 direction)
 {
     const tsr_geometry *g = tsr_region_tree_geometry(t->host);
-    const double length = sqrt(direction.x * direction.x + direction.y * direction.y + direction.z * direction.z);
-    const tsr_vec3 end = { origin.x + direction.x / length, origin.y + direction.y / length, origin.z + direction.z / length };
-    tsr_region_span *spans = (tsr_region_span *)malloc(2 * SPANS * sizeof *spans);
-    int32_t leaves = 0, gaps = 0;
+    const double most = fmax(fabs(direction.x), fmax(fabs(direction.y), fabs(direction.z))); /* squares of what is tiny would be 0 */
+    const tsr_vec3 d = { direction.x / most, direction.y / most, direction.z / most };
+    const double length = sqrt(d.x * d.x + d.y * d.y + d.z * d.z);
+    const tsr_vec3 end = { origin.x + d.x / length, origin.y + d.y / length, origin.z + d.z / length };
+    struct spans leaves = { 0 }, gaps = { 0 };
+    tsr_region_span *all = NULL;
+    int memory = 1;
     tsr_vec3 a, b;
-    if (!spans) return cli_error(cli, CLI_FAILED, "%s: no memory for the spans of a ray", cli->input[0]);
     tsr_status status = tsr_geometry_to_index(g, origin, &a);
     if (status == TSR_OK) status = tsr_geometry_to_index(g, end, &b);
     if (status == TSR_OK) { /* the value of a voxel lies in its middle; t counts world units */
         const tsr_region_ray ray = { { a.x + 0.5, a.y + 0.5, a.z + 0.5 }, { b.x - a.x, b.y - a.y, b.z - a.z }, 1e300 };
-        status = trace(t, context, &ray, 0, spans, &leaves);
-        if (status == TSR_OK) status = trace(t, context, &ray, 1, spans + leaves, &gaps);
+        status = trace(t, context, &ray, 0, &leaves, &memory);
+        if (status == TSR_OK && memory) status = trace(t, context, &ray, 1, &gaps, &memory);
     }
-    if (status == TSR_OK) {
-        qsort(spans, (size_t)(leaves + gaps), sizeof *spans, by_enter);
-        printf("enter,leave,leaf,mean\n");
-        for (int32_t i = 0; i < leaves + gaps; i++) {
-            const int64_t leaf = spans[i].leaf;
-            printf("%.9g,%.9g,%lld,", spans[i].enter, spans[i].leave, (long long)leaf);
-            if (leaf >= 0 && t->means[0]) printf("%.9g", (double)t->means[0][leaf]);
-            printf("\n");
-        }
+    const size_t count = (size_t)leaves.found + (size_t)gaps.found;
+    if (status == TSR_OK && memory) all = (tsr_region_span *)malloc((count + 1) * sizeof *all);
+    if (all) {
+        memcpy(all, leaves.span, (size_t)leaves.found * sizeof *all);
+        memcpy(all + leaves.found, gaps.span, (size_t)gaps.found * sizeof *all);
+        qsort(all, count, sizeof *all, by_enter);
+        if (cli->globals.json) json_open(NULL, '[');
+        else printf("enter,leave,leaf,mean\n");
+        for (size_t i = 0; i < count; i++) show_span(cli, t, &all[i]);
+        if (cli->globals.json) json_close(']');
     }
-    free(spans);
-    return status == TSR_OK ? CLI_OK : cli_status(cli, status, cli->input[0]);
+    const int done = all != NULL;
+    free(leaves.span);
+    free(gaps.span);
+    free(all);
+    if (status != TSR_OK) return cli_status(cli, status, cli->input[0]);
+    return done ? CLI_OK : cli_error(cli, CLI_FAILED, "%s: no memory for the spans of a ray", cli->input[0]);
 }

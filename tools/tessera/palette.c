@@ -74,7 +74,7 @@ static int work(struct palette *p)
     tsr_colours *palette = NULL;
     tsr_image image = { 0 }, result = { 0 };
     const char *path = p->cli->input[0];
-    const tsr_write_options write = cli_write_options(p->cli);
+    const tsr_write_options write = p->output ? cli_image_options(p->cli, p->output) : cli_write_options(p->cli);
     int code = cli_context(p->cli, &context);
     if (code) return code;
     tsr_status status = tsr_image_read(path, NULL, &image);

@@ -54,18 +54,24 @@ static tsr_status change_colours(tsr_image *image, int back)
     return status;
 }
 
-/* Every quad in its mean colour; pixels in none keep theirs. */
-static void paint(tsr_image *image, const cli_tree *t, int32_t channels)
+/* Every quad in its mean colour; pixels in none keep theirs. Returns the quads whose colour had to be cut to 0 to 1. */
+static int64_t paint(tsr_image *image, const cli_tree *t, int32_t channels)
 {
     const int64_t leaves = tsr_region_tree_describe(t->host).leaves;
+    int64_t cut = 0;
     for (int64_t i = 0; i < leaves; i++) {
         const tsr_region_leaf q = tsr_region_leaf_of(tsr_region_tree_leaves(t->host)[i], 2);
+        int within = 1;
         for (int32_t c = 0; c < channels; c++) {
-            const uint8_t v = (uint8_t)(t->means[c][i] * 255.0f + 0.5f);
+            const float mean = t->means[c][i], colour = mean > 0 ? mean < 1 ? mean : 1 : 0; /* NaN is 0 */
+            const uint8_t v = (uint8_t)(colour * 255.0f + 0.5f);
+            within &= mean > -1e-6f && mean < 1.000001f;
             for (int64_t p = 0; p < q.side * q.side; p++)
                 image->pixels[((q.y + p / q.side) * image->width + q.x + p % q.side) * image->channels + c] = v;
         }
+        cut += !within;
     }
+    return cut;
 }
 
 /* The upper and left edges of quads, black and half transparent, so that small ones still show their colour. */
@@ -100,14 +106,13 @@ static int from_image(struct quadtree *q, tsr_context *context, cli_tree *tree, 
 static int from_tree(struct quadtree *q, tsr_context *context, tsr_image *image, cli_tree *tree, int32_t *channels)
 {
     const char *path = q->cli->input[0];
-    int code = cli_tree_read(q->cli, path, context, 3, tree, channels);
+    int code = cli_tree_read(q->cli, path, context, 4, tree, channels);
     if (code) return code;
     const tsr_region_info info = tsr_region_tree_describe(tree->host);
     if (info.dimensions != 2) return cli_error(q->cli, CLI_FAILED, "%s: a tree of a volume, expected one of an image: use tessera octree", path);
     if (info.size.x > INT32_MAX / 4 || info.size.y > INT32_MAX / 4)
         return cli_error(q->cli, CLI_FAILED, "%s: %lld x %lld pixels, expected an image", path, (long long)info.size.x, (long long)info.size.y);
-    if (*channels == 2) *channels = 1;
-    const tsr_status status = tsr_image_create((int32_t)info.size.x, (int32_t)info.size.y, *channels, image);
+    const tsr_status status = tsr_image_create((int32_t)info.size.x, (int32_t)info.size.y, *channels < 3 ? 1 : 3, image);
     return status == TSR_OK ? CLI_OK : cli_status(q->cli, status, path);
 }
 
@@ -148,7 +153,8 @@ static int results(struct quadtree *q, tsr_image *image, const cli_tree *tree, i
 {
     int code = cli_tree_write(q->cli, &q->regions, tree, channels);
     if (code) return code;
-    paint(image, tree, channels);
+    const int64_t cut = paint(image, tree, channels < 3 ? 1 : 3);
+    if (cut) cli_note(q->cli, "%s: %lld quads have values that are not 0 to 1 and were cut to that as colours", q->cli->input[0], (long long)cut);
     if (q->ycbcr && change_colours(image, 1) != TSR_OK) return cli_error(q->cli, CLI_FAILED, "%s", tsr_error_message());
     if (q->budget_given || q->order) code = spend(q, image, tree);
     if (code) return code;
@@ -181,7 +187,7 @@ static int work_one(struct quadtree *q, tsr_context *context)
     double seconds = 0;
     int32_t channels = 0;
     int more, code;
-    const int is_tree = cli_tree_is_file(q->cli->input[0]);
+    const int is_tree = cli_tree_is_file(q->cli, q->cli->input[0]);
     if (is_tree) code = from_tree(q, context, &black, &tree, &channels);
     else code = cli_frames_next(&q->frames, &more);
     if (!is_tree && !code) code = from_image(q, context, &tree, &channels, &seconds);
@@ -252,7 +258,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (!q.film.path) return cli_check_output(cli, NULL);
     code = cli_film_check(cli, &q.film, q.film.path, single);
     if (!code) code = cli_film_check(cli, &q.film_outline, q.outline, single);
-    if (!code && q.ycbcr && (q.regions.tree || cli_tree_is_file(cli->input[0])))
+    if (!code && q.ycbcr && (q.regions.tree || cli_tree_is_file(cli, cli->input[0])))
         code = cli_usage(cli, "--ycbcr: is not for files of trees, which hold colours");
     if (!code && q.order) code = cli_check_output(cli, q.order);
     if (!code && !single && (q.regions.list || q.regions.tree || q.regions.runs || q.order))
@@ -261,6 +267,7 @@ static int run(cli_call *cli, int argc, char **argv)
                          : q.regions.tree ? "tree"
                          : q.regions.runs ? "runs"
                                           : "order");
+    if (!code && single && cli_tree_is_file(cli, cli->input[0])) code = cli_regions_of_tree(cli, &q.regions);
     if (!code) code = cli_regions_prepare(cli, &q.regions);
     return code ? code : work(&q);
 }

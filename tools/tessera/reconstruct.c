@@ -36,15 +36,20 @@ static tsr_status write_surface(struct reconstruct *r, const tsr_tiles *tiles, c
     return status;
 }
 
+static void level_path(const struct reconstruct *r, int32_t level, char *path, size_t room)
+{
+    const char *mark = strstr(r->levels, "%d");
+    snprintf(path, room, "%.*s%d%s", (int)(mark - r->levels), r->levels, level, mark + 2);
+}
+
 static int each_level(void *user, const tsr_reconstruct_level *level, const tsr_tiles *tiles)
 {
     struct reconstruct *r = (struct reconstruct *)user;
     cli_progress_end(r->cli);
     if (!r->cli->globals.json && strcmp(r->output, "-")) show_level(r, level);
     if (!r->levels) return 0;
-    const char *mark = strstr(r->levels, "%d");
     char path[4096];
-    snprintf(path, sizeof path, "%.*s%d%s", (int)(mark - r->levels), r->levels, level->level, mark + 2);
+    level_path(r, level->level, path, sizeof path);
     tsr_status status = write_surface(r, tiles, path, NULL);
     if (status != TSR_OK) r->code = cli_status(r->cli, status, path);
     return status != TSR_OK;
@@ -98,6 +103,9 @@ static int reconstruct(struct reconstruct *r, const tsr_points *points)
         if (!report.level[i].converged)
             cli_note(r->cli, "level %d stopped after %lld steps without convergence: see --max-steps", report.level[i].level,
                      (long long)report.level[i].steps);
+    const tsr_reconstruct_level *last = &report.level[report.levels - 1];
+    if (2 * last->outside > report.points)
+        cli_note(r->cli, "%lld of %lld points are not near the surface: it has not reached them", (long long)last->outside, (long long)report.points);
     status = write_surface(r, tiles, r->output, &mesh);
     tsr_tiles_destroy(&tiles);
     if (status != TSR_OK) return cli_status(r->cli, status, r->output);
@@ -164,6 +172,20 @@ static int work(struct reconstruct *r)
     }
     tsr_points_destroy(&points);
     tsr_context_destroy(&r->context);
+    return code;
+}
+
+/* Before the work: the mesh, and the file of each level. */
+static int check_outputs(struct reconstruct *r)
+{
+    const tsr_reconstruct_options *o = &r->options;
+    const int32_t depth = o->depth ? o->depth : 8, first = o->start_depth ? o->start_depth : depth < 6 ? depth : 6;
+    int code = cli_check_write(r->cli, r->output, TSR_FILE_MESH, r->write.format);
+    for (int32_t level = first; !code && r->levels && level <= depth; level++) {
+        char path[4096];
+        level_path(r, level, path, sizeof path);
+        code = cli_check_write(r->cli, path, TSR_FILE_MESH, r->write.format);
+    }
     return code;
 }
 
@@ -294,11 +316,10 @@ static int run(cli_call *cli, int argc, char **argv)
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
-    if (!r.plan) code = cli_check_output(cli, r.output);
-    else code = CLI_OK;
-    if (code) return code;
     if (r.levels && (!strstr(r.levels, "%d") || strchr(strstr(r.levels, "%d") + 2, '%') || strchr(r.levels, '%') != strstr(r.levels, "%d")))
         return cli_usage(cli, "--levels: '%s' given, expected a file name with one %%d for the level", r.levels);
+    code = r.plan ? CLI_OK : check_outputs(&r);
+    if (code) return code;
     if (alpha_given && o->alpha == 0) o->alpha = -1; /* for the API 0 is the default */
     if (smooth_given && o->smooth_iters == 0) o->smooth_iters = -1;
     o->placement = (tsr_placement)placement;

@@ -26,6 +26,21 @@ int cli_regions_prepare(const cli_call *cli, cli_regions *r)
     return code;
 }
 
+int cli_regions_of_tree(const cli_call *cli, const cli_regions *r)
+{
+    const tsr_region_options *o = &r->options;
+    const char *name = r->threshold_given ? "threshold"
+                       : r->edge_norm     ? "edge-norm"
+                       : o->complement    ? "complement"
+                       : o->singles       ? "singles"
+                       : o->nodes_only    ? "nodes-only"
+                       : r->runs          ? NULL /* which the rule tells what belongs together */
+                       : r->rule_given    ? "rule"
+                       : r->range_given   ? "range"
+                                          : NULL;
+    return name ? cli_usage(cli, "--%s: %s is a tree, whose leaves are made", name, cli->input[0]) : CLI_OK;
+}
+
 int cli_regions_on_stdout(const cli_regions *r)
 {
     return (r->list && !strcmp(r->list, "-")) || (r->tree && !strcmp(r->tree, "-")) || (r->runs && !strcmp(r->runs, "-"));
@@ -93,8 +108,13 @@ static int write_tree(const cli_call *cli, const char *path, const cli_tree *t, 
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
 }
 
-int cli_tree_is_file(const char *path)
+int cli_tree_is_file(const cli_call *cli, const char *path)
 {
+    if (!strcmp(path, "-")) { /* kept in a file, which has a name of its own while it is looked at */
+        if (cli_rewind_input(cli) != CLI_OK) return 0;
+        const int is_one = tsr_region_file_recognise("/dev/stdin");
+        return cli_rewind_input(cli) == CLI_OK && is_one;
+    }
     const size_t n = strlen(path);
     if ((n > 4 && !strcmp(path + n - 4, ".rgt")) || (n > 7 && !strcmp(path + n - 7, ".rgt.gz"))) return 1;
     return tsr_region_file_recognise(path);
@@ -108,7 +128,10 @@ int cli_tree_read(const cli_call *cli, const char *path, tsr_context *context, i
     if (status != TSR_OK) return cli_status(cli, status, path);
     const int64_t leaves = tsr_region_tree_describe(tree->host).leaves;
     *channels = values ? (int32_t)tsr_volume_size(values).y : 1;
-    if (*channels > most) *channels = most;
+    if (*channels > most) {
+        cli_note(cli, "%s: %d channels, of which the first %d are used", path, *channels, most);
+        *channels = most;
+    }
     int code = CLI_OK;
     for (int32_t c = 0; c < *channels && !code; c++) {
         tree->means[c] = (float *)malloc(((size_t)leaves + 1) * sizeof(float));

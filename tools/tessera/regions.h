@@ -69,6 +69,8 @@ typedef struct cli_regions {
 
 /* Checks and completes what was parsed. Returns an exit code. */
 int cli_regions_prepare(const cli_call *cli, cli_regions *r);
+/* Refuses what has no effect on a tree that is read. Returns an exit code. */
+int cli_regions_of_tree(const cli_call *cli, const cli_regions *r);
 /* Tree of the channels on the context's device, and on the host with the means of its leaves, [channel][leaf]; free them. No means: nodes only. */
 typedef struct cli_tree {
     tsr_region_tree *device, *host;
@@ -78,7 +80,7 @@ typedef struct cli_tree {
 tsr_status cli_tree_adopt(tsr_context *context, tsr_region_tree **host, tsr_volume **values, cli_tree *tree);
 tsr_status cli_tree_make(tsr_context *context, const tsr_volume *const *channels, int32_t count, const tsr_region_options *options, cli_tree *tree);
 /* Is the input a tree that was written before; reads it, with at most `most` channels of means. Returns an exit code. */
-int cli_tree_is_file(const char *path);
+int cli_tree_is_file(const cli_call *cli, const char *path);
 int cli_tree_read(const cli_call *cli, const char *path, tsr_context *context, int32_t most, cli_tree *tree, int32_t *channels);
 void cli_tree_destroy(cli_tree *tree);
 /* Writes the list and the tree, if they are asked for. Returns an exit code. */

@@ -150,13 +150,20 @@ static int run(cli_call *cli, int argc, char **argv)
     struct undistort u = {
         .cli = cli, .search = TSR_LENS_SEARCH_OPTIONS, .warp = TSR_LENS_WARP_OPTIONS, .board = TSR_BOARD_OPTIONS, .frames = CLI_FRAMES(cli)
     };
-    int model = 0, criterion = 0, sampling = 0;
+    int model = 0, criterion = 0, sampling = 0, k1_given = 0;
     int64_t seed = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(u.output),
         { .name = "find", .type = CLI_FLAG, .value = &u.find, .help = "find k1 by the directions of the contours" },
         { .name = "model", .type = CLI_CHOICE, .value = &model, .argument = "NAME", .help = "of the lens", .choices = "division poly" },
-        { .name = "k1", .type = CLI_REAL, .value = &u.lens.k1, .argument = "K", .help = "radii in half-widths", .lower = -10, .upper = 10 },
+        { .name = "k1",
+          .type = CLI_REAL,
+          .value = &u.lens.k1,
+          .argument = "K",
+          .help = "radii in half-widths",
+          .lower = -10,
+          .upper = 10,
+          .given = &k1_given },
         { .name = "k2", .type = CLI_REAL, .value = &u.lens.k2, .argument = "K", .help = "(poly)", .lower = -10, .upper = 10 },
         { .name = "k3", .type = CLI_REAL, .value = &u.lens.k3, .argument = "K", .help = "(poly)", .lower = -10, .upper = 10 },
         { .name = "shift-x",
@@ -244,6 +251,7 @@ static int run(cli_call *cli, int argc, char **argv)
         u.search.upper = 0.15;
     }
     if (cli->inputs != !u.make_board) return cli_usage(cli, "%d images given, expected %s", cli->inputs, u.make_board ? "none with --board" : "one");
+    if (u.find && k1_given) return cli_usage(cli, "--k1: expected without --find, which looks for it (see --range)");
     if (!u.output && !u.find) return cli_usage(cli, "nothing to do: expected --output or --find");
     if (u.mask && !u.output) return cli_usage(cli, "--mask: expected --output as well");
     code = cli_film_check(cli, &u.film, u.output, u.make_board || cli_frames_single(cli));

@@ -58,10 +58,13 @@ static tsr_status convert(struct voxelize *v, tsr_context *context, const tsr_me
     double start = cli_seconds();
     if (v->winding) {
         tsr_winding_report numbers = { 0 };
+        const tsr_winding_options options = { .struct_size = sizeof options,
+                                              .memory_limit = v->options.memory_limit,
+                                              .progress = v->options.progress };
         tsr_geometry geometry;
         tsr_size3 size;
         if (status == TSR_OK) status = tsr_winding_lattice(mesh, v->options.spacing, v->options.origin, 1, &size, &geometry);
-        if (status == TSR_OK) status = tsr_winding_volume(context, there, size, &geometry, volume, &numbers);
+        if (status == TSR_OK) status = tsr_winding_volume(context, there, size, &geometry, &options, volume, &numbers);
         report->triangles = numbers.triangles;
         report->boundary_edges = numbers.boundary_edges;
         report->boundary_loops = numbers.boundary_loops;
@@ -180,8 +183,8 @@ static int run(cli_call *cli, int argc, char **argv)
     v.tiles = v.output && cli_names_tiles(v.output, NULL);
     if (v.tiles && v.mask)
         return cli_usage(cli, "--mask: a tile list holds distances: expected the name of a volume as --output, not '%s'", v.output);
-    if (v.winding && (v.mask || v.tiles || rule || v.options.band > 0 || v.options.edge || v.options.thickness > 0 || v.options.memory_limit))
-        return cli_usage(cli, "--winding: winding numbers go to a volume, without --mask, --rule, --band, --edge, --thickness and --memory-limit");
+    if (v.winding && (v.mask || v.tiles || rule || v.options.band > 0 || v.options.edge || v.options.thickness > 0))
+        return cli_usage(cli, "--winding: winding numbers go to a volume, without --mask, --rule, --band, --edge and --thickness");
     code = v.tiles ? cli_check_output(cli, v.output) : cli_check_write(cli, v.output, TSR_FILE_VOLUME, NULL);
     if (code) return code;
     v.options.rule = (tsr_voxelize_rule)rule;
