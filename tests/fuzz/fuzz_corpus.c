@@ -1,4 +1,4 @@
-/* tests/fuzz/fuzz_corpus.c: under libFuzzer the seeds are written to the folder named by TESSERA_FUZZ_SEEDS, to be given as its corpus. */
+/* tests/fuzz/fuzz_corpus.c: the target as libFuzzer calls it; the seeds are written to the folder named by TESSERA_FUZZ_SEEDS, to be given as its corpus. */
 #include "fuzz/fuzz.h"
 
 #include <stdio.h>
@@ -25,5 +25,12 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
     (void)arguments;
     folder = getenv("TESSERA_FUZZ_SEEDS");
     if (folder && *folder) fuzz_seeds();
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    fuzz_accepts(bytes, size);
     return 0;
 }

@@ -114,12 +114,6 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
     return status == TSR_OK;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
-{
-    fuzz_accepts(bytes, size);
-    return 0;
-}
-
 /* A seed made by the library's own writer, through a temporary file. */
 static inline void fuzz_seed_file(const char *path)
 {

@@ -66,12 +66,6 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
     return accepted;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
-{
-    fuzz_accepts(bytes, size);
-    return 0;
-}
-
 static void seed(tsr_size3 n, tsr_dtype dtype, const tsr_mip_options *options)
 {
     tsr_volume *volume;

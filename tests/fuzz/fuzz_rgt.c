@@ -54,12 +54,6 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
     return accepted;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
-{
-    fuzz_accepts(bytes, size);
-    return 0;
-}
-
 static void seed(tsr_size3 n, int full, int32_t channels)
 {
     tsr_context_options on_cpu = { .struct_size = sizeof on_cpu, .device = "cpu", .threads = 1 };

@@ -40,12 +40,6 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
     return 1;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
-{
-    fuzz_accepts(bytes, size);
-    return 0;
-}
-
 void fuzz_seeds(void)
 {
     static const char *const seeds[] = {

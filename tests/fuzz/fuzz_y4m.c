@@ -43,12 +43,6 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
     return status == TSR_OK;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
-{
-    fuzz_accepts(bytes, size);
-    return 0;
-}
-
 void fuzz_seeds(void)
 {
     static const int32_t depths[] = { 8, 10, 16 };

@@ -236,10 +236,5 @@ viewer_blob *viewer_list_files(viewer_session *s)
         json_array_append_new(list, json_string(names[i])); /* names that are no UTF-8 are left out */
         free(names[i]);
     }
-    json_t *json = json_pack("{s:s, s:o}", "type", "files", "names", list);
-    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
-    json_decref(json);
-    viewer_blob *blob = text ? viewer_blob_text(text) : NULL;
-    free(text);
-    return blob;
+    return viewer_blob_json(json_pack("{s:s, s:o}", "type", "files", "names", list));
 }

@@ -48,7 +48,7 @@ void viewer_blob_release(viewer_blob **blob)
     *blob = NULL;
 }
 
-static viewer_blob *blob_of_json(json_t *json)
+viewer_blob *viewer_blob_json(json_t *json)
 {
     if (!json) return NULL;
     char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(9));
@@ -83,7 +83,7 @@ viewer_blob *viewer_blob_message(const char *type, const char *text)
     char plain[VIEWER_TEXT_BYTES];
     snprintf(plain, sizeof plain, "%s", text);
     make_utf8(plain);
-    return blob_of_json(json_pack("{s:s, s:s}", "type", type, "text", plain));
+    return viewer_blob_json(json_pack("{s:s, s:s}", "type", type, "text", plain));
 }
 
 /* A page that lost some texts is told enough by the newest ones. */
@@ -428,7 +428,7 @@ viewer_blob *viewer_session_state(viewer_session *s, uint64_t *version)
         }
     }
     pthread_mutex_unlock(&s->lock);
-    return blob_of_json(json);
+    return viewer_blob_json(json);
 }
 
 viewer_blob *viewer_session_histogram(viewer_session *s, uint64_t *image_version)
@@ -442,7 +442,7 @@ viewer_blob *viewer_session_histogram(viewer_session *s, uint64_t *image_version
         json = json_pack("{s:s, s:f, s:f, s:o}", "type", "histogram", "lower", s->image->minimum, "upper", s->image->maximum, "counts", counts);
     }
     pthread_mutex_unlock(&s->lock);
-    return blob_of_json(json);
+    return viewer_blob_json(json);
 }
 
 void viewer_session_refresh(viewer_session *s)

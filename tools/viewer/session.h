@@ -22,6 +22,8 @@ typedef struct viewer_blob {
 } viewer_blob;
 viewer_blob *viewer_blob_create(size_t size);                         /* one reference; NULL without memory */
 viewer_blob *viewer_blob_text(const char *text);
+struct json_t;
+viewer_blob *viewer_blob_json(struct json_t *json);                   /* takes over the reference; NULL for NULL */
 viewer_blob *viewer_blob_message(const char *type, const char *text); /* {"type": type, "text": text}, bytes that are no UTF-8 replaced */
 viewer_blob *viewer_blob_keep(viewer_blob *blob);
 void viewer_blob_release(viewer_blob **blob);
