@@ -79,8 +79,7 @@ TSR_DEVICE_FN uint64_t tsr_brick_plane(const tsr_classifier *c, int64_t origin, 
 #pragma unroll
     for (int r = 0; r < 8; r++)
         if (r < ny)
-            half[r >> 2] |=
-                tsr_kept_high<-1>(c, row[r].x) >> (7 - tsr_plane_bit(0, r)) | tsr_kept_high<-1>(c, row[r].y) >> (7 - tsr_plane_bit(1, r));
+            half[r >> 2] |= tsr_kept_high<-1>(c, row[r].x) >> (7 - tsr_plane_bit(0, r)) | tsr_kept_high<-1>(c, row[r].y) >> (7 - tsr_plane_bit(1, r));
     return (uint64_t)tsr_plane_half(half[1]) << 32 | tsr_plane_half(half[0]);
 }
 

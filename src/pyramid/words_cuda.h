@@ -72,7 +72,8 @@ template <int NONZERO> TSR_KERNEL(cube_tiles_kernel)(tsr_tree tree, tsr_classifi
 {
     TSR_SHARED(uint32_t, totals, 16);
     const tsr_tree_level *tiles = &tree.level[2];
-    const uint32_t across = 1u << log2_across, tx = threadIdx.x & (across - 1u), y = threadIdx.x >> log2_across & 3u, z = threadIdx.x >> (log2_across + 2);
+    const uint32_t across = 1u << log2_across, tx = threadIdx.x & (across - 1u), y = threadIdx.x >> log2_across & 3u,
+                   z = threadIdx.x >> (log2_across + 2);
     const uint32_t deep = (uint32_t)tiles->size[2], odd = y & 1u;
     int64_t at[4] = { (int64_t)blockIdx.x * across + tx, blockIdx.y, blockIdx.z % deep, blockIdx.z / deep };
     const int inside = at[0] < tiles->size[0];
@@ -82,8 +83,8 @@ template <int NONZERO> TSR_KERNEL(cube_tiles_kernel)(tsr_tree tree, tsr_classifi
     if (threadIdx.x < across) totals[threadIdx.x] = 0;
     __syncthreads();
     if (inside)
-        tsr_bricks_cube<NONZERO>(&classifier, tsr_tree_origin(&tree, 2, at) + (int64_t)(4 * z) * tree.stride[2] + (int64_t)(4 * y) * tree.stride[1], ny,
-                                 nz, word);
+        tsr_bricks_cube<NONZERO>(&classifier, tsr_tree_origin(&tree, 2, at) + (int64_t)(4 * z) * tree.stride[2] + (int64_t)(4 * y) * tree.stride[1],
+                                 ny, nz, word);
     /* rows y and y + 1 share: the one takes the four bricks of the lower x, the other the rest */
     const uint64_t one = __shfl_xor_sync(TSR_WARP_ALL, odd ? word[0] : word[2], (int)across);
     const uint64_t two = __shfl_xor_sync(TSR_WARP_ALL, odd ? word[1] : word[3], (int)across);
@@ -177,14 +178,16 @@ template <> struct list_index<uint32_t> {
 TSR_DEVICE_FN uint32_t stage_word(uint16_t *stage, uint32_t to, uint64_t word, uint32_t place)
 {
     for (uint32_t half = 0; half < 2; half++, place += 32)
-        for (uint32_t bits = (uint32_t)(word >> 32 * half); bits; bits &= bits - 1u) stage[to++] = (uint16_t)(place + (uint32_t)__ffs((int)bits) - 1u);
+        for (uint32_t bits = (uint32_t)(word >> 32 * half); bits; bits &= bits - 1u)
+            stage[to++] = (uint16_t)(place + (uint32_t)__ffs((int)bits) - 1u);
     return to;
 }
 
 /* What is on the stage, `count` places whose first key is `key`, to the list. LINEAR: the voxels of the tiles follow each other. */
 template <class O, int LINEAR>
-TSR_DEVICE_FN void stage_write(const tsr_tree_list &list, uint64_t key, uint32_t count, const uint16_t *stage, const typename list_index<O>::type *origin,
-                               const typename list_index<O>::type *offset, const typename list_index<O>::type *cell, uint32_t lane)
+TSR_DEVICE_FN void stage_write(const tsr_tree_list &list, uint64_t key, uint32_t count, const uint16_t *stage,
+                               const typename list_index<O>::type *origin, const typename list_index<O>::type *offset,
+                               const typename list_index<O>::type *cell, uint32_t lane)
 {
     typedef typename list_index<O>::type index;
     const uint32_t from = key >= list.first ? 0 : list.first - key < count ? (uint32_t)(list.first - key) : count;
@@ -287,7 +290,8 @@ template <class O> static void launch_list(tsr_queue *queue, const tsr_tree *tre
     void (*row)(tsr_tree, tsr_tree_list, int64_t) = list_words_kernel<O, 1>;
     void (*morton)(tsr_tree, tsr_tree_list, int64_t) = list_words_kernel<O, 0>;
     const int64_t groups = tsr_tree_cells(&tree->level[3]) * (64 / GROUP_TILES);
-    TSR_LAUNCH(queue, (tree->brick == TSR_BRICK_ROW ? row : morton), tsr_blocks(groups, WORDS_WARPS, INT32_MAX), WORDS_THREADS, 0, *tree, *list, groups);
+    TSR_LAUNCH(queue, (tree->brick == TSR_BRICK_ROW ? row : morton), tsr_blocks(groups, WORDS_WARPS, INT32_MAX), WORDS_THREADS, 0, *tree, *list,
+               groups);
 }
 
 /* The list, if the tree has this shape; returns whether it has. */

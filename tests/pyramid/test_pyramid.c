@@ -306,8 +306,13 @@ static void wrong_arguments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(golden_compaction),       cmocka_unit_test(golden_expansion), cmocka_unit_test(golden_rows),
-                                        cmocka_unit_test(lists_equal_serial_walk), cmocka_unit_test(lists_of_tiles), cmocka_unit_test(wide_total),       cmocka_unit_test(ranges),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(golden_compaction),
+                                        cmocka_unit_test(golden_expansion),
+                                        cmocka_unit_test(golden_rows),
+                                        cmocka_unit_test(lists_equal_serial_walk),
+                                        cmocka_unit_test(lists_of_tiles),
+                                        cmocka_unit_test(wide_total),
+                                        cmocka_unit_test(ranges),
                                         cmocka_unit_test(wrong_arguments) };
     return cmocka_run_group_tests_name("pyramid", tests, NULL, NULL);
 }
