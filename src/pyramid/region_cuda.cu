@@ -98,8 +98,7 @@ template <int BITS> static void launch_levels(tsr_queue *queue, const tsr_region
 {
     const int32_t depth = t->width ? 0 : unit_depth<BITS>(t);
     int32_t n = t->brick + depth + 1;
-    if (depth)
-        TSR_LAUNCH(queue, unit_count_kernel<BITS>, (uint32_t)tsr_region_cells(&t->level[t->brick + depth]), unit_shape<BITS>::BRICKS, 0, *t, depth);
+    if (depth) TSR_LAUNCH(queue, unit_count_kernel<BITS>, (uint32_t)tsr_region_cells(&t->level[t->brick + depth]), UNIT_COUNT_THREADS, 0, *t, depth);
     for (; n <= t->top && tsr_region_cells(&t->level[n]) > TOP_CELLS; n++) {
         const int64_t count = tsr_region_cells(&t->level[n]);
         TSR_LAUNCH(queue, reduce_kernel, blocks_for(count), THREADS, 0, *t, rule->kind, rule->threshold, n, count);

@@ -9,8 +9,15 @@
 #include "pyramid/region_ops.h"
 
 template <int BITS> struct unit_shape {
-    enum { DEPTH = BITS == 3 ? 3 : 4, BRICKS = 1 << (BITS * DEPTH), CELLS = BITS == 3 ? 585 : 341, WARPS = BRICKS / 32 };
+    enum {
+        DEPTH = BITS == 3 ? 3 : 4,
+        BRICKS = 1 << (BITS * DEPTH),
+        FAMILIES = BRICKS >> BITS, /* 64 */
+        CELLS = BITS == 3 ? 585 : 341,
+        BRICK = BITS == 3 ? 2 : 3 /* level of the bricks */
+    };
 };
+enum { UNIT_COUNT_THREADS = 64, UNIT_LIST_THREADS = 128 };
 
 /* First cell of level d (0 = bricks) of a unit of `depth` levels. */
 template <int BITS> TSR_DEVICE_FN int32_t unit_level(int32_t depth, int32_t d)
@@ -19,12 +26,16 @@ template <int BITS> TSR_DEVICE_FN int32_t unit_level(int32_t depth, int32_t d)
     for (int32_t k = 0; k < d; k++) at += 1 << (BITS * (depth - k));
     return at;
 }
-/* Cell m of level d of the unit; returns whether it is in the volume. */
+/* Cell m of level d of the unit; returns whether it is in the volume. m has at most 9 bits. */
 template <int BITS> TSR_DEVICE_FN int unit_cell(const tsr_regions &t, const int64_t unit[3], int32_t depth, int32_t d, uint32_t m, int64_t at[3])
 {
-    tsr_region_decode(BITS, m, at);
-    for (int k = 0; k < 3; k++) at[k] += unit[k] << (k < 2 || BITS == 3 ? depth - d : 0);
-    return tsr_region_within(&t.level[t.brick + d], at);
+    const tsr_region_level *l = &t.level[unit_shape<BITS>::BRICK + d];
+    const uint32_t x = BITS == 3 ? (m & 1u) | (m >> 2 & 2u) | (m >> 4 & 4u) : (m & 1u) | (m >> 1 & 2u) | (m >> 2 & 4u) | (m >> 3 & 8u);
+    const uint32_t y = BITS == 3 ? (m >> 1 & 1u) | (m >> 3 & 2u) | (m >> 5 & 4u) : (m >> 1 & 1u) | (m >> 2 & 2u) | (m >> 3 & 4u) | (m >> 4 & 8u);
+    at[0] = (unit[0] << (depth - d)) + x;
+    at[1] = (unit[1] << (depth - d)) + y;
+    at[2] = BITS == 3 ? (unit[2] << (depth - d)) + ((m >> 2 & 1u) | (m >> 4 & 2u) | (m >> 6 & 4u)) : 0;
+    return at[0] < l->size[0] && at[1] < l->size[1] && at[2] < l->size[2];
 }
 /* What the compiler should know. (A field that is set makes it copy the structure, whose levels are indexed, to memory of the thread.) */
 template <int BITS> TSR_DEVICE_FN void unit_know(const tsr_regions &t)
@@ -33,95 +44,87 @@ template <int BITS> TSR_DEVICE_FN void unit_know(const tsr_regions &t)
     TSR_ASSUME(t.brick == (BITS == 3 ? 2 : 3));
 }
 
-/* Counts of a brick that is neither empty nor full. */
-template <int BITS> TSR_DEVICE_FN void unit_brick(const tsr_regions &t, const int64_t at[3], uint64_t word, int64_t counts[2])
+/* Leaves (-1: one) and nodes of the brick `at` with this word. */
+template <int BITS> TSR_DEVICE_FN int2 unit_brick(const tsr_regions &t, const int64_t at[3], uint64_t word)
 {
-    const uint64_t merged = t.merged ? t.merged[tsr_region_raster(&t.level[t.brick], at)] : tsr_brick_merge(word, BITS);
-    tsr_brick_tally(BITS, BITS == 3 ? 2 : 3, BITS == 3 ? 2 : 3, word, merged, counts); /* below the root */
+    int2 own = { 0, 0 };
+    if (!t.merged && word == ~(uint64_t)0) own.x = -1;
+    else if (word) {
+        int64_t counts[2];
+        const uint64_t merged = t.merged ? t.merged[tsr_region_raster(&t.level[unit_shape<BITS>::BRICK], at)] : tsr_brick_merge(word, BITS);
+        tsr_brick_tally(BITS, unit_shape<BITS>::BRICK, unit_shape<BITS>::BRICK, word, merged, counts); /* below the root */
+        own.x = (int32_t)counts[0];
+        own.y = (int32_t)counts[1];
+    }
+    return own;
+}
+/* Counts of a cell over its children, added one by one to { leaves, nodes } = { 0, 0 }, and `merged` = 1. */
+TSR_DEVICE_FN void unit_add(int2 *sum, int32_t *merged, int2 child)
+{
+    *merged &= child.x == -1;
+    sum->x += child.x < 0 ? 1 : child.x;
+    sum->y += child.y;
+}
+TSR_DEVICE_FN int2 unit_parent(int2 sum, int32_t merged)
+{
+    const int2 own = { merged ? -1 : sum.x, merged || !sum.x ? 0 : 1 + sum.y };
+    return own;
+}
+TSR_DEVICE_FN void unit_store(const tsr_region_level *l, const int64_t at[3], int2 own)
+{
+    int64_t *counts = l->counts + 2 * tsr_region_raster(l, at);
+    counts[0] = own.x;
+    counts[1] = own.y;
 }
 
-/* Counts of all cells of the unit (leaves -1: one leaf) where bricks merge by their words alone; by all threads. */
-template <int BITS> TSR_DEVICE_FN void unit_count(const tsr_regions &t, const int64_t unit[3], int32_t depth, int32_t *leaves, int32_t *nodes)
-{
-    const uint32_t m = threadIdx.x, bricks = 1u << (BITS * depth);
-    int64_t at[3], counts[2] = { 0, 0 };
-    uint64_t word = 0;
-    int there = 0;
-    if (m < bricks && (there = unit_cell<BITS>(t, unit, depth, 0, m, at))) word = t.words[tsr_region_raster(&t.level[t.brick], at)];
-    const int any = __syncthreads_or(word != 0), full = __syncthreads_and(m >= bricks || word == ~(uint64_t)0) && !t.merged;
-    if (any && !full && word) unit_brick<BITS>(t, at, word, counts);
-    if (!any || full) {
-        for (int32_t k = (int32_t)m; k < unit_level<BITS>(depth, depth + 1); k += unit_shape<BITS>::BRICKS) {
-            leaves[k] = full ? -1 : 0;
-            nodes[k] = 0;
-        }
-        __syncthreads();
-        return;
-    }
-    if (m < bricks) {
-        leaves[m] = (int32_t)counts[0];
-        nodes[m] = (int32_t)counts[1];
-    }
-    __syncthreads();
-    for (int32_t d = 1, below = 0; d <= depth; d++) {
-        const int32_t level = below + (1 << (BITS * (depth - d + 1)));
-        if (m < 1u << (BITS * (depth - d))) {
-            int32_t sum = 0, inner = 0, merged = 1;
-#pragma unroll
-            for (int32_t c = 0; c < 1 << BITS; c++) {
-                const int32_t k = below + (int32_t)(m << BITS) + c;
-                merged &= leaves[k] == -1;
-                sum += leaves[k] < 0 ? 1 : leaves[k];
-                inner += nodes[k];
-            }
-            leaves[level + (int32_t)m] = merged ? -1 : sum;
-            nodes[level + (int32_t)m] = merged || !sum ? 0 : 1 + inner;
-        }
-        below = level;
-        __syncthreads();
-    }
-}
-
-/* The same as they were counted before; returns the word of the thread's brick. */
-template <int BITS> TSR_DEVICE_FN uint64_t unit_load(const tsr_regions &t, const int64_t unit[3], int32_t depth, int32_t *leaves, int32_t *nodes)
-{
-    int64_t at[3], counts[2] = { 0, 0 };
-    uint64_t word = 0;
-    if (threadIdx.x < 1u << (BITS * depth)) {
-        if (unit_cell<BITS>(t, unit, depth, 0, threadIdx.x, at)) word = t.words[tsr_region_raster(&t.level[t.brick], at)];
-        if (word) unit_brick<BITS>(t, at, word, counts);
-        leaves[threadIdx.x] = (int32_t)counts[0];
-        nodes[threadIdx.x] = (int32_t)counts[1];
-    }
-    for (int32_t k = (int32_t)threadIdx.x + (1 << (BITS * depth)); k < unit_level<BITS>(depth, depth + 1); k += unit_shape<BITS>::BRICKS) {
-        int32_t d = 1;
-        while (k >= unit_level<BITS>(depth, d + 1)) d++;
-        const int64_t *stored = (const int64_t *)0;
-        if (unit_cell<BITS>(t, unit, depth, d, (uint32_t)(k - unit_level<BITS>(depth, d)), at))
-            stored = t.level[t.brick + d].counts + 2 * tsr_region_raster(&t.level[t.brick + d], at);
-        leaves[k] = stored ? (int32_t)stored[0] : 0;
-        nodes[k] = stored ? (int32_t)stored[1] : 0;
-    }
-    return word;
-}
-
-template <int BITS> TSR_KERNEL(__launch_bounds__(unit_shape<BITS>::BRICKS) unit_count_kernel)(tsr_regions t, int32_t depth)
+/* Counts of the cells of the unit where bricks merge by their words alone: a thread per family of bricks, then the levels above. */
+template <int BITS> TSR_KERNEL(__launch_bounds__(UNIT_COUNT_THREADS) unit_count_kernel)(tsr_regions t, int32_t depth)
 {
     typedef unit_shape<BITS> shape;
-    TSR_SHARED(int32_t, leaves, shape::CELLS);
-    TSR_SHARED(int32_t, nodes, shape::CELLS);
+    TSR_SHARED(int2, cells, shape::FAMILIES + shape::FAMILIES / 2);
+    const uint32_t m = threadIdx.x;
     int64_t unit[3], at[3];
     unit_know<BITS>(t);
-    tsr_region_position(&t.level[t.brick + depth], blockIdx.x, unit);
-    unit_count<BITS>(t, unit, depth, leaves, nodes);
-    for (int32_t k = (int32_t)threadIdx.x + (1 << (BITS * depth)); k < unit_level<BITS>(depth, depth + 1); k += shape::BRICKS) {
-        int32_t d = 1;
-        while (k >= unit_level<BITS>(depth, d + 1)) d++;
-        if (!unit_cell<BITS>(t, unit, depth, d, (uint32_t)(k - unit_level<BITS>(depth, d)), at)) continue;
-        const tsr_region_level *l = &t.level[t.brick + d];
-        int64_t *counts = l->counts + 2 * tsr_region_raster(l, at);
-        counts[0] = leaves[k];
-        counts[1] = nodes[k];
+    tsr_region_position(&t.level[shape::BRICK + depth], blockIdx.x, unit);
+    if (m < 1u << (BITS * (depth - 1))) {
+        const tsr_region_level *bricks = &t.level[shape::BRICK];
+        int2 own = { 0, 0 };
+        if (unit_cell<BITS>(t, unit, depth, 1, m, at)) {
+            const int64_t x = 2 * at[0], y = 2 * at[1], z = BITS == 3 ? 2 * at[2] : 0, row = bricks->size[0], plane = row * bricks->size[1];
+            const uint64_t *from = t.words + (z * bricks->size[1] + y) * row + x;
+            uint64_t word[1 << BITS], all = ~(uint64_t)0, any = 0;
+#pragma unroll
+            for (int32_t c = 0; c < 1 << BITS; c++) {
+                const int64_t dx = c & 1, dy = c >> 1 & 1, dz = c >> 2;
+                word[c] = x + dx < row && y + dy < bricks->size[1] && z + dz < bricks->size[2] ? from[dz * plane + dy * row + dx] : 0;
+                all &= word[c];
+                any |= word[c];
+            }
+            if (!t.merged && !~all) own.x = -1;
+            else if (any) {
+                int32_t merged = 1;
+                for (int32_t c = 0; c < 1 << BITS; c++) {
+                    const int64_t child[3] = { x + (c & 1), y + (c >> 1 & 1), z + (c >> 2) };
+                    unit_add(&own, &merged, unit_brick<BITS>(t, child, word[c]));
+                }
+                own = unit_parent(own, merged);
+            }
+            unit_store(&t.level[shape::BRICK + 1], at, own);
+        }
+        cells[m] = own;
+    }
+    for (int32_t d = 2, below = 0; d <= depth; d++) {
+        const int32_t level = below + (1 << (BITS * (depth - d + 1)));
+        __syncthreads();
+        if (m < 1u << (BITS * (depth - d))) {
+            int2 own = { 0, 0 };
+            int32_t merged = 1;
+            for (int32_t c = 0; c < 1 << BITS; c++) unit_add(&own, &merged, cells[below + (int32_t)(m << BITS) + c]);
+            own = unit_parent(own, merged);
+            cells[level + (int32_t)m] = own;
+            if (unit_cell<BITS>(t, unit, depth, d, m, at)) unit_store(&t.level[shape::BRICK + d], at, own);
+        }
+        below = level;
     }
 }
 
@@ -171,32 +174,30 @@ template <int BITS> TSR_DEVICE_FN void unit_first(const tsr_regions &t, const in
 
 /* Entries of a unit by a block; the last blocks take the cells above the units, one a thread. */
 template <int BITS>
-TSR_KERNEL(__launch_bounds__(unit_shape<BITS>::BRICKS) unit_list_kernel)
+TSR_KERNEL(__launch_bounds__(UNIT_LIST_THREADS) unit_list_kernel)
 (tsr_regions t, tsr_region_lists lists, int32_t depth, int64_t units)
 {
     typedef unit_shape<BITS> shape;
-    TSR_SHARED(int32_t, leaves, shape::CELLS);
-    TSR_SHARED(int32_t, nodes, shape::CELLS);
-    TSR_SHARED(int32_t, first_leaf, shape::CELLS); /* of a cell within the unit */
-    TSR_SHARED(int32_t, first_node, shape::CELLS);
+    TSR_SHARED(int2, cells, shape::CELLS);  /* leaves and nodes */
+    TSR_SHARED(int2, firsts, shape::CELLS); /* the first ones, within the unit */
     TSR_SHARED(uint64_t, words, shape::BRICKS);
-    TSR_SHARED(uint16_t, busy, shape::BRICKS);
-    TSR_SHARED(uint32_t, warps, shape::WARPS);
+    TSR_SHARED(uint16_t, mixed, shape::BRICKS);
+    TSR_SHARED(uint32_t, some, 1);
     TSR_SHARED(int64_t, base, 2);
-    const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
+    const uint32_t lane = threadIdx.x & 31u;
     int64_t unit[3], at[3];
     unit_know<BITS>(t);
-    const int32_t top = t.brick + depth;
+    const int32_t top = shape::BRICK + depth, bricks = 1 << (BITS * depth);
     if ((int64_t)blockIdx.x >= units) {
-        int64_t i = ((int64_t)blockIdx.x - units) * shape::BRICKS + threadIdx.x;
+        int64_t i = ((int64_t)blockIdx.x - units) * UNIT_LIST_THREADS + threadIdx.x;
         for (int32_t l = top + 1; l <= t.top; l++) {
-            const int64_t cells = tsr_region_cells(&t.level[l]);
-            if (i < cells) {
+            const int64_t above = tsr_region_cells(&t.level[l]);
+            if (i < above) {
                 tsr_region_position(&t.level[l], i, at);
                 tsr_region_list_cell(&t, &lists, l, at, i, 0);
                 return;
             }
-            i -= cells;
+            i -= above;
         }
         return;
     }
@@ -207,57 +208,66 @@ TSR_KERNEL(__launch_bounds__(unit_shape<BITS>::BRICKS) unit_list_kernel)
         if (threadIdx.x == 0) tsr_region_list_cell(&t, &lists, top, unit, blockIdx.x, 0);
         return;
     }
-    if (warp == 0) {
+    if (threadIdx.x < 32) {
         int64_t first[2];
         unit_first<BITS>(t, unit, depth, lane, first);
         if (lane < 2) base[lane] = lane ? first[1] : first[0];
+        if (lane == 0) some[0] = 0;
     }
-    words[threadIdx.x] = unit_load<BITS>(t, unit, depth, leaves, nodes);
-    int32_t level = unit_level<BITS>(depth, depth);
-    if (threadIdx.x == 0) first_leaf[level] = first_node[level] = 0;
+    for (int32_t m = (int32_t)threadIdx.x; m < bricks; m += UNIT_LIST_THREADS) {
+        const uint64_t word =
+            unit_cell<BITS>(t, unit, depth, 0, (uint32_t)m, at) ? t.words[tsr_region_raster(&t.level[shape::BRICK], at)] : (uint64_t)0;
+        words[m] = word;
+        cells[m] = unit_brick<BITS>(t, at, word);
+    }
+    int32_t level = bricks;
+    for (int32_t d = 1; d <= depth; d++) { /* as they were counted before */
+        for (int32_t m = (int32_t)threadIdx.x; m < 1 << (BITS * (depth - d)); m += UNIT_LIST_THREADS) {
+            int2 own = { 0, 0 };
+            if (unit_cell<BITS>(t, unit, depth, d, (uint32_t)m, at)) {
+                const int64_t *counts = t.level[shape::BRICK + d].counts + 2 * tsr_region_raster(&t.level[shape::BRICK + d], at);
+                own.x = (int32_t)counts[0];
+                own.y = (int32_t)counts[1];
+            }
+            cells[level + m] = own;
+        }
+        if (d < depth) level += 1 << (BITS * (depth - d));
+    }
+    if (threadIdx.x == 0) firsts[level].x = firsts[level].y = 0;
     for (int32_t d = depth; d > 0; d--) {
-        const uint32_t m = threadIdx.x;
-        const int32_t below = level - (1 << (BITS * (depth - d + 1)));
+        const int32_t m = (int32_t)threadIdx.x, below = level - (1 << (BITS * (depth - d + 1)));
         __syncthreads();
-        if (m < 1u << (BITS * (depth - d)) && leaves[level + (int32_t)m] > 0) {
-            int32_t f0 = first_leaf[level + (int32_t)m], f1 = first_node[level + (int32_t)m], refs[1 << BITS];
-            int32_t *node = lists.nodes + ((base[1] + f1) << BITS);
-            f1++;
+        if (m < 1 << (BITS * (depth - d)) && cells[level + m].x > 0) { /* at most 64 cells */
+            int2 first = firsts[level + m];
+            int32_t references[1 << BITS];
+            int32_t *node = lists.nodes + ((base[1] + first.y) << BITS);
+            first.y++;
 #pragma unroll
             for (int32_t c = 0; c < 1 << BITS; c++) {
-                const int32_t k = below + (int32_t)(m << BITS) + c;
-                first_leaf[k] = f0;
-                first_node[k] = f1;
-                refs[c] = nodes[k] ? (int32_t)(base[1] + f1) : leaves[k] == -1 ? tsr_region_leaf_reference(&lists, base[0] + f0) : 0;
-                if (leaves[k] == -1 && lists.leaves) {
-                    unit_cell<BITS>(t, unit, depth, d - 1, (m << BITS) + (uint32_t)c, at);
-                    lists.leaves[base[0] + f0] = tsr_region_key(BITS, at, t.brick + d - 1);
+                const int32_t k = below + (m << BITS) + c;
+                const int2 own = cells[k];
+                firsts[k] = first;
+                references[c] = own.y ? (int32_t)(base[1] + first.y) : own.x == -1 ? tsr_region_leaf_reference(&lists, base[0] + first.x) : 0;
+                if (own.x == -1 && lists.leaves) {
+                    unit_cell<BITS>(t, unit, depth, d - 1, (uint32_t)((m << BITS) + c), at);
+                    lists.leaves[base[0] + first.x] = tsr_region_key(BITS, at, shape::BRICK + d - 1);
                 }
-                f0 += leaves[k] < 0 ? 1 : leaves[k];
-                f1 += nodes[k];
+                if (d == 1 && own.x > 0) mixed[atomicAdd(&some[0], 1u)] = (uint16_t)((m << BITS) + c); /* in any order: entries know their places */
+                first.x += own.x < 0 ? 1 : own.x;
+                first.y += own.y;
             }
-            tsr_region_put_node(node, refs, BITS);
+            tsr_region_put_node(node, references, BITS);
         }
         level = below;
     }
-    /* bricks with entries of their own */
-    const int mixed = threadIdx.x < 1u << (BITS * depth) && leaves[threadIdx.x] > 0;
-    const uint32_t bits = __ballot_sync(TSR_WARP_ALL, mixed);
-    if (lane == 0) warps[warp] = (uint32_t)__popc(bits);
     __syncthreads();
-    uint32_t before = 0, all = 0;
-    for (uint32_t k = 0; k < shape::WARPS; k++) {
-        if (k < warp) before += warps[k];
-        all += warps[k];
+    for (uint32_t k = threadIdx.x; k < some[0]; k += UNIT_LIST_THREADS) {
+        const uint32_t m = mixed[k];
+        const int64_t first[2] = { base[0] + firsts[m].x, base[1] + firsts[m].y };
+        unit_cell<BITS>(t, unit, depth, 0, m, at);
+        const uint64_t merged = t.merged ? t.merged[tsr_region_raster(&t.level[shape::BRICK], at)] : tsr_brick_merge(words[m], BITS);
+        tsr_brick_entries(BITS, shape::BRICK, shape::BRICK, &lists, at, words[m], merged, first); /* below the root */
     }
-    if (mixed) busy[before + (uint32_t)__popc(bits & ((1u << lane) - 1u))] = (uint16_t)threadIdx.x;
-    __syncthreads();
-    if (threadIdx.x >= all) return;
-    const uint32_t m = busy[threadIdx.x];
-    const int64_t first[2] = { base[0] + first_leaf[m], base[1] + first_node[m] };
-    unit_cell<BITS>(t, unit, depth, 0, m, at);
-    const uint64_t merged = t.merged ? t.merged[tsr_region_raster(&t.level[t.brick], at)] : tsr_brick_merge(words[m], BITS);
-    tsr_brick_entries(BITS, BITS == 3 ? 2 : 3, BITS == 3 ? 2 : 3, &lists, at, words[m], merged, first); /* below the root */
 }
 
 /* ---- bricks of bytes ---------------------------------------------------------------------------------------------------------------------- */
@@ -313,8 +323,8 @@ template <int BITS> static void launch_lists(tsr_queue *queue, const tsr_regions
     const int64_t units = tsr_region_cells(&t->level[t->brick + depth]);
     int64_t above = 0;
     for (int32_t l = t->brick + depth + 1; l <= t->top; l++) above += tsr_region_cells(&t->level[l]);
-    TSR_LAUNCH(queue, unit_list_kernel<BITS>, (uint32_t)(units + tsr_ceil_div(above, unit_shape<BITS>::BRICKS)), unit_shape<BITS>::BRICKS, 0, *t,
-               *lists, depth, units);
+    const uint32_t blocks = (uint32_t)(units + tsr_ceil_div(above, UNIT_LIST_THREADS));
+    TSR_LAUNCH(queue, unit_list_kernel<BITS>, blocks, UNIT_LIST_THREADS, 0, *t, *lists, depth, units);
 }
 
 #endif
