@@ -226,7 +226,7 @@ static void finds_k2(void **unused)
     if (test_is_slow()) return;
     tsr_context *context = test_context();
     const tsr_lens lens = { .model = TSR_LENS_POLY, .k1 = -0.16, .k2 = 0.06 };
-    tsr_volume *image = board(context, 192, 24, 15, lens);
+    tsr_volume *image = board(context, 256, 32, 15, lens);
     tsr_lens_search_options o = TSR_LENS_SEARCH_OPTIONS;
     tsr_lens_found found;
     double apart[2] = { 0, 0 };
@@ -240,10 +240,10 @@ static void finds_k2(void **unused)
         require_ok(tsr_lens_search(context, image, &o, &found));
         print_message("k1 %.4f k2 %.4f score %.5f\n", found.lens.k1, found.lens.k2, found.score);
         for (int i = 0; i < 100; i++) {
-            const double at[2] = { 15 + 18.0 * (i % 10), 15 + 18.0 * (i / 10) };
+            const double at[2] = { 20 + 24.0 * (i % 10), 20 + 24.0 * (i / 10) };
             double one[2], two[2];
-            require_ok(tsr_lens_distort(&lens, 192, 192, at, one));
-            require_ok(tsr_lens_distort(&found.lens, 192, 192, at, two));
+            require_ok(tsr_lens_distort(&lens, 256, 256, at, one));
+            require_ok(tsr_lens_distort(&found.lens, 256, 256, at, two));
             apart[quartic] += hypot(one[0] - two[0], one[1] - two[1]) / 100;
         }
         if (quartic) assert_true(fabs(found.lens.k2 - 0.06) < 0.03 && fabs(found.lens.k1 + 0.16) < 0.03);
