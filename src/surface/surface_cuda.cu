@@ -4,7 +4,7 @@
 #include "surface/emit.h"
 #include "surface/surface_ops.h"
 
-enum { GROUP = 1024, FEW_GROUPS = 4, SPLIT_WAVES = 64 /* active blocks per multiprocessor below which a warp each would leave it idle */ };
+enum { GROUP = 1024, FEW_GROUPS = 4, SPLIT_WAVES = 32 /* active blocks per multiprocessor below which a warp each would leave it idle */ };
 
 /* ---- sides: one bit per sample ------------------------------------------------------------------------------------------------------ */
 
