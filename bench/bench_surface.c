@@ -1,5 +1,6 @@
 /* bench_surface: cells per second of marching cubes: a gyroid of 460 voxels per period, which cuts 1 % of the cells at every size, the
- * noise that cuts nearly all, with and without decided faces and in the order of a view, and a tile list. Bytes that must move: the samples
+ * noise that cuts nearly all, with and without decided faces and in the order of a view, and a tile list; gyroids of the sizes and the shares of cut
+ * cells of the table that the literature gives (spec marching-cubes.md section 4, its table 7.1). Bytes that must move: the samples
  * once, the mesh once. Peer on the CPU: vtkFlyingEdges3D on the same samples with as many threads, if bench/peers/vtk_flying_edges.cpp was
  * built; the same output, indexed triangles without normals.
  * Real volumes under TESSERA_DATA: a head MRI, a chest CT, a skull, as they are and resampled to 256^3. */
@@ -14,8 +15,10 @@ struct job {
     tsr_context *context;
     const tsr_volume *volume;
     const tsr_tiles *tiles;
+    tsr_surface_workspace *workspace; /* not NULL: memory and mesh of the call before */
     tsr_surface_options options;
     int64_t vertices, triangles;
+    tsr_surface_report report;
     flying_edges peer;
     const float *samples;
     int threads, bar; /* times the peer, per core */
@@ -25,8 +28,17 @@ static tsr_status run(void *user)
 {
     struct job *j = (struct job *)user;
     tsr_mesh *mesh = NULL;
-    tsr_status status = j->tiles ? tsr_surface_extract_tiles(j->context, j->tiles, &j->options, &mesh, NULL)
-                                 : tsr_surface_extract(j->context, j->volume, &j->options, &mesh, NULL);
+    if (j->workspace) {
+        const tsr_mesh *kept = NULL;
+        const tsr_status again = tsr_surface_extract_again(j->workspace, j->volume, &j->options, &kept, &j->report);
+        if (again == TSR_OK) {
+            j->vertices = tsr_mesh_vertex_count(kept);
+            j->triangles = tsr_mesh_triangle_count(kept);
+        }
+        return again;
+    }
+    tsr_status status = j->tiles ? tsr_surface_extract_tiles(j->context, j->tiles, &j->options, &mesh, &j->report)
+                                 : tsr_surface_extract(j->context, j->volume, &j->options, &mesh, &j->report);
     if (status == TSR_OK) {
         j->vertices = tsr_mesh_vertex_count(mesh);
         j->triangles = tsr_mesh_triangle_count(mesh);
@@ -64,23 +76,24 @@ static void measure(bench *b, struct job *job, const char *what, tsr_dtype dtype
                                    .holds = bar ? per_second >= rate : against_peer && t.median * job->bar <= peer.median });
 }
 
-/* Values in [0, 1]; noise: one hash per voxel. */
-static tsr_volume *make(int64_t n, int noise)
+/* Values in [0, 1]; noise: one hash per voxel; else a gyroid. */
+static tsr_volume *make(tsr_size3 size, double period, int noise)
 {
     tsr_volume *volume;
+    const int64_t n = size.x > size.y ? (size.x > size.z ? size.x : size.z) : size.y > size.z ? size.y : size.z;
     double *table = (double *)malloc((size_t)n * 2 * sizeof *table);
-    if (!table || tsr_volume_create(NULL, TSR_F32, (tsr_size3){ n, n, n }, NULL, &volume) != TSR_OK) {
+    if (!table || tsr_volume_create(NULL, TSR_F32, size, NULL, &volume) != TSR_OK) {
         free(table);
         return NULL;
     }
     float *f = (float *)tsr_volume_data(volume);
     for (int64_t i = 0; i < n; i++) {
-        table[2 * i] = sin(2 * 3.14159265358979 / 460 * (double)i);
-        table[2 * i + 1] = cos(2 * 3.14159265358979 / 460 * (double)i);
+        table[2 * i] = sin(2 * 3.14159265358979 / period * (double)i);
+        table[2 * i + 1] = cos(2 * 3.14159265358979 / period * (double)i);
     }
-    for (int64_t z = 0, v = 0; z < n; z++)
-        for (int64_t y = 0; y < n; y++)
-            for (int64_t x = 0; x < n; x++, v++) {
+    for (int64_t z = 0, v = 0; z < size.z; z++)
+        for (int64_t y = 0; y < size.y; y++)
+            for (int64_t x = 0; x < size.x; x++, v++) {
                 uint64_t h = (uint64_t)v * 0x9e3779b97f4a7c15u;
                 h = (h ^ h >> 29) * 0xbf58476d1ce4e5b9u;
                 f[v] = noise
@@ -94,9 +107,9 @@ static tsr_volume *make(int64_t n, int noise)
 static int dense(bench *b, int64_t n, flying_edges peer)
 {
     static const tsr_dtype types[3] = { TSR_F32, TSR_U16, TSR_U8 };
-    int bar = tsr_context_device(b->context).kind == TSR_DEVICE_CUDA && n >= 1024, failed;
+    int bar = tsr_context_device(b->context).kind == TSR_DEVICE_CUDA && n != 512, failed;
     int64_t cells = (n - 1) * (n - 1) * (n - 1);
-    tsr_volume *host = make(n, 0), *scaled = NULL, *typed = NULL, *volume = NULL;
+    tsr_volume *host = make((tsr_size3){ n, n, n }, 460, 0), *scaled = NULL, *typed = NULL, *volume = NULL;
     failed = !host;
     for (int k = 0; k < 3 && !failed; k++) {
         struct job job = {
@@ -111,7 +124,13 @@ static int dense(bench *b, int64_t n, flying_edges peer)
         job.volume = volume;
         job.options.isovalue = 0.4 * most;
         snprintf(name, sizeof name, "gyroid %s %lld^3", tsr_dtype_name(types[k]), (long long)n);
-        measure(b, &job, name, types[k], n * n * n, cells, bar ? "200 G cells/s" : NULL, 200e9);
+        measure(b, &job, name, types[k], n * n * n, cells, bar ? (n >= 1024 ? "600 G cells/s" : "300 G cells/s") : NULL, n >= 1024 ? 600e9 : 300e9);
+        job.peer = NULL;
+        failed = tsr_surface_workspace_create(b->context, &job.workspace) != TSR_OK;
+        if (failed) break;
+        snprintf(name, sizeof name, "gyroid %s %lld^3, frame after frame", tsr_dtype_name(types[k]), (long long)n);
+        measure(b, &job, name, types[k], n * n * n, cells, bar ? (n >= 1024 ? "600 G cells/s" : "300 G cells/s") : NULL, n >= 1024 ? 600e9 : 300e9);
+        tsr_surface_workspace_destroy(&job.workspace);
         if (k == 0) {
             job.options.normals = TSR_SURFACE_NORMALS_CENTRAL;
             job.peer = NULL;
@@ -124,6 +143,60 @@ static int dense(bench *b, int64_t n, flying_edges peer)
     tsr_volume_destroy(&typed);
     tsr_volume_destroy(&scaled);
     tsr_volume_destroy(&host);
+    return failed;
+}
+
+/* The rows of the table: a gyroid cut by the row's share of the cells, two triangles to a cut cell. */
+static int table_row(bench *b, const char *model, tsr_size3 cells, double percent)
+{
+    struct job job = { b->context, .options = TSR_SURFACE_OPTIONS, .threads = b->threads };
+    const tsr_size3 size = { cells.x + 1, cells.y + 1, cells.z + 1 };
+    const int64_t all = cells.x * cells.y * cells.z;
+    double period = 460 / percent;
+    tsr_volume *host = NULL, *volume = NULL;
+    int failed = 0;
+    job.options.isovalue = 0.4;
+    for (int turn = 0; turn < 3 && !failed; turn++) { /* the period that gives the share */
+        tsr_volume_destroy(&volume);
+        host = make(size, period, 0);
+        failed = !host || tsr_volume_copy(host, b->context, &volume) != TSR_OK;
+        tsr_volume_destroy(&host);
+        job.volume = volume;
+        failed = failed || run(&job) != TSR_OK;
+        if (turn < 2 && !failed && job.triangles) period *= 50.0 * (double)job.triangles / (double)all / percent;
+    }
+    if (!failed) {
+        char name[112];
+        const bench_time t = bench_measure(b, run, &job, NULL);
+        const double temporary = (double)job.report.work_bytes / (double)all;
+        snprintf(name, sizeof name, "table 7.1 %s %lldx%lldx%lld, %.2f %% (%.2f): %.0f M cells/s, %.2f bytes/cell beside", model, (long long)cells.x,
+                 (long long)cells.y, (long long)cells.z, percent, 50.0 * (double)job.triangles / (double)all,
+                 t.runs ? (double)all / t.median * 1e-6 : 0, temporary);
+        const int large = all > 1000000;
+        bench_report(b, &(bench_case){ .name = name,
+                                       .n = all,
+                                       .time = t,
+                                       .bytes = 4.0 * (double)(size.x * size.y * size.z) + 12.0 * (double)(job.vertices + job.triangles),
+                                       .bar = large ? "at most 1.5 bytes per cell beside volume and mesh" : NULL,
+                                       .holds = temporary <= 1.5 });
+    }
+    tsr_volume_destroy(&volume);
+    return failed;
+}
+static int table(bench *b)
+{
+    static const struct {
+        const char *model;
+        int64_t deep;
+        double percent[4];
+    } rows[] = { { "Bunny", 256, { 3.18, 5.64, 9.07, 13.57 } },   { "CTHead", 128, { 3.73, 6.25, 9.62, 14.46 } },
+                 { "MRBrain", 128, { 5.87, 7.35, 9.96, 14.91 } }, { "Bonsai", 256, { 3.04, 5.07, 6.69, 8.17 } },
+                 { "Aneurism", 256, { 1.60, 2.11, 3.70, 6.80 } }, { "Cayley", 256, { 0.93, 1.89, 3.87, 8.10 } } };
+    int failed = 0;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        for (int half = b->quick ? 2 : 0; half < 4 && !failed; half++)
+            failed =
+                table_row(b, rows[k].model, (tsr_size3){ (256 >> half) - 1, (256 >> half) - 1, (rows[k].deep >> half) - 1 }, rows[k].percent[half]);
     return failed;
 }
 
@@ -159,7 +232,7 @@ static int others(bench *b, int64_t n, flying_edges peer)
 {
     struct job job = { b->context, .options = TSR_SURFACE_OPTIONS, .peer = peer, .threads = b->threads, .bar = 2 };
     tsr_tiles_options tile_options = TSR_TILES_OPTIONS;
-    tsr_volume *noise = make(n, 1), *gyroid = make(n, 0), *volume = NULL, *field = NULL;
+    tsr_volume *noise = make((tsr_size3){ n, n, n }, 460, 1), *gyroid = make((tsr_size3){ n, n, n }, 460, 0), *volume = NULL, *field = NULL;
     tsr_tiles *tiles = NULL;
     tsr_tiles_info info;
     char name[64];
@@ -252,6 +325,7 @@ int main(int argc, char **argv)
         snprintf(name, sizeof name, "gyroid %lld", (long long)n);
         if (bench_wants(&b, name)) failed = dense(&b, n, peer);
     }
+    if (bench_wants(&b, "table")) failed = failed || table(&b);
     if (bench_wants(&b, "others")) failed = failed || others(&b, 256, peer);
     static const struct {
         const char *what, *file;

@@ -70,6 +70,7 @@ typedef struct tsr_lens_search_options {
     int centre;                /* != 0: the centre too, by a search along its coordinates in turn */
     tsr_lens lens;             /* what is not searched: model, further coefficients, shift */
     tsr_progress progress;
+    int quartic;               /* != 0 (model POLY): k2 too, from lens.k2, by turns with k1, which may then leave lower .. upper */
 } tsr_lens_search_options;
 #define TSR_LENS_SEARCH_OPTIONS { .struct_size = sizeof(tsr_lens_search_options) }
 

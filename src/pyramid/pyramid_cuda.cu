@@ -1,9 +1,10 @@
 /* pyramid/pyramid_cuda.cu: the volume is read once, by the kernel that makes the bricks; every further level reads the sums of the one below,
- * which lie together. Lists: one warp per tile climbs for the tile's first key, scans the sums of its bricks and writes. */
-#include "pyramid/bricks_cuda.h"
+ * which lie together. Lists: one warp per tile climbs for the tile's first key, scans the sums of its bricks and writes. Trees of the usual
+ * shape, one bit a voxel and 64 children a cell, go by words_cuda.h. */
 #include "pyramid/pyramid_ops.h"
+#include "pyramid/words_cuda.h"
 
-enum { THREADS = 256, WARPS = THREADS / 32, ROW_VOXELS = 16, ROW_STEPS = 4, DENSE = 16 /* outputs per brick */ };
+enum { THREADS = 256, WARPS = THREADS / 32, DENSE = 16 /* outputs per brick */, TAIL = 256 /* cells */ };
 
 TSR_DEVICE_FN void count_not_a_number(const tsr_tree &tree, int32_t own)
 {
@@ -28,35 +29,6 @@ TSR_KERNEL(bytes_kernel)(tsr_tree tree, tsr_classifier classifier)
     const uint64_t word = tree.brick == TSR_BRICK_CUBE ? tsr_brick_cube(&classifier, origin, ny, tree.level[0].size[2] - (at[2] << 2))
                                                        : tsr_brick_plane(&classifier, origin, ny);
     put_word(tree, tsr_tree_slot(&tree, 1, at), word);
-}
-
-/* Bytes in a row: a thread reads 16, four threads make a word. */
-TSR_KERNEL(row_kernel)(tsr_tree tree, tsr_classifier classifier, int64_t count)
-{
-    const uint32_t lane = threadIdx.x & 31u;
-    const int64_t first = ((int64_t)blockIdx.x * WARPS + threadIdx.x / 32u) * (32 * ROW_VOXELS * ROW_STEPS) + lane * ROW_VOXELS;
-    const uint8_t *p = (const uint8_t *)classifier.data;
-    uint4 v[ROW_STEPS];
-#pragma unroll
-    for (int s = 0; s < ROW_STEPS; s++) {
-        const int64_t at = first + s * (32 * ROW_VOXELS);
-        v[s] = at + ROW_VOXELS <= count ? *(const uint4 *)(const void *)(p + at) : make_uint4(0, 0, 0, 0);
-    }
-#pragma unroll
-    for (int s = 0; s < ROW_STEPS; s++) {
-        const int64_t at = first + s * (32 * ROW_VOXELS);
-        uint32_t bits = 0;
-        if (at + ROW_VOXELS <= count)
-            bits = tsr_classify_bytes(&classifier, v[s].x) | tsr_classify_bytes(&classifier, v[s].y) << 4 |
-                   tsr_classify_bytes(&classifier, v[s].z) << 8 | tsr_classify_bytes(&classifier, v[s].w) << 12;
-        else
-            for (int k = 0; k < ROW_VOXELS; k++)
-                if (at + k < count) bits |= (tsr_classify_bytes(&classifier, p[at + k]) & 1u) << k;
-        uint64_t word = (uint64_t)bits << (ROW_VOXELS * (lane & 3u));
-        word |= __shfl_xor_sync(TSR_WARP_ALL, word, 1);
-        word |= __shfl_xor_sync(TSR_WARP_ALL, word, 2);
-        if ((lane & 3u) == 0 && at < count) put_word(tree, at / TSR_TREE_BRICK, word); /* bricks in a row: the slot is the number */
-    }
 }
 
 TSR_KERNEL(bricks_kernel)(tsr_tree tree, tsr_classifier classifier, int64_t count)
@@ -103,11 +75,9 @@ template <class T> TSR_DEVICE_FN uint64_t sum_children(const T *p, int32_t child
     return sum;
 }
 
-TSR_KERNEL(reduce_kernel)(tsr_tree tree, int32_t level, int64_t count)
+TSR_DEVICE_FN void reduce_cell(const tsr_tree &tree, int32_t level, int64_t i)
 {
-    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     int64_t at[4];
-    if (i >= count) return;
     const tsr_tree_level *below = &tree.level[level - 1];
     const int32_t children = 1 << tree.level[level].bits;
     const int64_t first = i << tree.level[level].bits;
@@ -117,6 +87,20 @@ TSR_KERNEL(reduce_kernel)(tsr_tree tree, int32_t level, int64_t count)
                                              : sum_children((const uint64_t *)below->sums + first, children);
     tsr_tree_position(&tree.level[level], i, at);
     tsr_tree_set(&tree.level[level], tsr_tree_slot(&tree, level, at), sum);
+}
+TSR_KERNEL(reduce_kernel)(tsr_tree tree, int32_t level, int64_t count)
+{
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < count) reduce_cell(tree, level, i);
+}
+/* The levels from `level` on by one block. */
+TSR_KERNEL(tail_kernel)(tsr_tree tree, int32_t level)
+{
+    for (; level < tree.levels; level++) {
+        const int64_t count = tsr_tree_cells(&tree.level[level]);
+        for (int64_t i = threadIdx.x; i < count; i += TAIL) reduce_cell(tree, level, i);
+        __syncthreads();
+    }
 }
 
 TSR_KERNEL(select_kernel)(tsr_tree tree, tsr_classifier classifier, const uint64_t *keys, int64_t count, tsr_pyramid_entry *entries)
@@ -135,20 +119,6 @@ TSR_KERNEL(firsts_kernel)(tsr_tree tree, tsr_classifier classifier, int64_t coun
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i < count) keys[i] = tsr_tree_batch_first(&tree, &classifier, i);
-}
-
-/* First key of a tile, by the whole warp: at each level the lanes add the siblings before the own one. */
-TSR_DEVICE_FN uint64_t warp_first(const tsr_tree &tree, int32_t n, int64_t at[4], uint32_t lane)
-{
-    uint64_t rank = 0;
-    for (n++; n < tree.levels; n++) {
-        const tsr_tree_level *l = &tree.level[n];
-        const int32_t own = tsr_tree_up(l, at) ^ l->flip;
-        const int64_t first = tsr_tree_raster(l, at) << l->bits;
-        for (int32_t v = (int32_t)lane; v < own; v += 32) rank += tsr_tree_get(&tree.level[n - 1], first + (v ^ l->flip));
-    }
-    for (int step = 16; step > 0; step /= 2) rank += __shfl_xor_sync(TSR_WARP_ALL, rank, step);
-    return rank;
 }
 
 /* Many outputs: the warp takes brick after brick, so that its lanes write side by side. */
@@ -227,20 +197,23 @@ TSR_KERNEL(rows_kernel)(tsr_tree tree, tsr_matrix_job job)
 static tsr_status cuda_build(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier)
 {
     const tsr_tree_level *l = &tree->level[1];
-    const int64_t bricks = tsr_tree_cells(l), voxels = tsr_tree_cells(&tree->level[0]);
+    const int64_t bricks = tsr_tree_cells(l);
     const int bits = tree->base != TSR_TREE_BYTES && classifier->bytes;
-    TSR_TRY(tsr_queue_fill(queue, tree->not_a_number, 0, sizeof *tree->not_a_number));
-    if (bits && tree->brick == TSR_BRICK_ROW && (uintptr_t)classifier->data % 16 == 0)
-        TSR_LAUNCH(queue, row_kernel, tsr_blocks(voxels, THREADS * ROW_VOXELS * ROW_STEPS, INT32_MAX), THREADS, 0, *tree, *classifier, voxels);
-    else if (bits && tsr_bricks_of_bytes(classifier, tree->brick) && l->size[1] < 65536 && l->size[2] * l->size[3] < 65536) {
-        const uint32_t threads = l->size[0] > 128 ? 256 : l->size[0] > 32 ? 128 : 32;
-        const dim3 blocks(tsr_blocks(l->size[0], threads, INT32_MAX), (uint32_t)l->size[1], (uint32_t)(l->size[2] * l->size[3]));
-        TSR_LAUNCH(queue, bytes_kernel, blocks, dim3(threads), 0, *tree, *classifier);
-    } else TSR_LAUNCH(queue, bricks_kernel, tsr_blocks(bricks, THREADS, INT32_MAX), THREADS, 0, *tree, *classifier, bricks);
-    for (int32_t n = 2; n < tree->levels; n++) {
+    int32_t n = 2;
+    if (launch_tiles_of_bytes(queue, tree, classifier)) n = 3;
+    else {
+        TSR_TRY(tsr_queue_fill(queue, tree->not_a_number, 0, sizeof *tree->not_a_number));
+        if (bits && tsr_bricks_of_bytes(classifier, tree->brick) && l->size[1] < 65536 && l->size[2] * l->size[3] < 65536) {
+            const uint32_t threads = l->size[0] > 128 ? 256 : l->size[0] > 32 ? 128 : 32;
+            const dim3 blocks(tsr_blocks(l->size[0], threads, INT32_MAX), (uint32_t)l->size[1], (uint32_t)(l->size[2] * l->size[3]));
+            TSR_LAUNCH(queue, bytes_kernel, blocks, dim3(threads), 0, *tree, *classifier);
+        } else TSR_LAUNCH(queue, bricks_kernel, tsr_blocks(bricks, THREADS, INT32_MAX), THREADS, 0, *tree, *classifier, bricks);
+    }
+    for (; n < tree->levels && tsr_tree_cells(&tree->level[n]) > TAIL; n++) {
         const int64_t count = tsr_tree_cells(&tree->level[n]);
         TSR_LAUNCH(queue, reduce_kernel, tsr_blocks(count, THREADS, INT32_MAX), THREADS, 0, *tree, n, count);
     }
+    if (n < tree->levels) TSR_LAUNCH(queue, tail_kernel, 1, TAIL, 0, *tree, n);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -257,7 +230,8 @@ static tsr_status cuda_extract(tsr_queue *queue, const tsr_tree *tree, const tsr
 {
     const int32_t level = tsr_tree_tile_level(tree);
     const int64_t tiles = tsr_tree_cells(&tree->level[level]);
-    TSR_LAUNCH(queue, extract_kernel, tsr_blocks(tiles, WARPS, INT32_MAX), THREADS, 0, *tree, *classifier, *list, level, tiles);
+    if (!launch_list_of_words(queue, tree, list))
+        TSR_LAUNCH(queue, extract_kernel, tsr_blocks(tiles, WARPS, INT32_MAX), THREADS, 0, *tree, *classifier, *list, level, tiles);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

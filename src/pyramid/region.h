@@ -157,20 +157,21 @@ typedef struct tsr_brick_sets {
     uint64_t leaf[4], node[4], leaves;
 } tsr_brick_sets;
 
-TSR_HD void tsr_brick_decode(const tsr_regions *t, uint64_t word, uint64_t merged, tsr_brick_sets *s)
+/* `brick`: the level of the bricks, `top`: of the root. */
+TSR_HD void tsr_brick_unfold(int32_t bits, int32_t brick, int32_t top, uint64_t word, uint64_t merged, tsr_brick_sets *s)
 {
     uint64_t any = word, covered = 0;
     for (int32_t l = 0; l < 4; l++) s->leaf[l] = s->node[l] = 0;
-    for (int32_t l = 1; l <= t->brick; l++) { /* something below, not merged, not beyond the root */
-        any = tsr_brick_any(any, t->bits, l);
-        s->node[l] = l <= t->top ? any & ~(merged >> (l - 1)) : 0;
+    for (int32_t l = 1; l <= brick; l++) { /* something below, not merged, not beyond the root */
+        any = tsr_brick_any(any, bits, l);
+        s->node[l] = l <= top ? any & ~(merged >> (l - 1)) : 0;
     }
     s->leaves = 0;
-    for (int32_t l = t->brick; l >= 0; l--) { /* from the largest: what lies in a merged cell is no more */
-        s->leaf[l] = (l ? merged >> (l - 1) & tsr_brick_places(t->bits, l) : word) & ~covered;
+    for (int32_t l = brick; l >= 0; l--) { /* from the largest: what lies in a merged cell is no more */
+        s->leaf[l] = (l ? merged >> (l - 1) & tsr_brick_places(bits, l) : word) & ~covered;
         s->node[l] &= ~covered;
         s->leaves |= s->leaf[l];
-        if (l) covered |= tsr_brick_cover(s->leaf[l], t->bits, l);
+        if (l) covered |= tsr_brick_cover(s->leaf[l], bits, l);
     }
 }
 /* Entries before a place: leaves; nodes, of them those of a level above at the same place too. */
@@ -189,18 +190,22 @@ TSR_HD uint64_t tsr_region_merged(const tsr_regions *t, int64_t brick)
 }
 
 /* Leaves (-1: the brick is one) and nodes of a brick. */
-TSR_HD void tsr_brick_counts(const tsr_regions *t, uint64_t word, uint64_t merged, int64_t counts[2])
+TSR_HD void tsr_brick_tally(int32_t bits, int32_t brick, int32_t top, uint64_t word, uint64_t merged, int64_t counts[2])
 {
     tsr_brick_sets s;
     counts[0] = counts[1] = 0;
     if (!word) return;
-    if (merged >> (t->brick - 1) & 1u) {
+    if (merged >> (brick - 1) & 1u) {
         counts[0] = -1;
         return;
     }
-    tsr_brick_decode(t, word, merged, &s);
+    tsr_brick_unfold(bits, brick, top, word, merged, &s);
     counts[0] = tsr_popcount(s.leaves);
-    for (int32_t l = 1; l <= t->brick; l++) counts[1] += tsr_popcount(s.node[l]);
+    for (int32_t l = 1; l <= brick; l++) counts[1] += tsr_popcount(s.node[l]);
+}
+TSR_HD void tsr_brick_counts(const tsr_regions *t, uint64_t word, uint64_t merged, int64_t counts[2])
+{
+    tsr_brick_tally(t->bits, t->brick, t->top, word, merged, counts);
 }
 
 /* ---- the pyramid ------------------------------------------------------------------------------------------------------------------------- */
@@ -322,30 +327,47 @@ TSR_HD int tsr_region_swallowed(const tsr_regions *t, int32_t l, const int64_t a
     return counts[0] == -1;
 }
 
-/* Leaves and nodes of the brick `at`, whose words are given and whose first entries have the numbers `first`. */
-TSR_HD void tsr_region_list_entries(const tsr_regions *t, const tsr_region_lists *lists, const int64_t at[3], uint64_t word, uint64_t merged,
-                                    const int64_t first[2])
+/* A node: its children's references. */
+TSR_HD void tsr_region_put_node(int32_t *node, const int32_t *references, int32_t bits)
+{
+#if defined(__CUDA_ARCH__)
+    for (int32_t c = 0; c < 1 << bits; c += 4)
+        *(int4 *)(void *)(node + c) = make_int4(references[c], references[c + 1], references[c + 2], references[c + 3]);
+#else
+    for (int32_t c = 0; c < 1 << bits; c++) node[c] = references[c];
+#endif
+}
+
+/* Leaves and nodes of the brick `at` of level `brick`, whose words are given and whose first entries have the numbers `first`. */
+TSR_HD void tsr_brick_entries(int32_t bits, int32_t brick, int32_t top, const tsr_region_lists *lists, const int64_t at[3], uint64_t word,
+                              uint64_t merged, const int64_t first[2])
 {
     tsr_brick_sets s;
-    tsr_brick_decode(t, word, merged, &s);
-    const uint64_t code = tsr_region_code(t->bits, at[0], at[1], at[2]) << 6; /* bricks have 64 places */
-    for (int32_t l = 0; l <= t->brick && lists->leaves; l++)
+    tsr_brick_unfold(bits, brick, top, word, merged, &s);
+    const uint64_t code = tsr_region_code(bits, at[0], at[1], at[2]) << 6; /* bricks have 64 places */
+    for (int32_t l = 0; l <= brick && lists->leaves; l++)
         for (uint64_t left = s.leaf[l]; left; left &= left - 1u) {
             const int32_t place = tsr_lowest_bit(left);
             lists->leaves[first[0] + tsr_brick_leaves_before(&s, place)] = (code | (uint64_t)place) << 6 | (uint64_t)l;
         }
-    for (int32_t l = 1; l <= t->brick; l++)
+    for (int32_t l = 1; l <= brick; l++)
         for (uint64_t left = s.node[l]; left; left &= left - 1u) {
             const int32_t place = tsr_lowest_bit(left);
-            int32_t *node = lists->nodes + ((first[1] + tsr_brick_nodes_before(&s, l, place)) << t->bits);
-            for (int32_t c = 0; c < 1 << t->bits; c++) {
-                const int32_t q = place + (c << (t->bits * (l - 1)));
+            int32_t references[8];
+            for (int32_t c = 0; c < 1 << bits; c++) {
+                const int32_t q = place + (c << (bits * (l - 1)));
                 const int is_node = l > 1 && (s.node[l - 1] >> q & 1u), is_leaf = (int)(s.leaf[l - 1] >> q & 1u);
-                node[c] = is_node   ? (int32_t)(first[1] + tsr_brick_nodes_before(&s, l - 1, q))
-                          : is_leaf ? tsr_region_leaf_reference(lists, first[0] + tsr_brick_leaves_before(&s, q))
-                                    : 0;
+                references[c] = is_node   ? (int32_t)(first[1] + tsr_brick_nodes_before(&s, l - 1, q))
+                                : is_leaf ? tsr_region_leaf_reference(lists, first[0] + tsr_brick_leaves_before(&s, q))
+                                          : 0;
             }
+            tsr_region_put_node(lists->nodes + ((first[1] + tsr_brick_nodes_before(&s, l, place)) << bits), references, bits);
         }
+}
+TSR_HD void tsr_region_list_entries(const tsr_regions *t, const tsr_region_lists *lists, const int64_t at[3], uint64_t word, uint64_t merged,
+                                    const int64_t first[2])
+{
+    tsr_brick_entries(t->bits, t->brick, t->top, lists, at, word, merged, first);
 }
 
 /* The same of brick number i, by itself: its numbers are found by a climb. */

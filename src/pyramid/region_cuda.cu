@@ -1,7 +1,6 @@
-/* pyramid/region_cuda.cu: one kernel makes the bricks and reads the volume once, one per level above; a thread per brick or cell finds the numbers
- * of its entries by a climb and writes them: nothing is scattered by atomics, nothing waits. */
-#include "pyramid/bricks_cuda.h"
-#include "pyramid/region_ops.h"
+/* pyramid/region_cuda.cu: one kernel makes the bricks and reads the volume once; the levels above are counted and listed by units
+ * (region_units_cuda.h): nothing is scattered by atomics, nothing waits. */
+#include "pyramid/region_units_cuda.h"
 
 enum { THREADS = 256, WARPS = THREADS / 32 };
 
@@ -37,17 +36,9 @@ TSR_KERNEL(reduce_kernel)(tsr_regions t, tsr_region_rule_kind kind, double thres
     tsr_region_reduce(&t, kind, threshold, level, at, i);
 }
 
-TSR_KERNEL(list_kernel)(tsr_regions t, tsr_region_lists lists, int32_t level, int64_t count)
+TSR_KERNEL(list_kernel)(tsr_regions t, tsr_region_lists lists)
 {
-    const int64_t i = own_index();
-    int64_t at[3];
-    if (i >= count) return;
-    if (level == t.brick) {
-        tsr_region_list_brick(&t, &lists, i);
-        return;
-    }
-    tsr_region_position(&t.level[level], i, at);
-    tsr_region_list_cell(&t, &lists, level, at, i, 0);
+    if (threadIdx.x == 0) tsr_region_list_brick(&t, &lists, 0);
 }
 
 TSR_KERNEL(find_kernel)(tsr_region_view view, int32_t linear, const int32_t *positions, int64_t count, tsr_region_hit *hits)
@@ -102,32 +93,48 @@ static int whole(const tsr_region_rule *r)
     return r->size[0] == n[0] && r->size[1] == n[1] && r->size[2] == n[2];
 }
 
+/* Levels above the bricks: by units where nothing but words is compared, then level by level, the last ones at once. */
+template <int BITS> static void launch_levels(tsr_queue *queue, const tsr_regions *t, const tsr_region_rule *rule)
+{
+    const int32_t depth = t->width ? 0 : unit_depth<BITS>(t);
+    int32_t n = t->brick + depth + 1;
+    if (depth) TSR_LAUNCH(queue, unit_count_kernel<BITS>, (uint32_t)tsr_region_cells(&t->level[t->brick + depth]), UNIT_COUNT_THREADS, 0, *t, depth);
+    for (; n <= t->top && tsr_region_cells(&t->level[n]) > TOP_CELLS; n++) {
+        const int64_t count = tsr_region_cells(&t->level[n]);
+        TSR_LAUNCH(queue, reduce_kernel, blocks_for(count), THREADS, 0, *t, rule->kind, rule->threshold, n, count);
+    }
+    void (*plain)(tsr_regions, tsr_region_rule_kind, double, int32_t) = top_kernel<BITS, 0>;
+    void (*states)(tsr_regions, tsr_region_rule_kind, double, int32_t) = top_kernel<BITS, 1>;
+    if (n <= t->top) TSR_LAUNCH(queue, (t->width ? states : plain), 1, TOP_THREADS, 0, *t, rule->kind, rule->threshold, n);
+}
+
 static tsr_status cuda_build(tsr_queue *queue, const tsr_regions *t, const tsr_region_rule *rule)
 {
     const tsr_region_level *l = &t->level[t->brick];
     if (t->unheld) TSR_TRY(tsr_queue_fill(queue, t->unheld, 0, sizeof *t->unheld));
-    if (rule->kind == TSR_REGION_CLASSES && whole(rule) && tsr_bricks_of_bytes(&rule->channel[0], t->bits == 3 ? TSR_BRICK_CUBE : TSR_BRICK_PLANE) &&
-        l->size[1] < 65536 && l->size[2] < 65536) {
+    const int bytes = rule->kind == TSR_REGION_CLASSES && whole(rule) && l->size[1] < 65536 && l->size[2] < 65536;
+    if (bytes && tsr_bricks_of_rows(&rule->channel[0])) {
+        if (t->bits == 3) launch_rows<3>(queue, t, rule);
+        else launch_rows<2>(queue, t, rule);
+    } else if (bytes && tsr_bricks_of_bytes(&rule->channel[0], t->bits == 3 ? TSR_BRICK_CUBE : TSR_BRICK_PLANE)) {
         const uint32_t threads = l->size[0] > 128 ? 256 : l->size[0] > 32 ? 128 : 32;
         const dim3 blocks(tsr_blocks(l->size[0], threads, INT32_MAX), (uint32_t)l->size[1], (uint32_t)l->size[2]);
         TSR_LAUNCH(queue, bytes_kernel, blocks, dim3(threads), 0, *t, *rule);
     } else {
         TSR_LAUNCH(queue, brick_kernel, blocks_for(tsr_region_cells(l)), THREADS, 0, *t, *rule, tsr_region_cells(l));
     }
-    for (int32_t n = t->brick + 1; n <= t->top; n++) {
-        const int64_t count = tsr_region_cells(&t->level[n]);
-        TSR_LAUNCH(queue, reduce_kernel, blocks_for(count), THREADS, 0, *t, rule->kind, rule->threshold, n, count);
-    }
+    if (t->bits == 3) launch_levels<3>(queue, t, rule);
+    else launch_levels<2>(queue, t, rule);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 
 static tsr_status cuda_list(tsr_queue *queue, const tsr_regions *t, const tsr_region_lists *lists)
 {
-    for (int32_t n = t->brick; n <= tsr_region_highest(t); n++) {
-        const int64_t count = tsr_region_cells(&t->level[n]);
-        TSR_LAUNCH(queue, list_kernel, blocks_for(count), THREADS, 0, *t, *lists, n, count);
-    }
+    if (t->top <= t->brick) { /* one brick */
+        TSR_LAUNCH(queue, list_kernel, 1, 32, 0, *t, *lists);
+    } else if (t->bits == 3) launch_lists<3>(queue, t, lists);
+    else launch_lists<2>(queue, t, lists);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

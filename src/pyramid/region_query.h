@@ -105,53 +105,51 @@ TSR_HD int32_t tsr_region_neighbour(const tsr_region_view *v, int64_t leaf, int3
     return hit.leaf >= 0 && hit.level >= level ? (int32_t)hit.leaf : -1;
 }
 
-/* A node on the way of a ray: which child comes next, and where the ray leaves. */
-typedef struct tsr_ray_step {
-    int32_t reference, child;
-    double t, end, middle[3]; /* middle: t at the planes between the children still to be crossed, else more than any t */
-    double lower[3];
-} tsr_ray_step;
-
 /* Above any t of a ray within a tree. */
 #define TSR_RAY_FAR 1e300
 
-TSR_HD void tsr_ray_enter(const tsr_region_ray *ray, int32_t bits, double side, tsr_ray_step *s)
+/* A ray by what its planes need: t where coordinate k is p = (p - origin) inverse; along axes that it does not move on, never. */
+typedef struct tsr_ray_lines {
+    double origin[3], inverse[3];
+    int32_t back, still; /* bit k: it moves towards lower k; not at all, or by less than a voxel */
+} tsr_ray_lines;
+
+TSR_HD double tsr_ray_plane(const tsr_ray_lines *r, int32_t k, double p) { return (p - r->origin[k]) * r->inverse[k]; }
+
+/* t at which the ray has passed coordinate k = p, the one that it is on from then on. */
+TSR_HD double tsr_ray_passes(const tsr_ray_lines *r, int32_t k, double p)
 {
-    s->child = 0;
-    for (int32_t k = 0; k < 3; k++) {
-        const double middle = s->lower[k] + 0.5 * side;
-        s->middle[k] = TSR_RAY_FAR;
-        if (k == 2 && bits == 2) continue;
-        if (ray->direction[k] == 0.0) {
-            if (ray->origin[k] >= middle) s->child |= 1 << k;
-            continue;
-        }
-        const double t = (middle - ray->origin[k]) / ray->direction[k];
-        const int after = s->t >= t;
-        if ((ray->direction[k] > 0.0) == after) s->child |= 1 << k;
-        if (!after) s->middle[k] = t;
-    }
+    if (r->still >> k & 1) return r->origin[k] >= p ? -TSR_RAY_FAR : TSR_RAY_FAR;
+    return tsr_ray_plane(r, k, p);
+}
+/* t at which the ray leaves [corner, corner + side) of axis k. */
+TSR_HD double tsr_ray_leaves(const tsr_ray_lines *r, int32_t k, double corner, double side)
+{
+    return r->still >> k & 1 ? TSR_RAY_FAR : tsr_ray_plane(r, k, r->back >> k & 1 ? corner : corner + side);
 }
 
-/* Interval of t in which the ray is inside [0, upper); empty: 0. */
-TSR_HD int tsr_ray_clip(const tsr_region_ray *ray, const double upper[3], double *begin, double *end)
+/* The lines of a ray and the interval of t in which it is inside [0, upper); empty or not a ray: 0. */
+TSR_HD int tsr_ray_clip(const tsr_region_ray *ray, const double upper[3], tsr_ray_lines *r, double *begin, double *end)
 {
-    int moves = 0;
     *begin = 0.0;
     *end = ray->most;
+    r->back = r->still = 0;
     for (int32_t k = 0; k < 3; k++) {
         const double d = ray->direction[k], o = ray->origin[k];
         if (!(d == d && o == o && d < TSR_RAY_FAR && d > -TSR_RAY_FAR && o < TSR_RAY_FAR && o > -TSR_RAY_FAR)) return 0;
-        moves |= d != 0.0;
-        if (d == 0.0) {
+        r->origin[k] = o;
+        r->inverse[k] = 1.0 / d;
+        if (d < 1.0 / TSR_RAY_FAR && d > -1.0 / TSR_RAY_FAR) {
+            r->still |= 1 << k;
             if (o < 0.0 || o >= upper[k]) return 0;
             continue;
         }
-        const double a = (0.0 - o) / d, b = (upper[k] - o) / d, low = d > 0.0 ? a : b, high = d > 0.0 ? b : a;
+        r->back |= (d < 0.0) << k;
+        const double a = tsr_ray_plane(r, k, 0.0), b = tsr_ray_plane(r, k, upper[k]), low = d > 0.0 ? a : b, high = d > 0.0 ? b : a;
         if (low > *begin) *begin = low;
         if (high < *end) *end = high;
     }
-    return moves && *end > *begin;
+    return r->still != 7 && *end > *begin;
 }
 
 /* What is asked of a ray: its leaves, whether there is one, the intervals without any. */
@@ -164,58 +162,85 @@ TSR_HD int32_t tsr_region_span_put(tsr_region_span *spans, int32_t room, int32_t
     return found + 1;
 }
 
-/* Leaves (or gaps) along a ray, the first `room` to `spans`; returns how many there are (TSR_TRACE_FIRST: 0 or 1). */
+/* Highest set bit of v, which is not 0. */
+TSR_HD int32_t tsr_highest_bit(uint32_t v)
+{
+#if defined(__CUDA_ARCH__)
+    return 31 - __clz((int)v);
+#else
+    return 31 - __builtin_clz(v);
+#endif
+}
+
+/* Leaves (or gaps) along a ray, the first `room` to `spans`; returns how many there are (TSR_TRACE_FIRST: 0 or 1). At a node t decides which
+ * child the ray is in; where it leaves that, the highest bit that changes in its coordinates names the ancestor that holds the next one.
+ * Nothing but the nodes on the way is kept: the planes follow from the coordinates. */
 TSR_HD int32_t tsr_region_trace(const tsr_region_view *v, const tsr_region_ray *ray, int32_t room, int32_t mode, tsr_region_span *spans)
 {
-    tsr_ray_step stack[TSR_REGION_LEVELS];
-    double begin, end, side = (double)((int64_t)1 << v->top), upper[3] = { side, side, v->bits == 3 ? side : 1.0 };
+    tsr_ray_lines lines;
+    int32_t way[TSR_REGION_LEVELS]; /* node of each level above */
+    double t, end, leaves[3], cut[3], upper[3];
     double from = 0.0, to = -1.0; /* the gap in hand; to < from: none */
-    int32_t depth = 0, found = 0;
-    for (int32_t k = 0; k < 3 && mode == TSR_TRACE_GAPS; k++) upper[k] = (double)v->size[k];
-    if ((v->root == TSR_REGION_EMPTY && mode != TSR_TRACE_GAPS) || !tsr_ray_clip(ray, upper, &begin, &end)) return 0;
-    if (v->root == TSR_REGION_EMPTY) return tsr_region_span_put(spans, room, 0, -1, begin, end);
-    if (v->root == TSR_REGION_LEAF) return mode == TSR_TRACE_GAPS ? 0 : tsr_region_span_put(spans, room, 0, 0, begin, end);
-    stack[0].reference = 0;
-    stack[0].t = begin;
-    stack[0].end = end;
-    for (int32_t k = 0; k < 3; k++) stack[0].lower[k] = 0.0;
-    tsr_ray_enter(ray, v->bits, side, &stack[0]);
-    while (depth >= 0) {
-        tsr_ray_step *s = &stack[depth];
-        if (s->t >= s->end) {
-            depth--;
-            side *= 2.0;
-            continue;
+    int32_t level = v->top, node = 0, found = 0, corner[3] = { 0, 0, 0 };
+    const double side = (double)((int64_t)1 << v->top);
+    for (int32_t k = 0; k < 3; k++) upper[k] = mode == TSR_TRACE_GAPS ? (double)v->size[k] : k < 2 || v->bits == 3 ? side : 1.0;
+    if ((v->root == TSR_REGION_EMPTY && mode != TSR_TRACE_GAPS) || !tsr_ray_clip(ray, upper, &lines, &t, &end)) return 0;
+    if (v->root == TSR_REGION_EMPTY) return tsr_region_span_put(spans, room, 0, -1, t, end);
+    if (v->root == TSR_REGION_LEAF) return mode == TSR_TRACE_GAPS ? 0 : tsr_region_span_put(spans, room, 0, 0, t, end);
+    for (int32_t k = 0; k < 3; k++) {
+        leaves[k] = tsr_ray_leaves(&lines, k, 0.0, side);
+        cut[k] = TSR_RAY_FAR; /* z of a quadtree */
+    }
+    for (;;) {
+        const int32_t half = (int32_t)1 << (level - 1);
+        int32_t child = 0;
+        double next = end;
+        for (int32_t k = 0; k < 3; k++) {
+            if (k == 2 && v->bits == 2) continue;
+            const double middle = tsr_ray_passes(&lines, k, (double)(corner[k] + half));
+            const int after = t >= middle;
+            child |= (after != (lines.back >> k & 1)) << k;
+            cut[k] = after ? leaves[k] : middle;
+            next = cut[k] < next ? cut[k] : next;
         }
-        int32_t axis = s->middle[1] < s->middle[0] ? 1 : 0;
-        if (s->middle[2] < s->middle[axis]) axis = 2;
-        const int32_t child = s->child;
-        const double t = s->t, next = s->middle[axis] < s->end ? s->middle[axis] : s->end;
-        const int32_t reference = v->node[((int64_t)s->reference << v->bits) + child];
-        s->t = next;
-        s->child ^= 1 << axis;
-        s->middle[axis] = TSR_RAY_FAR;
-        if (!(next > t)) continue;
-        if (reference == 0) {
-            if (mode != TSR_TRACE_GAPS) continue;
-            if (to >= from && to < t) found = tsr_region_span_put(spans, room, found, -1, from, to);
-            if (!(to >= from && to == t)) from = t;
-            to = next;
-            continue;
+        const int32_t reference = v->node[((int64_t)node << v->bits) + child];
+        if (next > t) {
+            if (reference > 0) {
+                way[level--] = node;
+                node = reference;
+                for (int32_t k = 0; k < 3; k++) {
+                    corner[k] += child >> k & 1 ? half : 0;
+                    leaves[k] = cut[k];
+                }
+                continue;
+            }
+            if (reference == 0 && mode == TSR_TRACE_GAPS) {
+                if (to >= from && to < t) found = tsr_region_span_put(spans, room, found, -1, from, to);
+                if (!(to >= from && to == t)) from = t;
+                to = next;
+            }
+            if (reference < 0 && mode != TSR_TRACE_GAPS) {
+                found = tsr_region_span_put(spans, room, found, (int64_t)~reference, t, next);
+                if (mode == TSR_TRACE_FIRST) return found;
+            }
+            t = next;
         }
-        if (reference < 0) {
-            if (mode == TSR_TRACE_GAPS) continue;
-            found = tsr_region_span_put(spans, room, found, (int64_t)~reference, t, next);
-            if (mode == TSR_TRACE_FIRST) return found;
-            continue;
+        if (!(t < end)) break;
+        uint32_t changes = 0;
+        for (int32_t k = 0; k < 3; k++) {
+            if (!(cut[k] <= t)) continue;
+            const int32_t low = corner[k] + (child >> k & 1 ? half : 0), edge = lines.back >> k & 1 ? low : low + half;
+            changes |= (uint32_t)(edge ^ (edge - 1));
         }
-        side *= 0.5;
-        tsr_ray_step *below = &stack[++depth];
-        below->reference = reference;
-        below->t = t;
-        below->end = next;
-        for (int32_t k = 0; k < 3; k++) below->lower[k] = s->lower[k] + (child >> k & 1 ? side : 0.0);
-        tsr_ray_enter(ray, v->bits, side, below);
+        const int32_t up = tsr_highest_bit(changes) + 1;
+        if (up > v->top) break; /* beyond the root */
+        if (up == level) continue;
+        level = up;
+        node = way[level];
+        for (int32_t k = 0; k < 3; k++) {
+            corner[k] = (int32_t)((uint32_t)corner[k] >> level << level);
+            leaves[k] = tsr_ray_leaves(&lines, k, (double)corner[k], (double)((int64_t)1 << level));
+        }
     }
     if (to >= from) found = tsr_region_span_put(spans, room, found, -1, from, to);
     return found;

@@ -30,6 +30,19 @@ typedef struct tsr_side {
 #define TSR_SIDE_INTEGER(v, t, invert) ((int)((v) >= (t)) ^ (invert))
 #define TSR_SIDE_REAL(v, t, below) ((below) ? (v) < (t) : (v) >= (t))
 
+/* Division by a constant as a product: n / by for n below 2^31 (Granlund and Montgomery 1994, theorem 4.2). */
+typedef struct tsr_divisor {
+    uint32_t factor, shift;
+} tsr_divisor;
+TSR_HD tsr_divisor tsr_divisor_of(uint32_t by)
+{
+    tsr_divisor d = { 0, 31 };
+    while ((uint64_t)1 << (d.shift - 31) < by) d.shift++;
+    d.factor = (uint32_t)((((uint64_t)1 << d.shift) + by - 1) / by);
+    return d;
+}
+TSR_HD uint32_t tsr_divide(tsr_divisor d, uint32_t n) { return (uint32_t)((uint64_t)n * d.factor >> d.shift); }
+
 typedef struct tsr_surface_totals {
     uint64_t vertices, triangles, not_a_number;
     uint32_t torn; /* != 0: a cut edge belongs to a tile that is not stored */
@@ -46,6 +59,7 @@ typedef struct tsr_surface_grid {
     const void *data;                    /* dense: samples */
     tsr_dtype dtype;
     int64_t stored[3], size[3], row_words; /* extents of the volume; the same with the pad */
+    tsr_divisor by_row, by_plane;          /* by row_words and by size[1], for fewer than 2^31 words */
     int64_t slab, below, own;              /* part of a larger volume: index of its first plane there, planes that lie before `data`, planes that are
                                             * its own (at most size[2]); of the others the sides alone count */
     uint32_t base;                         /* vertices of the parts before */
@@ -121,8 +135,8 @@ TSR_HD void tsr_word_locate(const tsr_surface_grid *g, int64_t word, tsr_word_pl
         p->left[2] = g->bounded ? g->domain[2] - p->z : INT64_MAX;
         return;
     }
-    if (g->words <= (int64_t)UINT32_MAX) { /* 32-bit divisions cost a fraction */
-        uint32_t row = (uint32_t)word / (uint32_t)g->row_words, z = row / (uint32_t)g->size[1];
+    if (g->words <= (int64_t)INT32_MAX) { /* 64-bit divisions cost ten times as much */
+        uint32_t row = tsr_divide(g->by_row, (uint32_t)word), z = tsr_divide(g->by_plane, row);
         p->x = (int64_t)((uint32_t)word - row * (uint32_t)g->row_words) * 32;
         p->y = (int64_t)(row - z * (uint32_t)g->size[1]);
         p->z = (int64_t)z;

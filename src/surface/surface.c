@@ -106,6 +106,10 @@ tsr_status tsr_surface_lay(tsr_surface_grid *g, tsr_size3 size)
                  (long long)stored[0], (long long)stored[1], (long long)stored[2]);
     g->row_words = tsr_ceil_div(g->size[0], 32);
     g->words = g->row_words * g->size[1] * g->size[2];
+    if (g->words <= (int64_t)INT32_MAX) {
+        g->by_row = tsr_divisor_of((uint32_t)g->row_words);
+        g->by_plane = tsr_divisor_of((uint32_t)g->size[1]);
+    }
     if (g->words >> TSR_BLOCK_SHIFT > (int64_t)UINT32_MAX)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "surface: volume of %lld x %lld x %lld, expected fewer than 2^45 samples", (long long)stored[0],
                  (long long)stored[1], (long long)stored[2]);

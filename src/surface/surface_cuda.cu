@@ -1,10 +1,7 @@
-#include "device/kernel.h"
-
-#include "surface/decider_table.h"
-#include "surface/emit.h"
+#include "surface/emit_cuda.h"
 #include "surface/surface_ops.h"
 
-enum { GROUP = 1024 };
+enum { GROUP = 1024, FEW_GROUPS = 4, SPLIT_WAVES = 32 /* active blocks per multiprocessor below which a warp each would leave it idle */ };
 
 /* ---- sides: one bit per sample ------------------------------------------------------------------------------------------------------ */
 
@@ -111,28 +108,46 @@ TSR_DEVICE_FN uint32_t scan_block(uint32_t value, uint32_t *warps, uint32_t *tot
     return before + sum - value;
 }
 
-/* What decides faces (DECIDE 1) takes up to twice the registers: the other kernels are compiled without it, since there the field is known to be 0. */
-template <int DECIDE> TSR_KERNEL(count_kernel)(tsr_surface_grid g)
+/* What decides faces (DECIDE 1) takes up to twice the registers: the other kernels are compiled without it, since there the field is known to be 0.
+ * A block of words: all threads look whether their word is quiet, and those that are not, few, go to the first threads. */
+template <int DECIDE> TSR_KERNEL(__launch_bounds__(TSR_BLOCK_WORDS) count_kernel)(tsr_surface_grid g)
 {
     if (!DECIDE) g.decide = 0;
     TSR_SHARED(uint32_t, warps, 32);
-    int64_t word = (int64_t)blockIdx.x * TSR_BLOCK_WORDS + threadIdx.x;
-    uint32_t count = 0, total;
+    TSR_SHARED(uint8_t, words, TSR_BLOCK_WORDS);
+    const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const int64_t first = (int64_t)blockIdx.x * TSR_BLOCK_WORDS, word = first + threadIdx.x;
+    uint32_t before = 0, busy = 0, count = 0, total;
+    tsr_word_place p;
+    int torn, stirs = 0;
     if (word < g.words) {
-        const tsr_case_tables tables = TSR_CASE_TABLES;
-        tsr_word_place p;
-        int torn;
         tsr_word_locate(&g, word, &p);
-        count = tsr_word_count(&g, &p, &tables, &torn);
-        if (torn) atomicOr(&g.totals->torn, 1u);
+        const uint64_t row[4] = { tsr_word_row(&g, &p, 0, 0), tsr_word_row(&g, &p, 1, 0), tsr_word_row(&g, &p, 0, 1), tsr_word_row(&g, &p, 1, 1) };
+        stirs = !tsr_rows_uniform(&g, row) || (!g.tiled && word == g.own * g.row_words * g.size[1]); /* whose prefix place_kernel wants */
     }
-    if (!__syncthreads_or(count != 0)) {
+    const uint32_t mask = __ballot_sync(TSR_WARP_ALL, stirs);
+    if (lane == 0) warps[warp] = (uint32_t)__popc(mask);
+    __syncthreads();
+    for (uint32_t k = 0; k < TSR_BLOCK_WORDS / 32; k++) {
+        before += k < warp ? warps[k] : 0;
+        busy += warps[k];
+    }
+    if (!busy) {
         if (threadIdx.x == 0) g.block_sum[blockIdx.x] = 0;
         return;
     }
-    uint32_t before = scan_block(count, warps, &total), busy = __ballot_sync(TSR_WARP_ALL, count != 0);
-    if ((threadIdx.x & 31) == 0) g.busy[(int64_t)blockIdx.x * (TSR_BLOCK_WORDS / 32) + (threadIdx.x >> 5)] = busy;
-    if (word < g.words) g.prefix[word] = (uint16_t)tsr_count_vertices(before);
+    if (lane == 0) g.busy[(int64_t)blockIdx.x * (TSR_BLOCK_WORDS / 32) + warp] = mask;
+    if (stirs) words[before + (uint32_t)__popc(mask & ((1u << lane) - 1u))] = (uint8_t)threadIdx.x;
+    __syncthreads();
+    if (busy <= 32 && warp) return;
+    if (threadIdx.x < busy) {
+        const tsr_case_tables tables = TSR_CASE_TABLES;
+        tsr_word_locate(&g, first + words[threadIdx.x], &p);
+        count = tsr_word_count(&g, &p, &tables, &torn);
+        if (torn) atomicOr(&g.totals->torn, 1u);
+    }
+    before = busy <= 32 ? warp_before(count, lane, &total) : scan_block(count, warps, &total);
+    if (threadIdx.x < busy) g.prefix[first + words[threadIdx.x]] = (uint16_t)tsr_count_vertices(before);
     if (threadIdx.x == 0) g.block_sum[blockIdx.x] = total;
 }
 
@@ -192,6 +207,40 @@ TSR_KERNEL(place_kernel)(tsr_surface_grid g)
     if (sum) g.active[group[2] + active] = (uint32_t)block;
 }
 
+/* The three in one, for few groups: by one block. */
+TSR_KERNEL(place_few_kernel)(tsr_surface_grid g, int64_t groups)
+{
+    TSR_SHARED(uint32_t, warps, 32);
+    uint64_t vertices = 0, triangles = 0, cut = 0;
+    uint32_t active = 0;
+    const int64_t next = g.own < g.size[2] ? g.own * g.row_words * g.size[1] : -1; /* first word of the next part */
+    for (int64_t k = 0; k < groups; k++) {
+        const int64_t block = k * GROUP + threadIdx.x;
+        const uint32_t sum = block < g.blocks ? g.block_sum[block] : 0;
+        uint32_t all[3];
+        const uint64_t vertex = vertices + scan_block(tsr_count_vertices(sum), warps, &all[0]);
+        const uint64_t triangle = triangles + scan_block(tsr_count_triangles(sum), warps, &all[1]);
+        const uint32_t turn = active + scan_block(sum != 0, warps, &all[2]);
+        if (block < g.blocks) {
+            g.block_vertex[block] = (uint32_t)vertex;
+            g.block_triangle[block] = triangle;
+            if (sum) g.active[turn] = (uint32_t)block;
+            if (next >= 0 && block == next >> TSR_BLOCK_SHIFT) {
+                cut = vertex + (sum ? g.prefix[next] : 0);
+                g.totals->vertices = cut;
+            }
+        }
+        vertices += all[0];
+        triangles += all[1];
+        active += all[2];
+    }
+    if (threadIdx.x == 0) {
+        if (next < 0) g.totals->vertices = vertices;
+        g.totals->triangles = triangles;
+        g.totals->active_blocks = active;
+    }
+}
+
 static tsr_status count_grid(tsr_queue *queue, const tsr_surface_grid *grid)
 {
     tsr_surface_grid g = *grid;
@@ -219,9 +268,12 @@ static tsr_status count_grid(tsr_queue *queue, const tsr_surface_grid *grid)
     }
     if (g.decide) TSR_LAUNCH(queue, count_kernel<1>, blocks, TSR_BLOCK_WORDS, 0, g);
     else TSR_LAUNCH(queue, count_kernel<0>, blocks, TSR_BLOCK_WORDS, 0, g);
-    TSR_LAUNCH(queue, group_kernel, (uint32_t)groups, GROUP, 0, g);
-    TSR_LAUNCH(queue, total_kernel, 1, 32, 0, g, groups);
-    TSR_LAUNCH(queue, place_kernel, (uint32_t)groups, GROUP, 0, g);
+    if (groups <= FEW_GROUPS) TSR_LAUNCH(queue, place_few_kernel, 1, GROUP, 0, g, groups);
+    else {
+        TSR_LAUNCH(queue, group_kernel, (uint32_t)groups, GROUP, 0, g);
+        TSR_LAUNCH(queue, total_kernel, 1, 32, 0, g, groups);
+        TSR_LAUNCH(queue, place_kernel, (uint32_t)groups, GROUP, 0, g);
+    }
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -234,128 +286,9 @@ static tsr_status cuda_count(tsr_queue *queue, tsr_surface_grid *grids, int32_t 
 
 /* ---- output ------------------------------------------------------------------------------------------------------------------------- */
 
-/* A warp per active block of words. Each lane takes one of the words with work and unfolds it into lists of vertices (word, sample, axis) and
- * triangles (word, cell, number), which the lanes then share evenly. */
-enum { EMIT_WARPS = 4, VERTEX_LIST = 256, TRIANGLE_LIST = 512 };
-
-typedef struct emit_lists {
-    tsr_word_reach reach[32];
-    uint16_t vertex[VERTEX_LIST], triangle[TRIANGLE_LIST];
-} emit_lists;
-
-/* Position of set bit number n in 256 bits; the caller knows that there is one. */
-TSR_DEVICE_FN uint32_t find_bit(const uint32_t *mask, uint32_t n)
+TSR_DEVICE_FN uint32_t busy_words(const uint32_t *mask, uint32_t lane)
 {
-    uint32_t k = 0, bits = mask[0];
-    for (uint32_t count = (uint32_t)__popc(bits); n >= count; count = (uint32_t)__popc(bits)) {
-        n -= count;
-        bits = mask[++k];
-    }
-    for (; n; n--) bits &= bits - 1;
-    return k * 32 + (uint32_t)__ffs((int)bits) - 1u;
-}
-
-TSR_DEVICE_FN uint32_t warp_before(uint32_t own, uint32_t lane, uint32_t *total)
-{
-    uint32_t sum = own;
-    for (uint32_t d = 1; d < 32; d <<= 1) {
-        uint32_t other = __shfl_up_sync(TSR_WARP_ALL, sum, d);
-        if (lane >= d) sum += other;
-    }
-    *total = __shfl_sync(TSR_WARP_ALL, sum, 31);
-    return sum - own;
-}
-
-/* Vertices of up to 32 words; returns how many. */
-TSR_DEVICE_FN uint32_t emit_vertices(const tsr_surface_grid &g, const tsr_surface_output &out, int64_t first, tsr_edge_bits cut, uint32_t lane,
-                                     emit_lists *l, uint32_t number)
-{
-    uint32_t total, to = warp_before((uint32_t)tsr_edges_count(cut, ~(uint64_t)0), lane, &total);
-    tsr_word_place p;
-    for (uint32_t base = 0; base < total; base += VERTEX_LIST) {
-        for (uint64_t m = cut.x | cut.y | cut.z; m && to < base + VERTEX_LIST; m = cut.x | cut.y | cut.z, to++) {
-            const int32_t bit = tsr_bits_first(m), axis = cut.x >> bit & 1 ? 0 : cut.y >> bit & 1 ? 1 : 2;
-            const uint64_t clear = ~((uint64_t)1 << bit);
-            if (axis == 0) cut.x &= clear;
-            else if (axis == 1) cut.y &= clear;
-            else cut.z &= clear;
-            l->vertex[to - base] = (uint16_t)(lane << 7 | (uint32_t)bit << 2 | (uint32_t)axis);
-        }
-        __syncwarp();
-        for (uint32_t i = lane; i < VERTEX_LIST && base + i < total; i += 32) {
-            const int32_t code = l->vertex[i];
-            const int64_t at = 3 * ((int64_t)number + base + i);
-            if ((int64_t)number + base + i >= out.vertex_count) break; /* of the next part */
-            tsr_word_locate(&g, first + l->reach[code >> 7].word, &p);
-            tsr_vertex(&g, &p, code >> 2 & 31, code & 3, out.vertices + at, g.normals ? out.normals + at : 0);
-        }
-        __syncwarp();
-    }
-    return total;
-}
-
-/* Triangles of a cell of the word that the lane holds. */
-TSR_DEVICE_FN uint32_t triangles_of(const tsr_surface_grid &g, int64_t first, const tsr_word_reach *reach, int32_t bit, const tsr_case_tables *tables)
-{
-    tsr_word_place p;
-    const uint32_t code = tsr_cell_case(&g, reach->row, bit);
-    if (!g.decide || !tables->faces[code]) return tables->triangles[code];
-    tsr_word_locate(&g, first + reach->word, &p);
-    return (uint32_t)tsr_cell_filled(&g, &p, bit, code, tables).triangles;
-}
-
-TSR_DEVICE_FN uint32_t emit_triangles(const tsr_surface_grid &g, const tsr_surface_output &out, int64_t first, uint64_t active, uint32_t lane,
-                                      emit_lists *l, uint64_t number)
-{
-    const tsr_case_tables tables = TSR_CASE_TABLES;
-    uint32_t total, own = 0, k = 0;
-    for (uint64_t m = active; m; m &= m - 1) own += triangles_of(g, first, &l->reach[lane], tsr_bits_first(m), &tables);
-    uint32_t to = warp_before(own, lane, &total);
-    for (uint32_t base = 0; base < total; base += TRIANGLE_LIST) {
-        while (active && to < base + TRIANGLE_LIST) {
-            const int32_t bit = tsr_bits_first(active);
-            const uint32_t count = triangles_of(g, first, &l->reach[lane], bit, &tables);
-            for (; k < count && to < base + TRIANGLE_LIST; k++, to++) l->triangle[to - base] = (uint16_t)(lane << 9 | (uint32_t)bit << 4 | k);
-            if (k < count) break;
-            k = 0;
-            active &= active - 1;
-        }
-        __syncwarp();
-        for (uint32_t i = lane; i < TRIANGLE_LIST && base + i < total; i += 32) {
-            const int32_t code = l->triangle[i];
-            const tsr_word_reach *reach = &l->reach[code >> 9];
-            tsr_word_place p;
-            if (g.decide) tsr_word_locate(&g, first + reach->word, &p);
-            tsr_reach_triangle(&g, reach, &p, code >> 4 & 31, code & 15, &tables, out.triangles + 3 * (int64_t)(number + base + i));
-        }
-        __syncwarp();
-    }
-    return total;
-}
-
-/* All of one block of words, by a warp: `busy` words have a bit in mask. */
-TSR_DEVICE_FN void emit_block(const tsr_surface_grid &g, const tsr_surface_output &out, int64_t first, const uint32_t *mask, uint32_t busy,
-                              uint32_t vertex, uint64_t triangle, uint32_t lane, emit_lists *l)
-{
-    for (uint32_t done = 0; done < busy; done += 32) {
-        tsr_edge_bits cut = { 0, 0, 0 };
-        uint64_t active = 0;
-        if (done + lane < busy) {
-            tsr_word_place p;
-            l->reach[lane].word = find_bit(mask, done + lane);
-            tsr_word_locate(&g, first + l->reach[lane].word, &p);
-            tsr_reach_load(&g, &p, &l->reach[lane]);
-            const uint64_t own = tsr_bits_low(g.width);
-            cut = tsr_reach_edges(&g, &l->reach[lane], 0);
-            cut.x &= own;
-            cut.y &= own;
-            cut.z &= own;
-            active = tsr_cells_active(&g, &p, l->reach[lane].row);
-        }
-        __syncwarp();
-        vertex += emit_vertices(g, out, first, cut, lane, l, vertex);
-        triangle += emit_triangles(g, out, first, active, lane, l, triangle);
-    }
+    return __reduce_add_sync(TSR_WARP_ALL, lane < TSR_BLOCK_WORDS / 32 ? (uint32_t)__popc(mask[lane]) : 0u);
 }
 
 template <int DECIDE> TSR_KERNEL(__launch_bounds__(EMIT_WARPS * 32) emit_kernel)(tsr_surface_grid g, tsr_surface_output out)
@@ -367,14 +300,40 @@ template <int DECIDE> TSR_KERNEL(__launch_bounds__(EMIT_WARPS * 32) emit_kernel)
     if (turn >= out.active_blocks) return;
     const int64_t block = g.active[turn];
     const uint32_t *mask = g.busy + block * (TSR_BLOCK_WORDS / 32);
-    const uint32_t busy = __reduce_add_sync(TSR_WARP_ALL, lane < TSR_BLOCK_WORDS / 32 ? (uint32_t)__popc(mask[lane]) : 0u);
-    emit_block(g, out, block * TSR_BLOCK_WORDS, mask, busy, g.block_vertex[block], g.block_triangle[block], lane, &lists[warp]);
+    emit_block(g, out, block * TSR_BLOCK_WORDS, mask, busy_words(mask, lane), g.block_vertex[block], g.block_triangle[block], lane, &lists[warp]);
+}
+
+/* A block of threads per active block of words: a warp takes an eighth of the words, or SPLIT_LEAST. */
+template <int DECIDE> TSR_KERNEL(__launch_bounds__(SPLIT_WARPS * 32) emit_split_kernel)(tsr_surface_grid g, tsr_surface_output out)
+{
+    if (!DECIDE) g.decide = 0;
+    TSR_SHARED(emit_lists, lists, SPLIT_WARPS);
+    TSR_SHARED(uint32_t, triangles, SPLIT_WARPS);
+    const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const int64_t block = g.active[blockIdx.x], first = block * TSR_BLOCK_WORDS;
+    const uint32_t *mask = g.busy + block * (TSR_BLOCK_WORDS / 32);
+    const uint32_t busy = busy_words(mask, lane), share = max((busy + SPLIT_WARPS - 1) / SPLIT_WARPS, (uint32_t)SPLIT_LEAST);
+    const uint32_t begin = min(warp * share, busy), end = min(begin + share, busy);
+    emit_lists *l = &lists[warp];
+    emit_work work;
+    emit_load(g, first, mask, begin + lane, end, lane, l, &work);
+    const uint32_t own = __reduce_add_sync(TSR_WARP_ALL, work.triangles);
+    if (lane == 0) triangles[warp] = own;
+    __syncthreads();
+    uint64_t triangle = g.block_triangle[block];
+    for (uint32_t k = 0; k < warp; k++) triangle += triangles[k];
+    if (begin >= end) return;
+    emit_vertices(g, out, first, work.cut, lane, l, g.block_vertex[block] + g.prefix[first + l->reach[0].word]);
+    emit_triangles(g, out, first, work, lane, l, triangle);
 }
 
 static tsr_status cuda_emit(tsr_queue *queue, const tsr_surface_grid *grid, const tsr_surface_output *output)
 {
     const uint32_t blocks = (uint32_t)((output->active_blocks + EMIT_WARPS - 1) / EMIT_WARPS);
-    if (grid->decide) TSR_LAUNCH(queue, emit_kernel<1>, blocks, EMIT_WARPS * 32, 0, *grid, *output);
+    if (!grid->tiled && output->active_blocks < (int64_t)SPLIT_WAVES * tsr_queue_processors(queue)) {
+        if (grid->decide) TSR_LAUNCH(queue, emit_split_kernel<1>, (uint32_t)output->active_blocks, SPLIT_WARPS * 32, 0, *grid, *output);
+        else TSR_LAUNCH(queue, emit_split_kernel<0>, (uint32_t)output->active_blocks, SPLIT_WARPS * 32, 0, *grid, *output);
+    } else if (grid->decide) TSR_LAUNCH(queue, emit_kernel<1>, blocks, EMIT_WARPS * 32, 0, *grid, *output);
     else TSR_LAUNCH(queue, emit_kernel<0>, blocks, EMIT_WARPS * 32, 0, *grid, *output);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;

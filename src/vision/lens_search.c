@@ -45,9 +45,13 @@ fail:
 
 /* ---- search --------------------------------------------------------------------------------------------------------------------------------- */
 
-enum { MOST_CANDIDATES = 1024, ROUNDS = 3, ZOOM = 9 /* candidates of a finer grid */ };
+enum { MOST_CANDIDATES = 1024, ROUNDS = 3, K2_ROUNDS = 5, ZOOM = 9 /* candidates of a finer grid */ };
 
 #define K1_TOLERANCE 1e-4
+#define K2_TOLERANCE 1e-3
+#define K2_REACH 0.1
+/* Lines stay about as straight along k1 + 1.8 k2 = constant: the k1 that alone straightens a square board seen with k1 and k2. */
+#define K1_FOR_K2 1.8
 #define SHIFT_TOLERANCE 1e-3
 
 struct search {
@@ -126,14 +130,16 @@ static tsr_status score_at(struct search *s, const tsr_lens *lens, double *score
 }
 
 /* The largest score along one number of the lens, within `reach` of its value and from lower to upper, by grids that shrink: the score has ripples that
- * a golden section would be caught in, and a grid is one launch. */
+ * a golden section would be caught in, and a grid is one launch. Where k2 is moved, k1 moves against it, so that the valley is walked along. */
 static tsr_status zoom(struct search *s, tsr_lens *lens, double *number, double reach, double tolerance, double lower, double upper)
 {
+    const double k1 = lens->k1, k2 = lens->k2;
     for (double step = 2 * reach / (ZOOM - 1), from = *number - reach; step > tolerance; from = *number - step, step *= 2.0 / (ZOOM - 1)) {
         double most = -1;
         int32_t best = 0;
         for (int32_t i = 0; i < ZOOM; i++) {
             *number = fmin(fmax(from + i * step, lower), upper);
+            if (number == &lens->k2) lens->k1 = k1 - K1_FOR_K2 * (lens->k2 - k2);
             TSR_TRY(tsr_lens_map_make("lens search", lens, s->job.width, s->job.height, 1.0, &s->maps[i]));
         }
         TSR_TRY(evaluate(s, ZOOM));
@@ -144,6 +150,7 @@ static tsr_status zoom(struct search *s, tsr_lens *lens, double *number, double 
             if (score > most) most = score;
         }
         *number = fmin(fmax(from + best * step, lower), upper);
+        if (number == &lens->k2) lens->k1 = k1 - K1_FOR_K2 * (lens->k2 - k2);
     }
     return TSR_OK;
 }
@@ -152,11 +159,17 @@ static tsr_status refine(struct search *s, const tsr_lens_search_options *o, tsr
 {
     if (o->no_refinement) return TSR_OK;
     TSR_TRY(zoom(s, lens, &lens->k1, o->step, K1_TOLERANCE, o->lower, o->upper));
-    double reach = 0.06;
+    double reach = K2_REACH;
+    for (int round = 0; round < K2_ROUNDS && o->quartic; round++, reach *= 0.5) {
+        TSR_TRY(zoom(s, lens, &lens->k2, reach, K2_TOLERANCE, -1, 1));
+        TSR_TRY(zoom(s, lens, &lens->k1, 0.5 * reach, K1_TOLERANCE, -1, 1));
+        TSR_PROGRESS(&o->progress, 0.6 + 0.1 * (round + 1) / K2_ROUNDS, "k2 of the lens");
+    }
+    reach = 0.06;
     for (int round = 0; round < ROUNDS && o->centre; round++, reach *= 0.5) {
         TSR_TRY(zoom(s, lens, &lens->shift[0], reach, SHIFT_TOLERANCE, -HUGE_VAL, HUGE_VAL));
         TSR_TRY(zoom(s, lens, &lens->shift[1], reach, SHIFT_TOLERANCE, -HUGE_VAL, HUGE_VAL));
-        TSR_TRY(zoom(s, lens, &lens->k1, o->step, K1_TOLERANCE, o->lower, o->upper));
+        TSR_TRY(zoom(s, lens, &lens->k1, o->step, K1_TOLERANCE, o->quartic ? -1 : o->lower, o->quartic ? 1 : o->upper));
         TSR_PROGRESS(&o->progress, 0.7 + 0.3 * (round + 1) / ROUNDS, "centre of the lens");
     }
     return TSR_OK;
@@ -184,6 +197,8 @@ static tsr_status take_options(const tsr_lens_search_options *options, tsr_lens_
     o->threshold = o->threshold == 0 ? 8 : o->threshold;
     if (!(o->threshold > 0 && o->threshold <= 255))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "lens search: threshold is %g, expected more than 0, at most 255", o->threshold);
+    if (o->quartic && (o->lens.model != TSR_LENS_POLY || o->no_refinement))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "lens search: quartic looks for k2 by refinement, expected model poly and refinement");
     o->margin = o->margin == 0 ? 4 : o->margin < 0 ? 0 : o->margin;
     return TSR_OK;
 }

@@ -134,6 +134,79 @@ static void lists_equal_serial_walk(void **state)
     check_all((tsr_size3){ 16, 16, 16 }, counts, &any);
 }
 
+/* Volumes of several tiles of 4096 voxels, some empty, some sparse, some dense: lists of every type, whole and in parts, against a walk. */
+static void check_tiles(tsr_size3 n, const uint8_t *data, tsr_pyramid_order order, tsr_pyramid_classifier classifier, int64_t batch)
+{
+    tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
+    options.order = order;
+    options.classifier = classifier;
+    options.lower = 100;
+    options.upper = 201;
+    options.batch = batch;
+    options.reverse = 5;
+    const int64_t cells = n.x * n.y * n.z;
+    int64_t *voxels = visits(n, &options), total = 0;
+    for (int64_t i = 0; i < cells; i++) {
+        const int v = data[voxels[i]];
+        if (classifier == TSR_PYRAMID_NONZERO ? v != 0 : v >= 100 && v <= 200) voxels[total++] = voxels[i];
+    }
+    built b = build(TSR_U8, n, data, &options);
+    assert_int_equal(b.info.total, total);
+    assert_true(b.info.not_a_number == 0 && total > 5000);
+    tsr_pyramid_entry *e = selected(&b, NULL, 0, total + 1);
+    for (int64_t k = 0; k < total; k++)
+        if (e[k].voxel != voxels[k] || e[k].copy != 0)
+            fail_msg("order %d classifier %d output %d: voxel %d, expected %d", (int)order, (int)classifier, (int)k, (int)e[k].voxel, (int)voxels[k]);
+    assert_int_equal(e[total].voxel, -1);
+    free(e);
+    for (int wide = 0; wide < 2; wide++) {
+        const int64_t first[] = { 0, 1, total / 3, total - 5 }, count[] = { total, total - 2, total / 2, 5 };
+        const size_t size = wide ? 8 : 4;
+        void *device, *host = malloc((size_t)(total + 2) * size);
+        require_ok(tsr_device_allocate(b.context, (size_t)(total + 2) * size, &device));
+        for (int part = 0; part < 4; part++) {
+            memset(host, 0xee, (size_t)(total + 2) * size);
+            require_ok(tsr_device_move(b.context, device, NULL, host, (size_t)(total + 2) * size));
+            require_ok(tsr_pyramid_indices(b.pyramid, (uint64_t)first[part], count[part], wide ? TSR_U64 : TSR_U32, (char *)device + size));
+            require_ok(tsr_device_move(NULL, host, b.context, device, (size_t)(total + 2) * size));
+            for (int64_t k = -1; k <= count[part]; k++) { /* nothing beside the part */
+                const uint64_t v = wide ? ((uint64_t *)host)[k + 1] : ((uint32_t *)host)[k + 1];
+                const uint64_t untouched = wide ? 0xeeeeeeeeeeeeeeeeu : 0xeeeeeeeeu;
+                if (v != (k < 0 || k == count[part] ? untouched : (uint64_t)voxels[first[part] + k]))
+                    fail_msg("order %d part %d index %d: %llx", (int)order, part, (int)k, (unsigned long long)v);
+            }
+        }
+        tsr_device_release(b.context, device, (size_t)(total + 2) * size);
+        free(host);
+    }
+    uint64_t *ranks = ranked(&b, voxels, total);
+    for (int64_t k = 0; k < total; k++) assert_int_equal(ranks[k], k);
+    free(ranks);
+    free(voxels);
+    finish(&b);
+}
+
+static void lists_of_tiles(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    const tsr_size3 sizes[] = { { 80, 34, 40 }, { 48, 40, 66 } };
+    for (int s = 0; s < 2; s++) {
+        const int64_t cells = sizes[s].x * sizes[s].y * sizes[s].z;
+        uint8_t *data = malloc((size_t)cells);
+        for (int64_t i = 0; i < cells; i++) {
+            const int64_t x = i % sizes[s].x, z = i / sizes[s].x / sizes[s].y;
+            const double share = z < 16 ? 0.003 : z < 24 ? 0 : x < 30 ? 1 : 0.5;
+            data[i] = test_uniform(&seed) < share ? (uint8_t)(1 + test_random(&seed) % 255) : 0;
+        }
+        check_tiles(sizes[s], data, TSR_PYRAMID_MORTON, s ? TSR_PYRAMID_RANGE : TSR_PYRAMID_NONZERO, 1);
+        check_tiles(sizes[s], data, TSR_PYRAMID_ROW, s ? TSR_PYRAMID_NONZERO : TSR_PYRAMID_RANGE, 1);
+        if (s) check_tiles(sizes[s], data, TSR_PYRAMID_MORTON, TSR_PYRAMID_NONZERO, 2);
+        else check_tiles(sizes[s], data, TSR_PYRAMID_VIEW, TSR_PYRAMID_NONZERO, 1);
+        free(data);
+    }
+}
+
 /* 255 in every cell of 258^3: the total exceeds 32 bits. */
 static void wide_total(void **state)
 {
@@ -235,8 +308,13 @@ static void wrong_arguments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(golden_compaction),       cmocka_unit_test(golden_expansion), cmocka_unit_test(golden_rows),
-                                        cmocka_unit_test(lists_equal_serial_walk), cmocka_unit_test(wide_total),       cmocka_unit_test(ranges),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(golden_compaction),
+                                        cmocka_unit_test(golden_expansion),
+                                        cmocka_unit_test(golden_rows),
+                                        cmocka_unit_test(lists_equal_serial_walk),
+                                        cmocka_unit_test(lists_of_tiles),
+                                        cmocka_unit_test(wide_total),
+                                        cmocka_unit_test(ranges),
                                         cmocka_unit_test(wrong_arguments) };
     return cmocka_run_group_tests_name("pyramid", tests, NULL, NULL);
 }

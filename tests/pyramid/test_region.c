@@ -459,6 +459,8 @@ static void check_rays(tsr_context *context, tsr_region_tree *device, const tsr_
     }
     rays[0].direction[0] = rays[0].direction[1] = rays[0].direction[2] = 0;
     rays[1].direction[1] = NAN;
+    rays[2].direction[1] = 1e-310; /* whose inverse is not finite */
+    rays[2].origin[1] = floor(0.4 * side);
     void *there = upload(context, rays, RAYS * sizeof *rays), *result, *number;
     require_ok(tsr_device_allocate(context, (size_t)RAYS * ROOM * sizeof *spans, &result));
     require_ok(tsr_device_allocate(context, sizeof found, &number));

@@ -218,6 +218,45 @@ static void finds_the_centre(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* Two coefficients at once. Along k1 + 1.8 k2 = constant the score hardly changes, so that the lens itself is asked for: the mean
+ * distance of points of the found lens from those of the true one, in pixels. */
+static void finds_k2(void **unused)
+{
+    (void)unused;
+    if (test_is_slow()) return;
+    tsr_context *context = test_context();
+    const tsr_lens lens = { .model = TSR_LENS_POLY, .k1 = -0.16, .k2 = 0.06 };
+    tsr_volume *image = board(context, 256, 32, 15, lens);
+    tsr_lens_search_options o = TSR_LENS_SEARCH_OPTIONS;
+    tsr_lens_found found;
+    double apart[2] = { 0, 0 };
+    o.lower = -0.2;
+    o.upper = 0;
+    o.step = 0.02;
+    o.bins = 180;
+    o.lens.model = TSR_LENS_POLY;
+    for (int quartic = 0; quartic < 2; quartic++) {
+        o.quartic = quartic;
+        require_ok(tsr_lens_search(context, image, &o, &found));
+        print_message("k1 %.4f k2 %.4f score %.5f\n", found.lens.k1, found.lens.k2, found.score);
+        for (int i = 0; i < 100; i++) {
+            const double at[2] = { 20 + 24.0 * (i % 10), 20 + 24.0 * (i / 10) };
+            double one[2], two[2];
+            require_ok(tsr_lens_distort(&lens, 256, 256, at, one));
+            require_ok(tsr_lens_distort(&found.lens, 256, 256, at, two));
+            apart[quartic] += hypot(one[0] - two[0], one[1] - two[1]) / 100;
+        }
+        if (quartic) assert_true(fabs(found.lens.k2 - 0.06) < 0.03 && fabs(found.lens.k1 + 0.16) < 0.03);
+        tsr_lens_found_destroy(&found);
+    }
+    print_message("apart %.3f with k1, %.3f with k1 and k2 pixels\n", apart[0], apart[1]);
+    assert_true(apart[1] < 0.6 && apart[1] < 0.7 * apart[0]);
+    o.lens.model = TSR_LENS_DIVISION;
+    require_error(tsr_lens_search(context, image, &o, &found), TSR_ERROR_ARGUMENT, "expected model poly");
+    tsr_volume_destroy(&image);
+    tsr_context_destroy(&context);
+}
+
 /* The first publication's filters see both families of edges of an upright board at 45 and 135 degrees, one of them at 0 and 90. */
 static void source_pattern(void **unused)
 {
@@ -382,6 +421,7 @@ int main(void)
         cmocka_unit_test(votes),
         cmocka_unit_test(finds_k),
         cmocka_unit_test(finds_the_centre),
+        cmocka_unit_test(finds_k2),
         cmocka_unit_test(source_pattern),
         cmocka_unit_test(margin_has_no_effect),
         cmocka_unit_test(flat_objective),

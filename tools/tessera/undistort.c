@@ -55,6 +55,7 @@ static void show(const struct undistort *u, const tsr_lens_found *found, double 
     if (u->cli->globals.json) {
         json_open(NULL, '{');
         json_real("k1", found->lens.k1);
+        json_real("k2", found->lens.k2);
         json_real("shift_x", found->lens.shift[0]);
         json_real("shift_y", found->lens.shift[1]);
         json_real("score", found->score);
@@ -72,7 +73,9 @@ static void show(const struct undistort *u, const tsr_lens_found *found, double 
         json_close(']');
         json_close('}');
     } else {
-        printf("k1 %.5f, centre moved by %.4f %.4f half-widths, peak %.3f, %d candidates in %.3f s\n", found->lens.k1, found->lens.shift[0],
+        char second[32] = "";
+        if (u->search.quartic) snprintf(second, sizeof second, " k2 %.4f", found->lens.k2);
+        printf("k1 %.5f%s, centre moved by %.4f %.4f half-widths, peak %.3f, %d candidates in %.3f s\n", found->lens.k1, second, found->lens.shift[0],
                found->lens.shift[1], found->peak, found->candidates, seconds);
     }
     if (found->at_edge) cli_note(u->cli, "k1 %.5f lies at the edge of the range: a better one may lie outside, see --range", found->lens.k1);
@@ -217,6 +220,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 1e-6,
           .upper = 255 },
         { .name = "centre", .type = CLI_FLAG, .value = &u.search.centre, .help = "--find looks for the centre as well" },
+        { .name = "quartic", .type = CLI_FLAG, .value = &u.search.quartic, .help = "--find looks for k2 as well (--model poly)" },
         { .name = "board", .type = CLI_FLAG, .value = &u.make_board, .help = "make a checkerboard seen through the lens instead" },
         { .name = "degrees",
           .type = CLI_REAL,

@@ -29,6 +29,9 @@ static inline cudaStream_t tsr_cuda_stream(tsr_queue *queue) { return ((tsr_cuda
     extern __shared__ __align__(16) unsigned char tsr_dynamic_[]; \
     type *name = (type *)(void *)tsr_dynamic_
 
+/* A condition that holds. */
+#define TSR_ASSUME(condition) __builtin_assume(condition)
+
 /* atomicAdd of one lane on a word in shared memory. (Of atomicAdd itself the compiler makes a sum over the warp first.) */
 TSR_DEVICE_FN uint32_t tsr_shared_add(uint32_t *word, uint32_t amount)
 {
