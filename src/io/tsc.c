@@ -448,5 +448,6 @@ const tsr_format tsr_format_tsc = { .name = "tsc",
                                     .extensions = { ".tsc" },
                                     .recognise = recognise,
                                     .keeps_metadata = 1,
+                                    .whole = 1,
                                     .read_volume = read_volume,
                                     .write_volume = write_volume };
