@@ -132,7 +132,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_COUNT,
           .value = &d.options.memory_limit,
           .argument = "BYTES",
-          .help = "refuse larger volumes",
+          .help = "of memory to take: larger volumes go from file to file, a row of bricks or more at a time",
           .lower = 1,
           .upper = 9e18 },
         { 0 },
@@ -168,11 +168,17 @@ static int run(cli_call *cli, int argc, char **argv)
         if (info.coder != TSR_COMPRESS_PLANES)
             return cli_usage(cli, "--layers: '%s' has coder %s without layers, expected planes", input, tsr_compress_coder_name(info.coder));
     }
-    tsr_status status = tsr_volume_decompress(input, &d.options, &volume, &info);
+    if (d.options.memory_limit) {
+        const tsr_status described = tsr_compress_describe(input, &info);
+        if (described != TSR_OK) return cli_status(cli, described, input);
+    }
+    const int by_parts = d.options.memory_limit && !is_picture(&d, &info);
+    tsr_status status = by_parts ? tsr_file_decompress(input, d.output, &d.options, &write, &info) : tsr_volume_decompress(input, &d.options, &volume, &info);
     cli_progress_end(cli);
     if (status != TSR_OK) return cli_status(cli, status, input);
     if (info.pieces_whole < info.pieces)
         cli_note(cli, "%s: %lld of %lld pieces are missing or damaged", input, (long long)(info.pieces - info.pieces_whole), (long long)info.pieces);
+    if (by_parts) return CLI_OK;
     status = is_picture(&d, &info) ? write_image(volume, d.output, &write) : tsr_volume_write(volume, d.output, &write);
     tsr_volume_destroy(&volume);
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, d.output);

@@ -46,6 +46,21 @@ static int transform(struct dwt *d)
     return code;
 }
 
+/* Within --memory-limit, from file to file. */
+static int transform_file(struct dwt *d)
+{
+    tsr_context *context = NULL;
+    const tsr_write_options write = cli_write_options(d->cli);
+    int code = cli_context(d->cli, &context);
+    if (code) return code;
+    d->read.progress = cli_progress(d->cli);
+    const tsr_status status = tsr_file_dwt(context, d->cli->input[0], &d->read, &d->options, d->dtype, d->output, &write, NULL);
+    cli_progress_end(d->cli);
+    if (status != TSR_OK) code = cli_status(d->cli, status, d->cli->input[0]);
+    tsr_context_destroy(&context);
+    return code;
+}
+
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct dwt d = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_WAVELET_OPTIONS, .dtype = TSR_DTYPE_COUNT };
@@ -104,7 +119,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "of the mosaic, counted in the coefficients (default 0)",
           .lower = 0,
           .upper = 9e15 },
-        CLI_READ_OPTIONS(d.read),
+        CLI_READ_OPTIONS_WITHIN(d.read),
         { 0 },
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
@@ -129,8 +144,10 @@ static int run(cli_call *cli, int argc, char **argv)
         else if (!keeps)
             code = cli_usage(cli, "--output: '%s' cannot hold what idwt needs to know, expected .nrrd, .nhdr, .mha, .mhd or .tsc", d.output);
     }
+    if (!code && d.mosaic && d.read.memory_limit)
+        code = cli_usage(cli, "--mosaic: shows coefficients in memory, expected it without --memory-limit");
     if (!code && d.mosaic) code = cli_check_write(cli, d.mosaic, TSR_FILE_IMAGE, NULL);
-    return code ? code : transform(&d);
+    return code ? code : d.read.memory_limit ? transform_file(&d) : transform(&d);
 }
 
 const cli_verb verb_dwt = {
