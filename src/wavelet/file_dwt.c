@@ -84,6 +84,7 @@ static tsr_status choose_thickness(slabs *s, int64_t limit)
     TSR_TRY(window_bytes(s, window, &bytes));
     while (bytes > limit && window > least) {
         window = tsr_max64(least, tsr_min64(window * 7 / 8, (int64_t)((double)window * (double)limit / (double)bytes)));
+        window = tsr_max64(least, window / 2 * 2); /* what is less than the whole is even, as a periodic axis wants it */
         TSR_TRY(window_bytes(s, window, &bytes));
     }
     if (bytes > limit)
