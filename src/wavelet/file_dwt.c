@@ -359,7 +359,7 @@ static tsr_status find_range(slabs *s, double *minimum, double *maximum)
 {
     const tsr_volume *header = s->source->header;
     const tsr_voxel_feed *feed = &s->source->feed;
-    const int64_t count = tsr_volume_count(header), most = STAGING / 8;
+    const int64_t count = tsr_volume_count(header), most = STAGING / (int64_t)tsr_dtype_size(header->dtype);
     *minimum = HUGE_VAL;
     *maximum = -HUGE_VAL;
     void *part = malloc(STAGING);
