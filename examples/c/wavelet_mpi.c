@@ -7,12 +7,12 @@
 #include <tessera/mpi.h>
 #include <tessera/tessera.h>
 
-#define TRY(call)                                                                                \
-    do {                                                                                         \
-        if ((call) != TSR_OK) {                                                                  \
-            fprintf(stderr, "rank %d: %s\n", communicator.rank, tsr_error_message());            \
-            MPI_Abort(world, 1);                                                                 \
-        }                                                                                        \
+#define TRY(call)                                                                     \
+    do {                                                                              \
+        if ((call) != TSR_OK) {                                                       \
+            fprintf(stderr, "rank %d: %s\n", communicator.rank, tsr_error_message()); \
+            MPI_Abort(world, 1);                                                      \
+        }                                                                             \
     } while (0)
 
 /* The coefficients of all processes, in host memory of rank 0; part k lies with rank k. */

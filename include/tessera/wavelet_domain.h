@@ -28,11 +28,11 @@ TSR_API tsr_status tsr_wavelet_domain_create(tsr_context *const *contexts, int32
 TSR_API void tsr_wavelet_domain_destroy(tsr_wavelet_domain **domain);
 
 typedef struct tsr_wavelet_part {
-    int32_t axis;              /* of the cut */
-    int64_t begin, end;        /* of the axis */
-    int64_t elements;          /* of its array; 0: an empty part */
-    int64_t halo;              /* samples exchanged with each neighbour before each level */
-    int64_t exchanged_bytes;   /* that all levels of a transform receive */
+    int32_t axis;            /* of the cut */
+    int64_t begin, end;      /* of the axis */
+    int64_t elements;        /* of its array; 0: an empty part */
+    int64_t halo;            /* samples exchanged with each neighbour before each level */
+    int64_t exchanged_bytes; /* that all levels of a transform receive */
 } tsr_wavelet_part;
 /* Any part of the whole, 0 <= part < ranks * count. */
 TSR_API tsr_status tsr_wavelet_domain_part(const tsr_wavelet_domain *domain, int32_t part, tsr_wavelet_part *about) TSR_CHECKED;

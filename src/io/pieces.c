@@ -130,7 +130,8 @@ void tsr_pieces_close(tsr_pieces **pieces)
 /* ---- writing ----------------------------------------------------------------------------------------------------------------------------- */
 
 /* All voxels in a file that is mapped. */
-static tsr_status write_whole(const tsr_format *format, tsr_volume *volume, const tsr_voxel_feed *feed, const char *path, const tsr_write_options *options)
+static tsr_status write_whole(const tsr_format *format, tsr_volume *volume, const tsr_voxel_feed *feed, const char *path,
+                              const tsr_write_options *options)
 {
     const size_t element = tsr_dtype_size(volume->dtype);
     const int64_t count = tsr_volume_count(volume), step = STEP_BYTES / (int64_t)element;

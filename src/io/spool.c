@@ -82,8 +82,7 @@ tsr_status tsr_spool_get(tsr_spool *s, int64_t offset, void *bytes, size_t size)
     while (size) {
         const ssize_t done = pread(s->fd, to, size, (off_t)offset);
         if (done < 0 && errno == EINTR) continue;
-        if (done <= 0)
-            TSR_FAIL(TSR_ERROR_IO, "%s: cannot read the temporary file for it: %s", s->name, done ? strerror(errno) : "it ends too early");
+        if (done <= 0) TSR_FAIL(TSR_ERROR_IO, "%s: cannot read the temporary file for it: %s", s->name, done ? strerror(errno) : "it ends too early");
         to += done;
         size -= (size_t)done;
         offset += done;
@@ -94,7 +93,8 @@ tsr_status tsr_spool_get(tsr_spool *s, int64_t offset, void *bytes, size_t size)
 tsr_status tsr_spool_reserve(tsr_spool *s, int64_t size)
 {
     if (size <= s->size) return TSR_OK;
-    if (ftruncate(s->fd, (off_t)size)) TSR_FAIL(TSR_ERROR_IO, "%s: cannot make a temporary file of %lld bytes for it: %s", s->name, (long long)size, strerror(errno));
+    if (ftruncate(s->fd, (off_t)size))
+        TSR_FAIL(TSR_ERROR_IO, "%s: cannot make a temporary file of %lld bytes for it: %s", s->name, (long long)size, strerror(errno));
     s->size = size;
     return TSR_OK;
 }

@@ -22,7 +22,7 @@ typedef struct mail {
     struct {
         tsr_context *context; /* of a device that the message is to reach yet */
         void *device;
-    } *arrival;
+    } * arrival;
     int32_t count, room;
 } mail;
 
@@ -233,8 +233,8 @@ static void band_extents(const tsr_wavelet_domain *d, int32_t level, uint32_t bi
 
 /* Copies what the part owns of each band between a packed array at `packed` (of the window, `skip` in front, or of what it owns) and the user's
  * coefficients; the approximation, where another level follows, between it and `next`. */
-static tsr_status move_bands(tsr_wavelet_domain *d, int32_t k, int32_t level, const tsr_wavelet_slab *window, char *packed, char *coefficients, char *next,
-                             int store)
+static tsr_status move_bands(tsr_wavelet_domain *d, int32_t k, int32_t level, const tsr_wavelet_slab *window, char *packed, char *coefficients,
+                             char *next, int store)
 {
     part *p = &d->part[k];
     const tsr_wavelet_stage *stage = &d->whole->stage[level];
@@ -250,7 +250,8 @@ static tsr_status move_bands(tsr_wavelet_domain *d, int32_t k, int32_t level, co
         band_extents(d, level, bits, mine, band);
         for (int32_t a = 0; a < TSR_WAVELET_DIMENSIONS; a++) empty |= !band[a];
         if (empty) continue;
-        tsr_wavelet_array here = mallat_band(around, around, bits, packed, d->element), there = mallat_band(mine, local, bits, coefficients, d->element);
+        tsr_wavelet_array here = mallat_band(around, around, bits, packed, d->element),
+                          there = mallat_band(mine, local, bits, coefficients, d->element);
         if (window && split) here.data = (char *)here.data + window->skip * here.stride[d->axis] * (int64_t)d->element;
         if (!bits && level + 1 < d->whole->levels) there = mallat_band(band, band, 0, next, d->element);
         TSR_TRY(p->context->backend->wavelet->copy(p->context->queue, d->element, band, store ? &here : &there, store ? &there : &here));
@@ -293,8 +294,8 @@ static tsr_status forward_part(tsr_wavelet_domain *d, int32_t k, int32_t level, 
     TSR_TRY(take_plan(d, p, level));
     TSR_TRY(tsr_wavelet_forward(p->plan, p->window, p->result, p->workspace));
     if (level + 1 < d->whole->levels) p->slab = slab_of(d, first_part(d) + k, level + 1);
-    TSR_TRY(move_bands(d, k, level, &window, (char *)p->result, (char *)coefficients[k], own_place(d, p, level + 1 < d->whole->levels ? level + 1 : level),
-                       1));
+    TSR_TRY(move_bands(d, k, level, &window, (char *)p->result, (char *)coefficients[k],
+                       own_place(d, p, level + 1 < d->whole->levels ? level + 1 : level), 1));
     return TSR_OK;
 }
 
@@ -302,7 +303,8 @@ static tsr_status copy_part(tsr_wavelet_domain *d, int32_t k, void *to, const vo
 {
     const part *p = &d->part[k];
     const int32_t number = first_part(d) + k;
-    TSR_TRY(p->context->backend->copy(p->context->queue, to, from, (size_t)((part_end(d, number, 0) - part_begin(d, number, 0)) * slice_bytes(d, 0))));
+    TSR_TRY(
+        p->context->backend->copy(p->context->queue, to, from, (size_t)((part_end(d, number, 0) - part_begin(d, number, 0)) * slice_bytes(d, 0))));
     return TSR_OK;
 }
 
@@ -315,8 +317,8 @@ static tsr_status check_arrays(const tsr_wavelet_domain *d, const void *const *s
     return TSR_OK;
 }
 
-#define FOR_LOCAL_PARTS(k)                      \
-    for (int32_t k = 0; k < d->count; k++)      \
+#define FOR_LOCAL_PARTS(k)                 \
+    for (int32_t k = 0; k < d->count; k++) \
         if (!is_empty(d, first_part(d) + k))
 
 tsr_status tsr_wavelet_domain_forward(tsr_wavelet_domain *d, const void *const *samples, void *const *coefficients)
@@ -404,7 +406,8 @@ static tsr_status make_parts(tsr_wavelet_domain *d)
     return TSR_OK;
 }
 
-static tsr_status check_domain(tsr_context *const *contexts, int32_t count, const tsr_communicator *c, int32_t dimensions, const tsr_wavelet_options *o)
+static tsr_status check_domain(tsr_context *const *contexts, int32_t count, const tsr_communicator *c, int32_t dimensions,
+                               const tsr_wavelet_options *o)
 {
     if (count < 1 || count > 1024 || !contexts) TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: %d contexts, expected 1 to 1024", contexts ? count : 0);
     for (int32_t k = 0; k < count; k++)
@@ -501,7 +504,8 @@ tsr_status tsr_wavelet_domain_place(const tsr_wavelet_domain *d, int32_t number,
             for (int64_t z = 0; z < band[2]; z++)
                 for (int64_t y = 0; y < band[1] && band[0]; y++)
                     memcpy((char *)to->data + (z * to->stride[2] + y * to->stride[1]) * (int64_t)d->element,
-                           (const char *)from->data + (z * from->stride[2] + y * from->stride[1]) * (int64_t)d->element, (size_t)band[0] * d->element);
+                           (const char *)from->data + (z * from->stride[2] + y * from->stride[1]) * (int64_t)d->element,
+                           (size_t)band[0] * d->element);
         }
     }
     return TSR_OK;

@@ -19,9 +19,9 @@ typedef struct slabs {
     tsr_wavelet_plan *whole; /* tells where everything lies */
     int32_t axis;
     size_t element;
-    int64_t room;         /* elements of a window */
-    void *in, *out, *io;  /* on the device; io on the host, where that is not the device */
-    void *staging;        /* voxels in the type of the file */
+    int64_t room;           /* elements of a window */
+    void *in, *out, *io;    /* on the device; io on the host, where that is not the device */
+    void *staging;          /* voxels in the type of the file */
     tsr_wavelet_plan *plan; /* of the last window */
     int32_t plan_level;
     int64_t plan_length;
@@ -96,8 +96,7 @@ static tsr_status choose_thickness(slabs *s, int64_t limit)
     TSR_TRY(tsr_device_allocate(s->context, room, &s->in));
     TSR_TRY(tsr_device_allocate(s->context, room, &s->out));
     if (!on_host(s)) TSR_TRY(tsr_host_allocate(NULL, room, &s->io));
-    if (s->ready_end && s->origin != s->whole->dtype)
-        TSR_TRY(tsr_host_allocate(NULL, (size_t)s->room * tsr_dtype_size(s->origin), &s->ready_origin));
+    if (s->ready_end && s->origin != s->whole->dtype) TSR_TRY(tsr_host_allocate(NULL, (size_t)s->room * tsr_dtype_size(s->origin), &s->ready_origin));
     s->staging = malloc(STAGING);
     s->row = malloc((size_t)s->whole->size[0] * s->element * 2);
     if (!s->staging || !s->row) TSR_FAIL(TSR_ERROR_MEMORY, "wavelet: out of memory");
@@ -405,7 +404,8 @@ static tsr_status bare_volume(const tsr_volume *like, tsr_dtype dtype, void *not
 
 static tsr_status feed_coefficients(void *user, int64_t first, int64_t count, void *to) { return get_span((slabs *)user, first, count, to); }
 
-static tsr_status dwt(slabs *s, const tsr_read_options *read, tsr_wavelet_options *o, tsr_dtype dtype, const char *output, const tsr_write_options *write)
+static tsr_status dwt(slabs *s, const tsr_read_options *read, tsr_wavelet_options *o, tsr_dtype dtype, const char *output,
+                      const tsr_write_options *write)
 {
     const tsr_volume *header = s->source->header;
     const tsr_voxel_feed feed = { s, feed_coefficients };
@@ -446,7 +446,8 @@ tsr_status tsr_file_dwt(tsr_context *context, const char *input, const tsr_read_
     TSR_TRY(TSR_OPTIONS_TAKE(&own_write, write));
     TSR_TRY(tsr_dwt_take_options(options, &o));
     TSR_TRY(tsr_file_keeps_metadata(output, &own_write, &keeps));
-    if (!keeps) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the format has no place for what the inverse needs to know, expected NRRD, MetaImage or .tsc", output);
+    if (!keeps)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the format has no place for what the inverse needs to know, expected NRRD, MetaImage or .tsc", output);
     TSR_TRY_GOTO(open_source(&s, context, input, &own_read, output), done);
     TSR_TRY_GOTO(dwt(&s, &own_read, &o, dtype, output, &own_write), done);
     if (info) *info = s.info;
@@ -460,7 +461,8 @@ done:
 /* The slab of the finest level that begins at `begin`, in the type of the volume. */
 static tsr_status make_ready(slabs *s, int64_t begin)
 {
-    const int64_t n = s->whole->stage[0].size[s->axis], inner = tsr_wavelet_slab_inner(s->whole, 0, s->axis), end = tsr_min64(begin + thickness(s, 0), n);
+    const int64_t n = s->whole->stage[0].size[s->axis], inner = tsr_wavelet_slab_inner(s->whole, 0, s->axis),
+                  end = tsr_min64(begin + thickness(s, 0), n);
     char *own;
     TSR_PROGRESS(s->progress, 0.125 + 0.875 * (double)begin / (double)n, "transforming");
     if (s->whole->levels) TSR_TRY(inverse_slab(s, 0, begin, end, &own));
@@ -511,9 +513,10 @@ static tsr_status idwt(slabs *s, const tsr_read_options *read, const char *outpu
     const tsr_volume *header = s->source->header;
     const tsr_voxel_feed feed = { s, feed_samples };
     tsr_wavelet_options o;
+    tsr_wavelet_step steps[TSR_WAVELET_STEPS];
     tsr_volume *bare = NULL;
     tsr_status status;
-    TSR_TRY(tsr_dwt_read_meta(header, &o, &s->origin));
+    TSR_TRY(tsr_dwt_read_meta(header, &o, steps, &s->origin));
     TSR_TRY(make_whole(s, header->dtype, &o));
     s->ready_end = 1; /* there is a way back: room for the volume's own type */
     TSR_TRY(choose_thickness(s, limit_of(read)));

@@ -1,5 +1,6 @@
 #include "wavelet/slab.h"
 
+#include <math.h>
 #include <string.h>
 
 int32_t tsr_wavelet_slab_axis(const tsr_wavelet_plan *whole)
@@ -50,7 +51,8 @@ int64_t tsr_wavelet_slab_most(const tsr_wavelet_plan *whole, int32_t level, int3
     return tsr_min64(n, own + around);
 }
 
-tsr_status tsr_wavelet_slab_plan(tsr_context *context, const tsr_wavelet_plan *whole, int32_t level, int32_t axis, int64_t length, tsr_wavelet_plan **plan)
+tsr_status tsr_wavelet_slab_plan(tsr_context *context, const tsr_wavelet_plan *whole, int32_t level, int32_t axis, int64_t length,
+                                 tsr_wavelet_plan **plan)
 {
     const tsr_wavelet_stage *s = &whole->stage[level];
     tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
@@ -64,6 +66,7 @@ tsr_status tsr_wavelet_slab_plan(tsr_context *context, const tsr_wavelet_plan *w
     o.accuracy = whole->shift ? whole->shift : -1;
     o.normalise = whole->scale != 1.0;
     o.unchecked = !whole->checked;
+    for (int32_t k = 0; k < whole->step_count; k++) o.threshold = fmax(o.threshold, whole->steps[k].threshold);
     if (whole->filter == TSR_WAVELET_CUSTOM) {
         o.steps = whole->steps;
         o.step_count = whole->step_count;

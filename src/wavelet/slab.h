@@ -19,14 +19,18 @@ typedef struct tsr_wavelet_slab {
 /* The axis along which arrays are cut: the last one with more than one sample, but never x. */
 int32_t tsr_wavelet_slab_axis(const tsr_wavelet_plan *whole);
 /* Is the axis transformed at the level? */
-static inline int tsr_wavelet_slab_split(const tsr_wavelet_plan *whole, int32_t level, int32_t axis) { return (int)(whole->stage[level].axes >> axis & 1); }
+static inline int tsr_wavelet_slab_split(const tsr_wavelet_plan *whole, int32_t level, int32_t axis)
+{
+    return (int)(whole->stage[level].axes >> axis & 1);
+}
 tsr_wavelet_slab tsr_wavelet_slab_make(const tsr_wavelet_plan *whole, int32_t level, int32_t axis, int64_t begin, int64_t end);
 /* Samples of a window at most: of `own` samples. */
 int64_t tsr_wavelet_slab_most(const tsr_wavelet_plan *whole, int32_t level, int32_t axis, int64_t own);
 /* Elements along all axes but the one of the cut. */
 int64_t tsr_wavelet_slab_inner(const tsr_wavelet_plan *whole, int32_t level, int32_t axis);
 /* Plan of one level, for a window of `length` samples, packed; coefficients in layout mallat. On `context`, which may be another than the whole's. */
-tsr_status tsr_wavelet_slab_plan(tsr_context *context, const tsr_wavelet_plan *whole, int32_t level, int32_t axis, int64_t length, tsr_wavelet_plan **plan);
+tsr_status tsr_wavelet_slab_plan(tsr_context *context, const tsr_wavelet_plan *whole, int32_t level, int32_t axis, int64_t length,
+                                 tsr_wavelet_plan **plan);
 
 /* Numbers along axis a of a band with these bits. */
 static inline int64_t tsr_wavelet_stage_band(const tsr_wavelet_stage *s, uint32_t bits, int32_t a)

@@ -7,6 +7,8 @@
 #include "tessera/filter.h"
 #include "wavelet/volume_dwt.h"
 
+enum { STEPS_TEXT = 4096 };
+
 static int is_real(tsr_dtype t) { return t == TSR_F32 || t == TSR_F64; }
 
 /* ---- metadata ------------------------------------------------------------------------------------------------------------------------------- */
@@ -28,6 +30,13 @@ tsr_status tsr_dwt_write_meta(tsr_volume *v, const tsr_wavelet_plan *p, uint32_t
     TSR_TRY(write_number(v, "wavelet.axes", axes));
     TSR_TRY(write_number(v, "wavelet.accuracy", p->shift));
     TSR_TRY(write_number(v, "wavelet.normalise", p->scale != 1.0));
+    if (p->filter == TSR_WAVELET_CUSTOM || p->filter == TSR_WAVELET_ADAPTIVE53) { /* the steps as they are, thresholds among them */
+        char text[STEPS_TEXT];
+        tsr_wavelet_steps_print(p->steps, p->step_count, text, sizeof text);
+        TSR_TRY(tsr_volume_set_meta(v, "wavelet.steps", text));
+        snprintf(text, sizeof text, "%.17g", p->scale);
+        TSR_TRY(tsr_volume_set_meta(v, "wavelet.scale", text));
+    }
     return TSR_OK;
 }
 
@@ -62,12 +71,12 @@ static const char *filter_name(int n) { return tsr_wavelet_filter_name((tsr_wave
 static const char *boundary_name(int n) { return tsr_wavelet_boundary_name((tsr_wavelet_boundary)n); }
 static const char *layout_name(int n) { return tsr_wavelet_layout_name((tsr_wavelet_layout)n); }
 
-tsr_status tsr_dwt_read_meta(const tsr_volume *v, tsr_wavelet_options *o, tsr_dtype *origin)
+tsr_status tsr_dwt_read_meta(const tsr_volume *v, tsr_wavelet_options *o, tsr_wavelet_step steps[TSR_WAVELET_STEPS], tsr_dtype *origin)
 {
     int32_t filter, boundary, layout, axes;
     const char *type;
     *o = (tsr_wavelet_options)TSR_WAVELET_OPTIONS;
-    TSR_TRY(read_choice(v, "wavelet.filter", TSR_WAVELET_CUSTOM, filter_name, &filter));
+    TSR_TRY(read_choice(v, "wavelet.filter", TSR_WAVELET_FILTERS, filter_name, &filter));
     TSR_TRY(read_choice(v, "wavelet.boundary", TSR_WAVELET_BOUNDARIES, boundary_name, &boundary));
     TSR_TRY(read_choice(v, "wavelet.layout", TSR_WAVELET_SUBBANDS, layout_name, &layout));
     TSR_TRY(read_number(v, "wavelet.levels", TSR_WAVELET_LEVELS, &o->levels));
@@ -81,12 +90,24 @@ tsr_status tsr_dwt_read_meta(const tsr_volume *v, tsr_wavelet_options *o, tsr_dt
     o->layout = (tsr_wavelet_layout)layout;
     o->axes = (uint32_t)axes;
     if (!o->accuracy) o->accuracy = -1; /* bits that were used, not a default */
+    if (o->filter == TSR_WAVELET_CUSTOM || o->filter == TSR_WAVELET_ADAPTIVE53) {
+        const char *text;
+        char *end;
+        TSR_TRY(read_text(v, "wavelet.scale", &text));
+        o->scale = strtod(text, &end);
+        if (end == text || *end || !(o->scale > 0 && o->scale < 1e30))
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: metadata wavelet.scale is '%.40s', expected a number over 0", text);
+        TSR_TRY(read_text(v, "wavelet.steps", &text));
+        TSR_TRY(tsr_wavelet_steps_parse(text, steps, &o->step_count));
+        o->filter = TSR_WAVELET_CUSTOM;
+        o->steps = steps;
+    }
     return TSR_OK;
 }
 
 tsr_status tsr_dwt_clear_meta(tsr_volume *v)
 {
-    static const char *const keys[] = { "filter", "boundary", "layout", "dtype", "levels", "axes", "accuracy", "normalise" };
+    static const char *const keys[] = { "filter", "boundary", "layout", "dtype", "levels", "axes", "accuracy", "normalise", "steps", "scale" };
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
         char key[32];
         snprintf(key, sizeof key, "wavelet.%s", keys[k]);
@@ -156,8 +177,8 @@ tsr_status tsr_dwt_take_options(const tsr_wavelet_options *options, tsr_wavelet_
 {
     TSR_TRY(tsr_options_take(o, sizeof *o, options, "tsr_wavelet_options"));
     if (o->inplace || o->batch > 1 || o->sample_stride || o->coefficient_stride || o->sample_batch || o->coefficient_batch ||
-        o->filter == TSR_WAVELET_CUSTOM || o->layout == TSR_WAVELET_SUBBANDS)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: strides, batch, inplace, custom steps or layout subbands for a volume, expected none of them");
+        o->layout == TSR_WAVELET_SUBBANDS)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: strides, batch, inplace or layout subbands for a volume, expected none of them");
     return TSR_OK;
 }
 
@@ -192,13 +213,14 @@ done:
 tsr_status tsr_volume_idwt(tsr_context *context, const tsr_volume *coefficients, tsr_volume **volume)
 {
     tsr_wavelet_options o;
+    tsr_wavelet_step steps[TSR_WAVELET_STEPS];
     tsr_dtype origin;
     tsr_status status;
     tsr_volume *samples = NULL;
     tsr_wavelet_plan *plan = NULL;
     *volume = NULL;
     TSR_TRY(tsr_volume_require(context, coefficients, "coefficients"));
-    TSR_TRY(tsr_dwt_read_meta(coefficients, &o, &origin));
+    TSR_TRY(tsr_dwt_read_meta(coefficients, &o, steps, &origin));
     const int64_t size[3] = { coefficients->size.x, coefficients->size.y, coefficients->size.z };
     TSR_TRY_GOTO(tsr_wavelet_plan_create(context, coefficients->dtype, 3, size, &o, &plan), done);
     TSR_TRY_GOTO(tsr_volume_create_like(context, coefficients, coefficients->dtype, coefficients->size, &coefficients->geometry, &samples), done);
@@ -249,10 +271,11 @@ static void paint(const tsr_volume *v, int64_t z, const int64_t from[2], const i
 tsr_status tsr_wavelet_mosaic(const tsr_volume *v, int64_t z, tsr_image *image)
 {
     tsr_wavelet_options o;
+    tsr_wavelet_step steps[TSR_WAVELET_STEPS];
     tsr_dtype origin;
     memset(image, 0, sizeof *image);
     if (!v || (v->context && v->context->device.kind != TSR_DEVICE_CPU)) TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: mosaic of no host volume");
-    TSR_TRY(tsr_dwt_read_meta(v, &o, &origin));
+    TSR_TRY(tsr_dwt_read_meta(v, &o, steps, &origin));
     if (o.layout != TSR_WAVELET_MALLAT)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: mosaic of layout %s, expected mallat", tsr_wavelet_layout_name(o.layout));
     if (z < 0 || z >= v->size.z)

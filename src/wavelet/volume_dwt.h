@@ -14,7 +14,8 @@ int tsr_dwt_needs_range(tsr_dtype from, tsr_dtype dtype);
 tsr_status tsr_dwt_choose_type(tsr_dtype from, tsr_size3 size, double minimum, double maximum, tsr_wavelet_options *o, tsr_dtype *dtype);
 
 tsr_status tsr_dwt_write_meta(tsr_volume *v, const tsr_wavelet_plan *p, uint32_t axes, tsr_dtype origin);
-tsr_status tsr_dwt_read_meta(const tsr_volume *v, tsr_wavelet_options *o, tsr_dtype *origin);
+/* o->steps may come to be `steps`. */
+tsr_status tsr_dwt_read_meta(const tsr_volume *v, tsr_wavelet_options *o, tsr_wavelet_step steps[TSR_WAVELET_STEPS], tsr_dtype *origin);
 tsr_status tsr_dwt_clear_meta(tsr_volume *v);
 /* Copy as stored, in another type. */
 tsr_status tsr_dwt_retype(tsr_context *context, const tsr_volume *v, tsr_dtype dtype, tsr_volume **copy);

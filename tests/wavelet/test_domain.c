@@ -257,9 +257,11 @@ static void random_cuts(void **state)
 static void custom_steps(void **state)
 {
     (void)state;
-    static const tsr_wavelet_step steps[] = { { .parity = 1, .sign = -1, .first = -3, .count = 6, .rounding = 8, .shift = 4, .tap = { 1, -3, 10, 10, -3, 1 } },
-                                              { .parity = 0, .sign = 1, .first = 1, .count = 1, .rounding = 1, .shift = 1, .tap = { 1 } },
-                                              { .parity = 1, .sign = 1, .first = -15, .count = 2, .rounding = 0, .shift = 3, .tap = { 1, 1 } } };
+    static const tsr_wavelet_step steps[] = {
+        { .parity = 1, .sign = -1, .first = -3, .count = 6, .rounding = 8, .shift = 4, .tap = { 1, -3, 10, 10, -3, 1 } },
+        { .parity = 0, .sign = 1, .first = 1, .count = 1, .rounding = 1, .shift = 1, .tap = { 1 } },
+        { .parity = 1, .sign = 1, .first = -15, .count = 2, .rounding = 0, .shift = 3, .tap = { 1, 1 } }
+    };
     uint64_t random = 5;
     trial t = { .dtype = TSR_I32, .dimensions = 3, .size = { 5, 4, 61 }, .options = TSR_WAVELET_OPTIONS };
     t.options.filter = TSR_WAVELET_CUSTOM;

@@ -166,8 +166,8 @@ static void write_list(const tsr_volume *v)
         scratch_write(name, (const char *)tsr_volume_data_const(v) + (size_t)k * share, share);
     }
     snprintf(header, sizeof header,
-             "NRRD0005\ntype: int16\ndimension: 3\nsizes: %d %d %d\nencoding: raw\nendian: little\ndata file: part%%d.raw 0 2 1\n", (int)n.x, (int)n.y,
-             (int)n.z);
+             "NRRD0005\ntype: int16\ndimension: 3\nsizes: %d %d %d\nencoding: raw\nendian: little\ndata file: part%%d.raw 0 2 1\n", (int)n.x,
+             (int)n.y, (int)n.z);
     scratch_write("list.nhdr", header, strlen(header));
 }
 
@@ -232,21 +232,27 @@ static void bad_input(void **state)
     write_volume(v, scratch("in.nrrd"));
     write_volume(v, scratch("in.nii.gz"));
     assert_int_equal(truncate(scratch("in.nrrd"), file_size("in.nrrd") - 1), 0);
-    require_error(tsr_file_dwt(context, scratch("in.nrrd"), &read, &o, TSR_DTYPE_COUNT, scratch("x.nrrd"), &write, NULL), TSR_ERROR_FORMAT, "truncated");
+    require_error(tsr_file_dwt(context, scratch("in.nrrd"), &read, &o, TSR_DTYPE_COUNT, scratch("x.nrrd"), &write, NULL), TSR_ERROR_FORMAT,
+                  "truncated");
     assert_int_equal(truncate(scratch("in.nii.gz"), file_size("in.nii.gz") - 40), 0);
-    require_error(tsr_file_dwt(context, scratch("in.nii.gz"), &read, &o, TSR_DTYPE_COUNT, scratch("x.nrrd"), &write, NULL), TSR_ERROR_FORMAT, "in.nii.gz");
+    require_error(tsr_file_dwt(context, scratch("in.nii.gz"), &read, &o, TSR_DTYPE_COUNT, scratch("x.nrrd"), &write, NULL), TSR_ERROR_FORMAT,
+                  "in.nii.gz");
     write.ascii = 1;
     require_ok(tsr_volume_write(v, scratch("text.nrrd"), &write));
     write.ascii = 0;
     require_error(tsr_file_dwt(context, scratch("text.nrrd"), &read, &o, TSR_DTYPE_COUNT, scratch("x.nrrd"), &write, NULL), TSR_ERROR_UNSUPPORTED,
                   "text.nrrd");
-    require_error(tsr_file_dwt(context, scratch("none.nrrd"), &read, &o, TSR_DTYPE_COUNT, scratch("x.nrrd"), &write, NULL), TSR_ERROR_IO, "none.nrrd");
-    require_error(tsr_file_dwt(NULL, scratch("in.nrrd"), &read, &o, TSR_DTYPE_COUNT, scratch("x.nrrd"), &write, NULL), TSR_ERROR_ARGUMENT, "context is NULL");
+    require_error(tsr_file_dwt(context, scratch("none.nrrd"), &read, &o, TSR_DTYPE_COUNT, scratch("x.nrrd"), &write, NULL), TSR_ERROR_IO,
+                  "none.nrrd");
+    require_error(tsr_file_dwt(NULL, scratch("in.nrrd"), &read, &o, TSR_DTYPE_COUNT, scratch("x.nrrd"), &write, NULL), TSR_ERROR_ARGUMENT,
+                  "context is NULL");
     write_volume(v, scratch("in.nrrd"));
     require_error(tsr_file_dwt(context, scratch("in.nrrd"), &read, &o, TSR_DTYPE_COUNT, scratch("x.nii"), &write, NULL), TSR_ERROR_ARGUMENT, "x.nii");
-    require_error(tsr_file_idwt(context, scratch("in.nrrd"), &read, scratch("x.nrrd"), &write, NULL), TSR_ERROR_ARGUMENT, "no metadata 'wavelet.filter'");
+    require_error(tsr_file_idwt(context, scratch("in.nrrd"), &read, scratch("x.nrrd"), &write, NULL), TSR_ERROR_ARGUMENT,
+                  "no metadata 'wavelet.filter'");
     o.levels = 40;
-    require_error(tsr_file_dwt(context, scratch("in.nrrd"), &read, &o, TSR_DTYPE_COUNT, scratch("x.nrrd"), &write, NULL), TSR_ERROR_ARGUMENT, "levels is 40");
+    require_error(tsr_file_dwt(context, scratch("in.nrrd"), &read, &o, TSR_DTYPE_COUNT, scratch("x.nrrd"), &write, NULL), TSR_ERROR_ARGUMENT,
+                  "levels is 40");
     o.levels = 2;
     read.memory_limit = -4;
     require_error(tsr_file_dwt(context, scratch("in.nrrd"), &read, &o, TSR_DTYPE_COUNT, scratch("x.nrrd"), &write, NULL), TSR_ERROR_ARGUMENT,
@@ -254,14 +260,16 @@ static void bad_input(void **state)
     read.memory_limit = 0;
     for (int64_t i = 0; i < tsr_volume_count(v); i++) ((int16_t *)tsr_volume_data(v))[i] = i & 1 ? 32767 : -32768;
     write_volume(v, scratch("wide.nrrd"));
-    require_error(tsr_file_dwt(context, scratch("wide.nrrd"), &read, &o, TSR_I16, scratch("x.nrrd"), &write, NULL), TSR_ERROR_CAPACITY, "leave 16 bits");
+    require_error(tsr_file_dwt(context, scratch("wide.nrrd"), &read, &o, TSR_I16, scratch("x.nrrd"), &write, NULL), TSR_ERROR_CAPACITY,
+                  "leave 16 bits");
     read.memory_limit = 1;
     assert_int_equal(tsr_file_dwt(context, scratch("in.nrrd"), &read, &o, TSR_DTYPE_COUNT, scratch("x.nrrd"), &write, NULL), TSR_ERROR_MEMORY);
     read.memory_limit = asked_for();
     for (int steps = 0; steps < 12; steps++) {
         int left = steps;
         read.progress = (tsr_progress){ cancel, &left };
-        require_error(tsr_file_dwt(context, scratch("in.nrrd"), &read, &o, TSR_DTYPE_COUNT, scratch("x.nrrd"), &write, NULL), TSR_ERROR_CANCELLED, "cancelled");
+        require_error(tsr_file_dwt(context, scratch("in.nrrd"), &read, &o, TSR_DTYPE_COUNT, scratch("x.nrrd"), &write, NULL), TSR_ERROR_CANCELLED,
+                      "cancelled");
     }
     assert_int_equal(scratch_files(0), 4); /* the inputs alone: nothing half-written, no nameless file with a name */
     tsr_volume_destroy(&v);
@@ -320,7 +328,7 @@ static void decompression(void **state)
 
 /* ---- memory ---------------------------------------------------------------------------------------------------------------------------------- */
 
-#if !defined(TSR_SANITIZED) /* they keep what was freed */
+#if !defined(TSR_SANITIZED)             /* they keep what was freed */
 static long resident(const char *field) /* kB; -1: the system does not say */
 {
     FILE *file = fopen("/proc/self/status", "r");
@@ -381,7 +389,10 @@ static void bounded_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_filter), cmocka_unit_test(every_axis), cmocka_unit_test(every_input), cmocka_unit_test(bad_input),
+        cmocka_unit_test(every_filter),
+        cmocka_unit_test(every_axis),
+        cmocka_unit_test(every_input),
+        cmocka_unit_test(bad_input),
         cmocka_unit_test(decompression),
 #if !defined(TSR_SANITIZED)
         cmocka_unit_test(bounded_memory),

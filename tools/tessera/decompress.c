@@ -173,7 +173,8 @@ static int run(cli_call *cli, int argc, char **argv)
         if (described != TSR_OK) return cli_status(cli, described, input);
     }
     const int by_parts = d.options.memory_limit && !is_picture(&d, &info);
-    tsr_status status = by_parts ? tsr_file_decompress(input, d.output, &d.options, &write, &info) : tsr_volume_decompress(input, &d.options, &volume, &info);
+    tsr_status status =
+        by_parts ? tsr_file_decompress(input, d.output, &d.options, &write, &info) : tsr_volume_decompress(input, &d.options, &volume, &info);
     cli_progress_end(cli);
     if (status != TSR_OK) return cli_status(cli, status, input);
     if (info.pieces_whole < info.pieces)

@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -64,6 +65,8 @@ static int transform_file(struct dwt *d)
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct dwt d = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_WAVELET_OPTIONS, .dtype = TSR_DTYPE_COUNT };
+    tsr_wavelet_step steps[TSR_WAVELET_STEPS];
+    const char *steps_file = NULL;
     int filter = 0, boundary = 0, layout = 0, no_accuracy = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(d.output),
@@ -73,7 +76,26 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &filter,
           .argument = "NAME",
           .help = "the steps of the transform",
-          .choices = "legall53 haar dd97 dd137 daub97 fidelity jpeg53" },
+          .choices = "legall53 haar dd97 dd137 daub97 fidelity jpeg53 custom minhaar maxlift adaptive53" }, /* in the order of tsr_wavelet_filter */
+        { .name = "threshold",
+          .type = CLI_REAL,
+          .value = &d.options.threshold,
+          .argument = "T",
+          .help = "of adaptive53: no update where its neighbours differ by more",
+          .lower = 1e-300,
+          .upper = 1e299 },
+        { .name = "steps",
+          .type = CLI_TEXT,
+          .value = &steps_file,
+          .argument = "FILE",
+          .help = "steps of your own, for --filter custom: lines of PARITY SIGN FIRST ROUNDING SHIFT RULE TAP... (docs/guide/wavelets.md)" },
+        { .name = "scale",
+          .type = CLI_REAL,
+          .value = &d.options.scale,
+          .argument = "K",
+          .help = "of steps of your own, for --normalise (default 1)",
+          .lower = 1e-6,
+          .upper = 1e6 },
         { .name = "levels",
           .type = CLI_INT,
           .value = &d.options.levels,
@@ -131,6 +153,18 @@ static int run(cli_call *cli, int argc, char **argv)
     }
     if (d.axes && !d.options.axes) return cli_usage(cli, "--axes: '' given, expected some of the letters xyz");
     d.options.filter = (tsr_wavelet_filter)filter;
+    if ((filter == TSR_WAVELET_ADAPTIVE53) != (d.options.threshold > 0))
+        return cli_usage(cli, "--threshold: expected with --filter adaptive53, and only there");
+    if ((filter == TSR_WAVELET_CUSTOM) != !!steps_file) return cli_usage(cli, "--steps: expected with --filter custom, and only there");
+    if (d.options.scale > 0 && !steps_file) return cli_usage(cli, "--scale: of the steps of --steps, expected only there");
+    if (steps_file) {
+        char *text = cli_read_text(cli, steps_file);
+        if (!text) return CLI_FAILED;
+        const tsr_status status = tsr_wavelet_steps_parse(text, steps, &d.options.step_count);
+        free(text);
+        if (status != TSR_OK) return cli_status(cli, status, steps_file);
+        d.options.steps = steps;
+    }
     d.options.boundary = (tsr_wavelet_boundary)boundary;
     d.options.layout = (tsr_wavelet_layout)layout;
     if (no_accuracy && d.options.accuracy) return cli_usage(cli, "--accuracy: expected without --no-accuracy");
@@ -144,8 +178,7 @@ static int run(cli_call *cli, int argc, char **argv)
         else if (!keeps)
             code = cli_usage(cli, "--output: '%s' cannot hold what idwt needs to know, expected .nrrd, .nhdr, .mha, .mhd or .tsc", d.output);
     }
-    if (!code && d.mosaic && d.read.memory_limit)
-        code = cli_usage(cli, "--mosaic: shows coefficients in memory, expected it without --memory-limit");
+    if (!code && d.mosaic && d.read.memory_limit) code = cli_usage(cli, "--mosaic: shows coefficients in memory, expected it without --memory-limit");
     if (!code && d.mosaic) code = cli_check_write(cli, d.mosaic, TSR_FILE_IMAGE, NULL);
     return code ? code : d.read.memory_limit ? transform_file(&d) : transform(&d);
 }
