@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEP_BYTES = 4 << 20, FORGET_BYTES = 32 << 20 };
+enum { STEP_BYTES = 4 << 20, FORGET_BYTES = 8 << 20 };
 
 /* ---- where the voxels lie ------------------------------------------------------------------------------------------------------------- */
 

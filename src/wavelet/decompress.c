@@ -401,7 +401,10 @@ tsr_status tsr_compress_describe(const char *path, tsr_compress_info *info)
     if (status == TSR_OK) {
         tsr_tsc_describe(&t, info);
         info->file_bytes = (int64_t)size;
-        for (int64_t k = 0; k < t.pieces; k++) info->pieces_whole += tsr_tsc_piece_good(&t, k, content);
+        for (int64_t k = 0; k < t.pieces; k++) {
+            info->pieces_whole += tsr_tsc_piece_good(&t, k, content);
+            if (k % 1024 == 1023) tsr_input_forget(input); /* every byte is looked at once */
+        }
     }
     tsr_tsc_clear(&t);
     tsr_input_close(&input);

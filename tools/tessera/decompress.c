@@ -76,13 +76,15 @@ static tsr_status write_image(const tsr_volume *volume, const char *path, const 
     return status;
 }
 
-/* Was the file made of an image, and can it be one again? */
-static int is_picture(const struct decompress *d, const tsr_compress_info *info)
+static int names_picture(const struct decompress *d)
 {
     const size_t n = strlen(d->output);
-    if (d->cli->format || !strcmp(d->output, "-")) return info->image && d->cli->format && !strcmp(d->cli->format, "png");
-    return info->image && n > 4 && !strcmp(d->output + n - 4, ".png");
+    if (d->cli->format || !strcmp(d->output, "-")) return d->cli->format && !strcmp(d->cli->format, "png");
+    return n > 4 && !strcmp(d->output + n - 4, ".png");
 }
+
+/* Was the file made of an image, and can it be one again? */
+static int is_picture(const struct decompress *d, const tsr_compress_info *info) { return info->image && names_picture(d); }
 
 static int write_strip(const struct decompress *d)
 {
@@ -168,11 +170,7 @@ static int run(cli_call *cli, int argc, char **argv)
         if (info.coder != TSR_COMPRESS_PLANES)
             return cli_usage(cli, "--layers: '%s' has coder %s without layers, expected planes", input, tsr_compress_coder_name(info.coder));
     }
-    if (d.options.memory_limit) {
-        const tsr_status described = tsr_compress_describe(input, &info);
-        if (described != TSR_OK) return cli_status(cli, described, input);
-    }
-    const int by_parts = d.options.memory_limit && !is_picture(&d, &info);
+    const int by_parts = d.options.memory_limit && !names_picture(&d);
     tsr_status status =
         by_parts ? tsr_file_decompress(input, d.output, &d.options, &write, &info) : tsr_volume_decompress(input, &d.options, &volume, &info);
     cli_progress_end(cli);
