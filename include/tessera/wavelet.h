@@ -191,6 +191,20 @@ TSR_API tsr_status tsr_volume_dwt(tsr_context *context, const tsr_volume *volume
 /* The volume back, in its own element type: integers bit for bit. TSR_ERROR_ARGUMENT where the metadata are missing or do not fit. RETURNS NEW. */
 TSR_API tsr_status tsr_volume_idwt(tsr_context *context, const tsr_volume *coefficients, tsr_volume **volume) TSR_CHECKED;
 
+/* What lies in each band of a host volume of coefficients. */
+typedef struct tsr_wavelet_statistics {
+    tsr_wavelet_band band;
+    int64_t count, zeros;    /* coefficients; those that are 0 */
+    double minimum, maximum; /* NaN for an empty band, as mean */
+    double mean, variance;   /* of the finite ones, as tsr_statistics */
+    double energy;           /* sum of squares, weighted by what the coefficients become in the samples (band.weight): about the band's part of
+                                           the samples' sum of squares, exactly so for orthonormal transforms */
+} tsr_wavelet_statistics;
+/* Fills `bands` (room for `most`, in the order of tsr_wavelet_plan_band), *count: how many there are. TSR_ERROR_ARGUMENT where the metadata are missing,
+ * TSR_ERROR_CAPACITY where there are more than `most`. */
+TSR_API tsr_status tsr_wavelet_volume_statistics(const tsr_volume *coefficients, tsr_wavelet_statistics *bands, int32_t most,
+                                                 int32_t *count) TSR_CHECKED;
+
 /* Picture of slice z (0 <= z < nz) of a host volume of coefficients, 1 channel: the approximation from its least to its largest value, details
  * around grey, each band by its own largest magnitude in the slice. Layout mallat. The caller calls tsr_image_destroy. */
 TSR_API tsr_status tsr_wavelet_mosaic(const tsr_volume *coefficients, int64_t z, tsr_image *image) TSR_CHECKED;

@@ -238,6 +238,77 @@ done:
     return status;
 }
 
+/* ---- statistics ------------------------------------------------------------------------------------------------------------------------------------ */
+
+/* A band, packed, as a volume of its own; its zeros are counted on the way. */
+static tsr_status take_band(const tsr_volume *v, const tsr_wavelet_band *band, tsr_volume **packed, int64_t *zeros)
+{
+    const size_t element = tsr_dtype_size(v->dtype);
+    const char nothing[8] = { 0 };
+    TSR_TRY(tsr_volume_create(NULL, v->dtype, (tsr_size3){ band->size[0], band->size[1], band->size[2] }, NULL, packed));
+    char *to = (char *)(*packed)->data;
+    for (int64_t z = 0; z < band->size[2]; z++)
+        for (int64_t y = 0; y < band->size[1]; y++)
+            for (int64_t x = 0; x < band->size[0]; x++, to += element) {
+                const int64_t at = band->offset + x * band->stride[0] + y * band->stride[1] + z * band->stride[2];
+                memcpy(to, (const char *)v->data + at * (int64_t)element, element);
+                *zeros += !memcmp(to, nothing, element);
+            }
+    return TSR_OK;
+}
+
+static tsr_status band_statistics(tsr_context *context, const tsr_volume *v, tsr_wavelet_statistics *s)
+{
+    tsr_volume *packed;
+    tsr_statistics found;
+    s->count = s->band.size[0] * s->band.size[1] * s->band.size[2];
+    s->minimum = s->maximum = s->mean = (double)NAN;
+    if (!s->count) return TSR_OK;
+    TSR_TRY(take_band(v, &s->band, &packed, &s->zeros));
+    const tsr_status status = tsr_volume_statistics(context, packed, &found);
+    tsr_volume_destroy(&packed);
+    TSR_TRY(status);
+    s->minimum = found.minimum;
+    s->maximum = found.maximum;
+    s->mean = found.mean;
+    s->variance = found.variance;
+    if (found.count)
+        s->energy = (found.variance * (double)(found.count - 1) + found.mean * found.mean * (double)found.count) * s->band.weight * s->band.weight;
+    return TSR_OK;
+}
+
+tsr_status tsr_wavelet_volume_statistics(const tsr_volume *v, tsr_wavelet_statistics *bands, int32_t most, int32_t *count)
+{
+    tsr_context_options on_cpu = TSR_CONTEXT_OPTIONS;
+    tsr_context *context = NULL;
+    tsr_wavelet_plan *plan = NULL;
+    tsr_wavelet_options o;
+    tsr_wavelet_step steps[TSR_WAVELET_STEPS];
+    tsr_wavelet_info info;
+    tsr_dtype origin;
+    tsr_status status;
+    *count = 0;
+    if (!v || !bands || (v->context && v->context->device.kind != TSR_DEVICE_CPU))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: statistics of no host volume");
+    TSR_TRY(tsr_dwt_read_meta(v, &o, steps, &origin));
+    on_cpu.device = "cpu";
+    const int64_t size[3] = { v->size.x, v->size.y, v->size.z };
+    TSR_TRY(tsr_context_create(&on_cpu, &context));
+    TSR_TRY_GOTO(tsr_wavelet_plan_create(context, v->dtype, 3, size, &o, &plan), done);
+    tsr_wavelet_plan_describe(plan, &info);
+    if (info.bands > most) TSR_FAIL_GOTO(TSR_ERROR_CAPACITY, done, "wavelet: %d bands, there is room for %d", info.bands, most);
+    for (int32_t k = 0; k < info.bands; k++) {
+        bands[k] = (tsr_wavelet_statistics){ .count = 0 };
+        TSR_TRY_GOTO(tsr_wavelet_plan_band(plan, k, &bands[k].band), done);
+        TSR_TRY_GOTO(band_statistics(context, v, &bands[k]), done);
+    }
+    *count = info.bands;
+done:
+    tsr_wavelet_plan_destroy(&plan);
+    tsr_context_destroy(&context);
+    return status;
+}
+
 /* ---- picture ------------------------------------------------------------------------------------------------------------------------------------------ */
 
 /* Range [begin, end) of part `high` of an axis of n samples at `level`, 1 = finest. */

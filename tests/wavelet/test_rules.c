@@ -265,6 +265,61 @@ static void text(void **state)
     require_error(tsr_wavelet_plan_create(context, TSR_I16, 1, size, &o, &plan), TSR_ERROR_ARGUMENT, "threshold is 0 for filter adaptive53");
 }
 
+/* Of a volume's bands: every coefficient is in one of them, and under an orthonormal filter their energies are that of the voxels. */
+static void statistics(void **state)
+{
+    (void)state;
+    if (tsr_context_device(context).kind != TSR_DEVICE_CPU) skip();
+    uint64_t random = 4;
+    tsr_volume *v = NULL, *c = NULL;
+    tsr_wavelet_statistics bands[32];
+    tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
+    int32_t count;
+    double squares = 0;
+    require_ok(tsr_volume_create(NULL, TSR_F64, (tsr_size3){ 16, 8, 24 }, NULL, &v));
+    double *x = (double *)tsr_volume_data(v);
+    for (int64_t i = 0; i < tsr_volume_count(v); i++) {
+        x[i] = i % 384 < 128 ? 3 : (double)(test_random(&random) % 100) - 20;
+        squares += x[i] * x[i];
+    }
+    o.filter = TSR_WAVELET_HAAR;
+    o.levels = 2;
+    o.normalise = 1;
+    for (int layout = 0; layout <= TSR_WAVELET_SPLIT; layout++) {
+        o.layout = (tsr_wavelet_layout)layout;
+        require_ok(tsr_volume_dwt(context, v, &o, TSR_DTYPE_COUNT, &c));
+        require_ok(tsr_wavelet_volume_statistics(c, bands, 32, &count));
+        assert_int_equal(count, 15);
+        const double *k = (const double *)tsr_volume_data_const(c);
+        double least = k[0], greatest = k[0], sum = 0, total = 0, energy = 0, low = bands[0].minimum, high = bands[0].maximum;
+        int64_t all = 0, zeros = 0, expected_zeros = 0;
+        for (int64_t i = 0; i < tsr_volume_count(c); i++) {
+            least = fmin(least, k[i]);
+            greatest = fmax(greatest, k[i]);
+            sum += k[i];
+            expected_zeros += k[i] == 0.0 && !signbit(k[i]);
+        }
+        for (int32_t b = 0; b < count; b++) {
+            all += bands[b].count;
+            zeros += bands[b].zeros;
+            energy += bands[b].energy;
+            total += bands[b].mean * (double)bands[b].count;
+            low = fmin(low, bands[b].minimum);
+            high = fmax(high, bands[b].maximum);
+        }
+        assert_int_equal(all, tsr_volume_count(c));
+        assert_int_equal(zeros, expected_zeros);
+        assert_true(zeros > 100);
+        assert_true(low == least && high == greatest);
+        assert_true(fabs(total - sum) < 1e-9 * fabs(sum) + 1e-6);
+        assert_true(fabs(energy - squares) < 1e-9 * squares);
+        require_error(tsr_wavelet_volume_statistics(c, bands, 14, &count), TSR_ERROR_CAPACITY, "15 bands, there is room for 14");
+        tsr_volume_destroy(&c);
+    }
+    require_error(tsr_wavelet_volume_statistics(v, bands, 32, &count), TSR_ERROR_ARGUMENT, "no metadata 'wavelet.filter'");
+    tsr_volume_destroy(&v);
+}
+
 /* Values that leave 16 bits are found, and the bound that is said to be safe is. */
 static void range(void **state)
 {
@@ -290,6 +345,6 @@ static void range(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(definitions), cmocka_unit_test(what_they_are_for), cmocka_unit_test(steps_of_ones_own),
-                                        cmocka_unit_test(text), cmocka_unit_test(range) };
+                                        cmocka_unit_test(text),        cmocka_unit_test(statistics),        cmocka_unit_test(range) };
     return cmocka_run_group_tests_name("test_rules", tests, set_up, tear_down);
 }

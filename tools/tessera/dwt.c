@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@ struct dwt {
     tsr_dtype dtype;
     const char *output, *mosaic, *axes;
     int64_t slice;
-    int slice_given;
+    int slice_given, statistics;
 };
 
 static int write_mosaic(const struct dwt *d, const tsr_volume *coefficients)
@@ -21,6 +22,51 @@ static int write_mosaic(const struct dwt *d, const tsr_volume *coefficients)
     if (status == TSR_OK) status = tsr_image_write(&image, d->mosaic, &write);
     tsr_image_destroy(&image);
     return status == TSR_OK ? CLI_OK : cli_status(d->cli, status, d->mosaic);
+}
+
+/* "LHH": high along y and z, x first; '-': the level does not split the axis. */
+static void name_band(const tsr_wavelet_band *b, char name[4])
+{
+    for (int a = 0; a < 3; a++) name[a] = !(b->split >> a & 1) ? '-' : b->high >> a & 1 ? 'H' : 'L';
+    name[3] = 0;
+}
+
+static int print_statistics(const struct dwt *d, const tsr_volume *coefficients)
+{
+    enum { MOST = 8 * TSR_WAVELET_LEVELS };
+    static tsr_wavelet_statistics bands[MOST];
+    int32_t count;
+    const tsr_status status = tsr_wavelet_volume_statistics(coefficients, bands, MOST, &count);
+    if (status != TSR_OK) return cli_status(d->cli, status, d->cli->input[0]);
+    double all = 0;
+    for (int32_t k = 0; k < count; k++) all += bands[k].energy;
+    if (d->cli->globals.json) json_open(NULL, '[');
+    else printf("level band        count  zeros %%      minimum      maximum         mean    deviation  energy %%\n");
+    for (int32_t k = 0; k < count; k++) {
+        const tsr_wavelet_statistics *s = &bands[k];
+        char name[4];
+        name_band(&s->band, name);
+        const double zeros = s->count ? 100.0 * (double)s->zeros / (double)s->count : 0, energy = all > 0 ? 100 * s->energy / all : 0;
+        if (!d->cli->globals.json) {
+            printf("%5d %4s %12lld  %7.2f %12.5g %12.5g %12.5g %12.5g  %8.4f\n", s->band.level, name, (long long)s->count, zeros, s->minimum,
+                   s->maximum, s->mean, sqrt(s->variance), energy);
+            continue;
+        }
+        json_open(NULL, '{');
+        json_int("level", s->band.level);
+        json_text("band", name);
+        json_int("count", s->count);
+        json_int("zeros", s->zeros);
+        json_real("minimum", s->minimum);
+        json_real("maximum", s->maximum);
+        json_real("mean", s->mean);
+        json_real("variance", s->variance);
+        json_real("weight", s->band.weight);
+        json_real("energy", s->energy);
+        json_close('}');
+    }
+    if (d->cli->globals.json) json_close(']');
+    return CLI_OK;
 }
 
 static int transform(struct dwt *d)
@@ -37,6 +83,7 @@ static int transform(struct dwt *d)
         if (status != TSR_OK) code = cli_status(d->cli, status, d->cli->input[0]);
     }
     if (!code && d->mosaic) code = write_mosaic(d, coefficients);
+    if (!code && d->statistics) code = print_statistics(d, coefficients);
     if (!code) {
         tsr_status status = tsr_volume_write(coefficients, d->output, &write);
         if (status != TSR_OK) code = cli_status(d->cli, status, d->output);
@@ -141,6 +188,10 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "of the mosaic, counted in the coefficients (default 0)",
           .lower = 0,
           .upper = 9e15 },
+        { .name = "statistics",
+          .type = CLI_FLAG,
+          .value = &d.statistics,
+          .help = "say what lies in each band: range, mean, deviation, zeros, energy" },
         CLI_READ_OPTIONS_WITHIN(d.read),
         { 0 },
     };
@@ -178,7 +229,10 @@ static int run(cli_call *cli, int argc, char **argv)
         else if (!keeps)
             code = cli_usage(cli, "--output: '%s' cannot hold what idwt needs to know, expected .nrrd, .nhdr, .mha, .mhd or .tsc", d.output);
     }
-    if (!code && d.mosaic && d.read.memory_limit) code = cli_usage(cli, "--mosaic: shows coefficients in memory, expected it without --memory-limit");
+    if (!code && (d.mosaic || d.statistics) && d.read.memory_limit)
+        code = cli_usage(cli, "--%s: shows coefficients in memory, expected it without --memory-limit", d.mosaic ? "mosaic" : "statistics");
+    if (!code && d.statistics && !strcmp(d.output, "-"))
+        code = cli_usage(cli, "--statistics: goes to standard output, expected the coefficients in a file");
     if (!code && d.mosaic) code = cli_check_write(cli, d.mosaic, TSR_FILE_IMAGE, NULL);
     return code ? code : d.read.memory_limit ? transform_file(&d) : transform(&d);
 }
