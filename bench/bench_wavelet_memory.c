@@ -1,4 +1,4 @@
-/* bench_wavelet_memory: what transforms take beside their data. In place: the workspace of the plan. From file to file: the most that the process
+/* bench_wavelet_memory: what transforms take beside their data, and in parts on several devices (as many as there are, by turns). In place: the workspace of the plan. From file to file: the most that the process
  * had in memory at once, pages of files included, while a volume of eight times the limit went there and back. The case of 8 GiB runs where
  * --only names it, or with TESSERA_BENCH_LARGE set: it needs 28 GB of disk where TMPDIR (or /tmp) lies, and minutes. */
 #include "bench.h"
@@ -58,6 +58,93 @@ static void in_place(bench *b, const inplace_case *c)
     if (j.data) tsr_device_release(b->context, j.data, bytes);
     if (j.workspace) tsr_device_release(b->context, j.workspace, (size_t)info.workspace_bytes);
     tsr_wavelet_plan_destroy(&j.plan);
+}
+
+/* ---- in parts ------------------------------------------------------------------------------------------------------------------------------------ */
+
+enum { PARTS = 4 };
+
+struct parts {
+    tsr_wavelet_domain *domain;
+    tsr_wavelet_plan *plan; /* the whole on one device: the peer */
+    tsr_context *context[PARTS];
+    void *samples[PARTS], *coefficients[PARTS], *whole[2], *workspace;
+    size_t bytes[PARTS], whole_bytes, workspace_bytes;
+    int count;
+};
+
+static tsr_status run_parts(void *user)
+{
+    struct parts *p = (struct parts *)user;
+    return tsr_wavelet_domain_forward(p->domain, (const void *const *)p->samples, p->coefficients);
+}
+static tsr_status run_whole(void *user)
+{
+    struct parts *p = (struct parts *)user;
+    return tsr_wavelet_forward(p->plan, p->whole[0], p->whole[1], p->workspace);
+}
+
+static tsr_status make_parts(bench *b, struct parts *p, const int64_t size[3])
+{
+    tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
+    tsr_wavelet_info info;
+    const tsr_device own = tsr_context_device(b->context);
+    tsr_device_info about;
+    const int32_t devices = own.kind == TSR_DEVICE_CUDA ? tsr_device_count(own.kind, &about) : 1;
+    for (int k = 0; k < p->count; k++) {
+        tsr_context_options on = TSR_CONTEXT_OPTIONS;
+        char device[32];
+        if (own.kind == TSR_DEVICE_CUDA) snprintf(device, sizeof device, "cuda:%d", k % (devices > 0 ? devices : 1));
+        else snprintf(device, sizeof device, "%s", tsr_device_kind_name(own.kind));
+        on.device = device;
+        on.threads = b->threads;
+        TSR_TRY(tsr_context_create(&on, &p->context[k]));
+    }
+    TSR_TRY(tsr_wavelet_domain_create(p->context, p->count, NULL, TSR_F32, 3, size, &o, &p->domain));
+    for (int32_t k = 0; k < p->count; k++) {
+        tsr_wavelet_part part;
+        TSR_TRY(tsr_wavelet_domain_part(p->domain, k, &part));
+        p->bytes[k] = (size_t)part.elements * 4;
+        TSR_TRY(tsr_device_allocate(p->context[k], p->bytes[k], &p->samples[k]));
+        TSR_TRY(tsr_device_allocate(p->context[k], p->bytes[k], &p->coefficients[k]));
+        TSR_TRY(p->context[k]->backend->fill(p->context[k]->queue, p->samples[k], 0, p->bytes[k]));
+    }
+    TSR_TRY(tsr_wavelet_plan_create(b->context, TSR_F32, 3, size, &o, &p->plan));
+    tsr_wavelet_plan_describe(p->plan, &info);
+    p->whole_bytes = (size_t)info.elements * 4;
+    p->workspace_bytes = (size_t)info.workspace_bytes;
+    for (int k = 0; k < 2; k++) TSR_TRY(tsr_device_allocate(b->context, p->whole_bytes, &p->whole[k]));
+    TSR_TRY(tsr_device_allocate(b->context, p->workspace_bytes, &p->workspace));
+    TSR_TRY(b->context->backend->fill(b->context->queue, p->whole[0], 0, p->whole_bytes));
+    return TSR_OK;
+}
+
+/* Forward in parts beside the whole on one device, the results left where they are. */
+static void in_parts(bench *b, int count)
+{
+    const int64_t edge = tsr_context_device(b->context).kind == TSR_DEVICE_CUDA ? 512 : 256, size[3] = { edge, edge, edge };
+    struct parts p = { .count = count };
+    char name[96];
+    snprintf(name, sizeof name, "in parts: %lld^3 f32 3 levels legall53, %d", (long long)edge, count);
+    if (!bench_wants(b, name)) return;
+    if (make_parts(b, &p, size) == TSR_OK)
+        bench_report(b, &(bench_case){ .name = name,
+                                       .n = edge * edge * edge,
+                                       .time = bench_measure(b, run_parts, &p, NULL),
+                                       .bytes = 2.0 * (double)p.whole_bytes * 1.140625,
+                                       .peer = "one plan, one device",
+                                       .peer_time = bench_measure(b, run_whole, &p, NULL) });
+    else fprintf(stderr, "bench %s: %s\n", b->subject, tsr_error_trace());
+    tsr_wavelet_domain_destroy(&p.domain);
+    tsr_wavelet_plan_destroy(&p.plan);
+    for (int k = 0; k < 2; k++)
+        if (p.whole[k]) tsr_device_release(b->context, p.whole[k], p.whole_bytes);
+    if (p.workspace) tsr_device_release(b->context, p.workspace, p.workspace_bytes);
+    for (int k = 0; k < count; k++) {
+        if (p.samples[k]) tsr_device_release(p.context[k], p.samples[k], p.bytes[k]);
+        if (p.coefficients[k]) tsr_device_release(p.context[k], p.coefficients[k], p.bytes[k]);
+        tsr_context_destroy(&p.context[k]);
+    }
 }
 
 /* ---- from file to file --------------------------------------------------------------------------------------------------------------------------- */
@@ -158,5 +245,6 @@ int main(int argc, char **argv)
     if (on_cpu && (getenv("TESSERA_BENCH_LARGE") || (b.only && strstr(b.only, "8 GiB"))) && bench_wants(&b, large))
         out_of_core(&b, large, (tsr_size3){ 2048, 2048, 1024 }, INT64_C(1000000000), "1 GiB, all of it", 1073741824.0);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) in_place(&b, &cases[k]);
+    for (int parts = 1; parts <= PARTS; parts *= 2) in_parts(&b, parts);
     return bench_end(&b);
 }
