@@ -87,7 +87,7 @@ typedef struct tsr_decompress_options {
     int32_t reduce;       /* the volume at 1 / 2^reduce of its resolution; at most the file's levels */
     int32_t layers;       /* layers of quality to use; 0 = all */
     int partial;          /* take what is there of a file that was cut or damaged: missing pieces are 0 bits, missing bricks 0. Else an error */
-    int64_t memory_limit; /* as in tsr_read_options */
+    int64_t memory_limit; /* as in tsr_read_options; tsr_file_decompress: what it may use */
     int32_t threads;      /* 0 = all */
     tsr_progress progress;
 } tsr_decompress_options;
@@ -100,6 +100,11 @@ typedef struct tsr_decompress_options {
  * Errors: TSR_ERROR_FORMAT names the field or the brick that is damaged or missing. */
 TSR_API tsr_status tsr_volume_decompress(const char *path, const tsr_decompress_options *options, tsr_volume **volume,
                                          tsr_compress_info *info) TSR_CHECKED;
+/* From file to file, for volumes larger than memory: options->memory_limit bytes (0 = physical memory) hold the bricks in work and what they become; the
+ * voxels wait in a nameless file beside the output. The output's format is any for volumes; `write` and `info` may be NULL. The same voxels
+ * as tsr_volume_decompress. TSR_ERROR_MEMORY says what a limit too small for a row of bricks would have to be. */
+TSR_API tsr_status tsr_file_decompress(const char *path, const char *output, const tsr_decompress_options *options, const tsr_write_options *write,
+                                       tsr_compress_info *info) TSR_CHECKED;
 /* The file's header and which pieces are there; nothing is decoded. */
 TSR_API tsr_status tsr_compress_describe(const char *path, tsr_compress_info *info) TSR_CHECKED;
 

@@ -43,6 +43,8 @@
 #include "tessera/volume.h"
 #include "tessera/voxelize.h"
 #include "tessera/wavelet.h"
+#include "tessera/wavelet_domain.h"
+#include "tessera/wavelet_file.h"
 #include "tessera/winding.h"
 
 #endif

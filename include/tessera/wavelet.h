@@ -27,6 +27,11 @@ typedef enum tsr_wavelet_filter {
     TSR_WAVELET_FIDELITY,     /* Dirac index 5 */
     TSR_WAVELET_JPEG53,       /* (5,3) of JPEG 2000: the first step rounds down */
     TSR_WAVELET_CUSTOM,       /* the steps of the options */
+    /* Not linear, see tsr_wavelet_rule: */
+    TSR_WAVELET_MINHAAR,    /* morphological Haar (Heijmans, Goutsias): difference of each pair; its minimum goes on */
+    TSR_WAVELET_MAXLIFT,    /* max-lifting (Heijmans, Goutsias): difference from the greater neighbour; local maxima go on as they are */
+    TSR_WAVELET_ADAPTIVE53, /* legall53, whose update is left out where its neighbours differ by more than `threshold`: edges stay sharp
+                               (Piella, Heijmans). The decision sees details alone, which the way back has */
     TSR_WAVELET_FILTERS
 } tsr_wavelet_filter;
 
@@ -48,8 +53,19 @@ typedef enum tsr_wavelet_layout {
     TSR_WAVELET_LAYOUTS
 } tsr_wavelet_layout;
 
-/* One lifting step: for all i with i mod 2 = parity:  x[i] += sign * ((sum over k of tap[k] * x[first + 2k + i] + rounding) >> shift).
- * Floating-point transforms add sign * sum of real[k] * x[...] instead; if all of `real` is 0, tap[k] / 2^shift. */
+/* What a step makes of the weighted samples tap[k] * x[...]: any function will do, since the way back sees the same ones. */
+typedef enum tsr_wavelet_rule {
+    TSR_WAVELET_SUM = 0,
+    TSR_WAVELET_MAXIMUM,  /* the greatest */
+    TSR_WAVELET_MINIMUM,  /* the least */
+    TSR_WAVELET_MAXIMUM0, /* the greatest of them and 0 */
+    TSR_WAVELET_MINIMUM0, /* the least of them and 0 */
+    TSR_WAVELET_ADAPTIVE, /* their sum where the samples themselves differ by no more than `threshold`, else 0 */
+    TSR_WAVELET_RULES
+} tsr_wavelet_rule;
+
+/* One lifting step: for all i with i mod 2 = parity:  x[i] += sign * ((sum over k of tap[k] * x[first + 2k + i] + rounding) >> shift),
+ * or what `rule` takes instead of the sum. Floating-point transforms add sign * sum of real[k] * x[...] instead; if all of `real` is 0, tap[k] / 2^shift. */
 typedef struct tsr_wavelet_step {
     int32_t parity;          /* 0: even samples are updated, 1: odd ones; consecutive steps alternate */
     int32_t sign;            /* 1 or -1 */
@@ -58,6 +74,8 @@ typedef struct tsr_wavelet_step {
     int32_t rounding, shift; /* shift 0 to 30 */
     int32_t tap[TSR_WAVELET_TAPS];
     double real[TSR_WAVELET_TAPS];
+    tsr_wavelet_rule rule;
+    double threshold; /* of TSR_WAVELET_ADAPTIVE, >= 0, in units of the samples (raised by the accuracy bits) */
 } tsr_wavelet_step;
 
 typedef struct tsr_wavelet_options {
@@ -79,6 +97,7 @@ typedef struct tsr_wavelet_options {
     const tsr_wavelet_step *steps;           /* BORROWS; of TSR_WAVELET_CUSTOM, in the order of the analysis */
     int32_t step_count;                      /* 1 to TSR_WAVELET_STEPS */
     double scale;                            /* K of custom steps; 0 = 1 */
+    double threshold;                        /* of adaptive53, > 0, as in tsr_wavelet_step */
 } tsr_wavelet_options;
 #define TSR_WAVELET_OPTIONS                        \
     {                                              \
@@ -92,7 +111,14 @@ TSR_API const char *tsr_wavelet_layout_name(tsr_wavelet_layout layout);
 /* TSR_ERROR_ARGUMENT, with the list of all, for a name that is none. */
 TSR_API tsr_status tsr_wavelet_filter_parse(const char *name, tsr_wavelet_filter *filter) TSR_CHECKED;
 
-/* The analysis steps of a filter that is not custom; their number is returned, K in *scale (may be NULL). */
+/* Steps as text, for files and metadata: one per line or ';', each "PARITY SIGN FIRST ROUNDING SHIFT RULE TAP...", RULE one of sum, max, min, max0, min0,
+ * adaptive:THRESHOLD; '#' begins a comment. Taps are whole numbers or, all of a step, real ones with a '.': those are for floats alone. legall53 is
+ * "1 -1 -1 1 1 sum 1 1; 0 1 -1 2 2 sum 1 1". TSR_ERROR_ARGUMENT names the step and the word. */
+TSR_API tsr_status tsr_wavelet_steps_parse(const char *text, tsr_wavelet_step steps[TSR_WAVELET_STEPS], int32_t *count) TSR_CHECKED;
+/* The same back, ';' between steps; at most `bytes` are written, 0 at the end included. */
+TSR_API void tsr_wavelet_steps_print(const tsr_wavelet_step *steps, int32_t count, char *text, size_t bytes);
+
+/* The analysis steps of a filter that is not custom (adaptive53: without the threshold); their number is returned, K in *scale (may be NULL). */
 TSR_API int32_t tsr_wavelet_filter_steps(tsr_wavelet_filter filter, tsr_wavelet_step steps[TSR_WAVELET_STEPS], double *scale);
 
 /* Levels until every axis of `axes` (bits; 0 = all) has length 1. */
@@ -102,8 +128,9 @@ TSR_API int32_t tsr_wavelet_levels_possible(int32_t dimensions, const int64_t *s
  * from the L1 norms of the iterated filters; `accuracy` as in the options. 0: none is safe. Spec 2.4. */
 TSR_API int32_t tsr_wavelet_safe_bits(tsr_wavelet_filter filter, int32_t levels, int32_t dimensions, int32_t accuracy);
 
-/* L2 norm of what a unit coefficient of level l >= 1 becomes in the samples, for one axis (several axes: the product): the weight of an error
- * in it. high 0: approximation. Without accuracy bits and normalisation. Spec 2.14. */
+/* (The same holds for filters that are not linear, by a bound that is not sharp.)
+ * L2 norm of what a unit coefficient of level l >= 1 becomes in the samples, for one axis (several axes: the product): the weight of an error
+ * in it. high 0: approximation. Without accuracy bits and normalisation; of steps that take a maximum or minimum nothing is counted. Spec 2.14. */
 TSR_API double tsr_wavelet_norm(tsr_wavelet_filter filter, int32_t level, int high);
 
 /* ---- plans -------------------------------------------------------------------------------------------------------------------------------- */
@@ -156,13 +183,27 @@ TSR_API tsr_status tsr_wavelet_rearrange(const tsr_wavelet_plan *from_plan, cons
 
 /* The coefficients of a volume, in a volume of the same size and geometry that says in its metadata (keys "wavelet...") how they were made, so that
  * tsr_volume_idwt, here or after a file, finds all it needs. `options` may be NULL; no strides, no batch, not in place, layouts mallat, interleaved
- * and split, no custom steps. Integers are taken as stored (slope and intercept are kept beside them). `dtype`: i16, i32, f32 or f64;
+ * and split. Integers are taken as stored (slope and intercept are kept beside them). `dtype`: i16, i32, f32 or f64;
  * TSR_DTYPE_COUNT = f32 and f64 as they are, integers i16 where their values are of few enough bits (tsr_wavelet_safe_bits), else i32. Where i32
  * has no room for them there are no accuracy bits by default. Values that do not fit into `dtype` are TSR_ERROR_ARGUMENT. Waits for the queue. RETURNS NEW on the device. */
 TSR_API tsr_status tsr_volume_dwt(tsr_context *context, const tsr_volume *volume, const tsr_wavelet_options *options, tsr_dtype dtype,
                                   tsr_volume **coefficients) TSR_CHECKED;
 /* The volume back, in its own element type: integers bit for bit. TSR_ERROR_ARGUMENT where the metadata are missing or do not fit. RETURNS NEW. */
 TSR_API tsr_status tsr_volume_idwt(tsr_context *context, const tsr_volume *coefficients, tsr_volume **volume) TSR_CHECKED;
+
+/* What lies in each band of a host volume of coefficients. */
+typedef struct tsr_wavelet_statistics {
+    tsr_wavelet_band band;
+    int64_t count, zeros;    /* coefficients; those that are 0 */
+    double minimum, maximum; /* NaN for an empty band, as mean */
+    double mean, variance;   /* of the finite ones, as tsr_statistics */
+    double energy;           /* sum of squares, weighted by what the coefficients become in the samples (band.weight): about the band's part of
+                                           the samples' sum of squares, exactly so for orthonormal transforms */
+} tsr_wavelet_statistics;
+/* Fills `bands` (room for `most`, in the order of tsr_wavelet_plan_band), *count: how many there are. TSR_ERROR_ARGUMENT where the metadata are missing,
+ * TSR_ERROR_CAPACITY where there are more than `most`. */
+TSR_API tsr_status tsr_wavelet_volume_statistics(const tsr_volume *coefficients, tsr_wavelet_statistics *bands, int32_t most,
+                                                 int32_t *count) TSR_CHECKED;
 
 /* Picture of slice z (0 <= z < nz) of a host volume of coefficients, 1 channel: the approximation from its least to its largest value, details
  * around grey, each band by its own largest magnitude in the slice. Layout mallat. The caller calls tsr_image_destroy. */

@@ -6,6 +6,12 @@
 #include "grid/volume_ops.h"
 #include "tessera/volume.h"
 
+/* Voxels that come piece by piece instead of lying in memory: a volume larger than memory, on its way between files. */
+typedef struct tsr_voxel_feed {
+    void *user;
+    tsr_status (*read)(void *user, int64_t first, int64_t count, void *to); /* voxels [first, first + count) in the order of memory */
+} tsr_voxel_feed;
+
 struct tsr_volume {
     tsr_context *context; /* NULL: host memory that belongs to no context */
     tsr_dtype dtype;
@@ -17,6 +23,7 @@ struct tsr_volume {
     void (*release)(void *user, void *data); /* of wrapped memory */
     void *release_user;
     int borrowed;
+    const tsr_voxel_feed *feed; /* else NULL; then data is NULL: for the writers of files alone, which go through tsr_output_voxels (io/pieces.h) */
     struct tsr_meta { char *key, *value; } *meta;
     int32_t meta_count;
 };

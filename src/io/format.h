@@ -22,6 +22,7 @@ typedef struct tsr_format {
     const char *extensions[6]; /* with the dot, lower case, NULL at the end; ".gz" may follow any of them. The first is the usual one */
     int (*recognise)(const tsr_signature *signature); /* NULL: by name or extension only */
     int keeps_metadata;                               /* volumes: every key and value that tsr_volume_set_meta takes comes back */
+    int whole;                                        /* the writer of volumes needs all voxels in memory: it does not go through tsr_output_voxels */
     /* Readers BORROW the input; options are complete (never NULL). Only those of the format's kind are set. */
     tsr_status (*read_volume)(tsr_input *input, const tsr_read_options *options, tsr_volume **volume);
     tsr_status (*write_volume)(const tsr_volume *volume, const char *path, const tsr_write_options *options);
@@ -43,5 +44,8 @@ typedef struct tsr_format {
 
 /* NULL if there is none of that name. */
 const tsr_format *tsr_format_find(const char *name);
+/* The format of a file, by options->format, its content or its extension; that a name or extension gives for one to be written. */
+tsr_status tsr_format_of_input(tsr_input *input, const tsr_read_options *options, tsr_file_kind kind, const tsr_format **format);
+tsr_status tsr_format_of_output(const char *path, const char *name, tsr_file_kind kind, const tsr_format **format);
 
 #endif

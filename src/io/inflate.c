@@ -1,6 +1,7 @@
 /* Inflating: libdeflate for streams decoded as a whole (four times as fast), zlib for parts. */
 #include "io/inflate.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef TSR_HAVE_LIBDEFLATE
@@ -114,4 +115,52 @@ tsr_status tsr_inflate_exactly(const char *name, const tsr_progress *progress, c
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: %zu bytes of %s, expected %zu", name, stored, what, size);
     TSR_PROGRESS(progress, 1, "reading");
     return TSR_OK;
+}
+
+tsr_status tsr_inflate_to(const char *name, const tsr_progress *progress, const uint8_t *packed, size_t packed_size, tsr_wrapper wrapper, int64_t skip,
+                          int64_t size, tsr_input_sink sink, void *user, const char *what)
+{
+    enum { PART = 1 << 18 };
+    z_stream z = { 0 };
+    tsr_status status = TSR_OK;
+    size_t used = 0;
+    int64_t done = -skip; /* decoded bytes that were wanted */
+    uint8_t *part = (uint8_t *)malloc(PART);
+    if (!part) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for inflating", name);
+    if (inflateInit2(&z, wrapper == TSR_WRAPPER_GZIP ? 15 + 16 : 15) != Z_OK) {
+        free(part);
+        TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for inflating", name);
+    }
+    while (done < size && status == TSR_OK) {
+        if (!z.avail_in) {
+            const size_t take = packed_size - used < STEP_BYTES ? packed_size - used : STEP_BYTES;
+            if (!take) {
+                status = damaged(name, "the end is missing");
+                break;
+            }
+            z.next_in = (Bytef *)(uintptr_t)(packed + used);
+            z.avail_in = (uInt)take;
+            used += take;
+            if (tsr_progress_report(progress, (double)tsr_max64(done, 0) / (double)size, "reading"))
+                status = TSR_FAILED(TSR_ERROR_CANCELLED, "cancelled during reading");
+        }
+        z.next_out = part;
+        z.avail_out = PART;
+        const int result = inflate(&z, Z_NO_FLUSH);
+        const int64_t got = PART - (int64_t)z.avail_out, from = tsr_min64(got, tsr_max64(0, -done)), to = tsr_min64(got, size - done);
+        if (from < to && status == TSR_OK) status = sink(user, part + from, (size_t)(to - from));
+        done += got;
+        if (result == Z_STREAM_END) {
+            const size_t left = packed_size - used + z.avail_in;
+            const uint8_t *next = packed + packed_size - left;
+            if (wrapper == TSR_WRAPPER_GZIP && left >= 3 && next[0] == 0x1f && next[1] == 0x8b && inflateReset(&z) == Z_OK) continue;
+            break;
+        }
+        if (result != Z_OK && result != Z_BUF_ERROR && status == TSR_OK) status = damaged(name, z.msg ? z.msg : "not a deflate stream");
+    }
+    inflateEnd(&z);
+    free(part);
+    if (status == TSR_OK && done < size)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: %lld bytes of %s, expected %lld", name, (long long)tsr_max64(done, 0), what, (long long)size);
+    return status;
 }

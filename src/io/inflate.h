@@ -12,6 +12,9 @@ tsr_status tsr_inflate_stream(const char *name, const tsr_progress *progress, co
 /* The whole stream into `to`; *stored < size if the content is shorter, *over = 1 if it is longer (then what is stored is unspecified). */
 tsr_status tsr_inflate_whole(const char *name, const uint8_t *packed, size_t packed_size, tsr_wrapper wrapper, uint8_t *to, size_t size,
                              size_t *stored, int *over);
+/* Decoded bytes [skip, skip + size), all of them or an error that names `what`, to `sink` in parts. */
+tsr_status tsr_inflate_to(const char *name, const tsr_progress *progress, const uint8_t *packed, size_t packed_size, tsr_wrapper wrapper, int64_t skip,
+                          int64_t size, tsr_input_sink sink, void *user, const char *what);
 /* Decoded bytes [skip, skip + size), all of them or an error that names `what`. */
 tsr_status tsr_inflate_exactly(const char *name, const tsr_progress *progress, const uint8_t *packed, size_t packed_size, tsr_wrapper wrapper,
                                int64_t skip, uint8_t *to, size_t size, const char *what);

@@ -441,6 +441,27 @@ tsr_status tsr_input_inflate(tsr_input *input, int64_t offset, int64_t packed, t
     return TSR_OK;
 }
 
+tsr_status tsr_input_inflate_to(tsr_input *input, int64_t offset, int64_t packed, tsr_wrapper wrapper, int64_t skip, int64_t bytes,
+                                tsr_input_sink sink, void *user, const char *what)
+{
+    if (input->fd >= 0) TSR_TRY(pipe_collect(input, SIZE_MAX));
+    if (input->gzip && offset)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %s packed twice cannot be read in pieces, expected them packed once", input->name, what);
+    if (offset < 0 || offset > (int64_t)input->raw_size || packed > (int64_t)input->raw_size - offset)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: compressed data at offset %lld, the file has %zu bytes", input->name, (long long)offset,
+                 input->raw_size);
+    if (packed < 0) packed = (int64_t)input->raw_size - offset;
+    TSR_TRY(tsr_inflate_to(input->name, input->options.progress, input->raw + offset, (size_t)packed, wrapper, skip, bytes, sink, user, what));
+    return TSR_OK;
+}
+
+int tsr_input_is_gzip(const tsr_input *input) { return input->gzip; }
+
+void tsr_input_forget(tsr_input *input)
+{
+    if (input->raw_kind == RAW_MAPPED && !input->gzip) madvise(input->raw, input->raw_size, MADV_DONTNEED); /* nobody writes to it */
+}
+
 struct mapping {
     void *address;
     size_t size;

@@ -86,7 +86,7 @@ static tsr_status recognise(tsr_input *input, const tsr_format **format)
     return TSR_OK;
 }
 
-static tsr_status format_of_input(tsr_input *input, const tsr_read_options *options, tsr_file_kind kind, const tsr_format **format)
+tsr_status tsr_format_of_input(tsr_input *input, const tsr_read_options *options, tsr_file_kind kind, const tsr_format **format)
 {
     if (options->format) return format_named(options->format, kind, format);
     TSR_TRY(recognise(input, format));
@@ -108,7 +108,7 @@ static tsr_status format_of_input(tsr_input *input, const tsr_read_options *opti
     return TSR_OK;
 }
 
-static tsr_status format_of_output(const char *path, const char *name, tsr_file_kind kind, const tsr_format **format)
+tsr_status tsr_format_of_output(const char *path, const char *name, tsr_file_kind kind, const tsr_format **format)
 {
     char list[640];
     if (!path || !*path) TSR_FAIL(TSR_ERROR_ARGUMENT, "the output path is empty");
@@ -152,7 +152,7 @@ tsr_status tsr_volume_read(const char *path, const tsr_read_options *options, ts
     const tsr_format *format;
     tsr_status status;
     TSR_TRY(open_input(path, options, &own, &input));
-    TSR_TRY_GOTO(format_of_input(input, &own, TSR_FILE_VOLUME, &format), done);
+    TSR_TRY_GOTO(tsr_format_of_input(input, &own, TSR_FILE_VOLUME, &format), done);
     TSR_TRY_GOTO(format->read_volume(input, &own, volume), done);
 done:
     tsr_input_close(&input);
@@ -166,7 +166,7 @@ tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const ts
     const tsr_format *format;
     if (!volume) TSR_FAIL(TSR_ERROR_ARGUMENT, "volume is NULL");
     TSR_TRY(take_write_options(options, &own));
-    TSR_TRY(format_of_output(path, own.format, TSR_FILE_VOLUME, &format));
+    TSR_TRY(tsr_format_of_output(path, own.format, TSR_FILE_VOLUME, &format));
     tsr_device device = tsr_volume_device(volume);
     if (device.kind != TSR_DEVICE_CPU)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the volume lives on %s:%d; copy it to the host with tsr_volume_copy first", path,
@@ -184,7 +184,7 @@ tsr_status tsr_mesh_read(const char *path, const tsr_read_options *options, tsr_
     const tsr_format *format;
     tsr_status status;
     TSR_TRY(open_input(path, options, &own, &input));
-    TSR_TRY_GOTO(format_of_input(input, &own, TSR_FILE_MESH, &format), done);
+    TSR_TRY_GOTO(tsr_format_of_input(input, &own, TSR_FILE_MESH, &format), done);
     TSR_TRY_GOTO(format->read_mesh(input, &own, mesh), done);
 done:
     tsr_input_close(&input);
@@ -198,7 +198,7 @@ tsr_status tsr_mesh_write(const tsr_mesh *mesh, const char *path, const tsr_writ
     const tsr_format *format;
     if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh is NULL");
     TSR_TRY(take_write_options(options, &own));
-    TSR_TRY(format_of_output(path, own.format, TSR_FILE_MESH, &format));
+    TSR_TRY(tsr_format_of_output(path, own.format, TSR_FILE_MESH, &format));
     tsr_device device = tsr_mesh_device(mesh);
     if (device.kind != TSR_DEVICE_CPU)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the mesh lives on %s:%d; copy it to the host with tsr_mesh_copy first", path,
@@ -216,7 +216,7 @@ static tsr_status read_points(tsr_input *input, const tsr_read_options *options,
     tsr_mesh *mesh;
     if (options->format) TSR_TRY(format_named(options->format, TSR_FILE_UNKNOWN, &format));
     else TSR_TRY(recognise(input, &format));
-    if (!format || (!options->format && !holds_points(format))) TSR_TRY(format_of_input(input, options, TSR_FILE_POINTS, &format));
+    if (!format || (!options->format && !holds_points(format))) TSR_TRY(tsr_format_of_input(input, options, TSR_FILE_POINTS, &format));
     if (!holds_points(format)) TSR_TRY(format_named(format->name, TSR_FILE_POINTS, &format));
     if (format->kind == TSR_FILE_POINTS) {
         TSR_TRY(format->read_points(input, options, points));
@@ -262,7 +262,7 @@ static tsr_status format_of_points(const char *path, const char *name, const tsr
     if (name) TSR_TRY(format_named(name, TSR_FILE_UNKNOWN, format));
     for (int i = 0; path && i < FORMAT_COUNT && !*format; i++)
         if (holds_points(formats[i]) && extension_fits(formats[i], path)) *format = formats[i];
-    if (!*format || !holds_points(*format)) TSR_TRY(format_of_output(path, name, TSR_FILE_POINTS, format));
+    if (!*format || !holds_points(*format)) TSR_TRY(tsr_format_of_output(path, name, TSR_FILE_POINTS, format));
     return TSR_OK;
 }
 
@@ -310,7 +310,7 @@ tsr_status tsr_image_read(const char *path, const tsr_read_options *options, tsr
     const tsr_format *format;
     tsr_status status;
     TSR_TRY(open_input(path, options, &own, &input));
-    TSR_TRY_GOTO(format_of_input(input, &own, TSR_FILE_IMAGE, &format), done);
+    TSR_TRY_GOTO(tsr_format_of_input(input, &own, TSR_FILE_IMAGE, &format), done);
     TSR_TRY_GOTO(format->read_image(input, &own, image), done);
 done:
     tsr_input_close(&input);
@@ -327,7 +327,7 @@ tsr_status tsr_image_write(const tsr_image *image, const char *path, const tsr_w
         TSR_FAIL(TSR_ERROR_ARGUMENT, "image of %d x %d pixels with %d channels: expected positive extents and 1, 3 or 4 channels", image->width,
                  image->height, image->channels);
     TSR_TRY(take_write_options(options, &own));
-    TSR_TRY(format_of_output(path, own.format, TSR_FILE_IMAGE, &format));
+    TSR_TRY(tsr_format_of_output(path, own.format, TSR_FILE_IMAGE, &format));
     TSR_TRY(format->write_image(image, path, &own));
     return TSR_OK;
 }
@@ -345,7 +345,7 @@ static tsr_status open_tiles(const char *path, const tsr_tiles_read_options *opt
     if (own->memory_limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "memory_limit is %lld, expected 0 or more bytes", (long long)own->memory_limit);
     tsr_input_options settings = { .memory_limit = own->memory_limit, .progress = &own->progress };
     TSR_TRY(tsr_input_open(path, &settings, input));
-    TSR_TRY_GOTO(format_of_input(*input, &plain, TSR_FILE_TILES, format), fail);
+    TSR_TRY_GOTO(tsr_format_of_input(*input, &plain, TSR_FILE_TILES, format), fail);
     TSR_TRY_GOTO(tsr_extras_create(extras), fail);
     return TSR_OK;
 fail:
@@ -402,7 +402,7 @@ tsr_status tsr_tiles_write(const tsr_tiles *tiles, const char *path, const tsr_t
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if (own.compression < -1 || own.compression > 9)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "compression is %d, expected -1 (none), 0 (default) or 1 to 9", own.compression);
-    TSR_TRY(format_of_output(path, own.format, TSR_FILE_TILES, &format));
+    TSR_TRY(tsr_format_of_output(path, own.format, TSR_FILE_TILES, &format));
     if (!format->write_tiles)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %s files are written by tessera convert with the program tessera-vdb, not by the library", path,
                  format->name);
@@ -445,7 +445,7 @@ tsr_status tsr_file_keeps_metadata(const char *path, const tsr_write_options *op
     const tsr_format *format;
     *keeps = 0;
     TSR_TRY(take_write_options(options, &own));
-    TSR_TRY(format_of_output(path, own.format, TSR_FILE_VOLUME, &format));
+    TSR_TRY(tsr_format_of_output(path, own.format, TSR_FILE_VOLUME, &format));
     *keeps = format->keeps_metadata;
     return TSR_OK;
 }
@@ -456,6 +456,6 @@ tsr_status tsr_file_check_output(const char *path, tsr_file_kind kind, const tsr
     const tsr_format *format;
     TSR_TRY(take_write_options(options, &own));
     if (kind == TSR_FILE_POINTS) TSR_TRY(format_of_points(path, own.format, &format));
-    else TSR_TRY(format_of_output(path, own.format, kind, &format));
+    else TSR_TRY(tsr_format_of_output(path, own.format, kind, &format));
     return TSR_OK;
 }

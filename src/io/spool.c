@@ -54,18 +54,48 @@ tsr_status tsr_spool_open(const char *path, tsr_spool **spool)
     return TSR_OK;
 }
 
-tsr_status tsr_spool_write(tsr_spool *s, const void *bytes, size_t size, int64_t *offset)
+tsr_status tsr_spool_put(tsr_spool *s, int64_t offset, const void *bytes, size_t size)
 {
     const char *from = (const char *)bytes;
-    *offset = s->size;
     while (size) {
-        const ssize_t done = write(s->fd, from, size);
+        const ssize_t done = pwrite(s->fd, from, size, (off_t)offset);
         if (done < 0 && errno == EINTR) continue;
         if (done < 0) TSR_FAIL(TSR_ERROR_IO, "%s: cannot write the temporary file for it: %s", s->name, strerror(errno));
         from += done;
         size -= (size_t)done;
-        s->size += done;
+        offset += done;
     }
+    if (offset > s->size) s->size = offset;
+    return TSR_OK;
+}
+
+tsr_status tsr_spool_write(tsr_spool *s, const void *bytes, size_t size, int64_t *offset)
+{
+    if (offset) *offset = s->size;
+    TSR_TRY(tsr_spool_put(s, s->size, bytes, size));
+    return TSR_OK;
+}
+
+tsr_status tsr_spool_get(tsr_spool *s, int64_t offset, void *bytes, size_t size)
+{
+    char *to = (char *)bytes;
+    while (size) {
+        const ssize_t done = pread(s->fd, to, size, (off_t)offset);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) TSR_FAIL(TSR_ERROR_IO, "%s: cannot read the temporary file for it: %s", s->name, done ? strerror(errno) : "it ends too early");
+        to += done;
+        size -= (size_t)done;
+        offset += done;
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_spool_reserve(tsr_spool *s, int64_t size)
+{
+    if (size <= s->size) return TSR_OK;
+    if (ftruncate(s->fd, (off_t)size))
+        TSR_FAIL(TSR_ERROR_IO, "%s: cannot make a temporary file of %lld bytes for it: %s", s->name, (long long)size, strerror(errno));
+    s->size = size;
     return TSR_OK;
 }
 

@@ -21,6 +21,7 @@ typedef struct tsr_input_options {
     int regular_only;             /* refuse pipes and devices: for files that a header names */
     int map_beyond_limit;         /* the limit is for what is allocated alone */
     int same_folder;              /* refuse links, pipes, devices, and data files of other folders */
+    struct tsr_voxel_place *place; /* not NULL: readers of volumes say here where the voxels lie and leave them there (io/pieces.h) */
 } tsr_input_options;
 
 /* Path "-" is standard input. `options` may be NULL. */
@@ -48,6 +49,13 @@ tsr_status tsr_input_read(tsr_input *input, int64_t offset, int64_t bytes, size_
 typedef enum tsr_wrapper { TSR_WRAPPER_GZIP, TSR_WRAPPER_ZLIB } tsr_wrapper;
 tsr_status tsr_input_inflate(tsr_input *input, int64_t offset, int64_t packed, tsr_wrapper wrapper, int64_t skip, int64_t bytes, size_t element,
                              int swap, void *to, const char *what);
+/* The same to a function, a part after the other, and in memory for a part alone. The content may be a gzip file as it is: offset 0, TSR_WRAPPER_GZIP. */
+typedef tsr_status (*tsr_input_sink)(void *user, const void *bytes, size_t size);
+tsr_status tsr_input_inflate_to(tsr_input *input, int64_t offset, int64_t packed, tsr_wrapper wrapper, int64_t skip, int64_t bytes,
+                                tsr_input_sink sink, void *user, const char *what);
+int tsr_input_is_gzip(const tsr_input *input);
+/* The system may take back the memory of what was read of a mapped file. */
+void tsr_input_forget(tsr_input *input);
 
 /* Memory with its release function, as tsr_volume_wrap adopts it. */
 typedef struct tsr_block {

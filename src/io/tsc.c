@@ -4,6 +4,7 @@
 
 #include "io/volumes.h"
 #include "io/xxh64.h"
+#include "io/pieces.h"
 #include "wavelet/codec.h"
 
 #define MAGIC "\x93TSC\r\n\x1a\n"
@@ -430,7 +431,10 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
     const tsr_decompress_options all = { .struct_size = sizeof all, .memory_limit = options->memory_limit, .progress = options->progress };
     tsr_tsc t;
     TSR_TRY(tsr_tsc_read(input, &t));
-    const tsr_status status = tsr_tsc_decode(input, &t, &all, volume, NULL);
+    tsr_voxel_place *place = tsr_input_settings(input)->place;
+    const tsr_status status =
+        place ? tsr_tsc_decode_spool(input, &t, &all, place->beside, &place->spool, volume, NULL) : tsr_tsc_decode(input, &t, &all, volume, NULL);
+    if (place) place->element = tsr_dtype_size(t.dtype);
     tsr_tsc_clear(&t);
     TSR_TRY(status);
     return TSR_OK;
@@ -448,5 +452,6 @@ const tsr_format tsr_format_tsc = { .name = "tsc",
                                     .extensions = { ".tsc" },
                                     .recognise = recognise,
                                     .keeps_metadata = 1,
+                                    .whole = 1,
                                     .read_volume = read_volume,
                                     .write_volume = write_volume };

@@ -1,5 +1,7 @@
 #include "io/volumes.h"
 
+#include "io/pieces.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,34 +138,52 @@ static tsr_status read_ascii(tsr_input *input, int64_t offset, const tsr_layout 
     return TSR_OK;
 }
 
-tsr_status tsr_output_voxels_ascii(tsr_output *output, const tsr_volume *volume)
+static tsr_status print_voxels(tsr_output *output, tsr_dtype dtype, const void *data, int64_t first, int64_t count, int64_t row)
 {
-    int64_t count = tsr_volume_count(volume), row = tsr_volume_size(volume).x;
     for (int64_t i = 0; i < count; i++) {
-        const char *end = (i + 1) % row ? " " : "\n";
+        const char *end = (first + i + 1) % row ? " " : "\n";
         char text[32];
         tsr_status status;
-        switch (volume->dtype) {
-        case TSR_U8: status = tsr_output_printf(output, "%u%s", ((const uint8_t *)volume->data)[i], end); break;
-        case TSR_I8: status = tsr_output_printf(output, "%d%s", ((const int8_t *)volume->data)[i], end); break;
-        case TSR_U16: status = tsr_output_printf(output, "%u%s", ((const uint16_t *)volume->data)[i], end); break;
-        case TSR_I16: status = tsr_output_printf(output, "%d%s", ((const int16_t *)volume->data)[i], end); break;
-        case TSR_U32: status = tsr_output_printf(output, "%u%s", ((const uint32_t *)volume->data)[i], end); break;
-        case TSR_I32: status = tsr_output_printf(output, "%d%s", ((const int32_t *)volume->data)[i], end); break;
-        case TSR_U64: status = tsr_output_printf(output, "%llu%s", (unsigned long long)((const uint64_t *)volume->data)[i], end); break;
-        case TSR_I64: status = tsr_output_printf(output, "%lld%s", (long long)((const int64_t *)volume->data)[i], end); break;
-        case TSR_F32: *tsr_put_float(text, ((const float *)volume->data)[i]) = 0; status = tsr_output_printf(output, "%s%s", text, end); break;
-        default: status = tsr_output_printf(output, "%s%s", tsr_print_double(text, ((const double *)volume->data)[i]), end);
+        switch (dtype) {
+        case TSR_U8: status = tsr_output_printf(output, "%u%s", ((const uint8_t *)data)[i], end); break;
+        case TSR_I8: status = tsr_output_printf(output, "%d%s", ((const int8_t *)data)[i], end); break;
+        case TSR_U16: status = tsr_output_printf(output, "%u%s", ((const uint16_t *)data)[i], end); break;
+        case TSR_I16: status = tsr_output_printf(output, "%d%s", ((const int16_t *)data)[i], end); break;
+        case TSR_U32: status = tsr_output_printf(output, "%u%s", ((const uint32_t *)data)[i], end); break;
+        case TSR_I32: status = tsr_output_printf(output, "%d%s", ((const int32_t *)data)[i], end); break;
+        case TSR_U64: status = tsr_output_printf(output, "%llu%s", (unsigned long long)((const uint64_t *)data)[i], end); break;
+        case TSR_I64: status = tsr_output_printf(output, "%lld%s", (long long)((const int64_t *)data)[i], end); break;
+        case TSR_F32: *tsr_put_float(text, ((const float *)data)[i]) = 0; status = tsr_output_printf(output, "%s%s", text, end); break;
+        default: status = tsr_output_printf(output, "%s%s", tsr_print_double(text, ((const double *)data)[i]), end);
         }
         TSR_TRY(status);
     }
     return TSR_OK;
 }
 
-tsr_status tsr_output_voxels(tsr_output *output, const tsr_volume *volume, int swap)
+/* Voxels in order, from memory or as they come. `print` NULL: as they are. */
+static tsr_status put_voxels(tsr_output *output, const tsr_volume *volume, int swap,
+                             tsr_status (*print)(tsr_output *, tsr_dtype, const void *, int64_t, int64_t, int64_t))
 {
-    return tsr_output_elements(output, volume->data, tsr_volume_count(volume), tsr_dtype_size(volume->dtype), swap);
+    enum { PART = 4 << 20 };
+    const size_t element = tsr_dtype_size(volume->dtype);
+    const int64_t count = tsr_volume_count(volume), row = volume->size.x, step = PART / (int64_t)element;
+    tsr_status status = TSR_OK;
+    if (!volume->feed)
+        return print ? print(output, volume->dtype, volume->data, 0, count, row) : tsr_output_elements(output, volume->data, count, element, swap);
+    void *part = malloc(PART);
+    if (!part) TSR_FAIL(TSR_ERROR_MEMORY, "out of memory for a part of the voxels");
+    for (int64_t first = 0; first < count && status == TSR_OK; first += step) {
+        const int64_t n = tsr_min64(step, count - first);
+        status = volume->feed->read(volume->feed->user, first, n, part);
+        if (status == TSR_OK) status = print ? print(output, volume->dtype, part, first, n, row) : tsr_output_elements(output, part, n, element, swap);
+    }
+    free(part);
+    return status;
 }
+
+tsr_status tsr_output_voxels(tsr_output *output, const tsr_volume *volume, int swap) { return put_voxels(output, volume, swap, NULL); }
+tsr_status tsr_output_voxels_ascii(tsr_output *output, const tsr_volume *volume) { return put_voxels(output, volume, 0, print_voxels); }
 
 tsr_status tsr_require_unscaled(const tsr_volume *volume, const char *path, const char *format)
 {
@@ -244,10 +264,16 @@ tsr_status tsr_layout_read(tsr_input *input, int64_t offset, const tsr_layout *l
 {
     int64_t bytes;
     tsr_status status;
+    tsr_voxel_place *place = tsr_input_settings(input)->place;
     *block = (tsr_block){ 0 };
     TSR_TRY(tsr_voxel_bytes(input, layout->dtype, layout->size, &bytes));
+    if (layout->encoding == TSR_ENCODING_RAW || place) TSR_TRY(data_offset(input, layout, bytes, &offset));
+    if (place) {
+        TSR_TRY(tsr_voxel_place_note(place, input, offset, layout, bytes));
+        block->data = place;
+        return TSR_OK;
+    }
     if (layout->encoding == TSR_ENCODING_RAW) {
-        TSR_TRY(data_offset(input, layout, bytes, &offset));
         TSR_TRY(tsr_input_take(input, offset, bytes, tsr_dtype_size(layout->dtype), layout->swap, "voxels", block));
         return TSR_OK;
     }
@@ -299,6 +325,29 @@ tsr_status tsr_names_add_pattern(tsr_names *names, const tsr_input *input, const
     return TSR_OK;
 }
 
+static tsr_status note_files(tsr_input *header, const tsr_names *names, const tsr_layout *layout, int64_t share, tsr_block *block)
+{
+    tsr_voxel_place *place = tsr_input_settings(header)->place;
+    const char *name = names->text;
+    tsr_input *part = NULL;
+    tsr_status status;
+    for (int64_t i = 0; i < names->count; i++, name += strlen(name) + 1) {
+        int64_t offset = 0;
+        TSR_TRY(tsr_input_open_beside(header, name, layout->encoding == TSR_ENCODING_GZIP, &part));
+        TSR_TRY_GOTO(data_offset(part, layout, share, &offset), fail);
+        if (i && offset != place->offset)
+            TSR_FAIL_GOTO(TSR_ERROR_UNSUPPORTED, fail, "%s: data files whose voxels begin in different places cannot be read in pieces",
+                          tsr_input_name(header));
+        TSR_TRY_GOTO(tsr_voxel_place_note(place, part, offset, layout, share), fail);
+        tsr_input_close(&part);
+    }
+    block->data = place;
+    return TSR_OK;
+fail:
+    tsr_input_close(&part);
+    return status;
+}
+
 tsr_status tsr_layout_read_files(tsr_input *header, const tsr_names *names, const tsr_layout *layout, tsr_block *block)
 {
     int64_t bytes, share;
@@ -317,6 +366,7 @@ tsr_status tsr_layout_read_files(tsr_input *header, const tsr_names *names, cons
     if (!names->count || share * names->count != bytes || share % (int64_t)tsr_dtype_size(layout->dtype))
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld data files do not divide %lld bytes of voxels into equal parts", tsr_input_name(header),
                  (long long)names->count, (long long)bytes);
+    if (tsr_input_settings(header)->place) return note_files(header, names, layout, share, block);
     TSR_TRY(tsr_input_open_beside(header, names->text, keep_gzip, &part)); /* the first is opened before memory is taken */
     if (layout->encoding == TSR_ENCODING_RAW) TSR_TRY_GOTO(tsr_input_check(part, 0, share, "voxels"), fail);
     else TSR_TRY_GOTO(check_plausible(part, 0, layout, share), fail);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "grid/volume.h"
+#include "io/spool.h"
 #include "io/stream.h"
 #include "tessera/compress.h"
 #include "tessera/wavelet.h"
@@ -63,6 +64,10 @@ tsr_status tsr_tsc_write(tsr_tsc *t, const tsr_volume *volume, const uint8_t *co
 int64_t tsr_tsc_measure(const tsr_tsc *t, const tsr_volume *volume);
 void tsr_tsc_describe(const tsr_tsc *t, tsr_compress_info *info);
 tsr_status tsr_tsc_decode(tsr_input *input, const tsr_tsc *t, const tsr_decompress_options *options, tsr_volume **volume, tsr_compress_info *info);
+/* The voxels in a nameless file (`beside` as in tsr_spool_open) instead of memory, of which options->memory_limit is used; *header RETURNS NEW
+ * volume that has all but the voxels: its data must not be touched. */
+tsr_status tsr_tsc_decode_spool(tsr_input *input, const tsr_tsc *t, const tsr_decompress_options *options, const char *beside, tsr_spool **spool,
+                                tsr_volume **header, tsr_compress_info *info);
 
 /* The first failure among parallel workers, for the thread that started them: messages belong to threads. */
 typedef struct tsr_shared_failure {

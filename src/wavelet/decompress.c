@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/parallel.h"
+#include "io/pieces.h"
 #include "wavelet/codec.h"
 
 struct decoder {
@@ -47,30 +48,34 @@ static tsr_status set_box(struct decoder *d)
     return TSR_OK;
 }
 
-static tsr_status create_volume(struct decoder *d)
+/* Extents and place of what comes out. */
+static tsr_status set_size(struct decoder *d, tsr_size3 *extents, tsr_geometry *g)
 {
     const tsr_tsc *t = d->t;
-    int64_t size[3], bytes;
-    tsr_geometry g = t->geometry;
+    int64_t size[3];
+    *g = t->geometry;
     for (int a = 0; a < 3; a++) {
         const int32_t r = reduce_along(d, a);
         d->origin[a] = reduced(d->box[0][a], r);
         size[a] = tsr_max64(reduced(d->box[1][a], r) - d->origin[a], 0);
         if (!size[a])
             TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: no voxel of the reduced resolution lies in the box along %c, expected a wider box", d->name, 'x' + a);
-        for (int row = 0; row < 3; row++) g.affine[row][3] += t->geometry.affine[row][a] * (double)(d->origin[a] << r);
-        for (int row = 0; row < 3; row++) g.affine[row][a] *= (double)((int64_t)1 << r);
+        for (int row = 0; row < 3; row++) g->affine[row][3] += t->geometry.affine[row][a] * (double)(d->origin[a] << r);
+        for (int row = 0; row < 3; row++) g->affine[row][a] *= (double)((int64_t)1 << r);
     }
-    const tsr_size3 extents = { size[0], size[1], size[2] };
-    TSR_TRY(tsr_size_bytes(extents, tsr_dtype_size(t->dtype), d->name, &bytes));
-    const int64_t limit = d->options->memory_limit > 0 ? d->options->memory_limit : tsr_physical_memory();
-    if (bytes > limit)
-        TSR_FAIL(TSR_ERROR_MEMORY, "%s: %lld bytes of voxels, expected at most %lld (memory_limit)", d->name, (long long)bytes, (long long)limit);
-    TSR_TRY(tsr_volume_create(NULL, t->dtype, extents, &g, &d->volume));
-    d->volume->slope = t->slope;
-    d->volume->intercept = t->intercept;
+    *extents = (tsr_size3){ size[0], size[1], size[2] };
+    return TSR_OK;
+}
+
+/* `data`: where the voxels are, or NULL for a volume with room for them. */
+static tsr_status create_volume(const tsr_tsc *t, tsr_size3 extents, const tsr_geometry *g, void *data, tsr_volume **volume)
+{
     const char *key, *value;
-    for (int32_t i = 0; t->meta && tsr_volume_meta_at(t->meta, i, &key, &value); i++) TSR_TRY(tsr_volume_set_meta(d->volume, key, value));
+    if (data) TSR_TRY(tsr_volume_wrap(NULL, t->dtype, extents, g, data, NULL, NULL, volume));
+    else TSR_TRY(tsr_volume_create(NULL, t->dtype, extents, g, volume));
+    (*volume)->slope = t->slope;
+    (*volume)->intercept = t->intercept;
+    for (int32_t i = 0; t->meta && tsr_volume_meta_at(t->meta, i, &key, &value); i++) TSR_TRY(tsr_volume_set_meta(*volume, key, value));
     return TSR_OK;
 }
 
@@ -187,11 +192,19 @@ tsr_status tsr_tsc_decode(tsr_input *input, const tsr_tsc *t, const tsr_decompre
 {
     struct decoder d = { .t = t, .options = options, .name = tsr_input_name(input) };
     tsr_status status;
+    tsr_size3 extents;
+    tsr_geometry geometry;
     size_t size;
+    int64_t bytes;
     *volume = NULL;
     TSR_TRY(tsr_input_all(input, &d.content, &size));
     TSR_TRY(set_box(&d));
-    TSR_TRY_GOTO(create_volume(&d), done);
+    TSR_TRY(set_size(&d, &extents, &geometry));
+    TSR_TRY(tsr_size_bytes(extents, tsr_dtype_size(t->dtype), d.name, &bytes));
+    const int64_t limit = options->memory_limit > 0 ? options->memory_limit : tsr_physical_memory();
+    if (bytes > limit)
+        TSR_FAIL(TSR_ERROR_MEMORY, "%s: %lld bytes of voxels, expected at most %lld (memory_limit)", d.name, (long long)bytes, (long long)limit);
+    TSR_TRY_GOTO(create_volume(t, extents, &geometry, NULL, &d.volume), done);
     TSR_TRY_GOTO(tsr_codec_create(t, options->reduce, 0, &d.codec), done);
     TSR_TRY_GOTO(decode(&d), done);
     if (info) {
@@ -204,6 +217,113 @@ done:
     tsr_codec_destroy(&d.codec);
     if (status == TSR_OK) *volume = d.volume;
     else tsr_volume_destroy(&d.volume);
+    return status;
+}
+
+/* ---- more than memory holds ----------------------------------------------------------------------------------------------------------------------- */
+
+/* Which part of the box is decoded at a time: boxes of whole bricks, all of x, as much of y as fits, and if that is all of it, of z. */
+struct parts {
+    struct decoder whole;
+    tsr_size3 size;
+    int64_t step[3]; /* bricks */
+    tsr_spool *spool;
+};
+
+static tsr_status choose_parts(struct parts *p)
+{
+    const struct decoder *d = &p->whole;
+    const tsr_tsc *t = d->t;
+    const int32_t threads = d->options->threads > 0 ? d->options->threads : tsr_parallel_default_threads();
+    const int64_t element = (int64_t)tsr_dtype_size(t->dtype), in_work = threads * t->edge[0] * t->edge[1] * t->edge[2] * (4 + element);
+    const int64_t limit = d->options->memory_limit > 0 ? d->options->memory_limit : tsr_physical_memory();
+    int64_t bytes = p->size.x * element, bricks[3];
+    for (int a = 0; a < 3; a++) {
+        bricks[a] = d->grid[1][a] - d->grid[0][a];
+        p->step[a] = a ? 1 : bricks[a];
+    }
+    for (int a = 1; a < 3; a++) bytes *= t->edge[a] >> reduce_along(d, a);
+    if (bytes + in_work > limit)
+        TSR_FAIL(TSR_ERROR_MEMORY, "%s: memory_limit is %lld, expected at least %lld bytes for a row of bricks", d->name, (long long)limit,
+                 (long long)(bytes + in_work));
+    const int64_t rows = (limit - in_work) / tsr_max64(bytes, 1);
+    p->step[1] = tsr_min64(rows, bricks[1]);
+    if (p->step[1] == bricks[1]) p->step[2] = tsr_min64(rows / bricks[1], bricks[2]);
+    return TSR_OK;
+}
+
+static tsr_status spool_box(struct parts *p, tsr_input *input, const int64_t from[3], const int64_t to[3])
+{
+    const struct decoder *d = &p->whole;
+    tsr_decompress_options o = *d->options;
+    tsr_compress_info info;
+    tsr_volume *part;
+    int64_t origin[3];
+    o.memory_limit = 0;
+    o.progress = (tsr_progress){ 0 };
+    o.box[0] = (tsr_size3){ from[0], from[1], from[2] };
+    o.box[1] = (tsr_size3){ to[0], to[1], to[2] };
+    for (int a = 0; a < 3; a++) {
+        origin[a] = reduced(from[a], reduce_along(d, a)) - d->origin[a];
+        if (reduced(to[a], reduce_along(d, a)) == origin[a] + d->origin[a]) return TSR_OK; /* between two voxels of the resolution */
+    }
+    TSR_TRY(tsr_tsc_decode(input, d->t, &o, &part, &info));
+    p->whole.asked += info.pieces;
+    p->whole.good += info.pieces_whole;
+    const int64_t run = part->size.x * part->size.y * (int64_t)tsr_dtype_size(part->dtype); /* all of x: the rows of a slice lie side by side */
+    tsr_status status = TSR_OK;
+    for (int64_t z = 0; z < part->size.z && status == TSR_OK; z++)
+        status = tsr_spool_put(p->spool, ((origin[2] + z) * p->size.y + origin[1]) * p->size.x * (int64_t)tsr_dtype_size(part->dtype),
+                               (const char *)part->data + z * run, (size_t)run);
+    tsr_volume_destroy(&part);
+    TSR_TRY(status);
+    return TSR_OK;
+}
+
+tsr_status tsr_tsc_decode_spool(tsr_input *input, const tsr_tsc *t, const tsr_decompress_options *options, const char *beside, tsr_spool **spool,
+                                tsr_volume **header, tsr_compress_info *info)
+{
+    struct parts p = { .whole = { .t = t, .options = options, .name = tsr_input_name(input) } };
+    struct decoder *d = &p.whole;
+    tsr_geometry geometry;
+    tsr_status status;
+    size_t size;
+    int64_t bytes;
+    *header = NULL;
+    *spool = NULL;
+    TSR_TRY(tsr_input_all(input, &d->content, &size));
+    TSR_TRY(set_box(d));
+    TSR_TRY(set_size(d, &p.size, &geometry));
+    TSR_TRY(tsr_size_bytes(p.size, tsr_dtype_size(t->dtype), d->name, &bytes));
+    TSR_TRY(choose_parts(&p));
+    TSR_TRY(tsr_spool_open(beside, &p.spool));
+    TSR_TRY_GOTO(create_volume(t, p.size, &geometry, p.spool, header), done); /* its voxels are not there */
+    for (int64_t z = d->grid[0][2]; z < d->grid[1][2]; z += p.step[2])
+        for (int64_t y = d->grid[0][1]; y < d->grid[1][1]; y += p.step[1]) {
+            const int64_t at[3] = { d->grid[0][0], y, z };
+            int64_t from[3], to[3];
+            for (int a = 0; a < 3; a++) {
+                from[a] = tsr_max64(d->box[0][a], at[a] * t->edge[a]);
+                to[a] = tsr_min64(d->box[1][a], (at[a] + p.step[a]) * t->edge[a]);
+            }
+            if (tsr_progress_report(&options->progress, (double)(from[2] - d->box[0][2]) / (double)(d->box[1][2] - d->box[0][2]), "decompressing"))
+                TSR_FAIL_GOTO(TSR_ERROR_CANCELLED, done, "cancelled during decompressing");
+            TSR_TRY_GOTO(spool_box(&p, input, from, to), done);
+            tsr_input_forget(input);
+        }
+    TSR_TRY_GOTO(tsr_spool_reserve(p.spool, bytes), done);
+    if (info) {
+        tsr_tsc_describe(t, info);
+        info->file_bytes = (int64_t)size;
+        info->pieces = d->asked;
+        info->pieces_whole = d->good;
+    }
+done:
+    if (status == TSR_OK) *spool = p.spool;
+    else {
+        tsr_spool_close(&p.spool);
+        tsr_volume_destroy(header);
+    }
     return status;
 }
 
@@ -234,6 +354,42 @@ tsr_status tsr_volume_decompress(const char *path, const tsr_decompress_options 
     return TSR_OK;
 }
 
+struct spooled {
+    tsr_spool *spool;
+    int64_t element;
+};
+
+static tsr_status feed_spool(void *user, int64_t first, int64_t count, void *to)
+{
+    const struct spooled *s = (const struct spooled *)user;
+    return tsr_spool_get(s->spool, first * s->element, to, (size_t)(count * s->element));
+}
+
+tsr_status tsr_file_decompress(const char *path, const char *output, const tsr_decompress_options *options, const tsr_write_options *write,
+                               tsr_compress_info *info)
+{
+    tsr_decompress_options own;
+    tsr_write_options own_write;
+    tsr_input *input = NULL;
+    tsr_volume *header = NULL;
+    struct spooled s = { NULL, 0 };
+    tsr_tsc t;
+    TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
+    TSR_TRY(TSR_OPTIONS_TAKE(&own_write, write));
+    TSR_TRY(tsr_file_check_output(output, TSR_FILE_VOLUME, write));
+    TSR_TRY(open_tsc(path, 0, &own.progress, &input, &t));
+    tsr_status status = tsr_tsc_decode_spool(input, &t, &own, output, &s.spool, &header, info);
+    s.element = (int64_t)tsr_dtype_size(t.dtype);
+    tsr_tsc_clear(&t);
+    tsr_input_close(&input);
+    const tsr_voxel_feed feed = { &s, feed_spool };
+    if (status == TSR_OK) status = tsr_pieces_write(header, &feed, output, &own_write);
+    tsr_volume_destroy(&header);
+    tsr_spool_close(&s.spool);
+    TSR_TRY(status);
+    return TSR_OK;
+}
+
 tsr_status tsr_compress_describe(const char *path, tsr_compress_info *info)
 {
     tsr_input *input = NULL;
@@ -245,7 +401,10 @@ tsr_status tsr_compress_describe(const char *path, tsr_compress_info *info)
     if (status == TSR_OK) {
         tsr_tsc_describe(&t, info);
         info->file_bytes = (int64_t)size;
-        for (int64_t k = 0; k < t.pieces; k++) info->pieces_whole += tsr_tsc_piece_good(&t, k, content);
+        for (int64_t k = 0; k < t.pieces; k++) {
+            info->pieces_whole += tsr_tsc_piece_good(&t, k, content);
+            if (k % 1024 == 1023) tsr_input_forget(input); /* every byte is looked at once */
+        }
     }
     tsr_tsc_clear(&t);
     tsr_input_close(&input);

@@ -11,12 +11,15 @@ typedef struct tsr_lift_step {
     int32_t parity, first, count, sign, rounding, shift;
     int32_t reach;           /* largest distance of a neighbour */
     int32_t symmetric, unit; /* tap[k] == tap[count-1-k] around the sample; all taps 1 */
+    int32_t rule;            /* tsr_wavelet_rule; not TSR_WAVELET_SUM: the sign is not in `real` */
+    double threshold;
     int32_t tap[TSR_WAVELET_TAPS];
     float real32[TSR_WAVELET_TAPS]; /* sign included */
     double real[TSR_WAVELET_TAPS];
 } tsr_lift_step;
 
 typedef struct tsr_lift_filter {
+    int32_t nonlinear;    /* a step has another rule than the sum */
     int32_t steps, reach; /* reach: of all steps together, rounded up to even */
     tsr_lift_step step[TSR_WAVELET_STEPS];
 } tsr_lift_filter;
@@ -47,6 +50,30 @@ TSR_HD int32_t tsr_lift_index_near(int32_t i, int32_t n, int32_t boundary)
 #define TSR_LIFT_PAIR(t, v) ((t)[1] * (v(0) + v(1)))
 #define TSR_LIFT_FOUR(t, v) ((t)[2] * (v(1) + v(2)) + (t)[3] * (v(0) + v(3)))
 #define TSR_LIFT_EIGHT(t, v) ((t)[4] * (v(3) + v(4)) + (t)[5] * (v(2) + v(5)) + (t)[6] * (v(1) + v(6)) + (t)[7] * (v(0) + v(7)))
+
+/* What another rule than the sum makes of neighbours v[0], v[1], ... and their weights t, for numbers of type S. */
+#define TSR_LIFT_DEFINE_RULE(NAME, S)                                                     \
+    TSR_HD S NAME(int32_t rule, double threshold, int32_t count, const S *t, const S *v)  \
+    {                                                                                     \
+        S least = v[0], greatest = v[0], sum = t[0] * v[0], low = sum, high = sum;        \
+        for (int32_t k = 1; k < count; k++) {                                             \
+            const S p = t[k] * v[k];                                                      \
+            sum = sum + p;                                                                \
+            low = p < low ? p : low;                                                      \
+            high = p > high ? p : high;                                                   \
+            least = v[k] < least ? v[k] : least;                                          \
+            greatest = v[k] > greatest ? v[k] : greatest;                                 \
+        }                                                                                 \
+        if (rule == TSR_WAVELET_MAXIMUM) return high;                                     \
+        if (rule == TSR_WAVELET_MINIMUM) return low;                                      \
+        if (rule == TSR_WAVELET_MAXIMUM0) return high > (S)0 ? high : (S)0;               \
+        if (rule == TSR_WAVELET_MINIMUM0) return low < (S)0 ? low : (S)0;                 \
+        return (double)greatest - (double)least <= threshold ? sum : (S)0; /* adaptive */ \
+    }
+TSR_LIFT_DEFINE_RULE(tsr_lift_rule_i32, int32_t)
+TSR_LIFT_DEFINE_RULE(tsr_lift_rule_i64, int64_t)
+TSR_LIFT_DEFINE_RULE(tsr_lift_rule_f32, float)
+TSR_LIFT_DEFINE_RULE(tsr_lift_rule_f64, double)
 
 /* What an integer step adds, but for the sign. */
 #define TSR_LIFT_ROUND(sum, rounding, shift) (((sum) + (rounding)) >> (shift))

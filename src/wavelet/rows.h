@@ -1,5 +1,6 @@
 /* wavelet/rows.h: the text of the row loops, included by wavelet_isa.c once per kind of row with
  *   NAME(f)   the function's name            T, R   element in memory, element in rows       S   type of sums
+ *   RULE      what applies a rule to S
  *   INTEGER   1 or 0                         NARROW 1: T is i16, values are checked          UNSIGNED the unsigned type of R (integers) */
 
 #if INTEGER
@@ -206,12 +207,41 @@ static void NAME(store)(const void *row, int64_t n, int32_t shift, double scale,
     for (int64_t i = 0; i < n; i++) x[i] = x[i] + (SUM);
 #endif
 
+/* Steps that are no sums. */
+static void NAME(lift_rule)(const tsr_lift_step *s, R *x, const void *const *neighbours, int64_t n, uint32_t *lost)
+{
+    S t[TSR_WAVELET_TAPS], v[TSR_WAVELET_TAPS];
+    for (int32_t k = 0; k < s->count; k++)
+#if INTEGER
+        t[k] = s->tap[k];
+#elif defined(DOUBLE)
+        t[k] = s->real[k];
+#else
+        t[k] = s->real32[k];
+#endif
+    for (int64_t i = 0; i < n; i++) {
+        for (int32_t k = 0; k < s->count; k++) v[k] = (S)((const R *)neighbours[k])[i];
+        const S f = RULE(s->rule, s->threshold, s->count, t, v);
+#if INTEGER
+        const S p = TSR_LIFT_ROUND(f, s->rounding, s->shift);
+        x[i] = FINISH(x[i], s->sign < 0 ? -p : p);
+#else
+        x[i] = s->sign < 0 ? x[i] - f : x[i] + f;
+#endif
+    }
+    (void)lost; /* i16: rows are wide here, and looked at when they are narrowed */
+}
+
 static void NAME(lift)(const tsr_lift_step *s, void *to, const void *const *neighbours, int64_t n, uint32_t *lost)
 {
     R *TSR_RESTRICT x = (R *)to;
     const R *v0 = (const R *)neighbours[0], *v1 = (const R *)neighbours[s->count > 1], *v2 = v0, *v3 = v0, *v4 = v0, *v5 = v0, *v6 = v0, *v7 = v0;
     S t[TSR_WAVELET_TAPS];
     uint32_t bad = 0;
+    if (s->rule) {
+        NAME(lift_rule)(s, x, neighbours, n, lost);
+        return;
+    }
 #if INTEGER
     const S rounding = s->rounding, minus = s->sign < 0 ? -1 : 0;
     const int32_t shift = s->shift;
@@ -284,6 +314,7 @@ static const tsr_wavelet_rows NAME(rows) = { sizeof(T),  sizeof(R),   NAME(split
 
 #undef NARROW_ROW
 
+#undef RULE
 #undef FINISH
 #undef V
 #undef LIFT_LOOP

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grid/volume.h"
 #include "tessera/filter.h"
-#include "wavelet/wavelet.h"
+#include "wavelet/volume_dwt.h"
+
+enum { STEPS_TEXT = 4096 };
 
 static int is_real(tsr_dtype t) { return t == TSR_F32 || t == TSR_F64; }
 
@@ -19,7 +20,7 @@ static tsr_status write_number(tsr_volume *v, const char *key, long long number)
     return tsr_volume_set_meta(v, key, text);
 }
 
-static tsr_status write_meta(tsr_volume *v, const tsr_wavelet_plan *p, uint32_t axes, tsr_dtype origin)
+tsr_status tsr_dwt_write_meta(tsr_volume *v, const tsr_wavelet_plan *p, uint32_t axes, tsr_dtype origin)
 {
     TSR_TRY(tsr_volume_set_meta(v, "wavelet.filter", tsr_wavelet_filter_name(p->filter)));
     TSR_TRY(tsr_volume_set_meta(v, "wavelet.boundary", tsr_wavelet_boundary_name(p->boundary)));
@@ -29,6 +30,13 @@ static tsr_status write_meta(tsr_volume *v, const tsr_wavelet_plan *p, uint32_t 
     TSR_TRY(write_number(v, "wavelet.axes", axes));
     TSR_TRY(write_number(v, "wavelet.accuracy", p->shift));
     TSR_TRY(write_number(v, "wavelet.normalise", p->scale != 1.0));
+    if (p->filter == TSR_WAVELET_CUSTOM || p->filter == TSR_WAVELET_ADAPTIVE53) { /* the steps as they are, thresholds among them */
+        char text[STEPS_TEXT];
+        tsr_wavelet_steps_print(p->steps, p->step_count, text, sizeof text);
+        TSR_TRY(tsr_volume_set_meta(v, "wavelet.steps", text));
+        snprintf(text, sizeof text, "%.17g", p->scale);
+        TSR_TRY(tsr_volume_set_meta(v, "wavelet.scale", text));
+    }
     return TSR_OK;
 }
 
@@ -63,12 +71,12 @@ static const char *filter_name(int n) { return tsr_wavelet_filter_name((tsr_wave
 static const char *boundary_name(int n) { return tsr_wavelet_boundary_name((tsr_wavelet_boundary)n); }
 static const char *layout_name(int n) { return tsr_wavelet_layout_name((tsr_wavelet_layout)n); }
 
-static tsr_status read_meta(const tsr_volume *v, tsr_wavelet_options *o, tsr_dtype *origin)
+tsr_status tsr_dwt_read_meta(const tsr_volume *v, tsr_wavelet_options *o, tsr_wavelet_step steps[TSR_WAVELET_STEPS], tsr_dtype *origin)
 {
     int32_t filter, boundary, layout, axes;
     const char *type;
     *o = (tsr_wavelet_options)TSR_WAVELET_OPTIONS;
-    TSR_TRY(read_choice(v, "wavelet.filter", TSR_WAVELET_CUSTOM, filter_name, &filter));
+    TSR_TRY(read_choice(v, "wavelet.filter", TSR_WAVELET_FILTERS, filter_name, &filter));
     TSR_TRY(read_choice(v, "wavelet.boundary", TSR_WAVELET_BOUNDARIES, boundary_name, &boundary));
     TSR_TRY(read_choice(v, "wavelet.layout", TSR_WAVELET_SUBBANDS, layout_name, &layout));
     TSR_TRY(read_number(v, "wavelet.levels", TSR_WAVELET_LEVELS, &o->levels));
@@ -82,13 +90,35 @@ static tsr_status read_meta(const tsr_volume *v, tsr_wavelet_options *o, tsr_dty
     o->layout = (tsr_wavelet_layout)layout;
     o->axes = (uint32_t)axes;
     if (!o->accuracy) o->accuracy = -1; /* bits that were used, not a default */
+    if (o->filter == TSR_WAVELET_CUSTOM || o->filter == TSR_WAVELET_ADAPTIVE53) {
+        const char *text;
+        char *end;
+        TSR_TRY(read_text(v, "wavelet.scale", &text));
+        o->scale = strtod(text, &end);
+        if (end == text || *end || !(o->scale > 0 && o->scale < 1e30))
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: metadata wavelet.scale is '%.40s', expected a number over 0", text);
+        TSR_TRY(read_text(v, "wavelet.steps", &text));
+        TSR_TRY(tsr_wavelet_steps_parse(text, steps, &o->step_count));
+        o->filter = TSR_WAVELET_CUSTOM;
+        o->steps = steps;
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_dwt_clear_meta(tsr_volume *v)
+{
+    static const char *const keys[] = { "filter", "boundary", "layout", "dtype", "levels", "axes", "accuracy", "normalise", "steps", "scale" };
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        char key[32];
+        snprintf(key, sizeof key, "wavelet.%s", keys[k]);
+        TSR_TRY(tsr_volume_set_meta(v, key, NULL));
+    }
     return TSR_OK;
 }
 
 /* ---- element types ---------------------------------------------------------------------------------------------------------------------------- */
 
-/* Copy as stored, in another type. */
-static tsr_status retype(tsr_context *context, const tsr_volume *v, tsr_dtype dtype, tsr_volume **copy)
+tsr_status tsr_dwt_retype(tsr_context *context, const tsr_volume *v, tsr_dtype dtype, tsr_volume **copy)
 {
     tsr_volume as_stored = *v; /* the header alone: the same voxels with slope 1 */
     as_stored.slope = 1;
@@ -99,26 +129,22 @@ static tsr_status retype(tsr_context *context, const tsr_volume *v, tsr_dtype dt
     return TSR_OK;
 }
 
-/* Also drops the accuracy bits by default where i32 has no room for them: without them every step comes back even where it wraps. */
-static tsr_status choose_type(tsr_context *context, const tsr_volume *v, tsr_wavelet_options *o, tsr_dtype *dtype)
+int tsr_dwt_needs_range(tsr_dtype from, tsr_dtype dtype) { return !(is_real(from) && (dtype == TSR_DTYPE_COUNT || is_real(dtype))); }
+
+tsr_status tsr_dwt_choose_type(tsr_dtype from, tsr_size3 extents, double minimum, double maximum, tsr_wavelet_options *o, tsr_dtype *dtype)
 {
-    tsr_statistics s;
-    tsr_volume as_stored = *v;
-    if (is_real(v->dtype) && (*dtype == TSR_DTYPE_COUNT || is_real(*dtype))) {
-        if (*dtype == TSR_DTYPE_COUNT) *dtype = v->dtype;
+    if (!tsr_dwt_needs_range(from, *dtype)) {
+        if (*dtype == TSR_DTYPE_COUNT) *dtype = from;
         return TSR_OK;
     }
-    as_stored.slope = 1;
-    as_stored.intercept = 0;
-    TSR_TRY(tsr_volume_statistics(context, &as_stored, &s));
     int32_t bits = 1, dimensions = 0;
-    double largest = fmax(fabs(s.minimum), fabs(s.maximum));
+    double largest = fmax(fabs(minimum), fabs(maximum));
     while (bits < 60 && ldexp(1, bits - 1) < largest) bits++;
-    const int64_t size[3] = { v->size.x, v->size.y, v->size.z };
+    const int64_t size[3] = { extents.x, extents.y, extents.z };
     for (int a = 0; a < 3; a++) dimensions += size[a] > 1 && (!o->axes || o->axes >> a & 1);
     int32_t possible = tsr_wavelet_levels_possible(3, size, o->axes), levels = o->levels ? o->levels : possible < 3 ? possible : 3;
     const int32_t safe = dimensions && levels ? tsr_wavelet_safe_bits(o->filter, levels, dimensions, o->accuracy) : 16;
-    if (*dtype == TSR_DTYPE_COUNT) *dtype = bits <= safe && s.maximum <= 32767 ? TSR_I16 : TSR_I32;
+    if (*dtype == TSR_DTYPE_COUNT) *dtype = bits <= safe && maximum <= 32767 ? TSR_I16 : TSR_I32;
     if (*dtype == TSR_I32 && bits > safe + 16 && o->accuracy >= 0) {
         if (o->accuracy > 0)
             TSR_FAIL(TSR_ERROR_ARGUMENT,
@@ -128,11 +154,31 @@ static tsr_status choose_type(tsr_context *context, const tsr_volume *v, tsr_wav
     }
     if (*dtype == TSR_I16 || *dtype == TSR_I32) {
         double most = *dtype == TSR_I16 ? 32767.0 : 2147483647.0;
-        if (is_real(v->dtype))
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: %s voxels as %s, expected f32 or f64", tsr_dtype_name(v->dtype), tsr_dtype_name(*dtype));
-        if (s.maximum > most || s.minimum < -most - 1)
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: voxels from %.0f to %.0f do not fit into %s", s.minimum, s.maximum, tsr_dtype_name(*dtype));
+        if (is_real(from))
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: %s voxels as %s, expected f32 or f64", tsr_dtype_name(from), tsr_dtype_name(*dtype));
+        if (maximum > most || minimum < -most - 1)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: voxels from %.0f to %.0f do not fit into %s", minimum, maximum, tsr_dtype_name(*dtype));
     }
+    return TSR_OK;
+}
+
+static tsr_status choose_type(tsr_context *context, const tsr_volume *v, tsr_wavelet_options *o, tsr_dtype *dtype)
+{
+    tsr_statistics s = { 0 };
+    tsr_volume as_stored = *v;
+    as_stored.slope = 1;
+    as_stored.intercept = 0;
+    if (tsr_dwt_needs_range(v->dtype, *dtype)) TSR_TRY(tsr_volume_statistics(context, &as_stored, &s));
+    TSR_TRY(tsr_dwt_choose_type(v->dtype, v->size, s.minimum, s.maximum, o, dtype));
+    return TSR_OK;
+}
+
+tsr_status tsr_dwt_take_options(const tsr_wavelet_options *options, tsr_wavelet_options *o)
+{
+    TSR_TRY(tsr_options_take(o, sizeof *o, options, "tsr_wavelet_options"));
+    if (o->inplace || o->batch > 1 || o->sample_stride || o->coefficient_stride || o->sample_batch || o->coefficient_batch ||
+        o->layout == TSR_WAVELET_SUBBANDS)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: strides, batch, inplace or layout subbands for a volume, expected none of them");
     return TSR_OK;
 }
 
@@ -147,19 +193,16 @@ tsr_status tsr_volume_dwt(tsr_context *context, const tsr_volume *volume, const 
     tsr_wavelet_plan *plan = NULL;
     *coefficients = NULL;
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
-    TSR_TRY(tsr_options_take(&o, sizeof o, options, "tsr_wavelet_options"));
-    if (o.inplace || o.batch > 1 || o.sample_stride || o.coefficient_stride || o.sample_batch || o.coefficient_batch ||
-        o.filter == TSR_WAVELET_CUSTOM || o.layout == TSR_WAVELET_SUBBANDS)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: strides, batch, inplace, custom steps or layout subbands for a volume, expected none of them");
+    TSR_TRY(tsr_dwt_take_options(options, &o));
     TSR_TRY(choose_type(context, volume, &o, &dtype));
     const int64_t size[3] = { volume->size.x, volume->size.y, volume->size.z };
     TSR_TRY_GOTO(tsr_wavelet_plan_create(context, dtype, 3, size, &o, &plan), done);
-    if (volume->dtype != dtype) TSR_TRY_GOTO(retype(context, volume, dtype, &samples), done);
+    if (volume->dtype != dtype) TSR_TRY_GOTO(tsr_dwt_retype(context, volume, dtype, &samples), done);
     TSR_TRY_GOTO(tsr_volume_create_like(context, volume, dtype, volume->size, &volume->geometry, coefficients), done);
     (*coefficients)->slope = volume->slope;
     (*coefficients)->intercept = volume->intercept;
     TSR_TRY_GOTO(tsr_wavelet_forward(plan, samples ? samples->data : volume->data, (*coefficients)->data, NULL), done);
-    TSR_TRY_GOTO(write_meta(*coefficients, plan, o.axes ? o.axes : 7, volume->dtype), done);
+    TSR_TRY_GOTO(tsr_dwt_write_meta(*coefficients, plan, o.axes ? o.axes : 7, volume->dtype), done);
 done:
     if (status != TSR_OK) tsr_volume_destroy(coefficients);
     tsr_volume_destroy(&samples);
@@ -169,33 +212,100 @@ done:
 
 tsr_status tsr_volume_idwt(tsr_context *context, const tsr_volume *coefficients, tsr_volume **volume)
 {
-    static const char *const keys[] = { "filter", "boundary", "layout", "dtype", "levels", "axes", "accuracy", "normalise" };
     tsr_wavelet_options o;
+    tsr_wavelet_step steps[TSR_WAVELET_STEPS];
     tsr_dtype origin;
     tsr_status status;
     tsr_volume *samples = NULL;
     tsr_wavelet_plan *plan = NULL;
     *volume = NULL;
     TSR_TRY(tsr_volume_require(context, coefficients, "coefficients"));
-    TSR_TRY(read_meta(coefficients, &o, &origin));
+    TSR_TRY(tsr_dwt_read_meta(coefficients, &o, steps, &origin));
     const int64_t size[3] = { coefficients->size.x, coefficients->size.y, coefficients->size.z };
     TSR_TRY_GOTO(tsr_wavelet_plan_create(context, coefficients->dtype, 3, size, &o, &plan), done);
     TSR_TRY_GOTO(tsr_volume_create_like(context, coefficients, coefficients->dtype, coefficients->size, &coefficients->geometry, &samples), done);
     samples->slope = coefficients->slope;
     samples->intercept = coefficients->intercept;
     TSR_TRY_GOTO(tsr_wavelet_inverse(plan, coefficients->data, samples->data, NULL), done);
-    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
-        char key[32];
-        snprintf(key, sizeof key, "wavelet.%s", keys[k]);
-        TSR_TRY_GOTO(tsr_volume_set_meta(samples, key, NULL), done);
-    }
+    TSR_TRY_GOTO(tsr_dwt_clear_meta(samples), done);
     if (origin == samples->dtype) {
         *volume = samples;
         samples = NULL;
-    } else TSR_TRY_GOTO(retype(context, samples, origin, volume), done);
+    } else TSR_TRY_GOTO(tsr_dwt_retype(context, samples, origin, volume), done);
 done:
     tsr_volume_destroy(&samples);
     tsr_wavelet_plan_destroy(&plan);
+    return status;
+}
+
+/* ---- statistics ------------------------------------------------------------------------------------------------------------------------------------ */
+
+/* A band, packed, as a volume of its own; its zeros are counted on the way. */
+static tsr_status take_band(const tsr_volume *v, const tsr_wavelet_band *band, tsr_volume **packed, int64_t *zeros)
+{
+    const size_t element = tsr_dtype_size(v->dtype);
+    const char nothing[8] = { 0 };
+    TSR_TRY(tsr_volume_create(NULL, v->dtype, (tsr_size3){ band->size[0], band->size[1], band->size[2] }, NULL, packed));
+    char *to = (char *)(*packed)->data;
+    for (int64_t z = 0; z < band->size[2]; z++)
+        for (int64_t y = 0; y < band->size[1]; y++)
+            for (int64_t x = 0; x < band->size[0]; x++, to += element) {
+                const int64_t at = band->offset + x * band->stride[0] + y * band->stride[1] + z * band->stride[2];
+                memcpy(to, (const char *)v->data + at * (int64_t)element, element);
+                *zeros += !memcmp(to, nothing, element);
+            }
+    return TSR_OK;
+}
+
+static tsr_status band_statistics(tsr_context *context, const tsr_volume *v, tsr_wavelet_statistics *s)
+{
+    tsr_volume *packed;
+    tsr_statistics found;
+    s->count = s->band.size[0] * s->band.size[1] * s->band.size[2];
+    s->minimum = s->maximum = s->mean = (double)NAN;
+    if (!s->count) return TSR_OK;
+    TSR_TRY(take_band(v, &s->band, &packed, &s->zeros));
+    const tsr_status status = tsr_volume_statistics(context, packed, &found);
+    tsr_volume_destroy(&packed);
+    TSR_TRY(status);
+    s->minimum = found.minimum;
+    s->maximum = found.maximum;
+    s->mean = found.mean;
+    s->variance = found.variance;
+    if (found.count)
+        s->energy = (found.variance * (double)(found.count - 1) + found.mean * found.mean * (double)found.count) * s->band.weight * s->band.weight;
+    return TSR_OK;
+}
+
+tsr_status tsr_wavelet_volume_statistics(const tsr_volume *v, tsr_wavelet_statistics *bands, int32_t most, int32_t *count)
+{
+    tsr_context_options on_cpu = TSR_CONTEXT_OPTIONS;
+    tsr_context *context = NULL;
+    tsr_wavelet_plan *plan = NULL;
+    tsr_wavelet_options o;
+    tsr_wavelet_step steps[TSR_WAVELET_STEPS];
+    tsr_wavelet_info info;
+    tsr_dtype origin;
+    tsr_status status;
+    *count = 0;
+    if (!v || !bands || (v->context && v->context->device.kind != TSR_DEVICE_CPU))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: statistics of no host volume");
+    TSR_TRY(tsr_dwt_read_meta(v, &o, steps, &origin));
+    on_cpu.device = "cpu";
+    const int64_t size[3] = { v->size.x, v->size.y, v->size.z };
+    TSR_TRY(tsr_context_create(&on_cpu, &context));
+    TSR_TRY_GOTO(tsr_wavelet_plan_create(context, v->dtype, 3, size, &o, &plan), done);
+    tsr_wavelet_plan_describe(plan, &info);
+    if (info.bands > most) TSR_FAIL_GOTO(TSR_ERROR_CAPACITY, done, "wavelet: %d bands, there is room for %d", info.bands, most);
+    for (int32_t k = 0; k < info.bands; k++) {
+        bands[k] = (tsr_wavelet_statistics){ .count = 0 };
+        TSR_TRY_GOTO(tsr_wavelet_plan_band(plan, k, &bands[k].band), done);
+        TSR_TRY_GOTO(band_statistics(context, v, &bands[k]), done);
+    }
+    *count = info.bands;
+done:
+    tsr_wavelet_plan_destroy(&plan);
+    tsr_context_destroy(&context);
     return status;
 }
 
@@ -232,10 +342,11 @@ static void paint(const tsr_volume *v, int64_t z, const int64_t from[2], const i
 tsr_status tsr_wavelet_mosaic(const tsr_volume *v, int64_t z, tsr_image *image)
 {
     tsr_wavelet_options o;
+    tsr_wavelet_step steps[TSR_WAVELET_STEPS];
     tsr_dtype origin;
     memset(image, 0, sizeof *image);
     if (!v || (v->context && v->context->device.kind != TSR_DEVICE_CPU)) TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: mosaic of no host volume");
-    TSR_TRY(read_meta(v, &o, &origin));
+    TSR_TRY(tsr_dwt_read_meta(v, &o, steps, &origin));
     if (o.layout != TSR_WAVELET_MALLAT)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: mosaic of layout %s, expected mallat", tsr_wavelet_layout_name(o.layout));
     if (z < 0 || z >= v->size.z)

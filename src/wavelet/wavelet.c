@@ -43,6 +43,8 @@ static tsr_status check_options(tsr_dtype dtype, int32_t dimensions, const int64
     if (o->batch < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: batch is %lld, expected 0 or more arrays", (long long)o->batch);
     if (o->filter == TSR_WAVELET_CUSTOM && (!o->steps || o->step_count < 1 || o->step_count > TSR_WAVELET_STEPS))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: custom filter of %d steps, expected 1 to %d", o->steps ? o->step_count : 0, TSR_WAVELET_STEPS);
+    if (o->filter == TSR_WAVELET_ADAPTIVE53 && !(o->threshold > 0 && o->threshold < 1e300))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: threshold is %g for filter adaptive53, expected a number over 0", o->threshold);
     if (o->filter == TSR_WAVELET_CUSTOM && !(o->scale >= 0 && o->scale < 1e30))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: scale is %g, expected a positive number", o->scale);
     return TSR_OK;
@@ -221,6 +223,7 @@ static tsr_status fill_plan(tsr_wavelet_plan *p, const tsr_wavelet_options *o)
     p->step_count = o->step_count;
     if (o->filter == TSR_WAVELET_CUSTOM) memcpy(p->steps, o->steps, (size_t)o->step_count * sizeof *o->steps);
     else p->step_count = tsr_wavelet_filter_steps(o->filter, p->steps, &scale);
+    for (int32_t k = 0; k < p->step_count && o->filter == TSR_WAVELET_ADAPTIVE53; k++) p->steps[k].threshold = o->threshold;
     p->scale = o->normalise ? scale : 1;
     TSR_TRY(tsr_lift_check(p->steps, p->step_count, p->dtype, p->shift));
     TSR_TRY(take_strides("sample", p->dimensions, p->size, o->sample_stride, o->sample_batch, sample_stride));

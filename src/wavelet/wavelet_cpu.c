@@ -119,8 +119,8 @@ static const tsr_wavelet_rows *rows_of(const tsr_wavelet_level *l, const tsr_lif
     tsr_wavelet_kind kind = l->dtype == TSR_I32   ? TSR_ROWS_I32
                             : l->dtype == TSR_F32 ? TSR_ROWS_F32
                             : l->dtype == TSR_F64 ? TSR_ROWS_F64
-                            : filter->steps <= 2  ? TSR_ROWS_I16
-                                                  : TSR_ROWS_I16_WIDE;
+                            : filter->steps <= 2 && !filter->nonlinear ? TSR_ROWS_I16
+                                                                       : TSR_ROWS_I16_WIDE;
     return TSR_ISA_SELECT(tsr_wavelet_rows_of)(kind);
 }
 

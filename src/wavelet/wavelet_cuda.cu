@@ -75,8 +75,30 @@ TSR_DEVICE_FN typename element<D>::row lifted_as(const tsr_lift_step &s, typenam
     W p = TSR_LIFT_ROUND((W)sum, s.rounding, s.shift);
     return (typename element<D>::row)((uint32_t)x + (uint32_t)p * (uint32_t)s.sign); /* i32 wraps */
 }
+TSR_DEVICE_FN int32_t ruled_as(const tsr_lift_step &s, const int32_t *t, const int32_t *v) { return tsr_lift_rule_i32(s.rule, s.threshold, s.count, t, v); }
+TSR_DEVICE_FN int64_t ruled_as(const tsr_lift_step &s, const int64_t *t, const int64_t *v) { return tsr_lift_rule_i64(s.rule, s.threshold, s.count, t, v); }
+TSR_DEVICE_FN float ruled_as(const tsr_lift_step &s, const float *t, const float *v) { return tsr_lift_rule_f32(s.rule, s.threshold, s.count, t, v); }
+TSR_DEVICE_FN double ruled_as(const tsr_lift_step &s, const double *t, const double *v) { return tsr_lift_rule_f64(s.rule, s.threshold, s.count, t, v); }
+
+/* The same for steps that are no sums. */
+template <tsr_dtype D, class N> TSR_DEVICE_FN typename element<D>::row ruled(const tsr_lift_step &s, typename element<D>::row x, N neighbour)
+{
+    typedef typename element<D>::sum S;
+    S t[TSR_WAVELET_TAPS] = {}, v[TSR_WAVELET_TAPS] = {};
+    for (int32_t k = 0; k < s.count; k++) {
+        t[k] = D == TSR_F32 ? (S)s.real32[k] : D == TSR_F64 ? (S)s.real[k] : (S)s.tap[k];
+        v[k] = neighbour(k);
+    }
+    const S f = ruled_as(s, t, v);
+    if (D == TSR_F32 || D == TSR_F64) return (typename element<D>::row)(s.sign < 0 ? x - f : x + f);
+    typedef typename element<D>::whole W;
+    W p = TSR_LIFT_ROUND((W)f, s.rounding, s.shift);
+    return (typename element<D>::row)((uint32_t)x + (uint32_t)p * (uint32_t)s.sign);
+}
+
 template <tsr_dtype D, class N> TSR_DEVICE_FN typename element<D>::row lifted(const tsr_lift_step &s, typename element<D>::row x, N neighbour)
 {
+    if (s.rule) return ruled<D>(s, x, neighbour);
     if (s.symmetric && s.count == 2) return lifted_as<D, 2>(s, x, neighbour);
     if (s.symmetric && s.count == 4) return lifted_as<D, 4>(s, x, neighbour);
     if (s.symmetric && s.count == 8) return lifted_as<D, 8>(s, x, neighbour);
@@ -342,7 +364,7 @@ static int marches(const tsr_wavelet_level *l, const tsr_lift_filter *forward, i
     int fits = !l->inplace && l->size[axis] >= SHORTEST_AXIS && l->size[axis] < most && l->size[0] < most && packed < most;
     fits = fits && llabs(l->whole.stride[axis]) < most;
     for (uint32_t bits = 0; bits < TSR_WAVELET_BANDS; bits++) fits = fits && ((bits & ~l->axes) || llabs(l->band[bits].stride[axis]) < most);
-    return fits && march_knows(l->dtype, forward);
+    return fits && !forward->nonlinear && march_knows(l->dtype, forward);
 }
 /* Do x and y go together? */
 static int has_planes(const tsr_wavelet_level *l, const tsr_lift_filter *forward)

@@ -93,6 +93,7 @@ static int i16_lift16(const tsr_lift_step *s, int16_t *x, const int16_t *v0, con
 }
 
 #define NAME(f) i16_##f
+#define RULE tsr_lift_rule_i32
 #define T int16_t
 #define R int16_t
 #define S int32_t
@@ -103,6 +104,7 @@ static int i16_lift16(const tsr_lift_step *s, int16_t *x, const int16_t *v0, con
 
 #define WIDE
 #define NAME(f) i16_wide_##f
+#define RULE tsr_lift_rule_i32
 #define T int16_t
 #define R int32_t
 #define S int32_t
@@ -113,6 +115,7 @@ static int i16_lift16(const tsr_lift_step *s, int16_t *x, const int16_t *v0, con
 #undef WIDE
 
 #define NAME(f) i32_##f
+#define RULE tsr_lift_rule_i64
 #define T int32_t
 #define R int32_t
 #define S int64_t
@@ -122,6 +125,7 @@ static int i16_lift16(const tsr_lift_step *s, int16_t *x, const int16_t *v0, con
 #include "wavelet/rows.h"
 
 #define NAME(f) f32_##f
+#define RULE tsr_lift_rule_f32
 #define T float
 #define R float
 #define S float
@@ -131,6 +135,7 @@ static int i16_lift16(const tsr_lift_step *s, int16_t *x, const int16_t *v0, con
 
 #define DOUBLE
 #define NAME(f) f64_##f
+#define RULE tsr_lift_rule_f64
 #define T double
 #define R double
 #define S double

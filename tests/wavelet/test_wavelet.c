@@ -492,9 +492,9 @@ static void custom_steps(void **state)
         assert_memory_equal(c, expected, sizeof c);
     }
     tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
-    static const tsr_wavelet_step lopsided[3] = { { 0, 1, -5, 3, 1, 2, { 1, -2, 1 }, { 0 } },
-                                                  { 1, -1, 1, 5, 7, 4, { 3, -1, 2, 1, 5 }, { 0 } },
-                                                  { 0, 1, 3, 1, 0, 3, { 7 }, { 0 } } };
+    static const tsr_wavelet_step lopsided[3] = { { 0, 1, -5, 3, 1, 2, { 1, -2, 1 }, { 0 }, TSR_WAVELET_SUM, 0 },
+                                                  { 1, -1, 1, 5, 7, 4, { 3, -1, 2, 1, 5 }, { 0 }, TSR_WAVELET_SUM, 0 },
+                                                  { 0, 1, 3, 1, 0, 3, { 7 }, { 0 }, TSR_WAVELET_SUM, 0 } };
     o.filter = TSR_WAVELET_CUSTOM;
     o.steps = lopsided;
     o.step_count = 3;
@@ -573,7 +573,8 @@ static void bad_arguments(void **state)
     REFUSED(TSR_I16, 2, size, "sample stride 19 along axis 1, expected at least 20", o.sample_stride = narrow);
     REFUSED(TSR_I16, 2, size, "periodic with 11 samples along axis 1 at level 1", o.boundary = TSR_WAVELET_PERIODIC);
     REFUSED(TSR_I16, 2, size, "custom filter of 0 steps", o.filter = TSR_WAVELET_CUSTOM);
-    tsr_wavelet_step steps[2] = { { 1, -1, -1, 2, 0, 1, { 1, 1 }, { 0 } }, { 0, 1, -1, 2, 0, 2, { 1, 1 }, { 0 } } };
+    tsr_wavelet_step steps[2] = { { 1, -1, -1, 2, 0, 1, { 1, 1 }, { 0 }, TSR_WAVELET_SUM, 0 },
+                                   { 0, 1, -1, 2, 0, 2, { 1, 1 }, { 0 }, TSR_WAVELET_SUM, 0 } };
 #define REFUSED_STEP(text, field, value)                                                                     \
     do {                                                                                                     \
         tsr_wavelet_step kept = steps[1];                                                                    \
@@ -590,7 +591,7 @@ static void bad_arguments(void **state)
     REFUSED_STEP("step 1: the sum of its taps can reach", tap[0], 2000000000);
     /* A negative step may be taken as x + ((-sum + 2^shift - 1 - rounding) >> shift): 2^shift belongs to the sum. 65535 x 2^15 alone would fit. */
     const tsr_wavelet_step first = steps[0];
-    steps[0] = (tsr_wavelet_step){ 1, -1, -1, 2, 0, 16, { 32767, 32768 }, { 0 } };
+    steps[0] = (tsr_wavelet_step){ 1, -1, -1, 2, 0, 16, { 32767, 32768 }, { 0 }, TSR_WAVELET_SUM, 0 };
     REFUSED(TSR_I16, 2, size, "step 0: the sum of its taps can reach 2.15e+09", (o.filter = TSR_WAVELET_CUSTOM, o.steps = steps, o.step_count = 2));
     steps[0].tap[1] = 32766;
     const tsr_wavelet_options options = { .struct_size = sizeof options, .filter = TSR_WAVELET_CUSTOM, .steps = steps, .step_count = 2 };

@@ -95,10 +95,13 @@ tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_rea
 tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
 tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_read_options *options, int *code);
 /* Lines of an option table that fill a tsr_read_options. */
-#define CLI_READ_OPTIONS(read)                                                                                                      \
+#define CLI_READ_OPTIONS(read) CLI_READ_OPTIONS_LIMIT(read, "refuse larger files")
+/* For verbs that keep to the limit instead: larger volumes go from file to file, a part at a time. */
+#define CLI_READ_OPTIONS_WITHIN(read) CLI_READ_OPTIONS_LIMIT(read, "of memory to take: larger volumes go from file to file, slab by slab")
+#define CLI_READ_OPTIONS_LIMIT(read, limit_help)                                                                                    \
     { .name = "input-format", .type = CLI_TEXT, .value = &(read).format, .argument = "NAME",                                       \
       .help = "read as nifti, nrrd, metaimage, inrimage, npy, raw, ply, ... (default: by content)" },                                    \
-    { .name = "memory-limit", .type = CLI_COUNT, .value = &(read).memory_limit, .argument = "BYTES", .help = "refuse larger files", \
+    { .name = "memory-limit", .type = CLI_COUNT, .value = &(read).memory_limit, .argument = "BYTES", .help = (limit_help), \
       .lower = 1, .upper = 9e18 },                                                                                                  \
     { .name = "raw-shape", .type = CLI_SIZE3, .value = &(read).raw_shape, .help = "extents of a raw file", .lower = 1, .upper = 1e9 }, \
     { .name = "raw-dtype", .type = CLI_DTYPE, .value = &(read).raw_dtype, .help = "element type of a raw file" },                   \

@@ -76,13 +76,15 @@ static tsr_status write_image(const tsr_volume *volume, const char *path, const 
     return status;
 }
 
-/* Was the file made of an image, and can it be one again? */
-static int is_picture(const struct decompress *d, const tsr_compress_info *info)
+static int names_picture(const struct decompress *d)
 {
     const size_t n = strlen(d->output);
-    if (d->cli->format || !strcmp(d->output, "-")) return info->image && d->cli->format && !strcmp(d->cli->format, "png");
-    return info->image && n > 4 && !strcmp(d->output + n - 4, ".png");
+    if (d->cli->format || !strcmp(d->output, "-")) return d->cli->format && !strcmp(d->cli->format, "png");
+    return n > 4 && !strcmp(d->output + n - 4, ".png");
 }
+
+/* Was the file made of an image, and can it be one again? */
+static int is_picture(const struct decompress *d, const tsr_compress_info *info) { return info->image && names_picture(d); }
 
 static int write_strip(const struct decompress *d)
 {
@@ -132,7 +134,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_COUNT,
           .value = &d.options.memory_limit,
           .argument = "BYTES",
-          .help = "refuse larger volumes",
+          .help = "of memory to take: larger volumes go from file to file, a row of bricks or more at a time",
           .lower = 1,
           .upper = 9e18 },
         { 0 },
@@ -168,11 +170,14 @@ static int run(cli_call *cli, int argc, char **argv)
         if (info.coder != TSR_COMPRESS_PLANES)
             return cli_usage(cli, "--layers: '%s' has coder %s without layers, expected planes", input, tsr_compress_coder_name(info.coder));
     }
-    tsr_status status = tsr_volume_decompress(input, &d.options, &volume, &info);
+    const int by_parts = d.options.memory_limit && !names_picture(&d);
+    tsr_status status =
+        by_parts ? tsr_file_decompress(input, d.output, &d.options, &write, &info) : tsr_volume_decompress(input, &d.options, &volume, &info);
     cli_progress_end(cli);
     if (status != TSR_OK) return cli_status(cli, status, input);
     if (info.pieces_whole < info.pieces)
         cli_note(cli, "%s: %lld of %lld pieces are missing or damaged", input, (long long)(info.pieces - info.pieces_whole), (long long)info.pieces);
+    if (by_parts) return CLI_OK;
     status = is_picture(&d, &info) ? write_image(volume, d.output, &write) : tsr_volume_write(volume, d.output, &write);
     tsr_volume_destroy(&volume);
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, d.output);

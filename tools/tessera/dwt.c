@@ -1,3 +1,5 @@
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -9,7 +11,7 @@ struct dwt {
     tsr_dtype dtype;
     const char *output, *mosaic, *axes;
     int64_t slice;
-    int slice_given;
+    int slice_given, statistics;
 };
 
 static int write_mosaic(const struct dwt *d, const tsr_volume *coefficients)
@@ -20,6 +22,51 @@ static int write_mosaic(const struct dwt *d, const tsr_volume *coefficients)
     if (status == TSR_OK) status = tsr_image_write(&image, d->mosaic, &write);
     tsr_image_destroy(&image);
     return status == TSR_OK ? CLI_OK : cli_status(d->cli, status, d->mosaic);
+}
+
+/* "LHH": high along y and z, x first; '-': the level does not split the axis. */
+static void name_band(const tsr_wavelet_band *b, char name[4])
+{
+    for (int a = 0; a < 3; a++) name[a] = !(b->split >> a & 1) ? '-' : b->high >> a & 1 ? 'H' : 'L';
+    name[3] = 0;
+}
+
+static int print_statistics(const struct dwt *d, const tsr_volume *coefficients)
+{
+    enum { MOST = 8 * TSR_WAVELET_LEVELS };
+    static tsr_wavelet_statistics bands[MOST];
+    int32_t count;
+    const tsr_status status = tsr_wavelet_volume_statistics(coefficients, bands, MOST, &count);
+    if (status != TSR_OK) return cli_status(d->cli, status, d->cli->input[0]);
+    double all = 0;
+    for (int32_t k = 0; k < count; k++) all += bands[k].energy;
+    if (d->cli->globals.json) json_open(NULL, '[');
+    else printf("level band        count  zeros %%      minimum      maximum         mean    deviation  energy %%\n");
+    for (int32_t k = 0; k < count; k++) {
+        const tsr_wavelet_statistics *s = &bands[k];
+        char name[4];
+        name_band(&s->band, name);
+        const double zeros = s->count ? 100.0 * (double)s->zeros / (double)s->count : 0, energy = all > 0 ? 100 * s->energy / all : 0;
+        if (!d->cli->globals.json) {
+            printf("%5d %4s %12lld  %7.2f %12.5g %12.5g %12.5g %12.5g  %8.4f\n", s->band.level, name, (long long)s->count, zeros, s->minimum,
+                   s->maximum, s->mean, sqrt(s->variance), energy);
+            continue;
+        }
+        json_open(NULL, '{');
+        json_int("level", s->band.level);
+        json_text("band", name);
+        json_int("count", s->count);
+        json_int("zeros", s->zeros);
+        json_real("minimum", s->minimum);
+        json_real("maximum", s->maximum);
+        json_real("mean", s->mean);
+        json_real("variance", s->variance);
+        json_real("weight", s->band.weight);
+        json_real("energy", s->energy);
+        json_close('}');
+    }
+    if (d->cli->globals.json) json_close(']');
+    return CLI_OK;
 }
 
 static int transform(struct dwt *d)
@@ -36,6 +83,7 @@ static int transform(struct dwt *d)
         if (status != TSR_OK) code = cli_status(d->cli, status, d->cli->input[0]);
     }
     if (!code && d->mosaic) code = write_mosaic(d, coefficients);
+    if (!code && d->statistics) code = print_statistics(d, coefficients);
     if (!code) {
         tsr_status status = tsr_volume_write(coefficients, d->output, &write);
         if (status != TSR_OK) code = cli_status(d->cli, status, d->output);
@@ -46,9 +94,26 @@ static int transform(struct dwt *d)
     return code;
 }
 
+/* Within --memory-limit, from file to file. */
+static int transform_file(struct dwt *d)
+{
+    tsr_context *context = NULL;
+    const tsr_write_options write = cli_write_options(d->cli);
+    int code = cli_context(d->cli, &context);
+    if (code) return code;
+    d->read.progress = cli_progress(d->cli);
+    const tsr_status status = tsr_file_dwt(context, d->cli->input[0], &d->read, &d->options, d->dtype, d->output, &write, NULL);
+    cli_progress_end(d->cli);
+    if (status != TSR_OK) code = cli_status(d->cli, status, d->cli->input[0]);
+    tsr_context_destroy(&context);
+    return code;
+}
+
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct dwt d = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_WAVELET_OPTIONS, .dtype = TSR_DTYPE_COUNT };
+    tsr_wavelet_step steps[TSR_WAVELET_STEPS];
+    const char *steps_file = NULL;
     int filter = 0, boundary = 0, layout = 0, no_accuracy = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(d.output),
@@ -58,7 +123,26 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &filter,
           .argument = "NAME",
           .help = "the steps of the transform",
-          .choices = "legall53 haar dd97 dd137 daub97 fidelity jpeg53" },
+          .choices = "legall53 haar dd97 dd137 daub97 fidelity jpeg53 custom minhaar maxlift adaptive53" }, /* in the order of tsr_wavelet_filter */
+        { .name = "threshold",
+          .type = CLI_REAL,
+          .value = &d.options.threshold,
+          .argument = "T",
+          .help = "of adaptive53: no update where its neighbours differ by more",
+          .lower = 1e-300,
+          .upper = 1e299 },
+        { .name = "steps",
+          .type = CLI_TEXT,
+          .value = &steps_file,
+          .argument = "FILE",
+          .help = "steps of your own, for --filter custom: lines of PARITY SIGN FIRST ROUNDING SHIFT RULE TAP... (docs/guide/wavelets.md)" },
+        { .name = "scale",
+          .type = CLI_REAL,
+          .value = &d.options.scale,
+          .argument = "K",
+          .help = "of steps of your own, for --normalise (default 1)",
+          .lower = 1e-6,
+          .upper = 1e6 },
         { .name = "levels",
           .type = CLI_INT,
           .value = &d.options.levels,
@@ -104,7 +188,11 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "of the mosaic, counted in the coefficients (default 0)",
           .lower = 0,
           .upper = 9e15 },
-        CLI_READ_OPTIONS(d.read),
+        { .name = "statistics",
+          .type = CLI_FLAG,
+          .value = &d.statistics,
+          .help = "say what lies in each band: range, mean, deviation, zeros, energy" },
+        CLI_READ_OPTIONS_WITHIN(d.read),
         { 0 },
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
@@ -116,6 +204,18 @@ static int run(cli_call *cli, int argc, char **argv)
     }
     if (d.axes && !d.options.axes) return cli_usage(cli, "--axes: '' given, expected some of the letters xyz");
     d.options.filter = (tsr_wavelet_filter)filter;
+    if ((filter == TSR_WAVELET_ADAPTIVE53) != (d.options.threshold > 0))
+        return cli_usage(cli, "--threshold: expected with --filter adaptive53, and only there");
+    if ((filter == TSR_WAVELET_CUSTOM) != !!steps_file) return cli_usage(cli, "--steps: expected with --filter custom, and only there");
+    if (d.options.scale > 0 && !steps_file) return cli_usage(cli, "--scale: of the steps of --steps, expected only there");
+    if (steps_file) {
+        char *text = cli_read_text(cli, steps_file);
+        if (!text) return CLI_FAILED;
+        const tsr_status status = tsr_wavelet_steps_parse(text, steps, &d.options.step_count);
+        free(text);
+        if (status != TSR_OK) return cli_status(cli, status, steps_file);
+        d.options.steps = steps;
+    }
     d.options.boundary = (tsr_wavelet_boundary)boundary;
     d.options.layout = (tsr_wavelet_layout)layout;
     if (no_accuracy && d.options.accuracy) return cli_usage(cli, "--accuracy: expected without --no-accuracy");
@@ -129,8 +229,12 @@ static int run(cli_call *cli, int argc, char **argv)
         else if (!keeps)
             code = cli_usage(cli, "--output: '%s' cannot hold what idwt needs to know, expected .nrrd, .nhdr, .mha, .mhd or .tsc", d.output);
     }
+    if (!code && (d.mosaic || d.statistics) && d.read.memory_limit)
+        code = cli_usage(cli, "--%s: shows coefficients in memory, expected it without --memory-limit", d.mosaic ? "mosaic" : "statistics");
+    if (!code && d.statistics && !strcmp(d.output, "-"))
+        code = cli_usage(cli, "--statistics: goes to standard output, expected the coefficients in a file");
     if (!code && d.mosaic) code = cli_check_write(cli, d.mosaic, TSR_FILE_IMAGE, NULL);
-    return code ? code : transform(&d);
+    return code ? code : d.read.memory_limit ? transform_file(&d) : transform(&d);
 }
 
 const cli_verb verb_dwt = {

@@ -359,6 +359,18 @@ struct unfenced { /* device memory is accessible while one of these lives */
     }
 };
 
+/* All queues, to find whose memory an address is: copies go from one device to another, as they do between two GPUs. */
+static std::mutex all_queues_lock;
+static std::vector<emu_queue *> all_queues;
+
+static emu_queue *owner_of(const void *memory)
+{
+    std::lock_guard<std::mutex> lock(all_queues_lock);
+    for (emu_queue *q : all_queues)
+        if ((const char *)memory >= q->arena && (const char *)memory < q->arena + ARENA_BYTES) return q;
+    return nullptr;
+}
+
 static int32_t emu_count(char *why, size_t why_bytes)
 {
     (void)why;
@@ -397,6 +409,10 @@ static tsr_status emu_queue_create(int32_t index, int32_t threads, tsr_queue **q
         q->key = -1;
     }
 #endif
+    {
+        std::lock_guard<std::mutex> lock(all_queues_lock);
+        all_queues.push_back(q);
+    }
     *queue = &q->base;
     return TSR_OK;
 }
@@ -405,6 +421,10 @@ static void emu_queue_destroy(tsr_queue *queue)
 {
     emu_queue *q = (emu_queue *)queue;
     if (!q) return;
+    {
+        std::lock_guard<std::mutex> lock(all_queues_lock);
+        all_queues.erase(std::remove(all_queues.begin(), all_queues.end(), q), all_queues.end());
+    }
     munmap(q->arena, ARENA_BYTES);
 #if defined(PKEY_DISABLE_ACCESS)
     if (q->key >= 0) pkey_free(q->key);
@@ -463,8 +483,12 @@ static void submit(tsr_queue *queue, std::function<void()> work)
 static tsr_status emu_copy(tsr_queue *queue, void *to, const void *from, size_t bytes)
 {
     submit(queue, [=]() {
+        emu_queue *source = owner_of(from);
         unfenced access(queue);
-        memmove(to, from, bytes);
+        if (source && source != (emu_queue *)queue) {
+            unfenced other(&source->base);
+            memmove(to, from, bytes);
+        } else memmove(to, from, bytes);
     });
     return TSR_OK;
 }
