@@ -2,6 +2,7 @@
 #   SOURCES  C11, into the library
 #   ISA      compiled once per SIMD variant (base, avx2, avx512), into the library
 #   KERNELS  compiled by nvcc into the cuda module and by the C++ compiler into the emulator module
+#   UNROLLED (no list) kernels of many unrolled templates: under sanitizers the emulator's are not optimised, which takes minutes
 #   READERS  (no list) code that reads files: under TESSERA_FUZZ it tells libFuzzer where it has been, the rest stays as fast as it was
 
 set(TESSERA_WARNINGS -Wall -Wextra -Wshadow -Wvla -Wpointer-arith)
@@ -27,6 +28,7 @@ macro(tessera_flags)
     add_compile_definitions(TSR_SANITIZE_ADDRESS) # clang has no macro of its own for it
   endif()
   if(TESSERA_SANITIZE MATCHES thread)
+    add_compile_definitions(TSR_SANITIZE_THREAD)
     set(TESSERA_EMU OFF) # fibres are opaque to ThreadSanitizer
   endif()
   if(TESSERA_SANITIZE MATCHES undefined AND CMAKE_C_COMPILER_ID MATCHES Clang)
@@ -156,7 +158,7 @@ function(tessera_targets)
 endfunction()
 
 function(tessera_room name)
-  cmake_parse_arguments(room "READERS" "" "SOURCES;ISA;KERNELS" ${ARGN})
+  cmake_parse_arguments(room "READERS;UNROLLED" "" "SOURCES;ISA;KERNELS" ${ARGN})
   list(TRANSFORM room_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   add_library(room_${name} OBJECT ${room_SOURCES})
   target_include_directories(room_${name} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
@@ -179,6 +181,9 @@ function(tessera_room name)
       add_library(room_${name}_${variant} OBJECT ${room_ISA})
       target_include_directories(room_${name}_${variant} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
       target_compile_definitions(room_${name}_${variant} PRIVATE TSR_ISA=${variant} TSR_ISA_IS_${variant}=1)
+      if(variant STREQUAL base AND CMAKE_BUILD_TYPE STREQUAL Debug AND NOT TESSERA_SANITIZE)
+        target_compile_definitions(room_${name}_${variant} PRIVATE TSR_QUICK_BUILD) # no machine of these days takes it by itself
+      endif()
       target_compile_options(room_${name}_${variant} PRIVATE ${TESSERA_WARNINGS} ${TESSERA_VECTORS} -fopenmp-simd ${flags_${variant}})
       list(APPEND objects $<TARGET_OBJECTS:room_${name}_${variant}>)
     endforeach()
@@ -191,6 +196,9 @@ function(tessera_room name)
       set(wrapper ${CMAKE_BINARY_DIR}/emu/${name}_${stem}.cpp)
       file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"${CMAKE_CURRENT_SOURCE_DIR}/${kernel}\"\n")
       target_sources(tessera_emu PRIVATE ${wrapper})
+      if(room_UNROLLED AND TESSERA_SANITIZE)
+        set_source_files_properties(${wrapper} TARGET_DIRECTORY tessera_emu PROPERTIES COMPILE_OPTIONS -O0)
+      endif()
     endif()
     if(TARGET tessera_cuda)
       target_sources(tessera_cuda PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${kernel})

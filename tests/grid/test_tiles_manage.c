@@ -157,7 +157,7 @@ static void fast_path_equals_traversal(void **unused)
     (void)unused;
     tsr_context *context = test_context();
     uint64_t random = test_seed();
-    int rounds = context->device.kind == TSR_DEVICE_EMU ? 4 : 40; /* the emulator is slow */
+    int rounds = context->device.kind == TSR_DEVICE_EMU ? 4 : test_is_slow() ? 8 : 40; /* the emulator is slow */
     random_passes(context, &random, 4, TSR_TILES_SORTED, (tsr_size3){ 0, 0, 0 }, rounds);
     random_passes(context, &random, 8, TSR_TILES_SORTED, (tsr_size3){ 0, 0, 0 }, rounds / 4);
     random_passes(context, &random, 4, TSR_TILES_SORTED, (tsr_size3){ 21, 30, 18 }, rounds);
@@ -273,7 +273,7 @@ static void shortage_keeps_the_list(void **unused)
     (void)unused;
     tsr_context *context = test_context();
     uint64_t random = test_seed(), keys[64];
-    int rounds = context->device.kind == TSR_DEVICE_EMU ? 3 : 30;
+    int rounds = test_is_slow() ? 3 : 30;
     for (int round = 0; round < rounds; round++) {
         tsr_tiles *tight = make_tiles(context, 4, TSR_TILES_SORTED, (tsr_size3){ 0, 0, 0 }),
                   *roomy = make_tiles(context, 4, TSR_TILES_SORTED, (tsr_size3){ 0, 0, 0 });
@@ -320,7 +320,7 @@ static void compaction(void **unused)
     (void)unused;
     tsr_context *context = test_context();
     uint64_t random = test_seed(), keys[128];
-    const int rounds = context->device.kind == TSR_DEVICE_EMU ? 3 : 24;
+    const int rounds = test_is_slow() ? 3 : 24;
     for (int round = 0; round < rounds; round++) {
         const tsr_size3 domain = { round % 3 ? 60 : 0, round % 3 ? 50 : 0, round % 3 ? 40 : 0 };
         const int32_t edge = round & 1 ? 4 : 8;
