@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.." || exit 1
 seconds=${FUZZ_SECONDS:-60}
 seed=${FUZZ_SEED:-1}
 jobs=${JOBS:-$(nproc)}
-at_once=$((2 * jobs)) # fuzz targets; their seconds are those of the clock
+at_once=$((4 * jobs)) # fuzz targets; their seconds are those of the clock
 status=0
 
 echo "== AddressSanitizer and UndefinedBehaviorSanitizer"

@@ -62,6 +62,17 @@ static inline int test_is_slow(void)
 #endif
 }
 
+/* Does ThreadSanitizer watch? It asks which thread touches what, and a few turns of each kind show that; values are for other runs. Loops are shorter
+ * still, and what runs on one thread is left out. */
+static inline int test_watches_threads(void)
+{
+#if defined(TSR_SANITIZE_THREAD)
+    return 1;
+#else
+    return 0;
+#endif
+}
+
 /* TESSERA_SEED or a fixed number; printed, so that a failure can be repeated. */
 static inline uint64_t test_seed(void)
 {

@@ -196,6 +196,19 @@ TSR_HD uint32_t tsr_request_mask(uint32_t areas)
     return m;
 }
 
+/* Directions seen from a tile's neighbour in direction i, as directions from the tile itself; those out of its reach are dropped. */
+TSR_HD uint32_t tsr_directions_from(uint32_t mask, int32_t i)
+{
+    const int32_t x = tsr_direction_x(i), y = tsr_direction_y(i), z = tsr_direction_z(i);
+    if (x < 0) mask = (mask & ~0x1249249u) >> 1;
+    if (x > 0) mask = (mask & ~0x4924924u) << 1;
+    if (y < 0) mask = (mask & ~0x01c0e07u) >> 3;
+    if (y > 0) mask = (mask & ~0x70381c0u) << 3;
+    if (z < 0) mask = (mask & ~0x00001ffu) >> 9;
+    if (z > 0) mask = (mask & ~0x7fc0000u) << 9;
+    return mask;
+}
+
 /* ---- signs of absent tiles ------------------------------------------------------------------------------------------------------- */
 
 /* Static id (OUTSIDE or INSIDE) or stored id of the tile with this key. Between stored tiles space is constant, so the sign of an

@@ -7,7 +7,7 @@
 
 #include "grid/volume.h"
 
-enum { DEFAULT_EDGE = 8, FIRST_CAPACITY = 1024, MOST_CAPACITY = 1 << 30 };
+enum { DEFAULT_EDGE = 8, FIRST_CAPACITY = 1024, LEAST_TRIMMED = 1 << 14, MOST_CAPACITY = 1 << 30 };
 
 /* ---- memory: one list of the arrays of a pool ---------------------------------------------------------------------------------------- */
 
@@ -167,6 +167,18 @@ tsr_status tsr_tiles_compact(tsr_tiles *tiles, int64_t capacity)
     return TSR_OK;
 }
 
+tsr_status tsr_tiles_trim(tsr_tiles *tiles, const tsr_tile_state *state, int *trimmed)
+{
+    const int64_t capacity = tiles->pool.capacity, least = tsr_max64((int64_t)state->count + TSR_TILE_FIRST, tiles->wished);
+    const int64_t worth = state->count > tiles->seen ? 2 * spare(least) : spare(least) / 2; /* what grows will soon need it */
+    *trimmed = 0;
+    tiles->seen = state->count;
+    if (capacity < LEAST_TRIMMED || !state->managed || capacity - least <= worth) return TSR_OK;
+    tsr_status status = tsr_tiles_compact(tiles, least + spare(least) / 4);
+    *trimmed = status == TSR_OK;
+    return status == TSR_ERROR_CAPACITY ? TSR_OK : status;
+}
+
 /* Allocates one optional array, zeroed. */
 static tsr_status need_array(tsr_tiles *tiles, void **pointer, size_t bytes)
 {
@@ -255,6 +267,7 @@ static tsr_status set_up(tsr_tiles *tiles, const tsr_tiles_options *o)
     }
     TSR_TRY(tsr_device_allocate(context, sizeof *pool->state, (void **)&pool->state));
     pool->capacity = (int32_t)(o->capacity ? tsr_max64(o->capacity, 8) : FIRST_CAPACITY);
+    tiles->wished = o->capacity;
     TSR_TRY(allocate_arrays(tiles, pool, 0, &tiles->scratch_words, &tiles->bytes));
     TSR_TRY(context->backend->tiles->clear(context->queue, pool, TSR_TILE_OUTSIDE));
     return TSR_OK;

@@ -108,6 +108,15 @@ static int wanted_by_neighbour(const tsr_tile_pool *pool, const uint32_t *row)
     return 0;
 }
 
+/* Many tiles ask for the same absent one, and their requests would want room for all: of those that see each other, the lowest id asks. */
+static uint32_t asked_by_others(const tsr_tile_pool *pool, const uint32_t *row, uint32_t id)
+{
+    uint32_t asked = 0;
+    for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
+        if (row[d] >= TSR_TILE_FIRST && row[d] < id) asked |= tsr_directions_from(tsr_request_mask(pool->activity[row[d]]), d);
+    return asked;
+}
+
 static void mark_range(void *user, int64_t begin, int64_t end, int worker)
 {
     struct pass *pass = (struct pass *)user;
@@ -115,13 +124,15 @@ static void mark_range(void *user, int64_t begin, int64_t end, int worker)
     int64_t removed = 0;
     (void)worker;
     for (int64_t i = begin; i < end; i++) {
-        uint32_t id = pass->ids[i], areas = pool->activity[id] & TSR_ACTIVITY_AREAS, wanted = tsr_request_mask(areas) & ~(1u << TSR_TILE_MIDDLE);
+        uint32_t id = pass->ids[i], areas = pool->activity[id] & TSR_ACTIVITY_AREAS, wanted = tsr_request_mask(areas);
         const uint32_t *row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
         pass->s.keep[i] = (uint8_t)(areas != 0 || wanted_by_neighbour(pool, row));
         removed += !pass->s.keep[i];
+        for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
+            if (row[d] >= TSR_TILE_FIRST) wanted &= ~(1u << d);
+        if (wanted) wanted &= ~asked_by_others(pool, row, id);
         for (; wanted; wanted &= wanted - 1) {
             int32_t d = __builtin_ctz(wanted);
-            if (row[d] >= TSR_TILE_FIRST) continue;
             uint64_t key = pass->keys[i] + (uint64_t)tsr_key_offset(d);
             if (tsr_tile_allowed(pool, key)) request(pass, key);
         }

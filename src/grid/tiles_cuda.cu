@@ -11,12 +11,12 @@ enum { CHUNK = 2048, SORT_THREADS = 256, PLAN_THREADS = 1024, MARK_THREADS = 256
 /* ---- scratch of a pass: views into pool.scratch --------------------------------------------------------------------------------- */
 
 struct scratch {
-    uint64_t *requests, *sorted; /* [capacity] keys asked for, as they come and in order */
-    uint32_t *unique_before;     /* [capacity] number of distinct keys before this sorted position */
-    uint32_t *keep_bits;         /* [capacity / 32 + 1] one bit per list entry */
-    uint32_t *keep_before;       /* [capacity / 32 + 1] kept entries before the word's first */
-    uint32_t *removed;           /* [capacity] ids in list order */
-    uint32_t *block_counts;      /* [domain tiles / 1024 + 1] of loading */
+    uint64_t *sorted;        /* [capacity] keys asked for, in order */
+    uint32_t *unique_before; /* [capacity] number of distinct keys before this sorted position */
+    uint32_t *keep_bits;     /* [capacity / 32 + 1] one bit per list entry */
+    uint32_t *keep_before;   /* [capacity / 32 + 1] kept entries before the word's first */
+    uint32_t *removed;       /* [capacity] ids in list order */
+    uint32_t *block_counts;  /* [domain tiles / 1024 + 1] of loading */
 };
 
 TSR_HD int64_t mask_words(int64_t capacity) { return capacity / 32 + 1; }
@@ -28,8 +28,7 @@ TSR_HD scratch scratch_of(const tsr_tile_pool *pool)
 {
     scratch s;
     int64_t n = pool->capacity, m = mask_words(n);
-    s.requests = (uint64_t *)(void *)pool->scratch;
-    s.sorted = s.requests + n;
+    s.sorted = (uint64_t *)(void *)pool->scratch;
     s.unique_before = (uint32_t *)(void *)(s.sorted + n);
     s.keep_bits = s.unique_before + n;
     s.keep_before = s.keep_bits + m;
@@ -41,8 +40,11 @@ TSR_HD scratch scratch_of(const tsr_tile_pool *pool)
 static int64_t cuda_scratch_words(const tsr_tile_pool *pool)
 {
     int64_t n = pool->capacity;
-    return 4 * n + n + 2 * mask_words(n) + n + load_blocks(pool);
+    return 2 * n + n + 2 * mask_words(n) + n + load_blocks(pool);
 }
+
+/* [capacity] keys asked for, as they come: where the keys of the next list stand once these are sorted. */
+TSR_DEVICE_FN uint64_t *requests_of(const tsr_tile_pool *pool) { return pool->key[pool->state->list ^ 1]; }
 
 TSR_DEVICE_FN void inside_absent_add(tsr_tile_state *state, int64_t voxels)
 {
@@ -64,6 +66,7 @@ TSR_KERNEL(mark_kernel)(tsr_tile_pool pool)
     tsr_tile_state *state = pool.state;
     if (tsr_tile_stopped(state)) return;
     scratch s = scratch_of(&pool);
+    uint64_t *requests = requests_of(&pool);
     const uint64_t *keys = pool.key[state->list];
     const uint32_t *ids = pool.id[state->list];
     int32_t count = state->count, lane = (int32_t)(threadIdx.x & 31u), warp = (int32_t)(threadIdx.x >> 5), warps = MARK_THREADS / 32;
@@ -86,10 +89,15 @@ TSR_KERNEL(mark_kernel)(tsr_tile_pool pool)
             uint32_t absent = __ballot_sync(TSR_WARP_ALL, lane < TSR_TILE_DIRECTIONS && row < TSR_TILE_FIRST);
             uint32_t asked = areas ? tsr_request_mask(areas) & absent : 0u;
             if (!asked) continue;
+            /* Many tiles ask for the same absent one, and their requests would want room for all: of those that see each other, the lowest id asks. */
+            uint32_t theirs = 0;
+            if (lane < TSR_TILE_DIRECTIONS && row >= TSR_TILE_FIRST && row < id)
+                theirs = tsr_directions_from(tsr_request_mask(pool.activity[row]), lane);
+            asked &= ~__reduce_or_sync(TSR_WARP_ALL, theirs);
             uint64_t key = keys[at] + (uint64_t)tsr_key_offset(lane < TSR_TILE_DIRECTIONS ? lane : TSR_TILE_MIDDLE);
             if (!(asked >> lane & 1u) || !tsr_tile_allowed(&pool, key)) continue;
             uint32_t place = atomicAdd(&state->scratch[TSR_COUNT_REQUESTS], 1u);
-            if (place < (uint32_t)pool.capacity) s.requests[place] = key;
+            if (place < (uint32_t)pool.capacity) requests[place] = key;
         }
         __syncthreads();
         if (threadIdx.x == 0) s.keep_bits[group] = keep[0];
@@ -103,6 +111,7 @@ TSR_KERNEL(insert_mark_kernel)(tsr_tile_pool pool, const uint64_t *wanted, int32
     tsr_tile_state *state = pool.state;
     if (tsr_tile_stopped(state)) return;
     scratch s = scratch_of(&pool);
+    uint64_t *requests = requests_of(&pool);
     const uint64_t *keys = pool.key[state->list];
     int32_t count = state->count, step = (int32_t)(gridDim.x * blockDim.x), first = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
     for (int32_t w = first; w * 32 < count; w += step) s.keep_bits[w] = count - w * 32 >= 32 ? 0xffffffffu : (1u << (count - w * 32)) - 1u;
@@ -112,7 +121,7 @@ TSR_KERNEL(insert_mark_kernel)(tsr_tile_pool pool, const uint64_t *wanted, int32
         int32_t at = tsr_key_lower_bound(keys, count, key);
         if (at < count && keys[at] == key) continue;
         uint32_t place = atomicAdd(&state->scratch[TSR_COUNT_REQUESTS], 1u);
-        if (place < (uint32_t)pool.capacity) s.requests[place] = key;
+        if (place < (uint32_t)pool.capacity) requests[place] = key;
     }
 }
 
@@ -124,12 +133,12 @@ TSR_KERNEL(sort_chunks_kernel)(tsr_tile_pool pool)
     TSR_SHARED(uint64_t, keys, CHUNK);
     const tsr_tile_state *state = pool.state;
     if (tsr_tile_stopped(state)) return;
-    scratch s = scratch_of(&pool);
+    uint64_t *requests = requests_of(&pool);
     int64_t total = tsr_minl(state->scratch[TSR_COUNT_REQUESTS], pool.capacity);
     for (int64_t first = (int64_t)blockIdx.x * CHUNK; first < total; first += (int64_t)gridDim.x * CHUNK) {
         int32_t n = (int32_t)tsr_minl(CHUNK, total - first), padded = 1;
         while (padded < n) padded *= 2;
-        for (int32_t i = (int32_t)threadIdx.x; i < padded; i += SORT_THREADS) keys[i] = i < n ? s.requests[first + i] : TSR_KEY_END;
+        for (int32_t i = (int32_t)threadIdx.x; i < padded; i += SORT_THREADS) keys[i] = i < n ? requests[first + i] : TSR_KEY_END;
         __syncthreads();
         for (int32_t size = 2; size <= padded; size *= 2) {
             for (int32_t stride = size / 2; stride > 0; stride /= 2) {
@@ -145,7 +154,7 @@ TSR_KERNEL(sort_chunks_kernel)(tsr_tile_pool pool)
                 __syncthreads();
             }
         }
-        for (int32_t i = (int32_t)threadIdx.x; i < n; i += SORT_THREADS) s.requests[first + i] = keys[i];
+        for (int32_t i = (int32_t)threadIdx.x; i < n; i += SORT_THREADS) requests[first + i] = keys[i];
         __syncthreads();
     }
 }
@@ -156,14 +165,15 @@ TSR_KERNEL(rank_kernel)(tsr_tile_pool pool)
     const tsr_tile_state *state = pool.state;
     if (tsr_tile_stopped(state)) return;
     scratch s = scratch_of(&pool);
+    const uint64_t *requests = requests_of(&pool);
     int64_t total = tsr_minl(state->scratch[TSR_COUNT_REQUESTS], pool.capacity);
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < total; i += (int64_t)gridDim.x * blockDim.x) {
-        uint64_t key = s.requests[i];
+        uint64_t key = requests[i];
         int64_t own = i / CHUNK, place = i - own * CHUNK;
         for (int64_t c = 0; c * CHUNK < total; c++) {
             if (c == own) continue;
             int32_t n = (int32_t)tsr_minl(CHUNK, total - c * CHUNK);
-            place += tsr_key_lower_bound(s.requests + c * CHUNK, n, key + (c < own)); /* equal keys of earlier chunks come first */
+            place += tsr_key_lower_bound(requests + c * CHUNK, n, key + (c < own)); /* equal keys of earlier chunks come first */
         }
         s.sorted[place] = key;
     }

@@ -391,6 +391,15 @@ static tsr_status advance(tsr_segmentation *s, int32_t steps, tsr_tile_state *st
     return TSR_OK;
 }
 
+/* A mask or a field begins with a wider band than the surface has once it moves. */
+static tsr_status trim(tsr_segmentation *s, const tsr_tile_state *state)
+{
+    int trimmed;
+    TSR_TRY(tsr_tiles_trim(s->tiles, state, &trimmed));
+    if (trimmed) s->plan_valid = 0;
+    return TSR_OK;
+}
+
 static double root_mean_square_change(const tsr_segmentation *s, const tsr_tile_state *state)
 {
     if (state->active_voxels <= 0) return 0;
@@ -463,6 +472,7 @@ static tsr_status run_steps(tsr_segmentation *s, int64_t limit, int rules, const
         }
         int32_t batch = limit - run.done < STEPS_PER_LOOK ? (int32_t)(limit - run.done) : STEPS_PER_LOOK;
         status = advance(s, batch, &state);
+        if (status == TSR_OK) status = trim(s, &state);
         run.done = s->total_steps - first;
         if (status != TSR_OK) {
             tsr_frame_at(status, __func__, __FILE__, __LINE__);

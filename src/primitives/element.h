@@ -7,9 +7,15 @@
 
 /* ---- reductions ----------------------------------------------------------------------------------------------------------------- */
 
-enum { TSR_TILE_LANES = 1024, TSR_TILE_ELEMENTS = 65536 }; /* the fixed tree of float sums */
+/* Pieces of a reduction. Those of float sums are the fixed tree: TSR_TILE_LANES sums over each piece, folded, then the same over the pieces. They are
+ * smaller, so that a GPU's processors finish together. */
+enum { TSR_TILE_LANES = 1024, TSR_TILE_ELEMENTS = 65536, TSR_SUM_ELEMENTS = 32768 };
 
-TSR_HD int64_t tsr_tile_count(int64_t count) { return (count + TSR_TILE_ELEMENTS - 1) / TSR_TILE_ELEMENTS; }
+TSR_HD int64_t tsr_tile_size(tsr_reduction reduction, tsr_dtype dtype)
+{
+    return reduction == TSR_REDUCE_SUM && (dtype == TSR_F32 || dtype == TSR_F64) ? TSR_SUM_ELEMENTS : TSR_TILE_ELEMENTS;
+}
+TSR_HD int64_t tsr_tile_count(int64_t count, int64_t tile) { return (count + tile - 1) / tile; }
 
 /* Integers ordered as the floats are, -0 before +0; the same function undoes it. */
 TSR_HD int32_t tsr_order32(int32_t bits) { return bits ^ ((bits >> 31) & 0x7fffffff); }

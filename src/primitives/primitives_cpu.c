@@ -9,7 +9,7 @@ struct reduce {
     tsr_reduction reduction;
     tsr_dtype dtype;
     const char *data;
-    int64_t count;
+    int64_t count, size;
     uint64_t *tile;
 };
 
@@ -18,19 +18,19 @@ static void reduce_tiles(void *user, int64_t begin, int64_t end, int worker)
     const struct reduce *r = (const struct reduce *)user;
     (void)worker;
     for (int64_t t = begin; t < end; t++) {
-        int64_t first = t * TSR_TILE_ELEMENTS;
+        int64_t first = t * r->size;
         r->tile[t] = TSR_ISA_SELECT(tsr_reduce_tile)(r->reduction, r->dtype, r->data + first * (int64_t)tsr_dtype_size(r->dtype),
-                                                     tsr_min64(TSR_TILE_ELEMENTS, r->count - first));
+                                                     tsr_min64(r->size, r->count - first));
     }
 }
 
-static size_t cpu_reduce_bytes(int64_t count) { return (size_t)tsr_tile_count(count) * sizeof(uint64_t); }
+static size_t cpu_reduce_bytes(int64_t count) { return (size_t)tsr_tile_count(count, TSR_SUM_ELEMENTS) * sizeof(uint64_t); }
 
 static tsr_status cpu_reduce(tsr_queue *queue, tsr_reduction reduction, tsr_dtype dtype, const void *data, int64_t count, tsr_reduced *result,
                              void *workspace)
 {
-    struct reduce r = { reduction, dtype, (const char *)data, count, (uint64_t *)workspace };
-    int64_t tiles = tsr_tile_count(count);
+    struct reduce r = { reduction, dtype, (const char *)data, count, tsr_tile_size(reduction, dtype), (uint64_t *)workspace };
+    int64_t tiles = tsr_tile_count(count, r.size);
     tsr_parallel(queue->threads, tiles, 4, reduce_tiles, &r);
     if (reduction == TSR_REDUCE_SUM && (dtype == TSR_F32 || dtype == TSR_F64)) {
         result->f = TSR_ISA_SELECT(tsr_reduce_lanes)((const double *)workspace, tiles);

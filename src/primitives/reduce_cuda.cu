@@ -1,7 +1,7 @@
-/* primitives/reduce_cuda.cu: one block per tile of 65536 elements, then one block over the tiles; and the table of this room. */
+/* primitives/reduce_cuda.cu: one block per tile of 65536 elements (32768 of a float sum), then one block over the tiles; and the table of this room. */
 #include "primitives/primitives_cuda.h"
 
-enum { REDUCE_THREADS = 256, FINAL_THREADS = 1024 };
+enum { REDUCE_THREADS = 256, FINAL_THREADS = 1024, LAST_SUM_THREADS = 512 };
 
 /* What a thread sums in (at most 256 elements), the order it compares in, and that order from and to keys. */
 template <class T> struct element;
@@ -103,9 +103,9 @@ TSR_DEVICE_FN void fold(double *lane)
 }
 
 /* Sums of floats by the fixed tree. Also the last step, with one block whose tile is all there is. */
-template <class T> TSR_KERNEL(sum_lanes)(const T *data, int64_t count, int64_t tile, double *tiles)
+template <class T, int THREADS> TSR_KERNEL(sum_lanes)(const T *data, int64_t count, int64_t tile, double *tiles)
 {
-    enum { N = 16 / sizeof(T), ROW = REDUCE_THREADS * N, ROWS = TSR_TILE_LANES / ROW };
+    enum { N = 16 / sizeof(T), ROW = THREADS * N, ROWS = TSR_TILE_LANES / ROW };
     TSR_SHARED(double, lane, TSR_TILE_LANES);
     const int64_t first = (int64_t)blockIdx.x * tile, left = count - first < tile ? count - first : tile;
     const bool aligned = tsr_pack_aligned<T, N>(data);
@@ -132,19 +132,20 @@ template <class T> TSR_KERNEL(sum_lanes)(const T *data, int64_t count, int64_t t
     if (threadIdx.x == 0) tiles[blockIdx.x] = lane[0];
 }
 
-static size_t cuda_reduce_bytes(int64_t count) { return (size_t)tsr_tile_count(count) * sizeof(uint64_t); }
+static size_t cuda_reduce_bytes(int64_t count) { return (size_t)tsr_tile_count(count, TSR_SUM_ELEMENTS) * sizeof(uint64_t); }
 
 template <class T> static void launch_sum(tsr_queue *queue, const void *data, int64_t count, tsr_reduced *result, void *workspace)
 {
-    const int64_t tiles = tsr_tile_count(count);
-    if (tiles)
-        TSR_LAUNCH(queue, sum_lanes<T>, (uint32_t)tiles, REDUCE_THREADS, 0, (const T *)data, count, (int64_t)TSR_TILE_ELEMENTS, (double *)workspace);
-    TSR_LAUNCH(queue, sum_lanes<double>, 1, REDUCE_THREADS, 0, (const double *)workspace, tiles, tiles, &result->f);
+    void (*kernel)(const T *, int64_t, int64_t, double *) = sum_lanes<T, REDUCE_THREADS>;
+    void (*last)(const double *, int64_t, int64_t, double *) = sum_lanes<double, LAST_SUM_THREADS>;
+    const int64_t tiles = tsr_tile_count(count, TSR_SUM_ELEMENTS);
+    if (tiles) TSR_LAUNCH(queue, kernel, (uint32_t)tiles, REDUCE_THREADS, 0, (const T *)data, count, (int64_t)TSR_SUM_ELEMENTS, (double *)workspace);
+    TSR_LAUNCH(queue, last, 1, LAST_SUM_THREADS, 0, (const double *)workspace, tiles, tiles, &result->f);
 }
 
 template <class T, int R> static void launch_reduce(tsr_queue *queue, tsr_dtype dtype, const void *data, int64_t count, tsr_reduced *result, void *work)
 {
-    const int64_t tiles = tsr_tile_count(count);
+    const int64_t tiles = tsr_tile_count(count, TSR_TILE_ELEMENTS);
     const uint64_t neutral = tsr_reduce_neutral((tsr_reduction)R, dtype);
     void (*kernel)(const T *, int64_t, uint64_t, uint64_t *) = reduce_tiles<T, R>;
     void (*last)(const uint64_t *, int64_t, uint64_t, tsr_dtype, uint64_t *) = reduce_final<R>;

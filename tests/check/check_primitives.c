@@ -138,12 +138,12 @@ static void reduce_oracle(check *c, int index)
     void *host = input(dtype, s.pattern, s.n);
     tsr_reduced r = { 0 };
     if (dtype == TSR_F32 || dtype == TSR_F64) {
-        double *v = (double *)malloc((size_t)s.n * 8 + 8), *tile = (double *)malloc(((size_t)s.n / 65536 + 1) * 8);
+        double *v = (double *)malloc((size_t)s.n * 8 + 8), *tile = (double *)malloc(((size_t)s.n / 32768 + 1) * 8);
         if (!v || !tile) abort();
         for (int64_t i = 0; i < s.n; i++) v[i] = dtype == TSR_F32 ? (double)((float *)host)[i] : ((double *)host)[i];
         if (reduction == TSR_REDUCE_SUM) {
             int64_t tiles = 0;
-            for (int64_t i = 0; i < s.n; i += 65536) tile[tiles++] = lanes_sum(v + i, s.n - i < 65536 ? s.n - i : 65536);
+            for (int64_t i = 0; i < s.n; i += 32768) tile[tiles++] = lanes_sum(v + i, s.n - i < 32768 ? s.n - i : 32768);
             r.f = lanes_sum(tile, tiles);
         } else {
             r.f = reduction == TSR_REDUCE_MIN ? INFINITY : -INFINITY;

@@ -11,9 +11,9 @@ static void fuzz_tile_seed_to(const char *format, int32_t edge, tsr_tiles_index 
     tsr_tiles_options options = { .struct_size = sizeof options, .edge = edge, .index = index };
     tsr_tiles_write_options write = *like;
     const tsr_size3 size = { 14, 11, 9 };
-    tsr_context *context;
-    tsr_volume *field;
-    tsr_tiles *tiles;
+    tsr_context *context = NULL;
+    tsr_volume *field = NULL;
+    tsr_tiles *tiles = NULL;
     char path[64];
     options.domain = size;
     write.format = format;

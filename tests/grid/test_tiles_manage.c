@@ -157,7 +157,7 @@ static void fast_path_equals_traversal(void **unused)
     (void)unused;
     tsr_context *context = test_context();
     uint64_t random = test_seed();
-    int rounds = context->device.kind == TSR_DEVICE_EMU ? 4 : 40; /* the emulator is slow */
+    int rounds = context->device.kind == TSR_DEVICE_EMU ? 4 : test_is_slow() ? 8 : 40; /* the emulator is slow */
     random_passes(context, &random, 4, TSR_TILES_SORTED, (tsr_size3){ 0, 0, 0 }, rounds);
     random_passes(context, &random, 8, TSR_TILES_SORTED, (tsr_size3){ 0, 0, 0 }, rounds / 4);
     random_passes(context, &random, 4, TSR_TILES_SORTED, (tsr_size3){ 21, 30, 18 }, rounds);
@@ -229,13 +229,51 @@ static void request_masks(void **unused)
     }
 }
 
+/* Directions seen from a neighbour, against coordinates. */
+static void moved_directions(void **unused)
+{
+    (void)unused;
+    for (int32_t i = 0; i < 27; i++)
+        for (int32_t seen = 0; seen < 27; seen++) {
+            const int32_t x = i % 3 - 1 + seen % 3 - 1, y = i / 3 % 3 - 1 + seen / 3 % 3 - 1, z = i / 9 - 1 + seen / 9 - 1;
+            const int near = abs(x) <= 1 && abs(y) <= 1 && abs(z) <= 1;
+            assert_int_equal(tsr_directions_from(1u << seen, i), near ? 1u << (9 * (z + 1) + 3 * (y + 1) + x + 1) : 0u);
+        }
+}
+
+/* A full list whose tiles ask for the same absent ones many times over: what is missing counts them (nearly) once. */
+static void shortage_of_many_requests(void **unused)
+{
+    (void)unused;
+    enum { SIDE = 9, SHEET = SIDE * SIDE, ABSENT = (SIDE + 2) * (SIDE + 2) * 3 - SHEET };
+    tsr_context *context = test_context();
+    tsr_tiles *tiles = make_tiles(context, 4, TSR_TILES_SORTED, (tsr_size3){ 0, 0, 0 });
+    uint64_t keys[SHEET];
+    for (int32_t i = 0; i < SHEET; i++) keys[i] = tsr_key_make(i % SIDE, i / SIDE, 5);
+    insert_keys(tiles, keys, SHEET); /* an inserted tile asks for all around it */
+    tiles_picture before = picture_of(tiles);
+    const int32_t room = before.state.free_count;
+    require_ok(context->backend->tiles->manage(context->queue, &tiles->pool));
+    tiles_picture after = picture_of(tiles);
+    assert_in_range(after.state.shortage, ABSENT - room, (ABSENT - room) * 5 / 4);
+    require_ok(tsr_tiles_manage(tiles));
+    picture_drop(&after);
+    after = picture_of(tiles);
+    assert_int_equal(after.state.count, SHEET + ABSENT);
+    check_neighbours(&after);
+    picture_drop(&before);
+    picture_drop(&after);
+    tsr_tiles_destroy(&tiles);
+    tsr_context_destroy(&context);
+}
+
 /* Running out of ids changes nothing and says how many are missing; after growing the pass gives the same list as with plenty of room. */
 static void shortage_keeps_the_list(void **unused)
 {
     (void)unused;
     tsr_context *context = test_context();
     uint64_t random = test_seed(), keys[64];
-    int rounds = context->device.kind == TSR_DEVICE_EMU ? 3 : 30;
+    int rounds = test_is_slow() ? 3 : 30;
     for (int round = 0; round < rounds; round++) {
         tsr_tiles *tight = make_tiles(context, 4, TSR_TILES_SORTED, (tsr_size3){ 0, 0, 0 }),
                   *roomy = make_tiles(context, 4, TSR_TILES_SORTED, (tsr_size3){ 0, 0, 0 });
@@ -282,7 +320,7 @@ static void compaction(void **unused)
     (void)unused;
     tsr_context *context = test_context();
     uint64_t random = test_seed(), keys[128];
-    const int rounds = context->device.kind == TSR_DEVICE_EMU ? 3 : 24;
+    const int rounds = test_is_slow() ? 3 : 24;
     for (int round = 0; round < rounds; round++) {
         const tsr_size3 domain = { round % 3 ? 60 : 0, round % 3 ? 50 : 0, round % 3 ? 40 : 0 };
         const int32_t edge = round & 1 ? 4 : 8;
@@ -335,10 +373,66 @@ static void compaction(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* A list that was large gives room back, once, down to what it holds and a little more, and not below what its owner asked for. */
+static void trimming(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    uint64_t random = test_seed(), keys[64];
+    tsr_tiles *tiles = make_tiles(context, 4, TSR_TILES_PAGED, (tsr_size3){ 60, 50, 40 });
+    tsr_tile_state state;
+    int trimmed = -1;
+    const int32_t count = random_keys(&random, &tiles->pool, 40, keys);
+    insert_keys(tiles, keys, count);
+    require_ok(tsr_tiles_read_state(tiles, &state));
+    require_ok(tsr_tiles_trim(tiles, &state, &trimmed));
+    assert_int_equal(trimmed, 0); /* too small to be worth it */
+    require_ok(tsr_tiles_reserve(tiles, 20000));
+    const int64_t bytes = tiles->bytes;
+    require_ok(tsr_tiles_read_state(tiles, &state));
+    state.managed = 0;
+    require_ok(tsr_tiles_trim(tiles, &state, &trimmed));
+    assert_int_equal(trimmed, 0); /* the list is behind the field */
+    state.managed = 1;
+    require_ok(tsr_tiles_trim(tiles, &state, &trimmed));
+    assert_int_equal(trimmed, 1);
+    assert_in_range(tiles->pool.capacity, count + TSR_TILE_FIRST, (count + TSR_TILE_FIRST) * 9 / 8);
+    assert_true(tiles->bytes < bytes / 100);
+    tiles_picture after = picture_of(tiles);
+    assert_int_equal(after.state.count, count);
+    check_ids(&after);
+    check_neighbours(&after);
+    picture_drop(&after);
+    require_ok(tsr_tiles_reserve(tiles, 20000));
+    tiles->memory_limit = 1000; /* no room for the copy */
+    require_ok(tsr_tiles_trim(tiles, &state, &trimmed));
+    assert_int_equal(trimmed, 0);
+    assert_int_equal(tiles->pool.capacity, 20000);
+    tiles->memory_limit = 0;
+    tiles->wished = 19000;
+    require_ok(tsr_tiles_trim(tiles, &state, &trimmed));
+    assert_int_equal(trimmed, 0);
+    tiles->wished = 17000;
+    for (int grown = 1; grown >= 0; grown--) { /* as long as it grows it keeps some room */
+        tiles->seen = grown ? 0 : count;
+        require_ok(tsr_tiles_trim(tiles, &state, &trimmed));
+        assert_int_equal(trimmed, !grown);
+    }
+    assert_in_range(tiles->pool.capacity, 17000, 18100);
+    tsr_tiles_destroy(&tiles);
+    tsr_context_destroy(&context);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(traversal_equals_sort),      cmocka_unit_test(request_masks),
-                                        cmocka_unit_test(fast_path_equals_traversal), cmocka_unit_test(all_neighbours_vanish),
-                                        cmocka_unit_test(shortage_keeps_the_list),    cmocka_unit_test(compaction) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(traversal_equals_sort),
+                                        cmocka_unit_test(request_masks),
+                                        cmocka_unit_test(fast_path_equals_traversal),
+                                        cmocka_unit_test(all_neighbours_vanish),
+                                        cmocka_unit_test(shortage_keeps_the_list),
+                                        cmocka_unit_test(compaction),
+                                        cmocka_unit_test(moved_directions),
+                                        cmocka_unit_test(shortage_of_many_requests),
+                                        cmocka_unit_test(trimming) };
     return cmocka_run_group_tests_name("tiles_manage", tests, NULL, NULL);
 }

@@ -192,7 +192,7 @@ static const tsr_flow_term shrink = { .kind = TSR_FLOW_SPEED, .value = -1 }, gro
 static void first_order_cases(void **unused)
 {
     (void)unused;
-    const int few = on_emulator() ? 6 : test_is_slow() ? 24 : 60;
+    const int few = on_emulator() || test_watches_threads() ? 6 : test_is_slow() ? 24 : 60;
     const struct setting settings[] = {
         { "curvature flow of a sphere", small_sphere, 8, 1, -1, few, 2.5, OPTIONS(TERMS(bend), .time_step = 0.2) },
         { "curvature flow, edge 4, two threads", small_sphere, 4, 2, -1, few, 2.5, OPTIONS(TERMS(bend), .time_step = 0.2) },
@@ -214,7 +214,7 @@ static void first_order_cases(void **unused)
 static void wide_cases(void **unused)
 {
     (void)unused;
-    const int few = on_emulator() ? 3 : test_is_slow() ? 6 : 16;
+    const int few = on_emulator() || test_watches_threads() ? 3 : test_is_slow() ? 6 : 16;
     const struct setting settings[] = {
         { "WENO5 and RK3 in a vortex", small_sphere, 8, 2, -1, few, 3, OPTIONS(TERMS(swirl), .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3) },
         { "WENO5 and RK3, edge 4, SSE", small_sphere, 4, 1, TSR_ISA_BASE, few, 3,

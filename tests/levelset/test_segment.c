@@ -1,6 +1,7 @@
 /* The segmentation object: invariants of the motion, scripts and replay, probing, stopping rules, bad input, quality on the phantoms. */
 #include "device/isa.h"
 #include "grid/tiles_check.h"
+#include "levelset/segment.h"
 #include "sphere.h"
 #include "tessera/compare.h"
 #include "tessera/phantom.h"
@@ -694,13 +695,44 @@ static void clean_data_is_flood_fill(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* Room that is no longer used goes back between steps, and the surface does not notice. */
+static void room_goes_back(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    tsr_volume *speed = noise_image(context, (tsr_size3){ 24, 24, 24 }, (const int[3]){ 0, 0, 0 }, (const int[3]){ 0, 1, 2 }, 1);
+    tsr_segment_options o = noisy_motion(speed);
+    tsr_volume *field[2];
+    o.tile_edge = 4;
+    for (int roomy = 0; roomy < 2; roomy++) {
+        tsr_segmentation *s;
+        tsr_tiles_info info;
+        require_ok(tsr_segmentation_create(context, speed, &o, &s));
+        require_ok(tsr_segmentation_sphere(s, (tsr_vec3){ 12, 11, 12 }, 6, 0));
+        if (roomy) require_ok(tsr_tiles_reserve(s->tiles, 20000));
+        for (int part = 0; part < 2; part++) {
+            require_ok(tsr_segmentation_step(s, 5, NULL, NULL));
+            require_ok(tsr_tiles_describe(tsr_segmentation_tiles(s), &info));
+            assert_true(info.capacity < 2000);
+            check_invariants(tsr_segmentation_tiles(s));
+        }
+        field[roomy] = host_field(s);
+        tsr_segmentation_destroy(&s);
+    }
+    assert_memory_equal(tsr_volume_data(field[0]), tsr_volume_data(field[1]), 24 * 24 * 24 * sizeof(float));
+    for (int k = 0; k < 2; k++) tsr_volume_destroy(&field[k]);
+    tsr_volume_destroy(&speed);
+    tsr_context_destroy(&context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(axes_are_alike),   cmocka_unit_test(duality),         cmocka_unit_test(translation),
         cmocka_unit_test(comparison_principle), cmocka_unit_test(same_bits_everywhere), cmocka_unit_test(log_replays),
         cmocka_unit_test(changed_on_the_way), cmocka_unit_test(script_errors),    cmocka_unit_test(probing),         cmocka_unit_test(stopping_rules),
-        cmocka_unit_test(cancelling_keeps_the_surface), cmocka_unit_test(memory_runs_out), cmocka_unit_test(bad_input),
+        cmocka_unit_test(cancelling_keeps_the_surface), cmocka_unit_test(memory_runs_out), cmocka_unit_test(room_goes_back),
+        cmocka_unit_test(bad_input),
         cmocka_unit_test(tumour_quality),   cmocka_unit_test(clean_data_is_flood_fill) };
     return cmocka_run_group_tests_name("segment", tests, NULL, NULL);
 }

@@ -836,5 +836,8 @@ int main(void)
                                         cmocka_unit_test(golden_file),
                                         cmocka_unit_test(images),
                                         cmocka_unit_test(wrong_arguments) };
+    const struct CMUnitTest threaded[] = { cmocka_unit_test(boxes),      cmocka_unit_test(resolutions), cmocka_unit_test(cut_files),
+                                           cmocka_unit_test(same_bytes), cmocka_unit_test(cancelled),   cmocka_unit_test(images) };
+    if (test_watches_threads()) return cmocka_run_group_tests(threaded, set_up, tear_down); /* the others work on one thread */
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
