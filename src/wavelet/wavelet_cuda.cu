@@ -14,12 +14,14 @@ template <> struct element<TSR_I16> {
     typedef int16_t memory;
     typedef int32_t row;
     typedef int32_t sum;
+    typedef uint32_t wrap; /* sums that may wrap on their way */
     typedef int32_t whole; /* of integer sums */
 };
 template <> struct element<TSR_I32> {
     typedef int32_t memory;
     typedef int32_t row;
     typedef int64_t sum;
+    typedef uint64_t wrap;
     typedef int64_t whole;
 };
 template <> struct element<TSR_F32> {
