@@ -247,7 +247,12 @@ template <class M, int COUNT> struct run {
     static constexpr int PER_WORD = (int)(sizeof(word) / sizeof(M)), WORDS = COUNT / PER_WORD;
     word v[WORDS];
 };
-template <class W, int COUNT> struct alignas(sizeof(W) * COUNT) words {
+#ifdef TSR_EMU
+#define MARCH_WORDS(bytes) __attribute__((may_alias, aligned(bytes))) /* some are of two samples */
+#else
+#define MARCH_WORDS(bytes) alignas(bytes)
+#endif
+template <class W, int COUNT> struct MARCH_WORDS(sizeof(W) * COUNT) words {
     W v[COUNT];
 };
 template <class W, int COUNT> TSR_DEVICE_FN void load_words(const void *p, W *v)
@@ -507,16 +512,17 @@ TSR_DEVICE_FN void march(const march_pass &p, const march_lane &l, const march_p
     march_cursor<M> store = march_from<M, !INVERSE>(plane, begin);
     R window[ROWS][V] = {};
     constexpr int AHEAD = SHAPE::ROWS > 12 ? 1 : 2; /* pairs of rows on their way */
-    run<M, V> coming[2 * AHEAD];
+    run<M, V> coming[AHEAD][2];
     uint32_t bad = 0;
 #pragma unroll
-    for (int k = 0; k < AHEAD; k++) load_pair(p, l, plane, &loads, coming + 2 * k);
+    for (int k = 0; k < AHEAD; k++) load_pair(p, l, plane, &loads, coming[k]);
     /* Rows for which no step looks beyond the ends, if the strip does not either. */
     const int32_t calm_from = SHAPE::before(LAST), calm_to = n - 1 - SHAPE::behind(LAST);
     const int calm = !(ALONG_X && l.edge && l.boundary != TSR_WAVELET_PERIODIC);
     int32_t newest = from + 1;
-    auto pair = [&](auto edge) {
-        constexpr int EDGE = decltype(edge)::value;
+    /* One pair of rows, the one that came in place `slot`. */
+    auto pair = [&](auto edge, auto slot) {
+        constexpr int EDGE = decltype(edge)::value, SLOT = decltype(slot)::value;
 #pragma unroll
         for (int q = 0; q + 2 < ROWS; q++) {
 #pragma unroll
@@ -524,10 +530,15 @@ TSR_DEVICE_FN void march(const march_pass &p, const march_lane &l, const march_p
         }
 #pragma unroll
         for (int h = 0; h < 2; h++)
-            take_lane<D, V, ALONG_X, INVERSE, DIRECT>(p, l, plane.bits | (uint32_t)h << p.axis, coming[h], window[ROWS - 2 + h], &bad);
+            take_lane<D, V, ALONG_X, INVERSE, DIRECT>(p, l, plane.bits | (uint32_t)h << p.axis, coming[SLOT][h], window[ROWS - 2 + h], &bad);
+        if constexpr (EDGE) { /* move on: waits for what is coming */
 #pragma unroll
-        for (int k = 0; k + 2 < 2 * AHEAD; k++) coming[k] = coming[k + 2];
-        load_pair(p, l, plane, &loads, coming + 2 * (AHEAD - 1));
+            for (int k = 0; k + 1 < AHEAD; k++) {
+                coming[k][0] = coming[k + 1][0];
+                coming[k][1] = coming[k + 1][1];
+            }
+        }
+        load_pair(p, l, plane, &loads, coming[EDGE ? AHEAD - 1 : SLOT]);
         if constexpr (ALONG_X && !INVERSE) {
 #pragma unroll
             for (int h = 0; h < 2; h++) {
@@ -549,15 +560,21 @@ TSR_DEVICE_FN void march(const march_pass &p, const march_lane &l, const march_p
         }
         march_on(&store, 1);
     };
+    auto calmly = [&]() {
+        pair(constant<0>(), constant<0>());
+        if constexpr (AHEAD > 1) pair(constant<0>(), constant<1>());
+        if constexpr (AHEAD > 2) pair(constant<0>(), constant<2>());
+        if constexpr (AHEAD > 3) pair(constant<0>(), constant<3>());
+    };
 #pragma unroll 1
     while (newest <= last) {
         if (DIRECT && calm && (l.boundary == TSR_WAVELET_PERIODIC || newest >= calm_from)) {
-            const int32_t stop = l.boundary == TSR_WAVELET_PERIODIC ? last : tsr_mini(last, calm_to);
+            const int32_t stop = (l.boundary == TSR_WAVELET_PERIODIC ? last : tsr_mini(last, calm_to)) - 2 * (AHEAD - 1);
 #pragma unroll 1
-            while (newest <= stop) pair(constant<0>());
+            while (newest <= stop) calmly();
             if (newest > last) break;
         }
-        pair(constant<1>());
+        pair(constant<1>(), constant<0>());
     }
     if (D == TSR_I16 && bad >> 16 && l.own > 0 && p.lost) atomicOr(p.lost, 1u);
 }

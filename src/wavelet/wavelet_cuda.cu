@@ -107,6 +107,7 @@ TSR_HD uint32_t other_bits(uint32_t axes, int32_t axis, uint32_t n)
 }
 
 #include "wavelet/march.h"
+#include "wavelet/tile.h"
 
 /* The segment in work: samples [base, base + rows) of LANES lines, virtual ones where the boundary is periodic. */
 template <tsr_dtype D> struct segment {
@@ -465,14 +466,18 @@ static tsr_status run_level(tsr_queue *queue, const tsr_wavelet_job *job, const 
 
 static tsr_status cuda_forward(tsr_queue *queue, const tsr_wavelet_job *job)
 {
-    for (int32_t n = 0; n < job->levels; n++) TSR_TRY(run_level(queue, job, &job->level[n], 0));
+    const int32_t tiles = tiles_from(job);
+    for (int32_t n = 0; n < tiles; n++) TSR_TRY(run_level(queue, job, &job->level[n], 0));
+    if (tiles < job->levels) TSR_TRY(run_tiles(queue, job, tiles, 0));
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 
 static tsr_status cuda_inverse(tsr_queue *queue, const tsr_wavelet_job *job)
 {
-    for (int32_t n = job->levels - 1; n >= 0; n--) TSR_TRY(run_level(queue, job, &job->level[n], 1));
+    const int32_t tiles = tiles_from(job);
+    if (tiles < job->levels) TSR_TRY(run_tiles(queue, job, tiles, 1));
+    for (int32_t n = tiles - 1; n >= 0; n--) TSR_TRY(run_level(queue, job, &job->level[n], 1));
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
