@@ -106,6 +106,8 @@ TSR_HD uint32_t other_bits(uint32_t axes, int32_t axis, uint32_t n)
     return bits;
 }
 
+#include "wavelet/shape.h"
+
 #include "wavelet/march.h"
 #include "wavelet/tile.h"
 
