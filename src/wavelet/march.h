@@ -430,7 +430,7 @@ TSR_DEVICE_FN void march(const march_pass &p, const march_lane &l, const march_p
     march_loads<D, V, ALONG_X, INVERSE, DIRECT> loads = { march_from<M, INVERSE>(plane, first), first, n };
     march_cursor<M> store = march_from<M, !INVERSE>(plane, begin);
     R window[ROWS][V] = {};
-    constexpr int AHEAD = SHAPE::ROWS > 12 ? 1 : 2; /* pairs of rows on their way */
+    constexpr int AHEAD = 2; /* pairs of rows on their way: 1 or 2 */
     run<M, V> coming[AHEAD][2];
     uint32_t bad = 0;
 #pragma unroll
@@ -479,11 +479,10 @@ TSR_DEVICE_FN void march(const march_pass &p, const march_lane &l, const march_p
         }
         march_on(&store, 1);
     };
+    /* As many pairs as there are places, each in its own: nothing moves that is still coming. */
     auto calmly = [&]() {
         pair(constant<0>(), constant<0>());
         if constexpr (AHEAD > 1) pair(constant<0>(), constant<1>());
-        if constexpr (AHEAD > 2) pair(constant<0>(), constant<2>());
-        if constexpr (AHEAD > 3) pair(constant<0>(), constant<3>());
     };
 #pragma unroll 1
     while (newest <= last) {
@@ -501,7 +500,7 @@ TSR_DEVICE_FN void march(const march_pass &p, const march_lane &l, const march_p
 /* Blocks a multiprocessor: as many as the window's registers leave room for (measured on an H200). */
 template <tsr_dtype D, class SHAPE> struct march_blocks {
     static constexpr int WORDS = SHAPE::ROWS * lane_samples<D, SHAPE>::V * (int)sizeof(typename element<D>::row) / 4;
-    static constexpr int COUNT = WORDS <= 20 ? 5 : WORDS <= 40 ? 4 : 3;
+    static constexpr int PACKED = D == TSR_I16, COUNT = WORDS <= (PACKED ? 32 : 20) ? 5 : WORDS <= (PACKED ? 64 : 40) ? 4 : 3;
 };
 
 template <tsr_dtype D, class SHAPE, int ALONG_X, int INVERSE, int DIRECT>
@@ -549,6 +548,8 @@ template <tsr_dtype D, class SHAPE, int ALONG_X, int INVERSE> static tsr_status 
     if (D == TSR_I16 || D == TSR_I32) march_signs<D, SHAPE>(&p.filter);
     p.planes = 1;
     p.halo_lanes = ALONG_X && !(SHAPE::PAIRS && p.size[0] % 2 == 0) ? (p.filter.reach + V - 1) / V : 0;
+    if (!INVERSE && p.halo_lanes & 1)
+        p.halo_lanes++; /* bands are written by whole sectors then, of 32 bytes: 5 % faster although more is read twice */
     int direct = 1;
     for (uint32_t bits = 0; bits < TSR_WAVELET_BANDS; bits++) {
         if (p.whole[bits].data) direct = direct && march_size(p, bits, 0) % V == 0 && runs_aligned<M>(&p.whole[bits], V * sizeof(M));

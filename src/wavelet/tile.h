@@ -390,7 +390,7 @@ static tile_array tile_array_of(const tsr_wavelet_array *a)
 /* The first of the levels from which on they all go in one launch; job->levels: none does. */
 static int32_t tiles_from(const tsr_wavelet_job *job)
 {
-    const int64_t most = 4 << 20; /* samples: more keep the GPU busy one level at a time, which reads nothing twice */
+    const int64_t most = 3 << 20; /* samples: more keep the GPU busy one level at a time, which reads nothing twice */
     int32_t from = job->levels;
     int known = 0;
     for (int32_t n = job->levels - 1; n >= 0 && n >= job->levels - TILE_LEVELS; n--) {
