@@ -11,36 +11,6 @@
 
 enum { WARP = 32, WARPS = 4, BEYOND = 8, SHORTEST_SEGMENT = 16, LONGEST_SEGMENT = 64, SHORTEST_AXIS = 16 };
 
-/* What a kernel knows of its filter: C0 and C1 taps in the steps 0, 2, ... and 1, 3, ...; FIRST: the parity of the samples that step 0 changes. Steps of
- * one tap take the sample before an odd one, behind an even one; the others are symmetric. */
-template <int STEPS_, int C0_, int C1_, int FIRST_> struct shape {
-    static constexpr int STEPS = STEPS_;
-    TSR_HD constexpr int taps(int k) { return k & 1 ? C1_ : C0_; }
-    TSR_HD constexpr int parity(int k) { return (k & 1) ^ FIRST_; }
-    TSR_HD constexpr int reach(int k) { return taps(k) == 1 ? 1 : taps(k) - 1; }
-    TSR_HD constexpr int first(int k) { return taps(k) > 1 ? 1 - taps(k) : parity(k) ? -1 : 1; }
-    TSR_HD constexpr int unit(int k) { return STEPS_ == 2 && taps(k) <= 2; } /* of integers: all taps 1 */
-    TSR_HD constexpr int minus(int k) { return k == 0; }                     /* unit steps: predict forward, update inverse */
-    TSR_HD constexpr int larger(int a, int b) { return a > b ? a : b; }
-    /* The row that step k changes, counted from the newest one, which is odd: its neighbours have gone through step k - 1, and no neighbour of the
-     * following row has gone through step k + 1. */
-    TSR_HD constexpr int row(int k) { return k == 0 ? -FIRST_ - reach(0) : row(k - 1) - larger(reach(k), reach(k - 1)); }
-    TSR_HD constexpr int oldest(int k) { return k == 0 ? row(0) - reach(0) : -larger(-oldest(k - 1), reach(k) - row(k)); }
-    static constexpr int ROWS = 1 - oldest(STEPS_ - 1); /* of the window */
-    TSR_HD constexpr int place(int k) { return ROWS - 1 + row(k); }
-};
-template <class SHAPE> static int fits_shape(const tsr_lift_filter *f, int integer)
-{
-    if (f->steps != SHAPE::STEPS) return 0;
-    for (int32_t k = 0; k < f->steps; k++) {
-        const tsr_lift_step *s = &f->step[k];
-        if (s->parity != SHAPE::parity(k) || s->count != SHAPE::taps(k) || s->first != SHAPE::first(k) || (s->count > 1 && !s->symmetric)) return 0;
-        if (integer && SHAPE::unit(k) && (!s->unit || (s->sign < 0) != SHAPE::minus(k))) return 0;
-        if (integer && !SHAPE::unit(k) && s->shift > 16) return 0; /* see march_signs */
-    }
-    return 1;
-}
-
 /* Samples of a row in a lane. */
 template <tsr_dtype D, class SHAPE> struct lane_samples {
     typedef typename element<D>::memory M;
@@ -69,69 +39,20 @@ typedef struct march_lane {
     int32_t own;                  /* the lane's samples that are the strip's to write; DIRECT: all or none */
 } march_lane;
 
-/* What step K makes of x. The sign of integer steps is in their taps and rounding: see march_signs. */
-template <tsr_dtype D, class SHAPE, int K, class N>
-TSR_DEVICE_FN typename element<D>::row march_lifted(const tsr_lift_step &s, typename element<D>::row x, N neighbour)
-{
-    typedef typename element<D>::row R;
-    if constexpr (D == TSR_F32 || D == TSR_F64) {
-        return lifted_as<D, SHAPE::taps(K)>(s, x, neighbour);
-    } else {
-        typedef typename element<D>::sum S;
-        S t[TSR_WAVELET_TAPS], sum;
-#pragma unroll
-        for (int k = 0; k < TSR_WAVELET_TAPS; k++) t[k] = (S)s.tap[k];
-        if constexpr (SHAPE::unit(K)) sum = SHAPE::taps(K) == 2 ? neighbour(0) + neighbour(SHAPE::taps(K) - 1) : neighbour(0);
-        else if constexpr (SHAPE::taps(K) == 2) sum = TSR_LIFT_PAIR(t, neighbour);
-        else if constexpr (SHAPE::taps(K) == 4) sum = TSR_LIFT_FOUR(t, neighbour);
-        else sum = TSR_LIFT_EIGHT(t, neighbour);
-        if constexpr (SHAPE::unit(K)) { /* the sign cannot be in the taps */
-            const R p = (R)TSR_LIFT_ROUND(sum, s.rounding, s.shift);
-            return SHAPE::minus(K) ? (R)((uint32_t)x - (uint32_t)p) : (R)((uint32_t)x + (uint32_t)p);
-        }
-        return (R)((uint32_t)x + (uint32_t)TSR_LIFT_ROUND(sum, s.rounding, s.shift));
-    }
-}
-
-/* x - ((sum + rounding) >> shift) is x + ((-sum + 2^shift - 1 - rounding) >> shift). */
-template <class SHAPE> static void march_signs(tsr_lift_filter *f)
-{
-    for (int32_t k = 0; k < f->steps; k++) {
-        tsr_lift_step *s = &f->step[k];
-        if (s->sign > 0 || SHAPE::unit(k)) continue;
-        for (int32_t t = 0; t < s->count; t++) s->tap[t] = -s->tap[t];
-        s->rounding = (1 << s->shift) - 1 - s->rounding;
-        s->sign = 1;
-    }
-}
-
 /* Values that leave 16 bits are lost: the upper half of *bad is not 0 then. */
 template <tsr_dtype D, int V, int DIRECT> TSR_DEVICE_FN void watch_lane(const typename element<D>::row *x, const march_lane &l, uint32_t *bad)
 {
     if constexpr (D == TSR_I16) {
 #pragma unroll
         for (int k = 0; k < V; k++)
-            if (DIRECT || k < l.own) *bad |= (uint32_t)x[k] + 32768u;
-    }
-}
-
-/* After an axis, and before the next. */
-template <tsr_dtype D, int V, int DIRECT> TSR_DEVICE_FN void narrow_lane(typename element<D>::row *x, const march_lane &l, uint32_t *bad)
-{
-    if constexpr (D == TSR_I16) {
-#pragma unroll
-        for (int k = 0; k < V; k++) {
-            const int32_t narrow = (int16_t)x[k];
-            if (DIRECT || k < l.own) *bad |= (uint32_t)(x[k] ^ narrow);
-            x[k] = narrow;
-        }
+            if (DIRECT || k < l.own) *bad |= (uint32_t)x[k];
     }
 }
 
 /* ---- along x ------------------------------------------------------------------------------------------------------------------------------ */
 
-/* The k-th step over the lane's samples; buffer: room for the warp's, for strips that reach beyond the row. */
-template <tsr_dtype D, int V, class SHAPE, int DIRECT, int K>
+/* The k-th step over the lane's samples. EDGE: strips may reach beyond the row; buffer: room for the warp's samples then. */
+template <tsr_dtype D, int V, class SHAPE, int DIRECT, int EDGE, int K>
 TSR_DEVICE_FN void lift_lane(typename element<D>::row *x, const tsr_lift_filter &f, const march_lane &l, typename element<D>::row *buffer)
 {
     typedef typename element<D>::row R;
@@ -150,9 +71,8 @@ TSR_DEVICE_FN void lift_lane(typename element<D>::row *x, const tsr_lift_filter 
         const int away = pos / V;
         if ((pos ^ P) & 1) e[BEYOND + pos] = __shfl_down_sync(TSR_WARP_ALL, x[pos - away * V], (unsigned)away);
     }
-    if (__builtin_expect(l.edge && l.boundary != TSR_WAVELET_PERIODIC,
-                         0)) {  /* the same for all lanes of the warp; periodic rows were loaded around */
-        if constexpr (DIRECT) { /* samples of the lane or the next one stand for those beyond the ends */
+    if (EDGE && l.edge && l.boundary != TSR_WAVELET_PERIODIC) { /* the same for all lanes of the warp; periodic rows were loaded around */
+        if constexpr (DIRECT) {                                 /* samples of the lane or the next one stand for those beyond the ends */
             const int clamp = l.boundary == TSR_WAVELET_CLAMP, zero = l.boundary == TSR_WAVELET_ZERO;
 #pragma unroll
             for (int away = 1; away <= REACH; away++) {
@@ -161,13 +81,13 @@ TSR_DEVICE_FN void lift_lane(typename element<D>::row *x, const tsr_lift_filter 
                 if (before) v = away < V ? x[away % V] : __shfl_down_sync(TSR_WARP_ALL, x[away % V], 1);
                 if (behind) v = away < V ? x[(2 * V - 1 - away) % V] : __shfl_up_sync(TSR_WARP_ALL, x[(2 * V - 1 - away) % V], 1);
                 if (clamp) v = before ? x[away & 1] : x[V - 1 - (away & 1)];
-                if (zero) v = (R)0;
+                if (zero) v = (R)held<D>::ABOVE;
                 if (before && l.first == 0) e[BEYOND - away] = v;
                 if (behind && l.first + V == l.n) e[BEYOND + V - 1 + away] = v;
                 if (away <= V) continue; /* the lane beside the first or last one asks for those, too */
                 v = clamp ? x[before ? (away - V) & 1 : V - 1 - ((away - V) & 1)] : x[before ? away % V : (2 * V - 1 - away) % V];
                 v = before ? __shfl_up_sync(TSR_WARP_ALL, v, 1) : __shfl_down_sync(TSR_WARP_ALL, v, 1);
-                if (zero) v = (R)0;
+                if (zero) v = (R)held<D>::ABOVE;
                 if (before && l.first == V) e[BEYOND - away] = v;
                 if (behind && l.first + 2 * V == l.n) e[BEYOND + V - 1 + away] = v;
             }
@@ -180,7 +100,7 @@ TSR_DEVICE_FN void lift_lane(typename element<D>::row *x, const tsr_lift_filter 
                 const int32_t i = l.first + pos;
                 if (!((pos ^ P) & 1) || (i >= 0 && i < l.n)) continue;
                 const int32_t j = tsr_lift_index_near(i, l.n, l.boundary);
-                e[BEYOND + pos] = j < 0 ? (R)0 : buffer[tsr_maxi(0, tsr_mini(j - l.begin, WARP * V - 1))];
+                e[BEYOND + pos] = j < 0 ? (R)held<D>::ABOVE : buffer[tsr_maxi(0, tsr_mini(j - l.begin, WARP * V - 1))];
             }
             __syncwarp();
         }
@@ -190,20 +110,20 @@ TSR_DEVICE_FN void lift_lane(typename element<D>::row *x, const tsr_lift_filter 
         auto neighbour = [&](int t) -> S { return (S)e[BEYOND + k + FIRST + 2 * t]; };
         x[k] = march_lifted<D, SHAPE, K>(f.step[K], x[k], neighbour);
     }
-    if constexpr (K + 1 < SHAPE::STEPS) lift_lane<D, V, SHAPE, DIRECT, K + 1>(x, f, l, buffer);
+    if constexpr (K + 1 < SHAPE::STEPS) lift_lane<D, V, SHAPE, DIRECT, EDGE, K + 1>(x, f, l, buffer);
 }
 
 /* ---- along the axis ------------------------------------------------------------------------------------------------------------------------ */
 
-/* Steps K, K + 1, ... on their rows of the window; `newest`: number of its last row. n: rows of the axis. */
-template <tsr_dtype D, int V, class SHAPE, int K>
+/* Steps K, K + 1, ... on their rows of the window; `newest`: number of its last row. n: rows of the axis. EDGE: steps may look beyond the ends. */
+template <tsr_dtype D, int V, class SHAPE, int EDGE, int K>
 TSR_DEVICE_FN void lift_window(typename element<D>::row (*window)[V], const tsr_lift_filter &f, int32_t newest, int32_t n, int32_t boundary)
 {
     typedef typename element<D>::sum S;
     typedef typename element<D>::row R;
     constexpr int PLACE = SHAPE::place(K), REACH = SHAPE::reach(K), FIRST = SHAPE::first(K), TAPS = SHAPE::taps(K);
     const int32_t i = newest + SHAPE::row(K);
-    if (boundary == TSR_WAVELET_PERIODIC || (i >= REACH && i < n - REACH)) {
+    if (!EDGE || SHAPE::PAIRS || boundary == TSR_WAVELET_PERIODIC || (i >= REACH && i < n - REACH)) {
 #pragma unroll
         for (int k = 0; k < V; k++) {
             auto neighbour = [&](int t) -> S { return (S)window[PLACE + FIRST + 2 * t][k]; };
@@ -215,7 +135,7 @@ TSR_DEVICE_FN void lift_window(typename element<D>::row (*window)[V], const tsr_
         for (int t = 0; t < TAPS; t++) {
             const int32_t away = tsr_lift_index_near(i + FIRST + 2 * t, n, boundary) - i;
 #pragma unroll
-            for (int k = 0; k < V; k++) v[t][k] = (R)0;
+            for (int k = 0; k < V; k++) v[t][k] = (R)held<D>::ABOVE;
 #pragma unroll
             for (int q = -REACH; q <= REACH; q += 2) {
 #pragma unroll
@@ -229,27 +149,54 @@ TSR_DEVICE_FN void lift_window(typename element<D>::row (*window)[V], const tsr_
             window[PLACE][k] = march_lifted<D, SHAPE, K>(f.step[K], window[PLACE][k], neighbour);
         }
     }
-    if constexpr (K + 1 < SHAPE::STEPS) lift_window<D, V, SHAPE, K + 1>(window, f, newest, n, boundary);
+    if constexpr (K + 1 < SHAPE::STEPS) lift_window<D, V, SHAPE, EDGE, K + 1>(window, f, newest, n, boundary);
 }
 
 /* ---- memory -------------------------------------------------------------------------------------------------------------------------------- */
 
-/* A lane's samples as they lie in memory; of a row in bands along x the low ones first. */
-template <class M, int COUNT> struct alignas(sizeof(M) * COUNT) run {
-    M v[COUNT];
+/* A lane's samples as they lie in memory; of a row in bands along x the low ones first. Those of 16 bits by twos: registers have 32. */
+template <class M> struct run_word {
+    typedef M type;
 };
-template <class M, int COUNT> TSR_DEVICE_FN void load_run(const M *p, M *v)
+template <> struct run_word<int16_t> {
+    typedef uint32_t type;
+};
+template <class M, int COUNT> struct run {
+    typedef typename run_word<M>::type word;
+    static constexpr int PER_WORD = (int)(sizeof(word) / sizeof(M)), WORDS = COUNT / PER_WORD;
+    word v[WORDS];
+};
+#ifdef TSR_EMU
+#define MARCH_WORDS(bytes) __attribute__((may_alias, aligned(bytes))) /* some are of two samples */
+#else
+#define MARCH_WORDS(bytes) alignas(bytes)
+#endif
+template <class W, int COUNT> struct MARCH_WORDS(sizeof(W) * COUNT) words {
+    W v[COUNT];
+};
+template <class W, int COUNT> TSR_DEVICE_FN void load_words(const void *p, W *v)
 {
-    const run<M, COUNT> r = *(const run<M, COUNT> *)(const void *)p;
+    const words<W, COUNT> r = *(const words<W, COUNT> *)p;
 #pragma unroll
     for (int k = 0; k < COUNT; k++) v[k] = r.v[k];
 }
-template <class M, int COUNT> TSR_DEVICE_FN void store_run(M *p, const M *v)
+template <class W, int COUNT> TSR_DEVICE_FN void store_words(void *p, const W *v)
 {
-    run<M, COUNT> r;
+    words<W, COUNT> r;
 #pragma unroll
     for (int k = 0; k < COUNT; k++) r.v[k] = v[k];
-    *(run<M, COUNT> *)(void *)p = r;
+    *(words<W, COUNT> *)p = r;
+}
+/* One sample of a run by its number, which the compiler knows. */
+template <class M, int COUNT> TSR_DEVICE_FN M run_at(const run<M, COUNT> &r, int k)
+{
+    if constexpr (run<M, COUNT>::PER_WORD == 2) return (M)(uint16_t)(r.v[k / 2] >> (k & 1) * 16);
+    else return r.v[k];
+}
+template <class M, int COUNT> TSR_DEVICE_FN void run_put(run<M, COUNT> *r, int k, M value)
+{
+    if constexpr (run<M, COUNT>::PER_WORD == 2) r->v[k / 2] = (r->v[k / 2] & 0xffff0000u >> (k & 1) * 16) | (uint32_t)(uint16_t)value << (k & 1) * 16;
+    else r->v[k] = value;
 }
 
 /* Where the lane's samples lie in a plane: row 0 of the samples, and of the bands of even rows (low, high along x) and of odd ones. */
@@ -279,12 +226,14 @@ template <class M, int SPLIT> TSR_DEVICE_FN march_cursor<M> march_from(const mar
 template <class M, int V, int PARTS> TSR_DEVICE_FN void load_row(const march_cursor<M> &c, int odd, run<M, V> *to)
 {
 #pragma unroll
-    for (int h = 0; h < PARTS; h++) load_run<M, V / PARTS>(c.at[2 * odd + h], to->v + h * (V / 2));
+    for (int h = 0; h < PARTS; h++)
+        load_words<typename run<M, V>::word, run<M, V>::WORDS / PARTS>(c.at[2 * odd + h], to->v + h * (run<M, V>::WORDS / 2));
 }
 template <class M, int V, int PARTS> TSR_DEVICE_FN void store_row(const march_cursor<M> &c, int odd, const run<M, V> &from)
 {
 #pragma unroll
-    for (int h = 0; h < PARTS; h++) store_run<M, V / PARTS>(c.at[2 * odd + h], from.v + h * (V / 2));
+    for (int h = 0; h < PARTS; h++)
+        store_words<typename run<M, V>::word, run<M, V>::WORDS / PARTS>(c.at[2 * odd + h], from.v + h * (run<M, V>::WORDS / 2));
 }
 template <class M> TSR_DEVICE_FN void march_on(march_cursor<M> *c, int32_t pairs)
 {
@@ -318,23 +267,29 @@ TSR_DEVICE_FN void take_lane(const march_pass &p, const march_lane &l, uint32_t 
                              typename element<D>::row *x, uint32_t *bad)
 {
     typedef typename element<D>::row R;
-#pragma unroll
-    for (int k = 0; k < V; k++) x[k] = (R)from.v[SPLIT && ALONG_X ? (k & 1) * (V / 2) + k / 2 : k];
     if constexpr (D == TSR_F32 || D == TSR_F64) {
+#pragma unroll
+        for (int k = 0; k < V; k++) x[k] = (R)run_at(from, SPLIT && ALONG_X ? (k & 1) * (V / 2) + k / 2 : k);
         if (SPLIT && p.scaled) {
             const R low = (R)p.load_scale[bits], high = ALONG_X ? (R)p.load_scale[bits | 1u] : low;
 #pragma unroll
             for (int k = 0; k < V; k++) x[k] *= k & 1 ? high : low;
         }
-    } else if (!SPLIT && p.raise) {
+    } else {
+        const int32_t factor = SPLIT ? 1 : 1 << p.raise;
 #pragma unroll
-        for (int k = 0; k < V; k++) x[k] = loaded<D>((typename element<D>::memory)x[k], p.raise, 1.0);
-        watch_lane<D, V, DIRECT>(x, l, bad);
+        for (int k = 0; k < V; k++) {
+            const int at = SPLIT && ALONG_X ? (k & 1) * (V / 2) + k / 2 : k;
+            if constexpr (D == TSR_I16)
+                x[k] = __dp2a_lo((int)from.v[at / 2], factor << (at & 1) * 8, held<D>::ABOVE); /* one of two times the factor */
+            else x[k] = (R)((uint32_t)run_at(from, at) * (uint32_t)factor);
+        }
+        if (!SPLIT) watch_lane<D, V, DIRECT>(x, l, bad);
     }
 }
 
 /* What is stored of a finished row; bits: of its band, that of x left out. */
-template <tsr_dtype D, int V, class SHAPE, int ALONG_X, int INVERSE, int DIRECT>
+template <tsr_dtype D, int V, class SHAPE, int ALONG_X, int INVERSE, int DIRECT, int EDGE>
 TSR_DEVICE_FN run<typename element<D>::memory, V> give_lane(const march_pass &p, const march_lane &l, uint32_t bits,
                                                             const typename element<D>::row *finished, typename element<D>::row *buffer, uint32_t *bad)
 {
@@ -347,9 +302,8 @@ TSR_DEVICE_FN run<typename element<D>::memory, V> give_lane(const march_pass &p,
     if constexpr (!(INVERSE && ALONG_X)) {
         watch_lane<D, V, DIRECT>(x, l, bad);
     } else {
-        narrow_lane<D, V, DIRECT>(x, l, bad);
-        lift_lane<D, V, SHAPE, DIRECT, 0>(x, p.filter, l, buffer);
-        if (!p.lower) watch_lane<D, V, DIRECT>(x, l, bad);
+        watch_lane<D, V, DIRECT>(x, l, bad);
+        lift_lane<D, V, SHAPE, DIRECT, EDGE, 0>(x, p.filter, l, buffer);
     }
     if constexpr (D == TSR_F32 || D == TSR_F64) {
         if (!INVERSE && p.scaled) {
@@ -357,16 +311,23 @@ TSR_DEVICE_FN run<typename element<D>::memory, V> give_lane(const march_pass &p,
 #pragma unroll
             for (int k = 0; k < V; k++) x[k] *= k & 1 ? high : low;
         }
-    } else if (INVERSE && p.lower) {
+    } else if constexpr (INVERSE) {
+        const int32_t above = held<D>::ABOVE * ((1 << p.lower) - 1); /* what stays of it after the shift */
 #pragma unroll
         for (int k = 0; k < V; k++) {
-            uint32_t leaves = 0;
-            x[k] = stored<D>(x[k], p.lower, 1.0, &leaves);
-            if (DIRECT || k < l.own) *bad |= leaves << 16;
+            typedef typename element<D>::wrap W;
+            typedef typename element<D>::sum S;
+            const S held = (S)((W)(S)x[k] + (W)(S)above);
+            x[k] = (R)TSR_LIFT_LOWER(held, p.lower);
         }
+        if constexpr (ALONG_X) watch_lane<D, V, DIRECT>(x, l, bad);
     }
 #pragma unroll
-    for (int k = 0; k < V; k++) r.v[!INVERSE && ALONG_X ? (k & 1) * (V / 2) + k / 2 : k] = (M)x[k];
+    for (int k = 0; k < V; k++) {
+        const int at = !INVERSE && ALONG_X ? (k & 1) * (V / 2) + k / 2 : k, next = !INVERSE && ALONG_X ? 2 : 1;
+        if constexpr (D != TSR_I16) r.v[at] = (M)x[k];
+        else if (!(at & 1)) r.v[at / 2] = (((uint32_t)x[k] & 0xffffu) | (uint32_t)x[k + next] << 16) ^ 0x80008000u;
+    }
     return r;
 }
 
@@ -440,7 +401,7 @@ TSR_DEVICE_FN void load_pair(const march_pass &p, const march_lane &l, const mar
         for (int h = 0; h < 2; h++) {
             to[h] = {};
             each_sample<M, V, ALONG_X, SPLIT>(p, l, plane, loads->y + (h && odd ? 1 : 0), ALONG_X && periodic,
-                                              [&](const M *from, int k) { to[h].v[k] = *from; });
+                                              [&](const M *from, int k) { run_put(&to[h], k, *from); });
         }
     }
     loads->y += 2;
@@ -451,6 +412,10 @@ TSR_DEVICE_FN void load_pair(const march_pass &p, const march_lane &l, const mar
     }
 }
 
+template <int VALUE> struct constant {
+    static constexpr int value = VALUE;
+};
+
 /* The march along rows [begin, end) of an axis of n; begin is even. */
 template <tsr_dtype D, class SHAPE, int ALONG_X, int INVERSE, int DIRECT>
 TSR_DEVICE_FN void march(const march_pass &p, const march_lane &l, const march_plane<typename element<D>::memory> &plane, int32_t begin, int32_t end,
@@ -460,18 +425,23 @@ TSR_DEVICE_FN void march(const march_pass &p, const march_lane &l, const march_p
     typedef typename element<D>::memory M;
     constexpr int V = lane_samples<D, SHAPE>::V, ROWS = SHAPE::ROWS, LAST = SHAPE::STEPS - 1;
     constexpr int DONE = SHAPE::row(LAST) - SHAPE::parity(LAST); /* the even one of the two rows that are finished, from the newest */
-    const int32_t reach = p.filter.reach, last = ((end - 1) & ~1) - DONE;
+    const int32_t reach = SHAPE::PAIRS ? 0 : p.filter.reach, last = ((end - 1) & ~1) - DONE;
     const int32_t from = l.boundary == TSR_WAVELET_PERIODIC ? begin - reach : tsr_maxi(begin - reach, 0), first = from < 0 ? from + n : from;
     march_loads<D, V, ALONG_X, INVERSE, DIRECT> loads = { march_from<M, INVERSE>(plane, first), first, n };
     march_cursor<M> store = march_from<M, !INVERSE>(plane, begin);
     R window[ROWS][V] = {};
-    constexpr int AHEAD = SHAPE::ROWS > 12 ? 1 : 2; /* pairs of rows on their way */
-    run<M, V> coming[2 * AHEAD];
+    constexpr int AHEAD = 2; /* pairs of rows on their way: 1 or 2 */
+    run<M, V> coming[AHEAD][2];
     uint32_t bad = 0;
 #pragma unroll
-    for (int k = 0; k < AHEAD; k++) load_pair(p, l, plane, &loads, coming + 2 * k);
-#pragma unroll 1
-    for (int32_t newest = from + 1; newest <= last; newest += 2) {
+    for (int k = 0; k < AHEAD; k++) load_pair(p, l, plane, &loads, coming[k]);
+    /* Rows for which no step looks beyond the ends, if the strip does not either. */
+    const int32_t calm_from = SHAPE::before(LAST), calm_to = n - 1 - SHAPE::behind(LAST);
+    const int calm = !(ALONG_X && l.edge && l.boundary != TSR_WAVELET_PERIODIC);
+    int32_t newest = from + 1;
+    /* One pair of rows, the one that came in place `slot`. */
+    auto pair = [&](auto edge, auto slot) {
+        constexpr int EDGE = decltype(edge)::value, SLOT = decltype(slot)::value;
 #pragma unroll
         for (int q = 0; q + 2 < ROWS; q++) {
 #pragma unroll
@@ -479,29 +449,50 @@ TSR_DEVICE_FN void march(const march_pass &p, const march_lane &l, const march_p
         }
 #pragma unroll
         for (int h = 0; h < 2; h++)
-            take_lane<D, V, ALONG_X, INVERSE, DIRECT>(p, l, plane.bits | (uint32_t)h << p.axis, coming[h], window[ROWS - 2 + h], &bad);
+            take_lane<D, V, ALONG_X, INVERSE, DIRECT>(p, l, plane.bits | (uint32_t)h << p.axis, coming[SLOT][h], window[ROWS - 2 + h], &bad);
+        if constexpr (EDGE) { /* move on: waits for what is coming */
 #pragma unroll
-        for (int k = 0; k + 2 < 2 * AHEAD; k++) coming[k] = coming[k + 2];
-        load_pair(p, l, plane, &loads, coming + 2 * (AHEAD - 1));
+            for (int k = 0; k + 1 < AHEAD; k++) {
+                coming[k][0] = coming[k + 1][0];
+                coming[k][1] = coming[k + 1][1];
+            }
+        }
+        load_pair(p, l, plane, &loads, coming[EDGE ? AHEAD - 1 : SLOT]);
         if constexpr (ALONG_X && !INVERSE) {
 #pragma unroll
             for (int h = 0; h < 2; h++) {
-                lift_lane<D, V, SHAPE, DIRECT, 0>(window[ROWS - 2 + h], p.filter, l, buffer);
-                narrow_lane<D, V, DIRECT>(window[ROWS - 2 + h], l, &bad);
+                lift_lane<D, V, SHAPE, DIRECT, EDGE, 0>(window[ROWS - 2 + h], p.filter, l, buffer);
+                watch_lane<D, V, DIRECT>(window[ROWS - 2 + h], l, &bad);
             }
         }
-        lift_window<D, V, SHAPE, 0>(window, p.filter, newest, n, l.boundary);
+        lift_window<D, V, SHAPE, EDGE, 0>(window, p.filter, newest, n, l.boundary);
         const int32_t y = newest + DONE;
-        if (y < begin) continue;
+        newest += 2;
+        if (y < begin) return;
 #pragma unroll
         for (int h = 0; h < 2; h++) {
-            const run<M, V> r =
-                give_lane<D, V, SHAPE, ALONG_X, INVERSE, DIRECT>(p, l, plane.bits | (uint32_t)h << p.axis, window[ROWS - 1 + DONE + h], buffer, &bad);
+            const run<M, V> r = give_lane<D, V, SHAPE, ALONG_X, INVERSE, DIRECT, EDGE>(p, l, plane.bits | (uint32_t)h << p.axis,
+                                                                                       window[ROWS - 1 + DONE + h], buffer, &bad);
             if (l.own <= 0 || (h && y + 1 >= end)) continue;
             if constexpr (DIRECT) store_row<M, V, !INVERSE && ALONG_X ? 2 : 1>(store, h, r);
-            else each_sample<M, V, ALONG_X, !INVERSE>(p, l, plane, y + h, 0, [&](M *to, int k) { *to = r.v[k]; });
+            else each_sample<M, V, ALONG_X, !INVERSE>(p, l, plane, y + h, 0, [&](M *to, int k) { *to = run_at(r, k); });
         }
         march_on(&store, 1);
+    };
+    /* As many pairs as there are places, each in its own: nothing moves that is still coming. */
+    auto calmly = [&]() {
+        pair(constant<0>(), constant<0>());
+        if constexpr (AHEAD > 1) pair(constant<0>(), constant<1>());
+    };
+#pragma unroll 1
+    while (newest <= last) {
+        if (DIRECT && calm && (l.boundary == TSR_WAVELET_PERIODIC || newest >= calm_from)) {
+            const int32_t stop = (l.boundary == TSR_WAVELET_PERIODIC ? last : tsr_mini(last, calm_to)) - 2 * (AHEAD - 1);
+#pragma unroll 1
+            while (newest <= stop) calmly();
+            if (newest > last) break;
+        }
+        pair(constant<1>(), constant<0>());
     }
     if (D == TSR_I16 && bad >> 16 && l.own > 0 && p.lost) atomicOr(p.lost, 1u);
 }
@@ -509,7 +500,7 @@ TSR_DEVICE_FN void march(const march_pass &p, const march_lane &l, const march_p
 /* Blocks a multiprocessor: as many as the window's registers leave room for (measured on an H200). */
 template <tsr_dtype D, class SHAPE> struct march_blocks {
     static constexpr int WORDS = SHAPE::ROWS * lane_samples<D, SHAPE>::V * (int)sizeof(typename element<D>::row) / 4;
-    static constexpr int COUNT = WORDS <= 20 ? 5 : WORDS <= 40 ? 4 : 3;
+    static constexpr int PACKED = D == TSR_I16, COUNT = WORDS <= (PACKED ? 32 : 20) ? 5 : WORDS <= (PACKED ? 64 : 40) ? 4 : 3;
 };
 
 template <tsr_dtype D, class SHAPE, int ALONG_X, int INVERSE, int DIRECT>
@@ -554,9 +545,11 @@ template <tsr_dtype D, class SHAPE, int ALONG_X, int INVERSE> static tsr_status 
     typedef typename element<D>::memory M;
     constexpr int V = lane_samples<D, SHAPE>::V;
     uint32_t combinations = 1;
-    if (D == TSR_I16 || D == TSR_I32) march_signs<SHAPE>(&p.filter);
+    if (D == TSR_I16 || D == TSR_I32) march_signs<D, SHAPE>(&p.filter);
     p.planes = 1;
-    p.halo_lanes = ALONG_X ? (p.filter.reach + V - 1) / V : 0;
+    p.halo_lanes = ALONG_X && !(SHAPE::PAIRS && p.size[0] % 2 == 0) ? (p.filter.reach + V - 1) / V : 0;
+    if (!INVERSE && p.halo_lanes & 1)
+        p.halo_lanes++; /* bands are written by whole sectors then, of 32 bytes: 5 % faster although more is read twice */
     int direct = 1;
     for (uint32_t bits = 0; bits < TSR_WAVELET_BANDS; bits++) {
         if (p.whole[bits].data) direct = direct && march_size(p, bits, 0) % V == 0 && runs_aligned<M>(&p.whole[bits], V * sizeof(M));
@@ -579,19 +572,6 @@ template <tsr_dtype D, class SHAPE, int ALONG_X, int INVERSE> static tsr_status 
     return TSR_OK;
 }
 
-typedef shape<2, 1, 1, 1> haar_forward; /* Haar */
-typedef shape<2, 1, 1, 0> haar_inverse;
-typedef shape<2, 2, 2, 1> two_forward; /* Le Gall */
-typedef shape<2, 2, 2, 0> two_inverse;
-typedef shape<4, 2, 2, 1> four_forward; /* Daubechies (9,7) */
-typedef shape<4, 2, 2, 0> four_inverse;
-typedef shape<2, 4, 2, 1> wide_forward; /* Deslauriers-Dubuc (9,7) */
-typedef shape<2, 2, 4, 0> wide_inverse;
-typedef shape<2, 4, 4, 1> wider_forward; /* (13,7) */
-typedef shape<2, 4, 4, 0> wider_inverse;
-typedef shape<2, 8, 8, 0> widest_forward; /* Fidelity: even samples first */
-typedef shape<2, 8, 8, 1> widest_inverse;
-
 /* Calls launch_march for the shape of the filter; *known = 0 where it has none. Only looks it up where p is NULL. */
 template <tsr_dtype D, int ALONG_X, int INVERSE> static tsr_status march_shapes(tsr_queue *queue, const tsr_lift_filter *f, march_pass *p, int *known)
 {
@@ -602,10 +582,13 @@ template <tsr_dtype D, int ALONG_X, int INVERSE> static tsr_status march_shapes(
         if constexpr (INVERSE) return launch_march<D, NAME##_inverse, ALONG_X, 1>(queue, *p);                                                  \
         else return launch_march<D, NAME##_forward, ALONG_X, 0>(queue, *p);                                                                    \
     }
+    if constexpr (D == TSR_I16 || D == TSR_F32) { /* what takes minutes to compile is kept to what is used */
+        if (p && p->size[p->axis] % 2 == 0) { TRY_SHAPE(pairs) }
+    }
     TRY_SHAPE(haar)
     TRY_SHAPE(two)
     TRY_SHAPE(four)
-    if constexpr (D == TSR_I16 || D == TSR_F32) { /* what takes minutes to compile is kept to what is used */
+    if constexpr (D == TSR_I16 || D == TSR_F32) {
         TRY_SHAPE(wide)
         TRY_SHAPE(wider)
         TRY_SHAPE(widest)

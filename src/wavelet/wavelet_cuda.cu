@@ -14,12 +14,14 @@ template <> struct element<TSR_I16> {
     typedef int16_t memory;
     typedef int32_t row;
     typedef int32_t sum;
+    typedef uint32_t wrap; /* sums that may wrap on their way */
     typedef int32_t whole; /* of integer sums */
 };
 template <> struct element<TSR_I32> {
     typedef int32_t memory;
     typedef int32_t row;
     typedef int64_t sum;
+    typedef uint64_t wrap;
     typedef int64_t whole;
 };
 template <> struct element<TSR_F32> {
@@ -126,7 +128,10 @@ TSR_HD uint32_t other_bits(uint32_t axes, int32_t axis, uint32_t n)
     return bits;
 }
 
+#include "wavelet/shape.h"
+
 #include "wavelet/march.h"
+#include "wavelet/tile.h"
 
 /* The segment in work: samples [base, base + rows) of LANES lines, virtual ones where the boundary is periodic. */
 template <tsr_dtype D> struct segment {
@@ -485,14 +490,18 @@ static tsr_status run_level(tsr_queue *queue, const tsr_wavelet_job *job, const 
 
 static tsr_status cuda_forward(tsr_queue *queue, const tsr_wavelet_job *job)
 {
-    for (int32_t n = 0; n < job->levels; n++) TSR_TRY(run_level(queue, job, &job->level[n], 0));
+    const int32_t tiles = tiles_from(job);
+    for (int32_t n = 0; n < tiles; n++) TSR_TRY(run_level(queue, job, &job->level[n], 0));
+    if (tiles < job->levels) TSR_TRY(run_tiles(queue, job, tiles, 0));
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 
 static tsr_status cuda_inverse(tsr_queue *queue, const tsr_wavelet_job *job)
 {
-    for (int32_t n = job->levels - 1; n >= 0; n--) TSR_TRY(run_level(queue, job, &job->level[n], 1));
+    const int32_t tiles = tiles_from(job);
+    if (tiles < job->levels) TSR_TRY(run_tiles(queue, job, tiles, 1));
+    for (int32_t n = tiles - 1; n >= 0; n--) TSR_TRY(run_level(queue, job, &job->level[n], 1));
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

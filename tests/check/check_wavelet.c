@@ -6,17 +6,20 @@ static const struct {
     int32_t dimensions;
     int64_t size[3];
     tsr_wavelet_layout layout;
-    int32_t inplace;
+    int32_t inplace, levels;
 } cases[] = {
-    { TSR_I16, 2, { 517, 61, 1 }, TSR_WAVELET_MALLAT, 0 },
-    { TSR_F32, 2, { 300, 75, 1 }, TSR_WAVELET_SUBBANDS, 0 },
-    { TSR_F32, 3, { 37, 22, 19 }, TSR_WAVELET_MALLAT, 0 },
-    { TSR_I16, 3, { 40, 21, 18 }, TSR_WAVELET_INTERLEAVED, 1 },
-    { TSR_I32, 2, { 133, 40, 1 }, TSR_WAVELET_SPLIT, 1 },
-    { TSR_F64, 1, { 1000, 1, 1 }, TSR_WAVELET_MALLAT, 0 },
+    { TSR_I16, 2, { 517, 61, 1 }, TSR_WAVELET_MALLAT, 0, 2 },
+    { TSR_F32, 2, { 300, 75, 1 }, TSR_WAVELET_SUBBANDS, 0, 2 },
+    { TSR_F32, 3, { 37, 22, 19 }, TSR_WAVELET_MALLAT, 0, 2 },
+    { TSR_I16, 3, { 40, 21, 18 }, TSR_WAVELET_INTERLEAVED, 1, 2 },
+    { TSR_I32, 2, { 133, 40, 1 }, TSR_WAVELET_SPLIT, 1, 2 },
+    { TSR_F64, 1, { 1000, 1, 1 }, TSR_WAVELET_MALLAT, 0, 2 },
     /* more rows than a cache holds: in blocks on a CPU */
-    { TSR_F64, 3, { 700, 23, 7 }, TSR_WAVELET_MALLAT, 0 },
-    { TSR_I16, 3, { 600, 37, 5 }, TSR_WAVELET_INTERLEAVED, 0 },
+    { TSR_F64, 3, { 700, 23, 7 }, TSR_WAVELET_MALLAT, 0, 2 },
+    { TSR_I16, 3, { 600, 37, 5 }, TSR_WAVELET_INTERLEAVED, 0, 2 },
+    /* several levels in one launch on a GPU: tiles at ends and between them */
+    { TSR_I16, 2, { 201, 150, 1 }, TSR_WAVELET_MALLAT, 0, 3 },
+    { TSR_F32, 2, { 70, 131, 1 }, TSR_WAVELET_INTERLEAVED, 0, 3 },
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -37,7 +40,7 @@ static void run(check *c, int index)
     o.boundary = index % 2 ? TSR_WAVELET_SYMMETRIC : TSR_WAVELET_CLAMP;
     o.layout = cases[i].layout;
     o.inplace = cases[i].inplace;
-    o.levels = 2;
+    o.levels = cases[i].levels;
     o.normalise = cases[i].dtype == TSR_F32;
     check_status(c, tsr_wavelet_plan_create(c->context, cases[i].dtype, cases[i].dimensions, cases[i].size, &o, &plan));
     if (c->failed) return;

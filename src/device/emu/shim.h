@@ -126,6 +126,10 @@ static inline uint32_t __brev(uint32_t v)
     for (int i = 0; i < 32; i++) r |= ((v >> i) & 1u) << (31 - i);
     return r;
 }
+static inline int __dp2a_lo(int a, int b, int c) /* the 16-bit halves of a times the two lowest bytes of b */
+{
+    return (int)((uint32_t)((int32_t)(int16_t)a * (int8_t)b) + (uint32_t)((a >> 16) * (int32_t)(int8_t)(b >> 8)) + (uint32_t)c);
+}
 template <class T> static inline T __ldg(const T *p) { return *p; }
 template <class T> static inline T __ldcg(const T *p) { return *p; }
 template <class T> static inline T __ldcs(const T *p) { return *p; }
