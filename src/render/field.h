@@ -21,6 +21,7 @@ typedef struct tsr_field {
     const float *values;       /* dense: [z][y][x]; tiles: pool of [id][edge^3] */
     const uint32_t *table;     /* tiles: [bricks] id of the tile, static ids included */
     const float *range;        /* dense: [bricks][2] least and largest value of the brick's cells */
+    const float *slope;        /* dense: [bricks] bound of the gradient's length in the world; NULL: not known */
     const float *coarse;       /* dense, of a MIP on the CPU: largest value of 8 x 8 x 8 bricks; else NULL */
     const uint8_t *skip;       /* [bricks] 0 = look inside, d > 0 = no brick nearer than d (Chebyshev) needs a look */
 } tsr_field;

@@ -6,6 +6,26 @@
 #include "render/bricks.h"
 #include "render/frame.h"
 
+/* What a picture may need. `parts` is a constant below: what it leaves out costs a GPU no registers. */
+enum {
+    TSR_PART_SHEET = 1,  /* a surface given by a field, or the clipping plane, hides or dims what is behind */
+    TSR_PART_MESH = 2,
+    TSR_PART_VOLUME = 4, /* emission and absorption by a function of value and gradient along the axes, evaluated at each sample */
+    TSR_PART_MIP = 8,
+    TSR_PART_EXTRA = 16, /* any other transfer function, tables, tint, surfaces as media */
+    TSR_PARTS_ALL = 31
+};
+TSR_HD int tsr_frame_parts(const tsr_frame *frame, const tsr_transfer_linear *transfer)
+{
+    if (transfer->general || transfer->needs_level || frame->lookup.kind || frame->region == 3 || frame->shell) return TSR_PARTS_ALL;
+    if (frame->mip) return TSR_PART_MIP;
+    int parts = frame->show_volume ? TSR_PART_VOLUME : 0;
+    if (frame->show_surface) parts |= frame->surface.kind == TSR_FIELD_MESH ? TSR_PART_SHEET | TSR_PART_MESH : TSR_PART_SHEET;
+    if (frame->clip && frame->clip_face == TSR_FACE_QUAD) parts |= TSR_PART_SHEET;
+    return parts;
+}
+TSR_HD int tsr_frame_mesh(const tsr_frame *frame, int parts) { return (parts & TSR_PART_MESH) != 0 && frame->surface.kind == TSR_FIELD_MESH; }
+
 enum { TSR_HIT_NONE = 0, TSR_HIT_SURFACE, TSR_HIT_BOX, TSR_HIT_PLANE };
 
 typedef struct tsr_hit { int32_t kind; float t; tsr_float3 normal; /* frame space, unit, not turned to the viewer */ } tsr_hit;
@@ -95,11 +115,11 @@ TSR_HD int tsr_first_hit(const tsr_field *f, const tsr_ray *r, float t0, float t
 }
 
 /* The surface along a ray of the frame within [t0, t1]; `entered`: t0 is on the clipping plane. */
-TSR_HD tsr_hit tsr_surface_hit(const tsr_frame *frame, const tsr_ray *ray, float t0, float t1, int32_t entered, float shift)
+TSR_HD tsr_hit tsr_surface_hit(const tsr_frame *frame, int parts, const tsr_ray *ray, float t0, float t1, int32_t entered, float shift)
 {
     tsr_hit hit = { TSR_HIT_NONE, TSR_FLOAT_BIG, { 0.0f, 0.0f, 0.0f } };
     const tsr_field *f = &frame->surface;
-    if (f->kind == TSR_FIELD_MESH) {
+    if (tsr_frame_mesh(frame, parts)) {
         tsr_bvh_hit b = { t1, 0.0f, 0.0f, -1 };
         tsr_bvh_trace(&frame->bvh, tsr_sub3(ray->o, frame->mesh_origin), ray->d, t0, 0, &b);
         if (b.triangle < 0) return hit;
@@ -230,12 +250,6 @@ TSR_HD tsr_float3 tsr_sample_lit(const tsr_frame *frame, tsr_float3 color, tsr_f
     return tsr_mix3(color, lit, tsr_smoothstepf(frame->gradient_low, frame->gradient_high, slope));
 }
 
-/* Does the picture need more than a function of value and gradient along the axes, evaluated at each sample, and an opaque or translucent sheet? */
-TSR_HD int tsr_frame_full(const tsr_frame *frame, const tsr_transfer_linear *transfer)
-{
-    return transfer->general || transfer->needs_level || frame->lookup.kind || frame->region == 3 || frame->shell;
-}
-
 /* Value of the surface's field at a frame position; beyond the field, that of its border. */
 TSR_HD float tsr_frame_level(const tsr_frame *frame, tsr_float3 p) { return tsr_field_phi(&frame->surface, tsr_field_point(&frame->surface, p)); }
 
@@ -244,10 +258,12 @@ TSR_HD tsr_float3 tsr_region_tint(const tsr_frame *frame, tsr_float3 color, tsr_
     return tsr_mix3(color, frame->surface_color, 0.5f * tsr_region_weight(frame, p));
 }
 
-/* Piece k of the ray through the source: colour, and the exponent of its transparency (0 = clear, else negative). `full`, here and below: a constant;
- * 0 leaves out what tsr_frame_full asks for, which costs a GPU registers even where it is not used. */
-TSR_HD float tsr_volume_piece(const tsr_frame *frame, int full, const tsr_transfer_linear *transfer, const tsr_ray *ray, const tsr_ray *in_field,
-                              float t0, float t1, int32_t k, float shift, tsr_float3 *color)
+/* Is the source nowhere steep enough in brick b for light to change a colour? (tsr_sample_lit would mix in none of it.) */
+TSR_HD int tsr_brick_flat(const tsr_frame *frame, int64_t b) { return frame->volume.slope && frame->volume.slope[b] <= frame->gradient_low; }
+
+/* Piece k of the ray through the source, in a brick that is `flat` or not: colour, and the exponent of its transparency (0 = clear, else negative). */
+TSR_HD float tsr_volume_piece(const tsr_frame *frame, int parts, const tsr_transfer_linear *transfer, const tsr_ray *ray, const tsr_ray *in_field,
+                              float t0, float t1, int32_t k, float shift, int flat, tsr_float3 *color)
 {
     const tsr_field *f = &frame->volume;
     float t = tsr_piece_middle(frame->dt, k, shift, t0, t1), length = tsr_piece_length(frame->dt, k, shift, t0, t1), slope = 0.0f, exponent;
@@ -256,7 +272,7 @@ TSR_HD float tsr_volume_piece(const tsr_frame *frame, int full, const tsr_transf
         gradient = tsr_field_gradient(f, ip);
         slope = tsr_sqrt(tsr_dot3(gradient, gradient));
     }
-    if (full && frame->lookup.kind) {
+    if ((parts & TSR_PART_EXTRA) && frame->lookup.kind) {
         const tsr_lookup_view *l = &frame->lookup;
         float x, y, value;
         if (l->kind == TSR_LOOKUP_OF_PIECES) {
@@ -278,15 +294,15 @@ TSR_HD float tsr_volume_piece(const tsr_frame *frame, int full, const tsr_transf
             exponent = tsr_piece_exponent(frame->extinction, a, length);
         }
     } else {
-        float level = full && transfer->needs_level ? tsr_frame_level(frame, tsr_along3(ray->o, ray->d, t)) : 0.0f;
-        float a = tsr_transfer_evaluate(transfer, full, tsr_field_value(f, ip), slope, level, color);
+        float level = (parts & TSR_PART_EXTRA) && transfer->needs_level ? tsr_frame_level(frame, tsr_along3(ray->o, ray->d, t)) : 0.0f;
+        float a = tsr_transfer_evaluate(transfer, parts & TSR_PART_EXTRA, tsr_field_value(f, ip), slope, level, color);
         if (!(a > 0.0f) || !(length > 0.0f)) return 0.0f;
         if (frame->region == 1 || frame->region == 2) a *= tsr_region_weight(frame, tsr_along3(ray->o, ray->d, t));
         exponent = tsr_piece_exponent(frame->extinction, a, length);
     }
     if (!(exponent < 0.0f)) return 0.0f;
-    if (full && frame->region == 3) *color = tsr_region_tint(frame, *color, tsr_along3(ray->o, ray->d, t));
-    if (frame->shaded) {
+    if ((parts & TSR_PART_EXTRA) && frame->region == 3) *color = tsr_region_tint(frame, *color, tsr_along3(ray->o, ray->d, t));
+    if (frame->shaded && !flat) {
         if (!transfer->needs_gradient) {
             gradient = tsr_field_gradient(f, ip);
             slope = tsr_sqrt(tsr_dot3(gradient, gradient));
@@ -323,7 +339,7 @@ TSR_HD void tsr_compose(tsr_float3 color, float exponent, tsr_float3 *c, float *
 
 /* Adds emission and absorption of the source in [t0, t1] to premultiplied *c with opacity *alpha, front to back. Sample k stands for the piece
  * [k, k + 1) dt of the ray, cut at t0 and t1, and is taken at the middle of the whole piece. */
-TSR_HD void tsr_accumulate(const tsr_frame *frame, int full, const tsr_transfer_linear *transfer, const tsr_ray *ray, float t0, float t1, float shift,
+TSR_HD void tsr_accumulate(const tsr_frame *frame, int parts, const tsr_transfer_linear *transfer, const tsr_ray *ray, float t0, float t1, float shift,
                            tsr_float3 *c, float *alpha)
 {
     const tsr_field *f = &frame->volume;
@@ -334,16 +350,18 @@ TSR_HD void tsr_accumulate(const tsr_frame *frame, int full, const tsr_transfer_
     while (k < end && *alpha < 0.998f) {
         float at = tsr_clampf(((float)k + shift + 0.5f) * frame->dt, t0, t1);
         int32_t brick[3];
-        int32_t skip = f->skip[tsr_field_brick(f, tsr_along3(r.o, r.d, at), brick)];
+        const int64_t b = tsr_field_brick(f, tsr_along3(r.o, r.d, at), brick);
+        int32_t skip = f->skip[b];
         int32_t stop =
             tsr_mini(end, tsr_maxi(k + 1, tsr_ceil_int(tsr_minf(tsr_field_exit(f, &r, brick, skip), t1) * frame->inverse_dt - shift - 0.5f)));
         if (skip) {
             k = stop;
             continue;
         }
+        const int flat = tsr_brick_flat(frame, b);
         for (; k < stop && *alpha < 0.998f; k++) {
             tsr_float3 color = { 0.0f, 0.0f, 0.0f };
-            float exponent = tsr_volume_piece(frame, full, transfer, ray, &r, t0, t1, k, shift, &color);
+            float exponent = tsr_volume_piece(frame, parts, transfer, ray, &r, t0, t1, k, shift, flat, &color);
             if (exponent < 0.0f) tsr_compose(color, exponent, c, alpha);
         }
     }
@@ -357,6 +375,7 @@ typedef struct tsr_medium {
     float t0, t1;
     int32_t begin, end;  /* pieces */
     int32_t seen, until; /* whether the pieces before `until` need a look */
+    int64_t brick;       /* of these */
 } tsr_medium;
 
 TSR_HD void tsr_medium_start(const tsr_frame *frame, const tsr_field *f, const uint8_t *skip, const tsr_ray *ray, int show, float t0, float t1,
@@ -368,6 +387,7 @@ TSR_HD void tsr_medium_start(const tsr_frame *frame, const tsr_field *f, const u
     m->t0 = t0;
     m->t1 = t1;
     m->seen = m->until = 0;
+    m->brick = 0;
     m->begin = m->end = 0;
     m->ray = *ray;
     if (!show || !(t0 < t1)) return;
@@ -389,7 +409,8 @@ TSR_HD int tsr_medium_look(const tsr_frame *frame, tsr_medium *m, int32_t k, flo
     if (k < m->until) return m->seen;
     float at = tsr_clampf(((float)k + shift + 0.5f) * frame->dt, m->t0, m->t1);
     int32_t brick[3];
-    int32_t skip = m->skip[tsr_field_brick(m->field, tsr_along3(m->ray.o, m->ray.d, at), brick)];
+    m->brick = tsr_field_brick(m->field, tsr_along3(m->ray.o, m->ray.d, at), brick);
+    int32_t skip = m->skip[m->brick];
     float exit = tsr_minf(tsr_field_exit(m->field, &m->ray, brick, skip), m->t1);
     m->until = tsr_mini(m->end, tsr_maxi(k + 1, tsr_ceil_int(exit * frame->inverse_dt - shift - 0.5f)));
     m->seen = skip == 0;
@@ -417,7 +438,9 @@ TSR_HD void tsr_accumulate_media(const tsr_frame *frame, const tsr_transfer_line
             continue;
         }
         tsr_float3 color = { 0.0f, 0.0f, 0.0f }, other = { 0.0f, 0.0f, 0.0f };
-        float e = in_source ? tsr_volume_piece(frame, 1, transfer, ray, &source.ray, source.t0, source.t1, k, shift, &color) : 0.0f;
+        float e = 0.0f;
+        if (in_source)
+            e = tsr_volume_piece(frame, TSR_PARTS_ALL, transfer, ray, &source.ray, source.t0, source.t1, k, shift, tsr_brick_flat(frame, source.brick), &color);
         float g = in_shell ? tsr_shell_piece(frame, ray, &shell.ray, shell.t0, shell.t1, k, shift, &other) : 0.0f;
         if (g < 0.0f) color = e < 0.0f ? tsr_scale3(tsr_add3(tsr_scale3(color, e), tsr_scale3(other, g)), 1.0f / (e + g)) : other;
         if (e + g < 0.0f) tsr_compose(color, e + g, c, alpha);

@@ -14,10 +14,10 @@ TSR_HD void tsr_pixel_store(const tsr_pixel *p, float *rgba, float *depth, int64
 }
 
 /* Draws pixel (x, y) into the picture: the mean of `pass` pictures becomes that of one more. */
-TSR_HD void tsr_frame_store(const tsr_frame *frame, int full, const tsr_transfer_linear *transfer, int32_t x, int32_t y, float *rgba, float *depth)
+TSR_HD void tsr_frame_store(const tsr_frame *frame, int parts, const tsr_transfer_linear *transfer, int32_t x, int32_t y, float *rgba, float *depth)
 {
     const int64_t at = (int64_t)y * frame->width + x;
-    tsr_pixel p = tsr_frame_pixel(frame, full, transfer, x, y);
+    tsr_pixel p = tsr_frame_pixel(frame, parts, transfer, x, y);
     if (frame->pass > 0) {
         float share = 1.0f / (float)(frame->pass + 1);
         p.r = rgba[4 * at] + (p.r - rgba[4 * at]) * share;
