@@ -418,5 +418,4 @@ static float tsr_batch_maximum(const tsr_frame *frame, const tsr_ray *ray, float
 }
 
 #undef TSR_BATCH_FN
-#undef TSR_LANES_LOOP
 #endif

@@ -122,6 +122,35 @@ TSR_HD uint8_t tsr_brick_visible(const tsr_brick_test *test, float low, float hi
     return (uint8_t)(low <= high && tsr_minf(a, b) < 0.0f && tsr_maxf(a, b) >= 0.0f);
 }
 
+/* tsr_field.cells of a brick. NaN counts as outside, as where rays are cast. */
+TSR_HD uint64_t tsr_brick_cells(const tsr_brick_test *test, const float *values, const int32_t size[3], const int32_t brick[3])
+{
+    uint32_t inside[9][9]; /* [z][y] bits along x */
+    uint64_t cells = 0;
+    for (int32_t z = 0; z < 9; z++) {
+        for (int32_t y = 0; y < 9; y++) {
+            const float *row = values + ((int64_t)tsr_mini(8 * brick[2] + z, size[2] - 1) * size[1] + tsr_mini(8 * brick[1] + y, size[1] - 1)) * size[0];
+            inside[z][y] = 0;
+            for (int32_t x = 0; x < 9; x++)
+                inside[z][y] |= (uint32_t)(test->scale * row[tsr_mini(8 * brick[0] + x, size[0] - 1)] + test->offset < 0.0f) << x;
+        }
+    }
+    for (int32_t z = 0; z < 4; z++) {
+        for (int32_t y = 0; y < 4; y++) {
+            uint32_t any = 0, all = 0x1ffu;
+            for (int32_t i = 0; i < 9; i++) {
+                any |= inside[2 * z + i / 3][2 * y + i % 3];
+                all &= inside[2 * z + i / 3][2 * y + i % 3];
+            }
+            for (int32_t x = 0; x < 4; x++) {
+                const uint32_t three = 7u << (2 * x);
+                if ((any & three) != 0 && (all & three) != three) cells |= (uint64_t)1 << (16 * z + 4 * y + x);
+            }
+        }
+    }
+    return cells;
+}
+
 /* Chebyshev distance to the nearest visible brick, one axis after the other. Pass 0 reads visibility, passes 1 and 2 the result of the pass
  * before. */
 TSR_HD uint8_t tsr_brick_distance(const uint8_t *in, const int32_t bricks[3], int32_t pass, int64_t index)

@@ -23,6 +23,7 @@ typedef struct tsr_field {
     const float *range;        /* dense: [bricks][2] least and largest value of the brick's cells */
     const float *slope;        /* dense: [bricks] bound of the gradient's length in the world; NULL: not known */
     const float *coarse;       /* dense, of a MIP on the CPU: largest value of 8 x 8 x 8 bricks; else NULL */
+    const uint64_t *cells;     /* dense, of a surface on the CPU: [bricks] bit (z, y, x) of 4^3 = the field changes sign in that block of 2^3 cells */
     const uint8_t *skip;       /* [bricks] 0 = look inside, d > 0 = no brick nearer than d (Chebyshev) needs a look */
 } tsr_field;
 
@@ -159,22 +160,19 @@ typedef struct tsr_ray { tsr_float3 o, d; } tsr_ray;
  * nothing is left. */
 TSR_HD int tsr_field_clip(const tsr_field *f, const tsr_ray *r, float *t0, float *t1, int32_t *axis)
 {
+    int hit = 1;
     *axis = 0;
-    for (int32_t k = 0; k < 3; k++) {
-        float o = tsr_get3(r->o, k), d = tsr_get3(r->d, k), most = (float)(f->size[k] - 1);
-        if (tsr_absf(d) < 1.0e-12f) {
-            if (o < 0.0f || o > most) return 0;
-            continue;
-        }
-        float inverse = 1.0f / d, a = (0.0f - o) * inverse, b = (most - o) * inverse;
-        float low = tsr_minf(a, b), high = tsr_maxf(a, b);
-        if (low > *t0) {
-            *t0 = low;
-            *axis = d > 0.0f ? -(k + 1) : k + 1;
-        }
-        if (high < *t1) *t1 = high;
+    for (int32_t k = 0; k < 3; k++) { /* without branches, so that loops over rays become vector code */
+        const float o = tsr_get3(r->o, k), d = tsr_get3(r->d, k), most = (float)(f->size[k] - 1), inverse = 1.0f / d;
+        const int along = tsr_absf(d) < 1.0e-12f;
+        const float a = (0.0f - o) * inverse, b = (most - o) * inverse;
+        const float low = along ? -TSR_FLOAT_BIG : tsr_minf(a, b), high = along ? TSR_FLOAT_BIG : tsr_maxf(a, b);
+        hit &= (along == 0) | ((o >= 0.0f) & (o <= most));
+        *axis = low > *t0 ? (d > 0.0f ? -(k + 1) : k + 1) : *axis;
+        *t0 = low > *t0 ? low : *t0;
+        *t1 = high < *t1 ? high : *t1;
     }
-    return *t0 < *t1;
+    return hit & (*t0 < *t1);
 }
 
 /* Where the ray leaves the box of bricks around index position p that the skip value s allows (s = 0: the brick of p alone). */

@@ -53,13 +53,23 @@ TSR_HD int tsr_plane_clip(const tsr_ray *ray, tsr_float3 normal, float offset, f
     return *t0 < *t1;
 }
 
-/* Zero between a (value fa >= 0 or < 0) and b (the other side): five steps that alternate secant and bisection, always bracketing. */
+/* Zero between a (value fa >= 0 or < 0) and b (the other side): steps that alternate secant and bisection, always bracketing. Where step i looks,
+ * as a share of the way from a to b, and where the zero is taken to be in the end. */
+enum { TSR_REFINE_STEPS = 5 };
+TSR_HD float tsr_refine_share(int32_t i, float fa, float fb)
+{
+    const float share = i == 2 ? 0.5f : fa / (fa - fb);
+    return share > 0.02f ? (share < 0.98f ? share : 0.98f) : 0.02f;
+}
+TSR_HD float tsr_refine_end(float a, float fa, float b, float fb)
+{
+    const float share = fa / (fa - fb);
+    return a + (share >= 0.0f && share <= 1.0f ? share : 0.5f) * (b - a);
+}
 TSR_HD float tsr_refine(const tsr_field *f, const tsr_ray *r, float a, float fa, float b, float fb)
 {
-    for (int32_t i = 0; i < 5; i++) {
-        float share = i == 2 ? 0.5f : fa / (fa - fb);
-        share = share > 0.02f ? (share < 0.98f ? share : 0.98f) : 0.02f;
-        float t = a + share * (b - a), ft = tsr_field_phi(f, tsr_along3(r->o, r->d, t));
+    for (int32_t i = 0; i < TSR_REFINE_STEPS; i++) {
+        float t = a + tsr_refine_share(i, fa, fb) * (b - a), ft = tsr_field_phi(f, tsr_along3(r->o, r->d, t));
         if ((ft < 0.0f) == (fa < 0.0f)) {
             a = t;
             fa = ft;
@@ -68,8 +78,7 @@ TSR_HD float tsr_refine(const tsr_field *f, const tsr_ray *r, float a, float fa,
             fb = ft;
         }
     }
-    float share = fa / (fa - fb);
-    return a + (share >= 0.0f && share <= 1.0f ? share : 0.5f) * (b - a);
+    return tsr_refine_end(a, fa, b, fb);
 }
 
 TSR_HD float tsr_at(const tsr_field *f, const tsr_ray *r, float t) { return tsr_field_phi(f, tsr_along3(r->o, r->d, t)); }
@@ -114,6 +123,29 @@ TSR_HD int tsr_first_hit(const tsr_field *f, const tsr_ray *r, float t0, float t
     return 1;
 }
 
+/* The ray enters the inside at t0, through a face of the box or through the plane, having begun at `start`. Returns 0 if nothing is drawn there. */
+TSR_HD int tsr_enter_hit(const tsr_frame *frame, const tsr_ray *ray, float start, float t0, int32_t axis, tsr_hit *hit)
+{
+    if (axis && t0 > start) {
+        float g[3] = { 0.0f, 0.0f, 0.0f };
+        g[axis < 0 ? -axis - 1 : axis - 1] = axis < 0 ? -1.0f : 1.0f;
+        hit->kind = TSR_HIT_BOX;
+        hit->t = t0;
+        hit->normal = tsr_normalize3(tsr_field_covector(&frame->surface, tsr_f3(g[0], g[1], g[2])), tsr_scale3(ray->d, -1.0f));
+        return 1;
+    }
+    if (frame->clip_face == TSR_FACE_OPEN) return 0;
+    hit->kind = TSR_HIT_PLANE;
+    hit->t = t0;
+    hit->normal = frame->clip_normal;
+    return 1;
+}
+/* Normal at a hit from the value's gradient. */
+TSR_HD tsr_float3 tsr_hit_normal(const tsr_field *f, const tsr_ray *ray, tsr_float3 g)
+{
+    return tsr_normalize3(f->scale < 0.0f ? tsr_scale3(g, -1.0f) : g, tsr_scale3(ray->d, -1.0f));
+}
+
 /* The surface along a ray of the frame within [t0, t1]; `entered`: t0 is on the clipping plane. */
 TSR_HD tsr_hit tsr_surface_hit(const tsr_frame *frame, int parts, const tsr_ray *ray, float t0, float t1, int32_t entered, float shift)
 {
@@ -142,26 +174,10 @@ TSR_HD tsr_hit tsr_surface_hit(const tsr_frame *frame, int parts, const tsr_ray 
     int32_t axis;
     float start = t0;
     if (!tsr_field_clip(f, &r, &t0, &t1, &axis)) return hit;
-    if ((axis || entered) && tsr_at(f, &r, t0) < 0.0f) { /* enters the inside through a face of the box or through the plane */
-        if (axis && t0 > start) {
-            float g[3] = { 0.0f, 0.0f, 0.0f };
-            g[axis < 0 ? -axis - 1 : axis - 1] = axis < 0 ? -1.0f : 1.0f;
-            hit.kind = TSR_HIT_BOX;
-            hit.t = t0;
-            hit.normal = tsr_normalize3(tsr_field_covector(f, tsr_f3(g[0], g[1], g[2])), tsr_scale3(ray->d, -1.0f));
-            return hit;
-        }
-        if (frame->clip_face != TSR_FACE_OPEN) {
-            hit.kind = TSR_HIT_PLANE;
-            hit.t = t0;
-            hit.normal = frame->clip_normal;
-            return hit;
-        }
-    }
+    if ((axis || entered) && tsr_at(f, &r, t0) < 0.0f && tsr_enter_hit(frame, ray, start, t0, axis, &hit)) return hit;
     if (tsr_first_hit(f, &r, t0, t1, frame->dt, frame->inverse_dt, shift, &hit.t)) {
-        tsr_float3 g = tsr_field_gradient(f, tsr_along3(r.o, r.d, hit.t));
         hit.kind = TSR_HIT_SURFACE;
-        hit.normal = tsr_normalize3(f->scale < 0.0f ? tsr_scale3(g, -1.0f) : g, tsr_scale3(ray->d, -1.0f));
+        hit.normal = tsr_hit_normal(f, ray, tsr_field_gradient(f, tsr_along3(r.o, r.d, hit.t)));
     }
     return hit;
 }

@@ -19,7 +19,7 @@ struct bricks_job {
     uint8_t *out;
     uint32_t *table;
     float *range_out, *slope;
-    uint64_t *nan_count;
+    uint64_t *nan_count, *cells;
 };
 
 static struct bricks_job job_make(const int32_t bricks[3]) { return (struct bricks_job){ .bricks = { bricks[0], bricks[1], bricks[2] } }; }
@@ -96,6 +96,27 @@ static tsr_status cpu_skips(tsr_queue *queue, const float *range, const int32_t 
     j.out = scratch;
     tsr_parallel(queue->threads, brick_count(bricks), 4096, visible_body, &j);
     distances(queue, &j, scratch, skip);
+    return TSR_OK;
+}
+
+static void cells_body(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct bricks_job *j = (const struct bricks_job *)user;
+    (void)worker;
+    for (int64_t b = begin; b < end; b++) {
+        const int32_t at[3] = { (int32_t)(b % j->bricks[0]), (int32_t)(b / j->bricks[0] % j->bricks[1]),
+                                (int32_t)(b / ((int64_t)j->bricks[0] * j->bricks[1])) };
+        j->cells[b] = j->in[b] ? 0 : tsr_brick_cells(j->test, j->source->values, j->source->size, at);
+    }
+}
+static tsr_status cpu_cells(tsr_queue *queue, const tsr_brick_source *source, const tsr_brick_test *test, const uint8_t *skip, uint64_t *cells)
+{
+    struct bricks_job j = job_make(source->bricks);
+    j.source = source;
+    j.test = test;
+    j.in = skip;
+    j.cells = cells;
+    tsr_parallel(queue->threads, brick_count(j.bricks), 1024, cells_body, &j);
     return TSR_OK;
 }
 
@@ -238,6 +259,7 @@ const tsr_render_ops tsr_render_cpu = {
 .ranges = cpu_ranges,
  .summarize = cpu_summarize,
                                         .skips = cpu_skips,
+.cells = cpu_cells,
                                         .tile_table = cpu_tile_table,
                                         .draw = cpu_draw,
                                         .slice = cpu_slice,

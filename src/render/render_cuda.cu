@@ -183,7 +183,7 @@ draw_kernel(const __grid_constant__ tsr_frame frame, const __grid_constant__ tsr
 {
     int32_t x = pixel_x(), y = row_begin + pixel_y();
     if (x >= frame.width || y >= row_end) return;
-    tsr_frame_store(&frame, PARTS, &transfer, x, y, rgba, depth);
+    tsr_frame_store(&frame, PARTS, &transfer, x, y, NULL, 0, rgba, depth);
 }
 
 static dim3 picture_blocks(int32_t width, int32_t height)
@@ -254,4 +254,4 @@ static tsr_status cuda_clear(tsr_queue *queue, float *rgba, float *depth, int64_
     return TSR_OK;
 }
 
-extern "C" const tsr_render_ops tsr_render_cuda = { cuda_ranges, cuda_summarize, cuda_skips, cuda_tile_table, cuda_draw, cuda_slice, cuda_encode, cuda_clear };
+extern "C" const tsr_render_ops tsr_render_cuda = { cuda_ranges, cuda_summarize, cuda_skips, NULL, cuda_tile_table, cuda_draw, cuda_slice, cuda_encode, cuda_clear };

@@ -1,18 +1,25 @@
 /* Pixels of a tile of the picture, compiled per SIMD variant. */
 #include "device/isa.h"
-#include "render/batch.h"
+#include "render/packet.h"
 #include "render/render_cpu.h"
 #define TSR_MAXIMUM tsr_batch_maximum
 #define TSR_ACCUMULATE tsr_batch_accumulate
 #include "render/write.h"
+#include "render/packet_pixels.h"
 
 void TSR_ISA_NAME(tsr_draw_tile)(const tsr_frame *frame, const tsr_transfer_linear *transfer, int32_t x0, int32_t y0, int32_t x1, int32_t y1,
                                  float *rgba, float *depth);
 void TSR_ISA_NAME(tsr_draw_tile)(const tsr_frame *frame, const tsr_transfer_linear *transfer, int32_t x0, int32_t y0, int32_t x1, int32_t y1,
                                  float *rgba, float *depth)
 {
-    for (int32_t y = y0; y < y1; y++)
-        for (int32_t x = x0; x < x1; x++) tsr_frame_store(frame, TSR_PARTS_ALL, transfer, x, y, rgba, depth);
+    const int packets = tsr_packet_fits(frame);
+    for (int32_t y = y0; y < y1; y += packets ? TSR_PACKET_SIDE : 1) {
+        for (int32_t x = x0; x < x1; x += packets ? TSR_PACKET_SIDE : 1) {
+            if (packets)
+                tsr_packet_pixels(frame, transfer, x, y, tsr_mini(TSR_PACKET_SIDE, x1 - x), tsr_mini(TSR_PACKET_SIDE, y1 - y), rgba, depth);
+            else tsr_frame_store(frame, TSR_PARTS_ALL, transfer, x, y, NULL, 0, rgba, depth);
+        }
+    }
 }
 
 /* Ranges and slopes of the bricks (0 .., y, z); returns how many NaN voxels no row after them has. */

@@ -39,20 +39,27 @@ static tsr_status set_matrix(const tsr_geometry *g, const int32_t first[3], tsr_
     return TSR_OK;
 }
 
+static tsr_status brick_source(const tsr_dense *d, tsr_brick_source *source)
+{
+    tsr_field field;
+    TSR_TRY(set_matrix(&d->geometry, (const int32_t[3]){ 0, 0, 0 }, (tsr_vec3){ 0, 0, 0 }, &field));
+    source->values = d->values;
+    for (int k = 0; k < 3; k++) {
+        source->size[k] = d->size[k];
+        source->bricks[k] = d->bricks[k];
+        for (int c = 0; c < 3; c++) source->matrix[k][c] = field.from_world[k][c];
+    }
+    return TSR_OK;
+}
+
 /* Ranges of the bricks, and from them least and largest value and a window. */
 static tsr_status measure(tsr_context *context, tsr_dense *d)
 {
     tsr_status status;
-    tsr_field field;
-    tsr_brick_source source = { .values = d->values };
+    tsr_brick_source source;
     tsr_brick_summary found;
     tsr_brick_counts *counts = NULL;
-    TSR_TRY(set_matrix(&d->geometry, (const int32_t[3]){ 0, 0, 0 }, (tsr_vec3){ 0, 0, 0 }, &field));
-    for (int k = 0; k < 3; k++) {
-        source.size[k] = d->size[k];
-        source.bricks[k] = d->bricks[k];
-        for (int c = 0; c < 3; c++) source.matrix[k][c] = field.from_world[k][c];
-    }
+    TSR_TRY(brick_source(d, &source));
     TSR_TRY_GOTO(tsr_device_allocate(context, sizeof *counts, (void **)&counts), done);
     TSR_TRY_GOTO(context->backend->fill(context->queue, counts, 0, sizeof *counts), done);
     TSR_TRY_GOTO(context->backend->render->ranges(context->queue, &source, d->range, d->slope, counts), done);
@@ -181,6 +188,7 @@ tsr_status tsr_scene_surface_field(const tsr_scene *s, tsr_vec3 centre, tsr_fiel
         TSR_TRY(tsr_dense_field(s->surface, centre, f));
         f->scale = s->inside_below ? 1.0f : -1.0f;
         f->offset = (float)(s->inside_below ? -s->isovalue : s->isovalue);
+        f->cells = s->surface_cells;
     } else if (s->surface_kind == TSR_FIELD_TILES) {
         const int32_t edge = 1 << s->log2_edge, first[3] = { s->tile_origin[0] * edge, s->tile_origin[1] * edge, s->tile_origin[2] * edge };
         TSR_TRY(set_matrix(&s->tile_geometry, first, centre, f));
@@ -220,6 +228,8 @@ static void clear_source(tsr_scene *s)
 void tsr_scene_clear_surface(tsr_scene *s)
 {
     if (!s) return;
+    if (s->surface) tsr_device_release(s->context, s->surface_cells, (size_t)s->surface->brick_count * 8);
+    s->surface_cells = NULL;
     dense_release(s->context, &s->surface);
     tsr_device_release(s->context, s->surface_skip, s->surface_skip_bytes);
     tsr_device_release(s->context, s->surface_scratch, s->surface_skip_bytes);
@@ -307,6 +317,12 @@ tsr_status tsr_scene_set_surface_volume(tsr_scene *s, const tsr_volume *volume, 
     test.offset = (float)(s->inside_below ? -isovalue : isovalue);
     TSR_TRY_GOTO(allocate_skips(s, d->brick_count), fail);
     TSR_TRY_GOTO(s->context->backend->render->skips(s->context->queue, d->range, d->bricks, &test, s->surface_skip, s->surface_scratch), fail);
+    if (s->context->backend->render->cells) {
+        tsr_brick_source source;
+        TSR_TRY_GOTO(brick_source(d, &source), fail);
+        TSR_TRY_GOTO(tsr_device_allocate(s->context, (size_t)d->brick_count * 8, (void **)&s->surface_cells), fail);
+        TSR_TRY_GOTO(s->context->backend->render->cells(s->context->queue, &source, &test, s->surface_skip, s->surface_cells), fail);
+    }
     return TSR_OK;
 fail:
     tsr_scene_clear_surface(s);
@@ -489,6 +505,7 @@ tsr_status tsr_scene_describe(const tsr_scene *s, tsr_scene_info *info)
     const tsr_dense *held[2] = { s->source, s->surface == s->source ? NULL : s->surface };
     for (int i = 0; i < 2; i++)
         if (held[i]) info->device_bytes += (held[i]->owned ? tsr_volume_count(held[i]->owned) * 4 : 0) + held[i]->brick_count * 12;
+    if (s->surface_cells) info->device_bytes += s->surface->brick_count * 8;
     if (s->source) info->device_bytes += 2 * (int64_t)align_up((size_t)s->source->brick_count);
     return TSR_OK;
 }

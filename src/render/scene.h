@@ -53,6 +53,7 @@ struct tsr_scene {
     double box_low[3], box_high[3]; /* dense: index box of the bricks in which the field changes sign; */
     int32_t boxed;                  /* 0 if there is none */
     uint8_t *surface_skip, *surface_scratch;
+    uint64_t *surface_cells; /* dense, where the backend uses them */
     uint8_t *shell_skip, *shell_scratch; /* of its transfer function; made when first used */
     size_t surface_skip_bytes;
     /* tiles */
