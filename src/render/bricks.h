@@ -36,17 +36,17 @@ typedef struct tsr_brick_source {
     float matrix[3][3];
 } tsr_brick_source;
 
-/* Length of the gradient in the world by central differences at a voxel that has neighbours on all sides. */
-TSR_HD float tsr_voxel_slope(const tsr_brick_source *s, const float *v, int64_t dy, int64_t dz)
+/* Square of the gradient's length in the world by central differences at a voxel that has neighbours on all sides. */
+TSR_HD float tsr_voxel_steepness(const tsr_brick_source *s, const float *v, int64_t dy, int64_t dz)
 {
     const float x = 0.5f * (v[1] - v[-1]), y = 0.5f * (v[dy] - v[-dy]), z = 0.5f * (v[dz] - v[-dz]);
     const tsr_float3 g = tsr_f3(s->matrix[0][0] * x + s->matrix[1][0] * y + s->matrix[2][0] * z,
                                 s->matrix[0][1] * x + s->matrix[1][1] * y + s->matrix[2][1] * z,
                                 s->matrix[0][2] * x + s->matrix[1][2] * y + s->matrix[2][2] * z);
-    return tsr_sqrt(tsr_dot3(g, g));
+    return tsr_dot3(g, g);
 }
 
-/* What is stored of a brick. Inside the volume a sample's gradient is a mean of its voxels', so their longest bounds it (rounding: a part of
+/* What is stored of a brick, whose slope is still squared. Inside the volume a sample's gradient is a mean of its voxels', so their longest bounds it (rounding: a part of
  * the values); at the volume's faces differences are one-sided, and no bound is given. */
 TSR_HD tsr_range tsr_range_finish(const tsr_brick_source *s, const int32_t brick[3], tsr_range r)
 {
@@ -55,8 +55,8 @@ TSR_HD tsr_range tsr_range_finish(const tsr_brick_source *s, const int32_t brick
         reach += (tsr_absf(s->matrix[k][0]) + tsr_absf(s->matrix[k][1])) + tsr_absf(s->matrix[k][2]);
         if (brick[k] == 0 || brick[k] == s->bricks[k] - 1) r.slope = TSR_FLOAT_BIG;
     }
-    const float most = tsr_maxf(tsr_absf(r.low), tsr_absf(r.high)), bound = r.slope * 1.0001f + 4.0e-6f * most * reach;
-    r.slope = bound < TSR_FLOAT_BIG ? bound : TSR_FLOAT_BIG;
+    const float most = tsr_maxf(tsr_absf(r.low), tsr_absf(r.high)), bound = tsr_sqrt(r.slope) * 1.0001f + 4.0e-6f * most * reach;
+    r.slope = r.slope < TSR_FLOAT_BIG && bound < TSR_FLOAT_BIG ? bound : TSR_FLOAT_BIG;
     return r;
 }
 

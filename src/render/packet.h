@@ -70,8 +70,8 @@ static __attribute__((noinline)) void tsr_packet_blocks(const tsr_field *f, cons
         bit[i] = (cz >> 1 & 3) * 16 + (cy >> 1 & 3) * 4 + (cx >> 1 & 3);
     }
     for (int32_t i = 0; i < TSR_PACKET; i++) {
-        const int32_t skip = p->alive[i] ? f->skip[brick[i]] : 1;
-        seen[i] = skip ? 0 : (int32_t)(f->cells[brick[i]] >> bit[i] & 1);
+        const int32_t skip = f->skip[brick[i]];
+        seen[i] = (int32_t)(f->cells[brick[i]] >> bit[i] & 1); /* none where bricks are skipped */
         edge[i] = skip ? 3 : 1;
         radius[i] = skip ? skip - 1 : 0;
     }

@@ -27,13 +27,14 @@ TSR_KERNEL(ranges_kernel)(const __grid_constant__ tsr_brick_source s, float *ran
     uint32_t nan = 0;
     if (column < TSR_STRIP_COLUMNS && x < sx) {
         const int32_t owned = column < TSR_STRIP_COLUMNS - 1 || x == sx - 1;
-        for (int32_t z = 8 * bz; z < sz && z < 8 * bz + 9; z++) {
+        const int32_t last_y = tsr_mini(sy, 8 * by + 9), last_z = tsr_mini(sz, 8 * bz + 9), inside_x = x > 0 && x < sx - 1;
+        for (int32_t z = 8 * bz; z < last_z; z++) {
+            const float *v = s.values + (z * dz + 8 * by * dy + x);
+            const int32_t inside = inside_x && z > 0 && z < sz - 1, owned_z = owned && (z < 8 * bz + 8 || z == sz - 1);
 #pragma unroll 3
-            for (int32_t y = 8 * by; y < sy && y < 8 * by + 9; y++) {
-                const float *v = s.values + (z * dz + y * dy + x);
-                const int32_t inside = x > 0 && x < sx - 1 && y > 0 && y < sy - 1 && z > 0 && z < sz - 1;
-                r = tsr_range_join(r, *v, *v, inside ? tsr_voxel_slope(&s, v, dy, dz) : 0.0f);
-                nan += (uint32_t)(*v != *v && owned && (z < 8 * bz + 8 || z == sz - 1) && (y < 8 * by + 8 || y == sy - 1));
+            for (int32_t y = 8 * by; y < last_y; y++, v += dy) {
+                r = tsr_range_join(r, *v, *v, inside && y > 0 && y < sy - 1 ? tsr_voxel_steepness(&s, v, dy, dz) : 0.0f);
+                nan += (uint32_t)(*v != *v && owned_z && (y < 8 * by + 8 || y == sy - 1));
             }
         }
     }
@@ -174,10 +175,9 @@ static tsr_status cuda_tile_table(tsr_queue *queue, const tsr_tile_pool *pool, c
 TSR_DEVICE_FN int32_t pixel_x(void) { return (int32_t)(blockIdx.x * TILE_WIDTH + (threadIdx.x >> 5 & 1) * 8 + (threadIdx.x & 7)); }
 TSR_DEVICE_FN int32_t pixel_y(void) { return (int32_t)(blockIdx.y * TILE_HEIGHT + (threadIdx.x >> 6) * 4 + (threadIdx.x >> 3 & 3)); }
 
-#ifndef VOLUME_BLOCKS
-#define VOLUME_BLOCKS 4
-#endif
-template <int PARTS> static __global__ void __launch_bounds__(PIXEL_THREADS, PARTS == TSR_PART_VOLUME || PARTS == 5 ? VOLUME_BLOCKS : 4)
+/* Blocks a multiprocessor has room for: where there is nothing but samples of one field, more of them hide more of the waiting than the registers
+ * that they take away are worth (measured on an H200: 9.8 ms instead of 10.5 with six). */
+template <int PARTS> static __global__ void __launch_bounds__(PIXEL_THREADS, PARTS == TSR_PART_VOLUME ? 6 : 4)
 draw_kernel(const __grid_constant__ tsr_frame frame, const __grid_constant__ tsr_transfer_linear transfer, int32_t row_begin, int32_t row_end, float *rgba,
             float *depth)
 {

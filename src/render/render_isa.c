@@ -51,7 +51,7 @@ int64_t TSR_ISA_NAME(tsr_brick_row)(const tsr_brick_source *s, int32_t by, int32
                 if ((z < 8 * bz + 8 || z == sz - 1) && (y < 8 * by + 8 || y == sy - 1)) nan += bad;
                 if (z == 0 || z == sz - 1 || y == 0 || y == sy - 1) continue;
                 for (int32_t i = x0 == 0; i < tsr_mini(columns, sx - 1 - x0); i++)
-                    steep[i] = tsr_range_join((tsr_range){ 0.0f, 0.0f, steep[i] }, 0.0f, 0.0f, tsr_voxel_slope(s, v + i, dy, dz)).slope;
+                    steep[i] = tsr_range_join((tsr_range){ 0.0f, 0.0f, steep[i] }, 0.0f, 0.0f, tsr_voxel_steepness(s, v + i, dy, dz)).slope;
             }
         }
         for (int32_t b = b0; b < s->bricks[0] && b < b0 + TSR_STRIP_BRICKS; b++) {
