@@ -6,7 +6,9 @@
 #include "render/field.h"
 #include "render/transfer.h"
 
-typedef struct tsr_range { float low, high, slope; } tsr_range;
+typedef struct tsr_range {
+    float low, high, slope;
+} tsr_range;
 
 TSR_HD tsr_range tsr_range_empty(void)
 {
@@ -40,9 +42,9 @@ typedef struct tsr_brick_source {
 TSR_HD float tsr_voxel_steepness(const tsr_brick_source *s, const float *v, int64_t dy, int64_t dz)
 {
     const float x = 0.5f * (v[1] - v[-1]), y = 0.5f * (v[dy] - v[-dy]), z = 0.5f * (v[dz] - v[-dz]);
-    const tsr_float3 g = tsr_f3(s->matrix[0][0] * x + s->matrix[1][0] * y + s->matrix[2][0] * z,
-                                s->matrix[0][1] * x + s->matrix[1][1] * y + s->matrix[2][1] * z,
-                                s->matrix[0][2] * x + s->matrix[1][2] * y + s->matrix[2][2] * z);
+    const tsr_float3 g =
+        tsr_f3(s->matrix[0][0] * x + s->matrix[1][0] * y + s->matrix[2][0] * z, s->matrix[0][1] * x + s->matrix[1][1] * y + s->matrix[2][1] * z,
+               s->matrix[0][2] * x + s->matrix[1][2] * y + s->matrix[2][2] * z);
     return tsr_dot3(g, g);
 }
 
@@ -129,7 +131,8 @@ TSR_HD uint64_t tsr_brick_cells(const tsr_brick_test *test, const float *values,
     uint64_t cells = 0;
     for (int32_t z = 0; z < 9; z++) {
         for (int32_t y = 0; y < 9; y++) {
-            const float *row = values + ((int64_t)tsr_mini(8 * brick[2] + z, size[2] - 1) * size[1] + tsr_mini(8 * brick[1] + y, size[1] - 1)) * size[0];
+            const float *row =
+                values + ((int64_t)tsr_mini(8 * brick[2] + z, size[2] - 1) * size[1] + tsr_mini(8 * brick[1] + y, size[1] - 1)) * size[0];
             inside[z][y] = 0;
             for (int32_t x = 0; x < 9; x++)
                 inside[z][y] |= (uint32_t)(test->scale * row[tsr_mini(8 * brick[0] + x, size[0] - 1)] + test->offset < 0.0f) << x;

@@ -8,7 +8,7 @@
 
 /* What a picture may need. `parts` is a constant below: what it leaves out costs a GPU no registers. */
 enum {
-    TSR_PART_SHEET = 1,  /* a surface given by a field, or the clipping plane, hides or dims what is behind */
+    TSR_PART_SHEET = 1, /* a surface given by a field, or the clipping plane, hides or dims what is behind */
     TSR_PART_MESH = 2,
     TSR_PART_VOLUME = 4, /* emission and absorption by a function of value and gradient along the axes, evaluated at each sample */
     TSR_PART_MIP = 8,
@@ -28,7 +28,11 @@ TSR_HD int tsr_frame_mesh(const tsr_frame *frame, int parts) { return (parts & T
 
 enum { TSR_HIT_NONE = 0, TSR_HIT_SURFACE, TSR_HIT_BOX, TSR_HIT_PLANE };
 
-typedef struct tsr_hit { int32_t kind; float t; tsr_float3 normal; /* frame space, unit, not turned to the viewer */ } tsr_hit;
+typedef struct tsr_hit {
+    int32_t kind;
+    float t;
+    tsr_float3 normal; /* frame space, unit, not turned to the viewer */
+} tsr_hit;
 
 TSR_HD tsr_ray tsr_field_ray(const tsr_field *f, const tsr_ray *ray)
 {
@@ -220,7 +224,11 @@ TSR_HD tsr_float3 tsr_shade(const tsr_frame *frame, tsr_float3 color, tsr_float3
     float ambient = (0.13f + 0.15f * sky) * open, direct = 0.62f * key + 0.30f * head;
     tsr_float3 half = tsr_normalize3(tsr_add3(frame->to_key_light, to_viewer), to_viewer);
     float s = tsr_maxf(tsr_dot3(normal, half), 0.0f);
-    s *= s; s *= s; s *= s; s *= s; s *= s; /* to the 32nd power */
+    s *= s;
+    s *= s;
+    s *= s;
+    s *= s;
+    s *= s; /* to the 32nd power */
     float shine = specular * s * open;
     float light = ambient + direct * (0.35f + 0.65f * open);
     return tsr_f3(color.x * light + shine, color.y * light + shine, color.z * light + shine);
@@ -355,8 +363,8 @@ TSR_HD void tsr_compose(tsr_float3 color, float exponent, tsr_float3 *c, float *
 
 /* Adds emission and absorption of the source in [t0, t1] to premultiplied *c with opacity *alpha, front to back. Sample k stands for the piece
  * [k, k + 1) dt of the ray, cut at t0 and t1, and is taken at the middle of the whole piece. */
-TSR_HD void tsr_accumulate(const tsr_frame *frame, int parts, const tsr_transfer_linear *transfer, const tsr_ray *ray, float t0, float t1, float shift,
-                           tsr_float3 *c, float *alpha)
+TSR_HD void tsr_accumulate(const tsr_frame *frame, int parts, const tsr_transfer_linear *transfer, const tsr_ray *ray, float t0, float t1,
+                           float shift, tsr_float3 *c, float *alpha)
 {
     const tsr_field *f = &frame->volume;
     tsr_ray r = tsr_field_ray(f, ray);
@@ -456,7 +464,8 @@ TSR_HD void tsr_accumulate_media(const tsr_frame *frame, const tsr_transfer_line
         tsr_float3 color = { 0.0f, 0.0f, 0.0f }, other = { 0.0f, 0.0f, 0.0f };
         float e = 0.0f;
         if (in_source)
-            e = tsr_volume_piece(frame, TSR_PARTS_ALL, transfer, ray, &source.ray, source.t0, source.t1, k, shift, tsr_brick_flat(frame, source.brick), &color);
+            e = tsr_volume_piece(frame, TSR_PARTS_ALL, transfer, ray, &source.ray, source.t0, source.t1, k, shift,
+                                 tsr_brick_flat(frame, source.brick), &color);
         float g = in_shell ? tsr_shell_piece(frame, ray, &shell.ray, shell.t0, shell.t1, k, shift, &other) : 0.0f;
         if (g < 0.0f) color = e < 0.0f ? tsr_scale3(tsr_add3(tsr_scale3(color, e), tsr_scale3(other, g)), 1.0f / (e + g)) : other;
         if (e + g < 0.0f) tsr_compose(color, e + g, c, alpha);

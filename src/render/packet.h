@@ -20,7 +20,7 @@ typedef struct tsr_packet {
     int32_t found[TSR_PACKET];
     int32_t k[TSR_PACKET], first[TSR_PACKET], end[TSR_PACKET];
     float nx[TSR_PACKET], ny[TSR_PACKET], nz[TSR_PACKET], slope[TSR_PACKET], open[TSR_PACKET]; /* normal and slope at the hit; not hidden there */
-    float a[TSR_PACKET], fa[TSR_PACKET], b[TSR_PACKET], fb[TSR_PACKET]; /* last sample, this sample */
+    float a[TSR_PACKET], fa[TSR_PACKET], b[TSR_PACKET], fb[TSR_PACKET];                        /* last sample, this sample */
 } tsr_packet;
 
 /* Can packets find the surface of this frame? Samples must not be further apart than voxels are. */

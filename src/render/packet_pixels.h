@@ -20,7 +20,8 @@ static __attribute__((noinline)) void tsr_packet_occlusion(const tsr_frame *fram
     const tsr_field *f = &frame->surface;
     const float unit = f->spacing;
     tsr_batch s;
-    float px[TSR_PACKET], py[TSR_PACKET], pz[TSR_PACKET], ux[TSR_PACKET], uy[TSR_PACKET], uz[TSR_PACKET], vx[TSR_PACKET], vy[TSR_PACKET], vz[TSR_PACKET];
+    float px[TSR_PACKET], py[TSR_PACKET], pz[TSR_PACKET], ux[TSR_PACKET], uy[TSR_PACKET], uz[TSR_PACKET], vx[TSR_PACKET], vy[TSR_PACKET],
+        vz[TSR_PACKET];
     float x[TSR_LANES], y[TSR_LANES], z[TSR_LANES], value[TSR_LANES], hidden[TSR_PACKET], sum[TSR_PACKET];
     int32_t within[TSR_PACKET];
     TSR_LANES_LOOP
@@ -63,7 +64,8 @@ static __attribute__((noinline)) void tsr_packet_occlusion(const tsr_frame *fram
         for (int32_t j = 0; j < TSR_OCCLUSION_STEPS; j++) {
             TSR_LANES_LOOP
             for (int32_t i = 0; i < TSR_PACKET; i++) {
-                const tsr_float3 d = tsr_occlusion_direction(h, tsr_f3(ux[i], uy[i], uz[i]), tsr_f3(vx[i], vy[i], vz[i]), tsr_f3(p->nx[i], p->ny[i], p->nz[i]));
+                const tsr_float3 d =
+                    tsr_occlusion_direction(h, tsr_f3(ux[i], uy[i], uz[i]), tsr_f3(vx[i], vy[i], vz[i]), tsr_f3(p->nx[i], p->ny[i], p->nz[i]));
                 const tsr_float3 ip = tsr_field_point(f, tsr_along3(tsr_f3(px[i], py[i], pz[i]), d, reach * unit));
                 x[i] = ip.x;
                 y[i] = ip.y;

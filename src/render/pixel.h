@@ -16,8 +16,14 @@ TSR_HD tsr_float3 tsr_hemisphere(int32_t i, float *weight)
 {
     const float x[5] = { 1.0f, 0.30901699f, -0.80901699f, -0.80901699f, 0.30901699f };
     const float y[5] = { 0.0f, 0.95105652f, 0.58778525f, -0.58778525f, -0.95105652f };
-    if (i == 0) { *weight = 0.24f; return tsr_f3(0.0f, 0.0f, 1.0f); }
-    if (i <= 5) { *weight = 0.108f; return tsr_f3(0.70710678f * x[i - 1], 0.70710678f * y[i - 1], 0.70710678f); }
+    if (i == 0) {
+        *weight = 0.24f;
+        return tsr_f3(0.0f, 0.0f, 1.0f);
+    }
+    if (i <= 5) {
+        *weight = 0.108f;
+        return tsr_f3(0.70710678f * x[i - 1], 0.70710678f * y[i - 1], 0.70710678f);
+    }
     *weight = 0.044f;
     return tsr_f3(-0.94f * x[i - 6], -0.94f * y[i - 6], 0.34117444f);
 }
@@ -56,9 +62,7 @@ TSR_HD float tsr_occlusion(const tsr_frame *frame, int parts, tsr_float3 p, tsr_
     tsr_float3 u, v;
     tsr_across(normal, &u, &v);
     float occlusion = 0.0f, unit = mesh ? 0.06f * frame->radius : f->spacing, slope = 1.0f;
-    if (!mesh) {
-        slope = tsr_occlusion_slope(f, tsr_field_gradient(f, tsr_field_point(f, p)));
-    }
+    if (!mesh) { slope = tsr_occlusion_slope(f, tsr_field_gradient(f, tsr_field_point(f, p))); }
     for (int32_t i = 0; i < TSR_OCCLUSION_DIRECTIONS; i++) {
         float weight, hidden = 0.0f;
         tsr_float3 h = tsr_hemisphere(i, &weight);
@@ -127,8 +131,8 @@ TSR_HD void tsr_quad_hit(const tsr_frame *frame, const tsr_ray *ray, float from,
 }
 
 /* Colour along a ray. `first`: what tsr_surface_hit finds on it, if that is known already, else NULL. */
-TSR_HD void tsr_ray_color(const tsr_frame *frame, int parts, const tsr_transfer_linear *transfer, const tsr_ray *ray, float shift, const tsr_hit *first,
-                          tsr_float3 *c, float *alpha, float *depth)
+TSR_HD void tsr_ray_color(const tsr_frame *frame, int parts, const tsr_transfer_linear *transfer, const tsr_ray *ray, float shift,
+                          const tsr_hit *first, tsr_float3 *c, float *alpha, float *depth)
 {
     float s0 = frame->t_near, s1 = TSR_FLOAT_BIG, v0 = frame->t_near, v1 = TSR_FLOAT_BIG;
     int32_t entered = 0, ignored = 0;
@@ -186,7 +190,8 @@ TSR_HD float tsr_pixel_shift(const tsr_frame *frame, int32_t x, int32_t y)
 TSR_HD tsr_ray tsr_pixel_ray(const tsr_frame *frame, int32_t x, int32_t y, int32_t i, int32_t j)
 {
     const float share = 1.0f / (float)frame->samples;
-    const float dx = frame->pass > 0 ? tsr_pass_shift(frame->pass, 0.75487767f) : 0.5f, dy = frame->pass > 0 ? tsr_pass_shift(frame->pass, 0.56984029f) : 0.5f;
+    const float dx = frame->pass > 0 ? tsr_pass_shift(frame->pass, 0.75487767f) : 0.5f,
+                dy = frame->pass > 0 ? tsr_pass_shift(frame->pass, 0.56984029f) : 0.5f;
     const float px = (float)x + ((float)i + dx) * share, py = (float)y + ((float)j + dy) * share;
     const tsr_float3 at = tsr_along3(tsr_along3(frame->corner, frame->right, px), frame->down, py);
     tsr_ray ray;

@@ -30,7 +30,8 @@ static void ranges_body(void *user, int64_t begin, int64_t end, int worker)
     const struct bricks_job *j = (const struct bricks_job *)user;
     (void)worker;
     for (int64_t row = begin; row < end; row++) {
-        const int64_t nan = TSR_ISA_SELECT(tsr_brick_row)(j->source, (int32_t)(row % j->bricks[1]), (int32_t)(row / j->bricks[1]), j->range_out, j->slope);
+        const int64_t nan =
+            TSR_ISA_SELECT(tsr_brick_row)(j->source, (int32_t)(row % j->bricks[1]), (int32_t)(row / j->bricks[1]), j->range_out, j->slope);
         if (nan) __atomic_fetch_add(j->nan_count, (uint64_t)nan, __ATOMIC_RELAXED); /* a sum of integers: order does not matter */
     }
 }
@@ -255,11 +256,10 @@ static tsr_status cpu_clear(tsr_queue *queue, float *rgba, float *depth, int64_t
     return TSR_OK;
 }
 
-const tsr_render_ops tsr_render_cpu = { 
-.ranges = cpu_ranges,
- .summarize = cpu_summarize,
+const tsr_render_ops tsr_render_cpu = { .ranges = cpu_ranges,
+                                        .summarize = cpu_summarize,
                                         .skips = cpu_skips,
-.cells = cpu_cells,
+                                        .cells = cpu_cells,
                                         .tile_table = cpu_tile_table,
                                         .draw = cpu_draw,
                                         .slice = cpu_slice,

@@ -10,7 +10,9 @@
 
 enum { PIXEL_THREADS = 128, TILE_WIDTH = 16, TILE_HEIGHT = 8 };
 
-struct extents { int32_t n[3]; };
+struct extents {
+    int32_t n[3];
+};
 
 enum { STRIP_THREADS = 256, SUMMARY_THREADS = 256 };
 
@@ -57,7 +59,8 @@ TSR_KERNEL(ranges_kernel)(const __grid_constant__ tsr_brick_source s, float *ran
 
 static tsr_status cuda_ranges(tsr_queue *queue, const tsr_brick_source *source, float *range, float *slope, tsr_brick_counts *counts)
 {
-    const dim3 blocks((uint32_t)((source->bricks[0] + TSR_STRIP_BRICKS - 1) / TSR_STRIP_BRICKS), (uint32_t)source->bricks[1], (uint32_t)source->bricks[2]);
+    const dim3 blocks((uint32_t)((source->bricks[0] + TSR_STRIP_BRICKS - 1) / TSR_STRIP_BRICKS), (uint32_t)source->bricks[1],
+                      (uint32_t)source->bricks[2]);
     TSR_LAUNCH(queue, ranges_kernel, blocks, STRIP_THREADS, 0, *source, range, slope, counts);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
@@ -177,9 +180,10 @@ TSR_DEVICE_FN int32_t pixel_y(void) { return (int32_t)(blockIdx.y * TILE_HEIGHT 
 
 /* Blocks a multiprocessor has room for: where there is nothing but samples of one field, more of them hide more of the waiting than the registers
  * that they take away are worth (measured on an H200: 9.8 ms instead of 10.5 with six). */
-template <int PARTS> static __global__ void __launch_bounds__(PIXEL_THREADS, PARTS == TSR_PART_VOLUME ? 6 : 4)
-draw_kernel(const __grid_constant__ tsr_frame frame, const __grid_constant__ tsr_transfer_linear transfer, int32_t row_begin, int32_t row_end, float *rgba,
-            float *depth)
+template <int PARTS>
+static __global__ void __launch_bounds__(PIXEL_THREADS, PARTS == TSR_PART_VOLUME ? 6 : 4)
+    draw_kernel(const __grid_constant__ tsr_frame frame, const __grid_constant__ tsr_transfer_linear transfer, int32_t row_begin, int32_t row_end,
+                float *rgba, float *depth)
 {
     int32_t x = pixel_x(), y = row_begin + pixel_y();
     if (x >= frame.width || y >= row_end) return;
@@ -254,4 +258,5 @@ static tsr_status cuda_clear(tsr_queue *queue, float *rgba, float *depth, int64_
     return TSR_OK;
 }
 
-extern "C" const tsr_render_ops tsr_render_cuda = { cuda_ranges, cuda_summarize, cuda_skips, NULL, cuda_tile_table, cuda_draw, cuda_slice, cuda_encode, cuda_clear };
+extern "C" const tsr_render_ops tsr_render_cuda = { cuda_ranges, cuda_summarize, cuda_skips,  NULL,      cuda_tile_table,
+                                                    cuda_draw,   cuda_slice,     cuda_encode, cuda_clear };

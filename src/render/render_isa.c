@@ -15,8 +15,7 @@ void TSR_ISA_NAME(tsr_draw_tile)(const tsr_frame *frame, const tsr_transfer_line
     const int packets = tsr_packet_fits(frame);
     for (int32_t y = y0; y < y1; y += packets ? TSR_PACKET_SIDE : 1) {
         for (int32_t x = x0; x < x1; x += packets ? TSR_PACKET_SIDE : 1) {
-            if (packets)
-                tsr_packet_pixels(frame, transfer, x, y, tsr_mini(TSR_PACKET_SIDE, x1 - x), tsr_mini(TSR_PACKET_SIDE, y1 - y), rgba, depth);
+            if (packets) tsr_packet_pixels(frame, transfer, x, y, tsr_mini(TSR_PACKET_SIDE, x1 - x), tsr_mini(TSR_PACKET_SIDE, y1 - y), rgba, depth);
             else tsr_frame_store(frame, TSR_PARTS_ALL, transfer, x, y, NULL, 0, rgba, depth);
         }
     }
@@ -31,7 +30,8 @@ int64_t TSR_ISA_NAME(tsr_brick_row)(const tsr_brick_source *s, int32_t by, int32
     int64_t nan = 0;
     float low[TSR_STRIP_COLUMNS], high[TSR_STRIP_COLUMNS], steep[TSR_STRIP_COLUMNS];
     for (int32_t b0 = 0; b0 < s->bricks[0]; b0 += TSR_STRIP_BRICKS) {
-        const int32_t x0 = 8 * b0, columns = tsr_mini(TSR_STRIP_COLUMNS, sx - x0), owned = b0 + TSR_STRIP_BRICKS < s->bricks[0] ? columns - 1 : columns;
+        const int32_t x0 = 8 * b0, columns = tsr_mini(TSR_STRIP_COLUMNS, sx - x0),
+                      owned = b0 + TSR_STRIP_BRICKS < s->bricks[0] ? columns - 1 : columns;
         for (int32_t i = 0; i < columns; i++) {
             const tsr_range r = tsr_range_empty();
             low[i] = r.low;
