@@ -145,7 +145,7 @@ static __attribute__((noinline)) int32_t tsr_packet_advance(const tsr_frame *fra
             const int32_t next = tsr_mini(p->end[i], tsr_maxi(p->k[i] + 1, tsr_ceil_int(beyond[i] * frame->inverse_dt - p->shift[i])));
             const int32_t stays = going[i] & seen[i];
             look[i] |= stays;
-            p->k[i] = going[i] & !stays ? next : p->k[i];
+            p->k[i] = (going[i] & !stays) ? next : p->k[i];
             going[i] = going[i] & !stays & (p->k[i] < p->end[i]);
             left |= going[i];
             any |= stays;
