@@ -14,6 +14,13 @@ TSR_INLINE int tsr_packet_plain(const tsr_frame *frame)
            (frame->layers == 1 || frame->opacity >= 1.0f);
 }
 
+/* A pixel by itself, whose code is large: once for both callers. */
+static __attribute__((noinline)) void tsr_single_pixel(const tsr_frame *frame, const tsr_transfer_linear *transfer, int32_t x, int32_t y,
+                                                       const tsr_hit *first, float *rgba, float *depth)
+{
+    tsr_frame_store(frame, TSR_PARTS_ALL, transfer, x, y, first, TSR_PACKET, rgba, depth);
+}
+
 /* tsr_occlusion of the lanes. */
 static __attribute__((noinline)) void tsr_packet_occlusion(const tsr_frame *frame, tsr_packet *p)
 {
@@ -146,7 +153,7 @@ static void tsr_packet_pixels(const tsr_frame *frame, const tsr_transfer_linear 
     if (plain && any) tsr_packet_shade(frame, &p, hits, color);
     for (int32_t i = 0; i < count; i++) {
         if (!plain) {
-            tsr_frame_store(frame, TSR_PARTS_ALL, transfer, across[i], down[i], hits + i, TSR_PACKET, rgba, depth);
+            tsr_single_pixel(frame, transfer, across[i], down[i], hits + i, rgba, depth);
             continue;
         }
         tsr_float3 c = { 0.0f, 0.0f, 0.0f };

@@ -16,7 +16,7 @@ void TSR_ISA_NAME(tsr_draw_tile)(const tsr_frame *frame, const tsr_transfer_line
     for (int32_t y = y0; y < y1; y += packets ? TSR_PACKET_SIDE : 1) {
         for (int32_t x = x0; x < x1; x += packets ? TSR_PACKET_SIDE : 1) {
             if (packets) tsr_packet_pixels(frame, transfer, x, y, tsr_mini(TSR_PACKET_SIDE, x1 - x), tsr_mini(TSR_PACKET_SIDE, y1 - y), rgba, depth);
-            else tsr_frame_store(frame, TSR_PARTS_ALL, transfer, x, y, NULL, 0, rgba, depth);
+            else tsr_single_pixel(frame, transfer, x, y, NULL, rgba, depth);
         }
     }
 }
