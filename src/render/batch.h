@@ -18,7 +18,7 @@ enum { TSR_LANES = 32 };
 #define TSR_BATCH_FN TSR_INLINE
 
 typedef struct tsr_batch {
-    int32_t count, k[TSR_LANES], at[TSR_LANES];                                      /* at: point of the transfer function below the value */
+    int32_t count, k[TSR_LANES], at[TSR_LANES], steep[TSR_LANES];                    /* at: point of the transfer function below the value */
     float t[TSR_LANES], length[TSR_LANES], x[TSR_LANES], y[TSR_LANES], z[TSR_LANES]; /* index positions */
     float value[TSR_LANES], gx[TSR_LANES], gy[TSR_LANES], gz[TSR_LANES], slope[TSR_LANES], level[TSR_LANES];
     float a[TSR_LANES], r[TSR_LANES], g[TSR_LANES], b[TSR_LANES];
@@ -191,6 +191,7 @@ TSR_BATCH_FN int32_t tsr_batch_keep(tsr_batch *s, int32_t n, int gradients)
         s->x[kept] = s->x[i];
         s->y[kept] = s->y[i];
         s->z[kept] = s->z[i];
+        s->steep[kept] = s->steep[i];
         s->a[kept] = s->a[i];
         s->r[kept] = s->r[i];
         s->g[kept] = s->g[i];
@@ -217,7 +218,10 @@ static __attribute__((noinline)) void tsr_batch_add(const tsr_frame *frame, cons
     const int gradients = transfer->needs_gradient != 0, all = s->count;
     const int32_t whole = tsr_batch_whole(all);
     s->count = 0;
-    for (int32_t i = all; i < whole; i++) s->k[i] = s->k[all - 1];
+    for (int32_t i = all; i < whole; i++) {
+        s->k[i] = s->k[all - 1];
+        s->steep[i] = 0;
+    }
     TSR_LANES_LOOP
     for (int32_t i = 0; i < whole; i++) {
         s->t[i] = tsr_piece_middle(dt, s->k[i], shift, t0, t1);
@@ -248,15 +252,17 @@ static __attribute__((noinline)) void tsr_batch_add(const tsr_frame *frame, cons
         s->g[i] = tinted.y;
         s->b[i] = tinted.z;
     }
-    if (frame->shaded) {
+    int32_t steep = 0;
+    for (int32_t i = 0; i < n; i++) steep |= s->steep[i];
+    if (frame->shaded && steep) {
         const tsr_float3 viewer = tsr_scale3(ray->d, -1.0f);
         if (!gradients) tsr_batch_gradients(f, s, n);
         TSR_LANES_LOOP
         for (int32_t i = 0; i < kept; i++) {
             tsr_float3 lit = tsr_sample_lit(frame, tsr_f3(s->r[i], s->g[i], s->b[i]), tsr_f3(s->gx[i], s->gy[i], s->gz[i]), s->slope[i], viewer);
-            s->r[i] = lit.x;
-            s->g[i] = lit.y;
-            s->b[i] = lit.z;
+            s->r[i] = s->steep[i] ? lit.x : s->r[i];
+            s->g[i] = s->steep[i] ? lit.y : s->g[i];
+            s->b[i] = s->steep[i] ? lit.z : s->b[i];
         }
     }
     for (int32_t i = 0; i < n && *alpha < 0.998f; i++) {
@@ -267,12 +273,12 @@ static __attribute__((noinline)) void tsr_batch_add(const tsr_frame *frame, cons
     }
 }
 
-static void tsr_batch_accumulate(const tsr_frame *frame, int full, const tsr_transfer_linear *transfer, const tsr_ray *ray, float t0, float t1,
+static void tsr_batch_accumulate(const tsr_frame *frame, int parts, const tsr_transfer_linear *transfer, const tsr_ray *ray, float t0, float t1,
                                  float shift, tsr_float3 *c, float *alpha)
 {
     const tsr_field *f = &frame->volume;
     if (!tsr_batch_fits(f) || frame->lookup.kind) {
-        tsr_accumulate(frame, full, transfer, ray, t0, t1, shift, c, alpha);
+        tsr_accumulate(frame, parts, transfer, ray, t0, t1, shift, c, alpha);
         return;
     }
     tsr_ray r = tsr_field_ray(f, ray);
@@ -292,16 +298,21 @@ static void tsr_batch_accumulate(const tsr_frame *frame, int full, const tsr_tra
     while (k < end && *alpha < 0.998f) {
         float at = tsr_clampf(((float)k + shift + 0.5f) * frame->dt, t0, t1);
         int32_t brick[3];
-        int32_t skip = f->skip[tsr_field_brick(f, tsr_along3(r.o, r.d, at), brick)];
+        const int64_t b = tsr_field_brick(f, tsr_along3(r.o, r.d, at), brick);
+        int32_t skip = f->skip[b];
         int32_t stop =
             tsr_mini(end, tsr_maxi(k + 1, tsr_ceil_int(tsr_minf(tsr_field_exit(f, &r, brick, skip), t1) * frame->inverse_dt - shift - 0.5f)));
         if (skip) {
             k = stop;
             continue;
         }
+        const int32_t steep = !tsr_brick_flat(frame, b);
         while (k < stop && *alpha < 0.998f) {
             const int32_t some = tsr_mini(stop - k, TSR_LANES - s.count);
-            for (int32_t i = 0; i < some; i++) s.k[s.count + i] = k + i;
+            for (int32_t i = 0; i < some; i++) {
+                s.k[s.count + i] = k + i;
+                s.steep[s.count + i] = steep;
+            }
             s.count += some;
             k += some;
             if (s.count == TSR_LANES) tsr_batch_add(frame, transfer, &points, ray, &r, t0, t1, shift, &s, c, alpha);
@@ -407,5 +418,4 @@ static float tsr_batch_maximum(const tsr_frame *frame, const tsr_ray *ray, float
 }
 
 #undef TSR_BATCH_FN
-#undef TSR_LANES_LOOP
 #endif

@@ -12,17 +12,19 @@ enum { TSR_BRICK_LOG2 = 3, TSR_SKIP_MOST = 15 };
 
 typedef struct tsr_field {
     int32_t kind;
-    int32_t size[3];           /* samples */
+    int32_t size[3]; /* samples */
     int32_t bricks[3];
-    int32_t log2_edge;         /* of a brick: 3 for dense volumes, the tile's for tile lists */
-    float from_world[3][4];    /* frame position -> index */
-    float scale, offset;       /* field = scale * value + offset; a surface is where it is 0, negative inside */
-    float spacing;             /* smallest, world units */
-    const float *values;       /* dense: [z][y][x]; tiles: pool of [id][edge^3] */
-    const uint32_t *table;     /* tiles: [bricks] id of the tile, static ids included */
-    const float *range;        /* dense: [bricks][2] least and largest value of the brick's cells */
-    const float *coarse;       /* dense, of a MIP on the CPU: largest value of 8 x 8 x 8 bricks; else NULL */
-    const uint8_t *skip;       /* [bricks] 0 = look inside, d > 0 = no brick nearer than d (Chebyshev) needs a look */
+    int32_t log2_edge;      /* of a brick: 3 for dense volumes, the tile's for tile lists */
+    float from_world[3][4]; /* frame position -> index */
+    float scale, offset;    /* field = scale * value + offset; a surface is where it is 0, negative inside */
+    float spacing;          /* smallest, world units */
+    const float *values;    /* dense: [z][y][x]; tiles: pool of [id][edge^3] */
+    const uint32_t *table;  /* tiles: [bricks] id of the tile, static ids included */
+    const float *range;     /* dense: [bricks][2] least and largest value of the brick's cells */
+    const float *slope;     /* dense: [bricks] bound of the gradient's length in the world; NULL: not known */
+    const float *coarse;    /* dense, of a MIP on the CPU: largest value of 8 x 8 x 8 bricks; else NULL */
+    const uint64_t *cells;  /* dense, of a surface on the CPU: [bricks] bit (z, y, x) of 4^3 = the field changes sign in that block of 2^3 cells */
+    const uint8_t *skip;    /* [bricks] 0 = look inside, d > 0 = no brick nearer than d (Chebyshev) needs a look */
 } tsr_field;
 
 TSR_HD tsr_float3 tsr_field_point(const tsr_field *f, tsr_float3 p)
@@ -142,9 +144,16 @@ TSR_HD tsr_float3 tsr_field_gradient(const tsr_field *f, tsr_float3 p)
         float at = tsr_get3(p, k), most = (float)(f->size[k] - 1);
         float low = tsr_maxf(at - 1.0f, 0.0f), high = tsr_minf(at + 1.0f, most);
         tsr_float3 a = p, b = p;
-        if (k == 0) { a.x = low; b.x = high; }
-        else if (k == 1) { a.y = low; b.y = high; }
-        else { a.z = low; b.z = high; }
+        if (k == 0) {
+            a.x = low;
+            b.x = high;
+        } else if (k == 1) {
+            a.y = low;
+            b.y = high;
+        } else {
+            a.z = low;
+            b.z = high;
+        }
         g[k] = high > low ? (tsr_field_value(f, b) - tsr_field_value(f, a)) / (high - low) : 0.0f;
     }
     return tsr_field_covector(f, tsr_f3(g[0], g[1], g[2]));
@@ -152,28 +161,27 @@ TSR_HD tsr_float3 tsr_field_gradient(const tsr_field *f, tsr_float3 p)
 
 /* ---- walking along a ray -------------------------------------------------------------------------------------------------------- */
 
-typedef struct tsr_ray { tsr_float3 o, d; } tsr_ray;
+typedef struct tsr_ray {
+    tsr_float3 o, d;
+} tsr_ray;
 
 /* Cuts [*t0, *t1] by the box of samples; *axis = axis (1 to 3, sign of the outward face normal) of the face it entered by, or 0. Returns 0 if
  * nothing is left. */
 TSR_HD int tsr_field_clip(const tsr_field *f, const tsr_ray *r, float *t0, float *t1, int32_t *axis)
 {
+    int hit = 1;
     *axis = 0;
-    for (int32_t k = 0; k < 3; k++) {
-        float o = tsr_get3(r->o, k), d = tsr_get3(r->d, k), most = (float)(f->size[k] - 1);
-        if (tsr_absf(d) < 1.0e-12f) {
-            if (o < 0.0f || o > most) return 0;
-            continue;
-        }
-        float inverse = 1.0f / d, a = (0.0f - o) * inverse, b = (most - o) * inverse;
-        float low = tsr_minf(a, b), high = tsr_maxf(a, b);
-        if (low > *t0) {
-            *t0 = low;
-            *axis = d > 0.0f ? -(k + 1) : k + 1;
-        }
-        if (high < *t1) *t1 = high;
+    for (int32_t k = 0; k < 3; k++) { /* without branches, so that loops over rays become vector code */
+        const float o = tsr_get3(r->o, k), d = tsr_get3(r->d, k), most = (float)(f->size[k] - 1), inverse = 1.0f / d;
+        const int along = tsr_absf(d) < 1.0e-12f;
+        const float a = (0.0f - o) * inverse, b = (most - o) * inverse;
+        const float low = along ? -TSR_FLOAT_BIG : tsr_minf(a, b), high = along ? TSR_FLOAT_BIG : tsr_maxf(a, b);
+        hit &= (along == 0) | ((o >= 0.0f) & (o <= most));
+        *axis = low > *t0 ? (d > 0.0f ? -(k + 1) : k + 1) : *axis;
+        *t0 = low > *t0 ? low : *t0;
+        *t1 = high < *t1 ? high : *t1;
     }
-    return *t0 < *t1;
+    return hit & (*t0 < *t1);
 }
 
 /* Where the ray leaves the box of bricks around index position p that the skip value s allows (s = 0: the brick of p alone). */

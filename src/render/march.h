@@ -6,9 +6,33 @@
 #include "render/bricks.h"
 #include "render/frame.h"
 
+/* What a picture may need. `parts` is a constant below: what it leaves out costs a GPU no registers. */
+enum {
+    TSR_PART_SHEET = 1, /* a surface given by a field, or the clipping plane, hides or dims what is behind */
+    TSR_PART_MESH = 2,
+    TSR_PART_VOLUME = 4, /* emission and absorption by a function of value and gradient along the axes, evaluated at each sample */
+    TSR_PART_MIP = 8,
+    TSR_PART_EXTRA = 16, /* any other transfer function, tables, tint, surfaces as media */
+    TSR_PARTS_ALL = 31
+};
+TSR_HD int tsr_frame_parts(const tsr_frame *frame, const tsr_transfer_linear *transfer)
+{
+    if (transfer->general || transfer->needs_level || frame->lookup.kind || frame->region == 3 || frame->shell) return TSR_PARTS_ALL;
+    if (frame->mip) return TSR_PART_MIP;
+    int parts = frame->show_volume ? TSR_PART_VOLUME : 0;
+    if (frame->show_surface) parts |= frame->surface.kind == TSR_FIELD_MESH ? TSR_PART_SHEET | TSR_PART_MESH : TSR_PART_SHEET;
+    if (frame->clip && frame->clip_face == TSR_FACE_QUAD) parts |= TSR_PART_SHEET;
+    return parts;
+}
+TSR_HD int tsr_frame_mesh(const tsr_frame *frame, int parts) { return (parts & TSR_PART_MESH) != 0 && frame->surface.kind == TSR_FIELD_MESH; }
+
 enum { TSR_HIT_NONE = 0, TSR_HIT_SURFACE, TSR_HIT_BOX, TSR_HIT_PLANE };
 
-typedef struct tsr_hit { int32_t kind; float t; tsr_float3 normal; /* frame space, unit, not turned to the viewer */ } tsr_hit;
+typedef struct tsr_hit {
+    int32_t kind;
+    float t;
+    tsr_float3 normal; /* frame space, unit, not turned to the viewer */
+} tsr_hit;
 
 TSR_HD tsr_ray tsr_field_ray(const tsr_field *f, const tsr_ray *ray)
 {
@@ -33,13 +57,23 @@ TSR_HD int tsr_plane_clip(const tsr_ray *ray, tsr_float3 normal, float offset, f
     return *t0 < *t1;
 }
 
-/* Zero between a (value fa >= 0 or < 0) and b (the other side): five steps that alternate secant and bisection, always bracketing. */
+/* Zero between a (value fa >= 0 or < 0) and b (the other side): steps that alternate secant and bisection, always bracketing. Where step i looks,
+ * as a share of the way from a to b, and where the zero is taken to be in the end. */
+enum { TSR_REFINE_STEPS = 5 };
+TSR_HD float tsr_refine_share(int32_t i, float fa, float fb)
+{
+    const float share = i == 2 ? 0.5f : fa / (fa - fb);
+    return share > 0.02f ? (share < 0.98f ? share : 0.98f) : 0.02f;
+}
+TSR_HD float tsr_refine_end(float a, float fa, float b, float fb)
+{
+    const float share = fa / (fa - fb);
+    return a + (share >= 0.0f && share <= 1.0f ? share : 0.5f) * (b - a);
+}
 TSR_HD float tsr_refine(const tsr_field *f, const tsr_ray *r, float a, float fa, float b, float fb)
 {
-    for (int32_t i = 0; i < 5; i++) {
-        float share = i == 2 ? 0.5f : fa / (fa - fb);
-        share = share > 0.02f ? (share < 0.98f ? share : 0.98f) : 0.02f;
-        float t = a + share * (b - a), ft = tsr_field_phi(f, tsr_along3(r->o, r->d, t));
+    for (int32_t i = 0; i < TSR_REFINE_STEPS; i++) {
+        float t = a + tsr_refine_share(i, fa, fb) * (b - a), ft = tsr_field_phi(f, tsr_along3(r->o, r->d, t));
         if ((ft < 0.0f) == (fa < 0.0f)) {
             a = t;
             fa = ft;
@@ -48,8 +82,7 @@ TSR_HD float tsr_refine(const tsr_field *f, const tsr_ray *r, float a, float fa,
             fb = ft;
         }
     }
-    float share = fa / (fa - fb);
-    return a + (share >= 0.0f && share <= 1.0f ? share : 0.5f) * (b - a);
+    return tsr_refine_end(a, fa, b, fb);
 }
 
 TSR_HD float tsr_at(const tsr_field *f, const tsr_ray *r, float t) { return tsr_field_phi(f, tsr_along3(r->o, r->d, t)); }
@@ -94,12 +127,35 @@ TSR_HD int tsr_first_hit(const tsr_field *f, const tsr_ray *r, float t0, float t
     return 1;
 }
 
+/* The ray enters the inside at t0, through a face of the box or through the plane, having begun at `start`. Returns 0 if nothing is drawn there. */
+TSR_HD int tsr_enter_hit(const tsr_frame *frame, const tsr_ray *ray, float start, float t0, int32_t axis, tsr_hit *hit)
+{
+    if (axis && t0 > start) {
+        float g[3] = { 0.0f, 0.0f, 0.0f };
+        g[axis < 0 ? -axis - 1 : axis - 1] = axis < 0 ? -1.0f : 1.0f;
+        hit->kind = TSR_HIT_BOX;
+        hit->t = t0;
+        hit->normal = tsr_normalize3(tsr_field_covector(&frame->surface, tsr_f3(g[0], g[1], g[2])), tsr_scale3(ray->d, -1.0f));
+        return 1;
+    }
+    if (frame->clip_face == TSR_FACE_OPEN) return 0;
+    hit->kind = TSR_HIT_PLANE;
+    hit->t = t0;
+    hit->normal = frame->clip_normal;
+    return 1;
+}
+/* Normal at a hit from the value's gradient. */
+TSR_HD tsr_float3 tsr_hit_normal(const tsr_field *f, const tsr_ray *ray, tsr_float3 g)
+{
+    return tsr_normalize3(f->scale < 0.0f ? tsr_scale3(g, -1.0f) : g, tsr_scale3(ray->d, -1.0f));
+}
+
 /* The surface along a ray of the frame within [t0, t1]; `entered`: t0 is on the clipping plane. */
-TSR_HD tsr_hit tsr_surface_hit(const tsr_frame *frame, const tsr_ray *ray, float t0, float t1, int32_t entered, float shift)
+TSR_HD tsr_hit tsr_surface_hit(const tsr_frame *frame, int parts, const tsr_ray *ray, float t0, float t1, int32_t entered, float shift)
 {
     tsr_hit hit = { TSR_HIT_NONE, TSR_FLOAT_BIG, { 0.0f, 0.0f, 0.0f } };
     const tsr_field *f = &frame->surface;
-    if (f->kind == TSR_FIELD_MESH) {
+    if (tsr_frame_mesh(frame, parts)) {
         tsr_bvh_hit b = { t1, 0.0f, 0.0f, -1 };
         tsr_bvh_trace(&frame->bvh, tsr_sub3(ray->o, frame->mesh_origin), ray->d, t0, 0, &b);
         if (b.triangle < 0) return hit;
@@ -122,26 +178,10 @@ TSR_HD tsr_hit tsr_surface_hit(const tsr_frame *frame, const tsr_ray *ray, float
     int32_t axis;
     float start = t0;
     if (!tsr_field_clip(f, &r, &t0, &t1, &axis)) return hit;
-    if ((axis || entered) && tsr_at(f, &r, t0) < 0.0f) { /* enters the inside through a face of the box or through the plane */
-        if (axis && t0 > start) {
-            float g[3] = { 0.0f, 0.0f, 0.0f };
-            g[axis < 0 ? -axis - 1 : axis - 1] = axis < 0 ? -1.0f : 1.0f;
-            hit.kind = TSR_HIT_BOX;
-            hit.t = t0;
-            hit.normal = tsr_normalize3(tsr_field_covector(f, tsr_f3(g[0], g[1], g[2])), tsr_scale3(ray->d, -1.0f));
-            return hit;
-        }
-        if (frame->clip_face != TSR_FACE_OPEN) {
-            hit.kind = TSR_HIT_PLANE;
-            hit.t = t0;
-            hit.normal = frame->clip_normal;
-            return hit;
-        }
-    }
+    if ((axis || entered) && tsr_at(f, &r, t0) < 0.0f && tsr_enter_hit(frame, ray, start, t0, axis, &hit)) return hit;
     if (tsr_first_hit(f, &r, t0, t1, frame->dt, frame->inverse_dt, shift, &hit.t)) {
-        tsr_float3 g = tsr_field_gradient(f, tsr_along3(r.o, r.d, hit.t));
         hit.kind = TSR_HIT_SURFACE;
-        hit.normal = tsr_normalize3(f->scale < 0.0f ? tsr_scale3(g, -1.0f) : g, tsr_scale3(ray->d, -1.0f));
+        hit.normal = tsr_hit_normal(f, ray, tsr_field_gradient(f, tsr_along3(r.o, r.d, hit.t)));
     }
     return hit;
 }
@@ -184,7 +224,11 @@ TSR_HD tsr_float3 tsr_shade(const tsr_frame *frame, tsr_float3 color, tsr_float3
     float ambient = (0.13f + 0.15f * sky) * open, direct = 0.62f * key + 0.30f * head;
     tsr_float3 half = tsr_normalize3(tsr_add3(frame->to_key_light, to_viewer), to_viewer);
     float s = tsr_maxf(tsr_dot3(normal, half), 0.0f);
-    s *= s; s *= s; s *= s; s *= s; s *= s; /* to the 32nd power */
+    s *= s;
+    s *= s;
+    s *= s;
+    s *= s;
+    s *= s; /* to the 32nd power */
     float shine = specular * s * open;
     float light = ambient + direct * (0.35f + 0.65f * open);
     return tsr_f3(color.x * light + shine, color.y * light + shine, color.z * light + shine);
@@ -230,12 +274,6 @@ TSR_HD tsr_float3 tsr_sample_lit(const tsr_frame *frame, tsr_float3 color, tsr_f
     return tsr_mix3(color, lit, tsr_smoothstepf(frame->gradient_low, frame->gradient_high, slope));
 }
 
-/* Does the picture need more than a function of value and gradient along the axes, evaluated at each sample, and an opaque or translucent sheet? */
-TSR_HD int tsr_frame_full(const tsr_frame *frame, const tsr_transfer_linear *transfer)
-{
-    return transfer->general || transfer->needs_level || frame->lookup.kind || frame->region == 3 || frame->shell;
-}
-
 /* Value of the surface's field at a frame position; beyond the field, that of its border. */
 TSR_HD float tsr_frame_level(const tsr_frame *frame, tsr_float3 p) { return tsr_field_phi(&frame->surface, tsr_field_point(&frame->surface, p)); }
 
@@ -244,10 +282,12 @@ TSR_HD tsr_float3 tsr_region_tint(const tsr_frame *frame, tsr_float3 color, tsr_
     return tsr_mix3(color, frame->surface_color, 0.5f * tsr_region_weight(frame, p));
 }
 
-/* Piece k of the ray through the source: colour, and the exponent of its transparency (0 = clear, else negative). `full`, here and below: a constant;
- * 0 leaves out what tsr_frame_full asks for, which costs a GPU registers even where it is not used. */
-TSR_HD float tsr_volume_piece(const tsr_frame *frame, int full, const tsr_transfer_linear *transfer, const tsr_ray *ray, const tsr_ray *in_field,
-                              float t0, float t1, int32_t k, float shift, tsr_float3 *color)
+/* Is the source nowhere steep enough in brick b for light to change a colour? (tsr_sample_lit would mix in none of it.) */
+TSR_HD int tsr_brick_flat(const tsr_frame *frame, int64_t b) { return frame->volume.slope && frame->volume.slope[b] <= frame->gradient_low; }
+
+/* Piece k of the ray through the source, in a brick that is `flat` or not: colour, and the exponent of its transparency (0 = clear, else negative). */
+TSR_HD float tsr_volume_piece(const tsr_frame *frame, int parts, const tsr_transfer_linear *transfer, const tsr_ray *ray, const tsr_ray *in_field,
+                              float t0, float t1, int32_t k, float shift, int flat, tsr_float3 *color)
 {
     const tsr_field *f = &frame->volume;
     float t = tsr_piece_middle(frame->dt, k, shift, t0, t1), length = tsr_piece_length(frame->dt, k, shift, t0, t1), slope = 0.0f, exponent;
@@ -256,7 +296,7 @@ TSR_HD float tsr_volume_piece(const tsr_frame *frame, int full, const tsr_transf
         gradient = tsr_field_gradient(f, ip);
         slope = tsr_sqrt(tsr_dot3(gradient, gradient));
     }
-    if (full && frame->lookup.kind) {
+    if ((parts & TSR_PART_EXTRA) && frame->lookup.kind) {
         const tsr_lookup_view *l = &frame->lookup;
         float x, y, value;
         if (l->kind == TSR_LOOKUP_OF_PIECES) {
@@ -278,15 +318,15 @@ TSR_HD float tsr_volume_piece(const tsr_frame *frame, int full, const tsr_transf
             exponent = tsr_piece_exponent(frame->extinction, a, length);
         }
     } else {
-        float level = full && transfer->needs_level ? tsr_frame_level(frame, tsr_along3(ray->o, ray->d, t)) : 0.0f;
-        float a = tsr_transfer_evaluate(transfer, full, tsr_field_value(f, ip), slope, level, color);
+        float level = (parts & TSR_PART_EXTRA) && transfer->needs_level ? tsr_frame_level(frame, tsr_along3(ray->o, ray->d, t)) : 0.0f;
+        float a = tsr_transfer_evaluate(transfer, parts & TSR_PART_EXTRA, tsr_field_value(f, ip), slope, level, color);
         if (!(a > 0.0f) || !(length > 0.0f)) return 0.0f;
         if (frame->region == 1 || frame->region == 2) a *= tsr_region_weight(frame, tsr_along3(ray->o, ray->d, t));
         exponent = tsr_piece_exponent(frame->extinction, a, length);
     }
     if (!(exponent < 0.0f)) return 0.0f;
-    if (full && frame->region == 3) *color = tsr_region_tint(frame, *color, tsr_along3(ray->o, ray->d, t));
-    if (frame->shaded) {
+    if ((parts & TSR_PART_EXTRA) && frame->region == 3) *color = tsr_region_tint(frame, *color, tsr_along3(ray->o, ray->d, t));
+    if (frame->shaded && !flat) {
         if (!transfer->needs_gradient) {
             gradient = tsr_field_gradient(f, ip);
             slope = tsr_sqrt(tsr_dot3(gradient, gradient));
@@ -323,8 +363,8 @@ TSR_HD void tsr_compose(tsr_float3 color, float exponent, tsr_float3 *c, float *
 
 /* Adds emission and absorption of the source in [t0, t1] to premultiplied *c with opacity *alpha, front to back. Sample k stands for the piece
  * [k, k + 1) dt of the ray, cut at t0 and t1, and is taken at the middle of the whole piece. */
-TSR_HD void tsr_accumulate(const tsr_frame *frame, int full, const tsr_transfer_linear *transfer, const tsr_ray *ray, float t0, float t1, float shift,
-                           tsr_float3 *c, float *alpha)
+TSR_HD void tsr_accumulate(const tsr_frame *frame, int parts, const tsr_transfer_linear *transfer, const tsr_ray *ray, float t0, float t1,
+                           float shift, tsr_float3 *c, float *alpha)
 {
     const tsr_field *f = &frame->volume;
     tsr_ray r = tsr_field_ray(f, ray);
@@ -334,16 +374,18 @@ TSR_HD void tsr_accumulate(const tsr_frame *frame, int full, const tsr_transfer_
     while (k < end && *alpha < 0.998f) {
         float at = tsr_clampf(((float)k + shift + 0.5f) * frame->dt, t0, t1);
         int32_t brick[3];
-        int32_t skip = f->skip[tsr_field_brick(f, tsr_along3(r.o, r.d, at), brick)];
+        const int64_t b = tsr_field_brick(f, tsr_along3(r.o, r.d, at), brick);
+        int32_t skip = f->skip[b];
         int32_t stop =
             tsr_mini(end, tsr_maxi(k + 1, tsr_ceil_int(tsr_minf(tsr_field_exit(f, &r, brick, skip), t1) * frame->inverse_dt - shift - 0.5f)));
         if (skip) {
             k = stop;
             continue;
         }
+        const int flat = tsr_brick_flat(frame, b);
         for (; k < stop && *alpha < 0.998f; k++) {
             tsr_float3 color = { 0.0f, 0.0f, 0.0f };
-            float exponent = tsr_volume_piece(frame, full, transfer, ray, &r, t0, t1, k, shift, &color);
+            float exponent = tsr_volume_piece(frame, parts, transfer, ray, &r, t0, t1, k, shift, flat, &color);
             if (exponent < 0.0f) tsr_compose(color, exponent, c, alpha);
         }
     }
@@ -357,6 +399,7 @@ typedef struct tsr_medium {
     float t0, t1;
     int32_t begin, end;  /* pieces */
     int32_t seen, until; /* whether the pieces before `until` need a look */
+    int64_t brick;       /* of these */
 } tsr_medium;
 
 TSR_HD void tsr_medium_start(const tsr_frame *frame, const tsr_field *f, const uint8_t *skip, const tsr_ray *ray, int show, float t0, float t1,
@@ -368,6 +411,7 @@ TSR_HD void tsr_medium_start(const tsr_frame *frame, const tsr_field *f, const u
     m->t0 = t0;
     m->t1 = t1;
     m->seen = m->until = 0;
+    m->brick = 0;
     m->begin = m->end = 0;
     m->ray = *ray;
     if (!show || !(t0 < t1)) return;
@@ -389,7 +433,8 @@ TSR_HD int tsr_medium_look(const tsr_frame *frame, tsr_medium *m, int32_t k, flo
     if (k < m->until) return m->seen;
     float at = tsr_clampf(((float)k + shift + 0.5f) * frame->dt, m->t0, m->t1);
     int32_t brick[3];
-    int32_t skip = m->skip[tsr_field_brick(m->field, tsr_along3(m->ray.o, m->ray.d, at), brick)];
+    m->brick = tsr_field_brick(m->field, tsr_along3(m->ray.o, m->ray.d, at), brick);
+    int32_t skip = m->skip[m->brick];
     float exit = tsr_minf(tsr_field_exit(m->field, &m->ray, brick, skip), m->t1);
     m->until = tsr_mini(m->end, tsr_maxi(k + 1, tsr_ceil_int(exit * frame->inverse_dt - shift - 0.5f)));
     m->seen = skip == 0;
@@ -417,7 +462,10 @@ TSR_HD void tsr_accumulate_media(const tsr_frame *frame, const tsr_transfer_line
             continue;
         }
         tsr_float3 color = { 0.0f, 0.0f, 0.0f }, other = { 0.0f, 0.0f, 0.0f };
-        float e = in_source ? tsr_volume_piece(frame, 1, transfer, ray, &source.ray, source.t0, source.t1, k, shift, &color) : 0.0f;
+        float e = 0.0f;
+        if (in_source)
+            e = tsr_volume_piece(frame, TSR_PARTS_ALL, transfer, ray, &source.ray, source.t0, source.t1, k, shift,
+                                 tsr_brick_flat(frame, source.brick), &color);
         float g = in_shell ? tsr_shell_piece(frame, ray, &shell.ray, shell.t0, shell.t1, k, shift, &other) : 0.0f;
         if (g < 0.0f) color = e < 0.0f ? tsr_scale3(tsr_add3(tsr_scale3(color, e), tsr_scale3(other, g)), 1.0f / (e + g)) : other;
         if (e + g < 0.0f) tsr_compose(color, e + g, c, alpha);

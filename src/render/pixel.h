@@ -16,41 +16,69 @@ TSR_HD tsr_float3 tsr_hemisphere(int32_t i, float *weight)
 {
     const float x[5] = { 1.0f, 0.30901699f, -0.80901699f, -0.80901699f, 0.30901699f };
     const float y[5] = { 0.0f, 0.95105652f, 0.58778525f, -0.58778525f, -0.95105652f };
-    if (i == 0) { *weight = 0.24f; return tsr_f3(0.0f, 0.0f, 1.0f); }
-    if (i <= 5) { *weight = 0.108f; return tsr_f3(0.70710678f * x[i - 1], 0.70710678f * y[i - 1], 0.70710678f); }
+    if (i == 0) {
+        *weight = 0.24f;
+        return tsr_f3(0.0f, 0.0f, 1.0f);
+    }
+    if (i <= 5) {
+        *weight = 0.108f;
+        return tsr_f3(0.70710678f * x[i - 1], 0.70710678f * y[i - 1], 0.70710678f);
+    }
     *weight = 0.044f;
     return tsr_f3(-0.94f * x[i - 6], -0.94f * y[i - 6], 0.34117444f);
 }
 
+/* Axes across a normal. */
+TSR_HD void tsr_across(tsr_float3 normal, tsr_float3 *u, tsr_float3 *v)
+{
+    const int32_t upright = tsr_absf(normal.z) < 0.7f;
+    const tsr_float3 side = tsr_f3(upright ? 0.0f : 1.0f, 0.0f, upright ? 1.0f : 0.0f);
+    *u = tsr_normalize3(tsr_cross3(side, normal), side);
+    *v = tsr_cross3(normal, *u);
+}
+enum { TSR_OCCLUSION_DIRECTIONS = 11, TSR_OCCLUSION_STEPS = 4 };
+#define TSR_OCCLUSION_NEAREST 1.5f /* voxels; each step looks further by a factor of */
+#define TSR_OCCLUSION_FURTHER 1.8f
+TSR_HD tsr_float3 tsr_occlusion_direction(tsr_float3 h, tsr_float3 u, tsr_float3 v, tsr_float3 normal)
+{
+    return tsr_add3(tsr_add3(tsr_scale3(u, h.x), tsr_scale3(v, h.y)), tsr_scale3(normal, h.z));
+}
+/* How much a place with this value hides, `reach` voxels away. */
+TSR_HD float tsr_occlusion_hidden(float phi, float slope, float unit, float reach)
+{
+    return tsr_saturatef(0.5f - phi / (2.0f * slope * unit)) * (1.0f - reach * 0.07f);
+}
+TSR_HD float tsr_occlusion_slope(const tsr_field *f, tsr_float3 gradient)
+{
+    return tsr_maxf(tsr_absf(f->scale) * tsr_sqrt(tsr_dot3(gradient, gradient)), 1.0e-12f);
+}
+
 /* How far the surface's surroundings hide the point from ambient light: 0 open, 1 hidden. Looks along eleven directions, at four distances in a field
  * (so that nothing flips from pixel to pixel), or with a short ray in a mesh. */
-TSR_HD float tsr_occlusion(const tsr_frame *frame, tsr_float3 p, tsr_float3 normal)
+TSR_HD float tsr_occlusion(const tsr_frame *frame, int parts, tsr_float3 p, tsr_float3 normal)
 {
     const tsr_field *f = &frame->surface;
-    tsr_float3 side = tsr_absf(normal.z) < 0.7f ? tsr_f3(0.0f, 0.0f, 1.0f) : tsr_f3(1.0f, 0.0f, 0.0f);
-    tsr_float3 u = tsr_normalize3(tsr_cross3(side, normal), side), v = tsr_cross3(normal, u);
-    float occlusion = 0.0f, unit = f->kind == TSR_FIELD_MESH ? 0.06f * frame->radius : f->spacing, slope = 1.0f;
-    if (f->kind != TSR_FIELD_MESH) {
-        tsr_float3 g = tsr_field_gradient(f, tsr_field_point(f, p));
-        slope = tsr_maxf(tsr_absf(f->scale) * tsr_sqrt(tsr_dot3(g, g)), 1.0e-12f);
-    }
-    for (int32_t i = 0; i < 11; i++) {
+    const int mesh = tsr_frame_mesh(frame, parts);
+    tsr_float3 u, v;
+    tsr_across(normal, &u, &v);
+    float occlusion = 0.0f, unit = mesh ? 0.06f * frame->radius : f->spacing, slope = 1.0f;
+    if (!mesh) { slope = tsr_occlusion_slope(f, tsr_field_gradient(f, tsr_field_point(f, p))); }
+    for (int32_t i = 0; i < TSR_OCCLUSION_DIRECTIONS; i++) {
         float weight, hidden = 0.0f;
         tsr_float3 h = tsr_hemisphere(i, &weight);
-        tsr_float3 d = tsr_add3(tsr_add3(tsr_scale3(u, h.x), tsr_scale3(v, h.y)), tsr_scale3(normal, h.z));
-        if (f->kind == TSR_FIELD_MESH) {
+        tsr_float3 d = tsr_occlusion_direction(h, u, v, normal);
+        if (mesh) {
             tsr_bvh_hit hit = { unit, 0.0f, 0.0f, -1 };
             tsr_float3 o = tsr_sub3(tsr_along3(p, normal, 0.01f * unit), frame->mesh_origin);
             tsr_bvh_trace(&frame->bvh, o, d, 0.01f * unit, 0, &hit);
             if (hit.triangle >= 0) hidden = 1.0f - hit.t / unit;
         } else {
-            float reach = 1.5f;
-            for (int32_t j = 0; j < 4; j++) {
+            float reach = TSR_OCCLUSION_NEAREST;
+            for (int32_t j = 0; j < TSR_OCCLUSION_STEPS; j++) {
                 tsr_float3 ip = tsr_field_point(f, tsr_along3(p, d, reach * unit));
                 if (!tsr_field_contains(f, ip, 0.0f)) break;
-                float inside = tsr_saturatef(0.5f - tsr_field_phi(f, ip) / (2.0f * slope * unit));
-                hidden = tsr_maxf(hidden, inside * (1.0f - reach * 0.07f));
-                reach *= 1.8f;
+                hidden = tsr_maxf(hidden, tsr_occlusion_hidden(tsr_field_phi(f, ip), slope, unit, reach));
+                reach *= TSR_OCCLUSION_FURTHER;
             }
         }
         occlusion += weight * hidden;
@@ -58,21 +86,27 @@ TSR_HD float tsr_occlusion(const tsr_frame *frame, tsr_float3 p, tsr_float3 norm
     return tsr_saturatef(occlusion);
 }
 
+TSR_HD tsr_float3 tsr_towards(tsr_float3 normal, tsr_float3 viewer)
+{
+    const float side = tsr_dot3(normal, viewer) < 0.0f ? -1.0f : 1.0f;
+    return tsr_scale3(normal, side);
+}
+
 /* Colour of what a ray hit, not premultiplied. */
-TSR_HD tsr_float3 tsr_hit_color(const tsr_frame *frame, const tsr_ray *ray, const tsr_hit *hit)
+TSR_HD tsr_float3 tsr_hit_color(const tsr_frame *frame, int parts, const tsr_ray *ray, const tsr_hit *hit)
 {
     tsr_float3 p = tsr_along3(ray->o, ray->d, hit->t), viewer = tsr_scale3(ray->d, -1.0f), normal = hit->normal;
     if (hit->kind == TSR_HIT_PLANE && frame->volume.kind == TSR_FIELD_DENSE) {
-        tsr_float3 side = tsr_absf(normal.z) < 0.7f ? tsr_f3(0.0f, 0.0f, 1.0f) : tsr_f3(1.0f, 0.0f, 0.0f), color;
-        tsr_float3 u = tsr_normalize3(tsr_cross3(side, normal), side), v = tsr_cross3(normal, u);
+        tsr_float3 u, v, color;
+        tsr_across(normal, &u, &v);
         float pixel = frame->orthographic ? frame->pixel_size : frame->pixel_size * hit->t;
         float foreshortened = tsr_maxf(tsr_absf(tsr_dot3(normal, ray->d)), 0.25f);
         tsr_slice_color(&frame->look, &frame->volume, &frame->surface, p, u, v, pixel / foreshortened, &color);
         return color;
     }
-    if (tsr_dot3(normal, viewer) < 0.0f) normal = tsr_scale3(normal, -1.0f);
+    normal = tsr_towards(normal, viewer);
     float open = 1.0f;
-    if (frame->occlusion > 0.0f && hit->kind == TSR_HIT_SURFACE) open = 1.0f - frame->occlusion * tsr_occlusion(frame, p, normal);
+    if (frame->occlusion > 0.0f && hit->kind == TSR_HIT_SURFACE) open = 1.0f - frame->occlusion * tsr_occlusion(frame, parts, p, normal);
     return tsr_shade(frame, frame->surface_color, normal, viewer, open, frame->specular);
 }
 
@@ -96,15 +130,16 @@ TSR_HD void tsr_quad_hit(const tsr_frame *frame, const tsr_ray *ray, float from,
     hit->normal = frame->clip_normal;
 }
 
-TSR_HD void tsr_ray_color(const tsr_frame *frame, int full, const tsr_transfer_linear *transfer, const tsr_ray *ray, float shift, tsr_float3 *c,
-                          float *alpha, float *depth)
+/* Colour along a ray. `first`: what tsr_surface_hit finds on it, if that is known already, else NULL. */
+TSR_HD void tsr_ray_color(const tsr_frame *frame, int parts, const tsr_transfer_linear *transfer, const tsr_ray *ray, float shift,
+                          const tsr_hit *first, tsr_float3 *c, float *alpha, float *depth)
 {
     float s0 = frame->t_near, s1 = TSR_FLOAT_BIG, v0 = frame->t_near, v1 = TSR_FLOAT_BIG;
     int32_t entered = 0, ignored = 0;
-    int surface = frame->show_surface, volume = frame->show_volume;
+    int surface = (parts & TSR_PART_SHEET) && frame->show_surface, volume = (parts & (TSR_PART_VOLUME | TSR_PART_MIP)) && frame->show_volume;
     if (frame->clip && frame->clip_surface) surface = surface && tsr_plane_clip(ray, frame->clip_normal, frame->clip_offset, &s0, &s1, &entered);
     if (frame->clip && frame->clip_volume) volume = volume && tsr_plane_clip(ray, frame->clip_normal, frame->clip_offset, &v0, &v1, &ignored);
-    if (frame->mip) {
+    if ((parts & TSR_PART_MIP) && frame->mip) {
         float m = volume ? TSR_MAXIMUM(frame, ray, v0, v1, shift) : -TSR_FLOAT_BIG;
         if (!(m > -TSR_FLOAT_BIG)) return;
         float g = tsr_srgb_decode((m - frame->look.low) * frame->look.inverse_width);
@@ -112,23 +147,24 @@ TSR_HD void tsr_ray_color(const tsr_frame *frame, int full, const tsr_transfer_l
         return;
     }
     tsr_hit hit = { TSR_HIT_NONE, TSR_FLOAT_BIG, { 0.0f, 0.0f, 0.0f } };
-    const int shell = full && surface && frame->shell, sheet = surface && !shell;
-    const float apart = (frame->surface.kind == TSR_FIELD_MESH ? 1.0e-3f : 0.02f) * frame->dt; /* of layers: more than the error of a hit */
+    const int shell = (parts & TSR_PART_EXTRA) && surface && frame->shell, sheet = surface && !shell;
+    const float apart = (tsr_frame_mesh(frame, parts) ? 1.0e-3f : 0.02f) * frame->dt; /* of layers: more than the error of a hit */
     for (int32_t layer = 0;; layer++) {
         const float from = layer ? hit.t : frame->t_near; /* what lies before is drawn */
         hit.kind = TSR_HIT_NONE;
         hit.t = TSR_FLOAT_BIG;
-        if (layer < frame->layers) { /* behind the last layer there is only the volume */
-            if (sheet) hit = tsr_surface_hit(frame, ray, tsr_maxf(s0, layer ? from + apart : s0), s1, layer ? 0 : entered, shift);
+        if ((parts & TSR_PART_SHEET) && layer < frame->layers) { /* behind the last layer there is only the volume */
+            if (sheet && first && !layer) hit = *first;
+            else if (sheet) hit = tsr_surface_hit(frame, parts, ray, tsr_maxf(s0, layer ? from + apart : s0), s1, layer ? 0 : entered, shift);
             if (frame->clip && frame->clip_face == TSR_FACE_QUAD && frame->volume.kind == TSR_FIELD_DENSE) tsr_quad_hit(frame, ray, from, &hit);
         }
         const float to = tsr_minf(v1, hit.t);
         if (shell)
             tsr_accumulate_media(frame, transfer, ray, volume, tsr_maxf(v0, from), to, tsr_maxf(s0, from), tsr_minf(s1, hit.t), shift, c, alpha);
-        else if (volume) TSR_ACCUMULATE(frame, full, transfer, ray, tsr_maxf(v0, from), to, shift, c, alpha);
+        else if ((parts & TSR_PART_VOLUME) && volume) TSR_ACCUMULATE(frame, parts, transfer, ray, tsr_maxf(v0, from), to, shift, c, alpha);
         if (hit.kind == TSR_HIT_NONE) return;
         float opacity = hit.kind == TSR_HIT_PLANE ? 1.0f : frame->opacity;
-        if (*alpha < 0.998f) tsr_over(c, alpha, tsr_hit_color(frame, ray, &hit), opacity);
+        if (*alpha < 0.998f) tsr_over(c, alpha, tsr_hit_color(frame, parts, ray, &hit), opacity);
         *depth = tsr_minf(*depth, hit.t + frame->depth_shift);
         if (opacity >= 1.0f || *alpha >= 0.998f) return;
     }
@@ -141,27 +177,48 @@ TSR_HD float tsr_pass_shift(int32_t pass, float step)
     return v - (float)tsr_floor_int(v);
 }
 
-TSR_HD tsr_pixel tsr_frame_pixel(const tsr_frame *frame, int full, const tsr_transfer_linear *transfer, int32_t x, int32_t y)
+TSR_HD float tsr_pixel_shift(const tsr_frame *frame, int32_t x, int32_t y)
 {
-    tsr_pixel out = { 0.0f, 0.0f, 0.0f, 0.0f, TSR_FLOAT_BIG };
-    float share = 1.0f / (float)frame->samples, mean = share * share, dx = 0.5f, dy = 0.5f;
     float shift = frame->jitter ? tsr_pixel_hash((uint32_t)x, (uint32_t)y) : 0.0f;
     if (frame->pass > 0) {
-        dx = tsr_pass_shift(frame->pass, 0.75487767f);
-        dy = tsr_pass_shift(frame->pass, 0.56984029f);
         shift += tsr_pass_shift(frame->pass, 0.61803399f) - 0.5f;
         shift -= (float)tsr_floor_int(shift);
     }
-    tsr_float3 background = tsr_mix3(frame->background[0], frame->background[1], ((float)y + 0.5f) / (float)frame->height);
+    return shift;
+}
+/* Ray (i, j) of the samples x samples of a pixel. */
+TSR_HD tsr_ray tsr_pixel_ray(const tsr_frame *frame, int32_t x, int32_t y, int32_t i, int32_t j)
+{
+    const float share = 1.0f / (float)frame->samples;
+    const float dx = frame->pass > 0 ? tsr_pass_shift(frame->pass, 0.75487767f) : 0.5f,
+                dy = frame->pass > 0 ? tsr_pass_shift(frame->pass, 0.56984029f) : 0.5f;
+    const float px = (float)x + ((float)i + dx) * share, py = (float)y + ((float)j + dy) * share;
+    const tsr_float3 at = tsr_along3(tsr_along3(frame->corner, frame->right, px), frame->down, py);
+    tsr_ray ray;
+    ray.o = frame->orthographic ? at : frame->origin;
+    ray.d = frame->orthographic ? frame->forward : tsr_normalize3(at, frame->forward);
+    return ray;
+}
+
+TSR_HD tsr_float3 tsr_frame_background(const tsr_frame *frame, int32_t y)
+{
+    return tsr_mix3(frame->background[0], frame->background[1], ((float)y + 0.5f) / (float)frame->height);
+}
+
+/* `first`: as for tsr_ray_color, of the pixel's rays one after the other, `apart` entries from each other; or NULL. */
+TSR_HD tsr_pixel tsr_frame_pixel(const tsr_frame *frame, int parts, const tsr_transfer_linear *transfer, int32_t x, int32_t y, const tsr_hit *first,
+                                 int32_t apart)
+{
+    tsr_pixel out = { 0.0f, 0.0f, 0.0f, 0.0f, TSR_FLOAT_BIG };
+    const float share = 1.0f / (float)frame->samples, mean = share * share, shift = tsr_pixel_shift(frame, x, y);
+    const tsr_float3 background = tsr_frame_background(frame, y);
     for (int32_t j = 0; j < frame->samples; j++) {
         for (int32_t i = 0; i < frame->samples; i++) {
-            float px = (float)x + ((float)i + dx) * share, py = (float)y + ((float)j + dy) * share;
-            tsr_float3 at = tsr_along3(tsr_along3(frame->corner, frame->right, px), frame->down, py), c = { 0.0f, 0.0f, 0.0f };
+            const tsr_ray ray = tsr_pixel_ray(frame, x, y, i, j);
+            tsr_float3 c = { 0.0f, 0.0f, 0.0f };
             float alpha = 0.0f;
-            tsr_ray ray;
-            ray.o = frame->orthographic ? at : frame->origin;
-            ray.d = frame->orthographic ? frame->forward : tsr_normalize3(at, frame->forward);
-            tsr_ray_color(frame, full, transfer, &ray, shift, &c, &alpha, &out.depth);
+            tsr_ray_color(frame, parts, transfer, &ray, shift, first, &c, &alpha, &out.depth);
+            if (first) first += apart;
             if (!frame->transparent) tsr_over(&c, &alpha, background, 1.0f);
             out.r += c.x;
             out.g += c.y;

@@ -9,16 +9,17 @@
 enum { TILE = 16 };
 
 struct bricks_job {
-    const float *values, *range;
-    int32_t size[3], bricks[3], origin[3], pass;
+    const tsr_brick_source *source;
+    const float *range;
+    int32_t bricks[3], origin[3], pass;
     const tsr_brick_test *test;
     const tsr_tile_pool *pool;
     const tsr_tile_state *state;
     const uint8_t *in;
     uint8_t *out;
     uint32_t *table;
-    float *range_out;
-    uint64_t *nan_count;
+    float *range_out, *slope;
+    uint64_t *nan_count, *cells;
 };
 
 static struct bricks_job job_make(const int32_t bricks[3]) { return (struct bricks_job){ .bricks = { bricks[0], bricks[1], bricks[2] } }; }
@@ -28,23 +29,42 @@ static void ranges_body(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct bricks_job *j = (const struct bricks_job *)user;
     (void)worker;
-    for (int64_t b = begin; b < end; b++) {
-        tsr_range r = tsr_range_empty();
-        uint32_t nan = 0;
-        for (int32_t i = 0; i < TSR_BRICK_SAMPLES; i++) r = tsr_range_sample(j->values, j->size, j->bricks, b, i, r, &nan);
-        j->range_out[2 * b] = r.low;
-        j->range_out[2 * b + 1] = r.high;
-        if (nan) __atomic_fetch_add(j->nan_count, nan, __ATOMIC_RELAXED); /* a sum of integers: order does not matter */
+    for (int64_t row = begin; row < end; row++) {
+        const int64_t nan =
+            TSR_ISA_SELECT(tsr_brick_row)(j->source, (int32_t)(row % j->bricks[1]), (int32_t)(row / j->bricks[1]), j->range_out, j->slope);
+        if (nan) __atomic_fetch_add(j->nan_count, (uint64_t)nan, __ATOMIC_RELAXED); /* a sum of integers: order does not matter */
     }
 }
-static tsr_status cpu_ranges(tsr_queue *queue, const float *values, const int32_t size[3], const int32_t bricks[3], float *range, uint64_t *nan_count)
+static tsr_status cpu_ranges(tsr_queue *queue, const tsr_brick_source *source, float *range, float *slope, tsr_brick_counts *counts)
 {
-    struct bricks_job j = job_make(bricks);
-    j.values = values;
-    for (int k = 0; k < 3; k++) j.size[k] = size[k];
+    struct bricks_job j = job_make(source->bricks);
+    j.source = source;
     j.range_out = range;
-    j.nan_count = nan_count;
-    tsr_parallel(queue->threads, brick_count(bricks), 256, ranges_body, &j);
+    j.slope = slope;
+    j.nan_count = &counts->found.nan_count;
+    tsr_parallel(queue->threads, (int64_t)j.bricks[1] * j.bricks[2], 4, ranges_body, &j);
+    return TSR_OK;
+}
+static tsr_status cpu_summarize(tsr_queue *queue, const float *range, int64_t bricks, tsr_brick_counts *counts)
+{
+    tsr_brick_summary *summary = &counts->found;
+    (void)queue;
+    for (int32_t pass = 0; pass < TSR_RANK_PASSES; pass++) {
+        uint32_t *bin = counts->bin[pass];
+        for (int64_t b = 0; b < bricks; b++) {
+            if (range[2 * b] > range[2 * b + 1]) continue; /* nothing but NaN */
+            const uint32_t low = ~tsr_float_key(range[2 * b]), high = tsr_float_key(range[2 * b + 1]);
+            const int32_t at = tsr_rank_bin(pass, summary->key, high);
+            if (at >= 0) bin[at]++;
+            if (pass > 0) continue;
+            if (low > summary->lowest) summary->lowest = low;
+            if (high > summary->highest) summary->highest = high;
+            summary->bricks++;
+        }
+        if (!summary->bricks) break;
+        if (pass == 0) summary->rank = tsr_rank_wanted(summary->bricks);
+        summary->key |= (uint32_t)tsr_rank_pick(bin, TSR_RANK_BINS, &summary->rank) << tsr_rank_shift(pass);
+    }
     return TSR_OK;
 }
 
@@ -77,6 +97,27 @@ static tsr_status cpu_skips(tsr_queue *queue, const float *range, const int32_t 
     j.out = scratch;
     tsr_parallel(queue->threads, brick_count(bricks), 4096, visible_body, &j);
     distances(queue, &j, scratch, skip);
+    return TSR_OK;
+}
+
+static void cells_body(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct bricks_job *j = (const struct bricks_job *)user;
+    (void)worker;
+    for (int64_t b = begin; b < end; b++) {
+        const int32_t at[3] = { (int32_t)(b % j->bricks[0]), (int32_t)(b / j->bricks[0] % j->bricks[1]),
+                                (int32_t)(b / ((int64_t)j->bricks[0] * j->bricks[1])) };
+        j->cells[b] = j->in[b] ? 0 : tsr_brick_cells(j->test, j->source->values, j->source->size, at);
+    }
+}
+static tsr_status cpu_cells(tsr_queue *queue, const tsr_brick_source *source, const tsr_brick_test *test, const uint8_t *skip, uint64_t *cells)
+{
+    struct bricks_job j = job_make(source->bricks);
+    j.source = source;
+    j.test = test;
+    j.in = skip;
+    j.cells = cells;
+    tsr_parallel(queue->threads, brick_count(j.bricks), 1024, cells_body, &j);
     return TSR_OK;
 }
 
@@ -216,7 +257,9 @@ static tsr_status cpu_clear(tsr_queue *queue, float *rgba, float *depth, int64_t
 }
 
 const tsr_render_ops tsr_render_cpu = { .ranges = cpu_ranges,
+                                        .summarize = cpu_summarize,
                                         .skips = cpu_skips,
+                                        .cells = cpu_cells,
                                         .tile_table = cpu_tile_table,
                                         .draw = cpu_draw,
                                         .slice = cpu_slice,

@@ -8,10 +8,15 @@
 #include "render/frame.h"
 
 typedef struct tsr_render_ops {
-    /* range[brick] = least and largest value of the brick's cells (9^3 voxels), NaN left out; nan_count[0] += NaN voxels (each once). */
-    tsr_status (*ranges)(tsr_queue *queue, const float *values, const int32_t size[3], const int32_t bricks[3], float *range, uint64_t *nan_count);
+    /* range[brick] = least and largest value of the brick's cells (9^3 voxels), NaN left out; slope[brick] = bound of the gradient's length within it;
+     * counts->found.nan_count += NaN voxels (each once). */
+    tsr_status (*ranges)(tsr_queue *queue, const tsr_brick_source *source, float *range, float *slope, tsr_brick_counts *counts);
+    /* The rest of the counts from the ranges of `bricks` bricks. */
+    tsr_status (*summarize)(tsr_queue *queue, const float *range, int64_t bricks, tsr_brick_counts *counts);
     /* skip[brick] for tsr_field.skip from the ranges; `scratch` has as many bytes. */
     tsr_status (*skips)(tsr_queue *queue, const float *range, const int32_t bricks[3], const tsr_brick_test *test, uint8_t *skip, uint8_t *scratch);
+    /* cells[brick] for tsr_field.cells where skip[brick] is 0. NULL: this backend has no use for them. */
+    tsr_status (*cells)(tsr_queue *queue, const tsr_brick_source *source, const tsr_brick_test *test, const uint8_t *skip, uint64_t *cells);
     /* table[brick] = id of the tile at origin + brick, static ids included, and skip[brick]. */
     tsr_status (*tile_table)(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_tile_state *state, const int32_t origin[3],
                              const int32_t bricks[3], uint32_t *table, uint8_t *skip, uint8_t *scratch);

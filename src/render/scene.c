@@ -15,37 +15,65 @@ static void dense_release(tsr_context *context, tsr_dense **dense)
     if (!d || --d->users > 0) return;
     tsr_volume_destroy(&d->owned);
     tsr_device_release(context, d->range, (size_t)d->brick_count * 8);
-    free(d->host_range);
+    tsr_device_release(context, d->slope, (size_t)d->brick_count * 4);
     free(d);
 }
 
-static int ascending(const void *a, const void *b)
+static tsr_status set_matrix(const tsr_geometry *g, const int32_t first[3], tsr_vec3 centre, tsr_field *f)
 {
-    float x = *(const float *)a, y = *(const float *)b;
-    return x < y ? -1 : x > y;
+    tsr_vec3 zero, unit[3];
+    TSR_TRY(tsr_geometry_to_index(g, centre, &zero));
+    for (int k = 0; k < 3; k++) { /* columns of the inverse matrix */
+        tsr_vec3 p = { g->affine[0][3] + (k == 0), g->affine[1][3] + (k == 1), g->affine[2][3] + (k == 2) };
+        TSR_TRY(tsr_geometry_to_index(g, p, &unit[k]));
+    }
+    const double offset[3] = { zero.x - first[0], zero.y - first[1], zero.z - first[2] };
+    for (int c = 0; c < 3; c++) {
+        f->from_world[0][c] = (float)unit[c].x;
+        f->from_world[1][c] = (float)unit[c].y;
+        f->from_world[2][c] = (float)unit[c].z;
+    }
+    for (int r = 0; r < 3; r++) f->from_world[r][3] = (float)offset[r];
+    tsr_vec3 spacing = tsr_geometry_spacing(g);
+    f->spacing = (float)fmin(spacing.x, fmin(spacing.y, spacing.z));
+    return TSR_OK;
 }
 
-/* Least and largest value and a window from the ranges of the bricks. */
-static tsr_status dense_statistics(tsr_dense *d)
+static tsr_status brick_source(const tsr_dense *d, tsr_brick_source *source)
 {
-    float *maxima = (float *)malloc((size_t)d->brick_count * sizeof *maxima);
-    if (!maxima) TSR_FAIL(TSR_ERROR_MEMORY, "scene: out of host memory for the ranges of %lld bricks", (long long)d->brick_count);
-    int64_t count = 0;
-    d->minimum = INFINITY;
-    d->maximum = -INFINITY;
-    for (int64_t b = 0; b < d->brick_count; b++) {
-        if (d->host_range[2 * b] > d->host_range[2 * b + 1]) continue; /* nothing but NaN */
-        d->minimum = fmin(d->minimum, (double)d->host_range[2 * b]);
-        d->maximum = fmax(d->maximum, (double)d->host_range[2 * b + 1]);
-        maxima[count++] = d->host_range[2 * b + 1];
+    tsr_field field;
+    TSR_TRY(set_matrix(&d->geometry, (const int32_t[3]){ 0, 0, 0 }, (tsr_vec3){ 0, 0, 0 }, &field));
+    source->values = d->values;
+    for (int k = 0; k < 3; k++) {
+        source->size[k] = d->size[k];
+        source->bricks[k] = d->bricks[k];
+        for (int c = 0; c < 3; c++) source->matrix[k][c] = field.from_world[k][c];
     }
-    if (count == 0) d->minimum = d->maximum = 0;
-    qsort(maxima, (size_t)count, sizeof *maxima, ascending);
-    d->window_low = d->minimum;
-    d->window_high = count ? (double)maxima[(count - 1) * 98 / 100] : 0;
-    if (!(d->window_high > d->window_low)) d->window_high = d->maximum > d->minimum ? d->maximum : d->minimum + 1;
-    free(maxima);
     return TSR_OK;
+}
+
+/* Ranges of the bricks, and from them least and largest value and a window. */
+static tsr_status measure(tsr_context *context, tsr_dense *d)
+{
+    tsr_status status;
+    tsr_brick_source source;
+    tsr_brick_summary found;
+    tsr_brick_counts *counts = NULL;
+    TSR_TRY(brick_source(d, &source));
+    TSR_TRY_GOTO(tsr_device_allocate(context, sizeof *counts, (void **)&counts), done);
+    TSR_TRY_GOTO(context->backend->fill(context->queue, counts, 0, sizeof *counts), done);
+    TSR_TRY_GOTO(context->backend->render->ranges(context->queue, &source, d->range, d->slope, counts), done);
+    TSR_TRY_GOTO(context->backend->render->summarize(context->queue, d->range, d->brick_count, counts), done);
+    TSR_TRY_GOTO(context->backend->download(context->queue, &found, counts, sizeof found), done);
+    const int any = found.bricks > 0; /* else all is NaN */
+    d->nan_voxels = (int64_t)found.nan_count;
+    d->minimum = d->window_low = any ? (double)tsr_key_float(~found.lowest) : 0;
+    d->maximum = any ? (double)tsr_key_float(found.highest) : 0;
+    d->window_high = any ? (double)tsr_key_float(found.key) : 0;
+    if (!(d->window_high > d->window_low)) d->window_high = d->maximum > d->minimum ? d->maximum : d->minimum + 1;
+done:
+    tsr_device_release(context, counts, sizeof *counts);
+    return status;
 }
 
 static tsr_status dense_create(tsr_context *context, const tsr_volume *volume, const char *name, tsr_dense **dense)
@@ -59,7 +87,6 @@ static tsr_status dense_create(tsr_context *context, const tsr_volume *volume, c
                  (long long)size.z);
     tsr_dense *d = (tsr_dense *)calloc(1, sizeof *d);
     if (!d) TSR_FAIL(TSR_ERROR_MEMORY, "scene: out of host memory");
-    uint64_t *nan_count = NULL;
     d->users = 1;
     d->volume = volume;
     d->geometry = *tsr_volume_geometry(volume);
@@ -77,20 +104,12 @@ static tsr_status dense_create(tsr_context *context, const tsr_volume *volume, c
         TSR_TRY_GOTO(tsr_volume_convert(context, volume, TSR_F32, &d->owned), fail);
         d->values = (const float *)tsr_volume_data_const(d->owned);
     }
-    d->host_range = (float *)malloc((size_t)d->brick_count * 8);
-    if (!d->host_range) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, fail, "scene: out of host memory for the ranges of %lld bricks", (long long)d->brick_count);
     TSR_TRY_GOTO(tsr_device_allocate(context, (size_t)d->brick_count * 8, (void **)&d->range), fail);
-    TSR_TRY_GOTO(tsr_device_allocate(context, 8, (void **)&nan_count), fail);
-    TSR_TRY_GOTO(context->backend->fill(context->queue, nan_count, 0, 8), fail);
-    TSR_TRY_GOTO(context->backend->render->ranges(context->queue, d->values, d->size, d->bricks, d->range, nan_count), fail);
-    TSR_TRY_GOTO(context->backend->download(context->queue, d->host_range, d->range, (size_t)d->brick_count * 8), fail);
-    TSR_TRY_GOTO(context->backend->download(context->queue, &d->nan_voxels, nan_count, 8), fail);
-    TSR_TRY_GOTO(dense_statistics(d), fail);
-    tsr_device_release(context, nan_count, 8);
+    TSR_TRY_GOTO(tsr_device_allocate(context, (size_t)d->brick_count * 4, (void **)&d->slope), fail);
+    TSR_TRY_GOTO(measure(context, d), fail);
     *dense = d;
     return TSR_OK;
 fail:
-    tsr_device_release(context, nan_count, 8);
     dense_release(context, &d);
     return status;
 }
@@ -114,13 +133,17 @@ static void dense_bounds(const tsr_dense *d, tsr_bounds *b)
     bounds_box(b, &d->geometry, low, high);
 }
 
-/* Box of the bricks in which the field changes sign. Returns 0 if there is none. */
-static int surface_box(const tsr_scene *scene, double low[3], double high[3])
+/* Index box of the bricks in which the field changes sign. */
+static tsr_status find_surface_box(tsr_scene *scene)
 {
     const tsr_dense *d = scene->surface;
-    int found = 0;
-    for (int64_t b = 0; b < d->brick_count; b++) {
-        float least = d->host_range[2 * b], most = d->host_range[2 * b + 1];
+    tsr_context *c = scene->context;
+    float *range = (float *)malloc((size_t)d->brick_count * 8);
+    if (!range) TSR_FAIL(TSR_ERROR_MEMORY, "scene: out of host memory for the ranges of %lld bricks", (long long)d->brick_count);
+    const tsr_status status = c->backend->download(c->queue, range, d->range, (size_t)d->brick_count * 8);
+    scene->boxed = 0;
+    for (int64_t b = 0; b < d->brick_count && status == TSR_OK; b++) {
+        float least = range[2 * b], most = range[2 * b + 1];
         if (!(least <= most)) continue;
         int inside = scene->inside_below ? (double)least < scene->isovalue : (double)most > scene->isovalue;
         int outside = scene->inside_below ? (double)most >= scene->isovalue : (double)least <= scene->isovalue;
@@ -129,35 +152,17 @@ static int surface_box(const tsr_scene *scene, double low[3], double high[3])
                                 (int32_t)(b / ((int64_t)d->bricks[0] * d->bricks[1])) };
         for (int k = 0; k < 3; k++) {
             double from = 8.0 * at[k], to = fmin(from + 8, d->size[k] - 1);
-            low[k] = found ? fmin(low[k], from) : from;
-            high[k] = found ? fmax(high[k], to) : to;
+            scene->box_low[k] = scene->boxed ? fmin(scene->box_low[k], from) : from;
+            scene->box_high[k] = scene->boxed ? fmax(scene->box_high[k], to) : to;
         }
-        found = 1;
+        scene->boxed = 1;
     }
-    return found;
+    free(range);
+    TSR_TRY(status);
+    return TSR_OK;
 }
 
 /* ---- fields --------------------------------------------------------------------------------------------------------------------- */
-
-static tsr_status set_matrix(const tsr_geometry *g, const int32_t first[3], tsr_vec3 centre, tsr_field *f)
-{
-    tsr_vec3 zero, unit[3];
-    TSR_TRY(tsr_geometry_to_index(g, centre, &zero));
-    for (int k = 0; k < 3; k++) { /* columns of the inverse matrix */
-        tsr_vec3 p = { g->affine[0][3] + (k == 0), g->affine[1][3] + (k == 1), g->affine[2][3] + (k == 2) };
-        TSR_TRY(tsr_geometry_to_index(g, p, &unit[k]));
-    }
-    const double offset[3] = { zero.x - first[0], zero.y - first[1], zero.z - first[2] };
-    for (int c = 0; c < 3; c++) {
-        f->from_world[0][c] = (float)unit[c].x;
-        f->from_world[1][c] = (float)unit[c].y;
-        f->from_world[2][c] = (float)unit[c].z;
-    }
-    for (int r = 0; r < 3; r++) f->from_world[r][3] = (float)offset[r];
-    tsr_vec3 spacing = tsr_geometry_spacing(g);
-    f->spacing = (float)fmin(spacing.x, fmin(spacing.y, spacing.z));
-    return TSR_OK;
-}
 
 tsr_status tsr_dense_field(const tsr_dense *d, tsr_vec3 centre, tsr_field *f)
 {
@@ -171,6 +176,7 @@ tsr_status tsr_dense_field(const tsr_dense *d, tsr_vec3 centre, tsr_field *f)
     f->scale = 1;
     f->values = d->values;
     f->range = d->range;
+    f->slope = d->slope;
     return TSR_OK;
 }
 
@@ -182,6 +188,7 @@ tsr_status tsr_scene_surface_field(const tsr_scene *s, tsr_vec3 centre, tsr_fiel
         TSR_TRY(tsr_dense_field(s->surface, centre, f));
         f->scale = s->inside_below ? 1.0f : -1.0f;
         f->offset = (float)(s->inside_below ? -s->isovalue : s->isovalue);
+        f->cells = s->surface_cells;
     } else if (s->surface_kind == TSR_FIELD_TILES) {
         const int32_t edge = 1 << s->log2_edge, first[3] = { s->tile_origin[0] * edge, s->tile_origin[1] * edge, s->tile_origin[2] * edge };
         TSR_TRY(set_matrix(&s->tile_geometry, first, centre, f));
@@ -221,6 +228,8 @@ static void clear_source(tsr_scene *s)
 void tsr_scene_clear_surface(tsr_scene *s)
 {
     if (!s) return;
+    if (s->surface) tsr_device_release(s->context, s->surface_cells, (size_t)s->surface->brick_count * 8);
+    s->surface_cells = NULL;
     dense_release(s->context, &s->surface);
     tsr_device_release(s->context, s->surface_skip, s->surface_skip_bytes);
     tsr_device_release(s->context, s->surface_scratch, s->surface_skip_bytes);
@@ -238,6 +247,7 @@ void tsr_scene_clear_surface(tsr_scene *s)
     s->tile_values = NULL;
     memset(&s->bvh, 0, sizeof s->bvh);
     s->surface_kind = TSR_FIELD_NONE;
+    s->boxed = 0;
 }
 
 void tsr_scene_destroy(tsr_scene **scene)
@@ -300,12 +310,19 @@ tsr_status tsr_scene_set_surface_volume(tsr_scene *s, const tsr_volume *volume, 
     s->isovalue = isovalue;
     s->inside_below = inside_below != 0;
     s->surface_kind = TSR_FIELD_DENSE;
+    TSR_TRY_GOTO(find_surface_box(s), fail);
     tsr_brick_test test = { 0 };
     test.surface = 1;
     test.scale = s->inside_below ? 1.0f : -1.0f;
     test.offset = (float)(s->inside_below ? -isovalue : isovalue);
     TSR_TRY_GOTO(allocate_skips(s, d->brick_count), fail);
     TSR_TRY_GOTO(s->context->backend->render->skips(s->context->queue, d->range, d->bricks, &test, s->surface_skip, s->surface_scratch), fail);
+    if (s->context->backend->render->cells) {
+        tsr_brick_source source;
+        TSR_TRY_GOTO(brick_source(d, &source), fail);
+        TSR_TRY_GOTO(tsr_device_allocate(s->context, (size_t)d->brick_count * 8, (void **)&s->surface_cells), fail);
+        TSR_TRY_GOTO(s->context->backend->render->cells(s->context->queue, &source, &test, s->surface_skip, s->surface_cells), fail);
+    }
     return TSR_OK;
 fail:
     tsr_scene_clear_surface(s);
@@ -423,11 +440,9 @@ static int surface_bounds(const tsr_scene *s, tsr_bounds *b)
         bounds_box(b, &s->tile_geometry, low, high);
         return 1;
     }
-    if (s->surface_kind == TSR_FIELD_DENSE && surface_box(s, low, high)) {
-        bounds_box(b, &s->surface->geometry, low, high);
-        return 1;
-    }
-    return 0;
+    if (!s->boxed) return 0;
+    bounds_box(b, &s->surface->geometry, s->box_low, s->box_high);
+    return 1;
 }
 
 static tsr_space surface_space(const tsr_scene *s)
@@ -489,7 +504,8 @@ tsr_status tsr_scene_describe(const tsr_scene *s, tsr_scene_info *info)
     if (s->table) info->device_bytes += (int64_t)s->tile_bricks[0] * s->tile_bricks[1] * s->tile_bricks[2] * 4;
     const tsr_dense *held[2] = { s->source, s->surface == s->source ? NULL : s->surface };
     for (int i = 0; i < 2; i++)
-        if (held[i]) info->device_bytes += (held[i]->owned ? tsr_volume_count(held[i]->owned) * 4 : 0) + held[i]->brick_count * 8;
+        if (held[i]) info->device_bytes += (held[i]->owned ? tsr_volume_count(held[i]->owned) * 4 : 0) + held[i]->brick_count * 12;
+    if (s->surface_cells) info->device_bytes += s->surface->brick_count * 8;
     if (s->source) info->device_bytes += 2 * (int64_t)align_up((size_t)s->source->brick_count);
     return TSR_OK;
 }

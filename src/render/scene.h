@@ -17,14 +17,13 @@ struct tsr_picture {
 /* A dense volume as float32 with its bricks; source and surface may share it. */
 typedef struct tsr_dense {
     int32_t users;
-    const tsr_volume *volume;  /* what it was made of, only compared */
-    const float *values;       /* device: the volume's own or that of `owned` */
+    const tsr_volume *volume; /* what it was made of, only compared */
+    const float *values;      /* device: the volume's own or that of `owned` */
     tsr_volume *owned;
     tsr_geometry geometry;
     int32_t size[3], bricks[3];
     int64_t brick_count;
-    float *range;              /* device, [brick_count][2] */
-    float *host_range;
+    float *range, *slope; /* device, [brick_count][2] and [brick_count] */
     int64_t nan_voxels;
     double minimum, maximum, window_low, window_high;
 } tsr_dense;
@@ -51,7 +50,10 @@ struct tsr_scene {
     tsr_dense *surface;
     double isovalue;
     int32_t inside_below;
+    double box_low[3], box_high[3]; /* dense: index box of the bricks in which the field changes sign; */
+    int32_t boxed;                  /* 0 if there is none */
     uint8_t *surface_skip, *surface_scratch;
+    uint64_t *surface_cells;             /* dense, where the backend uses them */
     uint8_t *shell_skip, *shell_scratch; /* of its transfer function; made when first used */
     size_t surface_skip_bytes;
     /* tiles */

@@ -363,6 +363,22 @@ def test_trouble_at_the_start():
         assert other.stop() == (0, "")
 
 
+def test_open_to_the_network():
+    """The address that is printed leads to the page, and its openness is said."""
+    for address in ("0.0.0.0", "::"):
+        if address == "::" and not os.path.exists("/proc/net/if_inet6"):
+            print("no IPv6 on this machine: --listen :: is left out")
+            continue
+        other = Server(TESSERA, "--folder", FOLDER, "--device", "cpu", "--threads", "1", "--listen", address)
+        try:
+            assert "unencrypted" in other.process.stderr.readline()
+            assert other.host not in ("0.0.0.0", "::", "")
+            status, body = other.get(other.path)
+            assert status == 200 and b"<html" in body, (other.url, status)
+        finally:
+            assert other.stop() == (0, "")
+
+
 def test_malformed(server):
     """What is no message is refused with a word or closes its own connection, and nothing else."""
     watcher = loaded_page(server)
@@ -515,6 +531,7 @@ with tempfile.TemporaryDirectory() as FOLDER:
             assert run.alive(), f"{test.__name__}: the server has ended: {run.process.stderr.read()}"
             print(f"{test.__name__}: {time.monotonic() - began:.1f} s", flush=True)
         test_trouble_at_the_start()
+        test_open_to_the_network()
     finally:
         code, errors = run.stop()
     assert code == 0, f"exit code {code}: {errors}"

@@ -25,6 +25,8 @@ static void ready(void *user, const char *url, int port, const char *token)
         printf("%s\n", url);
     }
     fflush(stdout);
+    if (strncmp(url, "http://127.", 11) && strncmp(url, "http://[::1]", 12) && strncmp(url, "http://localhost", 16))
+        cli_note(cli, "listening beyond this machine, unencrypted: whoever sees or knows this address may look and drive");
 }
 
 /* It goes on serving: the page can load another file. */

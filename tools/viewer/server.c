@@ -1,11 +1,15 @@
 /* viewer/server.c: connections. One thread; it never waits for solver or painter. What a connection can hold is bounded: one state, some texts and one
  * picture per window wait for it, the newest ones. */
+#define _DEFAULT_SOURCE /* IFF_UP */
 #define _POSIX_C_SOURCE 200809L
 #include "server.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <libwebsockets.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -461,10 +465,35 @@ static const struct lws_protocols protocols[] = {
 };
 static const lws_retry_bo_t alive = { .secs_since_valid_ping = 15, .secs_since_valid_hangup = 30 }; /* pages that vanished without a word */
 
+/* An address of this machine under which others reach what listens on every interface: IPv4 where there is one, for that works with both. */
+static void own_address(char *host, size_t bytes)
+{
+    struct ifaddrs *all = NULL;
+    int best = 0;
+    gethostname(host, bytes - 1); /* a machine without a network */
+    if (getifaddrs(&all)) return;
+    for (const struct ifaddrs *a = all; a; a = a->ifa_next) {
+        char text[INET6_ADDRSTRLEN];
+        if (!a->ifa_addr || a->ifa_flags & IFF_LOOPBACK || !(a->ifa_flags & IFF_UP)) continue;
+        if (a->ifa_addr->sa_family == AF_INET && best < 2) {
+            const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)a->ifa_addr;
+            if (!inet_ntop(AF_INET, &in->sin_addr, text, sizeof text)) continue;
+            snprintf(host, bytes, "%s", text);
+            best = 2;
+        } else if (a->ifa_addr->sa_family == AF_INET6 && best < 1) {
+            const struct sockaddr_in6 *in = (const struct sockaddr_in6 *)(const void *)a->ifa_addr;
+            if (IN6_IS_ADDR_LINKLOCAL(&in->sin6_addr) || !inet_ntop(AF_INET6, &in->sin6_addr, text, sizeof text)) continue;
+            snprintf(host, bytes, "[%s]", text);
+            best = 1;
+        }
+    }
+    freeifaddrs(all);
+}
+
 static void announce(const struct server *server, const viewer_server_options *o, int port, int everywhere)
 {
     char url[400], host[256] = "localhost";
-    if (everywhere) gethostname(host, sizeof host - 1);
+    if (everywhere) own_address(host, sizeof host);
     else snprintf(host, sizeof host, strchr(o->listen, ':') ? "[%s]" : "%s", o->listen);
     snprintf(url, sizeof url, "http://%s:%d/%s/", host, port, server->token);
     if (o->ready) o->ready(o->user, url, port, server->token);
