@@ -133,6 +133,7 @@ typedef struct tsr_mip_render_options {
     int slab;                   /* != 0: only voxels whose depth along the view (voxels, 0 = the volume's centre, away from the viewer) is in */
     double slab_lower, slab_upper; /* [slab_lower, slab_upper); mode EXACT only */
     int refine;                 /* != 0: keep the picture and add the coefficients since the last call (same view and options, not fewer) */
+    int32_t finest;             /* only levels from this one up, 0 to L: a preview, level by level (the method's MMIP); 0 = all */
 } tsr_mip_render_options;
 #define TSR_MIP_RENDER_OPTIONS { .struct_size = sizeof(tsr_mip_render_options) }
 

@@ -301,7 +301,7 @@ tsr_status tsr_mip_file_read(tsr_context *context, tsr_input *input, tsr_mip **m
     tsr_status status;
     TSR_TRY(tsr_input_all(input, &bytes, &size));
     TSR_TRY(tsr_host_allocate(&context->host_allocator, sizeof **mip, (void **)mip));
-    **mip = (tsr_mip){ .context = context, .selected = -1, .chunk_to = -1 };
+    **mip = (tsr_mip){ .context = context, .selected = -1, .chunk_to = -1, .order_to = -1 };
     TSR_TRY_GOTO(get_header(name, bytes, size, *mip), fail);
     const uint64_t sum = tsr_mip_file_sum(bytes, size), stored = tsr_get_u64(bytes + TSR_MIP_AT_SUM);
     if (sum != stored)

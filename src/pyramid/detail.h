@@ -12,13 +12,17 @@ typedef struct tsr_detail_brick {
     int64_t first; /* coefficient */
     uint32_t count;
     uint32_t run, runs; /* first run, number of them */
-    uint32_t most;      /* largest value */
 } tsr_detail_brick;
 
 typedef struct tsr_detail_run {
     uint32_t first; /* coefficient, from the brick's first */
     uint16_t value, level;
 } tsr_detail_run;
+
+/* A brick of which something is selected, and the largest value of that. */
+typedef struct tsr_detail_order {
+    uint32_t brick, most;
+} tsr_detail_order;
 
 /* Part of a run of a list: coefficients [begin, end) of it. */
 typedef struct tsr_detail_chunk {
@@ -36,8 +40,9 @@ typedef struct tsr_details {
     tsr_detail_run *run;
     void *place;
     void *residual;
-    uint32_t *order;     /* bricks, largest value first */
-    uint32_t *from, *to; /* per run: coefficients [from, to) of it are drawn */
+    tsr_detail_order *order; /* the bricks with something to draw, largest value first */
+    int64_t ordered;         /* their number */
+    uint32_t *from, *to;     /* per run: coefficients [from, to) of it are drawn */
 } tsr_details;
 
 TSR_HD uint32_t tsr_detail_run_count(const tsr_details *d, const tsr_detail_brick *b, uint32_t run)
@@ -224,6 +229,13 @@ TSR_HD uint32_t tsr_detail_choose(const tsr_details *d, const tsr_detail_choice 
     const uint32_t above = tsr_detail_above(d, b->first + r->first, count, bar);
     *ties = equal ? tsr_detail_above(d, b->first + r->first + above, count - above, equal - 1u) : 0u;
     return above;
+}
+
+/* Largest value of which a brick has something selected, 0 without. */
+TSR_HD uint32_t tsr_detail_most(const tsr_details *d, const tsr_detail_brick *b, uint32_t run)
+{
+    const uint32_t k = b->run + run;
+    return d->to[k] > d->from[k] ? d->run[k].value : 0u;
 }
 
 /* The run of a brick in a bin, or -1. */

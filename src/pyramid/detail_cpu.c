@@ -273,6 +273,26 @@ static tsr_status cpu_choose_ties(tsr_queue *queue, const tsr_details *d, const 
     return TSR_OK;
 }
 
+static void find_most(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        uint32_t most = 0;
+        for (uint32_t k = 0; k < w->d->brick[i].runs; k++) {
+            const uint32_t v = tsr_detail_most(w->d, &w->d->brick[i], k);
+            most = v > most ? v : most;
+        }
+        w->counts[i] = most;
+    }
+}
+static tsr_status cpu_most(tsr_queue *queue, const tsr_details *d, uint32_t *most)
+{
+    struct work w = { .d = d, .counts = most };
+    tsr_parallel(queue->threads, d->bricks, 64, find_most, &w);
+    return TSR_OK;
+}
+
 static tsr_status cpu_scatter(tsr_queue *queue, const tsr_adjunction *a, const tsr_details *d)
 {
     struct work w = { .a = a, .d = d };
@@ -289,4 +309,5 @@ const tsr_detail_ops tsr_detail_cpu = { .reduce = cpu_reduce,
                                         .runs = cpu_runs,
                                         .choose = cpu_choose,
                                         .choose_ties = cpu_choose_ties,
+                                        .most = cpu_most,
                                         .scatter = cpu_scatter };

@@ -221,6 +221,24 @@ static tsr_status cuda_choose_ties(tsr_queue *queue, const tsr_details *d, const
     return TSR_OK;
 }
 
+/* A warp per brick. */
+TSR_KERNEL(most_kernel)(tsr_details d, uint32_t *most)
+{
+    const int64_t brick = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32u;
+    if (brick >= d.bricks) return;
+    const tsr_detail_brick b = d.brick[brick];
+    uint32_t best = 0;
+    for (uint32_t k = threadIdx.x & 31u; k < b.runs; k += 32) best = max(best, tsr_detail_most(&d, &b, k));
+    best = __reduce_max_sync(TSR_WARP_ALL, best);
+    if ((threadIdx.x & 31u) == 0) most[brick] = best;
+}
+static tsr_status cuda_most(tsr_queue *queue, const tsr_details *d, uint32_t *most)
+{
+    TSR_LAUNCH(queue, most_kernel, tsr_blocks(d->bricks, WARPS, INT32_MAX), THREADS, 0, *d, most);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
 /* Bricks: a warp per run. Lists: the same, over all runs. */
 TSR_KERNEL(scatter_kernel)(tsr_adjunction a, tsr_details d)
 {
@@ -240,5 +258,5 @@ static tsr_status cuda_scatter(tsr_queue *queue, const tsr_adjunction *a, const 
     return TSR_OK;
 }
 
-extern "C" const tsr_detail_ops tsr_detail_cuda = { cuda_reduce, cuda_expand, cuda_opening, cuda_count,       cuda_emit,
-                                                    cuda_code,   cuda_runs,   cuda_choose,  cuda_choose_ties, cuda_scatter };
+extern "C" const tsr_detail_ops tsr_detail_cuda = { cuda_reduce, cuda_expand, cuda_opening,     cuda_count, cuda_emit,   cuda_code,
+                                                    cuda_runs,   cuda_choose, cuda_choose_ties, cuda_most,  cuda_scatter };

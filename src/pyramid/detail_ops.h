@@ -24,6 +24,8 @@ typedef struct tsr_detail_ops {
     tsr_status (*choose)(tsr_queue *queue, const tsr_details *d, const tsr_detail_choice *choice);
     /* d->to += ties of the bins before the choice's, and its rest by brick */
     tsr_status (*choose_ties)(tsr_queue *queue, const tsr_details *d, const tsr_detail_choice *choice);
+    /* most[brick] = the largest value of which [from, to) is not empty, 0 without any */
+    tsr_status (*most)(tsr_queue *queue, const tsr_details *d, uint32_t *most);
     /* every coefficient into the dense levels */
     tsr_status (*scatter)(tsr_queue *queue, const tsr_adjunction *a, const tsr_details *d);
 } tsr_detail_ops;

@@ -12,7 +12,8 @@ static tsr_status each_array(tsr_mip *mip, tsr_status (*f)(tsr_mip *, void **, i
 {
     tsr_details *d = &mip->details;
     TSR_TRY(f(mip, (void **)&d->brick, d->bricks * (int64_t)sizeof *d->brick));
-    TSR_TRY(f(mip, (void **)&d->order, d->bricks * 4));
+    TSR_TRY(f(mip, (void **)&d->order, d->bricks * (int64_t)sizeof *d->order));
+    TSR_TRY(f(mip, (void **)&mip->most, d->bricks * 4));
     TSR_TRY(f(mip, &d->place, d->count * d->width));
     TSR_TRY(f(mip, &d->residual, d->count * d->bytes));
     TSR_TRY(f(mip, (void **)&d->run, d->runs * (int64_t)sizeof *d->run));
@@ -97,44 +98,17 @@ static tsr_status rank(tsr_mip *mip, const uint64_t *histogram)
     return TSR_OK;
 }
 
-/* Bricks by their largest value, a counting sort: brightest first hides most of the rest. */
-static tsr_status order_bricks(tsr_mip *mip)
-{
-    tsr_details *d = &mip->details;
-    uint32_t *order, *start;
-    TSR_TRY(tsr_host_allocate(NULL, (size_t)d->bricks * 4, (void **)&order));
-    tsr_status status = tsr_host_allocate(NULL, 65537 * 4, (void **)&start);
-    if (status == TSR_OK) {
-        memset(start, 0, 65537 * 4);
-        for (int64_t i = 0; i < d->bricks; i++) start[65536 - mip->brick[i].most]++;
-        uint32_t sum = 0;
-        for (int i = 0; i <= 65536; i++) {
-            const uint32_t n = start[i];
-            start[i] = sum;
-            sum += n;
-        }
-        for (int64_t i = 0; i < d->bricks; i++) order[start[65536 - mip->brick[i].most]++] = (uint32_t)i;
-        status = tsr_device_move(mip->context, d->order, NULL, order, (size_t)d->bricks * 4);
-        tsr_host_release(NULL, start, 65537 * 4);
-    }
-    tsr_host_release(NULL, order, (size_t)d->bricks * 4);
-    TSR_TRY(status);
-    return TSR_OK;
-}
-
-/* Largest value of each brick: the first of the runs of one of its levels. */
-static tsr_status find_most(tsr_mip *mip)
+/* Coefficients by level. */
+static tsr_status count_levels(tsr_mip *mip)
 {
     const tsr_details *d = &mip->details;
     tsr_detail_run *runs;
     TSR_TRY(tsr_host_allocate(NULL, (size_t)d->runs * sizeof *runs + 1, (void **)&runs));
     const tsr_status status = d->runs ? tsr_device_move(NULL, runs, mip->context, d->run, (size_t)d->runs * sizeof *runs) : TSR_OK;
     for (int64_t i = 0; i < d->bricks && status == TSR_OK; i++) {
-        tsr_detail_brick *b = &mip->brick[i];
-        b->most = 0;
+        const tsr_detail_brick *b = &mip->brick[i];
         for (uint32_t k = b->run; k < b->run + b->runs; k++) {
             const uint32_t count = (k + 1 < b->run + b->runs ? runs[k + 1].first : b->count) - runs[k].first;
-            if (runs[k].value > b->most) b->most = runs[k].value;
             mip->info.by_level[runs[k].level] += count;
         }
     }
@@ -150,10 +124,9 @@ tsr_status tsr_mip_complete(tsr_mip *mip, const uint64_t *histogram)
     mip->info.coefficients = d->count;
     mip->info.runs = d->runs;
     mip->info.bricks = d->bricks;
-    TSR_TRY(find_most(mip));
+    TSR_TRY(count_levels(mip));
     TSR_TRY(rank(mip, histogram));
     TSR_TRY(tsr_device_move(mip->context, d->brick, NULL, mip->brick, (size_t)d->bricks * sizeof *mip->brick));
-    TSR_TRY(order_bricks(mip));
     return TSR_OK;
 }
 

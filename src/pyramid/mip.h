@@ -25,6 +25,8 @@ struct tsr_mip {
     int64_t selected_from;                             /* K of details.from */
     tsr_detail_chunk *chunk;                           /* lists, device: the selected coefficients */
     int64_t chunks, chunk_bytes, chunk_from, chunk_to; /* for these selections; chunk_to -1 = none yet */
+    uint32_t *most;                                    /* device, per brick: largest selected value */
+    int64_t order_from, order_to;                      /* selections of details.order; order_to -1 = none yet */
 };
 
 /* The element's points, checked. `a` gets points, count and cube2. */
@@ -44,5 +46,7 @@ tsr_status tsr_mip_complete(tsr_mip *mip, const uint64_t *histogram);
 tsr_status tsr_mip_select(tsr_mip *mip, int64_t count, int refine);
 /* Lists: mip->chunk of the selection. Waits where that changed. */
 tsr_status tsr_mip_make_chunks(tsr_mip *mip);
+/* Bricks: details.order of the selection. Waits where that changed. */
+tsr_status tsr_mip_make_order(tsr_mip *mip);
 
 #endif

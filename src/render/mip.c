@@ -86,14 +86,8 @@ struct picture {
     uint32_t *level[TSR_MIP_LEVELS + 1]; /* device; [0]: the drawn picture */
     int32_t width[TSR_MIP_LEVELS + 1], height[TSR_MIP_LEVELS + 1];
     uint32_t *dilated;
-    int64_t pixels;      /* of all level pictures */
-    const int16_t *sets; /* device */
+    int64_t pixels; /* of all level pictures */
 };
-
-static tsr_mip_offsets set_of(const struct picture *p, int32_t k)
-{
-    return (tsr_mip_offsets){ p->sets + (int64_t)k * TSR_MIP_POINTS * 2, p->setup.set_count[k] };
-}
 
 static tsr_status reserve(struct picture *p)
 {
@@ -119,15 +113,13 @@ static tsr_status reserve(struct picture *p)
     p->job.footprint = (int32_t)(fmax(reach[0], reach[1]) * (TSR_CELL_SIDE - 1) / 65536) + 3 + 2 * (side / 2 + 1);
     const int on_cpu = f->context->device.kind == TSR_DEVICE_CPU;
     p->job.scratch_pixels = on_cpu ? (s->full_width + 2 * (int64_t)p->job.footprint) * (s->full_height + 2 * (int64_t)p->job.footprint) : 0;
-    tsr_status status = tsr_mip_frame_reserve(f, (p->pixels + (int64_t)s->width * s->height) * 4, p->job.scratch_pixels * 2 * f->context->threads,
-                                              (int64_t)sizeof s->set + list_bytes);
-    if (status == TSR_OK) status = tsr_device_move(f->context, f->offsets, NULL, s->set, sizeof s->set);
-    if (status == TSR_OK && lists) status = tsr_device_move(f->context, f->offsets + sizeof s->set / 2, NULL, lists, (size_t)list_bytes);
+    tsr_status status =
+        tsr_mip_frame_reserve(f, (p->pixels + (int64_t)s->width * s->height) * 4, p->job.scratch_pixels * 2 * f->context->threads, list_bytes);
+    if (status == TSR_OK && lists) status = tsr_device_move(f->context, f->offsets, NULL, lists, (size_t)list_bytes);
     if (lists) tsr_host_release(NULL, lists, (size_t)list_bytes);
     TSR_TRY(status);
-    p->sets = f->offsets;
     p->job.scratch = f->scratch;
-    tsr_mip_covers_place(p->mip, p->job.cover, f->offsets + sizeof s->set / 2);
+    tsr_mip_covers_place(p->mip, p->job.cover, f->offsets);
     for (int32_t j = 0; j <= levels; j++) p->level[j] = f->images + images[j];
     p->dilated = f->images + p->pixels;
     return TSR_OK;
@@ -148,27 +140,28 @@ static tsr_status draw(struct picture *p)
     job->slab = o->slab != 0;
     job->slab_lower = llround(65536 * o->slab_lower);
     job->slab_upper = llround(65536 * o->slab_upper);
+    job->refine = o->refine;
     job->chunk = mip->chunk;
     job->chunks = mip->chunks;
     if (!o->refine) TSR_TRY(context->backend->fill(context->queue, p->level[0], 0, (size_t)p->pixels * 4));
     for (int32_t j = steps; j >= 0; j--) {
         job->shift = j;
-        job->level_low = steps ? j : 0;
+        job->level_low = steps ? tsr_maxi(j, o->finest) : o->finest;
         job->level_high = steps ? j : mip->info.levels;
         job->slow_high = j ? j : mip->info.levels;
         job->image = p->level[j];
         job->width = p->width[j];
         job->height = p->height[j];
+        tsr_mip_find_spans(job);
         if (mip->details.runs) TSR_TRY(ops_of(context)->draw(context->queue, job));
         if (j < steps)
-            TSR_TRY(ops_of(context)->expand(context->queue, p->level[j + 1], p->width[j + 1], p->height[j + 1], set_of(p, j), p->level[j],
+            TSR_TRY(ops_of(context)->expand(context->queue, p->level[j + 1], p->width[j + 1], p->height[j + 1], &p->setup.set[j], p->level[j],
                                             p->width[j], p->height[j]));
     }
     return TSR_OK;
 }
 
-tsr_status tsr_mip_finish_frame(tsr_mip_frame *frame, const tsr_mip_setup *s, tsr_mip_close close, const uint32_t *drawn, uint32_t *dilated,
-                                const int16_t *closing)
+tsr_status tsr_mip_finish_frame(tsr_mip_frame *frame, const tsr_mip_setup *s, tsr_mip_close close, const uint32_t *drawn, uint32_t *dilated)
 {
     const int closes = close == TSR_MIP_CLOSE_ALL || close == TSR_MIP_CLOSE_HOLES || (close == TSR_MIP_CLOSE_AUTO && s->oblique);
     const tsr_mip_finish finish = { .drawn = drawn,
@@ -180,7 +173,7 @@ tsr_status tsr_mip_finish_frame(tsr_mip_frame *frame, const tsr_mip_setup *s, ts
                                     .top = s->top,
                                     .holes = close != TSR_MIP_CLOSE_ALL,
                                     .repeat = s->repeat,
-                                    .element = { closing, s->set_count[TSR_MIP_LEVELS] },
+                                    .element = s->set[TSR_MIP_LEVELS],
                                     .picture = frame->picture,
                                     .picture_width = frame->width,
                                     .picture_height = frame->height };
@@ -194,8 +187,8 @@ static int same_picture(const tsr_mip_frame *f, const tsr_mip *mip, const tsr_mi
     const tsr_mip_render_options *a = &f->options;
     return f->mip == mip && !memcmp(f->view.rotation, view->rotation, sizeof view->rotation) && f->view.zoom == view->zoom &&
            f->view.stretch.x == view->stretch.x && f->view.stretch.y == view->stretch.y && f->view.stretch.z == view->stretch.z &&
-           a->mode == o->mode && a->lower == o->lower && a->upper == o->upper && a->slab == o->slab && a->slab_lower == o->slab_lower &&
-           a->slab_upper == o->slab_upper;
+           a->mode == o->mode && a->finest == o->finest && a->lower == o->lower && a->upper == o->upper && a->slab == o->slab &&
+           a->slab_lower == o->slab_lower && a->slab_upper == o->slab_upper;
 }
 
 static tsr_status select_count(struct picture *p, const tsr_mip_view *view, int64_t count)
@@ -210,6 +203,7 @@ static tsr_status select_count(struct picture *p, const tsr_mip_view *view, int6
     }
     TSR_TRY(tsr_mip_select(p->mip, count, p->options.refine));
     if (p->mip->info.format != TSR_MIP_BRICKS) TSR_TRY(tsr_mip_make_chunks(p->mip));
+    else if (p->mip->details.runs) TSR_TRY(tsr_mip_make_order(p->mip));
     return TSR_OK;
 }
 
@@ -231,6 +225,8 @@ tsr_status tsr_mip_render(tsr_mip *mip, const tsr_mip_view *view, const tsr_mip_
     if (mip->context != frame->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: the frame belongs to another context than the pyramid");
     if (!view) view = &plain;
     const int timed = p.options.milliseconds > 0;
+    if (p.options.finest < 0 || p.options.finest > mip->info.levels)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: finest is %d, expected a level from 0 to %d", p.options.finest, mip->info.levels);
     TSR_TRY(tsr_mip_options_check(&p.options, mip->info.dtype, &p.job.lower, &p.job.upper));
     TSR_TRY(tsr_mip_setup_make(view, mip->info.size, mip->info.levels, (const int8_t(*)[4])mip->point, mip->info.points,
                                mip->info.element == TSR_MIP_CUBE2, frame->width, frame->height, p.options.mode == TSR_MIP_CASCADE, &p.setup));
@@ -240,7 +236,7 @@ tsr_status tsr_mip_render(tsr_mip *mip, const tsr_mip_view *view, const tsr_mip_
     frame->mip = NULL; /* no picture to go on with if something fails */
     TSR_TRY(reserve(&p));
     TSR_TRY(draw(&p));
-    TSR_TRY(tsr_mip_finish_frame(frame, &p.setup, p.options.close, p.level[0], p.dilated, set_of(&p, TSR_MIP_LEVELS).at));
+    TSR_TRY(tsr_mip_finish_frame(frame, &p.setup, p.options.close, p.level[0], p.dilated));
     frame->mip = mip;
     frame->view = *view;
     frame->options = p.options;

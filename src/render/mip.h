@@ -13,9 +13,8 @@ typedef struct tsr_mip_setup {
     int32_t repeat, width, height;
     int32_t left, top, full_width, full_height;
     int32_t oblique;
-    int32_t set_count[TSR_MIP_OFFSETS + 1];
-    int16_t set[TSR_MIP_OFFSETS + 1][TSR_MIP_POINTS][2]; /* [j]: of the expansion of level j + 1; [TSR_MIP_LEVELS]: of the closing */
-    double scale;                                        /* largest pixels per voxel, at most 1 */
+    tsr_mip_offsets set[TSR_MIP_OFFSETS + 1]; /* [j]: of the expansion of level j + 1; [TSR_MIP_LEVELS]: of the closing */
+    double scale;                             /* largest pixels per voxel, at most 1 */
 } tsr_mip_setup;
 
 /* `cascade`: with a margin for what expands into the picture. */
@@ -41,8 +40,9 @@ struct tsr_mip_frame {
 
 tsr_status tsr_mip_options_check(const tsr_mip_render_options *options, tsr_dtype dtype, int32_t *lower, int32_t *upper);
 /* Closing, repetition: from the drawn picture (device) to the frame's. */
-tsr_status tsr_mip_finish_frame(tsr_mip_frame *frame, const tsr_mip_setup *setup, tsr_mip_close close, const uint32_t *drawn, uint32_t *dilated,
-                                const int16_t *closing);
+tsr_status tsr_mip_finish_frame(tsr_mip_frame *frame, const tsr_mip_setup *setup, tsr_mip_close close, const uint32_t *drawn, uint32_t *dilated);
+/* The job's spans, from its projection, covers and shift. */
+void tsr_mip_find_spans(tsr_mip_job *job);
 /* Grows a frame's memory; the content is lost where it grows. */
 tsr_status tsr_mip_frame_reserve(tsr_mip_frame *frame, int64_t images, int64_t scratch, int64_t offsets);
 

@@ -3,7 +3,15 @@
 #include "device/kernel.h"
 #include "render/mip_ops.h"
 
+#ifndef TSR_MIP_BRICK_THREADS
+#define TSR_MIP_BRICK_THREADS 128
+#endif
 enum { THREADS = 256, WARPS = THREADS / 32, BOX_MOST = 11000 /* pixels of a brick's box in shared memory */ };
+enum {
+    BRICK_THREADS = TSR_MIP_BRICK_THREADS,
+    BRICK_WARPS = BRICK_THREADS / 32,
+    LOOK = 16 * BRICK_THREADS /* coefficients between looks at the least pixel */
+};
 
 /* Coefficients of 32 runs, of which lane l has `count`: numbers from `before` on, `all` together. */
 struct share {
@@ -41,26 +49,18 @@ struct own_run {
     int32_t level;
     int32_t u, v; /* anchor of the brick's first coefficient of this level in its box */
 };
-TSR_DEVICE_FN own_run load_run(const tsr_mip_job &job, const tsr_detail_brick &b, uint32_t k, uint32_t least, int32_t high)
+TSR_DEVICE_FN own_run load_run(const tsr_mip_job &job, uint32_t k, uint32_t end, uint32_t least, int32_t high)
 {
     own_run own = {};
-    if (k >= b.run + b.runs) return own;
+    if (k >= end) return own;
     const tsr_detail_run r = job.d.run[k];
-    const uint32_t value = tsr_mip_shown(&job, r.value), from = job.d.from[k], to = job.d.to[k];
+    const uint32_t value = tsr_mip_shown(&job, r.value), to = job.d.to[k], from = job.refine ? job.d.from[k] : 0u;
     if (value <= least || r.level < job.level_low || r.level > high) return own;
     own.first = (uint32_t)r.first + from;
     own.count = to - from;
     own.value = value;
     own.level = r.level;
     return own;
-}
-
-/* Is anything of the brick to be drawn? The same for all threads of the block. */
-TSR_DEVICE_FN int any_run(const tsr_mip_job &job, const tsr_detail_brick &b, int32_t high)
-{
-    int some = 0;
-    for (uint32_t k = threadIdx.x; k < b.runs; k += THREADS) some |= load_run(job, b, b.run + k, 0, high).count > 0;
-    return __syncthreads_or(some);
 }
 
 /* The run of coefficient number k0 + lane of those shared out; returns the coefficient, from the brick's first. */
@@ -102,65 +102,130 @@ TSR_DEVICE_FN void draw_in_box(const tsr_mip_job &job, const own_run &run, int32
             for (int32_t ox = 0; ox < side; ox++) draw_square(job, run, width, pixels, x + ox, y + oy, z + oz, 1);
 }
 
+/* Least pixel that the brick can touch: the same for all threads of the block. `leasts` is the warps' to share. */
+TSR_DEVICE_FN uint32_t least_of(uint32_t least, uint32_t *leasts)
+{
+    least = __reduce_min_sync(TSR_WARP_ALL, least);
+    __syncthreads(); /* those of the last time are read */
+    if ((threadIdx.x & 31u) == 0) leasts[threadIdx.x / 32u] = least;
+    __syncthreads();
+    for (uint32_t k = 0; k < BRICK_WARPS; k++) least = leasts[k] < least ? leasts[k] : least;
+    return least;
+}
+TSR_DEVICE_FN uint32_t least_of_box(const uint32_t *pixels, int32_t area, uint32_t *leasts)
+{
+    uint32_t least = UINT32_MAX;
+    for (int32_t i = (int32_t)threadIdx.x; i < area; i += BRICK_THREADS) least = min(least, pixels[i]);
+    return least_of(least, leasts);
+}
+
+/* Runs of level <= j begin at start[j]: levels descend. */
+TSR_DEVICE_FN void find_levels(const tsr_details &d, const tsr_detail_brick &b, uint32_t *start)
+{
+    for (uint32_t k = b.run + threadIdx.x; k < b.run + b.runs; k += BRICK_THREADS) {
+        const int32_t level = d.run[k].level, before = k > b.run ? d.run[k - 1].level : d.levels + 1;
+        for (int32_t j = level; j < before; j++) start[j] = k;
+    }
+}
+
+/* Coarse levels are dark where fine ones are bright, so the finest goes first. Every so often the least pixel is looked up again: it hides the rest.
+ * `edge`: blocks of the brick reach out of the volume, one by one then (see tsr_mip_coefficient). */
+TSR_DEVICE_FN void draw_brick(const tsr_mip_job &job, int64_t brick, const tsr_detail_brick &b, const tsr_mip_box &box, uint32_t *pixels,
+                              uint32_t least, const uint32_t *start, uint32_t *leasts, int edge)
+{
+    const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
+    const uint16_t *places = (const uint16_t *)job.d.place + b.first;
+    const int32_t area = box.width * box.height;
+    uint32_t drawn = 0;
+    tsr_mip_canvas canvas;
+    canvas.pixels = pixels;
+    canvas.stride = box.width;
+    canvas.origin = box.y * box.width + box.x;
+    canvas.width = job.width;
+    canvas.height = job.height;
+    for (int32_t level = job.level_low; level <= job.level_high; level++) {
+        const uint32_t end = level > 0 ? start[level - 1] : b.run + b.runs;
+        for (uint32_t first = start[level]; first < end; first += 32) {
+            own_run own = load_run(job, first + lane, end, least, level);
+            own.u = box.u[level];
+            own.v = box.v[level];
+            const share s = share_out(own.count, lane);
+            for (uint32_t k0 = 32 * warp; k0 < s.all; k0 += BRICK_THREADS) {
+                own_run run;
+                const uint32_t at = hand_over(own, s, k0, lane, &run);
+                if (k0 + lane >= s.all) continue;
+                if (!edge) {
+                    draw_in_box(job, run, box.width, pixels, places[at]);
+                    continue;
+                }
+                int32_t n[3];
+                tsr_detail_get(&job.d, b.first + at, run.level, brick, n);
+                tsr_mip_coefficient(&job, &canvas, run.level, n, run.value);
+            }
+            drawn += s.all;
+            if (drawn < LOOK) continue; /* the same in all warps */
+            drawn = 0;
+            __syncthreads();
+            least = least_of_box(pixels, area, leasts);
+        }
+    }
+}
+
 TSR_KERNEL(brick_kernel)(tsr_mip_job job)
 {
     TSR_SHARED_DYNAMIC(uint32_t, pixels);
-    TSR_SHARED(uint32_t, leasts, WARPS);
-    const int64_t brick = job.d.order[blockIdx.x];
+    TSR_SHARED(uint32_t, leasts, BRICK_WARPS);
+    TSR_SHARED(uint32_t, start, TSR_MIP_LEVELS + 2);
+    TSR_SHARED(tsr_mip_box, boxes, 1);
+    const tsr_detail_order order = job.d.order[blockIdx.x];
+    const int64_t brick = order.brick;
     const tsr_detail_brick b = job.d.brick[brick];
-    const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
-    tsr_mip_box box;
-    if (!tsr_mip_box_fits(&job, brick) || !any_run(job, b, job.level_high) || !tsr_mip_box_of(&job, brick, &box)) return; /* see slow_kernel */
-    const int32_t area = box.width * box.height;
-    const uint16_t *places = (const uint16_t *)job.d.place + b.first;
+    const int whole = tsr_mip_box_fits(&job, brick);
+    if (!whole && job.slow_high != job.level_high) return; /* see slow_kernel */
+    if (threadIdx.x <= (uint32_t)TSR_MIP_LEVELS) start[threadIdx.x] = b.run + b.runs;
+    if (threadIdx.x == 0 && !tsr_mip_box_of(&job, brick, &boxes[0])) boxes[0].width = 0;
+    __syncthreads();
+    const tsr_mip_box &box = boxes[0];
+    const int32_t width = box.width, area = width * box.height;
+    const uint32_t most = tsr_mip_shown(&job, order.most);
+    if (!width) return;
+    find_levels(job.d, b, start);
     uint32_t least = UINT32_MAX;
-    for (int32_t i = (int32_t)threadIdx.x; i < area; i += THREADS) {
-        const int64_t x = box.x + i % box.width, y = box.y + i / box.width;
-        const int within = x >= 0 && y >= 0 && x < job.width && y < job.height;
-        const uint32_t v = within ? job.image[y * job.width + x] : 0u;
+    for (int32_t i = (int32_t)threadIdx.x; i < area; i += BRICK_THREADS) { /* what is out of the brick's reach is as bright as can be */
+        const int32_t x = i % width, y = i / width;
+        const int64_t px = box.x + x, py = box.y + y;
+        uint32_t v = UINT32_MAX;
+        if (px >= 0 && py >= 0 && px < job.width && py < job.height && tsr_mip_span_has(&job, x, y)) v = job.image[py * job.width + px];
         pixels[i] = v;
-        if (within && v < least) least = v;
+        least = min(least, v);
     }
-    least = __reduce_min_sync(TSR_WARP_ALL, least);
-    if (lane == 0) leasts[warp] = least;
+    least = least_of(least, leasts);
+    if (most <= least) return;
+    draw_brick(job, brick, b, box, pixels, least, start, leasts, !whole);
     __syncthreads();
-    for (uint32_t k = 0; k < WARPS; k++) least = leasts[k] < least ? leasts[k] : least;
-    if (tsr_mip_shown(&job, b.most) <= least) return;
-    for (uint32_t first = b.run; first < b.run + b.runs; first += 32) {
-        own_run own = load_run(job, b, first + lane, least, job.level_high);
-        own.u = box.u[own.level];
-        own.v = box.v[own.level];
-        const share s = share_out(own.count, lane);
-        for (uint32_t k0 = 32 * warp; k0 < s.all; k0 += THREADS) {
-            const uint32_t k = k0 + lane;
-            own_run run;
-            const uint32_t at = hand_over(own, s, k0, lane, &run);
-            if (k < s.all) draw_in_box(job, run, box.width, pixels, places[at]);
-        }
-    }
-    __syncthreads();
-    for (int32_t i = (int32_t)threadIdx.x; i < area; i += THREADS) {
-        const int64_t x = box.x + i % box.width, y = box.y + i / box.width;
-        if (x < 0 || y < 0 || x >= job.width || y >= job.height) continue;
-        uint32_t *p = job.image + y * job.width + x;
-        if (*p < pixels[i]) atomicMax(p, pixels[i]);
+    for (int32_t i = (int32_t)threadIdx.x; i < area; i += BRICK_THREADS) {
+        const uint32_t v = pixels[i];
+        if (v == UINT32_MAX || v == 0) continue;
+        uint32_t *p = job.image + (box.y + i / width) * job.width + box.x + i % width;
+        if (*p < v) atomicMax(p, v);
     }
 }
 
 /* The same straight into the picture, clipped: any element and mode. `only_left`: of bricks that the other kernel leaves out. */
 TSR_KERNEL(slow_kernel)(tsr_mip_job job, int32_t only_left)
 {
-    const int64_t brick = job.d.order[blockIdx.x];
+    const int64_t brick = job.d.order[blockIdx.x].brick;
     const tsr_detail_brick b = job.d.brick[brick];
     const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
     tsr_mip_canvas canvas;
     canvas.pixels = job.image;
     canvas.stride = job.width;
+    canvas.origin = 0;
     canvas.width = job.width;
     canvas.height = job.height;
     if (only_left && tsr_mip_box_fits(&job, brick)) return;
     for (uint32_t first = b.run; first < b.run + b.runs; first += 32) {
-        const own_run own = load_run(job, b, first + lane, 0, job.slow_high);
+        const own_run own = load_run(job, first + lane, b.run + b.runs, 0, job.slow_high);
         const share s = share_out(own.count, lane);
         for (uint32_t k0 = 32 * warp; k0 < s.all; k0 += THREADS) {
             own_run run;
@@ -182,6 +247,7 @@ TSR_KERNEL(chunk_kernel)(tsr_mip_job job)
     tsr_mip_canvas canvas;
     canvas.pixels = job.image;
     canvas.stride = job.width;
+    canvas.origin = 0;
     canvas.width = job.width;
     canvas.height = job.height;
     if (!value || r.level < job.level_low || r.level > job.slow_high) return;
@@ -200,9 +266,10 @@ static tsr_status cuda_draw(tsr_queue *queue, const tsr_mip_job *job)
     for (int k = 0; k < 3; k++) partial |= job->d.size[0][k] & ((1 << job->d.levels) - 1);
     if (job->d.format != TSR_MIP_BRICKS) {
         if (job->chunks) TSR_LAUNCH(queue, chunk_kernel, (uint32_t)job->chunks, THREADS, 0, *job);
-    } else {
-        if (by_box) TSR_LAUNCH(queue, brick_kernel, (uint32_t)job->d.bricks, THREADS, (size_t)box * 4, *job);
-        if (!by_box || partial) TSR_LAUNCH(queue, slow_kernel, (uint32_t)job->d.bricks, THREADS, 0, *job, by_box);
+    } else if (job->d.ordered) {
+        if (by_box) TSR_LAUNCH(queue, brick_kernel, (uint32_t)job->d.ordered, BRICK_THREADS, (size_t)box * 4, *job);
+        if (!by_box || (partial && job->slow_high != job->level_high))
+            TSR_LAUNCH(queue, slow_kernel, (uint32_t)job->d.ordered, THREADS, 0, *job, by_box);
     }
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
@@ -220,12 +287,12 @@ TSR_KERNEL(expand_kernel)
     const int32_t x = pixel_x(), y = pixel_y();
     if (x >= width || y >= height) return;
     uint32_t *p = own + (int64_t)y * width + x;
-    *p = tsr_mip_expand_pixel(above, above_width, above_height, element, x, y, *p);
+    *p = tsr_mip_expand_pixel(above, above_width, above_height, &element, x, y, *p);
 }
-static tsr_status cuda_expand(tsr_queue *queue, const uint32_t *above, int32_t above_width, int32_t above_height, tsr_mip_offsets element,
+static tsr_status cuda_expand(tsr_queue *queue, const uint32_t *above, int32_t above_width, int32_t above_height, const tsr_mip_offsets *element,
                               uint32_t *own, int32_t width, int32_t height)
 {
-    TSR_LAUNCH(queue, expand_kernel, pixel_blocks(width, height), THREADS, 0, above, above_width, above_height, element, own, width, height);
+    TSR_LAUNCH(queue, expand_kernel, pixel_blocks(width, height), THREADS, 0, above, above_width, above_height, *element, own, width, height);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
