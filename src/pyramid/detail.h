@@ -53,14 +53,13 @@ TSR_HD uint32_t tsr_detail_run_count(const tsr_details *d, const tsr_detail_bric
 /* Bits of 15 as coordinates inside a brick: 5 each at level 0, fewer above. */
 TSR_HD uint32_t tsr_detail_local(int32_t x, int32_t y, int32_t z) { return (uint32_t)(x & 31) | (uint32_t)(y & 31) << 5 | (uint32_t)(z & 31) << 10; }
 
-/* First voxel of a brick at level j. */
+/* First voxel of a brick at level j. There are less than 2^32 bricks: tsr_mip_plan. */
 TSR_HD void tsr_detail_origin(const tsr_details *d, int64_t brick, int32_t level, int32_t origin[3])
 {
-    const int32_t x = (int32_t)(brick % d->cells[0]), y = (int32_t)(brick / d->cells[0] % d->cells[1]),
-                  z = (int32_t)(brick / ((int64_t)d->cells[0] * d->cells[1]));
-    origin[0] = (x << TSR_CELL) >> level;
-    origin[1] = (y << TSR_CELL) >> level;
-    origin[2] = (z << TSR_CELL) >> level;
+    const uint32_t row = (uint32_t)brick / (uint32_t)d->cells[0], slice = row / (uint32_t)d->cells[1];
+    origin[0] = (int32_t)(((uint32_t)brick - row * (uint32_t)d->cells[0]) << TSR_CELL) >> level;
+    origin[1] = (int32_t)((row - slice * (uint32_t)d->cells[1]) << TSR_CELL) >> level;
+    origin[2] = (int32_t)(slice << TSR_CELL) >> level;
 }
 
 /* Stores the place of coefficient i, given as memory index of its level (BRICKS: as tsr_detail_local). */

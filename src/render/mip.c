@@ -152,6 +152,7 @@ static tsr_status draw(struct picture *p)
         job->image = p->level[j];
         job->width = p->width[j];
         job->height = p->height[j];
+        tsr_mip_box_limits(job);
         tsr_mip_find_spans(job);
         if (mip->details.runs) TSR_TRY(ops_of(context)->draw(context->queue, job));
         if (j < steps)

@@ -4,13 +4,16 @@
 #include "render/mip_ops.h"
 
 #ifndef TSR_MIP_BRICK_THREADS
-#define TSR_MIP_BRICK_THREADS 128
+#define TSR_MIP_BRICK_THREADS 64
+#endif
+#ifndef TSR_MIP_LOOK
+#define TSR_MIP_LOOK 24
 #endif
 enum { THREADS = 256, WARPS = THREADS / 32, BOX_MOST = 11000 /* pixels of a brick's box in shared memory */ };
 enum {
     BRICK_THREADS = TSR_MIP_BRICK_THREADS,
     BRICK_WARPS = BRICK_THREADS / 32,
-    LOOK = 16 * BRICK_THREADS /* coefficients between looks at the least pixel */
+    LOOK = TSR_MIP_LOOK /* coefficients of a thread between exchanges */
 };
 
 /* Coefficients of 32 runs, of which lane l has `count`: numbers from `before` on, `all` together. */
@@ -102,113 +105,171 @@ TSR_DEVICE_FN void draw_in_box(const tsr_mip_job &job, const own_run &run, int32
             for (int32_t ox = 0; ox < side; ox++) draw_square(job, run, width, pixels, x + ox, y + oy, z + oz, 1);
 }
 
-/* Least pixel that the brick can touch: the same for all threads of the block. `leasts` is the warps' to share. */
-TSR_DEVICE_FN uint32_t least_of(uint32_t least, uint32_t *leasts)
+/* ---- bricks in shared memory --------------------------------------------------------------------------------------------------------------- */
+
+/* What the threads of a brick share beside its pixels. */
+struct brick_work {
+    tsr_mip_box box;
+    float inverse; /* of the width */
+    uint32_t leasts[BRICK_WARPS], sums[BRICK_WARPS];
+    uint32_t begin[TSR_MIP_LEVELS + 1], count[TSR_MIP_LEVELS + 1]; /* per level: runs of the batch */
+    uint32_t end[BRICK_THREADS];                                   /* by level upwards, then value downwards: coefficients up to and with this run */
+    uint32_t first[BRICK_THREADS];                                 /* coefficient number k of the batch is first + k of the brick */
+    uint32_t look[BRICK_THREADS];                                  /* value | level << 16 */
+};
+
+/* Pixel i of the box. */
+TSR_DEVICE_FN int32_t row_of(const brick_work &w, int32_t i) { return (int32_t)(((float)i + 0.5f) * w.inverse); }
+
+TSR_DEVICE_FN uint32_t block_least(uint32_t least, brick_work &w)
 {
     least = __reduce_min_sync(TSR_WARP_ALL, least);
-    __syncthreads(); /* those of the last time are read */
-    if ((threadIdx.x & 31u) == 0) leasts[threadIdx.x / 32u] = least;
+    if ((threadIdx.x & 31u) == 0) w.leasts[threadIdx.x / 32u] = least;
     __syncthreads();
-    for (uint32_t k = 0; k < BRICK_WARPS; k++) least = leasts[k] < least ? leasts[k] : least;
+    for (uint32_t k = 0; k < BRICK_WARPS; k++) least = min(w.leasts[k], least);
     return least;
 }
-TSR_DEVICE_FN uint32_t least_of_box(const uint32_t *pixels, int32_t area, uint32_t *leasts)
+
+/* Pixels of the picture into the box; what is out of the brick's reach is as bright as can be. Returns the least, the same for all threads. */
+TSR_DEVICE_FN uint32_t load_box(const tsr_mip_job &job, brick_work &w, uint32_t *pixels)
 {
+    const int32_t width = w.box.width, area = width * w.box.height;
     uint32_t least = UINT32_MAX;
-    for (int32_t i = (int32_t)threadIdx.x; i < area; i += BRICK_THREADS) least = min(least, pixels[i]);
-    return least_of(least, leasts);
-}
-
-/* Runs of level <= j begin at start[j]: levels descend. */
-TSR_DEVICE_FN void find_levels(const tsr_details &d, const tsr_detail_brick &b, uint32_t *start)
-{
-    for (uint32_t k = b.run + threadIdx.x; k < b.run + b.runs; k += BRICK_THREADS) {
-        const int32_t level = d.run[k].level, before = k > b.run ? d.run[k - 1].level : d.levels + 1;
-        for (int32_t j = level; j < before; j++) start[j] = k;
+    for (int32_t i = (int32_t)threadIdx.x; i < area; i += BRICK_THREADS) {
+        const int32_t y = row_of(w, i), x = i - y * width;
+        const int64_t px = w.box.x + x, py = w.box.y + y;
+        uint32_t v = UINT32_MAX;
+        if (tsr_mip_span_has(&job, x, y) && (w.box.inside || (px >= 0 && py >= 0 && px < job.width && py < job.height)))
+            v = __ldcg(&job.image[py * job.width + px]);
+        pixels[i] = v;
+        least = min(least, v);
     }
+    return block_least(least, w);
 }
 
-/* Coarse levels are dark where fine ones are bright, so the finest goes first. Every so often the least pixel is looked up again: it hides the rest.
- * `edge`: blocks of the brick reach out of the volume, one by one then (see tsr_mip_coefficient). */
-TSR_DEVICE_FN void draw_brick(const tsr_mip_job &job, int64_t brick, const tsr_detail_brick &b, const tsr_mip_box &box, uint32_t *pixels,
-                              uint32_t least, const uint32_t *start, uint32_t *leasts, int edge)
+/* Box and picture take the larger pixels of each other. Returns the least. */
+TSR_DEVICE_FN uint32_t exchange(const tsr_mip_job &job, brick_work &w, uint32_t *pixels)
 {
-    const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
+    const int32_t width = w.box.width, area = width * w.box.height;
+    uint32_t least = UINT32_MAX;
+    __syncthreads();
+    for (int32_t i = (int32_t)threadIdx.x; i < area; i += BRICK_THREADS) {
+        const uint32_t v = pixels[i];
+        if (v == UINT32_MAX) continue;
+        const int32_t y = row_of(w, i);
+        uint32_t *p = job.image + (w.box.y + y) * job.width + w.box.x + (i - y * width);
+        const uint32_t g = __ldcg(p);
+        if (g < v) atomicMax(p, v);
+        else pixels[i] = g;
+        least = min(least, max(g, v));
+    }
+    return block_least(least, w);
+}
+
+/* A batch: runs [first, end) of the brick, at most one per thread, with something brighter than `least` to draw. Returns their coefficients. */
+TSR_DEVICE_FN uint32_t load_batch(const tsr_mip_job &job, uint32_t first, uint32_t end, uint32_t least, brick_work &w)
+{
+    const uint32_t t = threadIdx.x, lane = t & 31u, warp = t / 32u, k = first + t;
+    const own_run own = load_run(job, k, end, least, job.level_high);
+    const int32_t level = k < end ? job.d.run[k].level : -1;
+    if (t <= (uint32_t)TSR_MIP_LEVELS) w.count[t] = 0;
+    __syncthreads();
+    if (k < end && (t == 0 || job.d.run[k - 1].level != level)) w.begin[level] = t;
+    if (k < end) atomicAdd(&w.count[level], 1u);
+    __syncthreads();
+    uint32_t to = t;
+    if (k < end) {
+        to = t - w.begin[level];
+        for (int32_t j = 0; j < level; j++) to += w.count[j];
+    }
+    w.end[to] = own.count;
+    w.look[to] = own.value | (uint32_t)own.level << 16;
+    w.first[to] = own.first;
+    __syncthreads();
+    const share s = share_out(w.end[t], lane);
+    if (lane == 31) w.sums[warp] = s.all;
+    __syncthreads();
+    uint32_t before = s.before, all = 0;
+    for (uint32_t i = 0; i < BRICK_WARPS; i++) {
+        before += i < warp ? w.sums[i] : 0u;
+        all += w.sums[i];
+    }
+    w.end[t] += before;
+    w.first[t] -= before;
+    __syncthreads();
+    return all;
+}
+
+/* Coarse levels are dark where fine ones are bright, so the finest goes first. Every so often box and picture are exchanged: what nothing of them lies
+ * below is left out. `edge`: blocks of the brick reach out of the volume, one by one then (see tsr_mip_coefficient). */
+TSR_DEVICE_FN void draw_batch(const tsr_mip_job &job, int64_t brick, const tsr_detail_brick &b, uint32_t *pixels, uint32_t all, uint32_t *least,
+                              brick_work &w, int edge)
+{
     const uint16_t *places = (const uint16_t *)job.d.place + b.first;
-    const int32_t area = box.width * box.height;
-    uint32_t drawn = 0;
-    tsr_mip_canvas canvas;
-    canvas.pixels = pixels;
-    canvas.stride = box.width;
-    canvas.origin = box.y * box.width + box.x;
-    canvas.width = job.width;
-    canvas.height = job.height;
-    for (int32_t level = job.level_low; level <= job.level_high; level++) {
-        const uint32_t end = level > 0 ? start[level - 1] : b.run + b.runs;
-        for (uint32_t first = start[level]; first < end; first += 32) {
-            own_run own = load_run(job, first + lane, end, least, level);
-            own.u = box.u[level];
-            own.v = box.v[level];
-            const share s = share_out(own.count, lane);
-            for (uint32_t k0 = 32 * warp; k0 < s.all; k0 += BRICK_THREADS) {
-                own_run run;
-                const uint32_t at = hand_over(own, s, k0, lane, &run);
-                if (k0 + lane >= s.all) continue;
-                if (!edge) {
-                    draw_in_box(job, run, box.width, pixels, places[at]);
-                    continue;
-                }
+    const int32_t width = w.box.width;
+    uint32_t since = 0, i0 = 0;
+    for (uint32_t k0 = 0; k0 < all; k0 += BRICK_THREADS) {
+        while (i0 < BRICK_THREADS && (w.end[i0] <= k0 || (w.look[i0] & 0xffffu) <= *least)) { /* dark ones are passed over */
+            k0 = max(k0, w.end[i0]);
+            i0++;
+        }
+        if (k0 >= all) break;
+        const uint32_t k = k0 + threadIdx.x;
+        if (k < all) {
+            uint32_t i = i0;
+            while (w.end[i] <= k) i++;
+            own_run run;
+            run.value = w.look[i] & 0xffffu;
+            run.level = (int32_t)(w.look[i] >> 16);
+            const uint32_t at = w.first[i] + k;
+            if (run.value > *least && !edge) {
+                run.u = w.box.u[run.level];
+                run.v = w.box.v[run.level];
+                draw_in_box(job, run, width, pixels, places[at]);
+            } else if (run.value > *least) {
+                tsr_mip_canvas canvas;
                 int32_t n[3];
+                canvas.pixels = pixels;
+                canvas.stride = width;
+                canvas.origin = w.box.y * width + w.box.x;
+                canvas.width = job.width;
+                canvas.height = job.height;
                 tsr_detail_get(&job.d, b.first + at, run.level, brick, n);
                 tsr_mip_coefficient(&job, &canvas, run.level, n, run.value);
             }
-            drawn += s.all;
-            if (drawn < LOOK) continue; /* the same in all warps */
-            drawn = 0;
-            __syncthreads();
-            least = least_of_box(pixels, area, leasts);
         }
+        if (++since < LOOK) continue;
+        since = 0;
+        *least = exchange(job, w, pixels);
     }
 }
 
 TSR_KERNEL(brick_kernel)(tsr_mip_job job)
 {
     TSR_SHARED_DYNAMIC(uint32_t, pixels);
-    TSR_SHARED(uint32_t, leasts, BRICK_WARPS);
-    TSR_SHARED(uint32_t, start, TSR_MIP_LEVELS + 2);
-    TSR_SHARED(tsr_mip_box, boxes, 1);
+    TSR_SHARED(brick_work, works, 1);
+    brick_work &w = works[0];
     const tsr_detail_order order = job.d.order[blockIdx.x];
     const int64_t brick = order.brick;
     const tsr_detail_brick b = job.d.brick[brick];
     const int whole = tsr_mip_box_fits(&job, brick);
     if (!whole && job.slow_high != job.level_high) return; /* see slow_kernel */
-    if (threadIdx.x <= (uint32_t)TSR_MIP_LEVELS) start[threadIdx.x] = b.run + b.runs;
-    if (threadIdx.x == 0 && !tsr_mip_box_of(&job, brick, &boxes[0])) boxes[0].width = 0;
-    __syncthreads();
-    const tsr_mip_box &box = boxes[0];
-    const int32_t width = box.width, area = width * box.height;
-    const uint32_t most = tsr_mip_shown(&job, order.most);
-    if (!width) return;
-    find_levels(job.d, b, start);
-    uint32_t least = UINT32_MAX;
-    for (int32_t i = (int32_t)threadIdx.x; i < area; i += BRICK_THREADS) { /* what is out of the brick's reach is as bright as can be */
-        const int32_t x = i % width, y = i / width;
-        const int64_t px = box.x + x, py = box.y + y;
-        uint32_t v = UINT32_MAX;
-        if (px >= 0 && py >= 0 && px < job.width && py < job.height && tsr_mip_span_has(&job, x, y)) v = job.image[py * job.width + px];
-        pixels[i] = v;
-        least = min(least, v);
+    if (threadIdx.x == 0) {
+        if (!tsr_mip_box_of(&job, brick, &w.box)) w.box.width = 0;
+        w.inverse = 1.0f / (float)w.box.width;
     }
-    least = least_of(least, leasts);
-    if (most <= least) return;
-    draw_brick(job, brick, b, box, pixels, least, start, leasts, !whole);
     __syncthreads();
-    for (int32_t i = (int32_t)threadIdx.x; i < area; i += BRICK_THREADS) {
-        const uint32_t v = pixels[i];
-        if (v == UINT32_MAX || v == 0) continue;
-        uint32_t *p = job.image + (box.y + i / width) * job.width + box.x + i % width;
-        if (*p < v) atomicMax(p, v);
+    if (!w.box.width) return;
+    uint32_t least = load_box(job, w, pixels);
+    if (tsr_mip_shown(&job, order.most) <= least) return;
+    for (uint32_t end = b.run + b.runs; end > b.run;) { /* from the finest level on */
+        const uint32_t first = end - b.run > BRICK_THREADS ? end - BRICK_THREADS : b.run;
+        const uint32_t all = load_batch(job, first, end, least, w);
+        draw_batch(job, brick, b, pixels, all, &least, w, !whole);
+        __syncthreads();
+        end = first;
     }
+    exchange(job, w, pixels);
 }
 
 /* The same straight into the picture, clipped: any element and mode. `only_left`: of bricks that the other kernel leaves out. */

@@ -38,9 +38,11 @@ typedef struct tsr_mip_job {
     int32_t cube2;              /* a coefficient covers the octree node at its place */
     int32_t lower, upper, most; /* above `upper`: most */
     int64_t slab_lower, slab_upper;
-    int32_t refine;    /* != 0: details.from is not all 0 */
-    int32_t footprint; /* pixels that a brick can touch, each way */
-    int32_t spans;     /* rows of span; 0: whole boxes */
+    int32_t refine;                  /* != 0: details.from is not all 0 */
+    int32_t footprint;               /* pixels that a brick can touch, each way */
+    int64_t box_low[2], box_high[2]; /* see tsr_mip_box_limits */
+    int64_t box_level[2][TSR_MIP_LEVELS + 1];
+    int32_t spans; /* rows of span; 0: whole boxes */
     tsr_mip_span span[TSR_MIP_SPANS];
     uint32_t *image;                      /* [height][width] */
     uint16_t *scratch;                    /* cpu: per worker, framed by `footprint` pixels */
@@ -145,36 +147,46 @@ typedef struct tsr_mip_box {
     int32_t inside;                                       /* all of the box lies in the picture */
 } tsr_mip_box;
 
+/* What the boxes of all bricks of a job share: u and v of their limits and levels, from the brick's first voxel's U . x. */
+TSR_HD void tsr_mip_box_limits(tsr_mip_job *job)
+{
+    int64_t low[2] = { 0, 0 }, high[2] = { 0, 0 };
+    const int32_t side = !job->exact && !job->shift ? job->cover[job->level_high].side : 1;
+    /* a square of `side` pixels round a point of the box, or a pixel of it */
+    const int64_t margin = (int64_t)(side / 2 + (side > 1)) * 65536;
+    for (int k = 0; k < 3; k++) {
+        low[0] += (int64_t)(TSR_CELL_SIDE - 1) * tsr_mini(job->p.u[k], 0);
+        high[0] += (int64_t)(TSR_CELL_SIDE - 1) * tsr_maxi(job->p.u[k], 0);
+        low[1] += (int64_t)(TSR_CELL_SIDE - 1) * tsr_mini(job->p.v[k], 0);
+        high[1] += (int64_t)(TSR_CELL_SIDE - 1) * tsr_maxi(job->p.v[k], 0);
+    }
+    for (int c = 0; c < 2; c++) {
+        const int64_t *anchor = c ? job->p.anchor_v : job->p.anchor_u; /* cascade: one level alone */
+        job->box_low[c] = anchor[job->shift] + low[c] - margin;
+        job->box_high[c] = anchor[job->shift] + high[c] + margin;
+        for (int32_t j = 0; j <= TSR_MIP_LEVELS; j++) {
+            const int64_t half = job->exact || job->shift ? 0 : 32768 - 32768 * (int64_t)job->cover[j].side;
+            job->box_level[c][j] = anchor[job->exact ? 0 : j] + half;
+        }
+    }
+}
+
 /* Does a brick's box meet the picture? Levels up to 5. */
 TSR_HD int tsr_mip_box_of(const tsr_mip_job *job, int64_t brick, tsr_mip_box *b)
 {
-    int32_t o[3], side = 1;
+    int32_t o[3];
     const int32_t shift = 16 + job->shift;
     tsr_detail_origin(&job->d, brick, 0, o);
-    int64_t low_u = 0, high_u = 0, low_v = 0, high_v = 0;
-    for (int k = 0; k < 3; k++) {
-        low_u += (int64_t)(TSR_CELL_SIDE - 1) * tsr_mini(job->p.u[k], 0);
-        high_u += (int64_t)(TSR_CELL_SIDE - 1) * tsr_maxi(job->p.u[k], 0);
-        low_v += (int64_t)(TSR_CELL_SIDE - 1) * tsr_mini(job->p.v[k], 0);
-        high_v += (int64_t)(TSR_CELL_SIDE - 1) * tsr_maxi(job->p.v[k], 0);
-    }
     const int64_t at_u = tsr_mip_dot(job->p.u, o[0], o[1], o[2]), at_v = tsr_mip_dot(job->p.v, o[0], o[1], o[2]);
-    if (!job->exact && !job->shift) side = job->cover[job->level_high].side;
-    const int64_t level_u = job->p.anchor_u[job->shift], level_v = job->p.anchor_v[job->shift]; /* cascade: one level alone */
-    /* a square of `side` pixels round a point of the box, or a pixel of it */
-    const int64_t margin = (int64_t)(side / 2 + (side > 1)) * 65536;
-    const int64_t u0 = at_u + level_u + low_u - margin, v0 = at_v + level_v + low_v - margin;
-    b->x = u0 >> shift;
-    b->y = v0 >> shift;
-    const int64_t x1 = (at_u + level_u + high_u + margin) >> shift, y1 = (at_v + level_v + high_v + margin) >> shift;
+    const int64_t x1 = (at_u + job->box_high[0]) >> shift, y1 = (at_v + job->box_high[1]) >> shift;
+    b->x = (at_u + job->box_low[0]) >> shift;
+    b->y = (at_v + job->box_low[1]) >> shift;
     b->width = (int32_t)(x1 - b->x) + 1;
     b->height = (int32_t)(y1 - b->y) + 1;
     b->inside = b->x >= 0 && b->y >= 0 && x1 < job->width && y1 < job->height;
     for (int32_t j = job->level_low; j <= job->level_high; j++) {
-        const int32_t level = job->exact ? 0 : j;
-        const int64_t half = job->exact || job->shift ? 0 : 32768 - 32768 * (int64_t)job->cover[j].side;
-        b->u[j] = (int32_t)(job->p.anchor_u[level] + at_u + half - b->x * ((int64_t)1 << shift));
-        b->v[j] = (int32_t)(job->p.anchor_v[level] + at_v + half - b->y * ((int64_t)1 << shift));
+        b->u[j] = (int32_t)(at_u + job->box_level[0][j] - b->x * ((int64_t)1 << shift));
+        b->v[j] = (int32_t)(at_v + job->box_level[1][j] - b->y * ((int64_t)1 << shift));
     }
     return b->x < job->width && b->y < job->height && x1 >= 0 && y1 >= 0;
 }
