@@ -209,8 +209,8 @@ TSR_HD tsr_detail_run tsr_detail_run_make(const tsr_details *d, const tsr_detail
 /* The first K: residuals above above[level], and of those equal to equal[level] (0: none) the bins before `bin`, and `rest` of that bin. */
 typedef struct tsr_detail_choice {
     uint32_t above[TSR_MIP_LEVELS + 1], equal[TSR_MIP_LEVELS + 1];
-    int64_t bin; /* (levels - level) * values + (values - 1 - value) */
-    int64_t rest;
+    int64_t bin;    /* (levels - level) * values + (values - 1 - value) */
+    int64_t rest;   /* the host's: ties that are still wanted */
     int32_t values; /* 256 or 65536 */
     uint64_t *ties; /* device, per bin: coefficients equal to the bar */
 } tsr_detail_choice;
@@ -247,6 +247,20 @@ TSR_HD int64_t tsr_detail_find(const tsr_details *d, const tsr_detail_choice *c,
         else high = middle;
     }
     return low < b->runs && tsr_detail_bin(d, c, &d->run[b->run + low]) == bin ? (int64_t)(b->run + low) : -1;
+}
+
+/* Ties of the choice's bin in a brick. */
+TSR_HD uint32_t tsr_detail_rest(const tsr_details *d, const tsr_detail_choice *c, int64_t brick)
+{
+    uint32_t ties = 0;
+    const int64_t k = tsr_detail_find(d, c, &d->brick[brick], c->bin);
+    if (k >= 0) tsr_detail_choose(d, c, &d->brick[brick], (uint32_t)k, &ties);
+    return ties;
+}
+TSR_HD void tsr_detail_take_rest(const tsr_details *d, const tsr_detail_choice *c, int64_t brick, uint32_t number)
+{
+    const int64_t k = number ? tsr_detail_find(d, c, &d->brick[brick], c->bin) : -1;
+    if (k >= 0) d->to[k] += number;
 }
 
 #endif
