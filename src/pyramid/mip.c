@@ -72,7 +72,7 @@ static int32_t key_shift(tsr_mip_key key)
 }
 
 /* Effects, largest first, equal ones of several levels together. */
-static tsr_status rank(tsr_mip *mip, const uint64_t *histogram)
+tsr_status tsr_mip_make_ranks(tsr_mip *mip, const uint64_t *histogram)
 {
     int64_t n = 0;
     for (int32_t j = 0; j <= mip->info.levels; j++)
@@ -125,7 +125,7 @@ tsr_status tsr_mip_complete(tsr_mip *mip, const uint64_t *histogram)
     mip->info.runs = d->runs;
     mip->info.bricks = d->bricks;
     TSR_TRY(count_levels(mip));
-    TSR_TRY(rank(mip, histogram));
+    TSR_TRY(tsr_mip_make_ranks(mip, histogram));
     TSR_TRY(tsr_device_move(mip->context, d->brick, NULL, mip->brick, (size_t)d->bricks * sizeof *mip->brick));
     return TSR_OK;
 }
@@ -137,7 +137,9 @@ int64_t tsr_mip_bins(const tsr_mip *mip) { return tie_bins(&mip->details); }
 void tsr_mip_bar_of(const tsr_mip *mip, int64_t count, tsr_detail_choice *c)
 {
     const int32_t shift = key_shift(mip->info.key);
-    int64_t low = 0, high = mip->ranks; /* the rank that count ends in: before < count <= before + count */
+    *c = (tsr_detail_choice){ .values = 1 << (8 * mip->details.bytes) };
+    if (count >= mip->info.coefficients) return; /* residuals are at least 1 */
+    int64_t low = 0, high = mip->ranks;          /* the rank that count ends in: before < count <= before + count */
     while (low < high) {
         const int64_t middle = (low + high) / 2;
         if (mip->rank[middle].before + mip->rank[middle].count < count) low = middle + 1;
@@ -145,7 +147,7 @@ void tsr_mip_bar_of(const tsr_mip *mip, int64_t count, tsr_detail_choice *c)
     }
     const tsr_mip_rank none = { .effect = UINT64_MAX };
     const tsr_mip_rank *r = count && low < mip->ranks ? &mip->rank[low] : &none;
-    *c = (tsr_detail_choice){ .values = 1 << (8 * mip->details.bytes), .rest = count ? count - r->before : 0 };
+    c->rest = count ? count - r->before : 0;
     for (int32_t j = 0; j <= mip->details.levels; j++) { /* e << s > effect where e > effect >> s */
         const uint64_t bar = r->effect >> (shift * j);
         c->above[j] = bar > UINT32_MAX ? UINT32_MAX : (uint32_t)bar;

@@ -42,6 +42,8 @@ tsr_status tsr_mip_allocate(tsr_mip *mip);
 /* After bricks (host and device), runs, places and residuals are there: drawing order, ranks from the counts per [level][residual]. */
 tsr_status tsr_mip_complete(tsr_mip *mip, const uint64_t *histogram);
 
+tsr_status tsr_mip_make_ranks(tsr_mip *mip, const uint64_t *histogram);
+
 /* details.to = the first `count` coefficients; details.from = none, or what was selected before (refine). Waits where `count` changed. */
 tsr_status tsr_mip_select(tsr_mip *mip, int64_t count, int refine);
 /* The same over parts of one pyramid: equal tables of bricks, of which each part has some; `ranked` has the ranks of all. */

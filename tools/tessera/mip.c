@@ -164,16 +164,54 @@ static int save(const struct mip *m, const tsr_mip_frame *frame, tsr_dtype dtype
     return failed(m, status, m->output);
 }
 
+/* The frame's picture from several contexts: of the devices kind:0 to kind:n-1 on a GPU, else of one device. */
+static tsr_status render_group(struct mip *m, const tsr_mip_view *view, tsr_mip_frame *frame, tsr_mip_statistics *s)
+{
+    const tsr_device first = tsr_context_device(m->context);
+    tsr_context *contexts[64] = { m->context };
+    tsr_mip_group *group = NULL;
+    tsr_status status = TSR_OK;
+    for (int32_t k = 1; k < m->devices && status == TSR_OK; k++) {
+        char name[32];
+        tsr_context_options options = TSR_CONTEXT_OPTIONS;
+        if (first.kind == TSR_DEVICE_CUDA) snprintf(name, sizeof name, "cuda:%d", first.index + k);
+        else snprintf(name, sizeof name, "%s", tsr_device_kind_name(first.kind));
+        options.device = name;
+        options.threads = tsr_context_threads(m->context);
+        status = tsr_context_create(&options, &contexts[k]);
+    }
+    if (status == TSR_OK) status = tsr_mip_group_create(contexts, m->devices, m->pyramid, &group);
+    if (status == TSR_OK) tsr_mip_destroy(&m->pyramid);
+    if (status == TSR_OK) status = tsr_mip_group_render(group, view, &m->render, frame, s);
+    tsr_mip_group_destroy(&group);
+    for (int32_t k = 1; k < m->devices; k++) tsr_context_destroy(&contexts[k]);
+    return status;
+}
+
+static int open_stream(struct mip *m, const char *path)
+{
+    tsr_mip_stream_options options = TSR_MIP_STREAM_OPTIONS;
+    options.memory_limit = m->read.memory_limit;
+    options.progress = cli_progress(m->cli);
+    const tsr_status status = tsr_mip_stream_open(m->context, path, &options, &m->file);
+    cli_progress_end(m->cli);
+    return failed(m, status, path);
+}
+
 static int render(struct mip *m)
 {
     tsr_mip_frame *frame = NULL;
     tsr_mip_statistics s = { 0 };
-    int code = load(m, m->cli->input[1]);
+    int code = m->stream ? open_stream(m, m->cli->input[1]) : load(m, m->cli->input[1]);
     if (code) return code;
-    const tsr_mip_info info = tsr_mip_describe(m->pyramid);
+    const tsr_mip_info info = m->stream ? tsr_mip_stream_describe(m->file) : tsr_mip_describe(m->pyramid);
     const tsr_mip_view view = view_of(m, &info);
     tsr_status status = tsr_mip_frame_create(m->context, m->width, m->height, &frame);
-    if (status == TSR_OK) status = tsr_mip_render(m->pyramid, &view, &m->render, frame, &s);
+    if (status == TSR_OK)
+        status = m->stream        ? tsr_mip_stream_render(m->file, &view, &m->render, frame, &s)
+                 : m->devices > 1 ? render_group(m, &view, frame, &s)
+                                  : tsr_mip_render(m->pyramid, &view, &m->render, frame, &s);
+    if (m->stream) cli_progress_end(m->cli);
     code = failed(m, status, NULL);
     if (!code) code = save(m, frame, info.dtype);
     if (!code) cli_note(m->cli, "%lld of %lld coefficients", (long long)s.drawn, (long long)info.coefficients);
@@ -334,6 +372,7 @@ static int work(struct mip *m, const char *action)
                : !strcmp(action, "render") ? render(m)
                : !strcmp(action, "filter") ? filter(m)
                                            : compare(m);
+    tsr_mip_stream_close(&m->file);
     tsr_mip_destroy(&m->pyramid);
     tsr_volume_destroy(&m->volume);
     tsr_context_destroy(&m->context);
@@ -459,6 +498,17 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 0,
           .upper = 1e9,
           .given = &m.error_given },
+        { .name = "stream",
+          .type = CLI_FLAG,
+          .value = &m.stream,
+          .help = "read the pyramid piece by piece: no more of it in memory than --memory-limit (default 256 MiB)" },
+        { .name = "devices",
+          .type = CLI_INT,
+          .value = &m.devices,
+          .argument = "N",
+          .help = "deal the pyramid out over N devices",
+          .lower = 1,
+          .upper = 64 },
         { .name = "finest",
           .type = CLI_INT,
           .value = &m.render.finest,

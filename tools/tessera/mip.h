@@ -18,6 +18,8 @@ struct mip {
     double azimuth, elevation, zoom, range[2], slab[2], window[2];
     tsr_context *context;
     tsr_mip *pyramid;
+    tsr_mip_stream *file; /* --stream */
+    int stream;
     tsr_volume *volume;
 };
 

@@ -16,7 +16,7 @@ static int class_of(const char *name)
                 { "rule", FILTERS },    { "neighbours", FILTERS }, { "width", VIEWS },      { "height", VIEWS },      { "azimuth", VIEWS },
                 { "elevation", VIEWS }, { "zoom", VIEWS },         { "mode", VIEWS },       { "lower", VIEWS },       { "upper", VIEWS },
                 { "close", VIEWS },     { "slab", VIEWS },         { "fraction", AMOUNTS }, { "count", AMOUNTS },     { "error", AMOUNTS },
-                { "finest", SHOWS },    { "window", SHOWS },       { "memory-limit", 0 } };
+                { "finest", SHOWS },    { "stream", SHOWS },       { "devices", SHOWS },    { "window", SHOWS },      { "memory-limit", 0 } };
     for (size_t k = 0; k < sizeof own / sizeof *own; k++)
         if (!strcmp(own[k].name, name)) return own[k].kind;
     return 0;
@@ -37,6 +37,8 @@ int mip_check_given(const struct mip *m, const cli_option *options, const int *g
             return cli_usage(m->cli, "--%s: without effect on a pyramid that is built (%s)", options[k].name, m->cli->input[1]);
         return cli_usage(m->cli, "--%s: without effect on %s", options[k].name, action);
     }
+    if (m->stream && !pyramid) return cli_usage(m->cli, "--stream: without effect on %s: a volume is read as a whole", m->cli->input[1]);
+    if (m->stream && m->devices > 1) return cli_usage(m->cli, "--stream and --devices: expected one of them");
     for (int k = 0; options[k].name; k++) {
         if (!given[k]) continue;
         if (!strcmp(options[k].name, "bits") && !m->range_given) return cli_usage(m->cli, "--bits: without effect without --range");
