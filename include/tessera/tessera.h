@@ -14,6 +14,7 @@
 #include "tessera/edit.h"
 #include "tessera/features.h"
 #include "tessera/filter.h"
+#include "tessera/filter_pyramid.h"
 #include "tessera/io.h"
 #include "tessera/lens.h"
 #include "tessera/levelset.h"

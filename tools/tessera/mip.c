@@ -318,19 +318,26 @@ static int filter(struct mip *m)
     return code;
 }
 
+static int analyse(struct mip *m)
+{
+    const int code = read_volume(m, m->cli->input[1]);
+    return code ? code : mip_analyse(m);
+}
+
 static int check(struct mip *m, const char *action)
 {
-    static const char *const names[] = { "build", "info", "render", "compare", "filter" };
+    static const char *const names[] = { "build", "info", "render", "compare", "filter", "analyse" };
     int known = 0;
-    for (int k = 0; k < 5; k++) known |= !strcmp(action, names[k]);
-    if (!known) return cli_usage(m->cli, "'%s': expected build, info, render, compare or filter", action);
+    for (int k = 0; k < 6; k++) known |= !strcmp(action, names[k]);
+    if (!known) return cli_usage(m->cli, "'%s': expected build, info, render, compare, filter or analyse", action);
     if (m->cli->inputs == 3 && strcmp(action, "compare")) return cli_usage(m->cli, "%s: unexpected third argument", m->cli->input[2]);
     if (m->cli->inputs < 2)
         return cli_usage(m->cli, "%s: missing input, expected a %s", action,
-                         strcmp(action, "build") && strcmp(action, "filter") ? "pyramid" : "volume");
+                         strcmp(action, "build") && strcmp(action, "filter") && strcmp(action, "analyse") ? "pyramid" : "volume");
     const int filters = !strcmp(action, "filter"), writes = filters || !strcmp(action, "build") || !strcmp(action, "render");
     if (filters && !m->threshold_given) return cli_usage(m->cli, "filter: missing --threshold, the least attribute that stays");
-    if (filters) return cli_check_write(m->cli, m->output, TSR_FILE_VOLUME, NULL);
+    if (filters || (!strcmp(action, "analyse") && m->output)) return cli_check_write(m->cli, m->output, TSR_FILE_VOLUME, NULL);
+    if (!strcmp(action, "analyse")) return CLI_OK;
     if (!writes && m->output) return cli_usage(m->cli, "--output: %s writes no file", action);
     if (!strcmp(action, "build"))
         return mip_is_pyramid(m->output ? m->output : "-") || (m->output && !strcmp(m->output, "-"))
@@ -367,11 +374,12 @@ static int work(struct mip *m, const char *action)
     m->render.slab_upper = m->slab[1];
     int code = cli_context(m->cli, &m->context);
     if (!code)
-        code = !strcmp(action, "build")    ? build(m)
-               : !strcmp(action, "info")   ? info(m)
-               : !strcmp(action, "render") ? render(m)
-               : !strcmp(action, "filter") ? filter(m)
-                                           : compare(m);
+        code = !strcmp(action, "build")     ? build(m)
+               : !strcmp(action, "info")    ? info(m)
+               : !strcmp(action, "render")  ? render(m)
+               : !strcmp(action, "filter")  ? filter(m)
+               : !strcmp(action, "analyse") ? analyse(m)
+                                            : compare(m);
     tsr_mip_stream_close(&m->file);
     tsr_mip_destroy(&m->pyramid);
     tsr_volume_destroy(&m->volume);
@@ -387,6 +395,7 @@ static int run(cli_call *cli, int argc, char **argv)
                      .render = TSR_MIP_RENDER_OPTIONS,
                      .tree = TSR_MAX_TREE_OPTIONS,
                      .filter = TSR_MAX_TREE_FILTER_OPTIONS,
+                     .analysis = TSR_FILTER_PYRAMID_OPTIONS,
                      .width = 512,
                      .height = 512,
                      .bits = 8,
@@ -457,6 +466,19 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &m.tree.neighbours,
           .argument = "6|18|26",
           .help = "with --threshold: of a voxel (default 26)" },
+        { .name = "filter",
+          .type = CLI_CHOICE,
+          .value = &m.analysis_filter,
+          .argument = "WHAT",
+          .help = "analyse: what comes before subsampling",
+          .choices = "erosion opening reconstruction" },
+        { .name = "iterations",
+          .type = CLI_INT,
+          .value = &m.analysis.iterations,
+          .argument = "N",
+          .help = "analyse: conditional dilations of a reconstruction (default: until nothing changes)",
+          .lower = 1,
+          .upper = 1000000 },
         { .name = "width", .type = CLI_INT, .value = &m.width, .argument = "PIXELS", .help = "default 512", .lower = 1, .upper = 32768 },
         { .name = "height", .type = CLI_INT, .value = &m.height, .argument = "PIXELS", .help = "default 512", .lower = 1, .upper = 32768 },
         { .name = "azimuth", .type = CLI_REAL, .value = &m.azimuth, .argument = "DEGREES", .help = "0 looks along -y, z up (default 30)" },
@@ -513,7 +535,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_INT,
           .value = &m.render.finest,
           .argument = "LEVEL",
-          .help = "only levels from this one up: a preview",
+          .help = "only levels from this one up: a preview; analyse: of the volume that is written",
           .lower = 0,
           .upper = 8 },
         { .name = "lower",
@@ -558,14 +580,14 @@ static int run(cli_call *cli, int argc, char **argv)
     return code ? code : work(&m, cli->input[0]);
 }
 
-const cli_verb verb_mip = {
-    "mip", "[options] build VOLUME -o FILE.mip | info FILE.mip | render FILE.mip -o PNG | compare FILE.mip [VOLUME] | filter VOLUME -o VOLUME",
-    "Maximum intensity projection from morphological pyramids: fast previews, exact pictures",
-    "  tessera make phantom_liver --size 96 -o vessels.nrrd\n"
-    "  tessera mip build vessels.nrrd --range 0:1 --measure -o vessels.mip\n"
-    "  tessera mip render vessels.mip --fraction 0.06 -o preview.png\n"
-    "  tessera mip render vessels.mip --mode exact --azimuth 60 -o exact.png\n"
-    "  tessera mip compare vessels.mip vessels.nrrd --range 0:1\n"
-    "  tessera mip filter vessels.nrrd --range 0:1 --attribute noncompactness --threshold 0.5 -o tubes.nrrd\n",
-    run
-};
+const cli_verb verb_mip = { "mip",
+                            "[options] build VOLUME -o FILE.mip | info FILE.mip | render FILE.mip -o PNG | compare FILE.mip [VOLUME] | filter VOLUME "
+                            "-o VOLUME | analyse VOLUME",
+                            "Maximum intensity projection from morphological pyramids: fast previews, exact pictures",
+                            "  tessera make phantom_liver --size 96 -o vessels.nrrd\n"
+                            "  tessera mip build vessels.nrrd --range 0:1 --measure -o vessels.mip\n"
+                            "  tessera mip render vessels.mip --fraction 0.06 -o preview.png\n"
+                            "  tessera mip render vessels.mip --mode exact --azimuth 60 -o exact.png\n"
+                            "  tessera mip compare vessels.mip vessels.nrrd --range 0:1\n"
+                            "  tessera mip filter vessels.nrrd --range 0:1 --attribute noncompactness --threshold 0.5 -o tubes.nrrd\n",
+                            run };

@@ -3,7 +3,7 @@
 
 #include "mip.h"
 
-enum { BUILDS = 1, QUANTISES = 2, FILTERS = 4, VIEWS = 8, AMOUNTS = 16, SHOWS = 32 };
+enum { BUILDS = 1, QUANTISES = 2, FILTERS = 4, VIEWS = 8, AMOUNTS = 16, SHOWS = 32, LEVELS = 64, FINEST = 128, ANALYSES = 256 };
 
 /* What an option belongs to; 0: always of use. */
 static int class_of(const char *name)
@@ -11,12 +11,13 @@ static int class_of(const char *name)
     static const struct {
         const char *name;
         int kind;
-    } own[] = { { "levels", BUILDS },   { "element", BUILDS },     { "key", BUILDS },       { "format", BUILDS },     { "hide", BUILDS },
-                { "measure", BUILDS },  { "range", QUANTISES },    { "bits", QUANTISES },   { "attribute", FILTERS }, { "threshold", FILTERS },
-                { "rule", FILTERS },    { "neighbours", FILTERS }, { "width", VIEWS },      { "height", VIEWS },      { "azimuth", VIEWS },
-                { "elevation", VIEWS }, { "zoom", VIEWS },         { "mode", VIEWS },       { "lower", VIEWS },       { "upper", VIEWS },
-                { "close", VIEWS },     { "slab", VIEWS },         { "fraction", AMOUNTS }, { "count", AMOUNTS },     { "error", AMOUNTS },
-                { "finest", SHOWS },    { "stream", SHOWS },       { "devices", SHOWS },    { "window", SHOWS },      { "memory-limit", 0 } };
+    } own[] = { { "levels", LEVELS },   { "element", LEVELS },     { "key", BUILDS },          { "format", BUILDS },     { "hide", BUILDS },
+                { "measure", BUILDS },  { "range", QUANTISES },    { "bits", QUANTISES },      { "attribute", FILTERS }, { "threshold", FILTERS },
+                { "rule", FILTERS },    { "neighbours", FILTERS }, { "width", VIEWS },         { "height", VIEWS },      { "azimuth", VIEWS },
+                { "elevation", VIEWS }, { "zoom", VIEWS },         { "mode", VIEWS },          { "lower", VIEWS },       { "upper", VIEWS },
+                { "close", VIEWS },     { "slab", VIEWS },         { "fraction", AMOUNTS },    { "count", AMOUNTS },     { "error", AMOUNTS },
+                { "finest", FINEST },   { "filter", ANALYSES },    { "iterations", ANALYSES }, { "stream", SHOWS },      { "devices", SHOWS },
+                { "window", SHOWS },    { "memory-limit", 0 } };
     for (size_t k = 0; k < sizeof own / sizeof *own; k++)
         if (!strcmp(own[k].name, name)) return own[k].kind;
     return 0;
@@ -26,14 +27,16 @@ int mip_check_given(const struct mip *m, const cli_option *options, const int *g
 {
     const int pyramid = mip_is_pyramid(m->cli->input[1]), volume = !pyramid || m->cli->inputs == 3;
     int used = 0;
-    if (!strcmp(action, "build")) used = BUILDS | QUANTISES | FILTERS;
+    if (!strcmp(action, "build")) used = BUILDS | LEVELS | QUANTISES | FILTERS;
     else if (!strcmp(action, "filter")) used = QUANTISES | FILTERS;
+    else if (!strcmp(action, "analyse")) used = QUANTISES | FILTERS | LEVELS | ANALYSES | (m->output ? FINEST : 0);
     else if (strcmp(action, "info"))
-        used = (pyramid ? 0 : BUILDS) | (volume ? QUANTISES | FILTERS : 0) | VIEWS | (!strcmp(action, "render") ? AMOUNTS | SHOWS : 0);
+        used =
+            (pyramid ? 0 : BUILDS | LEVELS) | (volume ? QUANTISES | FILTERS : 0) | VIEWS | (!strcmp(action, "render") ? AMOUNTS | SHOWS | FINEST : 0);
     for (int k = 0; options[k].name; k++) {
         const int kind = class_of(options[k].name);
         if (!given[k] || !kind || kind & used) continue;
-        if (pyramid && kind & (BUILDS | QUANTISES | FILTERS))
+        if (pyramid && kind & (BUILDS | LEVELS | QUANTISES | FILTERS))
             return cli_usage(m->cli, "--%s: without effect on a pyramid that is built (%s)", options[k].name, m->cli->input[1]);
         return cli_usage(m->cli, "--%s: without effect on %s", options[k].name, action);
     }
