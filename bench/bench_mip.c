@@ -208,6 +208,47 @@ static void dense(tsr_mip_mode mode)
     tsr_mip_dense_destroy(&s.dense);
 }
 
+/* Table 2.3, two devices: cuda:0 and cuda:1, left out where there is one; on a CPU two contexts of half the threads show the cost of joining. */
+static tsr_mip_group *group;
+static tsr_status group_call(void *user)
+{
+    (void)user;
+    return tsr_mip_group_render(group, &s.view, &s.render, s.frame, NULL);
+}
+static void two_devices(void)
+{
+    const tsr_device_kind kind = tsr_context_device(s.b.context).kind;
+    tsr_context *contexts[2] = { s.b.context, NULL };
+    tsr_context_options options = TSR_CONTEXT_OPTIONS;
+    if (!bench_wants(&s.b, "two devices")) return;
+    options.device = kind == TSR_DEVICE_CUDA ? "cuda:1" : "cpu";
+    options.threads = s.b.threads;
+    if (tsr_context_create(&options, &contexts[1]) != TSR_OK) {
+        printf("two devices: left out (%s)\n", tsr_error_message());
+        return;
+    }
+    MUST(tsr_mip_group_create(contexts, 2, s.mip, &group));
+    for (int k = 0; k < 2; k++) {
+        char name[160];
+        tsr_mip_errors e;
+        const double part = k ? 0.13 : 1;
+        const tsr_mip_info i = tsr_mip_describe(s.mip);
+        s.render = (tsr_mip_render_options)TSR_MIP_RENDER_OPTIONS;
+        s.render.close = TSR_MIP_CLOSE_OFF;
+        s.render.fraction = part;
+        MUST(tsr_mip_render(s.mip, &s.view, &s.render, s.full, NULL));
+        MUST(group_call(NULL));
+        MUST(tsr_mip_compare(s.frame, s.full, &e));
+        snprintf(name, sizeof name, "splat, two devices, %g %%: %lld pixels differ from one", 100 * part, (long long)e.different);
+        bench_case c = { .name = name, .n = (int64_t)(part * (double)i.coefficients), .bytes = picture_bytes(&i, part), .bar = "the same pixels" };
+        c.time = bench_measure(&s.b, group_call, NULL, NULL);
+        c.holds = e.different == 0;
+        bench_report(&s.b, &c);
+    }
+    tsr_mip_group_destroy(&group);
+    tsr_context_destroy(&contexts[1]);
+}
+
 static void build_case(void)
 {
     const int gpu = tsr_context_device(s.b.context).kind == TSR_DEVICE_CUDA;
@@ -260,6 +301,7 @@ static void volume_cases(void)
         c.time = bench_measure(&s.b, select_call, NULL, NULL);
         bench_report(&s.b, &c);
     }
+    two_devices();
     s.view.zoom = 1;
     picture("splat, a voxel a pixel", 1, TSR_MIP_SPLAT, NULL, 0);
     picture("splat, a voxel a pixel", 0.13, TSR_MIP_SPLAT, NULL, 0);
