@@ -56,7 +56,7 @@ static tsr_status run(tsr_context *context, tsr_distance_pde_job *job, float *ot
         float change;
         TSR_TRY(tsr_device_move(NULL, &bits, context, job->change, 4));
         memcpy(&change, &bits, 4);
-        report->change = change;
+        report->change = (double)change;
         if (report->change <= tolerance) break;
     }
     return TSR_OK;

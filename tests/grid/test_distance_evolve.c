@@ -28,7 +28,7 @@ static void measure(tsr_volume *distance, double step_z, double within, double *
     require_ok(tsr_volume_copy(distance, NULL, &host));
     for (int i = 0; i < N * N * N; i++) {
         const double x = i % N - 11.4, y = i / N % N - 11.7, z = step_z * (i / N / N - 11.5), d = sqrt(x * x + y * y + z * z) - 6;
-        const double v = ((const float *)tsr_volume_data_const(host))[i];
+        const double v = (double)((const float *)tsr_volume_data_const(host))[i];
         assert_true((v < 0) == (d < 0) || fabs(d) < 1e-5);
         if (fabs(d) >= within) continue;
         *mean += fabs(v - d);

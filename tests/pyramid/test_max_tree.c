@@ -256,7 +256,7 @@ static void refuses(void **state)
     assert_null(tree);
     require_ok(tsr_max_tree_create(v, NULL, &tree));
     tsr_max_tree_filter_options options = TSR_MAX_TREE_FILTER_OPTIONS;
-    options.threshold = NAN;
+    options.threshold = (double)NAN;
     require_error(tsr_max_tree_filter(NULL, tree, &options, &out, NULL), TSR_ERROR_ARGUMENT, "threshold is nan");
     options.threshold = 1;
     options.rule = (tsr_max_tree_rule)4;

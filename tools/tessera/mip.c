@@ -305,11 +305,11 @@ static int info(struct mip *m)
 /* A volume by its max-tree. */
 static int filter(struct mip *m)
 {
-    const double threshold_given = m->threshold_given;
+    const int threshold_given = m->threshold_given;
     int64_t nodes = 0, kept = 0;
     m->threshold_given = 0; /* not twice */
     int code = read_volume(m, m->cli->input[1]);
-    m->threshold_given = threshold_given != 0;
+    m->threshold_given = threshold_given;
     if (code) return code;
     code = failed(m, mip_filter_volume(m, &m->volume, &nodes, &kept), m->cli->input[1]);
     const tsr_write_options write = cli_write_options(m->cli);
