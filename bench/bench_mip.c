@@ -1,5 +1,5 @@
 /* Speed of maximum intensity projection. Tables 2.1 to 2.3 of the method's literature on stand-ins of its data: a body of noise with a vessel tree at
- * 512 x 512 x 1734, about 46 % of whose voxels are coefficients, all of it in a picture of 512^2. Bound of a picture: the selected coefficients, the
+ * 512 x 512 x 1734, about 46 % of whose voxels are coefficients, and a fuller one of 512^3, about 78 %, all of it in a picture of 512^2. Bound of a picture: the selected coefficients, the
  * ranges of the runs, and the picture are read once; of the build: the volume is read twice and the coefficients are written. Beside it
  * rays through the dense volume with empty-space skipping, the same picture. --quick: half the size each way. */
 #include "bench.h"
@@ -9,11 +9,14 @@
 static struct {
     bench b;
     tsr_size3 n;
+    double fill[2]; /* of the body, of the extents x and y */
     uint8_t *data;
     tsr_volume *volume;
     tsr_mip *mip;
     tsr_mip_dense *dense;
     tsr_mip_frame *frame, *full;
+    int32_t width, height;
+    const char *stand_in;
     tsr_mip_options build;
     tsr_mip_view view;
     tsr_mip_render_options render;
@@ -32,16 +35,16 @@ static uint64_t mixed(uint64_t z)
     return z ^ (z >> 31);
 }
 
-/* An elliptic cylinder of half the volume: 45 and noise of 16 grey values; air around it. */
+/* An elliptic cylinder: 45 and noise of 16 grey values; air around it. */
 static void body(void *user, int64_t begin, int64_t end, int worker)
 {
     (void)user;
     (void)worker;
     const double cx = 0.5 * (double)s.n.x, cy = 0.5 * (double)s.n.y;
     for (int64_t row = begin; row < end; row++) {
-        const double y = ((double)(row % s.n.y) + 0.5 - cy) / (0.86 * cy);
+        const double y = ((double)(row % s.n.y) + 0.5 - cy) / (s.fill[1] * cy);
         for (int64_t x = 0; x < s.n.x; x++) {
-            const double u = ((double)x + 0.5 - cx) / (0.76 * cx);
+            const double u = ((double)x + 0.5 - cx) / (s.fill[0] * cx);
             const uint64_t noise = mixed((uint64_t)(row * s.n.x + x));
             s.data[row * s.n.x + x] = u * u + y * y < 1 ? (uint8_t)(45 + (noise & 7) + (noise >> 8 & 7)) : 0;
         }
@@ -141,33 +144,55 @@ static const char *volume_name(void)
 static double picture_bytes(const tsr_mip_info *i, double part)
 {
     const double per = i->format == TSR_MIP_BRICKS ? 2 : i->format == TSR_MIP_LIST4 ? 4 : 6;
-    return part * (double)i->coefficients * per + 16.0 * (double)i->runs + 4.0 * 512 * 512;
+    return part * (double)i->coefficients * per + 16.0 * (double)i->runs + 4.0 * s.width * s.height;
 }
 
-/* A line of Tables 2.1 and 2.2: error against all coefficients and frames per second. */
-static void picture(const char *what, double part, tsr_mip_mode mode, const char *bar, double frames)
+/* New frames; the volume fits in. */
+static void look(int32_t width, int32_t height)
+{
+    const double diagonal = sqrt((double)(s.n.x * s.n.x + s.n.y * s.n.y + s.n.z * s.n.z));
+    tsr_mip_frame_destroy(&s.frame);
+    tsr_mip_frame_destroy(&s.full);
+    MUST(tsr_mip_frame_create(s.b.context, width, height, &s.frame));
+    MUST(tsr_mip_frame_create(s.b.context, width, height, &s.full));
+    s.width = width;
+    s.height = height;
+    s.view = tsr_mip_orbit(30, 20, fmin(width, height) / diagonal);
+}
+
+/* A line of Tables 2.1 to 2.3: error against all coefficients and frames per second. `finest`: without the levels below. */
+static void level_picture(const char *what, double part, tsr_mip_mode mode, int32_t finest, const char *bar, double frames)
 {
     const tsr_mip_info i = tsr_mip_describe(s.mip);
-    char name[160];
+    char name[200];
     tsr_mip_errors e;
+    snprintf(name, sizeof name, "%s%s, %g %%", s.stand_in, what, 100 * part);
+    if (!bench_wants(&s.b, name)) return;
     s.render = (tsr_mip_render_options)TSR_MIP_RENDER_OPTIONS;
     s.render.mode = mode;
     s.render.close = TSR_MIP_CLOSE_OFF;
     MUST(tsr_mip_render(s.mip, &s.view, &s.render, s.full, NULL));
     s.render.fraction = part;
+    s.render.finest = finest;
     MUST(tsr_mip_render(s.mip, &s.view, &s.render, s.frame, NULL));
     MUST(tsr_mip_compare(s.frame, s.full, &e));
-    snprintf(name, sizeof name, "%s, %g %%: L1 %.1e, median %g", what, 100 * part, e.relative, e.median);
-    bench_case c = { .name = name, .n = (int64_t)(part * (double)i.coefficients), .bytes = picture_bytes(&i, part), .bar = bar };
+    snprintf(name, sizeof name, "%s%s, %g %%: max %g, L1 %.1e, median %g", s.stand_in, what, 100 * part, e.maximum, e.relative, e.median);
+    int64_t count = (int64_t)(part * (double)i.coefficients);
+    for (int32_t j = 0; j < finest; j++) count -= i.by_level[j];
+    bench_case c = { .name = name, .n = count, .bytes = picture_bytes(&i, (double)count / (double)i.coefficients), .bar = bar };
     c.time = bench_measure(&s.b, render_call, NULL, NULL);
     c.holds = frames * c.time.median <= 1;
     bench_report(&s.b, &c);
+}
+static void picture(const char *what, double part, tsr_mip_mode mode, const char *bar, double frames)
+{
+    level_picture(what, part, mode, 0, bar, frames);
 }
 
 static void dense(tsr_mip_mode mode)
 {
     tsr_mip_errors e;
-    char name[160];
+    char name[200];
     s.render = (tsr_mip_render_options)TSR_MIP_RENDER_OPTIONS;
     s.render.mode = mode;
     s.render.close = TSR_MIP_CLOSE_OFF;
@@ -175,7 +200,7 @@ static void dense(tsr_mip_mode mode)
     MUST(tsr_mip_render(s.mip, &s.view, &s.render, s.full, NULL));
     MUST(tsr_mip_dense_render(s.dense, &s.view, &s.render, s.frame));
     MUST(tsr_mip_compare(s.frame, s.full, &e));
-    snprintf(name, sizeof name, "rays through the dense volume: %lld pixels differ from exact", (long long)e.different);
+    snprintf(name, sizeof name, "%srays through the dense volume: %lld pixels differ from exact", s.stand_in, (long long)e.different);
     bench_case c = { .name = name, .n = s.n.x * s.n.y * s.n.z, .bytes = (double)(s.n.x * s.n.y * s.n.z), .bar = "the same pixels" };
     c.time = bench_measure(&s.b, dense_call, NULL, NULL);
     c.holds = e.different == 0;
@@ -183,44 +208,107 @@ static void dense(tsr_mip_mode mode)
     tsr_mip_dense_destroy(&s.dense);
 }
 
+/* Table 2.3, two devices: cuda:0 and cuda:1, left out where there is one; on a CPU two contexts of half the threads show the cost of joining. */
+static tsr_mip_group *group;
+static tsr_status group_call(void *user)
+{
+    (void)user;
+    return tsr_mip_group_render(group, &s.view, &s.render, s.frame, NULL);
+}
+static void two_devices(void)
+{
+    const tsr_device_kind kind = tsr_context_device(s.b.context).kind;
+    tsr_context *contexts[2] = { s.b.context, NULL };
+    tsr_context_options options = TSR_CONTEXT_OPTIONS;
+    if (!bench_wants(&s.b, "two devices")) return;
+    options.device = kind == TSR_DEVICE_CUDA ? "cuda:1" : "cpu";
+    options.threads = s.b.threads;
+    if (tsr_context_create(&options, &contexts[1]) != TSR_OK) {
+        printf("two devices: left out (%s)\n", tsr_error_message());
+        return;
+    }
+    MUST(tsr_mip_group_create(contexts, 2, s.mip, &group));
+    for (int k = 0; k < 2; k++) {
+        char name[160];
+        tsr_mip_errors e;
+        const double part = k ? 0.13 : 1;
+        const tsr_mip_info i = tsr_mip_describe(s.mip);
+        s.render = (tsr_mip_render_options)TSR_MIP_RENDER_OPTIONS;
+        s.render.close = TSR_MIP_CLOSE_OFF;
+        s.render.fraction = part;
+        MUST(tsr_mip_render(s.mip, &s.view, &s.render, s.full, NULL));
+        MUST(group_call(NULL));
+        MUST(tsr_mip_compare(s.frame, s.full, &e));
+        snprintf(name, sizeof name, "splat, two devices, %g %%: %lld pixels differ from one", 100 * part, (long long)e.different);
+        bench_case c = { .name = name, .n = (int64_t)(part * (double)i.coefficients), .bytes = picture_bytes(&i, part), .bar = "the same pixels" };
+        c.time = bench_measure(&s.b, group_call, NULL, NULL);
+        c.holds = e.different == 0;
+        bench_report(&s.b, &c);
+    }
+    tsr_mip_group_destroy(&group);
+    tsr_context_destroy(&contexts[1]);
+}
+
+static void build_case(void)
+{
+    const int gpu = tsr_context_device(s.b.context).kind == TSR_DEVICE_CUDA;
+    const tsr_mip_info i = tsr_mip_describe(s.mip);
+    char name[160];
+    snprintf(name, sizeof name, "%sbuild %s, bricks", s.stand_in, volume_name());
+    if (!bench_wants(&s.b, name) || (!gpu && !s.b.only)) return; /* minutes */
+    bench_case c = { .name = name, .n = s.n.x * s.n.y * s.n.z, .bytes = 2.0 * (double)(s.n.x * s.n.y * s.n.z) + 3.0 * (double)i.coefficients };
+    c.time = bench_measure(&s.b, build_call, NULL, NULL);
+    c.bar = gpu ? "at most 0.3 s" : NULL;
+    c.holds = c.time.median <= 0.3;
+    bench_report(&s.b, &c);
+}
+
+/* Tables 2.1 and 2.2, and of 2.3 the rows of other methods. */
+static void tables(void)
+{
+    const int gpu = tsr_context_device(s.b.context).kind == TSR_DEVICE_CUDA, first = !*s.stand_in;
+    picture("splat", 1, TSR_MIP_SPLAT, gpu && first ? "1000 frames per second" : NULL, 1000);
+    picture("splat", 0.5, TSR_MIP_SPLAT, NULL, 0);
+    picture("splat", 0.25, TSR_MIP_SPLAT, NULL, 0);
+    picture("splat", 0.13, TSR_MIP_SPLAT, gpu || !first ? NULL : "25 frames per second", 25);
+    picture("splat", 0.06, TSR_MIP_SPLAT, gpu && first ? "5000 frames per second" : NULL, 5000);
+    picture("splat", 0.01, TSR_MIP_SPLAT, NULL, 0);
+    picture("cascade", 0.13, TSR_MIP_CASCADE, NULL, 0);
+    level_picture("level by level, all but the finest", 1, TSR_MIP_CASCADE, 1, NULL, 0);
+    picture("exact", 1, TSR_MIP_EXACT, NULL, 0);
+    if (bench_wants(&s.b, "rays")) dense(TSR_MIP_EXACT);
+}
+
 static void volume_cases(void)
 {
     const int gpu = tsr_context_device(s.b.context).kind == TSR_DEVICE_CUDA;
-    const double diagonal = sqrt((double)(s.n.x * s.n.x + s.n.y * s.n.y + s.n.z * s.n.z));
-    char name[160];
+    s.stand_in = "";
+    s.fill[0] = 0.76;
+    s.fill[1] = 0.86;
     make_volume();
-    s.view = tsr_mip_orbit(30, 20, 512 / diagonal);
+    look(512, 512);
     MUST(build_call(NULL));
     const tsr_mip_info i = tsr_mip_describe(s.mip);
     printf("%s: %lld coefficients (%.1f %% of the voxels), %lld runs, %.0f MB\n", volume_name(), (long long)i.coefficients,
            100 * (double)i.coefficients / (double)(s.n.x * s.n.y * s.n.z), (long long)i.runs, 1e-6 * (double)i.device_bytes);
-    if (bench_wants(&s.b, "build")) {
-        snprintf(name, sizeof name, "build %s, bricks", volume_name());
-        bench_case c = { .name = name, .n = s.n.x * s.n.y * s.n.z, .bytes = 2.0 * (double)(s.n.x * s.n.y * s.n.z) + 3.0 * (double)i.coefficients };
-        c.time = bench_measure(&s.b, build_call, NULL, NULL);
-        c.bar = gpu ? "at most 0.3 s" : NULL;
-        c.holds = c.time.median <= 0.3;
-        bench_report(&s.b, &c);
-    }
-    if (bench_wants(&s.b, "splat")) {
-        picture("splat", 1, TSR_MIP_SPLAT, gpu ? "1000 frames per second" : NULL, 1000);
-        picture("splat", 0.5, TSR_MIP_SPLAT, NULL, 0);
-        picture("splat", 0.25, TSR_MIP_SPLAT, NULL, 0);
-        picture("splat", 0.13, TSR_MIP_SPLAT, gpu ? NULL : "25 frames per second", 25);
-        picture("splat", 0.06, TSR_MIP_SPLAT, gpu ? "5000 frames per second" : NULL, 5000);
-        picture("splat", 0.01, TSR_MIP_SPLAT, NULL, 0);
+    build_case();
+    tables();
+    if (bench_wants(&s.b, "another number")) {
+        s.render = (tsr_mip_render_options)TSR_MIP_RENDER_OPTIONS;
+        s.render.close = TSR_MIP_CLOSE_OFF;
         s.render.count = i.coefficients / 8000 * 1000;
         bench_case c = { .name = "splat, 13 %, another number each time", .n = s.render.count, .bytes = picture_bytes(&i, 0.125) };
         c.time = bench_measure(&s.b, select_call, NULL, NULL);
         bench_report(&s.b, &c);
-        s.view.zoom = 1;
-        picture("splat, a voxel a pixel", 1, TSR_MIP_SPLAT, NULL, 0);
-        picture("splat, a voxel a pixel", 0.13, TSR_MIP_SPLAT, NULL, 0);
-        s.view.zoom = 512 / diagonal;
     }
-    if (bench_wants(&s.b, "cascade")) picture("cascade", 0.13, TSR_MIP_CASCADE, NULL, 0);
-    if (bench_wants(&s.b, "exact")) picture("exact", 1, TSR_MIP_EXACT, NULL, 0);
-    if (bench_wants(&s.b, "rays")) dense(TSR_MIP_EXACT);
+    two_devices();
+    s.view.zoom = 1;
+    picture("splat, a voxel a pixel", 1, TSR_MIP_SPLAT, NULL, 0);
+    picture("splat, a voxel a pixel", 0.13, TSR_MIP_SPLAT, NULL, 0);
+    look(1920, 1080);
+    picture("splat, 1920 x 1080", 1, TSR_MIP_SPLAT, NULL, 0);
+    picture("splat, 1920 x 1080", 0.13, TSR_MIP_SPLAT, gpu ? "500 frames per second" : NULL, 500);
+    look(512, 512);
     if (bench_wants(&s.b, "list4") && (gpu || s.b.quick)) {
         s.build.format = TSR_MIP_LIST4;
         MUST(build_call(NULL));
@@ -232,14 +320,31 @@ static void volume_cases(void)
     tsr_volume_destroy(&s.volume);
 }
 
+/* The fuller stand-in: Table 2.2. */
+static void full_cases(void)
+{
+    s.stand_in = "512^3: ";
+    if (s.b.only && !strstr(s.b.only, "512^3")) return;
+    s.n.z = s.n.y;
+    s.fill[0] = s.fill[1] = 1.03;
+    make_volume();
+    look(512, 512);
+    MUST(build_call(NULL));
+    const tsr_mip_info i = tsr_mip_describe(s.mip);
+    printf("%s: %lld coefficients (%.1f %% of the voxels)\n", volume_name(), (long long)i.coefficients,
+           100 * (double)i.coefficients / (double)(s.n.x * s.n.y * s.n.z));
+    tables();
+    tsr_mip_destroy(&s.mip);
+    tsr_volume_destroy(&s.volume);
+}
+
 int main(int argc, char **argv)
 {
     if (!bench_begin(&s.b, argc, argv, "mip")) return 2;
     s.n = s.b.quick ? (tsr_size3){ 256, 256, 867 } : (tsr_size3){ 512, 512, 1734 };
     s.build = (tsr_mip_options)TSR_MIP_OPTIONS;
-    MUST(tsr_mip_frame_create(s.b.context, 512, 512, &s.frame));
-    MUST(tsr_mip_frame_create(s.b.context, 512, 512, &s.full));
     volume_cases();
+    full_cases();
     tsr_mip_frame_destroy(&s.frame);
     tsr_mip_frame_destroy(&s.full);
     return bench_end(&s.b);

@@ -36,6 +36,35 @@ typedef struct tsr_distance_options {
 TSR_API tsr_status tsr_distance_transform(tsr_context *context, const tsr_volume *mask, const tsr_distance_options *options,
                                           tsr_volume **distance) TSR_CHECKED;
 
+/* Evolutions that turn a level set, correct near its surface alone, into a distance without moving the surface. */
+typedef enum tsr_distance_method {
+    TSR_DISTANCE_REINIT = 0, /* phi_t = sign(phi) (1 - |grad phi|), voxels beside the surface locked at their sub-voxel distance: grows distance also out of a plateau */
+    TSR_DISTANCE_SOURCE      /* phi_t = phi |grad phi| (1 - |grad phi|), as first published: repairs slopes, a plateau stays */
+} tsr_distance_method;
+
+typedef struct tsr_distance_pde_options {
+    size_t struct_size;
+    tsr_distance_method method;
+    double band;          /* B, world units: the result is clamped to [-B, B]; 0 = 10 of the smallest spacings */
+    double step;          /* of time, of the largest that is stable: more than 0, at most 1; 0 = 0.5 */
+    int32_t max_steps;    /* 0 = 2 B / (step in world units) */
+    double tolerance;     /* stops when no voxel changes by more in a step, of the smallest spacing; 0 = 0.01 of the step */
+    tsr_progress progress;
+} tsr_distance_pde_options;
+#define TSR_DISTANCE_PDE_OPTIONS { .struct_size = sizeof(tsr_distance_pde_options) }
+
+typedef struct tsr_distance_pde_report {
+    int32_t steps;
+    double change; /* largest of the last steps that were looked at, world units */
+} tsr_distance_pde_report;
+
+/* Of a level set of any element type (negative inside, world units; NaN counts as B), float32. Looks at the change every 8 steps and waits then.
+ * 12 bytes of scratch per voxel. Class exact: operations and square roots are rounded one by one.
+ * TSR_ERROR_ARGUMENT: band or tolerance negative, step beyond 1, unknown method; TSR_ERROR_CANCELLED. `options` and `report` may be NULL. RETURNS NEW.
+ * Source: spec volume-rendering.md 2.9 (pde_source, pde_reinit); Russo and Smereka 2000 (locked voxels). */
+TSR_API tsr_status tsr_distance_evolve(tsr_context *context, const tsr_volume *phi, const tsr_distance_pde_options *options, tsr_volume **distance,
+                                       tsr_distance_pde_report *report) TSR_CHECKED;
+
 #ifdef __cplusplus
 }
 #endif

@@ -133,6 +133,7 @@ typedef struct tsr_mip_render_options {
     int slab;                   /* != 0: only voxels whose depth along the view (voxels, 0 = the volume's centre, away from the viewer) is in */
     double slab_lower, slab_upper; /* [slab_lower, slab_upper); mode EXACT only */
     int refine;                 /* != 0: keep the picture and add the coefficients since the last call (same view and options, not fewer) */
+    int32_t finest;             /* only levels from this one up, 0 to L: a preview, level by level (the method's MMIP); 0 = all */
 } tsr_mip_render_options;
 #define TSR_MIP_RENDER_OPTIONS { .struct_size = sizeof(tsr_mip_render_options) }
 
@@ -159,6 +160,17 @@ typedef struct tsr_mip_statistics {
 TSR_API tsr_status tsr_mip_render(tsr_mip *mip, const tsr_mip_view *view, const tsr_mip_render_options *options, tsr_mip_frame *frame,
                                   tsr_mip_statistics *statistics) TSR_CHECKED;
 
+/* A pyramid of format BRICKS dealt out over several contexts, brick by brick in the order of their largest values, so that each has its share of the work
+ * and of the bright. RETURNS NEW; `mip` is BORROWED, the contexts must outlive the group; they may be of one device. */
+typedef struct tsr_mip_group tsr_mip_group;
+TSR_API tsr_status tsr_mip_group_create(tsr_context *const *contexts, int32_t count, const tsr_mip *mip, tsr_mip_group **group) TSR_CHECKED;
+TSR_API void tsr_mip_group_destroy(tsr_mip_group **group);
+TSR_API tsr_mip_info tsr_mip_group_describe(const tsr_mip_group *group); /* device_bytes: of the largest part */
+/* As tsr_mip_render, the same pixels: every context draws its part, and the frame, of the first context, gets the larger ones before they are expanded and
+ * closed. Waits. No `refine`. */
+TSR_API tsr_status tsr_mip_group_render(tsr_mip_group *group, const tsr_mip_view *view, const tsr_mip_render_options *options, tsr_mip_frame *frame,
+                                        tsr_mip_statistics *statistics) TSR_CHECKED;
+
 /* The same picture (mode EXACT, all coefficients, bit for bit) from the dense u8 or u16 volume: a ray per pixel visits the voxels whose centres fall on it,
  * front to back, skipping bricks that hold nothing brighter than what it met. `element` for the closing; lower, upper, close, slab of the options are used. */
 typedef struct tsr_mip_dense tsr_mip_dense;
@@ -184,6 +196,25 @@ TSR_API tsr_status tsr_mip_compare(const tsr_mip_frame *frame, const tsr_mip_fra
 TSR_API tsr_status tsr_mip_write(const tsr_mip *mip, const char *path, const tsr_write_options *options) TSR_CHECKED;
 /* RETURNS NEW on the context's device. TSR_ERROR_FORMAT names the field of a damaged file; nothing larger than the file allows is allocated. */
 TSR_API tsr_status tsr_mip_read(tsr_context *context, const char *path, const tsr_read_options *options, tsr_mip **mip) TSR_CHECKED;
+
+/* A file that is drawn piece by piece: no more of its coefficients than the limit are in memory at a time. */
+typedef struct tsr_mip_stream tsr_mip_stream;
+typedef struct tsr_mip_stream_options {
+    size_t struct_size;
+    int64_t memory_limit;       /* bytes of coefficients, their places and order, at a time; at least a brick of 32^3; 0 = 256 MiB */
+    tsr_progress progress;      /* of opening, and of every picture */
+} tsr_mip_stream_options;
+#define TSR_MIP_STREAM_OPTIONS { .struct_size = sizeof(tsr_mip_stream_options) }
+
+/* Reads the file once: every coefficient is checked (the checksum is not) and the order is found. A plain .mip: what is packed cannot be read from the middle
+ * (TSR_ERROR_UNSUPPORTED). Of the whole file only 24 bytes per brick of 32^3 voxels stay in memory. RETURNS NEW; the context must outlive it. */
+TSR_API tsr_status tsr_mip_stream_open(tsr_context *context, const char *path, const tsr_mip_stream_options *options, tsr_mip_stream **stream) TSR_CHECKED;
+TSR_API void tsr_mip_stream_close(tsr_mip_stream **stream);
+TSR_API tsr_mip_info tsr_mip_stream_describe(const tsr_mip_stream *stream); /* device_bytes: of a piece */
+/* As tsr_mip_render of the whole pyramid, the same pixels; reads the file once, twice where the number of coefficients is new. Waits. No `refine`. What is
+ * damaged or changed since it was opened is an error, never a picture. */
+TSR_API tsr_status tsr_mip_stream_render(tsr_mip_stream *stream, const tsr_mip_view *view, const tsr_mip_render_options *options, tsr_mip_frame *frame,
+                                         tsr_mip_statistics *statistics) TSR_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -80,4 +80,46 @@ static tsr_status cpu_transform(tsr_queue *queue, const void *mask, tsr_dtype dt
     return TSR_OK;
 }
 
-const tsr_distance_ops tsr_distance_cpu = { .scratch_bytes = cpu_scratch_bytes, .transform = cpu_transform };
+/* ---- evolution ----------------------------------------------------------------------------------------------------------------------------- */
+
+static void lock_rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_distance_pde_job *j = (const tsr_distance_pde_job *)user;
+    (void)worker;
+    for (int64_t row = begin; row < end; row++)
+        for (int64_t x = 0; x < j->size[0]; x++) {
+            const int64_t at[3] = { x, row % j->size[1], row / j->size[1] }, i = row * j->size[0] + x;
+            j->to[i] = tsr_distance_pde_lock(j, i, at);
+        }
+}
+static void step_rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_distance_pde_job *j = (const tsr_distance_pde_job *)user;
+    float most = 0.0f;
+    uint32_t bits, seen = __atomic_load_n(j->change, __ATOMIC_RELAXED);
+    (void)worker;
+    for (int64_t row = begin; row < end; row++)
+        for (int64_t x = 0; x < j->size[0]; x++) {
+            const int64_t at[3] = { x, row % j->size[1], row / j->size[1] }, i = row * j->size[0] + x;
+            j->to[i] = tsr_distance_pde_voxel(j, i, at);
+            most = fmaxf(most, fabsf(j->to[i] - j->from[i]));
+        }
+    memcpy(&bits, &most, 4);
+    while (seen < bits && !__atomic_compare_exchange_n(j->change, &seen, bits, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) continue;
+}
+static tsr_status cpu_pde_lock(tsr_queue *queue, const tsr_distance_pde_job *job)
+{
+    tsr_distance_pde_job own = *job;
+    tsr_parallel(queue->threads, job->size[1] * job->size[2], 64, lock_rows, &own);
+    return TSR_OK;
+}
+static tsr_status cpu_pde_step(tsr_queue *queue, const tsr_distance_pde_job *job)
+{
+    tsr_distance_pde_job own = *job;
+    tsr_parallel(queue->threads, job->size[1] * job->size[2], 64, step_rows, &own);
+    return TSR_OK;
+}
+
+const tsr_distance_ops tsr_distance_cpu = {
+    .scratch_bytes = cpu_scratch_bytes, .transform = cpu_transform, .pde_lock = cpu_pde_lock, .pde_step = cpu_pde_step
+};

@@ -71,4 +71,58 @@ static tsr_status cuda_transform(tsr_queue *queue, const void *mask, tsr_dtype d
     return TSR_OK;
 }
 
-extern "C" const tsr_distance_ops tsr_distance_cuda = { cuda_scratch_bytes, cuda_transform };
+/* ---- evolution: a thread per voxel ----------------------------------------------------------------------------------------------------------- */
+
+enum { PDE_THREADS = 256 };
+
+TSR_DEVICE_FN int64_t pde_place(const tsr_distance_pde_job &j, int64_t at[3])
+{
+    const int64_t x = (int64_t)blockIdx.x * PDE_THREADS + threadIdx.x;
+    at[0] = x;
+    at[1] = blockIdx.y;
+    at[2] = blockIdx.z;
+    return x < j.size[0] ? ((int64_t)blockIdx.z * j.size[1] + blockIdx.y) * j.size[0] + x : -1;
+}
+TSR_KERNEL(pde_lock_kernel)(tsr_distance_pde_job j, int32_t first)
+{
+    int64_t at[3], i = pde_place(j, at);
+    if (i < 0) return;
+    at[2] += first;
+    i += first * j.size[0] * j.size[1];
+    j.to[i] = tsr_distance_pde_lock(&j, i, at);
+}
+TSR_KERNEL(pde_step_kernel)(tsr_distance_pde_job j, int32_t first)
+{
+    int64_t at[3], i = pde_place(j, at);
+    uint32_t bits = 0;
+    if (i >= 0) {
+        at[2] += first;
+        i += first * j.size[0] * j.size[1];
+        const float v = tsr_distance_pde_voxel(&j, i, at), change = fabsf(v - j.from[i]);
+        j.to[i] = v;
+        memcpy(&bits, &change, 4);
+    }
+    bits = __reduce_max_sync(TSR_WARP_ALL, bits);
+    if ((threadIdx.x & 31u) == 0 && *j.change < bits) atomicMax(j.change, bits);
+}
+/* Grids have at most 65535 blocks along y and z. */
+enum { PDE_PLANES = 32768 };
+static dim3 pde_blocks(const tsr_distance_pde_job *j, int64_t first)
+{
+    const int64_t planes = tsr_minl(j->size[2] - first, PDE_PLANES);
+    return dim3((uint32_t)((j->size[0] + PDE_THREADS - 1) / PDE_THREADS), (uint32_t)j->size[1], (uint32_t)planes);
+}
+static tsr_status cuda_pde_lock(tsr_queue *queue, const tsr_distance_pde_job *job)
+{
+    for (int64_t z = 0; z < job->size[2]; z += PDE_PLANES) TSR_LAUNCH(queue, pde_lock_kernel, pde_blocks(job, z), PDE_THREADS, 0, *job, (int32_t)z);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+static tsr_status cuda_pde_step(tsr_queue *queue, const tsr_distance_pde_job *job)
+{
+    for (int64_t z = 0; z < job->size[2]; z += PDE_PLANES) TSR_LAUNCH(queue, pde_step_kernel, pde_blocks(job, z), PDE_THREADS, 0, *job, (int32_t)z);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+extern "C" const tsr_distance_ops tsr_distance_cuda = { cuda_scratch_bytes, cuda_transform, cuda_pde_lock, cuda_pde_step };

@@ -8,13 +8,9 @@
 #include "io/bytes.h"
 #include "pyramid/mip.h"
 
-/* Where the parts of the body lie. */
-struct body {
-    int64_t bricks, runs, places, residuals, bytes;
-};
-static struct body body_of(const tsr_details *d)
+tsr_mip_body tsr_mip_body_of(const tsr_details *d)
 {
-    struct body b = { .bricks = TSR_MIP_HEADER };
+    tsr_mip_body b = { .bricks = TSR_MIP_HEADER };
     b.runs = b.bricks + d->bricks * TSR_MIP_BRICK_BYTES;
     b.places = b.runs + d->runs * TSR_MIP_RUN_BYTES;
     b.residuals = b.places + d->count * d->width;
@@ -51,7 +47,7 @@ static void put_header(const tsr_mip *mip, uint8_t *h)
 /* Arrays of 16- and 32-bit numbers as the file has them. */
 static void to_file_order(const tsr_details *d, uint8_t *file)
 {
-    const struct body b = body_of(d);
+    const tsr_mip_body b = tsr_mip_body_of(d);
     if (!tsr_host_big_endian()) return;
     tsr_swap_elements(file + b.places, d->width == 4 ? d->count : d->count * d->width / 2, d->width == 4 ? 4 : 2);
     if (d->bytes == 2) tsr_swap_elements(file + b.residuals, d->count, 2);
@@ -60,7 +56,7 @@ static void to_file_order(const tsr_details *d, uint8_t *file)
 static tsr_status fill_body(const tsr_mip *mip, uint8_t *file)
 {
     const tsr_details *d = &mip->details;
-    const struct body b = body_of(d);
+    const tsr_mip_body b = tsr_mip_body_of(d);
     for (int64_t i = 0; i < d->bricks; i++) {
         tsr_put_u32(file + b.bricks + i * TSR_MIP_BRICK_BYTES, mip->brick[i].count);
         tsr_put_u32(file + b.bricks + i * TSR_MIP_BRICK_BYTES + 4, mip->brick[i].runs);
@@ -88,7 +84,7 @@ tsr_status tsr_mip_write(const tsr_mip *mip, const char *path, const tsr_write_o
     uint8_t *file;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if (!mip || !path) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip or path is NULL");
-    const int64_t bytes = body_of(&mip->details).bytes;
+    const int64_t bytes = tsr_mip_body_of(&mip->details).bytes;
     TSR_TRY(tsr_host_allocate(NULL, (size_t)bytes, (void **)&file));
     put_header(mip, file);
     tsr_status status = fill_body(mip, file);
@@ -149,7 +145,7 @@ static tsr_status check_plan(const char *name, tsr_mip *mip)
     TSR_FAIL(TSR_ERROR_FORMAT, "%s: %s", name, why);
 }
 
-static tsr_status get_header(const char *name, const uint8_t *h, size_t size, tsr_mip *mip)
+tsr_status tsr_mip_file_header(const char *name, const uint8_t *h, size_t size, tsr_mip *mip)
 {
     int64_t numbers[6];
     int32_t small[8];
@@ -186,7 +182,7 @@ static tsr_status get_header(const char *name, const uint8_t *h, size_t size, ts
     d->bricks = bricks;
     d->runs = numbers[4];
     d->count = numbers[5];
-    const struct body b = body_of(d);
+    const tsr_mip_body b = tsr_mip_body_of(d);
     if ((uint64_t)b.bytes != size)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: %zu bytes, expected %lld for %lld bricks, %lld runs and %lld coefficients", name, size, (long long)b.bytes,
                  (long long)d->bricks, (long long)d->runs, (long long)d->count);
@@ -202,7 +198,7 @@ static tsr_status get_header(const char *name, const uint8_t *h, size_t size, ts
     return TSR_OK;
 }
 
-static tsr_status get_bricks(const char *name, const uint8_t *bytes, tsr_mip *mip)
+tsr_status tsr_mip_file_bricks(const char *name, const uint8_t *bytes, tsr_mip *mip)
 {
     tsr_details *d = &mip->details;
     int64_t first = 0, run = 0;
@@ -222,7 +218,7 @@ static tsr_status get_bricks(const char *name, const uint8_t *bytes, tsr_mip *mi
 }
 
 /* Runs of a brick: levels, then values descend, first coefficients ascend; coefficients: residuals descend, places lie in their level. */
-static tsr_status check_brick(const char *name, const tsr_mip *mip, const tsr_details *d, int64_t brick, uint64_t *histogram)
+tsr_status tsr_mip_file_check(const char *name, const tsr_mip *mip, const tsr_details *d, int64_t brick, uint64_t *histogram)
 {
     const tsr_detail_brick *b = &mip->brick[brick];
     for (uint32_t k = b->run; k < b->run + b->runs; k++) {
@@ -253,7 +249,7 @@ static tsr_status check_brick(const char *name, const tsr_mip *mip, const tsr_de
 static tsr_status get_body(const char *name, const uint8_t *bytes, tsr_mip *mip)
 {
     tsr_details host = mip->details, *d = &mip->details;
-    const struct body b = body_of(d);
+    const tsr_mip_body b = tsr_mip_body_of(d);
     const size_t bins = (size_t)(TSR_MIP_LEVELS + 1) * 65536 * 8,
                  room = (size_t)d->runs * sizeof *d->run + (size_t)(d->count * (d->width + d->bytes)) + 16;
     uint64_t *histogram;
@@ -280,7 +276,7 @@ static tsr_status get_body(const char *name, const uint8_t *bytes, tsr_mip *mip)
         tsr_swap_elements(host.place, d->width == 4 ? d->count : d->count * d->width / 2, d->width == 4 ? 4 : 2);
         if (d->bytes == 2) tsr_swap_elements(host.residual, d->count, 2);
     }
-    for (int64_t i = 0; i < d->bricks && status == TSR_OK; i++) status = check_brick(name, mip, &host, i, histogram);
+    for (int64_t i = 0; i < d->bricks && status == TSR_OK; i++) status = tsr_mip_file_check(name, mip, &host, i, histogram);
     if (status == TSR_OK) status = tsr_mip_allocate(mip);
     if (status == TSR_OK && d->count) {
         status = tsr_device_move(mip->context, d->run, NULL, host.run, (size_t)d->runs * sizeof *d->run);
@@ -301,13 +297,13 @@ tsr_status tsr_mip_file_read(tsr_context *context, tsr_input *input, tsr_mip **m
     tsr_status status;
     TSR_TRY(tsr_input_all(input, &bytes, &size));
     TSR_TRY(tsr_host_allocate(&context->host_allocator, sizeof **mip, (void **)mip));
-    **mip = (tsr_mip){ .context = context, .selected = -1, .chunk_to = -1 };
-    TSR_TRY_GOTO(get_header(name, bytes, size, *mip), fail);
+    **mip = (tsr_mip){ .context = context, .selected = -1, .chunk_to = -1, .order_to = -1 };
+    TSR_TRY_GOTO(tsr_mip_file_header(name, bytes, size, *mip), fail);
     const uint64_t sum = tsr_mip_file_sum(bytes, size), stored = tsr_get_u64(bytes + TSR_MIP_AT_SUM);
     if (sum != stored)
         TSR_FAIL_GOTO(TSR_ERROR_FORMAT, fail, "%s: checksum %016llx, expected %016llx: the file is damaged", name, (unsigned long long)sum,
                       (unsigned long long)stored);
-    TSR_TRY_GOTO(get_bricks(name, bytes + TSR_MIP_HEADER, *mip), fail);
+    TSR_TRY_GOTO(tsr_mip_file_bricks(name, bytes + TSR_MIP_HEADER, *mip), fail);
     TSR_TRY_GOTO(get_body(name, bytes, *mip), fail);
     return TSR_OK;
 fail:

@@ -4,6 +4,7 @@
 
 #include "io/stream.h"
 #include "io/xxh64.h"
+#include "pyramid/mip.h"
 #include "tessera/mip.h"
 
 #define TSR_MIP_MAGIC "TSRMIPY1"
@@ -25,6 +26,18 @@ static inline uint64_t tsr_mip_file_sum(const uint8_t *bytes, size_t size)
 {
     return tsr_xxh64(bytes + TSR_MIP_HEADER, size - TSR_MIP_HEADER, tsr_xxh64(bytes, TSR_MIP_AT_SUM, 0));
 }
+
+/* Where the parts of a file lie. */
+typedef struct tsr_mip_body {
+    int64_t bricks, runs, places, residuals, bytes;
+} tsr_mip_body;
+tsr_mip_body tsr_mip_body_of(const tsr_details *d);
+
+/* Steps of reading: the header of a file of `size` bytes; the table of bricks into mip->brick; runs and coefficients of a brick of `d` (host memory),
+ * checked, histogram[level][residual] += 1. */
+tsr_status tsr_mip_file_header(const char *name, const uint8_t *header, size_t size, tsr_mip *mip);
+tsr_status tsr_mip_file_bricks(const char *name, const uint8_t *bytes, tsr_mip *mip);
+tsr_status tsr_mip_file_check(const char *name, const tsr_mip *mip, const tsr_details *d, int64_t brick, uint64_t *histogram);
 
 /* *mip is NULL on entry. */
 tsr_status tsr_mip_file_read(tsr_context *context, tsr_input *input, tsr_mip **mip);

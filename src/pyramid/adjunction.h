@@ -30,18 +30,35 @@ TSR_HD void tsr_adjunction_store(void *data, int32_t bytes, int64_t i, uint32_t 
     else ((uint16_t *)data)[i] = (uint16_t)v;
 }
 
-/* f_{j+1}(x, y, z): the least of f_j over A at 2 (x, y, z). */
-TSR_HD uint32_t tsr_adjunction_reduce(const tsr_adjunction *a, int32_t j, int32_t x, int32_t y, int32_t z)
+/* The erosion of f_j by A. */
+TSR_HD uint32_t tsr_adjunction_erode(const tsr_adjunction *a, int32_t j, int32_t x, int32_t y, int32_t z)
 {
     uint32_t least = a->bytes == 1 ? 255u : 65535u, found = 0;
     for (int32_t k = 0; k < a->points; k++) {
-        const int32_t px = 2 * x + a->point[k][0], py = 2 * y + a->point[k][1], pz = 2 * z + a->point[k][2];
+        const int32_t px = x + a->point[k][0], py = y + a->point[k][1], pz = z + a->point[k][2];
         if (!tsr_adjunction_within(a->size[j], px, py, pz)) continue;
         const uint32_t v = tsr_adjunction_load(a->level[j], a->bytes, tsr_adjunction_index(a->size[j], px, py, pz));
         least = v < least ? v : least;
         found = 1;
     }
     return found ? least : 0u; /* an element away from its centre may miss the level */
+}
+/* f_{j+1}(x, y, z). */
+TSR_HD uint32_t tsr_adjunction_reduce(const tsr_adjunction *a, int32_t j, int32_t x, int32_t y, int32_t z)
+{
+    return tsr_adjunction_erode(a, j, 2 * x, 2 * y, 2 * z);
+}
+/* The dilation of f_j by A. */
+TSR_HD uint32_t tsr_adjunction_dilate(const tsr_adjunction *a, int32_t j, int32_t x, int32_t y, int32_t z)
+{
+    uint32_t most = 0;
+    for (int32_t k = 0; k < a->points; k++) {
+        const int32_t px = x - a->point[k][0], py = y - a->point[k][1], pz = z - a->point[k][2];
+        if (!tsr_adjunction_within(a->size[j], px, py, pz)) continue;
+        const uint32_t v = tsr_adjunction_load(a->level[j], a->bytes, tsr_adjunction_index(a->size[j], px, py, pz));
+        most = v > most ? v : most;
+    }
+    return most;
 }
 
 /* Expansion of f_{j+1} at (x, y, z) of level j: the largest of the f_{j+1}(n) with (x, y, z) = 2 n + a, a in A. */

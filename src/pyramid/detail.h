@@ -12,13 +12,17 @@ typedef struct tsr_detail_brick {
     int64_t first; /* coefficient */
     uint32_t count;
     uint32_t run, runs; /* first run, number of them */
-    uint32_t most;      /* largest value */
 } tsr_detail_brick;
 
 typedef struct tsr_detail_run {
     uint32_t first; /* coefficient, from the brick's first */
     uint16_t value, level;
 } tsr_detail_run;
+
+/* A brick of which something is selected, and the largest value of that. */
+typedef struct tsr_detail_order {
+    uint32_t brick, most;
+} tsr_detail_order;
 
 /* Part of a run of a list: coefficients [begin, end) of it. */
 typedef struct tsr_detail_chunk {
@@ -36,8 +40,9 @@ typedef struct tsr_details {
     tsr_detail_run *run;
     void *place;
     void *residual;
-    uint32_t *order;     /* bricks, largest value first */
-    uint32_t *from, *to; /* per run: coefficients [from, to) of it are drawn */
+    tsr_detail_order *order; /* the bricks with something to draw, largest value first */
+    int64_t ordered;         /* their number */
+    uint32_t *from, *to;     /* per run: coefficients [from, to) of it are drawn */
 } tsr_details;
 
 TSR_HD uint32_t tsr_detail_run_count(const tsr_details *d, const tsr_detail_brick *b, uint32_t run)
@@ -48,14 +53,13 @@ TSR_HD uint32_t tsr_detail_run_count(const tsr_details *d, const tsr_detail_bric
 /* Bits of 15 as coordinates inside a brick: 5 each at level 0, fewer above. */
 TSR_HD uint32_t tsr_detail_local(int32_t x, int32_t y, int32_t z) { return (uint32_t)(x & 31) | (uint32_t)(y & 31) << 5 | (uint32_t)(z & 31) << 10; }
 
-/* First voxel of a brick at level j. */
+/* First voxel of a brick at level j. There are less than 2^32 bricks: tsr_mip_plan. */
 TSR_HD void tsr_detail_origin(const tsr_details *d, int64_t brick, int32_t level, int32_t origin[3])
 {
-    const int32_t x = (int32_t)(brick % d->cells[0]), y = (int32_t)(brick / d->cells[0] % d->cells[1]),
-                  z = (int32_t)(brick / ((int64_t)d->cells[0] * d->cells[1]));
-    origin[0] = (x << TSR_CELL) >> level;
-    origin[1] = (y << TSR_CELL) >> level;
-    origin[2] = (z << TSR_CELL) >> level;
+    const uint32_t row = (uint32_t)brick / (uint32_t)d->cells[0], slice = row / (uint32_t)d->cells[1];
+    origin[0] = (int32_t)(((uint32_t)brick - row * (uint32_t)d->cells[0]) << TSR_CELL) >> level;
+    origin[1] = (int32_t)((row - slice * (uint32_t)d->cells[1]) << TSR_CELL) >> level;
+    origin[2] = (int32_t)(slice << TSR_CELL) >> level;
 }
 
 /* Stores the place of coefficient i, given as memory index of its level (BRICKS: as tsr_detail_local). */
@@ -205,8 +209,8 @@ TSR_HD tsr_detail_run tsr_detail_run_make(const tsr_details *d, const tsr_detail
 /* The first K: residuals above above[level], and of those equal to equal[level] (0: none) the bins before `bin`, and `rest` of that bin. */
 typedef struct tsr_detail_choice {
     uint32_t above[TSR_MIP_LEVELS + 1], equal[TSR_MIP_LEVELS + 1];
-    int64_t bin; /* (levels - level) * values + (values - 1 - value) */
-    int64_t rest;
+    int64_t bin;    /* (levels - level) * values + (values - 1 - value) */
+    int64_t rest;   /* the host's: ties that are still wanted */
     int32_t values; /* 256 or 65536 */
     uint64_t *ties; /* device, per bin: coefficients equal to the bar */
 } tsr_detail_choice;
@@ -226,6 +230,13 @@ TSR_HD uint32_t tsr_detail_choose(const tsr_details *d, const tsr_detail_choice 
     return above;
 }
 
+/* Largest value of which a brick has something selected, 0 without. */
+TSR_HD uint32_t tsr_detail_most(const tsr_details *d, const tsr_detail_brick *b, uint32_t run)
+{
+    const uint32_t k = b->run + run;
+    return d->to[k] > d->from[k] ? d->run[k].value : 0u;
+}
+
 /* The run of a brick in a bin, or -1. */
 TSR_HD int64_t tsr_detail_find(const tsr_details *d, const tsr_detail_choice *c, const tsr_detail_brick *b, int64_t bin)
 {
@@ -236,6 +247,20 @@ TSR_HD int64_t tsr_detail_find(const tsr_details *d, const tsr_detail_choice *c,
         else high = middle;
     }
     return low < b->runs && tsr_detail_bin(d, c, &d->run[b->run + low]) == bin ? (int64_t)(b->run + low) : -1;
+}
+
+/* Ties of the choice's bin in a brick. */
+TSR_HD uint32_t tsr_detail_rest(const tsr_details *d, const tsr_detail_choice *c, int64_t brick)
+{
+    uint32_t ties = 0;
+    const int64_t k = tsr_detail_find(d, c, &d->brick[brick], c->bin);
+    if (k >= 0) tsr_detail_choose(d, c, &d->brick[brick], (uint32_t)k, &ties);
+    return ties;
+}
+TSR_HD void tsr_detail_take_rest(const tsr_details *d, const tsr_detail_choice *c, int64_t brick, uint32_t number)
+{
+    const int64_t k = number ? tsr_detail_find(d, c, &d->brick[brick], c->bin) : -1;
+    if (k >= 0) d->to[k] += number;
 }
 
 #endif

@@ -259,17 +259,45 @@ static tsr_status cpu_choose(tsr_queue *queue, const tsr_details *d, const tsr_d
 static tsr_status cpu_choose_ties(tsr_queue *queue, const tsr_details *d, const tsr_detail_choice *choice)
 {
     struct work w = { .d = d, .choice = choice };
-    int64_t rest = choice->rest;
     tsr_parallel(queue->threads, pieces(d), d->bricks == 1 ? 1 : 64, choose_ties, &w);
-    for (int64_t b = 0; b < d->bricks && rest; b++) {
-        const int64_t k = tsr_detail_find(d, choice, &d->brick[b], choice->bin);
-        uint32_t ties = 0;
-        if (k < 0) continue;
-        tsr_detail_choose(d, choice, &d->brick[b], (uint32_t)k, &ties);
-        const int64_t taken = tsr_min64(rest, ties);
-        d->to[k] += (uint32_t)taken;
-        rest -= taken;
+    return TSR_OK;
+}
+static void count_rest(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) w->counts[i] = tsr_detail_rest(w->d, w->choice, i);
+}
+static tsr_status cpu_count_rest(tsr_queue *queue, const tsr_details *d, const tsr_detail_choice *choice, uint32_t *numbers)
+{
+    struct work w = { .d = d, .choice = choice, .counts = numbers };
+    tsr_parallel(queue->threads, d->bricks, 64, count_rest, &w);
+    return TSR_OK;
+}
+static tsr_status cpu_choose_rest(tsr_queue *queue, const tsr_details *d, const tsr_detail_choice *choice, const uint32_t *numbers)
+{
+    (void)queue;
+    for (int64_t i = 0; i < d->bricks; i++) tsr_detail_take_rest(d, choice, i, numbers[i]);
+    return TSR_OK;
+}
+
+static void find_most(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        uint32_t most = 0;
+        for (uint32_t k = 0; k < w->d->brick[i].runs; k++) {
+            const uint32_t v = tsr_detail_most(w->d, &w->d->brick[i], k);
+            most = v > most ? v : most;
+        }
+        w->counts[i] = most;
     }
+}
+static tsr_status cpu_most(tsr_queue *queue, const tsr_details *d, uint32_t *most)
+{
+    struct work w = { .d = d, .counts = most };
+    tsr_parallel(queue->threads, d->bricks, 64, find_most, &w);
     return TSR_OK;
 }
 
@@ -289,4 +317,7 @@ const tsr_detail_ops tsr_detail_cpu = { .reduce = cpu_reduce,
                                         .runs = cpu_runs,
                                         .choose = cpu_choose,
                                         .choose_ties = cpu_choose_ties,
+                                        .count_rest = cpu_count_rest,
+                                        .choose_rest = cpu_choose_rest,
+                                        .most = cpu_most,
                                         .scatter = cpu_scatter };

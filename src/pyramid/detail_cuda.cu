@@ -3,7 +3,7 @@
 #include "device/kernel.h"
 #include "pyramid/detail_ops.h"
 
-enum { THREADS = 256, WARPS = THREADS / 32, SCAN_THREADS = 1024 };
+enum { THREADS = 256, WARPS = THREADS / 32 };
 
 TSR_DEVICE_FN int64_t own_index(void) { return (int64_t)blockIdx.x * THREADS + threadIdx.x; }
 
@@ -180,33 +180,29 @@ TSR_KERNEL(ties_kernel)(tsr_details d, tsr_detail_choice c)
         d.to[k] = above + ties;
     }
 }
-/* The last bin's ties, brick after brick: one block goes through the bricks and carries what is left. */
-TSR_KERNEL(rest_kernel)(tsr_details d, tsr_detail_choice c)
+TSR_KERNEL(count_rest_kernel)(tsr_details d, tsr_detail_choice c, uint32_t *numbers)
 {
-    TSR_SHARED(uint32_t, sums, SCAN_THREADS / 32);
-    const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
-    int64_t rest = c.rest;
-    for (int64_t first = 0; first < d.bricks && rest > 0; first += SCAN_THREADS) {
-        const int64_t b = first + threadIdx.x, k = b < d.bricks ? tsr_detail_find(&d, &c, &d.brick[b], c.bin) : -1;
-        uint32_t ties = 0;
-        if (k >= 0) tsr_detail_choose(&d, &c, &d.brick[b], (uint32_t)k, &ties);
-        uint32_t up_to = ties;
-        for (uint32_t s = 1; s < 32; s *= 2) {
-            const uint32_t other = __shfl_up_sync(TSR_WARP_ALL, up_to, s);
-            if (lane >= s) up_to += other;
-        }
-        __syncthreads();
-        if (lane == 31) sums[warp] = up_to;
-        __syncthreads();
-        int64_t before = up_to - ties, all = 0;
-        for (uint32_t w = 0; w < SCAN_THREADS / 32; w++) {
-            if (w < warp) before += sums[w];
-            all += sums[w];
-        }
-        if (ties && before < rest) d.to[k] += (uint32_t)(rest - before < (int64_t)ties ? rest - before : (int64_t)ties);
-        rest -= all;
-    }
+    const int64_t brick = own_index();
+    if (brick < d.bricks) numbers[brick] = tsr_detail_rest(&d, &c, brick);
 }
+TSR_KERNEL(choose_rest_kernel)(tsr_details d, tsr_detail_choice c, const uint32_t *numbers)
+{
+    const int64_t brick = own_index();
+    if (brick < d.bricks) tsr_detail_take_rest(&d, &c, brick, numbers[brick]);
+}
+static tsr_status cuda_count_rest(tsr_queue *queue, const tsr_details *d, const tsr_detail_choice *choice, uint32_t *numbers)
+{
+    TSR_LAUNCH(queue, count_rest_kernel, tsr_blocks(d->bricks, THREADS, INT32_MAX), THREADS, 0, *d, *choice, numbers);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+static tsr_status cuda_choose_rest(tsr_queue *queue, const tsr_details *d, const tsr_detail_choice *choice, const uint32_t *numbers)
+{
+    TSR_LAUNCH(queue, choose_rest_kernel, tsr_blocks(d->bricks, THREADS, INT32_MAX), THREADS, 0, *d, *choice, numbers);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
 static tsr_status cuda_choose(tsr_queue *queue, const tsr_details *d, const tsr_detail_choice *choice)
 {
     TSR_LAUNCH(queue, choose_kernel, run_blocks(d), THREADS, 0, *d, *choice);
@@ -216,7 +212,24 @@ static tsr_status cuda_choose(tsr_queue *queue, const tsr_details *d, const tsr_
 static tsr_status cuda_choose_ties(tsr_queue *queue, const tsr_details *d, const tsr_detail_choice *choice)
 {
     TSR_LAUNCH(queue, ties_kernel, run_blocks(d), THREADS, 0, *d, *choice);
-    if (choice->rest) TSR_LAUNCH(queue, rest_kernel, 1, SCAN_THREADS, 0, *d, *choice);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+/* A warp per brick. */
+TSR_KERNEL(most_kernel)(tsr_details d, uint32_t *most)
+{
+    const int64_t brick = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32u;
+    if (brick >= d.bricks) return;
+    const tsr_detail_brick b = d.brick[brick];
+    uint32_t best = 0;
+    for (uint32_t k = threadIdx.x & 31u; k < b.runs; k += 32) best = max(best, tsr_detail_most(&d, &b, k));
+    best = __reduce_max_sync(TSR_WARP_ALL, best);
+    if ((threadIdx.x & 31u) == 0) most[brick] = best;
+}
+static tsr_status cuda_most(tsr_queue *queue, const tsr_details *d, uint32_t *most)
+{
+    TSR_LAUNCH(queue, most_kernel, tsr_blocks(d->bricks, WARPS, INT32_MAX), THREADS, 0, *d, most);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -240,5 +253,6 @@ static tsr_status cuda_scatter(tsr_queue *queue, const tsr_adjunction *a, const 
     return TSR_OK;
 }
 
-extern "C" const tsr_detail_ops tsr_detail_cuda = { cuda_reduce, cuda_expand, cuda_opening, cuda_count,       cuda_emit,
-                                                    cuda_code,   cuda_runs,   cuda_choose,  cuda_choose_ties, cuda_scatter };
+extern "C" const tsr_detail_ops tsr_detail_cuda = { cuda_reduce,      cuda_expand, cuda_opening, cuda_count,       cuda_emit,
+                                                    cuda_code,        cuda_runs,   cuda_choose,  cuda_choose_ties, cuda_count_rest,
+                                                    cuda_choose_rest, cuda_most,   cuda_scatter };

@@ -22,8 +22,13 @@ typedef struct tsr_detail_ops {
     tsr_status (*runs)(tsr_queue *queue, const tsr_details *d, const tsr_detail_sort *sort, const uint32_t *heads, int64_t count, tsr_detail_run *to);
     /* d->to = coefficients above the bars; ties per bin */
     tsr_status (*choose)(tsr_queue *queue, const tsr_details *d, const tsr_detail_choice *choice);
-    /* d->to += ties of the bins before the choice's, and its rest by brick */
+    /* d->to += ties of the bins before the choice's */
     tsr_status (*choose_ties)(tsr_queue *queue, const tsr_details *d, const tsr_detail_choice *choice);
+    /* numbers[brick] = ties of the choice's bin; then d->to += numbers[brick] of them */
+    tsr_status (*count_rest)(tsr_queue *queue, const tsr_details *d, const tsr_detail_choice *choice, uint32_t *numbers);
+    tsr_status (*choose_rest)(tsr_queue *queue, const tsr_details *d, const tsr_detail_choice *choice, const uint32_t *numbers);
+    /* most[brick] = the largest value of which [from, to) is not empty, 0 without any */
+    tsr_status (*most)(tsr_queue *queue, const tsr_details *d, uint32_t *most);
     /* every coefficient into the dense levels */
     tsr_status (*scatter)(tsr_queue *queue, const tsr_adjunction *a, const tsr_details *d);
 } tsr_detail_ops;

@@ -12,7 +12,8 @@ static tsr_status each_array(tsr_mip *mip, tsr_status (*f)(tsr_mip *, void **, i
 {
     tsr_details *d = &mip->details;
     TSR_TRY(f(mip, (void **)&d->brick, d->bricks * (int64_t)sizeof *d->brick));
-    TSR_TRY(f(mip, (void **)&d->order, d->bricks * 4));
+    TSR_TRY(f(mip, (void **)&d->order, d->bricks * (int64_t)sizeof *d->order));
+    TSR_TRY(f(mip, (void **)&mip->most, d->bricks * 4));
     TSR_TRY(f(mip, &d->place, d->count * d->width));
     TSR_TRY(f(mip, &d->residual, d->count * d->bytes));
     TSR_TRY(f(mip, (void **)&d->run, d->runs * (int64_t)sizeof *d->run));
@@ -71,7 +72,7 @@ static int32_t key_shift(tsr_mip_key key)
 }
 
 /* Effects, largest first, equal ones of several levels together. */
-static tsr_status rank(tsr_mip *mip, const uint64_t *histogram)
+tsr_status tsr_mip_make_ranks(tsr_mip *mip, const uint64_t *histogram)
 {
     int64_t n = 0;
     for (int32_t j = 0; j <= mip->info.levels; j++)
@@ -97,44 +98,17 @@ static tsr_status rank(tsr_mip *mip, const uint64_t *histogram)
     return TSR_OK;
 }
 
-/* Bricks by their largest value, a counting sort: brightest first hides most of the rest. */
-static tsr_status order_bricks(tsr_mip *mip)
-{
-    tsr_details *d = &mip->details;
-    uint32_t *order, *start;
-    TSR_TRY(tsr_host_allocate(NULL, (size_t)d->bricks * 4, (void **)&order));
-    tsr_status status = tsr_host_allocate(NULL, 65537 * 4, (void **)&start);
-    if (status == TSR_OK) {
-        memset(start, 0, 65537 * 4);
-        for (int64_t i = 0; i < d->bricks; i++) start[65536 - mip->brick[i].most]++;
-        uint32_t sum = 0;
-        for (int i = 0; i <= 65536; i++) {
-            const uint32_t n = start[i];
-            start[i] = sum;
-            sum += n;
-        }
-        for (int64_t i = 0; i < d->bricks; i++) order[start[65536 - mip->brick[i].most]++] = (uint32_t)i;
-        status = tsr_device_move(mip->context, d->order, NULL, order, (size_t)d->bricks * 4);
-        tsr_host_release(NULL, start, 65537 * 4);
-    }
-    tsr_host_release(NULL, order, (size_t)d->bricks * 4);
-    TSR_TRY(status);
-    return TSR_OK;
-}
-
-/* Largest value of each brick: the first of the runs of one of its levels. */
-static tsr_status find_most(tsr_mip *mip)
+/* Coefficients by level. */
+static tsr_status count_levels(tsr_mip *mip)
 {
     const tsr_details *d = &mip->details;
     tsr_detail_run *runs;
     TSR_TRY(tsr_host_allocate(NULL, (size_t)d->runs * sizeof *runs + 1, (void **)&runs));
     const tsr_status status = d->runs ? tsr_device_move(NULL, runs, mip->context, d->run, (size_t)d->runs * sizeof *runs) : TSR_OK;
     for (int64_t i = 0; i < d->bricks && status == TSR_OK; i++) {
-        tsr_detail_brick *b = &mip->brick[i];
-        b->most = 0;
+        const tsr_detail_brick *b = &mip->brick[i];
         for (uint32_t k = b->run; k < b->run + b->runs; k++) {
             const uint32_t count = (k + 1 < b->run + b->runs ? runs[k + 1].first : b->count) - runs[k].first;
-            if (runs[k].value > b->most) b->most = runs[k].value;
             mip->info.by_level[runs[k].level] += count;
         }
     }
@@ -150,48 +124,116 @@ tsr_status tsr_mip_complete(tsr_mip *mip, const uint64_t *histogram)
     mip->info.coefficients = d->count;
     mip->info.runs = d->runs;
     mip->info.bricks = d->bricks;
-    TSR_TRY(find_most(mip));
-    TSR_TRY(rank(mip, histogram));
+    TSR_TRY(count_levels(mip));
+    TSR_TRY(tsr_mip_make_ranks(mip, histogram));
     TSR_TRY(tsr_device_move(mip->context, d->brick, NULL, mip->brick, (size_t)d->bricks * sizeof *mip->brick));
-    TSR_TRY(order_bricks(mip));
     return TSR_OK;
 }
 
 /* ---- selection --------------------------------------------------------------------------------------------------------------------------- */
 
-/* Of the coefficients with the effect of rank r the first `rest` are wanted, and all of larger effect. */
-static tsr_status choose(tsr_mip *mip, const tsr_mip_rank *r, int64_t rest)
+int64_t tsr_mip_bins(const tsr_mip *mip) { return tie_bins(&mip->details); }
+
+void tsr_mip_bar_of(const tsr_mip *mip, int64_t count, tsr_detail_choice *c)
 {
-    const tsr_details *d = &mip->details;
-    const struct tsr_detail_ops *ops = mip->context->backend->detail;
-    const int64_t bins = tie_bins(d);
     const int32_t shift = key_shift(mip->info.key);
-    tsr_detail_choice c = { .values = 1 << (8 * d->bytes), .ties = mip->ties, .bin = bins, .rest = rest };
-    uint64_t *ties;
-    for (int32_t j = 0; j <= d->levels; j++) { /* e << s > effect where e > effect >> s */
-        const uint64_t bar = r->effect >> (shift * j);
-        c.above[j] = bar > UINT32_MAX ? UINT32_MAX : (uint32_t)bar;
-        c.equal[j] = bar << (shift * j) == r->effect && bar < 65536 ? (uint32_t)bar : 0;
+    *c = (tsr_detail_choice){ .values = 1 << (8 * mip->details.bytes) };
+    if (count >= mip->info.coefficients) return; /* residuals are at least 1 */
+    int64_t low = 0, high = mip->ranks;          /* the rank that count ends in: before < count <= before + count */
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if (mip->rank[middle].before + mip->rank[middle].count < count) low = middle + 1;
+        else high = middle;
     }
-    TSR_TRY(mip->context->backend->fill(mip->context->queue, mip->ties, 0, (size_t)bins * 8));
-    TSR_TRY(ops->choose(mip->context->queue, d, &c));
-    if (!rest) return TSR_OK;
-    TSR_TRY(tsr_host_allocate(NULL, (size_t)bins * 8, (void **)&ties));
-    const tsr_status status = tsr_device_move(NULL, ties, mip->context, mip->ties, (size_t)bins * 8);
-    if (status == TSR_OK)
-        for (c.bin = 0; c.bin < bins && (int64_t)ties[c.bin] <= c.rest; c.bin++) c.rest -= (int64_t)ties[c.bin];
-    tsr_host_release(NULL, ties, (size_t)bins * 8);
+    const tsr_mip_rank none = { .effect = UINT64_MAX };
+    const tsr_mip_rank *r = count && low < mip->ranks ? &mip->rank[low] : &none;
+    c->rest = count ? count - r->before : 0;
+    for (int32_t j = 0; j <= mip->details.levels; j++) { /* e << s > effect where e > effect >> s */
+        const uint64_t bar = r->effect >> (shift * j);
+        c->above[j] = bar > UINT32_MAX ? UINT32_MAX : (uint32_t)bar;
+        c->equal[j] = bar << (shift * j) == r->effect && bar < 65536 ? (uint32_t)bar : 0;
+    }
+}
+
+tsr_status tsr_mip_bar_choose(tsr_mip *mip, const tsr_detail_choice *bar, uint64_t *ties)
+{
+    const tsr_backend *backend = mip->context->backend;
+    const int64_t bins = tie_bins(&mip->details);
+    tsr_detail_choice c = *bar;
+    uint64_t *own;
+    c.ties = mip->ties;
+    TSR_TRY(backend->fill(mip->context->queue, mip->ties, 0, (size_t)bins * 8));
+    TSR_TRY(backend->detail->choose(mip->context->queue, &mip->details, &c));
+    if (!ties) return TSR_OK;
+    TSR_TRY(tsr_host_allocate(NULL, (size_t)bins * 8, (void **)&own));
+    const tsr_status status = tsr_device_move(NULL, own, mip->context, mip->ties, (size_t)bins * 8);
+    for (int64_t i = 0; i < bins && status == TSR_OK; i++) ties[i] += own[i];
+    tsr_host_release(NULL, own, (size_t)bins * 8);
     TSR_TRY(status);
-    TSR_TRY(ops->choose_ties(mip->context->queue, d, &c));
     return TSR_OK;
 }
 
-tsr_status tsr_mip_select(tsr_mip *mip, int64_t count, int refine)
+void tsr_mip_bar_bin(const tsr_mip *mip, const uint64_t *ties, tsr_detail_choice *c)
+{
+    const int64_t bins = tie_bins(&mip->details);
+    for (c->bin = 0; c->bin < bins && (int64_t)ties[c->bin] <= c->rest; c->bin++) c->rest -= (int64_t)ties[c->bin];
+}
+
+tsr_status tsr_mip_bar_ties(tsr_mip *const *parts, int32_t count, tsr_detail_choice *c)
+{
+    const int64_t bricks = parts[0]->details.bricks;
+    const size_t bytes = (size_t)bricks * 4 * (size_t)count;
+    uint32_t *numbers;
+    for (int32_t g = 0; g < count; g++) TSR_TRY(parts[g]->context->backend->detail->choose_ties(parts[g]->context->queue, &parts[g]->details, c));
+    if (!c->rest) return TSR_OK;
+    TSR_TRY(tsr_host_allocate(NULL, bytes, (void **)&numbers));
+    tsr_status status = TSR_OK;
+    for (int32_t g = 0; g < count && status == TSR_OK; g++) {
+        tsr_mip *p = parts[g];
+        status = p->context->backend->detail->count_rest(p->context->queue, &p->details, c, p->most);
+        if (status == TSR_OK) status = tsr_device_move(NULL, numbers + g * bricks, p->context, p->most, (size_t)bricks * 4);
+    }
+    for (int64_t i = 0; i < bricks && status == TSR_OK; i++) /* brick after brick, whoever has it */
+        for (int32_t g = 0; g < count; g++) {
+            uint32_t *n = &numbers[g * bricks + i];
+            if (*n > c->rest) *n = (uint32_t)c->rest;
+            c->rest -= *n;
+        }
+    for (int32_t g = 0; g < count && status == TSR_OK; g++) {
+        tsr_mip *p = parts[g];
+        status = tsr_device_move(p->context, p->most, NULL, numbers + g * bricks, (size_t)bricks * 4);
+        if (status == TSR_OK) status = p->context->backend->detail->choose_rest(p->context->queue, &p->details, c, p->most);
+    }
+    tsr_host_release(NULL, numbers, bytes);
+    TSR_TRY(status);
+    return TSR_OK;
+}
+
+tsr_status tsr_mip_bar_apply(tsr_mip *const *parts, int32_t count, tsr_detail_choice *c)
+{
+    const int64_t bins = tie_bins(&parts[0]->details);
+    uint64_t *ties = NULL;
+    tsr_status status = TSR_OK;
+    if (c->rest) {
+        TSR_TRY(tsr_host_allocate(NULL, (size_t)bins * 8, (void **)&ties));
+        memset(ties, 0, (size_t)bins * 8);
+    }
+    for (int32_t g = 0; g < count && status == TSR_OK; g++) status = tsr_mip_bar_choose(parts[g], c, ties);
+    if (ties) {
+        if (status == TSR_OK) tsr_mip_bar_bin(parts[0], ties, c);
+        tsr_host_release(NULL, ties, (size_t)bins * 8);
+        if (status == TSR_OK) status = tsr_mip_bar_ties(parts, count, c);
+    }
+    TSR_TRY(status);
+    return TSR_OK;
+}
+
+/* What was selected is where drawing begins, or nothing is. */
+static tsr_status begin_selection(tsr_mip *mip, int refine)
 {
     tsr_details *d = &mip->details;
     const tsr_backend *backend = mip->context->backend;
-    if (!d->runs) return TSR_OK;
-    if (refine) { /* what was drawn to is drawn from */
+    if (refine) {
         uint32_t *from = d->from;
         d->from = d->to;
         d->to = from;
@@ -201,18 +243,29 @@ tsr_status tsr_mip_select(tsr_mip *mip, int64_t count, int refine)
         TSR_TRY(backend->fill(mip->context->queue, d->from, 0, (size_t)d->runs * 4));
         mip->selected_from = 0;
     }
-    if (mip->selected == count) return TSR_OK;
-    mip->selected = -1;
-    int64_t low = 0, high = mip->ranks; /* the rank that count ends in: before < count <= before + count */
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (mip->rank[middle].before + mip->rank[middle].count < count) low = middle + 1;
-        else high = middle;
+    return TSR_OK;
+}
+
+tsr_status tsr_mip_select_parts(tsr_mip *const *parts, int32_t parts_count, const tsr_mip *ranked, int64_t count, int refine)
+{
+    tsr_detail_choice c;
+    int known = 1;
+    for (int32_t g = 0; g < parts_count; g++) {
+        if (parts[g]->details.runs) TSR_TRY(begin_selection(parts[g], refine));
+        known &= parts[g]->selected == count;
     }
-    const tsr_mip_rank none = { .effect = UINT64_MAX };
-    const tsr_mip_rank *r = count && low < mip->ranks ? &mip->rank[low] : &none;
-    TSR_TRY(choose(mip, r, count - (count ? r->before : 0)));
-    mip->selected = count;
+    if (known) return TSR_OK;
+    for (int32_t g = 0; g < parts_count; g++) parts[g]->selected = -1;
+    tsr_mip_bar_of(ranked, count, &c);
+    TSR_TRY(tsr_mip_bar_apply(parts, parts_count, &c));
+    for (int32_t g = 0; g < parts_count; g++) parts[g]->selected = count;
+    return TSR_OK;
+}
+
+tsr_status tsr_mip_select(tsr_mip *mip, int64_t count, int refine)
+{
+    if (!mip->details.runs) return TSR_OK;
+    TSR_TRY(tsr_mip_select_parts(&mip, 1, mip, count, refine));
     return TSR_OK;
 }
 

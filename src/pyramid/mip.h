@@ -25,6 +25,8 @@ struct tsr_mip {
     int64_t selected_from;                             /* K of details.from */
     tsr_detail_chunk *chunk;                           /* lists, device: the selected coefficients */
     int64_t chunks, chunk_bytes, chunk_from, chunk_to; /* for these selections; chunk_to -1 = none yet */
+    uint32_t *most;                                    /* device, per brick: largest selected value */
+    int64_t order_from, order_to;                      /* selections of details.order; order_to -1 = none yet */
 };
 
 /* The element's points, checked. `a` gets points, count and cube2. */
@@ -40,9 +42,25 @@ tsr_status tsr_mip_allocate(tsr_mip *mip);
 /* After bricks (host and device), runs, places and residuals are there: drawing order, ranks from the counts per [level][residual]. */
 tsr_status tsr_mip_complete(tsr_mip *mip, const uint64_t *histogram);
 
+tsr_status tsr_mip_make_ranks(tsr_mip *mip, const uint64_t *histogram);
+
 /* details.to = the first `count` coefficients; details.from = none, or what was selected before (refine). Waits where `count` changed. */
 tsr_status tsr_mip_select(tsr_mip *mip, int64_t count, int refine);
+/* The same over parts of one pyramid: equal tables of bricks, of which each part has some; `ranked` has the ranks of all. */
+tsr_status tsr_mip_select_parts(tsr_mip *const *parts, int32_t parts_count, const tsr_mip *ranked, int64_t count, int refine);
+
+/* Its steps, for parts that come one after another. bar_of: the residuals from which on the first `count` lie, c->rest of those equal to them too.
+ * bar_choose: details.to = what lies above; ties (host, per bin, may be NULL) += what is equal. bar_bin: from all ties the bin that c->rest ends in.
+ * bar_ties: the ties before that bin, and of it c->rest, which becomes what the parts did not have. bar_apply: all of that. */
+int64_t tsr_mip_bins(const tsr_mip *mip);
+void tsr_mip_bar_of(const tsr_mip *ranked, int64_t count, tsr_detail_choice *c);
+tsr_status tsr_mip_bar_choose(tsr_mip *mip, const tsr_detail_choice *c, uint64_t *ties);
+void tsr_mip_bar_bin(const tsr_mip *mip, const uint64_t *ties, tsr_detail_choice *c);
+tsr_status tsr_mip_bar_ties(tsr_mip *const *parts, int32_t count, tsr_detail_choice *c);
+tsr_status tsr_mip_bar_apply(tsr_mip *const *parts, int32_t count, tsr_detail_choice *c);
 /* Lists: mip->chunk of the selection. Waits where that changed. */
 tsr_status tsr_mip_make_chunks(tsr_mip *mip);
+/* Bricks: details.order of the selection. Waits where that changed. */
+tsr_status tsr_mip_make_order(tsr_mip *mip);
 
 #endif

@@ -263,9 +263,13 @@ static tsr_status create(tsr_context *context, const tsr_volume *volume, const t
     TSR_TRY(tsr_mip_check_levels(volume->size, levels));
     TSR_TRY(tsr_host_allocate(&context->host_allocator, sizeof **result, (void **)result));
     tsr_mip *mip = *result;
-    *mip = (tsr_mip){
-        .context = context, .geometry = volume->geometry, .slope = volume->slope, .intercept = volume->intercept, .selected = -1, .chunk_to = -1
-    };
+    *mip = (tsr_mip){ .context = context,
+                      .geometry = volume->geometry,
+                      .slope = volume->slope,
+                      .intercept = volume->intercept,
+                      .selected = -1,
+                      .chunk_to = -1,
+                      .order_to = -1 };
     mip->info = (tsr_mip_info){ .size = volume->size,
                                 .levels = levels,
                                 .dtype = volume->dtype,

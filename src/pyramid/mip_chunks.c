@@ -1,4 +1,4 @@
-/* pyramid/mip_chunks.c: lists: the selected parts of the runs in pieces of like size, brightest first. */
+/* pyramid/mip_chunks.c: what is drawn, brightest first: of lists the selected parts of the runs in pieces of like size, else the bricks. */
 #include <stdlib.h>
 
 #include "pyramid/mip.h"
@@ -69,5 +69,49 @@ tsr_status tsr_mip_make_chunks(tsr_mip *mip)
     mip->chunks = count;
     mip->chunk_from = mip->selected_from;
     mip->chunk_to = mip->selected;
+    return TSR_OK;
+}
+
+/* ---- bricks ------------------------------------------------------------------------------------------------------------------------------ */
+
+enum { VALUES = 65536 };
+
+/* A counting sort by the largest selected value: brightest first hides most of the rest. Bricks with nothing selected are left out. */
+static int64_t sort_bricks(const uint32_t *most, int64_t bricks, uint32_t *start, tsr_detail_order *order)
+{
+    memset(start, 0, (VALUES + 1) * sizeof *start);
+    for (int64_t i = 0; i < bricks; i++) start[VALUES - most[i]]++;
+    uint32_t sum = 0;
+    for (int i = 0; i < VALUES; i++) {
+        const uint32_t n = start[i];
+        start[i] = sum;
+        sum += n;
+    }
+    for (int64_t i = 0; i < bricks; i++)
+        if (most[i]) order[start[VALUES - most[i]]++] = (tsr_detail_order){ (uint32_t)i, most[i] };
+    return sum;
+}
+
+tsr_status tsr_mip_make_order(tsr_mip *mip)
+{
+    tsr_details *d = &mip->details;
+    uint8_t *host;
+    if (mip->order_from == mip->selected_from && mip->order_to == mip->selected) return TSR_OK;
+    mip->order_to = -1;
+    const size_t order_bytes = (size_t)d->bricks * sizeof *d->order, most_bytes = (size_t)d->bricks * 4,
+                 room = order_bytes + most_bytes + (VALUES + 1) * 4;
+    TSR_TRY(tsr_host_allocate(NULL, room, (void **)&host));
+    tsr_detail_order *order = (tsr_detail_order *)(void *)host;
+    uint32_t *most = (uint32_t *)(void *)(host + order_bytes), *start = most + d->bricks;
+    tsr_status status = mip->context->backend->detail->most(mip->context->queue, d, mip->most);
+    if (status == TSR_OK) status = tsr_device_move(NULL, most, mip->context, mip->most, most_bytes);
+    if (status == TSR_OK) {
+        d->ordered = sort_bricks(most, d->bricks, start, order);
+        status = tsr_device_move(mip->context, d->order, NULL, order, (size_t)d->ordered * sizeof *order);
+    }
+    tsr_host_release(NULL, host, room);
+    TSR_TRY(status);
+    mip->order_from = mip->selected_from;
+    mip->order_to = mip->selected;
     return TSR_OK;
 }

@@ -112,6 +112,9 @@ tsr_status tsr_mip_plan(tsr_mip *mip)
                      "xyz"[k], (long long)n[k]);
         }
     }
+    const int64_t cells = tsr_adjunction_cells(d->cells);
+    if (d->format == TSR_MIP_BRICKS && cells > (int64_t)UINT32_MAX)
+        TSR_FAIL(TSR_ERROR_CAPACITY, "mip: %lld bricks of %d^3 voxels, expected at most 2^32 - 1", (long long)cells, TSR_CELL_SIDE);
     if (d->format != TSR_MIP_BRICKS && n[0] * n[1] * n[2] > (int64_t)UINT32_MAX)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: %lld voxels, formats of lists hold at most 2^32 - 1: take bricks", (long long)(n[0] * n[1] * n[2]));
     return TSR_OK;

@@ -77,25 +77,7 @@ static tsr_status choose_count(const tsr_mip *mip, const tsr_mip_frame *frame, c
 
 /* ---- drawing ------------------------------------------------------------------------------------------------------------------------------- */
 
-struct picture {
-    tsr_mip *mip;
-    tsr_mip_frame *frame;
-    tsr_mip_render_options options;
-    tsr_mip_setup setup;
-    tsr_mip_job job;
-    uint32_t *level[TSR_MIP_LEVELS + 1]; /* device; [0]: the drawn picture */
-    int32_t width[TSR_MIP_LEVELS + 1], height[TSR_MIP_LEVELS + 1];
-    uint32_t *dilated;
-    int64_t pixels;      /* of all level pictures */
-    const int16_t *sets; /* device */
-};
-
-static tsr_mip_offsets set_of(const struct picture *p, int32_t k)
-{
-    return (tsr_mip_offsets){ p->sets + (int64_t)k * TSR_MIP_POINTS * 2, p->setup.set_count[k] };
-}
-
-static tsr_status reserve(struct picture *p)
+static tsr_status reserve(tsr_mip_picture *p)
 {
     const tsr_mip_setup *s = &p->setup;
     tsr_mip_frame *f = p->frame;
@@ -119,23 +101,20 @@ static tsr_status reserve(struct picture *p)
     p->job.footprint = (int32_t)(fmax(reach[0], reach[1]) * (TSR_CELL_SIDE - 1) / 65536) + 3 + 2 * (side / 2 + 1);
     const int on_cpu = f->context->device.kind == TSR_DEVICE_CPU;
     p->job.scratch_pixels = on_cpu ? (s->full_width + 2 * (int64_t)p->job.footprint) * (s->full_height + 2 * (int64_t)p->job.footprint) : 0;
-    tsr_status status = tsr_mip_frame_reserve(f, (p->pixels + (int64_t)s->width * s->height) * 4, p->job.scratch_pixels * 2 * f->context->threads,
-                                              (int64_t)sizeof s->set + list_bytes);
-    if (status == TSR_OK) status = tsr_device_move(f->context, f->offsets, NULL, s->set, sizeof s->set);
-    if (status == TSR_OK && lists) status = tsr_device_move(f->context, f->offsets + sizeof s->set / 2, NULL, lists, (size_t)list_bytes);
+    tsr_status status =
+        tsr_mip_frame_reserve(f, (p->pixels + (int64_t)s->width * s->height) * 4, p->job.scratch_pixels * 2 * f->context->threads, list_bytes);
+    if (status == TSR_OK && lists) status = tsr_device_move(f->context, f->offsets, NULL, lists, (size_t)list_bytes);
     if (lists) tsr_host_release(NULL, lists, (size_t)list_bytes);
     TSR_TRY(status);
-    p->sets = f->offsets;
     p->job.scratch = f->scratch;
-    tsr_mip_covers_place(p->mip, p->job.cover, f->offsets + sizeof s->set / 2);
+    tsr_mip_covers_place(p->mip, p->job.cover, f->offsets);
     for (int32_t j = 0; j <= levels; j++) p->level[j] = f->images + images[j];
     p->dilated = f->images + p->pixels;
     return TSR_OK;
 }
 
-static tsr_status draw(struct picture *p)
+tsr_status tsr_mip_picture_draw(tsr_mip_picture *p, const tsr_mip *mip, int expand)
 {
-    const tsr_mip *mip = p->mip;
     tsr_context *context = p->frame->context;
     tsr_mip_job *job = &p->job;
     const tsr_mip_render_options *o = &p->options;
@@ -148,27 +127,34 @@ static tsr_status draw(struct picture *p)
     job->slab = o->slab != 0;
     job->slab_lower = llround(65536 * o->slab_lower);
     job->slab_upper = llround(65536 * o->slab_upper);
+    job->refine = o->refine;
     job->chunk = mip->chunk;
     job->chunks = mip->chunks;
-    if (!o->refine) TSR_TRY(context->backend->fill(context->queue, p->level[0], 0, (size_t)p->pixels * 4));
     for (int32_t j = steps; j >= 0; j--) {
         job->shift = j;
-        job->level_low = steps ? j : 0;
+        job->level_low = steps ? tsr_maxi(j, o->finest) : o->finest;
         job->level_high = steps ? j : mip->info.levels;
         job->slow_high = j ? j : mip->info.levels;
         job->image = p->level[j];
         job->width = p->width[j];
         job->height = p->height[j];
+        tsr_mip_box_limits(job);
+        tsr_mip_find_spans(job);
         if (mip->details.runs) TSR_TRY(ops_of(context)->draw(context->queue, job));
-        if (j < steps)
-            TSR_TRY(ops_of(context)->expand(context->queue, p->level[j + 1], p->width[j + 1], p->height[j + 1], set_of(p, j), p->level[j],
-                                            p->width[j], p->height[j]));
+        if (expand && j < steps) TSR_TRY(tsr_mip_picture_expand(p, j));
     }
     return TSR_OK;
 }
 
-tsr_status tsr_mip_finish_frame(tsr_mip_frame *frame, const tsr_mip_setup *s, tsr_mip_close close, const uint32_t *drawn, uint32_t *dilated,
-                                const int16_t *closing)
+tsr_status tsr_mip_picture_expand(tsr_mip_picture *p, int32_t j)
+{
+    const tsr_context *context = p->frame->context;
+    TSR_TRY(ops_of(context)->expand(context->queue, p->level[j + 1], p->width[j + 1], p->height[j + 1], &p->setup.set[j], p->level[j], p->width[j],
+                                    p->height[j]));
+    return TSR_OK;
+}
+
+tsr_status tsr_mip_finish_frame(tsr_mip_frame *frame, const tsr_mip_setup *s, tsr_mip_close close, const uint32_t *drawn, uint32_t *dilated)
 {
     const int closes = close == TSR_MIP_CLOSE_ALL || close == TSR_MIP_CLOSE_HOLES || (close == TSR_MIP_CLOSE_AUTO && s->oblique);
     const tsr_mip_finish finish = { .drawn = drawn,
@@ -180,7 +166,7 @@ tsr_status tsr_mip_finish_frame(tsr_mip_frame *frame, const tsr_mip_setup *s, ts
                                     .top = s->top,
                                     .holes = close != TSR_MIP_CLOSE_ALL,
                                     .repeat = s->repeat,
-                                    .element = { closing, s->set_count[TSR_MIP_LEVELS] },
+                                    .element = s->set[TSR_MIP_LEVELS],
                                     .picture = frame->picture,
                                     .picture_width = frame->width,
                                     .picture_height = frame->height };
@@ -194,63 +180,99 @@ static int same_picture(const tsr_mip_frame *f, const tsr_mip *mip, const tsr_mi
     const tsr_mip_render_options *a = &f->options;
     return f->mip == mip && !memcmp(f->view.rotation, view->rotation, sizeof view->rotation) && f->view.zoom == view->zoom &&
            f->view.stretch.x == view->stretch.x && f->view.stretch.y == view->stretch.y && f->view.stretch.z == view->stretch.z &&
-           a->mode == o->mode && a->lower == o->lower && a->upper == o->upper && a->slab == o->slab && a->slab_lower == o->slab_lower &&
-           a->slab_upper == o->slab_upper;
+           a->mode == o->mode && a->finest == o->finest && a->lower == o->lower && a->upper == o->upper && a->slab == o->slab &&
+           a->slab_lower == o->slab_lower && a->slab_upper == o->slab_upper;
 }
 
-static tsr_status select_count(struct picture *p, const tsr_mip_view *view, int64_t count)
+tsr_status tsr_mip_list(tsr_mip *mip)
 {
-    tsr_mip_frame *f = p->frame;
-    if (p->options.refine) {
-        if (!same_picture(f, p->mip, view, &p->options))
-            TSR_FAIL(TSR_ERROR_STATE, "mip: refine: the frame holds no picture of this pyramid with this view and these options: draw one first");
-        if (count < f->count)
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: refine: %lld coefficients after %lld, expected no fewer", (long long)count, (long long)f->count);
-        if (p->mip->selected != f->count) TSR_TRY(tsr_mip_select(p->mip, f->count, 0));
-    }
-    TSR_TRY(tsr_mip_select(p->mip, count, p->options.refine));
-    if (p->mip->info.format != TSR_MIP_BRICKS) TSR_TRY(tsr_mip_make_chunks(p->mip));
+    if (mip->info.format != TSR_MIP_BRICKS) TSR_TRY(tsr_mip_make_chunks(mip));
+    else if (mip->details.runs) TSR_TRY(tsr_mip_make_order(mip));
     return TSR_OK;
 }
 
-static double now(void)
+tsr_status tsr_mip_check_refine(const tsr_mip_picture *p, const tsr_mip_view *view, int64_t count)
+{
+    const tsr_mip_frame *f = p->frame;
+    if (!p->options.refine) return TSR_OK;
+    if (!same_picture(f, p->mip, view, &p->options))
+        TSR_FAIL(TSR_ERROR_STATE, "mip: refine: the frame holds no picture of this pyramid with this view and these options: draw one first");
+    if (count < f->count)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: refine: %lld coefficients after %lld, expected no fewer", (long long)count, (long long)f->count);
+    return TSR_OK;
+}
+
+static tsr_status select_count(tsr_mip_picture *p, const tsr_mip_view *view, int64_t count)
+{
+    TSR_TRY(tsr_mip_check_refine(p, view, count));
+    if (p->options.refine && p->mip->selected != p->frame->count) TSR_TRY(tsr_mip_select(p->mip, p->frame->count, 0));
+    TSR_TRY(tsr_mip_select(p->mip, count, p->options.refine));
+    TSR_TRY(tsr_mip_list(p->mip));
+    return TSR_OK;
+}
+
+double tsr_mip_now(void)
 {
     struct timespec t;
     timespec_get(&t, TIME_UTC);
     return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
+tsr_status tsr_mip_picture_begin(tsr_mip_picture *p, tsr_mip *mip, const tsr_mip_view **view, const tsr_mip_render_options *options,
+                                 tsr_mip_frame *frame, int64_t *count)
+{
+    static const tsr_mip_view plain = { .zoom = 1 };
+    *p = (tsr_mip_picture){ .mip = mip, .frame = frame };
+    TSR_TRY(TSR_OPTIONS_TAKE(&p->options, options));
+    if (!mip || !frame) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip or frame is NULL");
+    if (mip->context != frame->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: the frame belongs to another context than the pyramid");
+    if (!*view) *view = &plain;
+    if (p->options.finest < 0 || p->options.finest > mip->info.levels)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: finest is %d, expected a level from 0 to %d", p->options.finest, mip->info.levels);
+    TSR_TRY(tsr_mip_options_check(&p->options, mip->info.dtype, &p->job.lower, &p->job.upper));
+    TSR_TRY(tsr_mip_setup_make(*view, mip->info.size, mip->info.levels, (const int8_t(*)[4])mip->point, mip->info.points,
+                               mip->info.element == TSR_MIP_CUBE2, frame->width, frame->height, p->options.mode == TSR_MIP_CASCADE, &p->setup));
+    TSR_TRY(choose_count(mip, frame, &p->options, count));
+    return TSR_OK;
+}
+
+tsr_status tsr_mip_picture_room(tsr_mip_picture *p)
+{
+    p->frame->mip = NULL; /* no picture to go on with if something fails */
+    TSR_TRY(reserve(p));
+    if (!p->options.refine) TSR_TRY(p->frame->context->backend->fill(p->frame->context->queue, p->level[0], 0, (size_t)p->pixels * 4));
+    return TSR_OK;
+}
+
+tsr_status tsr_mip_picture_end(tsr_mip_picture *p, const tsr_mip_view *view, int64_t count, double begin, tsr_mip_statistics *statistics)
+{
+    tsr_mip_frame *frame = p->frame;
+    TSR_TRY(tsr_mip_finish_frame(frame, &p->setup, p->options.close, p->level[0], p->dilated));
+    frame->mip = p->mip;
+    frame->view = *view;
+    frame->options = p->options;
+    frame->count = count;
+    if (statistics) *statistics = (tsr_mip_statistics){ .drawn = count };
+    if (p->options.milliseconds > 0) {
+        TSR_TRY(frame->context->backend->synchronize(frame->context->queue));
+        const double taken = tsr_mip_now() - begin;
+        note_time(frame, count, taken);
+        if (statistics) statistics->milliseconds = taken;
+    }
+    return TSR_OK;
+}
+
 tsr_status tsr_mip_render(tsr_mip *mip, const tsr_mip_view *view, const tsr_mip_render_options *options, tsr_mip_frame *frame,
                           tsr_mip_statistics *statistics)
 {
-    const tsr_mip_view plain = { .zoom = 1 };
-    struct picture p = { .mip = mip, .frame = frame };
+    tsr_mip_picture p;
     int64_t count = 0;
-    TSR_TRY(TSR_OPTIONS_TAKE(&p.options, options));
-    if (!mip || !frame) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip or frame is NULL");
-    if (mip->context != frame->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: the frame belongs to another context than the pyramid");
-    if (!view) view = &plain;
-    const int timed = p.options.milliseconds > 0;
-    TSR_TRY(tsr_mip_options_check(&p.options, mip->info.dtype, &p.job.lower, &p.job.upper));
-    TSR_TRY(tsr_mip_setup_make(view, mip->info.size, mip->info.levels, (const int8_t(*)[4])mip->point, mip->info.points,
-                               mip->info.element == TSR_MIP_CUBE2, frame->width, frame->height, p.options.mode == TSR_MIP_CASCADE, &p.setup));
-    TSR_TRY(choose_count(mip, frame, &p.options, &count));
+    TSR_TRY(tsr_mip_picture_begin(&p, mip, &view, options, frame, &count));
     TSR_TRY(select_count(&p, view, count));
-    const double begin = timed ? now() : 0;
-    frame->mip = NULL; /* no picture to go on with if something fails */
-    TSR_TRY(reserve(&p));
-    TSR_TRY(draw(&p));
-    TSR_TRY(tsr_mip_finish_frame(frame, &p.setup, p.options.close, p.level[0], p.dilated, set_of(&p, TSR_MIP_LEVELS).at));
-    frame->mip = mip;
-    frame->view = *view;
-    frame->options = p.options;
-    frame->count = count;
-    if (statistics) *statistics = (tsr_mip_statistics){ .drawn = count };
-    if (timed) {
-        TSR_TRY(mip->context->backend->synchronize(mip->context->queue));
-        note_time(frame, count, now() - begin);
-        if (statistics) statistics->milliseconds = now() - begin;
-    }
+    const double begin = tsr_mip_now();
+    TSR_TRY(tsr_mip_picture_room(&p));
+    TSR_TRY(tsr_mip_picture_draw(&p, mip, 1));
+    TSR_TRY(tsr_mip_picture_end(&p, view, count, begin, statistics));
     return TSR_OK;
 }
 

@@ -13,9 +13,8 @@ typedef struct tsr_mip_setup {
     int32_t repeat, width, height;
     int32_t left, top, full_width, full_height;
     int32_t oblique;
-    int32_t set_count[TSR_MIP_OFFSETS + 1];
-    int16_t set[TSR_MIP_OFFSETS + 1][TSR_MIP_POINTS][2]; /* [j]: of the expansion of level j + 1; [TSR_MIP_LEVELS]: of the closing */
-    double scale;                                        /* largest pixels per voxel, at most 1 */
+    tsr_mip_offsets set[TSR_MIP_OFFSETS + 1]; /* [j]: of the expansion of level j + 1; [TSR_MIP_LEVELS]: of the closing */
+    double scale;                             /* largest pixels per voxel, at most 1 */
 } tsr_mip_setup;
 
 /* `cascade`: with a margin for what expands into the picture. */
@@ -41,8 +40,33 @@ struct tsr_mip_frame {
 
 tsr_status tsr_mip_options_check(const tsr_mip_render_options *options, tsr_dtype dtype, int32_t *lower, int32_t *upper);
 /* Closing, repetition: from the drawn picture (device) to the frame's. */
-tsr_status tsr_mip_finish_frame(tsr_mip_frame *frame, const tsr_mip_setup *setup, tsr_mip_close close, const uint32_t *drawn, uint32_t *dilated,
-                                const int16_t *closing);
+tsr_status tsr_mip_finish_frame(tsr_mip_frame *frame, const tsr_mip_setup *setup, tsr_mip_close close, const uint32_t *drawn, uint32_t *dilated);
+/* The job's spans, from its projection, covers and shift. */
+void tsr_mip_find_spans(tsr_mip_job *job);
+/* Drawing in steps. begin: checks, and the number of coefficients (*view NULL becomes the plain one). room: memory, an empty picture unless it is refined.
+ * draw: what is selected of a pyramid, or of a part of one; `expand`: level pictures of the cascade into the next ones as they are done, else
+ * tsr_mip_picture_expand from the second highest level down. end: closing, and what the frame remembers. */
+typedef struct tsr_mip_picture {
+    tsr_mip *mip;
+    tsr_mip_frame *frame;
+    tsr_mip_render_options options;
+    tsr_mip_setup setup;
+    tsr_mip_job job;
+    uint32_t *level[TSR_MIP_LEVELS + 1]; /* device; [0]: the drawn picture, the others behind it */
+    int32_t width[TSR_MIP_LEVELS + 1], height[TSR_MIP_LEVELS + 1];
+    uint32_t *dilated;
+    int64_t pixels; /* of all level pictures */
+} tsr_mip_picture;
+tsr_status tsr_mip_picture_begin(tsr_mip_picture *p, tsr_mip *mip, const tsr_mip_view **view, const tsr_mip_render_options *options,
+                                 tsr_mip_frame *frame, int64_t *count);
+tsr_status tsr_mip_check_refine(const tsr_mip_picture *p, const tsr_mip_view *view, int64_t count);
+tsr_status tsr_mip_list(tsr_mip *mip); /* after a selection: its bricks or pieces in order */
+tsr_status tsr_mip_picture_room(tsr_mip_picture *p);
+tsr_status tsr_mip_picture_draw(tsr_mip_picture *p, const tsr_mip *mip, int expand);
+tsr_status tsr_mip_picture_expand(tsr_mip_picture *p, int32_t j);
+tsr_status tsr_mip_picture_end(tsr_mip_picture *p, const tsr_mip_view *view, int64_t count, double begin, tsr_mip_statistics *statistics);
+double tsr_mip_now(void); /* milliseconds */
+
 /* Grows a frame's memory; the content is lost where it grows. */
 tsr_status tsr_mip_frame_reserve(tsr_mip_frame *frame, int64_t images, int64_t scratch, int64_t offsets);
 

@@ -14,7 +14,7 @@ struct work {
     uint32_t *image;
     uint16_t *most;
     int32_t above_width, above_height, width, threads;
-    tsr_mip_offsets element;
+    const tsr_mip_offsets *element;
 };
 
 static int64_t scratch_stride(const tsr_mip_job *job) { return job->width + 2 * (int64_t)job->footprint; }
@@ -61,11 +61,11 @@ static void draw_bricks(void *user, int64_t begin, int64_t end, int worker)
     const tsr_mip_job *job = w->job;
     const int by_box = job->cube2 && !job->slab && job->d.levels <= TSR_CELL;
     uint16_t *scratch = scratch_of(job, worker);
-    const tsr_mip_canvas canvas = { scratch, scratch_stride(job), job->width, job->height };
+    const tsr_mip_canvas canvas = { scratch, scratch_stride(job), 0, job->width, job->height };
     for (int64_t i = begin; i < end; i++) {
-        const int64_t brick = job->d.order[i];
-        if (by_box && tsr_mip_box_fits(job, brick)) TSR_ISA_SELECT(tsr_mip_brick)(job, w->tables, brick, scratch, canvas.stride);
-        else draw_slowly(job, brick, &canvas);
+        const tsr_detail_order order = job->d.order[i];
+        if (by_box && tsr_mip_box_fits(job, order.brick)) TSR_ISA_SELECT(tsr_mip_brick)(job, w->tables, order, scratch, canvas.stride);
+        else draw_slowly(job, order.brick, &canvas);
     }
 }
 static void draw_chunks(void *user, int64_t begin, int64_t end, int worker)
@@ -73,7 +73,7 @@ static void draw_chunks(void *user, int64_t begin, int64_t end, int worker)
     const struct work *w = (const struct work *)user;
     const tsr_mip_job *job = w->job;
     const tsr_details *d = &job->d;
-    const tsr_mip_canvas canvas = { scratch_of(job, worker), scratch_stride(job), job->width, job->height };
+    const tsr_mip_canvas canvas = { scratch_of(job, worker), scratch_stride(job), 0, job->width, job->height };
     for (int64_t i = begin; i < end; i++) {
         const tsr_detail_chunk c = job->chunk[i];
         const tsr_detail_run r = d->run[c.run];
@@ -108,7 +108,7 @@ static tsr_status cpu_draw(tsr_queue *queue, const tsr_mip_job *job)
     struct work w = { .job = job, .tables = &tables, .threads = queue->threads };
     make_tables(job, &tables);
     tsr_parallel(queue->threads, queue->threads, 1, clear, &w);
-    if (job->d.format == TSR_MIP_BRICKS) tsr_parallel(queue->threads, job->d.bricks, 4, draw_bricks, &w);
+    if (job->d.format == TSR_MIP_BRICKS) tsr_parallel(queue->threads, job->d.ordered, 4, draw_bricks, &w);
     else tsr_parallel(queue->threads, job->chunks, 4, draw_chunks, &w);
     tsr_parallel(queue->threads, job->height, ROWS, merge, &w);
     return TSR_OK;
@@ -124,7 +124,7 @@ static void expand_rows(void *user, int64_t begin, int64_t end, int worker)
             *own = tsr_mip_expand_pixel(w->above, w->above_width, w->above_height, w->element, x, (int32_t)y, *own);
         }
 }
-static tsr_status cpu_expand(tsr_queue *queue, const uint32_t *above, int32_t above_width, int32_t above_height, tsr_mip_offsets element,
+static tsr_status cpu_expand(tsr_queue *queue, const uint32_t *above, int32_t above_width, int32_t above_height, const tsr_mip_offsets *element,
                              uint32_t *own, int32_t width, int32_t height)
 {
     struct work w = { .above = above, .above_width = above_width, .above_height = above_height, .element = element, .image = own, .width = width };

@@ -1,9 +1,13 @@
 /* render/mip_cuda.cu: a block per brick, brightest first. The pixels that a brick can touch are copied into shared memory; values that nothing of the copy
- * lies below are left out; the rest is drawn there and what grew goes back. The warps go through 32 runs at a time together and share out their coefficients. */
+ * lies below are left out; the rest is drawn there and what grew goes back, every so often both ways. The threads go through as many runs at a time as they
+ * are and share out their coefficients. */
 #include "device/kernel.h"
 #include "render/mip_ops.h"
 
 enum { THREADS = 256, WARPS = THREADS / 32, BOX_MOST = 11000 /* pixels of a brick's box in shared memory */ };
+/* Measured on an H200: 64 threads win by a few percent below a fifth of the coefficients, and lose as much as that above and twice it in large pictures; without a
+ * bound the registers leave room for half the blocks. */
+enum { BRICK_THREADS = 128, BRICK_WARPS = BRICK_THREADS / 32, BRICK_BLOCKS = 12, LOOK = 12 /* coefficients of a thread between exchanges */ };
 
 /* Coefficients of 32 runs, of which lane l has `count`: numbers from `before` on, `all` together. */
 struct share {
@@ -41,26 +45,18 @@ struct own_run {
     int32_t level;
     int32_t u, v; /* anchor of the brick's first coefficient of this level in its box */
 };
-TSR_DEVICE_FN own_run load_run(const tsr_mip_job &job, const tsr_detail_brick &b, uint32_t k, uint32_t least, int32_t high)
+TSR_DEVICE_FN own_run load_run(const tsr_mip_job &job, uint32_t k, uint32_t end, uint32_t least, int32_t high)
 {
     own_run own = {};
-    if (k >= b.run + b.runs) return own;
+    if (k >= end) return own;
     const tsr_detail_run r = job.d.run[k];
-    const uint32_t value = tsr_mip_shown(&job, r.value), from = job.d.from[k], to = job.d.to[k];
+    const uint32_t value = tsr_mip_shown(&job, r.value), to = job.d.to[k], from = job.refine ? job.d.from[k] : 0u;
     if (value <= least || r.level < job.level_low || r.level > high) return own;
     own.first = (uint32_t)r.first + from;
     own.count = to - from;
     own.value = value;
     own.level = r.level;
     return own;
-}
-
-/* Is anything of the brick to be drawn? The same for all threads of the block. */
-TSR_DEVICE_FN int any_run(const tsr_mip_job &job, const tsr_detail_brick &b, int32_t high)
-{
-    int some = 0;
-    for (uint32_t k = threadIdx.x; k < b.runs; k += THREADS) some |= load_run(job, b, b.run + k, 0, high).count > 0;
-    return __syncthreads_or(some);
 }
 
 /* The run of coefficient number k0 + lane of those shared out; returns the coefficient, from the brick's first. */
@@ -102,65 +98,188 @@ TSR_DEVICE_FN void draw_in_box(const tsr_mip_job &job, const own_run &run, int32
             for (int32_t ox = 0; ox < side; ox++) draw_square(job, run, width, pixels, x + ox, y + oy, z + oz, 1);
 }
 
-TSR_KERNEL(brick_kernel)(tsr_mip_job job)
+/* ---- bricks in shared memory --------------------------------------------------------------------------------------------------------------- */
+
+/* What the threads of a brick share beside its pixels. */
+struct brick_work {
+    tsr_mip_box box;
+    float inverse; /* of the width */
+    uint32_t leasts[BRICK_WARPS], sums[BRICK_WARPS];
+    uint32_t begin[TSR_MIP_LEVELS + 1], count[TSR_MIP_LEVELS + 1]; /* per level: runs of the batch */
+    uint32_t end[BRICK_THREADS];                                   /* by level upwards, then value downwards: coefficients up to and with this run */
+    uint32_t first[BRICK_THREADS];                                 /* coefficient number k of the batch is first + k of the brick */
+    uint32_t look[BRICK_THREADS];                                  /* value | level << 16 */
+};
+
+/* Pixel i of the box. */
+TSR_DEVICE_FN int32_t row_of(const brick_work &w, int32_t i) { return (int32_t)(((float)i + 0.5f) * w.inverse); }
+
+TSR_DEVICE_FN uint32_t block_least(uint32_t least, brick_work &w)
+{
+    least = __reduce_min_sync(TSR_WARP_ALL, least);
+    if ((threadIdx.x & 31u) == 0) w.leasts[threadIdx.x / 32u] = least;
+    __syncthreads();
+    for (uint32_t k = 0; k < BRICK_WARPS; k++) least = min(w.leasts[k], least);
+    return least;
+}
+
+/* Pixels of the picture into the box; what is out of the brick's reach is as bright as can be. Returns the least, the same for all threads. */
+TSR_DEVICE_FN uint32_t load_box(const tsr_mip_job &job, brick_work &w, uint32_t *pixels)
+{
+    const int32_t width = w.box.width, area = width * w.box.height;
+    uint32_t least = UINT32_MAX;
+    for (int32_t i = (int32_t)threadIdx.x; i < area; i += BRICK_THREADS) {
+        const int32_t y = row_of(w, i), x = i - y * width;
+        const int64_t px = w.box.x + x, py = w.box.y + y;
+        uint32_t v = UINT32_MAX;
+        if (tsr_mip_span_has(&job, x, y) && (w.box.inside || (px >= 0 && py >= 0 && px < job.width && py < job.height)))
+            v = __ldcg(&job.image[py * job.width + px]);
+        pixels[i] = v;
+        least = min(least, v);
+    }
+    return block_least(least, w);
+}
+
+/* Box and picture take the larger pixels of each other. Returns the least. */
+TSR_DEVICE_FN uint32_t exchange(const tsr_mip_job &job, brick_work &w, uint32_t *pixels)
+{
+    const int32_t width = w.box.width, area = width * w.box.height;
+    uint32_t least = UINT32_MAX;
+    __syncthreads();
+    for (int32_t i = (int32_t)threadIdx.x; i < area; i += BRICK_THREADS) {
+        const uint32_t v = pixels[i];
+        if (v == UINT32_MAX) continue;
+        const int32_t y = row_of(w, i);
+        uint32_t *p = job.image + (w.box.y + y) * job.width + w.box.x + (i - y * width);
+        const uint32_t g = __ldcg(p);
+        if (g < v) atomicMax(p, v);
+        else pixels[i] = g;
+        least = min(least, max(g, v));
+    }
+    return block_least(least, w);
+}
+
+/* A batch: runs [first, end) of the brick, at most one per thread, with something brighter than `least` to draw. Returns their coefficients. */
+TSR_DEVICE_FN uint32_t load_batch(const tsr_mip_job &job, uint32_t first, uint32_t end, uint32_t least, brick_work &w)
+{
+    const uint32_t t = threadIdx.x, lane = t & 31u, warp = t / 32u, k = first + t;
+    const own_run own = load_run(job, k, end, least, job.level_high);
+    const int32_t level = k < end ? job.d.run[k].level : -1;
+    if (t <= (uint32_t)TSR_MIP_LEVELS) w.count[t] = 0;
+    __syncthreads();
+    if (k < end && (t == 0 || job.d.run[k - 1].level != level)) w.begin[level] = t;
+    if (k < end) atomicAdd(&w.count[level], 1u);
+    __syncthreads();
+    uint32_t to = t;
+    if (k < end) {
+        to = t - w.begin[level];
+        for (int32_t j = 0; j < level; j++) to += w.count[j];
+    }
+    w.end[to] = own.count;
+    w.look[to] = own.value | (uint32_t)own.level << 16;
+    w.first[to] = own.first;
+    __syncthreads();
+    const share s = share_out(w.end[t], lane);
+    if (lane == 31) w.sums[warp] = s.all;
+    __syncthreads();
+    uint32_t before = s.before, all = 0;
+    for (uint32_t i = 0; i < BRICK_WARPS; i++) {
+        before += i < warp ? w.sums[i] : 0u;
+        all += w.sums[i];
+    }
+    w.end[t] += before;
+    w.first[t] -= before;
+    __syncthreads();
+    return all;
+}
+
+/* Coarse levels are dark where fine ones are bright, so the finest goes first. Every so often box and picture are exchanged: what nothing of them lies
+ * below is left out. `edge`: blocks of the brick reach out of the volume, one by one then (see tsr_mip_coefficient). */
+TSR_DEVICE_FN void draw_batch(const tsr_mip_job &job, int64_t brick, const tsr_detail_brick &b, uint32_t *pixels, uint32_t all, uint32_t *least,
+                              brick_work &w, int edge)
+{
+    const uint16_t *places = (const uint16_t *)job.d.place + b.first;
+    const int32_t width = w.box.width;
+    uint32_t since = 0, i0 = 0;
+    for (uint32_t k0 = 0; k0 < all; k0 += BRICK_THREADS) {
+        while (i0 < BRICK_THREADS && (w.end[i0] <= k0 || (w.look[i0] & 0xffffu) <= *least)) { /* dark ones are passed over */
+            k0 = max(k0, w.end[i0]);
+            i0++;
+        }
+        if (k0 >= all) break;
+        const uint32_t k = k0 + threadIdx.x;
+        if (k < all) {
+            uint32_t i = i0;
+            while (w.end[i] <= k) i++;
+            own_run run;
+            run.value = w.look[i] & 0xffffu;
+            run.level = (int32_t)(w.look[i] >> 16);
+            const uint32_t at = w.first[i] + k;
+            if (run.value > *least && !edge) {
+                run.u = w.box.u[run.level];
+                run.v = w.box.v[run.level];
+                draw_in_box(job, run, width, pixels, places[at]);
+            } else if (run.value > *least) {
+                tsr_mip_canvas canvas;
+                int32_t n[3];
+                canvas.pixels = pixels;
+                canvas.stride = width;
+                canvas.origin = w.box.y * width + w.box.x;
+                canvas.width = job.width;
+                canvas.height = job.height;
+                tsr_detail_get(&job.d, b.first + at, run.level, brick, n);
+                tsr_mip_coefficient(&job, &canvas, run.level, n, run.value);
+            }
+        }
+        if (++since < LOOK) continue;
+        since = 0;
+        *least = exchange(job, w, pixels);
+    }
+}
+
+TSR_KERNEL(__launch_bounds__(BRICK_THREADS, BRICK_BLOCKS) brick_kernel)(tsr_mip_job job)
 {
     TSR_SHARED_DYNAMIC(uint32_t, pixels);
-    TSR_SHARED(uint32_t, leasts, WARPS);
-    const int64_t brick = job.d.order[blockIdx.x];
+    TSR_SHARED(brick_work, works, 1);
+    brick_work &w = works[0];
+    const tsr_detail_order order = job.d.order[blockIdx.x];
+    const int64_t brick = order.brick;
     const tsr_detail_brick b = job.d.brick[brick];
-    const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
-    tsr_mip_box box;
-    if (!tsr_mip_box_fits(&job, brick) || !any_run(job, b, job.level_high) || !tsr_mip_box_of(&job, brick, &box)) return; /* see slow_kernel */
-    const int32_t area = box.width * box.height;
-    const uint16_t *places = (const uint16_t *)job.d.place + b.first;
-    uint32_t least = UINT32_MAX;
-    for (int32_t i = (int32_t)threadIdx.x; i < area; i += THREADS) {
-        const int64_t x = box.x + i % box.width, y = box.y + i / box.width;
-        const int within = x >= 0 && y >= 0 && x < job.width && y < job.height;
-        const uint32_t v = within ? job.image[y * job.width + x] : 0u;
-        pixels[i] = v;
-        if (within && v < least) least = v;
-    }
-    least = __reduce_min_sync(TSR_WARP_ALL, least);
-    if (lane == 0) leasts[warp] = least;
-    __syncthreads();
-    for (uint32_t k = 0; k < WARPS; k++) least = leasts[k] < least ? leasts[k] : least;
-    if (tsr_mip_shown(&job, b.most) <= least) return;
-    for (uint32_t first = b.run; first < b.run + b.runs; first += 32) {
-        own_run own = load_run(job, b, first + lane, least, job.level_high);
-        own.u = box.u[own.level];
-        own.v = box.v[own.level];
-        const share s = share_out(own.count, lane);
-        for (uint32_t k0 = 32 * warp; k0 < s.all; k0 += THREADS) {
-            const uint32_t k = k0 + lane;
-            own_run run;
-            const uint32_t at = hand_over(own, s, k0, lane, &run);
-            if (k < s.all) draw_in_box(job, run, box.width, pixels, places[at]);
-        }
+    const int whole = tsr_mip_box_fits(&job, brick);
+    if (!whole && job.slow_high != job.level_high) return; /* see slow_kernel */
+    if (threadIdx.x == 0) {
+        if (!tsr_mip_box_of(&job, brick, &w.box)) w.box.width = 0;
+        w.inverse = 1.0f / (float)w.box.width;
     }
     __syncthreads();
-    for (int32_t i = (int32_t)threadIdx.x; i < area; i += THREADS) {
-        const int64_t x = box.x + i % box.width, y = box.y + i / box.width;
-        if (x < 0 || y < 0 || x >= job.width || y >= job.height) continue;
-        uint32_t *p = job.image + y * job.width + x;
-        if (*p < pixels[i]) atomicMax(p, pixels[i]);
+    if (!w.box.width) return;
+    uint32_t least = load_box(job, w, pixels);
+    if (tsr_mip_shown(&job, order.most) <= least) return;
+    for (uint32_t end = b.run + b.runs; end > b.run;) { /* from the finest level on */
+        const uint32_t first = end - b.run > BRICK_THREADS ? end - BRICK_THREADS : b.run;
+        const uint32_t all = load_batch(job, first, end, least, w);
+        draw_batch(job, brick, b, pixels, all, &least, w, !whole);
+        __syncthreads();
+        end = first;
     }
+    exchange(job, w, pixels);
 }
 
 /* The same straight into the picture, clipped: any element and mode. `only_left`: of bricks that the other kernel leaves out. */
 TSR_KERNEL(slow_kernel)(tsr_mip_job job, int32_t only_left)
 {
-    const int64_t brick = job.d.order[blockIdx.x];
+    const int64_t brick = job.d.order[blockIdx.x].brick;
     const tsr_detail_brick b = job.d.brick[brick];
     const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
     tsr_mip_canvas canvas;
     canvas.pixels = job.image;
     canvas.stride = job.width;
+    canvas.origin = 0;
     canvas.width = job.width;
     canvas.height = job.height;
     if (only_left && tsr_mip_box_fits(&job, brick)) return;
     for (uint32_t first = b.run; first < b.run + b.runs; first += 32) {
-        const own_run own = load_run(job, b, first + lane, 0, job.slow_high);
+        const own_run own = load_run(job, first + lane, b.run + b.runs, 0, job.slow_high);
         const share s = share_out(own.count, lane);
         for (uint32_t k0 = 32 * warp; k0 < s.all; k0 += THREADS) {
             own_run run;
@@ -182,6 +301,7 @@ TSR_KERNEL(chunk_kernel)(tsr_mip_job job)
     tsr_mip_canvas canvas;
     canvas.pixels = job.image;
     canvas.stride = job.width;
+    canvas.origin = 0;
     canvas.width = job.width;
     canvas.height = job.height;
     if (!value || r.level < job.level_low || r.level > job.slow_high) return;
@@ -200,9 +320,10 @@ static tsr_status cuda_draw(tsr_queue *queue, const tsr_mip_job *job)
     for (int k = 0; k < 3; k++) partial |= job->d.size[0][k] & ((1 << job->d.levels) - 1);
     if (job->d.format != TSR_MIP_BRICKS) {
         if (job->chunks) TSR_LAUNCH(queue, chunk_kernel, (uint32_t)job->chunks, THREADS, 0, *job);
-    } else {
-        if (by_box) TSR_LAUNCH(queue, brick_kernel, (uint32_t)job->d.bricks, THREADS, (size_t)box * 4, *job);
-        if (!by_box || partial) TSR_LAUNCH(queue, slow_kernel, (uint32_t)job->d.bricks, THREADS, 0, *job, by_box);
+    } else if (job->d.ordered) {
+        if (by_box) TSR_LAUNCH(queue, brick_kernel, (uint32_t)job->d.ordered, BRICK_THREADS, (size_t)box * 4, *job);
+        if (!by_box || (partial && job->slow_high != job->level_high))
+            TSR_LAUNCH(queue, slow_kernel, (uint32_t)job->d.ordered, THREADS, 0, *job, by_box);
     }
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
@@ -220,12 +341,12 @@ TSR_KERNEL(expand_kernel)
     const int32_t x = pixel_x(), y = pixel_y();
     if (x >= width || y >= height) return;
     uint32_t *p = own + (int64_t)y * width + x;
-    *p = tsr_mip_expand_pixel(above, above_width, above_height, element, x, y, *p);
+    *p = tsr_mip_expand_pixel(above, above_width, above_height, &element, x, y, *p);
 }
-static tsr_status cuda_expand(tsr_queue *queue, const uint32_t *above, int32_t above_width, int32_t above_height, tsr_mip_offsets element,
+static tsr_status cuda_expand(tsr_queue *queue, const uint32_t *above, int32_t above_width, int32_t above_height, const tsr_mip_offsets *element,
                               uint32_t *own, int32_t width, int32_t height)
 {
-    TSR_LAUNCH(queue, expand_kernel, pixel_blocks(width, height), THREADS, 0, above, above_width, above_height, element, own, width, height);
+    TSR_LAUNCH(queue, expand_kernel, pixel_blocks(width, height), THREADS, 0, above, above_width, above_height, *element, own, width, height);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

@@ -72,8 +72,7 @@ tsr_status tsr_mip_dense_render(tsr_mip_dense *dense, const tsr_mip_view *view, 
     TSR_TRY(tsr_mip_setup_make(view, dense->volume->size, 0, (const int8_t(*)[4])cube.point, cube.points, 1, frame->width, frame->height, 0, &s));
     frame->mip = NULL;
     const int64_t pixels = (int64_t)s.width * s.height;
-    TSR_TRY(tsr_mip_frame_reserve(frame, 2 * pixels * 4, 0, (int64_t)sizeof s.set));
-    TSR_TRY(tsr_device_move(frame->context, frame->offsets, NULL, s.set, sizeof s.set));
+    TSR_TRY(tsr_mip_frame_reserve(frame, 2 * pixels * 4, 0, 0));
     double most = 0; /* voxels of a slice per pixel are 1 / |determinant|: the fewest */
     for (int k = 0; k < 3; k++) {
         const int a = k == 0, b = k == 2 ? 1 : 2;
@@ -97,7 +96,6 @@ tsr_status tsr_mip_dense_render(tsr_mip_dense *dense, const tsr_mip_view *view, 
     r.slab_upper = llround(65536 * own.slab_upper);
     r.image = frame->images;
     TSR_TRY(frame->context->backend->mip->cast(frame->context->queue, &r));
-    TSR_TRY(
-        tsr_mip_finish_frame(frame, &s, own.close, r.image, frame->images + pixels, frame->offsets + (int64_t)TSR_MIP_LEVELS * TSR_MIP_POINTS * 2));
+    TSR_TRY(tsr_mip_finish_frame(frame, &s, own.close, r.image, frame->images + pixels));
     return TSR_OK;
 }

@@ -20,6 +20,12 @@ typedef struct tsr_mip_cover {
     const int16_t *pixel;    /* device: dx, dy from the pixel of voxel 2^j n */
 } tsr_mip_cover;
 
+/* Pixels [low, high) of a row of a brick's box, from the box's corner: all that the brick can touch there. */
+typedef struct tsr_mip_span {
+    uint8_t low, high;
+} tsr_mip_span;
+enum { TSR_MIP_SPANS = 128 /* rows; boxes of more have no spans */ };
+
 typedef struct tsr_mip_job {
     tsr_details d;
     tsr_mip_projection p;
@@ -32,7 +38,12 @@ typedef struct tsr_mip_job {
     int32_t cube2;              /* a coefficient covers the octree node at its place */
     int32_t lower, upper, most; /* above `upper`: most */
     int64_t slab_lower, slab_upper;
-    int32_t footprint;                    /* pixels that a brick can touch, each way */
+    int32_t refine;                  /* != 0: details.from is not all 0 */
+    int32_t footprint;               /* pixels that a brick can touch, each way */
+    int64_t box_low[2], box_high[2]; /* see tsr_mip_box_limits */
+    int64_t box_level[2][TSR_MIP_LEVELS + 1];
+    int32_t spans; /* rows of span; 0: whole boxes */
+    tsr_mip_span span[TSR_MIP_SPANS];
     uint32_t *image;                      /* [height][width] */
     uint16_t *scratch;                    /* cpu: per worker, framed by `footprint` pixels */
     int64_t scratch_pixels;               /* of one worker */
@@ -40,10 +51,10 @@ typedef struct tsr_mip_job {
     int64_t chunks;
 } tsr_mip_job;
 
-/* Where pixels go. */
+/* Where pixels go: memory of some rectangle of the picture. */
 typedef struct tsr_mip_canvas {
-    void *pixels; /* of (0, 0) */
-    int64_t stride;
+    void *pixels;
+    int64_t stride, origin; /* origin: place of pixel (0, 0), negated */
     int32_t width, height;
 } tsr_mip_canvas;
 
@@ -51,14 +62,14 @@ typedef struct tsr_mip_canvas {
 #define TSR_MIP_FN TSR_DEVICE_FN
 TSR_MIP_FN void tsr_mip_put(const tsr_mip_canvas *c, int64_t x, int64_t y, uint32_t v)
 {
-    uint32_t *p = (uint32_t *)c->pixels + y * c->stride + x;
+    uint32_t *p = (uint32_t *)c->pixels + (y * c->stride + x - c->origin);
     if (*p < v) atomicMax(p, v); /* pixels only grow: a stale value costs an atomic, no more */
 }
 #else
 #define TSR_MIP_FN TSR_INLINE
 TSR_MIP_FN void tsr_mip_put(const tsr_mip_canvas *c, int64_t x, int64_t y, uint32_t v)
 {
-    uint16_t *p = (uint16_t *)c->pixels + y * c->stride + x;
+    uint16_t *p = (uint16_t *)c->pixels + (y * c->stride + x - c->origin);
     if (*p < v) *p = (uint16_t)v;
 }
 #endif
@@ -136,39 +147,52 @@ typedef struct tsr_mip_box {
     int32_t inside;                                       /* all of the box lies in the picture */
 } tsr_mip_box;
 
+/* What the boxes of all bricks of a job share: u and v of their limits and levels, from the brick's first voxel's U . x. */
+TSR_HD void tsr_mip_box_limits(tsr_mip_job *job)
+{
+    int64_t low[2] = { 0, 0 }, high[2] = { 0, 0 };
+    const int32_t side = !job->exact && !job->shift ? job->cover[job->level_high].side : 1;
+    /* a square of `side` pixels round a point of the box, or a pixel of it */
+    const int64_t margin = (int64_t)(side / 2 + (side > 1)) * 65536;
+    for (int k = 0; k < 3; k++) {
+        low[0] += (int64_t)(TSR_CELL_SIDE - 1) * tsr_mini(job->p.u[k], 0);
+        high[0] += (int64_t)(TSR_CELL_SIDE - 1) * tsr_maxi(job->p.u[k], 0);
+        low[1] += (int64_t)(TSR_CELL_SIDE - 1) * tsr_mini(job->p.v[k], 0);
+        high[1] += (int64_t)(TSR_CELL_SIDE - 1) * tsr_maxi(job->p.v[k], 0);
+    }
+    for (int c = 0; c < 2; c++) {
+        const int64_t *anchor = c ? job->p.anchor_v : job->p.anchor_u; /* cascade: one level alone */
+        job->box_low[c] = anchor[job->shift] + low[c] - margin;
+        job->box_high[c] = anchor[job->shift] + high[c] + margin;
+        for (int32_t j = 0; j <= TSR_MIP_LEVELS; j++) {
+            const int64_t half = job->exact || job->shift ? 0 : 32768 - 32768 * (int64_t)job->cover[j].side;
+            job->box_level[c][j] = anchor[job->exact ? 0 : j] + half;
+        }
+    }
+}
+
 /* Does a brick's box meet the picture? Levels up to 5. */
 TSR_HD int tsr_mip_box_of(const tsr_mip_job *job, int64_t brick, tsr_mip_box *b)
 {
-    int32_t o[3], side = 1;
+    int32_t o[3];
     const int32_t shift = 16 + job->shift;
     tsr_detail_origin(&job->d, brick, 0, o);
-    int64_t low_u = 0, high_u = 0, low_v = 0, high_v = 0;
-    for (int k = 0; k < 3; k++) {
-        low_u += (int64_t)(TSR_CELL_SIDE - 1) * tsr_mini(job->p.u[k], 0);
-        high_u += (int64_t)(TSR_CELL_SIDE - 1) * tsr_maxi(job->p.u[k], 0);
-        low_v += (int64_t)(TSR_CELL_SIDE - 1) * tsr_mini(job->p.v[k], 0);
-        high_v += (int64_t)(TSR_CELL_SIDE - 1) * tsr_maxi(job->p.v[k], 0);
-    }
     const int64_t at_u = tsr_mip_dot(job->p.u, o[0], o[1], o[2]), at_v = tsr_mip_dot(job->p.v, o[0], o[1], o[2]);
-    if (!job->exact && !job->shift) side = job->cover[job->level_high].side;
-    const int64_t level_u = job->p.anchor_u[job->shift], level_v = job->p.anchor_v[job->shift]; /* cascade: one level alone */
-    /* a square of `side` pixels round a point of the box, or a pixel of it */
-    const int64_t margin = (int64_t)(side / 2 + (side > 1)) * 65536;
-    const int64_t u0 = at_u + level_u + low_u - margin, v0 = at_v + level_v + low_v - margin;
-    b->x = u0 >> shift;
-    b->y = v0 >> shift;
-    const int64_t x1 = (at_u + level_u + high_u + margin) >> shift, y1 = (at_v + level_v + high_v + margin) >> shift;
+    const int64_t x1 = (at_u + job->box_high[0]) >> shift, y1 = (at_v + job->box_high[1]) >> shift;
+    b->x = (at_u + job->box_low[0]) >> shift;
+    b->y = (at_v + job->box_low[1]) >> shift;
     b->width = (int32_t)(x1 - b->x) + 1;
     b->height = (int32_t)(y1 - b->y) + 1;
     b->inside = b->x >= 0 && b->y >= 0 && x1 < job->width && y1 < job->height;
     for (int32_t j = job->level_low; j <= job->level_high; j++) {
-        const int32_t level = job->exact ? 0 : j;
-        const int64_t half = job->exact || job->shift ? 0 : 32768 - 32768 * (int64_t)job->cover[j].side;
-        b->u[j] = (int32_t)(job->p.anchor_u[level] + at_u + half - b->x * ((int64_t)1 << shift));
-        b->v[j] = (int32_t)(job->p.anchor_v[level] + at_v + half - b->y * ((int64_t)1 << shift));
+        b->u[j] = (int32_t)(at_u + job->box_level[0][j] - b->x * ((int64_t)1 << shift));
+        b->v[j] = (int32_t)(at_v + job->box_level[1][j] - b->y * ((int64_t)1 << shift));
     }
     return b->x < job->width && b->y < job->height && x1 >= 0 && y1 >= 0;
 }
+
+/* Can pixel (x, y) of a brick's box be touched? Only rows within the job's spans may be asked for. */
+TSR_HD int tsr_mip_span_has(const tsr_mip_job *job, int32_t x, int32_t y) { return !job->spans || (x >= job->span[y].low && x < job->span[y].high); }
 
 /* Can the coefficients of a brick be drawn by its box? None of them may reach out of the volume. */
 TSR_HD int tsr_mip_box_fits(const tsr_mip_job *job, int64_t brick)
@@ -182,17 +206,18 @@ TSR_HD int tsr_mip_box_fits(const tsr_mip_job *job, int64_t brick)
 
 /* ---- after drawing ------------------------------------------------------------------------------------------------------------------------ */
 
-/* Offsets in pixels, device: [count][2]. */
+/* Offsets in pixels. */
 typedef struct tsr_mip_offsets {
-    const int16_t *at;
+    int16_t at[TSR_MIP_POINTS][2];
     int32_t count;
 } tsr_mip_offsets;
 
 /* R_{j-1}(x, y) = max(own, expansion of the level picture above by the projected element). */
-TSR_HD uint32_t tsr_mip_expand_pixel(const uint32_t *above, int32_t width, int32_t height, tsr_mip_offsets o, int32_t x, int32_t y, uint32_t own)
+TSR_HD uint32_t tsr_mip_expand_pixel(const uint32_t *above, int32_t width, int32_t height, const tsr_mip_offsets *o, int32_t x, int32_t y,
+                                     uint32_t own)
 {
-    for (int32_t k = 0; k < o.count; k++) {
-        const int32_t a = x - o.at[2 * k], b = y - o.at[2 * k + 1];
+    for (int32_t k = 0; k < o->count; k++) {
+        const int32_t a = x - o->at[k][0], b = y - o->at[k][1];
         if (((a | b) & 1) || a < 0 || b < 0 || a >> 1 >= width || b >> 1 >= height) continue;
         const uint32_t v = above[(int64_t)(b >> 1) * width + (a >> 1)];
         own = v > own ? v : own;
@@ -220,7 +245,7 @@ TSR_HD uint32_t tsr_mip_finish_pixel(const tsr_mip_finish *f, int32_t picture_x,
     if (!f->dilated || (f->holes && v)) return v;
     uint32_t closed = UINT32_MAX;
     for (int32_t k = 0; k < f->element.count; k++) {
-        const int32_t a = x + f->element.at[2 * k], b = y + f->element.at[2 * k + 1];
+        const int32_t a = x + f->element.at[k][0], b = y + f->element.at[k][1];
         if ((uint32_t)a >= (uint32_t)f->width || (uint32_t)b >= (uint32_t)f->height) continue;
         const uint32_t d = f->dilated[(int64_t)b * f->width + a];
         closed = d < closed ? d : closed;
@@ -232,7 +257,7 @@ TSR_HD uint32_t tsr_mip_dilate_pixel(const tsr_mip_finish *f, int32_t x, int32_t
 {
     uint32_t best = 0;
     for (int32_t k = 0; k < f->element.count; k++) {
-        const int32_t a = x - f->element.at[2 * k], b = y - f->element.at[2 * k + 1];
+        const int32_t a = x - f->element.at[k][0], b = y - f->element.at[k][1];
         if ((uint32_t)a >= (uint32_t)f->width || (uint32_t)b >= (uint32_t)f->height) continue;
         const uint32_t v = tsr_mip_drawn(f, a, b);
         best = v > best ? v : best;

@@ -11,14 +11,16 @@ static uint32_t least_of_row(const uint16_t *p, int32_t n)
     return least;
 }
 
-/* Least pixel of a box within the picture. */
+/* Least pixel within the picture that a brick can touch. */
 static uint32_t least_of_box(const tsr_mip_job *job, const tsr_mip_box *b, const uint16_t *scratch, int64_t stride)
 {
     const int64_t x0 = tsr_maxl(b->x, 0), y0 = tsr_maxl(b->y, 0), x1 = tsr_minl(b->x + b->width, job->width),
                   y1 = tsr_minl(b->y + b->height, job->height);
     uint32_t least = 65535;
     for (int64_t y = y0; y < y1 && least; y++) {
-        const uint32_t row = least_of_row(scratch + y * stride + x0, (int32_t)(x1 - x0));
+        const tsr_mip_span *s = job->spans ? &job->span[y - b->y] : NULL;
+        const int64_t from = s ? tsr_maxl(x0, b->x + s->low) : x0, to = s ? tsr_minl(x1, b->x + s->high) : x1;
+        const uint32_t row = least_of_row(scratch + y * stride + from, (int32_t)(to - from));
         least = row < least ? row : least;
     }
     return least;
@@ -72,14 +74,14 @@ static void draw_voxels(struct pen p, int64_t base, const uint16_t *place, uint3
                     raise(pixel_at(p, base, ((uint32_t)place[i] << level) + tsr_detail_local((int32_t)x, (int32_t)y, (int32_t)z)), value);
 }
 
-void TSR_ISA_NAME(tsr_mip_brick)(const tsr_mip_job *job, const tsr_mip_tables *t, int64_t brick, uint16_t *scratch, int64_t stride)
+void TSR_ISA_NAME(tsr_mip_brick)(const tsr_mip_job *job, const tsr_mip_tables *t, tsr_detail_order order, uint16_t *scratch, int64_t stride)
 {
     const tsr_details *d = &job->d;
-    const tsr_detail_brick *b = &d->brick[brick];
+    const tsr_detail_brick *b = &d->brick[order.brick];
     tsr_mip_box box;
-    if (!tsr_mip_box_of(job, brick, &box)) return;
+    if (!tsr_mip_box_of(job, order.brick, &box)) return;
     uint32_t least = least_of_box(job, &box, scratch, stride);
-    if (tsr_mip_shown(job, b->most) <= least) return;
+    if (tsr_mip_shown(job, order.most) <= least) return;
     const struct pen pen = { t->xy, t->z, scratch + box.y * stride + box.x, stride, 16 + job->shift };
     uint32_t drawn = 0;
     for (uint32_t k = b->run; k < b->run + b->runs; k++) {

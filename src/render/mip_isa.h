@@ -11,7 +11,7 @@ typedef struct tsr_mip_tables {
 } tsr_mip_tables;
 
 /* Draws the selected coefficients of an octree brick into pixels of 16 bits; `scratch` points to pixel (0, 0), `stride` pixels a row. */
-TSR_ISA_DECLARE(void, tsr_mip_brick, const tsr_mip_job *job, const tsr_mip_tables *tables, int64_t brick, uint16_t *scratch, int64_t stride)
+TSR_ISA_DECLARE(void, tsr_mip_brick, const tsr_mip_job *job, const tsr_mip_tables *tables, tsr_detail_order order, uint16_t *scratch, int64_t stride)
 /* image[i] = max(image[i], scratch[i]), n pixels */
 TSR_ISA_DECLARE(void, tsr_mip_merge, uint32_t *image, const uint16_t *scratch, int64_t n)
 

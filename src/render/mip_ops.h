@@ -10,8 +10,8 @@ typedef struct tsr_mip_ops {
     /* the image grows by the selected coefficients of the job's levels */
     tsr_status (*draw)(tsr_queue *queue, const tsr_mip_job *job);
     /* own = max(own, expansion of the level picture above) */
-    tsr_status (*expand)(tsr_queue *queue, const uint32_t *above, int32_t above_width, int32_t above_height, tsr_mip_offsets element, uint32_t *own,
-                         int32_t width, int32_t height);
+    tsr_status (*expand)(tsr_queue *queue, const uint32_t *above, int32_t above_width, int32_t above_height, const tsr_mip_offsets *element,
+                         uint32_t *own, int32_t width, int32_t height);
     /* `dilated` is memory for the closing, or the finish's is NULL */
     tsr_status (*finish)(tsr_queue *queue, const tsr_mip_finish *finish, uint32_t *dilated);
     tsr_status (*combine)(tsr_queue *queue, uint32_t *image, const uint32_t *other, int64_t pixels); /* image = max(image, other) */

@@ -69,13 +69,12 @@ static int32_t along(const int32_t row[3])
     return nonzero == 1 ? sign : 0;
 }
 
-static int32_t add_offset(int16_t (*set)[2], int32_t count, int64_t x, int64_t y)
+static void add_offset(tsr_mip_offsets *set, int64_t x, int64_t y)
 {
-    for (int32_t k = 0; k < count; k++)
-        if (set[k][0] == x && set[k][1] == y) return count;
-    set[count][0] = (int16_t)x;
-    set[count][1] = (int16_t)y;
-    return count + 1;
+    for (int32_t k = 0; k < set->count; k++)
+        if (set->at[k][0] == x && set->at[k][1] == y) return;
+    set->at[set->count][0] = (int16_t)x;
+    set->at[set->count++][1] = (int16_t)y;
 }
 
 static void project_element(tsr_mip_setup *s, int32_t levels, const int8_t (*points)[4], int32_t count, int cube2)
@@ -92,12 +91,12 @@ static void project_element(tsr_mip_setup *s, int32_t levels, const int8_t (*poi
             const int64_t in_v = s->oblique ? pixel / 2 : ((p->anchor_v[j] % pixel) + pixel) % pixel;
             const int64_t x = (in_u + p->anchor_u[j - 1] - p->anchor_u[j] + (u * ((int64_t)1 << (j - 1)))) >> (15 + j);
             const int64_t y = (in_v + p->anchor_v[j - 1] - p->anchor_v[j] + (v * ((int64_t)1 << (j - 1)))) >> (15 + j);
-            s->set_count[j - 1] = add_offset(s->set[j - 1], s->set_count[j - 1], x, y);
+            add_offset(&s->set[j - 1], x, y);
         }
         /* the middle of {0,1} is a half */
         const int64_t middle_u = cube2 ? 65536 - (p->u[0] + p->u[1] + p->u[2]) / 2 : 32768,
                       middle_v = cube2 ? 65536 - (p->v[0] + p->v[1] + p->v[2]) / 2 : 32768;
-        s->set_count[TSR_MIP_LEVELS] = add_offset(s->set[TSR_MIP_LEVELS], s->set_count[TSR_MIP_LEVELS], (u + middle_u) >> 16, (v + middle_v) >> 16);
+        add_offset(&s->set[TSR_MIP_LEVELS], (u + middle_u) >> 16, (v + middle_v) >> 16);
     }
 }
 
@@ -156,4 +155,57 @@ tsr_status tsr_mip_setup_make(const tsr_mip_view *view, tsr_size3 size, int32_t 
     }
     project_element(s, levels, points, count, cube2);
     return TSR_OK;
+}
+
+/* ---- what a brick can touch -------------------------------------------------------------------------------------------------------------- */
+
+/* Widens [range[0], range[1]] by the part of an edge of a brick, from a along d (in pixels), that lies between the rows v0 and v1. */
+static void clip_edge(const double a[2], const double d[2], double v0, double v1, double range[2])
+{
+    double t0 = 0, t1 = 1;
+    if (d[1] == 0) {
+        if (a[1] < v0 || a[1] > v1) return;
+    } else {
+        const double s0 = (v0 - a[1]) / d[1], s1 = (v1 - a[1]) / d[1];
+        t0 = fmax(t0, fmin(s0, s1));
+        t1 = fmin(t1, fmax(s0, s1));
+        if (t0 > t1) return;
+    }
+    range[0] = fmin(range[0], a[0] + fmin(t0 * d[0], t1 * d[0]));
+    range[1] = fmax(range[1], a[0] + fmax(t0 * d[0], t1 * d[0]));
+}
+
+void tsr_mip_find_spans(tsr_mip_job *job)
+{
+    const double scale = 1 / (65536.0 * (double)(1 << job->shift)), slack = 1e-3;
+    const int32_t side = !job->exact && !job->shift ? job->cover[job->level_high].side : 1;
+    const double margin = side / 2 + (side > 1); /* as of tsr_mip_box_of: corners lie there and up to a pixel further */
+    double d[3][2], low[2] = { 0, 0 }, reach[2] = { 0, 0 };
+    job->spans = 0;
+    for (int k = 0; k < 3; k++) {
+        d[k][0] = (TSR_CELL_SIDE - 1) * scale * job->p.u[k];
+        d[k][1] = (TSR_CELL_SIDE - 1) * scale * job->p.v[k];
+        for (int c = 0; c < 2; c++) {
+            low[c] += fmin(d[k][c], 0);
+            reach[c] += fabs(d[k][c]);
+        }
+    }
+    const int32_t rows = (int32_t)(reach[1] + 2 * margin) + 3;
+    if (rows > TSR_MIP_SPANS || reach[0] + 2 * margin + 3 > 255) return;
+    job->spans = rows;
+    for (int32_t y = 0; y < rows; y++) {
+        double range[2] = { 1e9, -1e9 };
+        job->span[y] = (tsr_mip_span){ 0, 0 };
+        /* a point at v of the brick falls on rows from v to v + 2 margin, and the brick lies up to a pixel further down */
+        const double v0 = y - 2 * margin - 1 - slack, v1 = y + 1 + slack;
+        for (int k = 0; k < 3; k++) /* the four edges along axis k */
+            for (int e = 0; e < 4; e++) {
+                const int a = (k + 1) % 3, b = (k + 2) % 3;
+                const double from[2] = { (e & 1) * d[a][0] + (e >> 1) * d[b][0] - low[0], (e & 1) * d[a][1] + (e >> 1) * d[b][1] - low[1] };
+                clip_edge(from, d[k], v0, v1, range);
+            }
+        if (range[0] > range[1]) continue;
+        job->span[y].low = (uint8_t)tsr_maxi(0, (int32_t)floor(range[0] - slack));
+        job->span[y].high = (uint8_t)((int32_t)floor(range[1] + slack + 2 * margin + 1) + 1);
+    }
 }

@@ -92,6 +92,12 @@ static void golden(void **state)
         uint32_t *image = drawn(mip, context, &view, &o, 4, 4);
         assert_memory_equal(image, full, sizeof full);
         free(image);
+        for (int j = 1; j <= 2; j++) { /* previews: the pictures of f_1 and f_2 */
+            o.finest = j;
+            image = drawn(mip, context, &view, &o, 4, 4);
+            for (int i = 0; i < 16; i++) assert_int_equal(image[i], j == 1 ? level1[i] : 3);
+            free(image);
+        }
     }
     tsr_mip_destroy(&mip);
     /* f_1 of the page, each value a block of 2^3: level 1 alone */

@@ -2,22 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-
-struct mip {
-    cli_call *cli;
-    tsr_read_options read;
-    tsr_mip_options build;
-    tsr_mip_render_options render;
-    const char *output, *dense;
-    int32_t width, height, levels, bits;
-    int element, key, format, mode, close;
-    int levels_given, range_given, slab_given, window_given, fraction_given, count_given, error_given;
-    double azimuth, elevation, zoom, range[2], slab[2], window[2];
-    tsr_context *context;
-    tsr_mip *pyramid;
-    tsr_volume *volume;
-};
+#include "mip.h"
 
 static int failed(const struct mip *m, tsr_status status, const char *file) { return status == TSR_OK ? CLI_OK : cli_status(m->cli, status, file); }
 
@@ -68,11 +53,12 @@ static int read_volume(struct mip *m, const char *path)
         status = quantise(m, cpu, &m->volume);
         tsr_context_destroy(&cpu);
     }
+    if (status == TSR_OK && m->threshold_given) status = mip_filter_volume(m, &m->volume, NULL, NULL);
     if (status == TSR_OK) status = cli_move_volume(m->context, &m->volume);
     return failed(m, status, path);
 }
 
-static int is_pyramid(const char *path)
+int mip_is_pyramid(const char *path)
 {
     const char *dot = strstr(path, ".mip");
     return dot && (!strcmp(dot, ".mip") || !strcmp(dot, ".mip.gz"));
@@ -81,7 +67,7 @@ static int is_pyramid(const char *path)
 /* The pyramid of a file, or one built of a volume. */
 static int load(struct mip *m, const char *path)
 {
-    if (is_pyramid(path)) return failed(m, tsr_mip_read(m->context, path, &m->read, &m->pyramid), path);
+    if (mip_is_pyramid(path)) return failed(m, tsr_mip_read(m->context, path, &m->read, &m->pyramid), path);
     const int code = read_volume(m, path);
     if (code) return code;
     m->build.progress = cli_progress(m->cli);
@@ -178,16 +164,54 @@ static int save(const struct mip *m, const tsr_mip_frame *frame, tsr_dtype dtype
     return failed(m, status, m->output);
 }
 
+/* The frame's picture from several contexts: of the devices kind:0 to kind:n-1 on a GPU, else of one device. */
+static tsr_status render_group(struct mip *m, const tsr_mip_view *view, tsr_mip_frame *frame, tsr_mip_statistics *s)
+{
+    const tsr_device first = tsr_context_device(m->context);
+    tsr_context *contexts[64] = { m->context };
+    tsr_mip_group *group = NULL;
+    tsr_status status = TSR_OK;
+    for (int32_t k = 1; k < m->devices && status == TSR_OK; k++) {
+        char name[32];
+        tsr_context_options options = TSR_CONTEXT_OPTIONS;
+        if (first.kind == TSR_DEVICE_CUDA) snprintf(name, sizeof name, "cuda:%d", first.index + k);
+        else snprintf(name, sizeof name, "%s", tsr_device_kind_name(first.kind));
+        options.device = name;
+        options.threads = tsr_context_threads(m->context);
+        status = tsr_context_create(&options, &contexts[k]);
+    }
+    if (status == TSR_OK) status = tsr_mip_group_create(contexts, m->devices, m->pyramid, &group);
+    if (status == TSR_OK) tsr_mip_destroy(&m->pyramid);
+    if (status == TSR_OK) status = tsr_mip_group_render(group, view, &m->render, frame, s);
+    tsr_mip_group_destroy(&group);
+    for (int32_t k = 1; k < m->devices; k++) tsr_context_destroy(&contexts[k]);
+    return status;
+}
+
+static int open_stream(struct mip *m, const char *path)
+{
+    tsr_mip_stream_options options = TSR_MIP_STREAM_OPTIONS;
+    options.memory_limit = m->read.memory_limit;
+    options.progress = cli_progress(m->cli);
+    const tsr_status status = tsr_mip_stream_open(m->context, path, &options, &m->file);
+    cli_progress_end(m->cli);
+    return failed(m, status, path);
+}
+
 static int render(struct mip *m)
 {
     tsr_mip_frame *frame = NULL;
     tsr_mip_statistics s = { 0 };
-    int code = load(m, m->cli->input[1]);
+    int code = m->stream ? open_stream(m, m->cli->input[1]) : load(m, m->cli->input[1]);
     if (code) return code;
-    const tsr_mip_info info = tsr_mip_describe(m->pyramid);
+    const tsr_mip_info info = m->stream ? tsr_mip_stream_describe(m->file) : tsr_mip_describe(m->pyramid);
     const tsr_mip_view view = view_of(m, &info);
     tsr_status status = tsr_mip_frame_create(m->context, m->width, m->height, &frame);
-    if (status == TSR_OK) status = tsr_mip_render(m->pyramid, &view, &m->render, frame, &s);
+    if (status == TSR_OK)
+        status = m->stream        ? tsr_mip_stream_render(m->file, &view, &m->render, frame, &s)
+                 : m->devices > 1 ? render_group(m, &view, frame, &s)
+                                  : tsr_mip_render(m->pyramid, &view, &m->render, frame, &s);
+    if (m->stream) cli_progress_end(m->cli);
     code = failed(m, status, NULL);
     if (!code) code = save(m, frame, info.dtype);
     if (!code) cli_note(m->cli, "%lld of %lld coefficients", (long long)s.drawn, (long long)info.coefficients);
@@ -278,18 +302,45 @@ static int info(struct mip *m)
     return CLI_OK;
 }
 
+/* A volume by its max-tree. */
+static int filter(struct mip *m)
+{
+    const int threshold_given = m->threshold_given;
+    int64_t nodes = 0, kept = 0;
+    m->threshold_given = 0; /* not twice */
+    int code = read_volume(m, m->cli->input[1]);
+    m->threshold_given = threshold_given;
+    if (code) return code;
+    code = failed(m, mip_filter_volume(m, &m->volume, &nodes, &kept), m->cli->input[1]);
+    const tsr_write_options write = cli_write_options(m->cli);
+    if (!code) code = failed(m, tsr_volume_write(m->volume, m->output, &write), m->output);
+    if (!code) cli_note(m->cli, "%lld of %lld components stay", (long long)kept, (long long)nodes);
+    return code;
+}
+
+static int analyse(struct mip *m)
+{
+    const int code = read_volume(m, m->cli->input[1]);
+    return code ? code : mip_analyse(m);
+}
+
 static int check(struct mip *m, const char *action)
 {
-    static const char *const names[] = { "build", "info", "render", "compare" };
+    static const char *const names[] = { "build", "info", "render", "compare", "filter", "analyse" };
     int known = 0;
-    for (int k = 0; k < 4; k++) known |= !strcmp(action, names[k]);
-    if (!known) return cli_usage(m->cli, "'%s': expected build, info, render or compare", action);
+    for (int k = 0; k < 6; k++) known |= !strcmp(action, names[k]);
+    if (!known) return cli_usage(m->cli, "'%s': expected build, info, render, compare, filter or analyse", action);
     if (m->cli->inputs == 3 && strcmp(action, "compare")) return cli_usage(m->cli, "%s: unexpected third argument", m->cli->input[2]);
-    if (m->cli->inputs < 2) return cli_usage(m->cli, "%s: missing input, expected a %s", action, strcmp(action, "build") ? "pyramid" : "volume");
-    const int writes = !strcmp(action, "build") || !strcmp(action, "render");
+    if (m->cli->inputs < 2)
+        return cli_usage(m->cli, "%s: missing input, expected a %s", action,
+                         strcmp(action, "build") && strcmp(action, "filter") && strcmp(action, "analyse") ? "pyramid" : "volume");
+    const int filters = !strcmp(action, "filter"), writes = filters || !strcmp(action, "build") || !strcmp(action, "render");
+    if (filters && !m->threshold_given) return cli_usage(m->cli, "filter: missing --threshold, the least attribute that stays");
+    if (filters || (!strcmp(action, "analyse") && m->output)) return cli_check_write(m->cli, m->output, TSR_FILE_VOLUME, NULL);
+    if (!strcmp(action, "analyse")) return CLI_OK;
     if (!writes && m->output) return cli_usage(m->cli, "--output: %s writes no file", action);
     if (!strcmp(action, "build"))
-        return is_pyramid(m->output ? m->output : "-") || (m->output && !strcmp(m->output, "-"))
+        return mip_is_pyramid(m->output ? m->output : "-") || (m->output && !strcmp(m->output, "-"))
                    ? cli_check_output(m->cli, m->output)
                    : cli_usage(m->cli, "--output: '%s', expected a name that ends in .mip or .mip.gz", m->output ? m->output : "");
     if (writes) return cli_check_write(m->cli, m->output, TSR_FILE_IMAGE, m->output && !strcmp(m->output, "-") ? "png" : NULL);
@@ -322,7 +373,14 @@ static int work(struct mip *m, const char *action)
     m->render.slab_lower = m->slab[0];
     m->render.slab_upper = m->slab[1];
     int code = cli_context(m->cli, &m->context);
-    if (!code) code = !strcmp(action, "build") ? build(m) : !strcmp(action, "info") ? info(m) : !strcmp(action, "render") ? render(m) : compare(m);
+    if (!code)
+        code = !strcmp(action, "build")     ? build(m)
+               : !strcmp(action, "info")    ? info(m)
+               : !strcmp(action, "render")  ? render(m)
+               : !strcmp(action, "filter")  ? filter(m)
+               : !strcmp(action, "analyse") ? analyse(m)
+                                            : compare(m);
+    tsr_mip_stream_close(&m->file);
     tsr_mip_destroy(&m->pyramid);
     tsr_volume_destroy(&m->volume);
     tsr_context_destroy(&m->context);
@@ -335,18 +393,21 @@ static int run(cli_call *cli, int argc, char **argv)
                      .read = TSR_READ_OPTIONS,
                      .build = TSR_MIP_OPTIONS,
                      .render = TSR_MIP_RENDER_OPTIONS,
+                     .tree = TSR_MAX_TREE_OPTIONS,
+                     .filter = TSR_MAX_TREE_FILTER_OPTIONS,
+                     .analysis = TSR_FILTER_PYRAMID_OPTIONS,
                      .width = 512,
                      .height = 512,
                      .bits = 8,
                      .azimuth = 30,
                      .elevation = 20 };
-    const cli_option options[] = {
+    cli_option options[] = {
         { .name = "output",
           .letter = 'o',
           .type = CLI_TEXT,
           .value = &m.output,
           .argument = "FILE",
-          .help = "build: pyramid (.mip, .mip.gz); render: PNG" },
+          .help = "build: pyramid (.mip, .mip.gz); render: PNG; filter: volume" },
         { .name = "levels",
           .type = CLI_INT,
           .value = &m.levels,
@@ -382,6 +443,42 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "with --range: of the grey values (default 8)",
           .lower = 8,
           .upper = 16 },
+        { .name = "attribute",
+          .type = CLI_CHOICE,
+          .value = &m.attribute,
+          .argument = "WHAT",
+          .help = "with --threshold: measure of the components of the max-tree",
+          .choices = "volume height mass extent noncompactness" },
+        { .name = "threshold",
+          .type = CLI_REAL,
+          .value = &m.filter.threshold,
+          .argument = "LAMBDA",
+          .help = "drop components of less than this attribute from the volume",
+          .given = &m.threshold_given },
+        { .name = "rule",
+          .type = CLI_CHOICE,
+          .value = &m.rule,
+          .argument = "RULE",
+          .help = "with --threshold: what becomes of components inside dropped ones",
+          .choices = "direct min max subtractive" },
+        { .name = "neighbours",
+          .type = CLI_INT,
+          .value = &m.tree.neighbours,
+          .argument = "6|18|26",
+          .help = "with --threshold: of a voxel (default 26)" },
+        { .name = "filter",
+          .type = CLI_CHOICE,
+          .value = &m.analysis_filter,
+          .argument = "WHAT",
+          .help = "analyse: what comes before subsampling",
+          .choices = "erosion opening reconstruction" },
+        { .name = "iterations",
+          .type = CLI_INT,
+          .value = &m.analysis.iterations,
+          .argument = "N",
+          .help = "analyse: conditional dilations of a reconstruction (default: until nothing changes)",
+          .lower = 1,
+          .upper = 1000000 },
         { .name = "width", .type = CLI_INT, .value = &m.width, .argument = "PIXELS", .help = "default 512", .lower = 1, .upper = 32768 },
         { .name = "height", .type = CLI_INT, .value = &m.height, .argument = "PIXELS", .help = "default 512", .lower = 1, .upper = 32768 },
         { .name = "azimuth", .type = CLI_REAL, .value = &m.azimuth, .argument = "DEGREES", .help = "0 looks along -y, z up (default 30)" },
@@ -423,6 +520,24 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 0,
           .upper = 1e9,
           .given = &m.error_given },
+        { .name = "stream",
+          .type = CLI_FLAG,
+          .value = &m.stream,
+          .help = "read the pyramid piece by piece: no more of it in memory than --memory-limit (default 256 MiB)" },
+        { .name = "devices",
+          .type = CLI_INT,
+          .value = &m.devices,
+          .argument = "N",
+          .help = "deal the pyramid out over N devices",
+          .lower = 1,
+          .upper = 64 },
+        { .name = "finest",
+          .type = CLI_INT,
+          .value = &m.render.finest,
+          .argument = "LEVEL",
+          .help = "only levels from this one up: a preview; analyse: of the volume that is written",
+          .lower = 0,
+          .upper = 8 },
         { .name = "lower",
           .type = CLI_INT,
           .value = &m.render.lower,
@@ -452,19 +567,27 @@ static int run(cli_call *cli, int argc, char **argv)
         CLI_READ_OPTIONS(m.read),
         { 0 },
     };
+    int given[sizeof options / sizeof *options] = { 0 };
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++)
+        if (!options[k].given) options[k].given = &given[k];
     int code = cli_parse(cli, options, 1, 3, argc, argv);
     if (code >= 0) return code;
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) given[k] = *options[k].given;
     if (m.bits != 8 && m.bits != 16) return cli_usage(cli, "--bits: %d, expected 8 or 16", m.bits);
     code = check(&m, cli->input[0]);
+    if (!code) code = mip_check_given(&m, options, given, cli->input[0]);
     if (!code) code = check_amount(&m);
     return code ? code : work(&m, cli->input[0]);
 }
 
-const cli_verb verb_mip = { "mip", "[options] build VOLUME -o FILE.mip | info FILE.mip | render FILE.mip -o PNG | compare FILE.mip [VOLUME]",
+const cli_verb verb_mip = { "mip",
+                            "[options] build VOLUME -o FILE.mip | info FILE.mip | render FILE.mip -o PNG | compare FILE.mip [VOLUME] | filter VOLUME "
+                            "-o VOLUME | analyse VOLUME",
                             "Maximum intensity projection from morphological pyramids: fast previews, exact pictures",
                             "  tessera make phantom_liver --size 96 -o vessels.nrrd\n"
                             "  tessera mip build vessels.nrrd --range 0:1 --measure -o vessels.mip\n"
                             "  tessera mip render vessels.mip --fraction 0.06 -o preview.png\n"
                             "  tessera mip render vessels.mip --mode exact --azimuth 60 -o exact.png\n"
-                            "  tessera mip compare vessels.mip vessels.nrrd --range 0:1\n",
+                            "  tessera mip compare vessels.mip vessels.nrrd --range 0:1\n"
+                            "  tessera mip filter vessels.nrrd --range 0:1 --attribute noncompactness --threshold 0.5 -o tubes.nrrd\n",
                             run };

@@ -1,0 +1,188 @@
+/* Pyramids in parts: over several contexts, and from files piece by piece, draw the pixels of the whole; what is refused. */
+#include "mips.h"
+#include "io/scratch.h"
+
+static tsr_mip *build(tsr_context *context, tsr_size3 n, tsr_dtype dtype, tsr_mip_format format, uint64_t *seed)
+{
+    tsr_mip_options o = TSR_MIP_OPTIONS;
+    void *data = random_values(dtype, n, seed);
+    tsr_volume *volume = on_device(context, dtype, n, data);
+    tsr_mip *mip;
+    o.format = format;
+    o.key = (tsr_mip_key)(test_random(seed) % 4);
+    o.levels = 1 + (int32_t)(test_random(seed) % 3);
+    o.element = test_random(seed) % 4 ? TSR_MIP_CUBE2 : TSR_MIP_CROSS6;
+    require_ok(tsr_mip_build(context, volume, &o, &mip));
+    tsr_volume_destroy(&volume);
+    free(data);
+    return mip;
+}
+
+static tsr_mip_render_options random_options(uint64_t *seed, int64_t coefficients, int k)
+{
+    tsr_mip_render_options o = TSR_MIP_RENDER_OPTIONS;
+    o.mode = (tsr_mip_mode)(k % 3);
+    if (k % 4) o.count = 1 + (int64_t)(test_random(seed) % (uint64_t)coefficients);
+    if (k % 5 == 0) o.finest = 1;
+    if (o.mode == TSR_MIP_EXACT && k % 2) {
+        o.slab = 1;
+        o.slab_lower = -10;
+        o.slab_upper = 4;
+    }
+    return o;
+}
+
+static void require_same(const uint32_t *a, const uint32_t *b, int64_t pixels, const char *what, int k)
+{
+    for (int64_t i = 0; i < pixels; i++)
+        if (a[i] != b[i]) fail_msg("%s, picture %d: pixel %lld is %u, expected %u", what, k, (long long)i, a[i], b[i]);
+}
+
+enum { WIDTH = 60, HEIGHT = 44, PIXELS = WIDTH * HEIGHT };
+
+/* Two and three contexts of one device stand for as many devices. */
+static void groups_draw_the_whole(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    tsr_context *contexts[3];
+    for (int k = 0; k < 3; k++) contexts[k] = test_context();
+    for (int m = 0; m < (test_is_slow() ? 2 : 3); m++) {
+        const tsr_size3 n = { 40 + (int64_t)(test_random(&seed) % 50), 33, 1 + (int64_t)(test_random(&seed) % 70) };
+        tsr_mip *mip = build(contexts[0], n, m % 2 ? TSR_U8 : TSR_U16, TSR_MIP_BRICKS, &seed);
+        const int64_t all = tsr_mip_describe(mip).coefficients;
+        tsr_mip_group *group;
+        tsr_mip_frame *frame;
+        require_ok(tsr_mip_group_create(contexts, 2 + m % 2, mip, &group));
+        assert_int_equal(tsr_mip_group_describe(group).coefficients, all);
+        assert_true(tsr_mip_group_describe(group).device_bytes <= tsr_mip_describe(mip).device_bytes);
+        require_ok(tsr_mip_frame_create(contexts[0], WIDTH, HEIGHT, &frame));
+        for (int k = 0; k < 6; k++) {
+            const tsr_mip_view view = k % 3 ? random_view(&seed, 0.7) : aligned_view(k);
+            const tsr_mip_render_options o = random_options(&seed, all, k);
+            tsr_mip_statistics s;
+            uint32_t *want = drawn(mip, contexts[0], &view, &o, WIDTH, HEIGHT);
+            require_ok(tsr_mip_group_render(group, &view, &o, frame, &s));
+            uint32_t *got = pixels_of(frame, WIDTH, HEIGHT);
+            require_same(got, want, PIXELS, "group", k);
+            assert_true(s.drawn == (o.count ? o.count : all));
+            free(got);
+            free(want);
+        }
+        tsr_mip_frame_destroy(&frame);
+        tsr_mip_group_destroy(&group);
+        tsr_mip_destroy(&mip);
+    }
+    for (int k = 0; k < 3; k++) tsr_context_destroy(&contexts[k]);
+}
+
+static void streams_draw_the_whole(void **state)
+{
+    static const int64_t limits[4] = { 1, 60000, 120000, 0 };
+    (void)state;
+    uint64_t seed = test_seed();
+    tsr_context *context = test_context();
+    const char *path = scratch("stream.mip");
+    for (int m = 0; m < (test_is_slow() ? 4 : 8); m++) { /* all formats; the smallest pieces of values of 8 bits, whose bins are few */
+        const tsr_size3 n = { 30 + (int64_t)(test_random(&seed) % 30), 35, 1 + (int64_t)(test_random(&seed) % 40) };
+        const int wide = m % 3 == 2;
+        tsr_mip *mip = build(context, n, wide ? TSR_U16 : TSR_U8, (tsr_mip_format)(m % 4), &seed);
+        const tsr_mip_info whole = tsr_mip_describe(mip);
+        const tsr_write_options write = { .struct_size = sizeof write, .overwrite = 1 };
+        require_ok(tsr_mip_write(mip, path, &write));
+        tsr_mip_stream_options options = TSR_MIP_STREAM_OPTIONS;
+        options.memory_limit = limits[wide ? 1 + m % 3 : m / 2 % 4];
+        tsr_mip_stream *stream;
+        tsr_mip_frame *frame;
+        require_ok(tsr_mip_stream_open(context, path, &options, &stream));
+        const tsr_mip_info info = tsr_mip_stream_describe(stream);
+        assert_int_equal(info.coefficients, whole.coefficients);
+        for (int j = 0; j <= whole.levels; j++) assert_int_equal(info.by_level[j], whole.by_level[j]);
+        if (options.memory_limit == 1 && whole.bricks > 4) assert_true(info.device_bytes < whole.device_bytes);
+        require_ok(tsr_mip_frame_create(context, WIDTH, HEIGHT, &frame));
+        for (int k = 0; k < 3; k++) {
+            const tsr_mip_view view = k % 3 ? random_view(&seed, 0.7) : aligned_view(k + m);
+            const tsr_mip_render_options o = random_options(&seed, whole.coefficients, k + m);
+            char what[96];
+            snprintf(what, sizeof what, "stream of format %d, limit %lld", (int)whole.format, (long long)options.memory_limit);
+            uint32_t *want = drawn(mip, context, &view, &o, WIDTH, HEIGHT);
+            require_ok(tsr_mip_stream_render(stream, &view, &o, frame, NULL));
+            uint32_t *got = pixels_of(frame, WIDTH, HEIGHT);
+            require_same(got, want, PIXELS, what, k);
+            free(got);
+            free(want);
+        }
+        tsr_mip_frame_destroy(&frame);
+        tsr_mip_stream_close(&stream);
+        tsr_mip_destroy(&mip);
+    }
+    tsr_context_destroy(&context);
+}
+
+static int stop_at_once(void *user, double fraction, const char *stage)
+{
+    (void)fraction;
+    (void)stage;
+    return *(int *)user;
+}
+
+static void refuses(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    tsr_context *context = test_context();
+    const tsr_size3 n = { 40, 40, 40 };
+    tsr_mip *mip = build(context, n, TSR_U8, TSR_MIP_BRICKS, &seed), *list = build(context, n, TSR_U8, TSR_MIP_LIST6, &seed);
+    tsr_mip_group *group;
+    tsr_mip_stream *stream;
+    tsr_mip_frame *frame;
+    char path[512];
+    int stop = 1;
+    require_error(tsr_mip_group_create(&context, 0, mip, &group), TSR_ERROR_ARGUMENT, "0 contexts, expected 1 to 64");
+    require_error(tsr_mip_group_create(&context, 1, list, &group), TSR_ERROR_ARGUMENT, "format bricks");
+    require_error(tsr_mip_group_create(NULL, 1, mip, &group), TSR_ERROR_ARGUMENT, "NULL");
+    assert_null(group);
+    snprintf(path, sizeof path, "%s", scratch("refuse.mip"));
+    const char *packed = scratch("refuse.mip.gz");
+    const tsr_write_options write = { .struct_size = sizeof write, .overwrite = 1 };
+    require_ok(tsr_mip_write(mip, path, &write));
+    require_ok(tsr_mip_write(mip, packed, &write));
+    require_error(tsr_mip_stream_open(context, packed, NULL, &stream), TSR_ERROR_UNSUPPORTED, "needs a plain file");
+    tsr_mip_stream_options options = TSR_MIP_STREAM_OPTIONS;
+    options.memory_limit = -1;
+    require_error(tsr_mip_stream_open(context, path, &options, &stream), TSR_ERROR_ARGUMENT, "memory_limit is -1");
+    options.memory_limit = 1;
+    options.progress = (tsr_progress){ stop_at_once, &stop };
+    require_error(tsr_mip_stream_open(context, path, &options, &stream), TSR_ERROR_CANCELLED, "cancelled");
+    assert_null(stream);
+    stop = 0;
+    require_ok(tsr_mip_stream_open(context, path, &options, &stream));
+    require_ok(tsr_mip_frame_create(context, 20, 20, &frame));
+    tsr_mip_render_options o = TSR_MIP_RENDER_OPTIONS;
+    o.refine = 1;
+    require_error(tsr_mip_stream_render(stream, NULL, &o, frame, NULL), TSR_ERROR_ARGUMENT, "refine is for pyramids in memory");
+    o.refine = 0;
+    stop = 1;
+    require_error(tsr_mip_stream_render(stream, NULL, &o, frame, NULL), TSR_ERROR_CANCELLED, "cancelled");
+    stop = 0;
+    /* the file changes while it is open: the last residual becomes 0 */
+    FILE *f = fopen(path, "r+b");
+    assert_non_null(f);
+    fseek(f, -1, SEEK_END);
+    fputc(0, f);
+    fclose(f);
+    require_error(tsr_mip_stream_render(stream, NULL, &o, frame, NULL), TSR_ERROR_FORMAT, "out of order or range");
+    tsr_mip_frame_destroy(&frame);
+    tsr_mip_stream_close(&stream);
+    require_error(tsr_mip_stream_open(context, path, NULL, &stream), TSR_ERROR_FORMAT, "out of order or range");
+    tsr_mip_destroy(&list);
+    tsr_mip_destroy(&mip);
+    tsr_context_destroy(&context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(groups_draw_the_whole), cmocka_unit_test(streams_draw_the_whole),
+                                        cmocka_unit_test(refuses) };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}

@@ -1,0 +1,36 @@
+/* tools/tessera/mip.h: what the files of `tessera mip` share. */
+#ifndef TSR_TOOLS_MIP_H
+#define TSR_TOOLS_MIP_H
+
+#include "cli.h"
+
+struct mip {
+    cli_call *cli;
+    tsr_read_options read;
+    tsr_mip_options build;
+    tsr_mip_render_options render;
+    tsr_max_tree_options tree;
+    tsr_max_tree_filter_options filter;
+    tsr_filter_pyramid_options analysis;
+    const char *output;
+    int32_t width, height, levels, bits, devices;
+    int element, key, format, mode, close, attribute, rule, analysis_filter;
+    int levels_given, range_given, slab_given, window_given, fraction_given, count_given, error_given, threshold_given;
+    double azimuth, elevation, zoom, range[2], slab[2], window[2];
+    tsr_context *context;
+    tsr_mip *pyramid;
+    tsr_mip_stream *file; /* --stream */
+    int stream;
+    tsr_volume *volume;
+};
+
+/* Is it the name of a pyramid file? */
+int mip_is_pyramid(const char *path);
+/* Usage errors: options that the action, or its input, does not use. `given` has an entry per option. */
+int mip_check_given(const struct mip *m, const cli_option *options, const int *given, const char *action);
+/* `mip analyse`: pyramids with other filters of m->volume; what they leave. */
+int mip_analyse(struct mip *m);
+/* The volume, filtered by its max-tree. *kept: nodes that stay. */
+tsr_status mip_filter_volume(struct mip *m, tsr_volume **volume, int64_t *nodes, int64_t *kept);
+
+#endif
