@@ -117,7 +117,8 @@ enum {
     TSR_COUNT_SPEED = 6,
     TSR_COUNT_REQUESTS = 7,
     TSR_COUNT_REMOVED = 8,
-    TSR_COUNT_TIME_STEP = 9
+    TSR_COUNT_TIME_STEP = 9,
+    TSR_COUNT_BLOCKS = 10
 };
 
 typedef struct tsr_pass_totals {
@@ -143,6 +144,20 @@ TSR_DEVICE_FN void tsr_totals_add(tsr_tile_state *state, tsr_pass_totals t)
     if (inside) atomicAdd(&counts[TSR_COUNT_INSIDE / 2], (unsigned long long)inside);
     if (change) atomicAdd(&counts[TSR_COUNT_CHANGE / 2], (unsigned long long)change);
     if (speed) atomicMax(&state->scratch[TSR_COUNT_SPEED], speed);
+}
+
+/* The totals of a step and its field become current: one thread. */
+TSR_DEVICE_FN void tsr_publish_step(tsr_tile_state *state)
+{
+    const unsigned long long *counts = (const unsigned long long *)(const void *)state->scratch;
+    state->time_step = tsr_bits_float(state->scratch[TSR_COUNT_TIME_STEP]);
+    state->time += (double)state->time_step;
+    state->active_voxels = (int64_t)counts[TSR_COUNT_ACTIVE / 2];
+    state->inside_voxels = (int64_t)counts[TSR_COUNT_INSIDE / 2];
+    state->change = (uint64_t)counts[TSR_COUNT_CHANGE / 2];
+    state->speed_bits = state->scratch[TSR_COUNT_SPEED];
+    state->phi ^= 1;
+    state->steps++;
 }
 
 /* Activity word of a tile from the area bits of its voxels: all threads of the block give theirs, thread 0 stores. `shared` is one word that

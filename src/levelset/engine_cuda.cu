@@ -4,8 +4,7 @@
  * list, the created tiles and one thread that decides how the run goes on. Steps are recorded in graphs; replays neither allocate nor synchronise. */
 #include <stdlib.h>
 
-#include "grid/tiles_kernel.h"
-#include "levelset/engine.h"
+#include "levelset/engine_cuda.h"
 #include "levelset/resample.h"
 
 /* Differences that a kernel is made for; MIXED: any. */
@@ -98,10 +97,6 @@ TSR_DEVICE_FN void cross_load(const tsr_tile_pool &pool, const float *phi, uint6
 TSR_DEVICE_FN int pass_stopped(const tsr_tile_state *state, int32_t index)
 {
     return state->shortage > 0 || state->halted || (state->bad != 0 && tsr_bad_pass(state->bad) < index);
-}
-TSR_DEVICE_FN void bad_add(tsr_tile_state *state, int32_t pass, int32_t entry, int32_t voxel)
-{
-    atomicMax((unsigned long long *)(void *)&state->bad, (unsigned long long)tsr_bad_word(pass, entry, voxel));
 }
 
 /* Largest rates of the terms in the band. Returns 0 if they are not finite. */
@@ -205,7 +200,7 @@ TSR_KERNEL(__launch_bounds__(E == 8 ? 128 : 64, (PLACED || SPACE != FIRST_ORDER 
             const float moved = distances ? 0.0f : step * tsr_scheme_rate(p, H, H * H, &v, &k, shape.sweep);
             const float w =
                 distances ? tsr_distance_value(p, H, H * H, &k, setup.sweep_kind == TSR_SWEEP_SEED) : tsr_stage_value(s, p[0], moved, blend, k.band);
-            if (!tsr_finite(p[0] + moved)) bad_add(state, shape.index, at, i);
+            if (!tsr_finite(p[0] + moved)) tsr_flow_bad_add(state, shape.index, at, i);
             const int in_band = w > -k.band && w < k.band;
             out[i] = w;
             if (in_band || tsr_sign_change(p, H, H * H)) bits |= tsr_areas(x, y, z, E, setup.guard);
@@ -285,16 +280,11 @@ TSR_KERNEL(publish_kernel)(tsr_tile_pool pool)
 {
     tsr_tile_state *state = pool.state;
     if (tsr_tile_stopped(state)) return;
-    const unsigned long long *counts = (const unsigned long long *)(const void *)state->scratch;
-    state->time_step = tsr_bits_float(state->scratch[TSR_COUNT_TIME_STEP]);
-    state->time += (double)state->time_step;
-    state->active_voxels = (int64_t)counts[TSR_COUNT_ACTIVE / 2];
-    state->inside_voxels = (int64_t)counts[TSR_COUNT_INSIDE / 2];
-    state->phi ^= 1;
-    state->steps++;
+    tsr_publish_step(state);
     for (int i = 0; i < 16; i++) state->scratch[i] = 0;
 }
 
+/* The ages of tiles that the host's management has made. (That of a step does it itself.) */
 TSR_KERNEL(created_kernel)(tsr_tile_pool pool)
 {
     const tsr_tile_state *state = pool.state;
@@ -344,7 +334,7 @@ TSR_KERNEL(measure_kernel)(tsr_tile_pool pool, tsr_flow_setup setup, tsr_flow_co
                 tsr_payload_gradient(&pool, pool.neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW, x, y, z, extent, setup.scheme.inverse_spacing,
                                      given.gradient);
             const tsr_flow_values v = tsr_flow_at(&setup.flow, moments, first[0] + x, first[1] + y, first[2] + z, &given);
-            if (!measure_voxel(v, setup.scheme, &rate, &curvature)) bad_add(state, 0, at, i);
+            if (!measure_voxel(v, setup.scheme, &rate, &curvature)) tsr_flow_bad_add(state, 0, at, i);
         }
     }
     measure_add(control, rate, curvature);
@@ -461,7 +451,6 @@ template <int E> static void enqueue_pass(tsr_queue *queue, const tsr_flow_plan 
 static tsr_status enqueue_created(tsr_queue *queue, const tsr_flow_plan *plan)
 {
     const tsr_tile_pool *pool = &plan->pool;
-    TSR_LAUNCH(queue, created_kernel, tsr_blocks(pool->capacity, 256, tsr_queue_processors(queue)), 256, 0, *pool);
     if (plan->provider.fill) TSR_TRY(plan->provider.fill(plan->provider.user, queue, pool, 0));
     TSR_LAUNCH(queue, finish_kernel, 1, 1, 0, *pool, plan->setup, plan->control, 1);
     TSR_TRY(tsr_launch_check(queue));
@@ -476,7 +465,8 @@ static tsr_status enqueue_step(tsr_queue *queue, const tsr_flow_plan *plan, int 
     for (int32_t i = 0; i < passes; i++) {
         const pass_shape shape = { i, i >= s->stages, i == passes - 1, managed };
         if (!shape.sweep) TSR_TRY(enqueue_terms(queue, plan, s->moment[i]));
-        if (plan->pool.log2_edge == 3) enqueue_pass<8>(queue, plan, shape);
+        if (tsr_flow_slab_can(s)) tsr_flow_slab_pass(queue, &plan->pool, s, plan->control, managed);
+        else if (plan->pool.log2_edge == 3) enqueue_pass<8>(queue, plan, shape);
         else enqueue_pass<4>(queue, plan, shape);
     }
     if (managed) {
@@ -570,7 +560,9 @@ static tsr_status cuda_plan_explain(tsr_queue *queue, tsr_flow_plan *plan)
 
 static tsr_status cuda_plan_resume(tsr_queue *queue, tsr_flow_plan *plan)
 {
+    const tsr_tile_pool *pool = &plan->pool;
     plan->phase = 0;
+    TSR_LAUNCH(queue, created_kernel, tsr_blocks(pool->capacity, 256, tsr_queue_processors(queue)), 256, 0, *pool);
     TSR_TRY(enqueue_created(queue, plan));
     return TSR_OK;
 }
