@@ -19,8 +19,8 @@ TSR_KERNEL(release_ids_kernel)(tsr_tile_pool pool, int32_t from, int32_t backgro
     int64_t voxels = (int64_t)1 << (3 * pool.log2_edge);
     for (int64_t i = first; i < 2 * voxels; i += step) {
         float v = i < voxels ? pool.band : -pool.band;
-        pool.phi[0][i] = v;
-        pool.phi[1][i] = v;
+        tsr_pool_put(&pool, pool.phi[0], i, v);
+        tsr_pool_put(&pool, pool.phi[1], i, v);
         if (pool.payload) pool.payload[i] = 0.0f;
     }
     for (int64_t i = first; i < 2 * TSR_NEIGHBOUR_ROW; i += step) pool.neighbours[i] = (uint32_t)(i / TSR_NEIGHBOUR_ROW);
@@ -78,11 +78,14 @@ TSR_KERNEL(compact_kernel)(tsr_tile_pool from, tsr_tile_pool to)
     for (int32_t at = (int32_t)blockIdx.x; at < count; at += (int32_t)gridDim.x) {
         const uint32_t old = from.id[state->list][at], id = TSR_TILE_FIRST + (uint32_t)at;
         const uint64_t key = from.key[state->list][at];
-        const float4 *values = (const float4 *)(const void *)from.phi[state->phi] + (int64_t)old * quads;
+        const int32_t words = from.coded ? quads / 2 : quads; /* of 16 bytes */
+        const float4 *values = (const float4 *)(const void *)from.phi[state->phi] + (int64_t)old * words;
         for (int32_t i = tid; i < quads; i += (int32_t)blockDim.x) {
-            const float4 v = values[i];
-            ((float4 *)(void *)to.phi[0])[(int64_t)id * quads + i] = v;
-            ((float4 *)(void *)to.phi[1])[(int64_t)id * quads + i] = v;
+            if (i < words) {
+                const float4 v = values[i];
+                ((float4 *)(void *)to.phi[0])[(int64_t)id * words + i] = v;
+                ((float4 *)(void *)to.phi[1])[(int64_t)id * words + i] = v;
+            }
             if (from.payload)
                 ((float4 *)(void *)to.payload)[(int64_t)id * quads + i] = ((const float4 *)(const void *)from.payload)[(int64_t)old * quads + i];
         }
@@ -102,6 +105,23 @@ static tsr_status cuda_compact(tsr_queue *queue, const tsr_tile_pool *from, cons
 {
     TSR_LAUNCH(queue, rename_kernel, tsr_blocks(from->capacity, 256, 8 * (int64_t)tsr_queue_processors(queue)), 256, 0, *from);
     TSR_LAUNCH(queue, compact_kernel, tsr_tile_blocks(queue, from), from->log2_edge == 3 ? 128 : 32, 0, *from, *to);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+/* ---- storage ------------------------------------------------------------------------------------------------------------------------------ */
+
+TSR_KERNEL(recode_kernel)(tsr_tile_pool from, tsr_tile_pool to, int32_t buffer)
+{
+    const int64_t step = (int64_t)gridDim.x * blockDim.x, values = (int64_t)from.capacity << (3 * from.log2_edge);
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < values; i += step) /* unused tiles hold anything */
+        tsr_pool_put(&to, to.phi[buffer], i, tsr_clampf(tsr_pool_value(&from, from.phi[buffer], i), -from.band, from.band));
+}
+
+static tsr_status cuda_recode(tsr_queue *queue, const tsr_tile_pool *from, const tsr_tile_pool *to, int32_t buffer)
+{
+    const int64_t values = (int64_t)from->capacity << (3 * from->log2_edge);
+    TSR_LAUNCH(queue, recode_kernel, tsr_blocks(values, 256, 32 * (int64_t)tsr_queue_processors(queue)), 256, 0, *from, *to, buffer);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -342,12 +362,12 @@ TSR_KERNEL(store_kernel)
         if (threadIdx.x == 0)
             found[0] = tsr_tile_find(&pool, pool.key[state->list], pool.id[state->list], state->count, state->background, tsr_key_make(kx, ky, kz));
         __syncthreads();
-        const float *values = phi + (int64_t)found[0] * E * E * E;
         for (int32_t i = (int32_t)threadIdx.x; i < E * E * E; i += (int32_t)blockDim.x) {
             int64_t x = (int64_t)kx * E + i % E - fx, y = (int64_t)ky * E + i / E % E - fy, z = (int64_t)kz * E + i / (E * E) - fz;
             if (x < 0 || y < 0 || z < 0 || x >= nx || y >= ny || z >= nz) continue;
-            if (field) field[(z * ny + y) * nx + x] = values[i];
-            else mask[(z * ny + y) * nx + x] = values[i] < 0.0f;
+            const float v = tsr_pool_value(&pool, phi, (int64_t)found[0] * (E * E * E) + i);
+            if (field) field[(z * ny + y) * nx + x] = v;
+            else mask[(z * ny + y) * nx + x] = v < 0.0f;
         }
         __syncthreads();
     }
@@ -383,4 +403,4 @@ static tsr_status cuda_sample(tsr_queue *queue, const tsr_tile_pool *pool, const
 
 extern "C" const tsr_tiles_ops tsr_tiles_cuda = { cuda_scratch_words, cuda_clear,   cuda_load_classify, cuda_load_fill, tsr_tiles_cuda_insert,
                                                   cuda_paint,         cuda_refresh, cuda_manage,        cuda_grow,      cuda_compact,
-                                                  cuda_store,         cuda_sample };
+                                                  cuda_recode,        cuda_store,   cuda_sample };

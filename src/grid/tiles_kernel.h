@@ -30,15 +30,24 @@ template <int E> TSR_DEVICE_FN void tsr_halo_table(uint32_t *table)
     }
 }
 
+/* Values 4 i to 4 i + 3 of one of the arrays phi. */
+TSR_DEVICE_FN float4 tsr_quad_load(const tsr_tile_pool &pool, const float *phi, int64_t i)
+{
+    if (!pool.coded) return ((const float4 *)(const void *)phi)[i];
+    const tsr_coding c = tsr_coding_of(pool.band);
+    const uint2 codes = ((const uint2 *)(const void *)phi)[i];
+    return make_float4(tsr_code_value(&c, (int16_t)(codes.x & 0xffffu)), tsr_code_value(&c, (int16_t)(codes.x >> 16)),
+                       tsr_code_value(&c, (int16_t)(codes.y & 0xffffu)), tsr_code_value(&c, (int16_t)(codes.y >> 16)));
+}
+
 /* Loads the cube of tile `id`; `row` is shared memory for 27 neighbour ids. Ends with a barrier. */
 template <int E>
 TSR_DEVICE_FN void tsr_cube_load(const tsr_tile_pool &pool, const float *phi, uint32_t id, const uint32_t *table, uint32_t *row, float *cube)
 {
     enum { H = tsr_cube<E>::H, V = tsr_cube<E>::VOXELS };
     if (threadIdx.x < TSR_TILE_DIRECTIONS) row[threadIdx.x] = pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + threadIdx.x];
-    const float4 *own = (const float4 *)(phi + (int64_t)id * V);
     for (int32_t i = (int32_t)threadIdx.x; i < V / 4; i += (int32_t)blockDim.x) {
-        float4 v = own[i];
+        float4 v = tsr_quad_load(pool, phi, (int64_t)id * (V / 4) + i);
         int32_t at = i * 4, x = at % E, y = at / E % E, z = at / (E * E);
         float *to = cube + ((z + 1) * H + y + 1) * H + x + 1;
         to[0] = v.x;
@@ -49,7 +58,7 @@ TSR_DEVICE_FN void tsr_cube_load(const tsr_tile_pool &pool, const float *phi, ui
     __syncthreads();
     for (int32_t i = (int32_t)threadIdx.x; i < tsr_cube<E>::HALO; i += (int32_t)blockDim.x) {
         uint32_t word = table[i];
-        cube[word & 1023u] = phi[(int64_t)row[word >> 10 & 31u] * V + (word >> 15)];
+        cube[word & 1023u] = tsr_pool_value(&pool, phi, (int64_t)row[word >> 10 & 31u] * V + (word >> 15));
     }
     __syncthreads();
 }

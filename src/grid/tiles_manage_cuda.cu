@@ -375,8 +375,10 @@ template <int E> TSR_KERNEL(link_kernel)(tsr_tile_pool pool, int32_t inserting, 
     for (int32_t u = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x) >> 5; u < created; u += warps) {
         const uint32_t id = pool.created_ids[u], constant = link_tile(pool, list, count, id, lane, inserting);
         const float v = constant == TSR_TILE_OUTSIDE ? pool.band : -pool.band;
+        const uint32_t word = !pool.coded ? tsr_float_bits(v) : constant == TSR_TILE_OUTSIDE ? 0x7fff7fffu : 0x80018001u; /* or two codes */
+        const int64_t words = pool.coded ? quads / 2 : quads;                                                             /* of 16 bytes */
         for (int32_t b = 0; b < 2; b++)
-            for (int32_t i = lane; i < quads; i += 32) ((float4 *)(void *)pool.phi[b])[id * quads + i] = make_float4(v, v, v, v);
+            for (int32_t i = lane; i < words; i += 32) ((uint4 *)(void *)pool.phi[b])[id * words + i] = make_uint4(word, word, word, word);
         if (lane == 0) pool.activity[id] = inserting ? TSR_ACTIVITY_AREAS : constant == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0u;
     }
     if (!small || !last_block(&state->scratch[TSR_COUNT_BLOCKS], shared)) return;

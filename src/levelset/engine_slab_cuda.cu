@@ -8,9 +8,9 @@
 enum { SLAB_BLOCKS_4 = 5, SLAB_BLOCKS_8 = 10 };
 enum { SIGN_ANY = 4 }; /* beside the signs of scheme.h: not known to the compiler */
 
-int tsr_flow_slab_can(const tsr_flow_setup *s)
+int tsr_flow_slab_can(const tsr_tile_pool *pool, const tsr_flow_setup *s)
 {
-    return s->stages == 1 && s->sweeps == 0 && s->radius == 1 && s->flow.count == 0 && s->guard == 1 && !s->measured &&
+    return !pool->coded && s->stages == 1 && s->sweeps == 0 && s->radius == 1 && s->flow.count == 0 && s->guard == 1 && !s->measured &&
            s->scheme.space == s->scheme.reshape_space && s->scheme.space <= TSR_DIFFERENCE_GODUNOV;
 }
 
