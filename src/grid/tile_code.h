@@ -1,5 +1,5 @@
 /* grid/tile_code.h: values of a clamped field as 16-bit fixed point (spec levelset-gpu.md 2.10): q = round(32767 phi / band), +-32767 being exactly
- * +-band. A value moves by at most band / 65534 and a little rounding when it is stored; a stored one comes back as it is. Exact class. */
+ * +-band. A value moves by at most half a code, band / 65534, and 2 % of that in roundings when it is stored; a stored one comes back as it is. Exact class. */
 #ifndef TSR_GRID_TILE_CODE_H
 #define TSR_GRID_TILE_CODE_H
 
@@ -15,7 +15,7 @@ TSR_HD tsr_coding tsr_coding_of(float band)
 {
     tsr_coding c;
     c.band = band;
-    c.unit = band * 3.0518523e-5f;
+    c.unit = band * 3.0518516e-5f;
     c.inverse = 32767.0f / band;
     return c;
 }
