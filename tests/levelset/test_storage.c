@@ -100,7 +100,8 @@ struct setting {
 #define TERMS(...) .terms = { __VA_ARGS__ }
 static const struct setting settings[] = {
     { "first order", 8, 1.5, cut_ball,
-      OPTIONS(TERMS({ .kind = TSR_FLOW_SPEED, .value = -0.4 }, { .kind = TSR_FLOW_CURVATURE, .value = 0.3 }), .term_count = 2, .time_step = 0.25), 12, 8 },
+      OPTIONS(TERMS({ .kind = TSR_FLOW_SPEED, .value = -0.4 }, { .kind = TSR_FLOW_CURVATURE, .value = 0.3 }), .term_count = 2, .time_step = 0.25), 12,
+      8 },
     { "first order, edge 4", 4, 1.5, ball,
       OPTIONS(TERMS({ .kind = TSR_FLOW_SPEED, .value = 0.8 }), .term_count = 1, .space = TSR_STENCIL_GODUNOV, .time_step = 0.25), 12, 8 },
     { "WENO5, RK3", 8, 3, cut_ball,
@@ -286,8 +287,8 @@ static void bad_input(void **unused)
     require_error(tsr_tiles_complement(tiles, &other), TSR_ERROR_UNSUPPORTED, "16-bit");
     /* A value that is not finite names its term, and the surface stays. */
     const uint64_t before = digest_of(tiles);
-    const tsr_levelset_options o = OPTIONS(TERMS({ .kind = TSR_FLOW_VELOCITY, .value = 9e17, .vector = { 9e17, 9e17, 9e17 } }), .term_count = 1,
-                                           .time_step = 1e10, .force = 1);
+    const tsr_levelset_options o =
+        OPTIONS(TERMS({ .kind = TSR_FLOW_VELOCITY, .value = 9e17, .vector = { 9e17, 9e17, 9e17 } }), .term_count = 1, .time_step = 1e10, .force = 1);
     require_ok(tsr_levelset_create(tiles, &o, &solver));
     require_error(tsr_levelset_step(solver, 2, NULL, NULL), TSR_ERROR_ARGUMENT, "too large");
     assert_true(digest_of(tiles) == before);
@@ -309,8 +310,8 @@ static void bad_input(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(codes),         cmocka_unit_test(changes_of_storage), cmocka_unit_test(beside_float32),
-                                        cmocka_unit_test(collapse),      cmocka_unit_test(derived_lists),      cmocka_unit_test(assembled),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(codes),    cmocka_unit_test(changes_of_storage), cmocka_unit_test(beside_float32),
+                                        cmocka_unit_test(collapse), cmocka_unit_test(derived_lists),      cmocka_unit_test(assembled),
                                         cmocka_unit_test(bad_input) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
