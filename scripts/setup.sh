@@ -4,7 +4,7 @@
 # Package names are those of Debian 12 and Ubuntu 24.04.
 set -euo pipefail
 
-packages=(build-essential cmake pkg-config zlib1g-dev libdeflate-dev libzstd-dev libpng-dev libcmocka-dev
+packages=(build-essential cmake ninja-build pkg-config zlib1g-dev libdeflate-dev libzstd-dev libpng-dev libcmocka-dev
     libjpeg-dev libwebsockets-dev libjansson-dev) # the workbench; libjpeg-dev brings libjpeg-turbo
 for option in "$@"; do
     case $option in

@@ -9,6 +9,9 @@ shift
 jobs=${JOBS:-$(nproc)}
 configure=()
 [ -z "${TESSERA_CMAKE:-}" ] || read -ra configure <<<"$TESSERA_CMAKE" # further options, for example -DTESSERA_CUDA=OFF
+if [ -z "${CMAKE_GENERATOR:-}" ] && [ ! -f "build/$preset/CMakeCache.txt" ] && command -v ninja >/dev/null; then
+    configure+=(-G Ninja) # no waiting at the end of every library; a folder that make has begun stays make's
+fi
 
 mkdir -p build
 log=build/$preset.log

@@ -70,7 +70,7 @@ typedef struct tsr_segment_options {
     int32_t term_count;
     int32_t tile_edge;         /* see tessera/tiles.h */
     tsr_tiles_index tile_index;
-    int64_t tile_capacity, memory_limit;
+    int64_t tile_capacity, memory_limit; /* tile_capacity: room that is kept; 0 = as needed, given back when the list has shrunk */
     /* When to stop; 0 = do not use the rule. */
     int64_t max_steps;         /* steps of one run; 0 = 10000 */
     double change_tolerance;   /* RMS change of phi per active voxel and step, relative to time step times largest speed */
