@@ -170,9 +170,11 @@ tsr_status tsr_tiles_compact(tsr_tiles *tiles, int64_t capacity)
 tsr_status tsr_tiles_trim(tsr_tiles *tiles, const tsr_tile_state *state, int *trimmed)
 {
     const int64_t capacity = tiles->pool.capacity, least = tsr_max64((int64_t)state->count + TSR_TILE_FIRST, tiles->wished);
+    const int64_t worth = state->count > tiles->seen ? 2 * spare(least) : spare(least) / 2; /* what grows will soon need it */
     *trimmed = 0;
-    if (capacity < LEAST_TRIMMED || !state->managed || capacity - least <= 2 * spare(least)) return TSR_OK;
-    tsr_status status = tsr_tiles_compact(tiles, least + spare(least) / 4); /* it shrank: it may well go on shrinking */
+    tiles->seen = state->count;
+    if (capacity < LEAST_TRIMMED || !state->managed || capacity - least <= worth) return TSR_OK;
+    tsr_status status = tsr_tiles_compact(tiles, least + spare(least) / 4);
     *trimmed = status == TSR_OK;
     return status == TSR_ERROR_CAPACITY ? TSR_OK : status;
 }

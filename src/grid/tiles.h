@@ -13,13 +13,15 @@ struct tsr_tiles {
     int64_t bytes, memory_limit;
     int64_t scratch_words;
     int64_t wished; /* capacity of the options: trimming leaves it */
+    int32_t seen;   /* entries when trimming last looked */
 };
 
 /* Downloads pool.state. Waits for the queue. */
 tsr_status tsr_tiles_read_state(const tsr_tiles *tiles, tsr_tile_state *state);
 /* Room for at least `capacity` ids: moves to larger arrays, contents kept. TSR_ERROR_CAPACITY beyond the memory limit (says how much is needed). */
 tsr_status tsr_tiles_reserve(tsr_tiles *tiles, int64_t capacity);
-/* Gives back room that a list which has shrunk no longer uses, if that is worth a copy: more than twice the usual spare of a list of some size.
+/* Gives back room that a list of some size no longer uses, if that is worth a copy: half the usual spare where it has not grown since the last call,
+ * else twice as much as is usual.
  * `state` as just read, managed. *trimmed: ids have changed. Without memory for the copy everything stays as it is. */
 tsr_status tsr_tiles_trim(tsr_tiles *tiles, const tsr_tile_state *state, int *trimmed);
 /* Allocates the payload array (once). */

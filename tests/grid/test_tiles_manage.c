@@ -412,6 +412,13 @@ static void trimming(void **unused)
     tiles->wished = 19000;
     require_ok(tsr_tiles_trim(tiles, &state, &trimmed));
     assert_int_equal(trimmed, 0);
+    tiles->wished = 17000;
+    for (int grown = 1; grown >= 0; grown--) { /* as long as it grows it keeps some room */
+        tiles->seen = grown ? 0 : count;
+        require_ok(tsr_tiles_trim(tiles, &state, &trimmed));
+        assert_int_equal(trimmed, !grown);
+    }
+    assert_in_range(tiles->pool.capacity, 17000, 18100);
     tsr_tiles_destroy(&tiles);
     tsr_context_destroy(&context);
 }

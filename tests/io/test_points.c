@@ -71,17 +71,15 @@ static void test_text_of_others(void **state)
     static const float two[6] = { 1, 2.5f, -3, 4, 5, 6e3f };
     static const char with_colours[] = "VERSION .7\nFIELDS rgb x y z\nSIZE 4 4 4 4\nTYPE F F F F\nCOUNT 1 1 1 1\nWIDTH 3\nHEIGHT 1\n"
                                        "VIEWPOINT 0 0 0 1 0 0 0\nPOINTS 3\nDATA ascii\n9 1 2.5 -3\n9 nan nan nan\n9 4 5 6000\n";
-    static const char *const texts[] = {
-        "1 2.5 -3\n4 5 6000\n",
-        "1,2.5,-3\r\n4,5,6e3\r\n",
-        "# c\n\n1;2.5;-3\n// d\n4\t5 6000",
-        "x y z\n1 2.5 -3 255 0 0\n4 5 6000 0 0 1\n",
-        "2\n1 2.5 -3 17 1 2 3\n4 5 6000 8 1 2 3\n",
-        "1\n1 2.5 -3\n1\n4 5 6000 1\n",
-        with_colours,
-        "v 1 2.5 -3\nv 4 5 6000\n",
-        "OFF 2 0 0\n1 2.5 -3\n4 5 6000\n"
-    };
+    static const char *const texts[] = { "1 2.5 -3\n4 5 6000\n",
+                                         "1,2.5,-3\r\n4,5,6e3\r\n",
+                                         "# c\n\n1;2.5;-3\n// d\n4\t5 6000",
+                                         "x y z\n1 2.5 -3 255 0 0\n4 5 6000 0 0 1\n",
+                                         "2\n1 2.5 -3 17 1 2 3\n4 5 6000 8 1 2 3\n",
+                                         "1\n1 2.5 -3\n1\n4 5 6000 1\n",
+                                         with_colours,
+                                         "v 1 2.5 -3\nv 4 5 6000\n",
+                                         "OFF 2 0 0\n1 2.5 -3\n4 5 6000\n" };
     static const char *const names[] = { "a.xyz", "b.csv", "c.txt", "d.xyz", "e.pts", "f.pts", "g.pcd", "h.obj", "i.off" };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         tsr_points *points = read_text(names[i], texts[i]);
