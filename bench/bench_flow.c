@@ -6,7 +6,8 @@
  *   lucy-weno         the same by HJ-WENO5 and RK3
  *   curvature         a sphere of radius 128 under mean curvature, first order, one sweep of reinitialisation a step, beside OpenVDB
  *   dilate            a sphere of radius 64 moved outwards by 8 voxels, first order, beside OpenVDB: time, and the volume against the exact one
- *   enright           the periodic deformation, half way and back, at 64^3 to 512^3, beside OpenVDB up to 256^3       4.4, 4.5
+ *   storage           a sphere of radius 100 under mean curvature, the field in float32 and in 16 bits
+ *   enright           the periodic deformation, half way and back, at 64^3 to 512^3 (a GPU: 1024^3), beside OpenVDB up to 256^3       4.4, 4.5
  *
  * Bytes: phi read and written once per stored voxel and pass, and the list's rows. Full runs take the time of the experiment: on the CPU the long
  * ones are timed over their first steps and the time of the whole is that of the steps the sources took. */
@@ -298,6 +299,44 @@ done:
     return status;
 }
 
+/* The same flow on float32 and on 16-bit values: time and memory. */
+static tsr_status storages(bench *b, int gpu)
+{
+    static const char *const names[] = { "curvature, first order, float32", "curvature, first order, 16 bits" };
+    int64_t held[2] = { 0 };
+    double step[2] = { 0 };
+    for (int i = 0; i < 2; i++) {
+        tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
+        tsr_levelset_report report = { 0 };
+        tsr_tiles_info info;
+        tsr_tiles *tiles = NULL;
+        tsr_levelset *solver = NULL;
+        options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 0.5 };
+        options.term_count = 1;
+        options.time_step = 0.3;
+        TSR_TRY(shape(b, 1.5, (tsr_shape){ .kind = TSR_SHAPE_SPHERE, .radius = b->quick ? 24 : gpu ? 500 : 100 }, &tiles));
+        tsr_status status = tsr_tiles_set_storage(tiles, i ? TSR_STORAGE_I16 : TSR_STORAGE_F32);
+        if (status == TSR_OK) status = tsr_tiles_compact(tiles, 0);
+        if (status == TSR_OK) status = tsr_levelset_create(tiles, &options, &solver);
+        if (status == TSR_OK) status = tsr_levelset_step(solver, 4, NULL, &report);
+        if (status == TSR_OK) status = tsr_levelset_step(solver, gpu ? 500 : 40, NULL, &report);
+        if (status == TSR_OK) status = tsr_tiles_describe(tiles, &info);
+        tsr_levelset_destroy(&solver);
+        tsr_tiles_destroy(&tiles);
+        TSR_TRY(status);
+        step[i] = report.seconds / (double)report.steps;
+        held[i] = info.device_bytes;
+        const double voxels = (double)info.count * info.edge * info.edge * info.edge;
+        bench_report(b, &(bench_case){ .name = names[i],
+                                       .n = report.active_voxels,
+                                       .time = { step[i], step[i], step[i], 1 },
+                                       .bytes = (i ? 4.0 : 8.0) * voxels + 144.0 * (double)info.count });
+    }
+    printf("    %.1f MB in 16 bits, %.1f MB in float32; %.2f times as long a step\n", 1e-6 * (double)held[1], 1e-6 * (double)held[0],
+           step[1] / step[0]);
+    return TSR_OK;
+}
+
 /* Whole runs: there and back, with the volume that is left. */
 static tsr_status enright(bench *b, int64_t n, double period)
 {
@@ -354,8 +393,9 @@ int main(int argc, char **argv)
     if (bench_wants(&b, "lucy-collapse") && !b.quick) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 0), done);
     if (bench_wants(&b, "lucy-weno") && !b.quick) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 1), done);
     if (bench_wants(&b, "curvature")) TSR_TRY_GOTO(curvature_peer(&b, gpu), done);
+    if (bench_wants(&b, "storage")) TSR_TRY_GOTO(storages(&b, gpu), done);
     if (bench_wants(&b, "dilate")) TSR_TRY_GOTO(dilate_peer(&b), done);
-    for (int64_t n = 64; n <= (b.quick ? 64 : gpu ? 512 : 128); n *= 2)
+    for (int64_t n = 64; n <= (b.quick ? 64 : gpu ? 1024 : 128); n *= 2)
         if (bench_wants(&b, "enright")) TSR_TRY_GOTO(enright(&b, n, 1.5), done);
 done:
     if (status != TSR_OK) fprintf(stderr, "bench flow: %s\n", tsr_error_trace());

@@ -19,6 +19,12 @@ typedef struct tsr_tiles tsr_tiles;
 
 typedef enum tsr_tiles_index { TSR_TILES_SORTED = 0, TSR_TILES_PAGED } tsr_tiles_index;
 
+/* How phi is kept. I16: 16-bit fixed point (spec levelset-gpu.md 2.10), half the memory and half the traffic of the fields. A value moves by at most
+ * band / 65534 each time it is stored; +-band stay exact, and so does all else about the list. A surface that moves less than that in a step
+ * does not move. Lists of 16 bits can be loaded, stored, downloaded, copied, compacted, resampled and moved by tsr_levelset; everything else
+ * asks for F32 (TSR_ERROR_UNSUPPORTED says so). */
+typedef enum tsr_storage { TSR_STORAGE_F32 = 0, TSR_STORAGE_I16 } tsr_storage;
+
 typedef struct tsr_tiles_options {
     size_t struct_size;
     int32_t edge;            /* voxels per tile edge: 4 or 8; 0 = 8 (docs/guide/tiles.md has the measurement) */
@@ -27,6 +33,7 @@ typedef struct tsr_tiles_options {
     double band;             /* half width in world units; 0 = 2.5 voxels of the smallest spacing */
     int64_t capacity;        /* tiles to reserve; 0 = small, grows when needed. Growth copies device memory; never loses tiles */
     int64_t memory_limit;    /* bytes of device memory the list may take; beyond it TSR_ERROR_CAPACITY and the last valid state. 0 = none */
+    tsr_storage storage;
 } tsr_tiles_options;
 #define TSR_TILES_OPTIONS { .struct_size = sizeof(tsr_tiles_options) }
 
@@ -37,6 +44,10 @@ TSR_API void tsr_tiles_destroy(tsr_tiles **tiles);
 /* Replaces the content by a dense float32 field on the same device and domain, clamped to the band. Every voxel must be finite
  * (the message names the first that is not). Cost: one pass over the field, then proportional to the stored tiles. */
 TSR_API tsr_status tsr_tiles_load(tsr_tiles *tiles, const tsr_volume *field) TSR_CHECKED;
+
+/* Keeps the field in another way from now on: rounds it (F32 to I16) or widens it, which changes no value. Needs memory for both at a time;
+ * on failure (TSR_ERROR_CAPACITY, TSR_ERROR_MEMORY) the list is as it was. A solver on the list goes on after it. Linear in the capacity. */
+TSR_API tsr_status tsr_tiles_set_storage(tsr_tiles *tiles, tsr_storage storage) TSR_CHECKED;
 
 /* Writes the field into a dense float32 volume (absent tiles as +-band), or into a u8 volume as mask: 1 inside (field < 0), 0 outside.
  * `volume` lies on the same device; its index space is the list's own. */
@@ -49,6 +60,7 @@ typedef struct tsr_tiles_info {
     int64_t device_bytes;          /* device memory held */
     int64_t active_voxels;         /* strictly between -band and +band */
     int64_t inside_voxels;         /* field < 0, absent inside tiles included (a bounded domain only; unbounded: enclosed ones) */
+    tsr_storage storage;
 } tsr_tiles_info;
 TSR_API tsr_status tsr_tiles_describe(const tsr_tiles *tiles, tsr_tiles_info *info) TSR_CHECKED; /* waits for the queue */
 

@@ -10,7 +10,7 @@
 #ifndef TSR_GRID_TILE_POOL_H
 #define TSR_GRID_TILE_POOL_H
 
-#include "core/hd.h"
+#include "grid/tile_code.h"
 
 enum { TSR_TILE_OUTSIDE = 0, TSR_TILE_INSIDE = 1, TSR_TILE_FIRST = 2, TSR_TILE_MIDDLE = 13, TSR_TILE_DIRECTIONS = 27 };
 enum { TSR_NEIGHBOUR_ROW = 32 }; /* u32 per tile in the neighbour table: 27 ids, rest unused, one 128-byte line */
@@ -49,6 +49,7 @@ typedef struct tsr_tile_pool {
     int32_t domain[3];        /* voxels, x y z */
     int32_t tiles[3];         /* domain in tiles, rounded up */
     int32_t guard;            /* width of the guard areas of activity words: 1 unless a client needs more */
+    int32_t coded;            /* the arrays phi are int16_t codes (tile_code.h): only functions that say so read them */
     float band, spacing[3];
     tsr_tile_state *state;
     uint64_t *key[2];         /* [capacity + 1], key[count] = TSR_KEY_END */
@@ -77,6 +78,26 @@ TSR_HD uint64_t tsr_bad_word(int32_t pass, int32_t entry, int32_t voxel)
 TSR_HD int32_t tsr_bad_pass(uint64_t word) { return (int32_t)(~word >> TSR_BAD_PASS_SHIFT); }
 TSR_HD int32_t tsr_bad_entry(uint64_t word) { return (int32_t)(~word >> TSR_BAD_VOXEL_BITS & 0x7fffffffu); }
 TSR_HD int32_t tsr_bad_voxel(uint64_t word) { return (int32_t)(~word & ((1u << TSR_BAD_VOXEL_BITS) - 1u)); }
+
+/* Value i of one of the arrays phi, whatever it holds. */
+TSR_HD float tsr_pool_value(const tsr_tile_pool *pool, const float *phi, int64_t i)
+{
+    if (!pool->coded) return phi[i];
+    const tsr_coding c = tsr_coding_of(pool->band);
+    return tsr_code_value(&c, ((const int16_t *)(const void *)phi)[i]);
+}
+/* Stores a value within the band; a coded one is rounded. */
+TSR_HD void tsr_pool_put(const tsr_tile_pool *pool, float *phi, int64_t i, float v)
+{
+    if (pool->coded) {
+        const tsr_coding c = tsr_coding_of(pool->band);
+        ((int16_t *)(void *)phi)[i] = (int16_t)tsr_code_of(&c, v);
+    } else {
+        phi[i] = v;
+    }
+}
+/* Bytes of a value. */
+TSR_HD int32_t tsr_pool_width(const tsr_tile_pool *pool) { return pool->coded ? 2 : 4; }
 
 /* ---- keys: 21 bits per axis, biased, z most significant ------------------------------------------------------------------------- */
 

@@ -26,7 +26,7 @@ static int optional_of(const tsr_tile_pool *p) { return (p->payload ? WITH_PAYLO
 /* The arrays that grow with the capacity, and their sizes; `copied` ones keep their content when they move. */
 static int pool_arrays(tsr_tile_pool *p, int64_t scratch_words, int optional, struct array out[MOST_ARRAYS])
 {
-    size_t n = (size_t)p->capacity, tile = sizeof(float) << (3 * p->log2_edge);
+    size_t n = (size_t)p->capacity, page = sizeof(float) << (3 * p->log2_edge), tile = (size_t)tsr_pool_width(p) << (3 * p->log2_edge);
     int count = 0;
     for (int i = 0; i < 2; i++) {
         out[count++] = (struct array){ (void **)&p->key[i], (n + 1) * sizeof(uint64_t), 1 };
@@ -39,7 +39,7 @@ static int pool_arrays(tsr_tile_pool *p, int64_t scratch_words, int optional, st
     out[count++] = (struct array){ (void **)&p->free_ids, n * sizeof(uint32_t), 1 };
     out[count++] = (struct array){ (void **)&p->created_ids, n * sizeof(uint32_t), 1 };
     out[count++] = (struct array){ (void **)&p->scratch, (size_t)scratch_words * sizeof(uint32_t), 0 };
-    if (optional & WITH_PAYLOAD) out[count++] = (struct array){ (void **)&p->payload, n * tile, 1 };
+    if (optional & WITH_PAYLOAD) out[count++] = (struct array){ (void **)&p->payload, n * page, 1 };
     if (optional & WITH_STAGE) out[count++] = (struct array){ (void **)&p->phi[2], n * tile, 1 };
     if (optional & WITH_AGE) out[count++] = (struct array){ (void **)&p->age, n, 1 };
     return count;
@@ -126,7 +126,7 @@ tsr_status tsr_tiles_reserve(tsr_tiles *tiles, int64_t capacity)
 static tsr_status rewrite(tsr_tiles *tiles, tsr_tile_pool *fresh, tsr_tile_state *state)
 {
     tsr_context *context = tiles->context;
-    const size_t statics = TSR_TILE_FIRST * sizeof(float) << (3 * fresh->log2_edge);
+    const size_t statics = (size_t)TSR_TILE_FIRST * (size_t)tsr_pool_width(fresh) << (3 * fresh->log2_edge);
     TSR_TRY(context->backend->tiles->clear(context->queue, fresh, state->background));
     if (fresh->phi[2]) TSR_TRY(context->backend->copy(context->queue, fresh->phi[2], fresh->phi[0], statics));
     if (fresh->age) TSR_TRY(context->backend->fill(context->queue, fresh->age, 0, (size_t)fresh->capacity));
@@ -198,11 +198,11 @@ static tsr_status need_array(tsr_tiles *tiles, void **pointer, size_t bytes)
     return TSR_OK;
 }
 
-static size_t tile_bytes(const tsr_tiles *tiles) { return sizeof(float) << (3 * tiles->pool.log2_edge); }
+static size_t tile_bytes(const tsr_tiles *tiles) { return (size_t)tsr_pool_width(&tiles->pool) << (3 * tiles->pool.log2_edge); }
 
 tsr_status tsr_tiles_need_payload(tsr_tiles *tiles)
 {
-    TSR_TRY(need_array(tiles, (void **)&tiles->pool.payload, (size_t)tiles->pool.capacity * tile_bytes(tiles)));
+    TSR_TRY(need_array(tiles, (void **)&tiles->pool.payload, ((size_t)tiles->pool.capacity * sizeof(float)) << (3 * tiles->pool.log2_edge)));
     return TSR_OK;
 }
 
@@ -218,6 +218,45 @@ tsr_status tsr_tiles_need_stage(tsr_tiles *tiles)
 tsr_status tsr_tiles_need_age(tsr_tiles *tiles)
 {
     TSR_TRY(need_array(tiles, (void **)&tiles->pool.age, (size_t)tiles->pool.capacity));
+    return TSR_OK;
+}
+
+/* ---- storage ---------------------------------------------------------------------------------------------------------------------------- */
+
+tsr_status tsr_tiles_need_f32(const tsr_tiles *tiles, const char *what)
+{
+    if (tiles->pool.coded) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: the tile list holds 16-bit values: tsr_tiles_set_storage to F32 first", what);
+    return TSR_OK;
+}
+
+tsr_status tsr_tiles_set_storage(tsr_tiles *tiles, tsr_storage storage)
+{
+    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
+    if (storage != TSR_STORAGE_F32 && storage != TSR_STORAGE_I16)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: storage is %d, expected F32 or I16", (int)storage);
+    tsr_tile_pool *pool = &tiles->pool, to = *pool;
+    tsr_context *context = tiles->context;
+    tsr_status status = TSR_OK;
+    to.coded = storage == TSR_STORAGE_I16;
+    if (to.coded == pool->coded) return TSR_OK;
+    const int64_t values = (int64_t)pool->capacity << (3 * pool->log2_edge);
+    const size_t before = (size_t)values * (size_t)tsr_pool_width(pool), after = (size_t)values * (size_t)tsr_pool_width(&to);
+    const int buffers = pool->phi[2] ? 3 : 2;
+    const int64_t more = (int64_t)buffers * ((int64_t)after - (int64_t)before);
+    if (tiles->memory_limit > 0 && tiles->bytes + more > tiles->memory_limit)
+        TSR_FAIL(TSR_ERROR_CAPACITY, "tile list: %lld bytes are needed, the memory_limit is %lld", (long long)(tiles->bytes + more),
+                 (long long)tiles->memory_limit);
+    for (int b = 0; b < 3; b++) to.phi[b] = NULL;
+    for (int b = 0; b < buffers && status == TSR_OK; b++) {
+        status = tsr_device_allocate(context, after, (void **)&to.phi[b]);
+        if (status == TSR_OK) status = context->backend->tiles->recode(context->queue, pool, &to, b);
+    }
+    tsr_tile_pool *spent = status == TSR_OK ? pool : &to; /* its arrays go */
+    for (int b = 0; b < buffers; b++)
+        if (spent->phi[b]) tsr_device_release(context, spent->phi[b], status == TSR_OK ? before : after);
+    TSR_TRY(status);
+    *pool = to;
+    tiles->bytes += more;
     return TSR_OK;
 }
 
@@ -252,6 +291,9 @@ static tsr_status set_up(tsr_tiles *tiles, const tsr_tiles_options *o)
     if (o->capacity < 0 || o->capacity > MOST_CAPACITY)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: capacity is %lld, expected 0 to %d", (long long)o->capacity, (int)MOST_CAPACITY);
     pool->log2_edge = edge == 8 ? 3 : 2;
+    if (o->storage != TSR_STORAGE_F32 && o->storage != TSR_STORAGE_I16)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: storage is %d, expected F32 or I16", (int)o->storage);
+    pool->coded = o->storage == TSR_STORAGE_I16;
     pool->guard = 1;
     pool->band = (float)band;
     pool->spacing[0] = (float)h.x;
@@ -408,6 +450,7 @@ static tsr_status paint_with(tsr_tiles *tiles, const tsr_tiles_sphere *spheres, 
 
 tsr_status tsr_tiles_paint(tsr_tiles *tiles, const tsr_tiles_sphere *spheres, int32_t count)
 {
+    TSR_TRY(tsr_tiles_need_f32(tiles, "spheres"));
     uint64_t *keys = NULL;
     int64_t key_count = 0, room = 0;
     void *device = NULL;
@@ -488,9 +531,8 @@ static tsr_status fill(tsr_tiles *tiles, const tsr_volume *field, const tsr_tile
     return TSR_OK;
 }
 
-tsr_status tsr_tiles_load(tsr_tiles *tiles, const tsr_volume *field)
+static tsr_status load(tsr_tiles *tiles, const tsr_volume *field)
 {
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
     tsr_context *context = tiles->context;
     TSR_TRY(tsr_volume_require(context, field, "field"));
     if (field->dtype != TSR_F32) TSR_FAIL(TSR_ERROR_ARGUMENT, "field: element type %s, expected f32", tsr_dtype_name(field->dtype));
@@ -514,6 +556,20 @@ tsr_status tsr_tiles_load(tsr_tiles *tiles, const tsr_volume *field)
         }
     }
     tsr_device_release(context, memory, bytes);
+    TSR_TRY(status);
+    return TSR_OK;
+}
+
+tsr_status tsr_tiles_load(tsr_tiles *tiles, const tsr_volume *field)
+{
+    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
+    const int coded = tiles->pool.coded;
+    if (coded) TSR_TRY(tsr_tiles_set_storage(tiles, TSR_STORAGE_F32));
+    tsr_status status = load(tiles, field);
+    if (coded) { /* also after a failure: the list is as it was */
+        tsr_status back = tsr_tiles_set_storage(tiles, TSR_STORAGE_I16);
+        if (status == TSR_OK) status = back;
+    }
     TSR_TRY(status);
     return TSR_OK;
 }
@@ -545,6 +601,7 @@ tsr_status tsr_tiles_describe(const tsr_tiles *tiles, tsr_tiles_info *info)
                               .capacity = tiles->pool.capacity,
                               .edge = 1 << tiles->pool.log2_edge,
                               .band = (double)tiles->pool.band,
+                              .storage = tiles->pool.coded ? TSR_STORAGE_I16 : TSR_STORAGE_F32,
                               .device_bytes = tiles->bytes + fixed,
                               .active_voxels = state.active_voxels,
                               .inside_voxels = state.inside_voxels + state.inside_absent };
@@ -566,6 +623,7 @@ tsr_status tsr_tiles_copy(const tsr_tiles *tiles, tsr_context *context, tsr_tile
     options.band = (double)from->band;
     options.capacity = from->capacity;
     options.memory_limit = tiles->memory_limit;
+    options.storage = from->coded ? TSR_STORAGE_I16 : TSR_STORAGE_F32;
     tsr_status status;
     struct array source[MOST_ARRAYS], target[MOST_ARRAYS];
     TSR_TRY(tsr_tiles_create(context, &tiles->geometry, &options, copy));
@@ -584,6 +642,17 @@ tsr_status tsr_tiles_copy(const tsr_tiles *tiles, tsr_context *context, tsr_tile
 fail:
     tsr_tiles_destroy(copy);
     return status;
+}
+
+/* Codes in the first half of a page become its values, from the last on. */
+static void decode_page(const tsr_tile_pool *pool, float *page, size_t voxels)
+{
+    const tsr_coding coding = tsr_coding_of(pool->band);
+    for (size_t i = voxels; i-- > 0;) {
+        int16_t code;
+        memcpy(&code, (const char *)page + i * sizeof code, sizeof code);
+        page[i] = tsr_code_value(&coding, code);
+    }
 }
 
 tsr_status tsr_tiles_download(const tsr_tiles *tiles, int32_t (*coordinates)[3], float *values)
@@ -606,8 +675,11 @@ tsr_status tsr_tiles_download(const tsr_tiles *tiles, int32_t (*coordinates)[3],
             coordinates[i][1] = tsr_key_y(keys[i]);
             coordinates[i][2] = tsr_key_z(keys[i]);
         }
-        if (values)
-            status = context->backend->download(context->queue, values + i * tile, pool->phi[state.phi] + ids[i] * tile, tile * sizeof(float));
+        if (values) {
+            const size_t bytes = tile * (size_t)tsr_pool_width(pool);
+            status = context->backend->download(context->queue, values + i * tile, (const char *)pool->phi[state.phi] + ids[i] * bytes, bytes);
+        }
+        if (values && pool->coded && status == TSR_OK) decode_page(pool, values + i * tile, tile);
     }
     free(keys);
     free(ids);

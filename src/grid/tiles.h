@@ -30,6 +30,8 @@ tsr_status tsr_tiles_need_payload(tsr_tiles *tiles);
 tsr_status tsr_tiles_need_stage(tsr_tiles *tiles);
 /* Allocates the ages, all 0 (once). */
 tsr_status tsr_tiles_need_age(tsr_tiles *tiles);
+/* TSR_ERROR_UNSUPPORTED if the list is coded; `what` begins the message. */
+tsr_status tsr_tiles_need_f32(const tsr_tiles *tiles, const char *what);
 /* Runs management until it needs no more ids; grows when short. */
 tsr_status tsr_tiles_manage(tsr_tiles *tiles);
 /* Applies spheres: inserts the tiles they meet, paints, prunes. Sphere centres and radii as in tsr_tiles_sphere. */

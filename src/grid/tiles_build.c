@@ -310,6 +310,7 @@ tsr_status tsr_tiles_take_apart(const tsr_tiles *tiles, tsr_tiles_parts *parts)
     tsr_status status;
     uint32_t *copy = NULL;
     *parts = (tsr_tiles_parts){ 0 };
+    TSR_TRY(tsr_tiles_need_f32(tiles, "tile list"));
     TSR_TRY(tsr_tiles_read_state(tiles, &parts->state));
     const size_t n = (size_t)parts->state.count;
     parts->count = parts->state.count;
@@ -428,6 +429,8 @@ tsr_status tsr_tiles_assemble(tsr_context *context, const tsr_geometry *geometry
     if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&c, contents));
     TSR_TRY(TSR_OPTIONS_TAKE(&frame.options, options));
+    const tsr_storage storage = frame.options.storage;
+    frame.options.storage = TSR_STORAGE_F32; /* the parts are put together as they are given */
     if (geometry) TSR_TRY(tsr_geometry_check(geometry));
     frame.geometry = geometry ? *geometry : tsr_geometry_make((tsr_vec3){ 1, 1, 1 }, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
     if (c.count < 0 || c.count > 1 << 29 || (c.count && (!c.coordinates || !c.values)))
@@ -448,6 +451,7 @@ tsr_status tsr_tiles_assemble(tsr_context *context, const tsr_geometry *geometry
     TSR_TRY_GOTO(status, fail);
     TSR_TRY_GOTO(put_clamped(*tiles, &c), fail);
     TSR_TRY_GOTO(tsr_tiles_complete(*tiles, !c.keep), fail);
+    TSR_TRY_GOTO(tsr_tiles_set_storage(*tiles, storage), fail);
     status = TSR_OK;
 fail:
     free(keys);

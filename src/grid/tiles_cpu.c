@@ -33,9 +33,9 @@ static struct scratch scratch_of(const tsr_tile_pool *pool)
 
 static int64_t voxels_of(const tsr_tile_pool *pool) { return (int64_t)1 << (3 * pool->log2_edge); }
 
-static void fill_values(float *to, float value, int64_t count)
+static void fill_values(const tsr_tile_pool *pool, float *phi, int64_t first, float value, int64_t count)
 {
-    for (int64_t i = 0; i < count; i++) to[i] = value;
+    for (int64_t i = 0; i < count; i++) tsr_pool_put(pool, phi, first + i, value);
 }
 
 static float constant_value(const tsr_tile_pool *pool, uint32_t constant) { return constant == TSR_TILE_OUTSIDE ? pool->band : -pool->band; }
@@ -53,8 +53,8 @@ static void reset(const tsr_tile_pool *pool, int32_t background)
     int64_t voxels = voxels_of(pool);
     tsr_tile_state *state = pool->state;
     for (uint32_t id = 0; id < TSR_TILE_FIRST; id++) {
-        for (int b = 0; b < 2; b++) fill_values(pool->phi[b] + id * voxels, constant_value(pool, id), voxels);
-        if (pool->payload) fill_values(pool->payload + id * voxels, 0, voxels);
+        for (int b = 0; b < 2; b++) fill_values(pool, pool->phi[b], id * voxels, constant_value(pool, id), voxels);
+        if (pool->payload) memset(pool->payload + id * voxels, 0, (size_t)voxels * sizeof(float));
         for (int i = 0; i < TSR_NEIGHBOUR_ROW; i++) pool->neighbours[id * TSR_NEIGHBOUR_ROW + (uint32_t)i] = id;
         pool->activity[id] = id == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0;
         pool->key_of[id] = TSR_KEY_END;
@@ -108,12 +108,13 @@ static int wanted_by_neighbour(const tsr_tile_pool *pool, const uint32_t *row)
     return 0;
 }
 
-/* Many tiles ask for the same absent one, and their requests would want room for all: of those that see each other, the lowest id asks. */
-static uint32_t asked_by_others(const tsr_tile_pool *pool, const uint32_t *row, uint32_t id)
+/* Many tiles ask for the same absent one, and their requests would want room for all: of those that see each other, the first in the list
+ * asks. */
+static uint32_t asked_by_others(const tsr_tile_pool *pool, const uint32_t *row)
 {
     uint32_t asked = 0;
-    for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
-        if (row[d] >= TSR_TILE_FIRST && row[d] < id) asked |= tsr_directions_from(tsr_request_mask(pool->activity[row[d]]), d);
+    for (int32_t d = 0; d < TSR_TILE_MIDDLE; d++) /* neighbours that come before it */
+        if (row[d] >= TSR_TILE_FIRST) asked |= tsr_directions_from(tsr_request_mask(pool->activity[row[d]]), d);
     return asked;
 }
 
@@ -130,7 +131,7 @@ static void mark_range(void *user, int64_t begin, int64_t end, int worker)
         removed += !pass->s.keep[i];
         for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
             if (row[d] >= TSR_TILE_FIRST) wanted &= ~(1u << d);
-        if (wanted) wanted &= ~asked_by_others(pool, row, id);
+        if (wanted) wanted &= ~asked_by_others(pool, row);
         for (; wanted; wanted &= wanted - 1) {
             int32_t d = __builtin_ctz(wanted);
             uint64_t key = pass->keys[i] + (uint64_t)tsr_key_offset(d);
@@ -231,7 +232,7 @@ static void link_created(const tsr_tile_pool *pool, int32_t created, int inserti
             if (d != TSR_TILE_MIDDLE && row[d] == 0) row[d] = constant;
         if (constant == TSR_TILE_INSIDE) inside_becomes_absent(state, -tsr_tile_voxels(pool, pool->key_of[id]));
         pool->activity[id] = inserting ? TSR_ACTIVITY_AREAS : constant == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0;
-        for (int b = 0; b < 2; b++) fill_values(pool->phi[b] + (int64_t)id * voxels, constant_value(pool, constant), voxels);
+        for (int b = 0; b < 2; b++) fill_values(pool, pool->phi[b], (int64_t)id * voxels, constant_value(pool, constant), voxels);
     }
     for (int32_t u = 0; u < created; u++)
         pool->neighbours[(int64_t)pool->created_ids[u] * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE] = pool->created_ids[u];
@@ -303,17 +304,29 @@ static void refresh_range(void *user, int64_t begin, int64_t end, int worker)
     const tsr_tile_pool *pool = r->pool;
     const int32_t E = 1 << pool->log2_edge, H = E + 2;
     int64_t active = 0, inside = 0;
-    float cube[TSR_CUBE_MOST];
+    float cube[TSR_CUBE_MOST], decoded[TSR_TILE_DIRECTIONS * 512]; /* of a coded list: the tile and its neighbours */
+    uint32_t near[TSR_NEIGHBOUR_ROW];
+    tsr_tile_pool seen = *pool;
     uint32_t (*refresh_tile)(const tsr_tile_pool *, const float *, uint32_t, int64_t *, int64_t *) = TSR_ISA_SELECT(tsr_refresh_tile);
     (void)worker;
+    if (pool->coded) seen.neighbours = near;
     for (int64_t at = begin; at < end; at++) {
         int32_t extent[3];
         uint32_t id = pool->id[pool->state->list][at], areas = 0;
-        if (E == 8 && pool->guard == 1 && is_inner(pool, pool->key[pool->state->list][at])) {
+        if (pool->coded) {
+            const int32_t V = E * E * E;
+            const uint32_t *row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
+            for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
+                for (int32_t i = 0; i < V; i++) decoded[d * V + i] = tsr_pool_value(pool, pool->phi[pool->state->phi], (int64_t)row[d] * V + i);
+                near[d] = (uint32_t)d;
+            }
+        }
+        if (!pool->coded && E == 8 && pool->guard == 1 && is_inner(pool, pool->key[pool->state->list][at])) {
             pool->activity[id] = refresh_tile(pool, pool->phi[pool->state->phi], id, &active, &inside);
             continue;
         }
-        tsr_cube_gather(pool, pool->phi[pool->state->phi], pool->key[pool->state->list][at], id, cube, extent);
+        tsr_cube_gather(&seen, pool->coded ? decoded : pool->phi[pool->state->phi], pool->key[pool->state->list][at], pool->coded ? 0 : id, cube,
+                        extent);
         for (int32_t z = 0; z < extent[2]; z++)
             for (int32_t y = 0; y < extent[1]; y++)
                 for (int32_t x = 0; x < extent[0]; x++) {
@@ -360,7 +373,8 @@ static void compact_range(void *user, int64_t begin, int64_t end, int worker)
     for (int64_t at = begin; at < end; at++) {
         const uint32_t old = from->id[state->list][at], id = TSR_TILE_FIRST + (uint32_t)at;
         const uint64_t key = from->key[state->list][at];
-        for (int b = 0; b < 2; b++) memcpy(to->phi[b] + id * V, from->phi[state->phi] + old * V, (size_t)V * sizeof(float));
+        const size_t bytes = (size_t)V * (size_t)tsr_pool_width(from);
+        for (int b = 0; b < 2; b++) memcpy((char *)to->phi[b] + id * bytes, (const char *)from->phi[state->phi] + old * bytes, bytes);
         if (from->payload) memcpy(to->payload + id * V, from->payload + old * V, (size_t)V * sizeof(float));
         if (from->age) to->age[id] = from->age[old];
         for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
@@ -380,6 +394,36 @@ static tsr_status cpu_compact(tsr_queue *queue, const tsr_tile_pool *from, const
     tsr_parallel(queue->threads, count, 16 * GRAIN, rename_range, &c);
     tsr_parallel(queue->threads, count, GRAIN, compact_range, &c);
     to->key[0][count] = TSR_KEY_END;
+    return TSR_OK;
+}
+
+/* ---- storage ----------------------------------------------------------------------------------------------------------------------------------- */
+
+struct recode {
+    const tsr_tile_pool *from, *to;
+    int32_t buffer;
+};
+
+static void recode_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct recode *r = (const struct recode *)user;
+    const tsr_coding c = tsr_coding_of(r->from->band);
+    (void)worker;
+    if (r->to->coded) {
+        const float *from = r->from->phi[r->buffer];
+        int16_t *to = (int16_t *)(void *)r->to->phi[r->buffer];
+        for (int64_t i = begin; i < end; i++) to[i] = (int16_t)tsr_code_of(&c, tsr_clampf(from[i], -c.band, c.band)); /* unused tiles hold anything */
+    } else {
+        const int16_t *from = (const int16_t *)(const void *)r->from->phi[r->buffer];
+        float *to = r->to->phi[r->buffer];
+        for (int64_t i = begin; i < end; i++) to[i] = tsr_code_value(&c, from[i]);
+    }
+}
+
+static tsr_status cpu_recode(tsr_queue *queue, const tsr_tile_pool *from, const tsr_tile_pool *to, int32_t buffer)
+{
+    struct recode r = { from, to, buffer };
+    tsr_parallel(queue->threads, from->capacity * voxels_of(from), 1 << 14, recode_range, &r);
     return TSR_OK;
 }
 
@@ -555,10 +599,12 @@ static void store_range(void *user, int64_t begin, int64_t end, int worker)
             int64_t wx = x + s->first[0], kx = wx >> pool->log2_edge, inside_x = wx - kx * E, n = tsr_minl(E - inside_x, s->size[0] - x);
             uint32_t id = tsr_tile_find(pool, pool->key[state->list], pool->id[state->list], state->count, state->background,
                                         tsr_key_make((int32_t)kx, (int32_t)(y >> pool->log2_edge), (int32_t)(z >> pool->log2_edge)));
-            const float *from = pool->phi[state->phi] + (int64_t)id * V + ((z & (E - 1)) * E + (y & (E - 1))) * E + inside_x;
-            for (int64_t i = 0; i < n; i++)
-                if (s->field) s->field[to + x + i] = from[i];
-                else s->mask[to + x + i] = from[i] < 0.0f;
+            const int64_t from = (int64_t)id * V + ((z & (E - 1)) * E + (y & (E - 1))) * E + inside_x;
+            for (int64_t i = 0; i < n; i++) {
+                const float v = tsr_pool_value(pool, pool->phi[state->phi], from + i);
+                if (s->field) s->field[to + x + i] = v;
+                else s->mask[to + x + i] = v < 0.0f;
+            }
             x += n;
         }
     }
@@ -581,5 +627,6 @@ const tsr_tiles_ops tsr_tiles_cpu = { .scratch_words = cpu_scratch_words,
                                       .manage = cpu_manage,
                                       .grow = cpu_grow,
                                       .compact = cpu_compact,
+                                      .recode = cpu_recode,
                                       .store = cpu_store,
                                       .sample = tsr_tiles_cpu_sample };

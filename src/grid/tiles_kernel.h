@@ -30,15 +30,24 @@ template <int E> TSR_DEVICE_FN void tsr_halo_table(uint32_t *table)
     }
 }
 
+/* Values 4 i to 4 i + 3 of one of the arrays phi. */
+TSR_DEVICE_FN float4 tsr_quad_load(const tsr_tile_pool &pool, const float *phi, int64_t i)
+{
+    if (!pool.coded) return ((const float4 *)(const void *)phi)[i];
+    const tsr_coding c = tsr_coding_of(pool.band);
+    const uint2 codes = ((const uint2 *)(const void *)phi)[i];
+    return make_float4(tsr_code_value(&c, (int16_t)(codes.x & 0xffffu)), tsr_code_value(&c, (int16_t)(codes.x >> 16)),
+                       tsr_code_value(&c, (int16_t)(codes.y & 0xffffu)), tsr_code_value(&c, (int16_t)(codes.y >> 16)));
+}
+
 /* Loads the cube of tile `id`; `row` is shared memory for 27 neighbour ids. Ends with a barrier. */
 template <int E>
 TSR_DEVICE_FN void tsr_cube_load(const tsr_tile_pool &pool, const float *phi, uint32_t id, const uint32_t *table, uint32_t *row, float *cube)
 {
     enum { H = tsr_cube<E>::H, V = tsr_cube<E>::VOXELS };
     if (threadIdx.x < TSR_TILE_DIRECTIONS) row[threadIdx.x] = pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + threadIdx.x];
-    const float4 *own = (const float4 *)(phi + (int64_t)id * V);
     for (int32_t i = (int32_t)threadIdx.x; i < V / 4; i += (int32_t)blockDim.x) {
-        float4 v = own[i];
+        float4 v = tsr_quad_load(pool, phi, (int64_t)id * (V / 4) + i);
         int32_t at = i * 4, x = at % E, y = at / E % E, z = at / (E * E);
         float *to = cube + ((z + 1) * H + y + 1) * H + x + 1;
         to[0] = v.x;
@@ -49,7 +58,7 @@ TSR_DEVICE_FN void tsr_cube_load(const tsr_tile_pool &pool, const float *phi, ui
     __syncthreads();
     for (int32_t i = (int32_t)threadIdx.x; i < tsr_cube<E>::HALO; i += (int32_t)blockDim.x) {
         uint32_t word = table[i];
-        cube[word & 1023u] = phi[(int64_t)row[word >> 10 & 31u] * V + (word >> 15)];
+        cube[word & 1023u] = tsr_pool_value(&pool, phi, (int64_t)row[word >> 10 & 31u] * V + (word >> 15));
     }
     __syncthreads();
 }
@@ -117,7 +126,8 @@ enum {
     TSR_COUNT_SPEED = 6,
     TSR_COUNT_REQUESTS = 7,
     TSR_COUNT_REMOVED = 8,
-    TSR_COUNT_TIME_STEP = 9
+    TSR_COUNT_TIME_STEP = 9,
+    TSR_COUNT_BLOCKS = 10
 };
 
 typedef struct tsr_pass_totals {
@@ -143,6 +153,20 @@ TSR_DEVICE_FN void tsr_totals_add(tsr_tile_state *state, tsr_pass_totals t)
     if (inside) atomicAdd(&counts[TSR_COUNT_INSIDE / 2], (unsigned long long)inside);
     if (change) atomicAdd(&counts[TSR_COUNT_CHANGE / 2], (unsigned long long)change);
     if (speed) atomicMax(&state->scratch[TSR_COUNT_SPEED], speed);
+}
+
+/* The totals of a step and its field become current: one thread. */
+TSR_DEVICE_FN void tsr_publish_step(tsr_tile_state *state)
+{
+    const unsigned long long *counts = (const unsigned long long *)(const void *)state->scratch;
+    state->time_step = tsr_bits_float(state->scratch[TSR_COUNT_TIME_STEP]);
+    state->time += (double)state->time_step;
+    state->active_voxels = (int64_t)counts[TSR_COUNT_ACTIVE / 2];
+    state->inside_voxels = (int64_t)counts[TSR_COUNT_INSIDE / 2];
+    state->change = (uint64_t)counts[TSR_COUNT_CHANGE / 2];
+    state->speed_bits = state->scratch[TSR_COUNT_SPEED];
+    state->phi ^= 1;
+    state->steps++;
 }
 
 /* Activity word of a tile from the area bits of its voxels: all threads of the block give theirs, thread 0 stores. `shared` is one word that

@@ -69,6 +69,9 @@ typedef struct tsr_tiles_ops {
      * phi[1]. Writes from->table (which both share) and from->scratch, and nothing of either state. */
     tsr_status (*compact)(tsr_queue *queue, const tsr_tile_pool *from, const tsr_tile_pool *to);
 
+    /* Array `buffer` of `from` as the same array of `to`, which holds values where that holds codes or the other way round. Counts on neither state. */
+    tsr_status (*recode)(tsr_queue *queue, const tsr_tile_pool *from, const tsr_tile_pool *to, int32_t buffer);
+
     /* Dense output over the domain or any box of extents size starting at voxel `first`: float field, or u8 mask (phi < 0). */
     tsr_status (*store)(tsr_queue *queue, const tsr_tile_pool *pool, const int32_t first[3], const int64_t size[3], float *field, uint8_t *mask);
 

@@ -85,6 +85,7 @@ tsr_status tsr_tiles_sample(const tsr_tiles *tiles, const float (*positions)[3],
     tsr_sample_map map = { 0 };
     if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
+    TSR_TRY(tsr_tiles_need_f32(tiles, "samples"));
     if (count < 0 || (count && (!positions || !values)))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%lld positions, expected 0 or more with arrays of positions and values", (long long)count);
     if (count == 0) return TSR_OK;

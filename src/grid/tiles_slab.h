@@ -10,6 +10,8 @@
 #ifndef TSR_GRID_TILES_SLAB_H
 #define TSR_GRID_TILES_SLAB_H
 
+#include <math.h>
+
 #include "grid/tiles_kernel.h"
 
 enum { TSR_SLAB_VOXELS = 512, TSR_SLAB_QUADS = TSR_SLAB_VOXELS / 4 };
@@ -189,6 +191,87 @@ TSR_DEVICE_FN uint32_t tsr_slab_put(const tsr_tile_pool &pool, const uint64_t *k
         __syncthreads();
     }
     return within;
+}
+
+/* ---- voxels that move ------------------------------------------------------------------------------------------------------------------ */
+
+/* Shared memory of a kernel that updates voxels: those that may change are collected in a list first, so that the arithmetic runs with full warps wherever
+ * the band lies in the tiles; new values are gathered here and leave as whole lines. */
+template <int E> struct tsr_slab_work {
+    tsr_slab_shared<E> slab;
+    float4 fresh[TSR_SLAB_QUADS];     /* new values */
+    uint32_t moving[TSR_SLAB_VOXELS]; /* voxels to update: index in the slab | area << 9 | cell << 14 */
+    uint32_t movers, areas[8];        /* area bits of a tile; edge 8: what each of two warps found */
+};
+
+/* Entry of tsr_slab_work.moving for the first voxel of a quad; the k-th has k times TSR_SLAB_NEXT more, and its area is one more where it leaves the first
+ * layer of x and where it reaches the last. */
+enum { TSR_SLAB_NEXT = 1 | 1 << 14, TSR_SLAB_AREA = 1 << 9 };
+template <int E> TSR_DEVICE_FN uint32_t tsr_slab_entry(int32_t quad)
+{
+    const int32_t v = quad % tsr_slab<E>::SHARE * 4;
+    return (uint32_t)quad * 4u | (uint32_t)tsr_area(v % E, v / E % E, v / (E * E), E) << 9 | (uint32_t)tsr_slab_cell<E>(quad) << 14;
+}
+
+/* Which voxels of a quad may change? The others stay as they are, because their six neighbours equal them. */
+template <int E> TSR_DEVICE_FN uint32_t tsr_slab_moves(const float *p, float4 own, float band)
+{
+    enum { P = tsr_slab<E>::P, Q = tsr_slab<E>::Q };
+    const float4 ym = *(const float4 *)(const void *)(p - P), yp = *(const float4 *)(const void *)(p + P),
+                 zm = *(const float4 *)(const void *)(p - Q), zp = *(const float4 *)(const void *)(p + Q);
+    const float row[6] = { p[-1], own.x, own.y, own.z, own.w, p[4] };
+    const float across[4][4] = { { ym.x, yp.x, zm.x, zp.x }, { ym.y, yp.y, zm.y, zp.y }, { ym.z, yp.z, zm.z, zp.z }, { ym.w, yp.w, zm.w, zp.w } };
+    uint32_t moves = 0;
+#pragma unroll
+    for (int32_t k = 0; k < 4; k++) {
+        const uint32_t middle = tsr_float_bits(row[k + 1]);
+        uint32_t differs = (tsr_float_bits(row[k]) ^ middle) | (tsr_float_bits(row[k + 2]) ^ middle);
+        for (int32_t n = 0; n < 4; n++) differs |= tsr_float_bits(across[k][n]) ^ middle;
+        if ((differs != 0u) | (fabsf(row[k + 1]) < band)) moves |= 1u << k;
+    }
+    return moves;
+}
+
+/* Lists the voxels of the own quads that may change. Quads of a warp that lie side by side come one after another: they share no bank. PAYLOAD: it will be read of the
+ * tiles with such voxels. */
+template <int E, int PAYLOAD>
+TSR_DEVICE_FN void tsr_slab_collect(const tsr_tile_pool &pool, const float *cubes, const tsr_slab_loads<E> &loads, uint32_t within,
+                                    tsr_slab_work<E> *sh)
+{
+    typedef tsr_slab<E> S;
+    enum { V = E * E * E, COUNT = 16 }; /* bits of a count */
+    const int32_t lane = (int32_t)threadIdx.x & 31;
+    uint32_t moves = 0, mine = 0, total, first = 0;
+#pragma unroll
+    for (int32_t h = 0; h < S::OWN; h++) {
+        const int32_t quad = tsr_slab_quad<E>(h);
+        const uint32_t own = tsr_slab_moves<E>(cubes + tsr_slab_cell<E>(quad), loads.own[h], pool.band) & within >> 4 * h;
+        if (PAYLOAD && own) tsr_prefetch(pool.payload + (int64_t)loads.id[h] * V + quad % S::SHARE * 4);
+        sh->fresh[quad] = loads.own[h];
+        moves |= own << 4 * h;
+        mine |= (uint32_t)__popc(own) << COUNT * h;
+    }
+    uint32_t before = mine;
+#pragma unroll
+    for (uint32_t step = 1; step < 32; step *= 2) {
+        const uint32_t other = __shfl_up_sync(TSR_WARP_ALL, before, step);
+        if (lane >= (int32_t)step) before += other;
+    }
+    total = __shfl_sync(TSR_WARP_ALL, before, 31);
+    before -= mine;
+    if (lane == 0 && total) first = tsr_shared_add(&sh->movers, (total & 0xffffu) + (total >> COUNT));
+    uint32_t *to = sh->moving + __shfl_sync(TSR_WARP_ALL, first, 0);
+#pragma unroll
+    for (int32_t h = 0; h < S::OWN; h++) {
+        const int32_t quad = tsr_slab_quad<E>(h);
+        uint32_t *place = to + (h == 0 ? before & 0xffffu : (total & 0xffffu) + (before >> COUNT)), entry = tsr_slab_entry<E>(quad);
+#pragma unroll
+        for (uint32_t k = 0; k < 4; k++) {
+            if (moves >> (4 * h + (int32_t)k) & 1u) *place++ = entry + k * TSR_SLAB_NEXT;
+            if (k == 0 && quad * 4 % E == 0) entry += TSR_SLAB_AREA;
+            if (k == 2 && quad * 4 % E + 4 == E) entry += TSR_SLAB_AREA;
+        }
+    }
 }
 
 /* Blocks of a persistent grid over slabs. */

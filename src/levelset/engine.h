@@ -184,7 +184,7 @@ TSR_HD float tsr_stored_value(const tsr_tile_pool *pool, const float *phi, const
         direction += at[k] < 0 ? -stride : at[k] >= E ? stride : 0;
         inside[k] = at[k] & (E - 1);
     }
-    return phi[(int64_t)row[direction] * E * E * E + (inside[2] * E + inside[1]) * E + inside[0]];
+    return tsr_pool_value(pool, phi, (int64_t)row[direction] * E * E * E + (inside[2] * E + inside[1]) * E + inside[0]);
 }
 
 /* First source that is not finite at the voxel, or -1. */

@@ -51,6 +51,37 @@ static void cpu_plan_destroy(tsr_queue *queue, tsr_flow_plan **plan)
     *plan = NULL;
 }
 
+/* ---- coded fields ---------------------------------------------------------------------------------------------------------------------------- */
+
+/* A tile of a coded list and its neighbours, decoded as far as stencils reach: pages by direction, and the row that finds them there. */
+struct near_tiles {
+    _Alignas(64) float page[TSR_TILE_DIRECTIONS][TILE_MOST];
+    uint32_t row[TSR_NEIGHBOUR_ROW];
+};
+
+static void decode(const tsr_coding *c, const int16_t *from, float *to, int64_t count)
+{
+#pragma omp simd
+    for (int64_t i = 0; i < count; i++) to[i] = tsr_code_value(c, from[i]);
+}
+static void encode(const tsr_coding *c, const float *from, int16_t *to, int64_t count)
+{
+#pragma omp simd
+    for (int64_t i = 0; i < count; i++) to[i] = (int16_t)tsr_code_of(c, from[i]);
+}
+static const int16_t *codes_of(const float *phi, int64_t first) { return (const int16_t *)(const void *)phi + first; }
+
+static void decode_around(const tsr_tile_pool *pool, const tsr_coding *c, const float *phi, uint32_t id, int32_t radius, struct near_tiles *near)
+{
+    const int32_t E = 1 << pool->log2_edge, plane = E * E, V = plane * E;
+    const uint32_t *row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
+    for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
+        const int32_t first = d < 9 ? (E - radius) * plane : 0, count = d < 9 || d >= 18 ? radius * plane : V; /* planes along z */
+        decode(c, codes_of(phi, (int64_t)row[d] * V + first), &near->page[0][(int64_t)d * V + first], count);
+        near->row[d] = (uint32_t)d;
+    }
+}
+
 /* ---- one tile -------------------------------------------------------------------------------------------------------------------------------- */
 
 /* The same voxel by voxel, for those whose row of neighbours is not complete. */
@@ -120,7 +151,8 @@ static uint32_t distance_tile(const tsr_tile_pass *pass, int seed, tsr_tile_tota
                 const int32_t i = (z * E + y) * E + x;
                 const float *p = pass->cube + ((z + R) * H + y + R) * H + x + R;
                 const int still = tsr_voxel_still(p, H, H * H, k->band);
-                const float v = still ? p[0] : tsr_distance_value(p, H, H * H, k, seed);
+                const float found = still ? p[0] : tsr_distance_value(p, H, H * H, k, seed);
+                const float v = pass->coding ? tsr_code_rounded(pass->coding, found) : found;
                 if (!tsr_finite(p[0])) {
                     const uint64_t word = tsr_bad_word(pass->index, pass->entry, i);
                     totals->bad = word > totals->bad ? word : totals->bad;
@@ -195,23 +227,39 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
                            .index = job->index };
     const int32_t kind = job->sweep ? plan->setup.sweep_kind : (int32_t)TSR_SWEEP_RESHAPE;
     const int need_gradient = job->need_gradient && !job->sweep;
+    const tsr_coding coding = tsr_coding_of(pool->band);
+    tsr_tile_pool seen = *pool; /* what the tile is read from: of a coded list the decoded neighbourhood, where it is page 13 */
+    struct near_tiles near;
+    float own_start[TILE_MOST], own_out[TILE_MOST];
     (void)worker;
     memset(cube, 0, sizeof cube);
-    pass.pages = job->from;
+    if (pool->coded) {
+        seen.neighbours = near.row;
+        pass.coding = &coding;
+    }
+    pass.pages = pool->coded ? near.page[0] : job->from;
     pass.payload = need_gradient ? pool->payload : NULL;
     for (int64_t at = begin; at < end; at++) {
         const uint32_t id = pool->id[list][at];
         const uint64_t key = pool->key[list][at];
-        float *out = job->to + (int64_t)id * V;
+        float *out = pool->coded ? own_out : job->to + (int64_t)id * V;
+        const uint32_t place = pool->coded ? 0 : id; /* of the tile's row in `seen` */
+        if (pool->coded) decode_around(pool, &coding, job->from, id, plan->setup.radius, &near);
         const int planes = E == 4 && plan->setup.radius == 1 && kind == TSR_SWEEP_RESHAPE && tsr_halo_clear(pool, key, 1);
-        pass.row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
+        pass.row = seen.neighbours + (int64_t)place * TSR_NEIGHBOUR_ROW;
+        pass.payload_row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
         pass.cube = planes ? NULL : cube;
         if (planes) pass.extent[0] = pass.extent[1] = pass.extent[2] = E;
-        else TSR_ISA_SELECT(tsr_flow_gather)(pool, job->from, key, id, plan->setup.radius, cube, pass.extent);
+        else TSR_ISA_SELECT(tsr_flow_gather)(&seen, pass.pages, key, place, plan->setup.radius, cube, pass.extent);
         pass.first[0] = tsr_key_x(key) * E;
         pass.first[1] = tsr_key_y(key) * E;
         pass.first[2] = tsr_key_z(key) * E;
-        pass.start = job->start + (int64_t)id * V;
+        if (!pool->coded) pass.start = job->start + (int64_t)id * V;
+        else if (job->start == job->from) pass.start = near.page[0] + TSR_TILE_MIDDLE * V;
+        else {
+            decode(&coding, codes_of(job->start, (int64_t)id * V), own_start, V);
+            pass.start = own_start;
+        }
         pass.out = out;
         pass.entry = (int32_t)at;
         pass.areas = plan->areas;
@@ -226,6 +274,7 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
         }
         const uint32_t areas =
             kind == TSR_SWEEP_RESHAPE ? TSR_ISA_SELECT(tsr_flow_tile)(&pass, &totals) : distance_tile(&pass, kind == TSR_SWEEP_SEED, &totals);
+        if (pool->coded) encode(&coding, out, (int16_t *)(void *)job->to + (int64_t)id * V, V);
         if (!job->last) continue;
         pool->activity[id] = areas ? areas : out[0] > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0;
         if (!manages) continue;
@@ -250,14 +299,14 @@ static void measure_range(void *user, int64_t begin, int64_t end, int worker)
     for (int64_t at = begin; at < end; at++) {
         const uint32_t id = pool->id[list][at];
         const uint64_t key = pool->key[list][at];
-        const float *phi = job->from + (int64_t)id * V;
         const int32_t first[3] = { tsr_key_x(key) * E, tsr_key_y(key) * E, tsr_key_z(key) * E };
         int32_t extent[3] = { E, E, E };
         for (int a = 0; a < 3 && pool->bounded; a++) extent[a] = tsr_mini(E, pool->domain[a] - first[a]);
         if (job->need_gradient) payload_gradient(plan, id, extent, gradient);
         for (int32_t i = 0; i < V; i++) {
             const int32_t x = i % E, y = i / E % E, z = i / (E * E);
-            if (x >= extent[0] || y >= extent[1] || z >= extent[2] || phi[i] <= -k->band || phi[i] >= k->band) continue;
+            const float c = tsr_pool_value(pool, job->from, (int64_t)id * V + i);
+            if (x >= extent[0] || y >= extent[1] || z >= extent[2] || c <= -k->band || c >= k->band) continue;
             tsr_flow_given given = { 0 };
             for (int a = 0; a < 3 && job->need_gradient; a++) given.gradient[a] = gradient[a][i];
             const tsr_flow_values v = tsr_flow_at(&plan->setup.flow, &job->moment, first[0] + x, first[1] + y, first[2] + z, &given);
@@ -289,11 +338,17 @@ static void mean_range(void *user, int64_t begin, int64_t end, int worker)
     const tsr_tile_state *state = pool->state;
     const int32_t E = 1 << pool->log2_edge, H = E + 2;
     _Alignas(64) float cube[TSR_CUBE_MOST];
+    const tsr_coding coding = tsr_coding_of(pool->band);
+    tsr_tile_pool seen = *pool;
+    struct near_tiles near;
     int64_t sums[3] = { 0, 0, 0 };
     (void)worker;
+    if (pool->coded) seen.neighbours = near.row;
     for (int64_t at = begin; at < end; at++) {
         int32_t extent[3];
-        tsr_cube_gather(pool, pool->phi[state->phi], pool->key[state->list][at], pool->id[state->list][at], cube, extent);
+        const uint32_t id = pool->id[state->list][at];
+        if (pool->coded) decode_around(pool, &coding, pool->phi[state->phi], id, 1, &near);
+        tsr_cube_gather(&seen, pool->coded ? near.page[0] : pool->phi[state->phi], pool->key[state->list][at], pool->coded ? 0 : id, cube, extent);
         for (int32_t z = 0; z < extent[2]; z++)
             for (int32_t y = 0; y < extent[1]; y++)
                 for (int32_t x = 0; x < extent[0]; x++)
@@ -459,7 +514,7 @@ static void resample_tile(const struct resample *r, uint64_t key, uint32_t id)
     for (int32_t i = 0; i < V; i++) {
         const int32_t at[3] = { i % E, i / E % E, i / (E * E) };
         const float v = r->up ? tsr_upsampled_value(from, phi, row, key, at, to->band) : tsr_downsampled_value(from, phi, children, at, to->band);
-        to->phi[0][(int64_t)id * V + i] = to->phi[1][(int64_t)id * V + i] = v;
+        for (int b = 0; b < 2; b++) tsr_pool_put(to, to->phi[b], (int64_t)id * V + i, v);
     }
     for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
         to->neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + d] = d == TSR_TILE_MIDDLE ? id : tsr_resampled_neighbour(from, to, key, d, r->up);

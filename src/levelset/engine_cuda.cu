@@ -4,251 +4,28 @@
  * list, the created tiles and one thread that decides how the run goes on. Steps are recorded in graphs; replays neither allocate nor synchronise. */
 #include <stdlib.h>
 
-#include "grid/tiles_kernel.h"
-#include "levelset/engine.h"
+#include "levelset/engine_pass.h"
 #include "levelset/resample.h"
 
-/* Differences that a kernel is made for; MIXED: any. */
-enum { FIRST_ORDER = 0, FIFTH_ORDER, MIXED };
 enum { MEASURE_THREADS = 128 };
-
-struct pass_shape {
-    int32_t index, sweep, last, managed; /* of the pass in its step; `managed`: a management pass follows the step */
-};
-
-/* ---- the cross of a tile in shared memory ------------------------------------------------------------------------------------------------- */
-
-/* Cells along the axes to depth R and along face diagonals to depth 1 in a cube of (E+2R)^3; voxel (x, y, z) at ((z+R) H + y+R) H + x+R. */
-template <int E, int R> struct cross {
-    enum { H = E + 2 * R, CELLS = H * H * H, VOXELS = E * E * E, FACES = 6 * R * E * E, HALO = FACES + 12 * E, THREADS = E == 8 ? 128 : 64 };
-};
-
-/* Words of the halo table: destination | direction << 12 | source voxel << 17. Filled by all threads of the block. */
-template <int E, int R> TSR_DEVICE_FN void cross_table(uint32_t *table)
-{
-    enum { H = cross<E, R>::H };
-    for (int32_t i = (int32_t)threadIdx.x; i < cross<E, R>::HALO; i += (int32_t)blockDim.x) {
-        int32_t at[3];
-        if (i < cross<E, R>::FACES) {
-            const int32_t face = i / (R * E * E), depth = i / (E * E) % R, axis = face >> 1;
-            at[axis] = face & 1 ? E + depth : -1 - depth;
-            at[(axis + 1) % 3] = i % E;
-            at[(axis + 2) % 3] = i / E % E;
-        } else {
-            const int32_t edge = (i - cross<E, R>::FACES) / E, axis = edge >> 2;
-            at[axis] = i % E;
-            at[(axis + 1) % 3] = edge & 1 ? E : -1;
-            at[(axis + 2) % 3] = edge & 2 ? E : -1;
-        }
-        int32_t d[3], s[3];
-        for (int k = 0; k < 3; k++) {
-            d[k] = at[k] < 0 ? 0 : at[k] >= E ? 2 : 1;
-            s[k] = at[k] & (E - 1);
-        }
-        table[i] = (uint32_t)(((at[2] + R) * H + at[1] + R) * H + at[0] + R) | (uint32_t)(9 * d[2] + 3 * d[1] + d[0]) << 12 |
-                   (uint32_t)((s[2] * E + s[1]) * E + s[0]) << 17;
-    }
-}
-
-/* Loads the cross of a tile; `row` gets the 27 neighbour ids, `extent` the voxels in the domain. Ends with a barrier. */
-template <int E, int R>
-TSR_DEVICE_FN void cross_load(const tsr_tile_pool &pool, const float *phi, uint64_t key, uint32_t id, const uint32_t *table, uint32_t *row,
-                              float *cube, int32_t extent[3])
-{
-    enum { H = cross<E, R>::H, V = cross<E, R>::VOXELS };
-    int32_t first[3];
-    tsr_tile_extent<E>(pool, key, extent, first);
-    if (threadIdx.x < TSR_TILE_DIRECTIONS) row[threadIdx.x] = pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + threadIdx.x];
-    const float4 *own = (const float4 *)(phi + (int64_t)id * V);
-    for (int32_t i = (int32_t)threadIdx.x; i < V / 4; i += (int32_t)blockDim.x) {
-        float4 v = own[i];
-        int32_t at = i * 4, x = at % E, y = at / E % E, z = at / (E * E);
-        float *to = cube + ((z + R) * H + y + R) * H + x + R;
-        to[0] = v.x;
-        to[1] = v.y;
-        to[2] = v.z;
-        to[3] = v.w;
-    }
-    __syncthreads();
-    for (int32_t i = (int32_t)threadIdx.x; i < cross<E, R>::HALO; i += (int32_t)blockDim.x) {
-        uint32_t word = table[i];
-        cube[word & 4095u] = phi[(int64_t)row[word >> 12 & 31u] * V + (word >> 17)];
-    }
-    __syncthreads();
-    if (!pool.bounded) return;
-    int32_t low[3], high[3], touches = 0;
-    for (int k = 0; k < 3; k++) {
-        low[k] = tsr_maxi(R - first[k], 0);
-        high[k] = tsr_mini(pool.domain[k] - first[k] - 1 + R, H - 1);
-        touches |= low[k] > 0 || high[k] < H - 1;
-    }
-    if (!touches) return;
-    for (int32_t i = (int32_t)threadIdx.x; i < cross<E, R>::CELLS; i += (int32_t)blockDim.x) {
-        int32_t x = i % H, y = i / H % H, z = i / (H * H);
-        int32_t cx = tsr_mini(tsr_maxi(x, low[0]), high[0]), cy = tsr_mini(tsr_maxi(y, low[1]), high[1]), cz = tsr_mini(tsr_maxi(z, low[2]), high[2]);
-        int32_t from = (cz * H + cy) * H + cx;
-        if (from != i) cube[i] = cube[from];
-    }
-    __syncthreads();
-}
-
-/* ---- a pass ------------------------------------------------------------------------------------------------------------------------------------ */
-
-/* A pass of a step that met a value that is not finite still runs as a whole, so that the first such value is found; the next one does not. */
-TSR_DEVICE_FN int pass_stopped(const tsr_tile_state *state, int32_t index)
-{
-    return state->shortage > 0 || state->halted || (state->bad != 0 && tsr_bad_pass(state->bad) < index);
-}
-TSR_DEVICE_FN void bad_add(tsr_tile_state *state, int32_t pass, int32_t entry, int32_t voxel)
-{
-    atomicMax((unsigned long long *)(void *)&state->bad, (unsigned long long)tsr_bad_word(pass, entry, voxel));
-}
-
-/* Largest rates of the terms in the band. Returns 0 if they are not finite. */
-TSR_DEVICE_FN int measure_voxel(const tsr_flow_values &v, const tsr_flow_scheme &k, uint32_t *rate, uint32_t *curvature)
-{
-    const float h = tsr_flow_hyperbolic(&v, &k), a = tsr_absf(v.curvature);
-    if (!tsr_finite(h) || !tsr_finite(a)) return 0;
-    *rate = max(*rate, tsr_float_bits(h));
-    *curvature = max(*curvature, tsr_float_bits(a));
-    return 1;
-}
-
-TSR_DEVICE_FN void measure_add(tsr_flow_control *control, uint32_t rate, uint32_t curvature)
-{
-    rate = __reduce_max_sync(TSR_WARP_ALL, rate);
-    curvature = __reduce_max_sync(TSR_WARP_ALL, curvature);
-    if ((threadIdx.x & 31u) != 0) return;
-    if (rate) atomicMax(&control->rate_bits, rate);
-    if (curvature) atomicMax(&control->curvature_bits, curvature);
-}
-
-/* SPACE: what is known of the differences of scheme and reshape; PLACED: some term depends on the place. One block per tile at a time. Voxels
- * that stay are settled first and the others collected in a list, so that the arithmetic runs with full warps wherever the band lies in the tile. */
-template <int E, int R, int SPACE, int PLACED>
-TSR_KERNEL(__launch_bounds__(E == 8 ? 128 : 64, (PLACED || SPACE != FIRST_ORDER ? 4 : 8) * (E == 8 ? 1 : 2)) pass_kernel)
-(tsr_tile_pool pool, tsr_flow_setup setup, tsr_flow_control *control, pass_shape shape)
-{
-    enum { H = cross<E, R>::H, V = cross<E, R>::VOXELS, T = cross<E, R>::THREADS, N = V / T };
-    typedef cross<E, R> shape_of;
-    TSR_SHARED(float, cube, shape_of::CELLS);
-    TSR_SHARED(float4, fresh, V / 4); /* new values */
-    TSR_SHARED(uint32_t, table, shape_of::HALO);
-    TSR_SHARED(uint16_t, moving, V);
-    TSR_SHARED(uint32_t, row, TSR_TILE_DIRECTIONS);
-    TSR_SHARED(uint32_t, shared, 2); /* areas, length of the list */
-    TSR_SHARED(tsr_flow_moment, moments, 1);
-    tsr_tile_state *state = pool.state;
-    if (pass_stopped(state, shape.index)) return;
-    tsr_flow_scheme k = shape.sweep ? setup.sweep : setup.scheme;
-    if (SPACE == FIRST_ORDER) k.space = k.reshape_space = k.space == TSR_DIFFERENCE_UPWIND ? TSR_DIFFERENCE_UPWIND : TSR_DIFFERENCE_GODUNOV;
-    if (SPACE == FIFTH_ORDER) k.space = k.reshape_space = TSR_DIFFERENCE_WENO5;
-    const int32_t passes = setup.stages + setup.sweeps, source = tsr_pass_source(shape.index, passes), target = tsr_pass_target(shape.index, passes);
-    const float *start = pool.phi[state->phi], *from = source == 2 ? pool.phi[2] : pool.phi[state->phi ^ source];
-    float *to = target == 2 ? pool.phi[2] : pool.phi[state->phi ^ 1], *out = (float *)(void *)fresh;
-    const float whole_step = control->time_step, step = shape.sweep ? setup.sweep_step : whole_step,
-                blend = shape.sweep ? 1.0f : setup.blend[shape.index];
-    const int32_t tid = (int32_t)threadIdx.x, lane = tid & 31, count = state->count, gradients = PLACED && tsr_flow_needs_gradient(&setup.flow);
-    const int measures = shape.index == 0 && setup.measured;
-    tsr_pass_totals totals = {};
-    uint32_t change = 0, oldest = 0, rate = 0, curvature = 0;
-    if (tid < 2) shared[tid] = 0;
-    if (tid == 0) {
-        const double share = shape.sweep ? 0.0 : (double)setup.moment[shape.index];
-        tsr_flow_moment_at(&setup.flow, state->time + share * (double)whole_step, control->mean_speed, moments);
-        if (blockIdx.x == 0 && shape.last) state->scratch[TSR_COUNT_TIME_STEP] = tsr_float_bits(whole_step);
-    }
-    cross_table<E, R>(table);
-    __syncthreads();
-    for (int32_t at = (int32_t)blockIdx.x; at < count; at += (int32_t)gridDim.x) {
-        int32_t extent[3];
-        const uint32_t id = pool.id[state->list][at];
-        const uint64_t key = pool.key[state->list][at];
-        uint32_t bits = 0;
-        cross_load<E, R>(pool, from, key, id, table, row, cube, extent);
-        for (int32_t j = 0; j < N; j++) {
-            const int32_t i = j * T + tid, x = i % E, y = i / E % E, z = i / (E * E);
-            const float *p = cube + ((z + R) * H + y + R) * H + x + R;
-            const float s = start[(int64_t)id * V + i];
-            const int in_domain = x < extent[0] && y < extent[1] && z < extent[2], still = tsr_voxel_still(p, H, H * H, k.band);
-            if (!in_domain) out[i] = s; /* padding keeps its value */
-            else if (still) {
-                const float v = tsr_stage_value(s, p[0], 0.0f, blend, k.band);
-                const int in_band = v > -k.band && v < k.band;
-                out[i] = v;
-                if (in_band) {
-                    bits |= tsr_areas(x, y, z, E, setup.guard);
-                    change = max(change, tsr_float_bits(tsr_absf(v - s)));
-                }
-                totals.active += (uint32_t)in_band;
-                totals.inside += v < 0.0f;
-            }
-            uint32_t movers = __ballot_sync(TSR_WARP_ALL, in_domain && !still), place = 0;
-            if (lane == 0 && movers) place = atomicAdd(&shared[1], (uint32_t)__popc(movers));
-            place = __shfl_sync(TSR_WARP_ALL, place, 0);
-            if (movers >> lane & 1u) moving[place + (uint32_t)__popc(movers & ((1u << lane) - 1u))] = (uint16_t)i;
-        }
-        __syncthreads();
-        for (int32_t m = tid; m < (int32_t)shared[1]; m += T) {
-            const int32_t i = moving[m], x = i % E, y = i / E % E, z = i / (E * E);
-            const float *p = cube + ((z + R) * H + y + R) * H + x + R;
-            tsr_flow_values v = setup.flow.everywhere;
-            v.speed = v.speed + moments->mean_speed;
-            if (PLACED && !shape.sweep) {
-                tsr_flow_given given = { { 0.0f, 0.0f, 0.0f }, id, i, V };
-                if (gradients) tsr_payload_gradient(&pool, row, x, y, z, extent, k.inverse_spacing, given.gradient);
-                v = tsr_flow_at(&setup.flow, moments, tsr_key_x(key) * E + x, tsr_key_y(key) * E + y, tsr_key_z(key) * E + z, &given);
-                if (measures && p[0] > -k.band && p[0] < k.band) measure_voxel(v, k, &rate, &curvature);
-            }
-            const float s = start[(int64_t)id * V + i];
-            const int distances = shape.sweep && setup.sweep_kind != TSR_SWEEP_RESHAPE;
-            const float moved = distances ? 0.0f : step * tsr_scheme_rate(p, H, H * H, &v, &k, shape.sweep);
-            const float w =
-                distances ? tsr_distance_value(p, H, H * H, &k, setup.sweep_kind == TSR_SWEEP_SEED) : tsr_stage_value(s, p[0], moved, blend, k.band);
-            if (!tsr_finite(p[0] + moved)) bad_add(state, shape.index, at, i);
-            const int in_band = w > -k.band && w < k.band;
-            out[i] = w;
-            if (in_band || tsr_sign_change(p, H, H * H)) bits |= tsr_areas(x, y, z, E, setup.guard);
-            if (in_band) change = max(change, tsr_float_bits(tsr_absf(w - s)));
-            totals.active += (uint32_t)in_band;
-            totals.inside += w < 0.0f;
-        }
-        __syncthreads();
-        if (tid == 0) shared[1] = 0;
-        for (int32_t i = tid; i < V / 4; i += T) ((float4 *)(void *)(to + (int64_t)id * V))[i] = fresh[i];
-        if (shape.last) tsr_activity_store(pool, id, bits, out[0], shared);
-        if (tid == 0 && shape.last && shape.managed) {
-            const uint32_t age = pool.age[id] < 255 ? pool.age[id] + 1u : 255u;
-            pool.age[id] = (uint8_t)age;
-            oldest = max(oldest, 255u - age);
-        }
-        __syncthreads();
-    }
-    if (measures) measure_add(control, rate, curvature);
-    if (!shape.last) return;
-    tsr_totals_add(state, totals);
-    change = __reduce_max_sync(TSR_WARP_ALL, change);
-    if (lane == 0 && change) atomicMax(&control->change_bits, change);
-    if (tid == 0 && oldest) atomicMax(&control->old_bits, oldest);
-}
 
 /* ---- mean curvature -------------------------------------------------------------------------------------------------------------------------- */
 
-template <int E> TSR_KERNEL(mean_kernel)(tsr_tile_pool pool, tsr_flow_setup setup, tsr_flow_control *control)
+template <int E, int CODED> TSR_KERNEL(mean_kernel)(tsr_tile_pool pool, tsr_flow_setup setup, tsr_flow_control *control)
 {
-    enum { H = cross<E, 1>::H, V = cross<E, 1>::VOXELS };
-    typedef cross<E, 1> shape_of;
+    enum { H = tsr_cross<E, 1>::H, V = tsr_cross<E, 1>::VOXELS };
+    typedef tsr_cross<E, 1> shape_of;
     TSR_SHARED(float, cube, shape_of::CELLS);
     TSR_SHARED(uint32_t, table, shape_of::HALO);
     TSR_SHARED(uint32_t, row, TSR_TILE_DIRECTIONS);
     const tsr_tile_state *state = pool.state;
     if (tsr_tile_stopped(state)) return;
     int64_t sums[3] = { 0, 0, 0 };
-    cross_table<E, 1>(table);
+    tsr_cross_table<E, 1>(table);
     __syncthreads();
     for (int32_t at = (int32_t)blockIdx.x; at < state->count; at += (int32_t)gridDim.x) {
         int32_t extent[3];
-        cross_load<E, 1>(pool, pool.phi[state->phi], pool.key[state->list][at], pool.id[state->list][at], table, row, cube, extent);
+        tsr_cross_load<E, 1, CODED>(pool, pool.phi[state->phi], pool.key[state->list][at], pool.id[state->list][at], table, row, cube, extent);
         for (int32_t i = (int32_t)threadIdx.x; i < V; i += (int32_t)blockDim.x) {
             const int32_t x = i % E, y = i / E % E, z = i / (E * E);
             if (x < extent[0] && y < extent[1] && z < extent[2])
@@ -273,8 +50,10 @@ TSR_KERNEL(mean_finish_kernel)(tsr_tile_pool pool, tsr_flow_setup setup, tsr_flo
 static void enqueue_mean(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_flow_setup *setup, tsr_flow_control *control)
 {
     const uint32_t blocks = tsr_tile_blocks(queue, pool);
-    if (pool->log2_edge == 3) TSR_LAUNCH(queue, mean_kernel<8>, blocks, 128, 0, *pool, *setup, control);
-    else TSR_LAUNCH(queue, mean_kernel<4>, blocks, 64, 0, *pool, *setup, control);
+    if (pool->log2_edge == 3 && pool->coded) TSR_LAUNCH(queue, (mean_kernel<8, 1>), blocks, 128, 0, *pool, *setup, control);
+    else if (pool->log2_edge == 3) TSR_LAUNCH(queue, (mean_kernel<8, 0>), blocks, 128, 0, *pool, *setup, control);
+    else if (pool->coded) TSR_LAUNCH(queue, (mean_kernel<4, 1>), blocks, 64, 0, *pool, *setup, control);
+    else TSR_LAUNCH(queue, (mean_kernel<4, 0>), blocks, 64, 0, *pool, *setup, control);
     TSR_LAUNCH(queue, mean_finish_kernel, 1, 1, 0, *pool, *setup, control);
 }
 
@@ -285,16 +64,11 @@ TSR_KERNEL(publish_kernel)(tsr_tile_pool pool)
 {
     tsr_tile_state *state = pool.state;
     if (tsr_tile_stopped(state)) return;
-    const unsigned long long *counts = (const unsigned long long *)(const void *)state->scratch;
-    state->time_step = tsr_bits_float(state->scratch[TSR_COUNT_TIME_STEP]);
-    state->time += (double)state->time_step;
-    state->active_voxels = (int64_t)counts[TSR_COUNT_ACTIVE / 2];
-    state->inside_voxels = (int64_t)counts[TSR_COUNT_INSIDE / 2];
-    state->phi ^= 1;
-    state->steps++;
+    tsr_publish_step(state);
     for (int i = 0; i < 16; i++) state->scratch[i] = 0;
 }
 
+/* The ages of tiles that the host's management has made. (That of a step does it itself.) */
 TSR_KERNEL(created_kernel)(tsr_tile_pool pool)
 {
     const tsr_tile_state *state = pool.state;
@@ -337,17 +111,17 @@ TSR_KERNEL(measure_kernel)(tsr_tile_pool pool, tsr_flow_setup setup, tsr_flow_co
         for (int a = 0; a < 3 && pool.bounded; a++) extent[a] = tsr_mini(E, pool.domain[a] - first[a]);
         for (int32_t i = (int32_t)threadIdx.x; i < V; i += MEASURE_THREADS) {
             const int32_t x = i & (E - 1), y = i >> pool.log2_edge & (E - 1), z = i >> 2 * pool.log2_edge;
-            const float c = pool.phi[state->phi][(int64_t)id * V + i];
+            const float c = tsr_pool_value(&pool, pool.phi[state->phi], (int64_t)id * V + i);
             if (x >= extent[0] || y >= extent[1] || z >= extent[2] || c <= -pool.band || c >= pool.band) continue;
             tsr_flow_given given = { { 0.0f, 0.0f, 0.0f }, id, i, V };
             if (gradients)
                 tsr_payload_gradient(&pool, pool.neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW, x, y, z, extent, setup.scheme.inverse_spacing,
                                      given.gradient);
             const tsr_flow_values v = tsr_flow_at(&setup.flow, moments, first[0] + x, first[1] + y, first[2] + z, &given);
-            if (!measure_voxel(v, setup.scheme, &rate, &curvature)) bad_add(state, 0, at, i);
+            if (!tsr_measure_voxel(v, setup.scheme, &rate, &curvature)) tsr_flow_bad_add(state, 0, at, i);
         }
     }
-    measure_add(control, rate, curvature);
+    tsr_measure_add(control, rate, curvature);
 }
 
 TSR_KERNEL(begin_kernel)(tsr_tile_pool pool, tsr_flow_setup setup, tsr_flow_control *control)
@@ -442,26 +216,9 @@ static void release_answers(tsr_queue *queue, tsr_flow_plan *plan)
 
 /* ---- steps ---------------------------------------------------------------------------------------------------------------------------------- */
 
-template <int E, int R, int SPACE> static void launch_pass(tsr_queue *queue, const tsr_flow_plan *plan, pass_shape shape)
-{
-    const uint32_t blocks = tsr_tile_blocks(queue, &plan->pool), threads = E == 8 ? 128 : 64;
-    if (plan->setup.flow.count == 0)
-        TSR_LAUNCH(queue, (pass_kernel<E, R, SPACE, 0>), blocks, threads, 0, plan->pool, plan->setup, plan->control, shape);
-    else TSR_LAUNCH(queue, (pass_kernel<E, R, SPACE, 1>), blocks, threads, 0, plan->pool, plan->setup, plan->control, shape);
-}
-
-template <int E> static void enqueue_pass(tsr_queue *queue, const tsr_flow_plan *plan, pass_shape shape)
-{
-    const tsr_flow_scheme *k = &plan->setup.scheme;
-    if (plan->setup.radius == 1 && k->space == k->reshape_space) launch_pass<E, 1, FIRST_ORDER>(queue, plan, shape);
-    else if (k->space == TSR_DIFFERENCE_WENO5 && k->reshape_space == TSR_DIFFERENCE_WENO5) launch_pass<E, 3, FIFTH_ORDER>(queue, plan, shape);
-    else launch_pass<E, 3, MIXED>(queue, plan, shape);
-}
-
 static tsr_status enqueue_created(tsr_queue *queue, const tsr_flow_plan *plan)
 {
     const tsr_tile_pool *pool = &plan->pool;
-    TSR_LAUNCH(queue, created_kernel, tsr_blocks(pool->capacity, 256, tsr_queue_processors(queue)), 256, 0, *pool);
     if (plan->provider.fill) TSR_TRY(plan->provider.fill(plan->provider.user, queue, pool, 0));
     TSR_LAUNCH(queue, finish_kernel, 1, 1, 0, *pool, plan->setup, plan->control, 1);
     TSR_TRY(tsr_launch_check(queue));
@@ -474,10 +231,11 @@ static tsr_status enqueue_step(tsr_queue *queue, const tsr_flow_plan *plan, int 
     const int32_t passes = s->stages + s->sweeps;
     if (s->needs_mean) enqueue_mean(queue, &plan->pool, s, plan->control);
     for (int32_t i = 0; i < passes; i++) {
-        const pass_shape shape = { i, i >= s->stages, i == passes - 1, managed };
+        const tsr_pass_shape shape = { i, i >= s->stages, i == passes - 1, managed };
         if (!shape.sweep) TSR_TRY(enqueue_terms(queue, plan, s->moment[i]));
-        if (plan->pool.log2_edge == 3) enqueue_pass<8>(queue, plan, shape);
-        else enqueue_pass<4>(queue, plan, shape);
+        if (tsr_flow_slab_can(&plan->pool, s)) tsr_flow_slab_pass(queue, &plan->pool, s, plan->control, managed);
+        else if (plan->pool.coded) tsr_flow_coded_pass(queue, &plan->pool, s, plan->control, shape);
+        else tsr_flow_enqueue<0>(queue, &plan->pool, s, plan->control, shape);
     }
     if (managed) {
         TSR_TRY(tsr_tiles_cuda_manage(queue, &plan->pool, 1));
@@ -570,7 +328,9 @@ static tsr_status cuda_plan_explain(tsr_queue *queue, tsr_flow_plan *plan)
 
 static tsr_status cuda_plan_resume(tsr_queue *queue, tsr_flow_plan *plan)
 {
+    const tsr_tile_pool *pool = &plan->pool;
     plan->phase = 0;
+    TSR_LAUNCH(queue, created_kernel, tsr_blocks(pool->capacity, 256, tsr_queue_processors(queue)), 256, 0, *pool);
     TSR_TRY(enqueue_created(queue, plan));
     return TSR_OK;
 }
@@ -600,8 +360,8 @@ TSR_KERNEL(resample_kernel)(tsr_tile_pool from, tsr_tile_pool to, int32_t up)
         for (int32_t i = tid; i < V; i += (int32_t)blockDim.x) {
             const int32_t place[3] = { i % E, i / E % E, i / (E * E) };
             const float v = up ? tsr_upsampled_value(&from, phi, row, key, place, to.band) : tsr_downsampled_value(&from, phi, ids, place, to.band);
-            to.phi[0][(int64_t)id * V + i] = v;
-            to.phi[1][(int64_t)id * V + i] = v;
+            tsr_pool_put(&to, to.phi[0], (int64_t)id * V + i, v);
+            tsr_pool_put(&to, to.phi[1], (int64_t)id * V + i, v);
         }
         if (tid < TSR_TILE_DIRECTIONS)
             to.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + tid] = tid == TSR_TILE_MIDDLE ? id : tsr_resampled_neighbour(&from, &to, key, tid, up);

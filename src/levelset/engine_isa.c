@@ -312,6 +312,7 @@ ALWAYS uint32_t finish_lanes(struct lanes *l, int32_t n, const tsr_tile_pass *pa
     const float band = pass->scheme->band, step = pass->step, blend = pass->blend;
     const int32_t bad = blend == 1.0f ? stage_lanes(l, n, step, 1.0f, band) : stage_lanes(l, n, step, blend, band);
     if (__builtin_expect(bad, 0)) name_bad(l, n, pass, totals);
+    if (pass->coding) LOOP l->fresh[i] = tsr_code_rounded(pass->coding, l->fresh[i]);
     if (!pass->last) return 0;
     uint32_t bits = 0, active = 0, inside = 0;
     float largest = totals->change;
@@ -366,11 +367,11 @@ ALWAYS uint32_t flush_as(struct lanes *l, int32_t count, int32_t E, const tsr_ti
 ALWAYS void planes_gradient(struct lanes *l, const tsr_tile_pass *pass, float (*near)[LANES])
 {
     enum { n = LANES };
-    const float *own = pass->payload + (int64_t)pass->row[TSR_TILE_MIDDLE] * LANES;
-    tsr_planes_faces(pass->payload, pass->row, near);
+    const float *own = pass->payload + (int64_t)pass->payload_row[TSR_TILE_MIDDLE] * LANES;
+    tsr_planes_faces(pass->payload, pass->payload_row, near);
     for (int32_t k = 0, direction = 1, shift = 0; k < 3; k++, direction *= 3, shift += 2) {
-        const int32_t before = pass->row[TSR_TILE_MIDDLE - direction] >= TSR_TILE_FIRST,
-                      after = pass->row[TSR_TILE_MIDDLE + direction] >= TSR_TILE_FIRST;
+        const int32_t before = pass->payload_row[TSR_TILE_MIDDLE - direction] >= TSR_TILE_FIRST,
+                      after = pass->payload_row[TSR_TILE_MIDDLE + direction] >= TSR_TILE_FIRST;
         const float *low = near[TSR_TILE_MIDDLE - direction], *high = near[TSR_TILE_MIDDLE + direction], inverse = pass->scheme->inverse_spacing[k];
         LOOP
         {
@@ -469,7 +470,7 @@ ALWAYS uint32_t copy_row(const tsr_tile_pass *pass, int32_t E, int32_t row, cons
         return 0;
     }
     for (int32_t x = 0; x < pass->extent[0]; x++) {
-        const float v = tsr_stage_value(start[x], c, 0.0f, pass->blend, band);
+        const float kept = tsr_stage_value(start[x], c, 0.0f, pass->blend, band), v = pass->coding ? tsr_code_rounded(pass->coding, kept) : kept;
         const int in_band = v > -band && v < band;
         out[x] = v;
         if (in_band) {

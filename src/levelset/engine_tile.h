@@ -21,9 +21,11 @@ typedef struct tsr_tile_pass {
     int32_t edge, radius;
     int32_t index, entry;        /* of the pass in its step, of the tile in the list */
     const float *cube;           /* tiles_halo.h, tsr_cross_gather; or NULL: edge 4, radius 1, halo in the domain, and: */
-    const uint32_t *row;         /* the tile's neighbours */
+    const uint32_t *row;         /* the tile's neighbours in `pages` */
     const float *pages;          /* the field that is read, all tiles */
     const float *payload;        /* all tiles; NULL: no gradient is needed */
+    const uint32_t *payload_row; /* the tile's neighbours there */
+    const tsr_coding *coding;    /* how new values will be stored; NULL: as they are */
     const float *gradient[3];    /* with a cube: [edge^3] of the payload or NULL */
     const float *start;          /* [edge^3] field at the beginning of the step */
     const uint32_t *areas;       /* [edge^3] tsr_areas of every voxel, 0 beyond the extent */

@@ -16,87 +16,12 @@ enum { STEP_BLOCKS_4 = 6, STEP_BLOCKS_8 = 12 };
 /* What a step kernel knows when it is compiled. USUAL: split scheme, Osher-Sethian gradients, plain rescaling. The fast ones round differently. */
 enum step_kind { STEP_ANY, STEP_USUAL, STEP_FAST, STEP_FAST_ISOTROPIC };
 
-template <int E> struct step_shared {
-    tsr_slab_shared<E> slab;
-    float4 fresh[TSR_SLAB_QUADS];     /* new values */
-    uint32_t moving[TSR_SLAB_VOXELS]; /* voxels to update: index in the slab | area << 9 | cell << 14 */
-    uint32_t movers, areas[8];        /* area bits of a tile; edge 8: what each of two warps found */
-};
-
-/* Entry of step_shared.moving for the first voxel of a quad; the k-th has k times STEP_NEXT more, and its area is one more where it leaves the first
- * layer of x and where it reaches the last. */
-enum { STEP_NEXT = 1 | 1 << 14, STEP_AREA = 1 << 9 };
-template <int E> TSR_DEVICE_FN uint32_t step_entry(int32_t quad)
-{
-    const int32_t v = quad % tsr_slab<E>::SHARE * 4;
-    return (uint32_t)quad * 4u | (uint32_t)tsr_area(v % E, v / E % E, v / (E * E), E) << 9 | (uint32_t)tsr_slab_cell<E>(quad) << 14;
-}
-
-/* Which voxels of a quad may change? The others stay as they are, because their six neighbours equal them. */
-template <int E> TSR_DEVICE_FN uint32_t step_moves(const float *p, float4 own, float band)
-{
-    enum { P = tsr_slab<E>::P, Q = tsr_slab<E>::Q };
-    const float4 ym = *(const float4 *)(const void *)(p - P), yp = *(const float4 *)(const void *)(p + P),
-                 zm = *(const float4 *)(const void *)(p - Q), zp = *(const float4 *)(const void *)(p + Q);
-    const float row[6] = { p[-1], own.x, own.y, own.z, own.w, p[4] };
-    const float across[4][4] = { { ym.x, yp.x, zm.x, zp.x }, { ym.y, yp.y, zm.y, zp.y }, { ym.z, yp.z, zm.z, zp.z }, { ym.w, yp.w, zm.w, zp.w } };
-    uint32_t moves = 0;
-#pragma unroll
-    for (int32_t k = 0; k < 4; k++) {
-        const uint32_t middle = tsr_float_bits(row[k + 1]);
-        uint32_t differs = (tsr_float_bits(row[k]) ^ middle) | (tsr_float_bits(row[k + 2]) ^ middle);
-        for (int32_t n = 0; n < 4; n++) differs |= tsr_float_bits(across[k][n]) ^ middle;
-        if ((differs != 0u) | (fabsf(row[k + 1]) < band)) moves |= 1u << k;
-    }
-    return moves;
-}
-
-/* Lists the voxels of the own quads that may change. Quads of a warp that lie side by side come one after another: they share no bank. */
-template <int E>
-TSR_DEVICE_FN void step_collect(const tsr_tile_pool &pool, const float *cubes, const tsr_slab_loads<E> &loads, uint32_t within, step_shared<E> *sh)
-{
-    typedef tsr_slab<E> S;
-    enum { V = E * E * E, STEP_COUNT = 16 }; /* bits of a count */
-    const int32_t lane = (int32_t)threadIdx.x & 31;
-    uint32_t moves = 0, mine = 0, total, first = 0;
-#pragma unroll
-    for (int32_t h = 0; h < S::OWN; h++) {
-        const int32_t quad = tsr_slab_quad<E>(h);
-        const uint32_t own = step_moves<E>(cubes + tsr_slab_cell<E>(quad), loads.own[h], pool.band) & within >> 4 * h;
-        if (own) tsr_prefetch(pool.payload + (int64_t)loads.id[h] * V + quad % S::SHARE * 4);
-        sh->fresh[quad] = loads.own[h];
-        moves |= own << 4 * h;
-        mine |= (uint32_t)__popc(own) << STEP_COUNT * h;
-    }
-    uint32_t before = mine;
-#pragma unroll
-    for (uint32_t step = 1; step < 32; step *= 2) {
-        const uint32_t other = __shfl_up_sync(TSR_WARP_ALL, before, step);
-        if (lane >= (int32_t)step) before += other;
-    }
-    total = __shfl_sync(TSR_WARP_ALL, before, 31);
-    before -= mine;
-    if (lane == 0 && total) first = tsr_shared_add(&sh->movers, (total & 0xffffu) + (total >> STEP_COUNT));
-    uint32_t *to = sh->moving + __shfl_sync(TSR_WARP_ALL, first, 0);
-#pragma unroll
-    for (int32_t h = 0; h < S::OWN; h++) {
-        const int32_t quad = tsr_slab_quad<E>(h);
-        uint32_t *place = to + (h == 0 ? before & 0xffffu : (total & 0xffffu) + (before >> STEP_COUNT)), entry = step_entry<E>(quad);
-#pragma unroll
-        for (uint32_t k = 0; k < 4; k++) {
-            if (moves >> (4 * h + (int32_t)k) & 1u) *place++ = entry + k * STEP_NEXT;
-            if (k == 0 && quad * 4 % E == 0) entry += STEP_AREA;
-            if (k == 2 && quad * 4 % E + 4 == E) entry += STEP_AREA;
-        }
-    }
-}
-
 /* A voxel to update, on its way from the list: the speed comes from memory and is asked for one round ahead. */
 struct step_mover {
     uint32_t entry;
     float speed;
 };
-template <int E> TSR_DEVICE_FN step_mover step_fetch(const tsr_tile_pool &pool, const step_shared<E> *sh, const uint32_t *row, int32_t m)
+template <int E> TSR_DEVICE_FN step_mover step_fetch(const tsr_tile_pool &pool, const tsr_slab_work<E> *sh, const uint32_t *row, int32_t m)
 {
     enum { V = E * E * E };
     const uint32_t entry = sh->moving[m], i = entry & 511u, tile = row[i / V * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE];
@@ -117,7 +42,7 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? STEP_BLOCKS_8 : STEP
     }
     typedef tsr_slab<E> S;
     enum { V = E * E * E, T = S::THREADS, P = S::P, Q = S::Q };
-    TSR_SHARED(step_shared<E>, sh, 1);
+    TSR_SHARED(tsr_slab_work<E>, sh, 1);
     tsr_tile_state *state = pool.state;
     if (state->shortage > 0) return;
     const float *phi = pool.phi[state->phi];
@@ -149,7 +74,7 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? STEP_BLOCKS_8 : STEP
         const uint32_t within = tsr_slab_put<E>(pool, keys, count, at, row, &loads, cubes);
         uint32_t id[S::OWN];
         for (int32_t h = 0; h < S::OWN; h++) id[h] = loads.id[h];
-        step_collect<E>(pool, cubes, loads, within, sh);
+        tsr_slab_collect<E, 1>(pool, cubes, loads, within, sh);
         tsr_slab_load<E>(phi, sh->slab.row[buffer ^ 1], &loads);
         tsr_slab_rows_load<E>(pool, &rows);
         __syncthreads();

@@ -63,6 +63,7 @@ static tsr_status create_scaled(const tsr_tiles *from, int up, int64_t capacity,
     options.band = (double)pool->band * scale;
     options.capacity = capacity + capacity / 8 + 64;
     options.memory_limit = from->memory_limit;
+    options.storage = pool->coded ? TSR_STORAGE_I16 : TSR_STORAGE_F32;
     if (pool->bounded) {
         int64_t n[3];
         for (int k = 0; k < 3; k++) n[k] = up ? 2 * (int64_t)pool->domain[k] : ((int64_t)pool->domain[k] + 1) / 2;

@@ -10,7 +10,7 @@ TSR_HD float tsr_halo_value(const tsr_tile_pool *pool, const float *phi, const u
 {
     const int32_t E = 1 << pool->log2_edge, mask = E - 1;
     const int32_t dx = x < 0 ? 0 : x >= E ? 2 : 1, dy = y < 0 ? 0 : y >= E ? 2 : 1, dz = z < 0 ? 0 : z >= E ? 2 : 1;
-    return phi[((int64_t)row[9 * dz + 3 * dy + dx] << 3 * pool->log2_edge) + (((z & mask) * E + (y & mask)) * E + (x & mask))];
+    return tsr_pool_value(pool, phi, ((int64_t)row[9 * dz + 3 * dy + dx] << 3 * pool->log2_edge) + (((z & mask) * E + (y & mask)) * E + (x & mask)));
 }
 
 /* Value of fine voxel (x, y, z) of the fine tile `key` from the row of its parent: weights 3/4 and 1/4 along each axis. */
@@ -48,7 +48,8 @@ TSR_HD float tsr_downsampled_value(const tsr_tile_pool *from, const float *phi, 
     for (int32_t c = 0; c < 8; c++) {
         const int32_t x = 2 * at[0] + (c & 1), y = 2 * at[1] + (c >> 1 & 1), z = 2 * at[2] + (c >> 2);
         const uint32_t id = children[(z >= E) * 4 + (y >= E) * 2 + (x >= E)];
-        const float v = phi[((int64_t)id << 3 * from->log2_edge) + (((z & (E - 1)) * E + (y & (E - 1))) * E + (x & (E - 1)))];
+        const int64_t at_voxel = ((int64_t)id << 3 * from->log2_edge) + (((z & (E - 1)) * E + (y & (E - 1))) * E + (x & (E - 1)));
+        const float v = tsr_pool_value(from, phi, at_voxel);
         sum = sum + v;
         outside += v >= from->band;
         inside += v <= -from->band;

@@ -353,6 +353,7 @@ tsr_status tsr_scene_set_surface_tiles(tsr_scene *s, const tsr_tiles *tiles)
     if (!s) TSR_FAIL(TSR_ERROR_ARGUMENT, "scene is NULL");
     if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
     if (tiles->context != s->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "the tile list belongs to another context: copy it with tsr_tiles_copy");
+    TSR_TRY(tsr_tiles_need_f32(tiles, "scene"));
     tsr_tile_state state;
     TSR_TRY(s->context->backend->download(s->context->queue, &state, tiles->pool.state, sizeof state));
     if (state.count == 0) TSR_FAIL(TSR_ERROR_STATE, "the tile list is empty: there is no surface to draw");

@@ -12,6 +12,7 @@ tsr_status tsr_surface_lay_tiles(tsr_context *context, const tsr_tiles *tiles, c
     if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tiles is NULL");
     if (tiles->context != context) TSR_FAIL(TSR_ERROR_ARGUMENT, "tiles live in another context: copy them with tsr_tiles_copy");
     const tsr_tile_pool *pool = &tiles->pool;
+    TSR_TRY(tsr_tiles_need_f32(tiles, "surface"));
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     own.inside = TSR_SURFACE_INSIDE_BELOW;
     if (own.close && pool->bounded) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "surface: close of a tile list with a domain: store it in a volume first");

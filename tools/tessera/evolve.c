@@ -19,15 +19,19 @@ struct evolve {
     double speed, curvature, conserve, enright, rotation, duration;
     tsr_vec3 velocity, axis, centre;
     int64_t steps, frames;
+    int storage;
     int speed_given, curvature_given, conserve_given, enright_given, rotation_given, velocity_given, centre_given, duration_given, steps_given;
     tsr_context *context;
     tsr_tiles *tiles;
     tsr_volume *field[4]; /* of speed and velocity */
 };
 
-static int write_surface(const struct evolve *e, const char *path)
+/* What writes and measures surfaces reads float32 lists; a run that goes on takes its own storage again. */
+static int write_surface(const struct evolve *e, const char *path, int goes_on)
 {
-    tsr_status status = cli_write_list(e->cli, e->context, e->tiles, path);
+    tsr_status status = tsr_tiles_set_storage(e->tiles, TSR_STORAGE_F32);
+    if (status == TSR_OK) status = cli_write_list(e->cli, e->context, e->tiles, path);
+    if (status == TSR_OK && goes_on) status = tsr_tiles_set_storage(e->tiles, (tsr_storage)e->storage);
     return status == TSR_OK ? CLI_OK : cli_status(e->cli, status, path);
 }
 
@@ -192,7 +196,7 @@ static int write_frame(const struct evolve *e, int64_t frame)
 {
     char path[4096];
     frame_path(e, frame, path);
-    return write_surface(e, path);
+    return write_surface(e, path, frame < e->frames);
 }
 
 static int evolve(struct evolve *e)
@@ -203,7 +207,8 @@ static int evolve(struct evolve *e)
     if (!code) e->tiles = cli_read_list(e->cli, e->context, e->cli->input[0], &e->read, &e->list, &code);
     if (!code) code = make_terms(e);
     if (!code) {
-        tsr_status status = tsr_levelset_create(e->tiles, &e->options, &solver);
+        tsr_status status = tsr_tiles_set_storage(e->tiles, (tsr_storage)e->storage);
+        if (status == TSR_OK) status = tsr_levelset_create(e->tiles, &e->options, &solver);
         if (e->frames && status == TSR_OK) code = write_frame(e, 0);
         for (int64_t part = 0; part < (e->frames ? e->frames : 1) && status == TSR_OK && !code && !report.empty; part++) {
             status = run_part(e, solver, part, &report);
@@ -214,7 +219,11 @@ static int evolve(struct evolve *e)
     }
     cli_progress_end(e->cli);
     if (!code && report.empty && e->output) cli_note(e->cli, "the surface has vanished: '%s' holds an empty one", e->output);
-    if (!code && e->output) code = write_surface(e, e->output);
+    if (!code) {
+        tsr_status status = tsr_tiles_set_storage(e->tiles, TSR_STORAGE_F32);
+        if (status != TSR_OK) code = cli_status(e->cli, status, e->cli->input[0]);
+    }
+    if (!code && e->output) code = write_surface(e, e->output, 0);
     if (!code && (!e->output || strcmp(e->output, "-"))) show(e, &report);
     tsr_tiles_destroy(&e->tiles);
     for (int k = 0; k < 4; k++) tsr_volume_destroy(&e->field[k]);
@@ -384,6 +393,12 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "of the automatic step (default 0.9)",
           .lower = 1e-6,
           .upper = 1 },
+        { .name = "storage",
+          .type = CLI_CHOICE,
+          .value = &e.storage,
+          .argument = "KIND",
+          .help = "of the field while it moves: float32, or 16-bit fixed point in half the memory (default f32)",
+          .choices = "f32 i16" },
         CLI_READ_OPTIONS(e.read),
         { 0 },
     };

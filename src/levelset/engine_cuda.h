@@ -1,0 +1,26 @@
+/* levelset/engine_cuda.h: what the passes of the level-set solver on the GPU share: engine_cuda.cu (all schemes, a tile at a time),
+ * engine_coded_cuda.cu (the same on 16-bit lists) and engine_slab_cuda.cu (first order in one stage, with the memory always busy). */
+#ifndef TSR_LEVELSET_ENGINE_CUDA_H
+#define TSR_LEVELSET_ENGINE_CUDA_H
+
+#include "grid/tiles_kernel.h"
+#include "levelset/engine.h"
+
+struct tsr_pass_shape {
+    int32_t index, sweep, last, managed; /* of the pass in its step; `managed`: a management pass follows the step */
+};
+
+/* Notes a value that is not finite: the first in the order of tsr_bad_word stays. */
+TSR_DEVICE_FN void tsr_flow_bad_add(tsr_tile_state *state, int32_t pass, int32_t entry, int32_t voxel)
+{
+    atomicMax((unsigned long long *)(void *)&state->bad, (unsigned long long)tsr_bad_word(pass, entry, voxel));
+}
+
+/* Does engine_slab_cuda.cu have a kernel for the steps of this setup? */
+int tsr_flow_slab_can(const tsr_tile_pool *pool, const tsr_flow_setup *setup);
+/* Queues the only pass of a step of such a setup; `managed`: a management pass follows. */
+void tsr_flow_slab_pass(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_flow_setup *setup, tsr_flow_control *control, int32_t managed);
+/* Queues pass `shape` of a step on a coded list. */
+void tsr_flow_coded_pass(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_flow_setup *setup, tsr_flow_control *control, tsr_pass_shape shape);
+
+#endif
