@@ -5,28 +5,11 @@
  * their work: there the block that ends last does what one block does well, so that a pass is three kernels. Of a large list, where requests
  * come by the ten thousand, sorting and planning are kernels of their own. When nothing is created or removed, all but the first exit at once. */
 #include "grid/tiles_ops.h"
-#include "grid/tiles_scratch.h"
+#include "grid/tiles_link.h"
 
-enum { CHUNK = 2048, SORT_THREADS = 256, PLAN_THREADS = 1024, MARK_THREADS = 256, LINK_THREADS = 256 };
-enum { SMALL_LIST = 1 << 18 }; /* capacity up to which one block plans */
+enum { CHUNK = 2048, SORT_THREADS = 256, PLAN_THREADS = 1024, MARK_THREADS = 512, MARK_BLOCKS = 4 };
 
 typedef tsr_tile_scratch scratch;
-
-/* Is this the block that ends last? All its threads ask, with all their writes done; then they see those of the other blocks. The counter is zero
- * before and after; `shared` is one word. */
-TSR_DEVICE_FN int last_block(uint32_t *counter, uint32_t *shared)
-{
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        shared[0] = atomicAdd(counter, 1u) == gridDim.x - 1;
-        if (shared[0]) *counter = 0;
-    }
-    __syncthreads();
-    const int last = (int)shared[0];
-    if (last) __threadfence();
-    return last;
-}
 
 /* ---- sort the requests -------------------------------------------------------------------------------------------------------------- */
 
@@ -163,7 +146,7 @@ TSR_KERNEL(plan_kernel)(tsr_tile_pool pool, int32_t stepped)
 /* ---- mark ------------------------------------------------------------------------------------------------------------------------- */
 
 /* One warp per list entry; a block covers 32 entries at a time and writes their keep word. The last block of a small list goes on to plan. */
-TSR_KERNEL(mark_kernel)(tsr_tile_pool pool, int32_t stepped, int32_t small)
+TSR_KERNEL(__launch_bounds__(MARK_THREADS, MARK_BLOCKS) mark_kernel)(tsr_tile_pool pool, int32_t stepped, int32_t small)
 {
     TSR_SHARED(plan_shared, shared, 1);
     uint32_t *keep = shared->words;
@@ -206,7 +189,7 @@ TSR_KERNEL(mark_kernel)(tsr_tile_pool pool, int32_t stepped, int32_t small)
         if (threadIdx.x == 0) s.keep_bits[group] = keep[0];
         __syncthreads();
     }
-    if (small && last_block(&state->scratch[TSR_COUNT_BLOCKS], shared->words + 33)) sort_and_plan(pool, stepped, shared);
+    if (small && tsr_last_block(&state->scratch[TSR_COUNT_BLOCKS], shared->words + 33)) sort_and_plan(pool, stepped, shared);
 }
 
 /* Insertion: everything stays, and the keys that are allowed and absent are requests. */
@@ -228,8 +211,6 @@ TSR_KERNEL(insert_mark_kernel)(tsr_tile_pool pool, const uint64_t *wanted, int32
     }
 }
 
-TSR_DEVICE_FN int pass_idle(const tsr_tile_state *state) { return tsr_tile_stopped(state) || state->created + state->removed == 0; }
-
 /* ---- merge, link, fill ----------------------------------------------------------------------------------------------------------------- */
 
 TSR_DEVICE_FN uint32_t kept_before(const scratch &s, int32_t at)
@@ -242,7 +223,7 @@ TSR_DEVICE_FN uint32_t kept_before(const scratch &s, int32_t at)
 TSR_KERNEL(merge_kernel)(tsr_tile_pool pool, int32_t inserting)
 {
     tsr_tile_state *state = pool.state;
-    if (pass_idle(state)) return;
+    if (tsr_pass_idle(state)) return;
     scratch s = tsr_scratch_of(&pool);
     int32_t list = state->list, count = state->count, total = (int32_t)state->scratch[TSR_COUNT_REQUESTS];
     const uint64_t *keys = pool.key[list];
@@ -290,125 +271,51 @@ TSR_KERNEL(merge_kernel)(tsr_tile_pool pool, int32_t inserting)
     if (blockIdx.x == 0 && threadIdx.x == 0) new_keys[count - state->removed + state->created] = TSR_KEY_END;
 }
 
-/* The neighbours of the u-th created tile in the new list, which are told of it; a warp, lanes = directions. Returns the constant that space had
- * there: the entry that any old neighbour holds for it (insertion: found by merge_kernel). */
-TSR_DEVICE_FN uint32_t link_tile(const tsr_tile_pool &pool, int32_t list, int32_t count, uint32_t id, int32_t lane, int32_t inserting)
-{
-    tsr_tile_state *state = pool.state;
-    const uint64_t *keys = pool.key[list];
-    const uint64_t own = pool.key_of[id];
-    const uint32_t found = pool.activity[id] & TSR_ACTIVITY_OUTSIDE ? TSR_TILE_OUTSIDE : TSR_TILE_INSIDE; /* before the caller writes the word */
-    uint32_t other = 0, constant = 0;
-    uint64_t key = own + (uint64_t)tsr_key_offset(lane < TSR_TILE_DIRECTIONS ? lane : TSR_TILE_MIDDLE);
-    int old = 0;
-    if (lane < TSR_TILE_DIRECTIONS && lane != TSR_TILE_MIDDLE) {
-        if (pool.table) {
-            if (tsr_tile_allowed(&pool, key)) other = pool.table[tsr_tile_linear(&pool, key)];
-        } else {
-            int32_t at = tsr_key_lower_bound(keys, count, key);
-            if (at < count && keys[at] == key) other = pool.id[list][at];
-        }
-        if (other < TSR_TILE_FIRST) other = 0;
-        if (other) {
-            uint32_t *entry = &pool.neighbours[(int64_t)other * TSR_NEIGHBOUR_ROW + 26 - lane];
-            old = pool.neighbours[(int64_t)other * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE] != UINT32_MAX;
-            if (old) {
-                constant = *entry;
-                *entry = id;
-            }
-        }
-    }
-    uint32_t olds = __ballot_sync(TSR_WARP_ALL, old);
-    constant = __shfl_sync(TSR_WARP_ALL, constant, olds ? __ffs((int)olds) - 1 : 0);
-    if (inserting) constant = found;
-    if (lane < TSR_TILE_DIRECTIONS && lane != TSR_TILE_MIDDLE) pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + lane] = other ? other : constant;
-    if (lane == 0 && constant == TSR_TILE_INSIDE) tsr_inside_becomes_absent(state, -tsr_tile_voxels(&pool, own));
-    return constant;
-}
-
-/* The marks of created tiles go, removed ids return; by block `block` of `blocks`, after all are linked. A created tile is of age 0. */
-TSR_DEVICE_FN void close_rows(const tsr_tile_pool &pool, int32_t stepped, int32_t block, int32_t blocks)
-{
-    const tsr_tile_state *state = pool.state;
-    scratch s = tsr_scratch_of(&pool);
-    const uint32_t base = (uint32_t)(state->free_count - state->created);
-    const int32_t step = blocks * (int32_t)blockDim.x, first = block * (int32_t)blockDim.x + (int32_t)threadIdx.x;
-    for (int32_t u = first; u < state->created; u += step) {
-        const uint32_t id = pool.created_ids[u];
-        pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE] = id;
-        if (stepped && pool.age) pool.age[id] = 0;
-    }
-    for (int32_t r = first; r < state->removed; r += step) pool.free_ids[base + (uint32_t)r] = s.removed[r];
-}
-
-/* The last thing of a pass: the new list becomes current. One thread. */
-TSR_DEVICE_FN void close_list(const tsr_tile_pool &pool)
-{
-    tsr_tile_state *state = pool.state;
-    state->list ^= 1;
-    state->count += state->created - state->removed;
-    state->free_count += state->removed - state->created;
-    if (state->count == 0 && pool.bounded) state->background = state->inside_absent > 0 ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE;
-    state->scratch[TSR_COUNT_REQUESTS] = 0;
-}
-
-/* One warp per created tile: links it, and both buffers get its constant. The last block of a small list closes the pass. */
-template <int E> TSR_KERNEL(link_kernel)(tsr_tile_pool pool, int32_t inserting, int32_t stepped, int32_t small)
-{
-    TSR_SHARED(uint32_t, shared, 1);
-    tsr_tile_state *state = pool.state;
-    if (pass_idle(state)) return;
-    const int32_t list = state->list ^ 1, count = state->count - state->removed + state->created, lane = (int32_t)(threadIdx.x & 31u);
-    const int32_t warps = (int32_t)(gridDim.x * blockDim.x >> 5), created = state->created;
-    const int64_t quads = E * E * E / 4;
-    for (int32_t u = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x) >> 5; u < created; u += warps) {
-        const uint32_t id = pool.created_ids[u], constant = link_tile(pool, list, count, id, lane, inserting);
-        const float v = constant == TSR_TILE_OUTSIDE ? pool.band : -pool.band;
-        const uint32_t word = !pool.coded ? tsr_float_bits(v) : constant == TSR_TILE_OUTSIDE ? 0x7fff7fffu : 0x80018001u; /* or two codes */
-        const int64_t words = pool.coded ? quads / 2 : quads;                                                             /* of 16 bytes */
-        for (int32_t b = 0; b < 2; b++)
-            for (int32_t i = lane; i < words; i += 32) ((uint4 *)(void *)pool.phi[b])[id * words + i] = make_uint4(word, word, word, word);
-        if (lane == 0) pool.activity[id] = inserting ? TSR_ACTIVITY_AREAS : constant == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0u;
-    }
-    if (!small || !last_block(&state->scratch[TSR_COUNT_BLOCKS], shared)) return;
-    close_rows(pool, stepped, 0, 1);
-    __syncthreads();
-    if (threadIdx.x == 0) close_list(pool);
-}
-
 TSR_KERNEL(close_rows_kernel)(tsr_tile_pool pool, int32_t stepped)
 {
-    if (!pass_idle(pool.state)) close_rows(pool, stepped, (int32_t)blockIdx.x, (int32_t)gridDim.x);
+    if (!tsr_pass_idle(pool.state)) tsr_close_rows(pool, stepped, (int32_t)blockIdx.x, (int32_t)gridDim.x);
 }
 TSR_KERNEL(close_list_kernel)(tsr_tile_pool pool)
 {
-    if (!pass_idle(pool.state)) close_list(pool);
+    if (!tsr_pass_idle(pool.state)) tsr_close_list(pool);
 }
 
-/* Everything after the requests are known; `planned` if mark_kernel plans. */
-static void enqueue_pass(tsr_queue *queue, const tsr_tile_pool *pool, int32_t inserting, int32_t stepped, int32_t planned)
+/* Nothing follows a pass. */
+struct no_more {
+    TSR_INSIDE void operator()(const tsr_tile_pool &) const {}
+};
+
+/* From the requests to the other list; `planned` if mark_kernel plans. */
+static void enqueue_merge(tsr_queue *queue, const tsr_tile_pool *pool, int32_t inserting, int32_t stepped, int32_t planned)
 {
-    const int32_t processors = tsr_queue_processors(queue), small = pool->capacity <= SMALL_LIST;
-    const int64_t chunks = (pool->capacity + CHUNK - 1) / CHUNK;
+    const int32_t processors = tsr_queue_processors(queue);
     if (!planned) {
-        TSR_LAUNCH(queue, sort_chunks_kernel, tsr_blocks(chunks, 1, processors), SORT_THREADS, 0, *pool);
+        TSR_LAUNCH(queue, sort_chunks_kernel, tsr_blocks((pool->capacity + CHUNK - 1) / CHUNK, 1, processors), SORT_THREADS, 0, *pool);
         TSR_LAUNCH(queue, rank_kernel, tsr_blocks(pool->capacity, 256, processors), 256, 0, *pool);
         TSR_LAUNCH(queue, plan_kernel, 1, PLAN_THREADS, 0, *pool, stepped);
     }
     TSR_LAUNCH(queue, merge_kernel, tsr_blocks(2 * (int64_t)pool->capacity, 256, 8 * processors), 256, 0, *pool, inserting);
-    const uint32_t blocks = tsr_blocks(pool->capacity, 8, (small ? 1 : 4) * processors);
-    if (pool->log2_edge == 3) TSR_LAUNCH(queue, link_kernel<8>, blocks, LINK_THREADS, 0, *pool, inserting, stepped, small);
-    else TSR_LAUNCH(queue, link_kernel<4>, blocks, LINK_THREADS, 0, *pool, inserting, stepped, small);
-    if (small) return;
-    TSR_LAUNCH(queue, close_rows_kernel, tsr_blocks(pool->capacity, 256, processors), 256, 0, *pool, stepped);
+}
+
+static void enqueue_close(tsr_queue *queue, const tsr_tile_pool *pool, int32_t inserting, int32_t stepped)
+{
+    tsr_enqueue_link(queue, pool, inserting, stepped, no_more());
+    if (pool->capacity <= TSR_SMALL_LIST) return;
+    TSR_LAUNCH(queue, close_rows_kernel, tsr_blocks(pool->capacity, 256, tsr_queue_processors(queue)), 256, 0, *pool, stepped);
     TSR_LAUNCH(queue, close_list_kernel, 1, 1, 0, *pool);
+}
+
+void tsr_tiles_cuda_merge(tsr_queue *queue, const tsr_tile_pool *pool, int32_t stepped)
+{
+    const int32_t small = pool->capacity <= TSR_SMALL_LIST;
+    TSR_LAUNCH(queue, mark_kernel, tsr_blocks(pool->capacity, 32, 8 * (int64_t)tsr_queue_processors(queue)), MARK_THREADS, 0, *pool, stepped, small);
+    enqueue_merge(queue, pool, 0, stepped, small);
 }
 
 tsr_status tsr_tiles_cuda_manage(tsr_queue *queue, const tsr_tile_pool *pool, int32_t stepped)
 {
-    const int32_t small = pool->capacity <= SMALL_LIST;
-    TSR_LAUNCH(queue, mark_kernel, tsr_blocks(pool->capacity, 32, 8 * (int64_t)tsr_queue_processors(queue)), MARK_THREADS, 0, *pool, stepped, small);
-    enqueue_pass(queue, pool, 0, stepped, small);
+    tsr_tiles_cuda_merge(queue, pool, stepped);
+    enqueue_close(queue, pool, 0, stepped);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -417,7 +324,8 @@ tsr_status tsr_tiles_cuda_insert(tsr_queue *queue, const tsr_tile_pool *pool, co
 {
     TSR_LAUNCH(queue, insert_mark_kernel, tsr_blocks(tsr_max64(count, pool->capacity / 32), 256, 8 * (int64_t)tsr_queue_processors(queue)), 256, 0,
                *pool, keys, count);
-    enqueue_pass(queue, pool, 1, 0, 0);
+    enqueue_merge(queue, pool, 1, 0, 0);
+    enqueue_close(queue, pool, 1, 0);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

@@ -4,6 +4,7 @@
  * list, the created tiles and one thread that decides how the run goes on. Steps are recorded in graphs; replays neither allocate nor synchronise. */
 #include <stdlib.h>
 
+#include "grid/tiles_link.h"
 #include "levelset/engine_pass.h"
 #include "levelset/resample.h"
 
@@ -77,12 +78,18 @@ TSR_KERNEL(created_kernel)(tsr_tile_pool pool)
         pool.age[pool.created_ids[u]] = 0;
 }
 
-TSR_KERNEL(finish_kernel)(tsr_tile_pool pool, tsr_flow_setup setup, tsr_flow_control *control, int32_t managed)
-{
-    if (pool.state->bad) pool.state->halted = 1;
-    if (tsr_tile_stopped(pool.state)) return;
-    tsr_flow_finish(&setup, 1 << pool.log2_edge, managed, pool.state, control);
-}
+/* What a step ends with, one thread. */
+struct finish_step {
+    tsr_flow_setup setup;
+    tsr_flow_control *control;
+    int32_t managed;
+    TSR_INSIDE void operator()(const tsr_tile_pool &pool) const
+    {
+        if (pool.state->bad) pool.state->halted = 1;
+        if (!tsr_tile_stopped(pool.state)) tsr_flow_finish(&setup, 1 << pool.log2_edge, managed, pool.state, control);
+    }
+};
+TSR_KERNEL(finish_kernel)(tsr_tile_pool pool, finish_step finish) { finish(pool); }
 
 TSR_KERNEL(start_kernel)(tsr_tile_pool pool, tsr_flow_control *control)
 {
@@ -220,7 +227,8 @@ static tsr_status enqueue_created(tsr_queue *queue, const tsr_flow_plan *plan)
 {
     const tsr_tile_pool *pool = &plan->pool;
     if (plan->provider.fill) TSR_TRY(plan->provider.fill(plan->provider.user, queue, pool, 0));
-    TSR_LAUNCH(queue, finish_kernel, 1, 1, 0, *pool, plan->setup, plan->control, 1);
+    const finish_step finish = { plan->setup, plan->control, 1 };
+    TSR_LAUNCH(queue, finish_kernel, 1, 1, 0, *pool, finish);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -237,12 +245,16 @@ static tsr_status enqueue_step(tsr_queue *queue, const tsr_flow_plan *plan, int 
         else if (plan->pool.coded) tsr_flow_coded_pass(queue, &plan->pool, s, plan->control, shape);
         else tsr_flow_enqueue<0>(queue, &plan->pool, s, plan->control, shape);
     }
-    if (managed) {
+    const finish_step finish = { *s, plan->control, managed };
+    if (managed && plan->pool.capacity <= TSR_SMALL_LIST && !plan->provider.fill) { /* nothing between management and end: one kernel less */
+        tsr_tiles_cuda_merge(queue, &plan->pool, 1);
+        tsr_enqueue_link(queue, &plan->pool, 0, 1, finish);
+    } else if (managed) {
         TSR_TRY(tsr_tiles_cuda_manage(queue, &plan->pool, 1));
         TSR_TRY(enqueue_created(queue, plan));
     } else {
         TSR_LAUNCH(queue, publish_kernel, 1, 1, 0, plan->pool);
-        TSR_LAUNCH(queue, finish_kernel, 1, 1, 0, plan->pool, *s, plan->control, 0);
+        TSR_LAUNCH(queue, finish_kernel, 1, 1, 0, plan->pool, finish);
     }
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;

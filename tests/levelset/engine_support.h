@@ -17,8 +17,8 @@ static inline int on_emulator(void) { return strcmp(device_name(), "emu") == 0; 
 
 typedef double (*shape_function)(double x, double y, double z);
 
-/* A list over the box n whose field is a shape (signed distance in voxels of size 1). */
-static inline tsr_tiles *tiles_of(tsr_context *context, tsr_size3 n, int32_t edge, double band, shape_function shape)
+/* A list over the box n whose field is a shape (signed distance in voxels of size 1), with room for so many tiles at first. */
+static inline tsr_tiles *tiles_with_room(tsr_context *context, tsr_size3 n, int32_t edge, double band, shape_function shape, int64_t capacity)
 {
     tsr_tiles_options options = TSR_TILES_OPTIONS;
     tsr_volume *host, *field;
@@ -26,7 +26,7 @@ static inline tsr_tiles *tiles_of(tsr_context *context, tsr_size3 n, int32_t edg
     options.edge = edge;
     options.domain = n;
     options.band = band;
-    options.capacity = 60; /* grows on the way */
+    options.capacity = capacity;
     require_ok(tsr_volume_create(NULL, TSR_F32, n, NULL, &host));
     float *v = (float *)tsr_volume_data(host);
     for (int64_t i = 0; i < n.x * n.y * n.z; i++) v[i] = (float)shape((double)(i % n.x), (double)(i / n.x % n.y), (double)(i / n.x / n.y));
@@ -36,6 +36,11 @@ static inline tsr_tiles *tiles_of(tsr_context *context, tsr_size3 n, int32_t edg
     tsr_volume_destroy(&field);
     tsr_volume_destroy(&host);
     return tiles;
+}
+
+static inline tsr_tiles *tiles_of(tsr_context *context, tsr_size3 n, int32_t edge, double band, shape_function shape)
+{
+    return tiles_with_room(context, n, edge, band, shape, 60); /* grows on the way */
 }
 
 static inline tsr_volume *host_of(tsr_context *context, const tsr_tiles *tiles, tsr_size3 n)

@@ -1,0 +1,129 @@
+/* grid/tiles_link.h: the end of a management pass on the GPU: created tiles meet their neighbours, and the new list becomes current. A header, so that
+ * what follows the pass can be done by the same kernel (levelset/engine_cuda.cu). */
+#ifndef TSR_GRID_TILES_LINK_H
+#define TSR_GRID_TILES_LINK_H
+
+#include "grid/tiles_scratch.h"
+
+enum { TSR_LINK_THREADS = 256, TSR_SMALL_LIST = 1 << 18 /* capacity up to which one block plans and closes */ };
+
+/* Is this the block that ends last? All its threads ask, with all their writes done; then they see those of the other blocks. The counter is zero
+ * before and after; `shared` is one word. */
+TSR_DEVICE_FN int tsr_last_block(uint32_t *counter, uint32_t *shared)
+{
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        shared[0] = atomicAdd(counter, 1u) == gridDim.x - 1;
+        if (shared[0]) *counter = 0;
+    }
+    __syncthreads();
+    const int last = (int)shared[0];
+    if (last) __threadfence();
+    return last;
+}
+
+TSR_DEVICE_FN int tsr_pass_idle(const tsr_tile_state *state) { return tsr_tile_stopped(state) || state->created + state->removed == 0; }
+
+/* The neighbours of the u-th created tile in the new list, which are told of it; a warp, lanes = directions. Returns the constant that space had
+ * there: the entry that any old neighbour holds for it (insertion: found by merge_kernel). */
+TSR_DEVICE_FN uint32_t tsr_link_tile(const tsr_tile_pool &pool, int32_t list, int32_t count, uint32_t id, int32_t lane, int32_t inserting)
+{
+    tsr_tile_state *state = pool.state;
+    const uint64_t *keys = pool.key[list];
+    const uint64_t own = pool.key_of[id];
+    const uint32_t found = pool.activity[id] & TSR_ACTIVITY_OUTSIDE ? TSR_TILE_OUTSIDE : TSR_TILE_INSIDE; /* before the caller writes the word */
+    uint32_t other = 0, constant = 0;
+    uint64_t key = own + (uint64_t)tsr_key_offset(lane < TSR_TILE_DIRECTIONS ? lane : TSR_TILE_MIDDLE);
+    int old = 0;
+    if (lane < TSR_TILE_DIRECTIONS && lane != TSR_TILE_MIDDLE) {
+        if (pool.table) {
+            if (tsr_tile_allowed(&pool, key)) other = pool.table[tsr_tile_linear(&pool, key)];
+        } else {
+            int32_t at = tsr_key_lower_bound(keys, count, key);
+            if (at < count && keys[at] == key) other = pool.id[list][at];
+        }
+        if (other < TSR_TILE_FIRST) other = 0;
+        if (other) {
+            uint32_t *entry = &pool.neighbours[(int64_t)other * TSR_NEIGHBOUR_ROW + 26 - lane];
+            old = pool.neighbours[(int64_t)other * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE] != UINT32_MAX;
+            if (old) {
+                constant = *entry;
+                *entry = id;
+            }
+        }
+    }
+    uint32_t olds = __ballot_sync(TSR_WARP_ALL, old);
+    constant = __shfl_sync(TSR_WARP_ALL, constant, olds ? __ffs((int)olds) - 1 : 0);
+    if (inserting) constant = found;
+    if (lane < TSR_TILE_DIRECTIONS && lane != TSR_TILE_MIDDLE) pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + lane] = other ? other : constant;
+    if (lane == 0 && constant == TSR_TILE_INSIDE) tsr_inside_becomes_absent(state, -tsr_tile_voxels(&pool, own));
+    return constant;
+}
+
+/* The marks of created tiles go, removed ids return; by block `block` of `blocks`, after all are linked. A created tile is of age 0. */
+TSR_DEVICE_FN void tsr_close_rows(const tsr_tile_pool &pool, int32_t stepped, int32_t block, int32_t blocks)
+{
+    const tsr_tile_state *state = pool.state;
+    const tsr_tile_scratch s = tsr_scratch_of(&pool);
+    const uint32_t base = (uint32_t)(state->free_count - state->created);
+    const int32_t step = blocks * (int32_t)blockDim.x, first = block * (int32_t)blockDim.x + (int32_t)threadIdx.x;
+    for (int32_t u = first; u < state->created; u += step) {
+        const uint32_t id = pool.created_ids[u];
+        pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE] = id;
+        if (stepped && pool.age) pool.age[id] = 0;
+    }
+    for (int32_t r = first; r < state->removed; r += step) pool.free_ids[base + (uint32_t)r] = s.removed[r];
+}
+
+/* The last thing of a pass: the new list becomes current. One thread. */
+TSR_DEVICE_FN void tsr_close_list(const tsr_tile_pool &pool)
+{
+    tsr_tile_state *state = pool.state;
+    state->list ^= 1;
+    state->count += state->created - state->removed;
+    state->free_count += state->removed - state->created;
+    if (state->count == 0 && pool.bounded) state->background = state->inside_absent > 0 ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE;
+    state->scratch[TSR_COUNT_REQUESTS] = 0;
+}
+
+/* One warp per created tile: links it, and both buffers get its constant. The last block of a small list closes the pass, and one thread
+ * does what is to follow it, also when there was nothing to do: then(pool), on which nothing in here depends. */
+template <int E, class THEN> TSR_KERNEL(tsr_link_kernel)(tsr_tile_pool pool, int32_t inserting, int32_t stepped, int32_t small, THEN then)
+{
+    TSR_SHARED(uint32_t, shared, 1);
+    tsr_tile_state *state = pool.state;
+    if (tsr_pass_idle(state)) {
+        if (blockIdx.x == 0 && threadIdx.x == 0) then(pool);
+        return;
+    }
+    const int32_t list = state->list ^ 1, count = state->count - state->removed + state->created, lane = (int32_t)(threadIdx.x & 31u);
+    const int32_t warps = (int32_t)(gridDim.x * blockDim.x >> 5), created = state->created;
+    const int64_t quads = E * E * E / 4;
+    for (int32_t u = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x) >> 5; u < created; u += warps) {
+        const uint32_t id = pool.created_ids[u], constant = tsr_link_tile(pool, list, count, id, lane, inserting);
+        const float v = constant == TSR_TILE_OUTSIDE ? pool.band : -pool.band;
+        const uint32_t word = !pool.coded ? tsr_float_bits(v) : constant == TSR_TILE_OUTSIDE ? 0x7fff7fffu : 0x80018001u; /* or two codes */
+        const int64_t words = pool.coded ? quads / 2 : quads;                                                             /* of 16 bytes */
+        for (int32_t b = 0; b < 2; b++)
+            for (int32_t i = lane; i < words; i += 32) ((uint4 *)(void *)pool.phi[b])[id * words + i] = make_uint4(word, word, word, word);
+        if (lane == 0) pool.activity[id] = inserting ? TSR_ACTIVITY_AREAS : constant == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0u;
+    }
+    if (!small || !tsr_last_block(&state->scratch[TSR_COUNT_BLOCKS], shared)) return;
+    tsr_close_rows(pool, stepped, 0, 1);
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    tsr_close_list(pool);
+    then(pool);
+}
+
+/* Queues it. */
+template <class THEN> static void tsr_enqueue_link(tsr_queue *queue, const tsr_tile_pool *pool, int32_t inserting, int32_t stepped, THEN then)
+{
+    const int32_t processors = tsr_queue_processors(queue), small = pool->capacity <= TSR_SMALL_LIST;
+    const uint32_t blocks = tsr_blocks(pool->capacity, 8, (small ? 1 : 4) * processors);
+    if (pool->log2_edge == 3) TSR_LAUNCH(queue, (tsr_link_kernel<8, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, inserting, stepped, small, then);
+    else TSR_LAUNCH(queue, (tsr_link_kernel<4, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, inserting, stepped, small, then);
+}
+
+#endif
