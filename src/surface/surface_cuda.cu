@@ -123,7 +123,7 @@ template <int DECIDE> TSR_KERNEL(__launch_bounds__(TSR_BLOCK_WORDS) count_kernel
     if (word < g.words) {
         tsr_word_locate(&g, word, &p);
         const uint64_t row[4] = { tsr_word_row(&g, &p, 0, 0), tsr_word_row(&g, &p, 1, 0), tsr_word_row(&g, &p, 0, 1), tsr_word_row(&g, &p, 1, 1) };
-        stirs = !tsr_rows_uniform(&g, row) || (!g.tiled && word == g.own * g.row_words * g.size[1]); /* whose prefix place_kernel wants */
+        stirs = !tsr_rows_uniform(&g, row) || word == tsr_word_next_part(&g); /* whose prefix place_kernel wants */
     }
     const uint32_t mask = __ballot_sync(TSR_WARP_ALL, stirs);
     if (lane == 0) warps[warp] = (uint32_t)__popc(mask);
@@ -201,8 +201,8 @@ TSR_KERNEL(place_kernel)(tsr_surface_grid g)
     uint32_t active = scan_block(sum != 0, warps, &total);
     if (block >= g.blocks) return;
     g.block_vertex[block] = (uint32_t)(group[0] + vertices);
-    if (g.own < g.size[2] && block == g.own * g.row_words * g.size[1] >> TSR_BLOCK_SHIFT) /* the rest are of the next part */
-        g.totals->vertices = group[0] + vertices + (sum ? g.prefix[g.own * g.row_words * g.size[1]] : 0);
+    const int64_t next = tsr_word_next_part(&g); /* the vertices from there on are of the next part */
+    if (next >= 0 && block == next >> TSR_BLOCK_SHIFT) g.totals->vertices = group[0] + vertices + (sum ? g.prefix[next] : 0);
     g.block_triangle[block] = group[1] + triangles;
     if (sum) g.active[group[2] + active] = (uint32_t)block;
 }
@@ -213,7 +213,7 @@ TSR_KERNEL(place_few_kernel)(tsr_surface_grid g, int64_t groups)
     TSR_SHARED(uint32_t, warps, 32);
     uint64_t vertices = 0, triangles = 0, cut = 0;
     uint32_t active = 0;
-    const int64_t next = g.own < g.size[2] ? g.own * g.row_words * g.size[1] : -1; /* first word of the next part */
+    const int64_t next = tsr_word_next_part(&g);
     for (int64_t k = 0; k < groups; k++) {
         const int64_t block = k * GROUP + threadIdx.x;
         const uint32_t sum = block < g.blocks ? g.block_sum[block] : 0;
