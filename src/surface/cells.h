@@ -163,10 +163,7 @@ TSR_HD uint32_t tsr_tile_beside(const tsr_surface_grid *g, const tsr_word_place 
 enum { TSR_WORD_NONE = -1, TSR_WORD_OUTSIDE = -2, TSR_WORD_INSIDE = -3 };
 
 /* First word of the next part of a larger volume; -1 where there is none. */
-TSR_HD int64_t tsr_word_next_part(const tsr_surface_grid *g)
-{
-    return !g->tiled && g->own < g->size[2] ? g->own * g->row_words * g->size[1] : -1;
-}
+TSR_HD int64_t tsr_word_next_part(const tsr_surface_grid *g) { return !g->tiled && g->own < g->size[2] ? g->own * g->row_words * g->size[1] : -1; }
 
 /* Number of the word `next` words on and oy, oz rows on (0 .. 2), or one of the above: beyond the domain, in a tile that is not stored. */
 TSR_HD int64_t tsr_word_beside(const tsr_surface_grid *g, const tsr_word_place *p, int32_t next, int32_t oy, int32_t oz)
