@@ -206,7 +206,7 @@ typedef struct tsr_mip_stream_options {
 } tsr_mip_stream_options;
 #define TSR_MIP_STREAM_OPTIONS { .struct_size = sizeof(tsr_mip_stream_options) }
 
-/* Reads the file once: every coefficient is checked (the checksum is not) and the order is found. A plain .mip: what is packed cannot be read from the middle
+/* Reads the file once: the checksum and every coefficient are checked and the order is found. A plain .mip: what is packed cannot be read from the middle
  * (TSR_ERROR_UNSUPPORTED). Of the whole file only 24 bytes per brick of 32^3 voxels stay in memory. RETURNS NEW; the context must outlive it. */
 TSR_API tsr_status tsr_mip_stream_open(tsr_context *context, const char *path, const tsr_mip_stream_options *options, tsr_mip_stream **stream) TSR_CHECKED;
 TSR_API void tsr_mip_stream_close(tsr_mip_stream **stream);

@@ -289,6 +289,13 @@ static tsr_status get_body(const char *name, const uint8_t *bytes, tsr_mip *mip)
     return status;
 }
 
+tsr_status tsr_mip_file_compare_sums(const char *name, uint64_t sum, uint64_t stored)
+{
+    if (sum == stored) return TSR_OK;
+    TSR_FAIL(TSR_ERROR_FORMAT, "%s: checksum %016llx, expected %016llx: the file is damaged", name, (unsigned long long)sum,
+             (unsigned long long)stored);
+}
+
 tsr_status tsr_mip_file_read(tsr_context *context, tsr_input *input, tsr_mip **mip)
 {
     const char *name = tsr_input_name(input);
@@ -299,10 +306,7 @@ tsr_status tsr_mip_file_read(tsr_context *context, tsr_input *input, tsr_mip **m
     TSR_TRY(tsr_host_allocate(&context->host_allocator, sizeof **mip, (void **)mip));
     **mip = (tsr_mip){ .context = context, .selected = -1, .chunk_to = -1, .order_to = -1 };
     TSR_TRY_GOTO(tsr_mip_file_header(name, bytes, size, *mip), fail);
-    const uint64_t sum = tsr_mip_file_sum(bytes, size), stored = tsr_get_u64(bytes + TSR_MIP_AT_SUM);
-    if (sum != stored)
-        TSR_FAIL_GOTO(TSR_ERROR_FORMAT, fail, "%s: checksum %016llx, expected %016llx: the file is damaged", name, (unsigned long long)sum,
-                      (unsigned long long)stored);
+    TSR_TRY_GOTO(tsr_mip_file_compare_sums(name, tsr_mip_file_sum(bytes, size), tsr_get_u64(bytes + TSR_MIP_AT_SUM)), fail);
     TSR_TRY_GOTO(tsr_mip_file_bricks(name, bytes + TSR_MIP_HEADER, *mip), fail);
     TSR_TRY_GOTO(get_body(name, bytes, *mip), fail);
     return TSR_OK;

@@ -27,6 +27,9 @@ static inline uint64_t tsr_mip_file_sum(const uint8_t *bytes, size_t size)
     return tsr_xxh64(bytes + TSR_MIP_HEADER, size - TSR_MIP_HEADER, tsr_xxh64(bytes, TSR_MIP_AT_SUM, 0));
 }
 
+/* A format error if the checksums differ. */
+tsr_status tsr_mip_file_compare_sums(const char *name, uint64_t sum, uint64_t stored);
+
 /* Where the parts of a file lie. */
 typedef struct tsr_mip_body {
     int64_t bricks, runs, places, residuals, bytes;

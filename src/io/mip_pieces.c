@@ -153,7 +153,28 @@ tsr_status tsr_mip_pieces_load(tsr_mip_pieces *p, int64_t k)
 
 /* ---- opening ------------------------------------------------------------------------------------------------------------------------------- */
 
-static tsr_status open_file(tsr_mip_pieces *p)
+/* Once through the file: its pieces come out of order, and what their coefficients are checked for leaves most damage unseen. */
+static tsr_status check_sum(const tsr_mip_pieces *p, const uint8_t *header, int64_t size, const tsr_progress *progress)
+{
+    enum { STEP = 1 << 16 };
+    tsr_xxh64_sum sum = tsr_xxh64_begin(tsr_xxh64(header, TSR_MIP_AT_SUM, 0));
+    tsr_status status = TSR_OK;
+    uint8_t *bytes;
+    TSR_TRY(tsr_host_allocate(NULL, STEP, (void **)&bytes));
+    for (int64_t at = TSR_MIP_HEADER; at < size; at += STEP) {
+        const int64_t count = tsr_min64(STEP, size - at);
+        if (at % (1 << 24) < STEP && tsr_progress_report(progress, 0.3 * (double)at / (double)size, "checksum"))
+            TSR_FAIL_GOTO(TSR_ERROR_CANCELLED, done, "cancelled during checksum");
+        TSR_TRY_GOTO(tsr_input_read(p->input, at, count, 1, 0, bytes, "contents"), done);
+        tsr_xxh64_add(&sum, bytes, (size_t)count);
+    }
+    TSR_TRY_GOTO(tsr_mip_file_compare_sums(tsr_input_name(p->input), tsr_xxh64_end(&sum), tsr_get_u64(header + TSR_MIP_AT_SUM)), done);
+done:
+    tsr_host_release(NULL, bytes, STEP);
+    return status;
+}
+
+static tsr_status open_file(tsr_mip_pieces *p, const tsr_progress *progress)
 {
     uint8_t header[TSR_MIP_HEADER], *bytes;
     const char *name = tsr_input_name(p->input);
@@ -164,6 +185,7 @@ static tsr_status open_file(tsr_mip_pieces *p)
     memset(header, 0, sizeof header);
     TSR_TRY(tsr_input_read(p->input, 0, tsr_min64(size, TSR_MIP_HEADER), 1, 0, header, "header"));
     TSR_TRY(tsr_mip_file_header(name, header, (size_t)size, part));
+    TSR_TRY(check_sum(p, header, size, progress));
     p->body = tsr_mip_body_of(d);
     p->bricks = d->bricks;
     p->runs = d->runs;
@@ -215,7 +237,7 @@ static tsr_status count_all(tsr_mip_pieces *p, const tsr_progress *progress)
 {
     tsr_mip_info *info = &p->part->info;
     for (int64_t k = 0; k < p->count; k++) {
-        TSR_PROGRESS(progress, (double)k / (double)p->count, "coefficients");
+        TSR_PROGRESS(progress, 0.3 + 0.7 * (double)k / (double)p->count, "coefficients");
         TSR_TRY(read_piece(p, &p->piece[k]));
     }
     info->spacing = tsr_geometry_spacing(&p->part->geometry);
@@ -236,7 +258,7 @@ tsr_status tsr_mip_pieces_open(tsr_context *context, const char *path, int64_t l
     TSR_TRY(tsr_input_open(path, &settings, &p->input));
     TSR_TRY_GOTO(tsr_host_allocate(&context->host_allocator, sizeof *p->part, (void **)&p->part), fail);
     *p->part = (tsr_mip){ .context = context, .selected = -1, .chunk_to = -1, .order_to = -1 };
-    TSR_TRY_GOTO(open_file(p), fail);
+    TSR_TRY_GOTO(open_file(p, progress), fail);
     TSR_TRY_GOTO(p->list ? cut_list(p, limit) : cut_bricks(p, limit), fail);
     TSR_TRY_GOTO(make_room(p), fail);
     TSR_TRY_GOTO(count_all(p, progress), fail);

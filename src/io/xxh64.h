@@ -18,30 +18,80 @@ static inline uint64_t tsr_xxh_rotate(uint64_t v, int by) { return v << by | v >
 static inline uint64_t tsr_xxh_round(uint64_t lane, uint64_t input) { return tsr_xxh_rotate(lane + input * TSR_XXH_2, 31) * TSR_XXH_1; }
 static inline uint64_t tsr_xxh_merge(uint64_t h, uint64_t lane) { return (h ^ tsr_xxh_round(0, lane)) * TSR_XXH_1 + TSR_XXH_4; }
 
-static inline uint64_t tsr_xxh64(const void *bytes, size_t size, uint64_t seed)
+/* Of bytes that come in parts. */
+typedef struct tsr_xxh64_sum {
+    uint64_t lane[4], seed, size;
+    uint8_t rest[32]; /* size % 32 bytes that no lane has taken */
+} tsr_xxh64_sum;
+
+static inline tsr_xxh64_sum tsr_xxh64_begin(uint64_t seed)
 {
-    const uint8_t *p = (const uint8_t *)bytes, *end = p + size;
-    uint64_t h;
-    if (size >= 32) {
-        uint64_t a = seed + TSR_XXH_1 + TSR_XXH_2, b = seed + TSR_XXH_2, c = seed, d = seed - TSR_XXH_1;
-        for (; end - p >= 32; p += 32) {
-            a = tsr_xxh_round(a, tsr_get_u64(p));
-            b = tsr_xxh_round(b, tsr_get_u64(p + 8));
-            c = tsr_xxh_round(c, tsr_get_u64(p + 16));
-            d = tsr_xxh_round(d, tsr_get_u64(p + 24));
-        }
-        h = tsr_xxh_rotate(a, 1) + tsr_xxh_rotate(b, 7) + tsr_xxh_rotate(c, 12) + tsr_xxh_rotate(d, 18);
-        h = tsr_xxh_merge(tsr_xxh_merge(tsr_xxh_merge(tsr_xxh_merge(h, a), b), c), d);
-    } else {
-        h = seed + TSR_XXH_5;
+    tsr_xxh64_sum s;
+    memset(&s, 0, sizeof s);
+    s.lane[0] = seed + TSR_XXH_1 + TSR_XXH_2;
+    s.lane[1] = seed + TSR_XXH_2;
+    s.lane[2] = seed;
+    s.lane[3] = seed - TSR_XXH_1;
+    s.seed = seed;
+    return s;
+}
+
+static inline const uint8_t *tsr_xxh64_lanes(uint64_t lane[4], const uint8_t *p, size_t stripes)
+{
+    uint64_t a = lane[0], b = lane[1], c = lane[2], d = lane[3];
+    for (const uint8_t *end = p + 32 * stripes; p < end; p += 32) {
+        a = tsr_xxh_round(a, tsr_get_u64(p));
+        b = tsr_xxh_round(b, tsr_get_u64(p + 8));
+        c = tsr_xxh_round(c, tsr_get_u64(p + 16));
+        d = tsr_xxh_round(d, tsr_get_u64(p + 24));
     }
-    h += (uint64_t)size;
+    lane[0] = a;
+    lane[1] = b;
+    lane[2] = c;
+    lane[3] = d;
+    return p;
+}
+
+static inline void tsr_xxh64_add(tsr_xxh64_sum *s, const void *bytes, size_t size)
+{
+    const uint8_t *p = (const uint8_t *)bytes;
+    const size_t held = (size_t)(s->size % 32);
+    if (!size) return;
+    s->size += (uint64_t)size;
+    if (held) {
+        const size_t more = size < 32 - held ? size : 32 - held;
+        memcpy(s->rest + held, p, more);
+        if (held + more < 32) return;
+        (void)tsr_xxh64_lanes(s->lane, s->rest, 1);
+        p += more;
+        size -= more;
+    }
+    p = tsr_xxh64_lanes(s->lane, p, size / 32);
+    if (size % 32) memcpy(s->rest, p, size % 32);
+}
+
+static inline uint64_t tsr_xxh64_end(const tsr_xxh64_sum *s)
+{
+    const uint8_t *p = s->rest, *end = p + s->size % 32;
+    uint64_t h = s->seed + TSR_XXH_5;
+    if (s->size >= 32) {
+        h = tsr_xxh_rotate(s->lane[0], 1) + tsr_xxh_rotate(s->lane[1], 7) + tsr_xxh_rotate(s->lane[2], 12) + tsr_xxh_rotate(s->lane[3], 18);
+        for (int k = 0; k < 4; k++) h = tsr_xxh_merge(h, s->lane[k]);
+    }
+    h += s->size;
     for (; end - p >= 8; p += 8) h = tsr_xxh_rotate(h ^ tsr_xxh_round(0, tsr_get_u64(p)), 27) * TSR_XXH_1 + TSR_XXH_4;
     for (; end - p >= 4; p += 4) h = tsr_xxh_rotate(h ^ tsr_get_u32(p) * TSR_XXH_1, 23) * TSR_XXH_2 + TSR_XXH_3;
     for (; p < end; p++) h = tsr_xxh_rotate(h ^ *p * TSR_XXH_5, 11) * TSR_XXH_1;
     h = (h ^ h >> 33) * TSR_XXH_2;
     h = (h ^ h >> 29) * TSR_XXH_3;
     return h ^ h >> 32;
+}
+
+static inline uint64_t tsr_xxh64(const void *bytes, size_t size, uint64_t seed)
+{
+    tsr_xxh64_sum s = tsr_xxh64_begin(seed);
+    tsr_xxh64_add(&s, bytes, size);
+    return tsr_xxh64_end(&s);
 }
 
 #endif

@@ -394,6 +394,18 @@ static void checksum(void **unused)
     assert_true(tsr_xxh64("a", 1, 0) == 0xd24ec4f1a98c6e5bull);
     assert_true(tsr_xxh64("abc", 3, 0) == 0x44bc2cf5ad770999ull);
     assert_true(tsr_xxh64("Nobody inspects the spammish repetition", 39, 0) == 0xfbcea83c8a378bf1ull);
+    uint8_t bytes[200];
+    uint64_t seed = test_seed();
+    for (int k = 0; k < 200; k++) bytes[k] = (uint8_t)test_random(&seed);
+    for (size_t size = 0; size <= sizeof bytes; size++) { /* in parts of any length: the same */
+        tsr_xxh64_sum sum = tsr_xxh64_begin(size);
+        for (size_t at = 0, part; at < size; at += part) {
+            part = (size_t)(test_random(&seed) % (size < 40 ? 9 : 70));
+            part = part < size - at ? part : size - at;
+            tsr_xxh64_add(&sum, bytes + at, part);
+        }
+        assert_true(tsr_xxh64_end(&sum) == tsr_xxh64(bytes, size, size));
+    }
 }
 
 /* ---- lists from parts ---------------------------------------------------------------------------------------------------------------------------- */

@@ -174,15 +174,55 @@ static void refuses(void **state)
     require_error(tsr_mip_stream_render(stream, NULL, &o, frame, NULL), TSR_ERROR_FORMAT, "out of order or range");
     tsr_mip_frame_destroy(&frame);
     tsr_mip_stream_close(&stream);
-    require_error(tsr_mip_stream_open(context, path, NULL, &stream), TSR_ERROR_FORMAT, "out of order or range");
+    require_error(tsr_mip_stream_open(context, path, NULL, &stream), TSR_ERROR_FORMAT, "the file is damaged");
     tsr_mip_destroy(&list);
     tsr_mip_destroy(&mip);
+    tsr_context_destroy(&context);
+}
+
+/* Any bit of the file, most of which no other check sees. */
+static void streams_see_damage(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    tsr_context *context = test_context();
+    char path[512];
+    snprintf(path, sizeof path, "%s", scratch("damage.mip"));
+    const tsr_write_options write = { .struct_size = sizeof write, .overwrite = 1 };
+    for (int m = 0; m < 4; m++) {
+        tsr_mip *mip = build(context, (tsr_size3){ 50, 45, 61 }, m % 2 ? TSR_U8 : TSR_U16, (tsr_mip_format)m, &seed);
+        tsr_mip_stream *stream;
+        require_ok(tsr_mip_write(mip, path, &write));
+        FILE *f = fopen(path, "r+b");
+        assert_non_null(f);
+        fseek(f, 0, SEEK_END);
+        const long size = ftell(f);
+        assert_true(size > 2 << 16); /* steps of the sum */
+        for (int k = 0; k < 12; k++) {
+            const long at = k == 0 ? 256 /* the matrix */ : k == 1 ? size - 1 : 760 + (long)(test_random(&seed) % (uint64_t)(size - 760));
+            fseek(f, at, SEEK_SET);
+            const int own = fgetc(f), other = own ^ 1 << (k == 0 ? 0 : test_random(&seed) % 8);
+            fseek(f, at, SEEK_SET);
+            fputc(other, f);
+            fflush(f);
+            require_error(tsr_mip_stream_open(context, path, NULL, &stream), TSR_ERROR_FORMAT, "the file is damaged");
+            assert_null(stream);
+            fseek(f, at, SEEK_SET);
+            fputc(own, f);
+            fflush(f);
+        }
+        fclose(f);
+        require_ok(tsr_mip_stream_open(context, path, NULL, &stream));
+        tsr_mip_stream_close(&stream);
+        tsr_mip_destroy(&mip);
+    }
     tsr_context_destroy(&context);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(groups_draw_the_whole), cmocka_unit_test(streams_draw_the_whole),
+                                        cmocka_unit_test(streams_see_damage),
                                         cmocka_unit_test(refuses) };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }
