@@ -222,7 +222,6 @@ static void streams_see_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(groups_draw_the_whole), cmocka_unit_test(streams_draw_the_whole),
-                                        cmocka_unit_test(streams_see_damage),
-                                        cmocka_unit_test(refuses) };
+                                        cmocka_unit_test(streams_see_damage), cmocka_unit_test(refuses) };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }
