@@ -99,7 +99,7 @@ typedef struct tsr_scene_info {
     tsr_bounds surface_bounds;   /* of the bricks, tiles or triangles that hold the surface; = bounds if there is none */
     tsr_space space;
     double spacing;              /* smallest voxel spacing: the unit of `step` and of the opacity scale */
-    double minimum, maximum;     /* of the source volume, NaN voxels left out */
+    double minimum, maximum;     /* of the source volume, NaN and infinite voxels left out */
     double window_low, window_high; /* a window that suits most data: minimum to the 98th percentile of the brick maxima */
     int64_t nan_voxels;          /* in the source volume */
     int64_t device_bytes;

@@ -36,7 +36,15 @@ typedef struct tsr_brick_source {
     const float *values;
     int32_t size[3], bricks[3];
     float matrix[3][3];
+    float most; /* values of larger magnitude are left out of ranges like NaN: infinity, or the largest finite number */
 } tsr_brick_source;
+
+/* A voxel in the range of its column or brick. */
+TSR_HD tsr_range tsr_range_voxel(const tsr_brick_source *s, tsr_range r, float v, float slope)
+{
+    const int32_t taken = tsr_absf(v) <= s->most;
+    return tsr_range_join(r, taken ? v : TSR_FLOAT_BIG, taken ? v : -TSR_FLOAT_BIG, slope);
+}
 
 /* Square of the gradient's length in the world by central differences at a voxel that has neighbours on all sides. */
 TSR_HD float tsr_voxel_steepness(const tsr_brick_source *s, const float *v, int64_t dy, int64_t dz)

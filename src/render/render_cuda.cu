@@ -35,7 +35,7 @@ TSR_KERNEL(ranges_kernel)(const __grid_constant__ tsr_brick_source s, float *ran
             const int32_t inside = inside_x && z > 0 && z < sz - 1, owned_z = owned && (z < 8 * bz + 8 || z == sz - 1);
 #pragma unroll 3
             for (int32_t y = 8 * by; y < last_y; y++, v += dy) {
-                r = tsr_range_join(r, *v, *v, inside && y > 0 && y < sy - 1 ? tsr_voxel_steepness(&s, v, dy, dz) : 0.0f);
+                r = tsr_range_voxel(&s, r, *v, inside && y > 0 && y < sy - 1 ? tsr_voxel_steepness(&s, v, dy, dz) : 0.0f);
                 nan += (uint32_t)(*v != *v && owned_z && (y < 8 * by + 8 || y == sy - 1));
             }
         }

@@ -43,7 +43,7 @@ int64_t TSR_ISA_NAME(tsr_brick_row)(const tsr_brick_source *s, int32_t by, int32
                 const float *v = s->values + (z * dz + y * dy + x0);
                 int32_t bad = 0;
                 for (int32_t i = 0; i < columns; i++) {
-                    const tsr_range r = tsr_range_join((tsr_range){ low[i], high[i], 0.0f }, v[i], v[i], 0.0f);
+                    const tsr_range r = tsr_range_voxel(s, (tsr_range){ low[i], high[i], 0.0f }, v[i], 0.0f);
                     low[i] = r.low;
                     high[i] = r.high;
                     bad += v[i] != v[i] && i < owned;

@@ -1,5 +1,6 @@
 #include "render/scene.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,7 @@ static tsr_status brick_source(const tsr_dense *d, tsr_brick_source *source)
     tsr_field field;
     TSR_TRY(set_matrix(&d->geometry, (const int32_t[3]){ 0, 0, 0 }, (tsr_vec3){ 0, 0, 0 }, &field));
     source->values = d->values;
+    source->most = INFINITY;
     for (int k = 0; k < 3; k++) {
         source->size[k] = d->size[k];
         source->bricks[k] = d->bricks[k];
@@ -52,26 +54,41 @@ static tsr_status brick_source(const tsr_dense *d, tsr_brick_source *source)
     return TSR_OK;
 }
 
-/* Ranges of the bricks, and from them least and largest value and a window. */
+static tsr_status measure_values(tsr_context *context, const tsr_brick_source *source, int64_t bricks, float *range, float *slope,
+                                 tsr_brick_counts *counts, tsr_brick_summary *found)
+{
+    TSR_TRY(context->backend->fill(context->queue, counts, 0, sizeof *counts));
+    TSR_TRY(context->backend->render->ranges(context->queue, source, range, slope, counts));
+    TSR_TRY(context->backend->render->summarize(context->queue, range, bricks, counts));
+    TSR_TRY(context->backend->download(context->queue, found, counts, sizeof *found));
+    return TSR_OK;
+}
+
+/* Ranges of the bricks, and from them least and largest value and a window. Rays meet infinite values, so the bricks' ranges hold them; a window cannot. */
 static tsr_status measure(tsr_context *context, tsr_dense *d)
 {
     tsr_status status;
     tsr_brick_source source;
     tsr_brick_summary found;
     tsr_brick_counts *counts = NULL;
+    float *finite = NULL; /* ranges, slopes */
+    const size_t bytes = (size_t)d->brick_count * 12;
     TSR_TRY(brick_source(d, &source));
     TSR_TRY_GOTO(tsr_device_allocate(context, sizeof *counts, (void **)&counts), done);
-    TSR_TRY_GOTO(context->backend->fill(context->queue, counts, 0, sizeof *counts), done);
-    TSR_TRY_GOTO(context->backend->render->ranges(context->queue, &source, d->range, d->slope, counts), done);
-    TSR_TRY_GOTO(context->backend->render->summarize(context->queue, d->range, d->brick_count, counts), done);
-    TSR_TRY_GOTO(context->backend->download(context->queue, &found, counts, sizeof found), done);
-    const int any = found.bricks > 0; /* else all is NaN */
+    TSR_TRY_GOTO(measure_values(context, &source, d->brick_count, d->range, d->slope, counts, &found), done);
+    if (found.bricks > 0 && !(isfinite(tsr_key_float(~found.lowest)) && isfinite(tsr_key_float(found.highest)))) {
+        TSR_TRY_GOTO(tsr_device_allocate(context, bytes, (void **)&finite), done);
+        source.most = FLT_MAX;
+        TSR_TRY_GOTO(measure_values(context, &source, d->brick_count, finite, finite + 2 * d->brick_count, counts, &found), done);
+    }
+    const int any = found.bricks > 0; /* else all is NaN or infinite */
     d->nan_voxels = (int64_t)found.nan_count;
     d->minimum = d->window_low = any ? (double)tsr_key_float(~found.lowest) : 0;
     d->maximum = any ? (double)tsr_key_float(found.highest) : 0;
     d->window_high = any ? (double)tsr_key_float(found.key) : 0;
     if (!(d->window_high > d->window_low)) d->window_high = d->maximum > d->minimum ? d->maximum : d->minimum + 1;
 done:
+    tsr_device_release(context, finite, bytes);
     tsr_device_release(context, counts, sizeof *counts);
     return status;
 }

@@ -137,6 +137,65 @@ static void ranges_and_slopes(void **state)
     tsr_context_destroy(&context);
 }
 
+/* Windows come from the finite values, whatever share of the bricks has infinite ones; what rays are to meet stays in the bricks' ranges. */
+static void infinities(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    uint64_t random = test_seed();
+    static float values[SX * SY * SZ], most[1024];
+    for (int every = 1; every <= 10; every += 9) { /* all, and one in ten */
+        tsr_volume *volume = make(context, values, 0, &random), *host;
+        tsr_scene *scene;
+        tsr_scene_info info;
+        double low = INFINITY, high = -INFINITY;
+        int valid = 0;
+        for (int i = 0; i < SX * SY * SZ; i++) {
+            if (i % every == 0) values[i] = i % (2 * every) ? -INFINITY : INFINITY;
+            if (!isfinite(values[i])) continue;
+            low = fmin(low, (double)values[i]);
+            high = fmax(high, (double)values[i]);
+        }
+        tsr_volume_destroy(&volume);
+        require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ SX, SY, SZ }, NULL, &host));
+        memcpy(tsr_volume_data(host), values, sizeof values);
+        require_ok(tsr_volume_copy(host, context, &volume));
+        require_ok(tsr_scene_create(context, &scene));
+        require_ok(tsr_scene_set_volume(scene, volume));
+        require_ok(tsr_scene_describe(scene, &info));
+        const tsr_dense *d = scene->source;
+        float *range = (float *)malloc((size_t)d->brick_count * 8);
+        require_ok(context->backend->download(context->queue, range, d->range, (size_t)d->brick_count * 8));
+        for (int b = 0; b < (int)d->brick_count; b++) {
+            const int at[3] = { b % d->bricks[0], b / d->bricks[0] % d->bricks[1], b / (d->bricks[0] * d->bricks[1]) };
+            float largest = -INFINITY;
+            int endless = 0;
+            for (int z = 8 * at[2]; z < SZ && z <= 8 * at[2] + 8; z++)
+                for (int y = 8 * at[1]; y < SY && y <= 8 * at[1] + 8; y++)
+                    for (int x = 8 * at[0]; x < SX && x <= 8 * at[0] + 8; x++) {
+                        const float v = values[(z * SY + y) * SX + x];
+                        endless |= v == INFINITY;
+                        if (isfinite(v)) largest = fmaxf(largest, v);
+                    }
+            if (endless) assert_true(range[2 * b + 1] == INFINITY);
+            if (largest > -INFINITY) most[valid++] = largest;
+        }
+        if (every == 1) {
+            assert_true(info.minimum == 0 && info.maximum == 0 && info.window_low == 0 && info.window_high == 1);
+        } else {
+            qsort(most, (size_t)valid, sizeof *most, ascending);
+            assert_true(info.minimum == low && info.window_low == low && info.maximum == high);
+            assert_true(info.window_high == (double)most[(valid - 1) * 98 / 100]);
+        }
+        free(range);
+        tsr_scene_destroy(&scene);
+        tsr_volume_destroy(&volume);
+        tsr_volume_destroy(&host);
+    }
+    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    tsr_context_destroy(&context);
+}
+
 /* A block of 2^3 cells is marked if and only if its 27 voxels lie on both sides; where the backend has no use for blocks there are none. */
 static void blocks_of_cells(void **state)
 {
@@ -179,6 +238,6 @@ static void blocks_of_cells(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(ranges_and_slopes), cmocka_unit_test(blocks_of_cells) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(ranges_and_slopes), cmocka_unit_test(infinities), cmocka_unit_test(blocks_of_cells) };
     return cmocka_run_group_tests_name("bricks", tests, NULL, NULL);
 }
