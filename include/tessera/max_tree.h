@@ -57,7 +57,8 @@ typedef enum tsr_max_tree_attribute {
 /* values[nodes] of an attribute. */
 TSR_API tsr_status tsr_max_tree_attributes(const tsr_max_tree *tree, tsr_max_tree_attribute attribute, double *values) TSR_CHECKED;
 
-/* What becomes of components with attribute < threshold, and of others inside them. Equal for increasing attributes (VOLUME, EXTENT) but for SUBTRACTIVE. */
+/* What becomes of components with attribute < threshold, and of others inside them. All but SUBTRACTIVE are equal for increasing attributes, those of which
+ * no component has more than what it lies in: all but NONCOMPACTNESS. */
 typedef enum tsr_max_tree_rule {
     TSR_MAX_TREE_DIRECT = 0, /* they take the value of what they lie in */
     TSR_MAX_TREE_MIN,        /* with them all components inside them */
