@@ -81,6 +81,9 @@ int render_scene(struct render *r, const char *path)
     if (code) return code;
     r->volume = cli_read_to_device(r->cli, path, &r->read, r->context, &code);
     if (!r->volume) return code;
+    const tsr_size3 n = tsr_volume_size(r->volume);
+    if (n.x == 1 && n.y == 1 && n.z == 1 && !r->surface && !r->slice_given && !r->eye_given)
+        return cli_usage(r->cli, "%s: one voxel has no size that a view could show, expected at least two", path);
     int only_surface = r->isovalue_given && !r->surface && r->options.mode == TSR_RENDER_SURFACE;
     if (!only_surface) {
         status = tsr_scene_set_volume(r->scene, r->volume);
