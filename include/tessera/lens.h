@@ -79,7 +79,7 @@ typedef struct tsr_lens_found {
     tsr_lens lens;
     double score;              /* at the answer */
     double peak;               /* score / median score of the grid: below 1.05 the answer means little (no straight contours) */
-    int at_edge;               /* != 0: the best of the grid is its first or last: a better k1 may lie outside the range, which the answer never leaves */
+    int at_edge;               /* != 0: the best of the grid is its first or last: a better k1 may lie outside the range, which the answer leaves with `quartic` alone */
     int32_t candidates;
     tsr_lens_candidate *candidate; /* of the grid; freed by tsr_lens_found_destroy */
     int32_t bins;

@@ -78,7 +78,8 @@ static void show(const struct undistort *u, const tsr_lens_found *found, double 
         printf("k1 %.5f%s, centre moved by %.4f %.4f half-widths, peak %.3f, %d candidates in %.3f s\n", found->lens.k1, second, found->lens.shift[0],
                found->lens.shift[1], found->peak, found->candidates, seconds);
     }
-    if (found->at_edge) cli_note(u->cli, "k1 %.5f lies at the edge of the range: a better one may lie outside, see --range", found->lens.k1);
+    if (found->at_edge)
+        cli_note(u->cli, "the best candidate lies at the edge of the range: a k1 better than %.5f may lie outside, see --range", found->lens.k1);
     if (found->peak < 1.05) cli_note(u->cli, "the score hardly depends on k1 (peak %.3f): are there straight lines in the picture?", found->peak);
 }
 
@@ -148,6 +149,28 @@ static int work_board(struct undistort *u)
     return status == TSR_OK ? CLI_OK : cli_status(u->cli, status, u->output);
 }
 
+/* Usage errors: options that what is asked for does not use. */
+static int check_given(const struct undistort *u, const cli_option *options, const int *given)
+{
+    static const struct {
+        const char *name;
+        enum { FINDS, BOARDS, WARPS } kind;
+    } own[] = { { "find", FINDS },     { "criterion", FINDS }, { "range", FINDS },  { "step", FINDS },
+                { "bins", FINDS },     { "threshold", FINDS }, { "centre", FINDS }, { "quartic", FINDS },
+                { "degrees", BOARDS }, { "square", BOARDS },   { "noise", BOARDS }, { "seed", BOARDS },
+                { "sampling", WARPS }, { "scale", WARPS },     { "add", WARPS },    { "mask", WARPS } };
+    for (int k = 0; options[k].name; k++) {
+        for (size_t i = 0; given[k] && i < sizeof own / sizeof *own; i++) {
+            if (strcmp(own[i].name, options[k].name)) continue;
+            if (own[i].kind == BOARDS && !u->make_board) return cli_usage(u->cli, "--%s: without effect without --board", own[i].name);
+            if (own[i].kind != BOARDS && u->make_board) return cli_usage(u->cli, "--%s: without effect on --board", own[i].name);
+            if (own[i].kind == FINDS && !u->find) return cli_usage(u->cli, "--%s: without effect without --find", own[i].name);
+            if (own[i].kind == WARPS && !u->output) return cli_usage(u->cli, "--%s: expected --output as well", own[i].name);
+        }
+    }
+    return CLI_OK;
+}
+
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct undistort u = {
@@ -155,7 +178,7 @@ static int run(cli_call *cli, int argc, char **argv)
     };
     int model = 0, criterion = 0, sampling = 0, k1_given = 0;
     int64_t seed = 0;
-    const cli_option options[] = {
+    cli_option options[] = {
         CLI_OUTPUT_OPTION(u.output),
         { .name = "find", .type = CLI_FLAG, .value = &u.find, .help = "find k1 by the directions of the contours" },
         { .name = "model", .type = CLI_CHOICE, .value = &model, .argument = "NAME", .help = "of the lens", .choices = "division poly" },
@@ -240,8 +263,12 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "seed", .type = CLI_COUNT, .value = &seed, .argument = "N", .help = "of the noise", .lower = 0, .upper = 9.2e18 },
         { 0 },
     };
+    int given[sizeof options / sizeof *options] = { 0 };
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++)
+        if (!options[k].given) options[k].given = &given[k];
     int code = cli_parse(cli, options, 0, 1, argc, argv);
     if (code >= 0) return code;
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) given[k] = *options[k].given;
     u.lens.model = model ? TSR_LENS_POLY : TSR_LENS_DIVISION;
     u.warp.sampling = (tsr_lens_sampling)sampling;
     u.search.criterion = criterion ? TSR_LENS_SOURCE : TSR_LENS_CONCENTRATION;
@@ -257,7 +284,10 @@ static int run(cli_call *cli, int argc, char **argv)
     if (cli->inputs != !u.make_board) return cli_usage(cli, "%d images given, expected %s", cli->inputs, u.make_board ? "none with --board" : "one");
     if (u.find && k1_given) return cli_usage(cli, "--k1: expected without --find, which looks for it (see --range)");
     if (!u.output && !u.find) return cli_usage(cli, "nothing to do: expected --output or --find");
-    if (u.mask && !u.output) return cli_usage(cli, "--mask: expected --output as well");
+    code = check_given(&u, options, given);
+    if (code) return code;
+    if (u.range_given && !(u.range[0] < u.range[1]))
+        return cli_usage(cli, "--range: %g:%g given, expected LOWER:UPPER in rising order", u.range[0], u.range[1]);
     code = cli_film_check(cli, &u.film, u.output, u.make_board || cli_frames_single(cli));
     if (!code && u.mask) code = cli_check_write(cli, u.mask, TSR_FILE_IMAGE, NULL);
     if (code) return code;
