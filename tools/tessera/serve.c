@@ -1,8 +1,12 @@
 #define _XOPEN_SOURCE 700 /* setenv, realpath */
 #include <limits.h>
+#include <net/if.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,12 +29,30 @@ static void ready(void *user, const char *url, int port, const char *token)
         printf("%s\n", url);
     }
     fflush(stdout);
-    if (strncmp(url, "http://127.", 11) && strncmp(url, "http://[::1]", 12) && strncmp(url, "http://localhost", 16))
+    if (strncmp(url, "http://127.", 11) && strncmp(url, "http://[::1]", 12) && strncmp(url, "http://[::ffff:127.", 19) &&
+        strncmp(url, "http://localhost", 16))
         cli_note(cli, "listening beyond this machine, unencrypted: whoever sees or knows this address may look and drive");
 }
 
 /* It goes on serving: the page can load another file. */
 static void trouble(void *user, const char *text) { cli_error((const cli_call *)user, CLI_FAILED, "%s", text); }
+
+/* An address in numbers, as in a URL or not, or an interface. Of names only the one of every machine: what others stand for is for their owners to say. */
+static int check_listen(const cli_call *cli, const char **listen, char text[128])
+{
+    const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST };
+    struct addrinfo *found = NULL;
+    if (!*listen) return CLI_OK;
+    const size_t n = strlen(*listen), bracketed = n > 2 && (*listen)[0] == '[' && (*listen)[n - 1] == ']';
+    snprintf(text, 128, "%.*s", (int)(n < 1000 ? n - 2 * bracketed : 0), *listen + bracketed);
+    if (!strcasecmp(text, "localhost")) snprintf(text, 128, "127.0.0.1");
+    const int numbers = *text && !getaddrinfo(text, NULL, &hints, &found);
+    if (numbers) freeaddrinfo(found);
+    if (!numbers && !if_nametoindex(text))
+        return cli_usage(cli, "--listen: '%s', expected an address of this machine in numbers (127.0.0.1, ::1) or localhost", *listen);
+    *listen = text;
+    return CLI_OK;
+}
 
 static int check_token(const cli_call *cli, const char *token)
 {
@@ -76,9 +98,10 @@ static void wait_politely(char **argv)
 
 static int serve(cli_call *cli, viewer_server_options *o, const char *given_folder)
 {
-    char folder[PATH_MAX], error[512] = "";
+    char folder[PATH_MAX], error[512] = "", address[128];
     tsr_context *context = NULL;
     int code = split(cli, cli->inputs ? cli->input[0] : NULL, given_folder, folder, &o->session.file);
+    if (!code) code = check_listen(cli, &o->listen, address);
     if (!code) code = check_token(cli, o->token);
     if (!code) code = cli_context(cli, &context); /* a device that does not work is said now */
     const int emulated = !code && tsr_context_device(context).kind == TSR_DEVICE_EMU;
