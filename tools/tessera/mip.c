@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "mip.h"
 
@@ -58,11 +59,12 @@ static int read_volume(struct mip *m, const char *path)
     return failed(m, status, path);
 }
 
-int mip_is_pyramid(const char *path)
+static int ends_in(const char *path, const char *extension)
 {
-    const char *dot = strstr(path, ".mip");
-    return dot && (!strcmp(dot, ".mip") || !strcmp(dot, ".mip.gz"));
+    const size_t n = strlen(path), e = strlen(extension);
+    return n > e && !strcasecmp(path + n - e, extension);
 }
+int mip_is_pyramid(const char *path) { return ends_in(path, ".mip") || ends_in(path, ".mip.gz"); }
 
 /* The pyramid of a file, or one built of a volume. */
 static int load(struct mip *m, const char *path)
