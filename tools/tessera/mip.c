@@ -337,6 +337,8 @@ static int check(struct mip *m, const char *action)
         return cli_usage(m->cli, "%s: missing input, expected a %s", action,
                          strcmp(action, "build") && strcmp(action, "filter") && strcmp(action, "analyse") ? "pyramid" : "volume");
     const int filters = !strcmp(action, "filter"), writes = filters || !strcmp(action, "build") || !strcmp(action, "render");
+    if ((filters || !strcmp(action, "analyse")) && m->output && !strcmp(m->output, "-"))
+        m->cli->format = "nrrd"; /* --format names the storage of pyramids */
     if (filters && !m->threshold_given) return cli_usage(m->cli, "filter: missing --threshold, the least attribute that stays");
     if (filters || (!strcmp(action, "analyse") && m->output)) return cli_check_write(m->cli, m->output, TSR_FILE_VOLUME, NULL);
     if (!strcmp(action, "analyse")) return CLI_OK;
@@ -409,7 +411,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_TEXT,
           .value = &m.output,
           .argument = "FILE",
-          .help = "build: pyramid (.mip, .mip.gz); render: PNG; filter: volume" },
+          .help = "build: pyramid (.mip, .mip.gz); render: PNG; filter, analyse: volume (-: NRRD)" },
         { .name = "levels",
           .type = CLI_INT,
           .value = &m.levels,

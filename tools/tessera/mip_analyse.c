@@ -1,5 +1,6 @@
 /* tools/tessera/mip_analyse.c: `tessera mip analyse`: pyramids whose analysis keeps what is connected. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "mip.h"
 
@@ -46,7 +47,7 @@ int mip_analyse(struct mip *m)
     tsr_status status = tsr_filter_pyramid_create(m->volume, &m->analysis, &p);
     cli_progress_end(m->cli);
     if (status != TSR_OK) return cli_status(m->cli, status, input);
-    show(m, p);
+    if (!m->output || strcmp(m->output, "-")) show(m, p);
     if (m->output) {
         const tsr_write_options write = cli_write_options(m->cli);
         status = tsr_filter_pyramid_synthesise(p, m->render.finest, &volume);
