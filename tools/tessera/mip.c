@@ -78,12 +78,13 @@ static int load(struct mip *m, const char *path)
     return failed(m, status, path);
 }
 
+static const char *const formats[] = { "bricks", "list4", "list6", "list8" };
+
 /* ---- the actions ----------------------------------------------------------------------------------------------------------------------------- */
 
 static void show(const struct mip *m, const tsr_mip_info *i, double seconds)
 {
-    static const char *const elements[] = { "cube2", "cube3", "cross6", "own" }, *const keys[] = { "image1", "residual", "image", "volume" },
-                             *const formats[] = { "bricks", "list4", "list6", "list8" };
+    static const char *const elements[] = { "cube2", "cube3", "cross6", "own" }, *const keys[] = { "image1", "residual", "image", "volume" };
     const double voxels = (double)i->size.x * (double)i->size.y * (double)i->size.z;
     if (m->cli->globals.json) {
         json_open(NULL, '{');
@@ -207,6 +208,9 @@ static int render(struct mip *m)
     int code = m->stream ? open_stream(m, m->cli->input[1]) : load(m, m->cli->input[1]);
     if (code) return code;
     const tsr_mip_info info = m->stream ? tsr_mip_stream_describe(m->file) : tsr_mip_describe(m->pyramid);
+    if (m->devices > 1 && info.format != TSR_MIP_BRICKS)
+        return cli_usage(m->cli, "--devices: %s is stored in the format %s, expected a pyramid of format bricks", m->cli->input[1],
+                         formats[info.format]);
     const tsr_mip_view view = view_of(m, &info);
     tsr_status status = tsr_mip_frame_create(m->context, m->width, m->height, &frame);
     if (status == TSR_OK)
@@ -316,7 +320,14 @@ static int filter(struct mip *m)
     code = failed(m, mip_filter_volume(m, &m->volume, &nodes, &kept), m->cli->input[1]);
     const tsr_write_options write = cli_write_options(m->cli);
     if (!code) code = failed(m, tsr_volume_write(m->volume, m->output, &write), m->output);
-    if (!code) cli_note(m->cli, "%lld of %lld components stay", (long long)kept, (long long)nodes);
+    if (code) return code;
+    if (m->cli->globals.json && strcmp(m->output, "-")) {
+        json_open(NULL, '{');
+        json_int("components", nodes);
+        json_int("kept", kept);
+        json_close('}');
+    }
+    cli_note(m->cli, "%lld of %lld components stay", (long long)kept, (long long)nodes);
     return code;
 }
 
@@ -532,7 +543,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_INT,
           .value = &m.devices,
           .argument = "N",
-          .help = "deal the pyramid out over N devices",
+          .help = "deal the pyramid out over N devices; --format bricks alone",
           .lower = 1,
           .upper = 64 },
         { .name = "finest",

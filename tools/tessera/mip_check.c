@@ -42,8 +42,18 @@ int mip_check_given(const struct mip *m, const cli_option *options, const int *g
     }
     if (m->stream && !pyramid) return cli_usage(m->cli, "--stream: without effect on %s: a volume is read as a whole", m->cli->input[1]);
     if (m->stream && m->devices > 1) return cli_usage(m->cli, "--stream and --devices: expected one of them");
+    if (m->devices > 1 && !pyramid && m->format) return cli_usage(m->cli, "--devices: expected --format bricks, by which a pyramid is dealt out");
+    if (!strcmp(action, "analyse")) {
+        const tsr_filter_pyramid_options defaults = TSR_FILTER_PYRAMID_OPTIONS;
+        const int32_t levels = m->levels_given ? m->levels : defaults.levels ? defaults.levels : 2;
+        if (levels < 1) return cli_usage(m->cli, "--levels: %d given, expected 1 to 8 of analyse", levels);
+        if (m->render.finest > levels)
+            return cli_usage(m->cli, "--finest: %d given, expected a level from 0 to %d, as many as --levels", m->render.finest, levels);
+    }
     for (int k = 0; options[k].name; k++) {
         if (!given[k]) continue;
+        if (!strcmp(options[k].name, "neighbours") && m->tree.neighbours != 6 && m->tree.neighbours != 18 && m->tree.neighbours != 26)
+            return cli_usage(m->cli, "--neighbours: %d given, expected 6, 18 or 26", m->tree.neighbours);
         if (!strcmp(options[k].name, "bits") && !m->range_given) return cli_usage(m->cli, "--bits: without effect without --range");
         if (class_of(options[k].name) == FILTERS && !m->threshold_given)
             return cli_usage(m->cli, "--%s: without effect without --threshold", options[k].name);
