@@ -211,8 +211,8 @@ typedef struct tsr_mip_stream_options {
 TSR_API tsr_status tsr_mip_stream_open(tsr_context *context, const char *path, const tsr_mip_stream_options *options, tsr_mip_stream **stream) TSR_CHECKED;
 TSR_API void tsr_mip_stream_close(tsr_mip_stream **stream);
 TSR_API tsr_mip_info tsr_mip_stream_describe(const tsr_mip_stream *stream); /* device_bytes: of a piece */
-/* As tsr_mip_render of the whole pyramid, the same pixels; reads the file once, twice where the number of coefficients is new. Waits. No `refine`. What is
- * damaged or changed since it was opened is an error, never a picture. */
+/* As tsr_mip_render of the whole pyramid, the same pixels; reads the file once, twice where the number of coefficients is new. Waits. No `refine`. A file
+ * that has changed since it was opened is an error where its runs and coefficients are out of order or range; the checksum is not taken again. */
 TSR_API tsr_status tsr_mip_stream_render(tsr_mip_stream *stream, const tsr_mip_view *view, const tsr_mip_render_options *options, tsr_mip_frame *frame,
                                          tsr_mip_statistics *statistics) TSR_CHECKED;
 
