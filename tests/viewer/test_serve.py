@@ -2,6 +2,7 @@
 import filecmp
 import os
 import random
+import shutil
 import socket
 import subprocess
 import sys
@@ -379,6 +380,63 @@ def test_open_to_the_network():
             assert other.stop() == (0, "")
 
 
+def make_certificate(name):
+    """A self-signed certificate of this machine's loopback address and its key."""
+    certificate, key = os.path.join(FOLDER, name + "-certificate.pem"), os.path.join(FOLDER, name + "-key.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",
+                    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    return certificate, key
+
+
+def test_encrypted():
+    """https and wss on one port, and no word without them; files that do not fit are said before anything is served."""
+    if not shutil.which("openssl"):
+        print("no openssl command on this machine: the encrypted server is left out")
+        return
+    image = os.path.join(FOLDER, "head.nii.gz")
+    certificate, key = make_certificate("first")
+    _, other_key = make_certificate("second")
+    locked = os.path.join(FOLDER, "locked.pem")
+    subprocess.run(["openssl", "pkey", "-in", key, "-aes256", "-passout", "pass:secret", "-out", locked], check=True, capture_output=True)
+    run = subprocess.run([TESSERA, "serve", image, "--port", "0", "--certificate", certificate, "--key", os.path.join(FOLDER, "nix.pem")], capture_output=True,
+                         text=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
+    if "no TLS" in run.stderr:
+        print("this build has no TLS: the encrypted server is left out")
+        return
+    for first, second, words in ((certificate, os.path.join(FOLDER, "nix.pem"), "nix.pem: cannot be read: No such file"), (FOLDER, key, "is a folder"),
+                                 (image, key, "head.nii.gz: expected a certificate"), (key, key, "first-key.pem: expected a certificate"),
+                                 (certificate, image, "head.nii.gz: expected a private key"), (certificate, locked, "locked.pem: expected a private key"),
+                                 (certificate, other_key, "second-key.pem: is not the private key of the certificate")):
+        run = subprocess.run([TESSERA, "serve", image, "--port", "0", "--certificate", first, "--key", second], capture_output=True, text=True,
+                             stdin=subprocess.DEVNULL, timeout=60, check=False)
+        assert run.returncode == 1 and not run.stdout, (run.returncode, run.stdout)
+        assert words in run.stderr and run.stderr.count("\n") == 1, (words, run.stderr)
+    other = Server(TESSERA, image, "--device", "cpu", "--threads", "1", "--certificate", certificate, "--key", key, trusted=certificate)
+    try:
+        assert other.scheme == "https", other.url
+        status, body = other.get(other.path)
+        assert status == 200 and b"<title>tessera" in body, status
+        assert other.get("/0" + other.path)[0] == 404 and refused(other, "/socket")
+        with other.connect(20) as shown:
+            assert shown.version() in ("TLSv1.2", "TLSv1.3"), shown.version()
+        plain, secure = b"", other.tls
+        other.tls = None
+        try:
+            plain = other.get(other.path)[1]
+        finally:
+            other.tls = secure
+        assert b"tessera" not in plain, "the page without encryption"
+        page = loaded_page(other)
+        assert page.state["image"]["size"] == [48, 48, 48]
+        page.send(type="save", what="picture", name="encrypted.png")
+        page.until(lambda: any(t["type"] == "saved" and t["text"] == "encrypted.png" for t in page.texts), what="the picture")
+        with open(os.path.join(FOLDER, "encrypted.png"), "rb") as file:
+            assert other.get(other.path + "file/encrypted.png") == (200, file.read())
+        page.close()
+    finally:
+        assert other.stop() == (0, "")
+
+
 def test_malformed(server):
     """What is no message is refused with a word or closes its own connection, and nothing else."""
     watcher = loaded_page(server)
@@ -532,6 +590,7 @@ with tempfile.TemporaryDirectory() as FOLDER:
             print(f"{test.__name__}: {time.monotonic() - began:.1f} s", flush=True)
         test_trouble_at_the_start()
         test_open_to_the_network()
+        test_encrypted()
     finally:
         code, errors = run.stop()
     assert code == 0, f"exit code {code}: {errors}"

@@ -495,7 +495,7 @@ static void announce(const struct server *server, const viewer_server_options *o
     char url[400], host[256] = "localhost";
     if (everywhere) own_address(host, sizeof host);
     else snprintf(host, sizeof host, strchr(o->listen, ':') ? "[%s]" : "%s", o->listen);
-    snprintf(url, sizeof url, "http://%s:%d/%s/", host, port, server->token);
+    snprintf(url, sizeof url, "%s://%s:%d/%s/", o->certificate ? "https" : "http", host, port, server->token);
     if (o->ready) o->ready(o->user, url, port, server->token);
 }
 
@@ -506,6 +506,7 @@ int viewer_serve(const viewer_server_options *options, char *error, size_t error
     viewer_server_options o = *options;
     if (!o.listen) o.listen = "127.0.0.1";
     int everywhere = !strcmp(o.listen, "0.0.0.0") || !strcmp(o.listen, "::"), result = -1;
+    if (o.certificate && viewer_tls_check(o.certificate, o.key, error, error_bytes)) return -1;
     if (make_token(o.token, server.token)) {
         snprintf(error, error_bytes, "/dev/urandom cannot be read: give a token with --token");
         return -1;
@@ -514,6 +515,7 @@ int viewer_serve(const viewer_server_options *options, char *error, size_t error
     memset(&info, 0, sizeof info);
     info.port = CONTEXT_PORT_NO_LISTEN;
     info.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS | (strchr(o.listen, ':') ? 0 : LWS_SERVER_OPTION_DISABLE_IPV6);
+    if (o.certificate) info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
     info.user = &server;
     info.timeout_secs = 10;
     info.retry_and_idle_policy = &alive;
@@ -527,6 +529,7 @@ int viewer_serve(const viewer_server_options *options, char *error, size_t error
     info.protocols = protocols;
     info.vhost_name = "tessera";
     info.keepalive_timeout = 5;
+    if (o.certificate) viewer_tls_use(o.certificate, o.key, &info);
     struct lws_vhost *vhost = lws_create_vhost(server.lws, &info);
     int port = vhost ? lws_get_vhost_listen_port(vhost) : -1;
     if (port <= 0) snprintf(error, error_bytes, "cannot listen on %s:%d: is the port in use, is this an address of this machine?", o.listen, o.port);
