@@ -332,6 +332,31 @@ def test_greedy_page(server):
     page.close()
 
 
+def test_share_of_a_page(server):
+    """A page is read 1000 messages a second after the first 500, large ones count for several: nothing is lost, and the others are heard at once."""
+    page, hasty = loaded_page(server), Page(server)
+    for count, padding in ((1500, 0), (8, 60000)):
+        time.sleep(0.6)  # rested: a whole burst may come
+        began = time.monotonic()
+        for i in range(count):
+            hasty.frame(b'{"type":"ping","id":%d%s}' % (i, b" " * padding))
+        page.send(type="ping", id=count)
+        page.until(lambda n=count: any(t.get("id") == n for t in page.texts), 5, "the answer to the other page")
+        heard = time.monotonic() - began
+        hasty.until(lambda n=count: any(t.get("id") == n - 1 for t in hasty.texts), 20, "the answer to the last message")
+        seconds = time.monotonic() - began
+        hasty.texts.clear()
+        assert seconds > 0.8, f"{count} messages of {padding} bytes were taken in {seconds:.2f} s"
+        assert heard < 0.5 * seconds, f"the other page waited {heard:.2f} of {seconds:.2f} s"
+    hasty.send(type="drive")
+    hasty.until(lambda: hasty.driver["driver"] == hasty.driver["you"], 5, "the controls")
+    for i in range(900):
+        hasty.send(type="ping", id=i)
+    hasty.close()  # while it is not read
+    page.until(lambda: page.driver["driver"] == page.driver["you"] and page.driver["clients"] == 1, 10, "the controls again")
+    page.close()
+
+
 def test_names(server):
     """Names beyond ASCII come back as they are; of five pictures five are saved."""
     page = loaded_page(server)
@@ -537,7 +562,7 @@ def test_crowd(server):
 
 
 def test_flood(server):
-    """Thousands of commands without a breath: refused when the queue is full, memory bounded, the session still works."""
+    """Thousands of commands without a breath: read as fast as a page may send, refused when the queue is full, memory bounded, the session still works."""
     page = loaded_page(server)
     before = server.memory()
     for i in range(3000):
@@ -582,7 +607,7 @@ with tempfile.TemporaryDirectory() as FOLDER:
     tessera("make", "phantom_tumour", "--size", "48", "--noise", "0.05", "--seed", "3", "-o", "head.nii.gz")
     run = Server(TESSERA, os.path.join(FOLDER, "head.nii.gz"), "--device", "cpu", "--threads", "2")
     try:
-        for test in (test_session, test_windows, test_one_drives, test_access, test_work_is_kept, test_long_work_stops, test_greedy_page, test_names, test_malformed,
+        for test in (test_session, test_windows, test_one_drives, test_access, test_work_is_kept, test_long_work_stops, test_greedy_page, test_share_of_a_page, test_names, test_malformed,
                      test_flood, test_crowd):
             began = time.monotonic()
             test(run)

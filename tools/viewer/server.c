@@ -17,6 +17,12 @@
 #include <unistd.h>
 
 enum { CLIENT_NOTICES = 48, FLYING = 2, HTTP_CHUNK = 32 << 10 };
+enum {
+    RATE = 1000,
+    BURST = 500,
+    SOME = 50,
+    BYTES_OF_ONE = 256
+}; /* what a page may send: messages a second, at once, after a rest; of so many bytes */
 _Static_assert(LWS_PRE <= VIEWER_PAD, "room before a payload");
 
 struct client;
@@ -44,6 +50,8 @@ struct client {
     int notices, files, turn, flying[VIEWER_VIEWS]; /* files: this page waits for the list of files */
     char *message;                                  /* what came of a message that is not complete yet */
     size_t message_bytes;
+    double spent, since; /* of what it may send, and when that was true */
+    lws_sorted_usec_list_t rest;
     const unsigned char *bytes; /* answer to a request: from memory ... */
     size_t left;
     int file, sending; /* ... or from a file */
@@ -266,6 +274,7 @@ static void dismiss(struct server *server, struct client *c)
     struct client **at = &server->first;
     if (c->file) close(c->file - 1);
     c->file = 0;
+    lws_sul_cancel(&c->rest);
     free(c->message);
     c->message = NULL;
     for (int i = 0; i < c->notices; i++) viewer_blob_release(&c->notice[i]);
@@ -323,12 +332,33 @@ static int close_with(struct lws *wsi, enum lws_close_status code)
     return -1;
 }
 
+static void go_on(lws_sorted_usec_list_t *list)
+{
+    struct client *c = lws_container_of(list, struct client, rest);
+    lws_rx_flow_control(c->wsi, 1);
+}
+
+/* Who sends more than its share is read more slowly, nothing is lost: its messages wait in its own socket, and the others have their turn. Large
+ * messages count for several. */
+static void pay(struct client *c, size_t bytes)
+{
+    double now = viewer_seconds();
+    c->spent -= (now - c->since) * RATE;
+    c->since = now;
+    if (c->spent < 0) c->spent = 0;
+    c->spent += 1 + (double)bytes / BYTES_OF_ONE;
+    if (c->spent < BURST) return;
+    lws_rx_flow_control(c->wsi, 0);
+    lws_sul_schedule(lws_get_context(c->wsi), 0, &c->rest, go_on, (lws_usec_t)((c->spent - BURST + SOME) * LWS_US_PER_SEC / RATE));
+}
+
 static int receive(struct server *server, struct lws *wsi, struct client *c, const char *bytes, size_t size)
 {
     if (!c->id) return -1;
     if (lws_frame_is_binary(wsi)) return close_with(wsi, LWS_CLOSE_STATUS_UNACCEPTABLE_OPCODE);
     if (c->message_bytes + size + lws_remaining_packet_payload(wsi) > VIEWER_MESSAGE_BYTES)
         return close_with(wsi, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE);
+    pay(c, size);
     int whole = lws_is_final_fragment(wsi) && !lws_remaining_packet_payload(wsi);
     if (whole && !c->message_bytes) {
         act(server, c, bytes, size);
