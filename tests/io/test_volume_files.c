@@ -355,6 +355,10 @@ static void strangers(void **state)
     assert_int_equal(mkfifo(scratch("pipe.nrrd"), 0600), 0);
     require_error(tsr_volume_write(volume, scratch("link.mhd"), &strict), TSR_ERROR_IO, "is a link");
     require_error(tsr_volume_write(volume, scratch("pipe.nrrd"), &strict), TSR_ERROR_IO, "pipe or device");
+    assert_int_equal(symlink("plain.mhd", scratch("link.tsc")), 0);
+    assert_int_equal(mkfifo(scratch("pipe.tsc"), 0600), 0);
+    require_error(tsr_volume_write(volume, scratch("link.tsc"), &strict), TSR_ERROR_IO, "is a link");
+    require_error(tsr_volume_write(volume, scratch("pipe.tsc"), &strict), TSR_ERROR_IO, "pipe or device");
     require_error(tsr_volume_read(scratch("link.mhd"), &stay, &back), TSR_ERROR_IO, "is a link");
     require_error(tsr_volume_read(scratch("pipe.nrrd"), &stay, &back), TSR_ERROR_IO, "pipe or device");
     require_ok(tsr_volume_read(scratch("link.mhd"), NULL, &back)); /* whoever does not ask follows links */
