@@ -462,6 +462,36 @@ def test_encrypted():
         assert other.stop() == (0, "")
 
 
+def test_emulated():
+    """The kernels of a GPU behind the page, run by the emulator: pictures while the surface moves, and a replay with the same mask."""
+    if "emulator" not in tessera("devices"):
+        print("this build has no emulator: it is left out")
+        return
+    tessera("make", "phantom_tumour", "--size", "20", "--noise", "0.05", "--seed", "3", "-o", "small.nii.gz")
+    other = Server(TESSERA, os.path.join(FOLDER, "small.nii.gz"), "--device", "emu")
+    try:
+        page = Page(other)
+        for view in ("source", "speed", "volume"):
+            page.send(type="view", view=view, width=24, height=24)
+        page.until(lambda: page.state and page.state["image"] and len(page.frames) == 3, 60, "three pictures")
+        page.send(type="probe", at=[7, 12, 9], radius=2)
+        page.send(type="paint", **{"from": [7, 12, 9]}, radius=3, begin=True, input=2)
+        page.until(lambda: page.frames["volume"]["edit_input"] >= 2, 60, "the sphere")
+        page.send(type="start")
+        pictures = dict(page.counts)
+        page.until(lambda: page.state["steps"] >= 5 and all(page.counts[v] > pictures[v] for v in pictures), 120, "pictures of a moving surface")
+        page.send(type="pause")
+        for what, name in (("mask", "emulated.nii.gz"), ("session", "emulated.session"), ("picture", "emulated.png")):
+            page.send(type="save", what=what, name=name)
+            page.until(lambda n=name: any(t["type"] == "saved" and t["text"] == n for t in page.texts), 60, f"{name} saved")
+        assert not page.errors(), page.errors()
+        page.close()
+    finally:
+        assert other.stop() == (0, "")
+    tessera("segment", "small.nii.gz", "--device", "cpu", "--script", "emulated.session", "-o", "emulated-again.nii.gz")
+    assert equal_masks("emulated.nii.gz", "emulated-again.nii.gz"), "a CPU makes another mask of the session"
+
+
 def test_malformed(server):
     """What is no message is refused with a word or closes its own connection, and nothing else."""
     watcher = loaded_page(server)
@@ -616,6 +646,7 @@ with tempfile.TemporaryDirectory() as FOLDER:
         test_trouble_at_the_start()
         test_open_to_the_network()
         test_encrypted()
+        test_emulated()
     finally:
         code, errors = run.stop()
     assert code == 0, f"exit code {code}: {errors}"

@@ -85,10 +85,8 @@ static int serve(cli_call *cli, viewer_server_options *o, const char *given_fold
     if (!code && !o->certificate != !o->key)
         code = cli_usage(cli, "--%s: expected together with --%s", o->key ? "key" : "certificate", o->key ? "certificate" : "key");
     if (!code) code = cli_context(cli, &context); /* a device that does not work is said now */
-    const int emulated = !code && tsr_context_device(context).kind == TSR_DEVICE_EMU;
     tsr_context_destroy(&context);
     if (code) return code;
-    if (emulated) return cli_usage(cli, "--device: emu works for one thread at a time and the workbench has two, expected cpu or cuda");
     o->session.folder = folder;
     o->session.device = cli->globals.device;
     o->session.threads = cli->globals.threads;
