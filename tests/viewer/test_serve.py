@@ -613,12 +613,16 @@ def test_flood(server):
 
 
 def test_large_picture():
-    """A window of 4096 x 4096 pixels saves a smaller picture and says so; the server can be ended while it is drawn."""
+    """A window of 4096 x 4096 pixels saves a smaller picture and says so; the others show what is new meanwhile, and the server can be ended."""
     server = Server(TESSERA, os.path.join(FOLDER, "head.nii.gz"), "--device", "cpu", "--threads", "2")
     page = loaded_page(server)
     page.send(type="view", view="volume", width=4096, height=4096, mode="volume")
     page.send(type="save", what="picture", name="large.png")
     page.until(lambda: any("2048 x 2048 pixels instead of 4096 x 4096" in t.get("text", "") for t in page.texts), what="the notice")
+    for i in range(5):
+        page.send(type="view", view="source", position=10 + i, input=900 + i)
+        page.until(lambda n=900 + i: page.frames["source"]["view_input"] >= n, 10, "another slice")
+    assert not any(t["type"] == "saved" for t in page.texts), "the slices waited for the picture"
     began = time.monotonic()
     code, errors = server.stop()
     assert code == 0 and not errors, f"exit code {code}: {errors}"
