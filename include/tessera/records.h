@@ -36,13 +36,13 @@ TSR_API void tsr_records_destroy(tsr_records **records);
 TSR_API int64_t tsr_records_count(const tsr_records *records);
 TSR_API const tsr_geometry *tsr_records_geometry(const tsr_records *records); /* RETURNS VIEW: of the list */
 
-/* For tests and files; each may be NULL. positions: voxel of the list (x, y, z) at the cell's lowest corner; cases: bit 4 z + 2 y + x of a corner is set
- * where it is inside; values: codes of the corners in the same order. Waits for the queue. */
+/* For tests and files; each may be NULL. positions: voxel of the list (x, y, z) at the cell's lowest corner; cases: bit 4 z + 2 y + x of a corner is
+ * set where it is inside; values: codes of the corners in the same order. Waits for the queue. */
 TSR_API tsr_status tsr_records_download(const tsr_records *records, int64_t (*positions)[3], uint8_t *cases, uint8_t (*values)[8]) TSR_CHECKED;
 
 /* The triangles of the records, each with three vertices of its own, in the order of the records, for files and meshes' tools. Vertices that cells
- * share are equal bit for bit. `ambiguity`: which corners of an ambiguous face are separated; TSR_ERROR_UNSUPPORTED for TSR_SURFACE_DECIDE and for more
- * than 2^32 - 1 vertices. RETURNS NEW mesh on the records' device, in world coordinates, without normals. */
+ * share are equal bit for bit. `ambiguity`: which corners of an ambiguous face are separated; TSR_ERROR_UNSUPPORTED for TSR_SURFACE_DECIDE and for
+ * more than 2^32 - 1 vertices. RETURNS NEW mesh on the records' device, in world coordinates, without normals. */
 TSR_API tsr_status tsr_records_mesh(const tsr_records *records, tsr_surface_ambiguity ambiguity, tsr_mesh **mesh) TSR_CHECKED;
 
 /* Draws the surface straight from the records: each is expanded into its triangles, whose nearest hit along each ray is kept as one 64-bit number per

@@ -39,10 +39,8 @@ typedef struct tsr_records_job {
 /* Code of a value; the side decides where rounding would cross (a difference that underflows, or is NaN). */
 TSR_HD uint32_t tsr_record_code(float v, float isovalue, float scale)
 {
-    const float q = (v - isovalue) * scale;
-    const int32_t inside = v < isovalue, last = inside ? -1 : 127, first = inside ? -128 : 0;
-    const int32_t whole = q > -128.0f ? (q < 127.0f ? tsr_floor_int(q) : 127) : q <= -128.0f ? -128 : 127;
-    return (uint32_t)(tsr_maxi(first, tsr_mini(last, whole)) + TSR_RECORD_OUTSIDE);
+    const int32_t whole = tsr_floor_int(tsr_maxf(tsr_minf((v - isovalue) * scale, 127.0f), -128.0f)); /* NaN: 127 */
+    return (uint32_t)((v < isovalue ? tsr_mini(whole, -1) : tsr_maxi(whole, 0)) + TSR_RECORD_OUTSIDE);
 }
 /* The value that a code stands for, times 256 / band: odd, so never 0. */
 TSR_HD int32_t tsr_record_value(uint64_t values, int32_t corner) { return 2 * (int32_t)(values >> (8 * corner) & 255u) - 255; }
@@ -62,14 +60,12 @@ TSR_HD uint32_t tsr_record_load(const tsr_records_job *j, int32_t k, uint32_t id
     return tsr_record_code(j->phi[((((tile << k | (z & mask)) << k) | (y & mask)) << k) | (x & mask)], j->isovalue, j->scale);
 }
 
-/* Cell number i of the (edge + 1)^3 that have a corner in a tile's reach: from -1 along each axis. Is it cut and to be recorded by this tile?
- * A cell that begins in a tile that is stored belongs to that one; one that does not, to the first of its corners' tiles that is stored. */
-TSR_HD int tsr_record_cell(const tsr_records_job *j, int32_t k, uint64_t key, uint32_t id, const uint8_t *codes, int32_t i, uint16_t position[3],
-                           uint32_t *code, uint64_t *values)
+/* The cell that begins at voxel `at` of a tile's own count, -1 to edge - 1: is it cut and to be recorded by this tile? A cell that begins in a tile that
+ * is stored belongs to that one; one that does not, to the first of its corners' tiles that is stored. */
+TSR_HD int tsr_record_cell(const tsr_records_job *j, int32_t k, uint64_t key, uint32_t id, const uint8_t *codes, const int32_t at[3],
+                           uint16_t position[3], uint32_t *code, uint64_t *values)
 {
-    const int32_t edge = 1 << k, span = edge + 2, cells = edge + 1;
-    const int32_t at[3] = { i % cells - 1, i / cells % cells - 1, i / (cells * cells) - 1 },
-                  tile[3] = { tsr_key_x(key), tsr_key_y(key), tsr_key_z(key) };
+    const int32_t edge = 1 << k, span = edge + 2, tile[3] = { tsr_key_x(key), tsr_key_y(key), tsr_key_z(key) };
     const uint8_t *from = codes + ((at[2] + 1) * span + at[1] + 1) * span + at[0] + 1;
     uint32_t inside = 0;
     for (int32_t c = 0; c < 8; c++) inside |= (uint32_t)(from[(c >> 2) * span * span + (c >> 1 & 1) * span + (c & 1)] < TSR_RECORD_OUTSIDE) << c;

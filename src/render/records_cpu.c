@@ -18,28 +18,74 @@ struct work {
     int32_t write;
 };
 
+/* Codes of a row within a tile, as many as an edge has: loops of known length become vector code. */
+static void code_row(const tsr_records_job *j, const float *from, uint8_t *to)
+{
+    const float isovalue = j->isovalue, scale = j->scale;
+    if (j->log2_edge == 3)
+        for (int32_t x = 0; x < 8; x++) to[x] = (uint8_t)tsr_record_code(from[x], isovalue, scale);
+    else
+        for (int32_t x = 0; x < 4; x++) to[x] = (uint8_t)tsr_record_code(from[x], isovalue, scale);
+}
+
+/* Codes in and around a tile from voxel `first` (-1 or 0) along each axis, and a bit per inside voxel of each row. Returns 0 if all are on one side. */
+static int load(const tsr_records_job *j, uint32_t id, int32_t first, uint8_t *code, uint32_t *rows)
+{
+    const int32_t k = j->log2_edge, edge = 1 << k, span = edge + 2, mask = edge - 1;
+    uint32_t any = 0, all = ~0u;
+    for (int32_t z = first; z <= edge; z++)
+        for (int32_t y = first; y <= edge; y++) {
+            const int64_t row = (z & mask) << k | (y & mask);
+            const float *middle = j->phi + (((int64_t)tsr_record_tile(j, k, id, 0, y, z) << 2 * k | row) << k);
+            uint8_t *to = code + ((z + 1) * span + y + 1) * span + 1;
+            uint32_t bits = 0;
+            code_row(j, middle, to);
+            if (first < 0)
+                to[-1] = (uint8_t)tsr_record_code(j->phi[(((int64_t)tsr_record_tile(j, k, id, -1, y, z) << 2 * k | row) << k) + mask], j->isovalue,
+                                                  j->scale);
+            to[edge] = (uint8_t)tsr_record_code(j->phi[((int64_t)tsr_record_tile(j, k, id, edge, y, z) << 2 * k | row) << k], j->isovalue, j->scale);
+            for (int32_t x = first; x <= edge; x++) bits |= (uint32_t)(to[x] < TSR_RECORD_OUTSIDE) << (x - first);
+            rows[(z + 1) * span + y + 1] = bits;
+            any |= bits;
+            all &= bits;
+        }
+    return any != 0 && all != (1u << (edge + 1 - first)) - 1u;
+}
+
+/* Does a cell that begins in a tile which is not stored reach into this one? Then the voxels before the tile count too. */
+static int first_of(const tsr_records_job *j, uint32_t id)
+{
+    for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
+        if ((d % 3 == 0 || d / 3 % 3 == 0 || d / 9 == 0) && j->neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + d] < TSR_TILE_FIRST) return -1;
+    return 0;
+}
+
 static void tiles(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct work *w = (const struct work *)user;
     const tsr_records_job *j = w->job;
-    const int32_t k = j->log2_edge, edge = 1 << k, codes = (edge + 2) * (edge + 2) * (edge + 2), cells = (edge + 1) * (edge + 1) * (edge + 1);
+    const int32_t k = j->log2_edge, edge = 1 << k, span = edge + 2;
     uint8_t code[TSR_RECORD_CODES_MOST];
+    uint32_t rows[TSR_RECORD_SPAN_MOST * TSR_RECORD_SPAN_MOST];
     (void)worker;
     for (int64_t t = begin; t < end; t++) {
         const uint32_t id = j->ids[t];
-        uint32_t sides = 0, inside, found = 0;
+        uint32_t inside, found = 0;
         if (w->write && j->places[t] == j->places[t + 1]) continue;
-        for (int32_t i = 0; i < codes; i++) {
-            code[i] = (uint8_t)tsr_record_load(j, k, id, i);
-            sides |= code[i] < TSR_RECORD_OUTSIDE ? 1u : 2u;
-        }
-        for (int32_t i = 0; i < cells && sides == 3; i++) {
-            uint16_t position[3];
-            uint64_t values;
-            if (!tsr_record_cell(j, k, j->keys[t], id, code, i, position, &inside, &values)) continue;
-            if (w->write) tsr_record_store(j, j->places[t] + found, position, inside, values);
-            found++;
-        }
+        const int32_t first = first_of(j, id), cut = load(j, id, first, code, rows);
+        for (int32_t z = first; z < edge && cut; z++)
+            for (int32_t y = first; y < edge; y++) {
+                const uint32_t *r = rows + (z + 1) * span + y + 1, any = r[0] | r[1] | r[span] | r[span + 1],
+                               all = r[0] & r[1] & r[span] & r[span + 1];
+                for (uint32_t m = (any | any >> 1) & ~(all & all >> 1) & ((1u << (edge - first)) - 1u); m; m &= m - 1) {
+                    const int32_t at[3] = { __builtin_ctz(m) + first, y, z };
+                    uint16_t position[3];
+                    uint64_t values;
+                    if (!tsr_record_cell(j, k, j->keys[t], id, code, at, position, &inside, &values)) continue;
+                    if (w->write) tsr_record_store(j, j->places[t] + found, position, inside, values);
+                    found++;
+                }
+            }
         if (!w->write) j->counts[t] = found;
     }
 }

@@ -37,7 +37,8 @@ template <int WRITE, int LOG2_EDGE> TSR_KERNEL(__launch_bounds__(TILE_THREADS) t
         uint16_t position[3];
         uint64_t values;
         uint32_t own, before = 0, all = 0;
-        const int cut = first + thread < cells && tsr_record_cell(&j, LOG2_EDGE, key, id, code, first + thread, position, &own, &values);
+        const int32_t i = first + thread, at[3] = { i % (edge + 1) - 1, i / (edge + 1) % (edge + 1) - 1, i / ((edge + 1) * (edge + 1)) - 1 };
+        const int cut = i < cells && tsr_record_cell(&j, LOG2_EDGE, key, id, code, at, position, &own, &values);
         const uint32_t mask = __ballot_sync(TSR_WARP_ALL, cut);
         if (lane == 0) warps[warp] = (uint32_t)__popc(mask);
         __syncthreads();

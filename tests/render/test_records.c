@@ -29,7 +29,7 @@ static tsr_tiles *narrow_list(tsr_context *context, const ball *b, int edge, dou
     for (int t = 0; t < n * n * n; t++)
         for (int v = 0; v < edge * edge * edge; v++) {
             const int x = t % n * edge + v % edge, y = t / n % n * edge + v / edge % edge, z = t / (n * n) * edge + v / (edge * edge);
-            if (fabs(ball_at(b, x, y, z)) < band) stored[t] = 1;
+            stored[t] |= fabs(ball_at(b, x, y, z)) < band;
         }
     for (int t = 0; t < n * n * n; t++) {
         if (!stored[t]) continue;
@@ -399,6 +399,19 @@ static void bad_input(void **state)
     assert_int_equal(tsr_records_draw(records, &camera, NULL, 0, picture), TSR_ERROR_STATE);
     tsr_mesh_destroy(&mesh);
     tsr_records_destroy(&records);
+    static const int32_t far[2][3] = { { 0, 0, 0 }, { 8192, 0, 0 } }; /* 65536 voxels apart: positions would not do */
+    float values[2][512];
+    tsr_tiles_contents contents = TSR_TILES_CONTENTS;
+    tsr_tiles *wide;
+    for (int v = 0; v < 1024; v++) values[v / 512][v % 512] = (float)(v % 512 % 8) - 3.5f;
+    contents.count = 2;
+    contents.coordinates = far;
+    contents.values = &values[0][0];
+    contents.keep = 1;
+    require_ok(tsr_tiles_assemble(context, NULL, NULL, &contents, &wide));
+    assert_int_equal(tsr_records_extract(context, wide, 0, &records), TSR_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(tsr_error_message(), "65544 voxels along x"));
+    tsr_tiles_destroy(&wide);
     require_ok(tsr_records_extract(context, tiles, 0, &records));
     assert_int_equal(tsr_records_mesh(records, TSR_SURFACE_DECIDE, &mesh), TSR_ERROR_UNSUPPORTED);
     options.clip = 1;
