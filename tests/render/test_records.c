@@ -429,6 +429,7 @@ static void bad_input(void **state)
     tsr_picture_destroy(&picture);
     tsr_tiles_destroy(&empty);
     tsr_tiles_destroy(&tiles);
+    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
     tsr_context_destroy(&context);
 }
 
