@@ -60,8 +60,8 @@ TSR_HD uint32_t tsr_record_load(const tsr_records_job *j, int32_t k, uint32_t id
     return tsr_record_code(j->phi[((((tile << k | (z & mask)) << k) | (y & mask)) << k) | (x & mask)], j->isovalue, j->scale);
 }
 
-/* The cell that begins at voxel `at` of a tile's own count, -1 to edge - 1: is it cut and to be recorded by this tile? A cell that begins in a tile that
- * is stored belongs to that one; one that does not, to the first of its corners' tiles that is stored. */
+/* The cell that begins at voxel `at` of a tile's own count, -1 to edge - 1: is it cut and to be recorded by this tile? A cell that begins in a tile
+ * that is stored belongs to that one; one that does not, to the first of its corners' tiles that is stored. */
 TSR_HD int tsr_record_cell(const tsr_records_job *j, int32_t k, uint64_t key, uint32_t id, const uint8_t *codes, const int32_t at[3],
                            uint16_t position[3], uint32_t *code, uint64_t *values)
 {

@@ -28,7 +28,8 @@ static void code_row(const tsr_records_job *j, const float *from, uint8_t *to)
         for (int32_t x = 0; x < 4; x++) to[x] = (uint8_t)tsr_record_code(from[x], isovalue, scale);
 }
 
-/* Codes in and around a tile from voxel `first` (-1 or 0) along each axis, and a bit per inside voxel of each row. Returns 0 if all are on one side. */
+/* Codes in and around a tile from voxel `first` (-1 or 0) along each axis, and a bit per inside voxel of each row. Returns 0 if all are on one
+ * side. */
 static int load(const tsr_records_job *j, uint32_t id, int32_t first, uint8_t *code, uint32_t *rows)
 {
     const int32_t k = j->log2_edge, edge = 1 << k, span = edge + 2, mask = edge - 1;

@@ -108,8 +108,8 @@ static tsr_mesh *weld(const tsr_mesh *soup)
     return mesh;
 }
 
-/* Every cut cell with a corner in a stored tile has one record, whose codes stand for the values there; the triangles close the surface. Bands of a voxel
- * leave cells whose own tile is missing. */
+/* Every cut cell with a corner in a stored tile has one record, whose codes stand for the values there; the triangles close the surface. Bands of a
+ * voxel leave cells whose own tile is missing. */
 static void cells_of_voxels(void **state)
 {
     (void)state;
