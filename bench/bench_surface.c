@@ -3,6 +3,7 @@
  * cells of the table that the literature gives (spec marching-cubes.md section 4, its table 7.1). Bytes that must move: the samples
  * once, the mesh once. Peer on the CPU: vtkFlyingEdges3D on the same samples with as many threads, if bench/peers/vtk_flying_edges.cpp was
  * built; the same output, indexed triangles without normals.
+ * Compact records of a list of eight million voxels (--only records).
  * Real volumes under TESSERA_DATA: a head MRI, a chest CT, a skull, as they are and resampled to 256^3. */
 #include <dlfcn.h>
 #include <math.h>
@@ -268,6 +269,60 @@ static int others(bench *b, int64_t n, flying_edges peer)
     return failed;
 }
 
+/* Compact records of a tile list of eight million voxels, from the list to arrays of their exact size: counted, then written. Bytes: the tiles' values
+ * twice, the records once. */
+struct records_job {
+    tsr_context *context;
+    const tsr_tiles *tiles;
+    int64_t count;
+};
+static tsr_status run_records(void *user)
+{
+    struct records_job *j = (struct records_job *)user;
+    tsr_records *records = NULL;
+    tsr_status status = tsr_records_extract(j->context, j->tiles, 0, &records);
+    if (status == TSR_OK) {
+        j->count = tsr_records_count(records);
+        status = tsr_context_synchronize(j->context);
+    }
+    tsr_records_destroy(&records);
+    return status;
+}
+static int records_of(bench *b, int edge)
+{
+    const int64_t n = b->quick ? 128 : 256;
+    const int gpu = tsr_context_device(b->context).kind == TSR_DEVICE_CUDA;
+    const double period = edge == 8 ? 112 : 76; /* eight million voxels in the tiles of either size */
+    tsr_tiles_options options = TSR_TILES_OPTIONS;
+    tsr_tiles_info info;
+    tsr_volume *gyroid = make((tsr_size3){ n, n, n }, period, 0), *field = NULL;
+    tsr_tiles *tiles = NULL;
+    float *f = gyroid ? (float *)tsr_volume_data(gyroid) : NULL;
+    for (int64_t v = 0; v < n * n * n && f; v++) f[v] = (float)((f[v] - 0.5f) * 0.64f * (float)period); /* roughly a distance in voxels */
+    options.edge = edge;
+    options.domain = (tsr_size3){ n, n, n };
+    int failed = !gyroid || tsr_volume_copy(gyroid, b->context, &field) != TSR_OK || tsr_tiles_create(b->context, NULL, &options, &tiles) != TSR_OK ||
+                 tsr_tiles_load(tiles, field) != TSR_OK || tsr_tiles_describe(tiles, &info) != TSR_OK;
+    tsr_volume_destroy(&field);
+    tsr_volume_destroy(&gyroid);
+    if (!failed) {
+        struct records_job job = { b->context, tiles, 0 };
+        char name[96];
+        const int64_t voxels = info.count * edge * edge * edge;
+        const bench_time t = bench_measure(b, run_records, &job, NULL);
+        snprintf(name, sizeof name, "15-byte records, %lld tiles of %d^3 (%.1f M voxels), %.2f M records", (long long)info.count, edge,
+                 (double)voxels * 1e-6, (double)job.count * 1e-6);
+        bench_report(b, &(bench_case){ .name = name,
+                                       .n = voxels,
+                                       .time = t,
+                                       .bytes = 8.0 * (double)voxels + 15.0 * (double)job.count,
+                                       .bar = gpu && !b->quick ? "0.5 ms" : NULL,
+                                       .holds = t.median <= 0.5e-3 });
+    }
+    tsr_tiles_destroy(&tiles);
+    return failed;
+}
+
 /* Real volumes under TESSERA_DATA (folders, ':' between them), as float32 at the size they have and resampled to n^3. */
 static tsr_volume *find(const char *file)
 {
@@ -327,6 +382,7 @@ int main(int argc, char **argv)
     }
     if (bench_wants(&b, "table")) failed = failed || table(&b);
     if (bench_wants(&b, "others")) failed = failed || others(&b, 256, peer);
+    if (bench_wants(&b, "records")) failed = failed || records_of(&b, 8) || records_of(&b, 4);
     static const struct {
         const char *what, *file;
         double isovalue;

@@ -48,6 +48,7 @@ typedef struct tsr_compress_options {
     int64_t
         memory_limit; /* compressed bytes that wait in memory for their place in the file; more wait in a nameless file beside it. 0: all in memory.
                              With a volume that is mapped from its file (.npy, .nii, .mhd, .nhdr, raw) both may be larger than memory */
+    int regular_only; /* as in tsr_write_options */
 } tsr_compress_options;
 #define TSR_COMPRESS_OPTIONS                        \
     {                                               \

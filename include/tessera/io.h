@@ -77,6 +77,10 @@ TSR_API tsr_status tsr_points_read(const char *path, const tsr_read_options *opt
 /* BORROWS host points. XYZ (with normals if there are any), PTS, PCD; PLY, OBJ and OFF as meshes without triangles. Radii are not written. */
 TSR_API tsr_status tsr_points_write(const tsr_points *points, const char *path, const tsr_write_options *options) TSR_CHECKED;
 
+/* A text as it is, zero-terminated: lists, logs, scripts. "-" is standard output; a name that ends in .gz packs it. Of the options (may be NULL) overwrite,
+ * compression, regular_only and progress count. */
+TSR_API tsr_status tsr_text_write(const char *text, const char *path, const tsr_write_options *options) TSR_CHECKED;
+
 /* Images: 8 bits per channel, row 0 on top. */
 typedef struct tsr_image { int32_t width, height, channels; uint8_t *pixels; } tsr_image; /* channels 1, 3 or 4; pixels: width*height*channels */
 TSR_API tsr_status tsr_image_create(int32_t width, int32_t height, int32_t channels, tsr_image *image) TSR_CHECKED; /* zero-filled */

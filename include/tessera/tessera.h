@@ -33,6 +33,7 @@
 #include "tessera/region_tiles.h"
 #include "tessera/region_tree.h"
 #include "tessera/reconstruct.h"
+#include "tessera/records.h"
 #include "tessera/render.h"
 #include "tessera/segment.h"
 #include "tessera/stereo.h"

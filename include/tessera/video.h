@@ -135,6 +135,9 @@ typedef struct tsr_video_writer tsr_video_writer;
  * RETURNS NEW. */
 TSR_API tsr_status tsr_video_writer_create(const char *path, int32_t width, int32_t height, int32_t rate_numerator, int32_t rate_denominator,
                                            const tsr_video_write_options *options, tsr_video_writer **writer) TSR_CHECKED;
+/* May come before the first image, which will have so many channels (1, 3 or 4): what that one would settle is settled now, so that long work does not end
+ * in TSR_ERROR_ARGUMENT because the encoder takes no film of this size. Nothing after the first. */
+TSR_API tsr_status tsr_video_writer_begin(tsr_video_writer *writer, int32_t channels) TSR_CHECKED;
 /* BORROWS the image. The first one decides what TSR_CHROMA_DEFAULT means. */
 TSR_API tsr_status tsr_video_writer_append(tsr_video_writer *writer, const tsr_image *image) TSR_CHECKED;
 /* BORROWS planes, which are written as they are; their chroma and bits (and siting, matrix, range) must be those of the options (chroma default: of

@@ -175,6 +175,19 @@ tsr_status tsr_volume_write(const tsr_volume *volume, const char *path, const ts
     return TSR_OK;
 }
 
+tsr_status tsr_text_write(const char *text, const char *path, const tsr_write_options *options)
+{
+    tsr_write_options own;
+    tsr_output *output;
+    if (!text) TSR_FAIL(TSR_ERROR_ARGUMENT, "text is NULL");
+    if (!path || !*path) TSR_FAIL(TSR_ERROR_ARGUMENT, "the output path is empty");
+    TSR_TRY(take_write_options(options, &own));
+    TSR_TRY(tsr_output_open(path, &own, &output));
+    const tsr_status status = tsr_output_write(output, text, strlen(text));
+    TSR_TRY(tsr_output_finish(&output, status));
+    return TSR_OK;
+}
+
 tsr_status tsr_mesh_read(const char *path, const tsr_read_options *options, tsr_mesh **mesh)
 {
     if (!mesh) TSR_FAIL(TSR_ERROR_ARGUMENT, "mesh is NULL");

@@ -442,7 +442,9 @@ static tsr_status read_volume(tsr_input *input, const tsr_read_options *options,
 
 static tsr_status write_volume(const tsr_volume *volume, const char *path, const tsr_write_options *options)
 {
-    const tsr_compress_options lossless = { .struct_size = sizeof lossless, .overwrite = options->overwrite, .progress = options->progress };
+    const tsr_compress_options lossless = {
+        .struct_size = sizeof lossless, .overwrite = options->overwrite, .regular_only = options->regular_only, .progress = options->progress
+    };
     TSR_TRY(tsr_volume_compress(volume, path, &lossless, NULL));
     return TSR_OK;
 }

@@ -302,6 +302,16 @@ fail:
     return status;
 }
 
+tsr_status tsr_video_writer_begin(tsr_video_writer *w, int32_t channels)
+{
+    if (!w) TSR_FAIL(TSR_ERROR_ARGUMENT, "writer is NULL");
+    if (channels != 1 && channels != 3 && channels != 4) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %d channels, expected 1, 3 or 4", w->path, channels);
+    if (w->kind == PNG) return TSR_OK;
+    const tsr_chroma colour = w->kind == FFMPEG ? TSR_CHROMA_420 : TSR_CHROMA_444;
+    TSR_TRY(begin(w, w->options.chroma ? w->options.chroma : channels == 1 ? TSR_CHROMA_MONO : colour));
+    return TSR_OK;
+}
+
 tsr_status tsr_video_writer_append(tsr_video_writer *w, const tsr_image *image)
 {
     if (!w || !image || !image->pixels) TSR_FAIL(TSR_ERROR_ARGUMENT, "writer or image is NULL or has no pixels");
@@ -314,8 +324,7 @@ tsr_status tsr_video_writer_append(tsr_video_writer *w, const tsr_image *image)
         w->frames++;
         return TSR_OK;
     }
-    const tsr_chroma other = w->kind == FFMPEG ? TSR_CHROMA_420 : TSR_CHROMA_444;
-    TSR_TRY(begin(w, w->options.chroma ? w->options.chroma : image->channels == 1 ? TSR_CHROMA_MONO : other));
+    TSR_TRY(tsr_video_writer_begin(w, image->channels));
     if (!w->frame.plane[0]) TSR_TRY(tsr_video_frame_create(&w->format, &w->frame));
     TSR_TRY(tsr_video_frame_from_image(&w->frame, image));
     TSR_TRY(put_frame(w, &w->frame));

@@ -55,7 +55,7 @@ static void cpu_plan_destroy(tsr_queue *queue, tsr_flow_plan **plan)
 
 /* A tile of a coded list and its neighbours, decoded as far as stencils reach: pages by direction, and the row that finds them there. */
 struct near_tiles {
-    _Alignas(64) float page[TSR_TILE_DIRECTIONS][TILE_MOST];
+    _Alignas(64) float page[TSR_TILE_DIRECTIONS * TILE_MOST]; /* a tile after the other, without gaps */
     uint32_t row[TSR_NEIGHBOUR_ROW];
 };
 
@@ -77,7 +77,7 @@ static void decode_around(const tsr_tile_pool *pool, const tsr_coding *c, const 
     const uint32_t *row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
     for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
         const int32_t first = d < 9 ? (E - radius) * plane : 0, count = d < 9 || d >= 18 ? radius * plane : V; /* planes along z */
-        decode(c, codes_of(phi, (int64_t)row[d] * V + first), &near->page[0][(int64_t)d * V + first], count);
+        decode(c, codes_of(phi, (int64_t)row[d] * V + first), near->page + (int64_t)d * V + first, count);
         near->row[d] = (uint32_t)d;
     }
 }
@@ -237,7 +237,7 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
         seen.neighbours = near.row;
         pass.coding = &coding;
     }
-    pass.pages = pool->coded ? near.page[0] : job->from;
+    pass.pages = pool->coded ? near.page : job->from;
     pass.payload = need_gradient ? pool->payload : NULL;
     for (int64_t at = begin; at < end; at++) {
         const uint32_t id = pool->id[list][at];
@@ -255,7 +255,7 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
         pass.first[1] = tsr_key_y(key) * E;
         pass.first[2] = tsr_key_z(key) * E;
         if (!pool->coded) pass.start = job->start + (int64_t)id * V;
-        else if (job->start == job->from) pass.start = near.page[0] + TSR_TILE_MIDDLE * V;
+        else if (job->start == job->from) pass.start = near.page + TSR_TILE_MIDDLE * V;
         else {
             decode(&coding, codes_of(job->start, (int64_t)id * V), own_start, V);
             pass.start = own_start;
@@ -348,7 +348,7 @@ static void mean_range(void *user, int64_t begin, int64_t end, int worker)
         int32_t extent[3];
         const uint32_t id = pool->id[state->list][at];
         if (pool->coded) decode_around(pool, &coding, pool->phi[state->phi], id, 1, &near);
-        tsr_cube_gather(&seen, pool->coded ? near.page[0] : pool->phi[state->phi], pool->key[state->list][at], pool->coded ? 0 : id, cube, extent);
+        tsr_cube_gather(&seen, pool->coded ? near.page : pool->phi[state->phi], pool->key[state->list][at], pool->coded ? 0 : id, cube, extent);
         for (int32_t z = 0; z < extent[2]; z++)
             for (int32_t y = 0; y < extent[1]; y++)
                 for (int32_t x = 0; x < extent[0]; x++)

@@ -25,7 +25,7 @@ static tsr_status check_window(double low, double high, const tsr_scene_info *in
     return TSR_OK;
 }
 
-static tsr_status check_supersampling(int32_t n, int32_t *samples)
+tsr_status tsr_frame_supersampling(int32_t n, int32_t *samples)
 {
     if (n < 0 || n > 4) TSR_FAIL(TSR_ERROR_ARGUMENT, "supersampling %d, expected 1 to 4 (0 = 1)", n);
     *samples = n ? n : 1;
@@ -53,7 +53,7 @@ static tsr_status band_done(const tsr_context *context, const tsr_progress *prog
 }
 
 /* The rays. An orthographic eye is moved to just before the scene, so that distances keep their precision. */
-static tsr_status set_camera(const tsr_camera *camera, const tsr_scene_info *info, tsr_vec3 centre, tsr_frame *f)
+tsr_status tsr_frame_set_camera(const tsr_camera *camera, const tsr_scene_info *info, tsr_vec3 centre, tsr_frame *f)
 {
     TSR_TRY(tsr_camera_check(camera));
     tsr_vec3 right, up, forward, eye = tsr_vec3_sub(camera->eye, centre);
@@ -151,7 +151,7 @@ static tsr_status strength(double value, double otherwise, const char *name, flo
     return TSR_OK;
 }
 
-static tsr_status set_look(const tsr_scene_info *info, const tsr_render_options *o, tsr_frame *f)
+tsr_status tsr_frame_set_look(const tsr_scene_info *info, const tsr_render_options *o, tsr_frame *f)
 {
     static const tsr_color top = { 0.17f, 0.18f, 0.20f }, bottom = { 0.07f, 0.075f, 0.085f }, rose = { 0.90f, 0.76f, 0.68f },
                            yellow = { 1.0f, 0.92f, 0.05f };
@@ -283,9 +283,9 @@ tsr_status tsr_render(tsr_scene *scene, const tsr_camera *camera, const tsr_rend
     frame.width = picture->width;
     frame.height = picture->height;
     tsr_vec3 centre = tsr_vec3_scale(tsr_vec3_add(info.bounds.lower, info.bounds.upper), 0.5);
-    TSR_TRY(check_supersampling(o.supersampling, &frame.samples));
+    TSR_TRY(tsr_frame_supersampling(o.supersampling, &frame.samples));
     TSR_TRY(set_mode(scene, &o, &frame));
-    TSR_TRY(set_camera(camera, &info, centre, &frame));
+    TSR_TRY(tsr_frame_set_camera(camera, &info, centre, &frame));
     if (!(o.step >= 0 && o.step <= 8) || (o.step > 0 && o.step < 0.01))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "step %g, expected 0.01 to 8 voxels (0 = 0.5)", o.step);
     frame.dt = (float)((o.step > 0 ? o.step : 0.5) * info.spacing);
@@ -295,7 +295,7 @@ tsr_status tsr_render(tsr_scene *scene, const tsr_camera *camera, const tsr_rend
     frame.bvh = scene->bvh;
     frame.mesh_origin = tsr_vec3_float(tsr_vec3_sub(scene->mesh_origin, centre));
     TSR_TRY(set_clip(scene, &o, centre, &frame));
-    TSR_TRY(set_look(&info, &o, &frame));
+    TSR_TRY(tsr_frame_set_look(&info, &o, &frame));
     frame.flat = o.flat != 0;
     if (o.surface_layers < 0 || o.surface_layers > 64) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface_layers %d, expected 1 to 64 (0 = 1)", o.surface_layers);
     frame.layers = o.surface_layers ? o.surface_layers : 1;
@@ -404,7 +404,7 @@ tsr_status tsr_render_slice(tsr_scene *scene, const tsr_slice_options *options, 
     memset(&f, 0, sizeof f);
     f.width = picture->width;
     f.height = picture->height;
-    TSR_TRY(check_supersampling(o.supersampling, &f.samples));
+    TSR_TRY(tsr_frame_supersampling(o.supersampling, &f.samples));
     if (o.axis < 0 || o.axis > 3) TSR_FAIL(TSR_ERROR_ARGUMENT, "slice axis %d, expected 0, 1, 2 (x, y, z) or 3 (oblique)", o.axis);
     if (o.palette != TSR_PALETTE_GREY && o.palette != TSR_PALETTE_DIVERGING)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "slice palette %d, expected TSR_PALETTE_GREY or TSR_PALETTE_DIVERGING", (int)o.palette);

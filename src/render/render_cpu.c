@@ -264,4 +264,5 @@ const tsr_render_ops tsr_render_cpu = { .ranges = cpu_ranges,
                                         .draw = cpu_draw,
                                         .slice = cpu_slice,
                                         .encode = cpu_encode,
-                                        .clear = cpu_clear };
+                                        .clear = cpu_clear,
+                                        .records = &tsr_records_cpu };

@@ -7,6 +7,15 @@
 #include "render/bricks.h"
 #include "render/frame.h"
 
+struct tsr_records_ops;
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const struct tsr_records_ops tsr_records_cpu, tsr_records_cuda;
+#ifdef __cplusplus
+}
+#endif
+
 typedef struct tsr_render_ops {
     /* range[brick] = least and largest value of the brick's cells (9^3 voxels), NaN left out; slope[brick] = bound of the gradient's length within it;
      * counts->found.nan_count += NaN voxels (each once). */
@@ -28,6 +37,7 @@ typedef struct tsr_render_ops {
     tsr_status (*encode)(tsr_queue *queue, const float *rgba, int64_t pixels, int32_t channels, uint8_t *out);
     /* rgba = 0, depth = infinity */
     tsr_status (*clear)(tsr_queue *queue, float *rgba, float *depth, int64_t pixels);
+    const struct tsr_records_ops *records; /* records_ops.h */
 } tsr_render_ops;
 
 #endif

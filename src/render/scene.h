@@ -89,6 +89,11 @@ tsr_status tsr_scene_lookup(tsr_scene *scene, const struct tsr_lookup_key *key, 
 void tsr_scene_drop_lookup(tsr_scene *scene);
 tsr_status tsr_transfer_check(const tsr_transfer *transfer, tsr_transfer_linear *linear);
 
+/* Parts of a frame: rays of a camera around `centre` (of info: bounds), colours and light (of info: the window), rays per pixel. */
+tsr_status tsr_frame_set_camera(const tsr_camera *camera, const tsr_scene_info *info, tsr_vec3 centre, tsr_frame *frame);
+tsr_status tsr_frame_set_look(const tsr_scene_info *info, const tsr_render_options *options, tsr_frame *frame);
+tsr_status tsr_frame_supersampling(int32_t n, int32_t *samples);
+
 static inline tsr_vec3 tsr_vec3_add(tsr_vec3 a, tsr_vec3 b) { return (tsr_vec3){ a.x + b.x, a.y + b.y, a.z + b.z }; }
 static inline tsr_vec3 tsr_vec3_sub(tsr_vec3 a, tsr_vec3 b) { return (tsr_vec3){ a.x - b.x, a.y - b.y, a.z - b.z }; }
 static inline tsr_vec3 tsr_vec3_scale(tsr_vec3 a, double s) { return (tsr_vec3){ a.x * s, a.y * s, a.z * s }; }

@@ -556,7 +556,7 @@ static tsr_status compress(const tsr_volume *volume, int image, const char *path
     if (!volume || (volume->context && volume->context->device.kind != TSR_DEVICE_CPU))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: expected a host volume", path);
     e.threads = o.threads > 0 ? o.threads : tsr_parallel_default_threads();
-    const tsr_write_options write = { .struct_size = sizeof write, .overwrite = o.overwrite, .progress = o.progress };
+    const tsr_write_options write = { .struct_size = sizeof write, .overwrite = o.overwrite, .regular_only = o.regular_only, .progress = o.progress };
     tsr_status status = encode(&e);
     if (status == TSR_OK) status = prefer_lossless(&e);
     if (status == TSR_OK && tsr_progress_report(&o.progress, 1, "compressing"))

@@ -1,6 +1,7 @@
 /* wavelet/rows.h: the text of the row loops, included by wavelet_isa.c once per kind of row with
  *   NAME(f)   the function's name            T, R   element in memory, element in rows       S   type of sums
  *   RULE      what applies a rule to S
+ *   PAIRS     its loops of two steps at once, where there are any
  *   INTEGER   1 or 0                         NARROW 1: T is i16, values are checked          UNSIGNED the unsigned type of R (integers) */
 
 #if INTEGER
@@ -309,10 +310,14 @@ static void NAME(narrow)(void *row, int64_t n, uint32_t *lost)
 #define NARROW_ROW NULL
 #endif
 
+#ifndef PAIRS
+#define PAIRS NULL, NULL
+#endif
 static const tsr_wavelet_rows NAME(rows) = { sizeof(T),  sizeof(R),   NAME(split),  NAME(merge), NAME(lift),
-                                             NAME(load), NAME(store), stream_drain, NARROW_ROW };
+                                             NAME(load), NAME(store), stream_drain, NARROW_ROW,  PAIRS };
 
 #undef NARROW_ROW
+#undef PAIRS
 
 #undef RULE
 #undef FINISH

@@ -22,8 +22,10 @@ static void lines_range(void *user, int64_t begin, int64_t end, int worker)
         place where = place_of(p->l, r, 1);
         const tsr_wavelet_array pair[2] = { band_at(p, &bands[where.bits], &where), band_at(p, &bands[where.bits | 1], &where) };
         if (p->inverse) load_bands(p, pair, 0, where.bits, row, &bad);
-        else split_row(p, where.whole, row, &bad);
-        lift_row(p, row, &bad);
+        if (p->inverse || !split_pair_row(p, where.whole, row, &bad)) {
+            if (!p->inverse) split_row(p, where.whole, row, &bad);
+            lift_row(p, row, &bad);
+        }
         if (p->inverse) merge_row(p, where.whole, row, &bad);
         else store_bands(p, pair, 0, where.bits, row, &bad);
     }
@@ -154,6 +156,7 @@ static void prepare(pass *p, tsr_queue *queue, const tsr_wavelet_job *job, const
 {
     *p = (pass){ .l = l, .filter = inverse ? job->inverse : job->forward, .inverse = inverse, .first = 1, .lost = job->lost };
     p->rows = rows_of(l, p->filter);
+    p->pairs = tsr_wavelet_pairs(p->rows, p->filter);
     p->threads = row_count(l, 0) < SMALL ? 1 : queue->threads;
     p->work = (char *)job->work;
     p->per_worker = worker_bytes(l, p->filter);

@@ -12,7 +12,7 @@ enum { WIDE_BYTES = 32 };
 #else
 enum { WIDE_BYTES = 16 };
 #endif
-typedef int16_t wide16 __attribute__((vector_size(WIDE_BYTES), aligned(2)));
+typedef int16_t wide16 __attribute__((vector_size(WIDE_BYTES), aligned(2), may_alias));
 enum { LANES16 = WIDE_BYTES / 2, STREAM_PART = 1024 };
 
 /* Stores past the caches. */
@@ -92,7 +92,200 @@ static int i16_lift16(const tsr_lift_step *s, int16_t *x, const int16_t *v0, con
     return 1;
 }
 
+/* ---- both steps of a 5/3 at once ----------------------------------------------------------------------------------------------------------- */
+
+#define EVENS_4 0, 2, 4, 6
+#define EVENS_8 EVENS_4, 8, 10, 12, 14
+#define EVENS_16 EVENS_8, 16, 18, 20, 22, 24, 26, 28, 30
+#define EVENS_32 EVENS_16, 32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 62
+#define ODDS_4 1, 3, 5, 7
+#define ODDS_8 ODDS_4, 9, 11, 13, 15
+#define ODDS_16 ODDS_8, 17, 19, 21, 23, 25, 27, 29, 31
+#define ODDS_32 ODDS_16, 33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63
+#define NEXT_4 1, 2, 3, 4
+#define NEXT_8 NEXT_4, 5, 6, 7, 8
+#define NEXT_16 NEXT_8, 9, 10, 11, 12, 13, 14, 15, 16
+#define NEXT_32 NEXT_16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32
+#define PREVIOUS_4 3, 4, 5, 6
+#define PREVIOUS_8 7, 8, 9, 10, 11, 12, 13, 14
+#define PREVIOUS_16 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30
+#define PREVIOUS_32 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62
+
+#define TSR_PAIRS_INLINE static inline __attribute__((always_inline))
+typedef uint16_t wideu16 __attribute__((vector_size(WIDE_BYTES), aligned(2)));
+typedef float wide32 __attribute__((vector_size(WIDE_BYTES), aligned(4), may_alias));
+
+/* 16 bits: the half is taken away and the quarter added, in this order (forward) or the other; up: halves are rounded up. */
+typedef struct two16 {
+    int forward, up;
+    uint16_t factor, half, outside; /* of raising: it fits where value + half lies within [0, 2 half) */
+} two16;
+
+static inline two16 two16_of(int forward, int up, int32_t shift)
+{
+    const uint32_t half = 32768u >> shift;
+    return (two16){ forward, up, (uint16_t)(1u << shift), (uint16_t)half, (uint16_t) ~(2 * half - 1) };
+}
+static inline wide16 two16_part(const two16 two, int half, wide16 a, wide16 b)
+{
+    if (!half) return TSR_LIFT_QUARTER(a, b);
+    return two.up ? TSR_LIFT_HALF_UP(a, b) : TSR_LIFT_HALF_DOWN(a, b);
+}
+TSR_PAIRS_INLINE wide16 pair16_first(const two16 two, wide16 x, wide16 a, wide16 b, wide16 *bad)
+{
+    const wide16 p = two16_part(two, two.forward, a, b), r = x - p;
+    *bad |= TSR_LIFT_LOST_SUBTRACT(x, p, r);
+    return r;
+}
+TSR_PAIRS_INLINE wide16 pair16_second(const two16 two, wide16 x, wide16 a, wide16 b, wide16 *bad)
+{
+    const wide16 p = two16_part(two, !two.forward, a, b), r = x + p;
+    *bad |= TSR_LIFT_LOST_ADD(x, p, r);
+    return r;
+}
+TSR_PAIRS_INLINE wide16 pair16_raised(const two16 two, wide16 v, wide16 *over)
+{
+    const wideu16 u = (wideu16)v;
+    *over |= (wide16)((u + two.half) & two.outside);
+    return (wide16)(u * two.factor);
+}
+static inline uint32_t pair16_marked(wide16 bad, int lanes) /* by its sign */
+{
+#if defined(TSR_ISA_IS_avx512)
+    const uint64_t marks = _mm512_movepi16_mask((__m512i)bad);
+    return (marks & ((1ull << lanes) - 1)) != 0;
+#elif defined(TSR_ISA_IS_avx2)
+    const uint64_t marks = (uint32_t)_mm256_movemask_epi8((__m256i)bad) & 0xaaaaaaaau;
+    return (marks & ((1ull << 2 * lanes) - 1)) != 0;
+#else
+    int16_t all = 0;
+    for (int k = 0; k < lanes; k++) all |= bad[k];
+    return all < 0;
+#endif
+}
+static inline uint32_t pair16_too_large(wide16 over) { return pair16_marked(over != 0, LANES16); }
+
+typedef struct two32 {
+    float first, second;
+} two32;
+TSR_PAIRS_INLINE wide32 pair32_first(const two32 two, wide32 x, wide32 a, wide32 b, wide32 *bad)
+{
+    (void)bad;
+    return x + two.first * (a + b);
+}
+TSR_PAIRS_INLINE wide32 pair32_second(const two32 two, wide32 x, wide32 a, wide32 b, wide32 *bad)
+{
+    (void)bad;
+    return x + two.second * (a + b);
+}
+TSR_PAIRS_INLINE wide32 pair32_raised(const two32 two, wide32 v, wide32 *over)
+{
+    (void)two;
+    (void)over;
+    return v;
+}
+static inline uint32_t pair32_marked(wide32 bad, int lanes)
+{
+    (void)bad;
+    (void)lanes;
+    return 0;
+}
+static inline uint32_t pair32_too_large(wide32 over) { return pair32_marked(over, 0); }
+
+#define NAME(f) pair16_##f
+#define T int16_t
+#define V wide16
+#define LANES LANES16
+#define TWO two16
+#if defined(TSR_ISA_IS_avx512)
+#define STREAM(to, v) _mm512_stream_si512((void *)(to), (__m512i)(v))
+#define EVENS EVENS_32
+#define ODDS ODDS_32
+#define NEXT NEXT_32
+#define PREVIOUS PREVIOUS_32
+#elif defined(TSR_ISA_IS_avx2)
+#define STREAM(to, v) _mm256_stream_si256((__m256i *)(void *)(to), (__m256i)(v))
+#define EVENS EVENS_16
+#define ODDS ODDS_16
+#define NEXT NEXT_16
+#define PREVIOUS PREVIOUS_16
+#else
+#define STREAM(to, v) _mm_stream_si128((__m128i *)(void *)(to), (__m128i)(v))
+#define EVENS EVENS_8
+#define ODDS ODDS_8
+#define NEXT NEXT_8
+#define PREVIOUS PREVIOUS_8
+#endif
+#include "wavelet/pairs.h"
+
+#define NAME(f) pair32_##f
+#define T float
+#define V wide32
+#define LANES (WIDE_BYTES / 4)
+#define TWO two32
+#if defined(TSR_ISA_IS_avx512)
+#define STREAM(to, v) _mm512_stream_ps((to), (__m512)(v))
+#define EVENS EVENS_16
+#define ODDS ODDS_16
+#define NEXT NEXT_16
+#define PREVIOUS PREVIOUS_16
+#elif defined(TSR_ISA_IS_avx2)
+#define STREAM(to, v) _mm256_stream_ps((to), (__m256)(v))
+#define EVENS EVENS_8
+#define ODDS ODDS_8
+#define NEXT NEXT_8
+#define PREVIOUS PREVIOUS_8
+#else
+#define STREAM(to, v) _mm_stream_ps((to), (__m128)(v))
+#define EVENS EVENS_4
+#define ODDS ODDS_4
+#define NEXT NEXT_4
+#define PREVIOUS PREVIOUS_4
+#endif
+#include "wavelet/pairs.h"
+
+/* Each order of the steps and each rounding is code of its own. */
+#define TWO16(CALL)                                     \
+    do {                                                \
+        const int forward = f->step[0].parity == 1;     \
+        const int up = f->step[!forward].rounding == 1; \
+        if (forward && up) CALL(two16_of(1, 1, shift)); \
+        else if (forward) CALL(two16_of(1, 0, shift));  \
+        else if (up) CALL(two16_of(0, 1, shift));       \
+        else CALL(two16_of(0, 0, shift));               \
+    } while (0)
+
+static void i16_pair(const tsr_lift_filter *f, const void *before, const void *behind, void *x, const void *after, int64_t n, void *out, void *copy,
+                     int stream, uint32_t *lost)
+{
+    const int32_t shift = 0;
+#define CALL(two)                                                                                                                                   \
+    pair16_pair_of(two, (const int16_t *)before, (const int16_t *)behind, (int16_t *)x, (const int16_t *)after, n, (int16_t *)out, (int16_t *)copy, \
+                   stream, lost)
+    TWO16(CALL);
+#undef CALL
+}
+static void i16_split_pair(const tsr_lift_filter *f, const void *in, int64_t n, int32_t shift, void *low, void *high, uint32_t *lost)
+{
+#define CALL(two) pair16_split_pair_of(two, (const int16_t *)in, n, (int16_t *)low, (int16_t *)high, lost)
+    TWO16(CALL);
+#undef CALL
+}
+static void f32_pair(const tsr_lift_filter *f, const void *before, const void *behind, void *x, const void *after, int64_t n, void *out, void *copy,
+                     int stream, uint32_t *lost)
+{
+    const two32 two = { f->step[0].real32[1], f->step[1].real32[1] };
+    pair32_pair_of(two, (const float *)before, (const float *)behind, (float *)x, (const float *)after, n, (float *)out, (float *)copy, stream, lost);
+}
+static void f32_split_pair(const tsr_lift_filter *f, const void *in, int64_t n, int32_t shift, void *low, void *high, uint32_t *lost)
+{
+    const two32 two = { f->step[0].real32[1], f->step[1].real32[1] };
+    (void)shift;
+    pair32_split_pair_of(two, (const float *)in, n, (float *)low, (float *)high, lost);
+}
+
 #define NAME(f) i16_##f
+#define PAIRS i16_pair, i16_split_pair
 #define RULE tsr_lift_rule_i32
 #define T int16_t
 #define R int16_t
@@ -125,6 +318,7 @@ static int i16_lift16(const tsr_lift_step *s, int16_t *x, const int16_t *v0, con
 #include "wavelet/rows.h"
 
 #define NAME(f) f32_##f
+#define PAIRS f32_pair, f32_split_pair
 #define RULE tsr_lift_rule_f32
 #define T float
 #define R float

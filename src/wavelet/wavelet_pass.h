@@ -35,6 +35,7 @@ typedef struct pass {
     const tsr_wavelet_level *l;
     const tsr_wavelet_rows *rows;
     const tsr_lift_filter *filter; /* of the direction */
+    int pairs;                     /* tsr_wavelet_pairs */
     int inverse, first, last;      /* first: samples or coefficients are raised or scaled on loading; last: on storing */
     int threads;
     char *work;
@@ -141,6 +142,17 @@ static inline void split_row(const pass *p, int64_t offset, char *row, uint32_t 
 {
     const tsr_wavelet_array *whole = &p->l->whole;
     p->rows->split(at(p, whole, offset), whole->stride[0], p->shape.n, raise_bits(p), row + p->shape.low, row + p->shape.high, bad);
+}
+
+/* Split, and lifted where that is one loop; 0: it is not. */
+static inline int split_pair_row(const pass *p, int64_t offset, char *row, uint32_t *bad)
+{
+    const tsr_wavelet_array *whole = &p->l->whole;
+    const tsr_wavelet_boundary boundary = p->l->boundary;
+    if (!p->pairs || p->filter->step[0].parity != 1 || whole->stride[0] != 1 || p->shape.n < 2) return 0;
+    if (boundary != TSR_WAVELET_CLAMP && boundary != TSR_WAVELET_SYMMETRIC) return 0; /* which are one for neighbours at 1 */
+    p->rows->split_pair(p->filter, at(p, whole, offset), p->shape.n, raise_bits(p), row + p->shape.low, row + p->shape.high, bad);
+    return 1;
 }
 
 static inline void merge_row(const pass *p, int64_t offset, const char *row, uint32_t *bad)

@@ -4,6 +4,7 @@
 #include "wavelet/wavelet_pass.h"
 
 /* Rows [begin, end) of an axis of n in work; window: the rows looked at, virtual ones (beyond 0 .. n) where the boundary is periodic. */
+enum { PAIR_ROWS = 8 }; /* at least what two steps with neighbours at 1 keep in a ring */
 typedef struct slide slide;
 struct slide {
     const pass *p;
@@ -15,6 +16,8 @@ struct slide {
     void (*load)(slide *s, int64_t r);
     void (*lift)(slide *s, const tsr_lift_step *step, int64_t i);
     void (*store)(slide *s, int64_t y);
+    int (*pair)(slide *s, int64_t i); /* both steps of a 5/3, on rows i and i-1; says which of these are in their place already: bits 0 and 1 */
+    uint8_t stored[PAIR_ROWS];        /* rows of the ring that are */
 };
 
 static char *ring_row(const slide *s, int64_t r) { return s->ring + (r - s->window[0]) % s->p->ring_rows * s->row_bytes; }
@@ -26,12 +29,33 @@ static const char *neighbour(const slide *s, int64_t j)
     return j < 0 && boundary == TSR_WAVELET_ZERO ? s->zero : ring_row(s, j);
 }
 
+/* The first step on row i and the second on i-1 in one loop, as far as rows [.., `loaded`] allow. */
+static void slide_pairs(slide *s, int64_t loaded, int flush)
+{
+    int64_t first = flush ? s->stop[0] : tsr_min64(loaded, s->stop[0]), second = flush ? s->stop[1] : tsr_min64(loaded - 1, s->stop[1]);
+    while (s->next[1] == s->next[0] - 1 && s->next[0] < first && s->next[1] < second && s->next[1] > s->window[0]) {
+        int64_t i = s->next[0];
+        int stored = s->pair(s, i);
+        for (int k = 0; k < 2; k++) s->stored[(i - k - s->window[0]) % s->p->ring_rows] = (uint8_t)(stored >> k & 1);
+        s->next[0] += 2;
+        s->next[1] += 2;
+    }
+}
+
+static void slide_store(slide *s, int64_t y)
+{
+    uint8_t *stored = s->p->pairs ? &s->stored[(y - s->window[0]) % s->p->ring_rows] : NULL;
+    if (!stored || !*stored) s->store(s, y);
+    if (stored) *stored = 0;
+}
+
 /* Everything that rows [.., loaded] allow. Step k+1 follows step k at a distance at which its neighbours are ready and no row that step k has
  * yet to read is overwritten. `flush`: no more rows will come. */
 static void slide_advance(slide *s, int64_t loaded, int flush)
 {
     const tsr_lift_filter *f = s->p->filter;
     int64_t front = loaded, settled = flush ? s->end : INT64_MAX;
+    if (s->p->pairs) slide_pairs(s, loaded, flush);
     for (int32_t k = 0; k < f->steps; k++) {
         int32_t lag = k ? f->step[k - 1].reach > f->step[k].reach ? f->step[k - 1].reach : f->step[k].reach : f->step[0].reach;
         front -= lag;
@@ -39,7 +63,7 @@ static void slide_advance(slide *s, int64_t loaded, int flush)
         for (; s->next[k] < stop; s->next[k] += 2) s->lift(s, &f->step[k], s->next[k]);
         if (!flush) settled = tsr_min64(settled, s->next[k] - f->step[k].reach); /* rows below are read no more */
     }
-    for (; s->out < tsr_min64(settled, s->end); s->out++) s->store(s, s->out);
+    for (; s->out < tsr_min64(settled, s->end); s->out++) slide_store(s, s->out);
 }
 
 static void set_window(slide *s)
@@ -64,6 +88,7 @@ static void slide_part(slide *s)
         s->next[k] += (s->next[k] ^ f->step[k].parity) & 1;
     }
     s->out = s->begin;
+    memset(s->stored, 0, sizeof s->stored);
     for (int64_t r = s->window[0]; r < s->window[1]; r++) {
         s->load(s, r);
         slide_advance(s, r, 0);
@@ -135,9 +160,12 @@ static void plane_load(slide *s, int64_t r)
     } else if (p->inverse) {
         load_bands(p, &t->band[odd], y >> 1, t->bits | odd, row, &t->bad);
     } else {
-        split_row(p, t->whole + y * p->l->whole.stride[1], row, &t->bad);
+        int64_t offset = t->whole + y * p->l->whole.stride[1];
         fetch_ahead(t);
-        lift_row(p, row, &t->bad);
+        if (!split_pair_row(p, offset, row, &t->bad)) {
+            split_row(p, offset, row, &t->bad);
+            lift_row(p, row, &t->bad);
+        }
         fetch_ahead(t);
         narrow_row(p, row, &t->bad);
     }
@@ -181,9 +209,46 @@ static void plane_lift(slide *s, const tsr_lift_step *step, int64_t i)
     p->rows->lift(step, row + p->shape.high, high, p->shape.n / 2, &t->bad);
 }
 
+/* May a row of a band be written from the loop that finishes it? */
+static int is_plain(const pass *p, const tsr_wavelet_array *band, const char *row)
+{
+    return band->stride[0] == 1 && !(p->l->scaled && p->last) && (!p->stream || (uintptr_t)row % 64 == 0);
+}
+
+static int plane_pair(slide *s, int64_t i)
+{
+    plane *t = (plane *)s;
+    const pass *p = s->p;
+    const int64_t n = p->shape.n, first = (n + 1) / 2, ring = (int64_t)p->rows->ring;
+    char *x = ring_row(s, i), *behind = ring_row(s, i - 1);
+    const char *before = neighbour(s, i - 2), *after = neighbour(s, i + 1);
+    int stored = p->inverse ? 0 : (i >= s->begin && i < s->end) | (i - 1 >= s->begin && i - 1 < s->end) << 1;
+    char *to[2][2] = { { NULL } }; /* of row i and of row i-1 */
+    for (int k = 0; k < 2; k++)
+        for (int high = 0; high < 2 && stored >> k & 1; high++) {
+            const int64_t y = i - k;
+            const tsr_wavelet_array *band = &t->band[(uint32_t)(y & 1) << 1 | (uint32_t)high];
+            to[k][high] = t->slice ? slice_row(t, y) + high * first * ring : at(p, band, (y >> 1) * band->stride[1]);
+            if (!t->slice && !is_plain(p, band, to[k][high])) stored &= ~(1 << k);
+        }
+    for (int high = 0; high < 2; high++) {
+        const int64_t part = high ? p->shape.high : p->shape.low;
+        fetch_ahead(t);
+        p->rows->pair(p->filter, before + part, behind + part, x + part, after + part, high ? n / 2 : first, stored & 2 ? to[1][high] : behind + part,
+                      stored & 1 ? to[0][high] : NULL, p->stream && !t->slice, &t->bad);
+    }
+    return stored;
+}
+
 static plane plane_make(const pass *p, char *work)
 {
-    plane t = { .s = { .p = p, .n = p->l->size[1], .row_bytes = p->shape.bytes, .load = plane_load, .lift = plane_lift, .store = plane_store } };
+    plane t = { .s = { .p = p,
+                       .n = p->l->size[1],
+                       .row_bytes = p->shape.bytes,
+                       .load = plane_load,
+                       .lift = plane_lift,
+                       .store = plane_store,
+                       .pair = plane_pair } };
     t.s.zero = work;
     t.s.ring = work + p->shape.bytes;
     t.next_whole = -1;
@@ -353,6 +418,38 @@ static void block_lift(slide *s, const tsr_lift_step *step, int64_t i)
     s->p->rows->lift(step, ring_row(s, i), from, block_elements(b), &b->bad);
 }
 
+static int block_pair(slide *s, int64_t i)
+{
+    block *b = (block *)s;
+    const pass *p = s->p;
+    const int64_t n = p->shape.n, first = (n + 1) / 2, ring = (int64_t)p->rows->ring;
+    char *x = ring_row(s, i), *behind = ring_row(s, i - 1);
+    const char *before = neighbour(s, i - 2), *after = neighbour(s, i + 1);
+    tsr_wavelet_array band[2][4]; /* of slice i and of slice i-1 */
+    if (p->inverse || i >= s->end) goto in_place;
+    for (int k = 0; k < 2; k++) {
+        block_bands(b, i - k, band[k]);
+        for (int of = 0; of < 4; of++) {
+            const tsr_wavelet_array *a = &band[k][of];
+            const int aligned = a->stride[1] * (int64_t)p->rows->element % 64 == 0;
+            if (!is_plain(p, a, (const char *)a->data) || (p->stream && !aligned)) goto in_place;
+        }
+    }
+    for (int64_t y = b->t.s.begin; y < b->t.s.end; y++)
+        for (int high = 0; high < 2; high++) {
+            const int64_t offset = ((y - b->t.slice_first) * n + high * first) * ring;
+            const uint32_t of = (uint32_t)(y & 1) << 1 | (uint32_t)high;
+            char *to[2];
+            for (int k = 0; k < 2; k++) to[k] = at(p, &band[k][of], (y >> 1) * band[k][of].stride[1]);
+            p->rows->pair(p->filter, before + offset, behind + offset, x + offset, after + offset, high ? n / 2 : first, to[1], to[0], p->stream,
+                          &b->bad);
+        }
+    return 3;
+in_place:
+    p->rows->pair(p->filter, before, behind, x, after, block_elements(b), behind, NULL, 0, &b->bad);
+    return 0;
+}
+
 static int64_t slice_bytes(const tsr_wavelet_level *l, const tsr_wavelet_rows *rows, int64_t height)
 {
     return round64(height * l->size[0] * (int64_t)rows->ring);
@@ -369,7 +466,7 @@ static void blocks_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const pass *p = (const pass *)user;
     char *work = p->work + worker * p->per_worker;
-    block b = { .s = { .p = p, .n = p->l->size[2], .load = block_load, .lift = block_lift, .store = block_store } };
+    block b = { .s = { .p = p, .n = p->l->size[2], .load = block_load, .lift = block_lift, .store = block_store, .pair = block_pair } };
     b.t = plane_make(p, work);
     b.s.zero = work + (1 + p->ring_rows) * p->shape.bytes;
     b.s.row_bytes = slice_bytes(p->l, p->rows, p->part + (p->inverse ? 2 * p->filter->reach : 0));

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <thread>
 #include <vector>
 
 #include "device/kernel.h"
@@ -269,6 +270,32 @@ static void uninitialised_memory_is_nan(void **)
     assert_true(isnan(out.home()[0]));
 }
 
+/* A thread copies out of memory of another's queue while that one works on: neither takes the other's access away. */
+static void two_threads(void **)
+{
+    enum { N = 1000, ROUNDS = 300 };
+    device_array<int> shared(N), own(N);
+    tsr_queue *other = nullptr;
+    int *copy = nullptr, bad = 0;
+    shared.zero();
+    ok(emu->queue_create(0, 1, &other));
+    ok(emu->allocate(other, N * sizeof(int), (void **)&copy));
+    std::thread taker([&]() {
+        std::vector<int> got(N);
+        for (int i = 0; i < ROUNDS; i++) {
+            bad |= emu->copy(other, copy, shared.data, N * sizeof(int)) != TSR_OK;
+            bad |= emu->download(other, got.data(), copy, N * sizeof(int)) != TSR_OK;
+            for (int v : got) bad |= v != 0;
+        }
+    });
+    for (int i = 0; i < ROUNDS; i++) TSR_LAUNCH(queue, reverse_twice, 4, 250, 0, own.data, (int)N);
+    taker.join();
+    assert_int_equal(bad, 0);
+    assert_int_equal(own.home()[1], 2);
+    emu->release(other, copy, N * sizeof(int));
+    emu->queue_destroy(other);
+}
+
 #if !defined(TSR_SANITIZE_ADDRESS) /* which reports the fault in its own way */
 static void host_reads_fault(void **)
 {
@@ -344,7 +371,7 @@ int main(void)
         cmocka_unit_test(barriers), cmocka_unit_test(block_votes), cmocka_unit_test(warp_shuffles), cmocka_unit_test(warp_reductions),
         cmocka_unit_test(threads_that_leave), cmocka_unit_test(shapes_of_blocks), cmocka_unit_test(atomic_functions),
         cmocka_unit_test(dynamic_shared_memory), cmocka_unit_test(order_of_blocks), cmocka_unit_test(graphs),
-        cmocka_unit_test(uninitialised_memory_is_nan), cmocka_unit_test(mistakes),
+        cmocka_unit_test(uninitialised_memory_is_nan), cmocka_unit_test(mistakes), cmocka_unit_test(two_threads),
 #if !defined(TSR_SANITIZE_ADDRESS)
         cmocka_unit_test(host_reads_fault),
 #endif

@@ -588,6 +588,10 @@ static void odd_sizes(void **state)
         tsr_image image = { 0 };
         require_ok(tsr_image_create(films[i].width, films[i].height, 3, &image));
         require_ok(tsr_video_writer_create(scratch(films[i].name), films[i].width, films[i].height, 25, 1, &options, &writer));
+        if (films[i].says) {
+            require_error(tsr_video_writer_begin(writer, 3), TSR_ERROR_ARGUMENT, films[i].says);
+            require_error(tsr_video_writer_begin(writer, 2), TSR_ERROR_ARGUMENT, "2 channels, expected 1, 3 or 4");
+        }
         const tsr_status status = tsr_video_writer_append(writer, &image);
         if (films[i].says) require_error(status, TSR_ERROR_ARGUMENT, films[i].says);
         else if (status == TSR_ERROR_ARGUMENT) fail_msg("%s: %s", films[i].name, tsr_error_message()); /* cat may have ended before the frame */

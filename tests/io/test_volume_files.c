@@ -355,6 +355,10 @@ static void strangers(void **state)
     assert_int_equal(mkfifo(scratch("pipe.nrrd"), 0600), 0);
     require_error(tsr_volume_write(volume, scratch("link.mhd"), &strict), TSR_ERROR_IO, "is a link");
     require_error(tsr_volume_write(volume, scratch("pipe.nrrd"), &strict), TSR_ERROR_IO, "pipe or device");
+    assert_int_equal(symlink("plain.mhd", scratch("link.tsc")), 0);
+    assert_int_equal(mkfifo(scratch("pipe.tsc"), 0600), 0);
+    require_error(tsr_volume_write(volume, scratch("link.tsc"), &strict), TSR_ERROR_IO, "is a link");
+    require_error(tsr_volume_write(volume, scratch("pipe.tsc"), &strict), TSR_ERROR_IO, "pipe or device");
     require_error(tsr_volume_read(scratch("link.mhd"), &stay, &back), TSR_ERROR_IO, "is a link");
     require_error(tsr_volume_read(scratch("pipe.nrrd"), &stay, &back), TSR_ERROR_IO, "pipe or device");
     require_ok(tsr_volume_read(scratch("link.mhd"), NULL, &back)); /* whoever does not ask follows links */
@@ -368,12 +372,52 @@ static void strangers(void **state)
     scratch_files(1);
 }
 
+static void expect_text(const char *path, const char *text)
+{
+    char got[64];
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    got[fread(got, 1, sizeof got - 1, file)] = 0;
+    fclose(file);
+    assert_string_equal(got, text);
+}
+
+/* Whole or not at all, and never through a link where that is not wanted. */
+static void texts(void **state)
+{
+    (void)state;
+    const tsr_write_options replace = { .struct_size = sizeof replace, .overwrite = 1 };
+    const tsr_write_options strict = { .struct_size = sizeof strict, .overwrite = 1, .regular_only = 1 };
+    require_ok(tsr_text_write("first\n", scratch("a.txt"), NULL));
+    require_error(tsr_text_write("second\n", scratch("a.txt"), NULL), TSR_ERROR_IO, "exists");
+    expect_text(scratch("a.txt"), "first\n");
+    require_ok(tsr_text_write("second\n", scratch("a.txt"), &replace));
+    expect_text(scratch("a.txt"), "second\n");
+    require_ok(tsr_text_write("", scratch("empty.txt"), &strict));
+    expect_text(scratch("empty.txt"), "");
+    assert_int_equal(symlink("a.txt", scratch("link.txt")), 0);
+    require_error(tsr_text_write("third\n", scratch("link.txt"), &strict), TSR_ERROR_IO, "is a link");
+    require_ok(tsr_text_write("fourth\n", scratch("link.txt"), &replace));
+    expect_text(scratch("a.txt"), "fourth\n");
+    require_error(tsr_text_write("x", scratch("nix/a.txt"), NULL), TSR_ERROR_IO, "cannot create a file in this folder");
+    require_error(tsr_text_write("x", "", NULL), TSR_ERROR_ARGUMENT, "path is empty");
+    require_error(tsr_text_write(NULL, scratch("b.txt"), NULL), TSR_ERROR_ARGUMENT, "text is NULL");
+    scratch_files(1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type_in_every_variant), cmocka_unit_test(every_orientation), cmocka_unit_test(quaternion_means_the_same),
-        cmocka_unit_test(nifti_header_survives),       cmocka_unit_test(metadata_survives), cmocka_unit_test(raw_with_options),
-        cmocka_unit_test(large_files_are_mapped),      cmocka_unit_test(long_gzip_streams), cmocka_unit_test(strangers),
+        cmocka_unit_test(every_type_in_every_variant),
+        cmocka_unit_test(every_orientation),
+        cmocka_unit_test(quaternion_means_the_same),
+        cmocka_unit_test(nifti_header_survives),
+        cmocka_unit_test(metadata_survives),
+        cmocka_unit_test(raw_with_options),
+        cmocka_unit_test(large_files_are_mapped),
+        cmocka_unit_test(long_gzip_streams),
+        cmocka_unit_test(strangers),
+        cmocka_unit_test(texts),
     };
     return cmocka_run_group_tests_name("volume files", tests, scratch_make, scratch_remove);
 }

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import socket
+import ssl
 import struct
 import subprocess
 import time
@@ -11,15 +12,20 @@ import urllib.parse
 
 
 class Server:
-    """`tessera serve` on a free port of this machine."""
+    """`tessera serve` on a free port of this machine; `trusted` is the certificate that an https server must show."""
 
-    def __init__(self, tessera, *arguments):
+    def __init__(self, tessera, *arguments, trusted=None):
         self.process = subprocess.Popen([tessera, "serve", *arguments, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().strip()
         if not self.url:
             raise RuntimeError("tessera serve: " + self.process.stderr.read())
         parts = urllib.parse.urlsplit(self.url)
-        self.host, self.port, self.path = parts.hostname, parts.port, parts.path
+        self.scheme, self.host, self.port, self.path = parts.scheme, parts.hostname, parts.port, parts.path
+        self.tls = ssl.create_default_context(cafile=trusted) if trusted else None
+
+    def connect(self, timeout):
+        plain = socket.create_connection((self.host, self.port), timeout)
+        return self.tls.wrap_socket(plain, server_hostname=self.host) if self.tls else plain
 
     def memory(self):
         """Resident bytes."""
@@ -31,7 +37,7 @@ class Server:
 
     def get(self, path, method="GET", timeout=20):
         """Status and body; path as it is, nothing is normalised on the way."""
-        with socket.create_connection((self.host, self.port), timeout) as s:
+        with self.connect(timeout) as s:
             s.sendall(f"{method} {path} HTTP/1.1\r\nHost: {self.host}:{self.port}\r\nConnection: close\r\n\r\n".encode())
             answer = b""
             try:
@@ -61,7 +67,7 @@ class Page:
         self.texts, self.frames, self.counts = [], {}, {"source": 0, "speed": 0, "volume": 0}
         self.rest = b""
         self.closed = None
-        self.socket = socket.create_connection((server.host, server.port), timeout)
+        self.socket = server.connect(timeout)
         key = base64.b64encode(os.urandom(16)).decode()
         path = path if path is not None else server.path + "socket"
         self.socket.sendall((f"GET {path} HTTP/1.1\r\nHost: {server.host}:{server.port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -2,6 +2,7 @@
 import filecmp
 import os
 import random
+import shutil
 import socket
 import subprocess
 import sys
@@ -331,6 +332,31 @@ def test_greedy_page(server):
     page.close()
 
 
+def test_share_of_a_page(server):
+    """A page is read 1000 messages a second after the first 500, large ones count for several: nothing is lost, and the others are heard at once."""
+    page, hasty = loaded_page(server), Page(server)
+    for count, padding in ((1500, 0), (8, 60000)):
+        time.sleep(0.6)  # rested: a whole burst may come
+        began = time.monotonic()
+        for i in range(count):
+            hasty.frame(b'{"type":"ping","id":%d%s}' % (i, b" " * padding))
+        page.send(type="ping", id=count)
+        page.until(lambda n=count: any(t.get("id") == n for t in page.texts), 5, "the answer to the other page")
+        heard = time.monotonic() - began
+        hasty.until(lambda n=count: any(t.get("id") == n - 1 for t in hasty.texts), 20, "the answer to the last message")
+        seconds = time.monotonic() - began
+        hasty.texts.clear()
+        assert seconds > 0.8, f"{count} messages of {padding} bytes were taken in {seconds:.2f} s"
+        assert heard < 0.5 * seconds, f"the other page waited {heard:.2f} of {seconds:.2f} s"
+    hasty.send(type="drive")
+    hasty.until(lambda: hasty.driver["driver"] == hasty.driver["you"], 5, "the controls")
+    for i in range(900):
+        hasty.send(type="ping", id=i)
+    hasty.close()  # while it is not read
+    page.until(lambda: page.driver["driver"] == page.driver["you"] and page.driver["clients"] == 1, 10, "the controls again")
+    page.close()
+
+
 def test_names(server):
     """Names beyond ASCII come back as they are; of five pictures five are saved."""
     page = loaded_page(server)
@@ -377,6 +403,93 @@ def test_open_to_the_network():
             assert status == 200 and b"<html" in body, (other.url, status)
         finally:
             assert other.stop() == (0, "")
+
+
+def make_certificate(name):
+    """A self-signed certificate of this machine's loopback address and its key."""
+    certificate, key = os.path.join(FOLDER, name + "-certificate.pem"), os.path.join(FOLDER, name + "-key.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",
+                    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    return certificate, key
+
+
+def test_encrypted():
+    """https and wss on one port, and no word without them; files that do not fit are said before anything is served."""
+    if not shutil.which("openssl"):
+        print("no openssl command on this machine: the encrypted server is left out")
+        return
+    image = os.path.join(FOLDER, "head.nii.gz")
+    certificate, key = make_certificate("first")
+    _, other_key = make_certificate("second")
+    locked = os.path.join(FOLDER, "locked.pem")
+    subprocess.run(["openssl", "pkey", "-in", key, "-aes256", "-passout", "pass:secret", "-out", locked], check=True, capture_output=True)
+    run = subprocess.run([TESSERA, "serve", image, "--port", "0", "--certificate", certificate, "--key", os.path.join(FOLDER, "nix.pem")], capture_output=True,
+                         text=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
+    if "no TLS" in run.stderr:
+        print("this build has no TLS: the encrypted server is left out")
+        return
+    for first, second, words in ((certificate, os.path.join(FOLDER, "nix.pem"), "nix.pem: cannot be read: No such file"), (FOLDER, key, "is a folder"),
+                                 (image, key, "head.nii.gz: expected a certificate"), (key, key, "first-key.pem: expected a certificate"),
+                                 (certificate, image, "head.nii.gz: expected a private key"), (certificate, locked, "locked.pem: expected a private key"),
+                                 (certificate, other_key, "second-key.pem: is not the private key of the certificate")):
+        run = subprocess.run([TESSERA, "serve", image, "--port", "0", "--certificate", first, "--key", second], capture_output=True, text=True,
+                             stdin=subprocess.DEVNULL, timeout=60, check=False)
+        assert run.returncode == 1 and not run.stdout, (run.returncode, run.stdout)
+        assert words in run.stderr and run.stderr.count("\n") == 1, (words, run.stderr)
+    other = Server(TESSERA, image, "--device", "cpu", "--threads", "1", "--certificate", certificate, "--key", key, trusted=certificate)
+    try:
+        assert other.scheme == "https", other.url
+        status, body = other.get(other.path)
+        assert status == 200 and b"<title>tessera" in body, status
+        assert other.get("/0" + other.path)[0] == 404 and refused(other, "/socket")
+        with other.connect(20) as shown:
+            assert shown.version() in ("TLSv1.2", "TLSv1.3"), shown.version()
+        plain, secure = b"", other.tls
+        other.tls = None
+        try:
+            plain = other.get(other.path)[1]
+        finally:
+            other.tls = secure
+        assert b"tessera" not in plain, "the page without encryption"
+        page = loaded_page(other)
+        assert page.state["image"]["size"] == [48, 48, 48]
+        page.send(type="save", what="picture", name="encrypted.png")
+        page.until(lambda: any(t["type"] == "saved" and t["text"] == "encrypted.png" for t in page.texts), what="the picture")
+        with open(os.path.join(FOLDER, "encrypted.png"), "rb") as file:
+            assert other.get(other.path + "file/encrypted.png") == (200, file.read())
+        page.close()
+    finally:
+        assert other.stop() == (0, "")
+
+
+def test_emulated():
+    """The kernels of a GPU behind the page, run by the emulator: pictures while the surface moves, and a replay with the same mask."""
+    if "emulator" not in tessera("devices"):
+        print("this build has no emulator: it is left out")
+        return
+    tessera("make", "phantom_tumour", "--size", "20", "--noise", "0.05", "--seed", "3", "-o", "small.nii.gz")
+    other = Server(TESSERA, os.path.join(FOLDER, "small.nii.gz"), "--device", "emu")
+    try:
+        page = Page(other)
+        for view in ("source", "speed", "volume"):
+            page.send(type="view", view=view, width=24, height=24)
+        page.until(lambda: page.state and page.state["image"] and len(page.frames) == 3, 60, "three pictures")
+        page.send(type="probe", at=[7, 12, 9], radius=2)
+        page.send(type="paint", **{"from": [7, 12, 9]}, radius=3, begin=True, input=2)
+        page.until(lambda: page.frames["volume"]["edit_input"] >= 2, 60, "the sphere")
+        page.send(type="start")
+        pictures = dict(page.counts)
+        page.until(lambda: page.state["steps"] >= 5 and all(page.counts[v] > pictures[v] for v in pictures), 120, "pictures of a moving surface")
+        page.send(type="pause")
+        for what, name in (("mask", "emulated.nii.gz"), ("session", "emulated.session"), ("picture", "emulated.png")):
+            page.send(type="save", what=what, name=name)
+            page.until(lambda n=name: any(t["type"] == "saved" and t["text"] == n for t in page.texts), 60, f"{name} saved")
+        assert not page.errors(), page.errors()
+        page.close()
+    finally:
+        assert other.stop() == (0, "")
+    tessera("segment", "small.nii.gz", "--device", "cpu", "--script", "emulated.session", "-o", "emulated-again.nii.gz")
+    assert equal_masks("emulated.nii.gz", "emulated-again.nii.gz"), "a CPU makes another mask of the session"
 
 
 def test_malformed(server):
@@ -479,7 +592,7 @@ def test_crowd(server):
 
 
 def test_flood(server):
-    """Thousands of commands without a breath: refused when the queue is full, memory bounded, the session still works."""
+    """Thousands of commands without a breath: read as fast as a page may send, refused when the queue is full, memory bounded, the session still works."""
     page = loaded_page(server)
     before = server.memory()
     for i in range(3000):
@@ -500,12 +613,16 @@ def test_flood(server):
 
 
 def test_large_picture():
-    """A window of 4096 x 4096 pixels saves a smaller picture and says so; the server can be ended while it is drawn."""
+    """A window of 4096 x 4096 pixels saves a smaller picture and says so; the others show what is new meanwhile, and the server can be ended."""
     server = Server(TESSERA, os.path.join(FOLDER, "head.nii.gz"), "--device", "cpu", "--threads", "2")
     page = loaded_page(server)
     page.send(type="view", view="volume", width=4096, height=4096, mode="volume")
     page.send(type="save", what="picture", name="large.png")
     page.until(lambda: any("2048 x 2048 pixels instead of 4096 x 4096" in t.get("text", "") for t in page.texts), what="the notice")
+    for i in range(5):
+        page.send(type="view", view="source", position=10 + i, input=900 + i)
+        page.until(lambda n=900 + i: page.frames["source"]["view_input"] >= n, 10, "another slice")
+    assert not any(t["type"] == "saved" for t in page.texts), "the slices waited for the picture"
     began = time.monotonic()
     code, errors = server.stop()
     assert code == 0 and not errors, f"exit code {code}: {errors}"
@@ -524,7 +641,7 @@ with tempfile.TemporaryDirectory() as FOLDER:
     tessera("make", "phantom_tumour", "--size", "48", "--noise", "0.05", "--seed", "3", "-o", "head.nii.gz")
     run = Server(TESSERA, os.path.join(FOLDER, "head.nii.gz"), "--device", "cpu", "--threads", "2")
     try:
-        for test in (test_session, test_windows, test_one_drives, test_access, test_work_is_kept, test_long_work_stops, test_greedy_page, test_names, test_malformed,
+        for test in (test_session, test_windows, test_one_drives, test_access, test_work_is_kept, test_long_work_stops, test_greedy_page, test_share_of_a_page, test_names, test_malformed,
                      test_flood, test_crowd):
             began = time.monotonic()
             test(run)
@@ -532,6 +649,8 @@ with tempfile.TemporaryDirectory() as FOLDER:
             print(f"{test.__name__}: {time.monotonic() - began:.1f} s", flush=True)
         test_trouble_at_the_start()
         test_open_to_the_network()
+        test_encrypted()
+        test_emulated()
     finally:
         code, errors = run.stop()
     assert code == 0, f"exit code {code}: {errors}"

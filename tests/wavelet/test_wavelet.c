@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "device/backend.h"
+#include "device/isa.h"
 #include "oracle.h"
 
 static tsr_context *context;
@@ -370,6 +371,93 @@ static void random_cases(void **state)
     for (int n = 0; n < (on_cpu ? 400 : 50); n++) one_random_case(&seed, n);
 }
 
+/* Dense arrays about as wide as vectors and far wider, 5/3 filters, one sample that may leave 16 bits wherever it is: rows that are taken through
+ * both steps at once, ends of rows and of vectors. On the CPU with every kind of vectors. */
+static void both_steps_at_once(void **state)
+{
+    (void)state;
+    static const tsr_wavelet_filter filters[2] = { TSR_WAVELET_LEGALL53, TSR_WAVELET_JPEG53 };
+    static const int16_t extremes[6] = { 32767, -32768, 16383, -16384, 12000, -8200 };
+    const tsr_isa best = tsr_isa_current();
+    uint64_t seed = test_seed();
+    for (int number = 0; number < (on_cpu ? 600 : 20); number++) {
+        struct shape s = { .type = number % 4 ? TSR_I16 : TSR_F32, .dimensions = 2 + number % 2, .batch = 1, .size = { 1, 1, 1, 1 } };
+        tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
+        const int real = s.type == TSR_F32, wide = test_random(&seed) % 2;
+        char what[200];
+        s.size[0] = wide ? 2 + (int64_t)(test_random(&seed) % 300) : 2 + (int64_t)(test_random(&seed) % 70);
+        for (int a = 1; a < s.dimensions; a++) s.size[a] = 2 + (int64_t)(test_random(&seed) % (s.dimensions == 2 ? 30 : 11));
+        s.elements = s.size[0] * s.size[1] * s.size[2];
+        s.stride[0] = 1;
+        for (int a = 1; a < 4; a++) s.stride[a] = s.stride[a - 1] * s.size[a - 1];
+        o.filter = filters[test_random(&seed) % 2];
+        o.boundary = (tsr_wavelet_boundary)(test_random(&seed) % 2); /* clamp, symmetric */
+        o.levels = 1;
+        o.accuracy = real || test_random(&seed) % 2 ? -1 : 1;
+        if (on_cpu) tsr_isa_force(number % ((int)best + 1));
+        snprintf(what, sizeof what, "%s %d x %d x %d %s, accuracy %d [case %d]", tsr_wavelet_filter_name(o.filter), (int)s.size[0], (int)s.size[1],
+                 (int)s.size[2], tsr_dtype_name(s.type), (int)o.accuracy, number);
+        tsr_wavelet_plan *plan = make_plan(s.type, s.dimensions, s.size, &o);
+        const size_t bytes = (size_t)s.elements * tsr_dtype_size(s.type);
+        void *in = calloc(1, bytes), *out = calloc(1, bytes);
+        double *expected = (double *)malloc((size_t)s.elements * sizeof *expected);
+        assert_true(in && out && expected);
+        for (int64_t n = 0; n < s.elements; n++) set(in, s.type, n, (double)(test_random(&seed) % 2001) - 1000);
+        if (!real && number % 2) set(in, s.type, (int64_t)(test_random(&seed) % (uint64_t)s.elements), extremes[test_random(&seed) % 6]);
+        for (int64_t n = 0; n < s.elements; n++) expected[n] = get(in, s.type, n);
+        oracle with = {
+            real, (int)o.boundary, o.accuracy < 0 ? 0 : 1, 1, 15, 0, &oracle_filters[o.filter], { (int)s.size[0], (int)s.size[1], (int)s.size[2], 1 }
+        };
+        oracle_forward(&with, expected);
+        void *samples = to_device(in, bytes), *coefficients = to_device(out, bytes);
+        const tsr_status status = tsr_wavelet_forward(plan, samples, coefficients, NULL);
+        if (!real && (status != TSR_OK) != with.lost) fail_msg("%s: overflow %s", what, with.lost ? "missed" : "reported without one");
+        to_host(out, coefficients, bytes);
+        if (status == TSR_OK) {
+            compare_bands(plan, &s, out, 0, expected, &with, real ? 1e-2 : 0, what);
+            require_ok(tsr_wavelet_inverse(plan, coefficients, samples, NULL));
+            to_host(out, samples, bytes);
+            for (int64_t n = 0; n < s.elements; n++)
+                if (fabs(get(out, s.type, n) - get(in, s.type, n)) > (real ? 1e-2 : 0)) fail_msg("%s: sample %d does not come back", what, (int)n);
+        }
+        drop(samples, bytes);
+        drop(coefficients, bytes);
+        free(in);
+        free(out);
+        free(expected);
+        tsr_wavelet_plan_destroy(&plan);
+    }
+    if (on_cpu) tsr_isa_force(-1);
+}
+
+/* Beyond the caches results are written past them, where they are aligned: the same as where they are not. */
+static void large_planes(void **state)
+{
+    (void)state;
+    if (!on_cpu) return;
+    const int64_t size[3] = { 512, 512, 50 };
+    const size_t n = (size_t)size[0] * (size_t)size[1] * (size_t)size[2], room = n * 2 + 64;
+    char *in = NULL, *out[2] = { NULL };
+    uint64_t seed = test_seed();
+    for (int k = 0; k < 2; k++) assert_non_null(out[k] = (char *)aligned_alloc(64, room));
+    assert_non_null(in = (char *)malloc(room));
+    for (size_t i = 0; i < n; i++) ((int16_t *)(void *)in)[i] = (int16_t)(test_random(&seed) % 2001 - 1000);
+    for (int dimensions = 2; dimensions < 4; dimensions++) {
+        const int64_t plane[2] = { 2048, 6400 };
+        tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
+        o.levels = 1;
+        tsr_wavelet_plan *plan = make_plan(TSR_I16, dimensions, dimensions == 2 ? plane : size, &o);
+        for (int k = 0; k < 2; k++) require_ok(tsr_wavelet_forward(plan, in, out[k] + 2 * k, NULL));
+        assert_memory_equal(out[0], out[1] + 2, n * 2);
+        require_ok(tsr_wavelet_inverse(plan, out[1] + 2, out[0], NULL));
+        assert_memory_equal(in, out[0], n * 2);
+        tsr_wavelet_plan_destroy(&plan);
+    }
+    free(in);
+    free(out[0]);
+    free(out[1]);
+}
+
 /* ---- properties --------------------------------------------------------------------------------------------------------------------------------- */
 
 /* Interior coefficients of polynomials: which details vanish, what the approximation is. */
@@ -574,7 +662,7 @@ static void bad_arguments(void **state)
     REFUSED(TSR_I16, 2, size, "periodic with 11 samples along axis 1 at level 1", o.boundary = TSR_WAVELET_PERIODIC);
     REFUSED(TSR_I16, 2, size, "custom filter of 0 steps", o.filter = TSR_WAVELET_CUSTOM);
     tsr_wavelet_step steps[2] = { { 1, -1, -1, 2, 0, 1, { 1, 1 }, { 0 }, TSR_WAVELET_SUM, 0 },
-                                   { 0, 1, -1, 2, 0, 2, { 1, 1 }, { 0 }, TSR_WAVELET_SUM, 0 } };
+                                  { 0, 1, -1, 2, 0, 2, { 1, 1 }, { 0 }, TSR_WAVELET_SUM, 0 } };
 #define REFUSED_STEP(text, field, value)                                                                     \
     do {                                                                                                     \
         tsr_wavelet_step kept = steps[1];                                                                    \
@@ -613,9 +701,10 @@ static void bad_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_vectors),     cmocka_unit_test(golden_plane),     cmocka_unit_test(golden_hashes), cmocka_unit_test(random_cases),
-        cmocka_unit_test(polynomials),        cmocka_unit_test(norms_and_widths), cmocka_unit_test(weights),       cmocka_unit_test(custom_steps),
-        cmocka_unit_test(layouts_rearranged), cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(golden_vectors), cmocka_unit_test(golden_plane),       cmocka_unit_test(golden_hashes),
+        cmocka_unit_test(random_cases),   cmocka_unit_test(both_steps_at_once), cmocka_unit_test(large_planes),
+        cmocka_unit_test(polynomials),    cmocka_unit_test(norms_and_widths),   cmocka_unit_test(weights),
+        cmocka_unit_test(custom_steps),   cmocka_unit_test(layouts_rearranged), cmocka_unit_test(bad_arguments),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -133,6 +133,8 @@ static int work_frame(struct features *f)
 {
     const char *path = f->frames.name;
     const tsr_image image = f->frames.image;
+    const int fits = cli_film_begin(f->cli, &f->output, image.width, image.height, 3, &f->frames);
+    if (fits) return fits;
     tsr_status status = f->features ? TSR_OK : prepare(f, &image);
     tsr_volume_destroy(&f->before);
     f->before = f->frame;

@@ -48,8 +48,7 @@ int cli_check_write(const cli_call *cli, const char *path, tsr_file_kind kind, c
     if (!format && kind == TSR_FILE_VOLUME) format = cli->format;
     if (!format && kind == TSR_FILE_IMAGE && !strcmp(path, "-")) format = "png"; /* there is no other */
     options.format = format;
-    if (!strcmp(path, "-") && !format)
-        return cli_usage(cli, "--output: '-' (standard output) has no extension, expected --format NAME beside it");
+    if (!strcmp(path, "-") && !format) return cli_usage(cli, "--output: '-' (standard output) has no extension, expected --format NAME beside it");
     tsr_status status = tsr_file_check_output(path, kind, &options);
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
 }
@@ -184,33 +183,13 @@ char *cli_read_text(const cli_call *cli, const char *path)
     return NULL;
 }
 
-/* Gives the finished file its name; without --force never another's file. */
-static int publish(const cli_call *cli, const char *beside, const char *path)
-{
-    if (cli->globals.force) return rename(beside, path);
-    if (link(beside, path)) return errno == EEXIST ? -1 : rename(beside, path); /* some file systems have no links */
-    return unlink(beside);
-}
-
 int cli_write_text(const cli_call *cli, const char *path, const char *text)
 {
-    struct stat info;
-    if (!strcmp(path, "-")) return fputs(text, stdout) < 0 ? cli_error(cli, CLI_FAILED, "standard output: cannot be written") : CLI_OK;
-    int in_place = stat(path, &info) == 0 && !S_ISREG(info.st_mode); /* a pipe or device has nothing to rename */
-    size_t length = strlen(path) + 40;
-    char *beside = malloc(length);
-    if (!beside) return cli_error(cli, CLI_FAILED, "out of memory");
-    const char *slash = strrchr(path, '/');
-    if (in_place) snprintf(beside, length, "%s", path);
-    else snprintf(beside, length, "%.*s.tessera-%ld-text", slash ? (int)(slash - path) + 1 : 0, path, (long)getpid());
-    FILE *file = fopen(beside, in_place ? "wb" : "wbx");
-    int made = file && !in_place, bad = !file || fputs(text, file) < 0;
-    if (file) bad |= fclose(file) != 0;
-    if (!bad && !in_place) bad = publish(cli, beside, path) != 0;
-    int code = bad ? cli_error(cli, CLI_FAILED, "%s: cannot write: %s", path, strerror(errno)) : CLI_OK;
-    if (bad && made) remove(beside);
-    free(beside);
-    return code;
+    const tsr_write_options options = { .struct_size = sizeof options, .overwrite = cli->globals.force };
+    if (!strcmp(path, "-") && fflush(stdout))
+        return cli_error(cli, CLI_FAILED, "standard output: cannot be written"); /* what was printed comes first */
+    const tsr_status status = tsr_text_write(text, path, &options);
+    return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
 }
 
 tsr_volume *cli_read_to_device(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_context *context, int *code)

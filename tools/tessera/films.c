@@ -81,6 +81,17 @@ int cli_film_check(const cli_call *cli, cli_film *film, const char *path, int si
     return tsr_video_check_output(path, &options) == TSR_OK ? CLI_OK : cli_usage(cli, "%s", tsr_error_message());
 }
 
+int cli_film_begin(const cli_call *cli, cli_film *film, int32_t width, int32_t height, int32_t channels, const cli_frames *frames)
+{
+    if (!film->path || !film->is_film || film->writer) return CLI_OK;
+    const tsr_video_write_options options = { .struct_size = sizeof options,
+                                              .format = strcmp(film->path, "-") ? NULL : "y4m",
+                                              .overwrite = cli->globals.force };
+    tsr_status status = tsr_video_writer_create(film->path, width, height, frames->rate[0], frames->rate[1], &options, &film->writer);
+    if (status == TSR_OK) status = tsr_video_writer_begin(film->writer, channels);
+    return status == TSR_OK ? CLI_OK : cli_status(cli, status, film->path);
+}
+
 int cli_film_append(const cli_call *cli, cli_film *film, const tsr_image *image, const cli_frames *frames)
 {
     tsr_status status = TSR_OK;
@@ -90,13 +101,9 @@ int cli_film_append(const cli_call *cli, cli_film *film, const tsr_image *image,
         status = tsr_image_write(image, film->path, &write);
         return status == TSR_OK ? CLI_OK : cli_status(cli, status, film->path);
     }
-    if (!film->writer) {
-        const tsr_video_write_options options = { .struct_size = sizeof options,
-                                                  .format = strcmp(film->path, "-") ? NULL : "y4m",
-                                                  .overwrite = cli->globals.force };
-        status = tsr_video_writer_create(film->path, image->width, image->height, frames->rate[0], frames->rate[1], &options, &film->writer);
-    }
-    if (status == TSR_OK) status = tsr_video_writer_append(film->writer, image);
+    const int code = cli_film_begin(cli, film, image->width, image->height, image->channels, frames);
+    if (code) return code;
+    status = tsr_video_writer_append(film->writer, image);
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, film->path);
 }
 

@@ -34,6 +34,8 @@ typedef struct cli_film {
 } cli_film;
 /* Sets film->path and checks it before any work: a film, or a picture where `single`. Returns an exit code. */
 int cli_film_check(const cli_call *cli, cli_film *film, const char *path, int single);
+/* Once the first picture is known, before there is work on it: a film of such pictures can be written, or the exit code. */
+int cli_film_begin(const cli_call *cli, cli_film *film, int32_t width, int32_t height, int32_t channels, const cli_frames *frames);
 int cli_film_append(const cli_call *cli, cli_film *film, const tsr_image *image, const cli_frames *frames);
 /* Completes the film if `code` is CLI_OK, else removes it. Returns the exit code. */
 int cli_film_finish(const cli_call *cli, cli_film *film, int code);

@@ -179,6 +179,14 @@ static void show_frame(const struct quadtree *q, const cli_tree *tree, double se
     }
 }
 
+static int begin_films(struct quadtree *q)
+{
+    const tsr_image *image = &q->frames.image;
+    int code = cli_film_begin(q->cli, &q->film, image->width, image->height, image->channels, &q->frames);
+    if (!code) code = cli_film_begin(q->cli, &q->film_outline, image->width, image->height, image->channels, &q->frames);
+    return code;
+}
+
 /* One tree, from a picture or a file of a tree. */
 static int work_one(struct quadtree *q, tsr_context *context)
 {
@@ -190,6 +198,7 @@ static int work_one(struct quadtree *q, tsr_context *context)
     const int is_tree = cli_tree_is_file(q->cli, q->cli->input[0]);
     if (is_tree) code = from_tree(q, context, &black, &tree, &channels);
     else code = cli_frames_next(&q->frames, &more);
+    if (!is_tree && !code) code = begin_films(q);
     if (!is_tree && !code) code = from_image(q, context, &tree, &channels, &seconds);
     if (!code) code = results(q, is_tree ? &black : &q->frames.image, &tree, channels);
     if (!code && strcmp(q->film.path, "-") && !cli_regions_on_stdout(&q->regions)) cli_tree_show(q->cli, &tree, seconds);
@@ -208,6 +217,7 @@ static int work_film(struct quadtree *q, tsr_context *context)
         double seconds = 0;
         int32_t channels = 0;
         code = cli_frames_next(&q->frames, &more);
+        if (!code && more) code = begin_films(q);
         if (!code && more) code = from_image(q, context, &tree, &channels, &seconds);
         if (!code && more) code = results(q, &q->frames.image, &tree, channels);
         if (!code && more && shown) show_frame(q, &tree, seconds);

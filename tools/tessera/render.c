@@ -32,6 +32,7 @@ static int add_tiles(struct render *r, const char *path)
     r->tiles = cli_read_tiles(r->cli, r->context, path, &read, NULL, &code);
     if (!r->tiles) return code;
     tsr_status status = tsr_scene_set_surface_tiles(r->scene, r->tiles);
+    if (status == TSR_OK && r->by_records) status = tsr_records_extract(r->context, r->tiles, r->isovalue_given ? r->isovalue : 0, &r->records);
     return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, path);
 }
 
@@ -54,6 +55,7 @@ static int add_surface(struct render *r)
 void render_free(struct render *r)
 {
     tsr_scene_destroy(&r->scene);
+    tsr_records_destroy(&r->records);
     tsr_tiles_destroy(&r->tiles);
     tsr_volume_destroy(&r->surface_volume);
     tsr_volume_destroy(&r->volume);
@@ -68,13 +70,14 @@ int render_scene(struct render *r, const char *path)
     if (status != TSR_OK) return cli_status(r->cli, status, NULL);
     int code = cli_recognise(r->cli, path, &r->read, &kind, &format);
     if (code) return code;
+    if (r->by_records && kind != TSR_FILE_TILES) return cli_usage(r->cli, "--records: %s is no tile list, expected one", path);
     if (kind == TSR_FILE_MESH) {
         if (r->surface) return cli_usage(r->cli, "--surface: %s is a mesh already, expected a volume as input", path);
         return add_mesh(r, path);
     }
     if (kind == TSR_FILE_TILES) {
         if (r->surface) return cli_usage(r->cli, "--surface: %s is a surface already, expected a volume as input", path);
-        if (r->isovalue_given) return cli_usage(r->cli, "--isovalue: %s is a tile list, whose surface is the zero set", path);
+        if (r->isovalue_given && !r->by_records) return cli_usage(r->cli, "--isovalue: %s is a tile list, whose surface is the zero set", path);
         return add_tiles(r, path);
     }
     code = render_check_surface(r);
@@ -167,7 +170,8 @@ tsr_status render_picture(struct render *r, const tsr_camera *camera)
         r->options.pass = pass;
         r->share = share / r->passes;
         r->drawn = drawn + pass * r->share;
-        status = tsr_render(r->scene, camera, &r->options, r->picture);
+        status = r->records ? tsr_records_draw(r->records, camera, &r->options, r->cull, r->picture)
+                            : tsr_render(r->scene, camera, &r->options, r->picture);
     }
     r->drawn = drawn;
     r->share = share;
@@ -426,6 +430,15 @@ static int run(cli_call *cli, int argc, char **argv)
           .upper = 64,
           .given = &r.given[GIVEN_SURFACE_LAYERS] },
         { .name = "flat", .type = CLI_FLAG, .value = &o->flat, .help = "meshes: one shade per triangle", .given = &r.given[GIVEN_FLAT] },
+        { .name = "records",
+          .type = CLI_FLAG,
+          .value = &r.by_records,
+          .help = "of a tile list: as compact records (15 bytes a cell), each expanded while it is drawn" },
+        { .name = "cull",
+          .type = CLI_FLAG,
+          .value = &r.cull,
+          .help = "with --records: leave out triangles that show their back",
+          .given = &r.given[GIVEN_CULL] },
         { .name = "ambient-occlusion",
           .type = CLI_REAL,
           .value = &o->ambient_occlusion,

@@ -44,6 +44,7 @@ enum render_given {
     GIVEN_INSIDE_BELOW,
     GIVEN_UP,
     GIVEN_CLIP_NORMAL,
+    GIVEN_CULL,
     GIVEN_COUNT
 }; /* options whose value does not say whether they were given */
 
@@ -62,6 +63,8 @@ struct render {
     tsr_scene *scene;
     tsr_volume *volume, *surface_volume;
     tsr_tiles *tiles;
+    int by_records, cull; /* the tile list's surface by compact records */
+    tsr_records *records;
     tsr_picture *picture;
     tsr_transfer transfer, surface_transfer;
     /* films */

@@ -19,6 +19,7 @@
 static void ready(void *user, const char *url, int port, const char *token)
 {
     const cli_call *cli = (const cli_call *)user;
+    const char *host = strstr(url, "://") + 3;
     if (cli->globals.json) {
         json_open(NULL, '{');
         json_text("url", url);
@@ -29,9 +30,9 @@ static void ready(void *user, const char *url, int port, const char *token)
         printf("%s\n", url);
     }
     fflush(stdout);
-    if (strncmp(url, "http://127.", 11) && strncmp(url, "http://[::1]", 12) && strncmp(url, "http://[::ffff:127.", 19) &&
-        strncmp(url, "http://localhost", 16))
-        cli_note(cli, "listening beyond this machine, unencrypted: whoever sees or knows this address may look and drive");
+    if (!strncmp(host, "127.", 4) || !strncmp(host, "[::1]", 5) || !strncmp(host, "[::ffff:127.", 12) || !strncmp(host, "localhost", 9)) return;
+    if (!strncmp(url, "https:", 6)) cli_note(cli, "listening beyond this machine, encrypted: whoever knows this address may look and drive");
+    else cli_note(cli, "listening beyond this machine, unencrypted: whoever sees or knows this address may look and drive");
 }
 
 /* It goes on serving: the page can load another file. */
@@ -103,11 +104,11 @@ static int serve(cli_call *cli, viewer_server_options *o, const char *given_fold
     int code = split(cli, cli->inputs ? cli->input[0] : NULL, given_folder, folder, &o->session.file);
     if (!code) code = check_listen(cli, &o->listen, address);
     if (!code) code = check_token(cli, o->token);
+    if (!code && !o->certificate != !o->key)
+        code = cli_usage(cli, "--%s: expected together with --%s", o->key ? "key" : "certificate", o->key ? "certificate" : "key");
     if (!code) code = cli_context(cli, &context); /* a device that does not work is said now */
-    const int emulated = !code && tsr_context_device(context).kind == TSR_DEVICE_EMU;
     tsr_context_destroy(&context);
     if (code) return code;
-    if (emulated) return cli_usage(cli, "--device: emu works for one thread at a time and the workbench has two, expected cpu or cuda");
     o->session.folder = folder;
     o->session.device = cli->globals.device;
     o->session.threads = cli->globals.threads;
@@ -132,6 +133,8 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "listen", .type = CLI_TEXT, .value = &o.listen, .argument = "ADDRESS", .help = "default 127.0.0.1; 0.0.0.0 = every interface" },
         { .name = "port", .type = CLI_INT, .value = &o.port, .argument = "N", .help = "default 8765; 0 = any free one", .lower = 0, .upper = 65535 },
         { .name = "token", .type = CLI_TEXT, .value = &o.token, .argument = "TEXT", .help = "in the address of the page (default: random)" },
+        { .name = "certificate", .type = CLI_TEXT, .value = &o.certificate, .argument = "FILE", .help = "PEM: https, with --key (default: http)" },
+        { .name = "key", .type = CLI_TEXT, .value = &o.key, .argument = "FILE", .help = "PEM: private key of the certificate" },
         { .name = "folder", .type = CLI_TEXT, .value = &folder, .argument = "DIR", .help = "where the page loads and saves (default: FILE's)" },
         { .name = "target", .type = CLI_REAL, .value = &s->target, .argument = "GREY", .help = "T at the start (default: of the image's window)" },
         { .name = "epsilon", .type = CLI_REAL, .value = &s->epsilon, .argument = "GREY", .help = "at the start", .lower = 1e-30, .upper = 1e30 },

@@ -126,6 +126,8 @@ static int work(struct undistort *u)
     int more = 1, code = cli_context(u->cli, &context);
     while (!code && more) {
         code = cli_frames_next(&u->frames, &more);
+        if (!code && more)
+            code = cli_film_begin(u->cli, &u->film, u->frames.image.width, u->frames.image.height, u->frames.image.channels, &u->frames);
         if (!code && more && u->find && u->frames.count == 1) code = search(u, context, &u->frames.image);
         if (!code && more && u->output) code = work_frame(u, context);
         if (!u->output) break;

@@ -137,21 +137,6 @@ static int expect_ending(const viewer_command *c, char *error, size_t error_byte
     return -1;
 }
 
-static int write_text(const char *name, const char *path, const char *text, char *error, size_t error_bytes)
-{
-    char beside[PATH_BYTES + 32];
-    snprintf(beside, sizeof beside, "%s.tessera-part", path);
-    FILE *file = fopen(beside, "wbx");
-    size_t n = strlen(text);
-    int bad = !file || fwrite(text, 1, n, file) != n;
-    if (file && fclose(file)) bad = 1;
-    if (!bad && rename(beside, path)) bad = 1;
-    if (!bad) return 0;
-    snprintf(error, error_bytes, "%s: cannot be written: %s", name, strerror(errno));
-    if (file) remove(beside);
-    return -1;
-}
-
 static tsr_status write_volume(tsr_volume **volume, const char *path, const tsr_write_options *options)
 {
     tsr_volume *host = NULL;
@@ -183,12 +168,13 @@ int viewer_save(viewer_session *s, tsr_context *context, const tsr_segmentation 
     if (expect_ending(c, error, error_bytes) || target_of(s, c->name, c->replace, path, error, error_bytes)) return -1;
     options.overwrite = c->replace;
     options.regular_only = 1;
-    if (c->what == VIEWER_SAVE_SESSION) {
-        if (session_script) return write_text(c->name, path, session_script, error, error_bytes);
+    if (c->what == VIEWER_SAVE_SESSION && !session_script) {
         snprintf(error, error_bytes, "%s: out of memory", c->name);
         return -1;
     }
-    if (c->what == VIEWER_SAVE_MESH) {
+    if (c->what == VIEWER_SAVE_SESSION) {
+        status = tsr_text_write(session_script, path, &options);
+    } else if (c->what == VIEWER_SAVE_MESH) {
         status = write_mesh(context, segmentation, path, &options);
     } else {
         status = c->what == VIEWER_SAVE_MASK ? tsr_segmentation_mask(segmentation, &volume) : tsr_segmentation_field(segmentation, &volume);

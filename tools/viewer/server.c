@@ -17,6 +17,12 @@
 #include <unistd.h>
 
 enum { CLIENT_NOTICES = 48, FLYING = 2, HTTP_CHUNK = 32 << 10 };
+enum {
+    RATE = 1000,
+    BURST = 500,
+    SOME = 50,
+    BYTES_OF_ONE = 256
+}; /* what a page may send: messages a second, at once, after a rest; of so many bytes */
 _Static_assert(LWS_PRE <= VIEWER_PAD, "room before a payload");
 
 struct client;
@@ -44,6 +50,8 @@ struct client {
     int notices, files, turn, flying[VIEWER_VIEWS]; /* files: this page waits for the list of files */
     char *message;                                  /* what came of a message that is not complete yet */
     size_t message_bytes;
+    double spent, since; /* of what it may send, and when that was true */
+    lws_sorted_usec_list_t rest;
     const unsigned char *bytes; /* answer to a request: from memory ... */
     size_t left;
     int file, sending; /* ... or from a file */
@@ -266,6 +274,7 @@ static void dismiss(struct server *server, struct client *c)
     struct client **at = &server->first;
     if (c->file) close(c->file - 1);
     c->file = 0;
+    lws_sul_cancel(&c->rest);
     free(c->message);
     c->message = NULL;
     for (int i = 0; i < c->notices; i++) viewer_blob_release(&c->notice[i]);
@@ -323,12 +332,33 @@ static int close_with(struct lws *wsi, enum lws_close_status code)
     return -1;
 }
 
+static void go_on(lws_sorted_usec_list_t *list)
+{
+    struct client *c = lws_container_of(list, struct client, rest);
+    lws_rx_flow_control(c->wsi, 1);
+}
+
+/* Who sends more than its share is read more slowly, nothing is lost: its messages wait in its own socket, and the others have their turn. Large
+ * messages count for several. */
+static void pay(struct client *c, size_t bytes)
+{
+    double now = viewer_seconds();
+    c->spent -= (now - c->since) * RATE;
+    c->since = now;
+    if (c->spent < 0) c->spent = 0;
+    c->spent += 1 + (double)bytes / BYTES_OF_ONE;
+    if (c->spent < BURST) return;
+    lws_rx_flow_control(c->wsi, 0);
+    lws_sul_schedule(lws_get_context(c->wsi), 0, &c->rest, go_on, (lws_usec_t)((c->spent - BURST + SOME) * LWS_US_PER_SEC / RATE));
+}
+
 static int receive(struct server *server, struct lws *wsi, struct client *c, const char *bytes, size_t size)
 {
     if (!c->id) return -1;
     if (lws_frame_is_binary(wsi)) return close_with(wsi, LWS_CLOSE_STATUS_UNACCEPTABLE_OPCODE);
     if (c->message_bytes + size + lws_remaining_packet_payload(wsi) > VIEWER_MESSAGE_BYTES)
         return close_with(wsi, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE);
+    pay(c, size);
     int whole = lws_is_final_fragment(wsi) && !lws_remaining_packet_payload(wsi);
     if (whole && !c->message_bytes) {
         act(server, c, bytes, size);
@@ -495,7 +525,7 @@ static void announce(const struct server *server, const viewer_server_options *o
     char url[400], host[256] = "localhost";
     if (everywhere) own_address(host, sizeof host);
     else snprintf(host, sizeof host, strchr(o->listen, ':') ? "[%s]" : "%s", o->listen);
-    snprintf(url, sizeof url, "http://%s:%d/%s/", host, port, server->token);
+    snprintf(url, sizeof url, "%s://%s:%d/%s/", o->certificate ? "https" : "http", host, port, server->token);
     if (o->ready) o->ready(o->user, url, port, server->token);
 }
 
@@ -506,6 +536,7 @@ int viewer_serve(const viewer_server_options *options, char *error, size_t error
     viewer_server_options o = *options;
     if (!o.listen) o.listen = "127.0.0.1";
     int everywhere = !strcmp(o.listen, "0.0.0.0") || !strcmp(o.listen, "::"), result = -1;
+    if (o.certificate && viewer_tls_check(o.certificate, o.key, error, error_bytes)) return -1;
     if (make_token(o.token, server.token)) {
         snprintf(error, error_bytes, "/dev/urandom cannot be read: give a token with --token");
         return -1;
@@ -514,6 +545,7 @@ int viewer_serve(const viewer_server_options *options, char *error, size_t error
     memset(&info, 0, sizeof info);
     info.port = CONTEXT_PORT_NO_LISTEN;
     info.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS | (strchr(o.listen, ':') ? 0 : LWS_SERVER_OPTION_DISABLE_IPV6);
+    if (o.certificate) info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
     info.user = &server;
     info.timeout_secs = 10;
     info.retry_and_idle_policy = &alive;
@@ -527,6 +559,7 @@ int viewer_serve(const viewer_server_options *options, char *error, size_t error
     info.protocols = protocols;
     info.vhost_name = "tessera";
     info.keepalive_timeout = 5;
+    if (o.certificate) viewer_tls_use(o.certificate, o.key, &info);
     struct lws_vhost *vhost = lws_create_vhost(server.lws, &info);
     int port = vhost ? lws_get_vhost_listen_port(vhost) : -1;
     if (port <= 0) snprintf(error, error_bytes, "cannot listen on %s:%d: is the port in use, is this an address of this machine?", o.listen, o.port);

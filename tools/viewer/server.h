@@ -11,6 +11,8 @@ typedef struct viewer_server_options {
     const char *listen;      /* address; NULL = 127.0.0.1 */
     int32_t port;            /* 0 = any free one */
     const char *token;       /* 16 to 64 letters and digits; NULL = random */
+    const char *certificate; /* PEM file, the chain behind its own; with it and `key` the page is served by TLS alone (https, wss). NULL = plain HTTP */
+    const char *key;         /* PEM file: the certificate's private key, not encrypted */
     viewer_options session;
     tsr_progress stop;       /* asked once a second and after signals: not 0 ends the server */
     void (*ready)(void *user, const char *url, int port, const char *token); /* called once when it listens */
@@ -20,6 +22,11 @@ typedef struct viewer_server_options {
 
 /* Runs until it is stopped: 0; or -1 with a message. */
 int viewer_serve(const viewer_server_options *options, char *error, size_t error_bytes);
+
+/* tls.c: 0 if both files can be read and belong together, else -1 with a message that names the file at fault. */
+int viewer_tls_check(const char *certificate, const char *key, char *error, size_t error_bytes);
+struct lws_context_creation_info;
+void viewer_tls_use(const char *certificate, const char *key, struct lws_context_creation_info *vhost); /* after the check */
 
 /* A file of the page, from the program itself (assets.c is made by the build from web/). */
 typedef struct viewer_asset { const char *name, *type; const unsigned char *bytes; size_t size; } viewer_asset;

@@ -1,5 +1,5 @@
-/* viewer/session.h: one workbench: an image, a segmentation that a thread of its own moves (solver.c), windows that another thread draws (painter.c),
- * and what is to be told to the pages. The network thread calls the functions below; none of them waits for work.
+/* viewer/session.h: one workbench: an image, a segmentation that a thread of its own moves (solver.c), windows that another thread draws (painter.c;
+ * a picture for a file has one more, saver.c), and what is to be told to the pages. The network thread calls the functions below; none of them waits for work.
  *
  * Threads: `lock` guards everything in this struct that is not marked with its owner. The solver owns the segmentation and its context, the painter
  * the scenes and theirs. The solver hands the surface over as a copy (`surface`), never waits for it to be taken, and gets it back to free it. */
@@ -112,7 +112,7 @@ typedef struct viewer_session {
     struct {
         char name[VIEWER_NAME_BYTES];
         int replace;
-    } picture[VIEWER_PICTURES];  /* to be saved by the painter, oldest first */
+    } picture[VIEWER_PICTURES];  /* to be saved, oldest first; the painter starts one after the other */
     int picture_count;
 
     viewer_blob *frame[VIEWER_VIEWS]; /* newest, not sent yet */

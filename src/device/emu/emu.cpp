@@ -328,6 +328,8 @@ struct emu_queue {
     size_t used;
     std::multimap<size_t, char *> released; /* by size */
     bool fence, recording;
+    std::mutex gate; /* of `open`, and of the rights of pages: a queue's memory may be the source of a copy that another thread makes */
+    int open;        /* who has access just now, where page tables give it (the rights of a key belong to a thread) */
     int key; /* memory protection key of the fence, or -1: page tables are changed, which costs more than most kernels */
     uint64_t random;
     std::string failure;
@@ -355,6 +357,9 @@ struct unfenced { /* device memory is accessible while one of these lives */
             return;
         }
 #endif
+        std::lock_guard<std::mutex> lock(queue->gate);
+        queue->open += open ? 1 : -1;
+        if (!open && queue->open) return; /* another still works with it */
         if (queue->used) mprotect(queue->arena, queue->used, open ? PROT_READ | PROT_WRITE : PROT_NONE);
     }
 };

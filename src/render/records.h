@@ -1,0 +1,303 @@
+/* render/records.h: compact surface records: which cells of a tile have one, how corner values are coded, and the triangles of a record. */
+#ifndef TSR_RENDER_RECORDS_H
+#define TSR_RENDER_RECORDS_H
+
+#include "grid/tile_pool.h"
+#include "render/write.h"
+#include "surface/case_table.h"
+#include "tessera/records.h"
+
+enum {
+    TSR_RECORD_OUTSIDE = 128, /* codes from here on are outside */
+    TSR_RECORD_SPAN_MOST = 10,
+    TSR_RECORD_CODES_MOST = TSR_RECORD_SPAN_MOST * TSR_RECORD_SPAN_MOST * TSR_RECORD_SPAN_MOST /* edge 8 and a voxel around */
+};
+
+/* What reads the case table, which nvcc keeps on the device alone. */
+#if defined(__CUDACC__)
+#define TSR_RECORD_FN static __device__ __forceinline__
+#else
+#define TSR_RECORD_FN TSR_HD
+#endif
+
+/* ---- extraction ------------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct tsr_records_job {
+    const float *phi;
+    const uint64_t *keys;
+    const uint32_t *ids, *neighbours;
+    int32_t log2_edge, bounded, domain[3], tiles;
+    int64_t origin[3];      /* voxel with position 0 0 0 */
+    float isovalue, scale;  /* smallest float that is outside; 128 / band */
+    uint32_t *counts;       /* [tiles + 1], the last is 0 */
+    const uint64_t *places; /* [tiles + 1] sums of the counts before */
+    uint16_t *positions;    /* [records][3] */
+    uint8_t *cases;         /* [records] */
+    uint64_t *values;       /* [records] corner 0 in the lowest byte */
+} tsr_records_job;
+
+/* Code of a value; the side decides where rounding would cross (a difference that underflows, or is NaN). */
+TSR_HD uint32_t tsr_record_code(float v, float isovalue, float scale)
+{
+    const int32_t whole = tsr_floor_int(tsr_maxf(tsr_minf((v - isovalue) * scale, 127.0f), -128.0f)); /* NaN: 127 */
+    return (uint32_t)((v < isovalue ? tsr_mini(whole, -1) : tsr_maxi(whole, 0)) + TSR_RECORD_OUTSIDE);
+}
+/* The value that a code stands for, times 256 / band: odd, so never 0. */
+TSR_HD int32_t tsr_record_value(uint64_t values, int32_t corner) { return 2 * (int32_t)(values >> (8 * corner) & 255u) - 255; }
+
+/* k: log2_edge of the job, which kernels know beforehand.
+ * Id of the tile, stored or static, that holds the voxel (x, y, z) of a tile's own count, -1 to the edge. */
+TSR_HD uint32_t tsr_record_tile(const tsr_records_job *j, int32_t k, uint32_t id, int32_t x, int32_t y, int32_t z)
+{
+    const int32_t direction = 9 * ((z >> k) + 1) + 3 * ((y >> k) + 1) + (x >> k) + 1;
+    return direction == TSR_TILE_MIDDLE ? id : j->neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + direction];
+}
+/* Code number i of the (edge + 2)^3 in and around a tile. */
+TSR_HD uint32_t tsr_record_load(const tsr_records_job *j, int32_t k, uint32_t id, int32_t i)
+{
+    const int32_t mask = (1 << k) - 1, span = (1 << k) + 2, x = i % span - 1, y = i / span % span - 1, z = i / (span * span) - 1;
+    const int64_t tile = (int64_t)tsr_record_tile(j, k, id, x, y, z);
+    return tsr_record_code(j->phi[((((tile << k | (z & mask)) << k) | (y & mask)) << k) | (x & mask)], j->isovalue, j->scale);
+}
+
+/* The cell that begins at voxel `at` of a tile's own count, -1 to edge - 1: is it cut and to be recorded by this tile? A cell that begins in a tile
+ * that is stored belongs to that one; one that does not, to the first of its corners' tiles that is stored. */
+TSR_HD int tsr_record_cell(const tsr_records_job *j, int32_t k, uint64_t key, uint32_t id, const uint8_t *codes, const int32_t at[3],
+                           uint16_t position[3], uint32_t *code, uint64_t *values)
+{
+    const int32_t edge = 1 << k, span = edge + 2, tile[3] = { tsr_key_x(key), tsr_key_y(key), tsr_key_z(key) };
+    const uint8_t *from = codes + ((at[2] + 1) * span + at[1] + 1) * span + at[0] + 1;
+    uint32_t inside = 0;
+    for (int32_t c = 0; c < 8; c++) inside |= (uint32_t)(from[(c >> 2) * span * span + (c >> 1 & 1) * span + (c & 1)] < TSR_RECORD_OUTSIDE) << c;
+    if (inside == 0 || inside == 255) return 0;
+    for (int32_t a = 0; a < 3; a++) {
+        const int64_t voxel = (int64_t)tile[a] * edge + at[a];
+        if (j->bounded && (voxel < 0 || voxel + 1 >= j->domain[a])) return 0;
+        position[a] = (uint16_t)(voxel - j->origin[a]);
+    }
+    if (at[0] < 0 || at[1] < 0 || at[2] < 0) {
+        uint32_t owner = TSR_TILE_OUTSIDE;
+        int32_t c = 0, own = 0;
+        for (; c < 8 && owner < TSR_TILE_FIRST; c++) {
+            const int32_t x = at[0] + (c & 1), y = at[1] + (c >> 1 & 1), z = at[2] + (c >> 2);
+            owner = tsr_record_tile(j, k, id, x, y, z);
+            own = (x | y | z) >= 0 && x < edge && y < edge && z < edge;
+        }
+        if (!own) return 0;
+    }
+    *code = inside;
+    *values = 0;
+    for (int32_t c = 0; c < 8; c++) *values |= (uint64_t)from[(c >> 2) * span * span + (c >> 1 & 1) * span + (c & 1)] << (8 * c);
+    return 1;
+}
+TSR_HD void tsr_record_store(const tsr_records_job *j, uint64_t to, const uint16_t position[3], uint32_t code, uint64_t values)
+{
+    for (int32_t a = 0; a < 3; a++) j->positions[3 * to + (uint64_t)a] = position[a];
+    j->cases[to] = (uint8_t)code;
+    j->values[to] = values;
+}
+
+/* ---- expansion ------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct tsr_records_view {
+    int64_t count;
+    const uint16_t *positions;
+    const uint8_t *cases;
+    const uint64_t *values;
+    double affine[3][4];  /* position to the world, or to the frame */
+    float gradient[3][3]; /* gradient along the index axes to the world's */
+    int32_t flip, mirrored;
+} tsr_records_view;
+
+/* Of a mesh: counts are triangles of a record, places their sums. */
+typedef struct tsr_records_expand {
+    tsr_records_view view;
+    uint8_t *counts;        /* [records + 1], the last is 0 */
+    const uint64_t *places; /* [records + 1] */
+    float *vertices;
+    uint32_t *triangles;
+} tsr_records_expand;
+
+TSR_RECORD_FN int32_t tsr_record_triangles(const tsr_records_view *v, int64_t k) { return tsr_case_triangles[v->cases[k] ^ v->flip]; }
+
+/* Vertex n of triangle t: its place in the cell, from 0 to 1 along each axis. Taken from the lower end of its edge, so that all cells around
+ * the edge, which hold the same two codes, find the same. */
+TSR_RECORD_FN void tsr_record_vertex(const tsr_records_view *v, int64_t k, int32_t t, int32_t n, float local[3])
+{
+    const uint64_t values = v->values[k];
+    const int32_t edge = tsr_case_edges[v->cases[k] ^ v->flip][3 * t + (n && v->mirrored ? 3 - n : n)], axis = edge >> 2;
+    const int32_t first = edge & 1, second = edge >> 1 & 1;
+    const int32_t low = axis == 0 ? first << 1 | second << 2 : axis == 1 ? first | second << 2 : first | second << 1;
+    const int32_t a = tsr_record_value(values, low), b = tsr_record_value(values, low | 1 << axis);
+    const float share = (float)a / (float)(a - b);
+    for (int32_t r = 0; r < 3; r++) local[r] = r == axis ? share : (float)(low >> r & 1);
+}
+TSR_HD void tsr_record_place(const tsr_records_view *v, int64_t k, const float local[3], float out[3])
+{
+    double p[3];
+    for (int32_t r = 0; r < 3; r++) p[r] = (double)v->positions[3 * k + r] + (double)local[r];
+    for (int32_t r = 0; r < 3; r++) {
+        const double *m = v->affine[r];
+        out[r] = (float)(((m[0] * p[0] + m[1] * p[1]) + m[2] * p[2]) + m[3]);
+    }
+}
+TSR_RECORD_FN void tsr_record_triangle(const tsr_records_view *v, int64_t k, int32_t t, float corners[9])
+{
+    float local[3];
+    for (int32_t n = 0; n < 3; n++) {
+        tsr_record_vertex(v, k, t, n, local);
+        tsr_record_place(v, k, local, corners + 3 * n);
+    }
+}
+TSR_RECORD_FN void tsr_record_expand(const tsr_records_expand *e, int64_t k)
+{
+    const int32_t count = tsr_record_triangles(&e->view, k);
+    for (int32_t t = 0; t < count; t++) {
+        const uint64_t to = e->places[k] + (uint64_t)t;
+        tsr_record_triangle(&e->view, k, t, e->vertices + 9 * to);
+        for (uint64_t n = 0; n < 3; n++) e->triangles[3 * to + n] = (uint32_t)(3 * to + n);
+    }
+}
+
+/* ---- drawing --------------------------------------------------------------------------------------------------------------------------- */
+
+/* Nearest hit of a ray as one number: the distance in the upper half (ordered as its bits), record and triangle in the lower. */
+#define TSR_RECORD_NO_HIT UINT64_MAX
+enum { TSR_RECORD_TRIANGLE_BITS = 3 };
+
+typedef struct tsr_records_draw_job {
+    tsr_frame frame;
+    tsr_records_view view; /* affine: to the frame */
+    int32_t cull;
+    uint64_t *hits; /* [height x samples][width x samples] */
+} tsr_records_draw_job;
+
+TSR_HD int32_t tsr_record_axis(tsr_float3 d) /* as tsr_bvh_trace shears */
+{
+    return tsr_absf(d.x) > tsr_absf(d.y) ? (tsr_absf(d.x) > tsr_absf(d.z) ? 0 : 2) : (tsr_absf(d.y) > tsr_absf(d.z) ? 1 : 2);
+}
+
+/* Where a point of the frame lies in the picture, in pixels. Returns 0 if it is not in front of the eye. */
+TSR_HD int tsr_record_project(const tsr_frame *f, const float *p, float *x, float *y)
+{
+    tsr_float3 d = tsr_f3(p[0], p[1], p[2]);
+    if (!f->orthographic) {
+        d = tsr_sub3(d, f->origin);
+        const float away = tsr_dot3(d, f->forward);
+        if (!(away > 1.0e-4f * f->radius)) return 0;
+        d = tsr_scale3(d, 1.0f / away);
+    }
+    d = tsr_sub3(d, f->corner);
+    *x = tsr_dot3(d, f->right) / tsr_dot3(f->right, f->right);
+    *y = tsr_dot3(d, f->down) / tsr_dot3(f->down, f->down);
+    return 1;
+}
+/* First and last ray along an axis of the picture whose place can lie within [low, high] pixels; a quarter pixel to spare for rounding. */
+TSR_HD void tsr_record_rays(float low, float high, float shift, int32_t samples, int32_t size, int32_t *first, int32_t *last)
+{
+    const float most = (float)size;
+    low = tsr_clampf((low - 0.25f) * (float)samples - shift, -1.0f, most);
+    high = tsr_clampf((high + 0.25f) * (float)samples - shift, -1.0f, most);
+    *first = tsr_maxi(0, tsr_ceil_int(low));
+    *last = tsr_mini(size - 1, tsr_floor_int(high));
+}
+
+/* The triangles of record k against the rays that can meet them; includers say how a smaller number is kept: TSR_RECORD_KEEP(address, number). */
+#ifdef TSR_RECORD_KEEP
+TSR_RECORD_FN void tsr_record_splat(const tsr_records_draw_job *j, int64_t k)
+{
+    const tsr_frame *f = &j->frame;
+    const int32_t triangles = tsr_record_triangles(&j->view, k), samples = f->samples;
+    const float dx = f->pass > 0 ? tsr_pass_shift(f->pass, 0.75487767f) : 0.5f, dy = f->pass > 0 ? tsr_pass_shift(f->pass, 0.56984029f) : 0.5f;
+    for (int32_t t = 0; t < triangles; t++) {
+        float c[9], left = TSR_FLOAT_BIG, right = -TSR_FLOAT_BIG, top = TSR_FLOAT_BIG, bottom = -TSR_FLOAT_BIG;
+        int32_t front = 0, x0, x1, y0, y1;
+        tsr_record_triangle(&j->view, k, t, c);
+        if (j->cull) {
+            const tsr_float3 normal = tsr_cross3(tsr_f3(c[3] - c[0], c[4] - c[1], c[5] - c[2]), tsr_f3(c[6] - c[0], c[7] - c[1], c[8] - c[2]));
+            const tsr_float3 look = f->orthographic ? f->forward : tsr_sub3(tsr_f3(c[0], c[1], c[2]), f->origin);
+            if (tsr_dot3(normal, look) >= 0.0f) continue;
+        }
+        for (int32_t n = 0; n < 3; n++) {
+            float x, y;
+            if (!tsr_record_project(f, c + 3 * n, &x, &y)) continue;
+            front++;
+            left = tsr_minf(left, x);
+            right = tsr_maxf(right, x);
+            top = tsr_minf(top, y);
+            bottom = tsr_maxf(bottom, y);
+        }
+        if (!front) continue;
+        if (front < 3) { /* reaches behind the eye: anywhere */
+            left = top = -TSR_FLOAT_BIG;
+            right = bottom = TSR_FLOAT_BIG;
+        }
+        tsr_record_rays(left, right, dx, samples, f->width * samples, &x0, &x1);
+        tsr_record_rays(top, bottom, dy, samples, f->height * samples, &y0, &y1);
+        for (int32_t y = y0; y <= y1; y++)
+            for (int32_t x = x0; x <= x1; x++) {
+                const tsr_ray ray = tsr_pixel_ray(f, x / samples, y / samples, x % samples, y % samples);
+                tsr_bvh_hit hit = { TSR_FLOAT_BIG, 0.0f, 0.0f, 0 };
+                if (!tsr_bvh_triangle(c, ray.o, ray.d, tsr_record_axis(ray.d), &hit, f->t_near)) continue;
+                const uint64_t number = (uint64_t)tsr_float_key(hit.t) << 32 | (uint32_t)((uint64_t)k << TSR_RECORD_TRIANGLE_BITS | (uint64_t)t);
+                TSR_RECORD_KEEP(j->hits + (int64_t)y * f->width * samples + x, number);
+            }
+    }
+}
+#endif
+
+/* Gradient of the trilinear interpolant of the corner values at a place of the cell. */
+TSR_HD tsr_float3 tsr_record_gradient(uint64_t values, const float at[3])
+{
+    float g[3] = { 0.0f, 0.0f, 0.0f };
+    for (int32_t a = 0; a < 3; a++) {
+        const int32_t b = a == 2 ? 0 : a + 1, c = b == 2 ? 0 : b + 1;
+        for (int32_t n = 0; n < 4; n++) {
+            const int32_t low = (n & 1) << b | (n >> 1) << c;
+            const float weight = (n & 1 ? at[b] : 1.0f - at[b]) * (n >> 1 ? at[c] : 1.0f - at[c]);
+            g[a] += weight * (float)(tsr_record_value(values, low | 1 << a) - tsr_record_value(values, low));
+        }
+    }
+    return tsr_f3(g[0], g[1], g[2]);
+}
+
+/* What a ray hit. */
+TSR_RECORD_FN tsr_hit tsr_record_hit(const tsr_records_draw_job *j, uint64_t number, const tsr_ray *ray)
+{
+    tsr_hit hit = { TSR_HIT_NONE, TSR_FLOAT_BIG, { 0.0f, 0.0f, 0.0f } };
+    if (number == TSR_RECORD_NO_HIT) return hit;
+    const tsr_records_view *v = &j->view;
+    const int64_t k = (int64_t)(number & UINT32_MAX) >> TSR_RECORD_TRIANGLE_BITS;
+    const int32_t t = (int32_t)(number & ((1u << TSR_RECORD_TRIANGLE_BITS) - 1u));
+    const tsr_float3 viewer = tsr_scale3(ray->d, -1.0f);
+    float c[9], local[3][3], at[3];
+    tsr_bvh_hit b = { TSR_FLOAT_BIG, 0.0f, 0.0f, 0 };
+    tsr_record_triangle(v, k, t, c);
+    hit.kind = TSR_HIT_SURFACE;
+    hit.t = tsr_key_float((uint32_t)(number >> 32));
+    const tsr_float3 e = tsr_f3(c[3] - c[0], c[4] - c[1], c[5] - c[2]), g = tsr_f3(c[6] - c[0], c[7] - c[1], c[8] - c[2]);
+    hit.normal = tsr_normalize3(tsr_cross3(e, g), viewer);
+    if (j->frame.flat || !tsr_bvh_triangle(c, ray->o, ray->d, tsr_record_axis(ray->d), &b, j->frame.t_near)) return hit;
+    for (int32_t n = 0; n < 3; n++) tsr_record_vertex(v, k, t, n, local[n]);
+    for (int32_t r = 0; r < 3; r++) at[r] = tsr_saturatef(((1.0f - b.u - b.v) * local[0][r] + b.u * local[1][r]) + b.v * local[2][r]);
+    const tsr_float3 slope = tsr_record_gradient(v->values[k], at);
+    hit.normal = tsr_normalize3(tsr_f3((v->gradient[0][0] * slope.x + v->gradient[0][1] * slope.y) + v->gradient[0][2] * slope.z,
+                                       (v->gradient[1][0] * slope.x + v->gradient[1][1] * slope.y) + v->gradient[1][2] * slope.z,
+                                       (v->gradient[2][0] * slope.x + v->gradient[2][1] * slope.y) + v->gradient[2][2] * slope.z),
+                                hit.normal);
+    return hit;
+}
+
+TSR_RECORD_FN void tsr_record_pixel(const tsr_records_draw_job *j, const tsr_transfer_linear *none, int32_t x, int32_t y, float *rgba, float *depth)
+{
+    const tsr_frame *f = &j->frame;
+    const int32_t n = f->samples;
+    tsr_hit hits[16];
+    for (int32_t s = 0; s < n * n; s++) {
+        const tsr_ray ray = tsr_pixel_ray(f, x, y, s % n, s / n);
+        hits[s] = tsr_record_hit(j, j->hits[((int64_t)y * n + s / n) * f->width * n + (int64_t)x * n + s % n], &ray);
+    }
+    tsr_frame_store(f, TSR_PART_SHEET, none, x, y, hits, 1, rgba, depth);
+}
+
+#endif

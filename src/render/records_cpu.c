@@ -1,0 +1,155 @@
+#include "core/parallel.h"
+
+/* The smallest of all numbers, whatever their order. */
+#define TSR_RECORD_KEEP(address, number)                                                                                                 \
+    do {                                                                                                                                 \
+        uint64_t old_ = __atomic_load_n(address, __ATOMIC_RELAXED);                                                                      \
+        while ((number) < old_ && !__atomic_compare_exchange_n(address, &old_, number, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) continue; \
+    } while (0)
+
+#include "render/records_ops.h"
+
+struct work {
+    const tsr_records_job *job;
+    const tsr_records_expand *mesh;
+    const tsr_records_draw_job *draw;
+    const tsr_transfer_linear *none;
+    float *rgba, *depth;
+    int32_t write;
+};
+
+/* Codes of a row within a tile, as many as an edge has: loops of known length become vector code. */
+static void code_row(const tsr_records_job *j, const float *from, uint8_t *to)
+{
+    const float isovalue = j->isovalue, scale = j->scale;
+    if (j->log2_edge == 3)
+        for (int32_t x = 0; x < 8; x++) to[x] = (uint8_t)tsr_record_code(from[x], isovalue, scale);
+    else
+        for (int32_t x = 0; x < 4; x++) to[x] = (uint8_t)tsr_record_code(from[x], isovalue, scale);
+}
+
+/* Codes in and around a tile from voxel `first` (-1 or 0) along each axis, and a bit per inside voxel of each row. Returns 0 if all are on one
+ * side. */
+static int load(const tsr_records_job *j, uint32_t id, int32_t first, uint8_t *code, uint32_t *rows)
+{
+    const int32_t k = j->log2_edge, edge = 1 << k, span = edge + 2, mask = edge - 1;
+    uint32_t any = 0, all = ~0u;
+    for (int32_t z = first; z <= edge; z++)
+        for (int32_t y = first; y <= edge; y++) {
+            const int64_t row = (z & mask) << k | (y & mask);
+            const float *middle = j->phi + (((int64_t)tsr_record_tile(j, k, id, 0, y, z) << 2 * k | row) << k);
+            uint8_t *to = code + ((z + 1) * span + y + 1) * span + 1;
+            uint32_t bits = 0;
+            code_row(j, middle, to);
+            if (first < 0)
+                to[-1] = (uint8_t)tsr_record_code(j->phi[(((int64_t)tsr_record_tile(j, k, id, -1, y, z) << 2 * k | row) << k) + mask], j->isovalue,
+                                                  j->scale);
+            to[edge] = (uint8_t)tsr_record_code(j->phi[((int64_t)tsr_record_tile(j, k, id, edge, y, z) << 2 * k | row) << k], j->isovalue, j->scale);
+            for (int32_t x = first; x <= edge; x++) bits |= (uint32_t)(to[x] < TSR_RECORD_OUTSIDE) << (x - first);
+            rows[(z + 1) * span + y + 1] = bits;
+            any |= bits;
+            all &= bits;
+        }
+    return any != 0 && all != (1u << (edge + 1 - first)) - 1u;
+}
+
+/* Does a cell that begins in a tile which is not stored reach into this one? Then the voxels before the tile count too. */
+static int first_of(const tsr_records_job *j, uint32_t id)
+{
+    for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
+        if ((d % 3 == 0 || d / 3 % 3 == 0 || d / 9 == 0) && j->neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + d] < TSR_TILE_FIRST) return -1;
+    return 0;
+}
+
+static void tiles(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    const tsr_records_job *j = w->job;
+    const int32_t k = j->log2_edge, edge = 1 << k, span = edge + 2;
+    uint8_t code[TSR_RECORD_CODES_MOST];
+    uint32_t rows[TSR_RECORD_SPAN_MOST * TSR_RECORD_SPAN_MOST];
+    (void)worker;
+    for (int64_t t = begin; t < end; t++) {
+        const uint32_t id = j->ids[t];
+        uint32_t inside, found = 0;
+        if (w->write && j->places[t] == j->places[t + 1]) continue;
+        const int32_t first = first_of(j, id), cut = load(j, id, first, code, rows);
+        for (int32_t z = first; z < edge && cut; z++)
+            for (int32_t y = first; y < edge; y++) {
+                const uint32_t *r = rows + (z + 1) * span + y + 1, any = r[0] | r[1] | r[span] | r[span + 1],
+                               all = r[0] & r[1] & r[span] & r[span + 1];
+                for (uint32_t m = (any | any >> 1) & ~(all & all >> 1) & ((1u << (edge - first)) - 1u); m; m &= m - 1) {
+                    const int32_t at[3] = { __builtin_ctz(m) + first, y, z };
+                    uint16_t position[3];
+                    uint64_t values;
+                    if (!tsr_record_cell(j, k, j->keys[t], id, code, at, position, &inside, &values)) continue;
+                    if (w->write) tsr_record_store(j, j->places[t] + found, position, inside, values);
+                    found++;
+                }
+            }
+        if (!w->write) j->counts[t] = found;
+    }
+}
+
+static tsr_status run(tsr_queue *queue, const tsr_records_job *job, int write)
+{
+    struct work w = { .job = job, .write = write };
+    if (!write) job->counts[job->tiles] = 0;
+    tsr_parallel(queue->threads, job->tiles, 16, tiles, &w);
+    return TSR_OK;
+}
+static tsr_status cpu_count(tsr_queue *queue, const tsr_records_job *job) { return run(queue, job, 0); }
+static tsr_status cpu_extract(tsr_queue *queue, const tsr_records_job *job) { return run(queue, job, 1); }
+
+static void expand_count(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_records_expand *e = ((const struct work *)user)->mesh;
+    (void)worker;
+    for (int64_t k = begin; k < end; k++) e->counts[k] = (uint8_t)tsr_record_triangles(&e->view, k);
+}
+static tsr_status cpu_expand_count(tsr_queue *queue, const tsr_records_expand *job)
+{
+    struct work w = { .mesh = job };
+    job->counts[job->view.count] = 0;
+    tsr_parallel(queue->threads, job->view.count, 1 << 14, expand_count, &w);
+    return TSR_OK;
+}
+static void expand(void *user, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    for (int64_t k = begin; k < end; k++) tsr_record_expand(((const struct work *)user)->mesh, k);
+}
+static tsr_status cpu_expand(tsr_queue *queue, const tsr_records_expand *job)
+{
+    struct work w = { .mesh = job };
+    tsr_parallel(queue->threads, job->view.count, 1 << 12, expand, &w);
+    return TSR_OK;
+}
+
+static void splat(void *user, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    for (int64_t k = begin; k < end; k++) tsr_record_splat(((const struct work *)user)->draw, k);
+}
+static tsr_status cpu_splat(tsr_queue *queue, const tsr_records_draw_job *job)
+{
+    struct work w = { .draw = job };
+    tsr_parallel(queue->threads, job->view.count, 1 << 10, splat, &w);
+    return TSR_OK;
+}
+static void rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    (void)worker;
+    for (int64_t y = begin; y < end; y++)
+        for (int32_t x = 0; x < w->draw->frame.width; x++) tsr_record_pixel(w->draw, w->none, x, (int32_t)y, w->rgba, w->depth);
+}
+static tsr_status cpu_draw(tsr_queue *queue, const tsr_records_draw_job *job, float *rgba, float *depth)
+{
+    const tsr_transfer_linear none = { 0 };
+    struct work w = { .draw = job, .none = &none, .rgba = rgba, .depth = depth };
+    tsr_parallel(queue->threads, job->frame.height, 4, rows, &w);
+    return TSR_OK;
+}
+
+const tsr_records_ops tsr_records_cpu = { cpu_count, cpu_extract, cpu_expand_count, cpu_expand, cpu_splat, cpu_draw };

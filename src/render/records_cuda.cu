@@ -1,0 +1,127 @@
+/* Kernels of the surface records: a block per tile finds them, a thread per record expands them, a thread per pixel shades. */
+#include "device/kernel.h"
+
+#define TSR_RECORD_KEEP(address, number) atomicMin((unsigned long long *)(address), (unsigned long long)(number))
+
+#include "render/records_ops.h"
+
+#ifdef TSR_EMU
+#define __grid_constant__
+#endif
+
+enum { TILE_THREADS = 128, TILE_WARPS = TILE_THREADS / 32, RECORD_THREADS = 128, PIXEL_WIDTH = 16, PIXEL_HEIGHT = 8 };
+
+/* The codes in and around the tile lie in shared memory; its cells go by in order, a thread each, and ballots number those that are recorded. */
+template <int WRITE, int LOG2_EDGE> TSR_KERNEL(__launch_bounds__(TILE_THREADS) tile_kernel)(const __grid_constant__ tsr_records_job j)
+{
+    TSR_SHARED(uint8_t, code, TSR_RECORD_CODES_MOST);
+    TSR_SHARED(uint32_t, warps, TILE_WARPS);
+    const int32_t t = (int32_t)blockIdx.x, thread = (int32_t)threadIdx.x, edge = 1 << LOG2_EDGE;
+    const int32_t codes = (edge + 2) * (edge + 2) * (edge + 2), cells = (edge + 1) * (edge + 1) * (edge + 1);
+    const uint64_t key = j.keys[t];
+    const uint32_t id = j.ids[t], lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    uint32_t found = 0, sides = 0;
+    if (!WRITE && t == 0 && thread == 0) j.counts[j.tiles] = 0;
+    if (WRITE && j.places[t] == j.places[t + 1]) return;
+    for (int32_t i = thread; i < codes; i += TILE_THREADS) {
+        const uint32_t c = tsr_record_load(&j, LOG2_EDGE, id, i);
+        code[i] = (uint8_t)c;
+        sides |= c < TSR_RECORD_OUTSIDE ? 1u : 2u;
+    }
+    const int outside = __syncthreads_or((int)(sides & 2u)), inside = __syncthreads_or((int)(sides & 1u));
+    if (!outside || !inside) {
+        if (!WRITE && thread == 0) j.counts[t] = 0;
+        return;
+    }
+    for (int32_t first = 0; first < cells; first += TILE_THREADS) {
+        uint16_t position[3];
+        uint64_t values;
+        uint32_t own, before = 0, all = 0;
+        const int32_t i = first + thread, at[3] = { i % (edge + 1) - 1, i / (edge + 1) % (edge + 1) - 1, i / ((edge + 1) * (edge + 1)) - 1 };
+        const int cut = i < cells && tsr_record_cell(&j, LOG2_EDGE, key, id, code, at, position, &own, &values);
+        const uint32_t mask = __ballot_sync(TSR_WARP_ALL, cut);
+        if (lane == 0) warps[warp] = (uint32_t)__popc(mask);
+        __syncthreads();
+        for (uint32_t k = 0; k < TILE_WARPS; k++) {
+            before += k < warp ? warps[k] : 0u;
+            all += warps[k];
+        }
+        if (WRITE && cut) tsr_record_store(&j, j.places[t] + found + before + (uint32_t)__popc(mask & ((1u << lane) - 1u)), position, own, values);
+        found += all;
+        __syncthreads();
+    }
+    if (!WRITE && thread == 0) j.counts[t] = found;
+}
+
+template <int WRITE> static void launch_tiles(tsr_queue *queue, const tsr_records_job *job)
+{
+    const uint32_t tiles = (uint32_t)job->tiles;
+    if (job->log2_edge == 2) TSR_LAUNCH(queue, (tile_kernel<WRITE, 2>), tiles, TILE_THREADS, 0, *job);
+    else TSR_LAUNCH(queue, (tile_kernel<WRITE, 3>), tiles, TILE_THREADS, 0, *job);
+}
+
+static tsr_status cuda_count(tsr_queue *queue, const tsr_records_job *job)
+{
+    launch_tiles<0>(queue, job);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+static tsr_status cuda_extract(tsr_queue *queue, const tsr_records_job *job)
+{
+    launch_tiles<1>(queue, job);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+TSR_KERNEL(expand_count_kernel)(const __grid_constant__ tsr_records_expand e)
+{
+    const int64_t k = (int64_t)blockIdx.x * RECORD_THREADS + threadIdx.x;
+    if (k <= e.view.count) e.counts[k] = k < e.view.count ? (uint8_t)tsr_record_triangles(&e.view, k) : (uint8_t)0;
+}
+TSR_KERNEL(expand_kernel)(const __grid_constant__ tsr_records_expand e)
+{
+    const int64_t k = (int64_t)blockIdx.x * RECORD_THREADS + threadIdx.x;
+    if (k < e.view.count) tsr_record_expand(&e, k);
+}
+static tsr_status cuda_expand_count(tsr_queue *queue, const tsr_records_expand *job)
+{
+    TSR_LAUNCH(queue, expand_count_kernel, tsr_blocks(job->view.count + 1, RECORD_THREADS, INT32_MAX), RECORD_THREADS, 0, *job);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+static tsr_status cuda_expand(tsr_queue *queue, const tsr_records_expand *job)
+{
+    TSR_LAUNCH(queue, expand_kernel, tsr_blocks(job->view.count, RECORD_THREADS, INT32_MAX), RECORD_THREADS, 0, *job);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+TSR_KERNEL(splat_kernel)(const __grid_constant__ tsr_records_draw_job j)
+{
+    const int64_t k = (int64_t)blockIdx.x * RECORD_THREADS + threadIdx.x;
+    if (k < j.view.count) tsr_record_splat(&j, k);
+}
+TSR_KERNEL(pixel_kernel)(const __grid_constant__ tsr_records_draw_job j, const __grid_constant__ tsr_transfer_linear none, float *rgba, float *depth)
+{
+    const int32_t x = (int32_t)(blockIdx.x * PIXEL_WIDTH + threadIdx.x % PIXEL_WIDTH),
+                  y = (int32_t)(blockIdx.y * PIXEL_HEIGHT + threadIdx.x / PIXEL_WIDTH);
+    if (x < j.frame.width && y < j.frame.height) tsr_record_pixel(&j, &none, x, y, rgba, depth);
+}
+static tsr_status cuda_splat(tsr_queue *queue, const tsr_records_draw_job *job)
+{
+    TSR_LAUNCH(queue, splat_kernel, tsr_blocks(job->view.count, RECORD_THREADS, INT32_MAX), RECORD_THREADS, 0, *job);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+static tsr_status cuda_draw(tsr_queue *queue, const tsr_records_draw_job *job, float *rgba, float *depth)
+{
+    tsr_transfer_linear none;
+    const dim3 blocks((uint32_t)((job->frame.width + PIXEL_WIDTH - 1) / PIXEL_WIDTH),
+                      (uint32_t)((job->frame.height + PIXEL_HEIGHT - 1) / PIXEL_HEIGHT), 1);
+    memset(&none, 0, sizeof none);
+    TSR_LAUNCH(queue, pixel_kernel, blocks, PIXEL_WIDTH * PIXEL_HEIGHT, 0, *job, none, rgba, depth);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+extern "C" const tsr_records_ops tsr_records_cuda = { cuda_count, cuda_extract, cuda_expand_count, cuda_expand, cuda_splat, cuda_draw };

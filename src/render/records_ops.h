@@ -1,0 +1,18 @@
+/* render/records_ops.h: what a backend provides for surface records. All pointers in the jobs are device memory of the queue. */
+#ifndef TSR_RENDER_RECORDS_OPS_H
+#define TSR_RENDER_RECORDS_OPS_H
+
+#include "device/backend.h"
+#include "render/records.h"
+#include "render/render_ops.h"
+
+typedef struct tsr_records_ops {
+    tsr_status (*count)(tsr_queue *queue, const tsr_records_job *job);   /* counts of the tiles */
+    tsr_status (*extract)(tsr_queue *queue, const tsr_records_job *job); /* the records, by the places */
+    tsr_status (*expand_count)(tsr_queue *queue, const tsr_records_expand *job);
+    tsr_status (*expand)(tsr_queue *queue, const tsr_records_expand *job);
+    tsr_status (*splat)(tsr_queue *queue, const tsr_records_draw_job *job); /* hits, which are TSR_RECORD_NO_HIT before */
+    tsr_status (*draw)(tsr_queue *queue, const tsr_records_draw_job *job, float *rgba, float *depth);
+} tsr_records_ops;
+
+#endif

@@ -1,0 +1,196 @@
+/* viewer/draw.c: what a window shows. */
+#define _POSIX_C_SOURCE 200809L
+#include "draw.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "picture.h"
+
+static const double draft_step = 1.5; /* of a ray, in voxels */
+
+static void drop_mip(viewer_drawer *d)
+{
+    tsr_mip_destroy(&d->mip);
+    tsr_mip_frame_destroy(&d->mip_frame);
+}
+
+tsr_status viewer_drawer_create(viewer_session *s, viewer_drawer *d)
+{
+    tsr_context_options options = TSR_CONTEXT_OPTIONS;
+    memset(d, 0, sizeof *d);
+    d->s = s;
+    d->progress = (tsr_progress){ viewer_session_quits, s };
+    options.device = s->device;
+    options.threads = s->threads;
+    tsr_status status = tsr_context_create(&options, &d->context);
+    if (status == TSR_OK) status = tsr_scene_create(d->context, &d->scene);
+    if (status == TSR_OK) status = tsr_scene_create(d->context, &d->speed_scene);
+    return status;
+}
+
+void viewer_drawer_clear(viewer_drawer *d)
+{
+    for (int v = 0; v < VIEWER_VIEWS; v++) tsr_picture_destroy(&d->picture[v]);
+    drop_mip(d);
+    tsr_scene_destroy(&d->scene);
+    tsr_scene_destroy(&d->speed_scene);
+    tsr_tiles_destroy(&d->tiles);
+    tsr_volume_destroy(&d->speed);
+    tsr_volume_destroy(&d->volume);
+    viewer_image_release(d->s, &d->image);
+    tsr_context_destroy(&d->context);
+}
+
+tsr_status viewer_drawer_take_image(viewer_drawer *d, viewer_image *image)
+{
+    viewer_image *before = d->image;
+    tsr_volume *volume_before = d->volume;
+    drop_mip(d);
+    d->volume = NULL;
+    d->image = image;
+    tsr_tiles_destroy(&d->tiles);
+    tsr_scene_clear_surface(d->scene);
+    tsr_scene_clear_surface(d->speed_scene);
+    tsr_status status = tsr_scene_set_volume(d->speed_scene, NULL);
+    if (status == TSR_OK && tsr_context_device(d->context).kind != TSR_DEVICE_CPU) status = tsr_volume_copy(d->image->volume, d->context, &d->volume);
+    if (status == TSR_OK) status = tsr_scene_set_volume(d->scene, d->volume ? d->volume : d->image->volume);
+    tsr_volume_destroy(&d->speed);
+    tsr_volume_destroy(&volume_before);
+    viewer_image_release(d->s, &before);
+    return status;
+}
+
+tsr_status viewer_drawer_copy_tiles(viewer_drawer *d, const tsr_tiles *tiles)
+{
+    tsr_tiles *copy = NULL;
+    if (tiles) {
+        tsr_status status = tsr_tiles_copy(tiles, d->context, &copy);
+        if (status != TSR_OK) return status;
+    }
+    tsr_scene_clear_surface(d->scene);
+    tsr_scene_clear_surface(d->speed_scene);
+    if (copy && (tsr_scene_set_surface_tiles(d->scene, copy) != TSR_OK || tsr_scene_set_surface_tiles(d->speed_scene, copy) != TSR_OK)) {
+        tsr_scene_clear_surface(d->scene); /* an empty list */
+        tsr_scene_clear_surface(d->speed_scene);
+    }
+    tsr_tiles_destroy(&d->tiles);
+    d->tiles = copy;
+    return TSR_OK;
+}
+
+/* Grey values as u8 or u16, which pyramids are made of. */
+static tsr_status build_mip(viewer_drawer *d)
+{
+    const tsr_volume *volume = d->volume ? d->volume : d->image->volume;
+    tsr_volume *real = NULL, *small = NULL;
+    tsr_dtype dtype = tsr_volume_dtype(volume);
+    double slope, intercept;
+    tsr_volume_scaling(volume, &slope, &intercept);
+    tsr_status status = TSR_OK;
+    if ((dtype != TSR_U8 && dtype != TSR_U16) || slope != 1 || intercept != 0) {
+        double scale = 65535 / (d->image->maximum - d->image->minimum);
+        status = tsr_volume_combine(d->context, TSR_COMBINE_LINEAR, scale, volume, 0, NULL, -scale * d->image->minimum, &real);
+        if (status == TSR_OK) status = tsr_volume_convert(d->context, real, TSR_U16, &small);
+        tsr_volume_destroy(&real);
+    }
+    tsr_mip_options options = TSR_MIP_OPTIONS;
+    if (status == TSR_OK) status = tsr_mip_build(d->context, small ? small : volume, &options, &d->mip);
+    d->mip_dtype = small ? TSR_U16 : dtype;
+    tsr_volume_destroy(&small);
+    return status;
+}
+
+static tsr_status draw_mip(viewer_drawer *d, const viewer_task *t, int32_t width, int32_t height, tsr_image *image)
+{
+    tsr_status status = d->mip ? TSR_OK : build_mip(d);
+    if (status == TSR_OK && (!d->mip_frame || d->mip_width != width || d->mip_height != height)) {
+        tsr_mip_frame_destroy(&d->mip_frame);
+        status = tsr_mip_frame_create(d->context, width, height, &d->mip_frame);
+        d->mip_width = width;
+        d->mip_height = height;
+    }
+    if (status != TSR_OK) return status;
+    const viewer_image *i = d->image;
+    double least = fmin(i->spacing.x, fmin(i->spacing.y, i->spacing.z));
+    const double sx = i->spacing.x / least, sy = i->spacing.y / least, sz = i->spacing.z / least;
+    double longest = sqrt(pow((double)i->size.x * sx, 2) + pow((double)i->size.y * sy, 2) + pow((double)i->size.z * sz, 2));
+    double zoom = fmin(64, 1.15 * fmin(width, height) / longest * t->look.zoom);
+    tsr_mip_view view = tsr_mip_orbit(t->look.azimuth, t->look.elevation, zoom);
+    view.stretch = (tsr_vec3){ sx, sy, sz };
+    tsr_mip_render_options options = TSR_MIP_RENDER_OPTIONS;
+    options.fraction = fmax(t->look.quality, 0.001);
+    double low = t->window_low, high = t->window_high; /* in the values of the pyramid */
+    if (d->mip_dtype == TSR_U16 && tsr_volume_dtype(d->image->volume) != TSR_U16) {
+        double scale = 65535 / (i->maximum - i->minimum);
+        low = (low - i->minimum) * scale;
+        high = (high - i->minimum) * scale;
+    }
+    status = tsr_mip_render(d->mip, &view, &options, d->mip_frame, NULL);
+    return status == TSR_OK ? tsr_mip_frame_image(d->mip_frame, d->mip_dtype, high - low, 0.5 * (low + high), image) : status;
+}
+
+static tsr_status draw_slice(viewer_drawer *d, const viewer_task *t, int view, tsr_picture *picture, viewer_frame *frame)
+{
+    tsr_slice_options options = TSR_SLICE_OPTIONS;
+    viewer_plane plane;
+    viewer_slice_plane(d->image, &t->look, &plane);
+    if (viewer_slice_options(d->image, &plane, &t->look, tsr_picture_width(picture), tsr_picture_height(picture), &options, frame))
+        return TSR_ERROR_ARGUMENT;
+    options.line_width = fmax(1.4, 1.8 * tsr_picture_width(picture) / t->look.width);
+    if (view == VIEWER_SPEED) {
+        if (!d->speed) return tsr_render_slice(d->scene, &options, picture); /* until there is one */
+        options.palette = TSR_PALETTE_DIVERGING;
+        options.window_high = fmax(2 * t->alpha, 0.05); /* D peaks at 1; the palette is at its purest half way */
+        options.window_low = -options.window_high;
+        return tsr_render_slice(d->speed_scene, &options, picture);
+    }
+    options.window_low = t->window_low;
+    options.window_high = t->window_high;
+    return tsr_render_slice(d->scene, &options, picture);
+}
+
+static tsr_status draw_volume(viewer_drawer *d, const viewer_task *t, tsr_picture *picture)
+{
+    static const tsr_render_mode modes[] = { TSR_RENDER_SURFACE, TSR_RENDER_COMBINED, TSR_RENDER_VOLUME, TSR_RENDER_VOLUME };
+    tsr_render_options options = TSR_RENDER_OPTIONS;
+    tsr_scene_info info;
+    tsr_status status = tsr_scene_describe(d->scene, &info);
+    if (status != TSR_OK) return status;
+    options.mode = info.has_surface ? modes[t->look.mode] : TSR_RENDER_VOLUME;
+    if (t->look.mode == VIEWER_MODE_INSIDE && info.has_surface) options.region = TSR_REGION_INSIDE;
+    options.transfer = t->transfer.points ? &t->transfer : NULL;
+    options.step = t->draft ? draft_step : 0.5;
+    if (!t->draft || !t->fresh) options.progress = d->progress; /* may take long */
+    options.jitter = 1;
+    options.window_low = t->window_low;
+    options.window_high = t->window_high;
+    options.surface_color = (tsr_color){ 0.95f, 0.72f, 0.42f };
+    if (t->draft) options.ambient_occlusion = -1;
+    if (t->look.clip) {
+        options.clip = 1;
+        options.clip_face = TSR_CLIP_QUAD;
+        options.clip_volume_only = options.mode == TSR_RENDER_COMBINED; /* the surface stands out of the plane that shows where it cuts */
+        status = viewer_clip(&info, &t->look, &options.clip_normal, &options.clip_offset);
+    }
+    if (status == TSR_OK) status = viewer_camera(&info, &t->look, &d->camera);
+    return status == TSR_OK ? tsr_render(d->scene, &d->camera, &options, picture) : status;
+}
+
+static tsr_status need_picture(viewer_drawer *d, int view, int32_t width, int32_t height)
+{
+    tsr_picture **picture = &d->picture[view];
+    if (*picture && tsr_picture_width(*picture) == width && tsr_picture_height(*picture) == height) return TSR_OK;
+    tsr_picture_destroy(picture);
+    return tsr_picture_create(d->context, width, height, picture);
+}
+
+tsr_status viewer_draw(viewer_drawer *d, const viewer_task *t, int view, int32_t width, int32_t height, viewer_frame *frame, tsr_image *image)
+{
+    if (view == VIEWER_VOLUME && t->look.mode == VIEWER_MODE_MIP) return draw_mip(d, t, width, height, image);
+    tsr_status status = need_picture(d, view, width, height);
+    if (status != TSR_OK) return status;
+    tsr_picture *picture = d->picture[view];
+    status = view == VIEWER_VOLUME ? draw_volume(d, t, picture) : draw_slice(d, t, view, picture, frame);
+    return status == TSR_OK ? tsr_picture_image(picture, 3, image) : status;
+}
