@@ -20,8 +20,8 @@ typedef struct tsr_tiles tsr_tiles;
 typedef enum tsr_tiles_index { TSR_TILES_SORTED = 0, TSR_TILES_PAGED } tsr_tiles_index;
 
 /* How phi is kept. I16: 16-bit fixed point (spec levelset-gpu.md 2.10), half the memory and half the traffic of the fields. A value moves by at most
- * band / 65534 each time it is stored; +-band stay exact, and so does all else about the list. A surface that moves less than that in a step
- * does not move. Lists of 16 bits can be loaded, stored, downloaded, copied, compacted, resampled and moved by tsr_levelset; everything else
+ * band / 65534, and up to 4 % of that in roundings to float32, each time it is stored; +-band stay exact, and so does all else about the list. A
+ * surface that moves less than that in a step does not move. Lists of 16 bits can be loaded, stored, downloaded, copied, compacted, resampled and moved by tsr_levelset; everything else
  * asks for F32 (TSR_ERROR_UNSUPPORTED says so). */
 typedef enum tsr_storage { TSR_STORAGE_F32 = 0, TSR_STORAGE_I16 } tsr_storage;
 
