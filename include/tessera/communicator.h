@@ -21,7 +21,8 @@ typedef struct tsr_message {
 typedef struct tsr_communicator {
     int32_t rank, ranks; /* 0 <= rank < ranks */
     void *user;
-    /* All messages at once; returns when what is to be received is there and what is to be sent may be changed. TSR_ERROR_IO if that fails. */
+    /* All messages at once; returns when what is to be received is there and what is to be sent may be changed. TSR_ERROR_IO if that fails. A
+     * rank that cannot take part must not leave the others waiting. */
     tsr_status (*exchange)(void *user, const tsr_message *messages, int32_t count);
     /* *worst: of all ranks the least (tsr_status: failures are negative). */
     tsr_status (*agree)(void *user, int32_t *worst);

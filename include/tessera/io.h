@@ -108,6 +108,10 @@ TSR_API tsr_status tsr_file_check_output(const char *path, tsr_file_kind kind, c
  * coefficients of a transform, needs one that does. TSR_ERROR_ARGUMENT as tsr_file_check_output; touches no file. */
 TSR_API tsr_status tsr_file_keeps_metadata(const char *path, const tsr_write_options *options, int *keeps) TSR_CHECKED;
 
+/* Removes the unfinished files that this process is writing beside their targets (64 at most). For the handler of a signal that then ends the
+ * process, and only there: nothing can be written to them any more. Async-signal-safe. */
+TSR_API void tsr_output_unlink_all(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -11,6 +11,7 @@
 /* MPI counts are ints: larger messages go in pieces. */
 enum { TSR_MPI_PIECE = 1 << 30 };
 
+/* A rank without memory for its requests ends the job, as MPI's own errors do unless asked otherwise. */
 static inline tsr_status tsr_mpi_exchange(void *user, const tsr_message *messages, int32_t count)
 {
     MPI_Comm comm = *(MPI_Comm *)user;
@@ -19,16 +20,14 @@ static inline tsr_status tsr_mpi_exchange(void *user, const tsr_message *message
     for (int32_t k = 0; k < count; k++) pieces += (messages[k].bytes + TSR_MPI_PIECE - 1) / TSR_MPI_PIECE;
     if (!pieces) return TSR_OK;
     MPI_Request *requests = (MPI_Request *)malloc((size_t)pieces * sizeof *requests);
-    if (!requests || pieces > 0x7fffffff) {
-        free(requests);
-        return TSR_ERROR_MEMORY;
-    }
+    if (!requests || pieces > 0x7fffffff) MPI_Abort(comm, 1); /* the others would wait for what is never posted */
     for (int receive = 1; receive >= 0; receive--) /* what is received is posted first */
         for (int32_t k = 0; k < count; k++)
             for (int64_t at = 0; at < messages[k].bytes && messages[k].receive == receive; at += TSR_MPI_PIECE) {
                 const int64_t left = messages[k].bytes - at;
                 const int n = (int)(left < TSR_MPI_PIECE ? left : TSR_MPI_PIECE);
                 char *p = (char *)messages[k].data + at;
+                requests[posted] = MPI_REQUEST_NULL; /* where nothing is posted, nothing is waited for */
                 good &= (receive ? MPI_Irecv(p, n, MPI_BYTE, messages[k].rank, 0x7e55, comm, &requests[posted])
                                  : MPI_Isend(p, n, MPI_BYTE, messages[k].rank, 0x7e55, comm, &requests[posted])) == MPI_SUCCESS;
                 posted++;

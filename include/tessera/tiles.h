@@ -20,8 +20,8 @@ typedef struct tsr_tiles tsr_tiles;
 typedef enum tsr_tiles_index { TSR_TILES_SORTED = 0, TSR_TILES_PAGED } tsr_tiles_index;
 
 /* How phi is kept. I16: 16-bit fixed point (spec levelset-gpu.md 2.10), half the memory and half the traffic of the fields. A value moves by at most
- * band / 65534 each time it is stored; +-band stay exact, and so does all else about the list. A surface that moves less than that in a step
- * does not move. Lists of 16 bits can be loaded, stored, downloaded, copied, compacted, resampled and moved by tsr_levelset; everything else
+ * band / 65534, and up to 4 % of that in roundings to float32, each time it is stored; +-band stay exact, and so does all else about the list. A
+ * surface that moves less than that in a step does not move. Lists of 16 bits can be loaded, stored, downloaded, copied, compacted, resampled and moved by tsr_levelset; everything else
  * asks for F32 (TSR_ERROR_UNSUPPORTED says so). */
 typedef enum tsr_storage { TSR_STORAGE_F32 = 0, TSR_STORAGE_I16 } tsr_storage;
 
@@ -42,7 +42,10 @@ TSR_API tsr_status tsr_tiles_create(tsr_context *context, const tsr_geometry *ge
 TSR_API void tsr_tiles_destroy(tsr_tiles **tiles);
 
 /* Replaces the content by a dense float32 field on the same device and domain, clamped to the band. Every voxel must be finite
- * (the message names the first that is not). Cost: one pass over the field, then proportional to the stored tiles. */
+ * (the message names the first that is not). Cost: one pass over the field, then proportional to the stored tiles. On failure the list is as it was or,
+ * where the new content had begun, empty. A list of storage I16 is widened to F32 meanwhile: three times its memory of the fields for a moment, twice
+ * in between, which the memory_limit must allow (else TSR_ERROR_CAPACITY); where the memory to narrow it again is missing (TSR_ERROR_MEMORY), it holds the
+ * content, the new one if that came, in storage F32 (tsr_tiles_describe, tsr_tiles_set_storage). */
 TSR_API tsr_status tsr_tiles_load(tsr_tiles *tiles, const tsr_volume *field) TSR_CHECKED;
 
 /* Keeps the field in another way from now on: rounds it (F32 to I16) or widens it, which changes no value. Needs memory for both at a time;

@@ -38,7 +38,8 @@ typedef struct tsr_wavelet_part {
 TSR_API tsr_status tsr_wavelet_domain_part(const tsr_wavelet_domain *domain, int32_t part, tsr_wavelet_part *about) TSR_CHECKED;
 
 /* Collective over the ranks. One array per context of this process, on its device (NULL where the part is empty). BORROWS. Complete on return.
- * TSR_ERROR_CAPACITY as tsr_wavelet_forward (see tsr_file_dwt about seams); a failure of one rank is one of all. */
+ * TSR_ERROR_CAPACITY as tsr_wavelet_forward (see tsr_file_dwt about seams); a failure of one rank is one of all, an array that is NULL included; none waits
+ * for another that failed. */
 TSR_API tsr_status tsr_wavelet_domain_forward(tsr_wavelet_domain *domain, const void *const *samples, void *const *coefficients) TSR_CHECKED;
 TSR_API tsr_status tsr_wavelet_domain_inverse(tsr_wavelet_domain *domain, const void *const *coefficients, void *const *samples) TSR_CHECKED;
 

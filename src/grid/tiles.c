@@ -566,7 +566,7 @@ tsr_status tsr_tiles_load(tsr_tiles *tiles, const tsr_volume *field)
     const int coded = tiles->pool.coded;
     if (coded) TSR_TRY(tsr_tiles_set_storage(tiles, TSR_STORAGE_F32));
     tsr_status status = load(tiles, field);
-    if (coded) { /* also after a failure: the list is as it was */
+    if (coded) { /* also after a failure; a list that cannot be narrowed for want of memory stays a good one in F32, as tiles.h says */
         tsr_status back = tsr_tiles_set_storage(tiles, TSR_STORAGE_I16);
         if (status == TSR_OK) status = back;
     }

@@ -19,6 +19,7 @@ struct tsr_output {
     char *name;      /* for messages: what the caller asked for */
     char *target;    /* what is renamed to: links followed; NULL when written in place */
     char *temporary; /* NULL when written in place */
+    int place;       /* of `temporary` among those that tsr_output_unlink_all takes away, or -1 */
     int fd, overwrite, regular_only, gzip, existed;
     tsr_deflater *deflater;
     int64_t deflate_start;
@@ -31,6 +32,36 @@ struct tsr_output {
 
 static tsr_status out_of_memory(const char *path) { TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", path); }
 
+/* ---- names that a signal handler takes away ------------------------------------------------------------------------------------ */
+
+enum { PENDING = 64 };         /* files that a process writes at a time; what is beyond stays after a signal */
+static char *pending[PENDING]; /* accessed atomically; who takes a name out owns it */
+
+static void note_temporary(tsr_output *o)
+{
+    for (int k = 0; k < PENDING && o->place < 0; k++) {
+        char *none = NULL;
+        if (__atomic_compare_exchange_n(&pending[k], &none, o->temporary, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) o->place = k;
+    }
+}
+
+static void forget_temporary(tsr_output *o)
+{
+    char *own = o->temporary;
+    o->temporary = NULL;
+    if (own && o->place >= 0 && !__atomic_compare_exchange_n(&pending[o->place], &own, NULL, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
+    free(own); /* but for one that a handler is about to use: it ends the process */
+    o->place = -1;
+}
+
+void tsr_output_unlink_all(void)
+{
+    for (int k = 0; k < PENDING; k++) {
+        const char *name = __atomic_exchange_n(&pending[k], NULL, __ATOMIC_ACQ_REL);
+        if (name) unlink(name);
+    }
+}
+
 static void destroy(tsr_output **output)
 {
     tsr_output *o = *output;
@@ -38,9 +69,9 @@ static void destroy(tsr_output **output)
     if (!o) return;
     if (o->fd > STDERR_FILENO) close(o->fd);
     if (o->temporary) unlink(o->temporary);
+    forget_temporary(o);
     tsr_deflater_destroy(&o->deflater);
     free(o->buffer);
-    free(o->temporary);
     free(o->target);
     free(o->name);
     free(o);
@@ -68,7 +99,10 @@ static tsr_status open_temporary(tsr_output *o)
         o->fd = open(o->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (o->fd >= 0 || errno != EEXIST) break;
     }
-    if (o->fd >= 0) return TSR_OK;
+    if (o->fd >= 0) {
+        note_temporary(o);
+        return TSR_OK;
+    }
     int error = errno;
     free(o->temporary);
     o->temporary = NULL;
@@ -147,7 +181,7 @@ tsr_status tsr_output_open(const char *path, const tsr_write_options *options, t
     tsr_output *o = (tsr_output *)calloc(1, sizeof *o);
     if (!o) return out_of_memory(path);
     tsr_status status;
-    o->fd = -1;
+    o->fd = o->place = -1;
     o->overwrite = options->overwrite;
     o->regular_only = options->regular_only;
     o->progress = &options->progress;
@@ -277,8 +311,7 @@ static tsr_status give_name(tsr_output *o)
 {
     if (!o->temporary) return TSR_OK;
     TSR_TRY(tsr_file_rename(o->temporary, o->target, o->overwrite, o->name));
-    free(o->temporary);
-    o->temporary = NULL;
+    forget_temporary(o);
     return TSR_OK;
 }
 

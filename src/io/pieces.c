@@ -16,9 +16,8 @@ tsr_status tsr_voxel_place_note(tsr_voxel_place *p, tsr_input *input, int64_t of
     p->element = tsr_dtype_size(layout->dtype);
     p->swap = layout->swap;
     p->bytes += bytes;
-    if (!path || layout->encoding == TSR_ENCODING_ASCII)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %s cannot be read in pieces, expected a file of binary voxels", tsr_input_name(input),
-                 path ? "voxels as text" : "a pipe");
+    if (layout->encoding == TSR_ENCODING_ASCII)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: voxels as text cannot be read in pieces, expected a file of binary voxels", tsr_input_name(input));
     if (packed || whole) {
         if (p->files.count || p->spool)
             TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: several packed data files cannot be read in pieces, expected one", tsr_input_name(input));
@@ -44,7 +43,7 @@ static tsr_status open_number(tsr_pieces *s, int64_t number)
     if (s->input && s->number == number) return TSR_OK;
     tsr_input_close(&s->input);
     for (int64_t k = 0; k < number; k++) path += strlen(path) + 1;
-    const tsr_input_options settings = { .keep_gzip = 1, .map_beyond_limit = 1, .same_folder = s->options.same_folder };
+    const tsr_input_options settings = { .keep_gzip = 1, .map_beyond_limit = 1, .regular_only = 1, .same_folder = s->options.same_folder };
     TSR_TRY(tsr_input_open(path, &settings, &s->input));
     s->number = number;
     return TSR_OK;
@@ -84,10 +83,12 @@ static tsr_status open_pieces(const char *path, tsr_pieces *s)
     tsr_input_options settings = { .memory_limit = s->options.memory_limit,
                                    .progress = &s->options.progress,
                                    .map_beyond_limit = 1,
+                                   .regular_only = 1, /* the voxels are read later, by the path again and in any order */
                                    .same_folder = s->options.same_folder,
                                    .place = &s->place };
     const tsr_format *format;
     tsr_status status;
+    if (!strcmp(path, "-")) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "standard input: a pipe cannot be read in pieces, expected a file of binary voxels");
     TSR_TRY(tsr_input_open(path, &settings, &input));
     TSR_TRY_GOTO(tsr_format_of_input(input, &s->options, TSR_FILE_VOLUME, &format), done);
     TSR_TRY_GOTO(format->read_volume(input, &s->options, &s->header), done);

@@ -2,7 +2,8 @@
  *
  * Reading: the reader of the format looks at the header and says where the voxels lie instead of taking them (tsr_voxel_place, through the options of
  * its input). Voxels that lie plainly in one or several files stay there. Packed ones (gzip, zlib, .tsc) are unpacked once into a nameless file
- * (io/spool.h). Voxels as text, and pipes, are TSR_ERROR_UNSUPPORTED.
+ * (io/spool.h). Voxels as text and standard input are TSR_ERROR_UNSUPPORTED; what is no plain file under another name (a named pipe, a device) is
+ * TSR_ERROR_IO.
  *
  * Writing: a volume without voxels of its own, which come from a tsr_voxel_feed, goes through the ordinary writers. */
 #ifndef TSR_IO_PIECES_H

@@ -99,9 +99,21 @@ static tsr_status add_message(tsr_wavelet_domain *d, int32_t rank, int receive, 
     return TSR_OK;
 }
 
+/* All ranks go on, or none. */
+static tsr_status agree(tsr_wavelet_domain *d, tsr_status status)
+{
+    int32_t worst = status;
+    if (d->communicator.ranks > 1) TSR_TRY(d->communicator.agree(d->communicator.user, &worst));
+    if (status == TSR_OK && worst != TSR_OK) TSR_FAIL((tsr_status)worst, "wavelet: another rank failed (%s)", tsr_status_name((tsr_status)worst));
+    TSR_TRY(status);
+    return TSR_OK;
+}
+
+/* The messages are all there before any is sent: a rank that has none to send because of a failure would leave those waiting that expect one. */
 static tsr_status deliver(tsr_wavelet_domain *d, tsr_status status)
 {
     mail *m = &d->mail;
+    status = agree(d, status);
     if (status == TSR_OK && d->communicator.ranks > 1) status = d->communicator.exchange(d->communicator.user, m->message, m->count);
     for (int32_t k = 0; k < m->count; k++) {
         if (!m->arrival[k].context) continue;
@@ -176,7 +188,7 @@ static tsr_status fetch(tsr_wavelet_domain *d, int32_t to, int32_t level, const 
     return TSR_OK;
 }
 
-/* All that all windows want of a kind of slices. Parts that neither are here nor want anything from here are looked at as well: there are few. */
+/* All that all windows want of a kind of slices; all ranks come here, or none. Parts that neither are here nor want anything from here are looked at as well: there are few. */
 static tsr_status fetch_all(tsr_wavelet_domain *d, int32_t level, int split)
 {
     const int64_t bytes = tsr_wavelet_slab_inner(d->whole, level, d->axis) * (int64_t)d->element, n = d->whole->stage[level].size[d->axis];
@@ -187,16 +199,6 @@ static tsr_status fetch_all(tsr_wavelet_domain *d, int32_t level, int split)
             if (!is_empty(d, to)) status = fetch(d, to, level, &kinds[k], bytes);
     status = deliver(d, status);
     if (status == TSR_OK) status = wait_for_all(d); /* what was read may be written now */
-    TSR_TRY(status);
-    return TSR_OK;
-}
-
-/* All ranks go on, or none. */
-static tsr_status agree(tsr_wavelet_domain *d, tsr_status status)
-{
-    int32_t worst = status;
-    if (d->communicator.ranks > 1) TSR_TRY(d->communicator.agree(d->communicator.user, &worst));
-    if (status == TSR_OK && worst != TSR_OK) TSR_FAIL((tsr_status)worst, "wavelet: another rank failed (%s)", tsr_status_name((tsr_status)worst));
     TSR_TRY(status);
     return TSR_OK;
 }
@@ -310,7 +312,6 @@ static tsr_status copy_part(tsr_wavelet_domain *d, int32_t k, void *to, const vo
 
 static tsr_status check_arrays(const tsr_wavelet_domain *d, const void *const *samples, void *const *coefficients)
 {
-    if (!d) TSR_FAIL(TSR_ERROR_ARGUMENT, "domain is NULL");
     for (int32_t k = 0; k < d->count; k++)
         if (!samples || !coefficients || (!is_empty(d, first_part(d) + k) && (!samples[k] || !coefficients[k])))
             TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: %s of part %d is NULL", samples && samples[k] ? "the result" : "the input", first_part(d) + k);
@@ -323,8 +324,8 @@ static tsr_status check_arrays(const tsr_wavelet_domain *d, const void *const *s
 
 tsr_status tsr_wavelet_domain_forward(tsr_wavelet_domain *d, const void *const *samples, void *const *coefficients)
 {
-    TSR_TRY(check_arrays(d, samples, coefficients));
-    tsr_status status = TSR_OK;
+    if (!d) TSR_FAIL(TSR_ERROR_ARGUMENT, "domain is NULL");
+    tsr_status status = check_arrays(d, samples, coefficients); /* the others hear of it below */
     FOR_LOCAL_PARTS(k)
     {
         if (d->whole->levels) d->part[k].slab = slab_of(d, first_part(d) + k, 0);
@@ -367,8 +368,8 @@ static tsr_status inverse_part(tsr_wavelet_domain *d, int32_t k, int32_t level, 
 
 tsr_status tsr_wavelet_domain_inverse(tsr_wavelet_domain *d, const void *const *coefficients, void *const *samples)
 {
-    TSR_TRY(check_arrays(d, coefficients, samples));
-    tsr_status status = TSR_OK;
+    if (!d) TSR_FAIL(TSR_ERROR_ARGUMENT, "domain is NULL");
+    tsr_status status = check_arrays(d, coefficients, samples); /* the others hear of it below */
     if (!d->whole->levels) FOR_LOCAL_PARTS(k) if (status == TSR_OK) status = copy_part(d, k, samples[k], coefficients[k]);
     TSR_TRY(agree(d, status));
     for (int32_t level = d->whole->levels - 1; level >= 0; level--) {

@@ -33,6 +33,12 @@ static void codes(void **unused)
             assert_true(fabs((double)kept - (double)v) <= 0.52 * unit); /* half a unit, and the roundings of float32 near the band */
             assert_true(tsr_code_rounded(&c, kept) == kept && tsr_code_rounded(&c, -v) == -kept);
         }
+        double most = 0; /* values between two codes, where it is largest: more than half a code, but within what tiles.h says */
+        for (int32_t q = 0; q < 32767; q++) {
+            const float v = tsr_minf((float)((q + 0.5) * unit), bands[b]);
+            most = fmax(most, fabs((double)tsr_code_rounded(&c, v) - (double)v));
+        }
+        assert_true(most > band / 65534 && most <= 1.04 * (band / 65534));
         assert_true(tsr_code_of(&c, bands[b]) == 32767 && tsr_code_of(&c, -bands[b]) == -32767 && tsr_code_of(&c, 0) == 0);
     }
 }

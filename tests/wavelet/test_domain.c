@@ -25,8 +25,12 @@ static int tear_down(void **state)
 
 enum { RANKS = 4, MOST = 512 };
 
+enum { EXCHANGE = 1, AGREE };
+
 typedef struct board {
-    pthread_barrier_t barrier;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    int32_t here, round, doing[RANKS], gone, broken; /* ranks that arrived, how often all did, and what for; whether one is back home, or strays */
     const tsr_message *messages[RANKS];
     int32_t count[RANKS], worst[RANKS], ranks;
 } board;
@@ -35,6 +39,35 @@ typedef struct seat {
     board *board;
     int32_t rank;
 } seat;
+
+/* All ranks meet for the same purpose. Where an MPI job would hang (one has gone, or is here for something else), it is said. */
+static tsr_status meet(const seat *s, int32_t purpose)
+{
+    board *b = s->board;
+    pthread_mutex_lock(&b->mutex);
+    const int32_t round = b->round;
+    b->doing[s->rank] = purpose;
+    if (++b->here == b->ranks) {
+        for (int32_t k = 0; k < b->ranks; k++) b->broken |= b->doing[k] != purpose;
+        b->here = 0;
+        b->round++;
+        pthread_cond_broadcast(&b->changed);
+    }
+    while (b->round == round && !b->gone && !b->broken) pthread_cond_wait(&b->changed, &b->mutex);
+    if (b->round == round) b->broken = 1;
+    const tsr_status status = b->broken ? TSR_ERROR_STATE : TSR_OK;
+    if (b->broken) pthread_cond_broadcast(&b->changed);
+    pthread_mutex_unlock(&b->mutex);
+    return status;
+}
+
+static void leave(board *b)
+{
+    pthread_mutex_lock(&b->mutex);
+    b->gone = 1;
+    pthread_cond_broadcast(&b->changed);
+    pthread_mutex_unlock(&b->mutex);
+}
 
 /* Everybody pins up what it has; everybody takes what is for it: message k from A to B is what B lists as k-th from A. */
 static tsr_status board_exchange(void *user, const tsr_message *messages, int32_t count)
@@ -45,7 +78,7 @@ static tsr_status board_exchange(void *user, const tsr_message *messages, int32_
     tsr_status status = TSR_OK;
     b->messages[s->rank] = messages;
     b->count[s->rank] = count;
-    pthread_barrier_wait(&b->barrier);
+    TSR_TRY(meet(s, EXCHANGE));
     for (int32_t k = 0; k < count; k++) {
         const tsr_message *m = &messages[k];
         int32_t skip = m->receive ? taken[m->rank]++ : 0, at = 0;
@@ -57,7 +90,7 @@ static tsr_status board_exchange(void *user, const tsr_message *messages, int32_
         if (at == b->count[m->rank] || b->messages[m->rank][at].bytes != m->bytes) status = TSR_ERROR_IO;
         else memcpy(m->data, b->messages[m->rank][at].data, (size_t)m->bytes);
     }
-    pthread_barrier_wait(&b->barrier);
+    TSR_TRY(meet(s, EXCHANGE));
     return status;
 }
 
@@ -66,9 +99,9 @@ static tsr_status board_agree(void *user, int32_t *worst)
     const seat *s = (const seat *)user;
     board *b = s->board;
     b->worst[s->rank] = *worst;
-    pthread_barrier_wait(&b->barrier);
+    TSR_TRY(meet(s, AGREE));
     for (int32_t k = 0; k < b->ranks; k++) *worst = b->worst[k] < *worst ? b->worst[k] : *worst;
-    pthread_barrier_wait(&b->barrier);
+    TSR_TRY(meet(s, AGREE));
     return TSR_OK;
 }
 
@@ -82,7 +115,31 @@ typedef struct trial {
     const char *samples; /* of the whole */
     char *coefficients, *back;
     seat seat;
+    enum { NOTHING, NO_ARRAY, NO_QUEUE } missing; /* to rank 1, on the way there or back */
+    int missing_way;
+    tsr_status expected;
 } trial;
+
+static tsr_status no_queue(tsr_queue *queue)
+{
+    (void)queue;
+    return TSR_ERROR_DEVICE;
+}
+
+/* One way of the transform, on rank 1 with what the trial takes away from it. */
+static tsr_status transform(const trial *t, tsr_wavelet_domain *d, tsr_context *first, int way, int32_t rank, void **in, void **out)
+{
+    const tsr_backend *sound = first->backend;
+    tsr_backend broken = *sound;
+    void *nowhere[8] = { NULL }, **to = way ? in : out;
+    broken.synchronize = no_queue;
+    if (rank == 1 && way == t->missing_way && t->missing == NO_ARRAY) to = nowhere;
+    if (rank == 1 && way == t->missing_way && t->missing == NO_QUEUE) first->backend = &broken;
+    const tsr_status status =
+        way ? tsr_wavelet_domain_inverse(d, (const void *const *)out, to) : tsr_wavelet_domain_forward(d, (const void *const *)in, to);
+    first->backend = sound;
+    return status;
+}
 
 /* What one rank does: failures are returned, as cmocka's leave of one thread would be for another. */
 static tsr_status run_rank(const trial *t, const tsr_communicator *communicator, tsr_status expected)
@@ -113,11 +170,11 @@ static tsr_status run_rank(const trial *t, const tsr_communicator *communicator,
             const char *mine = t->samples + (size_t)(p.elements / (p.end - p.begin) * p.begin) * element;
             if (status == TSR_OK) status = tsr_device_move(contexts[k], in[k], NULL, mine, bytes[k]);
         }
-        if (status == TSR_OK && !way) status = tsr_wavelet_domain_forward(d, (const void *const *)in, out);
+        if (status == TSR_OK && !way) status = transform(t, d, contexts[0], way, communicator ? communicator->rank : 0, in, out);
         if (status != TSR_OK && status == expected) break;
         for (int32_t k = 0; k < t->contexts && status == TSR_OK && way; k++) /* the way back does not see the samples */
             if (bytes[k]) status = contexts[k]->backend->fill(contexts[k]->queue, in[k], 0x55, bytes[k]);
-        if (status == TSR_OK && way) status = tsr_wavelet_domain_inverse(d, (const void *const *)out, in);
+        if (status == TSR_OK && way) status = transform(t, d, contexts[0], way, communicator ? communicator->rank : 0, in, out);
         for (int32_t k = 0; k < t->contexts && status == TSR_OK; k++) {
             tsr_wavelet_part p;
             const int32_t number = (communicator ? communicator->rank : 0) * t->contexts + k;
@@ -147,7 +204,8 @@ static void *rank_thread(void *user)
     const trial *t = (const trial *)user;
     seat own = t->seat;
     const tsr_communicator c = { own.rank, t->ranks, &own, board_exchange, board_agree };
-    const tsr_status status = run_rank(t, &c, TSR_ERROR_CAPACITY);
+    const tsr_status status = run_rank(t, &c, t->expected);
+    leave(own.board);
     return (void *)(intptr_t)status;
 }
 
@@ -161,10 +219,12 @@ static void run_trial(trial *t, tsr_status expected)
     board b = { .ranks = t->ranks };
     pthread_t thread[RANKS];
     trial of[RANKS];
-    assert_int_equal(pthread_barrier_init(&b.barrier, NULL, (unsigned)t->ranks), 0);
+    assert_int_equal(pthread_mutex_init(&b.mutex, NULL), 0);
+    assert_int_equal(pthread_cond_init(&b.changed, NULL), 0);
     for (int32_t k = 0; k < t->ranks; k++) {
         of[k] = *t;
         of[k].seat = (seat){ &b, k };
+        of[k].expected = expected;
         assert_int_equal(pthread_create(&thread[k], NULL, rank_thread, &of[k]), 0);
     }
     for (int32_t k = 0; k < t->ranks; k++) {
@@ -172,7 +232,8 @@ static void run_trial(trial *t, tsr_status expected)
         pthread_join(thread[k], &status);
         assert_int_equal((int)(intptr_t)status, expected);
     }
-    pthread_barrier_destroy(&b.barrier);
+    pthread_cond_destroy(&b.changed);
+    pthread_mutex_destroy(&b.mutex);
 }
 
 /* The whole on one device. */
@@ -331,9 +392,38 @@ static void failures(void **state)
     assert_null(d);
 }
 
+#if !defined(TSR_NO_RANKS)
+/* Rank 1 fails before it has told its messages, there and back: the others hear of it instead of waiting for them. */
+static void failures_of_one(void **state)
+{
+    (void)state;
+    enum { N = 4 * 4 * 64 };
+    float samples[N], coefficients[N], back[N];
+    trial t = { .dtype = TSR_F32, .dimensions = 3, .contexts = 1, .size = { 4, 4, 64 }, .options = TSR_WAVELET_OPTIONS };
+    for (int i = 0; i < N; i++) samples[i] = (float)(i % 13);
+    t.samples = (const char *)samples;
+    t.coefficients = (char *)coefficients;
+    t.back = (char *)back;
+    for (t.ranks = 2; t.ranks <= 3; t.ranks++)
+        for (t.missing_way = 0; t.missing_way < 2; t.missing_way++) {
+            t.missing = NO_ARRAY;
+            run_trial(&t, TSR_ERROR_ARGUMENT);
+            t.missing = NO_QUEUE;
+            run_trial(&t, TSR_ERROR_DEVICE);
+        }
+}
+#endif
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(random_cuts), cmocka_unit_test(custom_steps), cmocka_unit_test(parts_of_it),
-                                        cmocka_unit_test(failures) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_cuts),
+        cmocka_unit_test(custom_steps),
+        cmocka_unit_test(parts_of_it),
+#if !defined(TSR_NO_RANKS)
+        cmocka_unit_test(failures_of_one),
+#endif
+        cmocka_unit_test(failures)
+    };
     return cmocka_run_group_tests_name("test_domain", tests, set_up, tear_down);
 }

@@ -71,6 +71,7 @@ static void bus_error(int number, siginfo_t *about, void *context)
     say("tessera: ");
     say(strchr(line, '/'));
     say(": became shorter while it was read\n");
+    tsr_output_unlink_all();
     _exit(CLI_FAILED);
 }
 
