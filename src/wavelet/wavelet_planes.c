@@ -235,7 +235,7 @@ static int plane_pair(slide *s, int64_t i)
         const int64_t part = high ? p->shape.high : p->shape.low;
         fetch_ahead(t);
         p->rows->pair(p->filter, before + part, behind + part, x + part, after + part, high ? n / 2 : first, stored & 2 ? to[1][high] : behind + part,
-                      stored & 1 ? to[0][high] : NULL, p->stream && !t->slice, &t->bad);
+                      stored & 1 ? to[0][high] : NULL, p->stream && !t->slice && stored & 2 /* rows of the ring lie anywhere */, &t->bad);
     }
     return stored;
 }

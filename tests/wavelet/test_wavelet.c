@@ -436,23 +436,29 @@ static void large_planes(void **state)
     (void)state;
     if (!on_cpu) return;
     const int64_t size[3] = { 512, 512, 50 };
-    const size_t n = (size_t)size[0] * (size_t)size[1] * (size_t)size[2], room = n * 2 + 64;
+    const size_t room = (size_t)size[0] * (size_t)size[1] * (size_t)size[2] * 2 + 64;
     char *in = NULL, *out[2] = { NULL };
     uint64_t seed = test_seed();
+    tsr_context *two = test_context_on("cpu", 2); /* the second thread begins amid the rows */
     for (int k = 0; k < 2; k++) assert_non_null(out[k] = (char *)aligned_alloc(64, room));
     assert_non_null(in = (char *)malloc(room));
-    for (size_t i = 0; i < n; i++) ((int16_t *)(void *)in)[i] = (int16_t)(test_random(&seed) % 2001 - 1000);
-    for (int dimensions = 2; dimensions < 4; dimensions++) {
-        const int64_t plane[2] = { 2048, 6400 };
+    for (size_t i = 0; i < room / 2; i++) ((int16_t *)(void *)in)[i] = (int16_t)(test_random(&seed) % 2001 - 1000);
+    static const int64_t planes[3][2] = { { 2048, 6400 }, { 7680, 1700 }, { 4352, 3000 } }; /* the parts of the last two lie anywhere in the ring */
+    for (int k = 0; k < 4; k++) {
+        const int dimensions = k < 3 ? 2 : 3;
+        const int64_t *plane = planes[k < 3 ? k : 0];
+        const size_t n = k < 3 ? (size_t)plane[0] * (size_t)plane[1] : room / 2 - 32;
         tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
         o.levels = 1;
-        tsr_wavelet_plan *plan = make_plan(TSR_I16, dimensions, dimensions == 2 ? plane : size, &o);
-        for (int k = 0; k < 2; k++) require_ok(tsr_wavelet_forward(plan, in, out[k] + 2 * k, NULL));
+        tsr_wavelet_plan *plan = NULL;
+        require_ok(tsr_wavelet_plan_create(two, TSR_I16, dimensions, dimensions == 2 ? plane : size, &o, &plan));
+        for (int shift = 0; shift < 2; shift++) require_ok(tsr_wavelet_forward(plan, in, out[shift] + 2 * shift, NULL));
         assert_memory_equal(out[0], out[1] + 2, n * 2);
         require_ok(tsr_wavelet_inverse(plan, out[1] + 2, out[0], NULL));
         assert_memory_equal(in, out[0], n * 2);
         tsr_wavelet_plan_destroy(&plan);
     }
+    tsr_context_destroy(&two);
     free(in);
     free(out[0]);
     free(out[1]);
