@@ -132,6 +132,23 @@ template <int E> TSR_DEVICE_FN void tsr_slab_load(const float *phi, const uint32
         if (tsr_slab_has<E>(k)) l->value[k] = (phi + (int64_t)row[l->halo[k] >> 15 & 255u] * V)[l->halo[k] >> 23];
 }
 
+/* What comes before the first slab: afterwards its values are on their way, the rows of it and the next lie in `slab`, and the ids of the one after that
+ * come. `at` is the block's first place in the list, below `count`; slabs of a block are `stride` places apart. */
+template <int E>
+TSR_DEVICE_FN void tsr_slab_start(const tsr_tile_pool &pool, const float *phi, const uint64_t *keys, const uint32_t *ids, int32_t count, int32_t at,
+                                  int32_t stride, tsr_slab_shared<E> *slab, tsr_slab_loads<E> *loads, tsr_slab_rows<E> *rows)
+{
+    tsr_slab_begin<E>((uint32_t *)(void *)slab->cube, loads);
+    for (int32_t k = 0; k < 2; k++) {
+        tsr_slab_rows_begin<E>(keys, ids, count, at + k * stride, rows);
+        tsr_slab_rows_load<E>(pool, rows);
+        tsr_slab_rows_put<E>(rows, slab->row[k]);
+    }
+    tsr_slab_rows_begin<E>(keys, ids, count, at + 2 * stride, rows);
+    __syncthreads();
+    tsr_slab_load<E>(phi, slab->row[0], loads);
+}
+
 /* Cells of a cube beyond the domain take the value at the clamped coordinate; the threads of the quads of its tile share the work. */
 template <int E> TSR_DEVICE_FN void tsr_slab_clamp(const tsr_tile_pool &pool, uint64_t key, int32_t begin, int32_t step, float *cube)
 {
@@ -272,6 +289,44 @@ TSR_DEVICE_FN void tsr_slab_collect(const tsr_tile_pool &pool, const float *cube
             if (k == 2 && quad * 4 % E + 4 == E) entry += TSR_SLAB_AREA;
         }
     }
+}
+
+/* Notes that the voxel of an entry keeps its tile alive; `bits` are the thread's own, for edge 8. */
+template <int E> TSR_DEVICE_FN void tsr_slab_mark(tsr_slab_work<E> *sh, uint32_t entry, uint32_t *bits)
+{
+    const uint32_t area = 1u << (entry >> 9 & 31u);
+    if (tsr_slab<E>::TILES == 1) *bits |= area;
+    else atomicOr(&sh->areas[(entry & 511u) / (E * E * E)], area);
+}
+
+/* After the last voxel of a slab: all threads see its values and area bits. A barrier lies in it. */
+template <int E> TSR_DEVICE_FN void tsr_slab_meet(tsr_slab_work<E> *sh, uint32_t bits)
+{
+    if (tsr_slab<E>::TILES == 1) {
+        bits = __reduce_or_sync(TSR_WARP_ALL, bits);
+        if ((threadIdx.x & 31) == 0) sh->areas[threadIdx.x / 32] = bits;
+    }
+    __syncthreads();
+}
+
+/* Writes the h-th own quad's values, and with the first quad of a tile its activity. `at` is the slab's place in the list, `id` the quad's tile. Adds the
+ * voxels inside to `inside`. Returns whether it was a tile's first quad. */
+template <int E>
+TSR_DEVICE_FN int tsr_slab_write(const tsr_tile_pool &pool, tsr_slab_work<E> *sh, float *next, int32_t count, int32_t at, int32_t h, uint32_t id,
+                                 uint32_t within, uint32_t *inside)
+{
+    typedef tsr_slab<E> S;
+    const int32_t quad = tsr_slab_quad<E>(h), tile = tsr_slab_tile<E>(quad), n = quad % S::SHARE;
+    if (S::TILES > 1 && at + tile >= count) return 0;
+    const float4 v = sh->fresh[quad];
+    ((float4 *)(void *)(next + (int64_t)id * (E * E * E)))[n] = v;
+    *inside +=
+        (uint32_t)__popc(((v.x < 0.0f ? 1u : 0u) | (v.y < 0.0f ? 2u : 0u) | (v.z < 0.0f ? 4u : 0u) | (v.w < 0.0f ? 8u : 0u)) & within >> 4 * h);
+    if (n != 0) return 0;
+    const uint32_t all = S::TILES == 1 ? sh->areas[0] | sh->areas[1] : sh->areas[tile];
+    pool.activity[id] = all ? all : v.x > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0u;
+    if (S::TILES > 1) sh->areas[tile] = 0;
+    return 1;
 }
 
 /* Blocks of a persistent grid over slabs. */

@@ -60,15 +60,7 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? STEP_BLOCKS_8 : STEP
     if (tid < 8) sh->areas[tid] = 0;
     if (blockIdx.x == 0 && tid == 0) state->scratch[TSR_COUNT_TIME_STEP] = tsr_float_bits(dt);
     if (at >= count) return;
-    tsr_slab_begin<E>((uint32_t *)(void *)sh->slab.cube, &loads);
-    for (int32_t k = 0; k < 2; k++) {
-        tsr_slab_rows_begin<E>(keys, ids, count, at + k * stride, &rows);
-        tsr_slab_rows_load<E>(pool, &rows);
-        tsr_slab_rows_put<E>(&rows, sh->slab.row[k]);
-    }
-    tsr_slab_rows_begin<E>(keys, ids, count, at + 2 * stride, &rows);
-    __syncthreads();
-    tsr_slab_load<E>(phi, sh->slab.row[0], &loads);
+    tsr_slab_start<E>(pool, phi, keys, ids, count, at, stride, &sh->slab, &loads, &rows);
     for (int32_t turn = tid; at < count; at += stride, buffer ^= 1, turn = (turn + 32) % T) {
         uint32_t *row = sh->slab.row[buffer];
         const uint32_t within = tsr_slab_put<E>(pool, keys, count, at, row, &loads, cubes);
@@ -92,11 +84,7 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? STEP_BLOCKS_8 : STEP
                                               : tsr_levelset_update(p, P, Q, speed, dt, &params);
             const int in_band = fabsf(v) < pool.band;
             out[i] = v;
-            if (in_band || (KIND >= STEP_FAST ? crosses < 0 : tsr_sign_change(p, P, Q))) {
-                const uint32_t area = 1u << (mover.entry >> 9 & 31u);
-                if (S::TILES == 1) bits |= area;
-                else atomicOr(&sh->areas[i / V], area);
-            }
+            if (in_band || (KIND >= STEP_FAST ? crosses < 0 : tsr_sign_change(p, P, Q))) tsr_slab_mark<E>(sh, mover.entry, &bits);
             if (in_band) {
                 totals.speed_bits = max(totals.speed_bits, tsr_float_bits(fabsf(speed)));
                 totals.active++;
@@ -104,28 +92,12 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? STEP_BLOCKS_8 : STEP
             totals.change += tsr_levelset_change(c, v, inverse_band);
             mover = following;
         }
-        if (S::TILES == 1) {
-            bits = __reduce_or_sync(TSR_WARP_ALL, bits);
-            if ((tid & 31) == 0) sh->areas[tid / 32] = bits;
-        }
-        __syncthreads();
+        tsr_slab_meet<E>(sh, bits);
         tsr_slab_rows_put<E>(&rows, row);
         tsr_slab_rows_begin<E>(keys, ids, count, at + 3 * stride, &rows);
         if (tid == 0) sh->movers = 0;
 #pragma unroll
-        for (int32_t h = 0; h < S::OWN; h++) {
-            const int32_t quad = tsr_slab_quad<E>(h), tile = tsr_slab_tile<E>(quad), n = quad % S::SHARE;
-            if (S::TILES > 1 && at + tile >= count) continue;
-            const float4 v = sh->fresh[quad];
-            ((float4 *)(void *)(next + (int64_t)id[h] * V))[n] = v;
-            totals.inside += (uint32_t)__popc(((v.x < 0.0f ? 1u : 0u) | (v.y < 0.0f ? 2u : 0u) | (v.z < 0.0f ? 4u : 0u) | (v.w < 0.0f ? 8u : 0u)) &
-                                              within >> 4 * h);
-            if (n == 0) {
-                const uint32_t all = S::TILES == 1 ? sh->areas[0] | sh->areas[1] : sh->areas[tile];
-                pool.activity[id[h]] = all ? all : v.x > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0u;
-                if (S::TILES > 1) sh->areas[tile] = 0;
-            }
-        }
+        for (int32_t h = 0; h < S::OWN; h++) (void)tsr_slab_write<E>(pool, sh, next, count, at, h, id[h], within, &totals.inside);
     }
     tsr_totals_add(state, totals);
 }
