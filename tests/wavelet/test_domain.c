@@ -1,25 +1,10 @@
 /* One transform in parts: over contexts of one process, and over ranks (threads that talk through a board, each with contexts of its own). The bits
  * of one device, whatever the cut. */
-#include "support.h"
+#include "context.h"
 
 #include <pthread.h>
 
 #include "device/backend.h"
-
-static tsr_context *context;
-
-static int set_up(void **state)
-{
-    (void)state;
-    context = test_context();
-    return 0;
-}
-static int tear_down(void **state)
-{
-    (void)state;
-    tsr_context_destroy(&context);
-    return 0;
-}
 
 /* ---- ranks that are threads ------------------------------------------------------------------------------------------------------------- */
 

@@ -3,27 +3,12 @@
  * are (y, x) here, by strides; and unsigned samples lose half their range first (annex G.1), which the decoder adds again. */
 #include <math.h>
 
-#include "support.h"
+#include "context.h"
 
 #include "device/backend.h"
 #include "openjpeg_planes.h"
 
 enum { MOST = 200 * 200 };
-
-static tsr_context *context;
-
-static int set_up(void **state)
-{
-    (void)state;
-    context = test_context();
-    return 0;
-}
-static int tear_down(void **state)
-{
-    (void)state;
-    tsr_context_destroy(&context);
-    return 0;
-}
 
 /* Smooth shapes with noise of an eighth of the range, and corners at both ends of it. */
 static void draw(int32_t *plane, int32_t width, int32_t height, const openjpeg_options *o, uint64_t *random)

@@ -1,25 +1,10 @@
 /* What transforms of every linear filter have in common: linearity, shifts by two samples, exchanged axes, and coefficients that matter the more the
  * larger they are (spec wavelet.md 6). */
-#include "support.h"
+#include "context.h"
 
 #include <math.h>
 
 #include "device/backend.h"
-
-static tsr_context *context;
-
-static int set_up(void **state)
-{
-    (void)state;
-    context = test_context();
-    return 0;
-}
-static int tear_down(void **state)
-{
-    (void)state;
-    tsr_context_destroy(&context);
-    return 0;
-}
 
 enum { NX = 24, NY = 16, N = NX * NY };
 

@@ -1,25 +1,10 @@
 /* Steps that are no sums: morphological and adaptive filters against what their definitions say, on every boundary and type; steps of one's own with any
  * rule come back; steps as text. */
-#include "support.h"
+#include "context.h"
 
 #include <math.h>
 
 #include "device/backend.h"
-
-static tsr_context *context;
-
-static int set_up(void **state)
-{
-    (void)state;
-    context = test_context();
-    return 0;
-}
-static int tear_down(void **state)
-{
-    (void)state;
-    tsr_context_destroy(&context);
-    return 0;
-}
 
 /* There and, if asked, back, out of place. */
 static tsr_status transform(tsr_dtype dtype, int32_t dimensions, const int64_t *size, const tsr_wavelet_options *o, const void *samples,

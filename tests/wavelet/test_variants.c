@@ -2,25 +2,10 @@
  * windows and slabs; the filter bank within float rounding. */
 #include <math.h>
 
-#include "support.h"
+#include "context.h"
 
 #include "device/backend.h"
 #include "wavelet_variants.h"
-
-static tsr_context *context;
-
-static int set_up(void **state)
-{
-    (void)state;
-    context = test_context();
-    return 0;
-}
-static int tear_down(void **state)
-{
-    (void)state;
-    tsr_context_destroy(&context);
-    return 0;
-}
 
 enum { MOST = 150 };
 static int16_t samples16[MOST * MOST], ours16[MOST * MOST], theirs16[MOST * MOST], back16[MOST * MOST];
