@@ -10,6 +10,7 @@
 #include "tessera/compress.h"
 #include "tessera/wavelet.h"
 #include "wavelet/bitplanes.h"
+#include "wavelet/rans_isa.h"
 
 enum {
     TSR_TSC_HEADER = 256,
@@ -44,6 +45,7 @@ typedef struct tsr_tsc {
     tsr_geometry geometry;
     double slope, intercept, base_real, step, max_error;
     int64_t base;
+    tsr_rans_model model; /* of the coder rans */
     tsr_tsc_piece *piece; /* [brick][stream][layer] */
     tsr_volume *meta;     /* one voxel: holder of the metadata, or NULL */
     int64_t first, bytes; /* of the pieces; of the complete file */
@@ -105,6 +107,8 @@ typedef struct tsr_codec {
     tsr_context *context;
     tsr_wavelet_plan *plan[8];
     tsr_codec_bands bands[8];
+    tsr_rans_lookup *lookup; /* of the coder rans, made of the file's model; to decode */
+    tsr_rans_counts *counts; /* not NULL: streams by rans are counted, not coded. BORROWED */
 } tsr_codec;
 /* weights: for encoding; they take time. */
 tsr_status tsr_codec_create(const tsr_tsc *t, int32_t reduce, int weights, tsr_codec *codec);
