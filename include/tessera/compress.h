@@ -102,6 +102,18 @@ typedef struct tsr_decompress_options {
  * Errors: TSR_ERROR_FORMAT names the field or the brick that is damaged or missing. */
 TSR_API tsr_status tsr_volume_decompress(const char *path, const tsr_decompress_options *options, tsr_volume **volume,
                                          tsr_compress_info *info) TSR_CHECKED;
+/* A .tsc file in the memory of a device: read once, decoded there as often as wanted. Not for several threads at once. */
+typedef struct tsr_compressed tsr_compressed;
+/* RETURNS NEW. The pieces of the file go to the context's device; the context must outlive it. Devices other than the CPU decode files of the coder rans,
+ * of others TSR_ERROR_UNSUPPORTED. Of `options` (may be NULL) memory_limit and progress count. */
+TSR_API tsr_status tsr_compressed_open(tsr_context *context, const char *path, const tsr_decompress_options *options,
+                                       tsr_compressed **compressed) TSR_CHECKED;
+/* RETURNS NEW volume of the context, the same bits as tsr_volume_decompress gives; checksums are verified on the device. Room for the coefficients of at most
+ * 4096 bricks is taken on the device meanwhile (5 bytes for each of their voxels); progress is reported, and cancelling looked at, after so many.
+ * Errors as of tsr_volume_decompress. */
+TSR_API tsr_status tsr_compressed_decode(const tsr_compressed *compressed, const tsr_decompress_options *options, tsr_volume **volume,
+                                         tsr_compress_info *info) TSR_CHECKED;
+TSR_API void tsr_compressed_destroy(tsr_compressed **compressed);
 /* From file to file, for volumes larger than memory: options->memory_limit bytes (0 = physical memory) hold the bricks in work and what they become; the
  * voxels wait in a nameless file beside the output. The output's format is any for volumes; `write` and `info` may be NULL. The same voxels
  * as tsr_volume_decompress. TSR_ERROR_MEMORY says what a limit too small for a row of bricks would have to be. */

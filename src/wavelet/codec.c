@@ -319,13 +319,16 @@ static tsr_status decode_fast(const tsr_codec *c, const tsr_brick *b, const tsr_
     tsr_fast_source source[TSR_TSC_STREAMS];
     const int32_t levels = tsr_max64(levels_of(t, b->size) - c->reduce, 0), absent = t->levels - levels_of(t, b->size);
     uint8_t *plain[TSR_TSC_STREAMS] = { NULL };
-    int narrow = 1;
+    int narrow = 1, width = 0;
     tsr_status status = TSR_OK;
     void *work = NULL;
     for (int32_t r = 0; r <= levels; r++) {
         const tsr_brick_stream *from = &stream[r ? r + absent : 0];
         TSR_TRY_GOTO(rans ? unwrap_rans(from, r, &source[r]) : unwrap_fast(from, b->count, &source[r], &plain[r]), done);
-        narrow &= !from->bytes || from->bytes[FAST_WIDTH] == 2;
+        if (rans && from->bytes && width && from->bytes[FAST_WIDTH] != width)
+            TSR_FAIL_GOTO(TSR_ERROR_FORMAT, done, "streams say coefficients of %d and of %d bytes, expected one of them", width, from->bytes[FAST_WIDTH]);
+        if (from->bytes) width = from->bytes[FAST_WIDTH];
+        narrow &= width != 4;
     }
     if (!(work = malloc(rans ? tsr_rans_work(b->reduced_count, narrow) : tsr_fast_work(b->reduced_count, narrow)))) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "decompression: out of memory for a brick");
     const void *result = rans ? TSR_ISA_SELECT(tsr_rans_decode)(source, levels, b->reduced, narrow, c->lookup, work)

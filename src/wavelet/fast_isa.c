@@ -1,5 +1,6 @@
 /* wavelet/fast_isa.c, compiled once per SIMD variant: packed blocks of coefficients and the way back from them. */
 #include "wavelet/rans_isa.h"
+#include "wavelet/restore.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -232,27 +233,23 @@ static inline void decode_group(struct lanes *t, const tsr_rans_lookup *lookup, 
 
 #define T int16_t
 #define NAME(f) narrow_##f
-#define SUM(a, b, c) ((int16_t)((a) + (b) + (c)))
-#define LESS(a, b) ((int16_t)((a) - (int16_t)(b)))
-#define MORE(a, b) ((int16_t)((a) + (int16_t)(b)))
+#define EVEN tsr_restore_even16
+#define ODD tsr_restore_odd16
 #include "wavelet/fast_body.h"
 #undef T
 #undef NAME
-#undef SUM
-#undef LESS
-#undef MORE
+#undef EVEN
+#undef ODD
 
 #define T int32_t
 #define NAME(f) wide_##f
-#define SUM(a, b, c) ((int64_t)(a) + (b) + (c))
-#define LESS(a, b) ((int32_t)((uint32_t)(a) - (uint32_t)(b)))
-#define MORE(a, b) ((int32_t)((uint32_t)(a) + (uint32_t)(b)))
+#define EVEN tsr_restore_even32
+#define ODD tsr_restore_odd32
 #include "wavelet/fast_body.h"
 #undef T
 #undef NAME
-#undef SUM
-#undef LESS
-#undef MORE
+#undef EVEN
+#undef ODD
 
 const void *TSR_ISA_NAME(tsr_fast_decode)(const tsr_fast_source *streams, int32_t levels, const int32_t size[3], int narrow, void *work)
 {

@@ -34,7 +34,7 @@ typedef struct tsr_rans_model {
 TSR_HD uint32_t tsr_rans_magnitude(int32_t v)
 {
     const uint32_t m = v < 0 ? 0u - (uint32_t)v : (uint32_t)v;
-    return m < TSR_RANS_MAGNITUDE ? m : TSR_RANS_MAGNITUDE;
+    return m < (uint32_t)TSR_RANS_MAGNITUDE ? m : (uint32_t)TSR_RANS_MAGNITUDE;
 }
 
 /* How a band of `size` sees the coefficients before: 2: those of the slice before, 1: of the row before, 0: none. They belong to earlier groups. */

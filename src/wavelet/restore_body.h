@@ -1,15 +1,13 @@
-/* wavelet/restore_body.h: the inverse of jpeg53, level by level, for one width of samples: T, SUM(a, b, c) = a + b + c in a width that holds it, LESS and
- * MORE the wrapped difference and sum. */
+/* wavelet/restore_body.h: the inverse of jpeg53, level by level, for one width of samples: T, and EVEN and ODD of restore.h. */
 
-/* even = low - (before + after + 2) / 4, of n samples of as many rows or planes. */
+/* Of n samples of as many rows or planes. */
 static inline void NAME(undo_update)(const T *TSR_RESTRICT low, const T *before, const T *after, int64_t n, T *TSR_RESTRICT even)
 {
-    for (int64_t i = 0; i < n; i++) even[i] = LESS(low[i], SUM(before[i], after[i], 2) >> 2);
+    for (int64_t i = 0; i < n; i++) even[i] = EVEN(low[i], before[i], after[i]);
 }
-/* odd = high + (before + after) / 2 */
 static inline void NAME(undo_predict)(const T *TSR_RESTRICT high, const T *before, const T *after, int64_t n, T *TSR_RESTRICT odd)
 {
-    for (int64_t i = 0; i < n; i++) odd[i] = MORE(high[i], SUM(before[i], after[i], 0) >> 1);
+    for (int64_t i = 0; i < n; i++) odd[i] = ODD(high[i], before[i], after[i]);
 }
 
 /* `count` samples of n each along an axis whose low and high parts are apart, n elements from one to the next; mirrored at the ends. */
@@ -36,13 +34,13 @@ static void NAME(merge_row)(const T *TSR_RESTRICT low, const T *TSR_RESTRICT hig
         out[0] = low[0];
         return;
     }
-    even[0] = LESS(low[0], SUM(high[0], high[0], 2) >> 2);
+    even[0] = EVEN(low[0], high[0], high[0]);
     NAME(undo_update)(low + 1, high, high + 1, odds - 1, even + 1);
-    if (evens > odds) even[odds] = LESS(low[odds], SUM(high[odds - 1], high[odds - 1], 2) >> 2);
+    if (evens > odds) even[odds] = EVEN(low[odds], high[odds - 1], high[odds - 1]);
     else even[evens] = even[evens - 1];
     for (int64_t i = 0; i < odds; i++) {
         out[2 * i] = even[i];
-        out[2 * i + 1] = MORE(high[i], SUM(even[i], even[i + 1], 0) >> 1);
+        out[2 * i + 1] = ODD(high[i], even[i], even[i + 1]);
     }
     if (evens > odds) out[2 * odds] = even[odds];
 }
