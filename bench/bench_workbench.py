@@ -49,6 +49,7 @@ class Hand:
 
     def __init__(self, page):
         self.page, self.waiting, self.latencies, self.number = page, {}, [], 0
+        self.target = page.state["target"]
 
     def look(self, view, **what):
         self.number += 1
@@ -59,6 +60,11 @@ class Hand:
         self.number += 1
         self.waiting[self.number] = (time.monotonic(), "edit_input", None)
         self.page.send(type="set", name=name, value=value, input=self.number)
+
+    def keep_moving(self, turn):
+        """A fast device is at rest after a second: T moves to and fro, as a slider would."""
+        if turn % 20 == 0:
+            self.page.send(type="set", name="target", value=self.target * (1.05 if turn % 40 else 0.95))
 
     def take(self):
         """One message. Before it is answered: decoding it takes no time here."""
@@ -75,28 +81,30 @@ class Hand:
         self.waiting.clear()
         self.latencies.clear()
         begin = time.monotonic()
-        before, following, turn = dict(self.page.counts), begin, 0
+        before, steps, following, turn = dict(self.page.counts), self.page.state["steps"], begin, 0
         while (now := time.monotonic()) < begin + seconds:
             if now >= following:
                 act(turn)
+                self.keep_moving(turn)
                 turn += 1
                 following = max(following + PACE, now)
             if self.page.rest or select.select([self.page.socket], [], [], max(0.0, following - time.monotonic()))[0]:
                 self.page.socket.settimeout(10)
                 self.take()
         took = time.monotonic() - begin
+        self.steps = (self.page.state["steps"] - steps) / took
         return {v: (self.page.counts[v] - before[v]) / took for v in before}
 
 
-def row(case, latencies, pictures, state, gpu, bar):
-    ordered = sorted(latencies)
+def row(case, hand, pictures, gpu, bar):
+    ordered = sorted(hand.latencies)
     median = statistics.median(ordered) if ordered else None
     return {"case": case, "device": given.device, "threads": os.cpu_count(), "n": len(ordered), "median_s": median, "min_s": ordered[0] if ordered else None,
             "max_s": ordered[-1] if ordered else None, "p95_s": ordered[math.floor(0.95 * len(ordered))] if ordered else None, "bytes": None, "flops": None,
             "bound_s": None, "peer": None, "peer_median_s": None, "ratio": None,
             "bar": f"{1000 * bar:.0f} ms, {60 if gpu else 15} pictures a second",
             "holds": median is not None and median <= bar and sum(pictures.values()) >= (60 if gpu else 15),
-            "pictures_per_s": round(sum(pictures.values()), 1), "volume_pictures_per_s": round(pictures["volume"], 1), "steps_per_s": state["steps_per_second"]}
+            "pictures_per_s": round(sum(pictures.values()), 1), "volume_pictures_per_s": round(pictures["volume"], 1), "steps_per_s": round(hand.steps)}
 
 
 def measure(server, image):
@@ -125,7 +133,7 @@ def measure(server, image):
         page.send(type="view", view="volume", mode="volume" if "rendering" in name else "surface")
         hand.work(0.5, act)  # drafts learn what they may cost
         pictures = hand.work(given.seconds, act)
-        rows.append(row(f"{name}, {image}, page of 1280 x 720", hand.latencies, pictures, page.state, gpu, bar))
+        rows.append(row(f"{name}, {image}, page of 1280 x 720", hand, pictures, gpu, bar))
     for view in ("source", "speed"):
         page.send(type="view", view=view, width=8, height=8)
     for mode in ("surface", "combined", "volume"):
@@ -133,7 +141,9 @@ def measure(server, image):
         hand.work(1, works[0][1])
         pictures = hand.work(given.seconds, works[0][1])
         f = page.frames["volume"]
-        rows.append(row(f"turning, {mode}, {image}, window of 1280 x 720 (drawn at {f['width']} x {f['height']})", hand.latencies, pictures, page.state, gpu, bar))
+        rows.append(row(f"turning, {mode}, {image}, window of 1280 x 720 (drawn at {f['width']} x {f['height']})", hand, pictures, gpu, bar))
+    if page.errors() or not page.state["running"]:
+        sys.exit(f"bench workbench: the solver stopped: {page.errors()} {page.texts[-3:]} {page.state}")
     page.close()
     return rows
 
@@ -141,11 +151,11 @@ def measure(server, image):
 def main():
     folder = tempfile.mkdtemp(prefix="tessera-workbench-")
     try:
-        name = os.path.basename(given.image) if given.image else "head.nii.gz"
+        name = os.path.basename(given.image) if given.image else "phantom.nii.gz"
         if given.image:
             shutil.copy(given.image, folder)
         else:
-            subprocess.run([given.tessera, "make", "head", "--size", "256,256,256", "-o", os.path.join(folder, name)], check=True, capture_output=True)
+            subprocess.run([given.tessera, "make", "phantom_tumour", "--size", "256,256,256", "-o", os.path.join(folder, name)], check=True, capture_output=True)
         arguments = [os.path.join(folder, name), "--device", given.device] + (["--threads", given.threads] if given.threads else [])
         server = Server(given.tessera, *arguments)
         try:
