@@ -135,7 +135,7 @@ def measure(server, image):
         pictures = hand.work(given.seconds, act)
         rows.append(row(f"{name}, {image}, page of 1280 x 720", hand, pictures, gpu, bar))
     for view in ("source", "speed"):
-        page.send(type="view", view=view, width=8, height=8)
+        page.send(type="view", view=view, width=16, height=16)
     for mode in ("surface", "combined", "volume"):
         page.send(type="view", view="volume", mode=mode, width=1280, height=720)
         hand.work(1, works[0][1])
