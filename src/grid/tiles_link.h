@@ -80,10 +80,12 @@ TSR_DEVICE_FN void tsr_close_rows(const tsr_tile_pool &pool, int32_t stepped, in
 TSR_DEVICE_FN void tsr_close_list(const tsr_tile_pool &pool)
 {
     tsr_tile_state *state = pool.state;
-    state->list ^= 1;
-    state->count += state->created - state->removed;
-    state->free_count += state->removed - state->created;
-    if (state->count == 0 && pool.bounded) state->background = state->inside_absent > 0 ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE;
+    const int32_t list = state->list, more = state->created - state->removed, count = state->count + more, ids = state->free_count - more;
+    const int64_t inside = state->inside_absent;
+    state->list = list ^ 1;
+    state->count = count;
+    state->free_count = ids;
+    if (count == 0 && pool.bounded) state->background = inside > 0 ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE;
     state->scratch[TSR_COUNT_REQUESTS] = 0;
 }
 

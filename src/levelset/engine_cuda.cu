@@ -85,8 +85,14 @@ struct finish_step {
     int32_t managed;
     TSR_INSIDE void operator()(const tsr_tile_pool &pool) const
     {
-        if (pool.state->bad) pool.state->halted = 1;
-        if (!tsr_tile_stopped(pool.state)) tsr_flow_finish(&setup, 1 << pool.log2_edge, managed, pool.state, control);
+        tsr_tile_state state = *pool.state; /* both at once: one thread waits for every load that follows a store */
+        tsr_flow_control now = *control;
+        if (state.bad) pool.state->halted = 1;
+        if (state.bad || tsr_tile_stopped(&state)) return;
+        tsr_flow_finish(&setup, 1 << pool.log2_edge, managed, &state, &now);
+        pool.state->halted = state.halted;
+        pool.state->time = state.time;
+        *control = now;
     }
 };
 TSR_KERNEL(finish_kernel)(tsr_tile_pool pool, finish_step finish) { finish(pool); }
