@@ -4,7 +4,7 @@
  * speed of the created tiles. Steps are recorded in a graph once; replays neither allocate nor synchronise. */
 #include <stdlib.h>
 
-#include "grid/tiles_slab.h"
+#include "grid/tiles_warp.h"
 #include "levelset/levelset_ops.h"
 #include "levelset/update_fast.h"
 
@@ -102,6 +102,90 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? STEP_BLOCKS_8 : STEP
     tsr_totals_add(state, totals);
 }
 
+/* The same on tiles of edge 8, a warp a tile. */
+#ifndef STEP_BLOCKS_WARP
+#define STEP_BLOCKS_WARP 6
+#endif
+template <int KIND> TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES * 32, STEP_BLOCKS_WARP) step_warp_kernel)(tsr_tile_pool pool, tsr_levelset_params params)
+{
+    if (KIND != STEP_ANY) {
+        params.lumped = 0;
+        params.godunov = 0;
+        params.rescale_mode = TSR_RESCALE_PLAIN;
+    }
+    typedef tsr_warp_layout L;
+    TSR_SHARED(tsr_warp_block, block, 1);
+    tsr_tile_state *state = pool.state;
+    if (state->shortage > 0) return;
+    const float *phi = pool.phi[state->phi];
+    float *next = pool.phi[state->phi ^ 1];
+    const uint64_t *keys = pool.key[state->list];
+    const uint32_t *ids = pool.id[state->list];
+    const float dt = tsr_levelset_time_step(&params, tsr_bits_float(state->speed_bits)), inverse_band = 1.0f / pool.band;
+    const tsr_fast_params fast = tsr_fast_prepare(&params, dt, KIND == STEP_FAST_ISOTROPIC);
+    const int32_t lane = tsr_warp_lane(), warp = (int32_t)threadIdx.x / 32, count = state->count, stride = (int32_t)gridDim.x * TSR_WARP_TILES;
+    int32_t at = (int32_t)blockIdx.x * TSR_WARP_TILES + warp;
+    tsr_warp_shared *sh = &block->warp[warp];
+    tsr_pass_totals totals = {};
+    tsr_warp_table(block->entry);
+    if (blockIdx.x == 0 && threadIdx.x == 0) state->scratch[TSR_COUNT_TIME_STEP] = tsr_float_bits(dt);
+    __syncthreads();
+    if (at >= count) return;
+    const uint32_t *entries = block->entry + lane;
+    uint32_t row = pool.neighbours[(int64_t)ids[at] * TSR_NEIGHBOUR_ROW + lane], following = ids[tsr_mini(at + stride, count - 1)];
+    for (; at < count; at += stride) {
+        tsr_warp_values values;
+        uint32_t moves, bits = 0;
+        tsr_warp_load(phi, row, &values);
+        const uint64_t key = keys[at];
+        const int64_t tile = (int64_t)__shfl_sync(TSR_WARP_ALL, row, TSR_TILE_MIDDLE) * L::V;
+        const float *payload = pool.payload + tile;
+        row = pool.neighbours[(int64_t)following * TSR_NEIGHBOUR_ROW + lane];
+        if (lane < 16) tsr_prefetch(phi + (int64_t)following * L::V + lane * 32);
+        following = ids[tsr_mini(at + 2 * stride, count - 1)];
+        uint32_t mine = tsr_warp_put(pool, key, sh, &values, &moves, &totals.inside);
+#pragma unroll
+        for (int32_t h = 0; h < 4; h++)
+            if (moves >> 4 * h & 15u) tsr_prefetch(payload + (h * 32 + lane) * 4);
+        uint32_t entry = mine ? entries[(__clz((int)mine) - 16) * 32] : 0;
+        float speed = mine ? payload[entry >> 13 & 511u] : 0.0f;
+        while (mine) {
+            mine &= ~(0x80000000u >> __clz((int)mine));
+            const uint32_t own = entry;
+            const float f = speed;
+            if (mine) { /* the next one's speed is on its way */
+                entry = entries[(__clz((int)mine) - 16) * 32];
+                speed = payload[entry >> 13 & 511u];
+            }
+            const float *p = (const float *)(const void *)((const char *)sh->cube + (own & 8191u));
+            const float c = p[0];
+            int32_t crosses = 0;
+            const float v = KIND >= STEP_FAST ? tsr_fast_update(p, L::P, L::Q, f, &fast, KIND == STEP_FAST_ISOTROPIC, &crosses)
+                                              : tsr_levelset_update(p, L::P, L::Q, f, dt, &params);
+            const int in_band = fabsf(v) < pool.band;
+            ((float *)(void *)sh->fresh)[own >> 13 & 511u] = v;
+            if (in_band || (KIND >= STEP_FAST ? crosses < 0 : tsr_sign_change(p, L::P, L::Q))) bits |= 1u << (own >> 22);
+            if (in_band) {
+                totals.speed_bits = max(totals.speed_bits, tsr_float_bits(fabsf(f)));
+                totals.active++;
+            }
+            totals.inside += v < 0.0f;
+            totals.change += tsr_levelset_change(c, v, inverse_band);
+        }
+        bits = __reduce_or_sync(TSR_WARP_ALL, bits);
+        __syncwarp();
+        float4 *to = (float4 *)(void *)(next + tile);
+#pragma unroll
+        for (int32_t h = 0; h < 4; h++) {
+            const float4 v = sh->fresh[h * 32 + lane];
+            to[h * 32 + lane] = v;
+            if (h == 0 && lane == 0) pool.activity[tile / L::V] = bits ? bits : v.x > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0u;
+        }
+        __syncwarp();
+    }
+    tsr_totals_add(state, totals);
+}
+
 /* ---- speed --------------------------------------------------------------------------------------------------------------------------- */
 
 enum { SPEED_THREADS = 128 };
@@ -195,12 +279,13 @@ static tsr_status enqueue_step(tsr_queue *queue, const tsr_levelset_plan *plan)
 {
     const tsr_tile_pool *pool = &plan->pool;
     uint32_t blocks = tsr_slab_blocks(queue, pool, pool->log2_edge == 3 ? STEP_BLOCKS_8 : STEP_BLOCKS_4);
+    const uint32_t warp_blocks = tsr_blocks(pool->capacity, TSR_WARP_TILES, (int64_t)tsr_queue_processors(queue) * STEP_BLOCKS_WARP);
     const tsr_levelset_params *k = &plan->params;
     const enum step_kind kind = step_kind_of(k);
 #define STEP(E, KIND) TSR_LAUNCH(queue, (step_kernel<E, KIND>), blocks, tsr_slab<E>::THREADS, 0, *pool, *k)
 #define STEP_EDGE(KIND)                          \
     do {                                         \
-        if (pool->log2_edge == 3) STEP(8, KIND); \
+        if (pool->log2_edge == 3) TSR_LAUNCH(queue, (step_warp_kernel<KIND>), warp_blocks, TSR_WARP_TILES * 32, 0, *pool, *k); \
         else STEP(4, KIND);                      \
     } while (0)
     if (kind == STEP_FAST_ISOTROPIC) STEP_EDGE(STEP_FAST_ISOTROPIC);
