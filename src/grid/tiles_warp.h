@@ -28,7 +28,8 @@ struct tsr_warp_shared {
 };
 struct tsr_warp_block {
     tsr_warp_shared warp[TSR_WARP_TILES];
-    uint32_t entry[TSR_WARP_CANDIDATES * TSR_WARP_LANES]; /* of candidate k of a lane: byte of the cell | voxel << 13 | area << 22 */
+    uint2 entry[(1 + TSR_WARP_CANDIDATES) * TSR_WARP_LANES]; /* of bit i - 1 of a lane's word: byte of the cell | 4 times the voxel << 16; bit of its
+                                                                area; first something for no bit */
 };
 
 /* Word k holds rows of plane k / 2 whose y has the parity of k: byte b, that of y = 2 ((k - b) & 3) + (k & 1). Bank of its first voxel. */
@@ -36,13 +37,13 @@ TSR_DEVICE_FN int32_t tsr_warp_first_bank(int32_t k) { return (4 * (k & 1) + tsr
 TSR_DEVICE_FN int32_t tsr_warp_row_byte(int32_t y) { return ((y & 1) - (y >> 1)) & 3; }
 
 /* Fills the table of a block; a barrier follows. */
-TSR_DEVICE_FN void tsr_warp_table(uint32_t *entry)
+TSR_DEVICE_FN void tsr_warp_table(uint2 *entry)
 {
     typedef tsr_warp_layout L;
-    for (int32_t i = (int32_t)threadIdx.x; i < TSR_WARP_CANDIDATES * TSR_WARP_LANES; i += (int32_t)blockDim.x) {
-        const int32_t k = i / TSR_WARP_LANES, place = (i % TSR_WARP_LANES - tsr_warp_first_bank(k)) & 31;
+    for (int32_t i = (int32_t)threadIdx.x; i < (1 + TSR_WARP_CANDIDATES) * TSR_WARP_LANES; i += (int32_t)blockDim.x) {
+        const int32_t k = TSR_WARP_CANDIDATES - tsr_maxi(i / TSR_WARP_LANES, 1), place = (i % TSR_WARP_LANES - tsr_warp_first_bank(k)) & 31;
         const int32_t x = place & 7, y = 2 * (((k & 1) - (place >> 3)) & 3) + (k & 1), z = k >> 1;
-        entry[i] = (uint32_t)L::cell(x, y, z) * 4u | (uint32_t)((z * 8 + y) * 8 + x) << 13 | (uint32_t)tsr_area(x, y, z, L::E) << 22;
+        entry[i] = make_uint2((uint32_t)L::cell(x, y, z) * 4u | (uint32_t)((z * 8 + y) * 8 + x) << 18, 1u << tsr_area(x, y, z, L::E));
     }
 }
 
@@ -53,54 +54,73 @@ struct tsr_warp_values {
     float beside[4], edge[3];
 };
 
+/* Where they come from and go to, the same for every tile. */
+struct tsr_warp_place {
+    const float *from; /* in tile 0 */
+    uint32_t to;       /* direction of the tile | byte of the cell << 5 */
+};
+struct tsr_warp_places {
+    tsr_warp_place own, across_z, across_y, beside, edge[3];
+};
+
 TSR_DEVICE_FN int32_t tsr_warp_lane(void) { return (int32_t)threadIdx.x & 31; }
 
-/* Where the quad across y of a lane lies: its h is in bits 2 and 3, the side in bit 1. */
-TSR_DEVICE_FN int32_t tsr_warp_across_z(int32_t lane) { return (lane >> 2 & 3) * 2 + (lane >> 4); }
-
-/* The values of tile `row[13]`; a lane's `row` is its entry of the neighbour row. */
-TSR_DEVICE_FN void tsr_warp_load(const float *phi, uint32_t row, tsr_warp_values *v)
+TSR_DEVICE_FN tsr_warp_place tsr_warp_place_at(const float *phi, int32_t x, int32_t y, int32_t z)
 {
-    enum { V = tsr_warp_layout::V };
+    const int32_t direction = 9 * ((z + 8) / 8) + 3 * ((y + 8) / 8) + (x + 8) / 8, voxel = ((z & 7) * 8 + (y & 7)) * 8 + (x & 7);
+    const tsr_warp_place place = { tsr_hold(phi + voxel), tsr_hold((uint32_t)tsr_warp_layout::cell(x, y, z) << 7 | (uint32_t)direction) };
+    return place;
+}
+TSR_DEVICE_FN tsr_warp_places tsr_warp_places_of(const float *phi)
+{
     const int32_t lane = tsr_warp_lane(), low = lane >> 4, y = lane >> 1 & 7, side = lane & 1;
-#define TSR_OF_TILE(direction) (phi + (int64_t)__shfl_sync(TSR_WARP_ALL, row, (direction)) * V)
-    const float4 *own = (const float4 *)(const void *)TSR_OF_TILE(TSR_TILE_MIDDLE) + lane;
-#pragma unroll
-    for (int32_t h = 0; h < 4; h++) v->own[h] = own[h * 32];
-    v->across_z = ((const float4 *)(const void *)TSR_OF_TILE(low ? 22 : 4))[(lane + 112) & 127];
-    const int32_t behind = lane >> 1 & 1;
-    v->across_y = ((const float4 *)(const void *)TSR_OF_TILE(behind ? 16 : 10))[tsr_warp_across_z(lane) * 16 + (behind ? 0 : 14) + side];
-    const float *beside = TSR_OF_TILE(side ? 14 : 12) + low * 64 + y * 8 + (side ? 0 : 7);
-#pragma unroll
-    for (int32_t h = 0; h < 4; h++) v->beside[h] = beside[h * 128];
-    const int32_t n = lane & 7, first = lane >> 3 & 1, second = lane >> 4; /* sides of the two axes of an edge */
-    v->edge[0] = TSR_OF_TILE(9 + 2 * first + 6 * second)[n * 64 + (second ? 0 : 56) + (first ? 0 : 7)];
-    v->edge[1] = TSR_OF_TILE(3 + 2 * first + 18 * second)[(second ? 0 : 448) + n * 8 + (first ? 0 : 7)];
-    v->edge[2] = TSR_OF_TILE(1 + 6 * first + 18 * second)[(second ? 0 : 448) + (first ? 0 : 56) + n];
-#undef TSR_OF_TILE
+    const int32_t n = lane & 7, first = lane & 8 ? 8 : -1, second = lane & 16 ? 8 : -1; /* edges */
+    tsr_warp_places p;
+    p.own = tsr_warp_place_at(phi, 4 * side, y, low);
+    p.across_z = tsr_warp_place_at(phi, 4 * side, y, low ? 8 : -1);
+    p.across_y = tsr_warp_place_at(phi, 4 * side, lane & 2 ? 8 : -1, (lane >> 2 & 3) * 2 + low);
+    p.beside = tsr_warp_place_at(phi, side ? 8 : -1, y, low);
+    p.edge[0] = tsr_warp_place_at(phi, first, second, n);
+    p.edge[1] = tsr_warp_place_at(phi, first, n, second);
+    p.edge[2] = tsr_warp_place_at(phi, n, first, second);
+    return p;
 }
 
-/* The cells they go to, or come from: F(cells, value) for one, four in a row or four that are 2 Q apart. */
-template <class F> TSR_DEVICE_FN void tsr_warp_cells(float *cube, tsr_warp_values *v, F move)
+/* The values of tile `row[13]`; a lane's `row` is its entry of the neighbour row. */
+TSR_DEVICE_FN const float *tsr_warp_from(const tsr_warp_place &place, uint32_t row)
 {
-    typedef tsr_warp_layout L;
-    const int32_t lane = tsr_warp_lane(), low = lane >> 4, y = lane >> 1 & 7, side = lane & 1;
-    float *own = cube + L::cell(4 * side, y, low);
+    return place.from + (int64_t)__shfl_sync(TSR_WARP_ALL, row, (int)place.to) * tsr_warp_layout::V; /* lane modulo 32 */
+}
+TSR_DEVICE_FN void tsr_warp_load(const tsr_warp_places &places, uint32_t row, tsr_warp_values *v)
+{
+    const float *own = tsr_warp_from(places.own, row), *beside = tsr_warp_from(places.beside, row);
+#pragma unroll
+    for (int32_t h = 0; h < 4; h++) v->own[h] = ((const float4 *)(const void *)own)[h * 32];
+    v->across_z = *(const float4 *)(const void *)tsr_warp_from(places.across_z, row);
+    v->across_y = *(const float4 *)(const void *)tsr_warp_from(places.across_y, row);
+#pragma unroll
+    for (int32_t h = 0; h < 4; h++) v->beside[h] = beside[h * 128];
+#pragma unroll
+    for (int32_t e = 0; e < 3; e++) v->edge[e] = *tsr_warp_from(places.edge[e], row);
+}
+
+/* Moves them from or to the cells of the cube. */
+template <class F> TSR_DEVICE_FN void tsr_warp_cells(const tsr_warp_places &places, float *cube, tsr_warp_values *v, F move)
+{
+    enum { Q = tsr_warp_layout::Q };
+#define TSR_CELL(place) ((float *)(void *)((char *)cube + ((place).to >> 5)))
 #define TSR_MOVE_QUAD(p, q) (move((p), (q).x), move((p) + 1, (q).y), move((p) + 2, (q).z), move((p) + 3, (q).w))
+    float *own = TSR_CELL(places.own), *across_z = TSR_CELL(places.across_z), *across_y = TSR_CELL(places.across_y), *beside = TSR_CELL(places.beside);
 #pragma unroll
-    for (int32_t h = 0; h < 4; h++) TSR_MOVE_QUAD(own + 2 * h * L::Q, v->own[h]);
-    float *p = cube + L::cell(4 * side, y, low ? 8 : -1);
-    TSR_MOVE_QUAD(p, v->across_z);
-    p = cube + L::cell(4 * side, lane & 2 ? 8 : -1, tsr_warp_across_z(lane));
-    TSR_MOVE_QUAD(p, v->across_y);
+    for (int32_t h = 0; h < 4; h++) TSR_MOVE_QUAD(own + 2 * h * Q, v->own[h]);
+    TSR_MOVE_QUAD(across_z, v->across_z);
+    TSR_MOVE_QUAD(across_y, v->across_y);
+#pragma unroll
+    for (int32_t h = 0; h < 4; h++) move(beside + 2 * h * Q, v->beside[h]);
+#pragma unroll
+    for (int32_t e = 0; e < 3; e++) move(TSR_CELL(places.edge[e]), v->edge[e]);
 #undef TSR_MOVE_QUAD
-    p = cube + L::cell(side ? 8 : -1, y, low);
-#pragma unroll
-    for (int32_t h = 0; h < 4; h++) move(p + 2 * h * L::Q, v->beside[h]);
-    const int32_t n = lane & 7, first = lane & 8 ? 8 : -1, second = lane & 16 ? 8 : -1;
-    move(cube + L::cell(first, second, n), v->edge[0]);
-    move(cube + L::cell(first, n, second), v->edge[1]);
-    move(cube + L::cell(n, first, second), v->edge[2]);
+#undef TSR_CELL
 }
 struct tsr_warp_to_cube {
     TSR_INSIDE void operator()(float *cell, float &v) const { *cell = v; }
@@ -162,7 +182,7 @@ TSR_DEVICE_FN uint32_t tsr_warp_moves(const tsr_warp_values *v, float band, uint
     return ~(rest | rest >> 16) & within;
 }
 
-/* From the own voxels of all lanes that may change to this lane's candidates: bit 15 - k is candidate k. */
+/* From the own voxels of all lanes that may change to this lane's candidates: bit 15 - k is that of word k. */
 TSR_DEVICE_FN uint32_t tsr_warp_candidates(uint32_t moves, uint32_t *words)
 {
     const int32_t lane = tsr_warp_lane(), low = lane >> 4, y = lane >> 1 & 7, side = lane & 1;
@@ -194,33 +214,41 @@ TSR_DEVICE_FN uint32_t tsr_warp_candidates(uint32_t moves, uint32_t *words)
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------------------------------- */
 
-/* Does the tile touch a face of the domain? All lanes get the answer. */
-TSR_DEVICE_FN int tsr_warp_touches(const tsr_tile_pool &pool, uint64_t key)
+/* How a lane finds out whether a tile touches a face of the domain: lanes 0 to 2 look at one axis of its key each. */
+struct tsr_warp_faces {
+    uint32_t shift, most; /* the tiles from 1 to `most` touch none */
+};
+TSR_DEVICE_FN tsr_warp_faces tsr_warp_faces_of(const tsr_tile_pool &pool)
 {
-    const int32_t lane = tsr_warp_lane();
-    if (!pool.bounded) return 0;
-    const int32_t domain = lane == 0 ? pool.domain[0] : lane == 1 ? pool.domain[1] : pool.domain[2];
-    const int32_t at = (int32_t)(key >> TSR_KEY_BITS * tsr_mini(lane, 2) & ((1u << TSR_KEY_BITS) - 1u)) - TSR_KEY_BIAS;
-    return __any_sync(TSR_WARP_ALL, at == 0 || at >= (domain - 1) / tsr_warp_layout::E);
+    const int32_t axis = tsr_mini(tsr_warp_lane(), 2), domain = axis == 0 ? pool.domain[0] : axis == 1 ? pool.domain[1] : pool.domain[2];
+    const tsr_warp_faces faces = { tsr_hold((uint32_t)(TSR_KEY_BITS * axis)),
+                                   tsr_hold(pool.bounded ? (uint32_t)((domain - 1) / tsr_warp_layout::E - 1) : UINT32_MAX) };
+    return faces;
+}
+/* All lanes get the answer. */
+TSR_DEVICE_FN int tsr_warp_touches(const tsr_warp_faces &faces, uint64_t key)
+{
+    const uint32_t at = ((uint32_t)(key >> faces.shift) & ((1u << TSR_KEY_BITS) - 1u)) - (uint32_t)TSR_KEY_BIAS - 1u;
+    return __any_sync(TSR_WARP_ALL, at >= faces.most && faces.most != UINT32_MAX);
 }
 
 /* The cube and the fresh values of a tile; returns the lane's candidates that may change. `moves` gets its own voxels that do, bit 4 h + j; `inside` is
  * added the voxels inside that stay. */
-TSR_DEVICE_FN uint32_t tsr_warp_put(const tsr_tile_pool &pool, uint64_t key, tsr_warp_shared *sh, tsr_warp_values *v, uint32_t *moves,
-                                   uint32_t *inside)
+TSR_DEVICE_FN uint32_t tsr_warp_put(const tsr_tile_pool &pool, const tsr_warp_places &places, const tsr_warp_faces &faces, uint64_t key,
+                                   tsr_warp_shared *sh, tsr_warp_values *v, uint32_t *moves, uint32_t *inside)
 {
     const int32_t lane = tsr_warp_lane();
     uint32_t within = 0xffffu;
-    tsr_warp_cells(sh->cube, v, tsr_warp_to_cube());
+    tsr_warp_cells(places, sh->cube, v, tsr_warp_to_cube());
 #pragma unroll
     for (int32_t h = 0; h < 4; h++) sh->fresh[h * 32 + lane] = v->own[h];
-    if (tsr_warp_touches(pool, key)) { /* rare: classes are of the clamped cells */
+    if (tsr_warp_touches(faces, key)) { /* rare: classes are of the clamped cells */
         __syncwarp();
         tsr_slab_clamp<8, tsr_warp_layout>(pool, key, lane, TSR_WARP_LANES, sh->cube);
         within = 0;
         for (int32_t h = 0; h < 4; h++) within |= tsr_slab_within<8>(pool, key, h * 32 + lane) << 4 * h;
         __syncwarp();
-        tsr_warp_cells(sh->cube, v, tsr_warp_from_cube());
+        tsr_warp_cells(places, sh->cube, v, tsr_warp_from_cube());
     }
     *moves = tsr_warp_moves(v, pool.band, within, inside);
     return tsr_warp_candidates(*moves, sh->words);

@@ -131,55 +131,68 @@ template <int KIND> TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES * 32, STEP_BLOCK
     if (blockIdx.x == 0 && threadIdx.x == 0) state->scratch[TSR_COUNT_TIME_STEP] = tsr_float_bits(dt);
     __syncthreads();
     if (at >= count) return;
-    const uint32_t *entries = block->entry + lane;
-    uint32_t row = pool.neighbours[(int64_t)ids[at] * TSR_NEIGHBOUR_ROW + lane], following = ids[tsr_mini(at + stride, count - 1)];
+    const tsr_warp_places places = tsr_warp_places_of(phi);
+    const tsr_warp_faces faces = tsr_warp_faces_of(pool);
+    const char *entries = (const char *)sh + tsr_hold((uint32_t)((const char *)(block->entry + lane) - (const char *)sh));
+    const uint32_t *neighbours = pool.neighbours + lane;
+    uint32_t row = neighbours[(int64_t)ids[at] * TSR_NEIGHBOUR_ROW], following = ids[tsr_mini(at + stride, count - 1)];
     for (; at < count; at += stride) {
         tsr_warp_values values;
         uint32_t moves, bits = 0;
-        tsr_warp_load(phi, row, &values);
+        tsr_warp_load(places, row, &values);
         const uint64_t key = keys[at];
-        const int64_t tile = (int64_t)__shfl_sync(TSR_WARP_ALL, row, TSR_TILE_MIDDLE) * L::V;
-        const float *payload = pool.payload + tile;
-        row = pool.neighbours[(int64_t)following * TSR_NEIGHBOUR_ROW + lane];
+        const int64_t id = __shfl_sync(TSR_WARP_ALL, row, TSR_TILE_MIDDLE);
+        const char *payload = tsr_hold((const char *)(pool.payload + id * L::V));
+        row = neighbours[(int64_t)following * TSR_NEIGHBOUR_ROW];
         if (lane < 16) tsr_prefetch(phi + (int64_t)following * L::V + lane * 32);
         following = ids[tsr_mini(at + 2 * stride, count - 1)];
-        uint32_t mine = tsr_warp_put(pool, key, sh, &values, &moves, &totals.inside);
+        uint32_t mine = tsr_warp_put(pool, places, faces, key, sh, &values, &moves, &totals.inside);
+        const char *ahead = payload + lane * 16;
 #pragma unroll
         for (int32_t h = 0; h < 4; h++)
-            if (moves >> 4 * h & 15u) tsr_prefetch(payload + (h * 32 + lane) * 4);
-        uint32_t entry = mine ? entries[(__clz((int)mine) - 16) * 32] : 0;
-        float speed = mine ? payload[entry >> 13 & 511u] : 0.0f;
-        while (mine) {
-            mine &= ~(0x80000000u >> __clz((int)mine));
-            const uint32_t own = entry;
-            const float f = speed;
-            if (mine) { /* the next one's speed is on its way */
-                entry = entries[(__clz((int)mine) - 16) * 32];
-                speed = payload[entry >> 13 & 511u];
-            }
-            const float *p = (const float *)(const void *)((const char *)sh->cube + (own & 8191u));
-            const float c = p[0];
+            if (moves & 15u << 4 * h) tsr_prefetch(ahead + h * 512);
+        uint32_t place = 0, area = 0;
+        float speed = 0.0f;
+#define STEP_FETCH()                                                                                                                    \
+    do {                                                                                                                                \
+        const int32_t after = 32 - __clz((int)mine);                                                                                   \
+        const uint2 entry = *(const uint2 *)(const void *)(entries + after * (int32_t)(TSR_WARP_LANES * sizeof(uint2)));               \
+        place = entry.x;                                                                                                                \
+        area = entry.y;                                                                                                                 \
+        speed = *(const float *)(const void *)(payload + (entry.x >> 16));                                                              \
+        mine &= ~(1u << ((after - 1) & 31));                                                                                           \
+    } while (0)
+        int more = mine != 0;
+        STEP_FETCH();
+        while (more) {
+            const float *p = (const float *)(const void *)((const char *)sh->cube + (place & 0xffffu));
+            float *to = (float *)(void *)((char *)sh->fresh + (place >> 16));
+            const uint32_t bit = area;
+            const float f = speed, c = p[0];
+            more = mine != 0;
+            STEP_FETCH(); /* the next one's speed is on its way */
             int32_t crosses = 0;
             const float v = KIND >= STEP_FAST ? tsr_fast_update(p, L::P, L::Q, f, &fast, KIND == STEP_FAST_ISOTROPIC, &crosses)
                                               : tsr_levelset_update(p, L::P, L::Q, f, dt, &params);
             const int in_band = fabsf(v) < pool.band;
-            ((float *)(void *)sh->fresh)[own >> 13 & 511u] = v;
-            if (in_band || (KIND >= STEP_FAST ? crosses < 0 : tsr_sign_change(p, L::P, L::Q))) bits |= 1u << (own >> 22);
+            *to = v;
+            if (in_band || (KIND >= STEP_FAST ? crosses < 0 : tsr_sign_change(p, L::P, L::Q))) bits |= bit;
             if (in_band) {
                 totals.speed_bits = max(totals.speed_bits, tsr_float_bits(fabsf(f)));
                 totals.active++;
             }
-            totals.inside += v < 0.0f;
+            totals.inside += tsr_float_bits(v + 0.0f) >> 31; /* not -0 */
             totals.change += tsr_levelset_change(c, v, inverse_band);
         }
+#undef STEP_FETCH
         bits = __reduce_or_sync(TSR_WARP_ALL, bits);
         __syncwarp();
-        float4 *to = (float4 *)(void *)(next + tile);
+        float4 *to = (float4 *)(void *)(next + id * L::V);
 #pragma unroll
         for (int32_t h = 0; h < 4; h++) {
             const float4 v = sh->fresh[h * 32 + lane];
             to[h * 32 + lane] = v;
-            if (h == 0 && lane == 0) pool.activity[tile / L::V] = bits ? bits : v.x > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0u;
+            if (h == 0 && lane == 0) pool.activity[id] = bits ? bits : v.x > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0u;
         }
         __syncwarp();
     }
