@@ -19,7 +19,7 @@ typedef struct tsr_mip_rays {
     int32_t slab;
     int64_t slab_lower, slab_upper;
     double inverse; /* 1 / (U_a V_b - U_b V_a) */
-    int32_t slices;  /* slice by slice instead of ray by ray */
+    int32_t slices; /* slice by slice instead of ray by ray */
     uint32_t *image;
 } tsr_mip_rays;
 
