@@ -221,7 +221,13 @@ static int with_vtk(bench *b)
     struct stage s;
     struct vtk vtk = { 0 };
     tsr_image reference = { 0 };
-    if (!bench_wants(b, "unshaded volume") || tsr_context_device(b->context).kind != TSR_DEVICE_CPU) return 0;
+    int wanted = 0;
+    for (int i = 0; i < 3; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "unshaded volume, step %g", 0.5 * (1 << i));
+        wanted |= bench_wants(b, name);
+    }
+    if (!wanted || tsr_context_device(b->context).kind != TSR_DEVICE_CPU) return 0;
     int failed = stage_make(b->context, n, side, side, &s) != TSR_OK;
     const int there = !failed && vtk_open(&vtk, &s, n, side, b->threads);
     s.job.which = VOLUME;
@@ -233,6 +239,8 @@ static int with_vtk(bench *b)
         double psnr, peer_psnr = 0;
         char name[160];
         s.job.options.step = vtk.step = 0.5 * (1 << i);
+        snprintf(name, sizeof name, "unshaded volume, step %g", vtk.step);
+        if (!bench_wants(b, name)) continue;
         failed = quality(&s.job, &reference, &psnr) != TSR_OK;
         bench_case c = { .name = name, .n = (int64_t)side * side, .time = bench_measure(b, run, &s.job, NULL) };
         if (there) {

@@ -134,6 +134,9 @@ typedef struct tsr_mip_render_options {
     double slab_lower, slab_upper; /* [slab_lower, slab_upper); mode EXACT only */
     int refine;                 /* != 0: keep the picture and add the coefficients since the last call (same view and options, not fewer) */
     int32_t finest;             /* only levels from this one up, 0 to L: a preview, level by level (the method's MMIP); 0 = all */
+    /* tsr_mip_dense_render only. != 0: slice after slice across the axis that the view mostly follows, each blended with the whole picture by maximum
+     * (the texture slices of the method's comparison, nearest samples): the same picture, nothing skipped. */
+    int slices;
 } tsr_mip_render_options;
 #define TSR_MIP_RENDER_OPTIONS { .struct_size = sizeof(tsr_mip_render_options) }
 

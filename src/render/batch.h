@@ -118,26 +118,39 @@ static __attribute__((noinline)) void tsr_batch_transfer(const tsr_transfer_line
 {
     const int32_t whole = tsr_batch_whole(n);
     const int32_t points = f->points, last = points - 1;
-    TSR_LANES_LOOP
-    for (int32_t i = 0; i < whole; i++) s->a[i] = s->r[i] = s->g[i] = s->b[i] = 0.0f;
-    if (points > 0) { /* the points on both sides of the value, picked one after the other: gathering them costs several times as much */
+    if (points == 0) {
+        TSR_LANES_LOOP
+        for (int32_t i = 0; i < whole; i++) s->a[i] = s->r[i] = s->g[i] = s->b[i] = 0.0f;
+    }
+    /* The points on both sides of the value, picked one after the other, which costs less than gathering them; no need to pick those that are below or
+     * above all lanes: samples next to each other mostly lie between the same points. */
+    if (points > 0) {
         const float lowest = p->value[0], highest = p->value[last];
-        const int32_t second = tsr_mini(1, last);
+        int32_t base = 0, top = 0;
+        for (int32_t k = 1; k < points; k++) {
+            const float bound = p->value[k];
+            int32_t above = 0;
+            TSR_LANES_LOOP
+            for (int32_t i = 0; i < whole; i++) above += s->value[i] > bound;
+            base += above == whole;
+            top += above > 0;
+        }
+        const int32_t second = tsr_mini(base + 1, last);
         float v0[TSR_LANES], v1[TSR_LANES], a1[TSR_LANES], r1[TSR_LANES], g1[TSR_LANES], b1[TSR_LANES];
         TSR_LANES_LOOP
         for (int32_t i = 0; i < whole; i++) {
-            v0[i] = lowest;
-            s->a[i] = p->alpha[0];
-            s->r[i] = p->r[0];
-            s->g[i] = p->g[0];
-            s->b[i] = p->b[0];
+            v0[i] = p->value[base];
+            s->a[i] = p->alpha[base];
+            s->r[i] = p->r[base];
+            s->g[i] = p->g[base];
+            s->b[i] = p->b[base];
             v1[i] = p->value[second];
             a1[i] = p->alpha[second];
             r1[i] = p->r[second];
             g1[i] = p->g[second];
             b1[i] = p->b[second];
         }
-        for (int32_t k = 1; k < points; k++) {
+        for (int32_t k = base + 1; k <= top; k++) {
             const int32_t next = tsr_mini(k + 1, last);
             const float bound = p->value[k];
             TSR_LANES_LOOP

@@ -10,6 +10,7 @@ struct work {
     const tsr_mip_tables *tables;
     const tsr_mip_finish *finish;
     const tsr_mip_rays *rays;
+    int32_t slice;
     const uint32_t *above;
     uint32_t *image;
     uint16_t *most;
@@ -184,9 +185,18 @@ static void cast_rows(void *user, int64_t begin, int64_t end, int worker)
     for (int64_t y = begin; y < end; y++)
         for (int32_t x = 0; x < r->width; x++) r->image[y * r->width + x] = tsr_mip_ray_pixel(r, x, (int32_t)y);
 }
+static void slice_rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    (void)worker;
+    for (int64_t y = begin; y < end; y++)
+        for (int32_t x = 0; x < w->rays->width; x++) tsr_mip_slice_pixel(w->rays, x, (int32_t)y, w->slice);
+}
 static tsr_status cpu_cast(tsr_queue *queue, const tsr_mip_rays *rays)
 {
     struct work w = { .rays = rays };
+    for (; rays->slices && w.slice < rays->size[rays->axis[0]]; w.slice++) tsr_parallel(queue->threads, rays->height, 8, slice_rows, &w);
+    if (rays->slices) return TSR_OK;
     tsr_parallel(queue->threads, rays->height, 1, cast_rows, &w);
     return TSR_OK;
 }

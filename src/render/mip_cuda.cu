@@ -403,10 +403,17 @@ TSR_KERNEL(cast_kernel)(tsr_mip_rays rays)
     const int32_t y = (int32_t)(blockIdx.y * 16u + (threadIdx.x >> 6) * 4u + (threadIdx.x >> 3 & 3u));
     if (x < rays.width && y < rays.height) rays.image[(int64_t)y * rays.width + x] = tsr_mip_ray_pixel(&rays, x, y);
 }
+TSR_KERNEL(slice_kernel)(tsr_mip_rays rays, int32_t t)
+{
+    const int32_t x = (int32_t)(blockIdx.x * 16u + (threadIdx.x >> 5 & 1u) * 8u + (threadIdx.x & 7u));
+    const int32_t y = (int32_t)(blockIdx.y * 16u + (threadIdx.x >> 6) * 4u + (threadIdx.x >> 3 & 3u));
+    if (x < rays.width && y < rays.height) tsr_mip_slice_pixel(&rays, x, y, t);
+}
 static tsr_status cuda_cast(tsr_queue *queue, const tsr_mip_rays *rays)
 {
     const dim3 blocks((uint32_t)(rays->width + 15) / 16u, (uint32_t)(rays->height + 15) / 16u, 1);
-    TSR_LAUNCH(queue, cast_kernel, blocks, THREADS, 0, *rays);
+    if (!rays->slices) TSR_LAUNCH(queue, cast_kernel, blocks, THREADS, 0, *rays);
+    for (int32_t t = 0; rays->slices && t < rays->size[rays->axis[0]]; t++) TSR_LAUNCH(queue, slice_kernel, blocks, THREADS, 0, *rays, t);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

@@ -91,6 +91,7 @@ tsr_status tsr_mip_dense_render(tsr_mip_dense *dense, const tsr_mip_view *view, 
     r.height = s.height;
     r.saturated = dense->volume->dtype == TSR_U8 ? 255 : 65535;
     r.largest = tsr_mini(dense->largest, r.upper + 1);
+    r.slices = own.slices != 0;
     r.slab = own.slab != 0;
     r.slab_lower = llround(65536 * own.slab_lower);
     r.slab_upper = llround(65536 * own.slab_upper);

@@ -19,6 +19,7 @@ typedef struct tsr_mip_rays {
     int32_t slab;
     int64_t slab_lower, slab_upper;
     double inverse; /* 1 / (U_a V_b - U_b V_a) */
+    int32_t slices; /* slice by slice instead of ray by ray */
     uint32_t *image;
 } tsr_mip_rays;
 
@@ -87,6 +88,12 @@ TSR_HD uint32_t tsr_mip_ray_most(const tsr_mip_rays *r, int64_t pu, int64_t pv, 
     return most;
 }
 
+/* What is shown of the largest value found, lower - 1 = none. */
+TSR_HD uint32_t tsr_mip_ray_shown(const tsr_mip_rays *r, uint32_t best)
+{
+    return best == (uint32_t)r->lower - 1u ? 0u : best > (uint32_t)r->upper ? (uint32_t)r->saturated : best;
+}
+
 TSR_HD uint32_t tsr_mip_ray_pixel(const tsr_mip_rays *r, int32_t x, int32_t y)
 {
     const int64_t pu = ((int64_t)x << 16) - r->p.anchor_u[0], pv = ((int64_t)y << 16) - r->p.anchor_v[0];
@@ -98,7 +105,16 @@ TSR_HD uint32_t tsr_mip_ray_pixel(const tsr_mip_rays *r, int32_t x, int32_t y)
         if (tsr_mip_ray_most(r, pu, pv, t0, t1 - 1) <= best) continue;
         for (int32_t t = t0; t < t1; t++) best = tsr_mip_ray_slice(r, pu, pv, t, best);
     }
-    return best == floor ? 0u : best > (uint32_t)r->upper ? (uint32_t)r->saturated : best;
+    return tsr_mip_ray_shown(r, best);
+}
+
+/* Slice t blended into pixel (x, y) by maximum; the slices come in order, the first one begins the picture, the last one ends it. */
+TSR_HD void tsr_mip_slice_pixel(const tsr_mip_rays *r, int32_t x, int32_t y, int32_t t)
+{
+    const int64_t pu = ((int64_t)x << 16) - r->p.anchor_u[0], pv = ((int64_t)y << 16) - r->p.anchor_v[0];
+    uint32_t *pixel = r->image + (int64_t)y * r->width + x;
+    const uint32_t floor = (uint32_t)r->lower - 1u, best = tsr_mip_ray_slice(r, pu, pv, t, t == 0 ? floor : *pixel);
+    *pixel = t + 1 < r->size[r->axis[0]] ? best : tsr_mip_ray_shown(r, best);
 }
 
 /* Largest value of a brick. */

@@ -186,6 +186,12 @@ static void exact_everywhere(void **state)
         image = pixels_of(frame, width, height);
         require_pixels(image, want, width, height, "rays, volume", k);
         free(image);
+        r.slices = 1;
+        require_ok(tsr_mip_dense_render(dense, &view, &r, frame));
+        r.slices = 0;
+        image = pixels_of(frame, width, height);
+        require_pixels(image, want, width, height, "slices, volume", k);
+        free(image);
         r.lower = dtype == TSR_U8 ? 60 : 9000;
         r.upper = dtype == TSR_U8 ? 180 : 40000;
         for (int64_t i = 0; i < (int64_t)width * height; i++)
@@ -196,6 +202,12 @@ static void exact_everywhere(void **state)
         require_ok(tsr_mip_dense_render(dense, &view, &r, frame));
         image = pixels_of(frame, width, height);
         require_pixels(image, want, width, height, "thresholds of rays, volume", k);
+        free(image);
+        r.slices = 1;
+        require_ok(tsr_mip_dense_render(dense, &view, &r, frame));
+        r.slices = 0;
+        image = pixels_of(frame, width, height);
+        require_pixels(image, want, width, height, "thresholds of slices, volume", k);
         free(image);
         free(want);
         tsr_mip_frame_destroy(&frame);

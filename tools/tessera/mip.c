@@ -579,6 +579,10 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = m.slab,
           .help = "only these depths from the middle (voxels, away); needs --mode exact",
           .given = &m.slab_given },
+        { .name = "slices",
+          .type = CLI_FLAG,
+          .value = &m.render.slices,
+          .help = "compare with a volume: draw it slice after slice (as textures), not ray by ray" },
         CLI_READ_OPTIONS(m.read),
         { 0 },
     };

@@ -3,7 +3,7 @@
 
 #include "mip.h"
 
-enum { BUILDS = 1, QUANTISES = 2, FILTERS = 4, VIEWS = 8, AMOUNTS = 16, SHOWS = 32, LEVELS = 64, FINEST = 128, ANALYSES = 256 };
+enum { BUILDS = 1, QUANTISES = 2, FILTERS = 4, VIEWS = 8, AMOUNTS = 16, SHOWS = 32, LEVELS = 64, FINEST = 128, ANALYSES = 256, COMPARES = 512 };
 
 /* What an option belongs to; 0: always of use. */
 static int class_of(const char *name)
@@ -17,7 +17,7 @@ static int class_of(const char *name)
                 { "elevation", VIEWS }, { "zoom", VIEWS },         { "mode", VIEWS },          { "lower", VIEWS },       { "upper", VIEWS },
                 { "close", VIEWS },     { "slab", VIEWS },         { "fraction", AMOUNTS },    { "count", AMOUNTS },     { "error", AMOUNTS },
                 { "finest", FINEST },   { "filter", ANALYSES },    { "iterations", ANALYSES }, { "stream", SHOWS },      { "devices", SHOWS },
-                { "window", SHOWS },    { "memory-limit", 0 } };
+                { "window", SHOWS },    { "slices", COMPARES },    { "memory-limit", 0 } };
     for (size_t k = 0; k < sizeof own / sizeof *own; k++)
         if (!strcmp(own[k].name, name)) return own[k].kind;
     return 0;
@@ -33,6 +33,7 @@ int mip_check_given(const struct mip *m, const cli_option *options, const int *g
     else if (strcmp(action, "info"))
         used =
             (pyramid ? 0 : BUILDS | LEVELS) | (volume ? QUANTISES | FILTERS : 0) | VIEWS | (!strcmp(action, "render") ? AMOUNTS | SHOWS | FINEST : 0);
+    if (!strcmp(action, "compare") && m->cli->inputs == 3) used |= COMPARES;
     for (int k = 0; options[k].name; k++) {
         const int kind = class_of(options[k].name);
         if (!given[k] || !kind || kind & used) continue;
