@@ -15,15 +15,12 @@ typedef struct tsr_topology tsr_topology;
 /* The active voxels (strictly inside the band, in the domain) of a list on any device; waits for its queue. RETURNS NEW. */
 TSR_API tsr_status tsr_topology_of_tiles(const tsr_tiles *tiles, tsr_topology **topology) TSR_CHECKED;
 /* From parts: COPIES. Tiles in strictly increasing order (z most significant), mask[i][z] bit 8 y + x. Empty tiles are left out. RETURNS NEW. */
-TSR_API tsr_status tsr_topology_create(int64_t count, const int32_t (*coordinates)[3], const uint64_t (*mask)[8],
-                                       tsr_topology **topology) TSR_CHECKED;
+TSR_API tsr_status tsr_topology_create(int64_t count, const int32_t (*coordinates)[3], const uint64_t (*mask)[8], tsr_topology **topology) TSR_CHECKED;
 /* In the memory of the context's device, or of the host (NULL, or a context of the CPU). KEEPS context. RETURNS NEW. */
 TSR_API tsr_status tsr_topology_copy(const tsr_topology *topology, tsr_context *context, tsr_topology **copy) TSR_CHECKED;
 TSR_API void tsr_topology_destroy(tsr_topology **topology);
 
-typedef struct tsr_topology_info {
-    int64_t tiles, voxels, bytes;
-} tsr_topology_info;
+typedef struct tsr_topology_info { int64_t tiles, voxels, bytes; } tsr_topology_info;
 TSR_API void tsr_topology_describe(const tsr_topology *topology, tsr_topology_info *info);
 /* To host memory; both may be NULL; [tiles] each. Waits for the queue of a device. */
 TSR_API tsr_status tsr_topology_download(const tsr_topology *topology, int32_t (*coordinates)[3], uint64_t (*mask)[8]) TSR_CHECKED;
