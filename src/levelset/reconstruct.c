@@ -50,7 +50,7 @@ tsr_status tsr_reconstruct_take(const tsr_reconstruct_options *options, tsr_reco
         TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: margin is %g, expected %g (a box clear of the samples at start_depth %d) to 0.45", o->margin,
                  least, o->start_depth);
     if (!o->age) o->age = 5;
-    o->change_tolerance = o->change_tolerance < 0 ? 0 : o->change_tolerance == 0 ? 0.1 * o->time_step : o->change_tolerance;
+    o->change_tolerance = o->change_tolerance < 0 ? 0 : o->change_tolerance == 0 ? 0.2 * o->time_step : o->change_tolerance;
     if (o->age < 0 || o->age > 250) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: age is %d, expected 0 to 250", o->age);
     if (o->max_steps < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: max_steps is %lld, expected 0 or more", (long long)o->max_steps);
     if (o->memory_limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: memory_limit is %lld, expected 0 or more bytes", (long long)o->memory_limit);
@@ -210,6 +210,15 @@ static tsr_levelset_options solver_options(const run *r, double h, int smoothing
     return s;
 }
 
+/* The flow that smooths lasts smooth_iters time steps; without the pull it is stable in longer ones. */
+static int64_t smoothing_steps(const run *r, double *time_step)
+{
+    const double longest = 0.9 / (sqrt(3) + 6 * (r->o.alpha > 0 ? r->o.alpha : 0.1)), flow = r->o.smooth_iters * r->o.time_step;
+    const int64_t steps = (int64_t)fmin(ceil(flow / longest), (double)r->o.smooth_iters);
+    *time_step = flow / (double)steps;
+    return steps;
+}
+
 static tsr_status evolve(run *r, int32_t level, tsr_reconstruct_level *report)
 {
     const double h = ldexp(r->frame.side, -level);
@@ -236,8 +245,9 @@ static tsr_status evolve(run *r, int32_t level, tsr_reconstruct_level *report)
                       level, (long long)got.steps);
     if (r->o.smooth_iters > 0) {
         s = solver_options(r, h, 1);
+        const int64_t steps = smoothing_steps(r, &s.time_step);
         TSR_TRY_GOTO(tsr_levelset_set(solver, &s), done);
-        TSR_TRY_GOTO(tsr_levelset_step(solver, r->o.smooth_iters, &progress, &got), done);
+        TSR_TRY_GOTO(tsr_levelset_step(solver, steps, &progress, &got), done);
         if (got.empty || got.tiles == 0)
             TSR_FAIL_GOTO(TSR_ERROR_STATE, done, "reconstruct: the surface vanished while it was smoothed at level %d: try fewer smooth_iters",
                           level);
