@@ -50,7 +50,7 @@ tsr_status tsr_reconstruct_take(const tsr_reconstruct_options *options, tsr_reco
         TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: margin is %g, expected %g (a box clear of the samples at start_depth %d) to 0.45", o->margin,
                  least, o->start_depth);
     if (!o->age) o->age = 5;
-    o->change_tolerance = o->change_tolerance < 0 ? 0 : o->change_tolerance == 0 ? 0.2 * o->time_step : o->change_tolerance;
+    o->change_tolerance = o->change_tolerance < 0 ? 0 : o->change_tolerance == 0 ? 0.1 * o->time_step : o->change_tolerance;
     if (o->age < 0 || o->age > 250) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: age is %d, expected 0 to 250", o->age);
     if (o->max_steps < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: max_steps is %lld, expected 0 or more", (long long)o->max_steps);
     if (o->memory_limit < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: memory_limit is %lld, expected 0 or more bytes", (long long)o->memory_limit);
@@ -118,6 +118,7 @@ typedef struct run {
     float *scratch; /* [points] on the device */
     tsr_reconstruct_report report;
     double done, share; /* progress */
+    int default_change; /* change_tolerance is not the caller's */
 } run;
 
 static tsr_status build_tree(run *r)
@@ -228,6 +229,7 @@ static tsr_status evolve(run *r, int32_t level, tsr_reconstruct_level *report)
     tsr_levelset_report got = { 0 };
     const tsr_progress progress = { level_progress, r };
     tsr_status status;
+    if (r->default_change && level > r->o.start_depth) s.change_tolerance *= 2; /* what bursts slowly does so at the first level */
     s.max_steps = r->o.max_steps ? r->o.max_steps : level == r->o.start_depth ? (int64_t)8 << level : 400;
     TSR_TRY(tsr_potential_prepare(r->o.power, r->o.epsilon, r->o.theta, level, &source.params));
     source.params.as_distance = 1;
@@ -343,6 +345,8 @@ tsr_status tsr_reconstruct(tsr_context *context, const tsr_points *points, const
     if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: tiles is NULL");
     *tiles = NULL;
     if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: context is NULL");
+    TSR_TRY(TSR_OPTIONS_TAKE(&r.o, options));
+    r.default_change = r.o.change_tolerance == 0;
     TSR_TRY(tsr_reconstruct_take(options, &r.o));
     tsr_status status = reconstruct(&r);
     if (r.tree && r.tree->context != context)
