@@ -181,9 +181,9 @@ static int bench_whole(bench *b, cloud *c, const whole *w)
     tsr_context_reset_peak(b->context);
     const int64_t before = tsr_context_memory(b->context).current_bytes;
     for (int i = 0; i < w->runs; i++) {
-        const double start = bench_seconds();
+        const double start = bench_clock(b->clock);
         if (tsr_reconstruct(c->context, c->points, &options, &tiles, &report) != TSR_OK || tsr_context_synchronize(c->context) != TSR_OK) return 0;
-        seconds[i] = bench_seconds() - start;
+        seconds[i] = bench_clock(b->clock) - start;
         tsr_tiles_destroy(&tiles);
     }
     qsort(seconds, (size_t)w->runs, sizeof *seconds, by_value);
