@@ -44,14 +44,15 @@ typedef struct tsr_reconstruct_options {
     double power;               /* p > 1; 0 = 7. The source's 3 loses thin parts */
     double epsilon;             /* softening in voxels of the level; 0 = 0.5 */
     double theta;               /* a cell is opened if its side is over theta times its distance; 0 = 0.5, at most 2. With power > 3 theta grows beyond
-                                 * 4 voxels as distance^((power - 3) / 2), up to twice: what is far adds so much less */
+                                 * 8 voxels as distance^((power - 3) / 2), up to twice: what is far adds so much less */
     double alpha;               /* stiffness, curvature weight; 0 = 0.02; negative = none */
     double band;                /* half width of the stored band in voxels; 0 = 1.5, at most 5 */
     double time_step;           /* 0 = 0.2 */
     double margin;              /* of the grid round the points, share of the side; 0 = 1/16 */
-    int32_t smooth_iters;       /* steps of curvature flow alone at the end of each level; 0 = 10; negative = none */
+    int32_t smooth_iters;       /* curvature flow alone at the end of each level, for so many time_steps (in fewer, longer ones); 0 = 10; negative = none */
     int32_t age;                /* a level is done when no tile is younger than so many steps (0 = 5, the source's rule) ... */
-    double change_tolerance;    /* ... and no voxel changes by more than this per step, in voxels; 0 = a tenth of time_step; negative = any change.
+    double change_tolerance;    /* ... and no voxel changes by more than this per step, in voxels; 0 = a tenth of time_step at the first level, a fifth
+                                 * at the others; negative = any change.
                                  * Done too when no voxel has changed by more than this in `age` steps running, whatever the tiles' ages */
     int64_t max_steps;          /* of one level; 0 = 8 * 2^start_depth at the first, 400 at the others */
     int64_t memory_limit;       /* bytes of device memory for the list; 0 = none */

@@ -205,7 +205,8 @@ static tsr_status make_plan(tsr_levelset *l, float fixed_step)
     drop_plan(l);
     tsr_flow_setup setup = l->setup;
     setup.fixed_step = fixed_step;
-    TSR_TRY(l->context->backend->engine->plan_create(l->context->queue, pool, &setup, l->provider.fill ? &l->provider : NULL, l->control, &l->plan));
+    const tsr_payload_provider *provider = needs_payload(&l->setup) ? &l->provider : NULL; /* pages that nothing reads are not filled */
+    TSR_TRY(l->context->backend->engine->plan_create(l->context->queue, pool, &setup, provider, l->control, &l->plan));
     l->planned = *pool;
     l->planned_step = fixed_step;
     return TSR_OK;
@@ -261,7 +262,7 @@ static tsr_status start(tsr_levelset *l, double end, float fixed_step, tsr_tile_
     l->seen.end = end;
     TSR_TRY(write_control(l));
     TSR_TRY(l->context->backend->engine->plan_start(l->context->queue, l->plan, !l->payload_valid));
-    l->payload_valid = 1;
+    l->payload_valid = needs_payload(&l->setup);
     TSR_TRY(read_control(l));
     TSR_TRY(tsr_tiles_read_state(l->tiles, state));
     if (state->bad) TSR_TRY(blame(l, state));

@@ -563,7 +563,8 @@ static void resample_range(void *user, int64_t begin, int64_t end, int worker)
                 const uint32_t entry = tsr_upsampled_entry(row, key, d);
                 const uint64_t other = key + (uint64_t)tsr_key_offset(d);
                 while (place < count && keys[place] < other) place++;
-                near[d] = place < count && keys[place] == other ? to->id[0][place] : tsr_resampled_constant(entry < TSR_TILE_FIRST ? entry : TSR_TILE_OUTSIDE);
+                near[d] = place < count && keys[place] == other ? to->id[0][place]
+                                                                : tsr_resampled_constant(entry < TSR_TILE_FIRST ? entry : TSR_TILE_OUTSIDE);
             }
         }
     }

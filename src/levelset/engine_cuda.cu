@@ -383,7 +383,8 @@ TSR_KERNEL(resample_kernel)(tsr_tile_pool from, tsr_tile_pool to, int32_t up)
             tsr_pool_put(&to, to.phi[1], (int64_t)id * V + i, v);
         }
         if (tid < TSR_TILE_DIRECTIONS)
-            to.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + tid] = tid == TSR_TILE_MIDDLE ? id : tsr_resampled_neighbour(&from, &to, row, key, tid, up);
+            to.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + tid] =
+                tid == TSR_TILE_MIDDLE ? id : tsr_resampled_neighbour(&from, &to, row, key, tid, up);
         __syncthreads();
     }
 }

@@ -205,7 +205,7 @@ int64_t tsr_points_tree_bytes(const tsr_points_tree *tree)
  * d^-(p-3) and the relative error of a node as (side / d)^2; with equal errors of all shells theta grows as d^((p-3)/2), here up to twice its value. */
 static double reach_of(double p, double theta, double side)
 {
-    const double near = 4; /* voxels: up to here theta counts as it is */
+    const double near = 8; /* voxels: up to here theta counts as it is */
     const double most = side / theta, least = most / 2;
     return p > 3 ? fmin(most, fmax(least, pow(most * pow(near, (p - 3) / 2), 2 / (p - 1)))) : most;
 }

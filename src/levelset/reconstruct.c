@@ -118,6 +118,7 @@ typedef struct run {
     float *scratch; /* [points] on the device */
     tsr_reconstruct_report report;
     double done, share; /* progress */
+    int default_change; /* change_tolerance is not the caller's */
 } run;
 
 static tsr_status build_tree(run *r)
@@ -210,6 +211,15 @@ static tsr_levelset_options solver_options(const run *r, double h, int smoothing
     return s;
 }
 
+/* The flow that smooths lasts smooth_iters time steps; without the pull it is stable in longer ones. */
+static int64_t smoothing_steps(const run *r, double *time_step)
+{
+    const double longest = 0.9 / (sqrt(3) + 6 * (r->o.alpha > 0 ? r->o.alpha : 0.1)), flow = r->o.smooth_iters * r->o.time_step;
+    const int64_t steps = (int64_t)fmin(ceil(flow / longest), (double)r->o.smooth_iters);
+    *time_step = flow / (double)steps;
+    return steps;
+}
+
 static tsr_status evolve(run *r, int32_t level, tsr_reconstruct_level *report)
 {
     const double h = ldexp(r->frame.side, -level);
@@ -219,6 +229,7 @@ static tsr_status evolve(run *r, int32_t level, tsr_reconstruct_level *report)
     tsr_levelset_report got = { 0 };
     const tsr_progress progress = { level_progress, r };
     tsr_status status;
+    if (r->default_change && level > r->o.start_depth) s.change_tolerance *= 2; /* what bursts slowly does so at the first level */
     s.max_steps = r->o.max_steps ? r->o.max_steps : level == r->o.start_depth ? (int64_t)8 << level : 400;
     TSR_TRY(tsr_potential_prepare(r->o.power, r->o.epsilon, r->o.theta, level, &source.params));
     source.params.as_distance = 1;
@@ -236,8 +247,9 @@ static tsr_status evolve(run *r, int32_t level, tsr_reconstruct_level *report)
                       level, (long long)got.steps);
     if (r->o.smooth_iters > 0) {
         s = solver_options(r, h, 1);
+        const int64_t steps = smoothing_steps(r, &s.time_step);
         TSR_TRY_GOTO(tsr_levelset_set(solver, &s), done);
-        TSR_TRY_GOTO(tsr_levelset_step(solver, r->o.smooth_iters, &progress, &got), done);
+        TSR_TRY_GOTO(tsr_levelset_step(solver, steps, &progress, &got), done);
         if (got.empty || got.tiles == 0)
             TSR_FAIL_GOTO(TSR_ERROR_STATE, done, "reconstruct: the surface vanished while it was smoothed at level %d: try fewer smooth_iters",
                           level);
@@ -333,6 +345,8 @@ tsr_status tsr_reconstruct(tsr_context *context, const tsr_points *points, const
     if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: tiles is NULL");
     *tiles = NULL;
     if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: context is NULL");
+    TSR_TRY(TSR_OPTIONS_TAKE(&r.o, options));
+    r.default_change = r.o.change_tolerance == 0;
     TSR_TRY(tsr_reconstruct_take(options, &r.o));
     tsr_status status = reconstruct(&r);
     if (r.tree && r.tree->context != context)

@@ -92,7 +92,8 @@ TSR_HD uint64_t tsr_key_child(uint64_t key, int32_t c)
     return tsr_key_make(2 * tsr_key_x(key) + (c & 1), 2 * tsr_key_y(key) + (c >> 1 & 1), 2 * tsr_key_z(key) + (c >> 2));
 }
 
-/* A fine tile's neighbour in direction d lies under this entry of its parent's row: stored if that is (all eight children are), else the same constant. */
+/* A fine tile's neighbour in direction d lies under this entry of its parent's row: stored if that is (all eight children are), else the same
+ * constant. */
 TSR_HD uint32_t tsr_upsampled_entry(const uint32_t *row, uint64_t key, int32_t d)
 {
     const int32_t x = tsr_key_x(key), y = tsr_key_y(key), z = tsr_key_z(key);
@@ -102,7 +103,8 @@ TSR_HD uint32_t tsr_upsampled_entry(const uint32_t *row, uint64_t key, int32_t d
 }
 TSR_HD uint32_t tsr_resampled_constant(uint32_t id) { return id == TSR_TILE_INSIDE ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE; }
 
-/* Neighbour entry of tile `key` of `to` in direction d: the stored tile, or the constant that the other list has there. `row`: of the parent, up only. */
+/* Neighbour entry of tile `key` of `to` in direction d: the stored tile, or the constant that the other list has there. `row`: of the parent, up
+ * only. */
 TSR_HD uint32_t tsr_resampled_neighbour(const tsr_tile_pool *from, const tsr_tile_pool *to, const uint32_t *row, uint64_t key, int32_t d, int up)
 {
     const tsr_tile_state *f = from->state, *t = to->state;

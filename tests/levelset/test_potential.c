@@ -191,6 +191,55 @@ static void test_error_table(void **state)
     tsr_context_destroy(&context);
 }
 
+/* With p = 7 far cells are taken sooner than by theta alone, against the sum over all points in float64: near them little is lost of P, farther away it
+ * stays within what theta twice as large would give. */
+static void test_far_cells(void **state)
+{
+    (void)state;
+    enum { PLACES = 200 };
+    tsr_context *context = test_context();
+    const tsr_points_frame frame = cloud_frame(LEVEL);
+    uint64_t seed = test_seed();
+    float *points = sphere_points(N, MIDDLE, RADIUS, seed);
+    tsr_points_tree *tree = tree_on(context, points, NULL, N, &frame, 12, 0);
+    tsr_tree_view v = tree_view(tree);
+    tsr_potential_params k[3]; /* as it is, theta alone, twice theta */
+    double mean[2][3] = { { 0 } };
+    int64_t nodes[3] = { 0 };
+    for (int w = 0; w < 3; w++) {
+        require_ok(tsr_potential_prepare(7, 0.5, 0.5, LEVEL, &k[w]));
+        for (int d = 0; d <= TSR_TREE_DEPTH_MOST && w > 0; d++) k[w].far2[d] = (float)pow(ldexp(1, LEVEL - d) / (0.5 * w) + 1.5 * sqrt(3), 2);
+    }
+    for (int i = 0; i < PLACES; i++) {
+        double x[3], length = 0;
+        uint32_t centre[3];
+        const int far = i >= PLACES / 2;
+        const double way = far ? 6 + 14 * test_uniform(&seed) : 1 + 5 * test_uniform(&seed), away = i % 2 ? way : -way;
+        for (int c = 0; c < 3; c++) {
+            x[c] = 2 * test_uniform(&seed) - 1;
+            length += x[c] * x[c];
+        }
+        for (int c = 0; c < 3; c++) {
+            x[c] = MIDDLE + x[c] / sqrt(length) * (RADIUS + away);
+            centre[c] = (uint32_t)(x[c] * ldexp(1, 31 - LEVEL));
+        }
+        const double exact = direct_potential(points, N, x, 0.5, 7, NULL);
+        for (int w = 0; w < 3; w++) /* of the distance that P stands for */
+            mean[far][w] += 2.0 / PLACES * fabs(pow((double)tsr_potential_at(&v, centre, 0, 0, 0, &k[w], &nodes[w]) / exact, -1.0 / 6) - 1);
+    }
+    for (int far = 0; far < 2; far++)
+        print_message("p = 7, %s 6 voxels: distance off by %.3f %%, with theta alone %.3f %%, with twice theta %.3f %%\n", far ? "beyond" : "within",
+                      100 * mean[far][0], 100 * mean[far][1], 100 * mean[far][2]);
+    print_message("%.0f nodes, %.0f and %.0f\n", (double)nodes[0] / PLACES, (double)nodes[1] / PLACES, (double)nodes[2] / PLACES);
+    assert_true(nodes[0] * 4 < nodes[1] * 3);
+    assert_true(mean[0][0] < 1.6 * mean[0][1] && mean[0][0] < 0.006);
+    assert_true(mean[1][0] < 1.15 * mean[1][2] && mean[1][0] < 0.025);
+    view_free(&v);
+    tsr_points_tree_destroy(&tree);
+    free(points);
+    tsr_context_destroy(&context);
+}
+
 /* Pages: against the sum in float64 (error of theta 0.5), the direction of central differences against the radius, larger tiles, other devices and
  * numbers of threads bit for bit. */
 static void test_pages(void **state)
@@ -396,7 +445,7 @@ static void test_balls(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_single_point), cmocka_unit_test(test_direct_sum), cmocka_unit_test(test_walk),
-                                        cmocka_unit_test(test_error_table),  cmocka_unit_test(test_pages),      cmocka_unit_test(test_analytic),
-                                        cmocka_unit_test(test_rows),         cmocka_unit_test(test_balls) };
+                                        cmocka_unit_test(test_error_table),  cmocka_unit_test(test_far_cells),  cmocka_unit_test(test_pages),
+                                        cmocka_unit_test(test_analytic),     cmocka_unit_test(test_rows),       cmocka_unit_test(test_balls) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

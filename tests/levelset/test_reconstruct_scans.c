@@ -1,6 +1,5 @@
 /* Reconstruction of scanned objects (scripts/get-data.sh meshes): vertices of the bunny, the armadillo and a dragon and the points of a kitten, as they
- * are and with noise and outliers added. One closed, oriented surface whose mean distance from the clean points is at most 0.35 voxels; 0.4 for
- * the spoiled dragon, which has only 10000 points, less than one a voxel of its surface. */
+ * are and with noise and outliers added. One closed, oriented surface whose mean distance from the clean points is at most 0.35 voxels. */
 #include <math.h>
 #include <unistd.h>
 

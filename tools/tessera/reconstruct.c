@@ -294,7 +294,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_REAL,
           .value = &o->change_tolerance,
           .argument = "VOXELS",
-          .help = "largest change per step at the end of a level (default a tenth of --time-step)",
+          .help = "largest change per step at the end of a level (default a tenth of --time-step at the first level, a fifth later)",
           .lower = 1e-9,
           .upper = 10 },
         { .name = "max-steps", .type = CLI_COUNT, .value = &o->max_steps, .argument = "N", .help = "of one level", .lower = 1, .upper = 1e9 },
