@@ -149,10 +149,10 @@ TSR_DEVICE_FN void tsr_slab_start(const tsr_tile_pool &pool, const float *phi, c
     tsr_slab_load<E>(phi, slab->row[0], loads);
 }
 
-/* Cells of a cube beyond the domain take the value at the clamped coordinate; the threads of the quads of its tile share the work. */
-template <int E> TSR_DEVICE_FN void tsr_slab_clamp(const tsr_tile_pool &pool, uint64_t key, int32_t begin, int32_t step, float *cube)
+/* Cells of a cube beyond the domain take the value at the clamped coordinate; the threads of the quads of its tile share the work. S tells where cells
+ * lie. */
+template <int E, class S> TSR_DEVICE_FN void tsr_slab_clamp(const tsr_tile_pool &pool, uint64_t key, int32_t begin, int32_t step, float *cube)
 {
-    typedef tsr_slab<E> S;
     int32_t extent[3], first[3], low[3], high[3];
     tsr_tile_extent<E>(pool, key, extent, first);
     for (int k = 0; k < 3; k++) {
@@ -203,7 +203,7 @@ TSR_DEVICE_FN uint32_t tsr_slab_put(const tsr_tile_pool &pool, const uint64_t *k
             const uint64_t key = keys[tsr_mini(first + tile, count)];
             const int clamped = row[tile * TSR_NEIGHBOUR_ROW + TSR_SLAB_EDGE] != 0u;
             within |= (clamped ? tsr_slab_within<E>(pool, key, quad) : 15u) << 4 * h;
-            if (clamped && (h == 0 || S::TILES > 1)) tsr_slab_clamp<E>(pool, key, quad % STEP, STEP, cubes + tile * S::CUBE);
+            if (clamped && (h == 0 || S::TILES > 1)) tsr_slab_clamp<E, S>(pool, key, quad % STEP, STEP, cubes + tile * S::CUBE);
         }
         __syncthreads();
     }

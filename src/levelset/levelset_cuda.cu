@@ -4,7 +4,7 @@
  * speed of the created tiles. Steps are recorded in a graph once; replays neither allocate nor synchronise. */
 #include <stdlib.h>
 
-#include "grid/tiles_slab.h"
+#include "grid/tiles_warp.h"
 #include "levelset/levelset_ops.h"
 #include "levelset/update_fast.h"
 
@@ -102,6 +102,103 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? STEP_BLOCKS_8 : STEP
     tsr_totals_add(state, totals);
 }
 
+/* The same on tiles of edge 8, a warp a tile. */
+#ifndef STEP_BLOCKS_WARP
+#define STEP_BLOCKS_WARP 6
+#endif
+template <int KIND> TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES * 32, STEP_BLOCKS_WARP) step_warp_kernel)(tsr_tile_pool pool, tsr_levelset_params params)
+{
+    if (KIND != STEP_ANY) {
+        params.lumped = 0;
+        params.godunov = 0;
+        params.rescale_mode = TSR_RESCALE_PLAIN;
+    }
+    typedef tsr_warp_layout L;
+    TSR_SHARED(tsr_warp_block, block, 1);
+    tsr_tile_state *state = pool.state;
+    if (state->shortage > 0) return;
+    const float *phi = pool.phi[state->phi];
+    float *next = pool.phi[state->phi ^ 1];
+    const uint64_t *keys = pool.key[state->list];
+    const uint32_t *ids = pool.id[state->list];
+    const float dt = tsr_levelset_time_step(&params, tsr_bits_float(state->speed_bits)), inverse_band = 1.0f / pool.band;
+    const tsr_fast_params fast = tsr_fast_prepare(&params, dt, KIND == STEP_FAST_ISOTROPIC);
+    const int32_t lane = tsr_warp_lane(), warp = (int32_t)threadIdx.x / 32, count = state->count, stride = (int32_t)gridDim.x * TSR_WARP_TILES;
+    int32_t at = (int32_t)blockIdx.x * TSR_WARP_TILES + warp;
+    tsr_warp_shared *sh = &block->warp[warp];
+    tsr_pass_totals totals = {};
+    tsr_warp_table(block->entry);
+    if (blockIdx.x == 0 && threadIdx.x == 0) state->scratch[TSR_COUNT_TIME_STEP] = tsr_float_bits(dt);
+    __syncthreads();
+    if (at >= count) return;
+    const tsr_warp_places places = tsr_warp_places_of(phi);
+    const tsr_warp_faces faces = tsr_warp_faces_of(pool);
+    const char *entries = (const char *)sh + tsr_hold((uint32_t)((const char *)(block->entry + lane) - (const char *)sh));
+    const uint32_t *neighbours = pool.neighbours + lane;
+    uint32_t row = neighbours[(int64_t)ids[at] * TSR_NEIGHBOUR_ROW], following = ids[tsr_mini(at + stride, count - 1)];
+    for (; at < count; at += stride) {
+        tsr_warp_values values;
+        uint32_t moves, bits = 0;
+        tsr_warp_load(places, row, &values);
+        const uint64_t key = keys[at];
+        const int64_t id = __shfl_sync(TSR_WARP_ALL, row, TSR_TILE_MIDDLE);
+        const char *payload = tsr_hold((const char *)(pool.payload + id * L::V));
+        row = neighbours[(int64_t)following * TSR_NEIGHBOUR_ROW];
+        if (lane < 16) tsr_prefetch(phi + (int64_t)following * L::V + lane * 32);
+        following = ids[tsr_mini(at + 2 * stride, count - 1)];
+        uint32_t mine = tsr_warp_put(pool, places, faces, key, sh, &values, &moves, &totals.inside);
+        const char *ahead = payload + lane * 16;
+#pragma unroll
+        for (int32_t h = 0; h < 4; h++)
+            if (moves & 15u << 4 * h) tsr_prefetch(ahead + h * 512);
+        uint32_t place = 0, area = 0;
+        float speed = 0.0f;
+#define STEP_FETCH()                                                                                                                    \
+    do {                                                                                                                                \
+        const int32_t after = 32 - __clz((int)mine);                                                                                   \
+        const uint2 entry = *(const uint2 *)(const void *)(entries + after * (int32_t)(TSR_WARP_LANES * sizeof(uint2)));               \
+        place = entry.x;                                                                                                                \
+        area = entry.y;                                                                                                                 \
+        speed = *(const float *)(const void *)(payload + (entry.x >> 16));                                                              \
+        mine &= ~(1u << ((after - 1) & 31));                                                                                           \
+    } while (0)
+        int more = mine != 0;
+        STEP_FETCH();
+        while (more) {
+            const float *p = (const float *)(const void *)((const char *)sh->cube + (place & 0xffffu));
+            float *to = (float *)(void *)((char *)sh->fresh + (place >> 16));
+            const uint32_t bit = area;
+            const float f = speed, c = p[0];
+            more = mine != 0;
+            STEP_FETCH(); /* the next one's speed is on its way */
+            int32_t crosses = 0;
+            const float v = KIND >= STEP_FAST ? tsr_fast_update(p, L::P, L::Q, f, &fast, KIND == STEP_FAST_ISOTROPIC, &crosses)
+                                              : tsr_levelset_update(p, L::P, L::Q, f, dt, &params);
+            const int in_band = fabsf(v) < pool.band;
+            *to = v;
+            if (in_band || (KIND >= STEP_FAST ? crosses < 0 : tsr_sign_change(p, L::P, L::Q))) bits |= bit;
+            if (in_band) {
+                totals.speed_bits = max(totals.speed_bits, tsr_float_bits(fabsf(f)));
+                totals.active++;
+            }
+            totals.inside += tsr_float_bits(v + 0.0f) >> 31; /* not -0 */
+            totals.change += tsr_levelset_change(c, v, inverse_band);
+        }
+#undef STEP_FETCH
+        bits = __reduce_or_sync(TSR_WARP_ALL, bits);
+        __syncwarp();
+        float4 *to = (float4 *)(void *)(next + id * L::V);
+#pragma unroll
+        for (int32_t h = 0; h < 4; h++) {
+            const float4 v = sh->fresh[h * 32 + lane];
+            to[h * 32 + lane] = v;
+            if (h == 0 && lane == 0) pool.activity[id] = bits ? bits : v.x > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0u;
+        }
+        __syncwarp();
+    }
+    tsr_totals_add(state, totals);
+}
+
 /* ---- speed --------------------------------------------------------------------------------------------------------------------------- */
 
 enum { SPEED_THREADS = 128 };
@@ -195,12 +292,13 @@ static tsr_status enqueue_step(tsr_queue *queue, const tsr_levelset_plan *plan)
 {
     const tsr_tile_pool *pool = &plan->pool;
     uint32_t blocks = tsr_slab_blocks(queue, pool, pool->log2_edge == 3 ? STEP_BLOCKS_8 : STEP_BLOCKS_4);
+    const uint32_t warp_blocks = tsr_blocks(pool->capacity, TSR_WARP_TILES, (int64_t)tsr_queue_processors(queue) * STEP_BLOCKS_WARP);
     const tsr_levelset_params *k = &plan->params;
     const enum step_kind kind = step_kind_of(k);
 #define STEP(E, KIND) TSR_LAUNCH(queue, (step_kernel<E, KIND>), blocks, tsr_slab<E>::THREADS, 0, *pool, *k)
 #define STEP_EDGE(KIND)                          \
     do {                                         \
-        if (pool->log2_edge == 3) STEP(8, KIND); \
+        if (pool->log2_edge == 3) TSR_LAUNCH(queue, (step_warp_kernel<KIND>), warp_blocks, TSR_WARP_TILES * 32, 0, *pool, *k); \
         else STEP(4, KIND);                      \
     } while (0)
     if (kind == STEP_FAST_ISOTROPIC) STEP_EDGE(STEP_FAST_ISOTROPIC);

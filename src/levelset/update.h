@@ -110,8 +110,8 @@ TSR_HD float tsr_levelset_update(const float *p, int32_t sy, int32_t sz, float s
 /* Contribution of a voxel to tsr_tile_state.change: at most 2^30. */
 TSR_HD uint32_t tsr_levelset_change(float before, float after, float inverse_band)
 {
-    float d = (after - before) * inverse_band;
-    return (uint32_t)(int32_t)(d * d * 268435456.0f);
+    float d = (after - before) * (inverse_band * 16384.0f);
+    return (uint32_t)(int32_t)(d * d);
 }
 
 #endif

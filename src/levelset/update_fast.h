@@ -9,28 +9,28 @@
 
 /* What a kernel works out once. Differences are kept four times too large, and where the spacing is the same along all axes not divided by it. */
 typedef struct tsr_fast_params {
-    float scale[3];     /* anisotropic: inverse spacing */
-    float inverse_unit; /* turns such a difference into a derivative */
-    float tiny;         /* 1e-12 of the squared gradient, in those units */
-    float band, limit;
-    float bend; /* dt times the weight of the curvature, times the scale of the central gradient */
-    float pull; /* dt times the weight of the rescaling */
-    float gradient, dt;
+    float scale[3]; /* anisotropic: inverse spacing */
+    float tiny;     /* 1e-12 of the squared gradient, in those units */
+    float band;
+    float limit;    /* of the curvature, in the units that it has there */
+    float bend;     /* dt times the weight of the curvature, times its unit and that of the central gradient */
+    float pull;     /* dt times the weight of the rescaling, times the squared unit of a one-sided gradient */
+    float gradient; /* the target, in that unit */
+    float push;     /* -dt times that unit */
 } tsr_fast_params;
 
 TSR_HD tsr_fast_params tsr_fast_prepare(const tsr_levelset_params *k, float dt, int isotropic)
 {
     tsr_fast_params f;
-    const float r = isotropic ? k->inverse_spacing[0] : 1.0f;
+    const float r = isotropic ? k->inverse_spacing[0] : 1.0f, unit = 0.25f * r;
     for (int i = 0; i < 3; i++) f.scale[i] = k->inverse_spacing[i];
-    f.inverse_unit = 0.25f * r;
     f.tiny = 16e-12f / (r * r);
     f.band = k->band;
-    f.limit = k->curvature_limit;
-    f.bend = dt * k->curvature * (0.125f * r);
-    f.pull = dt * k->rescale;
-    f.gradient = k->gradient;
-    f.dt = dt;
+    f.limit = k->curvature_limit / r;
+    f.bend = dt * k->curvature * (0.5f * r * r);
+    f.pull = dt * k->rescale * (unit * unit);
+    f.gradient = k->gradient / unit;
+    f.push = -dt * unit;
     return f;
 }
 
@@ -64,33 +64,25 @@ TSR_HD float tsr_fast_update(const float *p, int32_t sy, int32_t sz, float speed
     Ky = tsr_fast_face(Ky, ay, dx + TSR_CENTRAL(p - sy, 1, rx), dz + TSR_CENTRAL(p - sy, sz, rz), f->tiny, -1.0f);
     float Kz = tsr_fast_face(isotropic ? Ky : 0.0f, bz, dx + TSR_CENTRAL(p + sz, 1, rx), dy + TSR_CENTRAL(p + sz, sy, ry), f->tiny, 1.0f);
     Kz = tsr_fast_face(Kz, az, dx + TSR_CENTRAL(p - sz, 1, rx), dy + TSR_CENTRAL(p - sz, sy, ry), f->tiny, -1.0f);
-    K = isotropic ? Kz * f->scale[0] : tsr_fma(K, rx, tsr_fma(Ky, ry, Kz * rz));
+    K = isotropic ? Kz : tsr_fma(K, rx, tsr_fma(Ky, ry, Kz * rz));
     K = tsr_fast_min(tsr_fast_max(K, -f->limit), f->limit);
 #undef TSR_CENTRAL
 #undef TSR_BEFORE
 #undef TSR_AFTER
 
-#define TSR_PLUS(v) tsr_fast_max((v), 0.0f)
-#define TSR_MINUS(v) tsr_fast_min((v), 0.0f)
-    float plus = 0.0f, minus = 0.0f, v;
-    v = TSR_PLUS(ax), plus = v * v;
-    v = TSR_MINUS(bx), plus = tsr_fma(v, v, plus);
-    v = TSR_PLUS(ay), plus = tsr_fma(v, v, plus);
-    v = TSR_MINUS(by), plus = tsr_fma(v, v, plus);
-    v = TSR_PLUS(az), plus = tsr_fma(v, v, plus);
-    v = TSR_MINUS(bz), plus = tsr_fma(v, v, plus);
-    v = TSR_MINUS(ax), minus = v * v; /* in this order the two are each other's duals to the bit */
-    v = TSR_PLUS(bx), minus = tsr_fma(v, v, minus);
-    v = TSR_MINUS(ay), minus = tsr_fma(v, v, minus);
-    v = TSR_PLUS(by), minus = tsr_fma(v, v, minus);
-    v = TSR_MINUS(az), minus = tsr_fma(v, v, minus);
-    v = TSR_PLUS(bz), minus = tsr_fma(v, v, minus);
-#undef TSR_PLUS
-#undef TSR_MINUS
-    const float gx = ax + bx, gy = ay + by, gz = az + bz, central = tsr_fast_sqrt(tsr_fma(gz, gz, tsr_fma(gy, gy, gx * gx)));
-    const float outward = tsr_fast_sqrt(speed > 0.0f ? plus : minus), toward = tsr_fast_sqrt(c > 0.0f ? plus : minus) * f->inverse_unit;
-    v = tsr_fma(speed * -f->dt, outward * f->inverse_unit, tsr_fma(K * f->bend, central, c));
-    const float limit = 0.5f * tsr_absf(c), pull = (c * f->pull) * ((f->gradient - toward) * toward);
+    /* Squares of the upwind gradients; in this order the two are each other's duals to the bit. */
+    float v = tsr_fast_max(ax, 0.0f), plus = v * v;
+    v = tsr_fast_min(ax, 0.0f);
+    float minus = v * v;
+    tsr_fast_square(bx, &minus, &plus);
+    tsr_fast_square(ay, &plus, &minus);
+    tsr_fast_square(by, &minus, &plus);
+    tsr_fast_square(az, &plus, &minus);
+    tsr_fast_square(bz, &minus, &plus);
+    const float central = tsr_fast_sqrt(tsr_fma(dz, dz, tsr_fma(dy, dy, dx * dx)));
+    const float outward = tsr_fast_sqrt(speed > 0.0f ? plus : minus), toward = tsr_fast_sqrt(c > 0.0f ? plus : minus);
+    v = tsr_fma(speed * f->push, outward, tsr_fma(K * f->bend, central, c));
+    const float limit = 0.5f * fabsf(c), pull = (c * f->pull) * ((f->gradient - toward) * toward);
     v = v + tsr_fast_min(tsr_fast_max(pull, -limit), limit);
     return tsr_fast_min(tsr_fast_max(v, -f->band), f->band);
 }

@@ -163,7 +163,7 @@ TSR_DEVICE_FN void lift_window(typename element<D>::row (*window)[V], const tsr_
         R v[TAPS][V];
 #pragma unroll
         for (int t = 0; t < TAPS; t++) {
-            const int32_t away = tsr_lift_index_near(i + FIRST + 2 * t, n, boundary) - i;
+            const int32_t j = tsr_lift_index_near(i + FIRST + 2 * t, n, boundary), away = j < 0 ? REACH + 1 : j - i; /* no row stands for a zero */
 #pragma unroll
             for (int k = 0; k < V; k++) v[t][k] = (R)held<D>::ABOVE;
 #pragma unroll
@@ -578,7 +578,7 @@ TSR_KERNEL(__launch_bounds__(WARPS *WARP, march_blocks<D, SHAPE>::COUNT) march_k
     TSR_SHARED(R, edge_rows, ALONG_X && !DIRECT ? WARPS * WARP * V : 1);
     const uint32_t bits = other_bits(p.split, p.axis, blockIdx.y);
     constexpr int COMING = march_coming<M, V>::PER_WARP;
-    TSR_SHARED(march_piece, coming, WARPS *COMING);
+    TSR_SHARED(march_piece, coming, WARPS * COMING);
     /* Told to the compiler as the same for all lanes: so are the rows then, and it counts them once for the warp. */
     const int32_t warp = __shfl_sync(TSR_WARP_ALL, (int32_t)threadIdx.x / WARP, 0), n = (int32_t)p.size[p.axis];
     const int64_t task = (int64_t)blockIdx.x * WARPS + warp, rest = task / p.strips; /* what lies side by side in memory goes first */
@@ -597,8 +597,7 @@ TSR_KERNEL(__launch_bounds__(WARPS *WARP, march_blocks<D, SHAPE>::COUNT) march_k
     l.own = l.lane >= p.halo_lanes && l.lane < WARP - p.halo_lanes ? l.n - l.first : 0;
     if (l.begin >= l.n || part >= p.segments || !march_place<M, V, ALONG_X, DIRECT>(p, l, bits, number, &plane)) return; /* all lanes of the warp */
     const int32_t begin = (int32_t)(part * p.segment), end = tsr_mini(begin + (int32_t)p.segment, n);
-    march<D, SHAPE, ALONG_X, INVERSE, DIRECT>(p, l, plane, begin, end, n, buffer,
-                                              coming + warp * COMING + l.lane);
+    march<D, SHAPE, ALONG_X, INVERSE, DIRECT>(p, l, plane, begin, end, n, buffer, coming + warp * COMING + l.lane);
 }
 
 /* May `bytes` at a time, or pieces of 16, be moved along x? */

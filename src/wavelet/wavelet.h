@@ -33,7 +33,7 @@ struct tsr_wavelet_plan {
     tsr_wavelet_step steps[TSR_WAVELET_STEPS];
     tsr_lift_filter forward, inverse;
     tsr_wavelet_recording *recording; /* of the backend; not part of what the plan fixes */
-    tsr_wavelet_stage stage[]; /* one per level; one without axes where there is no level */
+    tsr_wavelet_stage stage[];        /* one per level; one without axes where there is no level */
 };
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "device/kernel.h"
 
+#include "wavelet/coder_ops.h"
 #include "wavelet/wavelet_ops.h"
 
 enum { THREADS = 256, LANES = 32, SEGMENT = 64, PITCH = LANES + 1 };
@@ -77,10 +78,19 @@ TSR_DEVICE_FN typename element<D>::row lifted_as(const tsr_lift_step &s, typenam
     W p = TSR_LIFT_ROUND((W)sum, s.rounding, s.shift);
     return (typename element<D>::row)((uint32_t)x + (uint32_t)p * (uint32_t)s.sign); /* i32 wraps */
 }
-TSR_DEVICE_FN int32_t ruled_as(const tsr_lift_step &s, const int32_t *t, const int32_t *v) { return tsr_lift_rule_i32(s.rule, s.threshold, s.count, t, v); }
-TSR_DEVICE_FN int64_t ruled_as(const tsr_lift_step &s, const int64_t *t, const int64_t *v) { return tsr_lift_rule_i64(s.rule, s.threshold, s.count, t, v); }
+TSR_DEVICE_FN int32_t ruled_as(const tsr_lift_step &s, const int32_t *t, const int32_t *v)
+{
+    return tsr_lift_rule_i32(s.rule, s.threshold, s.count, t, v);
+}
+TSR_DEVICE_FN int64_t ruled_as(const tsr_lift_step &s, const int64_t *t, const int64_t *v)
+{
+    return tsr_lift_rule_i64(s.rule, s.threshold, s.count, t, v);
+}
 TSR_DEVICE_FN float ruled_as(const tsr_lift_step &s, const float *t, const float *v) { return tsr_lift_rule_f32(s.rule, s.threshold, s.count, t, v); }
-TSR_DEVICE_FN double ruled_as(const tsr_lift_step &s, const double *t, const double *v) { return tsr_lift_rule_f64(s.rule, s.threshold, s.count, t, v); }
+TSR_DEVICE_FN double ruled_as(const tsr_lift_step &s, const double *t, const double *v)
+{
+    return tsr_lift_rule_f64(s.rule, s.threshold, s.count, t, v);
+}
 
 /* The same for steps that are no sums. */
 template <tsr_dtype D, class N> TSR_DEVICE_FN typename element<D>::row ruled(const tsr_lift_step &s, typename element<D>::row x, N neighbour)
@@ -633,5 +643,5 @@ static size_t cuda_work_bytes(int32_t threads, const tsr_wavelet_level *level, i
     return 0;
 }
 
-extern "C" const tsr_wavelet_ops tsr_wavelet_cuda = { NULL, cuda_work_bytes, cuda_forward, cuda_inverse, cuda_copy, cuda_recording_create,
-                                                  cuda_recording_destroy };
+extern "C" const tsr_wavelet_ops tsr_wavelet_cuda = { NULL,      cuda_work_bytes,       cuda_forward,          cuda_inverse,
+                                                      cuda_copy, tsr_coder_decode_cuda, cuda_recording_create, cuda_recording_destroy };

@@ -40,6 +40,17 @@ TSR_DEVICE_FN uint32_t tsr_shared_add(uint32_t *word, uint32_t amount)
     return before;
 }
 /* Global memory that will be read soon. */
+/* The value, which the compiler keeps in a register rather than work it out again and again. */
+TSR_DEVICE_FN uint32_t tsr_hold(uint32_t v)
+{
+    asm volatile("" : "+r"(v));
+    return v;
+}
+template <class T> TSR_DEVICE_FN const T *tsr_hold(const T *v)
+{
+    asm volatile("" : "+l"(v));
+    return v;
+}
 TSR_DEVICE_FN void tsr_prefetch(const void *memory) { asm volatile("prefetch.global.L2 [%0];" : : "l"(memory)); }
 
 /* Copies of the first `bytes` of 16 or 8 (0 for the rest) that go on while the thread does other work, in groups that the thread closes and waits for:

@@ -148,6 +148,7 @@ template <class T> struct tsr_emu_same { typedef T type; };
     }
 TSR_EMU_ATOMIC(atomicAdd, (T)(old + v))
 static inline uint32_t tsr_shared_add(uint32_t *word, uint32_t amount) { return atomicAdd(word, amount); }
+template <class T> static inline T tsr_hold(T v) { return v; }
 static inline void tsr_prefetch(const void *memory) { (void)memory; }
 template <int SIZE> static inline void tsr_copy_async(void *shared, const void *global, uint32_t bytes)
 {
