@@ -9,12 +9,12 @@
 #ifndef TSR_WAVELET_MARCH_H
 #define TSR_WAVELET_MARCH_H
 
-enum { WARP = 32, WARPS = 4, BEYOND = 8, SHORTEST_SEGMENT = 16, LONGEST_SEGMENT = 64, SHORTEST_AXIS = 16 };
+enum { WARP = 32, WARPS = 4, BEYOND = 8, SHORTEST_SEGMENT = 8, LONGEST_SEGMENT = 96, SHORTEST_AXIS = 16 };
 
-/* Samples of a row in a lane. */
+/* Samples of a row in a lane: 16 bytes; more where many lanes are beyond the strip else. */
 template <tsr_dtype D, class SHAPE> struct lane_samples {
     typedef typename element<D>::memory M;
-    static constexpr int V = sizeof(M) == 2 && SHAPE::ROWS > 12 ? 4 : (int)(16 / sizeof(M));
+    static constexpr int V = SHAPE::ROWS > 12 ? 8 : (int)(16 / sizeof(M));
 };
 
 typedef struct march_pass {
@@ -115,19 +115,49 @@ TSR_DEVICE_FN void lift_lane(typename element<D>::row *x, const tsr_lift_filter 
 
 /* ---- along the axis ------------------------------------------------------------------------------------------------------------------------ */
 
-/* Steps K, K + 1, ... on their rows of the window; `newest`: number of its last row. n: rows of the axis. EDGE: steps may look beyond the ends. */
-template <tsr_dtype D, int V, class SHAPE, int EDGE, int K>
+/* The window is a ring of rows: a pair of them takes the places of the oldest one, so that no row moves from register to register. The loop over
+ * GROUP pairs is unrolled, and every place is known when the kernel is compiled. All SLOTS of them, but where that were more instructions than a
+ * multiprocessor keeps: the ring is turned then before each group. */
+template <class SHAPE> struct march_ring {
+    static constexpr int SLOTS = (SHAPE::ROWS + 1) / 2, ROWS = 2 * SLOTS, GROUP = SLOTS <= 6 ? SLOTS : 2;
+    /* Where row `place` of SHAPE::ROWS lies if the newest pair lies in `slot`. */
+    TSR_HD constexpr int at(int slot, int place) { return (2 * slot + 2 - SHAPE::ROWS + place + ROWS) % ROWS; }
+};
+
+/* Moves all rows N places to the front, the first ones to the end. */
+template <int N, int ROWS, int V, class R> TSR_DEVICE_FN void turn_window(R (*window)[V])
+{
+    if constexpr (N % ROWS) {
+        R turned[ROWS][V];
+#pragma unroll
+        for (int q = 0; q < ROWS; q++) {
+#pragma unroll
+            for (int k = 0; k < V; k++) turned[q][k] = window[(q + N) % ROWS][k];
+        }
+#pragma unroll
+        for (int q = 0; q < ROWS; q++) {
+#pragma unroll
+            for (int k = 0; k < V; k++) window[q][k] = turned[q][k];
+        }
+    }
+}
+
+/* Steps K, K + 1, ... on their rows of the window, the newest pair being in SLOT; `newest`: number of its last row. n: rows of the axis. EDGE: steps
+ * may look beyond the ends. */
+template <tsr_dtype D, int V, class SHAPE, int EDGE, int SLOT, int K>
 TSR_DEVICE_FN void lift_window(typename element<D>::row (*window)[V], const tsr_lift_filter &f, int32_t newest, int32_t n, int32_t boundary)
 {
+    typedef march_ring<SHAPE> ring;
     typedef typename element<D>::sum S;
     typedef typename element<D>::row R;
     constexpr int PLACE = SHAPE::place(K), REACH = SHAPE::reach(K), FIRST = SHAPE::first(K), TAPS = SHAPE::taps(K);
     const int32_t i = newest + SHAPE::row(K);
+    typename element<D>::row *row = window[ring::at(SLOT, PLACE)];
     if (!EDGE || SHAPE::PAIRS || boundary == TSR_WAVELET_PERIODIC || (i >= REACH && i < n - REACH)) {
 #pragma unroll
         for (int k = 0; k < V; k++) {
-            auto neighbour = [&](int t) -> S { return (S)window[PLACE + FIRST + 2 * t][k]; };
-            window[PLACE][k] = march_lifted<D, SHAPE, K>(f.step[K], window[PLACE][k], neighbour);
+            auto neighbour = [&](int t) -> S { return (S)window[ring::at(SLOT, PLACE + FIRST + 2 * t)][k]; };
+            row[k] = march_lifted<D, SHAPE, K>(f.step[K], row[k], neighbour);
         }
     } else if (i >= 0 && i < n) { /* rows beyond the ends: others of the window stand for them */
         R v[TAPS][V];
@@ -140,16 +170,16 @@ TSR_DEVICE_FN void lift_window(typename element<D>::row (*window)[V], const tsr_
             for (int q = -REACH; q <= REACH; q += 2) {
 #pragma unroll
                 for (int k = 0; k < V; k++)
-                    if (q == away) v[t][k] = window[PLACE + q][k];
+                    if (q == away) v[t][k] = window[ring::at(SLOT, PLACE + q)][k];
             }
         }
 #pragma unroll
         for (int k = 0; k < V; k++) {
             auto neighbour = [&](int t) -> S { return (S)v[t][k]; };
-            window[PLACE][k] = march_lifted<D, SHAPE, K>(f.step[K], window[PLACE][k], neighbour);
+            row[k] = march_lifted<D, SHAPE, K>(f.step[K], row[k], neighbour);
         }
     }
-    if constexpr (K + 1 < SHAPE::STEPS) lift_window<D, V, SHAPE, EDGE, K + 1>(window, f, newest, n, boundary);
+    if constexpr (K + 1 < SHAPE::STEPS) lift_window<D, V, SHAPE, EDGE, SLOT, K + 1>(window, f, newest, n, boundary);
 }
 
 /* ---- memory -------------------------------------------------------------------------------------------------------------------------------- */
@@ -167,9 +197,9 @@ template <class M, int COUNT> struct run {
     word v[WORDS];
 };
 #ifdef TSR_EMU
-#define MARCH_WORDS(bytes) __attribute__((may_alias, aligned(bytes))) /* some are of two samples */
+#define MARCH_WORDS(bytes) __attribute__((may_alias, aligned(bytes < 16 ? bytes : 16))) /* some are of two samples */
 #else
-#define MARCH_WORDS(bytes) alignas(bytes)
+#define MARCH_WORDS(bytes) alignas(bytes < 16 ? bytes : 16)
 #endif
 template <class W, int COUNT> struct MARCH_WORDS(sizeof(W) * COUNT) words {
     W v[COUNT];
@@ -222,12 +252,22 @@ template <class M, int SPLIT> TSR_DEVICE_FN march_cursor<M> march_from(const mar
     return c;
 }
 
+/* Rows that are on their way lie in shared memory: AHEAD pairs of them for each warp, a lane's samples of a row in pieces that a warp reads at once. */
+typedef words<uint32_t, 4> march_piece;
+template <class M, int V> struct march_coming {
+    static constexpr int AHEAD = 3, BYTES = V * (int)sizeof(M), PIECES = (BYTES + 15) / 16, PER_WARP = AHEAD * 2 * PIECES * WARP;
+};
+
 /* Moves a row (odd 0) or the one behind it (odd 1) as one run, or as PARTS 2: low and high samples. */
-template <class M, int V, int PARTS> TSR_DEVICE_FN void load_row(const march_cursor<M> &c, int odd, run<M, V> *to)
+template <class M, int V, int PARTS> TSR_DEVICE_FN void load_row(const march_cursor<M> &c, int odd, march_piece *to)
 {
+    constexpr int BYTES = march_coming<M, V>::BYTES / PARTS, SIZE = BYTES < 16 ? BYTES : 16;
 #pragma unroll
-    for (int h = 0; h < PARTS; h++)
-        load_words<typename run<M, V>::word, run<M, V>::WORDS / PARTS>(c.at[2 * odd + h], to->v + h * (run<M, V>::WORDS / 2));
+    for (int h = 0; h < PARTS; h++) {
+#pragma unroll
+        for (int b = 0; b < BYTES; b += SIZE)
+            tsr_copy_async<SIZE>((char *)(to + (h * BYTES + b) / 16 * WARP) + (h * BYTES + b) % 16, (const char *)c.at[2 * odd + h] + b, SIZE);
+    }
 }
 template <class M, int V, int PARTS> TSR_DEVICE_FN void store_row(const march_cursor<M> &c, int odd, const run<M, V> &from)
 {
@@ -379,13 +419,18 @@ TSR_DEVICE_FN int march_place(const march_pass &p, const march_lane &l, uint32_t
 template <tsr_dtype D, int V, int ALONG_X, int SPLIT, int DIRECT> struct march_loads {
     typedef typename element<D>::memory M;
     march_cursor<M> cursor;
-    int32_t y, n; /* the next row, even; rows of the axis */
+    int32_t y, n;        /* the next row, even; rows of the axis */
+    march_piece *coming; /* the lane's */
+    int32_t slot;        /* of the pair that comes first */
 };
+/* The pair of rows in the slot is over: the next one is asked for. */
 template <tsr_dtype D, int V, int ALONG_X, int SPLIT, int DIRECT>
 TSR_DEVICE_FN void load_pair(const march_pass &p, const march_lane &l, const march_plane<typename element<D>::memory> &plane,
-                             march_loads<D, V, ALONG_X, SPLIT, DIRECT> *loads, run<typename element<D>::memory, V> *to)
+                             march_loads<D, V, ALONG_X, SPLIT, DIRECT> *loads)
 {
     typedef typename element<D>::memory M;
+    typedef march_coming<M, V> coming;
+    march_piece *to = loads->coming + loads->slot * (2 * coming::PIECES * WARP);
     const int periodic = l.boundary == TSR_WAVELET_PERIODIC, odd = loads->y + 1 < loads->n; /* is there a second row? */
     if constexpr (DIRECT) {
         march_cursor<M> c = loads->cursor;
@@ -394,16 +439,21 @@ TSR_DEVICE_FN void load_pair(const march_pass &p, const march_lane &l, const mar
             c.at[3] = c.at[1];
         }
 #pragma unroll
-        for (int h = 0; h < 2; h++) load_row<M, V, SPLIT && ALONG_X ? 2 : 1>(c, h, &to[h]);
+        for (int h = 0; h < 2; h++) load_row<M, V, SPLIT && ALONG_X ? 2 : 1>(c, h, to + h * coming::PIECES * WARP);
+        tsr_copy_async_close();
         march_on(&loads->cursor, 1);
     } else {
 #pragma unroll
         for (int h = 0; h < 2; h++) {
-            to[h] = {};
+            run<M, V> r = {};
             each_sample<M, V, ALONG_X, SPLIT>(p, l, plane, loads->y + (h && odd ? 1 : 0), ALONG_X && periodic,
-                                              [&](const M *from, int k) { run_put(&to[h], k, *from); });
+                                              [&](const M *from, int k) { run_put(&r, k, *from); });
+#pragma unroll
+            for (int b = 0; b < coming::BYTES; b += 16)
+                memcpy(to + (h * coming::PIECES + b / 16) * WARP, (const char *)r.v + b, coming::BYTES < 16 ? coming::BYTES : 16);
         }
     }
+    loads->slot = (loads->slot + 1) % coming::AHEAD;
     loads->y += 2;
     if (loads->y >= loads->n) {
         const int32_t back = periodic ? loads->n / 2 : 1;
@@ -412,87 +462,102 @@ TSR_DEVICE_FN void load_pair(const march_pass &p, const march_lane &l, const mar
     }
 }
 
+/* The pair of rows that came first. */
+template <tsr_dtype D, int V, int ALONG_X, int SPLIT, int DIRECT>
+TSR_DEVICE_FN void next_pair(const march_loads<D, V, ALONG_X, SPLIT, DIRECT> &loads, run<typename element<D>::memory, V> *to)
+{
+    typedef march_coming<typename element<D>::memory, V> coming;
+    const march_piece *from = loads.coming + loads.slot * (2 * coming::PIECES * WARP);
+    if (DIRECT) tsr_copy_async_wait<coming::AHEAD - 1>();
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+#pragma unroll
+        for (int b = 0; b < coming::BYTES; b += 16)
+            memcpy((char *)to[h].v + b, from + (h * coming::PIECES + b / 16) * WARP, coming::BYTES < 16 ? coming::BYTES : 16);
+    }
+}
+
 template <int VALUE> struct constant {
     static constexpr int value = VALUE;
 };
 
+/* Pairs of rows in SLOT and the following ones, as long as there are any. */
+template <int SLOT, int GROUP, class P> TSR_DEVICE_FN void march_slots(P &pair, const int32_t &newest, int32_t last)
+{
+    pair(constant<0>(), constant<SLOT>());
+    if constexpr (SLOT + 1 < GROUP) {
+        if (newest <= last) march_slots<SLOT + 1, GROUP>(pair, newest, last);
+    }
+}
+
 /* The march along rows [begin, end) of an axis of n; begin is even. */
 template <tsr_dtype D, class SHAPE, int ALONG_X, int INVERSE, int DIRECT>
 TSR_DEVICE_FN void march(const march_pass &p, const march_lane &l, const march_plane<typename element<D>::memory> &plane, int32_t begin, int32_t end,
-                         int32_t n, typename element<D>::row *buffer)
+                         int32_t n, typename element<D>::row *buffer, march_piece *coming)
 {
     typedef typename element<D>::row R;
     typedef typename element<D>::memory M;
+    typedef march_ring<SHAPE> ring;
     constexpr int V = lane_samples<D, SHAPE>::V, ROWS = SHAPE::ROWS, LAST = SHAPE::STEPS - 1;
     constexpr int DONE = SHAPE::row(LAST) - SHAPE::parity(LAST); /* the even one of the two rows that are finished, from the newest */
     const int32_t reach = SHAPE::PAIRS ? 0 : p.filter.reach, last = ((end - 1) & ~1) - DONE;
     const int32_t from = l.boundary == TSR_WAVELET_PERIODIC ? begin - reach : tsr_maxi(begin - reach, 0), first = from < 0 ? from + n : from;
-    march_loads<D, V, ALONG_X, INVERSE, DIRECT> loads = { march_from<M, INVERSE>(plane, first), first, n };
+    march_loads<D, V, ALONG_X, INVERSE, DIRECT> loads = { march_from<M, INVERSE>(plane, first), first, n, coming, 0 };
     march_cursor<M> store = march_from<M, !INVERSE>(plane, begin);
-    R window[ROWS][V] = {};
-    constexpr int AHEAD = 2; /* pairs of rows on their way: 1 or 2 */
-    run<M, V> coming[AHEAD][2];
+    R window[ring::ROWS][V] = {};
     uint32_t bad = 0;
 #pragma unroll
-    for (int k = 0; k < AHEAD; k++) load_pair(p, l, plane, &loads, coming[k]);
+    for (int k = 0; k < march_coming<M, V>::AHEAD; k++) load_pair(p, l, plane, &loads);
     /* Rows for which no step looks beyond the ends, if the strip does not either. */
     const int32_t calm_from = SHAPE::before(LAST), calm_to = n - 1 - SHAPE::behind(LAST);
     const int calm = !(ALONG_X && l.edge && l.boundary != TSR_WAVELET_PERIODIC);
     int32_t newest = from + 1;
-    /* One pair of rows, the one that came in place `slot`. */
+    /* One pair of rows, into this slot of the window. */
     auto pair = [&](auto edge, auto slot) {
-        constexpr int EDGE = decltype(edge)::value, SLOT = decltype(slot)::value;
-#pragma unroll
-        for (int q = 0; q + 2 < ROWS; q++) {
-#pragma unroll
-            for (int k = 0; k < V; k++) window[q][k] = window[q + 2][k];
-        }
+        constexpr int EDGE = decltype(edge)::value, SLOT = decltype(slot)::value, NEW = 2 * SLOT;
+        if constexpr (EDGE) turn_window<2, ring::ROWS>(window); /* always into the last slot of a group */
+        run<M, V> came[2];
+        next_pair(loads, came);
 #pragma unroll
         for (int h = 0; h < 2; h++)
-            take_lane<D, V, ALONG_X, INVERSE, DIRECT>(p, l, plane.bits | (uint32_t)h << p.axis, coming[SLOT][h], window[ROWS - 2 + h], &bad);
-        if constexpr (EDGE) { /* move on: waits for what is coming */
-#pragma unroll
-            for (int k = 0; k + 1 < AHEAD; k++) {
-                coming[k][0] = coming[k + 1][0];
-                coming[k][1] = coming[k + 1][1];
-            }
-        }
-        load_pair(p, l, plane, &loads, coming[EDGE ? AHEAD - 1 : SLOT]);
+            take_lane<D, V, ALONG_X, INVERSE, DIRECT>(p, l, plane.bits | (uint32_t)h << p.axis, came[h], window[NEW + h], &bad);
+        load_pair(p, l, plane, &loads);
         if constexpr (ALONG_X && !INVERSE) {
 #pragma unroll
             for (int h = 0; h < 2; h++) {
-                lift_lane<D, V, SHAPE, DIRECT, EDGE, 0>(window[ROWS - 2 + h], p.filter, l, buffer);
-                watch_lane<D, V, DIRECT>(window[ROWS - 2 + h], l, &bad);
+                lift_lane<D, V, SHAPE, DIRECT, EDGE, 0>(window[NEW + h], p.filter, l, buffer);
+                watch_lane<D, V, DIRECT>(window[NEW + h], l, &bad);
             }
         }
-        lift_window<D, V, SHAPE, EDGE, 0>(window, p.filter, newest, n, l.boundary);
+        lift_window<D, V, SHAPE, EDGE, SLOT, 0>(window, p.filter, newest, n, l.boundary);
         const int32_t y = newest + DONE;
         newest += 2;
         if (y < begin) return;
 #pragma unroll
         for (int h = 0; h < 2; h++) {
             const run<M, V> r = give_lane<D, V, SHAPE, ALONG_X, INVERSE, DIRECT, EDGE>(p, l, plane.bits | (uint32_t)h << p.axis,
-                                                                                       window[ROWS - 1 + DONE + h], buffer, &bad);
+                                                                                       window[ring::at(SLOT, ROWS - 1 + DONE + h)], buffer, &bad);
             if (l.own <= 0 || (h && y + 1 >= end)) continue;
             if constexpr (DIRECT) store_row<M, V, !INVERSE && ALONG_X ? 2 : 1>(store, h, r);
             else each_sample<M, V, ALONG_X, !INVERSE>(p, l, plane, y + h, 0, [&](M *to, int k) { *to = run_at(r, k); });
         }
         march_on(&store, 1);
     };
-    /* As many pairs as there are places, each in its own: nothing moves that is still coming. */
-    auto calmly = [&]() {
-        pair(constant<0>(), constant<0>());
-        if constexpr (AHEAD > 1) pair(constant<0>(), constant<1>());
-    };
 #pragma unroll 1
     while (newest <= last) {
-        if (DIRECT && calm && (l.boundary == TSR_WAVELET_PERIODIC || newest >= calm_from)) {
-            const int32_t stop = (l.boundary == TSR_WAVELET_PERIODIC ? last : tsr_mini(last, calm_to)) - 2 * (AHEAD - 1);
+        if constexpr (DIRECT) {
+            const int periodic = l.boundary == TSR_WAVELET_PERIODIC;
+            if (calm && (periodic || newest >= calm_from)) {
+                const int32_t stop = periodic || last <= calm_to ? last : calm_to - 2 * (ring::GROUP - 1);
 #pragma unroll 1
-            while (newest <= stop) calmly();
-            if (newest > last) break;
+                while (newest <= stop) {
+                    turn_window<2 * ring::GROUP, ring::ROWS>(window);
+                    march_slots<0, ring::GROUP>(pair, newest, last);
+                }
+                if (newest > last) break;
+            }
         }
-        pair(constant<1>(), constant<0>());
+        pair(constant<1>(), constant<ring::GROUP - 1>());
     }
     if (D == TSR_I16 && bad >> 16 && l.own > 0 && p.lost) atomicOr(p.lost, 1u);
 }
@@ -500,7 +565,7 @@ TSR_DEVICE_FN void march(const march_pass &p, const march_lane &l, const march_p
 /* Blocks a multiprocessor: as many as the window's registers leave room for (measured on an H200). */
 template <tsr_dtype D, class SHAPE> struct march_blocks {
     static constexpr int WORDS = SHAPE::ROWS * lane_samples<D, SHAPE>::V * (int)sizeof(typename element<D>::row) / 4;
-    static constexpr int PACKED = D == TSR_I16, COUNT = WORDS <= (PACKED ? 32 : 20) ? 5 : WORDS <= (PACKED ? 64 : 40) ? 4 : 3;
+    static constexpr int PACKED = D == TSR_I16, COUNT = WORDS <= (PACKED ? 32 : 20) ? 5 : WORDS <= (PACKED ? 64 : 40) ? 4 : WORDS <= 128 ? 3 : 2;
 };
 
 template <tsr_dtype D, class SHAPE, int ALONG_X, int INVERSE, int DIRECT>
@@ -512,7 +577,10 @@ TSR_KERNEL(__launch_bounds__(WARPS *WARP, march_blocks<D, SHAPE>::COUNT) march_k
     constexpr int V = lane_samples<D, SHAPE>::V;
     TSR_SHARED(R, edge_rows, ALONG_X && !DIRECT ? WARPS * WARP * V : 1);
     const uint32_t bits = other_bits(p.split, p.axis, blockIdx.y);
-    const int32_t warp = (int32_t)threadIdx.x / WARP, n = (int32_t)p.size[p.axis];
+    constexpr int COMING = march_coming<M, V>::PER_WARP;
+    TSR_SHARED(march_piece, coming, WARPS * COMING);
+    /* Told to the compiler as the same for all lanes: so are the rows then, and it counts them once for the warp. */
+    const int32_t warp = __shfl_sync(TSR_WARP_ALL, (int32_t)threadIdx.x / WARP, 0), n = (int32_t)p.size[p.axis];
     const int64_t task = (int64_t)blockIdx.x * WARPS + warp, rest = task / p.strips; /* what lies side by side in memory goes first */
     const int64_t part = p.axis == 1 ? rest % p.segments : rest / p.planes, number = p.axis == 1 ? rest / p.segments : rest % p.planes;
     R *buffer = edge_rows + (ALONG_X && !DIRECT ? warp * WARP * V : 0);
@@ -529,12 +597,13 @@ TSR_KERNEL(__launch_bounds__(WARPS *WARP, march_blocks<D, SHAPE>::COUNT) march_k
     l.own = l.lane >= p.halo_lanes && l.lane < WARP - p.halo_lanes ? l.n - l.first : 0;
     if (l.begin >= l.n || part >= p.segments || !march_place<M, V, ALONG_X, DIRECT>(p, l, bits, number, &plane)) return; /* all lanes of the warp */
     const int32_t begin = (int32_t)(part * p.segment), end = tsr_mini(begin + (int32_t)p.segment, n);
-    march<D, SHAPE, ALONG_X, INVERSE, DIRECT>(p, l, plane, begin, end, n, buffer);
+    march<D, SHAPE, ALONG_X, INVERSE, DIRECT>(p, l, plane, begin, end, n, buffer, coming + warp * COMING + l.lane);
 }
 
-/* May `bytes` at a time be moved along x? */
+/* May `bytes` at a time, or pieces of 16, be moved along x? */
 template <class M> static int runs_aligned(const tsr_wavelet_array *a, uintptr_t bytes)
 {
+    if (bytes > 16) bytes = 16;
     uintptr_t rest = (uintptr_t)a->data;
     for (int32_t k = 1; k < TSR_WAVELET_DIMENSIONS; k++) rest |= (uintptr_t)(a->stride[k] * (int64_t)sizeof(M));
     return a->stride[0] == 1 && rest % bytes == 0;

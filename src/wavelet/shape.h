@@ -1,4 +1,4 @@
-/* wavelet/shape.h: what the kernels of march.h and tile.h know of a filter when they are compiled, and its steps on one sample. */
+/* wavelet/shape.h: what the kernels of march.h know of a filter when they are compiled, and its steps on one sample. */
 #ifndef TSR_WAVELET_SHAPE_H
 #define TSR_WAVELET_SHAPE_H
 

@@ -277,6 +277,7 @@ tsr_status tsr_wavelet_plan_create(tsr_context *context, tsr_dtype dtype, int32_
     memcpy(p->size, extents, sizeof extents);
     for (int32_t a = 0; a < dimensions; a++) p->elements *= size[a];
     TSR_TRY_GOTO(fill_plan(p, &own), fail);
+    if (context->backend->wavelet->recording_create) TSR_TRY_GOTO(context->backend->wavelet->recording_create(&p->recording), fail);
     return TSR_OK;
 fail:
     tsr_wavelet_plan_destroy(plan);
@@ -288,6 +289,7 @@ void tsr_wavelet_plan_destroy(tsr_wavelet_plan **plan)
     if (!plan || !*plan) return;
     tsr_wavelet_plan *p = *plan;
     *plan = NULL;
+    if (p->recording) p->context->backend->wavelet->recording_destroy(&p->recording);
     tsr_host_release(&p->context->host_allocator, p, sizeof *p + (size_t)p->stages * sizeof(tsr_wavelet_stage));
 }
 
@@ -382,7 +384,14 @@ static tsr_status run(const tsr_wavelet_plan *p, void *samples, void *coefficien
     char *work = (char *)workspace;
     void *const memory[3] = { samples, coefficients, work + p->approximation_offset };
     uint32_t lost = 0, *word = p->checked ? (uint32_t *)(void *)work : NULL;
-    const tsr_wavelet_job job = { levels, p->levels, &p->forward, &p->inverse, word, work + p->work_offset };
+    const tsr_wavelet_job job = { .level = levels,
+                                  .levels = p->levels,
+                                  .forward = &p->forward,
+                                  .inverse = &p->inverse,
+                                  .lost = word,
+                                  .work = work + p->work_offset,
+                                  .recording = p->recording,
+                                  .memory = { samples, coefficients, workspace } };
     bind(p, memory, levels);
     if (word) TSR_TRY(p->context->backend->fill(queue, word, 0, sizeof *word));
     TSR_TRY(inverse ? ops->inverse(queue, &job) : ops->forward(queue, &job));

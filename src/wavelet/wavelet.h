@@ -32,7 +32,8 @@ struct tsr_wavelet_plan {
     int64_t approximation_offset, work_offset, workspace_bytes;
     tsr_wavelet_step steps[TSR_WAVELET_STEPS];
     tsr_lift_filter forward, inverse;
-    tsr_wavelet_stage stage[]; /* one per level; one without axes where there is no level */
+    tsr_wavelet_recording *recording; /* of the backend; not part of what the plan fixes */
+    tsr_wavelet_stage stage[];        /* one per level; one without axes where there is no level */
 };
 
 #endif

@@ -78,10 +78,19 @@ TSR_DEVICE_FN typename element<D>::row lifted_as(const tsr_lift_step &s, typenam
     W p = TSR_LIFT_ROUND((W)sum, s.rounding, s.shift);
     return (typename element<D>::row)((uint32_t)x + (uint32_t)p * (uint32_t)s.sign); /* i32 wraps */
 }
-TSR_DEVICE_FN int32_t ruled_as(const tsr_lift_step &s, const int32_t *t, const int32_t *v) { return tsr_lift_rule_i32(s.rule, s.threshold, s.count, t, v); }
-TSR_DEVICE_FN int64_t ruled_as(const tsr_lift_step &s, const int64_t *t, const int64_t *v) { return tsr_lift_rule_i64(s.rule, s.threshold, s.count, t, v); }
+TSR_DEVICE_FN int32_t ruled_as(const tsr_lift_step &s, const int32_t *t, const int32_t *v)
+{
+    return tsr_lift_rule_i32(s.rule, s.threshold, s.count, t, v);
+}
+TSR_DEVICE_FN int64_t ruled_as(const tsr_lift_step &s, const int64_t *t, const int64_t *v)
+{
+    return tsr_lift_rule_i64(s.rule, s.threshold, s.count, t, v);
+}
 TSR_DEVICE_FN float ruled_as(const tsr_lift_step &s, const float *t, const float *v) { return tsr_lift_rule_f32(s.rule, s.threshold, s.count, t, v); }
-TSR_DEVICE_FN double ruled_as(const tsr_lift_step &s, const double *t, const double *v) { return tsr_lift_rule_f64(s.rule, s.threshold, s.count, t, v); }
+TSR_DEVICE_FN double ruled_as(const tsr_lift_step &s, const double *t, const double *v)
+{
+    return tsr_lift_rule_f64(s.rule, s.threshold, s.count, t, v);
+}
 
 /* The same for steps that are no sums. */
 template <tsr_dtype D, class N> TSR_DEVICE_FN typename element<D>::row ruled(const tsr_lift_step &s, typename element<D>::row x, N neighbour)
@@ -132,7 +141,6 @@ TSR_HD uint32_t other_bits(uint32_t axes, int32_t axis, uint32_t n)
 #include "wavelet/shape.h"
 
 #include "wavelet/march.h"
-#include "wavelet/tile.h"
 
 /* The segment in work: samples [base, base + rows) of LANES lines, virtual ones where the boundary is periodic. */
 template <tsr_dtype D> struct segment {
@@ -311,6 +319,81 @@ static tsr_status run_axis(tsr_queue *queue, const axis_pass &p)
     return TSR_OK;
 }
 
+/* ---- along x, where the samples of a row change places ------------------------------------------------------------------------------------- */
+
+enum { MOST_ROW_BYTES = 160 << 10 }; /* of shared memory, which all supported GPUs give a block */
+
+/* A block takes a whole row into shared memory, so that its halves may take its place. */
+template <tsr_dtype D> TSR_KERNEL(row_kernel)(axis_pass p)
+{
+    typedef typename element<D>::row R;
+    typedef typename element<D>::sum S;
+    typedef typename element<D>::memory M;
+    TSR_SHARED_DYNAMIC(R, row);
+    const uint32_t bits = other_bits(p.level.axes, 0, blockIdx.y);
+    const int64_t n = p.level.size[0];
+    int64_t rest = blockIdx.x, from[2] = { 0, 0 }, to[2] = { 0, 0 };
+    uint32_t bad = 0;
+    for (int32_t a = 1; a < TSR_WAVELET_DIMENSIONS; a++) {
+        const int64_t count = tsr_wavelet_band_size(&p.level, bits, a);
+        if (count == 0) return;
+        for (uint32_t odd = 0; odd < 2; odd++) {
+            from[odd] += rest % count * p.from[bits | odd].stride[a];
+            to[odd] += rest % count * p.to[bits | odd].stride[a];
+        }
+        rest /= count;
+    }
+    if (rest) return; /* all threads of the block */
+    for (int64_t i = threadIdx.x; i < n; i += THREADS) {
+        const uint32_t band = bits | (uint32_t)(i & 1);
+        row[i] = loaded<D>(((const M *)p.from[band].data)[from[i & 1] + (i >> 1) * p.from[band].stride[0]], p.raise, p.load_scale[band]);
+        if (D == TSR_I16 && p.raise) bad |= TSR_LIFT_LOST(row[i]);
+    }
+    __syncthreads();
+    for (int32_t k = 0; k < p.filter.steps; k++) {
+        const tsr_lift_step &s = p.filter.step[k];
+        for (int64_t i = s.parity + 2 * (int64_t)threadIdx.x; i < n; i += 2 * THREADS) {
+            auto neighbour = [&](int32_t t) -> S {
+                const int64_t j = tsr_lift_index(i + s.first + 2 * t, n, (int32_t)p.level.boundary);
+                return j < 0 ? (S)0 : (S)row[j];
+            };
+            row[i] = lifted<D>(s, row[i], neighbour);
+        }
+        __syncthreads();
+    }
+    for (int64_t i = threadIdx.x; i < n; i += THREADS) {
+        const uint32_t band = bits | (uint32_t)(i & 1);
+        ((M *)p.to[band].data)[to[i & 1] + (i >> 1) * p.to[band].stride[0]] = stored<D>(row[i], p.lower, p.store_scale[band], &bad);
+    }
+    if (bad && p.lost) atomicOr(p.lost, 1u);
+}
+
+template <tsr_dtype D> static tsr_status launch_rows(tsr_queue *queue, const axis_pass &p)
+{
+    const size_t shared = (size_t)p.level.size[0] * sizeof(typename element<D>::row);
+    int64_t rows = 1;
+    uint32_t combinations = 1;
+    for (int32_t a = 1; a < TSR_WAVELET_DIMENSIONS; a++) {
+        rows *= tsr_wavelet_band_size(&p.level, 0, a);
+        if (p.level.axes >> a & 1) combinations *= 2;
+    }
+    if (rows > INT32_MAX) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "wavelet: %lld rows, a GPU takes at most 2^31", (long long)rows);
+    TSR_LAUNCH_ALLOW_SHARED(row_kernel<D>, shared);
+    TSR_LAUNCH(queue, row_kernel<D>, dim3((uint32_t)rows, combinations), THREADS, shared, p);
+    return TSR_OK;
+}
+
+static tsr_status run_rows(tsr_queue *queue, const axis_pass &p)
+{
+    switch (p.level.dtype) {
+    case TSR_I16: TSR_TRY(launch_rows<TSR_I16>(queue, p)); break;
+    case TSR_I32: TSR_TRY(launch_rows<TSR_I32>(queue, p)); break;
+    case TSR_F32: TSR_TRY(launch_rows<TSR_F32>(queue, p)); break;
+    default: TSR_TRY(launch_rows<TSR_F64>(queue, p)); break;
+    }
+    return TSR_OK;
+}
+
 /* ---- copies ------------------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct copy_sizes {
@@ -360,6 +443,9 @@ static int moves_in_place(const tsr_wavelet_level *l, int32_t axis)
 {
     return axis == 0 && l->inplace && (l->axes & 1) && l->band[0].stride[0] == l->whole.stride[0];
 }
+
+/* Do they change places within a block's shared memory? Longer rows go by way of the workspace. */
+static int row_fits(const tsr_wavelet_level *l) { return l->size[0] <= MOST_ROW_BYTES / (l->dtype == TSR_F64 ? 8 : 4); }
 
 /* Does march.h take this axis, from one array to another? */
 static int marches(const tsr_wavelet_level *l, const tsr_lift_filter *forward, int32_t axis)
@@ -479,41 +565,83 @@ static tsr_status run_level(tsr_queue *queue, const tsr_wavelet_job *job, const 
         }
         if (inverse && l->inplace) tsr_wavelet_partly(l, left, bytes, p.to);
         if (inverse && planes) tsr_wavelet_partly(&aside, 3, bytes, p.to); /* planes do not work in place */
-        if (moves_in_place(l, p.axis)) TSR_TRY(copy_aside(queue, job, l, inverse, p.from));
+        const int moves = moves_in_place(l, p.axis);
+        if (moves && !row_fits(l)) TSR_TRY(copy_aside(queue, job, l, inverse, p.from));
         p.raise = first && !inverse ? l->shift : 0;
         p.lower = last && inverse ? l->shift : 0;
         p.lane_axis = p.axis ? 0 : 1;
-        TSR_TRY(run_axis(queue, p));
+        if (moves && row_fits(l)) TSR_TRY(run_rows(queue, p));
+        else TSR_TRY(run_axis(queue, p));
     }
     if (planes && inverse) TSR_TRY(run_pass(queue, job, l, 1, 1, 0, &l->whole, only ? l->band : p.to, 1, only, 1));
     return TSR_OK;
 }
 
-static tsr_status cuda_forward(tsr_queue *queue, const tsr_wavelet_job *job)
+static tsr_status enqueue(tsr_queue *queue, const tsr_wavelet_job *job, int inverse)
 {
-    const int32_t tiles = tiles_from(job);
-    for (int32_t n = 0; n < tiles; n++) TSR_TRY(run_level(queue, job, &job->level[n], 0));
-    if (tiles < job->levels) TSR_TRY(run_tiles(queue, job, tiles, 0));
+    for (int32_t n = 0; n < job->levels; n++) TSR_TRY(run_level(queue, job, &job->level[inverse ? job->levels - 1 - n : n], inverse));
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 
-static tsr_status cuda_inverse(tsr_queue *queue, const tsr_wavelet_job *job)
+/* ---- graphs -------------------------------------------------------------------------------------------------------------------------------- */
+
+/* The launches of a plan's transform, forward and inverse. Recorded when it is called for the second time with the same memory: a plan that runs once
+ * does not pay for it. */
+struct tsr_wavelet_recording {
+    struct {
+        const void *memory[3];
+        int32_t calls;
+        tsr_graph *graph;
+    } way[2];
+};
+
+static tsr_status cuda_recording_create(tsr_wavelet_recording **recording)
 {
-    const int32_t tiles = tiles_from(job);
-    if (tiles < job->levels) TSR_TRY(run_tiles(queue, job, tiles, 1));
-    for (int32_t n = tiles - 1; n >= 0; n--) TSR_TRY(run_level(queue, job, &job->level[n], 1));
-    TSR_TRY(tsr_launch_check(queue));
+    *recording = (tsr_wavelet_recording *)calloc(1, sizeof **recording);
+    if (!*recording) TSR_FAIL(TSR_ERROR_MEMORY, "out of host memory: %zu bytes asked for", sizeof **recording);
     return TSR_OK;
 }
+
+static void cuda_recording_destroy(tsr_wavelet_recording **recording)
+{
+    for (int inverse = 0; inverse < 2; inverse++) tsr_graph_destroy(&(*recording)->way[inverse].graph);
+    free(*recording);
+    *recording = NULL;
+}
+
+static tsr_status transform(tsr_queue *queue, const tsr_wavelet_job *job, int inverse)
+{
+    if (!job->recording || job->levels < 2) return enqueue(queue, job, inverse);
+    auto *way = &job->recording->way[inverse];
+    if (memcmp(way->memory, job->memory, sizeof way->memory)) {
+        tsr_graph_destroy(&way->graph);
+        memcpy(way->memory, job->memory, sizeof way->memory);
+        way->calls = 0;
+    }
+    if (!way->graph && way->calls++) {
+        TSR_TRY(tsr_graph_begin(queue));
+        const tsr_status status = enqueue(queue, job, inverse), ended = tsr_graph_end(queue, &way->graph);
+        if (status != TSR_OK) tsr_graph_destroy(&way->graph);
+        TSR_TRY(status);
+        TSR_TRY(ended);
+    }
+    if (!way->graph) return enqueue(queue, job, inverse);
+    TSR_TRY(tsr_graph_launch(queue, way->graph));
+    return TSR_OK;
+}
+
+static tsr_status cuda_forward(tsr_queue *queue, const tsr_wavelet_job *job) { return transform(queue, job, 0); }
+static tsr_status cuda_inverse(tsr_queue *queue, const tsr_wavelet_job *job) { return transform(queue, job, 1); }
 
 static size_t cuda_work_bytes(int32_t threads, const tsr_wavelet_level *level, int32_t levels, const tsr_lift_filter *filter)
 {
     (void)threads;
     for (int32_t n = 0; n < levels; n++)
-        if (moves_in_place(&level[n], 0) || (has_planes(&level[n], filter) && level[n].axes & ~3u))
+        if ((moves_in_place(&level[n], 0) && !row_fits(&level[n])) || (has_planes(&level[n], filter) && level[n].axes & ~3u))
             return (size_t)level_elements(&level[n]) * element_bytes(level[n].dtype);
     return 0;
 }
 
-extern "C" const tsr_wavelet_ops tsr_wavelet_cuda = { NULL, cuda_work_bytes, cuda_forward, cuda_inverse, cuda_copy, tsr_coder_decode_cuda };
+extern "C" const tsr_wavelet_ops tsr_wavelet_cuda = { NULL,      cuda_work_bytes,       cuda_forward,          cuda_inverse,
+                                                      cuda_copy, tsr_coder_decode_cuda, cuda_recording_create, cuda_recording_destroy };

@@ -26,12 +26,17 @@ typedef struct tsr_wavelet_level {
     double scale[TSR_WAVELET_BANDS];           /* the forward transform's factor, floats only */
 } tsr_wavelet_level;
 
+/* What a backend remembers of a plan's last transforms, so that the next one of the same memory is one call. */
+typedef struct tsr_wavelet_recording tsr_wavelet_recording;
+
 typedef struct tsr_wavelet_job {
     const tsr_wavelet_level *level; /* host memory, finest first */
     int32_t levels;
     const tsr_lift_filter *forward, *inverse; /* host memory */
     uint32_t *lost;                           /* one word, set to non-zero when a value does not fit into 16 bits; NULL: nobody asks */
     void *work;                               /* work_bytes */
+    tsr_wavelet_recording *recording;         /* NULL: none */
+    const void *memory[3];                    /* that decides all addresses: samples, coefficients, workspace */
 } tsr_wavelet_job;
 
 struct tsr_coder_job;
@@ -45,6 +50,9 @@ typedef struct tsr_wavelet_ops {
     tsr_status (*copy)(tsr_queue *queue, size_t element, const int64_t size[TSR_WAVELET_DIMENSIONS], const tsr_wavelet_array *from,
                        const tsr_wavelet_array *to);
     tsr_status (*decode)(tsr_queue *queue, const struct tsr_coder_job *job); /* bricks of a compressed volume, coder_ops.h; NULL: the host does it */
+    /* NULL: nothing is recorded. */
+    tsr_status (*recording_create)(tsr_wavelet_recording **recording);
+    void (*recording_destroy)(tsr_wavelet_recording **recording);
 } tsr_wavelet_ops;
 
 /* Numbers along axis a of a band with these bits. */
