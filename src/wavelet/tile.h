@@ -353,10 +353,10 @@ template <tsr_dtype D, class SHAPE, int INVERSE> static tsr_status launch_tiles(
     if (D == TSR_I16) march_signs<D, SHAPE>(&p.filter);
     const dim3 grid((uint32_t)(p.tiles * ((p.size[0][1] + TILE - 1) / TILE)), (uint32_t)batch);
     if constexpr (INVERSE) {
-        TSR_LAUNCH_ALLOW_SHARED((tile_inverse_kernel<D, SHAPE>), shared);
+        TSR_LAUNCH_ALLOW_SHARED(queue, (tile_inverse_kernel<D, SHAPE>), shared);
         TSR_LAUNCH(queue, (tile_inverse_kernel<D, SHAPE>), grid, TILE_THREADS, shared, p);
     } else {
-        TSR_LAUNCH_ALLOW_SHARED((tile_forward_kernel<D, SHAPE>), shared);
+        TSR_LAUNCH_ALLOW_SHARED(queue, (tile_forward_kernel<D, SHAPE>), shared);
         TSR_LAUNCH(queue, (tile_forward_kernel<D, SHAPE>), grid, TILE_THREADS, shared, p);
     }
     return TSR_OK;
