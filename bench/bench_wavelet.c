@@ -1,5 +1,5 @@
-/* bench_wavelet: lifting transforms. Bytes that must move: each level reads and writes its samples once, or twice from three axes on (the plan's
- * own account). Peers in the same run, where they are installed: PyWavelets (its own process, one thread: it has no more); OpenJPEG, whose transform
+/* bench_wavelet: lifting transforms. Bytes that must move: each level reads and writes its samples once, or twice where it takes two passes (the
+ * plan's own account). Peers in the same run, where they are installed: PyWavelets (its own process, one thread: it has no more); OpenJPEG, whose transform
  * is not to be called alone: it is the time of coding a constant plane with the levels less the time without them, since there is nothing to code in
  * either and what lifting takes does not depend on the samples (its coder's walk over the code blocks is in both). On the CPU the other ways of the
  * sources, wavelet_variants.h, by turns with the library, their coefficients compared with its own first. */
@@ -96,7 +96,8 @@ static void one(bench *b, const wavelet_case *c, int inverse)
     if (tsr_device_allocate(b->context, bytes, &j.samples) == TSR_OK && tsr_device_allocate(b->context, bytes, &j.coefficients) == TSR_OK &&
         tsr_device_allocate(b->context, workspace, &j.workspace) == TSR_OK && fill(b, j.samples, c->dtype, n) == TSR_OK &&
         tsr_wavelet_forward(j.plan, j.samples, j.coefficients, j.workspace) == TSR_OK) {
-        bench_case r = { .name = name, .n = n, .time = bench_measure(b, run, &j, NULL), .bytes = (double)info.forward_bytes };
+        bench_case r = { .name = name, .n = n, .time = bench_measure(b, run, &j, NULL) };
+        r.bytes = (double)(inverse ? info.inverse_bytes : info.forward_bytes);
         double limit = gpu ? c->gpu_bar : c->cpu_bar;
         if (gpu && c->gpu_share > 0) limit = r.bytes / b->ceiling / c->gpu_share;
         if (c->peer && !gpu && !inverse && !b->quick) {
@@ -117,6 +118,75 @@ static void one(bench *b, const wavelet_case *c, int inverse)
     tsr_device_release(b->context, j.workspace, workspace);
 done:
     tsr_wavelet_plan_destroy(&j.plan);
+}
+
+/* ---- in parts ---------------------------------------------------------------------------------------------------------------------------------- */
+
+enum { MOST_GPUS = 8 };
+
+struct parts {
+    tsr_wavelet_domain *domain;
+    void *samples[MOST_GPUS], *coefficients[MOST_GPUS];
+    int inverse;
+};
+
+static tsr_status run_parts(void *user)
+{
+    const struct parts *p = (const struct parts *)user;
+    return p->inverse ? tsr_wavelet_domain_inverse(p->domain, (const void *const *)p->coefficients, p->samples)
+                      : tsr_wavelet_domain_forward(p->domain, (const void *const *)p->samples, p->coefficients);
+}
+
+/* A volume over several GPUs of one process; the halos go from one to the other. A call ends when all are done. Peer: one GPU, the same way. */
+static void in_parts(bench *b, int32_t gpus, bench_time alone[2])
+{
+    const int64_t size[3] = { 1024, 1024, 1024 };
+    tsr_context *contexts[MOST_GPUS] = { b->context };
+    size_t bytes[MOST_GPUS] = { 0 };
+    struct parts p = { 0 };
+    tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
+    tsr_status status = TSR_OK;
+    char name[2][128];
+    for (int inverse = 0; inverse < 2; inverse++)
+        snprintf(name[inverse], sizeof *name, "3D 1024^3 f32 3 levels legall53 in parts, %d GPUs, %s", gpus, inverse ? "inverse" : "forward");
+    if (!bench_wants(b, name[0]) && !bench_wants(b, name[1])) return;
+    for (int32_t k = 1; k < gpus && status == TSR_OK; k++) {
+        char device[32];
+        tsr_context_options c = TSR_CONTEXT_OPTIONS;
+        snprintf(device, sizeof device, "cuda:%d", k);
+        c.device = device;
+        status = tsr_context_create(&c, &contexts[k]);
+    }
+    o.levels = 3;
+    if (status == TSR_OK) status = tsr_wavelet_domain_create(contexts, gpus, NULL, TSR_F32, 3, size, &o, &p.domain);
+    for (int32_t k = 0; k < gpus && status == TSR_OK; k++) {
+        tsr_wavelet_part about;
+        bench on = *b;
+        on.context = contexts[k];
+        status = tsr_wavelet_domain_part(p.domain, k, &about);
+        bytes[k] = (size_t)about.elements * sizeof(float);
+        if (status == TSR_OK) status = tsr_device_allocate(contexts[k], bytes[k], &p.samples[k]);
+        if (status == TSR_OK) status = tsr_device_allocate(contexts[k], bytes[k], &p.coefficients[k]);
+        if (status == TSR_OK) status = fill(&on, p.samples[k], TSR_F32, about.elements);
+    }
+    for (p.inverse = 0; p.inverse < 2 && status == TSR_OK; p.inverse++) {
+        const double elements = (double)(size[0] * size[1] * size[2]);
+        bench_case r = { .name = name[p.inverse], .n = size[0] * size[1] * size[2], .time = bench_measure(b, run_parts, &p, NULL) };
+        r.bytes = 2 * elements * sizeof(float) * (1 + 1.0 / 8 + 1.0 / 64) / gpus; /* of each */
+        if (gpus == 1) alone[p.inverse] = r.time;
+        else if (alone[p.inverse].runs) {
+            r.peer = "one GPU, in one part";
+            r.peer_time = alone[p.inverse];
+        }
+        bench_report(b, &r);
+    }
+    if (status != TSR_OK) fprintf(stderr, "bench wavelet: %s: %s\n", name[0], tsr_error_message());
+    tsr_wavelet_domain_destroy(&p.domain);
+    for (int32_t k = 0; k < gpus; k++) {
+        if (p.samples[k]) tsr_device_release(contexts[k], p.samples[k], bytes[k]);
+        if (p.coefficients[k]) tsr_device_release(contexts[k], p.coefficients[k], bytes[k]);
+        if (k) tsr_context_destroy(&contexts[k]);
+    }
 }
 
 /* ---- OpenJPEG ------------------------------------------------------------------------------------------------------------------------------ */
@@ -393,5 +463,8 @@ int main(int argc, char **argv)
         if (!cases[k].gpu_only || tsr_context_device(b.context).kind == TSR_DEVICE_CUDA)
             for (int inverse = 0; inverse < 2; inverse++) one(&b, &cases[k], inverse);
     if (tsr_context_device(b.context).kind == TSR_DEVICE_CPU) others(&b);
+    const int32_t gpus = tsr_context_device(b.context).kind == TSR_DEVICE_CUDA ? tsr_device_count(TSR_DEVICE_CUDA, NULL) : 0;
+    bench_time alone[2] = { { 0 } };
+    for (int32_t n = 1; n <= gpus && n <= MOST_GPUS; n *= 2) in_parts(&b, n, alone);
     return bench_end(&b);
 }

@@ -105,10 +105,10 @@ static tsr_status near_columns(tsr_queue *queue, float *values, int64_t lines, i
     const uint32_t threads = (uint32_t)tsr_minl(NEAR_THREADS, tsr_maxl(128, segments * columns)), blocks = tsr_blocks(lines, columns, INT32_MAX);
     const size_t shared = (size_t)(columns * n) * (sizeof(float) + sizeof(uint16_t));
     if (whole) {
-        TSR_LAUNCH_ALLOW_SHARED(near_kernel<1>, shared);
+        TSR_LAUNCH_ALLOW_SHARED(queue, near_kernel<1>, shared);
         TSR_LAUNCH(queue, near_kernel<1>, blocks, threads, shared, values, lines, width, outer, step, (int32_t)n, columns, weight, *finish);
     } else {
-        TSR_LAUNCH_ALLOW_SHARED(near_kernel<0>, shared);
+        TSR_LAUNCH_ALLOW_SHARED(queue, near_kernel<0>, shared);
         TSR_LAUNCH(queue, near_kernel<0>, blocks, threads, shared, values, lines, width, outer, step, (int32_t)n, columns, weight, *finish);
     }
     return TSR_OK;

@@ -475,6 +475,17 @@ static void release_mapping(void *user, void *data)
     free(mapping);
 }
 
+void tsr_block_rest(void (*release)(void *user, void *data), const void *data, size_t bytes)
+{
+#ifdef MADV_PAGEOUT /* Linux 5.4 */
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)data / page * page,
+                    end = ((uintptr_t)data + bytes + page - 1) / page * page;
+    if (release == release_mapping && bytes) (void)madvise((void *)begin, end - begin, MADV_PAGEOUT); /* a wish */
+#else
+    (void)release, (void)data, (void)bytes;
+#endif
+}
+
 tsr_status tsr_input_take(tsr_input *input, int64_t offset, int64_t bytes, size_t element, int swap, const char *what, tsr_block *block)
 {
     tsr_status status;

@@ -111,6 +111,11 @@ tsr_status tsr_spool_map(tsr_spool *s, const uint8_t **bytes)
     return TSR_OK;
 }
 
+void tsr_spool_rest(tsr_spool *s)
+{
+    if (s->map) (void)madvise(s->map, (size_t)s->size, MADV_DONTNEED); /* the file has it */
+}
+
 void tsr_spool_close(tsr_spool **spool)
 {
     tsr_spool *s = *spool;

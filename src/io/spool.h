@@ -19,6 +19,8 @@ tsr_status tsr_spool_get(tsr_spool *spool, int64_t offset, void *bytes, size_t s
 tsr_status tsr_spool_reserve(tsr_spool *spool, int64_t size);
 /* All that was written, as memory that the system may take back. RETURNS VIEW, valid until the spool is closed; nothing is written after that. */
 tsr_status tsr_spool_map(tsr_spool *spool, const uint8_t **bytes);
+/* What was read of the mapping leaves memory until it is read again. */
+void tsr_spool_rest(tsr_spool *spool);
 void tsr_spool_close(tsr_spool **spool); /* NULL is fine */
 
 #endif

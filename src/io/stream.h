@@ -69,6 +69,9 @@ tsr_status tsr_input_allocate(tsr_input *input, int64_t bytes, const char *what,
  * byte order and aligned to the element), one buffer otherwise, which a gzip file is decoded into directly. */
 tsr_status tsr_input_take(tsr_input *input, int64_t offset, int64_t bytes, size_t element, int swap, const char *what, tsr_block *block);
 void tsr_block_release(tsr_block *block);
+/* `bytes` from `data` on of a block will not be read soon. Where it is a mapped file (`release` is the block's) their memory may be taken back; what was
+ * written there stays. */
+void tsr_block_rest(void (*release)(void *user, void *data), const void *data, size_t bytes);
 
 /* Opens a file that the header `input` names: relative names are relative to the header's folder. */
 tsr_status tsr_input_open_beside(const tsr_input *input, const char *name, int keep_gzip, tsr_input **beside);

@@ -385,9 +385,19 @@ int64_t tsr_tsc_measure(const tsr_tsc *t, const tsr_volume *volume)
     return bytes;
 }
 
-tsr_status tsr_tsc_write(tsr_tsc *t, const tsr_volume *volume, const uint8_t *const *bytes, const char *path, const tsr_write_options *options,
-                         int64_t *file_bytes)
+/* Pieces of a spool that were read need no memory: it is given back from time to time. */
+static void rest_pieces(tsr_spool *spool, uint32_t bytes, int64_t *read)
 {
+    *read += bytes;
+    if (!spool || *read < (int64_t)32 << 20) return;
+    tsr_spool_rest(spool);
+    *read = 0;
+}
+
+tsr_status tsr_tsc_write(tsr_tsc *t, const tsr_volume *volume, const uint8_t *const *bytes, tsr_spool *spool, const char *path,
+                         const tsr_write_options *options, int64_t *file_bytes)
+{
+    int64_t read = 0;
     uint8_t h[TSR_TSC_HEADER];
     tsr_output *out = NULL;
     const char *key, *value;
@@ -413,6 +423,7 @@ tsr_status tsr_tsc_write(tsr_tsc *t, const tsr_volume *volume, const uint8_t *co
     for (int64_t k = 0; k < t->pieces; k++) {
         if (t->piece[k].bytes) t->piece[k].sum = piece_sum(bytes[k], t->piece[k].bytes, k);
         at += put_entry(at, &t->piece[k]);
+        rest_pieces(spool, t->piece[k].bytes, &read);
     }
     put_header(t, h, (uint32_t)header, count, (uint32_t)meta, (uint64_t)(at - block) - meta - more);
     tsr_put_u64(h + AT_SUM, tsr_xxh64(block, (size_t)(at - block), tsr_xxh64(h, AT_SUM, 0)));
@@ -425,6 +436,7 @@ tsr_status tsr_tsc_write(tsr_tsc *t, const tsr_volume *volume, const uint8_t *co
         for (int64_t k = 0; k < t->pieces && status == TSR_OK; k++) {
             const int64_t i = tsr_tsc_ordered(t, k);
             if (t->piece[i].bytes) status = tsr_output_write(out, bytes[i], t->piece[i].bytes);
+            rest_pieces(spool, t->piece[i].bytes, &read);
         }
         status = tsr_output_finish(&out, status);
     }

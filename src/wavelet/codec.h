@@ -56,9 +56,10 @@ tsr_status tsr_tsc_read(tsr_input *input, tsr_tsc *t);
 int tsr_tsc_piece_good(const tsr_tsc *t, int64_t k, const uint8_t *content);
 /* Number k of the file's order, 0 <= k < pieces, as an index of `piece`. */
 int64_t tsr_tsc_ordered(const tsr_tsc *t, int64_t k);
-/* Writes header, metadata of `volume` (may be NULL), directory and pieces; bytes[i] of piece i. Sets sums and offsets. */
-tsr_status tsr_tsc_write(tsr_tsc *t, const tsr_volume *volume, const uint8_t *const *bytes, const char *path, const tsr_write_options *options,
-                         int64_t *file_bytes);
+/* Writes header, metadata of `volume` (may be NULL), directory and pieces; bytes[i] of piece i, some of them mapped from `spool` (may be NULL). Sets
+ * sums and offsets. */
+tsr_status tsr_tsc_write(tsr_tsc *t, const tsr_volume *volume, const uint8_t *const *bytes, tsr_spool *spool, const char *path,
+                         const tsr_write_options *options, int64_t *file_bytes);
 /* Bytes of a file with the pieces as they are, for rate control. */
 int64_t tsr_tsc_measure(const tsr_tsc *t, const tsr_volume *volume);
 void tsr_tsc_describe(const tsr_tsc *t, tsr_compress_info *info);

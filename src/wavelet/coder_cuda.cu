@@ -411,8 +411,8 @@ extern "C" tsr_status tsr_coder_decode_cuda(tsr_queue *queue, const tsr_coder_jo
     const int64_t blocks = (decoders + per_block - 1) / per_block + (checkers + per_block - 1) / per_block;
     const size_t room = (size_t)j->coefficients;
     TSR_LAUNCH(queue, decode_streams, (uint32_t)blocks, DECODE_THREADS, 0, *j, decoders);
-    TSR_LAUNCH_ALLOW_SHARED(restore_narrow, room * 2);
-    TSR_LAUNCH_ALLOW_SHARED(restore_wide, room * 4);
+    TSR_LAUNCH_ALLOW_SHARED(queue, restore_narrow, room * 2);
+    TSR_LAUNCH_ALLOW_SHARED(queue, restore_wide, room * 4);
     TSR_LAUNCH(queue, restore_narrow, (uint32_t)j->count, RESTORE_THREADS, room * 2, *j);
     TSR_LAUNCH(queue, restore_wide, (uint32_t)j->count, RESTORE_THREADS, room * 4, *j);
     TSR_TRY(tsr_launch_check(queue));

@@ -4,6 +4,7 @@
 
 #include "core/parallel.h"
 #include "io/spool.h"
+#include "io/stream.h"
 #include "wavelet/codec.h"
 
 struct encoder {
@@ -37,21 +38,29 @@ const char *tsr_compress_coder_name(tsr_compress_coder coder)
 
 /* ---- what the volume and the options ask for ------------------------------------------------------------------------------------------------------ */
 
-#define RANGE(type)                                                                                            \
-    do {                                                                                                       \
-        const type *v = (const type *)e->volume->data;                                                         \
-        type least = v[0], most = v[0];                                                                        \
-        for (int64_t i = 0; i < n; i++) least = v[i] < least ? v[i] : least, most = v[i] > most ? v[i] : most; \
-        e->lower_whole = (int64_t)least;                                                                       \
-        e->upper_whole = (int64_t)most;                                                                        \
-        e->lower = (double)least;                                                                              \
-        e->upper = (double)most;                                                                               \
-        e->finite = n;                                                                                         \
+/* Voxels [begin, end) will not be looked at soon: those of a mapped file need no memory, where that is limited. */
+static void rest(const struct encoder *e, int64_t begin, int64_t end)
+{
+    const size_t element = tsr_dtype_size(e->volume->dtype);
+    if (e->options->memory_limit)
+        tsr_block_rest(e->volume->release, (const char *)e->volume->data + begin * (int64_t)element, (size_t)(end - begin) * element);
+}
+
+#define RANGE(type)                                                                                               \
+    do {                                                                                                          \
+        const type *v = (const type *)e->volume->data;                                                            \
+        type least = at ? (type)e->lower_whole : v[0], most = at ? (type)e->upper_whole : v[0];                   \
+        for (int64_t i = at; i < end; i++) least = v[i] < least ? v[i] : least, most = v[i] > most ? v[i] : most; \
+        e->lower_whole = (int64_t)least;                                                                          \
+        e->upper_whole = (int64_t)most;                                                                           \
+        e->lower = (double)least;                                                                                 \
+        e->upper = (double)most;                                                                                  \
+        e->finite = end;                                                                                          \
     } while (0)
 #define RANGE_REAL(type)                                \
     do {                                                \
         const type *v = (const type *)e->volume->data;  \
-        for (int64_t i = 0; i < n; i++) {               \
+        for (int64_t i = at; i < end; i++) {            \
             const double x = (double)v[i];              \
             if (isfinite(x)) {                          \
                 e->finite++;                            \
@@ -63,20 +72,24 @@ const char *tsr_compress_coder_name(tsr_compress_coder coder)
 
 static void find_range(struct encoder *e)
 {
-    const int64_t n = tsr_volume_count(e->volume);
+    const int64_t n = tsr_volume_count(e->volume), step = 1 << 20;
     e->lower = HUGE_VAL;
     e->upper = -HUGE_VAL;
-    switch (e->volume->dtype) {
-    case TSR_U8: RANGE(uint8_t); break;
-    case TSR_I8: RANGE(int8_t); break;
-    case TSR_U16: RANGE(uint16_t); break;
-    case TSR_I16: RANGE(int16_t); break;
-    case TSR_U32: RANGE(uint32_t); break;
-    case TSR_I32: RANGE(int32_t); break;
-    case TSR_U64: RANGE(uint64_t); break;
-    case TSR_I64: RANGE(int64_t); break;
-    case TSR_F32: RANGE_REAL(float); break;
-    default: RANGE_REAL(double); break;
+    for (int64_t at = 0; at < n; at += step) {
+        const int64_t end = tsr_min64(at + step, n);
+        switch (e->volume->dtype) {
+        case TSR_U8: RANGE(uint8_t); break;
+        case TSR_I8: RANGE(int8_t); break;
+        case TSR_U16: RANGE(uint16_t); break;
+        case TSR_I16: RANGE(int16_t); break;
+        case TSR_U32: RANGE(uint32_t); break;
+        case TSR_I32: RANGE(int32_t); break;
+        case TSR_U64: RANGE(uint64_t); break;
+        case TSR_I64: RANGE(int64_t); break;
+        case TSR_F32: RANGE_REAL(float); break;
+        default: RANGE_REAL(double); break;
+        }
+        rest(e, at, end);
     }
     if (e->lower > e->upper) e->lower = e->upper = 0; /* no finite voxel */
 }
@@ -266,10 +279,24 @@ static tsr_status limit_memory(struct encoder *e, int64_t begin, int64_t end)
     return TSR_OK;
 }
 
+/* The voxels of bricks before `end` rest, from the *rested-th one on, by whole rows of bricks. */
+static void rest_bricks(const struct encoder *e, int64_t *rested, int64_t end)
+{
+    const tsr_tsc *t = &e->t;
+    for (; e->options->memory_limit && *rested + t->bricks[0] <= end; *rested += t->bricks[0]) {
+        const tsr_brick b = tsr_codec_brick(&e->codec, *rested);
+        for (int32_t z = 0; z < b.size[2]; z++) {
+            const int64_t row = (b.origin[2] + z) * t->size[1] + b.origin[1];
+            rest(e, row * t->size[0], (row + b.size[1]) * t->size[0]);
+        }
+    }
+}
+
 /* Bricks first, first + stride, ...: the calling thread reports between batches. */
 static tsr_status encode_bricks(struct encoder *e, int64_t first, int64_t stride, const char *stage)
 {
     const int64_t count = tsr_ceil_div(e->t.brick_count - first, stride), batch = 4 * (int64_t)e->threads;
+    int64_t rested = 0;
     e->stride = stride;
     for (int64_t k = 0; k < count; k += batch) {
         TSR_PROGRESS(&e->options->progress, (double)k / (double)count, stage);
@@ -277,6 +304,7 @@ static tsr_status encode_bricks(struct encoder *e, int64_t first, int64_t stride
         tsr_parallel(e->threads, tsr_min64(batch, count - k), 1, encode_range, e);
         TSR_TRY(tsr_shared_status(&e->failure));
         if (e->spooled && stride == 1) TSR_TRY(limit_memory(e, k, tsr_min64(k + batch, count)));
+        if (stride == 1) rest_bricks(e, &rested, tsr_min64(k + batch, count));
     }
     TSR_PROGRESS(&e->options->progress, 1, stage); /* one batch may have been all there was */
     return TSR_OK;
@@ -380,6 +408,7 @@ static void set_pieces(struct encoder *e)
 struct measure {
     struct encoder *e;
     double *squared; /* [bricks] */
+    int64_t first;   /* brick of the range */
 };
 
 /* Decodes a brick as a reader would and adds up its error. */
@@ -421,16 +450,22 @@ static void measure_range(void *user, int64_t begin, int64_t end, int worker)
     struct measure *m = (struct measure *)user;
     (void)worker;
     for (int64_t k = begin; k < end && !tsr_shared_failed(&m->e->failure); k++) {
-        const tsr_status status = measure_brick(m->e, k, &m->squared[k]);
+        const tsr_status status = measure_brick(m->e, m->first + k, &m->squared[m->first + k]);
         if (status != TSR_OK) tsr_shared_fail(&m->e->failure, status);
     }
 }
 
 static tsr_status measure(struct encoder *e)
 {
-    struct measure m = { e, (double *)malloc((size_t)e->t.brick_count * sizeof(double)) };
+    struct measure m = { e, (double *)malloc((size_t)e->t.brick_count * sizeof(double)), 0 };
     if (!m.squared) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", e->path);
-    tsr_parallel(e->threads, e->t.brick_count, 1, measure_range, &m);
+    const int64_t batch = e->options->memory_limit ? 4 * (int64_t)e->threads : e->t.brick_count;
+    int64_t rested = 0;
+    for (m.first = 0; m.first < e->t.brick_count; m.first += batch) {
+        const int64_t end = tsr_min64(m.first + batch, e->t.brick_count);
+        tsr_parallel(e->threads, end - m.first, 1, measure_range, &m);
+        rest_bricks(e, &rested, end);
+    }
     e->squared = 0;
     for (int64_t k = 0; k < e->t.brick_count; k++) e->squared += m.squared[k];
     free(m.squared);
@@ -578,7 +613,7 @@ static tsr_status compress(const tsr_volume *volume, int image, const char *path
     if (status == TSR_OK) status = prefer_lossless(&e);
     if (status == TSR_OK && tsr_progress_report(&o.progress, 1, "compressing"))
         status = TSR_FAILED(TSR_ERROR_CANCELLED, "cancelled during compressing");
-    if (status == TSR_OK) status = tsr_tsc_write(&e.t, volume, e.bytes, path, &write, &file_bytes);
+    if (status == TSR_OK) status = tsr_tsc_write(&e.t, volume, e.bytes, e.spool, path, &write, &file_bytes);
     if (status == TSR_OK && info) {
         tsr_tsc_describe(&e.t, info);
         info->file_bytes = info->whole_bytes = file_bytes;

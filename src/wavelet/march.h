@@ -143,11 +143,11 @@ template <int N, int ROWS, int V, class R> TSR_DEVICE_FN void turn_window(R (*wi
 }
 
 /* Steps K, K + 1, ... on their rows of the window, the newest pair being in SLOT; `newest`: number of its last row. n: rows of the axis. EDGE: steps
- * may look beyond the ends. */
-template <tsr_dtype D, int V, class SHAPE, int EDGE, int SLOT, int K>
+ * may look beyond the ends. RING: where rows lie. */
+template <tsr_dtype D, int V, class SHAPE, int EDGE, int SLOT, int K, class RING = march_ring<SHAPE>>
 TSR_DEVICE_FN void lift_window(typename element<D>::row (*window)[V], const tsr_lift_filter &f, int32_t newest, int32_t n, int32_t boundary)
 {
-    typedef march_ring<SHAPE> ring;
+    typedef RING ring;
     typedef typename element<D>::sum S;
     typedef typename element<D>::row R;
     constexpr int PLACE = SHAPE::place(K), REACH = SHAPE::reach(K), FIRST = SHAPE::first(K), TAPS = SHAPE::taps(K);
@@ -179,7 +179,7 @@ TSR_DEVICE_FN void lift_window(typename element<D>::row (*window)[V], const tsr_
             row[k] = march_lifted<D, SHAPE, K>(f.step[K], row[k], neighbour);
         }
     }
-    if constexpr (K + 1 < SHAPE::STEPS) lift_window<D, V, SHAPE, EDGE, SLOT, K + 1>(window, f, newest, n, boundary);
+    if constexpr (K + 1 < SHAPE::STEPS) lift_window<D, V, SHAPE, EDGE, SLOT, K + 1, RING>(window, f, newest, n, boundary);
 }
 
 /* ---- memory -------------------------------------------------------------------------------------------------------------------------------- */

@@ -309,13 +309,14 @@ void tsr_wavelet_plan_describe(const tsr_wavelet_plan *p, tsr_wavelet_info *info
     *info = (tsr_wavelet_info){ .levels = p->levels, .bands = 1, .elements = p->elements, .workspace_bytes = p->workspace_bytes };
     for (int32_t n = 0; n < p->levels; n++) {
         const tsr_wavelet_stage *s = &p->stage[n];
-        int64_t passes = ops->passes ? ops->passes(&levels[n], &p->forward) : bit_count(s->axes) - ((s->axes & 3) == 3 && !p->inplace);
+        const int64_t usual = bit_count(s->axes) - ((s->axes & 3) == 3 && !p->inplace);
         int64_t elements = p->size[TSR_WAVELET_AXES];
         for (int32_t a = 0; a < TSR_WAVELET_AXES; a++) elements *= s->size[a];
         info->bands += (1 << bit_count(s->axes)) - 1;
-        info->forward_bytes += 2 * passes * elements * (int64_t)tsr_dtype_size(p->dtype);
+        elements *= 2 * (int64_t)tsr_dtype_size(p->dtype);
+        info->forward_bytes += elements * (ops->passes ? ops->passes(&levels[n], &p->forward, 0) : usual);
+        info->inverse_bytes += elements * (ops->passes ? ops->passes(&levels[n], &p->forward, 1) : usual);
     }
-    info->inverse_bytes = info->forward_bytes;
 }
 
 void tsr_wavelet_plan_print(const tsr_wavelet_plan *p, char *text, size_t bytes)

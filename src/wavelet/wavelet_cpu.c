@@ -140,8 +140,9 @@ static int64_t worker_bytes(const tsr_wavelet_level *l, const tsr_lift_filter *f
     return round64(bytes) + 128; /* workers apart, and alignment */
 }
 
-static int32_t cpu_passes(const tsr_wavelet_level *l, const tsr_lift_filter *filter)
+static int32_t cpu_passes(const tsr_wavelet_level *l, const tsr_lift_filter *filter, int inverse)
 {
+    (void)inverse;
     int32_t axes = 0;
     for (int32_t a = 0; a < TSR_WAVELET_AXES; a++) axes += (int32_t)(l->axes >> a & 1);
     return tsr_wavelet_has_blocks(l, rows_of(l, filter), filter) ? 1 : axes - tsr_wavelet_has_planes(l);

@@ -141,6 +141,7 @@ TSR_HD uint32_t other_bits(uint32_t axes, int32_t axis, uint32_t n)
 #include "wavelet/shape.h"
 
 #include "wavelet/march.h"
+#include "wavelet/cube.h"
 
 /* The segment in work: samples [base, base + rows) of LANES lines, virtual ones where the boundary is periodic. */
 template <tsr_dtype D> struct segment {
@@ -303,7 +304,7 @@ template <tsr_dtype D> static tsr_status launch_axis(tsr_queue *queue, const axi
         if (l.axes >> a & 1) combinations *= 2;
     }
     if (blocks > INT32_MAX) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "wavelet: %lld bundles of lines, a GPU takes at most 2^31", (long long)blocks);
-    TSR_LAUNCH_ALLOW_SHARED(axis_kernel<D>, shared);
+    TSR_LAUNCH_ALLOW_SHARED(queue, axis_kernel<D>, shared);
     TSR_LAUNCH(queue, axis_kernel<D>, dim3((uint32_t)blocks, combinations), THREADS, shared, p);
     return TSR_OK;
 }
@@ -378,7 +379,7 @@ template <tsr_dtype D> static tsr_status launch_rows(tsr_queue *queue, const axi
         if (p.level.axes >> a & 1) combinations *= 2;
     }
     if (rows > INT32_MAX) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "wavelet: %lld rows, a GPU takes at most 2^31", (long long)rows);
-    TSR_LAUNCH_ALLOW_SHARED(row_kernel<D>, shared);
+    TSR_LAUNCH_ALLOW_SHARED(queue, row_kernel<D>, shared);
     TSR_LAUNCH(queue, row_kernel<D>, dim3((uint32_t)rows, combinations), THREADS, shared, p);
     return TSR_OK;
 }
@@ -400,16 +401,32 @@ typedef struct copy_sizes {
     int64_t size[TSR_WAVELET_DIMENSIONS];
 } copy_sizes;
 
-template <class T> TSR_KERNEL(copy_kernel)(copy_sizes s, tsr_wavelet_array from, tsr_wavelet_array to, int64_t count)
+enum { COPY_PIECE = 4096 };
+
+/* A warp takes a piece of a row at a time, 16 bytes a lane where both places allow it. */
+template <class T> TSR_KERNEL(copy_kernel)(copy_sizes s, tsr_wavelet_array from, tsr_wavelet_array to, int64_t pieces, int64_t tasks)
 {
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (int64_t)gridDim.x * blockDim.x) {
-        int64_t rest = i, f = 0, t = 0;
-        for (int32_t a = 0; a < TSR_WAVELET_DIMENSIONS; a++) {
-            f += rest % s.size[a] * from.stride[a];
-            t += rest % s.size[a] * to.stride[a];
+    enum { PER = 16 / sizeof(T) };
+    const int64_t lane = threadIdx.x % LANES, warps = (int64_t)gridDim.x * (THREADS / LANES);
+    for (int64_t task = (int64_t)blockIdx.x * (THREADS / LANES) + threadIdx.x / LANES; task < tasks; task += warps) {
+        const int64_t first = task % pieces * COPY_PIECE, count = tsr_minl(s.size[0] - first, COPY_PIECE);
+        int64_t rest = task / pieces;
+        const T *f = (const T *)from.data + first * from.stride[0];
+        T *t = (T *)to.data + first * to.stride[0];
+        for (int32_t a = 1; a < TSR_WAVELET_DIMENSIONS; a++) {
+            const int64_t i = rest % s.size[a];
             rest /= s.size[a];
+            f += i * from.stride[a];
+            t += i * to.stride[a];
         }
-        ((T *)to.data)[t] = ((const T *)from.data)[f];
+        int64_t done = 0;
+        if (from.stride[0] == 1 && to.stride[0] == 1 && ((uintptr_t)f | (uintptr_t)t) % 16 == 0) {
+            done = count / PER * PER;
+#pragma unroll 4
+            for (int64_t k = lane * PER; k < done; k += LANES * PER) ((words<uint32_t, 4> *)(t + k))[0] = ((const words<uint32_t, 4> *)(f + k))[0];
+        }
+#pragma unroll 4
+        for (int64_t k = done + lane; k < count; k += LANES) t[k * to.stride[0]] = f[k * from.stride[0]];
     }
 }
 
@@ -417,12 +434,17 @@ static tsr_status cuda_copy(tsr_queue *queue, size_t bytes, const int64_t size[T
                             const tsr_wavelet_array *to)
 {
     copy_sizes s;
-    int64_t count = 1;
-    for (int32_t a = 0; a < TSR_WAVELET_DIMENSIONS; a++) count *= s.size[a] = size[a];
-    uint32_t blocks = tsr_blocks(count, THREADS, 32 * tsr_queue_processors(queue));
-    if (bytes == 2) TSR_LAUNCH(queue, copy_kernel<uint16_t>, blocks, THREADS, 0, s, *from, *to, count);
-    else if (bytes == 4) TSR_LAUNCH(queue, copy_kernel<uint32_t>, blocks, THREADS, 0, s, *from, *to, count);
-    else TSR_LAUNCH(queue, copy_kernel<uint64_t>, blocks, THREADS, 0, s, *from, *to, count);
+    const int64_t pieces = (size[0] + COPY_PIECE - 1) / COPY_PIECE;
+    int64_t tasks = pieces;
+    for (int32_t a = 0; a < TSR_WAVELET_DIMENSIONS; a++) {
+        s.size[a] = size[a];
+        if (a) tasks *= size[a];
+    }
+    const uint32_t blocks = tsr_blocks(tasks, THREADS / LANES, 32 * tsr_queue_processors(queue));
+    if (!tasks) return TSR_OK;
+    if (bytes == 2) TSR_LAUNCH(queue, copy_kernel<uint16_t>, blocks, THREADS, 0, s, *from, *to, pieces, tasks);
+    else if (bytes == 4) TSR_LAUNCH(queue, copy_kernel<uint32_t>, blocks, THREADS, 0, s, *from, *to, pieces, tasks);
+    else TSR_LAUNCH(queue, copy_kernel<uint64_t>, blocks, THREADS, 0, s, *from, *to, pieces, tasks);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -536,11 +558,12 @@ static tsr_status run_marches(tsr_queue *queue, const tsr_wavelet_job *job, cons
 static tsr_status run_level(tsr_queue *queue, const tsr_wavelet_job *job, const tsr_wavelet_level *l, int inverse)
 {
     const size_t bytes = element_bytes(l->dtype);
-    const int planes = has_planes(l, job->forward), only = planes && !(l->axes & ~3u);
-    const int32_t lone = lone_axis(l, job->forward);
+    const int bare = cube_alone(l, job->forward), planes = !bare && has_planes(l, job->forward), only = planes && !(l->axes & ~3u);
+    const int32_t lone = bare ? 0 : lone_axis(l, job->forward);
     const tsr_wavelet_level aside = level_aside(job, l);
     axis_pass p = {};
     uint32_t left = l->axes;
+    if (cube_fits(l, job->forward, inverse) && cube_aligned(l)) return run_cube(queue, job, l, inverse);
     if (lone) return run_marches(queue, job, l, lone, inverse);
     p.level = *l;
     p.filter = inverse ? *job->inverse : *job->forward;
@@ -634,14 +657,23 @@ static tsr_status transform(tsr_queue *queue, const tsr_wavelet_job *job, int in
 static tsr_status cuda_forward(tsr_queue *queue, const tsr_wavelet_job *job) { return transform(queue, job, 0); }
 static tsr_status cuda_inverse(tsr_queue *queue, const tsr_wavelet_job *job) { return transform(queue, job, 1); }
 
+static int32_t cuda_passes(const tsr_wavelet_level *l, const tsr_lift_filter *forward, int inverse)
+{
+    int32_t axes = 0;
+    for (int32_t a = 0; a < TSR_WAVELET_AXES; a++) axes += l->axes >> a & 1;
+    return cube_fits(l, forward, inverse) ? 1 : axes - ((l->axes & 3) == 3 && !l->inplace);
+}
+
 static size_t cuda_work_bytes(int32_t threads, const tsr_wavelet_level *level, int32_t levels, const tsr_lift_filter *filter)
 {
     (void)threads;
-    for (int32_t n = 0; n < levels; n++)
-        if ((moves_in_place(&level[n], 0) && !row_fits(&level[n])) || (has_planes(&level[n], filter) && level[n].axes & ~3u))
-            return (size_t)level_elements(&level[n]) * element_bytes(level[n].dtype);
+    for (int32_t n = 0; n < levels; n++) {
+        const tsr_wavelet_level *l = &level[n];
+        if ((moves_in_place(l, 0) && !row_fits(l)) || (has_planes(l, filter) && l->axes & ~3u && !cube_alone(l, filter)))
+            return (size_t)level_elements(l) * element_bytes(l->dtype);
+    }
     return 0;
 }
 
-extern "C" const tsr_wavelet_ops tsr_wavelet_cuda = { NULL,      cuda_work_bytes,       cuda_forward,          cuda_inverse,
-                                                      cuda_copy, tsr_coder_decode_cuda, cuda_recording_create, cuda_recording_destroy };
+extern "C" const tsr_wavelet_ops tsr_wavelet_cuda = { cuda_passes, cuda_work_bytes,       cuda_forward,          cuda_inverse,
+                                                      cuda_copy,   tsr_coder_decode_cuda, cuda_recording_create, cuda_recording_destroy };

@@ -43,7 +43,7 @@ struct tsr_coder_job;
 
 typedef struct tsr_wavelet_ops {
     /* How often a level's samples are read and written. NULL: once for x and y together, once for every other axis. */
-    int32_t (*passes)(const tsr_wavelet_level *level, const tsr_lift_filter *filter);
+    int32_t (*passes)(const tsr_wavelet_level *level, const tsr_lift_filter *forward, int inverse);
     size_t (*work_bytes)(int32_t threads, const tsr_wavelet_level *level, int32_t levels, const tsr_lift_filter *filter);
     tsr_status (*forward)(tsr_queue *queue, const tsr_wavelet_job *job);
     tsr_status (*inverse)(tsr_queue *queue, const tsr_wavelet_job *job);

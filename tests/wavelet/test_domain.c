@@ -149,12 +149,15 @@ static tsr_status run_rank(const trial *t, const tsr_communicator *communicator,
     void *in[8] = { NULL }, *out[8] = { NULL };
     size_t bytes[8] = { 0 };
     const char *device = getenv("TESSERA_DEVICE");
+    const int32_t gpus = device && !strcmp(device, "cuda") ? tsr_device_count(TSR_DEVICE_CUDA, NULL) : 0;
     const size_t element = tsr_dtype_size(t->dtype);
     tsr_wavelet_domain *d = NULL;
     tsr_status status = TSR_OK;
     for (int k = 0; k < t->contexts && status == TSR_OK; k++) {
         tsr_context_options o = TSR_CONTEXT_OPTIONS;
-        o.device = device && *device ? device : "cpu";
+        char name[32];
+        snprintf(name, sizeof name, "cuda:%d", gpus ? ((communicator ? communicator->rank : 0) + k) % gpus : 0); /* parts on all of them by turns */
+        o.device = gpus ? name : device && *device ? device : "cpu";
         o.threads = 1;
         status = tsr_context_create(&o, &contexts[k]);
     }

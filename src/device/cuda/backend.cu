@@ -46,6 +46,37 @@ static void cuda_queue_destroy(tsr_queue *queue)
     free(q);
 }
 
+/* What is allocated on one GPU may be read and written by the other, where it has a way there: copies between them go past the host then. Where it has
+ * none, or the driver declines, the driver takes copies through the host. */
+static void cuda_let_reach(int on, int from)
+{
+    cudaMemPool_t pool;
+    cudaMemAccessDesc access = {};
+    int reaches = 0;
+    access.location.type = cudaMemLocationTypeDevice;
+    access.location.id = from;
+    access.flags = cudaMemAccessFlagsProtReadWrite;
+    if (cudaDeviceCanAccessPeer(&reaches, from, on) != cudaSuccess || !reaches || cudaDeviceGetDefaultMemPool(&pool, on) != cudaSuccess ||
+        cudaMemPoolSetAccess(pool, &access, 1) != cudaSuccess)
+        cudaGetLastError();
+}
+
+/* GPUs that queues were opened on reach one another; one that nobody asked for is left alone. */
+static void cuda_join(tsr_cuda_queue *q)
+{
+    static uint64_t opened;
+    int count = 0;
+    q->several = cudaGetDeviceCount(&count) == cudaSuccess && count > 1;
+    if (!q->several || q->device >= 64) return;
+    const uint64_t others = __atomic_fetch_or(&opened, (uint64_t)1 << q->device, __ATOMIC_ACQ_REL);
+    if (others >> q->device & 1) return;
+    for (int other = 0; other < 64; other++) {
+        if (!(others >> other & 1)) continue;
+        cuda_let_reach(q->device, other);
+        cuda_let_reach(other, q->device);
+    }
+}
+
 static tsr_status cuda_queue_open(tsr_cuda_queue *q)
 {
     cudaMemPool_t pool;
@@ -54,6 +85,7 @@ static tsr_status cuda_queue_open(tsr_cuda_queue *q)
     TSR_CUDA(cudaDeviceGetAttribute(&q->processors, cudaDevAttrMultiProcessorCount, q->device));
     TSR_CUDA(cudaDeviceGetDefaultMemPool(&pool, q->device));
     TSR_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+    cuda_join(q);
     TSR_CUDA(cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking));
     TSR_CUDA(cudaMallocHost(&q->staging, 2 * STAGING_HALF + TSR_QUEUE_MAIL));
     for (int i = 0; i < 2; i++) TSR_CUDA(cudaEventCreateWithFlags(&q->staged[i], cudaEventDisableTiming));
@@ -103,14 +135,15 @@ void tsr_queue_release(tsr_queue *queue, void *memory, size_t bytes)
 static tsr_status cuda_upload(tsr_queue *queue, void *device, const void *host, size_t bytes)
 {
     tsr_cuda_queue *q = (tsr_cuda_queue *)queue;
+    cudaStream_t stream = tsr_cuda_stream(queue);
     int half = 0;
     for (size_t done = 0; done < bytes; half ^= 1) {
         size_t part = bytes - done < STAGING_HALF ? bytes - done : STAGING_HALF;
         char *stage = (char *)q->staging + (size_t)half * STAGING_HALF;
         TSR_CUDA(cudaEventSynchronize(q->staged[half]));
         memcpy(stage, (const char *)host + done, part);
-        TSR_CUDA(cudaMemcpyAsync((char *)device + done, stage, part, cudaMemcpyHostToDevice, q->stream));
-        TSR_CUDA(cudaEventRecord(q->staged[half], q->stream));
+        TSR_CUDA(cudaMemcpyAsync((char *)device + done, stage, part, cudaMemcpyHostToDevice, stream));
+        TSR_CUDA(cudaEventRecord(q->staged[half], stream));
         done += part;
     }
     return TSR_OK;
@@ -119,6 +152,7 @@ static tsr_status cuda_upload(tsr_queue *queue, void *device, const void *host, 
 static tsr_status cuda_download(tsr_queue *queue, void *host, const void *device, size_t bytes)
 {
     tsr_cuda_queue *q = (tsr_cuda_queue *)queue;
+    cudaStream_t stream = tsr_cuda_stream(queue);
     size_t sent = 0, done = 0, parts[2] = { 0, 0 };
     for (int half = 0; done < bytes; half ^= 1) {
         if (parts[half]) { /* the transfer sent two rounds ago */
@@ -130,8 +164,8 @@ static tsr_status cuda_download(tsr_queue *queue, void *host, const void *device
         if (sent < bytes) {
             parts[half] = bytes - sent < STAGING_HALF ? bytes - sent : STAGING_HALF;
             TSR_CUDA(cudaMemcpyAsync((char *)q->staging + (size_t)half * STAGING_HALF, (const char *)device + sent, parts[half],
-                                     cudaMemcpyDeviceToHost, q->stream));
-            TSR_CUDA(cudaEventRecord(q->staged[half], q->stream));
+                                     cudaMemcpyDeviceToHost, stream));
+            TSR_CUDA(cudaEventRecord(q->staged[half], stream));
             sent += parts[half];
         }
     }

@@ -10,9 +10,16 @@ typedef struct tsr_cuda_queue {
     cudaStream_t stream;
     void *staging;          /* pinned host memory for transfers of pageable memory, two halves */
     cudaEvent_t staged[2];
+    int32_t several;        /* the machine has other GPUs, too */
 } tsr_cuda_queue;
 
-static inline cudaStream_t tsr_cuda_stream(tsr_queue *queue) { return ((tsr_cuda_queue *)queue)->stream; }
+/* The queue's stream; its GPU is the calling thread's from now on: launches, and what is asked of a kernel, concern the current one. */
+static inline cudaStream_t tsr_cuda_stream(tsr_queue *queue)
+{
+    const tsr_cuda_queue *q = (const tsr_cuda_queue *)queue;
+    if (q->several) cudaSetDevice(q->device);
+    return q->stream;
+}
 
 #define TSR_CUDA(call)                                                                                             \
     do {                                                                                                           \
@@ -66,7 +73,8 @@ TSR_DEVICE_FN void tsr_copy_async_close(void) { asm volatile("cp.async.commit_gr
 template <int N> TSR_DEVICE_FN void tsr_copy_async_wait(void) { asm volatile("cp.async.wait_group %0;" : : "n"(N) : "memory"); }
 
 #define TSR_LAUNCH(queue, kernel, blocks, threads, shared, ...) kernel<<<(blocks), (threads), (shared), tsr_cuda_stream(queue)>>>(__VA_ARGS__)
-/* Before the first launch of a kernel that wants more than 48 KiB of dynamic shared memory. */
-#define TSR_LAUNCH_ALLOW_SHARED(kernel, bytes) TSR_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(bytes)))
+/* Before a launch of a kernel that may want more than 48 KiB of dynamic shared memory. */
+#define TSR_LAUNCH_ALLOW_SHARED(queue, kernel, bytes) \
+    TSR_CUDA(((void)tsr_cuda_stream(queue), cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(bytes))))
 
 #endif
