@@ -4,6 +4,8 @@
 #include "io/bytes.h"
 #include "wavelet/rans_isa.h"
 
+enum { MOST_EDGE = 256 };
+
 #define T int32_t
 #define NAME(f) wide_##f
 #include "wavelet/rans_context_body.h"
