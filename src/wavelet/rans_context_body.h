@@ -24,15 +24,16 @@ static void NAME(row_contexts)(const T *band, const int32_t s[3], int32_t reach,
         return;
     }
     uint16_t at[MOST_EDGE + 2], above[MOST_EDGE], below[MOST_EDGE]; /* magnitudes; at[1] is that of x0 */
-    uint8_t found[MOST_EDGE];
+    float energy[MOST_EDGE];                                        /* apart from their bits: so loops become vectors */
+    uint32_t bits[MOST_EDGE];
     const int32_t n = x1 - x0;
     if (!before) {
-        _Pragma("omp simd") for (int32_t x = 0; x < n; x++) found[x] = (uint8_t)tsr_rans_context(tsr_rans_energy(w, 0, sum[x0 + x]));
+        _Pragma("omp simd") for (int32_t x = 0; x < n; x++) energy[x] = (float)(int32_t)tsr_rans_energy(w, 0, sum[x0 + x]);
     } else if (reach == 1) {
         NAME(magnitudes)(row + x0 - nx, n, at + 1);
         at[0] = (uint16_t)tsr_rans_magnitude(row[x0 - nx - (x0 ? 1 : 0)]);
-        _Pragma("omp simd") for (int32_t x = 0; x < n; x++) found[x] =
-            (uint8_t)tsr_rans_context(tsr_rans_energy(w, TSR_RANS_ROW_SUM((uint32_t)at[x + 1], (uint32_t)at[x]), sum[x0 + x]));
+        _Pragma("omp simd") for (int32_t x = 0; x < n; x++) energy[x] =
+            (float)(int32_t)tsr_rans_energy(w, TSR_RANS_ROW_SUM((uint32_t)at[x + 1], (uint32_t)at[x]), sum[x0 + x]);
     } else { /* whole rows */
         const T *p = row - (int64_t)nx * s[1];
         NAME(magnitudes)(p, n, at + 1);
@@ -42,16 +43,17 @@ static void NAME(row_contexts)(const T *band, const int32_t s[3], int32_t reach,
         at[n + 1] = at[n];
         _Pragma("omp simd") for (int32_t x = 0; x < n; x++)
         {
-            const uint32_t around = TSR_RANS_SLICE_SUM((uint32_t)at[x + 1], (uint32_t)at[x], (uint32_t)at[x + 2], (uint32_t)above[x], (uint32_t)below[x]);
-            found[x] = (uint8_t)tsr_rans_context(tsr_rans_energy(w, around, sum[x]));
+            const uint32_t around =
+                TSR_RANS_SLICE_SUM((uint32_t)at[x + 1], (uint32_t)at[x], (uint32_t)at[x + 2], (uint32_t)above[x], (uint32_t)below[x]);
+            energy[x] = (float)(int32_t)tsr_rans_energy(w, around, sum[x]);
         }
     }
-    memcpy(context + x0, found, (size_t)n);
+    memcpy(bits, energy, (size_t)n * sizeof *bits);
+    _Pragma("omp simd") for (int32_t x = 0; x < n; x++) context[x0 + x] = (uint8_t)tsr_rans_context_of_bits(bits[x]);
 }
 
 /* Contexts of coefficients *ready to `need` - 1, and up to the end of a row where the slice before has all it takes. */
-static void NAME(contexts)(const T *band, const int32_t s[3], int32_t start, const NAME(seen) * seen, int64_t need, int64_t *ready,
-                           uint8_t *context)
+static void NAME(contexts)(const T *band, const int32_t s[3], int32_t start, const NAME(seen) * seen, int64_t need, int64_t *ready, uint8_t *context)
 {
     const int32_t reach = tsr_rans_reach(s[0], s[1]);
     while (*ready < need) {

@@ -13,7 +13,8 @@ static tsr_volume *noise(tsr_dtype dtype, tsr_size3 size, uint64_t *random, int 
     require_ok(tsr_volume_create(NULL, dtype, size, NULL, &v));
     const size_t element = tsr_dtype_size(dtype), bytes = (size_t)tsr_volume_count(v) * element;
     uint8_t *at = (uint8_t *)tsr_volume_data(v);
-    for (size_t i = 0; i < bytes; i++) at[i] = wild ? (uint8_t)test_random(random) : (uint8_t)(i % element ? 0 : (i / element % 37 + (test_random(random) & 3)));
+    for (size_t i = 0; i < bytes; i++)
+        at[i] = wild ? (uint8_t)test_random(random) : (uint8_t)(i % element ? 0 : (i / element % 37 + (test_random(random) & 3)));
     if (dtype == TSR_F32 && !wild)
         for (int64_t i = 0; i < tsr_volume_count(v); i++) ((float *)tsr_volume_data(v))[i] = i % 97 == 5 ? NAN : (float)(i % 37) * 0.5f;
     require_ok(tsr_volume_set_scaling(v, 0.5, 3));

@@ -115,8 +115,7 @@ static int decode_on_device(const struct decompress *d, tsr_volume **volume, tsr
     }
     tsr_status status = tsr_compressed_open(context, input, &d->options, &compressed);
     const int leave = status == TSR_ERROR_UNSUPPORTED && !strcmp(device, "auto");
-    if (!leave && d->options.memory_limit)
-        code = cli_usage(d->cli, "--memory-limit: bounds the host's memory, expected --device cpu beside it");
+    if (!leave && d->options.memory_limit) code = cli_usage(d->cli, "--memory-limit: bounds the host's memory, expected --device cpu beside it");
     else if (!leave) {
         if (status == TSR_OK) status = tsr_compressed_decode(compressed, &d->options, &there, info);
         if (status == TSR_OK) status = tsr_volume_copy(there, NULL, volume);
