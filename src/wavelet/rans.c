@@ -4,6 +4,8 @@
 #include "io/bytes.h"
 #include "wavelet/rans_isa.h"
 
+enum { MOST_EDGE = 256 };
+
 #define T int32_t
 #define NAME(f) wide_##f
 #include "wavelet/rans_context_body.h"
@@ -77,7 +79,8 @@ static struct coded code_of(int32_t v, int32_t context)
 }
 
 /* The steps of a group, last first, each of all lanes, last first: as they are undone. */
-static void put_group(struct writer *w, const int32_t *v, const uint8_t *context, int32_t n, const tsr_rans_model *model, uint32_t first[][TSR_RANS_TOKENS])
+static void put_group(struct writer *w, const int32_t *v, const uint8_t *context, int32_t n, const tsr_rans_model *model,
+                      uint32_t first[][TSR_RANS_TOKENS])
 {
     struct coded c[TSR_RANS_LANES];
     int escapes = 0, large = 0;

@@ -61,11 +61,12 @@ TSR_HD tsr_rans_weights tsr_rans_weigh(int before, int32_t siblings)
 TSR_HD uint32_t tsr_rans_energy(tsr_rans_weights w, uint32_t before, uint32_t siblings) { return (before * w.before + siblings * w.siblings) >> 8; }
 
 /* 0 for 0, else two contexts an octave: 1 + 2 log2 + the next bit, which are the exponent and the first bit of a float. */
-TSR_HD int32_t tsr_rans_context(uint32_t energy)
+TSR_HD int32_t tsr_rans_context_of_bits(uint32_t bits)
 {
-    const int32_t c = (int32_t)(tsr_float_bits((float)(int32_t)energy) >> 22) - 253;
+    const int32_t c = (int32_t)(bits >> 22) - 253;
     return c > 0 ? c : 0;
 }
+TSR_HD int32_t tsr_rans_context(uint32_t energy) { return tsr_rans_context_of_bits(tsr_float_bits((float)(int32_t)energy)); }
 TSR_HD int32_t tsr_rans_start(int32_t said) { return said < TSR_RANS_CONTEXTS ? said : TSR_RANS_CONTEXTS - 1; }
 
 TSR_HD int32_t tsr_rans_table(int32_t context) { return context < TSR_RANS_SMALL ? context : TSR_RANS_SMALL + (context & 1); }

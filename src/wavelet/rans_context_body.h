@@ -6,6 +6,11 @@ typedef struct NAME(seen) {
     int32_t size[3], bands;
 } NAME(seen);
 
+static inline void NAME(magnitudes)(const T *TSR_RESTRICT v, int32_t n, uint16_t *TSR_RESTRICT m)
+{
+    _Pragma("omp simd") for (int32_t x = 0; x < n; x++) m[x] = (uint16_t)tsr_rans_magnitude(v[x]);
+}
+
 /* Contexts of x0 <= x < x1 in the row (y, z) of a band. */
 static void NAME(row_contexts)(const T *band, const int32_t s[3], int32_t reach, int32_t start, const NAME(seen) * seen, int32_t x0, int32_t x1,
                                int32_t y, int32_t z, uint8_t *TSR_RESTRICT context)
@@ -18,32 +23,37 @@ static void NAME(row_contexts)(const T *band, const int32_t s[3], int32_t reach,
         for (int32_t x = x0; x < x1; x++) context[x] = (uint8_t)start;
         return;
     }
+    uint16_t at[MOST_EDGE + 2], above[MOST_EDGE], below[MOST_EDGE]; /* magnitudes; at[1] is that of x0 */
+    float energy[MOST_EDGE];                                        /* apart from their bits: so loops become vectors */
+    uint32_t bits[MOST_EDGE];
+    const int32_t n = x1 - x0;
     if (!before) {
-        for (int32_t x = x0; x < x1; x++) context[x] = (uint8_t)tsr_rans_context(tsr_rans_energy(w, 0, sum[x]));
-        return;
-    }
-    if (reach == 1) {
-        for (int32_t x = x0; x < x1; x++) {
-            const uint32_t at = tsr_rans_magnitude(row[x - nx]), left = x ? tsr_rans_magnitude(row[x - 1 - nx]) : at;
-            context[x] = (uint8_t)tsr_rans_context(tsr_rans_energy(w, TSR_RANS_ROW_SUM(at, left), sum[x]));
+        _Pragma("omp simd") for (int32_t x = 0; x < n; x++) energy[x] = (float)(int32_t)tsr_rans_energy(w, 0, sum[x0 + x]);
+    } else if (reach == 1) {
+        NAME(magnitudes)(row + x0 - nx, n, at + 1);
+        at[0] = (uint16_t)tsr_rans_magnitude(row[x0 - nx - (x0 ? 1 : 0)]);
+        _Pragma("omp simd") for (int32_t x = 0; x < n; x++) energy[x] =
+            (float)(int32_t)tsr_rans_energy(w, TSR_RANS_ROW_SUM((uint32_t)at[x + 1], (uint32_t)at[x]), sum[x0 + x]);
+    } else { /* whole rows */
+        const T *p = row - (int64_t)nx * s[1];
+        NAME(magnitudes)(p, n, at + 1);
+        NAME(magnitudes)(y ? p - nx : p, n, above);
+        NAME(magnitudes)(y + 1 < s[1] ? p + nx : p, n, below);
+        at[0] = at[1];
+        at[n + 1] = at[n];
+        _Pragma("omp simd") for (int32_t x = 0; x < n; x++)
+        {
+            const uint32_t around =
+                TSR_RANS_SLICE_SUM((uint32_t)at[x + 1], (uint32_t)at[x], (uint32_t)at[x + 2], (uint32_t)above[x], (uint32_t)below[x]);
+            energy[x] = (float)(int32_t)tsr_rans_energy(w, around, sum[x]);
         }
-        return;
     }
-    const T *TSR_RESTRICT p = row - (int64_t)nx * s[1], *TSR_RESTRICT above = y ? p - nx : p, *TSR_RESTRICT below = y + 1 < s[1] ? p + nx : p;
-#define CONTEXT(x, l, r)                                                                                                                          \
-    (uint8_t) tsr_rans_context(tsr_rans_energy(w,                                                                                                 \
-                                               TSR_RANS_SLICE_SUM(tsr_rans_magnitude(p[x]), tsr_rans_magnitude(p[l]), tsr_rans_magnitude(p[r]), \
-                                                                  tsr_rans_magnitude(above[x]), tsr_rans_magnitude(below[x])),                    \
-                                               sum[x]))
-    context[0] = CONTEXT(0, 0, nx > 1 ? 1 : 0);
-    for (int32_t x = 1; x < nx - 1; x++) context[x] = CONTEXT(x, x - 1, x + 1);
-    if (nx > 1) context[nx - 1] = CONTEXT(nx - 1, nx - 2, nx - 1);
-#undef CONTEXT
+    memcpy(bits, energy, (size_t)n * sizeof *bits);
+    _Pragma("omp simd") for (int32_t x = 0; x < n; x++) context[x0 + x] = (uint8_t)tsr_rans_context_of_bits(bits[x]);
 }
 
 /* Contexts of coefficients *ready to `need` - 1, and up to the end of a row where the slice before has all it takes. */
-static void NAME(contexts)(const T *band, const int32_t s[3], int32_t start, const NAME(seen) * seen, int64_t need, int64_t *ready,
-                           uint8_t *context)
+static void NAME(contexts)(const T *band, const int32_t s[3], int32_t start, const NAME(seen) * seen, int64_t need, int64_t *ready, uint8_t *context)
 {
     const int32_t reach = tsr_rans_reach(s[0], s[1]);
     while (*ready < need) {

@@ -99,6 +99,35 @@ static int write_strip(const struct decompress *d)
     return status == TSR_OK ? CLI_OK : cli_status(d->cli, status, d->strip);
 }
 
+/* On the GPU that --device names; *volume stays NULL where the host shall do it: no device is named, or it is the host, or auto and the file's coder is
+ * none of a GPU. */
+static int decode_on_device(const struct decompress *d, tsr_volume **volume, tsr_compress_info *info)
+{
+    const char *device = d->cli->globals.device, *input = d->cli->input[0];
+    tsr_context *context = NULL;
+    tsr_compressed *compressed = NULL;
+    tsr_volume *there = NULL;
+    if (!device) return CLI_OK;
+    int code = cli_context(d->cli, &context);
+    if (code || tsr_context_device(context).kind == TSR_DEVICE_CPU) {
+        tsr_context_destroy(&context);
+        return code;
+    }
+    tsr_status status = tsr_compressed_open(context, input, &d->options, &compressed);
+    const int leave = status == TSR_ERROR_UNSUPPORTED && !strcmp(device, "auto");
+    if (!leave && d->options.memory_limit) code = cli_usage(d->cli, "--memory-limit: bounds the host's memory, expected --device cpu beside it");
+    else if (!leave) {
+        if (status == TSR_OK) status = tsr_compressed_decode(compressed, &d->options, &there, info);
+        if (status == TSR_OK) status = tsr_volume_copy(there, NULL, volume);
+        cli_progress_end(d->cli);
+        if (status != TSR_OK) code = cli_status(d->cli, status, input);
+    }
+    tsr_volume_destroy(&there);
+    tsr_compressed_destroy(&compressed);
+    tsr_context_destroy(&context);
+    return code;
+}
+
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct decompress d = { .cli = cli, .options = TSR_DECOMPRESS_OPTIONS };
@@ -171,8 +200,11 @@ static int run(cli_call *cli, int argc, char **argv)
             return cli_usage(cli, "--layers: '%s' has coder %s without layers, expected planes", input, tsr_compress_coder_name(info.coder));
     }
     const int by_parts = d.options.memory_limit && !names_picture(&d);
-    tsr_status status =
-        by_parts ? tsr_file_decompress(input, d.output, &d.options, &write, &info) : tsr_volume_decompress(input, &d.options, &volume, &info);
+    code = decode_on_device(&d, &volume, &info);
+    if (code) return code;
+    tsr_status status = volume     ? TSR_OK
+                        : by_parts ? tsr_file_decompress(input, d.output, &d.options, &write, &info)
+                                   : tsr_volume_decompress(input, &d.options, &volume, &info);
     cli_progress_end(cli);
     if (status != TSR_OK) return cli_status(cli, status, input);
     if (info.pieces_whole < info.pieces)
