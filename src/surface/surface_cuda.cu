@@ -2,13 +2,11 @@
 #include "surface/emit_cuda.h"
 #include "surface/surface_ops.h"
 
-#ifndef MC_FEW
-#define MC_FEW 16
-#define MC_COUNT 6
-#define MC_EMIT 6
-#endif
-enum { COUNT_BLOCKS = MC_COUNT /* of counting, that a multiprocessor holds */ };
-enum { GROUP = 1024, FEW_GROUPS = 4, SHARED_WORDS = 32 * 64 /* words with work per multiprocessor below which a warp takes 16 of them, not 32 */ };
+/* Blocks that a multiprocessor holds, of counting and of writing: what registers are left to. */
+enum { COUNT_BLOCKS = 8, EMIT_BLOCKS = 6 };
+enum { GROUP = 1024, FEW_GROUPS = 4 };
+/* Below so many words with work per multiprocessor a warp takes FEW_SHARE of them, not 32: there are warps to spare. */
+enum { SHARED_WORDS = 32 * 64, FEW_SHARE = 16 };
 
 /* ---- sides: one bit per sample ------------------------------------------------------------------------------------------------------ */
 
@@ -154,7 +152,11 @@ TSR_DEVICE_FN uint32_t scan_block(uint32_t value, uint32_t *warps, uint32_t *tot
 
 /* What decides faces (DECIDE 1) takes up to twice the registers: the other kernels are compiled without it, since there the field is known to be 0.
  * A block of words: all threads look whether their word is quiet, and those that are not, few, go to the first threads. */
-template <int DECIDE, int TILED> TSR_KERNEL(__launch_bounds__(TSR_BLOCK_WORDS, DECIDE ? 1 : TILED ? 4 : COUNT_BLOCKS) count_kernel)(tsr_surface_grid g)
+template <int DECIDE, int TILED>
+TSR_KERNEL(__launch_bounds__(TSR_BLOCK_WORDS, DECIDE  ? 1
+                                              : TILED ? 4
+                                                      : COUNT_BLOCKS) count_kernel)
+(tsr_surface_grid g)
 {
     if (!DECIDE) g.decide = 0;
     g.tiled = TILED;
@@ -211,7 +213,7 @@ template <int DECIDE, int TILED> TSR_KERNEL(__launch_bounds__(TSR_BLOCK_WORDS, D
     if (threadIdx.x == 0) g.block_sum[blockIdx.x] = total;
 }
 
-/* Sums of up to 4096 blocks: fewer than 2^27 vertices and 2^29 triangles in one number, active blocks and their words with work in another. */
+/* Sums of a group of 1024 blocks: fewer than 2^27 vertices and 2^29 triangles in one number, active blocks and their words with work in another. */
 typedef struct group_sums {
     uint64_t mesh, list;
 } group_sums;
@@ -323,28 +325,26 @@ TSR_KERNEL(place_kernel)(tsr_surface_grid g)
     place_block(g, block, own, after_sums(((const group_place *)g.groups)[blockIdx.x], before));
 }
 
-/* The three in one, for up to FEW_GROUPS groups: by one block, whose threads take FEW_GROUPS blocks each. */
-TSR_KERNEL(place_few_kernel)(tsr_surface_grid g)
+/* The three in one, for up to FEW_GROUPS groups, by one block. */
+TSR_KERNEL(place_few_kernel)(tsr_surface_grid g, int32_t groups)
 {
     TSR_SHARED(group_sums, warps, GROUP / 32);
-    const int64_t block = (int64_t)threadIdx.x * FEW_GROUPS;
-    const group_place none = { 0, 0, 0, 0 };
-    group_sums own[FEW_GROUPS], sum = { 0, 0 }, total;
+    group_place place = { 0, 0, 0, 0 }, at[FEW_GROUPS];
+    group_sums own[FEW_GROUPS], total;
 #pragma unroll
-    for (int k = 0; k < FEW_GROUPS; k++) {
-        own[k] = sums_of(g, block + k);
-        sum.mesh += own[k].mesh;
-        sum.list += own[k].list;
+    for (int32_t k = 0; k < FEW_GROUPS; k++) own[k] = sums_of(g, k * GROUP + (int64_t)threadIdx.x);
+#pragma unroll
+    for (int32_t k = 0; k < FEW_GROUPS; k++) {
+        at[k] = place;
+        if (k >= groups) continue;
+        at[k] = after_sums(place, scan_group(own[k], warps, &total));
+        place = after_sums(place, total);
+        __syncthreads(); /* the sums of the warps have been read */
     }
-    group_sums before = scan_group(sum, warps, &total);
-    if (threadIdx.x == 0) post_totals(g, after_sums(none, total));
+    if (threadIdx.x == 0) post_totals(g, place);
     __syncthreads(); /* a part's vertices come after those of all */
 #pragma unroll
-    for (int k = 0; k < FEW_GROUPS; k++) {
-        place_block(g, block + k, own[k], after_sums(none, before));
-        before.mesh += own[k].mesh;
-        before.list += own[k].list;
-    }
+    for (int32_t k = 0; k < FEW_GROUPS; k++) place_block(g, k * GROUP + (int64_t)threadIdx.x, own[k], at[k]);
 }
 
 /* Number `number` of those that are counted together. */
@@ -382,7 +382,7 @@ static tsr_status count_grid(tsr_queue *queue, const tsr_surface_grid *grid, int
         else TSR_LAUNCH(queue, (count_kernel<0, 1>), blocks, TSR_BLOCK_WORDS, 0, g);
     } else if (g.decide) TSR_LAUNCH(queue, (count_kernel<1, 0>), blocks, TSR_BLOCK_WORDS, 0, g);
     else TSR_LAUNCH(queue, (count_kernel<0, 0>), blocks, TSR_BLOCK_WORDS, 0, g);
-    if (groups <= FEW_GROUPS) TSR_LAUNCH(queue, place_few_kernel, 1, GROUP, 0, g);
+    if (groups <= FEW_GROUPS) TSR_LAUNCH(queue, place_few_kernel, 1, GROUP, 0, g, (int32_t)groups);
     else {
         TSR_LAUNCH(queue, group_kernel, (uint32_t)groups, GROUP, 0, g);
         TSR_LAUNCH(queue, total_kernel, 1, 32, 0, g, groups);
@@ -409,28 +409,31 @@ static tsr_status cuda_totals(tsr_queue *queue, const tsr_surface_grid *grid, in
 
 /* ---- output ------------------------------------------------------------------------------------------------------------------------- */
 
-/* A warp takes SHARE words of the list. */
-template <int DECIDE, int SHARE> TSR_KERNEL(__launch_bounds__(EMIT_WARPS * 32, DECIDE ? 1 : MC_EMIT) emit_kernel)(tsr_surface_grid g, tsr_surface_output out)
+/* A warp takes `share` words of the list, a multiple of TSR_LIST_GRAIN up to 32. */
+template <int DECIDE, int TILED>
+TSR_KERNEL(__launch_bounds__(EMIT_WARPS * 32, DECIDE ? 1 : EMIT_BLOCKS) emit_kernel)
+(tsr_surface_grid g, tsr_surface_output out, int32_t share)
 {
-    static_assert(SHARE <= 32 && SHARE % TSR_LIST_GRAIN == 0, "a lane each, from an entry of list_turn on");
     if (!DECIDE) g.decide = 0;
+    g.tiled = TILED;
     TSR_SHARED(emit_lists, lists, EMIT_WARPS);
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    const int64_t words = tsr_output_words(&out), step = (int64_t)gridDim.x * EMIT_WARPS * SHARE;
+    const int64_t words = tsr_output_words(&out), step = (int64_t)gridDim.x * EMIT_WARPS * share;
     const uint32_t active = words ? g.totals->active_blocks : 0;
-    for (int64_t from = ((int64_t)blockIdx.x * EMIT_WARPS + warp) * SHARE; from < words; from += step)
-        emit_words(g, out, from, min(from + SHARE, words), active, lane, &lists[warp]);
+    for (int64_t from = ((int64_t)blockIdx.x * EMIT_WARPS + warp) * share; from < words; from += step)
+        emit_words(g, out, from, min(from + share, words), active, lane, &lists[warp]);
 }
 
 /* `words`: with work, or as many as are expected; the kernels go on until all are done. */
 static tsr_status launch_emit(tsr_queue *queue, const tsr_surface_grid &g, const tsr_surface_output &out, int64_t words)
 {
-    const int few = words < (int64_t)SHARED_WORDS * tsr_queue_processors(queue);
-    const uint32_t blocks = tsr_blocks(words, EMIT_WARPS * (few ? MC_FEW : 32), INT32_MAX);
-    if (few && g.decide) TSR_LAUNCH(queue, (emit_kernel<1, MC_FEW>), blocks, EMIT_WARPS * 32, 0, g, out);
-    else if (few) TSR_LAUNCH(queue, (emit_kernel<0, MC_FEW>), blocks, EMIT_WARPS * 32, 0, g, out);
-    else if (g.decide) TSR_LAUNCH(queue, (emit_kernel<1, 32>), blocks, EMIT_WARPS * 32, 0, g, out);
-    else TSR_LAUNCH(queue, (emit_kernel<0, 32>), blocks, EMIT_WARPS * 32, 0, g, out);
+    const int32_t share = words < (int64_t)SHARED_WORDS * tsr_queue_processors(queue) ? FEW_SHARE : 32;
+    const uint32_t blocks = tsr_blocks(words, EMIT_WARPS * share, INT32_MAX);
+    if (g.tiled) {
+        if (g.decide) TSR_LAUNCH(queue, (emit_kernel<1, 1>), blocks, EMIT_WARPS * 32, 0, g, out, share);
+        else TSR_LAUNCH(queue, (emit_kernel<0, 1>), blocks, EMIT_WARPS * 32, 0, g, out, share);
+    } else if (g.decide) TSR_LAUNCH(queue, (emit_kernel<1, 0>), blocks, EMIT_WARPS * 32, 0, g, out, share);
+    else TSR_LAUNCH(queue, (emit_kernel<0, 0>), blocks, EMIT_WARPS * 32, 0, g, out, share);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
