@@ -402,14 +402,38 @@ TSR_HD int tsr_rows_uniform(const tsr_surface_grid *g, const uint64_t row[4])
     return !(row[0] | row[1] | row[2] | row[3]) || (row[0] & row[1] & row[2] & row[3]) == tsr_bits_low(g->width + 2);
 }
 
-/* Dense: what any and what all of the rows (y, z) = 00 10 01 11 that there are have in their word `next` words on. */
-TSR_HD void tsr_rows_meet(const tsr_surface_grid *g, const tsr_word_place *p, int32_t next, uint32_t *any, uint32_t *all)
+/* Dense: what any and what all of the rows (y, z) = 00 10 01 11 that there are have in a word, and whether another follows in its row. */
+typedef struct tsr_word_meet {
+    uint32_t any, all;
+    int32_t more;
+    int64_t to_y, to_z; /* words from row to row, 0 at the end */
+} tsr_word_meet;
+TSR_HD void tsr_rows_meet(const uint32_t *bits, int64_t to_y, int64_t to_z, uint32_t *any, uint32_t *all)
 {
-    const uint32_t *bits = g->bits + p->word + next, own = *bits;
-    const int64_t to_y = p->left[1] > 1 ? g->row_words : 0, to_z = p->left[2] > 1 ? g->row_words * g->size[1] : 0;
-    const uint32_t y = bits[to_y], z = bits[to_z], yz = bits[to_y + to_z];
+    const uint32_t own = *bits, y = bits[to_y], z = bits[to_z], yz = bits[to_y + to_z];
     *any = own | y | z | yz;
     *all = own & y & z & yz;
+}
+TSR_HD tsr_word_meet tsr_word_meets(const tsr_surface_grid *g, int64_t word)
+{
+    tsr_word_meet m;
+    int32_t end_y, end_z;
+    if (g->words <= (int64_t)INT32_MAX) {
+        const uint32_t n = (uint32_t)word, row = tsr_divide(g->by_row, n), z = tsr_divide(g->by_plane, row);
+        m.more = n - row * (uint32_t)g->row_words + 1 < (uint32_t)g->row_words;
+        end_y = row - z * (uint32_t)g->size[1] + 1 >= (uint32_t)g->size[1];
+        end_z = z + 1 >= (uint32_t)g->size[2];
+    } else {
+        const int64_t row = word / g->row_words, z = row / g->size[1];
+        m.more = word - row * g->row_words + 1 < g->row_words;
+        end_y = row - z * g->size[1] + 1 >= g->size[1];
+        end_z = z + 1 >= g->size[2];
+    }
+    m.to_y = end_y ? 0 : g->row_words;
+    m.to_z = end_z ? 0 : g->row_words * g->size[1];
+    tsr_rows_meet(g->bits + word, m.to_y, m.to_z, &m.any, &m.all);
+    if (!m.more) m.all |= ~(uint32_t)tsr_bits_low(g->size[0] - 32 * (g->row_words - 1));
+    return m;
 }
 
 /* Counts of a word. */

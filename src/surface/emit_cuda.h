@@ -145,10 +145,12 @@ TSR_DEVICE_FN uint32_t emit_triangles(const tsr_surface_grid &g, const tsr_surfa
 {
     const tsr_case_tables tables = TSR_CASE_TABLES;
     uint32_t total, k = 0, to = warp_before(work.triangles, lane, &total);
+    uint64_t side[4] = { 0, 0, 0, 0 }; /* in registers: what is written to the list might lie there, for all the compiler knows */
+    for (int32_t j = 0; j < 4 && work.active; j++) side[j] = l->reach[lane].side[j];
     for (uint32_t base = 0; base < total; base += TRIANGLE_LIST) {
         while (work.active && to < base + TRIANGLE_LIST) {
             const int32_t bit = __ffs((int)work.active) - 1;
-            const uint32_t code = tsr_cell_case(&g, l->reach[lane].side, bit), count = triangles_of(g, &l->reach[lane], bit, code, &tables);
+            const uint32_t code = tsr_cell_case(&g, side, bit), count = triangles_of(g, &l->reach[lane], bit, code, &tables);
             for (; k < count && to < base + TRIANGLE_LIST; k++, to++) l->triangle[to - base] = lane << 17 | code << 9 | (uint32_t)bit << 4 | k;
             if (k < count) break;
             k = 0;

@@ -6,10 +6,7 @@
 
 static inline double tsr_dot(tsr_vec3 a, tsr_vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 static inline tsr_vec3 tsr_minus(tsr_vec3 a, tsr_vec3 b) { return (tsr_vec3){ a.x - b.x, a.y - b.y, a.z - b.z }; }
-static inline tsr_vec3 tsr_cross(tsr_vec3 a, tsr_vec3 b)
-{
-    return (tsr_vec3){ a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x };
-}
+static inline tsr_vec3 tsr_cross(tsr_vec3 a, tsr_vec3 b) { return (tsr_vec3){ a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x }; }
 static inline tsr_vec3 tsr_mesh_position(const tsr_mesh *mesh, uint32_t vertex)
 {
     const float *p = mesh->vertices + 3 * (int64_t)vertex;

@@ -2,7 +2,11 @@
 #include "surface/emit_cuda.h"
 #include "surface/surface_ops.h"
 
-enum { GROUP = 1024, FEW_GROUPS = 4, SHARED_WORDS = 32 * 64 /* words with work per multiprocessor below which a warp takes 16 of them, not 32 */ };
+/* Blocks that a multiprocessor holds, of counting and of writing: what registers are left to. */
+enum { COUNT_BLOCKS = 8, EMIT_BLOCKS = 6 };
+enum { GROUP = 1024, FEW_GROUPS = 4 };
+/* Below so many words with work per multiprocessor a warp takes FEW_SHARE of them, not 32: there are warps to spare. */
+enum { SHARED_WORDS = 32 * 64, FEW_SHARE = 16 };
 
 /* ---- sides: one bit per sample ------------------------------------------------------------------------------------------------------ */
 
@@ -148,37 +152,36 @@ TSR_DEVICE_FN uint32_t scan_block(uint32_t value, uint32_t *warps, uint32_t *tot
 
 /* What decides faces (DECIDE 1) takes up to twice the registers: the other kernels are compiled without it, since there the field is known to be 0.
  * A block of words: all threads look whether their word is quiet, and those that are not, few, go to the first threads. */
-template <int DECIDE> TSR_KERNEL(__launch_bounds__(TSR_BLOCK_WORDS) count_kernel)(tsr_surface_grid g)
+template <int DECIDE, int TILED>
+TSR_KERNEL(__launch_bounds__(TSR_BLOCK_WORDS, DECIDE  ? 1
+                                              : TILED ? 4
+                                                      : COUNT_BLOCKS) count_kernel)
+(tsr_surface_grid g)
 {
     if (!DECIDE) g.decide = 0;
+    g.tiled = TILED;
     TSR_SHARED(uint32_t, warps, 32);
     TSR_SHARED(uint8_t, words, TSR_BLOCK_WORDS);
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     const int64_t first = (int64_t)blockIdx.x * TSR_BLOCK_WORDS, word = first + threadIdx.x;
-    uint32_t before = 0, busy = 0, count = 0, total, any = 0, all = 1; /* of the four rows: the word's samples, those there are */
+    uint32_t before = 0, busy = 0, count = 0, total;
     tsr_word_place p;
     int torn, stirs = 0;
-    if (word < g.words) {
+    if (TILED && word < g.words) {
         tsr_word_locate(&g, word, &p);
-        if (g.tiled) {
-            const uint64_t row[4] = { tsr_word_row(&g, &p, 0, 0), tsr_word_row(&g, &p, 1, 0), tsr_word_row(&g, &p, 0, 1),
-                                      tsr_word_row(&g, &p, 1, 1) };
-            stirs = !tsr_rows_uniform(&g, row);
-        } else tsr_rows_meet(&g, &p, 0, &any, &all);
+        const uint64_t row[4] = { tsr_word_row(&g, &p, 0, 0), tsr_word_row(&g, &p, 1, 0), tsr_word_row(&g, &p, 0, 1), tsr_word_row(&g, &p, 1, 1) };
+        stirs = !tsr_rows_uniform(&g, row);
     }
-    if (!g.tiled) { /* the next word's are the next lane's */
-        uint32_t next_any = __shfl_down_sync(TSR_WARP_ALL, any & 1u, 1), next_all = __shfl_down_sync(TSR_WARP_ALL, all & 1u, 1);
-        if (word < g.words) {
-            if (p.left[0] <= 32) {
-                all |= ~(uint32_t)tsr_bits_low(p.left[0]);
-                next_any = 0;
-                next_all = 1;
-            } else if (lane == 31) {
-                tsr_rows_meet(&g, &p, 1, &next_any, &next_all);
-            }
-            stirs = ((any != 0) | (next_any & 1u)) & ((all != 0xffffffffu) | !(next_all & 1u)) ||
-                    word == tsr_word_next_part(&g); /* whose prefix place_kernel wants */
+    if (!TILED) { /* the next word's are the next lane's */
+        tsr_word_meet m = { 0, 0xffffffffu, 0, 0, 0 };
+        if (word < g.words) m = tsr_word_meets(&g, word);
+        uint32_t any = __shfl_down_sync(TSR_WARP_ALL, m.any, 1), all = __shfl_down_sync(TSR_WARP_ALL, m.all, 1);
+        if (lane == 31 && m.more) tsr_rows_meet(g.bits + word + 1, m.to_y, m.to_z, &any, &all);
+        if (!m.more) {
+            any = 0;
+            all = 1;
         }
+        stirs = ((m.any | (any & 1u)) != 0 && (~m.all | (~all & 1u)) != 0) || word == tsr_word_next_part(&g); /* whose prefix place_kernel wants */
     }
     const uint32_t mask = __ballot_sync(TSR_WARP_ALL, stirs);
     if (lane == 0) warps[warp] = (uint32_t)__popc(mask);
@@ -210,7 +213,7 @@ template <int DECIDE> TSR_KERNEL(__launch_bounds__(TSR_BLOCK_WORDS) count_kernel
     if (threadIdx.x == 0) g.block_sum[blockIdx.x] = total;
 }
 
-/* Sums of a group of 1024 blocks: fewer than 2^25 vertices and 2^28 triangles in one number, active blocks and their words with work in another. */
+/* Sums of a group of 1024 blocks: fewer than 2^27 vertices and 2^29 triangles in one number, active blocks and their words with work in another. */
 typedef struct group_sums {
     uint64_t mesh, list;
 } group_sums;
@@ -220,16 +223,16 @@ typedef struct group_place {
 TSR_DEVICE_FN group_sums sums_of(const tsr_surface_grid &g, int64_t block)
 {
     const uint32_t sum = block < g.blocks ? g.block_sum[block] : 0;
-    const group_sums s = { (uint64_t)tsr_count_vertices(sum) | (uint64_t)tsr_count_triangles(sum) << 25,
-                           sum ? (uint64_t)g.list_count[block] << 11 | 1u : 0 };
+    const group_sums s = { (uint64_t)tsr_count_vertices(sum) | (uint64_t)tsr_count_triangles(sum) << 27,
+                           sum ? (uint64_t)g.list_count[block] << 13 | 1u : 0 };
     return s;
 }
 TSR_DEVICE_FN group_place after_sums(group_place p, group_sums s)
 {
-    p.vertices += s.mesh & ((1u << 25) - 1u);
-    p.triangles += s.mesh >> 25;
-    p.active += s.list & ((1u << 11) - 1u);
-    p.words += s.list >> 11;
+    p.vertices += s.mesh & ((1u << 27) - 1u);
+    p.triangles += s.mesh >> 27;
+    p.active += s.list & ((1u << 13) - 1u);
+    p.words += s.list >> 13;
     return p;
 }
 
@@ -248,12 +251,18 @@ TSR_DEVICE_FN group_sums scan_group(group_sums value, group_sums *warps, group_s
     const group_sums sum = { scan_warp(value.mesh, lane), scan_warp(value.list, lane) };
     if (lane == 31) warps[warp] = sum;
     __syncthreads();
-    const group_sums own = warps[lane], all = { scan_warp(own.mesh, lane), scan_warp(own.list, lane) };
-    const group_sums before = { __shfl_sync(TSR_WARP_ALL, all.mesh - own.mesh, (int)warp) + sum.mesh - value.mesh,
-                                __shfl_sync(TSR_WARP_ALL, all.list - own.list, (int)warp) + sum.list - value.list };
-    total->mesh = __shfl_sync(TSR_WARP_ALL, all.mesh, 31);
-    total->list = __shfl_sync(TSR_WARP_ALL, all.list, 31);
+    if (warp == 0) { /* shuffles are one a cycle for all warps together */
+        const group_sums own = warps[lane];
+        warps[lane].mesh = scan_warp(own.mesh, lane);
+        warps[lane].list = scan_warp(own.list, lane);
+    }
     __syncthreads();
+    group_sums before = { sum.mesh - value.mesh, sum.list - value.list };
+    if (warp) {
+        before.mesh += warps[warp - 1].mesh;
+        before.list += warps[warp - 1].list;
+    }
+    *total = warps[GROUP / 32 - 1];
     return before;
 }
 
@@ -299,7 +308,7 @@ TSR_DEVICE_FN void place_block(const tsr_surface_grid &g, int64_t block, group_s
     g.block_triangle[block] = place.triangles;
     g.list_first[block] = place.words;
     if (own.list) {
-        const uint64_t end = place.words + (own.list >> 11);
+        const uint64_t end = place.words + (own.list >> 13);
         g.active[place.active] = (uint32_t)block;
         for (uint64_t k = (place.words + TSR_LIST_GRAIN - 1) / TSR_LIST_GRAIN; k * TSR_LIST_GRAIN < end; k++) g.list_turn[k] = (uint32_t)place.active;
     }
@@ -316,7 +325,7 @@ TSR_KERNEL(place_kernel)(tsr_surface_grid g)
     place_block(g, block, own, after_sums(((const group_place *)g.groups)[blockIdx.x], before));
 }
 
-/* The three in one, for few groups: by one block. */
+/* The three in one, for up to FEW_GROUPS groups, by one block. */
 TSR_KERNEL(place_few_kernel)(tsr_surface_grid g, int32_t groups)
 {
     TSR_SHARED(group_sums, warps, GROUP / 32);
@@ -330,11 +339,12 @@ TSR_KERNEL(place_few_kernel)(tsr_surface_grid g, int32_t groups)
         if (k >= groups) continue;
         at[k] = after_sums(place, scan_group(own[k], warps, &total));
         place = after_sums(place, total);
+        __syncthreads(); /* the sums of the warps have been read */
     }
     if (threadIdx.x == 0) post_totals(g, place);
     __syncthreads(); /* a part's vertices come after those of all */
 #pragma unroll
-    for (int32_t k = 0; k < FEW_GROUPS; k++) place_block(g, (int64_t)k * GROUP + threadIdx.x, own[k], at[k]);
+    for (int32_t k = 0; k < FEW_GROUPS; k++) place_block(g, k * GROUP + (int64_t)threadIdx.x, own[k], at[k]);
 }
 
 /* Number `number` of those that are counted together. */
@@ -367,8 +377,11 @@ static tsr_status count_grid(tsr_queue *queue, const tsr_surface_grid *grid, int
         default: TSR_LAUNCH(queue, rows_kernel<double>, blocks, TSR_BLOCK_WORDS, 0, g); break;
         }
     }
-    if (g.decide) TSR_LAUNCH(queue, count_kernel<1>, blocks, TSR_BLOCK_WORDS, 0, g);
-    else TSR_LAUNCH(queue, count_kernel<0>, blocks, TSR_BLOCK_WORDS, 0, g);
+    if (g.tiled) {
+        if (g.decide) TSR_LAUNCH(queue, (count_kernel<1, 1>), blocks, TSR_BLOCK_WORDS, 0, g);
+        else TSR_LAUNCH(queue, (count_kernel<0, 1>), blocks, TSR_BLOCK_WORDS, 0, g);
+    } else if (g.decide) TSR_LAUNCH(queue, (count_kernel<1, 0>), blocks, TSR_BLOCK_WORDS, 0, g);
+    else TSR_LAUNCH(queue, (count_kernel<0, 0>), blocks, TSR_BLOCK_WORDS, 0, g);
     if (groups <= FEW_GROUPS) TSR_LAUNCH(queue, place_few_kernel, 1, GROUP, 0, g, (int32_t)groups);
     else {
         TSR_LAUNCH(queue, group_kernel, (uint32_t)groups, GROUP, 0, g);
@@ -396,28 +409,31 @@ static tsr_status cuda_totals(tsr_queue *queue, const tsr_surface_grid *grid, in
 
 /* ---- output ------------------------------------------------------------------------------------------------------------------------- */
 
-/* A warp takes SHARE words of the list. */
-template <int DECIDE, int SHARE> TSR_KERNEL(__launch_bounds__(EMIT_WARPS * 32) emit_kernel)(tsr_surface_grid g, tsr_surface_output out)
+/* A warp takes `share` words of the list, a multiple of TSR_LIST_GRAIN up to 32. */
+template <int DECIDE, int TILED>
+TSR_KERNEL(__launch_bounds__(EMIT_WARPS * 32, DECIDE ? 1 : EMIT_BLOCKS) emit_kernel)
+(tsr_surface_grid g, tsr_surface_output out, int32_t share)
 {
-    static_assert(SHARE <= 32 && SHARE % TSR_LIST_GRAIN == 0, "a lane each, from an entry of list_turn on");
     if (!DECIDE) g.decide = 0;
+    g.tiled = TILED;
     TSR_SHARED(emit_lists, lists, EMIT_WARPS);
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    const int64_t words = tsr_output_words(&out), step = (int64_t)gridDim.x * EMIT_WARPS * SHARE;
+    const int64_t words = tsr_output_words(&out), step = (int64_t)gridDim.x * EMIT_WARPS * share;
     const uint32_t active = words ? g.totals->active_blocks : 0;
-    for (int64_t from = ((int64_t)blockIdx.x * EMIT_WARPS + warp) * SHARE; from < words; from += step)
-        emit_words(g, out, from, min(from + SHARE, words), active, lane, &lists[warp]);
+    for (int64_t from = ((int64_t)blockIdx.x * EMIT_WARPS + warp) * share; from < words; from += step)
+        emit_words(g, out, from, min(from + share, words), active, lane, &lists[warp]);
 }
 
 /* `words`: with work, or as many as are expected; the kernels go on until all are done. */
 static tsr_status launch_emit(tsr_queue *queue, const tsr_surface_grid &g, const tsr_surface_output &out, int64_t words)
 {
-    const int few = words < (int64_t)SHARED_WORDS * tsr_queue_processors(queue);
-    const uint32_t blocks = tsr_blocks(words, EMIT_WARPS * (few ? 16 : 32), INT32_MAX);
-    if (few && g.decide) TSR_LAUNCH(queue, (emit_kernel<1, 16>), blocks, EMIT_WARPS * 32, 0, g, out);
-    else if (few) TSR_LAUNCH(queue, (emit_kernel<0, 16>), blocks, EMIT_WARPS * 32, 0, g, out);
-    else if (g.decide) TSR_LAUNCH(queue, (emit_kernel<1, 32>), blocks, EMIT_WARPS * 32, 0, g, out);
-    else TSR_LAUNCH(queue, (emit_kernel<0, 32>), blocks, EMIT_WARPS * 32, 0, g, out);
+    const int32_t share = words < (int64_t)SHARED_WORDS * tsr_queue_processors(queue) ? FEW_SHARE : 32;
+    const uint32_t blocks = tsr_blocks(words, EMIT_WARPS * share, INT32_MAX);
+    if (g.tiled) {
+        if (g.decide) TSR_LAUNCH(queue, (emit_kernel<1, 1>), blocks, EMIT_WARPS * 32, 0, g, out, share);
+        else TSR_LAUNCH(queue, (emit_kernel<0, 1>), blocks, EMIT_WARPS * 32, 0, g, out, share);
+    } else if (g.decide) TSR_LAUNCH(queue, (emit_kernel<1, 0>), blocks, EMIT_WARPS * 32, 0, g, out, share);
+    else TSR_LAUNCH(queue, (emit_kernel<0, 0>), blocks, EMIT_WARPS * 32, 0, g, out, share);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

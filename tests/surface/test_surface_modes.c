@@ -410,6 +410,74 @@ static void again(void **state)
     free(noise);
 }
 
+/* Bytes of both signs in rows of whole words and others, at values where their comparison turns: the mesh of the same numbers as floats, and as many
+ * vertices as edges whose ends differ. */
+static void bytes(void **state)
+{
+    (void)state;
+    static const tsr_size3 sizes[] = { { 32, 2, 2 }, { 64, 5, 3 }, { 96, 13, 11 }, { 33, 4, 3 }, { 128, 17, 9 } };
+    static const double values[] = {
+        -200, -128, -127.5, -127, -1, -0.5, 0, 0.5, 1, 63, 64, 126.5, 127, 127.5, 128, 129, 200, 254.5, 255, 255.5, 400
+    };
+    tsr_context *context = test_context();
+    uint64_t seed = test_seed();
+    tsr_surface_workspace *workspace;
+    require_ok(tsr_surface_workspace_create(context, &workspace));
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes - (test_is_slow() ? 1 : 0); s++)
+        for (int with_sign = 0; with_sign < 2; with_sign++) {
+            const tsr_size3 n = sizes[s];
+            const int64_t samples = n.x * n.y * n.z, stride[3] = { 1, n.x, n.x * n.y };
+            uint8_t *byte = (uint8_t *)malloc((size_t)samples);
+            float *f = (float *)malloc((size_t)samples * sizeof *f);
+            assert_true(byte && f);
+            for (int64_t v = 0; v < samples; v++) { /* mostly flat, so that words without work lie between */
+                const uint64_t r = test_random(&seed);
+                byte[v] = s == 4 && r % 50 ? 100 : (uint8_t)(r >> 20);
+                f[v] = with_sign ? (float)(int8_t)byte[v] : (float)byte[v];
+            }
+            const tsr_geometry geometry = tsr_geometry_make((tsr_vec3){ 0.7, 1.3, -0.9 }, (tsr_vec3){ 5, -7, 11 }, TSR_SPACE_RAS);
+            tsr_volume *host, *volume, *floats = put(context, n, f);
+            require_ok(tsr_volume_wrap(NULL, with_sign ? TSR_I8 : TSR_U8, n, &geometry, byte, NULL, NULL, &host));
+            require_ok(tsr_volume_copy(host, context, &volume));
+            for (size_t k = s % 2; k < sizeof values / sizeof *values; k += s < 2 ? 1 : 2) {
+                tsr_surface_options options = TSR_SURFACE_OPTIONS;
+                const tsr_mesh *view;
+                tsr_mesh *kept;
+                int64_t cut = 0;
+                options.isovalue = values[k];
+                options.inside = k % 3 == 1 ? TSR_SURFACE_INSIDE_BELOW : TSR_SURFACE_INSIDE_ABOVE;
+                options.normals = k / 4 % 2 ? TSR_SURFACE_NORMALS_CENTRAL : TSR_SURFACE_NORMALS_NONE;
+                for (int64_t v = 0; v < samples; v++)
+                    for (int axis = 0; axis < 3; axis++) {
+                        const int64_t at = axis == 0   ? v % n.x
+                                           : axis == 1 ? v / n.x % n.y
+                                                       : v / n.x / n.y,
+                                      end = axis == 0   ? n.x
+                                            : axis == 1 ? n.y
+                                                        : n.z;
+                        cut += at + 1 < end && ((double)f[v] >= values[k]) != ((double)f[v + stride[axis]] >= values[k]);
+                    }
+                tsr_mesh *mesh = extract(context, volume, &options), *expected = extract(context, floats, &options);
+                assert_int_equal(tsr_mesh_vertex_count(mesh), cut);
+                same_mesh(mesh, expected);
+                require_ok(tsr_surface_extract_again(workspace, volume, &options, &view, NULL)); /* smaller, larger, with and without normals */
+                require_ok(tsr_mesh_copy(view, NULL, &kept));
+                same_mesh(kept, expected);
+                tsr_mesh_destroy(&kept);
+                tsr_mesh_destroy(&expected);
+                tsr_mesh_destroy(&mesh);
+            }
+            tsr_volume_destroy(&floats);
+            tsr_volume_destroy(&volume);
+            tsr_volume_destroy(&host);
+            free(f);
+            free(byte);
+        }
+    tsr_surface_workspace_destroy(&workspace);
+    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    tsr_context_destroy(&context);
+}
+
 static void unindexed(void **state)
 {
     (void)state;
@@ -455,6 +523,7 @@ int main(void)
         cmocka_unit_test(several_values),  cmocka_unit_test(outside_separated), cmocka_unit_test(diagonal_pair),
         cmocka_unit_test(midpoints),       cmocka_unit_test(trilinear),         cmocka_unit_test(slabs),
         cmocka_unit_test(function_source), cmocka_unit_test(unindexed),         cmocka_unit_test(again),
+        cmocka_unit_test(bytes),
     };
     return cmocka_run_group_tests_name("surface modes", tests, NULL, NULL);
 }
