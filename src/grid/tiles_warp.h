@@ -212,6 +212,22 @@ TSR_DEVICE_FN uint32_t tsr_warp_candidates(uint32_t moves, uint32_t *words)
     return mine;
 }
 
+/* Takes the highest bit out of a word; -1 if there is none. */
+TSR_DEVICE_FN int32_t tsr_take_highest(uint32_t *word)
+{
+#ifdef __CUDA_ARCH__
+    int32_t last;
+    uint32_t bit;
+    asm("bfind.u32 %0, %1;" : "=r"(last) : "r"(*word));
+    asm("shl.b32 %0, 1, %1;" : "=r"(bit) : "r"(last)); /* 0 for -1 */
+    *word &= ~bit;
+#else
+    const int32_t last = 31 - __clz((int)*word);
+    if (last >= 0) *word ^= 1u << last;
+#endif
+    return last;
+}
+
 /* ---- tiles ------------------------------------------------------------------------------------------------------------------------------- */
 
 /* How a lane finds out whether a tile touches a face of the domain: lanes 0 to 2 look at one axis of its key each. */

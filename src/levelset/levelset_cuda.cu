@@ -114,6 +114,7 @@ template <int KIND> TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES * 32, STEP_BLOCK
         params.rescale_mode = TSR_RESCALE_PLAIN;
     }
     typedef tsr_warp_layout L;
+    enum { ENTRY_BYTES = TSR_WARP_LANES * (int)sizeof(uint2) };
     TSR_SHARED(tsr_warp_block, block, 1);
     tsr_tile_state *state = pool.state;
     if (state->shortage > 0) return;
@@ -133,8 +134,9 @@ template <int KIND> TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES * 32, STEP_BLOCK
     if (at >= count) return;
     const tsr_warp_places places = tsr_warp_places_of(phi);
     const tsr_warp_faces faces = tsr_warp_faces_of(pool);
-    const char *entries = (const char *)sh + tsr_hold((uint32_t)((const char *)(block->entry + lane) - (const char *)sh));
-    const uint32_t *neighbours = pool.neighbours + lane;
+    const char *entries = (const char *)sh + tsr_hold((uint32_t)((const char *)(block->entry + TSR_WARP_LANES + lane) - (const char *)sh));
+    const uint32_t *neighbours = tsr_hold((const uint32_t *)pool.neighbours + lane);
+    const float *lines = tsr_hold(phi + (lane & 15) * 32);
     uint32_t row = neighbours[(int64_t)ids[at] * TSR_NEIGHBOUR_ROW], following = ids[tsr_mini(at + stride, count - 1)];
     for (; at < count; at += stride) {
         tsr_warp_values values;
@@ -144,23 +146,21 @@ template <int KIND> TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES * 32, STEP_BLOCK
         const int64_t id = __shfl_sync(TSR_WARP_ALL, row, TSR_TILE_MIDDLE);
         const char *payload = tsr_hold((const char *)(pool.payload + id * L::V));
         row = neighbours[(int64_t)following * TSR_NEIGHBOUR_ROW];
-        if (lane < 16) tsr_prefetch(phi + (int64_t)following * L::V + lane * 32);
+        tsr_prefetch(lines + (int64_t)following * L::V);
         following = ids[tsr_mini(at + 2 * stride, count - 1)];
         uint32_t mine = tsr_warp_put(pool, places, faces, key, sh, &values, &moves, &totals.inside);
-        const char *ahead = payload + lane * 16;
+        const char *ahead = tsr_hold(payload + lane * 16);
 #pragma unroll
         for (int32_t h = 0; h < 4; h++)
             if (moves & 15u << 4 * h) tsr_prefetch(ahead + h * 512);
         uint32_t place = 0, area = 0;
         float speed = 0.0f;
-#define STEP_FETCH()                                                                                                                    \
-    do {                                                                                                                                \
-        const int32_t after = 32 - __clz((int)mine);                                                                                   \
-        const uint2 entry = *(const uint2 *)(const void *)(entries + after * (int32_t)(TSR_WARP_LANES * sizeof(uint2)));               \
-        place = entry.x;                                                                                                                \
-        area = entry.y;                                                                                                                 \
-        speed = *(const float *)(const void *)(payload + (entry.x >> 16));                                                              \
-        mine &= ~(1u << ((after - 1) & 31));                                                                                           \
+#define STEP_FETCH()                                                                                            \
+    do {                                                                                                        \
+        const uint2 entry = *(const uint2 *)(const void *)(entries + tsr_take_highest(&mine) * ENTRY_BYTES);    \
+        place = entry.x;                                                                                        \
+        area = entry.y;                                                                                         \
+        speed = *(const float *)(const void *)(payload + (entry.x >> 16));                                      \
     } while (0)
         int more = mine != 0;
         STEP_FETCH();
