@@ -22,9 +22,9 @@ struct tsr_warp_layout {
 
 /* Shared memory of a warp and of a block. */
 struct tsr_warp_shared {
-    float4 fresh[TSR_SLAB_QUADS];           /* new values */
-    float cube[tsr_warp_layout::CUBE];      /* the field with its halo */
-    uint32_t words[TSR_WARP_CANDIDATES];    /* voxels that may change: those of word k in the order of their banks */
+    float4 fresh[TSR_SLAB_QUADS];        /* new values */
+    float cube[tsr_warp_layout::CUBE];   /* the field with its halo */
+    uint32_t words[TSR_WARP_CANDIDATES]; /* voxels that may change: those of word k in the order of their banks */
 };
 struct tsr_warp_block {
     tsr_warp_shared warp[TSR_WARP_TILES];
@@ -110,7 +110,8 @@ template <class F> TSR_DEVICE_FN void tsr_warp_cells(const tsr_warp_places &plac
     enum { Q = tsr_warp_layout::Q };
 #define TSR_CELL(place) ((float *)(void *)((char *)cube + ((place).to >> 5)))
 #define TSR_MOVE_QUAD(p, q) (move((p), (q).x), move((p) + 1, (q).y), move((p) + 2, (q).z), move((p) + 3, (q).w))
-    float *own = TSR_CELL(places.own), *across_z = TSR_CELL(places.across_z), *across_y = TSR_CELL(places.across_y), *beside = TSR_CELL(places.beside);
+    float *own = TSR_CELL(places.own), *across_z = TSR_CELL(places.across_z), *across_y = TSR_CELL(places.across_y),
+          *beside = TSR_CELL(places.beside);
 #pragma unroll
     for (int32_t h = 0; h < 4; h++) TSR_MOVE_QUAD(own + 2 * h * Q, v->own[h]);
     TSR_MOVE_QUAD(across_z, v->across_z);
@@ -251,7 +252,7 @@ TSR_DEVICE_FN int tsr_warp_touches(const tsr_warp_faces &faces, uint64_t key)
 /* The cube and the fresh values of a tile; returns the lane's candidates that may change. `moves` gets its own voxels that do, bit 4 h + j; `inside` is
  * added the voxels inside that stay. */
 TSR_DEVICE_FN uint32_t tsr_warp_put(const tsr_tile_pool &pool, const tsr_warp_places &places, const tsr_warp_faces &faces, uint64_t key,
-                                   tsr_warp_shared *sh, tsr_warp_values *v, uint32_t *moves, uint32_t *inside)
+                                    tsr_warp_shared *sh, tsr_warp_values *v, uint32_t *moves, uint32_t *inside)
 {
     const int32_t lane = tsr_warp_lane();
     uint32_t within = 0xffffu;
