@@ -11,10 +11,7 @@
 /* ---- the step ------------------------------------------------------------------------------------------------------------------------- */
 
 /* Blocks a multiprocessor: fewer hide less latency, more have too few registers (measured on an H200). */
-#ifndef STEP_BLOCKS_WARP
-#define STEP_BLOCKS_WARP 5
-#endif
-enum { STEP_BLOCKS_4 = 6, STEP_BLOCKS_8 = STEP_BLOCKS_WARP };
+enum { STEP_BLOCKS_4 = 6, STEP_BLOCKS_8 = 5 };
 
 /* What a step kernel knows when it is compiled. USUAL: split scheme, Osher-Sethian gradients, plain rescaling. The fast ones round differently. */
 enum step_kind { STEP_ANY, STEP_USUAL, STEP_FAST, STEP_FAST_ISOTROPIC };
@@ -174,6 +171,7 @@ TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES *TSR_WARP_LANES, STEP_BLOCKS_8) step
             if (moves & 15u << 4 * h) tsr_prefetch(ahead + h * 512);
         int more = mine != 0;
         step_voxel voxel = step_next(entries, payload, &mine);
+#pragma unroll 2
         while (more) {
             const float *p = (const float *)(const void *)((const char *)sh->cube + (voxel.place & 0xffffu));
             float *to = (float *)(void *)((char *)sh->fresh + (voxel.place >> 16));
@@ -200,7 +198,7 @@ TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES *TSR_WARP_LANES, STEP_BLOCKS_8) step
 #pragma unroll
         for (int32_t h = 0; h < 4; h++) {
             const float4 v = sh->fresh[h * 32 + lane];
-            to[h * 32 + lane] = v;
+            __stcs(to + h * 32 + lane, v); /* read again a step later, when the cache has seen all tiles */
             if (h == 0 && lane == 0) pool.activity[id] = bits ? bits : v.x > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0u;
         }
         __syncwarp();
