@@ -42,6 +42,12 @@ static tsr_status run(void *user)
         status = tsr_editor_brush(j->editor, "model", &j->brush, NULL);
         if (status == TSR_OK) status = tsr_editor_undo(j->editor);
         break;
+    case 9: /* as a user has it: a stroke and the mesh of what it changed, and back */
+        status = tsr_editor_brush(j->editor, "model", &j->brush, NULL);
+        if (status == TSR_OK) status = draw(j);
+        if (status == TSR_OK) status = tsr_editor_undo(j->editor);
+        if (status == TSR_OK) status = draw(j);
+        break;
     case 7: /* the two halves of a redo and an undo, a mesh after each */
         status = tsr_editor_redo(j->editor);
         if (status == TSR_OK) status = draw(j);
@@ -81,7 +87,8 @@ static void brushes(bench *b, double radius)
 {
     tsr_editor_options options = TSR_EDITOR_OPTIONS;
     options.draft = 1;
-    for (int i = 0; i < 3; i++, radius *= 2) {
+    const int gpu = tsr_context_device(b->context).kind == TSR_DEVICE_CUDA; /* up to a ball of 1024 voxels */
+    for (int i = 0; i < 3 + gpu; i++, radius *= 2) {
         struct job job = { .brush = { { 0, 0, radius }, 8, 1, 1 }, .context = b->context };
         char name[80];
         tsr_edit_history h;
@@ -99,6 +106,8 @@ static void brushes(bench *b, double radius)
             double base = measure(b, &job, "redo and undo for the next line", 6, h.tiles, 0, NULL, 0);
             snprintf(name, sizeof name, "the same with a mesh after each, %lld tiles", (long long)info.count);
             double both = measure(b, &job, name, 7, job.drawn.renewed, 0, NULL, 0);
+            snprintf(name, sizeof name, "brush sigma 8 and undo, a mesh after each, %lld tiles", (long long)info.count);
+            measure(b, &job, name, 9, info.count, 0, gpu ? "16 ms each" : NULL, 2 * 16e-3);
             snprintf(name, sizeof name, "mesh of all %lld tiles", (long long)info.count);
             double all = measure(b, &job, name, 8, info.count, 0, NULL, 0);
             printf("  one update: %lld tiles anew, %.0f us, %.1f times as fast as all\n", (long long)job.drawn.renewed, (both - base) / 2 * 1e6,

@@ -7,6 +7,8 @@
  *   curvature         a sphere of radius 128 under mean curvature, first order, one sweep of reinitialisation a step, beside OpenVDB
  *   dilate            a sphere of radius 64 moved outwards by 8 voxels, first order, beside OpenVDB: time, and the volume against the exact one
  *   storage           a sphere of radius 100 under mean curvature, the field in float32 and in 16 bits
+ *   large, huge       a sphere of about 2.2 and 36 million tiles of 4^3 under speed and curvature, first order: time of a step, memory (GPU)
+ *   topology          the active set of a sphere (a GPU: 57 million voxels) dilated by one voxel
  *   enright           the periodic deformation, half way and back, at 64^3 to 512^3 (a GPU: 1024^3), beside OpenVDB up to 256^3       4.4, 4.5
  *
  * Bytes: phi read and written once per stored voxel and pass, and the list's rows. Full runs take the time of the experiment: on the CPU the long
@@ -198,9 +200,14 @@ static tsr_status spiral_volume(bench *b)
     return status;
 }
 
-static tsr_status lucy_collapse(bench *b, int gpu, int weno)
+/* `fused`: with the arithmetic of the device. */
+static tsr_status lucy_collapse(bench *b, int gpu, int weno, int fused)
 {
-    struct run r = { b, weno ? "lucy-collapse, WENO5 + RK3" : "lucy-collapse, first order", .options = TSR_LEVELSET_OPTIONS, .whole = 5830 };
+    struct run r = { b,
+                     weno ? (fused ? "lucy-collapse, WENO5 + RK3" : "lucy-collapse, WENO5 + RK3, exact")
+                          : (fused ? "lucy-collapse, first order" : "lucy-collapse, first order, exact"),
+                     .options = TSR_LEVELSET_OPTIONS, .whole = 5830 };
+    r.options.fused = fused;
     r.steps = gpu ? (weno ? 2000 : 5830) : weno ? 20 : 100;
     r.source_s = weno ? 725 : 29.5;
     r.source = "GPU-STL on a GTX 280";
@@ -354,6 +361,7 @@ static tsr_status enright(bench *b, int64_t n, double period)
     TSR_TRY(shape(
         b, 3, (tsr_shape){ .kind = TSR_SHAPE_SPHERE, .centre = { 0.35 * (double)n, 0.35 * (double)n, 0.35 * (double)n }, .radius = 0.15 * (double)n },
         &tiles));
+    options.fused = 1;
     options.sign = TSR_SIGN_SUBCELL;           /* the smooth one moves the surface a little in every stage */
     options.reshape_weight = 0.25 * (double)n; /* voxels per unit of time: the flow crosses the cube in about one */
     TSR_TRY_GOTO(tsr_tiles_measure(tiles, &before), done);
@@ -382,6 +390,100 @@ done:
     return status;
 }
 
+/* A sphere in so many tiles of 4^3 that only memory counts. */
+static tsr_status large(bench *b, double radius, int64_t steps)
+{
+    tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
+    tsr_tiles_options list = TSR_TILES_OPTIONS;
+    tsr_levelset_report report = { 0 };
+    tsr_tiles_info info;
+    tsr_tiles *tiles = NULL;
+    tsr_levelset *solver = NULL;
+    tsr_status status;
+    char name[80];
+    list.edge = 4;
+    list.band = 1.5;
+    options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_SPEED, .value = -0.1 };
+    options.terms[1] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 0.5 };
+    options.term_count = 2;
+    options.fused = 1;
+    TSR_TRY(tsr_tiles_shape(b->context, NULL, &list, &(tsr_shape){ .kind = TSR_SHAPE_SPHERE, .radius = radius }, &tiles));
+    TSR_TRY_GOTO(tsr_levelset_create(tiles, &options, &solver), done);
+    TSR_TRY_GOTO(tsr_levelset_step(solver, 4, NULL, &report), done);
+    TSR_TRY_GOTO(tsr_levelset_step(solver, steps, NULL, &report), done);
+    TSR_TRY_GOTO(tsr_tiles_describe(tiles, &info), done);
+    const double step = report.seconds / (double)report.steps;
+    const int two = info.count < 10000000;
+    snprintf(name, sizeof name, "%s, %.1f M tiles of 4^3, first order", two ? "large" : "huge", 1e-6 * (double)info.count);
+    bench_report(b, &(bench_case){ .name = name,
+                                   .n = info.count,
+                                   .time = { step, step, step, 1 },
+                                   .bytes = (8.0 * 64 + 144) * (double)info.count,
+                                   .bar = two ? "at most 2 ms a step" : "at most 60 GB",
+                                   .holds = two ? step <= 2e-3 : info.device_bytes <= 60000000000 });
+    printf("    %.2f GB, %.0f bytes a tile\n", 1e-9 * (double)info.device_bytes, (double)info.device_bytes / (double)info.count);
+    status = TSR_OK;
+done:
+    tsr_levelset_destroy(&solver);
+    tsr_tiles_destroy(&tiles);
+    return status;
+}
+
+/* The active voxels of a sphere in a band of 3, one step to their neighbours: bits alone. */
+struct widen {
+    tsr_context *context;
+    tsr_topology *from;
+    int32_t neighbours;
+};
+static tsr_status widen(void *user)
+{
+    const struct widen *w = (const struct widen *)user;
+    tsr_topology *to = NULL;
+    tsr_status status = tsr_topology_dilate(w->context, w->from, 1, w->neighbours, &to);
+    tsr_topology_destroy(&to);
+    return status;
+}
+static tsr_status topologies(bench *b, int gpu)
+{
+    struct widen w = { .context = b->context };
+    tsr_tiles *tiles = NULL;
+    tsr_topology *host = NULL, *to = NULL;
+    tsr_status status;
+    TSR_TRY(shape(b, 3, (tsr_shape){ .kind = TSR_SHAPE_SPHERE, .radius = b->quick ? 40 : gpu ? 752 : 200 }, &tiles));
+    TSR_TRY_GOTO(tsr_topology_of_tiles(tiles, &host), done);
+    TSR_TRY_GOTO(tsr_topology_copy(host, b->context, &w.from), done);
+    for (w.neighbours = 6; w.neighbours <= 26; w.neighbours += 20) {
+        tsr_topology_info before, after;
+        char name[96];
+        TSR_TRY_GOTO(tsr_topology_dilate(b->context, w.from, 1, w.neighbours, &to), done);
+        tsr_topology_describe(w.from, &before);
+        tsr_topology_describe(to, &after);
+        tsr_topology_destroy(&to);
+        snprintf(name, sizeof name, "topology, %d neighbours: to %.1f M voxels in %.2f M tiles", w.neighbours, 1e-6 * (double)after.voxels,
+                 1e-6 * (double)after.tiles);
+        const bench_time t = bench_measure(b, widen, &w, NULL);
+        bench_report(b, &(bench_case){ .name = name,
+                                       .n = after.voxels,
+                                       .time = t,
+                                       .bytes = 72.0 * (double)(before.tiles + after.tiles),
+                                       .bar = gpu && !b->quick ? "57 M voxels: at most 0.4 ms" : NULL,
+                                       .holds = t.runs && t.median <= 0.4e-3 });
+    }
+    status = TSR_OK;
+done:
+    tsr_topology_destroy(&w.from);
+    tsr_topology_destroy(&host);
+    tsr_tiles_destroy(&tiles);
+    return status;
+}
+
+static int wants_size(const bench *b, const char *experiment, int64_t n)
+{
+    char name[40];
+    snprintf(name, sizeof name, "%s %lld", experiment, (long long)n);
+    return bench_wants(b, name);
+}
+
 int main(int argc, char **argv)
 {
     bench b;
@@ -390,13 +492,18 @@ int main(int argc, char **argv)
     const int gpu = tsr_context_device(b.context).kind == TSR_DEVICE_CUDA;
     if (bench_wants(&b, "sphere-collapse")) TSR_TRY_GOTO(sphere_collapse(&b, gpu), done);
     if (bench_wants(&b, "spiral-volume")) TSR_TRY_GOTO(spiral_volume(&b), done);
-    if (bench_wants(&b, "lucy-collapse") && !b.quick) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 0), done);
-    if (bench_wants(&b, "lucy-weno") && !b.quick) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 1), done);
+    if (bench_wants(&b, "lucy-collapse") && !b.quick) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 0, gpu), done);
+    if (bench_wants(&b, "lucy-collapse") && gpu) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 0, 0), done);
+    if (bench_wants(&b, "lucy-weno") && !b.quick) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 1, gpu), done);
+    if (bench_wants(&b, "lucy-weno") && gpu) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 1, 0), done);
     if (bench_wants(&b, "curvature")) TSR_TRY_GOTO(curvature_peer(&b, gpu), done);
     if (bench_wants(&b, "storage")) TSR_TRY_GOTO(storages(&b, gpu), done);
+    if (gpu && !b.quick && bench_wants(&b, "large")) TSR_TRY_GOTO(large(&b, 1029, 500), done);
+    if (gpu && !b.quick && bench_wants(&b, "huge")) TSR_TRY_GOTO(large(&b, 4160, 20), done);
+    if (bench_wants(&b, "topology")) TSR_TRY_GOTO(topologies(&b, gpu), done);
     if (bench_wants(&b, "dilate")) TSR_TRY_GOTO(dilate_peer(&b), done);
     for (int64_t n = 64; n <= (b.quick ? 64 : gpu ? 1024 : 128); n *= 2)
-        if (bench_wants(&b, "enright")) TSR_TRY_GOTO(enright(&b, n, 1.5), done);
+        if (wants_size(&b, "enright", n)) TSR_TRY_GOTO(enright(&b, n, 1.5), done);
 done:
     if (status != TSR_OK) fprintf(stderr, "bench flow: %s\n", tsr_error_trace());
     return bench_end(&b) || status != TSR_OK;

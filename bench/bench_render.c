@@ -1,6 +1,10 @@
 /* bench_render: 1920 x 1080 pictures of a rippled ball in a float32 volume of n^3 voxels, then 1024 x 1024 pictures of one of 256^3 against bars for
- * the CPU, and frames of a level set that moves meanwhile. No bytes are stated: which voxels a picture touches depends on the view. */
+ * the CPU, the same pictures without lighting by VTK if bench/peers/vtk_volume.cpp was built, and frames of a level set that moves meanwhile. No bytes are stated: which voxels a picture touches depends on the view. */
 #include "bench.h"
+
+#include <dlfcn.h>
+
+#include "render/pixel.h"
 
 enum { FIRST_HIT = 0, SHADED, MIP, VOLUME, COMBINED, SLICE, BRICKS, CASES };
 
@@ -156,6 +160,100 @@ static int bars(bench *b)
     return failed;
 }
 
+/* bench/peers/vtk_volume.cpp */
+struct vtk {
+    void *(*create)(const float *data, const int size[3], int side, const double eye[3], const double target[3], const double up[3], double fov,
+                    const double (*points)[5], int count, int threads);
+    int (*render)(void *peer, double step);
+    void (*picture)(void *peer, int side, float *rgba);
+    void (*destroy)(void *peer);
+    void *volume;
+    double step;
+};
+static int vtk_open(struct vtk *v, const struct stage *s, int64_t n, int side, int threads)
+{
+    void *library = dlopen(BENCH_MODULES "/libbench_vtk_volume.so", RTLD_NOW);
+    if (!library) return 0;
+    *(void **)&v->create = dlsym(library, "peer_volume_create");
+    *(void **)&v->render = dlsym(library, "peer_volume_render");
+    *(void **)&v->picture = dlsym(library, "peer_volume_picture");
+    *(void **)&v->destroy = dlsym(library, "peer_volume_destroy");
+    if (!v->create || !v->render || !v->picture || !v->destroy) return 0;
+    const tsr_camera *c = &s->job.camera;
+    double points[TSR_TRANSFER_POINTS][5];
+    for (int i = 0; i < s->transfer.points; i++) { /* colours of ours are sRGB and mixed in linear light */
+        const struct tsr_transfer_point *p = &s->transfer.point[i];
+        const tsr_float3 color = tsr_srgb_linear(p->color.r, p->color.g, p->color.b);
+        const double row[5] = { (double)p->value, (double)p->alpha, (double)color.x, (double)color.y, (double)color.z };
+        memcpy(points[i], row, sizeof row);
+    }
+    v->volume = v->create((const float *)tsr_volume_data(s->volume), (const int[3]){ (int)n, (int)n, (int)n }, side,
+                          (const double[3]){ c->eye.x, c->eye.y, c->eye.z }, (const double[3]){ c->target.x, c->target.y, c->target.z },
+                          (const double[3]){ c->up.x, c->up.y, c->up.z }, c->fov, points, s->transfer.points, threads);
+    return v->volume != NULL;
+}
+static tsr_status vtk_run(void *user)
+{
+    const struct vtk *v = (const struct vtk *)user;
+    return v->render(v->volume, v->step) ? TSR_OK : TSR_ERROR_INTERNAL;
+}
+/* PSNR in dB of its last picture, as 8-bit sRGB. */
+static double vtk_quality(const struct vtk *v, const tsr_image *reference)
+{
+    const int64_t pixels = (int64_t)reference->width * reference->height;
+    float *rgba = (float *)malloc((size_t)pixels * 4 * sizeof *rgba);
+    double squares = 0;
+    if (!rgba) return 0;
+    v->picture(v->volume, reference->width, rgba);
+    for (int64_t i = 0; i < 3 * pixels; i++) {
+        const double d = (double)tsr_encode_channel(rgba + 4 * (i / 3), 3, (int32_t)(i % 3)) - (double)reference->pixels[i];
+        squares += d * d;
+    }
+    free(rgba);
+    return 10 * log10(255.0 * 255.0 / fmax(squares / (double)(3 * pixels), 1e-9));
+}
+
+/* Emission and absorption alone, over black: pictures that both make, each against the converged one. */
+static int with_vtk(bench *b)
+{
+    const int64_t n = b->quick ? 64 : 256;
+    const int32_t side = b->quick ? 128 : 1024;
+    struct stage s;
+    struct vtk vtk = { 0 };
+    tsr_image reference = { 0 };
+    if (!bench_wants(b, "unshaded volume") || tsr_context_device(b->context).kind != TSR_DEVICE_CPU) return 0;
+    int failed = stage_make(b->context, n, side, side, &s) != TSR_OK;
+    const int there = !failed && vtk_open(&vtk, &s, n, side, b->threads);
+    s.job.which = VOLUME;
+    s.job.options.mode = TSR_RENDER_VOLUME;
+    s.job.options.unshaded = 1;
+    s.job.options.transparent = 1;
+    if (!failed) failed = converge(&s.job, &reference) != TSR_OK;
+    for (int i = 0; i < 3 && !failed; i++) {
+        double psnr, peer_psnr = 0;
+        char name[160];
+        s.job.options.step = vtk.step = 0.5 * (1 << i);
+        failed = quality(&s.job, &reference, &psnr) != TSR_OK;
+        bench_case c = { .name = name, .n = (int64_t)side * side, .time = bench_measure(b, run, &s.job, NULL) };
+        if (there) {
+            c.peer = "vtkFixedPointVolumeRayCastMapper";
+            c.peer_time = bench_measure(b, vtk_run, &vtk, NULL);
+            peer_psnr = vtk_quality(&vtk, &reference);
+            c.bar = "twice vtkSmartVolumeMapper in software at 35 dB";
+            c.holds = psnr > 35 && c.time.median * 2 <= c.peer_time.median;
+        }
+        failed |= c.time.runs == 0;
+        const int length =
+            snprintf(name, sizeof name, "unshaded volume, step %g, %lld^3, %d x %d, %.1f dB", vtk.step, (long long)n, side, side, psnr);
+        if (there) snprintf(name + length, sizeof name - (size_t)length, " (peer %.1f dB)", peer_psnr);
+        bench_report(b, &c);
+    }
+    if (there) vtk.destroy(vtk.volume);
+    tsr_image_destroy(&reference);
+    stage_free(&s);
+    return failed;
+}
+
 /* One frame of a workbench: the solver steps, its surface is handed over, surface and source are drawn together at half a voxel. */
 struct frame {
     struct stage *stage;
@@ -264,6 +362,7 @@ int main(int argc, char **argv)
     if (!failed && bench_wants(&b, "live")) failed = live(&b, &s, n);
     if (wanted) stage_free(&s);
     if (!failed) failed = bars(&b);
+    if (!failed) failed = with_vtk(&b);
     if (failed) fprintf(stderr, "bench render: %s\n", tsr_error_message());
     return bench_end(&b) || failed;
 }

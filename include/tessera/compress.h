@@ -1,7 +1,7 @@
 /* tessera/compress.h: volumes and images in files of their own, .tsc (docs/formats/tsc.md): lossless, with a guaranteed largest error, by PSNR or by rate.
  *
  * A volume is cut into bricks, each of which is coded for itself: any box can be read without the rest, bricks are coded and decoded by all threads,
- * and each piece has a checksum. Files of the coders `planes` and `fast` can be read at half, a quarter, ... of the resolution; those of `planes` can also
+ * and each piece has a checksum. Files of the coders `planes`, `fast` and `rans` can be read at half, a quarter, ... of the resolution; those of `planes` can also
  * be cut anywhere: what is left of the file gives the best picture that these bytes hold.
  *
  * Class exact: a file decodes to the same bits on every machine, and is the same for every number of threads. Source: lifting wavelets and
@@ -20,6 +20,7 @@ typedef enum tsr_compress_coder {
     TSR_COMPRESS_PREDICT,  /* smallest and slowest: every voxel predicted from those before it by least squares. One resolution */
     TSR_COMPRESS_PLANES,   /* wavelets, bit plane by bit plane: several resolutions, cut anywhere */
     TSR_COMPRESS_FAST,     /* wavelets, packed blocks: several resolutions, decodes tens to hundreds of times faster */
+    TSR_COMPRESS_RANS,     /* wavelets, 32 interleaved coders by what lies around: between PLANES and FAST in size, decoded by CPUs and GPUs */
     TSR_COMPRESS_CODERS
 } tsr_compress_coder;
 
@@ -37,9 +38,9 @@ typedef struct tsr_compress_options {
                         the finite voxels, or an error. PLANES only */
     double rate; /* bits per voxel, the whole file; > 0. PLANES only. With psnr and rate, integers of at most 16 bits are written without loss where
                          their root mean squared error would be below 1 and the file is no larger so: tsr_compress_info.lossless says it */
-    tsr_size3 brick; /* extents, 1 to 256 along each axis; 0 = 128 (PREDICT), 64 (PLANES), 128 x 64 x 32 (FAST). Wavelets: multiples of 2^levels,
-                        unless the volume is no larger along the axis */
-    int32_t levels;  /* of the wavelets, 1 to 6; 0 = 4 (PLANES), 3 (FAST) */
+    tsr_size3 brick; /* extents, 1 to 256 along each axis; 0 = 128 (PREDICT), 64 (PLANES), 128 x 64 x 32 (FAST), 32 (RANS; at most 32768 voxels).
+                        Wavelets: multiples of 2^levels, unless the volume is no larger along the axis */
+    int32_t levels;  /* of the wavelets, 1 to 6; 0 = 4 (PLANES), 3 (FAST, RANS) */
     int32_t layers;  /* of quality (PLANES), 1 to 32; 0 = 8. Each has about half the bytes of the next */
     tsr_compress_order order;
     int32_t threads; /* 0 = all */
@@ -101,6 +102,18 @@ typedef struct tsr_decompress_options {
  * Errors: TSR_ERROR_FORMAT names the field or the brick that is damaged or missing. */
 TSR_API tsr_status tsr_volume_decompress(const char *path, const tsr_decompress_options *options, tsr_volume **volume,
                                          tsr_compress_info *info) TSR_CHECKED;
+/* A .tsc file in the memory of a device: read once, decoded there as often as wanted. Not for several threads at once. */
+typedef struct tsr_compressed tsr_compressed;
+/* RETURNS NEW. The pieces of the file go to the context's device; the context must outlive it. Devices other than the CPU decode files of the coder rans,
+ * of others TSR_ERROR_UNSUPPORTED. Of `options` (may be NULL) memory_limit and progress count. */
+TSR_API tsr_status tsr_compressed_open(tsr_context *context, const char *path, const tsr_decompress_options *options,
+                                       tsr_compressed **compressed) TSR_CHECKED;
+/* RETURNS NEW volume of the context, the same bits as tsr_volume_decompress gives; checksums are verified on the device. Room for the coefficients of at most
+ * 4096 bricks is taken on the device meanwhile (5 bytes for each of their voxels); progress is reported, and cancelling looked at, after so many.
+ * Errors as of tsr_volume_decompress. */
+TSR_API tsr_status tsr_compressed_decode(const tsr_compressed *compressed, const tsr_decompress_options *options, tsr_volume **volume,
+                                         tsr_compress_info *info) TSR_CHECKED;
+TSR_API void tsr_compressed_destroy(tsr_compressed **compressed);
 /* From file to file, for volumes larger than memory: options->memory_limit bytes (0 = physical memory) hold the bricks in work and what they become; the
  * voxels wait in a nameless file beside the output. The output's format is any for volumes; `write` and `info` may be NULL. The same voxels
  * as tsr_volume_decompress. TSR_ERROR_MEMORY says what a limit too small for a row of bricks would have to be. */

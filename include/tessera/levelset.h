@@ -6,7 +6,7 @@
  * distance. F, U and a are sums of terms. Lengths in world units, time in seconds (any unit: speed 1 moves one world unit per unit of time).
  * Source: Sorted Tile List and GPU-STL, spec levelset-stl.md 2.1, 2.9-2.12 and levelset-gpu.md 2.1-2.8.
  * Class: exact in space and time step: the same list and the same field, bit for bit, on every backend and thread count, as long as every term
- * is of the exact class (each says so); a sparse run equals a dense one bit for bit. */
+ * is of the exact class (each says so) and `fused` is not asked for; a sparse run equals a dense one bit for bit. */
 #ifndef TESSERA_LEVELSET_H
 #define TESSERA_LEVELSET_H
 
@@ -39,7 +39,9 @@ typedef enum tsr_flow_kind {
 enum { TSR_FLOW_TERMS = 8 };
 /* A term in the caller's own C. `evaluate` is called for every voxel that may move, at place x and time t, from several threads at once; it writes all
  * members. Exact if it is a function of its arguments alone. */
-typedef struct tsr_flow_answer { float speed, velocity[3], curvature; } tsr_flow_answer;
+typedef struct tsr_flow_answer {
+    float speed, velocity[3], curvature;
+} tsr_flow_answer;
 typedef struct tsr_flow_user {
     void (*evaluate)(const void *data, const float x[3], double t, tsr_flow_answer *answer);
     const void *data;                     /* KEEPS on the CPU; elsewhere COPIES data_bytes of the module when the terms are set */
@@ -53,17 +55,17 @@ TSR_API tsr_status tsr_term_load(const tsr_context *context, const char *path, s
 typedef struct tsr_flow_term {
     tsr_flow_kind kind;
     double value;
-    tsr_vec3 vector, centre;         /* world units along the grid axes */
+    tsr_vec3 vector, centre; /* world units along the grid axes */
     double radius, period;
-    double sigma;                    /* > 0: the term is weighted by exp(-d^2 / 2 sigma^2), d = |x - centre|, and is exactly 0 beyond 3 sigma (a brush) */
-    const tsr_volume *field[3];      /* KEEPS; same device; float32 */
-    const tsr_flow_user *user;       /* of USER; COPIES but for data */
+    double sigma;               /* > 0: the term is weighted by exp(-d^2 / 2 sigma^2), d = |x - centre|, and is exactly 0 beyond 3 sigma (a brush) */
+    const tsr_volume *field[3]; /* KEEPS; same device; float32 */
+    const tsr_flow_user *user;  /* of USER; COPIES but for data */
 } tsr_flow_term;
 
 /* One-sided differences: first order with Osher-Sethian sums or Godunov's larger one, ENO2 and HJ-WENO5 with Godunov's. (tsr_space is the world.) */
 typedef enum tsr_stencil { TSR_STENCIL_UPWIND = 0, TSR_STENCIL_GODUNOV, TSR_STENCIL_ENO2, TSR_STENCIL_WENO5 } tsr_stencil;
-typedef enum tsr_time { TSR_TIME_EULER = 0, TSR_TIME_RK2, TSR_TIME_RK3 } tsr_time; /* TVD Runge-Kutta */
-typedef enum tsr_reshape { TSR_RESHAPE_TERM = 0, TSR_RESHAPE_REINIT, TSR_RESHAPE_NONE } tsr_reshape; /* in (A), or sweeps after each step */
+typedef enum tsr_time { TSR_TIME_EULER = 0, TSR_TIME_RK2, TSR_TIME_RK3 } tsr_time;                    /* TVD Runge-Kutta */
+typedef enum tsr_reshape { TSR_RESHAPE_TERM = 0, TSR_RESHAPE_REINIT, TSR_RESHAPE_NONE } tsr_reshape;  /* in (A), or sweeps after each step */
 typedef enum tsr_sign { TSR_SIGN_SMOOTH = 0, TSR_SIGN_SGN, TSR_SIGN_PHI, TSR_SIGN_SUBCELL } tsr_sign; /* S(phi), spec 2.9 */
 
 typedef struct tsr_levelset_options {
@@ -74,32 +76,37 @@ typedef struct tsr_levelset_options {
     tsr_time time;
     tsr_reshape reshape;
     tsr_sign sign;
-    double reshape_weight;      /* b in voxels per unit of time; 0 = 1 */
-    int32_t reshape_sweeps;     /* of REINIT; 0 = 1 */
-    double reshape_step;        /* of REINIT, in voxels; 0 = 0.3 */
-    tsr_stencil reshape_space;  /* differences of the reshape; 0 = those of `space` (GODUNOV for first order beside a wide scheme) */
-    double time_step;           /* > 0: fixed; over one of the stability bounds below TSR_ERROR_ARGUMENT unless `force`. 0 = automatic, each step anew */
-    double cfl;                 /* of the automatic step, cfl / (hyperbolic rate + parabolic rate); 0 = 0.9, at most 1 */
+    double reshape_weight;     /* b in voxels per unit of time; 0 = 1 */
+    int32_t reshape_sweeps;    /* of REINIT; 0 = 1 */
+    double reshape_step;       /* of REINIT, in voxels; 0 = 0.3 */
+    tsr_stencil reshape_space; /* differences of the reshape; 0 = those of `space` (GODUNOV for first order beside a wide scheme) */
+    double time_step; /* > 0: fixed; over one of the stability bounds below TSR_ERROR_ARGUMENT unless `force`. 0 = automatic, each step anew */
+    double cfl;       /* of the automatic step, cfl / (hyperbolic rate + parabolic rate); 0 = 0.9, at most 1 */
     int force;
-    int32_t guard;              /* width of the guard bands in voxels, 1..3; 0 = 1 with reshape, 3 without (spec 2.7) */
-    double feedback;            /* lambda of the volume-conserving flow: F += lambda (V0 - V) / A; 0 = none */
-    int32_t managed_every;      /* steps between management passes; 0 = 1 */
-    int64_t max_steps;          /* of one run; 0 = no limit other than the time */
-    int32_t age;                /* > 0: converged when every tile is older than this many management passes; the safe rule applies unless `source_rule` */
+    int32_t guard;         /* width of the guard bands in voxels, 1..3; 0 = 1 with reshape, 3 without (spec 2.7) */
+    double feedback;       /* lambda of the volume-conserving flow: F += lambda (V0 - V) / A; 0 = none */
+    int32_t managed_every; /* steps between management passes; 0 = 1 */
+    int64_t max_steps;     /* of one run; 0 = no limit other than the time */
+    int32_t age;           /* > 0: converged when every tile is older than this many management passes; the safe rule applies unless `source_rule` */
     int source_rule;
-    double change_tolerance;    /* with age: also the largest |phi_new - phi| over band voxels below this (world units) */
-    int32_t calm_steps;         /* > 0, with age and change_tolerance: converged too, whatever the ages, when so many management passes running have
+    double change_tolerance; /* with age: also the largest |phi_new - phi| over band voxels below this (world units) */
+    int32_t calm_steps;      /* > 0, with age and change_tolerance: converged too, whatever the ages, when so many management passes running have
                                  * found that change below the tolerance: a surface at rest may make and drop a tile at its fringe for long */
+    int fused; /* a GPU takes its own arithmetic: fused multiply-adds, roots and quotients to 2 ulp. Half the time of a wide scheme; phi differs
+                                 * by some 1e-6 of the band a step, the same from run to run (class reproducible). The CPU and 16-bit lists go on as they are */
 } tsr_levelset_options;
-#define TSR_LEVELSET_OPTIONS { .struct_size = sizeof(tsr_levelset_options) }
+#define TSR_LEVELSET_OPTIONS                        \
+    {                                               \
+        .struct_size = sizeof(tsr_levelset_options) \
+    }
 
 typedef struct tsr_levelset_report {
     int64_t steps, total_steps;
     double time, time_step, seconds, steps_per_second;
     int64_t tiles, active_voxels, device_bytes;
-    double curvature;           /* coefficient a in use (full K), without position-dependent terms */
-    double largest_change;      /* largest |phi_new - phi| in the band in the last step, world units */
-    double mean_curvature;      /* Kbar of the last step, with MEAN_CURVATURE */
+    double curvature;      /* coefficient a in use (full K), without position-dependent terms */
+    double largest_change; /* largest |phi_new - phi| in the band in the last step, world units */
+    double mean_curvature; /* Kbar of the last step, with MEAN_CURVATURE */
     int converged, empty;
 } tsr_levelset_report;
 
@@ -114,7 +121,8 @@ TSR_API void tsr_levelset_destroy(tsr_levelset **levelset);
  * ends the run before the step that met it: TSR_ERROR_ARGUMENT names the step, the term and the voxel (x, y, z). `progress`, `report` may be NULL. */
 TSR_API tsr_status tsr_levelset_step(tsr_levelset *levelset, int64_t steps, const tsr_progress *progress, tsr_levelset_report *report) TSR_CHECKED;
 /* Until the simulated time has advanced by exactly `duration` (the last step is shortened; with a fixed step: all steps are made equal). */
-TSR_API tsr_status tsr_levelset_advance(tsr_levelset *levelset, double duration, const tsr_progress *progress, tsr_levelset_report *report) TSR_CHECKED;
+TSR_API tsr_status tsr_levelset_advance(tsr_levelset *levelset, double duration, const tsr_progress *progress,
+                                        tsr_levelset_report *report) TSR_CHECKED;
 /* Until convergence or max_steps. */
 TSR_API tsr_status tsr_levelset_run(tsr_levelset *levelset, const tsr_progress *progress, tsr_levelset_report *report) TSR_CHECKED;
 

@@ -43,8 +43,9 @@ typedef struct tsr_reconstruct_options {
     int32_t start_depth;        /* d: level of the first surface; 0 = 6 (the source: 7), 4 to 9 */
     double power;               /* p > 1; 0 = 7. The source's 3 loses thin parts */
     double epsilon;             /* softening in voxels of the level; 0 = 0.5 */
-    double theta;               /* a cell is opened if its side is over theta times its distance; 0 = 0.5, at most 2 */
-    double alpha;               /* stiffness, curvature weight; 0 = 0.05; negative = none */
+    double theta;               /* a cell is opened if its side is over theta times its distance; 0 = 0.5, at most 2. With power > 3 theta grows beyond
+                                 * 4 voxels as distance^((power - 3) / 2), up to twice: what is far adds so much less */
+    double alpha;               /* stiffness, curvature weight; 0 = 0.02; negative = none */
     double band;                /* half width of the stored band in voxels; 0 = 1.5, at most 5 */
     double time_step;           /* 0 = 0.2 */
     double margin;              /* of the grid round the points, share of the side; 0 = 1/16 */

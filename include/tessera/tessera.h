@@ -29,6 +29,7 @@
 #include "tessera/region_batch.h"
 #include "tessera/region_components.h"
 #include "tessera/region_file.h"
+#include "tessera/region_grade.h"
 #include "tessera/region_runs.h"
 #include "tessera/region_tiles.h"
 #include "tessera/region_tree.h"

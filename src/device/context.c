@@ -11,10 +11,7 @@
 
 static const char *const kind_names[TSR_DEVICE_KINDS] = { "cpu", "cuda", "emu" };
 
-const char *tsr_device_kind_name(tsr_device_kind kind)
-{
-    return (int)kind >= 0 && kind < TSR_DEVICE_KINDS ? kind_names[kind] : "invalid";
-}
+const char *tsr_device_kind_name(tsr_device_kind kind) { return (int)kind >= 0 && kind < TSR_DEVICE_KINDS ? kind_names[kind] : "invalid"; }
 
 /* ---- backends ------------------------------------------------------------------------------------------------------------- */
 
@@ -24,7 +21,10 @@ static tsr_status module_fail(tsr_status status, const char *function, const cha
 }
 static const tsr_module_host module_host = { module_fail, tsr_frame_at };
 
-static struct module { const tsr_backend *backend; char why[512]; } modules[TSR_DEVICE_KINDS];
+static struct module {
+    const tsr_backend *backend;
+    char why[512];
+} modules[TSR_DEVICE_KINDS];
 static pthread_once_t modules_once[TSR_DEVICE_KINDS] = { PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT };
 
 /* Modules lie beside the library or the executable that contains it; TESSERA_MODULES names another folder. */
@@ -112,7 +112,10 @@ static tsr_status parse_device(const char *text, tsr_device *device, int *automa
 {
     *automatic = 0;
     *device = (tsr_device){ TSR_DEVICE_CPU, 0 };
-    if (!strcmp(text, "auto")) { *automatic = 1; return TSR_OK; }
+    if (!strcmp(text, "auto")) {
+        *automatic = 1;
+        return TSR_OK;
+    }
     for (int kind = 0; kind < TSR_DEVICE_KINDS; kind++) {
         size_t length = strlen(kind_names[kind]);
         if (strncmp(text, kind_names[kind], length)) continue;
@@ -147,8 +150,9 @@ tsr_status tsr_context_create(const tsr_context_options *options, tsr_context **
     const tsr_backend *backend = tsr_backend_get(device.kind, info.detail, sizeof info.detail);
     tsr_context *made = NULL;
     TSR_TRY(tsr_host_allocate(&own.host_allocator, sizeof *made, (void **)&made));
-    *made = (tsr_context){ .backend = backend, .device = device, .threads = threads, .host_allocator = own.host_allocator,
-                           .device_allocator = own.device_allocator };
+    *made = (tsr_context){
+        .backend = backend, .device = device, .threads = threads, .host_allocator = own.host_allocator, .device_allocator = own.device_allocator
+    };
     tsr_status status;
     TSR_TRY_GOTO(backend->queue_create(device.index, threads, &made->queue), fail);
     *context = made;
@@ -220,6 +224,12 @@ tsr_status tsr_device_move(tsr_context *to_context, void *to, tsr_context *from_
     if (!to_context) {
         memcpy(to, from, bytes);
         return TSR_OK;
+    }
+    if (to_context->backend == from_context->backend && to_context->device.kind == from_context->device.kind &&
+        to_context->device.index == from_context->device.index) { /* one memory, two queues: after what was asked of the one, before what will be */
+        TSR_TRY(from_context->backend->synchronize(from_context->queue));
+        TSR_TRY(to_context->backend->copy(to_context->queue, to, from, bytes));
+        return to_context->backend->synchronize(to_context->queue);
     }
     void *host;
     TSR_TRY(tsr_host_allocate(NULL, bytes, &host));

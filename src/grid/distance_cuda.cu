@@ -1,5 +1,6 @@
-/* grid/distance_cuda.cu: a warp per row along x (nearest voxel of the other side by ballots), then a thread per column along y and z, so
- * that neighbouring threads read neighbouring voxels. The envelope's stack lies like the volume itself. */
+/* grid/distance_cuda.cu: a warp per row along x (nearest voxel of the other side by ballots), then neighbouring columns along y and z in the
+ * shared memory of a block, searched in place: a read and a write of the volume per axis. Columns of more than 2048 voxels take a thread each and
+ * keep an envelope, whose stack lies like the volume itself. */
 #include "device/kernel.h"
 #include "grid/distance_ops.h"
 
@@ -38,8 +39,9 @@ TSR_KERNEL(row_kernel)(const void *mask, tsr_dtype dtype, int32_t n, int64_t row
 }
 
 /* Line number = x + width * o; it begins at x + o * outer and runs with `step`. */
-TSR_KERNEL(column_kernel)(const float *in, float *out, uint16_t *stack, int64_t lines, int64_t width, int64_t outer, int64_t step, int32_t n,
-                          float weight, tsr_distance_finish finish)
+TSR_KERNEL(column_kernel)
+(const float *in, float *out, uint16_t *stack, int64_t lines, int64_t width, int64_t outer, int64_t step, int32_t n, float weight,
+ tsr_distance_finish finish)
 {
     int64_t number = (int64_t)blockIdx.x * COLUMN_THREADS + threadIdx.x;
     if (number >= lines) return;
@@ -48,21 +50,93 @@ TSR_KERNEL(column_kernel)(const float *in, float *out, uint16_t *stack, int64_t 
     tsr_distance_transform_line(&line, &finish);
 }
 
+/* A block's columns lie side by side in shared memory, with the places of their parabolas behind them: 96 KiB at most, on every GPU. 32 columns of up to
+ * 512 voxels, 16 of 1024, 8 of 2048 (a sector of memory). A group of as many threads takes every so many-th segment of TSR_DISTANCE_STRIDE voxels. */
+enum { NEAR_THREADS = 512, NEAR_VALUES = 1 << 14, NEAR_MOST = NEAR_VALUES / 8 };
+
+template <int WHOLE>
+TSR_KERNEL(near_kernel)
+(float *values, int64_t lines, int64_t width, int64_t outer, int64_t step, int32_t n, int32_t columns, float weight, tsr_distance_finish finish)
+{
+    TSR_SHARED_DYNAMIC(float, shared);
+    const int32_t column = (int32_t)threadIdx.x % columns, group = (int32_t)threadIdx.x / columns, groups = (int32_t)blockDim.x / columns;
+    const int64_t number = (int64_t)blockIdx.x * columns + column;
+    const int valid = number < lines;
+    float *own = values + (valid ? number % width + number / width * outer : 0);
+    uint16_t *places = (uint16_t *)(void *)(shared + n * columns);
+    const tsr_distance_shared line = { shared + column, places + column, columns, n, weight };
+    for (int32_t i = group; i < n; i += groups) shared[i * columns + column] = valid ? own[i * step] : 1.0f;
+    __syncthreads();
+    for (int32_t i = group * TSR_DISTANCE_STRIDE; i < n; i += groups * TSR_DISTANCE_STRIDE) {
+        const float found = WHOLE ? tsr_distance_outward_whole(&line, i) : tsr_distance_outward(&line, i);
+        if (valid) own[i * step] = tsr_distance_finished(&finish, found);
+    }
+    __syncthreads();
+    for (int32_t begin = group * TSR_DISTANCE_STRIDE; begin < n; begin += groups * TSR_DISTANCE_STRIDE) {
+        const int32_t end = tsr_mini(begin + TSR_DISTANCE_STRIDE, n);
+        for (int32_t half = TSR_DISTANCE_STRIDE / 2; half > 0; half /= 2)
+            for (int32_t i = begin + half; i < end; i += 2 * half) {
+                const float found =
+                    WHOLE ? tsr_distance_between_whole(&line, i, i - half, i + half) : tsr_distance_between(&line, i, i - half, i + half);
+                if (valid) own[i * step] = tsr_distance_finished(&finish, found);
+            }
+    }
+}
+
+/* Are all sums along the axes up to this one integers below 2^24? */
+static int sums_are_whole(tsr_size3 size, const float weight[3], int axis)
+{
+    const int64_t n[3] = { size.x, size.y, size.z };
+    double most = 0.0;
+    for (int k = 0; k <= axis; k++) {
+        if (weight[k] != floorf(weight[k])) return 0;
+        most += (double)weight[k] * (double)n[k] * (double)n[k];
+    }
+    return most < 16777216.0;
+}
+
+/* Columns in place. */
+static tsr_status near_columns(tsr_queue *queue, float *values, int64_t lines, int64_t width, int64_t outer, int64_t step, int64_t n, float weight,
+                               int whole, const tsr_distance_finish *finish)
+{
+    int32_t columns = 32;
+    while (columns * n > NEAR_VALUES) columns /= 2;
+    const int64_t segments = (n + TSR_DISTANCE_STRIDE - 1) / TSR_DISTANCE_STRIDE;
+    const uint32_t threads = (uint32_t)tsr_minl(NEAR_THREADS, tsr_maxl(128, segments * columns)), blocks = tsr_blocks(lines, columns, INT32_MAX);
+    const size_t shared = (size_t)(columns * n) * (sizeof(float) + sizeof(uint16_t));
+    if (whole) {
+        TSR_LAUNCH_ALLOW_SHARED(near_kernel<1>, shared);
+        TSR_LAUNCH(queue, near_kernel<1>, blocks, threads, shared, values, lines, width, outer, step, (int32_t)n, columns, weight, *finish);
+    } else {
+        TSR_LAUNCH_ALLOW_SHARED(near_kernel<0>, shared);
+        TSR_LAUNCH(queue, near_kernel<0>, blocks, threads, shared, values, lines, width, outer, step, (int32_t)n, columns, weight, *finish);
+    }
+    return TSR_OK;
+}
+
+static int near_fits(tsr_size3 size) { return size.y <= NEAR_MOST && size.z <= NEAR_MOST; }
+
 static int64_t cuda_scratch_bytes(const tsr_queue *queue, tsr_size3 size)
 {
     (void)queue;
-    return size.x * size.y * size.z * (int64_t)(sizeof(float) + sizeof(uint16_t));
+    return near_fits(size) ? 0 : size.x * size.y * size.z * (int64_t)(sizeof(float) + sizeof(uint16_t));
 }
 
 static tsr_status cuda_transform(tsr_queue *queue, const void *mask, tsr_dtype dtype, tsr_size3 size, const float weight[3],
                                  const tsr_distance_finish *finish, void *scratch, float *distance)
 {
     int64_t plane = size.x * size.y, rows = size.y * size.z, y_lines = size.x * size.z;
-    float *half_done = (float *)scratch;
-    uint16_t *stack = (uint16_t *)(half_done + plane * size.z);
     tsr_distance_finish keep = { -1, 0.0f, 0.0f, 0.0f };
     TSR_LAUNCH(queue, row_kernel, tsr_blocks(rows, ROWS_PER_BLOCK, INT32_MAX), 32 * ROWS_PER_BLOCK, 0, mask, dtype, (int32_t)size.x, rows, weight[0],
                distance);
+    if (near_fits(size)) {
+        TSR_TRY(near_columns(queue, distance, y_lines, size.x, plane, size.x, size.y, weight[1], sums_are_whole(size, weight, 1), &keep));
+        TSR_TRY(near_columns(queue, distance, plane, plane, 0, plane, size.z, weight[2], sums_are_whole(size, weight, 2), finish));
+        TSR_TRY(tsr_launch_check(queue));
+        return TSR_OK;
+    }
+    float *half_done = (float *)scratch;
+    uint16_t *stack = (uint16_t *)(half_done + plane * size.z);
     TSR_LAUNCH(queue, column_kernel, tsr_blocks(y_lines, COLUMN_THREADS, INT32_MAX), COLUMN_THREADS, 0, distance, half_done, stack, y_lines, size.x,
                plane, size.x, (int32_t)size.y, weight[1], keep);
     TSR_LAUNCH(queue, column_kernel, tsr_blocks(plane, COLUMN_THREADS, INT32_MAX), COLUMN_THREADS, 0, half_done, distance, stack, plane, plane,

@@ -16,10 +16,10 @@
 
 /* How squared distances become the result. */
 typedef struct tsr_distance_finish {
-    int32_t mode;   /* tsr_distance_mode; negative: leave the signed squares as they are */
-    float scale;    /* world units per square root */
-    float half;     /* half a voxel */
-    float band;     /* infinity: none */
+    int32_t mode; /* tsr_distance_mode; negative: leave the signed squares as they are */
+    float scale;  /* world units per square root */
+    float half;   /* half a voxel */
+    float band;   /* infinity: none */
 } tsr_distance_finish;
 
 TSR_HD float tsr_distance_finished(const tsr_distance_finish *f, float value)
@@ -49,11 +49,11 @@ TSR_HD float tsr_distance_along_row(int inside, int32_t x, int32_t nearest, floa
 /* What a line needs of its surroundings. Element i lies at [i * stride]. */
 typedef struct tsr_distance_line {
     const float *in;
-    float *out;       /* not `in` */
-    uint16_t *stack;  /* room for n positions, stride as well */
+    float *out;      /* not `in` */
+    uint16_t *stack; /* room for n positions, stride as well */
     int64_t in_stride, out_stride, stack_stride;
     int32_t n;
-    float weight;     /* square of the spacing */
+    float weight; /* square of the spacing */
 } tsr_distance_line;
 
 TSR_HD double tsr_distance_height(const tsr_distance_line *l, int32_t i, int inside)
@@ -63,10 +63,7 @@ TSR_HD double tsr_distance_height(const tsr_distance_line *l, int32_t i, int ins
 }
 
 /* height + weight i^2: where the parabola at i crosses others depends only on these sums. */
-TSR_HD double tsr_distance_sum(const tsr_distance_line *l, int32_t i, double height)
-{
-    return height + (double)l->weight * ((double)i * (double)i);
-}
+TSR_HD double tsr_distance_sum(const tsr_distance_line *l, int32_t i, double height) { return height + (double)l->weight * ((double)i * (double)i); }
 
 /* 1 if the parabola at b is nowhere the lowest between a and c (a < b < c): it meets c not after it met a. */
 TSR_HD int tsr_distance_hidden(double sum_a, int32_t a, double sum_b, int32_t b, double sum_c, int32_t c)
@@ -135,5 +132,82 @@ TSR_HD void tsr_distance_transform_line(const tsr_distance_line *l, const tsr_di
 {
     for (int32_t begin = 0; begin < l->n;) begin = tsr_distance_run(l, begin, finish);
 }
+
+/* ---- a line by searching ----------------------------------------------------------------------------------------------------------------------
+ *
+ * The same minimum without a stack, for threads that share a line. For heights of one side (0 at voxels of the other) let a(i) be a place of the
+ * parabola that is lowest at i. For p < i < q some a(i) lies between a(p) and a(q), whichever places are taken where several parabolas are equally
+ * low: what lies before a(p) and is not lower than it at p is higher at every i > p, for the difference grows with i. So the places of every
+ * TSR_DISTANCE_STRIDE-th voxel are searched outward from it, then those half-way between known ones among what lies between theirs: about two
+ * parabolas a voxel and halving. A voxel of the other side is its own a(i), so one array of places serves both sides.
+ *
+ * `real` is float where all heights and weights are integers below 2^24 (nothing is rounded), else double. */
+enum { TSR_DISTANCE_STRIDE = 32 };
+
+/* Element i of the line lies at value[i * pitch], the place found for it at place[i * pitch]. */
+typedef struct tsr_distance_shared {
+    const float *value;
+    uint16_t *place;
+    int32_t pitch, n;
+    float weight;
+} tsr_distance_shared;
+
+/* The parabola with the smallest value at i, searched outward from i as far as one can lie below the best. Returns the signed square. */
+#define TSR_DISTANCE_OUTWARD(name, real)                                                          \
+    TSR_HD float name(const tsr_distance_shared *l, int32_t i)                                    \
+    {                                                                                             \
+        const float own = l->value[i * l->pitch], side = own < 0.0f ? -1.0f : 1.0f;               \
+        const real weight = (real)l->weight;                                                      \
+        real best = (real)tsr_absf(own), steps = 1;                                               \
+        int32_t at = i, low = i - 1, high = i + 1;                                                \
+        for (; low >= 0 || high < l->n; low--, high++, steps += 1) {                              \
+            const real square = weight * (steps * steps);                                         \
+            if (square >= best) break;                                                            \
+            if (low >= 0) {                                                                       \
+                const real sum = (real)tsr_maxf(side * l->value[low * l->pitch], 0.0f) + square;  \
+                if (sum < best) {                                                                 \
+                    best = sum;                                                                   \
+                    at = low;                                                                     \
+                }                                                                                 \
+            }                                                                                     \
+            if (high < l->n) {                                                                    \
+                const real sum = (real)tsr_maxf(side * l->value[high * l->pitch], 0.0f) + square; \
+                if (sum < best) {                                                                 \
+                    best = sum;                                                                   \
+                    at = high;                                                                    \
+                }                                                                                 \
+            }                                                                                     \
+        }                                                                                         \
+        l->place[i * l->pitch] = (uint16_t)at;                                                    \
+        return side * (float)best;                                                                \
+    }
+TSR_DISTANCE_OUTWARD(tsr_distance_outward, double)
+TSR_DISTANCE_OUTWARD(tsr_distance_outward_whole, float)
+
+/* Where the places of i lie, known those of p < i and of q > i (q >= n: none); voxels of the other side are their own. */
+TSR_HD int32_t tsr_distance_bound(const tsr_distance_shared *l, int32_t p, float own)
+{
+    return (l->value[p * l->pitch] < 0.0f) == (own < 0.0f) ? (int32_t)l->place[p * l->pitch] : p;
+}
+
+/* The parabola with the smallest value at i, among those between the bounds from p and q. Returns the signed square. */
+#define TSR_DISTANCE_BETWEEN(name, real)                                                                               \
+    TSR_HD float name(const tsr_distance_shared *l, int32_t i, int32_t p, int32_t q)                                   \
+    {                                                                                                                  \
+        const float own = l->value[i * l->pitch], side = own < 0.0f ? -1.0f : 1.0f;                                    \
+        const int32_t low = tsr_distance_bound(l, p, own), high = q < l->n ? tsr_distance_bound(l, q, own) : l->n - 1; \
+        const real weight = (real)l->weight;                                                                           \
+        real best = (real)tsr_absf(own), steps = (real)(i - low), nearest = 0;                                         \
+        const float *value = l->value + low * l->pitch;                                                                \
+        for (int32_t j = low; j <= high; j++, value += l->pitch, steps -= 1) {                                         \
+            const real sum = (real)tsr_maxf(side * *value, 0.0f) + weight * (steps * steps);                           \
+            nearest = sum < best ? steps : nearest;                                                                    \
+            best = sum < best ? sum : best;                                                                            \
+        }                                                                                                              \
+        l->place[i * l->pitch] = (uint16_t)(i - (int32_t)nearest);                                                     \
+        return side * (float)best;                                                                                     \
+    }
+TSR_DISTANCE_BETWEEN(tsr_distance_between, double)
+TSR_DISTANCE_BETWEEN(tsr_distance_between_whole, float)
 
 #endif

@@ -71,6 +71,14 @@ tsr_status tsr_mesh_refill(tsr_context *context, int64_t vertices, int64_t trian
     return TSR_OK;
 }
 
+void tsr_mesh_room(const tsr_mesh *mesh, int normals, int64_t *vertices, int64_t *triangles)
+{
+    const struct mesh_block *block = (const struct mesh_block *)mesh;
+    const int same = (normals != 0) == (mesh->normals != NULL);
+    *vertices = same ? block->vertex_capacity : 0;
+    *triangles = same ? block->triangle_capacity : 0;
+}
+
 void tsr_mesh_drop_normals(tsr_mesh *mesh)
 {
     give(mesh->context, mesh->normals, ((struct mesh_block *)mesh)->vertex_capacity, 3 * sizeof(float));

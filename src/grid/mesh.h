@@ -17,6 +17,8 @@ struct tsr_mesh {
 void tsr_mesh_shrink(tsr_mesh *mesh, int64_t vertices, int64_t triangles);
 /* *mesh (or NULL) with these counts, its arrays kept if they are large enough, else made anew with a quarter to spare. Content undefined. */
 tsr_status tsr_mesh_refill(tsr_context *context, int64_t vertices, int64_t triangles, int normals, tsr_mesh **mesh);
+/* Counts up to which tsr_mesh_refill keeps the arrays; 0 0 if it would not, because normals are wanted or not. */
+void tsr_mesh_room(const tsr_mesh *mesh, int normals, int64_t *vertices, int64_t *triangles);
 void tsr_mesh_drop_normals(tsr_mesh *mesh);
 tsr_status tsr_mesh_require_host(const tsr_mesh *mesh, const char *what);
 

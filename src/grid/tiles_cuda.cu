@@ -401,6 +401,7 @@ static tsr_status cuda_sample(tsr_queue *queue, const tsr_tile_pool *pool, const
     return TSR_OK;
 }
 
-extern "C" const tsr_tiles_ops tsr_tiles_cuda = { cuda_scratch_words, cuda_clear,   cuda_load_classify, cuda_load_fill, tsr_tiles_cuda_insert,
-                                                  cuda_paint,         cuda_refresh, cuda_manage,        cuda_grow,      cuda_compact,
-                                                  cuda_recode,        cuda_store,   cuda_sample };
+extern "C" const struct tsr_topology_ops tsr_topology_cuda;
+extern "C" const tsr_tiles_ops tsr_tiles_cuda = { cuda_scratch_words, cuda_clear,   cuda_load_classify, cuda_load_fill,    tsr_tiles_cuda_insert,
+                                                  cuda_paint,         cuda_refresh, cuda_manage,        cuda_grow,         cuda_compact,
+                                                  cuda_recode,        cuda_store,   cuda_sample,        &tsr_topology_cuda };

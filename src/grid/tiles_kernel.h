@@ -155,18 +155,23 @@ TSR_DEVICE_FN void tsr_totals_add(tsr_tile_state *state, tsr_pass_totals t)
     if (speed) atomicMax(&state->scratch[TSR_COUNT_SPEED], speed);
 }
 
-/* The totals of a step and its field become current: one thread. */
+/* The totals of a step and its field become current: one thread. All is read before anything is written, so that the loads are waited for once. */
 TSR_DEVICE_FN void tsr_publish_step(tsr_tile_state *state)
 {
     const unsigned long long *counts = (const unsigned long long *)(const void *)state->scratch;
-    state->time_step = tsr_bits_float(state->scratch[TSR_COUNT_TIME_STEP]);
-    state->time += (double)state->time_step;
-    state->active_voxels = (int64_t)counts[TSR_COUNT_ACTIVE / 2];
-    state->inside_voxels = (int64_t)counts[TSR_COUNT_INSIDE / 2];
-    state->change = (uint64_t)counts[TSR_COUNT_CHANGE / 2];
-    state->speed_bits = state->scratch[TSR_COUNT_SPEED];
-    state->phi ^= 1;
-    state->steps++;
+    const unsigned long long active = counts[TSR_COUNT_ACTIVE / 2], inside = counts[TSR_COUNT_INSIDE / 2], change = counts[TSR_COUNT_CHANGE / 2];
+    const uint32_t speed = state->scratch[TSR_COUNT_SPEED];
+    const float step = tsr_bits_float(state->scratch[TSR_COUNT_TIME_STEP]);
+    const double time = state->time;
+    const int32_t phi = state->phi, steps = state->steps;
+    state->time_step = step;
+    state->time = time + (double)step;
+    state->active_voxels = (int64_t)active;
+    state->inside_voxels = (int64_t)inside;
+    state->change = (uint64_t)change;
+    state->speed_bits = speed;
+    state->phi = phi ^ 1;
+    state->steps = steps + 1;
 }
 
 /* Activity word of a tile from the area bits of its voxels: all threads of the block give theirs, thread 0 stores. `shared` is one word that

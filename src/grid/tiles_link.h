@@ -7,6 +7,25 @@
 
 enum { TSR_LINK_THREADS = 256, TSR_SMALL_LIST = 1 << 18 /* capacity up to which one block plans and closes */ };
 
+/* tsr_key_lower_bound by quarters: three loads at a time, which are waited for together. */
+TSR_DEVICE_FN int32_t tsr_key_lower_bound_wide(const uint64_t *keys, int32_t count, uint64_t key)
+{
+    int32_t low = 0;
+    while (count > 3) {
+        const int32_t quarter = count >> 2, half = count >> 1, most = count - quarter - 1;
+        const uint64_t a = keys[low + quarter], b = keys[low + half], c = keys[low + most];
+        const int32_t first = c < key ? most + 1 : b < key ? half + 1 : a < key ? quarter + 1 : 0;
+        const int32_t end = c < key ? count : b < key ? most : a < key ? half : quarter;
+        low += first;
+        count = end - first;
+    }
+    while (count > 0 && keys[low] < key) {
+        low++;
+        count--;
+    }
+    return low;
+}
+
 /* Is this the block that ends last? All its threads ask, with all their writes done; then they see those of the other blocks. The counter is zero
  * before and after; `shared` is one word. */
 TSR_DEVICE_FN int tsr_last_block(uint32_t *counter, uint32_t *shared)
@@ -40,7 +59,7 @@ TSR_DEVICE_FN uint32_t tsr_link_tile(const tsr_tile_pool &pool, int32_t list, in
         if (pool.table) {
             if (tsr_tile_allowed(&pool, key)) other = pool.table[tsr_tile_linear(&pool, key)];
         } else {
-            int32_t at = tsr_key_lower_bound(keys, count, key);
+            int32_t at = tsr_key_lower_bound_wide(keys, count, key);
             if (at < count && keys[at] == key) other = pool.id[list][at];
         }
         if (other < TSR_TILE_FIRST) other = 0;
@@ -80,10 +99,12 @@ TSR_DEVICE_FN void tsr_close_rows(const tsr_tile_pool &pool, int32_t stepped, in
 TSR_DEVICE_FN void tsr_close_list(const tsr_tile_pool &pool)
 {
     tsr_tile_state *state = pool.state;
-    state->list ^= 1;
-    state->count += state->created - state->removed;
-    state->free_count += state->removed - state->created;
-    if (state->count == 0 && pool.bounded) state->background = state->inside_absent > 0 ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE;
+    const int32_t list = state->list, more = state->created - state->removed, count = state->count + more, ids = state->free_count - more;
+    const int64_t inside = state->inside_absent;
+    state->list = list ^ 1;
+    state->count = count;
+    state->free_count = ids;
+    if (count == 0 && pool.bounded) state->background = inside > 0 ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE;
     state->scratch[TSR_COUNT_REQUESTS] = 0;
 }
 

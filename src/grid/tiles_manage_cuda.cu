@@ -7,11 +7,24 @@
 #include "grid/tiles_ops.h"
 #include "grid/tiles_link.h"
 
-enum { CHUNK = 2048, SORT_THREADS = 256, PLAN_THREADS = 1024, MARK_THREADS = 512, MARK_BLOCKS = 3 };
+enum { CHUNK = 2048, FEW = 256, SORT_THREADS = 256, PLAN_THREADS = 1024, MARK_THREADS = 512, MARK_BLOCKS = 3 };
 
 typedef tsr_tile_scratch scratch;
 
 /* ---- sort the requests -------------------------------------------------------------------------------------------------------------- */
+
+/* One block sorts a few keys: each thread counts those before its own, which takes one barrier. */
+TSR_DEVICE_FN void sort_few(const uint64_t *from, uint64_t *to, int32_t n, uint64_t *keys)
+{
+    const int32_t tid = (int32_t)threadIdx.x;
+    const uint64_t own = tid < n ? from[tid] : TSR_KEY_END;
+    if (tid < n) keys[tid] = own;
+    __syncthreads();
+    if (tid >= n) return;
+    int32_t place = 0;
+    for (int32_t i = 0; i < n; i++) place += keys[i] < own || (keys[i] == own && i < tid);
+    to[place] = own;
+}
 
 /* Bitonic sort of chunks of up to 2048 keys, by block `block` of `blocks`; `keys` is shared memory for CHUNK. */
 TSR_DEVICE_FN void sort_chunks(const uint64_t *from, uint64_t *to, int64_t total, int32_t block, int32_t blocks, uint64_t *keys)
@@ -111,7 +124,8 @@ TSR_DEVICE_FN void sort_and_plan(const tsr_tile_pool &pool, int32_t stepped, pla
 {
     scratch s = tsr_scratch_of(&pool);
     const int64_t total = tsr_minl(pool.state->scratch[TSR_COUNT_REQUESTS], pool.capacity);
-    sort_chunks(s.requests, total > CHUNK ? s.requests : s.sorted, total, 0, 1, shared->keys);
+    if (total <= FEW) sort_few(s.requests, s.sorted, (int32_t)total, shared->keys);
+    else sort_chunks(s.requests, total > CHUNK ? s.requests : s.sorted, total, 0, 1, shared->keys);
     if (total > CHUNK) rank_chunks(s.requests, s.sorted, total, 0, 1);
     __syncthreads();
     plan(pool, stepped, shared->words);
@@ -250,7 +264,7 @@ TSR_KERNEL(merge_kernel)(tsr_tile_pool pool, int32_t inserting)
             uint64_t key = keys[i];
             uint32_t id = ids[i], before = kept_before(s, i);
             if (s.keep_bits[i >> 5] >> (i & 31) & 1u) {
-                int32_t at = tsr_key_lower_bound(s.sorted, total, key);
+                int32_t at = tsr_key_lower_bound_wide(s.sorted, total, key);
                 uint32_t fresh = at < total ? s.unique_before[at] : (uint32_t)state->created;
                 new_keys[before + fresh] = key;
                 new_ids[before + fresh] = id;
@@ -269,7 +283,7 @@ TSR_KERNEL(merge_kernel)(tsr_tile_pool pool, int32_t inserting)
             uint64_t key = s.sorted[at];
             if (at > 0 && s.sorted[at - 1] == key) continue;
             uint32_t u = s.unique_before[at], id = pool.created_ids[u];
-            int32_t old = tsr_key_lower_bound(keys, count, key);
+            int32_t old = tsr_key_lower_bound_wide(keys, count, key);
             uint32_t place = (old < count ? kept_before(s, old) : (uint32_t)(count - state->removed)) + u;
             new_keys[place] = key;
             new_ids[place] = id;

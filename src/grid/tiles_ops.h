@@ -35,6 +35,7 @@ TSR_HD float tsr_paint(float v, int32_t x, int32_t y, int32_t z, const float spa
  *  - Halo cells of absent tiles hold the neighbour entry's constant.
  *  - Activity word: areas (pool.guard wide for refresh, 1 for the segmentation's step) of voxels that are in the band or had a 6-neighbour of opposite sign; for refresh both from the current field, for a step
  *    the band test from the new value and the sign test from the old field. No area set: class bit from the sign of the tile's voxel 0. */
+struct tsr_topology_ops;
 typedef struct tsr_tiles_ops {
     /* u32 words of pool->scratch that the functions below need for this capacity. */
     int64_t (*scratch_words)(const tsr_tile_pool *pool);
@@ -77,6 +78,9 @@ typedef struct tsr_tiles_ops {
 
     /* The field at `count` positions (device memory): tiles_sample.h. */
     tsr_status (*sample)(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_sample_map *map, const float *positions, float *values, int64_t count);
+
+    /* Voxel sets in the memory of the device (grid/topology_ops.h); NULL on the CPU. */
+    const struct tsr_topology_ops *topology;
 } tsr_tiles_ops;
 
 /* The CPU table by name: a CPU step is followed by a management pass. */

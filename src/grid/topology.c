@@ -2,42 +2,61 @@
  *
  * Dilation slides over the list (spec levelset-stl.md 2.6): the tiles of the result are visited in order, each with pointers to the tiles
  * around it that move forward only. A tile is 8 words of 8 x 8 bits, so a step to a face is a shift of words, and nothing is unpacked. */
-#include "tessera/topology.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/parallel.h"
 #include "grid/tiles_build.h"
-
-struct tsr_topology {
-    int64_t count;
-    uint64_t *keys;      /* [count + 1], the last is TSR_KEY_END */
-    uint64_t (*mask)[8]; /* [count] */
-};
+#include "grid/topology.h"
 
 void tsr_topology_destroy(tsr_topology **topology)
 {
     if (!topology || !*topology) return;
-    free((*topology)->keys);
-    free((*topology)->mask);
-    free(*topology);
+    tsr_topology *t = *topology;
     *topology = NULL;
+    if (t->context) {
+        tsr_device_release(t->context, t->keys, ((size_t)t->room + 1) * sizeof *t->keys);
+        tsr_device_release(t->context, t->mask, ((size_t)t->room + 1) * sizeof *t->mask);
+    } else {
+        free(t->keys);
+        free(t->mask);
+    }
+    free(t);
 }
 
+static tsr_status allocate(tsr_topology *t)
+{
+    const size_t keys = ((size_t)t->room + 1) * sizeof *t->keys, masks = ((size_t)t->room + 1) * sizeof *t->mask;
+    if (t->context) {
+        TSR_TRY(tsr_device_allocate(t->context, keys, (void **)&t->keys));
+        TSR_TRY(tsr_device_allocate(t->context, masks, (void **)&t->mask));
+        TSR_TRY(t->context->backend->fill(t->context->queue, t->keys, 0xff, sizeof *t->keys)); /* TSR_KEY_END */
+        return TSR_OK;
+    }
+    t->keys = (uint64_t *)malloc(keys);
+    t->mask = (uint64_t(*)[8])aligned_alloc(64, masks);
+    if (!t->keys || !t->mask) TSR_FAIL(TSR_ERROR_MEMORY, "topology: out of memory for %lld tiles", (long long)t->room);
+    t->keys[0] = TSR_KEY_END;
+    return TSR_OK;
+}
+
+tsr_status tsr_topology_room(tsr_context *context, int64_t room, tsr_topology **topology)
+{
+    tsr_status status;
+    *topology = (tsr_topology *)calloc(1, sizeof **topology);
+    if (!*topology) TSR_FAIL(TSR_ERROR_MEMORY, "topology: out of memory");
+    (*topology)->context = context;
+    (*topology)->room = room;
+    for (int k = 0; k < 3; k++) (*topology)->upper[k] = -1;
+    TSR_TRY_GOTO(allocate(*topology), fail);
+    return TSR_OK;
+fail:
+    tsr_topology_destroy(topology);
+    return status;
+}
 static tsr_status create(int64_t room, tsr_topology **topology)
 {
-    tsr_topology *t = (tsr_topology *)calloc(1, sizeof *t);
-    if (t) {
-        t->keys = (uint64_t *)malloc(((size_t)room + 1) * sizeof *t->keys);
-        t->mask = (uint64_t(*)[8])aligned_alloc(64, ((size_t)room + 1) * sizeof *t->mask);
-    }
-    if (!t || !t->keys || !t->mask) {
-        tsr_topology_destroy(&t);
-        TSR_FAIL(TSR_ERROR_MEMORY, "topology: out of memory for %lld tiles", (long long)room);
-    }
-    t->keys[0] = TSR_KEY_END;
-    *topology = t;
+    TSR_TRY(tsr_topology_room(NULL, room, topology));
     return TSR_OK;
 }
 
@@ -73,13 +92,22 @@ fail:
 
 void tsr_topology_describe(const tsr_topology *t, tsr_topology_info *info)
 {
-    *info = (tsr_topology_info){ t->count, 0, t->count * (int64_t)(sizeof *t->keys + sizeof *t->mask) };
+    *info = (tsr_topology_info){ t->count, t->voxels, t->count * (int64_t)(sizeof *t->keys + sizeof *t->mask) };
+    if (t->context) return;
+    info->voxels = 0;
     for (int64_t i = 0; i < t->count; i++)
         for (int z = 0; z < 8; z++) info->voxels += __builtin_popcountll(t->mask[i][z]);
 }
 
-void tsr_topology_download(const tsr_topology *t, int32_t (*coordinates)[3], uint64_t (*mask)[8])
+tsr_status tsr_topology_download(const tsr_topology *topology, int32_t (*coordinates)[3], uint64_t (*mask)[8])
 {
+    tsr_topology *host = NULL;
+    const tsr_topology *t = topology;
+    if (!topology) TSR_FAIL(TSR_ERROR_ARGUMENT, "topology is NULL");
+    if (topology->context) {
+        TSR_TRY(tsr_topology_copy(topology, NULL, &host));
+        t = host;
+    }
     for (int64_t i = 0; i < t->count; i++) {
         if (coordinates) {
             coordinates[i][0] = tsr_key_x(t->keys[i]);
@@ -88,6 +116,8 @@ void tsr_topology_download(const tsr_topology *t, int32_t (*coordinates)[3], uin
         }
         if (mask) memcpy(mask[i], t->mask[i], sizeof mask[i]);
     }
+    tsr_topology_destroy(&host);
+    return TSR_OK;
 }
 
 /* ---- from a list --------------------------------------------------------------------------------------------------------------------------------- */
@@ -166,60 +196,27 @@ done:
 
 /* ---- dilation -------------------------------------------------------------------------------------------------------------------------------------- */
 
-#define X_FIRST 0x0101010101010101ull /* voxels with x = 0 of a plane */
-#define X_LAST 0x8080808080808080ull
-#define Y_FIRST 0xffull
-#define Y_LAST 0xff00000000000000ull
-
-/* Which of the 27 places around a tile a mask reaches in one step. */
-static uint32_t reach(const uint64_t m[8], int32_t neighbours)
-{
-    uint64_t all = 0;
-    uint32_t word = 1u << TSR_TILE_MIDDLE;
-    for (int z = 0; z < 8; z++) all |= m[z];
-    const uint64_t plane[3] = { m[0], all, m[7] };
-    for (int d = 0; d < TSR_TILE_DIRECTIONS; d++) {
-        const int x = tsr_direction_x(d), y = tsr_direction_y(d), z = tsr_direction_z(d), moved = (x != 0) + (y != 0) + (z != 0);
-        if (moved == 0 || (neighbours == 6 && moved > 1) || (neighbours == 18 && moved > 2)) continue;
-        const uint64_t side = plane[z + 1] & (x < 0 ? X_FIRST : x > 0 ? X_LAST : UINT64_MAX) & (y < 0 ? Y_FIRST : y > 0 ? Y_LAST : UINT64_MAX);
-        word |= (uint32_t)(side != 0) << d;
-    }
-    return word;
-}
-
 static const uint64_t nothing[8];
-
-/* One plane (z of the tile) stepped along x, with the planes of the tiles at x-1 and x+1. */
-static inline uint64_t step_x(uint64_t m, uint64_t left, uint64_t right)
-{
-    return m | (m & ~X_LAST) << 1 | (left & X_LAST) >> 7 | (m & ~X_FIRST) >> 1 | (right & X_FIRST) << 7;
-}
-static inline uint64_t step_y(uint64_t m, uint64_t below, uint64_t above) { return m | m << 8 | below >> 56 | m >> 8 | above << 56; }
 
 /* 6 neighbours: the tile itself and those at its faces. around[d] = the mask in direction d or nothing. */
 static void dilate_faces(const uint64_t *const around[27], uint64_t to[8])
 {
     const uint64_t *m = around[13], *left = around[12], *right = around[14], *below = around[10], *above = around[16];
     for (int z = 0; z < 8; z++)
-        to[z] =
-            step_x(m[z], left[z], right[z]) | step_y(m[z], below[z], above[z]) | (z ? m[z - 1] : around[4][7]) | (z < 7 ? m[z + 1] : around[22][0]);
+        to[z] = tsr_plane_step_x(m[z], left[z], right[z]) | tsr_plane_step_y(m[z], below[z], above[z]) | (z ? m[z - 1] : around[4][7]) |
+                (z < 7 ? m[z + 1] : around[22][0]);
 }
 
-/* A plane of 24 x 24 voxels round the tile's own is not needed: its rows of three tiles are. Box (26) is x, then y, then z; 18 leaves out the corners. */
+/* 18 or 26 neighbours: the nine planes of every z are stepped in their own plane, then along z. */
 static void dilate_box(const uint64_t *const around[27], int32_t neighbours, uint64_t to[8])
 {
-    uint64_t row[3][10], cross[10], box[10]; /* [y of tile][z = -1 .. 8]: stepped along x */
-    for (int y = 0; y < 3; y++)
-        for (int z = -1; z <= 8; z++) {
-            const int dz = z < 0 ? 0 : z > 7 ? 2 : 1, p = z & 7, d = 9 * dz + 3 * y;
-            row[y][z + 1] = step_x(around[d + 1][p], around[d][p], around[d + 2][p]);
-        }
+    tsr_planes step[10]; /* [z = -1 .. 8] */
     for (int z = -1; z <= 8; z++) {
-        const int dz = z < 0 ? 0 : z > 7 ? 2 : 1, p = z & 7;
-        box[z + 1] = step_y(row[1][z + 1], row[0][z + 1], row[2][z + 1]);
-        cross[z + 1] = row[1][z + 1] | step_y(around[9 * dz + 4][p], around[9 * dz + 1][p], around[9 * dz + 7][p]);
+        uint64_t m[9];
+        for (int k = 0; k < 9; k++) m[k] = around[9 * (z < 0 ? 0 : z > 7 ? 2 : 1) + k][z & 7];
+        step[z + 1] = tsr_planes_step(m);
     }
-    for (int z = 0; z < 8; z++) to[z] = box[z + 1] | (neighbours == 26 ? box[z] | box[z + 2] : cross[z] | cross[z + 2]);
+    for (int z = 0; z < 8; z++) to[z] = step[z + 1].box | (neighbours == 26 ? step[z].box | step[z + 2].box : step[z].cross | step[z + 2].cross);
 }
 
 struct pass {
@@ -236,7 +233,7 @@ static void reach_range(void *user, int64_t begin, int64_t end, int worker)
 {
     struct pass *p = (struct pass *)user;
     (void)worker;
-    for (int64_t i = begin; i < end; i++) p->reach[i] = reach(p->from->mask[i], p->neighbours);
+    for (int64_t i = begin; i < end; i++) p->reach[i] = tsr_topology_reach(p->from->mask[i], p->neighbours);
 }
 
 /* Algorithm 6.2 over one range of keys: counts the tiles, or writes them if `to` is there. */
@@ -304,10 +301,8 @@ static tsr_status one_step(tsr_context *context, const tsr_topology *from, int32
     struct pass p = { .from = from, .neighbours = neighbours, .begin = begin, .found = found, .place = place };
     tsr_status status;
     TSR_TRY(check_limits(from));
-    for (int d = 0; d < TSR_TILE_DIRECTIONS; d++) {
-        const int moved = (tsr_direction_x(d) != 0) + (tsr_direction_y(d) != 0) + (tsr_direction_z(d) != 0);
-        if (moved <= (neighbours == 6 ? 1 : neighbours == 18 ? 2 : 3)) p.direction[p.used++] = d;
-    }
+    for (int d = 0; d < TSR_TILE_DIRECTIONS; d++)
+        if (tsr_topology_reaches(d, neighbours)) p.direction[p.used++] = d;
     p.parts = context->threads == 1 || from->count < 4 * PARTS ? 1 : PARTS;
     for (int64_t i = 0; i < p.parts; i++) begin[i] = i * from->count / p.parts;
     p.reach = (uint32_t *)malloc(((size_t)from->count + 1) * sizeof *p.reach);
@@ -340,13 +335,13 @@ tsr_status tsr_topology_dilate(tsr_context *context, const tsr_topology *topolog
     if (!context || !topology) TSR_FAIL(TSR_ERROR_ARGUMENT, "context or topology is NULL");
     if (steps < 0 || (neighbours != 6 && neighbours != 18 && neighbours != 26))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "topology: %d steps of %d neighbours, expected 0 or more of 6, 18 or 26", steps, neighbours);
+    if (topology->context && topology->context != context)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "topology: it lies in the memory of another context's device (tsr_topology_copy brings it here)");
     tsr_topology *now = NULL, *next;
-    TSR_TRY(create(topology->count, &now));
-    now->count = topology->count;
-    memcpy(now->keys, topology->keys, ((size_t)topology->count + 1) * sizeof *now->keys);
-    memcpy(now->mask, topology->mask, (size_t)topology->count * sizeof *now->mask);
+    if (steps == 0) return tsr_topology_copy(topology, topology->context, dilated);
     for (int32_t i = 0; i < steps; i++) {
-        tsr_status status = one_step(context, i ? now : topology, neighbours, &next);
+        const tsr_topology *from = i ? now : topology;
+        tsr_status status = topology->context ? tsr_topology_device_step(from, neighbours, &next) : one_step(context, from, neighbours, &next);
         tsr_topology_destroy(&now);
         TSR_TRY(status);
         now = next;

@@ -1,14 +1,14 @@
 /* grid/voxelize_cuda.cu: mesh to level set on the GPU (and the emulator).
  *
- * A warp finds the tiles of one triangle, a lane per row of its box. A block works on one tile: its triangles pass through shared memory, a
- * warp holds 4 x 4 x 2 voxels, and a triangle whose circle is too far for every one of them costs one test. */
+ * A thread finds the tiles of a small triangle, a warp those of a large one, a lane per row of its box. A block works on one tile: its triangles pass through
+ * shared memory, a warp holds 4 x 4 x 2 voxels, and 32 triangles whose circles are too far for every one of them cost one test. */
 #include "device/kernel.h"
 
 #include "grid/tiles_ops.h"
 #include "grid/voxelize_open.h"
 #include "grid/voxelize_ops.h"
 
-enum { THREADS = 256, CHUNK = 64, TILE_THREADS = 128 };
+enum { THREADS = 256, CHUNK = 64, PREVIEW = 512, TILE_THREADS = 128 };
 
 TSR_DEVICE_FN int64_t thread_index(void) { return (int64_t)blockIdx.x * blockDim.x + threadIdx.x; }
 TSR_DEVICE_FN int64_t thread_count(void) { return (int64_t)gridDim.x * blockDim.x; }
@@ -124,25 +124,41 @@ TSR_KERNEL(frames_kernel)(tsr_vox_grid g, tsr_vox_summary *summary)
     atomicAdd((unsigned long long *)(void *)&summary->edges, (unsigned long long)edges);
 }
 
-/* One warp per triangle: counts its tiles or, with keys, writes them behind each other. */
+/* Counts the tiles of every triangle or, with keys, writes them behind each other: a thread those of a small triangle, the warp those of each large one of its
+ * threads. */
 TSR_KERNEL(tiles_kernel)(tsr_vox_grid g, int32_t writing)
 {
-    int32_t lane = (int32_t)(threadIdx.x & 31u);
-    for (int64_t i = thread_index() >> 5; i < g.triangles; i += thread_count() >> 5) {
+    const int32_t lane = (int32_t)(threadIdx.x & 31u);
+    for (int64_t first = thread_index() - lane; first < g.triangles; first += thread_count()) {
+        const int64_t mine = first + lane;
         double p[3][3];
-        corners_of(g, i, p);
-        uint32_t own = tsr_vox_tiles(&g, i, p, lane, 32, NULL), sum = own;
-        for (uint32_t d = 1; d < 32; d <<= 1) {
-            uint32_t other = __shfl_up_sync(TSR_WARP_ALL, sum, d);
-            if (lane >= (int32_t)d) sum += other;
+        int few = 1;
+        if (mine < g.triangles) {
+            corners_of(g, mine, p);
+            few = tsr_vox_few(&g, p);
+            if (few) {
+                const uint64_t at = writing ? g.offset[mine] - g.count[mine] : 0;
+                const uint32_t own = tsr_vox_tiles(&g, mine, p, 0, 1, writing ? g.key + at : NULL);
+                if (!writing) g.count[mine] = own;
+                for (uint32_t k = 0; k < own && writing; k++) g.owner[at + k] = (uint32_t)mine;
+            }
         }
-        if (!writing) {
-            if (lane == 31) g.count[i] = sum;
-            continue;
+        for (uint32_t large = __ballot_sync(TSR_WARP_ALL, !few); large; large &= large - 1) {
+            const int64_t i = first + __ffs((int)large) - 1;
+            corners_of(g, i, p);
+            uint32_t own = tsr_vox_tiles(&g, i, p, lane, 32, NULL), sum = own;
+            for (uint32_t d = 1; d < 32; d <<= 1) {
+                uint32_t other = __shfl_up_sync(TSR_WARP_ALL, sum, d);
+                if (lane >= (int32_t)d) sum += other;
+            }
+            if (!writing) {
+                if (lane == 31) g.count[i] = sum;
+                continue;
+            }
+            uint64_t at = g.offset[i] - g.count[i] + (sum - own);
+            if (own) tsr_vox_tiles(&g, i, p, lane, 32, g.key + at);
+            for (uint32_t k = 0; k < own; k++) g.owner[at + k] = (uint32_t)i;
         }
-        uint64_t at = g.offset[i] - g.count[i] + (sum - own);
-        if (own) tsr_vox_tiles(&g, i, p, lane, 32, g.key + at);
-        for (uint32_t k = 0; k < own; k++) g.owner[at + k] = (uint32_t)i;
     }
 }
 
@@ -151,14 +167,14 @@ static tsr_status cuda_frames(tsr_queue *queue, const tsr_vox_grid *g, tsr_vox_s
     const int64_t most = 8 * (int64_t)tsr_queue_processors(queue);
     TSR_LAUNCH(queue, fix_kernel, tsr_blocks(g->vertices, THREADS, most), THREADS, 0, *g);
     TSR_LAUNCH(queue, frames_kernel, tsr_blocks(g->triangles, THREADS, most), THREADS, 0, *g, summary);
-    TSR_LAUNCH(queue, tiles_kernel, tsr_blocks(g->triangles, THREADS / 32, most), THREADS, 0, *g, 0);
+    TSR_LAUNCH(queue, tiles_kernel, tsr_blocks(g->triangles, THREADS, most), THREADS, 0, *g, 0);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 
 static tsr_status cuda_pairs(tsr_queue *queue, const tsr_vox_grid *g)
 {
-    TSR_LAUNCH(queue, tiles_kernel, tsr_blocks(g->triangles, THREADS / 32, 8 * (int64_t)tsr_queue_processors(queue)), THREADS, 0, *g, 1);
+    TSR_LAUNCH(queue, tiles_kernel, tsr_blocks(g->triangles, THREADS, 8 * (int64_t)tsr_queue_processors(queue)), THREADS, 0, *g, 1);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -203,31 +219,90 @@ template <int E> TSR_DEVICE_FN void voxel_of(int32_t b, int32_t lane, int32_t v[
     v[2] = b / (per * per) * 2 + (lane >> 4);
 }
 
+/* The triangle whose circle's centre is nearest to a place, of the first PREVIEW of a tile. One warp. */
+TSR_DEVICE_FN uint32_t nearest_centre(const float (*centre)[3], int32_t n, const float place[3], int32_t lane)
+{
+    uint32_t least = UINT32_MAX, at = 0;
+    for (int32_t i = lane; i < n; i += 32) {
+        const float dx = centre[i][0] - place[0], dy = centre[i][1] - place[1], dz = centre[i][2] - place[2];
+        const uint32_t square = tsr_float_bits((dx * dx + dy * dy) + dz * dz);
+        if (square < least) {
+            least = square;
+            at = (uint32_t)i;
+        }
+    }
+    const uint32_t all = __reduce_min_sync(TSR_WARP_ALL, least);
+    return __reduce_min_sync(TSR_WARP_ALL, least == all ? at : UINT32_MAX);
+}
+
+/* A block of 4 x 4 x 2 voxels of a warp: its middle from that of the tile, how far its voxels are from there. */
+struct voxel_block {
+    float middle[3], size;
+};
+
+/* Takes the triangles of a chunk into the least squared distance of the lane's voxel. Whole warps leave out triangles that are too far for every voxel of the
+ * block, a lane those too far for its own; what is left is worked out by each lane in its own order: a minimum has none. */
+TSR_DEVICE_FN float take_chunk(const tsr_vox_local *local, const tsr_vox_disc *disc, int32_t n, const voxel_block &block, const float p[3],
+                               float best, int32_t lane)
+{
+    for (int32_t from = 0; from < n; from += 32) {
+        const float farthest = sqrtf(tsr_bits_float(__reduce_max_sync(TSR_WARP_ALL, tsr_float_bits(best)))) + block.size;
+        const int32_t own = from + lane;
+        const int near = own < n && !tsr_vox_beyond(&disc[own], block.middle[0], block.middle[1], block.middle[2], farthest * farthest);
+        uint32_t mask = 0;
+        for (uint32_t left = __ballot_sync(TSR_WARP_ALL, near); left; left &= left - 1) {
+            const int32_t i = __ffs((int)left) - 1;
+            if (!tsr_vox_beyond(&disc[from + i], p[0], p[1], p[2], best)) mask |= 1u << i;
+        }
+        for (; mask; mask &= mask - 1) best = tsr_minf(best, tsr_vox_distance(&local[from + __ffs((int)mask) - 1], p[0], p[1], p[2]));
+        __syncwarp();
+    }
+    return best;
+}
+
 template <int E> TSR_KERNEL(fill_kernel)(tsr_vox_grid g, tsr_tile_pool pool)
 {
     enum { V = E * E * E, WARPS = E == 8 ? TILE_THREADS / 32 : 2, EACH = V / 32 / WARPS };
     TSR_SHARED(tsr_vox_local, local, CHUNK);
+    TSR_SHARED(tsr_vox_disc, disc, CHUNK);
+    TSR_SHARED(float, preview, PREVIEW * 3);
     TSR_SHARED(int32_t, winding, V);
+    float(*centre)[3] = (float(*)[3])preview;
     int32_t lane = (int32_t)(threadIdx.x & 31u), warp = (int32_t)(threadIdx.x >> 5);
     for (int64_t t = blockIdx.x; t < g.tiles; t += gridDim.x) {
         const uint32_t id = TSR_TILE_FIRST + (uint32_t)t, *owner = g.sorted_owner + g.start[t], count = g.start[t + 1] - g.start[t];
+        const int32_t previews = (int32_t)tsr_minl((int64_t)count, PREVIEW);
         int32_t tile[3];
         double middle[3];
-        float p[EACH][3], best[EACH], root[EACH];
+        float p[EACH][3], best[EACH];
+        voxel_block block[EACH];
         tsr_vox_unpack(&g, g.sorted_key[g.start[t]], tile);
         tsr_vox_middle(&g, tile, middle);
         for (int32_t i = (int32_t)threadIdx.x; i < V; i += (int32_t)blockDim.x) winding[i] = 0;
+        for (int32_t i = (int32_t)threadIdx.x; i < previews; i += (int32_t)blockDim.x)
+            for (int32_t r = 0; r < 3; r++) centre[i][r] = owner[i] == TSR_VOX_NOBODY ? 1e15f : (float)(g.triangle[owner[i]].centre[r] - middle[r]);
         if (threadIdx.x == 0) {
             pool.key[0][t] = pool.key_of[id] = tsr_key_make(tile[0], tile[1], tile[2]);
             pool.id[0][t] = id;
             if (t == g.tiles - 1) pool.key[0][g.tiles] = TSR_KEY_END;
         }
+        __syncthreads();
         for (int32_t k = 0; k < EACH; k++) {
-            int32_t v[3];
+            int32_t v[3], low[3];
+            tsr_vox_local l;
             voxel_of<E>(warp * EACH + k, lane, v);
-            for (int32_t r = 0; r < 3; r++) p[k][r] = ((float)v[r] - 0.5f * (float)(E - 1)) * g.h[r];
+            voxel_of<E>(warp * EACH + k, 0, low);
+            const float half[3] = { 1.5f * g.h[0], 1.5f * g.h[1], 0.5f * g.h[2] };
+            for (int32_t r = 0; r < 3; r++) {
+                p[k][r] = ((float)v[r] - 0.5f * (float)(E - 1)) * g.h[r];
+                block[k].middle[r] = ((float)low[r] - 0.5f * (float)(E - 1)) * g.h[r] + half[r];
+            }
+            block[k].size = sqrtf((half[0] * half[0] + half[1] * half[1]) + half[2] * half[2]) * 1.0001f;
             best[k] = g.reach * g.reach;
-            root[k] = g.reach;
+            const uint32_t first = owner[nearest_centre(centre, previews, block[k].middle, lane)]; /* a good guess, which saves most of the others */
+            if (first == TSR_VOX_NOBODY) continue;
+            tsr_vox_localise(&g.triangle[first], middle, &l);
+            best[k] = tsr_minf(best[k], tsr_vox_distance(&l, p[k][0], p[k][1], p[k][2]));
         }
         for (uint32_t from = 0; from < count; from += CHUNK) {
             int32_t n = (int32_t)tsr_minl((int64_t)count - from, CHUNK);
@@ -242,17 +317,10 @@ template <int E> TSR_KERNEL(fill_kernel)(tsr_vox_grid g, tsr_tile_pool pool)
                     if (g.before) cross(g, tile, triangle, winding);
                 }
                 local[i] = l;
+                disc[i] = { { l.centre[0], l.centre[1], l.centre[2] }, l.radius, { l.w[0], l.w[1], l.w[2], l.w[3] } };
             }
             __syncthreads();
-            for (int32_t k = 0; k < EACH; k++)
-                for (int32_t i = 0; i < n; i++) {
-                    float dx = p[k][0] - local[i].centre[0], dy = p[k][1] - local[i].centre[1], dz = p[k][2] - local[i].centre[2];
-                    if (!__any_sync(TSR_WARP_ALL, !tsr_vox_clear((dx * dx + dy * dy) + dz * dz, root[k], local[i].radius))) continue;
-                    float d = tsr_vox_distance(&local[i], p[k][0], p[k][1], p[k][2]);
-                    if (d >= best[k]) continue;
-                    best[k] = d;
-                    root[k] = sqrtf(d);
-                }
+            for (int32_t k = 0; k < EACH; k++) best[k] = take_chunk(local, disc, n, block[k], p[k], best[k], lane);
         }
         __syncthreads();
         for (int32_t k = 0; k < EACH; k++) {

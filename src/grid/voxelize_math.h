@@ -235,6 +235,21 @@ TSR_HD int tsr_vox_clear(float square, float ball, float radius)
     return square > sum * sum;
 }
 
+/* What of a triangle tells whether it is near: its circle and its plane, from the middle of a tile. */
+typedef struct tsr_vox_disc {
+    float centre[3], radius, w[4];
+} tsr_vox_disc;
+
+/* Is the triangle in the disc surely no nearer to p than the root of `best`? The disc of its circle is not: the nearest point of that is w away across its plane and
+ * the rest of the way to the centre less the radius along it. Without roots: rho > radius + s for s = sqrt(best - w^2). */
+TSR_HD int tsr_vox_beyond(const tsr_vox_disc *t, float px, float py, float pz, float best)
+{
+    const float dx = px - t->centre[0], dy = py - t->centre[1], dz = pz - t->centre[2], radius = t->radius * 1.0001f;
+    const float w = (t->w[0] * px + t->w[1] * py) + (t->w[2] * pz + t->w[3]), across = w * w * 0.99999f;
+    const float left = best - across, along = ((dx * dx + dy * dy) + dz * dz) * 0.99999f - w * w, more = (along - radius * radius) - left;
+    return left < 0.0f || (more > 0.0f && more * more > 4.0004f * (radius * radius) * left);
+}
+
 /* The field from the squared distance. */
 TSR_HD float tsr_vox_field(const tsr_vox_grid *g, float square, int inside)
 {
@@ -388,6 +403,16 @@ TSR_HD void tsr_vox_span(const tsr_vox_grid *g, const tsr_vox_triangle *t, const
 }
 
 enum { TSR_VOX_SMALL = 32 }; /* boxes of up to so many tiles are looked through one by one, larger ones by the spans of their rows */
+
+/* Is the box of the triangle one that is looked through tile by tile? */
+TSR_HD int tsr_vox_few(const tsr_vox_grid *g, const double p[3][3])
+{
+    tsr_vox_box box;
+    double tiles = 1;
+    tsr_vox_bound(g, p, &box);
+    for (int32_t k = 0; k < 3; k++) tiles *= (double)box.upper[k] - (double)box.lower[k] + 1.0;
+    return tiles <= (double)TSR_VOX_SMALL;
+}
 
 /* Tiles that triangle i touches, of the rows of its box that are lane, lane + lanes, ...: counts them and, with `key`, writes their keys. */
 TSR_HD uint32_t tsr_vox_tiles(const tsr_vox_grid *g, int64_t i, const double p[3][3], int32_t lane, int32_t lanes, uint64_t *key)

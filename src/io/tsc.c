@@ -11,6 +11,7 @@
 enum {
     MAJOR = 1,
     MINOR = 0,
+    MINOR_RANS = 1, /* that brought the coder rans */
     AT_MAJOR = 8,
     AT_MINOR = 10,
     AT_HEADER = 12,
@@ -61,8 +62,8 @@ tsr_status tsr_tsc_complete(tsr_tsc *t, const char *name)
         if (t->bricks[a] > INT32_MAX / t->brick_count) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: more than %d bricks, expected larger ones", name, INT32_MAX);
         t->brick_count *= t->bricks[a];
     }
-    if (voxels > TSR_TSC_BRICK)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: bricks of %lld voxels, expected at most %d", name, (long long)voxels, (int)TSR_TSC_BRICK);
+    const int32_t most = t->coder == TSR_COMPRESS_RANS ? TSR_RANS_BRICK : TSR_TSC_BRICK;
+    if (voxels > most) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: bricks of %lld voxels, expected at most %d", name, (long long)voxels, most);
     t->resolutions = wavelet ? t->levels + 1 : 1;
     t->streams = t->resolutions + t->exceptions;
     t->pieces = t->brick_count * t->streams * t->layers;
@@ -159,13 +160,13 @@ static void place(tsr_tsc *t)
 
 /* ---- header ---------------------------------------------------------------------------------------------------------------------------------------- */
 
-static void put_header(const tsr_tsc *t, uint8_t h[TSR_TSC_HEADER], uint32_t meta_count, uint32_t meta_bytes, uint64_t directory)
+static void put_header(const tsr_tsc *t, uint8_t h[TSR_TSC_HEADER], uint32_t header, uint32_t meta_count, uint32_t meta_bytes, uint64_t directory)
 {
     memset(h, 0, TSR_TSC_HEADER);
     memcpy(h, MAGIC, 8);
     tsr_put_u16(h + AT_MAJOR, MAJOR);
-    tsr_put_u16(h + AT_MINOR, MINOR);
-    tsr_put_u32(h + AT_HEADER, TSR_TSC_HEADER);
+    tsr_put_u16(h + AT_MINOR, t->coder == TSR_COMPRESS_RANS ? MINOR_RANS : MINOR);
+    tsr_put_u32(h + AT_HEADER, header);
     tsr_put_u32(h + AT_DTYPE, (uint32_t)t->dtype);
     tsr_put_u32(h + AT_KIND, (uint32_t)t->image);
     tsr_put_u32(h + AT_MAP, (uint32_t)t->map);
@@ -195,6 +196,35 @@ static tsr_status get_field(const char *name, const uint8_t *h, int at, const ch
     const uint32_t v = tsr_get_u32(h + at);
     if (v < least || v > most) TSR_FAIL(TSR_ERROR_FORMAT, "%s: %s is %u, expected %u to %u", name, field, v, least, most);
     *value = (int32_t)v;
+    return TSR_OK;
+}
+
+/* Bytes of the header of a file that is written: the tables of rans follow the fields that all have. */
+static size_t header_size(const tsr_tsc *t) { return TSR_TSC_HEADER + (t->coder == TSR_COMPRESS_RANS ? TSR_RANS_MODEL_BYTES : 0); }
+
+static void put_model(const tsr_rans_model *m, uint8_t *to)
+{
+    for (int c = 0; c < TSR_RANS_TABLES; c++)
+        for (int k = 0; k < TSR_RANS_TOKENS; k++, to += 2) tsr_put_u16(to, m->frequency[c][k]);
+}
+
+static tsr_status get_model(const char *name, const uint8_t *h, uint32_t header, tsr_rans_model *m)
+{
+    const uint8_t *at = h + TSR_TSC_HEADER;
+    if (header < TSR_TSC_HEADER + TSR_RANS_MODEL_BYTES)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: header of %u bytes, expected at least %d with coder rans", name, header,
+                 TSR_TSC_HEADER + TSR_RANS_MODEL_BYTES);
+    for (int c = 0; c < TSR_RANS_TABLES; c++) {
+        uint32_t all = 0, least = TSR_RANS_SLOTS;
+        for (int k = 0; k < TSR_RANS_TOKENS; k++, at += 2) {
+            const uint16_t f = m->frequency[c][k] = tsr_get_u16(at);
+            all += f;
+            least = f < least ? f : least;
+        }
+        if (all != TSR_RANS_SLOTS || !least)
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: frequencies of table %d add up to %u, the least is %u, expected %d and at least 1", name, c, all, least,
+                     (int)TSR_RANS_SLOTS);
+    }
     return TSR_OK;
 }
 
@@ -310,12 +340,13 @@ static tsr_status read_all(tsr_input *input, tsr_tsc *t)
     if (header > size || meta_bytes > size - header || directory > size - header - meta_bytes)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: the file has %zu bytes, expected a header of %u, metadata of %u and a directory of %llu", name, size, header,
                  meta_bytes, (unsigned long long)directory);
-    const uint64_t sum = tsr_xxh64(content + header, meta_bytes + (size_t)directory, tsr_xxh64(content, AT_SUM, 0)),
+    const uint64_t sum = tsr_xxh64(content + TSR_TSC_HEADER, header - TSR_TSC_HEADER + meta_bytes + (size_t)directory, tsr_xxh64(content, AT_SUM, 0)),
                    said = tsr_get_u64(content + AT_SUM);
     if (sum != said)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: checksum of header and directory %016llx, expected %016llx: the file is damaged", name,
                  (unsigned long long)sum, (unsigned long long)said);
     TSR_TRY(get_header(name, content, t));
+    if (t->coder == TSR_COMPRESS_RANS) TSR_TRY(get_model(name, content, header, &t->model));
     TSR_TRY(tsr_volume_create(NULL, TSR_U8, (tsr_size3){ 1, 1, 1 }, NULL, &t->meta));
     TSR_TRY(read_meta(name, content + header, meta_bytes, tsr_get_u32(content + AT_META_COUNT), t->meta));
     TSR_TRY(read_directory(t, name, content + header + meta_bytes, (size_t)directory));
@@ -348,7 +379,7 @@ static size_t meta_size(const tsr_volume *v)
 
 int64_t tsr_tsc_measure(const tsr_tsc *t, const tsr_volume *volume)
 {
-    int64_t bytes = TSR_TSC_HEADER + (int64_t)meta_size(volume);
+    int64_t bytes = (int64_t)header_size(t) + (int64_t)meta_size(volume);
     uint8_t entry[16];
     for (int64_t k = 0; k < t->pieces; k++) bytes += (int64_t)put_entry(entry, &t->piece[k]) + t->piece[k].bytes;
     return bytes;
@@ -360,11 +391,13 @@ tsr_status tsr_tsc_write(tsr_tsc *t, const tsr_volume *volume, const uint8_t *co
     uint8_t h[TSR_TSC_HEADER];
     tsr_output *out = NULL;
     const char *key, *value;
-    const size_t meta = meta_size(volume);
+    const size_t meta = meta_size(volume), header = header_size(t), more = header - TSR_TSC_HEADER;
     uint32_t count = 0;
     if (meta > UINT32_MAX) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %zu bytes of metadata, expected at most %u", path, meta, UINT32_MAX);
-    uint8_t *block = (uint8_t *)malloc(meta + (size_t)t->pieces * 10 + 1), *at = block;
+    uint8_t *block = (uint8_t *)malloc(more + meta + (size_t)t->pieces * 10 + 1), *at = block;
     if (!block) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for the directory of %lld pieces", path, (long long)t->pieces);
+    if (more) put_model(&t->model, block);
+    at += more;
     for (int32_t i = 0; volume && tsr_volume_meta_at(volume, i, &key, &value); i++, count++) {
         const size_t k = strlen(key), v = strlen(value);
         if (k > MOST_META || v > MOST_META) {
@@ -381,7 +414,7 @@ tsr_status tsr_tsc_write(tsr_tsc *t, const tsr_volume *volume, const uint8_t *co
         if (t->piece[k].bytes) t->piece[k].sum = piece_sum(bytes[k], t->piece[k].bytes, k);
         at += put_entry(at, &t->piece[k]);
     }
-    put_header(t, h, count, (uint32_t)meta, (uint64_t)(at - block) - meta);
+    put_header(t, h, (uint32_t)header, count, (uint32_t)meta, (uint64_t)(at - block) - meta - more);
     tsr_put_u64(h + AT_SUM, tsr_xxh64(block, (size_t)(at - block), tsr_xxh64(h, AT_SUM, 0)));
     t->first = TSR_TSC_HEADER + (at - block);
     place(t);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/hd.h"
 #include "io/bytes.h"
 
 #define TSR_XXH_1 0x9e3779b185ebca87ull
@@ -14,9 +15,9 @@
 #define TSR_XXH_4 0x85ebca77c2b2ae63ull
 #define TSR_XXH_5 0x27d4eb2f165667c5ull
 
-static inline uint64_t tsr_xxh_rotate(uint64_t v, int by) { return v << by | v >> (64 - by); }
-static inline uint64_t tsr_xxh_round(uint64_t lane, uint64_t input) { return tsr_xxh_rotate(lane + input * TSR_XXH_2, 31) * TSR_XXH_1; }
-static inline uint64_t tsr_xxh_merge(uint64_t h, uint64_t lane) { return (h ^ tsr_xxh_round(0, lane)) * TSR_XXH_1 + TSR_XXH_4; }
+TSR_HD uint64_t tsr_xxh_rotate(uint64_t v, int by) { return v << by | v >> (64 - by); }
+TSR_HD uint64_t tsr_xxh_round(uint64_t lane, uint64_t input) { return tsr_xxh_rotate(lane + input * TSR_XXH_2, 31) * TSR_XXH_1; }
+TSR_HD uint64_t tsr_xxh_merge(uint64_t h, uint64_t lane) { return (h ^ tsr_xxh_round(0, lane)) * TSR_XXH_1 + TSR_XXH_4; }
 
 /* Of bytes that come in parts. */
 typedef struct tsr_xxh64_sum {
@@ -70,21 +71,33 @@ static inline void tsr_xxh64_add(tsr_xxh64_sum *s, const void *bytes, size_t siz
     if (size % 32) memcpy(s->rest, p, size % 32);
 }
 
+/* The parts of the end: of the lanes, of 8, 4 and 1 bytes that no stripe took, and of all. */
+TSR_HD uint64_t tsr_xxh_join(const uint64_t lane[4])
+{
+    uint64_t h = tsr_xxh_rotate(lane[0], 1) + tsr_xxh_rotate(lane[1], 7) + tsr_xxh_rotate(lane[2], 12) + tsr_xxh_rotate(lane[3], 18);
+    for (int k = 0; k < 4; k++) h = tsr_xxh_merge(h, lane[k]);
+    return h;
+}
+TSR_HD uint64_t tsr_xxh_tail8(uint64_t h, uint64_t v) { return tsr_xxh_rotate(h ^ tsr_xxh_round(0, v), 27) * TSR_XXH_1 + TSR_XXH_4; }
+TSR_HD uint64_t tsr_xxh_tail4(uint64_t h, uint32_t v) { return tsr_xxh_rotate(h ^ v * TSR_XXH_1, 23) * TSR_XXH_2 + TSR_XXH_3; }
+TSR_HD uint64_t tsr_xxh_tail1(uint64_t h, uint8_t v) { return tsr_xxh_rotate(h ^ v * TSR_XXH_5, 11) * TSR_XXH_1; }
+TSR_HD uint64_t tsr_xxh_mix(uint64_t h)
+{
+    h = (h ^ h >> 33) * TSR_XXH_2;
+    h = (h ^ h >> 29) * TSR_XXH_3;
+    return h ^ h >> 32;
+}
+
 static inline uint64_t tsr_xxh64_end(const tsr_xxh64_sum *s)
 {
     const uint8_t *p = s->rest, *end = p + s->size % 32;
     uint64_t h = s->seed + TSR_XXH_5;
-    if (s->size >= 32) {
-        h = tsr_xxh_rotate(s->lane[0], 1) + tsr_xxh_rotate(s->lane[1], 7) + tsr_xxh_rotate(s->lane[2], 12) + tsr_xxh_rotate(s->lane[3], 18);
-        for (int k = 0; k < 4; k++) h = tsr_xxh_merge(h, s->lane[k]);
-    }
+    if (s->size >= 32) h = tsr_xxh_join(s->lane);
     h += s->size;
-    for (; end - p >= 8; p += 8) h = tsr_xxh_rotate(h ^ tsr_xxh_round(0, tsr_get_u64(p)), 27) * TSR_XXH_1 + TSR_XXH_4;
-    for (; end - p >= 4; p += 4) h = tsr_xxh_rotate(h ^ tsr_get_u32(p) * TSR_XXH_1, 23) * TSR_XXH_2 + TSR_XXH_3;
-    for (; p < end; p++) h = tsr_xxh_rotate(h ^ *p * TSR_XXH_5, 11) * TSR_XXH_1;
-    h = (h ^ h >> 33) * TSR_XXH_2;
-    h = (h ^ h >> 29) * TSR_XXH_3;
-    return h ^ h >> 32;
+    for (; end - p >= 8; p += 8) h = tsr_xxh_tail8(h, tsr_get_u64(p));
+    for (; end - p >= 4; p += 4) h = tsr_xxh_tail4(h, tsr_get_u32(p));
+    for (; p < end; p++) h = tsr_xxh_tail1(h, *p);
+    return tsr_xxh_mix(h);
 }
 
 static inline uint64_t tsr_xxh64(const void *bytes, size_t size, uint64_t seed)

@@ -59,6 +59,7 @@ typedef struct tsr_flow_setup {
     int32_t source_rule;
     float change_tolerance; /* world units; 0: none */
     int32_t calm_steps;     /* management passes below it that end the run; 0: none */
+    int32_t fused;          /* off the CPU: the arithmetic of the device */
 } tsr_flow_setup;
 
 /* Where a value was not finite, and what made it so. */

@@ -85,8 +85,14 @@ struct finish_step {
     int32_t managed;
     TSR_INSIDE void operator()(const tsr_tile_pool &pool) const
     {
-        if (pool.state->bad) pool.state->halted = 1;
-        if (!tsr_tile_stopped(pool.state)) tsr_flow_finish(&setup, 1 << pool.log2_edge, managed, pool.state, control);
+        tsr_tile_state state = *pool.state; /* both at once: one thread waits for every load that follows a store */
+        tsr_flow_control now = *control;
+        if (state.bad) pool.state->halted = 1;
+        if (state.bad || tsr_tile_stopped(&state)) return;
+        tsr_flow_finish(&setup, 1 << pool.log2_edge, managed, &state, &now);
+        pool.state->halted = state.halted;
+        pool.state->time = state.time;
+        *control = now;
     }
 };
 TSR_KERNEL(finish_kernel)(tsr_tile_pool pool, finish_step finish) { finish(pool); }
@@ -241,7 +247,8 @@ static tsr_status enqueue_step(tsr_queue *queue, const tsr_flow_plan *plan, int 
     for (int32_t i = 0; i < passes; i++) {
         const tsr_pass_shape shape = { i, i >= s->stages, i == passes - 1, managed };
         if (!shape.sweep) TSR_TRY(enqueue_terms(queue, plan, s->moment[i]));
-        if (tsr_flow_slab_can(&plan->pool, s)) tsr_flow_slab_pass(queue, &plan->pool, s, plan->control, managed);
+        if (s->fused && !plan->pool.coded) tsr_flow_fused_pass(queue, &plan->pool, s, plan->control, shape);
+        else if (tsr_flow_slab_can(&plan->pool, s)) tsr_flow_slab_pass(queue, &plan->pool, s, plan->control, managed);
         else if (plan->pool.coded) tsr_flow_coded_pass(queue, &plan->pool, s, plan->control, shape);
         else tsr_flow_enqueue<0>(queue, &plan->pool, s, plan->control, shape);
     }
@@ -376,7 +383,7 @@ TSR_KERNEL(resample_kernel)(tsr_tile_pool from, tsr_tile_pool to, int32_t up)
             tsr_pool_put(&to, to.phi[1], (int64_t)id * V + i, v);
         }
         if (tid < TSR_TILE_DIRECTIONS)
-            to.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + tid] = tid == TSR_TILE_MIDDLE ? id : tsr_resampled_neighbour(&from, &to, key, tid, up);
+            to.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + tid] = tid == TSR_TILE_MIDDLE ? id : tsr_resampled_neighbour(&from, &to, row, key, tid, up);
         __syncthreads();
     }
 }

@@ -1,5 +1,6 @@
 /* levelset/engine_cuda.h: what the passes of the level-set solver on the GPU share: engine_cuda.cu (all schemes, a tile at a time),
- * engine_coded_cuda.cu (the same on 16-bit lists) and engine_slab_cuda.cu (first order in one stage, with the memory always busy). */
+ * engine_coded_cuda.cu (the same on 16-bit lists), engine_slab_cuda.cu (first order in one stage, with the memory always busy) and
+ * engine_fused_cuda.cu (both with the arithmetic of the device). */
 #ifndef TSR_LEVELSET_ENGINE_CUDA_H
 #define TSR_LEVELSET_ENGINE_CUDA_H
 
@@ -16,6 +17,8 @@ TSR_DEVICE_FN void tsr_flow_bad_add(tsr_tile_state *state, int32_t pass, int32_t
     atomicMax((unsigned long long *)(void *)&state->bad, (unsigned long long)tsr_bad_word(pass, entry, voxel));
 }
 
+/* Queues pass `shape` of a step with the arithmetic of the device; the list is not coded. */
+void tsr_flow_fused_pass(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_flow_setup *setup, tsr_flow_control *control, tsr_pass_shape shape);
 /* Does engine_slab_cuda.cu have a kernel for the steps of this setup? */
 int tsr_flow_slab_can(const tsr_tile_pool *pool, const tsr_flow_setup *setup);
 /* Queues the only pass of a step of such a setup; `managed`: a management pass follows. */

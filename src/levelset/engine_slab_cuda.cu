@@ -1,12 +1,5 @@
-/* levelset/engine_slab_cuda.cu: the pass of the level-set solver for first-order schemes in one stage whose terms are the same everywhere: the flows of
- * the sources' long runs. While a slab of 512 voxels is computed the next ones are on their way (grid/tiles_slab.h); the same bits as the kernel for
- * all schemes in engine_cuda.cu. */
-#include "grid/tiles_slab.h"
-#include "levelset/engine_cuda.h"
-
-/* Blocks a multiprocessor: fewer hide less latency, more have too few registers. */
-enum { SLAB_BLOCKS_4 = 5, SLAB_BLOCKS_8 = 10 };
-enum { SIGN_ANY = 4 }; /* beside the signs of scheme.h: not known to the compiler */
+/* levelset/engine_slab_cuda.cu: the pass of engine_slab.h in the exact class. */
+#include "levelset/engine_slab.h"
 
 int tsr_flow_slab_can(const tsr_tile_pool *pool, const tsr_flow_setup *s)
 {
@@ -14,94 +7,7 @@ int tsr_flow_slab_can(const tsr_tile_pool *pool, const tsr_flow_setup *s)
            s->scheme.space == s->scheme.reshape_space && s->scheme.space <= TSR_DIFFERENCE_GODUNOV;
 }
 
-template <int E, int SPACE, int SIGN>
-TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? SLAB_BLOCKS_8 : SLAB_BLOCKS_4) slab_kernel)
-(tsr_tile_pool pool, tsr_flow_scheme scheme, tsr_flow_values values, tsr_flow_control *control, int32_t managed)
-{
-    typedef tsr_slab<E> S;
-    enum { V = E * E * E, T = S::THREADS, P = S::P, Q = S::Q };
-    TSR_SHARED(tsr_slab_work<E>, sh, 1);
-    tsr_tile_state *state = pool.state;
-    if (state->shortage > 0 || state->halted) return; /* one that meets a value that is not finite runs as a whole, so that the first is found */
-    scheme.space = scheme.reshape_space = SPACE;
-    if (SIGN != SIGN_ANY) scheme.sign = SIGN;
-    scheme.has_velocity = scheme.has_velocity && SIGN == SIGN_ANY;
-    const float *phi = pool.phi[state->phi];
-    float *next = pool.phi[state->phi ^ 1], *cubes = (float *)(void *)sh->slab.cube, *out = (float *)(void *)sh->fresh;
-    const uint64_t *keys = pool.key[state->list];
-    const uint32_t *ids = pool.id[state->list];
-    const float step = control->time_step, band = scheme.band;
-    const int32_t tid = (int32_t)threadIdx.x, count = state->count, stride = (int32_t)gridDim.x * S::TILES;
-    int32_t at = (int32_t)blockIdx.x * S::TILES, buffer = 0;
-    tsr_pass_totals totals = {};
-    uint32_t change = 0, oldest = 0;
-    tsr_slab_loads<E> loads;
-    tsr_slab_rows<E> rows;
-    values.speed = values.speed + control->mean_speed;
-    if (tid == 0) sh->movers = 0;
-    if (tid < 8) sh->areas[tid] = 0;
-    if (blockIdx.x == 0 && tid == 0) state->scratch[TSR_COUNT_TIME_STEP] = tsr_float_bits(step);
-    if (at >= count) return;
-    tsr_slab_start<E>(pool, phi, keys, ids, count, at, stride, &sh->slab, &loads, &rows);
-    for (int32_t turn = tid; at < count; at += stride, buffer ^= 1, turn = (turn + 32) % T) {
-        uint32_t *row = sh->slab.row[buffer];
-        const uint32_t within = tsr_slab_put<E>(pool, keys, count, at, row, &loads, cubes);
-        uint32_t id[S::OWN], bits = 0;
-        for (int32_t h = 0; h < S::OWN; h++) id[h] = loads.id[h];
-        tsr_slab_collect<E, 0>(pool, cubes, loads, within, sh);
-        tsr_slab_load<E>(phi, sh->slab.row[buffer ^ 1], &loads);
-        tsr_slab_rows_load<E>(pool, &rows);
-        __syncthreads();
-        const int32_t movers = (int32_t)sh->movers;
-        for (int32_t m = turn; m < movers; m += T) { /* the warps take turns at being first, and the multiprocessor's schedulers with them */
-            const uint32_t entry = sh->moving[m], i = entry & 511u;
-            const float *p = cubes + (entry >> 14);
-            const float c = p[0], moved = step * tsr_scheme_rate(p, P, Q, &values, &scheme, 0), v = tsr_stage_value(c, c, moved, 1.0f, band);
-            const int in_band = v > -band && v < band;
-            if (!tsr_finite(c + moved)) tsr_flow_bad_add(state, 0, at + (int32_t)i / V, (int32_t)i % V);
-            out[i] = v;
-            if (in_band || tsr_sign_change(p, P, Q)) tsr_slab_mark<E>(sh, entry, &bits);
-            if (in_band) {
-                change = max(change, tsr_float_bits(tsr_absf(v - c)));
-                totals.active++;
-            }
-        }
-        tsr_slab_meet<E>(sh, bits);
-        tsr_slab_rows_put<E>(&rows, row);
-        tsr_slab_rows_begin<E>(keys, ids, count, at + 3 * stride, &rows);
-        if (tid == 0) sh->movers = 0;
-#pragma unroll
-        for (int32_t h = 0; h < S::OWN; h++) {
-            if (!tsr_slab_write<E>(pool, sh, next, count, at, h, id[h], within, &totals.inside) || !managed) continue;
-            const uint32_t before = pool.age[id[h]], age = before < 255u ? before + 1u : 255u;
-            pool.age[id[h]] = (uint8_t)age;
-            oldest = max(oldest, 255u - age);
-        }
-    }
-    tsr_totals_add(state, totals);
-    change = __reduce_max_sync(TSR_WARP_ALL, change);
-    oldest = __reduce_max_sync(TSR_WARP_ALL, oldest);
-    if ((tid & 31) != 0) return;
-    if (change) atomicMax(&control->change_bits, change);
-    if (oldest) atomicMax(&control->old_bits, oldest);
-}
-
-template <int E, int SPACE>
-static void launch(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_flow_setup *s, tsr_flow_control *control, int32_t managed)
-{
-    const uint32_t blocks = tsr_slab_blocks(queue, pool, E == 8 ? SLAB_BLOCKS_8 : SLAB_BLOCKS_4);
-    if (s->scheme.sign == TSR_SIGNED_SMOOTH && !s->scheme.has_velocity)
-        TSR_LAUNCH(queue, (slab_kernel<E, SPACE, TSR_SIGNED_SMOOTH>), blocks, tsr_slab<E>::THREADS, 0, *pool, s->scheme, s->flow.everywhere, control,
-                   managed);
-    else
-        TSR_LAUNCH(queue, (slab_kernel<E, SPACE, SIGN_ANY>), blocks, tsr_slab<E>::THREADS, 0, *pool, s->scheme, s->flow.everywhere, control, managed);
-}
-
 void tsr_flow_slab_pass(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_flow_setup *s, tsr_flow_control *control, int32_t managed)
 {
-    const int osher = s->scheme.space == TSR_DIFFERENCE_UPWIND;
-    if (pool->log2_edge == 3 && osher) launch<8, TSR_DIFFERENCE_UPWIND>(queue, pool, s, control, managed);
-    else if (pool->log2_edge == 3) launch<8, TSR_DIFFERENCE_GODUNOV>(queue, pool, s, control, managed);
-    else if (osher) launch<4, TSR_DIFFERENCE_UPWIND>(queue, pool, s, control, managed);
-    else launch<4, TSR_DIFFERENCE_GODUNOV>(queue, pool, s, control, managed);
+    tsr_slab_enqueue(queue, pool, s, control, managed);
 }

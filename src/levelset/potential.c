@@ -201,6 +201,15 @@ int64_t tsr_points_tree_bytes(const tsr_points_tree *tree)
 
 /* ---- the potential -------------------------------------------------------------------------------------------------------------------- */
 
+/* Distance from which a node of this side stands for its points, voxels: side / theta near by. What a shell of the surface at distance d adds falls as
+ * d^-(p-3) and the relative error of a node as (side / d)^2; with equal errors of all shells theta grows as d^((p-3)/2), here up to twice its value. */
+static double reach_of(double p, double theta, double side)
+{
+    const double near = 4; /* voxels: up to here theta counts as it is */
+    const double most = side / theta, least = most / 2;
+    return p > 3 ? fmin(most, fmax(least, pow(most * pow(near, (p - 3) / 2), 2 / (p - 1)))) : most;
+}
+
 tsr_status tsr_potential_prepare(double p, double epsilon, double theta, int32_t level, tsr_potential_params *params)
 {
     if (!(p > 1 && p <= 10)) TSR_FAIL(TSR_ERROR_ARGUMENT, "potential: p is %g, expected more than 1 and at most 10", p);
@@ -218,7 +227,7 @@ tsr_status tsr_potential_prepare(double p, double epsilon, double theta, int32_t
                                                : p == 7 ? TSR_POWER_SIXTH
                                                         : TSR_POWER_ANY };
     for (int d = 0; d <= TSR_TREE_DEPTH_MOST; d++) {
-        double far = theta > 0 ? ldexp(1, level - d) / theta + (double)TSR_BLOCK_RADIUS : (double)INFINITY;
+        const double far = theta > 0 ? reach_of(p, theta, ldexp(1, level - d)) + (double)TSR_BLOCK_RADIUS : (double)INFINITY;
         params->far2[d] = (float)(far * far);
     }
     return TSR_OK;

@@ -33,7 +33,7 @@ tsr_status tsr_reconstruct_take(const tsr_reconstruct_options *options, tsr_reco
     set_default(&o->theta, 0.5);
     set_default(&o->band, 1.5);
     set_default(&o->time_step, 0.2);
-    o->alpha = o->alpha < 0 ? 0 : o->alpha == 0 ? 0.05 : o->alpha;
+    o->alpha = o->alpha < 0 ? 0 : o->alpha == 0 ? 0.02 : o->alpha;
     o->smooth_iters = o->smooth_iters < 0 ? 0 : o->smooth_iters == 0 ? 10 : o->smooth_iters;
     TSR_TRY(range("start_depth", o->start_depth, 4, 9));
     if (o->depth < o->start_depth || o->depth > TSR_TREE_DEPTH_MOST)

@@ -9,6 +9,10 @@
 
 #include "core/hd.h"
 
+#ifndef tsr_quotient /* or core/fast_arithmetic.h */
+TSR_HD float tsr_quotient(float a, float b) { return a / b; }
+#endif
+
 enum { TSR_DIFFERENCE_UPWIND = 0, TSR_DIFFERENCE_GODUNOV, TSR_DIFFERENCE_ENO2, TSR_DIFFERENCE_WENO5 }; /* = tsr_stencil */
 enum { TSR_SIGNED_SMOOTH = 0, TSR_SIGNED_SGN, TSR_SIGNED_PHI, TSR_SIGNED_SUBCELL };                    /* = tsr_sign */
 
@@ -38,7 +42,7 @@ TSR_HD float tsr_weno5(float v1, float v2, float v3, float v4, float v5)
     const float s1 = (4.3333335f * (a * a) + d * d) + floor, s2 = (4.3333335f * (b * b) + e * e) + floor, s3 = (4.3333335f * (c * c) + f * f) + floor;
     const float w1 = s2 * s3, w2 = s1 * s3, w3 = s1 * s2;
     const float a1 = 0.1f * (w1 * w1), a2 = 0.6f * (w2 * w2), a3 = 0.3f * (w3 * w3);
-    return ((a1 * q1 + a2 * q2) + a3 * q3) / (6.0f * ((a1 + a2) + a3));
+    return tsr_quotient((a1 * q1 + a2 * q2) + a3 * q3, 6.0f * ((a1 + a2) + a3));
 }
 
 /* Left- and right-biased derivative of one axis. First-order schemes read d[2] and d[3] only. */
@@ -95,7 +99,7 @@ TSR_HD float tsr_curvature_part(float gx, float gy, float gz, float xx, float yy
     const float x2 = gx * gx, y2 = gy * gy, z2 = gz * gz, square = (x2 + y2) + z2;
     const float numerator = ((xx * (y2 + z2) + yy * (x2 + z2)) + zz * (x2 + y2)) - 2.0f * ((gx * gy * xy + gx * gz * xz) + gy * gz * yz);
     const float most = limit * tsr_sqrt(square), safe = square < 1e-12f ? 1.0f : square;
-    return square < 1e-12f ? 0.0f : tsr_clampf(numerator / safe, -most, most);
+    return square < 1e-12f ? 0.0f : tsr_clampf(tsr_quotient(numerator, safe), -most, most);
 }
 
 /* b h S(phi) (1 - |grad phi|). `crossing`: a 6-neighbour has the other sign; `steepest` the largest of |grad phi| and the one-sided differences
@@ -104,11 +108,11 @@ TSR_HD float tsr_reshape_part(const tsr_flow_scheme *k, float c, float outward2,
 {
     float s;
     if (k->sign == TSR_SIGNED_SMOOTH) s = c * tsr_rsqrt(c * c + k->spacing * k->spacing);
-    else if (k->sign == TSR_SIGNED_PHI) s = c / k->spacing;
+    else if (k->sign == TSR_SIGNED_PHI) s = tsr_quotient(c, k->spacing);
     else s = c > 0.0f ? 1.0f : c < 0.0f ? -1.0f : 0.0f;
     const float usual = s * (1.0f - tsr_sqrt(s > 0.0f ? outward2 : inward2));
     if (k->sign != TSR_SIGNED_SUBCELL) return k->reshape * usual;
-    const float bounded = tsr_maxf(steepest, 1e-6f), locked = (c / bounded - c) / k->spacing;
+    const float bounded = tsr_maxf(steepest, 1e-6f), locked = tsr_quotient(tsr_quotient(c, bounded) - c, k->spacing);
     return k->reshape * (crossing ? locked : usual);
 }
 

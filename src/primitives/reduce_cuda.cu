@@ -108,23 +108,26 @@ template <class T, int THREADS> TSR_KERNEL(sum_lanes)(const T *data, int64_t cou
     enum { N = 16 / sizeof(T), ROW = THREADS * N, ROWS = TSR_TILE_LANES / ROW };
     TSR_SHARED(double, lane, TSR_TILE_LANES);
     const int64_t first = (int64_t)blockIdx.x * tile, left = count - first < tile ? count - first : tile;
-    const bool aligned = tsr_pack_aligned<T, N>(data);
+    const T *tile_data = data + first;
     double sum[ROWS][N] = {};
+    int64_t whole = 0; /* lanes' worth of elements taken by packs: no bounds to look at, so that their loads go out together */
+    if (tsr_pack_aligned<T, N>(data)) whole = left / TSR_TILE_LANES * TSR_TILE_LANES;
 #pragma unroll 8
-    for (int64_t i = 0; i < left; i += TSR_TILE_LANES)
+    for (int64_t i = 0; i < whole; i += TSR_TILE_LANES)
 #pragma unroll
         for (int row = 0; row < ROWS; row++) {
-            const int64_t at = i + row * ROW + (int64_t)threadIdx.x * N;
-            if (aligned && at + N <= left) {
-                const tsr_pack<T, N> p = *(const tsr_pack<T, N> *)(const void *)(data + first + at);
+            const tsr_pack<T, N> p = *(const tsr_pack<T, N> *)(const void *)(tile_data + i + row * ROW + (int64_t)threadIdx.x * N);
 #pragma unroll
-                for (int e = 0; e < N; e++) sum[row][e] += (double)p.v[e];
-            } else {
-#pragma unroll
-                for (int e = 0; e < N; e++)
-                    if (at + e < left) sum[row][e] += (double)data[first + at + e];
-            }
+            for (int e = 0; e < N; e++) sum[row][e] += (double)p.v[e];
         }
+    for (int64_t i = whole; i < left; i += TSR_TILE_LANES)
+#pragma unroll
+        for (int row = 0; row < ROWS; row++)
+#pragma unroll
+            for (int e = 0; e < N; e++) {
+                const int64_t at = i + row * ROW + (int64_t)threadIdx.x * N + e;
+                if (at < left) sum[row][e] += (double)tile_data[at];
+            }
     for (int row = 0; row < ROWS; row++)
         for (int e = 0; e < N; e++) lane[row * ROW + threadIdx.x * N + e] = sum[row][e];
     fold(lane);

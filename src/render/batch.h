@@ -18,7 +18,7 @@ enum { TSR_LANES = 32 };
 #define TSR_BATCH_FN TSR_INLINE
 
 typedef struct tsr_batch {
-    int32_t count, k[TSR_LANES], at[TSR_LANES], steep[TSR_LANES];                    /* at: point of the transfer function below the value */
+    int32_t count, k[TSR_LANES], steep[TSR_LANES];
     float t[TSR_LANES], length[TSR_LANES], x[TSR_LANES], y[TSR_LANES], z[TSR_LANES]; /* index positions */
     float value[TSR_LANES], gx[TSR_LANES], gy[TSR_LANES], gz[TSR_LANES], slope[TSR_LANES], level[TSR_LANES];
     float a[TSR_LANES], r[TSR_LANES], g[TSR_LANES], b[TSR_LANES];
@@ -102,34 +102,69 @@ static __attribute__((noinline)) void tsr_batch_gradients(const tsr_field *f, ts
     }
 }
 
+TSR_BATCH_FN void tsr_points_take(const tsr_transfer_linear *transfer, tsr_points *points)
+{
+    for (int32_t i = 0; i < transfer->points; i++) {
+        points->value[i] = transfer->point[i].value;
+        points->alpha[i] = transfer->point[i].alpha;
+        points->r[i] = transfer->point[i].color.x;
+        points->g[i] = transfer->point[i].color.y;
+        points->b[i] = transfer->point[i].color.z;
+    }
+}
+
 /* tsr_transfer_evaluate of the lanes. */
 static __attribute__((noinline)) void tsr_batch_transfer(const tsr_transfer_linear *f, const tsr_points *p, tsr_batch *s, int32_t n)
 {
     const int32_t whole = tsr_batch_whole(n);
     const int32_t points = f->points, last = points - 1;
     TSR_LANES_LOOP
-    for (int32_t i = 0; i < whole; i++) {
-        s->at[i] = 0;
-        s->a[i] = s->r[i] = s->g[i] = s->b[i] = 0.0f;
-    }
-    for (int32_t k = 1; k < points; k++) {
-        const float bound = p->value[k];
-        TSR_LANES_LOOP
-        for (int32_t i = 0; i < whole; i++) s->at[i] += s->value[i] > bound ? 1 : 0;
-    }
-    if (points > 0) {
-        const float lowest = p->value[0];
+    for (int32_t i = 0; i < whole; i++) s->a[i] = s->r[i] = s->g[i] = s->b[i] = 0.0f;
+    if (points > 0) { /* the points on both sides of the value, picked one after the other: gathering them costs several times as much */
+        const float lowest = p->value[0], highest = p->value[last];
+        const int32_t second = tsr_mini(1, last);
+        float v0[TSR_LANES], v1[TSR_LANES], a1[TSR_LANES], r1[TSR_LANES], g1[TSR_LANES], b1[TSR_LANES];
         TSR_LANES_LOOP
         for (int32_t i = 0; i < whole; i++) {
-            const int32_t at = s->at[i], next = tsr_mini(at + 1, last);
-            const float v = s->value[i], t = tsr_transfer_share(v, p->value[at], p->value[next]);
-            const tsr_float3 low = tsr_f3(p->r[at], p->g[at], p->b[at]), mixed = tsr_mix3(low, tsr_f3(p->r[next], p->g[next], p->b[next]), t);
-            const float alpha = tsr_transfer_between(p->alpha[at], p->alpha[next], t);
-            const int32_t between = (v > lowest) & (at < last);
-            s->r[i] = between ? mixed.x : low.x;
-            s->g[i] = between ? mixed.y : low.y;
-            s->b[i] = between ? mixed.z : low.z;
-            s->a[i] = between ? alpha : p->alpha[at];
+            v0[i] = lowest;
+            s->a[i] = p->alpha[0];
+            s->r[i] = p->r[0];
+            s->g[i] = p->g[0];
+            s->b[i] = p->b[0];
+            v1[i] = p->value[second];
+            a1[i] = p->alpha[second];
+            r1[i] = p->r[second];
+            g1[i] = p->g[second];
+            b1[i] = p->b[second];
+        }
+        for (int32_t k = 1; k < points; k++) {
+            const int32_t next = tsr_mini(k + 1, last);
+            const float bound = p->value[k];
+            TSR_LANES_LOOP
+            for (int32_t i = 0; i < whole; i++) {
+                const int32_t above = s->value[i] > bound;
+                v0[i] = above ? bound : v0[i];
+                s->a[i] = above ? p->alpha[k] : s->a[i];
+                s->r[i] = above ? p->r[k] : s->r[i];
+                s->g[i] = above ? p->g[k] : s->g[i];
+                s->b[i] = above ? p->b[k] : s->b[i];
+                v1[i] = above ? p->value[next] : v1[i];
+                a1[i] = above ? p->alpha[next] : a1[i];
+                r1[i] = above ? p->r[next] : r1[i];
+                g1[i] = above ? p->g[next] : g1[i];
+                b1[i] = above ? p->b[next] : b1[i];
+            }
+        }
+        TSR_LANES_LOOP
+        for (int32_t i = 0; i < whole; i++) {
+            const float v = s->value[i], t = tsr_transfer_share(v, v0[i], v1[i]);
+            const tsr_float3 mixed = tsr_mix3(tsr_f3(s->r[i], s->g[i], s->b[i]), tsr_f3(r1[i], g1[i], b1[i]), t);
+            const float alpha = tsr_transfer_between(s->a[i], a1[i], t);
+            const int32_t between = (v > lowest) & !(v > highest);
+            s->r[i] = between ? mixed.x : s->r[i];
+            s->g[i] = between ? mixed.y : s->g[i];
+            s->b[i] = between ? mixed.z : s->b[i];
+            s->a[i] = between ? alpha : s->a[i];
         }
     }
     if (f->gaussians > 0) {
@@ -287,13 +322,7 @@ static void tsr_batch_accumulate(const tsr_frame *frame, int parts, const tsr_tr
     tsr_batch s;
     tsr_points points;
     s.count = 0;
-    for (int32_t i = 0; i < transfer->points; i++) {
-        points.value[i] = transfer->point[i].value;
-        points.alpha[i] = transfer->point[i].alpha;
-        points.r[i] = transfer->point[i].color.x;
-        points.g[i] = transfer->point[i].color.y;
-        points.b[i] = transfer->point[i].color.z;
-    }
+    tsr_points_take(transfer, &points);
     int32_t k = tsr_floor_int(t0 * frame->inverse_dt - shift), end = tsr_ceil_int(t1 * frame->inverse_dt - shift);
     while (k < end && *alpha < 0.998f) {
         float at = tsr_clampf(((float)k + shift + 0.5f) * frame->dt, t0, t1);

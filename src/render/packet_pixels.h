@@ -120,6 +120,30 @@ static __attribute__((noinline)) void tsr_packet_shade(const tsr_frame *frame, t
     for (int32_t i = 0; i < TSR_PACKET; i++) color[i] = tsr_f3(r[i], g[i], b[i]);
 }
 
+/* The lanes' pixels (those from `count` on are copies of the first) and their shifts; their rays, sample (sx, sy) of each. */
+TSR_INLINE void tsr_packet_places(const tsr_frame *frame, tsr_packet *p, int32_t x, int32_t y, int32_t columns, int32_t count, int32_t *across,
+                                  int32_t *down)
+{
+    for (int32_t i = 0; i < TSR_PACKET; i++) {
+        across[i] = x + (i < count ? i % columns : 0);
+        down[i] = y + (i < count ? i / columns : 0);
+        p->shift[i] = tsr_pixel_shift(frame, across[i], down[i]);
+    }
+}
+TSR_INLINE void tsr_packet_rays(const tsr_frame *frame, tsr_packet *p, const int32_t *across, const int32_t *down, int32_t sx, int32_t sy)
+{
+    TSR_LANES_LOOP
+    for (int32_t i = 0; i < TSR_PACKET; i++) {
+        const tsr_ray ray = tsr_pixel_ray(frame, across[i], down[i], sx, sy);
+        p->wx[i] = ray.o.x;
+        p->wy[i] = ray.o.y;
+        p->wz[i] = ray.o.z;
+        p->vx[i] = ray.d.x;
+        p->vy[i] = ray.d.y;
+        p->vz[i] = ray.d.z;
+    }
+}
+
 /* Pixels (x, y) .. (x + columns - 1, y + rows - 1), at most 4 x 4 of them. */
 static void tsr_packet_pixels(const tsr_frame *frame, const tsr_transfer_linear *transfer, int32_t x, int32_t y, int32_t columns, int32_t rows,
                               float *rgba, float *depth)
@@ -129,23 +153,9 @@ static void tsr_packet_pixels(const tsr_frame *frame, const tsr_transfer_linear 
     tsr_float3 color[TSR_PACKET];
     int32_t across[TSR_PACKET], down[TSR_PACKET], any = 0;
     const int32_t count = columns * rows, samples = frame->samples * frame->samples;
-    for (int32_t i = 0; i < TSR_PACKET; i++) {
-        across[i] = x + (i < count ? i % columns : 0);
-        down[i] = y + (i < count ? i / columns : 0);
-        p.shift[i] = tsr_pixel_shift(frame, across[i], down[i]);
-    }
+    tsr_packet_places(frame, &p, x, y, columns, count, across, down);
     for (int32_t n = 0; n < samples; n++) {
-        const int32_t sx = n % frame->samples, sy = n / frame->samples;
-        TSR_LANES_LOOP
-        for (int32_t i = 0; i < TSR_PACKET; i++) {
-            const tsr_ray ray = tsr_pixel_ray(frame, across[i], down[i], sx, sy);
-            p.wx[i] = ray.o.x;
-            p.wy[i] = ray.o.y;
-            p.wz[i] = ray.o.z;
-            p.vx[i] = ray.d.x;
-            p.vy[i] = ray.d.y;
-            p.vz[i] = ray.d.z;
-        }
+        tsr_packet_rays(frame, &p, across, down, n % frame->samples, n / frame->samples);
         tsr_packet_hits(frame, &p, count, hits + n * TSR_PACKET);
     }
     const int32_t plain = tsr_packet_plain(frame);

@@ -15,6 +15,8 @@
 #include "tessera/surface.h"
 
 /* Counts of up to a block in one number: at most 3 vertices and TSR_CASE_MOST triangles for each of 8192 samples. */
+enum { TSR_SURFACE_SEVERAL = 64 }; /* isovalues at once */
+enum { TSR_LIST_GRAIN = 8 };
 enum { TSR_BLOCK_WORDS = 256, TSR_BLOCK_SHIFT = 8, TSR_COUNT_SHIFT = 15 };
 TSR_HD uint32_t tsr_count_vertices(uint32_t count) { return count & ((1u << TSR_COUNT_SHIFT) - 1u); }
 TSR_HD uint32_t tsr_count_triangles(uint32_t count) { return count >> TSR_COUNT_SHIFT; }
@@ -43,10 +45,28 @@ TSR_HD tsr_divisor tsr_divisor_of(uint32_t by)
 }
 TSR_HD uint32_t tsr_divide(tsr_divisor d, uint32_t n) { return (uint32_t)((uint64_t)n * d.factor >> d.shift); }
 
+/* Sides of four bytes in a word, as four bits: the 7 low bits of each are compared by a subtraction that cannot borrow from the next, the top bits decide
+ * where they differ. Signed bytes compare as unsigned ones with the top bit turned. */
+typedef struct tsr_side_bytes {
+    uint32_t turn, low, either, invert;
+} tsr_side_bytes;
+TSR_HD tsr_side_bytes tsr_side_bytes_of(uint32_t threshold /* 0 .. 255, of signed bytes + 128 */, int with_sign, int invert)
+{
+    const tsr_side_bytes s = { with_sign ? 0x80808080u : 0, (threshold & 127u) * 0x01010101u, threshold < 128 ? 0xffffffffu : 0, invert ? 15u : 0 };
+    return s;
+}
+TSR_HD uint32_t tsr_side_of_bytes(tsr_side_bytes s, uint32_t four)
+{
+    const uint32_t top = 0x80808080u, v = four ^ s.turn, reached = (v | top) - s.low;
+    const uint32_t inside = ((v & reached) | ((v | reached) & s.either)) & top; /* v >= t: both top bits, or for t < 128 one of them */
+    return (inside * 0x00204081u >> 28) ^ s.invert;                             /* bits 7 15 23 31 to 28 29 30 31; the products do not meet */
+}
+
 typedef struct tsr_surface_totals {
     uint64_t vertices, triangles, not_a_number;
     uint32_t torn; /* != 0: a cut edge belongs to a tile that is not stored */
     uint32_t active_blocks;
+    uint64_t list_words; /* the device's: in its list of words with work */
 } tsr_surface_totals;
 
 typedef struct tsr_surface_grid {
@@ -70,24 +90,39 @@ typedef struct tsr_surface_grid {
     uint32_t *slot_of; /* place in the list of a stored id */
     int32_t log2_edge, bounded, domain[3];
     int64_t words, blocks;
-    uint32_t *bits;                 /* [words] */
-    uint16_t *prefix;               /* [words] vertices before the word in its block; undefined in blocks without vertices */
-    uint32_t *block_sum;            /* [blocks] vertices | triangles << TSR_COUNT_SHIFT */
-    uint32_t *block_vertex;         /* [blocks] vertices before */
-    uint64_t *block_triangle;       /* [blocks] triangles before */
-    uint32_t *active;               /* [blocks] the blocks that have vertices or triangles, ascending */
-    uint32_t *busy;                 /* [blocks][8] a bit per word that has some, in active blocks; not used by tile lists on the CPU */
-    uint64_t *place;                /* [blocks] the CPU's: where the vertices of the block lie in the store */
-    struct tsr_vertex_store *store; /* the CPU's, from count to finish */
-    uint64_t *groups;               /* [ceil(blocks / 1024)][3] sums of the device's scan */
-    tsr_surface_totals *totals;
+    uint32_t *bits;                    /* [words] */
+    uint16_t *prefix;                  /* [words] vertices before the word in its block; undefined in blocks without vertices */
+    uint32_t *block_sum;               /* [blocks] vertices | triangles << TSR_COUNT_SHIFT */
+    uint32_t *block_vertex;            /* [blocks] vertices before */
+    uint64_t *block_triangle;          /* [blocks] triangles before */
+    uint32_t *active;                  /* [blocks] the blocks that have vertices or triangles, ascending */
+    uint32_t *busy;                    /* [blocks][8] a bit per word that has some, in active blocks; the CPU's, of dense volumes */
+    uint8_t *list_word;                /* the device's instead, [blocks][256]: which words those are, and how many */
+    uint32_t *list_before;             /* [blocks][256] counts of the words before in the block */
+    uint32_t *list_count;              /* [blocks] */
+    uint64_t *list_first;              /* [blocks] such words in the active blocks before */
+    uint32_t *list_turn;               /* [words / TSR_LIST_GRAIN] of every such word number n TSR_LIST_GRAIN: the place of its block in `active` */
+    uint64_t *place;                   /* [blocks] the CPU's: where the vertices of the block lie in the store */
+    struct tsr_vertex_store *store;    /* the CPU's, from count to finish */
+    uint64_t *groups;                  /* [ceil(blocks / 1024)][4] sums of the device's scan */
+    tsr_surface_totals *totals, *mail; /* mail: the device's, where the host finds the same without waiting for what comes after */
 } tsr_surface_grid;
 
 typedef struct tsr_surface_output {
     float *vertices, *normals;
     uint32_t *triangles;
-    int64_t active_blocks, vertex_count;
+    int64_t active_blocks, list_words, vertex_count, triangle_count; /* without `totals` what there is */
+    const tsr_surface_totals
+        *totals; /* not NULL: what there is stands here; the counts above are the room, and if it is too small nothing is written */
 } tsr_surface_output;
+
+/* Words to write. */
+TSR_HD int64_t tsr_output_words(const tsr_surface_output *o)
+{
+    const tsr_surface_totals *t = o->totals;
+    if (!t) return o->list_words;
+    return t->vertices <= (uint64_t)o->vertex_count && t->triangles <= (uint64_t)o->triangle_count ? (int64_t)t->list_words : 0;
+}
 
 TSR_HD int32_t tsr_bits_count(uint64_t v)
 {
@@ -367,6 +402,16 @@ TSR_HD int tsr_rows_uniform(const tsr_surface_grid *g, const uint64_t row[4])
     return !(row[0] | row[1] | row[2] | row[3]) || (row[0] & row[1] & row[2] & row[3]) == tsr_bits_low(g->width + 2);
 }
 
+/* Dense: what any and what all of the rows (y, z) = 00 10 01 11 that there are have in their word `next` words on. */
+TSR_HD void tsr_rows_meet(const tsr_surface_grid *g, const tsr_word_place *p, int32_t next, uint32_t *any, uint32_t *all)
+{
+    const uint32_t *bits = g->bits + p->word + next, own = *bits;
+    const int64_t to_y = p->left[1] > 1 ? g->row_words : 0, to_z = p->left[2] > 1 ? g->row_words * g->size[1] : 0;
+    const uint32_t y = bits[to_y], z = bits[to_z], yz = bits[to_y + to_z];
+    *any = own | y | z | yz;
+    *all = own & y & z & yz;
+}
+
 /* Counts of a word. */
 TSR_HD uint32_t tsr_word_count(const tsr_surface_grid *g, const tsr_word_place *p, const tsr_case_tables *tables, int *torn)
 {
@@ -454,11 +499,26 @@ TSR_HD void tsr_vertex_normal(const tsr_surface_grid *g, const tsr_word_place *p
     tsr_normalise(world, normal);
 }
 
+/* The values at the ends of an edge, which both exist unless the volume is padded. */
+TSR_HD void tsr_edge_values(const tsr_surface_grid *g, const tsr_word_place *p, int32_t x, int32_t axis, double *fa, double *fb)
+{
+    if (!g->tiled && !g->pad) {
+        const int64_t at = (p->z * g->stored[1] + p->y) * g->stored[0] + p->x + x;
+        *fa = tsr_voxel_load(g->data, g->dtype, at);
+        *fb = tsr_voxel_load(g->data, g->dtype, at + (axis == 0 ? 1 : axis == 1 ? g->stored[0] : g->stored[0] * g->stored[1]));
+        return;
+    }
+    *fa = tsr_sample(g, p, x, 0, 0);
+    *fb = tsr_sample(g, p, x + (axis == 0), axis == 1, axis == 2);
+}
+
 /* The vertex on the edge along `axis` owned by sample x of the word. */
 TSR_HD void tsr_vertex(const tsr_surface_grid *g, const tsr_word_place *p, int32_t x, int32_t axis, float position[3], float normal[3])
 {
     int32_t d[3] = { axis == 0, axis == 1, axis == 2 };
-    double fa = tsr_sample(g, p, x, 0, 0), fb = tsr_sample(g, p, x + d[0], d[1], d[2]), t = tsr_vertex_share(g->cut, fa, fb);
+    double fa, fb;
+    tsr_edge_values(g, p, x, axis, &fa, &fb);
+    const double t = tsr_vertex_share(g->cut, fa, fb);
     double i = (double)(p->x + x - g->pad) + (d[0] ? t : 0.0), j = (double)(p->y - g->pad) + (d[1] ? t : 0.0),
            k = (double)(p->z + g->slab - g->pad) + (d[2] ? t : 0.0);
     for (int32_t r = 0; r < 3; r++) position[r] = tsr_vertex_coordinate(g, r, i, j, k);

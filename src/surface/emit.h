@@ -15,8 +15,9 @@ typedef struct tsr_word_reach {
     tsr_reach_row row[4];
     uint64_t side[4];
     uint32_t next[4];
-    uint16_t far;  /* bit 3 row + axis */
-    uint16_t word; /* in the block */
+    uint32_t far; /* bit 3 row + axis */
+    int64_t word;
+    uint64_t apart; /* on other banks than the next */
 } tsr_word_reach;
 
 TSR_HD void tsr_reach_load(const tsr_surface_grid *g, const tsr_word_place *p, tsr_word_reach *reach)
@@ -24,6 +25,7 @@ TSR_HD void tsr_reach_load(const tsr_surface_grid *g, const tsr_word_place *p, t
     const int64_t *left = p->left;
     uint64_t side[8]; /* rows 00 10 01 11 20 02 21 12 */
     for (int32_t j = 0; j < 8; j++) side[j] = tsr_word_row(g, p, 0x12021010 >> (4 * j) & 15, 0x21201100 >> (4 * j) & 15);
+    reach->word = p->word;
     reach->far = 0;
     for (int32_t j = 0; j < 4; j++) { /* rows at y + 1: 1 4 3 6, at z + 1: 2 3 5 7 */
         const tsr_edge_bits e =
@@ -32,11 +34,56 @@ TSR_HD void tsr_reach_load(const tsr_surface_grid *g, const tsr_word_place *p, t
         reach->row[j].x = (uint32_t)e.x & own;
         reach->row[j].y = (uint32_t)e.y & own;
         reach->row[j].z = (uint32_t)e.z & own;
-        reach->far |= (uint16_t)((e.x >> g->width & 1u) << (3 * j) | (e.y >> g->width & 1u) << (3 * j + 1) | (e.z >> g->width & 1u) << (3 * j + 2));
+        reach->far |= (uint32_t)((e.x >> g->width & 1u) << (3 * j) | (e.y >> g->width & 1u) << (3 * j + 1) | (e.z >> g->width & 1u) << (3 * j + 2));
         reach->row[j].first = tsr_word_first(g, tsr_word_beside(g, p, 0, j & 1, j >> 1));
         reach->next[j] = tsr_word_first(g, tsr_word_beside(g, p, 1, j & 1, j >> 1));
         reach->side[j] = side[j];
     }
+}
+
+/* The same for words of a dense volume, whose neighbours lie at fixed distances. */
+typedef struct tsr_dense_bits {
+    uint32_t own, next; /* the sides of a word, and the first two of the one after it */
+} tsr_dense_bits;
+TSR_HD tsr_dense_bits tsr_dense_bits_of(const tsr_surface_grid *g, const tsr_word_place *p, int32_t oy, int32_t oz)
+{
+    tsr_dense_bits row = { 0, 0 };
+    if (oy < p->left[1] && oz < p->left[2]) {
+        const uint32_t *bits = g->bits + p->word + (oy + oz * g->size[1]) * g->row_words;
+        row.own = bits[0];
+        row.next = p->left[0] > 32 ? bits[1] & 3u : 0;
+    }
+    return row;
+}
+/* Row number j (y, z) = 00 10 01 11 with those beside it at y + 1 and z + 1. */
+TSR_HD void tsr_reach_row_dense(const tsr_surface_grid *g, const tsr_word_place *p, int32_t j, tsr_dense_bits row, tsr_dense_bits row_y,
+                                tsr_dense_bits row_z, tsr_word_reach *reach)
+{
+    const int32_t oy = j & 1, oz = j >> 1;
+    const int more = p->left[0] > 32, to_y = oy + 1 < p->left[1], to_z = oz + 1 < p->left[2], there = oy < p->left[1] && oz < p->left[2];
+    const uint32_t own = (uint32_t)tsr_bits_low(p->left[0]);
+    const int64_t word = there ? p->word + (oy + oz * g->size[1]) * g->row_words : p->word, beside = more ? word + 1 : word;
+    reach->row[j].x = (row.own ^ (row.own >> 1 | row.next << 31)) & (uint32_t)tsr_bits_low(p->left[0] - 1);
+    reach->row[j].y = to_y ? (row.own ^ row_y.own) & own : 0;
+    reach->row[j].z = to_z ? (row.own ^ row_z.own) & own : 0;
+    reach->row[j].first = g->base + g->block_vertex[word >> TSR_BLOCK_SHIFT] + g->prefix[word];
+    reach->next[j] = g->base + g->block_vertex[beside >> TSR_BLOCK_SHIFT] + g->prefix[beside];
+    reach->side[j] = row.own | (uint64_t)row.next << 32;
+    reach->far |= (((p->left[0] > 33 ? row.next ^ row.next >> 1 : 0) & 1u) | ((more && to_y ? row.next ^ row_y.next : 0) & 1u) << 1 |
+                   ((more && to_z ? row.next ^ row_z.next : 0) & 1u) << 2)
+                  << (3 * j);
+}
+TSR_HD void tsr_reach_load_dense(const tsr_surface_grid *g, const tsr_word_place *p, tsr_word_reach *reach)
+{
+    const tsr_dense_bits r00 = tsr_dense_bits_of(g, p, 0, 0), r10 = tsr_dense_bits_of(g, p, 1, 0), r01 = tsr_dense_bits_of(g, p, 0, 1),
+                         r11 = tsr_dense_bits_of(g, p, 1, 1), r20 = tsr_dense_bits_of(g, p, 2, 0), r02 = tsr_dense_bits_of(g, p, 0, 2),
+                         r21 = tsr_dense_bits_of(g, p, 2, 1), r12 = tsr_dense_bits_of(g, p, 1, 2);
+    reach->word = p->word;
+    reach->far = 0;
+    tsr_reach_row_dense(g, p, 0, r00, r10, r01, reach);
+    tsr_reach_row_dense(g, p, 1, r10, r20, r11, reach);
+    tsr_reach_row_dense(g, p, 2, r01, r11, r02, reach);
+    tsr_reach_row_dense(g, p, 3, r11, r21, r12, reach);
 }
 
 TSR_HD uint32_t tsr_bits_count32(uint32_t v)
@@ -54,7 +101,7 @@ TSR_HD uint32_t tsr_reach_vertex(const tsr_word_reach *reach, int32_t width, int
     const int32_t axis = edge >> 2, u = edge & 1, v = edge >> 1 & 1;
     const int32_t row = axis == 0 ? u + 2 * v : axis == 1 ? 2 * v : v, at = bit + (axis ? u : 0);
     if (at == width) {
-        const uint32_t far = (uint32_t)reach->far >> (3 * row);
+        const uint32_t far = reach->far >> (3 * row);
         return reach->next[row] + (axis > 0 ? far & 1u : 0u) + (axis > 1 ? far >> 1 & 1u : 0u);
     }
     const tsr_reach_row r = reach->row[row];

@@ -70,8 +70,8 @@ tsr_status tsr_surface_prepare(tsr_surface_grid *g, const tsr_surface_options *o
     return TSR_OK;
 }
 
-/* Carves the working memory out of one allocation; `base` NULL only counts. */
-static int64_t carve(tsr_surface_grid *g, int64_t extra, char *base)
+/* Carves the working memory out of one allocation; `base` NULL only counts. lists: the device's arrays. */
+static int64_t carve(tsr_surface_grid *g, int64_t extra, int lists, char *base)
 {
     int64_t at = 0;
 #define TAKE(field, type, count)                                   \
@@ -86,9 +86,17 @@ static int64_t carve(tsr_surface_grid *g, int64_t extra, char *base)
     TAKE(block_vertex, uint32_t, g->blocks);
     TAKE(block_triangle, uint64_t, g->blocks);
     TAKE(active, uint32_t, g->blocks);
-    TAKE(busy, uint32_t, g->blocks * (TSR_BLOCK_WORDS / 32));
-    TAKE(place, uint64_t, g->blocks);
-    TAKE(groups, uint64_t, 3 * tsr_ceil_div(g->blocks, 1024));
+    if (lists) {
+        TAKE(list_word, uint8_t, g->blocks * TSR_BLOCK_WORDS);
+        TAKE(list_before, uint32_t, g->blocks * TSR_BLOCK_WORDS);
+        TAKE(list_count, uint32_t, g->blocks);
+        TAKE(list_first, uint64_t, g->blocks);
+        TAKE(list_turn, uint32_t, tsr_ceil_div(g->words, TSR_LIST_GRAIN));
+        TAKE(groups, uint64_t, 4 * tsr_ceil_div(g->blocks, 1024));
+    } else {
+        TAKE(busy, uint32_t, g->blocks * (TSR_BLOCK_WORDS / 32));
+        TAKE(place, uint64_t, g->blocks);
+    }
     TAKE(slot_of, uint32_t, extra);
 #undef TAKE
     return at;
@@ -116,23 +124,51 @@ tsr_status tsr_surface_lay(tsr_surface_grid *g, tsr_size3 size)
     return TSR_OK;
 }
 
-/* The mesh of a counted grid; `again`: into the arrays of *mesh, if they are large enough. */
-static tsr_status make(tsr_context *context, tsr_surface_grid *g, tsr_space space, int again, tsr_mesh **mesh, int64_t *not_a_number)
+static tsr_status check_totals(const tsr_surface_grid *g, const tsr_surface_totals *totals)
 {
-    const tsr_surface_ops *ops = context->backend->surface;
-    tsr_surface_totals totals;
-    TSR_TRY(context->backend->download(context->queue, &totals, g->totals, sizeof totals));
-    if (totals.torn) TSR_FAIL(TSR_ERROR_STATE, "surface: a sign change of the tile list lies beside a tile that is not stored");
-    if (totals.vertices + g->base > UINT32_MAX)
+    if (totals->torn) TSR_FAIL(TSR_ERROR_STATE, "surface: a sign change of the tile list lies beside a tile that is not stored");
+    if (totals->vertices + g->base > UINT32_MAX)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "surface: %llu vertices, expected at most 4294967295 (indices are 32 bits): extract parts",
-                 (unsigned long long)totals.vertices + g->base);
-    TSR_TRY((again ? tsr_mesh_refill : tsr_mesh_create)(context, (int64_t)totals.vertices, (int64_t)totals.triangles,
+                 (unsigned long long)totals->vertices + g->base);
+    return TSR_OK;
+}
+
+/* Writes what was counted; `again`: into the arrays of *mesh, if they are large enough. */
+static tsr_status emit(tsr_context *context, const tsr_surface_grid *g, const tsr_surface_totals *totals, int again, tsr_mesh **mesh)
+{
+    TSR_TRY((again ? tsr_mesh_refill : tsr_mesh_create)(context, (int64_t)totals->vertices, (int64_t)totals->triangles,
                                                         g->normals != TSR_SURFACE_NORMALS_NONE, mesh));
-    tsr_mesh_set_space(*mesh, space);
-    tsr_surface_output output = { tsr_mesh_vertices(*mesh), tsr_mesh_normals(*mesh), tsr_mesh_triangles(*mesh), totals.active_blocks,
-                                  (int64_t)totals.vertices };
-    if (totals.active_blocks) TSR_TRY(ops->emit(context->queue, g, &output));
-    *not_a_number = (int64_t)totals.not_a_number;
+    const tsr_surface_output output = { .vertices = tsr_mesh_vertices(*mesh),
+                                        .normals = tsr_mesh_normals(*mesh),
+                                        .triangles = tsr_mesh_triangles(*mesh),
+                                        .active_blocks = totals->active_blocks,
+                                        .list_words = (int64_t)totals->list_words,
+                                        .vertex_count = (int64_t)totals->vertices,
+                                        .triangle_count = (int64_t)totals->triangles };
+    if (totals->active_blocks) TSR_TRY(context->backend->surface->emit(context->queue, g, &output));
+    return TSR_OK;
+}
+
+/* The mesh of a counted grid. */
+static tsr_status make(tsr_context *context, tsr_surface_grid *g, int32_t number, int again, tsr_mesh **mesh, tsr_surface_totals *totals)
+{
+    TSR_TRY(context->backend->surface->totals(context->queue, g, number, totals));
+    TSR_TRY(check_totals(g, totals));
+    TSR_TRY(emit(context, g, totals, again, mesh));
+    return TSR_OK;
+}
+
+/* Into the mesh that there is, before its size is known: what fits need not wait. */
+static tsr_status make_again(tsr_context *context, tsr_surface_grid *g, int64_t list_words, tsr_mesh **mesh, tsr_surface_totals *totals)
+{
+    tsr_surface_output room = {
+        .vertices = tsr_mesh_vertices(*mesh), .normals = tsr_mesh_normals(*mesh), .triangles = tsr_mesh_triangles(*mesh), .list_words = list_words
+    };
+    tsr_mesh_room(*mesh, g->normals != TSR_SURFACE_NORMALS_NONE, &room.vertex_count, &room.triangle_count);
+    TSR_TRY(context->backend->surface->extract(context->queue, g, &room, totals));
+    TSR_TRY(check_totals(g, totals));
+    if ((int64_t)totals->vertices > room.vertex_count || (int64_t)totals->triangles > room.triangle_count) TSR_TRY(emit(context, g, totals, 1, mesh));
+    else TSR_TRY(tsr_mesh_refill(context, (int64_t)totals->vertices, (int64_t)totals->triangles, g->normals != TSR_SURFACE_NORMALS_NONE, mesh));
     return TSR_OK;
 }
 
@@ -153,19 +189,22 @@ tsr_status tsr_surface_run(tsr_context *context, tsr_surface_grid *g, int32_t co
     const tsr_surface_ops *ops = context->backend->surface;
     tsr_surface_workspace once = { .context = context }, *w = workspace ? workspace : &once;
     tsr_status status;
-    int64_t not_a_number = 0;
+    tsr_surface_totals totals = { 0 };
+    const int fits = workspace && workspace->mesh && ops->extract;
     for (int32_t k = 0; k < count; k++) g[k].blocks = tsr_ceil_div(g->words, TSR_BLOCK_WORDS);
-    int64_t bytes = carve(g, extra, NULL);
+    int64_t bytes = carve(g, extra, ops->extract != NULL, NULL);
     TSR_TRY(workspace_grow(w, bytes * count));
-    for (int32_t k = 0; k < count; k++) carve(&g[k], extra, (char *)w->memory + bytes * k);
+    for (int32_t k = 0; k < count; k++) carve(&g[k], extra, ops->extract != NULL, (char *)w->memory + bytes * k);
     g->store = w->store;
-    status = ops->count(context->queue, g, count);
+    status = fits ? make_again(context, g, w->list_words, meshes, &totals) : ops->count(context->queue, g, count);
     for (int32_t k = 0; k < count; k++) {
         int64_t taken = 0;
-        if (status == TSR_OK) status = make(context, &g[k], space, workspace != NULL, &meshes[k], &not_a_number);
+        if (status == TSR_OK && !fits) status = make(context, &g[k], k, workspace != NULL, &meshes[k], &totals);
+        if (status == TSR_OK) tsr_mesh_set_space(meshes[k], space);
+        w->list_words = (int64_t)totals.list_words;
         if (workspace) workspace->store = g->store;
         else if (ops->finish) taken = ops->finish(&g[k]);
-        if (reports && status == TSR_OK) reports[k] = (tsr_surface_report){ reports[k].cells, not_a_number, bytes + taken };
+        if (reports && status == TSR_OK) reports[k] = (tsr_surface_report){ reports[k].cells, (int64_t)totals.not_a_number, bytes + taken };
     }
     for (int32_t k = 0; k < count && status != TSR_OK; k++) tsr_mesh_destroy(&meshes[k]);
     if (!workspace) tsr_device_release(context, once.memory, (size_t)once.bytes);
@@ -260,8 +299,10 @@ tsr_status tsr_surface_unindex(tsr_context *context, const tsr_mesh *mesh, tsr_m
                  (long long)mesh->triangle_count, UINT32_MAX / 3);
     TSR_TRY(tsr_mesh_create(context, 3 * mesh->triangle_count, mesh->triangle_count, mesh->normals != NULL, unindexed));
     (*unindexed)->space = mesh->space;
-    const tsr_surface_output from = { mesh->vertices, mesh->normals, mesh->triangles, 0, mesh->vertex_count };
-    const tsr_surface_output to = { (*unindexed)->vertices, (*unindexed)->normals, (*unindexed)->triangles, 0, 3 * mesh->triangle_count };
+    const tsr_surface_output from = { mesh->vertices, mesh->normals, mesh->triangles, 0, 0, mesh->vertex_count, mesh->triangle_count, NULL };
+    const tsr_surface_output to = {
+        (*unindexed)->vertices, (*unindexed)->normals, (*unindexed)->triangles, 0, 0, 3 * mesh->triangle_count, mesh->triangle_count, NULL
+    };
     if (mesh->triangle_count) TSR_TRY_GOTO(context->backend->surface->unindex(context->queue, &from, mesh->triangle_count, &to), fail);
     return TSR_OK;
 fail:

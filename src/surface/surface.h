@@ -7,12 +7,11 @@
 /* Checks the options and fills options, matrices and sides of the grid for samples of `dtype` with this scaling. */
 tsr_status tsr_surface_prepare(tsr_surface_grid *grid, const tsr_surface_options *own, tsr_dtype dtype, double slope, double intercept,
                                const tsr_geometry *geometry);
-enum { TSR_SURFACE_SEVERAL = 64 };
 
 struct tsr_surface_workspace {
     tsr_context *context;
     void *memory;
-    int64_t bytes;
+    int64_t bytes, list_words; /* of the surface before */
     tsr_mesh *mesh;
     struct tsr_vertex_store *store; /* the CPU's */
 };

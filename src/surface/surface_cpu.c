@@ -262,7 +262,16 @@ static tsr_status cpu_view_move(tsr_queue *queue, const tsr_view_job *job)
     return TSR_OK;
 }
 
+static tsr_status cpu_totals(tsr_queue *queue, const tsr_surface_grid *grid, int32_t number, tsr_surface_totals *totals)
+{
+    (void)queue;
+    (void)number;
+    *totals = *grid->totals;
+    return TSR_OK;
+}
+
 const tsr_surface_ops tsr_surface_cpu = { .count = cpu_count,
+                                          .totals = cpu_totals,
                                           .emit = cpu_emit,
                                           .finish = cpu_finish,
                                           .unindex = cpu_unindex,

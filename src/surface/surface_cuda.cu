@@ -1,7 +1,8 @@
+#include "device/mail.h"
 #include "surface/emit_cuda.h"
 #include "surface/surface_ops.h"
 
-enum { GROUP = 1024, FEW_GROUPS = 4, SPLIT_WAVES = 32 /* active blocks per multiprocessor below which a warp each would leave it idle */ };
+enum { GROUP = 1024, FEW_GROUPS = 4, SHARED_WORDS = 32 * 64 /* words with work per multiprocessor below which a warp takes 16 of them, not 32 */ };
 
 /* ---- sides: one bit per sample ------------------------------------------------------------------------------------------------------ */
 
@@ -65,6 +66,43 @@ template <class T> TSR_KERNEL(rows_kernel)(tsr_surface_grid g)
     add_total(&g.totals->not_a_number, not_a_number);
 }
 
+/* Bytes of rows of whole words: a lane takes half a word at a time, and neighbours put theirs together. */
+enum { BYTES_STEPS = 8, BYTES_WORDS = TSR_BLOCK_WORDS / 2 * BYTES_STEPS /* of a block of threads */ };
+template <class T> TSR_KERNEL(rows_bytes_kernel)(tsr_surface_grid g)
+{
+    const int with_sign = (T)-1 < 0;
+    const tsr_side_bytes s = tsr_side_bytes_of((uint32_t)(uint8_t)(with_sign ? (uint64_t)(g.side.i + 128) : g.side.u), with_sign, g.side.invert);
+    const uint32_t lane = threadIdx.x & 31, odd = lane & 1;
+    const int64_t first = ((int64_t)blockIdx.x * TSR_BLOCK_WORDS + threadIdx.x - lane) * BYTES_STEPS, halves = 2 * g.words;
+    const uint4 *data = (const uint4 *)g.data + first;
+    uint4 v[BYTES_STEPS];
+    uint32_t half[BYTES_STEPS];
+    if (first >= halves) return;
+    if (first + 32 * BYTES_STEPS <= halves) {
+#pragma unroll
+        for (int k = 0; k < BYTES_STEPS; k++) v[k] = __ldcs(data + 32 * k + lane);
+    } else {
+#pragma unroll
+        for (int k = 0; k < BYTES_STEPS; k++) v[k] = first + 32 * k + lane < halves ? data[32 * k + lane] : make_uint4(0, 0, 0, 0);
+    }
+#pragma unroll
+    for (int k = 0; k < BYTES_STEPS; k++)
+        half[k] =
+            tsr_side_of_bytes(s, v[k].x) | tsr_side_of_bytes(s, v[k].y) << 4 | tsr_side_of_bytes(s, v[k].z) << 8 | tsr_side_of_bytes(s, v[k].w) << 12;
+#pragma unroll
+    for (int k = 0; k < BYTES_STEPS; k += 2) { /* even lanes end with the words of step k, odd ones with those of the next */
+        const uint32_t other = __shfl_xor_sync(TSR_WARP_ALL, odd ? half[k] : half[k + 1], 1);
+        const int64_t word = first / 2 + 16 * (k + (int)odd) + lane / 2;
+        if (word < g.words) g.bits[word] = odd ? other | half[k + 1] << 16 : half[k] | other << 16;
+    }
+}
+static void launch_bytes(tsr_queue *queue, const tsr_surface_grid &g)
+{
+    const uint32_t blocks = tsr_blocks(g.words, BYTES_WORDS, INT32_MAX);
+    if (g.dtype == TSR_U8) TSR_LAUNCH(queue, rows_bytes_kernel<uint8_t>, blocks, TSR_BLOCK_WORDS, 0, g);
+    else TSR_LAUNCH(queue, rows_bytes_kernel<int8_t>, blocks, TSR_BLOCK_WORDS, 0, g);
+}
+
 TSR_KERNEL(slots_kernel)(tsr_surface_grid g, int64_t tiles)
 {
     int64_t tile = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -117,13 +155,30 @@ template <int DECIDE> TSR_KERNEL(__launch_bounds__(TSR_BLOCK_WORDS) count_kernel
     TSR_SHARED(uint8_t, words, TSR_BLOCK_WORDS);
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     const int64_t first = (int64_t)blockIdx.x * TSR_BLOCK_WORDS, word = first + threadIdx.x;
-    uint32_t before = 0, busy = 0, count = 0, total;
+    uint32_t before = 0, busy = 0, count = 0, total, any = 0, all = 1; /* of the four rows: the word's samples, those there are */
     tsr_word_place p;
     int torn, stirs = 0;
     if (word < g.words) {
         tsr_word_locate(&g, word, &p);
-        const uint64_t row[4] = { tsr_word_row(&g, &p, 0, 0), tsr_word_row(&g, &p, 1, 0), tsr_word_row(&g, &p, 0, 1), tsr_word_row(&g, &p, 1, 1) };
-        stirs = !tsr_rows_uniform(&g, row) || word == tsr_word_next_part(&g); /* whose prefix place_kernel wants */
+        if (g.tiled) {
+            const uint64_t row[4] = { tsr_word_row(&g, &p, 0, 0), tsr_word_row(&g, &p, 1, 0), tsr_word_row(&g, &p, 0, 1),
+                                      tsr_word_row(&g, &p, 1, 1) };
+            stirs = !tsr_rows_uniform(&g, row);
+        } else tsr_rows_meet(&g, &p, 0, &any, &all);
+    }
+    if (!g.tiled) { /* the next word's are the next lane's */
+        uint32_t next_any = __shfl_down_sync(TSR_WARP_ALL, any & 1u, 1), next_all = __shfl_down_sync(TSR_WARP_ALL, all & 1u, 1);
+        if (word < g.words) {
+            if (p.left[0] <= 32) {
+                all |= ~(uint32_t)tsr_bits_low(p.left[0]);
+                next_any = 0;
+                next_all = 1;
+            } else if (lane == 31) {
+                tsr_rows_meet(&g, &p, 1, &next_any, &next_all);
+            }
+            stirs = ((any != 0) | (next_any & 1u)) & ((all != 0xffffffffu) | !(next_all & 1u)) ||
+                    word == tsr_word_next_part(&g); /* whose prefix place_kernel wants */
+        }
     }
     const uint32_t mask = __ballot_sync(TSR_WARP_ALL, stirs);
     if (lane == 0) warps[warp] = (uint32_t)__popc(mask);
@@ -132,11 +187,11 @@ template <int DECIDE> TSR_KERNEL(__launch_bounds__(TSR_BLOCK_WORDS) count_kernel
         before += k < warp ? warps[k] : 0;
         busy += warps[k];
     }
+    if (threadIdx.x == 0) g.list_count[blockIdx.x] = busy;
     if (!busy) {
         if (threadIdx.x == 0) g.block_sum[blockIdx.x] = 0;
         return;
     }
-    if (lane == 0) g.busy[(int64_t)blockIdx.x * (TSR_BLOCK_WORDS / 32) + warp] = mask;
     if (stirs) words[before + (uint32_t)__popc(mask & ((1u << lane) - 1u))] = (uint8_t)threadIdx.x;
     __syncthreads();
     if (busy <= 32 && warp) return;
@@ -147,111 +202,157 @@ template <int DECIDE> TSR_KERNEL(__launch_bounds__(TSR_BLOCK_WORDS) count_kernel
         if (torn) atomicOr(&g.totals->torn, 1u);
     }
     before = busy <= 32 ? warp_before(count, lane, &total) : scan_block(count, warps, &total);
-    if (threadIdx.x < busy) g.prefix[first + words[threadIdx.x]] = (uint16_t)tsr_count_vertices(before);
+    if (threadIdx.x < busy) {
+        g.list_word[first + threadIdx.x] = words[threadIdx.x];
+        g.list_before[first + threadIdx.x] = before;
+        g.prefix[first + words[threadIdx.x]] = (uint16_t)tsr_count_vertices(before);
+    }
     if (threadIdx.x == 0) g.block_sum[blockIdx.x] = total;
+}
+
+/* Sums of a group of 1024 blocks: fewer than 2^25 vertices and 2^28 triangles in one number, active blocks and their words with work in another. */
+typedef struct group_sums {
+    uint64_t mesh, list;
+} group_sums;
+typedef struct group_place {
+    uint64_t vertices, triangles, active, words;
+} group_place;
+TSR_DEVICE_FN group_sums sums_of(const tsr_surface_grid &g, int64_t block)
+{
+    const uint32_t sum = block < g.blocks ? g.block_sum[block] : 0;
+    const group_sums s = { (uint64_t)tsr_count_vertices(sum) | (uint64_t)tsr_count_triangles(sum) << 25,
+                           sum ? (uint64_t)g.list_count[block] << 11 | 1u : 0 };
+    return s;
+}
+TSR_DEVICE_FN group_place after_sums(group_place p, group_sums s)
+{
+    p.vertices += s.mesh & ((1u << 25) - 1u);
+    p.triangles += s.mesh >> 25;
+    p.active += s.list & ((1u << 11) - 1u);
+    p.words += s.list >> 11;
+    return p;
+}
+
+TSR_DEVICE_FN uint64_t scan_warp(uint64_t sum, uint32_t lane)
+{
+    for (uint32_t d = 1; d < 32; d <<= 1) {
+        const uint64_t other = __shfl_up_sync(TSR_WARP_ALL, sum, d);
+        if (lane >= d) sum += other;
+    }
+    return sum;
+}
+/* Of a block of GROUP threads: the sums of the threads before; *total = of all. */
+TSR_DEVICE_FN group_sums scan_group(group_sums value, group_sums *warps, group_sums *total)
+{
+    const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const group_sums sum = { scan_warp(value.mesh, lane), scan_warp(value.list, lane) };
+    if (lane == 31) warps[warp] = sum;
+    __syncthreads();
+    const group_sums own = warps[lane], all = { scan_warp(own.mesh, lane), scan_warp(own.list, lane) };
+    const group_sums before = { __shfl_sync(TSR_WARP_ALL, all.mesh - own.mesh, (int)warp) + sum.mesh - value.mesh,
+                                __shfl_sync(TSR_WARP_ALL, all.list - own.list, (int)warp) + sum.list - value.list };
+    total->mesh = __shfl_sync(TSR_WARP_ALL, all.mesh, 31);
+    total->list = __shfl_sync(TSR_WARP_ALL, all.list, 31);
+    __syncthreads();
+    return before;
 }
 
 /* Sums of 1024 blocks; then, with the sums scanned, the place of each block. */
 TSR_KERNEL(group_kernel)(tsr_surface_grid g)
 {
-    TSR_SHARED(uint32_t, warps, 32);
-    int64_t block = (int64_t)blockIdx.x * GROUP + threadIdx.x;
-    uint32_t sum = block < g.blocks ? g.block_sum[block] : 0, vertices, triangles, active;
-    scan_block(tsr_count_vertices(sum), warps, &vertices);
-    scan_block(tsr_count_triangles(sum), warps, &triangles);
-    scan_block(sum != 0, warps, &active);
-    if (threadIdx.x == 0) {
-        uint64_t *group = g.groups + 3 * (int64_t)blockIdx.x;
-        group[0] = vertices;
-        group[1] = triangles;
-        group[2] = active;
-    }
+    TSR_SHARED(group_sums, warps, GROUP / 32);
+    const group_place none = { 0, 0, 0, 0 };
+    group_sums total;
+    scan_group(sums_of(g, (int64_t)blockIdx.x * GROUP + threadIdx.x), warps, &total);
+    if (threadIdx.x == 0) ((group_place *)g.groups)[blockIdx.x] = after_sums(none, total);
+}
+
+TSR_DEVICE_FN void post_totals(const tsr_surface_grid &g, group_place all)
+{
+    g.totals->vertices = all.vertices;
+    g.totals->triangles = all.triangles;
+    g.totals->active_blocks = (uint32_t)all.active;
+    g.totals->list_words = all.words;
+    *g.mail = *g.totals;
 }
 
 TSR_KERNEL(total_kernel)(tsr_surface_grid g, int64_t groups)
 {
-    uint32_t lane = threadIdx.x;
-    uint64_t carry[3] = { 0, 0, 0 };
+    const uint32_t lane = threadIdx.x;
+    uint64_t carry[4] = { 0, 0, 0, 0 };
     for (int64_t first = 0; first < groups; first += 32)
-        for (int k = 0; k < 3; k++) {
-            int64_t at = 3 * (first + lane) + k;
-            uint64_t own = first + lane < groups ? g.groups[at] : 0, sum = own;
-            for (uint32_t d = 1; d < 32; d <<= 1) {
-                uint64_t other = __shfl_up_sync(TSR_WARP_ALL, sum, d);
-                if (lane >= d) sum += other;
-            }
+        for (int k = 0; k < 4; k++) {
+            const int64_t at = 4 * (first + lane) + k;
+            const uint64_t own = first + lane < groups ? g.groups[at] : 0, sum = scan_warp(own, lane);
             if (first + lane < groups) g.groups[at] = carry[k] + sum - own;
             carry[k] += __shfl_sync(TSR_WARP_ALL, sum, 31);
         }
-    if (lane == 0) {
-        g.totals->vertices = carry[0];
-        g.totals->triangles = carry[1];
-        g.totals->active_blocks = (uint32_t)carry[2];
+    const group_place all = { carry[0], carry[1], carry[2], carry[3] };
+    if (lane == 0) post_totals(g, all);
+}
+
+TSR_DEVICE_FN void place_block(const tsr_surface_grid &g, int64_t block, group_sums own, group_place place)
+{
+    const int64_t next = tsr_word_next_part(&g); /* the vertices from there on are of the next part */
+    if (block >= g.blocks) return;
+    g.block_vertex[block] = (uint32_t)place.vertices;
+    g.block_triangle[block] = place.triangles;
+    g.list_first[block] = place.words;
+    if (own.list) {
+        const uint64_t end = place.words + (own.list >> 11);
+        g.active[place.active] = (uint32_t)block;
+        for (uint64_t k = (place.words + TSR_LIST_GRAIN - 1) / TSR_LIST_GRAIN; k * TSR_LIST_GRAIN < end; k++) g.list_turn[k] = (uint32_t)place.active;
     }
+    if (next >= 0 && block == next >> TSR_BLOCK_SHIFT) g.mail->vertices = g.totals->vertices = place.vertices + (own.list ? g.prefix[next] : 0);
 }
 
 TSR_KERNEL(place_kernel)(tsr_surface_grid g)
 {
-    TSR_SHARED(uint32_t, warps, 32);
-    int64_t block = (int64_t)blockIdx.x * GROUP + threadIdx.x;
-    const uint64_t *group = g.groups + 3 * (int64_t)blockIdx.x;
-    uint32_t sum = block < g.blocks ? g.block_sum[block] : 0, total;
-    uint32_t vertices = scan_block(tsr_count_vertices(sum), warps, &total);
-    uint32_t triangles = scan_block(tsr_count_triangles(sum), warps, &total);
-    uint32_t active = scan_block(sum != 0, warps, &total);
-    if (block >= g.blocks) return;
-    g.block_vertex[block] = (uint32_t)(group[0] + vertices);
-    const int64_t next = tsr_word_next_part(&g); /* the vertices from there on are of the next part */
-    if (next >= 0 && block == next >> TSR_BLOCK_SHIFT) g.totals->vertices = group[0] + vertices + (sum ? g.prefix[next] : 0);
-    g.block_triangle[block] = group[1] + triangles;
-    if (sum) g.active[group[2] + active] = (uint32_t)block;
+    TSR_SHARED(group_sums, warps, GROUP / 32);
+    const int64_t block = (int64_t)blockIdx.x * GROUP + threadIdx.x;
+    const group_sums own = sums_of(g, block);
+    group_sums total;
+    const group_sums before = scan_group(own, warps, &total);
+    place_block(g, block, own, after_sums(((const group_place *)g.groups)[blockIdx.x], before));
 }
 
 /* The three in one, for few groups: by one block. */
-TSR_KERNEL(place_few_kernel)(tsr_surface_grid g, int64_t groups)
+TSR_KERNEL(place_few_kernel)(tsr_surface_grid g, int32_t groups)
 {
-    TSR_SHARED(uint32_t, warps, 32);
-    uint64_t vertices = 0, triangles = 0, cut = 0;
-    uint32_t active = 0;
-    const int64_t next = tsr_word_next_part(&g);
-    for (int64_t k = 0; k < groups; k++) {
-        const int64_t block = k * GROUP + threadIdx.x;
-        const uint32_t sum = block < g.blocks ? g.block_sum[block] : 0;
-        uint32_t all[3];
-        const uint64_t vertex = vertices + scan_block(tsr_count_vertices(sum), warps, &all[0]);
-        const uint64_t triangle = triangles + scan_block(tsr_count_triangles(sum), warps, &all[1]);
-        const uint32_t turn = active + scan_block(sum != 0, warps, &all[2]);
-        if (block < g.blocks) {
-            g.block_vertex[block] = (uint32_t)vertex;
-            g.block_triangle[block] = triangle;
-            if (sum) g.active[turn] = (uint32_t)block;
-            if (next >= 0 && block == next >> TSR_BLOCK_SHIFT) {
-                cut = vertex + (sum ? g.prefix[next] : 0);
-                g.totals->vertices = cut;
-            }
-        }
-        vertices += all[0];
-        triangles += all[1];
-        active += all[2];
+    TSR_SHARED(group_sums, warps, GROUP / 32);
+    group_place place = { 0, 0, 0, 0 }, at[FEW_GROUPS];
+    group_sums own[FEW_GROUPS], total;
+#pragma unroll
+    for (int32_t k = 0; k < FEW_GROUPS; k++) own[k] = sums_of(g, k * GROUP + (int64_t)threadIdx.x);
+#pragma unroll
+    for (int32_t k = 0; k < FEW_GROUPS; k++) {
+        at[k] = place;
+        if (k >= groups) continue;
+        at[k] = after_sums(place, scan_group(own[k], warps, &total));
+        place = after_sums(place, total);
     }
-    if (threadIdx.x == 0) {
-        if (next < 0) g.totals->vertices = vertices;
-        g.totals->triangles = triangles;
-        g.totals->active_blocks = active;
-    }
+    if (threadIdx.x == 0) post_totals(g, place);
+    __syncthreads(); /* a part's vertices come after those of all */
+#pragma unroll
+    for (int32_t k = 0; k < FEW_GROUPS; k++) place_block(g, (int64_t)k * GROUP + threadIdx.x, own[k], at[k]);
 }
 
-static tsr_status count_grid(tsr_queue *queue, const tsr_surface_grid *grid)
+/* Number `number` of those that are counted together. */
+static tsr_status count_grid(tsr_queue *queue, const tsr_surface_grid *grid, int32_t number)
 {
     tsr_surface_grid g = *grid;
     int64_t groups = (g.blocks + GROUP - 1) / GROUP;
-    TSR_TRY(tsr_queue_fill(queue, g.totals, 0, sizeof *g.totals));
+    g.mail = (tsr_surface_totals *)tsr_queue_mail(queue) + number;
+    memset(g.mail, 0, sizeof *g.mail);
     if (g.words == 0) return TSR_OK;
+    TSR_TRY(tsr_queue_fill(queue, g.totals, 0, sizeof *g.totals));
     uint32_t blocks = (uint32_t)g.blocks;
     if (g.tiled) {
         int64_t tiles = g.words >> (2 * g.log2_edge);
         TSR_LAUNCH(queue, slots_kernel, tsr_blocks(tiles, 256, INT32_MAX), 256, 0, g, tiles);
         TSR_LAUNCH(queue, tile_rows_kernel, tsr_blocks(g.words << g.log2_edge, 256, INT32_MAX), 256, 0, g);
+    } else if ((g.dtype == TSR_U8 || g.dtype == TSR_I8) && !g.pad && g.stored[0] % 32 == 0) {
+        launch_bytes(queue, g);
     } else {
         switch (g.dtype) {
         case TSR_U8: TSR_LAUNCH(queue, rows_kernel<uint8_t>, blocks, TSR_BLOCK_WORDS, 0, g); break;
@@ -268,7 +369,7 @@ static tsr_status count_grid(tsr_queue *queue, const tsr_surface_grid *grid)
     }
     if (g.decide) TSR_LAUNCH(queue, count_kernel<1>, blocks, TSR_BLOCK_WORDS, 0, g);
     else TSR_LAUNCH(queue, count_kernel<0>, blocks, TSR_BLOCK_WORDS, 0, g);
-    if (groups <= FEW_GROUPS) TSR_LAUNCH(queue, place_few_kernel, 1, GROUP, 0, g, groups);
+    if (groups <= FEW_GROUPS) TSR_LAUNCH(queue, place_few_kernel, 1, GROUP, 0, g, (int32_t)groups);
     else {
         TSR_LAUNCH(queue, group_kernel, (uint32_t)groups, GROUP, 0, g);
         TSR_LAUNCH(queue, total_kernel, 1, 32, 0, g, groups);
@@ -280,62 +381,58 @@ static tsr_status count_grid(tsr_queue *queue, const tsr_surface_grid *grid)
 
 static tsr_status cuda_count(tsr_queue *queue, tsr_surface_grid *grids, int32_t count)
 {
-    for (int32_t k = 0; k < count; k++) TSR_TRY(count_grid(queue, &grids[k]));
+    static_assert(TSR_SURFACE_SEVERAL * sizeof(tsr_surface_totals) <= TSR_QUEUE_MAIL, "a place for each");
+    for (int32_t k = 0; k < count; k++) TSR_TRY(count_grid(queue, &grids[k], k));
+    TSR_TRY(tsr_queue_mail_mark(queue));
+    return TSR_OK;
+}
+static tsr_status cuda_totals(tsr_queue *queue, const tsr_surface_grid *grid, int32_t number, tsr_surface_totals *totals)
+{
+    (void)grid;
+    TSR_TRY(tsr_queue_mail_wait(queue));
+    *totals = ((const tsr_surface_totals *)tsr_queue_mail(queue))[number];
     return TSR_OK;
 }
 
 /* ---- output ------------------------------------------------------------------------------------------------------------------------- */
 
-TSR_DEVICE_FN uint32_t busy_words(const uint32_t *mask, uint32_t lane)
+/* A warp takes SHARE words of the list. */
+template <int DECIDE, int SHARE> TSR_KERNEL(__launch_bounds__(EMIT_WARPS * 32) emit_kernel)(tsr_surface_grid g, tsr_surface_output out)
 {
-    return __reduce_add_sync(TSR_WARP_ALL, lane < TSR_BLOCK_WORDS / 32 ? (uint32_t)__popc(mask[lane]) : 0u);
-}
-
-template <int DECIDE> TSR_KERNEL(__launch_bounds__(EMIT_WARPS * 32) emit_kernel)(tsr_surface_grid g, tsr_surface_output out)
-{
+    static_assert(SHARE <= 32 && SHARE % TSR_LIST_GRAIN == 0, "a lane each, from an entry of list_turn on");
     if (!DECIDE) g.decide = 0;
     TSR_SHARED(emit_lists, lists, EMIT_WARPS);
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    const int64_t turn = (int64_t)blockIdx.x * EMIT_WARPS + warp;
-    if (turn >= out.active_blocks) return;
-    const int64_t block = g.active[turn];
-    const uint32_t *mask = g.busy + block * (TSR_BLOCK_WORDS / 32);
-    emit_block(g, out, block * TSR_BLOCK_WORDS, mask, busy_words(mask, lane), g.block_vertex[block], g.block_triangle[block], lane, &lists[warp]);
+    const int64_t words = tsr_output_words(&out), step = (int64_t)gridDim.x * EMIT_WARPS * SHARE;
+    const uint32_t active = words ? g.totals->active_blocks : 0;
+    for (int64_t from = ((int64_t)blockIdx.x * EMIT_WARPS + warp) * SHARE; from < words; from += step)
+        emit_words(g, out, from, min(from + SHARE, words), active, lane, &lists[warp]);
 }
 
-/* A block of threads per active block of words: a warp takes an eighth of the words, or SPLIT_LEAST. */
-template <int DECIDE> TSR_KERNEL(__launch_bounds__(SPLIT_WARPS * 32) emit_split_kernel)(tsr_surface_grid g, tsr_surface_output out)
+/* `words`: with work, or as many as are expected; the kernels go on until all are done. */
+static tsr_status launch_emit(tsr_queue *queue, const tsr_surface_grid &g, const tsr_surface_output &out, int64_t words)
 {
-    if (!DECIDE) g.decide = 0;
-    TSR_SHARED(emit_lists, lists, SPLIT_WARPS);
-    TSR_SHARED(uint32_t, triangles, SPLIT_WARPS);
-    const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    const int64_t block = g.active[blockIdx.x], first = block * TSR_BLOCK_WORDS;
-    const uint32_t *mask = g.busy + block * (TSR_BLOCK_WORDS / 32);
-    const uint32_t busy = busy_words(mask, lane), share = max((busy + SPLIT_WARPS - 1) / SPLIT_WARPS, (uint32_t)SPLIT_LEAST);
-    const uint32_t begin = min(warp * share, busy), end = min(begin + share, busy);
-    emit_lists *l = &lists[warp];
-    emit_work work;
-    emit_load(g, first, mask, begin + lane, end, lane, l, &work);
-    const uint32_t own = __reduce_add_sync(TSR_WARP_ALL, work.triangles);
-    if (lane == 0) triangles[warp] = own;
-    __syncthreads();
-    uint64_t triangle = g.block_triangle[block];
-    for (uint32_t k = 0; k < warp; k++) triangle += triangles[k];
-    if (begin >= end) return;
-    emit_vertices(g, out, first, work.cut, lane, l, g.block_vertex[block] + g.prefix[first + l->reach[0].word]);
-    emit_triangles(g, out, first, work, lane, l, triangle);
+    const int few = words < (int64_t)SHARED_WORDS * tsr_queue_processors(queue);
+    const uint32_t blocks = tsr_blocks(words, EMIT_WARPS * (few ? 16 : 32), INT32_MAX);
+    if (few && g.decide) TSR_LAUNCH(queue, (emit_kernel<1, 16>), blocks, EMIT_WARPS * 32, 0, g, out);
+    else if (few) TSR_LAUNCH(queue, (emit_kernel<0, 16>), blocks, EMIT_WARPS * 32, 0, g, out);
+    else if (g.decide) TSR_LAUNCH(queue, (emit_kernel<1, 32>), blocks, EMIT_WARPS * 32, 0, g, out);
+    else TSR_LAUNCH(queue, (emit_kernel<0, 32>), blocks, EMIT_WARPS * 32, 0, g, out);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
 }
-
 static tsr_status cuda_emit(tsr_queue *queue, const tsr_surface_grid *grid, const tsr_surface_output *output)
 {
-    const uint32_t blocks = (uint32_t)((output->active_blocks + EMIT_WARPS - 1) / EMIT_WARPS);
-    if (!grid->tiled && output->active_blocks < (int64_t)SPLIT_WAVES * tsr_queue_processors(queue)) {
-        if (grid->decide) TSR_LAUNCH(queue, emit_split_kernel<1>, (uint32_t)output->active_blocks, SPLIT_WARPS * 32, 0, *grid, *output);
-        else TSR_LAUNCH(queue, emit_split_kernel<0>, (uint32_t)output->active_blocks, SPLIT_WARPS * 32, 0, *grid, *output);
-    } else if (grid->decide) TSR_LAUNCH(queue, emit_kernel<1>, blocks, EMIT_WARPS * 32, 0, *grid, *output);
-    else TSR_LAUNCH(queue, emit_kernel<0>, blocks, EMIT_WARPS * 32, 0, *grid, *output);
-    TSR_TRY(tsr_launch_check(queue));
+    TSR_TRY(launch_emit(queue, *grid, *output, output->list_words));
+    return TSR_OK;
+}
+static tsr_status cuda_extract(tsr_queue *queue, tsr_surface_grid *grid, const tsr_surface_output *room, tsr_surface_totals *totals)
+{
+    tsr_surface_output out = *room;
+    out.totals = grid->totals;
+    TSR_TRY(cuda_count(queue, grid, 1));
+    if (grid->words) TSR_TRY(launch_emit(queue, *grid, out, tsr_minl(grid->words, room->list_words + room->list_words / 16)));
+    TSR_TRY(cuda_totals(queue, grid, 0, totals));
     return TSR_OK;
 }
 
@@ -511,5 +608,5 @@ static tsr_status cuda_view_move(tsr_queue *queue, const tsr_view_job *job)
     return TSR_OK;
 }
 
-extern "C" const tsr_surface_ops tsr_surface_cuda = { cuda_count,      cuda_emit,      nullptr,        cuda_unindex,  cuda_look,
-                                                      cuda_count_some, cuda_emit_some, cuda_view_keys, cuda_view_move };
+extern "C" const tsr_surface_ops tsr_surface_cuda = { cuda_count, cuda_totals,     cuda_extract,   cuda_emit,      nullptr,       cuda_unindex,
+                                                      cuda_look,  cuda_count_some, cuda_emit_some, cuda_view_keys, cuda_view_move };

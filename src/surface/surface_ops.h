@@ -10,6 +10,11 @@
 typedef struct tsr_surface_ops {
     /* Sides, counts, prefixes and totals: everything in the grids but samples. Several grids are of one volume. */
     tsr_status (*count)(tsr_queue *queue, tsr_surface_grid *grids, int32_t count);
+    /* The totals of grid number `number` of those counted last, as soon as they are known. */
+    tsr_status (*totals)(tsr_queue *queue, const tsr_surface_grid *grid, int32_t number, tsr_surface_totals *totals);
+    /* count, emit and totals without a wait in between, or NULL: the mesh is written to `room` (list_words: as many as are expected) if it fits,
+     * which the totals tell; else nothing is. */
+    tsr_status (*extract)(tsr_queue *queue, tsr_surface_grid *grid, const tsr_surface_output *room, tsr_surface_totals *totals);
     /* Vertices, normals and triangles of the active blocks. */
     tsr_status (*emit)(tsr_queue *queue, const tsr_surface_grid *grid, const tsr_surface_output *output);
     /* Releases what count took beside the grid's memory and returns its bytes; also after a failure. NULL: it takes nothing. */

@@ -359,7 +359,9 @@ static tsr_status renew(update *u)
     if (u->gaps) TSR_TRY(backend->upload(queue, u->device, u->gap, (size_t)u->gaps * sizeof *u->gap));
     if (n) TSR_TRY(backend->upload(queue, (void *)(uintptr_t)u->some.triangle, u->triangle, n * sizeof *u->triangle));
     if (n) TSR_TRY(backend->upload(queue, (void *)(uintptr_t)u->some.vertex, u->vertex, n * sizeof *u->vertex));
-    const tsr_surface_output output = { t->mesh->vertices, t->mesh->normals, t->mesh->triangles, 0, t->mesh->vertex_count };
+    const tsr_surface_output output = {
+        t->mesh->vertices, t->mesh->normals, t->mesh->triangles, 0, 0, t->mesh->vertex_count, t->mesh->triangle_count, NULL
+    };
     TSR_TRY(backend->surface->emit_some(queue, &u->grid, &u->some, &output));
     return TSR_OK;
 }

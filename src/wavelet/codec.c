@@ -39,6 +39,8 @@ void tsr_codec_destroy(tsr_codec *c)
 {
     for (int k = 0; k < 8; k++) tsr_wavelet_plan_destroy(&c->plan[k]);
     tsr_context_destroy(&c->context);
+    free(c->lookup);
+    c->lookup = NULL;
 }
 
 /* The bands of a plan in the order of its coefficients. */
@@ -81,7 +83,12 @@ tsr_status tsr_codec_create(const tsr_tsc *t, int32_t reduce, int weights, tsr_c
     tsr_status status;
     *c = (tsr_codec){ .t = t, .reduce = reduce };
     if (t->coder == TSR_COMPRESS_PREDICT) return TSR_OK;
-    TSR_TRY(tsr_context_create(&one, &c->context));
+    if (t->coder == TSR_COMPRESS_RANS && t->model.frequency[0][0]) { /* to decode: an encoder has no model yet */
+        c->lookup = (tsr_rans_lookup *)malloc(sizeof *c->lookup);
+        if (!c->lookup) TSR_FAIL(TSR_ERROR_MEMORY, "decompression: out of memory for tables");
+        tsr_rans_lookup_fill(&t->model, c->lookup);
+    }
+    TSR_TRY_GOTO(tsr_context_create(&one, &c->context), fail);
     for (int shape = 0; shape < 8; shape++) {
         int64_t index[3], size[3];
         int exists = 1;
@@ -196,6 +203,36 @@ static tsr_status wrap_fast(tsr_planes_stream *s, int narrow)
     return TSR_OK;
 }
 
+/* Header, and a byte more where the widths are odd in number: words begin at even places. */
+static tsr_status wrap_even(tsr_planes_stream *s, const tsr_planes_band *band, int narrow)
+{
+    const size_t widths = (size_t)tsr_ceil_div((int64_t)band->size[0] * band->size[1] * band->size[2], FAST_BLOCK), more = widths & 1;
+    uint8_t *wrapped = (uint8_t *)malloc(s->size + TSR_RANS_HEADER + more);
+    if (!wrapped) TSR_FAIL(TSR_ERROR_MEMORY, "compression: out of memory for a stream");
+    wrapped[0] = narrow ? 2 : 4;
+    wrapped[1] = 0;
+    memcpy(wrapped + TSR_RANS_HEADER, s->bytes, widths);
+    if (more) wrapped[TSR_RANS_HEADER + widths] = 0;
+    memcpy(wrapped + TSR_RANS_HEADER + widths + more, s->bytes + widths, s->size - widths);
+    free(s->bytes);
+    s->bytes = wrapped;
+    s->size += TSR_RANS_HEADER + more;
+    s->pass[0].bytes = (uint32_t)s->size;
+    return TSR_OK;
+}
+
+/* A stream by rans; the first has no states. */
+static tsr_status unwrap_rans(const tsr_brick_stream *s, int32_t resolution, tsr_fast_source *source)
+{
+    *source = (tsr_fast_source){ 0 };
+    if (!s->bytes) return TSR_OK;
+    if (s->size & 1 || s->size < TSR_RANS_HEADER || (s->bytes[0] != 2 && s->bytes[0] != 4))
+        TSR_FAIL(TSR_ERROR_FORMAT, "a stream of %zu bytes says coefficients of %d bytes, expected an even number and 2 or 4", s->size, s->bytes[0]);
+    *source = (tsr_fast_source){ s->bytes, s->size };
+    if (!resolution) *source = (tsr_fast_source){ s->bytes + TSR_RANS_HEADER, s->size - TSR_RANS_HEADER };
+    return TSR_OK;
+}
+
 /* The packed blocks of a stream; *plain is malloc'd where they were packed again. */
 static tsr_status unwrap_fast(const tsr_brick_stream *s, int64_t count, tsr_fast_source *source, uint8_t **plain)
 {
@@ -226,7 +263,8 @@ tsr_status tsr_brick_encode(const tsr_codec *c, const tsr_brick *b, void *sample
     const tsr_wavelet_plan *plan = c->plan[b->shape];
     tsr_status status = TSR_OK;
     if (t->coder == TSR_COMPRESS_PREDICT) return encode_predicted(b, (const int32_t *)samples, &stream[0]);
-    const int narrow = t->coder == TSR_COMPRESS_FAST && is_narrow(t, b, (const int32_t *)samples);
+    const int blocks = t->coder == TSR_COMPRESS_FAST, rans = t->coder == TSR_COMPRESS_RANS;
+    const int narrow = (blocks || rans) && is_narrow(t, b, (const int32_t *)samples);
     void *coefficients = samples;
     if (plan) {
         coefficients = malloc((size_t)b->count * 4);
@@ -238,9 +276,10 @@ tsr_status tsr_brick_encode(const tsr_codec *c, const tsr_brick *b, void *sample
         tsr_planes_band bands[TSR_PLANES_BANDS];
         const int32_t count = bands_of(c, b, r, (int32_t *)coefficients, bands);
         if (!count) continue;
-        if (t->coder == TSR_COMPRESS_FAST) {
+        if (rans && r) TSR_TRY_GOTO(tsr_rans_encode(bands, count, narrow, c->counts ? NULL : &t->model, c->counts, &stream[r]), done);
+        else if (blocks || rans) {
             TSR_TRY_GOTO(TSR_ISA_SELECT(tsr_fast_encode)(bands, count, &stream[r]), done);
-            TSR_TRY_GOTO(wrap_fast(&stream[r], narrow), done);
+            TSR_TRY_GOTO(rans ? wrap_even(&stream[r], &bands[0], narrow) : wrap_fast(&stream[r], narrow), done);
         } else TSR_TRY_GOTO(TSR_ISA_SELECT(tsr_planes_encode)(bands, count, &stream[r]), done);
     }
 done:
@@ -276,19 +315,24 @@ static void lower_gain(const tsr_codec *c, const tsr_brick *b, float *samples)
 static tsr_status decode_fast(const tsr_codec *c, const tsr_brick *b, const tsr_brick_stream *stream, void *samples, void **voxels)
 {
     const tsr_tsc *t = c->t;
+    const int rans = t->coder == TSR_COMPRESS_RANS;
     tsr_fast_source source[TSR_TSC_STREAMS];
     const int32_t levels = tsr_max64(levels_of(t, b->size) - c->reduce, 0), absent = t->levels - levels_of(t, b->size);
     uint8_t *plain[TSR_TSC_STREAMS] = { NULL };
-    int narrow = 1;
+    int narrow = 1, width = 0;
     tsr_status status = TSR_OK;
     void *work = NULL;
     for (int32_t r = 0; r <= levels; r++) {
         const tsr_brick_stream *from = &stream[r ? r + absent : 0];
-        TSR_TRY_GOTO(unwrap_fast(from, b->count, &source[r], &plain[r]), done);
-        narrow &= !from->bytes || from->bytes[FAST_WIDTH] == 2;
+        TSR_TRY_GOTO(rans ? unwrap_rans(from, r, &source[r]) : unwrap_fast(from, b->count, &source[r], &plain[r]), done);
+        if (rans && from->bytes && width && from->bytes[FAST_WIDTH] != width)
+            TSR_FAIL_GOTO(TSR_ERROR_FORMAT, done, "streams say coefficients of %d and of %d bytes, expected one of them", width, from->bytes[FAST_WIDTH]);
+        if (from->bytes) width = from->bytes[FAST_WIDTH];
+        narrow &= width != 4;
     }
-    if (!(work = malloc(tsr_fast_work(b->reduced_count, narrow)))) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "decompression: out of memory for a brick");
-    const void *result = TSR_ISA_SELECT(tsr_fast_decode)(source, levels, b->reduced, narrow, work);
+    if (!(work = malloc(rans ? tsr_rans_work(b->reduced_count, narrow) : tsr_fast_work(b->reduced_count, narrow)))) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "decompression: out of memory for a brick");
+    const void *result = rans ? TSR_ISA_SELECT(tsr_rans_decode)(source, levels, b->reduced, narrow, c->lookup, work)
+                              : TSR_ISA_SELECT(tsr_fast_decode)(source, levels, b->reduced, narrow, work);
     const int direct = narrow && t->map == TSR_TSC_INTEGER && t->dtype <= TSR_I16 && t->base >= -32768 && t->base <= 65535;
     if (direct) TSR_ISA_SELECT(tsr_fast_store)((const int16_t *)result, b->reduced_count, (int32_t)t->base, t->dtype, *voxels);
     else if (narrow) TSR_ISA_SELECT(tsr_fast_widen)((const int16_t *)result, b->reduced_count, (int32_t *)samples);
@@ -331,7 +375,7 @@ done:
 tsr_status tsr_brick_decode(const tsr_codec *c, const tsr_brick *b, const tsr_brick_stream *stream, void *samples, void *voxels)
 {
     void *left = voxels;
-    if (c->t->coder == TSR_COMPRESS_FAST) TSR_TRY(decode_fast(c, b, stream, samples, &left));
+    if (c->t->coder == TSR_COMPRESS_FAST || c->t->coder == TSR_COMPRESS_RANS) TSR_TRY(decode_fast(c, b, stream, samples, &left));
     else TSR_TRY(decode_samples(c, b, stream, samples));
     if (left) tsr_map_inverse(c->t, b, samples, voxels);
     const tsr_brick_stream *exceptions = &stream[c->t->resolutions];

@@ -10,6 +10,8 @@
 #include "tessera/compress.h"
 #include "tessera/wavelet.h"
 #include "wavelet/bitplanes.h"
+#include "wavelet/rans_isa.h"
+#include "wavelet/samples.h"
 
 enum {
     TSR_TSC_HEADER = 256,
@@ -19,15 +21,6 @@ enum {
     TSR_TSC_EDGE = 256,
     TSR_TSC_BRICK = 1 << 22 /* voxels of a brick at most */
 };
-
-/* What a voxel v is coded as. */
-typedef enum tsr_tsc_map {
-    TSR_TSC_INTEGER = 0, /* v - base */
-    TSR_TSC_ORDERED,     /* the bits of a float32, as an integer that grows with it */
-    TSR_TSC_STEPS,       /* the nearest k with v = base + k step */
-    TSR_TSC_REAL,        /* v - base in float32; the transform's coefficients are integer multiples of step */
-    TSR_TSC_MAPS
-} tsr_tsc_map;
 
 /* One piece of the file: a layer of a stream of a brick. */
 typedef struct tsr_tsc_piece {
@@ -44,10 +37,16 @@ typedef struct tsr_tsc {
     tsr_geometry geometry;
     double slope, intercept, base_real, step, max_error;
     int64_t base;
+    tsr_rans_model model; /* of the coder rans */
     tsr_tsc_piece *piece; /* [brick][stream][layer] */
     tsr_volume *meta;     /* one voxel: holder of the metadata, or NULL */
     int64_t first, bytes; /* of the pieces; of the complete file */
 } tsr_tsc;
+
+static inline tsr_code_map tsr_tsc_code_map(const tsr_tsc *t)
+{
+    return (tsr_code_map){ t->map, t->dtype, t->base, t->base_real, t->step };
+}
 
 void tsr_tsc_clear(tsr_tsc *t);
 /* Derived fields: bricks, streams, pieces. TSR_ERROR_ARGUMENT if the grid is impossible; `name` begins the message. */
@@ -68,6 +67,17 @@ tsr_status tsr_tsc_decode(tsr_input *input, const tsr_tsc *t, const tsr_decompre
  * volume that has all but the voxels: its data must not be touched. */
 tsr_status tsr_tsc_decode_spool(tsr_input *input, const tsr_tsc *t, const tsr_decompress_options *options, const char *beside, tsr_spool **spool,
                                 tsr_volume **header, tsr_compress_info *info);
+
+/* What options ask for: extents, place and bricks. */
+typedef struct tsr_tsc_region {
+    tsr_size3 size;
+    tsr_geometry geometry;
+    int64_t origin[3]; /* in the reduced resolution */
+    int64_t grid[2][3];
+} tsr_tsc_region;
+tsr_status tsr_tsc_find_region(const tsr_tsc *t, const tsr_decompress_options *options, const char *name, tsr_tsc_region *region);
+/* A volume with the file's metadata, in memory of `context`; `data`: where the voxels are, or NULL for room of its own. */
+tsr_status tsr_tsc_create_volume(const tsr_tsc *t, tsr_context *context, tsr_size3 extents, const tsr_geometry *g, void *data, tsr_volume **volume);
 
 /* The first failure among parallel workers, for the thread that started them: messages belong to threads. */
 typedef struct tsr_shared_failure {
@@ -105,6 +115,8 @@ typedef struct tsr_codec {
     tsr_context *context;
     tsr_wavelet_plan *plan[8];
     tsr_codec_bands bands[8];
+    tsr_rans_lookup *lookup; /* of the coder rans, made of the file's model; to decode */
+    tsr_rans_counts *counts; /* not NULL: streams by rans are counted, not coded. BORROWED */
 } tsr_codec;
 /* weights: for encoding; they take time. */
 tsr_status tsr_codec_create(const tsr_tsc *t, int32_t reduce, int weights, tsr_codec *codec);

@@ -31,7 +31,7 @@ struct encoder {
 
 const char *tsr_compress_coder_name(tsr_compress_coder coder)
 {
-    static const char *const names[] = { NULL, "predict", "planes", "fast" };
+    static const char *const names[] = { NULL, "predict", "planes", "fast", "rans" };
     return coder > TSR_COMPRESS_AUTO && coder < TSR_COMPRESS_CODERS ? names[coder] : NULL;
 }
 
@@ -86,7 +86,7 @@ static tsr_status check_options(struct encoder *e)
     const tsr_compress_options *o = e->options;
     const int goals = (o->max_error != 0) + (o->psnr != 0) + (o->rate != 0);
     const char *path = e->path;
-    if ((int)o->coder < 0 || o->coder >= TSR_COMPRESS_CODERS) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: coder is %d, expected 0 to 3", path, (int)o->coder);
+    if ((int)o->coder < 0 || o->coder >= TSR_COMPRESS_CODERS) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: coder is %d, expected 0 to 4", path, (int)o->coder);
     if ((int)o->order < 0 || o->order >= TSR_COMPRESS_ORDERS) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: order is %d, expected 0 or 1", path, (int)o->order);
     if (goals > 1)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: max_error %g, psnr %g, rate %g: expected at most one of them", path, o->max_error, o->psnr, o->rate);
@@ -162,7 +162,7 @@ static tsr_status choose_map(struct encoder *e)
 
 static tsr_status choose(struct encoder *e)
 {
-    static const int32_t edges[][3] = { { 0, 0, 0 }, { 128, 128, 128 }, { 64, 64, 64 }, { 128, 64, 32 } };
+    static const int32_t edges[][3] = { { 0, 0, 0 }, { 128, 128, 128 }, { 64, 64, 64 }, { 128, 64, 32 }, { 32, 32, 32 } };
     const tsr_compress_options *o = e->options;
     const tsr_volume *v = e->volume;
     tsr_tsc *t = &e->t;
@@ -184,7 +184,8 @@ static tsr_status choose(struct encoder *e)
         if (asked[a] < 0 || asked[a] > TSR_TSC_EDGE)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: brick is %lld along %c, expected 1 to %d", e->path, (long long)asked[a], 'x' + a, (int)TSR_TSC_EDGE);
         t->edge[a] = asked[a] ? (int32_t)asked[a] : edges[t->coder][a];
-        if ((t->size[2] == 1 || t->image) && a < 2 && !asked[a]) t->edge[a] = 256;  /* slices and images */
+        if ((t->size[2] == 1 || t->image) && a < 2 && !asked[a])
+            t->edge[a] = t->coder == TSR_COMPRESS_RANS && a ? TSR_RANS_BRICK / TSR_TSC_EDGE : TSR_TSC_EDGE; /* slices and images */
         if (t->image && a == 2 && t->coder != TSR_COMPRESS_PREDICT) t->edge[a] = 1; /* channels are no axis to be reduced */
         if (t->edge[a] > t->size[a]) t->edge[a] = (int32_t)t->size[a];
     }
@@ -299,6 +300,21 @@ static tsr_status choose_step(struct encoder *e)
     free_streams(e);
     /* At high rates the error is step^2 / 12 and falls by a factor of 4 with every bit: slope = 16 ln 2 step^2 / 12 per byte. */
     e->t.step = fmax(e->t.step, exp2(floor(log2(sqrt(12 * slope / (16 * log(2.0)))))) / 8);
+    return TSR_OK;
+}
+
+/* Frequencies of tokens, from as many bricks as tell them well enough. */
+static tsr_status choose_model(struct encoder *e)
+{
+    enum { SOME = 128 };
+    const int64_t stride = tsr_max64(1, e->t.brick_count / SOME);
+    tsr_rans_counts counts = { { { 0 } } };
+    e->codec.counts = &counts;
+    const tsr_status status = encode_bricks(e, stride / 2, stride, "looking");
+    e->codec.counts = NULL;
+    TSR_TRY(status);
+    free_streams(e);
+    tsr_rans_model_fit(&counts, &e->t.model);
     return TSR_OK;
 }
 
@@ -500,6 +516,7 @@ static tsr_status encode(struct encoder *e)
     if (!e->stream || !e->passes || !e->filled || !e->bytes || !t->piece || (e->options->memory_limit && !e->spooled))
         TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for %lld bricks", e->path, (long long)t->brick_count);
     if (t->map == TSR_TSC_REAL) TSR_TRY(choose_step(e));
+    if (t->coder == TSR_COMPRESS_RANS) TSR_TRY(choose_model(e));
     TSR_TRY(encode_bricks(e, 0, 1, "compressing"));
     TSR_TRY(map_streams(e));
     TSR_TRY(tsr_cut_create(e->stream, t->brick_count * t->streams, &e->cut));

@@ -67,15 +67,24 @@ static tsr_status set_size(struct decoder *d, tsr_size3 *extents, tsr_geometry *
     return TSR_OK;
 }
 
-/* `data`: where the voxels are, or NULL for a volume with room for them. */
-static tsr_status create_volume(const tsr_tsc *t, tsr_size3 extents, const tsr_geometry *g, void *data, tsr_volume **volume)
+tsr_status tsr_tsc_create_volume(const tsr_tsc *t, tsr_context *context, tsr_size3 extents, const tsr_geometry *g, void *data, tsr_volume **volume)
 {
     const char *key, *value;
     if (data) TSR_TRY(tsr_volume_wrap(NULL, t->dtype, extents, g, data, NULL, NULL, volume));
-    else TSR_TRY(tsr_volume_create(NULL, t->dtype, extents, g, volume));
+    else TSR_TRY(tsr_volume_create(context, t->dtype, extents, g, volume));
     (*volume)->slope = t->slope;
     (*volume)->intercept = t->intercept;
     for (int32_t i = 0; t->meta && tsr_volume_meta_at(t->meta, i, &key, &value); i++) TSR_TRY(tsr_volume_set_meta(*volume, key, value));
+    return TSR_OK;
+}
+
+tsr_status tsr_tsc_find_region(const tsr_tsc *t, const tsr_decompress_options *options, const char *name, tsr_tsc_region *region)
+{
+    struct decoder d = { .t = t, .options = options, .name = name };
+    TSR_TRY(set_box(&d));
+    TSR_TRY(set_size(&d, &region->size, &region->geometry));
+    memcpy(region->origin, d.origin, sizeof d.origin);
+    memcpy(region->grid, d.grid, sizeof d.grid);
     return TSR_OK;
 }
 
@@ -204,7 +213,7 @@ tsr_status tsr_tsc_decode(tsr_input *input, const tsr_tsc *t, const tsr_decompre
     const int64_t limit = options->memory_limit > 0 ? options->memory_limit : tsr_physical_memory();
     if (bytes > limit)
         TSR_FAIL(TSR_ERROR_MEMORY, "%s: %lld bytes of voxels, expected at most %lld (memory_limit)", d.name, (long long)bytes, (long long)limit);
-    TSR_TRY_GOTO(create_volume(t, extents, &geometry, NULL, &d.volume), done);
+    TSR_TRY_GOTO(tsr_tsc_create_volume(t, NULL, extents, &geometry, NULL, &d.volume), done);
     TSR_TRY_GOTO(tsr_codec_create(t, options->reduce, 0, &d.codec), done);
     TSR_TRY_GOTO(decode(&d), done);
     if (info) {
@@ -297,7 +306,7 @@ tsr_status tsr_tsc_decode_spool(tsr_input *input, const tsr_tsc *t, const tsr_de
     TSR_TRY(tsr_size_bytes(p.size, tsr_dtype_size(t->dtype), d->name, &bytes));
     TSR_TRY(choose_parts(&p));
     TSR_TRY(tsr_spool_open(beside, &p.spool));
-    TSR_TRY_GOTO(create_volume(t, p.size, &geometry, p.spool, header), done); /* its voxels are not there */
+    TSR_TRY_GOTO(tsr_tsc_create_volume(t, NULL, p.size, &geometry, p.spool, header), done); /* its voxels are not there */
     for (int64_t z = d->grid[0][2]; z < d->grid[1][2]; z += p.step[2])
         for (int64_t y = d->grid[0][1]; y < d->grid[1][1]; y += p.step[1]) {
             const int64_t at[3] = { d->grid[0][0], y, z };

@@ -1,16 +1,18 @@
-/* wavelet/fast_body.h: the loops of fast_isa.c for one width of coefficients: T, SUM(a, b, c) = a + b + c in a width that holds it, LESS and
- * MORE the wrapped difference and sum. */
+/* wavelet/fast_body.h: the loops of fast_isa.c for one width of coefficients; T as in restore_body.h. */
 
-/* One band out of a stream; what is missing is 0. */
-static const uint8_t *NAME(unpack)(const uint8_t *at, const uint8_t *end, int64_t count, T *TSR_RESTRICT to)
+#include "wavelet/rans_body.h"
+#include "wavelet/restore_body.h"
+
+/* One band out of a stream; what is missing is 0. `even`: the widths take an even number of bytes. */
+static const uint8_t *NAME(unpack)(const uint8_t *at, const uint8_t *end, int64_t count, int even, T *TSR_RESTRICT to)
 {
     const int64_t blocks = (count + BLOCK - 1) / BLOCK;
     const uint8_t *widths = at;
-    if (end - at < blocks) {
+    if (end - at < blocks + (even && blocks & 1)) {
         memset(to, 0, (size_t)count * sizeof(T));
         return end;
     }
-    at += blocks;
+    at += blocks + (even && blocks & 1);
     for (int64_t b = 0; b < blocks; b++, to += BLOCK) {
         const int width = widths[b] < 8 * (int)sizeof(T) ? widths[b] : 8 * (int)sizeof(T);
         const int64_t n = count - b * BLOCK;
@@ -29,104 +31,35 @@ static const uint8_t *NAME(unpack)(const uint8_t *at, const uint8_t *end, int64_
     return at;
 }
 
-/* even = low - (before + after + 2) / 4, of n samples of as many rows or planes. */
-static inline void NAME(undo_update)(const T *TSR_RESTRICT low, const T *before, const T *after, int64_t n, T *TSR_RESTRICT even)
+/* The bands of resolution r, of extents `e`, packed. */
+static void NAME(unpack_bands)(const tsr_fast_source *stream, int32_t r, const int32_t e[3], int even, T *to)
 {
-    for (int64_t i = 0; i < n; i++) even[i] = LESS(low[i], SUM(before[i], after[i], 2) >> 2);
-}
-/* odd = high + (before + after) / 2 */
-static inline void NAME(undo_predict)(const T *TSR_RESTRICT high, const T *before, const T *after, int64_t n, T *TSR_RESTRICT odd)
-{
-    for (int64_t i = 0; i < n; i++) odd[i] = MORE(high[i], SUM(before[i], after[i], 0) >> 1);
-}
-
-/* `count` samples of n each along an axis whose low and high parts are apart, n elements from one to the next; mirrored at the ends. */
-static void NAME(merge)(const T *low, const T *high, int64_t step, int64_t count, int64_t n, T *out, int64_t out_step)
-{
-    const int64_t evens = (count + 1) / 2, odds = count / 2;
-    if (!odds) {
-        memcpy(out, low, (size_t)n * sizeof(T));
-        return;
-    }
-    for (int64_t k = 0; k <= evens; k++) {
-        if (k < evens)
-            NAME(undo_update)(low + k * step, high + (k ? k - 1 : 0) * step, high + (k < odds ? k : odds - 1) * step, n, out + 2 * k * out_step);
-        if (k && k - 1 < odds) NAME(undo_predict)
-        (high + (k - 1) * step, out + (2 * k - 2) * out_step, out + (k < evens ? 2 * k : 2 * k - 2) * out_step, n, out + (2 * k - 1) * out_step);
+    const uint8_t *at = stream->bytes, *end = at ? at + stream->size : NULL;
+    for (int k = r ? 1 : 0; k < (r ? 8 : 1); k++) {
+        int64_t n = 1;
+        for (int a = 0; a < 3; a++) n *= !r ? e[a] : k >> a & 1 ? e[a] / 2 : (e[a] + 1) / 2;
+        if (at) at = NAME(unpack)(at, end, n, even, to);
+        else memset(to, 0, (size_t)n * sizeof(T));
+        to += n;
     }
 }
 
-/* A row from its two halves. */
-static void NAME(merge_row)(const T *TSR_RESTRICT low, const T *TSR_RESTRICT high, int64_t n, T *TSR_RESTRICT even, T *TSR_RESTRICT out)
-{
-    const int64_t evens = (n + 1) / 2, odds = n / 2;
-    if (!odds) {
-        out[0] = low[0];
-        return;
-    }
-    even[0] = LESS(low[0], SUM(high[0], high[0], 2) >> 2);
-    NAME(undo_update)(low + 1, high, high + 1, odds - 1, even + 1);
-    if (evens > odds) even[odds] = LESS(low[odds], SUM(high[odds - 1], high[odds - 1], 2) >> 2);
-    else even[evens] = even[evens - 1];
-    for (int64_t i = 0; i < odds; i++) {
-        out[2 * i] = even[i];
-        out[2 * i + 1] = MORE(high[i], SUM(even[i], even[i + 1], 0) >> 1);
-    }
-    if (evens > odds) out[2 * odds] = even[odds];
-}
-
-/* One level: `low` and the bands behind each other to `out`, which may not be `low`. */
-static void NAME(level)(const T *low, const T *bands, const int32_t size[3], T *slabs, T *slice, T *out)
-{
-    int32_t half[3], rest[3];
-    const T *band[8];
-    T *part[4];
-    T even[MOST_EDGE / 2 + 2];
-    for (int a = 0; a < 3; a++) {
-        half[a] = (size[a] + 1) / 2;
-        rest[a] = size[a] / 2;
-    }
-    for (int k = 0; k < 8; k++) {
-        band[k] = k ? bands : low;
-        if (k) bands += (int64_t)(k & 1 ? rest[0] : half[0]) * (k & 2 ? rest[1] : half[1]) * (k & 4 ? rest[2] : half[2]);
-    }
-    for (int k = 0; k < 4; k++) { /* z: quadrants of every slice, one slice after the other */
-        const int64_t n = (int64_t)(k & 1 ? rest[0] : half[0]) * (k & 2 ? rest[1] : half[1]);
-        part[k] = slabs;
-        slabs += n * size[2];
-        if (n) NAME(merge)(band[k], band[k | 4], n, size[2], n, part[k], n);
-    }
-    for (int32_t z = 0; z < size[2]; z++) {
-        T *left = slice, *right = slice + (int64_t)half[0] * size[1];
-        const int64_t wl = half[0], wr = rest[0];
-        NAME(merge)(part[0] + z * wl * half[1], part[2] + z * wl * rest[1], wl, size[1], wl, left, wl);
-        if (wr) NAME(merge)(part[1] + z * wr * half[1], part[3] + z * wr * rest[1], wr, size[1], wr, right, wr);
-        for (int32_t y = 0; y < size[1]; y++)
-            NAME(merge_row)(left + y * wl, right + y * wr, size[0], even, out + ((int64_t)z * size[1] + y) * size[0]);
-    }
-}
-
-/* The samples, in `work`. */
-static const T *NAME(decode)(const tsr_fast_source *streams, int32_t levels, const int32_t size[3], T *work)
+/* The samples, in `work`; details by rANS if there is a lookup. */
+static const T *NAME(decode)(const tsr_fast_source *streams, int32_t levels, const int32_t size[3], const tsr_rans_lookup *lookup, void *memory)
 {
     int32_t extent[MOST_LEVELS + 1][3];
     const int64_t count = (int64_t)size[0] * size[1] * size[2];
+    uint32_t *sums = (uint32_t *)memory;
+    T *work = (T *)(void *)(sums + (lookup ? count : 0));
     T *now = work, *next = work + count, *bands = work + 2 * count, *slabs = work + 3 * count, *slice = work + 4 * count;
     memcpy(extent[0], size, sizeof extent[0]);
     for (int32_t l = 0; l < levels; l++)
         for (int a = 0; a < 3; a++) extent[l + 1][a] = (extent[l][a] + 1) / 2;
-    for (int32_t r = 0; r <= levels; r++) {
+    NAME(unpack_bands)(&streams[0], 0, extent[levels], lookup != NULL, now);
+    for (int32_t r = 1; r <= levels; r++) {
         const int32_t *e = extent[levels - r];
-        const uint8_t *at = streams[r].bytes, *end = at ? at + streams[r].size : NULL;
-        T *to = r ? bands : now;
-        for (int k = r ? 1 : 0; k < (r ? 8 : 1); k++) {
-            int64_t n = 1;
-            for (int a = 0; a < 3; a++) n *= !r ? e[a] : k >> a & 1 ? e[a] / 2 : (e[a] + 1) / 2;
-            if (at) at = NAME(unpack)(at, end, n, to);
-            else memset(to, 0, (size_t)n * sizeof(T));
-            to += n;
-        }
-        if (!r) continue;
+        if (lookup && streams[r].bytes) NAME(rans_stream)(&streams[r], e, lookup, bands, (uint8_t *)(slice + count), sums);
+        else NAME(unpack_bands)(&streams[r], r, e, 0, bands);
         NAME(level)(now, bands, e, slabs, slice, next);
         T *other = now;
         now = next;

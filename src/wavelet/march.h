@@ -133,7 +133,7 @@ TSR_DEVICE_FN void lift_window(typename element<D>::row (*window)[V], const tsr_
         R v[TAPS][V];
 #pragma unroll
         for (int t = 0; t < TAPS; t++) {
-            const int32_t away = tsr_lift_index_near(i + FIRST + 2 * t, n, boundary) - i;
+            const int32_t j = tsr_lift_index_near(i + FIRST + 2 * t, n, boundary), away = j < 0 ? REACH + 1 : j - i; /* no row stands for a zero */
 #pragma unroll
             for (int k = 0; k < V; k++) v[t][k] = (R)held<D>::ABOVE;
 #pragma unroll

@@ -32,8 +32,8 @@ TSR_PAIRS_INLINE void NAME(pair_of)(const TWO two, const T *before, const T *beh
         const V b = NAME(at)(behind + i), d = NAME(first)(two, NAME(at)(x + i), b, NAME(at)(after + i), &bad);
         const V s = NAME(second)(two, b, NAME(at)(before + i), d, &bad);
         NAME(put)(x + i, d, 0);
-        if (copy) NAME(put)(copy + i, d, stream);
-        NAME(put)(out + i, s, stream);
+        if (copy) NAME(put)(copy + i, d, stream & TSR_ROWS_STREAM_COPY);
+        NAME(put)(out + i, s, stream & TSR_ROWS_STREAM_OUT);
     }
     if (i < n) {
         T part[4][LANES] = { { 0 } };

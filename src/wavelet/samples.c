@@ -29,81 +29,17 @@ static double load_real(const void *data, tsr_dtype dtype, int64_t i)
     return (double)load_integer(data, dtype, i);
 }
 
-/* A value as the type stores it: rounded and saturated for integers. */
-static void store_real(void *data, tsr_dtype dtype, int64_t i, double v)
-{
-    static const double lower[] = { 0, -128, 0, -32768, 0, -2147483648.0, 0, -0x1p63 };
-    static const double upper[] = { 255, 127, 65535, 32767, 4294967295.0, 2147483647.0, 0x1p64, 0x1p63 };
-    if (dtype == TSR_F32) {
-        ((float *)data)[i] = (float)v;
-        return;
-    }
-    if (dtype == TSR_F64) {
-        ((double *)data)[i] = v;
-        return;
-    }
-    v = floor(v + 0.5);
-    v = v > lower[dtype] ? v : lower[dtype]; /* NaN, too */
-    switch (dtype) {
-    case TSR_U64: ((uint64_t *)data)[i] = v >= upper[dtype] ? UINT64_MAX : (uint64_t)v; return;
-    case TSR_I64: ((int64_t *)data)[i] = v >= upper[dtype] ? INT64_MAX : (int64_t)v; return;
-    default: break;
-    }
-    v = v < upper[dtype] ? v : upper[dtype];
-    switch (dtype) {
-    case TSR_U8: ((uint8_t *)data)[i] = (uint8_t)v; return;
-    case TSR_I8: ((int8_t *)data)[i] = (int8_t)v; return;
-    case TSR_U16: ((uint16_t *)data)[i] = (uint16_t)v; return;
-    case TSR_I16: ((int16_t *)data)[i] = (int16_t)v; return;
-    case TSR_U32: ((uint32_t *)data)[i] = (uint32_t)v; return;
-    default: ((int32_t *)data)[i] = (int32_t)v; return;
-    }
-}
-
-/* base + wrapped 32-bit difference, as the type stores it. */
-static void store_integer(void *data, tsr_dtype dtype, int64_t i, int64_t v)
-{
-    switch (dtype) {
-    case TSR_U8: ((uint8_t *)data)[i] = (uint8_t)v; return;
-    case TSR_I8: ((int8_t *)data)[i] = (int8_t)v; return;
-    case TSR_U16: ((uint16_t *)data)[i] = (uint16_t)v; return;
-    case TSR_I16: ((int16_t *)data)[i] = (int16_t)v; return;
-    case TSR_U32: ((uint32_t *)data)[i] = (uint32_t)v; return;
-    case TSR_I32: ((int32_t *)data)[i] = (int32_t)v; return;
-    case TSR_U64: ((uint64_t *)data)[i] = (uint64_t)v; return;
-    default: ((int64_t *)data)[i] = v; return;
-    }
-}
-
 static int32_t order_float(float v)
 {
     int32_t bits;
     memcpy(&bits, &v, 4);
     return bits ^ (int32_t)((uint32_t)(bits >> 31) & 0x7fffffffu);
 }
-static float unorder_float(int32_t bits)
-{
-    float v;
-    bits ^= (int32_t)((uint32_t)(bits >> 31) & 0x7fffffffu);
-    memcpy(&v, &bits, 4);
-    return v;
-}
-
 /* Integers are quantised in integers: steps are whole numbers and no double can hold all voxels. */
 static int64_t quantise_integer(const tsr_tsc *t, int64_t v)
 {
     const uint64_t step = (uint64_t)t->step, up = (uint64_t)v - (uint64_t)t->base; /* base is the least voxel */
     return (int64_t)(up / step + (up % step > step / 2));
-}
-
-/* base + k step in a 64-bit type, saturated: the step nearest to the greatest voxel may lie beyond the type. */
-static int64_t expand_integer(const tsr_tsc *t, int32_t k)
-{
-    const uint64_t least = t->dtype == TSR_U64 ? 0 : (uint64_t)INT64_MIN, most = t->dtype == TSR_U64 ? UINT64_MAX : (uint64_t)INT64_MAX;
-    const uint64_t base = (uint64_t)t->base, step = (uint64_t)t->step, count = k < 0 ? 0 - (uint64_t)k : (uint64_t)k;
-    const uint64_t room = k < 0 ? base - least : most - base;
-    if (count > room / step) return (int64_t)(k < 0 ? least : most);
-    return (int64_t)(k < 0 ? base - count * step : base + count * step);
 }
 
 static int is_real(tsr_dtype dtype) { return dtype == TSR_F32 || dtype == TSR_F64; }
@@ -212,29 +148,15 @@ void tsr_map_inverse(const tsr_tsc *t, const tsr_brick *b, const void *samples, 
     const int32_t *whole = (const int32_t *)samples;
     const float *real = (const float *)samples;
     const int64_t n = b->reduced_count;
+    const tsr_code_map m = tsr_tsc_code_map(t);
     if (t->map == TSR_TSC_INTEGER) {
-        /* Reduced or cut samples may leave the type: they saturate. Complete ones are as they were. */
-        const double lowest = t->dtype == TSR_U8 || t->dtype == TSR_U16 || t->dtype == TSR_U32 || t->dtype == TSR_U64 ? 0 : 1;
-        const int narrow = t->dtype <= TSR_I16;
-        const int64_t most = t->dtype == TSR_U8 ? 255 : t->dtype == TSR_I8 ? 127 : t->dtype == TSR_U16 ? 65535 : 32767;
-        const int64_t least = lowest > 0 ? -most - 1 : 0;
-        for (int64_t i = 0; i < n; i++) {
-            int64_t v = (int64_t)((uint64_t)t->base + (uint64_t)(int64_t)whole[i]);
-            if (narrow) v = v < least ? least : v > most ? most : v;
-            store_integer(voxels, t->dtype, i, v);
-        }
+        for (int64_t i = 0; i < n; i++) tsr_sample_integer(&m, whole[i], voxels, i);
     } else if (t->map == TSR_TSC_ORDERED) {
-        for (int64_t i = 0; i < n; i++) ((float *)voxels)[i] = unorder_float(whole[i]);
-    } else if (t->map == TSR_TSC_STEPS && !is_real(t->dtype)) {
-        for (int64_t i = 0; i < n; i++) {
-            const double v = (double)t->base + (double)whole[i] * t->step; /* exact below 2^53 */
-            if (t->dtype < TSR_U64) store_real(voxels, t->dtype, i, v);
-            else store_integer(voxels, t->dtype, i, expand_integer(t, whole[i]));
-        }
+        for (int64_t i = 0; i < n; i++) ((float *)voxels)[i] = tsr_sample_unorder(whole[i]);
     } else if (t->map == TSR_TSC_STEPS) {
-        for (int64_t i = 0; i < n; i++) store_real(voxels, t->dtype, i, t->base_real + (double)whole[i] * t->step);
+        for (int64_t i = 0; i < n; i++) tsr_sample_steps(&m, whole[i], voxels, i);
     } else {
-        for (int64_t i = 0; i < n; i++) store_real(voxels, t->dtype, i, t->base_real + (double)real[i]);
+        for (int64_t i = 0; i < n; i++) tsr_sample_store_real(voxels, t->dtype, i, t->base_real + (double)real[i]);
     }
 }
 

@@ -2,7 +2,8 @@
  *
  *   planes  x and y together: rows are split and lifted along x on their way into a ring of rows, lifted there along y as soon as their
  *           neighbours are in, and stored when they are final (the inverse: backwards). Each sample is read and written once. Parts of a
- *           plane are independent: each repeats the steps of the few rows around it.
+ *           plane are independent: each repeats the steps of the few rows around it. Of large planes the forward transform takes two levels
+ *           at once: rows of the first one's approximation go from its ring to the second one's.
  *   blocks  x, y and z together: planes, a bundle of their rows at a time, and z in a ring of such bundles, where that fits a cache
  *   tiles   any other axis: a bundle of neighbouring lines is loaded, lifted and stored
  *   lines   x alone
@@ -22,12 +23,13 @@ static void lines_range(void *user, int64_t begin, int64_t end, int worker)
         place where = place_of(p->l, r, 1);
         const tsr_wavelet_array pair[2] = { band_at(p, &bands[where.bits], &where), band_at(p, &bands[where.bits | 1], &where) };
         if (p->inverse) load_bands(p, pair, 0, where.bits, row, &bad);
-        if (p->inverse || !split_pair_row(p, where.whole, row, &bad)) {
-            if (!p->inverse) split_row(p, where.whole, row, &bad);
+        if (p->inverse) {
             lift_row(p, row, &bad);
+            merge_row(p, where.whole, row, &bad);
+        } else {
+            split_row(p, at(p, &p->l->whole, where.whole), p->l->whole.stride[0], row, &bad);
+            store_bands(p, pair, 0, where.bits, row, &bad);
         }
-        if (p->inverse) merge_row(p, where.whole, row, &bad);
-        else store_bands(p, pair, 0, where.bits, row, &bad);
     }
     report_lost(p, bad);
 }
@@ -118,9 +120,9 @@ static void run_tiles(pass *p)
 
 static const tsr_wavelet_rows *rows_of(const tsr_wavelet_level *l, const tsr_lift_filter *filter)
 {
-    tsr_wavelet_kind kind = l->dtype == TSR_I32   ? TSR_ROWS_I32
-                            : l->dtype == TSR_F32 ? TSR_ROWS_F32
-                            : l->dtype == TSR_F64 ? TSR_ROWS_F64
+    tsr_wavelet_kind kind = l->dtype == TSR_I32                        ? TSR_ROWS_I32
+                            : l->dtype == TSR_F32                      ? TSR_ROWS_F32
+                            : l->dtype == TSR_F64                      ? TSR_ROWS_F64
                             : filter->steps <= 2 && !filter->nonlinear ? TSR_ROWS_I16
                                                                        : TSR_ROWS_I16_WIDE;
     return TSR_ISA_SELECT(tsr_wavelet_rows_of)(kind);
@@ -145,10 +147,23 @@ static int32_t cpu_passes(const tsr_wavelet_level *l, const tsr_lift_filter *fil
     return tsr_wavelet_has_blocks(l, rows_of(l, filter), filter) ? 1 : axes - tsr_wavelet_has_planes(l);
 }
 
+static int has_two_levels(const tsr_wavelet_level *level, int32_t n, int32_t levels)
+{
+    return n + 1 < levels && tsr_wavelet_has_two_levels(&level[n]);
+}
+
+static int64_t two_levels_bytes(const tsr_wavelet_level level[2], const tsr_lift_filter *filter)
+{
+    return worker_bytes(&level[0], filter) + worker_bytes(&level[1], filter) + tsr_wavelet_handed_bytes(&level[0]);
+}
+
 static size_t cpu_work_bytes(int32_t threads, const tsr_wavelet_level *level, int32_t levels, const tsr_lift_filter *filter)
 {
     int64_t most = 0;
-    for (int32_t n = 0; n < levels; n++) most = tsr_max64(most, worker_bytes(&level[n], filter));
+    for (int32_t n = 0; n < levels; n++) {
+        most = tsr_max64(most, worker_bytes(&level[n], filter));
+        if (has_two_levels(level, n, levels)) most = tsr_max64(most, two_levels_bytes(&level[n], filter));
+    }
     return (size_t)(most * threads);
 }
 
@@ -162,10 +177,19 @@ static void prepare(pass *p, tsr_queue *queue, const tsr_wavelet_job *job, const
     p->per_worker = worker_bytes(l, p->filter);
 }
 
+/* Is the approximation read again by the next level, while it is in a cache? */
+static int is_kept(const tsr_wavelet_job *job, const tsr_wavelet_level *l)
+{
+    int64_t bytes = (int64_t)tsr_dtype_size(l->dtype);
+    for (int32_t a = 0; a < TSR_WAVELET_DIMENSIONS; a++) bytes *= tsr_wavelet_band_size(l, 0, a);
+    return l + 1 < job->level + job->levels && bytes <= KEPT_BYTES;
+}
+
 static void forward_level(tsr_queue *queue, const tsr_wavelet_job *job, const tsr_wavelet_level *l)
 {
     pass p;
     prepare(&p, queue, job, l, 0);
+    p.keep = is_kept(job, l);
     uint32_t left = l->axes;
     memcpy(p.to, l->band, sizeof p.to);
     if (tsr_wavelet_has_blocks(l, p.rows, p.filter)) {
@@ -217,9 +241,26 @@ static void inverse_level(tsr_queue *queue, const tsr_wavelet_job *job, const ts
     else if (left) run_lines(&p);
 }
 
+static void forward_two_levels(tsr_queue *queue, const tsr_wavelet_job *job, const tsr_wavelet_level level[2])
+{
+    pass p[2];
+    for (int k = 0; k < 2; k++) {
+        prepare(&p[k], queue, job, &level[k], 0);
+        p[k].last = 1;
+        memcpy(p[k].to, level[k].band, sizeof p[k].to);
+        p[k].per_worker = two_levels_bytes(level, job->forward);
+    }
+    p[1].keep = is_kept(job, &level[1]);
+    p[1].work += worker_bytes(&level[0], job->forward);
+    p[0].coarser = &p[1];
+    tsr_wavelet_run_two_levels(p);
+}
+
 static tsr_status cpu_forward(tsr_queue *queue, const tsr_wavelet_job *job)
 {
-    for (int32_t n = 0; n < job->levels; n++) forward_level(queue, job, &job->level[n]);
+    for (int32_t n = 0; n < job->levels; n++)
+        if (has_two_levels(job->level, n, job->levels)) forward_two_levels(queue, job, &job->level[n++]);
+        else forward_level(queue, job, &job->level[n]);
     return TSR_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include "device/kernel.h"
 
+#include "wavelet/coder_ops.h"
 #include "wavelet/wavelet_ops.h"
 
 enum { THREADS = 256, LANES = 32, SEGMENT = 64, PITCH = LANES + 1 };
@@ -515,4 +516,4 @@ static size_t cuda_work_bytes(int32_t threads, const tsr_wavelet_level *level, i
     return 0;
 }
 
-extern "C" const tsr_wavelet_ops tsr_wavelet_cuda = { NULL, cuda_work_bytes, cuda_forward, cuda_inverse, cuda_copy };
+extern "C" const tsr_wavelet_ops tsr_wavelet_cuda = { NULL, cuda_work_bytes, cuda_forward, cuda_inverse, cuda_copy, tsr_coder_decode_cuda };

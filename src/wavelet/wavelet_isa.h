@@ -6,6 +6,8 @@
 #include "device/isa.h"
 #include "wavelet/wavelet_ops.h"
 
+enum { TSR_ROWS_STREAM_OUT = 1, TSR_ROWS_STREAM_COPY = 2 };
+
 typedef struct tsr_wavelet_rows {
     size_t element, ring; /* bytes */
     /* n samples, `stride` elements apart, raised by `shift` bits: even ones to low, odd ones to high */
@@ -20,8 +22,8 @@ typedef struct tsr_wavelet_rows {
     void (*drain)(void);
     void (*narrow)(void *row, int64_t n, uint32_t *lost); /* of a finished axis that stays in the row; NULL: nothing to do */
     /* Both steps of a 5/3 (tsr_wavelet_pairs) at once; NULL: not for this kind. A row x at i and its neighbours before (i-2), behind (i-1) and after
-     * (i+1): x += first step, out = behind + second step; copy gets x too, unless NULL. stream: as above, of out and copy, which are then aligned
-     * to 64 bytes. behind may be after or out; all else is apart. */
+     * (i+1): x += first step, out = behind + second step; copy gets x too, unless NULL. stream: as above, of out, of copy (enum below), which are
+     * then aligned to 64 bytes. behind may be after or out; all else is apart. */
     void (*pair)(const tsr_lift_filter *f, const void *before, const void *behind, void *x, const void *after, int64_t n, void *out, void *copy,
                  int stream, uint32_t *lost);
     /* split of n >= 2 contiguous samples and both steps along them, mirrored at the ends */

@@ -34,6 +34,8 @@ typedef struct tsr_wavelet_job {
     void *work;                               /* work_bytes */
 } tsr_wavelet_job;
 
+struct tsr_coder_job;
+
 typedef struct tsr_wavelet_ops {
     /* How often a level's samples are read and written. NULL: once for x and y together, once for every other axis. */
     int32_t (*passes)(const tsr_wavelet_level *level, const tsr_lift_filter *filter);
@@ -42,6 +44,7 @@ typedef struct tsr_wavelet_ops {
     tsr_status (*inverse)(tsr_queue *queue, const tsr_wavelet_job *job);
     tsr_status (*copy)(tsr_queue *queue, size_t element, const int64_t size[TSR_WAVELET_DIMENSIONS], const tsr_wavelet_array *from,
                        const tsr_wavelet_array *to);
+    tsr_status (*decode)(tsr_queue *queue, const struct tsr_coder_job *job); /* bricks of a compressed volume, coder_ops.h; NULL: the host does it */
 } tsr_wavelet_ops;
 
 /* Numbers along axis a of a band with these bits. */

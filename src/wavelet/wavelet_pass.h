@@ -10,6 +10,8 @@ enum {
     PAD_BYTES = 64,
     TILE_BYTES = 256 << 10,
     BLOCK_BYTES = 384 << 10,
+    TWO_LEVELS_BYTES = 5 << 20, /* what is smaller stays in a cache from level to level */
+    KEPT_BYTES = 6 << 20,
     NARROWEST_TILE = 16,
     WIDEST_TILE = 512,
     SMALL = 1 << 14,
@@ -42,13 +44,15 @@ typedef struct pass {
     int64_t per_worker;
     uint32_t *lost;
     tsr_wavelet_array from[TSR_WAVELET_BANDS], to[TSR_WAVELET_BANDS]; /* bands before and after the pass */
-    int stream;                                                       /* the result is too large for the caches, and no pass follows */
+    int stream;                                                       /* the result is too large for the caches, and no pass follows; */
+    int keep;                                                         /* but the approximation, which is read again soon, is not */
     int32_t axis;
     uint32_t bits;         /* tiles: of the other axes */
     int64_t width, blocks; /* tiles: lanes, and how many of them side by side */
     row_shape shape;
     int64_t ring_rows, part, parts; /* planes: rows of a part, parts of a plane */
     int aliased;                    /* planes: `from` lies in the memory of the samples */
+    struct pass *coarser;           /* planes: that takes the approximation row by row; its work lies behind this one's */
 } pass;
 
 static inline int32_t raise_bits(const pass *p) { return p->first && !p->inverse ? p->l->shift : 0; }
@@ -131,28 +135,32 @@ static inline void load_bands(const pass *p, const tsr_wavelet_array pair[2], in
     p->rows->load(at(p, &pair[1], y * pair[1].stride[1]), pair[1].stride[0], s->n / 2, 0, load_scale(p, bits | 1), row + s->high, bad);
 }
 
-static inline void store_bands(const pass *p, const tsr_wavelet_array pair[2], int64_t y, uint32_t bits, const char *row, uint32_t *bad)
+static inline int streams(const pass *p, uint32_t bits) { return p->stream && (bits || !p->keep); }
+
+static inline void store_band(const pass *p, const tsr_wavelet_array *band, int64_t y, uint32_t bits, const char *row, uint32_t *bad)
 {
     const row_shape *s = &p->shape;
-    p->rows->store(row + s->low, (s->n + 1) / 2, 0, store_scale(p, bits), at(p, &pair[0], y * pair[0].stride[1]), pair[0].stride[0], p->stream, bad);
-    p->rows->store(row + s->high, s->n / 2, 0, store_scale(p, bits | 1), at(p, &pair[1], y * pair[1].stride[1]), pair[1].stride[0], p->stream, bad);
+    p->rows->store(row + (bits & 1 ? s->high : s->low), (s->n + !(bits & 1)) / 2, 0, store_scale(p, bits), at(p, band, y * band->stride[1]),
+                   band->stride[0], streams(p, bits), bad);
 }
 
-static inline void split_row(const pass *p, int64_t offset, char *row, uint32_t *bad)
+static inline void store_bands(const pass *p, const tsr_wavelet_array pair[2], int64_t y, uint32_t bits, const char *row, uint32_t *bad)
 {
-    const tsr_wavelet_array *whole = &p->l->whole;
-    p->rows->split(at(p, whole, offset), whole->stride[0], p->shape.n, raise_bits(p), row + p->shape.low, row + p->shape.high, bad);
+    for (uint32_t high = 0; high < 2; high++) store_band(p, &pair[high], y, bits | high, row, bad);
 }
 
-/* Split, and lifted where that is one loop; 0: it is not. */
-static inline int split_pair_row(const pass *p, int64_t offset, char *row, uint32_t *bad)
+/* Samples, `stride` apart, become a row that is lifted along x. */
+static inline void split_row(const pass *p, const char *from, int64_t stride, char *row, uint32_t *bad)
 {
-    const tsr_wavelet_array *whole = &p->l->whole;
     const tsr_wavelet_boundary boundary = p->l->boundary;
-    if (!p->pairs || p->filter->step[0].parity != 1 || whole->stride[0] != 1 || p->shape.n < 2) return 0;
-    if (boundary != TSR_WAVELET_CLAMP && boundary != TSR_WAVELET_SYMMETRIC) return 0; /* which are one for neighbours at 1 */
-    p->rows->split_pair(p->filter, at(p, whole, offset), p->shape.n, raise_bits(p), row + p->shape.low, row + p->shape.high, bad);
-    return 1;
+    char *low = row + p->shape.low, *high = row + p->shape.high;
+    if (p->pairs && p->filter->step[0].parity == 1 && stride == 1 && p->shape.n >= 2 &&
+        (boundary == TSR_WAVELET_CLAMP || boundary == TSR_WAVELET_SYMMETRIC)) { /* which are one for neighbours at 1 */
+        p->rows->split_pair(p->filter, from, p->shape.n, raise_bits(p), low, high, bad);
+        return;
+    }
+    p->rows->split(from, stride, p->shape.n, raise_bits(p), low, high, bad);
+    lift_row(p, row, bad);
 }
 
 static inline void merge_row(const pass *p, int64_t offset, const char *row, uint32_t *bad)
@@ -180,6 +188,10 @@ int tsr_wavelet_has_planes(const tsr_wavelet_level *l);
 int tsr_wavelet_has_blocks(const tsr_wavelet_level *l, const tsr_wavelet_rows *rows, const tsr_lift_filter *filter);
 int64_t tsr_wavelet_planes_bytes(const tsr_wavelet_level *l, const tsr_wavelet_rows *rows, const tsr_lift_filter *filter); /* per worker */
 void tsr_wavelet_run_planes(pass *p);
+/* Two levels at once (p->coarser the second): the rows of the first one's approximation go from one ring to the next and never to memory. */
+int tsr_wavelet_has_two_levels(const tsr_wavelet_level l[2]);
+int64_t tsr_wavelet_handed_bytes(const tsr_wavelet_level *l); /* per worker, beside the planes' of both levels */
+void tsr_wavelet_run_two_levels(pass *p);
 void tsr_wavelet_run_blocks(pass *p);
 
 #endif

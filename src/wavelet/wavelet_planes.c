@@ -16,8 +16,9 @@ struct slide {
     void (*load)(slide *s, int64_t r);
     void (*lift)(slide *s, const tsr_lift_step *step, int64_t i);
     void (*store)(slide *s, int64_t y);
-    int (*pair)(slide *s, int64_t i); /* both steps of a 5/3, on rows i and i-1; says which of these are in their place already: bits 0 and 1 */
-    uint8_t stored[PAIR_ROWS];        /* rows of the ring that are */
+    void (*settled)(slide *s, int64_t y); /* row y is stored, and all before it; NULL: nobody waits for it */
+    int (*pair)(slide *s, int64_t i);     /* both steps of a 5/3, on rows i and i-1; says which of these are in their place already: bits 0 and 1 */
+    uint8_t stored[PAIR_ROWS];            /* rows of the ring that are */
 };
 
 static char *ring_row(const slide *s, int64_t r) { return s->ring + (r - s->window[0]) % s->p->ring_rows * s->row_bytes; }
@@ -47,6 +48,7 @@ static void slide_store(slide *s, int64_t y)
     uint8_t *stored = s->p->pairs ? &s->stored[(y - s->window[0]) % s->p->ring_rows] : NULL;
     if (!stored || !*stored) s->store(s, y);
     if (stored) *stored = 0;
+    if (s->settled) s->settled(s, y);
 }
 
 /* Everything that rows [.., loaded] allow. Step k+1 follows step k at a distance at which its neighbours are ready and no row that step k has
@@ -76,7 +78,7 @@ static void set_window(slide *s)
     s->window[1] = tsr_min64(s->window[1], s->n);
 }
 
-static void slide_part(slide *s)
+static void slide_begin(slide *s)
 {
     const tsr_lift_filter *f = s->p->filter;
     int periodic = s->p->l->boundary == TSR_WAVELET_PERIODIC;
@@ -89,16 +91,28 @@ static void slide_part(slide *s)
     }
     s->out = s->begin;
     memset(s->stored, 0, sizeof s->stored);
-    for (int64_t r = s->window[0]; r < s->window[1]; r++) {
-        s->load(s, r);
-        slide_advance(s, r, 0);
-    }
-    slide_advance(s, s->window[1], 1);
+}
+
+/* Rows of the window, one by one. */
+static void slide_row(slide *s, int64_t r)
+{
+    s->load(s, r);
+    slide_advance(s, r, 0);
+}
+
+static void slide_end(slide *s) { slide_advance(s, s->window[1], 1); }
+
+static void slide_part(slide *s)
+{
+    slide_begin(s);
+    for (int64_t r = s->window[0]; r < s->window[1]; r++) slide_row(s, r);
+    slide_end(s);
 }
 
 /* ---- along y -------------------------------------------------------------------------------------------------------------------------------- */
 
-typedef struct plane {
+typedef struct plane plane;
+struct plane {
     slide s;                   /* first: the callbacks get it */
     int64_t whole;             /* offset of the plane in the samples, */
     uint32_t bits;             /* its bits, */
@@ -109,7 +123,11 @@ typedef struct plane {
     int64_t next_whole;                  /* as `whole`, of the slice that follows; -1: none */
     tsr_wavelet_array next_band[4];      /* the inverse of a block: as `band`, of the slice that will be loaded next; data NULL: none */
     const char *ahead[2], *ahead_end[2]; /* what will soon be loaded: asked for piece by piece while rows are in work */
-} plane;
+    plane *coarser;                      /* takes the approximation, row by row; NULL: it goes to memory */
+    char *handed;                        /* its rows on their way there: PAIR_ROWS of them, row y/2 in place y/2 % PAIR_ROWS */
+    const char *source;                  /* of the coarser one: the row that comes */
+    int64_t own[2];                      /* rows whose details are to be stored: of those around them the coarser one needs the approximation alone */
+};
 
 /* Memory then works while the arithmetic does. */
 static void fetch_ahead(plane *t)
@@ -145,6 +163,14 @@ static void look_ahead(plane *t, int64_t r)
 
 static char *slice_row(const plane *t, int64_t r) { return t->slice + (r - t->slice_first) * t->s.p->shape.n * (int64_t)t->s.p->rows->ring; }
 
+static char *handed_row(const plane *t, int64_t y)
+{
+    const pass *p = t->s.p;
+    return t->handed + (y >> 1) % PAIR_ROWS * round64((p->shape.n + 1) / 2 * (int64_t)p->rows->element);
+}
+
+static int is_own(const plane *t, int64_t y) { return y >= t->own[0] && y < t->own[1]; }
+
 static void plane_load(slide *s, int64_t r)
 {
     plane *t = (plane *)s;
@@ -160,12 +186,9 @@ static void plane_load(slide *s, int64_t r)
     } else if (p->inverse) {
         load_bands(p, &t->band[odd], y >> 1, t->bits | odd, row, &t->bad);
     } else {
-        int64_t offset = t->whole + y * p->l->whole.stride[1];
         fetch_ahead(t);
-        if (!split_pair_row(p, offset, row, &t->bad)) {
-            split_row(p, offset, row, &t->bad);
-            lift_row(p, row, &t->bad);
-        }
+        if (t->source) split_row(p, t->source, 1, row, &t->bad);
+        else split_row(p, at(p, &p->l->whole, t->whole + y * p->l->whole.stride[1]), p->l->whole.stride[0], row, &t->bad);
         fetch_ahead(t);
         narrow_row(p, row, &t->bad);
     }
@@ -187,9 +210,20 @@ static void plane_store(slide *s, int64_t y)
     } else if (t->slice) {
         memcpy(slice_row(t, y), row + p->shape.low, low);
         memcpy(slice_row(t, y) + low, row + p->shape.high, (size_t)(p->shape.n / 2) * ring);
+    } else if (t->coarser) {
+        if (!odd) p->rows->store(row + p->shape.low, (p->shape.n + 1) / 2, 0, store_scale(p, t->bits), handed_row(t, y), 1, 0, &t->bad);
+        for (uint32_t b = odd ? 0 : 1; is_own(t, y) && b < 2; b++) store_band(p, &t->band[odd | b], y >> 1, t->bits | odd | b, row, &t->bad);
     } else {
         store_bands(p, &t->band[odd], y >> 1, t->bits | odd, row, &t->bad);
     }
+}
+
+static void plane_settled(slide *s, int64_t y)
+{
+    plane *t = (plane *)s;
+    if (y & 1) return;
+    t->coarser->source = handed_row(t, y);
+    slide_row(&t->coarser->s, y >> 1);
 }
 
 static void plane_lift(slide *s, const tsr_lift_step *step, int64_t i)
@@ -210,32 +244,54 @@ static void plane_lift(slide *s, const tsr_lift_step *step, int64_t i)
 }
 
 /* May a row of a band be written from the loop that finishes it? */
-static int is_plain(const pass *p, const tsr_wavelet_array *band, const char *row)
+static int is_plain(const pass *p, const tsr_wavelet_array *band, uint32_t bits, const char *row)
 {
-    return band->stride[0] == 1 && !(p->l->scaled && p->last) && (!p->stream || (uintptr_t)row % 64 == 0);
+    return band->stride[0] == 1 && !(p->l->scaled && p->last) && (!streams(p, bits) || (uintptr_t)row % 64 == 0);
+}
+
+/* Where the two parts of row y go, and whether past the caches; 0: not from the loop that finishes it. */
+static int plane_targets(const plane *t, int64_t y, char *to[2], int stream[2])
+{
+    const pass *p = t->s.p;
+    for (uint32_t high = 0; high < 2; high++) {
+        const uint32_t of = (uint32_t)(y & 1) << 1 | high;
+        const tsr_wavelet_array *band = &t->band[of];
+        stream[high] = 0;
+        if (t->slice) {
+            to[high] = slice_row(t, y) + high * ((p->shape.n + 1) / 2) * (int64_t)p->rows->ring;
+        } else if (t->coarser && !of && !(p->l->scaled && p->last)) {
+            to[high] = handed_row(t, y);
+        } else if (t->coarser && !is_own(t, y)) {
+            to[high] = NULL;
+        } else {
+            to[high] = at(p, band, (y >> 1) * band->stride[1]);
+            stream[high] = streams(p, t->bits | of);
+            if (!is_plain(p, band, t->bits | of, to[high])) return 0;
+        }
+    }
+    return 1;
 }
 
 static int plane_pair(slide *s, int64_t i)
 {
     plane *t = (plane *)s;
     const pass *p = s->p;
-    const int64_t n = p->shape.n, first = (n + 1) / 2, ring = (int64_t)p->rows->ring;
+    const int64_t n = p->shape.n, first = (n + 1) / 2;
     char *x = ring_row(s, i), *behind = ring_row(s, i - 1);
     const char *before = neighbour(s, i - 2), *after = neighbour(s, i + 1);
-    int stored = p->inverse ? 0 : (i >= s->begin && i < s->end) | (i - 1 >= s->begin && i - 1 < s->end) << 1;
+    int stored = 0, stream[2][2] = { { 0 } };
     char *to[2][2] = { { NULL } }; /* of row i and of row i-1 */
-    for (int k = 0; k < 2; k++)
-        for (int high = 0; high < 2 && stored >> k & 1; high++) {
-            const int64_t y = i - k;
-            const tsr_wavelet_array *band = &t->band[(uint32_t)(y & 1) << 1 | (uint32_t)high];
-            to[k][high] = t->slice ? slice_row(t, y) + high * first * ring : at(p, band, (y >> 1) * band->stride[1]);
-            if (!t->slice && !is_plain(p, band, to[k][high])) stored &= ~(1 << k);
-        }
+    for (int k = 0; k < 2 && !p->inverse; k++) {
+        if (i - k < s->begin || i - k >= s->end) continue;
+        if (plane_targets(t, i - k, to[k], stream[k])) stored |= 1 << k;
+        else to[k][0] = to[k][1] = NULL;
+    }
     for (int high = 0; high < 2; high++) {
         const int64_t part = high ? p->shape.high : p->shape.low;
+        const int past = (to[1][high] && stream[1][high] ? TSR_ROWS_STREAM_OUT : 0) | (stream[0][high] ? TSR_ROWS_STREAM_COPY : 0);
         fetch_ahead(t);
-        p->rows->pair(p->filter, before + part, behind + part, x + part, after + part, high ? n / 2 : first, stored & 2 ? to[1][high] : behind + part,
-                      stored & 1 ? to[0][high] : NULL, p->stream && !t->slice && stored & 2 /* rows of the ring lie anywhere */, &t->bad);
+        p->rows->pair(p->filter, before + part, behind + part, x + part, after + part, high ? n / 2 : first,
+                      to[1][high] ? to[1][high] : behind + part, to[0][high], past, &t->bad);
     }
     return stored;
 }
@@ -274,16 +330,22 @@ static void move_plane(plane *t, char *copy)
     }
 }
 
+static void plane_place(plane *t, int64_t number)
+{
+    const pass *p = t->s.p;
+    const tsr_wavelet_array *bands = p->inverse ? p->from : p->to;
+    const place where = place_of(p->l, number, 2);
+    t->whole = where.whole;
+    t->bits = where.bits;
+    for (uint32_t b = 0; b < 4; b++) t->band[b] = band_at(p, &bands[where.bits | b], &where);
+}
+
 static void planes_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const pass *p = (const pass *)user;
-    const tsr_wavelet_array *bands = p->inverse ? p->from : p->to;
     plane t = plane_make(p, p->work + worker * p->per_worker);
     for (int64_t task = begin; task < end; task++) {
-        place where = place_of(p->l, task / p->parts, 2);
-        t.whole = where.whole;
-        t.bits = where.bits;
-        for (uint32_t b = 0; b < 4; b++) t.band[b] = band_at(p, &bands[where.bits | b], &where);
+        plane_place(&t, task / p->parts);
         if (p->aliased) move_plane(&t, t.s.ring + p->ring_rows * p->shape.bytes);
         t.s.begin = task % p->parts * p->part;
         t.s.end = tsr_min64(t.s.begin + p->part, t.s.n);
@@ -327,6 +389,56 @@ void tsr_wavelet_run_planes(pass *p)
     int64_t planes = row_count(p->l, 2);
     prepare_planes(p, planes);
     run_parts(p, planes, planes_range);
+}
+
+/* ---- two levels at once ------------------------------------------------------------------------------------------------------------------------ */
+
+int tsr_wavelet_has_two_levels(const tsr_wavelet_level l[2])
+{
+    for (int k = 0; k < 2; k++)
+        if (l[k].axes != 3 || l[k].inplace || l[k].boundary == TSR_WAVELET_PERIODIC || l[k].size[1] < 4) return 0;
+    return row_count(&l[0], 0) * (int64_t)tsr_dtype_size(l[0].dtype) > TWO_LEVELS_BYTES;
+}
+
+int64_t tsr_wavelet_handed_bytes(const tsr_wavelet_level *l) { return PAIR_ROWS * round64((l->size[0] + 1) / 2 * (int64_t)tsr_dtype_size(l->dtype)); }
+
+/* Parts are rows of the second level; the first one's reach as far as the second one's windows. */
+static void two_levels_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const pass *p = (const pass *)user, *q = p->coarser;
+    plane t = plane_make(p, p->work + worker * p->per_worker), u = plane_make(q, q->work + worker * q->per_worker);
+    t.coarser = &u;
+    t.handed = u.s.ring + q->ring_rows * q->shape.bytes;
+    t.s.settled = plane_settled;
+    for (int64_t task = begin; task < end; task++) {
+        plane_place(&t, task / q->parts);
+        plane_place(&u, task / q->parts);
+        u.s.begin = task % q->parts * q->part;
+        u.s.end = tsr_min64(u.s.begin + q->part, u.s.n);
+        set_window(&u.s);
+        t.own[0] = 2 * u.s.begin;
+        t.own[1] = tsr_min64(2 * u.s.end, t.s.n);
+        t.s.begin = 2 * u.s.window[0];
+        t.s.end = tsr_min64(2 * u.s.window[1], t.s.n);
+        set_window(&t.s);
+        slide_begin(&u.s);
+        slide_part(&t.s);
+        slide_end(&u.s);
+    }
+    if (p->stream || q->stream) p->rows->drain();
+    report_lost(p, t.bad | u.bad);
+}
+
+void tsr_wavelet_run_two_levels(pass *p)
+{
+    const int64_t planes = row_count(p->l, 2);
+    prepare_planes(p, planes);
+    prepare_planes(p->coarser, planes);
+    p->coarser->stream = p->stream;                                       /* what the first level leaves alone of the caches is not much */
+    if (p->coarser->part < p->coarser->l->size[1]) p->coarser->part *= 2; /* they repeat more around them: fewer */
+    p->coarser->part = (p->coarser->part + 1) / 2 * 2;
+    p->coarser->parts = tsr_ceil_div(p->coarser->l->size[1], p->coarser->part);
+    tsr_parallel(p->threads, planes * p->coarser->parts, 1, two_levels_range, p);
 }
 
 /* ---- along z -------------------------------------------------------------------------------------------------------------------------------- */
@@ -405,8 +517,9 @@ static void block_store(slide *s, int64_t z)
     for (int64_t y = b->t.s.begin; y < b->t.s.end; y++)
         for (uint32_t high = 0, odd = (uint32_t)(y & 1) << 1; high < 2; high++) {
             const tsr_wavelet_array *band = &b->t.band[odd | high];
+            const uint32_t bits = b->t.bits | odd | high;
             p->rows->store(slice_row(&b->t, y) + (high ? (p->shape.n + 1) / 2 : 0) * (int64_t)p->rows->ring, (p->shape.n + 1 - high) / 2, 0,
-                           store_scale(p, b->t.bits | odd | high), at(p, band, (y >> 1) * band->stride[1]), band->stride[0], p->stream, &b->bad);
+                           store_scale(p, bits), at(p, band, (y >> 1) * band->stride[1]), band->stride[0], streams(p, bits), &b->bad);
         }
 }
 
@@ -426,13 +539,14 @@ static int block_pair(slide *s, int64_t i)
     char *x = ring_row(s, i), *behind = ring_row(s, i - 1);
     const char *before = neighbour(s, i - 2), *after = neighbour(s, i + 1);
     tsr_wavelet_array band[2][4]; /* of slice i and of slice i-1 */
+    uint32_t bits[2];
     if (p->inverse || i >= s->end) goto in_place;
     for (int k = 0; k < 2; k++) {
-        block_bands(b, i - k, band[k]);
+        bits[k] = block_bands(b, i - k, band[k]);
         for (int of = 0; of < 4; of++) {
             const tsr_wavelet_array *a = &band[k][of];
             const int aligned = a->stride[1] * (int64_t)p->rows->element % 64 == 0;
-            if (!is_plain(p, a, (const char *)a->data) || (p->stream && !aligned)) goto in_place;
+            if (!is_plain(p, a, bits[k] | (uint32_t)of, (const char *)a->data) || (p->stream && !aligned)) goto in_place;
         }
     }
     for (int64_t y = b->t.s.begin; y < b->t.s.end; y++)
@@ -441,8 +555,8 @@ static int block_pair(slide *s, int64_t i)
             const uint32_t of = (uint32_t)(y & 1) << 1 | (uint32_t)high;
             char *to[2];
             for (int k = 0; k < 2; k++) to[k] = at(p, &band[k][of], (y >> 1) * band[k][of].stride[1]);
-            p->rows->pair(p->filter, before + offset, behind + offset, x + offset, after + offset, high ? n / 2 : first, to[1], to[0], p->stream,
-                          &b->bad);
+            const int past = (streams(p, bits[1] | of) ? TSR_ROWS_STREAM_OUT : 0) | (streams(p, bits[0] | of) ? TSR_ROWS_STREAM_COPY : 0);
+            p->rows->pair(p->filter, before + offset, behind + offset, x + offset, after + offset, high ? n / 2 : first, to[1], to[0], past, &b->bad);
         }
     return 3;
 in_place:

@@ -1,10 +1,18 @@
 /* The distance transform: same bits on every backend, for random and structured masks, equal and unequal spacings. */
 #include "check.h"
 
-static const struct { tsr_size3 size; tsr_vec3 spacing; double share; int blocks; double band; } cases[] = {
-    { { 1, 1, 1 }, { 1, 1, 1 }, 1, 1, 0 },        { { 33, 1, 5 }, { 1, 1, 1 }, 0.1, 1, 0 },    { { 31, 40, 9 }, { 1, 1, 1 }, 0.5, 1, 0 },
-    { { 65, 34, 17 }, { 2, 2, 2 }, 0.01, 1, 0 },  { { 64, 32, 40 }, { 1, 1, 3 }, 0.3, 8, 0 },  { { 100, 7, 60 }, { 0.7, 1.3, 0.2 }, 0.02, 1, 4 },
-    { { 96, 96, 24 }, { 1, 1, 1 }, 0.3, 16, 0 },  { { 48, 48, 48 }, { 1, 1, 1 }, 0, 1, 0 } };
+static const struct {
+    tsr_size3 size;
+    tsr_vec3 spacing;
+    double share;
+    int blocks;
+    double band;
+} cases[] = { { { 1, 1, 1 }, { 1, 1, 1 }, 1, 1, 0 },       { { 33, 1, 5 }, { 1, 1, 1 }, 0.1, 1, 0 },
+              { { 31, 40, 9 }, { 1, 1, 1 }, 0.5, 1, 0 },   { { 65, 34, 17 }, { 2, 2, 2 }, 0.01, 1, 0 },
+              { { 64, 32, 40 }, { 1, 1, 3 }, 0.3, 8, 0 },  { { 100, 7, 60 }, { 0.7, 1.3, 0.2 }, 0.02, 1, 4 },
+              { { 96, 96, 24 }, { 1, 1, 1 }, 0.3, 16, 0 }, { { 48, 48, 48 }, { 1, 1, 1 }, 0, 1, 0 },
+              { { 3, 600, 2 }, { 1, 1, 1 }, 0.01, 1, 0 },  { { 2, 3, 1300 }, { 2, 1, 1 }, 0.003, 1, 0 },
+              { { 2, 2100, 1 }, { 1, 1, 1 }, 0.01, 1, 0 }, { { 35, 2, 520 }, { 1, 1, 0.7 }, 0.002, 1, 0 } };
 enum { SIZES = sizeof cases / sizeof *cases, MODES = 2 };
 
 static void describe(int index, char *text, size_t bytes)

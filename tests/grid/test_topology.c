@@ -239,7 +239,7 @@ static void check_topology(const tsr_topology *t, const uint8_t *v, const int sh
     tsr_topology_describe(t, &info);
     int32_t(*coordinates)[3] = (int32_t(*)[3])malloc((size_t)info.tiles * 12 + 1);
     uint64_t(*mask)[8] = (uint64_t(*)[8])malloc((size_t)info.tiles * 64 + 1);
-    tsr_topology_download(t, coordinates, mask);
+    require_ok(tsr_topology_download(t, coordinates, mask));
     for (int64_t i = 0; i < info.tiles; i++) {
         uint64_t any = 0;
         for (int k = 0; k < 512; k++) {
@@ -266,8 +266,10 @@ static void dilated(void **unused)
     uint64_t random = test_seed();
     static uint8_t v[N * N * N], w[N * N * N];
     static const int shifts[3][3] = { { 0, 0, 0 }, { -3, -2, -4 }, { 100000, -100000, 7 } };
-    for (int threads = 1; threads <= 4; threads += 3) {
-        tsr_context *context = test_context_on("cpu", threads);
+    const char *device = getenv("TESSERA_DEVICE");
+    for (int threads = 1; threads <= 7; threads += 3) { /* the last in the memory of the device */
+        if (threads == 7 && (!device || !strcmp(device, "cpu"))) continue;
+        tsr_context *context = test_context_on(threads == 7 ? device : "cpu", threads == 7 ? 1 : threads);
         for (int trial = 0; trial < 12; trial++)
             for (int neighbours = 6; neighbours <= 26; neighbours = neighbours == 6 ? 18 : neighbours + 8) {
                 memset(v, 0, sizeof v);
@@ -281,6 +283,13 @@ static void dilated(void **unused)
                 if (trial == 11) memset(v, 0, sizeof v);
                 tsr_topology *t = topology_of(v, shifts[trial % 3]), *d;
                 check_topology(t, v, shifts[trial % 3]);
+                if (threads == 7) {
+                    tsr_topology *there;
+                    require_ok(tsr_topology_copy(t, context, &there));
+                    check_topology(there, v, shifts[trial % 3]);
+                    tsr_topology_destroy(&t);
+                    t = there;
+                }
                 const int steps = trial % 4;
                 for (int s = 0; s < steps; s++) {
                     dense_step(v, neighbours, w);
@@ -318,6 +327,22 @@ static void active_sets(void **unused)
     require_error(tsr_topology_dilate(context, t, 1, 6, &d), TSR_ERROR_ARGUMENT, "limits of the coordinates");
     require_error(tsr_topology_dilate(context, t, 1, 7, &d), TSR_ERROR_ARGUMENT, "7 neighbours");
     require_error(tsr_topology_dilate(context, t, -1, 6, &d), TSR_ERROR_ARGUMENT, "-1 steps");
+    if (tsr_context_device(context).kind != TSR_DEVICE_CPU) { /* on a device its box is what counts */
+        const int32_t apart[2][3] = { { -40000, -40000, -40000 }, { 40000, 40000, 40000 } };
+        const uint64_t both[2][8] = { { 1 }, { 1 } };
+        tsr_context *other = test_context();
+        tsr_topology *there;
+        require_ok(tsr_topology_copy(t, context, &there));
+        require_error(tsr_topology_dilate(context, there, 1, 6, &d), TSR_ERROR_ARGUMENT, "limits of the coordinates");
+        require_error(tsr_topology_dilate(other, there, 1, 6, &d), TSR_ERROR_ARGUMENT, "another context");
+        tsr_topology_destroy(&there);
+        tsr_topology_destroy(&t);
+        require_ok(tsr_topology_create(2, apart, both, &t));
+        require_ok(tsr_topology_copy(t, context, &there));
+        require_error(tsr_topology_dilate(context, there, 1, 6, &d), TSR_ERROR_CAPACITY, "box of 80003 x 80003 x 80003");
+        tsr_topology_destroy(&there);
+        tsr_context_destroy(&other);
+    }
     tsr_topology_destroy(&t);
     require_error(tsr_topology_create(1, outside, full, &t), TSR_ERROR_ARGUMENT, "z of tile 0");
     tsr_context_destroy(&context);

@@ -134,7 +134,7 @@ static void dragon(void **state)
 static void dragon_spoiled(void **state)
 {
     (void)state;
-    scan("meshes/ChineseDragon-10kv.off", 7, 1, 0.4);
+    scan("meshes/ChineseDragon-10kv.off", 7, 1, 0.35);
 }
 
 int main(void)

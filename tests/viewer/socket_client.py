@@ -25,6 +25,7 @@ class Server:
 
     def connect(self, timeout):
         plain = socket.create_connection((self.host, self.port), timeout)
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # as browsers do
         return self.tls.wrap_socket(plain, server_hostname=self.host) if self.tls else plain
 
     def memory(self):

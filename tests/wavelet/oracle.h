@@ -66,7 +66,7 @@ static inline double oracle_tap(const oracle *o, int step, int k)
 
 static inline void oracle_line(oracle *o, double *x, int n)
 {
-    double out[1024];
+    double out[4096];
     for (int step = 0; step < o->filter->steps; step++) {
         const oracle_step *s = &o->filter->step[step];
         for (int i = s->parity; i < n; i += 2) {
@@ -104,7 +104,7 @@ static inline void oracle_forward(oracle *o, double *data)
             for (int p = 0; p < n[other[0]]; p++)
                 for (int q = 0; q < n[other[1]]; q++)
                     for (int r = 0; r < n[other[2]]; r++) {
-                        double line[1024], *first = data + p * stride[other[0]] + q * stride[other[1]] + r * stride[other[2]];
+                        double line[4096], *first = data + p * stride[other[0]] + q * stride[other[1]] + r * stride[other[2]];
                         for (int k = 0; k < n[a]; k++) line[k] = first[k * stride[a]];
                         oracle_line(o, line, n[a]);
                         for (int k = 0; k < n[a]; k++) first[k * stride[a]] = line[k];

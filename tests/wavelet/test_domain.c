@@ -90,6 +90,22 @@ static tsr_status board_agree(void *user, int32_t *worst)
     return TSR_OK;
 }
 
+static tsr_context *cpu;
+
+static int set_up_both(void **state)
+{
+    tsr_context_options o = TSR_CONTEXT_OPTIONS;
+    o.device = "cpu";
+    o.threads = 1;
+    require_ok(tsr_context_create(&o, &cpu));
+    return set_up(state);
+}
+static int tear_down_both(void **state)
+{
+    tsr_context_destroy(&cpu);
+    return tear_down(state);
+}
+
 /* ---- one case ------------------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct trial {
@@ -221,23 +237,23 @@ static void run_trial(trial *t, tsr_status expected)
     pthread_mutex_destroy(&b.mutex);
 }
 
-/* The whole on one device. */
-static void run_whole(const trial *t, char *coefficients, char *back)
+/* The whole on one device, `context`. */
+static void run_whole(const trial *t, tsr_context *on, char *coefficients, char *back)
 {
     const int64_t elements = t->size[0] * t->size[1] * t->size[2];
     const size_t bytes = (size_t)elements * tsr_dtype_size(t->dtype);
     tsr_wavelet_plan *plan = NULL;
     void *in = NULL, *out = NULL;
-    require_ok(tsr_wavelet_plan_create(context, t->dtype, t->dimensions, t->size, &t->options, &plan));
-    require_ok(tsr_device_allocate(context, bytes, &in));
-    require_ok(tsr_device_allocate(context, bytes, &out));
-    require_ok(tsr_device_move(context, in, NULL, t->samples, bytes));
+    require_ok(tsr_wavelet_plan_create(on, t->dtype, t->dimensions, t->size, &t->options, &plan));
+    require_ok(tsr_device_allocate(on, bytes, &in));
+    require_ok(tsr_device_allocate(on, bytes, &out));
+    require_ok(tsr_device_move(on, in, NULL, t->samples, bytes));
     require_ok(tsr_wavelet_forward(plan, in, out, NULL));
-    require_ok(tsr_device_move(NULL, coefficients, context, out, bytes));
+    require_ok(tsr_device_move(NULL, coefficients, on, out, bytes));
     require_ok(tsr_wavelet_inverse(plan, out, in, NULL));
-    require_ok(tsr_device_move(NULL, back, context, in, bytes));
-    tsr_device_release(context, in, bytes);
-    tsr_device_release(context, out, bytes);
+    require_ok(tsr_device_move(NULL, back, on, in, bytes));
+    tsr_device_release(on, in, bytes);
+    tsr_device_release(on, out, bytes);
     tsr_wavelet_plan_destroy(&plan);
 }
 
@@ -253,19 +269,37 @@ static void fill(trial *t, char *samples, uint64_t *random)
     }
 }
 
+/* Says which trial it was and where the first and last differences lie. */
+static void require_same(const trial *t, const char *what, const char *got, const char *expected, size_t bytes)
+{
+    size_t first = 0, last = bytes;
+    if (!memcmp(got, expected, bytes)) return;
+    while (got[first] == expected[first]) first++;
+    while (got[last - 1] == expected[last - 1]) last--;
+    print_message(
+        "%s: %s %s %dD %lldx%lldx%lld, axes %u, %d levels, boundary %d, normalise %d, %d ranks of %d contexts: bytes %zu to %zu of %zu differ\n",
+        what, tsr_wavelet_filter_name(t->options.filter), tsr_dtype_name(t->dtype), t->dimensions, (long long)t->size[0], (long long)t->size[1],
+        (long long)t->size[2], t->options.axes, t->options.levels, (int)t->options.boundary, t->options.normalise, t->ranks, t->contexts, first,
+        last - 1, bytes);
+    assert_memory_equal(got, expected, bytes);
+}
+
 static void check(trial *t, uint64_t *random)
 {
     const size_t bytes = (size_t)(t->size[0] * t->size[1] * t->size[2]) * tsr_dtype_size(t->dtype);
-    char *memory = (char *)malloc(5 * bytes), *samples = memory, *coefficients = memory + bytes, *back = memory + 2 * bytes;
-    memset(memory, 0xee, 5 * bytes);
+    char *memory = (char *)malloc(7 * bytes), *samples = memory, *coefficients = memory + bytes, *back = memory + 2 * bytes;
+    memset(memory, 0xee, 7 * bytes);
     fill(t, samples, random);
     t->samples = samples;
     t->coefficients = memory + 3 * bytes;
     t->back = memory + 4 * bytes;
-    run_whole(t, coefficients, back);
+    run_whole(t, cpu, coefficients, back);
+    run_whole(t, context, memory + 5 * bytes, memory + 6 * bytes);
+    require_same(t, "coefficients of the whole", memory + 5 * bytes, coefficients, bytes);
+    require_same(t, "samples of the whole", memory + 6 * bytes, back, bytes);
     run_trial(t, TSR_OK);
-    assert_memory_equal(t->coefficients, coefficients, bytes);
-    assert_memory_equal(t->back, back, bytes);
+    require_same(t, "coefficients", t->coefficients, coefficients, bytes);
+    require_same(t, "samples", t->back, back, bytes);
     free(memory);
 }
 
@@ -410,5 +444,5 @@ int main(void)
 #endif
         cmocka_unit_test(failures)
     };
-    return cmocka_run_group_tests_name("test_domain", tests, set_up, tear_down);
+    return cmocka_run_group_tests_name("test_domain", tests, set_up_both, tear_down_both);
 }

@@ -272,14 +272,30 @@ static int32_t dirac_bits(const tsr_wavelet_options *o)
     return o->accuracy > 0 ? o->accuracy : o->accuracy < 0 || o->filter == TSR_WAVELET_FIDELITY || o->filter == TSR_WAVELET_JPEG53 ? 0 : 1;
 }
 
-static void one_random_case(uint64_t *seed, int number)
+/* Planes beyond five megabytes, of which a CPU takes two levels at once; with details of every level. */
+static void large_shape(uint64_t *seed, struct shape *s)
+{
+    s->dimensions = 2;
+    s->batch = 1 + (int64_t)(test_random(seed) % 2);
+    s->size[0] = 700 + (int64_t)(test_random(seed) % 1200);
+    s->size[1] = (5 << 20) / (int64_t)tsr_dtype_size(s->type) / s->size[0] / s->batch + 1 + (int64_t)(test_random(seed) % 40);
+    s->size[2] = s->size[3] = 1;
+    s->elements = s->size[0] * s->size[1];
+}
+
+static void one_random_case(uint64_t *seed, int number, int large)
 {
     struct shape s = { 0 };
     tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
     int64_t stride[4], batch_stride;
     char what[400];
     random_shape(seed, &s);
+    if (large) large_shape(seed, &s);
     random_options(seed, &s, &o);
+    if (large) {
+        o.axes = 3;
+        o.levels = o.boundary == TSR_WAVELET_PERIODIC ? 1 : 2 + (int32_t)(test_random(seed) % 2);
+    }
     int real = s.type == TSR_F32 || s.type == TSR_F64;
     int64_t in_reach = random_strides(seed, s.dimensions, s.size, s.batch, s.stride, &s.batch_stride), out_reach = in_reach;
     o.sample_stride = s.stride;
@@ -368,7 +384,15 @@ static void random_cases(void **state)
 {
     (void)state;
     uint64_t seed = test_seed();
-    for (int n = 0; n < (on_cpu ? 400 : 50); n++) one_random_case(&seed, n);
+    for (int n = 0; n < (on_cpu ? 400 : 50); n++) one_random_case(&seed, n, 0);
+}
+
+static void two_levels_at_once(void **state)
+{
+    (void)state;
+    if (!on_cpu) return;
+    uint64_t seed = test_seed();
+    for (int n = 0; n < (test_is_slow() ? 2 : 8); n++) one_random_case(&seed, n, 1);
 }
 
 /* Dense arrays about as wide as vectors and far wider, 5/3 filters, one sample that may leave 16 bits wherever it is: rows that are taken through
@@ -430,7 +454,7 @@ static void both_steps_at_once(void **state)
     if (on_cpu) tsr_isa_force(-1);
 }
 
-/* Beyond the caches results are written past them, where they are aligned: the same as where they are not. */
+/* Beyond the caches results are written past them, where they are aligned: the same as where they are not, whatever the caller's workspace is aligned to. */
 static void large_planes(void **state)
 {
     (void)state;
@@ -443,7 +467,7 @@ static void large_planes(void **state)
     for (int k = 0; k < 2; k++) assert_non_null(out[k] = (char *)aligned_alloc(64, room));
     assert_non_null(in = (char *)malloc(room));
     for (size_t i = 0; i < room / 2; i++) ((int16_t *)(void *)in)[i] = (int16_t)(test_random(&seed) % 2001 - 1000);
-    static const int64_t planes[3][2] = { { 2048, 6400 }, { 7680, 1700 }, { 4352, 3000 } }; /* the parts of the last two lie anywhere in the ring */
+    static const int64_t planes[3][2] = { { 2048, 6400 }, { 7680, 1700 }, { 4352, 3000 } };
     for (int k = 0; k < 4; k++) {
         const int dimensions = k < 3 ? 2 : 3;
         const int64_t *plane = planes[k < 3 ? k : 0];
@@ -452,10 +476,15 @@ static void large_planes(void **state)
         o.levels = 1;
         tsr_wavelet_plan *plan = NULL;
         require_ok(tsr_wavelet_plan_create(two, TSR_I16, dimensions, dimensions == 2 ? plane : size, &o, &plan));
-        for (int shift = 0; shift < 2; shift++) require_ok(tsr_wavelet_forward(plan, in, out[shift] + 2 * shift, NULL));
+        tsr_wavelet_info info;
+        tsr_wavelet_plan_describe(plan, &info);
+        char *work = (char *)malloc((size_t)info.workspace_bytes + 16);
+        assert_non_null(work);
+        for (int shift = 0; shift < 2; shift++) require_ok(tsr_wavelet_forward(plan, in, out[shift] + 2 * shift, shift ? NULL : work + 8));
         assert_memory_equal(out[0], out[1] + 2, n * 2);
-        require_ok(tsr_wavelet_inverse(plan, out[1] + 2, out[0], NULL));
+        require_ok(tsr_wavelet_inverse(plan, out[1] + 2, out[0], work + 8));
         assert_memory_equal(in, out[0], n * 2);
+        free(work);
         tsr_wavelet_plan_destroy(&plan);
     }
     tsr_context_destroy(&two);
@@ -708,9 +737,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden_vectors), cmocka_unit_test(golden_plane),       cmocka_unit_test(golden_hashes),
-        cmocka_unit_test(random_cases),   cmocka_unit_test(both_steps_at_once), cmocka_unit_test(large_planes),
-        cmocka_unit_test(polynomials),    cmocka_unit_test(norms_and_widths),   cmocka_unit_test(weights),
-        cmocka_unit_test(custom_steps),   cmocka_unit_test(layouts_rearranged), cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(random_cases),   cmocka_unit_test(two_levels_at_once), cmocka_unit_test(both_steps_at_once),
+        cmocka_unit_test(large_planes),   cmocka_unit_test(polynomials),        cmocka_unit_test(norms_and_widths),
+        cmocka_unit_test(weights),        cmocka_unit_test(custom_steps),       cmocka_unit_test(layouts_rearranged),
+        cmocka_unit_test(bad_arguments),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

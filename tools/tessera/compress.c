@@ -77,14 +77,14 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &coder,
           .argument = "NAME",
           .help =
-              "predict: smallest; planes: several resolutions, may be cut anywhere; fast (default auto: predict, or planes for --psnr and --rate)",
-          .choices = "auto predict planes fast" },
+              "predict: smallest; planes: several resolutions, may be cut anywhere; fast; rans: decoded by CPUs and GPUs (default auto: predict, or planes for --psnr and --rate)",
+          .choices = "auto predict planes fast rans" },
         { .name = "brick", .type = CLI_SIZE3, .value = &c.options.brick, .help = "extents of the bricks", .lower = 1, .upper = 256 },
         { .name = "levels",
           .type = CLI_INT,
           .value = &c.options.levels,
           .argument = "N",
-          .help = "of the wavelets (default 4; fast: 3)",
+          .help = "of the wavelets (default 4; fast, rans: 3)",
           .lower = 1,
           .upper = 6 },
         { .name = "layers",
@@ -115,8 +115,8 @@ static int run(cli_call *cli, int argc, char **argv)
     if (!planes && (c.options.layers || order_given))
         return cli_usage(cli, "--%s: only the coder planes has layers of quality, expected --coder planes, --psnr or --rate beside it",
                          c.options.layers ? "layers" : "order");
-    if (!planes && coder != TSR_COMPRESS_FAST && c.options.levels)
-        return cli_usage(cli, "--levels: of wavelets, which the coder predict has not, expected --coder planes or fast beside it");
+    if (!planes && coder < TSR_COMPRESS_FAST && c.options.levels)
+        return cli_usage(cli, "--levels: of wavelets, which the coder predict has not, expected --coder planes, fast or rans beside it");
     c.options.order = (tsr_compress_order)order;
     c.options.threads = cli->globals.threads;
     c.options.overwrite = cli->globals.force;

@@ -338,6 +338,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "with --age and --change-tolerance: N such steps running are enough",
           .lower = 1,
           .upper = 1e9 },
+        { .name = "fused", .type = CLI_FLAG, .value = &o->fused, .help = "a GPU takes its own arithmetic: faster, other last bits" },
         { .name = "max-steps",
           .type = CLI_COUNT,
           .value = &o->max_steps,

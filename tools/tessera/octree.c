@@ -184,6 +184,7 @@ static int work(struct octree *o)
     int code = cli_context(o->cli, &context);
     if (!code && cli_tree_is_file(o->cli, o->cli->input[0])) code = cli_tree_read(o->cli, o->cli->input[0], context, 4, &tree, &channels);
     else if (!code) code = o->kind == TSR_FILE_MESH ? from_mesh(o, context, &tree, &seconds) : from_volumes(o, context, &tree, &seconds);
+    if (!code) code = cli_tree_grade(o->cli, &o->regions, context, channels, &tree);
     if (!code && o->cap) {
         const tsr_status status = tsr_region_tree_cap(tree.device, o->cap);
         if (status != TSR_OK) code = cli_status(o->cli, status, "--cap");

@@ -229,7 +229,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_REAL,
           .value = &o->alpha,
           .argument = "A",
-          .help = "stiffness: more bridges noise and gaps (default 0.05)",
+          .help = "stiffness: more bridges noise and gaps (default 0.02)",
           .lower = 0,
           .upper = 2,
           .given = &alpha_given },

@@ -87,6 +87,37 @@ tsr_status cli_tree_adopt(tsr_context *context, tsr_region_tree **host, tsr_volu
     return status;
 }
 
+/* The means as they go into a file; NULL if there are none. */
+static tsr_status means_of(const cli_tree *t, int32_t channels, tsr_volume **values)
+{
+    const int64_t leaves = tsr_region_tree_describe(t->host).leaves;
+    *values = NULL;
+    if (!leaves || !t->means[0]) return TSR_OK;
+    const tsr_status status = tsr_volume_create(NULL, TSR_F32, (tsr_size3){ leaves, channels, 1 }, NULL, values);
+    for (int32_t c = 0; c < channels && status == TSR_OK; c++)
+        memcpy((float *)tsr_volume_data(*values) + c * leaves, t->means[c], (size_t)leaves * sizeof(float));
+    return status;
+}
+
+int cli_tree_grade(const cli_call *cli, const cli_regions *r, tsr_context *context, int32_t channels, cli_tree *tree)
+{
+    tsr_region_grading grading = TSR_REGION_GRADING;
+    tsr_region_tree *graded = NULL;
+    tsr_volume *values = NULL, *handed = NULL;
+    if (!r->grade) return CLI_OK;
+    grading.touch = (tsr_region_touch)(r->grade - 1);
+    grading.progress = cli_progress(cli);
+    tsr_status status = means_of(tree, channels, &values);
+    if (status == TSR_OK) status = tsr_region_tree_grade(tree->host, &grading, values, &graded, &handed);
+    if (status == TSR_OK) {
+        cli_tree_destroy(tree);
+        *tree = (cli_tree){ 0 };
+        status = cli_tree_adopt(context, &graded, &handed, tree);
+    }
+    tsr_volume_destroy(&values);
+    return status == TSR_OK ? CLI_OK : cli_status(cli, status, "--grade");
+}
+
 void cli_tree_destroy(cli_tree *t)
 {
     for (int c = 0; c < 4; c++) free(t->means[c]);
@@ -96,13 +127,10 @@ void cli_tree_destroy(cli_tree *t)
 
 static int write_tree(const cli_call *cli, const char *path, const cli_tree *t, int32_t channels)
 {
-    const int64_t leaves = tsr_region_tree_describe(t->host).leaves;
     tsr_write_options write = cli_write_options(cli);
     write.format = NULL; /* --format is of the volume */
     tsr_volume *values = NULL;
-    tsr_status status = leaves && t->means[0] ? tsr_volume_create(NULL, TSR_F32, (tsr_size3){ leaves, channels, 1 }, NULL, &values) : TSR_OK;
-    for (int32_t c = 0; c < channels && values; c++)
-        memcpy((float *)tsr_volume_data(values) + c * leaves, t->means[c], (size_t)leaves * sizeof(float));
+    tsr_status status = means_of(t, channels, &values);
     if (status == TSR_OK) status = tsr_region_tree_write(t->host, values, path, &write);
     tsr_volume_destroy(&values);
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);

@@ -11,6 +11,7 @@ typedef struct cli_regions {
     int rule, classifier, edge_norm;
     double range[2];
     int range_given, threshold_given, rule_given;
+    int grade;        /* 0: not; else 1 + tsr_region_touch */
     const char *list; /* CSV */
     const char *tree; /* file */
     const char *runs; /* CSV */
@@ -53,6 +54,12 @@ typedef struct cli_regions {
           .type = CLI_FLAG,                                                                                                                       \
           .value = &(r).options.singles,                                                                                                          \
           .help = "edges, linear, classes: what is not kept becomes leaves of one voxel" },                                                       \
+        { .name = "grade",                                                                                                                        \
+          .type = CLI_CHOICE,                                                                                                                     \
+          .value = &(r).grade,                                                                                                                    \
+          .argument = "HOW",                                                                                                                      \
+          .help = "split leaves until those that touch (by faces, by edges too, by corners too) differ by one level at most",                     \
+          .choices = "none faces edges corners" },                                                                                                \
         { .name = "list",                                                                                                                         \
           .type = CLI_TEXT,                                                                                                                       \
           .value = &(r).list,                                                                                                                     \
@@ -79,6 +86,8 @@ typedef struct cli_tree {
 /* From a host tree and its values, leaves x channels x 1 (NULL: none), both ADOPTED; *values becomes NULL. */
 tsr_status cli_tree_adopt(tsr_context *context, tsr_region_tree **host, tsr_volume **values, cli_tree *tree);
 tsr_status cli_tree_make(tsr_context *context, const tsr_volume *const *channels, int32_t count, const tsr_region_options *options, cli_tree *tree);
+/* Grades the tree, if that is asked for: the parts of a leaf have its means. Returns an exit code. */
+int cli_tree_grade(const cli_call *cli, const cli_regions *r, tsr_context *context, int32_t channels, cli_tree *tree);
 /* Is the input a tree that was written before; reads it, with at most `most` channels of means. Returns an exit code. */
 int cli_tree_is_file(const cli_call *cli, const char *path);
 int cli_tree_read(const cli_call *cli, const char *path, tsr_context *context, int32_t most, cli_tree *tree, int32_t *channels);

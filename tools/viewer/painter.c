@@ -342,8 +342,10 @@ static int take_data(struct painter *p)
         p->speed_input = s->speed_input;
     }
     pthread_mutex_unlock(&s->lock);
+    pthread_mutex_lock(&s->bridge_lock);
     if (newest_speed) take_speed(p, newest_speed);
     if (surface) take_surface(p, &newest);
+    pthread_mutex_unlock(&s->bridge_lock);
     pthread_mutex_lock(&s->lock);
     if (surface) s->used_tiles = newest.tiles;
     if (speed) s->used_speed = newest_speed;

@@ -210,6 +210,7 @@ int viewer_session_create(const viewer_options *options, void (*wake)(void *user
     s->wake = wake;
     s->wake_user = user;
     pthread_mutex_init(&s->lock, NULL);
+    pthread_mutex_init(&s->bridge_lock, NULL);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -263,6 +264,7 @@ void viewer_session_destroy(viewer_session **session)
     for (int i = 0; i < s->notice_count; i++) viewer_blob_release(&s->notice[i]);
     pthread_cond_destroy(&s->to_solver);
     pthread_cond_destroy(&s->to_painter);
+    pthread_mutex_destroy(&s->bridge_lock);
     pthread_mutex_destroy(&s->lock);
     free(s->folder);
     free(s->device);

@@ -100,6 +100,9 @@ typedef struct viewer_session {
     int watchers;                /* pages that want pictures; none: nothing is drawn */
     int wanted[VIEWER_VIEWS];    /* a page is ready for a picture of this window */
 
+    /* On a device that is no CPU surface, speed and what comes back of them belong to a context of their own, which solver and painter use under this
+     * lock: neither may work in the other's (a context serves one thread at a time). */
+    pthread_mutex_t bridge_lock;
     viewer_surface surface;      /* newest, not taken yet */
     int surface_ready;
     tsr_tiles *used_tiles;       /* back from the painter, for the solver to free */

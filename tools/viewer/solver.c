@@ -19,6 +19,7 @@ static const double batch_seconds = 0.010, tell_seconds = 0.06;
 struct solver {
     viewer_session *s;
     tsr_context *context;
+    tsr_context *bridge; /* of what the painter is given; NULL on a CPU, where it may read what is the solver's */
     viewer_image *image;
     tsr_volume *on_device; /* a copy of the image, where the device is no CPU */
     tsr_segmentation *segmentation;
@@ -84,6 +85,37 @@ static void measure(struct solver *o)
     o->state_dirty = 1;
 }
 
+/* The painter may be copying from the bridge. */
+static void enter_bridge(const struct solver *o)
+{
+    if (o->bridge) pthread_mutex_lock(&o->s->bridge_lock);
+}
+static void leave_bridge(const struct solver *o)
+{
+    if (o->bridge) pthread_mutex_unlock(&o->s->bridge_lock);
+}
+static void free_on_bridge(const struct solver *o, tsr_tiles *tiles, tsr_volume *speed)
+{
+    enter_bridge(o);
+    tsr_tiles_destroy(&tiles);
+    tsr_volume_destroy(&speed);
+    leave_bridge(o);
+}
+
+/* Copies for the painter, done when this returns. */
+static tsr_status copy_for_painter(struct solver *o, int surface, int speed, tsr_tiles **tiles, tsr_volume **volume)
+{
+    tsr_volume *own = NULL;
+    tsr_context *to = o->bridge ? o->bridge : o->context;
+    tsr_status status = TSR_OK;
+    if (surface && o->state.has_surface) status = tsr_tiles_copy(tsr_segmentation_tiles(o->segmentation), to, tiles);
+    if (speed && status == TSR_OK) status = tsr_segmentation_speed(o->segmentation, o->bridge ? &own : volume);
+    if (own) status = tsr_volume_copy(own, o->bridge, volume);
+    tsr_volume_destroy(&own);
+    if (status == TSR_OK) status = tsr_context_synchronize(to);
+    return status;
+}
+
 static void publish(struct solver *o)
 {
     viewer_session *s = o->s;
@@ -92,11 +124,11 @@ static void publish(struct solver *o)
     pthread_mutex_unlock(&s->lock);
     tsr_tiles *tiles = NULL;
     tsr_volume *volume = NULL;
-    if (surface && o->segmentation && o->state.has_surface && tsr_tiles_copy(tsr_segmentation_tiles(o->segmentation), o->context, &tiles) != TSR_OK)
-        viewer_session_tell(s, "error", "%s", tsr_error_message());
-    if (speed && o->segmentation && tsr_segmentation_speed(o->segmentation, &volume) != TSR_OK)
-        viewer_session_tell(s, "error", "%s", tsr_error_message());
-    if (tsr_context_synchronize(o->context) != TSR_OK) viewer_session_tell(s, "error", "%s", tsr_error_message());
+    if ((surface || speed) && o->segmentation) {
+        enter_bridge(o);
+        if (copy_for_painter(o, surface, speed, &tiles, &volume) != TSR_OK) viewer_session_tell(s, "error", "%s", tsr_error_message());
+        leave_bridge(o);
+    }
     pthread_mutex_lock(&s->lock);
     if (surface) {
         s->surface = (viewer_surface){ tiles, (double)o->state.report.total_steps, o->input };
@@ -282,8 +314,7 @@ static void load_image(struct solver *o, const char *name)
     s->speed = NULL;
     s->surface_ready = s->speed_ready = 0;
     pthread_mutex_unlock(&s->lock);
-    tsr_tiles_destroy(&stale);
-    tsr_volume_destroy(&stale_speed);
+    free_on_bridge(o, stale, stale_speed);
     take_image(s, image);
     viewer_image_release(s, &shared);
     viewer_image_release(s, &before);
@@ -542,8 +573,7 @@ static int next(struct solver *o, viewer_command *command)
             continue;
         }
         pthread_mutex_unlock(&s->lock);
-        tsr_tiles_destroy(&tiles);
-        tsr_volume_destroy(&speed);
+        free_on_bridge(o, tiles, speed);
         pthread_mutex_lock(&s->lock);
     }
     int stop = o->left > 0 && viewer_queue_interrupts(s);
@@ -578,6 +608,7 @@ static void clean(struct solver *o)
     tsr_volume_destroy(&o->on_device);
     viewer_image_release(s, &o->image);
     tsr_context_destroy(&o->context);
+    tsr_context_destroy(&o->bridge);
     free(o->head);
 }
 
@@ -596,7 +627,8 @@ void *viewer_solver_main(void *session)
         tsr_context_destroy(&o.context);
     }
     tsr_context_destroy(&o.context);
-    if (tsr_context_create(&options, &o.context) != TSR_OK) {
+    if (tsr_context_create(&options, &o.context) != TSR_OK ||
+        (tsr_context_device(o.context).kind != TSR_DEVICE_CPU && tsr_context_create(&options, &o.bridge) != TSR_OK)) {
         viewer_session_tell(o.s, "error", "%s", tsr_error_message());
         clean(&o);
         return NULL;

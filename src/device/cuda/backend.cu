@@ -5,6 +5,7 @@
 
 #include "backend_abi.h"
 #include "device/kernel.h"
+#include "device/mail.h"
 #include "device/module.h"
 
 static const size_t STAGING_HALF = (size_t)8 << 20;
@@ -54,7 +55,7 @@ static tsr_status cuda_queue_open(tsr_cuda_queue *q)
     TSR_CUDA(cudaDeviceGetDefaultMemPool(&pool, q->device));
     TSR_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
     TSR_CUDA(cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking));
-    TSR_CUDA(cudaMallocHost(&q->staging, 2 * STAGING_HALF));
+    TSR_CUDA(cudaMallocHost(&q->staging, 2 * STAGING_HALF + TSR_QUEUE_MAIL));
     for (int i = 0; i < 2; i++) TSR_CUDA(cudaEventCreateWithFlags(&q->staged[i], cudaEventDisableTiming));
     return TSR_OK;
 }
@@ -145,6 +146,19 @@ static tsr_status cuda_copy(tsr_queue *queue, void *to, const void *from, size_t
 tsr_status tsr_queue_fill(tsr_queue *queue, void *device, int byte, size_t bytes)
 {
     TSR_CUDA(cudaMemsetAsync(device, byte, bytes, tsr_cuda_stream(queue)));
+    return TSR_OK;
+}
+
+/* Behind the two halves; the second half's event serves, since uploads that wait for it will wait for no less. */
+void *tsr_queue_mail(tsr_queue *queue) { return (char *)((tsr_cuda_queue *)queue)->staging + 2 * STAGING_HALF; }
+tsr_status tsr_queue_mail_mark(tsr_queue *queue)
+{
+    TSR_CUDA(cudaEventRecord(((tsr_cuda_queue *)queue)->staged[1], tsr_cuda_stream(queue)));
+    return TSR_OK;
+}
+tsr_status tsr_queue_mail_wait(tsr_queue *queue)
+{
+    TSR_CUDA(cudaEventSynchronize(((tsr_cuda_queue *)queue)->staged[1]));
     return TSR_OK;
 }
 

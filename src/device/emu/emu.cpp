@@ -12,6 +12,7 @@
 
 #include "backend_abi.h"
 #include "device/kernel.h"
+#include "device/mail.h"
 #include "device/module.h"
 
 #if defined(TSR_SANITIZE_ADDRESS)
@@ -332,6 +333,7 @@ struct emu_queue {
     int open;        /* who has access just now, where page tables give it (the rights of a key belong to a thread) */
     int key; /* memory protection key of the fence, or -1: page tables are changed, which costs more than most kernels */
     uint64_t random;
+    alignas(16) unsigned char mail[TSR_QUEUE_MAIL];
     std::string failure;
     std::vector<std::function<void()>> record;
 };
@@ -505,6 +507,14 @@ tsr_status tsr_queue_fill(tsr_queue *queue, void *device, int byte, size_t bytes
     });
     return TSR_OK;
 }
+
+void *tsr_queue_mail(tsr_queue *queue) { return ((emu_queue *)queue)->mail; }
+tsr_status tsr_queue_mail_mark(tsr_queue *queue)
+{
+    (void)queue;
+    return TSR_OK;
+}
+tsr_status tsr_queue_mail_wait(tsr_queue *queue) { return tsr_launch_check(queue); }
 
 tsr_status tsr_launch_check(tsr_queue *queue)
 {

@@ -1,0 +1,29 @@
+/* grid/topology_ops.h: what a device provides for voxel sets in its memory. Those in host memory are worked on by topology.c itself. */
+#ifndef TSR_GRID_TOPOLOGY_OPS_H
+#define TSR_GRID_TOPOLOGY_OPS_H
+
+#include "device/backend.h"
+#include "grid/topology_bits.h"
+
+/* One step of dilation. Pointers are device memory. */
+typedef struct tsr_topology_job {
+    const uint64_t *keys;      /* [count] in order */
+    const uint64_t (*mask)[8]; /* [count] */
+    int64_t count;
+    int32_t neighbours;  /* 6, 18 or 26 */
+    tsr_rank_box box;    /* all tiles and their neighbours lie in it */
+    tsr_rank *from, *to; /* [box.words] of the tiles, of those of the result */
+    uint64_t *parts;     /* [2 TSR_TOPOLOGY_PARTS(box.words)] */
+    uint64_t *totals;    /* tiles and voxels of the result */
+} tsr_topology_job;
+enum { TSR_TOPOLOGY_PART = 4096 /* words */ };
+#define TSR_TOPOLOGY_PARTS(words) (((words) + TSR_TOPOLOGY_PART - 1) / TSR_TOPOLOGY_PART)
+
+typedef struct tsr_topology_ops {
+    /* Fills from, to, totals[0]. */
+    tsr_status (*survey)(tsr_queue *queue, const tsr_topology_job *job);
+    /* Then keys and masks of the `count` tiles of the result, and totals[1]. */
+    tsr_status (*write)(tsr_queue *queue, const tsr_topology_job *job, int64_t count, uint64_t *keys, uint64_t (*mask)[8]);
+} tsr_topology_ops;
+
+#endif

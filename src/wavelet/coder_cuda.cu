@@ -1,0 +1,420 @@
+/* wavelet/coder_cuda.cu: streams of the coder rans on the GPU. A warp decodes a stream, 32 coefficients at a time, or takes the checksums of eight; a block
+ * restores a brick in shared memory. Bound: a voxel costs about 120 instructions of a lane to decode and 100 to restore; bytes moved are few. */
+#include "device/kernel.h"
+
+#include "io/xxh64.h"
+#include "wavelet/coder_ops.h"
+#include "wavelet/restore.h"
+
+enum { WARP = 32, DECODE_THREADS = 256, RESTORE_THREADS = 512, QUAD = 4 };
+
+/* Numbers of the file, at even places. */
+TSR_DEVICE_FN uint32_t half_at(const uint8_t *p) { return *(const uint16_t *)(const void *)p; }
+TSR_DEVICE_FN uint32_t word_at(const uint8_t *p) { return half_at(p) | half_at(p + 2) << 16; }
+TSR_DEVICE_FN uint64_t long_at(const uint8_t *p) { return (uint64_t)word_at(p) | (uint64_t)word_at(p + 4) << 32; }
+
+/* ---- checksums ------------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Four lanes take the four lanes of the sum; all of a warp arrive. */
+TSR_DEVICE_FN void check_piece(const tsr_coder_job &j, int64_t number)
+{
+    const int32_t part = (int32_t)threadIdx.x % QUAD;
+    const int exists = number < j.count * j.streams;
+    tsr_coder_piece p = { 0, 0, 0, 0, 0, 0, 0 };
+    if (exists) p = j.piece[number];
+    const uint64_t seed = (uint64_t)p.seed_high << 32 | p.seed;
+    uint64_t lane = part == 0 ? seed + TSR_XXH_1 + TSR_XXH_2 : part == 1 ? seed + TSR_XXH_2 : part == 2 ? seed : seed - TSR_XXH_1, all[QUAD];
+    const uint8_t *at = j.bytes + p.offset, *end = at + (p.there ? p.bytes : 0);
+    for (uint32_t k = 0; k < (p.there ? p.bytes / 32 : 0); k++, at += 32) lane = tsr_xxh_round(lane, long_at(at + 8 * part));
+    __syncwarp();
+    for (int k = 0; k < QUAD; k++) all[k] = __shfl_sync(TSR_WARP_ALL, lane, (int)(threadIdx.x % WARP) / QUAD * QUAD + k);
+    if (part || !exists) return;
+    uint64_t h = p.bytes >= 32 ? tsr_xxh_join(all) : seed + TSR_XXH_5;
+    h += p.bytes;
+    for (; end - at >= 8; at += 8) h = tsr_xxh_tail8(h, long_at(at));
+    for (; end - at >= 4; at += 4) h = tsr_xxh_tail4(h, word_at(at));
+    for (; end - at >= 1; at++) h = tsr_xxh_tail1(h, *at);
+    const int good = p.there && (!p.bytes || (uint32_t)tsr_xxh_mix(h) == p.sum);
+    j.good[number] = (uint8_t)good;
+    if (!good) {
+        atomicAdd(&j.report->bad, 1u);
+        atomicMin(&j.report->first_bad, (uint32_t)number);
+    }
+}
+
+/* ---- streams --------------------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct lane_reader {
+    const uint8_t *words;
+    uint32_t at, count, state;
+    int32_t lane;
+} lane_reader;
+
+/* States that are too small take the next words, in the order of their lanes. */
+TSR_DEVICE_FN void refill(lane_reader &r, int some)
+{
+    const int few = some && r.state < TSR_RANS_LEAST;
+    const uint32_t all = __ballot_sync(TSR_WARP_ALL, few), i = r.at + (uint32_t)__popc(all & ((1u << r.lane) - 1));
+    if (few) r.state = r.state << 16 | (i < r.count ? half_at(r.words + 2 * (int64_t)i) : 0);
+    r.at += (uint32_t)__popc(all);
+}
+
+TSR_DEVICE_FN uint32_t take_plain(lane_reader &r, int32_t bits)
+{
+    const uint32_t v = r.state & ((1u << bits) - 1);
+    r.state >>= bits;
+    return v;
+}
+
+/* What follows the last token; all of a warp arrive. */
+TSR_DEVICE_FN uint32_t escape(lane_reader &r, int mine, uint32_t above)
+{
+    const int32_t bits = mine ? (int32_t)take_plain(r, TSR_RANS_ESCAPE_BITS) : 0;
+    refill(r, mine);
+    uint32_t v = mine ? take_plain(r, tsr_mini(bits, 16)) : 0;
+    refill(r, mine);
+    if (bits > 16) v |= take_plain(r, bits - 16) << 16;
+    refill(r, bits > 16);
+    return mine ? (v | 1u << bits) + TSR_RANS_ESCAPE - 1 : above;
+}
+
+/* A band in work. */
+typedef struct band_walk {
+    int32_t *to; /* its coefficients */
+    uint32_t *sum;
+    int32_t s[3], low[3], reach, siblings, start;
+} band_walk;
+
+TSR_DEVICE_FN int32_t context_of(const band_walk &w, int32_t x, int32_t y, int32_t z)
+{
+    const int before = w.reach == 2 ? z > 0 : w.reach && y > 0;
+    if (!before && !w.siblings) return w.start;
+    const int32_t nx = w.s[0], ny = w.s[1];
+    const int32_t *row = w.to + ((int64_t)z * ny + y) * nx;
+    uint32_t sum = 0;
+    if (before && w.reach == 1) {
+        const uint32_t at = tsr_rans_magnitude(row[x - nx]), left = x ? tsr_rans_magnitude(row[x - 1 - nx]) : at;
+        sum = TSR_RANS_ROW_SUM(at, left);
+    } else if (before) {
+        const int32_t *p = row + x - nx * ny;
+        sum = TSR_RANS_SLICE_SUM(tsr_rans_magnitude(p[0]), tsr_rans_magnitude(p[x ? -1 : 0]), tsr_rans_magnitude(p[x + 1 < nx ? 1 : 0]),
+                                 tsr_rans_magnitude(p[y ? -nx : 0]), tsr_rans_magnitude(p[y + 1 < ny ? nx : 0]));
+    }
+    const uint32_t seen = w.siblings ? w.sum[((int64_t)z * w.low[1] + y) * w.low[0] + x] : 0;
+    return tsr_rans_context(tsr_rans_energy(tsr_rans_weigh(before, w.siblings), sum, seen));
+}
+
+/* A coefficient is seen where it lies, and beyond the last where the low band is longer. */
+TSR_DEVICE_FN void see(const band_walk &w, int32_t x, int32_t y, int32_t z, int32_t v)
+{
+    const int32_t mx = x + 1 == w.s[0] ? w.low[0] - w.s[0] : 0, my = y + 1 == w.s[1] ? w.low[1] - w.s[1] : 0,
+                  mz = z + 1 == w.s[2] ? w.low[2] - w.s[2] : 0;
+    for (int32_t c = z; c <= z + mz; c++)
+        for (int32_t b = y; b <= y + my; b++)
+            for (int32_t a = x; a <= x + mx; a++) {
+                uint32_t *sum = w.sum + ((int64_t)c * w.low[1] + b) * w.low[0] + a;
+                *sum = (w.siblings ? *sum : 0) + tsr_rans_magnitude(v);
+            }
+}
+
+TSR_DEVICE_FN void decode_band(lane_reader &r, band_walk &w, const uint8_t *token, const uint32_t *share, int narrow, int last)
+{
+    const int32_t n = w.s[0] * w.s[1] * w.s[2];
+    const int32_t dx = WARP % w.s[0], dy = WARP / w.s[0] % w.s[1], dz = WARP / w.s[0] / w.s[1];
+    int32_t x = r.lane % w.s[0], y = r.lane / w.s[0] % w.s[1], z = r.lane / w.s[0] / w.s[1];
+    for (int32_t i = r.lane; i - r.lane < n; i += WARP) {
+        const int some = i < n;
+        const int32_t context = some ? context_of(w, x, y, z) : 0, table = tsr_rans_table(context);
+        uint32_t above = 0;
+        if (some) {
+            const uint32_t slot = r.state & (TSR_RANS_SLOTS - 1);
+            above = token[table << TSR_RANS_BITS | (int32_t)slot];
+            const uint32_t f = share[table * TSR_RANS_TOKENS + (int32_t)above];
+            r.state = tsr_rans_advance(r.state, f & 0xffff, slot - (f >> 16));
+        }
+        refill(r, some);
+        const int far = above == TSR_RANS_ESCAPE;
+        if (__any_sync(TSR_WARP_ALL, far)) above = escape(r, far, above);
+        if (some) {
+            int32_t v = tsr_rans_finish(&r.state, above, tsr_rans_plain(context));
+            if (narrow) v = (int16_t)v;
+            w.to[i] = v;
+            if (!last) see(w, x, y, z, v);
+        }
+        refill(r, some);
+        __syncwarp();
+        x += dx;
+        const int32_t cx = x >= w.s[0];
+        x -= cx ? w.s[0] : 0;
+        y += dy + cx;
+        const int32_t cy = y >= w.s[1];
+        y -= cy ? w.s[1] : 0;
+        z += dz + cy;
+    }
+}
+
+/* Details of resolution r. */
+TSR_DEVICE_FN void decode_details(const tsr_coder_job &j, const tsr_coder_brick &b, int64_t brick, int32_t resolution, const tsr_coder_piece &p,
+                                  const uint8_t *token, const uint32_t *share)
+{
+    const uint8_t *from = j.bytes + p.offset;
+    const uint32_t head = TSR_RANS_HEADER + TSR_RANS_STATES;
+    lane_reader r;
+    band_walk w;
+    r.lane = (int32_t)threadIdx.x % WARP;
+    r.words = from + head;
+    r.at = 0;
+    r.count = p.bytes > head ? (p.bytes - head) / 2 : 0;
+    r.state = p.bytes >= (uint32_t)(TSR_RANS_HEADER + 4 * r.lane + 4) ? word_at(from + TSR_RANS_HEADER + 4 * r.lane) : 0;
+    w.to = j.coefficient + brick * j.coefficients + tsr_coder_before(&b, resolution);
+    w.sum = j.sum + brick * j.sums + tsr_coder_sums_before(&b, resolution);
+    w.siblings = 0;
+    w.start = tsr_rans_start(from[1]);
+    const int narrow = from[0] == 2;
+    for (int k = 1; k < 8; k++) {
+        for (int a = 0; a < 3; a++) {
+            const int32_t e = tsr_coder_extent(&b, resolution, a);
+            w.low[a] = (e + 1) / 2;
+            w.s[a] = k >> a & 1 ? e / 2 : w.low[a];
+        }
+        if (!w.s[0] || !w.s[1] || !w.s[2]) continue;
+        w.reach = tsr_rans_reach(w.s[0], w.s[1]);
+        decode_band(r, w, token, share, narrow, k == 7);
+        w.to += w.s[0] * w.s[1] * w.s[2];
+        w.siblings++;
+    }
+}
+
+/* The approximation, in packed blocks. */
+TSR_DEVICE_FN void decode_blocks(const tsr_coder_job &j, const tsr_coder_brick &b, int64_t brick, const tsr_coder_piece &p)
+{
+    const uint8_t *from = j.bytes + p.offset;
+    const int32_t lane = (int32_t)threadIdx.x % WARP, n = (int32_t)tsr_coder_before(&b, 1), blocks = (n + WARP - 1) / WARP, narrow = from[0] == 2;
+    int32_t *to = j.coefficient + brick * j.coefficients;
+    const int32_t widths = TSR_RANS_HEADER + blocks + (blocks & 1), there = (int32_t)p.bytes >= widths;
+    int64_t at = widths;
+    for (int32_t k = 0; k < blocks; k++) {
+        const int32_t width = there ? tsr_mini(from[TSR_RANS_HEADER + k], narrow ? 16 : 32) : 0;
+        uint32_t u = 0;
+        if ((int64_t)p.bytes - at < 4 * width) at = p.bytes;
+        else {
+            for (int32_t i = 0; i < width; i++) u |= (word_at(from + at + 4 * i) >> lane & 1) << i;
+            at += 4 * width;
+        }
+        if (k * WARP + lane < n) to[k * WARP + lane] = (int32_t)(u >> 1 ^ (0u - (u & 1)));
+    }
+}
+
+TSR_KERNEL(decode_streams)(tsr_coder_job j, int64_t decoders)
+{
+    TSR_SHARED(uint32_t, token, TSR_RANS_TABLES *TSR_RANS_SLOTS / 4);
+    TSR_SHARED(uint32_t, share, TSR_RANS_TABLES *TSR_RANS_TOKENS);
+    const int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+    const int64_t blocks = (decoders * WARP + DECODE_THREADS - 1) / DECODE_THREADS;
+    if ((int64_t)blockIdx.x >= blocks) {
+        check_piece(j, (warp - blocks * (DECODE_THREADS / WARP)) * (WARP / QUAD) + threadIdx.x % WARP / QUAD);
+        return;
+    }
+    for (uint32_t i = threadIdx.x; i < TSR_RANS_TABLES * TSR_RANS_SLOTS / 4; i += blockDim.x) token[i] = ((const uint32_t *)(const void *)j.token)[i];
+    for (uint32_t i = threadIdx.x; i < TSR_RANS_TABLES * TSR_RANS_TOKENS; i += blockDim.x) share[i] = j.share[i];
+    __syncthreads();
+    if (warp >= decoders) return;
+    /* The finest first: they take longest. */
+    const int32_t stream = j.resolutions - 1 - j.reduce - (int32_t)(warp / j.count);
+    const int64_t brick = warp % j.count;
+    const tsr_coder_brick b = tsr_coder_brick_at(&j, brick);
+    const int32_t resolution = stream ? stream - b.absent : 0;
+    const tsr_coder_piece p = j.piece[brick * j.streams + stream];
+    if (resolution < (stream ? 1 : 0) || !p.there || p.bytes < TSR_RANS_HEADER) return;
+    if (stream) decode_details(j, b, brick, resolution, p, (const uint8_t *)(const void *)token, share);
+    else decode_blocks(j, b, brick, p);
+}
+
+/* ---- bricks ---------------------------------------------------------------------------------------------------------------------------------------- */
+
+TSR_DEVICE_FN int32_t restored_even(int32_t v, int32_t before, int32_t after) { return tsr_restore_even32(v, before, after); }
+TSR_DEVICE_FN int16_t restored_even(int16_t v, int16_t before, int16_t after) { return tsr_restore_even16(v, before, after); }
+TSR_DEVICE_FN int32_t restored_odd(int32_t v, int32_t before, int32_t after) { return tsr_restore_odd32(v, before, after); }
+TSR_DEVICE_FN int16_t restored_odd(int16_t v, int16_t before, int16_t after) { return tsr_restore_odd16(v, before, after); }
+
+/* One axis of one level, in place: its samples are 1 << shift apart; a warp takes rows. */
+template <int A, class T> TSR_DEVICE_FN void lift(T *d, const int32_t *full, const int32_t *e, int32_t shift)
+{
+    const int32_t n = e[A], step = (A == 0 ? 1 : A == 1 ? full[0] : full[0] * full[1]) << shift;
+    const int32_t lane = (int32_t)threadIdx.x % WARP, warps = RESTORE_THREADS / WARP;
+    if (n < 2) return;
+#pragma unroll
+    for (int odd = 0; odd < 2; odd++) {
+        const int32_t nx = A == 0 ? (n + 1 - odd) / 2 : e[0], ny = A == 1 ? (n + 1 - odd) / 2 : e[1], nz = A == 2 ? (n + 1 - odd) / 2 : e[2];
+        for (int32_t row = (int32_t)threadIdx.x / WARP; row < ny * nz; row += warps) {
+            const int32_t y = row % ny, z = row / ny;
+            for (int32_t x = lane; x < nx; x += WARP) {
+                const int32_t i[3] = { A == 0 ? 2 * x + odd : x, A == 1 ? 2 * y + odd : y, A == 2 ? 2 * z + odd : z };
+                T *p = d + (((i[2] << shift) * full[1] + (i[1] << shift)) * full[0] + (i[0] << shift));
+                const int32_t before = i[A] ? -step : step, after = i[A] + 1 < n ? step : -step;
+                *p = odd ? restored_odd(*p, p[before], p[after]) : restored_even(*p, p[before], p[after]);
+            }
+        }
+        __syncthreads();
+    }
+}
+
+/* Coefficients to the places that the inverse wants; those that are not there are 0. */
+template <class T> TSR_DEVICE_FN void load_brick(const tsr_coder_job &j, const tsr_coder_brick &b, int64_t brick, T *d)
+{
+    const int32_t lane = (int32_t)threadIdx.x % WARP, warps = RESTORE_THREADS / WARP;
+    for (int32_t r = 0; r <= b.levels; r++) {
+        const int64_t number = brick * j.streams + (r ? r + b.absent : 0);
+        const int there = j.good[number] && j.piece[number].bytes;
+        const int32_t *from = j.coefficient + brick * j.coefficients + tsr_coder_before(&b, r), shift = b.levels - r;
+        for (int k = r ? 1 : 0; k < (r ? 8 : 1); k++) {
+            int32_t s[3];
+            for (int a = 0; a < 3; a++) {
+                const int32_t e = tsr_coder_extent(&b, r, a);
+                s[a] = !r ? e : k >> a & 1 ? e / 2 : (e + 1) / 2;
+            }
+            if (!s[0] || !s[1] || !s[2]) continue;
+            for (int32_t row = (int32_t)threadIdx.x / WARP; row < s[1] * s[2]; row += warps) {
+                const int32_t y = row % s[1], z = row / s[1];
+                const int32_t py = (r ? 2 * y + (k >> 1 & 1) : y) << shift, pz = (r ? 2 * z + (k >> 2 & 1) : z) << shift;
+                for (int32_t x = lane; x < s[0]; x += WARP) {
+                    const int32_t px = (r ? 2 * x + (k & 1) : x) << shift;
+                    d[(pz * b.reduced[1] + py) * b.reduced[0] + px] = there ? (T)from[row * s[0] + x] : (T)0;
+                }
+            }
+            from += s[0] * s[1] * s[2];
+        }
+    }
+}
+
+/* Place of a voxel of a brick in the volume, -1: outside. */
+TSR_DEVICE_FN int64_t place_of(const tsr_coder_job &j, const tsr_coder_brick &b, int32_t x, int32_t y, int32_t z)
+{
+    const int32_t i[3] = { x, y, z };
+    int64_t at[3];
+    for (int a = 0; a < 3; a++) {
+        at[a] = (b.origin[a] >> (a == 2 && j.image ? 0 : j.reduce)) + i[a] - j.origin[a];
+        if (at[a] < 0 || at[a] >= j.out_size[a]) return -1;
+    }
+    return (at[2] * j.out_size[1] + at[1]) * j.out_size[0] + at[0];
+}
+
+template <class T> TSR_DEVICE_FN void store_brick(const tsr_coder_job &j, const tsr_coder_brick &b, const T *d, int any)
+{
+    const int32_t lane = (int32_t)threadIdx.x % WARP, warps = RESTORE_THREADS / WARP, element = j.map.dtype <= TSR_I8    ? 1
+                                                                                                : j.map.dtype <= TSR_I16 ? 2
+                                                                                                : j.map.dtype <= TSR_I32 || j.map.dtype == TSR_F32 ? 4
+                                                                                                                                                   : 8;
+    for (int32_t row = (int32_t)threadIdx.x / WARP; row < b.reduced[1] * b.reduced[2]; row += warps) {
+        const int32_t y = row % b.reduced[1], z = row / b.reduced[1];
+        for (int32_t x = lane; x < b.reduced[0]; x += WARP) {
+            const int64_t at = place_of(j, b, x, y, z);
+            if (at < 0) continue;
+            if (any) tsr_sample_voxel(&j.map, (int32_t)d[row * b.reduced[0] + x], j.voxels, at);
+            else memset((char *)j.voxels + at * element, 0, (size_t)element);
+        }
+    }
+}
+
+TSR_DEVICE_FN void put_exception(const tsr_coder_job &j, const tsr_coder_brick &b, const uint8_t *entry, int32_t element)
+{
+    const int32_t at = (int32_t)word_at(entry), kept = (1 << j.reduce) - 1;
+    const int32_t x = at % b.size[0], y = at / b.size[0] % b.size[1], z = at / b.size[0] / b.size[1];
+    if ((x | y | z) & kept) return;
+    const int64_t to = place_of(j, b, x >> j.reduce, y >> j.reduce, z >> j.reduce);
+    if (to < 0) return;
+    if (element == 4) ((uint32_t *)j.voxels)[to] = word_at(entry + 4);
+    else ((uint64_t *)j.voxels)[to] = long_at(entry + 4);
+}
+
+/* Voxels that stand in a list. Writers give them in order; of those of other files the last of a place counts. */
+TSR_DEVICE_FN void put_exceptions(const tsr_coder_job &j, const tsr_coder_brick &b, int64_t brick)
+{
+    const tsr_coder_piece p = j.piece[brick * j.streams + j.resolutions];
+    const uint8_t *list = j.bytes + p.offset;
+    const int32_t element = j.map.dtype == TSR_F64 || j.map.dtype == TSR_I64 || j.map.dtype == TSR_U64 ? 8 : 4, entry = 4 + element;
+    const uint32_t most = (uint32_t)b.size[0] * (uint32_t)b.size[1] * (uint32_t)b.size[2];
+    if (!j.good[brick * j.streams + j.resolutions] || !p.bytes) return;
+    int wrong = p.bytes < 4 || (p.bytes - 4) % (uint32_t)entry || (p.bytes - 4) / (uint32_t)entry != word_at(list), ordered = 1;
+    const uint32_t n = wrong ? 0 : (p.bytes - 4) / (uint32_t)entry;
+    for (uint32_t k = threadIdx.x; k < n; k += blockDim.x) {
+        const uint32_t at = word_at(list + 4 + (int64_t)k * entry);
+        wrong |= at >= most;
+        ordered &= !k || at > word_at(list + 4 + (int64_t)(k - 1) * entry);
+    }
+    wrong = __syncthreads_or(wrong);
+    ordered = __syncthreads_and(ordered);
+    if (wrong) {
+        if (!threadIdx.x) atomicMin(&j.report->wrong_exception, (uint32_t)brick);
+        return;
+    }
+    if (ordered)
+        for (uint32_t k = threadIdx.x; k < n; k += blockDim.x) put_exception(j, b, list + 4 + (int64_t)k * entry, element);
+    else if (!threadIdx.x)
+        for (uint32_t k = 0; k < n; k++) put_exception(j, b, list + 4 + (int64_t)k * entry, element);
+}
+
+/* Bytes of a coefficient that the streams of a brick say: 2, 4, 0 where there is none, -1 where they contradict each other. */
+TSR_DEVICE_FN int32_t width_of(const tsr_coder_job &j, const tsr_coder_brick &b, int64_t brick)
+{
+    int32_t width = 0;
+    for (int32_t r = 0; r <= b.levels; r++) {
+        const int64_t number = brick * j.streams + (r ? r + b.absent : 0);
+        const tsr_coder_piece p = j.piece[number];
+        if (!j.good[number] || !p.bytes) continue;
+        const int32_t says = j.bytes[p.offset];
+        if ((says != 2 && says != 4) || (width && says != width)) return -1;
+        width = says;
+    }
+    return width;
+}
+
+template <class T> TSR_DEVICE_FN void restore_brick(const tsr_coder_job &j, T *d)
+{
+    const int64_t brick = blockIdx.x;
+    const tsr_coder_brick b = tsr_coder_brick_at(&j, brick);
+    const int32_t width = width_of(j, b, brick);
+    if (width < 0 && !threadIdx.x) atomicMin(&j.report->wrong_stream, (uint32_t)brick);
+    if ((width == 4) != (sizeof(T) == 4) || width < 0) return; /* the other kernel's */
+    int any = 0; /* as the host: streams that this resolution does not want do not count, those that the brick lacks are empty */
+    for (int32_t s = 0; s < j.resolutions - j.reduce; s++) any |= j.good[brick * j.streams + s] && j.piece[brick * j.streams + s].bytes;
+    load_brick(j, b, brick, d);
+    __syncthreads();
+    for (int32_t r = 1; r <= b.levels; r++) {
+        int32_t e[3];
+        for (int a = 0; a < 3; a++) e[a] = tsr_coder_extent(&b, r, a);
+        lift<2>(d, b.reduced, e, b.levels - r);
+        lift<1>(d, b.reduced, e, b.levels - r);
+        lift<0>(d, b.reduced, e, b.levels - r);
+    }
+    any |= !j.partial;
+    store_brick(j, b, d, any);
+    __syncthreads();
+    if (j.exceptions && any) put_exceptions(j, b, brick);
+}
+
+TSR_KERNEL(__launch_bounds__(RESTORE_THREADS, 2) restore_narrow)(tsr_coder_job j)
+{
+    TSR_SHARED_DYNAMIC(int16_t, d);
+    restore_brick(j, d);
+}
+TSR_KERNEL(restore_wide)(tsr_coder_job j)
+{
+    TSR_SHARED_DYNAMIC(int32_t, d);
+    restore_brick(j, d);
+}
+
+extern "C" tsr_status tsr_coder_decode_cuda(tsr_queue *queue, const tsr_coder_job *j)
+{
+    const int64_t decoders = j->count * (j->resolutions - j->reduce), per_block = DECODE_THREADS / WARP;
+    const int64_t checkers = (j->count * j->streams + WARP / QUAD - 1) / (WARP / QUAD);
+    const int64_t blocks = (decoders + per_block - 1) / per_block + (checkers + per_block - 1) / per_block;
+    const size_t room = (size_t)j->coefficients;
+    TSR_LAUNCH(queue, decode_streams, (uint32_t)blocks, DECODE_THREADS, 0, *j, decoders);
+    TSR_LAUNCH_ALLOW_SHARED(restore_narrow, room * 2);
+    TSR_LAUNCH_ALLOW_SHARED(restore_wide, room * 4);
+    TSR_LAUNCH(queue, restore_narrow, (uint32_t)j->count, RESTORE_THREADS, room * 2, *j);
+    TSR_LAUNCH(queue, restore_wide, (uint32_t)j->count, RESTORE_THREADS, room * 4, *j);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
