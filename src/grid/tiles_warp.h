@@ -1,13 +1,13 @@
 /* grid/tiles_warp.h: kernels that update the voxels of tiles of edge 8 which may change, one tile a warp, without barriers of the block.
  *
- * A lane updates the voxels whose cells lie in its bank of shared memory, one after another, so that every read of a neighbour (constant offset) is free of
- * conflicts, whatever the shape of the band: cell (x, y, z) lies at x + 12 y + 123 z and a constant, and each bank holds 16 voxels of a tile. In spherical
- * shells of a thickness of 6 voxels the busiest bank has 6.8 of the 5.5 voxels that a bank has on average.
+ * A lane updates the voxels whose cells lie in its bank of shared memory, one after another, so that every read of a neighbour (constant offset) is
+ * free of conflicts, whatever the shape of the band: cell (x, y, z) lies at x + 12 y + 123 z and a constant, and each bank holds 16 voxels of a
+ * tile. In spherical shells of half width 2.5 the busiest bank of a tile holds 6.8 voxels that may change where a bank holds 5.5 on average.
  *
- * Which voxels may change follows from two bits of each voxel (outside: +band, inside: -band) with those of its six neighbours: a voxel whose
- * neighbours all are in the same of the two classes stays. Bits are made from the values on their way to shared memory. A lane is
- * (z & 1) << 4 | y << 1 | x >> 2, and in its words of classes bit 4 h + j is voxel (x & 4) + j of z = 2 h + (z & 1): outside in the low half,
- * inside in the high half. */
+ * Which voxels may change follows from two bits of each voxel (outside: +band, inside: -band; no value lies beyond the band) with those of its six
+ * neighbours: a voxel whose neighbours all are of its class, one of the two, stays. Bits are made from the values on their way to shared memory. A lane
+ * is (z & 1) << 4 | y << 1 | x >> 2, and in its words of classes bit 4 h + j is voxel (x & 4) + j of z = 2 h + (z & 1): outside in the low half, inside
+ * in the high half. */
 #ifndef TSR_GRID_TILES_WARP_H
 #define TSR_GRID_TILES_WARP_H
 
@@ -47,8 +47,8 @@ TSR_DEVICE_FN void tsr_warp_table(uint2 *entry)
     }
 }
 
-/* What a lane loads: own quads, the quad of the planes below and above, the quad of the rows before and behind, cells to the left or right, and one cell each of
- * the edges along z, y and x. Corners of the cube are read by no scheme. */
+/* What a lane loads: own quads, the quad of the planes below and above, the quad of the rows before and behind, cells to the left or right, and one
+ * cell each of the edges along z, y and x. Corners of the cube are read by no scheme. */
 struct tsr_warp_values {
     float4 own[4], across_z, across_y;
     float beside[4], edge[3];
