@@ -233,20 +233,19 @@ TSR_DEVICE_FN int32_t tsr_take_highest(uint32_t *word)
 
 /* How a lane finds out whether a tile touches a face of the domain: lanes 0 to 2 look at one axis of its key each. */
 struct tsr_warp_faces {
-    uint32_t shift, most; /* the tiles from 1 to `most` touch none */
+    uint32_t shift, most; /* a tile is clear of both faces at places 1 to `most`: none is where there is but one (most = 2^32 - 1 then) */
 };
 TSR_DEVICE_FN tsr_warp_faces tsr_warp_faces_of(const tsr_tile_pool &pool)
 {
     const int32_t axis = tsr_mini(tsr_warp_lane(), 2), domain = axis == 0 ? pool.domain[0] : axis == 1 ? pool.domain[1] : pool.domain[2];
-    const tsr_warp_faces faces = { tsr_hold((uint32_t)(TSR_KEY_BITS * axis)),
-                                   tsr_hold(pool.bounded ? (uint32_t)((domain - 1) / tsr_warp_layout::E - 1) : UINT32_MAX) };
+    const tsr_warp_faces faces = { tsr_hold((uint32_t)(TSR_KEY_BITS * axis)), tsr_hold((uint32_t)((domain - 1) / tsr_warp_layout::E - 1)) };
     return faces;
 }
 /* All lanes get the answer. */
-TSR_DEVICE_FN int tsr_warp_touches(const tsr_warp_faces &faces, uint64_t key)
+TSR_DEVICE_FN int tsr_warp_touches(const tsr_tile_pool &pool, const tsr_warp_faces &faces, uint64_t key)
 {
     const uint32_t at = ((uint32_t)(key >> faces.shift) & ((1u << TSR_KEY_BITS) - 1u)) - (uint32_t)TSR_KEY_BIAS - 1u;
-    return __any_sync(TSR_WARP_ALL, at >= faces.most && faces.most != UINT32_MAX);
+    return __any_sync(TSR_WARP_ALL, pool.bounded && at >= faces.most);
 }
 
 /* The cube and the fresh values of a tile; returns the lane's candidates that may change. `moves` gets its own voxels that do, bit 4 h + j; `inside` is
@@ -259,7 +258,7 @@ TSR_DEVICE_FN uint32_t tsr_warp_put(const tsr_tile_pool &pool, const tsr_warp_pl
     tsr_warp_cells(places, sh->cube, v, tsr_warp_to_cube());
 #pragma unroll
     for (int32_t h = 0; h < 4; h++) sh->fresh[h * 32 + lane] = v->own[h];
-    if (tsr_warp_touches(faces, key)) { /* rare: classes are of the clamped cells */
+    if (tsr_warp_touches(pool, faces, key)) { /* rare: classes are of the clamped cells */
         __syncwarp();
         tsr_slab_clamp<8, tsr_warp_layout>(pool, key, lane, TSR_WARP_LANES, sh->cube);
         within = 0;
