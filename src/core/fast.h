@@ -46,7 +46,9 @@ TSR_HD float tsr_fast_sqrt(float x)
 TSR_HD void tsr_fast_square(float v, float *above, float *below)
 {
 #ifdef __CUDA_ARCH__
-    asm("{ .reg .pred p; setp.gt.f32 p, %2, 0f00000000; @p fma.rn.f32 %0, %2, %2, %0; @!p fma.rn.f32 %1, %2, %2, %1; }" : "+f"(*above), "+f"(*below) : "f"(v));
+    asm("{ .reg .pred p; setp.gt.f32 p, %2, 0f00000000; @p fma.rn.f32 %0, %2, %2, %0; @!p fma.rn.f32 %1, %2, %2, %1; }"
+        : "+f"(*above), "+f"(*below)
+        : "f"(v));
 #else
     float *to = v > 0.0f ? above : below;
     *to = fmaf(v, v, *to);

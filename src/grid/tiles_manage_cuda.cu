@@ -7,7 +7,7 @@
 #include "grid/tiles_ops.h"
 #include "grid/tiles_link.h"
 
-enum { CHUNK = 2048, FEW = 256, SORT_THREADS = 256, PLAN_THREADS = 1024, MARK_THREADS = 512, MARK_BLOCKS = 4 };
+enum { CHUNK = 2048, FEW = 256, SORT_THREADS = 256, PLAN_THREADS = 1024, MARK_THREADS = 512, MARK_BLOCKS = 3 };
 
 typedef tsr_tile_scratch scratch;
 
@@ -169,15 +169,29 @@ TSR_KERNEL(__launch_bounds__(MARK_THREADS, MARK_BLOCKS) mark_kernel)(tsr_tile_po
     scratch s = tsr_scratch_of(&pool);
     const uint64_t *keys = pool.key[state->list];
     const uint32_t *ids = pool.id[state->list];
-    int32_t count = state->count, lane = (int32_t)(threadIdx.x & 31u), warp = (int32_t)(threadIdx.x >> 5), warps = MARK_THREADS / 32;
+    enum { WARPS = MARK_THREADS / 32, EACH = 32 / WARPS };
+    const int32_t count = state->count, lane = (int32_t)(threadIdx.x & 31u), warp = (int32_t)(threadIdx.x >> 5);
+    const int32_t last = tsr_maxi(count - 1, 0);
+    uint32_t following[EACH];
+#pragma unroll
+    for (int32_t e = 0; e < EACH; e++) following[e] = ids[tsr_mini((int32_t)blockIdx.x * 32 + e * WARPS + warp, last)];
     for (int32_t group = (int32_t)blockIdx.x; group * 32 < count; group += (int32_t)gridDim.x) {
+        uint32_t id[EACH], rows[EACH], words[EACH]; /* of all entries of the warp at once, and the ids of the next group */
+#pragma unroll
+        for (int32_t e = 0; e < EACH; e++) {
+            id[e] = following[e];
+            rows[e] = lane < TSR_TILE_DIRECTIONS ? pool.neighbours[(int64_t)id[e] * TSR_NEIGHBOUR_ROW + lane] : (uint32_t)TSR_TILE_FIRST;
+            words[e] = pool.activity[id[e]];
+        }
+#pragma unroll
+        for (int32_t e = 0; e < EACH; e++) following[e] = ids[tsr_mini((group + (int32_t)gridDim.x) * 32 + e * WARPS + warp, last)];
         if (threadIdx.x == 0) keep[0] = 0;
         __syncthreads();
-        for (int32_t k = warp; k < 32 && group * 32 + k < count; k += warps) {
-            int32_t at = group * 32 + k;
-            uint32_t id = ids[at],
-                     row = lane < TSR_TILE_DIRECTIONS ? pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + lane] : (uint32_t)TSR_TILE_FIRST;
-            uint32_t areas = pool.activity[id] & TSR_ACTIVITY_AREAS;
+#pragma unroll
+        for (int32_t e = 0; e < EACH; e++) {
+            const int32_t k = e * WARPS + warp, at = group * 32 + k;
+            if (at >= count) break;
+            const uint32_t row = rows[e], areas = words[e] & TSR_ACTIVITY_AREAS;
             int kept = areas != 0;
             const int stored = lane < TSR_TILE_DIRECTIONS && row >= TSR_TILE_FIRST;
             if (!kept) { /* a neighbour's facing area may need it */

@@ -1,13 +1,13 @@
 /* grid/tiles_warp.h: kernels that update the voxels of tiles of edge 8 which may change, one tile a warp, without barriers of the block.
  *
- * A lane updates the voxels whose cells lie in its bank of shared memory, one after another, so that every read of a neighbour (constant offset) is free of
- * conflicts, whatever the shape of the band: cell (x, y, z) lies at x + 12 y + 123 z and a constant, and each bank holds 16 voxels of a tile. In spherical
- * shells of a thickness of 6 voxels the busiest bank has 6.8 of the 5.5 voxels that a bank has on average.
+ * A lane updates the voxels whose cells lie in its bank of shared memory, one after another, so that every read of a neighbour (constant offset) is
+ * free of conflicts, whatever the shape of the band: cell (x, y, z) lies at x + 12 y + 123 z and a constant, and each bank holds 16 voxels of a
+ * tile. In spherical shells of half width 2.5 the busiest bank of a tile holds 6.8 voxels that may change where a bank holds 5.5 on average.
  *
- * Which voxels may change follows from two bits of each voxel (outside: +band, inside: -band) with those of its six neighbours: a voxel whose
- * neighbours all are in the same of the two classes stays. Bits are made from the values on their way to shared memory. A lane is
- * (z & 1) << 4 | y << 1 | x >> 2, and in its words of classes bit 4 h + j is voxel (x & 4) + j of z = 2 h + (z & 1): outside in the low half,
- * inside in the high half. */
+ * Which voxels may change follows from two bits of each voxel (outside: +band, inside: -band; no value lies beyond the band) with those of its six
+ * neighbours: a voxel whose neighbours all are of its class, one of the two, stays. Bits are made from the values on their way to shared memory. A lane
+ * is (z & 1) << 4 | y << 1 | x >> 2, and in its words of classes bit 4 h + j is voxel (x & 4) + j of z = 2 h + (z & 1): outside in the low half, inside
+ * in the high half. */
 #ifndef TSR_GRID_TILES_WARP_H
 #define TSR_GRID_TILES_WARP_H
 
@@ -22,9 +22,9 @@ struct tsr_warp_layout {
 
 /* Shared memory of a warp and of a block. */
 struct tsr_warp_shared {
-    float4 fresh[TSR_SLAB_QUADS];           /* new values */
-    float cube[tsr_warp_layout::CUBE];      /* the field with its halo */
-    uint32_t words[TSR_WARP_CANDIDATES];    /* voxels that may change: those of word k in the order of their banks */
+    float4 fresh[TSR_SLAB_QUADS];        /* new values */
+    float cube[tsr_warp_layout::CUBE];   /* the field with its halo */
+    uint32_t words[TSR_WARP_CANDIDATES]; /* voxels that may change: those of word k in the order of their banks */
 };
 struct tsr_warp_block {
     tsr_warp_shared warp[TSR_WARP_TILES];
@@ -47,8 +47,8 @@ TSR_DEVICE_FN void tsr_warp_table(uint2 *entry)
     }
 }
 
-/* What a lane loads: own quads, the quad of the planes below and above, the quad of the rows before and behind, cells to the left or right, and one cell each of
- * the edges along z, y and x. Corners of the cube are read by no scheme. */
+/* What a lane loads: own quads, the quad of the planes below and above, the quad of the rows before and behind, cells to the left or right, and one
+ * cell each of the edges along z, y and x. Corners of the cube are read by no scheme. */
 struct tsr_warp_values {
     float4 own[4], across_z, across_y;
     float beside[4], edge[3];
@@ -110,7 +110,8 @@ template <class F> TSR_DEVICE_FN void tsr_warp_cells(const tsr_warp_places &plac
     enum { Q = tsr_warp_layout::Q };
 #define TSR_CELL(place) ((float *)(void *)((char *)cube + ((place).to >> 5)))
 #define TSR_MOVE_QUAD(p, q) (move((p), (q).x), move((p) + 1, (q).y), move((p) + 2, (q).z), move((p) + 3, (q).w))
-    float *own = TSR_CELL(places.own), *across_z = TSR_CELL(places.across_z), *across_y = TSR_CELL(places.across_y), *beside = TSR_CELL(places.beside);
+    float *own = TSR_CELL(places.own), *across_z = TSR_CELL(places.across_z), *across_y = TSR_CELL(places.across_y),
+          *beside = TSR_CELL(places.beside);
 #pragma unroll
     for (int32_t h = 0; h < 4; h++) TSR_MOVE_QUAD(own + 2 * h * Q, v->own[h]);
     TSR_MOVE_QUAD(across_z, v->across_z);
@@ -212,37 +213,52 @@ TSR_DEVICE_FN uint32_t tsr_warp_candidates(uint32_t moves, uint32_t *words)
     return mine;
 }
 
+/* Takes the highest bit out of a word; -1 if there is none. */
+TSR_DEVICE_FN int32_t tsr_take_highest(uint32_t *word)
+{
+#ifdef __CUDA_ARCH__
+    int32_t last;
+    uint32_t bit;
+    asm("bfind.u32 %0, %1;" : "=r"(last) : "r"(*word));
+    asm("shl.b32 %0, 1, %1;" : "=r"(bit) : "r"(last)); /* 0 for -1 */
+    *word &= ~bit;
+#else
+    const int32_t last = 31 - __clz((int)*word);
+    if (last >= 0) *word ^= 1u << last;
+#endif
+    return last;
+}
+
 /* ---- tiles ------------------------------------------------------------------------------------------------------------------------------- */
 
 /* How a lane finds out whether a tile touches a face of the domain: lanes 0 to 2 look at one axis of its key each. */
 struct tsr_warp_faces {
-    uint32_t shift, most; /* the tiles from 1 to `most` touch none */
+    uint32_t shift, most; /* a tile is clear of both faces at places 1 to `most`: none is where there is but one (most = 2^32 - 1 then) */
 };
 TSR_DEVICE_FN tsr_warp_faces tsr_warp_faces_of(const tsr_tile_pool &pool)
 {
     const int32_t axis = tsr_mini(tsr_warp_lane(), 2), domain = axis == 0 ? pool.domain[0] : axis == 1 ? pool.domain[1] : pool.domain[2];
-    const tsr_warp_faces faces = { tsr_hold((uint32_t)(TSR_KEY_BITS * axis)),
-                                   tsr_hold(pool.bounded ? (uint32_t)((domain - 1) / tsr_warp_layout::E - 1) : UINT32_MAX) };
+    const tsr_warp_faces faces = { tsr_hold((uint32_t)(TSR_KEY_BITS * axis)), tsr_hold((uint32_t)((domain - 1) / tsr_warp_layout::E - 1)) };
     return faces;
 }
 /* All lanes get the answer. */
-TSR_DEVICE_FN int tsr_warp_touches(const tsr_warp_faces &faces, uint64_t key)
+TSR_DEVICE_FN int tsr_warp_touches(const tsr_tile_pool &pool, const tsr_warp_faces &faces, uint64_t key)
 {
     const uint32_t at = ((uint32_t)(key >> faces.shift) & ((1u << TSR_KEY_BITS) - 1u)) - (uint32_t)TSR_KEY_BIAS - 1u;
-    return __any_sync(TSR_WARP_ALL, at >= faces.most && faces.most != UINT32_MAX);
+    return __any_sync(TSR_WARP_ALL, pool.bounded && at >= faces.most);
 }
 
 /* The cube and the fresh values of a tile; returns the lane's candidates that may change. `moves` gets its own voxels that do, bit 4 h + j; `inside` is
  * added the voxels inside that stay. */
 TSR_DEVICE_FN uint32_t tsr_warp_put(const tsr_tile_pool &pool, const tsr_warp_places &places, const tsr_warp_faces &faces, uint64_t key,
-                                   tsr_warp_shared *sh, tsr_warp_values *v, uint32_t *moves, uint32_t *inside)
+                                    tsr_warp_shared *sh, tsr_warp_values *v, uint32_t *moves, uint32_t *inside)
 {
     const int32_t lane = tsr_warp_lane();
     uint32_t within = 0xffffu;
     tsr_warp_cells(places, sh->cube, v, tsr_warp_to_cube());
 #pragma unroll
     for (int32_t h = 0; h < 4; h++) sh->fresh[h * 32 + lane] = v->own[h];
-    if (tsr_warp_touches(faces, key)) { /* rare: classes are of the clamped cells */
+    if (tsr_warp_touches(pool, faces, key)) { /* rare: classes are of the clamped cells */
         __syncwarp();
         tsr_slab_clamp<8, tsr_warp_layout>(pool, key, lane, TSR_WARP_LANES, sh->cube);
         within = 0;

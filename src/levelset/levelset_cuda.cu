@@ -11,10 +11,21 @@
 /* ---- the step ------------------------------------------------------------------------------------------------------------------------- */
 
 /* Blocks a multiprocessor: fewer hide less latency, more have too few registers (measured on an H200). */
-enum { STEP_BLOCKS_4 = 6, STEP_BLOCKS_8 = 12 };
+enum { STEP_BLOCKS_4 = 6, STEP_BLOCKS_8 = 5 };
 
 /* What a step kernel knows when it is compiled. USUAL: split scheme, Osher-Sethian gradients, plain rescaling. The fast ones round differently. */
 enum step_kind { STEP_ANY, STEP_USUAL, STEP_FAST, STEP_FAST_ISOTROPIC };
+
+/* The options of a kernel that knows them. */
+template <int KIND> TSR_DEVICE_FN void step_options(tsr_levelset_params *k)
+{
+    if (KIND == STEP_ANY) return;
+    k->lumped = 0;
+    k->godunov = 0;
+    k->rescale_mode = TSR_RESCALE_PLAIN;
+}
+
+/* ---- tiles of edge 4 -------------------------------------------------------------------------------------------------------------------- */
 
 /* A voxel to update, on its way from the list: the speed comes from memory and is asked for one round ahead. */
 struct step_mover {
@@ -31,17 +42,11 @@ template <int E> TSR_DEVICE_FN step_mover step_fetch(const tsr_tile_pool &pool, 
 
 /* Voxels to update are collected in a list first, so that the arithmetic runs with full warps wherever the band lies in the tiles. New values are
  * gathered in shared memory and leave as whole lines. */
-template <int E, int KIND>
-TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? STEP_BLOCKS_8 : STEP_BLOCKS_4) step_kernel)
-(tsr_tile_pool pool, tsr_levelset_params params)
+template <int KIND> TSR_KERNEL(__launch_bounds__(tsr_slab<4>::THREADS, STEP_BLOCKS_4) step_kernel_4)(tsr_tile_pool pool, tsr_levelset_params params)
 {
-    if (KIND != STEP_ANY) {
-        params.lumped = 0;
-        params.godunov = 0;
-        params.rescale_mode = TSR_RESCALE_PLAIN;
-    }
-    typedef tsr_slab<E> S;
-    enum { V = E * E * E, T = S::THREADS, P = S::P, Q = S::Q };
+    typedef tsr_slab<4> S;
+    enum { E = 4, T = S::THREADS, P = S::P, Q = S::Q };
+    step_options<KIND>(&params);
     TSR_SHARED(tsr_slab_work<E>, sh, 1);
     tsr_tile_state *state = pool.state;
     if (state->shortage > 0) return;
@@ -102,17 +107,28 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? STEP_BLOCKS_8 : STEP
     tsr_totals_add(state, totals);
 }
 
-/* The same on tiles of edge 8, a warp a tile. */
-#ifndef STEP_BLOCKS_WARP
-#define STEP_BLOCKS_WARP 6
-#endif
-template <int KIND> TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES * 32, STEP_BLOCKS_WARP) step_warp_kernel)(tsr_tile_pool pool, tsr_levelset_params params)
+/* ---- tiles of edge 8 -------------------------------------------------------------------------------------------------------------------- */
+
+/* A voxel to update: byte of its cell | 4 times its index << 16, bit of its area, and its speed. */
+struct step_voxel {
+    uint32_t place, area;
+    float speed;
+};
+/* The next of a lane's candidates, `mine` without it; if there is none, something that may be read. `entries` is the lane's column of the table. */
+TSR_DEVICE_FN step_voxel step_next(const char *entries, const char *payload, uint32_t *mine)
 {
-    if (KIND != STEP_ANY) {
-        params.lumped = 0;
-        params.godunov = 0;
-        params.rescale_mode = TSR_RESCALE_PLAIN;
-    }
+    const uint2 entry = *(const uint2 *)(const void *)(entries + tsr_take_highest(mine) * (int32_t)(TSR_WARP_LANES * sizeof(uint2)));
+    const step_voxel voxel = { entry.x, entry.y, *(const float *)(const void *)(payload + (entry.x >> 16)) };
+    return voxel;
+}
+
+/* A warp a tile, a lane the voxels of its bank, one of them ahead. New values are gathered in shared memory and leave as whole lines. The row of
+ * neighbours of the next tile and the id of the one after that are on their way, and its field comes to the cache. */
+template <int KIND>
+TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES *TSR_WARP_LANES, STEP_BLOCKS_8) step_kernel_8)
+(tsr_tile_pool pool, tsr_levelset_params params)
+{
+    step_options<KIND>(&params);
     typedef tsr_warp_layout L;
     TSR_SHARED(tsr_warp_block, block, 1);
     tsr_tile_state *state = pool.state;
@@ -123,7 +139,8 @@ template <int KIND> TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES * 32, STEP_BLOCK
     const uint32_t *ids = pool.id[state->list];
     const float dt = tsr_levelset_time_step(&params, tsr_bits_float(state->speed_bits)), inverse_band = 1.0f / pool.band;
     const tsr_fast_params fast = tsr_fast_prepare(&params, dt, KIND == STEP_FAST_ISOTROPIC);
-    const int32_t lane = tsr_warp_lane(), warp = (int32_t)threadIdx.x / 32, count = state->count, stride = (int32_t)gridDim.x * TSR_WARP_TILES;
+    const int32_t lane = tsr_warp_lane(), warp = (int32_t)threadIdx.x / TSR_WARP_LANES, count = state->count,
+                  stride = (int32_t)gridDim.x * TSR_WARP_TILES;
     int32_t at = (int32_t)blockIdx.x * TSR_WARP_TILES + warp;
     tsr_warp_shared *sh = &block->warp[warp];
     tsr_pass_totals totals = {};
@@ -133,8 +150,9 @@ template <int KIND> TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES * 32, STEP_BLOCK
     if (at >= count) return;
     const tsr_warp_places places = tsr_warp_places_of(phi);
     const tsr_warp_faces faces = tsr_warp_faces_of(pool);
-    const char *entries = (const char *)sh + tsr_hold((uint32_t)((const char *)(block->entry + lane) - (const char *)sh));
-    const uint32_t *neighbours = pool.neighbours + lane;
+    const char *entries = (const char *)sh + tsr_hold((uint32_t)((const char *)(block->entry + TSR_WARP_LANES + lane) - (const char *)sh));
+    const uint32_t *neighbours = tsr_hold((const uint32_t *)pool.neighbours + lane);
+    const float *lines = tsr_hold(phi + (lane & 15) * 32);
     uint32_t row = neighbours[(int64_t)ids[at] * TSR_NEIGHBOUR_ROW], following = ids[tsr_mini(at + stride, count - 1)];
     for (; at < count; at += stride) {
         tsr_warp_values values;
@@ -144,39 +162,29 @@ template <int KIND> TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES * 32, STEP_BLOCK
         const int64_t id = __shfl_sync(TSR_WARP_ALL, row, TSR_TILE_MIDDLE);
         const char *payload = tsr_hold((const char *)(pool.payload + id * L::V));
         row = neighbours[(int64_t)following * TSR_NEIGHBOUR_ROW];
-        if (lane < 16) tsr_prefetch(phi + (int64_t)following * L::V + lane * 32);
+        tsr_prefetch(lines + (int64_t)following * L::V);
         following = ids[tsr_mini(at + 2 * stride, count - 1)];
         uint32_t mine = tsr_warp_put(pool, places, faces, key, sh, &values, &moves, &totals.inside);
-        const char *ahead = payload + lane * 16;
+        const char *ahead = tsr_hold(payload + lane * 16);
 #pragma unroll
         for (int32_t h = 0; h < 4; h++)
             if (moves & 15u << 4 * h) tsr_prefetch(ahead + h * 512);
-        uint32_t place = 0, area = 0;
-        float speed = 0.0f;
-#define STEP_FETCH()                                                                                                                    \
-    do {                                                                                                                                \
-        const int32_t after = 32 - __clz((int)mine);                                                                                   \
-        const uint2 entry = *(const uint2 *)(const void *)(entries + after * (int32_t)(TSR_WARP_LANES * sizeof(uint2)));               \
-        place = entry.x;                                                                                                                \
-        area = entry.y;                                                                                                                 \
-        speed = *(const float *)(const void *)(payload + (entry.x >> 16));                                                              \
-        mine &= ~(1u << ((after - 1) & 31));                                                                                           \
-    } while (0)
         int more = mine != 0;
-        STEP_FETCH();
+        step_voxel voxel = step_next(entries, payload, &mine);
+#pragma unroll 2
         while (more) {
-            const float *p = (const float *)(const void *)((const char *)sh->cube + (place & 0xffffu));
-            float *to = (float *)(void *)((char *)sh->fresh + (place >> 16));
-            const uint32_t bit = area;
-            const float f = speed, c = p[0];
+            const float *p = (const float *)(const void *)((const char *)sh->cube + (voxel.place & 0xffffu));
+            float *to = (float *)(void *)((char *)sh->fresh + (voxel.place >> 16));
+            const uint32_t area = voxel.area;
+            const float f = voxel.speed, c = p[0];
             more = mine != 0;
-            STEP_FETCH(); /* the next one's speed is on its way */
+            voxel = step_next(entries, payload, &mine); /* its speed is on its way */
             int32_t crosses = 0;
             const float v = KIND >= STEP_FAST ? tsr_fast_update(p, L::P, L::Q, f, &fast, KIND == STEP_FAST_ISOTROPIC, &crosses)
                                               : tsr_levelset_update(p, L::P, L::Q, f, dt, &params);
             const int in_band = fabsf(v) < pool.band;
             *to = v;
-            if (in_band || (KIND >= STEP_FAST ? crosses < 0 : tsr_sign_change(p, L::P, L::Q))) bits |= bit;
+            if (in_band || (KIND >= STEP_FAST ? crosses < 0 : tsr_sign_change(p, L::P, L::Q))) bits |= area;
             if (in_band) {
                 totals.speed_bits = max(totals.speed_bits, tsr_float_bits(fabsf(f)));
                 totals.active++;
@@ -184,14 +192,13 @@ template <int KIND> TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES * 32, STEP_BLOCK
             totals.inside += tsr_float_bits(v + 0.0f) >> 31; /* not -0 */
             totals.change += tsr_levelset_change(c, v, inverse_band);
         }
-#undef STEP_FETCH
         bits = __reduce_or_sync(TSR_WARP_ALL, bits);
         __syncwarp();
         float4 *to = (float4 *)(void *)(next + id * L::V);
 #pragma unroll
         for (int32_t h = 0; h < 4; h++) {
             const float4 v = sh->fresh[h * 32 + lane];
-            to[h * 32 + lane] = v;
+            __stcs(to + h * 32 + lane, v); /* read again a step later, when the cache has seen all tiles */
             if (h == 0 && lane == 0) pool.activity[id] = bits ? bits : v.x > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0u;
         }
         __syncwarp();
@@ -291,25 +298,23 @@ static enum step_kind step_kind_of(const tsr_levelset_params *k)
 static tsr_status enqueue_step(tsr_queue *queue, const tsr_levelset_plan *plan)
 {
     const tsr_tile_pool *pool = &plan->pool;
-    uint32_t blocks = tsr_slab_blocks(queue, pool, pool->log2_edge == 3 ? STEP_BLOCKS_8 : STEP_BLOCKS_4);
-    const uint32_t warp_blocks = tsr_blocks(pool->capacity, TSR_WARP_TILES, (int64_t)tsr_queue_processors(queue) * STEP_BLOCKS_WARP);
+    const int64_t processors = tsr_queue_processors(queue);
     const tsr_levelset_params *k = &plan->params;
     const enum step_kind kind = step_kind_of(k);
-#define STEP(E, KIND) TSR_LAUNCH(queue, (step_kernel<E, KIND>), blocks, tsr_slab<E>::THREADS, 0, *pool, *k)
-#define STEP_EDGE(KIND)                          \
-    do {                                         \
-        if (pool->log2_edge == 3) TSR_LAUNCH(queue, (step_warp_kernel<KIND>), warp_blocks, TSR_WARP_TILES * 32, 0, *pool, *k); \
-        else STEP(4, KIND);                      \
+    const uint32_t blocks_4 = tsr_slab_blocks(queue, pool, STEP_BLOCKS_4),
+                   blocks_8 = tsr_blocks(pool->capacity, TSR_WARP_TILES, processors * STEP_BLOCKS_8);
+#define STEP(KIND)                                                                                                                \
+    do {                                                                                                                          \
+        if (pool->log2_edge == 3) TSR_LAUNCH(queue, step_kernel_8<KIND>, blocks_8, TSR_WARP_TILES *TSR_WARP_LANES, 0, *pool, *k); \
+        else TSR_LAUNCH(queue, step_kernel_4<KIND>, blocks_4, tsr_slab<4>::THREADS, 0, *pool, *k);                                \
     } while (0)
-    if (kind == STEP_FAST_ISOTROPIC) STEP_EDGE(STEP_FAST_ISOTROPIC);
-    else if (kind == STEP_FAST) STEP_EDGE(STEP_FAST);
-    else if (kind == STEP_USUAL) STEP_EDGE(STEP_USUAL);
-    else STEP_EDGE(STEP_ANY);
-#undef STEP_EDGE
+    if (kind == STEP_FAST_ISOTROPIC) STEP(STEP_FAST_ISOTROPIC);
+    else if (kind == STEP_FAST) STEP(STEP_FAST);
+    else if (kind == STEP_USUAL) STEP(STEP_USUAL);
+    else STEP(STEP_ANY);
 #undef STEP
     TSR_TRY(tsr_tiles_cuda_manage(queue, pool, 1));
-    TSR_LAUNCH(queue, speed_kernel, tsr_blocks(pool->capacity, 1, 4 * (int64_t)tsr_queue_processors(queue)), SPEED_THREADS, 0, *pool,
-               (const tsr_speed *)plan->speed, 0);
+    TSR_LAUNCH(queue, speed_kernel, tsr_blocks(pool->capacity, 1, 4 * processors), SPEED_THREADS, 0, *pool, (const tsr_speed *)plan->speed, 0);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

@@ -48,7 +48,8 @@ TSR_HD float tsr_fast_update(const float *p, int32_t sy, int32_t sz, float speed
     const float c = p[0], rx = isotropic ? 1.0f : f->scale[0], ry = isotropic ? 1.0f : f->scale[1], rz = isotropic ? 1.0f : f->scale[2];
     const float xm = p[-1], xp = p[1], ym = p[-sy], yp = p[sy], zm = p[-sz], zp = p[sz];
     const uint32_t own = tsr_float_bits(c), differs_x = (tsr_float_bits(xm) ^ own) | (tsr_float_bits(xp) ^ own),
-                   differs_y = (tsr_float_bits(ym) ^ own) | (tsr_float_bits(yp) ^ own), differs_z = (tsr_float_bits(zm) ^ own) | (tsr_float_bits(zp) ^ own);
+                   differs_y = (tsr_float_bits(ym) ^ own) | (tsr_float_bits(yp) ^ own),
+                   differs_z = (tsr_float_bits(zm) ^ own) | (tsr_float_bits(zp) ^ own);
     *crosses = (int32_t)(differs_x | differs_y | differs_z);
     const float x4 = 4.0f * rx, y4 = 4.0f * ry, z4 = 4.0f * rz, c4 = 4.0f * c;
 #define TSR_CENTRAL(at, step, r) (isotropic ? (at)[step] - (at)[-(step)] : ((at)[step] - (at)[-(step)]) * (r))

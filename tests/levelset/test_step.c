@@ -230,6 +230,8 @@ TEST_SETTING(source_scheme, .n = { 30, 30, 30 }, .edge = 8, .threads = 2, .isa =
 TEST_SETTING(unequal_spacing, .n = { 40, 30, 20 }, .edge = 8, .threads = 2, .isa = -1, .steps = 70, .alpha = 0.7, .spacing = { 0.7, 0.9, 1.6 })
 TEST_SETTING(no_rescaling, .n = { 30, 30, 30 }, .edge = 8, .threads = 2, .isa = -1, .steps = 70, .alpha = 0.7, .rescale = TSR_RESCALING_NONE,
              .spacing = UNIT)
+TEST_SETTING(one_tile_wide, .n = { 40, 7, 33 }, .edge = 8, .threads = 2, .isa = -1, .steps = 36, .alpha = 0.7, .spacing = UNIT)
+TEST_SETTING(fast_one_tile_wide, .n = { 8, 33, 40 }, .edge = 8, .threads = 2, .isa = -1, .steps = 36, .alpha = 0.7, .fast = 1, .spacing = UNIT)
 TEST_SETTING(fast_edge8, .n = { 40, 37, 33 }, .edge = 8, .threads = 2, .isa = -1, .steps = 104, .alpha = 0.7, .fast = 1, .spacing = UNIT)
 TEST_SETTING(fast_edge4, .n = { 33, 34, 35 }, .edge = 4, .threads = 2, .isa = -1, .steps = 104, .alpha = 0.6, .fast = 1, .spacing = { 0.5, 0.5, 0.5 })
 TEST_SETTING(fast_unequal, .n = { 40, 30, 20 }, .edge = 8, .threads = 2, .isa = -1, .steps = 70, .alpha = 0.7, .fast = 1,
@@ -238,10 +240,10 @@ TEST_SETTING(fast_unequal, .n = { 40, 30, 20 }, .edge = 8, .threads = 2, .isa = 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(edge8_sorted),   cmocka_unit_test(edge4_sorted),    cmocka_unit_test(edge8_paged),  cmocka_unit_test(edge4_paged),
-        cmocka_unit_test(curvature_only), cmocka_unit_test(data_only),       cmocka_unit_test(locked),       cmocka_unit_test(frozen_godunov),
-        cmocka_unit_test(source_scheme),  cmocka_unit_test(unequal_spacing), cmocka_unit_test(no_rescaling), cmocka_unit_test(fast_edge8),
-        cmocka_unit_test(fast_edge4),     cmocka_unit_test(fast_unequal),
+        cmocka_unit_test(edge8_sorted),   cmocka_unit_test(edge4_sorted),    cmocka_unit_test(edge8_paged),   cmocka_unit_test(edge4_paged),
+        cmocka_unit_test(curvature_only), cmocka_unit_test(data_only),       cmocka_unit_test(locked),        cmocka_unit_test(frozen_godunov),
+        cmocka_unit_test(source_scheme),  cmocka_unit_test(unequal_spacing), cmocka_unit_test(no_rescaling),  cmocka_unit_test(fast_edge8),
+        cmocka_unit_test(fast_edge4),     cmocka_unit_test(fast_unequal),    cmocka_unit_test(one_tile_wide), cmocka_unit_test(fast_one_tile_wide),
     };
     return cmocka_run_group_tests_name("step", tests, NULL, NULL);
 }

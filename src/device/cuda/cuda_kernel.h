@@ -46,18 +46,20 @@ TSR_DEVICE_FN uint32_t tsr_shared_add(uint32_t *word, uint32_t amount)
     asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(before) : "r"((uint32_t)__cvta_generic_to_shared(word)), "r"(amount) : "memory");
     return before;
 }
-/* Global memory that will be read soon. */
 /* The value, which the compiler keeps in a register rather than work it out again and again. */
 TSR_DEVICE_FN uint32_t tsr_hold(uint32_t v)
 {
     asm volatile("" : "+r"(v));
     return v;
 }
+/* A pointer to global memory. */
 template <class T> TSR_DEVICE_FN const T *tsr_hold(const T *v)
 {
-    asm volatile("" : "+l"(v));
-    return v;
+    size_t at = __cvta_generic_to_global(v);
+    asm volatile("" : "+l"(at));
+    return (const T *)__cvta_global_to_generic(at);
 }
+/* Global memory that will be read soon. */
 TSR_DEVICE_FN void tsr_prefetch(const void *memory) { asm volatile("prefetch.global.L2 [%0];" : : "l"(memory)); }
 
 /* Copies of the first `bytes` of 16 or 8 (0 for the rest) that go on while the thread does other work, in groups that the thread closes and waits for:
