@@ -118,12 +118,12 @@ typedef struct tsr_engine_ops {
 /* Fixed-point sums of Kbar: exact, so that the order does not matter. */
 TSR_HD int64_t tsr_flow_fixed(float v) { return (int64_t)(v * 1073741824.0f); }
 
-/* Gradient of the payload at voxel (x, y, z) of the tile with this neighbour row. */
-TSR_HD void tsr_payload_gradient(const tsr_tile_pool *pool, const uint32_t *row, int32_t x, int32_t y, int32_t z, const int32_t extent[3],
-                                 const float inverse_spacing[3], float gradient[3])
+/* Gradient of the payload at voxel (x, y, z) of the tile of edge E with this neighbour row; `pages` are those of all ids. */
+TSR_HD void tsr_page_gradient(const float *pages, int32_t E, const uint32_t *row, int32_t x, int32_t y, int32_t z, const int32_t extent[3],
+                              const float inverse_spacing[3], float gradient[3])
 {
-    const int32_t E = 1 << pool->log2_edge, V = E * E * E, i = (z * E + y) * E + x, at[3] = { x, y, z };
-    const float *pages = pool->payload, *own = pages + (int64_t)row[TSR_TILE_MIDDLE] * V;
+    const int32_t V = E * E * E, i = (z * E + y) * E + x, at[3] = { x, y, z };
+    const float *own = pages + (int64_t)row[TSR_TILE_MIDDLE] * V;
     for (int32_t k = 0, stride = 1, direction = 1; k < 3; k++, stride *= E, direction *= 3) {
         const uint32_t below = row[TSR_TILE_MIDDLE - direction], above = row[TSR_TILE_MIDDLE + direction];
         float before = 0.0f, after = 0.0f;
@@ -140,6 +140,12 @@ TSR_HD void tsr_payload_gradient(const tsr_tile_pool *pool, const uint32_t *row,
         }
         gradient[k] = tsr_payload_slope(before, own[i], after, has_before, has_after, inverse_spacing[k]);
     }
+}
+
+TSR_HD void tsr_payload_gradient(const tsr_tile_pool *pool, const uint32_t *row, int32_t x, int32_t y, int32_t z, const int32_t extent[3],
+                                 const float inverse_spacing[3], float gradient[3])
+{
+    tsr_page_gradient(pool->payload, 1 << pool->log2_edge, row, x, y, z, extent, inverse_spacing, gradient);
 }
 
 TSR_HD int tsr_flow_needs_gradient(const tsr_flow *flow)

@@ -1,5 +1,5 @@
-/* levelset/engine_slab.h: the pass of the level-set solver for first-order schemes in one stage whose terms are the same everywhere: the flows of
- * the sources' long runs. While a slab of 512 voxels is computed the next ones are on their way (grid/tiles_slab.h); the same bits as the kernel for
+/* levelset/engine_slab.h: the pass of the level-set solver for first-order schemes in one stage whose terms are the same everywhere, but for the pull
+ * of one potential: the flows of the sources' long runs and of reconstruction. While a slab of 512 voxels is computed the next ones are on their way (grid/tiles_slab.h); the same bits as the kernel for
  * all schemes in engine_pass.h. */
 #ifndef TSR_LEVELSET_ENGINE_SLAB_H
 #define TSR_LEVELSET_ENGINE_SLAB_H
@@ -11,9 +11,25 @@
 enum { SLAB_BLOCKS_4 = 5, SLAB_BLOCKS_8 = 10 };
 enum { SIGN_ANY = 4 }; /* beside the signs of scheme.h: not known to the compiler */
 
-template <int E, int SPACE, int SIGN>
+/* Adds the pull of the potential at the voxel of an entry; `row` and `at` are of its slab. */
+template <int E>
+TSR_DEVICE_FN void tsr_slab_pull(const tsr_tile_pool &pool, const uint64_t *keys, int32_t at, const uint32_t *row, uint32_t entry, float pull,
+                                 const float inverse_spacing[3], tsr_flow_values *values)
+{
+    enum { V = E * E * E };
+    const int32_t i = (int32_t)(entry & 511u), tile = i / V, v = i % V;
+    int32_t extent[3] = { E, E, E }, first[3];
+    float gradient[3];
+    row += tile * TSR_NEIGHBOUR_ROW;
+    if (row[TSR_SLAB_EDGE]) tsr_tile_extent<E>(pool, keys[at + tile], extent, first);
+    tsr_page_gradient(pool.payload, E, row, v % E, v / E % E, v / (E * E), extent, inverse_spacing, gradient);
+    tsr_pull_add(pull, gradient, values);
+}
+
+/* SIGN: of scheme.h; PULL: the gradient of the payload pulls with `pull`. */
+template <int E, int SPACE, int SIGN, int PULL>
 TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? SLAB_BLOCKS_8 : SLAB_BLOCKS_4) slab_kernel)
-(tsr_tile_pool pool, tsr_flow_scheme scheme, tsr_flow_values values, tsr_flow_control *control, int32_t managed)
+(tsr_tile_pool pool, tsr_flow_scheme scheme, tsr_flow_values values, float pull, tsr_flow_control *control, int32_t managed)
 {
     typedef tsr_slab<E> S;
     enum { V = E * E * E, T = S::THREADS, P = S::P, Q = S::Q };
@@ -22,7 +38,7 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? SLAB_BLOCKS_8 : SLAB
     if (state->shortage > 0 || state->halted) return; /* one that meets a value that is not finite runs as a whole, so that the first is found */
     scheme.space = scheme.reshape_space = SPACE;
     if (SIGN != SIGN_ANY) scheme.sign = SIGN;
-    scheme.has_velocity = scheme.has_velocity && SIGN == SIGN_ANY;
+    scheme.has_velocity = PULL || (scheme.has_velocity && SIGN == SIGN_ANY);
     const float *phi = pool.phi[state->phi];
     float *next = pool.phi[state->phi ^ 1], *cubes = (float *)(void *)sh->slab.cube, *out = (float *)(void *)sh->fresh;
     const uint64_t *keys = pool.key[state->list];
@@ -47,13 +63,16 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? SLAB_BLOCKS_8 : SLAB
         for (int32_t h = 0; h < S::OWN; h++) id[h] = loads.id[h];
         tsr_slab_collect<E, 0>(pool, cubes, loads, within, sh);
         tsr_slab_load<E>(phi, sh->slab.row[buffer ^ 1], &loads);
+        for (int32_t h = 0; PULL && h < S::OWN; h++) tsr_prefetch(pool.payload + (int64_t)loads.id[h] * V + tsr_slab_quad<E>(h) % S::SHARE * 4);
         tsr_slab_rows_load<E>(pool, &rows);
         __syncthreads();
         const int32_t movers = (int32_t)sh->movers;
         for (int32_t m = turn; m < movers; m += T) { /* the warps take turns at being first, and the multiprocessor's schedulers with them */
             const uint32_t entry = sh->moving[m], i = entry & 511u;
             const float *p = cubes + (entry >> 14);
-            const float c = p[0], moved = step * tsr_scheme_rate(p, P, Q, &values, &scheme, 0), v = tsr_stage_value(c, c, moved, 1.0f, band);
+            tsr_flow_values terms = values;
+            if (PULL) tsr_slab_pull<E>(pool, keys, at, row, entry, pull, scheme.inverse_spacing, &terms);
+            const float c = p[0], moved = step * tsr_scheme_rate(p, P, Q, &terms, &scheme, 0), v = tsr_stage_value(c, c, moved, 1.0f, band);
             const int in_band = v > -band && v < band;
             if (!tsr_finite(c + moved)) tsr_flow_bad_add(state, 0, at + (int32_t)i / V, (int32_t)i % V);
             out[i] = v;
@@ -83,15 +102,21 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? SLAB_BLOCKS_8 : SLAB
     if (oldest) atomicMax(&control->old_bits, oldest);
 }
 
+template <int E, int SPACE, int SIGN, int PULL>
+static void tsr_slab_launch_of(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_flow_setup *s, tsr_flow_control *control, int32_t managed)
+{
+    const uint32_t blocks = tsr_slab_blocks(queue, pool, E == 8 ? SLAB_BLOCKS_8 : SLAB_BLOCKS_4);
+    TSR_LAUNCH(queue, (slab_kernel<E, SPACE, SIGN, PULL>), blocks, tsr_slab<E>::THREADS, 0, *pool, s->scheme, s->flow.everywhere,
+               s->flow.source[0].value, control, managed);
+}
+
 template <int E, int SPACE>
 static void tsr_slab_launch(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_flow_setup *s, tsr_flow_control *control, int32_t managed)
 {
-    const uint32_t blocks = tsr_slab_blocks(queue, pool, E == 8 ? SLAB_BLOCKS_8 : SLAB_BLOCKS_4);
-    if (s->scheme.sign == TSR_SIGNED_SMOOTH && !s->scheme.has_velocity)
-        TSR_LAUNCH(queue, (slab_kernel<E, SPACE, TSR_SIGNED_SMOOTH>), blocks, tsr_slab<E>::THREADS, 0, *pool, s->scheme, s->flow.everywhere, control,
-                   managed);
-    else
-        TSR_LAUNCH(queue, (slab_kernel<E, SPACE, SIGN_ANY>), blocks, tsr_slab<E>::THREADS, 0, *pool, s->scheme, s->flow.everywhere, control, managed);
+    if (s->flow.count) tsr_slab_launch_of<E, SPACE, SIGN_ANY, 1>(queue, pool, s, control, managed);
+    else if (s->scheme.sign == TSR_SIGNED_SMOOTH && !s->scheme.has_velocity)
+        tsr_slab_launch_of<E, SPACE, TSR_SIGNED_SMOOTH, 0>(queue, pool, s, control, managed);
+    else tsr_slab_launch_of<E, SPACE, SIGN_ANY, 0>(queue, pool, s, control, managed);
 }
 
 /* Queues the pass. */

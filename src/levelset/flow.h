@@ -132,6 +132,15 @@ TSR_HD void tsr_enright(float x, float y, float z, float u[3])
 /* |grad P|, by which it is divided; where it is flat nothing pulls. A maximum, not a choice, keeps vector loops free of branches. */
 TSR_HD float tsr_pull_length(float gx, float gy, float gz) { return tsr_maxf(tsr_sqrt((gx * gx + gy * gy) + gz * gz), 1e-18f); }
 
+/* Adds `weight` times the unit gradient of the potential to the velocity. */
+TSR_HD void tsr_pull_add(float weight, const float g[3], tsr_flow_values *sum)
+{
+    const float length = tsr_pull_length(g[0], g[1], g[2]);
+    sum->velocity[0] = sum->velocity[0] + weight * (g[0] / length);
+    sum->velocity[1] = sum->velocity[1] + weight * (g[1] / length);
+    sum->velocity[2] = sum->velocity[2] + weight * (g[2] / length);
+}
+
 /* What a voxel has beside its place: the gradient of the payload (POTENTIAL); off the CPU where its answers lie (USER). */
 typedef struct tsr_flow_given {
     float gradient[3];
@@ -192,13 +201,7 @@ TSR_HD void tsr_flow_kind_add(const tsr_flow *flow, int32_t index, int32_t kind,
         u[1] = u[1] * (s->edge * moment->swing[index]);
         u[2] = u[2] * (s->edge * moment->swing[index]);
         break;
-    case TSR_SOURCE_POTENTIAL: {
-        const float *g = given->gradient, length = tsr_pull_length(g[0], g[1], g[2]);
-        u[0] = g[0] / length;
-        u[1] = g[1] / length;
-        u[2] = g[2] / length;
-        break;
-    }
+    case TSR_SOURCE_POTENTIAL: tsr_pull_add(weight, given->gradient, sum); return;
     case TSR_SOURCE_USER: {
         const float place[3] = { px, py, pz };
         const tsr_flow_answer answer = tsr_flow_ask(s, place, moment->time, given);
