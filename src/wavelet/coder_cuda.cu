@@ -1,5 +1,6 @@
 /* wavelet/coder_cuda.cu: streams of the coder rans on the GPU. A warp decodes a stream, 32 coefficients at a time, or takes the checksums of eight; a block
- * restores a brick in shared memory. Bound: a voxel costs about 120 instructions of a lane to decode and 100 to restore; bytes moved are few. */
+ * restores a brick in shared memory. Bound: 32 voxels cost a warp about 140 instructions to decode and 130 to restore (H200, chest CT); bytes moved are few. A
+ * stream's groups follow each other: volumes of few bricks wait for the longest stream, 0.7 ms for the 28672 finest coefficients of a brick of 32^3. */
 #include "device/kernel.h"
 
 #include "io/xxh64.h"
