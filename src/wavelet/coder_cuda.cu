@@ -1,12 +1,14 @@
 /* wavelet/coder_cuda.cu: streams of the coder rans on the GPU. A warp decodes a stream, 32 coefficients at a time, or takes the checksums of eight; a block
- * restores a brick in shared memory. Bound: a voxel costs about 120 instructions of a lane to decode and 100 to restore; bytes moved are few. */
+ * restores a brick in shared memory. Bound: 32 voxels cost a warp about 140 instructions to decode and 130 to restore (H200, chest CT); bytes moved are few. A
+ * stream's groups follow each other: volumes of few bricks wait for the longest stream, 0.7 ms for the 28672 finest coefficients of a brick of 32^3. */
 #include "device/kernel.h"
 
 #include "io/xxh64.h"
 #include "wavelet/coder_ops.h"
 #include "wavelet/restore.h"
 
-enum { WARP = 32, DECODE_THREADS = 256, RESTORE_THREADS = 512, QUAD = 4 };
+/* Threads of a block that decodes: few where there are fewer long streams than warps to hold them, so that each multiprocessor has its share. */
+enum { WARP = 32, FEW_BRICKS = 1024, FEW_THREADS = 64, MANY_THREADS = 256, RESTORE_THREADS = 512, QUAD = 4 };
 
 /* Numbers of the file, at even places. */
 TSR_DEVICE_FN uint32_t half_at(const uint8_t *p) { return *(const uint16_t *)(const void *)p; }
@@ -83,6 +85,7 @@ typedef struct band_walk {
     int32_t *to; /* its coefficients */
     uint32_t *sum;
     int32_t s[3], low[3], reach, siblings, start;
+    tsr_rans_weights weights[2]; /* where nothing lies before, where something does */
 } band_walk;
 
 TSR_DEVICE_FN int32_t context_of(const band_walk &w, int32_t x, int32_t y, int32_t z)
@@ -101,7 +104,7 @@ TSR_DEVICE_FN int32_t context_of(const band_walk &w, int32_t x, int32_t y, int32
                                  tsr_rans_magnitude(p[y ? -nx : 0]), tsr_rans_magnitude(p[y + 1 < ny ? nx : 0]));
     }
     const uint32_t seen = w.siblings ? w.sum[((int64_t)z * w.low[1] + y) * w.low[0] + x] : 0;
-    return tsr_rans_context(tsr_rans_energy(tsr_rans_weigh(before, w.siblings), sum, seen));
+    return tsr_rans_context(tsr_rans_energy(w.weights[before], sum, seen));
 }
 
 /* A coefficient is seen where it lies, and beyond the last where the low band is longer. */
@@ -117,39 +120,103 @@ TSR_DEVICE_FN void see(const band_walk &w, int32_t x, int32_t y, int32_t z, int3
             }
 }
 
-TSR_DEVICE_FN void decode_band(lane_reader &r, band_walk &w, const uint8_t *token, const uint32_t *share, int narrow, int last)
+/* One coefficient of every lane that has one; all of a warp arrive. */
+TSR_DEVICE_FN int32_t decode_group(lane_reader &r, int some, int32_t table, int32_t plain, const uint8_t *token, const uint32_t *share)
+{
+    uint32_t above = 0;
+    if (some) {
+        const uint32_t slot = r.state & (TSR_RANS_SLOTS - 1);
+        above = token[table << TSR_RANS_BITS | (int32_t)slot];
+        const uint32_t f = share[table * TSR_RANS_TOKENS + (int32_t)above];
+        r.state = tsr_rans_advance(r.state, f & 0xffff, slot - (f >> 16));
+    }
+    refill(r, some);
+    const int far = above == TSR_RANS_ESCAPE;
+    if (__any_sync(TSR_WARP_ALL, far)) above = escape(r, far, above);
+    const int32_t v = some ? tsr_rans_finish(&r.state, above, plain) : 0;
+    refill(r, some);
+    return v;
+}
+
+/* Place of a coefficient, 32 further from group to group. */
+typedef struct place {
+    int32_t x, y, z, dx, dy, dz;
+} place;
+TSR_DEVICE_FN void move_on(place &p, const int32_t *s)
+{
+    p.x += p.dx;
+    const int32_t cx = p.x >= s[0];
+    p.x -= cx ? s[0] : 0;
+    p.y += p.dy + cx;
+    const int32_t cy = p.y >= s[1];
+    p.y -= cy ? s[1] : 0;
+    p.z += p.dz + cy;
+}
+
+/* What is known of a coefficient before its group begins. */
+typedef struct outlook {
+    int32_t table, plain;
+    uint32_t seen;
+} outlook;
+TSR_DEVICE_FN outlook look_ahead(const band_walk &w, int32_t i, const place &p)
+{
+    const int32_t nx = w.s[0], ny = w.s[1], before = p.z > 0;
+    outlook o = { 0, 0, w.siblings ? w.sum[i] : 0 };
+    uint32_t sum = 0;
+    if (before) {
+        const int32_t *q = w.to + i - nx * ny;
+        sum = TSR_RANS_SLICE_SUM(tsr_rans_magnitude(q[0]), tsr_rans_magnitude(q[p.x ? -1 : 0]), tsr_rans_magnitude(q[p.x + 1 < nx ? 1 : 0]),
+                                 tsr_rans_magnitude(q[p.y ? -nx : 0]), tsr_rans_magnitude(q[p.y + 1 < ny ? nx : 0]));
+    }
+    const int32_t context = before || w.siblings ? tsr_rans_context(tsr_rans_energy(w.weights[before], sum, o.seen)) : w.start;
+    o.table = tsr_rans_table(context);
+    o.plain = tsr_rans_plain(context);
+    return o;
+}
+
+/* Bands as large as the low one whose slices hold three groups and more: the contexts of the next group are taken while this one is decoded, because a
+ * warp waits for memory most of its time. */
+TSR_DEVICE_FN void decode_even_band(lane_reader &r, band_walk &w, place p, const uint8_t *token, const uint32_t *share, int narrow, int last)
 {
     const int32_t n = w.s[0] * w.s[1] * w.s[2];
-    const int32_t dx = WARP % w.s[0], dy = WARP / w.s[0] % w.s[1], dz = WARP / w.s[0] / w.s[1];
-    int32_t x = r.lane % w.s[0], y = r.lane / w.s[0] % w.s[1], z = r.lane / w.s[0] / w.s[1];
+    outlook now = { 0, 0, 0 };
+    if (r.lane < n) now = look_ahead(w, r.lane, p);
     for (int32_t i = r.lane; i - r.lane < n; i += WARP) {
-        const int some = i < n;
-        const int32_t context = some ? context_of(w, x, y, z) : 0, table = tsr_rans_table(context);
-        uint32_t above = 0;
-        if (some) {
-            const uint32_t slot = r.state & (TSR_RANS_SLOTS - 1);
-            above = token[table << TSR_RANS_BITS | (int32_t)slot];
-            const uint32_t f = share[table * TSR_RANS_TOKENS + (int32_t)above];
-            r.state = tsr_rans_advance(r.state, f & 0xffff, slot - (f >> 16));
-        }
-        refill(r, some);
-        const int far = above == TSR_RANS_ESCAPE;
-        if (__any_sync(TSR_WARP_ALL, far)) above = escape(r, far, above);
-        if (some) {
-            int32_t v = tsr_rans_finish(&r.state, above, tsr_rans_plain(context));
+        outlook next = { 0, 0, 0 };
+        move_on(p, w.s);
+        if (i + WARP < n) next = look_ahead(w, i + WARP, p);
+        int32_t v = decode_group(r, i < n, now.table, now.plain, token, share);
+        if (i < n) {
             if (narrow) v = (int16_t)v;
             w.to[i] = v;
-            if (!last) see(w, x, y, z, v);
+            if (!last) w.sum[i] = now.seen + tsr_rans_magnitude(v);
         }
-        refill(r, some);
         __syncwarp();
-        x += dx;
-        const int32_t cx = x >= w.s[0];
-        x -= cx ? w.s[0] : 0;
-        y += dy + cx;
-        const int32_t cy = y >= w.s[1];
-        y -= cy ? w.s[1] : 0;
-        z += dz + cy;
+        now = next;
+    }
+}
+
+TSR_DEVICE_FN void decode_band(lane_reader &r, band_walk &w, const uint8_t *token, const uint32_t *share, int narrow, int last)
+{
+    const int32_t nx = w.s[0], ny = w.s[1], n = nx * ny * w.s[2];
+    place p = { r.lane % nx, r.lane / nx % ny, r.lane / nx / ny, WARP % nx, WARP / nx % ny, WARP / nx / ny };
+    w.weights[0] = tsr_rans_weigh(0, w.siblings);
+    w.weights[1] = tsr_rans_weigh(1, w.siblings);
+    if (nx * (ny - 2) >= 2 * WARP && nx == w.low[0] && ny == w.low[1] && w.s[2] == w.low[2]) {
+        decode_even_band(r, w, p, token, share, narrow, last);
+        return;
+    }
+    for (int32_t i = r.lane; i - r.lane < n; i += WARP) {
+        const int some = i < n;
+        const int32_t context = some ? context_of(w, p.x, p.y, p.z) : 0;
+        int32_t v = decode_group(r, some, tsr_rans_table(context), tsr_rans_plain(context), token, share);
+        if (some) {
+            if (narrow) v = (int16_t)v;
+            w.to[i] = v;
+            if (!last) see(w, p.x, p.y, p.z, v);
+        }
+        __syncwarp();
+        move_on(p, w.s);
     }
 }
 
@@ -207,12 +274,12 @@ TSR_DEVICE_FN void decode_blocks(const tsr_coder_job &j, const tsr_coder_brick &
 
 TSR_KERNEL(decode_streams)(tsr_coder_job j, int64_t decoders)
 {
-    TSR_SHARED(uint32_t, token, TSR_RANS_TABLES *TSR_RANS_SLOTS / 4);
-    TSR_SHARED(uint32_t, share, TSR_RANS_TABLES *TSR_RANS_TOKENS);
+    TSR_SHARED(uint32_t, token, TSR_RANS_TABLES * TSR_RANS_SLOTS / 4);
+    TSR_SHARED(uint32_t, share, TSR_RANS_TABLES * TSR_RANS_TOKENS);
     const int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP;
-    const int64_t blocks = (decoders * WARP + DECODE_THREADS - 1) / DECODE_THREADS;
+    const int64_t blocks = (decoders * WARP + blockDim.x - 1) / blockDim.x;
     if ((int64_t)blockIdx.x >= blocks) {
-        check_piece(j, (warp - blocks * (DECODE_THREADS / WARP)) * (WARP / QUAD) + threadIdx.x % WARP / QUAD);
+        check_piece(j, (warp - blocks * (blockDim.x / WARP)) * (WARP / QUAD) + threadIdx.x % WARP / QUAD);
         return;
     }
     for (uint32_t i = threadIdx.x; i < TSR_RANS_TABLES * TSR_RANS_SLOTS / 4; i += blockDim.x) token[i] = ((const uint32_t *)(const void *)j.token)[i];
@@ -237,53 +304,95 @@ TSR_DEVICE_FN int16_t restored_even(int16_t v, int16_t before, int16_t after) { 
 TSR_DEVICE_FN int32_t restored_odd(int32_t v, int32_t before, int32_t after) { return tsr_restore_odd32(v, before, after); }
 TSR_DEVICE_FN int16_t restored_odd(int16_t v, int16_t before, int16_t after) { return tsr_restore_odd16(v, before, after); }
 
-/* One axis of one level, in place: its samples are 1 << shift apart; a warp takes rows. */
+/* Of the samples in shared memory: rows of a place that differs from bank to bank. */
+TSR_HD int32_t pitch_of(int32_t nx) { return nx < 8 ? nx : nx | 1; }
+
+/* One axis of one level, in place: its samples are 1 << shift apart; a thread takes lines, 8 samples at a time. */
 template <int A, class T> TSR_DEVICE_FN void lift(T *d, const int32_t *full, const int32_t *e, int32_t shift)
 {
-    const int32_t n = e[A], step = (A == 0 ? 1 : A == 1 ? full[0] : full[0] * full[1]) << shift;
-    const int32_t lane = (int32_t)threadIdx.x % WARP, warps = RESTORE_THREADS / WARP;
+    const int32_t n = e[A], pitch = pitch_of(full[0]), by[3] = { 1 << shift, pitch << shift, pitch * full[1] << shift };
+    const int32_t step = by[A], u = A ? 0 : 1, v = A == 2 ? 1 : 2, lines = e[u] * e[v];
     if (n < 2) return;
+    for (int32_t line = (int32_t)threadIdx.x; line < lines; line += RESTORE_THREADS) {
+        T *p = d + (line % e[u] * by[u] + line / e[u] * by[v]);
+        T odd = p[step], even = 0; /* those before */
+        int32_t i = 0;
+        for (; i + 8 <= n; i += 8, p += 8 * step) {
+            T in[8];
 #pragma unroll
-    for (int odd = 0; odd < 2; odd++) {
-        const int32_t nx = A == 0 ? (n + 1 - odd) / 2 : e[0], ny = A == 1 ? (n + 1 - odd) / 2 : e[1], nz = A == 2 ? (n + 1 - odd) / 2 : e[2];
-        for (int32_t row = (int32_t)threadIdx.x / WARP; row < ny * nz; row += warps) {
-            const int32_t y = row % ny, z = row / ny;
-            for (int32_t x = lane; x < nx; x += WARP) {
-                const int32_t i[3] = { A == 0 ? 2 * x + odd : x, A == 1 ? 2 * y + odd : y, A == 2 ? 2 * z + odd : z };
-                T *p = d + (((i[2] << shift) * full[1] + (i[1] << shift)) * full[0] + (i[0] << shift));
-                const int32_t before = i[A] ? -step : step, after = i[A] + 1 < n ? step : -step;
-                *p = odd ? restored_odd(*p, p[before], p[after]) : restored_even(*p, p[before], p[after]);
+            for (int k = 0; k < 8; k++) in[k] = p[k * step];
+#pragma unroll
+            for (int k = 0; k < 8; k += 2) {
+                const T next = restored_even(in[k], odd, in[k + 1]);
+                p[k * step] = next;
+                if (k || i) p[(k - 1) * step] = restored_odd(odd, even, next);
+                odd = in[k + 1];
+                even = next;
             }
         }
-        __syncthreads();
+        for (; i < n; i += 2, p += 2 * step) {
+            const T after = i + 1 < n ? p[step] : odd, next = restored_even(*p, odd, after);
+            *p = next;
+            if (i) p[-step] = restored_odd(odd, even, next);
+            odd = after;
+            even = next;
+        }
+        if (n % 2 == 0) p[-step] = restored_odd(odd, even, even);
+    }
+    __syncthreads();
+}
+
+/* Coefficients of one stream to the places that the inverse wants, `shift` apart; those that are not there are 0. A thread takes the same place of all its
+ * bands. */
+template <class T> TSR_DEVICE_FN void load_details(const tsr_coder_brick &b, const int32_t *from, int there, int32_t r, T *d)
+{
+    const int32_t shift = b.levels - r, pitch = pitch_of(b.reduced[0]);
+    const int32_t by[3] = { 1 << shift, pitch << shift, pitch * b.reduced[1] << shift };
+    int32_t low[3], high[3];
+    for (int a = 0; a < 3; a++) {
+        const int32_t e = tsr_coder_extent(&b, r, a);
+        low[a] = (e + 1) / 2;
+        high[a] = e / 2;
+    }
+    const int32_t n = low[0] * low[1] * low[2], threads = RESTORE_THREADS;
+    int32_t i = (int32_t)threadIdx.x;
+    if (i >= n) return;
+    const int32_t dx = threads % low[0], dy = threads / low[0] % low[1], dz = threads / low[0] / low[1];
+    int32_t x = i % low[0], y = i / low[0] % low[1], z = i / low[0] / low[1];
+    for (; i < n; i += threads) {
+        const int32_t *band = from;
+        T *to = d + 2 * (x * by[0] + y * by[1] + z * by[2]);
+#pragma unroll
+        for (int k = 1; k < 8; k++) {
+            const int32_t sx = k & 1 ? high[0] : low[0], sy = k & 2 ? high[1] : low[1], sz = k & 4 ? high[2] : low[2];
+            if (x < sx && y < sy && z < sz)
+                to[(k & 1 ? by[0] : 0) + (k & 2 ? by[1] : 0) + (k & 4 ? by[2] : 0)] = there ? (T)band[(z * sy + y) * sx + x] : (T)0;
+            band += sx * sy * sz;
+        }
+        x += dx;
+        const int32_t cx = x >= low[0];
+        x -= cx ? low[0] : 0;
+        y += dy + cx;
+        const int32_t cy = y >= low[1];
+        y -= cy ? low[1] : 0;
+        z += dz + cy;
     }
 }
 
-/* Coefficients to the places that the inverse wants; those that are not there are 0. */
 template <class T> TSR_DEVICE_FN void load_brick(const tsr_coder_job &j, const tsr_coder_brick &b, int64_t brick, T *d)
 {
-    const int32_t lane = (int32_t)threadIdx.x % WARP, warps = RESTORE_THREADS / WARP;
-    for (int32_t r = 0; r <= b.levels; r++) {
+    const int32_t pitch = pitch_of(b.reduced[0]);
+    for (int32_t r = b.levels; r >= 0; r--) {
         const int64_t number = brick * j.streams + (r ? r + b.absent : 0);
         const int there = j.good[number] && j.piece[number].bytes;
-        const int32_t *from = j.coefficient + brick * j.coefficients + tsr_coder_before(&b, r), shift = b.levels - r;
-        for (int k = r ? 1 : 0; k < (r ? 8 : 1); k++) {
-            int32_t s[3];
-            for (int a = 0; a < 3; a++) {
-                const int32_t e = tsr_coder_extent(&b, r, a);
-                s[a] = !r ? e : k >> a & 1 ? e / 2 : (e + 1) / 2;
-            }
-            if (!s[0] || !s[1] || !s[2]) continue;
-            for (int32_t row = (int32_t)threadIdx.x / WARP; row < s[1] * s[2]; row += warps) {
-                const int32_t y = row % s[1], z = row / s[1];
-                const int32_t py = (r ? 2 * y + (k >> 1 & 1) : y) << shift, pz = (r ? 2 * z + (k >> 2 & 1) : z) << shift;
-                for (int32_t x = lane; x < s[0]; x += WARP) {
-                    const int32_t px = (r ? 2 * x + (k & 1) : x) << shift;
-                    d[(pz * b.reduced[1] + py) * b.reduced[0] + px] = there ? (T)from[row * s[0] + x] : (T)0;
-                }
-            }
-            from += s[0] * s[1] * s[2];
+        const int32_t *from = j.coefficient + brick * j.coefficients + tsr_coder_before(&b, r);
+        if (r) {
+            load_details(b, from, there, r, d);
+            continue;
         }
+        const int32_t sx = tsr_coder_extent(&b, 0, 0), sy = tsr_coder_extent(&b, 0, 1), n = (int32_t)tsr_coder_before(&b, 1), shift = b.levels;
+        for (int32_t i = (int32_t)threadIdx.x; i < n; i += RESTORE_THREADS)
+            d[((i / sx / sy * b.reduced[1] + i / sx % sy) * pitch + i % sx) << shift] = there ? (T)from[i] : (T)0;
     }
 }
 
@@ -299,21 +408,61 @@ TSR_DEVICE_FN int64_t place_of(const tsr_coder_job &j, const tsr_coder_brick &b,
     return (at[2] * j.out_size[1] + at[1]) * j.out_size[0] + at[0];
 }
 
-template <class T> TSR_DEVICE_FN void store_brick(const tsr_coder_job &j, const tsr_coder_brick &b, const T *d, int any)
+struct put_any {
+    const tsr_code_map *map;
+    void *voxels;
+};
+TSR_DEVICE_FN void put_voxel(const put_any &to, int32_t v, int64_t i) { tsr_sample_voxel(to.map, v, to.voxels, i); }
+/* Integers of 8 or 16 bits: without 64-bit arithmetic. */
+template <class V> struct put_small {
+    int32_t base;
+    tsr_sample_range range;
+    V *voxels;
+};
+template <class V> TSR_DEVICE_FN void put_voxel(const put_small<V> &to, int32_t v, int64_t i)
 {
-    const int32_t lane = (int32_t)threadIdx.x % WARP, warps = RESTORE_THREADS / WARP, element = j.map.dtype <= TSR_I8    ? 1
-                                                                                                : j.map.dtype <= TSR_I16 ? 2
-                                                                                                : j.map.dtype <= TSR_I32 || j.map.dtype == TSR_F32 ? 4
-                                                                                                                                                   : 8;
-    for (int32_t row = (int32_t)threadIdx.x / WARP; row < b.reduced[1] * b.reduced[2]; row += warps) {
-        const int32_t y = row % b.reduced[1], z = row / b.reduced[1];
-        for (int32_t x = lane; x < b.reduced[0]; x += WARP) {
-            const int64_t at = place_of(j, b, x, y, z);
-            if (at < 0) continue;
-            if (any) tsr_sample_voxel(&j.map, (int32_t)d[row * b.reduced[0] + x], j.voxels, at);
-            else memset((char *)j.voxels + at * element, 0, (size_t)element);
+    to.voxels[i] = (V)tsr_mini(tsr_maxi(to.base + v, to.range.least), to.range.most);
+}
+struct put_nothing {
+    int32_t element;
+    char *voxels;
+};
+TSR_DEVICE_FN void put_voxel(const put_nothing &to, int32_t, int64_t i) { memset(to.voxels + i * to.element, 0, (size_t)to.element); }
+
+/* Rows of a brick to the volume; a warp takes rows. `put` says how a sample becomes voxel i. */
+template <class T, class Put> TSR_DEVICE_FN void store_rows(const tsr_coder_job &j, const tsr_coder_brick &b, const T *d, const Put &put)
+{
+    const int32_t lane = (int32_t)threadIdx.x % WARP, warp = (int32_t)threadIdx.x / WARP, warps = RESTORE_THREADS / WARP, ny = b.reduced[1];
+    const int32_t dy = warps % ny, dz = warps / ny, pitch = pitch_of(b.reduced[0]);
+    int64_t off[3];
+    for (int a = 0; a < 3; a++) off[a] = (b.origin[a] >> (a == 2 && j.image ? 0 : j.reduce)) - j.origin[a];
+    const int32_t first = (int32_t)tsr_maxl(0, -off[0]), end = (int32_t)tsr_minl(b.reduced[0], j.out_size[0] - off[0]);
+    int32_t y = warp % ny, z = warp / ny;
+    while (z < b.reduced[2]) {
+        const int64_t oy = off[1] + y, oz = off[2] + z;
+        if (oy >= 0 && oy < j.out_size[1] && oz >= 0 && oz < j.out_size[2]) {
+            const int64_t to = (oz * j.out_size[1] + oy) * j.out_size[0] + off[0];
+            const T *row = d + (z * ny + y) * pitch;
+            for (int32_t x = first + lane; x < end; x += WARP) put_voxel(put, row[x], to + x);
+        }
+        y += dy;
+        z += dz;
+        if (y >= ny) {
+            y -= ny;
+            z++;
         }
     }
+}
+
+template <class T> TSR_DEVICE_FN void store_brick(const tsr_coder_job &j, const tsr_coder_brick &b, const T *d, int any)
+{
+    const int32_t element = j.map.dtype <= TSR_I8 ? 1 : j.map.dtype <= TSR_I16 ? 2 : j.map.dtype <= TSR_I32 || j.map.dtype == TSR_F32 ? 4 : 8;
+    const int small = sizeof(T) == 2 && j.map.map == TSR_TSC_INTEGER && element <= 2 && j.map.base >= -(1 << 30) && j.map.base <= 1 << 30;
+    if (!any) store_rows(j, b, d, put_nothing{ element, (char *)j.voxels });
+    else if (small && element == 1)
+        store_rows(j, b, d, put_small<uint8_t>{ (int32_t)j.map.base, tsr_sample_range_of(j.map.dtype), (uint8_t *)j.voxels });
+    else if (small) store_rows(j, b, d, put_small<uint16_t>{ (int32_t)j.map.base, tsr_sample_range_of(j.map.dtype), (uint16_t *)j.voxels });
+    else store_rows(j, b, d, put_any{ &j.map, j.voxels });
 }
 
 TSR_DEVICE_FN void put_exception(const tsr_coder_job &j, const tsr_coder_brick &b, const uint8_t *entry, int32_t element)
@@ -406,11 +555,16 @@ TSR_KERNEL(restore_wide)(tsr_coder_job j)
 
 extern "C" tsr_status tsr_coder_decode_cuda(tsr_queue *queue, const tsr_coder_job *j)
 {
-    const int64_t decoders = j->count * (j->resolutions - j->reduce), per_block = DECODE_THREADS / WARP;
+    const int64_t decoders = j->count * (j->resolutions - j->reduce), threads = j->count < FEW_BRICKS ? FEW_THREADS : MANY_THREADS,
+                  per_block = threads / WARP;
     const int64_t checkers = (j->count * j->streams + WARP / QUAD - 1) / (WARP / QUAD);
     const int64_t blocks = (decoders + per_block - 1) / per_block + (checkers + per_block - 1) / per_block;
-    const size_t room = (size_t)j->coefficients;
-    TSR_LAUNCH(queue, decode_streams, (uint32_t)blocks, DECODE_THREADS, 0, *j, decoders);
+    size_t room = 1;
+    for (int a = 0; a < 3; a++) {
+        const int32_t n = tsr_coder_shrink(j->edge[a], j->reduce);
+        room *= (size_t)(a ? n : pitch_of(n));
+    }
+    TSR_LAUNCH(queue, decode_streams, (uint32_t)blocks, (uint32_t)threads, 0, *j, decoders);
     TSR_LAUNCH_ALLOW_SHARED(queue, restore_narrow, room * 2);
     TSR_LAUNCH_ALLOW_SHARED(queue, restore_wide, room * 4);
     TSR_LAUNCH(queue, restore_narrow, (uint32_t)j->count, RESTORE_THREADS, room * 2, *j);

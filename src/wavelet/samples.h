@@ -92,14 +92,24 @@ TSR_HD int64_t tsr_sample_expand(const tsr_code_map *t, int32_t k)
     return (int64_t)(k < 0 ? base - count * step : base + count * step);
 }
 
+/* Of an integer type of 8 or 16 bits. */
+typedef struct tsr_sample_range {
+    int32_t least, most;
+} tsr_sample_range;
+TSR_HD tsr_sample_range tsr_sample_range_of(tsr_dtype dtype)
+{
+    const int32_t most = dtype == TSR_U8 ? 255 : dtype == TSR_I8 ? 127 : dtype == TSR_U16 ? 65535 : 32767;
+    const tsr_sample_range r = { dtype == TSR_U8 || dtype == TSR_U16 ? 0 : -most - 1, most };
+    return r;
+}
+
 /* base + sample; reduced or cut samples of small types may leave the type: they saturate. Complete ones are as they were. */
 TSR_HD void tsr_sample_integer(const tsr_code_map *t, int32_t sample, void *voxels, int64_t i)
 {
     int64_t v = (int64_t)((uint64_t)t->base + (uint64_t)(int64_t)sample);
     if (t->dtype <= TSR_I16) {
-        const int64_t most = t->dtype == TSR_U8 ? 255 : t->dtype == TSR_I8 ? 127 : t->dtype == TSR_U16 ? 65535 : 32767;
-        const int64_t least = t->dtype == TSR_U8 || t->dtype == TSR_U16 ? 0 : -most - 1;
-        v = v < least ? least : v > most ? most : v;
+        const tsr_sample_range r = tsr_sample_range_of(t->dtype);
+        v = v < r.least ? r.least : v > r.most ? r.most : v;
     }
     tsr_sample_store_integer(voxels, t->dtype, i, v);
 }

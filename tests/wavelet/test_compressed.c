@@ -58,10 +58,12 @@ static void same_bits(void **state)
     static const struct {
         tsr_size3 size, brick;
         int32_t levels;
-    } shapes[] = {
-        { { 37, 21, 19 }, { 16, 16, 16 }, 3 }, { { 70, 40, 1 }, { 0, 0, 0 }, 2 }, { { 9, 1, 1 }, { 0, 0, 0 }, 3 },
-        { { 3, 3, 3 }, { 2, 2, 2 }, 1 },       { { 33, 5, 34 }, { 0, 0, 0 }, 5 }, { { 1, 1, 1 }, { 0, 0, 0 }, 1 },
-    };
+    } shapes
+        [] = {
+            { { 37, 21, 19 }, { 16, 16, 16 }, 3 }, { { 70, 40, 1 }, { 0, 0, 0 }, 2 }, { { 9, 1, 1 }, { 0, 0, 0 }, 3 },
+            { { 3, 3, 3 }, { 2, 2, 2 }, 1 },       { { 33, 5, 34 }, { 0, 0, 0 }, 5 }, { { 1, 1, 1 }, { 0, 0, 0 }, 1 },
+            { { 32, 14, 20 }, { 0, 0, 0 }, 2 }, /* slices of three and a half groups in bands as large as the low one */
+        };
     uint64_t random = test_seed();
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
         for (int t = TSR_U8; t <= TSR_F32; t++)
@@ -92,15 +94,19 @@ static void parts(void **state)
 {
     (void)state;
     uint64_t random = test_seed();
-    tsr_volume *v = noise(TSR_F32, (tsr_size3){ 45, 35, 20 }, &random, 0);
-    compress(v, (tsr_size3){ 16, 16, 8 }, 3, 0.25);
-    for (int32_t reduce = 0; reduce <= 3; reduce++) {
-        const tsr_decompress_options whole = { .struct_size = sizeof whole, .reduce = reduce };
-        const tsr_decompress_options box = { .struct_size = sizeof box, .reduce = reduce, .box = { { 5, 9, 3 }, { 37, 34, 19 } } };
-        require_both(path, &whole);
-        require_both(path, &box);
+    static const tsr_dtype types[] = { TSR_F32, TSR_U8, TSR_I8, TSR_U16, TSR_I16 };
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        /* u8 and i8 of all values: those of lower resolutions leave the type and saturate */
+        tsr_volume *v = noise(types[t], (tsr_size3){ 45, 35, 20 }, &random, types[t] <= TSR_I8);
+        compress(v, (tsr_size3){ 16, 16, 8 }, 3, types[t] == TSR_F32 ? 0.25 : 0);
+        for (int32_t reduce = 0; reduce <= 3; reduce += t ? 2 : 1) {
+            const tsr_decompress_options whole = { .struct_size = sizeof whole, .reduce = reduce };
+            const tsr_decompress_options box = { .struct_size = sizeof box, .reduce = reduce, .box = { { 5, 9, 3 }, { 37, 34, 19 } } };
+            require_both(path, &whole);
+            require_both(path, &box);
+        }
+        tsr_volume_destroy(&v);
     }
-    tsr_volume_destroy(&v);
 }
 
 static size_t slurp(uint8_t *bytes, size_t room)
