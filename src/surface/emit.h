@@ -85,6 +85,14 @@ TSR_HD void tsr_reach_load_dense(const tsr_surface_grid *g, const tsr_word_place
     tsr_reach_row_dense(g, p, 2, r01, r11, r02, reach);
     tsr_reach_row_dense(g, p, 3, r11, r21, r12, reach);
 }
+/* Of them the edges that the word owns: all that its vertices need. */
+TSR_HD void tsr_reach_load_own(const tsr_surface_grid *g, const tsr_word_place *p, tsr_word_reach *reach)
+{
+    const tsr_dense_bits row = tsr_dense_bits_of(g, p, 0, 0), row_y = tsr_dense_bits_of(g, p, 1, 0), row_z = tsr_dense_bits_of(g, p, 0, 1);
+    reach->word = p->word;
+    reach->far = 0;
+    tsr_reach_row_dense(g, p, 0, row, row_y, row_z, reach);
+}
 
 TSR_HD uint32_t tsr_bits_count32(uint32_t v)
 {

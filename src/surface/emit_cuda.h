@@ -19,20 +19,19 @@ TSR_DEVICE_FN uint32_t warp_before(uint32_t own, uint32_t lane, uint32_t *total)
     return sum - own;
 }
 
-/* A warp takes up to 32 words with work. Each lane unfolds one of them into lists of vertices (word, sample, axis) and triangles (word, case, cell,
- * number), which the lanes then share evenly. */
-enum { EMIT_WARPS = 4, VERTEX_LIST = 256, TRIANGLE_LIST = 256 };
+/* A warp takes up to 32 words with work, one a lane. Vertices, and cells, of all of them are numbered through; each lane takes one of those numbers and finds
+ * word and bit by bisection, so that no lane walks through the bits of a full word while the others wait. The triangles of 32 cells go through a list. */
+enum { EMIT_WARPS = 4, TRIANGLE_LIST = 32 * TSR_CASE_MOST };
 
 typedef struct emit_lists {
     tsr_word_reach reach[32];
-    uint16_t vertex[VERTEX_LIST];
-    uint32_t triangle[TRIANGLE_LIST];
+    uint32_t triangle[TRIANGLE_LIST]; /* word, case, cell, number */
 } emit_lists;
 
 /* Work of the word that the lane holds. */
 typedef struct emit_work {
     tsr_reach_row cut; /* the edges that it owns */
-    uint32_t active, triangles;
+    uint32_t active;   /* its cells that have triangles */
 } emit_work;
 
 /* Position of set bit number n in 256 bits; the caller knows that there is one. */
@@ -60,10 +59,9 @@ TSR_DEVICE_FN uint32_t triangles_of(const tsr_surface_grid &g, const tsr_word_re
 TSR_DEVICE_FN void emit_load(const tsr_surface_grid &g, int64_t first, const uint32_t *mask, uint32_t n, uint32_t end, uint32_t lane, emit_lists *l,
                              emit_work *work)
 {
-    const emit_work none = { { 0, 0, 0, 0 }, 0, 0 };
+    const emit_work none = { { 0, 0, 0, 0 }, 0 };
     *work = none;
     if (n < end) {
-        const tsr_case_tables tables = TSR_CASE_TABLES;
         tsr_word_reach *reach = &l->reach[lane];
         tsr_word_place p;
         const uint32_t word = find_bit(mask, n);
@@ -71,10 +69,6 @@ TSR_DEVICE_FN void emit_load(const tsr_surface_grid &g, int64_t first, const uin
         tsr_reach_load(&g, &p, reach);
         work->cut = reach->row[0];
         work->active = (uint32_t)tsr_cells_active(&g, &p, reach->side);
-        for (uint32_t m = work->active; m; m &= m - 1) {
-            const int32_t bit = __ffs((int)m) - 1;
-            work->triangles += triangles_of(g, reach, bit, tsr_cell_case(&g, reach->side, bit), &tables);
-        }
     }
     __syncwarp();
 }
@@ -82,7 +76,6 @@ TSR_DEVICE_FN void emit_load(const tsr_surface_grid &g, int64_t first, const uin
 /* Where in the list of words with work a warp begins. */
 typedef struct emit_turn {
     int64_t word;    /* of the lane; -1: none */
-    uint32_t counts; /* its vertices and triangles */
     uint32_t vertex; /* the first of lane 0 */
     uint64_t triangle;
 } emit_turn;
@@ -97,13 +90,12 @@ TSR_DEVICE_FN emit_turn emit_find(const tsr_surface_grid &g, int64_t from, int64
     const int which = __popc(starts & (uint32_t)((2ull << lane) - 1u));
     const int64_t block = (int64_t)__shfl_sync(TSR_WARP_ALL, here, which);
     const int32_t number = (int32_t)lane - __shfl_sync(TSR_WARP_ALL, start, which);
-    emit_turn turn = { -1, 0, 0, 0 };
+    emit_turn turn = { -1, 0, 0 };
     if (from + lane < end) {
         const int64_t entry = block * TSR_BLOCK_WORDS + number;
-        const uint32_t before = g.list_before[entry];
         turn.word = block * TSR_BLOCK_WORDS + g.list_word[entry];
-        turn.counts = (number + 1 < (int32_t)g.list_count[block] ? g.list_before[entry + 1] : g.block_sum[block]) - before;
         if (lane == 0) {
+            const uint32_t before = g.list_before[entry];
             turn.vertex = g.block_vertex[block] + tsr_count_vertices(before);
             turn.triangle = g.block_triangle[block] + tsr_count_triangles(before);
         }
@@ -113,65 +105,89 @@ TSR_DEVICE_FN emit_turn emit_find(const tsr_surface_grid &g, int64_t from, int64
     return turn;
 }
 
+/* The lane whose items, of numbers `first` and on that ascend over the lanes, hold number n. */
+TSR_DEVICE_FN uint32_t lane_of(uint32_t first, uint32_t n)
+{
+    uint32_t lane = 0;
+    for (uint32_t d = 16; d; d >>= 1) {
+        const uint32_t other = __shfl_sync(TSR_WARP_ALL, first, (int)(lane + d));
+        if (other <= n) lane += d;
+    }
+    return lane;
+}
+TSR_DEVICE_FN uint32_t bits_below(const tsr_reach_row &r, uint32_t at)
+{
+    const uint32_t below = (1u << at) - 1u;
+    return (uint32_t)(__popc(r.x & below) + __popc(r.y & below) + __popc(r.z & below));
+}
+/* Position of set bit number n of a mask that has it. */
+TSR_DEVICE_FN uint32_t bit_of(uint32_t mask, uint32_t n)
+{
+    uint32_t at = 0;
+    for (uint32_t d = 16; d; d >>= 1)
+        if ((uint32_t)__popc(mask & ((1u << (at + d)) - 1u)) <= n) at += d;
+    return at;
+}
+
 /* Vertices of up to 32 words; returns how many. */
 TSR_DEVICE_FN uint32_t emit_vertices(const tsr_surface_grid &g, const tsr_surface_output &out, tsr_reach_row cut, uint32_t lane, emit_lists *l,
                                      uint32_t number)
 {
-    uint32_t total, to = warp_before((uint32_t)(__popc(cut.x) + __popc(cut.y) + __popc(cut.z)), lane, &total);
-    tsr_word_place p;
-    for (uint32_t base = 0; base < total; base += VERTEX_LIST) {
-        for (uint32_t m = cut.x | cut.y | cut.z; m && to < base + VERTEX_LIST; m = cut.x | cut.y | cut.z, to++) {
-            const uint32_t one = m & (0u - m), axis = cut.x & one ? 0u : cut.y & one ? 1u : 2u;
-            if (axis == 0) cut.x ^= one;
-            else if (axis == 1) cut.y ^= one;
-            else cut.z ^= one;
-            l->vertex[to - base] = (uint16_t)(lane << 7 | ((uint32_t)__ffs((int)one) - 1u) << 2 | axis);
-        }
-        __syncwarp();
-        for (uint32_t i = lane; i < VERTEX_LIST && base + i < total; i += 32) {
-            const int32_t code = l->vertex[i];
-            const int64_t at = 3 * ((int64_t)number + base + i);
-            if ((int64_t)number + base + i >= out.vertex_count) break; /* of the next part */
-            tsr_word_locate(&g, l->reach[code >> 7].word, &p);
-            tsr_vertex(&g, &p, code >> 2 & 31, code & 3, out.vertices + at, g.normals ? out.normals + at : 0);
-        }
-        __syncwarp();
+    uint32_t total;
+    const uint32_t first = warp_before((uint32_t)(__popc(cut.x) + __popc(cut.y) + __popc(cut.z)), lane, &total);
+    for (uint32_t base = 0; base < total; base += 32) {
+        const uint32_t i = base + lane, from = lane_of(first, i), before = __shfl_sync(TSR_WARP_ALL, first, (int)from);
+        if (i >= total || (int64_t)number + i >= out.vertex_count) continue; /* of the next part */
+        const tsr_word_reach *reach = &l->reach[from];
+        const tsr_reach_row row = reach->row[0];
+        const int64_t at = 3 * ((int64_t)number + i);
+        uint32_t bit = 0, n = i - before;
+        for (uint32_t d = 16; d; d >>= 1)
+            if (bits_below(row, bit + d) <= n) bit += d;
+        n -= bits_below(row, bit);
+        const uint32_t x = row.x >> bit & 1u, y = row.y >> bit & 1u, axis = n < x ? 0u : n < x + y ? 1u : 2u;
+        tsr_word_place p;
+        tsr_word_locate(&g, reach->word, &p);
+        tsr_vertex(&g, &p, (int32_t)bit, (int32_t)axis, out.vertices + at, g.normals ? out.normals + at : 0);
     }
     return total;
 }
 
-TSR_DEVICE_FN uint32_t emit_triangles(const tsr_surface_grid &g, const tsr_surface_output &out, emit_work work, uint32_t lane, emit_lists *l,
+TSR_DEVICE_FN uint32_t emit_triangles(const tsr_surface_grid &g, const tsr_surface_output &out, uint32_t active, uint32_t lane, emit_lists *l,
                                       uint64_t number)
 {
     const tsr_case_tables tables = TSR_CASE_TABLES;
-    uint32_t total, k = 0, to = warp_before(work.triangles, lane, &total);
-    uint64_t side[4] = { 0, 0, 0, 0 }; /* in registers: what is written to the list might lie there, for all the compiler knows */
-    for (int32_t j = 0; j < 4 && work.active; j++) side[j] = l->reach[lane].side[j];
-    for (uint32_t base = 0; base < total; base += TRIANGLE_LIST) {
-        while (work.active && to < base + TRIANGLE_LIST) {
-            const int32_t bit = __ffs((int)work.active) - 1;
-            const uint32_t code = tsr_cell_case(&g, side, bit), count = triangles_of(g, &l->reach[lane], bit, code, &tables);
-            for (; k < count && to < base + TRIANGLE_LIST; k++, to++) l->triangle[to - base] = lane << 17 | code << 9 | (uint32_t)bit << 4 | k;
-            if (k < count) break;
-            k = 0;
-            work.active &= work.active - 1;
+    uint32_t cells, done = 0;
+    const uint32_t first = warp_before((uint32_t)__popc(active), lane, &cells);
+    for (uint32_t base = 0; base < cells; base += 32) {
+        const uint32_t i = base + lane, from = lane_of(first, i), before = __shfl_sync(TSR_WARP_ALL, first, (int)from),
+                       mask = __shfl_sync(TSR_WARP_ALL, active, (int)from);
+        uint32_t count = 0, entry = 0, total;
+        if (i < cells) {
+            const tsr_word_reach *reach = &l->reach[from];
+            const uint32_t bit = bit_of(mask, i - before), code = tsr_cell_case(&g, reach->side, (int32_t)bit);
+            count = triangles_of(g, reach, (int32_t)bit, code, &tables);
+            entry = from << 17 | code << 9 | bit << 4;
         }
+        const uint32_t to = warp_before(count, lane, &total);
+        for (uint32_t k = 0; k < count; k++) l->triangle[to + k] = entry | k;
         __syncwarp();
-        for (uint32_t i = lane; i < TRIANGLE_LIST && base + i < total; i += 32) {
-            const uint32_t entry = l->triangle[i], code = entry >> 9 & 255u;
-            const int32_t bit = (int32_t)(entry >> 4 & 31u);
-            const tsr_word_reach *reach = &l->reach[entry >> 17];
+        for (uint32_t j = lane; j < total; j += 32) {
+            const uint32_t one = l->triangle[j], code = one >> 9 & 255u;
+            const int32_t bit = (int32_t)(one >> 4 & 31u);
+            const tsr_word_reach *reach = &l->reach[one >> 17];
             const uint8_t *edges = tables.edges[code];
             if (g.decide) {
                 tsr_word_place p;
                 tsr_word_locate(&g, reach->word, &p);
                 edges = tsr_cell_filled(&g, &p, bit, code, &tables).edges;
             }
-            tsr_reach_triangle(&g, reach, bit, edges + 3 * (entry & 15u), out.triangles + 3 * (int64_t)(number + base + i));
+            tsr_reach_triangle(&g, reach, bit, edges + 3 * (one & 15u), out.triangles + 3 * (int64_t)(number + done + j));
         }
         __syncwarp();
+        done += total;
     }
-    return total;
+    return done;
 }
 
 /* All of one block of words, by a warp: `busy` words have a bit in mask. */
@@ -182,29 +198,31 @@ TSR_DEVICE_FN void emit_block(const tsr_surface_grid &g, const tsr_surface_outpu
         emit_work work;
         emit_load(g, first, mask, done + lane, busy, lane, l, &work);
         vertex += emit_vertices(g, out, work.cut, lane, l, vertex);
-        triangle += emit_triangles(g, out, work, lane, l, triangle);
+        triangle += emit_triangles(g, out, work.active, lane, l, triangle);
     }
 }
 
-/* Words `from` to `end` of the list (at most 32), by a warp. */
-TSR_DEVICE_FN void emit_words(const tsr_surface_grid &g, const tsr_surface_output &out, int64_t from, int64_t end, uint32_t active, uint32_t lane,
-                              emit_lists *l)
+enum { EMIT_VERTICES = 1, EMIT_TRIANGLES = 2, EMIT_BOTH = 3 };
+/* Words `from` to `end` of the list (at most 32), by a warp: what `parts` names of them. */
+TSR_DEVICE_FN void emit_words(const tsr_surface_grid &g, const tsr_surface_output &out, int64_t from, int64_t end, uint32_t active, uint32_t parts,
+                              uint32_t lane, emit_lists *l)
 {
     const emit_turn turn = emit_find(g, from, end, active, lane);
-    emit_work work = { { 0, 0, 0, 0 }, 0, 0 };
+    emit_work work = { { 0, 0, 0, 0 }, 0 };
     if (turn.word >= 0) {
         tsr_word_reach *reach = &l->reach[lane];
         tsr_word_place p;
         tsr_word_locate(&g, turn.word, &p);
         if (g.tiled) tsr_reach_load(&g, &p, reach);
+        else if (parts == EMIT_VERTICES) tsr_reach_load_own(&g, &p, reach);
         else tsr_reach_load_dense(&g, &p, reach);
         work.cut = reach->row[0];
-        work.active = (uint32_t)tsr_cells_active(&g, &p, reach->side);
-        work.triangles = tsr_count_triangles(turn.counts);
+        if (parts != EMIT_VERTICES) work.active = (uint32_t)tsr_cells_active(&g, &p, reach->side);
     }
     __syncwarp();
-    emit_vertices(g, out, work.cut, lane, l, turn.vertex);
-    emit_triangles(g, out, work, lane, l, turn.triangle);
+    if (parts != EMIT_TRIANGLES) emit_vertices(g, out, work.cut, lane, l, turn.vertex);
+    if (parts != EMIT_VERTICES) emit_triangles(g, out, work.active, lane, l, turn.triangle);
+    __syncwarp();
 }
 
 #endif

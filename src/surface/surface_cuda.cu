@@ -4,9 +4,10 @@
 
 /* Blocks that a multiprocessor holds, of counting and of writing: what registers are left to. */
 enum { COUNT_BLOCKS = 8, EMIT_BLOCKS = 6 };
-enum { GROUP = 1024, FEW_GROUPS = 4 };
-/* Below so many words with work per multiprocessor a warp takes FEW_SHARE of them, not 32: there are warps to spare. */
-enum { SHARED_WORDS = 32 * 64, FEW_SHARE = 16 };
+enum { GROUP = 1024, FEW_GROUPS = 4, PLACE_SHARES = 8 };
+/* Below so many words with work per multiprocessor a warp takes FEW_SHARE of them, not 32, and the vertices or the triangles alone: there are warps to
+ * spare, and what is waited for is the longest of them. */
+enum { SHARED_WORDS = 32 * 64, FEW_SHARE = 8 };
 
 /* ---- sides: one bit per sample ------------------------------------------------------------------------------------------------------ */
 
@@ -25,6 +26,13 @@ TSR_DEVICE_FN void add_total(uint64_t *total, uint32_t own)
 {
     uint32_t sum = __reduce_add_sync(TSR_WARP_ALL, own);
     if ((threadIdx.x & 31) == 0 && sum) atomicAdd((unsigned long long *)total, (unsigned long long)sum);
+}
+
+/* Of samples that are always numbers: nothing is added to the totals before all words are there, so that their kernel clears them. */
+TSR_DEVICE_FN void begin_totals(const tsr_surface_grid &g)
+{
+    const tsr_surface_totals none = { 0, 0, 0, 0, 0, 0 };
+    if (blockIdx.x == 0 && threadIdx.x == 0) *g.totals = none;
 }
 
 /* A warp makes 32 words, one ballot each: reads and writes are coalesced. */
@@ -67,7 +75,8 @@ template <class T> TSR_KERNEL(rows_kernel)(tsr_surface_grid g)
         }
     }
     if (first + lane < g.words) g.bits[first + lane] = word_bits;
-    add_total(&g.totals->not_a_number, not_a_number);
+    if ((T)0.5 != (T)0) add_total(&g.totals->not_a_number, not_a_number);
+    else begin_totals(g);
 }
 
 /* Bytes of rows of whole words: a lane takes half a word at a time, and neighbours put theirs together. */
@@ -81,6 +90,7 @@ template <class T> TSR_KERNEL(rows_bytes_kernel)(tsr_surface_grid g)
     const uint4 *data = (const uint4 *)g.data + first;
     uint4 v[BYTES_STEPS];
     uint32_t half[BYTES_STEPS];
+    begin_totals(g);
     if (first >= halves) return;
     if (first + 32 * BYTES_STEPS <= halves) {
 #pragma unroll
@@ -150,6 +160,26 @@ TSR_DEVICE_FN uint32_t scan_block(uint32_t value, uint32_t *warps, uint32_t *tot
     return before + sum - value;
 }
 
+/* Triangles of up to 32 words of a dense volume by a warp, a word a lane, 0 in lanes without: their cells are shared evenly. sums: 32 numbers of the warp. */
+TSR_DEVICE_FN uint32_t count_triangles(const tsr_surface_grid &g, uint32_t active, const uint64_t row[4], uint32_t lane, uint32_t *sums)
+{
+    const tsr_case_tables tables = TSR_CASE_TABLES;
+    uint32_t cells;
+    const uint32_t first = warp_before((uint32_t)__popc(active), lane, &cells);
+    sums[lane] = 0;
+    __syncwarp();
+    for (uint32_t base = 0; base < cells; base += 32) {
+        const uint32_t i = base + lane, from = lane_of(first, i), before = __shfl_sync(TSR_WARP_ALL, first, (int)from),
+                       mask = __shfl_sync(TSR_WARP_ALL, active, (int)from);
+        uint64_t side[4];
+#pragma unroll
+        for (int32_t j = 0; j < 4; j++) side[j] = __shfl_sync(TSR_WARP_ALL, row[j], (int)from);
+        if (i < cells) atomicAdd(&sums[from], (uint32_t)tables.triangles[tsr_cell_case(&g, side, (int32_t)bit_of(mask, i - before))]);
+    }
+    __syncwarp();
+    return sums[lane];
+}
+
 /* What decides faces (DECIDE 1) takes up to twice the registers: the other kernels are compiled without it, since there the field is known to be 0.
  * A block of words: all threads look whether their word is quiet, and those that are not, few, go to the first threads. */
 template <int DECIDE, int TILED>
@@ -162,6 +192,7 @@ TSR_KERNEL(__launch_bounds__(TSR_BLOCK_WORDS, DECIDE  ? 1
     g.tiled = TILED;
     TSR_SHARED(uint32_t, warps, 32);
     TSR_SHARED(uint8_t, words, TSR_BLOCK_WORDS);
+    TSR_SHARED(uint32_t, sums, DECIDE || TILED ? 1 : TSR_BLOCK_WORDS);
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     const int64_t first = (int64_t)blockIdx.x * TSR_BLOCK_WORDS, word = first + threadIdx.x;
     uint32_t before = 0, busy = 0, count = 0, total;
@@ -198,7 +229,18 @@ TSR_KERNEL(__launch_bounds__(TSR_BLOCK_WORDS, DECIDE  ? 1
     if (stirs) words[before + (uint32_t)__popc(mask & ((1u << lane) - 1u))] = (uint8_t)threadIdx.x;
     __syncthreads();
     if (busy <= 32 && warp) return;
-    if (threadIdx.x < busy) {
+    if (!DECIDE && !TILED) {
+        tsr_cell_rows c;
+        c.active = 0;
+#pragma unroll
+        for (int32_t j = 0; j < 4; j++) c.row[j] = 0;
+        if (threadIdx.x < busy) {
+            tsr_word_locate(&g, first + words[threadIdx.x], &p);
+            tsr_cell_rows_load(&g, &p, &c);
+            count = (uint32_t)tsr_edges_count(c.edges[0], 0xffffffffu);
+        }
+        count |= count_triangles(g, (uint32_t)c.active, c.row, lane, sums + 32 * warp) << TSR_COUNT_SHIFT;
+    } else if (threadIdx.x < busy) {
         const tsr_case_tables tables = TSR_CASE_TABLES;
         tsr_word_locate(&g, first + words[threadIdx.x], &p);
         count = tsr_word_count(&g, &p, &tables, &torn);
@@ -325,8 +367,9 @@ TSR_KERNEL(place_kernel)(tsr_surface_grid g)
     place_block(g, block, own, after_sums(((const group_place *)g.groups)[blockIdx.x], before));
 }
 
-/* The three in one, for up to FEW_GROUPS groups, by one block. */
-TSR_KERNEL(place_few_kernel)(tsr_surface_grid g, int32_t groups)
+/* The three in one, for up to FEW_GROUPS groups: every block of threads sums all, and writes its share of the places. */
+TSR_KERNEL(__launch_bounds__(GROUP) place_few_kernel)
+(tsr_surface_grid g, int32_t groups)
 {
     TSR_SHARED(group_sums, warps, GROUP / 32);
     group_place place = { 0, 0, 0, 0 }, at[FEW_GROUPS];
@@ -341,10 +384,15 @@ TSR_KERNEL(place_few_kernel)(tsr_surface_grid g, int32_t groups)
         place = after_sums(place, total);
         __syncthreads(); /* the sums of the warps have been read */
     }
-    if (threadIdx.x == 0) post_totals(g, place);
+    const int64_t next = tsr_word_next_part(&g);
+    const uint32_t poster = next >= 0 ? (uint32_t)(next >> (TSR_BLOCK_SHIFT + 5)) % gridDim.x : 0;
+    if (threadIdx.x == 0 && blockIdx.x == poster) post_totals(g, place);
     __syncthreads(); /* a part's vertices come after those of all */
 #pragma unroll
-    for (int32_t k = 0; k < FEW_GROUPS; k++) place_block(g, k * GROUP + (int64_t)threadIdx.x, own[k], at[k]);
+    for (int32_t k = 0; k < FEW_GROUPS; k++) {
+        const uint32_t block = (uint32_t)k * GROUP + threadIdx.x;
+        if ((block >> 5) % gridDim.x == blockIdx.x) place_block(g, block, own[k], at[k]);
+    }
 }
 
 /* Number `number` of those that are counted together. */
@@ -355,7 +403,7 @@ static tsr_status count_grid(tsr_queue *queue, const tsr_surface_grid *grid, int
     g.mail = (tsr_surface_totals *)tsr_queue_mail(queue) + number;
     memset(g.mail, 0, sizeof *g.mail);
     if (g.words == 0) return TSR_OK;
-    TSR_TRY(tsr_queue_fill(queue, g.totals, 0, sizeof *g.totals));
+    if (g.tiled || g.dtype == TSR_F32 || g.dtype == TSR_F64) TSR_TRY(tsr_queue_fill(queue, g.totals, 0, sizeof *g.totals));
     uint32_t blocks = (uint32_t)g.blocks;
     if (g.tiled) {
         int64_t tiles = g.words >> (2 * g.log2_edge);
@@ -382,7 +430,7 @@ static tsr_status count_grid(tsr_queue *queue, const tsr_surface_grid *grid, int
         else TSR_LAUNCH(queue, (count_kernel<0, 1>), blocks, TSR_BLOCK_WORDS, 0, g);
     } else if (g.decide) TSR_LAUNCH(queue, (count_kernel<1, 0>), blocks, TSR_BLOCK_WORDS, 0, g);
     else TSR_LAUNCH(queue, (count_kernel<0, 0>), blocks, TSR_BLOCK_WORDS, 0, g);
-    if (groups <= FEW_GROUPS) TSR_LAUNCH(queue, place_few_kernel, 1, GROUP, 0, g, (int32_t)groups);
+    if (groups <= FEW_GROUPS) TSR_LAUNCH(queue, place_few_kernel, PLACE_SHARES, GROUP, 0, g, (int32_t)groups);
     else {
         TSR_LAUNCH(queue, group_kernel, (uint32_t)groups, GROUP, 0, g);
         TSR_LAUNCH(queue, total_kernel, 1, 32, 0, g, groups);
@@ -409,31 +457,32 @@ static tsr_status cuda_totals(tsr_queue *queue, const tsr_surface_grid *grid, in
 
 /* ---- output ------------------------------------------------------------------------------------------------------------------------- */
 
-/* A warp takes `share` words of the list, a multiple of TSR_LIST_GRAIN up to 32. */
+/* A warp takes `share` words of the list, a multiple of TSR_LIST_GRAIN up to 32; apart != 0: the vertices by one block of threads, the triangles by another. */
 template <int DECIDE, int TILED>
 TSR_KERNEL(__launch_bounds__(EMIT_WARPS * 32, DECIDE ? 1 : EMIT_BLOCKS) emit_kernel)
-(tsr_surface_grid g, tsr_surface_output out, int32_t share)
+(tsr_surface_grid g, tsr_surface_output out, int32_t share, int32_t apart)
 {
     if (!DECIDE) g.decide = 0;
     g.tiled = TILED;
     TSR_SHARED(emit_lists, lists, EMIT_WARPS);
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    const int64_t words = tsr_output_words(&out), step = (int64_t)gridDim.x * EMIT_WARPS * share;
-    const uint32_t active = words ? g.totals->active_blocks : 0;
-    for (int64_t from = ((int64_t)blockIdx.x * EMIT_WARPS + warp) * share; from < words; from += step)
-        emit_words(g, out, from, min(from + share, words), active, lane, &lists[warp]);
+    const int64_t words = tsr_output_words(&out), step = (int64_t)(gridDim.x >> apart) * EMIT_WARPS * share;
+    const uint32_t active = words ? g.totals->active_blocks : 0, parts = !apart ? EMIT_BOTH : blockIdx.x & 1u ? EMIT_TRIANGLES : EMIT_VERTICES;
+    for (int64_t from = ((int64_t)(blockIdx.x >> apart) * EMIT_WARPS + warp) * share; from < words; from += step)
+        emit_words(g, out, from, min(from + share, words), active, parts, lane, &lists[warp]);
 }
 
 /* `words`: with work, or as many as are expected; the kernels go on until all are done. */
 static tsr_status launch_emit(tsr_queue *queue, const tsr_surface_grid &g, const tsr_surface_output &out, int64_t words)
 {
-    const int32_t share = words < (int64_t)SHARED_WORDS * tsr_queue_processors(queue) ? FEW_SHARE : 32;
-    const uint32_t blocks = tsr_blocks(words, EMIT_WARPS * share, INT32_MAX);
+    const int32_t few = words < (int64_t)SHARED_WORDS * tsr_queue_processors(queue);
+    const int32_t share = few ? FEW_SHARE : 32;
+    const uint32_t blocks = tsr_blocks(words, EMIT_WARPS * share, INT32_MAX / 2) << few;
     if (g.tiled) {
-        if (g.decide) TSR_LAUNCH(queue, (emit_kernel<1, 1>), blocks, EMIT_WARPS * 32, 0, g, out, share);
-        else TSR_LAUNCH(queue, (emit_kernel<0, 1>), blocks, EMIT_WARPS * 32, 0, g, out, share);
-    } else if (g.decide) TSR_LAUNCH(queue, (emit_kernel<1, 0>), blocks, EMIT_WARPS * 32, 0, g, out, share);
-    else TSR_LAUNCH(queue, (emit_kernel<0, 0>), blocks, EMIT_WARPS * 32, 0, g, out, share);
+        if (g.decide) TSR_LAUNCH(queue, (emit_kernel<1, 1>), blocks, EMIT_WARPS * 32, 0, g, out, share, few);
+        else TSR_LAUNCH(queue, (emit_kernel<0, 1>), blocks, EMIT_WARPS * 32, 0, g, out, share, few);
+    } else if (g.decide) TSR_LAUNCH(queue, (emit_kernel<1, 0>), blocks, EMIT_WARPS * 32, 0, g, out, share, few);
+    else TSR_LAUNCH(queue, (emit_kernel<0, 0>), blocks, EMIT_WARPS * 32, 0, g, out, share, few);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
