@@ -18,6 +18,7 @@ typedef struct tsr_field {
     float from_world[3][4]; /* frame position -> index */
     float scale, offset;    /* field = scale * value + offset; a surface is where it is 0, negative inside */
     float spacing;          /* smallest, world units */
+    int32_t closed;         /* dense, of a surface on the CPU: no voxel in the bricks at the box's faces is inside, by more than rounding */
     const float *values;    /* dense: [z][y][x]; tiles: pool of [id][edge^3] */
     const uint32_t *table;  /* tiles: [bricks] id of the tile, static ids included */
     const float *range;     /* dense: [bricks][2] least and largest value of the brick's cells */

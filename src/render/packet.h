@@ -7,6 +7,7 @@
 #define TSR_RENDER_PACKET_H
 
 #include "render/batch.h"
+#include "render/packet_beam.h"
 
 enum { TSR_PACKET = 16 };
 
@@ -57,7 +58,7 @@ static __attribute__((noinline)) void tsr_packet_values(const tsr_field *f, cons
 static __attribute__((noinline)) void tsr_packet_blocks(const tsr_field *f, const tsr_packet *p, const float *t, int32_t *seen, float *beyond)
 {
     const int32_t mx = f->bricks[0] - 1, my = f->bricks[1] - 1, mz = f->bricks[2] - 1, across = f->bricks[0], along = f->bricks[1];
-    int32_t cell[3][TSR_PACKET], brick[TSR_PACKET], bit[TSR_PACKET], edge[TSR_PACKET], radius[TSR_PACKET];
+    int32_t cell[3][TSR_PACKET], brick[TSR_PACKET], bit[TSR_PACKET], skip[TSR_PACKET];
     TSR_LANES_LOOP
     for (int32_t i = 0; i < TSR_PACKET; i++) {
         const float x = p->ox[i] + p->dx[i] * t[i], y = p->oy[i] + p->dy[i] * t[i], z = p->oz[i] + p->dz[i] * t[i];
@@ -70,18 +71,16 @@ static __attribute__((noinline)) void tsr_packet_blocks(const tsr_field *f, cons
         bit[i] = (cz >> 1 & 3) * 16 + (cy >> 1 & 3) * 4 + (cx >> 1 & 3);
     }
     for (int32_t i = 0; i < TSR_PACKET; i++) {
-        const int32_t skip = f->skip[brick[i]];
+        skip[i] = f->skip[brick[i]];
         seen[i] = (int32_t)(f->cells[brick[i]] >> bit[i] & 1); /* none where bricks are skipped */
-        edge[i] = skip ? 3 : 1;
-        radius[i] = skip ? skip - 1 : 0;
     }
     TSR_LANES_LOOP
     for (int32_t i = 0; i < TSR_PACKET; i++) {
-        const float scale = (float)(1 << edge[i]);
-        const int32_t high = radius[i] + 1, low = -radius[i];
-        const float fx = (float)((cell[0][i] >> edge[i]) + (p->dx[i] > 0.0f ? high : low)) * scale;
-        const float fy = (float)((cell[1][i] >> edge[i]) + (p->dy[i] > 0.0f ? high : low)) * scale;
-        const float fz = (float)((cell[2][i] >> edge[i]) + (p->dz[i] > 0.0f ? high : low)) * scale;
+        const int32_t edge = skip[i] ? 3 : 1, high = tsr_maxi(skip[i], 1), low = 1 - high;
+        const float scale = skip[i] ? 8.0f : 2.0f;
+        const float fx = (float)((cell[0][i] >> edge) + (p->dx[i] > 0.0f ? high : low)) * scale;
+        const float fy = (float)((cell[1][i] >> edge) + (p->dy[i] > 0.0f ? high : low)) * scale;
+        const float fz = (float)((cell[2][i] >> edge) + (p->dz[i] > 0.0f ? high : low)) * scale;
         const float tx = (fx - p->ox[i]) * p->inverse[0][i], ty = (fy - p->oy[i]) * p->inverse[1][i], tz = (fz - p->oz[i]) * p->inverse[2][i];
         const float ax = tsr_absf(p->dx[i]) < 1.0e-12f ? TSR_FLOAT_BIG : tx, ay = tsr_absf(p->dy[i]) < 1.0e-12f ? TSR_FLOAT_BIG : ty,
                     az = tsr_absf(p->dz[i]) < 1.0e-12f ? TSR_FLOAT_BIG : tz;
@@ -193,6 +192,9 @@ TSR_INLINE void tsr_packet_last(const tsr_frame *frame, tsr_packet *p)
     const tsr_field *f = &frame->surface;
     int32_t seen[2][TSR_PACKET], any = 0;
     float t[TSR_PACKET], value[TSR_PACKET], beyond[TSR_PACKET];
+    for (int32_t i = 0; i < TSR_PACKET; i++) any |= p->alive[i];
+    if (!any) return;
+    any = 0;
     for (int32_t i = 0; i < TSR_PACKET; i++) t[i] = tsr_maxf(p->t0[i], ((float)(p->end[i] - 1) + p->shift[i]) * frame->dt);
     tsr_packet_blocks(f, p, t, seen[0], beyond);
     tsr_packet_blocks(f, p, p->t1, seen[1], beyond);
@@ -250,9 +252,22 @@ static __attribute__((noinline)) void tsr_packet_refine(const tsr_frame *frame, 
     }
 }
 
+/* Do rays that find no change of sign find nothing? */
+TSR_INLINE int tsr_packet_shut(const tsr_frame *frame) { return frame->surface.closed && !(frame->clip && frame->clip_surface); }
+
+/* Before which t there is nothing for pixels (x0, y0) .. (x1 - 1, y1 - 1), if rays need not look before *u, which moves along. */
+static float tsr_packet_safe(const tsr_frame *frame, int32_t x0, int32_t y0, int32_t x1, int32_t y1, float *u)
+{
+    tsr_beam beam;
+    tsr_beam_make(frame, &frame->surface, x0, y0, x1, y1, &beam);
+    *u = tsr_beam_walk(&beam, &frame->surface, *u);
+    if (*u >= TSR_FLOAT_BIG) return TSR_FLOAT_BIG;
+    return frame->orthographic ? *u : tsr_maxf(frame->t_near, *u * beam.shortest);
+}
+
 /* Finds what tsr_surface_hit finds for the rays and shifts of the packet; lanes from `count` on are copies. Hits on the surface are left in
- * `found`, `a` and the normals, too. */
-static void tsr_packet_hits(const tsr_frame *frame, tsr_packet *p, int32_t count, tsr_hit *hits)
+ * `found`, `a` and the normals, too. `safe`: there is nothing to meet before it, as tsr_packet_safe knows; t_near if nothing is known. */
+static void tsr_packet_hits(const tsr_frame *frame, tsr_packet *p, int32_t count, float safe, tsr_hit *hits)
 {
     const tsr_field *f = &frame->surface;
     const tsr_hit none = { TSR_HIT_NONE, TSR_FLOAT_BIG, { 0.0f, 0.0f, 0.0f } };
@@ -268,12 +283,13 @@ static void tsr_packet_hits(const tsr_frame *frame, tsr_packet *p, int32_t count
         p->fa[i] = -1.0f;
         p->fb[i] = 1.0f;
     }
+    if (safe >= TSR_FLOAT_BIG && tsr_packet_shut(frame)) return;
     for (int32_t i = 0; i < count && frame->clip && frame->clip_surface; i++) {
         const tsr_ray ray = tsr_packet_ray(p, i);
         p->alive[i] = tsr_plane_clip(&ray, frame->clip_normal, frame->clip_offset, &p->t0[i], &p->t1[i], &p->entered[i]);
     }
     if (!tsr_packet_start(frame, p)) return;
-    for (int32_t i = 0; i < TSR_PACKET; i++) any |= p->alive[i] & ((p->axis[i] != 0) | p->entered[i]);
+    for (int32_t i = 0; i < TSR_PACKET; i++) any |= p->alive[i] & (((p->axis[i] != 0) & !f->closed) | p->entered[i]);
     if (any) {
         tsr_packet_values(f, p, p->t0, value);
         for (int32_t i = 0; i < TSR_PACKET; i++) {
@@ -283,13 +299,23 @@ static void tsr_packet_hits(const tsr_frame *frame, tsr_packet *p, int32_t count
                 p->alive[i] = 0;
         }
     }
-    tsr_packet_blocks(f, p, p->t0, look, beyond); /* where rays begin need not be a sample */
+    if (safe >= TSR_FLOAT_BIG) return;
     any = 0;
-    for (int32_t i = 0; i < TSR_PACKET; i++) {
-        look[i] &= p->alive[i] & (p->k[i] < p->end[i]);
-        any |= look[i];
+    for (int32_t i = 0; i < TSR_PACKET; i++) any |= p->alive[i] & (p->t0[i] >= safe);
+    if (any) { /* where rays begin need not be a sample */
+        tsr_packet_blocks(f, p, p->t0, look, beyond);
+        any = 0;
+        for (int32_t i = 0; i < TSR_PACKET; i++) {
+            look[i] &= p->alive[i] & (p->k[i] < p->end[i]);
+            any |= look[i];
+        }
+        if (any) tsr_packet_compare(frame, p, look);
     }
-    if (any) tsr_packet_compare(frame, p, look);
+    TSR_LANES_LOOP
+    for (int32_t i = 0; i < TSR_PACKET; i++) {
+        const int32_t next = tsr_ceil_int(tsr_minf(safe, p->t1[i]) * frame->inverse_dt - p->shift[i]);
+        p->k[i] = tsr_maxi(p->k[i], tsr_mini(next, p->end[i]));
+    }
     while (tsr_packet_advance(frame, p, look)) tsr_packet_compare(frame, p, look);
     tsr_packet_last(frame, p);
     for (int32_t i = 0; i < TSR_PACKET; i++) found |= p->found[i];

@@ -144,10 +144,28 @@ TSR_INLINE void tsr_packet_rays(const tsr_frame *frame, tsr_packet *p, const int
     }
 }
 
-/* Pixels (x, y) .. (x + columns - 1, y + rows - 1), at most 4 x 4 of them. */
-static void tsr_packet_pixels(const tsr_frame *frame, const tsr_transfer_linear *transfer, int32_t x, int32_t y, int32_t columns, int32_t rows,
-                              float *rgba, float *depth)
+/* Pixels of a plain picture that show the background alone. */
+static void tsr_packet_nothing(const tsr_frame *frame, int32_t x, int32_t y, int32_t columns, int32_t rows, float *rgba, float *depth)
 {
+    for (int32_t j = 0; j < rows; j++) {
+        tsr_float3 c = { 0.0f, 0.0f, 0.0f };
+        float alpha = 0.0f;
+        if (!frame->transparent) tsr_over(&c, &alpha, tsr_frame_background(frame, y + j), 1.0f);
+        const tsr_pixel out = { c.x, c.y, c.z, tsr_minf(alpha, 1.0f), TSR_FLOAT_BIG };
+        for (int32_t i = 0; i < columns; i++) tsr_pixel_store(&out, rgba, depth, (int64_t)(y + j) * frame->width + x + i);
+    }
+}
+
+/* Pixels (x, y) .. (x + columns - 1, y + rows - 1), at most 4 x 4 of them; `u`: from where the walk of a beam goes on (tsr_packet_safe). */
+static void tsr_packet_pixels(const tsr_frame *frame, const tsr_transfer_linear *transfer, int32_t x, int32_t y, int32_t columns, int32_t rows,
+                              float u, float *rgba, float *depth)
+{
+    const float safe = tsr_packet_safe(frame, x, y, x + columns, y + rows, &u);
+    const int32_t plain = tsr_packet_plain(frame);
+    if (plain && safe >= TSR_FLOAT_BIG && tsr_packet_shut(frame)) {
+        tsr_packet_nothing(frame, x, y, columns, rows, rgba, depth);
+        return;
+    }
     tsr_packet p;
     tsr_hit hits[TSR_PACKET_SAMPLES * TSR_PACKET];
     tsr_float3 color[TSR_PACKET];
@@ -156,9 +174,8 @@ static void tsr_packet_pixels(const tsr_frame *frame, const tsr_transfer_linear 
     tsr_packet_places(frame, &p, x, y, columns, count, across, down);
     for (int32_t n = 0; n < samples; n++) {
         tsr_packet_rays(frame, &p, across, down, n % frame->samples, n / frame->samples);
-        tsr_packet_hits(frame, &p, count, hits + n * TSR_PACKET);
+        tsr_packet_hits(frame, &p, count, safe, hits + n * TSR_PACKET);
     }
-    const int32_t plain = tsr_packet_plain(frame);
     for (int32_t i = 0; i < count; i++) any |= hits[i].kind != TSR_HIT_NONE;
     if (plain && any) tsr_packet_shade(frame, &p, hits, color);
     for (int32_t i = 0; i < count; i++) {

@@ -181,9 +181,9 @@ static __attribute__((noinline)) void tsr_bundle_accumulate(const tsr_frame *fra
     }
 }
 
-/* Pixels (x, y) .. (x + columns - 1, y + rows - 1), at most 4 x 4 of them. */
+/* Pixels (x, y) .. (x + columns - 1, y + rows - 1), at most 4 x 4 of them; `u`: as for tsr_packet_pixels. */
 static void tsr_bundle_pixels(const tsr_frame *frame, const tsr_transfer_linear *transfer, int32_t x, int32_t y, int32_t columns, int32_t rows,
-                              float *rgba, float *depth)
+                              float u, float *rgba, float *depth)
 {
     tsr_packet p;
     tsr_bundle bundle;
@@ -195,7 +195,7 @@ static void tsr_bundle_pixels(const tsr_frame *frame, const tsr_transfer_linear 
     tsr_packet_rays(frame, &p, across, down, 0, 0);
     for (int32_t i = 0; i < TSR_PACKET; i++) hits[i] = (tsr_hit){ TSR_HIT_NONE, TSR_FLOAT_BIG, { 0.0f, 0.0f, 0.0f } };
     if (frame->show_surface && tsr_packet_fits(frame)) {
-        tsr_packet_hits(frame, &p, count, hits);
+        tsr_packet_hits(frame, &p, count, tsr_packet_safe(frame, x, y, x + columns, y + rows, &u), hits);
         for (int32_t i = 0; i < count; i++) any |= hits[i].kind != TSR_HIT_NONE;
         if (any) tsr_packet_shade(frame, &p, hits, color);
     } else if (frame->show_surface) {

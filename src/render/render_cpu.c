@@ -197,6 +197,25 @@ static float *coarse_maxima(const tsr_field *f)
     return coarse;
 }
 
+/* Do the bricks at the box's faces lie outside of the surface? Nothing is met on the faces then. */
+static int32_t surface_closed(const tsr_field *f)
+{
+    if (f->kind != TSR_FIELD_DENSE || !f->range) return 0;
+    for (int32_t z = 0; z < f->bricks[2]; z++) {
+        for (int32_t y = 0; y < f->bricks[1]; y++) {
+            const int face = z == 0 || z == f->bricks[2] - 1 || y == 0 || y == f->bricks[1] - 1;
+            for (int32_t x = 0; x < f->bricks[0]; x += face ? 1 : tsr_maxi(f->bricks[0] - 1, 1)) {
+                const float *range = f->range + 2 * (((int64_t)z * f->bricks[1] + y) * f->bricks[0] + x);
+                if (range[0] > range[1]) continue; /* nothing but NaN, which is outside */
+                const float a = f->scale * range[0], b = f->scale * range[1];
+                const float most = tsr_maxf(tsr_maxf(tsr_absf(a), tsr_absf(b)), tsr_absf(f->offset));
+                if (!(tsr_minf(a, b) + f->offset > 1.0e-5f * most)) return 0;
+            }
+        }
+    }
+    return 1;
+}
+
 static tsr_status cpu_draw(tsr_queue *queue, const tsr_frame *frame, const tsr_transfer_linear *transfer, int32_t row_begin, int32_t row_end,
                            float *rgba, float *depth)
 {
@@ -206,6 +225,7 @@ static tsr_status cpu_draw(tsr_queue *queue, const tsr_frame *frame, const tsr_t
     };
     float *coarse = frame->mip && frame->show_volume && frame->volume.kind == TSR_FIELD_DENSE ? coarse_maxima(&frame->volume) : NULL;
     own.volume.coarse = coarse;
+    own.surface.closed = frame->show_surface && surface_closed(&frame->surface);
     tsr_parallel(queue->threads, tile_count(&j), 1, draw_body, &j);
     free(coarse);
     return TSR_OK;

@@ -12,12 +12,14 @@ void TSR_ISA_NAME(tsr_draw_tile)(const tsr_frame *frame, const tsr_transfer_line
 void TSR_ISA_NAME(tsr_draw_tile)(const tsr_frame *frame, const tsr_transfer_linear *transfer, int32_t x0, int32_t y0, int32_t x1, int32_t y1,
                                  float *rgba, float *depth)
 {
-    const int bundle = tsr_bundle_fits(frame, transfer), packets = bundle || tsr_packet_fits(frame);
+    const int bundle = tsr_bundle_fits(frame, transfer), walks = tsr_packet_fits(frame), packets = bundle || walks;
+    float u = frame->orthographic ? frame->t_near : 0.0f;
+    if (walks) (void)tsr_packet_safe(frame, x0, y0, x1, y1, &u);
     for (int32_t y = y0; y < y1; y += packets ? TSR_PACKET_SIDE : 1) {
         for (int32_t x = x0; x < x1; x += packets ? TSR_PACKET_SIDE : 1) {
             const int32_t columns = tsr_mini(TSR_PACKET_SIDE, x1 - x), rows = tsr_mini(TSR_PACKET_SIDE, y1 - y);
-            if (bundle) tsr_bundle_pixels(frame, transfer, x, y, columns, rows, rgba, depth);
-            else if (packets) tsr_packet_pixels(frame, transfer, x, y, columns, rows, rgba, depth);
+            if (bundle) tsr_bundle_pixels(frame, transfer, x, y, columns, rows, u, rgba, depth);
+            else if (packets) tsr_packet_pixels(frame, transfer, x, y, columns, rows, u, rgba, depth);
             else tsr_single_pixel(frame, transfer, x, y, NULL, rgba, depth);
         }
     }

@@ -132,6 +132,81 @@ static void same_bits_everywhere(void **state)
     if (!emu) print_message("no emulator module: the comparison with it was left out\n");
 }
 
+/* Small things far apart: between them all rays of a packet go the same long way. */
+static double scattered(double x, double y, double z)
+{
+    static const double ball[6][4] = { { -25, -20, 18, 3 }, { 22, 10, -25, 5 }, { 5, -28, -8, 1.2 },
+                                       { -8, 24, 22, 4 },   { 28, -25, 27, 2 }, { 0, 2, 1, 6 } };
+    double rod = sqrt((x - 0.3 * z) * (x - 0.3 * z) + (y + 8) * (y + 8)) - 0.8;
+    for (int i = 0; i < 6; i++) {
+        const double dx = x - ball[i][0], dy = y - ball[i][1], dz = z - ball[i][2];
+        rod = fmin(rod, sqrt(dx * dx + dy * dy + dz * dz) - ball[i][3]);
+    }
+    return rod;
+}
+
+enum { FAR_CASES = 9, FAR_VOXELS = 72 };
+static test_view draw_far(tsr_context *context, const tsr_volume *volume, int which)
+{
+    tsr_scene *scene;
+    tsr_scene_info info;
+    tsr_camera camera;
+    tsr_render_options options = TSR_RENDER_OPTIONS;
+    tsr_transfer transfer = { .points = 2, .point = { { -6, 0.2f, { 1, 0.5f, 0.2f } }, { 4, 0, { 0.2f, 0.5f, 1 } } } };
+    const int inverted = which == 3 || which == 4 || which == 8;
+    require_ok(tsr_scene_create(context, &scene));
+    require_ok(tsr_scene_set_volume(scene, volume));
+    require_ok(tsr_scene_set_surface_volume(scene, volume, 0, !inverted));
+    require_ok(tsr_scene_describe(scene, &info));
+    require_ok(tsr_camera_orbit(&info.bounds, info.space, 20 + 37 * which, 50 - 13 * which,
+                                which == 1 || which == 8 ? TSR_ORTHOGRAPHIC : TSR_PERSPECTIVE, 1, &camera));
+    if (which == 2 || which == 7) { /* the eye among them, a wide angle */
+        camera.eye = (tsr_vec3){ 9, which == 2 ? 4 : -14, 3 };
+        camera.target = (tsr_vec3){ -20, 3, 5 };
+        camera.fov = which == 2 ? 110 : 60;
+    }
+    if (which == 1) camera.height *= 0.4;
+    options.mode = which == 5 ? TSR_RENDER_COMBINED : TSR_RENDER_SURFACE;
+    options.transfer = &transfer;
+    options.step = which == 0 ? 1 : 0; /* 0: the mode's own */
+    options.jitter = which == 1 || which == 5;
+    options.supersampling = which == 6 ? 2 : 1;
+    options.surface_opacity = which == 6 ? 0.5 : 1;
+    options.clip = which == 4 || which == 5 || which == 7;
+    options.clip_normal = (tsr_vec3){ 1, -0.5, 0.7 };
+    options.clip_offset = 6;
+    test_view v = test_draw(context, scene, &camera, &options, SIZE);
+    tsr_scene_destroy(&scene);
+    return v;
+}
+
+/* However far packets of rays go at once, the pictures are those of rays that go one by one (emu). */
+static void empty_space(void **state)
+{
+    (void)state;
+    tsr_device_info info;
+    if (tsr_device_count(TSR_DEVICE_EMU, &info) < 1) {
+        print_message("no emulator module\n");
+        skip();
+    }
+    tsr_context *cpu = test_context_on("cpu", 1), *emulator = test_context_on("emu", 0);
+    tsr_volume *here = test_volume_of(cpu, FAR_VOXELS, (tsr_vec3){ 0.8, 1.0, 1.2 }, scattered),
+               *there = test_volume_of(emulator, FAR_VOXELS, (tsr_vec3){ 0.8, 1.0, 1.2 }, scattered);
+    for (int which = 0; which < FAR_CASES; which++) {
+        test_view a = draw_far(cpu, here, which), b = draw_far(emulator, there, which);
+        int hits = 0;
+        for (int i = 0; i < SIZE * SIZE; i++) hits += isfinite(a.depth[i]) != 0;
+        assert_true(hits > 10);
+        require_same(which, &a, &b, "emu");
+        test_view_free(&a);
+        test_view_free(&b);
+    }
+    tsr_volume_destroy(&here);
+    tsr_volume_destroy(&there);
+    tsr_context_destroy(&cpu);
+    tsr_context_destroy(&emulator);
+}
+
 static void cuda_within_tolerance(void **state)
 {
     (void)state;
@@ -184,6 +259,7 @@ static void gallery(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(same_bits_everywhere), cmocka_unit_test(cuda_within_tolerance), cmocka_unit_test(gallery) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(same_bits_everywhere), cmocka_unit_test(empty_space),
+                                        cmocka_unit_test(cuda_within_tolerance), cmocka_unit_test(gallery) };
     return cmocka_run_group_tests_name("render_agree", tests, NULL, NULL);
 }
