@@ -142,7 +142,7 @@ template <int E, class THEN> TSR_KERNEL(tsr_link_kernel)(tsr_tile_pool pool, int
 template <class THEN> static void tsr_enqueue_link(tsr_queue *queue, const tsr_tile_pool *pool, int32_t inserting, int32_t stepped, THEN then)
 {
     const int32_t processors = tsr_queue_processors(queue), small = pool->capacity <= TSR_SMALL_LIST;
-    const uint32_t blocks = tsr_blocks(pool->capacity, 8, (small ? 1 : 4) * processors);
+    const uint32_t blocks = tsr_blocks(pool->capacity, 8, (small ? 1 : 8) * processors);
     if (pool->log2_edge == 3) TSR_LAUNCH(queue, (tsr_link_kernel<8, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, inserting, stepped, small, then);
     else TSR_LAUNCH(queue, (tsr_link_kernel<4, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, inserting, stepped, small, then);
 }

@@ -7,7 +7,8 @@
 #include "grid/tiles_ops.h"
 #include "grid/tiles_link.h"
 
-enum { CHUNK = 2048, FEW = 256, SORT_THREADS = 256, PLAN_THREADS = 1024, MARK_THREADS = 512, MARK_BLOCKS = 3 };
+enum { CHUNK = 2048, FEW = 256, SORT_THREADS = 1024, PLAN_THREADS = 1024, MARK_THREADS = 512, MARK_BLOCKS = 4 };
+enum { MARK_LARGE_THREADS = 256, MARK_LARGE_BLOCKS = 6, MARK_ROWS = 4, MERGE_LARGE = 8 /* keys a lane */ };
 
 typedef tsr_tile_scratch scratch;
 
@@ -70,9 +71,21 @@ TSR_DEVICE_FN void rank_chunks(const uint64_t *from, uint64_t *to, int64_t total
 
 /* ---- plan ------------------------------------------------------------------------------------------------------------------------- */
 
+/* Counts what stays by chunks of TSR_KEEP_CHUNK words, by block `block` of `blocks` of that many threads. `shared` has 33 words. */
+TSR_DEVICE_FN void count_chunks(const scratch &s, int32_t words, int32_t block, int32_t blocks, uint32_t *shared)
+{
+    for (int32_t c = block; (int64_t)c * TSR_KEEP_CHUNK < words; c += blocks) {
+        const int32_t w = c * TSR_KEEP_CHUNK + (int32_t)threadIdx.x;
+        uint32_t sum;
+        const uint32_t before = tsr_block_prefix(w < words ? (uint32_t)__popc(s.keep_bits[w]) : 0u, shared, &sum);
+        if (w < words) s.keep_before[w] = before;
+        if (threadIdx.x == 0) s.keep_chunks[c] = sum;
+    }
+}
+
 /* One block: publishes the totals of the step (if there was one), counts what stays and what is new, checks the ids. Each thread takes a run of
- * requests and of mask words, so that one prefix over the block does for each. `shared` has 33 words. */
-TSR_DEVICE_FN void plan(const tsr_tile_pool &pool, int32_t stepped, uint32_t *shared)
+ * requests and of mask words, or of chunks if count_chunks came before, so that one prefix over the block does for each. `shared` has 33 words. */
+TSR_DEVICE_FN void plan(const tsr_tile_pool &pool, int32_t stepped, int32_t counted, uint32_t *shared)
 {
     tsr_tile_state *state = pool.state;
     scratch s = tsr_scratch_of(&pool);
@@ -90,14 +103,18 @@ TSR_DEVICE_FN void plan(const tsr_tile_pool &pool, int32_t stepped, uint32_t *sh
     uint32_t missing = asked - (uint32_t)total;
     if (created > (uint32_t)state->free_count) missing += created - (uint32_t)state->free_count;
     if (!missing && created + removed > 0) {
-        const int32_t words = (count + 31) / 32, mine = (words + threads - 1) / threads;
+        const int32_t words = (count + 31) / 32, chunks = (words + TSR_KEEP_CHUNK - 1) / TSR_KEEP_CHUNK, all = counted ? chunks : words;
+        const int32_t mine = (all + threads - 1) / threads, end = tsr_mini(all, (tid + 1) * mine);
         uint32_t bits = 0;
-        for (int32_t w = tid * mine; w < tsr_mini(words, (tid + 1) * mine); w++) bits += (uint32_t)__popc(s.keep_bits[w]);
+        for (int32_t w = tid * mine; w < end; w++) bits += counted ? s.keep_chunks[w] : (uint32_t)__popc(s.keep_bits[w]);
         before = tsr_block_prefix(bits, shared, &kept);
-        for (int32_t w = tid * mine; w < tsr_mini(words, (tid + 1) * mine); w++) {
-            s.keep_before[w] = before;
-            before += (uint32_t)__popc(s.keep_bits[w]);
+        for (int32_t w = tid * mine; w < end; w++) {
+            const uint32_t own = counted ? s.keep_chunks[w] : (uint32_t)__popc(s.keep_bits[w]);
+            (counted ? s.keep_chunks : s.keep_before)[w] = before;
+            before += own;
         }
+        if (!counted)
+            for (int32_t c = tid; c < chunks; c += threads) s.keep_chunks[c] = 0;
         for (uint32_t u = (uint32_t)tid; u < created; u += (uint32_t)threads)
             pool.created_ids[u] = pool.free_ids[(uint32_t)state->free_count - 1u - u];
     }
@@ -128,7 +145,7 @@ TSR_DEVICE_FN void sort_and_plan(const tsr_tile_pool &pool, int32_t stepped, pla
     else sort_chunks(s.requests, total > CHUNK ? s.requests : s.sorted, total, 0, 1, shared->keys);
     if (total > CHUNK) rank_chunks(s.requests, s.sorted, total, 0, 1);
     __syncthreads();
-    plan(pool, stepped, shared->words);
+    plan(pool, stepped, 0, shared->words);
 }
 
 TSR_KERNEL(sort_chunks_kernel)(tsr_tile_pool pool)
@@ -141,26 +158,41 @@ TSR_KERNEL(sort_chunks_kernel)(tsr_tile_pool pool)
     sort_chunks(s.requests, s.requests, total, (int32_t)blockIdx.x, (int32_t)gridDim.x, keys);
 }
 
+/* Also counts what stays: TSR_KEEP_CHUNK threads. */
 TSR_KERNEL(rank_kernel)(tsr_tile_pool pool)
 {
+    TSR_SHARED(uint32_t, shared, 33);
     const tsr_tile_state *state = pool.state;
     if (tsr_tile_stopped(state)) return;
     scratch s = tsr_scratch_of(&pool);
     const int64_t total = tsr_minl(state->scratch[TSR_COUNT_REQUESTS], pool.capacity);
     rank_chunks(s.requests, s.sorted, total, (int32_t)blockIdx.x, (int32_t)gridDim.x);
+    count_chunks(s, (state->count + 31) / 32, (int32_t)blockIdx.x, (int32_t)gridDim.x, shared);
 }
 
 TSR_KERNEL(plan_kernel)(tsr_tile_pool pool, int32_t stepped)
 {
     TSR_SHARED(uint32_t, shared, 33);
     if (tsr_tile_stopped(pool.state)) return;
-    plan(pool, stepped, shared);
+    plan(pool, stepped, 1, shared);
 }
 
 /* ---- mark ------------------------------------------------------------------------------------------------------------------------- */
 
-/* One warp per list entry; a block covers 32 entries at a time and writes their keep word. The last block of a small list goes on to plan. */
-TSR_KERNEL(__launch_bounds__(MARK_THREADS, MARK_BLOCKS) mark_kernel)(tsr_tile_pool pool, int32_t stepped, int32_t small)
+/* A warp, lanes = directions: the requests of the tile with this key for the directions `asked`, all absent. `areas` holds the activity word of the
+ * stored neighbours before the middle, else 0. Many tiles ask for the same absent one, and their requests would want room for all: of those that see
+ * each other the first in the list asks. */
+TSR_DEVICE_FN void request_tiles(const tsr_tile_pool &pool, const scratch &s, uint64_t own, uint32_t asked, uint32_t areas, int32_t lane)
+{
+    asked &= ~__reduce_or_sync(TSR_WARP_ALL, tsr_directions_from(tsr_request_mask(areas), lane));
+    const uint64_t key = own + (uint64_t)tsr_key_offset(lane < TSR_TILE_DIRECTIONS ? lane : TSR_TILE_MIDDLE);
+    if (!(asked >> lane & 1u) || !tsr_tile_allowed(&pool, key)) return;
+    const uint32_t place = atomicAdd(&pool.state->scratch[TSR_COUNT_REQUESTS], 1u);
+    if (place < (uint32_t)pool.capacity) s.requests[place] = key;
+}
+
+/* A small list: one warp per entry; a block covers 32 entries at a time and writes their keep word. The last block goes on to plan. */
+TSR_KERNEL(__launch_bounds__(MARK_THREADS, MARK_BLOCKS) mark_kernel)(tsr_tile_pool pool, int32_t stepped)
 {
     TSR_SHARED(plan_shared, shared, 1);
     uint32_t *keep = shared->words;
@@ -169,29 +201,15 @@ TSR_KERNEL(__launch_bounds__(MARK_THREADS, MARK_BLOCKS) mark_kernel)(tsr_tile_po
     scratch s = tsr_scratch_of(&pool);
     const uint64_t *keys = pool.key[state->list];
     const uint32_t *ids = pool.id[state->list];
-    enum { WARPS = MARK_THREADS / 32, EACH = 32 / WARPS };
-    const int32_t count = state->count, lane = (int32_t)(threadIdx.x & 31u), warp = (int32_t)(threadIdx.x >> 5);
-    const int32_t last = tsr_maxi(count - 1, 0);
-    uint32_t following[EACH];
-#pragma unroll
-    for (int32_t e = 0; e < EACH; e++) following[e] = ids[tsr_mini((int32_t)blockIdx.x * 32 + e * WARPS + warp, last)];
+    int32_t count = state->count, lane = (int32_t)(threadIdx.x & 31u), warp = (int32_t)(threadIdx.x >> 5), warps = MARK_THREADS / 32;
     for (int32_t group = (int32_t)blockIdx.x; group * 32 < count; group += (int32_t)gridDim.x) {
-        uint32_t id[EACH], rows[EACH], words[EACH]; /* of all entries of the warp at once, and the ids of the next group */
-#pragma unroll
-        for (int32_t e = 0; e < EACH; e++) {
-            id[e] = following[e];
-            rows[e] = lane < TSR_TILE_DIRECTIONS ? pool.neighbours[(int64_t)id[e] * TSR_NEIGHBOUR_ROW + lane] : (uint32_t)TSR_TILE_FIRST;
-            words[e] = pool.activity[id[e]];
-        }
-#pragma unroll
-        for (int32_t e = 0; e < EACH; e++) following[e] = ids[tsr_mini((group + (int32_t)gridDim.x) * 32 + e * WARPS + warp, last)];
         if (threadIdx.x == 0) keep[0] = 0;
         __syncthreads();
-#pragma unroll
-        for (int32_t e = 0; e < EACH; e++) {
-            const int32_t k = e * WARPS + warp, at = group * 32 + k;
-            if (at >= count) break;
-            const uint32_t row = rows[e], areas = words[e] & TSR_ACTIVITY_AREAS;
+        for (int32_t k = warp; k < 32 && group * 32 + k < count; k += warps) {
+            int32_t at = group * 32 + k;
+            uint32_t id = ids[at],
+                     row = lane < TSR_TILE_DIRECTIONS ? pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + lane] : (uint32_t)TSR_TILE_FIRST;
+            uint32_t areas = pool.activity[id] & TSR_ACTIVITY_AREAS;
             int kept = areas != 0;
             const int stored = lane < TSR_TILE_DIRECTIONS && row >= TSR_TILE_FIRST;
             if (!kept) { /* a neighbour's facing area may need it */
@@ -204,20 +222,55 @@ TSR_KERNEL(__launch_bounds__(MARK_THREADS, MARK_BLOCKS) mark_kernel)(tsr_tile_po
             uint32_t absent = __ballot_sync(TSR_WARP_ALL, lane < TSR_TILE_DIRECTIONS && row < TSR_TILE_FIRST);
             uint32_t asked = areas ? tsr_request_mask(areas) & absent : 0u;
             if (!asked) continue;
-            /* Many tiles ask for the same absent one, and their requests would want room for all: of those that see each other the first in the list
-             * asks. */
-            const int first = stored && lane < TSR_TILE_MIDDLE;
-            asked &= ~__reduce_or_sync(TSR_WARP_ALL, first ? tsr_directions_from(tsr_request_mask(pool.activity[row]), lane) : 0u);
-            uint64_t key = keys[at] + (uint64_t)tsr_key_offset(lane < TSR_TILE_DIRECTIONS ? lane : TSR_TILE_MIDDLE);
-            if (!(asked >> lane & 1u) || !tsr_tile_allowed(&pool, key)) continue;
-            uint32_t place = atomicAdd(&state->scratch[TSR_COUNT_REQUESTS], 1u);
-            if (place < (uint32_t)pool.capacity) s.requests[place] = key;
+            request_tiles(pool, s, keys[at], asked, stored && lane < TSR_TILE_MIDDLE ? pool.activity[row] : 0u, lane);
         }
         __syncthreads();
         if (threadIdx.x == 0) s.keep_bits[group] = keep[0];
         __syncthreads();
     }
-    if (small && tsr_last_block(&state->scratch[TSR_COUNT_BLOCKS], shared->words + 33)) sort_and_plan(pool, stepped, shared);
+    if (tsr_last_block(&state->scratch[TSR_COUNT_BLOCKS], shared->words + 33)) sort_and_plan(pool, stepped, shared);
+}
+
+/* A large list, which is bound by memory: a warp takes 32 entries, their ids and activity words by lanes and then MARK_ROWS rows of neighbours at a
+ * time, all of whose loads are on their way together. Lanes past the end hold a static tile, which asks for nothing and which nobody needs. */
+TSR_KERNEL(__launch_bounds__(MARK_LARGE_THREADS, MARK_LARGE_BLOCKS) mark_large_kernel)(tsr_tile_pool pool)
+{
+    tsr_tile_state *state = pool.state;
+    if (tsr_tile_stopped(state)) return;
+    const scratch s = tsr_scratch_of(&pool);
+    const uint64_t *keys = pool.key[state->list];
+    const uint32_t *ids = pool.id[state->list];
+    const int32_t count = state->count, lane = (int32_t)(threadIdx.x & 31u), warps = (int32_t)(gridDim.x * blockDim.x >> 5);
+    const uint32_t facing = lane < TSR_TILE_DIRECTIONS ? tsr_trigger_mask(lane) : 0u; /* areas of a neighbour that need this tile */
+    uint32_t removed = 0;
+    for (int32_t group = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x) >> 5; group < (count + 31) / 32; group += warps) {
+        const int32_t first = group * 32, n = tsr_mini(32, count - first);
+        const uint32_t id = lane < n ? ids[first + lane] : (uint32_t)TSR_TILE_OUTSIDE;
+        const uint32_t areas = lane < n ? pool.activity[id] & TSR_ACTIVITY_AREAS : 0u;
+        const uint32_t active = __ballot_sync(TSR_WARP_ALL, areas != 0), requests = tsr_request_mask(areas);
+        uint32_t kept = active;
+        for (int32_t k = 0; k < n; k += MARK_ROWS) {
+            uint32_t row[MARK_ROWS], asked[MARK_ROWS];
+#pragma unroll
+            for (int32_t j = 0; j < MARK_ROWS; j++)
+                row[j] = pool.neighbours[(int64_t)__shfl_sync(TSR_WARP_ALL, id, k + j) * TSR_NEIGHBOUR_ROW + lane];
+#pragma unroll
+            for (int32_t j = 0; j < MARK_ROWS; j++) { /* the row becomes the activity words that matter */
+                const int direction = lane < TSR_TILE_DIRECTIONS, stored = direction && row[j] >= TSR_TILE_FIRST;
+                asked[j] = __shfl_sync(TSR_WARP_ALL, requests, k + j) & __ballot_sync(TSR_WARP_ALL, direction && !stored);
+                const int wanted = !(active >> (k + j) & 1u) || (asked[j] && lane < TSR_TILE_MIDDLE);
+                row[j] = stored && wanted ? pool.activity[row[j]] : 0u;
+            }
+#pragma unroll
+            for (int32_t j = 0; j < MARK_ROWS; j++) {
+                if (__any_sync(TSR_WARP_ALL, (row[j] & facing) != 0) && !(active >> (k + j) & 1u)) kept |= 1u << (k + j);
+                if (asked[j]) request_tiles(pool, s, keys[first + k + j], asked[j], row[j], lane);
+            }
+        }
+        removed += (uint32_t)(n - __popc(kept));
+        if (lane == 0) s.keep_bits[group] = kept;
+    }
+    if (lane == 0 && removed) atomicAdd(&state->scratch[TSR_COUNT_REMOVED], removed);
 }
 
 /* Insertion: everything stays, and the keys that are allowed and absent are requests. */
@@ -243,69 +296,97 @@ TSR_KERNEL(insert_mark_kernel)(tsr_tile_pool pool, const uint64_t *wanted, int32
 
 TSR_DEVICE_FN uint32_t kept_before(const scratch &s, int32_t at)
 {
-    uint32_t word = at & 31 ? s.keep_bits[at >> 5] & ((1u << (at & 31)) - 1u) : 0u;
-    return s.keep_before[at >> 5] + (uint32_t)__popc(word);
+    const int32_t word = at >> 5;
+    const uint32_t bits = at & 31 ? s.keep_bits[word] & ((1u << (at & 31)) - 1u) : 0u;
+    return s.keep_chunks[word / TSR_KEEP_CHUNK] + s.keep_before[word] + (uint32_t)__popc(bits);
 }
 
-/* Writes the other list. Removed tiles leave their class with their neighbours; created ones get key and id, and a mark in their row. */
-TSR_KERNEL(merge_kernel)(tsr_tile_pool pool, int32_t inserting)
+/* Entry i of the old list; the first request not before its key is one of low .. high. A removed tile leaves its class with its neighbours. */
+TSR_DEVICE_FN void merge_entry(const tsr_tile_pool &pool, const scratch &s, int32_t i, uint64_t key, uint32_t id, int32_t low, int32_t high)
+{
+    tsr_tile_state *state = pool.state;
+    const int32_t list = state->list ^ 1, total = (int32_t)state->scratch[TSR_COUNT_REQUESTS];
+    const uint32_t before = kept_before(s, i);
+    if (s.keep_bits[i >> 5] >> (i & 31) & 1u) {
+        const int32_t at = low + tsr_key_lower_bound_wide(s.sorted + low, high - low, key);
+        const uint32_t fresh = at < total ? s.unique_before[at] : (uint32_t)state->created;
+        pool.key[list][before + fresh] = key;
+        pool.id[list][before + fresh] = id;
+        return;
+    }
+    const uint32_t constant = pool.activity[id] & TSR_ACTIVITY_OUTSIDE ? TSR_TILE_OUTSIDE : TSR_TILE_INSIDE;
+    s.removed[(uint32_t)i - before] = id;
+    if (pool.table) pool.table[tsr_tile_linear(&pool, key)] = constant;
+    if (constant == TSR_TILE_INSIDE) tsr_inside_becomes_absent(state, tsr_tile_voxels(&pool, key));
+    for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
+        const uint32_t other = pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + d];
+        if (d != TSR_TILE_MIDDLE && other >= TSR_TILE_FIRST) pool.neighbours[(int64_t)other * TSR_NEIGHBOUR_ROW + 26 - d] = constant;
+    }
+}
+
+/* Request `at` in order: a created tile gets key and id, and a mark in its row. */
+TSR_DEVICE_FN void merge_request(const tsr_tile_pool &pool, const scratch &s, int32_t at, int32_t inserting)
+{
+    const tsr_tile_state *state = pool.state;
+    const int32_t list = state->list, count = state->count;
+    const uint64_t *keys = pool.key[list], key = s.sorted[at];
+    if (at > 0 && s.sorted[at - 1] == key) return;
+    const uint32_t u = s.unique_before[at], id = pool.created_ids[u];
+    const int32_t old = tsr_key_lower_bound_wide(keys, count, key);
+    const uint32_t place = (old < count ? kept_before(s, old) : (uint32_t)(count - state->removed)) + u;
+    pool.key[list ^ 1][place] = key;
+    pool.id[list ^ 1][place] = id;
+    pool.key_of[id] = key;
+    if (inserting) {
+        const uint32_t constant = tsr_tile_find(&pool, keys, pool.id[list], count, state->background, key);
+        pool.activity[id] = constant == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0u;
+    }
+    pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE] = UINT32_MAX; /* not linked yet */
+    if (pool.table) pool.table[tsr_tile_linear(&pool, key)] = id;
+}
+
+/* Writes the other list. A warp takes PER keys a lane of the old one; where that is more than one, it looks for the first and the last among the
+ * requests, which leaves few to each key. The last threads take the requests: in a small list the others have the entries. */
+template <int PER> TSR_KERNEL(merge_kernel)(tsr_tile_pool pool, int32_t inserting)
 {
     tsr_tile_state *state = pool.state;
     if (tsr_pass_idle(state)) return;
-    scratch s = tsr_scratch_of(&pool);
-    int32_t list = state->list, count = state->count, total = (int32_t)state->scratch[TSR_COUNT_REQUESTS];
+    const scratch s = tsr_scratch_of(&pool);
+    const int32_t list = state->list, count = state->count, total = (int32_t)state->scratch[TSR_COUNT_REQUESTS];
     const uint64_t *keys = pool.key[list];
     const uint32_t *ids = pool.id[list];
-    uint64_t *new_keys = pool.key[list ^ 1];
-    uint32_t *new_ids = pool.id[list ^ 1];
-    int32_t step = (int32_t)(gridDim.x * blockDim.x);
-    for (int32_t i = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x); i < count + total; i += step) {
-        if (i < count) {
-            uint64_t key = keys[i];
-            uint32_t id = ids[i], before = kept_before(s, i);
-            if (s.keep_bits[i >> 5] >> (i & 31) & 1u) {
-                int32_t at = tsr_key_lower_bound_wide(s.sorted, total, key);
-                uint32_t fresh = at < total ? s.unique_before[at] : (uint32_t)state->created;
-                new_keys[before + fresh] = key;
-                new_ids[before + fresh] = id;
-                continue;
-            }
-            uint32_t constant = pool.activity[id] & TSR_ACTIVITY_OUTSIDE ? TSR_TILE_OUTSIDE : TSR_TILE_INSIDE;
-            s.removed[(uint32_t)i - before] = id;
-            if (pool.table) pool.table[tsr_tile_linear(&pool, key)] = constant;
-            if (constant == TSR_TILE_INSIDE) tsr_inside_becomes_absent(state, tsr_tile_voxels(&pool, key));
-            for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
-                uint32_t other = pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + d];
-                if (d != TSR_TILE_MIDDLE && other >= TSR_TILE_FIRST) pool.neighbours[(int64_t)other * TSR_NEIGHBOUR_ROW + 26 - d] = constant;
-            }
-        } else {
-            int32_t at = i - count;
-            uint64_t key = s.sorted[at];
-            if (at > 0 && s.sorted[at - 1] == key) continue;
-            uint32_t u = s.unique_before[at], id = pool.created_ids[u];
-            int32_t old = tsr_key_lower_bound_wide(keys, count, key);
-            uint32_t place = (old < count ? kept_before(s, old) : (uint32_t)(count - state->removed)) + u;
-            new_keys[place] = key;
-            new_ids[place] = id;
-            pool.key_of[id] = key;
-            if (inserting) {
-                uint32_t constant = tsr_tile_find(&pool, keys, ids, count, state->background, key);
-                pool.activity[id] = constant == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0u;
-            }
-            pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE] = UINT32_MAX; /* not linked yet */
-            if (pool.table) pool.table[tsr_tile_linear(&pool, key)] = id;
+    const int32_t threads = (int32_t)(gridDim.x * blockDim.x), thread = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x), lane = thread & 31;
+    for (int64_t first = (int64_t)(thread >> 5) * 32 * PER; first < count; first += (int64_t)threads * PER) {
+        uint64_t key[PER];
+        uint32_t id[PER];
+        int32_t low = 0, high = total;
+#pragma unroll
+        for (int32_t j = 0; j < PER; j++) {
+            const int64_t i = first + 32 * j + lane;
+            key[j] = i < count ? keys[i] : TSR_KEY_END;
+            id[j] = i < count ? ids[i] : 0u;
         }
+        if (PER > 1) {
+            const int64_t end = tsr_minl(first + 32 * PER, count);
+            const int32_t bound = tsr_key_lower_bound_wide(s.sorted, total, keys[lane == 0 ? first : end - 1]);
+            low = __shfl_sync(TSR_WARP_ALL, bound, 0);
+            high = __shfl_sync(TSR_WARP_ALL, bound, 1);
+        }
+#pragma unroll
+        for (int32_t j = 0; j < PER; j++)
+            if (first + 32 * j + lane < count) merge_entry(pool, s, (int32_t)first + 32 * j + lane, key[j], id[j], low, high);
     }
-    if (blockIdx.x == 0 && threadIdx.x == 0) new_keys[count - state->removed + state->created] = TSR_KEY_END;
+    for (int32_t at = threads - 1 - thread; at < total; at += threads) merge_request(pool, s, at, inserting);
+    if (thread == 0) pool.key[list ^ 1][count - state->removed + state->created] = TSR_KEY_END;
 }
 
-TSR_KERNEL(close_rows_kernel)(tsr_tile_pool pool, int32_t stepped)
+/* What the last block of a small list does in tsr_link_kernel. */
+TSR_KERNEL(close_kernel)(tsr_tile_pool pool, int32_t stepped)
 {
-    if (!tsr_pass_idle(pool.state)) tsr_close_rows(pool, stepped, (int32_t)blockIdx.x, (int32_t)gridDim.x);
-}
-TSR_KERNEL(close_list_kernel)(tsr_tile_pool pool)
-{
-    if (!tsr_pass_idle(pool.state)) tsr_close_list(pool);
+    TSR_SHARED(uint32_t, shared, 1);
+    if (tsr_pass_idle(pool.state)) return;
+    tsr_close_rows(pool, stepped, (int32_t)blockIdx.x, (int32_t)gridDim.x);
+    if (tsr_last_block(&pool.state->scratch[TSR_COUNT_BLOCKS], shared) && threadIdx.x == 0) tsr_close_list(pool);
 }
 
 /* Nothing follows a pass. */
@@ -319,24 +400,29 @@ static void enqueue_merge(tsr_queue *queue, const tsr_tile_pool *pool, int32_t i
     const int32_t processors = tsr_queue_processors(queue);
     if (!planned) {
         TSR_LAUNCH(queue, sort_chunks_kernel, tsr_blocks((pool->capacity + CHUNK - 1) / CHUNK, 1, processors), SORT_THREADS, 0, *pool);
-        TSR_LAUNCH(queue, rank_kernel, tsr_blocks(pool->capacity, 256, processors), 256, 0, *pool);
+        TSR_LAUNCH(queue, rank_kernel, tsr_blocks(pool->capacity, 256, 2 * processors), TSR_KEEP_CHUNK, 0, *pool);
         TSR_LAUNCH(queue, plan_kernel, 1, PLAN_THREADS, 0, *pool, stepped);
     }
-    TSR_LAUNCH(queue, merge_kernel, tsr_blocks(2 * (int64_t)pool->capacity, 256, 8 * processors), 256, 0, *pool, inserting);
+    const int64_t most = 2 * (int64_t)pool->capacity;
+    if (pool->capacity <= TSR_SMALL_LIST) TSR_LAUNCH(queue, merge_kernel<1>, tsr_blocks(most, 256, 8 * processors), 256, 0, *pool, inserting);
+    else TSR_LAUNCH(queue, merge_kernel<MERGE_LARGE>, tsr_blocks(most / MERGE_LARGE, 256, 4 * processors), 256, 0, *pool, inserting);
 }
 
 static void enqueue_close(tsr_queue *queue, const tsr_tile_pool *pool, int32_t inserting, int32_t stepped)
 {
     tsr_enqueue_link(queue, pool, inserting, stepped, no_more());
     if (pool->capacity <= TSR_SMALL_LIST) return;
-    TSR_LAUNCH(queue, close_rows_kernel, tsr_blocks(pool->capacity, 256, tsr_queue_processors(queue)), 256, 0, *pool, stepped);
-    TSR_LAUNCH(queue, close_list_kernel, 1, 1, 0, *pool);
+    TSR_LAUNCH(queue, close_kernel, tsr_blocks(pool->capacity, 256, tsr_queue_processors(queue)), 256, 0, *pool, stepped);
 }
 
 void tsr_tiles_cuda_merge(tsr_queue *queue, const tsr_tile_pool *pool, int32_t stepped)
 {
     const int32_t small = pool->capacity <= TSR_SMALL_LIST;
-    TSR_LAUNCH(queue, mark_kernel, tsr_blocks(pool->capacity, 32, 8 * (int64_t)tsr_queue_processors(queue)), MARK_THREADS, 0, *pool, stepped, small);
+    const int64_t processors = tsr_queue_processors(queue);
+    if (small) TSR_LAUNCH(queue, mark_kernel, tsr_blocks(pool->capacity, 32, 8 * processors), MARK_THREADS, 0, *pool, stepped);
+    else
+        TSR_LAUNCH(queue, mark_large_kernel, tsr_blocks(pool->capacity, MARK_LARGE_THREADS, MARK_LARGE_BLOCKS * processors), MARK_LARGE_THREADS, 0,
+                   *pool);
     enqueue_merge(queue, pool, 0, stepped, small);
 }
 

@@ -5,16 +5,20 @@
 
 #include "grid/tiles_kernel.h"
 
+enum { TSR_KEEP_CHUNK = 256 }; /* words of keep_bits that are counted together */
+
 struct tsr_tile_scratch {
     uint64_t *requests, *sorted; /* [capacity] keys asked for, as they come (where later the next list's keys stand) and in order */
     uint32_t *unique_before;     /* [capacity] number of distinct keys before this sorted position */
     uint32_t *keep_bits;         /* [capacity / 32 + 1] one bit per list entry */
-    uint32_t *keep_before;       /* [capacity / 32 + 1] kept entries before the word's first */
+    uint32_t *keep_before;       /* [capacity / 32 + 1] kept entries before the word's first, of its chunk */
+    uint32_t *keep_chunks;       /* [(capacity / 32 + 1) / TSR_KEEP_CHUNK + 1] kept entries before the chunk */
     uint32_t *removed;           /* [capacity] ids in list order */
     uint32_t *block_counts;      /* [domain tiles / 1024 + 1] of loading */
 };
 
 TSR_HD int64_t tsr_scratch_masks(int64_t capacity) { return capacity / 32 + 1; }
+TSR_HD int64_t tsr_scratch_chunks(int64_t capacity) { return tsr_scratch_masks(capacity) / TSR_KEEP_CHUNK + 1; }
 TSR_HD int64_t tsr_scratch_blocks(const tsr_tile_pool *pool)
 {
     return pool->bounded ? ((int64_t)pool->tiles[0] * pool->tiles[1] * pool->tiles[2] + 1023) / 1024 + 1 : 1;
@@ -22,7 +26,7 @@ TSR_HD int64_t tsr_scratch_blocks(const tsr_tile_pool *pool)
 TSR_HD int64_t tsr_scratch_words(const tsr_tile_pool *pool)
 {
     const int64_t n = pool->capacity;
-    return 2 * n + n + 2 * tsr_scratch_masks(n) + n + tsr_scratch_blocks(pool);
+    return 2 * n + n + 2 * tsr_scratch_masks(n) + tsr_scratch_chunks(n) + n + tsr_scratch_blocks(pool);
 }
 TSR_DEVICE_FN tsr_tile_scratch tsr_scratch_of(const tsr_tile_pool *pool)
 {
@@ -33,7 +37,8 @@ TSR_DEVICE_FN tsr_tile_scratch tsr_scratch_of(const tsr_tile_pool *pool)
     s.unique_before = (uint32_t *)(void *)(s.sorted + n);
     s.keep_bits = s.unique_before + n;
     s.keep_before = s.keep_bits + m;
-    s.removed = s.keep_before + m;
+    s.keep_chunks = s.keep_before + m;
+    s.removed = s.keep_chunks + tsr_scratch_chunks(n);
     s.block_counts = s.removed + n;
     return s;
 }

@@ -166,6 +166,34 @@ static void fast_path_equals_traversal(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* Room for very many tiles takes other kernels of a GPU (grid/tiles_link.h): more entries than one count of kept ones covers (grid/tiles_scratch.h),
+ * more requests than one block sorts. */
+static void passes_of_a_large_list(void **unused)
+{
+    (void)unused;
+    enum { WANTED = 14000 };
+    tsr_context *context = test_context();
+    tsr_tiles *tiles = make_tiles(context, 4, TSR_TILES_SORTED, (tsr_size3){ 120, 120, 120 });
+    uint64_t random = test_seed(), *keys = (uint64_t *)malloc(WANTED * sizeof *keys);
+    assert_non_null(keys);
+    clear_tiles(tiles, TSR_TILE_OUTSIDE);
+    require_ok(tsr_tiles_reserve(tiles, (1 << 18) + 8));
+    const int32_t count = random_keys(&random, &tiles->pool, WANTED, keys);
+    assert_true(count > 8192);
+    insert_keys(tiles, keys, count);
+    const int passes = context->device.kind == TSR_DEVICE_EMU ? 1 : 3; /* the emulator is slow */
+    for (int pass = 0; pass < passes; pass++) {
+        random_activity(&random, tiles, TSR_TILE_OUTSIDE);
+        compare_pass(tiles, TSR_TILE_OUTSIDE);
+        tsr_tile_state state;
+        require_ok(tsr_tiles_read_state(tiles, &state));
+        assert_true(state.removed > 0 && (pass > 0 || state.created > 2048));
+    }
+    free(keys);
+    tsr_tiles_destroy(&tiles);
+    tsr_context_destroy(&context);
+}
+
 /* One tile surrounded by 26 that vanish at once: every border entry is told. */
 static void all_neighbours_vanish(void **unused)
 {
@@ -428,6 +456,7 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(traversal_equals_sort),
                                         cmocka_unit_test(request_masks),
                                         cmocka_unit_test(fast_path_equals_traversal),
+                                        cmocka_unit_test(passes_of_a_large_list),
                                         cmocka_unit_test(all_neighbours_vanish),
                                         cmocka_unit_test(shortage_keeps_the_list),
                                         cmocka_unit_test(compaction),
