@@ -2,7 +2,8 @@
  *
  * A lane updates the voxels whose cells lie in its bank of shared memory, one after another, so that every read of a neighbour (constant offset) is
  * free of conflicts, whatever the shape of the band: cell (x, y, z) lies at x + 12 y + 123 z and a constant, and each bank holds 16 voxels of a
- * tile. In spherical shells of half width 2.5 the busiest bank of a tile holds 6.8 voxels that may change where a bank holds 5.5 on average.
+ * tile. In spherical shells of half width 2.5 the busiest bank of a tile holds 6.8 voxels that may change where a bank holds 5.5 on average; lanes with
+ * fewer take over what the busiest have too many of, which leaves 6.05 rounds.
  *
  * Which voxels may change follows from two bits of each voxel (outside: +band, inside: -band; no value lies beyond the band) with those of its six
  * neighbours: a voxel whose neighbours all are of its class, one of the two, stays. Bits are made from the values on their way to shared memory. A lane
@@ -227,6 +228,35 @@ TSR_DEVICE_FN int32_t tsr_take_highest(uint32_t *word)
     if (last >= 0) *word ^= 1u << last;
 #endif
     return last;
+}
+
+/* Evens out the rounds of a warp: voxels that the busiest lanes have too many of go to other lanes, one each, where that saves a round; their reads may
+ * conflict. What a lane takes over: 32 times the bit plus the lane whose candidate it is (its entry in the table, from bit 0); -1 for nothing. Needs
+ * `words` no longer. */
+TSR_DEVICE_FN int32_t tsr_warp_share(uint32_t *mine, uint32_t *words)
+{
+    const int32_t lane = tsr_warp_lane();
+    const uint32_t own = (uint32_t)__popc(*mine), most = __reduce_max_sync(TSR_WARP_ALL, own);
+    uint32_t keep = __reduce_add_sync(TSR_WARP_ALL, own) / TSR_WARP_LANES; /* rounds without what is taken over */
+    if (most < keep + 2) return -1;
+    uint32_t excess = own > keep ? own - keep : 0u;
+    if (__reduce_add_sync(TSR_WARP_ALL, excess) > TSR_WARP_LANES) {
+        if (most < ++keep + 2) return -1;
+        excess = excess ? excess - 1 : 0u;
+        if (__reduce_add_sync(TSR_WARP_ALL, excess) > TSR_WARP_LANES) return -1;
+    }
+    uint16_t *list = (uint16_t *)(void *)words;
+    const uint32_t below = (1u << lane) - 1u;
+    int32_t listed = 0;
+    for (uint32_t giving; (giving = __ballot_sync(TSR_WARP_ALL, excess > 0)) != 0; listed += __popc(giving))
+        if (excess > 0) {
+            const int32_t bit = 31 - __clz((int)*mine);
+            *mine ^= 1u << bit;
+            list[listed + __popc(giving & below)] = (uint16_t)(bit * TSR_WARP_LANES + lane);
+            excess--;
+        }
+    __syncwarp();
+    return lane < listed ? list[lane] : -1;
 }
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------------------------------- */

@@ -114,16 +114,21 @@ struct step_voxel {
     uint32_t place, area;
     float speed;
 };
-/* The next of a lane's candidates, `mine` without it; if there is none, something that may be read. `entries` is the lane's column of the table. */
-TSR_DEVICE_FN step_voxel step_next(const char *entries, const char *payload, uint32_t *mine)
+/* Entry `at` of the table, counted from a lane's first, which is `entries`. */
+TSR_DEVICE_FN step_voxel step_voxel_at(const char *entries, const char *payload, int32_t at)
 {
-    const uint2 entry = *(const uint2 *)(const void *)(entries + tsr_take_highest(mine) * (int32_t)(TSR_WARP_LANES * sizeof(uint2)));
+    const uint2 entry = *(const uint2 *)(const void *)(entries + at * (int32_t)sizeof(uint2));
     const step_voxel voxel = { entry.x, entry.y, *(const float *)(const void *)(payload + (entry.x >> 16)) };
     return voxel;
 }
+/* The next of a lane's candidates, `mine` without it; if there is none, something that may be read. */
+TSR_DEVICE_FN step_voxel step_next(const char *entries, const char *payload, uint32_t *mine)
+{
+    return step_voxel_at(entries, payload, tsr_take_highest(mine) * TSR_WARP_LANES);
+}
 
-/* A warp a tile, a lane the voxels of its bank, one of them ahead. New values are gathered in shared memory and leave as whole lines. The row of
- * neighbours of the next tile and the id of the one after that are on their way, and its field comes to the cache. */
+/* A warp a tile, a lane the voxels of its bank and perhaps one of another's, one of them ahead. New values are gathered in shared memory and leave as
+ * whole lines. The row of neighbours of the next tile and the id of the one after that are on their way, and its field comes to the cache. */
 template <int KIND>
 TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES *TSR_WARP_LANES, STEP_BLOCKS_8) step_kernel_8)
 (tsr_tile_pool pool, tsr_levelset_params params)
@@ -169,8 +174,9 @@ TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES *TSR_WARP_LANES, STEP_BLOCKS_8) step
 #pragma unroll
         for (int32_t h = 0; h < 4; h++)
             if (moves & 15u << 4 * h) tsr_prefetch(ahead + h * 512);
-        int more = mine != 0;
-        step_voxel voxel = step_next(entries, payload, &mine);
+        const int32_t taken = tsr_warp_share(&mine, sh->words); /* first, if any */
+        int more = taken >= 0 || mine != 0;
+        step_voxel voxel = taken >= 0 ? step_voxel_at(entries, payload, taken - lane) : step_next(entries, payload, &mine);
 #pragma unroll 2
         while (more) {
             const float *p = (const float *)(const void *)((const char *)sh->cube + (voxel.place & 0xffffu));
