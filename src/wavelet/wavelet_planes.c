@@ -259,7 +259,8 @@ static int plane_targets(const plane *t, int64_t y, char *to[2], int stream[2])
         stream[high] = 0;
         if (t->slice) {
             to[high] = slice_row(t, y) + high * ((p->shape.n + 1) / 2) * (int64_t)p->rows->ring;
-        } else if (t->coarser && !of && !(p->l->scaled && p->last)) {
+        } else if (t->coarser && !of) {
+            if (p->l->scaled && p->last) return 0;
             to[high] = handed_row(t, y);
         } else if (t->coarser && !is_own(t, y)) {
             to[high] = NULL;

@@ -387,12 +387,40 @@ static void random_cases(void **state)
     for (int n = 0; n < (on_cpu ? 400 : 50); n++) one_random_case(&seed, n, 0);
 }
 
+/* Scaled bands too: the same bits from one thread and from several, whose parts overlap. */
+static void one_thread_or_several(uint64_t *seed, tsr_wavelet_filter filter)
+{
+    const int64_t size[2] = { 1001, 1503 };
+    const size_t n = (size_t)(size[0] * size[1]);
+    float *in = (float *)malloc(n * sizeof *in), *out[2];
+    for (int k = 0; k < 2; k++) assert_non_null(out[k] = (float *)calloc(n, sizeof *in));
+    assert_non_null(in);
+    for (size_t i = 0; i < n; i++) in[i] = (float)(test_uniform(seed) - 0.5);
+    for (int k = 0; k < 2; k++) {
+        tsr_context *threads = test_context_on("cpu", k ? 3 : 1);
+        tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
+        tsr_wavelet_plan *plan = NULL;
+        o.filter = filter;
+        o.levels = 2;
+        o.normalise = 1;
+        require_ok(tsr_wavelet_plan_create(threads, TSR_F32, 2, size, &o, &plan));
+        require_ok(tsr_wavelet_forward(plan, in, out[k], NULL));
+        tsr_wavelet_plan_destroy(&plan);
+        tsr_context_destroy(&threads);
+    }
+    assert_memory_equal(out[0], out[1], n * sizeof *in);
+    for (int k = 0; k < 2; k++) free(out[k]);
+    free(in);
+}
+
 static void two_levels_at_once(void **state)
 {
     (void)state;
     if (!on_cpu) return;
     uint64_t seed = test_seed();
     for (int n = 0; n < (test_is_slow() ? 2 : 8); n++) one_random_case(&seed, n, 1);
+    one_thread_or_several(&seed, TSR_WAVELET_LEGALL53);
+    one_thread_or_several(&seed, TSR_WAVELET_DAUB97);
 }
 
 /* Dense arrays about as wide as vectors and far wider, 5/3 filters, one sample that may leave 16 bits wherever it is: rows that are taken through
