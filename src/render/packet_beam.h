@@ -72,7 +72,7 @@ static inline float tsr_beam_walk(const tsr_beam *b, const tsr_field *f, float u
             if (b->least[k] < 0.0f && bottom > -TSR_FLOAT_BIG) next = tsr_minf(next, (bottom - b->low[k]) / b->least[k]);
         }
         if (next >= 0.5f * TSR_FLOAT_BIG) return TSR_FLOAT_BIG;
-        if (!(next > u + 1.0e-6f * tsr_absf(u))) return u;
+        if (!(next > u + 1.0e-6f * tsr_absf(u) && next < 1.0e20f)) return u; /* so far that boxes could overflow */
         u = next;
     }
     return u;
