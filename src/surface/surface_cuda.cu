@@ -3,11 +3,11 @@
 #include "surface/surface_ops.h"
 
 /* Blocks that a multiprocessor holds, of counting and of writing: what registers are left to. */
-enum { COUNT_BLOCKS = 8, EMIT_BLOCKS = 6 };
+enum { COUNT_BLOCKS = 8, EMIT_BLOCKS = 8 };
 enum { GROUP = 1024, FEW_GROUPS = 4, PLACE_SHARES = 8 };
 /* Below so many words with work per multiprocessor a warp takes FEW_SHARE of them, not 32, and the vertices or the triangles alone: there are warps to
  * spare, and what is waited for is the longest of them. */
-enum { SHARED_WORDS = 32 * 64, FEW_SHARE = 8 };
+enum { SHARED_WORDS = 32 * 64, FEW_SHARE = 16 };
 
 /* ---- sides: one bit per sample ------------------------------------------------------------------------------------------------------ */
 
