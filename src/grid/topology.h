@@ -10,7 +10,7 @@ struct tsr_topology {
     int64_t count, room;
     uint64_t *keys;             /* [room + 1], the one at count is TSR_KEY_END */
     uint64_t (*mask)[8];        /* [room + 1] */
-    int32_t lower[3], upper[3]; /* of device memory: a box that holds all tiles; upper < lower: there are none */
+    int32_t lower[3], upper[3]; /* of device memory: the least box that holds all tiles; upper < lower: there are none */
     int64_t voxels;             /* of device memory */
 };
 

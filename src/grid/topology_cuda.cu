@@ -62,7 +62,7 @@ TSR_KERNEL(parts_kernel)(tsr_topology_job job)
     if (threadIdx.x == 0) job.parts[blockIdx.x] = sum;
 }
 
-/* One block: parts become what comes before them; the sum of `to` is the number of tiles. */
+/* One block: parts become what comes before them; the sum of `to` is the number of tiles. The other totals begin. */
 TSR_KERNEL(sums_kernel)(tsr_topology_job job, int64_t parts)
 {
     TSR_SHARED(uint32_t, shared, 33);
@@ -77,8 +77,12 @@ TSR_KERNEL(sums_kernel)(tsr_topology_job job, int64_t parts)
             before += sum;
         }
         if (which == 1 && threadIdx.x == 0) {
-            job.totals[0] = before;
-            job.totals[1] = 0;
+            job.totals->tiles = before;
+            job.totals->voxels = 0;
+            for (int32_t k = 0; k < 3; k++) {
+                job.totals->lower[k] = job.box.lower[k] + job.box.size[k] - 1;
+                job.totals->upper[k] = job.box.lower[k];
+            }
         }
     }
 }
@@ -111,13 +115,30 @@ static tsr_status cuda_survey(tsr_queue *queue, const tsr_topology_job *job)
 
 /* ---- the result -------------------------------------------------------------------------------------------------------------------------------- */
 
+/* Keys in order, and how far they reach: the box of a step is the least one with room for a tile more on each side, however many came before. */
 TSR_KERNEL(keys_kernel)(tsr_topology_job job, uint64_t *keys)
 {
+    int32_t lower[3] = { INT32_MAX, INT32_MAX, INT32_MAX }, upper[3] = { INT32_MIN, INT32_MIN, INT32_MIN };
     for (int64_t word = thread_index(); word < job.box.words; word += thread_count()) {
-        uint32_t place = job.to[word].before;
-        for (uint32_t bits = job.to[word].bits; bits; bits &= bits - 1) keys[place++] = tsr_rank_key(&job.box, word, __ffs((int)bits) - 1);
+        const tsr_rank rank = job.to[word];
+        if (!rank.bits) continue;
+        const uint64_t first = tsr_rank_key(&job.box, word, 0);
+        const int32_t x = tsr_key_x(first), y = tsr_key_y(first), z = tsr_key_z(first);
+        uint32_t place = rank.before;
+        for (uint32_t bits = rank.bits; bits; bits &= bits - 1) keys[place++] = tsr_key_make(x + __ffs((int)bits) - 1, y, z);
+        lower[0] = min(lower[0], x + __ffs((int)rank.bits) - 1);
+        upper[0] = max(upper[0], x + 31 - __clz((int)rank.bits));
+        lower[1] = min(lower[1], y);
+        upper[1] = max(upper[1], y);
+        lower[2] = min(lower[2], z);
+        upper[2] = max(upper[2], z);
     }
-    if (thread_index() == 0) keys[job.totals[0]] = TSR_KEY_END;
+    for (int32_t k = 0; k < 3; k++) { /* most warps find that others went as far */
+        const int32_t least = __reduce_min_sync(TSR_WARP_ALL, lower[k]), most = __reduce_max_sync(TSR_WARP_ALL, upper[k]);
+        if ((threadIdx.x & 31u) == 0 && least < job.totals->lower[k]) atomicMin(&job.totals->lower[k], least);
+        if ((threadIdx.x & 31u) == 0 && most > job.totals->upper[k]) atomicMax(&job.totals->upper[k], most);
+    }
+    if (thread_index() == 0) keys[job.totals->tiles] = TSR_KEY_END;
 }
 
 /* Place of the source tile in direction d of the tile at `at`, or -1. The result's tiles may lie at the border of the box. */
@@ -186,7 +207,7 @@ template <int FACES> TSR_KERNEL(dilate_kernel)(tsr_topology_job job, int64_t cou
         voxels += (uint64_t)__popcll(result);
     }
     voxels = tsr_warp_sum64(voxels);
-    if ((threadIdx.x & 31u) == 0 && voxels) atomicAdd((unsigned long long *)(void *)&job.totals[1], (unsigned long long)voxels);
+    if ((threadIdx.x & 31u) == 0 && voxels) atomicAdd((unsigned long long *)(void *)&job.totals->voxels, (unsigned long long)voxels);
 }
 
 static tsr_status cuda_write(tsr_queue *queue, const tsr_topology_job *job, int64_t count, uint64_t *keys, uint64_t (*mask)[8])

@@ -80,27 +80,25 @@ static tsr_status dilate(const tsr_topology *from, tsr_topology_job *job, char *
     const tsr_backend *backend = context->backend;
     const tsr_topology_ops *ops = backend->tiles->topology;
     const size_t ranks = (size_t)job->box.words * sizeof(tsr_rank), parts = (size_t)(2 * TSR_TOPOLOGY_PARTS(job->box.words)) * sizeof(uint64_t);
-    uint64_t totals[2];
+    tsr_topology_totals totals;
     tsr_topology *to;
     job->from = (tsr_rank *)(void *)memory;
     job->to = (tsr_rank *)(void *)(memory + ranks);
     job->parts = (uint64_t *)(void *)(memory + 2 * ranks);
-    job->totals = (uint64_t *)(void *)(memory + 2 * ranks + parts);
+    job->totals = (tsr_topology_totals *)(void *)(memory + 2 * ranks + parts);
     TSR_TRY(backend->fill(context->queue, memory, 0, 2 * ranks));
     TSR_TRY(ops->survey(context->queue, job));
-    TSR_TRY(backend->download(context->queue, totals, job->totals, sizeof totals));
-    if (totals[0] > INT32_MAX)
-        TSR_FAIL(TSR_ERROR_CAPACITY, "topology: %llu tiles after dilation, expected at most %d", (unsigned long long)totals[0], INT32_MAX);
-    TSR_TRY(tsr_topology_room(context, (int64_t)totals[0], dilated));
+    TSR_TRY(backend->download(context->queue, &totals, job->totals, sizeof totals));
+    if (totals.tiles > INT32_MAX)
+        TSR_FAIL(TSR_ERROR_CAPACITY, "topology: %llu tiles after dilation, expected at most %d", (unsigned long long)totals.tiles, INT32_MAX);
+    TSR_TRY(tsr_topology_room(context, (int64_t)totals.tiles, dilated));
     to = *dilated;
-    to->count = (int64_t)totals[0];
-    for (int k = 0; k < 3; k++) {
-        to->lower[k] = job->box.lower[k];
-        to->upper[k] = job->box.lower[k] + job->box.size[k] - 1;
-    }
+    to->count = (int64_t)totals.tiles;
     TSR_TRY(ops->write(context->queue, job, to->count, to->keys, to->mask));
-    TSR_TRY(backend->download(context->queue, totals, job->totals, sizeof totals));
-    to->voxels = (int64_t)totals[1];
+    TSR_TRY(backend->download(context->queue, &totals, job->totals, sizeof totals));
+    to->voxels = (int64_t)totals.voxels;
+    memcpy(to->lower, totals.lower, sizeof to->lower);
+    memcpy(to->upper, totals.upper, sizeof to->upper);
     return TSR_OK;
 }
 
@@ -110,8 +108,8 @@ tsr_status tsr_topology_device_step(const tsr_topology *from, int32_t neighbours
     void *memory;
     if (from->count == 0) return tsr_topology_copy(from, from->context, dilated);
     TSR_TRY(job_of(from, neighbours, &job));
-    const size_t bytes =
-        2 * (size_t)job.box.words * sizeof(tsr_rank) + (size_t)(2 * TSR_TOPOLOGY_PARTS(job.box.words)) * sizeof(uint64_t) + 2 * sizeof(uint64_t);
+    const size_t bytes = 2 * (size_t)job.box.words * sizeof(tsr_rank) + (size_t)(2 * TSR_TOPOLOGY_PARTS(job.box.words)) * sizeof(uint64_t) +
+                         sizeof(tsr_topology_totals);
     TSR_TRY(tsr_device_allocate(from->context, bytes, &memory));
     tsr_status status = dilate(from, &job, (char *)memory, dilated);
     tsr_device_release(from->context, memory, bytes);

@@ -442,10 +442,14 @@ static tsr_status count_grid(tsr_queue *queue, const tsr_surface_grid *grid, int
 
 static tsr_status cuda_count(tsr_queue *queue, tsr_surface_grid *grids, int32_t count)
 {
+    tsr_status status;
     static_assert(TSR_SURFACE_SEVERAL * sizeof(tsr_surface_totals) <= TSR_QUEUE_MAIL, "a place for each");
-    for (int32_t k = 0; k < count; k++) TSR_TRY(count_grid(queue, &grids[k], k));
-    TSR_TRY(tsr_queue_mail_mark(queue));
+    for (int32_t k = 0; k < count; k++) TSR_TRY_GOTO(count_grid(queue, &grids[k], k), fail);
+    TSR_TRY_GOTO(tsr_queue_mail_mark(queue), fail);
     return TSR_OK;
+fail: /* kernels of this count may still write the mail, which the next one clears */
+    if (tsr_queue_mail_mark(queue) == TSR_OK) (void)tsr_queue_mail_wait(queue);
+    return status;
 }
 static tsr_status cuda_totals(tsr_queue *queue, const tsr_surface_grid *grid, int32_t number, tsr_surface_totals *totals)
 {
@@ -493,12 +497,16 @@ static tsr_status cuda_emit(tsr_queue *queue, const tsr_surface_grid *grid, cons
 }
 static tsr_status cuda_extract(tsr_queue *queue, tsr_surface_grid *grid, const tsr_surface_output *room, tsr_surface_totals *totals)
 {
+    tsr_status status;
     tsr_surface_output out = *room;
     out.totals = grid->totals;
     TSR_TRY(cuda_count(queue, grid, 1));
-    if (grid->words) TSR_TRY(launch_emit(queue, *grid, out, tsr_minl(grid->words, room->list_words + room->list_words / 16)));
+    if (grid->words) TSR_TRY_GOTO(launch_emit(queue, *grid, out, tsr_minl(grid->words, room->list_words + room->list_words / 16)), fail);
     TSR_TRY(cuda_totals(queue, grid, 0, totals));
     return TSR_OK;
+fail:
+    (void)tsr_queue_mail_wait(queue);
+    return status;
 }
 
 TSR_KERNEL(unindex_kernel)(tsr_surface_output from, tsr_surface_output to, int64_t corners)

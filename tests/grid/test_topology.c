@@ -2,6 +2,7 @@
 #include "io/tile_lists.h"
 
 #include "grid/tiles_build.h"
+#include "grid/topology.h"
 
 /* ---- sampling -------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -304,6 +305,59 @@ static void dilated(void **unused)
     }
 }
 
+/* Steps one by one on a device and at once on the host: the same sets, and the box is theirs, not a tile larger for every step there was. */
+static void dilated_long(void **unused)
+{
+    (void)unused;
+    enum { STEPS = 26 };
+    static const int32_t kinds[3] = { 6, 18, 26 };
+    tsr_context *context = test_context(), *host = test_context_on("cpu", 1);
+    for (int kind = 0; kind < 3; kind++) {
+        /* a corner and the middle of tiles; from the end of the coordinates as far as the steps go: the set stays where the next one is possible */
+        const int32_t last = TSR_KEY_BIAS - 4 - STEPS / 8, at[3][3] = { { -2, 3, 5 }, { 1, 3, 5 }, { last, -last, last } };
+        const uint64_t mask[3][8] = { { 1 }, { [4] = UINT64_C(1) << 36 }, { [4] = UINT64_C(1) << 36 } };
+        for (int far = 0; far < 2; far++) {
+            tsr_topology *t, *now, *next, *whole, *back;
+            tsr_topology_info info;
+            int32_t lower[3] = { INT32_MAX, INT32_MAX, INT32_MAX }, upper[3] = { INT32_MIN, INT32_MIN, INT32_MIN };
+            require_ok(tsr_topology_create(far ? 1 : 2, at + 2 * far, mask + 2 * far, &t));
+            require_ok(tsr_topology_copy(t, context, &now));
+            for (int s = 0; s < STEPS; s++) {
+                require_ok(tsr_topology_dilate(context, now, 1, kinds[kind], &next));
+                tsr_topology_destroy(&now);
+                now = next;
+            }
+            require_ok(tsr_topology_dilate(host, t, STEPS, kinds[kind], &whole));
+            require_ok(tsr_topology_copy(now, NULL, &back));
+            assert_true(back->count == whole->count && whole->count > 0);
+            assert_memory_equal(back->keys, whole->keys, (size_t)whole->count * sizeof *whole->keys);
+            assert_memory_equal(back->mask, whole->mask, (size_t)whole->count * sizeof *whole->mask);
+            for (int64_t i = 0; i < whole->count; i++) {
+                const int32_t place[3] = { tsr_key_x(whole->keys[i]), tsr_key_y(whole->keys[i]), tsr_key_z(whole->keys[i]) };
+                for (int k = 0; k < 3; k++) {
+                    lower[k] = tsr_mini(lower[k], place[k]);
+                    upper[k] = tsr_maxi(upper[k], place[k]);
+                }
+            }
+            if (now->context) {
+                assert_memory_equal(now->lower, lower, sizeof lower);
+                assert_memory_equal(now->upper, upper, sizeof upper);
+            }
+            tsr_topology_describe(now, &info);
+            const int64_t side = 2 * STEPS + 1;
+            if (far && kinds[kind] == 26) assert_true(info.voxels == side * side * side);
+            if (far && kinds[kind] == 6)
+                assert_true(info.voxels == (2 * STEPS + 1) * (2 * STEPS * STEPS + 2 * STEPS + 3) / 3); /* centred octahedral numbers */
+            tsr_topology_destroy(&t);
+            tsr_topology_destroy(&now);
+            tsr_topology_destroy(&whole);
+            tsr_topology_destroy(&back);
+        }
+    }
+    tsr_context_destroy(&host);
+    tsr_context_destroy(&context);
+}
+
 static void active_sets(void **unused)
 {
     (void)unused;
@@ -351,6 +405,6 @@ static void active_sets(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(sampled), cmocka_unit_test(world_and_boxes), cmocka_unit_test(refreshed),
-                                        cmocka_unit_test(dilated), cmocka_unit_test(active_sets) };
+                                        cmocka_unit_test(dilated), cmocka_unit_test(dilated_long),    cmocka_unit_test(active_sets) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -362,6 +362,44 @@ static void function_source(void **state)
     tsr_context_destroy(&context);
 }
 
+/* A launch fails while the counts are on their way to the host: the next extraction begins when nothing writes them any more. */
+static void refused(void **state)
+{
+    (void)state;
+    static const char *const kernels[2] = { "emit_kernel", "count_kernel" };
+    const char *device = getenv("TESSERA_DEVICE");
+    if (!device || strcmp(device, "emu") != 0) return; /* which refuses launches when asked */
+    float *f = field(EXTENT, 0, 17);
+    for (int k = 0; k < 2; k++) {
+        char text[32];
+        tsr_surface_options options = TSR_SURFACE_OPTIONS;
+        tsr_surface_workspace *workspace;
+        const tsr_mesh *view;
+        tsr_mesh *copy;
+        options.isovalue = 30;
+        snprintf(text, sizeof text, "%s:1", kernels[k]);
+        setenv("TESSERA_EMU_REFUSE", text, 1);
+        tsr_context *context = test_context();
+        unsetenv("TESSERA_EMU_REFUSE");
+        tsr_volume *volume = put(context, EXTENT, f);
+        require_ok(tsr_surface_workspace_create(context, &workspace));
+        require_ok(tsr_surface_extract_again(workspace, volume, &options, &view, NULL));
+        require_error(tsr_surface_extract_again(workspace, volume, &options, &view, NULL), TSR_ERROR_DEVICE, "launch refused");
+        require_ok(tsr_surface_extract_again(workspace, volume, &options, &view, NULL));
+        require_ok(tsr_mesh_copy(view, NULL, &copy));
+        tsr_mesh *alone = extract(context, volume, &options);
+        assert_true(tsr_mesh_triangle_count(copy) > 0);
+        same_mesh(copy, alone);
+        tsr_mesh_destroy(&copy);
+        tsr_mesh_destroy(&alone);
+        tsr_surface_workspace_destroy(&workspace);
+        tsr_volume_destroy(&volume);
+        assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+        tsr_context_destroy(&context);
+    }
+    free(f);
+}
+
 /* A field that moves, frame by frame: the same meshes, and once the largest was there no memory of the device is taken. */
 static void again(void **state)
 {
@@ -523,7 +561,7 @@ int main(void)
         cmocka_unit_test(several_values),  cmocka_unit_test(outside_separated), cmocka_unit_test(diagonal_pair),
         cmocka_unit_test(midpoints),       cmocka_unit_test(trilinear),         cmocka_unit_test(slabs),
         cmocka_unit_test(function_source), cmocka_unit_test(unindexed),         cmocka_unit_test(again),
-        cmocka_unit_test(bytes),
+        cmocka_unit_test(bytes),           cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests_name("surface modes", tests, NULL, NULL);
 }

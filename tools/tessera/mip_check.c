@@ -39,6 +39,8 @@ int mip_check_given(const struct mip *m, const cli_option *options, const int *g
         if (!given[k] || !kind || kind & used) continue;
         if (pyramid && kind & (BUILDS | LEVELS | QUANTISES | FILTERS))
             return cli_usage(m->cli, "--%s: without effect on a pyramid that is built (%s)", options[k].name, m->cli->input[1]);
+        if (kind == COMPARES && !strcmp(action, "compare"))
+            return cli_usage(m->cli, "--%s: expected VOLUME after %s, whose slices are blended", options[k].name, m->cli->input[1]);
         return cli_usage(m->cli, "--%s: without effect on %s", options[k].name, action);
     }
     if (m->stream && !pyramid) return cli_usage(m->cli, "--stream: without effect on %s: a volume is read as a whole", m->cli->input[1]);

@@ -334,6 +334,9 @@ struct emu_queue {
     int key; /* memory protection key of the fence, or -1: page tables are changed, which costs more than most kernels */
     uint64_t random;
     alignas(16) unsigned char mail[TSR_QUEUE_MAIL];
+    bool marked;         /* the mail, which is waited for before it is touched again: a GPU may be writing it */
+    std::string refused; /* a kernel one launch of which fails, for tests of what comes after */
+    long refused_after;  /* this many launches of it */
     std::string failure;
     std::vector<std::function<void()>> record;
 };
@@ -400,6 +403,12 @@ static tsr_status emu_queue_create(int32_t index, int32_t threads, tsr_queue **q
     (void)index;
     emu_queue *q = new emu_queue();
     const char *fence = getenv("TESSERA_EMU_FENCE"), *seed = getenv("TESSERA_EMU_SEED");
+    if (const char *refuse = getenv("TESSERA_EMU_REFUSE")) { /* KERNEL:LAUNCHES before */
+        const std::string text = refuse;
+        const size_t colon = text.find(':');
+        q->refused = text.substr(0, colon);
+        q->refused_after = colon == std::string::npos ? 0 : atol(text.c_str() + colon + 1);
+    }
     q->base.threads = threads;
     q->fence = !fence || *fence != '0';
     q->random = seed ? strtoull(seed, nullptr, 10) * 2 + 1 : 0x9e3779b97f4a7c15ull;
@@ -508,13 +517,22 @@ tsr_status tsr_queue_fill(tsr_queue *queue, void *device, int byte, size_t bytes
     return TSR_OK;
 }
 
-void *tsr_queue_mail(tsr_queue *queue) { return ((emu_queue *)queue)->mail; }
+void *tsr_queue_mail(tsr_queue *queue)
+{
+    emu_queue *q = (emu_queue *)queue;
+    if (q->marked) q->failure = "the mail is touched before it is waited for";
+    return q->mail;
+}
 tsr_status tsr_queue_mail_mark(tsr_queue *queue)
 {
-    (void)queue;
+    ((emu_queue *)queue)->marked = true;
     return TSR_OK;
 }
-tsr_status tsr_queue_mail_wait(tsr_queue *queue) { return tsr_launch_check(queue); }
+tsr_status tsr_queue_mail_wait(tsr_queue *queue)
+{
+    ((emu_queue *)queue)->marked = false;
+    return tsr_launch_check(queue);
+}
 
 tsr_status tsr_launch_check(tsr_queue *queue)
 {
@@ -548,6 +566,10 @@ static void run_grid(tsr_queue *queue, dim3 blocks, dim3 threads, size_t shared,
     size_t count = (size_t)blocks.x * blocks.y * blocks.z;
     if (!count || (size_t)threads.x * threads.y * threads.z - 1 > 1023 || blocks.y > 65535 || blocks.z > 65535 || shared > 232448) {
         q->failure = std::string(name) + ": invalid launch configuration";
+        return;
+    }
+    if (!q->refused.empty() && std::string(name).find(q->refused) != std::string::npos && q->refused_after-- == 0) {
+        q->failure = std::string(name) + ": launch refused";
         return;
     }
     std::vector<uint32_t> order(count);
