@@ -236,6 +236,9 @@ static tsr_status check_map(const tsr_tsc *t, const char *name)
     if (!fits || (t->map == TSR_TSC_REAL && t->coder != TSR_COMPRESS_PLANES))
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: map %d with voxels of %s and coder %d, expected one that fits", name, t->map, tsr_dtype_name(t->dtype),
                  t->coder);
+    if (t->exceptions && (!real || (t->map != TSR_TSC_STEPS && t->map != TSR_TSC_REAL)))
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: exceptions with map %d and voxels of %s, expected them with map 2 or 3 and f32 or f64 only", name, t->map,
+                 tsr_dtype_name(t->dtype));
     if (!(t->step > 0) || !(t->step < 1e300) || !isfinite(t->base_real) || !(t->max_error >= 0) || t->slope == 0 || !isfinite(t->slope) ||
         !isfinite(t->intercept))
         TSR_FAIL(TSR_ERROR_FORMAT,
