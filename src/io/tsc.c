@@ -260,6 +260,9 @@ static tsr_status get_header(const char *name, const uint8_t *h, tsr_tsc *t)
     TSR_TRY(get_field(name, h, AT_SPACE, "space", 0, TSR_SPACE_LPS, &space));
     TSR_TRY(get_field(name, h, AT_LEVELS, "levels", 0, TSR_TSC_LEVELS, &t->levels));
     TSR_TRY(get_field(name, h, AT_LAYERS, "layers", 1, TSR_TSC_LAYERS, &t->layers));
+    if (t->layers != 1 && t->coder != TSR_COMPRESS_PLANES)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: layers is %d with coder %s, expected 1", name, t->layers,
+                 tsr_compress_coder_name((tsr_compress_coder)t->coder));
     TSR_TRY(get_field(name, h, AT_ORDER, "order", 0, TSR_COMPRESS_ORDERS - 1, &t->order));
     TSR_TRY(get_field(name, h, AT_EXCEPTIONS, "exceptions", 0, 1, &t->exceptions));
     for (int k = 0; k < 3; k++) {

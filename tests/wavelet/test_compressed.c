@@ -230,11 +230,23 @@ static void forged_exceptions(void **state)
     for (int k = 0; k < 16; k++) assert_int_equal(voxels[k], 0);
 }
 
+/* Only planes have layers: a device would take the pieces of others for those of other streams. */
+static void forged_layers(void **state)
+{
+    (void)state;
+    uint64_t random = test_seed();
+    tsr_volume *v = noise(TSR_U8, (tsr_size3){ 20, 11, 9 }, &random, 0);
+    compress(v, (tsr_size3){ 16, 8, 8 }, 2, 0);
+    forge(path, &(forgery){ .layers = 2 });
+    require_refused("layers is 2 with coder rans, expected 1");
+    tsr_volume_destroy(&v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_bits), cmocka_unit_test(with_loss), cmocka_unit_test(parts),
-        cmocka_unit_test(damage),    cmocka_unit_test(refused),   cmocka_unit_test(forged_exceptions),
+        cmocka_unit_test(same_bits), cmocka_unit_test(with_loss),         cmocka_unit_test(parts),         cmocka_unit_test(damage),
+        cmocka_unit_test(refused),   cmocka_unit_test(forged_exceptions), cmocka_unit_test(forged_layers),
     };
     snprintf(path, sizeof path, "compressed-%ld.tsc", (long)getpid());
     const int failed = cmocka_run_group_tests(tests, set_up, tear_down);
