@@ -141,6 +141,8 @@ static tsr_status read_directory(tsr_tsc *t, const char *name, const uint8_t *fr
         at += 5;
         if (p->passes > MOST_PASSES)
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: piece %lld has %d passes, expected at most %d", name, (long long)k, p->passes, MOST_PASSES);
+        if (t->coder == TSR_COMPRESS_RANS && (p->bytes & 1)) /* devices read numbers of 16 bits, wherever a piece begins */
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: piece %lld has %u bytes, expected an even number with coder rans", name, (long long)k, p->bytes);
     }
     if (at != end) TSR_FAIL(TSR_ERROR_FORMAT, "%s: %zd bytes behind the directory's last piece, expected none", name, (ssize_t)(end - at));
     return TSR_OK;

@@ -242,11 +242,23 @@ static void forged_layers(void **state)
     tsr_volume_destroy(&v);
 }
 
+static void odd_pieces(void **state)
+{
+    (void)state;
+    uint64_t random = test_seed();
+    tsr_volume *v = noise(TSR_U8, (tsr_size3){ 20, 11, 9 }, &random, 0);
+    compress(v, (tsr_size3){ 16, 8, 8 }, 2, 0);
+    forge(path, &(forgery){ .more = 2 }); /* that is allowed */
+    forge(path, &(forgery){ .more = 1 });
+    require_refused("bytes, expected an even number with coder rans");
+    tsr_volume_destroy(&v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits), cmocka_unit_test(with_loss),         cmocka_unit_test(parts),         cmocka_unit_test(damage),
-        cmocka_unit_test(refused),   cmocka_unit_test(forged_exceptions), cmocka_unit_test(forged_layers),
+        cmocka_unit_test(refused),   cmocka_unit_test(forged_exceptions), cmocka_unit_test(forged_layers), cmocka_unit_test(odd_pieces),
     };
     snprintf(path, sizeof path, "compressed-%ld.tsc", (long)getpid());
     const int failed = cmocka_run_group_tests(tests, set_up, tear_down);
