@@ -141,6 +141,8 @@ static tsr_status read_directory(tsr_tsc *t, const char *name, const uint8_t *fr
         at += 5;
         if (p->passes > MOST_PASSES)
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: piece %lld has %d passes, expected at most %d", name, (long long)k, p->passes, MOST_PASSES);
+        if (t->coder == TSR_COMPRESS_RANS && (p->bytes & 1)) /* devices read numbers of 16 bits, wherever a piece begins */
+            TSR_FAIL(TSR_ERROR_FORMAT, "%s: piece %lld has %u bytes, expected an even number with coder rans", name, (long long)k, p->bytes);
     }
     if (at != end) TSR_FAIL(TSR_ERROR_FORMAT, "%s: %zd bytes behind the directory's last piece, expected none", name, (ssize_t)(end - at));
     return TSR_OK;
@@ -236,6 +238,9 @@ static tsr_status check_map(const tsr_tsc *t, const char *name)
     if (!fits || (t->map == TSR_TSC_REAL && t->coder != TSR_COMPRESS_PLANES))
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: map %d with voxels of %s and coder %d, expected one that fits", name, t->map, tsr_dtype_name(t->dtype),
                  t->coder);
+    if (t->exceptions && (!real || (t->map != TSR_TSC_STEPS && t->map != TSR_TSC_REAL)))
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: exceptions with map %d and voxels of %s, expected them with map 2 or 3 and f32 or f64 only", name, t->map,
+                 tsr_dtype_name(t->dtype));
     if (!(t->step > 0) || !(t->step < 1e300) || !isfinite(t->base_real) || !(t->max_error >= 0) || t->slope == 0 || !isfinite(t->slope) ||
         !isfinite(t->intercept))
         TSR_FAIL(TSR_ERROR_FORMAT,
@@ -257,6 +262,9 @@ static tsr_status get_header(const char *name, const uint8_t *h, tsr_tsc *t)
     TSR_TRY(get_field(name, h, AT_SPACE, "space", 0, TSR_SPACE_LPS, &space));
     TSR_TRY(get_field(name, h, AT_LEVELS, "levels", 0, TSR_TSC_LEVELS, &t->levels));
     TSR_TRY(get_field(name, h, AT_LAYERS, "layers", 1, TSR_TSC_LAYERS, &t->layers));
+    if (t->layers != 1 && t->coder != TSR_COMPRESS_PLANES)
+        TSR_FAIL(TSR_ERROR_FORMAT, "%s: layers is %d with coder %s, expected 1", name, t->layers,
+                 tsr_compress_coder_name((tsr_compress_coder)t->coder));
     TSR_TRY(get_field(name, h, AT_ORDER, "order", 0, TSR_COMPRESS_ORDERS - 1, &t->order));
     TSR_TRY(get_field(name, h, AT_EXCEPTIONS, "exceptions", 0, 1, &t->exceptions));
     for (int k = 0; k < 3; k++) {

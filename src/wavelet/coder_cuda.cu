@@ -481,10 +481,10 @@ TSR_DEVICE_FN void put_exceptions(const tsr_coder_job &j, const tsr_coder_brick 
 {
     const tsr_coder_piece p = j.piece[brick * j.streams + j.resolutions];
     const uint8_t *list = j.bytes + p.offset;
-    const int32_t element = j.map.dtype == TSR_F64 || j.map.dtype == TSR_I64 || j.map.dtype == TSR_U64 ? 8 : 4, entry = 4 + element;
+    const int32_t real = j.map.dtype == TSR_F32 || j.map.dtype == TSR_F64, element = j.map.dtype == TSR_F32 ? 4 : 8, entry = 4 + element;
     const uint32_t most = (uint32_t)b.size[0] * (uint32_t)b.size[1] * (uint32_t)b.size[2];
     if (!j.good[brick * j.streams + j.resolutions] || !p.bytes) return;
-    int wrong = p.bytes < 4 || (p.bytes - 4) % (uint32_t)entry || (p.bytes - 4) / (uint32_t)entry != word_at(list), ordered = 1;
+    int wrong = !real || p.bytes < 4 || (p.bytes - 4) % (uint32_t)entry || (p.bytes - 4) / (uint32_t)entry != word_at(list), ordered = 1;
     const uint32_t n = wrong ? 0 : (p.bytes - 4) / (uint32_t)entry;
     for (uint32_t k = threadIdx.x; k < n; k += blockDim.x) {
         const uint32_t at = word_at(list + 4 + (int64_t)k * entry);

@@ -74,9 +74,6 @@ static tsr_status take_file(tsr_compressed *c, const char *path, const tsr_decom
     if (c->t.coder != TSR_COMPRESS_RANS || !c->context->backend->wavelet->decode)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: coder %s on this device, expected rans, or device cpu", path,
                  tsr_compress_coder_name((tsr_compress_coder)c->t.coder));
-    for (int64_t k = 0; k < c->t.pieces; k++)
-        if (c->t.piece[k].bytes & 1)
-            TSR_FAIL(TSR_ERROR_FORMAT, "%s: piece %lld has %u bytes, expected an even number with coder rans", path, (long long)k, c->t.piece[k].bytes);
     c->size = size > (size_t)c->t.first ? size - (size_t)c->t.first : 0;
     c->size += c->size ? 0 : 1; /* an address */
     if (size > (size_t)c->t.first) TSR_TRY(upload(c, c->size, content + c->t.first, &c->bytes));

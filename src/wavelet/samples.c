@@ -163,6 +163,7 @@ void tsr_map_inverse(const tsr_tsc *t, const tsr_brick *b, const void *samples, 
 tsr_status tsr_map_exceptions(const tsr_tsc *t, int32_t reduce, const tsr_brick *b, const uint8_t *list, size_t bytes, void *voxels)
 {
     const size_t element = tsr_dtype_size(t->dtype), entry = 4 + element;
+    if (t->dtype < TSR_F32) TSR_FAIL(TSR_ERROR_FORMAT, "exceptions: voxels of %s, expected f32 or f64", tsr_dtype_name(t->dtype));
     if (bytes < 4 || (bytes - 4) % entry || (bytes - 4) / entry != tsr_get_u32(list))
         TSR_FAIL(TSR_ERROR_FORMAT, "exceptions: %zu bytes, expected 4 and %zu for each of %u", bytes, entry, bytes < 4 ? 0 : tsr_get_u32(list));
     for (size_t k = 4; k < bytes; k += entry) {
@@ -171,7 +172,7 @@ tsr_status tsr_map_exceptions(const tsr_tsc *t, int32_t reduce, const tsr_brick 
         const int64_t x = at % b->size[0], y = at / b->size[0] % b->size[1], z = at / b->size[0] / b->size[1], kept = ((int64_t)1 << reduce) - 1;
         if ((x | y | z) & kept) continue;
         const int64_t to = ((z >> reduce) * b->reduced[1] + (y >> reduce)) * b->reduced[0] + (x >> reduce);
-        if (element == 4) {
+        if (t->dtype == TSR_F32) {
             const uint32_t u = tsr_get_u32(list + k + 4);
             memcpy((char *)voxels + 4 * to, &u, 4);
         } else {

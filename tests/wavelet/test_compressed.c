@@ -3,6 +3,8 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "forge.h" /* internal headers have other things of the name context */
+
 #include "context.h"
 
 static char path[64];
@@ -192,10 +194,71 @@ static void refused(void **state)
     tsr_volume_destroy(&v);
 }
 
+/* Neither the host nor the device takes the file at `path`. */
+static void require_refused(const char *message)
+{
+    const tsr_decompress_options partial = { .struct_size = sizeof partial, .partial = 1 };
+    tsr_volume *back = NULL;
+    tsr_compressed *c = NULL;
+    require_error(tsr_volume_decompress(path, NULL, &back, NULL), TSR_ERROR_FORMAT, message);
+    require_error(tsr_volume_decompress(path, &partial, &back, NULL), TSR_ERROR_FORMAT, message);
+    require_error(tsr_compressed_open(context, path, &partial, &c), TSR_ERROR_FORMAT, message);
+    assert_null(back);
+    assert_null(c);
+}
+
+/* Lists of exceptions belong to f32 and f64: a reader that took 8 bytes for the voxel would write behind the brick. */
+static void forged_exceptions(void **state)
+{
+    (void)state;
+    uint64_t random = test_seed();
+    static const char *const names[] = { "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f32" };
+    for (int t = TSR_U8; t <= TSR_F32; t++) {
+        char message[64];
+        tsr_volume *v = noise((tsr_dtype)t, (tsr_size3){ 9, 8, 8 }, &random, 0);
+        compress(v, (tsr_size3){ 8, 8, 8 }, 1, 0);
+        forge(path, &(forgery){ .exceptions = 1 });
+        snprintf(message, sizeof message, "exceptions with map %d and voxels of %s, expected", t == TSR_F32, names[t]);
+        require_refused(message);
+        tsr_volume_destroy(&v);
+    }
+    /* What reads the list does not trust the header either. */
+    uint8_t list[4 + 5] = { 1, 0, 0, 0, 7, 0, 0, 0, 0x41 }, voxels[16] = { 0 };
+    const tsr_tsc t = { .dtype = TSR_U8 };
+    const tsr_brick b = { .size = { 8, 1, 1 }, .reduced = { 8, 1, 1 }, .count = 8, .reduced_count = 8 };
+    require_error(tsr_map_exceptions(&t, 0, &b, list, sizeof list, voxels), TSR_ERROR_FORMAT, "voxels of u8, expected f32 or f64");
+    for (int k = 0; k < 16; k++) assert_int_equal(voxels[k], 0);
+}
+
+/* Only planes have layers: a device would take the pieces of others for those of other streams. */
+static void forged_layers(void **state)
+{
+    (void)state;
+    uint64_t random = test_seed();
+    tsr_volume *v = noise(TSR_U8, (tsr_size3){ 20, 11, 9 }, &random, 0);
+    compress(v, (tsr_size3){ 16, 8, 8 }, 2, 0);
+    forge(path, &(forgery){ .layers = 2 });
+    require_refused("layers is 2 with coder rans, expected 1");
+    tsr_volume_destroy(&v);
+}
+
+static void odd_pieces(void **state)
+{
+    (void)state;
+    uint64_t random = test_seed();
+    tsr_volume *v = noise(TSR_U8, (tsr_size3){ 20, 11, 9 }, &random, 0);
+    compress(v, (tsr_size3){ 16, 8, 8 }, 2, 0);
+    forge(path, &(forgery){ .more = 2 }); /* that is allowed */
+    forge(path, &(forgery){ .more = 1 });
+    require_refused("bytes, expected an even number with coder rans");
+    tsr_volume_destroy(&v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_bits), cmocka_unit_test(with_loss), cmocka_unit_test(parts), cmocka_unit_test(damage), cmocka_unit_test(refused),
+        cmocka_unit_test(same_bits), cmocka_unit_test(with_loss),         cmocka_unit_test(parts),         cmocka_unit_test(damage),
+        cmocka_unit_test(refused),   cmocka_unit_test(forged_exceptions), cmocka_unit_test(forged_layers), cmocka_unit_test(odd_pieces),
     };
     snprintf(path, sizeof path, "compressed-%ld.tsc", (long)getpid());
     const int failed = cmocka_run_group_tests(tests, set_up, tear_down);
