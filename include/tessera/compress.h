@@ -110,7 +110,8 @@ TSR_API tsr_status tsr_compressed_open(tsr_context *context, const char *path, c
                                        tsr_compressed **compressed) TSR_CHECKED;
 /* RETURNS NEW volume of the context, the same bits as tsr_volume_decompress gives; checksums are verified on the device. Room for the coefficients of at most
  * 4096 bricks is taken on the device meanwhile (5 bytes for each of their voxels); progress is reported, and cancelling looked at, after so many.
- * Errors as of tsr_volume_decompress. */
+ * Errors as of tsr_volume_decompress, and TSR_ERROR_UNSUPPORTED where a brick at the resolution asked for, as coefficients of 2 bytes, or 4 where the file has
+ * such, is larger than the shared memory that the GPU gives a block (compute capability 8.6 and 8.9: 99 KiB, of 32^3 only those of 2 bytes). */
 TSR_API tsr_status tsr_compressed_decode(const tsr_compressed *compressed, const tsr_decompress_options *options, tsr_volume **volume,
                                          tsr_compress_info *info) TSR_CHECKED;
 TSR_API void tsr_compressed_destroy(tsr_compressed **compressed);

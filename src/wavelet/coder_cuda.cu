@@ -1,6 +1,7 @@
 /* wavelet/coder_cuda.cu: streams of the coder rans on the GPU. A warp decodes a stream, 32 coefficients at a time, or takes the checksums of eight; a block
  * restores a brick in shared memory. Bound: 32 voxels cost a warp about 140 instructions to decode and 130 to restore (H200, chest CT); bytes moved are few. A
  * stream's groups follow each other: volumes of few bricks wait for the longest stream, 0.7 ms for the 28672 finest coefficients of a brick of 32^3. */
+#include "device/block_memory.h"
 #include "device/kernel.h"
 
 #include "io/xxh64.h"
@@ -559,16 +560,24 @@ extern "C" tsr_status tsr_coder_decode_cuda(tsr_queue *queue, const tsr_coder_jo
                   per_block = threads / WARP;
     const int64_t checkers = (j->count * j->streams + WARP / QUAD - 1) / (WARP / QUAD);
     const int64_t blocks = (decoders + per_block - 1) / per_block + (checkers + per_block - 1) / per_block;
-    size_t room = 1;
+    size_t room = 1, most;
     for (int a = 0; a < 3; a++) {
         const int32_t n = tsr_coder_shrink(j->edge[a], j->reduce);
         room *= (size_t)(a ? n : pitch_of(n));
     }
+    const size_t wanted = room * (j->wide ? 4 : 2);
+    TSR_TRY(tsr_block_memory(queue, &most));
+    if (wanted > most)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                 "bricks of %d x %d x %d with coefficients of %d bytes: %zu bytes of shared memory, this device has %zu; expected device cpu",
+                 j->edge[0], j->edge[1], j->edge[2], j->wide ? 4 : 2, wanted, most);
     TSR_LAUNCH(queue, decode_streams, (uint32_t)blocks, (uint32_t)threads, 0, *j, decoders);
     TSR_LAUNCH_ALLOW_SHARED(queue, restore_narrow, room * 2);
-    TSR_LAUNCH_ALLOW_SHARED(queue, restore_wide, room * 4);
     TSR_LAUNCH(queue, restore_narrow, (uint32_t)j->count, RESTORE_THREADS, room * 2, *j);
-    TSR_LAUNCH(queue, restore_wide, (uint32_t)j->count, RESTORE_THREADS, room * 4, *j);
+    if (j->wide) {
+        TSR_LAUNCH_ALLOW_SHARED(queue, restore_wide, room * 4);
+        TSR_LAUNCH(queue, restore_wide, (uint32_t)j->count, RESTORE_THREADS, room * 4, *j);
+    }
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

@@ -26,6 +26,7 @@ typedef struct tsr_coder_job {
     tsr_code_map map;
     int64_t size[3];
     int32_t edge[3], levels, reduce, streams, resolutions, exceptions, image, partial;
+    int32_t wide;                   /* some stream says coefficients of 4 bytes */
     int64_t grid[2][3];             /* bricks that are decoded; */
     int64_t first, count;           /* of them, this batch: numbers in the grid, x fastest */
     int64_t origin[3], out_size[3]; /* of the volume, in the reduced resolution */

@@ -13,6 +13,7 @@ struct tsr_compressed {
     char *name;
     tsr_tsc t;
     int64_t there; /* bytes of the file */
+    int32_t wide;  /* some stream says coefficients of 4 bytes */
     size_t size;   /* bytes of the pieces */
     void *bytes, *token, *share;
 };
@@ -74,6 +75,10 @@ static tsr_status take_file(tsr_compressed *c, const char *path, const tsr_decom
     if (c->t.coder != TSR_COMPRESS_RANS || !c->context->backend->wavelet->decode)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: coder %s on this device, expected rans, or device cpu", path,
                  tsr_compress_coder_name((tsr_compress_coder)c->t.coder));
+    for (int64_t k = 0; k < c->t.pieces; k++) {
+        const tsr_tsc_piece *p = &c->t.piece[k];
+        if (k % c->t.streams < c->t.resolutions && p->there && p->bytes) c->wide |= content[p->offset] == 4;
+    }
     c->size = size > (size_t)c->t.first ? size - (size_t)c->t.first : 0;
     c->size += c->size ? 0 : 1; /* an address */
     if (size > (size_t)c->t.first) TSR_TRY(upload(c, c->size, content + c->t.first, &c->bytes));
@@ -171,7 +176,8 @@ static tsr_status decode_batch(struct decoding *d)
     list_pieces(d);
     TSR_TRY(tsr_device_move(context, d->device[0], NULL, d->piece, (size_t)(j->count * j->streams) * sizeof *d->piece));
     TSR_TRY(tsr_device_move(context, d->device[4], NULL, &report, sizeof report));
-    TSR_TRY(context->backend->wavelet->decode(context->queue, j));
+    const tsr_status status = context->backend->wavelet->decode(context->queue, j);
+    if (status != TSR_OK) TSR_FAIL(status, "%s: %s", d->c->name, tsr_error_message());
     TSR_TRY(tsr_device_move(NULL, &report, context, d->device[4], sizeof report));
     TSR_TRY(judge(d, &report));
     return TSR_OK;
@@ -218,6 +224,7 @@ static void fill_job(struct decoding *d, const tsr_tsc_region *region, tsr_volum
                           .exceptions = t->exceptions,
                           .image = t->image,
                           .partial = d->options->partial,
+                          .wide = d->c->wide,
                           .out_size = { region->size.x, region->size.y, region->size.z },
                           .bytes = (const uint8_t *)d->c->bytes,
                           .token = (const uint8_t *)d->c->token,

@@ -254,11 +254,39 @@ static void odd_pieces(void **state)
     tsr_volume_destroy(&v);
 }
 
+/* GPUs of 99 KiB a block: bricks of 32^3 with coefficients of 2 bytes fit, of 4 bytes only at half the resolution. */
+static void little_shared_memory(void **state)
+{
+    (void)state;
+    if (tsr_context_device(context).kind != TSR_DEVICE_EMU) return; /* only there it can be chosen */
+    uint64_t random = test_seed();
+    const tsr_decompress_options half = { .struct_size = sizeof half, .reduce = 1 };
+    tsr_volume *v = NULL, *back = NULL;
+    tsr_compressed *c = NULL;
+    assert_int_equal(setenv("TESSERA_EMU_SHARED", "101376", 1), 0);
+    for (int t = TSR_U8; t <= TSR_F32; t += TSR_F32 - TSR_U8) {
+        v = noise((tsr_dtype)t, (tsr_size3){ 33, 32, 32 }, &random, 0);
+        compress(v, (tsr_size3){ 32, 32, 32 }, 2, 0);
+        if (t == TSR_U8) require_both(path, NULL);
+        require_both(path, &half);
+        if (t == TSR_F32) {
+            require_ok(tsr_compressed_open(context, path, NULL, &c));
+            require_error(tsr_compressed_decode(c, NULL, &back, NULL), TSR_ERROR_UNSUPPORTED,
+                          "bricks of 32 x 32 x 32 with coefficients of 4 bytes: 135168 bytes of shared memory, this device has 101376");
+            assert_null(back);
+            tsr_compressed_destroy(&c);
+        }
+        tsr_volume_destroy(&v);
+    }
+    unsetenv("TESSERA_EMU_SHARED");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_bits), cmocka_unit_test(with_loss),         cmocka_unit_test(parts),         cmocka_unit_test(damage),
-        cmocka_unit_test(refused),   cmocka_unit_test(forged_exceptions), cmocka_unit_test(forged_layers), cmocka_unit_test(odd_pieces),
+        cmocka_unit_test(same_bits),     cmocka_unit_test(with_loss),  cmocka_unit_test(parts),
+        cmocka_unit_test(damage),        cmocka_unit_test(refused),    cmocka_unit_test(forged_exceptions),
+        cmocka_unit_test(forged_layers), cmocka_unit_test(odd_pieces), cmocka_unit_test(little_shared_memory),
     };
     snprintf(path, sizeof path, "compressed-%ld.tsc", (long)getpid());
     const int failed = cmocka_run_group_tests(tests, set_up, tear_down);

@@ -100,7 +100,7 @@ static int write_strip(const struct decompress *d)
 }
 
 /* On the GPU that --device names; *volume stays NULL where the host shall do it: no device is named, or it is the host, or auto and the file's coder is
- * none of a GPU. */
+ * none of a GPU, or its bricks are too large for this one. */
 static int decode_on_device(const struct decompress *d, tsr_volume **volume, tsr_compress_info *info)
 {
     const char *device = d->cli->globals.device, *input = d->cli->input[0];
@@ -114,13 +114,14 @@ static int decode_on_device(const struct decompress *d, tsr_volume **volume, tsr
         return code;
     }
     tsr_status status = tsr_compressed_open(context, input, &d->options, &compressed);
-    const int leave = status == TSR_ERROR_UNSUPPORTED && !strcmp(device, "auto");
+    int leave = status == TSR_ERROR_UNSUPPORTED && !strcmp(device, "auto");
     if (!leave && d->options.memory_limit) code = cli_usage(d->cli, "--memory-limit: bounds the host's memory, expected --device cpu beside it");
     else if (!leave) {
         if (status == TSR_OK) status = tsr_compressed_decode(compressed, &d->options, &there, info);
         if (status == TSR_OK) status = tsr_volume_copy(there, NULL, volume);
         cli_progress_end(d->cli);
-        if (status != TSR_OK) code = cli_status(d->cli, status, input);
+        leave = status == TSR_ERROR_UNSUPPORTED && !strcmp(device, "auto");
+        if (status != TSR_OK && !leave) code = cli_status(d->cli, status, input);
     }
     tsr_volume_destroy(&there);
     tsr_compressed_destroy(&compressed);
