@@ -560,7 +560,7 @@ extern "C" tsr_status tsr_coder_decode_cuda(tsr_queue *queue, const tsr_coder_jo
                   per_block = threads / WARP;
     const int64_t checkers = (j->count * j->streams + WARP / QUAD - 1) / (WARP / QUAD);
     const int64_t blocks = (decoders + per_block - 1) / per_block + (checkers + per_block - 1) / per_block;
-    size_t room = 1, most;
+    size_t room = 1, most = 0;
     for (int a = 0; a < 3; a++) {
         const int32_t n = tsr_coder_shrink(j->edge[a], j->reduce);
         room *= (size_t)(a ? n : pitch_of(n));
