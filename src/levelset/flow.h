@@ -130,9 +130,9 @@ TSR_HD tsr_enright_wave tsr_enright_wave_at(float x)
     return wave;
 }
 /* The wave at place i of an axis. */
-TSR_HD tsr_enright_wave tsr_enright_wave_of(const tsr_flow *flow, const tsr_flow_source *s, int32_t axis, int32_t i)
+TSR_HD tsr_enright_wave tsr_enright_wave_of(const tsr_flow_source *s, const float spacing[3], int32_t axis, int32_t i)
 {
-    return tsr_enright_wave_at(((float)i * flow->spacing[axis] - s->centre[axis]) / s->edge);
+    return tsr_enright_wave_at(((float)i * spacing[axis] - s->centre[axis]) / s->edge);
 }
 /* Its velocity, in units of the edge per unit of time times `scale`. */
 TSR_HD void tsr_enright_velocity(tsr_enright_wave x, tsr_enright_wave y, tsr_enright_wave z, float scale, float u[3])
@@ -209,8 +209,8 @@ TSR_HD void tsr_flow_kind_add(const tsr_flow *flow, int32_t index, int32_t kind,
         break;
     }
     case TSR_SOURCE_ENRIGHT:
-        tsr_enright_velocity(tsr_enright_wave_of(flow, s, 0, x), tsr_enright_wave_of(flow, s, 1, y), tsr_enright_wave_of(flow, s, 2, z),
-                             s->edge * moment->swing[index], u);
+        tsr_enright_velocity(tsr_enright_wave_of(s, flow->spacing, 0, x), tsr_enright_wave_of(s, flow->spacing, 1, y),
+                             tsr_enright_wave_of(s, flow->spacing, 2, z), s->edge * moment->swing[index], u);
         break;
     case TSR_SOURCE_POTENTIAL: tsr_pull_add(weight, given->gradient, sum); return;
     case TSR_SOURCE_USER: {
@@ -239,17 +239,19 @@ TSR_HD tsr_flow_values tsr_flow_at(const tsr_flow *flow, const tsr_flow_moment *
     return v;
 }
 
+/* cos(pi t / T) of an ENRIGHT term, 1 of any other. */
+TSR_HD float tsr_flow_swing(const tsr_flow_source *s, double time)
+{
+    if (s->kind != TSR_SOURCE_ENRIGHT || !(s->period > 0.0f)) return 1.0f;
+    const double turns = time / (2.0 * (double)s->period); /* one turn = two periods of cos(pi t / T) */
+    return tsr_cos_pi(2.0f * (float)(turns - (double)(int64_t)turns));
+}
+
 TSR_HD void tsr_flow_moment_at(const tsr_flow *flow, double time, float mean_speed, tsr_flow_moment *moment)
 {
     moment->time = time;
     moment->mean_speed = mean_speed;
-    for (int32_t i = 0; i < flow->count; i++) {
-        const tsr_flow_source *s = &flow->source[i];
-        moment->swing[i] = 1.0f;
-        if (s->kind != TSR_SOURCE_ENRIGHT || !(s->period > 0.0f)) continue;
-        const double turns = time / (2.0 * (double)s->period); /* one turn = two periods of cos(pi t / T) */
-        moment->swing[i] = tsr_cos_pi(2.0f * (float)(turns - (double)(int64_t)turns));
-    }
+    for (int32_t i = 0; i < flow->count; i++) moment->swing[i] = tsr_flow_swing(&flow->source[i], time);
 }
 
 /* Central difference of the payload along an axis; one-sided where a neighbour tile is absent (no page), 0 where both are. */

@@ -34,7 +34,8 @@ TSR_HD float tsr_smaller_magnitude(float a, float b) { return tsr_absf(a) < tsr_
  * side; j1..j4: differences of v1..v5; e1..e3: 13/3 of the squared differences of those, floor included; third, next: their differences. Spec 2.9 with
  * every smoothness measure times 4, the slopes times 6, the weights multiplied out, so that there is one division, and the slopes taken as the
  * middle one and what the others differ from it by: q1 = q2 - 2 third, q3 = q2 - next. */
-TSR_HD float tsr_weno5_side(float v2, float v3, float v4, float j1, float j2, float j3, float j4, float e1, float e2, float e3, float third, float next)
+TSR_HD float tsr_weno5_side(float v2, float v3, float v4, float j1, float j2, float j3, float j4, float e1, float e2, float e3, float third,
+                            float next)
 {
     const float d = j1 - 3.0f * j2, e = j2 + j3, f = 3.0f * j3 - j4;
     const float s1 = d * d + e1, s2 = e * e + e2, s3 = f * f + e3;
@@ -46,8 +47,8 @@ TSR_HD float tsr_weno5_side(float v2, float v3, float v4, float j1, float j2, fl
 /* Both biased derivatives of one axis; each is the other's mirror image to the bit. */
 TSR_HD void tsr_weno5(float d0, float d1, float d2, float d3, float d4, float d5, float *minus, float *plus)
 {
-    const float largest = tsr_maxf(tsr_maxf(tsr_maxf(tsr_absf(d0), tsr_absf(d5)), tsr_maxf(tsr_absf(d1), tsr_absf(d4))),
-                                   tsr_maxf(tsr_absf(d2), tsr_absf(d3)));
+    const float largest =
+        tsr_maxf(tsr_maxf(tsr_maxf(tsr_absf(d0), tsr_absf(d5)), tsr_maxf(tsr_absf(d1), tsr_absf(d4))), tsr_maxf(tsr_absf(d2), tsr_absf(d3)));
     const float floor = 4e-6f * (largest * largest) + 4e-9f; /* below 1e-9 the products of four would leave the range of a float */
     const float j0 = d1 - d0, j1 = d2 - d1, j2 = d3 - d2, j3 = d4 - d3, j4 = d5 - d4;
     const float k0 = j1 - j0, k1 = j2 - j1, k2 = j3 - j2, k3 = j4 - j3;
@@ -196,8 +197,7 @@ TSR_HD float tsr_scheme_rate(const float *p, int32_t sy, int32_t sz, const tsr_f
     tsr_one_sided(first_space, x.d[0], x.d[1], x.d[2], x.d[3], x.d[4], x.d[5], &dx[0], &dx[1]);
     tsr_one_sided(first_space, y.d[0], y.d[1], y.d[2], y.d[3], y.d[4], y.d[5], &dy[0], &dy[1]);
     tsr_one_sided(first_space, z.d[0], z.d[1], z.d[2], z.d[3], z.d[4], z.d[5], &dz[0], &dz[1]);
-    if (flow && k->has_speed)
-        rate = rate + tsr_speed_part(v->speed, tsr_norm_square(first_space, v->speed > 0.0f ? 1.0f : -1.0f, dx, dy, dz));
+    if (flow && k->has_speed) rate = rate + tsr_speed_part(v->speed, tsr_norm_square(first_space, v->speed > 0.0f ? 1.0f : -1.0f, dx, dy, dz));
     if (flow && k->has_velocity)
         rate = rate + ((tsr_velocity_part(v->velocity[0], dx[0], dx[1]) + tsr_velocity_part(v->velocity[1], dy[0], dy[1])) +
                        tsr_velocity_part(v->velocity[2], dz[0], dz[1]));

@@ -77,7 +77,8 @@ static void weno_against_double(void **unused)
         const double exact[2] = { weno5_double(v, largest), weno5_double(back, largest) }, got[2] = { (double)minus, (double)plus };
         for (int side = 0; side < 2; side++)
             if (!(fabs(got[side] - exact[side]) <= 3e-4 * scale))
-                fail_msg("weno5, side %d of %g %g %g %g %g %g: %.9g, expected %.9g", side, v[0], v[1], v[2], v[3], v[4], v[5], got[side], exact[side]);
+                fail_msg("weno5, side %d of %g %g %g %g %g %g: %.9g, expected %.9g", side, v[0], v[1], v[2], v[3], v[4], v[5], got[side],
+                         exact[side]);
     }
     float minus, plus;
     tsr_weno5(0, 0, 0, 0, 0, 0, &minus, &plus);
