@@ -1,10 +1,10 @@
 /* levelset/engine_wide.h: the passes of the level-set solver for HJ-WENO5 on tiles of edge 8, for flows whose terms are the same everywhere and for the
  * periodic deformation: the long runs of the sources of fifth order. The same bits as the kernel for all schemes in engine_pass.h.
  *
- * A block works on one tile at a time. The field with a halo of three voxels along the axes (and, for curvature, the cells along the edges) comes by
- * asynchronous copies of 16 bytes, so the cube has a whole quad to either side of a row; the copies of the next tile go on while the new values of this one
- * are written. Voxels that may change are listed first, so that the arithmetic, nearly all of the time, runs with full warps. The waves of the
- * deformation are worked out once per tile, row and plane. */
+ * A block works on one tile at a time; as a tile has anything between 0 and 512 voxels that move, blocks draw their next tiles as they go. The field with
+ * a halo of three voxels along the axes (and, for curvature, the cells along the edges) comes by asynchronous copies of 16 bytes, so the cube has a
+ * whole quad to either side of a row; the copies of the next tile go on while the new values of this one are written. Voxels that may change are listed
+ * first, so that the arithmetic, nearly all of the time, runs with full warps. The waves of the deformation are worked out once per tile and axis. */
 #ifndef TSR_LEVELSET_ENGINE_WIDE_H
 #define TSR_LEVELSET_ENGINE_WIDE_H
 
@@ -15,6 +15,7 @@
 #define WIDE_THREADS 128
 #define WIDE_BLOCKS 6 /* a multiprocessor */
 #endif
+enum { TSR_WIDE_DRAWN = 12 /* words of tsr_tile_state.scratch, one for each pass of a step */ };
 enum { WIDE_SIGN_ANY = 4 }; /* beside the signs of scheme.h: not known to the compiler */
 
 /* Voxel (x, y, z) lies at cell(x, y, z): rows of quads, four of which share no bank. */
@@ -30,6 +31,7 @@ struct tsr_wide_shared {
     uint32_t moving[TSR_SLAB_VOXELS];   /* voxels that may change: index | area << 9 | cell << 14 */
     uint32_t row[2][TSR_NEIGHBOUR_ROW]; /* of this tile and the next; entry TSR_SLAB_EDGE: does the halo leave the domain? */
     uint32_t movers, areas[WIDE_THREADS / 32];
+    int32_t place; /* in the list, of the tile that the block takes three tiles from now */
 };
 
 /* What a pass is, as far as these kernels know it. */
@@ -202,7 +204,8 @@ TSR_KERNEL(__launch_bounds__(WIDE_THREADS, WIDE_BLOCKS) wide_kernel)
     const int32_t tid = (int32_t)threadIdx.x, lane = tid & 31, count = state->count, stride = (int32_t)gridDim.x;
     const int waves = ENRIGHT && tid >= T - 32 && lane < 24;
     const float scale = ENRIGHT ? pass.placed.edge * tsr_flow_swing(&pass.placed, state->time + (double)pass.moment * (double)step) : 0.0f;
-    int32_t at = (int32_t)blockIdx.x, buffer = 0;
+    int32_t at = (int32_t)blockIdx.x, next = at + stride, after = next + stride, buffer = 0; /* places in the list; those beyond are drawn */
+    uint32_t *drawn = &state->scratch[TSR_WIDE_DRAWN + pass.index];
     uint32_t halo[(QUADS + T - 1) / T], entry = 0;
     uint64_t tile = 0, next_key = 0; /* the id (or key) whose entry of the row comes next; the next tile's key */
     tsr_flow_values values = pass.everywhere;
@@ -219,10 +222,10 @@ TSR_KERNEL(__launch_bounds__(WIDE_THREADS, WIDE_BLOCKS) wide_kernel)
                           : pool.neighbours[(int64_t)(tile)*TSR_NEIGHBOUR_ROW + tid])
     if (tid <= TSR_SLAB_EDGE) {
         for (int32_t b = 0; b < 2; b++) {
-            tile = TSR_WIDE_ID(at + b * stride);
+            tile = TSR_WIDE_ID(b ? next : at);
             sh->row[b][tid] = TSR_WIDE_ENTRY(tile);
         }
-        tile = TSR_WIDE_ID(at + 2 * stride);
+        tile = TSR_WIDE_ID(after);
     }
     if (waves) next_key = keys[at];
 #pragma unroll
@@ -233,13 +236,14 @@ TSR_KERNEL(__launch_bounds__(WIDE_THREADS, WIDE_BLOCKS) wide_kernel)
     for (int32_t h = 0; h < tsr_wide::OWN; h++)
         tsr_copy_async<16>(&sh->fresh[h * T + tid], start + (int64_t)sh->row[0][TSR_TILE_MIDDLE] * V + (h * T + tid) * 4, 16);
     tsr_copy_async_close();
-    for (int32_t turn = tid; at < count; at += stride, buffer ^= 1, turn = (turn + 32) % T) {
+    for (int32_t turn = tid; at < count; buffer ^= 1, turn = (turn + 32) % T) {
         const uint32_t *row = sh->row[buffer], id = row[TSR_TILE_MIDDLE];
-        uint32_t bits = 0;
+        uint32_t bits = 0, draw = 0;
+        if (tid == 0) draw = atomicAdd(drawn, 1u);
         if (waves) {
             const int32_t axis = lane >> 3, first = (axis == 0 ? tsr_key_x(next_key) : axis == 1 ? tsr_key_y(next_key) : tsr_key_z(next_key)) * 8;
             sh->wave[axis][lane & 7] = tsr_enright_wave_of(&pass.placed, pass.spacing, axis, first + (lane & 7));
-            if (at + stride < count) next_key = keys[at + stride];
+            if (next < count) next_key = keys[next];
         }
         tsr_copy_async_wait<0>();
         __syncthreads();
@@ -277,21 +281,25 @@ TSR_KERNEL(__launch_bounds__(WIDE_THREADS, WIDE_BLOCKS) wide_kernel)
         }
         bits = __reduce_or_sync(TSR_WARP_ALL, bits);
         if (lane == 0) sh->areas[tid / 32] = bits;
+        if (tid == 0) sh->place = (int32_t)tsr_minl(3 * (int64_t)stride + (int64_t)draw, INT32_MAX);
         __syncthreads();
         if (tid == 0) sh->movers = 0;
-        const uint32_t *next = sh->row[buffer ^ 1];
-        const int more = at + stride < count;
-        if (more) tsr_wide_copy<QUADS>(from, next, halo, cube);
+        const uint32_t *next_row = sh->row[buffer ^ 1];
+        const int more = next < count;
+        at = next;
+        next = after;
+        after = sh->place;
+        if (more) tsr_wide_copy<QUADS>(from, next_row, halo, cube);
         if (tid <= TSR_SLAB_EDGE) {
             sh->row[buffer][tid] = entry;
-            tile = TSR_WIDE_ID(at + 3 * stride);
+            tile = TSR_WIDE_ID(after);
         }
 #pragma unroll
         for (int32_t h = 0; h < tsr_wide::OWN; h++) {
             const int32_t quad = h * T + tid;
             const float4 v = sh->fresh[quad];
             ((float4 *)(void *)(to + (int64_t)id * V))[quad] = v;
-            if (more) tsr_copy_async<16>(&sh->fresh[quad], start + (int64_t)next[TSR_TILE_MIDDLE] * V + quad * 4, 16);
+            if (more) tsr_copy_async<16>(&sh->fresh[quad], start + (int64_t)next_row[TSR_TILE_MIDDLE] * V + quad * 4, 16);
             if (!pass.last) continue;
             const uint32_t inside = (v.x < 0.0f ? 1u : 0u) | (v.y < 0.0f ? 2u : 0u) | (v.z < 0.0f ? 4u : 0u) | (v.w < 0.0f ? 8u : 0u);
             sums.totals.inside += (uint32_t)__popc(leaves ? inside & tsr_slab_within<8>(pool, key, quad) : inside);
