@@ -386,6 +386,14 @@ static tsr_status deformation(bench *b, int64_t n, double period, tsr_levelset_o
     return shape(b, 3, (tsr_shape){ .kind = TSR_SHAPE_SPHERE, .centre = { at, at, at }, .radius = 0.15 * (double)n }, tiles);
 }
 
+/* What a run of three passes a step moves at least, from the list at its end. */
+static double deformation_bytes(const tsr_tiles *tiles, int64_t steps)
+{
+    tsr_tiles_info info;
+    if (tsr_tiles_describe(tiles, &info) != TSR_OK) return 0;
+    return 3.0 * (double)steps * (double)info.count * (8.0 * info.edge * info.edge * info.edge + 144.0);
+}
+
 /* Is the sheet whole, in one piece and with its volume, when the source's breaks? */
 static tsr_status sheet(bench *b, int64_t n, double duration)
 {
@@ -406,6 +414,7 @@ static tsr_status sheet(bench *b, int64_t n, double duration)
     bench_report(b, &(bench_case){ .name = name,
                                    .n = report.active_voxels,
                                    .time = { report.seconds, report.seconds, report.seconds, 1 },
+                                   .bytes = deformation_bytes(tiles, report.steps),
                                    .bar = "one piece, 95 % of its volume",
                                    .holds = after.components == 1 && after.volume >= 0.95 * before.volume });
     printf("    %lld steps, %.3f ms each; volume %.5f of the start, %lld pieces\n", (long long)report.steps,
@@ -436,7 +445,10 @@ static tsr_status enright(bench *b, int64_t n, double period, int gpu)
     char arguments[64];
     snprintf(arguments, sizeof arguments, "enright %lld %g", (long long)n, period);
     const struct peer p = n <= 256 ? ask_openvdb(b, arguments) : (struct peer){ 0 };
-    bench_case row = { .name = name, .n = report.active_voxels, .time = { report.seconds, report.seconds, report.seconds, 1 } };
+    bench_case row = { .name = name,
+                       .n = report.active_voxels,
+                       .time = { report.seconds, report.seconds, report.seconds, 1 },
+                       .bytes = deformation_bytes(tiles, report.steps) };
     if (p.there) {
         row.peer = "OpenVDB, LevelSetAdvection, its own steps";
         row.peer_time = (bench_time){ p.seconds, p.seconds, p.seconds, 1 };
