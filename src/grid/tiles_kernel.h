@@ -30,14 +30,24 @@ template <int E> TSR_DEVICE_FN void tsr_halo_table(uint32_t *table)
     }
 }
 
+/* Four codes of 16 bits as values, and back. */
+TSR_DEVICE_FN float4 tsr_quad_values(const tsr_coding *c, uint2 codes)
+{
+    return make_float4(tsr_code_value(c, (int16_t)(codes.x & 0xffffu)), tsr_code_value(c, (int16_t)(codes.x >> 16)),
+                       tsr_code_value(c, (int16_t)(codes.y & 0xffffu)), tsr_code_value(c, (int16_t)(codes.y >> 16)));
+}
+TSR_DEVICE_FN uint2 tsr_quad_codes(const tsr_coding *c, float4 v)
+{
+    return make_uint2(((uint32_t)tsr_code_of(c, v.x) & 0xffffu) | (uint32_t)tsr_code_of(c, v.y) << 16,
+                      ((uint32_t)tsr_code_of(c, v.z) & 0xffffu) | (uint32_t)tsr_code_of(c, v.w) << 16);
+}
+
 /* Values 4 i to 4 i + 3 of one of the arrays phi. */
 TSR_DEVICE_FN float4 tsr_quad_load(const tsr_tile_pool &pool, const float *phi, int64_t i)
 {
     if (!pool.coded) return ((const float4 *)(const void *)phi)[i];
     const tsr_coding c = tsr_coding_of(pool.band);
-    const uint2 codes = ((const uint2 *)(const void *)phi)[i];
-    return make_float4(tsr_code_value(&c, (int16_t)(codes.x & 0xffffu)), tsr_code_value(&c, (int16_t)(codes.x >> 16)),
-                       tsr_code_value(&c, (int16_t)(codes.y & 0xffffu)), tsr_code_value(&c, (int16_t)(codes.y >> 16)));
+    return tsr_quad_values(&c, ((const uint2 *)(const void *)phi)[i]);
 }
 
 /* Loads the cube of tile `id`; `row` is shared memory for 27 neighbour ids. Ends with a barrier. */

@@ -48,11 +48,40 @@ template <int E> struct tsr_slab_shared {
     uint32_t row[2][tsr_slab<E>::TILES * TSR_NEIGHBOUR_ROW]; /* neighbour rows of this slab and the next */
 };
 
-/* What a thread has in flight. */
-template <int E> struct tsr_slab_loads {
+/* How the field is stored: one value, four of them, and what they are in float32. */
+struct tsr_slab_floats {
+    typedef float cell, held; /* held: in a register */
+    typedef float4 quad;
+    TSR_INSIDE static float value(const tsr_tile_pool &, held v) { return v; }
+    TSR_INSIDE static float4 values(const tsr_tile_pool &, quad v) { return v; }
+    TSR_INSIDE static quad stored(const tsr_tile_pool &, float4 v) { return v; }
+};
+struct tsr_slab_codes { /* of 16 bits: tile_code.h */
+    typedef int16_t cell;
+    typedef int32_t held;
+    typedef uint2 quad;
+    TSR_INSIDE static float value(const tsr_tile_pool &pool, held v)
+    {
+        const tsr_coding c = tsr_coding_of(pool.band);
+        return tsr_code_value(&c, v);
+    }
+    TSR_INSIDE static float4 values(const tsr_tile_pool &pool, quad v)
+    {
+        const tsr_coding c = tsr_coding_of(pool.band);
+        return tsr_quad_values(&c, v);
+    }
+    TSR_INSIDE static quad stored(const tsr_tile_pool &pool, float4 v)
+    {
+        const tsr_coding c = tsr_coding_of(pool.band);
+        return tsr_quad_codes(&c, v);
+    }
+};
+
+/* What a thread has in flight. K: how the field is stored. */
+template <int E, class K = tsr_slab_floats> struct tsr_slab_loads {
     uint32_t halo[tsr_slab<E>::HALOS]; /* the same for every slab: byte of the cell | entry of the rows << 15 | voxel << 23 */
-    float value[tsr_slab<E>::HALOS];
-    float4 own[tsr_slab<E>::OWN];
+    typename K::held value[tsr_slab<E>::HALOS];
+    typename K::quad own[tsr_slab<E>::OWN];
     uint32_t id[tsr_slab<E>::OWN]; /* of the own quads' tiles */
 };
 
@@ -63,7 +92,7 @@ template <int E> TSR_DEVICE_FN int tsr_slab_has(int32_t k)
     return (k + 1) * THREADS <= CELLS || (int32_t)threadIdx.x < CELLS - k * THREADS;
 }
 
-template <int E> TSR_DEVICE_FN void tsr_slab_begin(uint32_t *table /* shared, at least the halo of a cube */, tsr_slab_loads<E> *l)
+template <int E, class K> TSR_DEVICE_FN void tsr_slab_begin(uint32_t *table /* shared, at least the halo of a cube */, tsr_slab_loads<E, K> *l)
 {
     typedef tsr_slab<E> S;
     enum { HALO = tsr_cube<E>::HALO, H = S::H };
@@ -117,26 +146,27 @@ template <int E> TSR_DEVICE_FN void tsr_slab_rows_put(const tsr_slab_rows<E> *r,
 
 /* Issues the loads of the slab whose rows are in `row`; a barrier lies between. Places beyond the end of the list hold tile 0, whose voxels never
  * move. */
-template <int E> TSR_DEVICE_FN void tsr_slab_load(const float *phi, const uint32_t *row, tsr_slab_loads<E> *l)
+template <int E, class K> TSR_DEVICE_FN void tsr_slab_load(const float *phi, const uint32_t *row, tsr_slab_loads<E, K> *l)
 {
     typedef tsr_slab<E> S;
     enum { V = E * E * E };
+    const typename K::cell *from = (const typename K::cell *)(const void *)phi;
 #pragma unroll
     for (int32_t h = 0; h < S::OWN; h++) {
         const int32_t quad = tsr_slab_quad<E>(h);
         l->id[h] = row[tsr_slab_tile<E>(quad) * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE];
-        l->own[h] = ((const float4 *)(phi + (int64_t)l->id[h] * V))[quad % S::SHARE];
+        l->own[h] = ((const typename K::quad *)(const void *)(from + (int64_t)l->id[h] * V))[quad % S::SHARE];
     }
 #pragma unroll
     for (int32_t k = 0; k < S::HALOS; k++)
-        if (tsr_slab_has<E>(k)) l->value[k] = (phi + (int64_t)row[l->halo[k] >> 15 & 255u] * V)[l->halo[k] >> 23];
+        if (tsr_slab_has<E>(k)) l->value[k] = (from + (int64_t)row[l->halo[k] >> 15 & 255u] * V)[l->halo[k] >> 23];
 }
 
 /* What comes before the first slab: afterwards its values are on their way, the rows of it and the next lie in `slab`, and the ids of the one after that
  * come. `at` is the block's first place in the list, below `count`; slabs of a block are `stride` places apart. */
-template <int E>
+template <int E, class K>
 TSR_DEVICE_FN void tsr_slab_start(const tsr_tile_pool &pool, const float *phi, const uint64_t *keys, const uint32_t *ids, int32_t count, int32_t at,
-                                  int32_t stride, tsr_slab_shared<E> *slab, tsr_slab_loads<E> *loads, tsr_slab_rows<E> *rows)
+                                  int32_t stride, tsr_slab_shared<E> *slab, tsr_slab_loads<E, K> *loads, tsr_slab_rows<E> *rows)
 {
     tsr_slab_begin<E>((uint32_t *)(void *)slab->cube, loads);
     for (int32_t k = 0; k < 2; k++) {
@@ -180,20 +210,20 @@ template <int E> TSR_DEVICE_FN uint32_t tsr_slab_within(const tsr_tile_pool &poo
 
 /* Puts what was loaded into the cubes; `row` and `first` are of this slab. Ends with a barrier. Returns which voxels of the own quads lie in the
  * domain, four bits each. */
-template <int E>
+template <int E, class K>
 TSR_DEVICE_FN uint32_t tsr_slab_put(const tsr_tile_pool &pool, const uint64_t *keys, int32_t count, int32_t first, const uint32_t *row,
-                                    const tsr_slab_loads<E> *l, float *cubes)
+                                    const tsr_slab_loads<E, K> *l, float *cubes)
 {
     typedef tsr_slab<E> S;
     uint32_t within = (1u << 4 * S::OWN) - 1u, touches = 0;
 #pragma unroll
     for (int32_t h = 0; h < S::OWN; h++) {
-        *(float4 *)(void *)(cubes + tsr_slab_cell<E>(tsr_slab_quad<E>(h))) = l->own[h];
+        *(float4 *)(void *)(cubes + tsr_slab_cell<E>(tsr_slab_quad<E>(h))) = K::values(pool, l->own[h]);
         if (h == 0 || S::TILES > 1) touches |= row[tsr_slab_tile<E>(tsr_slab_quad<E>(h)) * TSR_NEIGHBOUR_ROW + TSR_SLAB_EDGE];
     }
 #pragma unroll
     for (int32_t k = 0; k < S::HALOS; k++)
-        if (tsr_slab_has<E>(k)) *(float *)(void *)((char *)cubes + (l->halo[k] & 32767u)) = l->value[k];
+        if (tsr_slab_has<E>(k)) *(float *)(void *)((char *)cubes + (l->halo[k] & 32767u)) = K::value(pool, l->value[k]);
     if (S::TILES == 1 ? (__syncthreads(), touches != 0u) : __syncthreads_or(touches != 0u)) {
         enum { STEP = S::TILES == 1 ? S::THREADS : S::SHARE };
         within = 0;
@@ -230,10 +260,10 @@ template <int E> TSR_DEVICE_FN uint32_t tsr_slab_entry(int32_t quad)
     return (uint32_t)quad * 4u | (uint32_t)tsr_area(v % E, v / E % E, v / (E * E), E) << 9 | (uint32_t)tsr_slab_cell<E>(quad) << 14;
 }
 
-/* Which voxels of a quad may change? The others stay as they are, because their six neighbours equal them. */
-template <int E> TSR_DEVICE_FN uint32_t tsr_slab_moves(const float *p, float4 own, float band)
+/* Which voxels of a quad may change? The others stay as they are, because their six neighbours equal them. P, Q: strides of the cube that p points
+ * into. */
+template <int P, int Q> TSR_DEVICE_FN uint32_t tsr_quad_moves(const float *p, float4 own, float band)
 {
-    enum { P = tsr_slab<E>::P, Q = tsr_slab<E>::Q };
     const float4 ym = *(const float4 *)(const void *)(p - P), yp = *(const float4 *)(const void *)(p + P),
                  zm = *(const float4 *)(const void *)(p - Q), zp = *(const float4 *)(const void *)(p + Q);
     const float row[6] = { p[-1], own.x, own.y, own.z, own.w, p[4] };
@@ -251,8 +281,8 @@ template <int E> TSR_DEVICE_FN uint32_t tsr_slab_moves(const float *p, float4 ow
 
 /* Lists the voxels of the own quads that may change. Quads of a warp that lie side by side come one after another: they share no bank. PAYLOAD: it will be read of the
  * tiles with such voxels. */
-template <int E, int PAYLOAD>
-TSR_DEVICE_FN void tsr_slab_collect(const tsr_tile_pool &pool, const float *cubes, const tsr_slab_loads<E> &loads, uint32_t within,
+template <int E, int PAYLOAD, class K>
+TSR_DEVICE_FN void tsr_slab_collect(const tsr_tile_pool &pool, const float *cubes, const tsr_slab_loads<E, K> &loads, uint32_t within,
                                     tsr_slab_work<E> *sh)
 {
     typedef tsr_slab<E> S;
@@ -262,9 +292,10 @@ TSR_DEVICE_FN void tsr_slab_collect(const tsr_tile_pool &pool, const float *cube
 #pragma unroll
     for (int32_t h = 0; h < S::OWN; h++) {
         const int32_t quad = tsr_slab_quad<E>(h);
-        const uint32_t own = tsr_slab_moves<E>(cubes + tsr_slab_cell<E>(quad), loads.own[h], pool.band) & within >> 4 * h;
+        const float4 values = K::values(pool, loads.own[h]);
+        const uint32_t own = tsr_quad_moves<S::P, S::Q>(cubes + tsr_slab_cell<E>(quad), values, pool.band) & within >> 4 * h;
         if (PAYLOAD && own) tsr_prefetch(pool.payload + (int64_t)loads.id[h] * V + quad % S::SHARE * 4);
-        sh->fresh[quad] = loads.own[h];
+        sh->fresh[quad] = values;
         moves |= own << 4 * h;
         mine |= (uint32_t)__popc(own) << COUNT * h;
     }
@@ -311,7 +342,7 @@ template <int E> TSR_DEVICE_FN void tsr_slab_meet(tsr_slab_work<E> *sh, uint32_t
 
 /* Writes the h-th own quad's values, and with the first quad of a tile its activity. `at` is the slab's place in the list, `id` the quad's tile. Adds the
  * voxels inside to `inside`. Returns whether it was a tile's first quad. */
-template <int E>
+template <int E, class K = tsr_slab_floats>
 TSR_DEVICE_FN int tsr_slab_write(const tsr_tile_pool &pool, tsr_slab_work<E> *sh, float *next, int32_t count, int32_t at, int32_t h, uint32_t id,
                                  uint32_t within, uint32_t *inside)
 {
@@ -319,7 +350,7 @@ TSR_DEVICE_FN int tsr_slab_write(const tsr_tile_pool &pool, tsr_slab_work<E> *sh
     const int32_t quad = tsr_slab_quad<E>(h), tile = tsr_slab_tile<E>(quad), n = quad % S::SHARE;
     if (S::TILES > 1 && at + tile >= count) return 0;
     const float4 v = sh->fresh[quad];
-    ((float4 *)(void *)(next + (int64_t)id * (E * E * E)))[n] = v;
+    ((typename K::quad *)(void *)next)[(int64_t)id * S::SHARE + n] = K::stored(pool, v);
     *inside +=
         (uint32_t)__popc(((v.x < 0.0f ? 1u : 0u) | (v.y < 0.0f ? 2u : 0u) | (v.z < 0.0f ? 4u : 0u) | (v.w < 0.0f ? 8u : 0u)) & within >> 4 * h);
     if (n != 0) return 0;

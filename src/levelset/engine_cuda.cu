@@ -248,8 +248,9 @@ static tsr_status enqueue_step(tsr_queue *queue, const tsr_flow_plan *plan, int 
         const tsr_pass_shape shape = { i, i >= s->stages, i == passes - 1, managed };
         if (!shape.sweep) TSR_TRY(enqueue_terms(queue, plan, s->moment[i]));
         if (s->fused && !plan->pool.coded) tsr_flow_fused_pass(queue, &plan->pool, s, plan->control, shape);
-        else if (tsr_flow_slab_can(&plan->pool, s)) tsr_flow_slab_pass(queue, &plan->pool, s, plan->control, managed);
         else if (plan->pool.coded) tsr_flow_coded_pass(queue, &plan->pool, s, plan->control, shape);
+        else if (tsr_flow_slab_can(s)) tsr_flow_slab_pass(queue, &plan->pool, s, plan->control, managed);
+        else if (tsr_flow_wide_can(&plan->pool, s)) tsr_flow_wide_pass(queue, &plan->pool, s, plan->control, shape);
         else tsr_flow_enqueue<0>(queue, &plan->pool, s, plan->control, shape);
     }
     const finish_step finish = { *s, plan->control, managed };

@@ -1,6 +1,6 @@
 /* levelset/engine_cuda.h: what the passes of the level-set solver on the GPU share: engine_cuda.cu (all schemes, a tile at a time),
- * engine_coded_cuda.cu (the same on 16-bit lists), engine_slab_cuda.cu (first order in one stage, with the memory always busy) and
- * engine_fused_cuda.cu (both with the arithmetic of the device). */
+ * engine_coded_cuda.cu (the same on 16-bit lists), engine_slab_cuda.cu (first order in one stage, with the memory always busy),
+ * engine_wide_cuda.cu (fifth order, few kinds of terms) and engine_fused_cuda.cu (all but 16 bits, with the arithmetic of the device). */
 #ifndef TSR_LEVELSET_ENGINE_CUDA_H
 #define TSR_LEVELSET_ENGINE_CUDA_H
 
@@ -11,6 +11,12 @@ struct tsr_pass_shape {
     int32_t index, sweep, last, managed; /* of the pass in its step; `managed`: a management pass follows the step */
 };
 
+/* A pass of a step that met a value that is not finite still runs as a whole, so that the first such value is found; the next one does not. */
+TSR_DEVICE_FN int tsr_pass_stopped(const tsr_tile_state *state, int32_t index)
+{
+    return state->shortage > 0 || state->halted || (state->bad != 0 && tsr_bad_pass(state->bad) < index);
+}
+
 /* Notes a value that is not finite: the first in the order of tsr_bad_word stays. */
 TSR_DEVICE_FN void tsr_flow_bad_add(tsr_tile_state *state, int32_t pass, int32_t entry, int32_t voxel)
 {
@@ -19,10 +25,14 @@ TSR_DEVICE_FN void tsr_flow_bad_add(tsr_tile_state *state, int32_t pass, int32_t
 
 /* Queues pass `shape` of a step with the arithmetic of the device; the list is not coded. */
 void tsr_flow_fused_pass(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_flow_setup *setup, tsr_flow_control *control, tsr_pass_shape shape);
-/* Does engine_slab_cuda.cu have a kernel for the steps of this setup? */
-int tsr_flow_slab_can(const tsr_tile_pool *pool, const tsr_flow_setup *setup);
-/* Queues the only pass of a step of such a setup; `managed`: a management pass follows. */
+/* Is there a kernel of engine_slab.h for the steps of this setup? */
+int tsr_flow_slab_can(const tsr_flow_setup *setup);
+/* Queues the only pass of a step of such a setup on a list of float32; `managed`: a management pass follows. */
 void tsr_flow_slab_pass(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_flow_setup *setup, tsr_flow_control *control, int32_t managed);
+/* Does engine_wide_cuda.cu have a kernel for the passes of this setup? */
+int tsr_flow_wide_can(const tsr_tile_pool *pool, const tsr_flow_setup *setup);
+/* Queues pass `shape` of a step of such a setup. */
+void tsr_flow_wide_pass(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_flow_setup *setup, tsr_flow_control *control, tsr_pass_shape shape);
 /* Queues pass `shape` of a step on a coded list. */
 void tsr_flow_coded_pass(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_flow_setup *setup, tsr_flow_control *control, tsr_pass_shape shape);
 

@@ -191,11 +191,7 @@ ALWAYS void one_sided_of(struct lanes *l, int32_t n, int32_t space)
     for (int axis = 0; axis < 3; axis++) {
         const float(*d)[LANES] = (const float(*)[LANES])l->d[axis];
         float *minus = l->minus[axis], *plus = l->plus[axis];
-        if (space == TSR_DIFFERENCE_WENO5) LOOP
-            {
-                minus[i] = tsr_weno5(d[0][i], d[1][i], d[2][i], d[3][i], d[4][i]);
-                plus[i] = tsr_weno5(d[5][i], d[4][i], d[3][i], d[2][i], d[1][i]);
-            }
+        if (space == TSR_DIFFERENCE_WENO5) LOOP tsr_weno5(d[0][i], d[1][i], d[2][i], d[3][i], d[4][i], d[5][i], &minus[i], &plus[i]);
         else if (space == TSR_DIFFERENCE_ENO2)
             LOOP tsr_one_sided(TSR_DIFFERENCE_ENO2, d[0][i], d[1][i], d[2][i], d[3][i], d[4][i], d[5][i], &minus[i], &plus[i]);
         else LOOP
@@ -247,7 +243,7 @@ ALWAYS void add_reshape_as(struct lanes *l, int32_t n, const tsr_flow_scheme *fr
             steepest = tsr_maxf(tsr_maxf(tsr_maxf(tsr_absf(xm), tsr_absf(xp)), tsr_maxf(tsr_absf(ym), tsr_absf(yp))),
                                 tsr_maxf(tsr_maxf(tsr_absf(zm), tsr_absf(zp)), tsr_sqrt((gx * gx + gy * gy) + gz * gz)));
         }
-        l->rate[i] = l->rate[i] + tsr_reshape_part(&k, l->c[i], l->outward[i], l->inward[i], l->crossing[i], steepest);
+        l->rate[i] = l->rate[i] + tsr_reshape_part(&k, l->c[i], l->c[i] > 0.0f ? l->outward[i] : l->inward[i], l->crossing[i], steepest);
     }
 }
 
@@ -267,7 +263,7 @@ ALWAYS void right_hand_side(struct lanes *l, int32_t n, const tsr_tile_pass *pas
     if (upwind || reshaped) one_sided_of(l, n, space);
     if ((flow && k->has_speed) || reshaped) norms(l, n, space);
     LOOP l->rate[i] = 0.0f;
-    if (flow && k->has_speed) LOOP l->rate[i] = l->rate[i] + tsr_speed_part(l->speed[i], l->outward[i], l->inward[i]);
+    if (flow && k->has_speed) LOOP l->rate[i] = l->rate[i] + tsr_speed_part(l->speed[i], l->speed[i] > 0.0f ? l->outward[i] : l->inward[i]);
     if (flow && k->has_velocity)
         LOOP l->rate[i] = l->rate[i] + ((tsr_velocity_part(l->velocity[0][i], l->minus[0][i], l->plus[0][i]) +
                                          tsr_velocity_part(l->velocity[1][i], l->minus[1][i], l->plus[1][i])) +

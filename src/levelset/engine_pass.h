@@ -19,11 +19,6 @@ template <int CODED> TSR_DEVICE_FN float4 tsr_flow_quad(const tsr_tile_pool &poo
 {
     return CODED ? tsr_quad_load(pool, phi, i) : ((const float4 *)(const void *)phi)[i];
 }
-TSR_DEVICE_FN uint2 tsr_quad_codes(const tsr_coding *c, float4 v)
-{
-    return make_uint2(((uint32_t)tsr_code_of(c, v.x) & 0xffffu) | (uint32_t)tsr_code_of(c, v.y) << 16,
-                      ((uint32_t)tsr_code_of(c, v.z) & 0xffffu) | (uint32_t)tsr_code_of(c, v.w) << 16);
-}
 
 /* ---- the cross of a tile in shared memory ------------------------------------------------------------------------------------------------- */
 
@@ -101,12 +96,6 @@ TSR_DEVICE_FN void tsr_cross_load(const tsr_tile_pool &pool, const float *phi, u
 }
 
 /* ---- a pass ------------------------------------------------------------------------------------------------------------------------------------ */
-
-/* A pass of a step that met a value that is not finite still runs as a whole, so that the first such value is found; the next one does not. */
-TSR_DEVICE_FN int tsr_pass_stopped(const tsr_tile_state *state, int32_t index)
-{
-    return state->shortage > 0 || state->halted || (state->bad != 0 && tsr_bad_pass(state->bad) < index);
-}
 
 /* Largest rates of the terms in the band. Returns 0 if they are not finite. */
 TSR_DEVICE_FN int tsr_measure_voxel(const tsr_flow_values &v, const tsr_flow_scheme &k, uint32_t *rate, uint32_t *curvature)

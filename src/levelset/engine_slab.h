@@ -10,6 +10,12 @@
 /* Blocks a multiprocessor: fewer hide less latency, more have too few registers. */
 enum { SLAB_BLOCKS_4 = 5, SLAB_BLOCKS_8 = 10 };
 enum { SIGN_ANY = 4 }; /* beside the signs of scheme.h: not known to the compiler */
+template <int CODED> struct tsr_slab_storage {
+    typedef tsr_slab_floats kind;
+};
+template <> struct tsr_slab_storage<1> {
+    typedef tsr_slab_codes kind;
+};
 
 /* Adds the pull of the potential at the voxel of an entry; `row` and `at` are of its slab. */
 template <int E>
@@ -26,12 +32,13 @@ TSR_DEVICE_FN void tsr_slab_pull(const tsr_tile_pool &pool, const uint64_t *keys
     tsr_pull_add(pull, gradient, values);
 }
 
-/* SIGN: of scheme.h; PULL: the gradient of the payload pulls with `pull`. */
-template <int E, int SPACE, int SIGN, int PULL>
+/* SIGN: of scheme.h; PULL: the gradient of the payload pulls with `pull`; CODED: the field is stored in 16 bits. */
+template <int E, int SPACE, int SIGN, int PULL, int CODED>
 TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? SLAB_BLOCKS_8 : SLAB_BLOCKS_4) slab_kernel)
 (tsr_tile_pool pool, tsr_flow_scheme scheme, tsr_flow_values values, float pull, tsr_flow_control *control, int32_t managed)
 {
     typedef tsr_slab<E> S;
+    typedef typename tsr_slab_storage<CODED>::kind K;
     enum { V = E * E * E, T = S::THREADS, P = S::P, Q = S::Q };
     TSR_SHARED(tsr_slab_work<E>, sh, 1);
     tsr_tile_state *state = pool.state;
@@ -44,11 +51,12 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? SLAB_BLOCKS_8 : SLAB
     const uint64_t *keys = pool.key[state->list];
     const uint32_t *ids = pool.id[state->list];
     const float step = control->time_step, band = scheme.band;
+    const tsr_coding coding = tsr_coding_of(band);
     const int32_t tid = (int32_t)threadIdx.x, count = state->count, stride = (int32_t)gridDim.x * S::TILES;
     int32_t at = (int32_t)blockIdx.x * S::TILES, buffer = 0;
     tsr_pass_totals totals = {};
     uint32_t change = 0, oldest = 0;
-    tsr_slab_loads<E> loads;
+    tsr_slab_loads<E, K> loads;
     tsr_slab_rows<E> rows;
     values.speed = values.speed + control->mean_speed;
     if (tid == 0) sh->movers = 0;
@@ -72,7 +80,8 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? SLAB_BLOCKS_8 : SLAB
             const float *p = cubes + (entry >> 14);
             tsr_flow_values terms = values;
             if (PULL) tsr_slab_pull<E>(pool, keys, at, row, entry, pull, scheme.inverse_spacing, &terms);
-            const float c = p[0], moved = step * tsr_scheme_rate(p, P, Q, &terms, &scheme, 0), v = tsr_stage_value(c, c, moved, 1.0f, band);
+            const float c = p[0], moved = step * tsr_scheme_rate(p, P, Q, &terms, &scheme, 0), found = tsr_stage_value(c, c, moved, 1.0f, band),
+                        v = CODED ? tsr_code_rounded(&coding, found) : found;
             const int in_band = v > -band && v < band;
             if (!tsr_finite(c + moved)) tsr_flow_bad_add(state, 0, at + (int32_t)i / V, (int32_t)i % V);
             out[i] = v;
@@ -88,7 +97,7 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? SLAB_BLOCKS_8 : SLAB
         if (tid == 0) sh->movers = 0;
 #pragma unroll
         for (int32_t h = 0; h < S::OWN; h++) {
-            if (!tsr_slab_write<E>(pool, sh, next, count, at, h, id[h], within, &totals.inside) || !managed) continue;
+            if (!tsr_slab_write<E, K>(pool, sh, next, count, at, h, id[h], within, &totals.inside) || !managed) continue;
             const uint32_t before = pool.age[id[h]], age = before < 255u ? before + 1u : 255u;
             pool.age[id[h]] = (uint8_t)age;
             oldest = max(oldest, 255u - age);
@@ -102,31 +111,32 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? SLAB_BLOCKS_8 : SLAB
     if (oldest) atomicMax(&control->old_bits, oldest);
 }
 
-template <int E, int SPACE, int SIGN, int PULL>
+template <int E, int SPACE, int SIGN, int PULL, int CODED>
 static void tsr_slab_launch_of(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_flow_setup *s, tsr_flow_control *control, int32_t managed)
 {
     const uint32_t blocks = tsr_slab_blocks(queue, pool, E == 8 ? SLAB_BLOCKS_8 : SLAB_BLOCKS_4);
-    TSR_LAUNCH(queue, (slab_kernel<E, SPACE, SIGN, PULL>), blocks, tsr_slab<E>::THREADS, 0, *pool, s->scheme, s->flow.everywhere,
+    TSR_LAUNCH(queue, (slab_kernel<E, SPACE, SIGN, PULL, CODED>), blocks, tsr_slab<E>::THREADS, 0, *pool, s->scheme, s->flow.everywhere,
                s->flow.source[0].value, control, managed);
 }
 
-template <int E, int SPACE>
+template <int E, int SPACE, int CODED>
 static void tsr_slab_launch(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_flow_setup *s, tsr_flow_control *control, int32_t managed)
 {
-    if (s->flow.count) tsr_slab_launch_of<E, SPACE, SIGN_ANY, 1>(queue, pool, s, control, managed);
+    if (s->flow.count) tsr_slab_launch_of<E, SPACE, SIGN_ANY, 1, CODED>(queue, pool, s, control, managed);
     else if (s->scheme.sign == TSR_SIGNED_SMOOTH && !s->scheme.has_velocity)
-        tsr_slab_launch_of<E, SPACE, TSR_SIGNED_SMOOTH, 0>(queue, pool, s, control, managed);
-    else tsr_slab_launch_of<E, SPACE, SIGN_ANY, 0>(queue, pool, s, control, managed);
+        tsr_slab_launch_of<E, SPACE, TSR_SIGNED_SMOOTH, 0, CODED>(queue, pool, s, control, managed);
+    else tsr_slab_launch_of<E, SPACE, SIGN_ANY, 0, CODED>(queue, pool, s, control, managed);
 }
 
-/* Queues the pass. */
+/* Queues the pass on a list that is coded, or is not. */
+template <int CODED>
 static void tsr_slab_enqueue(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_flow_setup *s, tsr_flow_control *control, int32_t managed)
 {
     const int osher = s->scheme.space == TSR_DIFFERENCE_UPWIND;
-    if (pool->log2_edge == 3 && osher) tsr_slab_launch<8, TSR_DIFFERENCE_UPWIND>(queue, pool, s, control, managed);
-    else if (pool->log2_edge == 3) tsr_slab_launch<8, TSR_DIFFERENCE_GODUNOV>(queue, pool, s, control, managed);
-    else if (osher) tsr_slab_launch<4, TSR_DIFFERENCE_UPWIND>(queue, pool, s, control, managed);
-    else tsr_slab_launch<4, TSR_DIFFERENCE_GODUNOV>(queue, pool, s, control, managed);
+    if (pool->log2_edge == 3 && osher) tsr_slab_launch<8, TSR_DIFFERENCE_UPWIND, CODED>(queue, pool, s, control, managed);
+    else if (pool->log2_edge == 3) tsr_slab_launch<8, TSR_DIFFERENCE_GODUNOV, CODED>(queue, pool, s, control, managed);
+    else if (osher) tsr_slab_launch<4, TSR_DIFFERENCE_UPWIND, CODED>(queue, pool, s, control, managed);
+    else tsr_slab_launch<4, TSR_DIFFERENCE_GODUNOV, CODED>(queue, pool, s, control, managed);
 }
 
 #endif

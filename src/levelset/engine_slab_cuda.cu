@@ -7,13 +7,13 @@ static int only_pulls(const tsr_flow *flow)
     return flow->count == 1 && flow->source[0].kind == TSR_SOURCE_POTENTIAL && !(flow->source[0].brush_reach2 > 0.0f);
 }
 
-int tsr_flow_slab_can(const tsr_tile_pool *pool, const tsr_flow_setup *s)
+int tsr_flow_slab_can(const tsr_flow_setup *s)
 {
-    return !pool->coded && s->stages == 1 && s->sweeps == 0 && s->radius == 1 && (s->flow.count == 0 || only_pulls(&s->flow)) && s->guard == 1 &&
-           !s->measured && s->scheme.space == s->scheme.reshape_space && s->scheme.space <= TSR_DIFFERENCE_GODUNOV;
+    return s->stages == 1 && s->sweeps == 0 && s->radius == 1 && (s->flow.count == 0 || only_pulls(&s->flow)) && s->guard == 1 && !s->measured &&
+           s->scheme.space == s->scheme.reshape_space && s->scheme.space <= TSR_DIFFERENCE_GODUNOV;
 }
 
 void tsr_flow_slab_pass(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_flow_setup *s, tsr_flow_control *control, int32_t managed)
 {
-    tsr_slab_enqueue(queue, pool, s, control, managed);
+    tsr_slab_enqueue<0>(queue, pool, s, control, managed);
 }

@@ -119,14 +119,27 @@ TSR_HD float tsr_source_weight(const tsr_flow *flow, int32_t index, int32_t x, i
     return s->brush_reach2 > 0.0f ? (d2 > s->brush_reach2 ? 0.0f : s->value * falloff) : s->value;
 }
 
-/* The periodic deformation: velocity in units of the edge per unit of time, from the place in the unit cube. */
-TSR_HD void tsr_enright(float x, float y, float z, float u[3])
+/* What the periodic deformation needs of one coordinate in the unit cube. */
+typedef struct tsr_enright_wave {
+    float square, twice; /* sin^2(pi x), sin(2 pi x) */
+} tsr_enright_wave;
+TSR_HD tsr_enright_wave tsr_enright_wave_at(float x)
 {
-    const float sx = tsr_sin_pi(x), sy = tsr_sin_pi(y), sz = tsr_sin_pi(z), s2x = tsr_sin_pi(2.0f * x), s2y = tsr_sin_pi(2.0f * y),
-                s2z = tsr_sin_pi(2.0f * z);
-    u[0] = 2.0f * (sx * sx) * (s2y * s2z);
-    u[1] = -(s2x * (sy * sy) * s2z);
-    u[2] = -(s2x * s2y * (sz * sz));
+    const float s = tsr_sin_pi(x);
+    const tsr_enright_wave wave = { s * s, tsr_sin_pi(2.0f * x) };
+    return wave;
+}
+/* The wave at place i of an axis. */
+TSR_HD tsr_enright_wave tsr_enright_wave_of(const tsr_flow_source *s, const float spacing[3], int32_t axis, int32_t i)
+{
+    return tsr_enright_wave_at(((float)i * spacing[axis] - s->centre[axis]) / s->edge);
+}
+/* Its velocity, in units of the edge per unit of time times `scale`. */
+TSR_HD void tsr_enright_velocity(tsr_enright_wave x, tsr_enright_wave y, tsr_enright_wave z, float scale, float u[3])
+{
+    u[0] = 2.0f * x.square * (y.twice * z.twice) * scale;
+    u[1] = -(x.twice * y.square * z.twice) * scale;
+    u[2] = -(x.twice * y.twice * z.square) * scale;
 }
 
 /* |grad P|, by which it is divided; where it is flat nothing pulls. A maximum, not a choice, keeps vector loops free of branches. */
@@ -196,10 +209,8 @@ TSR_HD void tsr_flow_kind_add(const tsr_flow *flow, int32_t index, int32_t kind,
         break;
     }
     case TSR_SOURCE_ENRIGHT:
-        tsr_enright((px - s->centre[0]) / s->edge, (py - s->centre[1]) / s->edge, (pz - s->centre[2]) / s->edge, u);
-        u[0] = u[0] * (s->edge * moment->swing[index]);
-        u[1] = u[1] * (s->edge * moment->swing[index]);
-        u[2] = u[2] * (s->edge * moment->swing[index]);
+        tsr_enright_velocity(tsr_enright_wave_of(s, flow->spacing, 0, x), tsr_enright_wave_of(s, flow->spacing, 1, y),
+                             tsr_enright_wave_of(s, flow->spacing, 2, z), s->edge * moment->swing[index], u);
         break;
     case TSR_SOURCE_POTENTIAL: tsr_pull_add(weight, given->gradient, sum); return;
     case TSR_SOURCE_USER: {
@@ -228,17 +239,19 @@ TSR_HD tsr_flow_values tsr_flow_at(const tsr_flow *flow, const tsr_flow_moment *
     return v;
 }
 
+/* cos(pi t / T) of an ENRIGHT term, 1 of any other. */
+TSR_HD float tsr_flow_swing(const tsr_flow_source *s, double time)
+{
+    if (s->kind != TSR_SOURCE_ENRIGHT || !(s->period > 0.0f)) return 1.0f;
+    const double turns = time / (2.0 * (double)s->period); /* one turn = two periods of cos(pi t / T) */
+    return tsr_cos_pi(2.0f * (float)(turns - (double)(int64_t)turns));
+}
+
 TSR_HD void tsr_flow_moment_at(const tsr_flow *flow, double time, float mean_speed, tsr_flow_moment *moment)
 {
     moment->time = time;
     moment->mean_speed = mean_speed;
-    for (int32_t i = 0; i < flow->count; i++) {
-        const tsr_flow_source *s = &flow->source[i];
-        moment->swing[i] = 1.0f;
-        if (s->kind != TSR_SOURCE_ENRIGHT || !(s->period > 0.0f)) continue;
-        const double turns = time / (2.0 * (double)s->period); /* one turn = two periods of cos(pi t / T) */
-        moment->swing[i] = tsr_cos_pi(2.0f * (float)(turns - (double)(int64_t)turns));
-    }
+    for (int32_t i = 0; i < flow->count; i++) moment->swing[i] = tsr_flow_swing(&flow->source[i], time);
 }
 
 /* Central difference of the payload along an axis; one-sided where a neighbour tile is absent (no page), 0 where both are. */

@@ -30,27 +30,39 @@ typedef struct tsr_flow_scheme {
 
 TSR_HD float tsr_smaller_magnitude(float a, float b) { return tsr_absf(a) < tsr_absf(b) ? a : b; }
 
-/* Fifth-order weighted average of the three candidate slopes; v3 is the difference on the biased side. Spec 2.9 with every smoothness measure
- * times 4, the slopes times 6, and the weights multiplied out, so that there is one division. */
-TSR_HD float tsr_weno5(float v1, float v2, float v3, float v4, float v5)
+/* Fifth-order weighted average of the three candidate slopes on one side of a voxel, from what both sides share. v2, v3, v4: differences, v3 on the biased
+ * side; j1..j4: differences of v1..v5; e1..e3: 13/3 of the squared differences of those, floor included; third, next: their differences. Spec 2.9 with
+ * every smoothness measure times 4, the slopes times 6, the weights multiplied out, so that there is one division, and the slopes taken as the
+ * middle one and what the others differ from it by: q1 = q2 - 2 third, q3 = q2 - next. */
+TSR_HD float tsr_weno5_side(float v2, float v3, float v4, float j1, float j2, float j3, float j4, float e1, float e2, float e3, float third,
+                            float next)
 {
-    const float q1 = (2.0f * v1 - 7.0f * v2) + 11.0f * v3, q2 = (5.0f * v3 - v2) + 2.0f * v4, q3 = (2.0f * v3 + 5.0f * v4) - v5;
-    const float a = (v1 + v3) - 2.0f * v2, b = (v2 + v4) - 2.0f * v3, c = (v3 + v5) - 2.0f * v4;
-    const float d = (v1 - 4.0f * v2) + 3.0f * v3, e = v2 - v4, f = (3.0f * v3 - 4.0f * v4) + v5;
-    const float largest = tsr_maxf(tsr_maxf(tsr_maxf(v1 * v1, v2 * v2), tsr_maxf(v4 * v4, v5 * v5)), v3 * v3);
-    const float floor = 4e-6f * largest + 4e-9f; /* below 1e-9 the products of four would leave the range of a float */
-    const float s1 = (4.3333335f * (a * a) + d * d) + floor, s2 = (4.3333335f * (b * b) + e * e) + floor, s3 = (4.3333335f * (c * c) + f * f) + floor;
+    const float d = j1 - 3.0f * j2, e = j2 + j3, f = 3.0f * j3 - j4;
+    const float s1 = d * d + e1, s2 = e * e + e2, s3 = f * f + e3;
     const float w1 = s2 * s3, w2 = s1 * s3, w3 = s1 * s2;
-    const float a1 = 0.1f * (w1 * w1), a2 = 0.6f * (w2 * w2), a3 = 0.3f * (w3 * w3);
-    return tsr_quotient((a1 * q1 + a2 * q2) + a3 * q3, 6.0f * ((a1 + a2) + a3));
+    const float a1 = w1 * w1, a2 = 6.0f * w2 * w2, a3 = 3.0f * w3 * w3, middle = (5.0f * v3 - v2) + 2.0f * v4;
+    return (1.0f / 6.0f) * (middle - tsr_quotient(2.0f * (a1 * third) + a3 * next, (a1 + a3) + a2));
+}
+
+/* Both biased derivatives of one axis; each is the other's mirror image to the bit. */
+TSR_HD void tsr_weno5(float d0, float d1, float d2, float d3, float d4, float d5, float *minus, float *plus)
+{
+    const float largest =
+        tsr_maxf(tsr_maxf(tsr_maxf(tsr_absf(d0), tsr_absf(d5)), tsr_maxf(tsr_absf(d1), tsr_absf(d4))), tsr_maxf(tsr_absf(d2), tsr_absf(d3)));
+    const float floor = 4e-6f * (largest * largest) + 4e-9f; /* below 1e-9 the products of four would leave the range of a float */
+    const float j0 = d1 - d0, j1 = d2 - d1, j2 = d3 - d2, j3 = d4 - d3, j4 = d5 - d4;
+    const float k0 = j1 - j0, k1 = j2 - j1, k2 = j3 - j2, k3 = j4 - j3;
+    const float e0 = 4.3333335f * (k0 * k0) + floor, e1 = 4.3333335f * (k1 * k1) + floor, e2 = 4.3333335f * (k2 * k2) + floor,
+                e3 = 4.3333335f * (k3 * k3) + floor;
+    *minus = tsr_weno5_side(d1, d2, d3, j0, j1, j2, j3, e0, e1, e2, k1 - k0, k2 - k1);
+    *plus = tsr_weno5_side(d4, d3, d2, j4, j3, j2, j1, e3, e2, e1, k2 - k3, k1 - k2);
 }
 
 /* Left- and right-biased derivative of one axis. First-order schemes read d[2] and d[3] only. */
 TSR_HD void tsr_one_sided(int32_t space, float d0, float d1, float d2, float d3, float d4, float d5, float *minus, float *plus)
 {
     if (space == TSR_DIFFERENCE_WENO5) {
-        *minus = tsr_weno5(d0, d1, d2, d3, d4);
-        *plus = tsr_weno5(d5, d4, d3, d2, d1);
+        tsr_weno5(d0, d1, d2, d3, d4, d5, minus, plus);
     } else if (space == TSR_DIFFERENCE_ENO2) {
         *minus = d2 + 0.5f * tsr_smaller_magnitude(d2 - d1, d3 - d2);
         *plus = d3 - 0.5f * tsr_smaller_magnitude(d3 - d2, d4 - d3);
@@ -79,16 +91,19 @@ TSR_HD float tsr_outward_square(int32_t space, float minus, float plus)
     const float a = tsr_square_above(minus), b = tsr_square_below(plus);
     return space == TSR_DIFFERENCE_UPWIND ? a + b : tsr_maxf(a, b);
 }
-TSR_HD float tsr_inward_square(int32_t space, float minus, float plus)
+TSR_HD float tsr_inward_square(int32_t space, float minus, float plus) { return tsr_outward_square(space, -minus, -plus); }
+
+/* |grad phi|^2 for a front whose way is 1 (outward) or -1 (inward), from the derivatives {minus, plus} of the three axes. */
+TSR_HD float tsr_norm_square(int32_t space, float way, const float x[2], const float y[2], const float z[2])
 {
-    const float a = tsr_square_below(minus), b = tsr_square_above(plus);
-    return space == TSR_DIFFERENCE_UPWIND ? a + b : tsr_maxf(a, b);
+    return (tsr_outward_square(space, way * x[0], way * x[1]) + tsr_outward_square(space, way * y[0], way * y[1])) +
+           tsr_outward_square(space, way * z[0], way * z[1]);
 }
 
 /* ---- the parts of the right-hand side --------------------------------------------------------------------------------------------------- */
 
-/* -F |grad phi| */
-TSR_HD float tsr_speed_part(float speed, float outward2, float inward2) { return -(speed * tsr_sqrt(speed > 0.0f ? outward2 : inward2)); }
+/* -F |grad phi|; `square` for the way of F */
+TSR_HD float tsr_speed_part(float speed, float square) { return -(speed * tsr_sqrt(square)); }
 
 /* -U . grad phi along one axis */
 TSR_HD float tsr_velocity_part(float u, float minus, float plus) { return -(u * (u > 0.0f ? minus : plus)); }
@@ -102,15 +117,15 @@ TSR_HD float tsr_curvature_part(float gx, float gy, float gz, float xx, float yy
     return square < 1e-12f ? 0.0f : tsr_clampf(tsr_quotient(numerator, safe), -most, most);
 }
 
-/* b h S(phi) (1 - |grad phi|). `crossing`: a 6-neighbour has the other sign; `steepest` the largest of |grad phi| and the one-sided differences
+/* b h S(phi) (1 - |grad phi|); `square` of the gradient for the way of phi. `crossing`: a 6-neighbour has the other sign; `steepest` the largest of |grad phi| and the one-sided differences
  * (SUBCELL only: pulls phi to its linear distance from the crossing). */
-TSR_HD float tsr_reshape_part(const tsr_flow_scheme *k, float c, float outward2, float inward2, int crossing, float steepest)
+TSR_HD float tsr_reshape_part(const tsr_flow_scheme *k, float c, float square, int crossing, float steepest)
 {
     float s;
     if (k->sign == TSR_SIGNED_SMOOTH) s = c * tsr_rsqrt(c * c + k->spacing * k->spacing);
     else if (k->sign == TSR_SIGNED_PHI) s = tsr_quotient(c, k->spacing);
     else s = c > 0.0f ? 1.0f : c < 0.0f ? -1.0f : 0.0f;
-    const float usual = s * (1.0f - tsr_sqrt(s > 0.0f ? outward2 : inward2));
+    const float usual = s * (1.0f - tsr_sqrt(square));
     if (k->sign != TSR_SIGNED_SUBCELL) return k->reshape * usual;
     const float bounded = tsr_maxf(steepest, 1e-6f), locked = tsr_quotient(tsr_quotient(c, bounded) - c, k->spacing);
     return k->reshape * (crossing ? locked : usual);
@@ -177,19 +192,15 @@ TSR_HD float tsr_scheme_rate(const float *p, int32_t sy, int32_t sz, const tsr_f
     const int wide = (upwind && k->space >= TSR_DIFFERENCE_ENO2) || (reshaped && k->reshape_space >= TSR_DIFFERENCE_ENO2);
     const tsr_differences x = tsr_axis_differences(p, 1, r[0], wide), y = tsr_axis_differences(p, sy, r[1], wide),
                           z = tsr_axis_differences(p, sz, r[2], wide);
-    float xm, xp, ym, yp, zm, zp, outward2 = 0.0f, inward2 = 0.0f, rate = 0.0f;
+    float dx[2], dy[2], dz[2], rate = 0.0f;
     const int32_t first_space = upwind ? k->space : k->reshape_space;
-    tsr_one_sided(first_space, x.d[0], x.d[1], x.d[2], x.d[3], x.d[4], x.d[5], &xm, &xp);
-    tsr_one_sided(first_space, y.d[0], y.d[1], y.d[2], y.d[3], y.d[4], y.d[5], &ym, &yp);
-    tsr_one_sided(first_space, z.d[0], z.d[1], z.d[2], z.d[3], z.d[4], z.d[5], &zm, &zp);
-    if ((flow && k->has_speed) || reshaped) {
-        outward2 = (tsr_outward_square(first_space, xm, xp) + tsr_outward_square(first_space, ym, yp)) + tsr_outward_square(first_space, zm, zp);
-        inward2 = (tsr_inward_square(first_space, xm, xp) + tsr_inward_square(first_space, ym, yp)) + tsr_inward_square(first_space, zm, zp);
-    }
-    if (flow && k->has_speed) rate = rate + tsr_speed_part(v->speed, outward2, inward2);
+    tsr_one_sided(first_space, x.d[0], x.d[1], x.d[2], x.d[3], x.d[4], x.d[5], &dx[0], &dx[1]);
+    tsr_one_sided(first_space, y.d[0], y.d[1], y.d[2], y.d[3], y.d[4], y.d[5], &dy[0], &dy[1]);
+    tsr_one_sided(first_space, z.d[0], z.d[1], z.d[2], z.d[3], z.d[4], z.d[5], &dz[0], &dz[1]);
+    if (flow && k->has_speed) rate = rate + tsr_speed_part(v->speed, tsr_norm_square(first_space, v->speed > 0.0f ? 1.0f : -1.0f, dx, dy, dz));
     if (flow && k->has_velocity)
-        rate = rate +
-               ((tsr_velocity_part(v->velocity[0], xm, xp) + tsr_velocity_part(v->velocity[1], ym, yp)) + tsr_velocity_part(v->velocity[2], zm, zp));
+        rate = rate + ((tsr_velocity_part(v->velocity[0], dx[0], dx[1]) + tsr_velocity_part(v->velocity[1], dy[0], dy[1])) +
+                       tsr_velocity_part(v->velocity[2], dz[0], dz[1]));
     const float gx = 0.5f * (x.d[2] + x.d[3]), gy = 0.5f * (y.d[2] + y.d[3]), gz = 0.5f * (z.d[2] + z.d[3]);
     if (flow && k->has_curvature)
         rate = rate + v->curvature * tsr_curvature_part(gx, gy, gz, (x.d[3] - x.d[2]) * r[0], (y.d[3] - y.d[2]) * r[1], (z.d[3] - z.d[2]) * r[2],
@@ -197,20 +208,18 @@ TSR_HD float tsr_scheme_rate(const float *p, int32_t sy, int32_t sz, const tsr_f
                                                         tsr_cross_difference(p, sy, sz, r[1], r[2]), k->curvature_limit);
     if (!reshaped) return rate;
     if (upwind && k->reshape_space != k->space) {
-        tsr_one_sided(k->reshape_space, x.d[0], x.d[1], x.d[2], x.d[3], x.d[4], x.d[5], &xm, &xp);
-        tsr_one_sided(k->reshape_space, y.d[0], y.d[1], y.d[2], y.d[3], y.d[4], y.d[5], &ym, &yp);
-        tsr_one_sided(k->reshape_space, z.d[0], z.d[1], z.d[2], z.d[3], z.d[4], z.d[5], &zm, &zp);
-        const int32_t s = k->reshape_space;
-        outward2 = (tsr_outward_square(s, xm, xp) + tsr_outward_square(s, ym, yp)) + tsr_outward_square(s, zm, zp);
-        inward2 = (tsr_inward_square(s, xm, xp) + tsr_inward_square(s, ym, yp)) + tsr_inward_square(s, zm, zp);
+        tsr_one_sided(k->reshape_space, x.d[0], x.d[1], x.d[2], x.d[3], x.d[4], x.d[5], &dx[0], &dx[1]);
+        tsr_one_sided(k->reshape_space, y.d[0], y.d[1], y.d[2], y.d[3], y.d[4], y.d[5], &dy[0], &dy[1]);
+        tsr_one_sided(k->reshape_space, z.d[0], z.d[1], z.d[2], z.d[3], z.d[4], z.d[5], &dz[0], &dz[1]);
     }
+    const float square = tsr_norm_square(k->reshape_space, c > 0.0f ? 1.0f : -1.0f, dx, dy, dz);
     float steepest = 0.0f;
     int crossing = 0;
     if (k->sign == TSR_SIGNED_SUBCELL) {
         steepest = tsr_steepest(p, sy, sz, r);
         crossing = tsr_voxel_crossing(p, sy, sz);
     }
-    return rate + tsr_reshape_part(k, c, outward2, inward2, crossing, steepest);
+    return rate + tsr_reshape_part(k, c, square, crossing, steepest);
 }
 
 /* ---- distance anew (fast sweeping, [Zhao05]) ---------------------------------------------------------------------------------------------- */

@@ -115,6 +115,37 @@ static void shapes_are_distances(void **state)
         }
 }
 
+/* So long that tiles are searched in parts, and sorted by more than one digit of an axis. */
+static void long_shape(void **unused)
+{
+    (void)unused;
+    const char *device = getenv("TESSERA_DEVICE");
+    if (device && *device && strcmp(device, "cpu") != 0) skip(); /* host code */
+    const double radius = 4, half = 8300, pi = 3.14159265358979323846, exact = pi * radius * radius * (2 * half + 4.0 / 3 * radius);
+    for (int axis = 0; axis < 3; axis += 2) {
+        tsr_context *context = test_context_on("cpu", 2);
+        tsr_shape s = { .kind = TSR_SHAPE_CAPSULE, .centre = { 11, -3, 5 }, .radius = radius, .half = { 0, 0, half } };
+        tsr_tiles_measures m;
+        tsr_tile_state state;
+        if (axis == 0) s.turn = (tsr_vec3){ 0, pi / 2, 0 };
+        tsr_tiles *tiles = make(context, &s, 4, 1.5);
+        require_ok(tsr_tiles_read_state(tiles, &state));
+        const uint64_t *key = tiles->pool.key[state.list], most = (1u << TSR_KEY_BITS) - 1u;
+        uint64_t low = most, high = 0;
+        for (int64_t i = 0; i < state.count; i++) {
+            const uint64_t at = key[i] >> TSR_KEY_BITS * axis & most;
+            assert_true(i == 0 || key[i - 1] < key[i]);
+            low = at < low ? at : low;
+            high = at > high ? at : high;
+        }
+        assert_true(high - low > 4096);
+        require_ok(tsr_tiles_measure(tiles, &m));
+        assert_true(fabs(m.volume / exact - 1) < 0.005 && m.components == 1);
+        tsr_tiles_destroy(&tiles);
+        tsr_context_destroy(&context);
+    }
+}
+
 static void turned_shapes(void **state)
 {
     tsr_context *context = ((fixture *)*state)->context;
@@ -618,6 +649,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(shapes_are_distances, set_up, tear_down),
+        cmocka_unit_test(long_shape),
         cmocka_unit_test_setup_teardown(turned_shapes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fields_combine, set_up, tear_down),
         cmocka_unit_test_setup_teardown(identities, set_up, tear_down),

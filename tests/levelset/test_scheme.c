@@ -45,15 +45,13 @@ static void orders(void **unused)
     }
 }
 
-/* The same five numbers by the textbook formula in double. */
-static double weno5_double(const double v[5])
+/* The same five numbers by the textbook formula in double; `largest` the square that the floor is a share of. */
+static double weno5_double(const double v[5], double largest)
 {
     const double q1 = v[0] / 3 - 7 * v[1] / 6 + 11 * v[2] / 6, q2 = -v[1] / 6 + 5 * v[2] / 6 + v[3] / 3, q3 = v[2] / 3 + 5 * v[3] / 6 - v[4] / 6;
     const double s1 = 13.0 / 12 * pow(v[0] - 2 * v[1] + v[2], 2) + 0.25 * pow(v[0] - 4 * v[1] + 3 * v[2], 2);
     const double s2 = 13.0 / 12 * pow(v[1] - 2 * v[2] + v[3], 2) + 0.25 * pow(v[1] - v[3], 2);
     const double s3 = 13.0 / 12 * pow(v[2] - 2 * v[3] + v[4], 2) + 0.25 * pow(3 * v[2] - 4 * v[3] + v[4], 2);
-    double largest = 0;
-    for (int i = 0; i < 5; i++) largest = fmax(largest, v[i] * v[i]);
     const double e = 1e-6 * largest + 1e-9, a1 = 0.1 / pow(s1 + e, 2), a2 = 0.6 / pow(s2 + e, 2), a3 = 0.3 / pow(s3 + e, 2);
     return (a1 * q1 + a2 * q2 + a3 * q3) / (a1 + a2 + a3);
 }
@@ -64,17 +62,27 @@ static void weno_against_double(void **unused)
     uint64_t random = test_seed();
     for (int i = 0; i < 20000; i++) {
         const double scale = pow(10, -6 + 9 * test_uniform(&random));
-        double v[5];
-        float w[5];
-        for (int k = 0; k < 5; k++) {
+        double v[6], back[5], largest = 0;
+        float w[6], minus, plus, left, right;
+        for (int k = 0; k < 6; k++) {
             w[k] = (float)(scale * (i % 3 == 0 ? 2 * test_uniform(&random) - 1 : 1 + 0.01 * test_uniform(&random)));
             if (i % 5 == 0 && k > i % 7) w[k] = 0; /* kinks */
             v[k] = (double)w[k];
+            largest = fmax(largest, v[k] * v[k]);
         }
-        const double exact = weno5_double(v), got = (double)tsr_weno5(w[0], w[1], w[2], w[3], w[4]);
-        if (!(fabs(got - exact) <= 3e-4 * scale)) fail_msg("weno5 of %g %g %g %g %g: %.9g, expected %.9g", v[0], v[1], v[2], v[3], v[4], got, exact);
+        for (int k = 0; k < 5; k++) back[k] = v[5 - k];
+        tsr_weno5(w[0], w[1], w[2], w[3], w[4], w[5], &minus, &plus);
+        tsr_weno5(w[5], w[4], w[3], w[2], w[1], w[0], &right, &left);
+        assert_true(left == minus && right == plus); /* mirror images */
+        const double exact[2] = { weno5_double(v, largest), weno5_double(back, largest) }, got[2] = { (double)minus, (double)plus };
+        for (int side = 0; side < 2; side++)
+            if (!(fabs(got[side] - exact[side]) <= 3e-4 * scale))
+                fail_msg("weno5, side %d of %g %g %g %g %g %g: %.9g, expected %.9g", side, v[0], v[1], v[2], v[3], v[4], v[5], got[side],
+                         exact[side]);
     }
-    assert_true(tsr_weno5(0, 0, 0, 0, 0) == 0.0f);
+    float minus, plus;
+    tsr_weno5(0, 0, 0, 0, 0, 0, &minus, &plus);
+    assert_true(minus == 0.0f && plus == 0.0f);
 }
 
 /* ---- norms, velocity, curvature -------------------------------------------------------------------------------------------------------------- */
