@@ -227,9 +227,12 @@ static tsr_status set_source(tsr_scene *scene, const tsr_scene_info *info, const
         TSR_FAIL(TSR_ERROR_STATE, "a region needs a surface given by a volume or a tile list (a mesh has no inside)");
     f->region = (int32_t)o->region;
     tsr_context *c = scene->context;
+    TSR_TRY(set_lookup(scene, o, &test->transfer, f));
+    test->lookup = f->lookup;
+    if (f->lookup.kind == TSR_LOOKUP_OF_PIECES) /* the ends of a piece lie half a step from its middle */
+        test->margin = (int32_t)fmin(TSR_SKIP_MOST, 1 + floor(0.5 * (double)f->dt / ((double)f->volume.spacing * (1 << TSR_BRICK_LOG2))));
     TSR_TRY(c->backend->render->skips(c->queue, scene->source->range, scene->source->bricks, test, scene->source_skip, scene->source_scratch));
     f->volume.skip = scene->source_skip;
-    TSR_TRY(set_lookup(scene, o, &test->transfer, f));
     return TSR_OK;
 }
 
