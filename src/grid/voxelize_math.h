@@ -250,6 +250,21 @@ TSR_HD int tsr_vox_beyond(const tsr_vox_disc *t, float px, float py, float pz, f
     return left < 0.0f || (more > 0.0f && more * more > 4.0004f * (radius * radius) * left);
 }
 
+/* Place of voxel i of a tile along an axis, from the tile's middle. */
+TSR_HD float tsr_vox_offset(int32_t i, int32_t edge, float h) { return ((float)i - 0.5f * (float)(edge - 1)) * h; }
+
+/* How far a block of voxels, `half` to both sides of its middle, reaches from there; rounded up. */
+TSR_HD float tsr_vox_block_radius(const float half[3])
+{
+    return sqrtf((half[0] * half[0] + half[1] * half[1]) + half[2] * half[2]) * 1.0001f;
+}
+/* Square of how near to the middle of such a block a triangle must come to matter, if the largest squared distance of its voxels so far is `square`. */
+TSR_HD float tsr_vox_farthest(float square, float radius)
+{
+    const float far = sqrtf(square) + radius;
+    return far * far;
+}
+
 /* The field from the squared distance. */
 TSR_HD float tsr_vox_field(const tsr_vox_grid *g, float square, int inside)
 {
