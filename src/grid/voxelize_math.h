@@ -254,10 +254,7 @@ TSR_HD int tsr_vox_beyond(const tsr_vox_disc *t, float px, float py, float pz, f
 TSR_HD float tsr_vox_offset(int32_t i, int32_t edge, float h) { return ((float)i - 0.5f * (float)(edge - 1)) * h; }
 
 /* How far a block of voxels, `half` to both sides of its middle, reaches from there; rounded up. */
-TSR_HD float tsr_vox_block_radius(const float half[3])
-{
-    return sqrtf((half[0] * half[0] + half[1] * half[1]) + half[2] * half[2]) * 1.0001f;
-}
+TSR_HD float tsr_vox_block_radius(const float half[3]) { return sqrtf((half[0] * half[0] + half[1] * half[1]) + half[2] * half[2]) * 1.0001f; }
 /* Square of how near to the middle of such a block a triangle must come to matter, if the largest squared distance of its voxels so far is `square`. */
 TSR_HD float tsr_vox_farthest(float square, float radius)
 {

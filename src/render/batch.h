@@ -16,8 +16,8 @@ enum { TSR_LANES = 32 };
 typedef struct tsr_batch {
     int32_t count, k[TSR_LANES], steep[TSR_LANES];
     float t[TSR_LANES], length[TSR_LANES], x[TSR_LANES], y[TSR_LANES], z[TSR_LANES]; /* index positions */
-    float px[TSR_LANES], py[TSR_LANES], pz[TSR_LANES]; /* frame positions, where a region or a level is looked up */
-    float behind[TSR_LANES];                           /* value at the end of the piece, of pre-integrated tables */
+    float px[TSR_LANES], py[TSR_LANES], pz[TSR_LANES];                               /* frame positions, where a region or a level is looked up */
+    float behind[TSR_LANES];                                                         /* value at the end of the piece, of pre-integrated tables */
     float value[TSR_LANES], gx[TSR_LANES], gy[TSR_LANES], gz[TSR_LANES], slope[TSR_LANES], level[TSR_LANES];
     float a[TSR_LANES], r[TSR_LANES], g[TSR_LANES], b[TSR_LANES];
 } tsr_batch;

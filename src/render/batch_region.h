@@ -75,8 +75,7 @@ static __attribute__((noinline)) void tsr_batch_weights(const tsr_frame *frame, 
     const tsr_field *f = &frame->surface;
     const int32_t inside = tsr_region_inside(frame), whole = tsr_batch_whole(n);
     if (!tsr_batch_fits(f)) {
-        for (int32_t i = 0; i < n; i++)
-            weight[i] = s->a[i] > 0.0f ? tsr_region_weight(frame, tsr_f3(s->px[i], s->py[i], s->pz[i])) : 0.0f;
+        for (int32_t i = 0; i < n; i++) weight[i] = s->a[i] > 0.0f ? tsr_region_weight(frame, tsr_f3(s->px[i], s->py[i], s->pz[i])) : 0.0f;
         for (int32_t i = n; i < whole; i++) weight[i] = 0.0f;
         return;
     }

@@ -150,6 +150,18 @@ TSR_HD tsr_float3 tsr_hit_normal(const tsr_field *f, const tsr_ray *ray, tsr_flo
     return tsr_normalize3(f->scale < 0.0f ? tsr_scale3(g, -1.0f) : g, tsr_scale3(ray->d, -1.0f));
 }
 
+/* Cuts [*t0, *t1] of the ray by the surface's box, whose frame it leaves in *r. Returns 0 if nothing is left, 1 if the ray goes on, 2 if it begins
+ * inside the surface: *hit. `entered`: t0 is on the clipping plane. */
+TSR_HD int tsr_surface_begin(const tsr_frame *frame, const tsr_ray *ray, int32_t entered, tsr_ray *r, float *t0, float *t1, tsr_hit *hit)
+{
+    const tsr_field *f = &frame->surface;
+    const float start = *t0;
+    int32_t axis;
+    *r = tsr_field_ray(f, ray);
+    if (!tsr_field_clip(f, r, t0, t1, &axis)) return 0;
+    return (axis || entered) && tsr_at(f, r, *t0) < 0.0f && tsr_enter_hit(frame, ray, start, *t0, axis, hit) ? 2 : 1;
+}
+
 /* The surface along a ray of the frame within [t0, t1]; `entered`: t0 is on the clipping plane. */
 TSR_HD tsr_hit tsr_surface_hit(const tsr_frame *frame, int parts, const tsr_ray *ray, float t0, float t1, int32_t entered, float shift)
 {
@@ -174,11 +186,8 @@ TSR_HD tsr_hit tsr_surface_hit(const tsr_frame *frame, int parts, const tsr_ray 
                            tsr_scale3(ray->d, -1.0f));
         return hit;
     }
-    tsr_ray r = tsr_field_ray(f, ray);
-    int32_t axis;
-    float start = t0;
-    if (!tsr_field_clip(f, &r, &t0, &t1, &axis)) return hit;
-    if ((axis || entered) && tsr_at(f, &r, t0) < 0.0f && tsr_enter_hit(frame, ray, start, t0, axis, &hit)) return hit;
+    tsr_ray r;
+    if (tsr_surface_begin(frame, ray, entered, &r, &t0, &t1, &hit) != 1) return hit;
     if (tsr_first_hit(f, &r, t0, t1, frame->dt, frame->inverse_dt, shift, &hit.t)) {
         hit.kind = TSR_HIT_SURFACE;
         hit.normal = tsr_hit_normal(f, ray, tsr_field_gradient(f, tsr_along3(r.o, r.d, hit.t)));
@@ -323,8 +332,8 @@ TSR_HD float tsr_volume_piece(const tsr_frame *frame, int parts, const tsr_trans
         if (!(value == value) || !(length > 0.0f)) return 0.0f;
         exponent = frame->extinction * length * tsr_lookup_entry(l, x, y, color);
         if (frame->region == 1 || frame->region == 2) { /* the weight multiplies the opacity, as below */
-            float a = (1.0f - tsr_exp2(tsr_piece_reference(frame->extinction, exponent, length))) *
-                      tsr_region_weight(frame, tsr_along3(ray->o, ray->d, t));
+            float a =
+                (1.0f - tsr_exp2(tsr_piece_reference(frame->extinction, exponent, length))) * tsr_region_weight(frame, tsr_along3(ray->o, ray->d, t));
             exponent = tsr_piece_exponent(frame->extinction, a, length);
         }
     } else {

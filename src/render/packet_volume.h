@@ -169,7 +169,8 @@ static __attribute__((noinline)) void tsr_bundle_turn(const tsr_frame *frame, co
         const int32_t o = j * TSR_PACKET, more = turn + j;
         TSR_LANES_LOOP
         for (int32_t i = 0; i < TSR_PACKET; i++) {
-            const int32_t on = p->alive[i] & (p->k[i] + more < p->end[i]) & (bundle->alpha[i] < 0.998f) & (s.a[o + i] > 0.0f) & (s.length[o + i] > 0.0f);
+            const int32_t on =
+                p->alive[i] & (p->k[i] + more < p->end[i]) & (bundle->alpha[i] < 0.998f) & (s.a[o + i] > 0.0f) & (s.length[o + i] > 0.0f);
             const float weight = on ? (1.0f - bundle->alpha[i]) * s.a[o + i] : 0.0f;
             bundle->r[i] += on ? s.r[o + i] * weight : 0.0f;
             bundle->g[i] += on ? s.g[o + i] * weight : 0.0f;

@@ -11,7 +11,10 @@ enum { TSR_BEYOND_VALUE = 1, TSR_BEYOND_GRADIENT = 2, TSR_BEYOND_LEVEL = 4 };
 typedef struct tsr_transfer_linear {
     int32_t points, gaussians, needs_gradient;
     int32_t needs_level, general; /* general: anything but Gaussians of value and gradient along the axes */
-    struct { float value, alpha; tsr_float3 color; } point[TSR_TRANSFER_MOST_POINTS];
+    struct {
+        float value, alpha;
+        tsr_float3 color;
+    } point[TSR_TRANSFER_MOST_POINTS];
     struct {
         float centre, inverse_width, gradient_centre, gradient_inverse_width, alpha;
         tsr_float3 color;
@@ -28,10 +31,19 @@ TSR_HD float tsr_transfer_between(float a, float b, float t) { return a + t * (b
 TSR_HD float tsr_transfer_points(const tsr_transfer_linear *f, float v, tsr_float3 *color)
 {
     int32_t i = 0;
-    if (f->points == 0) { *color = tsr_f3(0.0f, 0.0f, 0.0f); return 0.0f; }
-    if (!(v > f->point[0].value)) { *color = f->point[0].color; return f->point[0].alpha; }
+    if (f->points == 0) {
+        *color = tsr_f3(0.0f, 0.0f, 0.0f);
+        return 0.0f;
+    }
+    if (!(v > f->point[0].value)) {
+        *color = f->point[0].color;
+        return f->point[0].alpha;
+    }
     while (i + 1 < f->points && v > f->point[i + 1].value) i++;
-    if (i + 1 >= f->points) { *color = f->point[i].color; return f->point[i].alpha; }
+    if (i + 1 >= f->points) {
+        *color = f->point[i].color;
+        return f->point[i].alpha;
+    }
     float t = tsr_transfer_share(v, f->point[i].value, f->point[i + 1].value);
     *color = tsr_mix3(f->point[i].color, f->point[i + 1].color, t);
     return tsr_transfer_between(f->point[i].alpha, f->point[i + 1].alpha, t);
@@ -88,7 +100,10 @@ TSR_HD float tsr_transfer_evaluate(const tsr_transfer_linear *f, int full, float
     if (!(v == v)) return 0.0f;
     tsr_float3 c;
     float alpha = tsr_transfer_points(f, v, &c);
-    if (f->gaussians == 0) { *color = c; return tsr_minf(alpha, 1.0f); }
+    if (f->gaussians == 0) {
+        *color = c;
+        return tsr_minf(alpha, 1.0f);
+    }
     c = tsr_scale3(c, alpha);
     for (int32_t i = 0; i < f->gaussians; i++) {
         float a;

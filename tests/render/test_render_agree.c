@@ -149,9 +149,10 @@ static double scattered(double x, double y, double z)
 enum { REGIONS = 9, FAR_CASES = 19, FAR_VOXELS = 72 };
 static void set_region(int which, tsr_transfer *transfer, tsr_render_options *o)
 {
-    static const tsr_region regions[FAR_CASES - REGIONS] = { TSR_REGION_INSIDE,  TSR_REGION_OUTSIDE, TSR_REGION_TINT,   TSR_REGION_INSIDE, TSR_REGION_ALL,
-                                                             TSR_REGION_OUTSIDE, TSR_REGION_INSIDE,  TSR_REGION_TINT,   TSR_REGION_ALL,    TSR_REGION_INSIDE };
-    static const tsr_lookup lookups[FAR_CASES - REGIONS] = { TSR_LOOKUP_NONE,          TSR_LOOKUP_NONE, TSR_LOOKUP_TABLE, TSR_LOOKUP_PREINTEGRATED,
+    static const tsr_region regions[FAR_CASES - REGIONS] = { TSR_REGION_INSIDE, TSR_REGION_OUTSIDE, TSR_REGION_TINT,   TSR_REGION_INSIDE,
+                                                             TSR_REGION_ALL,    TSR_REGION_OUTSIDE, TSR_REGION_INSIDE, TSR_REGION_TINT,
+                                                             TSR_REGION_ALL,    TSR_REGION_INSIDE };
+    static const tsr_lookup lookups[FAR_CASES - REGIONS] = { TSR_LOOKUP_NONE,          TSR_LOOKUP_NONE,  TSR_LOOKUP_TABLE, TSR_LOOKUP_PREINTEGRATED,
                                                              TSR_LOOKUP_PREINTEGRATED, TSR_LOOKUP_TABLE, TSR_LOOKUP_NONE,  TSR_LOOKUP_NONE,
                                                              TSR_LOOKUP_NONE,          TSR_LOOKUP_TABLE };
     const int i = which - REGIONS;
@@ -164,8 +165,9 @@ static void set_region(int which, tsr_transfer *transfer, tsr_render_options *o)
     o->supersampling = i == 3 || i == 7 ? 2 : 1;
     if (lookups[i] != TSR_LOOKUP_PREINTEGRATED) {
         transfer->gaussians = 1;
-        transfer->gaussian[0] =
-            (struct tsr_transfer_gaussian){ .centre = 2, .width = 3, .gradient_centre = 1, .gradient_width = 0.4f, .alpha = 0.2f, .color = { 0, 1, 0.3f } };
+        transfer->gaussian[0] = (struct tsr_transfer_gaussian){
+            .centre = 2, .width = 3, .gradient_centre = 1, .gradient_width = 0.4f, .alpha = 0.2f, .color = { 0, 1, 0.3f }
+        };
     }
     if (lookups[i] == TSR_LOOKUP_NONE) { /* the surface's field beside it, and other shapes */
         transfer->gaussian[0].level_centre = 3;
