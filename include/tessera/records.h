@@ -53,16 +53,17 @@ TSR_API tsr_status tsr_records_mesh(const tsr_records *records, tsr_surface_ambi
  * Of the options only background, transparent, surface_color, surface_opacity, surface_layers (each goes once more over the records), specular,
  * supersampling, flat, pass and progress apply, and a mode of AUTO or SURFACE; TSR_ERROR_UNSUPPORTED if clip, ambient_occlusion above 0 or a transfer
  * function is set (NULL: defaults, without ambient occlusion): these need the field, see tsr_scene_set_surface_records. Same context as the picture.
- * Asynchronous on a GPU if there is no progress to report. A cell that reaches behind the eye's plane is tested against every ray: slow for an eye within
- * the surface, correct all the same. Class: tolerant between cpu and cuda, cpu and emu the same bits. */
+ * Asynchronous on a GPU if there is no progress to report. A cell that reaches behind the eye's plane is tested against every ray: slow for an eye
+ * within the surface, correct all the same. Class: tolerant between cpu and cuda, cpu and emu the same bits. */
 TSR_API tsr_status tsr_records_draw(const tsr_records *records, const tsr_camera *camera, const tsr_render_options *options, int cull,
                                     tsr_picture *picture) TSR_CHECKED;
 
 /* From now on tsr_render meets the surface of the scene's tile list in these records of it, instead of searching for it in the list, for all options:
- * volumes in front, between and behind its layers, clipping planes (cuts are closed from the field), ambient occlusion, regions and transfer functions of
- * the level, which look at the list's values less the records' isovalue. Slices and surfaces drawn as media (surface_transfer) come from the field as before.
- * `cull` as for tsr_records_draw. KEEPS the records, until the scene's surface is set or cleared; TSR_ERROR_STATE if the surface is no tile list,
- * TSR_ERROR_ARGUMENT if they are not of its geometry or context. After the list has changed extract records anew. Class: as tsr_records_draw. */
+ * volumes in front, between and behind its layers, clipping planes (cuts are closed from the field), ambient occlusion, regions and transfer
+ * functions of the level, which look at the list's values less the records' isovalue. Slices and surfaces drawn as media (surface_transfer) come from
+ * the field as before. `cull` as for tsr_records_draw. KEEPS the records, until the scene's surface is set or cleared; TSR_ERROR_STATE if the surface
+ * is no tile list, TSR_ERROR_ARGUMENT if they are not of its geometry or context. After the list has changed extract records anew. Class: as
+ * tsr_records_draw. */
 TSR_API tsr_status tsr_scene_set_surface_records(tsr_scene *scene, const tsr_records *records, int cull) TSR_CHECKED;
 
 #ifdef __cplusplus

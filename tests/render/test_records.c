@@ -326,7 +326,7 @@ static void pictures(void **state)
 static double hollow(double x, double y, double z) { return fmax(two_balls(x, y, z), 6 - sqrt((x + 4) * (x + 4) + (y - 2) * (y - 2) + z * z)); }
 static double cloud(double x, double y, double z) { return exp(-0.003 * (x * x + 2 * y * y + z * z)); }
 
-/* Records in a scene: with a volume before, between and behind their layers, the picture of the same triangles as a mesh, which rays find in a tree. */
+/* Records in a scene, a volume before, between and behind their layers: the picture of the same triangles as a mesh, which rays find in a tree. */
 static void layers_and_volume(void **state)
 {
     (void)state;

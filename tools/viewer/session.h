@@ -74,7 +74,8 @@ typedef struct viewer_state {    /* what pages are told about the solver */
     char busy_with[32];
 } viewer_state;
 
-typedef struct viewer_colours { int64_t count; double mean, squares; } viewer_colours; /* probed for the transfer function; squares: of the differences */
+/* Values probed for the transfer function; squares: sum of the squared differences from the mean. */
+typedef struct viewer_colours { int64_t count; double mean, squares; } viewer_colours;
 
 typedef struct viewer_session {
     pthread_mutex_t lock;
