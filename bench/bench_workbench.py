@@ -4,7 +4,8 @@ page (tools/viewer/web/connection.js) without a browser, by the socket of the te
     bench_workbench.py TESSERA [IMAGE] [--device D] [--seconds S] [--json FILE]
 
 An input counts until the whole picture has come; a browser decodes it then. Rows: the page's three windows at 1280 x 720, and the 3-D window alone
-over all of it. JSON as of the other benches (bench/bench.h); `pictures_per_s` and `steps_per_s` besides.
+over all of it. JSON as of the other benches (bench/bench.h); `pictures_per_s` and `steps_per_s` besides, and the
+load and niceness under which it was measured.
 """
 import argparse
 import datetime
@@ -170,9 +171,11 @@ def main():
         print(f"{r['case']:<92} median {1e3 * (r['median_s'] or math.nan):6.1f} ms, 95 % {1e3 * (r['p95_s'] or math.nan):6.1f} ms of {r['n']:4d}; "
               f"{r['pictures_per_s']:6.1f} pictures/s ({r['volume_pictures_per_s']:.1f} of 3-D), {r['steps_per_s']:.0f} steps/s   {'holds' if r['holds'] else 'MISSED'}: {r['bar']}")
     if given.json:
+        load = os.getloadavg()[0]  # of the last minute, the bench itself included: other work takes its share of every latency
         with open(given.json, "w", encoding="ascii") as file:
             gpu = answer("nvidia-smi", "--query-gpu=name", "--format=csv,noheader") if given.device.startswith("cuda") else None
             json.dump({"machine": platform.node(), "cpu": platform.processor() or platform.machine(), "gpu": gpu,
+                       "processors": os.cpu_count(), "load": round(load, 1), "nice": os.nice(0),
                        "commit": given.commit or answer("git", "rev-parse", "--short", "HEAD"),
                        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "results": rows}, file, indent=1)
 

@@ -59,7 +59,7 @@ typedef struct tsr_mip_options {
     tsr_mip_format format;
     int hide;                   /* != 0: first drop what no ray from any direction can show (tsr_mip_hide) */
     int measure;                /* != 0: measure the error at 16 numbers of coefficients over three views (tsr_mip_render_options.error) */
-    tsr_progress progress;
+    tsr_progress progress;      /* of tsr_mip_build and tsr_mip_hide; TSR_ERROR_CANCELLED leaves nothing behind */
 } tsr_mip_options;
 #define TSR_MIP_OPTIONS { .struct_size = sizeof(tsr_mip_options) }
 

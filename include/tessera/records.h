@@ -34,6 +34,7 @@ TSR_API tsr_status tsr_records_extract(tsr_context *context, const tsr_tiles *ti
 TSR_API void tsr_records_destroy(tsr_records **records);
 
 TSR_API int64_t tsr_records_count(const tsr_records *records);
+TSR_API double tsr_records_isovalue(const tsr_records *records);              /* as given to tsr_records_extract */
 TSR_API const tsr_geometry *tsr_records_geometry(const tsr_records *records); /* RETURNS VIEW: of the list */
 
 /* For tests and files; each may be NULL. positions: voxel of the list (x, y, z) at the cell's lowest corner; cases: bit 4 z + 2 y + x of a corner is
@@ -46,15 +47,24 @@ TSR_API tsr_status tsr_records_download(const tsr_records *records, int64_t (*po
 TSR_API tsr_status tsr_records_mesh(const tsr_records *records, tsr_surface_ambiguity ambiguity, tsr_mesh **mesh) TSR_CHECKED;
 
 /* Draws the surface straight from the records: each is expanded into its triangles, whose nearest hit along each ray is kept as one 64-bit number per
- * ray (8 bytes, the only memory beside records and picture), then shaded. The rays, hits and light are those of tsr_render. Normals: of the
+ * ray and layer (8 bytes, the only memory beside records and picture), then shaded. The rays, hits and light are those of tsr_render. Normals: of the
  * trilinear interpolant of the corner values at the hit, or of the triangles (options->flat). Ambiguous faces separate the inside corners.
- * `cull` != 0 leaves out triangles that show their back before they reach a pixel: the same picture of a closed surface seen from outside.
- * Of the options only background, transparent, surface_color, surface_opacity, specular, supersampling, flat and pass apply, and a mode of AUTO
- * or SURFACE; TSR_ERROR_UNSUPPORTED if clip, surface_layers above 1, ambient_occlusion above 0 or a transfer function is set (NULL: defaults; ambient
- * occlusion is always off). Same context as the picture. Asynchronous on a GPU. A cell that reaches behind the eye's plane is tested against every
- * ray: slow for an eye within the surface, correct all the same. Class: tolerant between cpu and cuda, cpu and emu the same bits. */
+ * `cull` != 0 leaves out triangles that show their back before they reach a pixel: the same picture of a closed, opaque surface seen from outside.
+ * Of the options only background, transparent, surface_color, surface_opacity, surface_layers (each goes once more over the records), specular,
+ * supersampling, flat, pass and progress apply, and a mode of AUTO or SURFACE; TSR_ERROR_UNSUPPORTED if clip, ambient_occlusion above 0 or a transfer
+ * function is set (NULL: defaults, without ambient occlusion): these need the field, see tsr_scene_set_surface_records. Same context as the picture.
+ * Asynchronous on a GPU if there is no progress to report. A cell that reaches behind the eye's plane is tested against every ray: slow for an eye
+ * within the surface, correct all the same. Class: tolerant between cpu and cuda, cpu and emu the same bits. */
 TSR_API tsr_status tsr_records_draw(const tsr_records *records, const tsr_camera *camera, const tsr_render_options *options, int cull,
                                     tsr_picture *picture) TSR_CHECKED;
+
+/* From now on tsr_render meets the surface of the scene's tile list in these records of it, instead of searching for it in the list, for all options:
+ * volumes in front, between and behind its layers, clipping planes (cuts are closed from the field), ambient occlusion, regions and transfer
+ * functions of the level, which look at the list's values less the records' isovalue. Slices and surfaces drawn as media (surface_transfer) come from
+ * the field as before. `cull` as for tsr_records_draw. KEEPS the records, until the scene's surface is set or cleared; TSR_ERROR_STATE if the surface
+ * is no tile list, TSR_ERROR_ARGUMENT if they are not of its geometry or context. After the list has changed extract records anew. Class: as
+ * tsr_records_draw. */
+TSR_API tsr_status tsr_scene_set_surface_records(tsr_scene *scene, const tsr_records *records, int cull) TSR_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -235,9 +235,9 @@ TSR_DEVICE_FN uint32_t nearest_centre(const float (*centre)[3], int32_t n, const
     return __reduce_min_sync(TSR_WARP_ALL, least == all ? at : UINT32_MAX);
 }
 
-/* A block of 4 x 4 x 2 voxels of a warp: its middle from that of the tile, how far its voxels are from there. */
+/* A block of 4 x 4 x 2 voxels of a warp: its middle from that of the tile, how far its voxels reach from there. */
 struct voxel_block {
-    float middle[3], size;
+    float middle[3], radius;
 };
 
 /* Takes the triangles of a chunk into the least squared distance of the lane's voxel. Whole warps leave out triangles that are too far for every voxel of the
@@ -246,9 +246,9 @@ TSR_DEVICE_FN float take_chunk(const tsr_vox_local *local, const tsr_vox_disc *d
                                float best, int32_t lane)
 {
     for (int32_t from = 0; from < n; from += 32) {
-        const float farthest = sqrtf(tsr_bits_float(__reduce_max_sync(TSR_WARP_ALL, tsr_float_bits(best)))) + block.size;
+        const float farthest = tsr_vox_farthest(tsr_bits_float(__reduce_max_sync(TSR_WARP_ALL, tsr_float_bits(best))), block.radius);
         const int32_t own = from + lane;
-        const int near = own < n && !tsr_vox_beyond(&disc[own], block.middle[0], block.middle[1], block.middle[2], farthest * farthest);
+        const int near = own < n && !tsr_vox_beyond(&disc[own], block.middle[0], block.middle[1], block.middle[2], farthest);
         uint32_t mask = 0;
         for (uint32_t left = __ballot_sync(TSR_WARP_ALL, near); left; left &= left - 1) {
             const int32_t i = __ffs((int)left) - 1;
@@ -294,10 +294,10 @@ template <int E> TSR_KERNEL(fill_kernel)(tsr_vox_grid g, tsr_tile_pool pool)
             voxel_of<E>(warp * EACH + k, 0, low);
             const float half[3] = { 1.5f * g.h[0], 1.5f * g.h[1], 0.5f * g.h[2] };
             for (int32_t r = 0; r < 3; r++) {
-                p[k][r] = ((float)v[r] - 0.5f * (float)(E - 1)) * g.h[r];
-                block[k].middle[r] = ((float)low[r] - 0.5f * (float)(E - 1)) * g.h[r] + half[r];
+                p[k][r] = tsr_vox_offset(v[r], E, g.h[r]);
+                block[k].middle[r] = tsr_vox_offset(low[r], E, g.h[r]) + half[r];
             }
-            block[k].size = sqrtf((half[0] * half[0] + half[1] * half[1]) + half[2] * half[2]) * 1.0001f;
+            block[k].radius = tsr_vox_block_radius(half);
             best[k] = g.reach * g.reach;
             const uint32_t first = owner[nearest_centre(centre, previews, block[k].middle, lane)]; /* a good guess, which saves most of the others */
             if (first == TSR_VOX_NOBODY) continue;

@@ -142,8 +142,8 @@ static void chunk(const tsr_vox_grid *g, struct work *w, float *best)
 {
     const int32_t edge = 1 << g->log2_edge, blocks = edge / 2;
     const float *h = g->h, shift = -0.5f * (float)(edge - 1);
-    float four = 1.5f * sqrtf((h[0] * h[0] + h[1] * h[1]) + h[2] * h[2]) * 1.0001f,
-          two = 0.5f * sqrtf((h[0] * h[0] + h[1] * h[1]) + h[2] * h[2]) * 1.0001f;
+    const float half_four[3] = { 1.5f * h[0], 1.5f * h[1], 1.5f * h[2] }, half_two[3] = { 0.5f * h[0], 0.5f * h[1], 0.5f * h[2] };
+    const float four = tsr_vox_block_radius(half_four), two = tsr_vox_block_radius(half_two);
     for (int32_t q = 0; q < edge * edge * edge / 64; q++) {
         int32_t per = edge / 4, qx = q % per * 4, qy = q / per % per * 4, qz = q / (per * per) * 4;
         const float middle[3] = { ((float)qx + 1.5f + shift) * h[0], ((float)qy + 1.5f + shift) * h[1], ((float)qz + 1.5f + shift) * h[2] };

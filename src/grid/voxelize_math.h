@@ -240,14 +240,26 @@ typedef struct tsr_vox_disc {
     float centre[3], radius, w[4];
 } tsr_vox_disc;
 
-/* Is the triangle in the disc surely no nearer to p than the root of `best`? The disc of its circle is not: the nearest point of that is w away across its plane and
- * the rest of the way to the centre less the radius along it. Without roots: rho > radius + s for s = sqrt(best - w^2). */
+/* Is the triangle in the disc surely no nearer to p than the root of `best`? The disc of its circle is not: the nearest point of that is w away
+ * across its plane and the rest of the way to the centre less the radius along it. Without roots: rho > radius + s for s = sqrt(best - w^2). */
 TSR_HD int tsr_vox_beyond(const tsr_vox_disc *t, float px, float py, float pz, float best)
 {
     const float dx = px - t->centre[0], dy = py - t->centre[1], dz = pz - t->centre[2], radius = t->radius * 1.0001f;
     const float w = (t->w[0] * px + t->w[1] * py) + (t->w[2] * pz + t->w[3]), across = w * w * 0.99999f;
     const float left = best - across, along = ((dx * dx + dy * dy) + dz * dz) * 0.99999f - w * w, more = (along - radius * radius) - left;
     return left < 0.0f || (more > 0.0f && more * more > 4.0004f * (radius * radius) * left);
+}
+
+/* Place of voxel i of a tile along an axis, from the tile's middle. */
+TSR_HD float tsr_vox_offset(int32_t i, int32_t edge, float h) { return ((float)i - 0.5f * (float)(edge - 1)) * h; }
+
+/* How far a block of voxels, `half` to both sides of its middle, reaches from there; rounded up. */
+TSR_HD float tsr_vox_block_radius(const float half[3]) { return sqrtf((half[0] * half[0] + half[1] * half[1]) + half[2] * half[2]) * 1.0001f; }
+/* Square of how near to the middle of such a block a triangle must come to matter; `square`: the largest squared distance of its voxels so far. */
+TSR_HD float tsr_vox_farthest(float square, float radius)
+{
+    const float far = sqrtf(square) + radius;
+    return far * far;
 }
 
 /* The field from the squared distance. */

@@ -123,13 +123,14 @@ static tsr_status prepare(struct builder *b)
     return TSR_OK;
 }
 
-static tsr_status build_part(struct builder *b, int64_t from, int64_t end, struct part_runs *runs)
+static tsr_status build_part(struct builder *b, int64_t from, int64_t end, struct part_runs *runs, const tsr_progress *progress)
 {
     tsr_mip *mip = b->mip;
     const tsr_detail_ops *ops = ops_of(mip);
     const tsr_details *d = &mip->details;
     tsr_detail_sort *s = &b->sort;
     const tsr_dtype key = s->key_bytes == 4 ? TSR_U32 : TSR_U64;
+    const double begin = 0.1 + 0.8 * (double)from / (double)b->cells, share = 0.8 * (double)(end - from) / (double)b->cells;
     s->brick = d->format == TSR_MIP_BRICKS ? from : 0;
     s->bricks = end - from;
     s->first = b->cell_first[from];
@@ -138,11 +139,14 @@ static tsr_status build_part(struct builder *b, int64_t from, int64_t end, struc
     s->keys = b->keys[0];
     s->payload = b->payload[0];
     if (!s->count) return TSR_OK;
+    TSR_PROGRESS(progress, begin, "coefficients");
     TSR_TRY(ops->emit(mip->context->queue, &b->a, d, s));
+    TSR_PROGRESS(progress, begin + 0.2 * share, "coefficients"); /* a list is one part, however long */
     TSR_TRY(tsr_sort(mip->context, key, b->keys[0], b->keys[1], b->payload[0], b->payload[1], s->count, 0,
                      2 * s->value_bits + s->level_bits + s->brick_bits, b->workspace, b->workspace_bytes));
     s->keys = b->keys[1];
     s->payload = b->payload[1];
+    TSR_PROGRESS(progress, begin + 0.7 * share, "coefficients");
     TSR_TRY(ops->code(mip->context->queue, d, s, b->flags, b->brick_runs, b->histogram));
     TSR_TRY(tsr_select_indices(mip->context, (tsr_predicate){ .kind = TSR_KEEP_NONZERO }, TSR_U8, b->flags, s->count, TSR_U32, b->heads, s->count,
                                b->found, b->select_workspace, b->select_bytes));
@@ -200,7 +204,7 @@ static void builder_free(struct builder *b)
     if (b->cell_first) tsr_host_release(NULL, b->cell_first, (size_t)(b->cells + 1) * 8);
 }
 
-static tsr_status build_levels(struct builder *b, const tsr_volume *volume)
+static tsr_status build_levels(struct builder *b, const tsr_volume *volume, const tsr_progress *progress)
 {
     tsr_mip *mip = b->mip;
     tsr_adjunction *a = &b->a;
@@ -210,6 +214,7 @@ static tsr_status build_levels(struct builder *b, const tsr_volume *volume)
     a->level[0] = volume->data;
     for (int32_t j = 1; j <= a->levels; j++) {
         TSR_TRY(device_new(b, tsr_adjunction_cells(a->size[j]) * a->bytes, &a->level[j]));
+        TSR_PROGRESS(progress, 0.1 * (j - 1) / a->levels, "levels");
         TSR_TRY(ops_of(mip)->reduce(mip->context->queue, a, j - 1));
     }
     return TSR_OK;
@@ -221,7 +226,8 @@ static tsr_status build(struct builder *b, const tsr_volume *volume, const tsr_p
     uint64_t *histogram = NULL;
     tsr_status status;
     TSR_PROGRESS(progress, 0, "levels");
-    TSR_TRY(build_levels(b, volume));
+    TSR_TRY(build_levels(b, volume, progress));
+    TSR_PROGRESS(progress, 0.1, "levels");
     TSR_TRY(count_cells(b));
     TSR_TRY(prepare(b));
     TSR_TRY(tsr_mip_allocate(mip)); /* the bricks and their coefficients; the number of runs is known last */
@@ -229,11 +235,11 @@ static tsr_status build(struct builder *b, const tsr_volume *volume, const tsr_p
     int64_t from = 0;
     for (int64_t p = 0; p < b->part_count; p++) {
         const int64_t end = part_end(b, from);
-        TSR_PROGRESS(progress, (double)from / (double)b->cells, "coefficients");
-        TSR_TRY(build_part(b, from, end, &b->parts[p]));
+        TSR_TRY(build_part(b, from, end, &b->parts[p], progress));
         from = end;
     }
     for (int64_t p = 0; p < b->part_count; p++) mip->details.runs += b->parts[p].count;
+    TSR_PROGRESS(progress, 0.9, "runs");
     TSR_TRY(tsr_mip_allocate(mip));
     TSR_TRY(join_runs(b));
     TSR_TRY(tsr_host_allocate(NULL, RESIDUAL_BINS * 8, (void **)&histogram));

@@ -8,7 +8,9 @@ struct hider {
     int64_t count;
     uint16_t *flood;      /* level at which a voxel is reached from the border */
     int64_t *next, *head; /* queue per level: head[level], next[voxel]; -1 ends */
+    const tsr_progress *progress;
 };
+enum { REPORT = 1 << 20 }; /* voxels between two reports */
 
 static int64_t neighbour(const struct hider *h, int64_t i, const int32_t at[3], int side)
 {
@@ -27,7 +29,7 @@ static void position(const struct hider *h, int64_t i, int32_t at[3])
 enum { UNSEEN = -2 };
 
 /* Grey-scale hole filling: from the border inwards, lowest level first, each voxel once. */
-static void flood(struct hider *h)
+static tsr_status flood(struct hider *h)
 {
     for (int64_t i = 0; i < h->count; i++) h->next[i] = UNSEEN;
     for (int32_t v = 0; v < h->values; v++) h->head[v] = -1;
@@ -39,9 +41,11 @@ static void flood(struct hider *h)
         h->next[i] = h->head[h->flood[i]];
         h->head[h->flood[i]] = i;
     }
+    int64_t reached = 0;
     for (int32_t level = 0; level < h->values;) {
         const int64_t i = h->head[level];
         int32_t at[3];
+        if (reached++ % REPORT == 0) TSR_PROGRESS(h->progress, 0.8 * (double)reached / (double)(h->count + h->values), "hidden voxels");
         if (i < 0) {
             level++;
             continue;
@@ -57,6 +61,7 @@ static void flood(struct hider *h)
             h->head[to] = k;
         }
     }
+    return TSR_OK;
 }
 
 /* At most one face neighbour before it in the order of value, then index; outside is. */
@@ -80,10 +85,12 @@ static tsr_status hide(struct hider *h, const void *opening, void *result, int64
     TSR_TRY(tsr_host_allocate(NULL, queue, (void **)&h->head));
     TSR_TRY_GOTO(tsr_host_allocate(NULL, next, (void **)&h->next), done);
     TSR_TRY_GOTO(tsr_host_allocate(NULL, levels, (void **)&h->flood), done);
-    flood(h);
+    TSR_TRY_GOTO(flood(h), done);
     *hidden = 0;
     for (int64_t i = 0; i < h->count; i++) {
         const uint32_t own = tsr_adjunction_load(h->data, h->bytes, i);
+        if (i % REPORT == 0 && tsr_progress_report(h->progress, 0.8 + 0.2 * (double)i / (double)h->count, "hidden voxels"))
+            TSR_FAIL_GOTO(TSR_ERROR_CANCELLED, done, "cancelled during hidden voxels");
         const int out = own && (own < h->flood[i] || covered(h, i));
         tsr_adjunction_store(result, h->bytes, i, out ? tsr_adjunction_load(opening, h->bytes, i) : own);
         *hidden += out;
@@ -141,7 +148,8 @@ tsr_status tsr_mip_hide(tsr_context *context, const tsr_volume *volume, const ts
                        .bytes = host->dtype == TSR_U8 ? 1 : 2,
                        .values = host->dtype == TSR_U8 ? 256 : 65536,
                        .size = { (int32_t)host->size.x, (int32_t)host->size.y, (int32_t)host->size.z },
-                       .count = host->size.x * host->size.y * host->size.z };
+                       .count = host->size.x * host->size.y * host->size.z,
+                       .progress = &own.progress };
     TSR_TRY_GOTO(hide(&h, opening->data, done->data, &count), done);
     TSR_TRY_GOTO(tsr_volume_copy(done, context, result), done);
     if (hidden) *hidden = count;

@@ -4,7 +4,7 @@
 
 #include "grid/tile_pool.h"
 #include "render/field.h"
-#include "render/transfer.h"
+#include "render/lookup.h"
 
 typedef struct tsr_range {
     float low, high, slope;
@@ -123,11 +123,20 @@ typedef struct tsr_brick_test {
     int32_t surface; /* 1: the field scale * v + offset changes sign; 0: the transfer function has opacity for it */
     float scale, offset;
     tsr_transfer_linear transfer;
+    tsr_lookup_view lookup; /* of the transfer function, if it has a table */
+    int32_t margin;         /* bricks so near to a visible one need a look, too: what is looked up may lie there */
 } tsr_brick_test;
 
 TSR_HD uint8_t tsr_brick_visible(const tsr_brick_test *test, float low, float high)
 {
+    const tsr_lookup_view *l = &test->lookup;
     float a = test->scale * low + test->offset, b = test->scale * high + test->offset;
+    if (!test->surface && l->kind && low <= high) { /* an entry mixes the values of the nodes around it */
+        const float last = (float)(l->size[0] - 1);
+        const float first = tsr_clampf(tsr_lookup_value(l, low) - 0.01f, 0.0f, last), end = tsr_clampf(tsr_lookup_value(l, high) + 1.01f, 0.0f, last);
+        a = tsr_minf(a, tsr_lookup_node(l, (int32_t)first));
+        b = tsr_maxf(b, tsr_lookup_node(l, (int32_t)end));
+    }
     if (!test->surface) return (uint8_t)(low <= high && tsr_transfer_visible(&test->transfer, tsr_minf(a, b), tsr_maxf(a, b)));
     return (uint8_t)(low <= high && tsr_minf(a, b) < 0.0f && tsr_maxf(a, b) >= 0.0f);
 }
@@ -162,9 +171,9 @@ TSR_HD uint64_t tsr_brick_cells(const tsr_brick_test *test, const float *values,
     return cells;
 }
 
-/* Chebyshev distance to the nearest visible brick, one axis after the other. Pass 0 reads visibility, passes 1 and 2 the result of the pass
- * before. */
-TSR_HD uint8_t tsr_brick_distance(const uint8_t *in, const int32_t bricks[3], int32_t pass, int64_t index)
+/* Chebyshev distance to the nearest visible brick, one axis after the other, less the margin. Pass 0 reads visibility, passes 1 and 2 the result of
+ * the pass before. */
+TSR_HD uint8_t tsr_brick_distance(const uint8_t *in, const int32_t bricks[3], int32_t pass, int32_t margin, int64_t index)
 {
     int32_t x = (int32_t)(index % bricks[0]), y = (int32_t)(index / bricks[0] % bricks[1]), z = (int32_t)(index / ((int64_t)bricks[0] * bricks[1]));
     int32_t at = pass == 0 ? x : pass == 1 ? y : z, count = bricks[pass], best = TSR_SKIP_MOST;
@@ -178,7 +187,7 @@ TSR_HD uint8_t tsr_brick_distance(const uint8_t *in, const int32_t bricks[3], in
             best = tsr_mini(best, tsr_maxi(v, away));
         }
     }
-    return (uint8_t)best;
+    return (uint8_t)(pass == 2 ? tsr_maxi(best - margin, 0) : best);
 }
 
 /* A brick of a tile list needs a look if a voxel of its cells lies in a stored tile: its own or one of the seven next ones. */

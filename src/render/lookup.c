@@ -26,7 +26,7 @@ static void fill_samples(const struct tsr_lookup_key *key, const tsr_lookup_view
         for (int32_t i = 0; i < view->size[0]; i++) {
             tsr_float3 c;
             float gradient = view->gradient_scale > 0 ? (float)j / view->gradient_scale : 0.0f;
-            float a = tsr_transfer_evaluate(&key->transfer, 1, view->low + (float)i / view->scale, gradient, 0.0f, &c);
+            float a = tsr_transfer_evaluate(&key->transfer, 1, tsr_lookup_node(view, i), gradient, 0.0f, &c);
             put(entries + 4 * ((int64_t)j * view->size[0] + i), c, tsr_transparency(a));
         }
 }

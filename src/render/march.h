@@ -150,6 +150,18 @@ TSR_HD tsr_float3 tsr_hit_normal(const tsr_field *f, const tsr_ray *ray, tsr_flo
     return tsr_normalize3(f->scale < 0.0f ? tsr_scale3(g, -1.0f) : g, tsr_scale3(ray->d, -1.0f));
 }
 
+/* Cuts [*t0, *t1] of the ray by the surface's box, whose frame it leaves in *r. Returns 0 if nothing is left, 1 if the ray goes on, 2 if it begins
+ * inside the surface: *hit. `entered`: t0 is on the clipping plane. */
+TSR_HD int tsr_surface_begin(const tsr_frame *frame, const tsr_ray *ray, int32_t entered, tsr_ray *r, float *t0, float *t1, tsr_hit *hit)
+{
+    const tsr_field *f = &frame->surface;
+    const float start = *t0;
+    int32_t axis;
+    *r = tsr_field_ray(f, ray);
+    if (!tsr_field_clip(f, r, t0, t1, &axis)) return 0;
+    return (axis || entered) && tsr_at(f, r, *t0) < 0.0f && tsr_enter_hit(frame, ray, start, *t0, axis, hit) ? 2 : 1;
+}
+
 /* The surface along a ray of the frame within [t0, t1]; `entered`: t0 is on the clipping plane. */
 TSR_HD tsr_hit tsr_surface_hit(const tsr_frame *frame, int parts, const tsr_ray *ray, float t0, float t1, int32_t entered, float shift)
 {
@@ -174,11 +186,8 @@ TSR_HD tsr_hit tsr_surface_hit(const tsr_frame *frame, int parts, const tsr_ray 
                            tsr_scale3(ray->d, -1.0f));
         return hit;
     }
-    tsr_ray r = tsr_field_ray(f, ray);
-    int32_t axis;
-    float start = t0;
-    if (!tsr_field_clip(f, &r, &t0, &t1, &axis)) return hit;
-    if ((axis || entered) && tsr_at(f, &r, t0) < 0.0f && tsr_enter_hit(frame, ray, start, t0, axis, &hit)) return hit;
+    tsr_ray r;
+    if (tsr_surface_begin(frame, ray, entered, &r, &t0, &t1, &hit) != 1) return hit;
     if (tsr_first_hit(f, &r, t0, t1, frame->dt, frame->inverse_dt, shift, &hit.t)) {
         hit.kind = TSR_HIT_SURFACE;
         hit.normal = tsr_hit_normal(f, ray, tsr_field_gradient(f, tsr_along3(r.o, r.d, hit.t)));
@@ -234,25 +243,32 @@ TSR_HD tsr_float3 tsr_shade(const tsr_frame *frame, tsr_float3 color, tsr_float3
     return tsr_f3(color.x * light + shine, color.y * light + shine, color.z * light + shine);
 }
 
-/* Weight of the source at a frame position by the sign of the surface field: smooth over one voxel to each side. */
+/* Weight of the source by the sign of the surface field: smooth over one voxel to each side. Where the surface is more than a brick away the sign is
+ * enough; beyond a dense field it is outside. */
+TSR_HD int32_t tsr_region_inside(const tsr_frame *frame) { return frame->region != 2; }
+TSR_HD float tsr_region_far(float phi, int32_t inside) { return (phi < 0.0f) == inside ? 1.0f : 0.0f; }
+TSR_HD float tsr_region_beyond(const tsr_field *f) { return 2.0f * f->spacing; }
+TSR_HD float tsr_region_distance(const tsr_field *f, float phi, float slope) { return phi / tsr_maxf(tsr_absf(f->scale) * slope, 1.0e-12f); }
+TSR_HD float tsr_region_near(const tsr_field *f, float distance, int32_t inside)
+{
+    return tsr_smoothstepf(-f->spacing, f->spacing, inside ? -distance : distance);
+}
 TSR_HD float tsr_region_weight(const tsr_frame *frame, tsr_float3 p)
 {
-    const int32_t inside = frame->region != 2;
+    const int32_t inside = tsr_region_inside(frame);
     const tsr_field *f = &frame->surface;
     tsr_float3 ip = tsr_field_point(f, p);
     float distance;
-    if (!tsr_field_contains(f, ip, 0.0f) && f->kind == TSR_FIELD_DENSE) { /* beyond the field: outside */
-        distance = 2.0f * f->spacing;
+    if (!tsr_field_contains(f, ip, 0.0f) && f->kind == TSR_FIELD_DENSE) {
+        distance = tsr_region_beyond(f);
     } else {
         int32_t brick[3];
         float phi = tsr_field_phi(f, ip);
-        if (f->skip[tsr_field_brick(f, ip, brick)] > 1) /* the surface is more than a brick away: the sign is enough */
-            return (phi < 0.0f) == inside ? 1.0f : 0.0f;
+        if (f->skip[tsr_field_brick(f, ip, brick)] > 1) return tsr_region_far(phi, inside);
         tsr_float3 g = tsr_field_gradient(f, ip);
-        float slope = tsr_absf(f->scale) * tsr_sqrt(tsr_dot3(g, g));
-        distance = phi / tsr_maxf(slope, 1.0e-12f);
+        distance = tsr_region_distance(f, phi, tsr_sqrt(tsr_dot3(g, g)));
     }
-    return tsr_smoothstepf(-f->spacing, f->spacing, inside ? -distance : distance);
+    return tsr_region_near(f, distance, inside);
 }
 
 /* Where sample k is taken, and the length of the piece it stands for. */
@@ -260,13 +276,16 @@ TSR_HD float tsr_piece_middle(float dt, int32_t k, float shift, float t0, float 
 {
     return tsr_clampf(((float)k + shift) * dt + 0.5f * dt, t0, t1);
 }
+TSR_HD float tsr_piece_begin(float dt, int32_t k, float shift, float t0) { return tsr_maxf(((float)k + shift) * dt, t0); }
+TSR_HD float tsr_piece_end(float dt, int32_t k, float shift, float t1) { return tsr_minf(((float)k + shift) * dt + dt, t1); }
 TSR_HD float tsr_piece_length(float dt, int32_t k, float shift, float t0, float t1)
 {
-    float begin = ((float)k + shift) * dt;
-    return tsr_minf(begin + dt, t1) - tsr_maxf(begin, t0);
+    return tsr_piece_end(dt, k, shift, t1) - tsr_piece_begin(dt, k, shift, t0);
 }
 /* Opacity over a length from the opacity per reference length: 1 - 2^exponent. */
 TSR_HD float tsr_piece_exponent(float extinction, float a, float length) { return extinction * length * tsr_transparency(a); }
+/* Exponent per reference length of a piece with this exponent. */
+TSR_HD float tsr_piece_reference(float extinction, float exponent, float length) { return exponent / (extinction * length); }
 /* Colour of a sample in the light: the steeper the field, the more it is a surface. */
 TSR_HD tsr_float3 tsr_sample_lit(const tsr_frame *frame, tsr_float3 color, tsr_float3 gradient, float slope, tsr_float3 viewer)
 {
@@ -277,9 +296,9 @@ TSR_HD tsr_float3 tsr_sample_lit(const tsr_frame *frame, tsr_float3 color, tsr_f
 /* Value of the surface's field at a frame position; beyond the field, that of its border. */
 TSR_HD float tsr_frame_level(const tsr_frame *frame, tsr_float3 p) { return tsr_field_phi(&frame->surface, tsr_field_point(&frame->surface, p)); }
 
-TSR_HD tsr_float3 tsr_region_tint(const tsr_frame *frame, tsr_float3 color, tsr_float3 p)
+TSR_HD tsr_float3 tsr_region_tint(const tsr_frame *frame, tsr_float3 color, float weight)
 {
-    return tsr_mix3(color, frame->surface_color, 0.5f * tsr_region_weight(frame, p));
+    return tsr_mix3(color, frame->surface_color, 0.5f * weight);
 }
 
 /* Is the source nowhere steep enough in brick b for light to change a colour? (tsr_sample_lit would mix in none of it.) */
@@ -300,21 +319,21 @@ TSR_HD float tsr_volume_piece(const tsr_frame *frame, int parts, const tsr_trans
         const tsr_lookup_view *l = &frame->lookup;
         float x, y, value;
         if (l->kind == TSR_LOOKUP_OF_PIECES) {
-            float begin = ((float)k + shift) * frame->dt;
-            value = tsr_field_value(f, tsr_along3(in_field->o, in_field->d, tsr_maxf(begin, t0)));
-            x = (value - l->low) * l->scale;
-            float end = tsr_field_value(f, tsr_along3(in_field->o, in_field->d, tsr_minf(begin + frame->dt, t1)));
-            y = (end - l->low) * l->scale;
+            value = tsr_field_value(f, tsr_along3(in_field->o, in_field->d, tsr_piece_begin(frame->dt, k, shift, t0)));
+            x = tsr_lookup_value(l, value);
+            float end = tsr_field_value(f, tsr_along3(in_field->o, in_field->d, tsr_piece_end(frame->dt, k, shift, t1)));
+            y = tsr_lookup_value(l, end);
             value += end;
         } else {
             value = tsr_field_value(f, ip);
-            x = (value - l->low) * l->scale;
-            y = slope * l->gradient_scale;
+            x = tsr_lookup_value(l, value);
+            y = tsr_lookup_gradient(l, slope);
         }
         if (!(value == value) || !(length > 0.0f)) return 0.0f;
         exponent = frame->extinction * length * tsr_lookup_entry(l, x, y, color);
         if (frame->region == 1 || frame->region == 2) { /* the weight multiplies the opacity, as below */
-            float a = (1.0f - tsr_exp2(exponent / (frame->extinction * length))) * tsr_region_weight(frame, tsr_along3(ray->o, ray->d, t));
+            float a =
+                (1.0f - tsr_exp2(tsr_piece_reference(frame->extinction, exponent, length))) * tsr_region_weight(frame, tsr_along3(ray->o, ray->d, t));
             exponent = tsr_piece_exponent(frame->extinction, a, length);
         }
     } else {
@@ -325,7 +344,8 @@ TSR_HD float tsr_volume_piece(const tsr_frame *frame, int parts, const tsr_trans
         exponent = tsr_piece_exponent(frame->extinction, a, length);
     }
     if (!(exponent < 0.0f)) return 0.0f;
-    if ((parts & TSR_PART_EXTRA) && frame->region == 3) *color = tsr_region_tint(frame, *color, tsr_along3(ray->o, ray->d, t));
+    if ((parts & TSR_PART_EXTRA) && frame->region == 3)
+        *color = tsr_region_tint(frame, *color, tsr_region_weight(frame, tsr_along3(ray->o, ray->d, t)));
     if (frame->shaded && !flat) {
         if (!transfer->needs_gradient) {
             gradient = tsr_field_gradient(f, ip);

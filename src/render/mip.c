@@ -278,8 +278,19 @@ tsr_status tsr_mip_render(tsr_mip *mip, const tsr_mip_view *view, const tsr_mip_
 
 /* ---- building ------------------------------------------------------------------------------------------------------------------------------ */
 
+/* A stage's progress is a part of that of the whole. */
+struct share {
+    const tsr_progress *whole;
+    double from, size;
+};
+static int report_share(void *user, double fraction, const char *stage)
+{
+    const struct share *s = (const struct share *)user;
+    return tsr_progress_report(s->whole, s->from + s->size * fraction, stage);
+}
+
 /* Errors against all coefficients, over three views with the whole volume in them. */
-static tsr_status measure(tsr_mip *mip)
+static tsr_status measure(tsr_mip *mip, const tsr_progress *progress)
 {
     static const double part[TSR_MIP_STEPS] = { 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.06, 0.09, 0.13, 0.18, 0.25, 0.35, 0.5, 0.7, 1 };
     const double n[3] = { (double)mip->info.size.x, (double)mip->info.size.y, (double)mip->info.size.z }, side = 384;
@@ -295,6 +306,8 @@ static tsr_status measure(tsr_mip *mip)
         status = tsr_mip_render(mip, &view, &o, full, NULL);
         for (int k = 0; k < TSR_MIP_STEPS && status == TSR_OK; k++) {
             tsr_mip_errors e;
+            if (tsr_progress_report(progress, (v + (double)k / TSR_MIP_STEPS) / 3, "errors"))
+                TSR_FAIL_GOTO(TSR_ERROR_CANCELLED, done, "cancelled during errors");
             o.count = tsr_max64(1, llround(part[k] * (double)mip->info.coefficients));
             status = tsr_mip_render(mip, &view, &o, frame, NULL);
             if (status == TSR_OK) status = tsr_mip_compare(frame, full, &e);
@@ -304,6 +317,7 @@ static tsr_status measure(tsr_mip *mip)
             mip->info.step[k].median += e.median / 3;
         }
     }
+done:
     tsr_mip_frame_destroy(&full);
     tsr_mip_frame_destroy(&frame);
     TSR_TRY(status);
@@ -319,9 +333,15 @@ tsr_status tsr_mip_build(tsr_context *context, const tsr_volume *volume, const t
     if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
+    const tsr_progress progress = own.progress;
+    const double hides = own.hide ? 0.6 : 0, builds = own.measure ? 0.5 * (1 - hides) : 1 - hides;
+    struct share share = { &progress, 0, hides };
+    own.progress = (tsr_progress){ report_share, &share };
     if (own.hide) TSR_TRY(tsr_mip_hide(context, volume, &own, &shown, NULL));
+    share = (struct share){ &progress, hides, builds };
     tsr_status status = tsr_mip_build_plain(context, shown ? shown : volume, &own, mip);
-    if (status == TSR_OK && own.measure && (*mip)->info.coefficients) status = measure(*mip);
+    share = (struct share){ &progress, hides + builds, 1 - hides - builds };
+    if (status == TSR_OK && own.measure && (*mip)->info.coefficients) status = measure(*mip, &own.progress);
     tsr_volume_destroy(&shown);
     if (status != TSR_OK) tsr_mip_destroy(mip);
     TSR_TRY(status);

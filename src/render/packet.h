@@ -39,6 +39,22 @@ TSR_INLINE tsr_ray tsr_packet_ray(const tsr_packet *p, int32_t i)
     return r;
 }
 
+/* Takes the ray of lane i over into the field. */
+TSR_INLINE tsr_ray tsr_packet_enter(const tsr_field *f, tsr_packet *p, int32_t i)
+{
+    const tsr_ray ray = tsr_packet_ray(p, i), r = tsr_field_ray(f, &ray);
+    p->ox[i] = r.o.x;
+    p->oy[i] = r.o.y;
+    p->oz[i] = r.o.z;
+    p->dx[i] = r.d.x;
+    p->dy[i] = r.d.y;
+    p->dz[i] = r.d.z;
+    p->inverse[0][i] = 1.0f / r.d.x;
+    p->inverse[1][i] = 1.0f / r.d.y;
+    p->inverse[2][i] = 1.0f / r.d.z;
+    return r;
+}
+
 /* The field of the lanes at t. */
 static __attribute__((noinline)) void tsr_packet_values(const tsr_field *f, const tsr_packet *p, const float *t, float *value)
 {
@@ -96,19 +112,10 @@ static __attribute__((noinline)) int32_t tsr_packet_start(const tsr_frame *frame
     for (int32_t i = 0; i < TSR_PACKET; i++) p->start[i] = p->t0[i];
     TSR_LANES_LOOP
     for (int32_t i = 0; i < TSR_PACKET; i++) {
-        const tsr_ray ray = tsr_packet_ray(p, i), r = tsr_field_ray(f, &ray);
+        const tsr_ray r = tsr_packet_enter(f, p, i);
         float t0 = p->t0[i], t1 = p->t1[i];
         int32_t axis;
         const int hit = tsr_field_clip(f, &r, &t0, &t1, &axis);
-        p->ox[i] = r.o.x;
-        p->oy[i] = r.o.y;
-        p->oz[i] = r.o.z;
-        p->dx[i] = r.d.x;
-        p->dy[i] = r.d.y;
-        p->dz[i] = r.d.z;
-        p->inverse[0][i] = 1.0f / r.d.x;
-        p->inverse[1][i] = 1.0f / r.d.y;
-        p->inverse[2][i] = 1.0f / r.d.z;
         p->alive[i] = p->alive[i] & hit;
         p->t0[i] = t0;
         p->t1[i] = t1;

@@ -6,6 +6,7 @@
 #ifndef TSR_RENDER_PACKET_VOLUME_H
 #define TSR_RENDER_PACKET_VOLUME_H
 
+#include "render/batch_region.h"
 #include "render/packet_pixels.h"
 
 enum { TSR_TURN = TSR_LANES / TSR_PACKET, TSR_LEAP = 8 };
@@ -13,15 +14,14 @@ _Static_assert(TSR_LEAP % TSR_TURN == 0, "whole turns");
 
 /* Rays in the volume and what has been seen along them. */
 typedef struct tsr_bundle {
-    float inverse[3][TSR_PACKET], alpha[TSR_PACKET], r[TSR_PACKET], g[TSR_PACKET], b[TSR_PACKET];
+    float alpha[TSR_PACKET], r[TSR_PACKET], g[TSR_PACKET], b[TSR_PACKET];
     int32_t flat; /* nothing steep among the lanes of this turn */
 } tsr_bundle;
 
-/* Can packets draw the volume of this frame: one ray a pixel, a function of value and gradient, and an opaque surface in it or none? */
-TSR_INLINE int tsr_bundle_fits(const tsr_frame *frame, const tsr_transfer_linear *transfer)
+/* Can packets draw the volume of this frame: one ray a pixel, and an opaque surface in it or none? */
+TSR_INLINE int tsr_bundle_fits(const tsr_frame *frame)
 {
-    return frame->show_volume && !frame->mip && tsr_batch_fits(&frame->volume) && !frame->lookup.kind && frame->region == 0 &&
-           !transfer->needs_level && !transfer->general && frame->samples == 1 && !frame->shell &&
+    return frame->show_volume && !frame->mip && tsr_batch_fits(&frame->volume) && frame->samples == 1 && !frame->shell &&
            !(frame->clip && (frame->show_surface || frame->clip_face == TSR_FACE_QUAD)) && !(frame->show_surface && frame->opacity < 1.0f);
 }
 
@@ -55,7 +55,7 @@ static __attribute__((noinline)) int32_t tsr_bundle_skip(const tsr_frame *frame,
             const float fx = (float)(brick[0][i] + (p->dx[i] > 0.0f ? skip[i] : 1 - skip[i])) * edge;
             const float fy = (float)(brick[1][i] + (p->dy[i] > 0.0f ? skip[i] : 1 - skip[i])) * edge;
             const float fz = (float)(brick[2][i] + (p->dz[i] > 0.0f ? skip[i] : 1 - skip[i])) * edge;
-            const float tx = (fx - p->ox[i]) * s->inverse[0][i], ty = (fy - p->oy[i]) * s->inverse[1][i], tz = (fz - p->oz[i]) * s->inverse[2][i];
+            const float tx = (fx - p->ox[i]) * p->inverse[0][i], ty = (fy - p->oy[i]) * p->inverse[1][i], tz = (fz - p->oz[i]) * p->inverse[2][i];
             const float ax = tsr_absf(p->dx[i]) < 1.0e-12f ? TSR_FLOAT_BIG : tx, ay = tsr_absf(p->dy[i]) < 1.0e-12f ? TSR_FLOAT_BIG : ty,
                         az = tsr_absf(p->dz[i]) < 1.0e-12f ? TSR_FLOAT_BIG : tz;
             const float exit = tsr_minf(tsr_minf(ax, ay), tsr_minf(az, p->t1[i]));
@@ -86,13 +86,35 @@ static __attribute__((noinline)) void tsr_bundle_steep(const tsr_frame *frame, t
     bundle->flat = !any;
 }
 
+/* Values at the beginning and the end of the pieces. */
+static __attribute__((noinline)) void tsr_bundle_ends(const tsr_frame *frame, const tsr_packet *p, int32_t turn, tsr_batch *s)
+{
+    const float dt = frame->dt;
+    float x[TSR_LANES], y[TSR_LANES], z[TSR_LANES];
+    for (int32_t end = 0; end < 2; end++) {
+        for (int32_t j = 0; j < TSR_TURN; j++) {
+            const int32_t o = j * TSR_PACKET, more = turn + j;
+            TSR_LANES_LOOP
+            for (int32_t i = 0; i < TSR_PACKET; i++) {
+                const int32_t k = tsr_mini(p->k[i] + more, p->end[i]);
+                const float begin = tsr_piece_begin(dt, k, p->shift[i], p->t0[i]), behind = tsr_piece_end(dt, k, p->shift[i], p->t1[i]);
+                const float t = end ? behind : begin;
+                x[o + i] = p->ox[i] + p->dx[i] * t;
+                y[o + i] = p->oy[i] + p->dy[i] * t;
+                z[o + i] = p->oz[i] + p->dz[i] * t;
+            }
+        }
+        tsr_batch_values(&frame->volume, x, y, z, TSR_LANES, end ? s->behind : s->value);
+    }
+}
+
 /* Pieces k, k + 1 of all rays. */
 static __attribute__((noinline)) void tsr_bundle_turn(const tsr_frame *frame, const tsr_transfer_linear *transfer, const tsr_points *points,
                                                       const tsr_packet *p, int32_t turn, tsr_bundle *bundle)
 {
     const tsr_field *f = &frame->volume;
-    const float dt = frame->dt, extinction = frame->extinction;
-    const int gradients = transfer->needs_gradient != 0;
+    const float dt = frame->dt;
+    const int gradients = transfer->needs_gradient != 0, table = frame->lookup.kind != TSR_LOOKUP_OFF, level = transfer->needs_level && !table;
     tsr_batch s;
     for (int32_t j = 0; j < TSR_TURN; j++) {
         const int32_t o = j * TSR_PACKET, more = turn + j;
@@ -100,16 +122,32 @@ static __attribute__((noinline)) void tsr_bundle_turn(const tsr_frame *frame, co
         for (int32_t i = 0; i < TSR_PACKET; i++) {
             const int32_t k = tsr_mini(p->k[i] + more, p->end[i]);
             const float t = tsr_piece_middle(dt, k, p->shift[i], p->t0[i], p->t1[i]);
+            s.t[o + i] = t;
             s.length[o + i] = tsr_piece_length(dt, k, p->shift[i], p->t0[i], p->t1[i]);
             s.x[o + i] = p->ox[i] + p->dx[i] * t;
             s.y[o + i] = p->oy[i] + p->dy[i] * t;
             s.z[o + i] = p->oz[i] + p->dz[i] * t;
-            s.slope[o + i] = 0.0f;
+            s.slope[o + i] = s.level[o + i] = 0.0f;
+        }
+    }
+    if (level || frame->region) {
+        for (int32_t j = 0; j < TSR_TURN; j++) {
+            const int32_t o = j * TSR_PACKET;
+            TSR_LANES_LOOP
+            for (int32_t i = 0; i < TSR_PACKET; i++) {
+                s.px[o + i] = p->wx[i] + p->vx[i] * s.t[o + i];
+                s.py[o + i] = p->wy[i] + p->vy[i] * s.t[o + i];
+                s.pz[o + i] = p->wz[i] + p->vz[i] * s.t[o + i];
+            }
         }
     }
     if (gradients) tsr_batch_gradients(f, &s, TSR_LANES);
-    tsr_batch_values(f, s.x, s.y, s.z, TSR_LANES, s.value);
-    tsr_batch_transfer(transfer, points, &s, TSR_LANES);
+    if (level) tsr_batch_levels(frame, &s, TSR_LANES);
+    if (frame->lookup.kind == TSR_LOOKUP_OF_PIECES) tsr_bundle_ends(frame, p, turn, &s);
+    else tsr_batch_values(f, s.x, s.y, s.z, TSR_LANES, s.value);
+    if (table) tsr_batch_lookup(&frame->lookup, &s, TSR_LANES);
+    else tsr_batch_transfer(transfer, points, &s, TSR_LANES);
+    tsr_batch_opacities(frame, &s, TSR_LANES);
     bundle->flat = 1;
     if (frame->shaded) tsr_bundle_steep(frame, &s, bundle);
     if (!bundle->flat) {
@@ -127,18 +165,13 @@ static __attribute__((noinline)) void tsr_bundle_turn(const tsr_frame *frame, co
             }
         }
     }
-    float exponent[TSR_LANES];
-    TSR_LANES_LOOP
-    for (int32_t i = 0; i < TSR_LANES; i++) exponent[i] = tsr_exp2_clamp(tsr_piece_exponent(extinction, s.a[i], s.length[i]));
-    TSR_LANES_LOOP
-    for (int32_t i = 0; i < TSR_LANES; i++) exponent[i] = 1.0f - tsr_exp2_within(exponent[i]);
     for (int32_t j = 0; j < TSR_TURN; j++) {
         const int32_t o = j * TSR_PACKET, more = turn + j;
         TSR_LANES_LOOP
         for (int32_t i = 0; i < TSR_PACKET; i++) {
-            const int32_t on = p->alive[i] & (p->k[i] + more < p->end[i]) & (bundle->alpha[i] < 0.998f) & (s.a[o + i] > 0.0f) &
-                               (s.length[o + i] > 0.0f) & (exponent[o + i] > 0.0f);
-            const float weight = on ? (1.0f - bundle->alpha[i]) * exponent[o + i] : 0.0f;
+            const int32_t on =
+                p->alive[i] & (p->k[i] + more < p->end[i]) & (bundle->alpha[i] < 0.998f) & (s.a[o + i] > 0.0f) & (s.length[o + i] > 0.0f);
+            const float weight = on ? (1.0f - bundle->alpha[i]) * s.a[o + i] : 0.0f;
             bundle->r[i] += on ? s.r[o + i] * weight : 0.0f;
             bundle->g[i] += on ? s.g[o + i] * weight : 0.0f;
             bundle->b[i] += on ? s.b[o + i] * weight : 0.0f;
@@ -155,19 +188,10 @@ static __attribute__((noinline)) void tsr_bundle_accumulate(const tsr_frame *fra
     tsr_points_take(transfer, &points);
     TSR_LANES_LOOP
     for (int32_t i = 0; i < TSR_PACKET; i++) {
-        const tsr_ray ray = tsr_packet_ray(p, i), r = tsr_field_ray(f, &ray);
+        const tsr_ray r = tsr_packet_enter(f, p, i);
         float t0 = p->t0[i], t1 = p->t1[i];
         int32_t axis;
         const int hit = tsr_field_clip(f, &r, &t0, &t1, &axis) & (t0 < t1);
-        p->ox[i] = r.o.x;
-        p->oy[i] = r.o.y;
-        p->oz[i] = r.o.z;
-        p->dx[i] = r.d.x;
-        p->dy[i] = r.d.y;
-        p->dz[i] = r.d.z;
-        s->inverse[0][i] = 1.0f / r.d.x;
-        s->inverse[1][i] = 1.0f / r.d.y;
-        s->inverse[2][i] = 1.0f / r.d.z;
         p->alive[i] &= hit;
         p->t0[i] = hit ? t0 : 0.0f;
         p->t1[i] = hit ? t1 : 0.0f;

@@ -130,9 +130,9 @@ TSR_HD void tsr_quad_hit(const tsr_frame *frame, const tsr_ray *ray, float from,
     hit->normal = frame->clip_normal;
 }
 
-/* Colour along a ray. `first`: what tsr_surface_hit finds on it, if that is known already, else NULL. */
+/* Colour along a ray. `first`: what tsr_surface_hit finds on it layer by layer, as far as that is `known` already. */
 TSR_HD void tsr_ray_color(const tsr_frame *frame, int parts, const tsr_transfer_linear *transfer, const tsr_ray *ray, float shift,
-                          const tsr_hit *first, tsr_float3 *c, float *alpha, float *depth)
+                          const tsr_hit *first, int32_t known, tsr_float3 *c, float *alpha, float *depth)
 {
     float s0 = frame->t_near, s1 = TSR_FLOAT_BIG, v0 = frame->t_near, v1 = TSR_FLOAT_BIG;
     int32_t entered = 0, ignored = 0;
@@ -154,7 +154,7 @@ TSR_HD void tsr_ray_color(const tsr_frame *frame, int parts, const tsr_transfer_
         hit.kind = TSR_HIT_NONE;
         hit.t = TSR_FLOAT_BIG;
         if ((parts & TSR_PART_SHEET) && layer < frame->layers) { /* behind the last layer there is only the volume */
-            if (sheet && first && !layer) hit = *first;
+            if (sheet && layer < known) hit = first[layer];
             else if (sheet) hit = tsr_surface_hit(frame, parts, ray, tsr_maxf(s0, layer ? from + apart : s0), s1, layer ? 0 : entered, shift);
             if (frame->clip && frame->clip_face == TSR_FACE_QUAD && frame->volume.kind == TSR_FIELD_DENSE) tsr_quad_hit(frame, ray, from, &hit);
         }
@@ -205,31 +205,42 @@ TSR_HD tsr_float3 tsr_frame_background(const tsr_frame *frame, int32_t y)
     return tsr_mix3(frame->background[0], frame->background[1], ((float)y + 0.5f) / (float)frame->height);
 }
 
-/* `first`: as for tsr_ray_color, of the pixel's rays one after the other, `apart` entries from each other; or NULL. */
+/* One more ray of a pixel over its background, and the mean of all. */
+TSR_HD void tsr_pixel_add(const tsr_frame *frame, tsr_float3 background, tsr_float3 c, float alpha, tsr_pixel *out)
+{
+    if (!frame->transparent) tsr_over(&c, &alpha, background, 1.0f);
+    out->r += c.x;
+    out->g += c.y;
+    out->b += c.z;
+    out->a += alpha;
+}
+TSR_HD void tsr_pixel_mean(const tsr_frame *frame, tsr_pixel *out)
+{
+    const float share = 1.0f / (float)frame->samples, mean = share * share;
+    out->r *= mean;
+    out->g *= mean;
+    out->b *= mean;
+    out->a = tsr_minf(out->a * mean, 1.0f);
+}
+
+/* `first`: the first layer of tsr_ray_color, of the pixel's rays one after the other, `apart` entries from each other; or NULL. */
 TSR_HD tsr_pixel tsr_frame_pixel(const tsr_frame *frame, int parts, const tsr_transfer_linear *transfer, int32_t x, int32_t y, const tsr_hit *first,
                                  int32_t apart)
 {
     tsr_pixel out = { 0.0f, 0.0f, 0.0f, 0.0f, TSR_FLOAT_BIG };
-    const float share = 1.0f / (float)frame->samples, mean = share * share, shift = tsr_pixel_shift(frame, x, y);
+    const float shift = tsr_pixel_shift(frame, x, y);
     const tsr_float3 background = tsr_frame_background(frame, y);
     for (int32_t j = 0; j < frame->samples; j++) {
         for (int32_t i = 0; i < frame->samples; i++) {
             const tsr_ray ray = tsr_pixel_ray(frame, x, y, i, j);
             tsr_float3 c = { 0.0f, 0.0f, 0.0f };
             float alpha = 0.0f;
-            tsr_ray_color(frame, parts, transfer, &ray, shift, first, &c, &alpha, &out.depth);
+            tsr_ray_color(frame, parts, transfer, &ray, shift, first, first != NULL, &c, &alpha, &out.depth);
             if (first) first += apart;
-            if (!frame->transparent) tsr_over(&c, &alpha, background, 1.0f);
-            out.r += c.x;
-            out.g += c.y;
-            out.b += c.z;
-            out.a += alpha;
+            tsr_pixel_add(frame, background, c, alpha, &out);
         }
     }
-    out.r *= mean;
-    out.g *= mean;
-    out.b *= mean;
-    out.a = tsr_minf(out.a * mean, 1.0f);
+    tsr_pixel_mean(frame, &out);
     return out;
 }
 

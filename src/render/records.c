@@ -9,6 +9,7 @@
 struct tsr_records {
     tsr_context *context;
     tsr_geometry geometry;
+    double isovalue;
     int64_t count, origin[3];
     int64_t lower[3], upper[3]; /* half-open box of the cells' corners that can be met, in voxels */
     void *memory;
@@ -92,6 +93,7 @@ tsr_status tsr_records_extract(tsr_context *context, const tsr_tiles *tiles, dou
     memset(r, 0, sizeof *r);
     r->context = context;
     r->geometry = tiles->geometry;
+    r->isovalue = isovalue;
     const size_t bytes = ((size_t)state.count + 1) * (sizeof(uint64_t) + sizeof(uint32_t));
     if (state.count > 0) {
         TSR_TRY_GOTO(set_box(tiles, r), done);
@@ -138,6 +140,7 @@ void tsr_records_destroy(tsr_records **records)
 }
 
 int64_t tsr_records_count(const tsr_records *records) { return records->count; }
+double tsr_records_isovalue(const tsr_records *records) { return records->isovalue; }
 const tsr_geometry *tsr_records_geometry(const tsr_records *records) { return &records->geometry; }
 
 tsr_status tsr_records_download(const tsr_records *r, int64_t (*positions)[3], uint8_t *cases, uint8_t (*values)[8])
@@ -218,9 +221,11 @@ static tsr_status check_options(const tsr_render_options *o)
 {
     if (o->mode != TSR_RENDER_AUTO && o->mode != TSR_RENDER_SURFACE)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "records: render mode %d, expected auto or surface", (int)o->mode);
-    if (o->clip) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "records: clip is set, expected none (clip the tile list's own picture)");
-    if (o->surface_layers > 1) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "records: surface_layers is %d, expected 1", o->surface_layers);
-    if (o->ambient_occlusion > 0) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "records: ambient_occlusion is %g, expected none", o->ambient_occlusion);
+    static const char hint[] = "draw a scene with the tile list and tsr_scene_set_surface_records";
+    if (o->clip) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "records: clip is set, expected none (%s)", hint);
+    if (o->surface_layers < 0 || o->surface_layers > TSR_RECORD_LAYERS)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "surface_layers %d, expected 1 to 64 (0 = 1)", o->surface_layers);
+    if (o->ambient_occlusion > 0) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "records: ambient_occlusion is %g, expected none (%s)", o->ambient_occlusion, hint);
     if (o->transfer || o->surface_transfer) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "records: a transfer function is set, expected none");
     if (o->pass < 0 || o->pass >= 1 << 20) TSR_FAIL(TSR_ERROR_ARGUMENT, "pass %d, expected 0 to 2^20 - 1", o->pass);
     return TSR_OK;
@@ -242,17 +247,18 @@ static tsr_bounds bounds_of(const tsr_records *r)
 
 tsr_status tsr_records_draw(const tsr_records *r, const tsr_camera *camera, const tsr_render_options *options, int cull, tsr_picture *picture)
 {
-    tsr_status status;
     tsr_render_options o;
-    tsr_records_draw_job job;
+    tsr_frame frame;
+    tsr_transfer_linear none;
     if (!r) TSR_FAIL(TSR_ERROR_ARGUMENT, "records is NULL");
     if (!picture) TSR_FAIL(TSR_ERROR_ARGUMENT, "picture is NULL");
     if (picture->context != r->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "the picture belongs to another context than the records");
     if (r->count == 0) TSR_FAIL(TSR_ERROR_STATE, "records: there are none to draw, the tile list has no surface");
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     TSR_TRY(check_options(&o));
-    memset(&job, 0, sizeof job);
-    tsr_frame *f = &job.frame;
+    memset(&frame, 0, sizeof frame);
+    memset(&none, 0, sizeof none);
+    tsr_frame *f = &frame;
     const tsr_scene_info info = { .bounds = bounds_of(r), .window_high = 1 };
     const tsr_vec3 centre = tsr_vec3_scale(tsr_vec3_add(info.bounds.lower, info.bounds.upper), 0.5);
     f->width = picture->width;
@@ -261,18 +267,69 @@ tsr_status tsr_records_draw(const tsr_records *r, const tsr_camera *camera, cons
     TSR_TRY(tsr_frame_set_camera(camera, &info, centre, f));
     TSR_TRY(tsr_frame_set_look(&info, &o, f));
     f->occlusion = 0;
-    f->show_surface = f->layers = 1;
-    f->dt = f->inverse_dt = 1;
+    f->show_surface = 1;
+    f->layers = o.surface_layers ? o.surface_layers : 1;
+    const tsr_vec3 spacing = tsr_geometry_spacing(&r->geometry);
+    f->dt = (float)fmin(spacing.x, fmin(spacing.y, spacing.z));
+    f->inverse_dt = 1 / f->dt;
     f->flat = o.flat != 0;
     f->pass = o.pass;
+    TSR_TRY(tsr_records_paint(r, centre, f, &none, cull, &o.progress, picture));
+    return TSR_OK;
+}
+
+tsr_status tsr_records_belong(const tsr_records *r, const tsr_context *context, const tsr_geometry *geometry)
+{
+    if (r->context != context) TSR_FAIL(TSR_ERROR_ARGUMENT, "records: they live in another context than the scene");
+    if (r->count == 0) TSR_FAIL(TSR_ERROR_STATE, "records: there are none to draw, the tile list has no surface");
+    for (int k = 0; k < 12; k++)
+        if (r->geometry.affine[k / 4][k % 4] != geometry->affine[k / 4][k % 4] || r->geometry.space != geometry->space)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "records: they lie elsewhere than the scene's tile list, expected those of that list");
+    return TSR_OK;
+}
+
+/* The hits of one layer; a report after each piece. */
+static tsr_status splat(const tsr_context *c, tsr_records_draw_job *job, int64_t piece, const tsr_progress *progress)
+{
+    const double layers = 2.0 * job->layers;
+    for (job->from = 0; job->from < job->view.count; job->from = job->to) {
+        job->to = tsr_min64(job->view.count, job->from + piece);
+        TSR_TRY(c->backend->render->records->splat(c->queue, job));
+        if (!progress->report) continue;
+        TSR_TRY(c->backend->synchronize(c->queue));
+        TSR_PROGRESS(progress, ((double)job->layer + (double)job->to / (double)job->view.count) / layers, "records");
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_records_paint(const tsr_records *r, tsr_vec3 centre, const tsr_frame *frame, const tsr_transfer_linear *transfer, int cull,
+                             const tsr_progress *progress, tsr_picture *picture)
+{
+    tsr_status status;
+    tsr_context *c = r->context;
+    tsr_records_draw_job job;
+    memset(&job, 0, sizeof job);
+    job.frame = *frame;
+    if (frame->opacity >= 1) job.frame.layers = 1; /* nothing shows through */
+    job.layers = job.frame.layers;
     job.cull = cull != 0;
     view_of(r, centre, 0, &job.view);
-    tsr_context *c = r->context;
-    const size_t bytes = (size_t)f->width * (size_t)f->height * (size_t)f->samples * (size_t)f->samples * sizeof *job.hits;
+    const int32_t rows = frame->height, band = tsr_band_rows(c, progress, frame->width, rows, frame->samples);
+    const int64_t piece = !progress->report ? r->count : c->device.kind == TSR_DEVICE_CUDA ? (int64_t)1 << 24 : (int64_t)1 << 18;
+    const double size = (double)tsr_record_sheet(&job.frame) * job.layers * (double)sizeof *job.hits;
+    if (size > (double)((int64_t)1 << 40))
+        TSR_FAIL(TSR_ERROR_MEMORY, "records: %.3g bytes for the hits of %d layers, expected fewer layers or a smaller picture", size,
+                 (int)job.layers);
+    const size_t bytes = (size_t)size;
+    TSR_PROGRESS(progress, 0, "records");
     TSR_TRY(tsr_device_allocate(c, bytes, (void **)&job.hits));
     TSR_TRY_GOTO(c->backend->fill(c->queue, job.hits, 0xff, bytes), done);
-    TSR_TRY_GOTO(c->backend->render->records->splat(c->queue, &job), done);
-    TSR_TRY_GOTO(c->backend->render->records->draw(c->queue, &job, picture->rgba, picture->depth), done);
+    for (job.layer = 0; job.layer < job.layers; job.layer++) TSR_TRY_GOTO(splat(c, &job, piece, progress), done);
+    for (int32_t row = 0; row < rows; row += band) {
+        const int32_t end = tsr_mini(rows - row, band) + row;
+        TSR_TRY_GOTO(c->backend->render->records->draw(c->queue, &job, transfer, row, end, picture->rgba, picture->depth), done);
+        TSR_TRY_GOTO(tsr_band_done(c, progress, rows + end, 2 * rows), done);
+    }
 done:
     tsr_device_release(c, job.hits, bytes);
     return status;

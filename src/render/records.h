@@ -161,6 +161,9 @@ TSR_RECORD_FN void tsr_record_expand(const tsr_records_expand *e, int64_t k)
 
 /* ---- drawing --------------------------------------------------------------------------------------------------------------------------- */
 
+/* Surfaces one behind the other are found one after the other: of layer n a ray keeps the nearest hit behind that of layer n - 1. */
+enum { TSR_RECORD_LAYERS = 64 };
+
 /* Nearest hit of a ray as one number: the distance in the upper half (ordered as its bits), record and triangle in the lower. */
 #define TSR_RECORD_NO_HIT UINT64_MAX
 enum { TSR_RECORD_TRIANGLE_BITS = 3 };
@@ -169,8 +172,15 @@ typedef struct tsr_records_draw_job {
     tsr_frame frame;
     tsr_records_view view; /* affine: to the frame */
     int32_t cull;
-    uint64_t *hits; /* [height x samples][width x samples] */
+    int64_t from, to;      /* records at hand */
+    int32_t layers, layer; /* that are kept; the one at hand */
+    uint64_t *hits;        /* [layers][height x samples][width x samples] */
 } tsr_records_draw_job;
+
+TSR_HD int64_t tsr_record_sheet(const tsr_frame *f) { return (int64_t)f->width * f->height * f->samples * f->samples; }
+/* How far behind a layer the next one begins: more than the error of a hit. */
+TSR_HD float tsr_record_apart(const tsr_frame *f) { return 1.0e-3f * f->dt; }
+TSR_HD float tsr_record_distance(uint64_t number) { return tsr_key_float((uint32_t)(number >> 32)); }
 
 TSR_HD int32_t tsr_record_axis(tsr_float3 d) /* as tsr_bvh_trace shears */
 {
@@ -209,6 +219,8 @@ TSR_RECORD_FN void tsr_record_splat(const tsr_records_draw_job *j, int64_t k)
     const tsr_frame *f = &j->frame;
     const int32_t triangles = tsr_record_triangles(&j->view, k), samples = f->samples;
     const float dx = f->pass > 0 ? tsr_pass_shift(f->pass, 0.75487767f) : 0.5f, dy = f->pass > 0 ? tsr_pass_shift(f->pass, 0.56984029f) : 0.5f;
+    uint64_t *hits = j->hits + j->layer * tsr_record_sheet(f);
+    const uint64_t *before = j->layer ? hits - tsr_record_sheet(f) : NULL;
     for (int32_t t = 0; t < triangles; t++) {
         float c[9], left = TSR_FLOAT_BIG, right = -TSR_FLOAT_BIG, top = TSR_FLOAT_BIG, bottom = -TSR_FLOAT_BIG;
         int32_t front = 0, x0, x1, y0, y1;
@@ -237,10 +249,19 @@ TSR_RECORD_FN void tsr_record_splat(const tsr_records_draw_job *j, int64_t k)
         for (int32_t y = y0; y <= y1; y++)
             for (int32_t x = x0; x <= x1; x++) {
                 const tsr_ray ray = tsr_pixel_ray(f, x / samples, y / samples, x % samples, y % samples);
+                const int64_t at = (int64_t)y * f->width * samples + x;
                 tsr_bvh_hit hit = { TSR_FLOAT_BIG, 0.0f, 0.0f, 0 };
-                if (!tsr_bvh_triangle(c, ray.o, ray.d, tsr_record_axis(ray.d), &hit, f->t_near)) continue;
+                float begin = f->t_near;
+                int32_t entered = 0;
+                if (f->clip && f->clip_surface && !tsr_plane_clip(&ray, f->clip_normal, f->clip_offset, &begin, &hit.t, &entered)) continue;
+                if (before) {
+                    const uint64_t last = before[at];
+                    if (last == TSR_RECORD_NO_HIT) continue;
+                    begin = tsr_maxf(begin, tsr_record_distance(last) + tsr_record_apart(f));
+                }
+                if (!tsr_bvh_triangle(c, ray.o, ray.d, tsr_record_axis(ray.d), &hit, begin)) continue;
                 const uint64_t number = (uint64_t)tsr_float_key(hit.t) << 32 | (uint32_t)((uint64_t)k << TSR_RECORD_TRIANGLE_BITS | (uint64_t)t);
-                TSR_RECORD_KEEP(j->hits + (int64_t)y * f->width * samples + x, number);
+                TSR_RECORD_KEEP(hits + at, number);
             }
     }
 }
@@ -274,7 +295,7 @@ TSR_RECORD_FN tsr_hit tsr_record_hit(const tsr_records_draw_job *j, uint64_t num
     tsr_bvh_hit b = { TSR_FLOAT_BIG, 0.0f, 0.0f, 0 };
     tsr_record_triangle(v, k, t, c);
     hit.kind = TSR_HIT_SURFACE;
-    hit.t = tsr_key_float((uint32_t)(number >> 32));
+    hit.t = tsr_record_distance(number);
     const tsr_float3 e = tsr_f3(c[3] - c[0], c[4] - c[1], c[5] - c[2]), g = tsr_f3(c[6] - c[0], c[7] - c[1], c[8] - c[2]);
     hit.normal = tsr_normalize3(tsr_cross3(e, g), viewer);
     if (j->frame.flat || !tsr_bvh_triangle(c, ray->o, ray->d, tsr_record_axis(ray->d), &b, j->frame.t_near)) return hit;
@@ -288,16 +309,48 @@ TSR_RECORD_FN tsr_hit tsr_record_hit(const tsr_records_draw_job *j, uint64_t num
     return hit;
 }
 
-TSR_RECORD_FN void tsr_record_pixel(const tsr_records_draw_job *j, const tsr_transfer_linear *none, int32_t x, int32_t y, float *rgba, float *depth)
+/* What a ray meets layer by layer: where it begins inside (a cut, or the end of the list's box), then records. Of a picture without the field that
+ * they came from, records alone. Returns how many. */
+TSR_RECORD_FN int32_t tsr_record_layers(const tsr_records_draw_job *j, int64_t at, const tsr_ray *ray, int32_t most, tsr_hit *hits)
+{
+    const tsr_frame *f = &j->frame;
+    float t0 = f->t_near, t1 = TSR_FLOAT_BIG;
+    int32_t entered = 0, n = 0;
+    if (f->surface.kind != TSR_FIELD_NONE) {
+        tsr_ray in_field;
+        if (f->clip && f->clip_surface && !tsr_plane_clip(ray, f->clip_normal, f->clip_offset, &t0, &t1, &entered)) return 0;
+        n = tsr_surface_begin(f, ray, entered, &in_field, &t0, &t1, hits) == 2;
+    }
+    for (int32_t layer = 0; n < most; layer++, n++) {
+        const uint64_t number = j->hits[layer * tsr_record_sheet(f) + at];
+        if (number == TSR_RECORD_NO_HIT) break;
+        hits[n] = tsr_record_hit(j, number, ray);
+    }
+    return n;
+}
+
+/* `parts`, `most` (layers): constants. */
+TSR_RECORD_FN void tsr_record_pixel(const tsr_records_draw_job *j, int parts, int32_t most, const tsr_transfer_linear *transfer, int32_t x, int32_t y,
+                                    tsr_hit *hits, float *rgba, float *depth)
 {
     const tsr_frame *f = &j->frame;
     const int32_t n = f->samples;
-    tsr_hit hits[16];
+    const tsr_hit none = { TSR_HIT_NONE, TSR_FLOAT_BIG, { 0.0f, 0.0f, 0.0f } };
+    const float shift = tsr_pixel_shift(f, x, y);
+    const tsr_float3 background = tsr_frame_background(f, y);
+    tsr_pixel out = { 0.0f, 0.0f, 0.0f, 0.0f, TSR_FLOAT_BIG };
     for (int32_t s = 0; s < n * n; s++) {
         const tsr_ray ray = tsr_pixel_ray(f, x, y, s % n, s / n);
-        hits[s] = tsr_record_hit(j, j->hits[((int64_t)y * n + s / n) * f->width * n + (int64_t)x * n + s % n], &ray);
+        tsr_float3 c = { 0.0f, 0.0f, 0.0f };
+        float alpha = 0.0f;
+        const int32_t met =
+            tsr_record_layers(j, ((int64_t)y * n + s / n) * f->width * n + (int64_t)x * n + s % n, &ray, tsr_mini(most, j->layers), hits);
+        for (int32_t i = met; i < tsr_mini(most, f->layers); i++) hits[i] = none;
+        tsr_ray_color(f, parts, transfer, &ray, shift, hits, f->layers, &c, &alpha, &out.depth);
+        tsr_pixel_add(f, background, c, alpha, &out);
     }
-    tsr_frame_store(f, TSR_PART_SHEET, none, x, y, hits, 1, rgba, depth);
+    tsr_pixel_mean(f, &out);
+    tsr_pixel_blend(f, &out, rgba, depth, (int64_t)y * f->width + x);
 }
 
 #endif

@@ -13,7 +13,8 @@ struct work {
     const tsr_records_job *job;
     const tsr_records_expand *mesh;
     const tsr_records_draw_job *draw;
-    const tsr_transfer_linear *none;
+    const tsr_transfer_linear *transfer;
+    int32_t first_row;
     float *rgba, *depth;
     int32_t write;
 };
@@ -129,26 +130,36 @@ static tsr_status cpu_expand(tsr_queue *queue, const tsr_records_expand *job)
 static void splat(void *user, int64_t begin, int64_t end, int worker)
 {
     (void)worker;
-    for (int64_t k = begin; k < end; k++) tsr_record_splat(((const struct work *)user)->draw, k);
+    const tsr_records_draw_job *j = ((const struct work *)user)->draw;
+    for (int64_t k = j->from + begin; k < j->from + end; k++) tsr_record_splat(j, k);
 }
 static tsr_status cpu_splat(tsr_queue *queue, const tsr_records_draw_job *job)
 {
     struct work w = { .draw = job };
-    tsr_parallel(queue->threads, job->view.count, 1 << 10, splat, &w);
+    tsr_parallel(queue->threads, job->to - job->from, 1 << 10, splat, &w);
     return TSR_OK;
 }
 static void rows(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct work *w = (const struct work *)user;
+    const tsr_records_draw_job *j = w->draw;
+    const int32_t width = j->frame.width;
+    const int plain = tsr_frame_parts(&j->frame, w->transfer) == TSR_PART_SHEET && j->frame.layers == 1;
+    tsr_hit hits[TSR_RECORD_LAYERS];
     (void)worker;
-    for (int64_t y = begin; y < end; y++)
-        for (int32_t x = 0; x < w->draw->frame.width; x++) tsr_record_pixel(w->draw, w->none, x, (int32_t)y, w->rgba, w->depth);
+    for (int64_t row = begin; row < end; row++) {
+        const int32_t y = w->first_row + (int32_t)row;
+        for (int32_t x = 0; x < width; x++) {
+            if (plain) tsr_record_pixel(j, TSR_PART_SHEET, 1, w->transfer, x, y, hits, w->rgba, w->depth);
+            else tsr_record_pixel(j, TSR_PARTS_ALL, TSR_RECORD_LAYERS, w->transfer, x, y, hits, w->rgba, w->depth);
+        }
+    }
 }
-static tsr_status cpu_draw(tsr_queue *queue, const tsr_records_draw_job *job, float *rgba, float *depth)
+static tsr_status cpu_draw(tsr_queue *queue, const tsr_records_draw_job *job, const tsr_transfer_linear *transfer, int32_t row_begin, int32_t row_end,
+                           float *rgba, float *depth)
 {
-    const tsr_transfer_linear none = { 0 };
-    struct work w = { .draw = job, .none = &none, .rgba = rgba, .depth = depth };
-    tsr_parallel(queue->threads, job->frame.height, 4, rows, &w);
+    struct work w = { .draw = job, .transfer = transfer, .first_row = row_begin, .rgba = rgba, .depth = depth };
+    tsr_parallel(queue->threads, row_end - row_begin, 4, rows, &w);
     return TSR_OK;
 }
 

@@ -98,28 +98,35 @@ static tsr_status cuda_expand(tsr_queue *queue, const tsr_records_expand *job)
 
 TSR_KERNEL(splat_kernel)(const __grid_constant__ tsr_records_draw_job j)
 {
-    const int64_t k = (int64_t)blockIdx.x * RECORD_THREADS + threadIdx.x;
-    if (k < j.view.count) tsr_record_splat(&j, k);
+    const int64_t k = j.from + (int64_t)blockIdx.x * RECORD_THREADS + threadIdx.x;
+    if (k < j.to) tsr_record_splat(&j, k);
 }
-TSR_KERNEL(pixel_kernel)(const __grid_constant__ tsr_records_draw_job j, const __grid_constant__ tsr_transfer_linear none, float *rgba, float *depth)
+/* MOST: layers a ray keeps at once. */
+template <int PARTS, int MOST>
+TSR_KERNEL(pixel_kernel)
+(const __grid_constant__ tsr_records_draw_job j, const __grid_constant__ tsr_transfer_linear transfer, int32_t row_begin, int32_t row_end,
+ float *rgba, float *depth)
 {
     const int32_t x = (int32_t)(blockIdx.x * PIXEL_WIDTH + threadIdx.x % PIXEL_WIDTH),
-                  y = (int32_t)(blockIdx.y * PIXEL_HEIGHT + threadIdx.x / PIXEL_WIDTH);
-    if (x < j.frame.width && y < j.frame.height) tsr_record_pixel(&j, &none, x, y, rgba, depth);
+                  y = row_begin + (int32_t)(blockIdx.y * PIXEL_HEIGHT + threadIdx.x / PIXEL_WIDTH);
+    tsr_hit hits[MOST];
+    if (x < j.frame.width && y < row_end) tsr_record_pixel(&j, PARTS, MOST, &transfer, x, y, hits, rgba, depth);
 }
 static tsr_status cuda_splat(tsr_queue *queue, const tsr_records_draw_job *job)
 {
-    TSR_LAUNCH(queue, splat_kernel, tsr_blocks(job->view.count, RECORD_THREADS, INT32_MAX), RECORD_THREADS, 0, *job);
+    TSR_LAUNCH(queue, splat_kernel, tsr_blocks(job->to - job->from, RECORD_THREADS, INT32_MAX), RECORD_THREADS, 0, *job);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
-static tsr_status cuda_draw(tsr_queue *queue, const tsr_records_draw_job *job, float *rgba, float *depth)
+static tsr_status cuda_draw(tsr_queue *queue, const tsr_records_draw_job *job, const tsr_transfer_linear *transfer, int32_t row_begin,
+                            int32_t row_end, float *rgba, float *depth)
 {
-    tsr_transfer_linear none;
     const dim3 blocks((uint32_t)((job->frame.width + PIXEL_WIDTH - 1) / PIXEL_WIDTH),
-                      (uint32_t)((job->frame.height + PIXEL_HEIGHT - 1) / PIXEL_HEIGHT), 1);
-    memset(&none, 0, sizeof none);
-    TSR_LAUNCH(queue, pixel_kernel, blocks, PIXEL_WIDTH * PIXEL_HEIGHT, 0, *job, none, rgba, depth);
+                      (uint32_t)((row_end - row_begin + PIXEL_HEIGHT - 1) / PIXEL_HEIGHT), 1);
+    const int32_t threads = PIXEL_WIDTH * PIXEL_HEIGHT;
+    if (tsr_frame_parts(&job->frame, transfer) == TSR_PART_SHEET && job->frame.layers == 1)
+        TSR_LAUNCH(queue, (pixel_kernel<TSR_PART_SHEET, 1>), blocks, threads, 0, *job, *transfer, row_begin, row_end, rgba, depth);
+    else TSR_LAUNCH(queue, (pixel_kernel<TSR_PARTS_ALL, TSR_RECORD_LAYERS>), blocks, threads, 0, *job, *transfer, row_begin, row_end, rgba, depth);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

@@ -11,8 +11,9 @@ typedef struct tsr_records_ops {
     tsr_status (*extract)(tsr_queue *queue, const tsr_records_job *job); /* the records, by the places */
     tsr_status (*expand_count)(tsr_queue *queue, const tsr_records_expand *job);
     tsr_status (*expand)(tsr_queue *queue, const tsr_records_expand *job);
-    tsr_status (*splat)(tsr_queue *queue, const tsr_records_draw_job *job); /* hits, which are TSR_RECORD_NO_HIT before */
-    tsr_status (*draw)(tsr_queue *queue, const tsr_records_draw_job *job, float *rgba, float *depth);
+    tsr_status (*splat)(tsr_queue *queue, const tsr_records_draw_job *job); /* hits of the layer at hand, which are TSR_RECORD_NO_HIT before */
+    tsr_status (*draw)(tsr_queue *queue, const tsr_records_draw_job *job, const tsr_transfer_linear *transfer, int32_t row_begin, int32_t row_end,
+                       float *rgba, float *depth);
 } tsr_records_ops;
 
 #endif

@@ -34,7 +34,7 @@ tsr_status tsr_frame_supersampling(int32_t n, int32_t *samples)
 
 /* Rows that are drawn in one piece. With a progress callback: as many as take well below a second where rays are slow, and enough work for every
  * thread; without one: all. */
-static int32_t band_rows(const tsr_context *context, const tsr_progress *progress, int32_t width, int32_t height, int32_t samples)
+int32_t tsr_band_rows(const tsr_context *context, const tsr_progress *progress, int32_t width, int32_t height, int32_t samples)
 {
     if (!progress->report) return height;
     const int64_t rays = context->device.kind == TSR_DEVICE_CUDA  ? (int64_t)1 << 22
@@ -44,7 +44,7 @@ static int32_t band_rows(const tsr_context *context, const tsr_progress *progres
 }
 
 /* One band is done: reports it. A GPU is waited for, or it would be asked for all of the picture before the first answer. */
-static tsr_status band_done(const tsr_context *context, const tsr_progress *progress, int32_t rows, int32_t height)
+tsr_status tsr_band_done(const tsr_context *context, const tsr_progress *progress, int32_t rows, int32_t height)
 {
     if (!progress->report) return TSR_OK;
     TSR_TRY(context->backend->synchronize(context->queue));
@@ -227,9 +227,12 @@ static tsr_status set_source(tsr_scene *scene, const tsr_scene_info *info, const
         TSR_FAIL(TSR_ERROR_STATE, "a region needs a surface given by a volume or a tile list (a mesh has no inside)");
     f->region = (int32_t)o->region;
     tsr_context *c = scene->context;
+    TSR_TRY(set_lookup(scene, o, &test->transfer, f));
+    test->lookup = f->lookup;
+    if (f->lookup.kind == TSR_LOOKUP_OF_PIECES) /* the ends of a piece lie half a step from its middle */
+        test->margin = (int32_t)fmin(TSR_SKIP_MOST, 1 + floor(0.5 * (double)f->dt / ((double)f->volume.spacing * (1 << TSR_BRICK_LOG2))));
     TSR_TRY(c->backend->render->skips(c->queue, scene->source->range, scene->source->bricks, test, scene->source_skip, scene->source_scratch));
     f->volume.skip = scene->source_skip;
-    TSR_TRY(set_lookup(scene, o, &test->transfer, f));
     return TSR_OK;
 }
 
@@ -303,13 +306,17 @@ tsr_status tsr_render(tsr_scene *scene, const tsr_camera *camera, const tsr_rend
     frame.pass = o.pass;
     TSR_TRY(set_source(scene, &info, &o, centre, &test, &frame));
     TSR_TRY(set_shell(scene, &info, &o, &frame));
+    if (scene->records && frame.show_surface && !frame.shell) {
+        TSR_TRY(tsr_records_paint(scene->records, centre, &frame, &test.transfer, scene->cull, &o.progress, picture));
+        return TSR_OK;
+    }
     const tsr_context *c = scene->context;
-    const int32_t band = band_rows(c, &o.progress, frame.width, frame.height, frame.samples);
+    const int32_t band = tsr_band_rows(c, &o.progress, frame.width, frame.height, frame.samples);
     TSR_PROGRESS(&o.progress, 0, "render");
     for (int32_t row = 0; row < frame.height; row += band) {
         const int32_t end = tsr_mini(frame.height - row, band) + row;
         TSR_TRY(c->backend->render->draw(c->queue, &frame, &test.transfer, row, end, picture->rgba, picture->depth));
-        TSR_TRY(band_done(c, &o.progress, end, frame.height));
+        TSR_TRY(tsr_band_done(c, &o.progress, end, frame.height));
     }
     return TSR_OK;
 }
@@ -453,12 +460,12 @@ tsr_status tsr_render_slice(tsr_scene *scene, const tsr_slice_options *options, 
     f.look.contour = f.surface.kind == TSR_FIELD_DENSE || f.surface.kind == TSR_FIELD_TILES;
     if (scene->source) TSR_TRY(tsr_dense_field(scene->source, centre, &f.volume));
     const tsr_context *c = scene->context;
-    const int32_t band = band_rows(c, &o.progress, f.width, f.height, f.samples);
+    const int32_t band = tsr_band_rows(c, &o.progress, f.width, f.height, f.samples);
     TSR_PROGRESS(&o.progress, 0, "render");
     for (int32_t row = 0; row < f.height; row += band) {
         const int32_t end = tsr_mini(f.height - row, band) + row;
         TSR_TRY(c->backend->render->slice(c->queue, &f, row, end, picture->rgba, picture->depth));
-        TSR_TRY(band_done(c, &o.progress, end, f.height));
+        TSR_TRY(tsr_band_done(c, &o.progress, end, f.height));
     }
     return TSR_OK;
 }

@@ -11,7 +11,7 @@ enum { TILE = 16 };
 struct bricks_job {
     const tsr_brick_source *source;
     const float *range;
-    int32_t bricks[3], origin[3], pass;
+    int32_t bricks[3], origin[3], pass, margin;
     const tsr_brick_test *test;
     const tsr_tile_pool *pool;
     const tsr_tile_state *state;
@@ -78,7 +78,7 @@ static void distance_body(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct bricks_job *j = (const struct bricks_job *)user;
     (void)worker;
-    for (int64_t b = begin; b < end; b++) j->out[b] = tsr_brick_distance(j->in, j->bricks, j->pass, b);
+    for (int64_t b = begin; b < end; b++) j->out[b] = tsr_brick_distance(j->in, j->bricks, j->pass, j->margin, b);
 }
 static void distances(tsr_queue *queue, struct bricks_job *j, uint8_t *visible, uint8_t *skip)
 {
@@ -94,6 +94,7 @@ static tsr_status cpu_skips(tsr_queue *queue, const float *range, const int32_t 
     struct bricks_job j = job_make(bricks);
     j.range = range;
     j.test = test;
+    j.margin = test->margin;
     j.out = scratch;
     tsr_parallel(queue->threads, brick_count(bricks), 4096, visible_body, &j);
     distances(queue, &j, scratch, skip);

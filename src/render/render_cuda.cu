@@ -123,18 +123,18 @@ TSR_KERNEL(visible_kernel)(const float *range, int64_t count, const __grid_const
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count) visible[i] = tsr_brick_visible(&test, range[2 * i], range[2 * i + 1]);
 }
-TSR_KERNEL(distance_kernel)(const uint8_t *in, extents bricks, int32_t pass, int64_t count, uint8_t *out)
+TSR_KERNEL(distance_kernel)(const uint8_t *in, extents bricks, int32_t pass, int32_t margin, int64_t count, uint8_t *out)
 {
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < count) out[i] = tsr_brick_distance(in, bricks.n, pass, i);
+    if (i < count) out[i] = tsr_brick_distance(in, bricks.n, pass, margin, i);
 }
 
-static void launch_distance(tsr_queue *queue, extents bricks, int64_t count, uint8_t *visible, uint8_t *skip)
+static void launch_distance(tsr_queue *queue, extents bricks, int64_t count, int32_t margin, uint8_t *visible, uint8_t *skip)
 {
     uint32_t blocks = (uint32_t)((count + 255) / 256);
-    TSR_LAUNCH(queue, distance_kernel, blocks, 256, 0, visible, bricks, 0, count, skip);
-    TSR_LAUNCH(queue, distance_kernel, blocks, 256, 0, skip, bricks, 1, count, visible);
-    TSR_LAUNCH(queue, distance_kernel, blocks, 256, 0, visible, bricks, 2, count, skip);
+    TSR_LAUNCH(queue, distance_kernel, blocks, 256, 0, visible, bricks, 0, margin, count, skip);
+    TSR_LAUNCH(queue, distance_kernel, blocks, 256, 0, skip, bricks, 1, margin, count, visible);
+    TSR_LAUNCH(queue, distance_kernel, blocks, 256, 0, visible, bricks, 2, margin, count, skip);
 }
 
 static tsr_status cuda_skips(tsr_queue *queue, const float *range, const int32_t bricks[3], const tsr_brick_test *test, uint8_t *skip,
@@ -143,7 +143,7 @@ static tsr_status cuda_skips(tsr_queue *queue, const float *range, const int32_t
     extents b = { { bricks[0], bricks[1], bricks[2] } };
     int64_t count = (int64_t)bricks[0] * bricks[1] * bricks[2];
     TSR_LAUNCH(queue, visible_kernel, (uint32_t)((count + 255) / 256), 256, 0, range, count, *test, scratch);
-    launch_distance(queue, b, count, scratch, skip);
+    launch_distance(queue, b, count, test->margin, scratch, skip);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -169,7 +169,7 @@ static tsr_status cuda_tile_table(tsr_queue *queue, const tsr_tile_pool *pool, c
     uint32_t blocks = (uint32_t)((count + 255) / 256);
     TSR_LAUNCH(queue, table_kernel, blocks, 256, 0, *pool, *state, o, b, count, table);
     TSR_LAUNCH(queue, stored_kernel, blocks, 256, 0, table, b, count, scratch);
-    launch_distance(queue, b, count, scratch, skip);
+    launch_distance(queue, b, count, 0, scratch, skip);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -258,6 +258,5 @@ static tsr_status cuda_clear(tsr_queue *queue, float *rgba, float *depth, int64_
     return TSR_OK;
 }
 
-extern "C" const tsr_render_ops tsr_render_cuda = { cuda_ranges, cuda_summarize, cuda_skips,  NULL,      cuda_tile_table,
-                                                    cuda_draw,   cuda_slice,     cuda_encode, cuda_clear,
-                                                    &tsr_records_cuda };
+extern "C" const tsr_render_ops tsr_render_cuda = { cuda_ranges, cuda_summarize, cuda_skips,  NULL,       cuda_tile_table,
+                                                    cuda_draw,   cuda_slice,     cuda_encode, cuda_clear, &tsr_records_cuda };

@@ -1,5 +1,6 @@
 /* Pixels of a tile of the picture, compiled per SIMD variant. */
 #include "device/isa.h"
+#include "render/batch_ray.h"
 #include "render/packet.h"
 #include "render/render_cpu.h"
 #define TSR_MAXIMUM tsr_batch_maximum
@@ -12,7 +13,7 @@ void TSR_ISA_NAME(tsr_draw_tile)(const tsr_frame *frame, const tsr_transfer_line
 void TSR_ISA_NAME(tsr_draw_tile)(const tsr_frame *frame, const tsr_transfer_linear *transfer, int32_t x0, int32_t y0, int32_t x1, int32_t y1,
                                  float *rgba, float *depth)
 {
-    const int bundle = tsr_bundle_fits(frame, transfer), walks = tsr_packet_fits(frame), packets = bundle || walks;
+    const int bundle = tsr_bundle_fits(frame), walks = tsr_packet_fits(frame), packets = bundle || walks;
     float u = frame->orthographic ? frame->t_near : 0.0f;
     if (walks) (void)tsr_packet_safe(frame, x0, y0, x1, y1, &u);
     for (int32_t y = y0; y < y1; y += packets ? TSR_PACKET_SIDE : 1) {

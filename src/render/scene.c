@@ -1,4 +1,5 @@
 #include "render/scene.h"
+#include "tessera/records.h"
 
 #include <float.h>
 #include <math.h>
@@ -213,6 +214,7 @@ tsr_status tsr_scene_surface_field(const tsr_scene *s, tsr_vec3 centre, tsr_fiel
         memcpy(f->bricks, s->tile_bricks, sizeof f->bricks);
         f->log2_edge = s->log2_edge;
         f->scale = 1;
+        f->offset = (float)-s->tile_isovalue;
         f->values = s->tile_values;
         f->table = s->table;
     }
@@ -262,6 +264,8 @@ void tsr_scene_clear_surface(tsr_scene *s)
     s->surface_skip_bytes = 0;
     s->table = NULL;
     s->tile_values = NULL;
+    s->records = NULL;
+    s->tile_isovalue = 0;
     memset(&s->bvh, 0, sizeof s->bvh);
     s->surface_kind = TSR_FIELD_NONE;
     s->boxed = 0;
@@ -402,6 +406,20 @@ tsr_status tsr_scene_set_surface_tiles(tsr_scene *s, const tsr_tiles *tiles)
 fail:
     tsr_scene_clear_surface(s);
     return status;
+}
+
+tsr_status tsr_scene_set_surface_records(tsr_scene *s, const tsr_records *records, int cull)
+{
+    if (!s) TSR_FAIL(TSR_ERROR_ARGUMENT, "scene is NULL");
+    if (!records) TSR_FAIL(TSR_ERROR_ARGUMENT, "records is NULL");
+    if (s->surface_kind != TSR_FIELD_TILES)
+        TSR_FAIL(TSR_ERROR_STATE,
+                 "records: the scene's surface is no tile list: set the list that they came from first (tsr_scene_set_surface_tiles)");
+    TSR_TRY(tsr_records_belong(records, s->context, &s->tile_geometry));
+    s->records = records;
+    s->tile_isovalue = tsr_records_isovalue(records);
+    s->cull = cull != 0;
+    return TSR_OK;
 }
 
 tsr_status tsr_scene_set_surface_mesh(tsr_scene *s, const tsr_mesh *mesh)

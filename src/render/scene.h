@@ -59,7 +59,10 @@ struct tsr_scene {
     /* tiles */
     const float *tile_values;
     uint32_t *table;
-    float tile_band; /* static tiles are +band and -band */
+    float tile_band;                   /* static tiles are +band and -band */
+    const struct tsr_records *records; /* of the list: what its surface is drawn from; NULL: the field */
+    double tile_isovalue;              /* theirs, else 0 */
+    int cull;                          /* of the records: no backs */
     int32_t log2_edge, tile_size[3], tile_bricks[3], tile_origin[3];
     tsr_geometry tile_geometry;
     /* mesh */
@@ -88,6 +91,15 @@ tsr_status tsr_scene_surface_field(const tsr_scene *scene, tsr_vec3 centre, tsr_
 tsr_status tsr_scene_lookup(tsr_scene *scene, const struct tsr_lookup_key *key, tsr_lookup_view *view);
 void tsr_scene_drop_lookup(tsr_scene *scene);
 tsr_status tsr_transfer_check(const tsr_transfer *transfer, tsr_transfer_linear *linear);
+
+/* Rows of the picture that are drawn between two reports, and the report after one. */
+int32_t tsr_band_rows(const tsr_context *context, const tsr_progress *progress, int32_t width, int32_t height, int32_t samples);
+tsr_status tsr_band_done(const tsr_context *context, const tsr_progress *progress, int32_t rows, int32_t height);
+/* Are the records of a list with this geometry in this context? */
+tsr_status tsr_records_belong(const struct tsr_records *records, const tsr_context *context, const tsr_geometry *geometry);
+/* Draws a frame around `centre` whose surface is met in the records, layer by layer; the rest as the frame says. */
+tsr_status tsr_records_paint(const struct tsr_records *records, tsr_vec3 centre, const tsr_frame *frame, const tsr_transfer_linear *transfer,
+                             int cull, const tsr_progress *progress, tsr_picture *picture);
 
 /* Parts of a frame: rays of a camera around `centre` (of info: bounds), colours and light (of info: the window), rays per pixel. */
 tsr_status tsr_frame_set_camera(const tsr_camera *camera, const tsr_scene_info *info, tsr_vec3 centre, tsr_frame *frame);

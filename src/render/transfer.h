@@ -11,7 +11,10 @@ enum { TSR_BEYOND_VALUE = 1, TSR_BEYOND_GRADIENT = 2, TSR_BEYOND_LEVEL = 4 };
 typedef struct tsr_transfer_linear {
     int32_t points, gaussians, needs_gradient;
     int32_t needs_level, general; /* general: anything but Gaussians of value and gradient along the axes */
-    struct { float value, alpha; tsr_float3 color; } point[TSR_TRANSFER_MOST_POINTS];
+    struct {
+        float value, alpha;
+        tsr_float3 color;
+    } point[TSR_TRANSFER_MOST_POINTS];
     struct {
         float centre, inverse_width, gradient_centre, gradient_inverse_width, alpha;
         tsr_float3 color;
@@ -28,10 +31,19 @@ TSR_HD float tsr_transfer_between(float a, float b, float t) { return a + t * (b
 TSR_HD float tsr_transfer_points(const tsr_transfer_linear *f, float v, tsr_float3 *color)
 {
     int32_t i = 0;
-    if (f->points == 0) { *color = tsr_f3(0.0f, 0.0f, 0.0f); return 0.0f; }
-    if (!(v > f->point[0].value)) { *color = f->point[0].color; return f->point[0].alpha; }
+    if (f->points == 0) {
+        *color = tsr_f3(0.0f, 0.0f, 0.0f);
+        return 0.0f;
+    }
+    if (!(v > f->point[0].value)) {
+        *color = f->point[0].color;
+        return f->point[0].alpha;
+    }
     while (i + 1 < f->points && v > f->point[i + 1].value) i++;
-    if (i + 1 >= f->points) { *color = f->point[i].color; return f->point[i].alpha; }
+    if (i + 1 >= f->points) {
+        *color = f->point[i].color;
+        return f->point[i].alpha;
+    }
     float t = tsr_transfer_share(v, f->point[i].value, f->point[i + 1].value);
     *color = tsr_mix3(f->point[i].color, f->point[i + 1].color, t);
     return tsr_transfer_between(f->point[i].alpha, f->point[i + 1].alpha, t);
@@ -52,23 +64,33 @@ TSR_HD float tsr_transfer_bump(float alpha, float square, float exponential)
 
 TSR_HD float tsr_transfer_offset(float v, float centre, int32_t held) { return held && v > centre ? 0.0f : v - centre; }
 
-/* Opacity of primitive i of a general function. */
-TSR_HD float tsr_transfer_primitive(const tsr_transfer_linear *f, int32_t i, float v, float gradient, float level)
+/* Place in primitive i of a general function, in its widths from its centre. */
+TSR_HD tsr_float3 tsr_transfer_axes(const tsr_transfer_linear *f, int32_t i, float v, float gradient, float level)
 {
     const int32_t beyond = f->gaussian[i].beyond;
     const float *shear = f->gaussian[i].shear;
     float a = tsr_transfer_offset(v, f->gaussian[i].centre, beyond & TSR_BEYOND_VALUE);
     float b = tsr_transfer_offset(gradient, f->gaussian[i].gradient_centre, beyond & TSR_BEYOND_GRADIENT);
     float c = tsr_transfer_offset(level, f->gaussian[i].level_centre, beyond & TSR_BEYOND_LEVEL);
-    float x = (a * f->gaussian[i].inverse_width + shear[0] * b) + shear[1] * c;
-    float y = b * f->gaussian[i].gradient_inverse_width + shear[2] * c, z = c * f->gaussian[i].level_inverse_width;
+    return tsr_f3((a * f->gaussian[i].inverse_width + shear[0] * b) + shear[1] * c, b * f->gaussian[i].gradient_inverse_width + shear[2] * c,
+                  c * f->gaussian[i].level_inverse_width);
+}
+TSR_HD float tsr_transfer_norm(tsr_float3 x) { return (x.x * x.x + x.y * x.y) + x.z * x.z; }
+/* Share of the opacity of a box (shape 1) or triangle. */
+TSR_HD float tsr_transfer_block(int32_t shape, tsr_float3 x)
+{
+    const float most = tsr_maxf(tsr_absf(x.x), tsr_maxf(tsr_absf(x.y), tsr_absf(x.z)));
+    return shape == 1 ? (most <= 1.0f ? 1.0f : 0.0f) : tsr_saturatef(1.0f - most);
+}
+/* Opacity of primitive i of a general function. */
+TSR_HD float tsr_transfer_primitive(const tsr_transfer_linear *f, int32_t i, float v, float gradient, float level)
+{
+    const tsr_float3 x = tsr_transfer_axes(f, i, v, gradient, level);
     if (f->gaussian[i].shape == 0) {
-        float square = (x * x + y * y) + z * z;
+        const float square = tsr_transfer_norm(x);
         return tsr_transfer_bump(f->gaussian[i].alpha, square, tsr_expf(-square));
     }
-    float most = tsr_maxf(tsr_absf(x), tsr_maxf(tsr_absf(y), tsr_absf(z)));
-    float share = f->gaussian[i].shape == 1 ? (most <= 1.0f ? 1.0f : 0.0f) : tsr_saturatef(1.0f - most);
-    return f->gaussian[i].alpha * share;
+    return f->gaussian[i].alpha * tsr_transfer_block(f->gaussian[i].shape, x);
 }
 
 /* Opacity per reference length, in [0, 1], and colour. NaN is transparent. `full` = 0: f is not general (a constant, for the compiler). */
@@ -78,7 +100,10 @@ TSR_HD float tsr_transfer_evaluate(const tsr_transfer_linear *f, int full, float
     if (!(v == v)) return 0.0f;
     tsr_float3 c;
     float alpha = tsr_transfer_points(f, v, &c);
-    if (f->gaussians == 0) { *color = c; return tsr_minf(alpha, 1.0f); }
+    if (f->gaussians == 0) {
+        *color = c;
+        return tsr_minf(alpha, 1.0f);
+    }
     c = tsr_scale3(c, alpha);
     for (int32_t i = 0; i < f->gaussians; i++) {
         float a;

@@ -219,9 +219,53 @@ static void streams_see_damage(void **state)
     tsr_context_destroy(&context);
 }
 
+/* A pyramid can be cancelled at any report, and leaves no memory behind. */
+static int stop_at(void *user, double fraction, const char *stage)
+{
+    double *calls = (double *)user; /* calls left, last fraction */
+    (void)stage;
+    if (!(fraction >= calls[1] && fraction <= 1)) fail_msg("progress went from %g to %g", calls[1], fraction);
+    calls[1] = fraction;
+    return calls[0]-- <= 0;
+}
+static void cancelled(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    uint64_t seed = test_seed();
+    uint8_t *voxels = vessels(12, 2, 9, &seed);
+    tsr_volume *volume = on_device(context, TSR_U8, (tsr_size3){ 12, 12, 12 }, voxels);
+    tsr_mip_options options = TSR_MIP_OPTIONS;
+    const int64_t before = tsr_context_memory(context).current_bytes;
+    int reports = 0;
+    options.hide = options.measure = 1;
+    for (int format = 0; format < 2; format++) {
+        options.format = format ? TSR_MIP_LIST4 : TSR_MIP_BRICKS;
+        for (int calls = 0;; calls++) {
+            double left[2] = { calls, 0 };
+            tsr_mip *mip;
+            options.progress = (tsr_progress){ stop_at, left };
+            const tsr_status status = tsr_mip_build(context, volume, &options, &mip);
+            if (status == TSR_OK) {
+                tsr_mip_destroy(&mip);
+                reports += calls;
+                break;
+            }
+            assert_int_equal(status, TSR_ERROR_CANCELLED);
+            assert_null(mip);
+            assert_int_equal(tsr_context_memory(context).current_bytes, before);
+            calls += calls > 12 ? 15 : 0; /* of the errors' 48 some will do */
+        }
+    }
+    assert_true(reports > 80); /* both formats */
+    free(voxels);
+    tsr_volume_destroy(&volume);
+    tsr_context_destroy(&context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(groups_draw_the_whole), cmocka_unit_test(streams_draw_the_whole),
-                                        cmocka_unit_test(streams_see_damage), cmocka_unit_test(refuses) };
+                                        cmocka_unit_test(streams_see_damage), cmocka_unit_test(refuses), cmocka_unit_test(cancelled) };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

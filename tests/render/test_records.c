@@ -322,6 +322,170 @@ static void pictures(void **state)
     tsr_context_destroy(&context);
 }
 
+/* Walls behind walls: a ball with a ball cut out of it, and another one. */
+static double hollow(double x, double y, double z) { return fmax(two_balls(x, y, z), 6 - sqrt((x + 4) * (x + 4) + (y - 2) * (y - 2) + z * z)); }
+static double cloud(double x, double y, double z) { return exp(-0.003 * (x * x + 2 * y * y + z * z)); }
+
+/* Records in a scene, a volume before, between and behind their layers: the picture of the same triangles as a mesh, which rays find in a tree. */
+static void layers_and_volume(void **state)
+{
+    (void)state;
+    enum { SIZE = 56 };
+    tsr_context *context = test_context();
+    tsr_tiles *tiles = list_of(context, 42, (tsr_vec3){ 0.9, 1.1, 1.0 }, hollow, 8);
+    tsr_volume *volume = test_volume_of(context, 30, (tsr_vec3){ 1.2, 1.5, 1.3 }, cloud);
+    const tsr_transfer transfer = { .points = 2, .point = { { 0.1f, 0, { 0.2f, 0.5f, 1 } }, { 1, 0.06f, { 1, 0.8f, 0.3f } } } };
+    tsr_camera camera = { { 30, 60, 25 }, { 0, 0, 0 }, { 0, 0, 1 }, TSR_PERSPECTIVE, 34, 0 };
+    tsr_records *records;
+    tsr_mesh *mesh;
+    tsr_scene *scene;
+    require_ok(tsr_scene_create(context, &scene));
+    require_ok(tsr_scene_set_volume(scene, volume));
+    require_ok(tsr_records_extract(context, tiles, 0.3, &records));
+    require_ok(tsr_records_mesh(records, TSR_SURFACE_SEPARATE_INSIDE, &mesh));
+    assert_true(tsr_records_isovalue(records) == 0.3);
+    double behind = 0;
+    for (int turn = 0; turn < 4; turn++) {
+        tsr_render_options options = TSR_RENDER_OPTIONS;
+        int apart;
+        options.mode = turn == 3 ? TSR_RENDER_SURFACE : TSR_RENDER_COMBINED;
+        options.transfer = &transfer;
+        options.ambient_occlusion = -1; /* of a mesh by rays, of records from the field: not the same */
+        options.flat = 1;
+        options.surface_opacity = turn == 2 ? 1 : 0.45;
+        options.surface_layers = turn == 0 ? 1 : 5;
+        options.supersampling = turn == 3 ? 2 : 1;
+        options.transparent = turn == 1;
+        require_ok(tsr_scene_set_surface_mesh(scene, mesh));
+        test_view b = test_draw(context, scene, &camera, &options, SIZE);
+        require_ok(tsr_scene_set_surface_tiles(scene, tiles));
+        require_ok(tsr_scene_set_surface_records(scene, records, 0));
+        test_view a = test_draw(context, scene, &camera, &options, SIZE);
+        const double error = compare(&a, &b, 1e-3, &apart);
+        print_message("turn %d: mean square error %.2g, %d pixels apart\n", turn, error, apart);
+        assert_true(error < 1e-5 && apart <= SIZE * SIZE / 1000);
+        if (turn == 1) { /* what one layer alone lacks */
+            options.surface_layers = 1;
+            test_view one = test_draw(context, scene, &camera, &options, SIZE);
+            behind = compare(&a, &one, 1e9, &apart);
+            test_view_free(&one);
+        }
+        test_view_free(&a);
+        test_view_free(&b);
+    }
+    assert_true(behind > 1e-3);
+    tsr_scene_destroy(&scene);
+    tsr_mesh_destroy(&mesh);
+    tsr_records_destroy(&records);
+    tsr_volume_destroy(&volume);
+    tsr_tiles_destroy(&tiles);
+    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    tsr_context_destroy(&context);
+}
+
+/* Mean square error of the channels, without the pixels at outlines, where one sees further than the other. */
+static double compare_within(const test_view *a, const test_view *b, const test_view *depths)
+{
+    double sum = 0;
+    int n = 0;
+    for (int i = 0; i < a->width * a->height; i++) {
+        const float d = a->depth[i], e = depths->depth[i];
+        if (isfinite(d) != isfinite(e) || (isfinite(d) && fabsf(d - e) > 0.3f)) continue;
+        for (int c = 4 * i; c < 4 * i + 4; c++, n++) sum += (double)(a->rgba[c] - b->rgba[c]) * (double)(a->rgba[c] - b->rgba[c]);
+    }
+    return sum / n;
+}
+
+/* Ambient occlusion, cuts and regions come from the field: near the picture of rays through it, where that differs from one without them. */
+static void field_of_records(void **state)
+{
+    (void)state;
+    enum { SIZE = 64 };
+    tsr_context *context = test_context();
+    tsr_tiles *tiles = list_of(context, 42, (tsr_vec3){ 1, 1.1, 0.9 }, hollow, 8);
+    tsr_volume *volume = test_volume_of(context, 30, (tsr_vec3){ 1.2, 1.5, 1.3 }, cloud);
+    const tsr_transfer transfer = { .points = 2, .point = { { 0.1f, 0, { 0.2f, 0.5f, 1 } }, { 1, 0.1f, { 1, 0.8f, 0.3f } } } };
+    const tsr_camera camera = { { 30, 60, 25 }, { 0, 0, 0 }, { 0, 0, 1 }, TSR_PERSPECTIVE, 34, 0 };
+    tsr_records *records;
+    tsr_scene *scene;
+    require_ok(tsr_scene_create(context, &scene));
+    require_ok(tsr_scene_set_volume(scene, volume));
+    require_ok(tsr_records_extract(context, tiles, 0, &records));
+    for (int turn = 0; turn < 4; turn++) {
+        tsr_render_options plain = TSR_RENDER_OPTIONS;
+        plain.mode = turn == 2 ? TSR_RENDER_COMBINED : TSR_RENDER_SURFACE;
+        plain.transfer = &transfer;
+        plain.ambient_occlusion = -1;
+        plain.surface_opacity = turn == 3 ? 0.5 : 1;
+        plain.surface_layers = turn == 3 ? 4 : 1;
+        tsr_render_options options = plain;
+        options.ambient_occlusion = turn == 0 ? 1 : -1;
+        options.clip = turn == 1 || turn == 3;
+        options.clip_normal = (tsr_vec3){ 0.2, 1, 0.1 };
+        options.clip_offset = 3;
+        options.clip_face = turn == 3 ? TSR_CLIP_OPEN : TSR_CLIP_CAP;
+        options.region = turn == 2 ? TSR_REGION_INSIDE : TSR_REGION_ALL;
+        int apart, hit = 0;
+        require_ok(tsr_scene_set_surface_tiles(scene, tiles));
+        test_view field = test_draw(context, scene, &camera, &options, SIZE), without = test_draw(context, scene, &camera, &plain, SIZE);
+        require_ok(tsr_scene_set_surface_records(scene, records, turn == 0));
+        test_view v = test_draw(context, scene, &camera, &options, SIZE);
+        compare(&field, &v, 0.3, &apart);
+        if (turn == 0) { /* what it takes away: normals of cells and of the field are not the same at creases */
+            test_view lit = test_draw(context, scene, &camera, &plain, SIZE);
+            for (int i = 0; i < 4 * SIZE * SIZE; i++) v.rgba[i] += without.rgba[i] - lit.rgba[i];
+            test_view_free(&lit);
+        }
+        const double other = compare_within(&field, &without, &v), error = compare_within(&field, &v, &v);
+        for (int i = 0; i < SIZE * SIZE; i++) hit += isfinite(field.depth[i]) != 0;
+        print_message("turn %d: PSNR %.1f dB (without %.1f), %d of %d pixels apart\n", turn, -10 * log10(error), -10 * log10(other), apart, hit);
+        assert_true(hit > SIZE * SIZE / 10 && -10 * log10(error) > 32 && error < 0.25 * other && apart <= hit / 40);
+        test_view_free(&field);
+        test_view_free(&without);
+        test_view_free(&v);
+    }
+    tsr_scene_destroy(&scene);
+    tsr_records_destroy(&records);
+    tsr_volume_destroy(&volume);
+    tsr_tiles_destroy(&tiles);
+    tsr_context_destroy(&context);
+}
+
+/* A cancelled picture gives its memory back. */
+static int stop(void *user, double fraction, const char *stage)
+{
+    (void)stage;
+    return fraction > *(const double *)user;
+}
+static void cancelled(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    tsr_tiles *tiles = list_of(context, 42, (tsr_vec3){ 1, 1, 1 }, hollow, 8);
+    tsr_render_options options = TSR_RENDER_OPTIONS;
+    const tsr_camera camera = test_front(50);
+    tsr_records *records;
+    tsr_picture *picture;
+    double until = 0.3;
+    require_ok(tsr_picture_create(context, 32, 32, &picture));
+    require_ok(tsr_records_extract(context, tiles, 0, &records));
+    const int64_t before = tsr_context_memory(context).current_bytes;
+    options.ambient_occlusion = -1;
+    options.surface_opacity = 0.5;
+    options.surface_layers = 3;
+    options.progress = (tsr_progress){ stop, &until };
+    require_error(tsr_records_draw(records, &camera, &options, 0, picture), TSR_ERROR_CANCELLED, "cancelled during records");
+    until = 0.6;
+    require_error(tsr_records_draw(records, &camera, &options, 0, picture), TSR_ERROR_CANCELLED, "cancelled during render");
+    assert_int_equal(tsr_context_memory(context).current_bytes, before);
+    until = 2;
+    require_ok(tsr_records_draw(records, &camera, &options, 0, picture));
+    tsr_picture_destroy(&picture);
+    tsr_records_destroy(&records);
+    tsr_tiles_destroy(&tiles);
+    tsr_context_destroy(&context);
+}
+
 /* From within: cells beside and behind the eye too; every ray meets the ball. One and a half cells for each voxel face of area. */
 static void from_within(void **state)
 {
@@ -348,11 +512,23 @@ static void same_everywhere(void **state)
     tsr_context *contexts[3] = { test_context_on("cpu", 1), test_context_on("cpu", 3), test_context() };
     const tsr_camera camera = { { 30, 60, 25 }, { 0, 0, 0 }, { 0, 0, 1 }, TSR_PERSPECTIVE, 34, 0 };
     list l[3];
-    test_view v[3];
+    test_view v[3], w[3];
     for (int k = 0; k < 3; k++) {
         tsr_tiles *tiles = list_of(contexts[k], 42, (tsr_vec3){ 0.9, 1.1, 1.3 }, two_balls, 8);
         tsr_records *records;
         require_ok(tsr_records_extract(contexts[k], tiles, -0.4, &records));
+        tsr_scene *scene;
+        tsr_render_options options = TSR_RENDER_OPTIONS;
+        options.surface_opacity = 0.6;
+        options.surface_layers = 3;
+        options.clip = 1;
+        options.clip_normal = (tsr_vec3){ 1, 1, 0.3 };
+        options.clip_offset = 6;
+        require_ok(tsr_scene_create(contexts[k], &scene));
+        require_ok(tsr_scene_set_surface_tiles(scene, tiles));
+        require_ok(tsr_scene_set_surface_records(scene, records, 0));
+        w[k] = test_draw(contexts[k], scene, &camera, &options, 40);
+        tsr_scene_destroy(&scene);
         tsr_tiles_destroy(&tiles); /* the records need it no more */
         l[k] = fetch(records);
         v[k] = draw(contexts[k], records, &camera, NULL, k == 1, 48);
@@ -366,10 +542,13 @@ static void same_everywhere(void **state)
         if (tsr_context_device(contexts[k]).kind == TSR_DEVICE_CUDA) continue;
         assert_memory_equal(v[0].rgba, v[k].rgba, 48 * 48 * 16);
         assert_memory_equal(v[0].depth, v[k].depth, 48 * 48 * 4);
+        assert_memory_equal(w[0].rgba, w[k].rgba, 40 * 40 * 16);
+        assert_memory_equal(w[0].depth, w[k].depth, 40 * 40 * 4);
     }
     for (int k = 0; k < 3; k++) {
         drop(&l[k]);
         test_view_free(&v[k]);
+        test_view_free(&w[k]);
         tsr_context_destroy(&contexts[k]);
     }
 }
@@ -420,6 +599,21 @@ static void bad_input(void **state)
     options.mode = TSR_RENDER_MIP;
     assert_int_equal(tsr_records_draw(records, &camera, &options, 0, picture), TSR_ERROR_UNSUPPORTED);
     options = (tsr_render_options)TSR_RENDER_OPTIONS;
+    options.ambient_occlusion = 0.5;
+    require_error(tsr_records_draw(records, &camera, &options, 0, picture), TSR_ERROR_UNSUPPORTED, "tsr_scene_set_surface_records");
+    options = (tsr_render_options)TSR_RENDER_OPTIONS;
+    options.surface_layers = 65;
+    require_error(tsr_records_draw(records, &camera, &options, 0, picture), TSR_ERROR_ARGUMENT, "surface_layers 65");
+    tsr_scene *scene;
+    require_ok(tsr_scene_create(context, &scene));
+    require_error(tsr_scene_set_surface_records(scene, records, 0), TSR_ERROR_STATE, "no tile list");
+    tsr_tiles *elsewhere = list_of(context, 42, (tsr_vec3){ 1, 1, 2 }, ball_18, 8);
+    require_ok(tsr_scene_set_surface_tiles(scene, elsewhere));
+    require_error(tsr_scene_set_surface_records(scene, records, 0), TSR_ERROR_ARGUMENT, "elsewhere");
+    require_error(tsr_scene_set_surface_records(scene, NULL, 0), TSR_ERROR_ARGUMENT, "records is NULL");
+    tsr_scene_destroy(&scene);
+    tsr_tiles_destroy(&elsewhere);
+    options = (tsr_render_options)TSR_RENDER_OPTIONS;
     options.supersampling = 5;
     assert_int_equal(tsr_records_draw(records, &camera, &options, 0, picture), TSR_ERROR_ARGUMENT);
     camera.height = 0;
@@ -436,8 +630,9 @@ static void bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cells_of_voxels), cmocka_unit_test(mesh_of_list),    cmocka_unit_test(pictures),
-        cmocka_unit_test(from_within),     cmocka_unit_test(same_everywhere), cmocka_unit_test(bad_input),
+        cmocka_unit_test(cells_of_voxels),  cmocka_unit_test(mesh_of_list),    cmocka_unit_test(pictures),
+        cmocka_unit_test(from_within),      cmocka_unit_test(same_everywhere), cmocka_unit_test(layers_and_volume),
+        cmocka_unit_test(field_of_records), cmocka_unit_test(cancelled),       cmocka_unit_test(bad_input),
     };
     return cmocka_run_group_tests_name("records", tests, NULL, NULL);
 }

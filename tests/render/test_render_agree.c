@@ -145,7 +145,43 @@ static double scattered(double x, double y, double z)
     return rod;
 }
 
-enum { FAR_CASES = 9, FAR_VOXELS = 72 };
+/* From case REGIONS on: volumes by tables, three axes and regions, of a field or of a tile list. */
+enum { REGIONS = 9, FAR_CASES = 19, FAR_VOXELS = 72 };
+static void set_region(int which, tsr_transfer *transfer, tsr_render_options *o)
+{
+    static const tsr_region regions[FAR_CASES - REGIONS] = { TSR_REGION_INSIDE, TSR_REGION_OUTSIDE, TSR_REGION_TINT,   TSR_REGION_INSIDE,
+                                                             TSR_REGION_ALL,    TSR_REGION_OUTSIDE, TSR_REGION_INSIDE, TSR_REGION_TINT,
+                                                             TSR_REGION_ALL,    TSR_REGION_INSIDE };
+    static const tsr_lookup lookups[FAR_CASES - REGIONS] = { TSR_LOOKUP_NONE,          TSR_LOOKUP_NONE,  TSR_LOOKUP_TABLE, TSR_LOOKUP_PREINTEGRATED,
+                                                             TSR_LOOKUP_PREINTEGRATED, TSR_LOOKUP_TABLE, TSR_LOOKUP_NONE,  TSR_LOOKUP_NONE,
+                                                             TSR_LOOKUP_NONE,          TSR_LOOKUP_TABLE };
+    const int i = which - REGIONS;
+    o->region = regions[i];
+    o->lookup = lookups[i];
+    o->lookup_size = 60;
+    o->mode = i == 1 || i == 5 ? TSR_RENDER_COMBINED : TSR_RENDER_VOLUME;
+    if (i == 1 || i == 5) transfer->point[1].value = 12;
+    o->unshaded = i == 4 || i == 6;
+    o->supersampling = i == 3 || i == 7 ? 2 : 1;
+    if (lookups[i] != TSR_LOOKUP_PREINTEGRATED) {
+        transfer->gaussians = 1;
+        transfer->gaussian[0] = (struct tsr_transfer_gaussian){
+            .centre = 2, .width = 3, .gradient_centre = 1, .gradient_width = 0.4f, .alpha = 0.2f, .color = { 0, 1, 0.3f }
+        };
+    }
+    if (lookups[i] == TSR_LOOKUP_NONE) { /* the surface's field beside it, and other shapes */
+        transfer->gaussian[0].level_centre = 3;
+        transfer->gaussian[0].level_width = 4;
+        transfer->gaussian[0].shear[0] = 0.2f;
+        transfer->gaussian[1] =
+            (struct tsr_transfer_gaussian){ .centre = -1, .width = 2, .alpha = 0.3f, .color = { 1, 0, 1 }, .shape = TSR_TRANSFER_TRIANGLE };
+        transfer->gaussian[2] = (struct tsr_transfer_gaussian){
+            .centre = 4, .width = 1, .level_centre = 4, .level_width = 1, .alpha = 0.1f, .color = { 0.2f, 0.8f, 1 }, .shape = TSR_TRANSFER_BOX
+        };
+        transfer->gaussians = 3;
+    }
+}
+
 static test_view draw_far(tsr_context *context, const tsr_volume *volume, int which)
 {
     tsr_scene *scene;
@@ -156,7 +192,16 @@ static test_view draw_far(tsr_context *context, const tsr_volume *volume, int wh
     const int inverted = which == 3 || which == 4 || which == 8;
     require_ok(tsr_scene_create(context, &scene));
     require_ok(tsr_scene_set_volume(scene, volume));
-    require_ok(tsr_scene_set_surface_volume(scene, volume, 0, !inverted));
+    tsr_tiles *tiles = NULL;
+    if (which >= REGIONS && which % 3 == 0) {
+        tsr_tiles_options list = TSR_TILES_OPTIONS;
+        list.band = 3;
+        require_ok(tsr_tiles_create(context, tsr_volume_geometry(volume), &list, &tiles));
+        require_ok(tsr_tiles_load(tiles, volume));
+        require_ok(tsr_scene_set_surface_tiles(scene, tiles));
+    } else {
+        require_ok(tsr_scene_set_surface_volume(scene, volume, 0, !inverted));
+    }
     require_ok(tsr_scene_describe(scene, &info));
     require_ok(tsr_camera_orbit(&info.bounds, info.space, 20 + 37 * which, 50 - 13 * which,
                                 which == 1 || which == 8 ? TSR_ORTHOGRAPHIC : TSR_PERSPECTIVE, 1, &camera));
@@ -175,8 +220,10 @@ static test_view draw_far(tsr_context *context, const tsr_volume *volume, int wh
     options.clip = which == 4 || which == 5 || which == 7;
     options.clip_normal = (tsr_vec3){ 1, -0.5, 0.7 };
     options.clip_offset = 6;
+    if (which >= REGIONS) set_region(which, &transfer, &options);
     test_view v = test_draw(context, scene, &camera, &options, SIZE);
     tsr_scene_destroy(&scene);
+    tsr_tiles_destroy(&tiles);
     return v;
 }
 
@@ -195,11 +242,19 @@ static void empty_space(void **state)
     for (int which = 0; which < FAR_CASES; which++) {
         test_view a = draw_far(cpu, here, which), b = draw_far(emulator, there, which);
         int hits = 0;
-        for (int i = 0; i < SIZE * SIZE; i++) hits += isfinite(a.depth[i]) != 0;
+        for (int i = 0; i < SIZE * SIZE; i++)
+            hits += which < REGIONS ? isfinite(a.depth[i]) != 0 : fabsf(a.rgba[4 * i + 1] - a.rgba[4 * (i / SIZE * SIZE) + 1]) > 1e-3f;
         assert_true(hits > 10);
         require_same(which, &a, &b, "emu");
-        test_view_free(&a);
         test_view_free(&b);
+        for (int isa = 0; isa < (int)tsr_isa_current() && which >= REGIONS; isa++) {
+            tsr_isa_force(isa);
+            b = draw_far(cpu, here, which);
+            tsr_isa_force(-1);
+            require_same(which, &a, &b, tsr_isa_name((tsr_isa)isa));
+            test_view_free(&b);
+        }
+        test_view_free(&a);
     }
     tsr_volume_destroy(&here);
     tsr_volume_destroy(&there);

@@ -74,6 +74,17 @@ def run(browser, server, folder, real):
     browser.keys("2")
     browser.drag([on_page([seed[0] + d, seed[1] + d / 2, seed[2]]) for d in (0, 2, 4)])
     browser.until("return tessera.bench.state.probe.count > 20", 10, "the probe")
+    browser.until("return tessera.windows.speed.frame.editInput >= tessera.link.lastInput", 10, "all of the probe")
+    interval = [state()[k] for k in ("target", "epsilon", "probe")]
+    browser.script("const e = document.getElementById('probe-sets'); e.value = 'colours'; e.dispatchEvent(new Event('change'))")
+    browser.drag([on_page([seed[0] + d, seed[1] + d / 2, seed[2]]) for d in (0, 2, 4)])
+    browser.until("return tessera.bench.state.transfer.length === 3", 10, "the probed colours")
+    middle = state()["transfer"][1][0]
+    assert abs(middle - interval[0]) < interval[1], f"colours around {middle}, T {interval[0]} +- {interval[1]}"
+    assert interval == [state()[k] for k in ("target", "epsilon", "probe")], "colours changed the speed"
+    browser.script("const e = document.getElementById('probe-sets'); e.value = 'speed'; e.dispatchEvent(new Event('change'));"
+                   "const p = document.getElementById('preset'); p.value = 'mri-head'; p.dispatchEvent(new Event('change'))")
+    browser.until("return tessera.bench.state.transfer.length > 3", 10, "the preset")
     if real:  # how many grey values the drag met depends on the machine's pace; a user would widen a narrow interval by its slider, too
         browser.script("tessera.sliders.epsilon.set(32, true)")
         browser.until("return tessera.bench.state.epsilon === 32", 10, "epsilon by its slider")

@@ -56,6 +56,8 @@ static void bad_messages(void **unused)
         { "{\"type\":\"view\",\"view\":\"volume\",\"clip\":1}", "clip: something else, expected true or false" },
         { "{\"type\":\"view\",\"view\":\"source\",\"width\":5000}", "width: out of range" },
         { "{\"type\":\"window\",\"low\":1,\"high\":1}", "high: not above low" },
+        { "{\"type\":\"probe\",\"at\":[1,2,3],\"colours\":1}", "colours: something else, expected true or false" },
+        { "{\"type\":\"paint\",\"from\":[1,2,3],\"radius\":1,\"colours\":true}", "no field of this name" },
         { "{\"type\":\"transfer\",\"preset\":\"grey\",\"points\":[[0,0,0,0,0]]}", "points: not one of points and preset" },
         { "{\"type\":\"transfer\",\"points\":[[0,0,0,0]]}", "points: a point of another form" },
         { "{\"type\":\"transfer\",\"points\":[[0,0,0,0,1.5]]}", "points: a number out of range" },

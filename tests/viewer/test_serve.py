@@ -111,6 +111,19 @@ def test_windows(server):
     page.send(type="window", low=0.1, high=0.6, input=40)
     page.send(type="transfer", points=[[0.1, 0, 0, 0, 0], [0.5, 0.2, 1, 0.5, 0.2]], input=41)
     page.until(lambda: page.frames["volume"]["view_input"] >= 41 and len(page.state["transfer"]) == 2, what="the transfer function")
+    speed = [page.state[k] for k in ("target", "epsilon")], page.state["probe"]["count"]
+    page.send(type="probe", at=[24, 24, 24], radius=2, colours=True, begin=True, input=42)
+    page.until(lambda: page.frames["volume"]["view_input"] >= 42 and len(page.state["transfer"]) == 3, what="the probed colours")
+    one = page.state["transfer"]
+    assert one[0][0] < one[1][0] < one[2][0] and one[0][1] == one[2][1] == 0 and one[1][1] == 0.5, one
+    page.send(type="probe", at=[2, 2, 2], radius=3, colours=True, begin=False, input=43)  # the same stroke: wider
+    page.until(lambda: page.frames["volume"]["view_input"] >= 43 and page.state["transfer"] != one, what="more probed colours")
+    two = page.state["transfer"]
+    assert two[2][0] - two[0][0] > one[2][0] - one[0][0], (one, two)
+    page.send(type="probe", at=[24, 24, 24], radius=2, colours=True, begin=True, input=44)  # another stroke: as the first
+    page.until(lambda: page.frames["volume"]["view_input"] >= 44 and page.state["transfer"][1][0] == one[1][0], what="colours of another stroke")
+    page.send(type="probe", at=[1000, 24, 24], radius=1e6, colours=True, input=45)  # beside the image: nothing
+    assert speed == ([page.state[k] for k in ("target", "epsilon")], page.state["probe"]["count"]), "the speed changed"
     page.send(type="view", view="volume", mode="surface", clip=False, zoom=1, pan=[0, 0], azimuth=0, elevation=0, input=50)
     probed = page.state["probe"]["count"]
     page.send(type="pick", x=0.5, y=0.5, action="probe", radius=2, input=51)

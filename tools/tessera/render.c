@@ -33,6 +33,7 @@ static int add_tiles(struct render *r, const char *path)
     if (!r->tiles) return code;
     tsr_status status = tsr_scene_set_surface_tiles(r->scene, r->tiles);
     if (status == TSR_OK && r->by_records) status = tsr_records_extract(r->context, r->tiles, r->isovalue_given ? r->isovalue : 0, &r->records);
+    if (status == TSR_OK && r->by_records) status = tsr_scene_set_surface_records(r->scene, r->records, r->cull);
     return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, path);
 }
 
@@ -42,6 +43,7 @@ static int add_surface(struct render *r)
     const char *format;
     int code = cli_recognise(r->cli, r->surface, &r->read, &kind, &format);
     if (code) return code;
+    if (r->by_records && kind != TSR_FILE_TILES) return cli_usage(r->cli, "--records: %s is no tile list, expected one", r->surface);
     if (kind == TSR_FILE_MESH) return add_mesh(r, r->surface);
     if (kind == TSR_FILE_TILES) return add_tiles(r, r->surface);
     r->surface_volume = cli_read_to_device(r->cli, r->surface, &r->read, r->context, &code);
@@ -70,7 +72,8 @@ int render_scene(struct render *r, const char *path)
     if (status != TSR_OK) return cli_status(r->cli, status, NULL);
     int code = cli_recognise(r->cli, path, &r->read, &kind, &format);
     if (code) return code;
-    if (r->by_records && kind != TSR_FILE_TILES) return cli_usage(r->cli, "--records: %s is no tile list, expected one", path);
+    if (r->by_records && !r->surface && kind != TSR_FILE_TILES)
+        return cli_usage(r->cli, "--records: %s is no tile list, expected one, or one as --surface", path);
     if (kind == TSR_FILE_MESH) {
         if (r->surface) return cli_usage(r->cli, "--surface: %s is a mesh already, expected a volume as input", path);
         return add_mesh(r, path);
@@ -170,8 +173,7 @@ tsr_status render_picture(struct render *r, const tsr_camera *camera)
         r->options.pass = pass;
         r->share = share / r->passes;
         r->drawn = drawn + pass * r->share;
-        status = r->records ? tsr_records_draw(r->records, camera, &r->options, r->cull, r->picture)
-                            : tsr_render(r->scene, camera, &r->options, r->picture);
+        status = tsr_render(r->scene, camera, &r->options, r->picture);
     }
     r->drawn = drawn;
     r->share = share;
@@ -433,7 +435,7 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "records",
           .type = CLI_FLAG,
           .value = &r.by_records,
-          .help = "of a tile list: as compact records (15 bytes a cell), each expanded while it is drawn" },
+          .help = "surface of a tile list: as compact records (15 bytes a cell), each expanded while it is drawn" },
         { .name = "cull",
           .type = CLI_FLAG,
           .value = &r.cull,

@@ -7,7 +7,20 @@
 /* Options that say nothing without another one, or beside another one. */
 static int check_needs(const struct render *r)
 {
-    enum { SLICE = 1, OBLIQUE = 2, EYE = 4, CLIP = 8, LOOKUP = 16, FILM = 32, ISOVALUE = 64, VIEW = 128, GALLERY = 256, SWEEP = 512, RECORDS = 1024 };
+    enum {
+        SLICE = 1,
+        OBLIQUE = 2,
+        EYE = 4,
+        CLIP = 8,
+        LOOKUP = 16,
+        FILM = 32,
+        ISOVALUE = 64,
+        VIEW = 128,
+        GALLERY = 256,
+        SWEEP = 512,
+        RECORDS = 1024,
+        ALONE = 2048
+    }; /* ALONE: records without a volume */
     static const struct {
         int option;
         const char *name;
@@ -37,34 +50,39 @@ static int check_needs(const struct render *r)
         { GIVEN_AZIMUTH, "azimuth", 0, NULL, SLICE | VIEW | EYE | GALLERY },
         { GIVEN_ELEVATION, "elevation", 0, NULL, SLICE | VIEW | EYE | GALLERY },
         { GIVEN_PROJECTION, "projection", 0, NULL, SLICE | GALLERY },
-        { GIVEN_MODE, "mode", 0, NULL, SLICE | GALLERY | RECORDS },
-        { GIVEN_TRANSFER, "transfer", 0, NULL, SLICE | RECORDS },
+        { GIVEN_MODE, "mode", 0, NULL, SLICE | GALLERY | ALONE },
+        { GIVEN_TRANSFER, "transfer", 0, NULL, SLICE | ALONE },
         { GIVEN_SURFACE_TRANSFER, "surface-transfer", 0, NULL, SLICE | GALLERY | RECORDS },
-        { GIVEN_LOOKUP, "lookup", 0, NULL, SLICE | GALLERY | RECORDS },
-        { GIVEN_OPACITY_SCALE, "opacity-scale", 0, NULL, SLICE | GALLERY | RECORDS },
-        { GIVEN_UNSHADED, "unshaded", 0, NULL, SLICE | GALLERY | RECORDS },
-        { GIVEN_REGION, "region", 0, NULL, SLICE | GALLERY | RECORDS },
+        { GIVEN_LOOKUP, "lookup", 0, NULL, SLICE | GALLERY | ALONE },
+        { GIVEN_OPACITY_SCALE, "opacity-scale", 0, NULL, SLICE | GALLERY | ALONE },
+        { GIVEN_UNSHADED, "unshaded", 0, NULL, SLICE | GALLERY | ALONE },
+        { GIVEN_REGION, "region", 0, NULL, SLICE | GALLERY | ALONE },
         { GIVEN_SURFACE_COLOR, "surface-color", 0, NULL, SLICE },
         { GIVEN_SURFACE_OPACITY, "surface-opacity", 0, NULL, SLICE | GALLERY },
-        { GIVEN_SURFACE_LAYERS, "surface-layers", 0, NULL, SLICE | GALLERY | RECORDS },
+        { GIVEN_SURFACE_LAYERS, "surface-layers", 0, NULL, SLICE | GALLERY },
         { GIVEN_FLAT, "flat", 0, NULL, SLICE | GALLERY },
-        { GIVEN_AMBIENT_OCCLUSION, "ambient-occlusion", 0, NULL, SLICE | GALLERY | RECORDS },
+        { GIVEN_AMBIENT_OCCLUSION, "ambient-occlusion", 0, NULL, SLICE | GALLERY },
         { GIVEN_SPECULAR, "specular", 0, NULL, SLICE | GALLERY },
-        { GIVEN_CLIP_NORMAL, "clip-normal", 0, NULL, SLICE | GALLERY | RECORDS },
-        { GIVEN_STEP, "step", 0, NULL, SLICE | GALLERY | RECORDS },
-        { GIVEN_JITTER, "jitter", 0, NULL, SLICE | GALLERY | RECORDS },
+        { GIVEN_CLIP_NORMAL, "clip-normal", 0, NULL, SLICE | GALLERY },
+        { GIVEN_STEP, "step", 0, NULL, SLICE | GALLERY | ALONE },
+        { GIVEN_JITTER, "jitter", 0, NULL, SLICE | GALLERY | ALONE },
         { GIVEN_BACKGROUND, "background", 0, NULL, SLICE | GALLERY },
         { GIVEN_BACKGROUND_BOTTOM, "background-bottom", 0, NULL, SLICE | GALLERY },
     };
     static const struct {
         int bit;
         const char *name;
-    } others[] = { { SWEEP, "--sweep" }, { SLICE, "--slice" },     { VIEW, "--view" },
-                   { EYE, "--eye" },     { GALLERY, "--gallery" }, { RECORDS, "--records" } };
+    } others[] = { { SWEEP, "--sweep" },
+                   { SLICE, "--slice" },
+                   { VIEW, "--view" },
+                   { EYE, "--eye" },
+                   { GALLERY, "--gallery" },
+                   { RECORDS, "--records" },
+                   { ALONE, "--records without a volume" } };
     const int has = (r->slice_given ? SLICE : 0) | (r->slice_given && r->slice.axis == 3 ? OBLIQUE : 0) | (r->eye_given ? EYE : 0) |
                     (r->options.clip ? CLIP : 0) | (r->options.lookup != TSR_LOOKUP_NONE ? LOOKUP : 0) | (r->film ? FILM : 0) |
                     (r->isovalue_given ? ISOVALUE : 0) | (r->view ? VIEW : 0) | (r->gallery ? GALLERY : 0) | (r->sweep ? SWEEP : 0) |
-                    (r->by_records ? RECORDS : 0);
+                    (r->by_records ? RECORDS : 0) | (r->by_records && !r->surface ? ALONE : 0);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const int option = rules[i].option;
         const int given = option == GIVEN_UP ? r->up_given : option == GIVEN_CLIP_NORMAL ? r->options.clip : r->given[option];
@@ -126,9 +144,8 @@ int render_check(struct render *r)
     if (r->gallery && cli->inputs > 1) return cli_usage(cli, "--gallery: expected one input");
     if (r->frames_given && !r->turntable && !r->sweep) return cli_usage(cli, "--frames: expected --turntable or --sweep beside it");
     if (r->slice_given && r->passes > 1) return cli_usage(cli, "--passes: of views; a slice is smoothed by --supersampling");
-    if (r->by_records && (r->slice_given || r->gallery || r->surface))
-        return cli_usage(cli, "--records: draws the surface of a tile list, expected no --slice, --gallery or --surface beside it");
-    if (r->by_records && r->window_given) return cli_usage(cli, "--window: has no effect beside --records");
+    if (r->by_records && (r->slice_given || r->gallery)) return cli_usage(cli, "--records: of views, expected no --slice or --gallery beside it");
+    if (r->by_records && !r->surface && r->window_given) return cli_usage(cli, "--window: has no effect beside --records without a volume");
     r->film = r->turntable || r->sweep || cli->inputs > 1;
     const int needs = check_needs(r);
     if (needs) return needs;

@@ -191,7 +191,7 @@ static void act_on_pick(struct painter *p, const viewer_command *c, tsr_vec3 at)
 {
     viewer_session *s = p->s;
     char error[256] = "";
-    viewer_command next = { .input = c->input, .given = c->given & (UINT64_C(1) << VIEWER_INPUT), .radius = c->radius };
+    viewer_command next = { .input = c->input, .given = c->given & (UINT64_C(1) << VIEWER_INPUT), .radius = c->radius, .colours = c->colours };
     const double index[3] = { at.x, at.y, at.z };
     if (c->action == VIEWER_PICK_LOCATE) {
         for (int v = 0; v < VIEWER_VOLUME; v++) {

@@ -63,6 +63,7 @@ static const struct field fields[VIEWER_FIELDS] = {
     [VIEWER_X] = { "x", REAL, AT(x), 0, 1, NULL, 0 },
     [VIEWER_Y] = { "y", REAL, AT(y), 0, 1, NULL, 0 },
     [VIEWER_ACTION] = { "action", WORD, AT(action), 0, 0, action_names, 0 },
+    [VIEWER_COLOURS] = { "colours", BOOL, AT(colours), 0, 0, NULL, 0 },
 };
 
 #define B(field) (UINT64_C(1) << VIEWER_##field)
@@ -79,12 +80,12 @@ static const struct kind kinds[VIEWER_KINDS] = {
     [VIEWER_WINDOW] = { "window", B(LOW) | B(HIGH), 0 },
     [VIEWER_TRANSFER] = { "transfer", 0, B(POINTS) | B(PRESET) },
     [VIEWER_SET] = { "set", B(NAME) | B(VALUE), 0 },
-    [VIEWER_PROBE] = { "probe", B(AT), B(RADIUS) },
+    [VIEWER_PROBE] = { "probe", B(AT), B(RADIUS) | B(BEGIN) | B(COLOURS) },
     [VIEWER_PROBE_UNDO] = { "probe-undo", 0, 0 },
     [VIEWER_PROBE_RESET] = { "probe-reset", 0, 0 },
     [VIEWER_PAINT] = { "paint", B(FROM) | B(RADIUS), B(TO) | B(BEGIN) },
     [VIEWER_ERASE] = { "erase", B(FROM) | B(RADIUS), B(TO) | B(BEGIN) },
-    [VIEWER_PICK] = { "pick", B(X) | B(Y) | B(ACTION), B(RADIUS) },
+    [VIEWER_PICK] = { "pick", B(X) | B(Y) | B(ACTION), B(RADIUS) | B(COLOURS) },
     [VIEWER_START] = { "start", 0, 0 },
     [VIEWER_PAUSE] = { "pause", 0, 0 },
     [VIEWER_STEP] = { "step", B(COUNT), 0 },

@@ -17,7 +17,8 @@ typedef enum viewer_kind {
     VIEWER_WINDOW,      /* grey window of all windows */
     VIEWER_TRANSFER,    /* transfer function: points or a preset */
     VIEWER_SET,         /* a parameter of the segmentation */
-    VIEWER_PROBE, VIEWER_PROBE_UNDO, VIEWER_PROBE_RESET,
+    VIEWER_PROBE,       /* for T and epsilon, or with colours for the transfer function */
+    VIEWER_PROBE_UNDO, VIEWER_PROBE_RESET,
     VIEWER_PAINT, VIEWER_ERASE,
     VIEWER_PICK,        /* like probe, paint, erase or just looking, at a pixel of the 3-D window */
     VIEWER_START, VIEWER_PAUSE, VIEWER_STEP, VIEWER_RESET, VIEWER_UNDO,
@@ -40,14 +41,14 @@ typedef enum viewer_field {
     VIEWER_INPUT = 0, VIEWER_VIEW_NAME, VIEWER_WIDTH, VIEWER_HEIGHT, VIEWER_AXIS, VIEWER_POSITION, VIEWER_ZOOM, VIEWER_PAN, VIEWER_AZIMUTH, VIEWER_ELEVATION,
     VIEWER_MODE, VIEWER_CLIP, VIEWER_CLIP_AZIMUTH, VIEWER_CLIP_ELEVATION, VIEWER_CLIP_OFFSET, VIEWER_QUALITY, VIEWER_LOW, VIEWER_HIGH, VIEWER_POINTS,
     VIEWER_PRESET, VIEWER_NAME, VIEWER_VALUE, VIEWER_AT, VIEWER_FROM, VIEWER_TO, VIEWER_RADIUS, VIEWER_BEGIN, VIEWER_COUNT, VIEWER_WHAT, VIEWER_REPLACE,
-    VIEWER_SEQUENCE, VIEWER_ID, VIEWER_X, VIEWER_Y, VIEWER_ACTION, VIEWER_FIELDS
+    VIEWER_SEQUENCE, VIEWER_ID, VIEWER_X, VIEWER_Y, VIEWER_ACTION, VIEWER_COLOURS, VIEWER_FIELDS
 } viewer_field;
 
 typedef struct viewer_command {
     viewer_kind kind;
     uint64_t given;                  /* bits of viewer_field */
     double input, sequence, id;      /* whole numbers below 2^32 */
-    int32_t view, width, height, axis, mode, clip, preset, begin, what, replace, action;
+    int32_t view, width, height, axis, mode, clip, preset, begin, what, replace, action, colours;
     double position, zoom, pan[2], azimuth, elevation, clip_azimuth, clip_elevation, clip_offset, quality, low, high, value, radius, count, x, y;
     double at[3], from[3], to[3];    /* voxel indices */
     char name[VIEWER_NAME_BYTES];

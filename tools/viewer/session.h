@@ -74,6 +74,9 @@ typedef struct viewer_state {    /* what pages are told about the solver */
     char busy_with[32];
 } viewer_state;
 
+/* Values probed for the transfer function; squares: sum of the squared differences from the mean. */
+typedef struct viewer_colours { int64_t count; double mean, squares; } viewer_colours;
+
 typedef struct viewer_session {
     pthread_mutex_t lock;
     pthread_cond_t to_solver, to_painter;
@@ -162,6 +165,10 @@ int viewer_session_interrupted(viewer_session *session);
 
 void *viewer_solver_main(void *session);
 void *viewer_painter_main(void *session);
+
+/* colours.c: one place of a stroke that probes for the transfer function; `colours` is what the stroke has found so far. Of the solver's thread. */
+tsr_status viewer_probe_colours(viewer_session *session, tsr_context *context, const tsr_volume *volume, const viewer_image *image,
+                                const viewer_command *command, viewer_colours *colours);
 
 /* files.c. Messages go to error. */
 int viewer_load_image(viewer_session *session, const char *name, viewer_image **image, char *error, size_t error_bytes);

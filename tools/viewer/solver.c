@@ -17,6 +17,7 @@ enum { MOST_EDITS = 200000, MOST_BATCH = 2048 };
 static const double batch_seconds = 0.010, tell_seconds = 0.06;
 
 struct solver {
+    viewer_colours colours;
     viewer_session *s;
     tsr_context *context;
     tsr_context *bridge; /* of what the painter is given; NULL on a CPU, where it may read what is the solver's */
@@ -435,7 +436,10 @@ static tsr_status edit(struct solver *o, const viewer_command *c)
     if (viewer_given(c, VIEWER_TO)) to = (tsr_vec3){ c->to[0], c->to[1], c->to[2] };
     switch (c->kind) {
     case VIEWER_SET: status = tsr_segmentation_set(o->segmentation, c->name, c->value); break;
-    case VIEWER_PROBE: status = tsr_segmentation_probe(o->segmentation, at, c->radius, &o->state.probe); break;
+    case VIEWER_PROBE:
+        if (c->colours) return viewer_probe_colours(o->s, o->context, volume_of(o), o->image, c, &o->colours);
+        status = tsr_segmentation_probe(o->segmentation, at, c->radius, &o->state.probe);
+        break;
     case VIEWER_PROBE_UNDO: status = tsr_segmentation_probe_undo(o->segmentation, &o->state.probe); break;
     case VIEWER_PROBE_RESET:
         tsr_segmentation_probe_reset(o->segmentation);

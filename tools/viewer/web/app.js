@@ -83,6 +83,7 @@ const run = {
 };
 for (const [id, action] of Object.entries(run)) $(id).addEventListener("click", action);
 $("mode").addEventListener("change", () => windows.volume.change({ mode: $("mode").value }));
+$("probe-sets").addEventListener("change", () => { bench.probesColours = $("probe-sets").value === "colours"; });
 $("clip").addEventListener("change", () => windows.volume.change({ clip: $("clip").checked }));
 $("preset").addEventListener("change", () => {
   if ($("preset").value) link.input({ type: "transfer", preset: $("preset").value });

@@ -167,7 +167,8 @@ export class Window {
     } else if (!this.flat) {
       this.drag = null;
       this.bench.link.input({ type: "pick", x: at[0] / this.canvas.width, y: at[1] / this.canvas.height, action: tool,
-        radius: tool === "probe" ? this.bench.probeRadius : this.bench.brush });
+        radius: tool === "probe" ? this.bench.probeRadius : this.bench.brush,
+        ...(tool === "probe" && this.bench.probesColours ? { colours: true } : {}) });
     } else {
       const voxel = this.voxel(...at);
       if (!voxel || !this.inside(voxel)) return;
@@ -197,7 +198,9 @@ export class Window {
 
   sendStroke() {
     const { last, next, first } = this.stroke, tool = this.bench.tool;
-    if (tool === "probe") this.bench.link.input({ type: "probe", at: next, radius: this.bench.probeRadius });
+    if (tool === "probe")
+      this.bench.link.input({ type: "probe", at: next, radius: this.bench.probeRadius,
+        ...(this.bench.probesColours ? { colours: true, begin: first } : {}) });
     else this.bench.link.input({ type: tool, from: last, ...(first ? { begin: true } : { to: next }), radius: this.bench.brush });
     this.stroke = { last: next, next: null, first: false };
   }
