@@ -19,9 +19,16 @@ struct slide {
     void (*settled)(slide *s, int64_t y); /* row y is stored, and all before it; NULL: nobody waits for it */
     int (*pair)(slide *s, int64_t i);     /* both steps of a 5/3, on rows i and i-1; says which of these are in their place already: bits 0 and 1 */
     uint8_t stored[PAIR_ROWS];            /* rows of the ring that are */
+    int (*both)(slide *s, int64_t i);     /* rows i and i+1 in, i-1 and i stored, in one go; 0: not these. NULL: never */
+    int waits;                            /* the last row that came waits for the next, to go with it */
+    uint8_t slot[PAIR_ROWS];              /* of pairs: where the rows of the ring lie */
 };
 
-static char *ring_row(const slide *s, int64_t r) { return s->ring + (r - s->window[0]) % s->p->ring_rows * s->row_bytes; }
+static char *ring_row(const slide *s, int64_t r)
+{
+    const int64_t k = (r - s->window[0]) % s->p->ring_rows;
+    return s->ring + (s->p->pairs ? s->slot[k] : k) * s->row_bytes;
+}
 
 static const char *neighbour(const slide *s, int64_t j)
 {
@@ -90,14 +97,55 @@ static void slide_begin(slide *s)
         s->next[k] += (s->next[k] ^ f->step[k].parity) & 1;
     }
     s->out = s->begin;
+    s->waits = 0;
     memset(s->stored, 0, sizeof s->stored);
+    for (int k = 0; k < PAIR_ROWS; k++) s->slot[k] = (uint8_t)k;
 }
 
-/* Rows of the window, one by one. */
-static void slide_row(slide *s, int64_t r)
+static void swap_rows(slide *s, int64_t a, int64_t b)
+{
+    uint8_t *x = &s->slot[(a - s->window[0]) % s->p->ring_rows], *y = &s->slot[(b - s->window[0]) % s->p->ring_rows], kept = *x;
+    *x = *y;
+    *y = kept;
+}
+
+static void slide_alone(slide *s, int64_t r)
 {
     s->load(s, r);
     slide_advance(s, r, 0);
+}
+
+/* May rows i and i+1 go through all steps at once? */
+static int is_for_both(const slide *s, int64_t i)
+{
+    return s->next[0] == i && s->next[1] == i - 1 && s->out >= i - 2 && i - 1 > s->window[0] && i + 1 < s->window[1] && i < s->stop[0] &&
+           i - 1 < s->stop[1] && i < s->end;
+}
+
+static void slide_both(slide *s, int64_t i)
+{
+    for (; s->out < i - 1; s->out++) slide_store(s, s->out); /* it is final, and its place is needed */
+    if (!s->both(s, i)) {
+        slide_alone(s, i);
+        slide_alone(s, i + 1);
+        return;
+    }
+    swap_rows(s, i, i - 2);
+    swap_rows(s, i + 1, i - 1);
+    s->next[0] += 2;
+    s->next[1] += 2;
+    s->out += 2;
+    for (int64_t y = i - 1; s->settled && y <= i; y++) s->settled(s, y);
+}
+
+/* Rows of the window, one by one; what they are loaded from is there until the next one has come. */
+static void slide_row(slide *s, int64_t r)
+{
+    const int waits = s->waits;
+    s->waits = 0;
+    if (waits) slide_both(s, r - 1);
+    else if (s->both && is_for_both(s, r)) s->waits = 1;
+    else slide_alone(s, r);
 }
 
 static void slide_end(slide *s) { slide_advance(s, s->window[1], 1); }
@@ -125,7 +173,7 @@ struct plane {
     const char *ahead[2], *ahead_end[2]; /* what will soon be loaded: asked for piece by piece while rows are in work */
     plane *coarser;                      /* takes the approximation, row by row; NULL: it goes to memory */
     char *handed;                        /* its rows on their way there: PAIR_ROWS of them, row y/2 in place y/2 % PAIR_ROWS */
-    const char *source;                  /* of the coarser one: the row that comes */
+    const char *source[2];               /* of the coarser one: even and odd rows that come */
     int64_t own[2];                      /* rows whose details are to be stored: of those around them the coarser one needs the approximation alone */
 };
 
@@ -147,7 +195,7 @@ static void look_ahead(plane *t, int64_t r)
 {
     const pass *p = t->s.p;
     const tsr_wavelet_array *whole = &p->l->whole;
-    int64_t y = t->slice && p->inverse ? r : r + 2, base = t->whole, n = p->shape.n;
+    int64_t y = t->slice && p->inverse ? r : r + p->ahead, base = t->whole, n = p->shape.n;
     for (int k = 0; k < 2; k++) t->ahead[k] = t->ahead_end[k] = NULL;
     if (t->slice && !p->inverse && y >= t->s.window[1]) {
         y -= t->s.window[1] - t->s.window[0];
@@ -187,7 +235,7 @@ static void plane_load(slide *s, int64_t r)
         load_bands(p, &t->band[odd], y >> 1, t->bits | odd, row, &t->bad);
     } else {
         fetch_ahead(t);
-        if (t->source) split_row(p, t->source, 1, row, &t->bad);
+        if (t->source[0]) split_row(p, t->source[y & 1], 1, row, &t->bad);
         else split_row(p, at(p, &p->l->whole, t->whole + y * p->l->whole.stride[1]), p->l->whole.stride[0], row, &t->bad);
         fetch_ahead(t);
         narrow_row(p, row, &t->bad);
@@ -222,7 +270,7 @@ static void plane_settled(slide *s, int64_t y)
 {
     plane *t = (plane *)s;
     if (y & 1) return;
-    t->coarser->source = handed_row(t, y);
+    t->coarser->source[y >> 1 & 1] = handed_row(t, y);
     slide_row(&t->coarser->s, y >> 1);
 }
 
@@ -297,6 +345,38 @@ static int plane_pair(slide *s, int64_t i)
     return stored;
 }
 
+static int plane_both(slide *s, int64_t i)
+{
+    plane *t = (plane *)s;
+    const pass *p = s->p;
+    const tsr_wavelet_array *whole = &p->l->whole;
+    const int64_t parts[2] = { p->shape.low, p->shape.high };
+    char *to[2][2]; /* of row i and of row i-1 */
+    tsr_wavelet_two_rows rows = { .n = p->shape.n, .shift = raise_bits(p) };
+    if (!plane_targets(t, i, to[0], rows.stream_copy) || !plane_targets(t, i - 1, to[1], rows.stream_out)) return 0;
+    for (int k = 0; k < 2; k++) {
+        const int64_t y = i + k;
+        look_ahead(t, y);
+        rows.row[k] = t->source[0] ? t->source[y & 1] : at(p, whole, t->whole + y * whole->stride[1]);
+        rows.ahead[k] = t->ahead[0] ? t->ahead[0] : rows.row[k];
+        t->ahead[0] = t->ahead_end[0];
+        rows.before[k] = ring_row(s, i - 2) + parts[k];
+        rows.behind[k] = ring_row(s, i - 1) + parts[k];
+        rows.copy[k] = to[0][k];
+        rows.out[k] = to[1][k];
+        if (!to[0][k] || !to[1][k]) return 0;
+    }
+    p->rows->split_both(p->filter, &rows, &t->bad);
+    return 1;
+}
+
+/* Do rows go two by two? Forward from whole ones, mirrored at the ends, by filters with pairs. */
+static int has_both(const pass *p)
+{
+    const tsr_wavelet_level *l = p->l;
+    return !p->inverse && is_mirrored(p) && l->whole.stride[0] == 1;
+}
+
 static plane plane_make(const pass *p, char *work)
 {
     plane t = { .s = { .p = p,
@@ -305,7 +385,8 @@ static plane plane_make(const pass *p, char *work)
                        .load = plane_load,
                        .lift = plane_lift,
                        .store = plane_store,
-                       .pair = plane_pair } };
+                       .pair = plane_pair,
+                       .both = has_both(p) ? plane_both : NULL } };
     t.s.zero = work;
     t.s.ring = work + p->shape.bytes;
     t.next_whole = -1;
@@ -373,6 +454,7 @@ static void prepare_planes(pass *p, int64_t planes)
     int64_t least = tsr_max64(16, 4 * p->filter->reach);
     p->stream = p->last && row_count(l, 0) * (int64_t)p->rows->element > LARGE_BYTES;
     p->shape = shape_of(l->size[0], p->rows->ring);
+    p->ahead = (tsr_ceil_div(AHEAD_BYTES, l->size[0] * (int64_t)p->rows->element) + 1) / 2 * 2;
     p->ring_rows = ring_rows(p->filter);
     p->part = l->size[1];
     if (p->threads > 1 && planes < 4 * p->threads && !p->aliased) p->part = tsr_max64(least, tsr_ceil_div(l->size[1] * planes, 4 * p->threads));
