@@ -190,7 +190,7 @@ static inline int64_t row_count(const tsr_wavelet_level *l, int32_t axis)
     return rows;
 }
 
-/* x and y together, x, y and z together (wavelet_planes.c). */
+/* x and y together (wavelet_planes.c), x, y and z together (wavelet_blocks.c). */
 int tsr_wavelet_has_planes(const tsr_wavelet_level *l);
 int tsr_wavelet_has_blocks(const tsr_wavelet_level *l, const tsr_wavelet_rows *rows, const tsr_lift_filter *filter);
 int64_t tsr_wavelet_planes_bytes(const tsr_wavelet_level *l, const tsr_wavelet_rows *rows, const tsr_lift_filter *filter); /* per worker */
