@@ -2,33 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/parallel.h"
-#include "io/spool.h"
 #include "io/stream.h"
-#include "wavelet/codec.h"
-
-struct encoder {
-    const tsr_volume *volume;
-    const tsr_compress_options *options;
-    const char *path;
-    tsr_tsc t;
-    tsr_codec codec;
-    tsr_cut cut;
-    int32_t threads;
-    double lower, upper; /* least and greatest finite voxel */
-    int64_t lower_whole, upper_whole;
-    int64_t finite;            /* voxels that are */
-    tsr_planes_stream *stream; /* [brick][streams] */
-    uint8_t *passes;           /* [brick][streams][layers]: passes up to this layer */
-    const uint8_t **bytes;     /* [pieces] */
-    uint8_t *filled;           /* [brick][streams]: cut one step later than the others, where there was room */
-    int64_t first, stride;     /* bricks first, first + stride, ... are coded */
-    double squared;            /* measured error of all finite voxels */
-    tsr_spool *spool;          /* where streams wait that memory shall not hold; NULL: nowhere */
-    int64_t *spooled;          /* [brick][streams]: 1 + offset there; 0: in memory. NULL: no limit */
-    int64_t held, kept;        /* bytes of streams in memory; streams before this one are in the spool */
-    tsr_shared_failure failure;
-};
+#include "wavelet/encoder.h"
 
 const char *tsr_compress_coder_name(tsr_compress_coder coder)
 {
@@ -39,7 +14,7 @@ const char *tsr_compress_coder_name(tsr_compress_coder coder)
 /* ---- what the volume and the options ask for ------------------------------------------------------------------------------------------------------ */
 
 /* Voxels [begin, end) will not be looked at soon: those of a mapped file need no memory, where that is limited. */
-static void rest(const struct encoder *e, int64_t begin, int64_t end)
+static void rest(const struct tsr_encoder *e, int64_t begin, int64_t end)
 {
     const size_t element = tsr_dtype_size(e->volume->dtype);
     if (e->options->memory_limit)
@@ -70,7 +45,7 @@ static void rest(const struct encoder *e, int64_t begin, int64_t end)
         }                                               \
     } while (0)
 
-static void find_range(struct encoder *e)
+static void find_range(struct tsr_encoder *e)
 {
     const int64_t n = tsr_volume_count(e->volume), step = 1 << 20;
     e->lower = HUGE_VAL;
@@ -94,7 +69,7 @@ static void find_range(struct encoder *e)
     if (e->lower > e->upper) e->lower = e->upper = 0; /* no finite voxel */
 }
 
-static tsr_status check_options(struct encoder *e)
+static tsr_status check_options(struct tsr_encoder *e)
 {
     const tsr_compress_options *o = e->options;
     const int goals = (o->max_error != 0) + (o->psnr != 0) + (o->rate != 0);
@@ -118,7 +93,7 @@ static tsr_status check_options(struct encoder *e)
 }
 
 /* The map, its base and step. */
-static tsr_status choose_map(struct encoder *e)
+static tsr_status choose_map(struct tsr_encoder *e)
 {
     tsr_tsc *t = &e->t;
     const tsr_compress_options *o = e->options;
@@ -173,7 +148,7 @@ static tsr_status choose_map(struct encoder *e)
     return TSR_OK;
 }
 
-static tsr_status choose(struct encoder *e)
+static tsr_status choose(struct tsr_encoder *e)
 {
     static const int32_t edges[][3] = { { 0, 0, 0 }, { 128, 128, 128 }, { 64, 64, 64 }, { 128, 64, 32 }, { 32, 32, 32 } };
     const tsr_compress_options *o = e->options;
@@ -199,7 +174,7 @@ static tsr_status choose(struct encoder *e)
         t->edge[a] = asked[a] ? (int32_t)asked[a] : edges[t->coder][a];
         if ((t->size[2] == 1 || t->image) && a < 2 && !asked[a])
             t->edge[a] = t->coder == TSR_COMPRESS_RANS && a ? TSR_RANS_BRICK / TSR_TSC_EDGE : TSR_TSC_EDGE; /* slices and images */
-        if (t->image && a == 2 && t->coder != TSR_COMPRESS_PREDICT) t->edge[a] = 1; /* channels are no axis to be reduced */
+        if (t->image && a == 2 && t->coder != TSR_COMPRESS_PREDICT) t->edge[a] = 1;                         /* channels are no axis to be reduced */
         if (t->edge[a] > t->size[a]) t->edge[a] = (int32_t)t->size[a];
     }
     TSR_TRY(tsr_tsc_complete(t, e->path));
@@ -208,7 +183,7 @@ static tsr_status choose(struct encoder *e)
 
 /* ---- bricks ------------------------------------------------------------------------------------------------------------------------------------------ */
 
-static tsr_status encode_brick(struct encoder *e, int64_t index)
+static tsr_status encode_brick(struct tsr_encoder *e, int64_t index)
 {
     const tsr_brick b = tsr_codec_brick(&e->codec, index);
     tsr_planes_stream *stream = e->stream + index * e->t.streams;
@@ -228,7 +203,7 @@ done:
 
 static void encode_range(void *user, int64_t begin, int64_t end, int worker)
 {
-    struct encoder *e = (struct encoder *)user;
+    struct tsr_encoder *e = (struct tsr_encoder *)user;
     (void)worker;
     for (int64_t k = begin; k < end && !tsr_shared_failed(&e->failure); k++) {
         const tsr_status status = encode_brick(e, e->first + k * e->stride);
@@ -236,7 +211,7 @@ static void encode_range(void *user, int64_t begin, int64_t end, int worker)
     }
 }
 
-static void free_streams(struct encoder *e)
+static void free_streams(struct tsr_encoder *e)
 {
     for (int64_t k = 0; e->stream && k < e->t.brick_count * e->t.streams; k++) {
         if (!e->spooled || !e->spooled[k]) free(e->stream[k].bytes);
@@ -245,7 +220,7 @@ static void free_streams(struct encoder *e)
 }
 
 /* Streams of the bricks before `end` leave memory. */
-static tsr_status spool_streams(struct encoder *e, int64_t end)
+static tsr_status spool_streams(struct tsr_encoder *e, int64_t end)
 {
     if (!e->spool) TSR_TRY(tsr_spool_open(e->path, &e->spool));
     for (; e->kept < end * e->t.streams; e->kept++) {
@@ -262,7 +237,7 @@ static tsr_status spool_streams(struct encoder *e, int64_t end)
 }
 
 /* What was spooled is memory again, of a kind that can be taken away. */
-static tsr_status map_streams(struct encoder *e)
+static tsr_status map_streams(struct tsr_encoder *e)
 {
     const uint8_t *bytes;
     if (!e->spool) return TSR_OK;
@@ -272,7 +247,7 @@ static tsr_status map_streams(struct encoder *e)
     return TSR_OK;
 }
 
-static tsr_status limit_memory(struct encoder *e, int64_t begin, int64_t end)
+static tsr_status limit_memory(struct tsr_encoder *e, int64_t begin, int64_t end)
 {
     for (int64_t k = begin * e->t.streams; k < end * e->t.streams; k++) e->held += (int64_t)e->stream[k].size;
     if (e->held > e->options->memory_limit) TSR_TRY(spool_streams(e, end));
@@ -280,7 +255,7 @@ static tsr_status limit_memory(struct encoder *e, int64_t begin, int64_t end)
 }
 
 /* The voxels of bricks before `end` rest, from the *rested-th one on, by whole rows of bricks. */
-static void rest_bricks(const struct encoder *e, int64_t *rested, int64_t end)
+void tsr_encoder_rest(const struct tsr_encoder *e, int64_t *rested, int64_t end)
 {
     const tsr_tsc *t = &e->t;
     for (; e->options->memory_limit && *rested + t->bricks[0] <= end; *rested += t->bricks[0]) {
@@ -293,7 +268,7 @@ static void rest_bricks(const struct encoder *e, int64_t *rested, int64_t end)
 }
 
 /* Bricks first, first + stride, ...: the calling thread reports between batches. */
-static tsr_status encode_bricks(struct encoder *e, int64_t first, int64_t stride, const char *stage)
+static tsr_status encode_bricks(struct tsr_encoder *e, int64_t first, int64_t stride, const char *stage)
 {
     const int64_t count = tsr_ceil_div(e->t.brick_count - first, stride), batch = 4 * (int64_t)e->threads;
     int64_t rested = 0;
@@ -304,7 +279,7 @@ static tsr_status encode_bricks(struct encoder *e, int64_t first, int64_t stride
         tsr_parallel(e->threads, tsr_min64(batch, count - k), 1, encode_range, e);
         TSR_TRY(tsr_shared_status(&e->failure));
         if (e->spooled && stride == 1) TSR_TRY(limit_memory(e, k, tsr_min64(k + batch, count)));
-        if (stride == 1) rest_bricks(e, &rested, tsr_min64(k + batch, count));
+        if (stride == 1) tsr_encoder_rest(e, &rested, tsr_min64(k + batch, count));
     }
     TSR_PROGRESS(&e->options->progress, 1, stage); /* one batch may have been all there was */
     return TSR_OK;
@@ -313,7 +288,7 @@ static tsr_status encode_bricks(struct encoder *e, int64_t first, int64_t stride
 /* ---- quality ------------------------------------------------------------------------------------------------------------------------------------------- */
 
 /* A step well below what the rate will bear, from some of the bricks: planes that are cut away need not be coded. */
-static tsr_status choose_step(struct encoder *e)
+static tsr_status choose_step(struct tsr_encoder *e)
 {
     const int64_t n = e->t.brick_count, some = 8;
     double voxels = 0;
@@ -332,7 +307,7 @@ static tsr_status choose_step(struct encoder *e)
 }
 
 /* Frequencies of tokens, from as many bricks as tell them well enough. */
-static tsr_status choose_model(struct encoder *e)
+static tsr_status choose_model(struct tsr_encoder *e)
 {
     enum { SOME = 128 };
     const int64_t stride = tsr_max64(1, e->t.brick_count / SOME);
@@ -346,198 +321,9 @@ static tsr_status choose_model(struct encoder *e)
     return TSR_OK;
 }
 
-static const double A_STEP = 1 - 1e-11; /* from a slope that was found to the next one */
-
-/* Bytes of a stream that its first n passes need. */
-static uint32_t bytes_needed(const tsr_planes_stream *s, int32_t n) { return !n ? 0 : n == s->passes ? (uint32_t)s->size : s->pass[n - 1].bytes; }
-
-/* Gives the room that is left at `slope` to streams that can use it: many have passes of the next slope. */
-static void fill(struct encoder *e, double slope, double room)
-{
-    double bytes, error;
-    tsr_cut_measure(&e->cut, slope, &bytes, &error);
-    for (int64_t k = 0; k < e->cut.streams; k++) {
-        const tsr_planes_stream *s = &e->stream[k];
-        const double more =
-            (double)bytes_needed(s, tsr_cut_passes(&e->cut, k, slope * A_STEP)) - (double)bytes_needed(s, tsr_cut_passes(&e->cut, k, slope));
-        e->filled[k] = more > 0 && bytes + more <= room;
-        if (e->filled[k]) bytes += more;
-    }
-}
-
-/* The passes of every layer, for streams cut at `slope` in the end. */
-static void set_layers(struct encoder *e, double slope)
-{
-    const tsr_tsc *t = &e->t;
-    double all, error;
-    tsr_cut_measure(&e->cut, slope, &all, &error);
-    for (int32_t l = 0; l < t->layers; l++) {
-        const int last = l == t->layers - 1;
-        const double at = last ? slope : fmax(slope, tsr_cut_find(&e->cut, ldexp(all, l + 1 - t->layers), -1));
-        for (int64_t k = 0; k < t->brick_count * t->streams; k++) {
-            const int whole = t->coder != TSR_COMPRESS_PLANES || k % t->streams == t->resolutions; /* exceptions: all in the first layer */
-            const int32_t n =
-                whole || (last && slope <= 0) ? e->stream[k].passes : tsr_cut_passes(&e->cut, k, last && e->filled[k] ? at * A_STEP : at);
-            e->passes[k * t->layers + l] = (uint8_t)n;
-        }
-    }
-}
-
-/* Sizes of the pieces. */
-static void set_pieces(struct encoder *e)
-{
-    const tsr_tsc *t = &e->t;
-    for (int64_t k = 0; k < t->brick_count * t->streams; k++) {
-        const tsr_planes_stream *s = &e->stream[k];
-        uint32_t at = 0;
-        int32_t before = 0;
-        for (int32_t l = 0; l < t->layers; l++) {
-            int32_t n = e->passes[k * t->layers + l] > before ? e->passes[k * t->layers + l] : before;
-            const uint32_t end = bytes_needed(s, n);
-            while (n && n < s->passes && bytes_needed(s, n + 1) == end) n++; /* passes that cost nothing: a piece without bytes could not say so */
-            e->passes[k * t->layers + l] = (uint8_t)n;
-            tsr_tsc_piece *p = &t->piece[k * t->layers + l];
-            *p = (tsr_tsc_piece){ .bytes = end - at, .passes = (uint8_t)(n - before), .there = 1 };
-            e->bytes[k * t->layers + l] = s->bytes + at;
-            at = end;
-            before = n;
-        }
-    }
-}
-
-struct measure {
-    struct encoder *e;
-    double *squared; /* [bricks] */
-    int64_t first;   /* brick of the range */
-};
-
-/* Decodes a brick as a reader would and adds up its error. */
-static tsr_status measure_brick(struct encoder *e, int64_t index, double *squared)
-{
-    const tsr_tsc *t = &e->t;
-    const tsr_brick b = tsr_codec_brick(&e->codec, index);
-    tsr_brick_stream streams[TSR_TSC_STREAMS];
-    tsr_status status;
-    const size_t element = tsr_dtype_size(t->dtype);
-    void *samples = malloc((size_t)b.count * 4), *voxels = malloc((size_t)b.count * element);
-    *squared = 0;
-    if (!samples || !voxels) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "%s: out of memory for a brick", e->path);
-    for (int32_t s = 0; s < t->streams; s++) {
-        const int64_t k = index * t->streams + s;
-        const int32_t n = e->passes[k * t->layers + t->layers - 1];
-        const tsr_planes_stream *from = &e->stream[k];
-        streams[s] = (tsr_brick_stream){ n ? from->bytes : NULL, bytes_needed(from, n), n };
-    }
-    TSR_TRY_GOTO(tsr_brick_decode(&e->codec, &b, streams, samples, voxels), done);
-    for (int32_t z = 0; z < b.size[2]; z++)
-        for (int32_t y = 0; y < b.size[1]; y++) {
-            const int64_t from = ((b.origin[2] + z) * t->size[1] + b.origin[1] + y) * t->size[0] + b.origin[0];
-            const int64_t at = ((int64_t)z * b.size[1] + y) * b.size[0];
-            for (int32_t x = 0; x < b.size[0]; x++) {
-                const double v = tsr_voxel_load(e->volume->data, t->dtype, from + x), d = tsr_voxel_load(voxels, t->dtype, at + x) - v;
-                if (isfinite(v)) *squared += d * d;
-            }
-        }
-    status = TSR_OK;
-done:
-    free(samples);
-    free(voxels);
-    return status;
-}
-
-static void measure_range(void *user, int64_t begin, int64_t end, int worker)
-{
-    struct measure *m = (struct measure *)user;
-    (void)worker;
-    for (int64_t k = begin; k < end && !tsr_shared_failed(&m->e->failure); k++) {
-        const tsr_status status = measure_brick(m->e, m->first + k, &m->squared[m->first + k]);
-        if (status != TSR_OK) tsr_shared_fail(&m->e->failure, status);
-    }
-}
-
-static tsr_status measure(struct encoder *e)
-{
-    struct measure m = { e, (double *)malloc((size_t)e->t.brick_count * sizeof(double)), 0 };
-    if (!m.squared) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", e->path);
-    const int64_t batch = e->options->memory_limit ? 4 * (int64_t)e->threads : e->t.brick_count;
-    int64_t rested = 0;
-    for (m.first = 0; m.first < e->t.brick_count; m.first += batch) {
-        const int64_t end = tsr_min64(m.first + batch, e->t.brick_count);
-        tsr_parallel(e->threads, end - m.first, 1, measure_range, &m);
-        rest_bricks(e, &rested, end);
-    }
-    e->squared = 0;
-    for (int64_t k = 0; k < e->t.brick_count; k++) e->squared += m.squared[k];
-    free(m.squared);
-    TSR_TRY(tsr_shared_status(&e->failure));
-    return TSR_OK;
-}
-
-static double psnr_of(const struct encoder *e)
-{
-    if (e->squared == 0) return HUGE_VAL;
-    return 20 * log10((e->upper - e->lower) / sqrt(e->squared / (double)e->finite));
-}
-
-/* The cheapest cut that is measured to reach the PSNR: estimates are off by what the filters lack in orthogonality. */
-static tsr_status cut_by_psnr(struct encoder *e)
-{
-    const double range = e->upper - e->lower;
-    const double wanted = (double)e->finite * range * range * pow(10, -e->options->psnr / 10);
-    double aim = wanted / (e->t.step * e->t.step), best = 0;
-    for (int k = 0; k < 5; k++) {
-        const double slope = tsr_cut_find(&e->cut, -1, aim);
-        TSR_PROGRESS(&e->options->progress, 0.5 + 0.1 * k, "measuring");
-        set_layers(e, slope);
-        TSR_TRY(measure(e));
-        if (e->squared <= wanted) best = fmax(best, slope);
-        if (e->squared <= wanted && e->squared > 0.995 * wanted) break;
-        if (!(e->squared > 0)) break;
-        aim *= 0.999 * wanted / e->squared;
-    }
-    set_layers(e, best);
-    TSR_TRY(measure(e));
-    if (!(psnr_of(e) >= e->options->psnr))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: psnr is %g dB, expected less: all there is to store of voxels from %g to %g gives %.2f dB", e->path,
-                 e->options->psnr, e->lower, e->upper, psnr_of(e));
-    return TSR_OK;
-}
-
-/* Bytes of the whole file when streams are cut to about `room` bytes. */
-static double cut_to(struct encoder *e, double room)
-{
-    const double slope = tsr_cut_find(&e->cut, room, -1);
-    fill(e, slope, room);
-    set_layers(e, slope);
-    set_pieces(e);
-    return (double)tsr_tsc_measure(&e->t, e->volume);
-}
-
-/* The whole file within the rate, directory included. What the directory needs depends on the cut: `fits` and `over` enclose the room sought. */
-static tsr_status cut_by_rate(struct encoder *e)
-{
-    const double budget = floor(e->options->rate * (double)tsr_volume_count(e->volume) / 8);
-    double room = budget, fits = 0, over = HUGE_VAL, last = 0, most = 0;
-    for (int k = 0; k < 16; k++) {
-        const double bytes = cut_to(e, last = room);
-        if (bytes <= budget && bytes >= most) {
-            fits = room;
-            most = bytes;
-        } else if (bytes > budget) over = fmin(over, room);
-        if (bytes <= budget && (bytes > 0.998 * budget || k > 4)) break;
-        room = fmax(0, room + 0.999 * (budget - bytes));
-        if (room <= fits || room >= over) room = over < HUGE_VAL ? (fits + over) / 2 : fits; /* what was seen bounds what is tried */
-        if (room == last) break;
-    }
-    if (last != fits || !(most > 0)) most = cut_to(e, fits);
-    if (most <= budget) return measure(e);
-    TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: rate is %g bits per voxel, expected more: header, metadata and directory alone need %lld bytes", e->path,
-             e->options->rate, (long long)most);
-}
-
 /* ---- all together ----------------------------------------------------------------------------------------------------------------------------------------- */
 
-static tsr_status encode(struct encoder *e)
+static tsr_status encode(struct tsr_encoder *e)
 {
     tsr_tsc *t = &e->t;
     TSR_TRY(choose(e));
@@ -555,14 +341,14 @@ static tsr_status encode(struct encoder *e)
     TSR_TRY(encode_bricks(e, 0, 1, "compressing"));
     TSR_TRY(map_streams(e));
     TSR_TRY(tsr_cut_create(e->stream, t->brick_count * t->streams, &e->cut));
-    if (e->options->psnr > 0) TSR_TRY(cut_by_psnr(e));
-    else if (e->options->rate > 0) TSR_TRY(cut_by_rate(e));
-    else set_layers(e, 0);
-    set_pieces(e);
+    if (e->options->psnr > 0) TSR_TRY(tsr_encoder_cut_by_psnr(e));
+    else if (e->options->rate > 0) TSR_TRY(tsr_encoder_cut_by_rate(e));
+    else tsr_encoder_set_layers(e, 0);
+    tsr_encoder_set_pieces(e);
     return TSR_OK;
 }
 
-static void release(struct encoder *e)
+static void release(struct tsr_encoder *e)
 {
     free_streams(e);
     tsr_spool_close(&e->spool);
@@ -578,17 +364,17 @@ static void release(struct encoder *e)
 
 /* Integers so exact that all of them may cost less: coefficients of reals spend bits on what lies between the integers. *e becomes the file without
  * loss where that is no larger. */
-static tsr_status prefer_lossless(struct encoder *e)
+static tsr_status prefer_lossless(struct tsr_encoder *e)
 {
     const double rms = e->finite ? sqrt(e->squared / (double)e->finite) : 0;
     if (e->t.map != TSR_TSC_REAL || tsr_dtype_size(e->t.dtype) > 2 || rms >= 1) return TSR_OK;
     tsr_compress_options o = *e->options;
     o.psnr = o.rate = 0;
     o.coder = TSR_COMPRESS_PLANES; /* as cutting and lower resolutions are what was asked for */
-    struct encoder other = { .volume = e->volume, .options = &o, .path = e->path, .threads = e->threads, .t = { .image = e->t.image } };
+    struct tsr_encoder other = { .volume = e->volume, .options = &o, .path = e->path, .threads = e->threads, .t = { .image = e->t.image } };
     tsr_status status = encode(&other);
     if (status == TSR_OK && tsr_tsc_measure(&other.t, e->volume) <= tsr_tsc_measure(&e->t, e->volume)) {
-        const struct encoder lossy = *e;
+        const struct tsr_encoder lossy = *e;
         *e = other;
         e->options = lossy.options;
         other = lossy;
@@ -601,7 +387,7 @@ static tsr_status prefer_lossless(struct encoder *e)
 static tsr_status compress(const tsr_volume *volume, int image, const char *path, const tsr_compress_options *options, tsr_compress_info *info)
 {
     tsr_compress_options o;
-    struct encoder e = { .volume = volume, .options = &o, .path = path, .t = { .image = image } };
+    struct tsr_encoder e = { .volume = volume, .options = &o, .path = path, .t = { .image = image } };
     int64_t file_bytes = 0;
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     if (!path) TSR_FAIL(TSR_ERROR_ARGUMENT, "path is NULL");
@@ -619,7 +405,7 @@ static tsr_status compress(const tsr_volume *volume, int image, const char *path
         info->file_bytes = info->whole_bytes = file_bytes;
         info->pieces_whole = info->pieces;
         if (info->lossless) info->psnr = HUGE_VAL;
-        if (e.t.map == TSR_TSC_REAL) info->psnr = psnr_of(&e);
+        if (e.t.map == TSR_TSC_REAL) info->psnr = tsr_encoder_psnr(&e);
     }
     release(&e);
     TSR_TRY(status);

@@ -19,7 +19,7 @@ typedef struct tsr_fast_source {
 /* Streams of resolutions 0 to `levels` (those a brick of `size` has) unpacked and transformed back by the inverse of jpeg53. RETURNS VIEW of the samples,
  * in `work` (tsr_fast_work bytes): int16 if `narrow`, where 16 bits are enough for everything on the way, else int32. Any bytes give samples. */
 TSR_ISA_DECLARE(const void *, tsr_fast_decode, const tsr_fast_source *streams, int32_t levels, const int32_t size[3], int narrow, void *work)
-static inline size_t tsr_fast_work(int64_t count, int narrow) { return (size_t)count * 5 * (narrow ? 2 : 4); }
+static inline size_t tsr_fast_work(int64_t count, int narrow) { return (size_t)count * 5 * (narrow ? 2 : 4) + 256; }
 
 /* int16 samples to int32, or, of types of at most 16 bits, to base + sample, saturated. */
 TSR_ISA_DECLARE(void, tsr_fast_widen, const int16_t *samples, int64_t count, int32_t *wide)

@@ -12,7 +12,7 @@
 #include <immintrin.h>
 #endif
 
-enum { BLOCK = 32, MOST_EDGE = 256, MOST_LEVELS = 6 };
+enum { BLOCK = 32, MOST_EDGE = 256, MOST_LEVELS = 6, CHUNK = 16 };
 
 /* ---- planes of a block to values: sign in the lowest bit ------------------------------------------------------------------------------------------ */
 
@@ -77,10 +77,15 @@ static inline void wide_planes(const uint8_t *at, int width, int32_t *v)
 
 /* ---- 32 states of rANS ------------------------------------------------------------------------------------------------------------------------------- */
 
+enum { GROUP_BYTES = 2 * 2 * TSR_RANS_LANES }; /* at most, of words that a group takes without escapes */
+
 struct lanes {
     uint32_t state[TSR_RANS_LANES];
     const uint8_t *at, *end; /* words */
     int32_t start;
+#if defined(TSR_ISA_IS_avx512)
+    uint8_t tail[2 * GROUP_BYTES]; /* the last words once `at` is there, and zeros */
+#endif
 };
 
 static void begin_lanes(const tsr_fast_source *s, struct lanes *t)
@@ -160,12 +165,11 @@ static void decode_some(struct lanes *t, const tsr_rans_lookup *lookup, const ui
 }
 
 #if defined(TSR_ISA_IS_avx512)
-static inline __m512i refill_half(struct lanes *t, __m512i x)
+static inline __m512i refill_half(const uint8_t **at, __m512i x)
 {
-    uint8_t copy[2 * TSR_RANS_LANES];
     const __mmask16 few = _mm512_cmplt_epu32_mask(x, _mm512_set1_epi32((int)TSR_RANS_LEAST));
-    const __m512i words = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)words_of(t, copy)));
-    take_words(t, __builtin_popcount(few));
+    const __m512i words = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)*at));
+    *at += 2 * __builtin_popcount(few);
     return _mm512_mask_or_epi32(x, few, _mm512_slli_epi32(x, 16), _mm512_maskz_expand_epi32(few, words));
 }
 static inline __m512i plain_half(__m512i context)
@@ -178,7 +182,8 @@ static inline __m512i token_half(__m512i *x, __m512i context, const tsr_rans_loo
     const __m512i large = _mm512_add_epi32(_mm512_and_si512(context, _mm512_set1_epi32(1)), _mm512_set1_epi32(TSR_RANS_SMALL));
     const __m512i table = _mm512_mask_mov_epi32(context, _mm512_cmpge_epi32_mask(context, _mm512_set1_epi32(TSR_RANS_SMALL)), large);
     const __m512i slots = _mm512_set1_epi32(TSR_RANS_SLOTS - 1);
-    const __m512i s = _mm512_i32gather_epi32(_mm512_or_si512(_mm512_slli_epi32(table, TSR_RANS_BITS), _mm512_and_si512(*x, slots)), &lookup->slot[0][0], 4);
+    const __m512i s =
+        _mm512_i32gather_epi32(_mm512_or_si512(_mm512_slli_epi32(table, TSR_RANS_BITS), _mm512_and_si512(*x, slots)), &lookup->slot[0][0], 4);
     *x = _mm512_add_epi32(_mm512_mullo_epi32(_mm512_srli_epi32(s, 16), _mm512_srli_epi32(*x, TSR_RANS_BITS)),
                           _mm512_and_si512(_mm512_srli_epi32(s, 4), slots));
     return _mm512_and_si512(s, _mm512_set1_epi32(15));
@@ -192,61 +197,104 @@ static inline __m512i finish_half(__m512i *x, __m512i above, __m512i plain)
     *x = _mm512_srlv_epi32(*x, _mm512_add_epi32(plain, some));
     return _mm512_add_epi32(_mm512_xor_si512(m, _mm512_sub_epi32(zero, negative)), negative);
 }
-static inline void decode_group(struct lanes *t, const tsr_rans_lookup *lookup, const uint8_t *context, int32_t n, int32_t *v)
+/* From here on so many bytes may be read as a group takes. */
+static inline const uint8_t *with_room(struct lanes *t, const uint8_t *at)
 {
-    if (n < TSR_RANS_LANES) {
-        decode_some(t, lookup, context, n, v);
-        return;
-    }
-    const __m512i c = _mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)context)), d = _mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(context + 16)));
-    __m512i x = _mm512_loadu_si512((const void *)t->state), y = _mm512_loadu_si512((const void *)(t->state + 16));
-    __m512i a = token_half(&x, c, lookup), b = token_half(&y, d, lookup);
-    const __m512i last = _mm512_set1_epi32(TSR_RANS_ESCAPE);
-    x = refill_half(t, x);
-    y = refill_half(t, y);
-    if (_mm512_cmpeq_epi32_mask(a, last) | _mm512_cmpeq_epi32_mask(b, last)) {
-        uint32_t above[TSR_RANS_LANES];
-        _mm512_storeu_si512((void *)t->state, x);
-        _mm512_storeu_si512((void *)(t->state + 16), y);
-        _mm512_storeu_si512((void *)above, a);
-        _mm512_storeu_si512((void *)(above + 16), b);
-        escape(t, n, above);
-        x = _mm512_loadu_si512((const void *)t->state);
-        y = _mm512_loadu_si512((const void *)(t->state + 16));
-        a = _mm512_loadu_si512((const void *)above);
-        b = _mm512_loadu_si512((const void *)(above + 16));
-    }
-    _mm512_storeu_si512((void *)v, finish_half(&x, a, plain_half(c)));
-    _mm512_storeu_si512((void *)(v + 16), finish_half(&y, b, plain_half(d)));
-    x = refill_half(t, x);
-    y = refill_half(t, y);
-    _mm512_storeu_si512((void *)t->state, x);
-    _mm512_storeu_si512((void *)(t->state + 16), y);
+    const size_t rest = (size_t)(t->end - at);
+    if (rest >= GROUP_BYTES || (at >= t->tail && at <= t->tail + GROUP_BYTES)) return at;
+    memcpy(t->tail, at, rest);
+    memset(t->tail + rest, 0, sizeof t->tail - rest);
+    t->end = t->tail + rest;
+    return t->tail;
 }
-#else
-static inline void decode_group(struct lanes *t, const tsr_rans_lookup *lookup, const uint8_t *context, int32_t n, int32_t *v)
+static void escape_group(struct lanes *t, const uint8_t **at, __m512i state[2], __m512i above[2])
 {
-    if (n == TSR_RANS_LANES) decode_some(t, lookup, context, TSR_RANS_LANES, v);
-    else decode_some(t, lookup, context, n, v);
+    uint32_t a[TSR_RANS_LANES];
+    for (int k = 0; k < 2; k++) _mm512_storeu_si512((void *)(t->state + 16 * k), state[k]);
+    for (int k = 0; k < 2; k++) _mm512_storeu_si512((void *)(a + 16 * k), above[k]);
+    t->at = *at < t->end ? *at : t->end;
+    escape(t, TSR_RANS_LANES, a);
+    *at = with_room(t, t->at);
+    for (int k = 0; k < 2; k++) state[k] = _mm512_loadu_si512((const void *)(t->state + 16 * k));
+    for (int k = 0; k < 2; k++) above[k] = _mm512_loadu_si512((const void *)(a + 16 * k));
+}
+/* Whole groups; returns the place behind them. States stay in registers. */
+#define DECODE_GROUPS(T, PUT)                                                                                                 \
+    static int64_t decode_groups_##T(struct lanes *t, const tsr_rans_lookup *lookup, const uint8_t *context, int64_t n, T *v) \
+    {                                                                                                                         \
+        const __m512i last = _mm512_set1_epi32(TSR_RANS_ESCAPE);                                                              \
+        __m512i x = _mm512_loadu_si512((const void *)t->state), y = _mm512_loadu_si512((const void *)(t->state + 16));        \
+        const uint8_t *at = t->at;                                                                                            \
+        int64_t i = 0;                                                                                                        \
+        for (; i + TSR_RANS_LANES <= n; i += TSR_RANS_LANES) {                                                                \
+            const __m512i c = _mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(context + i)));                             \
+            const __m512i d = _mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(context + i + 16)));                        \
+            __m512i a = token_half(&x, c, lookup), b = token_half(&y, d, lookup);                                             \
+            at = with_room(t, at);                                                                                            \
+            x = refill_half(&at, x);                                                                                          \
+            y = refill_half(&at, y);                                                                                          \
+            if (_mm512_cmpeq_epi32_mask(a, last) | _mm512_cmpeq_epi32_mask(b, last)) {                                        \
+                __m512i state[2] = { x, y }, above[2] = { a, b };                                                             \
+                escape_group(t, &at, state, above);                                                                           \
+                x = state[0];                                                                                                 \
+                y = state[1];                                                                                                 \
+                a = above[0];                                                                                                 \
+                b = above[1];                                                                                                 \
+            }                                                                                                                 \
+            PUT(v + i, finish_half(&x, a, plain_half(c)));                                                                    \
+            PUT(v + i + 16, finish_half(&y, b, plain_half(d)));                                                               \
+            x = refill_half(&at, x);                                                                                          \
+            y = refill_half(&at, y);                                                                                          \
+            at = at < t->end ? at : t->end;                                                                                   \
+        }                                                                                                                     \
+        _mm512_storeu_si512((void *)t->state, x);                                                                             \
+        _mm512_storeu_si512((void *)(t->state + 16), y);                                                                      \
+        t->at = at;                                                                                                           \
+        return i;                                                                                                             \
+    }
+#define PUT16(to, v) _mm256_storeu_si256((__m256i *)(void *)(to), _mm512_cvtepi32_epi16(v))
+#define PUT32(to, v) _mm512_storeu_si512((void *)(to), v)
+DECODE_GROUPS(int16_t, PUT16)
+DECODE_GROUPS(int32_t, PUT32)
+#else
+static int64_t decode_groups_int16_t(struct lanes *t, const tsr_rans_lookup *lookup, const uint8_t *context, int64_t n, int16_t *v)
+{
+    int64_t i = 0;
+    for (; i + TSR_RANS_LANES <= n; i += TSR_RANS_LANES) {
+        int32_t wide[TSR_RANS_LANES];
+        decode_some(t, lookup, context + i, TSR_RANS_LANES, wide);
+        for (int l = 0; l < TSR_RANS_LANES; l++) v[i + l] = (int16_t)wide[l];
+    }
+    return i;
+}
+static int64_t decode_groups_int32_t(struct lanes *t, const tsr_rans_lookup *lookup, const uint8_t *context, int64_t n, int32_t *v)
+{
+    int64_t i = 0;
+    for (; i + TSR_RANS_LANES <= n; i += TSR_RANS_LANES) decode_some(t, lookup, context + i, TSR_RANS_LANES, v + i);
+    return i;
 }
 #endif
 
 #define T int16_t
+#define GROUPS decode_groups_int16_t
 #define NAME(f) narrow_##f
 #define EVEN tsr_restore_even16
 #define ODD tsr_restore_odd16
 #include "wavelet/fast_body.h"
 #undef T
+#undef GROUPS
 #undef NAME
 #undef EVEN
 #undef ODD
 
 #define T int32_t
+#define GROUPS decode_groups_int32_t
 #define NAME(f) wide_##f
 #define EVEN tsr_restore_even32
 #define ODD tsr_restore_odd32
 #include "wavelet/fast_body.h"
 #undef T
+#undef GROUPS
 #undef NAME
 #undef EVEN
 #undef ODD

@@ -81,8 +81,8 @@ TSR_LIFT_DEFINE_RULE(tsr_lift_rule_f64, double)
 /* The same for the common steps within 16 bits, over any vector of int16: (a+b)>>1, (a+b+1)>>1, (a+b+2)>>2, (a+1)>>1. */
 #define TSR_LIFT_HALF_DOWN(a, b) (((a) & (b)) + (((a) ^ (b)) >> 1))
 #define TSR_LIFT_HALF_UP(a, b) (((a) | (b)) - (((a) ^ (b)) >> 1))
-#define TSR_LIFT_QUARTER(a, b) ((TSR_LIFT_HALF_DOWN(a, b) >> 1) + (TSR_LIFT_HALF_DOWN(a, b) & 1))
-#define TSR_LIFT_ONE_UP(a) (((a) >> 1) + ((a)&1))
+#define TSR_LIFT_ONE_UP(a) ((a) - ((a) >> 1))
+#define TSR_LIFT_QUARTER(a, b) TSR_LIFT_ONE_UP(TSR_LIFT_HALF_DOWN(a, b))
 /* Sign bit set where the 16-bit result r of x + p (x - p) is not the true one. */
 #define TSR_LIFT_LOST_ADD(x, p, r) (((x) ^ (r)) & ((p) ^ (r)))
 #define TSR_LIFT_LOST_SUBTRACT(x, p, r) (((x) ^ (p)) & ((x) ^ (r)))
@@ -91,7 +91,7 @@ TSR_LIFT_DEFINE_RULE(tsr_lift_rule_f64, double)
 
 /* Accuracy bits: before a level and after the inverse of it. */
 #define TSR_LIFT_RAISE(v, bits) ((v) * (1 << (bits)))
-#define TSR_LIFT_LOWER16(v, bits) (((v) >> (bits)) + (((v) >> ((bits)-1)) & 1)) /* the same for bits > 0, within 16 bits */
+#define TSR_LIFT_LOWER16(v, bits) TSR_LIFT_ONE_UP((v) >> ((bits)-1)) /* the same for bits > 0, within 16 bits */
 #define TSR_LIFT_LOWER(v, bits) (((v) + ((1 << (bits)) >> 1)) >> (bits))
 
 #endif

@@ -5,7 +5,9 @@
  *   TWO       what the steps need of a filter              STREAM(to, v)   a store past the caches
  *   NAME(first), NAME(second)   one step on a vector; lanes that are lost are marked in `bad`
  *   NAME(marked)                is one of the first lanes marked?
- *   NAME(raised), NAME(too_large)   a vector of samples raised, with what does not fit in `over`; is there anything? */
+ *   NAME(raised), NAME(too_large)   a vector of samples raised, with what does not fit in `over`; is there anything?
+ *   CALM_PART(two, rows, line, next, whole)   what another loop does of two rows first: returns the place where it stopped
+ *   BEFORE_BOTH   where that loop stands, unless there is none */
 
 static inline V NAME(at)(const T *p) { return *(const V *)(const void *)p; }
 static inline void NAME(put)(T *p, V v, int stream)
@@ -52,49 +54,136 @@ TSR_PAIRS_INLINE void NAME(pair_of)(const TWO two, const T *before, const T *beh
     *lost |= NAME(marked)(bad, LANES);
 }
 
-/* One row of n >= 2 samples, mirrored at its ends. */
-TSR_PAIRS_INLINE void NAME(split_pair_of)(const TWO two, const T *p, int64_t n, T *low, T *high, uint32_t *lost)
+/* A row of n >= 2 samples, mirrored at its ends, on its way through the steps along it: LANES places of both parts at a time. */
+typedef struct NAME(line) {
+    const T *p, *tail; /* tail: 2 LANES, what whole vectors leave, and the even sample behind it or what stands for it */
+    V even, odd, previous;
+} NAME(line);
+
+TSR_PAIRS_INLINE void NAME(line_load)(const TWO two, const T *from, V *even, V *odd, V *over)
+{
+    const V a = NAME(at)(from), b = NAME(at)(from + LANES);
+    *even = NAME(raised)(two, __builtin_shufflevector(a, b, EVENS), over);
+    *odd = NAME(raised)(two, __builtin_shufflevector(a, b, ODDS), over);
+}
+
+TSR_PAIRS_INLINE void NAME(line_begin)(const TWO two, NAME(line) * line, const T *p, int64_t n, T tail[2 * LANES], V *over)
 {
     const int64_t pairs = n / 2, whole = pairs / LANES * LANES, rest = pairs - whole;
-    T tail[2 * LANES] = { 0 }; /* what whole vectors leave, and the even sample behind it or what stands for it */
+    line->p = p;
+    line->tail = tail;
+    line->previous = (V){ 0 };
     memcpy(tail, p + 2 * whole, (size_t)(2 * rest) * sizeof(T));
     tail[2 * rest] = p[n & 1 ? n - 1 : n - 2];
-    V bad = { 0 }, over = { 0 }, end = { 0 }, previous = { 0 }, d = { 0 };
-    const T *from = whole ? p : tail;
-    V a = NAME(at)(from), b = NAME(at)(from + LANES);
-    V even = NAME(raised)(two, __builtin_shufflevector(a, b, EVENS), &over), odd = NAME(raised)(two, __builtin_shufflevector(a, b, ODDS), &over);
-    for (int64_t k = 0; k < whole; k += LANES) {
-        from = k + LANES < whole ? p + 2 * (k + LANES) : tail;
-        a = NAME(at)(from);
-        b = NAME(at)(from + LANES);
-        const V next_even = NAME(raised)(two, __builtin_shufflevector(a, b, EVENS), &over);
-        const V next_odd = NAME(raised)(two, __builtin_shufflevector(a, b, ODDS), &over);
-        d = NAME(first)(two, odd, even, __builtin_shufflevector(even, next_even, NEXT), &bad);
-        if (!k) previous = d[0] - (V){ 0 };
-        NAME(put)(low + k, NAME(second)(two, even, __builtin_shufflevector(previous, d, PREVIOUS), d, &bad), 0);
-        NAME(put)(high + k, d, 0);
-        previous = d;
-        even = next_even;
-        odd = next_odd;
-    }
+    NAME(line_load)(two, whole ? p : tail, &line->even, &line->odd, over);
+}
+
+/* Places k .. k + LANES, whole ones behind them up to `whole`. */
+TSR_PAIRS_INLINE void NAME(line_next)(const TWO two, NAME(line) * line, int64_t k, int64_t whole, V *low, V *high, V *bad, V *over)
+{
+    V even, odd;
+    NAME(line_load)(two, k + LANES < whole ? line->p + 2 * (k + LANES) : line->tail, &even, &odd, over);
+    const V d = NAME(first)(two, line->odd, line->even, __builtin_shufflevector(line->even, even, NEXT), bad);
+    if (!k) line->previous = d[0] - (V){ 0 };
+    *low = NAME(second)(two, line->even, __builtin_shufflevector(line->previous, d, PREVIOUS), d, bad);
+    *high = d;
+    line->previous = d;
+    line->even = even;
+    line->odd = odd;
+}
+
+/* What is left behind whole vectors: (n + 1) / 2 - whole of low and n / 2 - whole of high. */
+TSR_PAIRS_INLINE void NAME(line_end)(const TWO two, NAME(line) * line, int64_t n, T *low, T *high, V *over, uint32_t *lost)
+{
+    const int64_t pairs = n / 2, whole = pairs / LANES * LANES, rest = pairs - whole;
+    V end = { 0 }, d = line->previous;
+    T before = whole ? d[LANES - 1] : (T)0; /* the last one of high */
     if (rest) {
-        d = NAME(first)(two, odd, even, __builtin_shufflevector(even, even, NEXT), &end);
-        if (!whole) previous = d[0] - (V){ 0 };
-        const V s = NAME(second)(two, even, __builtin_shufflevector(previous, d, PREVIOUS), d, &end);
-        memcpy(low + whole, &s, (size_t)rest * sizeof(T));
-        memcpy(high + whole, &d, (size_t)rest * sizeof(T));
+        d = NAME(first)(two, line->odd, line->even, __builtin_shufflevector(line->even, line->even, NEXT), &end);
+        if (!whole) line->previous = d[0] - (V){ 0 };
+        const V s = NAME(second)(two, line->even, __builtin_shufflevector(line->previous, d, PREVIOUS), d, &end);
+        memcpy(low, &s, (size_t)rest * sizeof(T));
+        memcpy(high, &d, (size_t)rest * sizeof(T));
+        before = high[rest - 1];
         *lost |= NAME(marked)(end, (int)rest);
     }
     if (n & 1) {
         V single = { 0 }, alone = { 0 };
-        alone[0] = tail[2 * rest];
+        alone[0] = line->tail[2 * rest];
         d = (V){ 0 };
-        d[0] = high[pairs - 1];
-        const V s = NAME(second)(two, NAME(raised)(two, alone, &over), d, d, &single);
-        low[pairs] = s[0];
+        d[0] = before;
+        const V s = NAME(second)(two, NAME(raised)(two, alone, over), d, d, &single);
+        low[rest] = s[0];
         *lost |= NAME(marked)(single, 1);
     }
+}
+
+TSR_PAIRS_INLINE void NAME(split_pair_of)(const TWO two, const T *p, int64_t n, T *low, T *high, uint32_t *lost)
+{
+    const int64_t whole = n / 2 / LANES * LANES;
+    V bad = { 0 }, over = { 0 };
+    NAME(line) line;
+    T tail[2 * LANES] = { 0 };
+    NAME(line_begin)(two, &line, p, n, tail, &over);
+    for (int64_t k = 0; k < whole; k += LANES) {
+        V l, h;
+        NAME(line_next)(two, &line, k, whole, &l, &h, &bad, &over);
+        NAME(put)(low + k, l, 0);
+        NAME(put)(high + k, h, 0);
+    }
+    NAME(line_end)(two, &line, n, low + whole, high + whole, &over, lost);
     *lost |= NAME(marked)(bad, LANES) | NAME(too_large)(over);
+}
+
+#ifdef BEFORE_BOTH
+#include BEFORE_BOTH
+#endif
+
+/* Two rows of samples from memory to the bands: both steps along them and both across. */
+TSR_PAIRS_INLINE void NAME(split_both_of)(const TWO two, const tsr_wavelet_two_rows *r, uint32_t *lost)
+{
+    const int64_t n = r->n, whole = n / 2 / LANES * LANES;
+    const char *ahead[2] = { (const char *)r->ahead[0], (const char *)r->ahead[1] };
+    T *before[2] = { (T *)r->before[0], (T *)r->before[1] }, *behind[2] = { (T *)r->behind[0], (T *)r->behind[1] };
+    T *out[2] = { (T *)r->out[0], (T *)r->out[1] }, *copy[2] = { (T *)r->copy[0], (T *)r->copy[1] };
+    V bad = { 0 }, over = { 0 };
+    NAME(line) line, next;
+    T tail[2][2 * LANES] = { { 0 } };
+    NAME(line_begin)(two, &line, (const T *)r->row[0], n, tail[0], &over);
+    NAME(line_begin)(two, &next, (const T *)r->row[1], n, tail[1], &over);
+    for (int64_t k = CALM_PART(two, r, &line, &next, whole); k < whole; k += LANES) {
+        V x[2], after[2];
+        for (int j = 0; j < 2; j++) { /* of each row two vectors are read */
+            const size_t at = 2 * (size_t)k * sizeof(T);
+            __builtin_prefetch(ahead[j] + at, 0, 2);
+            if (2 * sizeof(V) > 64) __builtin_prefetch(ahead[j] + at + 64, 0, 2);
+        }
+        NAME(line_next)(two, &line, k, whole, &x[0], &x[1], &bad, &over);
+        NAME(line_next)(two, &next, k, whole, &after[0], &after[1], &bad, &over);
+        for (int j = 0; j < 2; j++) {
+            const V b = NAME(at)(behind[j] + k), d = NAME(first)(two, x[j], b, after[j], &bad);
+            const V s = NAME(second)(two, b, NAME(at)(before[j] + k), d, &bad);
+            NAME(put)(before[j] + k, d, 0);
+            NAME(put)(behind[j] + k, after[j], 0);
+            NAME(put)(copy[j] + k, d, r->stream_copy[j]);
+            NAME(put)(out[j] + k, s, r->stream_out[j]);
+        }
+    }
+    *lost |= NAME(marked)(bad, LANES);
+    if (n == 2 * whole) {
+        *lost |= NAME(too_large)(over);
+        return;
+    }
+    T x[2][LANES] = { { 0 } }, after[2][LANES] = { { 0 } };
+    NAME(line_end)(two, &line, n, x[0], x[1], &over, lost);
+    NAME(line_end)(two, &next, n, after[0], after[1], &over, lost);
+    for (int j = 0; j < 2; j++) {
+        const int64_t rest = (n + 1 - j) / 2 - whole;
+        NAME(pair_of)(two, before[j] + whole, behind[j] + whole, x[j], after[j], rest, out[j] + whole, copy[j] + whole, 0, lost);
+        memcpy(before[j] + whole, x[j], (size_t)rest * sizeof(T));
+        memcpy(behind[j] + whole, after[j], (size_t)rest * sizeof(T));
+    }
+    *lost |= NAME(too_large)(over);
 }
 
 #undef NAME
@@ -107,3 +196,5 @@ TSR_PAIRS_INLINE void NAME(split_pair_of)(const TWO two, const T *p, int64_t n, 
 #undef PREVIOUS
 #undef TWO
 #undef STREAM
+#undef CALM_PART
+#undef BEFORE_BOTH

@@ -4,7 +4,7 @@
 #include "io/bytes.h"
 #include "wavelet/rans_isa.h"
 
-enum { MOST_EDGE = 256 };
+enum { MOST_EDGE = 256, CHUNK = 16 };
 
 #define T int32_t
 #define NAME(f) wide_##f
@@ -137,7 +137,7 @@ static int find_contexts(const tsr_planes_band *bands, int32_t count, uint8_t *c
         const int64_t n = (int64_t)bands[k].size[0] * bands[k].size[1] * bands[k].size[2];
         int64_t ready = 0;
         if (!k) *start = start_of(&bands[k], n);
-        wide_contexts(bands[k].data, bands[k].size, *start, &seen, n, &ready, context);
+        wide_contexts(bands[k].data, bands[k].size, *start, &seen, n, n, &ready, context);
         wide_see(&seen, bands[k].data, bands[k].size);
         for (int64_t i = 0; i < n; i++) any |= (uint32_t)bands[k].data[i];
         context += n;

@@ -60,10 +60,11 @@ TSR_HD tsr_rans_weights tsr_rans_weigh(int before, int32_t siblings)
 }
 TSR_HD uint32_t tsr_rans_energy(tsr_rans_weights w, uint32_t before, uint32_t siblings) { return (before * w.before + siblings * w.siblings) >> 8; }
 
-/* 0 for 0, else two contexts an octave: 1 + 2 log2 + the next bit, which are the exponent and the first bit of a float. */
+/* 0 for 0 (below it), else two contexts an octave: 1 + 2 log2 + the next bit, which are the exponent and the first bit of a float. */
+#define TSR_RANS_OCTAVES(bits) (((bits) >> 22) - 253)
 TSR_HD int32_t tsr_rans_context_of_bits(uint32_t bits)
 {
-    const int32_t c = (int32_t)(bits >> 22) - 253;
+    const int32_t c = TSR_RANS_OCTAVES((int32_t)bits);
     return c > 0 ? c : 0;
 }
 TSR_HD int32_t tsr_rans_context(uint32_t energy) { return tsr_rans_context_of_bits(tsr_float_bits((float)(int32_t)energy)); }

@@ -23,44 +23,90 @@ static void NAME(row_contexts)(const T *band, const int32_t s[3], int32_t reach,
         for (int32_t x = x0; x < x1; x++) context[x] = (uint8_t)start;
         return;
     }
-    uint16_t at[MOST_EDGE + 2], above[MOST_EDGE], below[MOST_EDGE]; /* magnitudes; at[1] is that of x0 */
-    float energy[MOST_EDGE];                                        /* apart from their bits: so loops become vectors */
+    float energy[MOST_EDGE]; /* apart from their bits: so loops become vectors */
     uint32_t bits[MOST_EDGE];
     const int32_t n = x1 - x0;
     if (!before) {
         _Pragma("omp simd") for (int32_t x = 0; x < n; x++) energy[x] = (float)(int32_t)tsr_rans_energy(w, 0, sum[x0 + x]);
-    } else if (reach == 1) {
+    } else {
+        uint16_t at[MOST_EDGE + 1]; /* magnitudes; at[1] is that of x0 */
         NAME(magnitudes)(row + x0 - nx, n, at + 1);
         at[0] = (uint16_t)tsr_rans_magnitude(row[x0 - nx - (x0 ? 1 : 0)]);
         _Pragma("omp simd") for (int32_t x = 0; x < n; x++) energy[x] =
             (float)(int32_t)tsr_rans_energy(w, TSR_RANS_ROW_SUM((uint32_t)at[x + 1], (uint32_t)at[x]), sum[x0 + x]);
-    } else { /* whole rows */
-        const T *p = row - (int64_t)nx * s[1];
-        NAME(magnitudes)(p, n, at + 1);
-        NAME(magnitudes)(y ? p - nx : p, n, above);
-        NAME(magnitudes)(y + 1 < s[1] ? p + nx : p, n, below);
-        at[0] = at[1];
-        at[n + 1] = at[n];
-        _Pragma("omp simd") for (int32_t x = 0; x < n; x++)
-        {
-            const uint32_t around =
-                TSR_RANS_SLICE_SUM((uint32_t)at[x + 1], (uint32_t)at[x], (uint32_t)at[x + 2], (uint32_t)above[x], (uint32_t)below[x]);
-            energy[x] = (float)(int32_t)tsr_rans_energy(w, around, sum[x]);
-        }
     }
     memcpy(bits, energy, (size_t)n * sizeof *bits);
     _Pragma("omp simd") for (int32_t x = 0; x < n; x++) context[x0 + x] = (uint8_t)tsr_rans_context_of_bits(bits[x]);
 }
 
-/* Contexts of coefficients *ready to `need` - 1, and up to the end of a row where the slice before has all it takes. */
-static void NAME(contexts)(const T *band, const int32_t s[3], int32_t start, const NAME(seen) * seen, int64_t need, int64_t *ready, uint8_t *context)
+/* A loop over floats and their bits is no vector to the compiler. */
+static inline void NAME(contexts_of)(const int32_t energy[CHUNK], uint8_t *context)
+{
+    for (int k = 0; k < CHUNK; k += 8) {
+        eight32 v;
+        memcpy(&v, energy + k, sizeof v);
+        const eight32 c = TSR_RANS_OCTAVES((eight32) __builtin_convertvector(v, eight_floats));
+        const eight8 some = __builtin_convertvector(c & (c > 0), eight8);
+        memcpy(context + k, &some, sizeof some);
+    }
+}
+
+/* Contexts of rows y0 <= y < y1 of slice z > 0 from the slice before, whole vectors at a time: what is found beyond the end of a row makes way for
+ * the next row. Magnitudes of three rows, with those beside them, are at hand. */
+static void NAME(slice_contexts)(const T *band, const int32_t s[3], const NAME(seen) * seen, int32_t y0, int32_t y1, int32_t z,
+                                 uint8_t *TSR_RESTRICT context)
+{
+    const int32_t nx = s[0], ny = s[1], room = (nx + CHUNK - 1) / CHUNK * CHUNK;
+    const tsr_rans_weights w = tsr_rans_weigh(1, seen->bands);
+    const T *slice = band + (int64_t)(z - 1) * ny * nx;
+    uint16_t memory[3][MOST_EDGE + 2 * CHUNK], *row[3]; /* [CHUNK] is the magnitude of x = 0 */
+    for (int k = 0; k < 3; k++) row[k] = memory[k];
+    for (int32_t next = y0 - 1; next <= y1; next++) { /* row `next` comes in, the one before it has all neighbours */
+        const T *TSR_RESTRICT from = slice + (int64_t)(next < 0 ? 0 : next < ny ? next : ny - 1) * nx;
+        uint16_t *const oldest = row[0];
+        row[0] = row[1];
+        row[1] = row[2];
+        row[2] = oldest;
+        for (int32_t x = 0; x < room; x += CHUNK)
+            for (int k = 0; k < CHUNK; k++) oldest[CHUNK + x + k] = (uint16_t)tsr_rans_magnitude(from[x + k]);
+        oldest[CHUNK - 1] = oldest[CHUNK];
+        oldest[CHUNK + nx] = oldest[CHUNK + nx - 1];
+        if (next <= y0) continue;
+        const int32_t y = next - 1;
+        const uint32_t *TSR_RESTRICT sum = seen->sum + ((int64_t)z * seen->size[1] + y) * seen->size[0];
+        uint8_t *TSR_RESTRICT to = context + (int64_t)y * nx;
+        for (int32_t x = 0; x < room; x += CHUNK) {
+            const uint16_t *above = row[0] + CHUNK + x, *at = row[1] + CHUNK + x, *below = row[2] + CHUNK + x;
+            int32_t energy[CHUNK];
+            for (int k = 0; k < CHUNK; k++) {
+                const uint32_t around =
+                    TSR_RANS_SLICE_SUM((uint32_t)at[k], (uint32_t)at[k - 1], (uint32_t)at[k + 1], (uint32_t)above[k], (uint32_t)below[k]);
+                energy[k] = (int32_t)tsr_rans_energy(w, around, sum[x + k]);
+            }
+            NAME(contexts_of)(energy, to + x);
+        }
+    }
+}
+
+/* Contexts of coefficients *ready to `need` - 1, and of as many rows more as the slice before has all they take; those before `known` are known.
+ * What stands behind the last one, CHUNK - 1 bytes, is lost. */
+static void NAME(contexts)(const T *band, const int32_t s[3], int32_t start, const NAME(seen) * seen, int64_t known, int64_t need, int64_t *ready,
+                           uint8_t *context)
 {
     const int32_t reach = tsr_rans_reach(s[0], s[1]);
     while (*ready < need) {
         const int64_t row = *ready / s[0];
         const int32_t x0 = (int32_t)(*ready % s[0]), left = (int32_t)tsr_minl(need - *ready, s[0] - x0), x1 = reach == 1 ? x0 + left : s[0];
-        NAME(row_contexts)(band, s, reach, start, seen, x0, x1, (int32_t)(row % s[1]), (int32_t)(row / s[1]), context + row * s[0]);
-        *ready += x1 - x0;
+        const int32_t y = (int32_t)(row % s[1]), z = (int32_t)(row / s[1]);
+        if (reach == 2 && z) { /* row y needs y + 1 of the slice before, unless that is the last one */
+            const int64_t whole = known / s[0] - (int64_t)(z - 1) * s[1];
+            const int32_t end = whole >= s[1] ? s[1] : tsr_maxi((int32_t)whole - 1, y + 1);
+            NAME(slice_contexts)(band, s, seen, y, end, z, context + (int64_t)z * s[1] * s[0]);
+            *ready += (int64_t)(end - y) * s[0];
+        } else {
+            NAME(row_contexts)(band, s, reach, start, seen, x0, x1, y, z, context + row * s[0]);
+            *ready += x1 - x0;
+        }
     }
 }
 

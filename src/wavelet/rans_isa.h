@@ -6,6 +6,10 @@
 #include "wavelet/fast.h"
 #include "wavelet/rans.h"
 
+typedef int32_t eight32 __attribute__((vector_size(32)));
+typedef float eight_floats __attribute__((vector_size(32)));
+typedef uint8_t eight8 __attribute__((vector_size(8)));
+
 typedef struct tsr_rans_lookup {
     uint32_t slot[TSR_RANS_TABLES][TSR_RANS_SLOTS]; /* token | slots since the token's first << 4 | frequency << 16 */
 } tsr_rans_lookup;

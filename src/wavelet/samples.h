@@ -23,6 +23,21 @@ typedef struct tsr_code_map {
     double base_real, step;
 } tsr_code_map;
 
+/* base + wrapped 32-bit difference, as the type stores it. */
+TSR_HD void tsr_sample_store_integer(void *data, tsr_dtype dtype, int64_t i, int64_t v)
+{
+    switch (dtype) {
+    case TSR_U8: ((uint8_t *)data)[i] = (uint8_t)v; return;
+    case TSR_I8: ((int8_t *)data)[i] = (int8_t)v; return;
+    case TSR_U16: ((uint16_t *)data)[i] = (uint16_t)v; return;
+    case TSR_I16: ((int16_t *)data)[i] = (int16_t)v; return;
+    case TSR_U32: ((uint32_t *)data)[i] = (uint32_t)v; return;
+    case TSR_I32: ((int32_t *)data)[i] = (int32_t)v; return;
+    case TSR_U64: ((uint64_t *)data)[i] = (uint64_t)v; return;
+    default: ((int64_t *)data)[i] = v; return;
+    }
+}
+
 /* A value as the type stores it: rounded and saturated for integers. */
 TSR_HD void tsr_sample_store_real(void *data, tsr_dtype dtype, int64_t i, double v)
 {
@@ -49,29 +64,7 @@ TSR_HD void tsr_sample_store_real(void *data, tsr_dtype dtype, int64_t i, double
         return;
     }
     v = v < above - 1 ? v : above - 1;
-    switch (dtype) {
-    case TSR_U8: ((uint8_t *)data)[i] = (uint8_t)v; return;
-    case TSR_I8: ((int8_t *)data)[i] = (int8_t)v; return;
-    case TSR_U16: ((uint16_t *)data)[i] = (uint16_t)v; return;
-    case TSR_I16: ((int16_t *)data)[i] = (int16_t)v; return;
-    case TSR_U32: ((uint32_t *)data)[i] = (uint32_t)v; return;
-    default: ((int32_t *)data)[i] = (int32_t)v; return;
-    }
-}
-
-/* base + wrapped 32-bit difference, as the type stores it. */
-TSR_HD void tsr_sample_store_integer(void *data, tsr_dtype dtype, int64_t i, int64_t v)
-{
-    switch (dtype) {
-    case TSR_U8: ((uint8_t *)data)[i] = (uint8_t)v; return;
-    case TSR_I8: ((int8_t *)data)[i] = (int8_t)v; return;
-    case TSR_U16: ((uint16_t *)data)[i] = (uint16_t)v; return;
-    case TSR_I16: ((int16_t *)data)[i] = (int16_t)v; return;
-    case TSR_U32: ((uint32_t *)data)[i] = (uint32_t)v; return;
-    case TSR_I32: ((int32_t *)data)[i] = (int32_t)v; return;
-    case TSR_U64: ((uint64_t *)data)[i] = (uint64_t)v; return;
-    default: ((int64_t *)data)[i] = v; return;
-    }
+    tsr_sample_store_integer(data, dtype, i, (int64_t)v);
 }
 
 TSR_HD float tsr_sample_unorder(int32_t bits)

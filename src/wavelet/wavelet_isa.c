@@ -197,6 +197,8 @@ static inline uint32_t pair32_too_large(wide32 over) { return pair32_marked(over
 #define V wide16
 #define LANES LANES16
 #define TWO two16
+#define CALM_PART pair16_calm
+#define BEFORE_BOTH "wavelet/averages.h"
 #if defined(TSR_ISA_IS_avx512)
 #define STREAM(to, v) _mm512_stream_si512((void *)(to), (__m512i)(v))
 #define EVENS EVENS_32
@@ -223,6 +225,7 @@ static inline uint32_t pair32_too_large(wide32 over) { return pair32_marked(over
 #define V wide32
 #define LANES (WIDE_BYTES / 4)
 #define TWO two32
+#define CALM_PART(two, rows, line, next, whole) 0
 #if defined(TSR_ISA_IS_avx512)
 #define STREAM(to, v) _mm512_stream_ps((to), (__m512)(v))
 #define EVENS EVENS_16
@@ -265,10 +268,24 @@ static void i16_pair(const tsr_lift_filter *f, const void *before, const void *b
     TWO16(CALL);
 #undef CALL
 }
+/* Rows that are split go forward. */
+#define FORWARD16(CALL)                                            \
+    do {                                                           \
+        if (f->step[0].rounding == 1) CALL(two16_of(1, 1, shift)); \
+        else CALL(two16_of(1, 0, shift));                          \
+    } while (0)
+
 static void i16_split_pair(const tsr_lift_filter *f, const void *in, int64_t n, int32_t shift, void *low, void *high, uint32_t *lost)
 {
 #define CALL(two) pair16_split_pair_of(two, (const int16_t *)in, n, (int16_t *)low, (int16_t *)high, lost)
-    TWO16(CALL);
+    FORWARD16(CALL);
+#undef CALL
+}
+static void i16_split_both(const tsr_lift_filter *f, const tsr_wavelet_two_rows *rows, uint32_t *lost)
+{
+    const int32_t shift = rows->shift;
+#define CALL(two) pair16_split_both_of(two, rows, lost)
+    FORWARD16(CALL);
 #undef CALL
 }
 static void f32_pair(const tsr_lift_filter *f, const void *before, const void *behind, void *x, const void *after, int64_t n, void *out, void *copy,
@@ -284,8 +301,14 @@ static void f32_split_pair(const tsr_lift_filter *f, const void *in, int64_t n, 
     pair32_split_pair_of(two, (const float *)in, n, (float *)low, (float *)high, lost);
 }
 
+static void f32_split_both(const tsr_lift_filter *f, const tsr_wavelet_two_rows *rows, uint32_t *lost)
+{
+    const two32 two = { f->step[0].real32[1], f->step[1].real32[1] };
+    pair32_split_both_of(two, rows, lost);
+}
+
 #define NAME(f) i16_##f
-#define PAIRS i16_pair, i16_split_pair
+#define PAIRS i16_pair, i16_split_pair, i16_split_both
 #define RULE tsr_lift_rule_i32
 #define T int16_t
 #define R int16_t
@@ -318,7 +341,7 @@ static void f32_split_pair(const tsr_lift_filter *f, const void *in, int64_t n, 
 #include "wavelet/rows.h"
 
 #define NAME(f) f32_##f
-#define PAIRS f32_pair, f32_split_pair
+#define PAIRS f32_pair, f32_split_pair, f32_split_both
 #define RULE tsr_lift_rule_f32
 #define T float
 #define R float

@@ -8,6 +8,16 @@
 
 enum { TSR_ROWS_STREAM_OUT = 1, TSR_ROWS_STREAM_COPY = 2 };
 
+/* Two rows of samples that follow each other, at i and i+1, and those before them in work; of each the even places, then the odd ones. */
+typedef struct tsr_wavelet_two_rows {
+    int64_t n;
+    int32_t shift;
+    const void *row[2], *ahead[2]; /* ahead: as many bytes as a row has, asked for meanwhile; anything may stand there */
+    void *before[2], *behind[2];   /* rows i-2 and i-1; become i and i+1 */
+    void *out[2], *copy[2];        /* get i-1 and i when they are final */
+    int stream_out[2], stream_copy[2];
+} tsr_wavelet_two_rows;
+
 typedef struct tsr_wavelet_rows {
     size_t element, ring; /* bytes */
     /* n samples, `stride` elements apart, raised by `shift` bits: even ones to low, odd ones to high */
@@ -28,6 +38,8 @@ typedef struct tsr_wavelet_rows {
                  int stream, uint32_t *lost);
     /* split of n >= 2 contiguous samples and both steps along them, mirrored at the ends */
     void (*split_pair)(const tsr_lift_filter *f, const void *in, int64_t n, int32_t shift, void *low, void *high, uint32_t *lost);
+    /* split_pair of two rows and `pair` across them, so that neither is written and read between */
+    void (*split_both)(const tsr_lift_filter *f, const tsr_wavelet_two_rows *rows, uint32_t *lost);
 } tsr_wavelet_rows;
 
 typedef enum tsr_wavelet_kind { TSR_ROWS_I16 = 0, TSR_ROWS_I16_WIDE, TSR_ROWS_I32, TSR_ROWS_F32, TSR_ROWS_F64 } tsr_wavelet_kind;

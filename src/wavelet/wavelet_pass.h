@@ -15,7 +15,8 @@ enum {
     NARROWEST_TILE = 16,
     WIDEST_TILE = 512,
     SMALL = 1 << 14,
-    AHEAD_LINES = 32
+    AHEAD_LINES = 32,
+    AHEAD_BYTES = 8192 /* of rows: what memory needs to answer */
 };
 
 static inline int64_t round64(int64_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -51,6 +52,7 @@ typedef struct pass {
     int64_t width, blocks; /* tiles: lanes, and how many of them side by side */
     row_shape shape;
     int64_t ring_rows, part, parts; /* planes: rows of a part, parts of a plane */
+    int64_t ahead;                  /* planes: so many rows later those will be loaded that are asked for now */
     int aliased;                    /* planes: `from` lies in the memory of the samples */
     struct pass *coarser;           /* planes: that takes the approximation row by row; its work lies behind this one's */
 } pass;
@@ -149,13 +151,18 @@ static inline void store_bands(const pass *p, const tsr_wavelet_array pair[2], i
     for (uint32_t high = 0; high < 2; high++) store_band(p, &pair[high], y, bits | high, row, bad);
 }
 
+/* Does the filter's loop of both steps along a row fit, which mirrors at the ends? */
+static inline int is_mirrored(const pass *p)
+{
+    const tsr_wavelet_boundary boundary = p->l->boundary; /* clamp is the same for neighbours at 1 */
+    return p->pairs && p->filter->step[0].parity == 1 && p->shape.n >= 2 && (boundary == TSR_WAVELET_CLAMP || boundary == TSR_WAVELET_SYMMETRIC);
+}
+
 /* Samples, `stride` apart, become a row that is lifted along x. */
 static inline void split_row(const pass *p, const char *from, int64_t stride, char *row, uint32_t *bad)
 {
-    const tsr_wavelet_boundary boundary = p->l->boundary;
     char *low = row + p->shape.low, *high = row + p->shape.high;
-    if (p->pairs && p->filter->step[0].parity == 1 && stride == 1 && p->shape.n >= 2 &&
-        (boundary == TSR_WAVELET_CLAMP || boundary == TSR_WAVELET_SYMMETRIC)) { /* which are one for neighbours at 1 */
+    if (stride == 1 && is_mirrored(p)) {
         p->rows->split_pair(p->filter, from, p->shape.n, raise_bits(p), low, high, bad);
         return;
     }
@@ -183,7 +190,7 @@ static inline int64_t row_count(const tsr_wavelet_level *l, int32_t axis)
     return rows;
 }
 
-/* x and y together, x, y and z together (wavelet_planes.c). */
+/* x and y together (wavelet_planes.c), x, y and z together (wavelet_blocks.c). */
 int tsr_wavelet_has_planes(const tsr_wavelet_level *l);
 int tsr_wavelet_has_blocks(const tsr_wavelet_level *l, const tsr_wavelet_rows *rows, const tsr_lift_filter *filter);
 int64_t tsr_wavelet_planes_bytes(const tsr_wavelet_level *l, const tsr_wavelet_rows *rows, const tsr_lift_filter *filter); /* per worker */

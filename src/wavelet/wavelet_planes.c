@@ -1,133 +1,6 @@
-/* wavelet/wavelet_planes.c: passes that slide. Rows enter a ring, are lifted there as soon as their neighbours are in, and leave when they are
- * final. Along y the rows are rows of samples, transformed along x on their way; along z they are slices: bundles of such rows of one height,
- * which a slide along y made (the inverse: which it takes apart). */
-#include "wavelet/wavelet_pass.h"
-
-/* Rows [begin, end) of an axis of n in work; window: the rows looked at, virtual ones (beyond 0 .. n) where the boundary is periodic. */
-enum { PAIR_ROWS = 8 }; /* at least what two steps with neighbours at 1 keep in a ring */
-typedef struct slide slide;
-struct slide {
-    const pass *p;
-    int64_t n, begin, end, window[2];
-    int64_t next[TSR_WAVELET_STEPS], stop[TSR_WAVELET_STEPS]; /* rows of each step: the next one, one past the last */
-    int64_t out;                                              /* next row to be stored */
-    int64_t row_bytes;
-    char *ring, *zero;
-    void (*load)(slide *s, int64_t r);
-    void (*lift)(slide *s, const tsr_lift_step *step, int64_t i);
-    void (*store)(slide *s, int64_t y);
-    void (*settled)(slide *s, int64_t y); /* row y is stored, and all before it; NULL: nobody waits for it */
-    int (*pair)(slide *s, int64_t i);     /* both steps of a 5/3, on rows i and i-1; says which of these are in their place already: bits 0 and 1 */
-    uint8_t stored[PAIR_ROWS];            /* rows of the ring that are */
-};
-
-static char *ring_row(const slide *s, int64_t r) { return s->ring + (r - s->window[0]) % s->p->ring_rows * s->row_bytes; }
-
-static const char *neighbour(const slide *s, int64_t j)
-{
-    tsr_wavelet_boundary boundary = s->p->l->boundary;
-    if (boundary != TSR_WAVELET_PERIODIC) j = tsr_lift_index(j, s->n, (int32_t)boundary);
-    return j < 0 && boundary == TSR_WAVELET_ZERO ? s->zero : ring_row(s, j);
-}
-
-/* The first step on row i and the second on i-1 in one loop, as far as rows [.., `loaded`] allow. */
-static void slide_pairs(slide *s, int64_t loaded, int flush)
-{
-    int64_t first = flush ? s->stop[0] : tsr_min64(loaded, s->stop[0]), second = flush ? s->stop[1] : tsr_min64(loaded - 1, s->stop[1]);
-    while (s->next[1] == s->next[0] - 1 && s->next[0] < first && s->next[1] < second && s->next[1] > s->window[0]) {
-        int64_t i = s->next[0];
-        int stored = s->pair(s, i);
-        for (int k = 0; k < 2; k++) s->stored[(i - k - s->window[0]) % s->p->ring_rows] = (uint8_t)(stored >> k & 1);
-        s->next[0] += 2;
-        s->next[1] += 2;
-    }
-}
-
-static void slide_store(slide *s, int64_t y)
-{
-    uint8_t *stored = s->p->pairs ? &s->stored[(y - s->window[0]) % s->p->ring_rows] : NULL;
-    if (!stored || !*stored) s->store(s, y);
-    if (stored) *stored = 0;
-    if (s->settled) s->settled(s, y);
-}
-
-/* Everything that rows [.., loaded] allow. Step k+1 follows step k at a distance at which its neighbours are ready and no row that step k has
- * yet to read is overwritten. `flush`: no more rows will come. */
-static void slide_advance(slide *s, int64_t loaded, int flush)
-{
-    const tsr_lift_filter *f = s->p->filter;
-    int64_t front = loaded, settled = flush ? s->end : INT64_MAX;
-    if (s->p->pairs) slide_pairs(s, loaded, flush);
-    for (int32_t k = 0; k < f->steps; k++) {
-        int32_t lag = k ? f->step[k - 1].reach > f->step[k].reach ? f->step[k - 1].reach : f->step[k].reach : f->step[0].reach;
-        front -= lag;
-        int64_t stop = flush ? s->stop[k] : tsr_min64(front + 1, s->stop[k]);
-        for (; s->next[k] < stop; s->next[k] += 2) s->lift(s, &f->step[k], s->next[k]);
-        if (!flush) settled = tsr_min64(settled, s->next[k] - f->step[k].reach); /* rows below are read no more */
-    }
-    for (; s->out < tsr_min64(settled, s->end); s->out++) slide_store(s, s->out);
-}
-
-static void set_window(slide *s)
-{
-    const tsr_lift_filter *f = s->p->filter;
-    s->window[0] = s->begin - f->reach;
-    s->window[1] = s->end + f->reach;
-    if (s->p->l->boundary == TSR_WAVELET_PERIODIC) return;
-    s->window[0] = tsr_max64(s->window[0], 0);
-    s->window[1] = tsr_min64(s->window[1], s->n);
-}
-
-static void slide_begin(slide *s)
-{
-    const tsr_lift_filter *f = s->p->filter;
-    int periodic = s->p->l->boundary == TSR_WAVELET_PERIODIC;
-    int64_t reach = 0;
-    for (int32_t k = 0; k < f->steps; k++) {
-        reach += f->step[k].reach; /* near an end of the window that is none of the plane, rows lack neighbours */
-        s->next[k] = s->window[0] + (periodic || s->window[0] > 0 ? reach : 0);
-        s->stop[k] = s->window[1] - (periodic || s->window[1] < s->n ? reach : 0);
-        s->next[k] += (s->next[k] ^ f->step[k].parity) & 1;
-    }
-    s->out = s->begin;
-    memset(s->stored, 0, sizeof s->stored);
-}
-
-/* Rows of the window, one by one. */
-static void slide_row(slide *s, int64_t r)
-{
-    s->load(s, r);
-    slide_advance(s, r, 0);
-}
-
-static void slide_end(slide *s) { slide_advance(s, s->window[1], 1); }
-
-static void slide_part(slide *s)
-{
-    slide_begin(s);
-    for (int64_t r = s->window[0]; r < s->window[1]; r++) slide_row(s, r);
-    slide_end(s);
-}
-
-/* ---- along y -------------------------------------------------------------------------------------------------------------------------------- */
-
-typedef struct plane plane;
-struct plane {
-    slide s;                   /* first: the callbacks get it */
-    int64_t whole;             /* offset of the plane in the samples, */
-    uint32_t bits;             /* its bits, */
-    tsr_wavelet_array band[4]; /* its bands by the bits of x and y */
-    uint32_t bad;
-    char *slice;                         /* of a block: where rows go to (forward) or come from instead of bands, packed; NULL: a plane alone */
-    int64_t slice_first;                 /* its first row */
-    int64_t next_whole;                  /* as `whole`, of the slice that follows; -1: none */
-    tsr_wavelet_array next_band[4];      /* the inverse of a block: as `band`, of the slice that will be loaded next; data NULL: none */
-    const char *ahead[2], *ahead_end[2]; /* what will soon be loaded: asked for piece by piece while rows are in work */
-    plane *coarser;                      /* takes the approximation, row by row; NULL: it goes to memory */
-    char *handed;                        /* its rows on their way there: PAIR_ROWS of them, row y/2 in place y/2 % PAIR_ROWS */
-    const char *source;                  /* of the coarser one: the row that comes */
-    int64_t own[2];                      /* rows whose details are to be stored: of those around them the coarser one needs the approximation alone */
-};
+/* wavelet/wavelet_planes.c: x and y together: rows of samples, transformed along x on their way into the ring of a slide along y; and two levels of
+ * large planes at once. */
+#include "wavelet/wavelet_slide.h"
 
 /* Memory then works while the arithmetic does. */
 static void fetch_ahead(plane *t)
@@ -147,7 +20,7 @@ static void look_ahead(plane *t, int64_t r)
 {
     const pass *p = t->s.p;
     const tsr_wavelet_array *whole = &p->l->whole;
-    int64_t y = t->slice && p->inverse ? r : r + 2, base = t->whole, n = p->shape.n;
+    int64_t y = t->slice && p->inverse ? r : r + p->ahead, base = t->whole, n = p->shape.n;
     for (int k = 0; k < 2; k++) t->ahead[k] = t->ahead_end[k] = NULL;
     if (t->slice && !p->inverse && y >= t->s.window[1]) {
         y -= t->s.window[1] - t->s.window[0];
@@ -160,8 +33,6 @@ static void look_ahead(plane *t, int64_t r)
         if (b->stride[0] == 1 && b->data) look_at(t, k, at(p, b, (y >> 1) * b->stride[1]), (n + 1 - k) / 2);
     }
 }
-
-static char *slice_row(const plane *t, int64_t r) { return t->slice + (r - t->slice_first) * t->s.p->shape.n * (int64_t)t->s.p->rows->ring; }
 
 static char *handed_row(const plane *t, int64_t y)
 {
@@ -187,7 +58,7 @@ static void plane_load(slide *s, int64_t r)
         load_bands(p, &t->band[odd], y >> 1, t->bits | odd, row, &t->bad);
     } else {
         fetch_ahead(t);
-        if (t->source) split_row(p, t->source, 1, row, &t->bad);
+        if (t->source[0]) split_row(p, t->source[y & 1], 1, row, &t->bad);
         else split_row(p, at(p, &p->l->whole, t->whole + y * p->l->whole.stride[1]), p->l->whole.stride[0], row, &t->bad);
         fetch_ahead(t);
         narrow_row(p, row, &t->bad);
@@ -222,7 +93,7 @@ static void plane_settled(slide *s, int64_t y)
 {
     plane *t = (plane *)s;
     if (y & 1) return;
-    t->coarser->source = handed_row(t, y);
+    t->coarser->source[y >> 1 & 1] = handed_row(t, y);
     slide_row(&t->coarser->s, y >> 1);
 }
 
@@ -241,12 +112,6 @@ static void plane_lift(slide *s, const tsr_lift_step *step, int64_t i)
     p->rows->lift(step, row + p->shape.low, low, (p->shape.n + 1) / 2, &t->bad);
     fetch_ahead(t);
     p->rows->lift(step, row + p->shape.high, high, p->shape.n / 2, &t->bad);
-}
-
-/* May a row of a band be written from the loop that finishes it? */
-static int is_plain(const pass *p, const tsr_wavelet_array *band, uint32_t bits, const char *row)
-{
-    return band->stride[0] == 1 && !(p->l->scaled && p->last) && (!streams(p, bits) || (uintptr_t)row % 64 == 0);
 }
 
 /* Where the two parts of row y go, and whether past the caches; 0: not from the loop that finishes it. */
@@ -297,7 +162,39 @@ static int plane_pair(slide *s, int64_t i)
     return stored;
 }
 
-static plane plane_make(const pass *p, char *work)
+static int plane_both(slide *s, int64_t i)
+{
+    plane *t = (plane *)s;
+    const pass *p = s->p;
+    const tsr_wavelet_array *whole = &p->l->whole;
+    const int64_t parts[2] = { p->shape.low, p->shape.high };
+    char *to[2][2]; /* of row i and of row i-1 */
+    tsr_wavelet_two_rows rows = { .n = p->shape.n, .shift = raise_bits(p) };
+    if (!plane_targets(t, i, to[0], rows.stream_copy) || !plane_targets(t, i - 1, to[1], rows.stream_out)) return 0;
+    for (int k = 0; k < 2; k++) {
+        const int64_t y = i + k;
+        look_ahead(t, y);
+        rows.row[k] = t->source[0] ? t->source[y & 1] : at(p, whole, t->whole + y * whole->stride[1]);
+        rows.ahead[k] = t->ahead[0] ? t->ahead[0] : rows.row[k];
+        t->ahead[0] = t->ahead_end[0];
+        rows.before[k] = ring_row(s, i - 2) + parts[k];
+        rows.behind[k] = ring_row(s, i - 1) + parts[k];
+        rows.copy[k] = to[0][k];
+        rows.out[k] = to[1][k];
+        if (!to[0][k] || !to[1][k]) return 0;
+    }
+    p->rows->split_both(p->filter, &rows, &t->bad);
+    return 1;
+}
+
+/* Do rows go two by two? Forward from whole ones, mirrored at the ends, by filters with pairs. */
+static int has_both(const pass *p)
+{
+    const tsr_wavelet_level *l = p->l;
+    return !p->inverse && is_mirrored(p) && l->whole.stride[0] == 1;
+}
+
+plane tsr_wavelet_plane_make(const pass *p, char *work)
 {
     plane t = { .s = { .p = p,
                        .n = p->l->size[1],
@@ -305,7 +202,8 @@ static plane plane_make(const pass *p, char *work)
                        .load = plane_load,
                        .lift = plane_lift,
                        .store = plane_store,
-                       .pair = plane_pair } };
+                       .pair = plane_pair,
+                       .both = has_both(p) ? plane_both : NULL } };
     t.s.zero = work;
     t.s.ring = work + p->shape.bytes;
     t.next_whole = -1;
@@ -344,7 +242,7 @@ static void plane_place(plane *t, int64_t number)
 static void planes_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const pass *p = (const pass *)user;
-    plane t = plane_make(p, p->work + worker * p->per_worker);
+    plane t = tsr_wavelet_plane_make(p, p->work + worker * p->per_worker);
     for (int64_t task = begin; task < end; task++) {
         plane_place(&t, task / p->parts);
         if (p->aliased) move_plane(&t, t.s.ring + p->ring_rows * p->shape.bytes);
@@ -355,34 +253,6 @@ static void planes_range(void *user, int64_t begin, int64_t end, int worker)
     }
     if (p->stream) p->rows->drain();
     report_lost(p, t.bad);
-}
-
-static int64_t ring_rows(const tsr_lift_filter *f)
-{
-    int64_t rows = 4;
-    for (int32_t k = 0; k < f->steps; k++) {
-        int32_t before = k ? f->step[k - 1].reach : 0;
-        rows += f->step[k].reach > before ? f->step[k].reach : before;
-    }
-    return rows + f->step[f->steps - 1].reach;
-}
-
-static void prepare_planes(pass *p, int64_t planes)
-{
-    const tsr_wavelet_level *l = p->l;
-    int64_t least = tsr_max64(16, 4 * p->filter->reach);
-    p->stream = p->last && row_count(l, 0) * (int64_t)p->rows->element > LARGE_BYTES;
-    p->shape = shape_of(l->size[0], p->rows->ring);
-    p->ring_rows = ring_rows(p->filter);
-    p->part = l->size[1];
-    if (p->threads > 1 && planes < 4 * p->threads && !p->aliased) p->part = tsr_max64(least, tsr_ceil_div(l->size[1] * planes, 4 * p->threads));
-}
-
-static void run_parts(pass *p, int64_t planes, tsr_parallel_body body)
-{
-    p->part = (p->part + 1) / 2 * 2;
-    p->parts = tsr_ceil_div(p->l->size[1], p->part);
-    tsr_parallel(p->threads, planes * p->parts, 1, body, p);
 }
 
 void tsr_wavelet_run_planes(pass *p)
@@ -407,7 +277,7 @@ int64_t tsr_wavelet_handed_bytes(const tsr_wavelet_level *l) { return PAIR_ROWS 
 static void two_levels_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const pass *p = (const pass *)user, *q = p->coarser;
-    plane t = plane_make(p, p->work + worker * p->per_worker), u = plane_make(q, q->work + worker * q->per_worker);
+    plane t = tsr_wavelet_plane_make(p, p->work + worker * p->per_worker), u = tsr_wavelet_plane_make(q, q->work + worker * q->per_worker);
     t.coarser = &u;
     t.handed = u.s.ring + q->ring_rows * q->shape.bytes;
     t.s.settled = plane_settled;
@@ -442,188 +312,4 @@ void tsr_wavelet_run_two_levels(pass *p)
     tsr_parallel(p->threads, planes * p->coarser->parts, 1, two_levels_range, p);
 }
 
-/* ---- along z -------------------------------------------------------------------------------------------------------------------------------- */
-
-typedef struct block {
-    slide s;
-    plane t;
-    place where; /* of slice 0, over the axes behind z */
-    int64_t rows;
-    uint32_t bad;
-} block;
-
-static int64_t block_elements(const block *b) { return b->rows * b->s.p->shape.n; }
-
-static void narrow_slice(const block *b, char *slice, uint32_t *bad)
-{
-    if (b->s.p->rows->narrow) b->s.p->rows->narrow(slice, block_elements(b), bad);
-}
-
-static uint32_t block_bands(const block *b, int64_t z, tsr_wavelet_array band[4])
-{
-    const pass *p = b->s.p;
-    const tsr_wavelet_array *bands = p->inverse ? p->from : p->to;
-    uint32_t bits = b->where.bits | (uint32_t)(z & 1) << 2;
-    place where = b->where;
-    where.index[2] = z >> 1;
-    for (uint32_t k = 0; k < 4; k++) band[k] = band_at(p, &bands[bits | k], &where);
-    return bits;
-}
-
-/* The plane in work becomes slice z; its band[] are the bands at that height. */
-static void block_place(block *b, int64_t z)
-{
-    int64_t stride = b->s.p->l->whole.stride[2];
-    b->t.whole = b->where.whole + z * stride;
-    b->t.next_whole = z + 1 < b->s.n && stride > 0 ? b->t.whole + stride : -1;
-    b->t.bits = block_bands(b, z, b->t.band);
-}
-
-static void block_load(slide *s, int64_t r)
-{
-    block *b = (block *)s;
-    const pass *p = s->p;
-    int64_t z = tsr_lift_index(r, s->n, TSR_WAVELET_PERIODIC);
-    b->t.slice = ring_row(s, r);
-    block_place(b, z);
-    if (!p->inverse) {
-        slide_part(&b->t.s);
-        narrow_slice(b, b->t.slice, &b->bad);
-        return;
-    }
-    for (int64_t v = b->t.s.window[0]; v < b->t.s.window[1]; v++) {
-        int64_t y = tsr_lift_index(v, b->t.s.n, TSR_WAVELET_PERIODIC);
-        for (uint32_t high = 0, odd = (uint32_t)(y & 1) << 1; high < 2; high++) {
-            const tsr_wavelet_array *band = &b->t.band[odd | high];
-            p->rows->load(at(p, band, (y >> 1) * band->stride[1]), band->stride[0], (p->shape.n + 1 - high) / 2, 0,
-                          load_scale(p, b->t.bits | odd | high), slice_row(&b->t, v) + (high ? (p->shape.n + 1) / 2 : 0) * (int64_t)p->rows->ring,
-                          &b->bad);
-        }
-    }
-    for (int k = 0; k < 4; k++) b->t.next_band[k].data = NULL;
-    if (z + 1 < s->n) block_bands(b, z + 1, b->t.next_band);
-}
-
-static void block_store(slide *s, int64_t z)
-{
-    block *b = (block *)s;
-    const pass *p = s->p;
-    b->t.slice = ring_row(s, z);
-    block_place(b, z);
-    if (p->inverse) {
-        narrow_slice(b, b->t.slice, &b->bad);
-        slide_part(&b->t.s);
-        return;
-    }
-    for (int64_t y = b->t.s.begin; y < b->t.s.end; y++)
-        for (uint32_t high = 0, odd = (uint32_t)(y & 1) << 1; high < 2; high++) {
-            const tsr_wavelet_array *band = &b->t.band[odd | high];
-            const uint32_t bits = b->t.bits | odd | high;
-            p->rows->store(slice_row(&b->t, y) + (high ? (p->shape.n + 1) / 2 : 0) * (int64_t)p->rows->ring, (p->shape.n + 1 - high) / 2, 0,
-                           store_scale(p, bits), at(p, band, (y >> 1) * band->stride[1]), band->stride[0], streams(p, bits), &b->bad);
-        }
-}
-
-static void block_lift(slide *s, const tsr_lift_step *step, int64_t i)
-{
-    block *b = (block *)s;
-    const void *from[TSR_WAVELET_TAPS];
-    for (int32_t k = 0; k < step->count; k++) from[k] = neighbour(s, i + step->first + 2 * k);
-    s->p->rows->lift(step, ring_row(s, i), from, block_elements(b), &b->bad);
-}
-
-static int block_pair(slide *s, int64_t i)
-{
-    block *b = (block *)s;
-    const pass *p = s->p;
-    const int64_t n = p->shape.n, first = (n + 1) / 2, ring = (int64_t)p->rows->ring;
-    char *x = ring_row(s, i), *behind = ring_row(s, i - 1);
-    const char *before = neighbour(s, i - 2), *after = neighbour(s, i + 1);
-    tsr_wavelet_array band[2][4]; /* of slice i and of slice i-1 */
-    uint32_t bits[2];
-    if (p->inverse || i >= s->end) goto in_place;
-    for (int k = 0; k < 2; k++) {
-        bits[k] = block_bands(b, i - k, band[k]);
-        for (int of = 0; of < 4; of++) {
-            const tsr_wavelet_array *a = &band[k][of];
-            const int aligned = a->stride[1] * (int64_t)p->rows->element % 64 == 0;
-            if (!is_plain(p, a, bits[k] | (uint32_t)of, (const char *)a->data) || (p->stream && !aligned)) goto in_place;
-        }
-    }
-    for (int64_t y = b->t.s.begin; y < b->t.s.end; y++)
-        for (int high = 0; high < 2; high++) {
-            const int64_t offset = ((y - b->t.slice_first) * n + high * first) * ring;
-            const uint32_t of = (uint32_t)(y & 1) << 1 | (uint32_t)high;
-            char *to[2];
-            for (int k = 0; k < 2; k++) to[k] = at(p, &band[k][of], (y >> 1) * band[k][of].stride[1]);
-            const int past = (streams(p, bits[1] | of) ? TSR_ROWS_STREAM_OUT : 0) | (streams(p, bits[0] | of) ? TSR_ROWS_STREAM_COPY : 0);
-            p->rows->pair(p->filter, before + offset, behind + offset, x + offset, after + offset, high ? n / 2 : first, to[1], to[0], past, &b->bad);
-        }
-    return 3;
-in_place:
-    p->rows->pair(p->filter, before, behind, x, after, block_elements(b), behind, NULL, 0, &b->bad);
-    return 0;
-}
-
-static int64_t slice_bytes(const tsr_wavelet_level *l, const tsr_wavelet_rows *rows, int64_t height)
-{
-    return round64(height * l->size[0] * (int64_t)rows->ring);
-}
-
-/* Rows of a block, so that the ring of its slices fits the cache. */
-static int64_t block_height(const tsr_wavelet_level *l, const tsr_wavelet_rows *rows, const tsr_lift_filter *f)
-{
-    int64_t height = BLOCK_BYTES / (ring_rows(f) * l->size[0] * (int64_t)rows->ring);
-    return tsr_min64(height / 2 * 2, (l->size[1] + 1) / 2 * 2);
-}
-
-static void blocks_range(void *user, int64_t begin, int64_t end, int worker)
-{
-    const pass *p = (const pass *)user;
-    char *work = p->work + worker * p->per_worker;
-    block b = { .s = { .p = p, .n = p->l->size[2], .load = block_load, .lift = block_lift, .store = block_store, .pair = block_pair } };
-    b.t = plane_make(p, work);
-    b.s.zero = work + (1 + p->ring_rows) * p->shape.bytes;
-    b.s.row_bytes = slice_bytes(p->l, p->rows, p->part + (p->inverse ? 2 * p->filter->reach : 0));
-    b.s.ring = b.s.zero + b.s.row_bytes;
-    memset(b.s.zero, 0, (size_t)b.s.row_bytes);
-    for (int64_t task = begin; task < end; task++) {
-        b.where = place_of(p->l, task / p->parts, 3);
-        b.t.s.begin = task % p->parts * p->part;
-        b.t.s.end = tsr_min64(b.t.s.begin + p->part, b.t.s.n);
-        set_window(&b.t.s);
-        b.t.slice_first = p->inverse ? b.t.s.window[0] : b.t.s.begin;
-        b.rows = p->inverse ? b.t.s.window[1] - b.t.s.window[0] : b.t.s.end - b.t.s.begin;
-        b.s.begin = 0;
-        b.s.end = b.s.n;
-        set_window(&b.s);
-        slide_part(&b.s);
-    }
-    if (p->stream) p->rows->drain();
-    report_lost(p, b.bad | b.t.bad);
-}
-
-void tsr_wavelet_run_blocks(pass *p)
-{
-    int64_t volumes = row_count(p->l, 3);
-    prepare_planes(p, volumes);
-    p->part = tsr_min64(p->part, block_height(p->l, p->rows, p->filter));
-    run_parts(p, volumes, blocks_range);
-}
-
-/* ---- where they fit -------------------------------------------------------------------------------------------------------------------------- */
-
 int tsr_wavelet_has_planes(const tsr_wavelet_level *l) { return (l->axes & 3) == 3 && !l->inplace; }
-
-/* Blocks repeat the rows around them: at least half of the work is to be new. */
-int tsr_wavelet_has_blocks(const tsr_wavelet_level *l, const tsr_wavelet_rows *rows, const tsr_lift_filter *filter)
-{
-    return l->axes == 7 && !l->inplace && block_height(l, rows, filter) >= tsr_min64(4 * filter->reach, l->size[1]);
-}
-
-int64_t tsr_wavelet_planes_bytes(const tsr_wavelet_level *l, const tsr_wavelet_rows *rows, const tsr_lift_filter *filter)
-{
-    int64_t ring = ring_rows(filter), bytes = (1 + ring) * shape_of(l->size[0], rows->ring).bytes;
-    if (tsr_wavelet_has_blocks(l, rows, filter)) return bytes + (1 + ring) * slice_bytes(l, rows, block_height(l, rows, filter) + 2 * filter->reach);
-    return bytes + (l->axes > 3 ? l->size[0] * l->size[1] * (int64_t)rows->element : 0);
-}

@@ -1,23 +1,8 @@
 /* Volumes, whose axes go together on a GPU, and what stands for samples beyond the ends: the device's bits are the CPU's. */
+#define TEST_BESIDE_CPU
 #include "context.h"
 
 #include "device/backend.h"
-
-static tsr_context *cpu;
-
-static int set_up_both(void **state)
-{
-    tsr_context_options o = TSR_CONTEXT_OPTIONS;
-    o.device = "cpu";
-    o.threads = 1;
-    require_ok(tsr_context_create(&o, &cpu));
-    return set_up(state);
-}
-static int tear_down_both(void **state)
-{
-    tsr_context_destroy(&cpu);
-    return tear_down(state);
-}
 
 typedef struct trial {
     tsr_dtype dtype;

@@ -1,5 +1,6 @@
 /* One transform in parts: over contexts of one process, and over ranks (threads that talk through a board, each with contexts of its own). The bits
  * of one device, whatever the cut. */
+#define TEST_BESIDE_CPU
 #include "context.h"
 
 #include <pthread.h>
@@ -88,22 +89,6 @@ static tsr_status board_agree(void *user, int32_t *worst)
     for (int32_t k = 0; k < b->ranks; k++) *worst = b->worst[k] < *worst ? b->worst[k] : *worst;
     TSR_TRY(meet(s, AGREE));
     return TSR_OK;
-}
-
-static tsr_context *cpu;
-
-static int set_up_both(void **state)
-{
-    tsr_context_options o = TSR_CONTEXT_OPTIONS;
-    o.device = "cpu";
-    o.threads = 1;
-    require_ok(tsr_context_create(&o, &cpu));
-    return set_up(state);
-}
-static int tear_down_both(void **state)
-{
-    tsr_context_destroy(&cpu);
-    return tear_down(state);
 }
 
 /* ---- one case ------------------------------------------------------------------------------------------------------------------------------ */

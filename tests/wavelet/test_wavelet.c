@@ -454,8 +454,22 @@ static void both_steps_at_once(void **state)
         void *in = calloc(1, bytes), *out = calloc(1, bytes);
         double *expected = (double *)malloc((size_t)s.elements * sizeof *expected);
         assert_true(in && out && expected);
-        for (int64_t n = 0; n < s.elements; n++) set(in, s.type, n, (double)(test_random(&seed) % 2001) - 1000);
-        if (!real && number % 2) set(in, s.type, (int64_t)(test_random(&seed) % (uint64_t)s.elements), extremes[test_random(&seed) % 6]);
+        const int raised = o.accuracy == 1 ? 2 : 1, limit = 8192 / raised; /* up to this, nothing can be lost in a plane, nor is it looked for */
+        const int kind = number / 4 % 4;
+        const int64_t burst = (int64_t)(test_random(&seed) % (uint64_t)s.elements),
+                      burst_end = burst + (int64_t)(test_random(&seed) % (uint64_t)(4 * s.size[0]));
+        for (int64_t n = 0; n < s.elements; n++) {
+            const int anything = (int)(test_random(&seed) % 2001) - 1000, end = test_random(&seed) % 2 ? limit - 1 : -limit;
+            set(in, s.type, n, kind == 1 ? end : kind == 2 && n >= burst && n < burst_end ? end * 9 / 8 : anything);
+        }
+        if (kind == 3) { /* signs that change from sample to sample: a detail of both axes four times as large, at 16 bits' end or beyond it */
+            const int64_t x0 = 2 * (int64_t)(test_random(&seed) % (uint64_t)(s.size[0] / 2)),
+                          y0 = 2 * (int64_t)(test_random(&seed) % (uint64_t)(s.size[1] / 2));
+            const int most = limit + (int)(test_random(&seed) % 5) - 2, sign = test_random(&seed) % 2 ? 1 : -1;
+            for (int64_t y = y0; y < y0 + 3 && y < s.size[1]; y++)
+                for (int64_t x = x0; x < x0 + 3 && x < s.size[0]; x++) set(in, s.type, y * s.size[0] + x, ((x ^ y) & 1 ? sign : -sign) * most);
+        }
+        if (!real && kind != 3 && number % 2) set(in, s.type, (int64_t)(test_random(&seed) % (uint64_t)s.elements), extremes[test_random(&seed) % 6]);
         for (int64_t n = 0; n < s.elements; n++) expected[n] = get(in, s.type, n);
         oracle with = {
             real, (int)o.boundary, o.accuracy < 0 ? 0 : 1, 1, 15, 0, &oracle_filters[o.filter], { (int)s.size[0], (int)s.size[1], (int)s.size[2], 1 }

@@ -1,0 +1,44 @@
+/* wavelet/encoder.h: what the two halves of compression share: the streams of all bricks (compress.c) and how much of each is kept (quality.c). */
+#ifndef TSR_WAVELET_ENCODER_H
+#define TSR_WAVELET_ENCODER_H
+
+#include "core/parallel.h"
+#include "io/spool.h"
+#include "wavelet/codec.h"
+
+struct tsr_encoder {
+    const tsr_volume *volume;
+    const tsr_compress_options *options;
+    const char *path;
+    tsr_tsc t;
+    tsr_codec codec;
+    tsr_cut cut;
+    int32_t threads;
+    double lower, upper; /* least and greatest finite voxel */
+    int64_t lower_whole, upper_whole;
+    int64_t finite;            /* voxels that are */
+    tsr_planes_stream *stream; /* [brick][streams] */
+    uint8_t *passes;           /* [brick][streams][layers]: passes up to this layer */
+    const uint8_t **bytes;     /* [pieces] */
+    uint8_t *filled;           /* [brick][streams]: cut one step later than the others, where there was room */
+    int64_t first, stride;     /* bricks first, first + stride, ... are coded */
+    double squared;            /* measured error of all finite voxels */
+    tsr_spool *spool;          /* where streams wait that memory shall not hold; NULL: nowhere */
+    int64_t *spooled;          /* [brick][streams]: 1 + offset there; 0: in memory. NULL: no limit */
+    int64_t held, kept;        /* bytes of streams in memory; streams before this one are in the spool */
+    tsr_shared_failure failure;
+};
+
+/* The voxels of bricks before `end` rest, from the *rested-th one on, by whole rows of bricks. */
+void tsr_encoder_rest(const struct tsr_encoder *e, int64_t *rested, int64_t end);
+/* The passes of every layer, for streams cut at `slope` in the end; then sizes of the pieces. */
+void tsr_encoder_set_layers(struct tsr_encoder *e, double slope);
+void tsr_encoder_set_pieces(struct tsr_encoder *e);
+/* Decodes everything as a reader would: e->squared. */
+tsr_status tsr_encoder_measure(struct tsr_encoder *e);
+double tsr_encoder_psnr(const struct tsr_encoder *e);
+/* The cheapest cut that is measured to reach the PSNR; the best one within the rate. */
+tsr_status tsr_encoder_cut_by_psnr(struct tsr_encoder *e);
+tsr_status tsr_encoder_cut_by_rate(struct tsr_encoder *e);
+
+#endif
