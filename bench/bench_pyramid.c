@@ -103,6 +103,44 @@ static void compaction(double percent, tsr_pyramid_order order)
     tsr_pyramid_destroy(&s.pyramid);
 }
 
+/* ---- several classes ----------------------------------------------------------------------------------------------------------------------- */
+
+enum { CLASSES = 8 };
+static tsr_pyramid *alone[CLASSES];
+static tsr_status build_alone(void *user)
+{
+    tsr_status status = TSR_OK;
+    (void)user;
+    for (int k = 0; k < CLASSES && status == TSR_OK; k++) status = tsr_pyramid_build(alone[k], s.volume);
+    return status;
+}
+
+/* Eight ranges of bytes in one sweep, beside a pyramid for each. */
+static void classes(void)
+{
+    char name[100];
+    tsr_pyramid_class ranges[CLASSES];
+    tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
+    for (int k = 0; k < CLASSES; k++) {
+        ranges[k] = (tsr_pyramid_class){ TSR_PYRAMID_RANGE, 1 + 30 * k, 31 + 30 * k };
+        options.classifier = TSR_PYRAMID_RANGE;
+        options.lower = ranges[k].lower;
+        options.upper = ranges[k].upper;
+        MUST(tsr_pyramid_create(s.b.context, tsr_volume_size(s.volume), &options, &alone[k]));
+    }
+    options.channels = CLASSES;
+    options.classes = ranges;
+    MUST(tsr_pyramid_create(s.b.context, tsr_volume_size(s.volume), &options, &s.pyramid));
+    const double n = (double)s.voxels;
+    snprintf(name, sizeof name, "pyramids of %d classes of %lld^3 bytes in one sweep", (int)CLASSES, (long long)s.side);
+    bench_case c = { .name = name, .n = s.voxels, .bytes = n + CLASSES * (n / 8 + n / 64), .peer = "a pyramid for each" };
+    c.time = bench_measure(&s.b, build_only, NULL, NULL);
+    c.peer_time = bench_measure(&s.b, build_alone, NULL, NULL);
+    bench_report(&s.b, &c);
+    tsr_pyramid_destroy(&s.pyramid);
+    for (int k = 0; k < CLASSES; k++) tsr_pyramid_destroy(&alone[k]);
+}
+
 /* ---- region trees ------------------------------------------------------------------------------------------------------------------------ */
 
 static struct {
@@ -358,6 +396,10 @@ int main(int argc, char **argv)
         fill(percents[k]);
         compaction(percents[k], TSR_PYRAMID_MORTON);
         compaction(percents[k], TSR_PYRAMID_ROW);
+    }
+    if (bench_wants(&s.b, "classes")) {
+        fill(50);
+        classes();
     }
     tsr_device_release(s.b.context, s.found, 256);
     tsr_volume_destroy(&s.volume);
