@@ -176,7 +176,7 @@ static tsr_status tree_call(void *user) /* build and lists into the room there i
     const tsr_region_lists lists = { r.tree->leaves, r.tree->nodes };
     (void)user;
     tsr_status status = tsr_region_pyramid_build(r.pyramid, (const tsr_volume *const[]){ r.volume }, 1);
-    return status == TSR_OK ? s.b.context->backend->region->list(s.b.context->queue, &r.pyramid->regions, &lists) : status;
+    return status == TSR_OK ? s.b.context->backend->region->list(s.b.context->queue, &r.pyramid->regions, &r.pyramid->rule, &lists) : status;
 }
 static tsr_status tree_build_call(void *user)
 {

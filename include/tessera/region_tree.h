@@ -41,13 +41,15 @@ typedef struct tsr_region_options {
     int32_t top;             /* level of the root; 0 = the least that covers the volume. Higher: room for what may be put beside it (tessera/region_tiles.h) */
     int nodes_only;          /* != 0: trees have no list of leaves, for those that carry no data (empty space): every reference to a leaf is ~0 */
     tsr_region_edge_norm edge_norm; /* of EDGES */
+    int implicit_base;       /* != 0: CLASSES, EDGES and LINEAR store nothing of the voxels and classify them again where lists are made; the channels of the
+                              * last build must outlive that unchanged. Source: base level upshift, spec octree.md 2.13 */
 } tsr_region_options;
 #define TSR_REGION_OPTIONS { .struct_size = sizeof(tsr_region_options) }
 
 typedef struct tsr_region_pyramid tsr_region_pyramid;
 
 /* Storage for volumes of this size, extents up to 2^19 (quadtrees 2^28), on the context's device: about 1/8 byte per voxel (1/4 with singles, DEVIATION or
- * SPREAD, and for these 1/8 byte per voxel and channel). RETURNS NEW. */
+ * SPREAD, and for these 1/8 byte per voxel and channel); with implicit_base 1/28 byte (quadtrees 1/12). RETURNS NEW. */
 TSR_API tsr_status tsr_region_pyramid_create(tsr_context *context, tsr_size3 size, const tsr_region_options *options, tsr_region_pyramid **pyramid) TSR_CHECKED;
 TSR_API void tsr_region_pyramid_destroy(tsr_region_pyramid **pyramid);
 /* Builds from 1 to 4 channels (BORROWS; same device and size). Replaces what was there; allocates nothing, does not wait unless a rule of

@@ -22,7 +22,7 @@ typedef struct tsr_regions {
     int32_t brick;                             /* level of the bricks: 3 or 2 */
     int32_t top;                               /* level of the root; may lie below the bricks */
     int32_t width;                             /* floats of a state, 0 = none */
-    uint64_t *words, *merged;                  /* of the bricks, [z][y][x]; merged NULL: kept cells merge */
+    uint64_t *words, *merged;                  /* of the bricks, [z][y][x]; merged NULL: kept cells merge; both NULL: nothing is stored */
     uint64_t *unheld;                          /* bricks with a value that float32 does not hold; NULL without states */
     tsr_region_level level[TSR_REGION_LEVELS]; /* by level, from `brick` to max(top, brick) */
 } tsr_regions;

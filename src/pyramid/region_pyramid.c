@@ -16,7 +16,7 @@ static void plan_levels(tsr_regions *t, tsr_size3 size, const tsr_region_options
 }
 
 /* Bytes of everything; the pointers are set if there is memory. */
-static int64_t place(tsr_regions *t, int stored, int states, char *memory)
+static int64_t place(tsr_regions *t, int words, int stored, int states, char *memory)
 {
     int64_t at = 0;
     const int64_t bricks = tsr_region_cells(&t->level[t->brick]);
@@ -25,7 +25,7 @@ static int64_t place(tsr_regions *t, int stored, int states, char *memory)
         if (memory) (pointer) = (type)(void *)(memory + at); \
         at += tsr_ceil_div((bytes), 256) * 256;              \
     } while (0)
-    TAKE(t->words, uint64_t *, bricks * 8);
+    if (words) TAKE(t->words, uint64_t *, bricks * 8);
     if (stored) TAKE(t->merged, uint64_t *, bricks * 8);
     if (states) TAKE(t->unheld, uint64_t *, 8);
     for (int32_t l = t->brick; l <= tsr_region_highest(t); l++) {
@@ -65,6 +65,8 @@ static tsr_status check(tsr_size3 size, const tsr_region_options *o)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: edge_norm is %d, expected a tsr_region_edge_norm", (int)o->edge_norm);
     if ((o->complement || o->singles) && tsr_region_clusters(o->rule))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: complement and singles are for the rules classes, edges and linear: all voxels are kept here");
+    if (o->implicit_base && tsr_region_clusters(o->rule))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: implicit_base is for the rules classes, edges and linear: the others compare what cells hold");
     return TSR_OK;
 }
 
@@ -81,10 +83,11 @@ tsr_status tsr_region_pyramid_create(tsr_context *context, tsr_size3 size, const
     *p = (tsr_region_pyramid){ .context = context, .options = own, .size = size };
     plan_levels(&p->regions, size, &own);
     const int states = own.rule == TSR_REGION_DEVIATION ? TSR_REGION_CHANNELS : own.rule == TSR_REGION_SPREAD ? 2 * TSR_REGION_CHANNELS : 0;
-    const int stored = states > 0 || own.singles;
-    p->bytes = place(&p->regions, stored, states, NULL);
+    const int words = !own.implicit_base || p->regions.top <= p->regions.brick; /* a single brick is stored all the same */
+    const int stored = words && (states > 0 || own.singles);
+    p->bytes = place(&p->regions, words, stored, states, NULL);
     TSR_TRY_GOTO(tsr_device_allocate(context, (size_t)p->bytes, &p->memory), fail);
-    place(&p->regions, stored, states, (char *)p->memory);
+    place(&p->regions, words, stored, states, (char *)p->memory);
     return TSR_OK;
 fail:
     tsr_region_pyramid_destroy(pyramid);
@@ -168,6 +171,7 @@ static tsr_status build(tsr_region_pyramid *p, const tsr_volume *const *channels
     p->built = 0;
     TSR_TRY(p->context->backend->region->build(p->context->queue, &p->regions, &rule));
     TSR_TRY(check_held(p, &rule));
+    p->rule = rule;
     p->geometry = channels[0]->geometry;
     if (lower) {
         const tsr_vec3 origin = tsr_geometry_to_world(&p->geometry, (tsr_vec3){ (double)lower[0], (double)lower[1], (double)lower[2] });

@@ -98,19 +98,78 @@ TSR_HD uint64_t tsr_region_inside(const tsr_regions *t, const tsr_region_rule *r
     return ~inside;
 }
 
-/* CLASSES, EDGES and LINEAR. */
-TSR_HD void tsr_region_classify(const tsr_regions *t, const tsr_region_rule *r, int64_t i)
+/* CLASSES, EDGES and LINEAR: the kept voxels of the brick `brick`, and those within the volume. */
+TSR_HD uint64_t tsr_region_classes(const tsr_regions *t, const tsr_region_rule *r, const int64_t brick[3], uint64_t *inside)
 {
-    int64_t brick[3], at[3];
-    uint64_t kept = 0, inside = 0;
-    tsr_region_position(&t->level[t->brick], i, brick);
+    int64_t at[3];
+    uint64_t kept = 0;
+    *inside = 0;
     for (int32_t p = 0; p < 64; p++) {
         const int64_t voxel = tsr_region_voxel(t, r, brick, p, at);
         if (voxel < 0) continue;
-        inside |= (uint64_t)1 << p;
+        *inside |= (uint64_t)1 << p;
         kept |= (uint64_t)tsr_region_kept(r, voxel, at) << p;
     }
+    return kept;
+}
+TSR_HD void tsr_region_classify(const tsr_regions *t, const tsr_region_rule *r, int64_t i)
+{
+    int64_t brick[3];
+    uint64_t inside;
+    tsr_region_position(&t->level[t->brick], i, brick);
+    const uint64_t kept = tsr_region_classes(t, r, brick, &inside);
     tsr_region_put(t, r, i, kept, inside);
+}
+
+/* ---- without a base: bricks are classified where they are asked for, by the cells next above them ------------------------------------------ */
+
+/* Word, merged cells and counts of child c of the cell `at` above the bricks. */
+TSR_HD void tsr_region_asked(const tsr_regions *t, const tsr_region_rule *r, const int64_t at[3], int32_t c, int64_t brick[3], uint64_t *word,
+                             uint64_t *merged, int64_t counts[2])
+{
+    uint64_t inside;
+    *word = *merged = 0;
+    counts[0] = counts[1] = 0;
+    tsr_region_child(at, t->bits, c, brick);
+    if (!tsr_region_within(&t->level[t->brick], brick)) return;
+    const uint64_t kept = tsr_region_classes(t, r, brick, &inside);
+    *word = r->singles ? inside : kept;
+    *merged = tsr_brick_merge(kept, t->bits);
+    tsr_brick_counts(t, *word, *merged, counts);
+}
+/* Cell number i, at `at`, of the level above the bricks: its counts, and its entries. */
+TSR_HD void tsr_region_reduce_asked(const tsr_regions *t, const tsr_region_rule *r, const int64_t at[3], int64_t i)
+{
+    int64_t brick[3], counts[2], leaves = 0, nodes = 0;
+    uint64_t word, merged;
+    int all = 1;
+    for (int32_t c = 0; c < 1 << t->bits; c++) {
+        tsr_region_asked(t, r, at, c, brick, &word, &merged, counts);
+        all &= counts[0] == -1;
+        leaves += counts[0] < 0 ? 1 : counts[0];
+        nodes += counts[1];
+    }
+    t->level[t->brick + 1].counts[2 * i] = all ? -1 : leaves;
+    t->level[t->brick + 1].counts[2 * i + 1] = all || !leaves ? 0 : 1 + nodes;
+}
+TSR_HD void tsr_region_list_asked(const tsr_regions *t, const tsr_region_rule *r, const tsr_region_lists *lists, const int64_t at[3], int64_t i)
+{
+    int64_t brick[3], first[2], counts[2];
+    uint64_t word, merged;
+    if (t->level[t->brick + 1].counts[2 * i] <= 0) { /* empty or one leaf: nothing below is looked at */
+        tsr_region_list_cell(t, lists, t->brick + 1, at, i, 0);
+        return;
+    }
+    tsr_region_first(t, t->brick + 1, at, first);
+    int32_t *node = lists->nodes + (first[1] << t->bits);
+    first[1]++;
+    for (int32_t c = 0; c < 1 << t->bits; c++) {
+        tsr_region_asked(t, r, at, c, brick, &word, &merged, counts);
+        node[c] = counts[1] ? (int32_t)first[1] : counts[0] == -1 ? tsr_region_leaf_reference(lists, first[0]) : 0;
+        if (counts[0]) tsr_region_list_entries(t, lists, brick, word, merged, first);
+        first[0] += counts[0] < 0 ? 1 : counts[0];
+        first[1] += counts[1];
+    }
 }
 
 /* Is v a value whose float32 tells it apart from others no better than `rounding`: 64-bit integers beyond 2^53 are rounded before. */

@@ -127,6 +127,77 @@ static void tiles_equal_the_whole(void **state)
     tsr_context_destroy(&context);
 }
 
+/* Nothing of the voxels is stored: the same lists from less memory. */
+static void bases_that_are_not_stored(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    const tsr_size3 sizes[] = { { 32, 32, 32 }, { 21, 9, 30 }, { 64, 40, 1 }, { 3, 4, 2 }, { 9, 1, 1 } };
+    static uint8_t bytes[32 * 32 * 32];
+    static float floats[32 * 32 * 32];
+    tsr_context *context = test_context();
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int round = 0; round < (test_is_slow() ? 5 : 14); round++) {
+            const tsr_size3 n = sizes[s];
+            tsr_region_options o = TSR_REGION_OPTIONS;
+            tsr_region_pyramid *stored, *asked;
+            tsr_region_tree *device, *plain, *again;
+            tsr_region_info info, less;
+            clumps(&seed, n, 4, bytes);
+            if (round == 13) memset(bytes, 2, sizeof bytes);
+            for (int64_t i = 0; i < n.x * n.y * n.z; i++) floats[i] = (float)bytes[i] + (round % 2 ? 0.125f * (float)(i / 7 % 5 == 0) : 0.0f);
+            o.rule = (tsr_region_rule_kind)(round % 3);
+            o.classifier = round % 2 ? TSR_PYRAMID_BOUNDARY : TSR_PYRAMID_RANGE;
+            o.lower = 1;
+            o.upper = 9;
+            o.threshold = 0.02;
+            o.complement = round % 4 == 1;
+            o.singles = round % 5 == 2;
+            o.nodes_only = round % 7 == 3;
+            tsr_volume *v = there(context, TSR_F32, n, floats);
+            require_ok(tsr_region_pyramid_create(context, n, &o, &stored));
+            o.implicit_base = 1;
+            require_ok(tsr_region_pyramid_create(context, n, &o, &asked));
+            require_ok(tsr_region_pyramid_build(stored, (const tsr_volume *const[]){ v }, 1));
+            require_ok(tsr_region_pyramid_build(asked, (const tsr_volume *const[]){ v }, 1));
+            require_ok(tsr_region_pyramid_describe(stored, &info));
+            require_ok(tsr_region_pyramid_describe(asked, &less));
+            assert_true(less.leaves == info.leaves && less.nodes == info.nodes && less.root == info.root);
+            if (s == 0) assert_true(less.device_bytes < info.device_bytes / 2);
+            require_ok(tsr_region_tree_extract(stored, &device));
+            require_ok(tsr_region_tree_copy(device, NULL, &plain));
+            tsr_region_tree_destroy(&device);
+            require_ok(tsr_region_tree_extract(asked, &device));
+            require_ok(tsr_region_tree_copy(device, NULL, &again));
+            if (o.nodes_only)
+                assert_memory_equal(tsr_region_tree_nodes(again), tsr_region_tree_nodes(plain), (size_t)(info.nodes << info.dimensions) * 4);
+            else same_trees(again, plain);
+            if (round == 0 && n.x > 20) { /* and tile by tile */
+                tsr_region_tiling tiling = TSR_REGION_TILING;
+                tsr_region_tree *tiled;
+                tsr_volume *host = wrap(TSR_F32, n, floats);
+                tiling.tile = 16;
+                require_ok(tsr_region_tree_make_tiled(context, (const tsr_volume *const[]){ host }, 1, &o, &tiling, &tiled, NULL));
+                same_trees(tiled, plain);
+                tsr_region_tree_destroy(&tiled);
+                tsr_volume_destroy(&host);
+            }
+            tsr_region_tree_destroy(&device);
+            tsr_region_tree_destroy(&plain);
+            tsr_region_tree_destroy(&again);
+            tsr_region_pyramid_destroy(&stored);
+            tsr_region_pyramid_destroy(&asked);
+            tsr_volume_destroy(&v);
+        }
+    tsr_region_options o = TSR_REGION_OPTIONS;
+    tsr_region_pyramid *p;
+    o.rule = TSR_REGION_SPREAD;
+    o.implicit_base = 1;
+    require_error(tsr_region_pyramid_create(context, sizes[0], &o, &p), TSR_ERROR_ARGUMENT,
+                  "implicit_base is for the rules classes, edges and linear");
+    tsr_context_destroy(&context);
+}
+
 static void add(tsr_context *context, tsr_region_merge *merge, tsr_size3 n, const uint8_t *data, const tsr_region_options *o, const int64_t tile[3],
                 int32_t shift, int32_t top)
 {
@@ -497,8 +568,9 @@ static void wrong_arguments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(tiles_equal_the_whole), cmocka_unit_test(volumes_grow_and_differ),
-                                        cmocka_unit_test(caps_and_node_lists),   cmocka_unit_test(gaps_equal_a_march),
-                                        cmocka_unit_test(renewed_trees),         cmocka_unit_test(wrong_arguments) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(tiles_equal_the_whole),   cmocka_unit_test(bases_that_are_not_stored),
+                                        cmocka_unit_test(volumes_grow_and_differ), cmocka_unit_test(caps_and_node_lists),
+                                        cmocka_unit_test(gaps_equal_a_march),      cmocka_unit_test(renewed_trees),
+                                        cmocka_unit_test(wrong_arguments) };
     return cmocka_run_group_tests_name("trees in tiles", tests, NULL, NULL);
 }

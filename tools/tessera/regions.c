@@ -15,6 +15,8 @@ int cli_regions_prepare(const cli_call *cli, cli_regions *r)
     if (o->threshold < 0) return cli_usage(cli, "--threshold: '%g' given, expected 0 or more", o->threshold);
     if ((o->complement || o->singles) && (o->rule == TSR_REGION_DEVIATION || o->rule == TSR_REGION_SPREAD))
         return cli_usage(cli, "--%s: is for the rules edges, linear and classes", o->complement ? "complement" : "singles");
+    if (o->implicit_base && (o->rule == TSR_REGION_DEVIATION || o->rule == TSR_REGION_SPREAD))
+        return cli_usage(cli, "--implicit-base: is for the rules edges, linear and classes");
     if (r->edge_norm && o->rule != TSR_REGION_EDGES) return cli_usage(cli, "--edge-norm: is for --rule edges");
     o->edge_norm = (tsr_region_edge_norm)r->edge_norm;
     o->classifier = TSR_PYRAMID_RANGE;
@@ -33,6 +35,7 @@ int cli_regions_of_tree(const cli_call *cli, const cli_regions *r)
                        : r->edge_norm     ? "edge-norm"
                        : o->complement    ? "complement"
                        : o->singles       ? "singles"
+                       : o->implicit_base ? "implicit-base"
                        : o->nodes_only    ? "nodes-only"
                        : r->runs          ? NULL /* which the rule tells what belongs together */
                        : r->rule_given    ? "rule"

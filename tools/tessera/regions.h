@@ -54,6 +54,10 @@ typedef struct cli_regions {
           .type = CLI_FLAG,                                                                                                                       \
           .value = &(r).options.singles,                                                                                                          \
           .help = "edges, linear, classes: what is not kept becomes leaves of one voxel" },                                                       \
+        { .name = "implicit-base",                                                                                                                \
+          .type = CLI_FLAG,                                                                                                                       \
+          .value = &(r).options.implicit_base,                                                                                                    \
+          .help = "edges, linear, classes: store nothing of the voxels, classify them again for the lists (less memory, same tree)" },            \
         { .name = "grade",                                                                                                                        \
           .type = CLI_CHOICE,                                                                                                                     \
           .value = &(r).grade,                                                                                                                    \
