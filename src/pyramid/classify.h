@@ -101,14 +101,14 @@ typedef struct tsr_channel {
     int32_t bytes, low, high, invert;
     double lower, upper;
 } tsr_channel;
-typedef struct tsr_classes {
+typedef struct tsr_class_set {
     tsr_classifier first; /* the only one where count is 1 */
     int32_t count;
     int64_t voxels; /* of the volume, all of its batch */
     tsr_channel channel[TSR_PYRAMID_CHANNELS];
-} tsr_classes;
+} tsr_class_set;
 
-TSR_HD tsr_classifier tsr_class_of(const tsr_classes *c, int32_t channel)
+TSR_HD tsr_classifier tsr_class_of(const tsr_class_set *c, int32_t channel)
 {
     tsr_classifier own = c->first;
     const tsr_channel *k = &c->channel[channel];
@@ -123,7 +123,7 @@ TSR_HD tsr_classifier tsr_class_of(const tsr_classes *c, int32_t channel)
     return own;
 }
 /* Voxel i of the stack of classes. NaN counts once, for the first of them. */
-TSR_HD uint32_t tsr_classify_stacked(const tsr_classes *c, int64_t i, int32_t *not_a_number)
+TSR_HD uint32_t tsr_classify_stacked(const tsr_class_set *c, int64_t i, int32_t *not_a_number)
 {
     if (c->count == 1) return tsr_classify(&c->first, i, not_a_number);
     const int32_t channel = (int32_t)(i / c->voxels);

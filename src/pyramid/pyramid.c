@@ -167,7 +167,7 @@ tsr_status tsr_pyramid_build(tsr_pyramid *p, const tsr_volume *volume)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: volume of %lld x %lld x %lld, expected %lld x %lld x %lld as it was created for",
                  (long long)volume->size.x, (long long)volume->size.y, (long long)volume->size.z, (long long)p->size.x, (long long)p->size.y,
                  (long long)p->size.z);
-    tsr_classes *s = &p->classes;
+    tsr_class_set *s = &p->classes;
     s->count = p->options.channels;
     s->voxels = p->size.x * p->size.y * p->size.z;
     for (int32_t c = s->count - 1; c >= 0; c--) { /* the first comes last, and stays in s->first */

@@ -11,7 +11,7 @@ struct tsr_pyramid {
     tsr_size3 size;
     tsr_tree tree;
     tsr_pyramid_class class_list[TSR_PYRAMID_CHANNELS];
-    tsr_classes classes; /* of the last build */
+    tsr_class_set classes; /* of the last build */
     void *memory;
     int64_t bytes;
     int built;

@@ -13,7 +13,7 @@ struct strips {
 
 struct work {
     const tsr_tree *tree;
-    const tsr_classes *classes;
+    const tsr_class_set *classes;
     int32_t level;
     const uint64_t *keys;
     const int64_t *voxels;
@@ -182,7 +182,7 @@ static void make_rows(void *user, int64_t begin, int64_t end, int worker)
 
 static int workers(const tsr_queue *queue) { return queue->threads < WORKERS ? queue->threads : WORKERS; }
 
-static tsr_status cpu_build(tsr_queue *queue, const tsr_tree *tree, const tsr_classes *classes)
+static tsr_status cpu_build(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes)
 {
     struct work w = { .tree = tree, .classes = classes };
     const tsr_tree_level *l = &tree->level[1];
@@ -203,7 +203,7 @@ static tsr_status cpu_build(tsr_queue *queue, const tsr_tree *tree, const tsr_cl
     return TSR_OK;
 }
 
-static tsr_status cpu_select(tsr_queue *queue, const tsr_tree *tree, const tsr_classes *classes, const uint64_t *keys, int64_t count,
+static tsr_status cpu_select(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, const uint64_t *keys, int64_t count,
                              tsr_pyramid_entry *entries)
 {
     struct work w = { .tree = tree, .classes = classes, .keys = keys, .entries = entries };
@@ -211,7 +211,7 @@ static tsr_status cpu_select(tsr_queue *queue, const tsr_tree *tree, const tsr_c
     return TSR_OK;
 }
 
-static tsr_status cpu_extract(tsr_queue *queue, const tsr_tree *tree, const tsr_classes *classes, const tsr_tree_list *list)
+static tsr_status cpu_extract(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, const tsr_tree_list *list)
 {
     struct work w = { .tree = tree, .classes = classes, .list = list, .level = tsr_tree_tile_level(tree) };
     for (int32_t v = 0; v < tsr_tree_children(&tree->level[1]); v++) w.cell[v] = tsr_tree_offset(tree, 1, tsr_tree_seen(&tree->level[1], v));
@@ -219,14 +219,14 @@ static tsr_status cpu_extract(tsr_queue *queue, const tsr_tree *tree, const tsr_
     return TSR_OK;
 }
 
-static tsr_status cpu_rank(tsr_queue *queue, const tsr_tree *tree, const tsr_classes *classes, const int64_t *voxels, int64_t count, uint64_t *keys)
+static tsr_status cpu_rank(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, const int64_t *voxels, int64_t count, uint64_t *keys)
 {
     struct work w = { .tree = tree, .classes = classes, .voxels = voxels, .ranks = keys };
     tsr_parallel(queue->threads, count, 1024, rank_range, &w);
     return TSR_OK;
 }
 
-static tsr_status cpu_firsts(tsr_queue *queue, const tsr_tree *tree, const tsr_classes *classes, int64_t batch, uint64_t *keys)
+static tsr_status cpu_firsts(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, int64_t batch, uint64_t *keys)
 {
     (void)queue;
     for (int64_t b = 0; b <= batch; b++) keys[b] = tsr_tree_batch_first(tree, classes, b);

@@ -31,7 +31,7 @@ TSR_KERNEL(bytes_kernel)(tsr_tree tree, tsr_classifier classifier)
     put_word(tree, tsr_tree_slot(&tree, 1, at), word);
 }
 
-TSR_KERNEL(bricks_kernel)(tsr_tree tree, tsr_classes classes, int64_t count)
+TSR_KERNEL(bricks_kernel)(tsr_tree tree, tsr_class_set classes, int64_t count)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     int32_t not_a_number = 0;
@@ -103,19 +103,19 @@ TSR_KERNEL(tail_kernel)(tsr_tree tree, int32_t level)
     }
 }
 
-TSR_KERNEL(select_kernel)(tsr_tree tree, tsr_classes classes, const uint64_t *keys, int64_t count, tsr_pyramid_entry *entries)
+TSR_KERNEL(select_kernel)(tsr_tree tree, tsr_class_set classes, const uint64_t *keys, int64_t count, tsr_pyramid_entry *entries)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i < count) entries[i] = tsr_tree_select(&tree, &classes, keys[i]);
 }
 
-TSR_KERNEL(rank_kernel)(tsr_tree tree, tsr_classes classes, const int64_t *voxels, int64_t count, uint64_t *keys)
+TSR_KERNEL(rank_kernel)(tsr_tree tree, tsr_class_set classes, const int64_t *voxels, int64_t count, uint64_t *keys)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i < count) keys[i] = tsr_tree_rank(&tree, &classes, voxels[i]);
 }
 
-TSR_KERNEL(firsts_kernel)(tsr_tree tree, tsr_classes classes, int64_t count, uint64_t *keys)
+TSR_KERNEL(firsts_kernel)(tsr_tree tree, tsr_class_set classes, int64_t count, uint64_t *keys)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i < count) keys[i] = tsr_tree_batch_first(&tree, &classes, i);
@@ -134,7 +134,7 @@ TSR_DEVICE_FN void write_dense(const tsr_tree_list &list, const int64_t *cell, u
     }
 }
 
-TSR_KERNEL(extract_kernel)(tsr_tree tree, tsr_classes classes, tsr_tree_list list, int32_t level, int64_t count)
+TSR_KERNEL(extract_kernel)(tsr_tree tree, tsr_class_set classes, tsr_tree_list list, int32_t level, int64_t count)
 {
     TSR_SHARED(int64_t, cell, TSR_TREE_BRICK);
     TSR_SHARED(int64_t, offset, 64);
@@ -152,7 +152,7 @@ TSR_KERNEL(extract_kernel)(tsr_tree tree, tsr_classes classes, tsr_tree_list lis
     const uint64_t sum = tsr_tree_tile_sum(&tree, level, at);
     if (!sum) return;
     for (int k = 0; k < 4; k++) climb[k] = at[k];
-    uint64_t key = warp_first(tree, level, climb, lane);
+    uint64_t key = warp_first<0>(tree, level, climb, lane);
     if (key + sum <= list.first || key >= list.end) return;
     const int64_t origin = tsr_tree_origin(&tree, level, at);
     const int dense = tree.base == TSR_TREE_WORDS && sum >= (uint64_t)children * DENSE;
@@ -191,10 +191,10 @@ TSR_KERNEL(matrix_kernel)(tsr_matrix_job job)
 TSR_KERNEL(rows_kernel)(tsr_tree tree, tsr_matrix_job job)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i <= job.rows) job.starts[i] = tsr_tree_rank(&tree, (const tsr_classes *)0, i * job.width); /* its words are stored */
+    if (i <= job.rows) job.starts[i] = tsr_tree_rank(&tree, (const tsr_class_set *)0, i * job.width); /* its words are stored */
 }
 
-static tsr_status cuda_build(tsr_queue *queue, const tsr_tree *tree, const tsr_classes *classes)
+static tsr_status cuda_build(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes)
 {
     const tsr_tree_level *l = &tree->level[1];
     const tsr_classifier *c = &classes->first;
@@ -219,7 +219,7 @@ static tsr_status cuda_build(tsr_queue *queue, const tsr_tree *tree, const tsr_c
     return TSR_OK;
 }
 
-static tsr_status cuda_select(tsr_queue *queue, const tsr_tree *tree, const tsr_classes *classes, const uint64_t *keys, int64_t count,
+static tsr_status cuda_select(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, const uint64_t *keys, int64_t count,
                               tsr_pyramid_entry *entries)
 {
     TSR_LAUNCH(queue, select_kernel, tsr_blocks(count, THREADS, INT32_MAX), THREADS, 0, *tree, *classes, keys, count, entries);
@@ -227,7 +227,7 @@ static tsr_status cuda_select(tsr_queue *queue, const tsr_tree *tree, const tsr_
     return TSR_OK;
 }
 
-static tsr_status cuda_extract(tsr_queue *queue, const tsr_tree *tree, const tsr_classes *classes, const tsr_tree_list *list)
+static tsr_status cuda_extract(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, const tsr_tree_list *list)
 {
     const int32_t level = tsr_tree_tile_level(tree);
     const int64_t tiles = tsr_tree_cells(&tree->level[level]);
@@ -237,14 +237,15 @@ static tsr_status cuda_extract(tsr_queue *queue, const tsr_tree *tree, const tsr
     return TSR_OK;
 }
 
-static tsr_status cuda_rank(tsr_queue *queue, const tsr_tree *tree, const tsr_classes *classes, const int64_t *voxels, int64_t count, uint64_t *keys)
+static tsr_status cuda_rank(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, const int64_t *voxels, int64_t count,
+                            uint64_t *keys)
 {
     TSR_LAUNCH(queue, rank_kernel, tsr_blocks(count, THREADS, INT32_MAX), THREADS, 0, *tree, *classes, voxels, count, keys);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 
-static tsr_status cuda_firsts(tsr_queue *queue, const tsr_tree *tree, const tsr_classes *classes, int64_t batch, uint64_t *keys)
+static tsr_status cuda_firsts(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, int64_t batch, uint64_t *keys)
 {
     TSR_LAUNCH(queue, firsts_kernel, tsr_blocks(batch + 1, THREADS, INT32_MAX), THREADS, 0, *tree, *classes, batch + 1, keys);
     TSR_TRY(tsr_launch_check(queue));

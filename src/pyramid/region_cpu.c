@@ -2,6 +2,7 @@
 #include "core/parallel.h"
 #include "pyramid/bricks_isa.h"
 #include "pyramid/region_isa.h"
+#include "pyramid/triangle_ops.h"
 
 struct work {
     const tsr_regions *regions;
@@ -212,4 +213,5 @@ const tsr_region_ops tsr_region_cpu = { .build = cpu_build,
                                         .enter = cpu_enter,
                                         .neighbours = cpu_neighbours,
                                         .means = cpu_means,
-                                        .paint = cpu_paint };
+                                        .paint = cpu_paint,
+                                        .triangle = &tsr_triangle_cpu };

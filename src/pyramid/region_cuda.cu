@@ -1,6 +1,7 @@
 /* pyramid/region_cuda.cu: one kernel makes the bricks and reads the volume once; the levels above are counted and listed by units
  * (region_units_cuda.h): nothing is scattered by atomics, nothing waits. */
 #include "pyramid/region_units_cuda.h"
+#include "pyramid/triangle_ops.h"
 
 enum { THREADS = 256, WARPS = THREADS / 32 };
 
@@ -221,6 +222,5 @@ static tsr_status cuda_paint(tsr_queue *queue, const tsr_region_paint_job *job)
     return TSR_OK;
 }
 
-extern "C" const tsr_region_ops tsr_region_cuda = {
-    cuda_build, cuda_list, cuda_find, cuda_trace, cuda_enter, cuda_neighbours, cuda_means, cuda_paint
-};
+extern "C" const tsr_region_ops tsr_region_cuda = { cuda_build,      cuda_list,  cuda_find,  cuda_trace,        cuda_enter,
+                                                    cuda_neighbours, cuda_means, cuda_paint, &tsr_triangle_cuda };

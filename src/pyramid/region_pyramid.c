@@ -52,8 +52,8 @@ static tsr_status check(tsr_size3 size, const tsr_region_options *o)
     if (o->top && (o->top < 0 || o->top > levels || ((int64_t)1 << o->top) < tsr_max64(size.x, tsr_max64(size.y, size.z))))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: top is %d, expected 0 or a level up to %d that covers %lld x %lld x %lld voxels", o->top, levels,
                  (long long)size.x, (long long)size.y, (long long)size.z);
-    if ((unsigned)o->rule > TSR_REGION_SPREAD)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: rule is %d, expected one of tsr_region_rule_kind (0 to %d)", (int)o->rule, (int)TSR_REGION_SPREAD);
+    if ((unsigned)o->rule > TSR_REGION_VARIANCE)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: rule is %d, expected one of tsr_region_rule_kind (0 to %d)", (int)o->rule, (int)TSR_REGION_VARIANCE);
     if (o->rule == TSR_REGION_CLASSES) {
         if (o->classifier == TSR_PYRAMID_COUNTS || o->classifier == TSR_PYRAMID_CROSSINGS)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: classifier gives counts, expected one that gives 0 or 1: range, nonzero, label, ...");
@@ -82,7 +82,7 @@ tsr_status tsr_region_pyramid_create(tsr_context *context, tsr_size3 size, const
     tsr_region_pyramid *p = *pyramid;
     *p = (tsr_region_pyramid){ .context = context, .options = own, .size = size };
     plan_levels(&p->regions, size, &own);
-    const int states = own.rule == TSR_REGION_DEVIATION ? TSR_REGION_CHANNELS : own.rule == TSR_REGION_SPREAD ? 2 * TSR_REGION_CHANNELS : 0;
+    const int states = own.rule == TSR_REGION_DEVIATION ? TSR_REGION_CHANNELS : tsr_region_clusters(own.rule) ? 2 * TSR_REGION_CHANNELS : 0;
     const int words = !own.implicit_base || p->regions.top <= p->regions.brick; /* a single brick is stored all the same */
     const int stored = words && (states > 0 || own.singles);
     p->bytes = place(&p->regions, words, stored, states, NULL);
@@ -167,7 +167,7 @@ static tsr_status build(tsr_region_pyramid *p, const tsr_volume *const *channels
         if (tsr_region_clusters(rule.kind) && may_round(channels[c]))
             rule.rounding = rule.kind == TSR_REGION_SPREAD ? rule.threshold : sqrt(rule.threshold);
     }
-    p->regions.width = rule.kind == TSR_REGION_DEVIATION ? count : rule.kind == TSR_REGION_SPREAD ? 2 * count : 0;
+    p->regions.width = rule.kind == TSR_REGION_DEVIATION ? count : tsr_region_clusters(rule.kind) ? 2 * count : 0;
     p->built = 0;
     TSR_TRY(p->context->backend->region->build(p->context->queue, &p->regions, &rule));
     TSR_TRY(check_held(p, &rule));

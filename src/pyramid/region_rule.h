@@ -8,12 +8,12 @@ typedef struct tsr_region_rule {
     tsr_region_rule_kind kind;
     int32_t complement, singles, channels, magnitudes;
     double threshold;
-    double rounding;           /* DEVIATION, SPREAD: what float32 may change of a value beyond 2^24; negative: no value can be that large */
+    double rounding;           /* DEVIATION, SPREAD, VARIANCE: what float32 may change of a value beyond 2^24; negative: no value can be that large */
     int64_t lower[3], size[3]; /* the box of the channels that the pyramid covers; what lies around it gives neighbours only */
     tsr_classifier channel[TSR_REGION_CHANNELS];
 } tsr_region_rule;
 
-TSR_HD int tsr_region_clusters(tsr_region_rule_kind kind) { return kind == TSR_REGION_DEVIATION || kind == TSR_REGION_SPREAD; }
+TSR_HD int tsr_region_clusters(tsr_region_rule_kind kind) { return kind >= TSR_REGION_DEVIATION; }
 
 /* Forward differences, squared or as magnitudes; at the upper border 0. */
 TSR_HD int tsr_region_edge(const tsr_region_rule *r, int64_t i, const int64_t at[3])
@@ -180,7 +180,7 @@ TSR_HD int tsr_region_unheld(const tsr_region_rule *r, tsr_dtype dtype, double v
     return lost > r->rounding || -lost > r->rounding || ((dtype == TSR_I64 || dtype == TSR_U64) && size >= 9007199254740992.0);
 }
 
-/* DEVIATION and SPREAD: cells merge level by level within the brick. Returns whether float32 does not hold a value. */
+/* DEVIATION, SPREAD and VARIANCE: cells merge level by level within the brick. Returns whether float32 does not hold a value. */
 TSR_HD int tsr_region_cluster(const tsr_regions *t, const tsr_region_rule *r, int64_t i)
 {
     enum { WIDTH = 2 * TSR_REGION_CHANNELS };
@@ -201,7 +201,7 @@ TSR_HD int tsr_region_cluster(const tsr_regions *t, const tsr_region_rule *r, in
                 const float v = (float)real;
                 unheld |= tsr_region_unheld(r, r->channel[n].dtype, real);
                 voxels[c * width + n] = v;
-                if (width > channels) voxels[c * width + channels + n] = v;
+                if (width > channels) voxels[c * width + channels + n] = r->kind == TSR_REGION_VARIANCE ? v - v : v; /* NaN and infinities spoil it */
             }
         }
         if (all && tsr_region_states(r->kind, r->threshold, voxels, children, width, states + (p >> t->bits) * width)) merged |= (uint64_t)1 << p;

@@ -190,7 +190,7 @@ TSR_HD uint64_t tsr_tree_reduce(const tsr_tree *t, int32_t n, int64_t raster)
 }
 
 /* Multiplicity of child number c of the brick at `at`, whose slot is given and whose sum is not 0. */
-TSR_HD uint32_t tsr_tree_voxel(const tsr_tree *t, const tsr_classes *classes, const int64_t at[4], int64_t slot, int32_t c)
+TSR_HD uint32_t tsr_tree_voxel(const tsr_tree *t, const tsr_class_set *classes, const int64_t at[4], int64_t slot, int32_t c)
 {
     if (t->base == TSR_TREE_WORDS) return (uint32_t)(((const uint64_t *)t->voxels)[slot] >> c & 1u);
     if (t->base == TSR_TREE_BYTES) return ((const uint8_t *)t->voxels)[slot * TSR_TREE_BRICK + c];
@@ -200,7 +200,7 @@ TSR_HD uint32_t tsr_tree_voxel(const tsr_tree *t, const tsr_classes *classes, co
     return tsr_tree_within(&t->level[0], voxel) ? tsr_classify_stacked(classes, tsr_tree_origin(t, 0, voxel), &not_a_number) : 0;
 }
 
-TSR_HD tsr_pyramid_entry tsr_tree_select(const tsr_tree *t, const tsr_classes *classes, uint64_t key)
+TSR_HD tsr_pyramid_entry tsr_tree_select(const tsr_tree *t, const tsr_class_set *classes, uint64_t key)
 {
     tsr_pyramid_entry entry = { -1, 0 };
     int64_t at[4] = { 0, 0, 0, 0 }, slot = 0;
@@ -246,7 +246,7 @@ TSR_HD uint64_t tsr_tree_first(const tsr_tree *t, int32_t n, int64_t at[4])
     return rank;
 }
 
-TSR_HD uint64_t tsr_tree_rank(const tsr_tree *t, const tsr_classes *classes, int64_t voxel)
+TSR_HD uint64_t tsr_tree_rank(const tsr_tree *t, const tsr_class_set *classes, int64_t voxel)
 {
     const tsr_tree_level *bricks = &t->level[1];
     int64_t at[4], parent[4];
@@ -266,7 +266,7 @@ TSR_HD uint64_t tsr_tree_rank(const tsr_tree *t, const tsr_classes *classes, int
 }
 
 /* Outputs of the volumes before number b: they come one after another. */
-TSR_HD uint64_t tsr_tree_batch_first(const tsr_tree *t, const tsr_classes *classes, int64_t b)
+TSR_HD uint64_t tsr_tree_batch_first(const tsr_tree *t, const tsr_class_set *classes, int64_t b)
 {
     uint64_t low = 0, high = tsr_tree_total(t);
     while (low < high) {
@@ -301,7 +301,7 @@ TSR_HD uint64_t tsr_tree_tile_sum(const tsr_tree *t, int32_t n, const int64_t at
 }
 
 /* Writes the outputs of the brick at `at` (slot, lower corner `origin`), the first of which has `key`. cell[v]: offset of the child seen at place v. */
-TSR_HD void tsr_tree_expand(const tsr_tree *t, const tsr_classes *classes, const tsr_tree_list *list, const int64_t *cell, const int64_t at[4],
+TSR_HD void tsr_tree_expand(const tsr_tree *t, const tsr_class_set *classes, const tsr_tree_list *list, const int64_t *cell, const int64_t at[4],
                             int64_t slot, int64_t origin, uint64_t key)
 {
     const tsr_tree_level *bricks = &t->level[1];

@@ -14,11 +14,11 @@ enum { WORDS_THREADS = 256, WORDS_WARPS = WORDS_THREADS / 32, TILE_VOXELS = TSR_
 
 /* One class, or several: then the voxels stay in registers while each makes its words. */
 TSR_DEVICE_FN const tsr_classifier *classes_first(const tsr_classifier &c) { return &c; }
-TSR_DEVICE_FN const tsr_classifier *classes_first(const tsr_classes &c) { return &c.first; }
+TSR_DEVICE_FN const tsr_classifier *classes_first(const tsr_class_set &c) { return &c.first; }
 TSR_DEVICE_FN int32_t classes_count(const tsr_classifier &) { return 1; } /* the compiler sees it */
-TSR_DEVICE_FN int32_t classes_count(const tsr_classes &c) { return c.count; }
+TSR_DEVICE_FN int32_t classes_count(const tsr_class_set &c) { return c.count; }
 TSR_DEVICE_FN tsr_classifier class_of(const tsr_classifier &c, int32_t) { return c; }
-TSR_DEVICE_FN tsr_classifier class_of(const tsr_classes &c, int32_t n) { return tsr_class_of(&c, n); }
+TSR_DEVICE_FN tsr_classifier class_of(const tsr_class_set &c, int32_t n) { return tsr_class_of(&c, n); }
 
 /* Four lanes hold a quarter of a word each, in every step s one: piece[s] of lane q is quarter q of word s. Lane q gets word q. */
 TSR_DEVICE_FN uint64_t turn_quarters(const uint32_t piece[4], uint32_t lane)
@@ -93,6 +93,7 @@ template <int NONZERO, class C> TSR_KERNEL(cube_tiles_kernel)(tsr_tree tree, C c
 {
     TSR_SHARED(uint32_t, totals, 16);
     const tsr_tree_level *tiles = &tree.level[2];
+    TSR_ASSUME(tree.level[1].radix == 2 && tree.level[2].radix == 2);
     const uint32_t across = 1u << log2_across, tx = threadIdx.x & (across - 1u), y = threadIdx.x >> log2_across & 3u,
                    z = threadIdx.x >> (log2_across + 2);
     const uint32_t deep = (uint32_t)tiles->size[2], odd = y & 1u;
@@ -160,7 +161,7 @@ static void launch_tiles(tsr_queue *queue, const tsr_tree *tree, const C &classe
 }
 
 /* Bricks and tiles of bytes, if the tree has this shape; returns whether it has. */
-static inline int launch_tiles_of_bytes(tsr_queue *queue, const tsr_tree *tree, const tsr_classes *classes)
+static inline int launch_tiles_of_bytes(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes)
 {
     static const uint8_t cube[6] = { 0, 1, 2, 0, 1, 2 }, line[6] = { 0, 0, 0, 0, 0, 0 };
     const tsr_tree_level *tiles = &tree->level[2];
@@ -190,12 +191,13 @@ static inline int launch_tiles_of_bytes(tsr_queue *queue, const tsr_tree *tree, 
     return 1;
 }
 
-/* First key of a tile, by the whole warp: at each level the lanes add the siblings before the own one. */
-TSR_DEVICE_FN uint64_t warp_first(const tsr_tree &tree, int32_t n, int64_t at[4], uint32_t lane)
+/* First key of a tile, by the whole warp: at each level the lanes add the siblings before the own one. HALVES: no level is one of thirds. */
+template <int HALVES> TSR_DEVICE_FN uint64_t warp_first(const tsr_tree &tree, int32_t n, int64_t at[4], uint32_t lane)
 {
     uint64_t rank = 0;
     for (n++; n < tree.levels; n++) {
         const tsr_tree_level *l = &tree.level[n];
+        if (HALVES) TSR_ASSUME(l->radix == 2);
         const int32_t own = tsr_tree_seen(l, tsr_tree_up(l, at));
         const int64_t first = tsr_tree_family(l, tsr_tree_raster(l, at));
         for (int32_t v = (int32_t)lane; v < own; v += 32) rank += tsr_tree_get(&tree.level[n - 1], first + tsr_tree_seen(l, v));
@@ -254,6 +256,7 @@ template <class O, int LINEAR> TSR_KERNEL(list_words_kernel)(tsr_tree tree, tsr_
     TSR_SHARED(index, origins, WORDS_WARPS * GROUP_TILES);
     TSR_SHARED(uint16_t, stages, WORDS_WARPS * STAGE);
     const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
+    for (int32_t n = 1; n <= 3; n++) TSR_ASSUME(tree.level[n].radix == 2);
     if (!LINEAR && threadIdx.x < 64) cell[threadIdx.x] = (index)tsr_tree_offset(&tree, 1, (int32_t)threadIdx.x);
     else if (!LINEAR && threadIdx.x < 128) offset[threadIdx.x - 64] = (index)tsr_tree_offset(&tree, 2, (int32_t)threadIdx.x - 64);
     __syncthreads();
@@ -267,7 +270,7 @@ template <class O, int LINEAR> TSR_KERNEL(list_words_kernel)(tsr_tree tree, tsr_
     int64_t at[4], climb[4];
     tsr_tree_position(&tree.level[3], parent, at);
     for (int k = 0; k < 4; k++) climb[k] = at[k];
-    uint64_t key = warp_first(tree, 3, climb, lane) + __reduce_add_sync(TSR_WARP_ALL, lane / 4u < sub ? pair : 0u);
+    uint64_t key = warp_first<1>(tree, 3, climb, lane) + __reduce_add_sync(TSR_WARP_ALL, lane / 4u < sub ? pair : 0u);
     if (key + total <= list.first || key >= list.end) return;
     /* a lane's tile and its quarter of that */
     const uint32_t tile = lane / 4u, quarter = lane & 3u;

@@ -21,6 +21,15 @@ static void golden_compaction(void **state)
     }
     assert_int_equal(e[12].voxel, -1);
     assert_int_equal(e[13].voxel, -1);
+    /* the printed levels, by the ranks of the first pixels of their cells in the order of visits */
+    static const uint8_t one[4][4] = { { 0, 1, 1, 0 }, { 0, 1, 1, 0 }, { 2, 0, 0, 2 }, { 0, 2, 2, 0 } }, two[2][2] = { { 2, 2 }, { 4, 4 } };
+    int64_t cells[17];
+    for (int k = 0; k < 16; k++) cells[k] = 8 * 2 * ((k >> 1 & 1) | (k >> 3) << 1) + 2 * ((k & 1) | (k >> 2 & 1) << 1);
+    cells[16] = 64; /* beyond: the total */
+    uint64_t *r = ranked(&b, cells, 17);
+    for (int k = 0; k < 16; k++) assert_int_equal(r[k + 1] - r[k], one[(k >> 1 & 1) | (k >> 3) << 1][(k & 1) | (k >> 2 & 1) << 1]);
+    for (int k = 0; k < 4; k++) assert_int_equal(r[4 * k + 4] - r[4 * k], two[k >> 1][k & 1]);
+    free(r);
     free(e);
     finish(&b);
 }
@@ -39,6 +48,15 @@ static void golden_expansion(void **state)
         assert_int_equal(e[k].copy, expected[k][2]);
     }
     free(e);
+    finish(&b);
+    /* its binary version: level 1 is 3 2 / 2 1 */
+    uint8_t binary[16];
+    for (int k = 0; k < 16; k++) binary[k] = counts[k] > 0;
+    const int64_t cells[5] = { 0, 2, 8, 10, 16 };
+    b = build(TSR_U8, (tsr_size3){ 4, 4, 1 }, binary, NULL);
+    uint64_t *r = ranked(&b, cells, 5);
+    assert_true(b.info.total == 8 && r[0] == 0 && r[1] == 3 && r[2] == 5 && r[3] == 7 && r[4] == 8);
+    free(r);
     finish(&b);
 }
 

@@ -81,8 +81,8 @@ static void tiles_equal_the_whole(void **state)
             if (round == 23) memset(bytes, 1, sizeof bytes);
             if (round == 22) memset(bytes, 0, sizeof bytes);
             for (int64_t i = 0; i < cells; i++) floats[i] = (float)bytes[i] + (round % 2 ? 0.125f * (float)(i / 7 % 5 == 0) : 0.0f);
-            o.rule = (tsr_region_rule_kind)(round % 5);
-            o.classifier = round % 10 == 5 ? TSR_PYRAMID_BOUNDARY : TSR_PYRAMID_RANGE;
+            o.rule = (tsr_region_rule_kind)(round % 6);
+            o.classifier = round % 12 == 6 ? TSR_PYRAMID_BOUNDARY : TSR_PYRAMID_RANGE;
             o.lower = 1;
             o.upper = 9;
             o.threshold = o.rule == TSR_REGION_EDGES || o.rule == TSR_REGION_LINEAR ? 0.02 : round % 3 * 0.3;
@@ -509,13 +509,6 @@ static void renewed_trees(void **state)
     tsr_context_destroy(&context);
 }
 
-static int stop(void *user, double fraction, const char *stage)
-{
-    (void)stage;
-    *(int *)user += 1;
-    return fraction > 0.4;
-}
-
 static void wrong_arguments(void **state)
 {
     (void)state;
@@ -529,14 +522,14 @@ static void wrong_arguments(void **state)
     const tsr_size3 n = { 16, 16, 16 };
     tsr_volume *host = wrap(TSR_U8, n, data), *v = there(context, TSR_U8, n, data);
     const tsr_volume *const channels[1] = { host };
-    int calls = 0;
+    test_stop stop = { 0.4, 0 };
     o.classifier = TSR_PYRAMID_NONZERO;
     tiling.tile = 12;
     require_error(tsr_region_tree_make_tiled(context, channels, 1, &o, &tiling, &tree, NULL), TSR_ERROR_ARGUMENT, "tile is 12");
     tiling.tile = 8;
-    tiling.progress = (tsr_progress){ stop, &calls };
+    tiling.progress = (tsr_progress){ test_stops, &stop };
     require_error(tsr_region_tree_make_tiled(context, channels, 1, &o, &tiling, &tree, NULL), TSR_ERROR_CANCELLED, "4 of 8 tiles");
-    assert_true(tree == NULL && calls == 5);
+    assert_true(tree == NULL && stop.calls == 5);
     require_error(tsr_region_tree_make_tiled(context, channels, 0, &o, &tiling, &tree, NULL), TSR_ERROR_ARGUMENT, "0 channels");
     require_error(tsr_region_merge_create(&o, 4, &merge), TSR_ERROR_ARGUMENT, "dimensions is 0");
     o.dimensions = 3;

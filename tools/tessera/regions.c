@@ -5,7 +5,7 @@
 
 int cli_regions_prepare(const cli_call *cli, cli_regions *r)
 {
-    static const tsr_region_rule_kind rules[] = { TSR_REGION_DEVIATION, TSR_REGION_SPREAD, TSR_REGION_EDGES, TSR_REGION_LINEAR, TSR_REGION_CLASSES };
+    static const tsr_region_rule_kind rules[] = { TSR_REGION_DEVIATION, TSR_REGION_SPREAD, TSR_REGION_EDGES, TSR_REGION_LINEAR, TSR_REGION_CLASSES, TSR_REGION_VARIANCE };
     tsr_region_options *o = &r->options;
     o->rule = rules[r->rule];
     const int classes = o->rule == TSR_REGION_CLASSES;
@@ -13,9 +13,9 @@ int cli_regions_prepare(const cli_call *cli, cli_regions *r)
     if (!classes && r->range_given) return cli_usage(cli, "--range: is for --rule classes");
     if (classes && r->threshold_given) return cli_usage(cli, "--threshold: is not for --rule classes");
     if (o->threshold < 0) return cli_usage(cli, "--threshold: '%g' given, expected 0 or more", o->threshold);
-    if ((o->complement || o->singles) && (o->rule == TSR_REGION_DEVIATION || o->rule == TSR_REGION_SPREAD))
+    if ((o->complement || o->singles) && o->rule >= TSR_REGION_DEVIATION)
         return cli_usage(cli, "--%s: is for the rules edges, linear and classes", o->complement ? "complement" : "singles");
-    if (o->implicit_base && (o->rule == TSR_REGION_DEVIATION || o->rule == TSR_REGION_SPREAD))
+    if (o->implicit_base && o->rule >= TSR_REGION_DEVIATION)
         return cli_usage(cli, "--implicit-base: is for the rules edges, linear and classes");
     if (r->edge_norm && o->rule != TSR_REGION_EDGES) return cli_usage(cli, "--edge-norm: is for --rule edges");
     o->edge_norm = (tsr_region_edge_norm)r->edge_norm;

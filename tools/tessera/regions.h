@@ -26,15 +26,15 @@ typedef struct cli_regions {
       .type = CLI_CHOICE,                                                                                                                         \
       .value = &(r).rule,                                                                                                                         \
       .argument = "RULE",                                                                                                                         \
-      .help = "what merges: deviation and spread cluster all values; edges and linear keep flat and straight places,\n"                           \
+      .help = "what merges: deviation, spread and variance cluster all values; edges and linear keep flat and straight places,\n"                 \
               "classes those of a range (see the guide)",                                                                                         \
-      .choices = "deviation spread edges linear classes",                                                                                         \
+      .choices = "deviation spread edges linear classes variance",                                                                                \
       .given = &(r).rule_given },                                                                                                                 \
         { .name = "threshold",                                                                                                                    \
           .type = CLI_REAL,                                                                                                                       \
           .value = &(r).options.threshold,                                                                                                        \
           .argument = "T",                                                                                                                        \
-          .help = "of the rule: squared deviation or gradient, spread, second difference (default 0)",                                            \
+          .help = "of the rule: squared deviation or gradient, spread, variance, second difference (default 0)",                                  \
           .upper = 1e300,                                                                                                                         \
           .given = &(r).threshold_given },                                                                                                        \
         { .name = "range",                                                                                                                        \
