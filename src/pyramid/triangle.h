@@ -38,33 +38,43 @@ TSR_HD void tsr_triangle_corner(const tsr_triangles *m, int64_t t, int32_t c, do
     for (int32_t k = 0; k < 3; k++) p[k] = m->index[k][0] * x + m->index[k][1] * y + m->index[k][2] * z + 0.5;
 }
 
-/* Are all points c + [-h, h]^3 on one side of the slab that the triangle spans along the axis (x, y, z)? */
-TSR_HD int tsr_triangle_apart(const double v[3][3], double x, double y, double z, double h)
+/* Takes out of `mask` the children of a cell, centred at -q or q along each axis and reaching h around that, that lie beside the slab that the triangle spans
+ * along the axis (x, y, z). Positions are relative to the middle of the cell. */
+TSR_HD uint32_t tsr_triangle_slab(const double v[3][3], double x, double y, double z, double q, double h, uint32_t mask)
 {
     const double a = x * v[0][0] + y * v[0][1] + z * v[0][2], b = x * v[1][0] + y * v[1][1] + z * v[1][2],
                  c = x * v[2][0] + y * v[2][1] + z * v[2][2];
-    const double least = a < b ? a : b, most = a < b ? b : a, low = least < c ? least : c, high = most > c ? most : c;
+    const double least = a < b ? a : b, most = a < b ? b : a;
     const double reach = h * ((x < 0.0 ? -x : x) + (y < 0.0 ? -y : y) + (z < 0.0 ? -z : z));
-    return low > reach || high < -reach;
+    const double low = (least < c ? least : c) - reach, high = (most > c ? most : c) + reach;
+    const double dx = x * q, dy = y * q, dz = z * q;
+    for (uint32_t n = 0; n < 8; n++) {
+        const double middle = (n & 1u ? dx : -dx) + (n & 2u ? dy : -dy) + (n & 4u ? dz : -dz);
+        if (low > middle || high < middle) mask &= ~(1u << n);
+    }
+    return mask;
 }
 
-/* Does the triangle with these corners touch the cube [lower, lower + side]^3? */
-TSR_HD int tsr_triangle_touches(const double corner[3][3], const double lower[3], double side)
+/* Which of the eight children of the cell [lower, lower + side]^3 does the triangle with these corners touch? */
+TSR_HD uint32_t tsr_triangle_children(const double corner[3][3], const double lower[3], double side)
 {
-    const double h = 0.5 * side + TSR_TRIANGLE_MARGIN;
+    const double q = 0.25 * side, h = q + TSR_TRIANGLE_MARGIN;
     double v[3][3], e[3][3];
+    uint32_t mask = 255u;
     for (int32_t n = 0; n < 3; n++)
         for (int32_t k = 0; k < 3; k++) v[n][k] = corner[n][k] - (lower[k] + 0.5 * side);
-    if (tsr_triangle_apart(v, 1.0, 0.0, 0.0, h) || tsr_triangle_apart(v, 0.0, 1.0, 0.0, h) || tsr_triangle_apart(v, 0.0, 0.0, 1.0, h)) return 0;
+    for (int32_t k = 0; k < 3 && mask; k++) mask = tsr_triangle_slab(v, k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0, q, h, mask);
     for (int32_t n = 0; n < 3; n++)
         for (int32_t k = 0; k < 3; k++) e[n][k] = v[(n + 1) % 3][k] - v[n][k];
-    if (tsr_triangle_apart(v, e[0][1] * e[1][2] - e[0][2] * e[1][1], e[0][2] * e[1][0] - e[0][0] * e[1][2], e[0][0] * e[1][1] - e[0][1] * e[1][0], h))
-        return 0;
-    for (int32_t n = 0; n < 3; n++)
-        if (tsr_triangle_apart(v, 0.0, e[n][2], -e[n][1], h) || tsr_triangle_apart(v, -e[n][2], 0.0, e[n][0], h) ||
-            tsr_triangle_apart(v, e[n][1], -e[n][0], 0.0, h))
-            return 0;
-    return 1;
+    if (mask)
+        mask = tsr_triangle_slab(v, e[0][1] * e[1][2] - e[0][2] * e[1][1], e[0][2] * e[1][0] - e[0][0] * e[1][2],
+                                 e[0][0] * e[1][1] - e[0][1] * e[1][0], q, h, mask);
+    for (int32_t n = 0; n < 3 && mask; n++) {
+        mask = tsr_triangle_slab(v, 0.0, e[n][2], -e[n][1], q, h, mask);
+        mask = tsr_triangle_slab(v, -e[n][2], 0.0, e[n][0], q, h, mask);
+        mask = tsr_triangle_slab(v, e[n][1], -e[n][0], 0.0, q, h, mask);
+    }
+    return mask;
 }
 
 /* Does the line along z through the centre of the voxel meet the triangle between its lower face and its upper one (that one not)? */
@@ -97,7 +107,7 @@ TSR_HD uint8_t tsr_triangle_look(const tsr_triangles *m, int64_t t)
             if (!(p[c][k] > -1e30 && p[c][k] < 1e30)) return TSR_TRIANGLE_POSITION;
     }
     if (m->top == 0 && m->centres && !tsr_triangle_centred(p, origin)) return TSR_TRIANGLE_OUTSIDE; /* a single voxel */
-    return tsr_triangle_touches(p, origin, (double)((int64_t)1 << m->top)) ? TSR_TRIANGLE_THERE : TSR_TRIANGLE_OUTSIDE;
+    return tsr_triangle_children(p, origin, (double)((int64_t)1 << m->top)) ? TSR_TRIANGLE_THERE : TSR_TRIANGLE_OUTSIDE;
 }
 
 /* Has the cell of pair i more than `most` of them? They are next to each other. */
@@ -127,13 +137,14 @@ TSR_HD void tsr_triangle_split(const tsr_triangles *m, const tsr_triangle_pairs 
     if (split) {
         double corner[3][3];
         for (int32_t c = 0; c < 3; c++) tsr_triangle_corner(m, p->triangles[i], c, corner[c]);
+        const double from[3] = { (double)(at[0] * side), (double)(at[1] * side), (double)(at[2] * side) };
+        const int64_t half = side / 2;
+        mask = tsr_triangle_children(corner, from, (double)side);
         for (int32_t c = 0; c < 8; c++) {
-            const int64_t half = side / 2;
-            const int64_t from[3] = { at[0] * side + (c & 1) * half, at[1] * side + (c >> 1 & 1) * half, at[2] * side + (c >> 2) * half };
-            const double lower[3] = { (double)from[0], (double)from[1], (double)from[2] };
-            if (from[0] >= m->size[0] || from[1] >= m->size[1] || from[2] >= m->size[2]) continue;
-            const int touches = half == 1 && m->centres ? tsr_triangle_centred(corner, lower) : tsr_triangle_touches(corner, lower, (double)half);
-            mask |= (uint32_t)touches << c;
+            const int64_t lower[3] = { at[0] * side + (c & 1) * half, at[1] * side + (c >> 1 & 1) * half, at[2] * side + (c >> 2) * half };
+            const double place[3] = { (double)lower[0], (double)lower[1], (double)lower[2] };
+            const int inside = lower[0] < m->size[0] && lower[1] < m->size[1] && lower[2] < m->size[2];
+            if (!inside || ((mask >> c & 1u) && half == 1 && m->centres && !tsr_triangle_centred(corner, place))) mask &= ~(1u << c);
         }
     }
     p->masks[i] = (uint8_t)mask;
