@@ -127,6 +127,69 @@ static void tiles_equal_the_whole(void **state)
     tsr_context_destroy(&context);
 }
 
+/* Leaves of some levels alone, with their values. */
+static void filtered_by_size(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    const tsr_size3 sizes[] = { { 32, 32, 32 }, { 64, 40, 1 }, { 13, 9, 18 } };
+    static uint8_t bytes[32 * 32 * 32];
+    tsr_context *context = test_context();
+    for (int round = 0; round < 9; round++) {
+        const tsr_size3 n = sizes[round % 3];
+        tsr_region_options o = TSR_REGION_OPTIONS;
+        tsr_region_tree *device, *tree, *filtered, *back;
+        tsr_volume *values, *kept, *painted, *local;
+        const int32_t least = round / 3, most = least + round % 2;
+        clumps(&seed, n, 3, bytes);
+        o.rule = TSR_REGION_SPREAD;
+        device = make(context, TSR_U8, n, bytes, &o);
+        tree = host_of(device);
+        const tsr_region_info info = tsr_region_tree_describe(tree);
+        require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ info.leaves, 2, 1 }, NULL, &values));
+        for (int64_t i = 0; i < 2 * info.leaves; i++) ((float *)tsr_volume_data(values))[i] = (float)i;
+        require_ok(tsr_region_tree_filter(device, least, most, values, &filtered, &kept));
+        back = host_of(filtered);
+        const tsr_region_info less = tsr_region_tree_describe(back);
+        int64_t at = 0;
+        for (int64_t i = 0; i < info.leaves; i++) {
+            const uint64_t key = tsr_region_tree_leaves(tree)[i];
+            if ((int32_t)(key & 63u) < least || (int32_t)(key & 63u) > most) continue;
+            assert_true(at < less.leaves && tsr_region_tree_leaves(back)[at] == key);
+            const float *v = tsr_volume_data_const(kept);
+            assert_true(v[at] == (float)i && v[less.leaves + at] == (float)(info.leaves + i));
+            at++;
+        }
+        assert_int_equal(at, less.leaves);
+        assert_true(less.leaves ? tsr_volume_size(kept).x == less.leaves : kept == NULL);
+        require_ok(tsr_region_tree_paint(filtered, TSR_U8, NULL, 0, &painted)); /* the nodes lead to them */
+        require_ok(tsr_volume_copy(painted, NULL, &local));
+        int64_t covered = 0, expected = 0;
+        for (int64_t i = 0; i < n.x * n.y * n.z; i++) covered += ((const uint8_t *)tsr_volume_data_const(local))[i];
+        for (int64_t i = 0; i < less.leaves; i++) expected += (int64_t)1 << (less.dimensions * (int32_t)(tsr_region_tree_leaves(back)[i] & 63u));
+        assert_int_equal(covered, expected);
+        if (round == 0) {
+            tsr_region_tree *none;
+            tsr_volume *no_values;
+            require_error(tsr_region_tree_filter(device, 2, 1, NULL, &none, NULL), TSR_ERROR_ARGUMENT, "levels from 2 to 1");
+            require_error(tsr_region_tree_filter(device, 0, 1, values, &none, NULL), TSR_ERROR_ARGUMENT, "filtered_values is NULL");
+            tsr_volume_destroy(&local);
+            require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ info.leaves + 1, 1, 1 }, NULL, &local));
+            require_error(tsr_region_tree_filter(device, 0, 1, local, &none, &no_values), TSR_ERROR_ARGUMENT, "values are f32");
+            assert_true(!none && !no_values);
+        }
+        tsr_volume_destroy(&values);
+        tsr_volume_destroy(&kept);
+        tsr_volume_destroy(&painted);
+        tsr_volume_destroy(&local);
+        tsr_region_tree_destroy(&device);
+        tsr_region_tree_destroy(&tree);
+        tsr_region_tree_destroy(&filtered);
+        tsr_region_tree_destroy(&back);
+    }
+    tsr_context_destroy(&context);
+}
+
 /* Nothing of the voxels is stored: the same lists from less memory. */
 static void bases_that_are_not_stored(void **state)
 {
@@ -561,9 +624,9 @@ static void wrong_arguments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(tiles_equal_the_whole),   cmocka_unit_test(bases_that_are_not_stored),
-                                        cmocka_unit_test(volumes_grow_and_differ), cmocka_unit_test(caps_and_node_lists),
-                                        cmocka_unit_test(gaps_equal_a_march),      cmocka_unit_test(renewed_trees),
-                                        cmocka_unit_test(wrong_arguments) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(tiles_equal_the_whole), cmocka_unit_test(bases_that_are_not_stored),
+                                        cmocka_unit_test(filtered_by_size),      cmocka_unit_test(volumes_grow_and_differ),
+                                        cmocka_unit_test(caps_and_node_lists),   cmocka_unit_test(gaps_equal_a_march),
+                                        cmocka_unit_test(renewed_trees),         cmocka_unit_test(wrong_arguments) };
     return cmocka_run_group_tests_name("trees in tiles", tests, NULL, NULL);
 }

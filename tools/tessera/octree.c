@@ -230,6 +230,7 @@ static int work(struct octree *o)
         code = o->triangles               ? from_triangles(o, context, &tree, &seconds)
                : o->kind == TSR_FILE_MESH ? from_mesh(o, context, &tree, &seconds)
                                           : from_volumes(o, context, &tree, &seconds);
+    if (!code) code = cli_tree_filter(o->cli, &o->regions, context, channels, &tree);
     if (!code) code = cli_tree_grade(o->cli, &o->regions, context, channels, &tree);
     if (!code && o->cap) {
         const tsr_status status = tsr_region_tree_cap(tree.device, o->cap);

@@ -11,10 +11,11 @@ typedef struct cli_regions {
     int rule, classifier, edge_norm;
     double range[2];
     int range_given, threshold_given, rule_given;
-    int grade;        /* 0: not; else 1 + tsr_region_touch */
-    const char *list; /* CSV */
-    const char *tree; /* file */
-    const char *runs; /* CSV */
+    int grade;                     /* 0: not; else 1 + tsr_region_touch */
+    int32_t least_side, most_side; /* of the leaves that are kept; 0: any */
+    const char *list;              /* CSV */
+    const char *tree;              /* file */
+    const char *runs;              /* CSV */
 } cli_regions;
 #define CLI_REGIONS                   \
     {                                 \
@@ -64,6 +65,20 @@ typedef struct cli_regions {
           .argument = "HOW",                                                                                                                      \
           .help = "split leaves until those that touch (by faces, by edges too, by corners too) differ by one level at most",                     \
           .choices = "none faces edges corners" },                                                                                                \
+        { .name = "least-side",                                                                                                                   \
+          .type = CLI_INT,                                                                                                                        \
+          .value = &(r).least_side,                                                                                                               \
+          .argument = "N",                                                                                                                        \
+          .help = "only leaves at least so large: no objects smaller than that",                                                                  \
+          .lower = 1,                                                                                                                             \
+          .upper = 1 << 28 },                                                                                                                     \
+        { .name = "most-side",                                                                                                                    \
+          .type = CLI_INT,                                                                                                                        \
+          .value = &(r).most_side,                                                                                                                \
+          .argument = "N",                                                                                                                        \
+          .help = "only leaves at most so large: the detail",                                                                                     \
+          .lower = 1,                                                                                                                             \
+          .upper = 1 << 28 },                                                                                                                     \
         { .name = "list",                                                                                                                         \
           .type = CLI_TEXT,                                                                                                                       \
           .value = &(r).list,                                                                                                                     \
@@ -91,6 +106,8 @@ typedef struct cli_tree {
 tsr_status cli_tree_adopt(tsr_context *context, tsr_region_tree **host, tsr_volume **values, cli_tree *tree);
 tsr_status cli_tree_make(tsr_context *context, const tsr_volume *const *channels, int32_t count, const tsr_region_options *options, cli_tree *tree);
 /* Grades the tree, if that is asked for: the parts of a leaf have its means. Returns an exit code. */
+/* Keeps the leaves of --least-side to --most-side. */
+int cli_tree_filter(const cli_call *cli, const cli_regions *r, tsr_context *context, int32_t channels, cli_tree *tree);
 int cli_tree_grade(const cli_call *cli, const cli_regions *r, tsr_context *context, int32_t channels, cli_tree *tree);
 /* Is the input a tree that was written before; reads it, with at most `most` channels of means. Returns an exit code. */
 int cli_tree_is_file(const cli_call *cli, const char *path);
