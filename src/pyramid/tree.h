@@ -101,34 +101,17 @@ TSR_HD uint64_t tsr_tree_seen_word(const tsr_tree_level *l, uint64_t word)
     for (; word; word &= word - 1u) seen |= (uint64_t)1 << tsr_tree_seen(l, tsr_lowest_bit(word));
     return seen;
 }
-/* From a cell of level l to its child, and back: returns the number that the cell has as a child. */
-TSR_HD void tsr_tree_down(const tsr_tree_level *l, int32_t child, int64_t at[4])
+/* From a cell of level l to its child, and back: returns the number that the cell has as a child. The same of levels known to be of halves, for loops where it
+ * counts. */
+TSR_HD void tsr_halves_down(const tsr_tree_level *l, int32_t child, int64_t at[4])
 {
-    if (l->radix == 3) {
-        for (int32_t b = l->bits - 1; b >= 0; b--) {
-            const int32_t power = tsr_tree_power(3, b), digit = child / power;
-            child -= digit * power;
-            for (int32_t k = 0; k < 4; k++)
-                if (k == l->axis[b]) at[k] = 3 * at[k] + digit;
-        }
-        return;
-    }
     for (int32_t b = l->bits - 1; b >= 0; b--)
         for (int32_t k = 0; k < 4; k++)
             if (k == l->axis[b]) at[k] = 2 * at[k] + (child >> b & 1);
 }
-TSR_HD int32_t tsr_tree_up(const tsr_tree_level *l, int64_t at[4])
+TSR_HD int32_t tsr_halves_up(const tsr_tree_level *l, int64_t at[4])
 {
     int32_t child = 0;
-    if (l->radix == 3) {
-        for (int32_t b = 0, power = 1; b < l->bits; b++, power *= 3)
-            for (int32_t k = 0; k < 4; k++)
-                if (k == l->axis[b]) {
-                    child += power * (int32_t)(at[k] % 3);
-                    at[k] /= 3;
-                }
-        return child;
-    }
     for (int32_t b = 0; b < l->bits; b++)
         for (int32_t k = 0; k < 4; k++)
             if (k == l->axis[b]) {
@@ -137,7 +120,38 @@ TSR_HD int32_t tsr_tree_up(const tsr_tree_level *l, int64_t at[4])
             }
     return child;
 }
+TSR_HD void tsr_tree_down(const tsr_tree_level *l, int32_t child, int64_t at[4])
+{
+    if (l->radix == 2) {
+        tsr_halves_down(l, child, at);
+        return;
+    }
+    for (int32_t b = l->bits - 1; b >= 0; b--) {
+        const int32_t power = tsr_tree_power(3, b), digit = child / power;
+        child -= digit * power;
+        for (int32_t k = 0; k < 4; k++)
+            if (k == l->axis[b]) at[k] = 3 * at[k] + digit;
+    }
+}
+TSR_HD int32_t tsr_tree_up(const tsr_tree_level *l, int64_t at[4])
+{
+    int32_t child = 0;
+    if (l->radix == 2) return tsr_halves_up(l, at);
+    for (int32_t b = 0, power = 1; b < l->bits; b++, power *= 3)
+        for (int32_t k = 0; k < 4; k++)
+            if (k == l->axis[b]) {
+                child += power * (int32_t)(at[k] % 3);
+                at[k] /= 3;
+            }
+    return child;
+}
 /* Slot of the cell `at` of level n; `at` becomes its parent. */
+TSR_HD int64_t tsr_halves_slot(const tsr_tree *t, int32_t n, int64_t at[4])
+{
+    if (n + 1 == t->levels) return 0;
+    const int32_t child = tsr_halves_up(&t->level[n + 1], at);
+    return tsr_tree_raster(&t->level[n + 1], at) << t->level[n + 1].bits | child;
+}
 TSR_HD int64_t tsr_tree_slot(const tsr_tree *t, int32_t n, int64_t at[4])
 {
     if (n + 1 == t->levels) return 0;
@@ -145,21 +159,30 @@ TSR_HD int64_t tsr_tree_slot(const tsr_tree *t, int32_t n, int64_t at[4])
     return tsr_tree_family(&t->level[n + 1], tsr_tree_raster(&t->level[n + 1], at)) + child;
 }
 /* Voxel at the lower corner of a cell of level n. */
-TSR_HD int64_t tsr_tree_origin(const tsr_tree *t, int32_t n, const int64_t at[4])
+TSR_HD int64_t tsr_halves_origin(const tsr_tree *t, int32_t n, const int64_t at[4])
 {
     int64_t voxel = 0;
-    if (t->level[n].radix == 3) {
-        for (int32_t k = 0; k < 4; k++) {
-            int64_t first = at[k];
-            for (int32_t m = t->level[n].shift[k]; m > 0; m--) first *= 3;
-            voxel += first * t->stride[k];
-        }
-        return voxel;
-    }
     for (int32_t k = 0; k < 4; k++) voxel += (at[k] << t->level[n].shift[k]) * t->stride[k];
     return voxel;
 }
+TSR_HD int64_t tsr_tree_origin(const tsr_tree *t, int32_t n, const int64_t at[4])
+{
+    int64_t voxel = 0;
+    if (t->level[n].radix == 2) return tsr_halves_origin(t, n, at);
+    for (int32_t k = 0; k < 4; k++) {
+        int64_t first = at[k];
+        for (int32_t m = t->level[n].shift[k]; m > 0; m--) first *= 3;
+        voxel += first * t->stride[k];
+    }
+    return voxel;
+}
 /* The same of child `child` of level n's cells, relative to the cell. */
+TSR_HD int64_t tsr_halves_offset(const tsr_tree *t, int32_t n, int32_t child)
+{
+    int64_t at[4] = { 0, 0, 0, 0 };
+    tsr_halves_down(&t->level[n], child, at);
+    return tsr_halves_origin(t, n - 1, at);
+}
 TSR_HD int64_t tsr_tree_offset(const tsr_tree *t, int32_t n, int32_t child)
 {
     int64_t at[4] = { 0, 0, 0, 0 };

@@ -83,7 +83,7 @@ template <int NONZERO, class C> TSR_KERNEL(row_tiles_kernel)(tsr_tree tree, C cl
         sum = __reduce_add_sync(TSR_WARP_ALL, sum);
         if (lane == 0) {
             int64_t at[4] = { tile, 0, 0, k };
-            tsr_tree_set(&tree.level[2], classes_count(classes) == 1 ? tile : tsr_tree_slot(&tree, 2, at), sum);
+            tsr_tree_set(&tree.level[2], classes_count(classes) == 1 ? tile : tsr_halves_slot(&tree, 2, at), sum);
         }
     }
 }
@@ -93,7 +93,6 @@ template <int NONZERO, class C> TSR_KERNEL(cube_tiles_kernel)(tsr_tree tree, C c
 {
     TSR_SHARED(uint32_t, totals, 16);
     const tsr_tree_level *tiles = &tree.level[2];
-    TSR_ASSUME(tree.level[1].radix == 2 && tree.level[2].radix == 2);
     const uint32_t across = 1u << log2_across, tx = threadIdx.x & (across - 1u), y = threadIdx.x >> log2_across & 3u,
                    z = threadIdx.x >> (log2_across + 2);
     const uint32_t deep = (uint32_t)tiles->size[2], odd = y & 1u;
@@ -105,7 +104,7 @@ template <int NONZERO, class C> TSR_KERNEL(cube_tiles_kernel)(tsr_tree tree, C c
     uint64_t word[4] = { 0, 0, 0, 0 };
     if (blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0 && threadIdx.x == 0) *tree.not_a_number = 0;
     if (inside) {
-        const int64_t origin = tsr_tree_origin(&tree, 2, at) + (int64_t)(4 * z) * tree.stride[2] + (int64_t)(4 * y) * tree.stride[1];
+        const int64_t origin = tsr_halves_origin(&tree, 2, at) + (int64_t)(4 * z) * tree.stride[2] + (int64_t)(4 * y) * tree.stride[1];
         if (sizeof(C) == sizeof(tsr_classifier)) tsr_bricks_cube<NONZERO>(classes_first(classes), origin, ny, nz, word); /* rows pass as they come */
         else tsr_bricks_load(classes_first(classes), origin, ny, nz, row);
     }
@@ -146,7 +145,7 @@ template <int NONZERO, class C> TSR_KERNEL(cube_tiles_kernel)(tsr_tree tree, C c
         __syncthreads();
         if (threadIdx.x < across && inside) {
             int64_t climb[4] = { at[0], at[1], at[2], at[3] };
-            tsr_tree_set(tiles, tsr_tree_slot(&tree, 2, climb), totals[threadIdx.x]);
+            tsr_tree_set(tiles, tsr_halves_slot(&tree, 2, climb), totals[threadIdx.x]);
         }
     }
 }
@@ -197,10 +196,15 @@ template <int HALVES> TSR_DEVICE_FN uint64_t warp_first(const tsr_tree &tree, in
     uint64_t rank = 0;
     for (n++; n < tree.levels; n++) {
         const tsr_tree_level *l = &tree.level[n];
-        if (HALVES) TSR_ASSUME(l->radix == 2);
-        const int32_t own = tsr_tree_seen(l, tsr_tree_up(l, at));
-        const int64_t first = tsr_tree_family(l, tsr_tree_raster(l, at));
-        for (int32_t v = (int32_t)lane; v < own; v += 32) rank += tsr_tree_get(&tree.level[n - 1], first + tsr_tree_seen(l, v));
+        if (HALVES) {
+            const int32_t own = tsr_halves_up(l, at) ^ l->flip;
+            const int64_t first = tsr_tree_raster(l, at) << l->bits;
+            for (int32_t v = (int32_t)lane; v < own; v += 32) rank += tsr_tree_get(&tree.level[n - 1], first + (v ^ l->flip));
+        } else {
+            const int32_t own = tsr_tree_seen(l, tsr_tree_up(l, at));
+            const int64_t first = tsr_tree_family(l, tsr_tree_raster(l, at));
+            for (int32_t v = (int32_t)lane; v < own; v += 32) rank += tsr_tree_get(&tree.level[n - 1], first + tsr_tree_seen(l, v));
+        }
     }
     for (int step = 16; step > 0; step /= 2) rank += __shfl_xor_sync(TSR_WARP_ALL, rank, step);
     return rank;
@@ -256,9 +260,8 @@ template <class O, int LINEAR> TSR_KERNEL(list_words_kernel)(tsr_tree tree, tsr_
     TSR_SHARED(index, origins, WORDS_WARPS * GROUP_TILES);
     TSR_SHARED(uint16_t, stages, WORDS_WARPS * STAGE);
     const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
-    for (int32_t n = 1; n <= 3; n++) TSR_ASSUME(tree.level[n].radix == 2);
-    if (!LINEAR && threadIdx.x < 64) cell[threadIdx.x] = (index)tsr_tree_offset(&tree, 1, (int32_t)threadIdx.x);
-    else if (!LINEAR && threadIdx.x < 128) offset[threadIdx.x - 64] = (index)tsr_tree_offset(&tree, 2, (int32_t)threadIdx.x - 64);
+    if (!LINEAR && threadIdx.x < 64) cell[threadIdx.x] = (index)tsr_halves_offset(&tree, 1, (int32_t)threadIdx.x);
+    else if (!LINEAR && threadIdx.x < 128) offset[threadIdx.x - 64] = (index)tsr_halves_offset(&tree, 2, (int32_t)threadIdx.x - 64);
     __syncthreads();
     const int64_t group = (int64_t)blockIdx.x * WORDS_WARPS + warp, parent = group / GROUP_TILES;
     const uint32_t sub = (uint32_t)(group % GROUP_TILES);
@@ -274,14 +277,14 @@ template <class O, int LINEAR> TSR_KERNEL(list_words_kernel)(tsr_tree tree, tsr_
     if (key + total <= list.first || key >= list.end) return;
     /* a lane's tile and its quarter of that */
     const uint32_t tile = lane / 4u, quarter = lane & 3u;
-    tsr_tree_down(&tree.level[3], (int32_t)(sub * GROUP_TILES + tile), at);
+    tsr_halves_down(&tree.level[3], (int32_t)(sub * GROUP_TILES + tile), at);
     const int there = tsr_tree_within(&tree.level[2], at);
     const int64_t bricks = tsr_tree_raster(&tree.level[2], at) * 64;
     const uint8_t *sums = (const uint8_t *)tree.level[1].sums;
     const uint64_t *words = (const uint64_t *)tree.voxels;
     index *origin = origins + warp * GROUP_TILES;
     uint16_t *stage = stages + warp * STAGE;
-    if (quarter == 0) origin[tile] = there ? (index)tsr_tree_origin(&tree, 2, at) : 0;
+    if (quarter == 0) origin[tile] = there ? (index)tsr_halves_origin(&tree, 2, at) : 0;
     if (total <= STAGE) {
         const uint4 v = there ? *(const uint4 *)(const void *)(sums + bricks + quarter * 16) : make_uint4(0, 0, 0, 0);
         const uint32_t bytes[4] = { v.x, v.y, v.z, v.w };
