@@ -53,7 +53,8 @@ static tsr_status check(tsr_size3 size, const tsr_region_options *o)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: top is %d, expected 0 or a level up to %d that covers %lld x %lld x %lld voxels", o->top, levels,
                  (long long)size.x, (long long)size.y, (long long)size.z);
     if ((unsigned)o->rule > TSR_REGION_VARIANCE)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: rule is %d, expected one of tsr_region_rule_kind (0 to %d)", (int)o->rule, (int)TSR_REGION_VARIANCE);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: rule is %d, expected one of tsr_region_rule_kind (0 to %d)", (int)o->rule,
+                 (int)TSR_REGION_VARIANCE);
     if (o->rule == TSR_REGION_CLASSES) {
         if (o->classifier == TSR_PYRAMID_COUNTS || o->classifier == TSR_PYRAMID_CROSSINGS)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: classifier gives counts, expected one that gives 0 or 1: range, nonzero, label, ...");
