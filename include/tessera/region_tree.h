@@ -93,8 +93,9 @@ TSR_API tsr_status tsr_region_tree_make(tsr_context *context, const tsr_volume *
  * TSR_ERROR_ARGUMENT names a key that does not fit. */
 TSR_API tsr_status tsr_region_tree_from_keys(tsr_context *context, const uint64_t *keys, int64_t count, tsr_size3 size, int32_t dimensions,
                                              const tsr_geometry *geometry, tsr_region_tree **tree) TSR_CHECKED;
-/* The leaves of levels `least` to `most` alone (both inclusive): objects of a size and above, or the fine detail alone; what is left out is empty. `values` (may be NULL) as tessera/region_file.h takes them, host; those of the leaves that stay in
- * *filtered_values (RETURNS NEW, host; NULL without leaves). Host work, linear. RETURNS NEW, where `tree` lies. Source: spec quadtree.md 2.7. */
+/* The leaves of levels `least` to `most` alone (both inclusive): objects of a size and above, or the fine detail alone; what is left out is
+ * empty. `values` (may be NULL) as tessera/region_file.h takes them, host; those of the leaves that stay in *filtered_values (RETURNS NEW, host; NULL without
+ * leaves). Host work, linear. RETURNS NEW, where `tree` lies. TSR_ERROR_STATE for a tree of nodes only. Source: spec quadtree.md 2.7. */
 TSR_API tsr_status tsr_region_tree_filter(const tsr_region_tree *tree, int32_t least, int32_t most, const tsr_volume *values,
                                           tsr_region_tree **filtered, tsr_volume **filtered_values) TSR_CHECKED;
 TSR_API void tsr_region_tree_destroy(tsr_region_tree **tree);
