@@ -103,6 +103,44 @@ static void compaction(double percent, tsr_pyramid_order order)
     tsr_pyramid_destroy(&s.pyramid);
 }
 
+/* ---- several classes ----------------------------------------------------------------------------------------------------------------------- */
+
+enum { CLASSES = 8 };
+static tsr_pyramid *alone[CLASSES];
+static tsr_status build_alone(void *user)
+{
+    tsr_status status = TSR_OK;
+    (void)user;
+    for (int k = 0; k < CLASSES && status == TSR_OK; k++) status = tsr_pyramid_build(alone[k], s.volume);
+    return status;
+}
+
+/* Eight ranges of bytes in one sweep, beside a pyramid for each. */
+static void classes(void)
+{
+    char name[100];
+    tsr_pyramid_class ranges[CLASSES];
+    tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
+    for (int k = 0; k < CLASSES; k++) {
+        ranges[k] = (tsr_pyramid_class){ TSR_PYRAMID_RANGE, 1 + 30 * k, 31 + 30 * k };
+        options.classifier = TSR_PYRAMID_RANGE;
+        options.lower = ranges[k].lower;
+        options.upper = ranges[k].upper;
+        MUST(tsr_pyramid_create(s.b.context, tsr_volume_size(s.volume), &options, &alone[k]));
+    }
+    options.channels = CLASSES;
+    options.classes = ranges;
+    MUST(tsr_pyramid_create(s.b.context, tsr_volume_size(s.volume), &options, &s.pyramid));
+    const double n = (double)s.voxels;
+    snprintf(name, sizeof name, "pyramids of %d classes of %lld^3 bytes in one sweep", (int)CLASSES, (long long)s.side);
+    bench_case c = { .name = name, .n = s.voxels, .bytes = n + CLASSES * (n / 8 + n / 64), .peer = "a pyramid for each" };
+    c.time = bench_measure(&s.b, build_only, NULL, NULL);
+    c.peer_time = bench_measure(&s.b, build_alone, NULL, NULL);
+    bench_report(&s.b, &c);
+    tsr_pyramid_destroy(&s.pyramid);
+    for (int k = 0; k < CLASSES; k++) tsr_pyramid_destroy(&alone[k]);
+}
+
 /* ---- region trees ------------------------------------------------------------------------------------------------------------------------ */
 
 static struct {
@@ -138,7 +176,7 @@ static tsr_status tree_call(void *user) /* build and lists into the room there i
     const tsr_region_lists lists = { r.tree->leaves, r.tree->nodes };
     (void)user;
     tsr_status status = tsr_region_pyramid_build(r.pyramid, (const tsr_volume *const[]){ r.volume }, 1);
-    return status == TSR_OK ? s.b.context->backend->region->list(s.b.context->queue, &r.pyramid->regions, &lists) : status;
+    return status == TSR_OK ? s.b.context->backend->region->list(s.b.context->queue, &r.pyramid->regions, &r.pyramid->rule, &lists) : status;
 }
 static tsr_status tree_build_call(void *user)
 {
@@ -247,27 +285,26 @@ static struct {
     tsr_volume *numbers, *host;
 } m;
 
-/* 12 rings of 12: the ball of 264 triangles of the literature, centre (0.19, 0.114, 0.884), in voxels of [-1, 1]^3. */
-static void make_mesh(double side)
+/* A ball in `side` voxels of [-1, 1]^3. 12 rings: that of 264 triangles of the literature, centre (0.19, 0.114, 0.884); more: around the middle. */
+static void make_mesh(double side, int rings)
 {
-    enum { RINGS = 12 };
     tsr_mesh *host;
-    MUST(tsr_mesh_create(NULL, 2 + (RINGS - 1) * RINGS, 2 * RINGS * (RINGS - 1), 0, &host));
+    MUST(tsr_mesh_create(NULL, 2 + (rings - 1) * rings, 2 * rings * (rings - 1), 0, &host));
     float *v = tsr_mesh_vertices(host);
     uint32_t *t = tsr_mesh_triangles(host);
-    const double centre[3] = { 0.19, 0.114, 0.884 };
-    for (int i = 0; i <= RINGS; i++)
-        for (int j = 0; j < (i % RINGS ? RINGS : 1); j++, v += 3) {
-            const double a = 3.14159265358979323846 * i / RINGS, b = 2 * 3.14159265358979323846 * j / RINGS;
-            const double p[3] = { 0.1 * sin(a) * cos(b), 0.1 * sin(a) * sin(b), 0.1 * cos(a) };
+    const double centre[3] = { rings > 12 ? 0 : 0.19, rings > 12 ? 0 : 0.114, rings > 12 ? 0 : 0.884 }, radius = rings > 12 ? 0.9 : 0.1;
+    for (int i = 0; i <= rings; i++)
+        for (int j = 0; j < (i % rings ? rings : 1); j++, v += 3) {
+            const double a = 3.14159265358979323846 * i / rings, b = 2 * 3.14159265358979323846 * j / rings;
+            const double p[3] = { radius * sin(a) * cos(b), radius * sin(a) * sin(b), radius * cos(a) };
             for (int k = 0; k < 3; k++) v[k] = (float)((centre[k] + p[k] + 1) * 0.5 * side - 0.5);
         }
-    for (uint32_t i = 0; i < RINGS; i++)
-        for (uint32_t j = 0; j < RINGS; j++) {
-            const uint32_t last = 1 + (RINGS - 1) * RINGS, next = (j + 1) % RINGS, up = 1 + (i - 1) * RINGS, down = 1 + i * RINGS;
-            const uint32_t a = i ? up + j : 0, b = i ? up + next : 0, c = i < RINGS - 1 ? down + j : last, d = i < RINGS - 1 ? down + next : last;
+    for (uint32_t i = 0, n = (uint32_t)rings; i < n; i++)
+        for (uint32_t j = 0; j < n; j++) {
+            const uint32_t last = 1 + (n - 1) * n, next = (j + 1) % n, up = 1 + (i - 1) * n, down = 1 + i * n;
+            const uint32_t a = i ? up + j : 0, b = i ? up + next : 0, c = i < n - 1 ? down + j : last, d = i < n - 1 ? down + next : last;
             const uint32_t corner[6] = { a, c, d, a, d, b };
-            for (int k = i < RINGS - 1 ? 0 : 3; k < (i ? 6 : 3); k++) *t++ = corner[k];
+            for (int k = i < n - 1 ? 0 : 3; k < (i ? 6 : 3); k++) *t++ = corner[k];
         }
     MUST(tsr_mesh_copy(host, s.b.context, &m.mesh));
     tsr_mesh_destroy(&host);
@@ -290,7 +327,7 @@ static void frames(int64_t side, double most_gpu)
     options.classifier = TSR_PYRAMID_RANGE;
     options.lower = 0;
     options.upper = 1; /* empty space */
-    make_mesh((double)side);
+    make_mesh((double)side, 12);
     MUST(tsr_winding_create(s.b.context, size, NULL, tsr_mesh_vertex_count(m.mesh), &m.winding));
     MUST(tsr_volume_create(s.b.context, TSR_I32, size, NULL, &m.numbers));
     MUST(tsr_winding_build(m.winding, m.mesh, NULL, m.numbers));
@@ -312,6 +349,37 @@ static void frames(int64_t side, double most_gpu)
     tsr_region_pyramid_destroy(&r.pyramid);
     tsr_volume_destroy(&m.numbers);
     tsr_winding_destroy(&m.winding);
+    tsr_mesh_destroy(&m.mesh);
+}
+
+static int64_t crowd_leaves, crowd_pairs;
+static tsr_status crowd_call(void *user)
+{
+    const int64_t side = *(const int64_t *)user;
+    tsr_triangle_tree_options options = TSR_TRIANGLE_TREE_OPTIONS;
+    tsr_triangle_lists lists;
+    tsr_region_tree *made = NULL;
+    options.most = 8;
+    const tsr_status status = tsr_region_tree_from_triangles(s.b.context, m.mesh, (tsr_size3){ side, side, side }, NULL, &options, &made, &lists);
+    crowd_leaves = lists.leaves;
+    crowd_pairs = lists.pairs;
+    tsr_triangle_lists_destroy(&lists);
+    tsr_region_tree_destroy(&made);
+    return status;
+}
+
+/* From triangles to leaves that hold 8 at most, nodes (host work) and lists. */
+static void crowds(int rings)
+{
+    char name[120];
+    int64_t side = 4096;
+    make_mesh((double)side, rings);
+    bench_case c = { .name = name, .n = tsr_mesh_triangle_count(m.mesh) };
+    c.time = bench_measure(&s.b, crowd_call, &side, NULL);
+    c.bytes = 36.0 * (double)c.n + 4 * (double)crowd_pairs + 48 * (double)crowd_leaves;
+    snprintf(name, sizeof name, "octree of %lld triangles in %lld^3, 8 a leaf: %lld leaves, %lld pairs", (long long)c.n, (long long)side,
+             (long long)crowd_leaves, (long long)crowd_pairs);
+    bench_report(&s.b, &c);
     tsr_mesh_destroy(&m.mesh);
 }
 
@@ -359,6 +427,10 @@ int main(int argc, char **argv)
         compaction(percents[k], TSR_PYRAMID_MORTON);
         compaction(percents[k], TSR_PYRAMID_ROW);
     }
+    if (bench_wants(&s.b, "classes")) {
+        fill(50);
+        classes();
+    }
     tsr_device_release(s.b.context, s.found, 256);
     tsr_volume_destroy(&s.volume);
     if (bench_wants(&s.b, "quadtree")) {
@@ -376,6 +448,7 @@ int main(int argc, char **argv)
         frames(256, 0);
         if (gpu) frames(512, 2e-3);
     }
+    if (bench_wants(&s.b, "triangles")) crowds(gpu && !s.b.quick ? 1000 : 200);
     if (bench_wants(&s.b, "tiles")) tiles(256);
     return bench_end(&s.b);
 }

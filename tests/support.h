@@ -90,6 +90,16 @@ static inline uint64_t test_random(uint64_t *state)
     x ^= x << 17;
     return *state = x;
 }
+/* A progress callback that ends the work: once more than `after` of it is done, NULL: at once. Counts how often it was asked. */
+typedef struct test_stop { double after; int calls; } test_stop;
+static inline int test_stops(void *user, double fraction, const char *stage)
+{
+    test_stop *s = (test_stop *)user;
+    (void)stage;
+    if (s) s->calls++;
+    return !s || fraction > s->after;
+}
+
 static inline double test_uniform(uint64_t *state) { return (double)(test_random(state) >> 11) * 0x1p-53; } /* [0,1) */
 
 #endif

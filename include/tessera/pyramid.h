@@ -7,7 +7,8 @@
  *
  * Order of the outputs: Morton (Z-)order of the voxels, x the lowest bit, an axis taking part as long as its halved extent is above 1; the
  * same with reversed axes (front to back along a direction); or memory order (x fastest). Copies of a voxel come in sequence, volumes of
- * a batch one after another. It does not depend on fanout, base, backend or number of threads. Exact class.
+ * a batch one after another, classes too. It does not depend on fanout (but for fanouts of 3, 9 and 27, whose Morton order takes places in
+ * thirds: bricks of 3 x 3 (x 3), whose digits interleave as bits do), base, backend or number of threads. Exact class.
  * Source: HistoPyramid (Ziegler et al. 2006), spec histopyramid.md 2.1-2.10. */
 #ifndef TESSERA_PYRAMID_H
 #define TESSERA_PYRAMID_H
@@ -36,19 +37,31 @@ typedef enum tsr_pyramid_classifier {
 
 typedef enum tsr_pyramid_order { TSR_PYRAMID_MORTON = 0, TSR_PYRAMID_ROW, TSR_PYRAMID_VIEW } tsr_pyramid_order;
 
+/* One of several classes: a classifier with its numbers. */
+enum { TSR_PYRAMID_CHANNELS = 16 };
+typedef struct tsr_pyramid_class {
+    tsr_pyramid_classifier classifier;
+    double lower, upper;
+} tsr_pyramid_class;
+
 typedef struct tsr_pyramid_options {
     size_t struct_size;
     tsr_pyramid_classifier classifier;
     double lower, upper;       /* of the classifier; lower < upper where both are used; may be infinite */
     tsr_pyramid_order order;
     int32_t reverse;           /* VIEW: bits 1, 2 and 4 reverse x, y and z */
-    int32_t fanout;            /* children of a sum above the bricks: 2, 4, 8, 16, 32 or 64; 0 = 64 */
+    int32_t fanout;            /* children of a sum above the bricks: 2, 4, 8, 16, 32 or 64, or in thirds 3, 9 or 27; 0 = 64 */
     int64_t batch;             /* volumes of equal size stacked along z, each with a pyramid of its own in a common list; 0 = 1 */
     int implicit_base;         /* != 0: voxels are not stored but classified again by queries; the volume must outlive them unchanged */
+    /* Several classes of the same volume, each with a pyramid of its own in a common list, class after class, all made in one sweep over the
+     * voxels: as if the volume were stacked once for each class, so that voxel numbers of class c are c * voxels + voxel. */
+    int32_t channels;                 /* 0 or 1: the one class above; up to TSR_PYRAMID_CHANNELS */
+    const tsr_pyramid_class *classes; /* [channels]; COPIED. classifier, lower and upper above are not used then */
 } tsr_pyramid_options;
 #define TSR_PYRAMID_OPTIONS { .struct_size = sizeof(tsr_pyramid_options) }
 
-/* One output: which voxel (memory index (z ny + y) nx + x; -1 = the key was not below the total) and which of its copies. */
+/* One output: which voxel (memory index (z ny + y) nx + x, of class c of several + c * voxels; -1 = the key was not below the total), and which of
+ * its copies. */
 typedef struct tsr_pyramid_entry {
     int64_t voxel;
     int64_t copy;              /* 0 <= copy < multiplicity */
@@ -65,7 +78,7 @@ TSR_API tsr_status tsr_pyramid_build(tsr_pyramid *pyramid, const tsr_volume *vol
 
 typedef struct tsr_pyramid_info {
     uint64_t total;            /* M */
-    int64_t not_a_number;      /* NaN values met by the classifier */
+    int64_t not_a_number;      /* NaN values met by the (first) classifier */
     int32_t levels;            /* of sums: the bricks and above */
     int64_t device_bytes;
 } tsr_pyramid_info;
@@ -77,12 +90,13 @@ TSR_API tsr_status tsr_pyramid_describe(const tsr_pyramid *pyramid, tsr_pyramid_
 TSR_API tsr_status tsr_pyramid_select(const tsr_pyramid *pyramid, const uint64_t *keys, int64_t count, tsr_pyramid_entry *entries) TSR_CHECKED;
 /* entries[i] = output first + i: the list itself, all of it or a part, by expansion of the tiles that hold it; voxel -1 from the total on. */
 TSR_API tsr_status tsr_pyramid_extract(const tsr_pyramid *pyramid, uint64_t first, int64_t count, tsr_pyramid_entry *entries) TSR_CHECKED;
-/* The same, the voxels alone as u32 (at most 2^32 voxels) or u64. From the total on nothing is written. */
+/* The same, the voxels alone as u32 (at most 2^32 voxels, all classes together) or u64. From the total on nothing is written. */
 TSR_API tsr_status tsr_pyramid_indices(const tsr_pyramid *pyramid, uint64_t first, int64_t count, tsr_dtype index_type, void *indices) TSR_CHECKED;
 /* keys[i] = number of outputs before the first copy of voxels[i] in the order of the pyramid (its own, if it has any): the inverse of
  * select. A voxel index outside the volume gives the total. */
 TSR_API tsr_status tsr_pyramid_rank(const tsr_pyramid *pyramid, const int64_t *voxels, int64_t count, uint64_t *keys) TSR_CHECKED;
-/* keys[b] = first output of volume b of the batch, b = 0 .. batch; keys[batch] = total. */
+/* keys[b] = first output of volume b of the batch, b = 0 .. batch; keys[batch] = total. Of several classes: keys[c * batch + b], up to
+ * keys[channels * batch] = total. */
 TSR_API tsr_status tsr_pyramid_firsts(const tsr_pyramid *pyramid, uint64_t *keys) TSR_CHECKED;
 
 /* Dense cloud of points of a volume: one at each voxel that the classifier keeps (its world position, float32), CROSSINGS: one at each
@@ -98,6 +112,10 @@ typedef struct tsr_points_volume_options {
 #define TSR_POINTS_VOLUME_OPTIONS { .struct_size = sizeof(tsr_points_volume_options), .pyramid = TSR_PYRAMID_OPTIONS }
 TSR_API tsr_status tsr_points_from_volume(tsr_context *context, const tsr_volume *volume, const tsr_points_volume_options *options,
                                           tsr_points **points) TSR_CHECKED;
+/* A cloud for each of the classes of options->pyramid (1 to TSR_PYRAMID_CHANNELS, none of COUNTS) in one sweep over the volume. Fills points[classes],
+ * RETURNS NEW; after an error all are NULL. */
+TSR_API tsr_status tsr_points_from_classes(tsr_context *context, const tsr_volume *volume, const tsr_points_volume_options *options,
+                                           tsr_points **points) TSR_CHECKED;
 
 /* Sparse matrix in compressed rows: row r holds entries starts[r] <= k < starts[r + 1] at columns[k], ascending. Device memory. */
 typedef struct tsr_matrix {

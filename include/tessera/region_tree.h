@@ -23,7 +23,8 @@ typedef enum tsr_region_rule_kind {
     TSR_REGION_LINEAR,      /* kept: no second difference (straight or mixed) of a channel exceeds `threshold`; kept cells merge */
     TSR_REGION_DEVIATION,   /* all kept; cells merge if the squared deviations of their means from the common mean, summed over cells and channels, are
                              * at most `threshold`: voxels lie within top * sqrt((3 or 7) / (4 or 8) * threshold) of their leaf's mean */
-    TSR_REGION_SPREAD       /* all kept; cells merge if no channel's values differ by more than `threshold`; 0: equal values, labels */
+    TSR_REGION_SPREAD,      /* all kept; cells merge if no channel's values differ by more than `threshold`; 0: equal values, labels */
+    TSR_REGION_VARIANCE     /* all kept; cells merge if the variances of the voxels they cover, summed over the channels, are at most `threshold` */
 } tsr_region_rule_kind;
 
 /* How EDGES sums the forward differences of all axes and channels: their squares, or their magnitudes (both are printed in the source). */
@@ -41,18 +42,20 @@ typedef struct tsr_region_options {
     int32_t top;             /* level of the root; 0 = the least that covers the volume. Higher: room for what may be put beside it (tessera/region_tiles.h) */
     int nodes_only;          /* != 0: trees have no list of leaves, for those that carry no data (empty space): every reference to a leaf is ~0 */
     tsr_region_edge_norm edge_norm; /* of EDGES */
+    int implicit_base;       /* != 0: CLASSES, EDGES and LINEAR store nothing of the voxels and classify them again where lists are made; the channels of the
+                              * last build must outlive that unchanged. Source: base level upshift, spec octree.md 2.13 */
 } tsr_region_options;
 #define TSR_REGION_OPTIONS { .struct_size = sizeof(tsr_region_options) }
 
 typedef struct tsr_region_pyramid tsr_region_pyramid;
 
-/* Storage for volumes of this size, extents up to 2^19 (quadtrees 2^28), on the context's device: about 1/8 byte per voxel (1/4 with singles, DEVIATION or
- * SPREAD, and for these 1/8 byte per voxel and channel). RETURNS NEW. */
+/* Storage for volumes of this size, extents up to 2^19 (quadtrees 2^28), on the context's device: about 1/8 byte per voxel (1/4 with singles, DEVIATION,
+ * SPREAD or VARIANCE, and for these 1/8 byte per voxel and channel); with implicit_base 1/28 byte (quadtrees 1/12). RETURNS NEW. */
 TSR_API tsr_status tsr_region_pyramid_create(tsr_context *context, tsr_size3 size, const tsr_region_options *options, tsr_region_pyramid **pyramid) TSR_CHECKED;
 TSR_API void tsr_region_pyramid_destroy(tsr_region_pyramid **pyramid);
 /* Builds from 1 to 4 channels (BORROWS; same device and size). Replaces what was there; allocates nothing, does not wait unless a rule of
- * states (DEVIATION, SPREAD) meets values that may be beyond 2^24. Linear time. NaN is kept by no classifier and merges with nothing. States are float32:
- * TSR_ERROR_UNSUPPORTED if that changes a value beyond 2^24 by more than `threshold` (DEVIATION: its root), or of 64-bit integers beyond 2^53. */
+ * states (DEVIATION, SPREAD, VARIANCE) meets values that may be beyond 2^24. Linear time. NaN is kept by no classifier and merges with nothing. States are float32:
+ * TSR_ERROR_UNSUPPORTED if that changes a value beyond 2^24 by more than `threshold` (DEVIATION, VARIANCE: its root), or of 64-bit integers beyond 2^53. */
 TSR_API tsr_status tsr_region_pyramid_build(tsr_region_pyramid *pyramid, const tsr_volume *const *channels, int32_t count) TSR_CHECKED;
 /* The same from the box of the pyramid's size that begins at voxel `lower` of larger channels; voxels around it serve as neighbours. */
 TSR_API tsr_status tsr_region_pyramid_build_part(tsr_region_pyramid *pyramid, const tsr_volume *const *channels, int32_t count,
@@ -85,6 +88,16 @@ TSR_API tsr_status tsr_region_tree_cap(tsr_region_tree *tree, int32_t levels) TS
 /* Pyramid and lists in one call. RETURNS NEW. */
 TSR_API tsr_status tsr_region_tree_make(tsr_context *context, const tsr_volume *const *channels, int32_t count, const tsr_region_options *options,
                                         tsr_region_tree **tree) TSR_CHECKED;
+/* The tree of leaves that are known already: `keys` (BORROWS, host memory, COPIED) as tsr_region_tree_leaves gives them, ascending, apart and within `size`; from
+ * anywhere: top-down construction, other programs. NULL geometry: unit voxels. Host work, O(leaves levels). RETURNS NEW, on the context's device (NULL = host).
+ * TSR_ERROR_ARGUMENT names a key that does not fit. */
+TSR_API tsr_status tsr_region_tree_from_keys(tsr_context *context, const uint64_t *keys, int64_t count, tsr_size3 size, int32_t dimensions,
+                                             const tsr_geometry *geometry, tsr_region_tree **tree) TSR_CHECKED;
+/* The leaves of levels `least` to `most` alone (both inclusive): objects of a size and above, or the fine detail alone; what is left out is
+ * empty. `values` (may be NULL) as tessera/region_file.h takes them, host; those of the leaves that stay in *filtered_values (RETURNS NEW, host; NULL without
+ * leaves). Host work, linear. RETURNS NEW, where `tree` lies. TSR_ERROR_STATE for a tree of nodes only. Source: spec quadtree.md 2.7. */
+TSR_API tsr_status tsr_region_tree_filter(const tsr_region_tree *tree, int32_t least, int32_t most, const tsr_volume *values,
+                                          tsr_region_tree **filtered, tsr_volume **filtered_values) TSR_CHECKED;
 TSR_API void tsr_region_tree_destroy(tsr_region_tree **tree);
 TSR_API tsr_region_info tsr_region_tree_describe(const tsr_region_tree *tree);
 TSR_API tsr_status tsr_region_tree_copy(const tsr_region_tree *tree, tsr_context *context, tsr_region_tree **copy) TSR_CHECKED; /* NULL = host; RETURNS NEW */

@@ -42,6 +42,7 @@
 #include "tessera/tile_file.h"
 #include "tessera/tiles.h"
 #include "tessera/topology.h"
+#include "tessera/triangle_tree.h"
 #include "tessera/primitives.h"
 #include "tessera/video.h"
 #include "tessera/volume.h"

@@ -86,15 +86,17 @@ TSR_DEVICE_FN uint64_t tsr_brick_plane(const tsr_classifier *c, int64_t origin, 
 /* Bricks side by side in 16-byte loads: rows of 16 bytes, aligned. */
 static inline int tsr_bricks_of_rows(const tsr_classifier *c) { return c->bytes && c->size[0] % 16 == 0 && (uintptr_t)c->data % 16 == 0; }
 
-template <int NONZERO> TSR_DEVICE_FN void tsr_bricks_cube(const tsr_classifier *c, int64_t origin, int64_t ny, int64_t nz, uint64_t word[4])
+TSR_DEVICE_FN void tsr_bricks_load(const tsr_classifier *c, int64_t origin, int64_t ny, int64_t nz, uint4 row[16])
 {
     const uint8_t *p = (const uint8_t *)c->data + origin;
     const int64_t plane = c->size[0] * c->size[1];
-    uint4 row[16];
-    uint32_t half[4][2] = {};
 #pragma unroll
     for (int r = 0; r < 16; r++)
         row[r] = (r & 3) < ny && r >> 2 < nz ? *(const uint4 *)(const void *)(p + (r & 3) * c->size[0] + (r >> 2) * plane) : make_uint4(0, 0, 0, 0);
+}
+template <int NONZERO> TSR_DEVICE_FN void tsr_bricks_words(const tsr_classifier *c, int64_t ny, int64_t nz, const uint4 row[16], uint64_t word[4])
+{
+    uint32_t half[4][2] = {};
 #pragma unroll
     for (int r = 0; r < 16; r++)
         if (NONZERO > 0 || ((r & 3) < ny && r >> 2 < nz)) {
@@ -106,6 +108,12 @@ template <int NONZERO> TSR_DEVICE_FN void tsr_bricks_cube(const tsr_classifier *
         }
 #pragma unroll
     for (int k = 0; k < 4; k++) word[k] = (uint64_t)tsr_brick_half(half[k][1]) << 32 | tsr_brick_half(half[k][0]);
+}
+template <int NONZERO> TSR_DEVICE_FN void tsr_bricks_cube(const tsr_classifier *c, int64_t origin, int64_t ny, int64_t nz, uint64_t word[4])
+{
+    uint4 row[16];
+    tsr_bricks_load(c, origin, ny, nz, row);
+    tsr_bricks_words<NONZERO>(c, ny, nz, row, word);
 }
 template <int NONZERO> TSR_DEVICE_FN void tsr_bricks_plane(const tsr_classifier *c, int64_t origin, int64_t ny, uint64_t word[2])
 {

@@ -94,6 +94,44 @@ TSR_HD uint32_t tsr_classify(const tsr_classifier *c, int64_t i, int32_t *not_a_
     return (uint32_t)tsr_classify_crossings(c, i, at);
 }
 
+/* ---- several classes of one volume: as if it were stacked once for each --------------------------------------------------------------------- */
+
+typedef struct tsr_channel {
+    tsr_pyramid_classifier kind;
+    int32_t bytes, low, high, invert;
+    double lower, upper;
+} tsr_channel;
+typedef struct tsr_class_set {
+    tsr_classifier first; /* the only one where count is 1 */
+    int32_t count;
+    int64_t voxels; /* of the volume, all of its batch */
+    tsr_channel channel[TSR_PYRAMID_CHANNELS];
+} tsr_class_set;
+
+TSR_HD tsr_classifier tsr_class_of(const tsr_class_set *c, int32_t channel)
+{
+    tsr_classifier own = c->first;
+    const tsr_channel *k = &c->channel[channel];
+    if (c->count == 1) return own;
+    own.kind = k->kind;
+    own.lower = k->lower;
+    own.upper = k->upper;
+    own.bytes = k->bytes;
+    own.low = k->low;
+    own.high = k->high;
+    own.invert = k->invert;
+    return own;
+}
+/* Voxel i of the stack of classes. NaN counts once, for the first of them. */
+TSR_HD uint32_t tsr_classify_stacked(const tsr_class_set *c, int64_t i, int32_t *not_a_number)
+{
+    if (c->count == 1) return tsr_classify(&c->first, i, not_a_number);
+    const int32_t channel = (int32_t)(i / c->voxels);
+    const tsr_classifier own = tsr_class_of(c, channel);
+    int32_t other = 0;
+    return tsr_classify(&own, i - channel * c->voxels, channel ? &other : not_a_number);
+}
+
 /* 4 bits: the multiplicities of 4 bytes, by the byte rule. */
 TSR_HD uint32_t tsr_classify_bytes(const tsr_classifier *c, uint32_t w)
 {

@@ -30,41 +30,70 @@ static void normal_matrix(const tsr_geometry *g, double sign, double n[3][3])
         }
 }
 
-tsr_status tsr_points_from_volume(tsr_context *context, const tsr_volume *volume, const tsr_points_volume_options *options, tsr_points **points)
+/* The cloud of `count` entries of one class. */
+static tsr_status cloud(tsr_context *context, const tsr_volume *volume, const tsr_points_volume_options *o, const tsr_pyramid *pyramid,
+                        int32_t channel, const tsr_pyramid_entry *entries, int64_t count, tsr_points **points)
+{
+    if (count > INT32_MAX) TSR_FAIL(TSR_ERROR_CAPACITY, "points: %lld of them, expected at most 2^31 - 1: narrow the range", (long long)count);
+    TSR_TRY(tsr_points_create(context, count, o->normals ? TSR_POINTS_NORMALS : 0, points));
+    tsr_points_set_space(*points, volume->geometry.space);
+    tsr_points_job job = { .classifier = tsr_class_of(&pyramid->classes, channel),
+                           .count = count,
+                           .first = channel * pyramid->classes.voxels,
+                           .entries = entries,
+                           .positions = tsr_points_positions(*points),
+                           .normals = tsr_points_normals(*points) };
+    memcpy(job.affine, volume->geometry.affine, sizeof job.affine);
+    normal_matrix(&volume->geometry, o->inward ? -1 : 1, job.normal);
+    if (count) TSR_TRY(context->backend->pyramid->points(context->queue, &job));
+    return TSR_OK;
+}
+
+tsr_status tsr_points_from_classes(tsr_context *context, const tsr_volume *volume, const tsr_points_volume_options *options, tsr_points **points)
 {
     tsr_points_volume_options own;
     tsr_pyramid *pyramid = NULL;
     int64_t count = 0;
     size_t bytes = 0;
-    void *entries = NULL;
+    void *entries = NULL, *there = NULL;
+    uint64_t firsts[TSR_PYRAMID_CHANNELS + 1];
     tsr_status status;
-    *points = NULL;
     if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if (!own.pyramid.struct_size) own.pyramid.struct_size = sizeof own.pyramid;
+    const int32_t channels = tsr_maxi(own.pyramid.channels, 1);
+    for (int32_t c = 0; c < channels && c < TSR_PYRAMID_CHANNELS; c++) {
+        points[c] = NULL;
+        if ((own.pyramid.classes ? own.pyramid.classes[c].classifier : own.pyramid.classifier) == TSR_PYRAMID_COUNTS)
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "points: classifier counts, expected one that keeps voxels or edges: range, nonzero, label, ...");
+    }
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     if (own.pyramid.batch > 1) TSR_FAIL(TSR_ERROR_ARGUMENT, "points: batch is %lld, expected one volume", (long long)own.pyramid.batch);
-    if (own.pyramid.classifier == TSR_PYRAMID_COUNTS)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "points: classifier counts, expected one that keeps voxels or edges: range, nonzero, label, ...");
     TSR_TRY_GOTO(listed(context, volume, &own.pyramid, 0, &pyramid, &count, &entries, &bytes), done);
-    if (count > INT32_MAX)
-        TSR_FAIL_GOTO(TSR_ERROR_CAPACITY, done, "points: %lld of them, expected at most 2^31 - 1: narrow the range", (long long)count);
-    TSR_TRY_GOTO(tsr_points_create(context, count, own.normals ? TSR_POINTS_NORMALS : 0, points), done);
-    tsr_points_set_space(*points, volume->geometry.space);
-    tsr_points_job job = { .classifier = pyramid->classifier,
-                           .count = count,
-                           .entries = (const tsr_pyramid_entry *)entries,
-                           .positions = tsr_points_positions(*points),
-                           .normals = tsr_points_normals(*points) };
-    memcpy(job.affine, volume->geometry.affine, sizeof job.affine);
-    normal_matrix(&volume->geometry, own.inward ? -1 : 1, job.normal);
-    if (count) TSR_TRY_GOTO(context->backend->pyramid->points(context->queue, &job), done);
+    TSR_TRY_GOTO(tsr_device_allocate(context, sizeof firsts, &there), done);
+    TSR_TRY_GOTO(tsr_pyramid_firsts(pyramid, (uint64_t *)there), done);
+    TSR_TRY_GOTO(tsr_device_move(NULL, firsts, context, there, (size_t)(channels + 1) * sizeof *firsts), done);
+    for (int32_t c = 0; c < channels; c++)
+        TSR_TRY_GOTO(cloud(context, volume, &own, pyramid, c, (const tsr_pyramid_entry *)entries + firsts[c], (int64_t)(firsts[c + 1] - firsts[c]),
+                           &points[c]),
+                     done);
     TSR_TRY_GOTO(tsr_context_synchronize(context), done); /* the list is released */
 done:
+    if (there) tsr_device_release(context, there, sizeof firsts);
     tsr_device_release(context, entries, bytes);
     tsr_pyramid_destroy(&pyramid);
-    if (status != TSR_OK) tsr_points_destroy(points);
+    for (int32_t c = 0; status != TSR_OK && c < channels && c < TSR_PYRAMID_CHANNELS; c++) tsr_points_destroy(&points[c]);
     return status;
+}
+
+tsr_status tsr_points_from_volume(tsr_context *context, const tsr_volume *volume, const tsr_points_volume_options *options, tsr_points **points)
+{
+    *points = NULL;
+    if (options && options->pyramid.channels > 1)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "points: channels is %d, expected one class: several are for tsr_points_from_classes",
+                 options->pyramid.channels);
+    TSR_TRY(tsr_points_from_classes(context, volume, options, points));
+    return TSR_OK;
 }
 
 tsr_status tsr_matrix_from_dense(tsr_context *context, const tsr_volume *dense, double tolerance, tsr_matrix *matrix)

@@ -1,48 +1,67 @@
 #include "pyramid/pyramid.h"
 
-/* Axes of the bits of the order, lowest first; returns their number. */
-static int32_t order_bits(const int64_t size[4], uint8_t axis[64])
+/* Axes of the digits of the order, lowest first; returns their number. */
+static int32_t order_digits(const int64_t size[4], int32_t radix, uint8_t axis[64])
 {
-    int32_t bits = 0;
-    for (int32_t bit = 0; bit < 63; bit++)
-        for (int k = 0; k < 3; k++)
-            if ((size[k] - 1) >> bit) axis[bits++] = (uint8_t)k;
-    for (int32_t bit = 0; bit < 63; bit++)
-        if ((size[3] - 1) >> bit) axis[bits++] = 3;
-    return bits;
+    int64_t left[4] = { size[0] - 1, size[1] - 1, size[2] - 1, size[3] - 1 }; /* the last place, without the digits that were given out */
+    int32_t digits = 0;
+    while (left[0] || left[1] || left[2])
+        for (int k = 0; k < 3; k++) {
+            if (left[k]) axis[digits++] = (uint8_t)k;
+            left[k] /= radix;
+        }
+    for (; left[3]; left[3] /= radix) axis[digits++] = 3;
+    return digits;
 }
 
 static tsr_tree_brick brick_of(const tsr_tree_level *l, tsr_pyramid_order order)
 {
     static const uint8_t cube[6] = { 0, 1, 2, 0, 1, 2 }, plane[6] = { 0, 1, 0, 1, 0, 1 };
-    if (l->bits < TSR_TREE_BITS) return TSR_BRICK_OTHER;
+    if (l->bits < TSR_TREE_BITS || l->radix != 2) return TSR_BRICK_OTHER;
     if (order == TSR_PYRAMID_ROW) return TSR_BRICK_ROW;
     return !memcmp(l->axis, cube, 6) ? TSR_BRICK_CUBE : !memcmp(l->axis, plane, 6) ? TSR_BRICK_PLANE : TSR_BRICK_OTHER;
 }
 
 /* Sums of a level, padded to whole families of siblings. */
-static int64_t slots(const tsr_tree *t, int32_t n) { return n + 1 < t->levels ? tsr_tree_cells(&t->level[n + 1]) << t->level[n + 1].bits : 1; }
+static int64_t slots(const tsr_tree *t, int32_t n)
+{
+    return n + 1 < t->levels ? tsr_tree_family(&t->level[n + 1], tsr_tree_cells(&t->level[n + 1])) : 1;
+}
 
 static int64_t aligned(int64_t bytes) { return tsr_ceil_div(bytes, 256) * 256; }
+
+/* The largest multiplicity of any class. */
+static uint64_t most_of(const tsr_pyramid_options *o)
+{
+    uint64_t most = 0;
+    for (int32_t c = 0; c < o->channels; c++) {
+        const uint64_t own = tsr_classifier_most(o->classes[c].classifier);
+        most = own > most ? own : most;
+    }
+    return most;
+}
 
 static void plan_levels(tsr_tree *t, const tsr_pyramid_options *o, tsr_size3 size)
 {
     uint8_t axis[64];
     const int64_t cells = size.x * size.y * size.z;
     tsr_tree_level *l = t->level;
-    *l = (tsr_tree_level){ .size = { size.x, size.y, size.z / o->batch, o->batch } };
-    if (o->order == TSR_PYRAMID_ROW) *l = (tsr_tree_level){ .size = { cells, 1, 1, 1 } };
+    const uint8_t radix = o->fanout % 3 ? 2 : 3;
+    *l = (tsr_tree_level){ .size = { size.x, size.y, size.z / o->batch, o->batch * o->channels }, .radix = radix };
+    if (o->order == TSR_PYRAMID_ROW) *l = (tsr_tree_level){ .size = { cells, 1, 1, o->channels }, .radix = radix };
     t->volume = cells / o->batch;
+    t->channels = o->channels;
     t->stride[0] = 1;
     for (int k = 1; k < 4; k++) t->stride[k] = t->stride[k - 1] * l->size[k - 1];
-    const int32_t bits = order_bits(l->size, axis);
+    const int32_t digits = order_digits(l->size, radix, axis), brick = radix == 2 ? TSR_TREE_BITS : TSR_TREE_THIRDS;
     int32_t done = 0, step = 0;
-    while (1 << step < o->fanout) step++;
+    int64_t covered = 1; /* voxels of a cell, beyond the volume too */
+    while (tsr_tree_power(radix, step) < o->fanout) step++;
     t->levels = 1;
     do { /* at least two levels: the bricks are one */
         l = &t->level[t->levels];
         *l = t->level[t->levels - 1];
-        l->bits = (uint8_t)tsr_min64(bits - done, t->levels == 1 ? TSR_TREE_BITS : step);
+        l->bits = (uint8_t)tsr_min64(digits - done, t->levels == 1 ? brick : step);
         l->flip = 0;
         for (int b = 0; b < l->bits; b++) {
             const int k = axis[done + b];
@@ -50,14 +69,21 @@ static void plan_levels(tsr_tree *t, const tsr_pyramid_options *o, tsr_size3 siz
             l->shift[k]++;
             if (o->order == TSR_PYRAMID_VIEW && k < 3 && (o->reverse >> k & 1)) l->flip |= (uint8_t)(1 << b);
         }
-        for (int k = 0; k < 4; k++) l->size[k] = ((t->level[0].size[k] - 1) >> l->shift[k]) + 1;
+        for (int k = 0; k < 4; k++) {
+            int64_t last = t->level[0].size[k] - 1;
+            for (int n = 0; n < l->shift[k]; n++) last /= radix;
+            l->size[k] = last + 1;
+        }
         done += l->bits;
-        const uint64_t most = tsr_classifier_most(o->classifier) * (uint64_t)tsr_min64(cells, (int64_t)1 << tsr_min64(done, 62));
+        for (int b = 0; b < l->bits; b++) covered = covered < cells * o->channels ? covered * radix : covered;
+        const uint64_t most = most_of(o) * (uint64_t)tsr_min64(cells * o->channels, covered);
         l->bytes = most <= UINT8_MAX ? 1 : most <= UINT16_MAX ? 2 : most <= UINT32_MAX ? 4 : 8;
         t->levels++;
-    } while (done < bits);
+    } while (done < digits);
     t->brick = brick_of(&t->level[1], o->order);
-    t->base = o->implicit_base ? TSR_TREE_IMPLICIT : tsr_classifier_most(o->classifier) > 1 ? TSR_TREE_BYTES : TSR_TREE_WORDS;
+    if (o->order == TSR_PYRAMID_ROW && t->brick == TSR_BRICK_ROW && t->level[1].shift[0] < TSR_TREE_BITS)
+        t->brick = TSR_BRICK_OTHER; /* it holds several classes */
+    t->base = o->implicit_base ? TSR_TREE_IMPLICIT : most_of(o) > 1 ? TSR_TREE_BYTES : TSR_TREE_WORDS;
 }
 
 /* Bytes of everything; the pointers are set if there is memory. */
@@ -77,16 +103,19 @@ static int64_t place(tsr_tree *t, char *memory)
 static tsr_status check_options(tsr_size3 size, tsr_pyramid_options *o)
 {
     int64_t bytes;
-    TSR_TRY(tsr_size_bytes(size, 255, "pyramid", &bytes)); /* the total must fit in 63 bits */
+    if (o->channels < 0 || o->channels > TSR_PYRAMID_CHANNELS)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: channels is %d, expected 0 to %d", o->channels, (int)TSR_PYRAMID_CHANNELS);
+    if (o->channels > 1 && !o->classes) TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: classes is NULL, expected %d of them", o->channels);
+    TSR_TRY(tsr_size_bytes(size, 255 * tsr_maxi(o->channels, 1), "pyramid", &bytes)); /* the total must fit in 63 bits */
     if ((unsigned)o->order > TSR_PYRAMID_VIEW) TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: order is %d, expected Morton, row or view", (int)o->order);
     if (o->reverse < 0 || o->reverse > 7) TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: reverse is %d, expected bits of 0 to 7", o->reverse);
     if (!o->fanout) o->fanout = 64;
-    if (o->fanout < 2 || o->fanout > 64 || (o->fanout & (o->fanout - 1)))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: fanout is %d, expected 2, 4, 8, 16, 32 or 64", o->fanout);
+    const int thirds = o->fanout == 3 || o->fanout == 9 || o->fanout == 27;
+    if (!thirds && (o->fanout < 2 || o->fanout > 64 || (o->fanout & (o->fanout - 1))))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: fanout is %d, expected 2, 4, 8, 16, 32 or 64, or 3, 9 or 27", o->fanout);
     if (!o->batch) o->batch = 1;
     if (o->batch < 0 || size.z % o->batch)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: batch is %lld, expected a divisor of the extent z, %lld", (long long)o->batch, (long long)size.z);
-    TSR_TRY(tsr_classifier_check("pyramid", o->classifier, o->lower, o->upper));
     return TSR_OK;
 }
 
@@ -98,9 +127,16 @@ tsr_status tsr_pyramid_create(tsr_context *context, tsr_size3 size, const tsr_py
     if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     TSR_TRY(check_options(size, &own));
+    tsr_pyramid_class classes[TSR_PYRAMID_CHANNELS] = { { own.classifier, own.lower, own.upper } };
+    for (int32_t c = 0; own.classes && c < own.channels; c++) classes[c] = own.classes[c];
+    own.channels = tsr_maxi(own.channels, 1);
+    own.classes = classes;
+    for (int32_t c = 0; c < own.channels; c++) TSR_TRY(tsr_classifier_check("pyramid", classes[c].classifier, classes[c].lower, classes[c].upper));
     TSR_TRY(tsr_host_allocate(&context->host_allocator, sizeof **pyramid, (void **)pyramid));
     tsr_pyramid *p = *pyramid;
     *p = (tsr_pyramid){ .context = context, .options = own, .size = size };
+    memcpy(p->class_list, classes, sizeof classes);
+    p->options.classes = p->class_list;
     plan_levels(&p->tree, &own, size);
     p->bytes = place(&p->tree, NULL);
     TSR_TRY_GOTO(tsr_device_allocate(context, (size_t)p->bytes, &p->memory), fail);
@@ -131,8 +167,15 @@ tsr_status tsr_pyramid_build(tsr_pyramid *p, const tsr_volume *volume)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: volume of %lld x %lld x %lld, expected %lld x %lld x %lld as it was created for",
                  (long long)volume->size.x, (long long)volume->size.y, (long long)volume->size.z, (long long)p->size.x, (long long)p->size.y,
                  (long long)p->size.z);
-    TSR_TRY(tsr_classifier_make("pyramid", p->options.classifier, p->options.lower, p->options.upper, volume, p->options.batch, &p->classifier));
-    TSR_TRY(p->context->backend->pyramid->build(p->context->queue, &p->tree, &p->classifier));
+    tsr_class_set *s = &p->classes;
+    s->count = p->options.channels;
+    s->voxels = p->size.x * p->size.y * p->size.z;
+    for (int32_t c = s->count - 1; c >= 0; c--) { /* the first comes last, and stays in s->first */
+        const tsr_pyramid_class *k = &p->class_list[c];
+        TSR_TRY(tsr_classifier_make("pyramid", k->classifier, k->lower, k->upper, volume, p->options.batch, &s->first));
+        s->channel[c] = (tsr_channel){ s->first.kind, s->first.bytes, s->first.low, s->first.high, s->first.invert, s->first.lower, s->first.upper };
+    }
+    TSR_TRY(p->context->backend->pyramid->build(p->context->queue, &p->tree, s));
     p->built = 1;
     return TSR_OK;
 }
@@ -167,7 +210,7 @@ tsr_status tsr_pyramid_describe(const tsr_pyramid *p, tsr_pyramid_info *info)
 tsr_status tsr_pyramid_select(const tsr_pyramid *p, const uint64_t *keys, int64_t count, tsr_pyramid_entry *entries)
 {
     TSR_TRY(require_built(p, count, keys, entries));
-    if (count) TSR_TRY(p->context->backend->pyramid->select(p->context->queue, &p->tree, &p->classifier, keys, count, entries));
+    if (count) TSR_TRY(p->context->backend->pyramid->select(p->context->queue, &p->tree, &p->classes, keys, count, entries));
     return TSR_OK;
 }
 
@@ -179,7 +222,7 @@ static tsr_status extract(const tsr_pyramid *p, uint64_t first, int64_t count, i
     if (!count) return TSR_OK;
     /* entries from the total on: -1 */
     if (bytes == 16) TSR_TRY(p->context->backend->fill(p->context->queue, out, 0xff, (size_t)count * sizeof(tsr_pyramid_entry)));
-    TSR_TRY(p->context->backend->pyramid->extract(p->context->queue, &p->tree, &p->classifier, &list));
+    TSR_TRY(p->context->backend->pyramid->extract(p->context->queue, &p->tree, &p->classes, &list));
     return TSR_OK;
 }
 
@@ -203,13 +246,13 @@ tsr_status tsr_pyramid_indices(const tsr_pyramid *p, uint64_t first, int64_t cou
 tsr_status tsr_pyramid_rank(const tsr_pyramid *p, const int64_t *voxels, int64_t count, uint64_t *keys)
 {
     TSR_TRY(require_built(p, count, voxels, keys));
-    if (count) TSR_TRY(p->context->backend->pyramid->rank(p->context->queue, &p->tree, &p->classifier, voxels, count, keys));
+    if (count) TSR_TRY(p->context->backend->pyramid->rank(p->context->queue, &p->tree, &p->classes, voxels, count, keys));
     return TSR_OK;
 }
 
 tsr_status tsr_pyramid_firsts(const tsr_pyramid *p, uint64_t *keys)
 {
     TSR_TRY(require_built(p, 1, keys, keys));
-    TSR_TRY(p->context->backend->pyramid->firsts(p->context->queue, &p->tree, &p->classifier, p->options.batch, keys));
+    TSR_TRY(p->context->backend->pyramid->firsts(p->context->queue, &p->tree, &p->classes, p->options.batch * p->options.channels, keys));
     return TSR_OK;
 }

@@ -10,7 +10,8 @@ struct tsr_pyramid {
     tsr_pyramid_options options;
     tsr_size3 size;
     tsr_tree tree;
-    tsr_classifier classifier; /* of the last build */
+    tsr_pyramid_class class_list[TSR_PYRAMID_CHANNELS];
+    tsr_class_set classes; /* of the last build */
     void *memory;
     int64_t bytes;
     int built;

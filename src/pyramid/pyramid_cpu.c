@@ -13,7 +13,7 @@ struct strips {
 
 struct work {
     const tsr_tree *tree;
-    const tsr_classifier *classifier;
+    const tsr_class_set *classes;
     int32_t level;
     const uint64_t *keys;
     const int64_t *voxels;
@@ -40,7 +40,7 @@ static void plan_strips(const tsr_tree *t, struct strips *s)
     }
 }
 
-/* Bricks of bits: ROW, PLANE and CUBE. The unit of work is a strip. */
+/* Bricks of bits: ROW, PLANE and CUBE. The unit of work is a strip, whose voxels make the bricks of every class. */
 static void strips(void *user, int64_t begin, int64_t end, int worker)
 {
     struct work *w = (struct work *)user;
@@ -59,33 +59,39 @@ static void strips(void *user, int64_t begin, int64_t end, int worker)
             const int64_t row[4] = { x0, (at[1] << bricks->shift[1]) + r % rows_y, (at[2] << bricks->shift[2]) + r / rows_y, at[3] };
             rows[r] = tsr_tree_within(l, row) ? tsr_tree_origin(t, 0, row) : -1;
         }
-        w->not_a_number[worker] += TSR_ISA_SELECT(tsr_brick_strip)(w->classifier, t->brick, rows, count, words, sums);
-        const int64_t base = tsr_tree_slot(t, 1, at);
-        for (int64_t k = 0; k < tsr_ceil_div(count, wide); k++) {
-            const int64_t x = x0 / wide + k, slot = (base + ((x >> slots->bits) << slots->all)) | slots->child[x & slots->mask];
-            if (t->base == TSR_TREE_WORDS && words[k]) ((uint64_t *)t->voxels)[slot] = words[k];
-            ((uint8_t *)bricks->sums)[slot] = sums[k]; /* multiplicities of 0 and 1: sums of bricks are bytes */
+        for (int32_t c = 0; c < w->classes->count; c++) {
+            const tsr_classifier own = tsr_class_of(w->classes, c);
+            int64_t brick[4] = { 0, at[1], at[2], at[3] + c * (bricks->size[3] / w->classes->count) };
+            const int32_t not_a_number = TSR_ISA_SELECT(tsr_brick_strip)(&own, t->brick, rows, count, words, sums);
+            if (c == 0) w->not_a_number[worker] += not_a_number;
+            const int64_t base = tsr_tree_slot(t, 1, brick);
+            for (int64_t k = 0; k < tsr_ceil_div(count, wide); k++) {
+                const int64_t x = x0 / wide + k, slot = (base + ((x >> slots->bits) << slots->all)) | slots->child[x & slots->mask];
+                if (t->base == TSR_TREE_WORDS && words[k]) ((uint64_t *)t->voxels)[slot] = words[k];
+                ((uint8_t *)bricks->sums)[slot] = sums[k]; /* multiplicities of 0 and 1: sums of bricks are bytes */
+            }
         }
     }
 }
 
-/* Any brick, any multiplicity. The unit of work is a brick. */
+/* Any brick, any multiplicity. The unit of work is a brick of every class. */
 static void bricks(void *user, int64_t begin, int64_t end, int worker)
 {
     struct work *w = (struct work *)user;
     const tsr_tree *t = w->tree;
+    const int32_t share = tsr_tree_share(t);
     int32_t not_a_number = 0;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = begin * share; i < end * share; i++) {
         int64_t at[4], parent[4];
-        tsr_tree_position(&t->level[1], i, at);
+        tsr_tree_position(&t->level[1], tsr_tree_shared(t, i), at);
         memcpy(parent, at, sizeof parent);
         const int64_t slot = tsr_tree_slot(t, 1, parent), origin = tsr_tree_origin(t, 1, at);
         uint8_t *bytes = t->base == TSR_TREE_BYTES ? (uint8_t *)t->voxels + slot * TSR_TREE_BRICK : NULL;
         uint64_t word = 0, sum = 0;
-        for (int32_t c = 0; c < 1 << t->level[1].bits; c++) {
+        for (int32_t c = 0; c < tsr_tree_children(&t->level[1]); c++) {
             int64_t voxel[4] = { at[0], at[1], at[2], at[3] };
             tsr_tree_down(&t->level[1], c, voxel);
-            const uint32_t m = tsr_tree_within(&t->level[0], voxel) ? tsr_classify(w->classifier, origin + w->cell[c], &not_a_number) : 0;
+            const uint32_t m = tsr_tree_within(&t->level[0], voxel) ? tsr_classify_stacked(w->classes, origin + w->cell[c], &not_a_number) : 0;
             if (bytes) bytes[c] = (uint8_t)m;
             word |= (uint64_t)(m & 1u) << c;
             sum += m;
@@ -111,13 +117,13 @@ static void select_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct work *w = (const struct work *)user;
     (void)worker;
-    for (int64_t i = begin; i < end; i++) w->entries[i] = tsr_tree_select(w->tree, w->classifier, w->keys[i]);
+    for (int64_t i = begin; i < end; i++) w->entries[i] = tsr_tree_select(w->tree, w->classes, w->keys[i]);
 }
 static void rank_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct work *w = (const struct work *)user;
     (void)worker;
-    for (int64_t i = begin; i < end; i++) w->ranks[i] = tsr_tree_rank(w->tree, w->classifier, w->voxels[i]);
+    for (int64_t i = begin; i < end; i++) w->ranks[i] = tsr_tree_rank(w->tree, w->classes, w->voxels[i]);
 }
 
 static void expand_tiles(void *user, int64_t begin, int64_t end, int worker)
@@ -128,7 +134,7 @@ static void expand_tiles(void *user, int64_t begin, int64_t end, int worker)
     int64_t offset[64] = { 0 };
     (void)worker;
     if (w->level == 2)
-        for (int32_t c = 0; c < 1 << tiles->bits; c++) offset[c] = tsr_tree_offset(t, 2, c);
+        for (int32_t c = 0; c < tsr_tree_children(tiles); c++) offset[c] = tsr_tree_offset(t, 2, c);
     for (int64_t i = begin; i < end; i++) {
         int64_t at[4], climb[4];
         tsr_tree_position(tiles, i, at);
@@ -139,17 +145,17 @@ static void expand_tiles(void *user, int64_t begin, int64_t end, int worker)
         if (key + sum <= w->list->first || key >= w->list->end) continue;
         const int64_t origin = tsr_tree_origin(t, w->level, at);
         if (w->level == 1) {
-            tsr_tree_expand(t, w->classifier, w->list, w->cell, at, 0, origin, key);
+            tsr_tree_expand(t, w->classes, w->list, w->cell, at, 0, origin, key);
             continue;
         }
-        for (int32_t v = 0; v < 1 << tiles->bits; v++) {
-            const int32_t c = v ^ tiles->flip;
-            const int64_t slot = i << tiles->bits | c;
+        for (int32_t v = 0; v < tsr_tree_children(tiles); v++) {
+            const int32_t c = tsr_tree_seen(tiles, v);
+            const int64_t slot = tsr_tree_family(tiles, i) + c;
             const uint64_t own = tsr_tree_get(&t->level[1], slot);
             int64_t brick[4] = { at[0], at[1], at[2], at[3] };
             if (!own) continue;
             tsr_tree_down(tiles, c, brick);
-            tsr_tree_expand(t, w->classifier, w->list, w->cell, brick, slot, origin + offset[c], key);
+            tsr_tree_expand(t, w->classes, w->list, w->cell, brick, slot, origin + offset[c], key);
             key += own;
         }
     }
@@ -176,18 +182,20 @@ static void make_rows(void *user, int64_t begin, int64_t end, int worker)
 
 static int workers(const tsr_queue *queue) { return queue->threads < WORKERS ? queue->threads : WORKERS; }
 
-static tsr_status cpu_build(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier)
+static tsr_status cpu_build(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes)
 {
-    struct work w = { .tree = tree, .classifier = classifier };
+    struct work w = { .tree = tree, .classes = classes };
     const tsr_tree_level *l = &tree->level[1];
-    if (tree->brick != TSR_BRICK_OTHER && tree->base != TSR_TREE_BYTES && classifier->kind != TSR_PYRAMID_COUNTS &&
-        classifier->kind != TSR_PYRAMID_CROSSINGS) {
+    int bits = tree->brick != TSR_BRICK_OTHER && tree->base != TSR_TREE_BYTES;
+    for (int32_t c = 0; c < classes->count; c++)
+        bits &= tsr_class_of(classes, c).kind != TSR_PYRAMID_COUNTS && tsr_class_of(classes, c).kind != TSR_PYRAMID_CROSSINGS;
+    if (bits) {
         const int64_t pieces = tsr_ceil_div(tree->level[0].size[0], TSR_STRIP_VOXELS);
         plan_strips(tree, &w.slots);
-        tsr_parallel(workers(queue), l->size[1] * l->size[2] * l->size[3] * pieces, 16, strips, &w);
+        tsr_parallel(workers(queue), l->size[1] * l->size[2] * (l->size[3] / classes->count) * pieces, 16, strips, &w);
     } else {
-        for (int32_t c = 0; c < 1 << l->bits; c++) w.cell[c] = tsr_tree_offset(tree, 1, c);
-        tsr_parallel(workers(queue), tsr_tree_cells(l), 1024, bricks, &w);
+        for (int32_t c = 0; c < tsr_tree_children(l); c++) w.cell[c] = tsr_tree_offset(tree, 1, c);
+        tsr_parallel(workers(queue), tsr_tree_cells(l) / tsr_tree_share(tree), 1024, bricks, &w);
     }
     for (w.level = 2; w.level < tree->levels; w.level++) tsr_parallel(workers(queue), tsr_tree_cells(&tree->level[w.level]), 1024, reduce, &w);
     *tree->not_a_number = 0;
@@ -195,34 +203,33 @@ static tsr_status cpu_build(tsr_queue *queue, const tsr_tree *tree, const tsr_cl
     return TSR_OK;
 }
 
-static tsr_status cpu_select(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier, const uint64_t *keys, int64_t count,
+static tsr_status cpu_select(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, const uint64_t *keys, int64_t count,
                              tsr_pyramid_entry *entries)
 {
-    struct work w = { .tree = tree, .classifier = classifier, .keys = keys, .entries = entries };
+    struct work w = { .tree = tree, .classes = classes, .keys = keys, .entries = entries };
     tsr_parallel(queue->threads, count, 1024, select_range, &w);
     return TSR_OK;
 }
 
-static tsr_status cpu_extract(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier, const tsr_tree_list *list)
+static tsr_status cpu_extract(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, const tsr_tree_list *list)
 {
-    struct work w = { .tree = tree, .classifier = classifier, .list = list, .level = tsr_tree_tile_level(tree) };
-    for (int32_t v = 0; v < 1 << tree->level[1].bits; v++) w.cell[v] = tsr_tree_offset(tree, 1, v ^ tree->level[1].flip);
+    struct work w = { .tree = tree, .classes = classes, .list = list, .level = tsr_tree_tile_level(tree) };
+    for (int32_t v = 0; v < tsr_tree_children(&tree->level[1]); v++) w.cell[v] = tsr_tree_offset(tree, 1, tsr_tree_seen(&tree->level[1], v));
     tsr_parallel(queue->threads, tsr_tree_cells(&tree->level[w.level]), 16, expand_tiles, &w);
     return TSR_OK;
 }
 
-static tsr_status cpu_rank(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier, const int64_t *voxels, int64_t count,
-                           uint64_t *keys)
+static tsr_status cpu_rank(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, const int64_t *voxels, int64_t count, uint64_t *keys)
 {
-    struct work w = { .tree = tree, .classifier = classifier, .voxels = voxels, .ranks = keys };
+    struct work w = { .tree = tree, .classes = classes, .voxels = voxels, .ranks = keys };
     tsr_parallel(queue->threads, count, 1024, rank_range, &w);
     return TSR_OK;
 }
 
-static tsr_status cpu_firsts(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier, int64_t batch, uint64_t *keys)
+static tsr_status cpu_firsts(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, int64_t batch, uint64_t *keys)
 {
     (void)queue;
-    for (int64_t b = 0; b <= batch; b++) keys[b] = tsr_tree_batch_first(tree, classifier, b);
+    for (int64_t b = 0; b <= batch; b++) keys[b] = tsr_tree_batch_first(tree, classes, b);
     return TSR_OK;
 }
 

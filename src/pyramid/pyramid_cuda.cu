@@ -31,22 +31,22 @@ TSR_KERNEL(bytes_kernel)(tsr_tree tree, tsr_classifier classifier)
     put_word(tree, tsr_tree_slot(&tree, 1, at), word);
 }
 
-TSR_KERNEL(bricks_kernel)(tsr_tree tree, tsr_classifier classifier, int64_t count)
+TSR_KERNEL(bricks_kernel)(tsr_tree tree, tsr_class_set classes, int64_t count)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     int32_t not_a_number = 0;
     if (i < count) {
         int64_t at[4], parent[4];
-        tsr_tree_position(&tree.level[1], i, at);
+        tsr_tree_position(&tree.level[1], tsr_tree_shared(&tree, i), at);
         for (int k = 0; k < 4; k++) parent[k] = at[k];
         const int64_t slot = tsr_tree_slot(&tree, 1, parent);
         uint8_t *bytes = tree.base == TSR_TREE_BYTES ? (uint8_t *)tree.voxels + slot * TSR_TREE_BRICK : (uint8_t *)0;
         uint64_t word = 0, sum = 0;
-        for (int32_t c = 0; c < 1 << tree.level[1].bits; c++) {
+        for (int32_t c = 0; c < tsr_tree_children(&tree.level[1]); c++) {
             int64_t voxel[4] = { at[0], at[1], at[2], at[3] };
             tsr_tree_down(&tree.level[1], c, voxel);
             const uint32_t m =
-                tsr_tree_within(&tree.level[0], voxel) ? tsr_classify(&classifier, tsr_tree_origin(&tree, 0, voxel), &not_a_number) : 0;
+                tsr_tree_within(&tree.level[0], voxel) ? tsr_classify_stacked(&classes, tsr_tree_origin(&tree, 0, voxel), &not_a_number) : 0;
             if (bytes) bytes[c] = (uint8_t)m;
             word |= (uint64_t)(m & 1u) << c;
             sum += m;
@@ -65,7 +65,7 @@ template <class T> TSR_DEVICE_FN uint64_t sum_children(const T *p, int32_t child
     };
     uint64_t sum = 0;
     int32_t c = 0;
-    if ((children * sizeof(T)) % 16 == 0)
+    if ((children * sizeof(T)) % 16 == 0) /* families are aligned as well then */
         for (; c < children; c += 16 / (int32_t)sizeof(T)) {
             const pack w = *(const pack *)(const void *)(p + c);
 #pragma unroll
@@ -79,8 +79,8 @@ TSR_DEVICE_FN void reduce_cell(const tsr_tree &tree, int32_t level, int64_t i)
 {
     int64_t at[4];
     const tsr_tree_level *below = &tree.level[level - 1];
-    const int32_t children = 1 << tree.level[level].bits;
-    const int64_t first = i << tree.level[level].bits;
+    const int32_t children = tsr_tree_children(&tree.level[level]);
+    const int64_t first = tsr_tree_family(&tree.level[level], i);
     const uint64_t sum = below->bytes == 1   ? sum_children((const uint8_t *)below->sums + first, children)
                          : below->bytes == 2 ? sum_children((const uint16_t *)below->sums + first, children)
                          : below->bytes == 4 ? sum_children((const uint32_t *)below->sums + first, children)
@@ -103,22 +103,22 @@ TSR_KERNEL(tail_kernel)(tsr_tree tree, int32_t level)
     }
 }
 
-TSR_KERNEL(select_kernel)(tsr_tree tree, tsr_classifier classifier, const uint64_t *keys, int64_t count, tsr_pyramid_entry *entries)
+TSR_KERNEL(select_kernel)(tsr_tree tree, tsr_class_set classes, const uint64_t *keys, int64_t count, tsr_pyramid_entry *entries)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < count) entries[i] = tsr_tree_select(&tree, &classifier, keys[i]);
+    if (i < count) entries[i] = tsr_tree_select(&tree, &classes, keys[i]);
 }
 
-TSR_KERNEL(rank_kernel)(tsr_tree tree, tsr_classifier classifier, const int64_t *voxels, int64_t count, uint64_t *keys)
+TSR_KERNEL(rank_kernel)(tsr_tree tree, tsr_class_set classes, const int64_t *voxels, int64_t count, uint64_t *keys)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < count) keys[i] = tsr_tree_rank(&tree, &classifier, voxels[i]);
+    if (i < count) keys[i] = tsr_tree_rank(&tree, &classes, voxels[i]);
 }
 
-TSR_KERNEL(firsts_kernel)(tsr_tree tree, tsr_classifier classifier, int64_t count, uint64_t *keys)
+TSR_KERNEL(firsts_kernel)(tsr_tree tree, tsr_class_set classes, int64_t count, uint64_t *keys)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < count) keys[i] = tsr_tree_batch_first(&tree, &classifier, i);
+    if (i < count) keys[i] = tsr_tree_batch_first(&tree, &classes, i);
 }
 
 /* Many outputs: the warp takes brick after brick, so that its lanes write side by side. */
@@ -134,14 +134,15 @@ TSR_DEVICE_FN void write_dense(const tsr_tree_list &list, const int64_t *cell, u
     }
 }
 
-TSR_KERNEL(extract_kernel)(tsr_tree tree, tsr_classifier classifier, tsr_tree_list list, int32_t level, int64_t count)
+TSR_KERNEL(extract_kernel)(tsr_tree tree, tsr_class_set classes, tsr_tree_list list, int32_t level, int64_t count)
 {
     TSR_SHARED(int64_t, cell, TSR_TREE_BRICK);
     TSR_SHARED(int64_t, offset, 64);
     const uint32_t lane = threadIdx.x & 31u;
     const tsr_tree_level *tiles = &tree.level[level];
-    const int32_t children = level == 2 ? 1 << tiles->bits : 1;
-    if (threadIdx.x < 1u << tree.level[1].bits) cell[threadIdx.x] = tsr_tree_offset(&tree, 1, (int32_t)threadIdx.x ^ tree.level[1].flip);
+    const int32_t children = level == 2 ? tsr_tree_children(tiles) : 1;
+    if (threadIdx.x < (uint32_t)tsr_tree_children(&tree.level[1]))
+        cell[threadIdx.x] = tsr_tree_offset(&tree, 1, tsr_tree_seen(&tree.level[1], (int32_t)threadIdx.x));
     if (threadIdx.x < (uint32_t)children) offset[threadIdx.x] = level == 2 ? tsr_tree_offset(&tree, 2, (int32_t)threadIdx.x) : 0;
     __syncthreads();
     const int64_t tile = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32u;
@@ -151,13 +152,13 @@ TSR_KERNEL(extract_kernel)(tsr_tree tree, tsr_classifier classifier, tsr_tree_li
     const uint64_t sum = tsr_tree_tile_sum(&tree, level, at);
     if (!sum) return;
     for (int k = 0; k < 4; k++) climb[k] = at[k];
-    uint64_t key = warp_first(tree, level, climb, lane);
+    uint64_t key = warp_first<0>(tree, level, climb, lane);
     if (key + sum <= list.first || key >= list.end) return;
     const int64_t origin = tsr_tree_origin(&tree, level, at);
     const int dense = tree.base == TSR_TREE_WORDS && sum >= (uint64_t)children * DENSE;
     for (int32_t v0 = 0; v0 < children; v0 += 32) {
-        const int32_t v = v0 + (int32_t)lane, c = v ^ (level == 2 ? tiles->flip : 0);
-        const int64_t slot = level == 2 ? tile << tiles->bits | c : 0;
+        const int32_t v = v0 + (int32_t)lane, c = level == 2 ? tsr_tree_seen(tiles, v) : v;
+        const int64_t slot = level == 2 ? tsr_tree_family(tiles, tile) + c : 0;
         const uint32_t own = v < children ? (uint32_t)tsr_tree_get(&tree.level[1], slot) : 0;
         uint32_t up_to = own;
         for (uint32_t step = 1; step < 32; step *= 2) {
@@ -166,12 +167,12 @@ TSR_KERNEL(extract_kernel)(tsr_tree tree, tsr_classifier classifier, tsr_tree_li
         }
         const uint64_t first = key + up_to - own;
         if (dense) {
-            const uint64_t word = own ? tsr_flip_bits(((const uint64_t *)tree.voxels)[slot], tree.level[1].flip) : 0;
+            const uint64_t word = own ? tsr_tree_seen_word(&tree.level[1], ((const uint64_t *)tree.voxels)[slot]) : 0;
             write_dense(list, cell, word, own ? origin + offset[c] : 0, first, lane);
         } else if (own) {
             int64_t brick[4] = { at[0], at[1], at[2], at[3] };
             if (level == 2) tsr_tree_down(tiles, c, brick);
-            tsr_tree_expand(&tree, &classifier, &list, cell, brick, slot, origin + offset[c], first);
+            tsr_tree_expand(&tree, &classes, &list, cell, brick, slot, origin + offset[c], first);
         }
         key += __shfl_sync(TSR_WARP_ALL, up_to, 31);
     }
@@ -190,24 +191,24 @@ TSR_KERNEL(matrix_kernel)(tsr_matrix_job job)
 TSR_KERNEL(rows_kernel)(tsr_tree tree, tsr_matrix_job job)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    tsr_classifier none = {};
-    if (i <= job.rows) job.starts[i] = tsr_tree_rank(&tree, &none, i * job.width);
+    if (i <= job.rows) job.starts[i] = tsr_tree_rank(&tree, (const tsr_class_set *)0, i * job.width); /* its words are stored */
 }
 
-static tsr_status cuda_build(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier)
+static tsr_status cuda_build(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes)
 {
     const tsr_tree_level *l = &tree->level[1];
+    const tsr_classifier *c = &classes->first;
     const int64_t bricks = tsr_tree_cells(l);
-    const int bits = tree->base != TSR_TREE_BYTES && classifier->bytes;
+    const int bits = tree->base != TSR_TREE_BYTES && classes->count == 1 && c->bytes;
     int32_t n = 2;
-    if (launch_tiles_of_bytes(queue, tree, classifier)) n = 3;
+    if (launch_tiles_of_bytes(queue, tree, classes)) n = 3;
     else {
         TSR_TRY(tsr_queue_fill(queue, tree->not_a_number, 0, sizeof *tree->not_a_number));
-        if (bits && tsr_bricks_of_bytes(classifier, tree->brick) && l->size[1] < 65536 && l->size[2] * l->size[3] < 65536) {
+        if (bits && tsr_bricks_of_bytes(c, tree->brick) && l->size[1] < 65536 && l->size[2] * l->size[3] < 65536) {
             const uint32_t threads = l->size[0] > 128 ? 256 : l->size[0] > 32 ? 128 : 32;
             const dim3 blocks(tsr_blocks(l->size[0], threads, INT32_MAX), (uint32_t)l->size[1], (uint32_t)(l->size[2] * l->size[3]));
-            TSR_LAUNCH(queue, bytes_kernel, blocks, dim3(threads), 0, *tree, *classifier);
-        } else TSR_LAUNCH(queue, bricks_kernel, tsr_blocks(bricks, THREADS, INT32_MAX), THREADS, 0, *tree, *classifier, bricks);
+            TSR_LAUNCH(queue, bytes_kernel, blocks, dim3(threads), 0, *tree, *c);
+        } else TSR_LAUNCH(queue, bricks_kernel, tsr_blocks(bricks, THREADS, INT32_MAX), THREADS, 0, *tree, *classes, bricks);
     }
     for (; n < tree->levels && tsr_tree_cells(&tree->level[n]) > TAIL; n++) {
         const int64_t count = tsr_tree_cells(&tree->level[n]);
@@ -218,35 +219,35 @@ static tsr_status cuda_build(tsr_queue *queue, const tsr_tree *tree, const tsr_c
     return TSR_OK;
 }
 
-static tsr_status cuda_select(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier, const uint64_t *keys, int64_t count,
+static tsr_status cuda_select(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, const uint64_t *keys, int64_t count,
                               tsr_pyramid_entry *entries)
 {
-    TSR_LAUNCH(queue, select_kernel, tsr_blocks(count, THREADS, INT32_MAX), THREADS, 0, *tree, *classifier, keys, count, entries);
+    TSR_LAUNCH(queue, select_kernel, tsr_blocks(count, THREADS, INT32_MAX), THREADS, 0, *tree, *classes, keys, count, entries);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 
-static tsr_status cuda_extract(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier, const tsr_tree_list *list)
+static tsr_status cuda_extract(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, const tsr_tree_list *list)
 {
     const int32_t level = tsr_tree_tile_level(tree);
     const int64_t tiles = tsr_tree_cells(&tree->level[level]);
     if (!launch_list_of_words(queue, tree, list))
-        TSR_LAUNCH(queue, extract_kernel, tsr_blocks(tiles, WARPS, INT32_MAX), THREADS, 0, *tree, *classifier, *list, level, tiles);
+        TSR_LAUNCH(queue, extract_kernel, tsr_blocks(tiles, WARPS, INT32_MAX), THREADS, 0, *tree, *classes, *list, level, tiles);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 
-static tsr_status cuda_rank(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier, const int64_t *voxels, int64_t count,
+static tsr_status cuda_rank(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, const int64_t *voxels, int64_t count,
                             uint64_t *keys)
 {
-    TSR_LAUNCH(queue, rank_kernel, tsr_blocks(count, THREADS, INT32_MAX), THREADS, 0, *tree, *classifier, voxels, count, keys);
+    TSR_LAUNCH(queue, rank_kernel, tsr_blocks(count, THREADS, INT32_MAX), THREADS, 0, *tree, *classes, voxels, count, keys);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 
-static tsr_status cuda_firsts(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier, int64_t batch, uint64_t *keys)
+static tsr_status cuda_firsts(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, int64_t batch, uint64_t *keys)
 {
-    TSR_LAUNCH(queue, firsts_kernel, tsr_blocks(batch + 1, THREADS, INT32_MAX), THREADS, 0, *tree, *classifier, batch + 1, keys);
+    TSR_LAUNCH(queue, firsts_kernel, tsr_blocks(batch + 1, THREADS, INT32_MAX), THREADS, 0, *tree, *classes, batch + 1, keys);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

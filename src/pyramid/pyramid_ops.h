@@ -6,13 +6,12 @@
 #include "pyramid/points.h"
 
 typedef struct tsr_pyramid_ops {
-    tsr_status (*build)(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier);
-    tsr_status (*select)(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier, const uint64_t *keys, int64_t count,
+    tsr_status (*build)(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes);
+    tsr_status (*select)(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, const uint64_t *keys, int64_t count,
                          tsr_pyramid_entry *entries);
-    tsr_status (*extract)(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier, const tsr_tree_list *list);
-    tsr_status (*rank)(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier, const int64_t *voxels, int64_t count,
-                       uint64_t *keys);
-    tsr_status (*firsts)(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *classifier, int64_t batch, uint64_t *keys);
+    tsr_status (*extract)(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, const tsr_tree_list *list);
+    tsr_status (*rank)(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, const int64_t *voxels, int64_t count, uint64_t *keys);
+    tsr_status (*firsts)(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, int64_t batch, uint64_t *keys);
     tsr_status (*points)(tsr_queue *queue, const tsr_points_job *job);
     tsr_status (*matrix)(tsr_queue *queue, const tsr_tree *tree, const tsr_matrix_job *job);
 } tsr_pyramid_ops;

@@ -14,7 +14,8 @@ enum { TSR_REGION_LEVELS = 30, TSR_REGION_CHANNELS = 4 };
 typedef struct tsr_region_level {
     int64_t size[3];
     int64_t *counts; /* [cells][2]: leaves, nodes; levels above the bricks */
-    float *state;    /* [cells][channels]: means (DEVIATION), [cells][2 channels]: least and most (SPREAD); from the bricks up */
+    float *
+        state; /* [cells][channels]: means (DEVIATION), [cells][2 channels]: least and most (SPREAD), means and variances (VARIANCE); from the bricks up */
 } tsr_region_level;
 
 typedef struct tsr_regions {
@@ -22,7 +23,7 @@ typedef struct tsr_regions {
     int32_t brick;                             /* level of the bricks: 3 or 2 */
     int32_t top;                               /* level of the root; may lie below the bricks */
     int32_t width;                             /* floats of a state, 0 = none */
-    uint64_t *words, *merged;                  /* of the bricks, [z][y][x]; merged NULL: kept cells merge */
+    uint64_t *words, *merged;                  /* of the bricks, [z][y][x]; merged NULL: kept cells merge; both NULL: nothing is stored */
     uint64_t *unheld;                          /* bricks with a value that float32 does not hold; NULL without states */
     tsr_region_level level[TSR_REGION_LEVELS]; /* by level, from `brick` to max(top, brick) */
 } tsr_regions;
@@ -232,7 +233,15 @@ TSR_HD int tsr_region_states(tsr_region_rule_kind kind, double threshold, const 
     float sum = 0.0f;
     for (int32_t k = 0; k < width; k++) {
         float v = states[k];
-        if (kind == TSR_REGION_DEVIATION) {
+        if (kind == TSR_REGION_VARIANCE) { /* the mean of the children's, and for variances that of their means about the common one */
+            for (int32_t c = 1; c < children; c++) v += states[c * width + k];
+            for (int32_t c = 0; c < children && k >= width / 2; c++) {
+                const float d = states[c * width + k - width / 2] - common[k - width / 2];
+                v += d * d;
+            }
+            v *= children == 4 ? 0.25f : 0.125f;
+            if (k >= width / 2) sum += v;
+        } else if (kind == TSR_REGION_DEVIATION) {
             for (int32_t c = 1; c < children; c++) v += states[c * width + k];
             v *= children == 4 ? 0.25f : 0.125f;
             for (int32_t c = 0; c < children; c++) {
@@ -244,7 +253,7 @@ TSR_HD int tsr_region_states(tsr_region_rule_kind kind, double threshold, const 
         }
         common[k] = v;
     }
-    if (kind == TSR_REGION_DEVIATION) return (double)sum <= threshold;
+    if (kind != TSR_REGION_SPREAD) return (double)sum <= threshold;
     for (int32_t k = 0; k < width / 2; k++)
         if (!((double)common[width / 2 + k] - (double)common[k] <= threshold)) return 0;
     return 1;

@@ -2,6 +2,7 @@
 #include "core/parallel.h"
 #include "pyramid/bricks_isa.h"
 #include "pyramid/region_isa.h"
+#include "pyramid/triangle_ops.h"
 
 struct work {
     const tsr_regions *regions;
@@ -70,6 +71,27 @@ static void list_cells(void *user, int64_t begin, int64_t end, int worker)
     (void)worker;
     TSR_ISA_SELECT(tsr_region_list_range)(w->regions, w->lists, w->level, begin, end);
 }
+/* Without a base: level brick + 1. */
+static void reduce_asked(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t at[3];
+        tsr_region_position(&w->regions->level[w->regions->brick + 1], i, at);
+        tsr_region_reduce_asked(w->regions, w->rule, at, i);
+    }
+}
+static void list_asked(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t at[3];
+        tsr_region_position(&w->regions->level[w->regions->brick + 1], i, at);
+        tsr_region_list_asked(w->regions, w->rule, w->lists, at, i);
+    }
+}
 static void find_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct work *w = (const struct work *)user;
@@ -122,19 +144,22 @@ static tsr_status cpu_build(tsr_queue *queue, const tsr_regions *t, const tsr_re
     const tsr_region_level *l = &t->level[t->brick];
     const int64_t pieces = tsr_ceil_div(rule->size[0], TSR_STRIP_VOXELS);
     if (t->unheld) *t->unheld = 0;
-    if (rule->kind == TSR_REGION_CLASSES) tsr_parallel(queue->threads, l->size[1] * l->size[2] * pieces, 8, strips, &w);
+    w.level = t->brick + 1;
+    if (!t->words) tsr_parallel(queue->threads, tsr_region_cells(&t->level[w.level++]), 32, reduce_asked, &w);
+    else if (rule->kind == TSR_REGION_CLASSES) tsr_parallel(queue->threads, l->size[1] * l->size[2] * pieces, 8, strips, &w);
     else tsr_parallel(queue->threads, tsr_region_cells(l), 256, bricks, &w);
-    for (w.level = t->brick + 1; w.level <= t->top; w.level++) tsr_parallel(queue->threads, tsr_region_cells(&t->level[w.level]), 512, reduce, &w);
+    for (; w.level <= t->top; w.level++) tsr_parallel(queue->threads, tsr_region_cells(&t->level[w.level]), 512, reduce, &w);
     return TSR_OK;
 }
 
-static tsr_status cpu_list(tsr_queue *queue, const tsr_regions *t, const tsr_region_lists *lists)
+static tsr_status cpu_list(tsr_queue *queue, const tsr_regions *t, const tsr_region_rule *rule, const tsr_region_lists *lists)
 {
-    struct work w = { .regions = t, .lists = lists };
+    struct work w = { .regions = t, .rule = rule, .lists = lists };
     const int32_t highest = tsr_region_highest(t);
     /* cells above the bricks list their bricks, so that only they climb */
-    for (w.level = tsr_mini(t->brick + 1, highest); w.level <= highest; w.level++)
-        tsr_parallel(queue->threads, tsr_region_cells(&t->level[w.level]), 1024, list_cells, &w);
+    w.level = tsr_mini(t->brick + 1, highest);
+    if (!t->words) tsr_parallel(queue->threads, tsr_region_cells(&t->level[w.level++]), 32, list_asked, &w);
+    for (; w.level <= highest; w.level++) tsr_parallel(queue->threads, tsr_region_cells(&t->level[w.level]), 1024, list_cells, &w);
     return TSR_OK;
 }
 
@@ -188,4 +213,5 @@ const tsr_region_ops tsr_region_cpu = { .build = cpu_build,
                                         .enter = cpu_enter,
                                         .neighbours = cpu_neighbours,
                                         .means = cpu_means,
-                                        .paint = cpu_paint };
+                                        .paint = cpu_paint,
+                                        .triangle = &tsr_triangle_cpu };

@@ -1,6 +1,7 @@
 /* pyramid/region_cuda.cu: one kernel makes the bricks and reads the volume once; the levels above are counted and listed by units
  * (region_units_cuda.h): nothing is scattered by atomics, nothing waits. */
 #include "pyramid/region_units_cuda.h"
+#include "pyramid/triangle_ops.h"
 
 enum { THREADS = 256, WARPS = THREADS / 32 };
 
@@ -34,6 +35,32 @@ TSR_KERNEL(reduce_kernel)(tsr_regions t, tsr_region_rule_kind kind, double thres
     if (i >= count) return;
     tsr_region_position(&t.level[level], i, at);
     tsr_region_reduce(&t, kind, threshold, level, at, i);
+}
+
+/* Without a base: level brick + 1, a thread per cell. */
+TSR_KERNEL(reduce_asked_kernel)(tsr_regions t, tsr_region_rule rule, int64_t count)
+{
+    const int64_t i = own_index();
+    int64_t at[3];
+    if (i >= count) return;
+    tsr_region_position(&t.level[t.brick + 1], i, at);
+    tsr_region_reduce_asked(&t, &rule, at, i);
+}
+TSR_KERNEL(list_asked_kernel)(tsr_regions t, tsr_region_rule rule, tsr_region_lists lists, int64_t count)
+{
+    const int64_t i = own_index();
+    int64_t at[3];
+    if (i >= count) return;
+    tsr_region_position(&t.level[t.brick + 1], i, at);
+    tsr_region_list_asked(&t, &rule, &lists, at, i);
+}
+TSR_KERNEL(list_cells_kernel)(tsr_regions t, tsr_region_lists lists, int32_t level, int64_t count)
+{
+    const int64_t i = own_index();
+    int64_t at[3];
+    if (i >= count) return;
+    tsr_region_position(&t.level[level], i, at);
+    tsr_region_list_cell(&t, &lists, level, at, i, 0);
 }
 
 TSR_KERNEL(list_kernel)(tsr_regions t, tsr_region_lists lists)
@@ -96,8 +123,8 @@ static int whole(const tsr_region_rule *r)
 /* Levels above the bricks: by units where nothing but words is compared, then level by level, the last ones at once. */
 template <int BITS> static void launch_levels(tsr_queue *queue, const tsr_regions *t, const tsr_region_rule *rule)
 {
-    const int32_t depth = t->width ? 0 : unit_depth<BITS>(t);
-    int32_t n = t->brick + depth + 1;
+    const int32_t depth = t->width || !t->words ? 0 : unit_depth<BITS>(t);
+    int32_t n = t->brick + depth + (t->words ? 1 : 2);
     if (depth) TSR_LAUNCH(queue, unit_count_kernel<BITS>, (uint32_t)tsr_region_cells(&t->level[t->brick + depth]), UNIT_COUNT_THREADS, 0, *t, depth);
     for (; n <= t->top && tsr_region_cells(&t->level[n]) > TOP_CELLS; n++) {
         const int64_t count = tsr_region_cells(&t->level[n]);
@@ -113,7 +140,10 @@ static tsr_status cuda_build(tsr_queue *queue, const tsr_regions *t, const tsr_r
     const tsr_region_level *l = &t->level[t->brick];
     if (t->unheld) TSR_TRY(tsr_queue_fill(queue, t->unheld, 0, sizeof *t->unheld));
     const int bytes = rule->kind == TSR_REGION_CLASSES && whole(rule) && l->size[1] < 65536 && l->size[2] < 65536;
-    if (bytes && tsr_bricks_of_rows(&rule->channel[0])) {
+    if (!t->words) {
+        const int64_t cells = tsr_region_cells(&t->level[t->brick + 1]);
+        TSR_LAUNCH(queue, reduce_asked_kernel, blocks_for(cells), THREADS, 0, *t, *rule, cells);
+    } else if (bytes && tsr_bricks_of_rows(&rule->channel[0])) {
         if (t->bits == 3) launch_rows<3>(queue, t, rule);
         else launch_rows<2>(queue, t, rule);
     } else if (bytes && tsr_bricks_of_bytes(&rule->channel[0], t->bits == 3 ? TSR_BRICK_CUBE : TSR_BRICK_PLANE)) {
@@ -129,9 +159,16 @@ static tsr_status cuda_build(tsr_queue *queue, const tsr_regions *t, const tsr_r
     return TSR_OK;
 }
 
-static tsr_status cuda_list(tsr_queue *queue, const tsr_regions *t, const tsr_region_lists *lists)
+static tsr_status cuda_list(tsr_queue *queue, const tsr_regions *t, const tsr_region_rule *rule, const tsr_region_lists *lists)
 {
-    if (t->top <= t->brick) { /* one brick */
+    if (!t->words) {
+        int64_t cells = tsr_region_cells(&t->level[t->brick + 1]);
+        TSR_LAUNCH(queue, list_asked_kernel, blocks_for(cells), THREADS, 0, *t, *rule, *lists, cells);
+        for (int32_t l = t->brick + 2; l <= t->top; l++) {
+            cells = tsr_region_cells(&t->level[l]);
+            TSR_LAUNCH(queue, list_cells_kernel, blocks_for(cells), THREADS, 0, *t, *lists, l, cells);
+        }
+    } else if (t->top <= t->brick) { /* one brick */
         TSR_LAUNCH(queue, list_kernel, 1, 32, 0, *t, *lists);
     } else if (t->bits == 3) launch_lists<3>(queue, t, lists);
     else launch_lists<2>(queue, t, lists);
@@ -185,6 +222,5 @@ static tsr_status cuda_paint(tsr_queue *queue, const tsr_region_paint_job *job)
     return TSR_OK;
 }
 
-extern "C" const tsr_region_ops tsr_region_cuda = {
-    cuda_build, cuda_list, cuda_find, cuda_trace, cuda_enter, cuda_neighbours, cuda_means, cuda_paint
-};
+extern "C" const tsr_region_ops tsr_region_cuda = { cuda_build,      cuda_list,  cuda_find,  cuda_trace,        cuda_enter,
+                                                    cuda_neighbours, cuda_means, cuda_paint, &tsr_triangle_cuda };

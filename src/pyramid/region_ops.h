@@ -16,7 +16,8 @@ typedef struct tsr_region_paint_job {
 
 typedef struct tsr_region_ops {
     tsr_status (*build)(tsr_queue *queue, const tsr_regions *regions, const tsr_region_rule *rule);
-    tsr_status (*list)(tsr_queue *queue, const tsr_regions *regions, const tsr_region_lists *lists);
+    tsr_status (*list)(tsr_queue *queue, const tsr_regions *regions, const tsr_region_rule *rule,
+                       const tsr_region_lists *lists); /* rule: of the build */
     tsr_status (*find)(tsr_queue *queue, const tsr_region_view *view, int linear, const int32_t *positions, int64_t count, tsr_region_hit *hits);
     tsr_status (*trace)(tsr_queue *queue, const tsr_region_view *view, const tsr_region_ray *rays, int64_t count, int32_t room, int32_t mode,
                         tsr_region_span *spans, int32_t *found);
@@ -24,6 +25,7 @@ typedef struct tsr_region_ops {
     tsr_status (*neighbours)(tsr_queue *queue, const tsr_region_view *view, int32_t *neighbours);
     tsr_status (*means)(tsr_queue *queue, const tsr_region_view *view, const tsr_classifier *source, float *means);
     tsr_status (*paint)(tsr_queue *queue, const tsr_region_paint_job *job);
+    const struct tsr_triangle_ops *triangle; /* octrees of triangles: triangle_ops.h */
 } tsr_region_ops;
 
 /* Voxel i of the painted volume. */

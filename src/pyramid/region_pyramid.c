@@ -16,7 +16,7 @@ static void plan_levels(tsr_regions *t, tsr_size3 size, const tsr_region_options
 }
 
 /* Bytes of everything; the pointers are set if there is memory. */
-static int64_t place(tsr_regions *t, int stored, int states, char *memory)
+static int64_t place(tsr_regions *t, int words, int stored, int states, char *memory)
 {
     int64_t at = 0;
     const int64_t bricks = tsr_region_cells(&t->level[t->brick]);
@@ -25,7 +25,7 @@ static int64_t place(tsr_regions *t, int stored, int states, char *memory)
         if (memory) (pointer) = (type)(void *)(memory + at); \
         at += tsr_ceil_div((bytes), 256) * 256;              \
     } while (0)
-    TAKE(t->words, uint64_t *, bricks * 8);
+    if (words) TAKE(t->words, uint64_t *, bricks * 8);
     if (stored) TAKE(t->merged, uint64_t *, bricks * 8);
     if (states) TAKE(t->unheld, uint64_t *, 8);
     for (int32_t l = t->brick; l <= tsr_region_highest(t); l++) {
@@ -52,8 +52,9 @@ static tsr_status check(tsr_size3 size, const tsr_region_options *o)
     if (o->top && (o->top < 0 || o->top > levels || ((int64_t)1 << o->top) < tsr_max64(size.x, tsr_max64(size.y, size.z))))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: top is %d, expected 0 or a level up to %d that covers %lld x %lld x %lld voxels", o->top, levels,
                  (long long)size.x, (long long)size.y, (long long)size.z);
-    if ((unsigned)o->rule > TSR_REGION_SPREAD)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: rule is %d, expected one of tsr_region_rule_kind (0 to %d)", (int)o->rule, (int)TSR_REGION_SPREAD);
+    if ((unsigned)o->rule > TSR_REGION_VARIANCE)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: rule is %d, expected one of tsr_region_rule_kind (0 to %d)", (int)o->rule,
+                 (int)TSR_REGION_VARIANCE);
     if (o->rule == TSR_REGION_CLASSES) {
         if (o->classifier == TSR_PYRAMID_COUNTS || o->classifier == TSR_PYRAMID_CROSSINGS)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: classifier gives counts, expected one that gives 0 or 1: range, nonzero, label, ...");
@@ -65,6 +66,8 @@ static tsr_status check(tsr_size3 size, const tsr_region_options *o)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: edge_norm is %d, expected a tsr_region_edge_norm", (int)o->edge_norm);
     if ((o->complement || o->singles) && tsr_region_clusters(o->rule))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: complement and singles are for the rules classes, edges and linear: all voxels are kept here");
+    if (o->implicit_base && tsr_region_clusters(o->rule))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: implicit_base is for the rules classes, edges and linear: the others compare what cells hold");
     return TSR_OK;
 }
 
@@ -80,11 +83,12 @@ tsr_status tsr_region_pyramid_create(tsr_context *context, tsr_size3 size, const
     tsr_region_pyramid *p = *pyramid;
     *p = (tsr_region_pyramid){ .context = context, .options = own, .size = size };
     plan_levels(&p->regions, size, &own);
-    const int states = own.rule == TSR_REGION_DEVIATION ? TSR_REGION_CHANNELS : own.rule == TSR_REGION_SPREAD ? 2 * TSR_REGION_CHANNELS : 0;
-    const int stored = states > 0 || own.singles;
-    p->bytes = place(&p->regions, stored, states, NULL);
+    const int states = own.rule == TSR_REGION_DEVIATION ? TSR_REGION_CHANNELS : tsr_region_clusters(own.rule) ? 2 * TSR_REGION_CHANNELS : 0;
+    const int words = !own.implicit_base || p->regions.top <= p->regions.brick; /* a single brick is stored all the same */
+    const int stored = words && (states > 0 || own.singles);
+    p->bytes = place(&p->regions, words, stored, states, NULL);
     TSR_TRY_GOTO(tsr_device_allocate(context, (size_t)p->bytes, &p->memory), fail);
-    place(&p->regions, stored, states, (char *)p->memory);
+    place(&p->regions, words, stored, states, (char *)p->memory);
     return TSR_OK;
 fail:
     tsr_region_pyramid_destroy(pyramid);
@@ -164,10 +168,11 @@ static tsr_status build(tsr_region_pyramid *p, const tsr_volume *const *channels
         if (tsr_region_clusters(rule.kind) && may_round(channels[c]))
             rule.rounding = rule.kind == TSR_REGION_SPREAD ? rule.threshold : sqrt(rule.threshold);
     }
-    p->regions.width = rule.kind == TSR_REGION_DEVIATION ? count : rule.kind == TSR_REGION_SPREAD ? 2 * count : 0;
+    p->regions.width = rule.kind == TSR_REGION_DEVIATION ? count : tsr_region_clusters(rule.kind) ? 2 * count : 0;
     p->built = 0;
     TSR_TRY(p->context->backend->region->build(p->context->queue, &p->regions, &rule));
     TSR_TRY(check_held(p, &rule));
+    p->rule = rule;
     p->geometry = channels[0]->geometry;
     if (lower) {
         const tsr_vec3 origin = tsr_geometry_to_world(&p->geometry, (tsr_vec3){ (double)lower[0], (double)lower[1], (double)lower[2] });

@@ -8,12 +8,12 @@ typedef struct tsr_region_rule {
     tsr_region_rule_kind kind;
     int32_t complement, singles, channels, magnitudes;
     double threshold;
-    double rounding;           /* DEVIATION, SPREAD: what float32 may change of a value beyond 2^24; negative: no value can be that large */
+    double rounding;           /* DEVIATION, SPREAD, VARIANCE: what float32 may change of a value beyond 2^24; negative: no value can be that large */
     int64_t lower[3], size[3]; /* the box of the channels that the pyramid covers; what lies around it gives neighbours only */
     tsr_classifier channel[TSR_REGION_CHANNELS];
 } tsr_region_rule;
 
-TSR_HD int tsr_region_clusters(tsr_region_rule_kind kind) { return kind == TSR_REGION_DEVIATION || kind == TSR_REGION_SPREAD; }
+TSR_HD int tsr_region_clusters(tsr_region_rule_kind kind) { return kind >= TSR_REGION_DEVIATION; }
 
 /* Forward differences, squared or as magnitudes; at the upper border 0. */
 TSR_HD int tsr_region_edge(const tsr_region_rule *r, int64_t i, const int64_t at[3])
@@ -98,19 +98,78 @@ TSR_HD uint64_t tsr_region_inside(const tsr_regions *t, const tsr_region_rule *r
     return ~inside;
 }
 
-/* CLASSES, EDGES and LINEAR. */
-TSR_HD void tsr_region_classify(const tsr_regions *t, const tsr_region_rule *r, int64_t i)
+/* CLASSES, EDGES and LINEAR: the kept voxels of the brick `brick`, and those within the volume. */
+TSR_HD uint64_t tsr_region_classes(const tsr_regions *t, const tsr_region_rule *r, const int64_t brick[3], uint64_t *inside)
 {
-    int64_t brick[3], at[3];
-    uint64_t kept = 0, inside = 0;
-    tsr_region_position(&t->level[t->brick], i, brick);
+    int64_t at[3];
+    uint64_t kept = 0;
+    *inside = 0;
     for (int32_t p = 0; p < 64; p++) {
         const int64_t voxel = tsr_region_voxel(t, r, brick, p, at);
         if (voxel < 0) continue;
-        inside |= (uint64_t)1 << p;
+        *inside |= (uint64_t)1 << p;
         kept |= (uint64_t)tsr_region_kept(r, voxel, at) << p;
     }
+    return kept;
+}
+TSR_HD void tsr_region_classify(const tsr_regions *t, const tsr_region_rule *r, int64_t i)
+{
+    int64_t brick[3];
+    uint64_t inside;
+    tsr_region_position(&t->level[t->brick], i, brick);
+    const uint64_t kept = tsr_region_classes(t, r, brick, &inside);
     tsr_region_put(t, r, i, kept, inside);
+}
+
+/* ---- without a base: bricks are classified where they are asked for, by the cells next above them ------------------------------------------ */
+
+/* Word, merged cells and counts of child c of the cell `at` above the bricks. */
+TSR_HD void tsr_region_asked(const tsr_regions *t, const tsr_region_rule *r, const int64_t at[3], int32_t c, int64_t brick[3], uint64_t *word,
+                             uint64_t *merged, int64_t counts[2])
+{
+    uint64_t inside;
+    *word = *merged = 0;
+    counts[0] = counts[1] = 0;
+    tsr_region_child(at, t->bits, c, brick);
+    if (!tsr_region_within(&t->level[t->brick], brick)) return;
+    const uint64_t kept = tsr_region_classes(t, r, brick, &inside);
+    *word = r->singles ? inside : kept;
+    *merged = tsr_brick_merge(kept, t->bits);
+    tsr_brick_counts(t, *word, *merged, counts);
+}
+/* Cell number i, at `at`, of the level above the bricks: its counts, and its entries. */
+TSR_HD void tsr_region_reduce_asked(const tsr_regions *t, const tsr_region_rule *r, const int64_t at[3], int64_t i)
+{
+    int64_t brick[3], counts[2], leaves = 0, nodes = 0;
+    uint64_t word, merged;
+    int all = 1;
+    for (int32_t c = 0; c < 1 << t->bits; c++) {
+        tsr_region_asked(t, r, at, c, brick, &word, &merged, counts);
+        all &= counts[0] == -1;
+        leaves += counts[0] < 0 ? 1 : counts[0];
+        nodes += counts[1];
+    }
+    t->level[t->brick + 1].counts[2 * i] = all ? -1 : leaves;
+    t->level[t->brick + 1].counts[2 * i + 1] = all || !leaves ? 0 : 1 + nodes;
+}
+TSR_HD void tsr_region_list_asked(const tsr_regions *t, const tsr_region_rule *r, const tsr_region_lists *lists, const int64_t at[3], int64_t i)
+{
+    int64_t brick[3], first[2], counts[2];
+    uint64_t word, merged;
+    if (t->level[t->brick + 1].counts[2 * i] <= 0) { /* empty or one leaf: nothing below is looked at */
+        tsr_region_list_cell(t, lists, t->brick + 1, at, i, 0);
+        return;
+    }
+    tsr_region_first(t, t->brick + 1, at, first);
+    int32_t *node = lists->nodes + (first[1] << t->bits);
+    first[1]++;
+    for (int32_t c = 0; c < 1 << t->bits; c++) {
+        tsr_region_asked(t, r, at, c, brick, &word, &merged, counts);
+        node[c] = counts[1] ? (int32_t)first[1] : counts[0] == -1 ? tsr_region_leaf_reference(lists, first[0]) : 0;
+        if (counts[0]) tsr_region_list_entries(t, lists, brick, word, merged, first);
+        first[0] += counts[0] < 0 ? 1 : counts[0];
+        first[1] += counts[1];
+    }
 }
 
 /* Is v a value whose float32 tells it apart from others no better than `rounding`: 64-bit integers beyond 2^53 are rounded before. */
@@ -121,7 +180,7 @@ TSR_HD int tsr_region_unheld(const tsr_region_rule *r, tsr_dtype dtype, double v
     return lost > r->rounding || -lost > r->rounding || ((dtype == TSR_I64 || dtype == TSR_U64) && size >= 9007199254740992.0);
 }
 
-/* DEVIATION and SPREAD: cells merge level by level within the brick. Returns whether float32 does not hold a value. */
+/* DEVIATION, SPREAD and VARIANCE: cells merge level by level within the brick. Returns whether float32 does not hold a value. */
 TSR_HD int tsr_region_cluster(const tsr_regions *t, const tsr_region_rule *r, int64_t i)
 {
     enum { WIDTH = 2 * TSR_REGION_CHANNELS };
@@ -142,7 +201,7 @@ TSR_HD int tsr_region_cluster(const tsr_regions *t, const tsr_region_rule *r, in
                 const float v = (float)real;
                 unheld |= tsr_region_unheld(r, r->channel[n].dtype, real);
                 voxels[c * width + n] = v;
-                if (width > channels) voxels[c * width + channels + n] = v;
+                if (width > channels) voxels[c * width + channels + n] = r->kind == TSR_REGION_VARIANCE ? v - v : v; /* NaN and infinities spoil it */
             }
         }
         if (all && tsr_region_states(r->kind, r->threshold, voxels, children, width, states + (p >> t->bits) * width)) merged |= (uint64_t)1 << p;

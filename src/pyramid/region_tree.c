@@ -64,7 +64,7 @@ tsr_status tsr_region_tree_extract(const tsr_region_pyramid *p, tsr_region_tree 
     TSR_TRY(tsr_region_pyramid_describe(p, &info));
     TSR_TRY(tsr_region_tree_create(p->context, &info, &p->geometry, tree));
     const tsr_region_lists lists = { info.nodes_only ? NULL : (*tree)->leaves, (*tree)->nodes };
-    if (info.leaves) TSR_TRY_GOTO(p->context->backend->region->list(p->context->queue, &p->regions, &lists), fail);
+    if (info.leaves) TSR_TRY_GOTO(p->context->backend->region->list(p->context->queue, &p->regions, &p->rule, &lists), fail);
     return TSR_OK;
 fail:
     tsr_region_tree_destroy(tree);
@@ -109,7 +109,7 @@ tsr_status tsr_region_tree_renew(const tsr_region_pyramid *p, tsr_region_tree *t
     t->info.device_bytes = t->leaf_room + t->node_room + table_bytes(&t->info);
     t->geometry = p->geometry;
     const tsr_region_lists lists = { info.nodes_only ? NULL : t->leaves, t->nodes };
-    if (info.leaves) TSR_TRY_GOTO(p->context->backend->region->list(p->context->queue, &p->regions, &lists), fail);
+    if (info.leaves) TSR_TRY_GOTO(p->context->backend->region->list(p->context->queue, &p->regions, &p->rule, &lists), fail);
     TSR_TRY_GOTO(make_table(t), fail);
     return TSR_OK;
 fail:

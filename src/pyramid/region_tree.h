@@ -11,6 +11,7 @@ struct tsr_region_pyramid {
     tsr_size3 size;
     tsr_geometry geometry; /* of the first channel */
     tsr_regions regions;
+    tsr_region_rule rule; /* of the last build */
     void *memory;
     int64_t bytes;
     int built;

@@ -12,6 +12,14 @@ enum { WORDS_THREADS = 256, WORDS_WARPS = WORDS_THREADS / 32, TILE_VOXELS = TSR_
 
 /* ---- bricks and tiles of bytes ------------------------------------------------------------------------------------------------------------ */
 
+/* One class, or several: then the voxels stay in registers while each makes its words. */
+TSR_DEVICE_FN const tsr_classifier *classes_first(const tsr_classifier &c) { return &c; }
+TSR_DEVICE_FN const tsr_classifier *classes_first(const tsr_class_set &c) { return &c.first; }
+TSR_DEVICE_FN int32_t classes_count(const tsr_classifier &) { return 1; } /* the compiler sees it */
+TSR_DEVICE_FN int32_t classes_count(const tsr_class_set &c) { return c.count; }
+TSR_DEVICE_FN tsr_classifier class_of(const tsr_classifier &c, int32_t) { return c; }
+TSR_DEVICE_FN tsr_classifier class_of(const tsr_class_set &c, int32_t n) { return tsr_class_of(&c, n); }
+
 /* Four lanes hold a quarter of a word each, in every step s one: piece[s] of lane q is quarter q of word s. Lane q gets word q. */
 TSR_DEVICE_FN uint64_t turn_quarters(const uint32_t piece[4], uint32_t lane)
 {
@@ -25,15 +33,35 @@ TSR_DEVICE_FN uint64_t turn_quarters(const uint32_t piece[4], uint32_t lane)
     return high ? (uint64_t)near << 32 | far : (uint64_t)far << 32 | near;
 }
 
-/* Bytes in a row, a tile per warp: a lane reads 16 bytes in each of 8 steps. */
-template <int NONZERO> TSR_KERNEL(row_tiles_kernel)(tsr_tree tree, tsr_classifier classifier, int64_t count)
+/* Words of four steps: kept voxels of the first `left` (of many: 64) bytes of each piece. Slots follow `tile`'s first, sums are added. */
+template <int NONZERO>
+TSR_DEVICE_FN uint32_t row_words(const tsr_tree &tree, const tsr_classifier *c, const uint4 *v, int h, int whole, int64_t left, int64_t slots,
+                                 uint32_t lane)
+{
+    uint32_t piece[4];
+#pragma unroll
+    for (int s = 0; s < 4; s++) {
+        const int64_t rest = left - (h + s) * 512;
+        piece[s] = tsr_kept_row<NONZERO>(c, v[h + s]);
+        if (!whole && rest < 16) piece[s] &= rest > 0 ? (1u << rest) - 1u : 0u;
+    }
+    const uint64_t word = turn_quarters(piece, lane);
+    const int64_t slot = slots + h * 8 + (lane & 3u) * 8 + lane / 4u;
+    const uint32_t own = (uint32_t)__popcll(word), busy = __ballot_sync(TSR_WARP_ALL, own != 0);
+    /* whole sectors of four words, or nothing */
+    if (tree.base == TSR_TREE_WORDS && (busy & 0x1111u << (lane & 19u))) ((uint64_t *)tree.voxels)[slot] = word;
+    ((uint8_t *)tree.level[1].sums)[slot] = (uint8_t)own;
+    return own;
+}
+
+/* Bytes in a row, a tile per warp: a lane reads 16 bytes in each of 8 steps. MANY: for every class. */
+template <int NONZERO, class C> TSR_KERNEL(row_tiles_kernel)(tsr_tree tree, C classes, int64_t count)
 {
     const uint32_t lane = threadIdx.x & 31u;
     const int64_t tile = (int64_t)blockIdx.x * WORDS_WARPS + threadIdx.x / 32u, first = tile * TILE_VOXELS + lane * 16;
-    const uint8_t *p = (const uint8_t *)classifier.data;
+    const uint8_t *p = (const uint8_t *)classes_first(classes)->data;
     const int whole = (tile + 1) * TILE_VOXELS <= count;
     uint4 v[TILE_STEPS];
-    uint32_t sum = 0;
     if (blockIdx.x == 0 && threadIdx.x == 0) *tree.not_a_number = 0;
     if (tile * TILE_VOXELS >= count) return;
     if (whole) {
@@ -46,115 +74,137 @@ template <int NONZERO> TSR_KERNEL(row_tiles_kernel)(tsr_tree tree, tsr_classifie
             v[s] = make_uint4(bytes[0], bytes[1], bytes[2], bytes[3]);
         }
     }
+    for (int32_t k = 0; k < classes_count(classes); k++) {
+        const tsr_classifier own = class_of(classes, k);
+        const int64_t raster = tile + k * tree.level[2].size[0]; /* of several classes: one after the other */
+        uint32_t sum = 0;
 #pragma unroll
-    for (int h = 0; h < TILE_STEPS; h += 4) {
-        uint32_t piece[4];
-#pragma unroll
-        for (int s = 0; s < 4; s++) {
-            const int64_t left = count - (first + (h + s) * 512);
-            piece[s] = tsr_kept_row<NONZERO>(&classifier, v[h + s]);
-            if (!whole && left < 16) piece[s] &= left > 0 ? (1u << left) - 1u : 0u;
+        for (int h = 0; h < TILE_STEPS; h += 4) sum += row_words<NONZERO>(tree, &own, v, h, whole, count - first, raster * 64, lane);
+        sum = __reduce_add_sync(TSR_WARP_ALL, sum);
+        if (lane == 0) {
+            int64_t at[4] = { tile, 0, 0, k };
+            tsr_tree_set(&tree.level[2], classes_count(classes) == 1 ? tile : tsr_halves_slot(&tree, 2, at), sum);
         }
-        const uint64_t word = turn_quarters(piece, lane);
-        const int64_t slot = tile * 64 + h * 8 + (lane & 3u) * 8 + lane / 4u;
-        const uint32_t own = (uint32_t)__popcll(word), busy = __ballot_sync(TSR_WARP_ALL, own != 0);
-        /* whole sectors of four words, or nothing */
-        if (tree.base == TSR_TREE_WORDS && (busy & 0x1111u << (lane & 19u))) ((uint64_t *)tree.voxels)[slot] = word;
-        ((uint8_t *)tree.level[1].sums)[slot] = (uint8_t)own;
-        sum += own;
     }
-    sum = __reduce_add_sync(TSR_WARP_ALL, sum);
-    if (lane == 0) tsr_tree_set(&tree.level[2], tile, sum);
 }
 
 /* Families of 4 x 4 x 4 cubes: a thread makes the four bricks of a row, a block 1 << log2_across families side by side. */
-template <int NONZERO> TSR_KERNEL(cube_tiles_kernel)(tsr_tree tree, tsr_classifier classifier, int32_t log2_across)
+template <int NONZERO, class C> TSR_KERNEL(cube_tiles_kernel)(tsr_tree tree, C classes, int32_t log2_across)
 {
     TSR_SHARED(uint32_t, totals, 16);
     const tsr_tree_level *tiles = &tree.level[2];
     const uint32_t across = 1u << log2_across, tx = threadIdx.x & (across - 1u), y = threadIdx.x >> log2_across & 3u,
                    z = threadIdx.x >> (log2_across + 2);
     const uint32_t deep = (uint32_t)tiles->size[2], odd = y & 1u;
+    const int64_t volumes = tiles->size[3] / classes_count(classes);
     int64_t at[4] = { (int64_t)blockIdx.x * across + tx, blockIdx.y, blockIdx.z % deep, blockIdx.z / deep };
     const int inside = at[0] < tiles->size[0];
     const int64_t ny = tree.level[0].size[1] - (16 * at[1] + 4 * y), nz = tree.level[0].size[2] - (16 * at[2] + 4 * z);
+    uint4 row[16];
     uint64_t word[4] = { 0, 0, 0, 0 };
     if (blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0 && threadIdx.x == 0) *tree.not_a_number = 0;
-    if (threadIdx.x < across) totals[threadIdx.x] = 0;
-    __syncthreads();
-    if (inside)
-        tsr_bricks_cube<NONZERO>(&classifier, tsr_tree_origin(&tree, 2, at) + (int64_t)(4 * z) * tree.stride[2] + (int64_t)(4 * y) * tree.stride[1],
-                                 ny, nz, word);
-    /* rows y and y + 1 share: the one takes the four bricks of the lower x, the other the rest */
-    const uint64_t one = __shfl_xor_sync(TSR_WARP_ALL, odd ? word[0] : word[2], (int)across);
-    const uint64_t two = __shfl_xor_sync(TSR_WARP_ALL, odd ? word[1] : word[3], (int)across);
-    if (odd) {
-        word[0] = one;
-        word[1] = two;
-    } else {
-        word[2] = one;
-        word[3] = two;
-    }
-    uint32_t sums = 0, sum = 0;
-#pragma unroll
-    for (int k = 0; k < 4; k++) {
-        const uint32_t own = (uint32_t)__popcll(word[k]);
-        sums |= own << 8 * k;
-        sum += own;
-    }
     if (inside) {
-        const int64_t slot = tsr_tree_raster(tiles, at) * 64 + (z & 1u) * 4 + odd * 8 + (y >> 1) * 16 + (z >> 1) * 32;
-        if (tree.base == TSR_TREE_WORDS && sum) {
-            tsr_word_pair *to = (tsr_word_pair *)(void *)((uint64_t *)tree.voxels + slot);
-            const tsr_word_pair low = { { word[0], word[1] } }, high = { { word[2], word[3] } };
-            to[0] = low;
-            to[1] = high;
+        const int64_t origin = tsr_halves_origin(&tree, 2, at) + (int64_t)(4 * z) * tree.stride[2] + (int64_t)(4 * y) * tree.stride[1];
+        if (sizeof(C) == sizeof(tsr_classifier)) tsr_bricks_cube<NONZERO>(classes_first(classes), origin, ny, nz, word); /* rows pass as they come */
+        else tsr_bricks_load(classes_first(classes), origin, ny, nz, row);
+    }
+    for (int32_t n = 0; n < classes_count(classes); n++, at[3] += volumes) {
+        const tsr_classifier own_class = class_of(classes, n);
+        if (n) __syncthreads();
+        if (threadIdx.x < across) totals[threadIdx.x] = 0;
+        __syncthreads();
+        if (inside && sizeof(C) != sizeof(tsr_classifier)) tsr_bricks_words<NONZERO>(&own_class, ny, nz, row, word);
+        /* rows y and y + 1 share: the one takes the four bricks of the lower x, the other the rest */
+        const uint64_t one = __shfl_xor_sync(TSR_WARP_ALL, odd ? word[0] : word[2], (int)across);
+        const uint64_t two = __shfl_xor_sync(TSR_WARP_ALL, odd ? word[1] : word[3], (int)across);
+        if (odd) {
+            word[0] = one;
+            word[1] = two;
+        } else {
+            word[2] = one;
+            word[3] = two;
         }
-        *(uint32_t *)(void *)((uint8_t *)tree.level[1].sums + slot) = sums;
-        if (sum) tsr_shared_add(&totals[tx], sum);
+        uint32_t sums = 0, sum = 0;
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const uint32_t own = (uint32_t)__popcll(word[k]);
+            sums |= own << 8 * k;
+            sum += own;
+        }
+        if (inside) {
+            const int64_t slot = tsr_tree_raster(tiles, at) * 64 + (z & 1u) * 4 + odd * 8 + (y >> 1) * 16 + (z >> 1) * 32;
+            if (tree.base == TSR_TREE_WORDS && sum) {
+                tsr_word_pair *to = (tsr_word_pair *)(void *)((uint64_t *)tree.voxels + slot);
+                const tsr_word_pair low = { { word[0], word[1] } }, high = { { word[2], word[3] } };
+                to[0] = low;
+                to[1] = high;
+            }
+            *(uint32_t *)(void *)((uint8_t *)tree.level[1].sums + slot) = sums;
+            if (sum) tsr_shared_add(&totals[tx], sum);
+        }
+        __syncthreads();
+        if (threadIdx.x < across && inside) {
+            int64_t climb[4] = { at[0], at[1], at[2], at[3] };
+            tsr_tree_set(tiles, tsr_halves_slot(&tree, 2, climb), totals[threadIdx.x]);
+        }
     }
-    __syncthreads();
-    if (threadIdx.x < across && inside) {
-        const uint32_t total = totals[threadIdx.x];
-        const int64_t slot = tsr_tree_slot(&tree, 2, at);
-        tsr_tree_set(tiles, slot, total);
-    }
+}
+
+template <int NONZERO, class C>
+static void launch_tiles(tsr_queue *queue, const tsr_tree *tree, const C &classes, int32_t log2_across, dim3 blocks, int64_t voxels)
+{
+    void (*row)(tsr_tree, C, int64_t) = row_tiles_kernel<NONZERO, C>;
+    void (*cube)(tsr_tree, C, int32_t) = cube_tiles_kernel<NONZERO, C>;
+    if (tree->brick == TSR_BRICK_ROW) TSR_LAUNCH(queue, row, blocks, WORDS_THREADS, 0, *tree, classes, voxels);
+    else TSR_LAUNCH(queue, cube, blocks, dim3(16u << log2_across), 0, *tree, classes, log2_across);
 }
 
 /* Bricks and tiles of bytes, if the tree has this shape; returns whether it has. */
-static inline int launch_tiles_of_bytes(tsr_queue *queue, const tsr_tree *tree, const tsr_classifier *c)
+static inline int launch_tiles_of_bytes(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes)
 {
-    static const uint8_t cube[6] = { 0, 1, 2, 0, 1, 2 };
+    static const uint8_t cube[6] = { 0, 1, 2, 0, 1, 2 }, line[6] = { 0, 0, 0, 0, 0, 0 };
     const tsr_tree_level *tiles = &tree->level[2];
-    if (tree->base == TSR_TREE_BYTES || !c->bytes || tree->levels < 3 || tiles->bits != 6 || (uintptr_t)c->data % 16) return 0;
-    if (tree->brick == TSR_BRICK_ROW) {
-        const int64_t voxels = tsr_tree_cells(&tree->level[0]);
-        const uint32_t blocks = tsr_blocks(tsr_ceil_div(voxels, TILE_VOXELS), WORDS_WARPS, INT32_MAX);
-        if (tsr_rule_nonzero(c)) TSR_LAUNCH(queue, row_tiles_kernel<1>, blocks, WORDS_THREADS, 0, *tree, *c, voxels);
-        else TSR_LAUNCH(queue, row_tiles_kernel<0>, blocks, WORDS_THREADS, 0, *tree, *c, voxels);
-        return 1;
-    }
-    if (tree->brick != TSR_BRICK_CUBE || memcmp(tiles->axis, cube, sizeof cube) || !tsr_bricks_of_rows(c) || tiles->size[1] >= 65536 ||
-        tiles->size[2] * tiles->size[3] >= 65536)
-        return 0;
+    const tsr_classifier *c = &classes->first;
+    int64_t voxels = 0;
     int32_t log2_across = 1; /* two rows in a warp at least */
-    while (log2_across < 4 && (int64_t)1 << log2_across < tiles->size[0]) log2_across++;
-    const dim3 blocks(tsr_blocks(tiles->size[0], (int64_t)1 << log2_across, INT32_MAX), (uint32_t)tiles->size[1],
-                      (uint32_t)(tiles->size[2] * tiles->size[3]));
-    if (tsr_rule_nonzero(c)) TSR_LAUNCH(queue, cube_tiles_kernel<1>, blocks, dim3(16u << log2_across), 0, *tree, *c, log2_across);
-    else TSR_LAUNCH(queue, cube_tiles_kernel<0>, blocks, dim3(16u << log2_across), 0, *tree, *c, log2_across);
+    dim3 blocks;
+    if (tree->base == TSR_TREE_BYTES || tree->levels < 3 || tiles->bits != 6 || (uintptr_t)c->data % 16) return 0;
+    for (int32_t k = 0; k < classes->count; k++)
+        if (!tsr_class_of(classes, k).bytes) return 0;
+    if (tree->brick == TSR_BRICK_ROW) {
+        if (memcmp(tiles->axis, line, sizeof line)) return 0;
+        voxels = tree->level[0].size[0];
+        blocks = dim3(tsr_blocks(tsr_ceil_div(voxels, TILE_VOXELS), WORDS_WARPS, INT32_MAX));
+    } else {
+        const int64_t volumes = tiles->size[3] / classes->count;
+        if (tree->brick != TSR_BRICK_CUBE || memcmp(tiles->axis, cube, sizeof cube) || !tsr_bricks_of_rows(c) || tiles->size[1] >= 65536 ||
+            tiles->size[2] * volumes >= 65536)
+            return 0;
+        while (log2_across < 4 && (int64_t)1 << log2_across < tiles->size[0]) log2_across++;
+        blocks =
+            dim3(tsr_blocks(tiles->size[0], (int64_t)1 << log2_across, INT32_MAX), (uint32_t)tiles->size[1], (uint32_t)(tiles->size[2] * volumes));
+    }
+    if (classes->count > 1) launch_tiles<0>(queue, tree, *classes, log2_across, blocks, voxels);
+    else if (tsr_rule_nonzero(c)) launch_tiles<1>(queue, tree, *c, log2_across, blocks, voxels);
+    else launch_tiles<0>(queue, tree, *c, log2_across, blocks, voxels);
     return 1;
 }
 
-/* First key of a tile, by the whole warp: at each level the lanes add the siblings before the own one. */
-TSR_DEVICE_FN uint64_t warp_first(const tsr_tree &tree, int32_t n, int64_t at[4], uint32_t lane)
+/* First key of a tile, by the whole warp: at each level the lanes add the siblings before the own one. HALVES: no level is one of thirds. */
+template <int HALVES> TSR_DEVICE_FN uint64_t warp_first(const tsr_tree &tree, int32_t n, int64_t at[4], uint32_t lane)
 {
     uint64_t rank = 0;
     for (n++; n < tree.levels; n++) {
         const tsr_tree_level *l = &tree.level[n];
-        const int32_t own = tsr_tree_up(l, at) ^ l->flip;
-        const int64_t first = tsr_tree_raster(l, at) << l->bits;
-        for (int32_t v = (int32_t)lane; v < own; v += 32) rank += tsr_tree_get(&tree.level[n - 1], first + (v ^ l->flip));
+        if (HALVES) {
+            const int32_t own = tsr_halves_up(l, at) ^ l->flip;
+            const int64_t first = tsr_tree_raster(l, at) << l->bits;
+            for (int32_t v = (int32_t)lane; v < own; v += 32) rank += tsr_tree_get(&tree.level[n - 1], first + (v ^ l->flip));
+        } else {
+            const int32_t own = tsr_tree_seen(l, tsr_tree_up(l, at));
+            const int64_t first = tsr_tree_family(l, tsr_tree_raster(l, at));
+            for (int32_t v = (int32_t)lane; v < own; v += 32) rank += tsr_tree_get(&tree.level[n - 1], first + tsr_tree_seen(l, v));
+        }
     }
     for (int step = 16; step > 0; step /= 2) rank += __shfl_xor_sync(TSR_WARP_ALL, rank, step);
     return rank;
@@ -210,8 +260,8 @@ template <class O, int LINEAR> TSR_KERNEL(list_words_kernel)(tsr_tree tree, tsr_
     TSR_SHARED(index, origins, WORDS_WARPS * GROUP_TILES);
     TSR_SHARED(uint16_t, stages, WORDS_WARPS * STAGE);
     const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
-    if (!LINEAR && threadIdx.x < 64) cell[threadIdx.x] = (index)tsr_tree_offset(&tree, 1, (int32_t)threadIdx.x);
-    else if (!LINEAR && threadIdx.x < 128) offset[threadIdx.x - 64] = (index)tsr_tree_offset(&tree, 2, (int32_t)threadIdx.x - 64);
+    if (!LINEAR && threadIdx.x < 64) cell[threadIdx.x] = (index)tsr_halves_offset(&tree, 1, (int32_t)threadIdx.x);
+    else if (!LINEAR && threadIdx.x < 128) offset[threadIdx.x - 64] = (index)tsr_halves_offset(&tree, 2, (int32_t)threadIdx.x - 64);
     __syncthreads();
     const int64_t group = (int64_t)blockIdx.x * WORDS_WARPS + warp, parent = group / GROUP_TILES;
     const uint32_t sub = (uint32_t)(group % GROUP_TILES);
@@ -223,18 +273,18 @@ template <class O, int LINEAR> TSR_KERNEL(list_words_kernel)(tsr_tree tree, tsr_
     int64_t at[4], climb[4];
     tsr_tree_position(&tree.level[3], parent, at);
     for (int k = 0; k < 4; k++) climb[k] = at[k];
-    uint64_t key = warp_first(tree, 3, climb, lane) + __reduce_add_sync(TSR_WARP_ALL, lane / 4u < sub ? pair : 0u);
+    uint64_t key = warp_first<1>(tree, 3, climb, lane) + __reduce_add_sync(TSR_WARP_ALL, lane / 4u < sub ? pair : 0u);
     if (key + total <= list.first || key >= list.end) return;
     /* a lane's tile and its quarter of that */
     const uint32_t tile = lane / 4u, quarter = lane & 3u;
-    tsr_tree_down(&tree.level[3], (int32_t)(sub * GROUP_TILES + tile), at);
+    tsr_halves_down(&tree.level[3], (int32_t)(sub * GROUP_TILES + tile), at);
     const int there = tsr_tree_within(&tree.level[2], at);
     const int64_t bricks = tsr_tree_raster(&tree.level[2], at) * 64;
     const uint8_t *sums = (const uint8_t *)tree.level[1].sums;
     const uint64_t *words = (const uint64_t *)tree.voxels;
     index *origin = origins + warp * GROUP_TILES;
     uint16_t *stage = stages + warp * STAGE;
-    if (quarter == 0) origin[tile] = there ? (index)tsr_tree_origin(&tree, 2, at) : 0;
+    if (quarter == 0) origin[tile] = there ? (index)tsr_halves_origin(&tree, 2, at) : 0;
     if (total <= STAGE) {
         const uint4 v = there ? *(const uint4 *)(const void *)(sums + bricks + quarter * 16) : make_uint4(0, 0, 0, 0);
         const uint32_t bytes[4] = { v.x, v.y, v.z, v.w };
@@ -299,7 +349,7 @@ static inline int launch_list_of_words(tsr_queue *queue, const tsr_tree *tree, c
 {
     if (tree->base != TSR_TREE_WORDS || tree->levels < 4) return 0;
     for (int32_t n = 1; n <= 3; n++)
-        if (tree->level[n].bits != 6 || tree->level[n].flip) return 0;
+        if (tree->level[n].bits != 6 || tree->level[n].flip) return 0; /* thirds have 3 digits at most */
     if (list->bytes == 4) launch_list<uint32_t>(queue, tree, list);
     else if (list->bytes == 8) launch_list<uint64_t>(queue, tree, list);
     else launch_list<tsr_pyramid_entry>(queue, tree, list);

@@ -88,14 +88,6 @@ static void plateaus_stay_with_the_published_form(void **state)
     tsr_context_destroy(&context);
 }
 
-static int stop_at_once(void *user, double fraction, const char *stage)
-{
-    (void)user;
-    (void)fraction;
-    (void)stage;
-    return 1;
-}
-
 static void refuses(void **state)
 {
     (void)state;
@@ -111,7 +103,7 @@ static void refuses(void **state)
     o.method = (tsr_distance_method)2;
     require_error(tsr_distance_evolve(context, phi, &o, &distance, NULL), TSR_ERROR_ARGUMENT, "method is 2");
     o.method = TSR_DISTANCE_REINIT;
-    o.progress.report = stop_at_once;
+    o.progress.report = test_stops;
     require_error(tsr_distance_evolve(context, phi, &o, &distance, NULL), TSR_ERROR_CANCELLED, "cancelled");
     assert_null(distance);
     tsr_volume_destroy(&phi);

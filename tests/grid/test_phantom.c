@@ -235,14 +235,6 @@ static void frozen_bits(void **state)
     assert_int_equal(wrong, 0);
 }
 
-static int stop_at_once(void *user, double fraction, const char *stage)
-{
-    (void)user;
-    (void)fraction;
-    (void)stage;
-    return 1;
-}
-
 static void wrong_arguments(void **state)
 {
     (void)state;
@@ -264,7 +256,7 @@ static void wrong_arguments(void **state)
     options.spacing = (tsr_vec3){ 1, 1, 0 };
     require_error(tsr_phantom_make("leak", &options, &volume, &truth), TSR_ERROR_ARGUMENT, "spacing z is 0");
     options.spacing = (tsr_vec3){ 1, 1, 1 };
-    options.progress.report = stop_at_once;
+    options.progress.report = test_stops;
     require_error(tsr_phantom_make("leak", &options, &volume, &truth), TSR_ERROR_CANCELLED, "cancelled");
     assert_null(volume);
     assert_null(truth);

@@ -75,6 +75,22 @@ static inline uint64_t morton(int64_t x, int64_t y, int64_t z, tsr_size3 n, int 
     return code;
 }
 
+/* The same with digits of thirds. */
+static inline uint64_t thirds(int64_t x, int64_t y, int64_t z, tsr_size3 n, int reverse)
+{
+    uint64_t code = 0, place = 1;
+    int64_t at[3] = { x, y, z }, size[3] = { n.x, n.y, n.z };
+    for (int digit = 0; digit < 20; digit++)
+        for (int k = 0; k < 3; k++) {
+            if (size[k] <= 1) continue;
+            code += (uint64_t)(reverse >> k & 1 ? 2 - at[k] % 3 : at[k] % 3) * place;
+            place *= 3;
+            at[k] /= 3;
+            size[k] = (size[k] + 2) / 3;
+        }
+    return code;
+}
+
 typedef struct visit {
     uint64_t code;
     int64_t voxel;
@@ -94,8 +110,9 @@ static inline int64_t *visits(tsr_size3 n, const tsr_pyramid_options *o)
     for (int64_t i = 0; i < cells; i++) {
         const int64_t k = i % each;
         v[i].voxel = i;
+        uint64_t (*code)(int64_t, int64_t, int64_t, tsr_size3, int) = o->fanout && o->fanout % 3 == 0 ? thirds : morton;
         v[i].code = o->order == TSR_PYRAMID_ROW ? (uint64_t)i
-                                                : morton(k % n.x, k / n.x % n.y, k / n.x / n.y, one, o->order == TSR_PYRAMID_VIEW ? o->reverse : 0) |
+                                                : code(k % n.x, k / n.x % n.y, k / n.x / n.y, one, o->order == TSR_PYRAMID_VIEW ? o->reverse : 0) |
                                                       (uint64_t)(i / each) << 40;
     }
     qsort(v, (size_t)cells, sizeof *v, by_code);

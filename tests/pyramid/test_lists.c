@@ -106,6 +106,7 @@ static void classifiers(void **state)
             o.order = (tsr_pyramid_order)((s + (size_t)kind) % 3);
             o.reverse = 5;
             o.implicit_base = kind % 2;
+            o.fanout = (int32_t[]){ 0, 9, 27, 3 }[s % 4];
             o.lower = 3;
             o.upper = 6;
             for (int64_t i = 0; i < cells; i++) real[i] = bytes[i] = (uint8_t)(test_random(&seed) % 8);
@@ -120,6 +121,110 @@ static void classifiers(void **state)
             for (int64_t i = 0; i < cells; i++) real[i] = floats[i] = test_random(&seed) % 9 ? (float)(8 * test_uniform(&seed)) : NAN;
             check_classifier(TSR_F32, sizes[s], floats, real, 1, 0, &o);
         }
+}
+
+/* ---- several classes in one sweep: the list of each as if it were alone ------------------------------------------------------------------- */
+
+static void check_classes(tsr_dtype dtype, tsr_size3 n, const void *data, const double *real, const tsr_pyramid_options *options)
+{
+    const int64_t cells = n.x * n.y * n.z, batch = options->batch ? options->batch : 1;
+    const tsr_size3 one = { n.x, n.y, n.z / batch };
+    int64_t *order = visits(n, options), k = 0, nans = 0;
+    tsr_context *context = test_context();
+    tsr_volume *host, *device; /* it outlives the queries: the base may be implicit */
+    built b = { .context = context };
+    require_ok(tsr_volume_wrap(NULL, dtype, n, NULL, (void *)(uintptr_t)data, NULL, NULL, &host));
+    require_ok(tsr_volume_copy(host, context, &device));
+    require_ok(tsr_pyramid_create(context, n, options, &b.pyramid));
+    require_ok(tsr_pyramid_build(b.pyramid, device));
+    require_ok(tsr_pyramid_describe(b.pyramid, &b.info));
+    int64_t *stacked = malloc((size_t)(cells * options->channels) * sizeof *stacked);
+    for (int32_t c = 0; c < options->channels; c++)
+        for (int64_t i = 0; i < cells; i++) stacked[c * cells + i] = c * cells + order[i];
+    tsr_pyramid_entry *e = selected(&b, NULL, 0, (int64_t)b.info.total + 1);
+    uint64_t *ranks = ranked(&b, stacked, cells * options->channels), firsts[1 + 16 * 16];
+    void *memory;
+    require_ok(tsr_device_allocate(b.context, sizeof firsts, &memory));
+    require_ok(tsr_pyramid_firsts(b.pyramid, memory));
+    require_ok(tsr_device_move(NULL, firsts, b.context, memory, (size_t)(options->channels * batch + 1) * 8));
+    tsr_device_release(b.context, memory, sizeof firsts);
+    for (int64_t i = 0; i < cells; i++) nans += isnan(real[i]);
+    assert_int_equal(b.info.not_a_number, options->classes[0].classifier == TSR_PYRAMID_COUNTS ? 0 : nans);
+    for (int32_t c = 0; c < options->channels; c++) {
+        tsr_pyramid_options alone = *options;
+        alone.classifier = options->classes[c].classifier;
+        alone.lower = options->classes[c].lower;
+        alone.upper = options->classes[c].upper;
+        for (int64_t i = 0; i < cells; i++) {
+            const int64_t own = order[i] % (one.x * one.y * one.z), volume = order[i] / (one.x * one.y * one.z);
+            const double *values = real + volume * one.x * one.y * one.z;
+            const int m = alone.classifier == TSR_PYRAMID_COUNTS
+                              ? (int)values[own]
+                              : expected_multiplicity(values, one, &alone, own % n.x, own / n.x % n.y, own / n.x / n.y);
+            if (i % (one.x * one.y * one.z) == 0) assert_int_equal(firsts[c * batch + volume], k);
+            assert_int_equal(ranks[c * cells + i], k);
+            for (int copy = 0; copy < m; copy++, k++)
+                if (k >= (int64_t)b.info.total || e[k].voxel != c * cells + order[i] || e[k].copy != copy)
+                    fail_msg("%dx%dx%d class %d of %d, base %d, fanout %d order %d output %d: voxel %d, expected %d", (int)n.x, (int)n.y, (int)n.z, c,
+                             options->channels, options->implicit_base, options->fanout, (int)options->order, (int)k, (int)e[k].voxel,
+                             (int)(c * cells + order[i]));
+        }
+    }
+    assert_int_equal(k, b.info.total);
+    assert_int_equal(firsts[options->channels * batch], k);
+    assert_int_equal(e[k].voxel, -1);
+    free(stacked);
+    free(ranks);
+    free(order);
+    free(e);
+    tsr_volume_destroy(&host);
+    tsr_volume_destroy(&device);
+    finish(&b);
+}
+
+static void several_classes(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    const tsr_size3 sizes[] = { { 32, 18, 18 }, { 80, 70, 1 }, { 23, 5, 6 }, { 5, 1, 1 }, { 2100, 2, 2 } };
+    static double real[32 * 18 * 18];
+    static uint8_t bytes[32 * 18 * 18];
+    static float floats[32 * 18 * 18];
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int round = 0; round < 6; round++) {
+            const int64_t cells = sizes[s].x * sizes[s].y * sizes[s].z;
+            tsr_pyramid_class classes[TSR_PYRAMID_CHANNELS];
+            tsr_pyramid_options o = TSR_PYRAMID_OPTIONS;
+            o.channels = (int32_t[]){ 1, 2, 3, 5, 16, 7 }[round];
+            o.classes = classes;
+            o.order = (tsr_pyramid_order)((s + (size_t)round) % 3);
+            o.reverse = 3;
+            o.fanout = (int32_t[]){ 0, 9, 16, 3, 0 }[(s + (size_t)round) % 5];
+            o.implicit_base = round == 3;
+            if (sizes[s].z % 2 == 0 && round % 2) o.batch = 2;
+            for (int32_t c = 0; c < o.channels; c++) {
+                const double lower = (double)(test_random(&seed) % 6);
+                const tsr_pyramid_classifier kind = (tsr_pyramid_classifier)(round < 4 ? TSR_PYRAMID_RANGE + c % 4 : 1 + (c + round) % 7);
+                classes[c] = (tsr_pyramid_class){ kind, lower, lower + 1 + (double)(test_random(&seed) % 4) };
+            }
+            if (round == 5) classes[1].classifier = TSR_PYRAMID_COUNTS;
+            for (int64_t i = 0; i < cells; i++) real[i] = bytes[i] = (uint8_t)(test_random(&seed) % 8 * (i / 5000 != 1)); /* and empty tiles */
+            check_classes(TSR_U8, sizes[s], bytes, real, &o);
+            if (round == 5 || (test_is_slow() && round % 2)) continue;
+            for (int64_t i = 0; i < cells; i++) real[i] = floats[i] = test_random(&seed) % 9 ? (float)(8 * test_uniform(&seed)) : NAN;
+            check_classes(TSR_F32, sizes[s], floats, real, &o);
+        }
+    tsr_context *context = test_context();
+    tsr_pyramid_options o = TSR_PYRAMID_OPTIONS;
+    tsr_pyramid_class wrong[2] = { { TSR_PYRAMID_NONZERO, 0, 0 }, { TSR_PYRAMID_RANGE, 2, 2 } };
+    tsr_pyramid *p;
+    o.channels = 2;
+    require_error(tsr_pyramid_create(context, (tsr_size3){ 4, 4, 4 }, &o, &p), TSR_ERROR_ARGUMENT, "classes is NULL, expected 2");
+    o.classes = wrong;
+    require_error(tsr_pyramid_create(context, (tsr_size3){ 4, 4, 4 }, &o, &p), TSR_ERROR_ARGUMENT, "range from 2 to 2");
+    o.channels = 17;
+    require_error(tsr_pyramid_create(context, (tsr_size3){ 4, 4, 4 }, &o, &p), TSR_ERROR_ARGUMENT, "channels is 17, expected 0 to 16");
+    tsr_context_destroy(&context);
 }
 
 /* ---- lists of voxels and batches ------------------------------------------------------------------------------------------------------- */
@@ -222,6 +327,34 @@ static void points_of_a_sphere(void **state)
     assert_int_equal(tsr_points_count(local), k);
     tsr_points_destroy(&points);
     tsr_points_destroy(&local);
+    /* two clouds in one sweep: each as if it were alone */
+    const tsr_pyramid_class both[3] = { { TSR_PYRAMID_CROSSINGS, 2, 0 }, { TSR_PYRAMID_RANGE, -1, 1 }, { TSR_PYRAMID_LABEL, 1e9, 0 } };
+    tsr_points_volume_options several = o;
+    tsr_points *clouds[3];
+    several.pyramid.channels = 3;
+    several.pyramid.classes = both;
+    require_ok(tsr_points_from_classes(context, device, &several, clouds));
+    for (int which = 0; which < 3; which++) {
+        tsr_points *expected, *here;
+        o.pyramid.classifier = both[which].classifier;
+        o.pyramid.lower = both[which].lower;
+        o.pyramid.upper = both[which].upper;
+        require_ok(tsr_points_from_volume(context, device, &o, &points));
+        require_ok(tsr_points_copy(points, NULL, &expected));
+        require_ok(tsr_points_copy(clouds[which], NULL, &here));
+        const size_t bytes = (size_t)tsr_points_count(expected) * 12;
+        assert_int_equal(tsr_points_count(here), tsr_points_count(expected));
+        assert_true((bytes > 0) == (which < 2));
+        if (bytes) {
+            assert_memory_equal(tsr_points_positions(here), tsr_points_positions(expected), bytes);
+            assert_memory_equal(tsr_points_normals(here), tsr_points_normals(expected), bytes);
+        }
+        tsr_points_destroy(&expected);
+        tsr_points_destroy(&here);
+        tsr_points_destroy(&points);
+        tsr_points_destroy(&clouds[which]);
+    }
+    require_error(tsr_points_from_volume(context, device, &several, &points), TSR_ERROR_ARGUMENT, "channels is 3, expected one class");
     o.pyramid.classifier = TSR_PYRAMID_LABEL;
     o.pyramid.lower = 1e9; /* nothing */
     require_ok(tsr_points_from_volume(context, device, &o, &points));
@@ -348,7 +481,8 @@ static void wrong_arguments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(classifiers), cmocka_unit_test(indices_and_batches), cmocka_unit_test(points_of_a_sphere),
-                                        cmocka_unit_test(sparse_matrices), cmocka_unit_test(wrong_arguments) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(classifiers),         cmocka_unit_test(several_classes),
+                                        cmocka_unit_test(indices_and_batches), cmocka_unit_test(points_of_a_sphere),
+                                        cmocka_unit_test(sparse_matrices),     cmocka_unit_test(wrong_arguments) };
     return cmocka_run_group_tests_name("pyramid lists", tests, NULL, NULL);
 }

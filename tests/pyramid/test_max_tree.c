@@ -255,14 +255,6 @@ static void filters_feed_pictures(void **state)
     free(f);
 }
 
-static int stop_at_once(void *user, double fraction, const char *stage)
-{
-    (void)user;
-    (void)fraction;
-    (void)stage;
-    return 1;
-}
-
 static void refuses(void **state)
 {
     (void)state;
@@ -277,7 +269,7 @@ static void refuses(void **state)
     build.neighbours = 8;
     require_error(tsr_max_tree_create(v, &build, &tree), TSR_ERROR_ARGUMENT, "neighbours is 8, expected 6, 18 or 26");
     build.neighbours = 6;
-    build.progress.report = stop_at_once;
+    build.progress.report = test_stops;
     require_error(tsr_max_tree_create(v, &build, &tree), TSR_ERROR_CANCELLED, "cancelled");
     assert_null(tree);
     require_ok(tsr_max_tree_create(v, NULL, &tree));

@@ -21,6 +21,15 @@ static void golden_compaction(void **state)
     }
     assert_int_equal(e[12].voxel, -1);
     assert_int_equal(e[13].voxel, -1);
+    /* the printed levels, by the ranks of the first pixels of their cells in the order of visits */
+    static const uint8_t one[4][4] = { { 0, 1, 1, 0 }, { 0, 1, 1, 0 }, { 2, 0, 0, 2 }, { 0, 2, 2, 0 } }, two[2][2] = { { 2, 2 }, { 4, 4 } };
+    int64_t cells[17];
+    for (int k = 0; k < 16; k++) cells[k] = 8 * 2 * ((k >> 1 & 1) | (k >> 3) << 1) + 2 * ((k & 1) | (k >> 2 & 1) << 1);
+    cells[16] = 64; /* beyond: the total */
+    uint64_t *r = ranked(&b, cells, 17);
+    for (int k = 0; k < 16; k++) assert_int_equal(r[k + 1] - r[k], one[(k >> 1 & 1) | (k >> 3) << 1][(k & 1) | (k >> 2 & 1) << 1]);
+    for (int k = 0; k < 4; k++) assert_int_equal(r[4 * k + 4] - r[4 * k], two[k >> 1][k & 1]);
+    free(r);
     free(e);
     finish(&b);
 }
@@ -39,6 +48,15 @@ static void golden_expansion(void **state)
         assert_int_equal(e[k].copy, expected[k][2]);
     }
     free(e);
+    finish(&b);
+    /* its binary version: level 1 is 3 2 / 2 1 */
+    uint8_t binary[16];
+    for (int k = 0; k < 16; k++) binary[k] = counts[k] > 0;
+    const int64_t cells[5] = { 0, 2, 8, 10, 16 };
+    b = build(TSR_U8, (tsr_size3){ 4, 4, 1 }, binary, NULL);
+    uint64_t *r = ranked(&b, cells, 5);
+    assert_true(b.info.total == 8 && r[0] == 0 && r[1] == 3 && r[2] == 5 && r[3] == 7 && r[4] == 8);
+    free(r);
     finish(&b);
 }
 
@@ -104,7 +122,7 @@ static void check_orders(tsr_size3 n, const uint8_t *counts, uint64_t turn)
         tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
         options.order = (tsr_pyramid_order)order;
         options.reverse = (int32_t)(1 + turn % 7);
-        options.fanout = (int32_t[]){ 0, 2, 4, 8, 16, 32, 64 }[turn % 7];
+        options.fanout = (int32_t[]){ 0, 2, 4, 9, 8, 16, 27, 32, 64, 3 }[turn % 10];
         if (turn % 2 && n.z % 2 == 0) options.batch = n.z > 2 ? n.z / 2 : n.z;
         check_all(n, counts, &options);
     }
@@ -132,6 +150,29 @@ static void lists_equal_serial_walk(void **state)
     check_all((tsr_size3){ 31, 33, 5 }, counts, &any);
     memset(counts, 255, sizeof counts); /* the most every level can hold */
     check_all((tsr_size3){ 16, 16, 16 }, counts, &any);
+}
+
+/* 3 x 3 : 1 in the plane, worked by hand: bricks of 27 = 9 x 3 pixels, and nine of them a cell. */
+static void golden_thirds(void **state)
+{
+    (void)state;
+    static const int16_t expected[9][2] = { { 0, 0 }, { 2, 0 }, { 1, 1 }, { 0, 2 }, { 3, 0 }, { 8, 2 }, { 4, 3 }, { 9, 0 }, { 26, 26 } };
+    static uint8_t counts[27 * 27];
+    tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
+    options.fanout = 9;
+    memset(counts, 0, sizeof counts);
+    for (int k = 0; k < 9; k++) counts[27 * expected[k][1] + expected[k][0]] = (uint8_t)(k == 4 ? 2 : 1);
+    built b = build(TSR_U8, (tsr_size3){ 27, 27, 1 }, counts, &options);
+    assert_int_equal(b.info.total, 10);
+    assert_int_equal(b.info.levels, 3); /* 27 pixels, 9 bricks, 3 cells */
+    tsr_pyramid_entry *e = selected(&b, NULL, 0, 10);
+    for (int k = 0, n = 0; k < 9; k++)
+        for (int copy = 0; copy < (k == 4 ? 2 : 1); copy++, n++) {
+            assert_int_equal(e[n].voxel, 27 * expected[k][1] + expected[k][0]);
+            assert_int_equal(e[n].copy, copy);
+        }
+    free(e);
+    finish(&b);
 }
 
 /* Volumes of several tiles of 4096 voxels, some empty, some sparse, some dense: lists of every type, whole and in parts, against a walk. */
@@ -228,6 +269,46 @@ static void wide_total(void **state)
     finish(&b);
 }
 
+/* Sixteen classes that keep everything, classified again by every query, nothing of the base stored: more outputs and more numbers of voxels than
+ * 31 bits hold, and the classes in thirds as well. */
+static void more_outputs_than_memory(void **state)
+{
+    (void)state;
+    const tsr_size3 n = { 1 << 11, 1 << 9, test_is_slow() ? 1 : 129 };
+    const uint64_t cells = (uint64_t)(n.x * n.y * n.z);
+    tsr_pyramid_class classes[TSR_PYRAMID_CHANNELS];
+    tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
+    uint8_t *bytes = calloc(cells, 1);
+    for (int c = 0; c < TSR_PYRAMID_CHANNELS; c++) classes[c] = (tsr_pyramid_class){ TSR_PYRAMID_RANGE, -1, 1 + c };
+    options.channels = TSR_PYRAMID_CHANNELS;
+    options.classes = classes;
+    options.implicit_base = 1;
+    options.order = TSR_PYRAMID_ROW;
+    tsr_context *context = test_context();
+    tsr_volume *host, *device;
+    tsr_pyramid *pyramid;
+    tsr_pyramid_info info;
+    require_ok(tsr_volume_wrap(NULL, TSR_U8, n, NULL, bytes, NULL, NULL, &host));
+    require_ok(tsr_volume_copy(host, context, &device));
+    require_ok(tsr_pyramid_create(context, n, &options, &pyramid));
+    require_ok(tsr_pyramid_build(pyramid, device));
+    require_ok(tsr_pyramid_describe(pyramid, &info));
+    assert_true(info.total == 16 * cells && (test_is_slow() || info.total > INT32_MAX));
+    assert_true(info.device_bytes < (int64_t)(16 * cells / 32));
+    built b = { context, pyramid, info };
+    const uint64_t keys[4] = { 0, info.total / 2 + 12345, info.total - 1, info.total };
+    tsr_pyramid_entry *e = selected(&b, keys, 0, 4), *part = selected(&b, NULL, keys[1], 300);
+    for (int k = 0; k < 3; k++) assert_true(e[k].voxel == (int64_t)keys[k] && e[k].copy == 0);
+    for (int k = 0; k < 300; k++) assert_true(part[k].voxel == (int64_t)keys[1] + k);
+    assert_int_equal(e[3].voxel, -1);
+    free(e);
+    free(part);
+    tsr_volume_destroy(&host);
+    tsr_volume_destroy(&device);
+    free(bytes);
+    finish(&b);
+}
+
 /* The range classifier on real values; the storage is used again for other data. */
 static void ranges(void **state)
 {
@@ -311,6 +392,8 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(golden_compaction),
                                         cmocka_unit_test(golden_expansion),
                                         cmocka_unit_test(golden_rows),
+                                        cmocka_unit_test(golden_thirds),
+                                        cmocka_unit_test(more_outputs_than_memory),
                                         cmocka_unit_test(lists_equal_serial_walk),
                                         cmocka_unit_test(lists_of_tiles),
                                         cmocka_unit_test(wide_total),

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "device/backend.h"
-#include "support.h"
+#include "region_trees.h"
 
 /* ---- the oracle: a cell is a leaf if all of it is alike, else a node; from the root down, depth first ------------------------------------- */
 
@@ -74,6 +74,16 @@ static int one_leaf(const oracle *q, int64_t x, int64_t y, int64_t z, int64_t si
                 d += pow(block_mean(q, m, x + (c & 1) * h, y + (c >> 1 & 1) * h, z + (c >> 2) * h, h) - block_mean(q, m, x, y, z, side), 2);
         return d <= q->o->threshold;
     }
+    if (q->o->rule == TSR_REGION_VARIANCE) { /* of the voxels themselves */
+        double variance = 0;
+        for (int m = 0; m < q->channels; m++) {
+            const double mean = block_mean(q, m, x, y, z, side), cells = (double)(q->bits == 3 ? side * side * side : side * side);
+            for (int64_t k = 0; k < (q->bits == 3 ? side : 1); k++)
+                for (int64_t j = 0; j < side; j++)
+                    for (int64_t i = 0; i < side; i++) variance += pow(at(q, m, x + i, y + j, z + k) - mean, 2) / cells;
+        }
+        return variance <= q->o->threshold;
+    }
     for (int m = 0; m < q->channels; m++) {
         double least = INFINITY, most = -INFINITY;
         for (int64_t k = 0; k < (q->bits == 3 ? side : 1); k++)
@@ -117,20 +127,6 @@ static int32_t visit(oracle *q, int64_t x, int64_t y, int64_t z, int64_t side)
 }
 
 /* ---- the trees ---------------------------------------------------------------------------------------------------------------------------- */
-
-static tsr_region_tree *make(tsr_context *context, tsr_dtype dtype, tsr_size3 n, const void *const *data, int channels, const tsr_region_options *o)
-{
-    tsr_volume *host, *device[4] = { NULL };
-    tsr_region_tree *tree;
-    for (int c = 0; c < channels; c++) {
-        require_ok(tsr_volume_wrap(NULL, dtype, n, NULL, (void *)(uintptr_t)data[c], NULL, NULL, &host));
-        require_ok(tsr_volume_copy(host, context, &device[c]));
-        tsr_volume_destroy(&host);
-    }
-    require_ok(tsr_region_tree_make(context, (const tsr_volume *const *)device, channels, o, &tree));
-    for (int c = 0; c < channels; c++) tsr_volume_destroy(&device[c]);
-    return tree;
-}
 
 static void check_against_oracle(tsr_dtype dtype, tsr_size3 n, const void *const *data, const double *const *real, int channels,
                                  const tsr_region_options *o)
@@ -223,6 +219,8 @@ static void trees_equal_recursion(void **state)
             check_against_oracle(TSR_F32, sizes[s], float_channels, reals, 1 + round % 3, &o);
             o.rule = TSR_REGION_SPREAD;
             check_against_oracle(TSR_F32, sizes[s], float_channels, reals, 1 + round % 3, &o);
+            o.rule = TSR_REGION_VARIANCE;
+            check_against_oracle(TSR_F32, sizes[s], float_channels, reals, 1 + round % 3, &o);
         }
 }
 
@@ -245,15 +243,25 @@ static void discs_and_spheres(void **state)
     static const struct {
         int n, z, in, leaves, nodes, empty;
     } rows[] = {
-        { 16, 0, 112, 28, 21, 36 },         { 32, 0, 448, 100, 53, 60 },
-        { 64, 0, 1804, 160, 101, 144 },     { 128, 0, 7232, 368, 237, 344 },
-        { 256, 0, 28968, 768, 485, 688 },   { 512, 0, 115816, 1456, 933, 1344 },
-        { 16, 1, 912, 352, 121, 496 },      { 32, 1, 7208, 1776, 489, 1648 },
-        { 64, 1, 57856, 6504, 1977, 7336 }, { 128, 1, 463400, 27720, 8217, 29800 },
+        { 16, 0, 112, 28, 21, 36 },
+        { 32, 0, 448, 100, 53, 60 },
+        { 64, 0, 1804, 160, 101, 144 },
+        { 128, 0, 7232, 368, 237, 344 },
+        { 256, 0, 28968, 768, 485, 688 },
+        { 512, 0, 115816, 1456, 933, 1344 },
+        { 16, 1, 912, 352, 121, 496 },
+        { 32, 1, 7208, 1776, 489, 1648 },
+        { 64, 1, 57856, 6504, 1977, 7336 },
+        { 128, 1, 463400, 27720, 8217, 29800 },
+        { 1024, 0, 463304, 3224, 2021, 2840 },
+        { 2048, 0, 1853028, 6264, 4025, 5812 },
+        { 4096, 0, 7412064, 12408, 8041, 11716 },
+        { 256, 1, 3706160, 114376, 33105, 117360 },
     };
+    const size_t count_of_rows = sizeof rows / sizeof *rows - (test_is_slow() ? 4 : 0);
     tsr_context *context = test_context();
-    uint8_t *mask = malloc(128 * 128 * 128);
-    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+    uint8_t *mask = malloc(256 * 256 * 256);
+    for (size_t r = 0; r < count_of_rows; r++) {
         const int64_t n = rows[r].n, deep = rows[r].z ? n : 1;
         const tsr_size3 size = { n, n, deep };
         int64_t inside = 0;
@@ -518,7 +526,7 @@ static void queries(void **state)
         tsr_region_tree *device = make(context, TSR_U8, n, (const void *const[]){ data }, 1, &o), *tree;
         require_ok(tsr_region_tree_copy(device, NULL, &tree));
         check_points(context, device, tree, n);
-        check_rays(context, device, tree, &seed);
+        for (int k = test_is_slow() ? 16 : 0; k < 17; k++) check_rays(context, device, tree, &seed); /* 10^5 rays in all */
         /* means of a field over the leaves, painted */
         const int64_t leaves = tsr_region_tree_describe(tree).leaves;
         float *field = malloc((size_t)cells * sizeof *field), *means = malloc((size_t)leaves * sizeof *means);
@@ -585,6 +593,10 @@ static void values_beyond_float32(void **state)
         { TSR_I16, 0, 1, 1, 16000000, 0, TSR_REGION_SPREAD, 0, 8 },
         { TSR_F32, 3e9, 1e9, 1, 0, 0, TSR_REGION_SPREAD, 0, 8 },
         { TSR_I32, 16777216, 16777217, 1, 0, 0, TSR_REGION_LINEAR, 0, -1 },
+        { TSR_I32, 16777216, 16777217, 1, 0, 0, TSR_REGION_VARIANCE, 1, 0 },
+        { TSR_F64, INFINITY, 0, 1, 0, 0, TSR_REGION_VARIANCE, 0, 449 },
+        { TSR_F32, 3, 1, 1, 0, 0.4, TSR_REGION_VARIANCE, 0, 8 }, /* 7/8 1/8 4 = 0.4375 */
+        { TSR_F32, 3, 1, 1, 0, 0.44, TSR_REGION_VARIANCE, 0, 1 },
     };
     tsr_context *context = test_context();
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {

@@ -191,14 +191,6 @@ static void equals_halving(void **state)
     tsr_context_destroy(&context);
 }
 
-static int stop(void *user, double fraction, const char *stage)
-{
-    (void)user;
-    (void)fraction;
-    (void)stage;
-    return 1;
-}
-
 static void refuses(void **state)
 {
     (void)state;
@@ -216,7 +208,7 @@ static void refuses(void **state)
     how.touch = (tsr_region_touch)3;
     require_error(tsr_region_tree_grade(tree, &how, NULL, &graded, NULL), TSR_ERROR_ARGUMENT, "touch is 3, expected faces, edges or corners");
     how.touch = TSR_REGION_TOUCH_FACES;
-    how.progress.report = stop;
+    how.progress.report = test_stops;
     require_error(tsr_region_tree_grade(tree, &how, NULL, &graded, NULL), TSR_ERROR_CANCELLED, "cancelled");
     assert_null(graded);
     require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ 3, 1, 1 }, NULL, &values));

@@ -81,8 +81,8 @@ static void tiles_equal_the_whole(void **state)
             if (round == 23) memset(bytes, 1, sizeof bytes);
             if (round == 22) memset(bytes, 0, sizeof bytes);
             for (int64_t i = 0; i < cells; i++) floats[i] = (float)bytes[i] + (round % 2 ? 0.125f * (float)(i / 7 % 5 == 0) : 0.0f);
-            o.rule = (tsr_region_rule_kind)(round % 5);
-            o.classifier = round % 10 == 5 ? TSR_PYRAMID_BOUNDARY : TSR_PYRAMID_RANGE;
+            o.rule = (tsr_region_rule_kind)(round % 6);
+            o.classifier = round % 12 == 6 ? TSR_PYRAMID_BOUNDARY : TSR_PYRAMID_RANGE;
             o.lower = 1;
             o.upper = 9;
             o.threshold = o.rule == TSR_REGION_EDGES || o.rule == TSR_REGION_LINEAR ? 0.02 : round % 3 * 0.3;
@@ -124,6 +124,140 @@ static void tiles_equal_the_whole(void **state)
             tsr_region_tree_destroy(&whole);
         }
     assert_true(merged_across > 0 || test_is_slow()); /* else the tiles did not merge anywhere */
+    tsr_context_destroy(&context);
+}
+
+/* Leaves of some levels alone, with their values. */
+static void filtered_by_size(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    const tsr_size3 sizes[] = { { 32, 32, 32 }, { 64, 40, 1 }, { 13, 9, 18 } };
+    static uint8_t bytes[32 * 32 * 32];
+    tsr_context *context = test_context();
+    for (int round = 0; round < 9; round++) {
+        const tsr_size3 n = sizes[round % 3];
+        tsr_region_options o = TSR_REGION_OPTIONS;
+        tsr_region_tree *device, *tree, *filtered, *back;
+        tsr_volume *values, *kept, *painted, *local;
+        const int32_t least = round / 3, most = least + round % 2;
+        clumps(&seed, n, 3, bytes);
+        o.rule = TSR_REGION_SPREAD;
+        device = make(context, TSR_U8, n, bytes, &o);
+        tree = host_of(device);
+        const tsr_region_info info = tsr_region_tree_describe(tree);
+        require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ info.leaves, 2, 1 }, NULL, &values));
+        for (int64_t i = 0; i < 2 * info.leaves; i++) ((float *)tsr_volume_data(values))[i] = (float)i;
+        require_ok(tsr_region_tree_filter(device, least, most, values, &filtered, &kept));
+        back = host_of(filtered);
+        const tsr_region_info less = tsr_region_tree_describe(back);
+        int64_t at = 0;
+        for (int64_t i = 0; i < info.leaves; i++) {
+            const uint64_t key = tsr_region_tree_leaves(tree)[i];
+            if ((int32_t)(key & 63u) < least || (int32_t)(key & 63u) > most) continue;
+            assert_true(at < less.leaves && tsr_region_tree_leaves(back)[at] == key);
+            const float *v = tsr_volume_data_const(kept);
+            assert_true(v[at] == (float)i && v[less.leaves + at] == (float)(info.leaves + i));
+            at++;
+        }
+        assert_int_equal(at, less.leaves);
+        assert_true(less.leaves ? tsr_volume_size(kept).x == less.leaves : kept == NULL);
+        require_ok(tsr_region_tree_paint(filtered, TSR_U8, NULL, 0, &painted)); /* the nodes lead to them */
+        require_ok(tsr_volume_copy(painted, NULL, &local));
+        int64_t covered = 0, expected = 0;
+        for (int64_t i = 0; i < n.x * n.y * n.z; i++) covered += ((const uint8_t *)tsr_volume_data_const(local))[i];
+        for (int64_t i = 0; i < less.leaves; i++) expected += (int64_t)1 << (less.dimensions * (int32_t)(tsr_region_tree_leaves(back)[i] & 63u));
+        assert_int_equal(covered, expected);
+        if (round == 0) {
+            tsr_region_tree *none;
+            tsr_volume *no_values;
+            require_error(tsr_region_tree_filter(device, 2, 1, NULL, &none, NULL), TSR_ERROR_ARGUMENT, "levels from 2 to 1");
+            require_error(tsr_region_tree_filter(device, 0, 1, values, &none, NULL), TSR_ERROR_ARGUMENT, "filtered_values is NULL");
+            tsr_volume_destroy(&local);
+            require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ info.leaves + 1, 1, 1 }, NULL, &local));
+            require_error(tsr_region_tree_filter(device, 0, 1, local, &none, &no_values), TSR_ERROR_ARGUMENT, "values are f32");
+            assert_true(!none && !no_values);
+        }
+        tsr_volume_destroy(&values);
+        tsr_volume_destroy(&kept);
+        tsr_volume_destroy(&painted);
+        tsr_volume_destroy(&local);
+        tsr_region_tree_destroy(&device);
+        tsr_region_tree_destroy(&tree);
+        tsr_region_tree_destroy(&filtered);
+        tsr_region_tree_destroy(&back);
+    }
+    tsr_context_destroy(&context);
+}
+
+/* Nothing of the voxels is stored: the same lists from less memory. */
+static void bases_that_are_not_stored(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    const tsr_size3 sizes[] = { { 32, 32, 32 }, { 21, 9, 30 }, { 64, 40, 1 }, { 3, 4, 2 }, { 9, 1, 1 } };
+    static uint8_t bytes[32 * 32 * 32];
+    static float floats[32 * 32 * 32];
+    tsr_context *context = test_context();
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int round = 0; round < (test_is_slow() ? 5 : 14); round++) {
+            const tsr_size3 n = sizes[s];
+            tsr_region_options o = TSR_REGION_OPTIONS;
+            tsr_region_pyramid *stored, *asked;
+            tsr_region_tree *device, *plain, *again;
+            tsr_region_info info, less;
+            clumps(&seed, n, 4, bytes);
+            if (round == 13) memset(bytes, 2, sizeof bytes);
+            for (int64_t i = 0; i < n.x * n.y * n.z; i++) floats[i] = (float)bytes[i] + (round % 2 ? 0.125f * (float)(i / 7 % 5 == 0) : 0.0f);
+            o.rule = (tsr_region_rule_kind)(round % 3);
+            o.classifier = round % 2 ? TSR_PYRAMID_BOUNDARY : TSR_PYRAMID_RANGE;
+            o.lower = 1;
+            o.upper = 9;
+            o.threshold = 0.02;
+            o.complement = round % 4 == 1;
+            o.singles = round % 5 == 2;
+            o.nodes_only = round % 7 == 3;
+            tsr_volume *v = there(context, TSR_F32, n, floats);
+            require_ok(tsr_region_pyramid_create(context, n, &o, &stored));
+            o.implicit_base = 1;
+            require_ok(tsr_region_pyramid_create(context, n, &o, &asked));
+            require_ok(tsr_region_pyramid_build(stored, (const tsr_volume *const[]){ v }, 1));
+            require_ok(tsr_region_pyramid_build(asked, (const tsr_volume *const[]){ v }, 1));
+            require_ok(tsr_region_pyramid_describe(stored, &info));
+            require_ok(tsr_region_pyramid_describe(asked, &less));
+            assert_true(less.leaves == info.leaves && less.nodes == info.nodes && less.root == info.root);
+            if (s == 0) assert_true(less.device_bytes < info.device_bytes / 2);
+            require_ok(tsr_region_tree_extract(stored, &device));
+            require_ok(tsr_region_tree_copy(device, NULL, &plain));
+            tsr_region_tree_destroy(&device);
+            require_ok(tsr_region_tree_extract(asked, &device));
+            require_ok(tsr_region_tree_copy(device, NULL, &again));
+            if (o.nodes_only)
+                assert_memory_equal(tsr_region_tree_nodes(again), tsr_region_tree_nodes(plain), (size_t)(info.nodes << info.dimensions) * 4);
+            else same_trees(again, plain);
+            if (round == 0 && n.x > 20) { /* and tile by tile */
+                tsr_region_tiling tiling = TSR_REGION_TILING;
+                tsr_region_tree *tiled;
+                tsr_volume *host = wrap(TSR_F32, n, floats);
+                tiling.tile = 16;
+                require_ok(tsr_region_tree_make_tiled(context, (const tsr_volume *const[]){ host }, 1, &o, &tiling, &tiled, NULL));
+                same_trees(tiled, plain);
+                tsr_region_tree_destroy(&tiled);
+                tsr_volume_destroy(&host);
+            }
+            tsr_region_tree_destroy(&device);
+            tsr_region_tree_destroy(&plain);
+            tsr_region_tree_destroy(&again);
+            tsr_region_pyramid_destroy(&stored);
+            tsr_region_pyramid_destroy(&asked);
+            tsr_volume_destroy(&v);
+        }
+    tsr_region_options o = TSR_REGION_OPTIONS;
+    tsr_region_pyramid *p;
+    o.rule = TSR_REGION_SPREAD;
+    o.implicit_base = 1;
+    require_error(tsr_region_pyramid_create(context, sizes[0], &o, &p), TSR_ERROR_ARGUMENT,
+                  "implicit_base is for the rules classes, edges and linear");
     tsr_context_destroy(&context);
 }
 
@@ -438,13 +572,6 @@ static void renewed_trees(void **state)
     tsr_context_destroy(&context);
 }
 
-static int stop(void *user, double fraction, const char *stage)
-{
-    (void)stage;
-    *(int *)user += 1;
-    return fraction > 0.4;
-}
-
 static void wrong_arguments(void **state)
 {
     (void)state;
@@ -458,14 +585,14 @@ static void wrong_arguments(void **state)
     const tsr_size3 n = { 16, 16, 16 };
     tsr_volume *host = wrap(TSR_U8, n, data), *v = there(context, TSR_U8, n, data);
     const tsr_volume *const channels[1] = { host };
-    int calls = 0;
+    test_stop stop = { 0.4, 0 };
     o.classifier = TSR_PYRAMID_NONZERO;
     tiling.tile = 12;
     require_error(tsr_region_tree_make_tiled(context, channels, 1, &o, &tiling, &tree, NULL), TSR_ERROR_ARGUMENT, "tile is 12");
     tiling.tile = 8;
-    tiling.progress = (tsr_progress){ stop, &calls };
+    tiling.progress = (tsr_progress){ test_stops, &stop };
     require_error(tsr_region_tree_make_tiled(context, channels, 1, &o, &tiling, &tree, NULL), TSR_ERROR_CANCELLED, "4 of 8 tiles");
-    assert_true(tree == NULL && calls == 5);
+    assert_true(tree == NULL && stop.calls == 5);
     require_error(tsr_region_tree_make_tiled(context, channels, 0, &o, &tiling, &tree, NULL), TSR_ERROR_ARGUMENT, "0 channels");
     require_error(tsr_region_merge_create(&o, 4, &merge), TSR_ERROR_ARGUMENT, "dimensions is 0");
     o.dimensions = 3;
@@ -497,7 +624,8 @@ static void wrong_arguments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(tiles_equal_the_whole), cmocka_unit_test(volumes_grow_and_differ),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(tiles_equal_the_whole), cmocka_unit_test(bases_that_are_not_stored),
+                                        cmocka_unit_test(filtered_by_size),      cmocka_unit_test(volumes_grow_and_differ),
                                         cmocka_unit_test(caps_and_node_lists),   cmocka_unit_test(gaps_equal_a_march),
                                         cmocka_unit_test(renewed_trees),         cmocka_unit_test(wrong_arguments) };
     return cmocka_run_group_tests_name("trees in tiles", tests, NULL, NULL);

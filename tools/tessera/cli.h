@@ -70,6 +70,8 @@ typedef struct cli_verb {
 /* Parses argv[1..] by the verb's table and the global one. Returns -1 to go on, or an exit code (usage error, --help). Inputs (arguments
  * that are no options) must number between `fewest` and `most`. */
 int cli_parse(cli_call *cli, const cli_option *options, int fewest, int most, int argc, char **argv);
+/* One LOWER:UPPER, either may be missing, into the option's value of two numbers; negative, or the exit code of a mistake. */
+int cli_take_range(const cli_call *cli, const cli_option *option, const char *text);
 
 /* Messages on stderr: "tessera VERB: ...". cli_usage returns CLI_USAGE. cli_status prints the library's last message, with `file` and the
  * option in front when given, and returns the exit code that belongs to the status. */

@@ -17,6 +17,7 @@ struct octree {
     tsr_file_kind kind;       /* of the input, unless it is a tree */
     tsr_vec3 spacing, origin; /* of meshes */
     int spacing_given;
+    int32_t triangles;             /* > 0: the octree of the triangles themselves, so many a leaf at most */
     tsr_vec3 find, ray, direction; /* queries, in world coordinates */
     int find_given, ray_given, direction_given;
 };
@@ -167,6 +168,48 @@ static int from_mesh(struct octree *o, tsr_context *context, cli_tree *tree, dou
     return code;
 }
 
+/* Of the triangles of a mesh; the value of a leaf is how many it has. */
+static int from_triangles(struct octree *o, tsr_context *context, cli_tree *tree, double *seconds)
+{
+    const char *path = o->cli->input[0];
+    tsr_triangle_tree_options options = TSR_TRIANGLE_TREE_OPTIONS;
+    tsr_triangle_lists lists = { 0 };
+    tsr_region_tree *device = NULL, *host = NULL;
+    tsr_volume *values = NULL, *view = NULL, *starts = NULL;
+    tsr_mesh *there = NULL;
+    tsr_geometry geometry;
+    tsr_size3 size;
+    int code = CLI_OK;
+    tsr_mesh *mesh = cli_read_mesh(o->cli, path, &o->read, &code);
+    if (!mesh) return code;
+    options.most = o->triangles;
+    options.progress = cli_progress(o->cli);
+    tsr_status status = tsr_winding_lattice(mesh, o->spacing, o->origin, 1, &size, &geometry);
+    if (status == TSR_OK) status = tsr_mesh_copy(mesh, context, &there);
+    const double start = cli_seconds();
+    if (status == TSR_OK) status = tsr_region_tree_from_triangles(context, there, size, &geometry, &options, &device, &lists);
+    *seconds = cli_seconds() - start;
+    if (status == TSR_OK) status = tsr_region_tree_copy(device, NULL, &host);
+    if (status == TSR_OK && lists.leaves) {
+        status = tsr_volume_wrap(context, TSR_U64, (tsr_size3){ lists.leaves + 1, 1, 1 }, NULL, lists.starts, NULL, NULL, &view);
+        if (status == TSR_OK) status = tsr_volume_copy(view, NULL, &starts);
+        if (status == TSR_OK) status = tsr_volume_create(NULL, TSR_F32, (tsr_size3){ lists.leaves, 1, 1 }, NULL, &values);
+        const uint64_t *first = status == TSR_OK ? (const uint64_t *)tsr_volume_data_const(starts) : NULL;
+        for (int64_t i = 0; i < lists.leaves && first; i++) ((float *)tsr_volume_data(values))[i] = (float)(first[i + 1] - first[i]);
+    }
+    if (status == TSR_OK) status = cli_tree_adopt(context, &host, &values, tree);
+    tsr_volume_destroy(&values);
+    tsr_volume_destroy(&starts);
+    tsr_volume_destroy(&view);
+    tsr_region_tree_destroy(&host);
+    tsr_triangle_lists_destroy(&lists);
+    if (status != TSR_OK) code = cli_status(o->cli, status, path);
+    tsr_region_tree_destroy(&device);
+    tsr_mesh_destroy(&there);
+    tsr_mesh_destroy(&mesh);
+    return code;
+}
+
 static int on_stdout(const struct octree *o)
 {
     const char *const names[] = { o->output, o->components, o->labels };
@@ -183,7 +226,11 @@ static int work(struct octree *o)
     int32_t channels = o->cli->inputs;
     int code = cli_context(o->cli, &context);
     if (!code && cli_tree_is_file(o->cli, o->cli->input[0])) code = cli_tree_read(o->cli, o->cli->input[0], context, 4, &tree, &channels);
-    else if (!code) code = o->kind == TSR_FILE_MESH ? from_mesh(o, context, &tree, &seconds) : from_volumes(o, context, &tree, &seconds);
+    else if (!code)
+        code = o->triangles               ? from_triangles(o, context, &tree, &seconds)
+               : o->kind == TSR_FILE_MESH ? from_mesh(o, context, &tree, &seconds)
+                                          : from_volumes(o, context, &tree, &seconds);
+    if (!code) code = cli_tree_filter(o->cli, &o->regions, context, channels, &tree);
     if (!code) code = cli_tree_grade(o->cli, &o->regions, context, channels, &tree);
     if (!code && o->cap) {
         const tsr_status status = tsr_region_tree_cap(tree.device, o->cap);
@@ -214,6 +261,16 @@ static int prepare(struct octree *o)
     if (tree && o->tile_given) return cli_usage(cli, "--tile: is not for trees");
     code = tree ? cli_regions_of_tree(cli, &o->regions) : CLI_OK;
     if (code) return code;
+    if (o->triangles) {
+        const char *name = o->regions.rule_given              ? "rule"
+                           : o->regions.range_given           ? "range"
+                           : o->tile_given                    ? "tile"
+                           : o->regions.options.nodes_only    ? "nodes-only"
+                           : o->regions.options.implicit_base ? "implicit-base"
+                                                              : NULL;
+        if (o->kind != TSR_FILE_MESH || tree) return cli_usage(cli, "--triangles: is for meshes");
+        if (name) return cli_usage(cli, "--%s: without effect with --triangles", name);
+    }
     if (o->kind == TSR_FILE_MESH && !o->regions.rule_given) o->regions.rule = CLI_RULE_CLASSES;
     if (o->kind == TSR_FILE_MESH && o->regions.rule == CLI_RULE_CLASSES && !o->regions.range_given) { /* solid */
         o->regions.range[0] = 1;
@@ -324,6 +381,14 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 1e-300,
           .upper = 1e300,
           .given = &o.spacing_given },
+        { .name = "triangles",
+          .type = CLI_INT,
+          .value = &o.triangles,
+          .argument = "N",
+          .help = "of a mesh: the octree of the triangles themselves; leaves that more than N touch are split, down to the spacing; their\n"
+                  "values are numbers of triangles",
+          .lower = 1,
+          .upper = 64 },
         { .name = "origin",
           .type = CLI_VEC3,
           .value = &o.origin,
@@ -353,5 +418,6 @@ const cli_verb verb_octree = { "octree", "[options] VOLUME...|MESH|TREE.rgt [-o 
                                "  tessera octree simple.rgt.gz -o again.nii.gz\n"
                                "  tessera octree torus.nii.gz --rule classes --range 0: --components parts.csv --labels parts.nii.gz\n"
                                "  tessera octree cubes.ply --spacing 0.25 --tile 128 --tree solid.rgt.gz\n"
+                               "  tessera octree cubes.ply --spacing 0.05 --triangles 8 --list where.csv\n"
                                "  tessera render cubes.ply -o cubes.png\n",
                                run };

@@ -150,7 +150,7 @@ static int take_box(const cli_call *cli, const cli_option *o, const char *text)
     return -1;
 }
 
-static int take_range(const cli_call *cli, const cli_option *o, const char *text)
+int cli_take_range(const cli_call *cli, const cli_option *o, const char *text)
 {
     double range[2] = { -INFINITY, INFINITY };
     const char *at = text;
@@ -199,7 +199,7 @@ static int take(const cli_call *cli, const cli_option *o, const char *text)
     case CLI_COUNT: case CLI_INT: case CLI_REAL: return take_number(cli, o, text);
     case CLI_SIZE3: case CLI_VEC3: return take_triple(cli, o, text);
     case CLI_BOX: return take_box(cli, o, text);
-    case CLI_RANGE: return take_range(cli, o, text);
+    case CLI_RANGE: return cli_take_range(cli, o, text);
     case CLI_COLOR: return take_color(cli, o, text);
     case CLI_CHOICE: return take_choice(cli, o, text);
     case CLI_DTYPE:

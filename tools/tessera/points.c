@@ -7,49 +7,111 @@ struct points {
     tsr_read_options read;
     tsr_write_options write;
     tsr_points_volume_options options;
+    tsr_triangle_tree_options surface; /* of meshes */
+    tsr_vec3 spacing, origin;
     const char *output;
+    tsr_points *clouds[TSR_PYRAMID_CHANNELS];
+    int32_t count;
+    int64_t voxels;
 };
 
-static int work(struct points *p)
+static int of_volume(struct points *p, tsr_context *context, double *seconds)
+{
+    int code = CLI_OK;
+    tsr_volume *volume = cli_read_to_device(p->cli, p->cli->input[0], &p->read, context, &code);
+    if (!volume) return code;
+    const double start = cli_seconds();
+    p->voxels = tsr_volume_count(volume);
+    const tsr_status status = tsr_points_from_classes(context, volume, &p->options, p->clouds);
+    *seconds = cli_seconds() - start;
+    tsr_volume_destroy(&volume);
+    return status == TSR_OK ? CLI_OK : cli_status(p->cli, status, p->cli->input[0]);
+}
+
+/* The surface voxels of a mesh. */
+static int of_mesh(struct points *p, tsr_context *context, double *seconds)
+{
+    int code = CLI_OK;
+    tsr_mesh *mesh = cli_read_mesh(p->cli, p->cli->input[0], &p->read, &code), *there = NULL;
+    tsr_geometry geometry;
+    tsr_size3 size;
+    if (!mesh) return code;
+    tsr_status status = tsr_winding_lattice(mesh, p->spacing, p->origin, 1, &size, &geometry);
+    if (status == TSR_OK) status = tsr_mesh_copy(mesh, context, &there);
+    const double start = cli_seconds();
+    p->surface.progress = cli_progress(p->cli);
+    if (status == TSR_OK) {
+        p->voxels = size.x * size.y * size.z;
+        status = tsr_points_from_surface(context, there, size, &geometry, &p->surface, p->options.normals, &p->clouds[0]);
+    }
+    *seconds = cli_seconds() - start;
+    tsr_mesh_destroy(&there);
+    tsr_mesh_destroy(&mesh);
+    return status == TSR_OK ? CLI_OK : cli_status(p->cli, status, p->cli->input[0]);
+}
+
+/* File of cloud k: of several, the number stands where %d does. */
+static void path_of(const struct points *p, int32_t k, char path[4096])
+{
+    const char *mark = p->count > 1 ? strstr(p->output, "%d") : NULL;
+    if (mark) snprintf(path, 4096, "%.*s%d%s", (int)(mark - p->output), p->output, k + 1, mark + 2);
+    else snprintf(path, 4096, "%s", p->output);
+}
+
+static int work(struct points *p, tsr_file_kind kind)
 {
     tsr_context *context = NULL;
-    tsr_points *there = NULL, *points = NULL;
+    char path[4096];
+    int64_t total = 0;
+    double seconds = 0;
     int code = cli_context(p->cli, &context);
-    tsr_volume *volume = code ? NULL : cli_read_to_device(p->cli, p->cli->input[0], &p->read, context, &code);
-    const double start = cli_seconds();
-    if (volume) {
-        tsr_status status = tsr_points_from_volume(context, volume, &p->options, &there);
-        if (status == TSR_OK) status = tsr_points_copy(there, NULL, &points);
-        if (status != TSR_OK) code = cli_status(p->cli, status, p->cli->input[0]);
-    }
-    const double seconds = cli_seconds() - start;
-    if (!code && !tsr_points_count(points)) code = cli_error(p->cli, CLI_FAILED, "%s: no voxel is kept, nothing to write", p->cli->input[0]);
-    if (!code) {
-        tsr_status status = tsr_points_write(points, p->output, &p->write);
-        if (status != TSR_OK) code = cli_status(p->cli, status, p->output);
+    if (!code) code = kind == TSR_FILE_MESH ? of_mesh(p, context, &seconds) : of_volume(p, context, &seconds);
+    for (int32_t k = 0; k < p->count && !code; k++) total += tsr_points_count(p->clouds[k]);
+    if (!code && !total)
+        code = cli_error(p->cli, CLI_FAILED, "%s: no voxel is %s, nothing to write", p->cli->input[0], kind == TSR_FILE_MESH ? "touched" : "kept");
+    for (int32_t k = 0; k < p->count && !code; k++) {
+        tsr_points *local = NULL;
+        path_of(p, k, path);
+        tsr_status status = tsr_points_copy(p->clouds[k], NULL, &local);
+        if (status == TSR_OK) status = tsr_points_write(local, path, &p->write);
+        if (status != TSR_OK) code = cli_status(p->cli, status, path);
+        tsr_points_destroy(&local);
     }
     if (!code && p->cli->globals.json && strcmp(p->output, "-")) {
         json_open(NULL, '{');
-        json_int("points", tsr_points_count(points));
-        json_int("voxels", tsr_volume_count(volume));
+        json_int("points", total);
+        json_int("voxels", p->voxels);
+        if (p->count > 1) {
+            json_open("clouds", '[');
+            for (int32_t k = 0; k < p->count; k++) json_int(NULL, tsr_points_count(p->clouds[k]));
+            json_close(']');
+        }
         json_real("seconds", seconds);
         json_close('}');
     } else if (!code && strcmp(p->output, "-")) {
-        printf("%lld points of %lld voxels, %.3f s\n", (long long)tsr_points_count(points), (long long)tsr_volume_count(volume), seconds);
+        printf("%lld points of %lld voxels, %.3f s\n", (long long)total, (long long)p->voxels, seconds);
+        for (int32_t k = 0; k < p->count && p->count > 1; k++) {
+            path_of(p, k, path);
+            printf("  %-24s %lld points\n", path, (long long)tsr_points_count(p->clouds[k]));
+        }
     }
-    tsr_points_destroy(&points);
-    tsr_points_destroy(&there);
-    tsr_volume_destroy(&volume);
+    for (int32_t k = 0; k < p->count; k++) tsr_points_destroy(&p->clouds[k]);
     tsr_context_destroy(&context);
     return code;
 }
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct points p = { .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .options = TSR_POINTS_VOLUME_OPTIONS };
+    struct points p = {
+        .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .options = TSR_POINTS_VOLUME_OPTIONS, .surface = TSR_TRIANGLE_TREE_OPTIONS
+    };
     tsr_pyramid_options *o = &p.options.pyramid;
-    double range[2] = { 0 }, value = 0;
-    int classifier = 0, order = 0, range_given = 0, value_given = 0, classifier_given = 0;
+    tsr_pyramid_class classes[TSR_PYRAMID_CHANNELS];
+    cli_list ranges = { .count = 0 };
+    cli_reals values = { .count = 0 };
+    tsr_file_kind kind = TSR_FILE_VOLUME;
+    const char *format;
+    int classifier = 0, order = 0, classifier_given = 0, order_given = 0, spacing_given = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(p.output),
         { .name = "classifier",
@@ -61,20 +123,44 @@ static int run(cli_call *cli, int argc, char **argv)
           .choices = "range boundary nonzero label magnitude surface crossings",
           .given = &classifier_given },
         { .name = "range",
-          .type = CLI_RANGE,
-          .value = range,
+          .type = CLI_LIST,
+          .value = &ranges,
           .argument = "LOWER:UPPER",
-          .help = "of range and boundary: LOWER <= v < UPPER, either may be missing",
-          .given = &range_given },
+          .help = "of range and boundary: LOWER <= v < UPPER, either may be missing; given several times (up to 16): a cloud for each in one\n"
+                  "sweep over the voxels, into files of which the output names one %d" },
         { .name = "value",
-          .type = CLI_REAL,
-          .value = &value,
+          .type = CLI_REALS,
+          .value = &values,
           .argument = "V",
-          .help = "the label, the isovalue (default 0) or what |v| must exceed (default 0)",
+          .help = "the label, the isovalue (default 0) or what |v| must exceed (default 0); several as --range",
           .lower = -1e300,
+          .upper = 1e300 },
+        { .name = "spacing",
+          .type = CLI_VEC3,
+          .value = &p.spacing,
+          .argument = "X,Y,Z",
+          .help = "of a mesh: world units per voxel; a point for each voxel that the surface touches",
+          .lower = 1e-300,
           .upper = 1e300,
-          .given = &value_given },
-        { .name = "order", .type = CLI_CHOICE, .value = &order, .argument = "ORDER", .help = "of the points", .choices = "morton row" },
+          .given = &spacing_given },
+        { .name = "origin",
+          .type = CLI_VEC3,
+          .value = &p.origin,
+          .argument = "X,Y,Z",
+          .help = "of a mesh: a world position that is a voxel (default 0,0,0)",
+          .lower = -1e300,
+          .upper = 1e300 },
+        { .name = "centres",
+          .type = CLI_FLAG,
+          .value = &p.surface.centres,
+          .help = "of a mesh: only voxels whose centre line along z meets the surface within them" },
+        { .name = "order",
+          .type = CLI_CHOICE,
+          .value = &order,
+          .argument = "ORDER",
+          .help = "of the points",
+          .choices = "morton row",
+          .given = &order_given },
         { .name = "normals", .type = CLI_FLAG, .value = &p.options.normals, .help = "with unit normals along the gradient" },
         { .name = "inward", .type = CLI_FLAG, .value = &p.options.inward, .help = "normals against the gradient: values grow inwards" },
         { .name = "format", .type = CLI_TEXT, .value = &p.write.format, .argument = "NAME", .help = "of the output (default: by extension)" },
@@ -87,21 +173,51 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code >= 0) return code;
     code = cli_check_write(cli, p.output, TSR_FILE_POINTS, p.write.format);
     if (code) return code;
-    if (value_given && !classifier_given) return cli_usage(cli, "--value: needs --classifier label, magnitude, surface or crossings");
-    if (range_given && classifier > 1) return cli_usage(cli, "--range: is for the classifiers range and boundary");
-    if (!range_given && classifier <= 1) return cli_usage(cli, "--range: missing, expected --range LOWER:UPPER (or another --classifier)");
-    if (value_given && classifier <= 2) return cli_usage(cli, "--value: is for the classifiers label, magnitude, surface and crossings");
-    if (!value_given && kinds[classifier] == TSR_PYRAMID_LABEL) return cli_usage(cli, "--value: missing, expected the label");
-    o->classifier = kinds[classifier];
-    o->order = order ? TSR_PYRAMID_ROW : TSR_PYRAMID_MORTON;
-    o->lower = classifier <= 1 ? range[0] : value;
-    o->upper = range[1];
+    code = cli_recognise(cli, cli->input[0], &p.read, &kind, &format);
+    if (code) return code;
     p.write.overwrite = cli->globals.force;
-    return work(&p);
+    p.count = 1;
+    if (kind == TSR_FILE_MESH) {
+        const char *name = classifier_given   ? "classifier"
+                           : ranges.count     ? "range"
+                           : values.count     ? "value"
+                           : order_given      ? "order"
+                           : p.options.inward ? "inward"
+                                              : NULL;
+        if (name) return cli_usage(cli, "--%s: is for volumes", name);
+        if (!spacing_given) return cli_usage(cli, "--spacing: missing, expected world units per voxel of the mesh");
+        return work(&p, kind);
+    }
+    if (spacing_given || p.surface.centres) return cli_usage(cli, "--%s: is for meshes", spacing_given ? "spacing" : "centres");
+    if (values.count && !classifier_given) return cli_usage(cli, "--value: needs --classifier label, magnitude, surface or crossings");
+    if (ranges.count && classifier > 1) return cli_usage(cli, "--range: is for the classifiers range and boundary");
+    if (!ranges.count && classifier <= 1) return cli_usage(cli, "--range: missing, expected --range LOWER:UPPER (or another --classifier)");
+    if (values.count && classifier <= 2) return cli_usage(cli, "--value: is for the classifiers label, magnitude, surface and crossings");
+    if (!values.count && kinds[classifier] == TSR_PYRAMID_LABEL) return cli_usage(cli, "--value: missing, expected the label");
+    p.count = classifier <= 1 ? ranges.count : classifier == 2 || !values.count ? 1 : values.count;
+    if (p.count > TSR_PYRAMID_CHANNELS)
+        return cli_usage(cli, "--%s: %d given, expected at most %d", classifier <= 1 ? "range" : "value", p.count, (int)TSR_PYRAMID_CHANNELS);
+    const char *mark = strstr(p.output, "%d");
+    if (p.count > 1 && (!mark || strchr(p.output, '%') != strrchr(p.output, '%')))
+        return cli_usage(cli, "--output: '%s' given, expected a file name with one %%d for the number of each of %d clouds", p.output, p.count);
+    for (int32_t k = 0; k < p.count; k++) {
+        double range[2] = { 0, 0 };
+        const cli_option one = { .name = "range", .value = range };
+        if (classifier <= 1 && (code = cli_take_range(cli, &one, ranges.item[k])) >= 0) return code;
+        const double value = k < values.count ? values.item[k] : 0;
+        classes[k] = (tsr_pyramid_class){ kinds[classifier], classifier <= 1 ? range[0] : value, range[1] };
+    }
+    o->channels = p.count;
+    o->classes = classes;
+    o->order = order ? TSR_PYRAMID_ROW : TSR_PYRAMID_MORTON;
+    return work(&p, kind);
 }
 
-const cli_verb verb_points = { "points", "[options] VOLUME -o POINTS", "List voxels of a volume, or points of its isosurface, as a cloud",
+const cli_verb verb_points = { "points", "[options] VOLUME|MESH -o POINTS",
+                               "List voxels of a volume, points of its isosurface, or what a mesh touches, as a cloud",
                                "  tessera make torus -o torus.nii.gz\n"
                                "  tessera points torus.nii.gz --classifier crossings --value 0 --normals -o torus.ply\n"
-                               "  tessera points torus.nii.gz --range -1:1 -o band.xyz\n",
+                               "  tessera points torus.nii.gz --range -1:1 -o band.xyz\n"
+                               "  tessera points torus.nii.gz --range :0 --range 0:2 --range 2:4 -o layer-%d.xyz\n"
+                               "  tessera surface torus.nii.gz -o torus.stl && tessera points torus.stl --spacing 0.5 --normals -o dense.ply\n",
                                run };

@@ -200,6 +200,7 @@ static int work_one(struct quadtree *q, tsr_context *context)
     else code = cli_frames_next(&q->frames, &more);
     if (!is_tree && !code) code = begin_films(q);
     if (!is_tree && !code) code = from_image(q, context, &tree, &channels, &seconds);
+    if (!code) code = cli_tree_filter(q->cli, &q->regions, context, channels, &tree);
     if (!code) code = cli_tree_grade(q->cli, &q->regions, context, channels, &tree);
     if (!code) code = results(q, is_tree ? &black : &q->frames.image, &tree, channels);
     if (!code && strcmp(q->film.path, "-") && !cli_regions_on_stdout(&q->regions)) cli_tree_show(q->cli, &tree, seconds);
@@ -220,6 +221,7 @@ static int work_film(struct quadtree *q, tsr_context *context)
         code = cli_frames_next(&q->frames, &more);
         if (!code && more) code = begin_films(q);
         if (!code && more) code = from_image(q, context, &tree, &channels, &seconds);
+        if (!code && more) code = cli_tree_filter(q->cli, &q->regions, context, channels, &tree);
         if (!code && more) code = cli_tree_grade(q->cli, &q->regions, context, channels, &tree);
         if (!code && more) code = results(q, &q->frames.image, &tree, channels);
         if (!code && more && shown) show_frame(q, &tree, seconds);

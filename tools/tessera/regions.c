@@ -5,7 +5,8 @@
 
 int cli_regions_prepare(const cli_call *cli, cli_regions *r)
 {
-    static const tsr_region_rule_kind rules[] = { TSR_REGION_DEVIATION, TSR_REGION_SPREAD, TSR_REGION_EDGES, TSR_REGION_LINEAR, TSR_REGION_CLASSES };
+    static const tsr_region_rule_kind rules[] = { TSR_REGION_DEVIATION, TSR_REGION_SPREAD,  TSR_REGION_EDGES,
+                                                  TSR_REGION_LINEAR,    TSR_REGION_CLASSES, TSR_REGION_VARIANCE };
     tsr_region_options *o = &r->options;
     o->rule = rules[r->rule];
     const int classes = o->rule == TSR_REGION_CLASSES;
@@ -13,8 +14,12 @@ int cli_regions_prepare(const cli_call *cli, cli_regions *r)
     if (!classes && r->range_given) return cli_usage(cli, "--range: is for --rule classes");
     if (classes && r->threshold_given) return cli_usage(cli, "--threshold: is not for --rule classes");
     if (o->threshold < 0) return cli_usage(cli, "--threshold: '%g' given, expected 0 or more", o->threshold);
-    if ((o->complement || o->singles) && (o->rule == TSR_REGION_DEVIATION || o->rule == TSR_REGION_SPREAD))
+    if ((o->complement || o->singles) && o->rule >= TSR_REGION_DEVIATION)
         return cli_usage(cli, "--%s: is for the rules edges, linear and classes", o->complement ? "complement" : "singles");
+    if (o->implicit_base && o->rule >= TSR_REGION_DEVIATION) return cli_usage(cli, "--implicit-base: is for the rules edges, linear and classes");
+    if (r->most_side && r->least_side > r->most_side)
+        return cli_usage(cli, "--least-side: '%d' given with --most-side %d, expected no more than that", r->least_side, r->most_side);
+    if ((r->least_side || r->most_side) && o->nodes_only) return cli_usage(cli, "--nodes-only: there are no leaves for --least-side or --most-side");
     if (r->edge_norm && o->rule != TSR_REGION_EDGES) return cli_usage(cli, "--edge-norm: is for --rule edges");
     o->edge_norm = (tsr_region_edge_norm)r->edge_norm;
     o->classifier = TSR_PYRAMID_RANGE;
@@ -33,6 +38,7 @@ int cli_regions_of_tree(const cli_call *cli, const cli_regions *r)
                        : r->edge_norm     ? "edge-norm"
                        : o->complement    ? "complement"
                        : o->singles       ? "singles"
+                       : o->implicit_base ? "implicit-base"
                        : o->nodes_only    ? "nodes-only"
                        : r->runs          ? NULL /* which the rule tells what belongs together */
                        : r->rule_given    ? "rule"
@@ -116,6 +122,26 @@ int cli_tree_grade(const cli_call *cli, const cli_regions *r, tsr_context *conte
     }
     tsr_volume_destroy(&values);
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, "--grade");
+}
+
+int cli_tree_filter(const cli_call *cli, const cli_regions *r, tsr_context *context, int32_t channels, cli_tree *tree)
+{
+    tsr_region_tree *filtered = NULL;
+    tsr_volume *values = NULL, *kept = NULL;
+    int32_t least = 0, most = 0;
+    if (!r->least_side && !r->most_side) return CLI_OK;
+    while ((int64_t)1 << least < r->least_side) least++;
+    while (most < 30 && (!r->most_side || (int64_t)2 << most <= r->most_side)) most++;
+    if (least > most) return cli_usage(cli, "--least-side: no power of two lies from %d to %d", r->least_side, r->most_side);
+    tsr_status status = means_of(tree, channels, &values);
+    if (status == TSR_OK) status = tsr_region_tree_filter(tree->host, least, most, values, &filtered, &kept);
+    if (status == TSR_OK) {
+        cli_tree_destroy(tree);
+        *tree = (cli_tree){ 0 };
+        status = cli_tree_adopt(context, &filtered, &kept, tree);
+    }
+    tsr_volume_destroy(&values);
+    return status == TSR_OK ? CLI_OK : cli_status(cli, status, "--least-side");
 }
 
 void cli_tree_destroy(cli_tree *t)

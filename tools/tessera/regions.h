@@ -11,10 +11,11 @@ typedef struct cli_regions {
     int rule, classifier, edge_norm;
     double range[2];
     int range_given, threshold_given, rule_given;
-    int grade;        /* 0: not; else 1 + tsr_region_touch */
-    const char *list; /* CSV */
-    const char *tree; /* file */
-    const char *runs; /* CSV */
+    int grade;                     /* 0: not; else 1 + tsr_region_touch */
+    int32_t least_side, most_side; /* of the leaves that are kept; 0: any */
+    const char *list;              /* CSV */
+    const char *tree;              /* file */
+    const char *runs;              /* CSV */
 } cli_regions;
 #define CLI_REGIONS                   \
     {                                 \
@@ -26,15 +27,15 @@ typedef struct cli_regions {
       .type = CLI_CHOICE,                                                                                                                         \
       .value = &(r).rule,                                                                                                                         \
       .argument = "RULE",                                                                                                                         \
-      .help = "what merges: deviation and spread cluster all values; edges and linear keep flat and straight places,\n"                           \
+      .help = "what merges: deviation, spread and variance cluster all values; edges and linear keep flat and straight places,\n"                 \
               "classes those of a range (see the guide)",                                                                                         \
-      .choices = "deviation spread edges linear classes",                                                                                         \
+      .choices = "deviation spread edges linear classes variance",                                                                                \
       .given = &(r).rule_given },                                                                                                                 \
         { .name = "threshold",                                                                                                                    \
           .type = CLI_REAL,                                                                                                                       \
           .value = &(r).options.threshold,                                                                                                        \
           .argument = "T",                                                                                                                        \
-          .help = "of the rule: squared deviation or gradient, spread, second difference (default 0)",                                            \
+          .help = "of the rule: squared deviation or gradient, spread, variance, second difference (default 0)",                                  \
           .upper = 1e300,                                                                                                                         \
           .given = &(r).threshold_given },                                                                                                        \
         { .name = "range",                                                                                                                        \
@@ -54,12 +55,30 @@ typedef struct cli_regions {
           .type = CLI_FLAG,                                                                                                                       \
           .value = &(r).options.singles,                                                                                                          \
           .help = "edges, linear, classes: what is not kept becomes leaves of one voxel" },                                                       \
+        { .name = "implicit-base",                                                                                                                \
+          .type = CLI_FLAG,                                                                                                                       \
+          .value = &(r).options.implicit_base,                                                                                                    \
+          .help = "edges, linear, classes: store nothing of the voxels, classify them again for the lists (less memory, same tree)" },            \
         { .name = "grade",                                                                                                                        \
           .type = CLI_CHOICE,                                                                                                                     \
           .value = &(r).grade,                                                                                                                    \
           .argument = "HOW",                                                                                                                      \
           .help = "split leaves until those that touch (by faces, by edges too, by corners too) differ by one level at most",                     \
           .choices = "none faces edges corners" },                                                                                                \
+        { .name = "least-side",                                                                                                                   \
+          .type = CLI_INT,                                                                                                                        \
+          .value = &(r).least_side,                                                                                                               \
+          .argument = "N",                                                                                                                        \
+          .help = "only leaves at least so large: no objects smaller than that",                                                                  \
+          .lower = 1,                                                                                                                             \
+          .upper = 1 << 28 },                                                                                                                     \
+        { .name = "most-side",                                                                                                                    \
+          .type = CLI_INT,                                                                                                                        \
+          .value = &(r).most_side,                                                                                                                \
+          .argument = "N",                                                                                                                        \
+          .help = "only leaves at most so large: the detail",                                                                                     \
+          .lower = 1,                                                                                                                             \
+          .upper = 1 << 28 },                                                                                                                     \
         { .name = "list",                                                                                                                         \
           .type = CLI_TEXT,                                                                                                                       \
           .value = &(r).list,                                                                                                                     \
@@ -88,6 +107,8 @@ tsr_status cli_tree_adopt(tsr_context *context, tsr_region_tree **host, tsr_volu
 tsr_status cli_tree_make(tsr_context *context, const tsr_volume *const *channels, int32_t count, const tsr_region_options *options, cli_tree *tree);
 /* Grades the tree, if that is asked for: the parts of a leaf have its means. Returns an exit code. */
 int cli_tree_grade(const cli_call *cli, const cli_regions *r, tsr_context *context, int32_t channels, cli_tree *tree);
+/* Keeps the leaves of --least-side to --most-side. Returns an exit code. */
+int cli_tree_filter(const cli_call *cli, const cli_regions *r, tsr_context *context, int32_t channels, cli_tree *tree);
 /* Is the input a tree that was written before; reads it, with at most `most` channels of means. Returns an exit code. */
 int cli_tree_is_file(const cli_call *cli, const char *path);
 int cli_tree_read(const cli_call *cli, const char *path, tsr_context *context, int32_t most, cli_tree *tree, int32_t *channels);
