@@ -17,7 +17,7 @@
 enum { TSR_WARP_TILES = 4 /* warps of a block */, TSR_WARP_LANES = 32, TSR_WARP_CANDIDATES = 16 /* voxels of a lane */ };
 
 struct tsr_warp_layout {
-    enum { E = 8, V = 512, H = 10, P = 12, Q = 123, CUBE = 1228 };
+    enum { E = 8, V = 512, H = 10, P = 12, Q = 123, CUBE = 1224 /* without the last corner */ };
     TSR_INSIDE static int32_t cell(int32_t x, int32_t y, int32_t z) { return (z + 1) * Q + (y + 1) * P + x + 1; }
 };
 
