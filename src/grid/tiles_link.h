@@ -3,6 +3,7 @@
 #ifndef TSR_GRID_TILES_LINK_H
 #define TSR_GRID_TILES_LINK_H
 
+#include "device/chain.h"
 #include "grid/tiles_scratch.h"
 
 enum { TSR_LINK_THREADS = 256, TSR_SMALL_LIST = 1 << 18 /* capacity up to which one block sorts and plans */ };
@@ -99,6 +100,7 @@ TSR_DEVICE_FN void tsr_close_list(const tsr_tile_pool &pool)
  * last block closes the pass, and one thread does what is to follow it, also when there was nothing to do: then(pool). */
 template <int E, class THEN> TSR_KERNEL(tsr_link_kernel)(tsr_tile_pool pool, int32_t inserting, int32_t stepped, THEN then)
 {
+    tsr_chained();
     TSR_SHARED(uint32_t, shared, 1);
     tsr_tile_state *state = pool.state;
     if (tsr_pass_idle(state)) {
@@ -134,8 +136,8 @@ template <class THEN> static void tsr_enqueue_link(tsr_queue *queue, const tsr_t
 {
     const int32_t processors = tsr_queue_processors(queue), small = pool->capacity <= TSR_SMALL_LIST;
     const uint32_t blocks = tsr_blocks(pool->capacity, 8, (small ? 1 : 4) * processors);
-    if (pool->log2_edge == 3) TSR_LAUNCH(queue, (tsr_link_kernel<8, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, inserting, stepped, then);
-    else TSR_LAUNCH(queue, (tsr_link_kernel<4, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, inserting, stepped, then);
+    if (pool->log2_edge == 3) TSR_LAUNCH_CHAINED(queue, (tsr_link_kernel<8, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, inserting, stepped, then);
+    else TSR_LAUNCH_CHAINED(queue, (tsr_link_kernel<4, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, inserting, stepped, then);
 }
 
 #endif

@@ -143,6 +143,7 @@ TSR_DEVICE_FN void sort_and_plan(const tsr_tile_pool &pool, int32_t stepped, pla
  * that all were drawn before); the block that ends last plans. */
 TSR_KERNEL(__launch_bounds__(SORT_THREADS) sort_kernel)(tsr_tile_pool pool, int32_t stepped)
 {
+    tsr_chained();
     TSR_SHARED(uint64_t, keys, CHUNK);
     TSR_SHARED(uint32_t, shared, 34);
     tsr_tile_state *state = pool.state;
@@ -189,6 +190,7 @@ TSR_DEVICE_FN void request_tiles(const tsr_tile_pool &pool, const scratch &s, ui
 /* A small list: one warp per entry; a block covers 32 entries at a time and writes their keep word. The last block goes on to plan. */
 TSR_KERNEL(__launch_bounds__(MARK_THREADS, MARK_BLOCKS) mark_kernel)(tsr_tile_pool pool, int32_t stepped)
 {
+    tsr_chained();
     TSR_SHARED(plan_shared, shared, 1);
     uint32_t *keep = shared->words;
     tsr_tile_state *state = pool.state;
@@ -232,6 +234,7 @@ TSR_KERNEL(__launch_bounds__(MARK_THREADS, MARK_BLOCKS) mark_kernel)(tsr_tile_po
  * which asks for nothing and which nobody needs. A block counts what its warps keep, and the last one goes on to plan if requests are few. */
 TSR_KERNEL(__launch_bounds__(MARK_LARGE_THREADS, MARK_LARGE_BLOCKS) mark_large_kernel)(tsr_tile_pool pool, int32_t stepped)
 {
+    tsr_chained();
     TSR_SHARED(uint64_t, few, FEW);
     TSR_SHARED(uint32_t, shared, 34);
     tsr_tile_state *state = pool.state;
@@ -376,6 +379,7 @@ TSR_DEVICE_FN void merge_request(const tsr_tile_pool &pool, const scratch &s, in
  * requests, which leaves few to each key. The last threads take the requests: in a small list the others have the entries. */
 template <int PER> TSR_KERNEL(merge_kernel)(tsr_tile_pool pool, int32_t inserting)
 {
+    tsr_chained();
     tsr_tile_state *state = pool.state;
     if (tsr_pass_idle(state)) return;
     const scratch s = tsr_scratch_of(&pool);
@@ -417,20 +421,20 @@ struct no_more {
 static void enqueue_merge(tsr_queue *queue, const tsr_tile_pool *pool, int32_t inserting, int32_t stepped, int32_t planned)
 {
     const int32_t processors = tsr_queue_processors(queue);
-    if (!planned) TSR_LAUNCH(queue, sort_kernel, tsr_blocks(pool->capacity, CHUNK, processors), SORT_THREADS, 0, *pool, stepped);
+    if (!planned) TSR_LAUNCH_CHAINED(queue, sort_kernel, tsr_blocks(pool->capacity, CHUNK, processors), SORT_THREADS, 0, *pool, stepped);
     const int64_t most = 2 * (int64_t)pool->capacity;
-    if (pool->capacity <= TSR_SMALL_LIST) TSR_LAUNCH(queue, merge_kernel<1>, tsr_blocks(most, 256, 8 * processors), 256, 0, *pool, inserting);
-    else TSR_LAUNCH(queue, merge_kernel<MERGE_LARGE>, tsr_blocks(most / MERGE_LARGE, 256, 4 * processors), 256, 0, *pool, inserting);
+    if (pool->capacity <= TSR_SMALL_LIST) TSR_LAUNCH_CHAINED(queue, merge_kernel<1>, tsr_blocks(most, 256, 8 * processors), 256, 0, *pool, inserting);
+    else TSR_LAUNCH_CHAINED(queue, merge_kernel<MERGE_LARGE>, tsr_blocks(most / MERGE_LARGE, 256, 4 * processors), 256, 0, *pool, inserting);
 }
 
 void tsr_tiles_cuda_merge(tsr_queue *queue, const tsr_tile_pool *pool, int32_t stepped)
 {
     const int32_t small = pool->capacity <= TSR_SMALL_LIST;
     const int64_t processors = tsr_queue_processors(queue);
-    if (small) TSR_LAUNCH(queue, mark_kernel, tsr_blocks(pool->capacity, 32, 8 * processors), MARK_THREADS, 0, *pool, stepped);
+    if (small) TSR_LAUNCH_CHAINED(queue, mark_kernel, tsr_blocks(pool->capacity, 32, 8 * processors), MARK_THREADS, 0, *pool, stepped);
     else
-        TSR_LAUNCH(queue, mark_large_kernel, tsr_blocks(pool->capacity, MARK_LARGE_THREADS, MARK_LARGE_BLOCKS * processors), MARK_LARGE_THREADS, 0,
-                   *pool, stepped);
+        TSR_LAUNCH_CHAINED(queue, mark_large_kernel, tsr_blocks(pool->capacity, MARK_LARGE_THREADS, MARK_LARGE_BLOCKS * processors),
+                           MARK_LARGE_THREADS, 0, *pool, stepped);
     enqueue_merge(queue, pool, 0, stepped, small);
 }
 

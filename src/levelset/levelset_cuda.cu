@@ -13,6 +13,8 @@
 
 /* Blocks a multiprocessor: fewer hide less latency, more have too few registers (measured on an H200). */
 enum { STEP_BLOCKS_4 = 6, STEP_BLOCKS_8 = 5 };
+/* Tiles of edge 8 in a row of the list that a warp takes: fewer bytes for halos, but an uneven end where a warp takes few in all. */
+TSR_DEVICE_FN int32_t step_run(int32_t count, int32_t warps) { return count / 64 >= warps ? 8 : count / 16 >= warps ? 4 : 1; }
 
 /* What a step kernel knows when it is compiled. USUAL: split scheme, Osher-Sethian gradients, plain rescaling. The fast ones round differently. */
 enum step_kind { STEP_ANY, STEP_USUAL, STEP_FAST, STEP_FAST_ISOTROPIC };
@@ -78,6 +80,7 @@ template <int E> TSR_DEVICE_FN step_mover step_fetch(const tsr_tile_pool &pool, 
  * gathered in shared memory and leave as whole lines. */
 template <int KIND> TSR_KERNEL(__launch_bounds__(tsr_slab<4>::THREADS, STEP_BLOCKS_4) step_kernel_4)(tsr_tile_pool pool, tsr_levelset_params params)
 {
+    tsr_chained();
     typedef tsr_slab<4> S;
     enum { E = 4, T = S::THREADS, P = S::P, Q = S::Q };
     TSR_SHARED(tsr_slab_work<E>, sh, 1);
@@ -152,12 +155,20 @@ TSR_DEVICE_FN step_voxel step_next(const char *entries, const char *payload, uin
     return step_voxel_at(entries, payload, tsr_take_highest(mine) * TSR_WARP_LANES);
 }
 
+/* Where in the list a warp goes on: runs of `run` tiles (a power of two), with those of the other warps between. */
+TSR_DEVICE_FN int32_t step_place_after(int32_t at, int32_t run, int32_t skip)
+{
+    at++;
+    return at & (run - 1) ? at : at + skip;
+}
+
 /* A warp a tile, a lane the voxels of its bank and perhaps one of another's, one of them ahead. New values are gathered in shared memory and leave as
  * whole lines. The row of neighbours of the next tile and the id of the one after that are on their way, and its field comes to the cache. */
 template <int KIND>
 TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES *TSR_WARP_LANES, STEP_BLOCKS_8) step_kernel_8)
 (tsr_tile_pool pool, tsr_levelset_params params)
 {
+    tsr_chained();
     typedef tsr_warp_layout L;
     TSR_SHARED(tsr_warp_block, block, 1);
     tsr_tile_state *state = pool.state;
@@ -168,8 +179,8 @@ TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES *TSR_WARP_LANES, STEP_BLOCKS_8) step
     const uint32_t *ids = pool.id[state->list];
     const step_context k = step_begin<KIND>(pool, params);
     const int32_t lane = tsr_warp_lane(), warp = (int32_t)threadIdx.x / TSR_WARP_LANES, count = state->count,
-                  stride = (int32_t)gridDim.x * TSR_WARP_TILES;
-    int32_t at = (int32_t)blockIdx.x * TSR_WARP_TILES + warp;
+                  warps = (int32_t)gridDim.x * TSR_WARP_TILES, run = step_run(count, warps), skip = (warps - 1) * run;
+    int32_t at = ((int32_t)blockIdx.x * TSR_WARP_TILES + warp) * run;
     tsr_warp_shared *sh = &block->warp[warp];
     tsr_pass_totals totals = {};
     tsr_warp_table(block->entry);
@@ -180,18 +191,22 @@ TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES *TSR_WARP_LANES, STEP_BLOCKS_8) step
     const char *entries = (const char *)sh + tsr_hold((uint32_t)((const char *)(block->entry + TSR_WARP_LANES + lane) - (const char *)sh));
     const uint32_t *neighbours = tsr_hold((const uint32_t *)pool.neighbours + lane);
     const float *lines = tsr_hold(phi + (lane & 15) * 32);
-    uint32_t row = neighbours[(int64_t)ids[at] * TSR_NEIGHBOUR_ROW], following = ids[tsr_mini(at + stride, count - 1)];
-    for (; at < count; at += stride) {
+    int32_t then = step_place_after(at, run, skip);
+    uint32_t row = neighbours[(int64_t)ids[at] * TSR_NEIGHBOUR_ROW], following = ids[tsr_mini(then, count - 1)], last = UINT32_MAX;
+    while (at < count) {
         tsr_warp_values values;
         uint32_t moves, bits = 0;
-        tsr_warp_load(places, row, &values);
+        tsr_warp_load(places, row, __shfl_sync(TSR_WARP_ALL, row, TSR_TILE_MIDDLE - 1) == last, sh->cube, &values);
         const uint64_t key = keys[at];
-        const int64_t id = __shfl_sync(TSR_WARP_ALL, row, TSR_TILE_MIDDLE);
+        last = __shfl_sync(TSR_WARP_ALL, row, TSR_TILE_MIDDLE);
+        const int64_t id = last;
         const char *payload = tsr_hold((const char *)(pool.payload + id * L::V));
         const uint32_t before = pool.activity[id];
         row = neighbours[(int64_t)following * TSR_NEIGHBOUR_ROW];
         tsr_prefetch(lines + (int64_t)following * L::V);
-        following = ids[tsr_mini(at + 2 * stride, count - 1)];
+        at = then;
+        then = step_place_after(then, run, skip);
+        following = ids[tsr_mini(then, count - 1)];
         uint32_t mine = tsr_warp_put(pool, places, faces, key, sh, &values, &moves, &totals.inside);
         const char *ahead = tsr_hold(payload + lane * 16);
 #pragma unroll
@@ -346,6 +361,7 @@ static tsr_status enqueue_step(tsr_queue *queue, const tsr_levelset_plan *plan)
     const enum step_kind kind = step_kind_of(k);
     const uint32_t blocks_4 = tsr_slab_blocks(queue, pool, STEP_BLOCKS_4),
                    blocks_8 = tsr_blocks(pool->capacity, TSR_WARP_TILES, processors * STEP_BLOCKS_8);
+    /* Plain launches: chained to the management before it, the step of 1024^3 on an H200 took 34 us more. That management comes up at its end is good. */
 #define STEP(KIND)                                                                                                                \
     do {                                                                                                                          \
         if (pool->log2_edge == 3) TSR_LAUNCH(queue, step_kernel_8<KIND>, blocks_8, TSR_WARP_TILES *TSR_WARP_LANES, 0, *pool, *k); \
