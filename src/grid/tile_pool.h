@@ -18,6 +18,10 @@ enum { TSR_NEIGHBOUR_ROW = 32 }; /* u32 per tile in the neighbour table: 27 ids,
 /* Activity word of a tile: bits 0-26 areas with a voxel in the band (or beside a sign change), bit 27 class when those are 0. */
 #define TSR_ACTIVITY_AREAS 0x07ffffffu
 #define TSR_ACTIVITY_OUTSIDE (1u << 27) /* class: all voxels are +band */
+/* Of lists on a GPU, where others write words without these: a management pass has seen to it that the tiles which these areas ask for are there
+ * (tsr_activity_word), and: the tile was created by the last pass or insertion, and nothing was computed of it since. */
+#define TSR_ACTIVITY_SETTLED (1u << 28)
+#define TSR_ACTIVITY_CREATED (1u << 29)
 
 typedef struct tsr_tile_state {
     int32_t count;            /* entries in the current list */
@@ -215,6 +219,14 @@ TSR_HD uint32_t tsr_request_mask(uint32_t areas)
     m = m | ((m & 0x01c0e07u) << 3) | ((m & 0x70381c0u) >> 3); /* dy */
     m = m | ((m & 0x00001ffu) << 9) | ((m & 0x7fc0000u) >> 9); /* dz */
     return m;
+}
+
+/* Activity word of a tile with these areas that had the word `before`; outside: its class if there are none. As long as its areas stay the same, so does
+ * what it asks for. */
+TSR_HD uint32_t tsr_activity_word(uint32_t before, uint32_t areas, int outside)
+{
+    const uint32_t settled = areas | TSR_ACTIVITY_SETTLED;
+    return !areas ? outside ? TSR_ACTIVITY_OUTSIDE : 0u : before == settled ? settled : areas;
 }
 
 /* Directions seen from a tile's neighbour in direction i, as directions from the tile itself; those out of its reach are dropped. */

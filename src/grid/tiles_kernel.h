@@ -137,7 +137,10 @@ enum {
     TSR_COUNT_REQUESTS = 7,
     TSR_COUNT_REMOVED = 8,
     TSR_COUNT_TIME_STEP = 9,
-    TSR_COUNT_BLOCKS = 10
+    TSR_COUNT_BLOCKS = 10,
+    TSR_COUNT_PLANNED = 11, /* the pass is planned */
+    TSR_COUNT_TASKS = 12,
+    TSR_COUNT_SORTED = 13
 };
 
 typedef struct tsr_pass_totals {
@@ -193,7 +196,7 @@ TSR_DEVICE_FN void tsr_activity_store(const tsr_tile_pool &pool, uint32_t id, ui
     __syncthreads();
     if (threadIdx.x == 0) {
         uint32_t all = *shared;
-        pool.activity[id] = all ? all : first_value > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0u;
+        pool.activity[id] = tsr_activity_word(0u, all, first_value > 0.0f);
         *shared = 0;
     }
 }

@@ -3,9 +3,10 @@
 #ifndef TSR_GRID_TILES_LINK_H
 #define TSR_GRID_TILES_LINK_H
 
+#include "device/chain.h"
 #include "grid/tiles_scratch.h"
 
-enum { TSR_LINK_THREADS = 256, TSR_SMALL_LIST = 1 << 18 /* capacity up to which one block plans and closes */ };
+enum { TSR_LINK_THREADS = 256, TSR_SMALL_LIST = 1 << 18 /* capacity up to which one block sorts and plans */ };
 
 /* tsr_key_lower_bound by quarters: three loads at a time, which are waited for together. */
 TSR_DEVICE_FN int32_t tsr_key_lower_bound_wide(const uint64_t *keys, int32_t count, uint64_t key)
@@ -65,7 +66,7 @@ TSR_DEVICE_FN uint32_t tsr_link_tile(const tsr_tile_pool &pool, int32_t list, in
         if (other < TSR_TILE_FIRST) other = 0;
         if (other) {
             uint32_t *entry = &pool.neighbours[(int64_t)other * TSR_NEIGHBOUR_ROW + 26 - lane];
-            old = pool.neighbours[(int64_t)other * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE] != UINT32_MAX;
+            old = !(pool.activity[other] & TSR_ACTIVITY_CREATED); /* the others look for their neighbours themselves */
             if (old) {
                 constant = *entry;
                 *entry = id;
@@ -75,24 +76,10 @@ TSR_DEVICE_FN uint32_t tsr_link_tile(const tsr_tile_pool &pool, int32_t list, in
     uint32_t olds = __ballot_sync(TSR_WARP_ALL, old);
     constant = __shfl_sync(TSR_WARP_ALL, constant, olds ? __ffs((int)olds) - 1 : 0);
     if (inserting) constant = found;
-    if (lane < TSR_TILE_DIRECTIONS && lane != TSR_TILE_MIDDLE) pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + lane] = other ? other : constant;
+    if (lane == TSR_TILE_MIDDLE) other = id;
+    if (lane < TSR_TILE_DIRECTIONS) pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + lane] = other ? other : constant;
     if (lane == 0 && constant == TSR_TILE_INSIDE) tsr_inside_becomes_absent(state, -tsr_tile_voxels(&pool, own));
     return constant;
-}
-
-/* The marks of created tiles go, removed ids return; by block `block` of `blocks`, after all are linked. A created tile is of age 0. */
-TSR_DEVICE_FN void tsr_close_rows(const tsr_tile_pool &pool, int32_t stepped, int32_t block, int32_t blocks)
-{
-    const tsr_tile_state *state = pool.state;
-    const tsr_tile_scratch s = tsr_scratch_of(&pool);
-    const uint32_t base = (uint32_t)(state->free_count - state->created);
-    const int32_t step = blocks * (int32_t)blockDim.x, first = block * (int32_t)blockDim.x + (int32_t)threadIdx.x;
-    for (int32_t u = first; u < state->created; u += step) {
-        const uint32_t id = pool.created_ids[u];
-        pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE] = id;
-        if (stepped && pool.age) pool.age[id] = 0;
-    }
-    for (int32_t r = first; r < state->removed; r += step) pool.free_ids[base + (uint32_t)r] = s.removed[r];
 }
 
 /* The last thing of a pass: the new list becomes current. One thread. */
@@ -106,16 +93,20 @@ TSR_DEVICE_FN void tsr_close_list(const tsr_tile_pool &pool)
     state->free_count = ids;
     if (count == 0 && pool.bounded) state->background = inside > 0 ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE;
     state->scratch[TSR_COUNT_REQUESTS] = 0;
+    state->scratch[TSR_COUNT_PLANNED] = 0;
 }
 
-/* One warp per created tile: links it, and both buffers get its constant. The last block of a small list closes the pass, and one thread
- * does what is to follow it, also when there was nothing to do: then(pool), on which nothing in here depends. */
-template <int E, class THEN> TSR_KERNEL(tsr_link_kernel)(tsr_tile_pool pool, int32_t inserting, int32_t stepped, int32_t small, THEN then)
+/* One warp per created tile: links it, both buffers get its constant, its age is 0 after a step, and a client has its say: then.tile(pool, id, lane). The
+ * last block closes the pass, and one thread does what is to follow it, also when there was nothing to do: then(pool). */
+template <int E, class THEN> TSR_KERNEL(tsr_link_kernel)(tsr_tile_pool pool, int32_t inserting, int32_t stepped, THEN then)
 {
+    tsr_chained();
     TSR_SHARED(uint32_t, shared, 1);
     tsr_tile_state *state = pool.state;
     if (tsr_pass_idle(state)) {
-        if (blockIdx.x == 0 && threadIdx.x == 0) then(pool);
+        if (blockIdx.x != 0 || threadIdx.x != 0) return;
+        state->scratch[TSR_COUNT_PLANNED] = 0;
+        then(pool);
         return;
     }
     const int32_t list = state->list ^ 1, count = state->count - state->removed + state->created, lane = (int32_t)(threadIdx.x & 31u);
@@ -128,12 +119,14 @@ template <int E, class THEN> TSR_KERNEL(tsr_link_kernel)(tsr_tile_pool pool, int
         const int64_t words = pool.coded ? quads / 2 : quads;                                                             /* of 16 bytes */
         for (int32_t b = 0; b < 2; b++)
             for (int32_t i = lane; i < words; i += 32) ((uint4 *)(void *)pool.phi[b])[id * words + i] = make_uint4(word, word, word, word);
-        if (lane == 0) pool.activity[id] = inserting ? TSR_ACTIVITY_AREAS : constant == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0u;
+        if (lane == 0) {
+            const uint32_t areas = inserting ? TSR_ACTIVITY_AREAS : constant == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0u;
+            pool.activity[id] = areas | TSR_ACTIVITY_CREATED;
+            if (stepped && pool.age) pool.age[id] = 0;
+        }
+        then.tile(pool, id, lane);
     }
-    if (!small || !tsr_last_block(&state->scratch[TSR_COUNT_BLOCKS], shared)) return;
-    tsr_close_rows(pool, stepped, 0, 1);
-    __syncthreads();
-    if (threadIdx.x != 0) return;
+    if (!tsr_last_block(&state->scratch[TSR_COUNT_BLOCKS], shared) || threadIdx.x != 0) return;
     tsr_close_list(pool);
     then(pool);
 }
@@ -142,9 +135,9 @@ template <int E, class THEN> TSR_KERNEL(tsr_link_kernel)(tsr_tile_pool pool, int
 template <class THEN> static void tsr_enqueue_link(tsr_queue *queue, const tsr_tile_pool *pool, int32_t inserting, int32_t stepped, THEN then)
 {
     const int32_t processors = tsr_queue_processors(queue), small = pool->capacity <= TSR_SMALL_LIST;
-    const uint32_t blocks = tsr_blocks(pool->capacity, 8, (small ? 1 : 8) * processors);
-    if (pool->log2_edge == 3) TSR_LAUNCH(queue, (tsr_link_kernel<8, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, inserting, stepped, small, then);
-    else TSR_LAUNCH(queue, (tsr_link_kernel<4, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, inserting, stepped, small, then);
+    const uint32_t blocks = tsr_blocks(pool->capacity, 8, (small ? 1 : 4) * processors);
+    if (pool->log2_edge == 3) TSR_LAUNCH_CHAINED(queue, (tsr_link_kernel<8, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, inserting, stepped, then);
+    else TSR_LAUNCH_CHAINED(queue, (tsr_link_kernel<4, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, inserting, stepped, then);
 }
 
 #endif

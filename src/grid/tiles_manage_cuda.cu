@@ -1,14 +1,14 @@
 /* grid/tiles_manage_cuda.cu: management of the sorted tile list on the GPU (and the emulator).
  *
  * A pass marks what stays and what is asked for, sorts the requests, plans positions, merges into the other list, links the created tiles with
- * their neighbours and fills them, all without the host (spec levelset-gpu.md 2.6, fast path). A small list pays for the number of kernels, not for
- * their work: there the block that ends last does what one block does well, so that a pass is three kernels. Of a large list, where requests
- * come by the ten thousand, sorting and planning are kernels of their own. When nothing is created or removed, all but the first exit at once. */
+ * their neighbours and fills them, all without the host (spec levelset-gpu.md 2.6, fast path). It pays for the number of kernels as much as for their
+ * work: where requests are few, the block that ends last does what one block does well, so that a pass is three kernels. Of a large list, where they may
+ * come by the ten thousand, a fourth sorts them then. When nothing is created or removed, all but the first exit at once. */
 #include "grid/tiles_ops.h"
 #include "grid/tiles_link.h"
 
 enum { CHUNK = 2048, FEW = 256, SORT_THREADS = 1024, PLAN_THREADS = 1024, MARK_THREADS = 512, MARK_BLOCKS = 4 };
-enum { MARK_LARGE_THREADS = 256, MARK_LARGE_BLOCKS = 6, MARK_ROWS = 4, MERGE_LARGE = 8 /* keys a lane */ };
+enum { MARK_LARGE_THREADS = 256, MARK_LARGE_BLOCKS = 5, MARK_ROWS = 4, MERGE_LARGE = 8 /* keys a lane */ };
 
 typedef tsr_tile_scratch scratch;
 
@@ -27,43 +27,43 @@ TSR_DEVICE_FN void sort_few(const uint64_t *from, uint64_t *to, int32_t n, uint6
     to[place] = own;
 }
 
-/* Bitonic sort of chunks of up to 2048 keys, by block `block` of `blocks`; `keys` is shared memory for CHUNK. */
-TSR_DEVICE_FN void sort_chunks(const uint64_t *from, uint64_t *to, int64_t total, int32_t block, int32_t blocks, uint64_t *keys)
+/* Bitonic sort of chunk c, up to 2048 keys, by a block; `keys` is shared memory for CHUNK. Ends with a barrier. */
+TSR_DEVICE_FN void sort_chunk(const uint64_t *from, uint64_t *to, int64_t total, uint32_t c, uint64_t *keys)
 {
-    for (int64_t first = (int64_t)block * CHUNK; first < total; first += (int64_t)blocks * CHUNK) {
-        int32_t n = (int32_t)tsr_minl(CHUNK, total - first), padded = 1, threads = (int32_t)blockDim.x;
-        while (padded < n) padded *= 2;
-        for (int32_t i = (int32_t)threadIdx.x; i < padded; i += threads) keys[i] = i < n ? from[first + i] : TSR_KEY_END;
-        __syncthreads();
-        for (int32_t size = 2; size <= padded; size *= 2) {
-            for (int32_t stride = size / 2; stride > 0; stride /= 2) {
-                for (int32_t i = (int32_t)threadIdx.x; i < padded / 2; i += threads) {
-                    int32_t low = 2 * i - (i & (stride - 1)), high = low + stride;
-                    uint64_t a = keys[low], b = keys[high];
-                    int up = (low & size) == 0;
-                    if ((a > b) == up) {
-                        keys[low] = b;
-                        keys[high] = a;
-                    }
+    const int64_t first = (int64_t)c * CHUNK;
+    int32_t n = (int32_t)tsr_minl(CHUNK, total - first), padded = 1, threads = (int32_t)blockDim.x;
+    while (padded < n) padded *= 2;
+    for (int32_t i = (int32_t)threadIdx.x; i < padded; i += threads) keys[i] = i < n ? from[first + i] : TSR_KEY_END;
+    __syncthreads();
+    for (int32_t size = 2; size <= padded; size *= 2) {
+        for (int32_t stride = size / 2; stride > 0; stride /= 2) {
+            for (int32_t i = (int32_t)threadIdx.x; i < padded / 2; i += threads) {
+                int32_t low = 2 * i - (i & (stride - 1)), high = low + stride;
+                uint64_t a = keys[low], b = keys[high];
+                int up = (low & size) == 0;
+                if ((a > b) == up) {
+                    keys[low] = b;
+                    keys[high] = a;
                 }
-                __syncthreads();
             }
+            __syncthreads();
         }
-        for (int32_t i = (int32_t)threadIdx.x; i < n; i += threads) to[first + i] = keys[i];
-        __syncthreads();
     }
+    for (int32_t i = (int32_t)threadIdx.x; i < n; i += threads) to[first + i] = keys[i];
+    __syncthreads();
 }
 
-/* Merges sorted chunks: each key's place is its place in its chunk plus its lower bounds in the others. */
-TSR_DEVICE_FN void rank_chunks(const uint64_t *from, uint64_t *to, int64_t total, int32_t block, int32_t blocks)
+/* Merges the keys of sorted chunk `own`, by a block: each key's place is its place in its chunk plus its lower bounds in the others. */
+TSR_DEVICE_FN void rank_chunk(const uint64_t *from, uint64_t *to, int64_t total, uint32_t own)
 {
-    for (int64_t i = (int64_t)block * blockDim.x + threadIdx.x; i < total; i += (int64_t)blocks * blockDim.x) {
-        uint64_t key = from[i];
-        int64_t own = i / CHUNK, place = i - own * CHUNK;
-        for (int64_t c = 0; c * CHUNK < total; c++) {
+    const int64_t end = tsr_minl(total, (int64_t)(own + 1) * CHUNK);
+    for (int64_t i = (int64_t)own * CHUNK + threadIdx.x; i < end; i += blockDim.x) {
+        const uint64_t key = from[i];
+        int64_t place = i - (int64_t)own * CHUNK;
+        for (uint32_t c = 0; (int64_t)c * CHUNK < total; c++) {
             if (c == own) continue;
-            int32_t n = (int32_t)tsr_minl(CHUNK, total - c * CHUNK);
-            place += tsr_key_lower_bound(from + c * CHUNK, n, key + (c < own)); /* equal keys of earlier chunks come first */
+            const int32_t n = (int32_t)tsr_minl(CHUNK, total - (int64_t)c * CHUNK);
+            place += tsr_key_lower_bound(from + (int64_t)c * CHUNK, n, key + (c < own)); /* equal keys of earlier chunks come first */
         }
         to[place] = key;
     }
@@ -71,20 +71,8 @@ TSR_DEVICE_FN void rank_chunks(const uint64_t *from, uint64_t *to, int64_t total
 
 /* ---- plan ------------------------------------------------------------------------------------------------------------------------- */
 
-/* Counts what stays by chunks of TSR_KEEP_CHUNK words, by block `block` of `blocks` of that many threads. `shared` has 33 words. */
-TSR_DEVICE_FN void count_chunks(const scratch &s, int32_t words, int32_t block, int32_t blocks, uint32_t *shared)
-{
-    for (int32_t c = block; (int64_t)c * TSR_KEEP_CHUNK < words; c += blocks) {
-        const int32_t w = c * TSR_KEEP_CHUNK + (int32_t)threadIdx.x;
-        uint32_t sum;
-        const uint32_t before = tsr_block_prefix(w < words ? (uint32_t)__popc(s.keep_bits[w]) : 0u, shared, &sum);
-        if (w < words) s.keep_before[w] = before;
-        if (threadIdx.x == 0) s.keep_chunks[c] = sum;
-    }
-}
-
 /* One block: publishes the totals of the step (if there was one), counts what stays and what is new, checks the ids. Each thread takes a run of
- * requests and of mask words, or of chunks if count_chunks came before, so that one prefix over the block does for each. `shared` has 33 words. */
+ * requests and of mask words, or of chunks if those are counted, so that one prefix over the block does for each. `shared` has 33 words. */
 TSR_DEVICE_FN void plan(const tsr_tile_pool &pool, int32_t stepped, int32_t counted, uint32_t *shared)
 {
     tsr_tile_state *state = pool.state;
@@ -128,6 +116,7 @@ TSR_DEVICE_FN void plan(const tsr_tile_pool &pool, int32_t stepped, int32_t coun
     if (!missing) state->quiet = created ? 0 : state->quiet + 1;
     for (int i = 0; i < 16; i++) state->scratch[i] = 0;
     state->scratch[TSR_COUNT_REQUESTS] = !missing && created + removed > 0 ? (uint32_t)total : 0u; /* merge_kernel still needs it */
+    state->scratch[TSR_COUNT_PLANNED] = 1;
 }
 
 /* Shared memory of a block that sorts and plans. */
@@ -141,40 +130,47 @@ TSR_DEVICE_FN void sort_and_plan(const tsr_tile_pool &pool, int32_t stepped, pla
 {
     scratch s = tsr_scratch_of(&pool);
     const int64_t total = tsr_minl(pool.state->scratch[TSR_COUNT_REQUESTS], pool.capacity);
+    const uint32_t chunks = (uint32_t)((total + CHUNK - 1) / CHUNK);
     if (total <= FEW) sort_few(s.requests, s.sorted, (int32_t)total, shared->keys);
-    else sort_chunks(s.requests, total > CHUNK ? s.requests : s.sorted, total, 0, 1, shared->keys);
-    if (total > CHUNK) rank_chunks(s.requests, s.sorted, total, 0, 1);
+    else
+        for (uint32_t c = 0; c < chunks; c++) sort_chunk(s.requests, chunks > 1 ? s.requests : s.sorted, total, c, shared->keys);
+    for (uint32_t c = 0; chunks > 1 && c < chunks; c++) rank_chunk(s.requests, s.sorted, total, c);
     __syncthreads();
     plan(pool, stepped, 0, shared->words);
 }
 
-TSR_KERNEL(sort_chunks_kernel)(tsr_tile_pool pool)
+/* Many requests of a large list: chunks are sorted, then merged piece by piece, each by the block that draws it (one that waits for the last chunk knows
+ * that all were drawn before); the block that ends last plans. */
+TSR_KERNEL(__launch_bounds__(SORT_THREADS) sort_kernel)(tsr_tile_pool pool, int32_t stepped)
 {
+    tsr_chained();
     TSR_SHARED(uint64_t, keys, CHUNK);
-    const tsr_tile_state *state = pool.state;
-    if (tsr_tile_stopped(state)) return;
-    scratch s = tsr_scratch_of(&pool);
+    TSR_SHARED(uint32_t, shared, 34);
+    tsr_tile_state *state = pool.state;
+    if (tsr_tile_stopped(state) || state->scratch[TSR_COUNT_PLANNED]) return;
+    const scratch s = tsr_scratch_of(&pool);
     const int64_t total = tsr_minl(state->scratch[TSR_COUNT_REQUESTS], pool.capacity);
-    sort_chunks(s.requests, s.requests, total, (int32_t)blockIdx.x, (int32_t)gridDim.x, keys);
-}
-
-/* Also counts what stays: TSR_KEEP_CHUNK threads. */
-TSR_KERNEL(rank_kernel)(tsr_tile_pool pool)
-{
-    TSR_SHARED(uint32_t, shared, 33);
-    const tsr_tile_state *state = pool.state;
-    if (tsr_tile_stopped(state)) return;
-    scratch s = tsr_scratch_of(&pool);
-    const int64_t total = tsr_minl(state->scratch[TSR_COUNT_REQUESTS], pool.capacity);
-    rank_chunks(s.requests, s.sorted, total, (int32_t)blockIdx.x, (int32_t)gridDim.x);
-    count_chunks(s, (state->count + 31) / 32, (int32_t)blockIdx.x, (int32_t)gridDim.x, shared);
-}
-
-TSR_KERNEL(plan_kernel)(tsr_tile_pool pool, int32_t stepped)
-{
-    TSR_SHARED(uint32_t, shared, 33);
-    if (tsr_tile_stopped(pool.state)) return;
-    plan(pool, stepped, 1, shared);
+    const uint32_t chunks = (uint32_t)((total + CHUNK - 1) / CHUNK), tasks = chunks > 1 ? 2 * chunks : chunks;
+    for (;;) {
+        if (threadIdx.x == 0) shared[33] = atomicAdd(&state->scratch[TSR_COUNT_TASKS], 1u);
+        __syncthreads();
+        const uint32_t task = shared[33];
+        __syncthreads();
+        if (task >= tasks) break;
+        if (task < chunks) {
+            sort_chunk(s.requests, chunks > 1 ? s.requests : s.sorted, total, task, keys);
+            __threadfence();
+            __syncthreads();
+            if (threadIdx.x == 0) atomicAdd(&state->scratch[TSR_COUNT_SORTED], 1u);
+        } else {
+            if (threadIdx.x == 0)
+                while (atomicAdd(&state->scratch[TSR_COUNT_SORTED], 0u) < chunks) {}
+            __syncthreads();
+            __threadfence();
+            rank_chunk(s.requests, s.sorted, total, task - chunks);
+        }
+    }
+    if (tsr_last_block(&state->scratch[TSR_COUNT_BLOCKS], shared)) plan(pool, stepped, 1, shared);
 }
 
 /* ---- mark ------------------------------------------------------------------------------------------------------------------------- */
@@ -194,6 +190,7 @@ TSR_DEVICE_FN void request_tiles(const tsr_tile_pool &pool, const scratch &s, ui
 /* A small list: one warp per entry; a block covers 32 entries at a time and writes their keep word. The last block goes on to plan. */
 TSR_KERNEL(__launch_bounds__(MARK_THREADS, MARK_BLOCKS) mark_kernel)(tsr_tile_pool pool, int32_t stepped)
 {
+    tsr_chained();
     TSR_SHARED(plan_shared, shared, 1);
     uint32_t *keep = shared->words;
     tsr_tile_state *state = pool.state;
@@ -209,8 +206,9 @@ TSR_KERNEL(__launch_bounds__(MARK_THREADS, MARK_BLOCKS) mark_kernel)(tsr_tile_po
             int32_t at = group * 32 + k;
             uint32_t id = ids[at],
                      row = lane < TSR_TILE_DIRECTIONS ? pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + lane] : (uint32_t)TSR_TILE_FIRST;
-            uint32_t areas = pool.activity[id] & TSR_ACTIVITY_AREAS;
+            const uint32_t word = pool.activity[id], areas = word & TSR_ACTIVITY_AREAS;
             int kept = areas != 0;
+            if (word & TSR_ACTIVITY_CREATED && lane == 0) pool.activity[id] = word & ~TSR_ACTIVITY_CREATED;
             const int stored = lane < TSR_TILE_DIRECTIONS && row >= TSR_TILE_FIRST;
             if (!kept) { /* a neighbour's facing area may need it */
                 int wanted = 0;
@@ -231,46 +229,72 @@ TSR_KERNEL(__launch_bounds__(MARK_THREADS, MARK_BLOCKS) mark_kernel)(tsr_tile_po
     if (tsr_last_block(&state->scratch[TSR_COUNT_BLOCKS], shared->words + 33)) sort_and_plan(pool, stepped, shared);
 }
 
-/* A large list, which is bound by memory: a warp takes 32 entries, their ids and activity words by lanes and then MARK_ROWS rows of neighbours at a
- * time, all of whose loads are on their way together. Lanes past the end hold a static tile, which asks for nothing and which nobody needs. */
-TSR_KERNEL(__launch_bounds__(MARK_LARGE_THREADS, MARK_LARGE_BLOCKS) mark_large_kernel)(tsr_tile_pool pool)
+/* A large list, which is bound by memory: a warp takes 32 entries, their ids and activity words by lanes. Those whose areas are not settled, or which have
+ * none, need their row of neighbours: MARK_ROWS at a time, all of whose loads are on their way together; places without an entry hold a static tile,
+ * which asks for nothing and which nobody needs. A block counts what its warps keep, and the last one goes on to plan if requests are few. */
+TSR_KERNEL(__launch_bounds__(MARK_LARGE_THREADS, MARK_LARGE_BLOCKS) mark_large_kernel)(tsr_tile_pool pool, int32_t stepped)
 {
+    tsr_chained();
+    TSR_SHARED(uint64_t, few, FEW);
+    TSR_SHARED(uint32_t, shared, 34);
     tsr_tile_state *state = pool.state;
     if (tsr_tile_stopped(state)) return;
     const scratch s = tsr_scratch_of(&pool);
     const uint64_t *keys = pool.key[state->list];
     const uint32_t *ids = pool.id[state->list];
-    const int32_t count = state->count, lane = (int32_t)(threadIdx.x & 31u), warps = (int32_t)(gridDim.x * blockDim.x >> 5);
+    const int32_t count = state->count, managed = state->managed, lane = (int32_t)(threadIdx.x & 31u), warp = (int32_t)(threadIdx.x >> 5);
     const uint32_t facing = lane < TSR_TILE_DIRECTIONS ? tsr_trigger_mask(lane) : 0u; /* areas of a neighbour that need this tile */
     uint32_t removed = 0;
-    for (int32_t group = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x) >> 5; group < (count + 31) / 32; group += warps) {
-        const int32_t first = group * 32, n = tsr_mini(32, count - first);
-        const uint32_t id = lane < n ? ids[first + lane] : (uint32_t)TSR_TILE_OUTSIDE;
-        const uint32_t areas = lane < n ? pool.activity[id] & TSR_ACTIVITY_AREAS : 0u;
-        const uint32_t active = __ballot_sync(TSR_WARP_ALL, areas != 0), requests = tsr_request_mask(areas);
-        uint32_t kept = active;
-        for (int32_t k = 0; k < n; k += MARK_ROWS) {
+    for (int32_t chunk = (int32_t)blockIdx.x; chunk * (TSR_KEEP_CHUNK * 32) < count; chunk += (int32_t)gridDim.x) {
+        const int32_t group = chunk * TSR_KEEP_CHUNK + warp, first = group * 32, n = tsr_maxi(tsr_mini(32, count - first), 0);
+        const uint32_t id = lane < n ? ids[first + lane] : (uint32_t)TSR_TILE_OUTSIDE, word = lane < n ? pool.activity[id] : 0u;
+        const uint32_t areas = word & TSR_ACTIVITY_AREAS, requests = tsr_request_mask(areas), active = __ballot_sync(TSR_WARP_ALL, areas != 0);
+        const int settled = word & TSR_ACTIVITY_SETTLED && managed; /* a pass that ran short settled nothing */
+        if (areas && !settled) pool.activity[id] = areas | TSR_ACTIVITY_SETTLED;
+        else if (word & TSR_ACTIVITY_CREATED) pool.activity[id] = word & ~TSR_ACTIVITY_CREATED;
+        uint32_t kept = active, busy = __ballot_sync(TSR_WARP_ALL, lane < n && !settled);
+        while (busy) {
             uint32_t row[MARK_ROWS], asked[MARK_ROWS];
+            int32_t at[MARK_ROWS]; /* -1: no entry */
 #pragma unroll
-            for (int32_t j = 0; j < MARK_ROWS; j++)
-                row[j] = pool.neighbours[(int64_t)__shfl_sync(TSR_WARP_ALL, id, k + j) * TSR_NEIGHBOUR_ROW + lane];
+            for (int32_t j = 0; j < MARK_ROWS; j++) {
+                at[j] = __ffs((int)busy) - 1;
+                busy &= busy - 1;
+                const uint32_t tile = __shfl_sync(TSR_WARP_ALL, id, at[j]);
+                row[j] = pool.neighbours[(int64_t)(at[j] >= 0 ? tile : (uint32_t)TSR_TILE_OUTSIDE) * TSR_NEIGHBOUR_ROW + lane];
+            }
 #pragma unroll
             for (int32_t j = 0; j < MARK_ROWS; j++) { /* the row becomes the activity words that matter */
-                const int direction = lane < TSR_TILE_DIRECTIONS, stored = direction && row[j] >= TSR_TILE_FIRST;
-                asked[j] = __shfl_sync(TSR_WARP_ALL, requests, k + j) & __ballot_sync(TSR_WARP_ALL, direction && !stored);
-                const int wanted = !(active >> (k + j) & 1u) || (asked[j] && lane < TSR_TILE_MIDDLE);
+                const int direction = lane < TSR_TILE_DIRECTIONS && at[j] >= 0, stored = direction && row[j] >= TSR_TILE_FIRST;
+                asked[j] = __shfl_sync(TSR_WARP_ALL, requests, at[j]) & __ballot_sync(TSR_WARP_ALL, direction && !stored);
+                const int wanted = !(active >> (at[j] & 31) & 1u) || (asked[j] && lane < TSR_TILE_MIDDLE);
                 row[j] = stored && wanted ? pool.activity[row[j]] : 0u;
             }
 #pragma unroll
             for (int32_t j = 0; j < MARK_ROWS; j++) {
-                if (__any_sync(TSR_WARP_ALL, (row[j] & facing) != 0) && !(active >> (k + j) & 1u)) kept |= 1u << (k + j);
-                if (asked[j]) request_tiles(pool, s, keys[first + k + j], asked[j], row[j], lane);
+                if (__any_sync(TSR_WARP_ALL, (row[j] & facing) != 0)) kept |= 1u << (at[j] & 31);
+                if (asked[j]) request_tiles(pool, s, keys[first + at[j]], asked[j], row[j], lane);
             }
         }
+        if (lane == 0) shared[warp] = (uint32_t)__popc(kept);
+        __syncthreads();
+        uint32_t before = 0;
+        for (int32_t w = 0; w < warp; w++) before += shared[w];
+        if (lane == 0 && n > 0) {
+            s.keep_bits[group] = kept;
+            s.keep_before[group] = before;
+        }
+        if (lane == 0 && warp == TSR_KEEP_CHUNK - 1) s.keep_chunks[chunk] = before + (uint32_t)__popc(kept);
         removed += (uint32_t)(n - __popc(kept));
-        if (lane == 0) s.keep_bits[group] = kept;
+        __syncthreads();
     }
     if (lane == 0 && removed) atomicAdd(&state->scratch[TSR_COUNT_REMOVED], removed);
+    if (!tsr_last_block(&state->scratch[TSR_COUNT_BLOCKS], shared)) return;
+    const uint32_t total = state->scratch[TSR_COUNT_REQUESTS];
+    if (total > FEW) return;
+    sort_few(s.requests, s.sorted, (int32_t)total, few);
+    __syncthreads();
+    plan(pool, stepped, 1, shared);
 }
 
 /* Insertion: everything stays, and the keys that are allowed and absent are requests. */
@@ -281,7 +305,16 @@ TSR_KERNEL(insert_mark_kernel)(tsr_tile_pool pool, const uint64_t *wanted, int32
     scratch s = tsr_scratch_of(&pool);
     const uint64_t *keys = pool.key[state->list];
     int32_t count = state->count, step = (int32_t)(gridDim.x * blockDim.x), first = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
-    for (int32_t w = first; w * 32 < count; w += step) s.keep_bits[w] = count - w * 32 >= 32 ? 0xffffffffu : (1u << (count - w * 32)) - 1u;
+    for (int32_t w = first; w * 32 < count; w += step) {
+        const int32_t place = w % TSR_KEEP_CHUNK * 32;
+        s.keep_bits[w] = count - w * 32 >= 32 ? 0xffffffffu : (1u << (count - w * 32)) - 1u;
+        s.keep_before[w] = (uint32_t)place;
+        if (place == 0) s.keep_chunks[w / TSR_KEEP_CHUNK] = (uint32_t)tsr_mini(TSR_KEEP_CHUNK * 32, count - w * 32);
+    }
+    for (int32_t i = first; i < count; i += step) { /* not by this pass */
+        const uint32_t id = pool.id[state->list][i], word = pool.activity[id];
+        if (word & TSR_ACTIVITY_CREATED) pool.activity[id] = word & ~TSR_ACTIVITY_CREATED;
+    }
     for (int32_t i = first; i < wanted_count; i += step) {
         uint64_t key = wanted[i];
         if (!tsr_tile_allowed(&pool, key)) continue;
@@ -315,7 +348,7 @@ TSR_DEVICE_FN void merge_entry(const tsr_tile_pool &pool, const scratch &s, int3
         return;
     }
     const uint32_t constant = pool.activity[id] & TSR_ACTIVITY_OUTSIDE ? TSR_TILE_OUTSIDE : TSR_TILE_INSIDE;
-    s.removed[(uint32_t)i - before] = id;
+    pool.free_ids[state->free_count - state->created + i - (int32_t)before] = id; /* plan has read what was there */
     if (pool.table) pool.table[tsr_tile_linear(&pool, key)] = constant;
     if (constant == TSR_TILE_INSIDE) tsr_inside_becomes_absent(state, tsr_tile_voxels(&pool, key));
     for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
@@ -324,7 +357,7 @@ TSR_DEVICE_FN void merge_entry(const tsr_tile_pool &pool, const scratch &s, int3
     }
 }
 
-/* Request `at` in order: a created tile gets key and id, and a mark in its row. */
+/* Request `at` in order: a created tile gets key and id, and a mark in its word. */
 TSR_DEVICE_FN void merge_request(const tsr_tile_pool &pool, const scratch &s, int32_t at, int32_t inserting)
 {
     const tsr_tile_state *state = pool.state;
@@ -337,11 +370,8 @@ TSR_DEVICE_FN void merge_request(const tsr_tile_pool &pool, const scratch &s, in
     pool.key[list ^ 1][place] = key;
     pool.id[list ^ 1][place] = id;
     pool.key_of[id] = key;
-    if (inserting) {
-        const uint32_t constant = tsr_tile_find(&pool, keys, pool.id[list], count, state->background, key);
-        pool.activity[id] = constant == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0u;
-    }
-    pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE] = UINT32_MAX; /* not linked yet */
+    const int outside = inserting && tsr_tile_find(&pool, keys, pool.id[list], count, state->background, key) == TSR_TILE_OUTSIDE;
+    pool.activity[id] = TSR_ACTIVITY_CREATED | (outside ? TSR_ACTIVITY_OUTSIDE : 0u);
     if (pool.table) pool.table[tsr_tile_linear(&pool, key)] = id;
 }
 
@@ -349,6 +379,7 @@ TSR_DEVICE_FN void merge_request(const tsr_tile_pool &pool, const scratch &s, in
  * requests, which leaves few to each key. The last threads take the requests: in a small list the others have the entries. */
 template <int PER> TSR_KERNEL(merge_kernel)(tsr_tile_pool pool, int32_t inserting)
 {
+    tsr_chained();
     tsr_tile_state *state = pool.state;
     if (tsr_pass_idle(state)) return;
     const scratch s = tsr_scratch_of(&pool);
@@ -380,17 +411,9 @@ template <int PER> TSR_KERNEL(merge_kernel)(tsr_tile_pool pool, int32_t insertin
     if (thread == 0) pool.key[list ^ 1][count - state->removed + state->created] = TSR_KEY_END;
 }
 
-/* What the last block of a small list does in tsr_link_kernel. */
-TSR_KERNEL(close_kernel)(tsr_tile_pool pool, int32_t stepped)
-{
-    TSR_SHARED(uint32_t, shared, 1);
-    if (tsr_pass_idle(pool.state)) return;
-    tsr_close_rows(pool, stepped, (int32_t)blockIdx.x, (int32_t)gridDim.x);
-    if (tsr_last_block(&pool.state->scratch[TSR_COUNT_BLOCKS], shared) && threadIdx.x == 0) tsr_close_list(pool);
-}
-
 /* Nothing follows a pass. */
 struct no_more {
+    TSR_INSIDE void tile(const tsr_tile_pool &, uint32_t, int32_t) const {}
     TSR_INSIDE void operator()(const tsr_tile_pool &) const {}
 };
 
@@ -398,38 +421,27 @@ struct no_more {
 static void enqueue_merge(tsr_queue *queue, const tsr_tile_pool *pool, int32_t inserting, int32_t stepped, int32_t planned)
 {
     const int32_t processors = tsr_queue_processors(queue);
-    if (!planned) {
-        TSR_LAUNCH(queue, sort_chunks_kernel, tsr_blocks((pool->capacity + CHUNK - 1) / CHUNK, 1, processors), SORT_THREADS, 0, *pool);
-        TSR_LAUNCH(queue, rank_kernel, tsr_blocks(pool->capacity, 256, 2 * processors), TSR_KEEP_CHUNK, 0, *pool);
-        TSR_LAUNCH(queue, plan_kernel, 1, PLAN_THREADS, 0, *pool, stepped);
-    }
+    if (!planned) TSR_LAUNCH_CHAINED(queue, sort_kernel, tsr_blocks(pool->capacity, CHUNK, processors), SORT_THREADS, 0, *pool, stepped);
     const int64_t most = 2 * (int64_t)pool->capacity;
-    if (pool->capacity <= TSR_SMALL_LIST) TSR_LAUNCH(queue, merge_kernel<1>, tsr_blocks(most, 256, 8 * processors), 256, 0, *pool, inserting);
-    else TSR_LAUNCH(queue, merge_kernel<MERGE_LARGE>, tsr_blocks(most / MERGE_LARGE, 256, 4 * processors), 256, 0, *pool, inserting);
-}
-
-static void enqueue_close(tsr_queue *queue, const tsr_tile_pool *pool, int32_t inserting, int32_t stepped)
-{
-    tsr_enqueue_link(queue, pool, inserting, stepped, no_more());
-    if (pool->capacity <= TSR_SMALL_LIST) return;
-    TSR_LAUNCH(queue, close_kernel, tsr_blocks(pool->capacity, 256, tsr_queue_processors(queue)), 256, 0, *pool, stepped);
+    if (pool->capacity <= TSR_SMALL_LIST) TSR_LAUNCH_CHAINED(queue, merge_kernel<1>, tsr_blocks(most, 256, 8 * processors), 256, 0, *pool, inserting);
+    else TSR_LAUNCH_CHAINED(queue, merge_kernel<MERGE_LARGE>, tsr_blocks(most / MERGE_LARGE, 256, 4 * processors), 256, 0, *pool, inserting);
 }
 
 void tsr_tiles_cuda_merge(tsr_queue *queue, const tsr_tile_pool *pool, int32_t stepped)
 {
     const int32_t small = pool->capacity <= TSR_SMALL_LIST;
     const int64_t processors = tsr_queue_processors(queue);
-    if (small) TSR_LAUNCH(queue, mark_kernel, tsr_blocks(pool->capacity, 32, 8 * processors), MARK_THREADS, 0, *pool, stepped);
+    if (small) TSR_LAUNCH_CHAINED(queue, mark_kernel, tsr_blocks(pool->capacity, 32, 8 * processors), MARK_THREADS, 0, *pool, stepped);
     else
-        TSR_LAUNCH(queue, mark_large_kernel, tsr_blocks(pool->capacity, MARK_LARGE_THREADS, MARK_LARGE_BLOCKS * processors), MARK_LARGE_THREADS, 0,
-                   *pool);
+        TSR_LAUNCH_CHAINED(queue, mark_large_kernel, tsr_blocks(pool->capacity, MARK_LARGE_THREADS, MARK_LARGE_BLOCKS * processors),
+                           MARK_LARGE_THREADS, 0, *pool, stepped);
     enqueue_merge(queue, pool, 0, stepped, small);
 }
 
 tsr_status tsr_tiles_cuda_manage(tsr_queue *queue, const tsr_tile_pool *pool, int32_t stepped)
 {
     tsr_tiles_cuda_merge(queue, pool, stepped);
-    enqueue_close(queue, pool, 0, stepped);
+    tsr_enqueue_link(queue, pool, 0, stepped, no_more());
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -439,7 +451,7 @@ tsr_status tsr_tiles_cuda_insert(tsr_queue *queue, const tsr_tile_pool *pool, co
     TSR_LAUNCH(queue, insert_mark_kernel, tsr_blocks(tsr_max64(count, pool->capacity / 32), 256, 8 * (int64_t)tsr_queue_processors(queue)), 256, 0,
                *pool, keys, count);
     enqueue_merge(queue, pool, 1, 0, 0);
-    enqueue_close(queue, pool, 1, 0);
+    tsr_enqueue_link(queue, pool, 1, 0, no_more());
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

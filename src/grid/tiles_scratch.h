@@ -5,7 +5,7 @@
 
 #include "grid/tiles_kernel.h"
 
-enum { TSR_KEEP_CHUNK = 256 }; /* words of keep_bits that are counted together */
+enum { TSR_KEEP_CHUNK = 8 }; /* words of keep_bits that are counted together: one for each warp of a block of mark_large_kernel */
 
 struct tsr_tile_scratch {
     uint64_t *requests, *sorted; /* [capacity] keys asked for, as they come (where later the next list's keys stand) and in order */
@@ -13,7 +13,6 @@ struct tsr_tile_scratch {
     uint32_t *keep_bits;         /* [capacity / 32 + 1] one bit per list entry */
     uint32_t *keep_before;       /* [capacity / 32 + 1] kept entries before the word's first, of its chunk */
     uint32_t *keep_chunks;       /* [(capacity / 32 + 1) / TSR_KEEP_CHUNK + 1] kept entries before the chunk */
-    uint32_t *removed;           /* [capacity] ids in list order */
     uint32_t *block_counts;      /* [domain tiles / 1024 + 1] of loading */
 };
 
@@ -26,7 +25,7 @@ TSR_HD int64_t tsr_scratch_blocks(const tsr_tile_pool *pool)
 TSR_HD int64_t tsr_scratch_words(const tsr_tile_pool *pool)
 {
     const int64_t n = pool->capacity;
-    return 2 * n + n + 2 * tsr_scratch_masks(n) + tsr_scratch_chunks(n) + n + tsr_scratch_blocks(pool);
+    return 2 * n + n + 2 * tsr_scratch_masks(n) + tsr_scratch_chunks(n) + tsr_scratch_blocks(pool);
 }
 TSR_DEVICE_FN tsr_tile_scratch tsr_scratch_of(const tsr_tile_pool *pool)
 {
@@ -38,8 +37,7 @@ TSR_DEVICE_FN tsr_tile_scratch tsr_scratch_of(const tsr_tile_pool *pool)
     s.keep_bits = s.unique_before + n;
     s.keep_before = s.keep_bits + m;
     s.keep_chunks = s.keep_before + m;
-    s.removed = s.keep_chunks + tsr_scratch_chunks(n);
-    s.block_counts = s.removed + n;
+    s.block_counts = s.keep_chunks + tsr_scratch_chunks(n);
     return s;
 }
 
@@ -81,7 +79,7 @@ TSR_DEVICE_FN void tsr_inside_becomes_absent(tsr_tile_state *state, int64_t voxe
     atomicAdd((unsigned long long *)(void *)&state->inside_voxels, (unsigned long long)-voxels);
 }
 
-/* A management pass as far as the other list, for a caller that ends it by tsr_enqueue_link (tiles_link.h; lists of at most TSR_SMALL_LIST ids). */
+/* A management pass as far as the other list, for a caller that ends it by tsr_enqueue_link (tiles_link.h). */
 void tsr_tiles_cuda_merge(tsr_queue *queue, const tsr_tile_pool *pool, int32_t stepped);
 /* tiles_ops.insert: defined in tiles_manage_cuda.cu. */
 tsr_status tsr_tiles_cuda_insert(tsr_queue *queue, const tsr_tile_pool *pool, const uint64_t *keys, int32_t count);

@@ -179,8 +179,8 @@ TSR_DEVICE_FN void tsr_slab_start(const tsr_tile_pool &pool, const float *phi, c
     tsr_slab_load<E>(phi, slab->row[0], loads);
 }
 
-/* Cells of a cube beyond the domain take the value at the clamped coordinate; the threads of the quads of its tile share the work. S tells where cells
- * lie. */
+/* Cells of a cube beyond the domain take the value at the clamped coordinate, but for the corners, which no scheme reads; the threads of the quads of its
+ * tile share the work. S tells where cells lie. */
 template <int E, class S> TSR_DEVICE_FN void tsr_slab_clamp(const tsr_tile_pool &pool, uint64_t key, int32_t begin, int32_t step, float *cube)
 {
     int32_t extent[3], first[3], low[3], high[3];
@@ -194,7 +194,8 @@ template <int E, class S> TSR_DEVICE_FN void tsr_slab_clamp(const tsr_tile_pool 
         const int32_t x = i % S::H - 1, y = i / S::H % S::H - 1, z = i / (S::H * S::H) - 1;
         const int32_t cx = tsr_mini(tsr_maxi(x, low[0]), high[0]), cy = tsr_mini(tsr_maxi(y, low[1]), high[1]),
                       cz = tsr_mini(tsr_maxi(z, low[2]), high[2]);
-        if (cx != x || cy != y || cz != z) cube[S::cell(x, y, z)] = cube[S::cell(cx, cy, cz)];
+        const int corner = (x < 0 || x == E) && (y < 0 || y == E) && (z < 0 || z == E);
+        if (!corner && (cx != x || cy != y || cz != z)) cube[S::cell(x, y, z)] = cube[S::cell(cx, cy, cz)];
     }
 }
 
@@ -355,7 +356,7 @@ TSR_DEVICE_FN int tsr_slab_write(const tsr_tile_pool &pool, tsr_slab_work<E> *sh
         (uint32_t)__popc(((v.x < 0.0f ? 1u : 0u) | (v.y < 0.0f ? 2u : 0u) | (v.z < 0.0f ? 4u : 0u) | (v.w < 0.0f ? 8u : 0u)) & within >> 4 * h);
     if (n != 0) return 0;
     const uint32_t all = S::TILES == 1 ? sh->areas[0] | sh->areas[1] : sh->areas[tile];
-    pool.activity[id] = all ? all : v.x > 0.0f ? TSR_ACTIVITY_OUTSIDE : 0u;
+    pool.activity[id] = tsr_activity_word(0u, all, v.x > 0.0f);
     if (S::TILES > 1) sh->areas[tile] = 0;
     return 1;
 }

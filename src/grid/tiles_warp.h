@@ -17,7 +17,7 @@
 enum { TSR_WARP_TILES = 4 /* warps of a block */, TSR_WARP_LANES = 32, TSR_WARP_CANDIDATES = 16 /* voxels of a lane */ };
 
 struct tsr_warp_layout {
-    enum { E = 8, V = 512, H = 10, P = 12, Q = 123, CUBE = 1228 };
+    enum { E = 8, V = 512, H = 10, P = 12, Q = 123, CUBE = 1224 /* without the last corner */ };
     TSR_INSIDE static int32_t cell(int32_t x, int32_t y, int32_t z) { return (z + 1) * Q + (y + 1) * P + x + 1; }
 };
 
@@ -49,7 +49,7 @@ TSR_DEVICE_FN void tsr_warp_table(uint2 *entry)
 }
 
 /* What a lane loads: own quads, the quad of the planes below and above, the quad of the rows before and behind, cells to the left or right, and one
- * cell each of the edges along z, y and x. Corners of the cube are read by no scheme. */
+ * cell each of the edges along z, y and x (the first two at x = -1 in lanes without bit 3). Corners of the cube are read by no scheme. */
 struct tsr_warp_values {
     float4 own[4], across_z, across_y;
     float beside[4], edge[3];
@@ -92,17 +92,33 @@ TSR_DEVICE_FN const float *tsr_warp_from(const tsr_warp_place &place, uint32_t r
 {
     return place.from + (int64_t)__shfl_sync(TSR_WARP_ALL, row, (int)place.to) * tsr_warp_layout::V; /* lane modulo 32 */
 }
-TSR_DEVICE_FN void tsr_warp_load(const tsr_warp_places &places, uint32_t row, tsr_warp_values *v)
+/* `after`: the tile to the left is the one that the warp did last. Its last layer along x with what lies around it still stands in the cube, and need not
+ * come from memory, where each of these cells costs 32 bytes. */
+TSR_DEVICE_FN void tsr_warp_load(const tsr_warp_places &places, uint32_t row, int after, const float *cube, tsr_warp_values *v)
 {
+    enum { Q = tsr_warp_layout::Q, E = tsr_warp_layout::E };
+    const int32_t lane = tsr_warp_lane();
+    const int beside_after = after && !(lane & 1), edge_after = after && !(lane & 8);
     const float *own = tsr_warp_from(places.own, row), *beside = tsr_warp_from(places.beside, row);
 #pragma unroll
     for (int32_t h = 0; h < 4; h++) v->own[h] = ((const float4 *)(const void *)own)[h * 32];
     v->across_z = *(const float4 *)(const void *)tsr_warp_from(places.across_z, row);
     v->across_y = *(const float4 *)(const void *)tsr_warp_from(places.across_y, row);
+#define TSR_LAST(place) ((const float *)(const void *)((const char *)cube + ((place).to >> 5)) + E)
+    if (beside_after) {
 #pragma unroll
-    for (int32_t h = 0; h < 4; h++) v->beside[h] = beside[h * 128];
+        for (int32_t h = 0; h < 4; h++) v->beside[h] = TSR_LAST(places.beside)[2 * h * Q];
+    } else {
 #pragma unroll
-    for (int32_t e = 0; e < 3; e++) v->edge[e] = *tsr_warp_from(places.edge[e], row);
+        for (int32_t h = 0; h < 4; h++) v->beside[h] = beside[h * 128];
+    }
+#pragma unroll
+    for (int32_t e = 0; e < 3; e++) {
+        const float *edge = tsr_warp_from(places.edge[e], row);
+        v->edge[e] = e < 2 && edge_after ? *TSR_LAST(places.edge[e]) : *edge;
+    }
+#undef TSR_LAST
+    __syncwarp(); /* the cube may be written */
 }
 
 /* Moves them from or to the cells of the cube. */

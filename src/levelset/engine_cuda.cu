@@ -83,6 +83,7 @@ struct finish_step {
     tsr_flow_setup setup;
     tsr_flow_control *control;
     int32_t managed;
+    TSR_INSIDE void tile(const tsr_tile_pool &, uint32_t, int32_t) const {}
     TSR_INSIDE void operator()(const tsr_tile_pool &pool) const
     {
         tsr_tile_state state = *pool.state; /* both at once: one thread waits for every load that follows a store */
@@ -254,7 +255,7 @@ static tsr_status enqueue_step(tsr_queue *queue, const tsr_flow_plan *plan, int 
         else tsr_flow_enqueue<0>(queue, &plan->pool, s, plan->control, shape);
     }
     const finish_step finish = { *s, plan->control, managed };
-    if (managed && plan->pool.capacity <= TSR_SMALL_LIST && !plan->provider.fill) { /* nothing between management and end: one kernel less */
+    if (managed && !plan->provider.fill) { /* nothing between management and end: one kernel less */
         tsr_tiles_cuda_merge(queue, &plan->pool, 1);
         tsr_enqueue_link(queue, &plan->pool, 0, 1, finish);
     } else if (managed) {

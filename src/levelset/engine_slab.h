@@ -4,6 +4,7 @@
 #ifndef TSR_LEVELSET_ENGINE_SLAB_H
 #define TSR_LEVELSET_ENGINE_SLAB_H
 
+#include "device/chain.h"
 #include "grid/tiles_slab.h"
 #include "levelset/engine_cuda.h"
 
@@ -37,6 +38,7 @@ template <int E, int SPACE, int SIGN, int PULL, int CODED>
 TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? SLAB_BLOCKS_8 : SLAB_BLOCKS_4) slab_kernel)
 (tsr_tile_pool pool, tsr_flow_scheme scheme, tsr_flow_values values, float pull, tsr_flow_control *control, int32_t managed)
 {
+    tsr_chained();
     typedef tsr_slab<E> S;
     typedef typename tsr_slab_storage<CODED>::kind K;
     enum { V = E * E * E, T = S::THREADS, P = S::P, Q = S::Q };

@@ -91,7 +91,7 @@ struct setting {
     tsr_tiles_index index;
     tsr_rescale rescale;
     tsr_scheme scheme;
-    int godunov, fast;
+    int godunov, fast, balls; /* balls: 0 = 4; more are for lists of many tiles, in few steps */
     double alpha;
     tsr_vec3 spacing;
 };
@@ -149,7 +149,7 @@ static void sparse_equals_dense(const struct setting *t)
     options.tile_capacity = 40; /* grows on the way */
     tsr_segmentation *s;
     require_ok(tsr_segmentation_create(context, image, &options, &s));
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < (t->balls ? t->balls : 4); i++) {
         tsr_vec3 at = { test_uniform(&random) * (double)(t->n.x - 1), test_uniform(&random) * (double)(t->n.y - 1),
                         test_uniform(&random) * (double)(t->n.z - 1) };
         require_ok(tsr_segmentation_sphere(s, at, (3 + 6 * test_uniform(&random)) * t->spacing.x, 0));
@@ -178,7 +178,7 @@ static void sparse_equals_dense(const struct setting *t)
     compare(&d, tolerance, s, 0);
     const int steps = test_watches_threads() ? 12 : test_is_slow() ? t->steps / 2 : t->steps;
     for (int step = 0; step < steps;) {
-        int batch = step % 3 == 0 ? 1 : test_watches_threads() ? 10 : 34; /* single steps and whole graphs */
+        int batch = t->balls || step % 3 == 0 ? 1 : test_watches_threads() ? 10 : 34; /* single steps and whole graphs */
         tsr_segment_report report;
         require_ok(tsr_segmentation_step(s, batch, NULL, &report));
         for (int i = 0; i < report.steps; i++) dense_step(&d);
@@ -189,6 +189,9 @@ static void sparse_equals_dense(const struct setting *t)
             break;
         }
     }
+    tsr_tiles_info info;
+    require_ok(tsr_tiles_describe(tsr_segmentation_tiles(s), &info));
+    assert_true(!t->balls || info.count >= 16 * 80); /* on the emulator a warp takes tiles in a row then */
     free(d.phi);
     free(d.next);
     free(d.speed);
@@ -232,6 +235,7 @@ TEST_SETTING(no_rescaling, .n = { 30, 30, 30 }, .edge = 8, .threads = 2, .isa = 
              .spacing = UNIT)
 TEST_SETTING(one_tile_wide, .n = { 40, 7, 33 }, .edge = 8, .threads = 2, .isa = -1, .steps = 36, .alpha = 0.7, .spacing = UNIT)
 TEST_SETTING(fast_one_tile_wide, .n = { 8, 33, 40 }, .edge = 8, .threads = 2, .isa = -1, .steps = 36, .alpha = 0.7, .fast = 1, .spacing = UNIT)
+TEST_SETTING(many_tiles, .n = { 156, 95, 61 }, .edge = 8, .threads = 2, .isa = -1, .steps = 3, .balls = 120, .alpha = 0.7, .spacing = UNIT)
 TEST_SETTING(fast_edge8, .n = { 40, 37, 33 }, .edge = 8, .threads = 2, .isa = -1, .steps = 104, .alpha = 0.7, .fast = 1, .spacing = UNIT)
 TEST_SETTING(fast_edge4, .n = { 33, 34, 35 }, .edge = 4, .threads = 2, .isa = -1, .steps = 104, .alpha = 0.6, .fast = 1, .spacing = { 0.5, 0.5, 0.5 })
 TEST_SETTING(fast_unequal, .n = { 40, 30, 20 }, .edge = 8, .threads = 2, .isa = -1, .steps = 70, .alpha = 0.7, .fast = 1,
@@ -244,6 +248,7 @@ int main(void)
         cmocka_unit_test(curvature_only), cmocka_unit_test(data_only),       cmocka_unit_test(locked),        cmocka_unit_test(frozen_godunov),
         cmocka_unit_test(source_scheme),  cmocka_unit_test(unequal_spacing), cmocka_unit_test(no_rescaling),  cmocka_unit_test(fast_edge8),
         cmocka_unit_test(fast_edge4),     cmocka_unit_test(fast_unequal),    cmocka_unit_test(one_tile_wide), cmocka_unit_test(fast_one_tile_wide),
+        cmocka_unit_test(many_tiles),
     };
     return cmocka_run_group_tests_name("step", tests, NULL, NULL);
 }

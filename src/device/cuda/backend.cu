@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "backend_abi.h"
-#include "device/kernel.h"
+#include "device/chain.h"
 #include "device/mail.h"
 #include "device/module.h"
 
@@ -204,6 +204,12 @@ tsr_status tsr_launch_check(tsr_queue *queue)
 }
 
 int32_t tsr_queue_processors(const tsr_queue *queue) { return ((const tsr_cuda_queue *)queue)->processors; }
+
+int tsr_queue_chains(const tsr_queue *queue)
+{
+    int major = 0;
+    return cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ((const tsr_cuda_queue *)queue)->device) == cudaSuccess && major >= 9;
+}
 
 struct tsr_graph { cudaGraphExec_t executable; };
 

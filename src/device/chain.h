@@ -1,0 +1,46 @@
+/* device/chain.h: kernels that come up before the one ahead has ended, which hides what a launch costs (programmatic dependent launch).
+ *
+ *   TSR_KERNEL(name)(...) { tsr_chained(); ... }                        waits there, before anything else, in all threads
+ *   TSR_LAUNCH_CHAINED(queue, name, blocks, threads, shared_bytes, ...)
+ *
+ * Such a kernel may follow any work of the queue, and any may follow it. Where the device has no such launches, and in the emulator, it is a plain one. */
+#ifndef TSR_DEVICE_CHAIN_H
+#define TSR_DEVICE_CHAIN_H
+
+#include "device/kernel.h"
+
+#ifdef TSR_EMU
+#define TSR_LAUNCH_CHAINED TSR_LAUNCH
+TSR_DEVICE_FN void tsr_chained(void) {}
+#else
+/* Has the queue's device such launches? In device/cuda/backend.cu. */
+int tsr_queue_chains(const tsr_queue *queue);
+
+template <class... P, class... A>
+static inline void tsr_launch_chained(tsr_queue *queue, void (*kernel)(P...), dim3 blocks, dim3 threads, size_t shared, A... arguments)
+{
+    cudaLaunchAttribute attribute = {};
+    cudaLaunchConfig_t config = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = blocks;
+    config.blockDim = threads;
+    config.dynamicSmemBytes = shared;
+    config.stream = tsr_cuda_stream(queue);
+    config.attrs = &attribute;
+    config.numAttrs = tsr_queue_chains(queue) ? 1u : 0u;
+    (void)cudaLaunchKernelEx(&config, kernel, (P)arguments...); /* tsr_launch_check finds the error */
+}
+#define TSR_LAUNCH_CHAINED(queue, kernel, blocks, threads, shared, ...) tsr_launch_chained(queue, kernel, (blocks), (threads), (shared), __VA_ARGS__)
+
+/* What was queued earlier has ended from here on, and the kernel behind may come up. */
+TSR_DEVICE_FN void tsr_chained(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" : : : "memory");
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+#endif
+
+#endif
