@@ -6,6 +6,7 @@
 #include "device/kernel.h"
 
 #include "wavelet/coder_ops.h"
+#include "wavelet/packed.h"
 #include "wavelet/wavelet_ops.h"
 
 enum { THREADS = 256, LANES = 32, SEGMENT = 64, PITCH = LANES + 1 };
@@ -441,6 +442,28 @@ static tsr_status copy_aside(tsr_queue *queue, const tsr_wavelet_job *job, const
     return TSR_OK;
 }
 
+/* Does packed_cuda.cu take this pass along x and y? *q: for it then. */
+static int packs(const march_pass &p, int inverse, tsr_packed_pass *q)
+{
+    int fits = !p.split && !p.later && !p.raise && !p.lower && p.size[0] % 8 == 0;
+    for (int32_t k = 0; k < 2; k++) fits = fits && p.filter.steps == 2 && tsr_packed_fits(&p.filter.step[k], k ^ inverse, !(k ^ inverse), &q->step[k]);
+    for (int32_t a = 0; a < TSR_WAVELET_DIMENSIONS; a++) {
+        fits = fits && p.size[a] < INT32_MAX / 8;
+        q->size[a] = (int32_t)p.size[a];
+    }
+    q->width = q->size[0];
+    q->height = q->size[1];
+    q->boundary = p.boundary;
+    q->lost = p.lost;
+    q->whole = p.whole[0];
+    fits = fits && runs_aligned<int16_t>(&p.whole[0], 16);
+    for (uint32_t b = 0; b < 4; b++) {
+        q->half[b] = p.half[b];
+        fits = fits && runs_aligned<int16_t>(&p.half[b], 8);
+    }
+    return fits;
+}
+
 /* One pass through march.h along `axis`, and along x if `along_x`, between `whole` and `half`. `first`, `last`: in the order of the forward transform. */
 static tsr_status run_pass(tsr_queue *queue, const tsr_wavelet_job *job, const tsr_wavelet_level *l, int32_t axis, int along_x, uint32_t split,
                            const tsr_wavelet_array *whole, const tsr_wavelet_array *half, int first, int last, int inverse)
@@ -463,6 +486,8 @@ static tsr_status run_pass(tsr_queue *queue, const tsr_wavelet_job *job, const t
         if (!(bits & ~split)) p.whole[bits] = whole[bits];
         if (!(bits & ~(split | own | later))) p.half[bits] = half[bits];
     }
+    tsr_packed_pass packed = {};
+    if (l->dtype == TSR_I16 && axis == 1 && along_x && packs(p, inverse, &packed)) return tsr_packed_run_cuda(queue, &packed, inverse);
     return run_march(queue, l->dtype, along_x, inverse, &p);
 }
 

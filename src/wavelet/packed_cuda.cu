@@ -1,0 +1,395 @@
+/* wavelet/packed_cuda.cu: x and y of one level together, as march.h, for filters of two steps of eight taps on samples of 16 bits (Fidelity): in registers
+ * of 32 bits for each sample the window of 22 rows left room for eight warps on a multiprocessor, and every two taps were an addition and a product.
+ * Here words hold two samples of one parity, along x (k and k + 1 of it) or along y, and sums are dot products (packed.h).
+ *
+ * A warp owns a strip of columns and marches along a segment of rows, four at a time: a lane holds eight samples of a row. A step sets out for word j of
+ * its parity along y, of rows 4 j + parity and the second next, and asks for words j - 2 to j + 2 of the other one. The parity that is lifted last comes
+ * first: its words wait in a ring of five, and so do the finished ones of the other. Rows come by asynchronous copies, a turn or two ahead. */
+#include "device/bytes.h"
+#include "device/kernel.h"
+
+#include "wavelet/lifting.h"
+#include "wavelet/packed.h"
+
+#ifndef PACKED_BLOCKS
+#define PACKED_BLOCKS 4
+#endif
+#ifndef PACKED_AHEAD
+#define PACKED_AHEAD 2
+#endif
+#ifndef PACKED_LONGEST
+#define PACKED_LONGEST 384
+#endif
+#ifndef PACKED_WAVES
+#define PACKED_WAVES 2
+#endif
+
+enum {
+    WARP = 32,
+    WARPS = 4,
+    V = 8,          /* samples of a row in a lane */
+    HALO_LANES = 2, /* that both steps reach */
+    ROWS = 4,       /* of a turn */
+    NEAR = TSR_PACKED_NEAR,
+    AHEAD = PACKED_AHEAD,
+    SHORTEST = 16,
+    LONGEST = PACKED_LONGEST
+};
+
+typedef struct alignas(16) packed_piece {
+    uint32_t v[4];
+} packed_piece;
+typedef struct alignas(8) packed_part {
+    uint32_t v[2];
+} packed_part;
+
+typedef struct packed_lane {
+    int32_t lane, first, n, edge; /* its first sample, of n in a row; the strip reaches beyond it, and others stand for what is there */
+    int32_t own;                  /* it writes */
+    int32_t boundary, height;
+    int64_t whole_row, half_row[4];
+    int16_t *whole, *half[4]; /* the lane's first sample of row 0 */
+    packed_piece *coming;
+} packed_lane;
+
+/* ---- a word ---------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Sample `high` of the word with the rounding below, a sum's beginning. */
+template <int HIGH> TSR_DEVICE_FN int32_t packed_begin(uint32_t word, uint32_t rounding)
+{
+    return (int32_t)tsr_bytes < HIGH ? 0xb324u : 0x9104u > (word, rounding);
+}
+/* Of two finished sums a word; what of them leaves 16 bits is seen in *bad, which is 2^24 or more then. */
+TSR_DEVICE_FN uint32_t packed_word(int32_t low, int32_t high) { return tsr_bytes<0x6521u>((uint32_t)low, (uint32_t)high); }
+TSR_DEVICE_FN void packed_watch(int32_t sum, uint32_t *bad)
+{
+    const uint32_t v = (uint32_t)sum + (1u << 23);
+    *bad = v > *bad ? v : *bad;
+}
+TSR_DEVICE_FN uint32_t packed_lows(uint32_t a, uint32_t b) { return tsr_bytes<0x5410u>(a, b); }
+TSR_DEVICE_FN uint32_t packed_highs(uint32_t a, uint32_t b) { return tsr_bytes<0x7632u>(a, b); }
+TSR_DEVICE_FN uint32_t packed_middle(uint32_t a, uint32_t b) { return tsr_bytes<0x5432u>(a, b); } /* high of a, low of b */
+TSR_DEVICE_FN uint32_t packed_turned(uint32_t a) { return tsr_bytes<0x1032u>(a, a); }
+
+/* The sum of a sample whose eight neighbours are the words w0 to w3. */
+template <int LARGE> TSR_DEVICE_FN int32_t packed_whole(const tsr_packed_step &s, uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3, int32_t sum)
+{
+    if (LARGE) sum = __dp2a_lo((int)packed_middle(w1, w2), s.rest, sum);
+    sum = __dp2a_lo((int)w0, s.whole[0], sum);
+    sum = __dp2a_lo((int)w1, s.whole[1], sum);
+    sum = __dp2a_lo((int)w2, s.whole[2], sum);
+    return __dp2a_lo((int)w3, s.whole[3], sum);
+}
+/* The same if they begin in the middle of w0 and end in that of w4. */
+template <int LARGE>
+TSR_DEVICE_FN int32_t packed_broken(const tsr_packed_step &s, uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3, uint32_t w4, int32_t sum)
+{
+    if (LARGE) sum = __dp2a_lo((int)w2, s.rest, sum);
+    sum = __dp2a_lo((int)w0, s.broken[0], sum);
+    sum = __dp2a_lo((int)w1, s.broken[1], sum);
+    sum = __dp2a_lo((int)w2, s.broken[2], sum);
+    sum = __dp2a_lo((int)w3, s.broken[3], sum);
+    return __dp2a_lo((int)w4, s.broken[4], sum);
+}
+/* Both sums of word x of this parity, w0 to w4 being words j - 2 to j + 2 of the other one. Even samples have the larger taps. */
+template <int PARITY>
+TSR_DEVICE_FN void packed_sums(const tsr_packed_step &s, uint32_t x, uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3, uint32_t w4, int32_t *low,
+                               int32_t *high)
+{
+    const int32_t a = packed_begin<0>(x, s.rounding), b = packed_begin<1>(x, s.rounding);
+    if constexpr (PARITY == 0) {
+        *low = packed_whole<1>(s, w0, w1, w2, w3, a);
+        *high = packed_broken<1>(s, w0, w1, w2, w3, w4, b);
+    } else {
+        *low = packed_broken<0>(s, w0, w1, w2, w3, w4, a);
+        *high = packed_whole<0>(s, w1, w2, w3, w4, b);
+    }
+}
+
+/* ---- along x --------------------------------------------------------------------------------------------------------------------------------- */
+
+/* A step along x: sums of the lane's four samples of this parity; word[p][0..1]: its samples of parity p. */
+template <int PARITY> TSR_DEVICE_FN void packed_step_x(const tsr_packed_step &s, const packed_lane &l, const uint32_t (*word)[2], int32_t *sum)
+{
+    const uint32_t a = word[1 - PARITY][0], b = word[1 - PARITY][1];
+    uint32_t w[6] = { __shfl_up_sync(TSR_WARP_ALL, a, 1),   __shfl_up_sync(TSR_WARP_ALL, b, 1),  a, b,
+                      __shfl_down_sync(TSR_WARP_ALL, a, 1), __shfl_down_sync(TSR_WARP_ALL, b, 1) };
+    if (l.edge) { /* the same for all lanes of the warp */
+        const int symmetric = l.boundary == TSR_WAVELET_SYMMETRIC, zero = l.boundary == TSR_WAVELET_ZERO;
+        const uint32_t begin = zero ? 0u : packed_lows(a, a), end = zero ? 0u : packed_highs(b, b); /* clamped */
+        if (l.first == 0) {
+            w[0] = !symmetric ? begin : PARITY ? b : packed_turned(b);
+            w[1] = !symmetric ? begin : PARITY ? tsr_bytes<0x3254u>(a, b) : packed_turned(a);
+        }
+        if (l.first + V == l.n) {
+            w[4] = !symmetric ? end : PARITY ? packed_turned(b) : tsr_bytes<0x3254u>(a, b);
+            w[5] = !symmetric ? end : PARITY ? packed_turned(a) : a;
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < 2; k++) packed_sums<PARITY>(s, word[PARITY][k], w[k], w[k + 1], w[k + 2], w[k + 3], w[k + 4], &sum[2 * k], &sum[2 * k + 1]);
+}
+
+/* Both steps along x: sums of the even samples, then of the odd ones. FIRST: the parity of step 0. */
+template <int FIRST>
+TSR_DEVICE_FN void packed_lift_x(const tsr_packed_pass &p, const packed_lane &l, uint32_t (*word)[2], int32_t *sum, uint32_t *bad)
+{
+    packed_step_x<FIRST>(p.step[0], l, word, sum + 4 * FIRST);
+#pragma unroll
+    for (int k = 0; k < 2; k++) word[FIRST][k] = packed_word(sum[4 * FIRST + 2 * k], sum[4 * FIRST + 2 * k + 1]);
+    packed_step_x<1 - FIRST>(p.step[1], l, word, sum + 4 * (1 - FIRST));
+#pragma unroll
+    for (int k = 0; k < V; k++) packed_watch(sum[k], bad);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------------------------------------------------------- */
+
+/* The row that is read for row y. */
+TSR_DEVICE_FN int32_t packed_row(const packed_lane &l, int32_t y)
+{
+    if (l.boundary == TSR_WAVELET_PERIODIC) return y < 0 ? y + l.height : y >= l.height ? y - l.height : y;
+    return tsr_maxi(0, tsr_mini(y, l.height - 1)); /* beyond the ends any: no sum asks for it */
+}
+/* Asks for row y, of this parity. */
+template <int SPLIT, int PARITY> TSR_DEVICE_FN void packed_ask(const packed_lane &l, int32_t y, packed_piece *to)
+{
+    y = packed_row(l, y);
+    if constexpr (!SPLIT) {
+        tsr_copy_async<16>(to, l.whole + y * l.whole_row, 16);
+    } else {
+        const int32_t odd = PARITY ^ ((y ^ PARITY) & 1); /* the last row stands for those beyond it */
+        const int b = odd ? 2 : 0;
+        tsr_copy_async<8>(to, (odd ? l.half[2] : l.half[0]) + (y >> 1) * l.half_row[b], 8);
+        tsr_copy_async<8>((char *)to + 8, (odd ? l.half[3] : l.half[1]) + (y >> 1) * l.half_row[b + 1], 8);
+    }
+}
+/* A row as it came to words of even and odd samples. */
+template <int SPLIT> TSR_DEVICE_FN void packed_take(const packed_piece *from, uint32_t (*word)[2])
+{
+    const packed_piece r = *from;
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+        word[0][k] = SPLIT ? r.v[k] : packed_lows(r.v[2 * k], r.v[2 * k + 1]);
+        word[1][k] = SPLIT ? r.v[2 + k] : packed_highs(r.v[2 * k], r.v[2 * k + 1]);
+    }
+}
+/* Writes the row with these sums, of the even samples, then of the odd ones. */
+template <int SPLIT> TSR_DEVICE_FN void packed_put(const packed_lane &l, int32_t y, const int32_t *sum)
+{
+    if constexpr (SPLIT) {
+        const int b = y & 1 ? 2 : 0;
+        packed_part low, high;
+#pragma unroll
+        for (int k = 0; k < 2; k++) {
+            low.v[k] = packed_word(sum[2 * k], sum[2 * k + 1]);
+            high.v[k] = packed_word(sum[4 + 2 * k], sum[4 + 2 * k + 1]);
+        }
+        *(packed_part *)((y & 1 ? l.half[2] : l.half[0]) + (y >> 1) * l.half_row[b]) = low;
+        *(packed_part *)((y & 1 ? l.half[3] : l.half[1]) + (y >> 1) * l.half_row[b + 1]) = high;
+    } else {
+        packed_piece r;
+#pragma unroll
+        for (int k = 0; k < 4; k++) r.v[k] = packed_word(sum[k], sum[4 + k]);
+        *(packed_piece *)(l.whole + y * l.whole_row) = r;
+    }
+}
+
+/* ---- along y --------------------------------------------------------------------------------------------------------------------------------- */
+
+/* What stands for the neighbours of row y beyond the ends: its four words in each column, of near[0..4][column]. */
+template <int PARITY> TSR_DEVICE_FN void packed_beyond(const packed_lane &l, int32_t j, int32_t y, const uint32_t (*near)[V], uint32_t (*w)[V])
+{
+#pragma unroll 1
+    for (int t = 0; t < TSR_PACKED_TAPS; t++) {
+        const int32_t i = tsr_lift_index_near(y + 1 - TSR_PACKED_TAPS + 2 * t, l.height, l.boundary);
+        const int32_t k = tsr_maxi(0, tsr_mini((i >> 1) - 2 * (j - 2), 2 * NEAR - 1)); /* of near's samples */
+#pragma unroll 1
+        for (int c = 0; c < V; c++) {
+            const uint32_t v = i < 0 ? 0u : near[k >> 1][c] >> (k & 1) * 16 & 0xffffu;
+            w[t >> 1][c] = t & 1 ? w[t >> 1][c] | v << 16 : v;
+        }
+    }
+}
+
+/* The march. */
+template <int INVERSE> struct packed_march {
+    static constexpr int FIRST = INVERSE; /* the parity that is lifted first */
+    const tsr_packed_pass &p;
+    const packed_lane &l;
+    int32_t begin, end;                     /* words of the segment, along y */
+    uint32_t early[NEAR][V], late[NEAR][V]; /* of the other parity, and of this one when it is lifted */
+    int32_t slot;                           /* of the rows that came first */
+    uint32_t bad;
+
+    /* Asks for what turn q wants: rows of word q that are lifted last, of word q - 2 that are lifted first. */
+    TSR_INSIDE void ask(int32_t q, int32_t last)
+    {
+        packed_piece *to = l.coming + slot * (ROWS * WARP);
+        if (q <= last) {
+#pragma unroll
+            for (int h = 0; h < 2; h++) packed_ask<INVERSE, 1 - FIRST>(l, 4 * q + 1 - FIRST + 2 * h, to + h * WARP);
+            if (q >= begin) {
+#pragma unroll
+                for (int h = 0; h < 2; h++) packed_ask<INVERSE, FIRST>(l, 4 * (q - 2) + FIRST + 2 * h, to + (2 + h) * WARP);
+            }
+        }
+        tsr_copy_async_close();
+        slot = slot + 1 == AHEAD ? 0 : slot + 1;
+    }
+    /* Two rows that came, as words along y. */
+    TSR_INSIDE void take(const packed_piece *from, uint32_t *to)
+    {
+        uint32_t word[2][2][2];
+        int32_t sum[2][V];
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            packed_take<INVERSE>(from + h * WARP, word[h]);
+            if (!INVERSE) packed_lift_x<FIRST>(p, l, word[h], sum[h], &bad);
+        }
+#pragma unroll
+        for (int c = 0; c < V; c++) {
+            const uint32_t a = word[0][c / 4][c % 4 / 2], b = word[1][c / 4][c % 4 / 2];
+            to[c] = !INVERSE ? packed_word(sum[0][c], sum[1][c]) : c % 2 ? packed_highs(a, b) : packed_lows(a, b);
+        }
+    }
+    /* Step K on word j along y; x becomes what is finished. */
+    template <int K>
+    TSR_INSIDE void lift(int32_t j, uint32_t *x, const uint32_t *w0, const uint32_t *w1, const uint32_t *w2, const uint32_t *w3, const uint32_t *w4)
+    {
+        constexpr int PARITY = K ? 1 - FIRST : FIRST;
+        const tsr_packed_step &s = p.step[K];
+        const int32_t y = 4 * j + PARITY;
+        int32_t sum[2][V];
+        if (l.boundary == TSR_WAVELET_PERIODIC || (y >= TSR_PACKED_TAPS - 1 && y + 2 + TSR_PACKED_TAPS - 1 < l.height)) {
+#pragma unroll
+            for (int c = 0; c < V; c++) packed_sums<PARITY>(s, x[c], w0[c], w1[c], w2[c], w3[c], w4[c], &sum[0][c], &sum[1][c]);
+        } else {
+            uint32_t near[NEAR][V], w[4][V];
+#pragma unroll
+            for (int c = 0; c < V; c++) {
+                near[0][c] = w0[c];
+                near[1][c] = w1[c];
+                near[2][c] = w2[c];
+                near[3][c] = w3[c];
+                near[4][c] = w4[c];
+            }
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const int there = y + 2 * h >= 0 && y + 2 * h < l.height;
+                if (there) packed_beyond<PARITY>(l, j, y + 2 * h, near, w);
+#pragma unroll
+                for (int c = 0; c < V; c++) {
+                    sum[h][c] = h ? packed_begin<1>(x[c], s.rounding) : packed_begin<0>(x[c], s.rounding);
+                    if (there) sum[h][c] = packed_whole<1>(s, w[0][c], w[1][c], w[2][c], w[3][c], sum[h][c]);
+                }
+            }
+        }
+#pragma unroll
+        for (int c = 0; c < V; c++) {
+#pragma unroll
+            for (int h = 0; h < 2; h++) packed_watch(sum[h][c], &bad);
+            x[c] = packed_word(sum[0][c], sum[1][c]);
+        }
+        if (j < begin || j >= end) return;
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            if (y + 2 * h >= l.height) continue;
+            if constexpr (INVERSE) {
+                uint32_t word[2][2];
+#pragma unroll
+                for (int c = 0; c < V; c += 2) word[c / 4][c % 4 / 2] = packed_word(sum[h][c], sum[h][c + 1]);
+                packed_lift_x<FIRST>(p, l, word, sum[h], &bad);
+            }
+            if (l.own) packed_put<!INVERSE>(l, y + 2 * h, sum[h]);
+        }
+    }
+    /* Turn q, its words in SLOT of the rings. */
+    template <int SLOT> TSR_INSIDE void turn(int32_t q, int32_t last)
+    {
+        const packed_piece *from = l.coming + slot * (ROWS * WARP);
+#define AT(ring, back) ring[(SLOT + NEAR - (back)) % NEAR] /* of `back` turns ago */
+        tsr_copy_async_wait<AHEAD - 1>();
+        take(from, AT(early, 0));
+        if (q >= begin) take(from + 2 * WARP, AT(late, 0));
+        ask(q + AHEAD, last);
+        if (q < begin) return;
+        lift<0>(q - 2, AT(late, 0), AT(early, 4), AT(early, 3), AT(early, 2), AT(early, 1), AT(early, 0));
+        if (q < begin + 4) return;
+        lift<1>(q - 4, AT(early, 4), AT(late, 4), AT(late, 3), AT(late, 2), AT(late, 1), AT(late, 0));
+#undef AT
+    }
+    template <int SLOT> TSR_INSIDE void turns(int32_t &q, int32_t last)
+    {
+        turn<SLOT>(q++, last);
+        if constexpr (SLOT + 1 < NEAR) {
+            if (q <= last) turns<SLOT + 1>(q, last);
+        }
+    }
+    TSR_INSIDE void run()
+    {
+        const int32_t last = end + 3;
+        int32_t q = begin - 4;
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) ask(q + k, last);
+#pragma unroll 1
+        while (q <= last) turns<0>(q, last);
+        if (bad >> 24 && l.own && p.lost) atomicOr(p.lost, 1u);
+    }
+};
+
+template <int INVERSE> TSR_KERNEL(__launch_bounds__(WARPS *WARP, PACKED_BLOCKS) packed_kernel)(const tsr_packed_pass p)
+{
+    TSR_SHARED(packed_piece, coming, WARPS * AHEAD * ROWS * WARP);
+    const int32_t warp = __shfl_sync(TSR_WARP_ALL, (int32_t)threadIdx.x / WARP, 0); /* the same for all lanes */
+    const uint32_t task = blockIdx.x * WARPS + (uint32_t)warp, rest = task / (uint32_t)p.strips;
+    const int32_t segment = (int32_t)(rest % (uint32_t)p.segments), strip = (int32_t)(task % (uint32_t)p.strips);
+    uint32_t plane = rest / (uint32_t)p.segments;
+    packed_lane l;
+    l.lane = (int32_t)threadIdx.x % WARP;
+    l.n = p.width;
+    l.height = p.height;
+    l.boundary = p.boundary;
+    const int32_t begin = (strip * (WARP - 2 * HALO_LANES) - HALO_LANES) * V;
+    l.first = begin + l.lane * V;
+    l.edge = l.boundary != TSR_WAVELET_PERIODIC && (begin < 0 || begin + WARP * V > l.n);
+    l.own = l.lane >= HALO_LANES && l.lane < WARP - HALO_LANES && l.first < l.n;
+    int32_t at = l.first % l.n; /* beyond the row come its samples from the other end; only the periodic boundary asks for them */
+    if (at < 0) at += l.n;
+    l.whole = (int16_t *)p.whole.data + at;
+    l.whole_row = p.whole.stride[1];
+#pragma unroll
+    for (int b = 0; b < 4; b++) {
+        l.half[b] = (int16_t *)p.half[b].data + at / 2;
+        l.half_row[b] = p.half[b].stride[1];
+    }
+#pragma unroll
+    for (int a = 2; a < TSR_WAVELET_DIMENSIONS; a++) {
+        const int64_t index = plane % (uint32_t)p.size[a];
+        plane /= (uint32_t)p.size[a];
+        l.whole += index * p.whole.stride[a];
+#pragma unroll
+        for (int b = 0; b < 4; b++) l.half[b] += index * p.half[b].stride[a];
+    }
+    l.coming = coming + warp * (AHEAD * ROWS * WARP) + l.lane;
+    if (plane) return; /* all lanes of the warp */
+    packed_march<INVERSE> march = {
+        p, l, segment * (p.segment / ROWS), tsr_mini((segment + 1) * (p.segment / ROWS), (p.height + ROWS - 1) / ROWS), {}, {}, 0, 0
+    };
+    march.run();
+}
+
+extern "C" tsr_status tsr_packed_run_cuda(tsr_queue *queue, tsr_packed_pass *p, int inverse)
+{
+    int64_t planes = 1;
+    for (int32_t a = 2; a < TSR_WAVELET_DIMENSIONS; a++) planes *= p->size[a];
+    p->strips = (p->width + (WARP - 2 * HALO_LANES) * V - 1) / ((WARP - 2 * HALO_LANES) * V);
+    const int64_t warps = (int64_t)WARPS * PACKED_BLOCKS * PACKED_WAVES * tsr_queue_processors(queue);
+    const int64_t wanted = p->height * planes * p->strips / warps;
+    p->segment = (int32_t)tsr_maxl(SHORTEST, tsr_minl((wanted + ROWS - 1) / ROWS * ROWS, LONGEST));
+    p->segments = (p->height + p->segment - 1) / p->segment;
+    const int64_t blocks = (p->strips * p->segments * planes + WARPS - 1) / WARPS;
+    if (blocks > INT32_MAX / WARPS) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "wavelet: %lld strips, a GPU takes at most 2^29", (long long)blocks);
+    if (inverse) TSR_LAUNCH(queue, packed_kernel<1>, dim3((uint32_t)blocks), WARPS * WARP, 0, *p);
+    else TSR_LAUNCH(queue, packed_kernel<0>, dim3((uint32_t)blocks), WARPS * WARP, 0, *p);
+    return TSR_OK;
+}
