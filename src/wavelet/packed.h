@@ -21,6 +21,7 @@ typedef struct tsr_packed_pass {
     int32_t width, height, boundary;
     int32_t strips, segments, segment;    /* rows of a segment, a multiple of 4 */
     int32_t size[TSR_WAVELET_DIMENSIONS]; /* of the planes: axes from 2 on */
+    int32_t whole_row, half_row[4];       /* from row to row, bytes */
     tsr_wavelet_array whole, half[4];     /* half: bit 0 high along x, bit 1 along y */
     uint32_t *lost;
 } tsr_packed_pass;

@@ -14,6 +14,9 @@
 #ifndef PACKED_BLOCKS
 #define PACKED_BLOCKS 4
 #endif
+#ifndef PACKED_GROUP
+#define PACKED_GROUP 5
+#endif
 #ifndef PACKED_AHEAD
 #define PACKED_AHEAD 2
 #endif
@@ -44,11 +47,9 @@ typedef struct alignas(8) packed_part {
 } packed_part;
 
 typedef struct packed_lane {
-    int32_t lane, first, n, edge; /* its first sample, of n in a row; the strip reaches beyond it, and others stand for what is there */
-    int32_t own;                  /* it writes */
-    int32_t boundary, height;
-    int64_t whole_row, half_row[4];
-    int16_t *whole, *half[4]; /* the lane's first sample of row 0 */
+    int32_t lane, first; /* its first sample */
+    int32_t own;         /* it writes */
+    char *whole, *half[4]; /* the lane's first sample of row 0 */
     packed_piece *coming;
 } packed_lane;
 
@@ -108,20 +109,22 @@ TSR_DEVICE_FN void packed_sums(const tsr_packed_step &s, uint32_t x, uint32_t w0
 
 /* ---- along x --------------------------------------------------------------------------------------------------------------------------------- */
 
-/* A step along x: sums of the lane's four samples of this parity; word[p][0..1]: its samples of parity p. */
-template <int PARITY> TSR_DEVICE_FN void packed_step_x(const tsr_packed_step &s, const packed_lane &l, const uint32_t (*word)[2], int32_t *sum)
+/* A step along x: sums of the lane's four samples of this parity; word[p][0..1]: its samples of parity p. EDGE: the strip reaches beyond the row, and others
+ * stand for what is there. */
+template <int PARITY, int EDGE> TSR_DEVICE_FN void packed_step_x(const tsr_packed_pass &p, const packed_lane &l, int step, const uint32_t (*word)[2], int32_t *sum)
 {
+    const tsr_packed_step &s = p.step[step];
     const uint32_t a = word[1 - PARITY][0], b = word[1 - PARITY][1];
-    uint32_t w[6] = { __shfl_up_sync(TSR_WARP_ALL, a, 1),   __shfl_up_sync(TSR_WARP_ALL, b, 1),  a, b,
-                      __shfl_down_sync(TSR_WARP_ALL, a, 1), __shfl_down_sync(TSR_WARP_ALL, b, 1) };
-    if (l.edge) { /* the same for all lanes of the warp */
-        const int symmetric = l.boundary == TSR_WAVELET_SYMMETRIC, zero = l.boundary == TSR_WAVELET_ZERO;
+    uint32_t w[6] = { __shfl_up_sync(TSR_WARP_ALL, a, 1),   __shfl_up_sync(TSR_WARP_ALL, b, 1), a, b, __shfl_down_sync(TSR_WARP_ALL, a, 1),
+                      __shfl_down_sync(TSR_WARP_ALL, b, 1) };
+    if constexpr (EDGE) {
+        const int symmetric = p.boundary == TSR_WAVELET_SYMMETRIC, zero = p.boundary == TSR_WAVELET_ZERO;
         const uint32_t begin = zero ? 0u : packed_lows(a, a), end = zero ? 0u : packed_highs(b, b); /* clamped */
         if (l.first == 0) {
             w[0] = !symmetric ? begin : PARITY ? b : packed_turned(b);
             w[1] = !symmetric ? begin : PARITY ? tsr_bytes<0x3254u>(a, b) : packed_turned(a);
         }
-        if (l.first + V == l.n) {
+        if (l.first + V == p.width) {
             w[4] = !symmetric ? end : PARITY ? packed_turned(b) : tsr_bytes<0x3254u>(a, b);
             w[5] = !symmetric ? end : PARITY ? packed_turned(a) : a;
         }
@@ -131,13 +134,13 @@ template <int PARITY> TSR_DEVICE_FN void packed_step_x(const tsr_packed_step &s,
 }
 
 /* Both steps along x: sums of the even samples, then of the odd ones. FIRST: the parity of step 0. */
-template <int FIRST>
+template <int FIRST, int EDGE>
 TSR_DEVICE_FN void packed_lift_x(const tsr_packed_pass &p, const packed_lane &l, uint32_t (*word)[2], int32_t *sum, uint32_t *bad)
 {
-    packed_step_x<FIRST>(p.step[0], l, word, sum + 4 * FIRST);
+    packed_step_x<FIRST, EDGE>(p, l, 0, word, sum + 4 * FIRST);
 #pragma unroll
     for (int k = 0; k < 2; k++) word[FIRST][k] = packed_word(sum[4 * FIRST + 2 * k], sum[4 * FIRST + 2 * k + 1]);
-    packed_step_x<1 - FIRST>(p.step[1], l, word, sum + 4 * (1 - FIRST));
+    packed_step_x<1 - FIRST, EDGE>(p, l, 1, word, sum + 4 * (1 - FIRST));
 #pragma unroll
     for (int k = 0; k < V; k++) packed_watch(sum[k], bad);
 }
@@ -145,22 +148,21 @@ TSR_DEVICE_FN void packed_lift_x(const tsr_packed_pass &p, const packed_lane &l,
 /* ---- memory ---------------------------------------------------------------------------------------------------------------------------------- */
 
 /* The row that is read for row y. */
-TSR_DEVICE_FN int32_t packed_row(const packed_lane &l, int32_t y)
+TSR_DEVICE_FN int32_t packed_row(const tsr_packed_pass &p, int32_t y)
 {
-    if (l.boundary == TSR_WAVELET_PERIODIC) return y < 0 ? y + l.height : y >= l.height ? y - l.height : y;
-    return tsr_maxi(0, tsr_mini(y, l.height - 1)); /* beyond the ends any: no sum asks for it */
+    if (p.boundary == TSR_WAVELET_PERIODIC) return y < 0 ? y + p.height : y >= p.height ? y - p.height : y;
+    return tsr_maxi(0, tsr_mini(y, p.height - 1)); /* beyond the ends any: no sum asks for it */
 }
-/* Asks for row y, of this parity. */
-template <int SPLIT, int PARITY> TSR_DEVICE_FN void packed_ask(const packed_lane &l, int32_t y, packed_piece *to)
+/* Asks for row y, of this parity. CALM: it is there. */
+template <int SPLIT, int PARITY, int CALM> TSR_DEVICE_FN void packed_ask(const tsr_packed_pass &p, const packed_lane &l, int32_t y, packed_piece *to)
 {
-    y = packed_row(l, y);
+    if (!CALM) y = packed_row(p, y);
     if constexpr (!SPLIT) {
-        tsr_copy_async<16>(to, l.whole + y * l.whole_row, 16);
+        tsr_copy_async<16>(to, l.whole + (int64_t)y * p.whole_row, 16);
     } else {
-        const int32_t odd = PARITY ^ ((y ^ PARITY) & 1); /* the last row stands for those beyond it */
-        const int b = odd ? 2 : 0;
-        tsr_copy_async<8>(to, (odd ? l.half[2] : l.half[0]) + (y >> 1) * l.half_row[b], 8);
-        tsr_copy_async<8>((char *)to + 8, (odd ? l.half[3] : l.half[1]) + (y >> 1) * l.half_row[b + 1], 8);
+        const int odd = CALM ? PARITY : y & 1; /* the last row stands for those beyond it */
+        tsr_copy_async<8>(to, (odd ? l.half[2] : l.half[0]) + (int64_t)(y >> 1) * p.half_row[odd ? 2 : 0], 8);
+        tsr_copy_async<8>((char *)to + 8, (odd ? l.half[3] : l.half[1]) + (int64_t)(y >> 1) * p.half_row[odd ? 3 : 1], 8);
     }
 }
 /* A row as it came to words of even and odd samples. */
@@ -173,35 +175,33 @@ template <int SPLIT> TSR_DEVICE_FN void packed_take(const packed_piece *from, ui
         word[1][k] = SPLIT ? r.v[2 + k] : packed_highs(r.v[2 * k], r.v[2 * k + 1]);
     }
 }
-/* Writes the row with these sums, of the even samples, then of the odd ones. */
-template <int SPLIT> TSR_DEVICE_FN void packed_put(const packed_lane &l, int32_t y, const int32_t *sum)
+/* Writes row y, of this parity, with these sums, of the even samples, then of the odd ones. */
+template <int SPLIT, int PARITY> TSR_DEVICE_FN void packed_put(const tsr_packed_pass &p, const packed_lane &l, int32_t y, const int32_t *sum)
 {
     if constexpr (SPLIT) {
-        const int b = y & 1 ? 2 : 0;
-        packed_part low, high;
 #pragma unroll
-        for (int k = 0; k < 2; k++) {
-            low.v[k] = packed_word(sum[2 * k], sum[2 * k + 1]);
-            high.v[k] = packed_word(sum[4 + 2 * k], sum[4 + 2 * k + 1]);
+        for (int b = 0; b < 2; b++) {
+            packed_part part;
+#pragma unroll
+            for (int k = 0; k < 2; k++) part.v[k] = packed_word(sum[4 * b + 2 * k], sum[4 * b + 2 * k + 1]);
+            *(packed_part *)(l.half[2 * PARITY + b] + (int64_t)(y >> 1) * p.half_row[2 * PARITY + b]) = part;
         }
-        *(packed_part *)((y & 1 ? l.half[2] : l.half[0]) + (y >> 1) * l.half_row[b]) = low;
-        *(packed_part *)((y & 1 ? l.half[3] : l.half[1]) + (y >> 1) * l.half_row[b + 1]) = high;
     } else {
         packed_piece r;
 #pragma unroll
         for (int k = 0; k < 4; k++) r.v[k] = packed_word(sum[k], sum[4 + k]);
-        *(packed_piece *)(l.whole + y * l.whole_row) = r;
+        *(packed_piece *)(l.whole + (int64_t)y * p.whole_row) = r;
     }
 }
 
 /* ---- along y --------------------------------------------------------------------------------------------------------------------------------- */
 
 /* What stands for the neighbours of row y beyond the ends: its four words in each column, of near[0..4][column]. */
-template <int PARITY> TSR_DEVICE_FN void packed_beyond(const packed_lane &l, int32_t j, int32_t y, const uint32_t (*near)[V], uint32_t (*w)[V])
+TSR_DEVICE_FN void packed_beyond(const tsr_packed_pass &p, int32_t j, int32_t y, const uint32_t (*near)[V], uint32_t (*w)[V])
 {
 #pragma unroll 1
     for (int t = 0; t < TSR_PACKED_TAPS; t++) {
-        const int32_t i = tsr_lift_index_near(y + 1 - TSR_PACKED_TAPS + 2 * t, l.height, l.boundary);
+        const int32_t i = tsr_lift_index_near(y + 1 - TSR_PACKED_TAPS + 2 * t, p.height, p.boundary);
         const int32_t k = tsr_maxi(0, tsr_mini((i >> 1) - 2 * (j - 2), 2 * NEAR - 1)); /* of near's samples */
 #pragma unroll 1
         for (int c = 0; c < V; c++) {
@@ -211,26 +211,26 @@ template <int PARITY> TSR_DEVICE_FN void packed_beyond(const packed_lane &l, int
     }
 }
 
-/* The march. */
-template <int INVERSE> struct packed_march {
+/* The march. EDGE: the strip reaches beyond the rows. */
+template <int INVERSE, int EDGE> struct packed_march {
     static constexpr int FIRST = INVERSE; /* the parity that is lifted first */
     const tsr_packed_pass &p;
     const packed_lane &l;
-    int32_t begin, end;                     /* words of the segment, along y */
-    uint32_t early[NEAR][V], late[NEAR][V]; /* of the other parity, and of this one when it is lifted */
+    int32_t begin, end, last;               /* words of the segment, along y; the last turn */
+    uint32_t early[NEAR][V], late[NEAR][V]; /* of the other parity, and of this one when it is lifted; the newest last, but within a group */
     int32_t slot;                           /* of the rows that came first */
     uint32_t bad;
 
     /* Asks for what turn q wants: rows of word q that are lifted last, of word q - 2 that are lifted first. */
-    TSR_INSIDE void ask(int32_t q, int32_t last)
+    template <int CALM> TSR_INSIDE void ask(int32_t q)
     {
         packed_piece *to = l.coming + slot * (ROWS * WARP);
-        if (q <= last) {
+        if (CALM || q <= last) {
 #pragma unroll
-            for (int h = 0; h < 2; h++) packed_ask<INVERSE, 1 - FIRST>(l, 4 * q + 1 - FIRST + 2 * h, to + h * WARP);
-            if (q >= begin) {
+            for (int h = 0; h < 2; h++) packed_ask<INVERSE, 1 - FIRST, CALM>(p, l, 4 * q + 1 - FIRST + 2 * h, to + h * WARP);
+            if (CALM || q >= begin) {
 #pragma unroll
-                for (int h = 0; h < 2; h++) packed_ask<INVERSE, FIRST>(l, 4 * (q - 2) + FIRST + 2 * h, to + (2 + h) * WARP);
+                for (int h = 0; h < 2; h++) packed_ask<INVERSE, FIRST, CALM>(p, l, 4 * (q - 2) + FIRST + 2 * h, to + (2 + h) * WARP);
             }
         }
         tsr_copy_async_close();
@@ -244,7 +244,7 @@ template <int INVERSE> struct packed_march {
 #pragma unroll
         for (int h = 0; h < 2; h++) {
             packed_take<INVERSE>(from + h * WARP, word[h]);
-            if (!INVERSE) packed_lift_x<FIRST>(p, l, word[h], sum[h], &bad);
+            if (!INVERSE) packed_lift_x<FIRST, EDGE>(p, l, word[h], sum[h], &bad);
         }
 #pragma unroll
         for (int c = 0; c < V; c++) {
@@ -252,15 +252,15 @@ template <int INVERSE> struct packed_march {
             to[c] = !INVERSE ? packed_word(sum[0][c], sum[1][c]) : c % 2 ? packed_highs(a, b) : packed_lows(a, b);
         }
     }
-    /* Step K on word j along y; x becomes what is finished. */
-    template <int K>
+    /* Step K on word j along y; x becomes what is finished. CALM: all neighbours are there, and so are the rows, which the segment owns. */
+    template <int K, int CALM>
     TSR_INSIDE void lift(int32_t j, uint32_t *x, const uint32_t *w0, const uint32_t *w1, const uint32_t *w2, const uint32_t *w3, const uint32_t *w4)
     {
         constexpr int PARITY = K ? 1 - FIRST : FIRST;
         const tsr_packed_step &s = p.step[K];
         const int32_t y = 4 * j + PARITY;
         int32_t sum[2][V];
-        if (l.boundary == TSR_WAVELET_PERIODIC || (y >= TSR_PACKED_TAPS - 1 && y + 2 + TSR_PACKED_TAPS - 1 < l.height)) {
+        if (CALM || p.boundary == TSR_WAVELET_PERIODIC || (y >= TSR_PACKED_TAPS - 1 && y + 2 + TSR_PACKED_TAPS - 1 < p.height)) {
 #pragma unroll
             for (int c = 0; c < V; c++) packed_sums<PARITY>(s, x[c], w0[c], w1[c], w2[c], w3[c], w4[c], &sum[0][c], &sum[1][c]);
         } else {
@@ -275,8 +275,8 @@ template <int INVERSE> struct packed_march {
             }
 #pragma unroll
             for (int h = 0; h < 2; h++) {
-                const int there = y + 2 * h >= 0 && y + 2 * h < l.height;
-                if (there) packed_beyond<PARITY>(l, j, y + 2 * h, near, w);
+                const int there = y + 2 * h >= 0 && y + 2 * h < p.height;
+                if (there) packed_beyond(p, j, y + 2 * h, near, w);
 #pragma unroll
                 for (int c = 0; c < V; c++) {
                     sum[h][c] = h ? packed_begin<1>(x[c], s.rounding) : packed_begin<0>(x[c], s.rounding);
@@ -288,51 +288,79 @@ template <int INVERSE> struct packed_march {
         for (int c = 0; c < V; c++) {
 #pragma unroll
             for (int h = 0; h < 2; h++) packed_watch(sum[h][c], &bad);
-            x[c] = packed_word(sum[0][c], sum[1][c]);
+            if (K == 0) x[c] = packed_word(sum[0][c], sum[1][c]); /* what is finished last is not asked for again */
         }
-        if (j < begin || j >= end) return;
+        if (!CALM && (j < begin || j >= end)) return;
+        uint32_t word[2][2][2];
+#pragma unroll
+        for (int c = 0; c < V && INVERSE; c += 2) {
+#pragma unroll
+            for (int h = 0; h < 2; h++) word[h][c / 4][c % 4 / 2] = packed_word(sum[h][c], sum[h][c + 1]);
+        }
 #pragma unroll
         for (int h = 0; h < 2; h++) {
-            if (y + 2 * h >= l.height) continue;
-            if constexpr (INVERSE) {
-                uint32_t word[2][2];
-#pragma unroll
-                for (int c = 0; c < V; c += 2) word[c / 4][c % 4 / 2] = packed_word(sum[h][c], sum[h][c + 1]);
-                packed_lift_x<FIRST>(p, l, word, sum[h], &bad);
-            }
-            if (l.own) packed_put<!INVERSE>(l, y + 2 * h, sum[h]);
+            if (!CALM && y + 2 * h >= p.height) continue;
+            if constexpr (INVERSE) packed_lift_x<FIRST, EDGE>(p, l, word[h], sum[h], &bad);
+            if (l.own) packed_put<!INVERSE, PARITY>(p, l, y + 2 * h, sum[h]);
         }
     }
     /* Turn q, its words in SLOT of the rings. */
-    template <int SLOT> TSR_INSIDE void turn(int32_t q, int32_t last)
+    template <int SLOT, int CALM> TSR_INSIDE void turn(int32_t q)
     {
         const packed_piece *from = l.coming + slot * (ROWS * WARP);
 #define AT(ring, back) ring[(SLOT + NEAR - (back)) % NEAR] /* of `back` turns ago */
         tsr_copy_async_wait<AHEAD - 1>();
         take(from, AT(early, 0));
-        if (q >= begin) take(from + 2 * WARP, AT(late, 0));
-        ask(q + AHEAD, last);
-        if (q < begin) return;
-        lift<0>(q - 2, AT(late, 0), AT(early, 4), AT(early, 3), AT(early, 2), AT(early, 1), AT(early, 0));
-        if (q < begin + 4) return;
-        lift<1>(q - 4, AT(early, 4), AT(late, 4), AT(late, 3), AT(late, 2), AT(late, 1), AT(late, 0));
+        if (CALM || q >= begin) take(from + 2 * WARP, AT(late, 0));
+        ask<CALM>(q + AHEAD);
+        if (!CALM && q < begin) return;
+        lift<0, CALM>(q - 2, AT(late, 0), AT(early, 4), AT(early, 3), AT(early, 2), AT(early, 1), AT(early, 0));
+        if (!CALM && q < begin + 4) return;
+        lift<1, CALM>(q - 4, AT(early, 4), AT(late, 4), AT(late, 3), AT(late, 2), AT(late, 1), AT(late, 0));
 #undef AT
     }
-    template <int SLOT> TSR_INSIDE void turns(int32_t &q, int32_t last)
+    /* Makes room for the newest words. */
+    TSR_INSIDE void turn_rings(void)
     {
-        turn<SLOT>(q++, last);
-        if constexpr (SLOT + 1 < NEAR) {
-            if (q <= last) turns<SLOT + 1>(q, last);
+#pragma unroll
+        for (int k = 0; k + 1 < NEAR; k++) {
+#pragma unroll
+            for (int c = 0; c < V; c++) {
+                early[k][c] = early[k + 1][c];
+                late[k][c] = late[k + 1][c];
+            }
         }
     }
-    TSR_INSIDE void run()
+    template <int SLOT> TSR_INSIDE void group(int32_t q)
     {
-        const int32_t last = end + 3;
+        turn<SLOT, 1>(q + SLOT);
+        if constexpr (SLOT + 1 < NEAR) group<SLOT + 1>(q);
+    }
+    TSR_INSIDE void run(void)
+    {
+        /* Turns that look beyond no end and write all they finish, and whose rows to come are there. */
+        const int32_t calm_from = tsr_maxi(begin + 4, 6), calm_to = tsr_mini(last - AHEAD, (p.height - ROWS) / ROWS - AHEAD);
         int32_t q = begin - 4;
 #pragma unroll
-        for (int k = 0; k < AHEAD; k++) ask(q + k, last);
+        for (int k = 0; k < AHEAD; k++) ask<0>(q + k);
 #pragma unroll 1
-        while (q <= last) turns<0>(q, last);
+        while (q <= last) {
+            if (q >= calm_from) {
+#if PACKED_GROUP == 1
+#pragma unroll 1
+                for (; q <= calm_to; q++) {
+                    turn_rings();
+                    turn<NEAR - 1, 1>(q);
+                }
+#else
+#pragma unroll 1
+                for (; q + NEAR - 1 <= calm_to; q += NEAR) group<0>(q);
+#endif
+            }
+            if (q > last) break;
+            turn_rings();
+            turn<NEAR - 1, 0>(q++);
+        }
         if (bad >> 24 && l.own && p.lost) atomicOr(p.lost, 1u);
     }
 };
@@ -346,36 +374,32 @@ template <int INVERSE> TSR_KERNEL(__launch_bounds__(WARPS *WARP, PACKED_BLOCKS) 
     uint32_t plane = rest / (uint32_t)p.segments;
     packed_lane l;
     l.lane = (int32_t)threadIdx.x % WARP;
-    l.n = p.width;
-    l.height = p.height;
-    l.boundary = p.boundary;
-    const int32_t begin = (strip * (WARP - 2 * HALO_LANES) - HALO_LANES) * V;
-    l.first = begin + l.lane * V;
-    l.edge = l.boundary != TSR_WAVELET_PERIODIC && (begin < 0 || begin + WARP * V > l.n);
-    l.own = l.lane >= HALO_LANES && l.lane < WARP - HALO_LANES && l.first < l.n;
-    int32_t at = l.first % l.n; /* beyond the row come its samples from the other end; only the periodic boundary asks for them */
-    if (at < 0) at += l.n;
-    l.whole = (int16_t *)p.whole.data + at;
-    l.whole_row = p.whole.stride[1];
+    const int32_t left = (strip * (WARP - 2 * HALO_LANES) - HALO_LANES) * V;
+    l.first = left + l.lane * V;
+    l.own = l.lane >= HALO_LANES && l.lane < WARP - HALO_LANES && l.first < p.width;
+    int32_t at = l.first % p.width; /* beyond the row come its samples from the other end; only the periodic boundary asks for them */
+    if (at < 0) at += p.width;
+    l.whole = (char *)p.whole.data + at * 2;
 #pragma unroll
-    for (int b = 0; b < 4; b++) {
-        l.half[b] = (int16_t *)p.half[b].data + at / 2;
-        l.half_row[b] = p.half[b].stride[1];
-    }
+    for (int b = 0; b < 4; b++) l.half[b] = (char *)p.half[b].data + at;
 #pragma unroll
     for (int a = 2; a < TSR_WAVELET_DIMENSIONS; a++) {
         const int64_t index = plane % (uint32_t)p.size[a];
         plane /= (uint32_t)p.size[a];
-        l.whole += index * p.whole.stride[a];
+        l.whole += index * p.whole.stride[a] * 2;
 #pragma unroll
-        for (int b = 0; b < 4; b++) l.half[b] += index * p.half[b].stride[a];
+        for (int b = 0; b < 4; b++) l.half[b] += index * p.half[b].stride[a] * 2;
     }
     l.coming = coming + warp * (AHEAD * ROWS * WARP) + l.lane;
     if (plane) return; /* all lanes of the warp */
-    packed_march<INVERSE> march = {
-        p, l, segment * (p.segment / ROWS), tsr_mini((segment + 1) * (p.segment / ROWS), (p.height + ROWS - 1) / ROWS), {}, {}, 0, 0
-    };
-    march.run();
+    const int32_t begin = segment * (p.segment / ROWS), end = tsr_mini(begin + p.segment / ROWS, (p.height + ROWS - 1) / ROWS);
+    if (p.boundary != TSR_WAVELET_PERIODIC && (left < 0 || left + WARP * V > p.width)) {
+        packed_march<INVERSE, 1> march = { p, l, begin, end, end + 3, {}, {}, 0, 0 };
+        march.run();
+    } else {
+        packed_march<INVERSE, 0> march = { p, l, begin, end, end + 3, {}, {}, 0, 0 };
+        march.run();
+    }
 }
 
 extern "C" tsr_status tsr_packed_run_cuda(tsr_queue *queue, tsr_packed_pass *p, int inverse)

@@ -3,6 +3,7 @@
  * kept as they were, so that the result may take their place. */
 #include <stdlib.h>
 
+#include "device/block_memory.h"
 #include "device/kernel.h"
 
 #include "wavelet/coder_ops.h"
@@ -395,7 +396,7 @@ static int moves_in_place(const tsr_wavelet_level *l, int32_t axis)
 }
 
 /* Do they change places within a block's shared memory? Longer rows go by way of the workspace. */
-static int row_fits(const tsr_wavelet_level *l) { return l->size[0] <= MOST_ROW_BYTES / (l->dtype == TSR_F64 ? 8 : 4); }
+static int row_fits(tsr_queue *queue, const tsr_wavelet_level *l) { return (size_t)l->size[0] <= row_bytes(queue) / (l->dtype == TSR_F64 ? 8 : 4); }
 
 /* Does march.h take this axis, from one array to another? */
 static int marches(const tsr_wavelet_level *l, const tsr_lift_filter *forward, int32_t axis)
@@ -445,10 +446,12 @@ static tsr_status copy_aside(tsr_queue *queue, const tsr_wavelet_job *job, const
 /* Does packed_cuda.cu take this pass along x and y? *q: for it then. */
 static int packs(const march_pass &p, int inverse, tsr_packed_pass *q)
 {
+    const int64_t most = INT32_MAX / 8; /* of what is counted in 32 bits */
     int fits = !p.split && !p.later && !p.raise && !p.lower && p.size[0] % 8 == 0;
-    for (int32_t k = 0; k < 2; k++) fits = fits && p.filter.steps == 2 && tsr_packed_fits(&p.filter.step[k], k ^ inverse, !(k ^ inverse), &q->step[k]);
+    for (int32_t k = 0; k < 2; k++)
+        fits = fits && p.filter.steps == 2 && tsr_packed_fits(&p.filter.step[k], k ^ inverse, !(k ^ inverse), &q->step[k]);
     for (int32_t a = 0; a < TSR_WAVELET_DIMENSIONS; a++) {
-        fits = fits && p.size[a] < INT32_MAX / 8;
+        fits = fits && p.size[a] < most;
         q->size[a] = (int32_t)p.size[a];
     }
     q->width = q->size[0];
@@ -456,9 +459,13 @@ static int packs(const march_pass &p, int inverse, tsr_packed_pass *q)
     q->boundary = p.boundary;
     q->lost = p.lost;
     q->whole = p.whole[0];
+    q->whole_row = (int32_t)(p.whole[0].stride[1] * 2);
+    fits = fits && llabs(p.whole[0].stride[1]) < most;
     fits = fits && runs_aligned<int16_t>(&p.whole[0], 16);
     for (uint32_t b = 0; b < 4; b++) {
         q->half[b] = p.half[b];
+        q->half_row[b] = (int32_t)(p.half[b].stride[1] * 2);
+        fits = fits && llabs(p.half[b].stride[1]) < most;
         fits = fits && runs_aligned<int16_t>(&p.half[b], 8);
     }
     return fits;
@@ -541,11 +548,12 @@ static tsr_status run_level(tsr_queue *queue, const tsr_wavelet_job *job, const 
         if (inverse && l->inplace) tsr_wavelet_partly(l, left, bytes, p.to);
         if (inverse && planes) tsr_wavelet_partly(&aside, 3, bytes, p.to); /* planes do not work in place */
         const int moves = moves_in_place(l, p.axis);
-        if (moves && !row_fits(l)) TSR_TRY(copy_aside(queue, job, l, inverse, p.from));
+        const int moves_whole = moves && row_fits(queue, l);
+        if (moves && !moves_whole) TSR_TRY(copy_aside(queue, job, l, inverse, p.from));
         p.raise = first && !inverse ? l->shift : 0;
         p.lower = last && inverse ? l->shift : 0;
         p.lane_axis = p.axis ? 0 : 1;
-        if (moves && row_fits(l)) TSR_TRY(run_rows(queue, p));
+        if (moves_whole) TSR_TRY(run_rows(queue, p));
         else TSR_TRY(run_axis(queue, p));
     }
     if (planes && inverse) TSR_TRY(run_pass(queue, job, l, 1, 1, 0, &l->whole, only ? l->band : p.to, 1, only, 1));
@@ -616,12 +624,12 @@ static int32_t cuda_passes(const tsr_wavelet_level *l, const tsr_lift_filter *fo
     return cube_fits(l, forward, inverse) ? 1 : axes - ((l->axes & 3) == 3 && !l->inplace);
 }
 
-static size_t cuda_work_bytes(int32_t threads, const tsr_wavelet_level *level, int32_t levels, const tsr_lift_filter *filter)
+static size_t cuda_work_bytes(tsr_queue *queue, int32_t threads, const tsr_wavelet_level *level, int32_t levels, const tsr_lift_filter *filter)
 {
     (void)threads;
     for (int32_t n = 0; n < levels; n++) {
         const tsr_wavelet_level *l = &level[n];
-        if ((moves_in_place(l, 0) && !row_fits(l)) || (has_planes(l, filter) && l->axes & ~3u && !cube_alone(l, filter)))
+        if ((moves_in_place(l, 0) && !row_fits(queue, l)) || (has_planes(l, filter) && l->axes & ~3u && !cube_alone(l, filter)))
             return (size_t)level_elements(l) * element_bytes(l->dtype);
     }
     return 0;
