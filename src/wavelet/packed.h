@@ -50,6 +50,8 @@ static inline int tsr_packed_fits(const tsr_lift_step *s, int32_t parity, int la
 }
 
 #ifdef __cplusplus
+/* Is there so much to do that packing pays? */
+extern "C" int tsr_packed_wants_cuda(tsr_queue *queue, const tsr_packed_pass *pass);
 extern "C" tsr_status tsr_packed_run_cuda(tsr_queue *queue, tsr_packed_pass *pass, int inverse);
 #endif
 

@@ -4,28 +4,13 @@
  *
  * A warp owns a strip of columns and marches along a segment of rows, four at a time: a lane holds eight samples of a row. A step sets out for word j of
  * its parity along y, of rows 4 j + parity and the second next, and asks for words j - 2 to j + 2 of the other one. The parity that is lifted last comes
- * first: its words wait in a ring of five, and so do the finished ones of the other. Rows come by asynchronous copies, a turn or two ahead. */
+ * first: five of its words wait, and five finished ones of the other; they move from register to register. (As rings in a loop of five turns, 60 KB of
+ * instructions, it was a tenth to a third slower on an H200.) Rows come by asynchronous copies, a turn or two ahead. */
 #include "device/bytes.h"
 #include "device/kernel.h"
 
 #include "wavelet/lifting.h"
 #include "wavelet/packed.h"
-
-#ifndef PACKED_BLOCKS
-#define PACKED_BLOCKS 4
-#endif
-#ifndef PACKED_GROUP
-#define PACKED_GROUP 5
-#endif
-#ifndef PACKED_AHEAD
-#define PACKED_AHEAD 2
-#endif
-#ifndef PACKED_LONGEST
-#define PACKED_LONGEST 384
-#endif
-#ifndef PACKED_WAVES
-#define PACKED_WAVES 2
-#endif
 
 enum {
     WARP = 32,
@@ -34,9 +19,15 @@ enum {
     HALO_LANES = 2, /* that both steps reach */
     ROWS = 4,       /* of a turn */
     NEAR = TSR_PACKED_NEAR,
-    AHEAD = PACKED_AHEAD,
+    AHEAD = 2, /* turns that rows come before they are needed */
     SHORTEST = 16,
-    LONGEST = PACKED_LONGEST
+    MOST_WAVES = 4,
+    LONGEST = 784,
+#ifdef TSR_EMU
+    FEWEST = 0 /* the emulator's planes are small */
+#else
+    FEWEST = 40 /* rows for each warp that is there at once */
+#endif
 };
 
 typedef struct alignas(16) packed_piece {
@@ -47,8 +38,8 @@ typedef struct alignas(8) packed_part {
 } packed_part;
 
 typedef struct packed_lane {
-    int32_t lane, first; /* its first sample */
-    int32_t own;         /* it writes */
+    int32_t lane, first;   /* its first sample */
+    int32_t own;           /* it writes */
     char *whole, *half[4]; /* the lane's first sample of row 0 */
     packed_piece *coming;
 } packed_lane;
@@ -111,12 +102,13 @@ TSR_DEVICE_FN void packed_sums(const tsr_packed_step &s, uint32_t x, uint32_t w0
 
 /* A step along x: sums of the lane's four samples of this parity; word[p][0..1]: its samples of parity p. EDGE: the strip reaches beyond the row, and others
  * stand for what is there. */
-template <int PARITY, int EDGE> TSR_DEVICE_FN void packed_step_x(const tsr_packed_pass &p, const packed_lane &l, int step, const uint32_t (*word)[2], int32_t *sum)
+template <int PARITY, int EDGE>
+TSR_DEVICE_FN void packed_step_x(const tsr_packed_pass &p, const packed_lane &l, int step, const uint32_t (*word)[2], int32_t *sum)
 {
     const tsr_packed_step &s = p.step[step];
     const uint32_t a = word[1 - PARITY][0], b = word[1 - PARITY][1];
-    uint32_t w[6] = { __shfl_up_sync(TSR_WARP_ALL, a, 1),   __shfl_up_sync(TSR_WARP_ALL, b, 1), a, b, __shfl_down_sync(TSR_WARP_ALL, a, 1),
-                      __shfl_down_sync(TSR_WARP_ALL, b, 1) };
+    uint32_t w[6] = { __shfl_up_sync(TSR_WARP_ALL, a, 1),   __shfl_up_sync(TSR_WARP_ALL, b, 1),  a, b,
+                      __shfl_down_sync(TSR_WARP_ALL, a, 1), __shfl_down_sync(TSR_WARP_ALL, b, 1) };
     if constexpr (EDGE) {
         const int symmetric = p.boundary == TSR_WAVELET_SYMMETRIC, zero = p.boundary == TSR_WAVELET_ZERO;
         const uint32_t begin = zero ? 0u : packed_lows(a, a), end = zero ? 0u : packed_highs(b, b); /* clamped */
@@ -217,7 +209,7 @@ template <int INVERSE, int EDGE> struct packed_march {
     const tsr_packed_pass &p;
     const packed_lane &l;
     int32_t begin, end, last;               /* words of the segment, along y; the last turn */
-    uint32_t early[NEAR][V], late[NEAR][V]; /* of the other parity, and of this one when it is lifted; the newest last, but within a group */
+    uint32_t early[NEAR][V], late[NEAR][V]; /* of the other parity, and of this one when it is lifted; the newest last */
     int32_t slot;                           /* of the rows that came first */
     uint32_t bad;
 
@@ -304,23 +296,21 @@ template <int INVERSE, int EDGE> struct packed_march {
             if (l.own) packed_put<!INVERSE, PARITY>(p, l, y + 2 * h, sum[h]);
         }
     }
-    /* Turn q, its words in SLOT of the rings. */
-    template <int SLOT, int CALM> TSR_INSIDE void turn(int32_t q)
+    /* Turn q, its words the last ones of both. */
+    template <int CALM> TSR_INSIDE void turn(int32_t q)
     {
         const packed_piece *from = l.coming + slot * (ROWS * WARP);
-#define AT(ring, back) ring[(SLOT + NEAR - (back)) % NEAR] /* of `back` turns ago */
         tsr_copy_async_wait<AHEAD - 1>();
-        take(from, AT(early, 0));
-        if (CALM || q >= begin) take(from + 2 * WARP, AT(late, 0));
+        take(from, early[4]);
+        if (CALM || q >= begin) take(from + 2 * WARP, late[4]);
         ask<CALM>(q + AHEAD);
         if (!CALM && q < begin) return;
-        lift<0, CALM>(q - 2, AT(late, 0), AT(early, 4), AT(early, 3), AT(early, 2), AT(early, 1), AT(early, 0));
+        lift<0, CALM>(q - 2, late[4], early[0], early[1], early[2], early[3], early[4]);
         if (!CALM && q < begin + 4) return;
-        lift<1, CALM>(q - 4, AT(early, 4), AT(late, 4), AT(late, 3), AT(late, 2), AT(late, 1), AT(late, 0));
-#undef AT
+        lift<1, CALM>(q - 4, early[0], late[0], late[1], late[2], late[3], late[4]);
     }
     /* Makes room for the newest words. */
-    TSR_INSIDE void turn_rings(void)
+    TSR_INSIDE void move_on(void)
     {
 #pragma unroll
         for (int k = 0; k + 1 < NEAR; k++) {
@@ -330,11 +320,6 @@ template <int INVERSE, int EDGE> struct packed_march {
                 late[k][c] = late[k + 1][c];
             }
         }
-    }
-    template <int SLOT> TSR_INSIDE void group(int32_t q)
-    {
-        turn<SLOT, 1>(q + SLOT);
-        if constexpr (SLOT + 1 < NEAR) group<SLOT + 1>(q);
     }
     TSR_INSIDE void run(void)
     {
@@ -346,26 +331,26 @@ template <int INVERSE, int EDGE> struct packed_march {
 #pragma unroll 1
         while (q <= last) {
             if (q >= calm_from) {
-#if PACKED_GROUP == 1
 #pragma unroll 1
                 for (; q <= calm_to; q++) {
-                    turn_rings();
-                    turn<NEAR - 1, 1>(q);
+                    move_on();
+                    turn<1>(q);
                 }
-#else
-#pragma unroll 1
-                for (; q + NEAR - 1 <= calm_to; q += NEAR) group<0>(q);
-#endif
             }
             if (q > last) break;
-            turn_rings();
-            turn<NEAR - 1, 0>(q++);
+            move_on();
+            turn<0>(q++);
         }
         if (bad >> 24 && l.own && p.lost) atomicOr(p.lost, 1u);
     }
 };
 
-template <int INVERSE> TSR_KERNEL(__launch_bounds__(WARPS *WARP, PACKED_BLOCKS) packed_kernel)(const tsr_packed_pass p)
+/* Blocks a multiprocessor that registers leave room for. */
+template <int INVERSE> struct packed_blocks {
+    static constexpr int COUNT = INVERSE ? 4 : 3;
+};
+
+template <int INVERSE> TSR_KERNEL(__launch_bounds__(WARPS *WARP, packed_blocks<INVERSE>::COUNT) packed_kernel)(const tsr_packed_pass p)
 {
     TSR_SHARED(packed_piece, coming, WARPS * AHEAD * ROWS * WARP);
     const int32_t warp = __shfl_sync(TSR_WARP_ALL, (int32_t)threadIdx.x / WARP, 0); /* the same for all lanes */
@@ -402,16 +387,37 @@ template <int INVERSE> TSR_KERNEL(__launch_bounds__(WARPS *WARP, PACKED_BLOCKS) 
     }
 }
 
-extern "C" tsr_status tsr_packed_run_cuda(tsr_queue *queue, tsr_packed_pass *p, int inverse)
+static int64_t packed_warps(tsr_queue *queue, int inverse)
+{
+    return WARPS * (inverse ? packed_blocks<1>::COUNT : packed_blocks<0>::COUNT) * (int64_t)tsr_queue_processors(queue);
+}
+static int32_t packed_strips(const tsr_packed_pass *p) { return (p->width + (WARP - 2 * HALO_LANES) * V - 1) / ((WARP - 2 * HALO_LANES) * V); }
+static int64_t packed_planes(const tsr_packed_pass *p)
 {
     int64_t planes = 1;
     for (int32_t a = 2; a < TSR_WAVELET_DIMENSIONS; a++) planes *= p->size[a];
-    p->strips = (p->width + (WARP - 2 * HALO_LANES) * V - 1) / ((WARP - 2 * HALO_LANES) * V);
-    const int64_t warps = (int64_t)WARPS * PACKED_BLOCKS * PACKED_WAVES * tsr_queue_processors(queue);
-    const int64_t wanted = p->height * planes * p->strips / warps;
+    return planes;
+}
+
+extern "C" int tsr_packed_wants_cuda(tsr_queue *queue, const tsr_packed_pass *p)
+{
+    return p->height * packed_planes(p) * packed_strips(p) >= FEWEST * packed_warps(queue, 0);
+}
+
+extern "C" tsr_status tsr_packed_run_cuda(tsr_queue *queue, tsr_packed_pass *p, int inverse)
+{
+    const int64_t planes = packed_planes(p), warps = packed_warps(queue, inverse);
+    int64_t parts = 1;
+    p->strips = packed_strips(p);
+    /* As many segments as there is room for at once, or twice as many and so on where they were too long: so that no few come last. */
+    for (int32_t waves = 1; waves <= MOST_WAVES; waves++) {
+        parts = tsr_maxl(1, waves * warps / (p->strips * planes));
+        if (p->height / parts <= LONGEST) break;
+    }
+    const int64_t wanted = (p->height + parts - 1) / parts;
     p->segment = (int32_t)tsr_maxl(SHORTEST, tsr_minl((wanted + ROWS - 1) / ROWS * ROWS, LONGEST));
     p->segments = (p->height + p->segment - 1) / p->segment;
-    const int64_t blocks = (p->strips * p->segments * planes + WARPS - 1) / WARPS;
+    const int64_t blocks = ((int64_t)p->strips * p->segments * planes + WARPS - 1) / WARPS;
     if (blocks > INT32_MAX / WARPS) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "wavelet: %lld strips, a GPU takes at most 2^29", (long long)blocks);
     if (inverse) TSR_LAUNCH(queue, packed_kernel<1>, dim3((uint32_t)blocks), WARPS * WARP, 0, *p);
     else TSR_LAUNCH(queue, packed_kernel<0>, dim3((uint32_t)blocks), WARPS * WARP, 0, *p);

@@ -8,6 +8,7 @@
 
 #include "wavelet/coder_ops.h"
 #include "wavelet/packed.h"
+#include "wavelet/small.h"
 #include "wavelet/wavelet_ops.h"
 
 enum { THREADS = 256, LANES = 32, SEGMENT = 64, PITCH = LANES + 1 };
@@ -494,7 +495,8 @@ static tsr_status run_pass(tsr_queue *queue, const tsr_wavelet_job *job, const t
         if (!(bits & ~(split | own | later))) p.half[bits] = half[bits];
     }
     tsr_packed_pass packed = {};
-    if (l->dtype == TSR_I16 && axis == 1 && along_x && packs(p, inverse, &packed)) return tsr_packed_run_cuda(queue, &packed, inverse);
+    if (l->dtype == TSR_I16 && axis == 1 && along_x && packs(p, inverse, &packed) && tsr_packed_wants_cuda(queue, &packed))
+        return tsr_packed_run_cuda(queue, &packed, inverse);
     return run_march(queue, l->dtype, along_x, inverse, &p);
 }
 
@@ -522,6 +524,8 @@ static tsr_status run_level(tsr_queue *queue, const tsr_wavelet_job *job, const 
     const tsr_wavelet_level aside = level_aside(job, l);
     axis_pass p = {};
     uint32_t left = l->axes;
+    /* Of several levels those that are over soon: one of a single level goes the way of large ones, so that both are tested. */
+    if (job->levels > 1 && tsr_small_fits_cuda(l, job->forward)) return tsr_small_run_cuda(queue, job, l, inverse);
     if (cube_fits(l, job->forward, inverse) && cube_aligned(l)) return run_cube(queue, job, l, inverse);
     if (lone) return run_marches(queue, job, l, lone, inverse);
     p.level = *l;

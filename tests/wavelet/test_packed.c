@@ -1,4 +1,5 @@
-/* Planes of int16 by fidelity: on a GPU its samples stay packed by twos (src/wavelet/packed_cuda.cu). Sizes that end anywhere in a lane's words, a warp's strip and
+/* Planes of int16 by fidelity: on a GPU its samples stay packed by twos (src/wavelet/packed_cuda.cu); and small ones of several levels by 5/3, a warp for
+ * eight rows (small_cuda.cu). Sizes that end anywhere in a lane's words, a warp's strip and
  * a turn of four rows, against the CPU's int16: the same bits, and the same transforms refused because a value leaves 16 bits. The CPU's int32, another
  * text, says which values those are. */
 #include "device/backend.h"
@@ -75,9 +76,27 @@ static int plane_transform(plane *p, int inverse)
 
 static int16_t noise(uint64_t *random, int amplitude) { return (int16_t)((int)(test_random(random) % (2U * (unsigned)amplitude)) - amplitude); }
 
-static void sizes(void **state)
+/* One that is large enough for a GPU to pack it. */
+static void large(void **state)
 {
     (void)state;
+    uint64_t random = test_seed();
+    const tsr_wavelet_options none = TSR_WAVELET_OPTIONS;
+    plane p = { .size = { 4104, 4099 }, .cpu = test_context_on("cpu", 1), .options = none };
+    if (tsr_context_device(context).kind != TSR_DEVICE_CUDA) p.size[0] = 480, p.size[1] = 203;
+    p.options.filter = TSR_WAVELET_FIDELITY;
+    p.options.levels = 1;
+    plane_begin(&p);
+    for (int inverse = 0; inverse < 2; inverse++) {
+        for (int64_t i = 0; i < p.count; i++) p.samples[i] = noise(&random, 1 << 11);
+        assert_int_equal(plane_transform(&p, inverse), 0);
+    }
+    plane_end(&p);
+    tsr_context_destroy(&p.cpu);
+}
+
+static void sizes_of(tsr_wavelet_filter filter, int32_t levels)
+{
     static const int64_t width[] = { 16, 24, 224, 232, 456 }, height[] = { 16, 17, 18, 19, 23, 32, 37, 54, 101 };
     uint64_t random = test_seed();
     tsr_context *cpu = test_context_on("cpu", 1);
@@ -85,14 +104,15 @@ static void sizes(void **state)
         for (int y = 0; y < 9; y++) {
             const tsr_wavelet_options none = TSR_WAVELET_OPTIONS;
             plane p = { .size = { width[(y + boundary) % 5], height[y] }, .cpu = cpu, .options = none };
-            p.options.filter = TSR_WAVELET_FIDELITY;
+            p.options.filter = filter;
             p.options.boundary = (tsr_wavelet_boundary)boundary;
-            p.options.levels = 1;
+            p.options.levels = levels;
+            p.options.layout = y % 3 == 2 ? TSR_WAVELET_SUBBANDS : TSR_WAVELET_MALLAT;
             if (y % 4 == 1) p.options.batch = p.batch = 2;
-            if (boundary == TSR_WAVELET_PERIODIC) p.size[1] &= ~(int64_t)1;
+            if (boundary == TSR_WAVELET_PERIODIC) p.size[1] = p.size[1] >> levels << levels;
             plane_begin(&p);
             for (int inverse = 0; inverse < 2; inverse++) {
-                for (int64_t i = 0; i < p.count; i++) p.samples[i] = noise(&random, 1 << 11);
+                for (int64_t i = 0; i < p.count; i++) p.samples[i] = noise(&random, 1 << (filter == TSR_WAVELET_FIDELITY ? 11 : 9));
                 assert_int_equal(plane_transform(&p, inverse), 0);
             }
             plane_end(&p);
@@ -100,16 +120,23 @@ static void sizes(void **state)
     tsr_context_destroy(&cpu);
 }
 
-/* A patch of one value somewhere: at which size is it too large? Coefficients of int32 that are, along x alone or in the end, are refused. */
-static void too_large(void **state)
+static void sizes(void **state)
 {
     (void)state;
+    sizes_of(TSR_WAVELET_FIDELITY, 1);
+    sizes_of(TSR_WAVELET_LEGALL53, 2);
+    sizes_of(TSR_WAVELET_JPEG53, 3);
+}
+
+/* A patch of one value somewhere: at which size is it too large? Coefficients of int32 that are, along x alone or in the end, are refused. */
+static void too_large_of(tsr_wavelet_filter filter, int32_t levels)
+{
     uint64_t random = test_seed();
     const tsr_wavelet_options none = TSR_WAVELET_OPTIONS;
     plane p = { .size = { 240, 44 }, .cpu = test_context_on("cpu", 1), .options = none };
     int refused = 0, runs = test_is_slow() ? 20 : 100;
-    p.options.filter = TSR_WAVELET_FIDELITY;
-    p.options.levels = 1;
+    p.options.filter = filter;
+    p.options.levels = levels;
     plane_begin(&p);
     for (int run = 0; run < runs; run++) {
         const int inverse = run & 1;
@@ -132,8 +159,15 @@ static void too_large(void **state)
     tsr_context_destroy(&p.cpu);
 }
 
+static void too_large(void **state)
+{
+    (void)state;
+    too_large_of(TSR_WAVELET_FIDELITY, 1);
+    too_large_of(TSR_WAVELET_LEGALL53, 2);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(sizes), cmocka_unit_test(too_large) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(sizes), cmocka_unit_test(large), cmocka_unit_test(too_large) };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
