@@ -1,8 +1,10 @@
 /* bench_wavelet: lifting transforms. Bytes that must move: each level reads and writes its samples once, or twice where it takes two passes (the
  * plan's own account). Peers in the same run, where they are installed: PyWavelets (its own process, one thread: it has no more); OpenJPEG, whose transform
  * is not to be called alone: it is the time of coding a constant plane with the levels less the time without them, since there is nothing to code in
- * either and what lifting takes does not depend on the samples (its coder's walk over the code blocks is in both). On the CPU the other ways of the
- * sources, wavelet_variants.h, by turns with the library, their coefficients compared with its own first. */
+ * either and what lifting takes does not depend on the samples (its coder's walk over the code blocks is in both). The other ways of the
+ * sources, wavelet_variants.h, by turns with the library, their coefficients compared with its own first: on a GPU by kernels as the sources have them. */
+#include <dlfcn.h>
+
 #include "bench.h"
 #include "wavelet_variants.h"
 #ifdef BENCH_OPENJPEG
@@ -255,52 +257,65 @@ static void openjpeg(bench *b, int irreversible, int inverse)
 
 /* ---- the other ways ------------------------------------------------------------------------------------------------------------------------ */
 
+/* On a GPU: samples and planes are its memory, and the variants are a module (wavelet_variants_cuda.cu). */
+typedef int (*variant_on_gpu)(tsr_queue *queue, const wavelet_variant_job *job, void *second);
+
 struct ways {
     struct job library;
     wavelet_variant_job variant;
+    void *second; /* the variant's second plane */
+    variant_on_gpu gpu;
+    void *host[2]; /* room to compare in */
+    size_t bytes;
 };
 static tsr_status run_library(void *user) { return run(&((struct ways *)user)->library); }
 static tsr_status run_variant(void *user)
 {
-    wavelet_variant_run(&((struct ways *)user)->variant);
+    const struct ways *w = (const struct ways *)user;
+    if (w->gpu) return w->gpu(w->library.context->queue, &w->variant, w->second) ? TSR_OK : TSR_ERROR_DEVICE;
+    wavelet_variant_run(&w->variant);
     return TSR_OK;
 }
 
-static int same(const struct ways *w, const void *expected, int real)
+static int same(const struct ways *w, const void *expected, const void *result, int real)
 {
-    const void *got = w->variant.coefficients;
-    const size_t n = (size_t)w->variant.width * (size_t)w->variant.height;
-    if (!real) return !memcmp(expected, got, n * sizeof(int16_t));
-    for (size_t i = 0; i < n; i++)
-        if (!(fabsf(((const float *)expected)[i] - ((const float *)got)[i]) <= 1e-5F * 128)) return 0;
+    if (tsr_device_move(NULL, w->host[0], w->library.context, expected, w->bytes) != TSR_OK) return 0;
+    if (tsr_device_move(NULL, w->host[1], w->library.context, result, w->bytes) != TSR_OK) return 0;
+    if (!real) return !memcmp(w->host[0], w->host[1], w->bytes);
+    const float *a = (const float *)w->host[0], *b = (const float *)w->host[1];
+    for (size_t i = 0; i < w->bytes / sizeof(float); i++)
+        if (!(fabsf(a[i] - b[i]) <= 1e-5F * 128)) return 0;
     return 1;
 }
 
-/* Runs the variant once: does it give the library's coefficients, `plan` being in its layout, and for the inverse the samples back? */
+/* Runs the variant once: does it give the library's coefficients, `plan` being in its layout, and for the inverse the samples back? A GPU's takes
+ * the coefficients along: it works in the memory of the samples. */
 static int agrees(struct ways *w, const tsr_wavelet_plan *plan, int real, int inverse, void *back)
 {
     void *samples = w->library.samples, *mine = w->library.coefficients;
-    if (!wavelet_variant_begin(&w->variant) || tsr_wavelet_forward(plan, samples, mine, NULL) != TSR_OK) return 0;
-    run_variant(w);
-    if (!same(w, mine, real)) return 0;
+    if (!wavelet_variant_begin(&w->variant) || tsr_wavelet_forward(plan, samples, mine, w->library.workspace) != TSR_OK) return 0;
+    if (run_variant(w) != TSR_OK || !same(w, mine, w->variant.coefficients, real)) return 0;
     if (!inverse) return 1;
     wavelet_variant_end(&w->variant);
     w->variant.inverse = w->library.inverse = 1;
     w->variant.samples = w->library.samples = back;
-    if (!wavelet_variant_begin(&w->variant) || tsr_wavelet_forward(w->library.plan, samples, mine, NULL) != TSR_OK) return 0;
-    run_variant(w);
-    return !memcmp(samples, back, (size_t)w->variant.width * (size_t)w->variant.height * sizeof(int16_t));
+    if (!wavelet_variant_begin(&w->variant) || tsr_wavelet_forward(w->library.plan, samples, mine, w->library.workspace) != TSR_OK) return 0;
+    if (w->gpu && tsr_device_move(w->library.context, back, w->library.context, w->variant.coefficients, w->bytes) != TSR_OK) return 0;
+    return run_variant(w) == TSR_OK && same(w, samples, back, 0);
 }
 
 /* The library in its own layout (mallat) beside a variant in the variant's. */
-static void way(bench *b, wavelet_variant variant, tsr_wavelet_filter filter, int32_t width, int32_t height, int inverse)
+static void way(bench *b, variant_on_gpu gpu, wavelet_variant variant, tsr_wavelet_filter filter, int32_t width, int32_t height, int inverse)
 {
     const int real = variant == VARIANT_CONVOLUTION;
     const tsr_dtype dtype = real ? TSR_F32 : TSR_I16;
     const int64_t size[2] = { width, height };
     const size_t n = (size_t)width * (size_t)height, bytes = n * tsr_dtype_size(dtype);
-    void *samples = malloc(bytes), *mine = malloc(bytes), *theirs = malloc(bytes), *back = malloc(bytes);
-    struct ways w = { .library = { .context = b->context, .samples = samples, .coefficients = mine },
+    void *plane[5] = { NULL, NULL, NULL, NULL, NULL }; /* samples, coefficients of both, samples back, the second one */
+    struct ways w = { .library = { .context = b->context },
+                      .gpu = gpu,
+                      .bytes = bytes,
+                      .host = { malloc(bytes), malloc(bytes) },
                       .variant = { .variant = variant,
                                    .filter = filter,
                                    .width = width,
@@ -310,16 +325,20 @@ static void way(bench *b, wavelet_variant variant, tsr_wavelet_filter filter, in
                                    .rows = 16,
                                    .boundary = real ? TSR_WAVELET_SYMMETRIC : TSR_WAVELET_CLAMP,
                                    .threads = b->threads,
-                                   .accuracy = real || filter == TSR_WAVELET_FIDELITY ? 0 : 1,
-                                   .samples = samples,
-                                   .coefficients = theirs } };
+                                   .accuracy = real || filter == TSR_WAVELET_FIDELITY ? 0 : 1 } };
     tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
     tsr_wavelet_plan *plan = NULL;
-    tsr_wavelet_info info;
+    tsr_wavelet_info info = { 0 };
     char name[128];
     snprintf(name, sizeof name, "2D %dx%d %s 3 levels %s %s beside %s", width, height, tsr_dtype_name(dtype), tsr_wavelet_filter_name(filter),
              inverse ? "inverse" : "forward", wavelet_variant_name(variant));
-    if (!bench_wants(b, name) || !samples || !mine || !theirs || !back) goto done;
+    if (!bench_wants(b, name) || !w.host[0] || !w.host[1]) goto done;
+    for (int k = 0; k < 5; k++)
+        if (tsr_device_allocate(b->context, bytes, &plane[k]) != TSR_OK) goto failed;
+    w.library.samples = w.variant.samples = plane[0];
+    w.library.coefficients = plane[1];
+    w.variant.coefficients = plane[2];
+    w.second = plane[4];
     o.filter = filter;
     o.levels = 3;
     o.boundary = w.variant.boundary;
@@ -327,12 +346,15 @@ static void way(bench *b, wavelet_variant variant, tsr_wavelet_filter filter, in
     o.unchecked = 1; /* the others do not look for what leaves 16 bits either */
     if (tsr_wavelet_plan_create(b->context, dtype, 2, size, &o, &w.library.plan) != TSR_OK) goto failed;
     o.layout = wavelet_variant_layout(variant);
-    if (tsr_wavelet_plan_create(b->context, dtype, 2, size, &o, &plan) != TSR_OK || fill(b, samples, dtype, (int64_t)n) != TSR_OK) goto failed;
+    if (tsr_wavelet_plan_create(b->context, dtype, 2, size, &o, &plan) != TSR_OK || fill(b, plane[0], dtype, (int64_t)n) != TSR_OK) goto failed;
+    tsr_wavelet_plan_describe(plan, &info);
+    const int64_t room = info.workspace_bytes;
     tsr_wavelet_plan_describe(w.library.plan, &info);
-    w.library.workspace = malloc((size_t)info.workspace_bytes);
+    if (info.workspace_bytes < room) info.workspace_bytes = room;
+    if (tsr_device_allocate(b->context, (size_t)info.workspace_bytes, &w.library.workspace) != TSR_OK) goto failed;
     bench_case r = { .name = name, .n = (int64_t)n, .bytes = (double)(inverse ? info.inverse_bytes : info.forward_bytes) };
     r.peer = wavelet_variant_name(variant);
-    if (agrees(&w, plan, real, inverse, back)) {
+    if (agrees(&w, plan, real, inverse, plane[3])) {
         bench_measure_pair(b, run_library, run_variant, &w, &r.time, &r.peer_time);
     } else {
         fprintf(stderr, "bench wavelet: %s: the coefficients differ\n", name);
@@ -344,27 +366,44 @@ failed:
     fprintf(stderr, "bench wavelet: %s: %s\n", name, tsr_error_message());
 done:
     wavelet_variant_end(&w.variant);
-    free(w.library.workspace);
-    free(samples);
-    free(mine);
-    free(theirs);
-    free(back);
+    tsr_device_release(b->context, w.library.workspace, (size_t)info.workspace_bytes);
+    for (int k = 0; k < 5; k++) tsr_device_release(b->context, plane[k], bytes);
+    free(w.host[0]);
+    free(w.host[1]);
     tsr_wavelet_plan_destroy(&plan);
     tsr_wavelet_plan_destroy(&w.library.plan);
 }
 
+/* The module with the GPU's variants: beside the one of the library that is in use, or where this program was built. */
+static variant_on_gpu open_variants(void)
+{
+    const char *folder = getenv("TESSERA_MODULES");
+    char path[1024];
+    void *module = NULL;
+    if (folder && snprintf(path, sizeof path, "%s/libbench_wavelet_variants.so", folder) < (int)sizeof path)
+        module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!module) module = dlopen(BENCH_MODULES "/libbench_wavelet_variants.so", RTLD_NOW | RTLD_LOCAL);
+    if (!module) printf("no other ways beside: %s\n", dlerror());
+    variant_on_gpu run_on_gpu = NULL;
+    if (module) *(void **)&run_on_gpu = dlsym(module, "wavelet_variant_run_gpu");
+    return run_on_gpu;
+}
+
 static void others(bench *b)
 {
+    const int gpu = tsr_context_device(b->context).kind == TSR_DEVICE_CUDA;
+    const variant_on_gpu on_gpu = gpu ? open_variants() : NULL;
+    if (gpu && !on_gpu) return;
 #ifdef BENCH_OPENJPEG
-    for (int irreversible = 0; irreversible < 2; irreversible++)
+    for (int irreversible = 0; irreversible < 2 && !gpu; irreversible++)
         for (int inverse = 0; inverse < 2; inverse++) openjpeg(b, irreversible, inverse);
 #endif
     for (int filter = 0; filter <= TSR_WAVELET_FIDELITY; filter++)
         for (int inverse = 0; inverse < 2; inverse++)
             for (int variant = 0; variant < (inverse ? VARIANT_CONVOLUTION : VARIANTS); variant++)
-                way(b, (wavelet_variant)variant, (tsr_wavelet_filter)filter, 1920, 1080, inverse);
+                way(b, on_gpu, (wavelet_variant)variant, (tsr_wavelet_filter)filter, 1920, 1080, inverse);
     for (int variant = 0; variant < VARIANTS; variant++)
-        way(b, (wavelet_variant)variant, TSR_WAVELET_LEGALL53, 7680, 4320, 0); /* beyond the caches */
+        way(b, on_gpu, (wavelet_variant)variant, TSR_WAVELET_LEGALL53, 7680, 4320, 0); /* beyond the caches */
 }
 
 #define SHARE(filter, name, share)                                                                                                          \
@@ -462,7 +501,7 @@ int main(int argc, char **argv)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         if (!cases[k].gpu_only || tsr_context_device(b.context).kind == TSR_DEVICE_CUDA)
             for (int inverse = 0; inverse < 2; inverse++) one(&b, &cases[k], inverse);
-    if (tsr_context_device(b.context).kind == TSR_DEVICE_CPU) others(&b);
+    if (tsr_context_device(b.context).kind != TSR_DEVICE_EMU) others(&b);
     const int32_t gpus = tsr_context_device(b.context).kind == TSR_DEVICE_CUDA ? tsr_device_count(TSR_DEVICE_CUDA, NULL) : 0;
     bench_time alone[2] = { { 0 } };
     for (int32_t n = 1; n <= gpus && n <= MOST_GPUS; n *= 2) in_parts(&b, n, alone);

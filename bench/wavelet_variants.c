@@ -8,7 +8,7 @@
 #include "core/parallel.h"
 #include "wavelet/lifting.h"
 
-enum { PAD = 16, TILE = 32, REACH = 64 };
+enum { PAD = 16, TILE = 32, REACH = VARIANT_REACH };
 
 /* ---- one step on many samples -------------------------------------------------------------------------------------------------------------- */
 
@@ -121,48 +121,40 @@ static void rows16(void *user, int64_t begin, int64_t end, int worker)
 
 /* ---- along y: the window ------------------------------------------------------------------------------------------------------------------- */
 
-/* Rows of the window, spec 2.8: final ones still read, unfinished ones, ones read ahead; last[s]: last row that step s may lift, counted from the end
- * of the working area. */
-struct window {
-    int32_t top, overlap, bottom, last[TSR_WAVELET_STEPS];
-};
-
 static int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
 
 /* Rows a step reads ahead, and the farthest it reads at all: beyond the last row, what stands for it lies as far back (haar, odd heights). */
 static int32_t ahead_of(const tsr_wavelet_step *s) { return s->first + 2 * (s->count - 1); }
 static int32_t reach_of(const tsr_wavelet_step *s) { return larger(-s->first, ahead_of(s)); }
 
-static struct window window_of(const wavelet_variant_job *j)
+static void find_window(wavelet_variant_job *w)
 {
-    struct window w = { 0 };
-    const tsr_wavelet_step *s = j->step;
-    for (int32_t k = 0; k < j->steps; k++) w.last[k] = k ? w.last[k - 1] - larger(ahead_of(&s[k]), reach_of(&s[k - 1])) : s[0].parity - 2;
-    w.bottom = larger(0, w.last[0] + ahead_of(&s[0]) + 1);
-    for (int32_t k = larger(0, j->steps - 2); k < j->steps; k++) w.overlap = larger(w.overlap, -w.last[k] - 2);
-    for (int32_t k = 0; k < j->steps; k++) w.top = larger(w.top, -w.overlap - w.last[k] - 2 + reach_of(&s[k]));
-    return w;
+    const tsr_wavelet_step *s = w->step;
+    w->top = w->overlap = w->bottom = 0;
+    for (int32_t k = 0; k < w->steps; k++) w->last[k] = k ? w->last[k - 1] - larger(ahead_of(&s[k]), reach_of(&s[k - 1])) : s[0].parity - 2;
+    w->bottom = larger(0, w->last[0] + ahead_of(&s[0]) + 1);
+    for (int32_t k = larger(0, w->steps - 2); k < w->steps; k++) w->overlap = larger(w->overlap, -w->last[k] - 2);
+    for (int32_t k = 0; k < w->steps; k++) w->top = larger(w->top, -w->overlap - w->last[k] - 2 + reach_of(&s[k]));
 }
 
 /* One slab of `n` columns, at most a strip; rows of the window are `strip` apart, one of zeros behind them. */
 static void slide(const struct pass *p, int16_t *slab, int32_t n, int16_t *rows)
 {
     const wavelet_variant_job *j = p->job;
-    const struct window w = window_of(j);
-    const int32_t strip = j->strip, kept = w.top + w.overlap + w.bottom, h = p->height;
+    const int32_t strip = j->strip, kept = j->top + j->overlap + j->bottom, h = p->height;
     int16_t *zero = rows + (size_t)(kept + j->rows) * (size_t)strip;
     int32_t next[TSR_WAVELET_STEPS], in = 0, out = 0, end = 0;
     memset(zero, 0, (size_t)strip * sizeof *zero);
     for (int32_t k = 0; k < j->steps; k++) next[k] = j->step[k].parity;
     for (int last = 0; !last;) {
-        last = end + j->rows + w.bottom > h;
-        const int32_t base = end - w.overlap - w.top; /* the row at the window's upper edge; `end`: of the working area before this one */
-        for (const int32_t stop = last ? h : end + j->rows + w.bottom; in < stop; in++)
+        last = end + j->rows + j->bottom > h;
+        const int32_t base = end - j->overlap - j->top; /* the row at the window's upper edge; `end`: of the working area before this one */
+        for (const int32_t stop = last ? h : end + j->rows + j->bottom; in < stop; in++)
             memcpy(rows + (in - base) * strip, slab + in * p->to_stride, (size_t)n * sizeof *rows);
         end += j->rows;
         for (int32_t k = 0; k < j->steps; k++) {
             const tsr_wavelet_step *s = &j->step[k];
-            const int32_t stop = last ? h - 1 : end + w.last[k];
+            const int32_t stop = last ? h - 1 : end + j->last[k];
             for (; next[k] <= stop; next[k] += 2) {
                 const int16_t *near[TSR_WAVELET_TAPS] = { NULL };
                 for (int32_t t = 0; t < s->count; t++) {
@@ -172,7 +164,7 @@ static void slide(const struct pass *p, int16_t *slab, int32_t n, int16_t *rows)
                 lift(rows + (next[k] - base) * strip, near, n, s);
             }
         }
-        for (const int32_t stop = last ? h : end - w.overlap; out < stop; out++)
+        for (const int32_t stop = last ? h : end - j->overlap; out < stop; out++)
             memcpy(slab + out * p->to_stride, rows + (out - base) * strip, (size_t)n * sizeof *rows);
         if (!last) memmove(rows, rows + (size_t)j->rows * (size_t)strip, (size_t)kept * (size_t)strip * sizeof *rows);
     }
@@ -247,27 +239,21 @@ static void turn(void *user, int64_t begin, int64_t end, int worker)
 
 /* ---- filter bank --------------------------------------------------------------------------------------------------------------------------- */
 
-/* Coefficients of the samples around an even (low) or an odd (high) one, reach[p] on both sides: what the steps come to without rounding. */
-struct bank {
-    double tap[2][2 * REACH + 1];
-    int32_t reach[2];
-};
-
-static struct bank bank_of(const wavelet_variant_job *j)
+static void find_bank(wavelet_variant_job *b)
 {
-    struct bank b = { .tap = { { 0 }, { 0 } } };
-    b.tap[0][REACH] = b.tap[1][REACH] = 1;
-    for (int32_t k = 0; k < j->steps; k++) {
-        const tsr_wavelet_step *s = &j->step[k];
+    memset(b->tap, 0, sizeof b->tap);
+    b->reach[0] = b->reach[1] = 0;
+    b->tap[0][REACH] = b->tap[1][REACH] = 1;
+    for (int32_t k = 0; k < b->steps; k++) {
+        const tsr_wavelet_step *s = &b->step[k];
         const int32_t p = s->parity, q = 1 - p;
         for (int32_t t = 0; t < s->count; t++) {
             const double weight = s->sign * (s->real[t] != 0.0 ? s->real[t] : ldexp((double)s->tap[t], -s->shift));
             const int32_t offset = s->first + 2 * t;
-            for (int32_t i = -b.reach[q]; i <= b.reach[q]; i++) b.tap[p][REACH + i + offset] += weight * b.tap[q][REACH + i];
+            for (int32_t i = -b->reach[q]; i <= b->reach[q]; i++) b->tap[p][REACH + i + offset] += weight * b->tap[q][REACH + i];
         }
-        b.reach[p] = larger(b.reach[p], b.reach[q] + larger(abs(s->first), abs(s->first + 2 * (s->count - 1))));
+        b->reach[p] = larger(b->reach[p], b->reach[q] + larger(abs(s->first), abs(s->first + 2 * (s->count - 1))));
     }
-    return b;
 }
 
 /* to[i] = sum of tap[k] * from[k][i], four products at a time. */
@@ -290,7 +276,7 @@ static void weigh(float *restrict to, const float *const *from, const double *ta
 static void convolve_rows(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct pass *p = (const struct pass *)user;
-    const struct bank b = bank_of(p->job);
+    const wavelet_variant_job *b = p->job;
     const int32_t n = p->width, count[2] = { (n + 1) / 2, n / 2 };
     float *half[2];
     half[0] = (float *)work_of(p->job, worker) + PAD;
@@ -306,8 +292,8 @@ static void convolve_rows(void *user, int64_t begin, int64_t end, int worker)
             }
         for (int32_t q = 0; q < 2; q++) {
             const float *near[2 * REACH + 1];
-            for (int32_t i = -b.reach[q]; i <= b.reach[q]; i++) near[i + b.reach[q]] = half[(q + i) & 1] + (q + i - ((q + i) & 1)) / 2;
-            weigh(to + (q ? count[0] : 0), near, b.tap[q] + REACH - b.reach[q], 2 * b.reach[q] + 1, count[q]);
+            for (int32_t i = -b->reach[q]; i <= b->reach[q]; i++) near[i + b->reach[q]] = half[(q + i) & 1] + (q + i - ((q + i) & 1)) / 2;
+            weigh(to + (q ? count[0] : 0), near, b->tap[q] + REACH - b->reach[q], 2 * b->reach[q] + 1, count[q]);
         }
     }
 }
@@ -315,14 +301,14 @@ static void convolve_rows(void *user, int64_t begin, int64_t end, int worker)
 static void convolve_columns(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct pass *p = (const struct pass *)user;
-    const struct bank b = bank_of(p->job);
+    const wavelet_variant_job *b = p->job;
     (void)worker;
     for (int64_t m = begin; m < end; m++) { /* rows of the result: the low half, then the high one */
         const int32_t low = (p->height + 1) / 2, q = m >= low, y = (int32_t)(q ? 2 * (m - low) + 1 : 2 * m);
         const float *near[2 * REACH + 1];
-        for (int32_t i = -b.reach[q]; i <= b.reach[q]; i++)
-            near[i + b.reach[q]] = (const float *)p->from + tsr_lift_index(y + i, p->height, p->job->boundary) * p->from_stride;
-        weigh((float *)p->to + m * p->to_stride, near, b.tap[q] + REACH - b.reach[q], 2 * b.reach[q] + 1, p->width);
+        for (int32_t i = -b->reach[q]; i <= b->reach[q]; i++)
+            near[i + b->reach[q]] = (const float *)p->from + tsr_lift_index(y + i, p->height, p->job->boundary) * p->from_stride;
+        weigh((float *)p->to + m * p->to_stride, near, b->tap[q] + REACH - b->reach[q], 2 * b->reach[q] + 1, p->width);
     }
 }
 
@@ -334,11 +320,6 @@ const char *wavelet_variant_name(wavelet_variant variant)
     return names[variant];
 }
 
-tsr_wavelet_layout wavelet_variant_layout(wavelet_variant variant)
-{
-    return variant == VARIANT_WINDOW || variant == VARIANT_COLUMN ? TSR_WAVELET_SPLIT : TSR_WAVELET_MALLAT;
-}
-
 int wavelet_variant_begin(wavelet_variant_job *j)
 {
     const size_t longest = (size_t)larger(j->width, j->height);
@@ -348,9 +329,10 @@ int wavelet_variant_begin(wavelet_variant_job *j)
         j->step[k] = forward[j->inverse ? j->steps - 1 - k : k];
         if (j->inverse) j->step[k].sign = -j->step[k].sign;
     }
-    const struct window w = window_of(j);
+    find_window(j);
+    find_bank(j);
     j->work_bytes = (longest + 4 * PAD) * sizeof(float);
-    if (j->variant == VARIANT_WINDOW) j->work_bytes += (size_t)(w.top + w.overlap + w.bottom + j->rows + 1) * (size_t)j->strip * sizeof(int16_t);
+    if (j->variant == VARIANT_WINDOW) j->work_bytes += (size_t)(j->top + j->overlap + j->bottom + j->rows + 1) * (size_t)j->strip * sizeof(int16_t);
     j->work_bytes = (j->work_bytes + 63) / 64 * 64;
     j->work = malloc((size_t)j->threads * j->work_bytes);
     j->second = malloc((size_t)j->width * (size_t)j->height * (j->variant == VARIANT_CONVOLUTION ? sizeof(float) : sizeof(int16_t)));

@@ -27,6 +27,15 @@ struct cube_window {
     TSR_HD constexpr int at(int slot, int place) { return (void)slot, place; }
 };
 
+template <int SLOTS, int V, class R> TSR_DEVICE_FN void cube_window_on(R (*window)[V])
+{
+#pragma unroll
+    for (int q = 0; q + 2 < SLOTS; q++) {
+#pragma unroll
+        for (int k = 0; k < V; k++) window[q][k] = window[q + 2][k];
+    }
+}
+
 typedef struct cube_array {
     void *data;
     int32_t row; /* strides, elements */
@@ -245,11 +254,7 @@ template <tsr_dtype D, class SHAPE, class CUT> TSR_KERNEL(__launch_bounds__(WARP
         constexpr int EDGE = decltype(edge)::value, WORDS = run<M, SIDE>::WORDS;
 #pragma unroll
         for (int r = 0; r < N; r++) {
-#pragma unroll
-            for (int q = 0; q + 2 < SLOTS; q++) {
-#pragma unroll
-                for (int k = 0; k < V; k++) window[r][q][k] = window[r][q + 2][k];
-            }
+            cube_window_on<SLOTS>(window[r]);
 #pragma unroll
             for (int h = 0; h < 2; h++) {
                 R e[V + 2 * PAD];
@@ -355,11 +360,7 @@ template <tsr_dtype D, class SHAPE, class CUT> TSR_KERNEL(__launch_bounds__(WARP
         R rows[N][2][V];
 #pragma unroll
         for (int r = 0; r < N; r++) {
-#pragma unroll
-            for (int q = 0; q + 2 < SLOTS; q++) {
-#pragma unroll
-                for (int k = 0; k < V; k++) window[r][q][k] = window[r][q + 2][k];
-            }
+            cube_window_on<SLOTS>(window[r]);
 #pragma unroll
             for (int h = 0; h < 2; h++) {
 #pragma unroll

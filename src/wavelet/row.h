@@ -2,7 +2,15 @@
 #ifndef TSR_WAVELET_ROW_H
 #define TSR_WAVELET_ROW_H
 
-enum { MOST_ROW_BYTES = 160 << 10 }; /* of shared memory, which all supported GPUs give a block */
+enum { MOST_ROW_BYTES = 160 << 10, LEAST_ROW_BYTES = 48 << 10 };
+
+/* Of shared memory that a row may take: what the GPU gives a block, 99 KiB on some. */
+static size_t row_bytes(tsr_queue *queue)
+{
+    size_t most = 0;
+    if (tsr_block_memory(queue, &most) != TSR_OK) return LEAST_ROW_BYTES;
+    return most < MOST_ROW_BYTES ? most : (size_t)MOST_ROW_BYTES;
+}
 
 /* A block takes a whole row into shared memory, so that its halves may take its place. */
 template <tsr_dtype D> TSR_KERNEL(row_kernel)(axis_pass p)

@@ -235,7 +235,7 @@ static tsr_status fill_plan(tsr_wavelet_plan *p, const tsr_wavelet_options *o)
     tsr_wavelet_level levels[TSR_WAVELET_LEVELS];
     void *none[3] = { NULL, NULL, NULL };
     bind(p, none, levels);
-    p->workspace_bytes = p->work_offset + (int64_t)p->context->backend->wavelet->work_bytes(p->context->threads, levels, p->levels, &p->forward);
+    p->workspace_bytes = p->work_offset + (int64_t)p->context->backend->wavelet->work_bytes(p->context->queue, p->context->threads, levels, p->levels, &p->forward);
     return TSR_OK;
 }
 

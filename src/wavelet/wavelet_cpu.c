@@ -158,8 +158,9 @@ static int64_t two_levels_bytes(const tsr_wavelet_level level[2], const tsr_lift
     return worker_bytes(&level[0], filter) + worker_bytes(&level[1], filter) + tsr_wavelet_handed_bytes(&level[0]);
 }
 
-static size_t cpu_work_bytes(int32_t threads, const tsr_wavelet_level *level, int32_t levels, const tsr_lift_filter *filter)
+static size_t cpu_work_bytes(tsr_queue *queue, int32_t threads, const tsr_wavelet_level *level, int32_t levels, const tsr_lift_filter *filter)
 {
+    (void)queue;
     int64_t most = 0;
     for (int32_t n = 0; n < levels; n++) {
         most = tsr_max64(most, worker_bytes(&level[n], filter));

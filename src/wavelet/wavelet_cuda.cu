@@ -3,9 +3,12 @@
  * kept as they were, so that the result may take their place. */
 #include <stdlib.h>
 
+#include "device/block_memory.h"
 #include "device/kernel.h"
 
 #include "wavelet/coder_ops.h"
+#include "wavelet/packed.h"
+#include "wavelet/small.h"
 #include "wavelet/wavelet_ops.h"
 
 enum { THREADS = 256, LANES = 32, SEGMENT = 64, PITCH = LANES + 1 };
@@ -394,7 +397,7 @@ static int moves_in_place(const tsr_wavelet_level *l, int32_t axis)
 }
 
 /* Do they change places within a block's shared memory? Longer rows go by way of the workspace. */
-static int row_fits(const tsr_wavelet_level *l) { return l->size[0] <= MOST_ROW_BYTES / (l->dtype == TSR_F64 ? 8 : 4); }
+static int row_fits(tsr_queue *queue, const tsr_wavelet_level *l) { return (size_t)l->size[0] <= row_bytes(queue) / (l->dtype == TSR_F64 ? 8 : 4); }
 
 /* Does march.h take this axis, from one array to another? */
 static int marches(const tsr_wavelet_level *l, const tsr_lift_filter *forward, int32_t axis)
@@ -441,6 +444,34 @@ static tsr_status copy_aside(tsr_queue *queue, const tsr_wavelet_job *job, const
     return TSR_OK;
 }
 
+/* Does packed_cuda.cu take this pass along x and y? *q: for it then. */
+static int packs(const march_pass &p, int inverse, tsr_packed_pass *q)
+{
+    const int64_t most = INT32_MAX / 8; /* of what is counted in 32 bits */
+    int fits = !p.split && !p.later && !p.raise && !p.lower && p.size[0] % 8 == 0;
+    for (int32_t k = 0; k < 2; k++)
+        fits = fits && p.filter.steps == 2 && tsr_packed_fits(&p.filter.step[k], k ^ inverse, !(k ^ inverse), &q->step[k]);
+    for (int32_t a = 0; a < TSR_WAVELET_DIMENSIONS; a++) {
+        fits = fits && p.size[a] < most;
+        q->size[a] = (int32_t)p.size[a];
+    }
+    q->width = q->size[0];
+    q->height = q->size[1];
+    q->boundary = p.boundary;
+    q->lost = p.lost;
+    q->whole = p.whole[0];
+    q->whole_row = (int32_t)(p.whole[0].stride[1] * 2);
+    fits = fits && llabs(p.whole[0].stride[1]) < most;
+    fits = fits && runs_aligned<int16_t>(&p.whole[0], 16);
+    for (uint32_t b = 0; b < 4; b++) {
+        q->half[b] = p.half[b];
+        q->half_row[b] = (int32_t)(p.half[b].stride[1] * 2);
+        fits = fits && llabs(p.half[b].stride[1]) < most;
+        fits = fits && runs_aligned<int16_t>(&p.half[b], 8);
+    }
+    return fits;
+}
+
 /* One pass through march.h along `axis`, and along x if `along_x`, between `whole` and `half`. `first`, `last`: in the order of the forward transform. */
 static tsr_status run_pass(tsr_queue *queue, const tsr_wavelet_job *job, const tsr_wavelet_level *l, int32_t axis, int along_x, uint32_t split,
                            const tsr_wavelet_array *whole, const tsr_wavelet_array *half, int first, int last, int inverse)
@@ -463,6 +494,9 @@ static tsr_status run_pass(tsr_queue *queue, const tsr_wavelet_job *job, const t
         if (!(bits & ~split)) p.whole[bits] = whole[bits];
         if (!(bits & ~(split | own | later))) p.half[bits] = half[bits];
     }
+    tsr_packed_pass packed = {};
+    if (l->dtype == TSR_I16 && axis == 1 && along_x && packs(p, inverse, &packed) && tsr_packed_wants_cuda(queue, &packed))
+        return tsr_packed_run_cuda(queue, &packed, inverse);
     return run_march(queue, l->dtype, along_x, inverse, &p);
 }
 
@@ -490,6 +524,8 @@ static tsr_status run_level(tsr_queue *queue, const tsr_wavelet_job *job, const 
     const tsr_wavelet_level aside = level_aside(job, l);
     axis_pass p = {};
     uint32_t left = l->axes;
+    /* Of several levels those that are over soon: one of a single level goes the way of large ones, so that both are tested. */
+    if (job->levels > 1 && tsr_small_fits_cuda(l, job->forward)) return tsr_small_run_cuda(queue, job, l, inverse);
     if (cube_fits(l, job->forward, inverse) && cube_aligned(l)) return run_cube(queue, job, l, inverse);
     if (lone) return run_marches(queue, job, l, lone, inverse);
     p.level = *l;
@@ -516,11 +552,12 @@ static tsr_status run_level(tsr_queue *queue, const tsr_wavelet_job *job, const 
         if (inverse && l->inplace) tsr_wavelet_partly(l, left, bytes, p.to);
         if (inverse && planes) tsr_wavelet_partly(&aside, 3, bytes, p.to); /* planes do not work in place */
         const int moves = moves_in_place(l, p.axis);
-        if (moves && !row_fits(l)) TSR_TRY(copy_aside(queue, job, l, inverse, p.from));
+        const int moves_whole = moves && row_fits(queue, l);
+        if (moves && !moves_whole) TSR_TRY(copy_aside(queue, job, l, inverse, p.from));
         p.raise = first && !inverse ? l->shift : 0;
         p.lower = last && inverse ? l->shift : 0;
         p.lane_axis = p.axis ? 0 : 1;
-        if (moves && row_fits(l)) TSR_TRY(run_rows(queue, p));
+        if (moves_whole) TSR_TRY(run_rows(queue, p));
         else TSR_TRY(run_axis(queue, p));
     }
     if (planes && inverse) TSR_TRY(run_pass(queue, job, l, 1, 1, 0, &l->whole, only ? l->band : p.to, 1, only, 1));
@@ -591,12 +628,12 @@ static int32_t cuda_passes(const tsr_wavelet_level *l, const tsr_lift_filter *fo
     return cube_fits(l, forward, inverse) ? 1 : axes - ((l->axes & 3) == 3 && !l->inplace);
 }
 
-static size_t cuda_work_bytes(int32_t threads, const tsr_wavelet_level *level, int32_t levels, const tsr_lift_filter *filter)
+static size_t cuda_work_bytes(tsr_queue *queue, int32_t threads, const tsr_wavelet_level *level, int32_t levels, const tsr_lift_filter *filter)
 {
     (void)threads;
     for (int32_t n = 0; n < levels; n++) {
         const tsr_wavelet_level *l = &level[n];
-        if ((moves_in_place(l, 0) && !row_fits(l)) || (has_planes(l, filter) && l->axes & ~3u && !cube_alone(l, filter)))
+        if ((moves_in_place(l, 0) && !row_fits(queue, l)) || (has_planes(l, filter) && l->axes & ~3u && !cube_alone(l, filter)))
             return (size_t)level_elements(l) * element_bytes(l->dtype);
     }
     return 0;

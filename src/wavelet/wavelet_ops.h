@@ -44,7 +44,7 @@ struct tsr_coder_job;
 typedef struct tsr_wavelet_ops {
     /* How often a level's samples are read and written. NULL: once for x and y together, once for every other axis. */
     int32_t (*passes)(const tsr_wavelet_level *level, const tsr_lift_filter *forward, int inverse);
-    size_t (*work_bytes)(int32_t threads, const tsr_wavelet_level *level, int32_t levels, const tsr_lift_filter *filter);
+    size_t (*work_bytes)(tsr_queue *queue, int32_t threads, const tsr_wavelet_level *level, int32_t levels, const tsr_lift_filter *filter);
     tsr_status (*forward)(tsr_queue *queue, const tsr_wavelet_job *job);
     tsr_status (*inverse)(tsr_queue *queue, const tsr_wavelet_job *job);
     tsr_status (*copy)(tsr_queue *queue, size_t element, const int64_t size[TSR_WAVELET_DIMENSIONS], const tsr_wavelet_array *from,
