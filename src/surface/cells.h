@@ -45,21 +45,35 @@ TSR_HD tsr_divisor tsr_divisor_of(uint32_t by)
 }
 TSR_HD uint32_t tsr_divide(tsr_divisor d, uint32_t n) { return (uint32_t)((uint64_t)n * d.factor >> d.shift); }
 
-/* Sides of four bytes in a word, as four bits: the 7 low bits of each are compared by a subtraction that cannot borrow from the next, the top bits decide
- * where they differ. Signed bytes compare as unsigned ones with the top bit turned. */
-typedef struct tsr_side_bytes {
-    uint32_t turn, low, either, invert;
-} tsr_side_bytes;
-TSR_HD tsr_side_bytes tsr_side_bytes_of(uint32_t threshold /* 0 .. 255, of signed bytes + 128 */, int with_sign, int invert)
+/* Sides of the four bytes or two 16-bit numbers of a word: the bits of each below its top one are compared by a subtraction that cannot borrow from the next,
+ * the top bits decide where they differ. Signed numbers compare as unsigned ones with the top bit turned. */
+typedef struct tsr_side_packed {
+    uint32_t turn, low, either, invert; /* invert: of the bits of 16 bytes */
+} tsr_side_packed;
+TSR_HD tsr_side_packed tsr_side_packed_of(uint32_t threshold /* of signed numbers + half the range */, uint32_t bits, int with_sign, int invert)
 {
-    const tsr_side_bytes s = { with_sign ? 0x80808080u : 0, (threshold & 127u) * 0x01010101u, threshold < 128 ? 0xffffffffu : 0, invert ? 15u : 0 };
+    const uint32_t each = bits == 8 ? 0x01010101u : 0x00010001u, top = 1u << (bits - 1);
+    const tsr_side_packed s = { with_sign ? top * each : 0, (threshold & (top - 1u)) * each, threshold < top ? 0xffffffffu : 0,
+                                invert ? (bits == 8 ? 0xffffu : 0xffu) : 0 };
     return s;
 }
-TSR_HD uint32_t tsr_side_of_bytes(tsr_side_bytes s, uint32_t four)
+/* The top bit of every number: is it at or above the threshold? */
+TSR_HD uint32_t tsr_side_tops(tsr_side_packed s, uint32_t word, uint32_t tops)
 {
-    const uint32_t top = 0x80808080u, v = four ^ s.turn, reached = (v | top) - s.low;
-    const uint32_t inside = ((v & reached) | ((v | reached) & s.either)) & top; /* v >= t: both top bits, or for t < 128 one of them */
-    return (inside * 0x00204081u >> 28) ^ s.invert;                             /* bits 7 15 23 31 to 28 29 30 31; the products do not meet */
+    const uint32_t v = word ^ s.turn, reached = (v | tops) - s.low;
+    return ((v & reached) | ((v | reached) & s.either)) & tops; /* v >= t: both top bits, or for t < half the range one of them */
+}
+/* The sides of four bytes, as four bits, before they are inverted. */
+TSR_HD uint32_t tsr_side_of_bytes(tsr_side_packed s, uint32_t four)
+{
+    return tsr_side_tops(s, four, 0x80808080u) * 0x00204081u >> 28; /* bits 7 15 23 31 to 28 29 30 31; the products do not meet */
+}
+/* Of eight 16-bit numbers, as eight bits. */
+TSR_HD uint32_t tsr_side_of_halves(tsr_side_packed s, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+    const uint32_t tops = 0x80008000u, both = tsr_side_tops(s, a, tops) >> 15 | tsr_side_tops(s, b, tops) >> 13 | tsr_side_tops(s, c, tops) >> 11 |
+                                              tsr_side_tops(s, d, tops) >> 9; /* the lower ones at 0 2 4 6, the upper ones at 16 18 20 22 */
+    return (both | both >> 15) & 255u;
 }
 
 typedef struct tsr_surface_totals {
@@ -105,6 +119,7 @@ typedef struct tsr_surface_grid {
     uint64_t *place;                   /* [blocks] the CPU's: where the vertices of the block lie in the store */
     struct tsr_vertex_store *store;    /* the CPU's, from count to finish */
     uint64_t *groups;                  /* [ceil(blocks / 1024)][4] sums of the device's scan */
+    int32_t clear;                     /* the device's: nothing was added to the totals since they were cleared */
     tsr_surface_totals *totals, *mail; /* mail: the device's, where the host finds the same without waiting for what comes after */
 } tsr_surface_grid;
 
