@@ -318,7 +318,7 @@ static int modes(bench *b, double percent)
 {
     const int64_t n = b->quick ? 128 : 256, cells = (n - 1) * (n - 1) * (n - 1);
     struct mode_job job = { b->context, .options = TSR_SURFACE_OPTIONS };
-    tsr_volume *host = make((tsr_size3){ n, n, n }, 460 / percent, 0), *volume = NULL;
+    tsr_volume *host = make((tsr_size3){ n, n, n }, 460.0 * (double)n / 256 / percent, 0), *volume = NULL;
     int failed = !host || tsr_volume_copy(host, b->context, &volume) != TSR_OK;
     int64_t expected = 0;
     tsr_volume_destroy(&host);

@@ -328,13 +328,19 @@ static tsr_status cuda_totals(tsr_queue *queue, const tsr_surface_grid *grid, in
 
 /* ---- output ------------------------------------------------------------------------------------------------------------------------- */
 
+/* TYPE: the element type of a volume without pad whose vertices have no normals, the kernel without the rest. */
+enum { ANY_TYPE = -1 };
 /* A warp takes `share` words of the list, a multiple of TSR_LIST_GRAIN up to 32; apart != 0: the vertices by one block of threads, the triangles by another. */
-template <int DECIDE, int TILED>
+template <int DECIDE, int TILED, int TYPE = ANY_TYPE>
 TSR_KERNEL(__launch_bounds__(EMIT_WARPS * 32, DECIDE ? 1 : EMIT_BLOCKS) emit_kernel)
 (tsr_surface_grid g, tsr_surface_output out, int32_t share, int32_t apart)
 {
     if (!DECIDE) g.decide = 0;
     g.tiled = TILED;
+    if (TYPE != ANY_TYPE) {
+        g.dtype = (tsr_dtype)TYPE;
+        g.normals = g.pad = 0;
+    }
     TSR_SHARED(emit_lists, lists, EMIT_WARPS);
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     const int64_t words = tsr_output_words(&out), step = (int64_t)(gridDim.x >> apart) * EMIT_WARPS * share;
@@ -353,6 +359,14 @@ static tsr_status launch_emit(tsr_queue *queue, const tsr_surface_grid &g, const
         if (g.decide) TSR_LAUNCH(queue, (emit_kernel<1, 1>), blocks, EMIT_WARPS * 32, 0, g, out, share, few);
         else TSR_LAUNCH(queue, (emit_kernel<0, 1>), blocks, EMIT_WARPS * 32, 0, g, out, share, few);
     } else if (g.decide) TSR_LAUNCH(queue, (emit_kernel<1, 0>), blocks, EMIT_WARPS * 32, 0, g, out, share, few);
+    else if (g.dtype == TSR_F32 && !g.pad && !g.normals)
+        TSR_LAUNCH(queue, (emit_kernel<0, 0, TSR_F32>), blocks, EMIT_WARPS * 32, 0, g, out, share, few);
+    else if (g.dtype == TSR_U16 && !g.pad && !g.normals)
+        TSR_LAUNCH(queue, (emit_kernel<0, 0, TSR_U16>), blocks, EMIT_WARPS * 32, 0, g, out, share, few);
+    else if (g.dtype == TSR_I16 && !g.pad && !g.normals)
+        TSR_LAUNCH(queue, (emit_kernel<0, 0, TSR_I16>), blocks, EMIT_WARPS * 32, 0, g, out, share, few);
+    else if (g.dtype == TSR_U8 && !g.pad && !g.normals)
+        TSR_LAUNCH(queue, (emit_kernel<0, 0, TSR_U8>), blocks, EMIT_WARPS * 32, 0, g, out, share, few);
     else TSR_LAUNCH(queue, (emit_kernel<0, 0>), blocks, EMIT_WARPS * 32, 0, g, out, share, few);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
