@@ -158,7 +158,7 @@ TSR_API tsr_status tsr_surface_unindex(tsr_context *context, const tsr_mesh *mes
 
 /* Ways to triangles without an index that never make an indexed mesh: how an output finds its cell. All give the same mesh, that of tsr_surface_unindex.
  * With few triangles to many cells the descents are few, where nearly every cell has some the scan costs no more than the pyramid; the indexed mesh and
- * tsr_surface_unindex are the fastest of all on a CPU. Source: spec marching-cubes.md 2.4 and 2.5, modes a to e. */
+ * tsr_surface_unindex are the fastest of all. Source: spec marching-cubes.md 2.4 and 2.5, modes a to e. */
 typedef enum tsr_surface_gather {
     TSR_SURFACE_GATHER_VERTEX = 0, /* a HistoPyramid over the vertices of the cells; every vertex descends */
     TSR_SURFACE_GATHER_TRIANGLE,   /* over the triangles; every triangle descends */
