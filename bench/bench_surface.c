@@ -269,6 +269,84 @@ static int others(bench *b, int64_t n, flying_edges peer)
     return failed;
 }
 
+/* The ways to triangles that the literature compares (spec marching-cubes.md 2.4, 2.5, its section 4), on gyroids of two densities: indexed, unindexed over the index,
+ * by the descents of a HistoPyramid per vertex, per triangle, per cell, by tile expansion, and by scan and scatter; then four isovalues at once and one after
+ * another. Bytes: the samples once, the mesh once. */
+static const char *const GATHERS[5] = { "per vertex", "per triangle", "per cell", "tile expansion", "scan and scatter" };
+struct mode_job {
+    tsr_context *context;
+    const tsr_volume *volume;
+    tsr_surface_options options;
+    int way; /* 0 to 4: tsr_surface_gather; 5: indexed; 6: indexed, then unindexed; 7: four at once; 8: one after another */
+    int64_t vertices, triangles, work_bytes;
+};
+enum { MODE_INDEXED = 5, MODE_UNINDEXED, MODE_FOUR, MODE_ONE_BY_ONE, MODES };
+static tsr_status run_mode(void *user)
+{
+    struct mode_job *j = (struct mode_job *)user;
+    static const double factor[4] = { 1.0, 0.9, 1.1, 1.2 };
+    tsr_mesh *mesh[4] = { NULL, NULL, NULL, NULL }, *soup = NULL;
+    tsr_surface_report report[4];
+    tsr_surface_options options = j->options;
+    double value[4];
+    tsr_status status = TSR_OK;
+    for (int k = 0; k < 4; k++) value[k] = options.isovalue * factor[k];
+    if (j->way < MODE_INDEXED)
+        status = tsr_surface_extract_triangles(j->context, j->volume, &options, (tsr_surface_gather)j->way, &mesh[0], &report[0]);
+    else if (j->way == MODE_FOUR) status = tsr_surface_extract_several(j->context, j->volume, &options, value, 4, mesh, report);
+    else
+        for (int k = 0; k < (j->way == MODE_ONE_BY_ONE ? 4 : 1) && status == TSR_OK; k++) {
+            options.isovalue = value[k];
+            status = tsr_surface_extract(j->context, j->volume, &options, &mesh[k], &report[k]);
+        }
+    if (status == TSR_OK && j->way == MODE_UNINDEXED) {
+        status = tsr_surface_unindex(j->context, mesh[0], &soup);
+        tsr_mesh_destroy(&mesh[0]);
+        mesh[0] = soup;
+    }
+    j->vertices = j->triangles = j->work_bytes = 0;
+    for (int k = 0; k < 4 && status == TSR_OK && mesh[k]; k++) {
+        j->vertices += tsr_mesh_vertex_count(mesh[k]);
+        j->triangles += tsr_mesh_triangle_count(mesh[k]);
+        j->work_bytes += report[k].work_bytes;
+    }
+    if (status == TSR_OK) status = tsr_context_synchronize(j->context);
+    for (int k = 0; k < 4; k++) tsr_mesh_destroy(&mesh[k]);
+    return status;
+}
+static int modes(bench *b, double percent)
+{
+    const int64_t n = b->quick ? 128 : 256, cells = (n - 1) * (n - 1) * (n - 1);
+    struct mode_job job = { b->context, .options = TSR_SURFACE_OPTIONS };
+    tsr_volume *host = make((tsr_size3){ n, n, n }, 460.0 * (double)n / 256 / percent, 0), *volume = NULL;
+    int failed = !host || tsr_volume_copy(host, b->context, &volume) != TSR_OK;
+    int64_t expected = 0;
+    tsr_volume_destroy(&host);
+    job.volume = volume;
+    job.options.isovalue = 0.4;
+    static const int order[MODES] = { MODE_INDEXED, MODE_UNINDEXED, 0, 1, 2, 3, 4, MODE_FOUR, MODE_ONE_BY_ONE };
+    for (int k = 0; k < MODES && !failed; k++) {
+        char name[128];
+        job.way = order[k];
+        const bench_time t = bench_measure(b, run_mode, &job, NULL);
+        const char *what = job.way < MODE_INDEXED      ? GATHERS[job.way]
+                           : job.way == MODE_INDEXED   ? "indexed"
+                           : job.way == MODE_UNINDEXED ? "indexed, then unindexed"
+                           : job.way == MODE_FOUR      ? "four isovalues at once"
+                                                       : "four isovalues, one by one";
+        if (job.way == MODE_INDEXED) expected = job.triangles;
+        failed = t.runs == 0 || (job.way < MODE_FOUR && job.triangles != expected);
+        snprintf(name, sizeof name, "modes f32 %lld^3, %.2f %%: %s, %.2f G cells/s, %.0f M triangles/s, %.2f bytes/cell beside", (long long)n,
+                 50.0 * (double)expected / (double)cells, what, t.runs ? (double)cells / t.median * 1e-9 : 0,
+                 t.runs ? (double)job.triangles / t.median * 1e-6 : 0, (double)job.work_bytes / (double)cells);
+        bench_report(
+            b,
+            &(bench_case){ .name = name, .n = cells, .time = t, .bytes = 4.0 * (double)(n * n * n) + 12.0 * (double)(job.vertices + job.triangles) });
+    }
+    tsr_volume_destroy(&volume);
+    return failed;
+}
+
 /* Compact records of a tile list of eight million voxels, from the list to arrays of their exact size: counted, then written. Bytes: the tiles' values
  * twice, the records once. */
 struct records_job {
@@ -381,6 +459,7 @@ int main(int argc, char **argv)
         if (bench_wants(&b, name)) failed = dense(&b, n, peer);
     }
     if (bench_wants(&b, "table")) failed = failed || table(&b);
+    if (bench_wants(&b, "modes")) failed = failed || modes(&b, 1) || modes(&b, 8);
     if (bench_wants(&b, "others")) failed = failed || others(&b, 256, peer);
     if (bench_wants(&b, "records")) failed = failed || records_of(&b, 8) || records_of(&b, 4);
     static const struct {

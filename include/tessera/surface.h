@@ -156,6 +156,23 @@ TSR_API tsr_status tsr_surface_extract_source(tsr_context *context, const tsr_su
  * The mesh must live on the context's device. TSR_ERROR_UNSUPPORTED: more than 2^32 - 1 vertices. Class: exact. RETURNS NEW. */
 TSR_API tsr_status tsr_surface_unindex(tsr_context *context, const tsr_mesh *mesh, tsr_mesh **unindexed) TSR_CHECKED;
 
+/* Ways to triangles without an index that never make an indexed mesh: how an output finds its cell. All give the same mesh, that of tsr_surface_unindex.
+ * With few triangles to many cells the descents are few, where nearly every cell has some the scan costs no more than the pyramid; the indexed mesh and
+ * tsr_surface_unindex are the fastest of all. Source: spec marching-cubes.md 2.4 and 2.5, modes a to e. */
+typedef enum tsr_surface_gather {
+    TSR_SURFACE_GATHER_VERTEX = 0, /* a HistoPyramid over the vertices of the cells; every vertex descends */
+    TSR_SURFACE_GATHER_TRIANGLE,   /* over the triangles; every triangle descends */
+    TSR_SURFACE_GATHER_CELL,       /* over the cells that have triangles, one bit each; their list is scanned and expanded 32 cells at a time */
+    TSR_SURFACE_GATHER_TILE,       /* over the triangles, listed by tile expansion: 16 bytes a triangle beside */
+    TSR_SURFACE_SCATTER            /* no pyramid: the triangles of all cells are scanned, 8 bytes a cell beside, and each cell writes its own */
+} tsr_surface_gather;
+
+/* The surface of a dense volume as triangles one by one: vertices 3 k to 3 k + 2 are triangle k, in the order and with the bits of tsr_surface_extract
+ * followed by tsr_surface_unindex. Waits for the queue to know the number of triangles; linear time. `options` and `report` as there.
+ * Errors as tsr_surface_extract; TSR_ERROR_UNSUPPORTED: more than (2^32 - 1) / 3 triangles. Class: exact. RETURNS NEW. */
+TSR_API tsr_status tsr_surface_extract_triangles(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options,
+                                                 tsr_surface_gather gather, tsr_mesh **mesh, tsr_surface_report *report) TSR_CHECKED;
+
 /* How a surface is looked at, in world coordinates. */
 typedef struct tsr_surface_view {
     size_t struct_size;

@@ -12,6 +12,7 @@
 
 #include "grid/tile_pool.h"
 #include "grid/voxel.h"
+#include "surface/sides.h"
 #include "tessera/surface.h"
 
 /* Counts of up to a block in one number: at most 3 vertices and TSR_CASE_MOST triangles for each of 8192 samples. */
@@ -20,17 +21,6 @@ enum { TSR_LIST_GRAIN = 8 };
 enum { TSR_BLOCK_WORDS = 256, TSR_BLOCK_SHIFT = 8, TSR_COUNT_SHIFT = 15 };
 TSR_HD uint32_t tsr_count_vertices(uint32_t count) { return count & ((1u << TSR_COUNT_SHIFT) - 1u); }
 TSR_HD uint32_t tsr_count_triangles(uint32_t count) { return count >> TSR_COUNT_SHIFT; }
-
-/* Side of a sample: integers (v >= t) != invert, which also expresses "always" and "never"; reals so that NaN is outside both ways. */
-typedef struct tsr_side {
-    int32_t below, invert;
-    int64_t i;
-    uint64_t u;
-    float f;
-    double d;
-} tsr_side;
-#define TSR_SIDE_INTEGER(v, t, invert) ((int)((v) >= (t)) ^ (invert))
-#define TSR_SIDE_REAL(v, t, below) ((below) ? (v) < (t) : (v) >= (t))
 
 /* Division by a constant as a product: n / by for n below 2^31 (Granlund and Montgomery 1994, theorem 4.2). */
 typedef struct tsr_divisor {
@@ -44,23 +34,6 @@ TSR_HD tsr_divisor tsr_divisor_of(uint32_t by)
     return d;
 }
 TSR_HD uint32_t tsr_divide(tsr_divisor d, uint32_t n) { return (uint32_t)((uint64_t)n * d.factor >> d.shift); }
-
-/* Sides of four bytes in a word, as four bits: the 7 low bits of each are compared by a subtraction that cannot borrow from the next, the top bits decide
- * where they differ. Signed bytes compare as unsigned ones with the top bit turned. */
-typedef struct tsr_side_bytes {
-    uint32_t turn, low, either, invert;
-} tsr_side_bytes;
-TSR_HD tsr_side_bytes tsr_side_bytes_of(uint32_t threshold /* 0 .. 255, of signed bytes + 128 */, int with_sign, int invert)
-{
-    const tsr_side_bytes s = { with_sign ? 0x80808080u : 0, (threshold & 127u) * 0x01010101u, threshold < 128 ? 0xffffffffu : 0, invert ? 15u : 0 };
-    return s;
-}
-TSR_HD uint32_t tsr_side_of_bytes(tsr_side_bytes s, uint32_t four)
-{
-    const uint32_t top = 0x80808080u, v = four ^ s.turn, reached = (v | top) - s.low;
-    const uint32_t inside = ((v & reached) | ((v | reached) & s.either)) & top; /* v >= t: both top bits, or for t < 128 one of them */
-    return (inside * 0x00204081u >> 28) ^ s.invert;                             /* bits 7 15 23 31 to 28 29 30 31; the products do not meet */
-}
 
 typedef struct tsr_surface_totals {
     uint64_t vertices, triangles, not_a_number;
@@ -105,6 +78,7 @@ typedef struct tsr_surface_grid {
     uint64_t *place;                   /* [blocks] the CPU's: where the vertices of the block lie in the store */
     struct tsr_vertex_store *store;    /* the CPU's, from count to finish */
     uint64_t *groups;                  /* [ceil(blocks / 1024)][4] sums of the device's scan */
+    int32_t clear;                     /* the device's: nothing was added to the totals since they were cleared */
     tsr_surface_totals *totals, *mail; /* mail: the device's, where the host finds the same without waiting for what comes after */
 } tsr_surface_grid;
 

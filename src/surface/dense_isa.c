@@ -55,11 +55,13 @@ static inline void piece_next(const tsr_surface_grid *g, const piece *from, int6
     piece_open(g, stop, p);
 }
 
+#if !defined(__AVX512BW__)
 /* Are not all samples that the cells and edges of a word touch on one side? From the words of the four rows and, if there is one, the next. */
 static inline uint32_t busy_word(const uint32_t *a, const uint32_t *b, const uint32_t *c, const uint32_t *d)
 {
     return (a[0] ^ (a[0] >> 1 | a[1] << 31)) | (a[0] ^ b[0]) | (a[0] ^ c[0]) | (a[0] ^ d[0]) | (((a[1] ^ b[1]) | (a[1] ^ c[1]) | (a[1] ^ d[1])) & 1u);
 }
+#endif
 
 static inline uint32_t piece_busy(const piece *p)
 {

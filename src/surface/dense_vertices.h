@@ -80,7 +80,7 @@ static void batch_ends(const tsr_surface_grid *g, int32_t n, batch *b)
 }
 
 /* x0 y0 z0 x1 y1 z1 ... */
-static void batch_interleave(int32_t n, batch *b)
+static void batch_interleave(int32_t n, const batch *b, float *to)
 {
 #if defined(__AVX512BW__)
     _Alignas(64) static const int32_t from[3][2][16] = {
@@ -93,14 +93,14 @@ static void batch_interleave(int32_t n, batch *b)
         const __m512 x = _mm512_loadu_ps(b->px + k), y = _mm512_loadu_ps(b->py + k), z = _mm512_loadu_ps(b->pz + k);
         for (int32_t v = 0; v < 3; v++) {
             const __m512 xy = _mm512_permutex2var_ps(x, _mm512_load_si512(from[v][0]), y);
-            _mm512_storeu_ps(b->position + 3 * k + 16 * v, _mm512_permutex2var_ps(xy, _mm512_load_si512(from[v][1]), z));
+            _mm512_storeu_ps(to + 3 * k + 16 * v, _mm512_permutex2var_ps(xy, _mm512_load_si512(from[v][1]), z));
         }
     }
 #else
     for (int32_t k = 0; k < n; k++) {
-        b->position[3 * k] = b->px[k];
-        b->position[3 * k + 1] = b->py[k];
-        b->position[3 * k + 2] = b->pz[k];
+        to[3 * k] = b->px[k];
+        to[3 * k + 1] = b->py[k];
+        to[3 * k + 2] = b->pz[k];
     }
 #endif
 }
@@ -123,13 +123,15 @@ static void batch_flush(const tsr_surface_grid *g, batch *b, tsr_vertex_arena *a
         b->py[k] = tsr_vertex_coordinate(g, 1, i, j, l);
         b->pz[k] = tsr_vertex_coordinate(g, 2, i, j, l);
     }
-    batch_interleave(n, b);
+    float *room = g->normals ? NULL : tsr_store_room(arena, n);
+    batch_interleave(n, b, room ? room : b->position);
     for (int32_t k = 0; k < count && g->normals; k++) {
         tsr_word_place p = batch_place(g, b, b->code[k]);
         tsr_vertex_normal(g, &p, (int32_t)(b->code[k] & 255), (int32_t)(b->code[k] >> 8 & 255), b->lower[k], b->upper[k], b->share[k],
                           b->normal + 3 * k);
     }
-    tsr_store_append(arena, b->position, g->normals ? b->normal : NULL, count);
+    if (room) arena->count += count;
+    else tsr_store_append(arena, b->position, g->normals ? b->normal : NULL, count);
     b->count = b->words = 0;
 }
 

@@ -55,23 +55,33 @@ TSR_HD tsr_dense_bits tsr_dense_bits_of(const tsr_surface_grid *g, const tsr_wor
     }
     return row;
 }
-/* Row number j (y, z) = 00 10 01 11 with those beside it at y + 1 and z + 1. */
+TSR_HD uint32_t tsr_reach_first(const tsr_surface_grid *g, int64_t word)
+{
+    return g->base + g->block_vertex[word >> TSR_BLOCK_SHIFT] + g->prefix[word];
+}
+/* Row number j (y, z) = 00 10 01 11 with those beside it at y + 1 and z + 1. The number of its first vertex is looked up where it has any: words that lie apart
+ * in memory are what the device waits for. */
 TSR_HD void tsr_reach_row_dense(const tsr_surface_grid *g, const tsr_word_place *p, int32_t j, tsr_dense_bits row, tsr_dense_bits row_y,
                                 tsr_dense_bits row_z, tsr_word_reach *reach)
 {
     const int32_t oy = j & 1, oz = j >> 1;
-    const int more = p->left[0] > 32, to_y = oy + 1 < p->left[1], to_z = oz + 1 < p->left[2], there = oy < p->left[1] && oz < p->left[2];
     const uint32_t own = (uint32_t)tsr_bits_low(p->left[0]);
-    const int64_t word = there ? p->word + (oy + oz * g->size[1]) * g->row_words : p->word, beside = more ? word + 1 : word;
-    reach->row[j].x = (row.own ^ (row.own >> 1 | row.next << 31)) & (uint32_t)tsr_bits_low(p->left[0] - 1);
-    reach->row[j].y = to_y ? (row.own ^ row_y.own) & own : 0;
-    reach->row[j].z = to_z ? (row.own ^ row_z.own) & own : 0;
-    reach->row[j].first = g->base + g->block_vertex[word >> TSR_BLOCK_SHIFT] + g->prefix[word];
-    reach->next[j] = g->base + g->block_vertex[beside >> TSR_BLOCK_SHIFT] + g->prefix[beside];
+    tsr_reach_row *to = &reach->row[j];
+    to->x = (row.own ^ (row.own >> 1 | row.next << 31)) & (uint32_t)tsr_bits_low(p->left[0] - 1);
+    to->y = oy + 1 < p->left[1] ? (row.own ^ row_y.own) & own : 0;
+    to->z = oz + 1 < p->left[2] ? (row.own ^ row_z.own) & own : 0;
+    to->first = to->x | to->y | to->z ? tsr_reach_first(g, p->word + (oy + oz * g->size[1]) * g->row_words) : 0;
     reach->side[j] = row.own | (uint64_t)row.next << 32;
-    reach->far |= (((p->left[0] > 33 ? row.next ^ row.next >> 1 : 0) & 1u) | ((more && to_y ? row.next ^ row_y.next : 0) & 1u) << 1 |
-                   ((more && to_z ? row.next ^ row_z.next : 0) & 1u) << 2)
-                  << (3 * j);
+}
+/* And of the word after it, which the last cell of a word reaches. */
+TSR_HD void tsr_reach_next_dense(const tsr_surface_grid *g, const tsr_word_place *p, int32_t j, tsr_dense_bits row, tsr_dense_bits row_y,
+                                 tsr_dense_bits row_z, tsr_word_reach *reach)
+{
+    const int32_t oy = j & 1, oz = j >> 1;
+    const uint32_t x = p->left[0] > 33 ? row.next ^ row.next >> 1 : 0, y = oy + 1 < p->left[1] ? row.next ^ row_y.next : 0,
+                   z = oz + 1 < p->left[2] ? row.next ^ row_z.next : 0;
+    reach->next[j] = tsr_reach_first(g, p->word + (oy + oz * g->size[1]) * g->row_words + 1);
+    reach->far |= ((x & 1u) | (y & 1u) << 1 | (z & 1u) << 2) << (3 * j);
 }
 TSR_HD void tsr_reach_load_dense(const tsr_surface_grid *g, const tsr_word_place *p, tsr_word_reach *reach)
 {
@@ -84,6 +94,11 @@ TSR_HD void tsr_reach_load_dense(const tsr_surface_grid *g, const tsr_word_place
     tsr_reach_row_dense(g, p, 1, r10, r20, r11, reach);
     tsr_reach_row_dense(g, p, 2, r01, r11, r02, reach);
     tsr_reach_row_dense(g, p, 3, r11, r21, r12, reach);
+    if (!(tsr_cells_active(g, p, reach->side) >> 31)) return;
+    tsr_reach_next_dense(g, p, 0, r00, r10, r01, reach);
+    tsr_reach_next_dense(g, p, 1, r10, r20, r11, reach);
+    tsr_reach_next_dense(g, p, 2, r01, r11, r02, reach);
+    tsr_reach_next_dense(g, p, 3, r11, r21, r12, reach);
 }
 /* Of them the edges that the word owns: all that its vertices need. */
 TSR_HD void tsr_reach_load_own(const tsr_surface_grid *g, const tsr_word_place *p, tsr_word_reach *reach)

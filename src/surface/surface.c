@@ -177,7 +177,7 @@ static tsr_status workspace_grow(tsr_surface_workspace *w, int64_t bytes)
     if (bytes <= w->bytes) return TSR_OK;
     tsr_device_release(w->context, w->memory, (size_t)w->bytes);
     w->memory = NULL;
-    w->bytes = 0;
+    w->bytes = w->clear = 0;
     TSR_TRY(tsr_device_allocate(w->context, (size_t)bytes, &w->memory));
     w->bytes = bytes;
     return TSR_OK;
@@ -196,6 +196,7 @@ tsr_status tsr_surface_run(tsr_context *context, tsr_surface_grid *g, int32_t co
     TSR_TRY(workspace_grow(w, bytes * count));
     for (int32_t k = 0; k < count; k++) carve(&g[k], extra, ops->extract != NULL, (char *)w->memory + bytes * k);
     g->store = w->store;
+    g->clear = w->clear;
     status = fits ? make_again(context, g, w->list_words, meshes, &totals) : ops->count(context->queue, g, count);
     for (int32_t k = 0; k < count; k++) {
         int64_t taken = 0;
@@ -207,13 +208,13 @@ tsr_status tsr_surface_run(tsr_context *context, tsr_surface_grid *g, int32_t co
         if (reports && status == TSR_OK) reports[k] = (tsr_surface_report){ reports[k].cells, (int64_t)totals.not_a_number, bytes + taken };
     }
     for (int32_t k = 0; k < count && status != TSR_OK; k++) tsr_mesh_destroy(&meshes[k]);
+    w->clear = status == TSR_OK && g->words > 0;
     if (!workspace) tsr_device_release(context, once.memory, (size_t)once.bytes);
     return status;
 }
 
-/* Grids of a volume for these isovalues. */
-static tsr_status lay_volume(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options, const double *isovalues,
-                             int32_t count, tsr_surface_grid *g, tsr_surface_report *reports)
+tsr_status tsr_surface_lay_volume(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options, const double *isovalues,
+                                  int32_t count, tsr_surface_grid *g, tsr_surface_report *reports)
 {
     tsr_surface_options own = *options;
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
@@ -236,7 +237,7 @@ tsr_status tsr_surface_extract_several(tsr_context *context, const tsr_volume *v
         TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: %d isovalues, expected 1 to %d", (int)count, (int)TSR_SURFACE_SEVERAL);
     for (int32_t k = 0; k < count; k++) meshes[k] = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
-    TSR_TRY(lay_volume(context, volume, &own, isovalues, count, g, reports));
+    TSR_TRY(tsr_surface_lay_volume(context, volume, &own, isovalues, count, g, reports));
     TSR_TRY(tsr_surface_run(context, g, count, 0, volume->geometry.space, NULL, meshes, reports));
     return TSR_OK;
 }
@@ -281,7 +282,7 @@ tsr_status tsr_surface_extract_again(tsr_surface_workspace *workspace, const tsr
     *mesh = NULL;
     if (!workspace) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: workspace is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
-    TSR_TRY(lay_volume(workspace->context, volume, &own, &own.isovalue, 1, &g, report));
+    TSR_TRY(tsr_surface_lay_volume(workspace->context, volume, &own, &own.isovalue, 1, &g, report));
     TSR_TRY(tsr_surface_run(workspace->context, &g, 1, 0, volume->geometry.space, workspace, &workspace->mesh, report));
     *mesh = workspace->mesh;
     return TSR_OK;

@@ -12,6 +12,7 @@ struct tsr_surface_workspace {
     tsr_context *context;
     void *memory;
     int64_t bytes, list_words; /* of the surface before */
+    int32_t clear;             /* as the grid's */
     tsr_mesh *mesh;
     struct tsr_vertex_store *store; /* the CPU's */
 };
@@ -23,6 +24,9 @@ tsr_status tsr_surface_run(tsr_context *context, tsr_surface_grid *grids, int32_
                            tsr_surface_workspace *workspace, tsr_mesh **meshes, tsr_surface_report *reports);
 /* The extents of a volume with the pad set; checks them. `data` NULL so far. */
 tsr_status tsr_surface_lay(tsr_surface_grid *grid, tsr_size3 size);
+/* Grids of a volume for these isovalues, but for their working memory; reports NULL or [count], their cells. */
+tsr_status tsr_surface_lay_volume(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options, const double *isovalues,
+                                  int32_t count, tsr_surface_grid *grids, tsr_surface_report *reports);
 /* Checks options and list and fills the grid but for its working memory; *count = stored tiles. Waits for the queue. */
 tsr_status tsr_surface_lay_tiles(tsr_context *context, const struct tsr_tiles *tiles, const tsr_surface_options *options, tsr_surface_grid *grid,
                                  int64_t *count);

@@ -1,4 +1,5 @@
 #include "core/parallel.h"
+#include "surface/gather_cpu.h"
 #include "surface/surface_isa.h"
 #include "surface/surface_ops.h"
 #include "surface/vertex_store.h"
@@ -270,6 +271,20 @@ static tsr_status cpu_totals(tsr_queue *queue, const tsr_surface_grid *grid, int
     return TSR_OK;
 }
 
+static void sides(void *user, int64_t begin, int64_t end, int worker)
+{
+    struct work *w = (struct work *)user;
+    w->not_a_number[worker] += TSR_ISA_SELECT(tsr_surface_rows)(w->grid, begin, end);
+}
+static tsr_status cpu_sides(tsr_queue *queue, const tsr_surface_grid *g)
+{
+    struct work w = { .grid = g };
+    int threads = queue->threads < TSR_STORE_WORKERS ? queue->threads : TSR_STORE_WORKERS;
+    tsr_parallel(threads, g->size[1] * g->size[2], 64, sides, &w);
+    for (int k = 0; k < threads; k++) g->totals->not_a_number += (uint64_t)w.not_a_number[k];
+    return TSR_OK;
+}
+
 const tsr_surface_ops tsr_surface_cpu = { .count = cpu_count,
                                           .totals = cpu_totals,
                                           .emit = cpu_emit,
@@ -279,4 +294,8 @@ const tsr_surface_ops tsr_surface_cpu = { .count = cpu_count,
                                           .count_some = cpu_count_some,
                                           .emit_some = cpu_emit_some,
                                           .view_keys = cpu_view_keys,
-                                          .view_move = cpu_view_move };
+                                          .view_move = cpu_view_move,
+                                          .sides = cpu_sides,
+                                          .gather_count = cpu_gather_count,
+                                          .gather_listed = cpu_gather_listed,
+                                          .gather_write = cpu_gather_write };

@@ -1,5 +1,7 @@
+#include "device/early.h"
 #include "device/mail.h"
 #include "surface/emit_cuda.h"
+#include "surface/sides_cuda.h"
 #include "surface/surface_ops.h"
 
 /* Blocks that a multiprocessor holds, of counting and of writing: what registers are left to. */
@@ -8,136 +10,6 @@ enum { GROUP = 1024, FEW_GROUPS = 4, PLACE_SHARES = 8 };
 /* Below so many words with work per multiprocessor a warp takes FEW_SHARE of them, not 32, and the vertices or the triangles alone: there are warps to
  * spare, and what is waited for is the longest of them. */
 enum { SHARED_WORDS = 32 * 64, FEW_SHARE = 16 };
-
-/* ---- sides: one bit per sample ------------------------------------------------------------------------------------------------------ */
-
-TSR_DEVICE_FN int side(const tsr_side &s, uint8_t v) { return TSR_SIDE_INTEGER(v, (uint8_t)s.u, s.invert); }
-TSR_DEVICE_FN int side(const tsr_side &s, int8_t v) { return TSR_SIDE_INTEGER(v, (int8_t)s.i, s.invert); }
-TSR_DEVICE_FN int side(const tsr_side &s, uint16_t v) { return TSR_SIDE_INTEGER(v, (uint16_t)s.u, s.invert); }
-TSR_DEVICE_FN int side(const tsr_side &s, int16_t v) { return TSR_SIDE_INTEGER(v, (int16_t)s.i, s.invert); }
-TSR_DEVICE_FN int side(const tsr_side &s, uint32_t v) { return TSR_SIDE_INTEGER(v, (uint32_t)s.u, s.invert); }
-TSR_DEVICE_FN int side(const tsr_side &s, int32_t v) { return TSR_SIDE_INTEGER(v, (int32_t)s.i, s.invert); }
-TSR_DEVICE_FN int side(const tsr_side &s, uint64_t v) { return TSR_SIDE_INTEGER(v, s.u, s.invert); }
-TSR_DEVICE_FN int side(const tsr_side &s, int64_t v) { return TSR_SIDE_INTEGER(v, s.i, s.invert); }
-TSR_DEVICE_FN int side(const tsr_side &s, float v) { return TSR_SIDE_REAL(v, s.f, s.below); }
-TSR_DEVICE_FN int side(const tsr_side &s, double v) { return TSR_SIDE_REAL(v, s.d, s.below); }
-
-TSR_DEVICE_FN void add_total(uint64_t *total, uint32_t own)
-{
-    uint32_t sum = __reduce_add_sync(TSR_WARP_ALL, own);
-    if ((threadIdx.x & 31) == 0 && sum) atomicAdd((unsigned long long *)total, (unsigned long long)sum);
-}
-
-/* Of samples that are always numbers: nothing is added to the totals before all words are there, so that their kernel clears them. */
-TSR_DEVICE_FN void begin_totals(const tsr_surface_grid &g)
-{
-    const tsr_surface_totals none = { 0, 0, 0, 0, 0, 0 };
-    if (blockIdx.x == 0 && threadIdx.x == 0) *g.totals = none;
-}
-
-/* A warp makes 32 words, one ballot each: reads and writes are coalesced. */
-template <class T> TSR_KERNEL(rows_kernel)(tsr_surface_grid g)
-{
-    const T *TSR_RESTRICT data = (const T *)g.data;
-    uint32_t lane = threadIdx.x & 31, word_bits = 0, not_a_number = 0;
-    int64_t first = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) - lane;
-    if (first >= g.words) return;
-    if (!g.pad && g.stored[0] % 32 == 0 && first + 32 <= g.words) {
-        const T *from = data + first * 32 + lane;
-#pragma unroll 8
-        for (uint32_t k = 0; k < 32; k++) {
-            T v = from[k * 32];
-            uint32_t bits = __ballot_sync(TSR_WARP_ALL, side(g.side, v));
-            not_a_number += !(v == v);
-            if (lane == k) word_bits = bits;
-        }
-    } else {
-        int64_t row = -1; /* index of the row's first sample, of the word this lane will own */
-        int32_t x = 0;
-        if (first + lane < g.words) {
-            tsr_word_place p;
-            tsr_word_locate(&g, first + lane, &p);
-            int64_t y = p.y - g.pad, z = p.z - g.pad;
-            if (y >= 0 && z >= 0 && y < g.stored[1] && z < g.stored[2]) row = (z * g.stored[1] + y) * g.stored[0];
-            x = (int32_t)p.x - g.pad;
-        }
-#pragma unroll 4
-        for (uint32_t k = 0; k < 32; k++) {
-            int64_t from = __shfl_sync(TSR_WARP_ALL, row, (int)k), at = __shfl_sync(TSR_WARP_ALL, x, (int)k) + (int64_t)lane;
-            int inside = 0;
-            if (from >= 0 && at >= 0 && at < g.stored[0]) {
-                T v = data[from + at];
-                inside = side(g.side, v);
-                not_a_number += !(v == v);
-            }
-            uint32_t bits = __ballot_sync(TSR_WARP_ALL, inside);
-            if (lane == k) word_bits = bits;
-        }
-    }
-    if (first + lane < g.words) g.bits[first + lane] = word_bits;
-    if ((T)0.5 != (T)0) add_total(&g.totals->not_a_number, not_a_number);
-    else begin_totals(g);
-}
-
-/* Bytes of rows of whole words: a lane takes half a word at a time, and neighbours put theirs together. */
-enum { BYTES_STEPS = 8, BYTES_WORDS = TSR_BLOCK_WORDS / 2 * BYTES_STEPS /* of a block of threads */ };
-template <class T> TSR_KERNEL(rows_bytes_kernel)(tsr_surface_grid g)
-{
-    const int with_sign = (T)-1 < 0;
-    const tsr_side_bytes s = tsr_side_bytes_of((uint32_t)(uint8_t)(with_sign ? (uint64_t)(g.side.i + 128) : g.side.u), with_sign, g.side.invert);
-    const uint32_t lane = threadIdx.x & 31, odd = lane & 1;
-    const int64_t first = ((int64_t)blockIdx.x * TSR_BLOCK_WORDS + threadIdx.x - lane) * BYTES_STEPS, halves = 2 * g.words;
-    const uint4 *data = (const uint4 *)g.data + first;
-    uint4 v[BYTES_STEPS];
-    uint32_t half[BYTES_STEPS];
-    begin_totals(g);
-    if (first >= halves) return;
-    if (first + 32 * BYTES_STEPS <= halves) {
-#pragma unroll
-        for (int k = 0; k < BYTES_STEPS; k++) v[k] = __ldcs(data + 32 * k + lane);
-    } else {
-#pragma unroll
-        for (int k = 0; k < BYTES_STEPS; k++) v[k] = first + 32 * k + lane < halves ? data[32 * k + lane] : make_uint4(0, 0, 0, 0);
-    }
-#pragma unroll
-    for (int k = 0; k < BYTES_STEPS; k++)
-        half[k] =
-            tsr_side_of_bytes(s, v[k].x) | tsr_side_of_bytes(s, v[k].y) << 4 | tsr_side_of_bytes(s, v[k].z) << 8 | tsr_side_of_bytes(s, v[k].w) << 12;
-#pragma unroll
-    for (int k = 0; k < BYTES_STEPS; k += 2) { /* even lanes end with the words of step k, odd ones with those of the next */
-        const uint32_t other = __shfl_xor_sync(TSR_WARP_ALL, odd ? half[k] : half[k + 1], 1);
-        const int64_t word = first / 2 + 16 * (k + (int)odd) + lane / 2;
-        if (word < g.words) g.bits[word] = odd ? other | half[k + 1] << 16 : half[k] | other << 16;
-    }
-}
-static void launch_bytes(tsr_queue *queue, const tsr_surface_grid &g)
-{
-    const uint32_t blocks = tsr_blocks(g.words, BYTES_WORDS, INT32_MAX);
-    if (g.dtype == TSR_U8) TSR_LAUNCH(queue, rows_bytes_kernel<uint8_t>, blocks, TSR_BLOCK_WORDS, 0, g);
-    else TSR_LAUNCH(queue, rows_bytes_kernel<int8_t>, blocks, TSR_BLOCK_WORDS, 0, g);
-}
-
-TSR_KERNEL(slots_kernel)(tsr_surface_grid g, int64_t tiles)
-{
-    int64_t tile = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (tile < tiles) g.slot_of[g.ids[tile]] = (uint32_t)tile;
-}
-
-/* One thread per voxel of the stored tiles; a ballot holds 4 or 8 words. */
-TSR_KERNEL(tile_rows_kernel)(tsr_surface_grid g)
-{
-    int64_t voxel = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, word = voxel >> g.log2_edge;
-    int32_t edge = 1 << g.log2_edge;
-    int inside = 0, not_a_number = 0;
-    if (word < g.words) {
-        float v = g.phi[((int64_t)g.ids[voxel >> (3 * g.log2_edge)] << (3 * g.log2_edge)) | (voxel & (edge * edge * edge - 1))];
-        inside = side(g.side, v);
-        not_a_number = !(v == v);
-    }
-    uint32_t bits = __ballot_sync(TSR_WARP_ALL, inside);
-    if (word < g.words && (voxel & (edge - 1)) == 0) g.bits[word] = bits >> (threadIdx.x & 31) & (uint32_t)tsr_bits_low(edge);
-    add_total(&g.totals->not_a_number, (uint32_t)not_a_number);
-}
 
 /* ---- counts and their scan ---------------------------------------------------------------------------------------------------------- */
 
@@ -190,6 +62,8 @@ TSR_KERNEL(__launch_bounds__(TSR_BLOCK_WORDS, DECIDE  ? 1
 {
     if (!DECIDE) g.decide = 0;
     g.tiled = TILED;
+    tsr_let_next();
+    tsr_wait_before();
     TSR_SHARED(uint32_t, warps, 32);
     TSR_SHARED(uint8_t, words, TSR_BLOCK_WORDS);
     TSR_SHARED(uint32_t, sums, DECIDE || TILED ? 1 : TSR_BLOCK_WORDS);
@@ -311,6 +185,8 @@ TSR_DEVICE_FN group_sums scan_group(group_sums value, group_sums *warps, group_s
 /* Sums of 1024 blocks; then, with the sums scanned, the place of each block. */
 TSR_KERNEL(group_kernel)(tsr_surface_grid g)
 {
+    tsr_let_next();
+    tsr_wait_before();
     TSR_SHARED(group_sums, warps, GROUP / 32);
     const group_place none = { 0, 0, 0, 0 };
     group_sums total;
@@ -325,10 +201,14 @@ TSR_DEVICE_FN void post_totals(const tsr_surface_grid &g, group_place all)
     g.totals->active_blocks = (uint32_t)all.active;
     g.totals->list_words = all.words;
     *g.mail = *g.totals;
+    g.totals->not_a_number = 0; /* clear for the next count of a workspace */
+    g.totals->torn = 0;
 }
 
 TSR_KERNEL(total_kernel)(tsr_surface_grid g, int64_t groups)
 {
+    tsr_let_next();
+    tsr_wait_before();
     const uint32_t lane = threadIdx.x;
     uint64_t carry[4] = { 0, 0, 0, 0 };
     for (int64_t first = 0; first < groups; first += 32)
@@ -359,6 +239,7 @@ TSR_DEVICE_FN void place_block(const tsr_surface_grid &g, int64_t block, group_s
 
 TSR_KERNEL(place_kernel)(tsr_surface_grid g)
 {
+    tsr_wait_before();
     TSR_SHARED(group_sums, warps, GROUP / 32);
     const int64_t block = (int64_t)blockIdx.x * GROUP + threadIdx.x;
     const group_sums own = sums_of(g, block);
@@ -371,6 +252,7 @@ TSR_KERNEL(place_kernel)(tsr_surface_grid g)
 TSR_KERNEL(__launch_bounds__(GROUP) place_few_kernel)
 (tsr_surface_grid g, int32_t groups)
 {
+    tsr_wait_before();
     TSR_SHARED(group_sums, warps, GROUP / 32);
     group_place place = { 0, 0, 0, 0 }, at[FEW_GROUPS];
     group_sums own[FEW_GROUPS], total;
@@ -403,38 +285,23 @@ static tsr_status count_grid(tsr_queue *queue, const tsr_surface_grid *grid, int
     g.mail = (tsr_surface_totals *)tsr_queue_mail(queue) + number;
     memset(g.mail, 0, sizeof *g.mail);
     if (g.words == 0) return TSR_OK;
-    if (g.tiled || g.dtype == TSR_F32 || g.dtype == TSR_F64) TSR_TRY(tsr_queue_fill(queue, g.totals, 0, sizeof *g.totals));
+    if (!g.clear && (g.tiled || g.dtype == TSR_F32 || g.dtype == TSR_F64)) TSR_TRY(tsr_queue_fill(queue, g.totals, 0, sizeof *g.totals));
     uint32_t blocks = (uint32_t)g.blocks;
     if (g.tiled) {
         int64_t tiles = g.words >> (2 * g.log2_edge);
         TSR_LAUNCH(queue, slots_kernel, tsr_blocks(tiles, 256, INT32_MAX), 256, 0, g, tiles);
         TSR_LAUNCH(queue, tile_rows_kernel, tsr_blocks(g.words << g.log2_edge, 256, INT32_MAX), 256, 0, g);
-    } else if ((g.dtype == TSR_U8 || g.dtype == TSR_I8) && !g.pad && g.stored[0] % 32 == 0) {
-        launch_bytes(queue, g);
-    } else {
-        switch (g.dtype) {
-        case TSR_U8: TSR_LAUNCH(queue, rows_kernel<uint8_t>, blocks, TSR_BLOCK_WORDS, 0, g); break;
-        case TSR_I8: TSR_LAUNCH(queue, rows_kernel<int8_t>, blocks, TSR_BLOCK_WORDS, 0, g); break;
-        case TSR_U16: TSR_LAUNCH(queue, rows_kernel<uint16_t>, blocks, TSR_BLOCK_WORDS, 0, g); break;
-        case TSR_I16: TSR_LAUNCH(queue, rows_kernel<int16_t>, blocks, TSR_BLOCK_WORDS, 0, g); break;
-        case TSR_U32: TSR_LAUNCH(queue, rows_kernel<uint32_t>, blocks, TSR_BLOCK_WORDS, 0, g); break;
-        case TSR_I32: TSR_LAUNCH(queue, rows_kernel<int32_t>, blocks, TSR_BLOCK_WORDS, 0, g); break;
-        case TSR_U64: TSR_LAUNCH(queue, rows_kernel<uint64_t>, blocks, TSR_BLOCK_WORDS, 0, g); break;
-        case TSR_I64: TSR_LAUNCH(queue, rows_kernel<int64_t>, blocks, TSR_BLOCK_WORDS, 0, g); break;
-        case TSR_F32: TSR_LAUNCH(queue, rows_kernel<float>, blocks, TSR_BLOCK_WORDS, 0, g); break;
-        default: TSR_LAUNCH(queue, rows_kernel<double>, blocks, TSR_BLOCK_WORDS, 0, g); break;
-        }
-    }
+    } else launch_sides(queue, g);
     if (g.tiled) {
-        if (g.decide) TSR_LAUNCH(queue, (count_kernel<1, 1>), blocks, TSR_BLOCK_WORDS, 0, g);
-        else TSR_LAUNCH(queue, (count_kernel<0, 1>), blocks, TSR_BLOCK_WORDS, 0, g);
-    } else if (g.decide) TSR_LAUNCH(queue, (count_kernel<1, 0>), blocks, TSR_BLOCK_WORDS, 0, g);
-    else TSR_LAUNCH(queue, (count_kernel<0, 0>), blocks, TSR_BLOCK_WORDS, 0, g);
-    if (groups <= FEW_GROUPS) TSR_LAUNCH(queue, place_few_kernel, PLACE_SHARES, GROUP, 0, g, (int32_t)groups);
+        if (g.decide) TSR_LAUNCH_EARLY(queue, (count_kernel<1, 1>), blocks, TSR_BLOCK_WORDS, 0, g);
+        else TSR_LAUNCH_EARLY(queue, (count_kernel<0, 1>), blocks, TSR_BLOCK_WORDS, 0, g);
+    } else if (g.decide) TSR_LAUNCH_EARLY(queue, (count_kernel<1, 0>), blocks, TSR_BLOCK_WORDS, 0, g);
+    else TSR_LAUNCH_EARLY(queue, (count_kernel<0, 0>), blocks, TSR_BLOCK_WORDS, 0, g);
+    if (groups <= FEW_GROUPS) TSR_LAUNCH_EARLY(queue, place_few_kernel, PLACE_SHARES, GROUP, 0, g, (int32_t)groups);
     else {
-        TSR_LAUNCH(queue, group_kernel, (uint32_t)groups, GROUP, 0, g);
-        TSR_LAUNCH(queue, total_kernel, 1, 32, 0, g, groups);
-        TSR_LAUNCH(queue, place_kernel, (uint32_t)groups, GROUP, 0, g);
+        TSR_LAUNCH_EARLY(queue, group_kernel, (uint32_t)groups, GROUP, 0, g);
+        TSR_LAUNCH_EARLY(queue, total_kernel, 1, 32, 0, g, groups);
+        TSR_LAUNCH_EARLY(queue, place_kernel, (uint32_t)groups, GROUP, 0, g);
     }
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
@@ -461,13 +328,19 @@ static tsr_status cuda_totals(tsr_queue *queue, const tsr_surface_grid *grid, in
 
 /* ---- output ------------------------------------------------------------------------------------------------------------------------- */
 
+/* TYPE: the element type of a volume without pad whose vertices have no normals, the kernel without the rest. */
+enum { ANY_TYPE = -1 };
 /* A warp takes `share` words of the list, a multiple of TSR_LIST_GRAIN up to 32; apart != 0: the vertices by one block of threads, the triangles by another. */
-template <int DECIDE, int TILED>
+template <int DECIDE, int TILED, int TYPE = ANY_TYPE>
 TSR_KERNEL(__launch_bounds__(EMIT_WARPS * 32, DECIDE ? 1 : EMIT_BLOCKS) emit_kernel)
 (tsr_surface_grid g, tsr_surface_output out, int32_t share, int32_t apart)
 {
     if (!DECIDE) g.decide = 0;
     g.tiled = TILED;
+    if (TYPE != ANY_TYPE) {
+        g.dtype = (tsr_dtype)TYPE;
+        g.normals = g.pad = 0;
+    }
     TSR_SHARED(emit_lists, lists, EMIT_WARPS);
     const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     const int64_t words = tsr_output_words(&out), step = (int64_t)(gridDim.x >> apart) * EMIT_WARPS * share;
@@ -486,6 +359,14 @@ static tsr_status launch_emit(tsr_queue *queue, const tsr_surface_grid &g, const
         if (g.decide) TSR_LAUNCH(queue, (emit_kernel<1, 1>), blocks, EMIT_WARPS * 32, 0, g, out, share, few);
         else TSR_LAUNCH(queue, (emit_kernel<0, 1>), blocks, EMIT_WARPS * 32, 0, g, out, share, few);
     } else if (g.decide) TSR_LAUNCH(queue, (emit_kernel<1, 0>), blocks, EMIT_WARPS * 32, 0, g, out, share, few);
+    else if (g.dtype == TSR_F32 && !g.pad && !g.normals)
+        TSR_LAUNCH(queue, (emit_kernel<0, 0, TSR_F32>), blocks, EMIT_WARPS * 32, 0, g, out, share, few);
+    else if (g.dtype == TSR_U16 && !g.pad && !g.normals)
+        TSR_LAUNCH(queue, (emit_kernel<0, 0, TSR_U16>), blocks, EMIT_WARPS * 32, 0, g, out, share, few);
+    else if (g.dtype == TSR_I16 && !g.pad && !g.normals)
+        TSR_LAUNCH(queue, (emit_kernel<0, 0, TSR_I16>), blocks, EMIT_WARPS * 32, 0, g, out, share, few);
+    else if (g.dtype == TSR_U8 && !g.pad && !g.normals)
+        TSR_LAUNCH(queue, (emit_kernel<0, 0, TSR_U8>), blocks, EMIT_WARPS * 32, 0, g, out, share, few);
     else TSR_LAUNCH(queue, (emit_kernel<0, 0>), blocks, EMIT_WARPS * 32, 0, g, out, share, few);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
@@ -522,138 +403,8 @@ static tsr_status cuda_unindex(tsr_queue *queue, const tsr_surface_output *from,
     return TSR_OK;
 }
 
-/* ---- a surface that follows its list: some tiles of it --------------------------------------------------------------------------------------- */
-
-/* A warp per entry of the list; most only compare keys. */
-TSR_KERNEL(look_kernel)(tsr_surface_look l)
-{
-    const uint32_t lane = threadIdx.x & 31;
-    const int64_t entry = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) >> 5;
-    if (entry >= l.entries) return;
-    const uint64_t key = l.keys[entry];
-    const uint32_t id = l.ids[entry];
-    const int wanted = tsr_track_wanted(&l, key, id);
-    uint64_t sum = wanted ? tsr_track_sum(&l, id, (int32_t)lane, 32) : 0;
-    for (uint32_t d = 16; d; d >>= 1) sum += __shfl_xor_sync(TSR_WARP_ALL, sum, d);
-    __syncwarp();
-    if (lane == 0) tsr_track_keep(&l, key, id, wanted, sum);
-}
-TSR_KERNEL(gone_kernel)(tsr_surface_look l)
-{
-    int64_t id = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (id < l.capacity) tsr_track_gone(&l, id);
-}
-TSR_KERNEL(ring_kernel)(tsr_surface_look l)
-{
-    int64_t entry = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (entry < l.entries) tsr_track_ring(&l, l.ids[entry]);
-}
-TSR_KERNEL(reach_kernel)(tsr_surface_look l)
-{
-    int64_t entry = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (entry < l.entries) tsr_track_reach(&l, l.ids[entry]);
-}
-
-static tsr_status cuda_look(tsr_queue *queue, const tsr_surface_look *look)
-{
-    const tsr_surface_look l = *look;
-    TSR_LAUNCH(queue, look_kernel, tsr_blocks(l.entries * 32, 256, INT32_MAX), 256, 0, l);
-    TSR_LAUNCH(queue, gone_kernel, tsr_blocks(l.capacity, 256, INT32_MAX), 256, 0, l);
-    TSR_LAUNCH(queue, ring_kernel, tsr_blocks(l.entries, 256, INT32_MAX), 256, 0, l);
-    TSR_LAUNCH(queue, reach_kernel, tsr_blocks(l.entries, 256, INT32_MAX), 256, 0, l);
-    TSR_TRY(tsr_launch_check(queue));
-    return TSR_OK;
-}
-
-TSR_KERNEL(some_rows_kernel)(tsr_surface_grid g, tsr_surface_some some)
-{
-    const int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, k = at >> 3 * g.log2_edge;
-    const int32_t edge = 1 << g.log2_edge;
-    int64_t voxel = 0;
-    int inside = 0;
-    if (k < some.count) {
-        voxel = (int64_t)some.ids[k] << 3 * g.log2_edge | (at & (edge * edge * edge - 1));
-        inside = side(g.side, g.phi[voxel]);
-    }
-    uint32_t bits = __ballot_sync(TSR_WARP_ALL, inside);
-    if (k < some.count && (voxel & (edge - 1)) == 0) g.bits[voxel >> g.log2_edge] = bits >> (threadIdx.x & 31) & (uint32_t)tsr_bits_low(edge);
-}
-
-/* A block of 64 threads per tile, a word each (16 of them have one if the edge is 4). */
-enum { SOME_THREADS = 64 };
-template <int DECIDE> TSR_KERNEL(some_count_kernel)(tsr_surface_grid g, tsr_surface_some some)
-{
-    if (!DECIDE) g.decide = 0;
-    TSR_SHARED(uint32_t, warps, 32);
-    const int64_t k = blockIdx.x, words = (int64_t)1 << 2 * g.log2_edge, word = ((int64_t)some.ids[k] << 2 * g.log2_edge) + threadIdx.x;
-    uint32_t count = 0, total;
-    if (threadIdx.x < words) {
-        const tsr_case_tables tables = TSR_CASE_TABLES;
-        tsr_word_place p;
-        int torn;
-        tsr_word_locate(&g, word, &p);
-        count = tsr_word_count(&g, &p, &tables, &torn);
-        if (torn) atomicOr(some.torn, 1u);
-    }
-    uint32_t before = scan_block(count, warps, &total), busy = __ballot_sync(TSR_WARP_ALL, count != 0);
-    if ((threadIdx.x & 31) == 0) some.busy[2 * k + (threadIdx.x >> 5)] = busy;
-    if (threadIdx.x < words) g.prefix[word] = (uint16_t)tsr_count_vertices(before);
-    if (threadIdx.x == 0) some.counts[k] = total;
-}
-
-static tsr_status cuda_count_some(tsr_queue *queue, const tsr_surface_grid *grid, const tsr_surface_some *some)
-{
-    const tsr_surface_grid g = *grid;
-    const tsr_surface_some s = *some;
-    TSR_TRY(tsr_queue_fill(queue, s.torn, 0, sizeof *s.torn));
-    if (s.count == 0) return TSR_OK;
-    TSR_LAUNCH(queue, some_rows_kernel, tsr_blocks(s.count << 3 * g.log2_edge, 256, INT32_MAX), 256, 0, g, s);
-    if (g.decide) TSR_LAUNCH(queue, some_count_kernel<1>, (uint32_t)s.count, SOME_THREADS, 0, g, s);
-    else TSR_LAUNCH(queue, some_count_kernel<0>, (uint32_t)s.count, SOME_THREADS, 0, g, s);
-    TSR_TRY(tsr_launch_check(queue));
-    return TSR_OK;
-}
-
-template <int DECIDE>
-TSR_KERNEL(__launch_bounds__(EMIT_WARPS * 32) some_emit_kernel)
-(tsr_surface_grid g, tsr_surface_some some, tsr_surface_output out)
-{
-    if (!DECIDE) g.decide = 0;
-    TSR_SHARED(emit_lists, lists, EMIT_WARPS);
-    const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    const int64_t k = (int64_t)blockIdx.x * EMIT_WARPS + warp;
-    if (k >= some.count) return;
-    const uint32_t *mask = some.busy + 2 * k, id = some.ids[k];
-    emit_block(g, out, (int64_t)id << 2 * g.log2_edge, mask, (uint32_t)(__popc(mask[0]) + __popc(mask[1])), g.block_vertex[id], some.triangle[k],
-               lane, &lists[warp]);
-}
-
-TSR_KERNEL(some_place_kernel)(tsr_surface_grid g, tsr_surface_some some)
-{
-    int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (k < some.count) g.block_vertex[some.ids[k]] = some.vertex[k];
-}
-/* A block per gap. */
-TSR_KERNEL(gap_kernel)(tsr_surface_some some, uint32_t *triangles)
-{
-    const uint64_t *gap = some.gap[blockIdx.x];
-    for (uint64_t k = 3 * gap[0] + threadIdx.x; k < 3 * gap[1]; k += blockDim.x) triangles[k] = 0;
-}
-
-static tsr_status cuda_emit_some(tsr_queue *queue, const tsr_surface_grid *grid, const tsr_surface_some *some, const tsr_surface_output *output)
-{
-    const tsr_surface_grid g = *grid;
-    const tsr_surface_some s = *some;
-    const tsr_surface_output out = *output;
-    if (s.gaps) TSR_LAUNCH(queue, gap_kernel, (uint32_t)s.gaps, 64, 0, s, out.triangles);
-    if (s.count) {
-        TSR_LAUNCH(queue, some_place_kernel, tsr_blocks(s.count, 256, INT32_MAX), 256, 0, g, s);
-        if (g.decide) TSR_LAUNCH(queue, some_emit_kernel<1>, tsr_blocks(s.count, EMIT_WARPS, INT32_MAX), EMIT_WARPS * 32, 0, g, s, out);
-        else TSR_LAUNCH(queue, some_emit_kernel<0>, tsr_blocks(s.count, EMIT_WARPS, INT32_MAX), EMIT_WARPS * 32, 0, g, s, out);
-    }
-    TSR_TRY(tsr_launch_check(queue));
-    return TSR_OK;
-}
+#include "surface/gather_cuda.h"
+#include "surface/tracker_cuda.h"
 
 /* ---- the order of a view --------------------------------------------------------------------------------------------------------------------- */
 
@@ -681,5 +432,13 @@ static tsr_status cuda_view_move(tsr_queue *queue, const tsr_view_job *job)
     return TSR_OK;
 }
 
-extern "C" const tsr_surface_ops tsr_surface_cuda = { cuda_count, cuda_totals,     cuda_extract,   cuda_emit,      nullptr,       cuda_unindex,
-                                                      cuda_look,  cuda_count_some, cuda_emit_some, cuda_view_keys, cuda_view_move };
+static tsr_status cuda_sides(tsr_queue *queue, const tsr_surface_grid *grid)
+{
+    if (grid->words) launch_sides(queue, *grid);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+extern "C" const tsr_surface_ops tsr_surface_cuda = { cuda_count,     cuda_totals, cuda_extract,      cuda_emit,          nullptr,
+                                                      cuda_unindex,   cuda_look,   cuda_count_some,   cuda_emit_some,     cuda_view_keys,
+                                                      cuda_view_move, cuda_sides,  cuda_gather_count, cuda_gather_listed, cuda_gather_write };

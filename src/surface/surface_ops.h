@@ -3,6 +3,7 @@
 #define TSR_SURFACE_SURFACE_OPS_H
 
 #include "surface/cells.h"
+#include "surface/gather.h"
 #include "surface/tracker_math.h"
 #include "surface/view_order.h"
 #include "device/backend.h"
@@ -30,6 +31,12 @@ typedef struct tsr_surface_ops {
     /* Keys of the triangles in the order of a view; the triangles in sorted order. */
     tsr_status (*view_keys)(tsr_queue *queue, const tsr_view_job *job);
     tsr_status (*view_move)(tsr_queue *queue, const tsr_view_job *job);
+    /* The sides of a dense volume alone, and the NaN samples into its totals, which are clear. */
+    tsr_status (*sides)(tsr_queue *queue, const tsr_surface_grid *grid);
+    /* Triangles without an index: the counts of all cells; of the listed ones; the triangles. */
+    tsr_status (*gather_count)(tsr_queue *queue, const tsr_gather_job *job);
+    tsr_status (*gather_listed)(tsr_queue *queue, const tsr_gather_job *job);
+    tsr_status (*gather_write)(tsr_queue *queue, const tsr_gather_job *job);
 } tsr_surface_ops;
 
 #endif

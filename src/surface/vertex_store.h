@@ -63,6 +63,14 @@ static inline int tsr_store_grow(tsr_vertex_arena *a)
     return a->count < a->pieces * TSR_STORE_PIECE;
 }
 
+/* Where n vertices without normals can be written at once, or NULL: then tsr_store_append. The count is the caller's to raise. */
+static inline float *tsr_store_room(tsr_vertex_arena *a, int64_t n)
+{
+    const int64_t at = a->count % TSR_STORE_PIECE;
+    if (a->floats != 3 || a->failed || a->count == a->pieces * TSR_STORE_PIECE || n > TSR_STORE_PIECE - at) return NULL;
+    return a->piece[a->count / TSR_STORE_PIECE] + 3 * at;
+}
+
 /* Appends n vertices; normals NULL if the arena has none. Out of memory: nothing, and says so once and for all. */
 static inline void tsr_store_append(tsr_vertex_arena *a, const float *vertices, const float *normals, int64_t n)
 {

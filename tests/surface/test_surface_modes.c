@@ -462,27 +462,34 @@ static void bytes(void **state)
     tsr_surface_workspace *workspace;
     require_ok(tsr_surface_workspace_create(context, &workspace));
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes - (test_is_slow() ? 1 : 0); s++)
-        for (int with_sign = 0; with_sign < 2; with_sign++) {
+        for (int type = 0; type < (s == 2 ? 2 : 4); type++) { /* u8 i8 u16 i16: 16-bit numbers have the bytes on top */
+            const int with_sign = type & 1, wide = type > 1;
             const tsr_size3 n = sizes[s];
             const int64_t samples = n.x * n.y * n.z, stride[3] = { 1, n.x, n.x * n.y };
             uint8_t *byte = (uint8_t *)malloc((size_t)samples);
+            uint16_t *half = (uint16_t *)malloc((size_t)samples * sizeof *half);
             float *f = (float *)malloc((size_t)samples * sizeof *f);
-            assert_true(byte && f);
+            assert_true(byte && half && f);
             for (int64_t v = 0; v < samples; v++) { /* mostly flat, so that words without work lie between */
                 const uint64_t r = test_random(&seed);
                 byte[v] = s == 4 && r % 50 ? 100 : (uint8_t)(r >> 20);
                 f[v] = with_sign ? (float)(int8_t)byte[v] : (float)byte[v];
+                if (!wide) continue;
+                half[v] = (uint16_t)(256 * byte[v] + (r >> 8 & 1 ? 255 : 0));
+                f[v] = with_sign ? (float)(int16_t)half[v] : (float)half[v];
             }
             const tsr_geometry geometry = tsr_geometry_make((tsr_vec3){ 0.7, 1.3, -0.9 }, (tsr_vec3){ 5, -7, 11 }, TSR_SPACE_RAS);
             tsr_volume *host, *volume, *floats = put(context, n, f);
-            require_ok(tsr_volume_wrap(NULL, with_sign ? TSR_I8 : TSR_U8, n, &geometry, byte, NULL, NULL, &host));
+            static const tsr_dtype types[4] = { TSR_U8, TSR_I8, TSR_U16, TSR_I16 };
+            require_ok(tsr_volume_wrap(NULL, types[type], n, &geometry, wide ? (void *)half : (void *)byte, NULL, NULL, &host));
             require_ok(tsr_volume_copy(host, context, &volume));
-            for (size_t k = s % 2; k < sizeof values / sizeof *values; k += s < 2 ? 1 : 2) {
+            for (size_t k = s % 2; k < sizeof values / sizeof *values; k += (s < 2 ? 1 : 2) + (wide ? 2 : 0)) {
                 tsr_surface_options options = TSR_SURFACE_OPTIONS;
                 const tsr_mesh *view;
                 tsr_mesh *kept;
                 int64_t cut = 0;
-                options.isovalue = values[k];
+                const double value = wide ? 256 * values[k] : values[k];
+                options.isovalue = value;
                 options.inside = k % 3 == 1 ? TSR_SURFACE_INSIDE_BELOW : TSR_SURFACE_INSIDE_ABOVE;
                 options.normals = k / 4 % 2 ? TSR_SURFACE_NORMALS_CENTRAL : TSR_SURFACE_NORMALS_NONE;
                 for (int64_t v = 0; v < samples; v++)
@@ -493,7 +500,7 @@ static void bytes(void **state)
                                       end = axis == 0   ? n.x
                                             : axis == 1 ? n.y
                                                         : n.z;
-                        cut += at + 1 < end && ((double)f[v] >= values[k]) != ((double)f[v + stride[axis]] >= values[k]);
+                        cut += at + 1 < end && ((double)f[v] >= value) != ((double)f[v + stride[axis]] >= value);
                     }
                 tsr_mesh *mesh = extract(context, volume, &options), *expected = extract(context, floats, &options);
                 assert_int_equal(tsr_mesh_vertex_count(mesh), cut);
@@ -509,6 +516,7 @@ static void bytes(void **state)
             tsr_volume_destroy(&volume);
             tsr_volume_destroy(&host);
             free(f);
+            free(half);
             free(byte);
         }
     tsr_surface_workspace_destroy(&workspace);
@@ -555,13 +563,89 @@ static void unindexed(void **state)
     free(f);
 }
 
+/* Every way to triangles without an index: the triangles of the indexed mesh, one by one, to the last bit. */
+static void gathered(void **state)
+{
+    (void)state;
+    static const tsr_size3 sizes[] = { { 37, 9, 8 }, { 64, 5, 3 }, { 2, 2, 2 } };
+    tsr_context *context = test_context();
+    for (int s = 0; s < 3; s++)
+        for (int noise = 0; noise < 2; noise++) {
+            float *f = field(sizes[s], noise, 3 + (uint64_t)s);
+            tsr_volume *volume = put(context, sizes[s], f);
+            for (int kind = 0; kind < (s == 0 ? 4 : 2); kind++) {
+                tsr_surface_options options = TSR_SURFACE_OPTIONS;
+                tsr_surface_report expected_report, report;
+                tsr_mesh *mesh, *soup;
+                options.isovalue = kind == 3 ? 1e9 : 47;
+                options.normals = kind == 1 ? TSR_SURFACE_NORMALS_CENTRAL : TSR_SURFACE_NORMALS_NONE;
+                options.close = kind == 1;
+                options.ambiguity = kind == 2 ? TSR_SURFACE_DECIDE : kind == 1 ? TSR_SURFACE_SEPARATE_OUTSIDE : TSR_SURFACE_SEPARATE_INSIDE;
+                options.inside = kind == 2 ? TSR_SURFACE_INSIDE_BELOW : TSR_SURFACE_INSIDE_ABOVE;
+                options.midpoints = s == 1 && kind == 0;
+                require_ok(tsr_surface_extract(context, volume, &options, &mesh, &expected_report));
+                require_ok(tsr_surface_unindex(context, mesh, &soup));
+                tsr_mesh *expected = home(&soup);
+                if (s == 0) assert_int_equal(tsr_mesh_triangle_count(expected) > 0, kind != 3);
+                for (int gather = TSR_SURFACE_GATHER_VERTEX; gather <= TSR_SURFACE_SCATTER; gather++) {
+                    require_ok(tsr_surface_extract_triangles(context, volume, &options, (tsr_surface_gather)gather, &soup, &report));
+                    tsr_mesh *own = home(&soup);
+                    same_mesh(own, expected);
+                    assert_int_equal(report.cells, expected_report.cells);
+                    assert_int_equal(report.not_a_number, expected_report.not_a_number);
+                    assert_true(report.work_bytes > 0);
+                    tsr_mesh_destroy(&own);
+                }
+                tsr_mesh_destroy(&expected);
+                tsr_mesh_destroy(&mesh);
+            }
+            require_error(tsr_surface_extract_triangles(context, volume, NULL, (tsr_surface_gather)5, &(tsr_mesh *){ NULL }, NULL),
+                          TSR_ERROR_ARGUMENT, "gather is 5");
+            tsr_volume_destroy(&volume);
+            free(f);
+        }
+    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
+    tsr_context_destroy(&context);
+}
+
+/* Samples that are not numbers are counted anew in every call of a workspace, whatever kind of volume came before. */
+static void counted_anew(void **state)
+{
+    (void)state;
+    static const tsr_size3 sizes[] = { { 64, 9, 7 }, { 37, 9, 7 }, { 64, 5, 3 }, { 64, 9, 7 } };
+    tsr_context *context = test_context();
+    tsr_surface_workspace *workspace;
+    require_ok(tsr_surface_workspace_create(context, &workspace));
+    for (int frame = 0; frame < 8; frame++) {
+        const tsr_size3 n = sizes[frame % 4];
+        float *f = field(n, 1, 5 + (uint64_t)frame);
+        tsr_volume *volume = put(context, n, f), *typed = NULL;
+        tsr_surface_options options = TSR_SURFACE_OPTIONS;
+        tsr_surface_report report;
+        const tsr_mesh *view;
+        int64_t expected = 0;
+        options.isovalue = 50;
+        if (frame == 3) require_ok(tsr_volume_convert(context, volume, TSR_U16, &typed));
+        for (int64_t v = 0; v < n.x * n.y * n.z && !typed; v++) expected += f[v] != f[v];
+        require_ok(tsr_surface_extract_again(workspace, typed ? typed : volume, &options, &view, &report));
+        assert_true(tsr_mesh_triangle_count(view) > 0);
+        assert_int_equal(report.not_a_number, expected);
+        tsr_volume_destroy(&typed);
+        tsr_volume_destroy(&volume);
+        free(f);
+    }
+    tsr_surface_workspace_destroy(&workspace);
+    tsr_context_destroy(&context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(several_values),  cmocka_unit_test(outside_separated), cmocka_unit_test(diagonal_pair),
         cmocka_unit_test(midpoints),       cmocka_unit_test(trilinear),         cmocka_unit_test(slabs),
         cmocka_unit_test(function_source), cmocka_unit_test(unindexed),         cmocka_unit_test(again),
-        cmocka_unit_test(bytes),           cmocka_unit_test(refused),
+        cmocka_unit_test(bytes),           cmocka_unit_test(refused),           cmocka_unit_test(gathered),
+        cmocka_unit_test(counted_anew),
     };
     return cmocka_run_group_tests_name("surface modes", tests, NULL, NULL);
 }

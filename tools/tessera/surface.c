@@ -11,7 +11,7 @@ struct surface {
     tsr_surface_options options;
     cli_reals isovalues; /* at least one once the volume is known */
     int64_t planes;
-    int unindexed;
+    int unindexed, gather, gather_given;
     const char *output;
     int inside_given, direction_given, eye_given;
     tsr_surface_view view;
@@ -95,7 +95,12 @@ static tsr_status extract(struct surface *s, tsr_context *context, tsr_volume **
     s->geometry = *tsr_volume_geometry(*volume);
     tsr_status status = s->planes ? TSR_OK : cli_move_volume(context, volume);
     double start = cli_seconds();
-    if (status == TSR_OK)
+    if (status == TSR_OK && s->gather_given)
+        for (int k = 0; k < s->isovalues.count && status == TSR_OK; k++) {
+            s->options.isovalue = s->isovalues.item[k];
+            status = tsr_surface_extract_triangles(context, *volume, &s->options, (tsr_surface_gather)s->gather, &s->mesh[k], &s->report[k]);
+        }
+    else if (status == TSR_OK)
         status = s->planes ? extract_slabs(s, context, *volume)
                            : tsr_surface_extract_several(context, *volume, &s->options, s->isovalues.item, s->isovalues.count, s->mesh, s->report);
     s->seconds = cli_seconds() - start;
@@ -132,7 +137,7 @@ static tsr_status bring(struct surface *s, tsr_context *context, int k)
         soup = NULL;
     }
     if (status == TSR_OK && ordered) status = tsr_surface_order(context, made, &s->geometry, &s->view);
-    if (status == TSR_OK && s->unindexed) status = tsr_surface_unindex(context, made, &soup);
+    if (status == TSR_OK && s->unindexed && (!s->gather_given || ordered)) status = tsr_surface_unindex(context, made, &soup);
     if (status == TSR_OK) status = tsr_mesh_copy(soup ? soup : made, NULL, &s->mesh[k]);
     tsr_mesh_destroy(&soup);
     tsr_mesh_destroy(&made);
@@ -184,7 +189,8 @@ static int surface(struct surface *s)
     if (!code && kind == TSR_FILE_TILES) {
         tsr_tiles_read_options read = TSR_TILES_READ_OPTIONS;
         read.memory_limit = s->read.memory_limit;
-        if (s->planes) code = cli_usage(s->cli, "--planes: '%s' is a tile list, expected a volume", s->cli->input[0]);
+        if (s->planes || s->gather_given)
+            code = cli_usage(s->cli, "--%s: '%s' is a tile list, expected a volume", s->planes ? "planes" : "gather", s->cli->input[0]);
         else tiles = cli_read_tiles(s->cli, context, s->cli->input[0], &read, NULL, &code);
         if (tiles) status = extract_tiles(s, context, tiles);
     } else if (!code) {
@@ -241,6 +247,15 @@ static int run(cli_call *cli, int argc, char **argv)
           .choices = "inside outside decide" },
         { .name = "midpoints", .type = CLI_FLAG, .value = &s.options.midpoints, .help = "vertices in the middle of the cut edges" },
         { .name = "unindexed", .type = CLI_FLAG, .value = &s.unindexed, .help = "three vertices of its own for every triangle" },
+        { .name = "gather",
+          .type = CLI_CHOICE,
+          .value = &s.gather,
+          .argument = "WAY",
+          .help = "of --unindexed: without an index in between, each vertex, triangle or cell found in a HistoPyramid, by expansion of its tiles, or "
+                  "by scan and "
+                  "scatter: the same triangles",
+          .choices = "vertex triangle cell tile scatter",
+          .given = &s.gather_given },
         { .name = "direction",
           .type = CLI_VEC3,
           .value = &s.view.direction,
@@ -275,6 +290,8 @@ static int run(cli_call *cli, int argc, char **argv)
     if (s.view.nearest_first && !s.direction_given && !s.eye_given) return cli_usage(cli, "--nearest-first: needs --direction or --eye");
     if (s.direction_given && s.view.direction.x == 0 && s.view.direction.y == 0 && s.view.direction.z == 0)
         return cli_usage(cli, "--direction: 0,0,0 given, expected a direction");
+    if (s.gather_given && !s.unindexed) return cli_usage(cli, "--gather: needs --unindexed");
+    if (s.gather_given && s.planes) return cli_usage(cli, "--gather: given beside --planes, expected one of them");
     s.view.perspective = s.eye_given;
     code = cli_check_write(cli, s.output, TSR_FILE_MESH, s.write.format);
     if (code) return code;
