@@ -596,9 +596,8 @@ void TSR_ISA_NAME(tsr_flow_gather)(const tsr_tile_pool *pool, const float *phi, 
 uint32_t TSR_ISA_NAME(tsr_flow_tile)(const tsr_tile_pass *pass, tsr_tile_totals *totals)
 {
     if (!pass->cube && pass->edge == 8) {
-        const int wide = reads_wide(pass);
         uint32_t bits;
-        return !wide && TSR_ISA_NAME(tsr_flow_uniform)(pass, totals, &bits) ? bits : run_rows(pass, wide, totals);
+        return TSR_ISA_NAME(tsr_flow_uniform)(pass, totals, &bits) ? bits : run_rows(pass, reads_wide(pass), totals);
     }
     if (!pass->cube) return run_planes(pass, totals);
     return pass->edge == 8 ? run(pass, 8, totals) : run(pass, 4, totals);

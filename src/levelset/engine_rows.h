@@ -11,7 +11,7 @@
 enum { TSR_ROW = 8, TSR_PAIR = 2 * TSR_ROW, TSR_ROWS_TILE = 512, TSR_ROWS_MOST = 14 * 14 * TSR_ROW };
 
 /* Voxel (x, y, z) at (z + radius) * plane + (y + radius) * 8 + x of each array: of the tile with the rows and planes around it, and of what lies k + 1
- * voxels to the left and right of that. Radius 1: the six neighbours, with `corners` the twelve of the edges; radius 3: three voxels along each axis. */
+ * voxels to the left and right of that. Radius 1: the six neighbours, with `corners` the twelve of the edges too; radius 2 or 3: so many voxels along each axis. */
 struct tsr_rows {
     float own[TSR_ROWS_MOST], left[3][TSR_ROWS_MOST], right[3][TSR_ROWS_MOST];
     int32_t radius, plane;
@@ -70,6 +70,7 @@ TSR_INLINE void tsr_rows_shift(const float *phi, const uint32_t *three, int32_t 
         if (far == 1) continue;
         tsr_octet_store(to->left[1] + at + i, tsr_octet_join_2(a, b));
         tsr_octet_store(to->right[1] + at + i, tsr_octet_join_6(b, c));
+        if (far == 2) continue;
         tsr_octet_store(to->left[2] + at + i, tsr_octet_join_3(a, b));
         tsr_octet_store(to->right[2] + at + i, tsr_octet_join_5(b, c));
     }

@@ -27,17 +27,22 @@ ALWAYS float square_of(int32_t space, float side, float xm, float xp, float ym, 
            tsr_outward_square(space, side * zm, side * zp);
 }
 
+/* How far differences reach. */
+ALWAYS int32_t reach_of(int32_t space) { return space == TSR_DIFFERENCE_WENO5 ? 3 : space == TSR_DIFFERENCE_ENO2 ? 2 : 1; }
+
 /* Two rows at `o` of `rows`, the first voxel of which is `first` of the tile. */
 ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, const struct tsr_rows *rows, int32_t o, int32_t first, struct found *f)
 {
-    enum { E = TSR_ROW, P = (TSR_ROW + 2) * TSR_ROW };
+    const int32_t E = TSR_ROW, R = reach_of(m.space), P = (TSR_ROW + 2 * R) * TSR_ROW;
     const float *p = rows->own + o, *left = rows->left[0] + o, *right = rows->right[0] + o, *start = pass->start + first;
+    const float *left2 = rows->left[1] + o, *right2 = rows->right[1] + o, *left3 = rows->left[2] + o, *right3 = rows->right[2] + o;
     const uint32_t *areas = pass->areas + first;
     float *out = pass->out + first;
     tsr_flow_scheme k = *pass->scheme;
     const float rx = k.inverse_spacing[0], ry = k.inverse_spacing[1], rz = k.inverse_spacing[2], band = k.band, step = pass->step;
     const float speed = m.speed ? pass->flow->everywhere.speed + pass->moment->mean_speed : 0.0f, front = speed > 0.0f ? 1.0f : -1.0f;
     const float weight = m.curvature ? pass->flow->everywhere.curvature : 0.0f;
+    const float blend = R > 1 ? pass->blend : 1.0f;
     k.sign = m.sign;
 #pragma omp simd
     for (int32_t i = 0; i < TSR_PAIR; i++) {
@@ -49,9 +54,25 @@ ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, const struct 
         const float most = tsr_maxf(tsr_maxf(tsr_maxf(l, r), tsr_maxf(d, u)), tsr_maxf(tsr_maxf(b, a), c));
         const int32_t crossing = (least < 0.0f) & (most >= 0.0f);
         const int32_t still = ((c >= band) | (c <= -band)) & (c == l) & (c == r) & (c == d) & (c == u) & (c == b) & (c == a);
-        float rate = 0.0f;
+        float rate = 0.0f, xl = xm, xr = xp, yl = ym, yr = yp, zl = zm, zr = zp; /* biased to the left and to the right */
+        if (R > 1) {
+            const float x1 = (l - left2[i]) * rx, x4 = (right2[i] - r) * rx, y1 = (d - p[i - 2 * E]) * ry, y4 = (p[i + 2 * E] - u) * ry,
+                        z1 = (b - p[i - 2 * P]) * rz, z4 = (p[i + 2 * P] - a) * rz;
+            float x0 = 0.0f, x5 = 0.0f, y0 = 0.0f, y5 = 0.0f, z0 = 0.0f, z5 = 0.0f;
+            if (R > 2) {
+                x0 = (left2[i] - left3[i]) * rx;
+                x5 = (right3[i] - right2[i]) * rx;
+                y0 = (p[i - 2 * E] - p[i - 3 * E]) * ry;
+                y5 = (p[i + 3 * E] - p[i + 2 * E]) * ry;
+                z0 = (p[i - 2 * P] - p[i - 3 * P]) * rz;
+                z5 = (p[i + 3 * P] - p[i + 2 * P]) * rz;
+            }
+            tsr_one_sided(m.space, x0, x1, xm, xp, x4, x5, &xl, &xr);
+            tsr_one_sided(m.space, y0, y1, ym, yp, y4, y5, &yl, &yr);
+            tsr_one_sided(m.space, z0, z1, zm, zp, z4, z5, &zl, &zr);
+        }
         if (m.speed) {
-            const float square = square_of(m.space, front, xm, xp, ym, yp, zm, zp);
+            const float square = square_of(m.space, front, xl, xr, yl, yr, zl, zr);
             rate = rate + tsr_speed_part(speed, square, square);
         }
         if (m.curvature)
@@ -61,7 +82,7 @@ ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, const struct 
                                                    tsr_cross_of(right[i + P], right[i - P], left[i + P], left[i - P], rx, rz),
                                                    tsr_cross_of(p[i + E + P], p[i + E - P], p[i + P - E], p[i - E - P], ry, rz), k.curvature_limit);
         if (m.reshape) {
-            const float square = square_of(m.space, c > 0.0f ? 1.0f : -1.0f, xm, xp, ym, yp, zm, zp);
+            const float square = square_of(m.space, c > 0.0f ? 1.0f : -1.0f, xl, xr, yl, yr, zl, zr);
             float steepest = 0.0f;
             if (m.sign == TSR_SIGNED_SUBCELL)
                 steepest = tsr_maxf(tsr_maxf(tsr_maxf(tsr_absf(xm), tsr_absf(xp)), tsr_maxf(tsr_absf(ym), tsr_absf(yp))),
@@ -69,7 +90,7 @@ ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, const struct 
             rate = rate + tsr_reshape_part(&k, c, square, square, crossing, steepest);
         }
         const float change = tsr_bits_float(tsr_float_bits(step * rate) & ((uint32_t)still - 1u)); /* 0 if still, without a branch */
-        const float v = tsr_stage_value(c, c, change, 1.0f, band);
+        const float v = R > 1 ? tsr_stage_value(start[i], c, change, blend, band) : tsr_stage_value(c, c, change, 1.0f, band);
         f->bad[i] |= !tsr_finite(c + change);
         out[i] = v;
         const int32_t in_band = tsr_absf(v) < band;
@@ -84,16 +105,16 @@ ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, const struct 
 
 ALWAYS uint32_t run_tile(const tsr_tile_pass *pass, struct mixture m, tsr_tile_totals *totals, int32_t *bad)
 {
-    enum { P = (TSR_ROW + 2) * TSR_ROW };
+    const int32_t R = reach_of(m.space), P = (TSR_ROW + 2 * R) * TSR_ROW;
     _Alignas(64) struct tsr_rows rows;
     _Alignas(64) struct found f;
     int32_t still[TSR_PAIR];
     uint32_t bits = 0;
     memset(&f, 0, sizeof f);
-    tsr_rows_gather(pass->pages, pass->row, 1, m.curvature, &rows);
+    tsr_rows_gather(pass->pages, pass->row, R, m.curvature, &rows);
     for (int32_t z = 0; z < TSR_ROW; z++)
         for (int32_t y = 0; y < TSR_ROW; y += 2) {
-            const int32_t o = (z + 1) * P + (y + 1) * TSR_ROW, first = (z * TSR_ROW + y) * TSR_ROW;
+            const int32_t o = (z + R) * P + (y + R) * TSR_ROW, first = (z * TSR_ROW + y) * TSR_ROW;
             if (!tsr_pair_still(&rows, o, P, pass->scheme->band, still)) pass_pair(pass, m, &rows, o, first, &f);
             else
                 for (int32_t i = 0; i < TSR_PAIR; i += TSR_ROW) bits |= tsr_row_kept(pass, TSR_ROW, first + i, rows.own + o + i, totals);
@@ -126,14 +147,18 @@ ALWAYS uint32_t run_tile(const tsr_tile_pass *pass, struct mixture m, tsr_tile_t
 
 MIXTURES(speed_upwind, 1, 0, TSR_DIFFERENCE_UPWIND)
 MIXTURES(speed_godunov, 1, 0, TSR_DIFFERENCE_GODUNOV)
+MIXTURES(speed_eno2, 1, 0, TSR_DIFFERENCE_ENO2)
+MIXTURES(speed_weno5, 1, 0, TSR_DIFFERENCE_WENO5)
 MIXTURES(curvature_upwind, 0, 1, TSR_DIFFERENCE_UPWIND)
 MIXTURES(curvature_godunov, 0, 1, TSR_DIFFERENCE_GODUNOV)
+MIXTURES(curvature_weno5, 0, 1, TSR_DIFFERENCE_WENO5)
 MIXTURES(both_upwind, 1, 1, TSR_DIFFERENCE_UPWIND)
 MIXTURES(both_godunov, 1, 1, TSR_DIFFERENCE_GODUNOV)
-MIXTURE(sweep_upwind_smooth, 0, 0, 1, TSR_DIFFERENCE_UPWIND, TSR_SIGNED_SMOOTH)
-MIXTURE(sweep_upwind_subcell, 0, 0, 1, TSR_DIFFERENCE_UPWIND, TSR_SIGNED_SUBCELL)
-MIXTURE(sweep_godunov_smooth, 0, 0, 1, TSR_DIFFERENCE_GODUNOV, TSR_SIGNED_SMOOTH)
-MIXTURE(sweep_godunov_subcell, 0, 0, 1, TSR_DIFFERENCE_GODUNOV, TSR_SIGNED_SUBCELL)
+MIXTURES(both_weno5, 1, 1, TSR_DIFFERENCE_WENO5)
+MIXTURES(sweep_upwind, 0, 0, TSR_DIFFERENCE_UPWIND)
+MIXTURES(sweep_godunov, 0, 0, TSR_DIFFERENCE_GODUNOV)
+MIXTURES(sweep_eno2, 0, 0, TSR_DIFFERENCE_ENO2)
+MIXTURES(sweep_weno5, 0, 0, TSR_DIFFERENCE_WENO5)
 
 typedef uint32_t (*tile_function)(const tsr_tile_pass *pass, tsr_tile_totals *totals, int32_t *bad);
 #define FUNCTIONS(name)                             \
@@ -141,22 +166,23 @@ typedef uint32_t (*tile_function)(const tsr_tile_pass *pass, tsr_tile_totals *to
         name##_plain, name##_smooth, name##_subcell \
     }
 /* By what moves the surface (none, speed, curvature, both), differences, and the reshape term (none, smooth, sub-cell). */
-static const tile_function functions[4][2][3] = {
-    { { NULL, sweep_upwind_smooth, sweep_upwind_subcell }, { NULL, sweep_godunov_smooth, sweep_godunov_subcell } },
-    { FUNCTIONS(speed_upwind), FUNCTIONS(speed_godunov) },
-    { FUNCTIONS(curvature_upwind), FUNCTIONS(curvature_godunov) },
-    { FUNCTIONS(both_upwind), FUNCTIONS(both_godunov) },
+static const tile_function functions[4][4][3] = {
+    { FUNCTIONS(sweep_upwind), FUNCTIONS(sweep_godunov), FUNCTIONS(sweep_eno2), FUNCTIONS(sweep_weno5) },
+    { FUNCTIONS(speed_upwind), FUNCTIONS(speed_godunov), FUNCTIONS(speed_eno2), FUNCTIONS(speed_weno5) },
+    { FUNCTIONS(curvature_upwind), FUNCTIONS(curvature_godunov), { NULL }, FUNCTIONS(curvature_weno5) },
+    { FUNCTIONS(both_upwind), FUNCTIONS(both_godunov), { NULL }, FUNCTIONS(both_weno5) },
 };
 
 static tile_function function_of(const tsr_tile_pass *pass)
 {
     const tsr_flow_scheme *k = pass->scheme;
     const tsr_flow *flow = pass->flow;
-    const int32_t speed = flow && k->has_speed, curvature = flow && k->has_curvature, space = speed ? k->space : k->reshape_space;
-    if (pass->blend != 1.0f || pass->coding || pass->measure || (flow && (flow->count > 0 || k->has_velocity))) return NULL;
-    if (k->reshape == 0.0f) return space > TSR_DIFFERENCE_GODUNOV ? NULL : functions[speed + 2 * curvature][space][0];
-    if (space > TSR_DIFFERENCE_GODUNOV || k->reshape_space != space) return NULL;
-    if (k->sign != TSR_SIGNED_SMOOTH && k->sign != TSR_SIGNED_SUBCELL) return NULL;
+    const int32_t speed = flow && k->has_speed, curvature = flow && k->has_curvature, reshaped = k->reshape != 0.0f;
+    const int32_t space = speed ? k->space : reshaped ? k->reshape_space : TSR_DIFFERENCE_GODUNOV; /* curvature alone: central */
+    if (pass->coding || pass->measure || (flow && (flow->count > 0 || k->has_velocity))) return NULL;
+    if (space < TSR_DIFFERENCE_ENO2 && pass->blend != 1.0f) return NULL; /* they have the stage of Euler alone */
+    if (!reshaped) return functions[speed + 2 * curvature][space][0];
+    if (k->reshape_space != space || (k->sign != TSR_SIGNED_SMOOTH && k->sign != TSR_SIGNED_SUBCELL)) return NULL;
     return functions[speed + 2 * curvature][space][k->sign == TSR_SIGNED_SUBCELL ? 2 : 1];
 }
 
