@@ -6,7 +6,7 @@
 //   openvdb_levelset renormalise RADIUS SWEEPS THREADS CLOCK LevelSetTracker::normalize of a sphere: HJ-WENO5, Euler
 //
 // The band is 3 voxels; CLOCK is wall or processor. Prints one line of JSON: seconds of the motion (not of making the sphere; renormalise: the shortest
-// of five; curvature: twenty times the shortest of twenty), steps, active voxels at the start and the end, volume at the end as a share of that at the start. OpenVDB normalises the field after every
+// of five; curvature: twenty times the shortest of twenty; dilate: the shortest of three), steps, active voxels at the start and the end, volume at the end as a share of that at the start. OpenVDB normalises the field after every
 // step by SWEEPS sweeps (dilate, enright: its own three); its steps are as long as it takes them itself.
 #include <algorithm>
 #include <cmath>
@@ -112,15 +112,21 @@ void renormalise(double radius, int sweeps)
 
 void dilate(double radius, double distance)
 {
-    const auto grid = openvdb::tools::createLevelSetSphere<FloatGrid>(float(radius), openvdb::Vec3f(0.0f), 1.0f, 3.0f);
-    const double volume = openvdb::tools::levelSetVolume(*grid);
-    const auto before = grid->activeVoxelCount();
-    openvdb::tools::LevelSetFilter<FloatGrid> filter(*grid);
-    filter.setSpatialScheme(openvdb::math::FIRST_BIAS);
-    filter.setTemporalScheme(openvdb::math::TVD_RK1);
-    const double t = now();
-    filter.offset(float(-distance));
-    print(now() - t, 1, before, *grid, volume);
+    double best = 1e30, volume = 0;
+    FloatGrid::Ptr grid;
+    openvdb::Index64 before = 0;
+    for (int i = 0; i < 3; i++) {
+        grid = openvdb::tools::createLevelSetSphere<FloatGrid>(float(radius), openvdb::Vec3f(0.0f), 1.0f, 3.0f);
+        volume = openvdb::tools::levelSetVolume(*grid);
+        before = grid->activeVoxelCount();
+        openvdb::tools::LevelSetFilter<FloatGrid> filter(*grid);
+        filter.setSpatialScheme(openvdb::math::FIRST_BIAS);
+        filter.setTemporalScheme(openvdb::math::TVD_RK1);
+        const double t = now();
+        filter.offset(float(-distance));
+        best = std::min(best, now() - t);
+    }
+    print(best, 1, before, *grid, volume);
 }
 } // namespace
 

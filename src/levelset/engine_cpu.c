@@ -372,6 +372,11 @@ static void mean_range(void *user, int64_t begin, int64_t end, int worker)
         int32_t extent[3];
         const uint32_t id = pool->id[state->list][at];
         if (pool->coded) decode_around(pool, &coding, pool->phi[state->phi], id, 1, &near);
+        else if (E == 8 && tsr_halo_clear(pool, pool->key[state->list][at], 1)) {
+            TSR_ISA_SELECT(tsr_flow_mean_tile)
+            (pool->phi[state->phi], pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW, &plan->setup.scheme, plan->setup.delta_width, sums);
+            continue;
+        }
         tsr_cube_gather(&seen, pool->coded ? near.page : pool->phi[state->phi], pool->key[state->list][at], pool->coded ? 0 : id, cube, extent);
         for (int32_t z = 0; z < extent[2]; z++)
             for (int32_t y = 0; y < extent[1]; y++)

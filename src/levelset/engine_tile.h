@@ -44,4 +44,7 @@ TSR_ISA_DECLARE(uint32_t, tsr_flow_tile, const tsr_tile_pass *pass, tsr_tile_tot
  * `bits` are the area bits. */
 TSR_ISA_DECLARE(int, tsr_flow_uniform, const tsr_tile_pass *pass, tsr_tile_totals *totals, uint32_t *bits)
 
+/* Adds what the voxels of a tile of edge 8, whose halo lies in the domain, say of mean curvature, area and volume (tsr_flow_mean_voxel). */
+TSR_ISA_DECLARE(void, tsr_flow_mean_tile, const float *phi, const uint32_t *row, const tsr_flow_scheme *scheme, float e, int64_t sums[3])
+
 #endif

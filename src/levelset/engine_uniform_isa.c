@@ -197,3 +197,44 @@ int TSR_ISA_NAME(tsr_flow_uniform)(const tsr_tile_pass *pass, tsr_tile_totals *t
     *totals = before; /* a value is not finite: the other path finds out where */
     return 0;
 }
+
+/* ---- mean curvature, volume, area -------------------------------------------------------------------------------------------------------------- */
+
+void TSR_ISA_NAME(tsr_flow_mean_tile)(const float *phi, const uint32_t *row, const tsr_flow_scheme *k, float e, int64_t sums[3])
+{
+    enum { E = TSR_ROW, P = (TSR_ROW + 2) * TSR_ROW };
+    _Alignas(64) struct tsr_rows rows;
+    const float rx = k->inverse_spacing[0], ry = k->inverse_spacing[1], rz = k->inverse_spacing[2];
+    tsr_rows_gather(phi, row, 1, 1, &rows);
+    for (int32_t z = 0; z < E; z++)
+        for (int32_t y = 0; y < E; y += 2) {
+            const int32_t o = (z + 1) * P + (y + 1) * E;
+            const float *p = rows.own + o, *left = rows.left[0] + o, *right = rows.right[0] + o;
+            float found[3][TSR_PAIR];
+            int32_t near = 0, inside = 0;
+#pragma omp simd reduction(+ : near, inside)
+            for (int32_t i = 0; i < TSR_PAIR; i++) {
+                near += tsr_absf(p[i]) < e;
+                inside += p[i] <= -e;
+            }
+            sums[2] += inside * tsr_flow_fixed(1.0f);
+            if (!near) continue;
+#pragma omp simd
+            for (int32_t i = 0; i < TSR_PAIR; i++) {
+                const float c = p[i];
+                float parts[3];
+                tsr_flow_mean_parts(c, (c - left[i]) * rx, (right[i] - c) * rx, (c - p[i - E]) * ry, (p[i + E] - c) * ry, (c - p[i - P]) * rz,
+                                    (p[i + P] - c) * rz, tsr_cross_of(right[i + E], right[i - E], left[i + E], left[i - E], rx, ry),
+                                    tsr_cross_of(right[i + P], right[i - P], left[i + P], left[i - P], rx, rz),
+                                    tsr_cross_of(p[i + E + P], p[i + E - P], p[i + P - E], p[i - E - P], ry, rz), k, e, parts);
+                const uint32_t counted = 0u - (uint32_t)(tsr_absf(c) < e);
+                for (int32_t j = 0; j < 3; j++) found[j][i] = tsr_bits_float(tsr_float_bits(parts[j]) & counted);
+            }
+            for (int32_t j = 0; j < 3; j++) {
+                int64_t sum = 0;
+#pragma omp simd reduction(+ : sum)
+                for (int32_t i = 0; i < TSR_PAIR; i++) sum += tsr_flow_fixed(found[j][i]);
+                sums[j] += sum;
+            }
+        }
+}

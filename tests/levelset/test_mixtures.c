@@ -66,17 +66,17 @@ static uint64_t after_steps(int32_t edge, int isa, int threads, const tsr_levels
 static void mixtures(void **unused)
 {
     static const tsr_flow_term speed = { .kind = TSR_FLOW_SPEED, .value = 0.8 }, inwards = { .kind = TSR_FLOW_SPEED, .value = -0.6 },
-                               bend = { .kind = TSR_FLOW_CURVATURE, .value = 0.3 };
-    const tsr_flow_term terms[4][2] = { { speed }, { inwards }, { bend }, { inwards, bend } };
-    uint64_t seen[4 * 4 * 7];
+                               bend = { .kind = TSR_FLOW_CURVATURE, .value = 0.3 }, mean = { .kind = TSR_FLOW_MEAN_CURVATURE, .value = 0.3 };
+    const tsr_flow_term terms[5][2] = { { speed }, { inwards }, { bend }, { inwards, bend }, { mean, bend } };
+    uint64_t seen[5 * 4 * 7];
     int count = 0, same = 0;
     (void)unused;
     tsr_isa_force(TSR_ISA_AVX512);
     const int best = (int)tsr_isa_current();
-    for (int what = 0; what < 4; what++)
+    for (int what = 0; what < 5; what++)
         for (int space = 0; space < 4; space++)
             for (int kind = 0; kind < 7; kind++) { /* none; the term with four signs; sweeps with two */
-                tsr_levelset_options o = OPTIONS(.terms = { terms[what][0], terms[what][1] }, .term_count = what == 3 ? 2 : 1);
+                tsr_levelset_options o = OPTIONS(.terms = { terms[what][0], terms[what][1] }, .term_count = what >= 3 ? 2 : 1);
                 o.space = (tsr_stencil)space;
                 o.time = space < 2 ? TSR_TIME_EULER : TSR_TIME_RK3;
                 o.reshape = kind == 0 ? TSR_RESHAPE_NONE : kind < 5 ? TSR_RESHAPE_TERM : TSR_RESHAPE_REINIT;
