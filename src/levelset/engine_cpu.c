@@ -203,7 +203,7 @@ static void merge_totals(struct job *job, const tsr_tile_totals *t, uint32_t old
         if (__atomic_compare_exchange_n(&job->oldest_young, &old, oldest, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) break;
 }
 
-/* The tile that comes next, on its way from memory while this one is worked on: what it is made from, where it goes, and the planes and rows of those
+/* The tile that comes next, on its way from memory while this one is worked on: what it is made from, and the planes and rows of those
  * after it in the list that its halo reads first. */
 static void prefetch_tile(const struct job *job, const tsr_tile_pool *pool, uint32_t id, int needs_start)
 {
@@ -212,10 +212,8 @@ static void prefetch_tile(const struct job *job, const tsr_tile_pool *pool, uint
     const uint32_t *row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
     const float *from = job->from + (int64_t)id * V, *start = (needs_start ? job->start : job->from) + (int64_t)id * V,
                 *above = job->from + (int64_t)row[UP_Z] * V, *beside = job->from + (int64_t)row[UP_Y] * V;
-    float *to = job->to + (int64_t)id * V;
     for (int32_t i = 0; i < V; i += LINE) {
         __builtin_prefetch(from + i, 0);
-        __builtin_prefetch(to + i, 1);
         if (start != from) __builtin_prefetch(start + i, 0);
     }
     for (int32_t i = 0; i < E * E; i += LINE) __builtin_prefetch(above + i, 0);

@@ -222,13 +222,15 @@ void TSR_ISA_NAME(tsr_flow_mean_tile)(const float *phi, const uint32_t *row, con
 #pragma omp simd
             for (int32_t i = 0; i < TSR_PAIR; i++) {
                 const float c = p[i];
-                float parts[3];
-                tsr_flow_mean_parts(c, (c - left[i]) * rx, (right[i] - c) * rx, (c - p[i - E]) * ry, (p[i + E] - c) * ry, (c - p[i - P]) * rz,
-                                    (p[i + P] - c) * rz, tsr_cross_of(right[i + E], right[i - E], left[i + E], left[i - E], rx, ry),
-                                    tsr_cross_of(right[i + P], right[i - P], left[i + P], left[i - P], rx, rz),
-                                    tsr_cross_of(p[i + E + P], p[i + E - P], p[i + P - E], p[i - E - P], ry, rz), k, e, parts);
+                const tsr_mean_parts parts =
+                    tsr_flow_mean_parts(c, (c - left[i]) * rx, (right[i] - c) * rx, (c - p[i - E]) * ry, (p[i + E] - c) * ry, (c - p[i - P]) * rz,
+                                        (p[i + P] - c) * rz, tsr_cross_of(right[i + E], right[i - E], left[i + E], left[i - E], rx, ry),
+                                        tsr_cross_of(right[i + P], right[i - P], left[i + P], left[i - P], rx, rz),
+                                        tsr_cross_of(p[i + E + P], p[i + E - P], p[i + P - E], p[i - E - P], ry, rz), k, e);
                 const uint32_t counted = 0u - (uint32_t)(tsr_absf(c) < e);
-                for (int32_t j = 0; j < 3; j++) found[j][i] = tsr_bits_float(tsr_float_bits(parts[j]) & counted);
+                found[0][i] = tsr_bits_float(tsr_float_bits(parts.weight) & counted);
+                found[1][i] = tsr_bits_float(tsr_float_bits(parts.curved) & counted);
+                found[2][i] = tsr_bits_float(tsr_float_bits(parts.inside) & counted);
             }
             for (int32_t j = 0; j < 3; j++) {
                 int64_t sum = 0;
