@@ -155,25 +155,40 @@ TSR_HD int tsr_flow_needs_gradient(const tsr_flow *flow)
     return 0;
 }
 
-/* Adds the parts of one voxel: delta |grad phi| h, K delta |grad phi| h^2, the share that is inside (spec 2.10; delta of half width e). */
+/* What a voxel within e of the surface adds to the sums: delta |grad phi| h, K delta |grad phi| h^2, the share that is inside (spec 2.10; delta of half
+ * width e). xm..zp are its one-sided differences, xy, xz and yz the mixed ones. */
+typedef struct tsr_mean_parts {
+    float weight, curved, inside;
+} tsr_mean_parts;
+TSR_HD tsr_mean_parts tsr_flow_mean_parts(float c, float xm, float xp, float ym, float yp, float zm, float zp, float xy, float xz, float yz,
+                                          const tsr_flow_scheme *k, float e)
+{
+    const float *r = k->inverse_spacing, h = k->spacing;
+    const float gx = 0.5f * (xm + xp), gy = 0.5f * (ym + yp), gz = 0.5f * (zm + zp), u = c / e;
+    const float delta = 0.5f * (1.0f + tsr_cos_pi(u)) / e;
+    const float curved = tsr_curvature_part(gx, gy, gz, (xp - xm) * r[0], (yp - ym) * r[1], (zp - zm) * r[2], xy, xz, yz, k->curvature_limit);
+    tsr_mean_parts p;
+    p.weight = delta * tsr_sqrt((gx * gx + gy * gy) + gz * gz) * h;
+    p.curved = curved * delta * (h * h);
+    p.inside = 0.5f * ((1.0f - u) - 0.318309886f * tsr_sin_pi(u));
+    return p;
+}
+
+/* Adds the parts of one voxel; one that is farther from the surface is inside or outside. */
 TSR_HD void tsr_flow_mean_voxel(const float *p, int32_t sy, int32_t sz, const tsr_flow_scheme *k, float e, int64_t sums[3])
 {
-    const float c = p[0], *r = k->inverse_spacing, h = k->spacing;
+    const float c = p[0], *r = k->inverse_spacing;
     if (c >= e) return;
     if (c <= -e) {
         sums[2] += tsr_flow_fixed(1.0f);
         return;
     }
-    const float xm = (c - p[-1]) * r[0], xp = (p[1] - c) * r[0], ym = (c - p[-sy]) * r[1], yp = (p[sy] - c) * r[1], zm = (c - p[-sz]) * r[2],
-                zp = (p[sz] - c) * r[2];
-    const float gx = 0.5f * (xm + xp), gy = 0.5f * (ym + yp), gz = 0.5f * (zm + zp), u = c / e;
-    const float delta = 0.5f * (1.0f + tsr_cos_pi(u)) / e;
-    const float curved =
-        tsr_curvature_part(gx, gy, gz, (xp - xm) * r[0], (yp - ym) * r[1], (zp - zm) * r[2], tsr_cross_difference(p, 1, sy, r[0], r[1]),
-                           tsr_cross_difference(p, 1, sz, r[0], r[2]), tsr_cross_difference(p, sy, sz, r[1], r[2]), k->curvature_limit);
-    sums[0] += tsr_flow_fixed(delta * tsr_sqrt((gx * gx + gy * gy) + gz * gz) * h);
-    sums[1] += tsr_flow_fixed(curved * delta * (h * h));
-    sums[2] += tsr_flow_fixed(0.5f * ((1.0f - u) - 0.318309886f * tsr_sin_pi(u)));
+    const tsr_mean_parts parts = tsr_flow_mean_parts(c, (c - p[-1]) * r[0], (p[1] - c) * r[0], (c - p[-sy]) * r[1], (p[sy] - c) * r[1],
+                                                     (c - p[-sz]) * r[2], (p[sz] - c) * r[2], tsr_cross_difference(p, 1, sy, r[0], r[1]),
+                                                     tsr_cross_difference(p, 1, sz, r[0], r[2]), tsr_cross_difference(p, sy, sz, r[1], r[2]), k, e);
+    sums[0] += tsr_flow_fixed(parts.weight);
+    sums[1] += tsr_flow_fixed(parts.curved);
+    sums[2] += tsr_flow_fixed(parts.inside);
 }
 
 /* Buffers of pass k of `passes`: 0 = phi[state->phi], 1 = the other, 2 = phi[2]. */

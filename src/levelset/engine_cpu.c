@@ -203,6 +203,23 @@ static void merge_totals(struct job *job, const tsr_tile_totals *t, uint32_t old
         if (__atomic_compare_exchange_n(&job->oldest_young, &old, oldest, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) break;
 }
 
+/* The tile that comes next, on its way from memory while this one is worked on: what it is made from, and the planes and rows of those
+ * after it in the list that its halo reads first. */
+static void prefetch_tile(const struct job *job, const tsr_tile_pool *pool, uint32_t id, int needs_start)
+{
+    enum { LINE = 16, UP_Y = TSR_TILE_MIDDLE + 3, UP_Z = TSR_TILE_MIDDLE + 9 };
+    const int32_t E = 1 << pool->log2_edge, V = E * E * E;
+    const uint32_t *row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
+    const float *from = job->from + (int64_t)id * V, *start = (needs_start ? job->start : job->from) + (int64_t)id * V,
+                *above = job->from + (int64_t)row[UP_Z] * V, *beside = job->from + (int64_t)row[UP_Y] * V;
+    for (int32_t i = 0; i < V; i += LINE) {
+        __builtin_prefetch(from + i, 0);
+        if (start != from) __builtin_prefetch(start + i, 0);
+    }
+    for (int32_t i = 0; i < E * E; i += LINE) __builtin_prefetch(above + i, 0);
+    for (int32_t z = 0; z < E; z++) __builtin_prefetch(beside + z * E * E, 0);
+}
+
 static void pass_range(void *user, int64_t begin, int64_t end, int worker)
 {
     struct job *job = (struct job *)user;
@@ -227,6 +244,7 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
                            .index = job->index };
     const int32_t kind = job->sweep ? plan->setup.sweep_kind : (int32_t)TSR_SWEEP_RESHAPE;
     const int need_gradient = job->need_gradient && !job->sweep;
+    const int needs_start = job->last || job->blend != 1.0f || pool->bounded; /* else a new value is made of the current one alone */
     const tsr_coding coding = tsr_coding_of(pool->band);
     tsr_tile_pool seen = *pool; /* what the tile is read from: of a coded list the decoded neighbourhood, where it is page 13 */
     struct near_tiles near;
@@ -242,19 +260,23 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
     for (int64_t at = begin; at < end; at++) {
         const uint32_t id = pool->id[list][at];
         const uint64_t key = pool->key[list][at];
+        if (at + 2 < end) __builtin_prefetch(pool->neighbours + (int64_t)pool->id[list][at + 2] * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE, 0);
+        if (!pool->coded && at + 1 < end) prefetch_tile(job, pool, pool->id[list][at + 1], needs_start);
         float *out = pool->coded ? own_out : job->to + (int64_t)id * V;
         const uint32_t place = pool->coded ? 0 : id; /* of the tile's row in `seen` */
         if (pool->coded) decode_around(pool, &coding, job->from, id, plan->setup.radius, &near);
-        const int planes = E == 4 && plan->setup.radius == 1 && kind == TSR_SWEEP_RESHAPE && tsr_halo_clear(pool, key, 1);
+        /* no cube: the tile reads its neighbours itself */
+        const int32_t reach = plan->setup.radius;
+        const int direct = (E == 8 || reach == 1) && kind == TSR_SWEEP_RESHAPE && tsr_halo_clear(pool, key, reach), planes = direct && E == 4;
         pass.row = seen.neighbours + (int64_t)place * TSR_NEIGHBOUR_ROW;
         pass.payload_row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
-        pass.cube = planes ? NULL : cube;
-        if (planes) pass.extent[0] = pass.extent[1] = pass.extent[2] = E;
+        pass.cube = direct ? NULL : cube;
+        if (direct) pass.extent[0] = pass.extent[1] = pass.extent[2] = E;
         else TSR_ISA_SELECT(tsr_flow_gather)(&seen, pass.pages, key, place, plan->setup.radius, cube, pass.extent);
         pass.first[0] = tsr_key_x(key) * E;
         pass.first[1] = tsr_key_y(key) * E;
         pass.first[2] = tsr_key_z(key) * E;
-        if (!pool->coded) pass.start = job->start + (int64_t)id * V;
+        if (!pool->coded) pass.start = (needs_start ? job->start : job->from) + (int64_t)id * V;
         else if (job->start == job->from) pass.start = near.page + TSR_TILE_MIDDLE * V;
         else {
             decode(&coding, codes_of(job->start, (int64_t)id * V), own_start, V);
@@ -348,6 +370,11 @@ static void mean_range(void *user, int64_t begin, int64_t end, int worker)
         int32_t extent[3];
         const uint32_t id = pool->id[state->list][at];
         if (pool->coded) decode_around(pool, &coding, pool->phi[state->phi], id, 1, &near);
+        else if (E == 8 && tsr_halo_clear(pool, pool->key[state->list][at], 1)) {
+            TSR_ISA_SELECT(tsr_flow_mean_tile)
+            (pool->phi[state->phi], pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW, &plan->setup.scheme, plan->setup.delta_width, sums);
+            continue;
+        }
         tsr_cube_gather(&seen, pool->coded ? near.page : pool->phi[state->phi], pool->key[state->list][at], pool->coded ? 0 : id, cube, extent);
         for (int32_t z = 0; z < extent[2]; z++)
             for (int32_t y = 0; y < extent[1]; y++)

@@ -7,6 +7,7 @@
 
 #include "grid/tiles_halo.h"
 #include "levelset/engine_planes.h"
+#include "levelset/engine_rows.h"
 #include "levelset/engine_tile.h"
 
 enum { LANES = 64 };
@@ -448,35 +449,112 @@ static __attribute__((noinline)) uint32_t flush_8(struct lanes *l, int32_t count
     return flush_as(l, count, 8, pass, totals);
 }
 
-/* A row in which nothing moves: it keeps its value, or what the blend of the stages makes of it where the start of the step was another. */
-ALWAYS uint32_t copy_row(const tsr_tile_pass *pass, int32_t E, int32_t row, const float *p, tsr_tile_totals *totals)
+/* ---- whole tiles of edge 8 -------------------------------------------------------------------------------------------------------------------- */
+
+/* As pack_axis along x, where the voxels before and after are arrays of their own. */
+ALWAYS void pack_sides(const struct tsr_rows *rows, int32_t o, float r, int wide, float (*d)[LANES], int32_t at)
 {
-    const float c = p[0], *start = pass->start + row, band = pass->scheme->band;
-    float *out = pass->out + row;
-    uint32_t bits = 0;
-    int32_t moved = 0;
-    if (pass->blend != 1.0f) {
-#pragma omp simd reduction(| : moved)
-        for (int32_t i = 0; i < E; i++) moved |= start[i] != c;
-    }
-    if (!moved && pass->extent[0] == E) {
+    const float *p = rows->own + o, *left = rows->left[0] + o, *right = rows->right[0] + o;
 #pragma omp simd
-        for (int32_t i = 0; i < E; i++) out[i] = c;
-        totals->inside += c < 0.0f ? E : 0;
-        return 0;
+    for (int32_t i = 0; i < TSR_PAIR; i++) {
+        d[2][at + i] = (p[i] - left[i]) * r;
+        d[3][at + i] = (right[i] - p[i]) * r;
     }
-    for (int32_t x = 0; x < pass->extent[0]; x++) {
-        const float kept = tsr_stage_value(start[x], c, 0.0f, pass->blend, band), v = pass->coding ? tsr_code_rounded(pass->coding, kept) : kept;
-        const int in_band = v > -band && v < band;
-        out[x] = v;
-        if (in_band) {
-            bits |= pass->areas[row + x];
-            totals->change = tsr_maxf(totals->change, tsr_absf(v - start[x]));
+    if (!wide) return;
+    const float *left2 = rows->left[1] + o, *left3 = rows->left[2] + o, *right2 = rows->right[1] + o, *right3 = rows->right[2] + o;
+#pragma omp simd
+    for (int32_t i = 0; i < TSR_PAIR; i++) {
+        d[0][at + i] = (left2[i] - left3[i]) * r;
+        d[1][at + i] = (left[i] - left2[i]) * r;
+        d[4][at + i] = (right2[i] - right[i]) * r;
+        d[5][at + i] = (right3[i] - right2[i]) * r;
+    }
+}
+
+ALWAYS void pack_pair(struct lanes *l, int32_t at, const tsr_tile_pass *pass, int32_t y, int32_t z, const struct tsr_rows *rows, int32_t o, int32_t P,
+                      int wide, int corners, int placed)
+{
+    const int32_t first = (z * TSR_ROW + y) * TSR_ROW, E = TSR_ROW;
+    const float *p = rows->own + o, *left = rows->left[0] + o, *right = rows->right[0] + o, *r = pass->scheme->inverse_spacing;
+    const float *start = pass->start + first;
+    const uint32_t *areas = pass->areas + first;
+#pragma omp simd
+    for (int32_t i = 0; i < TSR_PAIR; i++) {
+        const float c = p[i];
+        const int32_t inside = c < 0.0f;
+        l->c[at + i] = c;
+        l->start[at + i] = start[i];
+        l->area[at + i] = areas[i];
+        l->crossing[at + i] = ((left[i] < 0.0f) != inside) | ((right[i] < 0.0f) != inside) | ((p[i - E] < 0.0f) != inside) |
+                              ((p[i + E] < 0.0f) != inside) | ((p[i - P] < 0.0f) != inside) | ((p[i + P] < 0.0f) != inside);
+    }
+    if (placed) {
+#pragma omp simd
+        for (int32_t i = 0; i < TSR_PAIR; i++) {
+            l->x[at + i] = pass->first[0] + (i & (TSR_ROW - 1));
+            l->y[at + i] = pass->first[1] + y + (i >> 3);
+            l->z[at + i] = pass->first[2] + z;
         }
-        totals->active += in_band;
-        totals->inside += v < 0.0f;
     }
+    pack_sides(rows, o, r[0], wide, l->d[0], at);
+    pack_axis(p, TSR_PAIR, E, r[1], wide, l->d[1], at);
+    pack_axis(p, TSR_PAIR, P, r[2], wide, l->d[2], at);
+    if (corners) {
+#pragma omp simd
+        for (int32_t i = 0; i < TSR_PAIR; i++) {
+            l->cross[0][at + i] = tsr_cross_of(right[i + E], right[i - E], left[i + E], left[i - E], r[0], r[1]);
+            l->cross[1][at + i] = tsr_cross_of(right[i + P], right[i - P], left[i + P], left[i - P], r[0], r[2]);
+            l->cross[2][at + i] = tsr_cross_of(p[i + E + P], p[i + E - P], p[i + P - E], p[i - E - P], r[1], r[2]);
+        }
+    }
+    for (int k = 0; k < 3 && pass->gradient[k]; k++) memcpy(&l->gradient[k][at], pass->gradient[k] + first, TSR_PAIR * sizeof(float));
+    l->row[at / 4] = first;
+    l->row[at / 4 + 2] = first + TSR_ROW;
+}
+
+/* `wide` and `corners` are constants where this is called. */
+ALWAYS uint32_t run_rows_as(const tsr_tile_pass *pass, int wide, int corners, tsr_tile_totals *totals)
+{
+    const int32_t R = wide ? 3 : 1, P = (TSR_ROW + 2 * R) * TSR_ROW;
+    const int placed = pass->flow && pass->flow->count > 0;
+    struct lanes l;
+    _Alignas(64) struct tsr_rows rows;
+    uint32_t bits = 0;
+    int32_t count = 0;
+    tsr_rows_gather(pass->pages, pass->row, R, corners, &rows);
+    for (int32_t z = 0; z < TSR_ROW; z++)
+        for (int32_t y = 0; y < TSR_ROW; y += 2) {
+            const int32_t o = (z + R) * P + (y + R) * TSR_ROW;
+            if (tsr_pair_still(&rows, o, P, pass->scheme->band, l.still + count)) {
+                for (int32_t i = 0; i < TSR_PAIR; i += TSR_ROW)
+                    bits |= tsr_row_kept(pass, TSR_ROW, (z * TSR_ROW + y) * TSR_ROW + i, rows.own + o + i, totals);
+                continue;
+            }
+            pack_pair(&l, count, pass, y, z, &rows, o, P, wide, corners, placed);
+            count += TSR_PAIR;
+            if (count < LANES) continue;
+            bits |= flush_8(&l, count, pass, totals);
+            count = 0;
+        }
+    if (count > 0) bits |= flush_8(&l, count, pass, totals);
     return bits;
+}
+
+static __attribute__((noinline)) uint32_t run_rows(const tsr_tile_pass *pass, int wide, tsr_tile_totals *totals)
+{
+    const int corners = pass->flow && pass->scheme->has_curvature;
+    if (wide) return corners ? run_rows_as(pass, 1, 1, totals) : run_rows_as(pass, 1, 0, totals);
+    return corners ? run_rows_as(pass, 0, 1, totals) : run_rows_as(pass, 0, 0, totals);
+}
+
+/* ---- tiles with a halo cube -------------------------------------------------------------------------------------------------------------------- */
+
+/* Does the pass read three voxels to each side? */
+static int reads_wide(const tsr_tile_pass *pass)
+{
+    const tsr_flow_scheme *k = pass->scheme;
+    const int upwind = pass->flow && (k->has_speed || k->has_velocity);
+    return (upwind && k->space >= TSR_DIFFERENCE_ENO2) || (k->reshape != 0.0f && k->reshape_space >= TSR_DIFFERENCE_ENO2);
 }
 
 ALWAYS uint32_t run(const tsr_tile_pass *pass, int32_t E, tsr_tile_totals *totals)
@@ -484,16 +562,14 @@ ALWAYS uint32_t run(const tsr_tile_pass *pass, int32_t E, tsr_tile_totals *total
     struct lanes l;
     const int32_t R = pass->radius, H = E + 2 * R, P = H * H;
     const tsr_flow_scheme *k = pass->scheme;
-    const int upwind = pass->flow && (k->has_speed || k->has_velocity);
-    const int wide = (upwind && k->space >= TSR_DIFFERENCE_ENO2) || (k->reshape != 0.0f && k->reshape_space >= TSR_DIFFERENCE_ENO2);
-    const int placed = pass->flow && pass->flow->count > 0;
+    const int wide = reads_wide(pass), placed = pass->flow && pass->flow->count > 0;
     uint32_t bits = 0;
     int32_t count = 0;
     for (int32_t z = 0; z < pass->extent[2]; z++)
         for (int32_t y = 0; y < pass->extent[1]; y++) {
             const float *p = pass->cube + ((z + R) * H + y + R) * H + R;
             if (row_still(&l, count, p, E, H, P, k->band)) {
-                bits |= copy_row(pass, E, (z * E + y) * E, p, totals);
+                bits |= tsr_row_kept(pass, E, (z * E + y) * E, p, totals);
                 continue;
             }
             pack_row(&l, count, pass, E, y, z, p, H, wide, placed);
@@ -515,6 +591,10 @@ void TSR_ISA_NAME(tsr_flow_gather)(const tsr_tile_pool *pool, const float *phi, 
 
 uint32_t TSR_ISA_NAME(tsr_flow_tile)(const tsr_tile_pass *pass, tsr_tile_totals *totals)
 {
+    if (!pass->cube && pass->edge == 8) {
+        uint32_t bits;
+        return TSR_ISA_NAME(tsr_flow_uniform)(pass, totals, &bits) ? bits : run_rows(pass, reads_wide(pass), totals);
+    }
     if (!pass->cube) return run_planes(pass, totals);
     return pass->edge == 8 ? run(pass, 8, totals) : run(pass, 4, totals);
 }

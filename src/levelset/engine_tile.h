@@ -20,13 +20,13 @@ typedef struct tsr_tile_pass {
     int32_t measure, last;
     int32_t edge, radius;
     int32_t index, entry;        /* of the pass in its step, of the tile in the list */
-    const float *cube;           /* tiles_halo.h, tsr_cross_gather; or NULL: edge 4, radius 1, halo in the domain, and: */
+    const float *cube;           /* tiles_halo.h, tsr_cross_gather; or NULL: edge 8, or edge 4 and radius 1; halo in the domain, and: */
     const uint32_t *row;         /* the tile's neighbours in `pages` */
     const float *pages;          /* the field that is read, all tiles */
     const float *payload;        /* all tiles; NULL: no gradient is needed */
     const uint32_t *payload_row; /* the tile's neighbours there */
     const tsr_coding *coding;    /* how new values will be stored; NULL: as they are */
-    const float *gradient[3];    /* with a cube: [edge^3] of the payload or NULL */
+    const float *gradient[3];    /* with a cube or edge 8: [edge^3] of the payload or NULL */
     const float *start;          /* [edge^3] field at the beginning of the step */
     const uint32_t *areas;       /* [edge^3] tsr_areas of every voxel, 0 beyond the extent */
     int32_t first[3], extent[3]; /* voxel index of the tile's first voxel; voxels in the domain */
@@ -39,5 +39,12 @@ TSR_ISA_DECLARE(void, tsr_flow_gather, const tsr_tile_pool *pool, const float *p
 
 /* Runs the pass on the tile; returns the area bits of the activity word and adds to the totals. */
 TSR_ISA_DECLARE(uint32_t, tsr_flow_tile, const tsr_tile_pass *pass, tsr_tile_totals *totals)
+
+/* The same for what most runs do, in one loop without arrays in between: first order, terms that hold everywhere alone. 0 if this pass is none of those;
+ * `bits` are the area bits. */
+TSR_ISA_DECLARE(int, tsr_flow_uniform, const tsr_tile_pass *pass, tsr_tile_totals *totals, uint32_t *bits)
+
+/* Adds what the voxels of a tile of edge 8, whose halo lies in the domain, say of mean curvature, area and volume (tsr_flow_mean_voxel). */
+TSR_ISA_DECLARE(void, tsr_flow_mean_tile, const float *phi, const uint32_t *row, const tsr_flow_scheme *scheme, float e, int64_t sums[3])
 
 #endif

@@ -93,11 +93,17 @@ TSR_HD float tsr_outward_square(int32_t space, float minus, float plus)
 }
 TSR_HD float tsr_inward_square(int32_t space, float minus, float plus) { return tsr_outward_square(space, -minus, -plus); }
 
-/* |grad phi|^2 for a front whose way is 1 (outward) or -1 (inward), from the derivatives {minus, plus} of the three axes. */
+/* |grad phi|^2 for a front whose way is 1 (outward) or -1 (inward), from the derivatives to the left and to the right: squares do not see the
+ * sign, so that one formula does both. */
+TSR_HD float tsr_norm_square_of(int32_t space, float way, float xl, float xr, float yl, float yr, float zl, float zr)
+{
+    return (tsr_outward_square(space, way * xl, way * xr) + tsr_outward_square(space, way * yl, way * yr)) +
+           tsr_outward_square(space, way * zl, way * zr);
+}
+/* The same from the derivatives {minus, plus} of the three axes. */
 TSR_HD float tsr_norm_square(int32_t space, float way, const float x[2], const float y[2], const float z[2])
 {
-    return (tsr_outward_square(space, way * x[0], way * x[1]) + tsr_outward_square(space, way * y[0], way * y[1])) +
-           tsr_outward_square(space, way * z[0], way * z[1]);
+    return tsr_norm_square_of(space, way, x[0], x[1], y[0], y[1], z[0], z[1]);
 }
 
 /* ---- the parts of the right-hand side --------------------------------------------------------------------------------------------------- */

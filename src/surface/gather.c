@@ -63,7 +63,7 @@ static tsr_status build(work *w, tsr_pyramid_classifier classifier, int64_t *tot
     TSR_TRY(tsr_pyramid_describe(w->pyramid, &info));
     *total = (int64_t)info.total;
     w->job.tree = &w->pyramid->tree;
-    w->job.classifier = &w->pyramid->classifier;
+    w->job.classes = &w->pyramid->classes;
     return TSR_OK;
 }
 

@@ -9,7 +9,7 @@
 typedef struct gather_args {
     tsr_surface_grid grid;
     tsr_tree tree;
-    tsr_classifier classifier;
+    tsr_class_set classes;
     tsr_gather_job job;
 } gather_args;
 static gather_args args_of(const tsr_gather_job *job)
@@ -18,7 +18,7 @@ static gather_args args_of(const tsr_gather_job *job)
     memset(&a, 0, sizeof a);
     a.grid = *job->grid;
     if (job->tree) a.tree = *job->tree;
-    if (job->classifier) a.classifier = *job->classifier;
+    if (job->classes) a.classes = *job->classes;
     a.job = *job;
     return a;
 }
@@ -27,7 +27,7 @@ TSR_DEVICE_FN tsr_gather_job job_of(const gather_args &a)
     tsr_gather_job job = a.job;
     job.grid = &a.grid;
     job.tree = &a.tree;
-    job.classifier = &a.classifier;
+    job.classes = &a.classes;
     return job;
 }
 enum { GATHER_THREADS = 256 };

@@ -368,6 +368,15 @@ static void test_analytic(void **state)
     tsr_context_destroy(&context);
 }
 
+/* So many points in a cube, to free. */
+static float *scattered(int64_t count, double low, double high, uint64_t *seed)
+{
+    float *points = (float *)malloc((size_t)count * 3 * sizeof *points);
+    assert_non_null(points);
+    for (int64_t i = 0; i < 3 * count; i++) points[i] = (float)(low + (high - low) * test_uniform(seed));
+    return points;
+}
+
 /* Tiles beside each other share a walk on the CPU: the same bits as one by one, for every power, in rows of any length and in tiles of both widths. */
 static void test_rows(void **state)
 {
@@ -376,8 +385,7 @@ static void test_rows(void **state)
     const tsr_points_frame frame = cloud_frame(LEVEL);
     enum { POINTS = 3000, TILES = 24 };
     uint64_t seed = test_seed(), keys[TILES];
-    float *points = (float *)malloc(POINTS * 12);
-    for (int i = 0; i < 3 * POINTS; i++) points[i] = (float)(20 + 80 * test_uniform(&seed));
+    float *points = scattered(POINTS, 20, 100, &seed);
     tsr_points_tree *tree = tree_on(context, points, NULL, POINTS, &frame, 21, 0);
     for (int32_t log2_edge = 2; log2_edge <= 3; log2_edge++) {
         int32_t count = 0;
@@ -409,11 +417,8 @@ static void test_balls(void **state)
     const tsr_points_frame frame = cloud_frame(LEVEL);
     enum { BALLS = 400, TILES = 12 };
     uint64_t seed = test_seed(), keys[TILES];
-    float *points = (float *)malloc(BALLS * 12), radii[BALLS];
-    for (int i = 0; i < BALLS; i++) {
-        for (int k = 0; k < 3; k++) points[3 * i + k] = (float)(30 + 60 * test_uniform(&seed));
-        radii[i] = (float)(2 + 3 * test_uniform(&seed));
-    }
+    float *points = scattered(BALLS, 30, 90, &seed), radii[BALLS];
+    for (int i = 0; i < BALLS; i++) radii[i] = (float)(2 + 3 * test_uniform(&seed));
     for (int t = 0; t < TILES; t++)
         keys[t] =
             tsr_key_make((int32_t)(6 + 18 * test_uniform(&seed)), (int32_t)(6 + 18 * test_uniform(&seed)), (int32_t)(6 + 18 * test_uniform(&seed)));

@@ -151,6 +151,18 @@ static void aligned_modes_are_exact(void **state)
     tsr_context_destroy(&context);
 }
 
+/* The picture of a volume by rays, then by slices, is the one wanted. */
+static void require_dense(tsr_mip_dense *dense, const tsr_mip_view *view, tsr_mip_render_options r, tsr_mip_frame *frame, int32_t width,
+                          int32_t height, const uint32_t *want, const char *by_rays, const char *by_slices, int number)
+{
+    for (r.slices = 0; r.slices < 2; r.slices++) {
+        require_ok(tsr_mip_dense_render(dense, view, &r, frame));
+        uint32_t *image = pixels_of(frame, width, height);
+        require_pixels(image, want, width, height, r.slices ? by_slices : by_rays, number);
+        free(image);
+    }
+}
+
 /* Any view: the exact mode and the rays of the dense volume are the projection of every voxel, with thresholds and slabs too. */
 static void exact_everywhere(void **state)
 {
@@ -182,16 +194,7 @@ static void exact_everywhere(void **state)
         free(image);
         require_ok(tsr_mip_dense_create(context, volume, &dense));
         require_ok(tsr_mip_frame_create(context, width, height, &frame));
-        require_ok(tsr_mip_dense_render(dense, &view, &r, frame));
-        image = pixels_of(frame, width, height);
-        require_pixels(image, want, width, height, "rays, volume", k);
-        free(image);
-        r.slices = 1;
-        require_ok(tsr_mip_dense_render(dense, &view, &r, frame));
-        r.slices = 0;
-        image = pixels_of(frame, width, height);
-        require_pixels(image, want, width, height, "slices, volume", k);
-        free(image);
+        require_dense(dense, &view, r, frame, width, height, want, "rays, volume", "slices, volume", k);
         r.lower = dtype == TSR_U8 ? 60 : 9000;
         r.upper = dtype == TSR_U8 ? 180 : 40000;
         for (int64_t i = 0; i < (int64_t)width * height; i++)
@@ -199,16 +202,7 @@ static void exact_everywhere(void **state)
         image = drawn(mip, context, &view, &r, width, height);
         require_pixels(image, want, width, height, "thresholds, volume", k);
         free(image);
-        require_ok(tsr_mip_dense_render(dense, &view, &r, frame));
-        image = pixels_of(frame, width, height);
-        require_pixels(image, want, width, height, "thresholds of rays, volume", k);
-        free(image);
-        r.slices = 1;
-        require_ok(tsr_mip_dense_render(dense, &view, &r, frame));
-        r.slices = 0;
-        image = pixels_of(frame, width, height);
-        require_pixels(image, want, width, height, "thresholds of slices, volume", k);
-        free(image);
+        require_dense(dense, &view, r, frame, width, height, want, "thresholds of rays, volume", "thresholds of slices, volume", k);
         free(want);
         tsr_mip_frame_destroy(&frame);
         tsr_mip_dense_destroy(&dense);

@@ -1,7 +1,7 @@
 /* viewer/solver.c: the thread that owns the segmentation. Commands take effect between batches of steps of about 10 ms; the surface is handed to the
  * painter as a copy whenever the painter has taken the one before. It waits only when there is nothing to do. */
 #define _GNU_SOURCE /* SYS_gettid */
-#include "session.h"
+#include "solver.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,35 +15,6 @@
 
 enum { MOST_EDITS = 200000, MOST_BATCH = 2048 };
 static const double batch_seconds = 0.010, tell_seconds = 0.06;
-
-struct solver {
-    viewer_colours colours;
-    viewer_session *s;
-    tsr_context *context;
-    tsr_context *bridge; /* of what the painter is given; NULL on a CPU, where it may read what is the solver's */
-    viewer_image *image;
-    tsr_volume *on_device; /* a copy of the image, where the device is no CPU */
-    tsr_segmentation *segmentation;
-    tsr_segment_options options; /* of the next segmentation of this image */
-    char *head;                  /* of its session script: parameters at its start */
-    viewer_state state;
-    int64_t batch, edits;
-    int64_t left; /* steps that a step command still has to do; running meanwhile */
-    int run_on;   /* it was running when that command came */
-    struct {
-        tsr_segmentation *segmentation; /* NULL: none */
-        char *head;
-        viewer_state state;
-        int64_t edits;
-    } before; /* what a reset or a loaded session took the place of: the last level of undo */
-    int surface_dirty, speed_dirty, state_dirty;
-    uint32_t input; /* of the last command */
-    double rate, told;
-};
-
-static const char *const saved_parameters[] = { "target",          "epsilon",        "alpha",    "smoothing", "data_weight",      "data_floor",
-                                                "curvature_limit", "rescale_weight", "gradient", "cfl",       "probe_deviations", "snapshots" };
-enum { SAVED = sizeof saved_parameters / sizeof *saved_parameters };
 
 /* ---- what the others are given ------------------------------------------------------------------------------------------------------------- */
 
@@ -66,16 +37,16 @@ static void busy(struct solver *o, const char *with)
     tell_state(o);
 }
 
-static void read_parameters(struct solver *o)
+void solver_read_parameters(struct solver *o)
 {
     double *const to[] = { &o->state.target, &o->state.epsilon, &o->state.alpha, &o->state.smoothing };
     for (int i = 0; i < 4; i++)
-        if (tsr_segmentation_get(o->segmentation, saved_parameters[i], to[i]) != TSR_OK) *to[i] = 0;
+        if (tsr_segmentation_get(o->segmentation, solver_parameters[i], to[i]) != TSR_OK) *to[i] = 0;
     o->state_dirty = 1;
 }
 
 /* Extents of the surface after an edit, when no step reports them. */
-static void measure(struct solver *o)
+void solver_measure(struct solver *o)
 {
     tsr_tiles_info info;
     if (tsr_tiles_describe(tsr_segmentation_tiles(o->segmentation), &info) != TSR_OK) return;
@@ -95,7 +66,7 @@ static void leave_bridge(const struct solver *o)
 {
     if (o->bridge) pthread_mutex_unlock(&o->s->bridge_lock);
 }
-static void free_on_bridge(const struct solver *o, tsr_tiles *tiles, tsr_volume *speed)
+void solver_free_on_bridge(const struct solver *o, tsr_tiles *tiles, tsr_volume *speed)
 {
     enter_bridge(o);
     tsr_tiles_destroy(&tiles);
@@ -145,197 +116,6 @@ static void publish(struct solver *o)
     if (surface || speed) pthread_cond_signal(&s->to_painter);
     pthread_mutex_unlock(&s->lock);
 }
-
-/* ---- images -------------------------------------------------------------------------------------------------------------------------------- */
-
-static int describe_image(struct solver *o, viewer_image *image, const tsr_volume *volume)
-{
-    tsr_statistics statistics;
-    int64_t counts[VIEWER_BINS + 3] = { 0 };
-    if (tsr_volume_check_finite(o->context, volume, image->name) != TSR_OK || tsr_volume_statistics(o->context, volume, &statistics) != TSR_OK)
-        return -1;
-    image->minimum = statistics.minimum;
-    image->maximum = statistics.maximum > statistics.minimum ? statistics.maximum : statistics.minimum + 1;
-    if (tsr_volume_histogram(o->context, volume, image->minimum, image->maximum, VIEWER_BINS, counts) != TSR_OK) return -1;
-    memcpy(image->histogram, counts, sizeof image->histogram);
-    double most = (double)statistics.count * 0.995, sum = 0;
-    int bin = 0;
-    while (bin < VIEWER_BINS - 1 && (sum += (double)counts[bin]) < most) bin++;
-    image->window_low = image->minimum;
-    image->window_high = image->minimum + (image->maximum - image->minimum) * (bin + 1) / VIEWER_BINS;
-    return 0;
-}
-
-/* Its numbers exactly. */
-static char *write_head(const tsr_segmentation *segmentation, const viewer_image *image)
-{
-    char text[2048];
-    int used = snprintf(text, sizeof text, "# tessera session 1\n# image %s\n", image->name);
-    for (int i = 0; i < SAVED; i++) {
-        double value = 0;
-        if (tsr_segmentation_get(segmentation, saved_parameters[i], &value) == TSR_OK)
-            used += snprintf(text + used, sizeof text - (size_t)used, "set %s %.17g\n", saved_parameters[i], value);
-    }
-    return strdup(text);
-}
-
-static void forget_before(struct solver *o)
-{
-    tsr_segmentation_destroy(&o->before.segmentation);
-    free(o->before.head);
-    o->before.head = NULL;
-}
-
-/* Takes over `made` and its head. What was there can come back, unless it is of another image or nothing was done to it. */
-static void install(struct solver *o, tsr_segmentation *made, char *head, viewer_image *image)
-{
-    int worth = o->segmentation && image == o->image && *tsr_segmentation_log(o->segmentation);
-    if (worth || image != o->image) forget_before(o);
-    if (worth) {
-        o->before.segmentation = o->segmentation;
-        o->before.head = o->head;
-        o->before.state = o->state;
-        o->before.edits = o->edits;
-    } else {
-        tsr_segmentation_destroy(&o->segmentation);
-        free(o->head);
-    }
-    o->segmentation = made;
-    o->head = head;
-    o->image = image;
-    const viewer_state before = o->state;
-    o->state = (viewer_state){ .busy = before.busy };
-    memcpy(o->state.busy_with, before.busy_with, sizeof o->state.busy_with);
-    o->batch = 1;
-    o->edits = 0;
-    o->rate = 0;
-    o->left = 0;
-    o->surface_dirty = o->speed_dirty = 1;
-    read_parameters(o);
-}
-
-/* A new segmentation of `image`; the one before goes only if this works. */
-static int begin(struct solver *o, viewer_image *image, const tsr_volume *volume)
-{
-    tsr_segmentation *made = NULL;
-    if (tsr_segmentation_create(o->context, volume, &o->options, &made) != TSR_OK) return -1;
-    install(o, made, write_head(made, image), image);
-    return 0;
-}
-
-/* Undo of a reset or of a loaded session. */
-static void bring_back(struct solver *o)
-{
-    const viewer_state now = o->state;
-    tsr_segmentation_destroy(&o->segmentation);
-    free(o->head);
-    o->segmentation = o->before.segmentation;
-    o->head = o->before.head;
-    o->state = o->before.state;
-    o->edits = o->before.edits;
-    o->before.segmentation = NULL;
-    o->before.head = NULL;
-    o->state.running = 0;
-    o->state.busy = now.busy;
-    memcpy(o->state.busy_with, now.busy_with, sizeof o->state.busy_with);
-    o->batch = 1;
-    o->surface_dirty = o->speed_dirty = 1;
-    read_parameters(o);
-    measure(o);
-}
-
-static void take_image(viewer_session *s, viewer_image *image)
-{
-    const int64_t n[3] = { image->size.x, image->size.y, image->size.z };
-    pthread_mutex_lock(&s->lock);
-    image->references++; /* the session's */
-    s->image = image;
-    s->image_version++;
-    s->window_low = image->window_low;
-    s->window_high = image->window_high;
-    if (tsr_transfer_make(image->minimum < -200 ? TSR_TRANSFER_CT_SOFT : TSR_TRANSFER_MRI_HEAD, s->window_low, s->window_high, &s->transfer) !=
-        TSR_OK)
-        s->transfer = (tsr_transfer){ 0 };
-    for (int v = 0; v < VIEWER_VIEWS; v++) {
-        viewer_look *look = &s->look[v];
-        look->position = 0.5 * (double)(n[look->axis] - 1);
-        look->zoom = 1;
-        look->pan[0] = look->pan[1] = 0;
-        s->look_version[v]++;
-    }
-    viewer_session_changed(s);
-    pthread_mutex_unlock(&s->lock);
-}
-
-/* Who started the program with a file looks at its terminal, not at the page. */
-static void cannot_load(viewer_session *s, const char *error)
-{
-    pthread_mutex_lock(&s->lock);
-    if (s->first_load) snprintf(s->trouble, sizeof s->trouble, "%s", error);
-    s->first_load = 0;
-    pthread_mutex_unlock(&s->lock);
-    viewer_session_tell(s, "error", "%s", error);
-}
-
-static void load_image(struct solver *o, const char *name)
-{
-    viewer_session *s = o->s;
-    char error[512] = "";
-    viewer_image *image = NULL, *before = o->image;
-    tsr_volume *on_device = NULL, *on_device_before = o->on_device;
-    if (viewer_load_image(s, name, &image, error, sizeof error)) {
-        cannot_load(s, error);
-        return;
-    }
-    int good = tsr_context_device(o->context).kind == TSR_DEVICE_CPU || tsr_volume_copy(image->volume, o->context, &on_device) == TSR_OK;
-    const tsr_volume *volume = on_device ? on_device : image->volume;
-    good = good && !describe_image(o, image, volume);
-    if (good) {
-        o->options = s->segment; /* set before the threads started */
-        o->options.snapshots = VIEWER_UNDO_LEVELS;
-        double range = image->maximum - image->minimum;
-        if (!(o->options.epsilon > 0)) o->options.epsilon = range / 10;
-        if (o->options.target == 0) o->options.target = 0.5 * (image->window_low + image->window_high);
-        good = !begin(o, image, volume);
-    }
-    if (!good) {
-        cannot_load(s, tsr_error_message());
-        tsr_volume_destroy(&on_device);
-        viewer_image_release(s, &image);
-        return;
-    }
-    o->on_device = on_device;
-    pthread_mutex_lock(&s->lock);
-    s->first_load = 0;
-    viewer_image *shared = s->image;
-    tsr_tiles *stale = s->surface.tiles; /* of the image before, not taken */
-    tsr_volume *stale_speed = s->speed;
-    s->image = NULL;
-    s->surface.tiles = NULL;
-    s->speed = NULL;
-    s->surface_ready = s->speed_ready = 0;
-    pthread_mutex_unlock(&s->lock);
-    free_on_bridge(o, stale, stale_speed);
-    take_image(s, image);
-    viewer_image_release(s, &shared);
-    viewer_image_release(s, &before);
-    tsr_volume_destroy(&on_device_before);
-}
-
-/* The current parameters are those of the next segmentation too. */
-static int keep_parameters(struct solver *o)
-{
-    double *const to[] = { &o->options.target,      &o->options.epsilon,    &o->options.alpha,           &o->options.smoothing,
-                           &o->options.data_weight, &o->options.data_floor, &o->options.curvature_limit, &o->options.rescale_weight,
-                           &o->options.gradient,    &o->options.cfl,        &o->options.probe_deviations };
-    for (int i = 0; i < SAVED - 1; i++)
-        if (tsr_segmentation_get(o->segmentation, saved_parameters[i], to[i]) != TSR_OK) return -1;
-    return 0;
-}
-
-static const tsr_volume *volume_of(const struct solver *o) { return o->on_device ? o->on_device : o->image->volume; }
-
-static int reset(struct solver *o) { return keep_parameters(o) ? -1 : begin(o, o->image, volume_of(o)); }
 
 /* ---- sessions ------------------------------------------------------------------------------------------------------------------------------ */
 
@@ -388,9 +168,9 @@ static void load_script(struct solver *o, const char *name)
         return;
     }
     char *head = NULL;
-    tsr_status status = keep_parameters(o) ? TSR_ERROR_INTERNAL : tsr_segmentation_create(o->context, volume_of(o), &o->options, &made);
+    tsr_status status = solver_keep_parameters(o) ? TSR_ERROR_INTERNAL : tsr_segmentation_create(o->context, solver_volume(o), &o->options, &made);
     if (status == TSR_OK) {
-        head = write_head(made, o->image);
+        head = solver_write_head(made, o->image);
         status = tsr_segmentation_script(made, text, name, &progress, &report);
     }
     free(text);
@@ -401,12 +181,12 @@ static void load_script(struct solver *o, const char *name)
         free(head);
         return;
     }
-    install(o, made, head, o->image);
+    solver_install(o, made, head, o->image);
     viewer_session_tell(o->s, "notice", "%s replayed: %lld steps", name, (long long)report.total_steps);
     o->state.report = report;
     o->state.undo_levels = 0; /* how many the script left cannot be told */
-    read_parameters(o);
-    measure(o);
+    solver_read_parameters(o);
+    solver_measure(o);
     o->surface_dirty = o->speed_dirty = 1;
 }
 
@@ -437,7 +217,7 @@ static tsr_status edit(struct solver *o, const viewer_command *c)
     switch (c->kind) {
     case VIEWER_SET: status = tsr_segmentation_set(o->segmentation, c->name, c->value); break;
     case VIEWER_PROBE:
-        if (c->colours) return viewer_probe_colours(o->s, o->context, volume_of(o), o->image, c, &o->colours);
+        if (c->colours) return viewer_probe_colours(o->s, o->context, solver_volume(o), o->image, c, &o->colours);
         status = tsr_segmentation_probe(o->segmentation, at, c->radius, &o->state.probe);
         break;
     case VIEWER_PROBE_UNDO: status = tsr_segmentation_probe_undo(o->segmentation, &o->state.probe); break;
@@ -456,12 +236,12 @@ static tsr_status edit(struct solver *o, const viewer_command *c)
     }
     if (c->kind == VIEWER_UNDO || c->kind == VIEWER_PAINT || c->kind == VIEWER_ERASE) {
         o->surface_dirty = 1;
-        if (!o->state.running) measure(o);
+        if (!o->state.running) solver_measure(o);
         else o->state.has_surface = 1;
     } else {
         o->speed_dirty = 1;
     }
-    read_parameters(o);
+    solver_read_parameters(o);
     return status;
 }
 
@@ -512,7 +292,7 @@ static void act(struct solver *o, const viewer_command *c)
     o->input = viewer_given(c, VIEWER_INPUT) ? (uint32_t)c->input : o->input;
     if (c->kind == VIEWER_LOAD) {
         busy(o, "loading");
-        if (!viewer_is_script(c->name)) load_image(o, c->name);
+        if (!viewer_is_script(c->name)) solver_load_image(o, c->name);
         else if (o->segmentation) load_script(o, c->name);
         else viewer_session_tell(o->s, "error", "%s: load an image before a session", c->name);
         busy(o, "");
@@ -537,12 +317,12 @@ static void act(struct solver *o, const viewer_command *c)
         }
         break;
     case VIEWER_RESET:
-        if (reset(o)) status = TSR_ERROR_INTERNAL;
+        if (solver_reset(o)) status = TSR_ERROR_INTERNAL;
         break;
     case VIEWER_SAVE: save(o, c); break;
     default:
         if (c->kind == VIEWER_UNDO && !o->state.undo_levels && o->before.segmentation) {
-            bring_back(o);
+            solver_bring_back(o);
             return;
         }
         if (c->kind == VIEWER_SET && !strcmp(c->name, "snapshots") && !snapshots_fit(c->value)) {
@@ -577,7 +357,7 @@ static int next(struct solver *o, viewer_command *command)
             continue;
         }
         pthread_mutex_unlock(&s->lock);
-        free_on_bridge(o, tiles, speed);
+        solver_free_on_bridge(o, tiles, speed);
         pthread_mutex_lock(&s->lock);
     }
     int stop = o->left > 0 && viewer_queue_interrupts(s);
@@ -607,7 +387,7 @@ static void clean(struct solver *o)
     tsr_volume_destroy(&s->used_speed);
     tsr_tiles_destroy(&s->surface.tiles);
     tsr_volume_destroy(&s->speed);
-    forget_before(o);
+    solver_forget_before(o);
     tsr_segmentation_destroy(&o->segmentation);
     tsr_volume_destroy(&o->on_device);
     viewer_image_release(s, &o->image);

@@ -1,0 +1,54 @@
+/* viewer/solver.h: what the thread that owns the segmentation (solver.c) is made of, and its images and segmentations (solver_image.c). */
+#ifndef TSR_VIEWER_SOLVER_H
+#define TSR_VIEWER_SOLVER_H
+
+#include "session.h"
+
+struct solver {
+    viewer_session *s;
+    viewer_colours colours;
+    tsr_context *context;
+    tsr_context *bridge; /* of what the painter is given; NULL on a CPU, where it may read what is the solver's */
+    viewer_image *image;
+    tsr_volume *on_device; /* a copy of the image, where the device is no CPU */
+    tsr_segmentation *segmentation;
+    tsr_segment_options options; /* of the next segmentation of this image */
+    char *head;                  /* of its session script: parameters at its start */
+    viewer_state state;
+    int64_t batch, edits;
+    int64_t left; /* steps that a step command still has to do; running meanwhile */
+    int run_on;   /* it was running when that command came */
+    struct {
+        tsr_segmentation *segmentation; /* NULL: none */
+        char *head;
+        viewer_state state;
+        int64_t edits;
+    } before; /* what a reset or a loaded session took the place of: the last level of undo */
+    int surface_dirty, speed_dirty, state_dirty;
+    uint32_t input; /* of the last command */
+    double rate, told;
+};
+
+/* ---- what the others are given: solver.c ------------------------------------------------------------------------------------------------------ */
+
+void solver_read_parameters(struct solver *o);
+void solver_measure(struct solver *o);
+void solver_free_on_bridge(const struct solver *o, tsr_tiles *tiles, tsr_volume *speed);
+
+/* ---- images and segmentations: solver_image.c -------------------------------------------------------------------------------------------------- */
+
+/* Of a segmentation: what a session file keeps. The last, `snapshots`, is no option of its creation. */
+enum { SOLVER_PARAMETERS = 12 };
+extern const char *const solver_parameters[SOLVER_PARAMETERS];
+
+char *solver_write_head(const tsr_segmentation *segmentation, const viewer_image *image);
+void solver_forget_before(struct solver *o);
+void solver_install(struct solver *o, tsr_segmentation *made, char *head, viewer_image *image);
+int solver_begin(struct solver *o, viewer_image *image, const tsr_volume *volume);
+void solver_bring_back(struct solver *o);
+void solver_load_image(struct solver *o, const char *name);
+int solver_keep_parameters(struct solver *o);
+const tsr_volume *solver_volume(const struct solver *o);
+int solver_reset(struct solver *o);
+
+#endif

@@ -1,0 +1,199 @@
+/* viewer/solver_image.c: the image that is segmented, the segmentations of it that begin, end and come back. */
+#include "solver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const solver_parameters[SOLVER_PARAMETERS] = { "target",           "epsilon",         "alpha",          "smoothing", "data_weight",
+                                                           "data_floor",       "curvature_limit", "rescale_weight", "gradient",  "cfl",
+                                                           "probe_deviations", "snapshots" };
+
+static int describe_image(struct solver *o, viewer_image *image, const tsr_volume *volume)
+{
+    tsr_statistics statistics;
+    int64_t counts[VIEWER_BINS + 3] = { 0 };
+    if (tsr_volume_check_finite(o->context, volume, image->name) != TSR_OK || tsr_volume_statistics(o->context, volume, &statistics) != TSR_OK)
+        return -1;
+    image->minimum = statistics.minimum;
+    image->maximum = statistics.maximum > statistics.minimum ? statistics.maximum : statistics.minimum + 1;
+    if (tsr_volume_histogram(o->context, volume, image->minimum, image->maximum, VIEWER_BINS, counts) != TSR_OK) return -1;
+    memcpy(image->histogram, counts, sizeof image->histogram);
+    double most = (double)statistics.count * 0.995, sum = 0;
+    int bin = 0;
+    while (bin < VIEWER_BINS - 1 && (sum += (double)counts[bin]) < most) bin++;
+    image->window_low = image->minimum;
+    image->window_high = image->minimum + (image->maximum - image->minimum) * (bin + 1) / VIEWER_BINS;
+    return 0;
+}
+
+/* Its numbers exactly. */
+char *solver_write_head(const tsr_segmentation *segmentation, const viewer_image *image)
+{
+    char text[2048];
+    int used = snprintf(text, sizeof text, "# tessera session 1\n# image %s\n", image->name);
+    for (int i = 0; i < SOLVER_PARAMETERS; i++) {
+        double value = 0;
+        if (tsr_segmentation_get(segmentation, solver_parameters[i], &value) == TSR_OK)
+            used += snprintf(text + used, sizeof text - (size_t)used, "set %s %.17g\n", solver_parameters[i], value);
+    }
+    return strdup(text);
+}
+
+void solver_forget_before(struct solver *o)
+{
+    tsr_segmentation_destroy(&o->before.segmentation);
+    free(o->before.head);
+    o->before.head = NULL;
+}
+
+/* Takes over `made` and its head. What was there can come back, unless it is of another image or nothing was done to it. */
+void solver_install(struct solver *o, tsr_segmentation *made, char *head, viewer_image *image)
+{
+    int worth = o->segmentation && image == o->image && *tsr_segmentation_log(o->segmentation);
+    if (worth || image != o->image) solver_forget_before(o);
+    if (worth) {
+        o->before.segmentation = o->segmentation;
+        o->before.head = o->head;
+        o->before.state = o->state;
+        o->before.edits = o->edits;
+    } else {
+        tsr_segmentation_destroy(&o->segmentation);
+        free(o->head);
+    }
+    o->segmentation = made;
+    o->head = head;
+    o->image = image;
+    const viewer_state before = o->state;
+    o->state = (viewer_state){ .busy = before.busy };
+    memcpy(o->state.busy_with, before.busy_with, sizeof o->state.busy_with);
+    o->batch = 1;
+    o->edits = 0;
+    o->rate = 0;
+    o->left = 0;
+    o->surface_dirty = o->speed_dirty = 1;
+    solver_read_parameters(o);
+}
+
+/* A new segmentation of `image`; the one before goes only if this works. */
+int solver_begin(struct solver *o, viewer_image *image, const tsr_volume *volume)
+{
+    tsr_segmentation *made = NULL;
+    if (tsr_segmentation_create(o->context, volume, &o->options, &made) != TSR_OK) return -1;
+    solver_install(o, made, solver_write_head(made, image), image);
+    return 0;
+}
+
+/* Undo of a reset or of a loaded session. */
+void solver_bring_back(struct solver *o)
+{
+    const viewer_state now = o->state;
+    tsr_segmentation_destroy(&o->segmentation);
+    free(o->head);
+    o->segmentation = o->before.segmentation;
+    o->head = o->before.head;
+    o->state = o->before.state;
+    o->edits = o->before.edits;
+    o->before.segmentation = NULL;
+    o->before.head = NULL;
+    o->state.running = 0;
+    o->state.busy = now.busy;
+    memcpy(o->state.busy_with, now.busy_with, sizeof o->state.busy_with);
+    o->batch = 1;
+    o->surface_dirty = o->speed_dirty = 1;
+    solver_read_parameters(o);
+    solver_measure(o);
+}
+
+static void take_image(viewer_session *s, viewer_image *image)
+{
+    const int64_t n[3] = { image->size.x, image->size.y, image->size.z };
+    pthread_mutex_lock(&s->lock);
+    image->references++; /* the session's */
+    s->image = image;
+    s->image_version++;
+    s->window_low = image->window_low;
+    s->window_high = image->window_high;
+    if (tsr_transfer_make(image->minimum < -200 ? TSR_TRANSFER_CT_SOFT : TSR_TRANSFER_MRI_HEAD, s->window_low, s->window_high, &s->transfer) !=
+        TSR_OK)
+        s->transfer = (tsr_transfer){ 0 };
+    for (int v = 0; v < VIEWER_VIEWS; v++) {
+        viewer_look *look = &s->look[v];
+        look->position = 0.5 * (double)(n[look->axis] - 1);
+        look->zoom = 1;
+        look->pan[0] = look->pan[1] = 0;
+        s->look_version[v]++;
+    }
+    viewer_session_changed(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Who started the program with a file looks at its terminal, not at the page. */
+static void cannot_load(viewer_session *s, const char *error)
+{
+    pthread_mutex_lock(&s->lock);
+    if (s->first_load) snprintf(s->trouble, sizeof s->trouble, "%s", error);
+    s->first_load = 0;
+    pthread_mutex_unlock(&s->lock);
+    viewer_session_tell(s, "error", "%s", error);
+}
+
+void solver_load_image(struct solver *o, const char *name)
+{
+    viewer_session *s = o->s;
+    char error[512] = "";
+    viewer_image *image = NULL, *before = o->image;
+    tsr_volume *on_device = NULL, *on_device_before = o->on_device;
+    if (viewer_load_image(s, name, &image, error, sizeof error)) {
+        cannot_load(s, error);
+        return;
+    }
+    int good = tsr_context_device(o->context).kind == TSR_DEVICE_CPU || tsr_volume_copy(image->volume, o->context, &on_device) == TSR_OK;
+    const tsr_volume *volume = on_device ? on_device : image->volume;
+    good = good && !describe_image(o, image, volume);
+    if (good) {
+        o->options = s->segment; /* set before the threads started */
+        o->options.snapshots = VIEWER_UNDO_LEVELS;
+        double range = image->maximum - image->minimum;
+        if (!(o->options.epsilon > 0)) o->options.epsilon = range / 10;
+        if (o->options.target == 0) o->options.target = 0.5 * (image->window_low + image->window_high);
+        good = !solver_begin(o, image, volume);
+    }
+    if (!good) {
+        cannot_load(s, tsr_error_message());
+        tsr_volume_destroy(&on_device);
+        viewer_image_release(s, &image);
+        return;
+    }
+    o->on_device = on_device;
+    pthread_mutex_lock(&s->lock);
+    s->first_load = 0;
+    viewer_image *shared = s->image;
+    tsr_tiles *stale = s->surface.tiles; /* of the image before, not taken */
+    tsr_volume *stale_speed = s->speed;
+    s->image = NULL;
+    s->surface.tiles = NULL;
+    s->speed = NULL;
+    s->surface_ready = s->speed_ready = 0;
+    pthread_mutex_unlock(&s->lock);
+    solver_free_on_bridge(o, stale, stale_speed);
+    take_image(s, image);
+    viewer_image_release(s, &shared);
+    viewer_image_release(s, &before);
+    tsr_volume_destroy(&on_device_before);
+}
+
+/* The current parameters are those of the next segmentation too. */
+int solver_keep_parameters(struct solver *o)
+{
+    double *const to[] = { &o->options.target,      &o->options.epsilon,    &o->options.alpha,           &o->options.smoothing,
+                           &o->options.data_weight, &o->options.data_floor, &o->options.curvature_limit, &o->options.rescale_weight,
+                           &o->options.gradient,    &o->options.cfl,        &o->options.probe_deviations };
+    for (int i = 0; i < SOLVER_PARAMETERS - 1; i++)
+        if (tsr_segmentation_get(o->segmentation, solver_parameters[i], to[i]) != TSR_OK) return -1;
+    return 0;
+}
+
+const tsr_volume *solver_volume(const struct solver *o) { return o->on_device ? o->on_device : o->image->volume; }
+
+int solver_reset(struct solver *o) { return solver_keep_parameters(o) ? -1 : solver_begin(o, o->image, solver_volume(o)); }
