@@ -2,7 +2,7 @@
 #ifndef TSR_SURFACE_SIDES_CUDA_H
 #define TSR_SURFACE_SIDES_CUDA_H
 
-#include "device/early.h"
+#include "device/chain.h"
 #include "surface/cells.h"
 
 TSR_DEVICE_FN int side(const tsr_side &s, uint8_t v) { return TSR_SIDE_INTEGER(v, (uint8_t)s.u, s.invert); }
@@ -33,7 +33,7 @@ TSR_DEVICE_FN void begin_totals(const tsr_surface_grid &g)
 template <class T> TSR_KERNEL(rows_kernel)(tsr_surface_grid g)
 {
     const T *TSR_RESTRICT data = (const T *)g.data;
-    tsr_let_next();
+    tsr_chain_next();
     uint32_t lane = threadIdx.x & 31, word_bits = 0, not_a_number = 0;
     int64_t first = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) - lane;
     if (first >= g.words) return;
@@ -128,7 +128,7 @@ template <class T> TSR_KERNEL(__launch_bounds__(TSR_BLOCK_WORDS) rows_wide_kerne
     const uint4 *data = (const uint4 *)g.data + first * PARTS;
     uint4 v[WIDE_LOADS];
     uint32_t part[WIDE_LOADS], not_a_number = 0;
-    tsr_let_next();
+    tsr_chain_next();
     if ((T)0.5 == (T)0) begin_totals(g);
     if (first >= g.words) return;
     if ((first + 32 * ROUNDS) <= g.words) {

@@ -1,4 +1,5 @@
-#include "device/early.h"
+/* surface/surface_cuda.cu: indexed marching cubes on the GPU (and the emulator): count, place, emit. */
+#include "device/chain.h"
 #include "device/mail.h"
 #include "surface/emit_cuda.h"
 #include "surface/sides_cuda.h"
@@ -62,8 +63,8 @@ TSR_KERNEL(__launch_bounds__(TSR_BLOCK_WORDS, DECIDE  ? 1
 {
     if (!DECIDE) g.decide = 0;
     g.tiled = TILED;
-    tsr_let_next();
-    tsr_wait_before();
+    tsr_chain_next();
+    tsr_chain_wait();
     TSR_SHARED(uint32_t, warps, 32);
     TSR_SHARED(uint8_t, words, TSR_BLOCK_WORDS);
     TSR_SHARED(uint32_t, sums, DECIDE || TILED ? 1 : TSR_BLOCK_WORDS);
@@ -185,8 +186,8 @@ TSR_DEVICE_FN group_sums scan_group(group_sums value, group_sums *warps, group_s
 /* Sums of 1024 blocks; then, with the sums scanned, the place of each block. */
 TSR_KERNEL(group_kernel)(tsr_surface_grid g)
 {
-    tsr_let_next();
-    tsr_wait_before();
+    tsr_chain_next();
+    tsr_chain_wait();
     TSR_SHARED(group_sums, warps, GROUP / 32);
     const group_place none = { 0, 0, 0, 0 };
     group_sums total;
@@ -207,8 +208,8 @@ TSR_DEVICE_FN void post_totals(const tsr_surface_grid &g, group_place all)
 
 TSR_KERNEL(total_kernel)(tsr_surface_grid g, int64_t groups)
 {
-    tsr_let_next();
-    tsr_wait_before();
+    tsr_chain_next();
+    tsr_chain_wait();
     const uint32_t lane = threadIdx.x;
     uint64_t carry[4] = { 0, 0, 0, 0 };
     for (int64_t first = 0; first < groups; first += 32)
@@ -239,7 +240,7 @@ TSR_DEVICE_FN void place_block(const tsr_surface_grid &g, int64_t block, group_s
 
 TSR_KERNEL(place_kernel)(tsr_surface_grid g)
 {
-    tsr_wait_before();
+    tsr_chain_wait();
     TSR_SHARED(group_sums, warps, GROUP / 32);
     const int64_t block = (int64_t)blockIdx.x * GROUP + threadIdx.x;
     const group_sums own = sums_of(g, block);
@@ -252,7 +253,7 @@ TSR_KERNEL(place_kernel)(tsr_surface_grid g)
 TSR_KERNEL(__launch_bounds__(GROUP) place_few_kernel)
 (tsr_surface_grid g, int32_t groups)
 {
-    tsr_wait_before();
+    tsr_chain_wait();
     TSR_SHARED(group_sums, warps, GROUP / 32);
     group_place place = { 0, 0, 0, 0 }, at[FEW_GROUPS];
     group_sums own[FEW_GROUPS], total;
@@ -293,15 +294,15 @@ static tsr_status count_grid(tsr_queue *queue, const tsr_surface_grid *grid, int
         TSR_LAUNCH(queue, tile_rows_kernel, tsr_blocks(g.words << g.log2_edge, 256, INT32_MAX), 256, 0, g);
     } else launch_sides(queue, g);
     if (g.tiled) {
-        if (g.decide) TSR_LAUNCH_EARLY(queue, (count_kernel<1, 1>), blocks, TSR_BLOCK_WORDS, 0, g);
-        else TSR_LAUNCH_EARLY(queue, (count_kernel<0, 1>), blocks, TSR_BLOCK_WORDS, 0, g);
-    } else if (g.decide) TSR_LAUNCH_EARLY(queue, (count_kernel<1, 0>), blocks, TSR_BLOCK_WORDS, 0, g);
-    else TSR_LAUNCH_EARLY(queue, (count_kernel<0, 0>), blocks, TSR_BLOCK_WORDS, 0, g);
-    if (groups <= FEW_GROUPS) TSR_LAUNCH_EARLY(queue, place_few_kernel, PLACE_SHARES, GROUP, 0, g, (int32_t)groups);
+        if (g.decide) TSR_LAUNCH_CHAINED(queue, (count_kernel<1, 1>), blocks, TSR_BLOCK_WORDS, 0, g);
+        else TSR_LAUNCH_CHAINED(queue, (count_kernel<0, 1>), blocks, TSR_BLOCK_WORDS, 0, g);
+    } else if (g.decide) TSR_LAUNCH_CHAINED(queue, (count_kernel<1, 0>), blocks, TSR_BLOCK_WORDS, 0, g);
+    else TSR_LAUNCH_CHAINED(queue, (count_kernel<0, 0>), blocks, TSR_BLOCK_WORDS, 0, g);
+    if (groups <= FEW_GROUPS) TSR_LAUNCH_CHAINED(queue, place_few_kernel, PLACE_SHARES, GROUP, 0, g, (int32_t)groups);
     else {
-        TSR_LAUNCH_EARLY(queue, group_kernel, (uint32_t)groups, GROUP, 0, g);
-        TSR_LAUNCH_EARLY(queue, total_kernel, 1, 32, 0, g, groups);
-        TSR_LAUNCH_EARLY(queue, place_kernel, (uint32_t)groups, GROUP, 0, g);
+        TSR_LAUNCH_CHAINED(queue, group_kernel, (uint32_t)groups, GROUP, 0, g);
+        TSR_LAUNCH_CHAINED(queue, total_kernel, 1, 32, 0, g, groups);
+        TSR_LAUNCH_CHAINED(queue, place_kernel, (uint32_t)groups, GROUP, 0, g);
     }
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;

@@ -205,10 +205,17 @@ tsr_status tsr_launch_check(tsr_queue *queue)
 
 int32_t tsr_queue_processors(const tsr_queue *queue) { return ((const tsr_cuda_queue *)queue)->processors; }
 
+/* What runs is the newest code that is not newer than the device; of compute capability 9.0 and on it waits. */
 int tsr_queue_chains(const tsr_queue *queue)
 {
-    int major = 0;
-    return cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ((const tsr_cuda_queue *)queue)->device) == cudaSuccess && major >= 9;
+    static const int made[] = { __CUDA_ARCH_LIST__ };
+    const int device = ((const tsr_cuda_queue *)queue)->device;
+    int major = 0, minor = 0, runs = 0;
+    if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess) return 0;
+    if (cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess) return 0;
+    for (size_t k = 0; k < sizeof made / sizeof *made; k++)
+        if (made[k] <= 100 * major + 10 * minor && made[k] > runs) runs = made[k];
+    return runs >= 900;
 }
 
 struct tsr_graph { cudaGraphExec_t executable; };
