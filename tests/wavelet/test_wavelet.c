@@ -782,6 +782,9 @@ static void bad_arguments(void **state)
     plan = make_plan(TSR_I16, 2, size, NULL);
     require_error(tsr_wavelet_forward(plan, NULL, x, NULL), TSR_ERROR_ARGUMENT, "samples is NULL");
     require_error(tsr_wavelet_forward(plan, x, x, NULL), TSR_ERROR_ARGUMENT, "one array for a plan that needs two");
+    require_error(tsr_wavelet_forward(plan, x, x + 219, NULL), TSR_ERROR_ARGUMENT, "arrays overlap");
+    require_error(tsr_wavelet_forward(plan, x + 219, x, NULL), TSR_ERROR_ARGUMENT, "coefficients begin 438 bytes before the samples");
+    require_error(tsr_wavelet_inverse(plan, x, x + 1, NULL), TSR_ERROR_ARGUMENT, "coefficients begin 2 bytes before the samples, expected 440");
     tsr_wavelet_band band;
     require_error(tsr_wavelet_plan_band(plan, 99, &band), TSR_ERROR_ARGUMENT, "no band 99");
     tsr_wavelet_plan_destroy(&plan);
