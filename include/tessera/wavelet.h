@@ -171,6 +171,7 @@ TSR_API tsr_status tsr_wavelet_plan_band(const tsr_wavelet_plan *plan, int32_t i
 
 /* Samples to coefficients. All memory belongs to the plan's device; `workspace` is workspace_bytes of it, or NULL: taken for the call. BORROWS
  * all, aligned as malloc aligns. The two arrays must not overlap; in place they must be the same. Asynchronous on a GPU where the values are not checked.
+ * TSR_ERROR_ARGUMENT: NULL, one array where two are expected or the other way round, two without gaps that overlap.
  * TSR_ERROR_CAPACITY: a value left 16 bits; the coefficients are written, wrapped. */
 TSR_API tsr_status tsr_wavelet_forward(const tsr_wavelet_plan *plan, const void *samples, void *coefficients, void *workspace) TSR_CHECKED;
 /* Coefficients to samples. */

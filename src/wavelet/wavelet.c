@@ -214,6 +214,18 @@ static void bind(const tsr_wavelet_plan *p, void *const memory[3], tsr_wavelet_l
     }
 }
 
+/* Bytes that an array without gaps takes from its first element on; 0 for one with gaps or negative strides, between whose elements others may lie. */
+static int64_t dense_bytes(const tsr_wavelet_plan *p, const int64_t stride[])
+{
+    int64_t reach = 1;
+    for (int32_t a = 0; a < TSR_WAVELET_DIMENSIONS; a++) {
+        if (p->size[a] > 1 && stride[a] < 0) return 0;
+        reach += (p->size[a] - 1) * stride[a];
+    }
+    const int64_t elements = p->elements * p->size[TSR_WAVELET_AXES];
+    return reach == elements ? elements * (int64_t)tsr_dtype_size(p->dtype) : 0;
+}
+
 /* ---- plans -------------------------------------------------------------------------------------------------------------------------------------- */
 
 static tsr_status fill_plan(tsr_wavelet_plan *p, const tsr_wavelet_options *o)
@@ -229,6 +241,7 @@ static tsr_status fill_plan(tsr_wavelet_plan *p, const tsr_wavelet_options *o)
     TSR_TRY(take_strides("sample", p->dimensions, p->size, o->sample_stride, o->sample_batch, sample_stride));
     if (o->inplace) memcpy(stride, sample_stride, sizeof stride);
     else TSR_TRY(take_strides("coefficient", p->dimensions, p->size, o->coefficient_stride, o->coefficient_batch, stride));
+    if (dense_bytes(p, sample_stride) == dense_bytes(p, stride)) p->dense_bytes = dense_bytes(p, stride);
     tsr_lift_prepare(p->steps, p->step_count, &p->forward, &p->inverse);
     place_levels(p, o->axes ? o->axes : (1u << p->dimensions) - 1, sample_stride, stride);
     TSR_TRY(check_periodic(p));
@@ -404,6 +417,16 @@ static tsr_status run(const tsr_wavelet_plan *p, void *samples, void *coefficien
     return TSR_OK;
 }
 
+static tsr_status check_overlap(const tsr_wavelet_plan *p, const void *samples, const void *coefficients)
+{
+    if (!p->dense_bytes || samples == coefficients) return TSR_OK;
+    const uintptr_t a = (uintptr_t)samples, b = (uintptr_t)coefficients, apart = a < b ? b - a : a - b;
+    if (apart < (uintptr_t)p->dense_bytes)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: arrays overlap: coefficients begin %llu bytes %s the samples, expected %lld or more",
+                 (unsigned long long)apart, a < b ? "behind" : "before", (long long)p->dense_bytes);
+    return TSR_OK;
+}
+
 static tsr_status transform(const tsr_wavelet_plan *p, void *samples, void *coefficients, void *workspace, int inverse)
 {
     const void *own = workspace;
@@ -412,6 +435,7 @@ static tsr_status transform(const tsr_wavelet_plan *p, void *samples, void *coef
     if (p->inplace != (samples == coefficients))
         TSR_FAIL(TSR_ERROR_ARGUMENT,
                  p->inplace ? "wavelet: two arrays for a plan in place, expected one" : "wavelet: one array for a plan that needs two");
+    TSR_TRY(check_overlap(p, samples, coefficients));
     if (!p->levels) { /* every axis has length 1 */
         void *const memory[3] = { samples, coefficients, NULL };
         const tsr_wavelet_array a = array_of(p, &p->stage->whole, memory), b = array_of(p, &p->stage->band[0], memory);

@@ -30,6 +30,7 @@ struct tsr_wavelet_plan {
     double scale; /* K; 1 = not normalised */
     int64_t size[TSR_WAVELET_DIMENSIONS], elements;
     int64_t approximation_offset, work_offset, workspace_bytes;
+    int64_t dense_bytes; /* of samples and of coefficients where neither have gaps, else 0 */
     tsr_wavelet_step steps[TSR_WAVELET_STEPS];
     tsr_lift_filter forward, inverse;
     tsr_wavelet_recording *recording; /* of the backend; not part of what the plan fixes */

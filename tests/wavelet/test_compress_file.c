@@ -132,7 +132,7 @@ static void every_byte(void **state)
         o.max_error = 0.01;
         require_ok(tsr_volume_compress(v, path, &o, NULL));
         uint8_t *bytes = slurp(path, &size);
-        for (size_t k = 0; k < size; k += test_is_slow() ? 17 : k < 256 ? 1 : 3) {
+        for (size_t k = 0; k < size; k += test_is_slow() ? 17 : 1) {
             tsr_volume *back = NULL;
             tsr_decompress_options d = TSR_DECOMPRESS_OPTIONS;
             d.threads = 1;
@@ -141,6 +141,7 @@ static void every_byte(void **state)
             bytes[k] ^= (uint8_t)(1u << k % 8);
             if (tsr_volume_decompress(other, &d, &back, NULL) == TSR_OK) fail_msg("coder %d: byte %zu changed and nothing said so", coder, k);
             assert_null(back);
+            if (k >= 256 && k % 3) continue;
             d.partial = 1;
             if (tsr_volume_decompress(other, &d, &back, NULL) == TSR_OK) assert_true(k >= 256); /* headers are not guessed */
             tsr_volume_destroy(&back);

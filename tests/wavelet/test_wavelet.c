@@ -128,15 +128,28 @@ static void golden_hashes(void **state)
     static int16_t v[48 * 64], c[48 * 64];
     for (int y = 0; y < 48; y++)
         for (int x = 0; x < 64; x++) v[64 * y + x] = (int16_t)((13 * x * x + 7 * y * y + 5 * x * y + x * y * y) % 251 - 125);
-    for (size_t k = 0; k < sizeof golden / sizeof *golden; k++) {
-        tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
-        o.filter = golden[k].filter;
-        forward16(2, size, &o, v, c);
-        uint64_t hash = 0xcbf29ce484222325;
-        for (size_t i = 0; i < sizeof c / 2; i++)
-            for (int b = 0; b < 2; b++) hash = (hash ^ ((uint16_t)c[i] >> 8 * b & 255)) * 0x100000001b3;
-        if (hash != golden[k].hash) fail_msg("%s: hash %016llx", tsr_wavelet_filter_name(golden[k].filter), (unsigned long long)hash);
-    }
+    for (size_t k = 0; k < sizeof golden / sizeof *golden; k++)
+        for (int layout = 0; layout < TSR_WAVELET_LAYOUTS; layout++) { /* the hash is of layout mallat: the others are converted to it */
+            tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
+            o.filter = golden[k].filter;
+            tsr_wavelet_plan *mallat = make_plan(TSR_I16, 2, size, &o);
+            o.layout = (tsr_wavelet_layout)layout;
+            tsr_wavelet_plan *plan = make_plan(TSR_I16, 2, size, &o);
+            void *in = to_device(v, sizeof v), *out = to_device(v, sizeof v);
+            require_ok(tsr_wavelet_forward(plan, in, out, NULL));
+            if (layout != TSR_WAVELET_MALLAT) require_ok(tsr_wavelet_rearrange(plan, out, mallat, in));
+            to_host(c, layout != TSR_WAVELET_MALLAT ? in : out, sizeof c);
+            drop(in, sizeof v);
+            drop(out, sizeof v);
+            tsr_wavelet_plan_destroy(&plan);
+            tsr_wavelet_plan_destroy(&mallat);
+            uint64_t hash = 0xcbf29ce484222325;
+            for (size_t i = 0; i < sizeof c / 2; i++)
+                for (int b = 0; b < 2; b++) hash = (hash ^ ((uint16_t)c[i] >> 8 * b & 255)) * 0x100000001b3;
+            if (hash != golden[k].hash)
+                fail_msg("%s, layout %s: hash %016llx", tsr_wavelet_filter_name(golden[k].filter), tsr_wavelet_layout_name(o.layout),
+                         (unsigned long long)hash);
+        }
 }
 
 /* ---- the oracle -------------------------------------------------------------------------------------------------------------------------------- */
@@ -769,6 +782,9 @@ static void bad_arguments(void **state)
     plan = make_plan(TSR_I16, 2, size, NULL);
     require_error(tsr_wavelet_forward(plan, NULL, x, NULL), TSR_ERROR_ARGUMENT, "samples is NULL");
     require_error(tsr_wavelet_forward(plan, x, x, NULL), TSR_ERROR_ARGUMENT, "one array for a plan that needs two");
+    require_error(tsr_wavelet_forward(plan, x, x + 219, NULL), TSR_ERROR_ARGUMENT, "arrays overlap");
+    require_error(tsr_wavelet_forward(plan, x + 219, x, NULL), TSR_ERROR_ARGUMENT, "coefficients begin 438 bytes before the samples");
+    require_error(tsr_wavelet_inverse(plan, x, x + 1, NULL), TSR_ERROR_ARGUMENT, "coefficients begin 2 bytes before the samples, expected 440");
     tsr_wavelet_band band;
     require_error(tsr_wavelet_plan_band(plan, 99, &band), TSR_ERROR_ARGUMENT, "no band 99");
     tsr_wavelet_plan_destroy(&plan);
