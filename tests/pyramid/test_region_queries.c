@@ -408,9 +408,86 @@ static void more_leaves_than_lists_hold(void **state)
     tsr_context_destroy(&context);
 }
 
+/* Mean, variance, least and most of every leaf, by long double over its voxels; values far from 0, NaN, infinities; of another volume than the tree's. */
+static void statistics_of_leaves(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    tsr_context *context = test_context();
+    const tsr_size3 sizes[] = { { 29, 17, 1 }, { 16, 16, 16 }, { 13, 18, 7 }, { 1, 1, 1 } };
+    static uint8_t data[16 * 18 * 16];
+    static float field[16 * 18 * 16];
+    int large = 0, strange = 0;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        const tsr_size3 n = sizes[s];
+        const int64_t cells = n.x * n.y * n.z;
+        tsr_region_options o = TSR_REGION_OPTIONS;
+        tsr_volume *host, *there;
+        o.classifier = TSR_PYRAMID_NONZERO;
+        clumps(&seed, n, 3, data);
+        data[0] = 1;
+        for (int64_t i = 0; i < cells; i++) field[i] = (float)(1e6 + test_uniform(&seed)); /* sums of squares would lose the variance */
+        if (s == 1)
+            for (int64_t i = 0; i < cells; i += 97) field[i] = i % 4 == 0 ? NAN : i % 4 == 1 ? INFINITY : i % 4 == 2 ? -INFINITY : 7;
+        tsr_region_tree *device = make(context, TSR_U8, n, (const void *const[]){ data }, 1, &o), *tree;
+        require_ok(tsr_region_tree_copy(device, NULL, &tree));
+        require_ok(tsr_volume_wrap(NULL, TSR_F32, n, NULL, field, NULL, NULL, &host));
+        require_ok(tsr_volume_set_scaling(host, 2, -3));
+        require_ok(tsr_volume_copy(host, context, &there));
+        const int64_t leaves = tsr_region_tree_describe(tree).leaves;
+        tsr_region_statistics *result = malloc((size_t)leaves * sizeof *result);
+        float *means = malloc((size_t)leaves * sizeof *means);
+        void *memory;
+        require_ok(tsr_device_allocate(context, (size_t)leaves * sizeof *result, &memory));
+        require_ok(tsr_region_tree_means(device, there, memory));
+        require_ok(tsr_device_move(NULL, means, context, memory, (size_t)leaves * sizeof *means));
+        require_ok(tsr_region_tree_statistics(device, there, memory));
+        require_ok(tsr_device_move(NULL, result, context, memory, (size_t)leaves * sizeof *result));
+        for (int64_t l = 0; l < leaves; l++) {
+            const tsr_region_leaf q = tsr_region_leaf_of(tsr_region_tree_leaves(tree)[l], n.z > 1 ? 3 : 2);
+            const int64_t voxels = q.side * q.side * (n.z > 1 ? q.side : 1);
+            long double sum = 0, squares = 0;
+            double least = NAN, most = NAN;
+            for (int pass = 0; pass < 2; pass++)
+                for (int64_t i = 0; i < voxels; i++) {
+                    const int64_t at = ((q.z + i / q.side / q.side) * n.y + q.y + i / q.side % q.side) * n.x + q.x + i % q.side;
+                    const double value = field[at] * 2.0 - 3.0;
+                    if (pass) squares += (value - sum / (long double)voxels) * (value - sum / (long double)voxels);
+                    else sum += value;
+                    least = fmin(least, value); /* a number beats NaN */
+                    most = fmax(most, value);
+                }
+            const double mean = (double)(sum / (long double)voxels), variance = (double)(squares / (long double)voxels);
+            assert_true(isnan(least) ? isnan(result[l].least) && isnan(result[l].most) : result[l].least == least && result[l].most == most);
+            assert_true(isnan(mean) ? isnan(result[l].mean) : result[l].mean == mean || fabs(result[l].mean - mean) < 1e-9);
+            assert_true(isnan(variance) ? isnan(result[l].variance) : fabs(result[l].variance - variance) < 1e-9 * (1 + variance));
+            if (!isnan(mean)) assert_true(means[l] == (float)result[l].mean); /* the same sums */
+            large += voxels > 32 && variance > 0.1;
+            strange += isnan(variance) && !isnan(least);
+        }
+        if (s == 0) {
+            tsr_volume *other;
+            require_ok(tsr_volume_create(context, TSR_F32, (tsr_size3){ 29, 18, 1 }, NULL, &other));
+            require_error(tsr_region_tree_statistics(device, other, memory), TSR_ERROR_ARGUMENT, "volume of 29 x 18 x 1, expected 29 x 17 x 1");
+            require_error(tsr_region_tree_statistics(device, there, NULL), TSR_ERROR_ARGUMENT, "an array is NULL");
+            require_error(tsr_region_tree_statistics(tree, there, memory), TSR_ERROR_ARGUMENT, "lies on the host");
+            tsr_volume_destroy(&other);
+        }
+        tsr_device_release(context, memory, (size_t)leaves * sizeof *result);
+        tsr_volume_destroy(&host);
+        tsr_volume_destroy(&there);
+        tsr_region_tree_destroy(&tree);
+        tsr_region_tree_destroy(&device);
+        free(result);
+        free(means);
+    }
+    assert_true(large > 0 && strange > 0);
+    tsr_context_destroy(&context);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(queries), cmocka_unit_test(gaps_equal_a_march), cmocka_unit_test(rays_beyond_their_room),
-                                        cmocka_unit_test(more_leaves_than_lists_hold) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(queries), cmocka_unit_test(statistics_of_leaves), cmocka_unit_test(gaps_equal_a_march),
+                                        cmocka_unit_test(rays_beyond_their_room), cmocka_unit_test(more_leaves_than_lists_hold) };
     return cmocka_run_group_tests_name("queries of region trees", tests, NULL, NULL);
 }
