@@ -216,6 +216,7 @@ static void gaps_equal_a_march(void **state)
         tsr_region_options o = TSR_REGION_OPTIONS;
         o.classifier = TSR_PYRAMID_NONZERO;
         clumps(&seed, n, 2, data);
+        for (int64_t i = 0; i < n.x * n.y * n.z; i++) data[i] = !data[i] && i % n.x % 5 != 2; /* holes in what is kept, several along x */
         if (s == 3) memset(data, 0, sizeof data);
         tsr_region_tree *tree = make(context, TSR_U8, n, (const void *const[]){ data }, 1, &o);
         for (int i = 0; i < RAYS; i++) {
@@ -425,7 +426,7 @@ static void statistics_of_leaves(void **state)
         tsr_volume *host, *there;
         o.classifier = TSR_PYRAMID_NONZERO;
         clumps(&seed, n, 3, data);
-        data[0] = 1;
+        for (int64_t i = 0; i < cells; i++) data[i] |= i % n.x < 4 && i / n.x % n.y < 4 && i / n.x / n.y < 4; /* a large leaf at least */
         for (int64_t i = 0; i < cells; i++) field[i] = (float)(1e6 + test_uniform(&seed)); /* sums of squares would lose the variance */
         if (s == 1)
             for (int64_t i = 0; i < cells; i += 97) field[i] = i % 4 == 0 ? NAN : i % 4 == 1 ? INFINITY : i % 4 == 2 ? -INFINITY : 7;
