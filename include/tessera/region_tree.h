@@ -135,6 +135,12 @@ TSR_API tsr_status tsr_region_tree_gaps(const tsr_region_tree *tree, const tsr_r
 
 /* means[leaf] = mean of the volume's real values over the leaf (float64 sums in a fixed order, float32 result); device memory. */
 TSR_API tsr_status tsr_region_tree_means(const tsr_region_tree *tree, const tsr_volume *volume, float *means) TSR_CHECKED;
+/* What the volume's real values are like over a leaf. The variance is the mean square of what differs from the mean (divided by the number of voxels). `least` and
+ * `most` are of the values that are numbers, NaN if none is; one NaN makes mean and variance NaN, one infinity the variance. */
+typedef struct tsr_region_statistics { double mean, variance, least, most; } tsr_region_statistics;
+/* statistics[leaf], of a volume of the tree's size: it need not be what the tree was made of. Two looks at every voxel of the leaves, float64 in a fixed order.
+ * Device memory; does not wait. Source: spec octree.md 2.4, 2.23. */
+TSR_API tsr_status tsr_region_tree_statistics(const tsr_region_tree *tree, const tsr_volume *volume, tsr_region_statistics *statistics) TSR_CHECKED;
 /* Volume of the tree's size: `values[leaf]` (NULL: 1) in the leaves, `background` elsewhere, f32, or i32 and u8 (values rounded and saturated). RETURNS NEW. */
 TSR_API tsr_status tsr_region_tree_paint(const tsr_region_tree *tree, tsr_dtype dtype, const float *values, float background, tsr_volume **volume) TSR_CHECKED;
 

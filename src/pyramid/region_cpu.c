@@ -17,6 +17,7 @@ struct work {
     tsr_region_span *spans;
     int32_t *found;
     float *means;
+    tsr_region_statistics *statistics;
     tsr_region_entry *table;
     int32_t *neighbours;
     int32_t level, room, mode, linear, cap;
@@ -131,6 +132,30 @@ static void mean_range(void *user, int64_t begin, int64_t end, int worker)
         w->means[i] = tsr_region_mean(w->view, i, sums[0]);
     }
 }
+static void statistics_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        const tsr_region_box box = tsr_region_box_of(w->view, i);
+        tsr_region_seen seen[32];
+        double squares[32] = { 0 };
+        for (int lane = 0; lane < 32; lane++) seen[lane] = tsr_region_unseen();
+        for (int64_t k = 0; k < box.voxels; k++) {
+            const double value = tsr_classifier_value(w->source, tsr_region_box_voxel(w->view, &box, k));
+            tsr_region_join(&seen[k & 31], value, value, value);
+        }
+        for (int step = 16; step > 0; step /= 2)
+            for (int lane = 0; lane < step; lane++)
+                tsr_region_join(&seen[lane], seen[lane + step].sum, seen[lane + step].least, seen[lane + step].most);
+        const double mean = tsr_region_average(&box, seen[0].sum);
+        for (int64_t k = 0; k < box.voxels; k++)
+            squares[k & 31] += tsr_region_square(tsr_classifier_value(w->source, tsr_region_box_voxel(w->view, &box, k)), mean);
+        for (int step = 16; step > 0; step /= 2)
+            for (int lane = 0; lane < step; lane++) squares[lane] += squares[lane + step];
+        w->statistics[i] = tsr_region_statistics_of(&box, &seen[0], squares[0]);
+    }
+}
 static void paint_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct work *w = (const struct work *)user;
@@ -199,6 +224,13 @@ static tsr_status cpu_means(tsr_queue *queue, const tsr_region_view *view, const
     return TSR_OK;
 }
 
+static tsr_status cpu_statistics(tsr_queue *queue, const tsr_region_view *view, const tsr_classifier *source, tsr_region_statistics *statistics)
+{
+    struct work w = { .view = view, .source = source, .statistics = statistics };
+    tsr_parallel(queue->threads, view->leaves, 64, statistics_range, &w);
+    return TSR_OK;
+}
+
 static tsr_status cpu_paint(tsr_queue *queue, const tsr_region_paint_job *job)
 {
     struct work w = { .paint = job };
@@ -213,5 +245,6 @@ const tsr_region_ops tsr_region_cpu = { .build = cpu_build,
                                         .enter = cpu_enter,
                                         .neighbours = cpu_neighbours,
                                         .means = cpu_means,
+                                        .statistics = cpu_statistics,
                                         .paint = cpu_paint,
                                         .triangle = &tsr_triangle_cpu };

@@ -105,6 +105,31 @@ TSR_KERNEL(means_kernel)(tsr_region_view view, tsr_classifier source, float *mea
     if (lane == 0) means[leaf] = tsr_region_mean(&view, leaf, sum);
 }
 
+/* A warp per leaf. */
+TSR_KERNEL(statistics_kernel)(tsr_region_view view, tsr_classifier source, tsr_region_statistics *statistics)
+{
+    const int64_t leaf = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32u;
+    const uint32_t lane = threadIdx.x & 31u;
+    if (leaf >= view.leaves) return;
+    const tsr_region_box box = tsr_region_box_of(&view, leaf);
+    tsr_region_seen seen = tsr_region_unseen();
+    double squares = 0.0;
+    for (int64_t k = lane; k < box.voxels; k += 32) {
+        const double value = tsr_classifier_value(&source, tsr_region_box_voxel(&view, &box, k));
+        tsr_region_join(&seen, value, value, value);
+    }
+    for (uint32_t step = 16; step > 0; step /= 2) {
+        const double sum = __shfl_down_sync(TSR_WARP_ALL, seen.sum, step), least = __shfl_down_sync(TSR_WARP_ALL, seen.least, step),
+                     most = __shfl_down_sync(TSR_WARP_ALL, seen.most, step);
+        tsr_region_join(&seen, sum, least, most); /* lane 0: the tree of the CPU */
+    }
+    const double mean = tsr_region_average(&box, __shfl_sync(TSR_WARP_ALL, seen.sum, 0));
+    for (int64_t k = lane; k < box.voxels; k += 32)
+        squares += tsr_region_square(tsr_classifier_value(&source, tsr_region_box_voxel(&view, &box, k)), mean);
+    for (uint32_t step = 16; step > 0; step /= 2) squares += __shfl_down_sync(TSR_WARP_ALL, squares, step);
+    if (lane == 0) statistics[leaf] = tsr_region_statistics_of(&box, &seen, squares);
+}
+
 TSR_KERNEL(paint_kernel)(tsr_region_paint_job job, int64_t count)
 {
     const int64_t i = own_index();
@@ -214,6 +239,13 @@ static tsr_status cuda_means(tsr_queue *queue, const tsr_region_view *view, cons
     return TSR_OK;
 }
 
+static tsr_status cuda_statistics(tsr_queue *queue, const tsr_region_view *view, const tsr_classifier *source, tsr_region_statistics *statistics)
+{
+    TSR_LAUNCH(queue, statistics_kernel, tsr_blocks(view->leaves, WARPS, INT32_MAX), THREADS, 0, *view, *source, statistics);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
 static tsr_status cuda_paint(tsr_queue *queue, const tsr_region_paint_job *job)
 {
     const int64_t count = job->view.size[0] * job->view.size[1] * job->view.size[2];
@@ -222,5 +254,5 @@ static tsr_status cuda_paint(tsr_queue *queue, const tsr_region_paint_job *job)
     return TSR_OK;
 }
 
-extern "C" const tsr_region_ops tsr_region_cuda = { cuda_build,      cuda_list,  cuda_find,  cuda_trace,        cuda_enter,
-                                                    cuda_neighbours, cuda_means, cuda_paint, &tsr_triangle_cuda };
+extern "C" const tsr_region_ops tsr_region_cuda = { cuda_build,      cuda_list,  cuda_find,       cuda_trace, cuda_enter,
+                                                    cuda_neighbours, cuda_means, cuda_statistics, cuda_paint, &tsr_triangle_cuda };

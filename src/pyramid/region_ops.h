@@ -24,6 +24,7 @@ typedef struct tsr_region_ops {
     tsr_status (*enter)(tsr_queue *queue, const tsr_region_view *view, int32_t cap, tsr_region_entry *table);
     tsr_status (*neighbours)(tsr_queue *queue, const tsr_region_view *view, int32_t *neighbours);
     tsr_status (*means)(tsr_queue *queue, const tsr_region_view *view, const tsr_classifier *source, float *means);
+    tsr_status (*statistics)(tsr_queue *queue, const tsr_region_view *view, const tsr_classifier *source, tsr_region_statistics *statistics);
     tsr_status (*paint)(tsr_queue *queue, const tsr_region_paint_job *job);
     const struct tsr_triangle_ops *triangle; /* octrees of triangles: triangle_ops.h */
 } tsr_region_ops;

@@ -2,6 +2,8 @@
 #ifndef TSR_PYRAMID_REGION_QUERY_H
 #define TSR_PYRAMID_REGION_QUERY_H
 
+#include <math.h>
+
 #include "pyramid/region.h"
 
 /* An entry point below the top levels: 0 nothing, > 0 node, < 0 leaf, and the level of what it stands for. */
@@ -246,24 +248,62 @@ TSR_HD int32_t tsr_region_trace(const tsr_region_view *v, const tsr_region_ray *
     return found;
 }
 
-/* Sum of a leaf's voxels with stride 32 from number `lane`, in memory order of its box. */
+/* The voxels of a leaf by number, x fastest: their indices in the volume. */
+typedef struct tsr_region_box {
+    int64_t at[3], voxels;
+    int32_t level;
+} tsr_region_box;
+TSR_HD tsr_region_box tsr_region_box_of(const tsr_region_view *v, int64_t leaf)
+{
+    tsr_region_box box;
+    box.level = (int32_t)(v->leaf[leaf] & 63u);
+    box.voxels = (int64_t)1 << (v->bits * box.level);
+    tsr_region_decode(v->bits, v->leaf[leaf] >> 6, box.at);
+    return box;
+}
+TSR_HD int64_t tsr_region_box_voxel(const tsr_region_view *v, const tsr_region_box *box, int64_t i)
+{
+    const int64_t mask = ((int64_t)1 << box->level) - 1;
+    const int64_t x = box->at[0] + (i & mask), y = box->at[1] + (i >> box->level & mask), z = box->at[2] + (i >> (2 * box->level));
+    return (z * v->size[1] + y) * v->size[0] + x;
+}
+
+/* Sum of a leaf's voxels with stride 32 from number `lane`. */
 TSR_HD double tsr_region_lane_sum(const tsr_region_view *v, const tsr_classifier *source, int64_t leaf, int32_t lane)
 {
-    const int32_t level = (int32_t)(v->leaf[leaf] & 63u);
-    const int64_t side = (int64_t)1 << level, deep = v->bits == 3 ? side : 1;
-    int64_t at[3];
+    const tsr_region_box box = tsr_region_box_of(v, leaf);
     double sum = 0.0;
-    tsr_region_decode(v->bits, v->leaf[leaf] >> 6, at);
-    for (int64_t i = lane; i < side * side * deep; i += 32) {
-        const int64_t x = at[0] + (i & (side - 1)), y = at[1] + (i >> level & (side - 1)), z = at[2] + (i >> (2 * level));
-        sum += tsr_classifier_value(source, (z * v->size[1] + y) * v->size[0] + x);
-    }
+    for (int64_t i = lane; i < box.voxels; i += 32) sum += tsr_classifier_value(source, tsr_region_box_voxel(v, &box, i));
     return sum;
 }
 TSR_HD float tsr_region_mean(const tsr_region_view *v, int64_t leaf, double sum)
 {
     const int32_t level = (int32_t)(v->leaf[leaf] & 63u);
     return (float)(sum / (double)((int64_t)1 << (v->bits * level)));
+}
+
+/* Statistics of a leaf: 32 lanes look at its voxels with stride 32, once for the sum and the extremes, once more for the squares of what differs from the mean; what
+ * they saw is joined by halves: lane i with lane i + 16, then i + 8 ... NaN is no extreme; there are none (NaN) until a number was seen. */
+typedef struct tsr_region_seen {
+    double sum, least, most;
+} tsr_region_seen;
+TSR_HD tsr_region_seen tsr_region_unseen(void)
+{
+    const tsr_region_seen nothing = { 0.0, (double)NAN, (double)NAN };
+    return nothing;
+}
+TSR_HD void tsr_region_join(tsr_region_seen *a, double sum, double least, double most)
+{
+    a->sum += sum;
+    if (!(a->least <= least) && least == least) a->least = least;
+    if (!(a->most >= most) && most == most) a->most = most;
+}
+TSR_HD double tsr_region_average(const tsr_region_box *box, double sum) { return sum / (double)box->voxels; }
+TSR_HD double tsr_region_square(double value, double mean) { return (value - mean) * (value - mean); }
+TSR_HD tsr_region_statistics tsr_region_statistics_of(const tsr_region_box *box, const tsr_region_seen *seen, double squares)
+{
+    const tsr_region_statistics result = { tsr_region_average(box, seen->sum), tsr_region_average(box, squares), seen->least, seen->most };
+    return result;
 }
 
 #endif

@@ -258,19 +258,35 @@ tsr_status tsr_region_tree_gaps(const tsr_region_tree *t, const tsr_region_ray *
     return TSR_OK;
 }
 
-tsr_status tsr_region_tree_means(const tsr_region_tree *t, const tsr_volume *volume, float *means)
+/* For what reads a volume over the leaves. */
+static tsr_status take_source(const tsr_region_tree *t, const tsr_volume *volume, const void *results, tsr_classifier *source)
 {
-    tsr_classifier source;
-    TSR_TRY(tsr_region_tree_require(t, t ? t->info.leaves : 0, means, means));
+    TSR_TRY(tsr_region_tree_require(t, t ? t->info.leaves : 0, results, results));
     TSR_TRY(require_leaves(t));
     TSR_TRY(tsr_volume_require(t->context, volume, "volume"));
     const tsr_size3 n = volume->size, own = t->info.size;
     if (n.x != own.x || n.y != own.y || n.z != own.z)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: volume of %lld x %lld x %lld, expected %lld x %lld x %lld as the tree", (long long)n.x,
                  (long long)n.y, (long long)n.z, (long long)own.x, (long long)own.y, (long long)own.z);
-    TSR_TRY(tsr_classifier_make("region tree", TSR_PYRAMID_NONZERO, 0, 0, volume, 1, &source));
+    TSR_TRY(tsr_classifier_make("region tree", TSR_PYRAMID_NONZERO, 0, 0, volume, 1, source));
+    return TSR_OK;
+}
+
+tsr_status tsr_region_tree_means(const tsr_region_tree *t, const tsr_volume *volume, float *means)
+{
+    tsr_classifier source;
+    TSR_TRY(take_source(t, volume, means, &source));
     const tsr_region_view view = tsr_region_view_of(t);
     if (t->info.leaves) TSR_TRY(t->context->backend->region->means(t->context->queue, &view, &source, means));
+    return TSR_OK;
+}
+
+tsr_status tsr_region_tree_statistics(const tsr_region_tree *t, const tsr_volume *volume, tsr_region_statistics *statistics)
+{
+    tsr_classifier source;
+    TSR_TRY(take_source(t, volume, statistics, &source));
+    const tsr_region_view view = tsr_region_view_of(t);
+    if (t->info.leaves) TSR_TRY(t->context->backend->region->statistics(t->context->queue, &view, &source, statistics));
     return TSR_OK;
 }
 

@@ -1,7 +1,6 @@
-/* Region trees against a recursive construction from above, golden counts of the literature's shapes, closed forms, and brute force for queries. */
+/* Region trees against a recursive construction from above, golden counts of the literature's shapes, closed forms. */
 #include <math.h>
 
-#include "device/backend.h"
 #include "region_trees.h"
 
 /* ---- the oracle: a cell is a leaf if all of it is alike, else a node; from the root down, depth first ------------------------------------- */
@@ -162,20 +161,6 @@ static void check_against_oracle(tsr_dtype dtype, tsr_size3 n, const void *const
     tsr_region_tree_destroy(&tree);
     tsr_region_tree_destroy(&device);
     tsr_context_destroy(&context);
-}
-
-/* Clumps: blocks of random size and value, so that cells of every level merge. */
-static void clumps(uint64_t *seed, tsr_size3 n, int values, uint8_t *data)
-{
-    memset(data, 0, (size_t)(n.x * n.y * n.z));
-    for (int k = 0; k < 14; k++) {
-        const int64_t s = (int64_t)1 << test_random(seed) % 5, x0 = (int64_t)(test_random(seed) % (uint64_t)n.x) / s * s,
-                      y0 = (int64_t)(test_random(seed) % (uint64_t)n.y) / s * s, z0 = (int64_t)(test_random(seed) % (uint64_t)n.z) / s * s;
-        const uint8_t value = (uint8_t)(test_random(seed) % (uint64_t)values);
-        for (int64_t z = z0; z < z0 + s && z < n.z; z++)
-            for (int64_t y = y0; y < y0 + s && y < n.y; y++)
-                for (int64_t x = x0; x < x0 + s && x < n.x; x++) data[(z * n.y + y) * n.x + x] = value;
-    }
 }
 
 static void trees_equal_recursion(void **state)
@@ -370,202 +355,6 @@ static void worked_example(void **state)
     tsr_context_destroy(&context);
 }
 
-/* ---- queries against brute force --------------------------------------------------------------------------------------------------------- */
-
-static void *upload(tsr_context *context, const void *data, size_t bytes)
-{
-    void *memory;
-    require_ok(tsr_device_allocate(context, bytes, &memory));
-    require_ok(tsr_device_move(context, memory, NULL, data, bytes));
-    return memory;
-}
-
-static void check_points(tsr_context *context, tsr_region_tree *device, const tsr_region_tree *tree, tsr_size3 n)
-{
-    const int64_t count = (n.x + 2) * (n.y + 2) * (n.z + 2);
-    const tsr_region_info info = tsr_region_tree_describe(tree);
-    int32_t *positions = malloc((size_t)count * 12);
-    tsr_region_hit *hits = malloc((size_t)count * sizeof *hits);
-    int64_t *owner = malloc((size_t)(n.x * n.y * n.z) * sizeof *owner);
-    memset(owner, 0xff, (size_t)(n.x * n.y * n.z) * sizeof *owner);
-    for (int64_t l = 0; l < info.leaves; l++) {
-        const tsr_region_leaf q = tsr_region_leaf_of(tsr_region_tree_leaves(tree)[l], info.dimensions);
-        for (int64_t z = q.z; z < q.z + (info.dimensions == 3 ? q.side : 1); z++)
-            for (int64_t y = q.y; y < q.y + q.side; y++)
-                for (int64_t x = q.x; x < q.x + q.side; x++) {
-                    assert_int_equal(owner[(z * n.y + y) * n.x + x], -1); /* covered once */
-                    owner[(z * n.y + y) * n.x + x] = l;
-                }
-    }
-    for (int64_t i = 0; i < count; i++) {
-        positions[3 * i] = (int32_t)(i % (n.x + 2) - 1);
-        positions[3 * i + 1] = (int32_t)(i / (n.x + 2) % (n.y + 2) - 1);
-        positions[3 * i + 2] = (int32_t)(i / (n.x + 2) / (n.y + 2) - 1);
-    }
-    void *there = upload(context, positions, (size_t)count * 12), *result;
-    require_ok(tsr_device_allocate(context, (size_t)count * sizeof *hits, &result));
-    for (int linear = 0; linear < 2; linear++) {
-        require_ok(linear ? tsr_region_tree_search(device, there, count, result) : tsr_region_tree_find(device, there, count, result));
-        require_ok(tsr_device_move(NULL, hits, context, result, (size_t)count * sizeof *hits));
-        for (int64_t i = 0; i < count; i++) {
-            const int32_t *p = positions + 3 * i;
-            const int out = p[0] < 0 || p[1] < 0 || p[2] < 0 || p[0] >= n.x || p[1] >= n.y || p[2] >= n.z;
-            assert_int_equal(hits[i].leaf, out ? -2 : owner[(p[2] * n.y + p[1]) * n.x + p[0]]);
-            if (out) continue;
-            for (int k = 0; k < 3; k++) assert_true(hits[i].lower[k] <= p[k] && p[k] < hits[i].lower[k] + (1 << hits[i].level));
-            if (hits[i].leaf < 0) /* the cube is empty */
-                for (int64_t z = hits[i].lower[2]; z < n.z && z < hits[i].lower[2] + (1 << hits[i].level); z++)
-                    for (int64_t y = hits[i].lower[1]; y < n.y && y < hits[i].lower[1] + (1 << hits[i].level); y++)
-                        for (int64_t x = hits[i].lower[0]; x < n.x && x < hits[i].lower[0] + (1 << hits[i].level); x++)
-                            assert_int_equal(owner[(z * n.y + y) * n.x + x], -1);
-        }
-    }
-    tsr_device_release(context, there, (size_t)count * 12);
-    tsr_device_release(context, result, (size_t)count * sizeof *hits);
-    free(positions);
-    free(hits);
-    free(owner);
-}
-
-enum { ROOM = 200, RAYS = 1500 };
-
-/* Interval of a ray in a box. */
-static int clip(const tsr_region_ray *r, const double lower[3], const double upper[3], double *a, double *b)
-{
-    *a = 0;
-    *b = r->most;
-    for (int k = 0; k < 3; k++) {
-        if (r->direction[k] == 0) {
-            if (r->origin[k] < lower[k] || r->origin[k] >= upper[k]) return 0;
-            continue;
-        }
-        const double s = (lower[k] - r->origin[k]) / r->direction[k], t = (upper[k] - r->origin[k]) / r->direction[k];
-        *a = fmax(*a, fmin(s, t));
-        *b = fmin(*b, fmax(s, t));
-    }
-    return *b - *a > 1e-9;
-}
-
-static void check_rays(tsr_context *context, tsr_region_tree *device, const tsr_region_tree *tree, uint64_t *seed)
-{
-    const tsr_region_info info = tsr_region_tree_describe(tree);
-    const double side = (double)((int64_t)1 << info.top);
-    tsr_region_ray *rays = malloc(RAYS * sizeof *rays);
-    tsr_region_span *spans = malloc((size_t)RAYS * ROOM * sizeof *spans);
-    int32_t found[RAYS], first[RAYS];
-    for (int i = 0; i < RAYS; i++) {
-        rays[i].most = i % 5 ? 1e6 : test_uniform(seed) * side;
-        for (int k = 0; k < 3; k++) {
-            rays[i].origin[k] = (test_uniform(seed) * 1.6 - 0.3) * side;
-            rays[i].direction[k] = test_uniform(seed) * 2 - 1;
-            if (i % 3 == 0) rays[i].origin[k] = floor(rays[i].origin[k]); /* on faces and edges */
-            if (i % 4 == 1 && k != i / 4 % 3) rays[i].direction[k] = 0;   /* along an axis */
-            if (i % 4 == 2 && k == i / 4 % 3) rays[i].direction[k] = 0;
-            if (info.dimensions == 2 && k == 2 && i % 2) rays[i].direction[k] = 0;
-            if (info.dimensions == 2 && k == 2) rays[i].origin[k] = test_uniform(seed);
-        }
-    }
-    rays[0].direction[0] = rays[0].direction[1] = rays[0].direction[2] = 0;
-    rays[1].direction[1] = NAN;
-    rays[2].direction[1] = 1e-310; /* whose inverse is not finite */
-    rays[2].origin[1] = floor(0.4 * side);
-    void *there = upload(context, rays, RAYS * sizeof *rays), *result, *number;
-    require_ok(tsr_device_allocate(context, (size_t)RAYS * ROOM * sizeof *spans, &result));
-    require_ok(tsr_device_allocate(context, sizeof found, &number));
-    require_ok(tsr_region_tree_rays(device, there, RAYS, 0, 1, NULL, number));
-    require_ok(tsr_device_move(NULL, first, context, number, sizeof first));
-    require_ok(tsr_region_tree_rays(device, there, RAYS, ROOM, 0, result, number));
-    require_ok(tsr_device_move(NULL, found, context, number, sizeof found));
-    require_ok(tsr_device_move(NULL, spans, context, result, (size_t)RAYS * ROOM * sizeof *spans));
-    assert_true(found[0] == 0 && found[1] == 0);
-    for (int i = 2; i < RAYS; i++) {
-        assert_int_equal(first[i], found[i] > 0);
-        if (rays[i].direction[0] == 0 && rays[i].direction[1] == 0 && rays[i].direction[2] == 0) {
-            assert_int_equal(found[i], 0);
-            continue;
-        }
-        assert_true(found[i] <= ROOM);
-        for (int64_t l = 0; l < info.leaves; l++) {
-            const tsr_region_leaf q = tsr_region_leaf_of(tsr_region_tree_leaves(tree)[l], info.dimensions);
-            const double lower[3] = { (double)q.x, (double)q.y, (double)q.z },
-                         upper[3] = { (double)(q.x + q.side), (double)(q.y + q.side), (double)(q.z + (info.dimensions == 3 ? q.side : 1)) };
-            double a, b;
-            int hit = 0;
-            for (int k = 0; k < found[i]; k++)
-                if (spans[i * ROOM + k].leaf == l) hit = k + 1;
-            if (clip(&rays[i], lower, upper, &a, &b) != (hit > 0)) {
-                if (hit && spans[i * ROOM + hit - 1].leave - spans[i * ROOM + hit - 1].enter < 1e-8) continue; /* touched at a corner */
-                fail_msg("ray %d leaf %d: %s, brute force [%g, %g]", i, (int)l, hit ? "found" : "missed", a, b);
-            }
-            if (hit)
-                assert_true(fabs(spans[i * ROOM + hit - 1].enter - a) < 1e-9 * (1 + a) && fabs(spans[i * ROOM + hit - 1].leave - b) < 1e-9 * (1 + b));
-        }
-        for (int k = 1; k < found[i]; k++) assert_true(spans[i * ROOM + k].enter >= spans[i * ROOM + k - 1].leave);
-    }
-    tsr_device_release(context, there, RAYS * sizeof *rays);
-    tsr_device_release(context, result, (size_t)RAYS * ROOM * sizeof *spans);
-    tsr_device_release(context, number, sizeof found);
-    free(rays);
-    free(spans);
-}
-
-static void queries(void **state)
-{
-    (void)state;
-    uint64_t seed = test_seed();
-    const tsr_size3 sizes[] = { { 29, 16, 1 }, { 16, 16, 16 }, { 13, 18, 7 }, { 1, 1, 1 } };
-    static uint8_t data[16 * 18 * 16];
-    tsr_context *context = test_context();
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        const tsr_size3 n = sizes[s];
-        const int64_t cells = n.x * n.y * n.z;
-        tsr_region_options o = TSR_REGION_OPTIONS;
-        o.classifier = TSR_PYRAMID_NONZERO;
-        clumps(&seed, n, 3, data);
-        data[0] = 1;
-        tsr_region_tree *device = make(context, TSR_U8, n, (const void *const[]){ data }, 1, &o), *tree;
-        require_ok(tsr_region_tree_copy(device, NULL, &tree));
-        check_points(context, device, tree, n);
-        for (int k = test_is_slow() ? 16 : 0; k < 17; k++) check_rays(context, device, tree, &seed); /* 10^5 rays in all */
-        /* means of a field over the leaves, painted */
-        const int64_t leaves = tsr_region_tree_describe(tree).leaves;
-        float *field = malloc((size_t)cells * sizeof *field), *means = malloc((size_t)leaves * sizeof *means);
-        tsr_volume *host, *there, *painted, *back;
-        void *memory;
-        for (int64_t i = 0; i < cells; i++) field[i] = (float)test_uniform(&seed);
-        require_ok(tsr_volume_wrap(NULL, TSR_F32, n, NULL, field, NULL, NULL, &host));
-        require_ok(tsr_volume_copy(host, context, &there));
-        require_ok(tsr_device_allocate(context, (size_t)leaves * sizeof *means, &memory));
-        require_ok(tsr_region_tree_means(device, there, memory));
-        require_ok(tsr_device_move(NULL, means, context, memory, (size_t)leaves * sizeof *means));
-        require_ok(tsr_region_tree_paint(device, TSR_F32, memory, -1, &painted));
-        require_ok(tsr_volume_copy(painted, NULL, &back));
-        const float *values = tsr_volume_data_const(back);
-        for (int64_t l = 0; l < leaves; l++) {
-            const tsr_region_leaf q = tsr_region_leaf_of(tsr_region_tree_leaves(tree)[l], n.z > 1 ? 3 : 2);
-            const int64_t deep = n.z > 1 ? q.side : 1;
-            double sum = 0;
-            for (int64_t i = 0; i < q.side * q.side * deep; i++) {
-                const int64_t at = ((q.z + i / q.side / q.side) * n.y + q.y + i / q.side % q.side) * n.x + q.x + i % q.side;
-                sum += field[at];
-                assert_true(values[at] == means[l]);
-            }
-            assert_true(fabs(means[l] - sum / (double)(q.side * q.side * deep)) < 1e-6);
-        }
-        for (int64_t i = 0; i < cells; i++) assert_int_equal(values[i] == -1, data[i] == 0);
-        tsr_device_release(context, memory, (size_t)leaves * sizeof *means);
-        tsr_volume_destroy(&host);
-        tsr_volume_destroy(&there);
-        tsr_volume_destroy(&painted);
-        tsr_volume_destroy(&back);
-        free(field);
-        free(means);
-        tsr_region_tree_destroy(&tree);
-        tsr_region_tree_destroy(&device);
-    }
-    tsr_context_destroy(&context);
-}
-
 /* A volume of one value, one octant of another: two that float32 rounds to the same must not merge. */
 static void values_beyond_float32(void **state)
 {
@@ -682,10 +471,8 @@ static void wrong_arguments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trees_equal_recursion), cmocka_unit_test(discs_and_spheres), cmocka_unit_test(closed_forms),
-        cmocka_unit_test(worked_example),        cmocka_unit_test(queries),           cmocka_unit_test(wrong_arguments),
-        cmocka_unit_test(values_beyond_float32)
-    };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(trees_equal_recursion), cmocka_unit_test(discs_and_spheres),
+                                        cmocka_unit_test(closed_forms),          cmocka_unit_test(worked_example),
+                                        cmocka_unit_test(values_beyond_float32), cmocka_unit_test(wrong_arguments) };
     return cmocka_run_group_tests_name("region trees", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Trees put together from tiles against trees of the whole, word for word; tables, gaps, node lists and renewal against plain trees and brute force. */
+/* Trees put together from tiles against trees of the whole, word for word; tables, node lists and renewal against plain trees. */
 #include <math.h>
 
 #include "device/backend.h"
@@ -427,98 +427,6 @@ static void caps_and_node_lists(void **state)
     tsr_context_destroy(&context);
 }
 
-/* Gaps against a march through the voxels: the planes that a ray crosses, sorted, give the voxels it is in. */
-static void gaps_equal_a_march(void **state)
-{
-    (void)state;
-    enum { RAYS = 400, ROOM = 64 };
-    uint64_t seed = test_seed();
-    tsr_context *context = test_context();
-    const tsr_size3 sizes[] = { { 16, 16, 16 }, { 13, 9, 18 }, { 29, 17, 1 }, { 11, 6, 5 } };
-    static uint8_t data[18 * 16 * 16];
-    static tsr_region_ray rays[RAYS];
-    static tsr_region_span spans[RAYS * ROOM];
-    int32_t found[RAYS];
-    int many = 0;
-    for (size_t s = 0; s < 4; s++) {
-        const tsr_size3 n = sizes[s];
-        const double extent[3] = { (double)n.x, (double)n.y, (double)n.z };
-        tsr_region_options o = TSR_REGION_OPTIONS;
-        o.classifier = TSR_PYRAMID_NONZERO;
-        clumps(&seed, n, 2, data);
-        if (s == 3) memset(data, 0, sizeof data);
-        tsr_region_tree *tree = make(context, TSR_U8, n, data, &o);
-        for (int i = 0; i < RAYS; i++) {
-            rays[i].most = i % 7 ? 1e6 : 8;
-            for (int k = 0; k < 3; k++) {
-                rays[i].origin[k] = (test_uniform(&seed) * 1.4 - 0.2) * extent[k];
-                rays[i].direction[k] = test_uniform(&seed) * 2 - 1;
-                if (i % 4 == 1 && k != i / 4 % 3) rays[i].direction[k] = 0;
-            }
-        }
-        void *from = upload(context, rays, sizeof rays), *to, *number;
-        require_ok(tsr_device_allocate(context, sizeof spans, &to));
-        require_ok(tsr_device_allocate(context, sizeof found, &number));
-        require_ok(tsr_region_tree_gaps(tree, from, RAYS, ROOM, to, number));
-        require_ok(tsr_device_move(NULL, spans, context, to, sizeof spans));
-        require_ok(tsr_device_move(NULL, found, context, number, sizeof found));
-        for (int i = 0; i < RAYS; i++) {
-            double begin = 0, end = rays[i].most, cut[200];
-            int cuts = 0, k = 0;
-            for (int a = 0; a < 3; a++) {
-                const double d = rays[i].direction[a], p = rays[i].origin[a];
-                if (d == 0) {
-                    if (p < 0 || p >= extent[a]) end = -1;
-                    continue;
-                }
-                begin = fmax(begin, fmin(-p / d, (extent[a] - p) / d));
-                end = fmin(end, fmax(-p / d, (extent[a] - p) / d));
-                for (int c = 0; c <= (int)extent[a]; c++) cut[cuts++] = (c - p) / d;
-            }
-            if (end <= begin) {
-                assert_int_equal(found[i], 0);
-                continue;
-            }
-            for (int a = 0; a < cuts; a++) cut[a] = fmin(fmax(cut[a], begin), end);
-            cut[cuts++] = begin;
-            cut[cuts++] = end;
-            for (int a = 1; a < cuts; a++) /* sorted by insertion */
-                for (int b = a; b > 0 && cut[b] < cut[b - 1]; b--) {
-                    const double swap = cut[b];
-                    cut[b] = cut[b - 1];
-                    cut[b - 1] = swap;
-                }
-            double open = -1;
-            for (int a = 0; a < cuts; a++) {
-                int empty = 0;
-                if (a + 1 < cuts) {
-                    if (cut[a + 1] - cut[a] < 1e-9) continue;
-                    const double t = 0.5 * (cut[a] + cut[a + 1]);
-                    const int64_t x = (int64_t)floor(rays[i].origin[0] + t * rays[i].direction[0]),
-                                  y = (int64_t)floor(rays[i].origin[1] + t * rays[i].direction[1]),
-                                  z = (int64_t)floor(rays[i].origin[2] + t * rays[i].direction[2]);
-                    empty = !data[(z * n.y + y) * n.x + x];
-                }
-                if (empty && open < 0) open = cut[a];
-                if (empty || open < 0) continue;
-                while (k < found[i] && spans[i * ROOM + k].leave - spans[i * ROOM + k].enter < 1e-8) k++; /* a corner touched */
-                assert_true(k < found[i] && spans[i * ROOM + k].leaf == -1);
-                assert_true(fabs(spans[i * ROOM + k].enter - open) < 1e-8 && fabs(spans[i * ROOM + k].leave - cut[a]) < 1e-8);
-                many += ++k > 1;
-                open = -1;
-            }
-            while (k < found[i] && spans[i * ROOM + k].leave - spans[i * ROOM + k].enter < 1e-8) k++;
-            assert_int_equal(k, found[i]);
-        }
-        tsr_device_release(context, from, sizeof rays);
-        tsr_device_release(context, to, sizeof spans);
-        tsr_device_release(context, number, sizeof found);
-        tsr_region_tree_destroy(&tree);
-    }
-    assert_true(many > 0);
-    tsr_context_destroy(&context);
-}
-
 /* A ball that moves: the tree renewed equals the tree made anew, and after the first frames no memory is taken. */
 static void renewed_trees(void **state)
 {
@@ -626,7 +534,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(tiles_equal_the_whole), cmocka_unit_test(bases_that_are_not_stored),
                                         cmocka_unit_test(filtered_by_size),      cmocka_unit_test(volumes_grow_and_differ),
-                                        cmocka_unit_test(caps_and_node_lists),   cmocka_unit_test(gaps_equal_a_march),
-                                        cmocka_unit_test(renewed_trees),         cmocka_unit_test(wrong_arguments) };
+                                        cmocka_unit_test(caps_and_node_lists),   cmocka_unit_test(renewed_trees),
+                                        cmocka_unit_test(wrong_arguments) };
     return cmocka_run_group_tests_name("trees in tiles", tests, NULL, NULL);
 }

@@ -221,8 +221,41 @@ static double determinant(const double a[3], const double b[3], const double c[3
     return a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
 }
 
-/* Whatever triangle a ray meets, the leaf it is in there has that triangle. */
-static void check_rays(tsr_context *context, const answer *a, const scene *s, uint64_t *seed)
+/* Does the ray meet triangle t, and within the lattice? */
+static int meets(const scene *s, const tsr_region_ray *ray, uint32_t t, double *distance)
+{
+    double e1[3], e2[3], to[3], minus[3];
+    for (int k = 0; k < 3; k++) {
+        e1[k] = s->corner[t][1][k] - s->corner[t][0][k];
+        e2[k] = s->corner[t][2][k] - s->corner[t][0][k];
+        to[k] = ray->origin[k] - s->corner[t][0][k];
+        minus[k] = -ray->direction[k];
+    }
+    const double d = determinant(e1, e2, minus), b1 = determinant(to, e2, minus) / d, b2 = determinant(e1, to, minus) / d;
+    *distance = determinant(e1, e2, to) / d;
+    if (fabs(d) < 1e-9 || b1 < 0 || b2 < 0 || b1 + b2 > 1 || *distance < 0) return 0;
+    for (int k = 0; k < 3; k++) {
+        const double at = ray->origin[k] + *distance * ray->direction[k];
+        if (at <= 1e-6 || at >= (double)(k == 0 ? s->size.x : k == 1 ? s->size.y : s->size.z) - 1e-6) return 0;
+    }
+    return 1;
+}
+
+/* The nearest triangle by the leaves along the ray, in order, up to the first that has one where the ray is in it. */
+static double nearest(const answer *a, const scene *s, const tsr_region_ray *ray, const tsr_region_span *spans, int32_t found)
+{
+    for (int32_t k = 0; k < found; k++) {
+        double least = INFINITY, distance;
+        for (uint64_t m = a->starts[spans[k].leaf]; m < a->starts[spans[k].leaf + 1]; m++)
+            if (meets(s, ray, a->triangles[m], &distance) && distance >= spans[k].enter - 1e-6 && distance <= spans[k].leave + 1e-6)
+                least = fmin(least, distance);
+        if (least < INFINITY) return least;
+    }
+    return INFINITY;
+}
+
+/* Whatever triangle a ray meets, the leaf it is in there has that triangle; the nearest is found by the leaves in order. */
+static int32_t check_rays(tsr_context *context, const answer *a, const scene *s, uint64_t *seed)
 {
     enum { RAYS = 300, ROOM = 128 };
     tsr_region_ray rays[RAYS];
@@ -245,23 +278,11 @@ static void check_rays(tsr_context *context, const answer *a, const scene *s, ui
     require_ok(tsr_device_move(NULL, spans, context, result, (size_t)RAYS * ROOM * sizeof *spans));
     for (int i = 0; i < RAYS; i++) {
         assert_true(found[i] <= ROOM);
+        double closest = INFINITY, distance;
         for (int t = 0; t < s->triangles; t++) {
-            double e1[3], e2[3], to[3], minus[3], at[3];
-            for (int k = 0; k < 3; k++) {
-                e1[k] = s->corner[t][1][k] - s->corner[t][0][k];
-                e2[k] = s->corner[t][2][k] - s->corner[t][0][k];
-                to[k] = rays[i].origin[k] - s->corner[t][0][k];
-                minus[k] = -rays[i].direction[k];
-            }
-            const double d = determinant(e1, e2, minus), b1 = determinant(to, e2, minus) / d, b2 = determinant(e1, to, minus) / d,
-                         distance = determinant(e1, e2, to) / d;
-            if (fabs(d) < 1e-9 || b1 < 0 || b2 < 0 || b1 + b2 > 1 || distance < 0) continue;
-            int inside = 1, ok = 0;
-            for (int k = 0; k < 3; k++) {
-                at[k] = rays[i].origin[k] + distance * rays[i].direction[k];
-                inside &= at[k] > 1e-6 && at[k] < (double)(k == 0 ? s->size.x : k == 1 ? s->size.y : s->size.z) - 1e-6;
-            }
-            if (!inside) continue;
+            int ok = 0;
+            if (!meets(s, &rays[i], (uint32_t)t, &distance)) continue;
+            closest = fmin(closest, distance);
             for (int k = 0; k < found[i] && !ok; k++) {
                 const tsr_region_span *p = &spans[i * ROOM + k];
                 if (distance < p->enter - 1e-6 || distance > p->leave + 1e-6) continue;
@@ -270,12 +291,14 @@ static void check_rays(tsr_context *context, const answer *a, const scene *s, ui
             if (!ok) fail_msg("ray %d meets triangle %d at %g, in no leaf that has it", i, t, distance);
             met++;
         }
+        const double first = nearest(a, s, &rays[i], &spans[i * ROOM], found[i]);
+        if (first != closest && !(fabs(first - closest) < 2e-6)) fail_msg("ray %d: nearest triangle at %g, brute force %g", i, first, closest);
     }
-    assert_true(met > 20);
     tsr_device_release(context, there, sizeof rays);
     tsr_device_release(context, result, (size_t)RAYS * ROOM * sizeof *spans);
     tsr_device_release(context, number, sizeof found);
     free(spans);
+    return met;
 }
 
 static void refined_where_triangles_crowd(void **state)
@@ -284,6 +307,7 @@ static void refined_where_triangles_crowd(void **state)
     uint64_t seed = test_seed();
     tsr_context *context = test_context();
     const tsr_size3 sizes[] = { { 16, 16, 16 }, { 13, 24, 9 }, { 24, 24, 24 } };
+    int32_t met = 0;
     for (int round = 0; round < 6; round++) {
         scene s = make_scene(context, sizes[round % 3], TRIANGLES, round % 2, &seed);
         tsr_triangle_tree_options o = TSR_TRIANGLE_TREE_OPTIONS;
@@ -296,12 +320,13 @@ static void refined_where_triangles_crowd(void **state)
         struct walk w = { &a, &s, holds, o.most ? o.most : 1, 0 };
         descend(&w, 0, 0, 0, (int64_t)1 << a.info.top);
         assert_int_equal(w.leaf, a.info.leaves);
-        check_rays(context, &a, &s, &seed);
+        met += check_rays(context, &a, &s, &seed);
         free(holds);
         drop(&voxels);
         drop(&a);
         drop_scene(&s);
     }
+    assert_true(met > 100);
     tsr_context_destroy(&context);
 }
 

@@ -9,6 +9,7 @@ struct octree {
     tsr_read_options read;
     cli_regions regions;
     const char *output, *cubes, *components, *labels;
+    const char *statistics, *volume; /* table, and what it is about */
     int connect;
     double shrink;
     tsr_region_tiling tiling;
@@ -212,8 +213,8 @@ static int from_triangles(struct octree *o, tsr_context *context, cli_tree *tree
 
 static int on_stdout(const struct octree *o)
 {
-    const char *const names[] = { o->output, o->components, o->labels };
-    for (int i = 0; i < 3; i++)
+    const char *const names[] = { o->output, o->components, o->labels, o->statistics };
+    for (int i = 0; i < 4; i++)
         if (names[i] && !strcmp(names[i], "-")) return 1;
     return 0;
 }
@@ -238,6 +239,7 @@ static int work(struct octree *o)
     }
     if (!code) code = write_results(o, &tree, context, channels);
     if (!code) code = write_components(o, &tree, context);
+    if (!code && o->statistics) code = cli_tree_statistics(o->cli, &tree, context, &o->read, o->volume ? o->volume : o->cli->input[0], o->statistics);
     if (!code && o->find_given) code = cli_tree_find(o->cli, &tree, context, o->find);
     if (!code && o->ray_given) code = cli_tree_ray(o->cli, &tree, context, o->ray, o->direction);
     if (!code && !o->find_given && !o->ray_given && !on_stdout(o) && !cli_regions_on_stdout(&o->regions)) cli_tree_show(o->cli, &tree, seconds);
@@ -285,6 +287,11 @@ static int prepare(struct octree *o)
         return cli_usage(cli, "--%s: its answer goes to standard output, where another result goes already", o->find_given ? "find" : "ray");
     if (o->shrink > 0 && !o->cubes) return cli_usage(cli, "--shrink: is for --cubes");
     if (o->connect != CONNECT_AUTO && !o->components && !o->labels) return cli_usage(cli, "--connect: is for --components and --labels");
+    if (o->volume && !o->statistics) return cli_usage(cli, "--volume: is for --statistics");
+    if (o->statistics && !o->volume && (tree || o->kind == TSR_FILE_MESH))
+        return cli_usage(cli, "--statistics: %s holds no values, expected --volume too", cli->input[0]);
+    if (o->statistics && !strcmp(o->volume ? o->volume : cli->input[0], "-"))
+        return cli_usage(cli, "--statistics: reads the volume once more, expected a file and not standard input");
     if (o->cap && !o->output && !o->components && !o->labels && !o->find_given && !o->ray_given)
         return cli_usage(cli, "--cap: nothing asks the tree, expected --output, --components, --labels, --find or --ray");
     const char *needy = o->cubes          ? "cubes"
@@ -292,6 +299,7 @@ static int prepare(struct octree *o)
                         : o->regions.runs ? "runs"
                         : o->components   ? "components"
                         : o->labels       ? "labels"
+                        : o->statistics   ? "statistics"
                                           : NULL;
     if (o->regions.options.nodes_only && needy) return cli_usage(cli, "--nodes-only: there are no leaves for --%s", needy);
     o->tiling.means = 1;
@@ -330,6 +338,16 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "HOW",
           .help = "what makes a part: all leaves that touch, or those of equal means (auto: equal where the leaves cover everything)",
           .choices = "auto kept equal" },
+        { .name = "statistics",
+          .type = CLI_TEXT,
+          .value = &o.statistics,
+          .argument = "FILE.csv",
+          .help = "the leaves with what the values over them are like: mean, variance, least, most" },
+        { .name = "volume",
+          .type = CLI_TEXT,
+          .value = &o.volume,
+          .argument = "VOLUME",
+          .help = "whose values --statistics takes, of the tree's size (default: the first input)" },
         { .name = "find",
           .type = CLI_VEC3,
           .value = &o.find,
@@ -403,6 +421,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code >= 0) return code;
     code = o.output ? cli_check_write(cli, o.output, TSR_FILE_VOLUME, NULL) : CLI_OK;
     if (!code && o.components) code = cli_check_output(cli, o.components);
+    if (!code && o.statistics) code = cli_check_output(cli, o.statistics);
     if (!code && o.labels) code = cli_check_write(cli, o.labels, TSR_FILE_VOLUME, NULL);
     if (!code && o.cubes) code = cli_check_write(cli, o.cubes, TSR_FILE_MESH, NULL);
     if (!code) code = prepare(&o);
@@ -417,6 +436,7 @@ const cli_verb verb_octree = { "octree", "[options] VOLUME...|MESH|TREE.rgt [-o 
                                "  tessera octree torus.nii.gz --threshold 20 -o simple.nii.gz --tree simple.rgt.gz\n"
                                "  tessera octree simple.rgt.gz -o again.nii.gz\n"
                                "  tessera octree torus.nii.gz --rule classes --range 0: --components parts.csv --labels parts.nii.gz\n"
+                               "  tessera octree simple.rgt.gz --statistics leaves-of.csv --volume torus.nii.gz\n"
                                "  tessera octree cubes.ply --spacing 0.25 --tile 128 --tree solid.rgt.gz\n"
                                "  tessera octree cubes.ply --spacing 0.05 --triangles 8 --list where.csv\n"
                                "  tessera render cubes.ply -o cubes.png\n",

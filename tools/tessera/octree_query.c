@@ -1,4 +1,4 @@
-/* tools/tessera/octree_query.c: what a tree holds at a point and along a ray, in world coordinates. Device memory is had as volumes of bytes. */
+/* tools/tessera/octree_query.c: what a tree holds at a point and along a ray, in world coordinates, and over its leaves. Device memory is had as volumes of bytes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,4 +169,45 @@ int cli_tree_ray(const cli_call *cli, const cli_tree *t, tsr_context *context, t
     free(all);
     if (status != TSR_OK) return cli_status(cli, status, cli->input[0]);
     return done ? CLI_OK : cli_error(cli, CLI_FAILED, "%s: no memory for the spans of a ray", cli->input[0]);
+}
+
+static char *statistics_table(const cli_tree *t, const tsr_region_statistics *list)
+{
+    const tsr_region_info info = tsr_region_tree_describe(t->host);
+    const size_t room = 64 + (size_t)info.leaves * 240;
+    char *text = (char *)malloc(room);
+    if (!text) return NULL;
+    size_t at = (size_t)snprintf(text, room, "key,x,y,z,side,mean,variance,least,most\n");
+    for (int64_t i = 0; i < info.leaves; i++) {
+        const uint64_t key = tsr_region_tree_leaves(t->host)[i];
+        const tsr_region_leaf l = tsr_region_leaf_of(key, info.dimensions);
+        at += (size_t)snprintf(text + at, room - at, "%llu,%lld,%lld,%lld,%lld,%.17g,%.17g,%.17g,%.17g\n", (unsigned long long)key, (long long)l.x,
+                               (long long)l.y, (long long)l.z, (long long)l.side, list[i].mean, list[i].variance, list[i].least, list[i].most);
+    }
+    return text;
+}
+
+int cli_tree_statistics(const cli_call *cli, const cli_tree *t, tsr_context *context, const tsr_read_options *read, const char *volume,
+                        const char *path)
+{
+    const int64_t leaves = tsr_region_tree_describe(t->host).leaves;
+    const size_t bytes = (size_t)leaves * sizeof(tsr_region_statistics);
+    tsr_region_statistics *list = (tsr_region_statistics *)malloc(bytes + 1);
+    tsr_volume *source = NULL, *there = NULL;
+    tsr_status status = TSR_OK;
+    int code = list ? CLI_OK : cli_error(cli, CLI_FAILED, "%s: no memory for the statistics of %lld leaves", path, (long long)leaves);
+    if (!code) source = cli_read_to_device(cli, volume, read, context, &code);
+    if (source && leaves) {
+        status = tsr_volume_create(context, TSR_U8, (tsr_size3){ (int64_t)bytes, 1, 1 }, NULL, &there);
+        if (status == TSR_OK) status = tsr_region_tree_statistics(t->device, source, (tsr_region_statistics *)tsr_volume_data(there));
+        if (status == TSR_OK) status = from_device(there, list, bytes);
+        if (status != TSR_OK) code = cli_status(cli, status, volume);
+    }
+    char *text = code ? NULL : statistics_table(t, list);
+    if (!code) code = text ? cli_write_text(cli, path, text) : cli_error(cli, CLI_FAILED, "%s: no memory for the table", path);
+    tsr_volume_destroy(&there);
+    tsr_volume_destroy(&source);
+    free(text);
+    free(list);
+    return code;
 }
