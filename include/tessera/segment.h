@@ -156,6 +156,8 @@ TSR_API tsr_status tsr_segmentation_mask(const tsr_segmentation *segmentation, t
 TSR_API tsr_status tsr_segmentation_field(const tsr_segmentation *segmentation, tsr_volume **field) TSR_CHECKED; /* f32 phi, RETURNS NEW on the device */
 /* The data speed (sum of all terms, alpha included) at every voxel: f32, RETURNS NEW on the device. */
 TSR_API tsr_status tsr_segmentation_speed(tsr_segmentation *segmentation, tsr_volume **speed) TSR_CHECKED;
+/* The same of the voxels from `begin` to before `end` alone, in their place in the world: what a slice needs. */
+TSR_API tsr_status tsr_segmentation_speed_box(tsr_segmentation *segmentation, tsr_size3 begin, tsr_size3 end, tsr_volume **speed) TSR_CHECKED;
 
 /* ---- scripts: the interactive session without a window --------------------------------------------------------------------------------- */
 

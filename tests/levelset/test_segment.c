@@ -314,6 +314,24 @@ static void changed_on_the_way(void **unused)
     require_ok(tsr_volume_copy(p, NULL, &x));
     require_ok(tsr_volume_copy(q, NULL, &y));
     assert_memory_equal(tsr_volume_data(x), tsr_volume_data(y), (size_t)tsr_volume_count(x) * sizeof(float));
+    tsr_size3 corner = { 3, 5, 2 }, end = { small.x, 11, 9 }; /* of the speed, a box: what cropping gives */
+    tsr_volume *box = NULL, *crop = NULL;
+    tsr_volume_destroy(&y);
+    require_ok(tsr_segmentation_speed_box(late, corner, end, &box));
+    require_ok(tsr_volume_copy(box, NULL, &y));
+    require_ok(tsr_volume_crop(context, p, corner, end, &crop));
+    assert_memory_equal(tsr_volume_geometry(y)->affine, tsr_volume_geometry(crop)->affine, sizeof tsr_volume_geometry(y)->affine);
+    tsr_volume_destroy(&x);
+    require_ok(tsr_volume_copy(crop, NULL, &x));
+    assert_true(tsr_volume_count(y) == tsr_volume_count(x));
+    assert_memory_equal(tsr_volume_data(x), tsr_volume_data(y), (size_t)tsr_volume_count(x) * sizeof(float));
+    tsr_volume_destroy(&box);
+    tsr_volume_destroy(&crop);
+    end.y = small.y + 1;
+    require_error(tsr_segmentation_speed_box(late, corner, end, &box), TSR_ERROR_ARGUMENT, "along y");
+    corner.x = end.x;
+    require_error(tsr_segmentation_speed_box(late, corner, small, &box), TSR_ERROR_ARGUMENT, "along x");
+    assert_null(box);
 
     require_ok(tsr_segmentation_set(late, "snapshots", 2));
     for (int i = 0; i < 5; i++) {

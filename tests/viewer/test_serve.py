@@ -136,6 +136,44 @@ def test_windows(server):
     page.close()
 
 
+def test_speed_by_slices(server):
+    """After a change the speeds of a few slices come first, those of all when things rest: the window shows the same of either, wherever it is moved."""
+    page = loaded_page(server)
+    inputs = iter(range(101, 1000))
+
+    def finished(place, **message):
+        number = next(inputs)
+        key = "edit_input" if message["type"] == "set" else "view_input"
+        page.send(input=number, **message)
+        page.until(lambda: page.frames["speed"][key] >= number and not page.frames["speed"]["draft"], what=f"the speed at {place}, in full")
+        frame = page.frames["speed"]
+        middle = frame["origin"][2] + frame["width"] / 2 * frame["right"][2] + frame["height"] / 2 * frame["down"][2]
+        assert abs(middle - place) < 1e-3, (middle, place)
+        return frame["jpeg"]
+
+    def at(position):
+        return finished(position, type="view", view="speed", axis=2, position=position)
+
+    places, target = (24, 27.5, 0), page.state["target"]
+    page.send(type="set", name="epsilon", value=page.state["epsilon"])
+    time.sleep(1)  # longer than the rest after which all are made
+    page.until(lambda: page.frames["speed"], what="a picture")
+    whole = {p: at(p) for p in places}
+    assert len(set(whole.values())) == len(places), "slices look alike"
+    for p in places:
+        at(p)
+        other = finished(p, type="set", name="target", value=target * 0.6)
+        same = finished(p, type="set", name="target", value=target)
+        assert other != same and abs(len(same) - len(whole[p])) <= 0.01 * len(same), (p, len(other), len(same), len(whole[p]))
+    same = finished(places[-1], type="set", name="alpha", value=0.9)  # of the data speed the picture shows the sign and the share of its peak
+    assert abs(len(same) - len(whole[places[-1]])) <= 0.01 * len(same), "alpha changes the picture of the data speed"
+    for alpha in (0, 0.4):
+        none = finished(places[-1], type="set", name="alpha", value=alpha)
+        assert (abs(len(none) - len(same)) <= 0.01 * len(same)) == (alpha > 0), (alpha, len(none), len(same))
+    page.send(type="reset")
+    page.close()
+
+
 def test_one_drives(server):
     """A second page sees all and may do nothing until it takes the controls; when it goes, the first drives again."""
     first, second = loaded_page(server), Page(server)
@@ -654,7 +692,7 @@ with tempfile.TemporaryDirectory() as FOLDER:
     tessera("make", "phantom_tumour", "--size", "48", "--noise", "0.05", "--seed", "3", "-o", "head.nii.gz")
     run = Server(TESSERA, os.path.join(FOLDER, "head.nii.gz"), "--device", "cpu", "--threads", "2")
     try:
-        for test in (test_session, test_windows, test_one_drives, test_access, test_work_is_kept, test_long_work_stops, test_greedy_page, test_share_of_a_page, test_names, test_malformed,
+        for test in (test_session, test_windows, test_speed_by_slices, test_one_drives, test_access, test_work_is_kept, test_long_work_stops, test_greedy_page, test_share_of_a_page, test_names, test_malformed,
                      test_flood, test_crowd):
             began = time.monotonic()
             test(run)

@@ -1,14 +1,11 @@
 /* viewer/painter.c: the thread that draws the windows. It draws what a page is ready for, the window under the hand first, small and coarse while things
  * move, in full when they rest. */
-#define _POSIX_C_SOURCE 200809L /* pthread_cond_timedwait */
 #include "draw.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "picture.h"
 
@@ -36,7 +33,7 @@ struct painter {
     viewer_drawer d;
     viewer_saver *saver; /* NULL: no picture is being saved */
     double steps;
-    uint32_t surface_input, speed_input;
+    uint32_t surface_input;
     uint64_t image_version, data_version;
     struct window window[VIEWER_VIEWS];
 };
@@ -63,19 +60,23 @@ static void take_surface(struct painter *p, const viewer_surface *surface)
     p->data_version++;
 }
 
-static void take_speed(struct painter *p, const tsr_volume *speed)
+static void take_speed(struct painter *p, const viewer_speed *speed)
 {
     tsr_volume *copy = NULL;
-    tsr_status status = tsr_volume_copy(speed, p->d.context, &copy);
+    if (p->d.speed.values != speed->values) p->window[VIEWER_SPEED].data_version = UINT64_MAX; /* this window alone shows them */
+    p->d.speed.values = speed->values;
+    p->d.speed.input = speed->input;
+    if (!speed->volume) return;
+    tsr_status status = tsr_volume_copy(speed->volume, p->d.context, &copy);
     if (status == TSR_OK) status = tsr_scene_set_volume(p->d.speed_scene, copy);
     if (status != TSR_OK) {
         complain(p);
         tsr_volume_destroy(&copy);
         return;
     }
-    tsr_volume_destroy(&p->d.speed);
-    p->d.speed = copy;
-    p->data_version++;
+    tsr_volume_destroy(&p->d.speed.volume);
+    p->d.speed = *speed;
+    p->d.speed.volume = copy;
 }
 
 /* With the lock held: a page waits for this window. */
@@ -89,7 +90,8 @@ static int gives_way(void *user, double fraction, const char *stage)
     (void)fraction;
     (void)stage;
     pthread_mutex_lock(&s->lock);
-    int way = s->quit || s->pick_ready || p->image_version != s->image_version || (s->surface_ready && !s->used_tiles);
+    int way = s->quit || s->pick_ready || p->image_version != s->image_version || (s->surface_ready && !s->used_tiles) ||
+              (s->speed_ready && !s->used_speed);
     for (int v = 0; v < VIEWER_VIEWS; v++) way |= waited_for(s, v) && p->window[v].look_version != s->look_version[v];
     pthread_mutex_unlock(&s->lock);
     return way;
@@ -154,7 +156,7 @@ static void show(struct painter *p, const viewer_task *t, int view)
                            .width = (uint32_t)width,
                            .height = (uint32_t)height,
                            .view_input = t->look_input,
-                           .edit_input = p->surface_input > p->speed_input ? p->surface_input : p->speed_input,
+                           .edit_input = p->surface_input > p->d.speed.input ? p->surface_input : p->d.speed.input,
                            .steps = p->steps };
     tsr_image image = { 0 };
     p->d.progress = (tsr_progress){ t->fresh ? viewer_session_quits : gives_way, t->fresh ? (void *)s : (void *)p };
@@ -247,7 +249,6 @@ static void take_task(const viewer_session *s, int view, viewer_task *t)
                         .window_low = s->window_low,
                         .window_high = s->window_high,
                         .transfer = s->transfer,
-                        .alpha = s->state.alpha,
                         .look_version = s->look_version[view],
                         .look_input = s->look_input[view],
                         .draft = 1,
@@ -284,6 +285,7 @@ static int choose(const struct painter *p, viewer_task *task, double *wait)
         const struct window *w = &p->window[v];
         int look = w->look_version != s->look_version[v], data = w->data_version != p->data_version, draft = 1;
         if (!waited_for(s, v) || !(look || data || w->draft)) continue;
+        if (v == VIEWER_SPEED && p->d.speed.volume && !viewer_speed_covers(&p->d.speed, &s->look[v])) continue; /* they come */
         double age = now - w->drawn, score = age + (look ? 0.12 : 0), scale = quantised(draft_scale(w, v, &s->look[v])), again = 1e9;
         if (!look && !data) {
             if (s->state.running) continue;
@@ -303,20 +305,6 @@ static int choose(const struct painter *p, viewer_task *task, double *wait)
     return view;
 }
 
-static void wait_for(viewer_session *s, double seconds)
-{
-    if (seconds > 100) {
-        pthread_cond_wait(&s->to_painter, &s->lock);
-        return;
-    }
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t ns = until.tv_nsec + (int64_t)(fmax(seconds, 0.001) * 1e9);
-    until.tv_sec += ns / 1000000000;
-    until.tv_nsec = ns % 1000000000;
-    pthread_cond_timedwait(&s->to_painter, &s->lock, &until);
-}
-
 /* Data that came, with the lock held; given back to the solver at the end. Returns whether there were any. */
 static int take_data(struct painter *p)
 {
@@ -331,24 +319,23 @@ static int take_data(struct painter *p)
     int surface = s->surface_ready && !s->used_tiles, speed = s->speed_ready && !s->used_speed;
     if (!p->d.image || (!surface && !speed)) return 0;
     viewer_surface newest = surface ? s->surface : (viewer_surface){ 0 };
-    tsr_volume *newest_speed = speed ? s->speed : NULL;
+    const viewer_speed newest_speed = speed ? s->speed : (viewer_speed){ 0 };
     if (surface) {
         s->surface = (viewer_surface){ 0 };
         s->surface_ready = 0;
     }
     if (speed) {
-        s->speed = NULL;
+        s->speed = (viewer_speed){ 0 };
         s->speed_ready = 0;
-        p->speed_input = s->speed_input;
     }
     pthread_mutex_unlock(&s->lock);
     pthread_mutex_lock(&s->bridge_lock);
-    if (newest_speed) take_speed(p, newest_speed);
+    if (speed) take_speed(p, &newest_speed);
     if (surface) take_surface(p, &newest);
     pthread_mutex_unlock(&s->bridge_lock);
     pthread_mutex_lock(&s->lock);
     if (surface) s->used_tiles = newest.tiles;
-    if (speed) s->used_speed = newest_speed;
+    if (speed) s->used_speed = newest_speed.volume;
     pthread_cond_signal(&s->to_solver);
     return 1;
 }
@@ -384,7 +371,7 @@ static void run(struct painter *p)
             pthread_mutex_unlock(&s->lock);
             show(p, &task, view);
         } else {
-            wait_for(s, wait);
+            viewer_wait(&s->to_painter, &s->lock, wait);
             continue;
         }
         pthread_mutex_lock(&s->lock);

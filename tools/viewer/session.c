@@ -17,6 +17,20 @@ double viewer_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+void viewer_wait(pthread_cond_t *condition, pthread_mutex_t *lock, double seconds)
+{
+    struct timespec until;
+    if (seconds > 100) {
+        pthread_cond_wait(condition, lock);
+        return;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t ns = until.tv_nsec + (int64_t)(fmax(seconds, 0.001) * 1e9);
+    until.tv_sec += ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
+    pthread_cond_timedwait(condition, lock, &until);
+}
+
 /* ---- bytes to send --------------------------------------------------------------------------------------------------------------------------- */
 
 viewer_blob *viewer_blob_create(size_t size)
@@ -294,6 +308,11 @@ static void change_look(viewer_look *look, const viewer_command *c)
     if (viewer_given(c, VIEWER_PAN)) memcpy(look->pan, c->pan, sizeof look->pan);
 }
 
+int viewer_speed_covers(const viewer_speed *speed, const viewer_look *look)
+{
+    return speed->axis < 0 || (look->axis == speed->axis && look->position >= speed->low && look->position <= speed->high);
+}
+
 static void touch_all_views(viewer_session *s, uint32_t input)
 {
     for (int v = 0; v < VIEWER_VIEWS; v++) {
@@ -318,6 +337,7 @@ static void command_of_looks(viewer_session *s, const viewer_command *c)
         keep_inside(s, &s->look[c->view]);
         s->look_version[c->view]++;
         s->look_input[c->view] = (uint32_t)c->input;
+        if (c->view == VIEWER_SPEED) pthread_cond_signal(&s->to_solver); /* it may have to give speeds of other slices */
         break;
     case VIEWER_WINDOW:
         s->window_low = c->low;

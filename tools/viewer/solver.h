@@ -1,0 +1,43 @@
+/* viewer/solver.h: the solver's own state, of its thread (solver.c), and what it gives to the painter (give.c). */
+#ifndef TESSERA_VIEWER_SOLVER_H
+#define TESSERA_VIEWER_SOLVER_H
+
+#include "draw.h"
+
+struct solver {
+    viewer_colours colours;
+    viewer_session *s;
+    tsr_context *context;
+    tsr_context *bridge; /* of what the painter is given; NULL on a CPU, where it may read what is the solver's */
+    viewer_image *image;
+    tsr_volume *on_device; /* a copy of the image, where the device is no CPU */
+    tsr_segmentation *segmentation;
+    tsr_segment_options options; /* of the next segmentation of this image */
+    char *head;                  /* of its session script: parameters at its start */
+    viewer_state state;
+    int64_t batch, edits;
+    int64_t left; /* steps that a step command still has to do; running meanwhile */
+    int run_on;   /* it was running when that command came */
+    struct {
+        tsr_segmentation *segmentation; /* NULL: none */
+        char *head;
+        viewer_state state;
+        int64_t edits;
+    } before; /* what a reset or a loaded session took the place of: the last level of undo */
+    int surface_dirty, speed_dirty, state_dirty;
+    viewer_speed given; /* its volume aside, the data speed that was handed over last */
+    int speed_word;     /* a new input is to be shown with it */
+    int speed_part;     /* it is of some slices; all are due a while after `edited` */
+    double edited;
+    uint32_t input; /* of the last command */
+    double rate, told;
+};
+
+void viewer_give(struct solver *o);              /* copies of what is due, if any */
+int viewer_give_due(const struct solver *o);     /* with the lock held: there is something to give that can be taken */
+double viewer_give_wait(const struct solver *o); /* likewise: seconds until there may be, 1e9 = none */
+void viewer_free_given(const struct solver *o, tsr_tiles *tiles, tsr_volume *speed); /* what came back; without the lock */
+/* The parameter `name` was set, alpha being `before`: what of the speed that makes new. */
+void viewer_speed_after_set(struct solver *o, const char *name, double before, double alpha);
+
+#endif
