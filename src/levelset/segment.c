@@ -168,6 +168,7 @@ void tsr_segmentation_destroy(tsr_segmentation **segmentation)
     tsr_volume_destroy(&s->smoothed);
     for (int i = 0; i < TSR_TERMS; i++) tsr_volume_destroy(&s->edges[i]);
     free(s->strokes);
+    free(s->probed);
     free(s->log);
     free(s);
 }

@@ -46,6 +46,11 @@ def test_session(server):
     page.send(type="probe", at=[18, 28, 22], radius=3, input=1)
     page.until(lambda: page.state["probe"]["count"] > 50, what="statistics of the probe")
     assert abs(page.state["target"] - 0.7) < 0.1, page.state["target"]
+    assert sum(page.state["probed"]) == page.state["probe"]["count"], page.state["probed"]
+    image, middles = page.state["image"], range(len(page.state["probed"]))  # their mean, by the middles of the 256 parts of the image's range
+    mean = sum(n * (i + 0.5) for i, n in zip(middles, page.state["probed"])) / page.state["probe"]["count"]
+    part = (image["maximum"] - image["minimum"]) / 256
+    assert abs(image["minimum"] + mean * part - page.state["probe"]["mean"]) < part, (mean, page.state["probe"])
     page.send(type="set", name="alpha", value=0.8)
     page.send(type="set", name="smoothing", value=0.6)
     page.send(type="paint", **{"from": [18, 28, 22]}, radius=3, begin=True, input=2)

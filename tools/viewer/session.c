@@ -417,6 +417,16 @@ static json_t *image_json(const viewer_image *i, uint64_t version)
                      i->window_high);
 }
 
+/* Counts over the range of the image up to the last that is not 0. */
+static json_t *probed_json(const int64_t *counts)
+{
+    json_t *list = json_array();
+    int used = TSR_PROBE_BINS;
+    while (used > 0 && !counts[used - 1]) used--;
+    for (int i = 0; i < used; i++) json_array_append_new(list, json_integer((json_int_t)counts[i]));
+    return list;
+}
+
 static json_t *transfer_json(const tsr_transfer *t)
 {
     json_t *points = json_array();
@@ -444,6 +454,7 @@ viewer_blob *viewer_session_state(viewer_session *s, uint64_t *version)
                          (json_int_t)r->inside_voxels, "volume", r->volume, "time", r->time, "stop", tsr_stop_name(r->stop));
         if (json) {
             json_object_set_new(json, "window", json_pack("[f, f]", s->window_low, s->window_high));
+            json_object_set_new(json, "probed", probed_json(t->probed));
             json_object_set_new(json, "transfer", transfer_json(&s->transfer));
             json_object_set_new(json, "views", looks_json(s));
             json_object_set_new(json, "image", s->image ? image_json(s->image, s->image_version) : json_null());

@@ -79,6 +79,7 @@ int viewer_speed_covers(const viewer_speed *speed, const viewer_look *look);
 typedef struct viewer_state {    /* what pages are told about the solver */
     double target, epsilon, alpha, smoothing;
     tsr_probe probe;
+    int64_t probed[TSR_PROBE_BINS];
     tsr_segment_report report;
     int running, undo_levels, has_surface, busy;
     char busy_with[32];

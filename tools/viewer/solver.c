@@ -46,6 +46,7 @@ static void read_parameters(struct solver *o)
     double *const to[] = { &o->state.target, &o->state.epsilon, &o->state.alpha, &o->state.smoothing };
     for (int i = 0; i < 4; i++)
         if (tsr_segmentation_get(o->segmentation, saved_parameters[i], to[i]) != TSR_OK) *to[i] = 0;
+    memcpy(o->state.probed, tsr_segmentation_probe_counts(o->segmentation), sizeof o->state.probed);
     o->state_dirty = 1;
 }
 
