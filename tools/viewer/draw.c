@@ -160,7 +160,7 @@ static tsr_status draw_volume(viewer_drawer *d, const viewer_task *t, tsr_pictur
     options.mode = info.has_surface ? modes[t->look.mode] : TSR_RENDER_VOLUME;
     if (t->look.mode == VIEWER_MODE_INSIDE && info.has_surface) options.region = TSR_REGION_INSIDE;
     options.transfer = t->transfer.points ? &t->transfer : NULL;
-    options.step = t->draft ? draft_step : 0.5;
+    options.step = t->draft ? draft_step * t->coarse : 0.5;
     if (!t->draft || !t->fresh) options.progress = d->progress; /* may take long */
     options.jitter = 1;
     options.window_low = t->window_low;

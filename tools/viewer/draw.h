@@ -16,7 +16,7 @@ typedef struct viewer_task {
     uint64_t look_version;
     uint32_t look_input;
     int draft, fresh; /* fresh: something changed; else the same picture, finer */
-    double scale;
+    double scale, coarse; /* coarse: length of a draft's steps along a ray, 1 = as usual */
 } viewer_task;
 
 typedef struct viewer_drawer {

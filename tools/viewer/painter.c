@@ -17,6 +17,7 @@ static const struct {
 enum { PATIENCE = sizeof patience / sizeof *patience };
 enum { DRAFT_QUALITY = 82, FINAL_QUALITY = 92, SCALES = 16, FIRST = 256 }; /* FIRST: pixels a side of a window's first draft */
 static const double least_scale[VIEWER_VIEWS] = { 0.5, 0.5, 0.125 };       /* a thin contour must stay visible */
+static const double most_coarse = 2;                                       /* steps twice as long where even the least scale takes too long */
 static const double final_cost = 4;                                        /* a sample of a final picture with its occlusion, times one of a draft */
 
 struct window {
@@ -24,6 +25,7 @@ struct window {
     int draft;
     double drawn, scale; /* when; draft pixels per pixel */
     double rested;       /* since when nothing changed */
+    double coarse;       /* of drafts that are too slow at the least scale */
     double shown, cost;  /* scale of the picture that is shown; seconds of a draft at scale 1 */
     double pixels;       /* of the window, then */
 };
@@ -111,7 +113,9 @@ static void adapt(struct window *w, int view, double seconds, const viewer_task 
     w->shown = t->scale;
     w->pixels = (double)t->look.width * t->look.height;
     if (!t->draft) return;
-    w->cost = seconds / (t->scale * t->scale);
+    w->cost = seconds * t->coarse / (t->scale * t->scale);
+    if (view == VIEWER_VOLUME)
+        w->coarse = fmin(most_coarse, fmax(1, 0.5 * (w->coarse + w->cost * least_scale[view] * least_scale[view] / budget[view])));
     double wanted = t->scale * sqrt(budget[view] / fmax(seconds, 1e-4));
     w->scale = fmin(1, fmax(least_scale[view], w->scale + 0.5 * (wanted - w->scale)));
 }
@@ -253,7 +257,8 @@ static void take_task(const viewer_session *s, int view, viewer_task *t)
                         .look_input = s->look_input[view],
                         .draft = 1,
                         .fresh = 1,
-                        .scale = 1 };
+                        .scale = 1,
+                        .coarse = 1 };
 }
 
 /* The finest picture of a window at rest that may be drawn now: its scale (0 = none yet), draft or not; *wait = seconds until there may be one. */
@@ -301,6 +306,7 @@ static int choose(const struct painter *p, viewer_task *task, double *wait)
         task->draft = draft;
         task->fresh = look || data;
         task->scale = scale;
+        if (task->fresh) task->coarse = w->coarse;
     }
     return view;
 }
@@ -382,7 +388,10 @@ static void run(struct painter *p)
 void *viewer_painter_main(void *session)
 {
     struct painter p = { .s = (viewer_session *)session };
-    for (int v = 0; v < VIEWER_VIEWS; v++) p.window[v].scale = 0.5;
+    for (int v = 0; v < VIEWER_VIEWS; v++) {
+        p.window[v].scale = 0.5;
+        p.window[v].coarse = 1;
+    }
     if (viewer_drawer_create(p.s, &p.d) == TSR_OK) run(&p);
     else complain(&p);
     viewer_saver_finish(&p.saver);
