@@ -112,6 +112,9 @@ typedef struct tsr_probe { int64_t count; double mean, deviation; } tsr_probe; /
 TSR_API tsr_status tsr_segmentation_probe(tsr_segmentation *segmentation, tsr_vec3 position, double radius, tsr_probe *probe) TSR_CHECKED;
 TSR_API tsr_status tsr_segmentation_probe_undo(tsr_segmentation *segmentation, tsr_probe *probe) TSR_CHECKED; /* takes the last stroke back */
 TSR_API void tsr_segmentation_probe_reset(tsr_segmentation *segmentation);
+enum { TSR_PROBE_BINS = 256 };
+/* How many of the probed values lie in each of TSR_PROBE_BINS equal parts of the image's range (spec segmentation.md 2.8). RETURNS VIEW. */
+TSR_API const int64_t *tsr_segmentation_probe_counts(const tsr_segmentation *segmentation);
 
 /* ---- moving it ------------------------------------------------------------------------------------------------------------------------ */
 
@@ -156,6 +159,8 @@ TSR_API tsr_status tsr_segmentation_mask(const tsr_segmentation *segmentation, t
 TSR_API tsr_status tsr_segmentation_field(const tsr_segmentation *segmentation, tsr_volume **field) TSR_CHECKED; /* f32 phi, RETURNS NEW on the device */
 /* The data speed (sum of all terms, alpha included) at every voxel: f32, RETURNS NEW on the device. */
 TSR_API tsr_status tsr_segmentation_speed(tsr_segmentation *segmentation, tsr_volume **speed) TSR_CHECKED;
+/* The same of the voxels from `begin` to before `end` alone, in their place in the world: what a slice needs. */
+TSR_API tsr_status tsr_segmentation_speed_box(tsr_segmentation *segmentation, tsr_size3 begin, tsr_size3 end, tsr_volume **speed) TSR_CHECKED;
 
 /* ---- scripts: the interactive session without a window --------------------------------------------------------------------------------- */
 

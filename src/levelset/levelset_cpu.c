@@ -70,22 +70,25 @@ static tsr_status cpu_fill_speed(tsr_queue *queue, const tsr_tile_pool *pool, co
 
 struct dense {
     const tsr_speed *speed;
+    const int32_t *low, *size;
     float *out;
 };
 
 static void dense_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct dense *d = (const struct dense *)user;
-    const int32_t *n = d->speed->size;
+    const int32_t *low = d->low, *n = d->size;
     (void)worker;
-    for (int64_t row = begin; row < end; row++)
-        for (int32_t x = 0; x < n[0]; x++) d->out[row * n[0] + x] = tsr_speed_at(d->speed, x, (int32_t)(row % n[1]), (int32_t)(row / n[1]));
+    for (int64_t row = begin; row < end; row++) {
+        const int32_t y = low[1] + (int32_t)(row % n[1]), z = low[2] + (int32_t)(row / n[1]);
+        for (int32_t x = 0; x < n[0]; x++) d->out[row * n[0] + x] = tsr_speed_at(d->speed, low[0] + x, y, z);
+    }
 }
 
-static tsr_status cpu_dense_speed(tsr_queue *queue, const tsr_speed *speed, float *out)
+static tsr_status cpu_dense_speed(tsr_queue *queue, const tsr_speed *speed, const int32_t low[3], const int32_t size[3], float *out)
 {
-    struct dense d = { speed, out };
-    tsr_parallel(queue->threads, (int64_t)speed->size[1] * speed->size[2], 16, dense_range, &d);
+    struct dense d = { speed, low, size, out };
+    tsr_parallel(queue->threads, (int64_t)size[1] * size[2], 16, dense_range, &d);
     return TSR_OK;
 }
 

@@ -320,17 +320,22 @@ static tsr_status cuda_fill_speed(tsr_queue *queue, const tsr_tile_pool *pool, c
     return status;
 }
 
-TSR_KERNEL(dense_speed_kernel)(tsr_speed speed, float *out, int64_t count)
+struct dense_box {
+    int32_t low[3], size[3];
+};
+
+TSR_KERNEL(dense_speed_kernel)(tsr_speed speed, dense_box box, float *out, int64_t count)
 {
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (int64_t)gridDim.x * blockDim.x)
-        out[i] = tsr_speed_at(&speed, (int32_t)(i % speed.size[0]), (int32_t)(i / speed.size[0] % speed.size[1]),
-                              (int32_t)(i / speed.size[0] / speed.size[1]));
+        out[i] = tsr_speed_at(&speed, box.low[0] + (int32_t)(i % box.size[0]), box.low[1] + (int32_t)(i / box.size[0] % box.size[1]),
+                              box.low[2] + (int32_t)(i / box.size[0] / box.size[1]));
 }
 
-static tsr_status cuda_dense_speed(tsr_queue *queue, const tsr_speed *speed, float *out)
+static tsr_status cuda_dense_speed(tsr_queue *queue, const tsr_speed *speed, const int32_t low[3], const int32_t size[3], float *out)
 {
-    int64_t count = (int64_t)speed->size[0] * speed->size[1] * speed->size[2];
-    TSR_LAUNCH(queue, dense_speed_kernel, tsr_blocks(count, 256, 16 * (int64_t)tsr_queue_processors(queue)), 256, 0, *speed, out, count);
+    const dense_box box = { { low[0], low[1], low[2] }, { size[0], size[1], size[2] } };
+    int64_t count = (int64_t)size[0] * size[1] * size[2];
+    TSR_LAUNCH(queue, dense_speed_kernel, tsr_blocks(count, 256, 16 * (int64_t)tsr_queue_processors(queue)), 256, 0, *speed, box, out, count);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

@@ -168,6 +168,7 @@ void tsr_segmentation_destroy(tsr_segmentation **segmentation)
     tsr_volume_destroy(&s->smoothed);
     for (int i = 0; i < TSR_TERMS; i++) tsr_volume_destroy(&s->edges[i]);
     free(s->strokes);
+    free(s->probed);
     free(s->log);
     free(s);
 }
@@ -565,15 +566,37 @@ tsr_status tsr_segmentation_field(const tsr_segmentation *s, tsr_volume **field)
 
 tsr_status tsr_segmentation_speed(tsr_segmentation *s, tsr_volume **speed)
 {
+    TSR_TRY(tsr_segmentation_speed_box(s, (tsr_size3){ 0, 0, 0 }, s->image->size, speed));
+    return TSR_OK;
+}
+
+tsr_status tsr_segmentation_speed_box(tsr_segmentation *s, tsr_size3 begin, tsr_size3 end, tsr_volume **speed)
+{
     tsr_status status;
     tsr_speed terms;
+    tsr_geometry geometry = s->image->geometry;
+    const int64_t from[3] = { begin.x, begin.y, begin.z }, to[3] = { end.x, end.y, end.z },
+                  extent[3] = { s->image->size.x, s->image->size.y, s->image->size.z };
+    int32_t low[3], size[3];
     *speed = NULL;
+    for (int a = 0; a < 3; a++) {
+        if (from[a] < 0 || from[a] >= to[a] || to[a] > extent[a])
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "segmentation: the box of speeds is %lld to %lld along %c, expected 0 <= begin < end <= %lld",
+                     (long long)from[a], (long long)to[a], "xyz"[a], (long long)extent[a]);
+        low[a] = (int32_t)from[a]; /* extents are 2^20 at most */
+        size[a] = (int32_t)(to[a] - from[a]);
+    }
+    const tsr_vec3 origin = tsr_geometry_to_world(&geometry, (tsr_vec3){ (double)low[0], (double)low[1], (double)low[2] });
+    geometry.affine[0][3] = origin.x;
+    geometry.affine[1][3] = origin.y;
+    geometry.affine[2][3] = origin.z;
     TSR_TRY(tsr_segment_make_speed(s, &terms));
-    TSR_TRY(tsr_volume_create(s->context, TSR_F32, s->image->size, &s->image->geometry, speed));
+    TSR_TRY(tsr_volume_create(s->context, TSR_F32, (tsr_size3){ size[0], size[1], size[2] }, &geometry, speed));
     TSR_TRY_GOTO(tsr_volume_copy_header(*speed, s->image), fail);
+    (*speed)->geometry = geometry;
     (*speed)->slope = 1;
     (*speed)->intercept = 0;
-    TSR_TRY_GOTO(s->context->backend->levelset->dense_speed(s->context->queue, &terms, (float *)(*speed)->data), fail);
+    TSR_TRY_GOTO(s->context->backend->levelset->dense_speed(s->context->queue, &terms, low, size, (float *)(*speed)->data), fail);
     return TSR_OK;
 fail:
     tsr_volume_destroy(speed);

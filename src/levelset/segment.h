@@ -8,6 +8,7 @@
 
 /* Welford's running mean and variance; a copy before each stroke makes undo trivial. */
 typedef struct tsr_welford { int64_t count; double mean, squares; } tsr_welford;
+typedef struct tsr_probe_place { tsr_vec3 at; double radius; } tsr_probe_place;
 
 struct tsr_segmentation {
     tsr_context *context;
@@ -23,6 +24,8 @@ struct tsr_segmentation {
     int plan_valid, speed_valid;        /* against options, list and pool */
     int64_t total_steps;
     tsr_welford *strokes;               /* [stroke_count + 1] accumulators, the last is current */
+    tsr_probe_place *probed;            /* [stroke_count] */
+    int64_t probe_counts[TSR_PROBE_BINS];
     int32_t stroke_count;
     tsr_tiles **snapshots;
     int32_t snapshot_count;

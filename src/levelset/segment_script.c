@@ -19,6 +19,20 @@ static void welford_add(tsr_welford *w, double v)
     w->squares += d * (v - w->mean);
 }
 
+/* What the values of one probe are added to, or taken from (sign -1: the counts alone). */
+struct sink {
+    tsr_welford w;
+    int64_t *counts;
+    int sign;
+};
+
+static void take(const tsr_segmentation *s, struct sink *to, double v)
+{
+    const double range = s->maximum - s->minimum, at = range > 0 ? (v - s->minimum) / range * TSR_PROBE_BINS : 0;
+    to->counts[(int)fmin(fmax(at, 0), TSR_PROBE_BINS - 1)] += to->sign;
+    if (to->sign > 0) welford_add(&to->w, v);
+}
+
 static void probe_read(const tsr_segmentation *s, tsr_probe *probe)
 {
     const tsr_welford *w = &s->strokes[s->stroke_count];
@@ -37,7 +51,7 @@ static tsr_status read_row(const tsr_segmentation *s, int64_t x, int64_t y, int6
     return TSR_OK;
 }
 
-static tsr_status probe_point(const tsr_segmentation *s, tsr_vec3 p, tsr_welford *w)
+static tsr_status probe_point(const tsr_segmentation *s, tsr_vec3 p, struct sink *to)
 {
     tsr_size3 n = s->image->size;
     double x = fmin(fmax(p.x, 0), (double)(n.x - 1)), y = fmin(fmax(p.y, 0), (double)(n.y - 1)), z = fmin(fmax(p.z, 0), (double)(n.z - 1)), sum = 0;
@@ -49,11 +63,11 @@ static tsr_status probe_point(const tsr_segmentation *s, tsr_vec3 p, tsr_welford
         TSR_TRY(read_row(s, x0, y0 + (c & 1), z0 + (c >> 1), 2, buffer, row));
         sum += weight * (row[0] * (1 - (x - (double)x0)) + row[1] * (x - (double)x0));
     }
-    welford_add(w, sum);
+    take(s, to, sum);
     return TSR_OK;
 }
 
-static tsr_status probe_ball(const tsr_segmentation *s, tsr_vec3 p, double radius, tsr_welford *w)
+static tsr_status probe_ball(const tsr_segmentation *s, tsr_vec3 p, double radius, struct sink *to)
 {
     tsr_size3 n = s->image->size;
     int64_t low[3], high[3];
@@ -73,11 +87,16 @@ static tsr_status probe_ball(const tsr_segmentation *s, tsr_vec3 p, double radiu
             status = read_row(s, low[0], y, z, width, (char *)(values + width), values);
             for (int64_t i = 0; i < width && status == TSR_OK; i++) {
                 double dx = ((double)(low[0] + i) - p.x) * h[0], dy = ((double)y - p.y) * h[1], dz = ((double)z - p.z) * h[2];
-                if (dx * dx + dy * dy + dz * dz <= radius * radius) welford_add(w, values[i]);
+                if (dx * dx + dy * dy + dz * dz <= radius * radius) take(s, to, values[i]);
             }
         }
     free(values);
     return status;
+}
+
+static tsr_status probe_place(const tsr_segmentation *s, const tsr_probe_place *p, struct sink *to)
+{
+    return p->radius > 0 ? probe_ball(s, p->at, p->radius, to) : probe_point(s, p->at, to);
 }
 
 /* Statistics become parameters. */
@@ -105,10 +124,16 @@ tsr_status tsr_segmentation_probe(tsr_segmentation *s, tsr_vec3 p, double radius
         tsr_welford *grown = (tsr_welford *)realloc(s->strokes, (size_t)(s->stroke_count + 2) * sizeof *grown);
         if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "segmentation: out of memory for a probe");
         s->strokes = grown;
-        tsr_welford next = grown[s->stroke_count];
-        if (radius > 0) TSR_TRY(probe_ball(s, p, radius, &next));
-        else TSR_TRY(probe_point(s, p, &next));
-        s->strokes[++s->stroke_count] = next;
+        tsr_probe_place *places = (tsr_probe_place *)realloc(s->probed, (size_t)(s->stroke_count + 1) * sizeof *places);
+        if (!places) TSR_FAIL(TSR_ERROR_MEMORY, "segmentation: out of memory for a probe");
+        s->probed = places;
+        places[s->stroke_count] = (tsr_probe_place){ p, radius };
+        int64_t counts[TSR_PROBE_BINS];
+        struct sink to = { grown[s->stroke_count], counts, 1 };
+        memcpy(counts, s->probe_counts, sizeof counts); /* they change when all of it could be read */
+        TSR_TRY(probe_place(s, &places[s->stroke_count], &to));
+        memcpy(s->probe_counts, counts, sizeof counts);
+        s->strokes[++s->stroke_count] = to.w;
         TSR_TRY(tsr_segment_log(s, "probe %.17g %.17g %.17g %.17g", p.x, p.y, p.z, radius));
     }
     return use_probe(s, probe);
@@ -117,6 +142,11 @@ tsr_status tsr_segmentation_probe(tsr_segmentation *s, tsr_vec3 p, double radius
 tsr_status tsr_segmentation_probe_undo(tsr_segmentation *s, tsr_probe *probe)
 {
     if (s->stroke_count == 0) TSR_FAIL(TSR_ERROR_STATE, "segmentation: there is no probe to take back");
+    int64_t counts[TSR_PROBE_BINS];
+    struct sink to = { .counts = counts, .sign = -1 };
+    memcpy(counts, s->probe_counts, sizeof counts);
+    TSR_TRY(probe_place(s, &s->probed[s->stroke_count - 1], &to)); /* the same voxels again: the image does not change */
+    memcpy(s->probe_counts, counts, sizeof counts);
     s->stroke_count--;
     TSR_TRY(tsr_segment_log(s, "probe-undo"));
     return use_probe(s, probe);
@@ -126,9 +156,12 @@ void tsr_segmentation_probe_reset(tsr_segmentation *s)
 {
     s->stroke_count = 0;
     s->strokes[0] = (tsr_welford){ 0 };
+    memset(s->probe_counts, 0, sizeof s->probe_counts);
     tsr_status ignored = tsr_segment_log(s, "probe-reset");
     (void)ignored;
 }
+
+const int64_t *tsr_segmentation_probe_counts(const tsr_segmentation *s) { return s->probe_counts; }
 
 /* ---- scripts ------------------------------------------------------------------------------------------------------------------------------ */
 

@@ -314,6 +314,24 @@ static void changed_on_the_way(void **unused)
     require_ok(tsr_volume_copy(p, NULL, &x));
     require_ok(tsr_volume_copy(q, NULL, &y));
     assert_memory_equal(tsr_volume_data(x), tsr_volume_data(y), (size_t)tsr_volume_count(x) * sizeof(float));
+    tsr_size3 corner = { 3, 5, 2 }, end = { small.x, 11, 9 }; /* of the speed, a box: what cropping gives */
+    tsr_volume *box = NULL, *crop = NULL;
+    tsr_volume_destroy(&y);
+    require_ok(tsr_segmentation_speed_box(late, corner, end, &box));
+    require_ok(tsr_volume_copy(box, NULL, &y));
+    require_ok(tsr_volume_crop(context, p, corner, end, &crop));
+    assert_memory_equal(tsr_volume_geometry(y)->affine, tsr_volume_geometry(crop)->affine, sizeof tsr_volume_geometry(y)->affine);
+    tsr_volume_destroy(&x);
+    require_ok(tsr_volume_copy(crop, NULL, &x));
+    assert_true(tsr_volume_count(y) == tsr_volume_count(x));
+    assert_memory_equal(tsr_volume_data(x), tsr_volume_data(y), (size_t)tsr_volume_count(x) * sizeof(float));
+    tsr_volume_destroy(&box);
+    tsr_volume_destroy(&crop);
+    end.y = small.y + 1;
+    require_error(tsr_segmentation_speed_box(late, corner, end, &box), TSR_ERROR_ARGUMENT, "along y");
+    corner.x = end.x;
+    require_error(tsr_segmentation_speed_box(late, corner, small, &box), TSR_ERROR_ARGUMENT, "along x");
+    assert_null(box);
 
     require_ok(tsr_segmentation_set(late, "snapshots", 2));
     for (int i = 0; i < 5; i++) {
@@ -397,15 +415,22 @@ static void probing(void **unused)
     require_ok(tsr_segmentation_create(context, image, &o, &s));
     /* a ball: mean and deviation of its voxels, two passes in double precision */
     double sum = 0, squares = 0, range = 0;
-    int64_t n = 0;
+    int64_t n = 0, counts[TSR_PROBE_BINS] = { 0 };
+    float least = v[0], most = v[0];
+    for (int64_t i = 0; i < small.x * small.y * small.z; i++) {
+        least = fminf(least, v[i]);
+        most = fmaxf(most, v[i]);
+    }
     for (int pass = 0; pass < 2; pass++)
         for (int64_t i = 0; i < small.x * small.y * small.z; i++) {
             double dx = (double)(i % small.x) - 8, dy = (double)(i / small.x % small.y) - 9, dz = (double)(i / small.x / small.y) - 10;
             range = fmax(range, (double)v[i]);
             if (dx * dx + dy * dy + dz * dz > 4 * 4) continue;
             if (pass == 0) {
+                const double part = ((double)v[i] - (double)least) / ((double)most - (double)least) * TSR_PROBE_BINS;
                 sum += (double)v[i];
                 n++;
+                counts[part < TSR_PROBE_BINS ? (int)part : TSR_PROBE_BINS - 1]++;
             } else {
                 squares += ((double)v[i] - sum / (double)n) * ((double)v[i] - sum / (double)n);
             }
@@ -421,7 +446,14 @@ static void probing(void **unused)
     tsr_probe same;
     require_ok(tsr_segmentation_probe(s, (tsr_vec3){ -50, 9, 10 }, 4, &same));
     assert_true(same.count == probe.count && same.mean == probe.mean);
+    assert_memory_equal(tsr_segmentation_probe_counts(s), counts, sizeof counts);
+    require_ok(tsr_segmentation_probe(s, (tsr_vec3){ 20, 20, 19.5 }, 5, NULL));
+    require_ok(tsr_segmentation_probe(s, (tsr_vec3){ 9.5, 8.25, 11 }, 0, NULL));
+    assert_true(memcmp(tsr_segmentation_probe_counts(s), counts, sizeof counts) != 0);
+    for (int i = 0; i < 2; i++) require_ok(tsr_segmentation_probe_undo(s, NULL));
+    assert_memory_equal(tsr_segmentation_probe_counts(s), counts, sizeof counts); /* undone exactly */
     tsr_segmentation_probe_reset(s);
+    for (int i = 0; i < TSR_PROBE_BINS; i++) assert_int_equal(tsr_segmentation_probe_counts(s)[i], 0);
     require_ok(tsr_segmentation_probe(s, (tsr_vec3){ 3, 4, 5 }, 0, &probe));
     assert_int_equal(probe.count, 1);
     assert_true(probe.mean == (double)v[(5 * small.y + 4) * small.x + 3]);

@@ -75,6 +75,16 @@ def run(browser, server, folder, real):
     browser.drag([on_page([seed[0] + d, seed[1] + d / 2, seed[2]]) for d in (0, 2, 4)])
     browser.until("return tessera.bench.state.probe.count > 20", 10, "the probe")
     browser.until("return tessera.windows.speed.frame.editInput >= tessera.link.lastInput", 10, "all of the probe")
+    yellow = browser.script("""const c = document.getElementById('histogram'), h = c.height, d = c.getContext('2d').getImageData(0, 0, c.width, h).data;
+        const x = Math.round(6 + (tessera.bench.state.probe.mean - tessera.bench.image.minimum) / (tessera.bench.image.maximum - tessera.bench.image.minimum) * (c.width - 12));
+        let most = 0;
+        for (let k = x - 12; k <= x + 12; k++) {
+          let n = 0;
+          for (let y = 20; y < h - 16; y++) { const [r, g, b] = d.slice(4 * (y * c.width + k), 4 * (y * c.width + k) + 3); n += r > 150 && g > 120 && b < 90; }
+          most = Math.max(most, n);
+        }
+        return most;""")
+    assert yellow > 15, f"no bars of the probed values beside their mean: {yellow}"
     interval = [state()[k] for k in ("target", "epsilon", "probe")]
     browser.script("const e = document.getElementById('probe-sets'); e.value = 'colours'; e.dispatchEvent(new Event('change'))")
     browser.drag([on_page([seed[0] + d, seed[1] + d / 2, seed[2]]) for d in (0, 2, 4)])
@@ -100,6 +110,7 @@ def run(browser, server, folder, real):
         browser.until("return tessera.windows.source.frame.editInput >= tessera.link.lastInput", 10, "the other hemisphere")
     browser.keys("1")
     small = pixels("source")
+    assert browser.script("return document.getElementById('n-active').textContent") == "–", "active voxels are counted by steps: none is shown as 0"
     assert small["yellow"] > 20, f"no contour in the page's pixels: {small}"
     coloured = pixels("speed")
     assert coloured["coloured"] > 0.2 * coloured["all"], f"the speed window shows no signs: {coloured}"
@@ -138,10 +149,16 @@ def run(browser, server, folder, real):
     browser.keys(" ")
     browser.until("return !tessera.bench.state.running", 10, "the pause")
 
-    for what in ("mask", "session"):
+    active = browser.script("return document.getElementById('n-active').textContent")
+    assert active not in ("0", "–"), active
+    for what in ("mask", "session", "mesh", "field", "picture"):
         browser.click(f"[data-save={what}]")
-    browser.until("return document.querySelectorAll('#saved a').length === 2", 30, "mask and session saved")
+    browser.until("return document.querySelectorAll('#saved a').length === 5", 60, "all five kinds saved")
     name = state()["image"]["name"].split(".")[0]
+    mesh, picture = (open(os.path.join(folder, name + ending), "rb").read() for ending in (".ply", ".png"))
+    assert mesh.startswith(b"ply\n") and picture.startswith(b"\x89PNG\r\n\x1a\n") and len(picture) > 10000, (mesh[:20], picture[:20], len(picture))
+    info = tessera("info", f"{name}-field.nii.gz")
+    assert " ".join(str(n) for n in size) in info.replace(" x ", " "), info
     tessera("segment", state()["image"]["name"], "--script", f"{name}.session", "-o", "replayed.nii.gz")
     for file in (f"{name}-mask.nii.gz", "replayed.nii.gz"):
         tessera("convert", file, "-o", f"{file}.raw", "--format", "raw")

@@ -46,6 +46,11 @@ def test_session(server):
     page.send(type="probe", at=[18, 28, 22], radius=3, input=1)
     page.until(lambda: page.state["probe"]["count"] > 50, what="statistics of the probe")
     assert abs(page.state["target"] - 0.7) < 0.1, page.state["target"]
+    assert sum(page.state["probed"]) == page.state["probe"]["count"], page.state["probed"]
+    image, middles = page.state["image"], range(len(page.state["probed"]))  # their mean, by the middles of the 256 parts of the image's range
+    mean = sum(n * (i + 0.5) for i, n in zip(middles, page.state["probed"])) / page.state["probe"]["count"]
+    part = (image["maximum"] - image["minimum"]) / 256
+    assert abs(image["minimum"] + mean * part - page.state["probe"]["mean"]) < part, (mean, page.state["probe"])
     page.send(type="set", name="alpha", value=0.8)
     page.send(type="set", name="smoothing", value=0.6)
     page.send(type="paint", **{"from": [18, 28, 22]}, radius=3, begin=True, input=2)
@@ -132,6 +137,44 @@ def test_windows(server):
     page.until(lambda: page.state["views"]["source"]["position"] != 11, what="the slice through the picked place")
     page.send(type="pick", x=0.01, y=0.01, action="probe", radius=2)
     page.until(lambda: any(t["type"] == "notice" and "nothing there" in t["text"] for t in page.texts), what="a word on a pick of nothing")
+    page.send(type="reset")
+    page.close()
+
+
+def test_speed_by_slices(server):
+    """After a change the speeds of a few slices come first, those of all when things rest: the window shows the same of either, wherever it is moved."""
+    page = loaded_page(server)
+    inputs = iter(range(101, 1000))
+
+    def finished(place, **message):
+        number = next(inputs)
+        key = "edit_input" if message["type"] == "set" else "view_input"
+        page.send(input=number, **message)
+        page.until(lambda: page.frames["speed"][key] >= number and not page.frames["speed"]["draft"], what=f"the speed at {place}, in full")
+        frame = page.frames["speed"]
+        middle = frame["origin"][2] + frame["width"] / 2 * frame["right"][2] + frame["height"] / 2 * frame["down"][2]
+        assert abs(middle - place) < 1e-3, (middle, place)
+        return frame["jpeg"]
+
+    def at(position):
+        return finished(position, type="view", view="speed", axis=2, position=position)
+
+    places, target = (24, 27.5, 0), page.state["target"]
+    page.send(type="set", name="epsilon", value=page.state["epsilon"])
+    time.sleep(1)  # longer than the rest after which all are made
+    page.until(lambda: page.frames["speed"], what="a picture")
+    whole = {p: at(p) for p in places}
+    assert len(set(whole.values())) == len(places), "slices look alike"
+    for p in places:
+        at(p)
+        other = finished(p, type="set", name="target", value=target * 0.6)
+        same = finished(p, type="set", name="target", value=target)
+        assert other != same and abs(len(same) - len(whole[p])) <= 0.01 * len(same), (p, len(other), len(same), len(whole[p]))
+    same = finished(places[-1], type="set", name="alpha", value=0.9)  # of the data speed the picture shows the sign and the share of its peak
+    assert abs(len(same) - len(whole[places[-1]])) <= 0.01 * len(same), "alpha changes the picture of the data speed"
+    for alpha in (0, 0.4):
+        none = finished(places[-1], type="set", name="alpha", value=alpha)
+        assert (abs(len(none) - len(same)) <= 0.01 * len(same)) == (alpha > 0), (alpha, len(none), len(same))
     page.send(type="reset")
     page.close()
 
@@ -654,7 +697,7 @@ with tempfile.TemporaryDirectory() as FOLDER:
     tessera("make", "phantom_tumour", "--size", "48", "--noise", "0.05", "--seed", "3", "-o", "head.nii.gz")
     run = Server(TESSERA, os.path.join(FOLDER, "head.nii.gz"), "--device", "cpu", "--threads", "2")
     try:
-        for test in (test_session, test_windows, test_one_drives, test_access, test_work_is_kept, test_long_work_stops, test_greedy_page, test_share_of_a_page, test_names, test_malformed,
+        for test in (test_session, test_windows, test_speed_by_slices, test_one_drives, test_access, test_work_is_kept, test_long_work_stops, test_greedy_page, test_share_of_a_page, test_names, test_malformed,
                      test_flood, test_crowd):
             began = time.monotonic()
             test(run)

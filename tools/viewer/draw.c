@@ -36,7 +36,7 @@ void viewer_drawer_clear(viewer_drawer *d)
     tsr_scene_destroy(&d->scene);
     tsr_scene_destroy(&d->speed_scene);
     tsr_tiles_destroy(&d->tiles);
-    tsr_volume_destroy(&d->speed);
+    tsr_volume_destroy(&d->speed.volume);
     tsr_volume_destroy(&d->volume);
     viewer_image_release(d->s, &d->image);
     tsr_context_destroy(&d->context);
@@ -55,7 +55,7 @@ tsr_status viewer_drawer_take_image(viewer_drawer *d, viewer_image *image)
     tsr_status status = tsr_scene_set_volume(d->speed_scene, NULL);
     if (status == TSR_OK && tsr_context_device(d->context).kind != TSR_DEVICE_CPU) status = tsr_volume_copy(d->image->volume, d->context, &d->volume);
     if (status == TSR_OK) status = tsr_scene_set_volume(d->scene, d->volume ? d->volume : d->image->volume);
-    tsr_volume_destroy(&d->speed);
+    tsr_volume_destroy(&d->speed.volume);
     tsr_volume_destroy(&volume_before);
     viewer_image_release(d->s, &before);
     return status;
@@ -139,9 +139,9 @@ static tsr_status draw_slice(viewer_drawer *d, const viewer_task *t, int view, t
         return TSR_ERROR_ARGUMENT;
     options.line_width = fmax(1.4, 1.8 * tsr_picture_width(picture) / t->look.width);
     if (view == VIEWER_SPEED) {
-        if (!d->speed) return tsr_render_slice(d->scene, &options, picture); /* until there is one */
+        if (!d->speed.volume) return tsr_render_slice(d->scene, &options, picture); /* until there is one */
         options.palette = TSR_PALETTE_DIVERGING;
-        options.window_high = fmax(2 * t->alpha, 0.05); /* D peaks at 1; the palette is at its purest half way */
+        options.window_high = 2 * fmax(d->speed.alpha, VIEWER_LEAST_ALPHA); /* D peaks at 1; the palette is at its purest half way */
         options.window_low = -options.window_high;
         return tsr_render_slice(d->speed_scene, &options, picture);
     }
@@ -160,7 +160,7 @@ static tsr_status draw_volume(viewer_drawer *d, const viewer_task *t, tsr_pictur
     options.mode = info.has_surface ? modes[t->look.mode] : TSR_RENDER_VOLUME;
     if (t->look.mode == VIEWER_MODE_INSIDE && info.has_surface) options.region = TSR_REGION_INSIDE;
     options.transfer = t->transfer.points ? &t->transfer : NULL;
-    options.step = t->draft ? draft_step : 0.5;
+    options.step = t->draft ? draft_step * t->coarse : 0.5;
     if (!t->draft || !t->fresh) options.progress = d->progress; /* may take long */
     options.jitter = 1;
     options.window_low = t->window_low;

@@ -5,6 +5,9 @@
 
 #include "session.h"
 
+/* From this alpha on a picture of the speed does not change with it: the palette goes along. */
+#define VIEWER_LEAST_ALPHA 0.025
+
 /* What one picture needs, taken under the lock. */
 typedef struct viewer_task {
     viewer_look look;
@@ -13,14 +16,15 @@ typedef struct viewer_task {
     uint64_t look_version;
     uint32_t look_input;
     int draft, fresh; /* fresh: something changed; else the same picture, finer */
-    double alpha, scale;
+    double scale, coarse; /* coarse: length of a draft's steps along a ray, 1 = as usual */
 } viewer_task;
 
 typedef struct viewer_drawer {
     viewer_session *s;
     tsr_context *context;
     viewer_image *image;
-    tsr_volume *volume, *speed; /* on the device; volume NULL: the image's own, in host memory */
+    tsr_volume *volume; /* on the device; NULL: the image's own, in host memory */
+    viewer_speed speed; /* likewise; of volume NULL: there is none yet */
     tsr_scene *scene, *speed_scene;
     tsr_tiles *tiles;
     tsr_mip *mip;

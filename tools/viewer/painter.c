@@ -1,14 +1,11 @@
 /* viewer/painter.c: the thread that draws the windows. It draws what a page is ready for, the window under the hand first, small and coarse while things
  * move, in full when they rest. */
-#define _POSIX_C_SOURCE 200809L /* pthread_cond_timedwait */
 #include "draw.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "picture.h"
 
@@ -20,6 +17,7 @@ static const struct {
 enum { PATIENCE = sizeof patience / sizeof *patience };
 enum { DRAFT_QUALITY = 82, FINAL_QUALITY = 92, SCALES = 16, FIRST = 256 }; /* FIRST: pixels a side of a window's first draft */
 static const double least_scale[VIEWER_VIEWS] = { 0.5, 0.5, 0.125 };       /* a thin contour must stay visible */
+static const double most_coarse = 2;                                       /* steps twice as long where even the least scale takes too long */
 static const double final_cost = 4;                                        /* a sample of a final picture with its occlusion, times one of a draft */
 
 struct window {
@@ -27,6 +25,7 @@ struct window {
     int draft;
     double drawn, scale; /* when; draft pixels per pixel */
     double rested;       /* since when nothing changed */
+    double coarse;       /* of drafts that are too slow at the least scale */
     double shown, cost;  /* scale of the picture that is shown; seconds of a draft at scale 1 */
     double pixels;       /* of the window, then */
 };
@@ -36,7 +35,7 @@ struct painter {
     viewer_drawer d;
     viewer_saver *saver; /* NULL: no picture is being saved */
     double steps;
-    uint32_t surface_input, speed_input;
+    uint32_t surface_input;
     uint64_t image_version, data_version;
     struct window window[VIEWER_VIEWS];
 };
@@ -63,19 +62,23 @@ static void take_surface(struct painter *p, const viewer_surface *surface)
     p->data_version++;
 }
 
-static void take_speed(struct painter *p, const tsr_volume *speed)
+static void take_speed(struct painter *p, const viewer_speed *speed)
 {
     tsr_volume *copy = NULL;
-    tsr_status status = tsr_volume_copy(speed, p->d.context, &copy);
+    if (p->d.speed.values != speed->values) p->window[VIEWER_SPEED].data_version = UINT64_MAX; /* this window alone shows them */
+    p->d.speed.values = speed->values;
+    p->d.speed.input = speed->input;
+    if (!speed->volume) return;
+    tsr_status status = tsr_volume_copy(speed->volume, p->d.context, &copy);
     if (status == TSR_OK) status = tsr_scene_set_volume(p->d.speed_scene, copy);
     if (status != TSR_OK) {
         complain(p);
         tsr_volume_destroy(&copy);
         return;
     }
-    tsr_volume_destroy(&p->d.speed);
-    p->d.speed = copy;
-    p->data_version++;
+    tsr_volume_destroy(&p->d.speed.volume);
+    p->d.speed = *speed;
+    p->d.speed.volume = copy;
 }
 
 /* With the lock held: a page waits for this window. */
@@ -89,7 +92,8 @@ static int gives_way(void *user, double fraction, const char *stage)
     (void)fraction;
     (void)stage;
     pthread_mutex_lock(&s->lock);
-    int way = s->quit || s->pick_ready || p->image_version != s->image_version || (s->surface_ready && !s->used_tiles);
+    int way = s->quit || s->pick_ready || p->image_version != s->image_version || (s->surface_ready && !s->used_tiles) ||
+              (s->speed_ready && !s->used_speed);
     for (int v = 0; v < VIEWER_VIEWS; v++) way |= waited_for(s, v) && p->window[v].look_version != s->look_version[v];
     pthread_mutex_unlock(&s->lock);
     return way;
@@ -109,7 +113,9 @@ static void adapt(struct window *w, int view, double seconds, const viewer_task 
     w->shown = t->scale;
     w->pixels = (double)t->look.width * t->look.height;
     if (!t->draft) return;
-    w->cost = seconds / (t->scale * t->scale);
+    w->cost = seconds * t->coarse / (t->scale * t->scale);
+    if (view == VIEWER_VOLUME)
+        w->coarse = fmin(most_coarse, fmax(1, 0.5 * (w->coarse + w->cost * least_scale[view] * least_scale[view] / budget[view])));
     double wanted = t->scale * sqrt(budget[view] / fmax(seconds, 1e-4));
     w->scale = fmin(1, fmax(least_scale[view], w->scale + 0.5 * (wanted - w->scale)));
 }
@@ -154,7 +160,7 @@ static void show(struct painter *p, const viewer_task *t, int view)
                            .width = (uint32_t)width,
                            .height = (uint32_t)height,
                            .view_input = t->look_input,
-                           .edit_input = p->surface_input > p->speed_input ? p->surface_input : p->speed_input,
+                           .edit_input = p->surface_input > p->d.speed.input ? p->surface_input : p->d.speed.input,
                            .steps = p->steps };
     tsr_image image = { 0 };
     p->d.progress = (tsr_progress){ t->fresh ? viewer_session_quits : gives_way, t->fresh ? (void *)s : (void *)p };
@@ -247,12 +253,12 @@ static void take_task(const viewer_session *s, int view, viewer_task *t)
                         .window_low = s->window_low,
                         .window_high = s->window_high,
                         .transfer = s->transfer,
-                        .alpha = s->state.alpha,
                         .look_version = s->look_version[view],
                         .look_input = s->look_input[view],
                         .draft = 1,
                         .fresh = 1,
-                        .scale = 1 };
+                        .scale = 1,
+                        .coarse = 1 };
 }
 
 /* The finest picture of a window at rest that may be drawn now: its scale (0 = none yet), draft or not; *wait = seconds until there may be one. */
@@ -284,6 +290,7 @@ static int choose(const struct painter *p, viewer_task *task, double *wait)
         const struct window *w = &p->window[v];
         int look = w->look_version != s->look_version[v], data = w->data_version != p->data_version, draft = 1;
         if (!waited_for(s, v) || !(look || data || w->draft)) continue;
+        if (v == VIEWER_SPEED && p->d.speed.volume && !viewer_speed_covers(&p->d.speed, &s->look[v])) continue; /* they come */
         double age = now - w->drawn, score = age + (look ? 0.12 : 0), scale = quantised(draft_scale(w, v, &s->look[v])), again = 1e9;
         if (!look && !data) {
             if (s->state.running) continue;
@@ -299,22 +306,9 @@ static int choose(const struct painter *p, viewer_task *task, double *wait)
         task->draft = draft;
         task->fresh = look || data;
         task->scale = scale;
+        if (task->fresh) task->coarse = w->coarse;
     }
     return view;
-}
-
-static void wait_for(viewer_session *s, double seconds)
-{
-    if (seconds > 100) {
-        pthread_cond_wait(&s->to_painter, &s->lock);
-        return;
-    }
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t ns = until.tv_nsec + (int64_t)(fmax(seconds, 0.001) * 1e9);
-    until.tv_sec += ns / 1000000000;
-    until.tv_nsec = ns % 1000000000;
-    pthread_cond_timedwait(&s->to_painter, &s->lock, &until);
 }
 
 /* Data that came, with the lock held; given back to the solver at the end. Returns whether there were any. */
@@ -331,24 +325,23 @@ static int take_data(struct painter *p)
     int surface = s->surface_ready && !s->used_tiles, speed = s->speed_ready && !s->used_speed;
     if (!p->d.image || (!surface && !speed)) return 0;
     viewer_surface newest = surface ? s->surface : (viewer_surface){ 0 };
-    tsr_volume *newest_speed = speed ? s->speed : NULL;
+    const viewer_speed newest_speed = speed ? s->speed : (viewer_speed){ 0 };
     if (surface) {
         s->surface = (viewer_surface){ 0 };
         s->surface_ready = 0;
     }
     if (speed) {
-        s->speed = NULL;
+        s->speed = (viewer_speed){ 0 };
         s->speed_ready = 0;
-        p->speed_input = s->speed_input;
     }
     pthread_mutex_unlock(&s->lock);
     pthread_mutex_lock(&s->bridge_lock);
-    if (newest_speed) take_speed(p, newest_speed);
+    if (speed) take_speed(p, &newest_speed);
     if (surface) take_surface(p, &newest);
     pthread_mutex_unlock(&s->bridge_lock);
     pthread_mutex_lock(&s->lock);
     if (surface) s->used_tiles = newest.tiles;
-    if (speed) s->used_speed = newest_speed;
+    if (speed) s->used_speed = newest_speed.volume;
     pthread_cond_signal(&s->to_solver);
     return 1;
 }
@@ -384,7 +377,7 @@ static void run(struct painter *p)
             pthread_mutex_unlock(&s->lock);
             show(p, &task, view);
         } else {
-            wait_for(s, wait);
+            viewer_wait(&s->to_painter, &s->lock, wait);
             continue;
         }
         pthread_mutex_lock(&s->lock);
@@ -395,7 +388,10 @@ static void run(struct painter *p)
 void *viewer_painter_main(void *session)
 {
     struct painter p = { .s = (viewer_session *)session };
-    for (int v = 0; v < VIEWER_VIEWS; v++) p.window[v].scale = 0.5;
+    for (int v = 0; v < VIEWER_VIEWS; v++) {
+        p.window[v].scale = 0.5;
+        p.window[v].coarse = 1;
+    }
     if (viewer_drawer_create(p.s, &p.d) == TSR_OK) run(&p);
     else complain(&p);
     viewer_saver_finish(&p.saver);

@@ -17,6 +17,20 @@ double viewer_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+void viewer_wait(pthread_cond_t *condition, pthread_mutex_t *lock, double seconds)
+{
+    struct timespec until;
+    if (seconds > 100) {
+        pthread_cond_wait(condition, lock);
+        return;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t ns = until.tv_nsec + (int64_t)(fmax(seconds, 0.001) * 1e9);
+    until.tv_sec += ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
+    pthread_cond_timedwait(condition, lock, &until);
+}
+
 /* ---- bytes to send --------------------------------------------------------------------------------------------------------------------------- */
 
 viewer_blob *viewer_blob_create(size_t size)
@@ -294,6 +308,11 @@ static void change_look(viewer_look *look, const viewer_command *c)
     if (viewer_given(c, VIEWER_PAN)) memcpy(look->pan, c->pan, sizeof look->pan);
 }
 
+int viewer_speed_covers(const viewer_speed *speed, const viewer_look *look)
+{
+    return speed->axis < 0 || (look->axis == speed->axis && look->position >= speed->low && look->position <= speed->high);
+}
+
 static void touch_all_views(viewer_session *s, uint32_t input)
 {
     for (int v = 0; v < VIEWER_VIEWS; v++) {
@@ -318,6 +337,7 @@ static void command_of_looks(viewer_session *s, const viewer_command *c)
         keep_inside(s, &s->look[c->view]);
         s->look_version[c->view]++;
         s->look_input[c->view] = (uint32_t)c->input;
+        if (c->view == VIEWER_SPEED) pthread_cond_signal(&s->to_solver); /* it may have to give speeds of other slices */
         break;
     case VIEWER_WINDOW:
         s->window_low = c->low;
@@ -397,6 +417,16 @@ static json_t *image_json(const viewer_image *i, uint64_t version)
                      i->window_high);
 }
 
+/* Counts over the range of the image up to the last that is not 0. */
+static json_t *probed_json(const int64_t *counts)
+{
+    json_t *list = json_array();
+    int used = TSR_PROBE_BINS;
+    while (used > 0 && !counts[used - 1]) used--;
+    for (int i = 0; i < used; i++) json_array_append_new(list, json_integer((json_int_t)counts[i]));
+    return list;
+}
+
 static json_t *transfer_json(const tsr_transfer *t)
 {
     json_t *points = json_array();
@@ -424,6 +454,7 @@ viewer_blob *viewer_session_state(viewer_session *s, uint64_t *version)
                          (json_int_t)r->inside_voxels, "volume", r->volume, "time", r->time, "stop", tsr_stop_name(r->stop));
         if (json) {
             json_object_set_new(json, "window", json_pack("[f, f]", s->window_low, s->window_high));
+            json_object_set_new(json, "probed", probed_json(t->probed));
             json_object_set_new(json, "transfer", transfer_json(&s->transfer));
             json_object_set_new(json, "views", looks_json(s));
             json_object_set_new(json, "image", s->image ? image_json(s->image, s->image_version) : json_null());

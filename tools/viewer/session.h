@@ -66,9 +66,20 @@ typedef struct viewer_surface {
     uint32_t input;
 } viewer_surface;
 
+/* The data speed on its way, likewise: of the slices that positions from `low` to `high` along `axis` need, or of all (axis < 0). */
+typedef struct viewer_speed {
+    tsr_volume *volume;          /* NULL: what was given before holds, for a later input */
+    uint64_t values;             /* rises when they change, not when only more of them come */
+    int32_t axis;
+    double low, high, alpha;     /* alpha: that is in the values */
+    uint32_t input;
+} viewer_speed;
+int viewer_speed_covers(const viewer_speed *speed, const viewer_look *look);
+
 typedef struct viewer_state {    /* what pages are told about the solver */
     double target, epsilon, alpha, smoothing;
     tsr_probe probe;
+    int64_t probed[TSR_PROBE_BINS];
     tsr_segment_report report;
     int running, undo_levels, has_surface, busy;
     char busy_with[32];
@@ -109,9 +120,8 @@ typedef struct viewer_session {
     viewer_surface surface;      /* newest, not taken yet */
     int surface_ready;
     tsr_tiles *used_tiles;       /* back from the painter, for the solver to free */
-    tsr_volume *speed;           /* newest data speed, not taken yet */
+    viewer_speed speed;          /* newest data speed, not taken yet */
     int speed_ready;
-    uint32_t speed_input;
     tsr_volume *used_speed;
     viewer_command pick;         /* newest pick, for the painter */
     int pick_ready;
@@ -180,5 +190,6 @@ int viewer_save(viewer_session *session, tsr_context *context, const tsr_segment
 int viewer_save_image(viewer_session *session, const tsr_image *image, const char *name, int replace, char *error, size_t error_bytes);
 viewer_blob *viewer_list_files(viewer_session *session);
 double viewer_seconds(void);
+void viewer_wait(pthread_cond_t *condition, pthread_mutex_t *lock, double seconds); /* at most; more than 100: without an end */
 
 #endif

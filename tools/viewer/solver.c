@@ -42,6 +42,7 @@ void solver_read_parameters(struct solver *o)
     double *const to[] = { &o->state.target, &o->state.epsilon, &o->state.alpha, &o->state.smoothing };
     for (int i = 0; i < 4; i++)
         if (tsr_segmentation_get(o->segmentation, solver_parameters[i], to[i]) != TSR_OK) *to[i] = 0;
+    memcpy(o->state.probed, tsr_segmentation_probe_counts(o->segmentation), sizeof o->state.probed);
     o->state_dirty = 1;
 }
 
@@ -55,66 +56,6 @@ void solver_measure(struct solver *o)
     o->state.report.inside_voxels = info.inside_voxels;
     o->state.report.volume = (double)info.inside_voxels * fabs(tsr_geometry_determinant(&o->image->geometry));
     o->state_dirty = 1;
-}
-
-/* The painter may be copying from the bridge. */
-static void enter_bridge(const struct solver *o)
-{
-    if (o->bridge) pthread_mutex_lock(&o->s->bridge_lock);
-}
-static void leave_bridge(const struct solver *o)
-{
-    if (o->bridge) pthread_mutex_unlock(&o->s->bridge_lock);
-}
-void solver_free_on_bridge(const struct solver *o, tsr_tiles *tiles, tsr_volume *speed)
-{
-    enter_bridge(o);
-    tsr_tiles_destroy(&tiles);
-    tsr_volume_destroy(&speed);
-    leave_bridge(o);
-}
-
-/* Copies for the painter, done when this returns. */
-static tsr_status copy_for_painter(struct solver *o, int surface, int speed, tsr_tiles **tiles, tsr_volume **volume)
-{
-    tsr_volume *own = NULL;
-    tsr_context *to = o->bridge ? o->bridge : o->context;
-    tsr_status status = TSR_OK;
-    if (surface && o->state.has_surface) status = tsr_tiles_copy(tsr_segmentation_tiles(o->segmentation), to, tiles);
-    if (speed && status == TSR_OK) status = tsr_segmentation_speed(o->segmentation, o->bridge ? &own : volume);
-    if (own) status = tsr_volume_copy(own, o->bridge, volume);
-    tsr_volume_destroy(&own);
-    if (status == TSR_OK) status = tsr_context_synchronize(to);
-    return status;
-}
-
-static void publish(struct solver *o)
-{
-    viewer_session *s = o->s;
-    pthread_mutex_lock(&s->lock);
-    int surface = o->surface_dirty && !s->surface_ready && s->watchers > 0, speed = o->speed_dirty && !s->speed_ready && s->watchers > 0;
-    pthread_mutex_unlock(&s->lock);
-    tsr_tiles *tiles = NULL;
-    tsr_volume *volume = NULL;
-    if ((surface || speed) && o->segmentation) {
-        enter_bridge(o);
-        if (copy_for_painter(o, surface, speed, &tiles, &volume) != TSR_OK) viewer_session_tell(s, "error", "%s", tsr_error_message());
-        leave_bridge(o);
-    }
-    pthread_mutex_lock(&s->lock);
-    if (surface) {
-        s->surface = (viewer_surface){ tiles, (double)o->state.report.total_steps, o->input };
-        s->surface_ready = 1;
-        o->surface_dirty = 0;
-    }
-    if (speed) {
-        s->speed = volume;
-        s->speed_input = o->input;
-        s->speed_ready = 1;
-        o->speed_dirty = 0;
-    }
-    if (surface || speed) pthread_cond_signal(&s->to_painter);
-    pthread_mutex_unlock(&s->lock);
 }
 
 /* ---- sessions ------------------------------------------------------------------------------------------------------------------------------ */
@@ -215,7 +156,10 @@ static tsr_status edit(struct solver *o, const viewer_command *c)
     tsr_status status = TSR_OK;
     if (viewer_given(c, VIEWER_TO)) to = (tsr_vec3){ c->to[0], c->to[1], c->to[2] };
     switch (c->kind) {
-    case VIEWER_SET: status = tsr_segmentation_set(o->segmentation, c->name, c->value); break;
+    case VIEWER_SET:
+        status = tsr_segmentation_set(o->segmentation, c->name, c->value);
+        viewer_speed_after_set(o, c->name, o->given.alpha, !strcmp(c->name, "alpha") ? c->value : 0);
+        break;
     case VIEWER_PROBE:
         if (c->colours) return viewer_probe_colours(o->s, o->context, solver_volume(o), o->image, c, &o->colours);
         status = tsr_segmentation_probe(o->segmentation, at, c->radius, &o->state.probe);
@@ -238,9 +182,10 @@ static tsr_status edit(struct solver *o, const viewer_command *c)
         o->surface_dirty = 1;
         if (!o->state.running) solver_measure(o);
         else o->state.has_surface = 1;
-    } else {
+    } else if (c->kind != VIEWER_SET) {
         o->speed_dirty = 1;
     }
+    o->edited = viewer_seconds();
     solver_read_parameters(o);
     return status;
 }
@@ -351,13 +296,12 @@ static int next(struct solver *o, viewer_command *command)
         s->used_tiles = NULL;
         s->used_speed = NULL;
         if (!tiles && !speed) {
-            int wanted = s->watchers > 0 && ((o->surface_dirty && !s->surface_ready) || (o->speed_dirty && !s->speed_ready));
-            if (s->quit || s->queue_count || o->state.running || o->state_dirty || wanted) break;
-            pthread_cond_wait(&s->to_solver, &s->lock);
+            if (s->quit || s->queue_count || o->state.running || o->state_dirty || viewer_give_due(o)) break;
+            viewer_wait(&s->to_solver, &s->lock, viewer_give_wait(o));
             continue;
         }
         pthread_mutex_unlock(&s->lock);
-        solver_free_on_bridge(o, tiles, speed);
+        viewer_free_given(o, tiles, speed);
         pthread_mutex_lock(&s->lock);
     }
     int stop = o->left > 0 && viewer_queue_interrupts(s);
@@ -386,7 +330,7 @@ static void clean(struct solver *o)
     tsr_tiles_destroy(&s->used_tiles);
     tsr_volume_destroy(&s->used_speed);
     tsr_tiles_destroy(&s->surface.tiles);
-    tsr_volume_destroy(&s->speed);
+    tsr_volume_destroy(&s->speed.volume);
     solver_forget_before(o);
     tsr_segmentation_destroy(&o->segmentation);
     tsr_volume_destroy(&o->on_device);
@@ -432,7 +376,7 @@ void *viewer_solver_main(void *session)
         pthread_mutex_lock(&o.s->lock);
         int more = o.s->queue_count > 0;
         pthread_mutex_unlock(&o.s->lock);
-        if (!more) publish(&o); /* a burst of commands is shown as one */
+        if (!more) viewer_give(&o); /* a burst of commands is shown as one */
         if (o.state_dirty) tell_state(&o);
     }
     clean(&o);

@@ -1,8 +1,9 @@
-/* viewer/solver.h: what the thread that owns the segmentation (solver.c) is made of, and its images and segmentations (solver_image.c). */
-#ifndef TSR_VIEWER_SOLVER_H
-#define TSR_VIEWER_SOLVER_H
+/* viewer/solver.h: what the thread that owns the segmentation (solver.c) is made of, its images and segmentations (solver_image.c), and what it gives to
+ * the painter (give.c). */
+#ifndef TESSERA_VIEWER_SOLVER_H
+#define TESSERA_VIEWER_SOLVER_H
 
-#include "session.h"
+#include "draw.h"
 
 struct solver {
     viewer_session *s;
@@ -25,15 +26,18 @@ struct solver {
         int64_t edits;
     } before; /* what a reset or a loaded session took the place of: the last level of undo */
     int surface_dirty, speed_dirty, state_dirty;
+    viewer_speed given; /* its volume aside, the data speed that was handed over last */
+    int speed_word;     /* a new input is to be shown with it */
+    int speed_part;     /* it is of some slices; all are due a while after `edited` */
+    double edited;
     uint32_t input; /* of the last command */
     double rate, told;
 };
 
-/* ---- what the others are given: solver.c ------------------------------------------------------------------------------------------------------ */
+/* ---- what the others are told: solver.c ------------------------------------------------------------------------------------------------------- */
 
 void solver_read_parameters(struct solver *o);
 void solver_measure(struct solver *o);
-void solver_free_on_bridge(const struct solver *o, tsr_tiles *tiles, tsr_volume *speed);
 
 /* ---- images and segmentations: solver_image.c -------------------------------------------------------------------------------------------------- */
 
@@ -50,5 +54,14 @@ void solver_load_image(struct solver *o, const char *name);
 int solver_keep_parameters(struct solver *o);
 const tsr_volume *solver_volume(const struct solver *o);
 int solver_reset(struct solver *o);
+
+/* ---- what the painter is given: give.c ------------------------------------------------------------------------------------------------------------ */
+
+void viewer_give(struct solver *o);              /* copies of what is due, if any */
+int viewer_give_due(const struct solver *o);     /* with the lock held: there is something to give that can be taken */
+double viewer_give_wait(const struct solver *o); /* likewise: seconds until there may be, 1e9 = none */
+void viewer_free_given(const struct solver *o, tsr_tiles *tiles, tsr_volume *speed); /* what came back; without the lock */
+/* The parameter `name` was set, alpha being `before`: what of the speed that makes new. */
+void viewer_speed_after_set(struct solver *o, const char *name, double before, double alpha);
 
 #endif

@@ -170,13 +170,13 @@ void solver_load_image(struct solver *o, const char *name)
     s->first_load = 0;
     viewer_image *shared = s->image;
     tsr_tiles *stale = s->surface.tiles; /* of the image before, not taken */
-    tsr_volume *stale_speed = s->speed;
+    tsr_volume *stale_speed = s->speed.volume;
     s->image = NULL;
     s->surface.tiles = NULL;
-    s->speed = NULL;
+    s->speed = (viewer_speed){ 0 };
     s->surface_ready = s->speed_ready = 0;
     pthread_mutex_unlock(&s->lock);
-    solver_free_on_bridge(o, stale, stale_speed);
+    viewer_free_given(o, stale, stale_speed);
     take_image(s, image);
     viewer_image_release(s, &shared);
     viewer_image_release(s, &before);

@@ -138,7 +138,7 @@ link.addEventListener("state", ({ detail: state }) => {
   $("n-steps").textContent = state.steps.toLocaleString("en");
   $("n-rate").textContent = state.running ? Math.round(state.steps_per_second).toLocaleString("en") : "–";
   $("n-volume").textContent = state.volume >= 1000 ? `${(state.volume / 1000).toPrecision(4)} ml` : `${Math.round(state.volume)} mm³`;
-  $("n-active").textContent = state.active_voxels >= 10000 ? `${Math.round(state.active_voxels / 1000)} k` : state.active_voxels;
+  $("n-active").textContent = state.surface && !state.active_voxels ? "–" : state.active_voxels >= 10000 ? `${Math.round(state.active_voxels / 1000)} k` : state.active_voxels;
   $("probe-text").textContent = state.probe.count ? `probed ${state.probe.mean.toPrecision(3)} ± ${state.probe.deviation.toPrecision(2)} (${state.probe.count})` : "not probed yet";
 });
 

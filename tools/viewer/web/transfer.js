@@ -1,6 +1,6 @@
 // The histogram: grey values (log counts), the interval T +- epsilon as the tent of the speed, the window, and the transfer function's points.
 
-const PAD = 6, POINTS = 16;
+const PAD = 6, POINTS = 16, PROBE_BINS = 256;
 const css = (c) => `rgb(${c.map((v) => Math.round(255 * v)).join(" ")})`;
 const hex = (c) => "#" + c.map((v) => Math.round(255 * v).toString(16).padStart(2, "0")).join("");
 
@@ -74,7 +74,13 @@ export class Transfer {
       const high = (Math.log1p(n) / most) * (floor - 16);
       c.fillRect(PAD + i * wide, floor - high, wide + 0.4, high);
     });
-    const { target, epsilon, window: [low, high] } = this.state;
+    const { target, epsilon, probed, window: [low, high] } = this.state;
+    const mostProbed = Math.log1p(Math.max(1, ...probed)), part = (w - 2 * PAD) / PROBE_BINS; // parts of the image's range, as those of the histogram
+    c.fillStyle = "#f2c230c0";
+    probed.forEach((n, i) => {
+      const high = (Math.log1p(n) / mostProbed) * (floor - 16) * 0.8;
+      if (n) c.fillRect(PAD + i * part, floor - high, Math.max(part, 1), high);
+    });
     c.fillStyle = "#f2c23030"; // the tent: where the surface grows
     c.strokeStyle = "#f2c230";
     c.beginPath();
