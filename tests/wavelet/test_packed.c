@@ -1,7 +1,6 @@
-/* Planes of int16 by fidelity: on a GPU its samples stay packed by twos (src/wavelet/packed_cuda.cu); and small ones of several levels by 5/3, a warp for
- * eight rows (small_cuda.cu). Sizes that end anywhere in a lane's words, a warp's strip and
- * a turn of four rows, against the CPU's int16: the same bits, and the same transforms refused because a value leaves 16 bits. The CPU's int32, another
- * text, says which values those are. */
+/* Planes of int16: by fidelity on a GPU samples stay packed by twos (src/wavelet/packed_cuda.cu); small ones of several levels by 5/3 have short segments
+ * (march.h). Sizes that end anywhere in a lane's words, a warp's strip and a turn of rows, against the CPU's int16: the same bits, and the same
+ * transforms refused because a value leaves 16 bits. The CPU's int32, another text, says which values those are. */
 #include "device/backend.h"
 
 #include "context.h"
