@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "device/block_memory.h"
+#include "device/early.h"
 #include "device/kernel.h"
 
 #include "wavelet/coder_ops.h"
