@@ -194,7 +194,7 @@ TSR_HD int64_t march_size(const march_pass &p, uint32_t bits, int32_t a)
 
 /* The plane with this number. Where lanes move as one the places are those of the lane's samples; of lanes beyond the row of others. */
 template <class M, int V, int ALONG_X, int DIRECT>
-TSR_DEVICE_FN int march_place(const march_pass &p, const march_lane &l, uint32_t bits, int64_t number, march_plane<M> *plane)
+TSR_DEVICE_FN int march_place(const march_pass &p, const march_lane &l, uint32_t bits, uint32_t number, march_plane<M> *plane)
 {
     int64_t index[TSR_WAVELET_DIMENSIONS] = { 0, 0, 0, 0, 0 };
     int32_t x = 0;
@@ -205,8 +205,9 @@ TSR_DEVICE_FN int march_place(const march_pass &p, const march_lane &l, uint32_t
         if (a == p.axis) continue;
         const int64_t count = march_size(p, bits, a);
         if (count == 0) return 0;
-        index[a] = number % count;
-        number /= count;
+        if (count == 1) continue;
+        index[a] = number % (uint32_t)count;
+        number /= (uint32_t)count;
         plane->whole += index[a] * p.whole[bits].stride[a];
         if (p.later >> a & 1) {
             plane->bits |= (uint32_t)(index[a] & 1) << a;
@@ -275,6 +276,19 @@ TSR_DEVICE_FN void load_pair(const march_pass &p, const march_lane &l, const mar
     }
 }
 
+/* The same if it is `wanted`: what comes behind the last row of a segment is not. */
+template <tsr_dtype D, int V, int ALONG_X, int SPLIT, int DIRECT>
+TSR_DEVICE_FN void ask_pair(const march_pass &p, const march_lane &l, const march_plane<typename element<D>::memory> &plane,
+                            march_loads<D, V, ALONG_X, SPLIT, DIRECT> *loads, int wanted)
+{
+    if (!DIRECT || wanted) {
+        load_pair(p, l, plane, loads);
+        return;
+    }
+    tsr_copy_async_close(); /* next_pair counts them */
+    loads->slot = (loads->slot + 1) % march_coming<typename element<D>::memory, V>::AHEAD;
+}
+
 /* The pair of rows that came first. */
 template <tsr_dtype D, int V, int ALONG_X, int SPLIT, int DIRECT>
 TSR_DEVICE_FN void next_pair(const march_loads<D, V, ALONG_X, SPLIT, DIRECT> &loads, run<typename element<D>::memory, V> *to)
@@ -311,6 +325,7 @@ TSR_DEVICE_FN void march(const march_pass &p, const march_lane &l, const march_p
     typedef typename element<D>::row R;
     typedef typename element<D>::memory M;
     typedef march_ring<SHAPE> ring;
+    typedef march_coming<M, lane_samples<D, SHAPE>::V> arrives;
     constexpr int V = lane_samples<D, SHAPE>::V, ROWS = SHAPE::ROWS, LAST = SHAPE::STEPS - 1;
     constexpr int DONE = SHAPE::row(LAST) - SHAPE::parity(LAST); /* the even one of the two rows that are finished, from the newest */
     const int32_t reach = SHAPE::PAIRS ? 0 : p.filter.reach, last = ((end - 1) & ~1) - DONE;
@@ -320,7 +335,7 @@ TSR_DEVICE_FN void march(const march_pass &p, const march_lane &l, const march_p
     R window[ring::ROWS][V] = {};
     uint32_t bad = 0;
 #pragma unroll
-    for (int k = 0; k < march_coming<M, V>::AHEAD; k++) load_pair(p, l, plane, &loads);
+    for (int k = 0; k < arrives::AHEAD; k++) ask_pair(p, l, plane, &loads, from + 1 + 2 * k <= last);
     /* Rows for which no step looks beyond the ends, if the strip does not either. */
     const int32_t calm_from = SHAPE::before(LAST), calm_to = n - 1 - SHAPE::behind(LAST);
     const int calm = !(ALONG_X && l.edge && l.boundary != TSR_WAVELET_PERIODIC);
@@ -334,7 +349,7 @@ TSR_DEVICE_FN void march(const march_pass &p, const march_lane &l, const march_p
 #pragma unroll
         for (int h = 0; h < 2; h++)
             take_lane<D, V, ALONG_X, INVERSE, DIRECT>(p, l, plane.bits | (uint32_t)h << p.axis, came[h], window[NEW + h], &bad);
-        load_pair(p, l, plane, &loads);
+        ask_pair(p, l, plane, &loads, newest + 2 * arrives::AHEAD <= last);
         if constexpr (ALONG_X && !INVERSE) {
 #pragma unroll
             for (int h = 0; h < 2; h++) {
@@ -388,28 +403,32 @@ TSR_KERNEL(__launch_bounds__(WARPS *WARP, march_blocks<D, SHAPE>::COUNT) march_k
     typedef typename element<D>::row R;
     typedef typename element<D>::memory M;
     constexpr int V = lane_samples<D, SHAPE>::V;
+    tsr_chain_next(); /* blocks of the next level find their places while the last ones of this one end */
     TSR_SHARED(R, edge_rows, ALONG_X && !DIRECT ? WARPS * WARP * V : 1);
     const uint32_t bits = other_bits(p.split, p.axis, blockIdx.y);
     constexpr int COMING = march_coming<M, V>::PER_WARP;
     TSR_SHARED(march_piece, coming, WARPS * COMING);
     /* Told to the compiler as the same for all lanes: so are the rows then, and it counts them once for the warp. */
     const int32_t warp = __shfl_sync(TSR_WARP_ALL, (int32_t)threadIdx.x / WARP, 0), n = (int32_t)p.size[p.axis];
-    const int64_t task = (int64_t)blockIdx.x * WARPS + warp, rest = task / p.strips; /* what lies side by side in memory goes first */
-    const int64_t part = p.axis == 1 ? rest % p.segments : rest / p.planes, number = p.axis == 1 ? rest / p.segments : rest % p.planes;
+    const uint32_t task = blockIdx.x * WARPS + (uint32_t)warp, rest = task / (uint32_t)p.strips; /* what lies side by side in memory goes first */
+    const uint32_t other = (uint32_t)(p.axis == 1 ? p.segments : p.planes), part = p.axis == 1 ? rest % other : rest / other;
+    const uint32_t number = p.axis == 1 ? rest / other : rest % other;
     R *buffer = edge_rows + (ALONG_X && !DIRECT ? warp * WARP * V : 0);
     march_plane<M> plane;
     march_lane l;
     l.lane = (int32_t)threadIdx.x % WARP;
     l.n = (int32_t)march_size(p, bits, 0);
     l.boundary = p.boundary;
-    l.begin = ((int32_t)(task % p.strips) * (WARP - 2 * p.halo_lanes) - p.halo_lanes) * V;
+    l.begin = ((int32_t)(task % (uint32_t)p.strips) * (WARP - 2 * p.halo_lanes) - p.halo_lanes) * V;
     l.first = l.begin + l.lane * V;
     l.wrapped = l.n ? l.first % l.n : 0;
     if (l.wrapped < 0) l.wrapped += l.n;
     l.edge = l.begin < 0 || l.begin + WARP * V > l.n;
     l.own = l.lane >= p.halo_lanes && l.lane < WARP - p.halo_lanes ? l.n - l.first : 0;
-    if (l.begin >= l.n || part >= p.segments || !march_place<M, V, ALONG_X, DIRECT>(p, l, bits, number, &plane)) return; /* all lanes of the warp */
-    const int32_t begin = (int32_t)(part * p.segment), end = tsr_mini(begin + (int32_t)p.segment, n);
+    const int idle = l.begin >= l.n || part >= (uint32_t)p.segments || !march_place<M, V, ALONG_X, DIRECT>(p, l, bits, number, &plane);
+    tsr_chain_wait();
+    if (idle) return; /* all lanes of the warp */
+    const int32_t begin = (int32_t)(part * (uint32_t)p.segment), end = tsr_mini(begin + (int32_t)p.segment, n);
     march<D, SHAPE, ALONG_X, INVERSE, DIRECT>(p, l, plane, begin, end, n, buffer, coming + warp * COMING + l.lane);
 }
 
@@ -447,9 +466,10 @@ template <tsr_dtype D, class SHAPE, int ALONG_X, int INVERSE> static tsr_status 
     p.segment = tsr_maxl(SHORTEST_SEGMENT, tsr_minl(wanted / 2 * 2, tsr_maxl(LONGEST_SEGMENT, 12 * p.filter.reach)));
     p.segments = (n + p.segment - 1) / p.segment;
     const int64_t blocks = (p.strips * p.segments * p.planes + WARPS - 1) / WARPS;
-    if (blocks > INT32_MAX) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "wavelet: %lld strips, a GPU takes at most 2^31", (long long)blocks);
+    if (blocks > INT32_MAX / WARPS) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "wavelet: %lld strips, a GPU takes at most 2^29", (long long)blocks);
     const dim3 grid((uint32_t)blocks, combinations);
-    if (direct) TSR_LAUNCH(queue, (march_kernel<D, SHAPE, ALONG_X, INVERSE, 1>), grid, WARPS * WARP, 0, p);
+    if (direct && combinations == 1) TSR_LAUNCH_CHAINED(queue, (march_kernel<D, SHAPE, ALONG_X, INVERSE, 1>), grid.x, WARPS * WARP, 0, p);
+    else if (direct) TSR_LAUNCH(queue, (march_kernel<D, SHAPE, ALONG_X, INVERSE, 1>), grid, WARPS * WARP, 0, p);
     else TSR_LAUNCH(queue, (march_kernel<D, SHAPE, ALONG_X, INVERSE, 0>), grid, WARPS * WARP, 0, p);
     return TSR_OK;
 }

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "device/block_memory.h"
+#include "device/chain.h"
 #include "device/kernel.h"
 
 #include "wavelet/coder_ops.h"
 #include "wavelet/packed.h"
-#include "wavelet/small.h"
 #include "wavelet/wavelet_ops.h"
 
 enum { THREADS = 256, LANES = 32, SEGMENT = 64, PITCH = LANES + 1 };
@@ -524,8 +524,6 @@ static tsr_status run_level(tsr_queue *queue, const tsr_wavelet_job *job, const 
     const tsr_wavelet_level aside = level_aside(job, l);
     axis_pass p = {};
     uint32_t left = l->axes;
-    /* Of several levels those that are over soon: one of a single level goes the way of large ones, so that both are tested. */
-    if (job->levels > 1 && tsr_small_fits_cuda(l, job->forward)) return tsr_small_run_cuda(queue, job, l, inverse);
     if (cube_fits(l, job->forward, inverse) && cube_aligned(l)) return run_cube(queue, job, l, inverse);
     if (lone) return run_marches(queue, job, l, lone, inverse);
     p.level = *l;

@@ -1,7 +1,6 @@
-/* Planes of int16 by fidelity: on a GPU its samples stay packed by twos (src/wavelet/packed_cuda.cu); and small ones of several levels by 5/3, a warp for
- * eight rows (small_cuda.cu). Sizes that end anywhere in a lane's words, a warp's strip and
- * a turn of four rows, against the CPU's int16: the same bits, and the same transforms refused because a value leaves 16 bits. The CPU's int32, another
- * text, says which values those are. */
+/* Planes of int16: by fidelity on a GPU samples stay packed by twos (src/wavelet/packed_cuda.cu); small ones by 5/3, of several levels, have the shortest
+ * segments (march.h). Sizes that end anywhere in a lane's words, a warp's strip and a turn of rows, against the CPU's int16: the same bits, and the same
+ * transforms refused because a value leaves 16 bits. The CPU's int32, another text, says which values those are. */
 #include "device/backend.h"
 
 #include "context.h"
@@ -76,23 +75,27 @@ static int plane_transform(plane *p, int inverse)
 
 static int16_t noise(uint64_t *random, int amplitude) { return (int16_t)((int)(test_random(random) % (2U * (unsigned)amplitude)) - amplitude); }
 
-/* One that is large enough for a GPU to pack it. */
+/* One that is large enough for a GPU to pack it; by 5/3 for segments that are not short. */
 static void large(void **state)
 {
     (void)state;
+    static const tsr_wavelet_filter filters[] = { TSR_WAVELET_FIDELITY, TSR_WAVELET_LEGALL53 };
     uint64_t random = test_seed();
-    const tsr_wavelet_options none = TSR_WAVELET_OPTIONS;
-    plane p = { .size = { 4104, 4099 }, .cpu = test_context_on("cpu", 1), .options = none };
-    if (tsr_context_device(context).kind != TSR_DEVICE_CUDA) p.size[0] = 480, p.size[1] = 203;
-    p.options.filter = TSR_WAVELET_FIDELITY;
-    p.options.levels = 1;
-    plane_begin(&p);
-    for (int inverse = 0; inverse < 2; inverse++) {
-        for (int64_t i = 0; i < p.count; i++) p.samples[i] = noise(&random, 1 << 11);
-        assert_int_equal(plane_transform(&p, inverse), 0);
+    tsr_context *cpu = test_context_on("cpu", 1);
+    for (int k = 0; k < 2; k++) {
+        const tsr_wavelet_options none = TSR_WAVELET_OPTIONS;
+        plane p = { .size = { 4104, 4099 }, .cpu = cpu, .options = none };
+        if (tsr_context_device(context).kind != TSR_DEVICE_CUDA) p.size[0] = 480, p.size[1] = k ? 403 : 203;
+        p.options.filter = filters[k];
+        p.options.levels = 1 + k;
+        plane_begin(&p);
+        for (int inverse = 0; inverse < 2; inverse++) {
+            for (int64_t i = 0; i < p.count; i++) p.samples[i] = noise(&random, 1 << (k ? 9 : 11));
+            assert_int_equal(plane_transform(&p, inverse), 0);
+        }
+        plane_end(&p);
     }
-    plane_end(&p);
-    tsr_context_destroy(&p.cpu);
+    tsr_context_destroy(&cpu);
 }
 
 static void sizes_of(tsr_wavelet_filter filter, int32_t levels)
