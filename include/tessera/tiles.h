@@ -41,11 +41,12 @@ typedef struct tsr_tiles_options {
 TSR_API tsr_status tsr_tiles_create(tsr_context *context, const tsr_geometry *geometry, const tsr_tiles_options *options, tsr_tiles **tiles) TSR_CHECKED;
 TSR_API void tsr_tiles_destroy(tsr_tiles **tiles);
 
-/* Replaces the content by a dense float32 field on the same device and domain, clamped to the band. Every voxel must be finite
- * (the message names the first that is not). Cost: one pass over the field, then proportional to the stored tiles. On failure the list is as it was or,
- * where the new content had begun, empty. A list of storage I16 is widened to F32 meanwhile: three times its memory of the fields for a moment, twice
- * in between, which the memory_limit must allow (else TSR_ERROR_CAPACITY); where the memory to narrow it again is missing (TSR_ERROR_MEMORY), it holds the
- * content, the new one if that came, in storage F32 (tsr_tiles_describe, tsr_tiles_set_storage). */
+/* Replaces the content by a dense float32 field on the same device and domain, clamped to the band. Every voxel must be finite (the message names
+ * the first that is not). A list without a domain takes what lies beyond the field as outside, on all sides alike. Cost: one pass over the field,
+ * then proportional to the stored tiles. On failure the list is as it was or, where the new content had begun, empty. A list of storage I16 is
+ * widened to F32 meanwhile: three times its memory of the fields for a moment, twice in between, which the memory_limit must allow (else
+ * TSR_ERROR_CAPACITY); where the memory to narrow it again is missing (TSR_ERROR_MEMORY), it holds the content, the new one if that came, in storage
+ * F32 (tsr_tiles_describe, tsr_tiles_set_storage). */
 TSR_API tsr_status tsr_tiles_load(tsr_tiles *tiles, const tsr_volume *field) TSR_CHECKED;
 
 /* Keeps the field in another way from now on: rounds it (F32 to I16) or widens it, which changes no value. Needs memory for both at a time;

@@ -437,17 +437,6 @@ struct load {
     int32_t count;
 };
 
-static int classify_voxel(const tsr_tile_pool *pool, const float *field, int64_t x, int64_t y, int64_t z)
-{
-    int64_t nx = pool->domain[0], ny = pool->domain[1], nz = pool->domain[2], at = (z * ny + y) * nx + x;
-    float v = field[at];
-    int in = v < 0.0f;
-    if (v > -pool->band && v < pool->band) return 1;
-    return (x > 0 && (field[at - 1] < 0.0f) != in) || (x + 1 < nx && (field[at + 1] < 0.0f) != in) || (y > 0 && (field[at - nx] < 0.0f) != in) ||
-           (y + 1 < ny && (field[at + nx] < 0.0f) != in) || (z > 0 && (field[at - nx * ny] < 0.0f) != in) ||
-           (z + 1 < nz && (field[at + nx * ny] < 0.0f) != in);
-}
-
 static void classify_range(void *user, int64_t begin, int64_t end, int worker)
 {
     struct load *load = (struct load *)user;
@@ -463,7 +452,7 @@ static void classify_range(void *user, int64_t begin, int64_t end, int worker)
                 for (int64_t x = x0; x < tsr_minl(x0 + E, nx); x++) {
                     float v = load->field[(z * ny + y) * nx + x];
                     if (!isfinite(v)) bad = tsr_minl(bad, (z * ny + y) * nx + x);
-                    if (!stored) stored = classify_voxel(pool, load->field, x, y, z);
+                    if (!stored) stored = tsr_load_stores(pool, load->field, x, y, z);
                     inside |= v < 0.0f;
                 }
         load->codes[t] = (uint8_t)(stored ? 2 : inside ? 1 : 0);
@@ -490,16 +479,13 @@ static void values_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct load *load = (const struct load *)user;
     const tsr_tile_pool *pool = load->pool;
-    int64_t E = 1 << pool->log2_edge, V = E * E * E, nx = pool->domain[0], ny = pool->domain[1], nz = pool->domain[2];
+    int64_t E = 1 << pool->log2_edge, V = E * E * E;
     (void)worker;
     for (int64_t at = begin; at < end; at++) {
         uint64_t key = pool->key[0][at];
         int64_t id = TSR_TILE_FIRST + at, x0 = tsr_key_x(key) * E, y0 = tsr_key_y(key) * E, z0 = tsr_key_z(key) * E;
         float *to = pool->phi[0] + id * V;
-        for (int64_t i = 0; i < V; i++) {
-            int64_t x = tsr_minl(x0 + i % E, nx - 1), y = tsr_minl(y0 + i / E % E, ny - 1), z = tsr_minl(z0 + i / (E * E), nz - 1);
-            to[i] = tsr_clampf(load->field[(z * ny + y) * nx + x], -pool->band, pool->band);
-        }
+        for (int64_t i = 0; i < V; i++) to[i] = tsr_load_value(pool, load->field, x0 + i % E, y0 + i / E % E, z0 + i / (E * E));
         memcpy(pool->phi[1] + id * V, to, (size_t)V * sizeof *to);
         for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
             uint64_t other = key + (uint64_t)tsr_key_offset(d);

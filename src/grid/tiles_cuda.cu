@@ -143,12 +143,8 @@ template <int E> TSR_KERNEL(classify_kernel)(tsr_tile_pool pool, const float *fi
             int64_t at = (z * ny + y) * nx + x;
             float v = field[at];
             if (!voxel_finite(v)) atomicMin((long long *)(void *)first_bad, (long long)at);
-            int in = v < 0.0f;
-            stored |= v > -pool.band && v < pool.band;
-            stored |= (x > 0 && (field[at - 1] < 0.0f) != in) || (x + 1 < nx && (field[at + 1] < 0.0f) != in);
-            stored |= (y > 0 && (field[at - nx] < 0.0f) != in) || (y + 1 < ny && (field[at + nx] < 0.0f) != in);
-            stored |= (z > 0 && (field[at - nx * ny] < 0.0f) != in) || (z + 1 < nz && (field[at + nx * ny] < 0.0f) != in);
-            inside |= in;
+            stored |= tsr_load_stores(&pool, field, x, y, z);
+            inside |= v < 0.0f;
         }
         stored = __syncthreads_or(stored);
         inside = __syncthreads_or(inside);
@@ -204,14 +200,12 @@ TSR_KERNEL(load_list_kernel)(tsr_tile_pool pool, const uint8_t *codes, int64_t t
 template <int E> TSR_KERNEL(load_values_kernel)(tsr_tile_pool pool, const float *field, const uint8_t *codes)
 {
     int32_t count = pool.state->count;
-    int64_t nx = pool.domain[0], ny = pool.domain[1], nz = pool.domain[2];
     for (int32_t at = (int32_t)blockIdx.x; at < count; at += (int32_t)gridDim.x) {
         uint64_t key = pool.key[0][at];
         uint32_t id = TSR_TILE_FIRST + (uint32_t)at;
         int64_t x0 = (int64_t)tsr_key_x(key) * E, y0 = (int64_t)tsr_key_y(key) * E, z0 = (int64_t)tsr_key_z(key) * E;
         for (int32_t i = (int32_t)threadIdx.x; i < E * E * E; i += (int32_t)blockDim.x) {
-            int64_t x = tsr_minl(x0 + i % E, nx - 1), y = tsr_minl(y0 + i / E % E, ny - 1), z = tsr_minl(z0 + i / (E * E), nz - 1);
-            float v = tsr_clampf(field[(z * ny + y) * nx + x], -pool.band, pool.band);
+            const float v = tsr_load_value(&pool, field, x0 + i % E, y0 + i / E % E, z0 + i / (E * E));
             pool.phi[0][(int64_t)id * E * E * E + i] = v;
             pool.phi[1][(int64_t)id * E * E * E + i] = v;
         }

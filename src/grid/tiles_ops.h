@@ -23,15 +23,36 @@ TSR_HD float tsr_paint(float v, int32_t x, int32_t y, int32_t z, const float spa
     return tsr_clampf(v, -band, band);
 }
 
+/* Loading a dense field over the pool's domain, which a list without one takes from it for that time: must the tile of a voxel of it be stored? */
+TSR_HD int tsr_load_stores(const tsr_tile_pool *pool, const float *field, int64_t x, int64_t y, int64_t z)
+{
+    const int64_t nx = pool->domain[0], ny = pool->domain[1], nz = pool->domain[2], at = (z * ny + y) * nx + x;
+    const float v = field[at];
+    const int in = v < 0.0f, capped = in && !pool->bounded;
+    if (v > -pool->band && v < pool->band) return 1;
+    return (x > 0 ? (field[at - 1] < 0.0f) != in : capped) || (x + 1 < nx ? (field[at + 1] < 0.0f) != in : capped) ||
+           (y > 0 ? (field[at - nx] < 0.0f) != in : capped) || (y + 1 < ny ? (field[at + nx] < 0.0f) != in : capped) ||
+           (z > 0 ? (field[at - nx * ny] < 0.0f) != in : capped) || (z + 1 < nz ? (field[at + nx * ny] < 0.0f) != in : capped);
+}
+/* What a voxel of a stored tile gets. */
+TSR_HD float tsr_load_value(const tsr_tile_pool *pool, const float *field, int64_t x, int64_t y, int64_t z)
+{
+    const int64_t nx = pool->domain[0], ny = pool->domain[1], nz = pool->domain[2];
+    if (!pool->bounded && (x >= nx || y >= ny || z >= nz)) return pool->band;
+    return tsr_clampf(field[(tsr_minl(z, nz - 1) * ny + tsr_minl(y, ny - 1)) * nx + tsr_minl(x, nx - 1)], -pool->band, pool->band);
+}
+
 /* Rules that make every backend give the same bits:
  *  - Ids. The free stack starts as free_ids[i] = capacity - 1 - i, so that ids 2, 3, ... are popped in turn. The u-th created tile in list order
  *    takes free_ids[free_count - 1 - u]; then the removed ids are pushed in list order. load_fill gives ids 2.. in list order. grow pushes the new
  *    ids in descending order, so that old_capacity is popped next.
  *  - A created tile: both phi buffers hold its constant, activity = its class (TSR_ACTIVITY_OUTSIDE or 0), payload untouched, every neighbour entry
  *    the stored id or the tile's own constant. A removed tile's class becomes the neighbour entry of its stored neighbours.
- *  - Loading stores a tile iff one of its voxels in the domain is strictly inside the band or has a 6-neighbour in the domain of opposite sign (v < 0).
+ *  - Loading stores a tile iff one of its voxels in the field is strictly inside the band or has a 6-neighbour of opposite sign (v < 0): beyond the field
+ *    there is none in a list with a domain, all is outside in one without.
  *  - A padding voxel (in a stored tile, beyond the domain) holds the value of the clamped voxel after load_fill, keeps its value in a step, is never
- *    read as a neighbour (halo cells beyond the domain are replaced by the cell at the clamped coordinate) and never counted.
+ *    read as a neighbour (halo cells beyond the domain are replaced by the cell at the clamped coordinate) and never counted. In a list without a domain
+ *    it is a voxel as any other, outside.
  *  - Halo cells of absent tiles hold the neighbour entry's constant.
  *  - Activity word: areas (pool.guard wide for refresh, 1 for the segmentation's step) of voxels that are in the band or had a 6-neighbour of opposite sign; for refresh both from the current field, for a step
  *    the band test from the new value and the sign test from the old field. No area set: class bit from the sign of the tile's voxel 0. */

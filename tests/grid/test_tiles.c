@@ -1,6 +1,7 @@
 /* The sorted tile list: dense input and output, painting, growth, copies, bad input. */
 #include <math.h>
 
+#include "tessera/csg.h"
 #include "tiles_check.h"
 
 static const tsr_size3 odd = { 37, 22, 19 };
@@ -80,14 +81,14 @@ static void fields(int which, tsr_size3 n, uint64_t *random, float *f)
             for (int64_t x = 0; x < n.x; x++) {
                 double cx = (double)x - (double)n.x / 2, cy = (double)y - (double)n.y / 2, cz = (double)z - (double)n.z / 2, v = 0;
                 switch (which) {
-                case 0: v = sqrt(cx * cx + cy * cy + cz * cz) - 7; break;                /* ball */
-                case 1: v = 3 - fabs(sqrt(cx * cx + cy * cy + cz * cz) - 9); break;      /* everything but a thick shell, cut by the border */
-                case 2: v = 1e6; break;                                                  /* outside everywhere */
-                case 3: v = -1e6; break;                                                 /* inside everywhere */
-                case 4: v = x < n.x / 2 ? -100 : 100; break;                             /* jump over the whole band */
-                case 5: v = test_uniform(random) * 20 - 10; break;                       /* noise: every tile */
+                case 0: v = sqrt(cx * cx + cy * cy + cz * cz) - 7; break;                     /* ball */
+                case 1: v = 3 - fabs(sqrt(cx * cx + cy * cy + cz * cz) - 9); break;           /* everything but a thick shell, cut by the border */
+                case 2: v = 1e6; break;                                                       /* outside everywhere */
+                case 3: v = -1e6; break;                                                      /* inside everywhere */
+                case 4: v = x < n.x / 2 ? -100 : 100; break;                                  /* jump over the whole band */
+                case 5: v = test_uniform(random) * 20 - 10; break;                            /* noise: every tile */
                 case 6: v = x == n.x - 1 && y == n.y - 1 && z == n.z - 1 ? -0.25 : 50; break; /* one voxel in the last corner */
-                default: v = test_random(random) % 4000 == 0 ? -1 : 100; break;          /* dust */
+                default: v = test_random(random) % 4000 == 0 ? -1 : 100; break;               /* dust */
                 }
                 f[(z * n.y + y) * n.x + x] = (float)v;
             }
@@ -437,10 +438,52 @@ static void bad_input(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* Beyond the field of a list without a domain all is outside, below it and above it, whatever the tile edge: what is inside are the field's voxels, and
+ * the mirrored field measures the same. */
+static void borders_of_unbounded(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    static const int64_t extents[] = { 5, 8, 9, 16, 19 };
+    for (int c = 0; c < 20; c++) {
+        const int64_t n = extents[c % 5], count = n * n * n;
+        const int32_t edge = c / 5 % 2 ? 8 : 4;
+        int64_t inside = 0;
+        double volume[2];
+        for (int side = 0; side < 2; side++) {
+            float *f = (float *)malloc((size_t)count * sizeof *f);
+            assert_non_null(f);
+            inside = 0;
+            for (int64_t i = 0; i < count; i++) {
+                const double x = (double)(side ? n - 1 - i % n : i % n), y = (double)(i / n % n), z = (double)(i / (n * n)),
+                             m = 0.5 * (double)(n - 1);
+                f[i] = c < 10 ? -20.0f : (float)(sqrt(x * x + (y - m) * (y - m) + (z - m) * (z - m)) - 0.4 * (double)n);
+                inside += f[i] < 0;
+            }
+            tsr_tiles *tiles = make_tiles(context, edge, TSR_TILES_SORTED, (tsr_size3){ 0, 0, 0 }, NULL);
+            tsr_volume *field = make_field(context, (tsr_size3){ n, n, n }, f);
+            tsr_tiles_measures measures;
+            tsr_tiles_info info;
+            require_ok(tsr_tiles_load(tiles, field));
+            check_invariants(tiles);
+            require_ok(tsr_tiles_describe(tiles, &info));
+            assert_int_equal(info.inside_voxels, inside);
+            require_ok(tsr_tiles_measure(tiles, &measures));
+            volume[side] = measures.volume;
+            tsr_volume_destroy(&field);
+            tsr_tiles_destroy(&tiles);
+            free(f);
+        }
+        assert_true(fabs(volume[0] - volume[1]) < 1e-9 * volume[0]);
+    }
+    tsr_context_destroy(&context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(load_and_store),
                                         cmocka_unit_test(load_into_unbounded),
+                                        cmocka_unit_test(borders_of_unbounded),
                                         cmocka_unit_test(stores_no_more_than_needed),
                                         cmocka_unit_test(painting_equals_formula),
                                         cmocka_unit_test(painting_together),
