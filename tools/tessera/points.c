@@ -177,6 +177,7 @@ static int run(cli_call *cli, int argc, char **argv)
     code = cli_recognise(cli, cli->input[0], &p.read, &kind, &format);
     if (code) return code;
     p.write.overwrite = cli->globals.force;
+    p.write.progress = cli_progress(cli);
     p.count = 1;
     if (kind == TSR_FILE_MESH) {
         const char *name = classifier_given   ? "classifier"
