@@ -19,6 +19,11 @@ static inline int tsr_same_point(const float *a, const float *b) { return a[0] =
     do {                                                                                       \
         if (((item) & 0xffff) == 0) TSR_PROGRESS(progress, fraction, "reading the mesh");      \
     } while (0)
+/* The same while they are written. */
+#define TSR_WRITING(progress, item, count)                                                                \
+    do {                                                                                                  \
+        if (((item) & 0xffff) == 0) TSR_PROGRESS(progress, (double)(item) / (double)(count), "writing");  \
+    } while (0)
 
 /* A polygon as a fan of triangles round its first corner: feed the corners in order. A polygon of fewer than 3 corners gives none. */
 typedef struct tsr_fan {

@@ -290,12 +290,16 @@ static tsr_status write_all(tsr_output *out, const tsr_points *p, const tsr_writ
     TSR_TRY(tsr_output_printf(out, "WIDTH %lld\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS %lld\nDATA %s\n", (long long)p->count, (long long)p->count,
                               options->ascii ? "ascii" : "binary"));
     for (int64_t i = 0; i < p->count; i++) {
+        TSR_WRITING(&options->progress, i, p->count);
         if (options->ascii) {
             TSR_TRY(tsr_write_floats(out, "", p->positions + 3 * i, n ? " " : "\n"));
             if (n) TSR_TRY(tsr_write_floats(out, "", p->normals + 3 * i, "\n"));
         } else {
-            TSR_TRY(tsr_output_elements(out, p->positions + 3 * i, 3, sizeof(float), tsr_host_big_endian()));
-            if (n) TSR_TRY(tsr_output_elements(out, p->normals + 3 * i, 3, sizeof(float), tsr_host_big_endian()));
+            float both[6]; /* tsr_output_elements would report each point as a whole file */
+            memcpy(both, p->positions + 3 * i, 12);
+            if (n) memcpy(both + 3, p->normals + 3 * i, 12);
+            if (tsr_host_big_endian()) tsr_swap_elements(both, n ? 6 : 3, sizeof(float));
+            TSR_TRY(tsr_output_write(out, both, n ? 24 : 12));
         }
     }
     return TSR_OK;

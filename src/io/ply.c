@@ -397,13 +397,18 @@ static tsr_status write_header(tsr_output *out, const tsr_mesh *mesh, const tsr_
                              mesh->vertex_count > INT32_MAX ? "uint" : "int");
 }
 
-static tsr_status write_ascii(tsr_output *out, const tsr_mesh *mesh)
+static tsr_status write_ascii(tsr_output *out, const tsr_mesh *mesh, const tsr_progress *progress)
 {
+    const int64_t items = mesh->vertex_count + mesh->triangle_count;
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
+        TSR_WRITING(progress, v, items);
         TSR_TRY(tsr_write_floats(out, "", mesh->vertices + 3 * v, mesh->normals ? " " : "\n"));
         if (mesh->normals) TSR_TRY(tsr_write_floats(out, "", mesh->normals + 3 * v, "\n"));
     }
-    for (int64_t t = 0; t < mesh->triangle_count; t++) TSR_TRY(tsr_write_triangle(out, "3", mesh->triangles + 3 * t, 0, 0));
+    for (int64_t t = 0; t < mesh->triangle_count; t++) {
+        TSR_WRITING(progress, mesh->vertex_count + t, items);
+        TSR_TRY(tsr_write_triangle(out, "3", mesh->triangles + 3 * t, 0, 0));
+    }
     return TSR_OK;
 }
 
@@ -413,12 +418,14 @@ static void store4(uint8_t *to, const void *value, int swap)
     for (int i = 0; i < 4; i++) to[i] = v[swap ? 3 - i : i];
 }
 
-static tsr_status write_binary(tsr_output *out, const tsr_mesh *mesh, int swap)
+static tsr_status write_binary(tsr_output *out, const tsr_mesh *mesh, int swap, const tsr_progress *progress)
 {
     enum { BATCH = 1024 };
     uint8_t batch[BATCH * 24];
     size_t used = 0;
+    const int64_t items = mesh->vertex_count + mesh->triangle_count;
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
+        TSR_WRITING(progress, v, items);
         for (int k = 0; k < 3; k++, used += 4) store4(batch + used, mesh->vertices + 3 * v + k, swap);
         for (int k = 0; mesh->normals && k < 3; k++, used += 4) store4(batch + used, mesh->normals + 3 * v + k, swap);
         if (used + 24 <= sizeof batch) continue;
@@ -426,6 +433,7 @@ static tsr_status write_binary(tsr_output *out, const tsr_mesh *mesh, int swap)
         used = 0;
     }
     for (int64_t t = 0; t < mesh->triangle_count; t++) {
+        TSR_WRITING(progress, mesh->vertex_count + t, items);
         if (used + 13 > sizeof batch) {
             TSR_TRY(tsr_output_write(out, batch, used));
             used = 0;
@@ -442,7 +450,9 @@ static tsr_status ply_write(const tsr_mesh *mesh, const char *path, const tsr_wr
     tsr_status status;
     TSR_TRY(tsr_output_open(path, options, &out));
     TSR_TRY_GOTO(write_header(out, mesh, options), done);
-    TSR_TRY_GOTO(options->ascii ? write_ascii(out, mesh) : write_binary(out, mesh, options->big_endian != tsr_host_big_endian()), done);
+    TSR_TRY_GOTO(options->ascii ? write_ascii(out, mesh, &options->progress)
+                                : write_binary(out, mesh, options->big_endian != tsr_host_big_endian(), &options->progress),
+                 done);
 done:
     return tsr_output_finish(&out, status);
 }

@@ -133,35 +133,36 @@ static tsr_status pts_read(tsr_input *input, const tsr_read_options *options, ts
 
 /* ---- writing -------------------------------------------------------------------------------------------------------------------------- */
 
-static tsr_status write_lines(tsr_output *out, const tsr_points *points, int normals)
+static tsr_status write_lines(tsr_output *out, const tsr_points *points, int normals, const tsr_progress *progress)
 {
     for (int64_t i = 0; i < points->count; i++) {
+        TSR_WRITING(progress, i, points->count);
         TSR_TRY(tsr_write_floats(out, "", points->positions + 3 * i, normals ? " " : "\n"));
         if (normals) TSR_TRY(tsr_write_floats(out, "", points->normals + 3 * i, "\n"));
     }
     return TSR_OK;
 }
-static tsr_status xyz_write_all(tsr_output *out, const tsr_points *points)
+static tsr_status xyz_write_all(tsr_output *out, const tsr_points *points, const tsr_progress *progress)
 {
     if (points->space != TSR_SPACE_NONE) TSR_TRY(tsr_output_printf(out, "# %s\n", tsr_space_comment(points->space)));
-    return write_lines(out, points, points->normals != NULL);
+    return write_lines(out, points, points->normals != NULL, progress);
 }
 static tsr_status xyz_write(const tsr_points *points, const char *path, const tsr_write_options *options)
 {
     tsr_output *out = NULL;
     TSR_TRY(tsr_output_open(path, options, &out));
-    return tsr_output_finish(&out, xyz_write_all(out, points));
+    return tsr_output_finish(&out, xyz_write_all(out, points, &options->progress));
 }
-static tsr_status pts_write_all(tsr_output *out, const tsr_points *points)
+static tsr_status pts_write_all(tsr_output *out, const tsr_points *points, const tsr_progress *progress)
 {
     TSR_TRY(tsr_output_printf(out, "%lld\n", (long long)points->count));
-    return write_lines(out, points, 0);
+    return write_lines(out, points, 0, progress);
 }
 static tsr_status pts_write(const tsr_points *points, const char *path, const tsr_write_options *options)
 {
     tsr_output *out = NULL;
     TSR_TRY(tsr_output_open(path, options, &out));
-    return tsr_output_finish(&out, pts_write_all(out, points));
+    return tsr_output_finish(&out, pts_write_all(out, points, &options->progress));
 }
 
 /* ---- recognition: the first two data lines that the head holds completely -------------------------------------------------------------- */

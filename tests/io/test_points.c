@@ -65,6 +65,62 @@ static void test_round_trip(void **state)
     tsr_points_destroy(&points);
 }
 
+/* Goes on until the fraction is reached; it must never go back. */
+static int stop_at(void *user, double fraction, const char *stage)
+{
+    double *at = (double *)user;
+    assert_string_equal(stage, "writing");
+    assert_true(fraction >= at[1] && fraction <= 1);
+    at[1] = fraction;
+    return fraction >= at[0];
+}
+
+/* A writer that is stopped, at once or on the way, leaves nothing behind, and what was there. */
+static void test_cancelled(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int ascii;
+    } files[] = { { "c.xyz", 0 }, { "c.pts", 0 }, { "c.pcd", 0 }, { "d.pcd", 1 }, { "c.ply", 0 }, { "d.ply", 1 } };
+    tsr_points_options make = TSR_POINTS_OPTIONS;
+    make.count = 150000;
+    make.normals = 1;
+    tsr_points *points, *back;
+    require_ok(tsr_points_make("points-sphere", &make, &points));
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        for (int late = 0; late < 2; late++) {
+            double at[2] = { late ? 0.4 : 0, 0 };
+            tsr_write_options write = TSR_WRITE_OPTIONS;
+            write.ascii = files[i].ascii;
+            write.progress = (tsr_progress){ stop_at, at };
+            scratch_files(1);
+            require_error(tsr_points_write(points, scratch(files[i].name), &write), TSR_ERROR_CANCELLED, "cancelled");
+            assert_true(late ? at[1] > 0.4 && at[1] < 1 : at[1] == 0);
+            assert_int_equal(scratch_files(0), 0);
+            scratch_write(files[i].name, "1 2 3\n", 6);
+            write.overwrite = 1;
+            at[1] = 0;
+            require_error(tsr_points_write(points, scratch(files[i].name), &write), TSR_ERROR_CANCELLED, "cancelled");
+            assert_int_equal(scratch_files(0), 1);
+            size_t size;
+            char *kept = (char *)scratch_read(files[i].name, &size);
+            assert_int_equal(size, 6);
+            assert_memory_equal(kept, "1 2 3\n", 6);
+            free(kept);
+        }
+    double never[2] = { 2, 0 };
+    tsr_write_options write = TSR_WRITE_OPTIONS;
+    write.progress = (tsr_progress){ stop_at, never };
+    require_ok(tsr_points_write(points, scratch("whole.pcd"), &write));
+    assert_true(never[1] > 0.4);
+    require_ok(tsr_points_read(scratch("whole.pcd"), NULL, &back));
+    require_positions(back, tsr_points_positions_const(points), 150000);
+    assert_memory_equal(tsr_points_normals_const(back), tsr_points_normals_const(points), 150000 * 12);
+    tsr_points_destroy(&back);
+    tsr_points_destroy(&points);
+}
+
 static void test_text_of_others(void **state)
 {
     (void)state;
@@ -244,7 +300,7 @@ static void test_shapes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_round_trip), cmocka_unit_test(test_text_of_others), cmocka_unit_test(test_wrong_files),
-                                        cmocka_unit_test(test_shapes) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_round_trip), cmocka_unit_test(test_cancelled), cmocka_unit_test(test_text_of_others),
+                                        cmocka_unit_test(test_wrong_files), cmocka_unit_test(test_shapes) };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -205,6 +205,7 @@ static int evolve(struct evolve *e)
     tsr_levelset_report report = { 0 };
     int code = cli_context(e->cli, &e->context);
     if (!code) e->tiles = cli_read_list(e->cli, e->context, e->cli->input[0], &e->read, &e->list, &code);
+    if (!code && e->output) code = cli_check_list_output(e->cli, e->tiles, e->output);
     if (!code) code = make_terms(e);
     if (!code) {
         tsr_status status = tsr_tiles_set_storage(e->tiles, (tsr_storage)e->storage);

@@ -40,6 +40,14 @@ int cli_check_output(const cli_call *cli, const char *path)
     return CLI_OK;
 }
 
+/* Can the verb be told the format that the name "-" does not say? */
+static int takes_format(const cli_call *cli)
+{
+    for (const cli_option *o = cli->options; o && o->name; o++)
+        if (!strcmp(o->name, "format") && o->type == CLI_TEXT) return 1;
+    return 0;
+}
+
 int cli_check_write(const cli_call *cli, const char *path, tsr_file_kind kind, const char *format)
 {
     int code = cli_check_output(cli, path);
@@ -48,6 +56,8 @@ int cli_check_write(const cli_call *cli, const char *path, tsr_file_kind kind, c
     if (!format && kind == TSR_FILE_VOLUME) format = cli->format;
     if (!format && kind == TSR_FILE_IMAGE && !strcmp(path, "-")) format = "png"; /* there is no other */
     options.format = format;
+    if (!strcmp(path, "-") && !format && !takes_format(cli))
+        return cli_usage(cli, "--output: '-' given, but this verb writes files only: expected a file name");
     if (!strcmp(path, "-") && !format) return cli_usage(cli, "--output: '-' (standard output) has no extension, expected --format NAME beside it");
     tsr_status status = tsr_file_check_output(path, kind, &options);
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);

@@ -141,6 +141,15 @@ int cli_check_list(const cli_call *cli, const char *path)
     return cli_check_write(cli, path, is_mesh(path) ? TSR_FILE_MESH : cli_names_tiles(path, NULL) ? TSR_FILE_TILES : TSR_FILE_VOLUME, NULL);
 }
 
+int cli_check_list_output(const cli_call *cli, const tsr_tiles *tiles, const char *path)
+{
+    if (!tsr_tiles_domain(tiles).x || is_mesh(path) || cli_names_tiles(path, NULL)) return CLI_OK;
+    return cli_error(cli, CLI_FAILED,
+                     "%s: a volume of the stored tiles needs an unbounded list, and %s is bounded: expected a list made by 'tessera convert VOLUME "
+                     "--unbounded', or a mesh or tile list as output",
+                     path, cli->input[0]);
+}
+
 tsr_status cli_write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path)
 {
     tsr_write_options write = cli_write_options(cli);

@@ -26,6 +26,8 @@ tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *
                          int *code);
 /* Can the path become such an output? Before the work. */
 int cli_check_list(const cli_call *cli, const char *path);
+/* Can this list be written there? A volume over the stored tiles is made of unbounded lists only. Before the work, too. */
+int cli_check_list_output(const cli_call *cli, const tsr_tiles *tiles, const char *path);
 /* By extension: a mesh, a tile file, or a float volume over the stored tiles. */
 tsr_status cli_write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path);
 void cli_show_measures(const cli_call *cli, const char *name, const tsr_tiles_measures *m); /* a line, or an object named `name` in JSON */

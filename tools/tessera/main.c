@@ -111,5 +111,6 @@ int main(int argc, char **argv)
         return code;
     }
     if (!*word) return cli_usage(&cli, "no verb given: see tessera --help");
+    if (*word == '-') return cli_usage(&cli, "'%s' given, expected a verb first: options follow it, see tessera --help", word);
     return cli_usage(&cli, "unknown verb '%s': see tessera --help", word);
 }

@@ -77,6 +77,7 @@ static int offset(struct offset *o)
     tsr_levelset_report report = { 0 };
     int code = cli_context(o->cli, &o->context);
     if (!code) o->tiles = cli_read_list(o->cli, o->context, o->cli->input[0], &o->read, &o->list, &code);
+    if (!code) code = cli_check_list_output(o->cli, o->tiles, o->output);
     if (!code) {
         const tsr_vec3 h = tsr_geometry_spacing(tsr_tiles_geometry(o->tiles));
         o->voxel = fmin(h.x, fmin(h.y, h.z));

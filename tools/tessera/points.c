@@ -171,11 +171,13 @@ static int run(cli_call *cli, int argc, char **argv)
                                                     TSR_PYRAMID_MAGNITUDE, TSR_PYRAMID_SURFACE,  TSR_PYRAMID_CROSSINGS };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
-    code = cli_check_write(cli, p.output, TSR_FILE_POINTS, p.write.format);
-    if (code) return code;
+    const int several = ranges.count > 1 || values.count > 1; /* then --output is no name yet: see below */
+    if (!several || !p.output) code = cli_check_write(cli, p.output, TSR_FILE_POINTS, p.write.format);
+    if (code > 0) return code;
     code = cli_recognise(cli, cli->input[0], &p.read, &kind, &format);
     if (code) return code;
     p.write.overwrite = cli->globals.force;
+    p.write.progress = cli_progress(cli);
     p.count = 1;
     if (kind == TSR_FILE_MESH) {
         const char *name = classifier_given   ? "classifier"
@@ -206,6 +208,11 @@ static int run(cli_call *cli, int argc, char **argv)
         if (classifier <= 1 && (code = cli_take_range(cli, &one, ranges.item[k])) >= 0) return code;
         const double value = k < values.count ? values.item[k] : 0;
         classes[k] = (tsr_pyramid_class){ kinds[classifier], classifier <= 1 ? range[0] : value, range[1] };
+    }
+    for (int32_t k = 0; k < p.count && several; k++) {
+        char path[4096];
+        path_of(&p, k, path);
+        if ((code = cli_check_write(cli, path, TSR_FILE_POINTS, p.write.format)) != CLI_OK) return code;
     }
     o->channels = p.count;
     o->classes = classes;

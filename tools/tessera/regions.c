@@ -196,6 +196,13 @@ int cli_tree_read(const cli_call *cli, const char *path, tsr_context *context, i
     return code;
 }
 
+/* A table of many rows: asks now and then whether to go on. Nothing of it is written before it is complete. */
+static int row_goes_on(const cli_call *cli, const tsr_progress *progress, const char *path, int64_t row, int64_t rows)
+{
+    if (row & 0xffff || !progress->report(progress->user, (double)row / (double)rows, "writing")) return CLI_OK;
+    return cli_error(cli, CLI_FAILED, "%s: cancelled during writing", path);
+}
+
 static int write_list(const cli_call *cli, const cli_regions *r, const cli_tree *t, int32_t channels)
 {
     const tsr_region_info info = tsr_region_tree_describe(t->host);
@@ -205,7 +212,9 @@ static int write_list(const cli_call *cli, const cli_regions *r, const cli_tree 
     size_t at = (size_t)snprintf(text, room, "key,x,y,z,side");
     for (int32_t c = 0; c < channels; c++) at += (size_t)snprintf(text + at, room - at, ",mean%d", c);
     at += (size_t)snprintf(text + at, room - at, "\n");
-    for (int64_t i = 0; i < info.leaves; i++) {
+    const tsr_progress progress = cli_progress(cli);
+    int code = CLI_OK;
+    for (int64_t i = 0; i < info.leaves && !(code = row_goes_on(cli, &progress, r->list, i, info.leaves)); i++) {
         const uint64_t key = tsr_region_tree_leaves(t->host)[i];
         const tsr_region_leaf l = tsr_region_leaf_of(key, info.dimensions);
         at += (size_t)snprintf(text + at, room - at, "%llu,%lld,%lld,%lld,%lld", (unsigned long long)key, (long long)l.x, (long long)l.y,
@@ -213,7 +222,7 @@ static int write_list(const cli_call *cli, const cli_regions *r, const cli_tree 
         for (int32_t c = 0; c < channels; c++) at += (size_t)snprintf(text + at, room - at, ",%.9g", (double)t->means[c][i]);
         at += (size_t)snprintf(text + at, room - at, "\n");
     }
-    const int code = cli_write_text(cli, r->list, text);
+    if (!code) code = cli_write_text(cli, r->list, text);
     free(text);
     return code;
 }
@@ -230,7 +239,8 @@ static int write_runs(const cli_call *cli, const cli_regions *r, const cli_tree 
     size_t at = 0;
     int code = text ? CLI_OK : cli_error(cli, CLI_FAILED, "%s: no memory for %lld runs", r->runs, (long long)count);
     if (!code) at = (size_t)snprintf(text, room, means ? "start,length,mean0\n" : "start,length\n");
-    for (int64_t i = 0; i < count && !code; i++) {
+    const tsr_progress progress = cli_progress(cli);
+    for (int64_t i = 0; i < count && !code && !(code = row_goes_on(cli, &progress, r->runs, i, count)); i++) {
         at += (size_t)snprintf(text + at, room - at, "%lld,%lld", (long long)runs[i].start, (long long)runs[i].length);
         if (means) at += (size_t)snprintf(text + at, room - at, ",%.9g", (double)means[runs[i].leaf]);
         at += (size_t)snprintf(text + at, room - at, "\n");

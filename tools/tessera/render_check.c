@@ -149,6 +149,8 @@ int render_check(struct render *r)
     r->film = r->turntable || r->sweep || cli->inputs > 1;
     const int needs = check_needs(r);
     if (needs) return needs;
+    if (r->by_records && (r->options.mode == TSR_RENDER_VOLUME || r->options.mode == TSR_RENDER_MIP))
+        return cli_usage(cli, "--records: has no effect beside --mode %s", r->options.mode == TSR_RENDER_MIP ? "mip" : "volume");
     if (r->film && r->options.transparent && r->output && !strstr(r->output, ".png"))
         return cli_usage(cli, "--transparent: %s holds no alpha, expected numbered pictures as name-%%04d.png", r->output);
     if (!r->film) {
