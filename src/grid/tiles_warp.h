@@ -262,6 +262,7 @@ TSR_DEVICE_FN int32_t tsr_warp_share(uint32_t *mine, uint32_t *words)
         if (__reduce_add_sync(TSR_WARP_ALL, excess) > TSR_WARP_LANES) return -1;
     }
     uint16_t *list = (uint16_t *)(void *)words;
+    __syncwarp(); /* all have read the words */
     const uint32_t below = (1u << lane) - 1u;
     int32_t listed = 0;
     for (uint32_t giving; (giving = __ballot_sync(TSR_WARP_ALL, excess > 0)) != 0; listed += __popc(giving))
