@@ -280,6 +280,23 @@ template <int P, int Q> TSR_DEVICE_FN uint32_t tsr_quad_moves(const float *p, fl
     return moves;
 }
 
+/* Room in a block's list for what the lanes of a warp found: `mine` counts it, of the first quad in the low half, of the second in the high half. `before`
+ * gets what the lanes before found, `total` that of all; returns the warp's first place. */
+TSR_DEVICE_FN uint32_t tsr_slab_room(uint32_t mine, uint32_t *movers /* shared */, uint32_t *before, uint32_t *total)
+{
+    const int32_t lane = (int32_t)threadIdx.x & 31;
+    uint32_t sum = mine, first = 0;
+#pragma unroll
+    for (uint32_t step = 1; step < 32; step *= 2) {
+        const uint32_t other = __shfl_up_sync(TSR_WARP_ALL, sum, step);
+        if (lane >= (int32_t)step) sum += other;
+    }
+    *total = __shfl_sync(TSR_WARP_ALL, sum, 31);
+    *before = sum - mine;
+    if (lane == 0 && *total) first = tsr_shared_add(movers, (*total & 0xffffu) + (*total >> 16));
+    return __shfl_sync(TSR_WARP_ALL, first, 0);
+}
+
 /* Lists the voxels of the own quads that may change. Quads of a warp that lie side by side come one after another: they share no bank. PAYLOAD: it will be read of the
  * tiles with such voxels. */
 template <int E, int PAYLOAD, class K>
@@ -288,8 +305,7 @@ TSR_DEVICE_FN void tsr_slab_collect(const tsr_tile_pool &pool, const float *cube
 {
     typedef tsr_slab<E> S;
     enum { V = E * E * E, COUNT = 16 }; /* bits of a count */
-    const int32_t lane = (int32_t)threadIdx.x & 31;
-    uint32_t moves = 0, mine = 0, total, first = 0;
+    uint32_t moves = 0, mine = 0;
 #pragma unroll
     for (int32_t h = 0; h < S::OWN; h++) {
         const int32_t quad = tsr_slab_quad<E>(h);
@@ -300,16 +316,7 @@ TSR_DEVICE_FN void tsr_slab_collect(const tsr_tile_pool &pool, const float *cube
         moves |= own << 4 * h;
         mine |= (uint32_t)__popc(own) << COUNT * h;
     }
-    uint32_t before = mine;
-#pragma unroll
-    for (uint32_t step = 1; step < 32; step *= 2) {
-        const uint32_t other = __shfl_up_sync(TSR_WARP_ALL, before, step);
-        if (lane >= (int32_t)step) before += other;
-    }
-    total = __shfl_sync(TSR_WARP_ALL, before, 31);
-    before -= mine;
-    if (lane == 0 && total) first = tsr_shared_add(&sh->movers, (total & 0xffffu) + (total >> COUNT));
-    uint32_t *to = sh->moving + __shfl_sync(TSR_WARP_ALL, first, 0);
+    uint32_t before, total, *to = sh->moving + tsr_slab_room(mine, &sh->movers, &before, &total);
 #pragma unroll
     for (int32_t h = 0; h < S::OWN; h++) {
         const int32_t quad = tsr_slab_quad<E>(h);

@@ -143,8 +143,7 @@ TSR_DEVICE_FN void tsr_wide_collect(const tsr_tile_pool &pool, const tsr_wide_pa
 {
     enum { COUNT = 16 /* bits of a count */ };
     const float *cube = (const float *)(const void *)sh->cube;
-    const int32_t lane = (int32_t)threadIdx.x & 31;
-    uint32_t moves = 0, mine = 0, total, first = 0;
+    uint32_t moves = 0, mine = 0;
 #pragma unroll
     for (int32_t h = 0; h < tsr_wide::OWN; h++) {
         const int32_t quad = h * WIDE_THREADS + (int32_t)threadIdx.x;
@@ -157,16 +156,7 @@ TSR_DEVICE_FN void tsr_wide_collect(const tsr_tile_pool &pool, const tsr_wide_pa
         moves |= own << 4 * h;
         mine |= (uint32_t)__popc(own) << COUNT * h;
     }
-    uint32_t before = mine;
-#pragma unroll
-    for (uint32_t step = 1; step < 32; step *= 2) {
-        const uint32_t other = __shfl_up_sync(TSR_WARP_ALL, before, step);
-        if (lane >= (int32_t)step) before += other;
-    }
-    total = __shfl_sync(TSR_WARP_ALL, before, 31);
-    before -= mine;
-    if (lane == 0 && total) first = tsr_shared_add(&sh->movers, (total & 0xffffu) + (total >> COUNT));
-    uint32_t *to = sh->moving + __shfl_sync(TSR_WARP_ALL, first, 0);
+    uint32_t before, total, *to = sh->moving + tsr_slab_room(mine, &sh->movers, &before, &total);
 #pragma unroll
     for (int32_t h = 0; h < tsr_wide::OWN; h++) {
         const int32_t quad = h * WIDE_THREADS + (int32_t)threadIdx.x, x = (quad & 1) * 4;
