@@ -304,6 +304,10 @@ static int run(cli_call *cli, int argc, char **argv)
     const tsr_file_kind written = !from_field ? kind : cli_names_tiles(c.output, c.write.format) ? TSR_FILE_TILES : TSR_FILE_VOLUME;
     if (kind != TSR_FILE_IMAGE) code = cli_check_write(cli, c.output, written, c.write.format);
     if (code) return code;
+    const char *idle = c.unbounded ? "--unbounded" : c.tiles.band > 0 ? "--band" : index ? "--index paged" : NULL;
+    if (idle && (kind != TSR_FILE_VOLUME || written != TSR_FILE_TILES))
+        return cli_usage(cli, "%s shapes the tile list of a volume: expected a volume as input and a tile list as output, got %s to %s", idle,
+                         cli->input[0], c.output);
     switch (kind) {
     case TSR_FILE_VOLUME: return convert_volume(&c);
     case TSR_FILE_MESH: return convert_mesh(&c);
