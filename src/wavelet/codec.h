@@ -43,10 +43,7 @@ typedef struct tsr_tsc {
     int64_t first, bytes; /* of the pieces; of the complete file */
 } tsr_tsc;
 
-static inline tsr_code_map tsr_tsc_code_map(const tsr_tsc *t)
-{
-    return (tsr_code_map){ t->map, t->dtype, t->base, t->base_real, t->step };
-}
+static inline tsr_code_map tsr_tsc_code_map(const tsr_tsc *t) { return (tsr_code_map){ t->map, t->dtype, t->base, t->base_real, t->step }; }
 
 void tsr_tsc_clear(tsr_tsc *t);
 /* Derived fields: bricks, streams, pieces. TSR_ERROR_ARGUMENT if the grid is impossible; `name` begins the message. */
@@ -140,9 +137,22 @@ typedef struct tsr_brick_stream {
     size_t size;
     int32_t passes;
 } tsr_brick_stream;
-/* The voxels of a brick at the codec's resolution, packed; `samples` is room for 4 bytes each. Any bytes give voxels, but for TSR_ERROR_FORMAT where the
- * list of exceptions contradicts itself. */
-tsr_status tsr_brick_decode(const tsr_codec *codec, const tsr_brick *brick, const tsr_brick_stream *stream, void *samples, void *voxels);
+/* Which voxels of a brick, at the codec's resolution, go where. */
+typedef struct tsr_brick_target {
+    int64_t from[3], count[3];
+    void *voxels;    /* the first of them */
+    int64_t step[2]; /* voxels from row to row, from slice to slice */
+} tsr_brick_target;
+static inline tsr_brick_target tsr_brick_packed(const tsr_brick *b, void *voxels)
+{
+    return (tsr_brick_target){
+        { 0, 0, 0 }, { b->reduced[0], b->reduced[1], b->reduced[2] }, voxels, { b->reduced[0], (int64_t)b->reduced[0] * b->reduced[1] }
+    };
+}
+/* `count` bricks of the same extents; of the coders fast and rans TSR_FAST_TOGETHER of them are faster than one at a time. Any bytes give voxels, but for
+ * TSR_ERROR_FORMAT where streams contradict themselves: *failed is the number of that brick, those before it are done. */
+tsr_status tsr_bricks_decode(const tsr_codec *codec, const tsr_brick *brick, int32_t count, const tsr_brick_stream (*stream)[TSR_TSC_STREAMS],
+                             const tsr_brick_target *target, int32_t *failed);
 
 /* ---- voxels ----------------------------------------------------------------------------------------------------------------------------------- */
 

@@ -74,19 +74,20 @@ static tsr_status measure_brick(struct tsr_encoder *e, int64_t index, double *sq
 {
     const tsr_tsc *t = &e->t;
     const tsr_brick b = tsr_codec_brick(&e->codec, index);
-    tsr_brick_stream streams[TSR_TSC_STREAMS];
+    tsr_brick_stream streams[1][TSR_TSC_STREAMS];
     tsr_status status;
-    const size_t element = tsr_dtype_size(t->dtype);
-    void *samples = malloc((size_t)b.count * 4), *voxels = malloc((size_t)b.count * element);
+    int32_t failed;
+    void *voxels = malloc((size_t)b.count * tsr_dtype_size(t->dtype));
     *squared = 0;
-    if (!samples || !voxels) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "%s: out of memory for a brick", e->path);
+    if (!voxels) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "%s: out of memory for a brick", e->path);
     for (int32_t s = 0; s < t->streams; s++) {
         const int64_t k = index * t->streams + s;
         const int32_t n = e->passes[k * t->layers + t->layers - 1];
         const tsr_planes_stream *from = &e->stream[k];
-        streams[s] = (tsr_brick_stream){ n ? from->bytes : NULL, bytes_needed(from, n), n };
+        streams[0][s] = (tsr_brick_stream){ n ? from->bytes : NULL, bytes_needed(from, n), n };
     }
-    TSR_TRY_GOTO(tsr_brick_decode(&e->codec, &b, streams, samples, voxels), done);
+    const tsr_brick_target packed = tsr_brick_packed(&b, voxels);
+    TSR_TRY_GOTO(tsr_bricks_decode(&e->codec, &b, 1, (const tsr_brick_stream(*)[TSR_TSC_STREAMS])streams, &packed, &failed), done);
     for (int32_t z = 0; z < b.size[2]; z++)
         for (int32_t y = 0; y < b.size[1]; y++) {
             const int64_t from = ((b.origin[2] + z) * t->size[1] + b.origin[1] + y) * t->size[0] + b.origin[0];
@@ -98,7 +99,6 @@ static tsr_status measure_brick(struct tsr_encoder *e, int64_t index, double *sq
         }
     status = TSR_OK;
 done:
-    free(samples);
     free(voxels);
     return status;
 }

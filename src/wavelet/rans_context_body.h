@@ -110,16 +110,29 @@ static void NAME(contexts)(const T *band, const int32_t s[3], int32_t start, con
     }
 }
 
+/* Rows are short: whole vectors of them, then half ones. */
+static inline void NAME(add_magnitudes)(const T *TSR_RESTRICT v, int64_t n, uint32_t *TSR_RESTRICT sum)
+{
+    int64_t x = 0;
+    for (; x + CHUNK <= n; x += CHUNK) _Pragma("omp simd") for (int k = 0; k < CHUNK; k++) sum[x + k] += tsr_rans_magnitude(v[x + k]);
+    for (; x + CHUNK / 2 <= n; x += CHUNK / 2) _Pragma("omp simd") for (int k = 0; k < CHUNK / 2; k++) sum[x + k] += tsr_rans_magnitude(v[x + k]);
+    for (; x < n; x++) sum[x] += tsr_rans_magnitude(v[x]);
+}
+
 /* A band that is complete; where it is smaller than the low band its last samples stand for those that are not there. */
 static void NAME(see)(NAME(seen) * seen, const T *band, const int32_t s[3])
 {
     const int32_t *n = seen->size;
+    seen->bands++;
+    if (s[0] == n[0] && s[1] == n[1] && s[2] == n[2]) {
+        NAME(add_magnitudes)(band, (int64_t)n[0] * n[1] * n[2], seen->sum);
+        return;
+    }
     for (int32_t z = 0; z < n[2]; z++)
         for (int32_t y = 0; y < n[1]; y++) {
             const T *TSR_RESTRICT row = band + ((int64_t)(z < s[2] ? z : s[2] - 1) * s[1] + (y < s[1] ? y : s[1] - 1)) * s[0];
             uint32_t *TSR_RESTRICT sum = seen->sum + ((int64_t)z * n[1] + y) * n[0];
-            for (int32_t x = 0; x < s[0]; x++) sum[x] += tsr_rans_magnitude(row[x]);
+            NAME(add_magnitudes)(row, s[0], sum);
             if (n[0] > s[0]) sum[s[0]] += tsr_rans_magnitude(row[s[0] - 1]);
         }
-    seen->bands++;
 }
