@@ -39,18 +39,6 @@ static void NAME(row_contexts)(const T *band, const int32_t s[3], int32_t reach,
     _Pragma("omp simd") for (int32_t x = 0; x < n; x++) context[x0 + x] = (uint8_t)tsr_rans_context_of_bits(bits[x]);
 }
 
-/* A loop over floats and their bits is no vector to the compiler. */
-static inline void NAME(contexts_of)(const int32_t energy[CHUNK], uint8_t *context)
-{
-    for (int k = 0; k < CHUNK; k += 8) {
-        eight32 v;
-        memcpy(&v, energy + k, sizeof v);
-        const eight32 c = TSR_RANS_OCTAVES((eight32) __builtin_convertvector(v, eight_floats));
-        const eight8 some = __builtin_convertvector(c & (c > 0), eight8);
-        memcpy(context + k, &some, sizeof some);
-    }
-}
-
 /* Contexts of rows y0 <= y < y1 of slice z > 0 from the slice before, whole vectors at a time: what is found beyond the end of a row makes way for
  * the next row. Magnitudes of three rows, with those beside them, are at hand. */
 static void NAME(slice_contexts)(const T *band, const int32_t s[3], const NAME(seen) * seen, int32_t y0, int32_t y1, int32_t z,
@@ -75,15 +63,17 @@ static void NAME(slice_contexts)(const T *band, const int32_t s[3], const NAME(s
         const int32_t y = next - 1;
         const uint32_t *TSR_RESTRICT sum = seen->sum + ((int64_t)z * seen->size[1] + y) * seen->size[0];
         uint8_t *TSR_RESTRICT to = context + (int64_t)y * nx;
-        for (int32_t x = 0; x < room; x += CHUNK) {
+        for (int32_t x = 0; x < room; x += TSR_RANS_CHUNK) {
             const uint16_t *above = row[0] + CHUNK + x, *at = row[1] + CHUNK + x, *below = row[2] + CHUNK + x;
-            int32_t energy[CHUNK];
-            for (int k = 0; k < CHUNK; k++) {
-                const uint32_t around =
-                    TSR_RANS_SLICE_SUM((uint32_t)at[k], (uint32_t)at[k - 1], (uint32_t)at[k + 1], (uint32_t)above[k], (uint32_t)below[k]);
-                energy[k] = (int32_t)tsr_rans_energy(w, around, sum[x + k]);
-            }
-            NAME(contexts_of)(energy, to + x);
+            tsr_rans_chunk five[5], siblings;
+            tsr_rans_widen(at, &five[0]);
+            tsr_rans_widen(at - 1, &five[1]);
+            tsr_rans_widen(at + 1, &five[2]);
+            tsr_rans_widen(above, &five[3]);
+            tsr_rans_widen(below, &five[4]);
+            memcpy(&siblings, sum + x, sizeof siblings);
+            const tsr_rans_chunk around = TSR_RANS_SLICE_SUM(five[0], five[1], five[2], five[3], five[4]), energy = TSR_RANS_ENERGY(w, around, siblings);
+            tsr_rans_contexts(&energy, to + x);
         }
     }
 }
