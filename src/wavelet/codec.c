@@ -165,9 +165,9 @@ static void quantise(const tsr_tsc *t, void *coefficients, int64_t count)
     }
 }
 
-static tsr_status encode_predicted(const tsr_brick *b, const int32_t *samples, tsr_planes_stream *stream)
+static tsr_status encode_predicted(const tsr_brick *b, const int32_t *samples, const tsr_poll *poll, tsr_planes_stream *stream)
 {
-    TSR_TRY(TSR_ISA_SELECT(tsr_predict_encode)(samples, b->size, &stream->bytes, &stream->size));
+    TSR_TRY(TSR_ISA_SELECT(tsr_predict_encode)(samples, b->size, poll, &stream->bytes, &stream->size));
     stream->passes = 1;
     stream->pass[0].bytes = (uint32_t)stream->size;
     return TSR_OK;
@@ -257,12 +257,12 @@ static tsr_status unwrap_fast(const tsr_brick_stream *s, int64_t count, tsr_fast
     return TSR_OK;
 }
 
-tsr_status tsr_brick_encode(const tsr_codec *c, const tsr_brick *b, void *samples, tsr_planes_stream *stream)
+tsr_status tsr_brick_encode(const tsr_codec *c, const tsr_brick *b, void *samples, const tsr_poll *poll, tsr_planes_stream *stream)
 {
     const tsr_tsc *t = c->t;
     const tsr_wavelet_plan *plan = c->plan[b->shape];
     tsr_status status = TSR_OK;
-    if (t->coder == TSR_COMPRESS_PREDICT) return encode_predicted(b, (const int32_t *)samples, &stream[0]);
+    if (t->coder == TSR_COMPRESS_PREDICT) return encode_predicted(b, (const int32_t *)samples, poll, &stream[0]);
     const int blocks = t->coder == TSR_COMPRESS_FAST, rans = t->coder == TSR_COMPRESS_RANS;
     const int narrow = (blocks || rans) && is_narrow(t, b, (const int32_t *)samples);
     void *coefficients = samples;
@@ -276,11 +276,12 @@ tsr_status tsr_brick_encode(const tsr_codec *c, const tsr_brick *b, void *sample
         tsr_planes_band bands[TSR_PLANES_BANDS];
         const int32_t count = bands_of(c, b, r, (int32_t *)coefficients, bands);
         if (!count) continue;
+        TSR_TRY_GOTO(tsr_poll_status(poll), done);
         if (rans && r) TSR_TRY_GOTO(tsr_rans_encode(bands, count, narrow, c->counts ? NULL : &t->model, c->counts, &stream[r]), done);
         else if (blocks || rans) {
             TSR_TRY_GOTO(TSR_ISA_SELECT(tsr_fast_encode)(bands, count, &stream[r]), done);
             TSR_TRY_GOTO(rans ? wrap_even(&stream[r], &bands[0], narrow) : wrap_fast(&stream[r], narrow), done);
-        } else TSR_TRY_GOTO(TSR_ISA_SELECT(tsr_planes_encode)(bands, count, &stream[r]), done);
+        } else TSR_TRY_GOTO(TSR_ISA_SELECT(tsr_planes_encode)(bands, count, poll, &stream[r]), done);
     }
 done:
     if (coefficients != samples) free(coefficients);
@@ -408,13 +409,13 @@ done:
     return status;
 }
 
-static tsr_status decode_samples(const tsr_codec *c, const tsr_brick *b, const tsr_brick_stream *stream, void *samples)
+static tsr_status decode_samples(const tsr_codec *c, const tsr_brick *b, const tsr_brick_stream *stream, const tsr_poll *poll, void *samples)
 {
     const tsr_tsc *t = c->t;
     const tsr_wavelet_plan *plan = c->plan[b->shape];
     tsr_status status = TSR_OK;
     if (t->coder == TSR_COMPRESS_PREDICT) {
-        if (stream[0].bytes) return TSR_ISA_SELECT(tsr_predict_decode)(stream[0].bytes, stream[0].size, b->size, (int32_t *)samples);
+        if (stream[0].bytes) return TSR_ISA_SELECT(tsr_predict_decode)(stream[0].bytes, stream[0].size, b->size, poll, (int32_t *)samples);
         memset(samples, 0, (size_t)b->count * 4);
         return TSR_OK;
     }
@@ -426,7 +427,8 @@ static tsr_status decode_samples(const tsr_codec *c, const tsr_brick *b, const t
         tsr_planes_band bands[TSR_PLANES_BANDS];
         const int32_t count = stream[r].bytes ? bands_of(c, b, r, (int32_t *)coefficients, bands) : 0;
         if (count)
-            TSR_TRY_GOTO(TSR_ISA_SELECT(tsr_planes_decode)(stream[r].bytes, stream[r].size, stream[r].passes, (int32_t)REST, bands, count), done);
+            TSR_TRY_GOTO(TSR_ISA_SELECT(tsr_planes_decode)(stream[r].bytes, stream[r].size, stream[r].passes, (int32_t)REST, bands, count, poll),
+                         done);
     }
     if (t->map == TSR_TSC_REAL) expand(t, coefficients, b->reduced_count);
     if (plan) TSR_TRY_GOTO(transform(plan, 1, coefficients, samples), done);
@@ -437,17 +439,18 @@ done:
 }
 
 tsr_status tsr_bricks_decode(const tsr_codec *c, const tsr_brick *b, int32_t count, const tsr_brick_stream (*stream)[TSR_TSC_STREAMS],
-                             const tsr_brick_target *to, int32_t *failed)
+                             const tsr_brick_target *to, const tsr_poll *poll, int32_t *failed)
 {
     const int together = c->t->coder == TSR_COMPRESS_FAST || c->t->coder == TSR_COMPRESS_RANS;
     for (int32_t k = 0; k < count;) {
         tsr_status status;
         int32_t taken = 0;
+        TSR_TRY(tsr_poll_status(poll));
         if (together) status = decode_fast(c, b + k, tsr_mini(count - k, TSR_FAST_TOGETHER), stream + k, to + k, &taken);
         else {
             void *samples = malloc((size_t)b[k].reduced_count * 4);
             if (!samples) TSR_FAIL(TSR_ERROR_MEMORY, "decompression: out of memory for a brick");
-            status = decode_samples(c, &b[k], stream[k], samples);
+            status = decode_samples(c, &b[k], stream[k], poll, samples);
             if (status == TSR_OK) status = finish_brick(c, &b[k], stream[k], samples, &to[k]);
             free(samples);
             taken = status == TSR_OK;

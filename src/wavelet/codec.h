@@ -10,6 +10,7 @@
 #include "tessera/compress.h"
 #include "tessera/wavelet.h"
 #include "wavelet/bitplanes.h"
+#include "wavelet/poll.h"
 #include "wavelet/rans_isa.h"
 #include "wavelet/samples.h"
 
@@ -77,26 +78,6 @@ tsr_status tsr_tsc_find_region(const tsr_tsc *t, const tsr_decompress_options *o
 /* A volume with the file's metadata, in memory of `context`; `data`: where the voxels are, or NULL for room of its own. */
 tsr_status tsr_tsc_create_volume(const tsr_tsc *t, tsr_context *context, tsr_size3 extents, const tsr_geometry *g, void *data, tsr_volume **volume);
 
-/* The first failure among parallel workers, for the thread that started them: messages belong to threads. */
-typedef struct tsr_shared_failure {
-    int failed;
-    tsr_status status;
-    char message[600];
-} tsr_shared_failure;
-static inline int tsr_shared_failed(tsr_shared_failure *f) { return __atomic_load_n(&f->failed, __ATOMIC_RELAXED); }
-static inline void tsr_shared_fail(tsr_shared_failure *f, tsr_status status)
-{
-    if (__atomic_exchange_n(&f->failed, 1, __ATOMIC_RELAXED)) return;
-    f->status = status;
-    snprintf(f->message, sizeof f->message, "%s", tsr_error_message());
-}
-/* When the workers have ended. */
-static inline tsr_status tsr_shared_status(const tsr_shared_failure *f)
-{
-    if (f->failed) TSR_FAIL(f->status, "%s", f->message);
-    return TSR_OK;
-}
-
 /* ---- bricks ----------------------------------------------------------------------------------------------------------------------------------- */
 
 enum { TSR_CODEC_BANDS = 1 + TSR_PLANES_BANDS * TSR_TSC_LEVELS };
@@ -129,8 +110,8 @@ typedef struct tsr_brick {
 tsr_brick tsr_codec_brick(const tsr_codec *codec, int64_t index);
 
 /* `samples`: int32, or float32 where the map is REAL; overwritten. One stream per resolution (those without samples stay empty); the caller frees
- * stream[k].bytes, also after a failure. */
-tsr_status tsr_brick_encode(const tsr_codec *codec, const tsr_brick *brick, void *samples, tsr_planes_stream *stream);
+ * stream[k].bytes, also after a failure. The poll (may be NULL) is asked now and then. */
+tsr_status tsr_brick_encode(const tsr_codec *codec, const tsr_brick *brick, void *samples, const tsr_poll *poll, tsr_planes_stream *stream);
 /* The layers of each stream, one after the other. */
 typedef struct tsr_brick_stream {
     const uint8_t *bytes;
@@ -152,7 +133,7 @@ static inline tsr_brick_target tsr_brick_packed(const tsr_brick *b, void *voxels
 /* `count` bricks of the same extents; of the coders fast and rans TSR_FAST_TOGETHER of them are faster than one at a time. Any bytes give voxels, but for
  * TSR_ERROR_FORMAT where streams contradict themselves: *failed is the number of that brick, those before it are done. */
 tsr_status tsr_bricks_decode(const tsr_codec *codec, const tsr_brick *brick, int32_t count, const tsr_brick_stream (*stream)[TSR_TSC_STREAMS],
-                             const tsr_brick_target *target, int32_t *failed);
+                             const tsr_brick_target *target, const tsr_poll *poll, int32_t *failed);
 
 /* ---- voxels ----------------------------------------------------------------------------------------------------------------------------------- */
 

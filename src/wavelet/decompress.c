@@ -21,8 +21,8 @@ struct decoder {
         int64_t brick[TSR_FAST_TOGETHER];
         int32_t count;
     } * task;
-    int64_t tasks, first; /* the first of a batch */
-    int64_t asked, good;  /* pieces */
+    int64_t tasks, first, done; /* the first of a batch; how many are done */
+    int64_t asked, good;        /* pieces */
     tsr_shared_failure failure;
 };
 
@@ -149,7 +149,7 @@ static tsr_brick_target target_of(const struct decoder *d, const tsr_brick *b)
 }
 
 /* One brick, or some of the same shape. */
-static tsr_status decode_bricks(struct decoder *d, const int64_t *index, int32_t count)
+static tsr_status decode_bricks(struct decoder *d, const int64_t *index, int32_t count, const tsr_poll *poll)
 {
     const tsr_tsc *t = d->t;
     tsr_brick brick[TSR_FAST_TOGETHER] = { { .count = 0 } };
@@ -172,7 +172,8 @@ static tsr_status decode_bricks(struct decoder *d, const int64_t *index, int32_t
         target[there] = target_of(d, &brick[there]);
         number[there++] = index[k];
     }
-    status = tsr_bricks_decode(&d->codec, brick, there, (const tsr_brick_stream(*)[TSR_TSC_STREAMS])stream, target, &failed);
+    status = tsr_bricks_decode(&d->codec, brick, there, (const tsr_brick_stream(*)[TSR_TSC_STREAMS])stream, target, poll, &failed);
+    if (status == TSR_ERROR_CANCELLED) goto done;
     if (status != TSR_OK) TSR_FAIL_GOTO(status, done, "%s: brick %lld: %s", d->name, (long long)number[failed], tsr_error_message());
 done:
     for (int32_t k = 0; k < count; k++)
@@ -183,10 +184,12 @@ done:
 static void decode_range(void *user, int64_t begin, int64_t end, int worker)
 {
     struct decoder *d = (struct decoder *)user;
-    (void)worker;
     for (int64_t i = d->first + begin; i < d->first + end && !tsr_shared_failed(&d->failure); i++) {
-        const tsr_status status = decode_bricks(d, d->task[i].brick, d->task[i].count);
+        const double fraction = (double)__atomic_load_n(&d->done, __ATOMIC_RELAXED) / (double)d->tasks;
+        const tsr_poll poll = { &d->failure, worker ? NULL : &d->options->progress, "decompressing", fraction };
+        const tsr_status status = decode_bricks(d, d->task[i].brick, d->task[i].count, &poll);
         if (status != TSR_OK) tsr_shared_fail(&d->failure, status);
+        __atomic_fetch_add(&d->done, 1, __ATOMIC_RELAXED);
     }
 }
 

@@ -78,24 +78,28 @@ static inline void wide_planes(const uint8_t *at, int width, int32_t *v)
 #include "wavelet/rans_groups.h"
 
 #define T int16_t
+#define MAGNITUDE tsr_rans_magnitude16
 #define GROUPS decode_groups_int16_t
 #define NAME(f) narrow_##f
 #define EVEN tsr_restore_even16
 #define ODD tsr_restore_odd16
 #include "wavelet/fast_body.h"
 #undef T
+#undef MAGNITUDE
 #undef GROUPS
 #undef NAME
 #undef EVEN
 #undef ODD
 
 #define T int32_t
+#define MAGNITUDE tsr_rans_magnitude
 #define GROUPS decode_groups_int32_t
 #define NAME(f) wide_##f
 #define EVEN tsr_restore_even32
 #define ODD tsr_restore_odd32
 #include "wavelet/fast_body.h"
 #undef T
+#undef MAGNITUDE
 #undef GROUPS
 #undef NAME
 #undef EVEN

@@ -7,9 +7,11 @@
 enum { MOST_EDGE = 256, CHUNK = 16 };
 
 #define T int32_t
+#define MAGNITUDE tsr_rans_magnitude
 #define NAME(f) wide_##f
 #include "wavelet/rans_context_body.h"
 #undef T
+#undef MAGNITUDE
 #undef NAME
 
 /* ---- tables --------------------------------------------------------------------------------------------------------------------------------------- */

@@ -37,6 +37,8 @@ TSR_HD uint32_t tsr_rans_magnitude(int32_t v)
     return m < (uint32_t)TSR_RANS_MAGNITUDE ? m : (uint32_t)TSR_RANS_MAGNITUDE;
 }
 
+TSR_HD uint16_t tsr_rans_magnitude16(int16_t v) { return (uint16_t)(v < 0 ? -v : v); }
+
 /* How a band of `size` sees the coefficients before: 2: those of the slice before, 1: of the row before, 0: none. They belong to earlier groups. */
 TSR_HD int32_t tsr_rans_reach(int32_t nx, int32_t ny) { return nx * (ny - 2) >= TSR_RANS_LANES ? 2 : nx >= TSR_RANS_LANES ? 1 : 0; }
 

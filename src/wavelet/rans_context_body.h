@@ -1,4 +1,4 @@
-/* wavelet/rans_context_body.h: contexts of the coder rans row by row, for coefficients of type T; NAME(f) as in restore_body.h. */
+/* wavelet/rans_context_body.h: contexts of the coder rans row by row, for coefficients of type T, MAGNITUDE of rans.h; NAME(f) as in restore_body.h. */
 
 /* Magnitudes of the bands before, on the grid of the low band; number of them. */
 typedef struct NAME(seen) {
@@ -8,7 +8,7 @@ typedef struct NAME(seen) {
 
 static inline void NAME(magnitudes)(const T *TSR_RESTRICT v, int32_t n, uint16_t *TSR_RESTRICT m)
 {
-    _Pragma("omp simd") for (int32_t x = 0; x < n; x++) m[x] = (uint16_t)tsr_rans_magnitude(v[x]);
+    _Pragma("omp simd") for (int32_t x = 0; x < n; x++) m[x] = (uint16_t)MAGNITUDE(v[x]);
 }
 
 /* Contexts of x0 <= x < x1 in the row (y, z) of a band. */
@@ -56,7 +56,7 @@ static void NAME(slice_contexts)(const T *band, const int32_t s[3], const NAME(s
         row[1] = row[2];
         row[2] = oldest;
         for (int32_t x = 0; x < room; x += CHUNK)
-            for (int k = 0; k < CHUNK; k++) oldest[CHUNK + x + k] = (uint16_t)tsr_rans_magnitude(from[x + k]);
+            for (int k = 0; k < CHUNK; k++) oldest[CHUNK + x + k] = (uint16_t)MAGNITUDE(from[x + k]);
         oldest[CHUNK - 1] = oldest[CHUNK];
         oldest[CHUNK + nx] = oldest[CHUNK + nx - 1];
         if (next <= y0) continue;
@@ -72,7 +72,8 @@ static void NAME(slice_contexts)(const T *band, const int32_t s[3], const NAME(s
             tsr_rans_widen(above, &five[3]);
             tsr_rans_widen(below, &five[4]);
             memcpy(&siblings, sum + x, sizeof siblings);
-            const tsr_rans_chunk around = TSR_RANS_SLICE_SUM(five[0], five[1], five[2], five[3], five[4]), energy = TSR_RANS_ENERGY(w, around, siblings);
+            const tsr_rans_chunk around = TSR_RANS_SLICE_SUM(five[0], five[1], five[2], five[3], five[4]),
+                                 energy = TSR_RANS_ENERGY(w, around, siblings);
             tsr_rans_contexts(&energy, to + x);
         }
     }
@@ -104,8 +105,8 @@ static void NAME(contexts)(const T *band, const int32_t s[3], int32_t start, con
 static inline void NAME(add_magnitudes)(const T *TSR_RESTRICT v, int64_t n, uint32_t *TSR_RESTRICT sum)
 {
     int64_t x = 0;
-    for (; x + CHUNK <= n; x += CHUNK) _Pragma("omp simd") for (int k = 0; k < CHUNK; k++) sum[x + k] += tsr_rans_magnitude(v[x + k]);
-    for (; x + CHUNK / 2 <= n; x += CHUNK / 2) _Pragma("omp simd") for (int k = 0; k < CHUNK / 2; k++) sum[x + k] += tsr_rans_magnitude(v[x + k]);
+    for (; x + CHUNK <= n; x += CHUNK) _Pragma("omp simd") for (int k = 0; k < CHUNK; k++) sum[x + k] += MAGNITUDE(v[x + k]);
+    for (; x + CHUNK / 2 <= n; x += CHUNK / 2) _Pragma("omp simd") for (int k = 0; k < CHUNK / 2; k++) sum[x + k] += MAGNITUDE(v[x + k]);
     for (; x < n; x++) sum[x] += tsr_rans_magnitude(v[x]);
 }
 
