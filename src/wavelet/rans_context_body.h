@@ -39,42 +39,44 @@ static void NAME(row_contexts)(const T *band, const int32_t s[3], int32_t reach,
     _Pragma("omp simd") for (int32_t x = 0; x < n; x++) context[x0 + x] = (uint8_t)tsr_rans_context_of_bits(bits[x]);
 }
 
+/* Magnitudes of row y, and those beside it that stand for what is not there: [CHUNK] is x = 0. */
+static inline void NAME(magnitude_row)(const T *TSR_RESTRICT from, int32_t nx, uint16_t *TSR_RESTRICT to)
+{
+    for (int32_t x = 0; x < nx; x += CHUNK) _Pragma("omp simd") for (int k = 0; k < CHUNK; k++) to[CHUNK + x + k] = (uint16_t)MAGNITUDE(from[x + k]);
+    to[CHUNK - 1] = to[CHUNK];
+    to[CHUNK + nx] = to[CHUNK + nx - 1];
+}
+
 /* Contexts of rows y0 <= y < y1 of slice z > 0 from the slice before, whole vectors at a time: what is found beyond the end of a row makes way for
- * the next row. Magnitudes of three rows, with those beside them, are at hand. */
+ * the next row. Magnitudes of some rows first: what was just written in parts cannot be read as a vector at once. */
 static void NAME(slice_contexts)(const T *band, const int32_t s[3], const NAME(seen) * seen, int32_t y0, int32_t y1, int32_t z,
                                  uint8_t *TSR_RESTRICT context)
 {
-    const int32_t nx = s[0], ny = s[1], room = (nx + CHUNK - 1) / CHUNK * CHUNK;
+    enum { ROWS = 16 };
+    const int32_t nx = s[0], ny = s[1];
     const tsr_rans_weights w = tsr_rans_weigh(1, seen->bands);
     const T *slice = band + (int64_t)(z - 1) * ny * nx;
-    uint16_t memory[3][MOST_EDGE + 2 * CHUNK], *row[3]; /* [CHUNK] is the magnitude of x = 0 */
-    for (int k = 0; k < 3; k++) row[k] = memory[k];
-    for (int32_t next = y0 - 1; next <= y1; next++) { /* row `next` comes in, the one before it has all neighbours */
-        const T *TSR_RESTRICT from = slice + (int64_t)(next < 0 ? 0 : next < ny ? next : ny - 1) * nx;
-        uint16_t *const oldest = row[0];
-        row[0] = row[1];
-        row[1] = row[2];
-        row[2] = oldest;
-        for (int32_t x = 0; x < room; x += CHUNK)
-            for (int k = 0; k < CHUNK; k++) oldest[CHUNK + x + k] = (uint16_t)MAGNITUDE(from[x + k]);
-        oldest[CHUNK - 1] = oldest[CHUNK];
-        oldest[CHUNK + nx] = oldest[CHUNK + nx - 1];
-        if (next <= y0) continue;
-        const int32_t y = next - 1;
-        const uint32_t *TSR_RESTRICT sum = seen->sum + ((int64_t)z * seen->size[1] + y) * seen->size[0];
-        uint8_t *TSR_RESTRICT to = context + (int64_t)y * nx;
-        for (int32_t x = 0; x < room; x += TSR_RANS_CHUNK) {
-            const uint16_t *above = row[0] + CHUNK + x, *at = row[1] + CHUNK + x, *below = row[2] + CHUNK + x;
-            tsr_rans_chunk five[5], siblings;
-            tsr_rans_widen(at, &five[0]);
-            tsr_rans_widen(at - 1, &five[1]);
-            tsr_rans_widen(at + 1, &five[2]);
-            tsr_rans_widen(above, &five[3]);
-            tsr_rans_widen(below, &five[4]);
-            memcpy(&siblings, sum + x, sizeof siblings);
-            const tsr_rans_chunk around = TSR_RANS_SLICE_SUM(five[0], five[1], five[2], five[3], five[4]),
-                                 energy = TSR_RANS_ENERGY(w, around, siblings);
-            tsr_rans_contexts(&energy, to + x);
+    uint16_t row[ROWS + 2][MOST_EDGE + 2 * CHUNK];
+    for (int32_t first = y0; first < y1; first += ROWS) {
+        const int32_t end = tsr_mini(first + ROWS, y1);
+        for (int32_t y = first - 1; y <= end; y++)
+            NAME(magnitude_row)(slice + (int64_t)(y < 0 ? 0 : y < ny ? y : ny - 1) * nx, nx, row[y - first + 1]);
+        for (int32_t y = first; y < end; y++) {
+            const uint16_t *at = row[y - first + 1] + CHUNK, *above = row[y - first] + CHUNK, *below = row[y - first + 2] + CHUNK;
+            const uint32_t *TSR_RESTRICT sum = seen->sum + ((int64_t)z * seen->size[1] + y) * seen->size[0];
+            uint8_t *TSR_RESTRICT to = context + (int64_t)y * nx;
+            for (int32_t x = 0; x < nx; x += TSR_RANS_CHUNK) {
+                tsr_rans_chunk five[5], siblings;
+                tsr_rans_widen(at + x, &five[0]);
+                tsr_rans_widen(at + x - 1, &five[1]);
+                tsr_rans_widen(at + x + 1, &five[2]);
+                tsr_rans_widen(above + x, &five[3]);
+                tsr_rans_widen(below + x, &five[4]);
+                memcpy(&siblings, sum + x, sizeof siblings);
+                const tsr_rans_chunk around = TSR_RANS_SLICE_SUM(five[0], five[1], five[2], five[3], five[4]),
+                                     energy = TSR_RANS_ENERGY(w, around, siblings);
+                tsr_rans_contexts(&energy, to + x);
+            }
         }
     }
 }
@@ -85,6 +87,7 @@ static void NAME(contexts)(const T *band, const int32_t s[3], int32_t start, con
                            uint8_t *context)
 {
     const int32_t reach = tsr_rans_reach(s[0], s[1]);
+    if (reach == 2 && *ready < (int64_t)s[0] * s[1]) need = tsr_maxl(need, (int64_t)s[0] * s[1]); /* the first slice takes nothing of its own band */
     while (*ready < need) {
         const int64_t row = *ready / s[0];
         const int32_t x0 = (int32_t)(*ready % s[0]), left = (int32_t)tsr_minl(need - *ready, s[0] - x0), x1 = reach == 1 ? x0 + left : s[0];

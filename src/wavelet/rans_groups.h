@@ -123,7 +123,10 @@ static inline int token_group(const tsr_rans_lookup *lookup, const uint8_t *cont
     const reg row = _mm512_min_epu16(c, _mm512_or_si512(odd, _mm512_set1_epi16(TSR_RANS_ROWS - 2)));
     const reg bits = _mm512_srli_epi16(_mm512_subs_epu16(c, _mm512_set1_epi16(TSR_RANS_SMALL - 2)), 1);
     reg f[TSR_RANS_TOKENS];
-    for (int k = 1; k < TSR_RANS_TOKENS; k++) f[k] = _mm512_permutexvar_epi16(row, _mm512_loadu_si512((const void *)lookup->first[k]));
+    for (int k = 1; k < TSR_RANS_TOKENS; k++) {
+        f[k] = _mm512_permutexvar_epi16(row, _mm512_loadu_si512((const void *)lookup->first[k]));
+        __asm__("" : "+v"(f[k])); /* or GCC makes one of permutation and blend, which waits for the state */
+    }
     const reg slot = _mm512_packus_epi32(_mm512_and_si512(x[0], slots), _mm512_and_si512(x[1], slots));
     reg begin = zero, end = _mm512_set1_epi16(TSR_RANS_SLOTS), token = zero;
     for (int half = TSR_RANS_TOKENS / 2; half; half /= 2) { /* f[half] is the middle; what remains moves to f[1] to f[half - 1] */
@@ -208,6 +211,8 @@ static inline reg finish_part(reg *x, reg above, reg plain)
 }
 #endif
 
+enum { EACH = TSR_RANS_LANES / PARTS };
+
 /* From here on so many bytes may be read as a group takes. */
 static inline const uint8_t *with_room(struct lanes *t, const uint8_t *at)
 {
@@ -222,53 +227,54 @@ static const uint8_t *escape_group(struct lanes *t, const uint8_t *at, reg state
 {
     uint32_t a[TSR_RANS_LANES];
     for (int k = 0; k < PARTS; k++) {
-        store_part(t->state + TSR_RANS_LANES / PARTS * k, state[k]);
-        store_part(a + TSR_RANS_LANES / PARTS * k, above[k]);
+        store_part(t->state + EACH * k, state[k]);
+        store_part(a + EACH * k, above[k]);
     }
     t->at = at < t->end ? at : t->end;
     escape(t, TSR_RANS_LANES, a);
     for (int k = 0; k < PARTS; k++) {
-        state[k] = load_part(t->state + TSR_RANS_LANES / PARTS * k);
-        above[k] = load_part(a + TSR_RANS_LANES / PARTS * k);
+        state[k] = load_part(t->state + EACH * k);
+        above[k] = load_part(a + EACH * k);
     }
     return with_room(t, t->at);
 }
-/* Whole groups of `many` streams; returns the place behind them. States stay in registers. */
+/* Whole groups of `many` streams; returns the place behind them. Each stream has variables of its own: states stay in registers. */
 #define DECODE_GROUPS(T, PUT)                                                                                                                \
-    static inline __attribute__((always_inline)) int64_t groups_##T(struct lanes *t, const int many, const tsr_rans_lookup *lookup,          \
-                                                                    const uint8_t *const *context, int64_t first, int64_t n, T *const *v)    \
+    static inline __attribute__((always_inline))                                                                                             \
+    const uint8_t *group_##T(struct lanes *t, const tsr_rans_lookup *lookup, const uint8_t *at, reg x[PARTS], const uint8_t *context, T *v)  \
     {                                                                                                                                        \
-        enum { EACH = TSR_RANS_LANES / PARTS };                                                                                              \
-        reg x[2][PARTS];                                                                                                                     \
-        const uint8_t *at[2] = { NULL, NULL };                                                                                               \
-        int64_t i = first;                                                                                                                   \
-        for (int s = 0; s < many; s++) {                                                                                                     \
-            at[s] = t[s].at;                                                                                                                 \
-            for (int k = 0; k < PARTS; k++) x[s][k] = load_part(t[s].state + EACH * k);                                                      \
-        }                                                                                                                                    \
-        for (; i + TSR_RANS_LANES <= first + n; i += TSR_RANS_LANES) {                                                                       \
-            for (int s = 0; s < many; s++) {                                                                                                 \
-                reg above[PARTS], plain[PARTS], value[PARTS];                                                                                \
-                const int far = token_group(lookup, context[s] + i, x[s], above, plain);                                                     \
-                at[s] = with_room(&t[s], at[s]);                                                                                             \
-                for (int k = 0; k < PARTS; k++) x[s][k] = refill_part(lookup, &at[s], x[s][k]);                                              \
-                if (far) at[s] = escape_group(&t[s], at[s], x[s], above);                                                                    \
-                for (int k = 0; k < PARTS; k++) value[k] = finish_part(&x[s][k], above[k], plain[k]);                                        \
-                PUT(v[s] + i, value);                                                                                                        \
-                for (int k = 0; k < PARTS; k++) x[s][k] = refill_part(lookup, &at[s], x[s][k]);                                              \
-                at[s] = at[s] < t[s].end ? at[s] : t[s].end;                                                                                 \
-            }                                                                                                                                \
-        }                                                                                                                                    \
-        for (int s = 0; s < many; s++) {                                                                                                     \
-            t[s].at = at[s];                                                                                                                 \
-            for (int k = 0; k < PARTS; k++) store_part(t[s].state + EACH * k, x[s][k]);                                                      \
-        }                                                                                                                                    \
-        return i - first;                                                                                                                    \
+        reg above[PARTS], plain[PARTS], value[PARTS];                                                                                        \
+        const int far = token_group(lookup, context, x, above, plain);                                                                       \
+        at = with_room(t, at);                                                                                                               \
+        for (int k = 0; k < PARTS; k++) x[k] = refill_part(lookup, &at, x[k]);                                                               \
+        if (far) at = escape_group(t, at, x, above);                                                                                         \
+        for (int k = 0; k < PARTS; k++) value[k] = finish_part(&x[k], above[k], plain[k]);                                                   \
+        PUT(v, value);                                                                                                                       \
+        for (int k = 0; k < PARTS; k++) x[k] = refill_part(lookup, &at, x[k]);                                                               \
+        return at < t->end ? at : t->end;                                                                                                    \
     }                                                                                                                                        \
     static int64_t decode_groups_##T(struct lanes *t, int many, const tsr_rans_lookup *lookup, const uint8_t *const *context, int64_t first, \
                                      int64_t n, T *const *v)                                                                                 \
     {                                                                                                                                        \
-        return many == 2 ? groups_##T(t, 2, lookup, context, first, n, v) : groups_##T(t, 1, lookup, context, first, n, v);                  \
+        struct lanes *const u = &t[many - 1];                                                                                                \
+        const uint8_t *at = t->at, *also = u->at, *const c = context[0], *const d = context[many - 1];                                       \
+        T *const to = v[0], *const too = v[many - 1];                                                                                        \
+        reg x[PARTS], y[PARTS];                                                                                                              \
+        int64_t i = first;                                                                                                                   \
+        for (int k = 0; k < PARTS; k++) x[k] = load_part(t->state + EACH * k);                                                               \
+        for (int k = 0; k < PARTS; k++) y[k] = load_part(u->state + EACH * k);                                                               \
+        for (; many == 1 && i + TSR_RANS_LANES <= first + n; i += TSR_RANS_LANES) at = group_##T(t, lookup, at, x, c + i, to + i);           \
+        for (; i + TSR_RANS_LANES <= first + n; i += TSR_RANS_LANES) {                                                                       \
+            at = group_##T(t, lookup, at, x, c + i, to + i);                                                                                 \
+            also = group_##T(u, lookup, also, y, d + i, too + i);                                                                            \
+        }                                                                                                                                    \
+        if (many == 2) {                                                                                                                     \
+            u->at = also;                                                                                                                    \
+            for (int k = 0; k < PARTS; k++) store_part(u->state + EACH * k, y[k]);                                                           \
+        }                                                                                                                                    \
+        t->at = at;                                                                                                                          \
+        for (int k = 0; k < PARTS; k++) store_part(t->state + EACH * k, x[k]);                                                               \
+        return i - first;                                                                                                                    \
     }
 DECODE_GROUPS(int16_t, put16)
 DECODE_GROUPS(int32_t, put32)
