@@ -7,6 +7,7 @@
 
 #include "core/core.h"
 #include "device/isa.h"
+#include "wavelet/poll.h"
 
 enum { TSR_PLANES_PASSES = 3 * 32, TSR_PLANES_BANDS = 7 };
 
@@ -31,11 +32,11 @@ typedef struct tsr_planes_stream {
     tsr_planes_pass pass[TSR_PLANES_PASSES];
 } tsr_planes_stream;
 
-/* Codes up to TSR_PLANES_BANDS bands together, all planes. */
-TSR_ISA_DECLARE(tsr_status, tsr_planes_encode, const tsr_planes_band *bands, int32_t count, tsr_planes_stream *stream)
+/* Codes up to TSR_PLANES_BANDS bands together, all planes. The poll (may be NULL) is asked for every slice. */
+TSR_ISA_DECLARE(tsr_status, tsr_planes_encode, const tsr_planes_band *bands, int32_t count, const tsr_poll *poll, tsr_planes_stream *stream)
 /* Decodes `passes` passes (fewer if the stream has fewer planes). Bits that are not known become `rest`, 0 to 255, 256ths of their range. Any bytes
  * give coefficients. */
 TSR_ISA_DECLARE(tsr_status, tsr_planes_decode, const uint8_t *stream, size_t bytes, int32_t passes, int32_t rest, const tsr_planes_band *bands,
-                int32_t count)
+                int32_t count, const tsr_poll *poll)
 
 #endif

@@ -149,9 +149,10 @@ TSR_ALWAYS_INLINE void rest_of_row(state *s, const work *w, int64_t first, int32
     }
 }
 
-TSR_ALWAYS_INLINE void code_pass(state *s, const work *w, int32_t plane, int pass, const int decoding)
+TSR_ALWAYS_INLINE tsr_status code_pass(state *s, const work *w, int32_t plane, int pass, const tsr_poll *poll, const int decoding)
 {
-    for (int32_t z = 0; z < w->nz; z++)
+    for (int32_t z = 0; z < w->nz; z++) {
+        TSR_TRY(tsr_poll_status(poll));
         for (int32_t y = 0; y < w->ny; y++) {
             const int64_t first = (z + 1) * w->slice + (y + 1) * w->row + 1;
             const int32_t *values = w->band->data + ((int64_t)z * w->ny + y) * w->nx;
@@ -169,10 +170,12 @@ TSR_ALWAYS_INLINE void code_pass(state *s, const work *w, int32_t plane, int pas
                 }
             }
         }
+    }
     if (pass == 2) {
         const int64_t all = w->slice * (w->nz + 2);
         for (int64_t i = 0; i < all; i++) w->flags[i] &= (uint8_t)~SEEN;
     }
+    return TSR_OK;
 }
 
 static void drop(state **s)
@@ -242,31 +245,39 @@ static int32_t planes_of(const tsr_planes_band *b)
     return bit_length(all);
 }
 
-tsr_status TSR_ISA_NAME(tsr_planes_encode)(const tsr_planes_band *bands, int32_t count, tsr_planes_stream *stream)
+/* All planes, the bands' numbers of planes before them. */
+static tsr_status encode_all(state *s, int32_t count, const tsr_poll *poll, tsr_planes_stream *stream)
+{
+    int32_t top = 0;
+    for (int32_t k = 0; k < count; k++) {
+        s->w[k].top = planes_of(s->w[k].band);
+        top = s->w[k].top > top ? s->w[k].top : top;
+        tsr_code_plain(&s->coder, (uint32_t)s->w[k].top, 6, 0);
+        stream->energy += energy_of(s->w[k].band);
+    }
+    for (int32_t plane = top - 1; plane >= 0; plane--)
+        for (int pass = 0; pass < 3; pass++) {
+            for (int32_t k = 0; k < count; k++)
+                if (plane < s->w[k].top) TSR_TRY(code_pass(s, &s->w[k], plane, pass, poll, 0));
+            stream->pass[stream->passes++] = (tsr_planes_pass){ (uint32_t)tsr_coder_needed(&s->coder), s->gain };
+        }
+    return TSR_OK;
+}
+
+tsr_status TSR_ISA_NAME(tsr_planes_encode)(const tsr_planes_band *bands, int32_t count, const tsr_poll *poll, tsr_planes_stream *stream)
 {
     state *s = NULL;
     memset(stream, 0, sizeof *stream);
     TSR_TRY(create(bands, count, &s));
     tsr_coder_write(&s->coder);
-    int32_t top = 0;
-    for (int32_t k = 0; k < count; k++) {
-        s->w[k].top = planes_of(&bands[k]);
-        top = s->w[k].top > top ? s->w[k].top : top;
-        tsr_code_plain(&s->coder, (uint32_t)s->w[k].top, 6, 0);
-        stream->energy += energy_of(&bands[k]);
-    }
-    for (int32_t plane = top - 1; plane >= 0; plane--)
-        for (int pass = 0; pass < 3; pass++) {
-            for (int32_t k = 0; k < count; k++)
-                if (plane < s->w[k].top) code_pass(s, &s->w[k], plane, pass, 0);
-            stream->pass[stream->passes++] = (tsr_planes_pass){ (uint32_t)tsr_coder_needed(&s->coder), s->gain };
-        }
+    const tsr_status status = encode_all(s, count, poll, stream);
     tsr_coder_finish(&s->coder);
     const int failed = s->coder.failed;
-    if (failed) free(s->coder.bytes);
+    if (failed || status != TSR_OK) free(s->coder.bytes);
     else stream->bytes = s->coder.bytes;
     stream->size = s->coder.used;
     drop(&s);
+    TSR_TRY(status);
     if (failed) TSR_FAIL(TSR_ERROR_MEMORY, "compression: out of memory for a stream");
     return TSR_OK;
 }
@@ -288,13 +299,10 @@ static void give(const work *w, const uint8_t *lowest, int32_t rest)
         }
 }
 
-tsr_status TSR_ISA_NAME(tsr_planes_decode)(const uint8_t *stream, size_t bytes, int32_t passes, int32_t rest, const tsr_planes_band *bands,
-                                           int32_t count)
+/* What `passes` passes give. */
+static tsr_status decode_all(state *s, int32_t count, int32_t passes, int32_t rest, const tsr_poll *poll)
 {
-    state *s = NULL;
     int32_t top = 0, plane = 0, pass = 0;
-    TSR_TRY(create(bands, count, &s));
-    tsr_coder_read(&s->coder, stream, bytes);
     for (int32_t k = 0; k < count; k++) {
         const int32_t t = (int32_t)tsr_code_plain(&s->coder, 0, 6, 1);
         s->w[k].top = passes > 0 && t <= 32 ? t : 0;
@@ -303,11 +311,22 @@ tsr_status TSR_ISA_NAME(tsr_planes_decode)(const uint8_t *stream, size_t bytes, 
     for (plane = top - 1; plane >= 0 && passes > 0; plane--)
         for (pass = 0; pass < 3 && passes > 0; pass++, passes--)
             for (int32_t k = 0; k < count; k++)
-                if (plane < s->w[k].top) code_pass(s, &s->w[k], plane, pass, 1);
+                if (plane < s->w[k].top) TSR_TRY(code_pass(s, &s->w[k], plane, pass, poll, 1));
     plane++;
     /* Cut within a plane: samples that were coded in it are known down to it, the others down to the one above. */
     const uint8_t within[2] = { (uint8_t)(pass < 3 ? plane + 1 : plane), (uint8_t)plane };
     for (int32_t k = 0; k < count; k++) give(&s->w[k], within, rest);
+    return TSR_OK;
+}
+
+tsr_status TSR_ISA_NAME(tsr_planes_decode)(const uint8_t *stream, size_t bytes, int32_t passes, int32_t rest, const tsr_planes_band *bands,
+                                           int32_t count, const tsr_poll *poll)
+{
+    state *s = NULL;
+    TSR_TRY(create(bands, count, &s));
+    tsr_coder_read(&s->coder, stream, bytes);
+    const tsr_status status = decode_all(s, count, passes, rest, poll);
     drop(&s);
+    TSR_TRY(status);
     return TSR_OK;
 }

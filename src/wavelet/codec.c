@@ -165,9 +165,9 @@ static void quantise(const tsr_tsc *t, void *coefficients, int64_t count)
     }
 }
 
-static tsr_status encode_predicted(const tsr_brick *b, const int32_t *samples, tsr_planes_stream *stream)
+static tsr_status encode_predicted(const tsr_brick *b, const int32_t *samples, const tsr_poll *poll, tsr_planes_stream *stream)
 {
-    TSR_TRY(TSR_ISA_SELECT(tsr_predict_encode)(samples, b->size, &stream->bytes, &stream->size));
+    TSR_TRY(TSR_ISA_SELECT(tsr_predict_encode)(samples, b->size, poll, &stream->bytes, &stream->size));
     stream->passes = 1;
     stream->pass[0].bytes = (uint32_t)stream->size;
     return TSR_OK;
@@ -257,12 +257,12 @@ static tsr_status unwrap_fast(const tsr_brick_stream *s, int64_t count, tsr_fast
     return TSR_OK;
 }
 
-tsr_status tsr_brick_encode(const tsr_codec *c, const tsr_brick *b, void *samples, tsr_planes_stream *stream)
+tsr_status tsr_brick_encode(const tsr_codec *c, const tsr_brick *b, void *samples, const tsr_poll *poll, tsr_planes_stream *stream)
 {
     const tsr_tsc *t = c->t;
     const tsr_wavelet_plan *plan = c->plan[b->shape];
     tsr_status status = TSR_OK;
-    if (t->coder == TSR_COMPRESS_PREDICT) return encode_predicted(b, (const int32_t *)samples, &stream[0]);
+    if (t->coder == TSR_COMPRESS_PREDICT) return encode_predicted(b, (const int32_t *)samples, poll, &stream[0]);
     const int blocks = t->coder == TSR_COMPRESS_FAST, rans = t->coder == TSR_COMPRESS_RANS;
     const int narrow = (blocks || rans) && is_narrow(t, b, (const int32_t *)samples);
     void *coefficients = samples;
@@ -276,11 +276,12 @@ tsr_status tsr_brick_encode(const tsr_codec *c, const tsr_brick *b, void *sample
         tsr_planes_band bands[TSR_PLANES_BANDS];
         const int32_t count = bands_of(c, b, r, (int32_t *)coefficients, bands);
         if (!count) continue;
+        TSR_TRY_GOTO(tsr_poll_status(poll), done);
         if (rans && r) TSR_TRY_GOTO(tsr_rans_encode(bands, count, narrow, c->counts ? NULL : &t->model, c->counts, &stream[r]), done);
         else if (blocks || rans) {
             TSR_TRY_GOTO(TSR_ISA_SELECT(tsr_fast_encode)(bands, count, &stream[r]), done);
             TSR_TRY_GOTO(rans ? wrap_even(&stream[r], &bands[0], narrow) : wrap_fast(&stream[r], narrow), done);
-        } else TSR_TRY_GOTO(TSR_ISA_SELECT(tsr_planes_encode)(bands, count, &stream[r]), done);
+        } else TSR_TRY_GOTO(TSR_ISA_SELECT(tsr_planes_encode)(bands, count, poll, &stream[r]), done);
     }
 done:
     if (coefficients != samples) free(coefficients);
@@ -311,46 +312,110 @@ static void lower_gain(const tsr_codec *c, const tsr_brick *b, float *samples)
     for (int64_t i = 0; i < b->reduced_count; i++) samples[i] *= (float)gain;
 }
 
-/* Narrow samples become voxels without a detour where the map allows it; *voxels is then NULL. */
-static tsr_status decode_fast(const tsr_codec *c, const tsr_brick *b, const tsr_brick_stream *stream, void *samples, void **voxels)
+/* Voxels to where they are wanted. */
+static void place(const tsr_tsc *t, const tsr_brick *b, const tsr_brick_target *to, const void *voxels)
 {
-    const tsr_tsc *t = c->t;
-    const int rans = t->coder == TSR_COMPRESS_RANS;
-    tsr_fast_source source[TSR_TSC_STREAMS];
-    const int32_t levels = tsr_max64(levels_of(t, b->size) - c->reduce, 0), absent = t->levels - levels_of(t, b->size);
-    uint8_t *plain[TSR_TSC_STREAMS] = { NULL };
-    int narrow = 1, width = 0;
+    const int64_t element = (int64_t)tsr_dtype_size(t->dtype);
+    const char *from = (const char *)voxels + ((to->from[2] * b->reduced[1] + to->from[1]) * b->reduced[0] + to->from[0]) * element;
+    for (int64_t z = 0; z < to->count[2]; z++)
+        for (int64_t y = 0; y < to->count[1] && to->count[0] > 0; y++)
+            memcpy((char *)to->voxels + (z * to->step[1] + y * to->step[0]) * element, from + (z * b->reduced[1] + y) * b->reduced[0] * element,
+                   (size_t)(to->count[0] * element));
+}
+
+static tsr_status finish_brick(const tsr_codec *c, const tsr_brick *b, const tsr_brick_stream *stream, const void *samples,
+                               const tsr_brick_target *to)
+{
+    const tsr_brick_stream *exceptions = &stream[c->t->resolutions];
+    void *voxels = malloc((size_t)b->reduced_count * tsr_dtype_size(c->t->dtype));
     tsr_status status = TSR_OK;
-    void *work = NULL;
+    if (!voxels) TSR_FAIL(TSR_ERROR_MEMORY, "decompression: out of memory for a brick");
+    tsr_map_inverse(c->t, b, samples, voxels);
+    if (c->t->exceptions && exceptions->bytes)
+        TSR_TRY_GOTO(tsr_map_exceptions(c->t, c->reduce, b, exceptions->bytes, exceptions->size, voxels), done);
+    place(c->t, b, to, voxels);
+done:
+    free(voxels);
+    return status;
+}
+
+/* The streams of a brick of coders fast and rans as they are decoded. */
+typedef struct unwrapped {
+    int32_t levels;
+    int narrow;
+    uint8_t *plain[TSR_FAST_STREAMS]; /* malloc'd where packed blocks were packed again */
+} unwrapped;
+static tsr_status unwrap(const tsr_codec *c, const tsr_brick *b, const tsr_brick_stream *stream, tsr_fast_brick *source, unwrapped *u)
+{
+    const int rans = c->t->coder == TSR_COMPRESS_RANS;
+    const int32_t levels = (int32_t)tsr_max64(levels_of(c->t, b->size) - c->reduce, 0), absent = c->t->levels - levels_of(c->t, b->size);
+    int width = 0;
+    u->levels = levels;
+    u->narrow = 1;
     for (int32_t r = 0; r <= levels; r++) {
         const tsr_brick_stream *from = &stream[r ? r + absent : 0];
-        TSR_TRY_GOTO(rans ? unwrap_rans(from, r, &source[r]) : unwrap_fast(from, b->count, &source[r], &plain[r]), done);
+        TSR_TRY(rans ? unwrap_rans(from, r, &source->stream[r]) : unwrap_fast(from, b->count, &source->stream[r], &u->plain[r]));
         if (rans && from->bytes && width && from->bytes[FAST_WIDTH] != width)
-            TSR_FAIL_GOTO(TSR_ERROR_FORMAT, done, "streams say coefficients of %d and of %d bytes, expected one of them", width, from->bytes[FAST_WIDTH]);
+            TSR_FAIL(TSR_ERROR_FORMAT, "streams say coefficients of %d and of %d bytes, expected one of them", width, from->bytes[FAST_WIDTH]);
         if (from->bytes) width = from->bytes[FAST_WIDTH];
-        narrow &= width != 4;
+        u->narrow &= width != 4;
     }
-    if (!(work = malloc(rans ? tsr_rans_work(b->reduced_count, narrow) : tsr_fast_work(b->reduced_count, narrow)))) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "decompression: out of memory for a brick");
-    const void *result = rans ? TSR_ISA_SELECT(tsr_rans_decode)(source, levels, b->reduced, narrow, c->lookup, work)
-                              : TSR_ISA_SELECT(tsr_fast_decode)(source, levels, b->reduced, narrow, work);
-    const int direct = narrow && t->map == TSR_TSC_INTEGER && t->dtype <= TSR_I16 && t->base >= -32768 && t->base <= 65535;
-    if (direct) TSR_ISA_SELECT(tsr_fast_store)((const int16_t *)result, b->reduced_count, (int32_t)t->base, t->dtype, *voxels);
-    else if (narrow) TSR_ISA_SELECT(tsr_fast_widen)((const int16_t *)result, b->reduced_count, (int32_t *)samples);
-    else memcpy(samples, result, (size_t)b->reduced_count * 4);
-    if (direct) *voxels = NULL;
+    return TSR_OK;
+}
+
+/* Narrow samples become voxels without a detour where the map allows it. */
+static tsr_status finish_fast(const tsr_codec *c, const tsr_brick *b, const tsr_brick_stream *stream, const void *samples, int narrow,
+                              const tsr_brick_target *to)
+{
+    const tsr_tsc *t = c->t;
+    if (!narrow) return finish_brick(c, b, stream, samples, to);
+    if (t->map == TSR_TSC_INTEGER && t->dtype <= TSR_I16 && t->base >= -32768 && t->base <= 65535) {
+        const int64_t step[2] = { b->reduced[0], (int64_t)b->reduced[0] * b->reduced[1] };
+        TSR_ISA_SELECT(tsr_fast_store)
+        ((const int16_t *)samples + to->from[2] * step[1] + to->from[1] * step[0] + to->from[0], step, to->count, (int32_t)t->base, t->dtype,
+         to->voxels, to->step);
+        return TSR_OK;
+    }
+    int32_t *wide = (int32_t *)malloc((size_t)b->reduced_count * 4);
+    if (!wide) TSR_FAIL(TSR_ERROR_MEMORY, "decompression: out of memory for a brick");
+    TSR_ISA_SELECT(tsr_fast_widen)((const int16_t *)samples, b->reduced_count, wide);
+    const tsr_status status = finish_brick(c, b, stream, wide, to);
+    free(wide);
+    return status;
+}
+
+/* One brick, or two of one shape if their coefficients have the same width; *taken is set to how many are done, or to the number of the one that failed. */
+static tsr_status decode_fast(const tsr_codec *c, const tsr_brick *b, int32_t count, const tsr_brick_stream (*stream)[TSR_TSC_STREAMS],
+                              const tsr_brick_target *to, int32_t *taken)
+{
+    const int rans = c->t->coder == TSR_COMPRESS_RANS;
+    tsr_fast_brick source[TSR_FAST_TOGETHER] = { { { { NULL, 0 } } } };
+    unwrapped u[TSR_FAST_TOGETHER] = { { 0 } };
+    const void *samples[TSR_FAST_TOGETHER] = { NULL };
+    void *work = NULL;
+    tsr_status status = TSR_OK;
+    *taken = 0;
+    TSR_TRY_GOTO(unwrap(c, &b[0], stream[0], &source[0], &u[0]), done);
+    if (count > 1 && unwrap(c, &b[1], stream[1], &source[1], &u[1]) != TSR_OK) count = 1; /* it fails when its turn comes */
+    if (count > 1 && u[0].narrow != u[1].narrow) count = 1;
+    work = malloc(tsr_fast_work(b->reduced_count, count, u[0].narrow, rans));
+    if (!work) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "decompression: out of memory for a brick");
+    TSR_ISA_SELECT(tsr_fast_decode)(source, count, u[0].levels, b->reduced, u[0].narrow, c->lookup, work, samples);
+    for (; *taken < count; ++*taken) TSR_TRY_GOTO(finish_fast(c, &b[*taken], stream[*taken], samples[*taken], u[0].narrow, &to[*taken]), done);
 done:
-    for (int32_t r = 0; r <= levels; r++) free(plain[r]);
+    for (int k = 0; k < TSR_FAST_TOGETHER; k++)
+        for (int32_t r = 0; r < TSR_FAST_STREAMS; r++) free(u[k].plain[r]);
     free(work);
     return status;
 }
 
-static tsr_status decode_samples(const tsr_codec *c, const tsr_brick *b, const tsr_brick_stream *stream, void *samples)
+static tsr_status decode_samples(const tsr_codec *c, const tsr_brick *b, const tsr_brick_stream *stream, const tsr_poll *poll, void *samples)
 {
     const tsr_tsc *t = c->t;
     const tsr_wavelet_plan *plan = c->plan[b->shape];
     tsr_status status = TSR_OK;
     if (t->coder == TSR_COMPRESS_PREDICT) {
-        if (stream[0].bytes) return TSR_ISA_SELECT(tsr_predict_decode)(stream[0].bytes, stream[0].size, b->size, (int32_t *)samples);
+        if (stream[0].bytes) return TSR_ISA_SELECT(tsr_predict_decode)(stream[0].bytes, stream[0].size, b->size, poll, (int32_t *)samples);
         memset(samples, 0, (size_t)b->count * 4);
         return TSR_OK;
     }
@@ -362,7 +427,8 @@ static tsr_status decode_samples(const tsr_codec *c, const tsr_brick *b, const t
         tsr_planes_band bands[TSR_PLANES_BANDS];
         const int32_t count = stream[r].bytes ? bands_of(c, b, r, (int32_t *)coefficients, bands) : 0;
         if (count)
-            TSR_TRY_GOTO(TSR_ISA_SELECT(tsr_planes_decode)(stream[r].bytes, stream[r].size, stream[r].passes, (int32_t)REST, bands, count), done);
+            TSR_TRY_GOTO(TSR_ISA_SELECT(tsr_planes_decode)(stream[r].bytes, stream[r].size, stream[r].passes, (int32_t)REST, bands, count, poll),
+                         done);
     }
     if (t->map == TSR_TSC_REAL) expand(t, coefficients, b->reduced_count);
     if (plan) TSR_TRY_GOTO(transform(plan, 1, coefficients, samples), done);
@@ -372,13 +438,25 @@ done:
     return status;
 }
 
-tsr_status tsr_brick_decode(const tsr_codec *c, const tsr_brick *b, const tsr_brick_stream *stream, void *samples, void *voxels)
+tsr_status tsr_bricks_decode(const tsr_codec *c, const tsr_brick *b, int32_t count, const tsr_brick_stream (*stream)[TSR_TSC_STREAMS],
+                             const tsr_brick_target *to, const tsr_poll *poll, int32_t *failed)
 {
-    void *left = voxels;
-    if (c->t->coder == TSR_COMPRESS_FAST || c->t->coder == TSR_COMPRESS_RANS) TSR_TRY(decode_fast(c, b, stream, samples, &left));
-    else TSR_TRY(decode_samples(c, b, stream, samples));
-    if (left) tsr_map_inverse(c->t, b, samples, voxels);
-    const tsr_brick_stream *exceptions = &stream[c->t->resolutions];
-    if (c->t->exceptions && exceptions->bytes) TSR_TRY(tsr_map_exceptions(c->t, c->reduce, b, exceptions->bytes, exceptions->size, voxels));
+    const int together = c->t->coder == TSR_COMPRESS_FAST || c->t->coder == TSR_COMPRESS_RANS;
+    for (int32_t k = 0; k < count;) {
+        tsr_status status;
+        int32_t taken = 0;
+        TSR_TRY(tsr_poll_status(poll));
+        if (together) status = decode_fast(c, b + k, tsr_mini(count - k, TSR_FAST_TOGETHER), stream + k, to + k, &taken);
+        else {
+            void *samples = malloc((size_t)b[k].reduced_count * 4);
+            if (!samples) TSR_FAIL(TSR_ERROR_MEMORY, "decompression: out of memory for a brick");
+            status = decode_samples(c, &b[k], stream[k], poll, samples);
+            if (status == TSR_OK) status = finish_brick(c, &b[k], stream[k], samples, &to[k]);
+            free(samples);
+            taken = status == TSR_OK;
+        }
+        *failed = k += taken;
+        TSR_TRY(status);
+    }
     return TSR_OK;
 }

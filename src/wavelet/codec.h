@@ -10,6 +10,7 @@
 #include "tessera/compress.h"
 #include "tessera/wavelet.h"
 #include "wavelet/bitplanes.h"
+#include "wavelet/poll.h"
 #include "wavelet/rans_isa.h"
 #include "wavelet/samples.h"
 
@@ -43,10 +44,7 @@ typedef struct tsr_tsc {
     int64_t first, bytes; /* of the pieces; of the complete file */
 } tsr_tsc;
 
-static inline tsr_code_map tsr_tsc_code_map(const tsr_tsc *t)
-{
-    return (tsr_code_map){ t->map, t->dtype, t->base, t->base_real, t->step };
-}
+static inline tsr_code_map tsr_tsc_code_map(const tsr_tsc *t) { return (tsr_code_map){ t->map, t->dtype, t->base, t->base_real, t->step }; }
 
 void tsr_tsc_clear(tsr_tsc *t);
 /* Derived fields: bricks, streams, pieces. TSR_ERROR_ARGUMENT if the grid is impossible; `name` begins the message. */
@@ -80,26 +78,6 @@ tsr_status tsr_tsc_find_region(const tsr_tsc *t, const tsr_decompress_options *o
 /* A volume with the file's metadata, in memory of `context`; `data`: where the voxels are, or NULL for room of its own. */
 tsr_status tsr_tsc_create_volume(const tsr_tsc *t, tsr_context *context, tsr_size3 extents, const tsr_geometry *g, void *data, tsr_volume **volume);
 
-/* The first failure among parallel workers, for the thread that started them: messages belong to threads. */
-typedef struct tsr_shared_failure {
-    int failed;
-    tsr_status status;
-    char message[600];
-} tsr_shared_failure;
-static inline int tsr_shared_failed(tsr_shared_failure *f) { return __atomic_load_n(&f->failed, __ATOMIC_RELAXED); }
-static inline void tsr_shared_fail(tsr_shared_failure *f, tsr_status status)
-{
-    if (__atomic_exchange_n(&f->failed, 1, __ATOMIC_RELAXED)) return;
-    f->status = status;
-    snprintf(f->message, sizeof f->message, "%s", tsr_error_message());
-}
-/* When the workers have ended. */
-static inline tsr_status tsr_shared_status(const tsr_shared_failure *f)
-{
-    if (f->failed) TSR_FAIL(f->status, "%s", f->message);
-    return TSR_OK;
-}
-
 /* ---- bricks ----------------------------------------------------------------------------------------------------------------------------------- */
 
 enum { TSR_CODEC_BANDS = 1 + TSR_PLANES_BANDS * TSR_TSC_LEVELS };
@@ -132,17 +110,30 @@ typedef struct tsr_brick {
 tsr_brick tsr_codec_brick(const tsr_codec *codec, int64_t index);
 
 /* `samples`: int32, or float32 where the map is REAL; overwritten. One stream per resolution (those without samples stay empty); the caller frees
- * stream[k].bytes, also after a failure. */
-tsr_status tsr_brick_encode(const tsr_codec *codec, const tsr_brick *brick, void *samples, tsr_planes_stream *stream);
+ * stream[k].bytes, also after a failure. The poll (may be NULL) is asked now and then. */
+tsr_status tsr_brick_encode(const tsr_codec *codec, const tsr_brick *brick, void *samples, const tsr_poll *poll, tsr_planes_stream *stream);
 /* The layers of each stream, one after the other. */
 typedef struct tsr_brick_stream {
     const uint8_t *bytes;
     size_t size;
     int32_t passes;
 } tsr_brick_stream;
-/* The voxels of a brick at the codec's resolution, packed; `samples` is room for 4 bytes each. Any bytes give voxels, but for TSR_ERROR_FORMAT where the
- * list of exceptions contradicts itself. */
-tsr_status tsr_brick_decode(const tsr_codec *codec, const tsr_brick *brick, const tsr_brick_stream *stream, void *samples, void *voxels);
+/* Which voxels of a brick, at the codec's resolution, go where. */
+typedef struct tsr_brick_target {
+    int64_t from[3], count[3];
+    void *voxels;    /* the first of them */
+    int64_t step[2]; /* voxels from row to row, from slice to slice */
+} tsr_brick_target;
+static inline tsr_brick_target tsr_brick_packed(const tsr_brick *b, void *voxels)
+{
+    return (tsr_brick_target){
+        { 0, 0, 0 }, { b->reduced[0], b->reduced[1], b->reduced[2] }, voxels, { b->reduced[0], (int64_t)b->reduced[0] * b->reduced[1] }
+    };
+}
+/* `count` bricks of the same extents; of the coders fast and rans TSR_FAST_TOGETHER of them are faster than one at a time. Any bytes give voxels, but for
+ * TSR_ERROR_FORMAT where streams contradict themselves: *failed is the number of that brick, those before it are done. */
+tsr_status tsr_bricks_decode(const tsr_codec *codec, const tsr_brick *brick, int32_t count, const tsr_brick_stream (*stream)[TSR_TSC_STREAMS],
+                             const tsr_brick_target *target, const tsr_poll *poll, int32_t *failed);
 
 /* ---- voxels ----------------------------------------------------------------------------------------------------------------------------------- */
 

@@ -183,7 +183,7 @@ static tsr_status choose(struct tsr_encoder *e)
 
 /* ---- bricks ------------------------------------------------------------------------------------------------------------------------------------------ */
 
-static tsr_status encode_brick(struct tsr_encoder *e, int64_t index)
+static tsr_status encode_brick(struct tsr_encoder *e, int64_t index, const tsr_poll *poll)
 {
     const tsr_brick b = tsr_codec_brick(&e->codec, index);
     tsr_planes_stream *stream = e->stream + index * e->t.streams;
@@ -195,7 +195,7 @@ static tsr_status encode_brick(struct tsr_encoder *e, int64_t index)
     TSR_TRY_GOTO(tsr_map_forward(&e->t, e->volume, &b, samples, &exceptions, &bytes), done);
     if (exceptions)
         stream[e->t.resolutions] = (tsr_planes_stream){ .bytes = exceptions, .size = bytes, .passes = 1, .pass = { { (uint32_t)bytes, 0 } } };
-    TSR_TRY_GOTO(tsr_brick_encode(&e->codec, &b, samples, stream), done);
+    TSR_TRY_GOTO(tsr_brick_encode(&e->codec, &b, samples, poll, stream), done);
 done:
     free(samples);
     return status;
@@ -204,10 +204,11 @@ done:
 static void encode_range(void *user, int64_t begin, int64_t end, int worker)
 {
     struct tsr_encoder *e = (struct tsr_encoder *)user;
-    (void)worker;
     for (int64_t k = begin; k < end && !tsr_shared_failed(&e->failure); k++) {
-        const tsr_status status = encode_brick(e, e->first + k * e->stride);
+        const tsr_poll poll = tsr_encoder_poll(e, worker);
+        const tsr_status status = encode_brick(e, e->first + k * e->stride, &poll);
         if (status != TSR_OK) tsr_shared_fail(&e->failure, status);
+        __atomic_fetch_add(&e->coded, 1, __ATOMIC_RELAXED);
     }
 }
 
@@ -273,6 +274,9 @@ static tsr_status encode_bricks(struct tsr_encoder *e, int64_t first, int64_t st
     const int64_t count = tsr_ceil_div(e->t.brick_count - first, stride), batch = 4 * (int64_t)e->threads;
     int64_t rested = 0;
     e->stride = stride;
+    e->coded = 0;
+    e->to_code = count;
+    e->stage = stage;
     for (int64_t k = 0; k < count; k += batch) {
         TSR_PROGRESS(&e->options->progress, (double)k / (double)count, stage);
         e->first = first + k * stride;

@@ -5,6 +5,7 @@
 #include "core/parallel.h"
 #include "io/pieces.h"
 #include "wavelet/codec.h"
+#include "wavelet/fast.h"
 
 struct decoder {
     const tsr_tsc *t;
@@ -13,10 +14,15 @@ struct decoder {
     const uint8_t *content;
     tsr_codec codec;
     tsr_volume *volume;
-    int64_t box[2][3];         /* of the full resolution */
-    int64_t origin[3];         /* of the volume, in the reduced resolution */
-    int64_t grid[2][3], first; /* bricks that meet the box; the first of a batch */
-    int64_t asked, good;       /* pieces */
+    int64_t box[2][3];  /* of the full resolution */
+    int64_t origin[3];  /* of the volume, in the reduced resolution */
+    int64_t grid[2][3]; /* bricks that meet the box */
+    struct task {
+        int64_t brick[TSR_FAST_TOGETHER];
+        int32_t count;
+    } * task;
+    int64_t tasks, first, done; /* the first of a batch; how many are done */
+    int64_t asked, good;        /* pieces */
     tsr_shared_failure failure;
 };
 
@@ -127,71 +133,99 @@ static tsr_status gather(struct decoder *d, int64_t brick, int32_t stream, tsr_b
 }
 
 /* The part of a decoded brick that lies in the volume. */
-static void place(const struct decoder *d, const tsr_brick *b, const char *voxels)
+static tsr_brick_target target_of(const struct decoder *d, const tsr_brick *b)
 {
-    const size_t element = tsr_dtype_size(d->t->dtype);
     const int64_t size[3] = { d->volume->size.x, d->volume->size.y, d->volume->size.z };
-    int64_t from[3], to[3], at[3];
-    for (int a = 0; a < 3; a++) {
+    tsr_brick_target t = { .step = { size[0], size[0] * size[1] } };
+    int64_t at = 0;
+    for (int a = 2; a >= 0; a--) {
         const int64_t origin = (b->origin[a] >> reduce_along(d, a)) - d->origin[a]; /* of the brick, in the volume */
-        from[a] = tsr_max64(0, -origin);
-        to[a] = tsr_min64(b->reduced[a], size[a] - origin);
-        at[a] = origin;
+        t.from[a] = tsr_max64(0, -origin);
+        t.count[a] = tsr_max64(0, tsr_min64(b->reduced[a], size[a] - origin) - t.from[a]);
+        at = at * size[a] + origin + t.from[a];
     }
-    for (int64_t z = from[2]; z < to[2]; z++)
-        for (int64_t y = from[1]; y < to[1] && from[0] < to[0]; y++)
-            memcpy((char *)d->volume->data + (((at[2] + z) * size[1] + at[1] + y) * size[0] + at[0] + from[0]) * (int64_t)element,
-                   voxels + ((z * b->reduced[1] + y) * b->reduced[0] + from[0]) * (int64_t)element, (size_t)(to[0] - from[0]) * element);
+    t.voxels = (char *)d->volume->data + (t.count[0] && t.count[1] && t.count[2] ? at * (int64_t)tsr_dtype_size(d->t->dtype) : 0);
+    return t;
 }
 
-static tsr_status decode_brick(struct decoder *d, int64_t index)
+/* One brick, or some of the same shape. */
+static tsr_status decode_bricks(struct decoder *d, const int64_t *index, int32_t count, const tsr_poll *poll)
 {
     const tsr_tsc *t = d->t;
-    const tsr_brick b = tsr_codec_brick(&d->codec, index);
-    tsr_brick_stream stream[TSR_TSC_STREAMS] = { { 0 } };
-    uint8_t *joined[TSR_TSC_STREAMS] = { NULL };
-    tsr_status status;
-    const size_t element = tsr_dtype_size(t->dtype);
-    void *samples = malloc((size_t)b.reduced_count * 4), *voxels = malloc((size_t)b.reduced_count * element);
-    int any = 0;
-    if (!samples || !voxels) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "%s: out of memory for a brick", d->name);
-    for (int32_t s = 0; s < t->streams; s++) {
-        if (s < t->resolutions && s >= t->resolutions - d->options->reduce) continue;
-        TSR_TRY_GOTO(gather(d, index, s, &stream[s], &joined[s]), done);
-        any |= s < t->resolutions && stream[s].bytes;
+    tsr_brick brick[TSR_FAST_TOGETHER] = { { .count = 0 } };
+    tsr_brick_stream stream[TSR_FAST_TOGETHER][TSR_TSC_STREAMS] = { { { 0 } } };
+    tsr_brick_target target[TSR_FAST_TOGETHER] = { { .voxels = NULL } };
+    uint8_t *joined[TSR_FAST_TOGETHER][TSR_TSC_STREAMS] = { { NULL } };
+    int64_t number[TSR_FAST_TOGETHER];
+    int32_t there = 0, failed = 0;
+    tsr_status status = TSR_OK;
+    for (int32_t k = 0; k < count; k++) {
+        int any = 0;
+        for (int32_t s = 0; s < t->streams; s++) {
+            stream[there][s] = (tsr_brick_stream){ 0 };
+            if (s < t->resolutions && s >= t->resolutions - d->options->reduce) continue;
+            TSR_TRY_GOTO(gather(d, index[k], s, &stream[there][s], &joined[k][s]), done);
+            any |= s < t->resolutions && stream[there][s].bytes;
+        }
+        if (!any && d->options->partial) continue; /* nothing of it is there: 0, and so are voxels without one piece */
+        brick[there] = tsr_codec_brick(&d->codec, index[k]);
+        target[there] = target_of(d, &brick[there]);
+        number[there++] = index[k];
     }
-    status = TSR_OK;
-    if (!any && d->options->partial) goto done; /* nothing of it is there: 0, and so are voxels without one piece */
-    status = tsr_brick_decode(&d->codec, &b, stream, samples, voxels);
-    if (status != TSR_OK) TSR_FAIL_GOTO(status, done, "%s: brick %lld: %s", d->name, (long long)index, tsr_error_message());
-    place(d, &b, (const char *)voxels);
+    status = tsr_bricks_decode(&d->codec, brick, there, (const tsr_brick_stream(*)[TSR_TSC_STREAMS])stream, target, poll, &failed);
+    if (status == TSR_ERROR_CANCELLED) goto done;
+    if (status != TSR_OK) TSR_FAIL_GOTO(status, done, "%s: brick %lld: %s", d->name, (long long)number[failed], tsr_error_message());
 done:
-    for (int32_t s = 0; s < t->streams; s++) free(joined[s]);
-    free(samples);
-    free(voxels);
+    for (int32_t k = 0; k < count; k++)
+        for (int32_t s = 0; s < t->streams; s++) free(joined[k][s]);
     return status;
 }
 
 static void decode_range(void *user, int64_t begin, int64_t end, int worker)
 {
     struct decoder *d = (struct decoder *)user;
-    const int64_t nx = d->grid[1][0] - d->grid[0][0], ny = d->grid[1][1] - d->grid[0][1];
-    (void)worker;
-    for (int64_t i = begin; i < end && !tsr_shared_failed(&d->failure); i++) {
-        const int64_t k = d->first + i, x = d->grid[0][0] + k % nx, y = d->grid[0][1] + k / nx % ny, z = d->grid[0][2] + k / nx / ny;
-        const tsr_status status = decode_brick(d, (z * d->t->bricks[1] + y) * d->t->bricks[0] + x);
+    for (int64_t i = d->first + begin; i < d->first + end && !tsr_shared_failed(&d->failure); i++) {
+        const double fraction = (double)__atomic_load_n(&d->done, __ATOMIC_RELAXED) / (double)d->tasks;
+        const tsr_poll poll = { &d->failure, worker ? NULL : &d->options->progress, "decompressing", fraction };
+        const tsr_status status = decode_bricks(d, d->task[i].brick, d->task[i].count, &poll);
         if (status != TSR_OK) tsr_shared_fail(&d->failure, status);
+        __atomic_fetch_add(&d->done, 1, __ATOMIC_RELAXED);
     }
+}
+
+/* The bricks that meet the box; those of the coders fast and rans by twos of one shape. */
+static tsr_status list_tasks(struct decoder *d)
+{
+    const tsr_tsc *t = d->t;
+    const int32_t most = t->coder == TSR_COMPRESS_FAST || t->coder == TSR_COMPRESS_RANS ? TSR_FAST_TOGETHER : 1;
+    struct task waiting[8] = { { { 0 }, 0 } };
+    const int64_t count = (d->grid[1][0] - d->grid[0][0]) * (d->grid[1][1] - d->grid[0][1]) * (d->grid[1][2] - d->grid[0][2]);
+    d->task = (struct task *)malloc((size_t)count * sizeof *d->task);
+    d->tasks = 0;
+    if (!d->task) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for a list of %lld bricks", d->name, (long long)count);
+    for (int64_t z = d->grid[0][2]; z < d->grid[1][2]; z++)
+        for (int64_t y = d->grid[0][1]; y < d->grid[1][1]; y++)
+            for (int64_t x = d->grid[0][0]; x < d->grid[1][0]; x++) {
+                const int64_t index = (z * t->bricks[1] + y) * t->bricks[0] + x;
+                struct task *w = &waiting[tsr_codec_brick(&d->codec, index).shape];
+                w->brick[w->count++] = index;
+                if (w->count < most) continue;
+                d->task[d->tasks++] = *w;
+                w->count = 0;
+            }
+    for (int k = 0; k < 8; k++)
+        if (waiting[k].count) d->task[d->tasks++] = waiting[k];
+    return TSR_OK;
 }
 
 static tsr_status decode(struct decoder *d)
 {
-    const int64_t count = (d->grid[1][0] - d->grid[0][0]) * (d->grid[1][1] - d->grid[0][1]) * (d->grid[1][2] - d->grid[0][2]);
     const int32_t threads = d->options->threads > 0 ? d->options->threads : tsr_parallel_default_threads();
     const int64_t batch = tsr_max64(64, 16 * (int64_t)threads);
-    for (d->first = 0; d->first < count; d->first += batch) {
-        TSR_PROGRESS(&d->options->progress, (double)d->first / (double)count, "decompressing");
-        tsr_parallel(threads, tsr_min64(batch, count - d->first), 1, decode_range, d);
+    TSR_TRY(list_tasks(d));
+    for (d->first = 0; d->first < d->tasks; d->first += batch) {
+        TSR_PROGRESS(&d->options->progress, (double)d->first / (double)d->tasks, "decompressing");
+        tsr_parallel(threads, tsr_min64(batch, d->tasks - d->first), 1, decode_range, d);
         TSR_TRY(tsr_shared_status(&d->failure));
     }
     return TSR_OK;
@@ -223,6 +257,7 @@ tsr_status tsr_tsc_decode(tsr_input *input, const tsr_tsc *t, const tsr_decompre
         info->pieces_whole = d.good;
     }
 done:
+    free(d.task);
     tsr_codec_destroy(&d.codec);
     if (status == TSR_OK) *volume = d.volume;
     else tsr_volume_destroy(&d.volume);

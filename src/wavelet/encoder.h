@@ -26,8 +26,16 @@ struct tsr_encoder {
     tsr_spool *spool;          /* where streams wait that memory shall not hold; NULL: nowhere */
     int64_t *spooled;          /* [brick][streams]: 1 + offset there; 0: in memory. NULL: no limit */
     int64_t held, kept;        /* bytes of streams in memory; streams before this one are in the spool */
+    const char *stage;         /* of progress: */
+    int64_t coded, to_code;    /* bricks of it */
     tsr_shared_failure failure;
 };
+
+static inline tsr_poll tsr_encoder_poll(struct tsr_encoder *e, int worker)
+{
+    const double fraction = (double)__atomic_load_n(&e->coded, __ATOMIC_RELAXED) / (double)e->to_code;
+    return (tsr_poll){ &e->failure, worker ? NULL : &e->options->progress, e->stage, fraction };
+}
 
 /* The voxels of bricks before `end` rest, from the *rested-th one on, by whole rows of bricks. */
 void tsr_encoder_rest(const struct tsr_encoder *e, int64_t *rested, int64_t end);

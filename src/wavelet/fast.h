@@ -16,13 +16,27 @@ typedef struct tsr_fast_source {
     const uint8_t *bytes; /* NULL: all 0 */
     size_t size;
 } tsr_fast_source;
-/* Streams of resolutions 0 to `levels` (those a brick of `size` has) unpacked and transformed back by the inverse of jpeg53. RETURNS VIEW of the samples,
- * in `work` (tsr_fast_work bytes): int16 if `narrow`, where 16 bits are enough for everything on the way, else int32. Any bytes give samples. */
-TSR_ISA_DECLARE(const void *, tsr_fast_decode, const tsr_fast_source *streams, int32_t levels, const int32_t size[3], int narrow, void *work)
-static inline size_t tsr_fast_work(int64_t count, int narrow) { return (size_t)count * 5 * (narrow ? 2 : 4) + 256; }
+/* The streams of one brick: of resolutions 0 to `levels`, those a brick of its size has. */
+enum { TSR_FAST_STREAMS = 7, TSR_FAST_TOGETHER = 2 /* bricks whose streams are decoded at once */ };
+typedef struct tsr_fast_brick {
+    tsr_fast_source stream[TSR_FAST_STREAMS];
+} tsr_fast_brick;
+/* Streams of one brick, or of two of the same size, unpacked, or with a lookup (rans_isa.h) decoded by rANS but for stream 0, and transformed back by the
+ * inverse of jpeg53. samples[k] becomes a view in `work` (tsr_fast_work bytes): int16 if `narrow`, where 16 bits are enough for everything on the
+ * way, else int32. Any bytes give samples. */
+struct tsr_rans_lookup;
+TSR_ISA_DECLARE(void, tsr_fast_decode, const tsr_fast_brick *bricks, int32_t count, int32_t levels, const int32_t size[3], int narrow,
+                const struct tsr_rans_lookup *lookup, void *work, const void **samples)
+/* For `bricks` of `count` samples. */
+static inline size_t tsr_fast_work(int64_t count, int32_t bricks, int narrow, int rans)
+{
+    const size_t one = (size_t)count * (size_t)(5 * (narrow ? 2 : 4) + (rans ? 5 : 0));
+    return (size_t)bricks * ((one + 256) / 64 * 64);
+}
 
-/* int16 samples to int32, or, of types of at most 16 bits, to base + sample, saturated. */
 TSR_ISA_DECLARE(void, tsr_fast_widen, const int16_t *samples, int64_t count, int32_t *wide)
-TSR_ISA_DECLARE(void, tsr_fast_store, const int16_t *samples, int64_t count, int32_t base, tsr_dtype dtype, void *voxels)
+/* A box of int16 samples as voxels of a type of at most 16 bits: base + sample, saturated. step: elements from row to row and from slice to slice. */
+TSR_ISA_DECLARE(void, tsr_fast_store, const int16_t *samples, const int64_t step[2], const int64_t count[3], int32_t base, tsr_dtype dtype,
+                void *voxels, const int64_t voxel_step[2])
 
 #endif

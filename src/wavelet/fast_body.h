@@ -44,26 +44,51 @@ static void NAME(unpack_bands)(const tsr_fast_source *stream, int32_t r, const i
     }
 }
 
-/* The samples, in `work`; details by rANS if there is a lookup. */
-static const T *NAME(decode)(const tsr_fast_source *streams, int32_t levels, const int32_t size[3], const tsr_rans_lookup *lookup, void *memory)
+/* Details of resolution r of `many` bricks, by rANS. */
+static void NAME(decode_details)(const NAME(details) * d, int many, int32_t r, const int32_t e[3], const tsr_rans_lookup *lookup)
+{
+    int both = many == 2;
+    for (int b = 0; b < many; b++) both &= d[b].stream->bytes != NULL;
+    if (both) NAME(rans_streams)(d, 2, e, lookup);
+    for (int b = 0; b < many && !both; b++) {
+        if (d[b].stream->bytes) NAME(rans_streams)(&d[b], 1, e, lookup);
+        else NAME(unpack_bands)(d[b].stream, r, e, 0, d[b].to);
+    }
+}
+
+/* The samples, in `memory`; details by rANS if there is a lookup. */
+static void NAME(decode)(const tsr_fast_brick *bricks, int many, int32_t levels, const int32_t size[3], const tsr_rans_lookup *lookup, void *memory,
+                         const void **samples)
 {
     int32_t extent[MOST_LEVELS + 1][3];
     const int64_t count = (int64_t)size[0] * size[1] * size[2];
-    uint32_t *sums = (uint32_t *)memory;
-    T *work = (T *)(void *)(sums + (lookup ? count : 0));
-    T *now = work, *next = work + count, *bands = work + 2 * count, *slabs = work + 3 * count, *slice = work + 4 * count;
+    T *now[TSR_FAST_TOGETHER], *next[TSR_FAST_TOGETHER], *slabs = NULL, *slice = NULL;
+    NAME(details) details[TSR_FAST_TOGETHER];
     memcpy(extent[0], size, sizeof extent[0]);
     for (int32_t l = 0; l < levels; l++)
         for (int a = 0; a < 3; a++) extent[l + 1][a] = (extent[l][a] + 1) / 2;
-    NAME(unpack_bands)(&streams[0], 0, extent[levels], lookup != NULL, now);
+    for (int b = 0; b < many; b++) {
+        uint32_t *sums = (uint32_t *)(void *)((char *)memory + (size_t)b * tsr_fast_work(count, 1, sizeof(T) == 2, lookup != NULL));
+        now[b] = (T *)(void *)(sums + (lookup ? count : 0));
+        next[b] = now[b] + count;
+        slabs = now[b] + 3 * count; /* those of the last brick are those of all */
+        slice = now[b] + 4 * count;
+        details[b] = (NAME(details)){ NULL, now[b] + 2 * count, (uint8_t *)(now[b] + 5 * count), sums };
+        NAME(unpack_bands)(&bricks[b].stream[0], 0, extent[levels], lookup != NULL, now[b]);
+    }
     for (int32_t r = 1; r <= levels; r++) {
         const int32_t *e = extent[levels - r];
-        if (lookup && streams[r].bytes) NAME(rans_stream)(&streams[r], e, lookup, bands, (uint8_t *)(slice + count), sums);
-        else NAME(unpack_bands)(&streams[r], r, e, 0, bands);
-        NAME(level)(now, bands, e, slabs, slice, next);
-        T *other = now;
-        now = next;
-        next = other;
+        for (int b = 0; b < many; b++) {
+            details[b].stream = &bricks[b].stream[r];
+            if (!lookup) NAME(unpack_bands)(details[b].stream, r, e, 0, details[b].to);
+        }
+        if (lookup) NAME(decode_details)(details, many, r, e, lookup);
+        for (int b = 0; b < many; b++) {
+            NAME(level)(now[b], details[b].to, e, slabs, slice, next[b]);
+            T *other = now[b];
+            now[b] = next[b];
+            next[b] = other;
+        }
     }
-    return now;
+    for (int b = 0; b < many; b++) samples[b] = now[b];
 }

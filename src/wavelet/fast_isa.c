@@ -75,240 +75,41 @@ static inline void wide_planes(const uint8_t *at, int width, int32_t *v)
 }
 #endif
 
-/* ---- 32 states of rANS ------------------------------------------------------------------------------------------------------------------------------- */
-
-enum { GROUP_BYTES = 2 * 2 * TSR_RANS_LANES }; /* at most, of words that a group takes without escapes */
-
-struct lanes {
-    uint32_t state[TSR_RANS_LANES];
-    const uint8_t *at, *end; /* words */
-    int32_t start;
-#if defined(TSR_ISA_IS_avx512)
-    uint8_t tail[2 * GROUP_BYTES]; /* the last words once `at` is there, and zeros */
-#endif
-};
-
-static void begin_lanes(const tsr_fast_source *s, struct lanes *t)
-{
-    t->start = s->size > 1 ? tsr_rans_start(s->bytes[1]) : 0;
-    for (size_t l = 0; l < TSR_RANS_LANES; l++)
-        t->state[l] = s->size >= TSR_RANS_HEADER + 4 * l + 4 ? tsr_get_u32(s->bytes + TSR_RANS_HEADER + 4 * l) : 0;
-    t->end = s->bytes + s->size;
-    t->at = s->size > TSR_RANS_HEADER + TSR_RANS_STATES ? s->bytes + TSR_RANS_HEADER + TSR_RANS_STATES : t->end;
-}
-
-/* Words that are there for one step; those beyond the end are 0. */
-static inline const uint8_t *words_of(const struct lanes *t, uint8_t copy[2 * TSR_RANS_LANES])
-{
-    if (t->end - t->at >= 2 * TSR_RANS_LANES) return t->at;
-    memset(copy, 0, 2 * TSR_RANS_LANES);
-    memcpy(copy, t->at, (size_t)(t->end - t->at));
-    return copy;
-}
-static inline void take_words(struct lanes *t, int64_t count) { t->at = count * 2 < t->end - t->at ? t->at + count * 2 : t->end; }
-
-static void refill(struct lanes *t, const uint8_t *lane, int32_t count)
-{
-    uint8_t copy[2 * TSR_RANS_LANES];
-    const uint8_t *words = words_of(t, copy);
-    int32_t taken = 0;
-    for (int32_t i = 0; i < count; i++) {
-        const int32_t l = lane ? lane[i] : i;
-        const uint32_t x = t->state[l], few = x < TSR_RANS_LEAST;
-        t->state[l] = few ? x << 16 | tsr_get_u16(words + 2 * taken) : x;
-        taken += (int32_t)few;
-    }
-    take_words(t, taken);
-}
-
-static uint32_t take_plain(uint32_t *state, int32_t bits)
-{
-    const uint32_t v = *state & ((1u << bits) - 1);
-    *state >>= bits;
-    return v;
-}
-
-/* Lanes whose token is the last: `above` becomes what follows it. */
-static void escape(struct lanes *t, int32_t n, uint32_t *above)
-{
-    uint8_t lane[TSR_RANS_LANES] = { 0 }, far[TSR_RANS_LANES] = { 0 };
-    int32_t bits[TSR_RANS_LANES] = { 0 }, count = 0, more = 0;
-    for (int32_t l = 0; l < n; l++)
-        if (above[l] == TSR_RANS_ESCAPE) lane[count++] = (uint8_t)l;
-    for (int32_t i = 0; i < count; i++) bits[i] = (int32_t)take_plain(&t->state[lane[i]], TSR_RANS_ESCAPE_BITS);
-    refill(t, lane, count);
-    for (int32_t i = 0; i < count; i++) above[lane[i]] = take_plain(&t->state[lane[i]], bits[i] < 16 ? bits[i] : 16);
-    refill(t, lane, count);
-    for (int32_t i = 0; i < count; i++)
-        if (bits[i] > 16) {
-            above[lane[i]] |= take_plain(&t->state[lane[i]], bits[i] - 16) << 16;
-            far[more++] = lane[i];
-        }
-    refill(t, far, more);
-    for (int32_t i = 0; i < count; i++) above[lane[i]] = (above[lane[i]] | 1u << bits[i]) + TSR_RANS_ESCAPE - 1;
-}
-
-/* Groups of any number of coefficients. */
-static void decode_some(struct lanes *t, const tsr_rans_lookup *lookup, const uint8_t *context, int32_t n, int32_t *v)
-{
-    uint32_t above[TSR_RANS_LANES], escapes = 0;
-    for (int32_t l = 0; l < n; l++) {
-        const uint32_t x = t->state[l], s = lookup->slot[tsr_rans_table(context[l])][x & (TSR_RANS_SLOTS - 1)];
-        above[l] = s & 15;
-        escapes |= above[l] == TSR_RANS_ESCAPE;
-        t->state[l] = tsr_rans_advance(x, s >> 16, s >> 4 & (TSR_RANS_SLOTS - 1));
-    }
-    refill(t, NULL, n);
-    if (escapes) escape(t, n, above);
-    for (int32_t l = 0; l < n; l++) v[l] = tsr_rans_finish(&t->state[l], above[l], tsr_rans_plain(context[l]));
-    refill(t, NULL, n);
-}
-
-#if defined(TSR_ISA_IS_avx512)
-static inline __m512i refill_half(const uint8_t **at, __m512i x)
-{
-    const __mmask16 few = _mm512_cmplt_epu32_mask(x, _mm512_set1_epi32((int)TSR_RANS_LEAST));
-    const __m512i words = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)*at));
-    *at += 2 * __builtin_popcount(few);
-    return _mm512_mask_or_epi32(x, few, _mm512_slli_epi32(x, 16), _mm512_maskz_expand_epi32(few, words));
-}
-static inline __m512i plain_half(__m512i context)
-{
-    const __m512i k = _mm512_srli_epi32(_mm512_sub_epi32(context, _mm512_set1_epi32(TSR_RANS_SMALL - 2)), 1);
-    return _mm512_maskz_mov_epi32(_mm512_cmpge_epi32_mask(context, _mm512_set1_epi32(TSR_RANS_SMALL)), k);
-}
-static inline __m512i token_half(__m512i *x, __m512i context, const tsr_rans_lookup *lookup)
-{
-    const __m512i large = _mm512_add_epi32(_mm512_and_si512(context, _mm512_set1_epi32(1)), _mm512_set1_epi32(TSR_RANS_SMALL));
-    const __m512i table = _mm512_mask_mov_epi32(context, _mm512_cmpge_epi32_mask(context, _mm512_set1_epi32(TSR_RANS_SMALL)), large);
-    const __m512i slots = _mm512_set1_epi32(TSR_RANS_SLOTS - 1);
-    const __m512i s =
-        _mm512_i32gather_epi32(_mm512_or_si512(_mm512_slli_epi32(table, TSR_RANS_BITS), _mm512_and_si512(*x, slots)), &lookup->slot[0][0], 4);
-    *x = _mm512_add_epi32(_mm512_mullo_epi32(_mm512_srli_epi32(s, 16), _mm512_srli_epi32(*x, TSR_RANS_BITS)),
-                          _mm512_and_si512(_mm512_srli_epi32(s, 4), slots));
-    return _mm512_and_si512(s, _mm512_set1_epi32(15));
-}
-static inline __m512i finish_half(__m512i *x, __m512i above, __m512i plain)
-{
-    const __m512i one = _mm512_set1_epi32(1), zero = _mm512_setzero_si512();
-    const __m512i m = _mm512_or_si512(_mm512_sllv_epi32(above, plain), _mm512_and_si512(*x, _mm512_sub_epi32(_mm512_sllv_epi32(one, plain), one)));
-    const __m512i some = _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(m, m), one);
-    const __m512i negative = _mm512_and_si512(_mm512_srlv_epi32(*x, plain), some);
-    *x = _mm512_srlv_epi32(*x, _mm512_add_epi32(plain, some));
-    return _mm512_add_epi32(_mm512_xor_si512(m, _mm512_sub_epi32(zero, negative)), negative);
-}
-/* From here on so many bytes may be read as a group takes. */
-static inline const uint8_t *with_room(struct lanes *t, const uint8_t *at)
-{
-    const size_t rest = (size_t)(t->end - at);
-    if (rest >= GROUP_BYTES || (at >= t->tail && at <= t->tail + GROUP_BYTES)) return at;
-    memcpy(t->tail, at, rest);
-    memset(t->tail + rest, 0, sizeof t->tail - rest);
-    t->end = t->tail + rest;
-    return t->tail;
-}
-static void escape_group(struct lanes *t, const uint8_t **at, __m512i state[2], __m512i above[2])
-{
-    uint32_t a[TSR_RANS_LANES];
-    for (int k = 0; k < 2; k++) _mm512_storeu_si512((void *)(t->state + 16 * k), state[k]);
-    for (int k = 0; k < 2; k++) _mm512_storeu_si512((void *)(a + 16 * k), above[k]);
-    t->at = *at < t->end ? *at : t->end;
-    escape(t, TSR_RANS_LANES, a);
-    *at = with_room(t, t->at);
-    for (int k = 0; k < 2; k++) state[k] = _mm512_loadu_si512((const void *)(t->state + 16 * k));
-    for (int k = 0; k < 2; k++) above[k] = _mm512_loadu_si512((const void *)(a + 16 * k));
-}
-/* Whole groups; returns the place behind them. States stay in registers. */
-#define DECODE_GROUPS(T, PUT)                                                                                                 \
-    static int64_t decode_groups_##T(struct lanes *t, const tsr_rans_lookup *lookup, const uint8_t *context, int64_t n, T *v) \
-    {                                                                                                                         \
-        const __m512i last = _mm512_set1_epi32(TSR_RANS_ESCAPE);                                                              \
-        __m512i x = _mm512_loadu_si512((const void *)t->state), y = _mm512_loadu_si512((const void *)(t->state + 16));        \
-        const uint8_t *at = t->at;                                                                                            \
-        int64_t i = 0;                                                                                                        \
-        for (; i + TSR_RANS_LANES <= n; i += TSR_RANS_LANES) {                                                                \
-            const __m512i c = _mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(context + i)));                             \
-            const __m512i d = _mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(context + i + 16)));                        \
-            __m512i a = token_half(&x, c, lookup), b = token_half(&y, d, lookup);                                             \
-            at = with_room(t, at);                                                                                            \
-            x = refill_half(&at, x);                                                                                          \
-            y = refill_half(&at, y);                                                                                          \
-            if (_mm512_cmpeq_epi32_mask(a, last) | _mm512_cmpeq_epi32_mask(b, last)) {                                        \
-                __m512i state[2] = { x, y }, above[2] = { a, b };                                                             \
-                escape_group(t, &at, state, above);                                                                           \
-                x = state[0];                                                                                                 \
-                y = state[1];                                                                                                 \
-                a = above[0];                                                                                                 \
-                b = above[1];                                                                                                 \
-            }                                                                                                                 \
-            PUT(v + i, finish_half(&x, a, plain_half(c)));                                                                    \
-            PUT(v + i + 16, finish_half(&y, b, plain_half(d)));                                                               \
-            x = refill_half(&at, x);                                                                                          \
-            y = refill_half(&at, y);                                                                                          \
-            at = at < t->end ? at : t->end;                                                                                   \
-        }                                                                                                                     \
-        _mm512_storeu_si512((void *)t->state, x);                                                                             \
-        _mm512_storeu_si512((void *)(t->state + 16), y);                                                                      \
-        t->at = at;                                                                                                           \
-        return i;                                                                                                             \
-    }
-#define PUT16(to, v) _mm256_storeu_si256((__m256i *)(void *)(to), _mm512_cvtepi32_epi16(v))
-#define PUT32(to, v) _mm512_storeu_si512((void *)(to), v)
-DECODE_GROUPS(int16_t, PUT16)
-DECODE_GROUPS(int32_t, PUT32)
-#else
-static int64_t decode_groups_int16_t(struct lanes *t, const tsr_rans_lookup *lookup, const uint8_t *context, int64_t n, int16_t *v)
-{
-    int64_t i = 0;
-    for (; i + TSR_RANS_LANES <= n; i += TSR_RANS_LANES) {
-        int32_t wide[TSR_RANS_LANES];
-        decode_some(t, lookup, context + i, TSR_RANS_LANES, wide);
-        for (int l = 0; l < TSR_RANS_LANES; l++) v[i + l] = (int16_t)wide[l];
-    }
-    return i;
-}
-static int64_t decode_groups_int32_t(struct lanes *t, const tsr_rans_lookup *lookup, const uint8_t *context, int64_t n, int32_t *v)
-{
-    int64_t i = 0;
-    for (; i + TSR_RANS_LANES <= n; i += TSR_RANS_LANES) decode_some(t, lookup, context + i, TSR_RANS_LANES, v + i);
-    return i;
-}
-#endif
+#include "wavelet/rans_groups.h"
 
 #define T int16_t
+#define MAGNITUDE tsr_rans_magnitude16
 #define GROUPS decode_groups_int16_t
 #define NAME(f) narrow_##f
 #define EVEN tsr_restore_even16
 #define ODD tsr_restore_odd16
 #include "wavelet/fast_body.h"
 #undef T
+#undef MAGNITUDE
 #undef GROUPS
 #undef NAME
 #undef EVEN
 #undef ODD
 
 #define T int32_t
+#define MAGNITUDE tsr_rans_magnitude
 #define GROUPS decode_groups_int32_t
 #define NAME(f) wide_##f
 #define EVEN tsr_restore_even32
 #define ODD tsr_restore_odd32
 #include "wavelet/fast_body.h"
 #undef T
+#undef MAGNITUDE
 #undef GROUPS
 #undef NAME
 #undef EVEN
 #undef ODD
 
-const void *TSR_ISA_NAME(tsr_fast_decode)(const tsr_fast_source *streams, int32_t levels, const int32_t size[3], int narrow, void *work)
+void TSR_ISA_NAME(tsr_fast_decode)(const tsr_fast_brick *bricks, int32_t count, int32_t levels, const int32_t size[3], int narrow,
+                                   const struct tsr_rans_lookup *lookup, void *work, const void **samples)
 {
-    if (narrow) return narrow_decode(streams, levels, size, NULL, work);
-    return wide_decode(streams, levels, size, NULL, work);
-}
-const void *TSR_ISA_NAME(tsr_rans_decode)(const tsr_fast_source *streams, int32_t levels, const int32_t size[3], int narrow,
-                                          const tsr_rans_lookup *lookup, void *work)
-{
-    if (narrow) return narrow_decode(streams, levels, size, lookup, work);
-    return wide_decode(streams, levels, size, lookup, work);
+    if (narrow) narrow_decode(bricks, count, levels, size, lookup, work, samples);
+    else wide_decode(bricks, count, levels, size, lookup, work, samples);
 }
 
 /* ---- voxels ------------------------------------------------------------------------------------------------------------------------------------------- */
@@ -318,16 +119,30 @@ void TSR_ISA_NAME(tsr_fast_widen)(const int16_t *samples, int64_t count, int32_t
     for (int64_t i = 0; i < count; i++) wide[i] = samples[i];
 }
 
-#define STORE(type, least, most)                                            \
-    do {                                                                    \
-        type *v = (type *)voxels;                                           \
-        for (int64_t i = 0; i < count; i++) {                               \
-            const int32_t x = base + samples[i];                            \
-            v[i] = (type)(x < (least) ? (least) : x > (most) ? (most) : x); \
-        }                                                                   \
+/* Rows are short: whole vectors of them, then half ones. */
+#define STORE_SOME(type, least, most, n)                  \
+    _Pragma("omp simd") for (int64_t k = 0; k < (n); k++) \
+    {                                                     \
+        int32_t sum = base + from[x + k];                 \
+        sum = sum < (least) ? (least) : sum;              \
+        sum = sum > (most) ? (most) : sum;                \
+        v[x + k] = (type)sum;                             \
+    }
+#define STORE(type, least, most)                                                                           \
+    do {                                                                                                   \
+        for (int64_t z = 0; z < count[2]; z++)                                                             \
+            for (int64_t y = 0; y < count[1]; y++) {                                                       \
+                const int16_t *TSR_RESTRICT from = samples + z * step[1] + y * step[0];                    \
+                type *TSR_RESTRICT v = (type *)voxels + z * voxel_step[1] + y * voxel_step[0];             \
+                int64_t x = 0;                                                                             \
+                for (; x + CHUNK <= count[0]; x += CHUNK) STORE_SOME(type, least, most, CHUNK)             \
+                for (; x + CHUNK / 2 <= count[0]; x += CHUNK / 2) STORE_SOME(type, least, most, CHUNK / 2) \
+                for (; x < count[0]; x++) STORE_SOME(type, least, most, 1)                                 \
+            }                                                                                              \
     } while (0)
 
-void TSR_ISA_NAME(tsr_fast_store)(const int16_t *TSR_RESTRICT samples, int64_t count, int32_t base, tsr_dtype dtype, void *TSR_RESTRICT voxels)
+void TSR_ISA_NAME(tsr_fast_store)(const int16_t *samples, const int64_t step[2], const int64_t count[3], int32_t base, tsr_dtype dtype, void *voxels,
+                                  const int64_t voxel_step[2])
 {
     if (dtype == TSR_U8) STORE(uint8_t, 0, 255);
     else if (dtype == TSR_I8) STORE(int8_t, -128, 127);

@@ -219,7 +219,7 @@ static void pad_row(int32_t *row, int32_t nx)
     }
 }
 
-TSR_ALWAYS_INLINE void run(state *s, int32_t *samples, const int decoding)
+TSR_ALWAYS_INLINE tsr_status run(state *s, int32_t *samples, const tsr_poll *poll, const int decoding)
 {
     int64_t step[NEAR];
     const int32_t pitch = s->pitch, nx = s->nx, ny = s->ny;
@@ -234,6 +234,7 @@ TSR_ALWAYS_INLINE void run(state *s, int32_t *samples, const int decoding)
         s->error[0] = before;
         if (z) memcpy(oldest, s->slice[1], (size_t)s->plane * sizeof *oldest); /* edges that are read before they are known */
         for (int32_t y = 0; y < ny; y++) {
+            if (y % BLOCK == 0) TSR_TRY(tsr_poll_status(poll));
             int32_t *row = s->slice[0] + (int64_t)(y + MARGIN) * pitch + MARGIN;
             int32_t *out = samples + ((int64_t)z * ny + y) * nx;
             for (int k = 1; k <= MARGIN; k++) row[-k] = y ? row[-pitch] : s->slice[1][(int64_t)MARGIN * pitch + MARGIN];
@@ -253,6 +254,7 @@ TSR_ALWAYS_INLINE void run(state *s, int32_t *samples, const int decoding)
             for (int k = 1; k <= MARGIN && y == ny - 1; k++) memcpy(row + k * pitch - MARGIN, row - MARGIN, (size_t)pitch * sizeof *row);
         }
     }
+    return TSR_OK;
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------------------------------------- */
@@ -308,37 +310,39 @@ static tsr_status create(const int32_t size[3], state **made)
     return TSR_OK;
 }
 
-static void encode_all(state *s, const int32_t *samples)
+static tsr_status encode_all(state *s, const int32_t *samples, const tsr_poll *poll)
 {
     int32_t *all;
     memcpy(&all, &samples, sizeof all); /* run writes them only when it decodes */
-    run(s, all, 0);
+    return run(s, all, poll, 0);
 }
-static void decode_all(state *s, int32_t *samples) { run(s, samples, 1); }
+static tsr_status decode_all(state *s, int32_t *samples, const tsr_poll *poll) { return run(s, samples, poll, 1); }
 
-tsr_status TSR_ISA_NAME(tsr_predict_encode)(const int32_t *samples, const int32_t size[3], uint8_t **stream, size_t *bytes)
+tsr_status TSR_ISA_NAME(tsr_predict_encode)(const int32_t *samples, const int32_t size[3], const tsr_poll *poll, uint8_t **stream, size_t *bytes)
 {
     state *s = NULL;
     *stream = NULL;
     TSR_TRY(create(size, &s));
     tsr_coder_write(&s->coder);
-    encode_all(s, samples);
+    const tsr_status status = encode_all(s, samples, poll);
     tsr_coder_finish(&s->coder);
     const int failed = s->coder.failed;
-    if (failed) free(s->coder.bytes);
+    if (failed || status != TSR_OK) free(s->coder.bytes);
     else *stream = s->coder.bytes;
     *bytes = s->coder.used;
     drop(&s);
+    TSR_TRY(status);
     if (failed) TSR_FAIL(TSR_ERROR_MEMORY, "compression: out of memory for a stream");
     return TSR_OK;
 }
 
-tsr_status TSR_ISA_NAME(tsr_predict_decode)(const uint8_t *stream, size_t bytes, const int32_t size[3], int32_t *samples)
+tsr_status TSR_ISA_NAME(tsr_predict_decode)(const uint8_t *stream, size_t bytes, const int32_t size[3], const tsr_poll *poll, int32_t *samples)
 {
     state *s = NULL;
     TSR_TRY(create(size, &s));
     tsr_coder_read(&s->coder, stream, bytes);
-    decode_all(s, samples);
+    const tsr_status status = decode_all(s, samples, poll);
     drop(&s);
+    TSR_TRY(status);
     return TSR_OK;
 }

@@ -70,23 +70,24 @@ struct measure {
 };
 
 /* Decodes a brick as a reader would and adds up its error. */
-static tsr_status measure_brick(struct tsr_encoder *e, int64_t index, double *squared)
+static tsr_status measure_brick(struct tsr_encoder *e, int64_t index, const tsr_poll *poll, double *squared)
 {
     const tsr_tsc *t = &e->t;
     const tsr_brick b = tsr_codec_brick(&e->codec, index);
-    tsr_brick_stream streams[TSR_TSC_STREAMS];
+    tsr_brick_stream streams[1][TSR_TSC_STREAMS];
     tsr_status status;
-    const size_t element = tsr_dtype_size(t->dtype);
-    void *samples = malloc((size_t)b.count * 4), *voxels = malloc((size_t)b.count * element);
+    int32_t failed;
+    void *voxels = malloc((size_t)b.count * tsr_dtype_size(t->dtype));
     *squared = 0;
-    if (!samples || !voxels) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "%s: out of memory for a brick", e->path);
+    if (!voxels) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, done, "%s: out of memory for a brick", e->path);
     for (int32_t s = 0; s < t->streams; s++) {
         const int64_t k = index * t->streams + s;
         const int32_t n = e->passes[k * t->layers + t->layers - 1];
         const tsr_planes_stream *from = &e->stream[k];
-        streams[s] = (tsr_brick_stream){ n ? from->bytes : NULL, bytes_needed(from, n), n };
+        streams[0][s] = (tsr_brick_stream){ n ? from->bytes : NULL, bytes_needed(from, n), n };
     }
-    TSR_TRY_GOTO(tsr_brick_decode(&e->codec, &b, streams, samples, voxels), done);
+    const tsr_brick_target packed = tsr_brick_packed(&b, voxels);
+    TSR_TRY_GOTO(tsr_bricks_decode(&e->codec, &b, 1, (const tsr_brick_stream(*)[TSR_TSC_STREAMS])streams, &packed, poll, &failed), done);
     for (int32_t z = 0; z < b.size[2]; z++)
         for (int32_t y = 0; y < b.size[1]; y++) {
             const int64_t from = ((b.origin[2] + z) * t->size[1] + b.origin[1] + y) * t->size[0] + b.origin[0];
@@ -98,7 +99,6 @@ static tsr_status measure_brick(struct tsr_encoder *e, int64_t index, double *sq
         }
     status = TSR_OK;
 done:
-    free(samples);
     free(voxels);
     return status;
 }
@@ -106,10 +106,11 @@ done:
 static void measure_range(void *user, int64_t begin, int64_t end, int worker)
 {
     struct measure *m = (struct measure *)user;
-    (void)worker;
     for (int64_t k = begin; k < end && !tsr_shared_failed(&m->e->failure); k++) {
-        const tsr_status status = measure_brick(m->e, m->first + k, &m->squared[m->first + k]);
+        const tsr_poll poll = tsr_encoder_poll(m->e, worker);
+        const tsr_status status = measure_brick(m->e, m->first + k, &poll, &m->squared[m->first + k]);
         if (status != TSR_OK) tsr_shared_fail(&m->e->failure, status);
+        __atomic_fetch_add(&m->e->coded, 1, __ATOMIC_RELAXED);
     }
 }
 
@@ -119,7 +120,10 @@ tsr_status tsr_encoder_measure(struct tsr_encoder *e)
     if (!m.squared) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory", e->path);
     const int64_t batch = e->options->memory_limit ? 4 * (int64_t)e->threads : e->t.brick_count;
     int64_t rested = 0;
-    for (m.first = 0; m.first < e->t.brick_count; m.first += batch) {
+    e->coded = 0;
+    e->to_code = e->t.brick_count;
+    e->stage = "measuring";
+    for (m.first = 0; !e->failure.failed && m.first < e->t.brick_count; m.first += batch) {
         const int64_t end = tsr_min64(m.first + batch, e->t.brick_count);
         tsr_parallel(e->threads, end - m.first, 1, measure_range, &m);
         tsr_encoder_rest(e, &rested, end);

@@ -7,9 +7,11 @@
 enum { MOST_EDGE = 256, CHUNK = 16 };
 
 #define T int32_t
+#define MAGNITUDE tsr_rans_magnitude
 #define NAME(f) wide_##f
 #include "wavelet/rans_context_body.h"
 #undef T
+#undef MAGNITUDE
 #undef NAME
 
 /* ---- tables --------------------------------------------------------------------------------------------------------------------------------------- */
@@ -40,6 +42,10 @@ void tsr_rans_lookup_fill(const tsr_rans_model *model, tsr_rans_lookup *lookup)
         for (uint32_t t = 0, at = 0; t < TSR_RANS_TOKENS; t++)
             for (uint32_t k = 0; k < model->frequency[c][t] && at < TSR_RANS_SLOTS; k++, at++)
                 lookup->slot[c][at] = t | k << 4 | (uint32_t)model->frequency[c][t] << 16;
+    for (int32_t row = 0; row < TSR_RANS_ROWS; row++)
+        for (uint32_t t = 0, at = 0; t < TSR_RANS_TOKENS; at += model->frequency[tsr_rans_table(row)][t++]) lookup->first[t][row] = (uint16_t)at;
+    for (int mask = 0; mask < 256; mask++)
+        for (int k = 0, below = 0; k < 8; below += mask >> k++ & 1) lookup->expand[mask][k] = (uint8_t)below;
 }
 
 /* ---- streams -------------------------------------------------------------------------------------------------------------------------------------- */

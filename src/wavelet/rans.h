@@ -37,6 +37,8 @@ TSR_HD uint32_t tsr_rans_magnitude(int32_t v)
     return m < (uint32_t)TSR_RANS_MAGNITUDE ? m : (uint32_t)TSR_RANS_MAGNITUDE;
 }
 
+TSR_HD uint16_t tsr_rans_magnitude16(int16_t v) { return (uint16_t)(v < 0 ? -v : v); }
+
 /* How a band of `size` sees the coefficients before: 2: those of the slice before, 1: of the row before, 0: none. They belong to earlier groups. */
 TSR_HD int32_t tsr_rans_reach(int32_t nx, int32_t ny) { return nx * (ny - 2) >= TSR_RANS_LANES ? 2 : nx >= TSR_RANS_LANES ? 1 : 0; }
 
@@ -58,7 +60,8 @@ TSR_HD tsr_rans_weights tsr_rans_weigh(int before, int32_t siblings)
     } else if (siblings) w.siblings = 2048u / (uint32_t)siblings;
     return w;
 }
-TSR_HD uint32_t tsr_rans_energy(tsr_rans_weights w, uint32_t before, uint32_t siblings) { return (before * w.before + siblings * w.siblings) >> 8; }
+#define TSR_RANS_ENERGY(w, sum_before, sum_siblings) (((sum_before) * (w).before + (sum_siblings) * (w).siblings) >> 8)
+TSR_HD uint32_t tsr_rans_energy(tsr_rans_weights w, uint32_t before, uint32_t siblings) { return TSR_RANS_ENERGY(w, before, siblings); }
 
 /* 0 for 0 (below it), else two contexts an octave: 1 + 2 log2 + the next bit, which are the exponent and the first bit of a float. */
 #define TSR_RANS_OCTAVES(bits) (((bits) >> 22) - 253)

@@ -1,6 +1,8 @@
 /* Compressed volumes: every type and coder there and back, largest errors, rate and PSNR as measured here, voxels that are not finite, errors. */
 #include "volumes.h"
 
+#include "device/isa.h"
+
 /* ---- without loss ------------------------------------------------------------------------------------------------------------------------------ */
 
 static void lossless(void **state)
@@ -24,6 +26,38 @@ static void lossless(void **state)
                 tsr_volume_destroy(&back);
                 tsr_volume_destroy(&v);
             }
+}
+
+/* Bricks side by side of which nothing, little and all of 16 bits is used: decoders that take two at once meet streams that are empty, and coefficients of
+ * both widths, in every order. */
+static void mixed_bricks(void **state)
+{
+    (void)state;
+    uint64_t random = test_seed();
+    static const int kind[] = { 0, 1, 1, 0, 2, 0, 0, 2, 2, 1, 1, 2, 0, 0, 1, 1, 2, 2, 1 }; /* of bricks along x */
+    const tsr_size3 size = { 16 * 18 + 7, 16, 19 };
+    tsr_volume *v = make(TSR_U16, size, &random), *back = NULL;
+    uint16_t *voxel = (uint16_t *)tsr_volume_data(v);
+    for (int64_t i = 0; i < tsr_volume_count(v); i++) {
+        const uint64_t r = test_random(&random);
+        voxel[i] = (uint16_t)((int[]){ 0, 9, 65535 }[kind[i % size.x / 16]] & (int)(r >> 20));
+    }
+    for (int isa = TSR_ISA_BASE; isa < TSR_ISA_COUNT; isa++)
+        for (int coder = TSR_COMPRESS_FAST; coder < TSR_COMPRESS_CODERS; coder++) {
+            tsr_compress_options o = options_of((tsr_compress_coder)coder);
+            o.brick = (tsr_size3){ 16, 16, 16 };
+            o.levels = 2;
+            tsr_isa_force(isa);
+            require_ok(tsr_volume_compress(v, path, &o, NULL));
+            for (int32_t threads = 1; threads < 3; threads++) {
+                const tsr_decompress_options d = { .struct_size = sizeof d, .threads = threads };
+                require_ok(tsr_volume_decompress(path, &d, &back, NULL));
+                require_same(v, back);
+                tsr_volume_destroy(&back);
+            }
+            tsr_isa_force(-1);
+        }
+    tsr_volume_destroy(&v);
 }
 
 /* Values that look like nothing else: noise over the whole range, and floats of every class. */
@@ -337,6 +371,7 @@ static void wrong_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(lossless),
+                                        cmocka_unit_test(mixed_bricks),
                                         cmocka_unit_test(extremes),
                                         cmocka_unit_test(small_noise),
                                         cmocka_unit_test(largest_error),

@@ -397,12 +397,66 @@ static void cancelled(void **state)
     tsr_volume_destroy(&v);
 }
 
+/* Calls of a report, and after how many it says no. */
+struct asked {
+    int calls, most;
+};
+static int count_calls(void *user, double fraction, const char *stage)
+{
+    struct asked *a = (struct asked *)user;
+    assert_true(fraction >= 0 && fraction <= 1 && stage);
+    return ++a->calls >= a->most;
+}
+
+/* A volume of one brick: progress is asked all the way through it, and a no ends the work there and then. */
+static void cancelled_within_a_brick(void **state)
+{
+    (void)state;
+    tsr_volume *v = noise(40), *back = NULL;
+    for (int k = 0; k < 3; k++) { /* predict, planes, planes whose quality is measured */
+        struct asked all = { 0, 1 << 30 };
+        tsr_compress_options o = options_of(k ? TSR_COMPRESS_PLANES : TSR_COMPRESS_PREDICT);
+        o.psnr = k == 2 ? 60 : 0;
+        o.threads = 1;
+        o.progress = (tsr_progress){ count_calls, &all };
+        require_ok(tsr_volume_compress(v, path, &o, NULL));
+        if (all.calls < 100) fail_msg("coder %d: asked %d times while a brick is coded, expected 100 and more", (int)o.coder, all.calls);
+        tsr_decompress_options d = { .struct_size = sizeof d, .threads = 1 };
+        struct asked back_all = { 0, 1 << 30 };
+        d.progress = (tsr_progress){ count_calls, &back_all };
+        require_ok(tsr_volume_decompress(path, &d, &back, NULL));
+        tsr_volume_destroy(&back);
+        assert_true(back_all.calls >= 50);
+        for (int part = 1; part < 4; part++) {
+            struct asked some = { 0, back_all.calls * part / 4 };
+            d.progress.user = &some;
+            require_error(tsr_volume_decompress(path, &d, &back, NULL), TSR_ERROR_CANCELLED, "cancelled during decompressing");
+            assert_null(back);
+            assert_int_equal(some.calls, some.most);
+            some = (struct asked){ 0, all.calls * part / 4 };
+            o.progress.user = &some;
+            unlink(other);
+            require_error(tsr_volume_compress(v, other, &o, NULL), TSR_ERROR_CANCELLED, "cancelled during");
+            assert_int_equal(some.calls, some.most);
+            assert_true(access(other, F_OK) != 0);
+        }
+    }
+    tsr_volume_destroy(&v);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(boxes),       cmocka_unit_test(resolutions), cmocka_unit_test(cut_files),
-                                        cmocka_unit_test(every_byte),  cmocka_unit_test(same_bytes),  cmocka_unit_test(golden_file),
-                                        cmocka_unit_test(golden_rans), cmocka_unit_test(images),      cmocka_unit_test(bounded_memory),
-                                        cmocka_unit_test(cancelled) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(boxes),
+                                        cmocka_unit_test(resolutions),
+                                        cmocka_unit_test(cut_files),
+                                        cmocka_unit_test(every_byte),
+                                        cmocka_unit_test(same_bytes),
+                                        cmocka_unit_test(golden_file),
+                                        cmocka_unit_test(golden_rans),
+                                        cmocka_unit_test(images),
+                                        cmocka_unit_test(bounded_memory),
+                                        cmocka_unit_test(cancelled),
+                                        cmocka_unit_test(cancelled_within_a_brick) };
     const struct CMUnitTest threaded[] = { cmocka_unit_test(boxes),      cmocka_unit_test(resolutions), cmocka_unit_test(cut_files),
                                            cmocka_unit_test(same_bytes), cmocka_unit_test(cancelled),   cmocka_unit_test(images) };
     if (test_watches_threads()) return cmocka_run_group_tests(threaded, set_up, tear_down); /* the others work on one thread */

@@ -45,6 +45,26 @@ static int names_another_format(const char *path)
     return 0;
 }
 
+/* --device names a GPU: the file shall be one that it decodes. Coding itself is the host's work. */
+static int suit_device(const struct compress *c, int *coder)
+{
+    const char *device = c->cli->globals.device;
+    tsr_context *context = NULL;
+    if (!device) return CLI_OK;
+    const int code = cli_context(c->cli, &context);
+    const int gpu = !code && strcmp(device, "auto") && tsr_context_device(context).kind != TSR_DEVICE_CPU;
+    tsr_context_destroy(&context);
+    if (code || !gpu) return code;
+    if (c->options.psnr > 0 || c->options.rate > 0)
+        return cli_usage(c->cli, "--%s: only the coder planes has it, which GPUs do not decode, expected --max-error, no loss, or --device cpu",
+                         c->options.psnr > 0 ? "psnr" : "rate");
+    if (*coder != TSR_COMPRESS_AUTO && *coder != TSR_COMPRESS_RANS)
+        return cli_usage(c->cli, "--coder: %s is not decoded on %s, expected rans, or --device cpu",
+                         tsr_compress_coder_name((tsr_compress_coder)*coder), device);
+    *coder = TSR_COMPRESS_RANS;
+    return CLI_OK;
+}
+
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct compress c = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_COMPRESS_OPTIONS };
@@ -76,8 +96,8 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_CHOICE,
           .value = &coder,
           .argument = "NAME",
-          .help =
-              "predict: smallest; planes: several resolutions, may be cut anywhere; fast; rans: decoded by CPUs and GPUs (default auto: predict, or planes for --psnr and --rate)",
+          .help = "predict: smallest; planes: several resolutions, may be cut anywhere; fast; rans: decoded by CPUs and GPUs (default auto: predict, "
+                  "planes for --psnr and --rate, rans where --device names a GPU)",
           .choices = "auto predict planes fast rans" },
         { .name = "brick", .type = CLI_SIZE3, .value = &c.options.brick, .help = "extents of the bricks", .lower = 1, .upper = 256 },
         { .name = "levels",
@@ -109,6 +129,7 @@ static int run(cli_call *cli, int argc, char **argv)
     code = cli_check_write(cli, c.output, TSR_FILE_VOLUME, "tsc");
     if (!code && names_another_format(c.output))
         code = cli_usage(cli, "--output: '%s' has the extension of another format, expected .tsc: convert writes the others", c.output);
+    if (!code) code = suit_device(&c, &coder);
     if (code) return code;
     c.options.coder = (tsr_compress_coder)coder;
     const int planes = coder == TSR_COMPRESS_PLANES || (!coder && (c.options.psnr > 0 || c.options.rate > 0));
