@@ -243,7 +243,7 @@ static void cut(int64_t n, int log2, int64_t length)
     offsets[s.segments] = (uint32_t)n;
     const double words = (double)n * 4, results = (double)s.segments;
     const size_t offset_bytes = (size_t)(s.segments + 1) * 4, out_bytes = (size_t)n * 8;
-    s.data = random_array((size_t)n * 4, 50.0); /* as floats: ordinary numbers and many zeros */
+    s.data = random_array((size_t)n * 4, -1.0);
     s.payload = take(offset_bytes);
     s.flags = take((size_t)n);
     s.moved = take((size_t)n * 4);
@@ -285,7 +285,7 @@ static void moves(int64_t n, int log2, int local)
         indices[i] = local ? (uint32_t)((i & ~(int64_t)1023) | (i * 389 & 1023)) : (uint32_t)(((uint64_t)i * 2654435761u) & (uint64_t)(n - 1));
     const double bytes = 12.0 * (double)n;
     s.n = n;
-    s.data = random_array((size_t)n * 4, 50.0);
+    s.data = random_array((size_t)n * 4, -1.0);
     s.payload = take((size_t)n * 4);
     s.out = take((size_t)n * 4);
     if (tsr_device_move(s.b.context, s.payload, NULL, indices, (size_t)n * 4) != TSR_OK) exit(1);
