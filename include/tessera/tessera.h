@@ -18,6 +18,7 @@
 #include "tessera/io.h"
 #include "tessera/lens.h"
 #include "tessera/levelset.h"
+#include "tessera/map.h"
 #include "tessera/max_tree.h"
 #include "tessera/mesh.h"
 #include "tessera/mip.h"

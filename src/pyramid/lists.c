@@ -43,6 +43,8 @@ static tsr_status cloud(tsr_context *context, const tsr_volume *volume, const ts
                            .entries = entries,
                            .positions = tsr_points_positions(*points),
                            .normals = tsr_points_normals(*points) };
+    if (pyramid->user.module) /* voxels, with the volume's own gradients */
+        TSR_TRY(tsr_classifier_make("points", TSR_PYRAMID_NONZERO, 0, 0, volume, 1, &job.classifier));
     memcpy(job.affine, volume->geometry.affine, sizeof job.affine);
     normal_matrix(&volume->geometry, o->inward ? -1 : 1, job.normal);
     if (count) TSR_TRY(context->backend->pyramid->points(context->queue, &job));
