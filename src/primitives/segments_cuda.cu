@@ -65,24 +65,26 @@ TSR_DEVICE_FN uint64_t as_bits(double v)
 FLOAT_SUM(float)
 FLOAT_SUM(double)
 
-/* Elements lane, lane + width, ... of [begin, begin + n), N lanes of the tree a thread, folded by halves; with lanes of the tree beyond n left out. The result is
- * the first thread's of `width`. */
-template <class T, int R, int N> TSR_DEVICE_FN uint64_t fold_segment(const T *data, int64_t begin, int64_t n, uint32_t lane, int width, uint64_t none)
+/* `n` elements at data by `width` threads, N = 2^LOG lanes of the tree each, folded by halves; lanes of the tree beyond n are left out. The result is that of the
+ * first thread of `width`. Loads of a row go out together: what lies beyond n is neutral. */
+template <class T, int R, int LOG> TSR_DEVICE_FN uint64_t fold_segment(const T *data, int32_t n, int32_t lane, int32_t width, uint64_t none)
 {
     typedef reducer<T, R> F;
+    enum { N = 1 << LOG };
     uint64_t v[N];
 #pragma unroll
-    for (int k = 0; k < N; k++) v[k] = F::neutral(none);
-    for (int64_t row = 0; row < n; row += (int64_t)N * width)
+    for (int k = 0; k < N; k++) v[k] = k * width + lane < n ? F::load(data[k * width + lane], none) : F::neutral(none);
+    for (int32_t row = N * width; row < n; row += N * width)
 #pragma unroll
         for (int k = 0; k < N; k++) {
-            const int64_t i = row + k * width + lane;
-            if (i < n) v[k] = F::add(v[k], F::load(data[begin + i], none));
+            const int32_t i = row + k * width + lane;
+            v[k] = F::add(v[k], i < n ? F::load(data[i], none) : F::neutral(none));
         }
 #pragma unroll
-    for (int half = N / 2; half > 0; half /= 2)
+    for (int step = LOG - 1; step >= 0; step--)
 #pragma unroll
-        for (int k = 0; k < half; k++) v[k] = F::add(v[k], v[k + half]);
+        for (int k = 0; k < N / 2; k++)
+            if (k < 1 << step) v[k] = F::add(v[k], v[k + (1 << step)]);
     for (int step = width / 2; step > 0; step /= 2) v[0] = F::add(v[0], __shfl_xor_sync(TSR_WARP_ALL, v[0], step));
     return v[0];
 }
@@ -103,14 +105,19 @@ TSR_KERNEL(reduce_short)
             n = n > 0 ? n : 0;
         }
         const bool larger = n > GROUP_MOST;
-        const uint64_t v = fold_segment<T, R, GROUP_MOST / GROUP>(data, begin, larger ? 0 : n, in, GROUP, none);
+        const int32_t own = larger ? 0 : (int32_t)n;
+        const bool some = __any_sync(TSR_WARP_ALL, own > 2 * GROUP);
+        const uint64_t v = some ? fold_segment<T, R, 3>(data + begin, own, (int32_t)in, GROUP, none)
+                                : fold_segment<T, R, 1>(data + begin, own, (int32_t)in, GROUP, none);
         if (!larger && in == 0 && s < segments) results[s] = tsr_reduce_decode((tsr_reduction)R, dtype, v);
         for (uint32_t left = __ballot_sync(TSR_WARP_ALL, larger && in == 0); left; left &= left - 1u) {
             const int from = __ffs((int)left) - 1;
-            const int64_t own = first + from / GROUP, start = __shfl_sync(TSR_WARP_ALL, begin, from), length = __shfl_sync(TSR_WARP_ALL, n, from);
+            const int64_t number_of = first + from / GROUP, start = __shfl_sync(TSR_WARP_ALL, begin, from),
+                          length = __shfl_sync(TSR_WARP_ALL, n, from);
             if (length <= WARP_MOST) {
-                const uint64_t sum = fold_segment<T, R, 32>(data, start, length, lane, 32, none);
-                if (lane == 0) results[own] = tsr_reduce_decode((tsr_reduction)R, dtype, sum);
+                const uint64_t sum = length <= 8 * 32 ? fold_segment<T, R, 3>(data + start, (int32_t)length, (int32_t)lane, 32, none)
+                                                      : fold_segment<T, R, 5>(data + start, (int32_t)length, (int32_t)lane, 32, none);
+                if (lane == 0) results[number_of] = tsr_reduce_decode((tsr_reduction)R, dtype, sum);
                 continue;
             }
             const int64_t pieces = (length + PIECE - 1) / PIECE;
@@ -123,7 +130,7 @@ TSR_KERNEL(reduce_short)
             number = __shfl_sync(TSR_WARP_ALL, number, 0);
             /* offsets that do not ascend could ask for more than there are elements */
             if ((int64_t)number >= list.most_longs || (int64_t)at + pieces > list.most_items) continue;
-            if (lane < 3) list.longs[3 * number + lane] = lane == 0 ? (uint64_t)own : lane == 1 ? (uint64_t)at : (uint64_t)pieces;
+            if (lane < 3) list.longs[3 * number + lane] = lane == 0 ? (uint64_t)number_of : lane == 1 ? (uint64_t)at : (uint64_t)pieces;
             for (int64_t p = lane; p < pieces; p += 32) list.items[at + p] = (uint64_t)number << 32 | (uint64_t)p;
         }
     }
@@ -146,21 +153,47 @@ template <class T, int R> struct block_reducer {
         return merge_block<R>(R == TSR_REDUCE_SUM ? (uint64_t)sum : E::key(best), shared);
     }
 };
+/* Lane l of the tree is element l of thread l mod 256: two halvings stay in a thread, three are one warp's, the rest are shuffles. */
 template <class T> TSR_DEVICE_FN uint64_t sum_block(const T *data, int64_t n, uint64_t *shared)
 {
-    enum { ROWS = TSR_TILE_LANES / PIECE_THREADS };
+    enum { ROWS = TSR_TILE_LANES / PIECE_THREADS, DEEP = 4 };
     double *lane = (double *)(void *)shared, sum[ROWS] = {};
-#pragma unroll 4
-    for (int64_t i = 0; i < n; i += TSR_TILE_LANES)
+    const T *own = data + threadIdx.x;
+    int64_t i = 0;
+    for (; i + DEEP * TSR_TILE_LANES <= n; i += DEEP * TSR_TILE_LANES) {
+        T v[DEEP * ROWS];
 #pragma unroll
-        for (int row = 0; row < ROWS; row++) {
-            const int64_t at = i + row * PIECE_THREADS + threadIdx.x;
-            if (at < n) sum[row] += (double)data[at];
-        }
-    for (int row = 0; row < ROWS; row++) lane[row * PIECE_THREADS + threadIdx.x] = sum[row];
-    fold(lane);
+        for (int k = 0; k < DEEP * ROWS; k++) v[k] = own[i + k * PIECE_THREADS];
+#pragma unroll
+        for (int k = 0; k < DEEP * ROWS; k++) sum[k % ROWS] += (double)v[k];
+    }
+    for (; i < n; i += TSR_TILE_LANES) {
+        T v[ROWS];
+#pragma unroll
+        for (int k = 0; k < ROWS; k++) v[k] = i + k * PIECE_THREADS + threadIdx.x < n ? own[i + k * PIECE_THREADS] : (T)0;
+#pragma unroll
+        for (int k = 0; k < ROWS; k++) sum[k] += (double)v[k];
+    }
+#pragma unroll
+    for (int half = ROWS / 2; half > 0; half /= 2)
+#pragma unroll
+        for (int k = 0; k < ROWS / 2; k++)
+            if (k < half) sum[k] += sum[k + half];
+    lane[threadIdx.x] = sum[0];
     __syncthreads();
-    return as_bits(lane[0]);
+    double total = 0.0;
+    if (threadIdx.x < 32) {
+        double part[PIECE_THREADS / 32];
+#pragma unroll
+        for (int k = 0; k < PIECE_THREADS / 32; k++) part[k] = lane[k * 32 + threadIdx.x];
+#pragma unroll
+        for (int step = 2; step >= 0; step--)
+#pragma unroll
+            for (int k = 0; k < 1 << step; k++) part[k] += part[k + (1 << step)];
+        total = part[0];
+        for (int step = 16; step > 0; step /= 2) total += __shfl_xor_sync(TSR_WARP_ALL, total, step);
+    }
+    return as_bits(total);
 }
 template <> struct block_reducer<float, TSR_REDUCE_SUM> {
     TSR_INSIDE static uint64_t run(const float *data, int64_t n, uint64_t, uint64_t *shared) { return sum_block(data, n, shared); }
@@ -169,7 +202,9 @@ template <> struct block_reducer<double, TSR_REDUCE_SUM> {
     TSR_INSIDE static uint64_t run(const double *data, int64_t n, uint64_t, uint64_t *shared) { return sum_block(data, n, shared); }
 };
 
-template <class T, int R> TSR_KERNEL(reduce_pieces)(const T *data, int64_t count, int32_t wide, const void *offsets, uint64_t none, long_list list)
+template <class T, int R>
+TSR_KERNEL(reduce_pieces)
+(const T *data, int64_t count, int32_t wide, const void *offsets, tsr_dtype dtype, uint64_t none, uint64_t *results, long_list list)
 {
     TSR_SHARED(uint64_t, shared, TSR_TILE_LANES);
     const int64_t items = tsr_minl((int64_t)list.counts[0], list.most_items);
@@ -178,7 +213,8 @@ template <class T, int R> TSR_KERNEL(reduce_pieces)(const T *data, int64_t count
         const int64_t s = (int64_t)list.longs[3 * number], end = tsr_offset_load(offsets, wide, s + 1, count);
         const int64_t begin = tsr_offset_load(offsets, wide, s, count) + (int64_t)(uint32_t)item * PIECE;
         const uint64_t v = block_reducer<T, R>::run(data + begin, tsr_minl(PIECE, end - begin), none, shared);
-        if (threadIdx.x == 0) list.partial[k] = v;
+        if (threadIdx.x == 0 && list.longs[3 * number + 2] == 1) results[s] = tsr_reduce_decode((tsr_reduction)R, dtype, v);
+        else if (threadIdx.x == 0) list.partial[k] = v;
         __syncthreads();
     }
 }
@@ -192,6 +228,7 @@ template <int R, bool FLOAT> TSR_KERNEL(reduce_longs)(tsr_dtype dtype, uint64_t 
         const uint64_t *partial = list.partial + list.longs[3 * l + 1];
         const int64_t pieces = (int64_t)list.longs[3 * l + 2];
         uint64_t v = none;
+        if (pieces == 1) continue; /* done */
         if (FLOAT) {
             v = sum_block((const double *)(const void *)partial, pieces, shared);
         } else {
@@ -206,7 +243,7 @@ template <int R, bool FLOAT> TSR_KERNEL(reduce_longs)(tsr_dtype dtype, uint64_t 
 template <class T, int R, bool FLOAT> static void launch_segments(tsr_queue *queue, const tsr_segment_reduce_job *j, void *workspace)
 {
     void (*shorts)(const T *, int64_t, int32_t, const void *, int64_t, tsr_dtype, uint64_t, uint64_t *, long_list) = reduce_short<T, R>;
-    void (*pieces)(const T *, int64_t, int32_t, const void *, uint64_t, long_list) = reduce_pieces<T, R>;
+    void (*pieces)(const T *, int64_t, int32_t, const void *, tsr_dtype, uint64_t, uint64_t *, long_list) = reduce_pieces<T, R>;
     void (*longs)(tsr_dtype, uint64_t, uint64_t *, long_list) = reduce_longs<R, FLOAT>;
     const long_list list = place_list(j->count, workspace);
     const uint64_t none = tsr_reduce_neutral((tsr_reduction)R, j->dtype);
@@ -216,7 +253,7 @@ template <class T, int R, bool FLOAT> static void launch_segments(tsr_queue *que
                j->wide, j->offsets, j->segments, j->dtype, none, &j->results->u, list);
     if (j->count <= WARP_MOST) return;
     TSR_LAUNCH(queue, pieces, tsr_blocks(most_items(j->count), 1, 8 * processors), PIECE_THREADS, 0, (const T *)j->data, j->count, j->wide,
-               j->offsets, none, list);
+               j->offsets, j->dtype, none, &j->results->u, list);
     TSR_LAUNCH(queue, longs, tsr_blocks(most_longs(j->count), 1, 4 * processors), PIECE_THREADS, 0, j->dtype, none, &j->results->u, list);
 }
 template <class T, bool FLOAT> static void launch_reduction(tsr_queue *queue, const tsr_segment_reduce_job *j, void *workspace)
@@ -246,7 +283,7 @@ tsr_status tsr_cuda_segment_reduce(tsr_queue *queue, const tsr_segment_reduce_jo
 
 /* ---- scan ----------------------------------------------------------------------------------------------------------------------- */
 
-enum { SCAN_THREADS = 256, SCAN_WARPS = SCAN_THREADS / 32, SCAN_ROW = SCAN_THREADS * 4, SCAN_LEAST = 4 * SCAN_ROW };
+enum { SCAN_THREADS = 256, SCAN_WARPS = SCAN_THREADS / 32, SCAN_ROW = SCAN_THREADS * 4, SCAN_LEAST = 4 * SCAN_ROW, SCAN_BLOCKS = 4, SCAN_CHUNKS = 8 };
 
 TSR_KERNEL(mark_heads)(const void *offsets, int32_t wide, int64_t entries, int64_t count, uint32_t *bits)
 {
@@ -288,7 +325,7 @@ template <class S> TSR_DEVICE_FN S warp_segment_inclusive(S v, uint32_t closed, 
 }
 
 template <class T, class S, int CHUNKS>
-TSR_KERNEL(scan_segments)
+TSR_KERNEL(__launch_bounds__(SCAN_THREADS, sizeof(S) == 4 ? SCAN_BLOCKS : 1) scan_segments)
 (const T *TSR_RESTRICT data, int64_t count, int inclusive, heads_of from, S *TSR_RESTRICT sums, uint64_t *workspace)
 {
     TSR_SHARED(S, warp_sum, SCAN_WARPS * CHUNKS);           /* behind the last head of a warp's row; then: before the row */
@@ -302,11 +339,11 @@ TSR_KERNEL(scan_segments)
     const bool wide_in = whole && tsr_pack_aligned<T, 4>(data), wide_out = whole && tsr_pack_aligned<S, 4>(sums);
     tsr_pack<T, 4> in[CHUNKS];
     S before[CHUNKS];
-    uint32_t heads[CHUNKS], open = 0; /* bit c: no head in the lanes before, in row c */
+    uint32_t heads = 0, open = 0; /* 4 bits a row; bit c: no head in the lanes before, in row c */
 #pragma unroll
     for (int c = 0; c < CHUNKS; c++) {
         const int64_t at = first + c * SCAN_ROW;
-        heads[c] = four_heads(from, at, count);
+        heads |= four_heads(from, at, count) << 4 * c;
         if (wide_in) in[c] = *(const tsr_pack<T, 4> *)(const void *)(data + at);
         else
             for (int e = 0; e < 4; e++) in[c].v[e] = at + e < count ? data[at + e] : (T)0;
@@ -315,8 +352,8 @@ TSR_KERNEL(scan_segments)
     for (int c = 0; c < CHUNKS; c++) {
         S own = 0; /* behind the last head */
 #pragma unroll
-        for (int e = 0; e < 4; e++) own = (heads[c] >> e & 1u ? (S)0 : own) + (S)in[c].v[e];
-        const uint32_t closed = __ballot_sync(TSR_WARP_ALL, heads[c] != 0);
+        for (int e = 0; e < 4; e++) own = (heads >> (4 * c + e) & 1u ? (S)0 : own) + (S)in[c].v[e];
+        const uint32_t closed = __ballot_sync(TSR_WARP_ALL, (heads >> 4 * c & 15u) != 0);
         const S up_to = warp_segment_inclusive<S>(own, closed, lane), left = __shfl_up_sync(TSR_WARP_ALL, up_to, 1);
         before[c] = lane ? left : (S)0;
         if (!(closed & ((1u << lane) - 1u))) open |= 1u << c;
@@ -352,7 +389,7 @@ TSR_KERNEL(scan_segments)
         tsr_pack<S, 4> out;
 #pragma unroll
         for (int e = 0; e < 4; e++) {
-            const S start = heads[c] >> e & 1u ? (S)0 : sum;
+            const S start = heads >> (4 * c + e) & 1u ? (S)0 : sum;
             sum = start + (S)in[c].v[e];
             out.v[e] = inclusive ? sum : start;
         }
@@ -384,9 +421,9 @@ template <class T, class S, int CHUNKS> static void launch_scan(tsr_queue *queue
 tsr_status tsr_cuda_segment_scan(tsr_queue *queue, const tsr_segment_scan_job *j, void *workspace)
 {
     const bool wide = j->sum_type == TSR_U64;
-    if (j->data_type == TSR_U8 && !wide) launch_scan<uint8_t, uint32_t, 8>(queue, j, workspace);
+    if (j->data_type == TSR_U8 && !wide) launch_scan<uint8_t, uint32_t, SCAN_CHUNKS>(queue, j, workspace);
     else if (j->data_type == TSR_U8) launch_scan<uint8_t, uint64_t, 4>(queue, j, workspace);
-    else if (j->data_type == TSR_U32 && !wide) launch_scan<uint32_t, uint32_t, 8>(queue, j, workspace);
+    else if (j->data_type == TSR_U32 && !wide) launch_scan<uint32_t, uint32_t, SCAN_CHUNKS>(queue, j, workspace);
     else if (j->data_type == TSR_U32) launch_scan<uint32_t, uint64_t, 4>(queue, j, workspace);
     else launch_scan<uint64_t, uint64_t, 4>(queue, j, workspace);
     TSR_TRY(tsr_launch_check(queue));
