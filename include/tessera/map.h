@@ -130,13 +130,21 @@ TSR_MAP_FN double tsr_map_value(const tsr_map_array *a, int64_t x, int64_t y, in
 #define TSR_MAP_DEFINE_
 #endif
 
-#define TSR_MAP_LOOP_                                                                                                     \
-    TSR_MAP_FN void tsr_map_elements_(const tsr_map_job *job, int64_t first, int64_t step, int64_t end)                   \
-    {                                                                                                                     \
-        for (int64_t i = first; i < end; i += step) {                                                                     \
-            const int64_t at[3] = { i % job->size[0], i / job->size[0] % job->size[1], i / job->size[0] / job->size[1] }; \
-            tsr_map_one_((const tsr_map_data_ *)(const void *)job->data, job->in, job->out, at, i);                       \
-        }                                                                                                                 \
+/* Neighbours in memory follow by counting up, others by division. */
+#define TSR_MAP_LOOP_                                                                                                       \
+    TSR_MAP_FN void tsr_map_elements_(const tsr_map_job *job, int64_t first, int64_t step, int64_t end)                     \
+    {                                                                                                                       \
+        int64_t at[3] = { first % job->size[0], first / job->size[0] % job->size[1], first / job->size[0] / job->size[1] }; \
+        for (int64_t i = first; i < end;) {                                                                                 \
+            tsr_map_one_((const tsr_map_data_ *)(const void *)job->data, job->in, job->out, at, i);                         \
+            i += step;                                                                                                      \
+            at[0] += step;                                                                                                  \
+            if (at[0] < job->size[0]) continue;                                                                             \
+            at[1] += at[0] / job->size[0];                                                                                  \
+            at[0] %= job->size[0];                                                                                          \
+            at[2] += at[1] / job->size[1];                                                                                  \
+            at[1] %= job->size[1];                                                                                          \
+        }                                                                                                                   \
     }
 
 #ifdef __CUDACC__
