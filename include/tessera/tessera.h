@@ -19,6 +19,7 @@
 #include "tessera/lens.h"
 #include "tessera/levelset.h"
 #include "tessera/map.h"
+#include "tessera/mapping.h"
 #include "tessera/max_tree.h"
 #include "tessera/mesh.h"
 #include "tessera/mip.h"

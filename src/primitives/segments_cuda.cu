@@ -340,13 +340,23 @@ TSR_KERNEL(__launch_bounds__(SCAN_THREADS, sizeof(S) == 4 ? SCAN_BLOCKS : 1) sca
     tsr_pack<T, 4> in[CHUNKS];
     S before[CHUNKS];
     uint32_t heads = 0, open = 0; /* 4 bits a row; bit c: no head in the lanes before, in row c */
+    if (wide_in) {
 #pragma unroll
-    for (int c = 0; c < CHUNKS; c++) {
-        const int64_t at = first + c * SCAN_ROW;
-        heads |= four_heads(from, at, count) << 4 * c;
-        if (wide_in) in[c] = *(const tsr_pack<T, 4> *)(const void *)(data + at);
-        else
-            for (int e = 0; e < 4; e++) in[c].v[e] = at + e < count ? data[at + e] : (T)0;
+        for (int c = 0; c < CHUNKS; c++) in[c] = *(const tsr_pack<T, 4> *)(const void *)(data + first + c * SCAN_ROW);
+    } else {
+        for (int c = 0; c < CHUNKS; c++)
+            for (int e = 0; e < 4; e++) in[c].v[e] = first + c * SCAN_ROW + e < count ? data[first + c * SCAN_ROW + e] : (T)0;
+    }
+    if (whole && (!from.flags || from.aligned)) { /* loads that go out together */
+        const uint32_t *words = from.flags ? (const uint32_t *)(const void *)(from.flags + first) : from.bits + first / 32;
+        const uint32_t step = from.flags ? SCAN_ROW / 4 : SCAN_ROW / 32, shift = (uint32_t)(first % 32);
+        uint32_t word[CHUNKS];
+#pragma unroll
+        for (int c = 0; c < CHUNKS; c++) word[c] = words[c * step];
+#pragma unroll
+        for (int c = 0; c < CHUNKS; c++) heads |= (from.flags ? tsr_nonzero_bytes(word[c]) : word[c] >> shift & 15u) << 4 * c;
+    } else {
+        for (int c = 0; c < CHUNKS; c++) heads |= four_heads(from, first + c * SCAN_ROW, count) << 4 * c;
     }
 #pragma unroll
     for (int c = 0; c < CHUNKS; c++) {
