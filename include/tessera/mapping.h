@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #ifdef __CUDACC__
-#define TSR_MAPPING_FN static __host__ __device__ inline
+#define TSR_MAPPING_FN static __host__ __device__ __forceinline__
 #else
 #define TSR_MAPPING_FN static inline __attribute__((unused))
 #endif
