@@ -11,6 +11,9 @@ static tsr_status listed(tsr_context *context, const tsr_volume *volume, const t
     TSR_TRY(tsr_pyramid_create(context, volume->size, options, pyramid));
     TSR_TRY(tsr_pyramid_build(*pyramid, volume));
     TSR_TRY(tsr_pyramid_describe(*pyramid, &info));
+    const int32_t classes = tsr_maxi(options->channels, 1);
+    if (!indices && info.total > (uint64_t)classes * INT32_MAX) /* before memory is asked for; the count is right */
+        TSR_FAIL(TSR_ERROR_CAPACITY, "points: %llu of them, expected at most 2^31 - 1: narrow the range", (unsigned long long)info.total);
     *count = (int64_t)info.total;
     *bytes = info.total * (indices ? sizeof(uint64_t) : sizeof(tsr_pyramid_entry));
     TSR_TRY(tsr_device_allocate(context, *bytes, list));

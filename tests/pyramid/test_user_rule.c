@@ -133,6 +133,56 @@ static void clouds(void **state)
     tsr_volume_destroy(&volume);
 }
 
+/* More outputs than 31 bits count, of a rule that stores a byte a voxel: total, keys and ranks are right; a cloud of so many points is refused with their number
+ * before there is memory for them. */
+static void more_than_31_bits(void **state)
+{
+    (void)state;
+    const int slow = test_is_slow(); /* then as many as there is time for */
+    const tsr_size3 size = { 1024, 1024, slow ? 1 : 9 };
+    const uint64_t voxels = (uint64_t)(size.x * size.y * size.z), total = 255 * voxels;
+    const int copies = 300; /* cut to the rule's most */
+    tsr_pyramid_options o = TSR_PYRAMID_OPTIONS;
+    tsr_points_volume_options points = TSR_POINTS_VOLUME_OPTIONS;
+    tsr_pyramid *pyramid;
+    tsr_pyramid_info info;
+    tsr_volume *volume;
+    tsr_points *cloud;
+    tsr_map map;
+    require_ok(tsr_map_load(context, module("rule_many"), sizeof copies, &map));
+    map.data = &copies;
+    require_ok(tsr_volume_create(context, TSR_U8, size, NULL, &volume));
+    o.classifier = TSR_PYRAMID_USER;
+    o.user = &map;
+    o.order = TSR_PYRAMID_ROW;
+    require_ok(tsr_pyramid_create(context, size, &o, &pyramid));
+    require_ok(tsr_pyramid_build(pyramid, volume));
+    require_ok(tsr_pyramid_describe(pyramid, &info));
+    assert_true(info.total == total && (slow || total > INT32_MAX));
+    const uint64_t keys[3] = { total / 2 + 77, total - 1, total };
+    const int64_t voxel = (int64_t)voxels - 2;
+    tsr_pyramid_entry entries[3];
+    uint64_t rank;
+    char *memory;
+    require_ok(tsr_device_allocate(context, 1024, (void **)&memory));
+    require_ok(tsr_device_move(context, memory, NULL, keys, sizeof keys));
+    require_ok(tsr_pyramid_select(pyramid, (uint64_t *)(void *)memory, 3, (tsr_pyramid_entry *)(void *)(memory + 256)));
+    require_ok(tsr_device_move(NULL, entries, context, memory + 256, sizeof entries));
+    require_ok(tsr_device_move(context, memory, NULL, &voxel, sizeof voxel));
+    require_ok(tsr_pyramid_rank(pyramid, (int64_t *)(void *)memory, 1, (uint64_t *)(void *)(memory + 512)));
+    require_ok(tsr_device_move(NULL, &rank, context, memory + 512, sizeof rank));
+    for (int k = 0; k < 2; k++) assert_true(entries[k].voxel == (int64_t)(keys[k] / 255) && entries[k].copy == (int64_t)(keys[k] % 255));
+    assert_true(entries[2].voxel == -1 && rank == 255 * (uint64_t)voxel);
+    tsr_device_release(context, memory, 1024);
+    tsr_pyramid_destroy(&pyramid);
+    if (!slow) {
+        points.pyramid = o;
+        require_error(tsr_points_from_volume(context, volume, &points, &cloud), TSR_ERROR_CAPACITY, "points: 2406481920 of them");
+        assert_null(cloud);
+    }
+    tsr_volume_destroy(&volume);
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -158,6 +208,7 @@ static void refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(multiplicities), cmocka_unit_test(clouds), cmocka_unit_test(refused) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(multiplicities), cmocka_unit_test(clouds), cmocka_unit_test(more_than_31_bits),
+                                        cmocka_unit_test(refused) };
     return cmocka_run_group_tests_name("user rule", tests, open_context, close_context);
 }
