@@ -6,7 +6,8 @@
 /* Arrays of a case, on the device, and the peer's functions (NULL without them). */
 static struct {
     bench b;
-    int64_t n, capacity;
+    int64_t n, capacity, segments;
+    void *flags;
     void *data, *out, *payload, *moved, *work, *result;
     size_t work_bytes;
     void *peer;
@@ -61,8 +62,14 @@ static tsr_status peer_synchronize(void *user)
     return peer_status(PEER(peer_synchronize, void)());
 }
 
-#define OWN(name, call) static tsr_status name(void *user) { (void)user; return call; }
-#define KEEP (tsr_predicate){ TSR_KEEP_NONZERO, 0, 0 }
+#define OWN(name, call)                \
+    static tsr_status name(void *user) \
+    {                                  \
+        (void)user;                    \
+        return call;                   \
+    }
+#define KEEP \
+    (tsr_predicate) { TSR_KEEP_NONZERO, 0, 0 }
 OWN(sum_u8, tsr_reduce(s.b.context, TSR_REDUCE_SUM, TSR_U8, s.data, s.n, (tsr_reduced *)s.result, s.work, s.work_bytes))
 OWN(sum_f32, tsr_reduce(s.b.context, TSR_REDUCE_SUM, TSR_F32, s.data, s.n, (tsr_reduced *)s.result, s.work, s.work_bytes))
 OWN(scan_u32, tsr_scan(s.b.context, TSR_SCAN_EXCLUSIVE, TSR_U32, s.data, s.n, TSR_U32, s.out, s.work, s.work_bytes))
@@ -73,10 +80,10 @@ OWN(histogram_u8, tsr_histogram(s.b.context, TSR_U8, s.data, s.n, 0, 256, 256, T
 OWN(sort_u32, tsr_sort(s.b.context, TSR_U32, s.data, s.out, NULL, NULL, s.n, 0, 32, s.work, s.work_bytes))
 OWN(sort_u64, tsr_sort(s.b.context, TSR_U64, s.data, s.out, (uint32_t *)s.payload, (uint32_t *)s.moved, s.n, 0, 64, s.work, s.work_bytes))
 
-#define CUB(name, function, ...)                                                                          \
-    static tsr_status name(void *user)                                                                    \
-    {                                                                                                     \
-        (void)user;                                                                                       \
+#define CUB(name, function, ...)                                                                                                         \
+    static tsr_status name(void *user)                                                                                                   \
+    {                                                                                                                                    \
+        (void)user;                                                                                                                      \
         return peer_status(PEER(function, const void *, int64_t, void *, const void *, void *)((const void *)s.data, s.n, __VA_ARGS__)); \
     }
 CUB(cub_sum_u8, peer_sum_u8, s.result, NULL, NULL)
@@ -89,13 +96,35 @@ CUB(cub_histogram_u8, peer_histogram_u8, s.out, NULL, NULL)
 CUB(cub_sort_u32, peer_sort_u32, s.out, NULL, NULL)
 CUB(cub_sort_u64, peer_sort_u64_pairs, s.out, s.payload, s.moved)
 
+OWN(segments_f32, tsr_segmented_reduce(s.b.context, TSR_REDUCE_SUM, TSR_F32, s.data, s.n, TSR_U32, s.payload, s.segments, (tsr_reduced *)s.out,
+                                       s.work, s.work_bytes))
+OWN(scan_flags, tsr_segmented_scan(s.b.context, TSR_SCAN_INCLUSIVE, TSR_U32, s.data, s.n, (const uint8_t *)s.flags, TSR_U32, NULL, 0, TSR_U32, s.out,
+                                   s.work, s.work_bytes))
+OWN(scan_offsets, tsr_segmented_scan(s.b.context, TSR_SCAN_INCLUSIVE, TSR_U32, s.data, s.n, NULL, TSR_U32, s.payload, s.segments, TSR_U32, s.out,
+                                     s.work, s.work_bytes))
+OWN(gather_u32, tsr_gather(s.b.context, s.data, 4, s.n, TSR_U32, s.payload, s.n, NULL, s.out))
+OWN(scatter_free, tsr_scatter(s.b.context, TSR_SCATTER_EXCLUSIVE, s.data, 4, TSR_U32, s.payload, s.n, s.out, s.n, NULL, NULL, 0))
+OWN(scatter_last, tsr_scatter(s.b.context, TSR_SCATTER_LAST, s.data, 4, TSR_U32, s.payload, s.n, s.out, s.n, NULL, s.work, s.work_bytes))
+OWN(combine_u32, tsr_scatter_combine(s.b.context, TSR_SCATTER_SUM, TSR_U32, s.data, TSR_U32, s.payload, s.n, s.out, s.n, NULL, 0))
+OWN(combine_f32, tsr_scatter_combine(s.b.context, TSR_SCATTER_SUM, TSR_F32, s.data, TSR_U32, s.payload, s.n, s.out, s.n, s.work, s.work_bytes))
+static tsr_status cub_segments_f32(void *user)
+{
+    (void)user;
+    return peer_status(PEER(peer_segments_f32, const void *, int64_t, void *, const void *)(s.data, s.segments, s.out, s.payload));
+}
+static tsr_status cub_scan_keys(void *user)
+{
+    (void)user;
+    return peer_status(PEER(peer_scan_keys_u32, const void *, int64_t, void *, const void *)(s.data, s.n, s.out, s.moved));
+}
+
 /* Times one case and its peer; `rate` (bytes/s) is the bar, 0 = only the peer. */
 static void measure(const char *name, int64_t n, double bytes, bench_call own, bench_call peer, double rate)
 {
     char bar[80];
     bench_case c = { .name = name, .n = n, .bytes = bytes };
     c.time = bench_measure(&s.b, own, NULL, NULL);
-    if (s.peer) {
+    if (s.peer && peer) {
         c.peer_time = bench_measure(&s.b, peer, NULL, peer_synchronize);
         c.peer = "CUB";
         /* 3 % is the noise of two medians */
@@ -193,6 +222,95 @@ static void byte_array(int64_t n, int log2)
     give(&s.out, (size_t)n * 4);
 }
 
+/* Segments of random lengths about `length`, sums of floats and scans of words; element i of s.moved is the segment of i, the key that CUB wants. Bytes are
+ * those of the elements, of results of 8 bytes and, of the scan, of a flag or a bit. */
+static void cut(int64_t n, int log2, int64_t length)
+{
+    char name[64];
+    uint64_t seed = 11, least = length / 2 < 1 ? 1 : (uint64_t)(length / 2);
+    uint32_t *offsets = (uint32_t *)malloc((size_t)(n + 1) * 4), *keys = (uint32_t *)malloc((size_t)n * 4);
+    uint8_t *flags = (uint8_t *)calloc((size_t)n, 1);
+    if (!offsets || !keys || !flags) exit(1);
+    s.n = n;
+    s.segments = 0;
+    for (int64_t at = 0, next; at < n; at = next) {
+        next = at + (int64_t)(least + random_next(&seed) % (2 * (uint64_t)length - 2 * least + 1));
+        next = next < n ? next : n;
+        flags[at] = 1;
+        for (int64_t i = at; i < next; i++) keys[i] = (uint32_t)s.segments;
+        offsets[s.segments++] = (uint32_t)at;
+    }
+    offsets[s.segments] = (uint32_t)n;
+    const double words = (double)n * 4, results = (double)s.segments;
+    const size_t offset_bytes = (size_t)(s.segments + 1) * 4, out_bytes = (size_t)n * 8;
+    s.data = random_array((size_t)n * 4, -1.0);
+    s.payload = take(offset_bytes);
+    s.flags = take((size_t)n);
+    s.moved = take((size_t)n * 4);
+    s.out = take(out_bytes);
+    if (tsr_device_move(s.b.context, s.payload, NULL, offsets, offset_bytes) != TSR_OK) exit(1);
+    if (tsr_device_move(s.b.context, s.flags, NULL, flags, (size_t)n) != TSR_OK) exit(1);
+    if (tsr_device_move(s.b.context, s.moved, NULL, keys, (size_t)n * 4) != TSR_OK) exit(1);
+    if (tsr_segmented_reduce_workspace(s.b.context, n, s.segments, &s.work_bytes) != TSR_OK) exit(1);
+    s.work = take(s.work_bytes);
+    snprintf(name, sizeof name, "segment sums f32 2^%d by %lld", log2, (long long)length);
+    measure(name, n, words + 12.0 * results, segments_f32, cub_segments_f32, 0.0);
+    give(&s.work, s.work_bytes);
+    if (tsr_segmented_scan_workspace(s.b.context, n, &s.work_bytes) != TSR_OK) exit(1);
+    s.work = take(s.work_bytes);
+    snprintf(name, sizeof name, "segment scan, flags 2^%d by %lld", log2, (long long)length);
+    measure(name, n, 2.25 * words, scan_flags, cub_scan_keys, 0.0);
+    snprintf(name, sizeof name, "segment scan, offsets 2^%d by %lld", log2, (long long)length);
+    measure(name, n, (2.0 + 1.0 / 16) * words + 4.0 * results, scan_offsets, cub_scan_keys, 0.0);
+    give(&s.work, s.work_bytes);
+    give(&s.out, out_bytes);
+    give(&s.moved, (size_t)n * 4);
+    give(&s.flags, (size_t)n);
+    give(&s.payload, offset_bytes);
+    give(&s.data, (size_t)n * 4);
+    free(flags);
+    free(keys);
+    free(offsets);
+}
+
+/* Moves by indices: a permutation of windows of 1024 (neighbours in the same cache lines) or of the whole array (i times an odd number). Bytes are those of
+ * indices, values and outputs, as if every line were used whole. */
+static void moves(int64_t n, int log2, int local)
+{
+    static const char *const names[2] = { "far", "near" };
+    char name[64];
+    uint32_t *indices = (uint32_t *)malloc((size_t)n * 4);
+    if (!indices) exit(1);
+    for (int64_t i = 0; i < n; i++)
+        indices[i] = local ? (uint32_t)((i & ~(int64_t)1023) | (i * 389 & 1023)) : (uint32_t)(((uint64_t)i * 2654435761u) & (uint64_t)(n - 1));
+    const double bytes = 12.0 * (double)n;
+    s.n = n;
+    s.data = random_array((size_t)n * 4, -1.0);
+    s.payload = take((size_t)n * 4);
+    s.out = take((size_t)n * 4);
+    if (tsr_device_move(s.b.context, s.payload, NULL, indices, (size_t)n * 4) != TSR_OK) exit(1);
+    snprintf(name, sizeof name, "gather u32 2^%d %s", log2, names[local]);
+    measure(name, n, bytes, gather_u32, NULL, 0.0);
+    snprintf(name, sizeof name, "scatter u32 2^%d %s, unchecked", log2, names[local]);
+    measure(name, n, bytes, scatter_free, NULL, 0.0);
+    if (tsr_scatter_workspace(s.b.context, n, &s.work_bytes) != TSR_OK) exit(1);
+    s.work = take(s.work_bytes);
+    snprintf(name, sizeof name, "scatter u32 2^%d %s, last wins", log2, names[local]); /* claims: cleared, lowered, read */
+    measure(name, n, 2.0 * bytes + 4.0 * (double)n, scatter_last, NULL, 0.0);
+    give(&s.work, s.work_bytes);
+    snprintf(name, sizeof name, "scatter sum u32 2^%d %s", log2, names[local]);
+    measure(name, n, bytes + 4.0 * (double)n, combine_u32, NULL, 0.0);
+    if (tsr_scatter_combine_workspace(s.b.context, TSR_F32, TSR_U32, n, n, &s.work_bytes) != TSR_OK) exit(1);
+    s.work = take(s.work_bytes);
+    snprintf(name, sizeof name, "scatter sum f32 2^%d %s", log2, names[local]); /* a sort of pairs, starts, gather, segments, sum */
+    measure(name, n, 116.0 * (double)n, combine_f32, NULL, 0.0);
+    give(&s.work, s.work_bytes);
+    give(&s.out, (size_t)n * 4);
+    give(&s.payload, (size_t)n * 4);
+    give(&s.data, (size_t)n * 4);
+    free(indices);
+}
+
 int main(int argc, char **argv)
 {
     if (!bench_begin(&s.b, argc, argv, "primitives")) return 2;
@@ -200,15 +318,30 @@ int main(int argc, char **argv)
     int large = s.b.quick ? 22 : gpu ? 28 : 24;
     if (gpu) {
         s.peer = dlopen(BENCH_MODULES "/libbench_peer_cub.so", RTLD_NOW | RTLD_LOCAL);
+        const char *modules = getenv("TESSERA_MODULES"); /* on another machine than the one it was built on */
+        char path[4096];
+        if (!s.peer && modules && (size_t)snprintf(path, sizeof path, "%s/libbench_peer_cub.so", modules) < sizeof path)
+            s.peer = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         if (!s.peer) printf("no CUB beside: %s\n", dlerror());
     }
     s.result = take(256);
-    words((int64_t)1 << 20, 20);
-    words((int64_t)1 << large, large);
-    pairs((int64_t)1 << 20, 20);
-    pairs((int64_t)1 << (gpu ? 24 : 22), gpu ? 24 : 22);
-    byte_array((int64_t)1 << 20, 20);
-    byte_array((int64_t)1 << (gpu && !s.b.quick ? 30 : large + 2), gpu && !s.b.quick ? 30 : large + 2);
+    if (bench_wants(&s.b, "words")) {
+        words((int64_t)1 << 20, 20);
+        words((int64_t)1 << large, large);
+    }
+    if (bench_wants(&s.b, "pairs")) {
+        pairs((int64_t)1 << 20, 20);
+        pairs((int64_t)1 << (gpu ? 24 : 22), gpu ? 24 : 22);
+    }
+    if (bench_wants(&s.b, "bytes")) {
+        byte_array((int64_t)1 << 20, 20);
+        byte_array((int64_t)1 << (gpu && !s.b.quick ? 30 : large + 2), gpu && !s.b.quick ? 30 : large + 2);
+    }
+    const int log2 = s.b.quick ? 20 : gpu ? 27 : 22;
+    if (bench_wants(&s.b, "segments"))
+        for (int64_t length = 8; length <= 1 << 20 && length <= (int64_t)1 << (log2 - 2); length *= length == 8 ? 8 : 128)
+            cut((int64_t)1 << log2, log2, length);
+    for (int local = 1; local >= 0 && bench_wants(&s.b, "moves"); local--) moves((int64_t)1 << (log2 - 1), log2 - 1, local);
     give(&s.result, 256);
     if (s.peer) ((void (*)(void))dlsym(s.peer, "peer_release"))();
     return bench_end(&s.b);

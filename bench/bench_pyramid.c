@@ -103,6 +103,21 @@ static void compaction(double percent, tsr_pyramid_order order)
     tsr_pyramid_destroy(&s.pyramid);
 }
 
+/* Multiplicities of 0 to 255, all kept: a voxel is read, written into its brick, and read for the sums of bricks (16 bits each). */
+static void counts(void)
+{
+    char name[100];
+    tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
+    options.classifier = TSR_PYRAMID_COUNTS;
+    MUST(tsr_pyramid_create(s.b.context, tsr_volume_size(s.volume), &options, &s.pyramid));
+    const double n = (double)s.voxels;
+    snprintf(name, sizeof name, "pyramid of counts of %lld^3 bytes", (long long)s.side);
+    bench_case c = { .name = name, .n = s.voxels, .bytes = n * (2.0 + 1.0 / 32) };
+    c.time = bench_measure(&s.b, build_only, NULL, NULL);
+    bench_report(&s.b, &c);
+    tsr_pyramid_destroy(&s.pyramid);
+}
+
 /* ---- several classes ----------------------------------------------------------------------------------------------------------------------- */
 
 enum { CLASSES = 8 };
@@ -430,6 +445,7 @@ int main(int argc, char **argv)
     if (bench_wants(&s.b, "classes")) {
         fill(50);
         classes();
+        counts();
     }
     tsr_device_release(s.b.context, s.found, 256);
     tsr_volume_destroy(&s.volume);

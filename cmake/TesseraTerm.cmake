@@ -24,3 +24,8 @@ function(tessera_add_term name file)
     target_include_directories(${target} PRIVATE $<TARGET_PROPERTY:${library},INTERFACE_INCLUDE_DIRECTORIES>)
   endforeach()
 endfunction()
+
+# tessera_add_map(NAME FILE): the same of FILE with a map or a classifier (tessera/map.h), for tsr_map_load.
+function(tessera_add_map name file)
+  tessera_add_term(${name} ${file})
+endfunction()

@@ -1,6 +1,7 @@
 /* bench/peers/cub.cu: the same work done by CUB, as a small library that bench_primitives opens. Device pointers of any other CUDA runtime of
  * the process are good here: both use the device's primary context. Each function queues one call on this library's own stream. */
 #include <cub/cub.cuh>
+#include <thrust/functional.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <stdint.h>
 
@@ -82,6 +83,17 @@ int peer_count_u8(const uint8_t *data, int64_t n, uint32_t *found)
 int peer_histogram_u8(const uint8_t *data, int64_t n, uint32_t *counts)
 {
     return with_memory([=](void *m, size_t &bytes) { return cub::DeviceHistogram::HistogramEven(m, bytes, data, counts, 257, 0, 256, n, stream); });
+}
+/* offsets: [segments + 1]; keys: the segment of each element. */
+int peer_segments_f32(const float *data, int64_t segments, float *results, const uint32_t *offsets)
+{
+    return with_memory([=](void *m, size_t &bytes) {
+        return cub::DeviceSegmentedReduce::Sum(m, bytes, data, results, segments, offsets, offsets + 1, stream);
+    });
+}
+int peer_scan_keys_u32(const uint32_t *data, int64_t n, uint32_t *sums, const uint32_t *keys)
+{
+    return with_memory([=](void *m, size_t &bytes) { return cub::DeviceScan::InclusiveSumByKey(m, bytes, keys, data, sums, n, thrust::equal_to<uint32_t>{}, stream); });
 }
 int peer_sort_u32(const uint32_t *keys, int64_t n, uint32_t *sorted)
 {

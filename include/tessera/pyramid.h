@@ -13,6 +13,7 @@
 #ifndef TESSERA_PYRAMID_H
 #define TESSERA_PYRAMID_H
 
+#include "tessera/map.h"
 #include "tessera/points.h"
 #include "tessera/volume.h"
 
@@ -31,8 +32,9 @@ typedef enum tsr_pyramid_classifier {
     TSR_PYRAMID_MAGNITUDE,  /* 1 where |v| > lower */
     TSR_PYRAMID_SURFACE,    /* 1 where the corners of the cell from (x, y, z) to (x+1, y+1, z+1) are not all on one side of v < lower: cells of an
                              * isosurface. Cells need all their corners; axes of extent 1 have none */
-    TSR_PYRAMID_BOUNDARY,   /* 1 where lower <= v < upper and a neighbour along an axis is not so; beyond the volume is not (axes of extent 1 apart) */
-    TSR_PYRAMID_CROSSINGS   /* 0 to 3: edges towards +x, +y and +z with v < lower at one end only: vertices of an indexed isosurface */
+    TSR_PYRAMID_BOUNDARY,  /* 1 where lower <= v < upper and a neighbour along an axis is not so; beyond the volume is not (axes of extent 1 apart) */
+    TSR_PYRAMID_CROSSINGS, /* 0 to 3: edges towards +x, +y and +z with v < lower at one end only: vertices of an indexed isosurface */
+    TSR_PYRAMID_USER       /* a rule in your own C: tsr_pyramid_options.user. NaN is its business, and is not counted */
 } tsr_pyramid_classifier;
 
 typedef enum tsr_pyramid_order { TSR_PYRAMID_MORTON = 0, TSR_PYRAMID_ROW, TSR_PYRAMID_VIEW } tsr_pyramid_order;
@@ -47,24 +49,30 @@ typedef struct tsr_pyramid_class {
 typedef struct tsr_pyramid_options {
     size_t struct_size;
     tsr_pyramid_classifier classifier;
-    double lower, upper;       /* of the classifier; lower < upper where both are used; may be infinite */
+    double lower, upper; /* of the classifier; lower < upper where both are used; may be infinite */
     tsr_pyramid_order order;
-    int32_t reverse;           /* VIEW: bits 1, 2 and 4 reverse x, y and z */
-    int32_t fanout;            /* children of a sum above the bricks: 2, 4, 8, 16, 32 or 64, or in thirds 3, 9 or 27; 0 = 64 */
-    int64_t batch;             /* volumes of equal size stacked along z, each with a pyramid of its own in a common list; 0 = 1 */
-    int implicit_base;         /* != 0: voxels are not stored but classified again by queries; the volume must outlive them unchanged */
+    int32_t reverse;   /* VIEW: bits 1, 2 and 4 reverse x, y and z */
+    int32_t fanout;    /* children of a sum above the bricks: 2, 4, 8, 16, 32 or 64, or in thirds 3, 9 or 27; 0 = 64 */
+    int64_t batch;     /* volumes of equal size stacked along z, each with a pyramid of its own in a common list; 0 = 1 */
+    int implicit_base; /* != 0: voxels are not stored but classified again by queries; the volume must outlive them unchanged */
     /* Several classes of the same volume, each with a pyramid of its own in a common list, class after class, all made in one sweep over the
      * voxels: as if the volume were stacked once for each class, so that voxel numbers of class c are c * voxels + voxel. */
     int32_t channels;                 /* 0 or 1: the one class above; up to TSR_PYRAMID_CHANNELS */
     const tsr_pyramid_class *classes; /* [channels]; COPIED. classifier, lower and upper above are not used then */
+    /* USER: a module with a TSR_CLASSIFIER for the context's kind of device (tsr_map_load); the map is COPIED, its data KEPT: read at each build. It runs as
+     * a pass of its own that writes a byte a voxel, which the pyramid keeps room for. Of one class alone; at[2] counts through all volumes of a batch. */
+    const tsr_map *user;
 } tsr_pyramid_options;
-#define TSR_PYRAMID_OPTIONS { .struct_size = sizeof(tsr_pyramid_options) }
+#define TSR_PYRAMID_OPTIONS                        \
+    {                                              \
+        .struct_size = sizeof(tsr_pyramid_options) \
+    }
 
 /* One output: which voxel (memory index (z ny + y) nx + x, of class c of several + c * voxels; -1 = the key was not below the total), and which of
  * its copies. */
 typedef struct tsr_pyramid_entry {
     int64_t voxel;
-    int64_t copy;              /* 0 <= copy < multiplicity */
+    int64_t copy; /* 0 <= copy < multiplicity */
 } tsr_pyramid_entry;
 
 /* Storage for volumes of this size (of the whole stack, if batch > 1) on the context's device. RETURNS NEW; nothing is selected before the
@@ -77,9 +85,9 @@ TSR_API void tsr_pyramid_destroy(tsr_pyramid **pyramid);
 TSR_API tsr_status tsr_pyramid_build(tsr_pyramid *pyramid, const tsr_volume *volume) TSR_CHECKED;
 
 typedef struct tsr_pyramid_info {
-    uint64_t total;            /* M */
-    int64_t not_a_number;      /* NaN values met by the (first) classifier */
-    int32_t levels;            /* of sums: the bricks and above */
+    uint64_t total;       /* M */
+    int64_t not_a_number; /* NaN values met by the (first) classifier */
+    int32_t levels;       /* of sums: the bricks and above */
     int64_t device_bytes;
 } tsr_pyramid_info;
 /* Waits for the queue. All zero before the first build, but for levels and bytes. */
@@ -107,9 +115,12 @@ typedef struct tsr_points_volume_options {
     size_t struct_size;
     tsr_pyramid_options pyramid;
     int normals;
-    int inward;                /* != 0: normals against the gradient: of volumes whose values grow towards the inside */
+    int inward; /* != 0: normals against the gradient: of volumes whose values grow towards the inside */
 } tsr_points_volume_options;
-#define TSR_POINTS_VOLUME_OPTIONS { .struct_size = sizeof(tsr_points_volume_options), .pyramid = TSR_PYRAMID_OPTIONS }
+#define TSR_POINTS_VOLUME_OPTIONS                                                        \
+    {                                                                                    \
+        .struct_size = sizeof(tsr_points_volume_options), .pyramid = TSR_PYRAMID_OPTIONS \
+    }
 TSR_API tsr_status tsr_points_from_volume(tsr_context *context, const tsr_volume *volume, const tsr_points_volume_options *options,
                                           tsr_points **points) TSR_CHECKED;
 /* A cloud for each of the classes of options->pyramid (1 to TSR_PYRAMID_CHANNELS, none of COUNTS) in one sweep over the volume. Fills points[classes],
@@ -121,10 +132,10 @@ TSR_API tsr_status tsr_points_from_classes(tsr_context *context, const tsr_volum
 typedef struct tsr_matrix {
     tsr_context *context;
     int64_t rows, columns_count, nonzeros;
-    tsr_dtype dtype;           /* of the values: that of the dense matrix */
-    uint64_t *starts;          /* [rows + 1] */
-    uint32_t *columns;         /* [nonzeros] */
-    void *values;              /* [nonzeros] */
+    tsr_dtype dtype;   /* of the values: that of the dense matrix */
+    uint64_t *starts;  /* [rows + 1] */
+    uint32_t *columns; /* [nonzeros] */
+    void *values;      /* [nonzeros] */
 } tsr_matrix;
 /* The entries of a dense matrix (a volume of columns x rows x 1, stored values taken as they are) with |value| > tolerance, which is 0 or more; NaN
  * is kept out. Class exact; allocates the result, waits once for its length. RETURNS NEW (destroy it also after failure: it is empty then). */

@@ -107,7 +107,11 @@ static tsr_status cpu_statistics(tsr_queue *queue, const tsr_source *from, int64
     return TSR_OK;
 }
 
-struct search { const void *data; tsr_dtype dtype; uint32_t *bad; };
+struct search {
+    const void *data;
+    tsr_dtype dtype;
+    uint32_t *bad;
+};
 
 static void search_range(void *user, int64_t begin, int64_t end, int worker)
 {
@@ -160,13 +164,13 @@ struct rearrange {
 };
 
 /* Voxels of one type from `in` (or the constant where a position is -1); column[i] = position of output x. */
-#define REARRANGE_TYPE(type)                                                                                              \
-    do {                                                                                                                  \
-        type *out_ = (type *)(void *)r->to + out;                                                                         \
-        const type *in_ = (const type *)(const void *)r->from + (row < 0 ? 0 : row);                                                      \
-        type constant_;                                                                                                   \
-        memcpy(&constant_, &p->value, sizeof constant_);                                                                  \
-        for (int64_t x = x0; x < x1; x++) out_[x] = row < 0 || column[x - x0] < 0 ? constant_ : in_[column[x - x0]];      \
+#define REARRANGE_TYPE(type)                                                                                         \
+    do {                                                                                                             \
+        type *out_ = (type *)(void *)r->to + out;                                                                    \
+        const type *in_ = (const type *)(const void *)r->from + (row < 0 ? 0 : row);                                 \
+        type constant_;                                                                                              \
+        memcpy(&constant_, &p->value, sizeof constant_);                                                             \
+        for (int64_t x = x0; x < x1; x++) out_[x] = row < 0 || column[x - x0] < 0 ? constant_ : in_[column[x - x0]]; \
     } while (0)
 
 /* Where an output axis `across` (1 or 2) runs along the input's rows: pieces of TILE voxels by TILE of its indices, whose input fits the
@@ -238,6 +242,23 @@ static tsr_status cpu_rearrange(tsr_queue *queue, const tsr_rearrange *plan, con
     return TSR_OK;
 }
 
+struct map_call {
+    const tsr_map_module *module;
+    const tsr_map_job *job;
+};
+static void map_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct map_call *call = (const struct map_call *)user;
+    (void)worker;
+    call->module->thread(call->job, begin, 1, end);
+}
+static tsr_status cpu_map(tsr_queue *queue, const tsr_map_module *module, const tsr_map_job *job)
+{
+    struct map_call call = { module, job };
+    tsr_parallel(queue->threads, job->size[0] * job->size[1] * job->size[2], 4096, map_range, &call);
+    return TSR_OK;
+}
+
 const tsr_volume_ops tsr_volume_cpu = {
     .convert = cpu_convert,
     .rearrange = cpu_rearrange,
@@ -253,4 +274,5 @@ const tsr_volume_ops tsr_volume_cpu = {
     .components_work = tsr_cpu_components_work,
     .label_sizes = tsr_cpu_label_sizes,
     .select_labels = tsr_cpu_select_labels,
+    .map = cpu_map,
 };

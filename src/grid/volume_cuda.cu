@@ -184,6 +184,29 @@ static tsr_status cuda_histogram(tsr_queue *queue, const tsr_source *from, int64
     return TSR_OK;
 }
 
+/* ---- maps in the caller's own C ------------------------------------------------------------------------------------------------------------ */
+
+#ifdef TSR_EMU
+TSR_KERNEL(map_kernel)(void (*thread)(const tsr_map_job *, int64_t, int64_t, int64_t), tsr_map_job job, int64_t count)
+{
+    thread(&job, (int64_t)blockIdx.x * blockDim.x + threadIdx.x, (int64_t)gridDim.x * blockDim.x, count);
+}
+#endif
+
+static tsr_status cuda_map(tsr_queue *queue, const tsr_map_module *module, const tsr_map_job *job)
+{
+    const int64_t count = job->size[0] * job->size[1] * job->size[2];
+    const uint32_t blocks = tsr_blocks(count, 256, 32 * (int64_t)tsr_queue_processors(queue));
+#ifdef TSR_EMU
+    TSR_LAUNCH(queue, map_kernel, blocks, 256, 0, module->thread, *job, count);
+    TSR_TRY(tsr_launch_check(queue));
+#else
+    const cudaError_t error = (cudaError_t)module->launch(tsr_cuda_stream(queue), job, blocks);
+    if (error != cudaSuccess) TSR_FAIL(TSR_ERROR_DEVICE, "map: its kernel was not launched: %s", cudaGetErrorString(error));
+#endif
+    return TSR_OK;
+}
+
 static tsr_volume_ops make_ops(void)
 {
     tsr_volume_ops ops = {};
@@ -202,6 +225,7 @@ static tsr_volume_ops make_ops(void)
     ops.components_work = tsr_cuda_components_work;
     ops.label_sizes = tsr_cuda_label_sizes;
     ops.select_labels = tsr_cuda_select_labels;
+    ops.map = cuda_map;
     return ops;
 }
 

@@ -4,6 +4,7 @@
 
 #include "device/backend.h"
 #include "grid/filter_math.h"
+#include "tessera/map.h"
 
 /* Voxels to be read as real values. */
 typedef struct tsr_source {
@@ -44,6 +45,8 @@ typedef struct tsr_volume_ops {
     tsr_status (*label_sizes)(tsr_queue *queue, const uint32_t *labels, int64_t count, uint64_t *sizes);
     /* mask[i] = keep[labels[i]] */
     tsr_status (*select_labels)(tsr_queue *queue, const uint32_t *labels, int64_t count, const uint8_t *keep, uint8_t *mask);
+    /* the module's function on every element of the domain */
+    tsr_status (*map)(tsr_queue *queue, const tsr_map_module *module, const tsr_map_job *job);
 } tsr_volume_ops;
 
 #endif

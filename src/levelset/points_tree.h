@@ -16,6 +16,7 @@
 #define TSR_LEVELSET_POINTS_TREE_H
 
 #include "core/hd.h"
+#include "tessera/mapping.h"
 
 enum { TSR_FIXED_BITS = 31, TSR_TREE_DEPTH_MOST = 21 };
 #define TSR_FIXED_ONE ((uint32_t)1 << TSR_FIXED_BITS)
@@ -77,18 +78,8 @@ TSR_HD int tsr_point_finite(const float p[3])
            (tsr_float_bits(p[2]) & 0x7f800000u) != 0x7f800000u;
 }
 
-/* The low 21 bits of v, two zeros after each. */
-TSR_HD uint64_t tsr_bits_spread(uint64_t v)
-{
-    v &= 0x1fffffu;
-    v = (v | v << 32) & 0x001f00000000ffffull;
-    v = (v | v << 16) & 0x001f0000ff0000ffull;
-    v = (v | v << 8) & 0x100f00f00f00f00full;
-    v = (v | v << 4) & 0x10c30c30c30c30c3ull;
-    v = (v | v << 2) & 0x1249249249249249ull;
-    return v;
-}
-TSR_HD uint64_t tsr_morton(uint32_t x, uint32_t y, uint32_t z) { return tsr_bits_spread(x) | tsr_bits_spread(y) << 1 | tsr_bits_spread(z) << 2; }
+/* Of the low 21 bits of each. */
+TSR_HD uint64_t tsr_morton(uint32_t x, uint32_t y, uint32_t z) { return tsr_morton3(x & 0x1fffffu, y & 0x1fffffu, z & 0x1fffffu); }
 
 /* Key of point i, which is finite. */
 TSR_HD uint64_t tsr_point_key(const tsr_tree_build *b, int64_t i)

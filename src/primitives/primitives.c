@@ -2,13 +2,11 @@
 
 #include <math.h>
 
-#include "primitives/primitives_ops.h"
+#include "primitives/arguments.h"
 
 static const int64_t MOST = (int64_t)1 << 40;
 
-static const tsr_primitives_ops *ops_of(const tsr_context *context) { return context->backend->primitives; }
-
-static tsr_status check_count(const tsr_context *context, const char *what, int64_t count)
+tsr_status tsr_check_count(const tsr_context *context, const char *what, int64_t count)
 {
     if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: context is NULL", what);
     if (count < 0 || count > MOST) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: count is %lld, expected 0 to 2^40", what, (long long)count);
@@ -16,14 +14,14 @@ static tsr_status check_count(const tsr_context *context, const char *what, int6
 }
 
 /* An array that holds `count` elements of `size` bytes. */
-static tsr_status check_array(const char *what, const char *name, const void *array, int64_t count, size_t size)
+tsr_status tsr_check_array(const char *what, const char *name, const void *array, int64_t count, size_t size)
 {
     if (count && !array) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %s is NULL, expected %lld elements", what, name, (long long)count);
     if ((uintptr_t)array % size) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %s is not aligned to its elements of %zu bytes", what, name, size);
     return TSR_OK;
 }
 
-static tsr_status check_workspace(const char *what, const void *workspace, size_t given, size_t needed)
+tsr_status tsr_check_workspace(const char *what, const void *workspace, size_t given, size_t needed)
 {
     if (given < needed || (needed && !workspace))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: workspace of %zu bytes%s, %zu needed: ask tsr_%s_workspace", what, given, workspace ? "" : " (NULL)",
@@ -32,34 +30,33 @@ static tsr_status check_workspace(const char *what, const void *workspace, size_
     return TSR_OK;
 }
 
-static tsr_status check_type(const char *what, const char *name, tsr_dtype dtype, unsigned allowed, const char *expected)
+tsr_status tsr_check_type(const char *what, const char *name, tsr_dtype dtype, unsigned allowed, const char *expected)
 {
     if ((unsigned)dtype >= TSR_DTYPE_COUNT) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %s is %d, expected %s", what, name, (int)dtype, expected);
     if (!(allowed >> dtype & 1u)) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %s is %s, expected %s", what, name, tsr_dtype_name(dtype), expected);
     return TSR_OK;
 }
-#define ALLOW(type) (1u << (type))
 
 /* ---- reduce --------------------------------------------------------------------------------------------------------------------- */
 
 tsr_status tsr_reduce_workspace(tsr_context *context, int64_t count, size_t *bytes)
 {
-    TSR_TRY(check_count(context, "reduce", count));
-    *bytes = ops_of(context)->reduce_bytes(count);
+    TSR_TRY(tsr_check_count(context, "reduce", count));
+    *bytes = tsr_primitives_of(context)->reduce_bytes(count);
     return TSR_OK;
 }
 
 tsr_status tsr_reduce(tsr_context *context, tsr_reduction reduction, tsr_dtype dtype, const void *data, int64_t count, tsr_reduced *result,
                       void *workspace, size_t workspace_bytes)
 {
-    TSR_TRY(check_count(context, "reduce", count));
+    TSR_TRY(tsr_check_count(context, "reduce", count));
     if ((unsigned)reduction > TSR_REDUCE_MAX)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "reduce: reduction is %d, expected TSR_REDUCE_SUM, _MIN or _MAX", (int)reduction);
-    TSR_TRY(check_type("reduce", "dtype", dtype, (1u << TSR_DTYPE_COUNT) - 1u, "an element type"));
-    TSR_TRY(check_array("reduce", "data", data, count, tsr_dtype_size(dtype)));
-    TSR_TRY(check_array("reduce", "result", result, 1, sizeof *result));
-    TSR_TRY(check_workspace("reduce", workspace, workspace_bytes, ops_of(context)->reduce_bytes(count)));
-    TSR_TRY(ops_of(context)->reduce(context->queue, reduction, dtype, data, count, result, workspace));
+    TSR_TRY(tsr_check_type("reduce", "dtype", dtype, (1u << TSR_DTYPE_COUNT) - 1u, "an element type"));
+    TSR_TRY(tsr_check_array("reduce", "data", data, count, tsr_dtype_size(dtype)));
+    TSR_TRY(tsr_check_array("reduce", "result", result, 1, sizeof *result));
+    TSR_TRY(tsr_check_workspace("reduce", workspace, workspace_bytes, tsr_primitives_of(context)->reduce_bytes(count)));
+    TSR_TRY(tsr_primitives_of(context)->reduce(context->queue, reduction, dtype, data, count, result, workspace));
     return TSR_OK;
 }
 
@@ -81,30 +78,31 @@ done:
 
 tsr_status tsr_scan_workspace(tsr_context *context, int64_t count, size_t *bytes)
 {
-    TSR_TRY(check_count(context, "scan", count));
-    *bytes = ops_of(context)->scan_bytes(count);
+    TSR_TRY(tsr_check_count(context, "scan", count));
+    *bytes = tsr_primitives_of(context)->scan_bytes(count);
     return TSR_OK;
 }
 
 tsr_status tsr_scan(tsr_context *context, tsr_scan_kind kind, tsr_dtype data_type, const void *data, int64_t count, tsr_dtype sum_type, void *sums,
                     void *workspace, size_t workspace_bytes)
 {
-    TSR_TRY(check_count(context, "scan", count));
+    TSR_TRY(tsr_check_count(context, "scan", count));
     if ((unsigned)kind > TSR_SCAN_INCLUSIVE)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "scan: kind is %d, expected TSR_SCAN_EXCLUSIVE or TSR_SCAN_INCLUSIVE", (int)kind);
-    TSR_TRY(check_type("scan", "data_type", data_type, ALLOW(TSR_U8) | ALLOW(TSR_U32) | ALLOW(TSR_U64), "u8, u32 or u64"));
-    TSR_TRY(check_type("scan", "sum_type", sum_type, (data_type == TSR_U64 ? 0u : ALLOW(TSR_U32)) | ALLOW(TSR_U64),
-                       data_type == TSR_U64 ? "u64 for u64 data" : "u32 or u64"));
-    TSR_TRY(check_array("scan", "data", data, count, tsr_dtype_size(data_type)));
-    TSR_TRY(check_array("scan", "sums", sums, count, tsr_dtype_size(sum_type)));
-    TSR_TRY(check_workspace("scan", workspace, workspace_bytes, ops_of(context)->scan_bytes(count)));
-    if (count) TSR_TRY(ops_of(context)->scan(context->queue, kind == TSR_SCAN_INCLUSIVE, data_type, data, count, sum_type, sums, workspace));
+    TSR_TRY(tsr_check_type("scan", "data_type", data_type, TSR_ALLOW(TSR_U8) | TSR_ALLOW(TSR_U32) | TSR_ALLOW(TSR_U64), "u8, u32 or u64"));
+    TSR_TRY(tsr_check_type("scan", "sum_type", sum_type, (data_type == TSR_U64 ? 0u : TSR_ALLOW(TSR_U32)) | TSR_ALLOW(TSR_U64),
+                           data_type == TSR_U64 ? "u64 for u64 data" : "u32 or u64"));
+    TSR_TRY(tsr_check_array("scan", "data", data, count, tsr_dtype_size(data_type)));
+    TSR_TRY(tsr_check_array("scan", "sums", sums, count, tsr_dtype_size(sum_type)));
+    TSR_TRY(tsr_check_workspace("scan", workspace, workspace_bytes, tsr_primitives_of(context)->scan_bytes(count)));
+    if (count)
+        TSR_TRY(tsr_primitives_of(context)->scan(context->queue, kind == TSR_SCAN_INCLUSIVE, data_type, data, count, sum_type, sums, workspace));
     return TSR_OK;
 }
 
 /* ---- select --------------------------------------------------------------------------------------------------------------------- */
 
-static const unsigned SELECTABLE = ALLOW(TSR_U8) | ALLOW(TSR_U16) | ALLOW(TSR_F32);
+static const unsigned SELECTABLE = TSR_ALLOW(TSR_U8) | TSR_ALLOW(TSR_U16) | TSR_ALLOW(TSR_F32);
 
 /* The closed range in the type of the elements: integers within it, floats not beyond it. */
 static tsr_status make_keep(const char *what, tsr_predicate predicate, tsr_dtype dtype, tsr_keep *keep)
@@ -136,28 +134,28 @@ static tsr_status make_keep(const char *what, tsr_predicate predicate, tsr_dtype
 
 tsr_status tsr_select_workspace(tsr_context *context, int64_t count, size_t *bytes)
 {
-    TSR_TRY(check_count(context, "select", count));
-    *bytes = ops_of(context)->select_bytes(count);
+    TSR_TRY(tsr_check_count(context, "select", count));
+    *bytes = tsr_primitives_of(context)->select_bytes(count);
     return TSR_OK;
 }
 
 static tsr_status run_select(tsr_context *context, const tsr_select_job *job, void *workspace, size_t workspace_bytes)
 {
-    TSR_TRY(check_array("select", "data", job->data, job->count, tsr_dtype_size(job->dtype)));
+    TSR_TRY(tsr_check_array("select", "data", job->data, job->count, tsr_dtype_size(job->dtype)));
     if (job->capacity < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "select: capacity is %lld, expected 0 or more", (long long)job->capacity);
-    TSR_TRY(check_array("select", "output", job->out, job->capacity, (size_t)job->out_bytes));
-    TSR_TRY(check_array("select", "found", job->found, 1, sizeof *job->found));
-    TSR_TRY(check_workspace("select", workspace, workspace_bytes, ops_of(context)->select_bytes(job->count)));
-    TSR_TRY(ops_of(context)->select(context->queue, job, workspace));
+    TSR_TRY(tsr_check_array("select", "output", job->out, job->capacity, (size_t)job->out_bytes));
+    TSR_TRY(tsr_check_array("select", "found", job->found, 1, sizeof *job->found));
+    TSR_TRY(tsr_check_workspace("select", workspace, workspace_bytes, tsr_primitives_of(context)->select_bytes(job->count)));
+    TSR_TRY(tsr_primitives_of(context)->select(context->queue, job, workspace));
     return TSR_OK;
 }
 
 tsr_status tsr_select_indices(tsr_context *context, tsr_predicate keep, tsr_dtype dtype, const void *data, int64_t count, tsr_dtype index_type,
                               void *indices, int64_t capacity, uint64_t *found, void *workspace, size_t workspace_bytes)
 {
-    TSR_TRY(check_count(context, "select", count));
-    TSR_TRY(check_type("select", "dtype", dtype, SELECTABLE, "u8, u16 or f32"));
-    TSR_TRY(check_type("select", "index_type", index_type, ALLOW(TSR_U32) | ALLOW(TSR_U64), "u32 or u64"));
+    TSR_TRY(tsr_check_count(context, "select", count));
+    TSR_TRY(tsr_check_type("select", "dtype", dtype, SELECTABLE, "u8, u16 or f32"));
+    TSR_TRY(tsr_check_type("select", "index_type", index_type, TSR_ALLOW(TSR_U32) | TSR_ALLOW(TSR_U64), "u32 or u64"));
     if (index_type == TSR_U32 && count > (int64_t)1 << 32)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "select: count is %lld, expected at most 2^32 with u32 indices: use u64", (long long)count);
     tsr_select_job job = {
@@ -171,10 +169,10 @@ tsr_status tsr_select_indices(tsr_context *context, tsr_predicate keep, tsr_dtyp
 tsr_status tsr_select_values(tsr_context *context, const uint8_t *flags, const void *values, int32_t value_bytes, int64_t count, void *kept,
                              int64_t capacity, uint64_t *found, void *workspace, size_t workspace_bytes)
 {
-    TSR_TRY(check_count(context, "select", count));
+    TSR_TRY(tsr_check_count(context, "select", count));
     if (value_bytes != 1 && value_bytes != 2 && value_bytes != 4 && value_bytes != 8)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "select: value_bytes is %d, expected 1, 2, 4 or 8", value_bytes);
-    TSR_TRY(check_array("select", "values", values, count, (size_t)value_bytes));
+    TSR_TRY(tsr_check_array("select", "values", values, count, (size_t)value_bytes));
     /* no values of an empty array must not mean "indices" */
     tsr_select_job job = { .keep = { .nonzero = 1 },
                            .dtype = TSR_U8,
@@ -192,20 +190,20 @@ tsr_status tsr_select_values(tsr_context *context, const uint8_t *flags, const v
 tsr_status tsr_count(tsr_context *context, tsr_predicate keep, tsr_dtype dtype, const void *data, int64_t count, uint64_t *found)
 {
     tsr_keep ready;
-    TSR_TRY(check_count(context, "count", count));
-    TSR_TRY(check_type("count", "dtype", dtype, SELECTABLE, "u8, u16 or f32"));
-    TSR_TRY(check_array("count", "data", data, count, tsr_dtype_size(dtype)));
-    TSR_TRY(check_array("count", "found", found, 1, sizeof *found));
+    TSR_TRY(tsr_check_count(context, "count", count));
+    TSR_TRY(tsr_check_type("count", "dtype", dtype, SELECTABLE, "u8, u16 or f32"));
+    TSR_TRY(tsr_check_array("count", "data", data, count, tsr_dtype_size(dtype)));
+    TSR_TRY(tsr_check_array("count", "found", found, 1, sizeof *found));
     TSR_TRY(make_keep("count", keep, dtype, &ready));
-    TSR_TRY(ops_of(context)->count(context->queue, ready, dtype, data, count, found));
+    TSR_TRY(tsr_primitives_of(context)->count(context->queue, ready, dtype, data, count, found));
     return TSR_OK;
 }
 
 tsr_status tsr_found_host(tsr_context *context, const uint64_t *found, int64_t capacity, uint64_t *value)
 {
     *value = 0;
-    TSR_TRY(check_count(context, "found", 0));
-    TSR_TRY(check_array("found", "found", found, 1, sizeof *found));
+    TSR_TRY(tsr_check_count(context, "found", 0));
+    TSR_TRY(tsr_check_array("found", "found", found, 1, sizeof *found));
     TSR_TRY(context->backend->download(context->queue, value, found, sizeof *value));
     if (capacity >= 0 && *value > (uint64_t)capacity)
         TSR_FAIL(TSR_ERROR_CAPACITY, "select: %llu elements found, room for %lld", (unsigned long long)*value, (long long)capacity);
@@ -216,16 +214,16 @@ tsr_status tsr_found_host(tsr_context *context, const uint64_t *found, int64_t c
 
 static tsr_status check_sort(const tsr_context *context, tsr_dtype key_type, int64_t count)
 {
-    TSR_TRY(check_count(context, "sort", count));
+    TSR_TRY(tsr_check_count(context, "sort", count));
     if (count > (int64_t)1 << 32) TSR_FAIL(TSR_ERROR_ARGUMENT, "sort: count is %lld, expected at most 2^32", (long long)count);
-    TSR_TRY(check_type("sort", "key_type", key_type, ALLOW(TSR_U32) | ALLOW(TSR_U64), "u32 or u64"));
+    TSR_TRY(tsr_check_type("sort", "key_type", key_type, TSR_ALLOW(TSR_U32) | TSR_ALLOW(TSR_U64), "u32 or u64"));
     return TSR_OK;
 }
 
 tsr_status tsr_sort_workspace(tsr_context *context, tsr_dtype key_type, int with_payload, int64_t count, size_t *bytes)
 {
     TSR_TRY(check_sort(context, key_type, count));
-    *bytes = ops_of(context)->sort_bytes((int32_t)tsr_dtype_size(key_type), with_payload != 0, count);
+    *bytes = tsr_primitives_of(context)->sort_bytes((int32_t)tsr_dtype_size(key_type), with_payload != 0, count);
     return TSR_OK;
 }
 
@@ -237,15 +235,15 @@ tsr_status tsr_sort(tsr_context *context, tsr_dtype key_type, const void *keys, 
     if (first_bit < 0 || last_bit > 8 * size || first_bit > last_bit)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "sort: bits %d to %d, expected 0 <= first <= last <= %d", first_bit, last_bit, 8 * size);
     if (count && !payload != !sorted_payload) TSR_FAIL(TSR_ERROR_ARGUMENT, "sort: payload and sorted_payload: one is NULL, expected both or none");
-    TSR_TRY(check_array("sort", "keys", keys, count, (size_t)size));
-    TSR_TRY(check_array("sort", "sorted_keys", sorted_keys, count, (size_t)size));
-    TSR_TRY(check_array("sort", "payload", payload, 0, sizeof *payload));
-    TSR_TRY(check_array("sort", "sorted_payload", sorted_payload, 0, sizeof *payload));
+    TSR_TRY(tsr_check_array("sort", "keys", keys, count, (size_t)size));
+    TSR_TRY(tsr_check_array("sort", "sorted_keys", sorted_keys, count, (size_t)size));
+    TSR_TRY(tsr_check_array("sort", "payload", payload, 0, sizeof *payload));
+    TSR_TRY(tsr_check_array("sort", "sorted_payload", sorted_payload, 0, sizeof *payload));
     if (count && (keys == sorted_keys || (payload && payload == sorted_payload)))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "sort: input and output are the same array, expected two");
-    TSR_TRY(check_workspace("sort", workspace, workspace_bytes, ops_of(context)->sort_bytes(size, payload != NULL, count)));
+    TSR_TRY(tsr_check_workspace("sort", workspace, workspace_bytes, tsr_primitives_of(context)->sort_bytes(size, payload != NULL, count)));
     tsr_sort_job job = { size, keys, sorted_keys, payload, sorted_payload, count, first_bit, last_bit };
-    if (count) TSR_TRY(ops_of(context)->sort(context->queue, &job, workspace));
+    if (count) TSR_TRY(tsr_primitives_of(context)->sort(context->queue, &job, workspace));
     return TSR_OK;
 }
 
@@ -263,15 +261,15 @@ static tsr_status make_bins(double lower, double upper, int32_t count, tsr_bins 
 tsr_status tsr_histogram(tsr_context *context, tsr_dtype dtype, const void *data, int64_t count, double lower, double upper, int32_t bins,
                          tsr_dtype count_type, void *counts)
 {
-    TSR_TRY(check_count(context, "histogram", count));
-    TSR_TRY(check_type("histogram", "dtype", dtype, SELECTABLE, "u8, u16 or f32"));
-    TSR_TRY(check_type("histogram", "count_type", count_type, ALLOW(TSR_U32) | ALLOW(TSR_U64), "u32 or u64"));
+    TSR_TRY(tsr_check_count(context, "histogram", count));
+    TSR_TRY(tsr_check_type("histogram", "dtype", dtype, SELECTABLE, "u8, u16 or f32"));
+    TSR_TRY(tsr_check_type("histogram", "count_type", count_type, TSR_ALLOW(TSR_U32) | TSR_ALLOW(TSR_U64), "u32 or u64"));
     if (bins < 1 || bins > 65536) TSR_FAIL(TSR_ERROR_ARGUMENT, "histogram: %d bins, expected 1 to 65536", bins);
     tsr_histogram_job job = { dtype, data, count, { 0, 0, 0, 0 }, count_type == TSR_U64, counts };
     TSR_TRY(make_bins(lower, upper, bins, &job.bins));
-    TSR_TRY(check_array("histogram", "data", data, count, tsr_dtype_size(dtype)));
-    TSR_TRY(check_array("histogram", "counts", counts, bins, tsr_dtype_size(count_type)));
-    TSR_TRY(ops_of(context)->histogram(context->queue, &job));
+    TSR_TRY(tsr_check_array("histogram", "data", data, count, tsr_dtype_size(dtype)));
+    TSR_TRY(tsr_check_array("histogram", "counts", counts, bins, tsr_dtype_size(count_type)));
+    TSR_TRY(tsr_primitives_of(context)->histogram(context->queue, &job));
     return TSR_OK;
 }
 
@@ -280,7 +278,7 @@ tsr_status tsr_histogram_joint(tsr_context *context, const tsr_histogram_axis *a
 {
     enum { MOST_CELLS = 1 << 24 };
     int64_t cells = 1;
-    TSR_TRY(check_count(context, "histogram", count));
+    TSR_TRY(tsr_check_count(context, "histogram", count));
     if (!axes || axis_count < 1 || axis_count > TSR_JOINT_AXES)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "histogram: %d axes%s, expected 1 to %d", axis_count, axes ? "" : " (NULL)", TSR_JOINT_AXES);
     if (fraction_bits < 0 || fraction_bits > 62) TSR_FAIL(TSR_ERROR_ARGUMENT, "histogram: fraction_bits is %d, expected 0 to 62", fraction_bits);
@@ -289,17 +287,17 @@ tsr_status tsr_histogram_joint(tsr_context *context, const tsr_histogram_axis *a
     };
     for (int32_t k = 0; k < axis_count; k++) {
         const tsr_histogram_axis *a = &axes[k];
-        TSR_TRY(check_type("histogram", "dtype", a->dtype, SELECTABLE, "u8, u16 or f32"));
+        TSR_TRY(tsr_check_type("histogram", "dtype", a->dtype, SELECTABLE, "u8, u16 or f32"));
         if (a->bins < 1 || a->bins > MOST_CELLS || (cells *= a->bins) > MOST_CELLS)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "histogram: %d bins on axis %d, expected 1 or more, at most 2^24 on all axes together", a->bins, k);
         TSR_TRY(make_bins(a->lower, a->upper, a->bins, &job.bins[k]));
-        TSR_TRY(check_array("histogram", "data", a->data, count, tsr_dtype_size(a->dtype)));
+        TSR_TRY(tsr_check_array("histogram", "data", a->data, count, tsr_dtype_size(a->dtype)));
         job.dtype[k] = a->dtype;
         job.data[k] = a->data;
     }
     job.cells = (int32_t)cells;
-    if (weights) TSR_TRY(check_array("histogram", "weights", weights, count, sizeof *weights));
-    TSR_TRY(check_array("histogram", "sums", sums, cells, sizeof *sums));
-    TSR_TRY(ops_of(context)->joint(context->queue, &job));
+    if (weights) TSR_TRY(tsr_check_array("histogram", "weights", weights, count, sizeof *weights));
+    TSR_TRY(tsr_check_array("histogram", "sums", sums, cells, sizeof *sums));
+    TSR_TRY(tsr_primitives_of(context)->joint(context->queue, &job));
     return TSR_OK;
 }

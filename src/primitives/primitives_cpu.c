@@ -1,6 +1,7 @@
 /* primitives/primitives_cpu.c: how the CPU backend cuts the work into pieces. The pieces do not depend on the number of threads. */
 #include "core/parallel.h"
 #include "primitives/primitives_isa.h"
+#include "primitives/segments_cpu.h"
 #include "primitives/sort_cpu.h"
 
 /* ---- reduce --------------------------------------------------------------------------------------------------------------------- */
@@ -26,7 +27,7 @@ static void reduce_tiles(void *user, int64_t begin, int64_t end, int worker)
 
 static size_t cpu_reduce_bytes(int64_t count) { return (size_t)tsr_tile_count(count, TSR_SUM_ELEMENTS) * sizeof(uint64_t); }
 
-static tsr_status cpu_reduce(tsr_queue *queue, tsr_reduction reduction, tsr_dtype dtype, const void *data, int64_t count, tsr_reduced *result,
+tsr_status tsr_cpu_reduce(tsr_queue *queue, tsr_reduction reduction, tsr_dtype dtype, const void *data, int64_t count, tsr_reduced *result,
                              void *workspace)
 {
     struct reduce r = { reduction, dtype, (const char *)data, count, tsr_tile_size(reduction, dtype), (uint64_t *)workspace };
@@ -247,7 +248,7 @@ static tsr_status cpu_joint(tsr_queue *queue, const tsr_joint_job *job)
 
 const tsr_primitives_ops tsr_primitives_cpu = {
     .reduce_bytes = cpu_reduce_bytes,
-    .reduce = cpu_reduce,
+    .reduce = tsr_cpu_reduce,
     .scan_bytes = chunk_bytes,
     .scan = cpu_scan,
     .select_bytes = chunk_bytes,
@@ -258,4 +259,15 @@ const tsr_primitives_ops tsr_primitives_cpu = {
     .sort_own = tsr_cpu_sort,
     .histogram = cpu_histogram,
     .joint = cpu_joint,
+    .segment_reduce_bytes = cpu_reduce_bytes,
+    .segment_reduce = tsr_cpu_segment_reduce,
+    .segment_scan_bytes = tsr_cpu_segment_scan_bytes,
+    .segment_scan = tsr_cpu_segment_scan,
+    .segment_rest = tsr_cpu_segment_rest,
+    .gather = tsr_cpu_gather,
+    .scatter = tsr_cpu_scatter,
+    .combine = tsr_cpu_combine,
+    .ramp = tsr_cpu_ramp,
+    .starts = tsr_cpu_starts,
+    .combine_places = tsr_cpu_combine_places,
 };

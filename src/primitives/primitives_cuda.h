@@ -25,9 +25,23 @@ size_t tsr_cuda_sort_bytes(int32_t key_bytes, int payload, int64_t count);
 tsr_status tsr_cuda_sort(tsr_queue *queue, const tsr_sort_job *job, void *workspace);
 tsr_status tsr_cuda_histogram(tsr_queue *queue, const tsr_histogram_job *job);
 tsr_status tsr_cuda_joint(tsr_queue *queue, const tsr_joint_job *job);
+size_t tsr_cuda_segment_reduce_bytes(int64_t count);
+tsr_status tsr_cuda_segment_reduce(tsr_queue *queue, const tsr_segment_reduce_job *job, void *workspace);
+size_t tsr_cuda_segment_scan_bytes(int64_t count);
+tsr_status tsr_cuda_segment_scan(tsr_queue *queue, const tsr_segment_scan_job *job, void *workspace);
+tsr_status tsr_cuda_segment_rest(tsr_queue *queue, void *offsets, int32_t wide, int64_t capacity, const uint64_t *found, int64_t count);
+tsr_status tsr_cuda_gather(tsr_queue *queue, const tsr_gather_job *job);
+tsr_status tsr_cuda_scatter(tsr_queue *queue, const tsr_scatter_job *job);
+tsr_status tsr_cuda_combine(tsr_queue *queue, const tsr_scatter_job *job);
+tsr_status tsr_cuda_ramp(tsr_queue *queue, uint32_t *numbers, int64_t count);
+tsr_status tsr_cuda_starts(tsr_queue *queue, const void *keys, int32_t wide, int64_t count, int64_t out_count, uint64_t *starts);
+tsr_status tsr_cuda_combine_places(tsr_queue *queue, tsr_scatter_rule rule, tsr_dtype dtype, const uint64_t *starts, const tsr_reduced *reduced,
+                                   int64_t out_count, void *out);
 
 /* N elements that move together, in 16-byte accesses where they are that long. */
-template <class T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) tsr_pack { T v[N]; };
+template <class T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) tsr_pack {
+    T v[N];
+};
 template <class T, int N> TSR_DEVICE_FN bool tsr_pack_aligned(const void *p) { return (uintptr_t)p % alignof(tsr_pack<T, N>) == 0; }
 
 TSR_KERNEL(tsr_clear_words)(uint64_t *words, int64_t count)
@@ -87,11 +101,12 @@ TSR_DEVICE_FN int64_t tsr_take_ticket(uint64_t *workspace, uint32_t *shared)
     return *shared;
 }
 
-/* Called by one whole warp: sum of the totals of all tiles before this one, the same in every lane; publishes both own values. */
-template <class S> TSR_DEVICE_FN S tsr_look_back(uint64_t *words, int64_t tile, S total, uint32_t lane)
+/* Called by one whole warp: sum of the totals of all tiles before this one, the same in every lane; publishes both own values. `closed`: nothing before counts
+ * for the tiles behind, `total` is their prefix (a segment begins in this tile). */
+template <class S> TSR_DEVICE_FN S tsr_look_back(uint64_t *words, int64_t tile, S total, uint32_t lane, bool closed = false)
 {
     S before = 0;
-    if (lane == 0) tsr_status_put(words, tile, total, (uint32_t)(tile ? TSR_STATUS_TOTAL : TSR_STATUS_PREFIX));
+    if (lane == 0) tsr_status_put(words, tile, total, (uint32_t)(tile && !closed ? TSR_STATUS_TOTAL : TSR_STATUS_PREFIX));
     for (int64_t end = tile; end > 0; end -= 32) {
         const int64_t at = end - 1 - (int64_t)lane;
         uint32_t flag;
@@ -103,7 +118,7 @@ template <class S> TSR_DEVICE_FN S tsr_look_back(uint64_t *words, int64_t tile, 
         before += tsr_warp_sum<S>(lane <= last && at >= 0 ? value : (S)0);
         if (done) break;
     }
-    if (lane == 0 && tile) tsr_status_put(words, tile, (S)(before + total), (uint32_t)TSR_STATUS_PREFIX);
+    if (lane == 0 && tile && !closed) tsr_status_put(words, tile, (S)(before + total), (uint32_t)TSR_STATUS_PREFIX);
     return before;
 }
 

@@ -39,13 +39,15 @@ INTEGERS(int64_t, i64, uint64_t, tsr_key_signed)
 #define FLOATS(T, name, order_type)                                                            \
     static double sum_##name(const T *p, int64_t n)                                            \
     {                                                                                          \
-        double lane[TSR_TILE_LANES] = { 0 };                                                   \
-        int64_t i = 0;                                                                         \
-        for (; i + TSR_TILE_LANES <= n; i += TSR_TILE_LANES)                                   \
+        double lane[TSR_TILE_LANES];                                                           \
+        int64_t width = 1, i;                                                                  \
+        while (width < n && width < TSR_TILE_LANES) width *= 2; /* the lanes beyond hold 0 */  \
+        for (int64_t l = 0; l < width; l++) lane[l] = l < n ? 0.0 + (double)p[l] : 0.0;        \
+        for (i = width; i + TSR_TILE_LANES <= n; i += TSR_TILE_LANES)                          \
             for (int l = 0; l < TSR_TILE_LANES; l++) lane[l] += (double)p[i + l];              \
         for (int l = 0; i < n; i++, l++) lane[l] += (double)p[i];                              \
-        for (int step = TSR_TILE_LANES / 2; step > 0; step /= 2)                               \
-            for (int l = 0; l < step; l++) lane[l] += lane[l + step];                          \
+        for (int64_t step = width / 2; step > 0; step /= 2)                                    \
+            for (int64_t l = 0; l < step; l++) lane[l] += lane[l + step];                      \
         return lane[0];                                                                        \
     }                                                                                          \
     static uint64_t min_##name(const T *p, int64_t n, order_type neutral)                      \
@@ -136,6 +138,60 @@ void TSR_ISA_NAME(tsr_scan_chunk)(tsr_dtype from, const void *data, tsr_dtype to
     else if (from == TSR_U32 && !wide) scan_u32_u32((const uint32_t *)data, (uint32_t *)sums, count, inclusive, (uint32_t)before);
     else if (from == TSR_U32) scan_u32_u64((const uint32_t *)data, (uint64_t *)sums, count, inclusive, before);
     else scan_u64_u64((const uint64_t *)data, (uint64_t *)sums, count, inclusive, before);
+}
+
+/* ---- segmented scan --------------------------------------------------------------------------------------------------------------- */
+
+static inline int head_at(const tsr_heads *h, int64_t i) { return h->flags ? h->flags[i] != 0 : h->bits[i / 32] >> (i % 32) & 1u; }
+
+#define SEGMENT_TAIL(T, name)                                                                                            \
+    static uint64_t tail_##name(const tsr_heads *h, const T *p, int64_t begin, int64_t end, int *any)                    \
+    {                                                                                                                    \
+        uint64_t sum = 0;                                                                                                \
+        *any = 0;                                                                                                        \
+        for (int64_t i = end - 1; i >= begin && !*any; i--) {                                                            \
+            sum += p[i];                                                                                                 \
+            *any = head_at(h, i);                                                                                        \
+        }                                                                                                                \
+        return sum;                                                                                                      \
+    }
+SEGMENT_TAIL(uint8_t, u8)
+SEGMENT_TAIL(uint32_t, u32)
+SEGMENT_TAIL(uint64_t, u64)
+
+#define SEGMENT_SCAN(T, S, name)                                                                                                       \
+    static void segments_##name(const tsr_heads *h, const T *TSR_RESTRICT p, S *TSR_RESTRICT sums, int64_t begin, int64_t end,         \
+                                int inclusive, S sum)                                                                                  \
+    {                                                                                                                                  \
+        for (int64_t i = begin; i < end; i++) {                                                                                        \
+            const S before = head_at(h, i) ? 0 : sum;                                                                                  \
+            sum = before + (S)p[i];                                                                                                    \
+            sums[i] = inclusive ? sum : before;                                                                                        \
+        }                                                                                                                              \
+    }
+SEGMENT_SCAN(uint8_t, uint32_t, u8_u32)
+SEGMENT_SCAN(uint8_t, uint64_t, u8_u64)
+SEGMENT_SCAN(uint32_t, uint32_t, u32_u32)
+SEGMENT_SCAN(uint32_t, uint64_t, u32_u64)
+SEGMENT_SCAN(uint64_t, uint64_t, u64_u64)
+
+uint64_t TSR_ISA_NAME(tsr_segment_tail)(const tsr_segment_scan_job *job, const tsr_heads *heads, int64_t begin, int64_t end, int *any)
+{
+    return job->data_type == TSR_U8    ? tail_u8(heads, (const uint8_t *)job->data, begin, end, any)
+           : job->data_type == TSR_U32 ? tail_u32(heads, (const uint32_t *)job->data, begin, end, any)
+                                       : tail_u64(heads, (const uint64_t *)job->data, begin, end, any);
+}
+
+void TSR_ISA_NAME(tsr_segment_chunk)(const tsr_segment_scan_job *job, const tsr_heads *heads, int64_t begin, int64_t end, uint64_t before)
+{
+    const int wide = job->sum_type == TSR_U64, inclusive = job->inclusive;
+    if (job->data_type == TSR_U8 && !wide)
+        segments_u8_u32(heads, (const uint8_t *)job->data, (uint32_t *)job->sums, begin, end, inclusive, (uint32_t)before);
+    else if (job->data_type == TSR_U8) segments_u8_u64(heads, (const uint8_t *)job->data, (uint64_t *)job->sums, begin, end, inclusive, before);
+    else if (job->data_type == TSR_U32 && !wide)
+        segments_u32_u32(heads, (const uint32_t *)job->data, (uint32_t *)job->sums, begin, end, inclusive, (uint32_t)before);
+    else if (job->data_type == TSR_U32) segments_u32_u64(heads, (const uint32_t *)job->data, (uint64_t *)job->sums, begin, end, inclusive, before);
+    else segments_u64_u64(heads, (const uint64_t *)job->data, (uint64_t *)job->sums, begin, end, inclusive, before);
 }
 
 /* ---- select --------------------------------------------------------------------------------------------------------------------- */

@@ -1,53 +1,7 @@
 /* primitives/reduce_cuda.cu: one block per tile of 65536 elements (32768 of a float sum), then one block over the tiles; and the table of this room. */
-#include "primitives/primitives_cuda.h"
+#include "primitives/reduce_cuda.h"
 
 enum { REDUCE_THREADS = 256, FINAL_THREADS = 1024, LAST_SUM_THREADS = 512 };
-
-/* What a thread sums in (at most 256 elements), the order it compares in, and that order from and to keys. */
-template <class T> struct element;
-#define UNSIGNED_ELEMENT(T, S, O)                                                              \
-    template <> struct element<T> {                                                            \
-        typedef S sum;                                                                         \
-        typedef O order;                                                                       \
-        TSR_INSIDE static order load(T v, order) { return v; }                                            \
-        TSR_INSIDE static uint64_t key(order o) { return o; }                                             \
-        TSR_INSIDE static order of_key(uint64_t k) { return (order)k; }                                   \
-    };
-#define SIGNED_ELEMENT(T, S, O, value)                                                         \
-    template <> struct element<T> {                                                            \
-        typedef S sum;                                                                         \
-        typedef O order;                                                                       \
-        TSR_INSIDE static order load(T v, order neutral) { (void)neutral; return value; }                 \
-        TSR_INSIDE static uint64_t key(order o) { return tsr_key_signed(o); }                             \
-        TSR_INSIDE static order of_key(uint64_t k) { return (order)tsr_key_order(k); }                    \
-    };
-UNSIGNED_ELEMENT(uint8_t, uint32_t, uint32_t)
-UNSIGNED_ELEMENT(uint16_t, uint32_t, uint32_t)
-UNSIGNED_ELEMENT(uint32_t, uint64_t, uint32_t)
-UNSIGNED_ELEMENT(uint64_t, uint64_t, uint64_t)
-SIGNED_ELEMENT(int8_t, int32_t, int32_t, v)
-SIGNED_ELEMENT(int16_t, int32_t, int32_t, v)
-SIGNED_ELEMENT(int32_t, int64_t, int32_t, v)
-SIGNED_ELEMENT(int64_t, uint64_t, int64_t, v) /* sums wrap */
-SIGNED_ELEMENT(float, double, int32_t, tsr_order_f32(v, neutral))
-SIGNED_ELEMENT(double, double, int64_t, tsr_order_f64(v, neutral))
-
-template <int R> TSR_DEVICE_FN uint64_t merge(uint64_t a, uint64_t b)
-{
-    return R == TSR_REDUCE_SUM ? a + b : R == TSR_REDUCE_MIN ? (b < a ? b : a) : (b > a ? b : a);
-}
-
-/* All threads call it; thread 0 gets the result. `shared` has a value per warp. */
-template <int R> TSR_DEVICE_FN uint64_t merge_block(uint64_t v, uint64_t *shared)
-{
-    const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x / 32u, warps = blockDim.x / 32u;
-    for (int step = 16; step > 0; step /= 2) v = merge<R>(v, __shfl_xor_sync(TSR_WARP_ALL, v, step));
-    if (lane == 0) shared[warp] = v;
-    __syncthreads();
-    if (threadIdx.x == 0)
-        for (uint32_t w = 1; w < warps; w++) v = merge<R>(v, shared[w]);
-    return v;
-}
 
 /* Sums and extrema of integers, extrema of floats. */
 template <class T, int R> TSR_KERNEL(reduce_tiles)(const T *data, int64_t count, uint64_t neutral, uint64_t *tiles)
@@ -91,15 +45,6 @@ template <int R> TSR_KERNEL(reduce_final)(const uint64_t *tiles, int64_t count, 
     for (int64_t i = threadIdx.x; i < count; i += FINAL_THREADS) v = merge<R>(v, tiles[i]);
     v = merge_block<R>(v, warp_value);
     if (threadIdx.x == 0) *result = tsr_reduce_decode((tsr_reduction)R, dtype, v);
-}
-
-/* Folds 1024 lanes in shared memory; the sum is lane[0]. */
-TSR_DEVICE_FN void fold(double *lane)
-{
-    for (uint32_t step = TSR_TILE_LANES / 2; step > 0; step /= 2) {
-        __syncthreads();
-        for (uint32_t l = threadIdx.x; l < step; l += blockDim.x) lane[l] += lane[l + step];
-    }
 }
 
 /* Sums of floats by the fixed tree. Also the last step, with one block whose tile is all there is. */
@@ -192,4 +137,6 @@ static tsr_status cuda_reduce(tsr_queue *queue, tsr_reduction r, tsr_dtype dtype
 extern "C" const tsr_primitives_ops tsr_primitives_cuda = {
     cuda_reduce_bytes, cuda_reduce, tsr_cuda_scan_bytes, tsr_cuda_scan, tsr_cuda_select_bytes, tsr_cuda_select, tsr_cuda_count,
     tsr_cuda_sort_bytes, tsr_cuda_sort, tsr_cuda_sort_own, tsr_cuda_histogram, tsr_cuda_joint,
+    tsr_cuda_segment_reduce_bytes, tsr_cuda_segment_reduce, tsr_cuda_segment_scan_bytes, tsr_cuda_segment_scan, tsr_cuda_segment_rest,
+    tsr_cuda_gather, tsr_cuda_scatter, tsr_cuda_combine, tsr_cuda_ramp, tsr_cuda_starts, tsr_cuda_combine_places,
 };

@@ -153,3 +153,101 @@ int32_t TSR_ISA_NAME(tsr_brick_strip)(const tsr_classifier *classifier, tsr_tree
     for (int64_t k = 0; k < bricks; k++) sums[k] = (uint8_t)__builtin_popcountll(words[k]);
     return not_a_number;
 }
+
+/* ---- multiplicities above 1: rows of bytes become bricks of 64 bytes ------------------------------------------------------------------------------------ */
+
+/* Rows of 16 multiplicities: those of a piece of a strip. `row` points at 16 bytes each (CUBE: y + 4 z; PLANE: y); out has the bricks of the piece, 4 or 2. In
+ * Morton order the 2 voxels of an even x lie together: so units are of 16 bits. */
+#if defined(__SSE2__)
+static inline __m128i load16(const uint8_t *p) { return _mm_loadu_si128((const __m128i *)(const void *)p); }
+static inline void store16(uint8_t *p, __m128i v) { _mm_storeu_si128((__m128i *)(void *)p, v); }
+/* A row of a cube has 2 units, A0 A1: rows of y and z 0 or 1 go together as A0 B0 C0 D0 A1 B1 C1 D1. */
+static void cube_piece(const uint8_t *const *row, uint8_t *out)
+{
+    for (int k = 0; k < 4; k++) { /* upper bits of y and z */
+        const int first = (k & 1) * 2 + (k >> 1) * 8;
+        const __m128i a = load16(row[first]), b = load16(row[first + 1]), c = load16(row[first + 4]), d = load16(row[first + 5]);
+        const __m128i ab = _mm_unpacklo_epi16(a, b), cd = _mm_unpacklo_epi16(c, d), ab2 = _mm_unpackhi_epi16(a, b), cd2 = _mm_unpackhi_epi16(c, d);
+        store16(out + 16 * k, _mm_unpacklo_epi32(ab, cd));
+        store16(out + 64 + 16 * k, _mm_unpackhi_epi32(ab, cd));
+        store16(out + 128 + 16 * k, _mm_unpacklo_epi32(ab2, cd2));
+        store16(out + 192 + 16 * k, _mm_unpackhi_epi32(ab2, cd2));
+    }
+}
+/* A row of a plane has 4 units: rows of two bits of y go together as A0 B0 A1 B1 C0 D0 C1 D1, then those of 2 and 3. */
+static void plane_piece(const uint8_t *const *row, uint8_t *out)
+{
+    for (int k = 0; k < 2; k++) { /* upper bit of y */
+        const __m128i a = load16(row[4 * k]), b = load16(row[4 * k + 1]), c = load16(row[4 * k + 2]), d = load16(row[4 * k + 3]);
+        const __m128i ab = _mm_unpacklo_epi16(a, b), cd = _mm_unpacklo_epi16(c, d), ab2 = _mm_unpackhi_epi16(a, b), cd2 = _mm_unpackhi_epi16(c, d);
+        store16(out + 32 * k, _mm_unpacklo_epi64(ab, cd));
+        store16(out + 32 * k + 16, _mm_unpackhi_epi64(ab, cd));
+        store16(out + 64 + 32 * k, _mm_unpacklo_epi64(ab2, cd2));
+        store16(out + 64 + 32 * k + 16, _mm_unpackhi_epi64(ab2, cd2));
+    }
+}
+static uint16_t sum_64(const uint8_t *p)
+{
+    __m128i sum = _mm_setzero_si128();
+    for (int k = 0; k < 64; k += 16) sum = _mm_add_epi64(sum, _mm_sad_epu8(load16(p + k), _mm_setzero_si128()));
+    return (uint16_t)(_mm_cvtsi128_si32(sum) + _mm_cvtsi128_si32(_mm_srli_si128(sum, 8)));
+}
+#else
+static void cube_piece(const uint8_t *const *row, uint8_t *out)
+{
+    for (int r = 0; r < 16; r++)
+        for (int x = 0; x < 16; x++) out[x / 4 * 64 + tsr_brick_row4(r & 3, r >> 2) + (x & 1) + (x >> 1 & 1) * 8] = row[r][x];
+}
+static void plane_piece(const uint8_t *const *row, uint8_t *out)
+{
+    for (int r = 0; r < 8; r++)
+        for (int x = 0; x < 16; x++) out[x / 8 * 64 + tsr_brick_row8(r) + (x & 1) + (x >> 1 & 1) * 4 + (x >> 2 & 1) * 16] = row[r][x];
+}
+static uint16_t sum_64(const uint8_t *p)
+{
+    uint32_t sum = 0;
+    for (int k = 0; k < 64; k++) sum += p[k];
+    return (uint16_t)sum;
+}
+#endif
+
+/* Multiplicities of voxels first, first + 1, ...: as they lie in memory, or worked out into `own`. */
+static const uint8_t *row_counts(const tsr_classifier *c, int64_t first, int64_t n, uint8_t *own, int32_t *not_a_number)
+{
+    if (c->kind == TSR_PYRAMID_COUNTS) return (const uint8_t *)c->data + first;
+    *not_a_number += flags_of(c, first, n, own);
+    return own;
+}
+
+int32_t TSR_ISA_NAME(tsr_brick_counts)(const tsr_classifier *classifier, tsr_tree_brick brick, const int64_t *rows, int64_t count,
+                                       const int64_t *slots, uint8_t *bricks, uint16_t *sums)
+{
+    enum { PIECE = 64 }; /* voxels whose multiplicities are worked out at a time */
+    static const uint8_t none[PIECE];
+    const int each = brick == TSR_BRICK_CUBE ? 16 : brick == TSR_BRICK_PLANE ? 8 : 1, wide = 64 / each, step = each == 1 ? 64 : 16;
+    uint8_t own[16][PIECE], out[256];
+    int32_t not_a_number = 0;
+    for (int64_t x = 0; x < count; x += PIECE) {
+        const int64_t n = count - x < PIECE ? count - x : PIECE;
+        const uint8_t *row[16], *part[16];
+        for (int r = 0; r < each; r++) {
+            row[r] = rows[r] < 0 ? none : row_counts(classifier, rows[r] + x, n, own[r], &not_a_number);
+            if (n == PIECE || rows[r] < 0) continue;
+            if (row[r] != own[r]) memcpy(own[r], row[r], (size_t)n); /* the end of a row: filled up */
+            memset(own[r] + n, 0, (size_t)(PIECE - n));
+            row[r] = own[r];
+        }
+        for (int64_t p = 0; p < n; p += step) {
+            for (int r = 0; r < each; r++) part[r] = row[r] + p;
+            if (each == 16) cube_piece(part, out);
+            else if (each == 8) plane_piece(part, out);
+            else memcpy(out, part[0], 64);
+            for (int64_t k = (x + p) / wide; k < (x + p + step) / wide && k * wide < count; k++) {
+                const uint8_t *from = out + 64 * (k - (x + p) / wide);
+                sums[k] = sum_64(from);
+                if (bricks && sums[k]) memcpy(bricks + 64 * slots[k], from, 64);
+            }
+        }
+    }
+    return not_a_number;
+}

@@ -12,4 +12,8 @@ enum { TSR_STRIP_VOXELS = 4096 }; /* along x */
 TSR_ISA_DECLARE(int32_t, tsr_brick_strip, const tsr_classifier *classifier, tsr_tree_brick brick, const int64_t *rows, int64_t count, uint64_t *words,
                 uint8_t *sums)
 
+/* The same of any multiplicity: brick n goes to bricks + 64 slots[n] in Morton order, unless it is all 0 or bricks is NULL; its sum to sums[n]. */
+TSR_ISA_DECLARE(int32_t, tsr_brick_counts, const tsr_classifier *classifier, tsr_tree_brick brick, const int64_t *rows, int64_t count,
+                const int64_t *slots, uint8_t *bricks, uint16_t *sums)
+
 #endif

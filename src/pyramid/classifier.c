@@ -4,6 +4,7 @@
 
 tsr_status tsr_classifier_check(const char *what, tsr_pyramid_classifier kind, double lower, double upper)
 {
+    if (kind == TSR_PYRAMID_USER) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: classifier user, expected a predefined one here", what);
     if ((unsigned)kind > TSR_PYRAMID_CROSSINGS)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: classifier is %d, expected one of tsr_pyramid_classifier (0 to %d)", what, (int)kind,
                  (int)TSR_PYRAMID_CROSSINGS);

@@ -11,6 +11,9 @@ static tsr_status listed(tsr_context *context, const tsr_volume *volume, const t
     TSR_TRY(tsr_pyramid_create(context, volume->size, options, pyramid));
     TSR_TRY(tsr_pyramid_build(*pyramid, volume));
     TSR_TRY(tsr_pyramid_describe(*pyramid, &info));
+    const int32_t classes = tsr_maxi(options->channels, 1);
+    if (!indices && info.total > (uint64_t)classes * INT32_MAX) /* before memory is asked for; the count is right */
+        TSR_FAIL(TSR_ERROR_CAPACITY, "points: %llu of them, expected at most 2^31 - 1: narrow the range", (unsigned long long)info.total);
     *count = (int64_t)info.total;
     *bytes = info.total * (indices ? sizeof(uint64_t) : sizeof(tsr_pyramid_entry));
     TSR_TRY(tsr_device_allocate(context, *bytes, list));
@@ -43,6 +46,8 @@ static tsr_status cloud(tsr_context *context, const tsr_volume *volume, const ts
                            .entries = entries,
                            .positions = tsr_points_positions(*points),
                            .normals = tsr_points_normals(*points) };
+    if (pyramid->user.module) /* voxels, with the volume's own gradients */
+        TSR_TRY(tsr_classifier_make("points", TSR_PYRAMID_NONZERO, 0, 0, volume, 1, &job.classifier));
     memcpy(job.affine, volume->geometry.affine, sizeof job.affine);
     normal_matrix(&volume->geometry, o->inward ? -1 : 1, job.normal);
     if (count) TSR_TRY(context->backend->pyramid->points(context->queue, &job));

@@ -119,6 +119,17 @@ static tsr_status check_options(tsr_size3 size, tsr_pyramid_options *o)
     return TSR_OK;
 }
 
+static tsr_status check_user(const tsr_context *context, const tsr_map *user)
+{
+    if (!user || !user->module) TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: classifier user without a module: tsr_map_load fills options.user");
+    if (!user->module->most)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: options.user is a map with %u inputs and %u outputs, expected a TSR_CLASSIFIER", user->module->inputs,
+                 user->module->outputs);
+    if (context->device.kind == TSR_DEVICE_CUDA ? !user->module->launch : !user->module->thread)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: options.user was loaded for another kind of device");
+    return TSR_OK;
+}
+
 tsr_status tsr_pyramid_create(tsr_context *context, tsr_size3 size, const tsr_pyramid_options *options, tsr_pyramid **pyramid)
 {
     tsr_pyramid_options own;
@@ -129,6 +140,12 @@ tsr_status tsr_pyramid_create(tsr_context *context, tsr_size3 size, const tsr_py
     TSR_TRY(check_options(size, &own));
     tsr_pyramid_class classes[TSR_PYRAMID_CHANNELS] = { { own.classifier, own.lower, own.upper } };
     for (int32_t c = 0; own.classes && c < own.channels; c++) classes[c] = own.classes[c];
+    if (own.channels <= 1 && classes[0].classifier == TSR_PYRAMID_USER) { /* its bytes are classified as any other's */
+        TSR_TRY(check_user(context, own.user));
+        classes[0] = (tsr_pyramid_class){ own.user->module->most == 1 ? TSR_PYRAMID_NONZERO : TSR_PYRAMID_COUNTS, 0, 0 };
+    } else {
+        own.user = NULL;
+    }
     own.channels = tsr_maxi(own.channels, 1);
     own.classes = classes;
     for (int32_t c = 0; c < own.channels; c++) TSR_TRY(tsr_classifier_check("pyramid", classes[c].classifier, classes[c].lower, classes[c].upper));
@@ -138,9 +155,13 @@ tsr_status tsr_pyramid_create(tsr_context *context, tsr_size3 size, const tsr_py
     memcpy(p->class_list, classes, sizeof classes);
     p->options.classes = p->class_list;
     plan_levels(&p->tree, &own, size);
-    p->bytes = place(&p->tree, NULL);
+    const int64_t counts = place(&p->tree, NULL);
+    if (own.user) p->user = *own.user;
+    p->options.user = NULL; /* the caller's may go */
+    p->bytes = counts + (own.user ? aligned(size.x * size.y * size.z) : 0);
     TSR_TRY_GOTO(tsr_device_allocate(context, (size_t)p->bytes, &p->memory), fail);
     place(&p->tree, (char *)p->memory);
+    p->counts = (uint8_t *)p->memory + counts;
     /* absent children stay 0 */
     for (int32_t n = 1; n < p->tree.levels; n++)
         TSR_TRY_GOTO(context->backend->fill(context->queue, p->tree.level[n].sums, 0, (size_t)(slots(&p->tree, n) * p->tree.level[n].bytes)), fail);
@@ -167,6 +188,17 @@ tsr_status tsr_pyramid_build(tsr_pyramid *p, const tsr_volume *volume)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: volume of %lld x %lld x %lld, expected %lld x %lld x %lld as it was created for",
                  (long long)volume->size.x, (long long)volume->size.y, (long long)volume->size.z, (long long)p->size.x, (long long)p->size.y,
                  (long long)p->size.z);
+    tsr_volume counts = *volume; /* a view of the bytes that a rule of the user's makes */
+    if (p->user.module) {
+        tsr_volume *out = &counts;
+        counts.dtype = TSR_U8;
+        counts.bytes = tsr_volume_count(volume);
+        counts.data = p->counts;
+        counts.slope = 1;
+        counts.intercept = 0;
+        TSR_TRY(tsr_map_run(p->context, &p->user, p->size, &volume, 1, &out, 1));
+        volume = out;
+    }
     tsr_class_set *s = &p->classes;
     s->count = p->options.channels;
     s->voxels = p->size.x * p->size.y * p->size.z;

@@ -12,6 +12,8 @@ struct tsr_pyramid {
     tsr_tree tree;
     tsr_pyramid_class class_list[TSR_PYRAMID_CHANNELS];
     tsr_class_set classes; /* of the last build */
+    tsr_map user;          /* module NULL: none */
+    uint8_t *counts;       /* that it writes; part of memory */
     void *memory;
     int64_t bytes;
     int built;

@@ -23,6 +23,7 @@ struct work {
     tsr_pyramid_entry *entries;
     uint64_t *ranks;
     struct strips slots;
+    int counts; /* bricks of bytes */
     int64_t cell[TSR_TREE_BRICK];
     int64_t not_a_number[WORKERS]; /* per worker */
 };
@@ -40,7 +41,7 @@ static void plan_strips(const tsr_tree *t, struct strips *s)
     }
 }
 
-/* Bricks of bits: ROW, PLANE and CUBE. The unit of work is a strip, whose voxels make the bricks of every class. */
+/* ROW, PLANE and CUBE. The unit of work is a strip, whose voxels make the bricks of every class. Bricks are of bits, or where some class counts, of bytes. */
 static void strips(void *user, int64_t begin, int64_t end, int worker)
 {
     struct work *w = (struct work *)user;
@@ -51,6 +52,8 @@ static void strips(void *user, int64_t begin, int64_t end, int worker)
     const struct strips *slots = &w->slots;
     uint64_t words[TSR_STRIP_VOXELS / 4];
     uint8_t sums[TSR_STRIP_VOXELS / 4];
+    uint16_t totals[TSR_STRIP_VOXELS / 4];
+    int64_t places[TSR_STRIP_VOXELS / 4];
     for (int64_t i = begin; i < end; i++) {
         const int64_t x0 = i % pieces * TSR_STRIP_VOXELS, strip = i / pieces, count = tsr_min64(TSR_STRIP_VOXELS, l->size[0] - x0);
         int64_t at[4] = { 0, strip % bricks->size[1], strip / bricks->size[1] % bricks->size[2], strip / bricks->size[1] / bricks->size[2] };
@@ -62,19 +65,29 @@ static void strips(void *user, int64_t begin, int64_t end, int worker)
         for (int32_t c = 0; c < w->classes->count; c++) {
             const tsr_classifier own = tsr_class_of(w->classes, c);
             int64_t brick[4] = { 0, at[1], at[2], at[3] + c * (bricks->size[3] / w->classes->count) };
-            const int32_t not_a_number = TSR_ISA_SELECT(tsr_brick_strip)(&own, t->brick, rows, count, words, sums);
-            if (c == 0) w->not_a_number[worker] += not_a_number;
-            const int64_t base = tsr_tree_slot(t, 1, brick);
-            for (int64_t k = 0; k < tsr_ceil_div(count, wide); k++) {
-                const int64_t x = x0 / wide + k, slot = (base + ((x >> slots->bits) << slots->all)) | slots->child[x & slots->mask];
-                if (t->base == TSR_TREE_WORDS && words[k]) ((uint64_t *)t->voxels)[slot] = words[k];
-                ((uint8_t *)bricks->sums)[slot] = sums[k]; /* multiplicities of 0 and 1: sums of bricks are bytes */
+            const int64_t base = tsr_tree_slot(t, 1, brick), n = tsr_ceil_div(count, wide);
+            for (int64_t k = 0; k < n; k++) {
+                const int64_t x = x0 / wide + k;
+                places[k] = (base + ((x >> slots->bits) << slots->all)) | slots->child[x & slots->mask];
             }
+            int32_t not_a_number;
+            if (w->counts) {
+                uint8_t *bytes = t->base == TSR_TREE_BYTES ? (uint8_t *)t->voxels : NULL;
+                not_a_number = TSR_ISA_SELECT(tsr_brick_counts)(&own, t->brick, rows, count, places, bytes, totals);
+                for (int64_t k = 0; k < n; k++) tsr_tree_set(bricks, places[k], totals[k]);
+            } else {
+                not_a_number = TSR_ISA_SELECT(tsr_brick_strip)(&own, t->brick, rows, count, words, sums);
+                for (int64_t k = 0; k < n; k++) {
+                    if (t->base == TSR_TREE_WORDS && words[k]) ((uint64_t *)t->voxels)[places[k]] = words[k];
+                    ((uint8_t *)bricks->sums)[places[k]] = sums[k]; /* multiplicities of 0 and 1: sums of bricks are bytes */
+                }
+            }
+            if (c == 0) w->not_a_number[worker] += not_a_number;
         }
     }
 }
 
-/* Any brick, any multiplicity. The unit of work is a brick of every class. */
+/* Bricks that volumes of few voxels or thirds have. The unit of work is a brick of every class. */
 static void bricks(void *user, int64_t begin, int64_t end, int worker)
 {
     struct work *w = (struct work *)user;
@@ -186,10 +199,9 @@ static tsr_status cpu_build(tsr_queue *queue, const tsr_tree *tree, const tsr_cl
 {
     struct work w = { .tree = tree, .classes = classes };
     const tsr_tree_level *l = &tree->level[1];
-    int bits = tree->brick != TSR_BRICK_OTHER && tree->base != TSR_TREE_BYTES;
     for (int32_t c = 0; c < classes->count; c++)
-        bits &= tsr_class_of(classes, c).kind != TSR_PYRAMID_COUNTS && tsr_class_of(classes, c).kind != TSR_PYRAMID_CROSSINGS;
-    if (bits) {
+        w.counts |= tsr_class_of(classes, c).kind == TSR_PYRAMID_COUNTS || tsr_class_of(classes, c).kind == TSR_PYRAMID_CROSSINGS;
+    if (tree->brick != TSR_BRICK_OTHER) {
         const int64_t pieces = tsr_ceil_div(tree->level[0].size[0], TSR_STRIP_VOXELS);
         plan_strips(tree, &w.slots);
         tsr_parallel(workers(queue), l->size[1] * l->size[2] * (l->size[3] / classes->count) * pieces, 16, strips, &w);

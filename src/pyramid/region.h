@@ -7,6 +7,7 @@
 #define TSR_PYRAMID_REGION_H
 
 #include "pyramid/classify.h"
+#include "tessera/mapping.h"
 #include "tessera/region_tree.h"
 
 enum { TSR_REGION_LEVELS = 30, TSR_REGION_CHANNELS = 4 };
@@ -67,50 +68,15 @@ TSR_HD int tsr_region_within(const tsr_region_level *l, const int64_t at[3])
 
 /* ---- keys -------------------------------------------------------------------------------------------------------------------------------- */
 
-TSR_HD uint64_t tsr_spread2(uint64_t v)
-{
-    v = (v | v << 16) & 0x0000ffff0000ffffull;
-    v = (v | v << 8) & 0x00ff00ff00ff00ffull;
-    v = (v | v << 4) & 0x0f0f0f0f0f0f0f0full;
-    v = (v | v << 2) & 0x3333333333333333ull;
-    return (v | v << 1) & 0x5555555555555555ull;
-}
-TSR_HD uint64_t tsr_gather2(uint64_t v)
-{
-    v &= 0x5555555555555555ull;
-    v = (v | v >> 1) & 0x3333333333333333ull;
-    v = (v | v >> 2) & 0x0f0f0f0f0f0f0f0full;
-    v = (v | v >> 4) & 0x00ff00ff00ff00ffull;
-    v = (v | v >> 8) & 0x0000ffff0000ffffull;
-    return (v | v >> 16) & 0xffffffffull;
-}
-TSR_HD uint64_t tsr_spread3(uint64_t v)
-{
-    v = (v | v << 32) & 0x001f00000000ffffull;
-    v = (v | v << 16) & 0x001f0000ff0000ffull;
-    v = (v | v << 8) & 0x100f00f00f00f00full;
-    v = (v | v << 4) & 0x10c30c30c30c30c3ull;
-    return (v | v << 2) & 0x1249249249249249ull;
-}
-TSR_HD uint64_t tsr_gather3(uint64_t v)
-{
-    v &= 0x1249249249249249ull;
-    v = (v | v >> 2) & 0x10c30c30c30c30c3ull;
-    v = (v | v >> 4) & 0x100f00f00f00f00full;
-    v = (v | v >> 8) & 0x001f0000ff0000ffull;
-    v = (v | v >> 16) & 0x001f00000000ffffull;
-    return (v | v >> 32) & 0x1fffffull;
-}
 TSR_HD uint64_t tsr_region_code(int32_t bits, int64_t x, int64_t y, int64_t z)
 {
-    return bits == 2 ? tsr_spread2((uint64_t)x) | tsr_spread2((uint64_t)y) << 1
-                     : tsr_spread3((uint64_t)x) | tsr_spread3((uint64_t)y) << 1 | tsr_spread3((uint64_t)z) << 2;
+    return bits == 2 ? tsr_morton2((uint64_t)x, (uint64_t)y) : tsr_morton3((uint64_t)x, (uint64_t)y, (uint64_t)z);
 }
 TSR_HD void tsr_region_decode(int32_t bits, uint64_t code, int64_t at[3])
 {
-    at[0] = (int64_t)(bits == 2 ? tsr_gather2(code) : tsr_gather3(code));
-    at[1] = (int64_t)(bits == 2 ? tsr_gather2(code >> 1) : tsr_gather3(code >> 1));
-    at[2] = bits == 2 ? 0 : (int64_t)tsr_gather3(code >> 2);
+    at[0] = (int64_t)(bits == 2 ? tsr_compact2(code) : tsr_compact3(code));
+    at[1] = (int64_t)(bits == 2 ? tsr_compact2(code >> 1) : tsr_compact3(code >> 1));
+    at[2] = bits == 2 ? 0 : (int64_t)tsr_compact3(code >> 2);
 }
 TSR_HD uint64_t tsr_region_key(int32_t bits, const int64_t at[3], int32_t level)
 {

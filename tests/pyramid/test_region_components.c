@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "device/backend.h"
+#include "clumps.h"
 #include "support.h"
 
 static tsr_region_tree *make(tsr_context *context, tsr_size3 n, const uint8_t *data, const tsr_region_options *o, tsr_volume **volume)
@@ -13,19 +14,6 @@ static tsr_region_tree *make(tsr_context *context, tsr_size3 n, const uint8_t *d
     tsr_volume_destroy(&host);
     require_ok(tsr_region_tree_make(context, (const tsr_volume *const[]){ *volume }, 1, o, &tree));
     return tree;
-}
-
-static void clumps(uint64_t *seed, tsr_size3 n, int count, int values, uint8_t *data)
-{
-    memset(data, 0, (size_t)(n.x * n.y * n.z));
-    for (int k = 0; k < count; k++) {
-        const int64_t s = 1 + (int64_t)(test_random(seed) % 6), x0 = (int64_t)(test_random(seed) % (uint64_t)n.x),
-                      y0 = (int64_t)(test_random(seed) % (uint64_t)n.y), z0 = (int64_t)(test_random(seed) % (uint64_t)n.z);
-        const uint8_t value = (uint8_t)(test_random(seed) % (uint64_t)values);
-        for (int64_t z = z0; z < z0 + s && z < n.z; z++)
-            for (int64_t y = y0; y < y0 + s && y < n.y; y++)
-                for (int64_t x = x0; x < x0 + s && x < n.x; x++) data[(z * n.y + y) * n.x + x] = value;
-    }
 }
 
 /* Voxels reached from `start` over faces between equal values; `label` 0 = not yet seen. */
@@ -65,7 +53,7 @@ static void components_equal_a_flood(void **state)
         tsr_region_options o = TSR_REGION_OPTIONS;
         tsr_volume *volume;
         tsr_region_components *c;
-        clumps(&seed, n, 40, 2 + 2 * equal, data);
+        clumps_of(&seed, n, (clump_shape){ .count = 40, .sides = 6, .loose = 1, .values = 2 + 2 * equal }, data);
         o.classifier = TSR_PYRAMID_NONZERO;
         o.rule = equal ? TSR_REGION_SPREAD : TSR_REGION_CLASSES;
         tsr_region_tree *tree = make(context, n, data, &o, &volume), *host;
@@ -138,7 +126,7 @@ static void neighbours_equal_a_search(void **state)
         tsr_region_options o = TSR_REGION_OPTIONS;
         tsr_volume *volume;
         o.classifier = TSR_PYRAMID_NONZERO;
-        clumps(&seed, n, 12, 2, data);
+        clumps_of(&seed, n, (clump_shape){ .count = 12, .sides = 6, .loose = 1, .values = 2 }, data);
         tsr_region_tree *tree = make(context, n, data, &o, &volume), *host;
         require_ok(tsr_region_tree_copy(tree, NULL, &host));
         const int64_t leaves = tsr_region_tree_describe(tree).leaves;

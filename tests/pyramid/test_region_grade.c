@@ -2,23 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clumps.h"
 #include "support.h"
 
 enum { MOST = 32 * 32 * 32 };
-
-/* Blocks of random size and value, so that leaves of every level meet; value 0 is kept by no rule of classes. */
-static void clumps(uint64_t *seed, tsr_size3 n, uint8_t *data)
-{
-    memset(data, 1, (size_t)(n.x * n.y * n.z));
-    for (int k = 0; k < 7; k++) {
-        const int64_t s = (int64_t)1 << test_random(seed) % 4, x0 = (int64_t)(test_random(seed) % (uint64_t)n.x) / s * s,
-                      y0 = (int64_t)(test_random(seed) % (uint64_t)n.y) / s * s, z0 = (int64_t)(test_random(seed) % (uint64_t)n.z) / s * s;
-        const uint8_t value = (uint8_t)(test_random(seed) % 3);
-        for (int64_t z = z0; z < z0 + s && z < n.z; z++)
-            for (int64_t y = y0; y < y0 + s && y < n.y; y++)
-                for (int64_t x = x0; x < x0 + s && x < n.x; x++) data[(z * n.y + y) * n.x + x] = value;
-    }
-}
 
 static tsr_region_tree *make(tsr_context *context, tsr_size3 n, const uint8_t *data, const tsr_region_options *o)
 {
@@ -138,7 +125,7 @@ static void equals_halving(void **state)
             tsr_region_grading how = TSR_REGION_GRADING;
             tsr_region_tree *graded, *host, *old, *twice, *bare;
             tsr_volume *values = NULL, *handed = NULL;
-            clumps(&seed, n, data);
+            clumps_of(&seed, n, (clump_shape){ .count = 7, .sides = 4, .values = 3, .ground = 1 }, data); /* 0 is kept by no rule of classes */
             o.rule = round % 2 ? TSR_REGION_CLASSES : TSR_REGION_SPREAD;
             o.classifier = TSR_PYRAMID_NONZERO;
             how.touch = (tsr_region_touch)(round % 3);

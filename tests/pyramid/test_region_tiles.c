@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "device/backend.h"
+#include "clumps.h"
 #include "support.h"
 
 static tsr_volume *wrap(tsr_dtype dtype, tsr_size3 n, const void *data)
@@ -17,6 +18,9 @@ static tsr_volume *there(tsr_context *context, tsr_dtype dtype, tsr_size3 n, con
     tsr_volume_destroy(&host);
     return v;
 }
+/* Clumps large enough to merge across tiles. */
+static clump_shape across(int values) { return (clump_shape){ .count = 12, .sides = 5, .values = values, .ground = 1 }; }
+
 static tsr_region_tree *make(tsr_context *context, tsr_dtype dtype, tsr_size3 n, const void *data, const tsr_region_options *o)
 {
     tsr_volume *v = there(context, dtype, n, data);
@@ -30,20 +34,6 @@ static tsr_region_tree *host_of(const tsr_region_tree *tree)
     tsr_region_tree *host;
     require_ok(tsr_region_tree_copy(tree, NULL, &host));
     return host;
-}
-
-/* Blocks of random size and value, so that cells of every level merge, also across tiles. */
-static void clumps(uint64_t *seed, tsr_size3 n, int values, uint8_t *data)
-{
-    memset(data, 1, (size_t)(n.x * n.y * n.z));
-    for (int k = 0; k < 12; k++) {
-        const int64_t s = (int64_t)1 << test_random(seed) % 5, x0 = (int64_t)(test_random(seed) % (uint64_t)n.x) / s * s,
-                      y0 = (int64_t)(test_random(seed) % (uint64_t)n.y) / s * s, z0 = (int64_t)(test_random(seed) % (uint64_t)n.z) / s * s;
-        const uint8_t value = (uint8_t)(test_random(seed) % (uint64_t)values);
-        for (int64_t z = z0; z < z0 + s && z < n.z; z++)
-            for (int64_t y = y0; y < y0 + s && y < n.y; y++)
-                for (int64_t x = x0; x < x0 + s && x < n.x; x++) data[(z * n.y + y) * n.x + x] = value;
-    }
 }
 
 static void same_trees(const tsr_region_tree *a, const tsr_region_tree *b)
@@ -77,7 +67,7 @@ static void tiles_equal_the_whole(void **state)
             tsr_region_tiling tiling = TSR_REGION_TILING;
             tsr_region_tree *tiled, *device, *whole;
             tsr_volume *values;
-            clumps(&seed, n, 4, bytes);
+            clumps_of(&seed, n, across(4), bytes);
             if (round == 23) memset(bytes, 1, sizeof bytes);
             if (round == 22) memset(bytes, 0, sizeof bytes);
             for (int64_t i = 0; i < cells; i++) floats[i] = (float)bytes[i] + (round % 2 ? 0.125f * (float)(i / 7 % 5 == 0) : 0.0f);
@@ -141,7 +131,7 @@ static void filtered_by_size(void **state)
         tsr_region_tree *device, *tree, *filtered, *back;
         tsr_volume *values, *kept, *painted, *local;
         const int32_t least = round / 3, most = least + round % 2;
-        clumps(&seed, n, 3, bytes);
+        clumps_of(&seed, n, across(3), bytes);
         o.rule = TSR_REGION_SPREAD;
         device = make(context, TSR_U8, n, bytes, &o);
         tree = host_of(device);
@@ -206,7 +196,7 @@ static void bases_that_are_not_stored(void **state)
             tsr_region_pyramid *stored, *asked;
             tsr_region_tree *device, *plain, *again;
             tsr_region_info info, less;
-            clumps(&seed, n, 4, bytes);
+            clumps_of(&seed, n, across(4), bytes);
             if (round == 13) memset(bytes, 2, sizeof bytes);
             for (int64_t i = 0; i < n.x * n.y * n.z; i++) floats[i] = (float)bytes[i] + (round % 2 ? 0.125f * (float)(i / 7 % 5 == 0) : 0.0f);
             o.rule = (tsr_region_rule_kind)(round % 3);
@@ -289,8 +279,8 @@ static void volumes_grow_and_differ(void **state)
     for (int round = 0; round < 6; round++) {
         tsr_region_merge *merge;
         tsr_region_tree *tree, *device, *whole;
-        clumps(&seed, (tsr_size3){ 16, 16, 16 }, 2, fine);
-        clumps(&seed, (tsr_size3){ 8, 8, 8 }, 2, coarse);
+        clumps_of(&seed, (tsr_size3){ 16, 16, 16 }, across(2), fine);
+        clumps_of(&seed, (tsr_size3){ 8, 8, 8 }, across(2), coarse);
         require_ok(tsr_region_merge_create(&o, 4, &merge));
         add(context, merge, (tsr_size3){ 16, 16, 16 }, fine, &o, (const int64_t[3]){ 0, 0, 0 }, 0, 4);
         require_ok(tsr_region_merge_tree(merge, (const int64_t[3]){ 0, 0, 0 }, (tsr_size3){ 16, 16, 16 }, NULL, &tree, NULL));
@@ -373,7 +363,7 @@ static void caps_and_node_lists(void **state)
             tsr_volume *painted[2], *local[2];
             o.classifier = TSR_PYRAMID_NONZERO;
             if (round == 3) memset(data, s ? 0 : 1, sizeof data);
-            else clumps(&seed, n, 2, data);
+            else clumps_of(&seed, n, across(2), data);
             tsr_region_tree *plain = make(context, TSR_U8, n, data, &o), *copy, *host;
             const tsr_region_info info = tsr_region_tree_describe(plain);
             tsr_region_hit *expected = find_all(context, plain, n), *hits;

@@ -187,27 +187,34 @@ static char *statistics_table(const cli_tree *t, const tsr_region_statistics *li
     return text;
 }
 
-int cli_tree_statistics(const cli_call *cli, const cli_tree *t, tsr_context *context, const tsr_read_options *read, const char *volume,
-                        const char *path)
+int cli_tree_statistics_of(const cli_call *cli, const cli_tree *t, tsr_context *context, const tsr_volume *source, const char *name, const char *path)
 {
     const int64_t leaves = tsr_region_tree_describe(t->host).leaves;
     const size_t bytes = (size_t)leaves * sizeof(tsr_region_statistics);
     tsr_region_statistics *list = (tsr_region_statistics *)malloc(bytes + 1);
-    tsr_volume *source = NULL, *there = NULL;
+    tsr_volume *there = NULL;
     tsr_status status = TSR_OK;
     int code = list ? CLI_OK : cli_error(cli, CLI_FAILED, "%s: no memory for the statistics of %lld leaves", path, (long long)leaves);
-    if (!code) source = cli_read_to_device(cli, volume, read, context, &code);
-    if (source && leaves) {
+    if (!code && leaves) {
         status = tsr_volume_create(context, TSR_U8, (tsr_size3){ (int64_t)bytes, 1, 1 }, NULL, &there);
         if (status == TSR_OK) status = tsr_region_tree_statistics(t->device, source, (tsr_region_statistics *)tsr_volume_data(there));
         if (status == TSR_OK) status = from_device(there, list, bytes);
-        if (status != TSR_OK) code = cli_status(cli, status, volume);
+        if (status != TSR_OK) code = cli_status(cli, status, name);
     }
     char *text = code ? NULL : statistics_table(t, list);
     if (!code) code = text ? cli_write_text(cli, path, text) : cli_error(cli, CLI_FAILED, "%s: no memory for the table", path);
     tsr_volume_destroy(&there);
-    tsr_volume_destroy(&source);
     free(text);
     free(list);
+    return code;
+}
+
+int cli_tree_statistics(const cli_call *cli, const cli_tree *t, tsr_context *context, const tsr_read_options *read, const char *volume,
+                        const char *path)
+{
+    int code = CLI_OK;
+    tsr_volume *source = cli_read_to_device(cli, volume, read, context, &code);
+    if (source) code = cli_tree_statistics_of(cli, t, context, source, volume, path);
+    tsr_volume_destroy(&source);
     return code;
 }

@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -9,7 +10,10 @@ struct points {
     tsr_points_volume_options options;
     tsr_triangle_tree_options surface; /* of meshes */
     tsr_vec3 spacing, origin;
-    const char *output;
+    const char *output, *user, *user_data;
+    tsr_map rule; /* of --user */
+    float numbers[16];
+    int number_count;
     tsr_points *clouds[TSR_PYRAMID_CHANNELS];
     int32_t count;
     int64_t voxels;
@@ -22,7 +26,18 @@ static int of_volume(struct points *p, tsr_context *context, double *seconds)
     if (!volume) return code;
     const double start = cli_seconds();
     p->voxels = tsr_volume_count(volume);
-    const tsr_status status = tsr_points_from_classes(context, volume, &p->options, p->clouds);
+    tsr_status status = TSR_OK;
+    if (p->user) {
+        status = tsr_map_load(context, p->user, (size_t)p->number_count * sizeof *p->numbers, &p->rule);
+        if (status != TSR_OK) code = cli_status(p->cli, status, p->user);
+        p->rule.data = p->numbers;
+        p->options.pyramid.user = &p->rule;
+    }
+    if (code) {
+        tsr_volume_destroy(&volume);
+        return code;
+    }
+    status = tsr_points_from_classes(context, volume, &p->options, p->clouds);
     *seconds = cli_seconds() - start;
     tsr_volume_destroy(&volume);
     return status == TSR_OK ? CLI_OK : cli_status(p->cli, status, p->cli->input[0]);
@@ -100,6 +115,21 @@ static int work(struct points *p, tsr_file_kind kind)
     return code;
 }
 
+/* --user-data: float32 numbers, as the struct of the module has them. */
+static int parse_user_data(struct points *p)
+{
+    const int most = (int)(sizeof p->numbers / sizeof *p->numbers);
+    for (const char *at = p->user_data; at; p->number_count++) {
+        char *end;
+        const float value = strtof(at, &end);
+        if (end == at || (*end && *end != ',') || p->number_count == most)
+            return cli_usage(p->cli, "--user-data: '%s' given, expected up to %d numbers with commas between them", p->user_data, most);
+        p->numbers[p->number_count] = value;
+        at = *end ? end + 1 : NULL;
+    }
+    return CLI_OK;
+}
+
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct points p = {
@@ -119,8 +149,8 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &classifier,
           .argument = "RULE",
           .help = "which voxels: range, boundary (of the range), nonzero, label, magnitude, surface (cells around the isosurface),\n"
-                  "crossings (points of the isosurface itself, on the edges between voxels); default range",
-          .choices = "range boundary nonzero label magnitude surface crossings",
+                  "crossings (points of the isosurface itself, on the edges between voxels), user (a rule in C: --user); default range",
+          .choices = "range boundary nonzero label magnitude surface crossings user",
           .given = &classifier_given },
         { .name = "range",
           .type = CLI_LIST,
@@ -135,6 +165,12 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "the label, the isovalue (default 0) or what |v| must exceed (default 0); several as --range",
           .lower = -1e300,
           .upper = 1e300 },
+        { .name = "user",
+          .type = CLI_TEXT,
+          .value = &p.user,
+          .argument = "MODULE",
+          .help = "of --classifier user: what tessera_add_map made of a file with one TSR_CLASSIFIER (tessera/map.h)" },
+        { .name = "user-data", .type = CLI_TEXT, .value = &p.user_data, .argument = "N,N,...", .help = "its numbers, as float32 (default: none)" },
         { .name = "spacing",
           .type = CLI_VEC3,
           .value = &p.spacing,
@@ -167,8 +203,8 @@ static int run(cli_call *cli, int argc, char **argv)
         CLI_READ_OPTIONS(p.read),
         { 0 },
     };
-    static const tsr_pyramid_classifier kinds[] = { TSR_PYRAMID_RANGE,     TSR_PYRAMID_BOUNDARY, TSR_PYRAMID_NONZERO,  TSR_PYRAMID_LABEL,
-                                                    TSR_PYRAMID_MAGNITUDE, TSR_PYRAMID_SURFACE,  TSR_PYRAMID_CROSSINGS };
+    static const tsr_pyramid_classifier kinds[] = { TSR_PYRAMID_RANGE,     TSR_PYRAMID_BOUNDARY, TSR_PYRAMID_NONZERO,   TSR_PYRAMID_LABEL,
+                                                    TSR_PYRAMID_MAGNITUDE, TSR_PYRAMID_SURFACE,  TSR_PYRAMID_CROSSINGS, TSR_PYRAMID_USER };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
     const int several = ranges.count > 1 || values.count > 1; /* then --output is no name yet: see below */
@@ -185,6 +221,7 @@ static int run(cli_call *cli, int argc, char **argv)
                            : values.count     ? "value"
                            : order_given      ? "order"
                            : p.options.inward ? "inward"
+                           : p.user           ? "user"
                                               : NULL;
         if (name) return cli_usage(cli, "--%s: is for volumes", name);
         if (!spacing_given) return cli_usage(cli, "--spacing: missing, expected world units per voxel of the mesh");
@@ -194,6 +231,11 @@ static int run(cli_call *cli, int argc, char **argv)
     if (values.count && !classifier_given) return cli_usage(cli, "--value: needs --classifier label, magnitude, surface or crossings");
     if (ranges.count && classifier > 1) return cli_usage(cli, "--range: is for the classifiers range and boundary");
     if (!ranges.count && classifier <= 1) return cli_usage(cli, "--range: missing, expected --range LOWER:UPPER (or another --classifier)");
+    const int by_user = kinds[classifier] == TSR_PYRAMID_USER;
+    if (by_user && !p.user) return cli_usage(cli, "--user: missing, expected the module of the rule");
+    if (!by_user && (p.user || p.user_data)) return cli_usage(cli, "--%s: is for --classifier user", p.user ? "user" : "user-data");
+    if (by_user && (code = parse_user_data(&p)) != CLI_OK) return code;
+    if (values.count && by_user) return cli_usage(cli, "--value: is not for --classifier user: its numbers are --user-data");
     if (values.count && classifier <= 2) return cli_usage(cli, "--value: is for the classifiers label, magnitude, surface and crossings");
     if (!values.count && kinds[classifier] == TSR_PYRAMID_LABEL) return cli_usage(cli, "--value: missing, expected the label");
     p.count = classifier <= 1 ? ranges.count : classifier == 2 || !values.count ? 1 : values.count;
@@ -214,8 +256,9 @@ static int run(cli_call *cli, int argc, char **argv)
         path_of(&p, k, path);
         if ((code = cli_check_write(cli, path, TSR_FILE_POINTS, p.write.format)) != CLI_OK) return code;
     }
+    o->classifier = kinds[classifier];
     o->channels = p.count;
-    o->classes = classes;
+    o->classes = by_user ? NULL : classes;
     o->order = order ? TSR_PYRAMID_ROW : TSR_PYRAMID_MORTON;
     return work(&p, kind);
 }

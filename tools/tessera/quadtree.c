@@ -10,8 +10,8 @@ struct quadtree {
     const char *outline;
     cli_frames frames;
     cli_film film, film_outline;
-    int64_t budget; /* pixels */
-    const char *order;
+    int64_t budget;                          /* pixels */
+    const char *order, *statistics, *volume; /* tables, and what the second is about */
     int budget_given, ycbcr;
 };
 
@@ -187,6 +187,19 @@ static int begin_films(struct quadtree *q)
     return code;
 }
 
+/* Of a volume's values, or of the picture's first channel, which is not painted over yet. */
+static int statistics(const struct quadtree *q, tsr_context *context, const cli_tree *tree)
+{
+    const tsr_read_options read = TSR_READ_OPTIONS;
+    tsr_volume *first = NULL;
+    if (q->volume) return cli_tree_statistics(q->cli, tree, context, &read, q->volume, q->statistics);
+    const tsr_status status = channels_of(context, &q->frames.image, 1, &first);
+    const int code = status == TSR_OK ? cli_tree_statistics_of(q->cli, tree, context, first, q->frames.name, q->statistics)
+                                      : cli_status(q->cli, status, q->frames.name);
+    tsr_volume_destroy(&first);
+    return code;
+}
+
 /* One tree, from a picture or a file of a tree. */
 static int work_one(struct quadtree *q, tsr_context *context)
 {
@@ -202,6 +215,7 @@ static int work_one(struct quadtree *q, tsr_context *context)
     if (!is_tree && !code) code = from_image(q, context, &tree, &channels, &seconds);
     if (!code) code = cli_tree_filter(q->cli, &q->regions, context, channels, &tree);
     if (!code) code = cli_tree_grade(q->cli, &q->regions, context, channels, &tree);
+    if (!code && q->statistics) code = statistics(q, context, &tree);
     if (!code) code = results(q, is_tree ? &black : &q->frames.image, &tree, channels);
     if (!code && strcmp(q->film.path, "-") && !cli_regions_on_stdout(&q->regions)) cli_tree_show(q->cli, &tree, seconds);
     cli_tree_destroy(&tree);
@@ -263,6 +277,17 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 0,
           .upper = 9e18,
           .given = &q.budget_given },
+        { .name = "statistics",
+          .type = CLI_TEXT,
+          .value = &q.statistics,
+          .argument = "FILE.csv",
+          .help = "the quads with what the values over them are like: mean, variance, least, most" },
+        { .name = "volume",
+          .type = CLI_TEXT,
+          .value = &q.volume,
+          .argument = "VOLUME",
+          .help =
+              "whose values --statistics takes, of the picture's size (default: the picture's first channel, 0 to 1: grey, red, or Y with --ycbcr)" },
         CLI_REGION_OPTIONS(q.regions),
         { 0 },
     };
@@ -275,12 +300,17 @@ static int run(cli_call *cli, int argc, char **argv)
     if (!code && q.ycbcr && (q.regions.tree || cli_tree_is_file(cli, cli->input[0])))
         code = cli_usage(cli, "--ycbcr: is not for files of trees, which hold colours");
     if (!code && q.order) code = cli_check_output(cli, q.order);
-    if (!code && !single && (q.regions.list || q.regions.tree || q.regions.runs || q.order))
+    if (!code && q.volume && !q.statistics) code = cli_usage(cli, "--volume: is for --statistics");
+    if (!code && q.statistics && !q.volume && cli_tree_is_file(cli, cli->input[0]))
+        code = cli_usage(cli, "--statistics: %s holds no values, expected --volume too", cli->input[0]);
+    if (!code && q.statistics) code = cli_check_output(cli, q.statistics);
+    if (!code && !single && (q.regions.list || q.regions.tree || q.regions.runs || q.order || q.statistics))
         code = cli_usage(cli, "--%s: is of one picture, the input is a film",
                          q.regions.list   ? "list"
                          : q.regions.tree ? "tree"
                          : q.regions.runs ? "runs"
-                                          : "order");
+                         : q.order        ? "order"
+                                          : "statistics");
     if (!code && single && cli_tree_is_file(cli, cli->input[0])) code = cli_regions_of_tree(cli, &q.regions);
     if (!code) code = cli_regions_prepare(cli, &q.regions);
     return code ? code : work(&q);

@@ -122,6 +122,8 @@ int cli_tree_components(const cli_call *cli, const cli_tree *tree, tsr_context *
 int cli_tree_find(const cli_call *cli, const cli_tree *tree, tsr_context *context, tsr_vec3 point);
 int cli_tree_ray(const cli_call *cli, const cli_tree *tree, tsr_context *context, tsr_vec3 origin, tsr_vec3 direction);
 /* Table of what the values of a volume are like over the leaves, to `path`. Returns an exit code. */
+int cli_tree_statistics_of(const cli_call *cli, const cli_tree *tree, tsr_context *context, const tsr_volume *source, const char *name,
+                           const char *path);
 int cli_tree_statistics(const cli_call *cli, const cli_tree *tree, tsr_context *context, const tsr_read_options *read, const char *volume,
                         const char *path);
 /* Do results go to standard output? Then nothing else may. */

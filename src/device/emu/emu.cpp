@@ -1,4 +1,5 @@
 /* device/emu/emu.cpp: fibres, scheduler, fenced memory, queue and graphs of the emulator. C++ because the kernels are. */
+#include <atomic>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -475,14 +476,29 @@ void tsr_queue_release(tsr_queue *queue, void *memory, size_t bytes)
     q->released.emplace(page_round(bytes), (char *)memory);
 }
 
+/* Transfer audit: copies between host and device since the module was opened, for tests of whole pipelines. */
+static std::atomic<int64_t> transfers[4];
+extern "C" TSR_API void tsr_emu_transfers(int64_t counts[4]); /* uploads, their bytes, downloads, their bytes */
+void tsr_emu_transfers(int64_t counts[4])
+{
+    for (int k = 0; k < 4; k++) counts[k] = transfers[k];
+}
+static void count_transfer(int first, size_t bytes)
+{
+    transfers[first]++;
+    transfers[first + 1] += (int64_t)bytes;
+}
+
 static tsr_status emu_upload(tsr_queue *queue, void *device, const void *host, size_t bytes)
 {
+    count_transfer(0, bytes);
     unfenced access(queue);
     if (bytes) memcpy(device, host, bytes);
     return TSR_OK;
 }
 static tsr_status emu_download(tsr_queue *queue, void *host, const void *device, size_t bytes)
 {
+    count_transfer(2, bytes);
     TSR_TRY(tsr_launch_check(queue));
     unfenced access(queue);
     if (bytes) memcpy(host, device, bytes);

@@ -1,0 +1,4 @@
+/* A picture under `reach` wide cones. */
+typedef struct cones {
+    int width, height, reach;
+} cones;

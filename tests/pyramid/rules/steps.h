@@ -1,0 +1,3 @@
+typedef struct steps {
+    double least;
+} steps;
