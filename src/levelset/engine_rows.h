@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "levelset/engine_tile.h"
+#if defined(TSR_ISA_IS_avx512)
+#include <immintrin.h>
+#endif
 
 enum { TSR_ROW = 8, TSR_PAIR = 2 * TSR_ROW, TSR_ROWS_TILE = 512, TSR_ROWS_MOST = 14 * 14 * TSR_ROW };
 
@@ -109,6 +112,24 @@ TSR_INLINE void tsr_rows_gather(const float *phi, const uint32_t *row, int32_t R
 
 /* Which voxels of the two rows at `o` stay (tsr_voxel_still); 1 if all do: then they have one value. P is the plane's stride, a constant where this is
  * called. */
+#if defined(TSR_ISA_IS_avx512)
+TSR_INLINE int tsr_pair_still(const struct tsr_rows *r, int32_t o, int32_t P, float band, int32_t still[TSR_PAIR])
+{
+    enum { OR_DIFFERENCE = 0xf6 }; /* a | (b ^ c): where |c| is at least the band, equal numbers have equal bits */
+    const float *p = r->own + o;
+    const __m512i c = _mm512_loadu_si512(p);
+    __m512i differs = _mm512_xor_si512(c, _mm512_loadu_si512(r->left[0] + o));
+    differs = _mm512_ternarylogic_epi32(differs, c, _mm512_loadu_si512(r->right[0] + o), OR_DIFFERENCE);
+    differs = _mm512_ternarylogic_epi32(differs, c, _mm512_loadu_si512(p - TSR_ROW), OR_DIFFERENCE);
+    differs = _mm512_ternarylogic_epi32(differs, c, _mm512_loadu_si512(p + TSR_ROW), OR_DIFFERENCE);
+    differs = _mm512_ternarylogic_epi32(differs, c, _mm512_loadu_si512(p - P), OR_DIFFERENCE);
+    differs = _mm512_ternarylogic_epi32(differs, c, _mm512_loadu_si512(p + P), OR_DIFFERENCE);
+    const __mmask16 beyond = _mm512_cmp_ps_mask(_mm512_abs_ps(_mm512_castsi512_ps(c)), _mm512_set1_ps(band), _CMP_GE_OQ);
+    const __mmask16 stays = _mm512_mask_testn_epi32_mask(beyond, differs, differs);
+    _mm512_storeu_si512(still, _mm512_maskz_set1_epi32(stays, 1));
+    return stays == 0xffff;
+}
+#else
 TSR_INLINE int tsr_pair_still(const struct tsr_rows *r, int32_t o, int32_t P, float band, int32_t still[TSR_PAIR])
 {
     const float *p = r->own + o, *left = r->left[0] + o, *right = r->right[0] + o;
@@ -122,6 +143,7 @@ TSR_INLINE int tsr_pair_still(const struct tsr_rows *r, int32_t o, int32_t P, fl
     }
     return all;
 }
+#endif
 
 /* A row in which nothing moves: it keeps its value, or what the blend of the stages makes of it where the start of the step was another. */
 TSR_INLINE uint32_t tsr_row_kept(const tsr_tile_pass *pass, int32_t E, int32_t row, const float *p, tsr_tile_totals *totals)

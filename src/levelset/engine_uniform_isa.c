@@ -23,8 +23,12 @@ struct mixture {
 /* How far differences reach. */
 ALWAYS int32_t reach_of(int32_t space) { return space == TSR_DIFFERENCE_WENO5 ? 3 : space == TSR_DIFFERENCE_ENO2 ? 2 : 1; }
 
-/* Two rows at `o` of `rows`, the first voxel of which is `first` of the tile. */
-ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, const struct tsr_rows *rows, int32_t o, int32_t first, struct found *f)
+/* Two rows at `o` of `rows`, the first voxel of which is `first` of the tile; `still`: which of them stay (tsr_pair_still).
+ *
+ * What multiplies and compares is what bounds this loop, so: signs are tested as bits, both ways of a front share their squares, and the root that
+ * limits curvature is taken only where some lane may need it, which is why the loop is in two parts. */
+ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, const struct tsr_rows *rows, int32_t o, int32_t first, const int32_t *still,
+                      struct found *f)
 {
     const int32_t E = TSR_ROW, R = reach_of(m.space), P = (TSR_ROW + 2 * R) * TSR_ROW;
     const float *p = rows->own + o, *left = rows->left[0] + o, *right = rows->right[0] + o, *start = pass->start + first;
@@ -33,21 +37,19 @@ ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, const struct 
     float *out = pass->out + first;
     tsr_flow_scheme k = *pass->scheme;
     const float rx = k.inverse_spacing[0], ry = k.inverse_spacing[1], rz = k.inverse_spacing[2], band = k.band, step = pass->step;
-    const float speed = m.speed ? pass->flow->everywhere.speed + pass->moment->mean_speed : 0.0f, front = speed > 0.0f ? 1.0f : -1.0f;
+    const float speed = m.speed ? pass->flow->everywhere.speed + pass->moment->mean_speed : 0.0f;
     const float weight = m.curvature ? pass->flow->everywhere.curvature : 0.0f;
     const float blend = R > 1 ? pass->blend : 1.0f;
+    float driven[TSR_PAIR], bent[TSR_PAIR], square[TSR_PAIR], reshaped[TSR_PAIR];
+    uint32_t crossing[TSR_PAIR];
+    int32_t steep = 0;
     k.sign = m.sign;
-#pragma omp simd
+#pragma omp simd reduction(| : steep)
     for (int32_t i = 0; i < TSR_PAIR; i++) {
         const float c = p[i], l = left[i], r = right[i], d = p[i - E], u = p[i + E], b = p[i - P], a = p[i + P];
         const float xm = (c - l) * rx, xp = (r - c) * rx, ym = (c - d) * ry, yp = (u - c) * ry, zm = (c - b) * rz, zp = (a - c) * rz;
         const float gx = 0.5f * (xm + xp), gy = 0.5f * (ym + yp), gz = 0.5f * (zm + zp);
-        /* some of the seven are negative and some are not: tsr_voxel_crossing */
-        const float least = tsr_minf(tsr_minf(tsr_minf(l, r), tsr_minf(d, u)), tsr_minf(tsr_minf(b, a), c));
-        const float most = tsr_maxf(tsr_maxf(tsr_maxf(l, r), tsr_maxf(d, u)), tsr_maxf(tsr_maxf(b, a), c));
-        const int32_t crossing = (least < 0.0f) & (most >= 0.0f);
-        const int32_t still = ((c >= band) | (c <= -band)) & (c == l) & (c == r) & (c == d) & (c == u) & (c == b) & (c == a);
-        float rate = 0.0f, xl = xm, xr = xp, yl = ym, yr = yp, zl = zm, zr = zp; /* biased to the left and to the right */
+        float outward = 0.0f, inward = 0.0f, xl = xm, xr = xp, yl = ym, yr = yp, zl = zm, zr = zp; /* biased to the left and to the right */
         if (R > 1) {
             const float x1 = (l - left2[i]) * rx, x4 = (right2[i] - r) * rx, y1 = (d - p[i - 2 * E]) * ry, y4 = (p[i + 2 * E] - u) * ry,
                         z1 = (b - p[i - 2 * P]) * rz, z4 = (p[i + 2 * P] - a) * rz;
@@ -64,33 +66,57 @@ ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, const struct 
             tsr_one_sided(m.space, y0, y1, ym, yp, y4, y5, &yl, &yr);
             tsr_one_sided(m.space, z0, z1, zm, zp, z4, z5, &zl, &zr);
         }
-        if (m.speed) {
-            const float square = tsr_norm_square_of(m.space, front, xl, xr, yl, yr, zl, zr);
-            rate = rate + tsr_speed_part(speed, square);
+        /* a neighbour has the other sign (tsr_voxel_crossing); + 0 makes 0 of -0, which is not inside */
+        const uint32_t own = tsr_float_bits(c + 0.0f);
+        const uint32_t other = (own ^ tsr_float_bits(l + 0.0f)) | (own ^ tsr_float_bits(r + 0.0f)) | (own ^ tsr_float_bits(d + 0.0f)) |
+                               (own ^ tsr_float_bits(u + 0.0f)) | (own ^ tsr_float_bits(b + 0.0f)) | (own ^ tsr_float_bits(a + 0.0f));
+        crossing[i] = 0u - (other >> 31);
+        if (m.speed | m.reshape) {
+            float xo, xi, yo, yi, zo, zi;
+            tsr_both_squares(m.space, xl, xr, &xo, &xi);
+            tsr_both_squares(m.space, yl, yr, &yo, &yi);
+            tsr_both_squares(m.space, zl, zr, &zo, &zi);
+            outward = (xo + yo) + zo;
+            inward = (xi + yi) + zi;
         }
-        if (m.curvature)
-            rate =
-                rate + weight * tsr_curvature_part(gx, gy, gz, (xp - xm) * rx, (yp - ym) * ry, (zp - zm) * rz,
-                                                   tsr_cross_of(right[i + E], right[i - E], left[i + E], left[i - E], rx, ry),
-                                                   tsr_cross_of(right[i + P], right[i - P], left[i + P], left[i - P], rx, rz),
-                                                   tsr_cross_of(p[i + E + P], p[i + E - P], p[i + P - E], p[i - E - P], ry, rz), k.curvature_limit);
+        if (m.speed) driven[i] = 0.0f + tsr_speed_part(speed, speed > 0.0f ? outward : inward);
+        if (m.curvature) {
+            float gradient_square;
+            const float free = tsr_curvature_free(gx, gy, gz, (xp - xm) * rx, (yp - ym) * ry, (zp - zm) * rz,
+                                                  tsr_cross_of(right[i + E], right[i - E], left[i + E], left[i - E], rx, ry),
+                                                  tsr_cross_of(right[i + P], right[i - P], left[i + P], left[i - P], rx, rz),
+                                                  tsr_cross_of(p[i + E + P], p[i + E - P], p[i + P - E], p[i - E - P], ry, rz), &gradient_square);
+            bent[i] = free;
+            square[i] = gradient_square;
+            steep |= !tsr_curvature_within(free, gradient_square, k.curvature_limit);
+        }
         if (m.reshape) {
-            const float square = tsr_norm_square_of(m.space, c > 0.0f ? 1.0f : -1.0f, xl, xr, yl, yr, zl, zr);
             float steepest = 0.0f;
             if (m.sign == TSR_SIGNED_SUBCELL)
                 steepest = tsr_maxf(tsr_maxf(tsr_maxf(tsr_absf(xm), tsr_absf(xp)), tsr_maxf(tsr_absf(ym), tsr_absf(yp))),
                                     tsr_maxf(tsr_maxf(tsr_absf(zm), tsr_absf(zp)), tsr_sqrt((gx * gx + gy * gy) + gz * gz)));
-            rate = rate + tsr_reshape_part(&k, c, square, crossing, steepest);
+            reshaped[i] = tsr_reshape_part(&k, c, c > 0.0f ? outward : inward, (int)(other >> 31), steepest);
         }
-        const float change = tsr_bits_float(tsr_float_bits(step * rate) & ((uint32_t)still - 1u)); /* 0 if still, without a branch */
+    }
+    if (m.curvature && steep) {
+#pragma omp simd
+        for (int32_t i = 0; i < TSR_PAIR; i++) bent[i] = tsr_curvature_limited(bent[i], square[i], k.curvature_limit);
+    }
+#pragma omp simd
+    for (int32_t i = 0; i < TSR_PAIR; i++) {
+        const float c = p[i];
+        float rate = 0.0f;
+        if (m.speed) rate = driven[i];
+        if (m.curvature) rate = rate + weight * bent[i];
+        if (m.reshape) rate = rate + reshaped[i];
+        const float change = tsr_bits_float(tsr_float_bits(step * rate) & ((uint32_t)still[i] - 1u)); /* 0 if still, without a branch */
         const float v = R > 1 ? tsr_stage_value(start[i], c, change, blend, band) : tsr_stage_value(c, c, change, 1.0f, band);
         f->bad[i] |= !tsr_finite(c + change);
         out[i] = v;
-        const int32_t in_band = tsr_absf(v) < band;
-        const uint32_t area = areas[i];
-        const float before = f->change[i], moved = tsr_bits_float(tsr_float_bits(tsr_absf(v - start[i])) & (0u - (uint32_t)in_band));
-        f->bits[i] |= area & (0u - (uint32_t)(in_band | crossing)); /* masks: a choice would keep the loop from becoming vectors */
-        f->active[i] += in_band;
+        const uint32_t in_band = 0u - (uint32_t)(tsr_absf(v) < band);
+        const float before = f->change[i], moved = tsr_bits_float(tsr_float_bits(tsr_absf(v - start[i])) & in_band);
+        f->bits[i] |= areas[i] & (in_band | crossing[i]);
+        f->active[i] -= (int32_t)in_band;
         f->inside[i] += v < 0.0f;
         f->change[i] = moved > before ? moved : before;
     }
@@ -103,15 +129,22 @@ ALWAYS uint32_t run_tile(const tsr_tile_pass *pass, struct mixture m, tsr_tile_t
     _Alignas(64) struct found f;
     int32_t still[TSR_PAIR];
     uint32_t bits = 0;
+    int32_t kept_inside = 0;
     memset(&f, 0, sizeof f);
     tsr_rows_gather(pass->pages, pass->row, R, m.curvature, &rows);
     for (int32_t z = 0; z < TSR_ROW; z++)
         for (int32_t y = 0; y < TSR_ROW; y += 2) {
             const int32_t o = (z + R) * P + (y + R) * TSR_ROW, first = (z * TSR_ROW + y) * TSR_ROW;
-            if (!tsr_pair_still(&rows, o, P, pass->scheme->band, still)) pass_pair(pass, m, &rows, o, first, &f);
-            else
-                for (int32_t i = 0; i < TSR_PAIR; i += TSR_ROW) bits |= tsr_row_kept(pass, TSR_ROW, first + i, rows.own + o + i, totals);
+            const float *c = rows.own + o;
+            const int all = tsr_pair_still(&rows, o, P, pass->scheme->band, still);
+            if (!all) pass_pair(pass, m, &rows, o, first, still, &f);
+            else if (R == 1) { /* one value, and no stages: a copy */ memcpy(pass->out + first, c, TSR_PAIR * sizeof *c);
+                kept_inside += c[0] < 0.0f ? TSR_PAIR : 0;
+            } else {
+                for (int32_t i = 0; i < TSR_PAIR; i += TSR_ROW) bits |= tsr_row_kept(pass, TSR_ROW, first + i, c + i, totals);
+            }
         }
+    totals->inside += kept_inside;
     *bad = 0;
     float change = totals->change;
     for (int32_t i = 0; i < TSR_PAIR; i++) {

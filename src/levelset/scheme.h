@@ -100,6 +100,15 @@ TSR_HD float tsr_norm_square_of(int32_t space, float way, float xl, float xr, fl
     return (tsr_outward_square(space, way * xl, way * xr) + tsr_outward_square(space, way * yl, way * yr)) +
            tsr_outward_square(space, way * zl, way * zr);
 }
+/* One axis for both ways at once, for vector loops whose lanes go different ways: two squares and masks of signs in place of four choices and squares. */
+TSR_HD void tsr_both_squares(int32_t space, float minus, float plus, float *outward, float *inward)
+{
+    const uint32_t below = 0u - (tsr_float_bits(minus) >> 31), above = 0u - (tsr_float_bits(plus) >> 31);
+    const uint32_t m = tsr_float_bits(minus * minus), p = tsr_float_bits(plus * plus);
+    const float a = tsr_bits_float(m & ~below), b = tsr_bits_float(p & above), c = tsr_bits_float(m & below), d = tsr_bits_float(p & ~above);
+    *outward = space == TSR_DIFFERENCE_UPWIND ? a + b : tsr_maxf(a, b);
+    *inward = space == TSR_DIFFERENCE_UPWIND ? c + d : tsr_maxf(c, d);
+}
 /* The same from the derivatives {minus, plus} of the three axes. */
 TSR_HD float tsr_norm_square(int32_t space, float way, const float x[2], const float y[2], const float z[2])
 {
@@ -114,13 +123,29 @@ TSR_HD float tsr_speed_part(float speed, float square) { return -(speed * tsr_sq
 /* -U . grad phi along one axis */
 TSR_HD float tsr_velocity_part(float u, float minus, float plus) { return -(u * (u > 0.0f ? minus : plus)); }
 
-/* K |grad phi| from central first and second derivatives; |K| clamped to the limit; 0 where there is no gradient. */
-TSR_HD float tsr_curvature_part(float gx, float gy, float gz, float xx, float yy, float zz, float xy, float xz, float yz, float limit)
+/* K |grad phi| from central first and second derivatives, not limited, and the square of the gradient; 0 where there is no gradient. */
+TSR_HD float tsr_curvature_free(float gx, float gy, float gz, float xx, float yy, float zz, float xy, float xz, float yz, float *gradient_square)
 {
     const float x2 = gx * gx, y2 = gy * gy, z2 = gz * gz, square = (x2 + y2) + z2;
     const float numerator = ((xx * (y2 + z2) + yy * (x2 + z2)) + zz * (x2 + y2)) - 2.0f * ((gx * gy * xy + gx * gz * xz) + gy * gz * yz);
-    const float most = limit * tsr_sqrt(square), safe = square < 1e-12f ? 1.0f : square;
-    return square < 1e-12f ? 0.0f : tsr_clampf(tsr_quotient(numerator, safe), -most, most);
+    const float safe = square < 1e-12f ? 1.0f : square;
+    *gradient_square = square;
+    return square < 1e-12f ? 0.0f : tsr_quotient(numerator, safe);
+}
+/* |K| clamped to the limit. */
+TSR_HD float tsr_curvature_limited(float bent, float square, float limit)
+{
+    const float most = limit * tsr_sqrt(square);
+    return tsr_clampf(bent, -most, most);
+}
+/* 1 only if the limit leaves it as it is: squares in place of a root, with room for its error. */
+TSR_HD int tsr_curvature_within(float bent, float square, float limit) { return bent * bent <= 0.999f * (limit * limit) * square; }
+
+TSR_HD float tsr_curvature_part(float gx, float gy, float gz, float xx, float yy, float zz, float xy, float xz, float yz, float limit)
+{
+    float square;
+    const float bent = tsr_curvature_free(gx, gy, gz, xx, yy, zz, xy, xz, yz, &square);
+    return tsr_curvature_limited(bent, square, limit);
 }
 
 /* b h S(phi) (1 - |grad phi|); `square` of the gradient for the way of phi. `crossing`: a 6-neighbour has the other sign; `steepest` the largest of |grad phi| and the one-sided differences
