@@ -38,7 +38,7 @@ typedef struct bench_case {
 
 typedef struct bench {
     tsr_context *context;
-    const char *subject, *device, *json, *only;
+    const char *subject, *device, *json, *only, *experiment;
     int quick, threads, cases, missed;
     clockid_t clock;           /* of all times */
     double ceiling;            /* bytes/s of the copy, both directions counted */
@@ -177,10 +177,14 @@ static inline void bench_header(bench *b)
     fprintf(b->file, ", \"date\": \"%s\", \"clock\": \"%s\", \"results\": [", date, b->clock == CLOCK_MONOTONIC ? "wall" : "processor");
 }
 
-/* --only TEXT: groups of cases whose name has no TEXT in it are left out. */
-static inline int bench_wants(const bench *b, const char *name) { return !b->only || strstr(name, b->only); }
+/* --only TEXT: groups of cases whose name has no TEXT in it are left out. --experiment NAME: all but those named NAME, or NAME and a size. */
+static inline int bench_wants(const bench *b, const char *name)
+{
+    const size_t n = b->experiment ? strlen(b->experiment) : 0;
+    return b->experiment ? !strncmp(name, b->experiment, n) && (!name[n] || name[n] == ' ') : !b->only || strstr(name, b->only);
+}
 
-/* Parses --device, --threads, --json, --only, --quick, --cpu-time; opens the context; measures the ceiling. Returns 0 after a message on stderr. */
+/* Parses --device, --threads, --json, --only, --experiment, --quick, --cpu-time; opens the context; measures the ceiling. Returns 0 after a message on stderr. */
 static inline int bench_begin(bench *b, int argc, char **argv, const char *subject)
 {
     *b = (bench){ .subject = subject, .clock = CLOCK_MONOTONIC };
@@ -192,8 +196,9 @@ static inline int bench_begin(bench *b, int argc, char **argv, const char *subje
         else if (!strcmp(argv[i], "--json") && i + 1 < argc) b->json = argv[++i];
         else if (!strcmp(argv[i], "--threads") && i + 1 < argc) b->threads = atoi(argv[++i]);
         else if (!strcmp(argv[i], "--only") && i + 1 < argc) b->only = argv[++i];
+        else if (!strcmp(argv[i], "--experiment") && i + 1 < argc) b->only = b->experiment = argv[++i];
         else {
-            fprintf(stderr, "usage: %s [--device auto|cpu|cuda[:n]] [--threads N] [--json FILE] [--only TEXT] [--quick] [--cpu-time]\n", argv[0]);
+            fprintf(stderr, "usage: %s [--device auto|cpu|cuda[:n]] [--threads N] [--json FILE] [--only TEXT | --experiment NAME] [--quick] [--cpu-time]\n", argv[0]);
             return 0;
         }
     }

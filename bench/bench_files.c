@@ -88,9 +88,9 @@ static void run_peer(struct scene *s, struct peer *p)
         printf("    without OpenVDB: openvdb_files and tessera-vdb were not built\n");
         return;
     }
-    snprintf(command, sizeof command, BENCH_BIN "/tessera-vdb write %s <%s && " BENCH_BIN "/openvdb_files %s %s %d %d %d %s", path_of(s, "scene.vdb"),
-             path_of(s, "scene.tsr"), path_of(s, "scene.vdb"), path_of(s, "coordinates.bin"), (int)LOOKUPS, s->b->threads, s->b->quick ? 2 : 5,
-             s->folder);
+    snprintf(command, sizeof command, BENCH_BIN "/tessera-vdb write %s <%s && " BENCH_BIN "/openvdb_files %s %s %d %d %d %s %s",
+             path_of(s, "scene.vdb"), path_of(s, "scene.tsr"), path_of(s, "scene.vdb"), path_of(s, "coordinates.bin"), (int)LOOKUPS, s->b->threads,
+             s->b->quick ? 2 : 5, s->folder, s->b->clock == CLOCK_MONOTONIC ? "wall" : "processor");
     FILE *pipe = popen(command, "r");
     if (pipe && fgets(line, sizeof line, pipe)) {
         unsigned leaves;

@@ -113,10 +113,44 @@ struct job {
     float *values;
 };
 
+enum { TOGETHER = 64 };
+
+/* Nearest voxels through the index, many on their way at once: cells, then pages, then values. */
+static void sample_nearest(const struct job *j, int64_t begin, int32_t n)
+{
+    const tsr_tile_finder *f = j->finder;
+    const int32_t e = f->pool->log2_edge, m = (1 << e) - 1;
+    int64_t cell[TOGETHER], at[TOGETHER];
+    uint32_t block[TOGETHER];
+    uint8_t finite[TOGETHER];
+    for (int32_t i = 0; i < n; i++) {
+        float p[3];
+        int32_t v[3];
+        finite[i] = (uint8_t)tsr_sample_place(f, j->map, j->positions + 3 * (begin + i), p);
+        for (int32_t k = 0; k < 3; k++) {
+            v[k] = tsr_nearest(p[k]);
+            if (f->pool->bounded) v[k] = tsr_mini(tsr_maxi(v[k], 0), f->pool->domain[k] - 1);
+        }
+        block[i] = tsr_finder_block(f, v[0] >> e, v[1] >> e, v[2] >> e, &cell[i]);
+        at[i] = ((((v[2] & m) << e) + (v[1] & m)) << e) + (v[0] & m);
+        __builtin_prefetch(f->cell + cell[i]);
+    }
+    for (int32_t i = 0; i < n; i++) {
+        const uint32_t stored = f->cell[cell[i]], id = block[i] < TSR_TILE_FIRST ? block[i] : stored;
+        at[i] += (int64_t)id << 3 * e;
+        __builtin_prefetch(f->phi + at[i]);
+    }
+    for (int32_t i = 0; i < n; i++) j->values[begin + i] = finite[i] ? f->phi[at[i]] : tsr_bits_float(0x7fc00000u);
+}
+
 static void sample_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct job *j = (const struct job *)user;
     (void)worker;
+    if (j->map->nearest && j->finder->block) {
+        for (int64_t i = begin; i < end; i += TOGETHER) sample_nearest(j, i, (int32_t)tsr_min64(TOGETHER, end - i));
+        return;
+    }
     for (int64_t i = begin; i < end; i++) j->values[i] = tsr_tile_sample(j->finder, j->map, j->positions + 3 * i);
 }
 

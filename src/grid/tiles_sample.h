@@ -39,14 +39,24 @@ TSR_HD tsr_tile_finder tsr_finder_of(const tsr_tile_pool *pool)
     return f;
 }
 
+/* Through the index: the static id of all around, or one from TSR_TILE_FIRST on and in *cell where the id stands. Without branches: positions at random would have them
+ * guessed wrong. */
+TSR_HD uint32_t tsr_finder_block(const tsr_tile_finder *f, int32_t x, int32_t y, int32_t z, int64_t *cell)
+{
+    const int32_t bx = (x >> 3) - f->lower[0], by = (y >> 3) - f->lower[1], bz = (z >> 3) - f->lower[2];
+    const int64_t in =
+        -(int64_t)(((uint32_t)bx < (uint32_t)f->blocks[0]) & ((uint32_t)by < (uint32_t)f->blocks[1]) & ((uint32_t)bz < (uint32_t)f->blocks[2]));
+    const uint32_t found = f->block[(((int64_t)bz * f->blocks[1] + by) * f->blocks[0] + bx) & in], b = in ? found : f->beyond;
+    *cell = ((int64_t)(b - TSR_TILE_FIRST) * 512 + ((z & 7) * 8 + (y & 7)) * 8 + (x & 7)) & -(int64_t)(b >= TSR_TILE_FIRST);
+    return b;
+}
 /* Id of the tile (stored or static) with these coordinates. */
 TSR_HD uint32_t tsr_finder_id(const tsr_tile_finder *f, int32_t x, int32_t y, int32_t z)
 {
     if (!f->block) return tsr_tile_find(f->pool, f->keys, f->ids, f->count, f->background, tsr_key_make(x, y, z));
-    const int32_t bx = (x >> 3) - f->lower[0], by = (y >> 3) - f->lower[1], bz = (z >> 3) - f->lower[2];
-    if ((uint32_t)bx >= (uint32_t)f->blocks[0] || (uint32_t)by >= (uint32_t)f->blocks[1] || (uint32_t)bz >= (uint32_t)f->blocks[2]) return f->beyond;
-    const uint32_t b = f->block[((int64_t)bz * f->blocks[1] + by) * f->blocks[0] + bx];
-    return b < TSR_TILE_FIRST ? b : f->cell[(int64_t)(b - TSR_TILE_FIRST) * 512 + ((z & 7) * 8 + (y & 7)) * 8 + (x & 7)];
+    int64_t cell;
+    const uint32_t b = tsr_finder_block(f, x, y, z, &cell);
+    return b < TSR_TILE_FIRST ? b : f->cell[cell];
 }
 
 /* The value of a voxel; beyond a domain that of the nearest one inside. */
@@ -99,9 +109,11 @@ TSR_HD float tsr_sample_index(const tsr_tile_finder *f, const float p[3])
     return tsr_mix(near, far, tz);
 }
 
-TSR_HD float tsr_tile_sample(const tsr_tile_finder *f, const tsr_sample_map *map, const float position[3])
+/* The position in voxel indices; 0 if it is not finite. */
+TSR_HD int tsr_sample_place(const tsr_tile_finder *f, const tsr_sample_map *map, const float position[3], float p[3])
 {
-    float p[3] = { position[0], position[1], position[2] };
+    int finite = 1;
+    for (int32_t k = 0; k < 3; k++) p[k] = position[k];
     if (map->world)
         for (int32_t k = 0; k < 3; k++)
             p[k] = (float)(map->to_index[k][0] * (double)position[0] + map->to_index[k][1] * (double)position[1] +
@@ -109,9 +121,16 @@ TSR_HD float tsr_tile_sample(const tsr_tile_finder *f, const tsr_sample_map *map
     /* far away positions come to where there is no tile either */
     const float limit = (float)((TSR_KEY_BIAS - 4) << f->pool->log2_edge);
     for (int32_t k = 0; k < 3; k++) {
-        if ((tsr_float_bits(p[k]) & 0x7f800000u) == 0x7f800000u) return tsr_bits_float(0x7fc00000u);
-        p[k] = tsr_clampf(p[k], -limit, limit);
+        finite &= (tsr_float_bits(p[k]) & 0x7f800000u) != 0x7f800000u;
+        p[k] = finite ? tsr_clampf(p[k], -limit, limit) : 0.0f;
     }
+    return finite;
+}
+
+TSR_HD float tsr_tile_sample(const tsr_tile_finder *f, const tsr_sample_map *map, const float position[3])
+{
+    float p[3];
+    if (!tsr_sample_place(f, map, position, p)) return tsr_bits_float(0x7fc00000u);
     if (map->nearest) return tsr_finder_voxel(f, tsr_nearest(p[0]), tsr_nearest(p[1]), tsr_nearest(p[2]));
     return tsr_sample_index(f, p);
 }

@@ -15,6 +15,7 @@ struct circles {
     _Alignas(64) float x[CHUNK + GROUP], y[CHUNK + GROUP], z[CHUNK + GROUP], radius[CHUNK + GROUP];
     uint16_t which[CHUNK + GROUP];
     int32_t count;
+    float largest; /* of the radii */
 };
 
 struct work {
@@ -75,17 +76,14 @@ static int32_t sift(const struct circles *c, const float *square, float ball, ui
     return n;
 }
 
-/* Is the circle within the reach of any lane? tsr_vox_clear for all. */
-static int reached(const float away[LANES], const float root[LANES], float radius)
+/* May the triangle be nearer to any lane than what is there? */
+static int reached(const tsr_vox_local *t, const float x[LANES], const float y[LANES], const float z[LANES], const float own[LANES])
 {
-#if defined(__AVX2__)
-    __m256 sum = _mm256_mul_ps(_mm256_add_ps(_mm256_load_ps(root), _mm256_set1_ps(radius)), _mm256_set1_ps(1.00002f));
-    return _mm256_movemask_ps(_mm256_cmp_ps(_mm256_load_ps(away), _mm256_mul_ps(sum, sum), _CMP_LE_OQ)) != 0;
-#else
-    int some = 0;
-    for (int32_t l = 0; l < LANES; l++) some |= !tsr_vox_clear(away[l], root[l], radius);
+    const tsr_vox_disc disc = { { t->centre[0], t->centre[1], t->centre[2] }, t->radius, { t->w[0], t->w[1], t->w[2], t->w[3] } };
+    int32_t some = 0;
+#pragma omp simd reduction(| : some)
+    for (int32_t l = 0; l < LANES; l++) some |= !tsr_vox_beyond(&disc, x[l], y[l], z[l], own[l]);
     return some;
-#endif
 }
 
 /* Places of the voxels of a block, by the same products as everywhere. */
@@ -101,10 +99,13 @@ static void lanes_of(const float first[3], const float h[3], float x[LANES], flo
 /* One block of 2^3 voxels from `first` on (in voxels from the tile's middle): best[8] so far, improved by the circles. */
 static void block(struct work *w, const struct circles *c, const float first[3], const float h[3], float half, float *best)
 {
-    _Alignas(32) float x[LANES], y[LANES], z[LANES], own[LANES], root[LANES], away[LANES];
+    _Alignas(32) float x[LANES], y[LANES], z[LANES], own[LANES];
     const float middle[3] = { (first[0] + 0.5f) * h[0], (first[1] + 0.5f) * h[1], (first[2] + 0.5f) * h[2] };
     float least = measure(c, middle, w->square), most = 0;
     int32_t nearest = 0;
+    for (int32_t l = 0; l < LANES; l++) most = tsr_maxf(most, best[l]);
+    if (tsr_vox_clear(least, sqrtf(most) + half, c->largest)) return; /* no circle comes so near */
+    most = 0;
     while (!holds(w->square + nearest, least)) nearest += GROUP;
     while (w->square[nearest] != least) nearest++;
     lanes_of(first, h, x, y, z);
@@ -113,26 +114,13 @@ static void block(struct work *w, const struct circles *c, const float first[3],
 #pragma omp simd
     for (int32_t l = 0; l < LANES; l++) own[l] = tsr_minf(own[l], tsr_vox_distance(t, x[l], y[l], z[l]));
     for (int32_t l = 0; l < LANES; l++) most = tsr_maxf(most, own[l]);
-#pragma omp simd
-    for (int32_t l = 0; l < LANES; l++) root[l] = sqrtf(own[l]);
     int32_t n = sift(c, w->square, sqrtf(most) + half, w->kept);
     for (int32_t i = 0; i < n; i++) {
-        int32_t k = w->kept[i], useful;
-        float cx = c->x[k], cy = c->y[k], cz = c->z[k], radius = c->radius[k];
-        if (k == nearest) continue;
-#pragma omp simd
-        for (int32_t l = 0; l < LANES; l++) {
-            float dx = x[l] - cx, dy = y[l] - cy, dz = z[l] - cz;
-            away[l] = (dx * dx + dy * dy) + dz * dz;
-        }
-        useful = reached(away, root, radius);
-        if (!useful) continue;
+        const int32_t k = w->kept[i];
         t = &w->local[c->which[k]];
+        if (k == nearest || !reached(t, x, y, z, own)) continue;
 #pragma omp simd
-        for (int32_t l = 0; l < LANES; l++) {
-            own[l] = tsr_minf(own[l], tsr_vox_distance(t, x[l], y[l], z[l]));
-            root[l] = sqrtf(own[l]);
-        }
+        for (int32_t l = 0; l < LANES; l++) own[l] = tsr_minf(own[l], tsr_vox_distance(t, x[l], y[l], z[l]));
     }
     for (int32_t l = 0; l < LANES; l++) best[l] = own[l];
 }
@@ -160,6 +148,8 @@ static void chunk(const tsr_vox_grid *g, struct work *w, float *best)
             w->near.which[i] = (uint16_t)k;
         }
         w->near.count = n;
+        w->near.largest = 0;
+        for (int32_t i = 0; i < n; i++) w->near.largest = tsr_maxf(w->near.largest, w->near.radius[i]);
         pad(&w->near);
         for (int32_t b = 0; b < 8; b++) {
             int32_t bx = qx + 2 * (b & 1), by = qy + 2 * (b >> 1 & 1), bz = qz + 2 * (b >> 2);

@@ -1,6 +1,5 @@
 #include "surface/surface_isa.h"
 
-#include "surface/decider_table.h"
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
@@ -221,81 +220,15 @@ int64_t TSR_ISA_NAME(tsr_surface_rows)(const tsr_surface_grid *g, int64_t begin,
 
 int64_t TSR_ISA_NAME(tsr_surface_tile_rows)(const tsr_surface_grid *g, int64_t begin, int64_t end)
 {
-    int32_t k = g->log2_edge, edge = 1 << k;
+    const int32_t k = g->log2_edge, edge = 1 << k, rows = 32 >> k; /* words of 32 samples that lie together */
     int64_t not_a_number = 0;
-    for (int64_t word = begin; word < end; word++) {
-        int64_t id = g->by_id ? word >> 2 * k : (int64_t)g->ids[word >> 2 * k];
+    for (int64_t word = begin; word < end; word += rows) {
+        const int64_t id = g->by_id ? word >> 2 * k : (int64_t)g->ids[word >> 2 * k];
         const float *v = g->phi + (((id << 2 * k) | (word & (edge * edge - 1))) << k);
-        g->bits[word] = some_f32(v, edge, &g->side);
-        for (int32_t i = 0; i < edge; i++) not_a_number += v[i] != v[i];
+        const uint32_t sides = full_f32(v, &g->side);
+        for (int32_t r = 0; r < rows; r++) g->bits[word + r] = sides >> (r << k) & (uint32_t)tsr_bits_low(edge);
+        if (odd_f32(v, 32))
+            for (int32_t i = 0; i < 32; i++) not_a_number += v[i] != v[i];
     }
     return not_a_number;
-}
-
-/* ---- counts and output of tile lists (volumes: dense_isa.c) ------------------------------------------------------------------------------ */
-
-static const tsr_case_tables tables = TSR_CASE_TABLES;
-
-/* Prefixes and the sum of some words. */
-static uint32_t count_words(const tsr_surface_grid *g, int64_t word, int64_t stop, int *torn_any)
-{
-    uint32_t sum = 0;
-    for (; word < stop; word++) {
-        int torn = 0;
-        tsr_word_place p;
-        tsr_word_locate(g, word, &p);
-        g->prefix[word] = (uint16_t)tsr_count_vertices(sum);
-        sum += tsr_word_count(g, &p, &tables, &torn);
-        *torn_any |= torn;
-    }
-    return sum;
-}
-
-int TSR_ISA_NAME(tsr_surface_count_tiles)(const tsr_surface_grid *g, int64_t begin, int64_t end)
-{
-    int torn = 0;
-    for (int64_t block = begin; block < end; block++) {
-        int64_t word = block << TSR_BLOCK_SHIFT;
-        g->block_sum[block] = count_words(g, word, tsr_minl(word + TSR_BLOCK_WORDS, g->words), &torn);
-    }
-    return torn;
-}
-
-static void emit_words(const tsr_surface_grid *g, const tsr_surface_output *out, int64_t word, int64_t stop, uint64_t triangle)
-{
-    for (; word < stop; word++) {
-        tsr_word_place p;
-        tsr_cell_rows c;
-        tsr_word_locate(g, word, &p);
-        tsr_cell_rows_load(g, &p, &c);
-        tsr_word_vertices(g, &p, c.edges[0], tsr_word_first(g, word), out);
-        if (c.active) triangle = tsr_word_triangles(g, &p, &c, &tables, triangle, out);
-    }
-}
-
-void TSR_ISA_NAME(tsr_surface_emit_tiles)(const tsr_surface_grid *g, const tsr_surface_output *out, int64_t begin, int64_t end)
-{
-    for (int64_t k = begin; k < end; k++) {
-        int64_t block = g->active[k], word = block << TSR_BLOCK_SHIFT;
-        emit_words(g, out, word, tsr_minl(word + TSR_BLOCK_WORDS, g->words), g->block_triangle[block]);
-    }
-}
-
-int TSR_ISA_NAME(tsr_surface_count_some)(const tsr_surface_grid *g, const tsr_surface_some *some, int64_t begin, int64_t end)
-{
-    int torn = 0;
-    for (int64_t k = begin; k < end; k++) {
-        int64_t word = (int64_t)some->ids[k] << 2 * g->log2_edge;
-        some->counts[k] = count_words(g, word, word + ((int64_t)1 << 2 * g->log2_edge), &torn);
-    }
-    return torn;
-}
-
-void TSR_ISA_NAME(tsr_surface_emit_some)(const tsr_surface_grid *g, const tsr_surface_some *some, const tsr_surface_output *out, int64_t begin,
-                                         int64_t end)
-{
-    for (int64_t k = begin; k < end; k++) {
-        int64_t word = (int64_t)some->ids[k] << 2 * g->log2_edge;
-        if (some->counts[k]) emit_words(g, out, word, word + ((int64_t)1 << 2 * g->log2_edge), some->triangle[k]);
-    }
 }

@@ -1,4 +1,4 @@
-/* surface/surface_isa.h: loops of surface_isa.c and dense_isa.c, one set per SIMD variant. */
+/* surface/surface_isa.h: loops of surface_isa.c, dense_isa.c and tiles_isa.c, one set per SIMD variant. */
 #ifndef TSR_SURFACE_SURFACE_ISA_H
 #define TSR_SURFACE_SURFACE_ISA_H
 
@@ -8,7 +8,7 @@
 
 /* Rows [begin, end) of the volume, numbered z * size[1] + y with the pad. Returns the NaN samples. */
 TSR_ISA_DECLARE(int64_t, tsr_surface_rows, const tsr_surface_grid *grid, int64_t begin, int64_t end)
-/* Words [begin, end) of a tile list. Returns the NaN samples. */
+/* Words [begin, end) of a tile list, whole tiles' worth of 32 samples. Returns the NaN samples. */
 TSR_ISA_DECLARE(int64_t, tsr_surface_tile_rows, const tsr_surface_grid *grid, int64_t begin, int64_t end)
 /* Blocks [begin, end) of a volume: prefix, busy, block_sum, and their vertices into the store. */
 TSR_ISA_DECLARE(void, tsr_surface_count_dense, const tsr_surface_grid *grid, int64_t begin, int64_t end, int32_t worker)
