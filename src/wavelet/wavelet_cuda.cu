@@ -10,6 +10,7 @@
 #include "wavelet/coder_ops.h"
 #include "wavelet/element.h"
 #include "wavelet/packed.h"
+#include "wavelet/shrink.h"
 #include "wavelet/tiles.h"
 #include "wavelet/wavelet_ops.h"
 
@@ -543,5 +544,6 @@ static size_t cuda_work_bytes(tsr_queue *queue, int32_t threads, const tsr_wavel
     return 0;
 }
 
-extern "C" const tsr_wavelet_ops tsr_wavelet_cuda = { cuda_passes, cuda_work_bytes,       cuda_forward,          cuda_inverse,
-                                                      cuda_copy,   tsr_coder_decode_cuda, cuda_recording_create, cuda_recording_destroy };
+extern "C" const tsr_wavelet_ops tsr_wavelet_cuda = { cuda_passes,     cuda_work_bytes,       cuda_forward,          cuda_inverse,
+                                                      cuda_copy,       tsr_coder_decode_cuda, cuda_recording_create, cuda_recording_destroy,
+                                                      &tsr_shrink_cuda };
