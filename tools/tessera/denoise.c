@@ -65,6 +65,7 @@ static int run(cli_call *cli, int argc, char **argv)
         o.progress = cli_progress(cli);
         tsr_status status = tsr_volume_denoise(context, volume, &o, &denoised, &sigma);
         cli_progress_end(cli);
+        if (status == TSR_OK) status = cli_move_volume(NULL, &denoised);
         if (status != TSR_OK) code = cli_status(cli, status, cli->input[0]);
     }
     if (!code) {
