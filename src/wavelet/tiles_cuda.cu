@@ -9,7 +9,7 @@
  * at its ends the samples that stand for those beyond are put in place afterwards. (A kernel that asked first had its loads one behind the other,
  * and took 10 us a level.) Rows along x go to shared memory, low and high samples apart; columns from there to the bands, and the approximation
  * to shared memory for the next level. Only the boundaries clamp and symmetric, which are one for neighbours at 1. Spec wavelet.md 2.11 (K4, K5). */
-#include <stdlib.h>
+#include <stdlib.h> /* llabs */
 
 #include "device/chain.h"
 
@@ -168,17 +168,18 @@ template <int COUNT, int ODD, class R> TSR_DEVICE_FN void tile_mirror(R *e, int3
     }
 }
 
-/* Both steps: the first on the odd entries of e, the second on the even ones but those at the ends. */
-template <tsr_dtype D, class SHAPE, int COUNT> TSR_DEVICE_FN void tile_lift(const tile_pass &p, typename element<D>::row *e, int32_t first, int32_t n)
+/* Both steps: the first on the odd entries of e, the second on the even ones but those at the ends. EDGE: there may be samples beyond the ends. */
+template <tsr_dtype D, class SHAPE, int COUNT, int EDGE>
+TSR_DEVICE_FN void tile_lift(const tile_pass &p, typename element<D>::row *e, int32_t first, int32_t n)
 {
     typedef typename element<D>::sum S;
-    tile_mirror<COUNT, 0>(e, first, n);
+    if (EDGE) tile_mirror<COUNT, 0>(e, first, n);
 #pragma unroll
     for (int t = 1; t < COUNT - 1; t += 2) {
         auto neighbour = [&](int k) -> S { return (S)e[t + SHAPE::first(0) + 2 * k]; };
         e[t] = march_lifted<D, SHAPE, 0>(p.step[0], e[t], neighbour);
     }
-    tile_mirror<COUNT, 1>(e, first, n);
+    if (EDGE) tile_mirror<COUNT, 1>(e, first, n);
 #pragma unroll
     for (int t = 2; t < COUNT - 1; t += 2) {
         auto neighbour = [&](int k) -> S { return (S)e[t + SHAPE::first(1) + 2 * k]; };
@@ -186,10 +187,14 @@ template <tsr_dtype D, class SHAPE, int COUNT> TSR_DEVICE_FN void tile_lift(cons
     }
 }
 
-template <tsr_dtype D> TSR_DEVICE_FN typename element<D>::row tile_raise(const tile_pass &p, typename element<D>::row v)
+/* Samples as they lie in global memory, raised. */
+template <tsr_dtype D, int COUNT> TSR_DEVICE_FN void tile_raise(const tile_pairs<D, COUNT> &r, int32_t shift, typename element<D>::row *x)
 {
-    if constexpr (D == TSR_I16) return v * (1 << p.shift) - held<D>::ABOVE * ((1 << p.shift) - 1);
-    else return v;
+#pragma unroll
+    for (int k = 0; k < 2 * COUNT; k++) {
+        if constexpr (D == TSR_I16) x[k] = __dp2a_lo((int)r.v[k / 2], (1 << shift) << (k & 1) * 8, held<D>::ABOVE); /* one of two times the factor */
+        else x[k] = r.v[k];
+    }
 }
 template <tsr_dtype D> TSR_DEVICE_FN typename element<D>::row tile_lower(const tile_pass &p, typename element<D>::row v)
 {
@@ -216,7 +221,7 @@ template <tsr_dtype D, int PAIRS> struct tile_row {
 };
 
 /* Its low and high samples to shared memory. */
-template <tsr_dtype D, class CUT, int J>
+template <tsr_dtype D, class CUT, int J, int EDGE>
 TSR_DEVICE_FN void tile_forward_x(const tile_pass &p, const tile_place &at, int unit, const tile_row<D, CUT::pairs(J)> &r,
                                   typename tile_word<D>::type *shared, uint32_t *bad)
 {
@@ -228,15 +233,13 @@ TSR_DEVICE_FN void tile_forward_x(const tile_pass &p, const tile_place &at, int 
     const int own = group >= FIRST && group < FIRST + CUT::width(J) / (2 * P);
     R e[COUNT + 1];
     uint32_t here = 0;
-    if (x < 0 || x >= w || y < 0 || y >= h) return;
-    tile_unpack<D, 1>(r.before, e);
-    tile_unpack<D, P>(r.own, e + 2);
-    tile_unpack<D, 1>(r.behind, e + 2 + 2 * P);
-#pragma unroll
-    for (int k = 0; k < COUNT; k++) e[k] = tile_raise<D>(p, e[k]);
+    if (EDGE && (x < 0 || x >= w || y < 0 || y >= h)) return;
+    tile_raise<D, 1>(r.before, p.shift, e);
+    tile_raise<D, P>(r.own, p.shift, e + 2);
+    tile_raise<D, 1>(r.behind, p.shift, e + 2 + 2 * P);
 #pragma unroll
     for (int k = 2; k < 2 + 2 * P; k++) tile_watch<D>(e[k], &here);
-    tile_lift<D, typename CUT::SHAPE, COUNT>(p, e, x - 2, w);
+    tile_lift<D, typename CUT::SHAPE, COUNT, EDGE>(p, e, x - 2, w);
 #pragma unroll
     for (int k = 2; k < 2 + 2 * P; k++) tile_watch<D>(e[k], &here);
     if (own) *bad |= here;
@@ -249,7 +252,7 @@ TSR_DEVICE_FN void tile_forward_x(const tile_pass &p, const tile_place &at, int 
 }
 
 /* The samples of the plane, all on their way at once. */
-template <tsr_dtype D, class CUT>
+template <tsr_dtype D, class CUT, int EDGE>
 TSR_DEVICE_FN void tile_first_x(const tile_pass &p, const tile_place &at, typename tile_word<D>::type *shared, uint32_t *bad)
 {
     typedef typename element<D>::memory M;
@@ -260,30 +263,31 @@ TSR_DEVICE_FN void tile_first_x(const tile_pass &p, const tile_place &at, typena
 #pragma unroll
     for (int k = 0; k < TURNS; k++) {
         const int unit = k * CUT::THREADS + (int)threadIdx.x, row = unit / GROUPS, group = unit % GROUPS;
-        const int32_t y = tsr_maxi(0, tsr_mini(at.y - CUT::before(0) + row, p.height - 1));
-        const int32_t x = tsr_maxi(0, tsr_mini(at.x + 2 * P * (group - FIRST), p.width - 2 * P));
+        int32_t x = at.x + 2 * P * (group - FIRST), y = at.y - CUT::before(0) + row;
+        y = tsr_mini(y, p.height - 1); /* there are more threads than units in the last turn */
+        if (EDGE) {
+            x = tsr_maxi(0, tsr_mini(x, p.width - 2 * P));
+            y = tsr_maxi(0, y);
+        }
         const M *line = plane + (int64_t)y * p.whole.row;
         r[k].own = tile_get<D, P>(line + x);
         if (!CUT::BOTH) continue;
-        r[k].before = tile_get<D, 1>(line + tsr_maxi(x - 2, 0));
-        r[k].behind = tile_get<D, 1>(line + tsr_mini(x + 2 * P, p.width - 2));
+        r[k].before = tile_get<D, 1>(line + (EDGE ? tsr_maxi(x - 2, 0) : x - 2));
+        r[k].behind = tile_get<D, 1>(line + (EDGE ? tsr_mini(x + 2 * P, p.width - 2) : x + 2 * P));
     }
 #pragma unroll
     for (int k = 0; k < TURNS; k++) {
         const int unit = k * CUT::THREADS + (int)threadIdx.x;
-        tile_turn<D, P>(&r[k].own);
         if (!CUT::BOTH) {
             r[k].before = tile_pack<D>(0, 0);
             r[k].behind = tile_pack<D>(0, 0);
         }
-        tile_turn<D, 1>(&r[k].before);
-        tile_turn<D, 1>(&r[k].behind);
-        if (unit < UNITS) tile_forward_x<D, CUT, 0>(p, at, unit, r[k], shared, bad);
+        if (unit < UNITS) tile_forward_x<D, CUT, 0, EDGE>(p, at, unit, r[k], shared, bad);
     }
 }
 
 /* The approximation of the level before, from shared memory. */
-template <tsr_dtype D, class CUT, int J>
+template <tsr_dtype D, class CUT, int J, int EDGE>
 TSR_DEVICE_FN void tile_next_x(const tile_pass &p, const tile_place &at, typename tile_word<D>::type *low, typename tile_word<D>::type *shared,
                                uint32_t *bad)
 {
@@ -299,12 +303,12 @@ TSR_DEVICE_FN void tile_next_x(const tile_pass &p, const tile_place &at, typenam
         }
         r.before = tile_get<D, 1>(tile_at<D>(low, row * PITCH + tsr_maxi(first - 1, 0)));
         r.behind = tile_get<D, 1>(tile_at<D>(low, row * PITCH + tsr_mini(first + P, PITCH - 1)));
-        tile_forward_x<D, CUT, J>(p, at, unit, r, shared, bad);
+        tile_forward_x<D, CUT, J, EDGE>(p, at, unit, r, shared, bad);
     });
 }
 
 /* Pairs of columns from shared memory to the bands. */
-template <tsr_dtype D, class CUT, int J>
+template <tsr_dtype D, class CUT, int J, int EDGE>
 TSR_DEVICE_FN void tile_forward_y(const tile_pass &p, const tile_place &at, typename tile_word<D>::type *shared, typename tile_word<D>::type *low,
                                   uint32_t *bad)
 {
@@ -317,7 +321,7 @@ TSR_DEVICE_FN void tile_forward_y(const tile_pass &p, const tile_place &at, type
         const int is_high = column >= CUT::low(J);
         const int32_t h = (p.height + (1 << J) - 1) >> J, y = (at.y >> (J + 1)) - CUT::before(J + 1) + begin; /* the first low row */
         const int32_t x = (at.x >> (J + 1)) + (is_high ? 2 * (column - CUT::low(J)) : 2 * column - CUT::lead(J + 1));
-        const int own = x >= at.x >> (J + 1) && x < (at.x >> (J + 1)) + CUT::width(J + 1) && x < p.width >> (J + 1);
+        const int own = x >= at.x >> (J + 1) && x < (at.x >> (J + 1)) + CUT::width(J + 1) && (!EDGE || x < p.width >> (J + 1));
         const tile_band &even = p.band[J][is_high], &odd = p.band[J][2 + is_high];
         R e[2][COUNT];
 #pragma unroll
@@ -329,22 +333,22 @@ TSR_DEVICE_FN void tile_forward_y(const tile_pass &p, const tile_place &at, type
             e[1][t] = v[1];
         }
 #pragma unroll
-        for (int k = 0; k < 2; k++) tile_lift<D, typename CUT::SHAPE, COUNT>(p, e[k], 2 * y - 2, h);
+        for (int k = 0; k < 2; k++) tile_lift<D, typename CUT::SHAPE, COUNT, EDGE>(p, e[k], 2 * y - 2, h);
         M *to_even = (M *)even.data + at.plane * even.plane + x, *to_odd = (M *)odd.data + at.plane * odd.plane + x;
 #pragma unroll
         for (int k = 0; k < P; k++) {
             const int32_t own_row = y + k - (at.y >> (J + 1));
             const int mine = own && own_row >= 0 && own_row < CUT::height(J + 1);
             tile_pairs<D, 1> a = tile_pack<D>(e[0][2 + 2 * k], e[1][2 + 2 * k]), d = tile_pack<D>(e[0][3 + 2 * k], e[1][3 + 2 * k]);
-            if (J + 1 < CUT::LEVELS && !is_high && begin + k < LOW_ROWS) tile_put<D, 1>(tile_at<D>(low, (begin + k) * CUT::low(J) + column), a);
             tile_turn<D, 1>(&a);
             tile_turn<D, 1>(&d);
-            if (mine && 2 * (y + k) < h) {
+            if (J + 1 < CUT::LEVELS && !is_high && begin + k < LOW_ROWS) tile_put<D, 1>(tile_at<D>(low, (begin + k) * CUT::low(J) + column), a);
+            if (mine && (!EDGE || 2 * (y + k) < h)) {
                 tile_watch<D>(e[0][2 + 2 * k], bad);
                 tile_watch<D>(e[1][2 + 2 * k], bad);
                 if (J + 1 == CUT::LEVELS || is_high) tile_put<D, 1>(to_even + (int64_t)(y + k) * even.row, a);
             }
-            if (mine && 2 * (y + k) + 1 < h) {
+            if (mine && (!EDGE || 2 * (y + k) + 1 < h)) {
                 tile_watch<D>(e[0][3 + 2 * k], bad);
                 tile_watch<D>(e[1][3 + 2 * k], bad);
                 tile_put<D, 1>(to_odd + (int64_t)(y + k) * odd.row, d);
@@ -353,17 +357,17 @@ TSR_DEVICE_FN void tile_forward_y(const tile_pass &p, const tile_place &at, type
     });
 }
 
-template <tsr_dtype D, class CUT, int J>
+template <tsr_dtype D, class CUT, int J, int EDGE>
 TSR_DEVICE_FN void tile_forward(const tile_pass &p, const tile_place &at, typename tile_word<D>::type *shared, typename tile_word<D>::type *low,
                                 uint32_t *bad)
 {
-    if constexpr (J == 0) tile_first_x<D, CUT>(p, at, shared, bad);
-    else tile_next_x<D, CUT, J>(p, at, low, shared, bad);
+    if constexpr (J == 0) tile_first_x<D, CUT, EDGE>(p, at, shared, bad);
+    else tile_next_x<D, CUT, J, EDGE>(p, at, low, shared, bad);
     __syncthreads();
-    tile_forward_y<D, CUT, J>(p, at, shared, low, bad);
+    tile_forward_y<D, CUT, J, EDGE>(p, at, shared, low, bad);
     if constexpr (J + 1 < CUT::LEVELS) {
         __syncthreads();
-        tile_forward<D, CUT, J + 1>(p, at, shared, low, bad);
+        tile_forward<D, CUT, J + 1, EDGE>(p, at, shared, low, bad);
     }
 }
 
@@ -371,6 +375,13 @@ TSR_DEVICE_FN tile_place tile_here(int32_t width, int32_t height)
 {
     tile_place at = { (int32_t)blockIdx.x * width, (int32_t)blockIdx.y * height, (int64_t)blockIdx.z };
     return at;
+}
+
+/* Is everything that the tile's coefficients depend on within the plane, at all levels? */
+template <class CUT> TSR_DEVICE_FN int tile_inside(const tile_pass &p, const tile_place &at)
+{
+    enum { AROUND = 4 << CUT::LEVELS }; /* lead, trail and what odd levels leave out are less */
+    return at.x >= AROUND && at.y >= AROUND && at.x + CUT::WIDTH + AROUND <= p.width && at.y + CUT::HEIGHT + AROUND <= p.height;
 }
 
 template <tsr_dtype D, class CUT> TSR_KERNEL(__launch_bounds__(CUT::THREADS, CUT::BLOCKS) tile_forward_kernel)(const tile_pass p)
@@ -381,7 +392,8 @@ template <tsr_dtype D, class CUT> TSR_KERNEL(__launch_bounds__(CUT::THREADS, CUT
     tsr_chain_next();
     const tile_place at = tile_here(CUT::WIDTH, CUT::HEIGHT);
     tsr_chain_wait();
-    tile_forward<D, CUT, 0>(p, at, shared, tile_at<D>(shared, CUT::room(0)), &bad);
+    if (tile_inside<CUT>(p, at)) tile_forward<D, CUT, 0, 0>(p, at, shared, tile_at<D>(shared, CUT::room(0)), &bad);
+    else tile_forward<D, CUT, 0, 1>(p, at, shared, tile_at<D>(shared, CUT::room(0)), &bad);
     if (D == TSR_I16 && bad >> 16 && p.lost) atomicOr(p.lost, 1u);
 }
 
@@ -467,7 +479,7 @@ TSR_DEVICE_FN void tile_back_y(const tile_pass &p, const tile_place &at, tile_co
         e[1][t] = v[1];
     }
 #pragma unroll
-    for (int k = 0; k < 2; k++) tile_lift<D, typename CUT::SHAPE, COUNT>(p, e[k], 2 * s.y - 1, s.h);
+    for (int k = 0; k < 2; k++) tile_lift<D, typename CUT::SHAPE, COUNT, 1>(p, e[k], 2 * s.y - 1, s.h);
     const int32_t end = tsr_mini(s.h, (at.y >> J) + CUT::height(J)), from = at.x >> (J + 1);
     const int own = s.x >= from && s.x < from + CUT::width(J + 1) && s.x < p.width >> (J + 1);
 #pragma unroll
@@ -500,7 +512,7 @@ TSR_DEVICE_FN void tile_back_x(const tile_pass &p, const tile_place &at, typenam
             tile_unpack<D, 1>(tile_get<D, 1>(tile_at<D>(shared, line + LOW + tsr_maxi(0, tsr_mini(first + k - !CUT::BOTH, HIGH - 1)))), d + 2 * k);
 #pragma unroll
         for (int t = 0; t < COUNT; t++) e[t] = t & 1 ? a[t / 2] : d[1 + t / 2];
-        tile_lift<D, typename CUT::SHAPE, COUNT>(p, e, x - 1, w);
+        tile_lift<D, typename CUT::SHAPE, COUNT, 1>(p, e, x - 1, w);
         uint32_t here = 0;
 #pragma unroll
         for (int k = 1; k <= 2 * P; k++) {
@@ -557,12 +569,8 @@ template <tsr_dtype D, class CUT> TSR_KERNEL(__launch_bounds__(CUT::THREADS, CUT
 
 /* ---- host --------------------------------------------------------------------------------------------------------------------------------------- */
 
-#ifndef TILE_WIDTH
-#define TILE_WIDTH 128
-#define TILE_HEIGHT 64
-#define TILE_THREADS 512
-#define TILE_BLOCKS 2
-#endif
+/* Of a tile; blocks of a multiprocessor. By 64 x 64 and 256 threads 1920 x 1080 takes a tenth longer, by 128 x 32 a fifth (H200). */
+enum { TILE_WIDTH = 128, TILE_HEIGHT = 64, TILE_THREADS = 512, TILE_BLOCKS = 2 };
 
 /* The one axis of planes, or the batch; -1: there are several. */
 static int32_t tile_axis(const tsr_wavelet_level *l)
@@ -616,12 +624,11 @@ extern "C" int32_t tsr_wavelet_tiles_take(tsr_queue *queue, const tsr_wavelet_jo
     }
     if (levels < 2) return 0;
     const int64_t tiles = ((l->size[0] + TILE_WIDTH - 1) / TILE_WIDTH) * ((l->size[1] + TILE_HEIGHT - 1) / TILE_HEIGHT) * l->size[tile_axis(l)];
-    double waves = 1.5;
 #ifndef TSR_EMU
-    if (getenv("V_WAVES")) waves = atof(getenv("V_WAVES"));
-    if ((double)tiles > waves * TILE_BLOCKS * tsr_queue_processors(queue)) return 0;
+    /* More planes than the GPU holds at once are moved faster by march.h: 64 of 1920 x 1080 in 224 us, here in 400 to 490 (H200). */
+    if (2 * tiles > 3 * TILE_BLOCKS * (int64_t)tsr_queue_processors(queue)) return 0;
 #else
-    (void)queue, (void)tiles, (void)waves;
+    (void)queue, (void)tiles;
 #endif
     return levels;
 }

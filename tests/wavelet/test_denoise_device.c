@@ -65,7 +65,8 @@ static void bits(void **state)
         if (sigma[0] != sigma[1]) fail_msg("case %zu: noise of %.17g, the CPU's is %.17g", c, sigma[1], sigma[0]);
         const char *a = (const char *)tsr_volume_data_const(mine), *b = (const char *)tsr_volume_data_const(theirs);
         for (int64_t i = 0; i < tsr_volume_count(v); i++) {
-            if (memcmp(a + (size_t)i * element, b + (size_t)i * element, element)) fail_msg("case %zu: voxel %lld is another than the CPU's", c, (long long)i);
+            if (memcmp(a + (size_t)i * element, b + (size_t)i * element, element))
+                fail_msg("case %zu: voxel %lld is another than the CPU's", c, (long long)i);
             changed += memcmp(a + (size_t)i * element, (const char *)tsr_volume_data_const(v) + (size_t)i * element, element) != 0;
         }
         assert_true(changed > tsr_volume_count(v) / 2);
