@@ -186,21 +186,19 @@ tsr_status tsr_dwt_take_options(const tsr_wavelet_options *options, tsr_wavelet_
 
 /* ---- padding ------------------------------------------------------------------------------------------------------------------------------------ */
 
-/* Takes `pad` out of the options; *padded: the volume to be transformed, NULL: it is not padded. */
-static tsr_status pad(tsr_context *context, const tsr_volume *v, tsr_wavelet_options *o, tsr_volume **padded)
+/* Takes `pad` out of the options; size: the extents to be transformed. */
+static tsr_status take_pad(const tsr_volume *v, tsr_wavelet_options *o, int64_t size[3])
 {
-    const int64_t size[3] = { v->size.x, v->size.y, v->size.z };
-    const int32_t possible = tsr_wavelet_levels_possible(3, size, o->axes);
-    int64_t target[3];
-    *padded = NULL;
+    const int64_t has[3] = { v->size.x, v->size.y, v->size.z };
+    const int32_t possible = tsr_wavelet_levels_possible(3, has, o->axes);
+    memcpy(size, has, sizeof has);
     if (o->pad == TSR_WAVELET_PAD_NONE) return TSR_OK;
     if (o->pad != TSR_WAVELET_PAD_DIRAC) TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: pad is %d, expected none or dirac", (int)o->pad);
     o->pad = TSR_WAVELET_PAD_NONE;
     if (!o->levels) o->levels = possible < 3 ? possible : 3;
     if (o->levels < 0 || o->levels > possible)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: levels is %d, expected 0 to %d, which these extents allow", o->levels, possible);
-    tsr_dwt_padded_size(size, o->axes ? o->axes : 7, o->levels, target);
-    if (memcmp(size, target, sizeof size)) TSR_TRY(tsr_dwt_resize(context, v, target, padded));
+    tsr_dwt_padded_size(has, o->axes ? o->axes : 7, o->levels, size);
     return TSR_OK;
 }
 
@@ -241,23 +239,27 @@ tsr_status tsr_volume_dwt(tsr_context *context, const tsr_volume *volume, const 
     tsr_wavelet_options o;
     tsr_status status;
     tsr_volume *samples = NULL, *padded = NULL;
+    const tsr_volume *from = volume;
     tsr_wavelet_plan *plan = NULL;
+    int64_t size[3];
     *coefficients = NULL;
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     TSR_TRY(tsr_dwt_take_options(options, &o));
-    const tsr_size3 was = volume->size;
-    TSR_TRY(pad(context, volume, &o, &padded));
-    if (padded) volume = padded;
-    TSR_TRY_GOTO(choose_type(context, volume, &o, &dtype), done);
-    const int64_t size[3] = { volume->size.x, volume->size.y, volume->size.z };
+    TSR_TRY(take_pad(volume, &o, size));
+    TSR_TRY(choose_type(context, volume, &o, &dtype));
     TSR_TRY_GOTO(tsr_wavelet_plan_create(context, dtype, 3, size, &o, &plan), done);
     if (volume->dtype != dtype) TSR_TRY_GOTO(tsr_dwt_retype(context, volume, dtype, &samples), done);
-    TSR_TRY_GOTO(tsr_volume_create_like(context, volume, dtype, volume->size, &volume->geometry, coefficients), done);
+    if (samples) from = samples;
+    if (size[0] != volume->size.x || size[1] != volume->size.y || size[2] != volume->size.z) {
+        TSR_TRY_GOTO(tsr_dwt_resize(context, from, size, &padded), done);
+        from = padded;
+    }
+    TSR_TRY_GOTO(tsr_volume_create_like(context, volume, dtype, from->size, &volume->geometry, coefficients), done);
     (*coefficients)->slope = volume->slope;
     (*coefficients)->intercept = volume->intercept;
-    TSR_TRY_GOTO(tsr_wavelet_forward(plan, samples ? samples->data : volume->data, (*coefficients)->data, NULL), done);
+    TSR_TRY_GOTO(tsr_wavelet_forward(plan, from->data, (*coefficients)->data, NULL), done);
     TSR_TRY_GOTO(tsr_dwt_write_meta(*coefficients, plan, o.axes ? o.axes : 7, volume->dtype), done);
-    if (padded) TSR_TRY_GOTO(write_size(*coefficients, was), done);
+    if (padded) TSR_TRY_GOTO(write_size(*coefficients, volume->size), done);
 done:
     if (status != TSR_OK) tsr_volume_destroy(coefficients);
     tsr_volume_destroy(&padded);
