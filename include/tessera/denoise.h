@@ -33,13 +33,14 @@ typedef struct tsr_denoise_options {
         .struct_size = sizeof(tsr_denoise_options) \
     }
 
-/* RETURNS NEW volume of the same type, geometry and metadata; integers are rounded and saturate. *sigma (may be NULL): the deviation that was used, in
- * real units. `options` may be NULL. On the CPU only, with the context's threads. Class reproducible: the same bits for every number of threads.
- * Precision: float32 about the middle of the range, so voxels move by rounding too, some 2^-22 of the width of the range (the largest value less the least)
- * at most, wherever it lies and whatever the type; the result is kept within the type. Where no threshold is above 0 (all voxels
- * equal; noise estimated below some 2^-22 of that width, which counts as none) it is a copy, bit for bit. Errors: TSR_ERROR_ARGUMENT naming the field, or the first voxel that is not finite; TSR_ERROR_UNSUPPORTED on a GPU. Time: shifts^axes transforms of the
- * volume; memory: 4 times its voxels in float32
- * and the result. */
+/* RETURNS NEW volume of the same type, geometry and metadata on the same device; integers are rounded and saturate. *sigma (may be NULL): the deviation
+ * that was used, in real units. `options` may be NULL. On any device, with the context's threads on a CPU; on a GPU all passes stay there, and only the
+ * sums of squares of the bands (by BayesShrink), the median and the range come back. Class exact: the same bits on every device and for every number of
+ * threads. Precision: float32 about the middle of the range, so voxels move by rounding too, some 2^-22 of the width of the range (the largest value less
+ * the least) at most, wherever it lies and whatever the type; the result is kept within the type. Where no threshold is above 0 (all voxels equal; noise
+ * estimated below some 2^-22 of that width, which counts as none) it is a copy, bit for bit. Synchronous. Errors: TSR_ERROR_ARGUMENT naming the field, or
+ * the first voxel that is not finite; TSR_ERROR_MEMORY. Time: shifts^axes transforms of the volume; memory of the device: 4 times its voxels in float32,
+ * the transform's workspace (a quarter to the half of that for one) and the result. */
 TSR_API tsr_status tsr_volume_denoise(tsr_context *context, const tsr_volume *volume, const tsr_denoise_options *options, tsr_volume **denoised,
                                       double *sigma) TSR_CHECKED;
 

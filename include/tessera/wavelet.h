@@ -78,6 +78,12 @@ typedef struct tsr_wavelet_step {
     double threshold; /* of TSR_WAVELET_ADAPTIVE, >= 0, in units of the samples (raised by the accuracy bits) */
 } tsr_wavelet_step;
 
+/* What tsr_volume_dwt does to extents first. */
+typedef enum tsr_wavelet_pad {
+    TSR_WAVELET_PAD_NONE = 0, /* nothing: any length is transformed as it is */
+    TSR_WAVELET_PAD_DIRAC     /* axes of more than one sample become multiples of 2^levels, the last samples repeated */
+} tsr_wavelet_pad;
+
 typedef struct tsr_wavelet_options {
     size_t struct_size;
     tsr_wavelet_filter filter;
@@ -98,6 +104,7 @@ typedef struct tsr_wavelet_options {
     int32_t step_count;                      /* 1 to TSR_WAVELET_STEPS */
     double scale;                            /* K of custom steps; 0 = 1 */
     double threshold;                        /* of adaptive53, > 0, as in tsr_wavelet_step */
+    tsr_wavelet_pad pad;                     /* of tsr_volume_dwt alone */
 } tsr_wavelet_options;
 #define TSR_WAVELET_OPTIONS                        \
     {                                              \
@@ -182,7 +189,7 @@ TSR_API tsr_status tsr_wavelet_rearrange(const tsr_wavelet_plan *from_plan, cons
 
 /* ---- volumes -------------------------------------------------------------------------------------------------------------------------------- */
 
-/* The coefficients of a volume, in a volume of the same size and geometry that says in its metadata (keys "wavelet...") how they were made, so that
+/* The coefficients of a volume, in a volume of the same size (with pad: of the padded one) and geometry that says in its metadata (keys "wavelet...") how they were made, so that
  * tsr_volume_idwt, here or after a file, finds all it needs. `options` may be NULL; no strides, no batch, not in place, layouts mallat, interleaved
  * and split. Integers are taken as stored (slope and intercept are kept beside them). `dtype`: i16, i32, f32 or f64;
  * TSR_DTYPE_COUNT = f32 and f64 as they are, integers i16 where their values are of few enough bits (tsr_wavelet_safe_bits), else i32. Where i32

@@ -517,6 +517,8 @@ static tsr_status idwt(slabs *s, const tsr_read_options *read, const char *outpu
     tsr_volume *bare = NULL;
     tsr_status status;
     TSR_TRY(tsr_dwt_read_meta(header, &o, steps, &s->origin));
+    if (tsr_volume_meta(header, "wavelet.size"))
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "wavelet: coefficients of a padded volume, expected none from file to file: without a memory limit");
     TSR_TRY(make_whole(s, header->dtype, &o));
     s->ready_end = 1; /* there is a way back: room for the volume's own type */
     TSR_TRY(choose_thickness(s, limit_of(read)));

@@ -107,7 +107,9 @@ tsr_status tsr_dwt_read_meta(const tsr_volume *v, tsr_wavelet_options *o, tsr_wa
 
 tsr_status tsr_dwt_clear_meta(tsr_volume *v)
 {
-    static const char *const keys[] = { "filter", "boundary", "layout", "dtype", "levels", "axes", "accuracy", "normalise", "steps", "scale" };
+    static const char *const keys[] = {
+        "filter", "boundary", "layout", "dtype", "levels", "axes", "accuracy", "normalise", "steps", "scale", "size"
+    };
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
         char key[32];
         snprintf(key, sizeof key, "wavelet.%s", keys[k]);
@@ -182,6 +184,53 @@ tsr_status tsr_dwt_take_options(const tsr_wavelet_options *options, tsr_wavelet_
     return TSR_OK;
 }
 
+/* ---- padding ------------------------------------------------------------------------------------------------------------------------------------ */
+
+/* Takes `pad` out of the options; size: the extents to be transformed. */
+static tsr_status take_pad(const tsr_volume *v, tsr_wavelet_options *o, int64_t size[3])
+{
+    const int64_t has[3] = { v->size.x, v->size.y, v->size.z };
+    const int32_t possible = tsr_wavelet_levels_possible(3, has, o->axes);
+    memcpy(size, has, sizeof has);
+    if (o->pad == TSR_WAVELET_PAD_NONE) return TSR_OK;
+    if (o->pad != TSR_WAVELET_PAD_DIRAC) TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: pad is %d, expected none or dirac", (int)o->pad);
+    o->pad = TSR_WAVELET_PAD_NONE;
+    if (!o->levels) o->levels = possible < 3 ? possible : 3;
+    if (o->levels < 0 || o->levels > possible)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: levels is %d, expected 0 to %d, which these extents allow", o->levels, possible);
+    tsr_dwt_padded_size(has, o->axes ? o->axes : 7, o->levels, size);
+    return TSR_OK;
+}
+
+static tsr_status write_size(tsr_volume *v, tsr_size3 size)
+{
+    char text[80];
+    snprintf(text, sizeof text, "%lld %lld %lld", (long long)size.x, (long long)size.y, (long long)size.z);
+    return tsr_volume_set_meta(v, "wavelet.size", text);
+}
+
+/* Extents before padding; *padded: there was some. */
+static tsr_status read_size(const tsr_volume *v, const tsr_wavelet_options *o, int64_t size[3], int *padded)
+{
+    const int64_t has[3] = { v->size.x, v->size.y, v->size.z };
+    const char *text = tsr_volume_meta(v, "wavelet.size");
+    long long n[3];
+    int64_t expected[3];
+    int used = 0;
+    *padded = text != NULL;
+    if (!text) return TSR_OK;
+    int good = sscanf(text, "%18lld %18lld %18lld%n", &n[0], &n[1], &n[2], &used) == 3 && !text[used];
+    for (int a = 0; a < 3 && good; a++) {
+        size[a] = n[a];
+        good = n[a] > 0 && n[a] <= has[a];
+    }
+    if (good) tsr_dwt_padded_size(size, o->axes, o->levels, expected);
+    if (!good || memcmp(expected, has, sizeof has))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: metadata wavelet.size is '%.60s', expected extents that %d levels pad to %lld %lld %lld", text,
+                 o->levels, (long long)has[0], (long long)has[1], (long long)has[2]);
+    return TSR_OK;
+}
+
 /* ---- transforms ---------------------------------------------------------------------------------------------------------------------------------- */
 
 tsr_status tsr_volume_dwt(tsr_context *context, const tsr_volume *volume, const tsr_wavelet_options *options, tsr_dtype dtype,
@@ -189,22 +238,31 @@ tsr_status tsr_volume_dwt(tsr_context *context, const tsr_volume *volume, const 
 {
     tsr_wavelet_options o;
     tsr_status status;
-    tsr_volume *samples = NULL;
+    tsr_volume *samples = NULL, *padded = NULL;
+    const tsr_volume *from = volume;
     tsr_wavelet_plan *plan = NULL;
+    int64_t size[3];
     *coefficients = NULL;
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     TSR_TRY(tsr_dwt_take_options(options, &o));
+    TSR_TRY(take_pad(volume, &o, size));
     TSR_TRY(choose_type(context, volume, &o, &dtype));
-    const int64_t size[3] = { volume->size.x, volume->size.y, volume->size.z };
     TSR_TRY_GOTO(tsr_wavelet_plan_create(context, dtype, 3, size, &o, &plan), done);
     if (volume->dtype != dtype) TSR_TRY_GOTO(tsr_dwt_retype(context, volume, dtype, &samples), done);
-    TSR_TRY_GOTO(tsr_volume_create_like(context, volume, dtype, volume->size, &volume->geometry, coefficients), done);
+    if (samples) from = samples;
+    if (size[0] != volume->size.x || size[1] != volume->size.y || size[2] != volume->size.z) {
+        TSR_TRY_GOTO(tsr_dwt_resize(context, from, size, &padded), done);
+        from = padded;
+    }
+    TSR_TRY_GOTO(tsr_volume_create_like(context, volume, dtype, from->size, &volume->geometry, coefficients), done);
     (*coefficients)->slope = volume->slope;
     (*coefficients)->intercept = volume->intercept;
-    TSR_TRY_GOTO(tsr_wavelet_forward(plan, samples ? samples->data : volume->data, (*coefficients)->data, NULL), done);
+    TSR_TRY_GOTO(tsr_wavelet_forward(plan, from->data, (*coefficients)->data, NULL), done);
     TSR_TRY_GOTO(tsr_dwt_write_meta(*coefficients, plan, o.axes ? o.axes : 7, volume->dtype), done);
+    if (padded) TSR_TRY_GOTO(write_size(*coefficients, volume->size), done);
 done:
     if (status != TSR_OK) tsr_volume_destroy(coefficients);
+    tsr_volume_destroy(&padded);
     tsr_volume_destroy(&samples);
     tsr_wavelet_plan_destroy(&plan);
     return status;
@@ -218,9 +276,12 @@ tsr_status tsr_volume_idwt(tsr_context *context, const tsr_volume *coefficients,
     tsr_status status;
     tsr_volume *samples = NULL;
     tsr_wavelet_plan *plan = NULL;
+    int64_t before[3];
+    int padded;
     *volume = NULL;
     TSR_TRY(tsr_volume_require(context, coefficients, "coefficients"));
     TSR_TRY(tsr_dwt_read_meta(coefficients, &o, steps, &origin));
+    TSR_TRY(read_size(coefficients, &o, before, &padded));
     const int64_t size[3] = { coefficients->size.x, coefficients->size.y, coefficients->size.z };
     TSR_TRY_GOTO(tsr_wavelet_plan_create(context, coefficients->dtype, 3, size, &o, &plan), done);
     TSR_TRY_GOTO(tsr_volume_create_like(context, coefficients, coefficients->dtype, coefficients->size, &coefficients->geometry, &samples), done);
@@ -228,6 +289,12 @@ tsr_status tsr_volume_idwt(tsr_context *context, const tsr_volume *coefficients,
     samples->intercept = coefficients->intercept;
     TSR_TRY_GOTO(tsr_wavelet_inverse(plan, coefficients->data, samples->data, NULL), done);
     TSR_TRY_GOTO(tsr_dwt_clear_meta(samples), done);
+    if (padded) {
+        tsr_volume *cut;
+        TSR_TRY_GOTO(tsr_dwt_resize(context, samples, before, &cut), done);
+        tsr_volume_destroy(&samples);
+        samples = cut;
+    }
     if (origin == samples->dtype) {
         *volume = samples;
         samples = NULL;

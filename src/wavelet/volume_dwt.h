@@ -20,4 +20,9 @@ tsr_status tsr_dwt_clear_meta(tsr_volume *v);
 /* Copy as stored, in another type. */
 tsr_status tsr_dwt_retype(tsr_context *context, const tsr_volume *v, tsr_dtype dtype, tsr_volume **copy);
 
+/* The extents as Dirac pads them: along the transformed axes multiples of 2^levels. */
+void tsr_dwt_padded_size(const int64_t size[3], uint32_t axes, int32_t levels, int64_t padded[3]);
+/* RETURNS NEW volume of these extents, of an element type of transforms: longer ones repeat the last samples, shorter ones are cut. */
+tsr_status tsr_dwt_resize(tsr_context *context, const tsr_volume *v, const int64_t size[3], tsr_volume **resized);
+
 #endif

@@ -40,6 +40,7 @@ static tsr_status check_options(tsr_dtype dtype, int32_t dimensions, const int64
         TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: inplace with strides of the coefficients, which are those of the samples");
     if (o->layout == TSR_WAVELET_SUBBANDS && o->coefficient_stride)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: layout subbands with strides of the coefficients, which are packed");
+    if (o->pad) TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: pad is %d, expected 0: only volumes in memory are padded (tsr_volume_dwt)", (int)o->pad);
     if (o->batch < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: batch is %lld, expected 0 or more arrays", (long long)o->batch);
     if (o->filter == TSR_WAVELET_CUSTOM && (!o->steps || o->step_count < 1 || o->step_count > TSR_WAVELET_STEPS))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: custom filter of %d steps, expected 1 to %d", o->steps ? o->step_count : 0, TSR_WAVELET_STEPS);
@@ -248,7 +249,8 @@ static tsr_status fill_plan(tsr_wavelet_plan *p, const tsr_wavelet_options *o)
     tsr_wavelet_level levels[TSR_WAVELET_LEVELS];
     void *none[3] = { NULL, NULL, NULL };
     bind(p, none, levels);
-    p->workspace_bytes = p->work_offset + (int64_t)p->context->backend->wavelet->work_bytes(p->context->queue, p->context->threads, levels, p->levels, &p->forward);
+    p->workspace_bytes =
+        p->work_offset + (int64_t)p->context->backend->wavelet->work_bytes(p->context->queue, p->context->threads, levels, p->levels, &p->forward);
     return TSR_OK;
 }
 

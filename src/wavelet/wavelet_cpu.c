@@ -9,6 +9,7 @@
  *   lines   x alone
  *
  * In place x is a pass of its own, since a plane's rows are read by their neighbours. Spec wavelet.md 2.8 (lags of the steps), 2.12. */
+#include "wavelet/shrink.h"
 #include "wavelet/wavelet_pass.h"
 
 /* ---- lines: rows along x ------------------------------------------------------------------------------------------------------------------- */
@@ -309,5 +310,5 @@ static tsr_status cpu_copy(tsr_queue *queue, size_t element, const int64_t size[
 }
 
 const tsr_wavelet_ops tsr_wavelet_cpu = {
-    .passes = cpu_passes, .work_bytes = cpu_work_bytes, .forward = cpu_forward, .inverse = cpu_inverse, .copy = cpu_copy
+    .passes = cpu_passes, .work_bytes = cpu_work_bytes, .forward = cpu_forward, .inverse = cpu_inverse, .copy = cpu_copy, .denoise = &tsr_shrink_cpu
 };

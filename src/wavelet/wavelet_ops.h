@@ -40,6 +40,7 @@ typedef struct tsr_wavelet_job {
 } tsr_wavelet_job;
 
 struct tsr_coder_job;
+struct tsr_shrink_ops;
 
 typedef struct tsr_wavelet_ops {
     /* How often a level's samples are read and written. NULL: once for x and y together, once for every other axis. */
@@ -53,6 +54,7 @@ typedef struct tsr_wavelet_ops {
     /* NULL: nothing is recorded. */
     tsr_status (*recording_create)(tsr_wavelet_recording **recording);
     void (*recording_destroy)(tsr_wavelet_recording **recording);
+    const struct tsr_shrink_ops *denoise; /* shrink.h */
 } tsr_wavelet_ops;
 
 /* Numbers along axis a of a band with these bits. */

@@ -58,13 +58,14 @@ static int run(cli_call *cli, int argc, char **argv)
     o.rule = (tsr_denoise_rule)rule;
     o.filter = filters[filter];
     code = cli_check_write(cli, output, TSR_FILE_VOLUME, NULL);
-    if (!code) code = cli_cpu_context(cli, &context);
+    if (!code) code = cli_context(cli, &context);
     const tsr_write_options write = cli_write_options(cli);
     tsr_volume *volume = code ? NULL : cli_read_to_device(cli, cli->input[0], &read, context, &code);
     if (volume) {
         o.progress = cli_progress(cli);
         tsr_status status = tsr_volume_denoise(context, volume, &o, &denoised, &sigma);
         cli_progress_end(cli);
+        if (status == TSR_OK) status = cli_move_volume(NULL, &denoised);
         if (status != TSR_OK) code = cli_status(cli, status, cli->input[0]);
     }
     if (!code) {

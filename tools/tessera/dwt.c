@@ -114,7 +114,7 @@ static int run(cli_call *cli, int argc, char **argv)
     struct dwt d = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_WAVELET_OPTIONS, .dtype = TSR_DTYPE_COUNT };
     tsr_wavelet_step steps[TSR_WAVELET_STEPS];
     const char *steps_file = NULL;
-    int filter = 0, boundary = 0, layout = 0, no_accuracy = 0;
+    int filter = 0, boundary = 0, layout = 0, pad = 0, no_accuracy = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(d.output),
         CLI_FORMAT_OPTION(cli),
@@ -156,6 +156,12 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "MODE",
           .help = "what lies beyond the faces",
           .choices = "clamp symmetric periodic zero" },
+        { .name = "pad",
+          .type = CLI_CHOICE,
+          .value = &pad,
+          .argument = "MODE",
+          .help = "dirac: extents become multiples of 2^levels, the last voxels repeated; idwt cuts them again",
+          .choices = "none dirac" },
         { .name = "layout",
           .type = CLI_CHOICE,
           .value = &layout,
@@ -218,6 +224,7 @@ static int run(cli_call *cli, int argc, char **argv)
     }
     d.options.boundary = (tsr_wavelet_boundary)boundary;
     d.options.layout = (tsr_wavelet_layout)layout;
+    d.options.pad = (tsr_wavelet_pad)pad;
     if (no_accuracy && d.options.accuracy) return cli_usage(cli, "--accuracy: expected without --no-accuracy");
     if (no_accuracy) d.options.accuracy = -1;
     code = cli_check_write(cli, d.output, TSR_FILE_VOLUME, NULL);
