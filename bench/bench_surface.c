@@ -401,6 +401,59 @@ static int records_of(bench *b, int edge)
     return failed;
 }
 
+/* Marching tetrahedra, the baseline of the literature's table: the samples as points of an unstructured grid, six tetrahedra to a cell, beside marching cubes
+ * on the same samples. Bytes: values and corners of the tetrahedra and edges once, the mesh once. */
+struct tetra_job {
+    tsr_context *context;
+    const tsr_unstructured *grid;
+    tsr_surface_options options;
+    int64_t vertices, triangles;
+};
+static tsr_status run_tetrahedra(void *user)
+{
+    struct tetra_job *j = (struct tetra_job *)user;
+    tsr_mesh *mesh;
+    tsr_status status = tsr_surface_extract_unstructured(j->context, j->grid, &j->options, &mesh, NULL);
+    if (status == TSR_OK) {
+        j->vertices = tsr_mesh_vertex_count(mesh);
+        j->triangles = tsr_mesh_triangle_count(mesh);
+        status = tsr_context_synchronize(j->context);
+    }
+    tsr_mesh_destroy(&mesh);
+    return status;
+}
+static int tetrahedra(bench *b)
+{
+    const int64_t n = b->quick ? 32 : 64, cells = (n - 1) * (n - 1) * (n - 1);
+    struct tetra_job job = { b->context, .options = TSR_SURFACE_OPTIONS };
+    struct job cubes = { b->context, .options = TSR_SURFACE_OPTIONS, .threads = b->threads };
+    tsr_volume *host = make((tsr_size3){ n, n, n }, 460.0 * (double)n / 256 / 3.87, 0), *volume = NULL;
+    tsr_unstructured *grid = NULL;
+    tsr_unstructured_info info;
+    int failed = !host || tsr_volume_copy(host, b->context, &volume) != TSR_OK || tsr_unstructured_from_volume(b->context, host, &grid) != TSR_OK ||
+                 tsr_unstructured_describe(grid, &info) != TSR_OK;
+    if (!failed) {
+        char name[96];
+        job.grid = grid;
+        job.options.isovalue = cubes.options.isovalue = 0.4;
+        cubes.volume = volume;
+        const bench_time t = bench_measure(b, run_tetrahedra, &job, NULL);
+        snprintf(name, sizeof name, "tetrahedra f32 %lld^3, %.0f M cells/s, %.2f M triangles", (long long)n,
+                 t.runs ? (double)cells / t.median * 1e-6 : 0, (double)job.triangles * 1e-6);
+        bench_report(b, &(bench_case){ .name = name,
+                                       .n = cells,
+                                       .time = t,
+                                       .bytes = 8.0 * (double)info.points + 16.0 * (double)info.tetrahedra + 8.0 * (double)info.edges +
+                                                12.0 * (double)(job.vertices + job.triangles) });
+        snprintf(name, sizeof name, "tetrahedra: cubes f32 %lld^3", (long long)n);
+        measure(b, &cubes, name, TSR_F32, n * n * n, cells, NULL, 0);
+    }
+    tsr_unstructured_destroy(&grid);
+    tsr_volume_destroy(&volume);
+    tsr_volume_destroy(&host);
+    return failed;
+}
+
 /* Real volumes under TESSERA_DATA (folders, ':' between them), as float32 at the size they have and resampled to n^3. */
 static tsr_volume *find(const char *file)
 {
@@ -460,6 +513,7 @@ int main(int argc, char **argv)
     }
     if (bench_wants(&b, "table")) failed = failed || table(&b);
     if (bench_wants(&b, "modes")) failed = failed || modes(&b, 1) || modes(&b, 8);
+    if (bench_wants(&b, "tetrahedra")) failed = failed || tetrahedra(&b);
     if (bench_wants(&b, "others")) failed = failed || others(&b, 256, peer);
     if (bench_wants(&b, "records")) failed = failed || records_of(&b, 8) || records_of(&b, 4);
     static const struct {

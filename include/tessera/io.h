@@ -1,5 +1,5 @@
 /* tessera/io.h: files. Volumes: NIfTI-1/2 (.nii, .nii.gz, .hdr + .img), NRRD (.nrrd, .nhdr), MetaImage (.mha, .mhd), INRIMAGE (.inr), raw.
- * Meshes: PLY, OBJ, STL, OFF. Points: XYZ, PTS, PCD, and the vertices of meshes. Images: PNG; written also JPEG. Tile lists: tessera/tile_file.h. The format is
+ * Meshes: PLY, OBJ, STL, OFF. Unstructured grids: VTK (tessera/unstructured.h). Points: XYZ, PTS, PCD, and the vertices of meshes. Images: PNG; written also JPEG. Tile lists: tessera/tile_file.h. The format is
  * recognised by content when reading and by the extension when writing.
  * Writers write beside the target and rename: a failure leaves no half-written file. Every size in a header is checked against
  * the file and the memory budget before memory is taken. Objects are read to and written from host memory.
@@ -97,7 +97,8 @@ TSR_API tsr_status tsr_image_pack_jpeg(const tsr_image *image, int32_t quality, 
  * film (tessera/video.h; Y4M only): by
  * content or, where no format claims the content, by extension (reading then says what is wrong with it). TSR_FILE_UNKNOWN and NULL if neither
  * says anything. */
-typedef enum tsr_file_kind { TSR_FILE_UNKNOWN = 0, TSR_FILE_VOLUME, TSR_FILE_MESH, TSR_FILE_IMAGE, TSR_FILE_TILES, TSR_FILE_POINTS, TSR_FILE_VIDEO } tsr_file_kind;
+typedef enum tsr_file_kind { TSR_FILE_UNKNOWN = 0, TSR_FILE_VOLUME, TSR_FILE_MESH, TSR_FILE_IMAGE, TSR_FILE_TILES, TSR_FILE_POINTS, TSR_FILE_VIDEO,
+               TSR_FILE_UNSTRUCTURED /* tessera/unstructured.h */ } tsr_file_kind;
 TSR_API tsr_status tsr_file_recognise(const char *path, tsr_file_kind *kind, const char **format) TSR_CHECKED;
 /* What a format named in options holds; TSR_ERROR_ARGUMENT, with the list of all, for a name that is none. */
 TSR_API tsr_status tsr_file_format_kind(const char *format, tsr_file_kind *kind) TSR_CHECKED;

@@ -46,6 +46,12 @@ typedef enum tsr_surface_ambiguity {
                                       * cell is not asked. Up to 10 triangles a cell (others: 5) */
 } tsr_surface_ambiguity;
 
+/* What a sample that is NaN does. Infinite samples have a side and are no fault. */
+typedef enum tsr_surface_nan {
+    TSR_SURFACE_NAN_OUTSIDE = 0, /* it lies outside, whichever side that is; the report counts it */
+    TSR_SURFACE_NAN_FAIL         /* TSR_ERROR_STATE, the message says how many there are */
+} tsr_surface_nan;
+
 /* Normals have unit length and point from inside to outside. A difference that would leave the volume uses the two samples there
  * are; one that is not finite counts as 0; a gradient of 0 gives the direction of the cut edge. */
 typedef struct tsr_surface_options {
@@ -56,7 +62,8 @@ typedef struct tsr_surface_options {
     int32_t close; /* != 0: as if the volume were surrounded by outside samples: the surface is capped half a voxel beyond
                                     * the border. For tile lists with a domain not supported; an unbounded list needs no cap */
     tsr_surface_ambiguity ambiguity;
-    int32_t midpoints; /* != 0: vertices in the middle of their edges, whatever the values: blocky, the same triangles */
+    int32_t midpoints;   /* != 0: vertices in the middle of their edges, whatever the values: blocky, the same triangles */
+    tsr_surface_nan nan; /* not of a tracker, which looks at the sides alone */
 } tsr_surface_options;
 #define TSR_SURFACE_OPTIONS                        \
     {                                              \
@@ -72,7 +79,7 @@ typedef struct tsr_surface_report {
 /* Extracts the surface of a volume of any element type on the volume's device, which must be the context's. One number pair is read
  * back (the counts), so that the mesh has its exact size: the call waits for the queue once. Linear time. An empty surface is a mesh
  * without triangles. `options` NULL: isovalue 0, inside above. `report` may be NULL.
- * TSR_ERROR_ARGUMENT: an extent < 2 (without close), isovalue NaN; TSR_ERROR_UNSUPPORTED: more than 2^32 - 1 vertices (says how many);
+ * TSR_ERROR_ARGUMENT: an extent < 2 (without close), isovalue NaN; TSR_ERROR_STATE: a NaN sample where options->nan says so; TSR_ERROR_UNSUPPORTED: more than 2^32 - 1 vertices (says how many);
  * TSR_ERROR_MEMORY. RETURNS NEW mesh on the context's device, in world coordinates. */
 TSR_API tsr_status tsr_surface_extract(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options, tsr_mesh **mesh,
                                        tsr_surface_report *report) TSR_CHECKED;
@@ -172,6 +179,17 @@ typedef enum tsr_surface_gather {
  * Errors as tsr_surface_extract; TSR_ERROR_UNSUPPORTED: more than (2^32 - 1) / 3 triangles. Class: exact. RETURNS NEW. */
 TSR_API tsr_status tsr_surface_extract_triangles(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options,
                                                  tsr_surface_gather gather, tsr_mesh **mesh, tsr_surface_report *report) TSR_CHECKED;
+
+/* Triangles that are drawn, measured or sent on and never stored: made from the pyramid as they are asked for. The consumer is given `chunk` triangles at a
+ * time (0: 2^20; the last time what is left), as tsr_surface_extract_triangles has them: `triangles` is a VIEW of a mesh on the context's device, three
+ * vertices to a triangle, valid during the call, whose triangle 0 is number `first` of `total`. It is called from the calling thread, never for an empty
+ * surface; work that it queues on the context is done before the next chunk is made; a status other than TSR_OK ends the call and is returned.
+ * Memory: 1.4 bytes a cell, and 48 bytes a triangle of a chunk (84 with normals; TILE: 16 more), however many triangles there are in all: also more than
+ * 2^32 - 1 vertices. `gather`: VERTEX, TRIANGLE or TILE. Errors as tsr_surface_extract_triangles. Class: exact.
+ * Source: spec marching-cubes.md 2.1 and 2.5 (on-the-fly, draw without store; GLHP-VS). */
+typedef tsr_status (*tsr_surface_consumer)(void *user, const tsr_mesh *triangles, int64_t first, int64_t total);
+TSR_API tsr_status tsr_surface_expand(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options, tsr_surface_gather gather,
+                                      int64_t chunk, tsr_surface_consumer consumer, void *user, tsr_surface_report *report) TSR_CHECKED;
 
 /* How a surface is looked at, in world coordinates. */
 typedef struct tsr_surface_view {

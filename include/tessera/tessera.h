@@ -47,6 +47,7 @@
 #include "tessera/tiles.h"
 #include "tessera/topology.h"
 #include "tessera/triangle_tree.h"
+#include "tessera/unstructured.h"
 #include "tessera/primitives.h"
 #include "tessera/video.h"
 #include "tessera/volume.h"

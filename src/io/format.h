@@ -4,6 +4,7 @@
 
 #include "io/stream.h"
 #include "tessera/tile_file.h"
+#include "tessera/unstructured.h"
 
 /* What recognition looks at. */
 typedef struct tsr_signature {
@@ -30,6 +31,7 @@ typedef struct tsr_format {
     tsr_status (*write_mesh)(const tsr_mesh *mesh, const char *path, const tsr_write_options *options);
     tsr_status (*read_points)(tsr_input *input, const tsr_read_options *options, tsr_points **points);
     tsr_status (*write_points)(const tsr_points *points, const char *path, const tsr_write_options *options);
+    tsr_status (*read_unstructured)(tsr_input *input, const tsr_read_options *options, const char *values, tsr_unstructured **grid);
     tsr_status (*read_image)(tsr_input *input, const tsr_read_options *options, tsr_image *image);
     tsr_status (*write_image)(const tsr_image *image, const char *path, const tsr_write_options *options);
     /* `extras` is never NULL. A reader of tiles leaves *tiles NULL when it fails. */

@@ -17,8 +17,8 @@ static const tsr_format *const formats[] = {
 };
 enum { FORMAT_COUNT = (int)(sizeof formats / sizeof formats[0]) };
 
-static const char *article(tsr_file_kind kind) { return kind == TSR_FILE_IMAGE ? "an" : "a"; }
-static const char *const kind_names[] = { "unknown", "volume", "mesh", "image", "tile list", "cloud of points", "film" };
+static const char *article(tsr_file_kind kind) { return kind == TSR_FILE_IMAGE || kind == TSR_FILE_UNSTRUCTURED ? "an" : "a"; }
+static const char *const kind_names[] = { "unknown", "volume", "mesh", "image", "tile list", "cloud of points", "film", "unstructured grid" };
 
 const tsr_format *tsr_format_find(const char *name)
 {
@@ -251,6 +251,22 @@ tsr_status tsr_points_read(const char *path, const tsr_read_options *options, ts
     tsr_status status = read_points(input, &own, points);
     tsr_input_close(&input);
     if (status != TSR_OK) tsr_points_destroy(points);
+    return status;
+}
+
+tsr_status tsr_unstructured_read(const char *path, const tsr_read_options *options, const char *values, tsr_unstructured **grid)
+{
+    if (!grid) TSR_FAIL(TSR_ERROR_ARGUMENT, "grid is NULL");
+    *grid = NULL;
+    tsr_read_options own;
+    tsr_input *input = NULL;
+    const tsr_format *format;
+    tsr_status status;
+    TSR_TRY(open_input(path, options, &own, &input));
+    TSR_TRY_GOTO(tsr_format_of_input(input, &own, TSR_FILE_UNSTRUCTURED, &format), done);
+    TSR_TRY_GOTO(format->read_unstructured(input, &own, values, grid), done);
+done:
+    tsr_input_close(&input);
     return status;
 }
 

@@ -173,13 +173,23 @@ done:
     return status;
 }
 
-static tsr_status write_all(tsr_output *out, const tsr_mesh *mesh)
+static tsr_status write_all(tsr_output *out, const tsr_mesh *mesh, const tsr_progress *progress)
 {
+    const int64_t vertices = mesh->vertex_count, normals = mesh->normals ? vertices : 0, items = vertices + normals + mesh->triangle_count;
     TSR_TRY(tsr_output_printf(out, "# tessera\n"));
     if (mesh->space != TSR_SPACE_NONE) TSR_TRY(tsr_output_printf(out, "# %s\n", tsr_space_comment(mesh->space)));
-    for (int64_t v = 0; v < mesh->vertex_count; v++) TSR_TRY(tsr_write_floats(out, "v ", mesh->vertices + 3 * v, "\n"));
-    for (int64_t v = 0; mesh->normals && v < mesh->vertex_count; v++) TSR_TRY(tsr_write_floats(out, "vn ", mesh->normals + 3 * v, "\n"));
-    for (int64_t t = 0; t < mesh->triangle_count; t++) TSR_TRY(tsr_write_triangle(out, "f", mesh->triangles + 3 * t, 1, mesh->normals != NULL));
+    for (int64_t v = 0; v < vertices; v++) {
+        TSR_WRITING(progress, v, items);
+        TSR_TRY(tsr_write_floats(out, "v ", mesh->vertices + 3 * v, "\n"));
+    }
+    for (int64_t v = 0; v < normals; v++) {
+        TSR_WRITING(progress, vertices + v, items);
+        TSR_TRY(tsr_write_floats(out, "vn ", mesh->normals + 3 * v, "\n"));
+    }
+    for (int64_t t = 0; t < mesh->triangle_count; t++) {
+        TSR_WRITING(progress, vertices + normals + t, items);
+        TSR_TRY(tsr_write_triangle(out, "f", mesh->triangles + 3 * t, 1, mesh->normals != NULL));
+    }
     return TSR_OK;
 }
 
@@ -187,7 +197,7 @@ static tsr_status obj_write(const tsr_mesh *mesh, const char *path, const tsr_wr
 {
     tsr_output *out = NULL;
     TSR_TRY(tsr_output_open(path, options, &out));
-    return tsr_output_finish(&out, write_all(out, mesh));
+    return tsr_output_finish(&out, write_all(out, mesh, &options->progress));
 }
 
 /* No magic number: a text whose first data line begins with a word of the format. */

@@ -142,16 +142,21 @@ static tsr_status off_read(tsr_input *input, const tsr_read_options *options, ts
     return status;
 }
 
-static tsr_status write_all(tsr_output *out, const tsr_mesh *mesh)
+static tsr_status write_all(tsr_output *out, const tsr_mesh *mesh, const tsr_progress *progress)
 {
+    const int64_t items = mesh->vertex_count + mesh->triangle_count;
     TSR_TRY(tsr_output_printf(out, "%s\n# tessera\n", mesh->normals ? "NOFF" : "OFF"));
     if (mesh->space != TSR_SPACE_NONE) TSR_TRY(tsr_output_printf(out, "# %s\n", tsr_space_comment(mesh->space)));
     TSR_TRY(tsr_output_printf(out, "%lld %lld 0\n", (long long)mesh->vertex_count, (long long)mesh->triangle_count));
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
+        TSR_WRITING(progress, v, items);
         TSR_TRY(tsr_write_floats(out, "", mesh->vertices + 3 * v, mesh->normals ? " " : "\n"));
         if (mesh->normals) TSR_TRY(tsr_write_floats(out, "", mesh->normals + 3 * v, "\n"));
     }
-    for (int64_t t = 0; t < mesh->triangle_count; t++) TSR_TRY(tsr_write_triangle(out, "3", mesh->triangles + 3 * t, 0, 0));
+    for (int64_t t = 0; t < mesh->triangle_count; t++) {
+        TSR_WRITING(progress, mesh->vertex_count + t, items);
+        TSR_TRY(tsr_write_triangle(out, "3", mesh->triangles + 3 * t, 0, 0));
+    }
     return TSR_OK;
 }
 
@@ -159,7 +164,7 @@ static tsr_status off_write(const tsr_mesh *mesh, const char *path, const tsr_wr
 {
     tsr_output *out = NULL;
     TSR_TRY(tsr_output_open(path, options, &out));
-    return tsr_output_finish(&out, write_all(out, mesh));
+    return tsr_output_finish(&out, write_all(out, mesh, &options->progress));
 }
 
 static int off_recognise(const tsr_signature *s)

@@ -214,10 +214,11 @@ static void facet_normal(const float *a, const float *b, const float *c, float n
     for (int i = 0; i < 3; i++) normal[i] = length > 0 ? (float)(n[i] / length) : 0;
 }
 
-static tsr_status write_text(tsr_output *out, const tsr_mesh *mesh)
+static tsr_status write_text(tsr_output *out, const tsr_mesh *mesh, const tsr_progress *progress)
 {
     TSR_TRY(tsr_output_printf(out, "solid tessera %s\n", tsr_space_comment(mesh->space)));
     for (int64_t t = 0; t < mesh->triangle_count; t++) {
+        TSR_WRITING(progress, t, mesh->triangle_count);
         const float *corner[3];
         float normal[3];
         for (int i = 0; i < 3; i++) corner[i] = mesh->vertices + 3 * (int64_t)mesh->triangles[3 * t + i];
@@ -236,7 +237,7 @@ static void store_float(uint8_t *to, float value)
     for (int i = 0; i < 4; i++) to[i] = (uint8_t)(bits >> (8 * i));
 }
 
-static tsr_status write_binary(tsr_output *out, const tsr_mesh *mesh)
+static tsr_status write_binary(tsr_output *out, const tsr_mesh *mesh, const tsr_progress *progress)
 {
     enum { BATCH = 512 };
     uint8_t header[HEADER_BYTES] = "tessera ", batch[BATCH * FACET_BYTES];
@@ -245,6 +246,7 @@ static tsr_status write_binary(tsr_output *out, const tsr_mesh *mesh)
     for (int i = 0; i < 4; i++) header[80 + i] = (uint8_t)((uint64_t)mesh->triangle_count >> (8 * i));
     TSR_TRY(tsr_output_write(out, header, sizeof header));
     for (int64_t t = 0; t < mesh->triangle_count; t++) {
+        TSR_WRITING(progress, t, mesh->triangle_count);
         const float *corner[3];
         float normal[3];
         for (int i = 0; i < 3; i++) corner[i] = mesh->vertices + 3 * (int64_t)mesh->triangles[3 * t + i];
@@ -265,7 +267,7 @@ static tsr_status stl_write(const tsr_mesh *mesh, const char *path, const tsr_wr
     if (!options->ascii && mesh->triangle_count > (int64_t)UINT32_MAX)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %lld triangles, binary STL holds at most 4294967295", path, (long long)mesh->triangle_count);
     TSR_TRY(tsr_output_open(path, options, &out));
-    return tsr_output_finish(&out, options->ascii ? write_text(out, mesh) : write_binary(out, mesh));
+    return tsr_output_finish(&out, (options->ascii ? write_text : write_binary)(out, mesh, &options->progress));
 }
 
 static int stl_recognise(const tsr_signature *s)

@@ -46,6 +46,7 @@ typedef struct tsr_surface_grid {
     int32_t tiled, width, pad, mirrored, normals;
     int32_t flip;   /* 255: cases of the other side, so that ambiguous faces separate the outside corners */
     int32_t decide; /* != 0: ambiguous faces by their saddle; flip is 0 */
+    int32_t refuse; /* != 0: NaN samples are an error (the host's) */
     tsr_side side;
     double isovalue, cut;                /* in stored values; where edges are cut: the same, or NaN for their middle */
     double affine[3][4], gradient[3][3]; /* index to world; gradient in index space to world, signed to point outwards */

@@ -86,8 +86,16 @@ static tsr_status scan(work *w, const uint8_t *counts, int64_t n, int64_t *total
     return TSR_OK;
 }
 
-/* What the way needs to find the cells of its outputs, and how many triangles there are. */
-static tsr_status find(work *w)
+/* The list of TILE, for `count` triangles at once. */
+static tsr_status take_entries(work *w, int64_t count)
+{
+    TSR_TRY(take(w, &w->list, count * (int64_t)sizeof(tsr_pyramid_entry)));
+    w->job.entries = (const tsr_pyramid_entry *)w->list.of;
+    return TSR_OK;
+}
+
+/* What the way needs to find the cells of its outputs, and how many triangles there are; `chunk`: most of them at once, 0: all. */
+static tsr_status find(work *w, int64_t chunk)
 {
     tsr_gather_job *job = &w->job;
     int64_t total = 0;
@@ -111,9 +119,8 @@ static tsr_status find(work *w)
     case TSR_SURFACE_GATHER_TILE:
         TSR_TRY(build(w, TSR_PYRAMID_COUNTS, &job->triangles));
         if (!job->triangles) break;
-        TSR_TRY(take(w, &w->list, job->triangles * (int64_t)sizeof(tsr_pyramid_entry)));
-        TSR_TRY(tsr_pyramid_extract(w->pyramid, 0, job->triangles, (tsr_pyramid_entry *)w->list.of));
-        job->entries = (const tsr_pyramid_entry *)w->list.of;
+        TSR_TRY(take_entries(w, chunk ? tsr_minl(chunk, job->triangles) : job->triangles));
+        if (!chunk) TSR_TRY(tsr_pyramid_extract(w->pyramid, 0, job->triangles, (tsr_pyramid_entry *)w->list.of));
         break;
     default: TSR_TRY(scan(w, job->counts, job->cells, &job->triangles)); break;
     }
@@ -133,6 +140,66 @@ static tsr_status write(work *w, tsr_space space, tsr_mesh **mesh)
     return TSR_OK;
 }
 
+/* Chunk after chunk into one mesh, each given to the consumer. */
+static tsr_status give_chunks(work *w, tsr_space space, int64_t chunk, tsr_surface_consumer consumer, void *user, tsr_mesh **mesh)
+{
+    const int64_t total = w->job.triangles, room = tsr_minl(chunk, total);
+    if (!total) return TSR_OK;
+    TSR_TRY(tsr_mesh_create(w->context, 3 * room, room, w->grid.normals != TSR_SURFACE_NORMALS_NONE, mesh));
+    tsr_mesh_set_space(*mesh, space);
+    w->job.output = (tsr_surface_output){ .vertices = (*mesh)->vertices, .normals = (*mesh)->normals, .triangles = (*mesh)->triangles };
+    for (int64_t first = 0; first < total; first += room) {
+        const int64_t count = tsr_minl(room, total - first);
+        w->job.first = first;
+        w->job.triangles = count;
+        if (w->job.entries) TSR_TRY(tsr_pyramid_extract(w->pyramid, (uint64_t)first, count, (tsr_pyramid_entry *)w->list.of));
+        TSR_TRY(w->context->backend->surface->gather_write(w->context->queue, &w->job));
+        tsr_mesh_shrink(*mesh, 3 * count, count);
+        TSR_TRY(consumer(user, *mesh, first, total));
+    }
+    return TSR_OK;
+}
+
+static void release(work *w)
+{
+    struct memory *const all[] = { &w->sides, &w->list, &w->listed, &w->starts, &w->scan };
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) tsr_device_release(w->context, all[k]->of, all[k]->bytes);
+    tsr_pyramid_destroy(&w->pyramid);
+    tsr_volume_destroy(&w->counts);
+}
+
+tsr_status tsr_surface_expand(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options, tsr_surface_gather gather,
+                              int64_t chunk, tsr_surface_consumer consumer, void *user, tsr_surface_report *report)
+{
+    work w = { .context = context, .job.gather = gather };
+    tsr_surface_options own;
+    tsr_surface_report found = { 0 };
+    tsr_surface_totals totals;
+    tsr_mesh *mesh = NULL;
+    tsr_status status;
+    TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
+    if (gather != TSR_SURFACE_GATHER_VERTEX && gather != TSR_SURFACE_GATHER_TRIANGLE && gather != TSR_SURFACE_GATHER_TILE)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: gather is %d, expected vertex, triangle or tile: the others make all triangles at once", (int)gather);
+    if (chunk < 0 || chunk > (int64_t)UINT32_MAX / 3)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: chunks of %lld triangles, expected 1 to %u, or 0", (long long)chunk, UINT32_MAX / 3);
+    if (!consumer) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: no function that takes the triangles");
+    if (!chunk) chunk = 1 << 20;
+    TSR_TRY(tsr_surface_lay_volume(context, volume, &own, &own.isovalue, 1, &w.grid, &found));
+    TSR_TRY_GOTO(count(&w, volume), done);
+    TSR_TRY_GOTO(find(&w, chunk), done);
+    TSR_TRY_GOTO(context->backend->download(context->queue, &totals, w.grid.totals, sizeof totals), done);
+    TSR_TRY_GOTO(tsr_surface_check_samples(&w.grid, totals.not_a_number), done);
+    const int64_t held = tsr_minl(chunk, w.job.triangles) * (w.grid.normals ? 84 : 48);
+    TSR_TRY_GOTO(give_chunks(&w, volume->geometry.space, chunk, consumer, user, &mesh), done);
+    found.not_a_number = (int64_t)totals.not_a_number;
+    found.work_bytes = bytes_of(&w) + held;
+    if (report) *report = found;
+done:
+    tsr_mesh_destroy(&mesh);
+    release(&w);
+    return status;
+}
+
 tsr_status tsr_surface_extract_triangles(tsr_context *context, const tsr_volume *volume, const tsr_surface_options *options,
                                          tsr_surface_gather gather, tsr_mesh **mesh, tsr_surface_report *report)
 {
@@ -147,17 +214,15 @@ tsr_status tsr_surface_extract_triangles(tsr_context *context, const tsr_volume 
         TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: gather is %d, expected a tsr_surface_gather", (int)gather);
     TSR_TRY(tsr_surface_lay_volume(context, volume, &own, &own.isovalue, 1, &w.grid, &found));
     TSR_TRY_GOTO(count(&w, volume), done);
-    TSR_TRY_GOTO(find(&w), done);
-    TSR_TRY_GOTO(write(&w, volume->geometry.space, mesh), done);
+    TSR_TRY_GOTO(find(&w, 0), done); /* waits: so does the next line */
     TSR_TRY_GOTO(context->backend->download(context->queue, &totals, w.grid.totals, sizeof totals), done);
+    TSR_TRY_GOTO(tsr_surface_check_samples(&w.grid, totals.not_a_number), done);
+    TSR_TRY_GOTO(write(&w, volume->geometry.space, mesh), done);
     found.not_a_number = (int64_t)totals.not_a_number;
     found.work_bytes = bytes_of(&w);
     if (report) *report = found;
 done:
     if (status != TSR_OK) tsr_mesh_destroy(mesh);
-    struct memory *const all[] = { &w.sides, &w.list, &w.listed, &w.starts, &w.scan };
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) tsr_device_release(context, all[k]->of, all[k]->bytes);
-    tsr_pyramid_destroy(&w.pyramid);
-    tsr_volume_destroy(&w.counts);
+    release(&w);
     return status;
 }

@@ -12,12 +12,13 @@ typedef struct tsr_gather_job {
     int64_t cells;                    /* (size[0] - 1)(size[1] - 1)(size[2] - 1), numbered in memory order, x fastest */
     uint8_t *counts;                  /* [cells] outputs of each: vertices (TSR_SURFACE_GATHER_VERTEX), else triangles */
     const tsr_tree *tree;             /* GATHER_VERTEX and _TRIANGLE: of the counts */
-    const tsr_class_set *classes; /* of its base */
+    const tsr_class_set *classes;     /* of its base */
     const tsr_pyramid_entry *entries; /* GATHER_TILE: [triangles] */
     const uint64_t *list;             /* GATHER_CELL: [listed] the cells that have triangles */
     uint8_t *listed_counts;           /* [listed] theirs */
     const uint64_t *starts;           /* GATHER_CELL: [listed], SCATTER: [cells] triangles before */
     int64_t listed, triangles;
+    int64_t first; /* VERTEX, TRIANGLE and TILE: the triangles from this one on; entries begin with it */
     tsr_surface_output output;
 } tsr_gather_job;
 
@@ -81,7 +82,7 @@ TSR_HD void tsr_gather_triangle(const tsr_gather_job *job, int64_t n, int32_t tr
 /* Output vertex k, by its own descent. */
 TSR_HD void tsr_gather_vertex(const tsr_gather_job *job, int64_t k, const tsr_case_tables *tables)
 {
-    const tsr_pyramid_entry entry = tsr_tree_select(job->tree, job->classes, (uint64_t)k);
+    const tsr_pyramid_entry entry = tsr_tree_select(job->tree, job->classes, (uint64_t)(3 * job->first + k));
     tsr_word_place p;
     int32_t bit;
     tsr_gather_place(job->grid, entry.voxel, &p, &bit);
@@ -91,7 +92,7 @@ TSR_HD void tsr_gather_vertex(const tsr_gather_job *job, int64_t k, const tsr_ca
 /* Output triangle k, by descent or from the list. */
 TSR_HD void tsr_gather_one(const tsr_gather_job *job, int64_t k, const tsr_case_tables *tables)
 {
-    const tsr_pyramid_entry entry = job->entries ? job->entries[k] : tsr_tree_select(job->tree, job->classes, (uint64_t)k);
+    const tsr_pyramid_entry entry = job->entries ? job->entries[k] : tsr_tree_select(job->tree, job->classes, (uint64_t)(job->first + k));
     tsr_gather_triangle(job, entry.voxel, (int32_t)entry.copy, k, tables);
 }
 /* All triangles of cell n, from output triangle `to` on. */

@@ -43,6 +43,7 @@ tsr_status tsr_surface_prepare(tsr_surface_grid *g, const tsr_surface_options *o
         TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: normals is %d, expected none, forward, central or trilinear", (int)own->normals);
     if ((unsigned)own->ambiguity > TSR_SURFACE_DECIDE)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: ambiguity is %d, expected separate inside, separate outside or decide", (int)own->ambiguity);
+    if ((unsigned)own->nan > TSR_SURFACE_NAN_FAIL) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: nan is %d, expected outside or fail", (int)own->nan);
     TSR_TRY(tsr_geometry_check(geometry));
     double determinant = tsr_geometry_determinant(geometry);
     const double(*a)[4] = geometry->affine;
@@ -58,6 +59,7 @@ tsr_status tsr_surface_prepare(tsr_surface_grid *g, const tsr_surface_options *o
     g->mirrored = (determinant < 0) != (g->flip != 0);
     g->cut = own->midpoints ? (double)NAN : g->isovalue;
     g->own = INT64_MAX;
+    g->refuse = own->nan == TSR_SURFACE_NAN_FAIL;
     for (int r = 0; r < 3; r++) {
         int r1 = (r + 1) % 3, r2 = (r + 2) % 3;
         for (int c = 0; c < 4; c++) g->affine[r][c] = a[r][c];
@@ -124,8 +126,16 @@ tsr_status tsr_surface_lay(tsr_surface_grid *g, tsr_size3 size)
     return TSR_OK;
 }
 
+tsr_status tsr_surface_check_samples(const tsr_surface_grid *g, uint64_t not_a_number)
+{
+    if (g->refuse && not_a_number)
+        TSR_FAIL(TSR_ERROR_STATE, "surface: %llu samples are not a number, expected none (nan: fail)", (unsigned long long)not_a_number);
+    return TSR_OK;
+}
+
 static tsr_status check_totals(const tsr_surface_grid *g, const tsr_surface_totals *totals)
 {
+    TSR_TRY(tsr_surface_check_samples(g, totals->not_a_number));
     if (totals->torn) TSR_FAIL(TSR_ERROR_STATE, "surface: a sign change of the tile list lies beside a tile that is not stored");
     if (totals->vertices + g->base > UINT32_MAX)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "surface: %llu vertices, expected at most 4294967295 (indices are 32 bits): extract parts",

@@ -22,6 +22,8 @@ struct tsr_surface_workspace {
  * workspace (count 1) memory and mesh are the workspace's. */
 tsr_status tsr_surface_run(tsr_context *context, tsr_surface_grid *grids, int32_t count, int64_t extra, tsr_space space,
                            tsr_surface_workspace *workspace, tsr_mesh **meshes, tsr_surface_report *reports);
+/* options->nan. */
+tsr_status tsr_surface_check_samples(const tsr_surface_grid *grid, uint64_t not_a_number);
 /* The extents of a volume with the pad set; checks them. `data` NULL so far. */
 tsr_status tsr_surface_lay(tsr_surface_grid *grid, tsr_size3 size);
 /* Grids of a volume for these isovalues, but for their working memory; reports NULL or [count], their cells. */

@@ -2,6 +2,7 @@
 #include "surface/gather_cpu.h"
 #include "surface/surface_isa.h"
 #include "surface/surface_ops.h"
+#include "surface/tetrahedra_cpu.h"
 #include "surface/vertex_store.h"
 
 struct work {
@@ -298,4 +299,6 @@ const tsr_surface_ops tsr_surface_cpu = { .count = cpu_count,
                                           .sides = cpu_sides,
                                           .gather_count = cpu_gather_count,
                                           .gather_listed = cpu_gather_listed,
-                                          .gather_write = cpu_gather_write };
+                                          .gather_write = cpu_gather_write,
+                                          .tetra_count = cpu_tetra_count,
+                                          .tetra_write = cpu_tetra_write };

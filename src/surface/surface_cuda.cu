@@ -405,6 +405,7 @@ static tsr_status cuda_unindex(tsr_queue *queue, const tsr_surface_output *from,
 }
 
 #include "surface/gather_cuda.h"
+#include "surface/tetrahedra_cuda.h"
 #include "surface/tracker_cuda.h"
 
 /* ---- the order of a view --------------------------------------------------------------------------------------------------------------------- */
@@ -440,6 +441,7 @@ static tsr_status cuda_sides(tsr_queue *queue, const tsr_surface_grid *grid)
     return TSR_OK;
 }
 
-extern "C" const tsr_surface_ops tsr_surface_cuda = { cuda_count,     cuda_totals, cuda_extract,      cuda_emit,          nullptr,
-                                                      cuda_unindex,   cuda_look,   cuda_count_some,   cuda_emit_some,     cuda_view_keys,
-                                                      cuda_view_move, cuda_sides,  cuda_gather_count, cuda_gather_listed, cuda_gather_write };
+extern "C" const tsr_surface_ops tsr_surface_cuda = { cuda_count,       cuda_totals,     cuda_extract,      cuda_emit,          nullptr,
+                                                      cuda_unindex,     cuda_look,       cuda_count_some,   cuda_emit_some,     cuda_view_keys,
+                                                      cuda_view_move,   cuda_sides,      cuda_gather_count, cuda_gather_listed, cuda_gather_write,
+                                                      cuda_tetra_count, cuda_tetra_write };

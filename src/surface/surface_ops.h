@@ -4,6 +4,7 @@
 
 #include "surface/cells.h"
 #include "surface/gather.h"
+#include "surface/tetrahedra.h"
 #include "surface/tracker_math.h"
 #include "surface/view_order.h"
 #include "device/backend.h"
@@ -37,6 +38,9 @@ typedef struct tsr_surface_ops {
     tsr_status (*gather_count)(tsr_queue *queue, const tsr_gather_job *job);
     tsr_status (*gather_listed)(tsr_queue *queue, const tsr_gather_job *job);
     tsr_status (*gather_write)(tsr_queue *queue, const tsr_gather_job *job);
+    /* Unstructured grids: cut edges, triangles of the tetrahedra and points that are NaN (added up); vertices and triangles. */
+    tsr_status (*tetra_count)(tsr_queue *queue, const tsr_tetra_job *job);
+    tsr_status (*tetra_write)(tsr_queue *queue, const tsr_tetra_job *job);
 } tsr_surface_ops;
 
 #endif

@@ -108,6 +108,7 @@ tsr_status tsr_surface_extract_source(tsr_context *context, const tsr_surface_so
             char *fresh = host + (have - kept) * plane;
             TSR_TRY_GOTO(from.planes(from.user, have, to, fresh), done);
             made.not_a_number += not_a_number(from.dtype, fresh, (to - have) * from.size.x * from.size.y);
+            TSR_TRY_GOTO(tsr_surface_check_samples(&g, (uint64_t)made.not_a_number), done);
             have = to;
         }
         if (device) TSR_TRY_GOTO(context->backend->upload(context->queue, device, host, (size_t)((have - kept) * plane)), done);

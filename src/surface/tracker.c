@@ -428,6 +428,8 @@ tsr_status tsr_surface_tracker_create(tsr_context *context, const tsr_surface_op
     *tracker = NULL;
     if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "context is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
+    if (own.nan == TSR_SURFACE_NAN_FAIL)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "surface: nan is fail, a surface that follows its list does not look for such samples: extract the list");
     TSR_TRY(tsr_host_allocate(NULL, sizeof **tracker, (void **)tracker));
     own.struct_size = sizeof own;
     **tracker = (tsr_surface_tracker){ .context = context, .options = own };

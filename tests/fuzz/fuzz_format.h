@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "grid/unstructured.h"
 #include "io/extras.h"
 #include "io/format.h"
 
@@ -100,6 +101,18 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
             fuzz_check(!points, "a failed read left points\n");
         }
         tsr_points_destroy(&points);
+    } else if (status == TSR_OK && format->kind == TSR_FILE_UNSTRUCTURED) {
+        tsr_unstructured *grid = NULL;
+        tsr_unstructured_info info;
+        status = format->read_unstructured(input, &options, NULL, &grid);
+        fuzz_check((status == TSR_OK) == (grid != NULL), "a failed read left a grid\n");
+        if (status == TSR_OK) {
+            fuzz_check(tsr_unstructured_describe(grid, &info) == TSR_OK, "describe\n");
+            for (int64_t k = 0; k < 4 * info.tetrahedra; k++) fuzz_check(grid->corners[k] < info.points, "a corner that is no point\n");
+            for (int64_t k = 0; k < 6 * info.tetrahedra; k++) fuzz_check(grid->edges_of[k] < info.edges, "an edge that is none\n");
+            fuzz_touch(grid->values, (size_t)info.points * sizeof *grid->values);
+        }
+        tsr_unstructured_destroy(&grid);
     } else if (status == TSR_OK) {
         tsr_image image = { 0 };
         status = format->read_image(input, &options, &image);

@@ -341,6 +341,48 @@ static int stop_at(void *user, double fraction, const char *stage)
     return fraction >= *(const double *)user;
 }
 
+static int stop_past(void *user, double fraction, const char *stage)
+{
+    double *at = (double *)user;
+    (void)stage;
+    if (fraction < at[0]) return 0;
+    at[1] = fraction;
+    return 1;
+}
+
+static int exists(const char *name) { return access(path_of(name), F_OK) == 0; }
+
+/* Writers stop at the first call and in between; nothing is there then, or what was there before. */
+static void cancelled_writing(void **state)
+{
+    (void)state;
+    static const struct { const char *name; int ascii; } files[] = { { "w.ply", 0 }, { "w.ply", 1 }, { "w.obj", 0 }, { "w.stl", 0 }, { "w.stl", 1 },
+                                                                     { "w.off", 0 } };
+    tsr_mesh *mesh;
+    require_ok(tsr_mesh_create(NULL, 70000, 200000, 1, &mesh));
+    memset(tsr_mesh_vertices(mesh), 0, 70000 * 12);
+    memset(tsr_mesh_normals(mesh), 0, 70000 * 12);
+    for (uint32_t i = 0; i < 600000; i++) tsr_mesh_triangles(mesh)[i] = i % 70000;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        for (int late = 0; late < 2; late++) {
+            double at[2] = { late ? 0.4 : 0, -1 };
+            tsr_write_options write = TSR_WRITE_OPTIONS;
+            write.ascii = files[i].ascii;
+            write.progress = (tsr_progress){ stop_past, at };
+            unlink(path_of(files[i].name));
+            require_error(tsr_mesh_write(mesh, path_of(files[i].name), &write), TSR_ERROR_CANCELLED, "cancelled");
+            assert_true(late ? at[1] >= 0.4 && at[1] < 1 : at[1] == 0);
+            assert_false(exists(files[i].name));
+            text_file(files[i].name, "kept");
+            write.overwrite = 1;
+            require_error(tsr_mesh_write(mesh, path_of(files[i].name), &write), TSR_ERROR_CANCELLED, "cancelled");
+            struct stat found;
+            assert_int_equal(stat(path_of(files[i].name), &found), 0);
+            assert_int_equal(found.st_size, 4);
+        }
+    tsr_mesh_destroy(&mesh);
+}
+
 static void cancelled(void **state)
 {
     (void)state;
@@ -430,7 +472,7 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(round_trips), cmocka_unit_test(empty_meshes), cmocka_unit_test(ply_skips_and_reorders),
                                         cmocka_unit_test(ply_refuses), cmocka_unit_test(obj_forms),    cmocka_unit_test(obj_refuses),
                                         cmocka_unit_test(stl_welds),   cmocka_unit_test(off_variants), cmocka_unit_test(off_refuses),
-                                        cmocka_unit_test(recognises),  cmocka_unit_test(limits_and_targets), cmocka_unit_test(cancelled),
+                                        cmocka_unit_test(recognises),  cmocka_unit_test(limits_and_targets), cmocka_unit_test(cancelled),  cmocka_unit_test(cancelled_writing),
                                         cmocka_unit_test(numbers),     cmocka_unit_test(printed_numbers) };
     return cmocka_run_group_tests_name("meshes", tests, make_folder, remove_folder);
 }

@@ -72,7 +72,8 @@ static int64_t shape(int which, int64_t i, int64_t j, int64_t k, int64_t n)
 static void golden_counts(void **state)
 {
     (void)state;
-    static const int64_t golden[3][3][3] = { /* inside samples, vertices, triangles */
+    static const int64_t golden[3][3][3] = {
+        /* inside samples, vertices, triangles */
         { { 6704, 2592, 5180 }, { 55192, 10536, 21068 }, { 452112, 42720, 85436 } },
         { { 2816, 2088, 4176 }, { 23360, 8536, 17072 }, { 190032, 34720, 69440 } },
         { { 4208, 2364, 4520 }, { 34012, 9540, 18680 }, { 272516, 38364, 75944 } },
@@ -109,7 +110,11 @@ static void golden_counts(void **state)
 
 /* ---- an independent marching cubes, one cell and one edge at a time -------------------------------------------------------------------- */
 
-typedef struct reference { float *vertices; uint32_t *triangles; int64_t vertex_count, triangle_count; } reference;
+typedef struct reference {
+    float *vertices;
+    uint32_t *triangles;
+    int64_t vertex_count, triangle_count;
+} reference;
 
 /* f: float64 values with NaN outside; the grid starts at index -pad. */
 static reference reference_mesh(const double *f, tsr_size3 n, int pad, double iso, int below, const tsr_geometry *geometry)
@@ -410,6 +415,75 @@ static void special_volumes(void **state)
     tsr_mesh_destroy(&mesh);
 }
 
+/* Every way to a surface refuses NaN samples if asked, counts them, and can be used again. */
+static tsr_status plane_of(void *user, int64_t begin, int64_t end, void *samples)
+{
+    memcpy(samples, (const float *)user + 25 * begin, (size_t)(25 * (end - begin)) * sizeof(float));
+    return TSR_OK;
+}
+static void not_a_number_fails(void **state)
+{
+    (void)state;
+    const tsr_size3 n = { 5, 5, 5 };
+    float f[125];
+    tsr_context *context = test_context();
+    tsr_surface_options options = TSR_SURFACE_OPTIONS;
+    tsr_surface_source source = TSR_SURFACE_SOURCE;
+    tsr_surface_workspace *workspace;
+    tsr_surface_tracker *tracker;
+    tsr_volume *host, *volume;
+    tsr_mesh *mesh, *several[2];
+    const tsr_mesh *kept;
+    for (int v = 0; v < 125; v++) f[v] = (float)(v / 25);
+    options.isovalue = 1.5;
+    options.nan = TSR_SURFACE_NAN_FAIL;
+    source.size = n;
+    source.dtype = TSR_F32;
+    source.planes = plane_of;
+    source.user = f;
+    require_ok(tsr_surface_workspace_create(context, &workspace));
+    for (int turn = 0; turn < 4; turn++) { /* without, with, without; infinities have a side */
+        const double values[2] = { 1.5, 2.5 };
+        f[61] = turn == 1 ? NAN : turn == 3 ? INFINITY : 2;
+        f[124] = turn == 1 ? NAN : turn == 3 ? -INFINITY : 4;
+        require_ok(tsr_volume_create(NULL, TSR_F32, n, NULL, &host));
+        memcpy(tsr_volume_data(host), f, sizeof f);
+        require_ok(tsr_volume_copy(host, context, &volume));
+        if (turn == 1) {
+            static const char message[] = "2 samples are not a number, expected none";
+            require_error(tsr_surface_extract(context, volume, &options, &mesh, NULL), TSR_ERROR_STATE, message);
+            assert_null(mesh);
+            require_error(tsr_surface_extract_several(context, volume, &options, values, 2, several, NULL), TSR_ERROR_STATE, message);
+            assert_true(!several[0] && !several[1]);
+            require_error(tsr_surface_extract_again(workspace, volume, &options, &kept, NULL), TSR_ERROR_STATE, message);
+            assert_null(kept);
+            require_error(tsr_surface_extract_triangles(context, volume, &options, TSR_SURFACE_GATHER_CELL, &mesh, NULL), TSR_ERROR_STATE, message);
+            assert_null(mesh);
+            require_error(tsr_surface_extract_source(context, &source, &options, 3, &mesh, NULL), TSR_ERROR_STATE, "a number, expected none");
+            assert_null(mesh);
+        } else {
+            require_ok(tsr_surface_extract(context, volume, &options, &mesh, NULL));
+            assert_int_equal(tsr_mesh_triangle_count(mesh), turn == 3 ? tsr_mesh_triangle_count(mesh) : 32);
+            tsr_mesh_destroy(&mesh);
+            require_ok(tsr_surface_extract_several(context, volume, &options, values, 2, several, NULL));
+            for (int k = 0; k < 2; k++) tsr_mesh_destroy(&several[k]);
+            require_ok(tsr_surface_extract_again(workspace, volume, &options, &kept, NULL));
+            require_ok(tsr_surface_extract_triangles(context, volume, &options, TSR_SURFACE_GATHER_CELL, &mesh, NULL));
+            tsr_mesh_destroy(&mesh);
+            require_ok(tsr_surface_extract_source(context, &source, &options, 3, &mesh, NULL));
+            tsr_mesh_destroy(&mesh);
+        }
+        tsr_volume_destroy(&volume);
+        tsr_volume_destroy(&host);
+    }
+    require_error(tsr_surface_tracker_create(context, &options, &tracker), TSR_ERROR_UNSUPPORTED, "nan is fail");
+    options.nan = (tsr_surface_nan)2;
+    source.dtype = TSR_F32;
+    require_error(tsr_surface_extract_source(context, &source, &options, 3, &mesh, NULL), TSR_ERROR_ARGUMENT, "nan is 2");
+    tsr_surface_workspace_destroy(&workspace);
+    tsr_context_destroy(&context);
+}
+
 /* Data moved by whole cells give the mesh moved by whole cells. */
 static void translation(void **state)
 {
@@ -512,10 +586,10 @@ static void wrong_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_counts),   cmocka_unit_test(noise_equals_reference), cmocka_unit_test(every_type),
-        cmocka_unit_test(scaled_values),   cmocka_unit_test(area_and_volume),        cmocka_unit_test(normals_of_sphere),
-        cmocka_unit_test(checkerboard),    cmocka_unit_test(special_volumes),        cmocka_unit_test(translation),
-        cmocka_unit_test(same_everywhere), cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(golden_counts),      cmocka_unit_test(noise_equals_reference), cmocka_unit_test(every_type),
+        cmocka_unit_test(scaled_values),      cmocka_unit_test(area_and_volume),        cmocka_unit_test(normals_of_sphere),
+        cmocka_unit_test(checkerboard),       cmocka_unit_test(special_volumes),        cmocka_unit_test(translation),
+        cmocka_unit_test(not_a_number_fails), cmocka_unit_test(same_everywhere),        cmocka_unit_test(wrong_arguments),
     };
     return cmocka_run_group_tests_name("surface", tests, NULL, NULL);
 }

@@ -302,7 +302,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (kind == TSR_FILE_MESH && output_is_points(&c)) kind = TSR_FILE_POINTS; /* its vertices */
     const int from_field = kind == TSR_FILE_VOLUME || kind == TSR_FILE_TILES;
     const tsr_file_kind written = !from_field ? kind : cli_names_tiles(c.output, c.write.format) ? TSR_FILE_TILES : TSR_FILE_VOLUME;
-    if (kind != TSR_FILE_IMAGE) code = cli_check_write(cli, c.output, written, c.write.format);
+    if (kind != TSR_FILE_IMAGE && kind != TSR_FILE_UNSTRUCTURED) code = cli_check_write(cli, c.output, written, c.write.format);
     if (code) return code;
     const char *idle = c.unbounded ? "--unbounded" : c.tiles.band > 0 ? "--band" : index ? "--index paged" : NULL;
     if (idle && (kind != TSR_FILE_VOLUME || written != TSR_FILE_TILES))
@@ -313,7 +313,8 @@ static int run(cli_call *cli, int argc, char **argv)
     case TSR_FILE_MESH: return convert_mesh(&c);
     case TSR_FILE_TILES: return convert_tiles(&c);
     case TSR_FILE_POINTS: return convert_points(&c);
-    default: return cli_error(cli, CLI_FAILED, "%s: expected a volume, a mesh, a tile list or points, this is an image", cli->input[0]);
+    default: return cli_error(cli, CLI_FAILED, "%s: expected a volume, a mesh, a tile list or points, this is %s", cli->input[0],
+                               kind == TSR_FILE_UNSTRUCTURED ? "an unstructured grid" : "an image");
     }
 }
 

@@ -210,6 +210,38 @@ static int mesh_info(struct info *info, const char *path, const char *format)
     return code;
 }
 
+static int unstructured_info(struct info *info, const char *path, const char *format)
+{
+    tsr_unstructured *grid = NULL;
+    tsr_unstructured_info i;
+    tsr_status status = tsr_unstructured_read(path, &info->read, NULL, &grid);
+    if (status == TSR_OK) status = tsr_unstructured_describe(grid, &i);
+    tsr_unstructured_destroy(&grid);
+    if (status != TSR_OK) return cli_status(info->cli, status, path);
+    if (info->cli->globals.json) {
+        json_open(NULL, '{');
+        json_text("file", path);
+        json_text("kind", "unstructured");
+        json_text("format", format);
+        json_int("points", i.points);
+        json_int("cells", i.cells);
+        json_int("passed_over", i.passed_over);
+        json_int("turned", i.turned);
+        json_int("tetrahedra", i.tetrahedra);
+        json_int("edges", i.edges);
+        json_text("space", space_name(i.space));
+        json_close('}');
+    } else {
+        printf("%s: unstructured grid (%s)\n", path, format);
+        printf("  size         %lld points, %lld cells", (long long)i.points, (long long)i.cells);
+        if (i.passed_over) printf(", %lld cells without volume", (long long)i.passed_over);
+        if (i.turned) printf(", %lld turned over", (long long)i.turned);
+        printf("\n  taken apart  %lld tetrahedra, %lld edges\n", (long long)i.tetrahedra, (long long)i.edges);
+        printf("  space        %s\n", space_name(i.space));
+    }
+    return CLI_OK;
+}
+
 static int points_info(struct info *info, const char *path, const char *format)
 {
     int code = CLI_OK;
@@ -481,6 +513,7 @@ static int file_info(struct info *info, const char *path)
     case TSR_FILE_MESH: return mesh_info(info, path, format);
     case TSR_FILE_IMAGE: return image_info(info, path, format);
     case TSR_FILE_POINTS: return points_info(info, path, format);
+    case TSR_FILE_UNSTRUCTURED: return unstructured_info(info, path, format);
     default: return volume_info(info, path, format);
     }
 }

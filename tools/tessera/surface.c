@@ -10,9 +10,9 @@ struct surface {
     tsr_write_options write;
     tsr_surface_options options;
     cli_reals isovalues; /* at least one once the volume is known */
-    int64_t planes;
+    int64_t planes, chunk;
     int unindexed, gather, gather_given;
-    const char *output;
+    const char *output, *values;
     int inside_given, direction_given, eye_given;
     tsr_surface_view view;
     tsr_geometry geometry; /* of the input */
@@ -79,6 +79,38 @@ static tsr_status extract_slabs(struct surface *s, tsr_context *context, tsr_vol
     return TSR_OK;
 }
 
+/* Triangles in chunks: to the host as they come, so that the device never holds all of them. */
+struct collected {
+    tsr_mesh *mesh;
+    tsr_status status;
+};
+static tsr_status collect(void *user, const tsr_mesh *chunk, int64_t first, int64_t total)
+{
+    struct collected *c = (struct collected *)user;
+    tsr_mesh *part = NULL;
+    const int normals = tsr_mesh_normals_const(chunk) != NULL;
+    const size_t count = (size_t)tsr_mesh_triangle_count(chunk);
+    tsr_status status = c->mesh ? TSR_OK : tsr_mesh_create(NULL, 3 * total, total, normals, &c->mesh);
+    if (status == TSR_OK) status = tsr_mesh_copy(chunk, NULL, &part);
+    if (status == TSR_OK) {
+        tsr_mesh_set_space(c->mesh, tsr_mesh_space(chunk));
+        memcpy(tsr_mesh_vertices(c->mesh) + 9 * first, tsr_mesh_vertices(part), count * 9 * sizeof(float));
+        if (normals) memcpy(tsr_mesh_normals(c->mesh) + 9 * first, tsr_mesh_normals(part), count * 9 * sizeof(float));
+        for (size_t k = 0; k < 3 * count; k++) tsr_mesh_triangles(c->mesh)[3 * first + (int64_t)k] = (uint32_t)(3 * first + (int64_t)k);
+    }
+    tsr_mesh_destroy(&part);
+    return status;
+}
+static tsr_status extract_chunks(struct surface *s, tsr_context *context, const tsr_volume *volume, int k)
+{
+    struct collected c = { NULL, TSR_OK };
+    tsr_status status = tsr_surface_expand(context, volume, &s->options, (tsr_surface_gather)s->gather, s->chunk, collect, &c, &s->report[k]);
+    if (status == TSR_OK && !c.mesh) status = tsr_mesh_create(NULL, 0, 0, 0, &c.mesh);
+    if (status != TSR_OK) tsr_mesh_destroy(&c.mesh);
+    s->mesh[k] = c.mesh;
+    return status;
+}
+
 static void defaults(struct surface *s, const tsr_volume *volume)
 {
     int below;
@@ -98,7 +130,9 @@ static tsr_status extract(struct surface *s, tsr_context *context, tsr_volume **
     if (status == TSR_OK && s->gather_given)
         for (int k = 0; k < s->isovalues.count && status == TSR_OK; k++) {
             s->options.isovalue = s->isovalues.item[k];
-            status = tsr_surface_extract_triangles(context, *volume, &s->options, (tsr_surface_gather)s->gather, &s->mesh[k], &s->report[k]);
+            status = s->chunk
+                         ? extract_chunks(s, context, *volume, k)
+                         : tsr_surface_extract_triangles(context, *volume, &s->options, (tsr_surface_gather)s->gather, &s->mesh[k], &s->report[k]);
         }
     else if (status == TSR_OK)
         status = s->planes ? extract_slabs(s, context, *volume)
@@ -123,6 +157,23 @@ static tsr_status extract_tiles(struct surface *s, tsr_context *context, const t
     return status;
 }
 
+/* Marching tetrahedra in an unstructured grid. */
+static tsr_status extract_unstructured(struct surface *s, tsr_context *context, const tsr_unstructured *read)
+{
+    tsr_unstructured *grid = NULL;
+    tsr_status status = tsr_unstructured_copy(read, context, &grid);
+    if (!s->isovalues.count) s->isovalues.count = 1;
+    s->geometry = tsr_geometry_make((tsr_vec3){ 1, 1, 1 }, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
+    double start = cli_seconds();
+    for (int k = 0; k < s->isovalues.count && status == TSR_OK; k++) {
+        s->options.isovalue = s->isovalues.item[k];
+        status = tsr_surface_extract_unstructured(context, grid, &s->options, &s->mesh[k], &s->report[k]);
+    }
+    s->seconds = cli_seconds() - start;
+    tsr_unstructured_destroy(&grid);
+    return status;
+}
+
 /* To the host, in the order of a view and without an index if asked. */
 static tsr_status bring(struct surface *s, tsr_context *context, int k)
 {
@@ -130,7 +181,7 @@ static tsr_status bring(struct surface *s, tsr_context *context, int k)
     tsr_status status = TSR_OK;
     s->mesh[k] = NULL;
     const int ordered = s->direction_given || s->eye_given;
-    if ((s->unindexed || ordered) && s->planes) { /* made on the host */
+    if ((s->planes && (s->unindexed || ordered)) || (s->chunk && ordered)) { /* made on the host */
         status = tsr_mesh_copy(made, context, &soup);
         tsr_mesh_destroy(&made);
         made = soup;
@@ -185,8 +236,22 @@ static int surface(struct surface *s)
     const char *format;
     tsr_volume *volume = NULL;
     tsr_tiles *tiles = NULL;
+    tsr_unstructured *grid = NULL;
     code = cli_recognise(s->cli, s->cli->input[0], &s->read, &kind, &format);
-    if (!code && kind == TSR_FILE_TILES) {
+    if (!code && s->values && kind != TSR_FILE_UNSTRUCTURED) code = cli_usage(s->cli, "--values: '%s' is no unstructured grid", s->cli->input[0]);
+    if (!code && kind == TSR_FILE_UNSTRUCTURED) {
+        if (s->planes || s->gather_given || s->direction_given || s->eye_given)
+            code = cli_usage(s->cli, "--%s: '%s' is an unstructured grid, expected a volume",
+                             s->planes         ? "planes"
+                             : s->gather_given ? "gather"
+                             : s->eye_given    ? "eye"
+                                               : "direction",
+                             s->cli->input[0]);
+        else {
+            status = tsr_unstructured_read(s->cli->input[0], &s->read, s->values, &grid);
+            if (status == TSR_OK) status = extract_unstructured(s, context, grid);
+        }
+    } else if (!code && kind == TSR_FILE_TILES) {
         tsr_tiles_read_options read = TSR_TILES_READ_OPTIONS;
         read.memory_limit = s->read.memory_limit;
         if (s->planes || s->gather_given)
@@ -208,6 +273,7 @@ static int surface(struct surface *s)
     for (int k = 0; k < s->isovalues.count && !code; k++) code = write(s, k);
     if (s->isovalues.count > 1 && s->cli->globals.json && !code) json_close(']');
     for (int k = 0; k < s->isovalues.count; k++) tsr_mesh_destroy(&s->mesh[k]);
+    tsr_unstructured_destroy(&grid);
     tsr_tiles_destroy(&tiles);
     tsr_volume_destroy(&volume);
     tsr_context_destroy(&context);
@@ -217,7 +283,7 @@ static int surface(struct surface *s)
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct surface s = { .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .options = TSR_SURFACE_OPTIONS, .view = TSR_SURFACE_VIEW };
-    int inside = 0, normals = 0, ambiguity = 0;
+    int inside = 0, normals = 0, ambiguity = 0, nan = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(s.output),
         { .name = "isovalue",
@@ -246,6 +312,17 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "which corners of an ambiguous face are separated; decide: by the value at the saddle of the face",
           .choices = "inside outside decide" },
         { .name = "midpoints", .type = CLI_FLAG, .value = &s.options.midpoints, .help = "vertices in the middle of the cut edges" },
+        { .name = "nan",
+          .type = CLI_CHOICE,
+          .value = &nan,
+          .argument = "WAY",
+          .help = "samples that are not a number: they lie outside and are counted, or the surface fails",
+          .choices = "outside fail" },
+        { .name = "values",
+          .type = CLI_TEXT,
+          .value = &s.values,
+          .argument = "NAME",
+          .help = "of an unstructured grid: the array of point data (default: the first)" },
         { .name = "unindexed", .type = CLI_FLAG, .value = &s.unindexed, .help = "three vertices of its own for every triangle" },
         { .name = "gather",
           .type = CLI_CHOICE,
@@ -256,6 +333,13 @@ static int run(cli_call *cli, int argc, char **argv)
                   "scatter: the same triangles",
           .choices = "vertex triangle cell tile scatter",
           .given = &s.gather_given },
+        { .name = "chunk",
+          .type = CLI_COUNT,
+          .value = &s.chunk,
+          .argument = "N",
+          .lower = 1,
+          .upper = 1e9,
+          .help = "of --gather vertex, triangle or tile: N triangles at a time, expanded as they are taken; the device never holds more" },
         { .name = "direction",
           .type = CLI_VEC3,
           .value = &s.view.direction,
@@ -291,6 +375,8 @@ static int run(cli_call *cli, int argc, char **argv)
     if (s.direction_given && s.view.direction.x == 0 && s.view.direction.y == 0 && s.view.direction.z == 0)
         return cli_usage(cli, "--direction: 0,0,0 given, expected a direction");
     if (s.gather_given && !s.unindexed) return cli_usage(cli, "--gather: needs --unindexed");
+    if (s.chunk && (!s.gather_given || s.gather == TSR_SURFACE_GATHER_CELL || s.gather == TSR_SURFACE_SCATTER))
+        return cli_usage(cli, "--chunk: needs --gather vertex, triangle or tile");
     if (s.gather_given && s.planes) return cli_usage(cli, "--gather: given beside --planes, expected one of them");
     s.view.perspective = s.eye_given;
     code = cli_check_write(cli, s.output, TSR_FILE_MESH, s.write.format);
@@ -308,10 +394,12 @@ static int run(cli_call *cli, int argc, char **argv)
     s.options.inside = (tsr_surface_inside)inside;
     s.options.normals = (tsr_surface_normals)normals;
     s.options.ambiguity = (tsr_surface_ambiguity)ambiguity;
+    s.options.nan = (tsr_surface_nan)nan;
     s.write.overwrite = cli->globals.force;
     s.write.progress = cli_progress(cli);
     return surface(&s);
 }
 
-const cli_verb verb_surface = { "surface", "[options] VOLUME|TILES -o MESH", "Extract the surface of a volume, level set or mask as a triangle mesh",
+const cli_verb verb_surface = { "surface", "[options] VOLUME|TILES|GRID -o MESH",
+                                "Extract the surface of a volume, level set, mask or unstructured grid as a triangle mesh",
                                 "  tessera make torus -o torus.nii.gz\n  tessera surface torus.nii.gz -o torus.ply\n", run };
