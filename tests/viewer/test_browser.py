@@ -187,8 +187,8 @@ def total_speed(browser, spheres, reach):
         browser.until(f"return tessera.bench.state.views.speed.speed === '{what}' && tessera.windows.speed.frame.viewInput >= tessera.link.lastInput"
                       " && !tessera.windows.speed.frame.draft", 20, f"the {what} speed in full")
 
-    browser.script("tessera.sliders.alpha.set(0.1, true)")
-    browser.until("return tessera.bench.state.alpha === 0.1", 10, "alpha")
+    browser.script("tessera.sliders.alpha.set(0.3, true)")
+    browser.until("return tessera.bench.state.alpha === 0.3", 10, "alpha")
     choose("data")
     browser.script("const c = tessera.windows.speed.canvas; window.dataSpeed = c.getContext('2d').getImageData(0, 0, c.width, c.height).data")
     choose("total")
