@@ -570,7 +570,6 @@ tsr_status tsr_segmentation_speed(tsr_segmentation *s, tsr_volume **speed)
     return TSR_OK;
 }
 
-
 static tsr_status speed_of_box(tsr_segmentation *s, tsr_size3 begin, tsr_size3 end, const tsr_levelset_params *params, tsr_volume **speed)
 {
     tsr_status status;
@@ -597,7 +596,8 @@ static tsr_status speed_of_box(tsr_segmentation *s, tsr_size3 begin, tsr_size3 e
     (*speed)->geometry = geometry;
     (*speed)->slope = 1;
     (*speed)->intercept = 0;
-    TSR_TRY_GOTO(s->context->backend->levelset->dense_speed(s->context->queue, &terms, &s->tiles->pool, params, low, size, (float *)(*speed)->data), fail);
+    TSR_TRY_GOTO(s->context->backend->levelset->dense_speed(s->context->queue, &terms, &s->tiles->pool, params, low, size, (float *)(*speed)->data),
+                 fail);
     return TSR_OK;
 fail:
     tsr_volume_destroy(speed);

@@ -24,7 +24,8 @@ TSR_HD void tsr_voxel_cube(const tsr_tile_finder *f, const uint32_t *row, int32_
 
 /* F at voxel (x, y, z) of the tile `id`: the data speed alone where no tile is stored, and where phi is cut off at the band's width nearby: there its
  * curvature is that of the cut. */
-TSR_HD float tsr_total_speed_at(const tsr_speed *s, const tsr_tile_finder *f, const tsr_levelset_params *k, uint32_t id, int32_t x, int32_t y, int32_t z)
+TSR_HD float tsr_total_speed_at(const tsr_speed *s, const tsr_tile_finder *f, const tsr_levelset_params *k, uint32_t id, int32_t x, int32_t y,
+                                int32_t z)
 {
     const float speed = tsr_speed_at(s, x, y, z);
     float cube[27];

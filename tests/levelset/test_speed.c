@@ -74,7 +74,8 @@ static void formula(void **unused)
         tsr_segmentation *s = ball(context, image, 0.6, c == 1 ? 4 : 8, 7);
         if (c == 2) require_ok(tsr_segmentation_sphere(s, (tsr_vec3){ 1, 2, 25 }, 5, 0));
         if (c == 3) require_ok(tsr_segmentation_step(s, 9, NULL, NULL));
-        tsr_volume *field = host_field(s), *data = speed_on_host(s, (tsr_size3){ 0, 0, 0 }, extent, 0), *total = speed_on_host(s, (tsr_size3){ 0, 0, 0 }, extent, 1);
+        tsr_volume *field = host_field(s), *data = speed_on_host(s, (tsr_size3){ 0, 0, 0 }, extent, 0),
+                   *total = speed_on_host(s, (tsr_size3){ 0, 0, 0 }, extent, 1);
         const float *d = (const float *)tsr_volume_data_const(data), *t = (const float *)tsr_volume_data_const(total);
         int64_t curved = 0;
         for (int64_t i = 0; i < tsr_volume_count(field); i++) {
@@ -86,7 +87,8 @@ static void formula(void **unused)
                 assert_true(t[i] == d[i]);
                 continue;
             }
-            if (fabs((double)t[i] - ((double)d[i] - 0.4 * k)) > 2e-4) fail_msg("case %d voxel %lld: %g, expected %g - 0.4 %g", c, (long long)i, (double)t[i], (double)d[i], k);
+            if (fabs((double)t[i] - ((double)d[i] - 0.4 * k)) > 2e-4)
+                fail_msg("case %d voxel %lld: %g, expected %g - 0.4 %g", c, (long long)i, (double)t[i], (double)d[i], k);
             curved += fabs(k) > 0.05;
         }
         assert_true(curved > 300);
@@ -176,6 +178,7 @@ static void same_bits(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(formula), cmocka_unit_test(sphere_shrinks), cmocka_unit_test(boxes), cmocka_unit_test(same_bits) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(formula), cmocka_unit_test(sphere_shrinks), cmocka_unit_test(boxes),
+                                        cmocka_unit_test(same_bits) };
     return cmocka_run_group_tests_name("speed", tests, NULL, NULL);
 }

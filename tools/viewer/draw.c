@@ -7,7 +7,7 @@
 
 #include "picture.h"
 
-static const double draft_step = 1.5;    /* of a ray, in voxels */
+static const double draft_step = 1.5;   /* of a ray, in voxels */
 static const double LEAST_TOTAL = 0.25; /* the total speed: curvature of usual radii must not saturate the palette where alpha is small */
 
 static void drop_mip(viewer_drawer *d)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { REACH = 4, LEAST_REACH = 1 }; /* slices to each side of the one shown whose speeds come with it; of those that the next steps make void */
-static const double rest = 0.4; /* seconds after the last change: then all speeds are made */
+static const double rest = 0.4;      /* seconds after the last change: then all speeds are made */
 
 /* The painter may be copying from the bridge. */
 static void enter_bridge(const struct solver *o)
