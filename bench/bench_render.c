@@ -86,6 +86,7 @@ static tsr_status converge(struct job *j, tsr_image *reference)
     const tsr_render_options kept = j->options;
     j->options.mode = TSR_RENDER_VOLUME;
     j->options.step = 0.2;
+    j->options.lookup = TSR_LOOKUP_NONE;
     j->options.jitter = 1;
     tsr_status status = tsr_render(j->scene, &j->camera, &j->options, j->picture);
     if (status == TSR_OK) status = tsr_picture_image(j->picture, 3, reference);
@@ -118,19 +119,23 @@ static int bars(bench *b)
         tsr_render_mode mode;
         double step;
         tsr_lookup lookup;
+        tsr_region region;
     } cases[] = {
-        { "first hit", TSR_RENDER_SURFACE, 0, TSR_LOOKUP_NONE },
-        { "volume rendering, step 0.5", TSR_RENDER_VOLUME, 0.5, TSR_LOOKUP_NONE },
-        { "volume rendering, step 1", TSR_RENDER_VOLUME, 1, TSR_LOOKUP_NONE },
-        { "volume rendering, step 1, pre-integrated", TSR_RENDER_VOLUME, 1, TSR_LOOKUP_PREINTEGRATED },
+        { "first hit", TSR_RENDER_SURFACE, 0, TSR_LOOKUP_NONE, TSR_REGION_ALL },
+        { "volume rendering, step 0.5", TSR_RENDER_VOLUME, 0.5, TSR_LOOKUP_NONE, TSR_REGION_ALL },
+        { "volume rendering, step 1", TSR_RENDER_VOLUME, 1, TSR_LOOKUP_NONE, TSR_REGION_ALL },
+        { "volume rendering, step 1, pre-integrated", TSR_RENDER_VOLUME, 1, TSR_LOOKUP_PREINTEGRATED, TSR_REGION_ALL },
+        { "volume rendering, step 1, table", TSR_RENDER_VOLUME, 1, TSR_LOOKUP_TABLE, TSR_REGION_ALL },
+        { "volume rendering, step 1, outside the surface", TSR_RENDER_VOLUME, 1, TSR_LOOKUP_NONE, TSR_REGION_OUTSIDE },
     };
+    enum { CASES_HERE = sizeof cases / sizeof *cases };
     const int64_t n = b->quick ? 64 : 256;
     const int32_t side = b->quick ? 128 : 1024;
     const int gpu = tsr_context_device(b->context).kind == TSR_DEVICE_CUDA;
     struct stage s;
     tsr_image reference = { 0 };
     int failed = stage_make(b->context, n, side, side, &s) != TSR_OK;
-    for (int i = 0; i < 4 && !failed; i++) {
+    for (int i = 0; i < CASES_HERE && !failed; i++) {
         char name[128];
         double psnr = 0;
         int length = snprintf(name, sizeof name, "%s, %lld^3, %d x %d", cases[i].name, (long long)n, side, side);
@@ -139,6 +144,8 @@ static int bars(bench *b)
         s.job.options.mode = cases[i].mode;
         s.job.options.step = cases[i].step;
         s.job.options.lookup = cases[i].lookup;
+        if (s.job.options.region != cases[i].region) tsr_image_destroy(&reference); /* of another picture */
+        s.job.options.region = cases[i].region;
         s.job.options.ambient_occlusion = -1;
         if (i > 0 && !reference.pixels) failed = converge(&s.job, &reference) != TSR_OK;
         if (i > 0 && !failed) failed = quality(&s.job, &reference, &psnr) != TSR_OK;
