@@ -259,4 +259,5 @@ static tsr_status cuda_clear(tsr_queue *queue, float *rgba, float *depth, int64_
 }
 
 extern "C" const tsr_render_ops tsr_render_cuda = { cuda_ranges, cuda_summarize, cuda_skips,  NULL,       cuda_tile_table,
-                                                    cuda_draw,   cuda_slice,     cuda_encode, cuda_clear, &tsr_records_cuda };
+                                                    cuda_draw,   cuda_slice,     cuda_encode, cuda_clear, &tsr_records_cuda,
+                                                    tsr_stack_cuda };
