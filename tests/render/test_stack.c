@@ -1,6 +1,7 @@
 /* Pictures from slices: those of rays through the whole volume, in every view; tile lists as the dense field; never more than a few slices at a time. */
 #include <math.h>
 
+#include "scenes.h"
 #include "support.h"
 #include "tessera/phantom.h"
 #include "tessera/render.h"
@@ -238,6 +239,66 @@ static void streamed(void **state)
     tsr_context_destroy(&context);
 }
 
+/* ---- integrals that are known ------------------------------------------------------------------------------------------------------------------- */
+
+static double distance_of(double x, double y, double z) { return sqrt(x * x + y * y + z * z); }
+static double along_ramp(double x, double y, double z)
+{
+    (void)x;
+    (void)z;
+    return 12 - y; /* 0 at the face that test_front sees, 24 at the back */
+}
+
+/* A ball of constant extinction: 1 - exp(-2 tau sqrt(R^2 - b^2)); emission that rises along the ray: its integral. By rays, and by slices. */
+static void integrals(void **state)
+{
+    (void)state;
+    enum { SIDE = 32 };
+    const double alpha = 0.004, radius = 8, tau = -log(1 - alpha);
+    tsr_context *context = test_context();
+    tsr_picture *picture;
+    require_ok(tsr_picture_create(context, SIDE, SIDE, &picture));
+    for (int c = 0; c < 4; c++) {
+        const int ramp = c / 2;
+        tsr_volume *volume = test_volume_of(context, 25, (tsr_vec3){ 1, 1, 1 }, ramp ? along_ramp : distance_of);
+        const tsr_camera camera = test_front(22);
+        tsr_render_options o = TSR_RENDER_OPTIONS;
+        tsr_transfer t = { .points = 2, .point = { { 0, (float)alpha, { 1, 1, 1 } }, { (float)radius, (float)alpha, { 1, 1, 1 } } } };
+        if (ramp) {
+            t.point[0].color = (tsr_color){ 0, 0, 0 };
+            t.point[1].value = 24;
+        } else {
+            t.points = 3;
+            t.point[2] = (struct tsr_transfer_point){ (float)radius + 1e-4f, 0, { 1, 1, 1 } };
+        }
+        o.mode = TSR_RENDER_VOLUME;
+        o.transfer = &t;
+        o.unshaded = o.transparent = 1;
+        tsr_scene *scene;
+        tsr_stack stack = TSR_STACK;
+        stack.volume = volume;
+        require_ok(tsr_scene_create(context, &scene));
+        require_ok(tsr_scene_set_volume(scene, volume));
+        if (c % 2) require_ok(tsr_render_stack(context, &stack, &camera, &o, picture));
+        else require_ok(tsr_render(scene, &camera, &o, picture));
+        float rgba[SIDE * SIDE * 4];
+        require_ok(tsr_picture_download(picture, rgba, NULL));
+        for (int i = 0; i < SIDE * SIDE; i++) {
+            const double x = (i % SIDE + 0.5 - SIDE / 2) * 22 / SIDE, y = (i / SIDE + 0.5 - SIDE / 2) * 22 / SIDE, b2 = x * x + y * y, l = 24;
+            const double ball = b2 < radius * radius ? 1 - exp(-2 * tau * sqrt(radius * radius - b2)) : 0,
+                         rise = (1 - exp(-tau * l) * (1 + tau * l)) / (tau * l), whole = 1 - exp(-tau * l);
+            const double got = (double)rgba[4 * i + (ramp ? 0 : 3)], wanted = ramp ? rise : ball;
+            if (fabs(got - wanted) > (ramp ? 2e-4 : b2 < 7 * 7 ? 2e-3 : 4e-3)) /* rays that graze see how cells round the ball */
+                fail_msg("case %d at %g, %g: %g, expected %g", c, x, y, got, wanted);
+            if (ramp) assert_true(fabs((double)rgba[4 * i + 3] - whole) < 1e-5);
+        }
+        tsr_scene_destroy(&scene);
+        tsr_volume_destroy(&volume);
+    }
+    tsr_picture_destroy(&picture);
+    tsr_context_destroy(&context);
+}
+
 /* Where another axis becomes the nearest one (at 40.6 degrees here) nothing jumps. */
 static void axes_change_without_a_jump(void **state)
 {
@@ -327,7 +388,9 @@ static void bad_input(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(pictures_of_rays), cmocka_unit_test(tiles_as_dense), cmocka_unit_test(streamed),
-                                        cmocka_unit_test(axes_change_without_a_jump), cmocka_unit_test(bad_input) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pictures_of_rays),           cmocka_unit_test(tiles_as_dense), cmocka_unit_test(streamed), cmocka_unit_test(integrals),
+        cmocka_unit_test(axes_change_without_a_jump), cmocka_unit_test(bad_input)
+    };
     return cmocka_run_group_tests_name("stack", tests, NULL, NULL);
 }
