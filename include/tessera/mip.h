@@ -92,7 +92,8 @@ typedef struct tsr_mip_info {
 TSR_API tsr_mip_info tsr_mip_describe(const tsr_mip *mip);
 
 /* A pyramid of the first `count` coefficients of the order (0 to all) on the same device, where memory or a file has no room for all: it draws what the
- * whole one draws with that many, and what it reconstructs lies nowhere above f_0. Nothing is measured in it. RETURNS NEW. Waits. */
+ * whole one draws with that many, and what it reconstructs lies nowhere above f_0. Nothing is measured in it. A refinement of `mip` begins anew
+ * afterwards. RETURNS NEW. Waits. */
 TSR_API tsr_status tsr_mip_keep(tsr_mip *mip, int64_t count, tsr_mip **kept) TSR_CHECKED;
 
 /* f_0, bit for bit. RETURNS NEW on the pyramid's device. */
