@@ -86,6 +86,7 @@ static tsr_status converge(struct job *j, tsr_image *reference)
     const tsr_render_options kept = j->options;
     j->options.mode = TSR_RENDER_VOLUME;
     j->options.step = 0.2;
+    j->options.lookup = TSR_LOOKUP_NONE;
     j->options.jitter = 1;
     tsr_status status = tsr_render(j->scene, &j->camera, &j->options, j->picture);
     if (status == TSR_OK) status = tsr_picture_image(j->picture, 3, reference);
@@ -118,19 +119,23 @@ static int bars(bench *b)
         tsr_render_mode mode;
         double step;
         tsr_lookup lookup;
+        tsr_region region;
     } cases[] = {
-        { "first hit", TSR_RENDER_SURFACE, 0, TSR_LOOKUP_NONE },
-        { "volume rendering, step 0.5", TSR_RENDER_VOLUME, 0.5, TSR_LOOKUP_NONE },
-        { "volume rendering, step 1", TSR_RENDER_VOLUME, 1, TSR_LOOKUP_NONE },
-        { "volume rendering, step 1, pre-integrated", TSR_RENDER_VOLUME, 1, TSR_LOOKUP_PREINTEGRATED },
+        { "first hit", TSR_RENDER_SURFACE, 0, TSR_LOOKUP_NONE, TSR_REGION_ALL },
+        { "volume rendering, step 0.5", TSR_RENDER_VOLUME, 0.5, TSR_LOOKUP_NONE, TSR_REGION_ALL },
+        { "volume rendering, step 1", TSR_RENDER_VOLUME, 1, TSR_LOOKUP_NONE, TSR_REGION_ALL },
+        { "volume rendering, step 1, pre-integrated", TSR_RENDER_VOLUME, 1, TSR_LOOKUP_PREINTEGRATED, TSR_REGION_ALL },
+        { "volume rendering, step 1, table", TSR_RENDER_VOLUME, 1, TSR_LOOKUP_TABLE, TSR_REGION_ALL },
+        { "volume rendering, step 1, outside the surface", TSR_RENDER_VOLUME, 1, TSR_LOOKUP_NONE, TSR_REGION_OUTSIDE },
     };
+    enum { CASES_HERE = sizeof cases / sizeof *cases };
     const int64_t n = b->quick ? 64 : 256;
     const int32_t side = b->quick ? 128 : 1024;
     const int gpu = tsr_context_device(b->context).kind == TSR_DEVICE_CUDA;
     struct stage s;
     tsr_image reference = { 0 };
     int failed = stage_make(b->context, n, side, side, &s) != TSR_OK;
-    for (int i = 0; i < 4 && !failed; i++) {
+    for (int i = 0; i < CASES_HERE && !failed; i++) {
         char name[128];
         double psnr = 0;
         int length = snprintf(name, sizeof name, "%s, %lld^3, %d x %d", cases[i].name, (long long)n, side, side);
@@ -139,6 +144,8 @@ static int bars(bench *b)
         s.job.options.mode = cases[i].mode;
         s.job.options.step = cases[i].step;
         s.job.options.lookup = cases[i].lookup;
+        if (s.job.options.region != cases[i].region) tsr_image_destroy(&reference); /* of another picture */
+        s.job.options.region = cases[i].region;
         s.job.options.ambient_occlusion = -1;
         if (i > 0 && !reference.pixels) failed = converge(&s.job, &reference) != TSR_OK;
         if (i > 0 && !failed) failed = quality(&s.job, &reference, &psnr) != TSR_OK;
@@ -266,6 +273,7 @@ static int with_vtk(bench *b)
 struct frame {
     struct stage *stage;
     tsr_segmentation *segmentation;
+    tsr_picture *picture;
     int steps;
 };
 static tsr_status solve_and_draw(void *user)
@@ -275,11 +283,11 @@ static tsr_status solve_and_draw(void *user)
     tsr_segment_report report;
     if (f->steps > 0) TSR_TRY(tsr_segmentation_step(f->segmentation, f->steps, NULL, &report));
     TSR_TRY(tsr_scene_set_surface_tiles(j->scene, tsr_segmentation_tiles(f->segmentation)));
-    TSR_TRY(tsr_render(j->scene, &j->camera, &j->options, j->picture));
+    TSR_TRY(tsr_render(j->scene, &j->camera, &j->options, f->picture));
     return TSR_OK;
 }
 
-/* The GPU's bars: 60 pictures a second of surface and source while the solver steps, 30 of the surface at 3840 x 2160. */
+/* The GPU's bars: 60 pictures a second of surface and source while the solver steps, 30 at 3840 x 2160 (of both, and of the surface alone). */
 static int live(bench *b, struct stage *s, int64_t n)
 {
     const int gpu = tsr_context_device(b->context).kind == TSR_DEVICE_CUDA;
@@ -296,16 +304,18 @@ static int live(bench *b, struct stage *s, int64_t n)
     s->job.options.region = TSR_REGION_ALL;
     s->job.options.ambient_occlusion = -1;
     s->job.options.surface_opacity = 0.5;
-    for (int i = 0; i < 3 && !failed; i++) {
-        frame.steps = 5 * i;
+    if (!failed) failed = tsr_picture_create(b->context, b->quick ? 960 : 3840, b->quick ? 540 : 2160, &fine) != TSR_OK;
+    for (int i = 0; i < 4 && !failed; i++) {
+        frame.steps = i < 3 ? 5 * i : 5;
+        frame.picture = i < 3 ? s->job.picture : fine;
         snprintf(name, sizeof name, "live level set and source, %d steps a frame, %lld^3, %d x %d", frame.steps, (long long)n,
-                 tsr_picture_width(s->job.picture), tsr_picture_height(s->job.picture));
-        bench_case k = { .name = name, .n = (int64_t)tsr_picture_width(s->job.picture) * tsr_picture_height(s->job.picture) };
+                 tsr_picture_width(frame.picture), tsr_picture_height(frame.picture));
+        bench_case k = { .name = name, .n = (int64_t)tsr_picture_width(frame.picture) * tsr_picture_height(frame.picture) };
         k.time = bench_measure(b, solve_and_draw, &frame, NULL);
         failed = k.time.runs == 0;
         if (gpu && i > 0 && !b->quick) {
-            k.bar = "60 pictures a second on an H200";
-            k.holds = k.time.median <= 1.0 / 60;
+            k.bar = i < 3 ? "60 pictures a second on an H200" : "30 pictures a second on an H200";
+            k.holds = k.time.median <= 1.0 / (i < 3 ? 60 : 30);
         }
         bench_report(b, &k);
     }
@@ -314,7 +324,6 @@ static int live(bench *b, struct stage *s, int64_t n)
     s->job.options.mode = TSR_RENDER_SURFACE;
     s->job.which = FIRST_HIT;
     if (!failed) failed = tsr_scene_set_surface_volume(s->job.scene, s->volume, 0, 0) != TSR_OK;
-    if (!failed) failed = tsr_picture_create(b->context, b->quick ? 960 : 3840, b->quick ? 540 : 2160, &fine) != TSR_OK;
     if (!failed) {
         struct job job = s->job;
         job.picture = fine;

@@ -38,7 +38,11 @@ typedef enum tsr_mip_key {
     TSR_MIP_KEY_IMAGE1 = 0, /* 2^j e: best at small numbers */
     TSR_MIP_KEY_RESIDUAL,   /* e */
     TSR_MIP_KEY_IMAGE,      /* 4^j e: by the pixels covered */
-    TSR_MIP_KEY_VOLUME      /* 8^j e: by the voxels covered */
+    TSR_MIP_KEY_VOLUME,     /* 8^j e: by the voxels covered */
+    TSR_MIP_KEY_NONE,       /* all the same: level by level, bright ones first */
+    /* What it takes off the L1 error of the volume after those before it, worked out anew each time: in 255 (u8) or 65535 (u16) classes, short ones
+     * first. Host work of one thread, in linear memory (16 bytes a coefficient and two volumes); time grows with the voxels that a coefficient covers. */
+    TSR_MIP_KEY_GREEDY
 } tsr_mip_key;
 
 /* How coefficients are stored. All but LIST8 say the value once per run of equal ones. */
@@ -86,6 +90,11 @@ typedef struct tsr_mip_info {
     tsr_mip_step step[TSR_MIP_STEPS];           /* ascending numbers */
 } tsr_mip_info;
 TSR_API tsr_mip_info tsr_mip_describe(const tsr_mip *mip);
+
+/* A pyramid of the first `count` coefficients of the order (0 to all) on the same device, where memory or a file has no room for all: it draws what the
+ * whole one draws with that many, and what it reconstructs lies nowhere above f_0. Nothing is measured in it. A refinement of `mip` begins anew
+ * afterwards. RETURNS NEW. Waits. */
+TSR_API tsr_status tsr_mip_keep(tsr_mip *mip, int64_t count, tsr_mip **kept) TSR_CHECKED;
 
 /* f_0, bit for bit. RETURNS NEW on the pyramid's device. */
 TSR_API tsr_status tsr_mip_reconstruct(const tsr_mip *mip, tsr_volume **volume) TSR_CHECKED;

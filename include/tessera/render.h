@@ -240,6 +240,30 @@ typedef struct tsr_render_options {
  * Cost: pixels times the samples in bricks that can be seen. */
 TSR_API tsr_status tsr_render(tsr_scene *scene, const tsr_camera *camera, const tsr_render_options *options, tsr_picture *picture) TSR_CHECKED;
 
+/* ---- volumes of which a few slices are in memory at a time --------------------------------------------------------------------- */
+
+/* Start from TSR_STACK and give one of volume, tiles and read. */
+typedef struct tsr_stack {
+    size_t struct_size;
+    const tsr_volume *volume;  /* in the context; any element type; BORROWS */
+    const tsr_tiles *tiles;    /* in the context: phi of its domain, or of the box of its tiles without one; BORROWS */
+    /* Fills a float32 volume in host memory with the voxels of the stack from `first` on (x, y, z): all of the plane that the view looks across, at most
+     * 10 slices deep. A status other than TSR_OK ends the picture. */
+    tsr_status (*read)(void *user, const int64_t first[3], tsr_volume *box);
+    void *user;
+    tsr_size3 size;            /* of read: extents and place in the world */
+    tsr_geometry geometry;
+    double window_low, window_high; /* grey window: light, and the function where the options have none; both 0 = the points of the function */
+} tsr_stack;
+#define TSR_STACK { .struct_size = sizeof(tsr_stack) }
+
+/* The picture that tsr_render draws of the volume (mode VOLUME), from slices across the axis that the view mostly follows, front to back, at most 11 at a
+ * time: for what is larger than memory, and for tile lists (the transfer function's value is phi) without a dense copy. Of the options: step, jitter,
+ * unshaded, opacity_scale, transfer (of value and gradient), colours, clip (cap or open), specular, progress. All rays must go one way along that axis:
+ * TSR_ERROR_UNSUPPORTED for fields of view beyond that. Waits. Spec volume-rendering.md 2.2. */
+TSR_API tsr_status tsr_render_stack(tsr_context *context, const tsr_stack *stack, const tsr_camera *camera, const tsr_render_options *options,
+                                    tsr_picture *picture) TSR_CHECKED;
+
 /* ---- slices -------------------------------------------------------------------------------------------------------------------- */
 
 typedef enum tsr_palette {

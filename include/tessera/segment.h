@@ -161,6 +161,9 @@ TSR_API tsr_status tsr_segmentation_field(const tsr_segmentation *segmentation, 
 TSR_API tsr_status tsr_segmentation_speed(tsr_segmentation *segmentation, tsr_volume **speed) TSR_CHECKED;
 /* The same of the voxels from `begin` to before `end` alone, in their place in the world: what a slice needs. */
 TSR_API tsr_status tsr_segmentation_speed_box(tsr_segmentation *segmentation, tsr_size3 begin, tsr_size3 end, tsr_volume **speed) TSR_CHECKED;
+/* The speed F = data speed - (1 - alpha) K that moves the surface now, likewise: with the curvature of the field as a step finds it where the 27 voxels
+ * around lie in the band; elsewhere the field is cut off and F is the data speed. Rescaling is no part of it. */
+TSR_API tsr_status tsr_segmentation_total_speed_box(tsr_segmentation *segmentation, tsr_size3 begin, tsr_size3 end, tsr_volume **speed) TSR_CHECKED;
 
 /* ---- scripts: the interactive session without a window --------------------------------------------------------------------------------- */
 

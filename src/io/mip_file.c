@@ -116,7 +116,7 @@ static tsr_status get_small(const char *name, const uint8_t *h, int32_t small[8]
 {
     static const char *const names[8] = { "levels", "bytes of a value", "element", "key", "format", "points", "measured steps", "space" };
     static const int32_t least[8] = { 0, 1, 0, 0, 0, 1, 0, 0 }, most[8] = {
-        TSR_MIP_LEVELS, 2, TSR_MIP_OWN, TSR_MIP_KEY_VOLUME, TSR_MIP_LIST8, TSR_MIP_POINTS, TSR_MIP_STEPS, TSR_SPACE_LPS
+        TSR_MIP_LEVELS, 2, TSR_MIP_OWN, TSR_MIP_KEY_GREEDY, TSR_MIP_LIST8, TSR_MIP_POINTS, TSR_MIP_STEPS, TSR_SPACE_LPS
     };
     for (int k = 0; k < 8; k++) {
         small[k] = h[TSR_MIP_AT_LEVELS + k];
@@ -229,7 +229,7 @@ tsr_status tsr_mip_file_check(const char *name, const tsr_mip *mip, const tsr_de
             TSR_FAIL(TSR_ERROR_FORMAT, "%s: run %u of brick %lld: first %u, level %d, value %d is out of order or range", name, k - b->run,
                      (long long)brick, r.first, r.level, r.value);
         const uint32_t count = tsr_detail_run_count(d, b, k);
-        uint32_t most = r.value;
+        uint32_t most = mip->info.key == TSR_MIP_KEY_GREEDY ? (1u << (8 * d->bytes)) - 1u : r.value; /* classes, or residuals */
         for (uint32_t i = 0; i < count; i++) {
             const int64_t c = b->first + r.first + i;
             const uint32_t e = tsr_detail_residual(d, c);

@@ -6,6 +6,7 @@
 #include "grid/tiles_halo.h"
 #include "levelset/levelset_ops.h"
 #include "levelset/levelset_step.h"
+#include "levelset/total_speed.h"
 
 enum { TILES_PER_CHUNK = 64 };
 
@@ -70,6 +71,8 @@ static tsr_status cpu_fill_speed(tsr_queue *queue, const tsr_tile_pool *pool, co
 
 struct dense {
     const tsr_speed *speed;
+    const tsr_levelset_params *params; /* NULL: the data speed alone */
+    tsr_tile_finder finder;
     const int32_t *low, *size;
     float *out;
 };
@@ -81,13 +84,26 @@ static void dense_range(void *user, int64_t begin, int64_t end, int worker)
     (void)worker;
     for (int64_t row = begin; row < end; row++) {
         const int32_t y = low[1] + (int32_t)(row % n[1]), z = low[2] + (int32_t)(row / n[1]);
-        for (int32_t x = 0; x < n[0]; x++) d->out[row * n[0] + x] = tsr_speed_at(d->speed, low[0] + x, y, z);
+        float *to = d->out + row * n[0];
+        if (!d->params) {
+            for (int32_t x = 0; x < n[0]; x++) to[x] = tsr_speed_at(d->speed, low[0] + x, y, z);
+            continue;
+        }
+        const int32_t e = d->finder.pool->log2_edge;
+        uint32_t id = 0;
+        for (int32_t i = 0; i < n[0]; i++) {
+            const int32_t x = low[0] + i;
+            if (i == 0 || (x & ((1 << e) - 1)) == 0) id = tsr_finder_id(&d->finder, x >> e, y >> e, z >> e);
+            to[i] = tsr_total_speed_at(d->speed, &d->finder, d->params, id, x, y, z);
+        }
     }
 }
 
-static tsr_status cpu_dense_speed(tsr_queue *queue, const tsr_speed *speed, const int32_t low[3], const int32_t size[3], float *out)
+static tsr_status cpu_dense_speed(tsr_queue *queue, const tsr_speed *speed, const tsr_tile_pool *pool, const tsr_levelset_params *params,
+                                  const int32_t low[3], const int32_t size[3], float *out)
 {
-    struct dense d = { speed, low, size, out };
+    struct dense d = { .speed = speed, .params = params, .low = low, .size = size, .out = out };
+    if (params) d.finder = tsr_finder_of(pool);
     tsr_parallel(queue->threads, (int64_t)size[1] * size[2], 16, dense_range, &d);
     return TSR_OK;
 }

@@ -7,6 +7,7 @@
 #include "grid/tiles_link.h"
 #include "grid/tiles_warp.h"
 #include "levelset/levelset_ops.h"
+#include "levelset/total_speed.h"
 #include "levelset/update_fast.h"
 
 /* ---- the step ------------------------------------------------------------------------------------------------------------------------- */
@@ -331,11 +332,25 @@ TSR_KERNEL(dense_speed_kernel)(tsr_speed speed, dense_box box, float *out, int64
                               box.low[2] + (int32_t)(i / box.size[0] / box.size[1]));
 }
 
-static tsr_status cuda_dense_speed(tsr_queue *queue, const tsr_speed *speed, const int32_t low[3], const int32_t size[3], float *out)
+TSR_KERNEL(total_speed_kernel)(tsr_speed speed, tsr_tile_pool pool, tsr_levelset_params params, dense_box box, float *out, int64_t count)
+{
+    const tsr_tile_finder finder = tsr_finder_of(&pool);
+    const int32_t e = pool.log2_edge;
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (int64_t)gridDim.x * blockDim.x) {
+        const int32_t x = box.low[0] + (int32_t)(i % box.size[0]), y = box.low[1] + (int32_t)(i / box.size[0] % box.size[1]),
+                      z = box.low[2] + (int32_t)(i / box.size[0] / box.size[1]);
+        out[i] = tsr_total_speed_at(&speed, &finder, &params, tsr_finder_id(&finder, x >> e, y >> e, z >> e), x, y, z);
+    }
+}
+
+static tsr_status cuda_dense_speed(tsr_queue *queue, const tsr_speed *speed, const tsr_tile_pool *pool, const tsr_levelset_params *params,
+                                   const int32_t low[3], const int32_t size[3], float *out)
 {
     const dense_box box = { { low[0], low[1], low[2] }, { size[0], size[1], size[2] } };
     int64_t count = (int64_t)size[0] * size[1] * size[2];
-    TSR_LAUNCH(queue, dense_speed_kernel, tsr_blocks(count, 256, 16 * (int64_t)tsr_queue_processors(queue)), 256, 0, *speed, box, out, count);
+    const uint32_t blocks = tsr_blocks(count, 256, 16 * (int64_t)tsr_queue_processors(queue));
+    if (params) TSR_LAUNCH(queue, total_speed_kernel, blocks, 256, 0, *speed, *pool, *params, box, out, count);
+    else TSR_LAUNCH(queue, dense_speed_kernel, blocks, 256, 0, *speed, box, out, count);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

@@ -12,8 +12,10 @@ typedef struct tsr_levelset_plan tsr_levelset_plan;
 typedef struct tsr_levelset_ops {
     /* Payload of every stored tile, and state->speed_bits = max |F| over active voxels. Needed after any change of the speed or the list from outside. */
     tsr_status (*fill_speed)(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_speed *speed);
-    /* The speed of the `size` voxels from `low` on (within speed->size), float32, x fastest: for pictures. */
-    tsr_status (*dense_speed)(tsr_queue *queue, const tsr_speed *speed, const int32_t low[3], const int32_t size[3], float *out);
+    /* The speed of the `size` voxels from `low` on (within speed->size), float32, x fastest: for pictures. With `params` that of total_speed.h, for the
+     * field in the pool; NULL: the data speed alone. */
+    tsr_status (*dense_speed)(tsr_queue *queue, const tsr_speed *speed, const tsr_tile_pool *pool, const tsr_levelset_params *params,
+                              const int32_t low[3], const int32_t size[3], float *out);
     tsr_status (*plan_create)(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_levelset_params *params, const tsr_speed *speed,
                               tsr_levelset_plan **plan);
     void (*plan_destroy)(tsr_queue *queue, tsr_levelset_plan **plan);

@@ -570,7 +570,7 @@ tsr_status tsr_segmentation_speed(tsr_segmentation *s, tsr_volume **speed)
     return TSR_OK;
 }
 
-tsr_status tsr_segmentation_speed_box(tsr_segmentation *s, tsr_size3 begin, tsr_size3 end, tsr_volume **speed)
+static tsr_status speed_of_box(tsr_segmentation *s, tsr_size3 begin, tsr_size3 end, const tsr_levelset_params *params, tsr_volume **speed)
 {
     tsr_status status;
     tsr_speed terms;
@@ -596,9 +596,24 @@ tsr_status tsr_segmentation_speed_box(tsr_segmentation *s, tsr_size3 begin, tsr_
     (*speed)->geometry = geometry;
     (*speed)->slope = 1;
     (*speed)->intercept = 0;
-    TSR_TRY_GOTO(s->context->backend->levelset->dense_speed(s->context->queue, &terms, low, size, (float *)(*speed)->data), fail);
+    TSR_TRY_GOTO(s->context->backend->levelset->dense_speed(s->context->queue, &terms, &s->tiles->pool, params, low, size, (float *)(*speed)->data),
+                 fail);
     return TSR_OK;
 fail:
     tsr_volume_destroy(speed);
     return status;
+}
+
+tsr_status tsr_segmentation_speed_box(tsr_segmentation *s, tsr_size3 begin, tsr_size3 end, tsr_volume **speed)
+{
+    TSR_TRY(speed_of_box(s, begin, end, NULL, speed));
+    return TSR_OK;
+}
+
+tsr_status tsr_segmentation_total_speed_box(tsr_segmentation *s, tsr_size3 begin, tsr_size3 end, tsr_volume **speed)
+{
+    tsr_levelset_params params;
+    tsr_segment_make_params(s, &params);
+    TSR_TRY(speed_of_box(s, begin, end, &params, speed));
+    return TSR_OK;
 }

@@ -55,6 +55,14 @@ TSR_HD float tsr_curvature(const float *p, int32_t sy, int32_t sz, const float *
     return (x * r[0] + y * r[1]) + z * r[2];
 }
 
+TSR_HD float tsr_limited_curvature(float curvature, const tsr_levelset_params *k)
+{
+    return tsr_clampf(curvature, -k->curvature_limit, k->curvature_limit);
+}
+
+/* F - a K: what moves the surface, rescaling aside. */
+TSR_HD float tsr_total_speed(float speed, float curvature, const tsr_levelset_params *k) { return speed - k->curvature * curvature; }
+
 TSR_HD float tsr_positive2(float v) { v = v > 0.0f ? v : 0.0f; return v * v; }
 TSR_HD float tsr_negative2(float v) { v = v < 0.0f ? v : 0.0f; return v * v; }
 
@@ -75,11 +83,11 @@ TSR_HD float tsr_levelset_apply(const float *p, int32_t sy, int32_t sz, float sp
     }
     const float cx = 0.5f * (ax + bx), cy = 0.5f * (ay + by), cz = 0.5f * (az + bz);
     const float central = tsr_sqrt((cx * cx + cy * cy) + cz * cz);
-    const float K = tsr_clampf(curvature, -k->curvature_limit, k->curvature_limit);
+    const float K = tsr_limited_curvature(curvature, k);
     const float toward = tsr_sqrt(c > 0.0f ? plus2 : minus2);
     float v;
     if (k->lumped) {
-        float total = speed - k->curvature * K;
+        float total = tsr_total_speed(speed, K, k);
         if (k->rescale_mode != TSR_RESCALE_NONE) total = total - k->rescale * c * (k->gradient - toward);
         v = c - dt * total * tsr_sqrt(total > 0.0f ? plus2 : minus2);
     } else {

@@ -12,6 +12,8 @@ typedef struct tsr_adjunction {
     int8_t point[TSR_MIP_POINTS][4];
     int32_t size[TSR_MIP_LEVELS + 1][3];
     void *level[TSR_MIP_LEVELS + 1]; /* f_j, while they exist */
+    void *code[TSR_MIP_LEVELS + 1];  /* what is stored as residual instead; NULL: the residual */
+    int32_t same;                    /* or all are 1 */
 } tsr_adjunction;
 
 TSR_HD int64_t tsr_adjunction_index(const int32_t size[3], int32_t x, int32_t y, int32_t z) { return ((int64_t)z * size[1] + y) * size[0] + x; }

@@ -170,6 +170,8 @@ TSR_HD int tsr_detail_emit(const tsr_adjunction *a, const tsr_details *d, const 
     uint32_t residual;
     const uint32_t value = tsr_adjunction_detail(a, level, x, y, z, &residual);
     if (!value) return 0;
+    if (a->code[level]) residual = tsr_adjunction_load(a->code[level], a->bytes, tsr_adjunction_index(a->size[level], x, y, z));
+    else if (a->same) residual = 1;
     *key = tsr_detail_key(s, d->levels, d->format == TSR_MIP_BRICKS ? cell : 0, level, value, residual);
     *payload = d->format == TSR_MIP_BRICKS ? tsr_detail_local(x - origin[0], y - origin[1], z - origin[2])
                                            : (uint32_t)tsr_adjunction_index(d->size[level], x, y, z);

@@ -67,7 +67,7 @@ static int by_effect(const void *a, const void *b)
 
 static int32_t key_shift(tsr_mip_key key)
 {
-    static const int32_t shift[4] = { 1, 0, 2, 3 }; /* IMAGE1, RESIDUAL, IMAGE, VOLUME */
+    static const int32_t shift[TSR_MIP_KEY_GREEDY + 1] = { 1, 0, 2, 3, 0, 0 }; /* IMAGE1, RESIDUAL, IMAGE, VOLUME, NONE, GREEDY */
     return shift[key];
 }
 

@@ -229,6 +229,8 @@ static tsr_status build(struct builder *b, const tsr_volume *volume, const tsr_p
     TSR_TRY(build_levels(b, volume, progress));
     TSR_PROGRESS(progress, 0.1, "levels");
     TSR_TRY(count_cells(b));
+    b->a.same = mip->info.key == TSR_MIP_KEY_NONE;
+    if (mip->info.key == TSR_MIP_KEY_GREEDY) TSR_TRY(tsr_mip_order_greedily(mip, &b->a, progress));
     TSR_TRY(prepare(b));
     TSR_TRY(tsr_mip_allocate(mip)); /* the bricks and their coefficients; the number of runs is known last */
     TSR_TRY(tsr_device_move(mip->context, mip->details.brick, NULL, mip->brick, (size_t)mip->details.bricks * sizeof *mip->brick));
@@ -263,8 +265,8 @@ static tsr_status check_volume(const tsr_volume *volume)
 static tsr_status create(tsr_context *context, const tsr_volume *volume, const tsr_mip_options *own, tsr_mip **result, tsr_adjunction *a)
 {
     const int32_t levels = own->levels < 0 ? 0 : own->levels ? own->levels : 2;
-    if ((unsigned)own->key > TSR_MIP_KEY_VOLUME)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: key is %d, expected one of tsr_mip_key (0 to %d)", (int)own->key, (int)TSR_MIP_KEY_VOLUME);
+    if ((unsigned)own->key > TSR_MIP_KEY_GREEDY)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: key is %d, expected one of tsr_mip_key (0 to %d)", (int)own->key, (int)TSR_MIP_KEY_GREEDY);
     TSR_TRY(tsr_mip_element_points(own->element, own->points, own->point_count, a));
     TSR_TRY(tsr_mip_check_levels(volume->size, levels));
     TSR_TRY(tsr_host_allocate(&context->host_allocator, sizeof **result, (void **)result));
@@ -297,6 +299,7 @@ tsr_status tsr_mip_build_plain(tsr_context *context, const tsr_volume *volume, c
     if (status == TSR_OK) {
         status = build(&b, volume, &own->progress);
         for (int32_t j = 1; j <= b.a.levels; j++) device_free(&b, b.a.level[j], tsr_adjunction_cells(b.a.size[j]) * b.a.bytes);
+        for (int32_t j = 0; j <= b.a.levels; j++) device_free(&b, b.a.code[j], tsr_adjunction_cells(b.a.size[j]) * b.a.bytes);
         builder_free(&b);
     }
     if (status != TSR_OK) tsr_mip_destroy(result);

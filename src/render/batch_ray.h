@@ -132,12 +132,8 @@ static void tsr_batch_accumulate(const tsr_frame *frame, int parts, const tsr_tr
     tsr_points_take(transfer, &points);
     int32_t k = tsr_floor_int(t0 * frame->inverse_dt - shift), end = tsr_ceil_int(t1 * frame->inverse_dt - shift);
     while (k < end && *alpha < 0.998f) {
-        float at = tsr_clampf(((float)k + shift + 0.5f) * frame->dt, t0, t1);
-        int32_t brick[3];
-        const int64_t b = tsr_field_brick(f, tsr_along3(r.o, r.d, at), brick);
-        int32_t skip = f->skip[b];
-        int32_t stop =
-            tsr_mini(end, tsr_maxi(k + 1, tsr_ceil_int(tsr_minf(tsr_field_exit(f, &r, brick, skip), t1) * frame->inverse_dt - shift - 0.5f)));
+        int32_t skip, stop;
+        const int64_t b = tsr_march_brick(frame, f, &r, t0, t1, shift, k, end, &skip, &stop);
         if (skip) {
             k = stop;
             continue;

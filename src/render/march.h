@@ -381,6 +381,18 @@ TSR_HD void tsr_compose(tsr_float3 color, float exponent, tsr_float3 *c, float *
     *alpha += weight;
 }
 
+/* Number of the brick in which piece k of the ray lies; pieces up to *stop (at most `end`) lie in it or, if *skip, in bricks beside it that show nothing. */
+TSR_HD int64_t tsr_march_brick(const tsr_frame *frame, const tsr_field *f, const tsr_ray *r, float t0, float t1, float shift, int32_t k, int32_t end,
+                               int32_t *skip, int32_t *stop)
+{
+    const float at = tsr_clampf(((float)k + shift + 0.5f) * frame->dt, t0, t1);
+    int32_t brick[3];
+    const int64_t b = tsr_field_brick(f, tsr_along3(r->o, r->d, at), brick);
+    *skip = f->skip[b];
+    *stop = tsr_mini(end, tsr_maxi(k + 1, tsr_ceil_int(tsr_minf(tsr_field_exit(f, r, brick, *skip), t1) * frame->inverse_dt - shift - 0.5f)));
+    return b;
+}
+
 /* Adds emission and absorption of the source in [t0, t1] to premultiplied *c with opacity *alpha, front to back. Sample k stands for the piece
  * [k, k + 1) dt of the ray, cut at t0 and t1, and is taken at the middle of the whole piece. */
 TSR_HD void tsr_accumulate(const tsr_frame *frame, int parts, const tsr_transfer_linear *transfer, const tsr_ray *ray, float t0, float t1,
@@ -392,12 +404,8 @@ TSR_HD void tsr_accumulate(const tsr_frame *frame, int parts, const tsr_transfer
     if (!tsr_field_clip(f, &r, &t0, &t1, &axis)) return;
     int32_t k = tsr_floor_int(t0 * frame->inverse_dt - shift), end = tsr_ceil_int(t1 * frame->inverse_dt - shift);
     while (k < end && *alpha < 0.998f) {
-        float at = tsr_clampf(((float)k + shift + 0.5f) * frame->dt, t0, t1);
-        int32_t brick[3];
-        const int64_t b = tsr_field_brick(f, tsr_along3(r.o, r.d, at), brick);
-        int32_t skip = f->skip[b];
-        int32_t stop =
-            tsr_mini(end, tsr_maxi(k + 1, tsr_ceil_int(tsr_minf(tsr_field_exit(f, &r, brick, skip), t1) * frame->inverse_dt - shift - 0.5f)));
+        int32_t skip, stop;
+        const int64_t b = tsr_march_brick(frame, f, &r, t0, t1, shift, k, end, &skip, &stop);
         if (skip) {
             k = stop;
             continue;

@@ -288,10 +288,34 @@ tsr_status tsr_records_belong(const tsr_records *r, const tsr_context *context, 
     return TSR_OK;
 }
 
+/* Records between two reports. The pixels decide on processors: a few records may cover a large picture. */
+static int64_t piece_of(const tsr_context *c, const tsr_records_draw_job *job, const tsr_progress *progress)
+{
+    if (!progress->report) return job->view.count;
+    if (c->device.kind == TSR_DEVICE_CUDA) return (int64_t)1 << 24;
+    const int64_t work = 4 * tsr_record_sheet(&job->frame) + 64 * job->view.count,
+                  pieces = 1 + work / (c->device.kind == TSR_DEVICE_EMU ? (int64_t)1 << 20 : (int64_t)c->threads << 21);
+    return tsr_max64(1, job->view.count / pieces);
+}
+
+/* No hit anywhere in one layer. */
+static tsr_status clear(const tsr_context *c, const tsr_records_draw_job *job, const tsr_progress *progress)
+{
+    uint64_t *hits = job->hits + job->layer * tsr_record_sheet(&job->frame);
+    const int64_t count = tsr_record_sheet(&job->frame), piece = progress->report ? (int64_t)1 << 22 : count;
+    for (int64_t from = 0; from < count; from += piece) {
+        TSR_TRY(c->backend->fill(c->queue, hits + from, 0xff, (size_t)tsr_min64(piece, count - from) * sizeof *hits));
+        TSR_PROGRESS(progress, (double)job->layer / (2.0 * job->layers), "records");
+    }
+    return TSR_OK;
+}
+
 /* The hits of one layer; a report after each piece. */
-static tsr_status splat(const tsr_context *c, tsr_records_draw_job *job, int64_t piece, const tsr_progress *progress)
+static tsr_status splat(const tsr_context *c, tsr_records_draw_job *job, const tsr_progress *progress)
 {
     const double layers = 2.0 * job->layers;
+    const int64_t piece = piece_of(c, job, progress);
+    TSR_TRY(clear(c, job, progress));
     for (job->from = 0; job->from < job->view.count; job->from = job->to) {
         job->to = tsr_min64(job->view.count, job->from + piece);
         TSR_TRY(c->backend->render->records->splat(c->queue, job));
@@ -315,7 +339,6 @@ tsr_status tsr_records_paint(const tsr_records *r, tsr_vec3 centre, const tsr_fr
     job.cull = cull != 0;
     view_of(r, centre, 0, &job.view);
     const int32_t rows = frame->height, band = tsr_band_rows(c, progress, frame->width, rows, frame->samples);
-    const int64_t piece = !progress->report ? r->count : c->device.kind == TSR_DEVICE_CUDA ? (int64_t)1 << 24 : (int64_t)1 << 18;
     const double size = (double)tsr_record_sheet(&job.frame) * job.layers * (double)sizeof *job.hits;
     if (size > (double)((int64_t)1 << 40))
         TSR_FAIL(TSR_ERROR_MEMORY, "records: %.3g bytes for the hits of %d layers, expected fewer layers or a smaller picture", size,
@@ -323,8 +346,7 @@ tsr_status tsr_records_paint(const tsr_records *r, tsr_vec3 centre, const tsr_fr
     const size_t bytes = (size_t)size;
     TSR_PROGRESS(progress, 0, "records");
     TSR_TRY(tsr_device_allocate(c, bytes, (void **)&job.hits));
-    TSR_TRY_GOTO(c->backend->fill(c->queue, job.hits, 0xff, bytes), done);
-    for (job.layer = 0; job.layer < job.layers; job.layer++) TSR_TRY_GOTO(splat(c, &job, piece, progress), done);
+    for (job.layer = 0; job.layer < job.layers; job.layer++) TSR_TRY_GOTO(splat(c, &job, progress), done);
     for (int32_t row = 0; row < rows; row += band) {
         const int32_t end = tsr_mini(rows - row, band) + row;
         TSR_TRY_GOTO(c->backend->render->records->draw(c->queue, &job, transfer, row, end, picture->rgba, picture->depth), done);

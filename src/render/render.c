@@ -94,6 +94,16 @@ tsr_status tsr_frame_set_camera(const tsr_camera *camera, const tsr_scene_info *
     return TSR_OK;
 }
 
+tsr_status tsr_frame_set_step(const tsr_scene_info *info, const tsr_render_options *o, tsr_frame *f)
+{
+    if (!(o->step >= 0 && o->step <= 8) || (o->step > 0 && o->step < 0.01))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "step %g, expected 0.01 to 8 voxels (0 = 0.5)", o->step);
+    f->dt = (float)((o->step > 0 ? o->step : 0.5) * info->spacing);
+    f->inverse_dt = 1 / f->dt;
+    f->jitter = o->jitter != 0;
+    return TSR_OK;
+}
+
 static tsr_status set_mode(const tsr_scene *scene, const tsr_render_options *o, tsr_frame *f)
 {
     int volume = scene->source != NULL, surface = scene->surface_kind != TSR_FIELD_NONE;
@@ -120,7 +130,7 @@ static tsr_status set_mode(const tsr_scene *scene, const tsr_render_options *o, 
     return TSR_OK;
 }
 
-static tsr_status set_clip(const tsr_scene *scene, const tsr_render_options *o, tsr_vec3 centre, tsr_frame *f)
+tsr_status tsr_frame_set_clip(int source, const tsr_render_options *o, tsr_vec3 centre, tsr_frame *f)
 {
     if (!o->clip) return TSR_OK;
     double length = tsr_vec3_length(o->clip_normal);
@@ -133,7 +143,7 @@ static tsr_status set_clip(const tsr_scene *scene, const tsr_render_options *o, 
         TSR_FAIL(TSR_ERROR_ARGUMENT, "clip_surface_only and clip_volume_only are both set, expected at most one");
     if ((int)o->clip_face < 0 || o->clip_face > TSR_CLIP_QUAD)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "clip_face %d, expected TSR_CLIP_CAP to TSR_CLIP_QUAD", (int)o->clip_face);
-    if (o->clip_face == TSR_CLIP_QUAD && !scene->source) TSR_FAIL(TSR_ERROR_STATE, "clip_face quad shows the source volume, and the scene has none");
+    if (o->clip_face == TSR_CLIP_QUAD && !source) TSR_FAIL(TSR_ERROR_STATE, "clip_face quad shows the source volume, and the scene has none");
     f->clip = 1;
     f->clip_surface = !o->clip_volume_only;
     f->clip_volume = !o->clip_surface_only;
@@ -199,21 +209,13 @@ static tsr_status set_lookup(tsr_scene *scene, const tsr_render_options *o, cons
     return TSR_OK;
 }
 
-/* The source's field, transfer function and the bricks it makes visible. */
-static tsr_status set_source(tsr_scene *scene, const tsr_scene_info *info, const tsr_render_options *o, tsr_vec3 centre, tsr_brick_test *test,
-                             tsr_frame *f)
+tsr_status tsr_frame_set_medium(const tsr_scene_info *info, const tsr_render_options *o, tsr_transfer_linear *transfer, tsr_frame *f)
 {
-    if (!scene->source) return TSR_OK;
-    TSR_TRY(tsr_dense_field(scene->source, centre, &f->volume));
-    if (!f->show_volume || f->mip) return TSR_OK;
     tsr_transfer preset;
     if (!o->transfer)
         TSR_TRY(tsr_transfer_make(TSR_TRANSFER_MRI_HEAD, info->window_low,
                                   info->window_high > info->window_low ? info->window_high : info->window_low + 1, &preset));
-    TSR_TRY(tsr_transfer_check(o->transfer ? o->transfer : &preset, &test->transfer));
-    test->scale = 1;
-    if (test->transfer.needs_level && f->surface.kind != TSR_FIELD_DENSE && f->surface.kind != TSR_FIELD_TILES)
-        TSR_FAIL(TSR_ERROR_STATE, "a transfer function of the level-set value needs a surface given by a volume or a tile list");
+    TSR_TRY(tsr_transfer_check(o->transfer ? o->transfer : &preset, transfer));
     f->shaded = !o->unshaded;
     if (!(o->opacity_scale >= 0 && isfinite(o->opacity_scale)))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "opacity_scale %g, expected a positive number (0 = 1)", o->opacity_scale);
@@ -221,6 +223,20 @@ static tsr_status set_source(tsr_scene *scene, const tsr_scene_info *info, const
     double range = fmax(info->window_high - info->window_low, 1e-30);
     f->gradient_low = (float)(0.02 * range / info->spacing);
     f->gradient_high = (float)(0.12 * range / info->spacing);
+    return TSR_OK;
+}
+
+/* The source's field, transfer function and the bricks it makes visible. */
+static tsr_status set_source(tsr_scene *scene, const tsr_scene_info *info, const tsr_render_options *o, tsr_vec3 centre, tsr_brick_test *test,
+                             tsr_frame *f)
+{
+    if (!scene->source) return TSR_OK;
+    TSR_TRY(tsr_dense_field(scene->source, centre, &f->volume));
+    if (!f->show_volume || f->mip) return TSR_OK;
+    TSR_TRY(tsr_frame_set_medium(info, o, &test->transfer, f));
+    test->scale = 1;
+    if (test->transfer.needs_level && f->surface.kind != TSR_FIELD_DENSE && f->surface.kind != TSR_FIELD_TILES)
+        TSR_FAIL(TSR_ERROR_STATE, "a transfer function of the level-set value needs a surface given by a volume or a tile list");
     if ((int)o->region < 0 || o->region > TSR_REGION_TINT)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region %d, expected TSR_REGION_ALL to TSR_REGION_TINT", (int)o->region);
     if (o->region != TSR_REGION_ALL && f->surface.kind != TSR_FIELD_DENSE && f->surface.kind != TSR_FIELD_TILES)
@@ -289,15 +305,11 @@ tsr_status tsr_render(tsr_scene *scene, const tsr_camera *camera, const tsr_rend
     TSR_TRY(tsr_frame_supersampling(o.supersampling, &frame.samples));
     TSR_TRY(set_mode(scene, &o, &frame));
     TSR_TRY(tsr_frame_set_camera(camera, &info, centre, &frame));
-    if (!(o.step >= 0 && o.step <= 8) || (o.step > 0 && o.step < 0.01))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "step %g, expected 0.01 to 8 voxels (0 = 0.5)", o.step);
-    frame.dt = (float)((o.step > 0 ? o.step : 0.5) * info.spacing);
-    frame.inverse_dt = 1 / frame.dt;
-    frame.jitter = o.jitter != 0;
+    TSR_TRY(tsr_frame_set_step(&info, &o, &frame));
     TSR_TRY(tsr_scene_surface_field(scene, centre, &frame.surface));
     frame.bvh = scene->bvh;
     frame.mesh_origin = tsr_vec3_float(tsr_vec3_sub(scene->mesh_origin, centre));
-    TSR_TRY(set_clip(scene, &o, centre, &frame));
+    TSR_TRY(tsr_frame_set_clip(scene->source != NULL, &o, centre, &frame));
     TSR_TRY(tsr_frame_set_look(&info, &o, &frame));
     frame.flat = o.flat != 0;
     if (o.surface_layers < 0 || o.surface_layers > 64) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface_layers %d, expected 1 to 64 (0 = 1)", o.surface_layers);

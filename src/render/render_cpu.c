@@ -286,4 +286,5 @@ const tsr_render_ops tsr_render_cpu = { .ranges = cpu_ranges,
                                         .slice = cpu_slice,
                                         .encode = cpu_encode,
                                         .clear = cpu_clear,
-                                        .records = &tsr_records_cpu };
+                                        .records = &tsr_records_cpu,
+                                        .stack = tsr_stack_cpu };

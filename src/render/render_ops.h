@@ -8,10 +8,16 @@
 #include "render/frame.h"
 
 struct tsr_records_ops;
+struct tsr_stack_block;
 #ifdef __cplusplus
 extern "C" {
 #endif
 extern const struct tsr_records_ops tsr_records_cpu, tsr_records_cuda;
+/* The picture's pixels from the slices of a stack that are in memory (stack.h). */
+tsr_status tsr_stack_cpu(tsr_queue *queue, const tsr_frame *frame, const tsr_transfer_linear *transfer, const struct tsr_stack_block *block, float *rgba,
+                         float *depth);
+tsr_status tsr_stack_cuda(tsr_queue *queue, const tsr_frame *frame, const tsr_transfer_linear *transfer, const struct tsr_stack_block *block,
+                          float *rgba, float *depth);
 #ifdef __cplusplus
 }
 #endif
@@ -38,6 +44,8 @@ typedef struct tsr_render_ops {
     /* rgba = 0, depth = infinity */
     tsr_status (*clear)(tsr_queue *queue, float *rgba, float *depth, int64_t pixels);
     const struct tsr_records_ops *records; /* records_ops.h */
+    tsr_status (*stack)(tsr_queue *queue, const tsr_frame *frame, const tsr_transfer_linear *transfer, const struct tsr_stack_block *block, float *rgba,
+                        float *depth);
 } tsr_render_ops;
 
 #endif

@@ -494,6 +494,14 @@ static double finest(const tsr_geometry *g)
     return fmin(s.x, fmin(s.y, s.z));
 }
 
+void tsr_dense_describe(const tsr_dense *d, tsr_scene_info *info)
+{
+    info->bounds = bounds_empty();
+    dense_bounds(d, &info->bounds);
+    info->space = d->geometry.space;
+    info->spacing = finest(&d->geometry);
+}
+
 tsr_status tsr_scene_describe(const tsr_scene *s, tsr_scene_info *info)
 {
     static const char *const names[] = { "none", "RAS", "LPS" };
@@ -504,9 +512,7 @@ tsr_status tsr_scene_describe(const tsr_scene *s, tsr_scene_info *info)
     if (!info->has_volume && !info->has_surface) TSR_FAIL(TSR_ERROR_STATE, "the scene is empty: set a volume or a surface first");
     info->bounds = bounds_empty();
     if (s->source) {
-        dense_bounds(s->source, &info->bounds);
-        info->space = s->source->geometry.space;
-        info->spacing = finest(&s->source->geometry);
+        tsr_dense_describe(s->source, info);
         info->minimum = s->source->minimum;
         info->maximum = s->source->maximum;
         info->window_low = s->source->window_low;

@@ -86,6 +86,8 @@ void tsr_bvh_free(tsr_bvh_host *bvh);
 
 /* Field of a dense volume or tile list relative to the frame's centre; scale, offset and skip are left to the caller. */
 tsr_status tsr_dense_field(const tsr_dense *dense, tsr_vec3 centre, tsr_field *field);
+/* info: bounds, space and spacing. */
+void tsr_dense_describe(const tsr_dense *dense, tsr_scene_info *info);
 tsr_status tsr_scene_surface_field(const tsr_scene *scene, tsr_vec3 centre, tsr_field *field);
 /* The table for a key, made anew or the one of the call before. */
 tsr_status tsr_scene_lookup(tsr_scene *scene, const struct tsr_lookup_key *key, tsr_lookup_view *view);
@@ -104,6 +106,10 @@ tsr_status tsr_records_paint(const struct tsr_records *records, tsr_vec3 centre,
 /* Parts of a frame: rays of a camera around `centre` (of info: bounds), colours and light (of info: the window), rays per pixel. */
 tsr_status tsr_frame_set_camera(const tsr_camera *camera, const tsr_scene_info *info, tsr_vec3 centre, tsr_frame *frame);
 tsr_status tsr_frame_set_look(const tsr_scene_info *info, const tsr_render_options *options, tsr_frame *frame);
+/* Steps along rays; the clipping plane (`source`: there is a volume to show on it); the source as a medium of a transfer function, checked into *transfer. */
+tsr_status tsr_frame_set_step(const tsr_scene_info *info, const tsr_render_options *options, tsr_frame *frame);
+tsr_status tsr_frame_set_clip(int source, const tsr_render_options *options, tsr_vec3 centre, tsr_frame *frame);
+tsr_status tsr_frame_set_medium(const tsr_scene_info *info, const tsr_render_options *options, tsr_transfer_linear *transfer, tsr_frame *frame);
 tsr_status tsr_frame_supersampling(int32_t n, int32_t *samples);
 
 static inline tsr_vec3 tsr_vec3_add(tsr_vec3 a, tsr_vec3 b) { return (tsr_vec3){ a.x + b.x, a.y + b.y, a.z + b.z }; }

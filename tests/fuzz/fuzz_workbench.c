@@ -28,6 +28,8 @@ int fuzz_accepts(const uint8_t *bytes, size_t size)
         return 0;
     }
     check((int)c.kind >= 0 && c.kind < VIEWER_KINDS && c.view >= 0 && c.view < VIEWER_VIEWS && c.axis >= 0 && c.axis <= 2, "kind, view or axis\n");
+    check(!viewer_given(&c, VIEWER_SPEED_SHOWN) || (c.view == VIEWER_SPEED && (c.speed == VIEWER_SPEED_DATA || c.speed == VIEWER_SPEED_TOTAL)),
+          "speed\n");
     check(!viewer_given(&c, VIEWER_WIDTH) || (c.width >= 16 && c.width <= VIEWER_LARGEST_VIEW), "width\n");
     check(strlen(c.name) < VIEWER_NAME_BYTES, "name\n");
     check((c.kind != VIEWER_LOAD && c.kind != VIEWER_SAVE) || (viewer_name_is_plain(c.name) && !strchr(c.name, '/')), "name of a file\n");
@@ -46,6 +48,7 @@ void fuzz_seeds(void)
         "{\"type\":\"view\",\"view\":\"source\",\"width\":640,\"height\":480,\"axis\":1,\"position\":12.5,\"zoom\":2,\"pan\":[1,-2],\"input\":9}",
         "{\"type\":\"view\",\"view\":\"volume\",\"azimuth\":30,\"elevation\":-5,\"mode\":\"inside\"}",
         "{\"type\":\"view\",\"view\":\"volume\",\"clip\":true,\"clip_azimuth\":1,\"clip_elevation\":2,\"clip_offset\":0.5,\"quality\":0.25}",
+        "{\"type\":\"view\",\"view\":\"speed\",\"speed\":\"total\"}",
         "{\"type\":\"window\",\"low\":-100,\"high\":1e3}",
         "{\"type\":\"transfer\",\"points\":[[0,0,0,0,0],[1.5,0.5,1,0.25,0]]}",
         "{\"type\":\"transfer\",\"preset\":\"ct-bone\"}",

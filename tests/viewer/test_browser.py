@@ -18,6 +18,7 @@ arguments = argparse.ArgumentParser()
 arguments.add_argument("tessera")
 arguments.add_argument("--image", help="the T1 MRI of scripts/get-data.sh; a phantom of its size where it is missing")
 arguments.add_argument("--screenshot")
+arguments.add_argument("--screenshot-speed", help="of the total speed, before the run")
 arguments.add_argument("--log", help="write the latency counter of the page as JSON")
 given = arguments.parse_args()
 TESSERA = os.path.abspath(given.tessera)
@@ -115,6 +116,9 @@ def run(browser, server, folder, real):
     coloured = pixels("speed")
     assert coloured["coloured"] > 0.2 * coloured["all"], f"the speed window shows no signs: {coloured}"
 
+    spheres = [[x, seed[1]] for x in ((*inside, 124, 128) if real else inside)]
+    total_speed(browser, spheres, 18)
+
     browser.keys(" ")
     grown, end = small, time.monotonic() + 40
     while grown["wide"] < small["wide"] + 6 and grown["high"] < small["high"] + 6:
@@ -174,6 +178,35 @@ def run(browser, server, folder, real):
     refusals(browser, state)
     errors = [line for line in browser.log() if "favicon" not in line]
     assert not errors, errors
+
+
+def total_speed(browser, spheres, reach):
+    """The choice of the speed window: F, with the curvature of the surface, beside D; they differ along the surface and nowhere else."""
+    def choose(what):
+        browser.script("const e = document.getElementById('speed'); e.value = arguments[0]; e.dispatchEvent(new Event('change'))", what)
+        browser.until(f"return tessera.bench.state.views.speed.speed === '{what}' && tessera.windows.speed.frame.viewInput >= tessera.link.lastInput"
+                      " && !tessera.windows.speed.frame.draft", 20, f"the {what} speed in full")
+
+    browser.script("tessera.sliders.alpha.set(0.3, true)")
+    browser.until("return tessera.bench.state.alpha === 0.3", 10, "alpha")
+    choose("data")
+    browser.script("const c = tessera.windows.speed.canvas; window.dataSpeed = c.getContext('2d').getImageData(0, 0, c.width, c.height).data")
+    choose("total")
+    differ = browser.script("""const c = tessera.windows.speed.canvas, w = tessera.windows.speed, d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+        let near = 0, far = 0;
+        for (let i = 0; i < d.length; i += 4) {
+          let most = 0;
+          for (let k = 0; k < 3; k++) most = Math.max(most, Math.abs(d[i + k] - window.dataSpeed[i + k]));
+          const v = w.voxel((i / 4) % c.width, Math.floor(i / 4 / c.width)), reach = arguments[1];
+          const inside = arguments[0].some((s) => Math.hypot(v[0] - s[0], v[1] - s[1]) < reach);
+          if (most > 60) inside ? near++ : far++;
+        }
+        return {near, far};""", spheres, reach)
+    given.screenshot_speed and browser.screenshot(given.screenshot_speed)
+    choose("data")
+    browser.script("tessera.sliders.alpha.set(0.5, true)")
+    browser.until("return tessera.bench.state.alpha === 0.5", 10, "alpha again")
+    assert differ["near"] > 100 and differ["near"] > 20 * differ["far"], differ
 
 
 def refusals(browser, state):

@@ -17,6 +17,13 @@ static void good_messages(void **unused)
     assert_int_equal(parse("{\"view\":\"volume\",\"type\":\"view\",\"mode\":\"mip\",\"quality\":0.5,\"clip\":false,\"pan\":[-1,2]}", &c, error), 0);
     assert_true(c.view == VIEWER_VOLUME && c.mode == VIEWER_MODE_MIP && c.quality == 0.5 && c.clip == 0 && c.pan[0] == -1 && c.pan[1] == 2);
     assert_true(viewer_given(&c, VIEWER_CLIP) && !viewer_given(&c, VIEWER_ZOOM));
+    assert_int_equal(parse("{\"type\":\"view\",\"view\":\"speed\",\"speed\":\"total\",\"axis\":1}", &c, error), 0);
+    assert_true(c.view == VIEWER_SPEED && c.speed == VIEWER_SPEED_TOTAL && viewer_given(&c, VIEWER_SPEED_SHOWN) && c.axis == 1);
+    assert_string_equal(viewer_speed_name(VIEWER_SPEED_TOTAL), "total");
+    assert_int_equal(parse("{\"type\":\"view\",\"view\":\"source\",\"speed\":\"data\"}", &c, error), -1);
+    assert_non_null(strstr(error, "expected speed for it"));
+    assert_int_equal(parse("{\"type\":\"view\",\"view\":\"speed\",\"speed\":\"F\"}", &c, error), -1);
+    assert_non_null(strstr(error, "one of data total"));
     assert_int_equal(parse("{\"type\":\"transfer\",\"points\":[[-5,0,0,0,0],[10,1,0.25,0.5,1]]}", &c, error), 0);
     assert_true(c.transfer.points == 2 && c.transfer.point[1].value == 10 && c.transfer.point[1].color.g == 0.5f && c.transfer.point[0].alpha == 0);
     assert_int_equal(parse("{\"type\":\"save\",\"what\":\"session\",\"name\":\"\xc3\xa4.session\"}", &c, error), 0);

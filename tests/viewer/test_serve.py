@@ -179,6 +179,44 @@ def test_speed_by_slices(server):
     page.close()
 
 
+def test_total_speed(server):
+    """The speed window shows the data speed or, with the curvature of the surface, the total one: this moves with the surface, that stands still."""
+    page = loaded_page(server)
+    inputs = iter(range(2001, 3000))
+
+    def finished(**message):
+        number = next(inputs)
+        key = "view_input" if message["type"] == "view" else "edit_input"
+        page.send(input=number, **message)
+        page.until(lambda: page.frames["speed"] and page.frames["speed"][key] >= number and not page.frames["speed"]["draft"], what=f"the speed after {message}")
+        return page.frames["speed"]["jpeg"]
+
+    page.send(type="reset")
+    finished(type="view", view="speed", axis=2, position=24, speed="data")
+    finished(type="set", name="alpha", value=0)
+    bare = finished(type="view", view="speed", speed="total")
+    finished(type="paint", **{"from": [24, 24, 24]}, radius=9, begin=True)
+    assert page.state["views"]["speed"]["speed"] == "total", page.state["views"]
+    total = finished(type="view", view="speed", position=24)
+    data = finished(type="view", view="speed", speed="data")
+    assert page.state["views"]["speed"]["speed"] == "data", page.state["views"]
+    assert len(total) > 1.05 * len(data) and len(data) > len(bare), "no curvature around the surface"  # the contour alone is in `data`
+    again = finished(type="view", view="speed", speed="total")
+    assert abs(len(again) - len(total)) <= 0.01 * len(total), (len(again), len(total))
+    page.send(type="step", count=120)
+    page.until(lambda: page.state["steps"] >= 120 and not page.state["running"], 60, "the steps")
+    moved = finished(type="view", view="speed", position=24)
+    assert moved != again, "the speed of a surface that has shrunk"
+    finished(type="set", name="alpha", value=1)
+    total, data = (finished(type="view", view="speed", speed=s) for s in ("total", "data"))
+    assert abs(len(total) - len(data)) <= 0.01 * len(data), "without curvature both are one"
+    page.expect_error("speed: something else, expected one of data total", type="view", view="speed", speed="both")
+    page.expect_error("expected speed for it", type="view", view="source", speed="data")
+    page.send(type="set", name="alpha", value=0.5)
+    page.send(type="reset")
+    page.close()
+
+
 def test_one_drives(server):
     """A second page sees all and may do nothing until it takes the controls; when it goes, the first drives again."""
     first, second = loaded_page(server), Page(server)
@@ -557,7 +595,7 @@ def test_malformed(server):
            '{"type":"set","name":"alpha","value":7}', '{"type":"set","name":"nothing","value":1}', '{"type":"paint","from":[1,2],"radius":1}',
            '{"type":"paint","from":[1,2,3],"radius":-1}', '{"type":"paint","from":[1,2,3],"radius":0}', '{"type":"paint","from":[1e9,2,3],"radius":1}',
            '{"type":"paint","from":[500,2,3],"radius":1}', '{"type":"view","view":"x"}', '{"type":"view","view":"source","width":1e9,"height":5}',
-           '{"type":"view","view":"source","mode":"mip"}', '{"type":"view","view":"volume","axis":1}', '{"type":"view","view":"source","axis":1.5}',
+           '{"type":"view","view":"source","mode":"mip"}', '{"type":"view","view":"source","speed":"data"}', '{"type":"view","view":"volume","axis":1}', '{"type":"view","view":"source","axis":1.5}',
            '{"type":"window","low":2,"high":1}', '{"type":"transfer"}', '{"type":"transfer","points":[]}', '{"type":"transfer","points":[[1,2,0,0,0]]}',
            '{"type":"transfer","points":[[1,0,0,0,0],[1,0,0,0,0]]}', '{"type":"step","count":0}', '{"type":"step","count":1e9}', '{"type":"undo"}',
            '{"type":"probe-undo"}', "\x00", '{"type":"load","name":"\\u0000"}', "[" * 60000, '{"type":"save","what":"mask","name":"' + "n" * 200 + '"}']
@@ -697,7 +735,7 @@ with tempfile.TemporaryDirectory() as FOLDER:
     tessera("make", "phantom_tumour", "--size", "48", "--noise", "0.05", "--seed", "3", "-o", "head.nii.gz")
     run = Server(TESSERA, os.path.join(FOLDER, "head.nii.gz"), "--device", "cpu", "--threads", "2")
     try:
-        for test in (test_session, test_windows, test_speed_by_slices, test_one_drives, test_access, test_work_is_kept, test_long_work_stops, test_greedy_page, test_share_of_a_page, test_names, test_malformed,
+        for test in (test_session, test_windows, test_speed_by_slices, test_total_speed, test_one_drives, test_access, test_work_is_kept, test_long_work_stops, test_greedy_page, test_share_of_a_page, test_names, test_malformed,
                      test_flood, test_crowd):
             began = time.monotonic()
             test(run)

@@ -84,7 +84,8 @@ static const char *const formats[] = { "bricks", "list4", "list6", "list8" };
 
 static void show(const struct mip *m, const tsr_mip_info *i, double seconds)
 {
-    static const char *const elements[] = { "cube2", "cube3", "cross6", "own" }, *const keys[] = { "image1", "residual", "image", "volume" };
+    static const char *const elements[] = { "cube2", "cube3", "cross6", "own" }, *const keys[] = { "image1", "residual", "image",
+                                                                                                   "volume", "none",     "greedy" };
     const double voxels = (double)i->size.x * (double)i->size.y * (double)i->size.z;
     if (m->cli->globals.json) {
         json_open(NULL, '{');
@@ -133,6 +134,13 @@ static int build(struct mip *m)
 {
     const double start = cli_seconds();
     int code = load(m, m->cli->input[1]);
+    if (!code && m->keep_given) {
+        tsr_mip *kept = NULL;
+        const int64_t count = (int64_t)(m->keep * (double)tsr_mip_describe(m->pyramid).coefficients + 0.5);
+        code = failed(m, tsr_mip_keep(m->pyramid, count, &kept), m->cli->input[1]);
+        tsr_mip_destroy(&m->pyramid);
+        m->pyramid = kept;
+    }
     const double seconds = cli_seconds() - start;
     if (code) return code;
     const tsr_write_options write = cli_write_options(m->cli);
@@ -377,7 +385,8 @@ static int check_amount(const struct mip *m)
 
 static int work(struct mip *m, const char *action)
 {
-    static const tsr_mip_key keys[] = { TSR_MIP_KEY_IMAGE1, TSR_MIP_KEY_RESIDUAL, TSR_MIP_KEY_IMAGE, TSR_MIP_KEY_VOLUME };
+    static const tsr_mip_key keys[] = { TSR_MIP_KEY_IMAGE1, TSR_MIP_KEY_RESIDUAL, TSR_MIP_KEY_IMAGE,
+                                        TSR_MIP_KEY_VOLUME, TSR_MIP_KEY_NONE,     TSR_MIP_KEY_GREEDY };
     m->build.element = (tsr_mip_element)m->element;
     m->build.key = keys[m->key];
     m->build.format = (tsr_mip_format)m->format;
@@ -442,9 +451,17 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &m.key,
           .argument = "ORDER",
           .help = "order of the coefficients",
-          .choices = "image1 residual image volume" },
+          .choices = "image1 residual image volume none greedy" },
         { .name = "format", .type = CLI_CHOICE, .value = &m.format, .argument = "NAME", .help = "storage", .choices = "bricks list4 list6 list8" },
         { .name = "hide", .type = CLI_FLAG, .value = &m.build.hide, .help = "drop voxels that cannot be seen from anywhere" },
+        { .name = "keep",
+          .type = CLI_REAL,
+          .value = &m.keep,
+          .argument = "SHARE",
+          .help = "build: of the coefficients only the first of the order, of a volume or of a pyramid's",
+          .lower = 0,
+          .upper = 1,
+          .given = &m.keep_given },
         { .name = "measure", .type = CLI_FLAG, .value = &m.build.measure, .help = "measure errors for --error" },
         { .name = "range",
           .type = CLI_RANGE,

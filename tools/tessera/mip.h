@@ -15,8 +15,8 @@ struct mip {
     const char *output;
     int32_t width, height, levels, bits, devices;
     int element, key, format, mode, close, attribute, rule, analysis_filter;
-    int levels_given, range_given, slab_given, window_given, fraction_given, count_given, error_given, threshold_given;
-    double azimuth, elevation, zoom, range[2], slab[2], window[2];
+    int levels_given, range_given, slab_given, window_given, fraction_given, count_given, error_given, threshold_given, keep_given;
+    double azimuth, elevation, zoom, range[2], slab[2], window[2], keep;
     tsr_context *context;
     tsr_mip *pyramid;
     tsr_mip_stream *file; /* --stream */

@@ -3,7 +3,19 @@
 
 #include "mip.h"
 
-enum { BUILDS = 1, QUANTISES = 2, FILTERS = 4, VIEWS = 8, AMOUNTS = 16, SHOWS = 32, LEVELS = 64, FINEST = 128, ANALYSES = 256, COMPARES = 512 };
+enum {
+    BUILDS = 1,
+    QUANTISES = 2,
+    FILTERS = 4,
+    VIEWS = 8,
+    AMOUNTS = 16,
+    SHOWS = 32,
+    LEVELS = 64,
+    FINEST = 128,
+    ANALYSES = 256,
+    COMPARES = 512,
+    KEEPS = 1024
+};
 
 /* What an option belongs to; 0: always of use. */
 static int class_of(const char *name)
@@ -17,7 +29,7 @@ static int class_of(const char *name)
                 { "elevation", VIEWS }, { "zoom", VIEWS },         { "mode", VIEWS },          { "lower", VIEWS },       { "upper", VIEWS },
                 { "close", VIEWS },     { "slab", VIEWS },         { "fraction", AMOUNTS },    { "count", AMOUNTS },     { "error", AMOUNTS },
                 { "finest", FINEST },   { "filter", ANALYSES },    { "iterations", ANALYSES }, { "stream", SHOWS },      { "devices", SHOWS },
-                { "window", SHOWS },    { "slices", COMPARES },    { "memory-limit", 0 } };
+                { "window", SHOWS },    { "slices", COMPARES },    { "keep", KEEPS },          { "memory-limit", 0 } };
     for (size_t k = 0; k < sizeof own / sizeof *own; k++)
         if (!strcmp(own[k].name, name)) return own[k].kind;
     return 0;
@@ -27,7 +39,7 @@ int mip_check_given(const struct mip *m, const cli_option *options, const int *g
 {
     const int pyramid = mip_is_pyramid(m->cli->input[1]), volume = !pyramid || m->cli->inputs == 3;
     int used = 0;
-    if (!strcmp(action, "build")) used = BUILDS | LEVELS | QUANTISES | FILTERS;
+    if (!strcmp(action, "build")) used = BUILDS | LEVELS | QUANTISES | FILTERS | KEEPS;
     else if (!strcmp(action, "filter")) used = QUANTISES | FILTERS;
     else if (!strcmp(action, "analyse")) used = QUANTISES | FILTERS | LEVELS | ANALYSES | (m->output ? FINEST : 0);
     else if (strcmp(action, "info"))
@@ -60,6 +72,8 @@ int mip_check_given(const struct mip *m, const cli_option *options, const int *g
         if (!strcmp(options[k].name, "bits") && !m->range_given) return cli_usage(m->cli, "--bits: without effect without --range");
         if (class_of(options[k].name) == FILTERS && !m->threshold_given)
             return cli_usage(m->cli, "--%s: without effect without --threshold", options[k].name);
+        if (!strcmp(options[k].name, "measure") && m->keep_given)
+            return cli_usage(m->cli, "--measure: without effect with --keep: errors are those against all coefficients");
         if (!strcmp(options[k].name, "measure") && !strcmp(action, "render") && !m->error_given)
             return cli_usage(m->cli, "--measure: without effect on a picture without --error");
         if (!strcmp(options[k].name, "measure") && !strcmp(action, "compare")) return cli_usage(m->cli, "--measure: without effect on compare");

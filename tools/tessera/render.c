@@ -74,6 +74,9 @@ int render_scene(struct render *r, const char *path)
     if (code) return code;
     if (r->by_records && !r->surface && kind != TSR_FILE_TILES)
         return cli_usage(r->cli, "--records: %s is no tile list, expected one, or one as --surface", path);
+    if (r->stack && kind == TSR_FILE_MESH) return cli_usage(r->cli, "--stack: %s is a mesh, expected a volume or a tile list", path);
+    if (r->stack && kind == TSR_FILE_TILES && !r->transfer_name)
+        return cli_usage(r->cli, "--stack: %s is a tile list, expected --transfer FILE beside it, a function of its values phi", path);
     if (kind == TSR_FILE_MESH) {
         if (r->surface) return cli_usage(r->cli, "--surface: %s is a mesh already, expected a volume as input", path);
         return add_mesh(r, path);
@@ -162,6 +165,21 @@ static int report_share(void *user, double fraction, const char *stage)
     return r->progress.report(r->progress.user, r->drawn + r->share * fraction, stage);
 }
 
+static tsr_status draw_stack(const struct render *r, const tsr_camera *camera)
+{
+    tsr_scene_info info;
+    tsr_stack stack = TSR_STACK;
+    tsr_status status = tsr_scene_describe(r->scene, &info);
+    if (status != TSR_OK) return status;
+    stack.volume = r->volume;
+    stack.tiles = r->volume ? NULL : r->tiles;
+    if (r->volume) {
+        stack.window_low = info.window_low;
+        stack.window_high = info.window_high;
+    }
+    return tsr_render_stack(r->context, &stack, camera, &r->options, r->picture);
+}
+
 tsr_status render_picture(struct render *r, const tsr_camera *camera)
 {
     const double drawn = r->drawn, share = r->share;
@@ -169,6 +187,7 @@ tsr_status render_picture(struct render *r, const tsr_camera *camera)
     r->options.progress = r->slice.progress = (tsr_progress){ report_share, r };
     if (!r->picture) status = tsr_picture_create(r->context, r->width, r->height, &r->picture);
     if (status == TSR_OK && r->slice_given) return tsr_render_slice(r->scene, &r->slice, r->picture);
+    if (status == TSR_OK && r->stack) return draw_stack(r, camera);
     for (int32_t pass = 0; status == TSR_OK && pass < r->passes; pass++) {
         r->options.pass = pass;
         r->share = share / r->passes;
@@ -432,6 +451,10 @@ static int run(cli_call *cli, int argc, char **argv)
           .upper = 64,
           .given = &r.given[GIVEN_SURFACE_LAYERS] },
         { .name = "flat", .type = CLI_FLAG, .value = &o->flat, .help = "meshes: one shade per triangle", .given = &r.given[GIVEN_FLAT] },
+        { .name = "stack",
+          .type = CLI_FLAG,
+          .value = &r.stack,
+          .help = "draw the volume, or the field of a tile list by a --transfer of phi, from a few slices at a time" },
         { .name = "records",
           .type = CLI_FLAG,
           .value = &r.by_records,

@@ -63,6 +63,7 @@ struct render {
     tsr_scene *scene;
     tsr_volume *volume, *surface_volume;
     tsr_tiles *tiles;
+    int stack;            /* the volume, or a list's field, from a few slices at a time */
     int by_records, cull; /* the tile list's surface by compact records */
     tsr_records *records;
     tsr_picture *picture;

@@ -146,6 +146,10 @@ int render_check(struct render *r)
     if (r->slice_given && r->passes > 1) return cli_usage(cli, "--passes: of views; a slice is smoothed by --supersampling");
     if (r->by_records && (r->slice_given || r->gallery)) return cli_usage(cli, "--records: of views, expected no --slice or --gallery beside it");
     if (r->by_records && !r->surface && r->window_given) return cli_usage(cli, "--window: has no effect beside --records without a volume");
+    if (r->stack && (r->slice_given || r->gallery || r->surface || r->isovalue_given || r->by_records || r->passes > 1))
+        return cli_usage(cli, "--stack: of a volume alone, expected no --slice, --gallery, --surface, --isovalue, --records or --passes beside it");
+    if (r->stack && r->options.mode != TSR_RENDER_AUTO && r->options.mode != TSR_RENDER_VOLUME)
+        return cli_usage(cli, "--stack: has no effect beside --mode other than volume");
     r->film = r->turntable || r->sweep || cli->inputs > 1;
     const int needs = check_needs(r);
     if (needs) return needs;

@@ -10,7 +10,7 @@ struct segment {
     tsr_read_options read;
     tsr_segment_options options;
     cli_list sphere, probe, term;
-    const char *output, *field, *speed, *log, *script, *from_mask, *from_field, *format;
+    const char *output, *field, *speed, *total_speed, *log, *script, *from_mask, *from_field, *format;
     tsr_context *context;
     tsr_volume *image, *start;
     segment_volumes term_volumes;
@@ -210,6 +210,11 @@ static int results(struct segment *s)
         tsr_status status = tsr_segmentation_speed(s->segmentation, &volume);
         code = write_result(s, status, volume, s->speed);
     }
+    if (!code && s->total_speed) {
+        const tsr_size3 none = { 0, 0, 0 };
+        tsr_status status = tsr_segmentation_total_speed_box(s->segmentation, none, tsr_volume_size(s->image), &volume);
+        code = write_result(s, status, volume, s->total_speed);
+    }
     if (!code && s->log) code = cli_write_text(s->cli, s->log, tsr_segmentation_log(s->segmentation));
     return code;
 }
@@ -229,8 +234,8 @@ static int segment(struct segment *s)
     code = seed(s);
     if (!code) code = evolve(s);
     if (!code) code = results(s);
-    const char *const outputs[] = { s->output, s->field, s->speed, s->log };
-    for (int i = 0; i < 4; i++)
+    const char *const outputs[] = { s->output, s->field, s->speed, s->total_speed, s->log };
+    for (int i = 0; i < 5; i++)
         if (outputs[i] && !strcmp(outputs[i], "-")) return code; /* standard output carries a result already */
     if (!code) show(s);
     return code;
@@ -249,6 +254,11 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "FILE",
           .help = "write the level set (negative inside), dense or as tile list" },
         { .name = "speed", .type = CLI_TEXT, .value = &s.speed, .argument = "FILE", .help = "write the data speed at every voxel" },
+        { .name = "total-speed",
+          .type = CLI_TEXT,
+          .value = &s.total_speed,
+          .argument = "FILE",
+          .help = "write the speed with its curvature term, where the surface is" },
         { .name = "format", .type = CLI_TEXT, .value = &s.format, .argument = "NAME", .help = "of the three volumes (default: by extension)" },
         { .name = "log", .type = CLI_TEXT, .value = &s.log, .argument = "FILE", .help = "write a script that repeats this run exactly" },
         { .name = "sphere",
@@ -370,7 +380,8 @@ static int run(cli_call *cli, int argc, char **argv)
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
-    if (!s.output && !s.field && !s.speed) return cli_usage(cli, "--output: missing, expected -o MASK (or --field FILE, --speed FILE)");
+    if (!s.output && !s.field && !s.speed && !s.total_speed)
+        return cli_usage(cli, "--output: missing, expected -o MASK (or --field FILE, --speed FILE, --total-speed FILE)");
     if (s.from_mask && s.from_field) return cli_usage(cli, "--from-mask and --from-field: expected one of them");
     if (!s.from_mask && !s.from_field && !s.sphere.count && !s.script)
         return cli_usage(cli, "nothing to start from: expected --sphere X,Y,Z,R, --from-mask, --from-field or --script");
@@ -381,10 +392,10 @@ static int run(cli_call *cli, int argc, char **argv)
         if ((code = numbers(cli, "probe", s.probe.item[i], 3, ignored)) >= 0) return code;
     s.epsilon_later = (s.probe.count || s.script) && o->epsilon == 0;
     if (s.epsilon_later) o->epsilon = 1; /* until then */
-    const char *const outputs[] = { s.output, s.field, s.speed, s.log };
-    for (int i = 0; i < 4; i++) {
+    const char *const outputs[] = { s.output, s.field, s.speed, s.total_speed, s.log };
+    for (int i = 0; i < 5; i++) {
         if (!outputs[i]) continue;
-        code = i < 3 ? cli_check_write(cli, outputs[i], i < 2 && cli_names_tiles(outputs[i], NULL) ? TSR_FILE_TILES : TSR_FILE_VOLUME, s.format)
+        code = i < 4 ? cli_check_write(cli, outputs[i], i < 2 && cli_names_tiles(outputs[i], NULL) ? TSR_FILE_TILES : TSR_FILE_VOLUME, s.format)
                      : cli_check_output(cli, outputs[i]);
         if (code) return code;
     }

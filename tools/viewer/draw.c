@@ -7,7 +7,8 @@
 
 #include "picture.h"
 
-static const double draft_step = 1.5; /* of a ray, in voxels */
+static const double draft_step = 1.5;   /* of a ray, in voxels */
+static const double LEAST_TOTAL = 0.25; /* the total speed: curvature of usual radii must not saturate the palette where alpha is small */
 
 static void drop_mip(viewer_drawer *d)
 {
@@ -141,7 +142,8 @@ static tsr_status draw_slice(viewer_drawer *d, const viewer_task *t, int view, t
     if (view == VIEWER_SPEED) {
         if (!d->speed.volume) return tsr_render_slice(d->scene, &options, picture); /* until there is one */
         options.palette = TSR_PALETTE_DIVERGING;
-        options.window_high = 2 * fmax(d->speed.alpha, VIEWER_LEAST_ALPHA); /* D peaks at 1; the palette is at its purest half way */
+        const double least = d->speed.kind == VIEWER_SPEED_TOTAL ? LEAST_TOTAL : VIEWER_LEAST_ALPHA;
+        options.window_high = 2 * fmax(d->speed.alpha, least); /* D peaks at 1; the palette is at its purest half way */
         options.window_low = -options.window_high;
         return tsr_render_slice(d->speed_scene, &options, picture);
     }

@@ -1,11 +1,11 @@
-/* viewer/give.c: what the solver hands to the painter: copies of the surface and of the data speed, whenever the painter has taken those before. */
+/* viewer/give.c: what the solver hands to the painter: copies of the surface and of its speed, whenever the painter has taken those before. */
 #include "solver.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { REACH = 4 };             /* slices to each side of the one shown whose speeds come with it */
-static const double rest = 0.4; /* seconds after the last change: then all speeds are made */
+enum { REACH = 4, LEAST_REACH = 1 }; /* slices to each side of the one shown whose speeds come with it; of those that the next steps make void */
+static const double rest = 0.4;      /* seconds after the last change: then all speeds are made */
 
 /* The painter may be copying from the bridge. */
 static void enter_bridge(const struct solver *o)
@@ -24,17 +24,20 @@ void viewer_free_given(const struct solver *o, tsr_tiles *tiles, tsr_volume *spe
     leave_bridge(o);
 }
 
-/* ---- the data speed: a slice of it is shown. After a change that slice and some beside it are made, all others when things rest: then going through
- * slices need not wait for the solver. ---- */
+/* ---- the speed: a slice of it is shown. After a change that slice and some beside it are made, all others when things rest: then going through
+ * slices need not wait for the solver. The data speed holds while the surface moves; the total speed has its curvature and moves with it. ---- */
 
 enum speed_due { SPEED_NONE, SPEED_WORD, SPEED_SLICES, SPEED_ALL };
 
-/* With the lock held. */
+/* With the lock held, both. */
+static int surface_due(const struct solver *o) { return o->surface_dirty && !o->s->surface_ready && o->s->watchers > 0; }
 static enum speed_due due_of_speed(const struct solver *o)
 {
     const viewer_session *s = o->s;
     if (!o->segmentation || s->speed_ready || !s->watchers) return SPEED_NONE;
-    if (o->speed_dirty || !viewer_speed_covers(&o->given, &s->look[VIEWER_SPEED])) return SPEED_SLICES;
+    const int stale = s->look[VIEWER_SPEED].speed == VIEWER_SPEED_TOTAL && (o->speed_stale || surface_due(o));
+    if (o->speed_dirty || stale || !viewer_speed_covers(&o->given, &s->look[VIEWER_SPEED])) return SPEED_SLICES;
+    if (o->given.kind == VIEWER_SPEED_TOTAL && o->state.running) return o->speed_word ? SPEED_WORD : SPEED_NONE;
     if (o->speed_part && viewer_seconds() - o->edited >= rest) return SPEED_ALL;
     return o->speed_word ? SPEED_WORD : SPEED_NONE;
 }
@@ -43,7 +46,7 @@ static enum speed_due due_of_speed(const struct solver *o)
 static void choose_slices(const struct solver *o, const viewer_look *look, viewer_speed *speed)
 {
     const int64_t extent[3] = { o->image->size.x, o->image->size.y, o->image->size.z }, at = (int64_t)floor(look->position);
-    const int64_t low = at - REACH, high = at + 1 + REACH;
+    const int64_t reach = look->speed == VIEWER_SPEED_TOTAL && o->state.running ? LEAST_REACH : REACH, low = at - reach, high = at + 1 + reach;
     speed->axis = look->axis;
     speed->low = low > 0 ? (double)low + 0.5 : -1;
     speed->high = high < extent[look->axis] - 1 ? (double)high - 0.5 : (double)extent[look->axis];
@@ -57,14 +60,17 @@ static tsr_status make_speed(struct solver *o, const viewer_speed *speed, tsr_vo
         begin[a] = (int64_t)fmax(floor(speed->low), 0);
         end[a] = (int64_t)fmin(ceil(speed->high) + 1, (double)end[a]);
     }
-    return tsr_segmentation_speed_box(o->segmentation, (tsr_size3){ begin[0], begin[1], begin[2] }, (tsr_size3){ end[0], end[1], end[2] }, volume);
+    const tsr_size3 from = { begin[0], begin[1], begin[2] }, to = { end[0], end[1], end[2] };
+    return speed->kind == VIEWER_SPEED_TOTAL ? tsr_segmentation_total_speed_box(o->segmentation, from, to, volume)
+                                             : tsr_segmentation_speed_box(o->segmentation, from, to, volume);
 }
 
 void viewer_speed_after_set(struct solver *o, const char *name, double before, double alpha)
 {
-    static const char *const apart[] = { "curvature_limit", "rescale_weight", "gradient", "cfl", "snapshots" };
-    int holds = !strcmp(name, "alpha") && before >= VIEWER_LEAST_ALPHA && alpha >= VIEWER_LEAST_ALPHA;
-    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++) holds |= !strcmp(name, apart[i]);
+    static const char *const apart[] = { "rescale_weight", "gradient", "cfl", "snapshots", "curvature_limit" };
+    const size_t count = sizeof apart / sizeof *apart - (o->given.kind == VIEWER_SPEED_TOTAL);
+    int holds = o->given.kind == VIEWER_SPEED_DATA && !strcmp(name, "alpha") && before >= VIEWER_LEAST_ALPHA && alpha >= VIEWER_LEAST_ALPHA;
+    for (size_t i = 0; i < count; i++) holds |= !strcmp(name, apart[i]);
     if (holds) o->speed_word = 1;
     else o->speed_dirty = 1;
 }
@@ -83,8 +89,6 @@ static tsr_status copy(struct solver *o, int surface, const viewer_speed *speed,
     return status;
 }
 
-static int surface_due(const struct solver *o) { return o->surface_dirty && !o->s->surface_ready && o->s->watchers > 0; }
-
 void viewer_give(struct solver *o)
 {
     viewer_session *s = o->s;
@@ -98,7 +102,9 @@ void viewer_give(struct solver *o)
     viewer_speed speed = o->given;
     if (due == SPEED_ALL) speed.axis = -1;
     if (due == SPEED_SLICES) choose_slices(o, &look, &speed);
-    if (o->speed_dirty || due == SPEED_WORD) speed.values++;
+    if (due >= SPEED_SLICES) speed.kind = look.speed;
+    const int moved = speed.kind == VIEWER_SPEED_TOTAL && (surface || o->speed_stale);
+    if (o->speed_dirty || moved || speed.kind != o->given.kind || due == SPEED_WORD) speed.values++;
     if (due >= SPEED_SLICES && tsr_segmentation_get(o->segmentation, "alpha", &speed.alpha) != TSR_OK) speed.alpha = 1;
     speed.input = o->input;
     if ((surface || due) && o->segmentation) {
@@ -112,12 +118,14 @@ void viewer_give(struct solver *o)
         s->surface = (viewer_surface){ tiles, (double)o->state.report.total_steps, o->input };
         s->surface_ready = 1;
         o->surface_dirty = 0;
+        o->speed_stale = 1;
     }
     if (due) {
         o->given = s->speed = speed;
         s->speed.volume = volume;
         s->speed_ready = 1;
         o->speed_dirty = o->speed_word = 0;
+        if (due >= SPEED_SLICES) o->speed_stale = 0;
         if (due != SPEED_WORD) o->speed_part = due == SPEED_SLICES;
     }
     if (surface || due) pthread_cond_signal(&s->to_painter);

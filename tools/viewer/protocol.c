@@ -8,12 +8,14 @@
 
 static const char *const view_names[] = { "source", "speed", "volume", NULL };
 static const char *const mode_names[] = { "surface", "combined", "volume", "inside", "mip", NULL };
+static const char *const speed_names[] = { "data", "total", NULL };
 static const char *const preset_names[] = { "grey", "mri-head", "mri-brain", "ct-bone", "ct-soft", NULL };
 static const char *const what_names[] = { "mask", "mesh", "field", "picture", "session", NULL };
 static const char *const action_names[] = { "probe", "paint", "erase", "locate", NULL };
 
 const char *viewer_view_name(int view) { return view_names[view]; }
 const char *viewer_mode_name(int mode) { return mode_names[mode]; }
+const char *viewer_speed_name(int speed) { return speed_names[speed]; }
 const char *viewer_preset_name(int preset) { return preset_names[preset]; }
 int viewer_given(const viewer_command *command, viewer_field field) { return (int)(command->given >> field & 1); }
 
@@ -64,6 +66,7 @@ static const struct field fields[VIEWER_FIELDS] = {
     [VIEWER_Y] = { "y", REAL, AT(y), 0, 1, NULL, 0 },
     [VIEWER_ACTION] = { "action", WORD, AT(action), 0, 0, action_names, 0 },
     [VIEWER_COLOURS] = { "colours", BOOL, AT(colours), 0, 0, NULL, 0 },
+    [VIEWER_SPEED_SHOWN] = { "speed", WORD, AT(speed), 0, 0, speed_names, 0 },
 };
 
 #define B(field) (UINT64_C(1) << VIEWER_##field)
@@ -76,7 +79,7 @@ struct kind {
 static const struct kind kinds[VIEWER_KINDS] = {
     [VIEWER_VIEW] = { "view", B(VIEW_NAME),
                       B(WIDTH) | B(HEIGHT) | B(AXIS) | B(POSITION) | B(ZOOM) | B(PAN) | B(AZIMUTH) | B(ELEVATION) | B(MODE) | B(CLIP) |
-                          B(CLIP_AZIMUTH) | B(CLIP_ELEVATION) | B(CLIP_OFFSET) | B(QUALITY) },
+                          B(CLIP_AZIMUTH) | B(CLIP_ELEVATION) | B(CLIP_OFFSET) | B(QUALITY) | B(SPEED_SHOWN) },
     [VIEWER_WINDOW] = { "window", B(LOW) | B(HIGH), 0 },
     [VIEWER_TRANSFER] = { "transfer", 0, B(POINTS) | B(PRESET) },
     [VIEWER_SET] = { "set", B(NAME) | B(VALUE), 0 },
@@ -202,6 +205,8 @@ static int check_rules(const struct parse *p, const viewer_command *c)
         return refuse(p, "view", "volume with axis or position", "a slice window for these");
     if (c->kind == VIEWER_VIEW && c->view != VIEWER_VOLUME && (c->given & volume_fields))
         return refuse(p, "view", "a slice window with fields of the 3-D window", "volume for these");
+    if (c->kind == VIEWER_VIEW && c->view != VIEWER_SPEED && viewer_given(c, VIEWER_SPEED_SHOWN))
+        return refuse(p, "view", "another window with the field speed", "speed for it");
     if (c->kind == VIEWER_WINDOW && !(c->low < c->high)) return refuse(p, "high", "not above low", "low < high");
     if (c->kind == VIEWER_TRANSFER && viewer_given(c, VIEWER_POINTS) == viewer_given(c, VIEWER_PRESET))
         return refuse(p, "points", "not one of points and preset", "one of them");

@@ -33,6 +33,8 @@ typedef enum viewer_kind {
 enum { VIEWER_SOURCE = 0, VIEWER_SPEED, VIEWER_VOLUME, VIEWER_VIEWS };
 /* What the 3-D window shows. */
 enum { VIEWER_MODE_SURFACE = 0, VIEWER_MODE_COMBINED, VIEWER_MODE_VOLUME, VIEWER_MODE_INSIDE, VIEWER_MODE_MIP };
+/* What the speed window shows. */
+enum { VIEWER_SPEED_DATA = 0, VIEWER_SPEED_TOTAL };
 enum { VIEWER_PICK_PROBE = 0, VIEWER_PICK_PAINT, VIEWER_PICK_ERASE, VIEWER_PICK_LOCATE };
 enum { VIEWER_SAVE_MASK = 0, VIEWER_SAVE_MESH, VIEWER_SAVE_FIELD, VIEWER_SAVE_PICTURE, VIEWER_SAVE_SESSION };
 
@@ -41,14 +43,14 @@ typedef enum viewer_field {
     VIEWER_INPUT = 0, VIEWER_VIEW_NAME, VIEWER_WIDTH, VIEWER_HEIGHT, VIEWER_AXIS, VIEWER_POSITION, VIEWER_ZOOM, VIEWER_PAN, VIEWER_AZIMUTH, VIEWER_ELEVATION,
     VIEWER_MODE, VIEWER_CLIP, VIEWER_CLIP_AZIMUTH, VIEWER_CLIP_ELEVATION, VIEWER_CLIP_OFFSET, VIEWER_QUALITY, VIEWER_LOW, VIEWER_HIGH, VIEWER_POINTS,
     VIEWER_PRESET, VIEWER_NAME, VIEWER_VALUE, VIEWER_AT, VIEWER_FROM, VIEWER_TO, VIEWER_RADIUS, VIEWER_BEGIN, VIEWER_COUNT, VIEWER_WHAT, VIEWER_REPLACE,
-    VIEWER_SEQUENCE, VIEWER_ID, VIEWER_X, VIEWER_Y, VIEWER_ACTION, VIEWER_COLOURS, VIEWER_FIELDS
+    VIEWER_SEQUENCE, VIEWER_ID, VIEWER_X, VIEWER_Y, VIEWER_ACTION, VIEWER_COLOURS, VIEWER_SPEED_SHOWN, VIEWER_FIELDS
 } viewer_field;
 
 typedef struct viewer_command {
     viewer_kind kind;
     uint64_t given;                  /* bits of viewer_field */
     double input, sequence, id;      /* whole numbers below 2^32 */
-    int32_t view, width, height, axis, mode, clip, preset, begin, what, replace, action, colours;
+    int32_t view, width, height, axis, mode, clip, preset, begin, what, replace, action, colours, speed;
     double position, zoom, pan[2], azimuth, elevation, clip_azimuth, clip_elevation, clip_offset, quality, low, high, value, radius, count, x, y;
     double at[3], from[3], to[3];    /* voxel indices */
     char name[VIEWER_NAME_BYTES];
@@ -60,6 +62,7 @@ int viewer_parse(const char *text, size_t bytes, viewer_command *command, char *
 int viewer_given(const viewer_command *command, viewer_field field);
 const char *viewer_view_name(int view);
 const char *viewer_mode_name(int mode);
+const char *viewer_speed_name(int speed);
 const char *viewer_preset_name(int preset);
 
 /* Name of a file of the served folder: 1 to 127 bytes of UTF-8 without '/', '\\' or control characters that do not start with '.' or '-'. */

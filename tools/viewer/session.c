@@ -299,6 +299,7 @@ static void change_look(viewer_look *look, const viewer_command *c)
     TAKE(VIEWER_AZIMUTH, azimuth);
     TAKE(VIEWER_ELEVATION, elevation);
     TAKE(VIEWER_MODE, mode);
+    TAKE(VIEWER_SPEED_SHOWN, speed);
     TAKE(VIEWER_CLIP, clip);
     TAKE(VIEWER_CLIP_AZIMUTH, clip_azimuth);
     TAKE(VIEWER_CLIP_ELEVATION, clip_elevation);
@@ -310,6 +311,7 @@ static void change_look(viewer_look *look, const viewer_command *c)
 
 int viewer_speed_covers(const viewer_speed *speed, const viewer_look *look)
 {
+    if (speed->kind != look->speed) return 0;
     return speed->axis < 0 || (look->axis == speed->axis && look->position >= speed->low && look->position <= speed->high);
 }
 
@@ -399,6 +401,7 @@ static json_t *looks_json(const viewer_session *s)
                                                    "mode", viewer_mode_name(l->mode), "clip", l->clip, "clip_azimuth", l->clip_azimuth,
                                                    "clip_elevation", l->clip_elevation, "clip_offset", l->clip_offset, "quality", l->quality));
         else json_object_update_new(look, json_pack("{s:i, s:f}", "axis", (int)l->axis, "position", l->position));
+        if (v == VIEWER_SPEED) json_object_set_new(look, "speed", json_string(viewer_speed_name(l->speed)));
         json_object_set_new(views, viewer_view_name(v), look);
     }
     return views;

@@ -55,7 +55,7 @@ typedef struct viewer_look {
     int32_t axis;
     double position, zoom, pan[2]; /* pan: world units to the right, down */
     double azimuth, elevation;
-    int32_t mode, clip;
+    int32_t mode, clip, speed;
     double clip_azimuth, clip_elevation, clip_offset, quality;
 } viewer_look;
 
@@ -66,11 +66,11 @@ typedef struct viewer_surface {
     uint32_t input;
 } viewer_surface;
 
-/* The data speed on its way, likewise: of the slices that positions from `low` to `high` along `axis` need, or of all (axis < 0). */
+/* The speed on its way, likewise: of the slices that positions from `low` to `high` along `axis` need, or of all (axis < 0). */
 typedef struct viewer_speed {
     tsr_volume *volume;          /* NULL: what was given before holds, for a later input */
     uint64_t values;             /* rises when they change, not when only more of them come */
-    int32_t axis;
+    int32_t axis, kind;          /* kind: VIEWER_SPEED_DATA or VIEWER_SPEED_TOTAL */
     double low, high, alpha;     /* alpha: that is in the values */
     uint32_t input;
 } viewer_speed;
@@ -120,7 +120,7 @@ typedef struct viewer_session {
     viewer_surface surface;      /* newest, not taken yet */
     int surface_ready;
     tsr_tiles *used_tiles;       /* back from the painter, for the solver to free */
-    viewer_speed speed;          /* newest data speed, not taken yet */
+    viewer_speed speed;          /* newest speed, not taken yet */
     int speed_ready;
     tsr_volume *used_speed;
     viewer_command pick;         /* newest pick, for the painter */

@@ -26,9 +26,10 @@ struct solver {
         int64_t edits;
     } before; /* what a reset or a loaded session took the place of: the last level of undo */
     int surface_dirty, speed_dirty, state_dirty;
-    viewer_speed given; /* its volume aside, the data speed that was handed over last */
+    viewer_speed given; /* its volume aside, the speed that was handed over last */
     int speed_word;     /* a new input is to be shown with it */
     int speed_part;     /* it is of some slices; all are due a while after `edited` */
+    int speed_stale;    /* the surface has moved since: what depends on it must be made anew */
     double edited;
     uint32_t input; /* of the last command */
     double rate, told;

@@ -70,7 +70,7 @@ chooseTool("navigate");
 
 const run = {
   start: () => link.input({ type: bench.state?.running ? "pause" : "start" }),
-  step: () => link.input({ type: "step", count: 10 }),
+  step: (event) => link.input({ type: "step", count: event?.shiftKey ? 1 : 10 }),
   undo: () => link.input({ type: "undo" }),
   reset: () => link.input({ type: "reset" }),
   "probe-undo": () => link.input({ type: "probe-undo" }),
@@ -82,6 +82,7 @@ const run = {
   theme: () => setTheme(document.documentElement.dataset.theme === "light" ? "dark" : "light"),
 };
 for (const [id, action] of Object.entries(run)) $(id).addEventListener("click", action);
+$("speed").addEventListener("change", () => windows.speed.change({ speed: $("speed").value }));
 $("mode").addEventListener("change", () => windows.volume.change({ mode: $("mode").value }));
 $("probe-sets").addEventListener("change", () => { bench.probesColours = $("probe-sets").value === "colours"; });
 $("clip").addEventListener("change", () => windows.volume.change({ clip: $("clip").checked }));
@@ -128,6 +129,7 @@ link.addEventListener("state", ({ detail: state }) => {
   const look = state.views.volume;
   for (const name of ["clip_offset", "clip_azimuth", "clip_elevation", "quality"]) sliders[name].take(look[name]);
   $("mode").value = look.mode;
+  $("speed").value = state.views.speed.speed;
   $("clip").checked = look.clip;
   $("quality-row").hidden = look.mode !== "mip";
   transfer.take(state);
@@ -198,7 +200,7 @@ document.addEventListener("keydown", (event) => {
   const action = keys[event.key.toLowerCase()];
   if (!action || (event.key === " " && event.target.matches("button, input"))) return;
   event.preventDefault();
-  action();
+  action(event);
 });
 
 function setTheme(theme) {
