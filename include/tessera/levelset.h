@@ -92,6 +92,9 @@ typedef struct tsr_levelset_options {
                                  * found that change below the tolerance: a surface at rest may make and drop a tile at its fringe for long */
     int fused;                  /* a GPU takes its own arithmetic: fused multiply-adds, roots and quotients to 2 ulp; a tenth to a fifth less time. phi differs by
                                  * some last bits a step, the same from run to run (class reproducible). The CPU and 16-bit lists go on as they are */
+    int persistent;             /* a GPU runs many steps in one kernel, whose blocks wait for each other, instead of four kernels a step: 0 = lists of up to some
+                                 * thousand tiles, where it is faster; > 0 whatever the size; < 0 never. First-order schemes in one stage with terms
+                                 * that are the same everywhere, float32, managed every step; all else goes on as it is. The same bits */
 } tsr_levelset_options;
 #define TSR_LEVELSET_OPTIONS { .struct_size = sizeof(tsr_levelset_options) }
 

@@ -277,7 +277,7 @@ static tsr_status advance(tsr_levelset *l, int32_t steps, float fixed_step, tsr_
     while (state->steps < target && !state->halted) {
         const int32_t before = state->steps;
         TSR_TRY(make_plan(l, fixed_step));
-        TSR_TRY(ops->plan_run(l->context->queue, l->plan, target - state->steps));
+        TSR_TRY(ops->plan_run(l->context->queue, l->plan, target - state->steps, state->count));
         TSR_TRY(tsr_tiles_read_state(l->tiles, state));
         l->total_steps += state->steps - before;
         if (state->bad) return blame(l, state);

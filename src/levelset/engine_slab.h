@@ -33,18 +33,15 @@ TSR_DEVICE_FN void tsr_slab_pull(const tsr_tile_pool &pool, const uint64_t *keys
     tsr_pull_add(pull, gradient, values);
 }
 
-/* SIGN: of scheme.h; PULL: the gradient of the payload pulls with `pull`; CODED: the field is stored in 16 bits. */
+/* The pass, by all blocks. SIGN: of scheme.h; PULL: the gradient of the payload pulls with `pull`; CODED: the field is stored in 16 bits. */
 template <int E, int SPACE, int SIGN, int PULL, int CODED>
-TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? SLAB_BLOCKS_8 : SLAB_BLOCKS_4) slab_kernel)
-(tsr_tile_pool pool, tsr_flow_scheme scheme, tsr_flow_values values, float pull, tsr_flow_control *control, int32_t managed)
+TSR_DEVICE_FN void tsr_slab_step(const tsr_tile_pool &pool, tsr_flow_scheme scheme, tsr_flow_values values, float pull, tsr_flow_control *control,
+                                 int32_t managed, tsr_slab_work<E> *sh)
 {
-    tsr_chained();
     typedef tsr_slab<E> S;
     typedef typename tsr_slab_storage<CODED>::kind K;
     enum { V = E * E * E, T = S::THREADS, P = S::P, Q = S::Q };
-    TSR_SHARED(tsr_slab_work<E>, sh, 1);
     tsr_tile_state *state = pool.state;
-    if (state->shortage > 0 || state->halted) return; /* one that meets a value that is not finite runs as a whole, so that the first is found */
     scheme.space = scheme.reshape_space = SPACE;
     if (SIGN != SIGN_ANY) scheme.sign = SIGN;
     scheme.has_velocity = PULL || (scheme.has_velocity && SIGN == SIGN_ANY);
@@ -111,6 +108,16 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? SLAB_BLOCKS_8 : SLAB
     if ((tid & 31) != 0) return;
     if (change) atomicMax(&control->change_bits, change);
     if (oldest) atomicMax(&control->old_bits, oldest);
+}
+
+template <int E, int SPACE, int SIGN, int PULL, int CODED>
+TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? SLAB_BLOCKS_8 : SLAB_BLOCKS_4) slab_kernel)
+(tsr_tile_pool pool, tsr_flow_scheme scheme, tsr_flow_values values, float pull, tsr_flow_control *control, int32_t managed)
+{
+    tsr_chained();
+    TSR_SHARED(tsr_slab_work<E>, sh, 1);
+    if (pool.state->shortage > 0 || pool.state->halted) return; /* one that meets a value that is not finite runs as a whole: the first is found */
+    tsr_slab_step<E, SPACE, SIGN, PULL, CODED>(pool, scheme, values, pull, control, managed, sh);
 }
 
 template <int E, int SPACE, int SIGN, int PULL, int CODED>
