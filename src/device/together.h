@@ -1,10 +1,10 @@
 /* device/together.h: kernels whose blocks all run at the same time and meet now and then: steps that follow each other without a launch.
  *
- *   TSR_KERNEL(name)(..., tsr_meeting *meeting) { uint32_t turn = tsr_meeting_turn(meeting); ... if (tsr_meet(meeting, &turn, shared)) ...; }
+ *   TSR_KERNEL(name)(..., tsr_meeting *meeting) { uint32_t turn = tsr_meeting_turn(meeting); ... tsr_meet_all(meeting, &turn); ... }
  *   TSR_LAUNCH_TOGETHER(queue, name, blocks, threads, shared_bytes, ...)      blocks: at most tsr_blocks_together
  *
- * At a meeting all writes of all blocks before it are seen by all blocks after it. One block, the last to come, is told so (tsr_meet returns 1 there) and may
- * do what one block does well, while the others wait, until it says tsr_meeting_over. In the emulator, where blocks run one after another, there is one. */
+ * What any block wrote before a meeting all see after it. At a meeting of the other kind, tsr_meet, the last block to come is told so and may do what one block
+ * does well, while the others wait, until it says tsr_meeting_over. In the emulator, where blocks run one after another, there is one. */
 #ifndef TSR_DEVICE_TOGETHER_H
 #define TSR_DEVICE_TOGETHER_H
 
@@ -60,30 +60,56 @@ TSR_DEVICE_FN uint32_t tsr_meeting_look(const uint32_t *word)
 /* Meetings so far: at the start of a kernel, before its first. */
 TSR_DEVICE_FN uint32_t tsr_meeting_turn(const tsr_meeting *meeting) { return tsr_meeting_look(&meeting->over); }
 
-/* All threads of all blocks. Returns 1 in the last block to come, 0 in the others once that block has said tsr_meeting_over. `shared` is a word of
- * shared memory. */
+/* Thread 0 of a block: comes, with all writes of its block. Is it the last? */
+TSR_DEVICE_FN int tsr_meeting_come(tsr_meeting *meeting)
+{
+    __threadfence();
+    return atomicInc(&meeting->arrived, gridDim.x - 1u) == gridDim.x - 1u;
+}
+/* Thread 0 of a block: waits for the end of the meeting. */
+TSR_DEVICE_FN void tsr_meeting_stay(const tsr_meeting *meeting, uint32_t turn)
+{
+    while (tsr_meeting_look(&meeting->over) != turn) {}
+}
+/* Thread 0 of the last block: ends it. */
+TSR_DEVICE_FN void tsr_meeting_end(tsr_meeting *meeting)
+{
+    __threadfence();
+    atomicAdd(&meeting->over, 1u);
+}
+
+/* All threads of all blocks. */
+TSR_DEVICE_FN void tsr_meet_all(tsr_meeting *meeting, uint32_t *turn)
+{
+    *turn += 1;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        if (tsr_meeting_come(meeting)) tsr_meeting_end(meeting);
+        else tsr_meeting_stay(meeting, *turn);
+        __threadfence();
+    }
+    __syncthreads();
+}
+
+/* The same, but for the last block to come, where it returns 1 at once, and which says when it is over; 0 in the others, then. `shared` is a word of shared
+ * memory. */
 TSR_DEVICE_FN int tsr_meet(tsr_meeting *meeting, uint32_t *turn, uint32_t *shared)
 {
     *turn += 1;
     __syncthreads();
     if (threadIdx.x == 0) {
-        __threadfence();
-        *shared = atomicAdd(&meeting->arrived, 1u) == gridDim.x - 1;
-        while (!*shared && tsr_meeting_look(&meeting->over) != *turn) {}
+        *shared = (uint32_t)tsr_meeting_come(meeting);
+        if (!*shared) tsr_meeting_stay(meeting, *turn);
         __threadfence();
     }
     __syncthreads();
     return (int)*shared;
 }
-
-/* All threads of the last block: what it did is seen by the others from here on. */
+/* All threads of the last block. */
 TSR_DEVICE_FN void tsr_meeting_over(tsr_meeting *meeting)
 {
     __syncthreads();
-    if (threadIdx.x != 0) return;
-    meeting->arrived = 0;
-    __threadfence();
-    atomicAdd(&meeting->over, 1u);
+    if (threadIdx.x == 0) tsr_meeting_end(meeting);
 }
 
 #endif

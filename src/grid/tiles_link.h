@@ -96,12 +96,10 @@ TSR_DEVICE_FN void tsr_close_list(const tsr_tile_pool &pool)
     state->scratch[TSR_COUNT_PLANNED] = 0;
 }
 
-/* The created tile with this id, a warp: links it, both buffers get its constant, its age is 0 after a step. */
+/* A created tile, a warp: both buffers get its constant, its age is 0 after a step. */
 template <int E>
-TSR_DEVICE_FN void tsr_link_created(const tsr_tile_pool &pool, int32_t list, int32_t count, uint32_t id, int32_t lane, int32_t inserting,
-                                    int32_t stepped)
+TSR_DEVICE_FN void tsr_fill_created(const tsr_tile_pool &pool, uint32_t id, uint32_t constant, int32_t lane, int32_t inserting, int32_t stepped)
 {
-    const uint32_t constant = tsr_link_tile(pool, list, count, id, lane, inserting);
     const float v = constant == TSR_TILE_OUTSIDE ? pool.band : -pool.band;
     const uint32_t word = !pool.coded ? tsr_float_bits(v) : constant == TSR_TILE_OUTSIDE ? 0x7fff7fffu : 0x80018001u; /* or two codes */
     const int64_t quads = E * E * E / 4, words = pool.coded ? quads / 2 : quads;                                      /* of 16 bytes */
@@ -130,7 +128,7 @@ template <int E, class THEN> TSR_KERNEL(tsr_link_kernel)(tsr_tile_pool pool, int
     const int32_t warps = (int32_t)(gridDim.x * blockDim.x >> 5), created = state->created;
     for (int32_t u = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x) >> 5; u < created; u += warps) {
         const uint32_t id = pool.created_ids[u];
-        tsr_link_created<E>(pool, list, count, id, lane, inserting, stepped);
+        tsr_fill_created<E>(pool, id, tsr_link_tile(pool, list, count, id, lane, inserting), lane, inserting, stepped);
         then.tile(pool, id, lane);
     }
     if (!tsr_last_block(&state->scratch[TSR_COUNT_BLOCKS], shared) || threadIdx.x != 0) return;

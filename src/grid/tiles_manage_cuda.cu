@@ -2,8 +2,9 @@
  *
  * A pass marks what stays and what is asked for, sorts the requests, plans positions, merges into the other list, links the created tiles with
  * their neighbours and fills them, all without the host (spec levelset-gpu.md 2.6, fast path). It pays for the number of kernels as much as for their
- * work: where requests are few, the block that ends last does what one block does well, so that a pass is three kernels. Of a large list, where they may
- * come by the ten thousand, a fourth sorts them then. When nothing is created or removed, all but the first exit at once. */
+ * work: of a small list the block that ends the marks last does what one block does well, and the created tiles are linked while the other list is written,
+ * so that a pass is two kernels (tiles_pass.h). Of a large list, where requests may come by the ten thousand, it is four. When nothing is created or removed,
+ * all but the first exit at once. */
 #include "grid/tiles_ops.h"
 #include "grid/tiles_pass.h"
 
@@ -213,17 +214,17 @@ struct no_more {
     TSR_INSIDE void operator()(const tsr_tile_pool &) const {}
 };
 
-/* From the requests to the other list; `planned` if mark_kernel plans. */
-static void enqueue_merge(tsr_queue *queue, const tsr_tile_pool *pool, int32_t inserting, int32_t stepped, int32_t planned)
+/* From the requests to the other list. */
+static void enqueue_merge(tsr_queue *queue, const tsr_tile_pool *pool, int32_t inserting, int32_t stepped)
 {
     const int32_t processors = tsr_queue_processors(queue);
-    if (!planned) TSR_LAUNCH_CHAINED(queue, sort_kernel, tsr_blocks(pool->capacity, TSR_SORT_CHUNK, processors), SORT_THREADS, 0, *pool, stepped);
+    TSR_LAUNCH_CHAINED(queue, sort_kernel, tsr_blocks(pool->capacity, TSR_SORT_CHUNK, processors), SORT_THREADS, 0, *pool, stepped);
     const int64_t most = 2 * (int64_t)pool->capacity;
     if (pool->capacity <= TSR_SMALL_LIST) TSR_LAUNCH_CHAINED(queue, merge_kernel<1>, tsr_blocks(most, 256, 8 * processors), 256, 0, *pool, inserting);
     else TSR_LAUNCH_CHAINED(queue, merge_kernel<MERGE_LARGE>, tsr_blocks(most / MERGE_LARGE, 256, 4 * processors), 256, 0, *pool, inserting);
 }
 
-void tsr_tiles_cuda_merge(tsr_queue *queue, const tsr_tile_pool *pool, int32_t stepped)
+void tsr_tiles_cuda_plan(tsr_queue *queue, const tsr_tile_pool *pool, int32_t stepped)
 {
     const int32_t small = pool->capacity <= TSR_SMALL_LIST;
     const int64_t processors = tsr_queue_processors(queue);
@@ -231,13 +232,12 @@ void tsr_tiles_cuda_merge(tsr_queue *queue, const tsr_tile_pool *pool, int32_t s
     else
         TSR_LAUNCH_CHAINED(queue, mark_large_kernel, tsr_blocks(pool->capacity, MARK_LARGE_THREADS, MARK_LARGE_BLOCKS * processors),
                            MARK_LARGE_THREADS, 0, *pool, stepped);
-    enqueue_merge(queue, pool, 0, stepped, small);
+    if (!small) enqueue_merge(queue, pool, 0, stepped);
 }
 
 tsr_status tsr_tiles_cuda_manage(tsr_queue *queue, const tsr_tile_pool *pool, int32_t stepped)
 {
-    tsr_tiles_cuda_merge(queue, pool, stepped);
-    tsr_enqueue_link(queue, pool, 0, stepped, no_more());
+    tsr_enqueue_management(queue, pool, stepped, no_more());
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
@@ -246,7 +246,7 @@ tsr_status tsr_tiles_cuda_insert(tsr_queue *queue, const tsr_tile_pool *pool, co
 {
     TSR_LAUNCH(queue, insert_mark_kernel, tsr_blocks(tsr_max64(count, pool->capacity / 32), 256, 8 * (int64_t)tsr_queue_processors(queue)), 256, 0,
                *pool, keys, count);
-    enqueue_merge(queue, pool, 1, 0, 0);
+    enqueue_merge(queue, pool, 1, 0);
     tsr_enqueue_link(queue, pool, 1, 0, no_more());
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;

@@ -66,6 +66,21 @@ TSR_DEVICE_FN void tsr_rank_chunk(const uint64_t *from, uint64_t *to, int64_t to
 
 /* ---- plan ------------------------------------------------------------------------------------------------------------------------- */
 
+/* What a plan ends with, one thread: with ids missing nothing changes. `total` requests. */
+TSR_DEVICE_FN void tsr_plan_close(const tsr_tile_pool &pool, int32_t stepped, uint32_t created, uint32_t removed, uint32_t missing, int32_t total)
+{
+    tsr_tile_state *state = pool.state;
+    if (stepped) tsr_publish_step(state);
+    state->created = missing ? 0 : (int32_t)created;
+    state->removed = missing ? 0 : (int32_t)removed;
+    state->shortage = (int32_t)missing;
+    state->managed = missing == 0;
+    if (!missing) state->quiet = created ? 0 : state->quiet + 1;
+    for (int i = 0; i < 16; i++) state->scratch[i] = 0;
+    state->scratch[TSR_COUNT_REQUESTS] = !missing && created + removed > 0 ? (uint32_t)total : 0u; /* tsr_merge_entry still needs it */
+    state->scratch[TSR_COUNT_PLANNED] = 1;
+}
+
 /* One block: publishes the totals of the step (if there was one), counts what stays and what is new, checks the ids. Each thread takes a run of
  * requests and of mask words, or of chunks if those are counted, so that one prefix over the block does for each. `shared` has 33 words. */
 TSR_DEVICE_FN void tsr_plan_pass(const tsr_tile_pool &pool, int32_t stepped, int32_t counted, uint32_t *shared)
@@ -102,16 +117,7 @@ TSR_DEVICE_FN void tsr_plan_pass(const tsr_tile_pool &pool, int32_t stepped, int
             pool.created_ids[u] = pool.free_ids[(uint32_t)state->free_count - 1u - u];
     }
     __syncthreads();
-    if (tid != 0) return;
-    if (stepped) tsr_publish_step(state);
-    state->created = missing ? 0 : (int32_t)created;
-    state->removed = missing ? 0 : (int32_t)removed;
-    state->shortage = (int32_t)missing;
-    state->managed = missing == 0;
-    if (!missing) state->quiet = created ? 0 : state->quiet + 1;
-    for (int i = 0; i < 16; i++) state->scratch[i] = 0;
-    state->scratch[TSR_COUNT_REQUESTS] = !missing && created + removed > 0 ? (uint32_t)total : 0u; /* merge_kernel still needs it */
-    state->scratch[TSR_COUNT_PLANNED] = 1;
+    if (tid == 0) tsr_plan_close(pool, stepped, created, removed, missing, total);
 }
 
 /* Shared memory of a block that sorts and plans. */
@@ -219,6 +225,102 @@ TSR_DEVICE_FN void tsr_merge_request(const tsr_tile_pool &pool, const tsr_tile_s
     const int outside = inserting && tsr_tile_find(&pool, keys, pool.id[list], count, state->background, key) == TSR_TILE_OUTSIDE;
     pool.activity[id] = TSR_ACTIVITY_CREATED | (outside ? TSR_ACTIVITY_OUTSIDE : 0u);
     if (pool.table) pool.table[tsr_tile_linear(&pool, key)] = id;
+}
+
+/* The tile with this key in the next list, or 0; where the old one has it or what comes after it is `place`. `stays`: it is of the old list. */
+TSR_DEVICE_FN uint32_t tsr_next_tile(const tsr_tile_pool &pool, const tsr_tile_scratch &s, const uint64_t *keys, const uint32_t *ids, int32_t count,
+                                     int32_t total, uint64_t key, int32_t *place, int *stays)
+{
+    const int32_t at = tsr_key_lower_bound_wide(keys, count, key);
+    const int stored = at < count && keys[at] == key;
+    *place = at;
+    *stays = stored && (s.keep_bits[at >> 5] >> (at & 31) & 1u);
+    if (stored) return *stays ? ids[at] : 0u;
+    const int32_t fresh = tsr_key_lower_bound_wide(s.sorted, total, key);
+    return fresh < total && s.sorted[fresh] == key ? pool.created_ids[s.unique_before[fresh]] : 0u;
+}
+
+/* Request `at` in order, a warp, lanes = directions: a created tile enters the next list, meets its neighbours, which are told of it, and gets the constant that
+ * space had there: the entry that any neighbour of the old list holds for it. Returns its id, or 0 if the request before is for the same tile. The next list need
+ * not stand: tiles are looked for in the old one and among the requests. */
+template <int E>
+TSR_DEVICE_FN uint32_t tsr_merge_created(const tsr_tile_pool &pool, const tsr_tile_scratch &s, int32_t at, int32_t total, int32_t lane,
+                                         int32_t stepped)
+{
+    tsr_tile_state *state = pool.state;
+    const int32_t list = state->list, count = state->count;
+    const uint64_t own = s.sorted[at], key = own + (uint64_t)tsr_key_offset(lane < TSR_TILE_DIRECTIONS ? lane : TSR_TILE_MIDDLE);
+    if (at > 0 && s.sorted[at - 1] == own) return 0;
+    const uint32_t u = s.unique_before[at], id = pool.created_ids[u];
+    uint32_t constant = 0;
+    int32_t place;
+    int stays;
+    const uint32_t other = tsr_next_tile(pool, s, pool.key[list], pool.id[list], count, total, key, &place, &stays);
+    if (stays && lane < TSR_TILE_DIRECTIONS) {
+        uint32_t *entry = &pool.neighbours[(int64_t)other * TSR_NEIGHBOUR_ROW + 26 - lane];
+        constant = *entry;
+        *entry = id;
+    }
+    const uint32_t olds = __ballot_sync(TSR_WARP_ALL, stays && lane < TSR_TILE_DIRECTIONS);
+    constant = __shfl_sync(TSR_WARP_ALL, constant, olds ? __ffs((int)olds) - 1 : 0);
+    if (lane < TSR_TILE_DIRECTIONS) pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + lane] = lane == TSR_TILE_MIDDLE ? id : other ? other : constant;
+    if (lane == TSR_TILE_MIDDLE) {
+        const uint32_t to = (place < count ? tsr_kept_before(s, place) : (uint32_t)(count - state->removed)) + u;
+        pool.key[list ^ 1][to] = pool.key_of[id] = own;
+        pool.id[list ^ 1][to] = id;
+        if (pool.table) pool.table[tsr_tile_linear(&pool, own)] = id;
+        if (constant == TSR_TILE_INSIDE) tsr_inside_becomes_absent(state, -tsr_tile_voxels(&pool, own));
+    }
+    tsr_fill_created<E>(pool, id, constant, lane, 0, stepped);
+    __syncwarp(); /* for the client: key_of */
+    return id;
+}
+
+/* The other list and what is new in it, by all blocks; then.tile(pool, id, lane) as in tiles_link.h. The last warps take the requests: the others have the
+ * entries. */
+template <int E, class THEN>
+TSR_DEVICE_FN void tsr_merge_list(const tsr_tile_pool &pool, const tsr_tile_scratch &s, int32_t stepped, const THEN &then)
+{
+    const tsr_tile_state *state = pool.state;
+    const int32_t threads = (int32_t)(gridDim.x * blockDim.x), thread = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x), lane = thread & 31;
+    const int32_t list = state->list, count = state->count, total = (int32_t)state->scratch[TSR_COUNT_REQUESTS];
+    for (int32_t i = thread; i < count; i += threads) tsr_merge_entry(pool, s, i, pool.key[list][i], pool.id[list][i], 0, total);
+    for (int32_t at = (threads - 1 - thread) >> 5; at < total; at += threads >> 5) {
+        const uint32_t id = tsr_merge_created<E>(pool, s, at, total, lane, stepped);
+        if (id) then.tile(pool, id, lane);
+    }
+    if (thread == 0) pool.key[list ^ 1][count - state->removed + state->created] = TSR_KEY_END;
+}
+
+/* That as a kernel, for small lists; the last block closes the pass as in tsr_link_kernel. */
+template <int E, class THEN> TSR_KERNEL(tsr_merge_link_kernel)(tsr_tile_pool pool, int32_t stepped, THEN then)
+{
+    tsr_chained();
+    TSR_SHARED(uint32_t, shared, 1);
+    tsr_tile_state *state = pool.state;
+    if (tsr_pass_idle(state)) {
+        if (blockIdx.x != 0 || threadIdx.x != 0) return;
+        state->scratch[TSR_COUNT_PLANNED] = 0;
+        then(pool);
+        return;
+    }
+    tsr_merge_list<E>(pool, tsr_scratch_of(&pool), stepped, then);
+    if (!tsr_last_block(&state->scratch[TSR_COUNT_BLOCKS], shared) || threadIdx.x != 0) return;
+    tsr_close_list(pool);
+    then(pool);
+}
+
+/* Queues a management pass and what follows it; after a step (stepped != 0) it publishes the totals of the step. */
+template <class THEN> static void tsr_enqueue_management(tsr_queue *queue, const tsr_tile_pool *pool, int32_t stepped, THEN then)
+{
+    tsr_tiles_cuda_plan(queue, pool, stepped);
+    if (pool->capacity > TSR_SMALL_LIST) {
+        tsr_enqueue_link(queue, pool, 0, stepped, then);
+        return;
+    }
+    const uint32_t blocks = tsr_blocks(2 * (int64_t)pool->capacity, TSR_LINK_THREADS, 4 * (int64_t)tsr_queue_processors(queue));
+    if (pool->log2_edge == 3) TSR_LAUNCH_CHAINED(queue, (tsr_merge_link_kernel<8, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, stepped, then);
+    else TSR_LAUNCH_CHAINED(queue, (tsr_merge_link_kernel<4, THEN>), blocks, TSR_LINK_THREADS, 0, *pool, stepped, then);
 }
 
 #endif

@@ -4,7 +4,7 @@
  * list, the created tiles and one thread that decides how the run goes on. Steps are recorded in graphs; replays neither allocate nor synchronise. */
 #include <stdlib.h>
 
-#include "grid/tiles_link.h"
+#include "grid/tiles_pass.h"
 #include "levelset/engine_pass.h"
 #include "levelset/resample.h"
 
@@ -239,8 +239,7 @@ static tsr_status enqueue_step(tsr_queue *queue, const tsr_flow_plan *plan, int 
     }
     const tsr_finish_step finish = { *s, plan->control, managed };
     if (managed && !plan->provider.fill) { /* nothing between management and end: one kernel less */
-        tsr_tiles_cuda_merge(queue, &plan->pool, 1);
-        tsr_enqueue_link(queue, &plan->pool, 0, 1, finish);
+        tsr_enqueue_management(queue, &plan->pool, 1, finish);
     } else if (managed) {
         TSR_TRY(tsr_tiles_cuda_manage(queue, &plan->pool, 1));
         TSR_TRY(enqueue_created(queue, plan));

@@ -7,7 +7,7 @@
 #include "grid/tiles_pass.h"
 #include "levelset/engine_slab.h"
 
-enum { STEPS_BLOCKS_4 = 4, STEPS_BLOCKS_8 = 8 }; /* a multiprocessor */
+enum { STEPS_BLOCKS_4 = 3, STEPS_BLOCKS_8 = 6 }; /* a multiprocessor */
 
 /* Shared memory of a block: pass and plan take turns. */
 template <int E> union tsr_steps_shared {
@@ -18,35 +18,17 @@ template <int E> union tsr_steps_shared {
 /* What the last block of a meeting does after the marks: sorts and plans, and if the list stays as it is ends the step. */
 TSR_DEVICE_FN void tsr_steps_plan(const tsr_tile_pool &pool, const tsr_flow_setup &setup, tsr_flow_control *control, tsr_plan_shared *shared)
 {
-    tsr_sort_and_plan(pool, 1, shared);
-    __syncthreads();
-    if (threadIdx.x != 0 || !tsr_pass_idle(pool.state)) return;
+    const tsr_tile_state *state = pool.state;
+    if (state->scratch[TSR_COUNT_REQUESTS] + state->scratch[TSR_COUNT_REMOVED] > 0) {
+        tsr_sort_and_plan(pool, 1, shared);
+        __syncthreads();
+    } else if (threadIdx.x == 0) {
+        tsr_plan_close(pool, 1, 0, 0, 0, 0);
+    }
+    if (threadIdx.x != 0 || !tsr_pass_idle(state)) return;
     const tsr_finish_step finish = { setup, control, 1 };
     pool.state->scratch[TSR_COUNT_PLANNED] = 0;
     finish(pool);
-}
-
-/* Writes the other list and links what is new in it, all blocks; the last ends the step. */
-template <int E>
-TSR_DEVICE_FN void tsr_steps_change(const tsr_tile_pool &pool, const tsr_tile_scratch &s, const tsr_flow_setup &setup, tsr_flow_control *control,
-                                    tsr_meeting *meeting, uint32_t *turn, uint32_t *word)
-{
-    tsr_tile_state *state = pool.state;
-    const int32_t threads = (int32_t)(gridDim.x * blockDim.x), thread = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x), lane = thread & 31;
-    const int32_t list = state->list, count = state->count, total = (int32_t)state->scratch[TSR_COUNT_REQUESTS], created = state->created;
-    const int32_t fresh = count - state->removed + created;
-    for (int32_t i = thread; i < count; i += threads) tsr_merge_entry(pool, s, i, pool.key[list][i], pool.id[list][i], 0, total);
-    for (int32_t at = threads - 1 - thread; at < total; at += threads) tsr_merge_request(pool, s, at, 0);
-    if (thread == 0) pool.key[list ^ 1][fresh] = TSR_KEY_END;
-    if (tsr_meet(meeting, turn, word)) tsr_meeting_over(meeting);
-    for (int32_t u = thread >> 5; u < created; u += threads >> 5) tsr_link_created<E>(pool, list ^ 1, fresh, pool.created_ids[u], lane, 0, 1);
-    if (!tsr_meet(meeting, turn, word)) return;
-    if (threadIdx.x == 0) {
-        const tsr_finish_step finish = { setup, control, 1 };
-        tsr_close_list(pool);
-        finish(pool);
-    }
-    tsr_meeting_over(meeting);
 }
 
 template <int E, int SPACE, int SIGN>
@@ -58,12 +40,14 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? STEPS_BLOCKS_8 : STE
     tsr_tile_state *state = pool.state;
     const int32_t threads = (int32_t)(gridDim.x * blockDim.x), thread = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x), lane = thread & 31;
     uint32_t turn = tsr_meeting_turn(meeting);
+    tsr_slab_loads<E, tsr_slab_floats> loads;
+    tsr_slab_begin_once<E>((uint32_t *)(void *)shared->pass.slab.cube, &loads);
     for (; steps > 0 && !(state->shortage > 0 || state->halted); steps--) { /* words that only the last block of a meeting writes */
         const tsr_tile_scratch s = tsr_scratch_of(&pool);
         const int32_t count = state->count;
         for (int32_t w = thread; w * 32 < count; w += threads) s.keep_bits[w] = count - w * 32 >= 32 ? 0xffffffffu : (1u << (count - w * 32)) - 1u;
-        tsr_slab_step<E, SPACE, SIGN, 0, 0>(pool, setup.scheme, setup.flow.everywhere, 0.0f, control, 1, &shared->pass);
-        if (tsr_meet(meeting, &turn, word)) tsr_meeting_over(meeting);
+        tsr_slab_step<E, SPACE, SIGN, 0, 0, 1>(pool, setup.scheme, setup.flow.everywhere, 0.0f, control, 1, &shared->pass, loads);
+        tsr_meet_all(meeting, &turn);
         if (state->bad) { /* the pass has met it */
             if (thread == 0) state->halted = 1;
             return;
@@ -75,7 +59,16 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? STEPS_BLOCKS_8 : STE
             tsr_steps_plan(pool, setup, control, &shared->plan);
             tsr_meeting_over(meeting);
         }
-        if (!tsr_pass_idle(state)) tsr_steps_change<E>(pool, s, setup, control, meeting, &turn, word);
+        if (tsr_pass_idle(state)) continue;
+        const tsr_finish_step finish = { setup, control, 1 };
+        tsr_merge_list<E>(pool, s, 1, finish);
+        if (tsr_meet(meeting, &turn, word)) {
+            if (threadIdx.x == 0) {
+                tsr_close_list(pool);
+                finish(pool);
+            }
+            tsr_meeting_over(meeting);
+        }
     }
 }
 
