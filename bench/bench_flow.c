@@ -182,7 +182,7 @@ static double bumps(double x, double y, double z)
 static tsr_status sphere_collapse(bench *b, int gpu, int persistent)
 {
     struct run r = { b,
-                     persistent < 0 ? "sphere-collapse, first order, four kernels a step" : "sphere-collapse, first order",
+                     persistent < 0 ? "sphere-collapse, first order, launches" : "sphere-collapse, first order",
                      .options = TSR_LEVELSET_OPTIONS,
                      .steps = gpu ? 6500 : 400,
                      .whole = 6500,

@@ -182,15 +182,26 @@ template <int E, class K> TSR_DEVICE_FN void tsr_slab_load(const float *phi, con
 }
 
 /* What comes before the first slab, after tsr_slab_begin: afterwards its values are on their way, the rows of it and the next lie in `slab`, and the ids of the
- * one after that come. `at` is the block's first place in the list, below `count`; slabs of a block are `stride` places apart. */
-template <int E, class K>
+ * one after that come. `at` is the block's first place in the list, below `count`; slabs of a block are `stride` places apart. BOTH: the first two rows come
+ * together, which takes more registers. */
+template <int E, int BOTH, class K>
 TSR_DEVICE_FN void tsr_slab_first(const tsr_tile_pool &pool, const float *phi, const uint64_t *keys, const uint32_t *ids, int32_t count, int32_t at,
                                   int32_t stride, tsr_slab_shared<E> *slab, tsr_slab_loads<E, K> *loads, tsr_slab_rows<E> *rows)
 {
-    for (int32_t k = 0; k < 2; k++) {
-        tsr_slab_rows_begin<E>(keys, ids, count, at + k * stride, rows);
+    if (BOTH) {
+        tsr_slab_rows<E> next;
+        tsr_slab_rows_begin<E>(keys, ids, count, at, rows);
+        tsr_slab_rows_begin<E>(keys, ids, count, at + stride, &next);
         tsr_slab_rows_load<E>(pool, rows);
-        tsr_slab_rows_put<E>(rows, slab->row[k]);
+        tsr_slab_rows_load<E>(pool, &next);
+        tsr_slab_rows_put<E>(rows, slab->row[0]);
+        tsr_slab_rows_put<E>(&next, slab->row[1]);
+    } else {
+        for (int32_t k = 0; k < 2; k++) {
+            tsr_slab_rows_begin<E>(keys, ids, count, at + k * stride, rows);
+            tsr_slab_rows_load<E>(pool, rows);
+            tsr_slab_rows_put<E>(rows, slab->row[k]);
+        }
     }
     tsr_slab_rows_begin<E>(keys, ids, count, at + 2 * stride, rows);
     __syncthreads();

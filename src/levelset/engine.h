@@ -327,7 +327,7 @@ TSR_HD void tsr_flow_finish(const tsr_flow_setup *s, int32_t edge, int managed, 
     c->empty = state->count == 0;
     c->ended = c->last;
     if (c->last) state->time = c->end;
-    if (c->converged || c->empty || c->ended) state->halted = 1;
+    if (c->converged || c->empty || c->ended || state->beyond) state->halted = 1;
     tsr_flow_begin(s, state->time, c);
 }
 

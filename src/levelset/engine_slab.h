@@ -63,7 +63,7 @@ TSR_DEVICE_FN void tsr_slab_step(const tsr_tile_pool &pool, tsr_flow_scheme sche
     if (blockIdx.x == 0 && tid == 0) state->scratch[TSR_COUNT_TIME_STEP] = tsr_float_bits(step);
     if (at >= count) return;
     if (!BEGUN) tsr_slab_begin<E>((uint32_t *)(void *)sh->slab.cube, &loads);
-    tsr_slab_first<E>(pool, phi, keys, ids, count, at, stride, &sh->slab, &loads, &rows);
+    tsr_slab_first<E, BEGUN>(pool, phi, keys, ids, count, at, stride, &sh->slab, &loads, &rows);
     for (int32_t turn = tid; at < count; at += stride, buffer ^= 1, turn = (turn + 32) % T) {
         uint32_t *row = sh->slab.row[buffer];
         const uint32_t within = tsr_slab_put<E>(pool, keys, count, at, row, &loads, cubes);

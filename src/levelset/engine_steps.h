@@ -15,17 +15,29 @@ template <int E> union tsr_steps_shared {
     tsr_plan_shared plan;
 };
 
-/* What the last block of a meeting does after the marks: sorts and plans, and if the list stays as it is ends the step. */
+/* What the last block of a meeting does after the marks: sorts and plans, and if the list stays as it is ends the step. Mostly it does, and nothing was asked
+ * for: then one thread works on copies, so that it waits for memory once. */
 TSR_DEVICE_FN void tsr_steps_plan(const tsr_tile_pool &pool, const tsr_flow_setup &setup, tsr_flow_control *control, tsr_plan_shared *shared)
 {
-    const tsr_tile_state *state = pool.state;
-    if (state->scratch[TSR_COUNT_REQUESTS] + state->scratch[TSR_COUNT_REMOVED] > 0) {
+    if (pool.state->scratch[TSR_COUNT_REQUESTS] + pool.state->scratch[TSR_COUNT_REMOVED] > 0) {
         tsr_sort_and_plan(pool, 1, shared);
         __syncthreads();
     } else if (threadIdx.x == 0) {
-        tsr_plan_close(pool, 1, 0, 0, 0, 0);
+        tsr_tile_state state = *pool.state;
+        tsr_flow_control now = *control;
+        tsr_tile_pool copy = pool;
+        const tsr_finish_step finish = { setup, &now, 1 };
+        copy.state = &state;
+        tsr_plan_close(copy, 1, 0, 0, 0, 0);
+        state.scratch[TSR_COUNT_PLANNED] = 0;
+        finish(copy);
+        *pool.state = state;
+        *control = now;
+        return;
+    } else {
+        return;
     }
-    if (threadIdx.x != 0 || !tsr_pass_idle(state)) return;
+    if (threadIdx.x != 0 || !tsr_pass_idle(pool.state)) return;
     const tsr_finish_step finish = { setup, control, 1 };
     pool.state->scratch[TSR_COUNT_PLANNED] = 0;
     finish(pool);

@@ -100,7 +100,7 @@ template <int KIND> TSR_KERNEL(__launch_bounds__(tsr_slab<4>::THREADS, STEP_BLOC
     if (tid < 8) sh->areas[tid] = 0;
     if (at >= count) return;
     tsr_slab_begin<E>((uint32_t *)(void *)sh->slab.cube, &loads);
-    tsr_slab_first<E>(pool, phi, keys, ids, count, at, stride, &sh->slab, &loads, &rows);
+    tsr_slab_first<E, 0>(pool, phi, keys, ids, count, at, stride, &sh->slab, &loads, &rows);
     for (int32_t turn = tid; at < count; at += stride, buffer ^= 1, turn = (turn + 32) % T) {
         uint32_t *row = sh->slab.row[buffer];
         const uint32_t within = tsr_slab_put<E>(pool, keys, count, at, row, &loads, cubes);

@@ -131,7 +131,7 @@ static tsr_tiles *paged(tsr_context *context)
 static void same_steps(void **unused)
 {
     (void)unused;
-    const int64_t steps = on_emulator() || test_watches_threads() ? 34 : 70; /* more than are queued at a time */
+    const int64_t steps = 34; /* more than are queued at a time */
     const tsr_levelset_options grow = OPTIONS(TERMS(SPEED(1), BEND(0.2)), .time_step = 0.2), shrink = OPTIONS(TERMS(SPEED(-0.3), BEND(0.5)));
     const tsr_levelset_options godunov = OPTIONS(TERMS(SPEED(1.5)), .space = TSR_STENCIL_GODUNOV, .time_step = 0.25),
                                drift = OPTIONS(TERMS({ .kind = TSR_FLOW_VELOCITY, .value = 1, .vector = { 0.5, 0.2, -0.1 } }), .time_step = 0.3);
@@ -171,6 +171,43 @@ static void same_failures(void **unused)
         OPTIONS(TERMS({ .kind = TSR_FLOW_VELOCITY, .value = 9e17, .vector = { 9e17, 9e17, 9e17 } }), .time_step = 1e10, .force = 1);
     const struct outcome o = both_ways("overflows", small, &wild, 40, 0);
     assert_true(o.status == TSR_ERROR_ARGUMENT && strstr(o.message, "too large for numbers at voxel") != NULL);
+}
+
+/* A ball that drifts to the last tile that 64-bit keys can name: an error says so where it arrives, on every backend after the same step. */
+static tsr_tiles *near_the_end(tsr_context *context)
+{
+    tsr_tiles *from = unbounded(context), *tiles;
+    tsr_tiles_info info;
+    tsr_tiles_contents contents = TSR_TILES_CONTENTS;
+    tsr_tiles_options options = TSR_TILES_OPTIONS;
+    require_ok(tsr_tiles_describe(from, &info));
+    const size_t n = (size_t)info.count;
+    int32_t(*coordinates)[3] = malloc(n * sizeof *coordinates), last = INT32_MIN;
+    float *values = (float *)malloc(n * 512 * sizeof *values);
+    require_ok(tsr_tiles_download(from, coordinates, values));
+    for (size_t i = 0; i < n; i++) last = coordinates[i][1] > last ? coordinates[i][1] : last;
+    for (size_t i = 0; i < n; i++) coordinates[i][1] += TSR_KEY_BIAS - 2 - last; /* the last tile of y that may be */
+    contents.count = info.count;
+    contents.coordinates = (const int32_t(*)[3])coordinates;
+    contents.values = values;
+    options.band = info.band;
+    require_ok(tsr_tiles_assemble(context, NULL, &options, &contents, &tiles));
+    free(coordinates);
+    free(values);
+    tsr_tiles_destroy(&from);
+    return tiles;
+}
+
+static void limits_of_keys(void **unused)
+{
+    (void)unused;
+    tsr_levelset_options drift = OPTIONS(TERMS({ .kind = TSR_FLOW_VELOCITY, .value = 1, .vector = { 0, 1, 0 } }), .time_step = 0.35);
+    struct outcome o = both_ways("drifts to the end", near_the_end, &drift, 60, 0);
+    assert_true(o.status == TSR_ERROR_CAPACITY && strstr(o.message, "limits of the tile coordinates") != NULL);
+    assert_true(o.steps > 0 && o.steps < 60);
+    drift.terms[0].value = -1; /* away from it */
+    o = both_ways("drifts back", near_the_end, &drift, 20, 0);
+    assert_true(o.status == TSR_OK && o.steps == 20);
 }
 
 /* The list may not take the memory that growth needs: the last valid state stays, and the solver goes on where it may. */
@@ -223,7 +260,7 @@ static void refused_launch(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(same_steps), cmocka_unit_test(same_ends), cmocka_unit_test(same_failures),
-                                        cmocka_unit_test(short_of_memory), cmocka_unit_test(refused_launch) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(same_steps),     cmocka_unit_test(same_ends),       cmocka_unit_test(same_failures),
+                                        cmocka_unit_test(limits_of_keys), cmocka_unit_test(short_of_memory), cmocka_unit_test(refused_launch) };
     return cmocka_run_group_tests_name("steps", tests, NULL, NULL);
 }
