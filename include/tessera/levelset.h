@@ -93,6 +93,9 @@ typedef struct tsr_levelset_options {
                                  * found that change below the tolerance: a surface at rest may make and drop a tile at its fringe for long */
     int fused;                  /* a GPU takes its own arithmetic: fused multiply-adds, roots and quotients to 2 ulp; a tenth to a fifth less time. phi differs by
                                  * some last bits a step, the same from run to run (class reproducible). The CPU and 16-bit lists go on as they are */
+    int persistent;             /* a GPU runs many steps in one kernel, whose blocks wait for each other, instead of three kernels a step: 0 = lists of up to 2048
+                                 * tiles, where it is faster; > 0 whatever the size; < 0 never. First-order schemes in one stage with terms
+                                 * that are the same everywhere, float32, managed every step; all else goes on as it is. The same bits */
 } tsr_levelset_options;
 #define TSR_LEVELSET_OPTIONS { .struct_size = sizeof(tsr_levelset_options) }
 
@@ -113,7 +116,8 @@ TSR_API void tsr_levelset_destroy(tsr_levelset **levelset);
 
 /* Exactly `steps` steps (fewer only if the surface vanishes or the run converges). Queued without synchronisation except every 32 steps for progress
  * and growth of the pool. On failure
- * and cancellation the surface is that of the last completed step. A term or a value of the field that is not finite where the surface may move
+ * and cancellation the surface is that of the last completed step; TSR_ERROR_CAPACITY: no room for more tiles, or an unbounded list has come to the limits
+ * of the tile coordinates. A term or a value of the field that is not finite where the surface may move
  * ends the run before the step that met it: TSR_ERROR_ARGUMENT names the step, the term and the voxel (x, y, z). `progress`, `report` may be NULL. */
 TSR_API tsr_status tsr_levelset_step(tsr_levelset *levelset, int64_t steps, const tsr_progress *progress, tsr_levelset_report *report) TSR_CHECKED;
 /* Until the simulated time has advanced by exactly `duration` (the last step is shortened; with a fixed step: all steps are made equal). */

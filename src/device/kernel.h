@@ -8,7 +8,7 @@
  *
  * Allowed inside kernels: threadIdx/blockIdx/blockDim/gridDim (.x .y .z), __syncthreads (and _or, _and, _count), __syncwarp,
  * __shfl_sync (and _up, _down, _xor), __ballot_sync, __any_sync, __all_sync, __reduce_{add,min,max,or,and}_sync, __activemask is not
- * allowed, atomicAdd/Sub/Min/Max/Or/And/Exch/CAS on 32- and 64-bit integers, __threadfence, __popc(ll), __ffs(ll), __clz(ll), __brev, __ldg, __dp2a_lo,
+ * allowed, atomicAdd/Sub/Min/Max/Or/And/Exch/CAS (and Inc) on 32- and 64-bit integers, __threadfence, __popc(ll), __ffs(ll), __clz(ll), __brev, __ldg, __dp2a_lo,
  * tsr_shared_add, tsr_hold, tsr_prefetch, tsr_copy_async and TSR_ASSUME (defined there).
  * Blocks may run in any order and one after another: a block that waits for another must take its number from an atomic ticket.
  * No formula in a .cu file: call the subject's shared header. No float atomics. Inclusions before this header: none needed. */

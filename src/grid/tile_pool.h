@@ -43,6 +43,7 @@ typedef struct tsr_tile_state {
     float time_step;          /* of the last step */
     double time;              /* sum of the time steps */
     uint64_t bad;             /* 0, or the first value that was not finite (tsr_bad_word): nothing more is done until it is 0 again */
+    int64_t beyond;           /* tiles beyond the limits of the keys that management passes were asked for: there the list ends, and so should the run */
     uint32_t scratch[16];     /* counters of kernels, zero between calls */
 } tsr_tile_state;
 

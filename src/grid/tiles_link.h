@@ -96,8 +96,23 @@ TSR_DEVICE_FN void tsr_close_list(const tsr_tile_pool &pool)
     state->scratch[TSR_COUNT_PLANNED] = 0;
 }
 
-/* One warp per created tile: links it, both buffers get its constant, its age is 0 after a step, and a client has its say: then.tile(pool, id, lane). The
- * last block closes the pass, and one thread does what is to follow it, also when there was nothing to do: then(pool). */
+/* A created tile, a warp: both buffers get its constant, its age is 0 after a step. */
+template <int E>
+TSR_DEVICE_FN void tsr_fill_created(const tsr_tile_pool &pool, uint32_t id, uint32_t constant, int32_t lane, int32_t inserting, int32_t stepped)
+{
+    const float v = constant == TSR_TILE_OUTSIDE ? pool.band : -pool.band;
+    const uint32_t word = !pool.coded ? tsr_float_bits(v) : constant == TSR_TILE_OUTSIDE ? 0x7fff7fffu : 0x80018001u; /* or two codes */
+    const int64_t quads = E * E * E / 4, words = pool.coded ? quads / 2 : quads;                                      /* of 16 bytes */
+    for (int32_t b = 0; b < 2; b++)
+        for (int32_t i = lane; i < words; i += 32) ((uint4 *)(void *)pool.phi[b])[id * words + i] = make_uint4(word, word, word, word);
+    if (lane != 0) return;
+    const uint32_t areas = inserting ? TSR_ACTIVITY_AREAS : constant == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0u;
+    pool.activity[id] = areas | TSR_ACTIVITY_CREATED;
+    if (stepped && pool.age) pool.age[id] = 0;
+}
+
+/* One warp per created tile: links it, and a client has its say: then.tile(pool, id, lane). The last block closes the pass, and one thread does what is to
+ * follow it, also when there was nothing to do: then(pool). */
 template <int E, class THEN> TSR_KERNEL(tsr_link_kernel)(tsr_tile_pool pool, int32_t inserting, int32_t stepped, THEN then)
 {
     tsr_chained();
@@ -111,19 +126,9 @@ template <int E, class THEN> TSR_KERNEL(tsr_link_kernel)(tsr_tile_pool pool, int
     }
     const int32_t list = state->list ^ 1, count = state->count - state->removed + state->created, lane = (int32_t)(threadIdx.x & 31u);
     const int32_t warps = (int32_t)(gridDim.x * blockDim.x >> 5), created = state->created;
-    const int64_t quads = E * E * E / 4;
     for (int32_t u = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x) >> 5; u < created; u += warps) {
-        const uint32_t id = pool.created_ids[u], constant = tsr_link_tile(pool, list, count, id, lane, inserting);
-        const float v = constant == TSR_TILE_OUTSIDE ? pool.band : -pool.band;
-        const uint32_t word = !pool.coded ? tsr_float_bits(v) : constant == TSR_TILE_OUTSIDE ? 0x7fff7fffu : 0x80018001u; /* or two codes */
-        const int64_t words = pool.coded ? quads / 2 : quads;                                                             /* of 16 bytes */
-        for (int32_t b = 0; b < 2; b++)
-            for (int32_t i = lane; i < words; i += 32) ((uint4 *)(void *)pool.phi[b])[id * words + i] = make_uint4(word, word, word, word);
-        if (lane == 0) {
-            const uint32_t areas = inserting ? TSR_ACTIVITY_AREAS : constant == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0u;
-            pool.activity[id] = areas | TSR_ACTIVITY_CREATED;
-            if (stepped && pool.age) pool.age[id] = 0;
-        }
+        const uint32_t id = pool.created_ids[u];
+        tsr_fill_created<E>(pool, id, tsr_link_tile(pool, list, count, id, lane, inserting), lane, inserting, stepped);
         then.tile(pool, id, lane);
     }
     if (!tsr_last_block(&state->scratch[TSR_COUNT_BLOCKS], shared) || threadIdx.x != 0) return;

@@ -79,8 +79,8 @@ TSR_DEVICE_FN void tsr_inside_becomes_absent(tsr_tile_state *state, int64_t voxe
     atomicAdd((unsigned long long *)(void *)&state->inside_voxels, (unsigned long long)-voxels);
 }
 
-/* A management pass as far as the other list, for a caller that ends it by tsr_enqueue_link (tiles_link.h). */
-void tsr_tiles_cuda_merge(tsr_queue *queue, const tsr_tile_pool *pool, int32_t stepped);
+/* A management pass as far as the plan, of a large list as far as the other list: the first part of tsr_enqueue_management (tiles_pass.h). */
+void tsr_tiles_cuda_plan(tsr_queue *queue, const tsr_tile_pool *pool, int32_t stepped);
 /* tiles_ops.insert: defined in tiles_manage_cuda.cu. */
 tsr_status tsr_tiles_cuda_insert(tsr_queue *queue, const tsr_tile_pool *pool, const uint64_t *keys, int32_t count);
 

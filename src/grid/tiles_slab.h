@@ -92,19 +92,38 @@ template <int E> TSR_DEVICE_FN int tsr_slab_has(int32_t k)
     return (k + 1) * THREADS <= CELLS || (int32_t)threadIdx.x < CELLS - k * THREADS;
 }
 
-template <int E, class K> TSR_DEVICE_FN void tsr_slab_begin(uint32_t *table /* shared, at least the halo of a cube */, tsr_slab_loads<E, K> *l)
+/* Word k of tsr_slab_loads.halo, from the halo table of a cube. */
+template <int E> TSR_DEVICE_FN uint32_t tsr_slab_halo(const uint32_t *table, int32_t k)
 {
     typedef tsr_slab<E> S;
     enum { HALO = tsr_cube<E>::HALO, H = S::H };
+    const int32_t n = k * S::THREADS + (int32_t)threadIdx.x, tile = tsr_mini(n / HALO, S::TILES - 1);
+    const uint32_t word = table[n % HALO];
+    const int32_t i = (int32_t)(word & 1023u), cell = tile * S::CUBE + S::cell(i % H - 1, i / H % H - 1, i / (H * H) - 1);
+    return (uint32_t)cell * 4u | (((uint32_t)tile * TSR_NEIGHBOUR_ROW + (word >> 10 & 31u)) << 15) | word >> 15 << 23;
+}
+
+template <int E, class K> TSR_DEVICE_FN void tsr_slab_begin(uint32_t *table /* shared, at least the halo of a cube */, tsr_slab_loads<E, K> *l)
+{
     tsr_halo_table<E>(table);
     __syncthreads();
 #pragma unroll 1
-    for (int32_t k = 0; k < S::HALOS; k++) {
-        const int32_t n = k * tsr_slab<E>::THREADS + (int32_t)threadIdx.x, tile = tsr_mini(n / HALO, S::TILES - 1);
-        const uint32_t word = table[n % HALO];
-        const int32_t i = (int32_t)(word & 1023u), cell = tile * S::CUBE + S::cell(i % H - 1, i / H % H - 1, i / (H * H) - 1);
-        l->halo[k] = (uint32_t)cell * 4u | (((uint32_t)tile * TSR_NEIGHBOUR_ROW + (word >> 10 & 31u)) << 15) | word >> 15 << 23;
-    }
+    for (int32_t k = 0; k < tsr_slab<E>::HALOS; k++) l->halo[k] = tsr_slab_halo<E>(table, k);
+    __syncthreads();
+}
+
+/* The same for a kernel that passes over the list many times: the words come by way of shared memory, so that they stand in registers. */
+enum { TSR_SLAB_TABLE = 512, TSR_SLAB_WORDS = TSR_SLAB_TABLE + 1280 };
+template <int E, class K> TSR_DEVICE_FN void tsr_slab_begin_once(uint32_t *words /* shared, TSR_SLAB_WORDS */, tsr_slab_loads<E, K> *l)
+{
+    enum { THREADS = tsr_slab<E>::THREADS, HALOS = tsr_slab<E>::HALOS };
+    uint32_t *own = words + TSR_SLAB_TABLE + threadIdx.x;
+    tsr_halo_table<E>(words);
+    __syncthreads();
+#pragma unroll 1
+    for (int32_t k = 0; k < HALOS; k++) own[k * THREADS] = tsr_slab_halo<E>(words, k);
+#pragma unroll
+    for (int32_t k = 0; k < HALOS; k++) l->halo[k] = own[k * THREADS];
     __syncthreads();
 }
 
@@ -162,17 +181,27 @@ template <int E, class K> TSR_DEVICE_FN void tsr_slab_load(const float *phi, con
         if (tsr_slab_has<E>(k)) l->value[k] = (from + (int64_t)row[l->halo[k] >> 15 & 255u] * V)[l->halo[k] >> 23];
 }
 
-/* What comes before the first slab: afterwards its values are on their way, the rows of it and the next lie in `slab`, and the ids of the one after that
- * come. `at` is the block's first place in the list, below `count`; slabs of a block are `stride` places apart. */
-template <int E, class K>
-TSR_DEVICE_FN void tsr_slab_start(const tsr_tile_pool &pool, const float *phi, const uint64_t *keys, const uint32_t *ids, int32_t count, int32_t at,
+/* What comes before the first slab, after tsr_slab_begin: afterwards its values are on their way, the rows of it and the next lie in `slab`, and the ids of the
+ * one after that come. `at` is the block's first place in the list, below `count`; slabs of a block are `stride` places apart. BOTH: the first two rows come
+ * together, which takes more registers. */
+template <int E, int BOTH, class K>
+TSR_DEVICE_FN void tsr_slab_first(const tsr_tile_pool &pool, const float *phi, const uint64_t *keys, const uint32_t *ids, int32_t count, int32_t at,
                                   int32_t stride, tsr_slab_shared<E> *slab, tsr_slab_loads<E, K> *loads, tsr_slab_rows<E> *rows)
 {
-    tsr_slab_begin<E>((uint32_t *)(void *)slab->cube, loads);
-    for (int32_t k = 0; k < 2; k++) {
-        tsr_slab_rows_begin<E>(keys, ids, count, at + k * stride, rows);
+    if (BOTH) {
+        tsr_slab_rows<E> next;
+        tsr_slab_rows_begin<E>(keys, ids, count, at, rows);
+        tsr_slab_rows_begin<E>(keys, ids, count, at + stride, &next);
         tsr_slab_rows_load<E>(pool, rows);
-        tsr_slab_rows_put<E>(rows, slab->row[k]);
+        tsr_slab_rows_load<E>(pool, &next);
+        tsr_slab_rows_put<E>(rows, slab->row[0]);
+        tsr_slab_rows_put<E>(&next, slab->row[1]);
+    } else {
+        for (int32_t k = 0; k < 2; k++) {
+            tsr_slab_rows_begin<E>(keys, ids, count, at + k * stride, rows);
+            tsr_slab_rows_load<E>(pool, rows);
+            tsr_slab_rows_put<E>(rows, slab->row[k]);
+        }
     }
     tsr_slab_rows_begin<E>(keys, ids, count, at + 2 * stride, rows);
     __syncthreads();

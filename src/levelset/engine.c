@@ -47,6 +47,7 @@ static tsr_status reset_state(tsr_levelset *l, double time)
     TSR_TRY(tsr_tiles_read_state(l->tiles, &state));
     state.halted = 0;
     state.bad = 0;
+    state.beyond = 0;
     memset(state.scratch, 0, sizeof state.scratch); /* of a step that was given up */
     state.time = time;
     TSR_TRY(l->context->backend->upload(l->context->queue, l->tiles->pool.state, &state, sizeof state));
@@ -255,6 +256,18 @@ static tsr_status blame(tsr_levelset *l, tsr_tile_state *state)
              b->term, tsr_flow_kind_names[l->options.terms[b->term].kind], v[0], v[1], v[2], step - 1);
 }
 
+/* The list has come to the limits of its keys, and halted there. */
+static tsr_status at_the_limit(tsr_levelset *l)
+{
+    const int edge = 1 << l->tiles->pool.log2_edge;
+    TSR_FAIL(
+        TSR_ERROR_CAPACITY,
+        "level set: step %lld: the surface has come to the limits of the tile coordinates, tiles %d to %d (voxels %lld to %lld) of every axis: it is "
+        "that of this step, and cannot go on",
+        (long long)l->total_steps, -TSR_KEY_BIAS + 1, TSR_KEY_BIAS - 2, (long long)(-TSR_KEY_BIAS + 1) * edge,
+        (long long)(TSR_KEY_BIAS - 1) * edge - 1);
+}
+
 /* Plan, payload, rates and the length of the first step of a run that ends at `end`. */
 static tsr_status start(tsr_levelset *l, double end, float fixed_step, tsr_tile_state *state)
 {
@@ -277,10 +290,11 @@ static tsr_status advance(tsr_levelset *l, int32_t steps, float fixed_step, tsr_
     while (state->steps < target && !state->halted) {
         const int32_t before = state->steps;
         TSR_TRY(make_plan(l, fixed_step));
-        TSR_TRY(ops->plan_run(l->context->queue, l->plan, target - state->steps));
+        TSR_TRY(ops->plan_run(l->context->queue, l->plan, target - state->steps, state->count));
         TSR_TRY(tsr_tiles_read_state(l->tiles, state));
         l->total_steps += state->steps - before;
         if (state->bad) return blame(l, state);
+        if (state->beyond) return at_the_limit(l);
         if (!state->managed) { /* the list is one management behind: more room, then catch up */
             TSR_TRY(tsr_tiles_manage(l->tiles));
             TSR_TRY(make_plan(l, fixed_step));

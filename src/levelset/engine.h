@@ -60,6 +60,7 @@ typedef struct tsr_flow_setup {
     float change_tolerance; /* world units; 0: none */
     int32_t calm_steps;     /* management passes below it that end the run; 0: none */
     int32_t fused;          /* off the CPU: the arithmetic of the device */
+    int32_t persistent;     /* off the CPU, steps in one kernel: 0 those of small lists, > 0 wherever it can be, < 0 never */
 } tsr_flow_setup;
 
 /* Where a value was not finite, and what made it so. */
@@ -103,9 +104,9 @@ typedef struct tsr_engine_ops {
     /* Before the first step of a run: payload of all tiles (if `payload`), rates of the terms, length of the next step. The fields end and
      * volume_start of *control must be set, ages be right (zeroed for a new solver); clears state->halted, steps to the next management begin anew. */
     tsr_status (*plan_start)(tsr_queue *queue, tsr_flow_plan *plan, int payload);
-    /* Queues `steps` steps. After a halt or a shortage of ids the rest does nothing. A step that meets a value that is not finite (state->bad) halts
+    /* Queues `steps` steps of a list that has about so many tiles now. After a halt or a shortage of ids the rest does nothing. A step that meets a value that is not finite (state->bad) halts
      * the run: phi[state->phi] and the list are those before it, activity words and state->scratch may not be. */
-    tsr_status (*plan_run)(tsr_queue *queue, tsr_flow_plan *plan, int32_t steps);
+    tsr_status (*plan_run)(tsr_queue *queue, tsr_flow_plan *plan, int32_t steps, int32_t tiles);
     /* Fills control->blame for state->bad; queued. */
     tsr_status (*plan_explain)(tsr_queue *queue, tsr_flow_plan *plan);
     /* After the host has grown the pool and managed the list: what a step does after its management. */
@@ -326,7 +327,7 @@ TSR_HD void tsr_flow_finish(const tsr_flow_setup *s, int32_t edge, int managed, 
     c->empty = state->count == 0;
     c->ended = c->last;
     if (c->last) state->time = c->end;
-    if (c->converged || c->empty || c->ended) state->halted = 1;
+    if (c->converged || c->empty || c->ended || state->beyond) state->halted = 1;
     tsr_flow_begin(s, state->time, c);
 }
 

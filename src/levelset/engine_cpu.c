@@ -490,8 +490,9 @@ static tsr_status cpu_plan_start(tsr_queue *queue, tsr_flow_plan *plan, int payl
     return TSR_OK;
 }
 
-static tsr_status cpu_plan_run(tsr_queue *queue, tsr_flow_plan *plan, int32_t steps)
+static tsr_status cpu_plan_run(tsr_queue *queue, tsr_flow_plan *plan, int32_t steps, int32_t tiles)
 {
+    (void)tiles;
     const tsr_tile_state *state = plan->pool.state;
     for (int32_t i = 0; i < steps && state->shortage == 0 && !state->halted; i++) TSR_TRY(one_step(queue, plan));
     return TSR_OK;

@@ -4,7 +4,7 @@
  * list, the created tiles and one thread that decides how the run goes on. Steps are recorded in graphs; replays neither allocate nor synchronise. */
 #include <stdlib.h>
 
-#include "grid/tiles_link.h"
+#include "grid/tiles_pass.h"
 #include "levelset/engine_pass.h"
 #include "levelset/resample.h"
 
@@ -78,25 +78,7 @@ TSR_KERNEL(created_kernel)(tsr_tile_pool pool)
         pool.age[pool.created_ids[u]] = 0;
 }
 
-/* What a step ends with, one thread. */
-struct finish_step {
-    tsr_flow_setup setup;
-    tsr_flow_control *control;
-    int32_t managed;
-    TSR_INSIDE void tile(const tsr_tile_pool &, uint32_t, int32_t) const {}
-    TSR_INSIDE void operator()(const tsr_tile_pool &pool) const
-    {
-        tsr_tile_state state = *pool.state; /* both at once: one thread waits for every load that follows a store */
-        tsr_flow_control now = *control;
-        if (state.bad) pool.state->halted = 1;
-        if (state.bad || tsr_tile_stopped(&state)) return;
-        tsr_flow_finish(&setup, 1 << pool.log2_edge, managed, &state, &now);
-        pool.state->halted = state.halted;
-        pool.state->time = state.time;
-        *control = now;
-    }
-};
-TSR_KERNEL(finish_kernel)(tsr_tile_pool pool, finish_step finish) { finish(pool); }
+TSR_KERNEL(finish_kernel)(tsr_tile_pool pool, tsr_finish_step finish) { finish(pool); }
 
 TSR_KERNEL(start_kernel)(tsr_tile_pool pool, tsr_flow_control *control)
 {
@@ -150,7 +132,7 @@ TSR_KERNEL(explain_kernel)(tsr_tile_pool pool, tsr_flow_setup setup, tsr_flow_co
 
 /* ---- plans ------------------------------------------------------------------------------------------------------------------------------------------- */
 
-enum { STEPS_PER_GRAPH = 32 };
+enum { STEPS_PER_GRAPH = 32, PERSISTENT_TILES = 2048 /* up to so many steps in one kernel take less time */ };
 
 struct tsr_flow_plan {
     tsr_tile_pool pool;
@@ -159,6 +141,7 @@ struct tsr_flow_plan {
     tsr_flow_control *control; /* device, the caller's */
     tsr_graph *one, *many;     /* 1 and STEPS_PER_GRAPH steps; NULL for plans that are not recorded */
     int32_t phase;             /* steps since the last management, of plans that do not manage every step */
+    tsr_meeting *meeting;      /* device; NULL for plans whose steps cannot run in one kernel */
 };
 
 /* ---- terms of the caller's own ------------------------------------------------------------------------------------------------------------- */
@@ -234,7 +217,7 @@ static tsr_status enqueue_created(tsr_queue *queue, const tsr_flow_plan *plan)
 {
     const tsr_tile_pool *pool = &plan->pool;
     if (plan->provider.fill) TSR_TRY(plan->provider.fill(plan->provider.user, queue, pool, 0));
-    const finish_step finish = { plan->setup, plan->control, 1 };
+    const tsr_finish_step finish = { plan->setup, plan->control, 1 };
     TSR_LAUNCH(queue, finish_kernel, 1, 1, 0, *pool, finish);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
@@ -254,10 +237,9 @@ static tsr_status enqueue_step(tsr_queue *queue, const tsr_flow_plan *plan, int 
         else if (tsr_flow_wide_can(&plan->pool, s)) tsr_flow_wide_pass(queue, &plan->pool, s, plan->control, shape);
         else tsr_flow_enqueue<0>(queue, &plan->pool, s, plan->control, shape);
     }
-    const finish_step finish = { *s, plan->control, managed };
+    const tsr_finish_step finish = { *s, plan->control, managed };
     if (managed && !plan->provider.fill) { /* nothing between management and end: one kernel less */
-        tsr_tiles_cuda_merge(queue, &plan->pool, 1);
-        tsr_enqueue_link(queue, &plan->pool, 0, 1, finish);
+        tsr_enqueue_management(queue, &plan->pool, 1, finish);
     } else if (managed) {
         TSR_TRY(tsr_tiles_cuda_manage(queue, &plan->pool, 1));
         TSR_TRY(enqueue_created(queue, plan));
@@ -282,6 +264,7 @@ static void cuda_plan_destroy(tsr_queue *queue, tsr_flow_plan **plan)
 {
     if (!plan || !*plan) return;
     release_answers(queue, *plan);
+    if ((*plan)->meeting) tsr_queue_release(queue, (*plan)->meeting, sizeof(tsr_meeting));
     tsr_graph_destroy(&(*plan)->one);
     tsr_graph_destroy(&(*plan)->many);
     free(*plan);
@@ -300,6 +283,10 @@ static tsr_status cuda_plan_create(tsr_queue *queue, const tsr_tile_pool *pool, 
     if (provider) made->provider = *provider;
     made->control = control;
     TSR_TRY_GOTO(allocate_answers(queue, made), fail);
+    if (setup->persistent >= 0 && !made->provider.fill && tsr_flow_steps_can(pool, setup)) {
+        TSR_TRY_GOTO(tsr_queue_allocate(queue, sizeof *made->meeting, (void **)&made->meeting), fail);
+        TSR_TRY_GOTO(tsr_queue_fill(queue, made->meeting, 0, sizeof *made->meeting), fail);
+    }
     if (setup->managed_every == 1 && (!provider || provider->recordable)) {
         TSR_TRY_GOTO(record_steps(queue, made, 1, &made->one), fail);
         TSR_TRY_GOTO(record_steps(queue, made, STEPS_PER_GRAPH, &made->many), fail);
@@ -325,8 +312,19 @@ static tsr_status cuda_plan_start(tsr_queue *queue, tsr_flow_plan *plan, int pay
     return TSR_OK;
 }
 
-static tsr_status cuda_plan_run(tsr_queue *queue, tsr_flow_plan *plan, int32_t steps)
+/* Returns whether the steps are queued as one kernel. */
+static int run_together(tsr_queue *queue, const tsr_flow_plan *plan, int32_t steps, int32_t tiles)
 {
+    if (!plan->meeting || (plan->setup.persistent == 0 && tiles > PERSISTENT_TILES)) return 0;
+    return (plan->setup.fused ? tsr_flow_fused_steps : tsr_flow_steps)(queue, &plan->pool, &plan->setup, plan->control, plan->meeting, steps, tiles);
+}
+
+static tsr_status cuda_plan_run(tsr_queue *queue, tsr_flow_plan *plan, int32_t steps, int32_t tiles)
+{
+    if (run_together(queue, plan, steps, tiles)) {
+        TSR_TRY(tsr_launch_check(queue));
+        return TSR_OK;
+    }
     if (plan->one) {
         for (; steps >= STEPS_PER_GRAPH; steps -= STEPS_PER_GRAPH) TSR_TRY(tsr_graph_launch(queue, plan->many));
         for (; steps > 0; steps--) TSR_TRY(tsr_graph_launch(queue, plan->one));

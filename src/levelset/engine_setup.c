@@ -280,6 +280,7 @@ tsr_status tsr_flow_make_setup(const tsr_tiles *tiles, const tsr_levelset_option
     s->source_rule = o->source_rule != 0;
     s->change_tolerance = (float)o->change_tolerance;
     s->calm_steps = o->calm_steps;
+    s->persistent = o->persistent;
     s->fused = o->fused != 0 && tiles->context->device.kind != TSR_DEVICE_CPU;
     return TSR_OK;
 }

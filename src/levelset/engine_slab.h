@@ -33,18 +33,16 @@ TSR_DEVICE_FN void tsr_slab_pull(const tsr_tile_pool &pool, const uint64_t *keys
     tsr_pull_add(pull, gradient, values);
 }
 
-/* SIGN: of scheme.h; PULL: the gradient of the payload pulls with `pull`; CODED: the field is stored in 16 bits. */
-template <int E, int SPACE, int SIGN, int PULL, int CODED>
-TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? SLAB_BLOCKS_8 : SLAB_BLOCKS_4) slab_kernel)
-(tsr_tile_pool pool, tsr_flow_scheme scheme, tsr_flow_values values, float pull, tsr_flow_control *control, int32_t managed)
+/* The pass, by all blocks. SIGN: of scheme.h; PULL: the gradient of the payload pulls with `pull`; CODED: the field is stored in 16 bits; BEGUN:
+ * tsr_slab_begin has been called for `loads`. */
+template <int E, int SPACE, int SIGN, int PULL, int CODED, int BEGUN>
+TSR_DEVICE_FN void tsr_slab_step(const tsr_tile_pool &pool, tsr_flow_scheme scheme, tsr_flow_values values, float pull, tsr_flow_control *control,
+                                 int32_t managed, tsr_slab_work<E> *sh, tsr_slab_loads<E, typename tsr_slab_storage<CODED>::kind> &loads)
 {
-    tsr_chained();
     typedef tsr_slab<E> S;
     typedef typename tsr_slab_storage<CODED>::kind K;
     enum { V = E * E * E, T = S::THREADS, P = S::P, Q = S::Q };
-    TSR_SHARED(tsr_slab_work<E>, sh, 1);
     tsr_tile_state *state = pool.state;
-    if (state->shortage > 0 || state->halted) return; /* one that meets a value that is not finite runs as a whole, so that the first is found */
     scheme.space = scheme.reshape_space = SPACE;
     if (SIGN != SIGN_ANY) scheme.sign = SIGN;
     scheme.has_velocity = PULL || (scheme.has_velocity && SIGN == SIGN_ANY);
@@ -58,14 +56,14 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? SLAB_BLOCKS_8 : SLAB
     int32_t at = (int32_t)blockIdx.x * S::TILES, buffer = 0;
     tsr_pass_totals totals = {};
     uint32_t change = 0, oldest = 0;
-    tsr_slab_loads<E, K> loads;
     tsr_slab_rows<E> rows;
     values.speed = values.speed + control->mean_speed;
     if (tid == 0) sh->movers = 0;
     if (tid < 8) sh->areas[tid] = 0;
     if (blockIdx.x == 0 && tid == 0) state->scratch[TSR_COUNT_TIME_STEP] = tsr_float_bits(step);
     if (at >= count) return;
-    tsr_slab_start<E>(pool, phi, keys, ids, count, at, stride, &sh->slab, &loads, &rows);
+    if (!BEGUN) tsr_slab_begin<E>((uint32_t *)(void *)sh->slab.cube, &loads);
+    tsr_slab_first<E, BEGUN>(pool, phi, keys, ids, count, at, stride, &sh->slab, &loads, &rows);
     for (int32_t turn = tid; at < count; at += stride, buffer ^= 1, turn = (turn + 32) % T) {
         uint32_t *row = sh->slab.row[buffer];
         const uint32_t within = tsr_slab_put<E>(pool, keys, count, at, row, &loads, cubes);
@@ -111,6 +109,18 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? SLAB_BLOCKS_8 : SLAB
     if ((tid & 31) != 0) return;
     if (change) atomicMax(&control->change_bits, change);
     if (oldest) atomicMax(&control->old_bits, oldest);
+}
+
+template <int E, int SPACE, int SIGN, int PULL, int CODED>
+TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? SLAB_BLOCKS_8 : SLAB_BLOCKS_4) slab_kernel)
+(tsr_tile_pool pool, tsr_flow_scheme scheme, tsr_flow_values values, float pull, tsr_flow_control *control, int32_t managed)
+{
+    tsr_chained();
+    TSR_SHARED(tsr_slab_work<E>, sh, 1);
+    const tsr_tile_state *state = pool.state;
+    tsr_slab_loads<E, typename tsr_slab_storage<CODED>::kind> loads;
+    if (state->shortage > 0 || state->halted) return; /* one that meets a value that is not finite runs as a whole: the first is found */
+    tsr_slab_step<E, SPACE, SIGN, PULL, CODED, 0>(pool, scheme, values, pull, control, managed, sh, loads);
 }
 
 template <int E, int SPACE, int SIGN, int PULL, int CODED>

@@ -4,7 +4,7 @@
  * also works out the speed of the created tiles. Steps are recorded in a graph once; replays neither allocate nor synchronise. */
 #include <stdlib.h>
 
-#include "grid/tiles_link.h"
+#include "grid/tiles_pass.h"
 #include "grid/tiles_warp.h"
 #include "levelset/levelset_ops.h"
 #include "levelset/total_speed.h"
@@ -100,7 +100,8 @@ template <int KIND> TSR_KERNEL(__launch_bounds__(tsr_slab<4>::THREADS, STEP_BLOC
     if (tid == 0) sh->movers = 0;
     if (tid < 8) sh->areas[tid] = 0;
     if (at >= count) return;
-    tsr_slab_start<E>(pool, phi, keys, ids, count, at, stride, &sh->slab, &loads, &rows);
+    tsr_slab_begin<E>((uint32_t *)(void *)sh->slab.cube, &loads);
+    tsr_slab_first<E, 0>(pool, phi, keys, ids, count, at, stride, &sh->slab, &loads, &rows);
     for (int32_t turn = tid; at < count; at += stride, buffer ^= 1, turn = (turn + 32) % T) {
         uint32_t *row = sh->slab.row[buffer];
         const uint32_t within = tsr_slab_put<E>(pool, keys, count, at, row, &loads, cubes);
@@ -393,8 +394,7 @@ static tsr_status enqueue_step(tsr_queue *queue, const tsr_levelset_plan *plan)
     else STEP(STEP_ANY);
 #undef STEP
     const speed_of_created then = { plan->speed };
-    tsr_tiles_cuda_merge(queue, pool, 1);
-    tsr_enqueue_link(queue, pool, 0, 1, then);
+    tsr_enqueue_management(queue, pool, 1, then);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

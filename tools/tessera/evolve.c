@@ -19,7 +19,7 @@ struct evolve {
     double speed, curvature, conserve, enright, rotation, duration;
     tsr_vec3 velocity, axis, centre;
     int64_t steps, frames;
-    int storage;
+    int storage, persistent; /* choices */
     int speed_given, curvature_given, conserve_given, enright_given, rotation_given, velocity_given, centre_given, duration_given, steps_given;
     tsr_context *context;
     tsr_tiles *tiles;
@@ -340,6 +340,12 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 1,
           .upper = 1e9 },
         { .name = "fused", .type = CLI_FLAG, .value = &o->fused, .help = "a GPU takes its own arithmetic: faster, other last bits" },
+        { .name = "persistent",
+          .type = CLI_CHOICE,
+          .value = &e.persistent,
+          .argument = "WHEN",
+          .help = "a GPU runs many first-order steps in one kernel: of small lists, of all, of none (default small); the same bits",
+          .choices = "small always never" },
         { .name = "max-steps",
           .type = CLI_COUNT,
           .value = &o->max_steps,
@@ -407,6 +413,7 @@ static int run(cli_call *cli, int argc, char **argv)
     e.axis = (tsr_vec3){ 0, 0, 1 };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
+    o->persistent = e.persistent == 2 ? -1 : e.persistent;
     if (!(e.speed_given || e.speed_field || e.curvature_given || e.conserve_given || e.velocity_given || e.velocity_field.count || e.rotation_given ||
           e.enright_given || e.term))
         return cli_usage(

@@ -164,6 +164,7 @@ TSR_EMU_ATOMIC(atomicOr, (T)(old | v))
 TSR_EMU_ATOMIC(atomicAnd, (T)(old & v))
 TSR_EMU_ATOMIC(atomicXor, (T)(old ^ v))
 TSR_EMU_ATOMIC(atomicExch, v)
+TSR_EMU_ATOMIC(atomicInc, (T)(old >= v ? 0 : old + 1))
 template <class T> static inline T atomicCAS(T *p, typename tsr_emu_same<T>::type expected, typename tsr_emu_same<T>::type v)
 {
     T old = *p;
