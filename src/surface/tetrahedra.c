@@ -9,9 +9,10 @@
 typedef struct work {
     tsr_context *context;
     tsr_tetra_job job;
-    tsr_volume *cut_edges, *counts; /* u8 */
+    tsr_volume *sides, *cut_edges, *counts; /* u8 */
     tsr_pyramid *edge_pyramid, *pyramid;
     uint64_t *not_a_number;
+    void *numbers;
 } work;
 
 static tsr_status bytes_of(work *w, int64_t count, tsr_volume **volume, uint8_t **bytes)
@@ -36,6 +37,7 @@ static tsr_status build(const tsr_volume *counts, tsr_pyramid_classifier classif
 static tsr_status find(work *w)
 {
     tsr_tetra_job *j = &w->job;
+    TSR_TRY(bytes_of(w, j->points, &w->sides, &j->sides));
     TSR_TRY(bytes_of(w, j->edges, &w->cut_edges, &j->cut_edges));
     TSR_TRY(bytes_of(w, j->tetrahedra, &w->counts, &j->counts));
     TSR_TRY(w->context->backend->surface->tetra_count(w->context->queue, j));
@@ -60,6 +62,12 @@ static tsr_status check(tsr_context *context, const tsr_unstructured *grid, cons
     if (own->normals) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "surface: normals of an unstructured grid, expected none");
     if (own->close) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "surface: close of an unstructured grid");
     return TSR_OK;
+}
+
+static int64_t work_bytes(const work *w)
+{
+    const int64_t numbers = w->numbers ? w->job.edges * (int64_t)sizeof *w->job.numbers : 0;
+    return w->pyramid ? w->job.points + w->job.tetrahedra + w->job.edges + numbers + w->pyramid->bytes + w->edge_pyramid->bytes : 0;
 }
 
 tsr_status tsr_surface_extract_unstructured(tsr_context *context, const tsr_unstructured *grid, const tsr_surface_options *options, tsr_mesh **mesh,
@@ -95,16 +103,18 @@ tsr_status tsr_surface_extract_unstructured(tsr_context *context, const tsr_unst
     tsr_mesh_set_space(*mesh, info->space);
     w.job.vertex_out = (*mesh)->vertices;
     w.job.triangle_out = (*mesh)->triangles;
+    if (w.job.triangles) TSR_TRY_GOTO(tsr_device_allocate(context, (size_t)info->edges * sizeof *w.job.numbers, &w.numbers), done);
+    w.job.numbers = (uint32_t *)w.numbers;
     if (w.job.triangles) TSR_TRY_GOTO(context->backend->surface->tetra_write(context->queue, &w.job), done);
-    if (report)
-        *report = (tsr_surface_report){ info->tetrahedra, (int64_t)not_a_number,
-                                        w.pyramid ? info->tetrahedra + info->edges + w.pyramid->bytes + w.edge_pyramid->bytes : 0 };
+    if (report) *report = (tsr_surface_report){ info->tetrahedra, (int64_t)not_a_number, work_bytes(&w) };
 done:
     if (status != TSR_OK) tsr_mesh_destroy(mesh);
     tsr_pyramid_destroy(&w.edge_pyramid);
     tsr_pyramid_destroy(&w.pyramid);
+    tsr_volume_destroy(&w.sides);
     tsr_volume_destroy(&w.cut_edges);
     tsr_volume_destroy(&w.counts);
+    if (w.numbers) tsr_device_release(context, w.numbers, (size_t)info->edges * sizeof *w.job.numbers);
     tsr_device_release(context, w.not_a_number, sizeof *w.not_a_number);
     return status;
 }

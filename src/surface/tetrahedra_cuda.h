@@ -33,29 +33,36 @@ TSR_DEVICE_FN tsr_tetra_job tetra_job_of(const tetra_args &a)
 }
 enum { TETRA_THREADS = 256 };
 
+TSR_KERNEL(tetra_side_kernel)(tsr_tetra_job job)
+{
+    const int64_t p = (int64_t)blockIdx.x * TETRA_THREADS + threadIdx.x;
+    add_total(job.not_a_number, p < job.points && tsr_tetra_side(&job, p));
+}
 TSR_KERNEL(tetra_count_kernel)(tsr_tetra_job job)
 {
     const int64_t k = (int64_t)blockIdx.x * TETRA_THREADS + threadIdx.x;
     if (k < job.edges) tsr_tetra_count_edge(&job, k);
     if (k < job.tetrahedra) tsr_tetra_count(&job, k);
-    add_total(job.not_a_number, k < job.points && !(job.value[k] == job.value[k]));
 }
 TSR_KERNEL(tetra_vertex_kernel)(tetra_args a)
 {
     const tsr_tetra_job job = tetra_job_of(a);
     const int64_t k = (int64_t)blockIdx.x * TETRA_THREADS + threadIdx.x;
-    if (k < job.vertices) tsr_tetra_vertex(&job, k);
+    if (k < job.vertices) tsr_tetra_vertex(&job, k, tsr_tree_select(job.edge_tree, job.edge_classes, (uint64_t)k).voxel);
 }
 TSR_KERNEL(tetra_triangle_kernel)(tetra_args a)
 {
     const tsr_tetra_job job = tetra_job_of(a);
     const int64_t k = (int64_t)blockIdx.x * TETRA_THREADS + threadIdx.x;
-    if (k < job.triangles) tsr_tetra_triangle(&job, k);
+    if (k >= job.triangles) return;
+    const tsr_pyramid_entry entry = tsr_tree_select(job.tree, job.classes, (uint64_t)k);
+    tsr_tetra_triangle(&job, k, entry.voxel, (uint32_t)entry.copy);
 }
 
 static tsr_status cuda_tetra_count(tsr_queue *queue, const tsr_tetra_job *job)
 {
-    const int64_t most = tsr_maxl(tsr_maxl(job->edges, job->tetrahedra), job->points);
+    const int64_t most = tsr_maxl(job->edges, job->tetrahedra);
+    TSR_LAUNCH(queue, tetra_side_kernel, tsr_blocks(job->points, TETRA_THREADS, INT32_MAX), TETRA_THREADS, 0, *job);
     TSR_LAUNCH(queue, tetra_count_kernel, tsr_blocks(most, TETRA_THREADS, INT32_MAX), TETRA_THREADS, 0, *job);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
