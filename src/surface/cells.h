@@ -446,7 +446,7 @@ TSR_HD void tsr_gradient(const tsr_surface_grid *g, const tsr_word_place *p, int
 }
 
 /* v / |v| in float32; 0 if v is 0. Scaled first: squares of float64 values may overflow. */
-TSR_HD void tsr_normalise(const double v[3], float out[3])
+TSR_HD void tsr_unit_normal(const double v[3], float out[3])
 {
     double a = v[0] < 0 ? -v[0] : v[0], b = v[1] < 0 ? -v[1] : v[1], c = v[2] < 0 ? -v[2] : v[2], most = a > b ? a : b;
     most = c > most ? c : most;
@@ -495,7 +495,7 @@ TSR_HD void tsr_vertex_normal(const tsr_surface_grid *g, const tsr_word_place *p
         for (int32_t r = 0; r < 3; r++) v[r] = d[r] ? (inside_a == g->side.below ? 1.0 : -1.0) : 0.0;
     }
     for (int32_t r = 0; r < 3; r++) world[r] = g->gradient[r][0] * v[0] + g->gradient[r][1] * v[1] + g->gradient[r][2] * v[2];
-    tsr_normalise(world, normal);
+    tsr_unit_normal(world, normal);
 }
 
 /* The values at the ends of an edge, which both exist unless the volume is padded. */

@@ -86,6 +86,15 @@ static tsr_status scan(work *w, const uint8_t *counts, int64_t n, int64_t *total
     return TSR_OK;
 }
 
+/* A mesh of all triangles: vertices are numbered by 32 bits. */
+static tsr_status check_count(const work *w)
+{
+    if (w->job.triangles > (int64_t)UINT32_MAX / 3)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "surface: %lld triangles without an index, expected at most %u (three vertices each)",
+                 (long long)w->job.triangles, UINT32_MAX / 3);
+    return TSR_OK;
+}
+
 /* The list of TILE, for `count` triangles at once. */
 static tsr_status take_entries(work *w, int64_t count)
 {
@@ -119,6 +128,7 @@ static tsr_status find(work *w, int64_t chunk)
     case TSR_SURFACE_GATHER_TILE:
         TSR_TRY(build(w, TSR_PYRAMID_COUNTS, &job->triangles));
         if (!job->triangles) break;
+        if (!chunk) TSR_TRY(check_count(w)); /* before the list takes memory */
         TSR_TRY(take_entries(w, chunk ? tsr_minl(chunk, job->triangles) : job->triangles));
         if (!chunk) TSR_TRY(tsr_pyramid_extract(w->pyramid, 0, job->triangles, (tsr_pyramid_entry *)w->list.of));
         break;
@@ -130,9 +140,7 @@ static tsr_status find(work *w, int64_t chunk)
 static tsr_status write(work *w, tsr_space space, tsr_mesh **mesh)
 {
     tsr_gather_job *job = &w->job;
-    if (job->triangles > (int64_t)UINT32_MAX / 3)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "surface: %lld triangles without an index, expected at most %u (three vertices each)",
-                 (long long)job->triangles, UINT32_MAX / 3);
+    TSR_TRY(check_count(w));
     TSR_TRY(tsr_mesh_create(w->context, 3 * job->triangles, job->triangles, w->grid.normals != TSR_SURFACE_NORMALS_NONE, mesh));
     tsr_mesh_set_space(*mesh, space);
     job->output = (tsr_surface_output){ .vertices = (*mesh)->vertices, .normals = (*mesh)->normals, .triangles = (*mesh)->triangles };
