@@ -152,6 +152,55 @@ static void lists_equal_serial_walk(void **state)
     check_all((tsr_size3){ 16, 16, 16 }, counts, &any);
 }
 
+/* x before y before z in each bit, the highest that differs decides. */
+static int before(const int64_t a[3], const int64_t b[3])
+{
+    int64_t most = 0;
+    int axis = 0;
+    for (int k = 0; k < 3; k++) {
+        const int64_t differ = a[k] ^ b[k];
+        if (differ < most && differ < (differ ^ most)) continue; /* its highest bit is lower */
+        most = differ;
+        axis = k;
+    }
+    return a[axis] < b[axis];
+}
+/* Lists of sides beside powers of two and of flat boxes: as many entries as voxels kept, all kept, each after the one before. */
+static void sides_of_the_page(void **state)
+{
+    (void)state;
+    const tsr_size3 large[] = { { 255, 255, 255 }, { 257, 257, 257 }, { 256, 64, 64 }, { 64, 257, 256 } },
+                    small[] = { { 31, 31, 31 }, { 33, 33, 33 }, { 64, 16, 16 }, { 16, 65, 64 } };
+    uint64_t seed = test_seed();
+    for (int k = 0; k < 4; k++)
+        for (int order = 0; order < 2; order++) {
+            const tsr_size3 n = test_is_slow() ? small[k] : large[k];
+            const int64_t cells = n.x * n.y * n.z;
+            uint8_t *data = calloc((size_t)cells, 1);
+            int64_t kept = 0, last[3] = { 0, 0, 0 };
+            for (int64_t i = test_is_slow() ? 3 : 1009; i < cells; i += 1 + (int64_t)(test_random(&seed) % (test_is_slow() ? 7 : 499)), kept++)
+                data[i] = 1;
+            kept += !data[cells - 1];
+            data[cells - 1] = 1;
+            tsr_pyramid_options options = TSR_PYRAMID_OPTIONS;
+            options.classifier = TSR_PYRAMID_NONZERO;
+            options.order = order ? TSR_PYRAMID_ROW : TSR_PYRAMID_MORTON;
+            built b = build(TSR_U8, n, data, &options);
+            assert_int_equal(b.info.total, kept);
+            tsr_pyramid_entry *e = selected(&b, NULL, 0, kept + 1);
+            for (int64_t i = 0; i < kept; i++) {
+                const int64_t v = e[i].voxel, at[3] = { v % n.x, v / n.x % n.y, v / n.x / n.y };
+                if (v < 0 || v >= cells || !data[v] || e[i].copy) fail_msg("entry %lld is voxel %lld", (long long)i, (long long)v);
+                if (i && !(order ? v > e[i - 1].voxel : before(last, at))) fail_msg("entry %lld is out of order", (long long)i);
+                memcpy(last, at, sizeof last);
+            }
+            assert_int_equal(e[kept].voxel, -1);
+            free(e);
+            free(data);
+            finish(&b);
+        }
+}
+
 /* 3 x 3 : 1 in the plane, worked by hand: bricks of 27 = 9 x 3 pixels, and nine of them a cell. */
 static void golden_thirds(void **state)
 {
@@ -395,6 +444,7 @@ int main(void)
                                         cmocka_unit_test(golden_thirds),
                                         cmocka_unit_test(more_outputs_than_memory),
                                         cmocka_unit_test(lists_equal_serial_walk),
+                                        cmocka_unit_test(sides_of_the_page),
                                         cmocka_unit_test(lists_of_tiles),
                                         cmocka_unit_test(wide_total),
                                         cmocka_unit_test(ranges),
