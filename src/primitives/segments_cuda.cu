@@ -11,15 +11,15 @@ enum { SHORT_THREADS = 256, GROUP = 8, GROUP_MOST = 8 * GROUP, WARP_MOST = 4096,
 /* The long segments, in the workspace. */
 struct long_list {
     unsigned long long *counts; /* items, longs */
-    uint64_t *longs;            /* segment, first item, pieces */
-    uint64_t *items;            /* long << 32 | piece */
+    uint64_t *longs;            /* segment, first item, pieces; one piece writes its result itself */
+    uint64_t *items;            /* two words: first element; segment << 16 | (it is one piece) << 15 | elements - 1 */
     uint64_t *partial;          /* of the items */
     int64_t most_longs, most_items;
 };
 
 static int64_t most_longs(int64_t count) { return count / WARP_MOST + 1; }
 static int64_t most_items(int64_t count) { return count / PIECE + most_longs(count); }
-size_t tsr_cuda_segment_reduce_bytes(int64_t count) { return (size_t)(2 + 3 * most_longs(count) + 2 * most_items(count)) * sizeof(uint64_t); }
+size_t tsr_cuda_segment_reduce_bytes(int64_t count) { return (size_t)(2 + 3 * most_longs(count) + 3 * most_items(count)) * sizeof(uint64_t); }
 
 static long_list place_list(int64_t count, void *workspace)
 {
@@ -30,7 +30,7 @@ static long_list place_list(int64_t count, void *workspace)
     list.counts = (unsigned long long *)words;
     list.longs = words + 2;
     list.items = list.longs + 3 * list.most_longs;
-    list.partial = list.items + list.most_items;
+    list.partial = list.items + 2 * list.most_items;
     return list;
 }
 
@@ -89,6 +89,42 @@ template <class T, int R, int LOG> TSR_DEVICE_FN uint64_t fold_segment(const T *
     return v[0];
 }
 
+/* Lists the segments of the lanes that say so: places for all of a warp with one look at each counter, for thousands of warps come at once. What offsets that
+ * do not ascend ask for beyond the lists is left out. */
+TSR_DEVICE_FN void list_long(const long_list &list, bool own, int64_t segment, int64_t begin, int64_t n, uint32_t lane)
+{
+    const uint32_t all = __ballot_sync(TSR_WARP_ALL, own);
+    const int64_t pieces = own ? (n + PIECE - 1) / PIECE : 0;
+    int64_t before = 0, total = 0;
+    unsigned long long taken = 0;
+    if (!all) return;
+    for (uint32_t left = all; left; left &= left - 1u) {
+        const int from = __ffs((int)left) - 1;
+        const int64_t other = __shfl_sync(TSR_WARP_ALL, pieces, from);
+        if ((uint32_t)from < lane) before += other;
+        total += other;
+    }
+    if (lane < 2) taken = atomicAdd(&list.counts[lane], lane ? (unsigned long long)__popc(all) : (unsigned long long)total);
+    const int64_t at = (int64_t)__shfl_sync(TSR_WARP_ALL, taken, 0) + before;
+    const int64_t number = (int64_t)__shfl_sync(TSR_WARP_ALL, taken, 1) + __popc(all & ((1u << lane) - 1u));
+    const int64_t room = tsr_maxl(0, tsr_minl(pieces, list.most_items - at));
+    if (own && number < list.most_longs) {
+        list.longs[3 * number] = (uint64_t)segment;
+        list.longs[3 * number + 1] = (uint64_t)at;
+        list.longs[3 * number + 2] = (uint64_t)room;
+    }
+    for (uint32_t left = all; left; left &= left - 1u) {
+        const int from = __ffs((int)left) - 1;
+        const int64_t to = __shfl_sync(TSR_WARP_ALL, at, from), most = __shfl_sync(TSR_WARP_ALL, room, from);
+        const int64_t start = __shfl_sync(TSR_WARP_ALL, begin, from), length = __shfl_sync(TSR_WARP_ALL, n, from);
+        const uint64_t name = (uint64_t)__shfl_sync(TSR_WARP_ALL, segment, from) << 16 | (uint64_t)(length <= PIECE) << 15;
+        for (int64_t p = lane; p < most; p += 32) {
+            list.items[2 * (to + p)] = (uint64_t)(start + p * PIECE);
+            list.items[2 * (to + p) + 1] = name | (uint64_t)(tsr_minl(PIECE, length - p * PIECE) - 1);
+        }
+    }
+}
+
 template <class T, int R>
 TSR_KERNEL(reduce_short)
 (const T *data, int64_t count, int32_t wide, const void *offsets, int64_t segments, tsr_dtype dtype, uint64_t none, uint64_t *results, long_list list)
@@ -110,29 +146,14 @@ TSR_KERNEL(reduce_short)
         const uint64_t v = some ? fold_segment<T, R, 3>(data + begin, own, (int32_t)in, GROUP, none)
                                 : fold_segment<T, R, 1>(data + begin, own, (int32_t)in, GROUP, none);
         if (!larger && in == 0 && s < segments) results[s] = tsr_reduce_decode((tsr_reduction)R, dtype, v);
-        for (uint32_t left = __ballot_sync(TSR_WARP_ALL, larger && in == 0); left; left &= left - 1u) {
+        for (uint32_t left = __ballot_sync(TSR_WARP_ALL, larger && n <= WARP_MOST && in == 0); left; left &= left - 1u) {
             const int from = __ffs((int)left) - 1;
-            const int64_t number_of = first + from / GROUP, start = __shfl_sync(TSR_WARP_ALL, begin, from),
-                          length = __shfl_sync(TSR_WARP_ALL, n, from);
-            if (length <= WARP_MOST) {
-                const uint64_t sum = length <= 8 * 32 ? fold_segment<T, R, 3>(data + start, (int32_t)length, (int32_t)lane, 32, none)
-                                                      : fold_segment<T, R, 5>(data + start, (int32_t)length, (int32_t)lane, 32, none);
-                if (lane == 0) results[number_of] = tsr_reduce_decode((tsr_reduction)R, dtype, sum);
-                continue;
-            }
-            const int64_t pieces = (length + PIECE - 1) / PIECE;
-            unsigned long long at = 0, number = 0;
-            if (lane == 0) {
-                at = atomicAdd(&list.counts[0], (unsigned long long)pieces);
-                number = atomicAdd(&list.counts[1], 1ull);
-            }
-            at = __shfl_sync(TSR_WARP_ALL, at, 0);
-            number = __shfl_sync(TSR_WARP_ALL, number, 0);
-            /* offsets that do not ascend could ask for more than there are elements */
-            if ((int64_t)number >= list.most_longs || (int64_t)at + pieces > list.most_items) continue;
-            if (lane < 3) list.longs[3 * number + lane] = lane == 0 ? (uint64_t)number_of : lane == 1 ? (uint64_t)at : (uint64_t)pieces;
-            for (int64_t p = lane; p < pieces; p += 32) list.items[at + p] = (uint64_t)number << 32 | (uint64_t)p;
+            const int64_t start = __shfl_sync(TSR_WARP_ALL, begin, from), length = __shfl_sync(TSR_WARP_ALL, n, from);
+            const uint64_t sum = length <= 8 * 32 ? fold_segment<T, R, 3>(data + start, (int32_t)length, (int32_t)lane, 32, none)
+                                                  : fold_segment<T, R, 5>(data + start, (int32_t)length, (int32_t)lane, 32, none);
+            if (lane == 0) results[first + from / GROUP] = tsr_reduce_decode((tsr_reduction)R, dtype, sum);
         }
+        list_long(list, n > WARP_MOST && in == 0, s, begin, n, lane);
     }
 }
 
@@ -202,19 +223,22 @@ template <> struct block_reducer<double, TSR_REDUCE_SUM> {
     TSR_INSIDE static uint64_t run(const double *data, int64_t n, uint64_t, uint64_t *shared) { return sum_block(data, n, shared); }
 };
 
-template <class T, int R>
-TSR_KERNEL(reduce_pieces)
-(const T *data, int64_t count, int32_t wide, const void *offsets, tsr_dtype dtype, uint64_t none, uint64_t *results, long_list list)
+/* The next item is fetched while this one is summed: between two items a block waits for data alone. */
+template <class T, int R> TSR_KERNEL(reduce_pieces)(const T *data, tsr_dtype dtype, uint64_t none, uint64_t *results, long_list list)
 {
     TSR_SHARED(uint64_t, shared, TSR_TILE_LANES);
     const int64_t items = tsr_minl((int64_t)list.counts[0], list.most_items);
-    for (int64_t k = blockIdx.x; k < items; k += gridDim.x) {
-        const uint64_t item = list.items[k], number = item >> 32;
-        const int64_t s = (int64_t)list.longs[3 * number], end = tsr_offset_load(offsets, wide, s + 1, count);
-        const int64_t begin = tsr_offset_load(offsets, wide, s, count) + (int64_t)(uint32_t)item * PIECE;
-        const uint64_t v = block_reducer<T, R>::run(data + begin, tsr_minl(PIECE, end - begin), none, shared);
-        if (threadIdx.x == 0 && list.longs[3 * number + 2] == 1) results[s] = tsr_reduce_decode((tsr_reduction)R, dtype, v);
-        else if (threadIdx.x == 0) list.partial[k] = v;
+    int64_t k = blockIdx.x;
+    uint64_t next[2] = { 0, 0 };
+    if (k < items) next[0] = list.items[2 * k], next[1] = list.items[2 * k + 1];
+    while (k < items) {
+        const uint64_t first = next[0], name = next[1];
+        const int64_t own = k;
+        k += gridDim.x;
+        if (k < items) next[0] = list.items[2 * k], next[1] = list.items[2 * k + 1];
+        const uint64_t v = block_reducer<T, R>::run(data + first, (int64_t)(name & 0x7fffu) + 1, none, shared);
+        if (threadIdx.x == 0 && (name >> 15 & 1u)) results[name >> 16] = tsr_reduce_decode((tsr_reduction)R, dtype, v);
+        else if (threadIdx.x == 0) list.partial[own] = v;
         __syncthreads();
     }
 }
@@ -243,7 +267,7 @@ template <int R, bool FLOAT> TSR_KERNEL(reduce_longs)(tsr_dtype dtype, uint64_t 
 template <class T, int R, bool FLOAT> static void launch_segments(tsr_queue *queue, const tsr_segment_reduce_job *j, void *workspace)
 {
     void (*shorts)(const T *, int64_t, int32_t, const void *, int64_t, tsr_dtype, uint64_t, uint64_t *, long_list) = reduce_short<T, R>;
-    void (*pieces)(const T *, int64_t, int32_t, const void *, tsr_dtype, uint64_t, uint64_t *, long_list) = reduce_pieces<T, R>;
+    void (*pieces)(const T *, tsr_dtype, uint64_t, uint64_t *, long_list) = reduce_pieces<T, R>;
     void (*longs)(tsr_dtype, uint64_t, uint64_t *, long_list) = reduce_longs<R, FLOAT>;
     const long_list list = place_list(j->count, workspace);
     const uint64_t none = tsr_reduce_neutral((tsr_reduction)R, j->dtype);
@@ -252,8 +276,8 @@ template <class T, int R, bool FLOAT> static void launch_segments(tsr_queue *que
     TSR_LAUNCH(queue, shorts, tsr_blocks(j->segments, SHORT_THREADS / GROUP, 32 * processors), SHORT_THREADS, 0, (const T *)j->data, j->count,
                j->wide, j->offsets, j->segments, j->dtype, none, &j->results->u, list);
     if (j->count <= WARP_MOST) return;
-    TSR_LAUNCH(queue, pieces, tsr_blocks(most_items(j->count), 1, 8 * processors), PIECE_THREADS, 0, (const T *)j->data, j->count, j->wide,
-               j->offsets, j->dtype, none, &j->results->u, list);
+    TSR_LAUNCH(queue, pieces, tsr_blocks(most_items(j->count), 1, 8 * processors), PIECE_THREADS, 0, (const T *)j->data, j->dtype, none,
+               &j->results->u, list);
     TSR_LAUNCH(queue, longs, tsr_blocks(most_longs(j->count), 1, 4 * processors), PIECE_THREADS, 0, j->dtype, none, &j->results->u, list);
 }
 template <class T, bool FLOAT> static void launch_reduction(tsr_queue *queue, const tsr_segment_reduce_job *j, void *workspace)

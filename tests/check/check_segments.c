@@ -3,9 +3,11 @@
 
 #include <math.h>
 
-enum { LAYOUTS = 7 };
-static const char *const layouts[LAYOUTS] = { "ones", "short", "mixed", "one long", "empty between", "long and short", "at powers of two" };
-static const int64_t counts[LAYOUTS] = { 517, 4001, 20011, 70001, 999, 50021, 8192 };
+enum { LAYOUTS = 8 };
+static const char *const layouts[LAYOUTS] = {
+    "ones", "short", "mixed", "one long", "empty between", "long and short", "at powers of two", "all long"
+};
+static const int64_t counts[LAYOUTS] = { 517, 4001, 20011, 70001, 999, 50021, 8192, 70003 };
 
 /* Offsets of a layout into starts (room for count + 2); returns the number of segments. */
 static int64_t lay_out(int layout, int64_t count, uint64_t *starts)
@@ -20,6 +22,7 @@ static int64_t lay_out(int layout, int64_t count, uint64_t *starts)
         if (layout == 4) length = check_random(&random) % 3 ? 0 : (int64_t)(check_random(&random) % 50);
         if (layout == 5) length = n == 1 ? 40000 : n == 3 ? 5000 : (int64_t)(check_random(&random) % 70);
         if (layout == 6) length = at ? at : 1;
+        if (layout == 7) length = n == 2 ? 33000 : 4097 + 1000 * n;
         starts[n++] = (uint64_t)at;
         at += length;
     }
