@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include "bench.h"
+#include "wavelet_denoise.h"
 #include "wavelet_variants.h"
 #ifdef BENCH_OPENJPEG
 #include "peers/openjpeg_planes.h"
@@ -501,6 +502,7 @@ int main(int argc, char **argv)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         if (!cases[k].gpu_only || tsr_context_device(b.context).kind == TSR_DEVICE_CUDA)
             for (int inverse = 0; inverse < 2; inverse++) one(&b, &cases[k], inverse);
+    denoising(&b);
     if (tsr_context_device(b.context).kind != TSR_DEVICE_EMU) others(&b);
     const int32_t gpus = tsr_context_device(b.context).kind == TSR_DEVICE_CUDA ? tsr_device_count(TSR_DEVICE_CUDA, NULL) : 0;
     bench_time alone[2] = { { 0 } };

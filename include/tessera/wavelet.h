@@ -158,7 +158,7 @@ typedef struct tsr_wavelet_info {
     int64_t elements;                     /* of one array */
     int64_t workspace_bytes;              /* device memory a transform needs beside samples and coefficients */
     int64_t forward_bytes, inverse_bytes; /* that must move through memory: each level reads and writes its samples once; twice from three axes on where
-                                           * x, y and z do not go together: docs/guide/wavelets.md, Speed */
+                                           * x, y and z do not go together, and once for levels that go together: docs/guide/wavelets.md, Speed */
 } tsr_wavelet_info;
 TSR_API void tsr_wavelet_plan_describe(const tsr_wavelet_plan *plan, tsr_wavelet_info *info);
 

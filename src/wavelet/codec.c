@@ -77,7 +77,7 @@ static tsr_status list_bands(const tsr_wavelet_plan *plan, int32_t levels, const
     return TSR_OK;
 }
 
-tsr_status tsr_codec_create(const tsr_tsc *t, int32_t reduce, int weights, tsr_codec *c)
+tsr_status tsr_codec_create(const tsr_tsc *t, int32_t reduce, int encodes, tsr_codec *c)
 {
     const tsr_context_options one = { .struct_size = sizeof one, .device = "cpu", .threads = 1 }; /* bricks are parallel, a brick is not */
     tsr_status status;
@@ -88,6 +88,8 @@ tsr_status tsr_codec_create(const tsr_tsc *t, int32_t reduce, int weights, tsr_c
         if (!c->lookup) TSR_FAIL(TSR_ERROR_MEMORY, "decompression: out of memory for tables");
         tsr_rans_lookup_fill(&t->model, c->lookup);
     }
+    for (int32_t levels = 0; encodes && t->coder != TSR_COMPRESS_PLANES && levels <= t->levels; levels++) /* their sums too */
+        c->narrow_bits[levels] = levels ? tsr_wavelet_safe_bits(TSR_WAVELET_JPEG53, levels, 3, -1) - 2 : 14;
     TSR_TRY_GOTO(tsr_context_create(&one, &c->context), fail);
     for (int shape = 0; shape < 8; shape++) {
         int64_t index[3], size[3];
@@ -110,7 +112,7 @@ tsr_status tsr_codec_create(const tsr_tsc *t, int32_t reduce, int weights, tsr_c
                                         .accuracy = -1,
                                         .normalise = real };
         TSR_TRY_GOTO(tsr_wavelet_plan_create(c->context, real ? TSR_F32 : TSR_I32, 3, size, &o, &c->plan[shape]), fail);
-        TSR_TRY_GOTO(list_bands(c->plan[shape], levels, b.reduced, weights, &c->bands[shape]), fail);
+        TSR_TRY_GOTO(list_bands(c->plan[shape], levels, b.reduced, encodes && t->coder == TSR_COMPRESS_PLANES, &c->bands[shape]), fail);
     }
     return TSR_OK;
 fail:
@@ -174,9 +176,9 @@ static tsr_status encode_predicted(const tsr_brick *b, const int32_t *samples, c
 }
 
 /* Are 16 bits enough for the transform of these samples, and for a sum of two of its values? */
-static int is_narrow(const tsr_tsc *t, const tsr_brick *b, const int32_t *samples)
+static int is_narrow(const tsr_codec *c, const tsr_brick *b, const int32_t *samples)
 {
-    const int32_t levels = levels_of(t, b->size), bits = levels ? tsr_wavelet_safe_bits(TSR_WAVELET_JPEG53, levels, 3, -1) - 2 : 14;
+    const int32_t bits = c->narrow_bits[levels_of(c->t, b->size)];
     const int64_t limit = bits > 0 ? (int64_t)1 << (bits - 1) : 0;
     int64_t largest = 0;
     for (int64_t i = 0; i < b->count; i++) largest = tsr_max64(largest, samples[i] < 0 ? -(int64_t)samples[i] : samples[i]);
@@ -264,7 +266,7 @@ tsr_status tsr_brick_encode(const tsr_codec *c, const tsr_brick *b, void *sample
     tsr_status status = TSR_OK;
     if (t->coder == TSR_COMPRESS_PREDICT) return encode_predicted(b, (const int32_t *)samples, poll, &stream[0]);
     const int blocks = t->coder == TSR_COMPRESS_FAST, rans = t->coder == TSR_COMPRESS_RANS;
-    const int narrow = (blocks || rans) && is_narrow(t, b, (const int32_t *)samples);
+    const int narrow = (blocks || rans) && is_narrow(c, b, (const int32_t *)samples);
     void *coefficients = samples;
     if (plan) {
         coefficients = malloc((size_t)b->count * 4);

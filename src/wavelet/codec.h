@@ -94,11 +94,13 @@ typedef struct tsr_codec {
     tsr_context *context;
     tsr_wavelet_plan *plan[8];
     tsr_codec_bands bands[8];
-    tsr_rans_lookup *lookup; /* of the coder rans, made of the file's model; to decode */
-    tsr_rans_counts *counts; /* not NULL: streams by rans are counted, not coded. BORROWED */
+    int32_t
+        narrow_bits[TSR_TSC_LEVELS + 1]; /* to encode by fast or rans: voxels of so many bits have coefficients of 16, by the levels of the brick */
+    tsr_rans_lookup *lookup;             /* of the coder rans, made of the file's model; to decode */
+    tsr_rans_counts *counts;             /* not NULL: streams by rans are counted, not coded. BORROWED */
 } tsr_codec;
-/* weights: for encoding; they take time. */
-tsr_status tsr_codec_create(const tsr_tsc *t, int32_t reduce, int weights, tsr_codec *codec);
+/* encodes: with what an encoder asks for; it takes time. */
+tsr_status tsr_codec_create(const tsr_tsc *t, int32_t reduce, int encodes, tsr_codec *codec);
 void tsr_codec_destroy(tsr_codec *codec);
 
 typedef struct tsr_brick {

@@ -331,7 +331,7 @@ static tsr_status encode(struct tsr_encoder *e)
 {
     tsr_tsc *t = &e->t;
     TSR_TRY(choose(e));
-    TSR_TRY(tsr_codec_create(t, 0, t->coder == TSR_COMPRESS_PLANES, &e->codec));
+    TSR_TRY(tsr_codec_create(t, 0, 1, &e->codec));
     e->stream = (tsr_planes_stream *)calloc((size_t)(t->brick_count * t->streams), sizeof *e->stream);
     e->passes = (uint8_t *)calloc((size_t)t->pieces, 1);
     e->filled = (uint8_t *)calloc((size_t)(t->brick_count * t->streams), 1);

@@ -279,11 +279,13 @@ static void lift_real(const tsr_wavelet_step *steps, int32_t count, int inverse,
     for (int32_t n = 0; n < count; n++) {
         const tsr_wavelet_step *s = &steps[inverse ? count - 1 - n : n];
         if (s->rule != TSR_WAVELET_SUM && s->rule != TSR_WAVELET_ADAPTIVE) continue;
-        for (int i = s->parity; i < WIDTH; i += 2)
-            for (int k = 0; k < s->count; k++) {
-                int j = i + s->first + 2 * k;
-                if (j >= 0 && j < WIDTH) x[i] += (inverse ? -1 : 1) * s->sign * real_tap(s, k) * x[j];
+        for (int k = 0; k < s->count; k++) { /* tap by tap: a step reads no sample that it writes */
+            const double tap = (inverse ? -1 : 1) * s->sign * real_tap(s, k);
+            for (int i = s->parity; i < WIDTH; i += 2) {
+                const int j = i + s->first + 2 * k;
+                if (j >= 0 && j < WIDTH) x[i] += tap * x[j];
             }
+        }
     }
 }
 

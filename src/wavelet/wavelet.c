@@ -315,23 +315,33 @@ static int32_t bit_count(uint32_t bits)
     return n;
 }
 
-void tsr_wavelet_plan_describe(const tsr_wavelet_plan *p, tsr_wavelet_info *info)
+/* Bytes that a transform moves through memory, all levels. */
+static int64_t moved_bytes(const tsr_wavelet_plan *p, const tsr_wavelet_level *levels, int inverse)
 {
     const tsr_wavelet_ops *ops = p->context->backend->wavelet;
+    const tsr_wavelet_job job = { .level = levels, .levels = p->levels, .forward = &p->forward, .inverse = &p->inverse };
+    int64_t bytes = 0;
+    for (int32_t n = 0, together; n < p->levels; n += together) {
+        const tsr_wavelet_stage *s = &p->stage[n];
+        int64_t level = 2 * (int64_t)tsr_dtype_size(p->dtype) * p->size[TSR_WAVELET_AXES];
+        for (int32_t a = 0; a < TSR_WAVELET_AXES; a++) level *= s->size[a];
+        together = tsr_maxi(1, ops->together ? ops->together(p->context->queue, &job, n, inverse) : 1);
+        if (together > 1) bytes += level;
+        else if (ops->passes) bytes += level * ops->passes(&levels[n], &p->forward, inverse);
+        else bytes += level * (bit_count(s->axes) - ((s->axes & 3) == 3 && !p->inplace));
+    }
+    return bytes;
+}
+
+void tsr_wavelet_plan_describe(const tsr_wavelet_plan *p, tsr_wavelet_info *info)
+{
     tsr_wavelet_level levels[TSR_WAVELET_LEVELS];
     void *const none[3] = { NULL, NULL, NULL };
     bind(p, none, levels);
     *info = (tsr_wavelet_info){ .levels = p->levels, .bands = 1, .elements = p->elements, .workspace_bytes = p->workspace_bytes };
-    for (int32_t n = 0; n < p->levels; n++) {
-        const tsr_wavelet_stage *s = &p->stage[n];
-        const int64_t usual = bit_count(s->axes) - ((s->axes & 3) == 3 && !p->inplace);
-        int64_t elements = p->size[TSR_WAVELET_AXES];
-        for (int32_t a = 0; a < TSR_WAVELET_AXES; a++) elements *= s->size[a];
-        info->bands += (1 << bit_count(s->axes)) - 1;
-        elements *= 2 * (int64_t)tsr_dtype_size(p->dtype);
-        info->forward_bytes += elements * (ops->passes ? ops->passes(&levels[n], &p->forward, 0) : usual);
-        info->inverse_bytes += elements * (ops->passes ? ops->passes(&levels[n], &p->forward, 1) : usual);
-    }
+    for (int32_t n = 0; n < p->levels; n++) info->bands += (1 << bit_count(p->stage[n].axes)) - 1;
+    info->forward_bytes = moved_bytes(p, levels, 0);
+    info->inverse_bytes = moved_bytes(p, levels, 1);
 }
 
 void tsr_wavelet_plan_print(const tsr_wavelet_plan *p, char *text, size_t bytes)

@@ -259,6 +259,12 @@ static void forward_two_levels(tsr_queue *queue, const tsr_wavelet_job *job, con
     tsr_wavelet_run_two_levels(p);
 }
 
+static int32_t cpu_together(tsr_queue *queue, const tsr_wavelet_job *job, int32_t first, int inverse)
+{
+    (void)queue;
+    return !inverse && has_two_levels(job->level, first, job->levels) ? 2 : 1;
+}
+
 static tsr_status cpu_forward(tsr_queue *queue, const tsr_wavelet_job *job)
 {
     for (int32_t n = 0; n < job->levels; n++)
@@ -309,6 +315,10 @@ static tsr_status cpu_copy(tsr_queue *queue, size_t element, const int64_t size[
     return TSR_OK;
 }
 
-const tsr_wavelet_ops tsr_wavelet_cpu = {
-    .passes = cpu_passes, .work_bytes = cpu_work_bytes, .forward = cpu_forward, .inverse = cpu_inverse, .copy = cpu_copy, .denoise = &tsr_shrink_cpu
-};
+const tsr_wavelet_ops tsr_wavelet_cpu = { .passes = cpu_passes,
+                                          .together = cpu_together,
+                                          .work_bytes = cpu_work_bytes,
+                                          .forward = cpu_forward,
+                                          .inverse = cpu_inverse,
+                                          .copy = cpu_copy,
+                                          .denoise = &tsr_shrink_cpu };

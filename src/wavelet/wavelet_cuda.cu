@@ -533,6 +533,12 @@ static int32_t cuda_passes(const tsr_wavelet_level *l, const tsr_lift_filter *fo
     return cube_fits(l, forward, inverse) ? 1 : axes - ((l->axes & 3) == 3 && !l->inplace);
 }
 
+static int32_t cuda_together(tsr_queue *queue, const tsr_wavelet_job *job, int32_t first, int inverse)
+{
+    (void)inverse;
+    return tsr_wavelet_tiles_take(queue, job, first);
+}
+
 static size_t cuda_work_bytes(tsr_queue *queue, int32_t threads, const tsr_wavelet_level *level, int32_t levels, const tsr_lift_filter *filter)
 {
     (void)threads;
@@ -544,6 +550,7 @@ static size_t cuda_work_bytes(tsr_queue *queue, int32_t threads, const tsr_wavel
     return 0;
 }
 
-extern "C" const tsr_wavelet_ops tsr_wavelet_cuda = { cuda_passes,     cuda_work_bytes,       cuda_forward,          cuda_inverse,
-                                                      cuda_copy,       tsr_coder_decode_cuda, cuda_recording_create, cuda_recording_destroy,
+extern "C" const tsr_wavelet_ops tsr_wavelet_cuda = { cuda_passes,           cuda_together,         cuda_work_bytes,
+                                                      cuda_forward,          cuda_inverse,          cuda_copy,
+                                                      tsr_coder_decode_cuda, cuda_recording_create, cuda_recording_destroy,
                                                       &tsr_shrink_cuda };

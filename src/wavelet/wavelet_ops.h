@@ -45,6 +45,9 @@ struct tsr_shrink_ops;
 typedef struct tsr_wavelet_ops {
     /* How often a level's samples are read and written. NULL: once for x and y together, once for every other axis. */
     int32_t (*passes)(const tsr_wavelet_level *level, const tsr_lift_filter *forward, int inverse);
+    /* How many of the job's levels, from number `first` on (the finest of them), go through memory together, which reads and writes the samples of the first
+     * once: below 2: none. NULL: never. */
+    int32_t (*together)(tsr_queue *queue, const tsr_wavelet_job *job, int32_t first, int inverse);
     size_t (*work_bytes)(tsr_queue *queue, int32_t threads, const tsr_wavelet_level *level, int32_t levels, const tsr_lift_filter *filter);
     tsr_status (*forward)(tsr_queue *queue, const tsr_wavelet_job *job);
     tsr_status (*inverse)(tsr_queue *queue, const tsr_wavelet_job *job);
