@@ -255,9 +255,9 @@ fail:
     return status;
 }
 
-float *tsr_tiles_direct(const tsr_tiles *tiles, int64_t first, int buffer)
+float *tsr_tiles_direct(const tsr_tiles *tiles, int64_t first)
 {
-    return tsr_tiles_host_readable(tiles) ? tiles->pool.phi[buffer] + ((first + TSR_TILE_FIRST) << (3 * tiles->pool.log2_edge)) : NULL;
+    return tsr_tiles_host_readable(tiles) ? tiles->pool.phi[0] + ((first + TSR_TILE_FIRST) << (3 * tiles->pool.log2_edge)) : NULL;
 }
 
 tsr_status tsr_tiles_put(tsr_tiles *tiles, int64_t first, int64_t count, const float *values)

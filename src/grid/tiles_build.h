@@ -19,8 +19,9 @@ typedef struct tsr_tiles_frame {
 /* A new list with ids 2.. in list order, neighbours and page table; its values come by tsr_tiles_put, then tsr_tiles_complete. `name` stands in
  * messages (a file). TSR_ERROR_FORMAT for keys out of order or out of range and for signs of tiles that are stored. */
 tsr_status tsr_tiles_begin(tsr_context *context, const tsr_tiles_frame *frame, const char *name, tsr_tiles **tiles);
-/* Where the values of entry `first` and the following lie if the host may write them (both buffers), else NULL. */
-float *tsr_tiles_direct(const tsr_tiles *tiles, int64_t first, int buffer);
+/* Where the values of entry `first` and the following lie if the host may write them (the current buffer of a new list; the other one holds
+ * anything until a step writes it, and pages that nobody writes cost nothing), else NULL. */
+float *tsr_tiles_direct(const tsr_tiles *tiles, int64_t first);
 /* Values of the entries [first, first + count), from host memory. */
 tsr_status tsr_tiles_put(tsr_tiles *tiles, int64_t first, int64_t count, const float *values);
 /* Activity and counts from the values. manage != 0: also a management pass, for values that come from elsewhere. */

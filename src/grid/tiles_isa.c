@@ -1,28 +1,56 @@
 /* grid/tiles_isa.c: activity word and counts of a tile of edge 8 from bits: a word is a plane of 8 x 8 voxels, bit 8 y + x. For tiles that lie
  * in the domain with their neighbours; tiles_cpu.c looks at the others voxel by voxel. Integers only: every variant gives the same. */
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 #include "grid/tiles_isa.h"
 
-/* Eight bytes of 0 or 1 as eight bits. */
-static inline uint64_t tsr_bits_of_bytes(const uint8_t bytes[8])
+/* Bits of eight neighbouring values: those below `bound`, and those above it. */
+#if defined(__AVX__)
+static inline uint64_t tsr_bits_below(const float *v, float bound)
 {
-    uint64_t v = 0;
-    for (int i = 0; i < 8; i++) v |= (uint64_t)bytes[i] << 8 * i;
-    return (v * 0x0102040810204080ull) >> 56;
+    return (uint64_t)(uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(v), _mm256_set1_ps(bound), _CMP_LT_OQ));
 }
+static inline uint64_t tsr_bits_above(const float *v, float bound)
+{
+    return (uint64_t)(uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(v), _mm256_set1_ps(bound), _CMP_GT_OQ));
+}
+#elif defined(__SSE2__)
+static inline uint64_t tsr_bits_below(const float *v, float bound)
+{
+    const __m128 b = _mm_set1_ps(bound);
+    return (uint64_t)(uint32_t)(_mm_movemask_ps(_mm_cmplt_ps(_mm_loadu_ps(v), b)) | _mm_movemask_ps(_mm_cmplt_ps(_mm_loadu_ps(v + 4), b)) << 4);
+}
+static inline uint64_t tsr_bits_above(const float *v, float bound)
+{
+    const __m128 b = _mm_set1_ps(bound);
+    return (uint64_t)(uint32_t)(_mm_movemask_ps(_mm_cmpgt_ps(_mm_loadu_ps(v), b)) | _mm_movemask_ps(_mm_cmpgt_ps(_mm_loadu_ps(v + 4), b)) << 4);
+}
+#else
+static inline uint64_t tsr_bits_below(const float *v, float bound)
+{
+    uint64_t bits = 0;
+    for (int x = 0; x < 8; x++) bits |= (uint64_t)(v[x] < bound) << x;
+    return bits;
+}
+static inline uint64_t tsr_bits_above(const float *v, float bound)
+{
+    uint64_t bits = 0;
+    for (int x = 0; x < 8; x++) bits |= (uint64_t)(v[x] > bound) << x;
+    return bits;
+}
+#endif
 
 /* The tile's voxels that are negative, and those inside the band. */
 static inline void tsr_planes_of_tile(const float *v, float band, uint64_t negative[8], uint64_t active[8])
 {
     for (int z = 0; z < 8; z++) {
-        uint8_t n[64], a[64];
-        for (int i = 0; i < 64; i++) { /* the compiler makes vectors of this */
-            n[i] = v[64 * z + i] < 0.0f;
-            a[i] = (uint8_t)((v[64 * z + i] > -band) & (v[64 * z + i] < band));
-        }
         negative[z] = active[z] = 0;
         for (int y = 0; y < 8; y++) {
-            negative[z] |= tsr_bits_of_bytes(n + 8 * y) << 8 * y;
-            active[z] |= tsr_bits_of_bytes(a + 8 * y) << 8 * y;
+            const float *row = v + 64 * z + 8 * y;
+            negative[z] |= tsr_bits_below(row, 0.0f) << 8 * y;
+            active[z] |= (tsr_bits_above(row, -band) & tsr_bits_below(row, band)) << 8 * y;
         }
     }
 }
@@ -31,19 +59,14 @@ static inline void tsr_planes_of_tile(const float *v, float band, uint64_t negat
 static inline uint64_t tsr_signs_beside_x(const float *v, int z, int x)
 {
     uint64_t bits = 0;
-    for (int y = 0; y < 8; y++) bits |= (uint64_t)(v[64 * z + 8 * y + x] < 0.0f) << (8 * y + 7 - x);
+    for (int y = 0; y < 8; y++) bits |= (tsr_bits_below(v + 64 * z + 8 * y, 0.0f) >> x & 1u) << (8 * y + 7 - x);
     return bits;
 }
-static inline uint64_t tsr_signs_beside_y(const float *v, int z, int y)
-{
-    uint64_t bits = 0;
-    for (int x = 0; x < 8; x++) bits |= (uint64_t)(v[64 * z + 8 * y + x] < 0.0f) << (8 * (7 - y) + x);
-    return bits;
-}
+static inline uint64_t tsr_signs_beside_y(const float *v, int z, int y) { return tsr_bits_below(v + 64 * z + 8 * y, 0.0f) << 8 * (7 - y); }
 static inline uint64_t tsr_signs_of_plane(const float *v)
 {
     uint64_t bits = 0;
-    for (int i = 0; i < 64; i++) bits |= (uint64_t)(v[i] < 0.0f) << i;
+    for (int y = 0; y < 8; y++) bits |= tsr_bits_below(v + 8 * y, 0.0f) << 8 * y;
     return bits;
 }
 

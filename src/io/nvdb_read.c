@@ -367,7 +367,6 @@ struct job {
     int32_t edge;
     tsr_tiles *tiles;
     float *to; /* staging or the list, values of tile `first` and the following */
-    float *second;
     int64_t first;
     uint64_t *keys;
     const int64_t *source; /* edge 4: leaf << 3 | octant of a tile */
@@ -393,7 +392,6 @@ static void values_range(void *user, int64_t begin, int64_t end, int worker)
             for (int v = 0; v < 64; v++)
                 to[v] = whole[((v >> 4) + (o >> 2) * 4) * 64 + ((v >> 2 & 3) + (o >> 1 & 1) * 4) * 8 + (v & 3) + (o & 1) * 4];
         }
-        if (j->second) memcpy(j->second + (i << (j->edge == 8 ? 9 : 6)), to, sizeof(float) << (j->edge == 8 ? 9 : 6));
     }
 }
 
@@ -473,8 +471,7 @@ static tsr_status put_values(const struct reader *r, tsr_context *context, struc
     for (int64_t first = 0; first < j->count && status == TSR_OK; first += BATCH) {
         const int64_t n = tsr_min64(BATCH, j->count - first);
         j->first = first;
-        j->to = staging ? staging : tsr_tiles_direct(j->tiles, first, 0);
-        j->second = staging ? NULL : tsr_tiles_direct(j->tiles, first, 1);
+        j->to = staging ? staging : tsr_tiles_direct(j->tiles, first);
         tsr_parallel(context->threads, n, 256, values_range, j);
         if (j->bad >= 0) {
             const uint64_t key = r->leaf[j->bad].key;

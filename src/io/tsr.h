@@ -5,6 +5,7 @@
 #include "grid/tiles_build.h"
 #include "io/bytes.h"
 #include "io/format.h"
+#include "io/tsr_codec_isa.h"
 
 #define TSR_FILE_MAGIC "\x93TSR\r\n\x1a\n"
 enum { TSR_FILE_MAJOR = 1, TSR_FILE_MINOR = 0, TSR_FILE_HEADER = 256, TSR_CHUNK_HEADER = 48, TSR_PAGE = 4096 };
@@ -73,7 +74,7 @@ void tsr_keys_of_plain(const uint8_t *plain, int64_t count, uint64_t before, uin
 int64_t tsr_plain_bound(int64_t tiles, int32_t edge, int values);
 /* Returns the size; `scratch` has room for as many u32 as there are voxels. */
 int64_t tsr_plain_values(const float *const *tile, int64_t tiles, int32_t edge, float band, int values, uint32_t *scratch, uint8_t *plain);
-/* tile i goes to to[i * edge^3]; `scratch` has room for as many u32 as there are voxels. Returns the index of the first tile with a wrong value, -1
+/* tile i goes to to[i * edge^3]; `scratch` has room for TSR_JOIN_BEYOND more u32 than there are voxels. Returns the index of the first tile with a wrong value, -1
  * if none, -2 if the size does not fit the masks. */
 int64_t tsr_values_of_plain(const uint8_t *plain, int64_t size, int64_t tiles, int32_t edge, float band, int values, uint32_t *scratch, float *to);
 

@@ -1,6 +1,7 @@
 /* io/tsr_codec.c: the bytes of the chunks of a .tsr file. */
 #include "io/tsr.h"
 
+#include "io/tsr_codec_isa.h"
 #include "io/xxh64.h"
 
 #ifdef TSR_HAVE_ZSTD
@@ -13,11 +14,6 @@ static void planes_of_u32(const uint32_t *TSR_RESTRICT from, int64_t n, int widt
 {
     for (int b = 0; b < width; b++)
         for (int64_t i = 0; i < n; i++) to[b * n + i] = (uint8_t)(from[i] >> 8 * b);
-}
-static void u32_of_planes(const uint8_t *TSR_RESTRICT from, int64_t n, uint32_t *TSR_RESTRICT to)
-{
-    const uint8_t *b = from + n, *c = b + n, *d = c + n;
-    for (int64_t i = 0; i < n; i++) to[i] = (uint32_t)from[i] | (uint32_t)b[i] << 8 | (uint32_t)c[i] << 16 | (uint32_t)d[i] << 24;
 }
 
 void tsr_plain_keys(const uint64_t *keys, const uint32_t *inside, int64_t count, uint64_t before, uint8_t *plain)
@@ -37,7 +33,7 @@ void tsr_keys_of_plain(const uint8_t *plain, int64_t count, uint64_t before, uin
         for (int b = 0; b < 8; b++) step |= (uint64_t)plain[b * count + i] << 8 * b;
         keys[i] = before += step;
     }
-    u32_of_planes(plain + 8 * count, count, inside);
+    (void)TSR_ISA_SELECT(tsr_words_of_planes)(plain + 8 * count, count, inside);
 }
 
 int64_t tsr_plain_bound(int64_t tiles, int32_t edge, int values)
@@ -114,23 +110,6 @@ static int64_t count_bits(const uint8_t *bytes, int64_t size)
     return n;
 }
 
-/* One tile from its masks and float32 bits. */
-static int64_t join(const uint8_t *listed, const uint8_t *negative, int32_t voxels, uint32_t outside, const uint32_t *from, int64_t n, float *to)
-{
-    for (int32_t i = 0; i < voxels; i += 8) {
-        uint32_t e = listed[i >> 3], s = negative[i >> 3], bits[8];
-        if (e == 0xff) {
-            memcpy(to + i, from + n, sizeof bits);
-            n += 8;
-            continue;
-        }
-        for (int k = 0; k < 8; k++) bits[k] = outside | (s >> k & 1u) << 31;
-        for (; e; e &= e - 1) bits[__builtin_ctz(e)] = from[n++];
-        memcpy(to + i, bits, sizeof bits);
-    }
-    return n;
-}
-
 /* Codes become float32 bits; 0 if one is no code of a value inside the band. */
 static int floats_of_codes(const uint8_t *planes, int64_t n, float band, uint32_t *to)
 {
@@ -148,7 +127,8 @@ int64_t tsr_values_of_plain(const uint8_t *plain, int64_t size, int64_t tiles, i
 {
     const int32_t voxels = edge * edge * edge, bytes = voxels / 8, width = values == TSR_TILES_Q16 ? 2 : 4;
     const uint8_t *listed = plain, *negative = plain + tiles * bytes, *planes = negative + tiles * bytes;
-    uint32_t outside, most = 0;
+    int64_t (*join)(const uint8_t *, const uint8_t *, int32_t, uint32_t, const uint32_t *, int64_t, float *) = TSR_ISA_SELECT(tsr_join_tile);
+    uint32_t outside;
     int good = 1;
     memcpy(&outside, &band, sizeof outside);
     if (size < 2 * tiles * bytes) return -2;
@@ -157,12 +137,7 @@ int64_t tsr_values_of_plain(const uint8_t *plain, int64_t size, int64_t tiles, i
     if (values == TSR_TILES_Q16) {
         good = floats_of_codes(planes, total, band, scratch);
     } else {
-        u32_of_planes(planes, total, scratch);
-        for (int64_t i = 0; i < total; i++) { /* NaN and infinity are larger as integers, too */
-            uint32_t magnitude = scratch[i] & 0x7fffffffu;
-            most = magnitude > most ? magnitude : most;
-        }
-        good = most < outside;
+        good = TSR_ISA_SELECT(tsr_words_of_planes)(planes, total, scratch) < outside; /* NaN and infinity are larger as integers, too */
     }
     for (int64_t i = 0; i < tiles * bytes; i++) good &= (listed[i] & negative[i]) == 0;
     int64_t n = 0;

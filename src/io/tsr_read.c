@@ -273,13 +273,16 @@ struct job {
     int64_t first_tile; /* of the batch */
     uint64_t *keys;
     uint32_t *inside;
-    float *to, *second; /* values of first_tile and the following */
+    float *to; /* values of first_tile and the following */
     uint8_t *channel;
     uint8_t *plain;    /* [threads][room] */
-    uint32_t *scratch; /* [threads][chunk voxels] */
+    uint32_t *scratch; /* [threads][scratch_of(r)] */
     int64_t room;
     int64_t bad; /* (chunk << 8 | reason), smallest */
 };
+
+/* Words of scratch that the values of a chunk take. */
+static int64_t scratch_of(const struct reader *r) { return (int64_t)r->chunk_tiles * r->voxels + TSR_JOIN_BEYOND; }
 
 static void report(struct job *j, int64_t chunk, int reason)
 {
@@ -327,9 +330,8 @@ static void values_range(void *user, int64_t begin, int64_t end, int worker)
         if (!plain) continue;
         float *to = j->to + (c->first - j->first_tile) * r->voxels;
         int64_t wrong = tsr_values_of_plain(plain, c->plain, c->tiles, r->info.edge, (float)r->info.band, r->info.values,
-                                            j->scratch + (int64_t)worker * r->chunk_tiles * r->voxels, to);
+                                            j->scratch + worker * scratch_of(r), to);
         if (wrong != -1) report(j, index, wrong == -2 ? WRONG_SIZE : WRONG_VALUE);
-        else if (j->second) memcpy(j->second + (c->first - j->first_tile) * r->voxels, to, (size_t)c->tiles * (size_t)r->voxels * sizeof *to);
     }
 }
 
@@ -348,13 +350,17 @@ static void raw_range(void *user, int64_t begin, int64_t end, int worker)
             report(j, r->chunks + group, SUM_DIFFERS);
             continue;
         }
-        for (int64_t v = 0; v < n; v++) {
-            int16_t q = r->value_bytes == 2 ? (int16_t)tsr_get_u16(from + 2 * v) : 0;
-            to[v] = r->value_bytes == 2 ? tsr_of_q16(q, band) : tsr_get_f32(from + 4 * v);
-            good &= to[v] >= -band && to[v] <= band && q != INT16_MIN;
+        if (r->value_bytes == 2) {
+            for (int64_t v = 0; v < n; v++) {
+                const int16_t q = (int16_t)tsr_get_u16(from + 2 * v);
+                to[v] = tsr_of_q16(q, band);
+                good &= q != INT16_MIN;
+            }
+        } else {
+            for (int64_t v = 0; v < n; v++) to[v] = tsr_get_f32(from + 4 * v);
+            for (int64_t v = 0; v < n; v++) good &= (to[v] >= -band) & (to[v] <= band);
         }
         if (!good) report(j, r->chunks + group, WRONG_VALUE);
-        else if (j->second) memcpy(j->second + (first - j->first_tile) * r->voxels, to, (size_t)n * sizeof *to);
     }
 }
 
@@ -375,7 +381,7 @@ static tsr_status job_begin(const struct reader *r, int64_t room, int scratch, s
     j->bad = INT64_MAX;
     j->room = room;
     j->plain = (uint8_t *)malloc(threads * (size_t)room + 1);
-    j->scratch = scratch ? (uint32_t *)malloc(threads * (size_t)r->chunk_tiles * (size_t)r->voxels * sizeof *j->scratch) : NULL;
+    j->scratch = scratch ? (uint32_t *)malloc(threads * (size_t)scratch_of(r) * sizeof *j->scratch) : NULL;
     if (!j->plain || (scratch && !j->scratch)) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory to unpack", r->name);
     return TSR_OK;
 }
@@ -417,8 +423,7 @@ static tsr_status read_values(const struct reader *r, tsr_tiles *tiles)
         int64_t n = tsr_min64(batch, groups - g);
         j.first_tile = g * r->chunk_tiles;
         j.first = r->info.raw ? g : r->key_chunks + g;
-        j.to = staging ? staging : tsr_tiles_direct(tiles, j.first_tile, 0);
-        j.second = staging ? NULL : tsr_tiles_direct(tiles, j.first_tile, 1);
+        j.to = staging ? staging : tsr_tiles_direct(tiles, j.first_tile);
         tsr_parallel(r->context->threads, n, 1, r->info.raw ? raw_range : values_range, &j);
         status = complain(r, &j);
         if (status == TSR_OK && staging) {

@@ -2,8 +2,10 @@
 #include "scratch.h"
 #include "tile_lists.h"
 
+#include "device/isa.h"
 #include "io/tsr.h"
 #include "io/xxh64.h"
+#include "tessera/levelset.h"
 
 static void write_list(const tsr_tiles *tiles, const char *name, tsr_tiles_values values, int compression, int raw)
 {
@@ -467,12 +469,98 @@ static void assembled(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* Values of random masks by every SIMD variant against one bit at a time, in blocks of their own so that a sanitizer sees what is read. */
+static void variants_of_joining(void **unused)
+{
+    (void)unused;
+    uint64_t random = test_seed();
+    const uint32_t outside = 0x40200000u; /* 2.5 */
+    for (int round = 0; round < 200; round++) {
+        const int32_t voxels = round & 1 ? 512 : 64, bytes = voxels / 8;
+        uint8_t *masks = (uint8_t *)malloc((size_t)(2 * bytes));
+        int64_t n = 0, at = 0;
+        for (int32_t i = 0; i < bytes; i++) {
+            const int kind = (int)(test_uniform(&random) * 4);
+            masks[i] = kind == 0 ? 0 : kind == 1 ? 0xff : (uint8_t)(test_uniform(&random) * 256);
+            masks[bytes + i] = (uint8_t)((unsigned)(test_uniform(&random) * 256) & ~(unsigned)masks[i]);
+            n += __builtin_popcount(masks[i]);
+        }
+        uint8_t *planes = (uint8_t *)malloc((size_t)(4 * n) + 1);
+        uint32_t *words = (uint32_t *)malloc((size_t)(n + TSR_JOIN_BEYOND) * sizeof *words), most = 0;
+        float *values = (float *)malloc((size_t)voxels * sizeof *values);
+        for (int64_t i = 0; i < 4 * n; i++) planes[i] = (uint8_t)(test_uniform(&random) * 256);
+        for (int64_t i = 0; i < n; i++) {
+            const uint32_t word = ((uint32_t)planes[3 * n + i] << 24 | (uint32_t)planes[2 * n + i] << 16 | (uint32_t)planes[n + i] << 8 | planes[i]);
+            if ((word & 0x7fffffffu) > most) most = word & 0x7fffffffu;
+        }
+        for (int isa = 0; isa < TSR_ISA_COUNT; isa++) {
+            tsr_isa_force(-1);
+            if (isa > (int)tsr_isa_current()) break;
+            tsr_isa_force(isa);
+            memset(words, 0x5a, (size_t)(n + TSR_JOIN_BEYOND) * sizeof *words);
+            assert_int_equal(TSR_ISA_SELECT(tsr_words_of_planes)(planes, n, words), most);
+            assert_int_equal(TSR_ISA_SELECT(tsr_join_tile)(masks, masks + bytes, voxels, outside, words, 0, values), n);
+            at = 0;
+            for (int32_t i = 0; i < voxels; i++) {
+                uint32_t expected = outside | (uint32_t)(masks[bytes + i / 8] >> i % 8 & 1) << 31, bits;
+                if (masks[i / 8] >> i % 8 & 1) {
+                    expected = (uint32_t)planes[3 * n + at] << 24 | (uint32_t)planes[2 * n + at] << 16 | (uint32_t)planes[n + at] << 8 | planes[at];
+                    at++;
+                }
+                memcpy(&bits, values + i, sizeof bits);
+                assert_int_equal(bits, expected);
+            }
+        }
+        tsr_isa_force(-1);
+        free(masks);
+        free(planes);
+        free(words);
+        free(values);
+    }
+}
+
+/* Reading leaves the buffer that is not current alone: whatever it holds, steps and 16-bit storage go as those of the list that was saved. */
+static void other_buffer(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    for (int k = 0; k < LIST_KINDS; k++) {
+        tsr_tiles *tiles = make_list(context, &list_kinds[k]), *back;
+        tsr_tiles *both[2];
+        write_list(tiles, "list.tsr", TSR_TILES_F32, 0, 0);
+        require_ok(tsr_tiles_read(context, scratch("list.tsr"), NULL, &back));
+        if (tsr_tiles_host_readable(back))
+            memset(back->pool.phi[1] + ((size_t)TSR_TILE_FIRST << (3 * back->pool.log2_edge)), 0xff,
+                   (size_t)(back->pool.capacity - TSR_TILE_FIRST) * sizeof(float) << (3 * back->pool.log2_edge));
+        both[0] = tiles;
+        both[1] = back;
+        for (int side = 0; side < 2; side++) {
+            tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
+            tsr_levelset *levelset;
+            tsr_levelset_report report;
+            options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 0.3 };
+            options.term_count = 1;
+            require_ok(tsr_tiles_set_storage(both[side], TSR_STORAGE_I16));
+            require_ok(tsr_tiles_set_storage(both[side], TSR_STORAGE_F32));
+            require_ok(tsr_levelset_create(both[side], &options, &levelset));
+            require_ok(tsr_levelset_step(levelset, 3, NULL, &report));
+            tsr_levelset_destroy(&levelset);
+        }
+        check_same_list(tiles, back, 0);
+        check_invariants(back);
+        tsr_tiles_destroy(&back);
+        tsr_tiles_destroy(&tiles);
+    }
+    tsr_context_destroy(&context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checksum),          cmocka_unit_test(sixteen_bits),  cmocka_unit_test(assembled),     cmocka_unit_test(round_trips),
         cmocka_unit_test(threads_and_bytes), cmocka_unit_test(raw_layout),    cmocka_unit_test(extras),        cmocka_unit_test(test_vectors),
-        cmocka_unit_test(damaged),           cmocka_unit_test(lying_headers), cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(damaged),           cmocka_unit_test(lying_headers), cmocka_unit_test(bad_arguments), cmocka_unit_test(variants_of_joining),
+        cmocka_unit_test(other_buffer),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }
