@@ -37,7 +37,7 @@ typedef enum tsr_cell_type {
 typedef struct tsr_unstructured_source {
     size_t struct_size;
     int64_t point_count, cell_count;
-    const double *points;  /* [point_count][3], world coordinates, finite */
+    const double *points;  /* [point_count][3], world coordinates, within float32 */
     const double *values;  /* [point_count]; NULL: all 0 until tsr_unstructured_set_values */
     const uint8_t *types;  /* [cell_count] tsr_cell_type; NULL: all tetrahedra */
     const int64_t *starts; /* [cell_count + 1] where the corners of each cell begin in `corners`, ascending from 0; NULL: one after another as the
@@ -58,10 +58,11 @@ typedef struct tsr_unstructured_info {
     int64_t tetrahedra, edges;
     int64_t bytes; /* of the arrays */
     tsr_space space;
+    char arrays[256]; /* of a file: the names of the arrays of point data that could be its values, with ", " between them, as many as fit */
 } tsr_unstructured_info;
 
 /* COPIES the arrays of the source (host memory) to the context's device, NULL: host memory of no context, for copies. Linear time but for the few edges of
- * a point. TSR_ERROR_ARGUMENT: a corner that is no point, a coordinate that is not finite, types of other numbers, counts that do not fit;
+ * a point. TSR_ERROR_ARGUMENT: a corner that is no point, a coordinate that is not finite or no float32 holds, types of other numbers, counts that do not fit;
  * TSR_ERROR_UNSUPPORTED: 2^32 points or edges and more; TSR_ERROR_MEMORY. RETURNS NEW. */
 TSR_API tsr_status tsr_unstructured_create(tsr_context *context, const tsr_unstructured_source *source, tsr_unstructured **grid) TSR_CHECKED;
 TSR_API void tsr_unstructured_destroy(tsr_unstructured **grid);
@@ -82,9 +83,9 @@ TSR_API tsr_status tsr_surface_extract_unstructured(tsr_context *context, const 
                                                     tsr_mesh **mesh, tsr_surface_report *report) TSR_CHECKED;
 
 /* Reads a grid of VTK's legacy files (DATASET UNSTRUCTURED_GRID; version 1 to 5.1; ASCII and BINARY, whose numbers are big-endian) to host memory. `values`
- * names the array of point data that gives the values: SCALARS with one component or a one-component array of a FIELD; NULL: the first. Other arrays are
- * read over. Errors as tsr_volume_read: every count is checked against the bytes that are there; TSR_ERROR_FORMAT: no such array (the names
- * are listed). RETURNS NEW. */
+ * names the array of point data that gives the values: SCALARS with one component or a one-component array of a FIELD; NULL: the first; "": none
+ * is needed, all values are 0. Other arrays are read over. Errors as tsr_volume_read: every count is checked against the bytes that are there;
+ * TSR_ERROR_FORMAT: no such array (the names are listed). RETURNS NEW. */
 TSR_API tsr_status tsr_unstructured_read(const char *path, const tsr_read_options *options, const char *values, tsr_unstructured **grid) TSR_CHECKED;
 
 #ifdef __cplusplus

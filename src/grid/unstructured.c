@@ -1,6 +1,7 @@
 /* grid/unstructured.c: cells taken apart into tetrahedra, and the edges that these share. */
 #include "grid/unstructured.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,8 +224,9 @@ static tsr_status check_source(const tsr_unstructured_source *s)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "unstructured grid: points or corners is NULL");
     if ((unsigned)s->space > TSR_SPACE_LPS) TSR_FAIL(TSR_ERROR_ARGUMENT, "unstructured grid: space is %d, expected none, RAS or LPS", (int)s->space);
     for (int64_t k = 0; k < 3 * s->point_count; k++)
-        if (!isfinite(s->points[k]))
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "point %lld: %c is %g, expected a finite number", (long long)(k / 3), 'x' + (int)(k % 3), s->points[k]);
+        if (!(fabs(s->points[k]) <= (double)FLT_MAX)) /* vertices are float32 */
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "point %lld: %c is %g, expected a finite number of at most %g", (long long)(k / 3), 'x' + (int)(k % 3),
+                     s->points[k], (double)FLT_MAX);
     return TSR_OK;
 }
 

@@ -489,7 +489,7 @@ static tsr_status make(vtk_reader *r, tsr_unstructured **grid)
     if (!r->start) TSR_FAIL(TSR_ERROR_FORMAT, "%s: CELLS is missing", r->file);
     if (!r->type || r->types != r->cells)
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: %lld types of cells for %lld cells", r->file, (long long)r->types, (long long)r->cells);
-    if (!r->value)
+    if (!r->value && !(r->wanted && !*r->wanted))
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: no values%s%s at the points (arrays of one component: %s)", r->file, r->wanted ? " named " : "",
                  r->wanted ? r->wanted : "", *r->names ? r->names : "none");
     source.point_count = r->points;
@@ -511,6 +511,7 @@ static tsr_status make(vtk_reader *r, tsr_unstructured **grid)
         snprintf(message, sizeof message, "%s", tsr_error_message());
         TSR_FAIL(status == TSR_ERROR_ARGUMENT ? TSR_ERROR_FORMAT : status, "%s: %s", r->file, message);
     }
+    if (status == TSR_OK) snprintf((*grid)->info.arrays, sizeof(*grid)->info.arrays, "%s", r->names);
     return status;
 }
 

@@ -139,6 +139,12 @@ static void rank_range(void *user, int64_t begin, int64_t end, int worker)
     for (int64_t i = begin; i < end; i++) w->ranks[i] = tsr_tree_rank(w->tree, w->classes, w->voxels[i]);
 }
 
+static void expand_keys(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct work *w = (const struct work *)user;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) tsr_tree_write_key(w->tree, w->classes, w->list, w->list->first + (uint64_t)i);
+}
 static void expand_tiles(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct work *w = (const struct work *)user;
@@ -226,8 +232,13 @@ static tsr_status cpu_select(tsr_queue *queue, const tsr_tree *tree, const tsr_c
 static tsr_status cpu_extract(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, const tsr_tree_list *list)
 {
     struct work w = { .tree = tree, .classes = classes, .list = list, .level = tsr_tree_tile_level(tree) };
+    const int64_t tiles = tsr_tree_cells(&tree->level[w.level]);
+    if (tsr_tree_few(list, tiles)) {
+        tsr_parallel(queue->threads, (int64_t)(list->end - list->first), 1024, expand_keys, &w);
+        return TSR_OK;
+    }
     for (int32_t v = 0; v < tsr_tree_children(&tree->level[1]); v++) w.cell[v] = tsr_tree_offset(tree, 1, tsr_tree_seen(&tree->level[1], v));
-    tsr_parallel(queue->threads, tsr_tree_cells(&tree->level[w.level]), 16, expand_tiles, &w);
+    tsr_parallel(queue->threads, tiles, 16, expand_tiles, &w);
     return TSR_OK;
 }
 

@@ -178,6 +178,12 @@ TSR_KERNEL(extract_kernel)(tsr_tree tree, tsr_class_set classes, tsr_tree_list l
     }
 }
 
+TSR_KERNEL(extract_keys_kernel)(tsr_tree tree, tsr_class_set classes, tsr_tree_list list, int64_t count)
+{
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < count) tsr_tree_write_key(&tree, &classes, &list, list.first + (uint64_t)i);
+}
+
 TSR_KERNEL(points_kernel)(tsr_points_job job)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
@@ -231,7 +237,10 @@ static tsr_status cuda_extract(tsr_queue *queue, const tsr_tree *tree, const tsr
 {
     const int32_t level = tsr_tree_tile_level(tree);
     const int64_t tiles = tsr_tree_cells(&tree->level[level]);
-    if (!launch_list_of_words(queue, tree, list))
+    const int64_t keys = (int64_t)(list->end - list->first);
+    if (tsr_tree_few(list, tiles))
+        TSR_LAUNCH(queue, extract_keys_kernel, tsr_blocks(keys, THREADS, INT32_MAX), THREADS, 0, *tree, *classes, *list, keys);
+    else if (!launch_list_of_words(queue, tree, list))
         TSR_LAUNCH(queue, extract_kernel, tsr_blocks(tiles, WARPS, INT32_MAX), THREADS, 0, *tree, *classes, *list, level, tiles);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;

@@ -316,6 +316,18 @@ TSR_HD void tsr_tree_write(const tsr_tree_list *l, uint64_t key, int64_t voxel, 
     else if (l->bytes == 8) ((uint64_t *)l->out)[key - l->first] = (uint64_t)voxel;
     else ((tsr_pyramid_entry *)l->out)[key - l->first] = (tsr_pyramid_entry){ voxel, copy };
 }
+/* A list too short to look at every tile for it, or to expand a tile whole: its outputs are found one by one. So a list made in parts costs no more than
+ * in proportion to its length. */
+TSR_HD int tsr_tree_few(const tsr_tree_list *l, int64_t tiles)
+{
+    const int64_t keys = (int64_t)(l->end - l->first);
+    return keys < tiles || keys < TSR_TREE_BRICK;
+}
+TSR_HD void tsr_tree_write_key(const tsr_tree *t, const tsr_class_set *classes, const tsr_tree_list *l, uint64_t key)
+{
+    const tsr_pyramid_entry entry = tsr_tree_select(t, classes, key);
+    tsr_tree_write(l, key, entry.voxel, entry.copy);
+}
 TSR_HD int32_t tsr_tree_tile_level(const tsr_tree *t) { return t->levels > 2 ? 2 : 1; }
 TSR_HD uint64_t tsr_tree_tile_sum(const tsr_tree *t, int32_t n, const int64_t at[4])
 {

@@ -163,7 +163,9 @@ static tsr_status give_chunks(work *w, tsr_space space, int64_t chunk, tsr_surfa
         if (w->job.entries) TSR_TRY(tsr_pyramid_extract(w->pyramid, (uint64_t)first, count, (tsr_pyramid_entry *)w->list.of));
         TSR_TRY(w->context->backend->surface->gather_write(w->context->queue, &w->job));
         tsr_mesh_shrink(*mesh, 3 * count, count);
-        TSR_TRY(consumer(user, *mesh, first, total));
+        const tsr_status status = consumer(user, *mesh, first, total);
+        if (status == TSR_ERROR_CANCELLED) TSR_FAIL(status, "surface: cancelled after %lld of %lld triangles", (long long)first, (long long)total);
+        TSR_TRY(status);
     }
     return TSR_OK;
 }

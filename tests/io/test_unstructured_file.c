@@ -121,6 +121,11 @@ static void versions(void **state)
                 require_ok(tsr_unstructured_read(scratch("v.vtk"), NULL, "count", &grid));
                 for (int k = 0; k < 7; k++) assert_true(grid->values[k] == -k);
                 tsr_unstructured_destroy(&grid);
+                require_ok(tsr_unstructured_read(scratch("v.vtk"), NULL, "", &grid)); /* none is needed */
+                require_ok(tsr_unstructured_describe(grid, &info));
+                assert_string_equal(info.arrays, "pressure, heat, count");
+                for (int k = 0; k < 7; k++) assert_true(grid->values[k] == 0);
+                tsr_unstructured_destroy(&grid);
                 require_error(tsr_unstructured_read(scratch("v.vtk"), NULL, "speed", &grid), TSR_ERROR_FORMAT, "no values named speed");
                 assert_non_null(strstr(tsr_error_message(), "pressure, heat, count"));
                 for (size_t cut = 0; cut < t.size - 60; cut += 31) { /* truncated: refused, or the values were there already */

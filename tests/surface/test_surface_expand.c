@@ -124,7 +124,8 @@ static void same_picture(void **state)
                 assert_int_equal(report.cells, whole_report.cells);
                 d = (drawing){ .picture = drawn, .whole = whole, .scale = scale, .chunk = 37, .stop = 2 };
                 if (c == 2) { /* the consumer ends it */
-                    assert_int_equal(tsr_surface_expand(context, volume, &options, ways[way], 37, take, &d, NULL), TSR_ERROR_CANCELLED);
+                    require_error(tsr_surface_expand(context, volume, &options, ways[way], 37, take, &d, NULL), TSR_ERROR_CANCELLED,
+                                  "surface: cancelled after 37 of");
                     assert_int_equal(d.calls, 2);
                 }
             }

@@ -524,6 +524,8 @@ static void values_and_edges(void **state)
     source.point_count = 8;
     points[5][1] = INFINITY;
     require_error(tsr_unstructured_create(NULL, &source, &host), TSR_ERROR_ARGUMENT, "point 5: y is inf");
+    points[5][1] = -3.5e38; /* a vertex of float32 would be infinite */
+    require_error(tsr_unstructured_create(NULL, &source, &host), TSR_ERROR_ARGUMENT, "point 5: y is -3.5e+38, expected a finite number of at most");
     assert_null(host);
     tsr_context_destroy(&context);
 }

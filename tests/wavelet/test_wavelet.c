@@ -725,7 +725,7 @@ static void bad_arguments(void **state)
 {
     (void)state;
     tsr_wavelet_plan *plan;
-    const int64_t size[2] = { 20, 11 }, none[2] = { 20, 0 }, narrow[2] = { 1, 19 };
+    const int64_t size[2] = { 20, 11 }, none[2] = { 20, 0 }, negative[2] = { -20, 11 }, narrow[2] = { 1, 19 };
     int16_t x[220] = { 0 };
 #define REFUSED(dtype, dimensions, extents, text, ...)                                                                    \
     do {                                                                                                                  \
@@ -738,6 +738,7 @@ static void bad_arguments(void **state)
     REFUSED(TSR_I16, 0, size, "0 dimensions", (void)0);
     REFUSED(TSR_I16, 5, size, "5 dimensions", (void)0);
     REFUSED(TSR_I16, 2, none, "extent 0 along axis 1", (void)0);
+    REFUSED(TSR_I16, 2, negative, "extent -20 along axis 0", (void)0);
     REFUSED(TSR_I16, 2, size, "levels is -1", o.levels = -1);
     REFUSED(TSR_I16, 2, size, "levels is 6, expected 0 to 5", o.levels = 6);
     REFUSED(TSR_I16, 2, size, "filter is 99", o.filter = (tsr_wavelet_filter)99);

@@ -236,6 +236,7 @@ static int run(cli_call *cli, int argc, char **argv)
         else if (!keeps)
             code = cli_usage(cli, "--output: '%s' cannot hold what idwt needs to know, expected .nrrd, .nhdr, .mha, .mhd or .tsc", d.output);
     }
+    if (!code && pad && d.read.memory_limit) code = cli_usage(cli, "--pad: works on a volume in memory, expected it without --memory-limit");
     if (!code && (d.mosaic || d.statistics) && d.read.memory_limit)
         code = cli_usage(cli, "--%s: shows coefficients in memory, expected it without --memory-limit", d.mosaic ? "mosaic" : "statistics");
     if (!code && d.statistics && !strcmp(d.output, "-"))

@@ -22,23 +22,24 @@ static int given_twice(const char *path)
     return 0;
 }
 
-int cli_check_output(const cli_call *cli, const char *path)
+int cli_check_option(const cli_call *cli, const char *option, const char *path)
 {
     if (!path) return cli_usage(cli, "--output: missing, expected -o FILE");
     if (given_twice(path)) return cli_usage(cli, "'%s' is given for two outputs, expected a file for each", path);
     if (!strcmp(path, "-")) return CLI_OK;
     struct stat info;
     if (stat(path, &info) == 0) {
-        if (S_ISDIR(info.st_mode)) return cli_error(cli, CLI_FAILED, "--output: '%s' is a directory, expected a file name", path);
+        if (S_ISDIR(info.st_mode)) return cli_error(cli, CLI_FAILED, "--%s: '%s' is a directory, expected a file name", option, path);
         if (!S_ISREG(info.st_mode)) return CLI_OK;
-        if (!cli->globals.force) return cli_error(cli, CLI_FAILED, "--output: '%s' exists: give --force to overwrite it", path);
+        if (!cli->globals.force) return cli_error(cli, CLI_FAILED, "--%s: '%s' exists: give --force to overwrite it", option, path);
     }
     const char *slash = strrchr(path, '/');
     char folder[4096] = ".";
     if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(slash - path) + 1, path);
-    if (access(folder, W_OK)) return cli_error(cli, CLI_FAILED, "--output: '%s': cannot write into the folder '%s'", path, folder);
+    if (access(folder, W_OK)) return cli_error(cli, CLI_FAILED, "--%s: '%s': cannot write into the folder '%s'", option, path, folder);
     return CLI_OK;
 }
+int cli_check_output(const cli_call *cli, const char *path) { return cli_check_option(cli, "output", path); }
 
 /* Can the verb be told the format that the name "-" does not say? */
 static int takes_format(const cli_call *cli)

@@ -214,7 +214,7 @@ static int unstructured_info(struct info *info, const char *path, const char *fo
 {
     tsr_unstructured *grid = NULL;
     tsr_unstructured_info i;
-    tsr_status status = tsr_unstructured_read(path, &info->read, NULL, &grid);
+    tsr_status status = tsr_unstructured_read(path, &info->read, "", &grid); /* it need not have values */
     if (status == TSR_OK) status = tsr_unstructured_describe(grid, &i);
     tsr_unstructured_destroy(&grid);
     if (status != TSR_OK) return cli_status(info->cli, status, path);
@@ -229,6 +229,7 @@ static int unstructured_info(struct info *info, const char *path, const char *fo
         json_int("turned", i.turned);
         json_int("tetrahedra", i.tetrahedra);
         json_int("edges", i.edges);
+        json_text("arrays", i.arrays);
         json_text("space", space_name(i.space));
         json_close('}');
     } else {
@@ -237,6 +238,7 @@ static int unstructured_info(struct info *info, const char *path, const char *fo
         if (i.passed_over) printf(", %lld cells without volume", (long long)i.passed_over);
         if (i.turned) printf(", %lld turned over", (long long)i.turned);
         printf("\n  taken apart  %lld tetrahedra, %lld edges\n", (long long)i.tetrahedra, (long long)i.edges);
+        printf("  values       %s\n", *i.arrays ? i.arrays : "none at the points");
         printf("  space        %s\n", space_name(i.space));
     }
     return CLI_OK;

@@ -420,8 +420,8 @@ static int run(cli_call *cli, int argc, char **argv)
     int code = cli_parse(cli, options, 1, 4, argc, argv);
     if (code >= 0) return code;
     code = o.output ? cli_check_write(cli, o.output, TSR_FILE_VOLUME, NULL) : CLI_OK;
-    if (!code && o.components) code = cli_check_output(cli, o.components);
-    if (!code && o.statistics) code = cli_check_output(cli, o.statistics);
+    if (!code && o.components) code = cli_check_option(cli, "components", o.components);
+    if (!code && o.statistics) code = cli_check_option(cli, "statistics", o.statistics);
     if (!code && o.labels) code = cli_check_write(cli, o.labels, TSR_FILE_VOLUME, NULL);
     if (!code && o.cubes) code = cli_check_write(cli, o.cubes, TSR_FILE_MESH, NULL);
     if (!code) code = prepare(&o);

@@ -171,20 +171,23 @@ int cli_tree_ray(const cli_call *cli, const cli_tree *t, tsr_context *context, t
     return done ? CLI_OK : cli_error(cli, CLI_FAILED, "%s: no memory for the spans of a ray", cli->input[0]);
 }
 
-static char *statistics_table(const cli_tree *t, const tsr_region_statistics *list)
+static int write_statistics(const cli_call *cli, const cli_tree *t, const tsr_region_statistics *list, const tsr_progress *progress, const char *path)
 {
     const tsr_region_info info = tsr_region_tree_describe(t->host);
     const size_t room = 64 + (size_t)info.leaves * 240;
     char *text = (char *)malloc(room);
-    if (!text) return NULL;
+    if (!text) return cli_error(cli, CLI_FAILED, "%s: no memory for the table", path);
     size_t at = (size_t)snprintf(text, room, "key,x,y,z,side,mean,variance,least,most\n");
-    for (int64_t i = 0; i < info.leaves; i++) {
+    int code = CLI_OK;
+    for (int64_t i = 0; i < info.leaves && !(code = cli_row_goes_on(cli, progress, path, i, info.leaves)); i++) {
         const uint64_t key = tsr_region_tree_leaves(t->host)[i];
         const tsr_region_leaf l = tsr_region_leaf_of(key, info.dimensions);
         at += (size_t)snprintf(text + at, room - at, "%llu,%lld,%lld,%lld,%lld,%.17g,%.17g,%.17g,%.17g\n", (unsigned long long)key, (long long)l.x,
                                (long long)l.y, (long long)l.z, (long long)l.side, list[i].mean, list[i].variance, list[i].least, list[i].most);
     }
-    return text;
+    if (!code) code = cli_write_text(cli, path, text);
+    free(text);
+    return code;
 }
 
 int cli_tree_statistics_of(const cli_call *cli, const cli_tree *t, tsr_context *context, const tsr_volume *source, const char *name, const char *path)
@@ -195,16 +198,16 @@ int cli_tree_statistics_of(const cli_call *cli, const cli_tree *t, tsr_context *
     tsr_volume *there = NULL;
     tsr_status status = TSR_OK;
     int code = list ? CLI_OK : cli_error(cli, CLI_FAILED, "%s: no memory for the statistics of %lld leaves", path, (long long)leaves);
+    const tsr_progress progress = cli_progress(cli);
+    if (!code) code = cli_row_goes_on(cli, &progress, path, 0, leaves + 1); /* before the values are gathered; after, the rows ask */
     if (!code && leaves) {
         status = tsr_volume_create(context, TSR_U8, (tsr_size3){ (int64_t)bytes, 1, 1 }, NULL, &there);
         if (status == TSR_OK) status = tsr_region_tree_statistics(t->device, source, (tsr_region_statistics *)tsr_volume_data(there));
         if (status == TSR_OK) status = from_device(there, list, bytes);
         if (status != TSR_OK) code = cli_status(cli, status, name);
     }
-    char *text = code ? NULL : statistics_table(t, list);
-    if (!code) code = text ? cli_write_text(cli, path, text) : cli_error(cli, CLI_FAILED, "%s: no memory for the table", path);
+    if (!code) code = write_statistics(cli, t, list, &progress, path);
     tsr_volume_destroy(&there);
-    free(text);
     free(list);
     return code;
 }

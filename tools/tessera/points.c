@@ -228,12 +228,12 @@ static int run(cli_call *cli, int argc, char **argv)
         return work(&p, kind);
     }
     if (spacing_given || p.surface.centres) return cli_usage(cli, "--%s: is for meshes", spacing_given ? "spacing" : "centres");
+    const int by_user = kinds[classifier] == TSR_PYRAMID_USER;
+    if (!by_user && (p.user || p.user_data)) return cli_usage(cli, "--%s: is for --classifier user", p.user ? "user" : "user-data");
     if (values.count && !classifier_given) return cli_usage(cli, "--value: needs --classifier label, magnitude, surface or crossings");
     if (ranges.count && classifier > 1) return cli_usage(cli, "--range: is for the classifiers range and boundary");
     if (!ranges.count && classifier <= 1) return cli_usage(cli, "--range: missing, expected --range LOWER:UPPER (or another --classifier)");
-    const int by_user = kinds[classifier] == TSR_PYRAMID_USER;
     if (by_user && !p.user) return cli_usage(cli, "--user: missing, expected the module of the rule");
-    if (!by_user && (p.user || p.user_data)) return cli_usage(cli, "--%s: is for --classifier user", p.user ? "user" : "user-data");
     if (by_user && (code = parse_user_data(&p)) != CLI_OK) return code;
     if (values.count && by_user) return cli_usage(cli, "--value: is not for --classifier user: its numbers are --user-data");
     if (values.count && classifier <= 2) return cli_usage(cli, "--value: is for the classifiers label, magnitude, surface and crossings");

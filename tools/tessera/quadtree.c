@@ -299,11 +299,11 @@ static int run(cli_call *cli, int argc, char **argv)
     if (!code) code = cli_film_check(cli, &q.film_outline, q.outline, single);
     if (!code && q.ycbcr && (q.regions.tree || cli_tree_is_file(cli, cli->input[0])))
         code = cli_usage(cli, "--ycbcr: is not for files of trees, which hold colours");
-    if (!code && q.order) code = cli_check_output(cli, q.order);
+    if (!code && q.order) code = cli_check_option(cli, "order", q.order);
     if (!code && q.volume && !q.statistics) code = cli_usage(cli, "--volume: is for --statistics");
     if (!code && q.statistics && !q.volume && cli_tree_is_file(cli, cli->input[0]))
         code = cli_usage(cli, "--statistics: %s holds no values, expected --volume too", cli->input[0]);
-    if (!code && q.statistics) code = cli_check_output(cli, q.statistics);
+    if (!code && q.statistics) code = cli_check_option(cli, "statistics", q.statistics);
     if (!code && !single && (q.regions.list || q.regions.tree || q.regions.runs || q.order || q.statistics))
         code = cli_usage(cli, "--%s: is of one picture, the input is a film",
                          q.regions.list   ? "list"

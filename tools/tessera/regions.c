@@ -25,9 +25,9 @@ int cli_regions_prepare(const cli_call *cli, cli_regions *r)
     o->classifier = TSR_PYRAMID_RANGE;
     o->lower = classes ? r->range[0] : 0;
     o->upper = classes ? r->range[1] : 1;
-    int code = r->list ? cli_check_output(cli, r->list) : CLI_OK;
-    if (!code && r->tree) code = cli_check_output(cli, r->tree);
-    if (!code && r->runs) code = cli_check_output(cli, r->runs);
+    int code = r->list ? cli_check_option(cli, "list", r->list) : CLI_OK;
+    if (!code && r->tree) code = cli_check_option(cli, "tree", r->tree);
+    if (!code && r->runs) code = cli_check_option(cli, "runs", r->runs);
     return code;
 }
 
@@ -196,8 +196,7 @@ int cli_tree_read(const cli_call *cli, const char *path, tsr_context *context, i
     return code;
 }
 
-/* A table of many rows: asks now and then whether to go on. Nothing of it is written before it is complete. */
-static int row_goes_on(const cli_call *cli, const tsr_progress *progress, const char *path, int64_t row, int64_t rows)
+int cli_row_goes_on(const cli_call *cli, const tsr_progress *progress, const char *path, int64_t row, int64_t rows)
 {
     if (row & 0xffff || !progress->report(progress->user, (double)row / (double)rows, "writing")) return CLI_OK;
     return cli_error(cli, CLI_FAILED, "%s: cancelled during writing", path);
@@ -214,7 +213,7 @@ static int write_list(const cli_call *cli, const cli_regions *r, const cli_tree 
     at += (size_t)snprintf(text + at, room - at, "\n");
     const tsr_progress progress = cli_progress(cli);
     int code = CLI_OK;
-    for (int64_t i = 0; i < info.leaves && !(code = row_goes_on(cli, &progress, r->list, i, info.leaves)); i++) {
+    for (int64_t i = 0; i < info.leaves && !(code = cli_row_goes_on(cli, &progress, r->list, i, info.leaves)); i++) {
         const uint64_t key = tsr_region_tree_leaves(t->host)[i];
         const tsr_region_leaf l = tsr_region_leaf_of(key, info.dimensions);
         at += (size_t)snprintf(text + at, room - at, "%llu,%lld,%lld,%lld,%lld", (unsigned long long)key, (long long)l.x, (long long)l.y,
@@ -240,7 +239,7 @@ static int write_runs(const cli_call *cli, const cli_regions *r, const cli_tree 
     int code = text ? CLI_OK : cli_error(cli, CLI_FAILED, "%s: no memory for %lld runs", r->runs, (long long)count);
     if (!code) at = (size_t)snprintf(text, room, means ? "start,length,mean0\n" : "start,length\n");
     const tsr_progress progress = cli_progress(cli);
-    for (int64_t i = 0; i < count && !code && !(code = row_goes_on(cli, &progress, r->runs, i, count)); i++) {
+    for (int64_t i = 0; i < count && !code && !(code = cli_row_goes_on(cli, &progress, r->runs, i, count)); i++) {
         at += (size_t)snprintf(text + at, room - at, "%lld,%lld", (long long)runs[i].start, (long long)runs[i].length);
         if (means) at += (size_t)snprintf(text + at, room - at, ",%.9g", (double)means[runs[i].leaf]);
         at += (size_t)snprintf(text + at, room - at, "\n");

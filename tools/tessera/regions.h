@@ -121,6 +121,8 @@ int cli_tree_components(const cli_call *cli, const cli_tree *tree, tsr_context *
 /* What the tree holds at a point and along a ray (world coordinates) to standard output. Returns an exit code. */
 int cli_tree_find(const cli_call *cli, const cli_tree *tree, tsr_context *context, tsr_vec3 point);
 int cli_tree_ray(const cli_call *cli, const cli_tree *tree, tsr_context *context, tsr_vec3 origin, tsr_vec3 direction);
+/* A table of many rows: asks now and then whether to go on; else prints and returns the exit code. Nothing of it is written before it is complete. */
+int cli_row_goes_on(const cli_call *cli, const tsr_progress *progress, const char *path, int64_t row, int64_t rows);
 /* Table of what the values of a volume are like over the leaves, to `path`. Returns an exit code. */
 int cli_tree_statistics_of(const cli_call *cli, const cli_tree *tree, tsr_context *context, const tsr_volume *source, const char *name,
                            const char *path);

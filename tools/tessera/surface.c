@@ -82,12 +82,13 @@ static tsr_status extract_slabs(struct surface *s, tsr_context *context, tsr_vol
 /* Triangles in chunks: to the host as they come, so that the device never holds all of them. */
 struct collected {
     tsr_mesh *mesh;
-    tsr_status status;
+    tsr_progress progress;
 };
 static tsr_status collect(void *user, const tsr_mesh *chunk, int64_t first, int64_t total)
 {
     struct collected *c = (struct collected *)user;
     tsr_mesh *part = NULL;
+    if (c->progress.report(c->progress.user, (double)first / (double)total, "surface")) return TSR_ERROR_CANCELLED;
     const int normals = tsr_mesh_normals_const(chunk) != NULL;
     const size_t count = (size_t)tsr_mesh_triangle_count(chunk);
     tsr_status status = c->mesh ? TSR_OK : tsr_mesh_create(NULL, 3 * total, total, normals, &c->mesh);
@@ -103,7 +104,7 @@ static tsr_status collect(void *user, const tsr_mesh *chunk, int64_t first, int6
 }
 static tsr_status extract_chunks(struct surface *s, tsr_context *context, const tsr_volume *volume, int k)
 {
-    struct collected c = { NULL, TSR_OK };
+    struct collected c = { .progress = cli_progress(s->cli) };
     tsr_status status = tsr_surface_expand(context, volume, &s->options, (tsr_surface_gather)s->gather, s->chunk, collect, &c, &s->report[k]);
     if (status == TSR_OK && !c.mesh) status = tsr_mesh_create(NULL, 0, 0, 0, &c.mesh);
     if (status != TSR_OK) tsr_mesh_destroy(&c.mesh);
