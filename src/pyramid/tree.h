@@ -316,12 +316,12 @@ TSR_HD void tsr_tree_write(const tsr_tree_list *l, uint64_t key, int64_t voxel, 
     else if (l->bytes == 8) ((uint64_t *)l->out)[key - l->first] = (uint64_t)voxel;
     else ((tsr_pyramid_entry *)l->out)[key - l->first] = (tsr_pyramid_entry){ voxel, copy };
 }
-/* A list too short to look at every tile for it, or to expand a tile whole: its outputs are found one by one. So a list made in parts costs no more than
- * in proportion to its length. */
+/* A later part of a list, too short to look at every tile for it or to expand a tile whole: its outputs are found one by one. So a list made in parts
+ * costs no more than in proportion to its length; whole lists, however sparse, go by tiles. */
 TSR_HD int tsr_tree_few(const tsr_tree_list *l, int64_t tiles)
 {
     const int64_t keys = (int64_t)(l->end - l->first);
-    return keys < tiles || keys < TSR_TREE_BRICK;
+    return l->first > 0 && (keys < tiles || keys < TSR_TREE_BRICK);
 }
 TSR_HD void tsr_tree_write_key(const tsr_tree *t, const tsr_class_set *classes, const tsr_tree_list *l, uint64_t key)
 {
