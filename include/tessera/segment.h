@@ -119,8 +119,9 @@ TSR_API const int64_t *tsr_segmentation_probe_counts(const tsr_segmentation *seg
 /* ---- moving it ------------------------------------------------------------------------------------------------------------------------ */
 
 /* Changes a parameter from the next step on: any number among target, epsilon, alpha, data_weight, data_floor, curvature_limit, rescale_weight,
- * gradient, time_step, cfl, max_steps, change_tolerance, volume_tolerance, volume_steps, age, time_limit, probe_deviations, smoothing (filters the image
- * anew: linear in its voxels), snapshots. */
+ * gradient, time_step, cfl, force, max_steps, change_tolerance, volume_tolerance, volume_steps, age, time_limit, probe_deviations, smoothing (filters the
+ * image anew: linear in its voxels), snapshots; and, as the number of the enumerator or 0 and 1, normalise, rescale, scheme, curvature_half, godunov,
+ * exact. */
 TSR_API tsr_status tsr_segmentation_set(tsr_segmentation *segmentation, const char *name, double value) TSR_CHECKED;
 TSR_API tsr_status tsr_segmentation_get(const tsr_segmentation *segmentation, const char *name, double *value) TSR_CHECKED;
 
@@ -173,7 +174,9 @@ TSR_API tsr_status tsr_segmentation_total_speed_box(tsr_segmentation *segmentati
  * `name` appears in messages (NAME:LINE: ...). Stops at the first error; what was done before stays. */
 TSR_API tsr_status tsr_segmentation_script(tsr_segmentation *segmentation, const char *text, const char *name, const tsr_progress *progress,
                                            tsr_segment_report *report) TSR_CHECKED;
-/* Everything that was done so far as a script that repeats it exactly (runs as the number of steps they took, runs that follow one another as one).
+/* Everything that was done so far as a script that repeats it exactly (runs as the number of steps they took, runs that follow one another as one),
+ * whatever the parameters of the segmentation that runs it: it begins with a `set` of each. What `set` cannot say, that one is created with: band,
+ * window, terms, and the mask or field to start from (a comment in the log).
  * RETURNS VIEW, valid until the next call. */
 TSR_API const char *tsr_segmentation_log(const tsr_segmentation *segmentation);
 

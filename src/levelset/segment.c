@@ -17,13 +17,10 @@ enum { STEPS_PER_LOOK = 32, DEFAULT_MAX_STEPS = 10000, DEFAULT_VOLUME_STEPS = 50
 
 /* ---- log ------------------------------------------------------------------------------------------------------------------------------- */
 
-tsr_status tsr_segment_log(tsr_segmentation *s, const char *format, ...)
+static tsr_status append(tsr_segmentation *s, const char *format, va_list arguments)
 {
     char line[256];
-    va_list arguments;
-    va_start(arguments, format);
     int length = vsnprintf(line, sizeof line - 1, format, arguments);
-    va_end(arguments);
     if (length < 0 || length > (int)sizeof line - 2) TSR_FAIL(TSR_ERROR_INTERNAL, "segmentation: a log line is too long");
     line[length++] = '\n';
     if (s->log_bytes + (size_t)length + 1 > s->log_capacity) {
@@ -41,9 +38,43 @@ tsr_status tsr_segment_log(tsr_segmentation *s, const char *format, ...)
     return TSR_OK;
 }
 
+static tsr_status append_line(tsr_segmentation *s, const char *format, ...) TSR_PRINTF(2, 3);
+static tsr_status append_line(tsr_segmentation *s, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    tsr_status status = append(s, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+/* The parameters of now as the first lines: a replay need not know what the segmentation was created with. */
+static tsr_status begin_log(tsr_segmentation *s)
+{
+    const char *name;
+    double value;
+    s->log_bytes = 0;
+    for (size_t i = 0; tsr_segment_option_at(&s->options, i, &name, &value); i++)
+        if (name) TSR_TRY(append_line(s, "set %s %.17g", name, value));
+    return TSR_OK;
+}
+
+tsr_status tsr_segment_log(tsr_segmentation *s, const char *format, ...)
+{
+    if (!s->log_begun) TSR_TRY(begin_log(s));
+    s->log_begun = 1;
+    va_list arguments;
+    va_start(arguments, format);
+    tsr_status status = append(s, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
 /* Runs that follow one another are one line: an interactive session makes a hundred of them a second. */
 static tsr_status log_run(tsr_segmentation *s, int64_t steps)
 {
+    if (!s->log_begun) TSR_TRY(begin_log(s));
+    s->log_begun = 1;
     steps += s->log_run_steps;
     s->log_bytes = s->log_run;
     const size_t begin = s->log_run;
@@ -316,7 +347,8 @@ tsr_status tsr_segmentation_set(tsr_segmentation *s, const char *name, double va
     }
     s->speed_valid = 0;
     s->plan_valid = 0;
-    TSR_TRY(tsr_segment_log(s, "set %s %.17g", name, value));
+    if (!s->log_begun) TSR_TRY(begin_log(s)); /* anew: what counts is what it is when the work begins */
+    else TSR_TRY(tsr_segment_log(s, "set %s %.17g", name, value));
     return TSR_OK;
 }
 

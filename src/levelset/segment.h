@@ -33,6 +33,7 @@ struct tsr_segmentation {
     size_t log_bytes, log_capacity;
     size_t log_run;                     /* where the log's last line begins if that is a run, else log_bytes */
     int64_t log_run_steps;              /* its steps */
+    int log_begun;                      /* something but parameters has been logged: those it began with stand above */
 };
 
 /* ---- segment_speed.c: options to numbers --------------------------------------------------------------------------------------------- */
@@ -43,6 +44,9 @@ void tsr_segment_make_params(const tsr_segmentation *s, tsr_levelset_params *par
 /* Address of a numeric option by name, as double or int64/int32 through the setters. */
 tsr_status tsr_segment_option_set(tsr_segment_options *options, const char *name, double value);
 tsr_status tsr_segment_option_get(const tsr_segment_options *options, const char *name, double *value);
+/* The parameters that a log begins with, in an order in which each is valid after those before: the i-th (*name NULL: it need not be
+ * said), 0 after the last. */
+int tsr_segment_option_at(const tsr_segment_options *options, size_t i, const char **name, double *value);
 
 /* ---- segment.c ------------------------------------------------------------------------------------------------------------------------- */
 

@@ -18,7 +18,7 @@ static const struct field {
 #name, offsetof(tsr_segment_options, name), type \
     }
     FIELD(target, REAL),
-    FIELD(epsilon, REAL),
+    FIELD(epsilon, REAL), /* before data_weight, which needs it */
     FIELD(alpha, REAL),
     FIELD(data_weight, REAL),
     FIELD(data_floor, REAL),
@@ -27,17 +27,26 @@ static const struct field {
     FIELD(gradient, REAL),
     FIELD(time_step, REAL),
     FIELD(cfl, REAL),
+    FIELD(force, COUNT32),
+    FIELD(normalise, COUNT32),
+    FIELD(rescale, COUNT32),
+    FIELD(scheme, COUNT32),
+    FIELD(curvature_half, COUNT32),
+    FIELD(godunov, COUNT32),
+    FIELD(exact, COUNT32),
+    FIELD(probe_deviations, REAL),
+    FIELD(smoothing, REAL),
     FIELD(max_steps, COUNT64),
     FIELD(change_tolerance, REAL),
     FIELD(volume_tolerance, REAL),
     FIELD(volume_steps, COUNT32),
     FIELD(age, COUNT32),
     FIELD(time_limit, REAL),
-    FIELD(probe_deviations, REAL),
-    FIELD(smoothing, REAL),
     FIELD(snapshots, COUNT32),
 #undef FIELD
 };
+
+enum { EPSILON = 1, RULES = 19 }; /* places above: from RULES on, what ends a run and what is kept, which a replay needs no more */
 
 static tsr_status find_field(const char *name, const struct field **field)
 {
@@ -48,8 +57,9 @@ static tsr_status find_field(const char *name, const struct field **field)
         }
     TSR_FAIL(TSR_ERROR_ARGUMENT,
              "segmentation: there is no parameter '%.40s'; expected target, epsilon, alpha, data_weight, data_floor, curvature_limit, "
-             "rescale_weight, gradient, time_step, cfl, max_steps, change_tolerance, volume_tolerance, volume_steps, age, time_limit, "
-             "probe_deviations, smoothing or snapshots", name);
+             "rescale_weight, gradient, time_step, cfl, force, normalise, rescale, scheme, curvature_half, godunov, exact, max_steps, "
+             "change_tolerance, volume_tolerance, volume_steps, age, time_limit, probe_deviations, smoothing or snapshots",
+             name);
 }
 
 tsr_status tsr_segment_option_set(tsr_segment_options *options, const char *name, double value)
@@ -85,6 +95,18 @@ tsr_status tsr_segment_option_get(const tsr_segment_options *options, const char
         *value = narrow;
     }
     return TSR_OK;
+}
+
+int tsr_segment_option_at(const tsr_segment_options *options, size_t i, const char **name, double *value)
+{
+    const tsr_segment_options defaults = TSR_SEGMENT_OPTIONS;
+    double standard;
+    if (i >= sizeof fields / sizeof *fields) return 0;
+    *name = fields[i].name;
+    if (tsr_segment_option_get(options, *name, value) != TSR_OK || tsr_segment_option_get(&defaults, *name, &standard) != TSR_OK) return 0;
+    if (i >= RULES && *value == standard) *name = NULL;
+    if (i == EPSILON && *value == 0) *name = NULL; /* data_weight is 0, too */
+    return 1;
 }
 
 /* ---- checks ---------------------------------------------------------------------------------------------------------------------------- */

@@ -247,6 +247,14 @@ static void log_replays(void **unused)
     tsr_segment_report report;
     o.epsilon = 8;
     o.max_steps = 96;
+    o.alpha = 0.6;
+    o.smoothing = 0.8;
+    o.probe_deviations = 1.7;
+    o.data_floor = 0.9;
+    o.scheme = TSR_SCHEME_SOURCE;
+    o.rescale = TSR_RESCALING_LOCK;
+    o.normalise = TSR_NORMALISE_NONE;
+    o.godunov = 1;
     require_ok(tsr_segmentation_create(context, image, &o, &first));
     require_ok(
         tsr_segmentation_script(first,
@@ -254,6 +262,15 @@ static void log_replays(void **unused)
                                 "paint 10 10 10 2 20 10 10   # a stroke\nset alpha 0.7\n\nstep 20\nsnapshot\nerase 15 13 11 3\nstep 5\nundo\nrun\n",
                                 "session", NULL, &report));
     char *log = strdup(tsr_segmentation_log(first));
+    assert_non_null(strstr(log, "set alpha 0.59999999999999998\n")); /* %.17g: it reads back as it was */
+    assert_null(strstr(log, "time_limit"));
+    o = (tsr_segment_options)TSR_SEGMENT_OPTIONS; /* other parameters: the log brings its own */
+    o.target = 3;
+    o.epsilon = 1;
+    o.alpha = 0.1;
+    o.smoothing = 2;
+    o.curvature_half = 1;
+    o.cfl = 0.25;
     require_ok(tsr_segmentation_create(context, image, &o, &second));
     require_ok(tsr_segmentation_script(second, log, "log", NULL, NULL));
     uint8_t *a = host_mask(first), *b = host_mask(second);

@@ -87,6 +87,8 @@ int cli_cpu_context(const cli_call *cli, tsr_context **context); /* for work tha
 /* Progress bar on a terminal, silent elsewhere; Ctrl-C cancels. cli_progress_end wipes the bar. */
 tsr_progress cli_progress(const cli_call *cli);
 void cli_progress_end(const cli_call *cli);
+/* What reported is done (the readers below say so themselves): until the next cli_progress or report a signal ends the program at once. */
+void cli_progress_pause(void);
 
 /* Standard input becomes a file that can be read again and again, from its start: to recognise it, and for its content. Returns an exit code. */
 int cli_rewind_input(const cli_call *cli);

@@ -159,6 +159,7 @@ static int run(cli_call *cli, int argc, char **argv)
     } else {
         tsr_volume *volume = cli_read_volume(cli, input, &c.read, &code);
         if (!volume) return code;
+        c.options.progress = cli_progress(cli); /* reports again */
         status = tsr_volume_compress(volume, c.output, &c.options, &info);
         tsr_volume_destroy(&volume);
     }

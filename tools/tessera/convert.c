@@ -1,5 +1,6 @@
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "films.h"
 #include "tiles.h"
@@ -94,16 +95,26 @@ static tsr_status set_space(tsr_volume *volume, tsr_space space)
     return tsr_volume_set_geometry(volume, &geometry);
 }
 
+/* Of the formats with one frame, the one that an extension names (an output may be a pipe, whose reader has gone: it is not looked into). */
+static const char *format_of_name(const char *path)
+{
+    static const char *const ends[][2] = { { ".mha", "metaimage" }, { ".mhd", "metaimage" }, { ".nii", "nifti" }, { ".nii.gz", "nifti" },
+                                           { ".hdr", "nifti" },     { ".img", "nifti" } };
+    const size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (length > strlen(ends[i][0]) && !strcasecmp(path + length - strlen(ends[i][0]), ends[i][0])) return ends[i][1];
+    return NULL;
+}
+
 /* A file format that knows one frame gives it to data that came without: MetaImage always, NIfTI with more than voxel sizes. */
 static void remark_frame(const struct convert *c)
 {
     const tsr_geometry *g = tsr_volume_geometry(c->volume);
     const char *format = c->write.format, *frame = NULL;
-    tsr_file_kind kind;
     int sizes_only = 1;
     if (g->space != TSR_SPACE_NONE) return;
     for (int i = 0; i < 12; i++) sizes_only &= i / 4 == i % 4 ? g->affine[i / 4][i % 4] > 0 : g->affine[i / 4][i % 4] == 0;
-    if (!format && strcmp(c->output, "-") && tsr_file_recognise(c->output, &kind, &format) != TSR_OK) return;
+    if (!format) format = format_of_name(c->output);
     if (format && !strcmp(format, "metaimage")) frame = "LPS";
     if (format && !strncmp(format, "nifti", 5) && !sizes_only) frame = "RAS";
     if (frame)

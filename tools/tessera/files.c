@@ -120,6 +120,7 @@ tsr_volume *cli_read_volume(const cli_call *cli, const char *path, const tsr_rea
     own.progress = cli_progress(cli);
     tsr_volume *volume = NULL;
     tsr_status status = tsr_volume_read(path, &own, &volume);
+    cli_progress_pause();
     if (status != TSR_OK) *code = cli_status(cli, status, path);
     return volume;
 }
@@ -130,6 +131,7 @@ tsr_mesh *cli_read_mesh(const cli_call *cli, const char *path, const tsr_read_op
     own.progress = cli_progress(cli);
     tsr_mesh *mesh = NULL;
     tsr_status status = tsr_mesh_read(path, &own, &mesh);
+    cli_progress_pause();
     if (status != TSR_OK) *code = cli_status(cli, status, path);
     return mesh;
 }
@@ -140,6 +142,7 @@ tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_rea
     own.progress = cli_progress(cli);
     tsr_points *points = NULL;
     tsr_status status = tsr_points_read(path, &own, &points);
+    cli_progress_pause();
     if (status != TSR_OK) *code = cli_status(cli, status, path);
     return points;
 }

@@ -13,6 +13,15 @@ static tsr_status set_surface_volume(struct render *r, const tsr_volume *volume)
     return tsr_scene_set_surface_volume(r->scene, volume, isovalue, below);
 }
 
+/* --isovalue beyond all values: the picture has no surface, which need not be a mistake (a film over values), but is said. */
+static void remark_surface(const struct render *r, const char *path)
+{
+    tsr_statistics s;
+    if (tsr_volume_statistics(r->context, r->volume, &s) != TSR_OK || !s.count) return;
+    if (r->isovalue < s.minimum || r->isovalue > s.maximum)
+        cli_note(r->cli, "%s: no surface at isovalue %g: the values are %g to %g", path, r->isovalue, s.minimum, s.maximum);
+}
+
 static int add_mesh(struct render *r, const char *path)
 {
     int code = CLI_OK;
@@ -102,6 +111,7 @@ int render_scene(struct render *r, const char *path)
         return cli_usage(r->cli, "no surface to draw: expected --surface FILE or --isovalue V");
     if (r->surface) return add_surface(r);
     if (r->isovalue_given) status = set_surface_volume(r, r->volume);
+    if (r->isovalue_given && status == TSR_OK) remark_surface(r, path);
     return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, path);
 }
 

@@ -108,7 +108,10 @@ static int sets_epsilon(const char *text)
     for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
         const char *at = text + strspn(text, " \t");
         if (!strncmp(at, "probe ", 6) || !strncmp(at, "probe\t", 6)) return 1;
-        if (!strncmp(at, "set", 3) && !strncmp(at + 3 + strspn(at + 3, " \t"), "epsilon", 7)) return 1;
+        if (strncmp(at, "set", 3)) continue;
+        at += 3 + strspn(at + 3, " \t");
+        if (!strncmp(at, "epsilon", 7)) return 1;
+        if (!strncmp(at, "data_weight", 11) && strtod(at + 11, NULL) == 0) return 1; /* then there is none */
     }
     return 0;
 }
@@ -142,12 +145,12 @@ static int evolve(struct segment *s)
     }
     cli_progress_end(s->cli);
     if (status != TSR_OK) return cli_status(s->cli, status, NULL);
+    if (s->report.target_outside) cli_note(s->cli, "the target lies outside the range of the image");
     if (s->report.stop == TSR_STOP_EMPTY)
         return cli_error(s->cli, CLI_FAILED,
                          "the surface vanished after %lld steps: nothing around the seeds is within epsilon of the target, or curvature is too "
                          "strong (raise --alpha, or larger seeds)",
                          (long long)s->report.total_steps);
-    if (s->report.target_outside) cli_note(s->cli, "the target lies outside the range of the image");
     return CLI_OK;
 }
 
@@ -188,6 +191,35 @@ static void show(struct segment *s)
     }
 }
 
+/* The log, after a line with the options that no `set` can give. */
+static int write_log(struct segment *s)
+{
+    const char *log = tsr_segmentation_log(s->segmentation), *start = s->from_mask ? s->from_mask : s->from_field;
+    const tsr_segment_options *o = &s->options;
+    size_t room = strlen(log) + (start ? strlen(start) : 0) + 512, used = 0;
+    for (int i = 0; i < s->term.count; i++) room += strlen(s->term.item[i]) + 16;
+    char *text = malloc(room);
+    if (!text) return cli_error(s->cli, CLI_FAILED, "out of memory for the log");
+    if (start) used += (size_t)snprintf(text + used, room - used, " --from-%s %s", s->from_mask ? "mask" : "field", start);
+    if (s->from_field && o->gradient != 0) used += (size_t)snprintf(text + used, room - used, " --gradient %.17g", o->gradient);
+    if (o->band != 0) used += (size_t)snprintf(text + used, room - used, " --band %.17g", o->band);
+    if (o->window[0] != 0 || o->window[1] != 0)
+        used += (size_t)snprintf(text + used, room - used, " --window %.17g:%.17g", o->window[0], o->window[1]);
+    for (int i = 0; i < s->term.count; i++) used += (size_t)snprintf(text + used, room - used, " --term %s", s->term.item[i]);
+    if (used) {
+        memmove(text + 8, text, used);
+        memcpy(text, "# needs:", 8);
+        used += 8;
+        for (size_t i = 0; i < used; i++)
+            if (text[i] == '\n' || text[i] == '\r') text[i] = '?'; /* of a name: the line stays one */
+        text[used++] = '\n';
+    }
+    snprintf(text + used, room - used, "%s", log);
+    const int code = cli_write_text(s->cli, s->log, text);
+    free(text);
+    return code;
+}
+
 static int results(struct segment *s)
 {
     int code = CLI_OK;
@@ -215,7 +247,7 @@ static int results(struct segment *s)
         tsr_status status = tsr_segmentation_total_speed_box(s->segmentation, none, tsr_volume_size(s->image), &volume);
         code = write_result(s, status, volume, s->total_speed);
     }
-    if (!code && s->log) code = cli_write_text(s->cli, s->log, tsr_segmentation_log(s->segmentation));
+    if (!code && s->log) code = write_log(s);
     return code;
 }
 
@@ -260,7 +292,11 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "FILE",
           .help = "write the speed with its curvature term, where the surface is" },
         { .name = "format", .type = CLI_TEXT, .value = &s.format, .argument = "NAME", .help = "of the three volumes (default: by extension)" },
-        { .name = "log", .type = CLI_TEXT, .value = &s.log, .argument = "FILE", .help = "write a script that repeats this run exactly" },
+        { .name = "log",
+          .type = CLI_TEXT,
+          .value = &s.log,
+          .argument = "FILE",
+          .help = "write a script that repeats this run exactly; its first line names the options it needs beside it, if any" },
         { .name = "sphere",
           .type = CLI_LIST,
           .value = &s.sphere,

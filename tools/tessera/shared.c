@@ -2,11 +2,14 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, isatty */
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
+
+static void wipe_bar(void);
 
 /* Names of files may hold anything; a message is one line. */
 static void make_printable(char *text)
@@ -18,7 +21,7 @@ static void make_printable(char *text)
 static void message(const cli_call *cli, const char *format, va_list list)
 {
     char text[6000];
-    cli_progress_end(cli);
+    wipe_bar();
     fflush(stdout);
     vsnprintf(text, sizeof text, format, list);
     make_printable(text);
@@ -52,9 +55,51 @@ void cli_note(const cli_call *cli, const char *format, ...)
     va_end(list);
 }
 
+/* Has the verb an option of this name? */
+static int has_option(const cli_call *cli, const char *name)
+{
+    for (const cli_option *o = cli->options; o && o->name; o++)
+        if (!strcmp(o->name, name)) return 1;
+    return 0;
+}
+
+/* The library's message speaks of fields, options.time_step; here they are --time-step. An alternative that the verb does not have is left out. */
+static void name_options(const cli_call *cli, char *text, size_t room)
+{
+    static const char field[] = "options.", overwrite[] = "options.overwrite, --force", other[] = ", or ";
+    char *at = text;
+    while ((at = strstr(at, field)) != NULL) {
+        char name[64] = "", made[80];
+        size_t n = strspn(at + sizeof field - 1, "abcdefghijklmnopqrstuvwxyz0123456789_"), used = sizeof field - 1 + n;
+        char *from = at;
+        made[0] = 0;
+        if (n < sizeof name) memcpy(name, at + sizeof field - 1, n);
+        for (char *c = name; *c; c++)
+            if (*c == '_') *c = '-';
+        if (!strncmp(at, overwrite, sizeof overwrite - 1)) {
+            used = sizeof overwrite - 1;
+            snprintf(made, sizeof made, "--force");
+        } else if (!strcmp(name, "force") && has_option(cli, "force-time-step")) snprintf(made, sizeof made, "--force-time-step");
+        else if (has_option(cli, name)) snprintf(made, sizeof made, "--%s", name);
+        else if (at - text >= (ptrdiff_t)sizeof other - 1 && !strncmp(at - (sizeof other - 1), other, sizeof other - 1)) from -= sizeof other - 1;
+        else {
+            at += used;
+            continue;
+        }
+        const char *rest = at + used;
+        const size_t length = strlen(made), tail = strlen(rest) + 1;
+        if ((size_t)(from - text) + length + tail > room) return;
+        memmove(from + length, rest, tail);
+        memcpy(from, made, length);
+        at = from + length;
+    }
+}
+
 int cli_status(const cli_call *cli, tsr_status status, const char *file)
 {
-    const char *text = tsr_error_message();
+    char text[6000];
+    snprintf(text, sizeof text, "%s", tsr_error_message());
+    name_options(cli, text, sizeof text);
     int code = status == TSR_ERROR_ARGUMENT ? CLI_USAGE : status == TSR_ERROR_DEVICE ? CLI_NO_DEVICE : CLI_FAILED;
     char name[4096];
     snprintf(name, sizeof name, "%s", file ? file : "");
@@ -82,11 +127,36 @@ int cli_cpu_context(const cli_call *cli, tsr_context **context)
 
 /* ---- progress --------------------------------------------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t interrupted;
+/* A signal cancels work that reports its progress, at its next report, so that it ends with a message. Where none is at work (between reading and
+ * writing many computations take no progress), and at a second signal of its kind, the program ends at once. */
+static volatile sig_atomic_t interrupted; /* the number of the signal */
+static int reports, answered;             /* accessed atomically: is work that reports under way; has it been told */
+
+static void end_by(int signal_number)
+{
+    tsr_output_unlink_all();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number); /* out of a handler it comes when that returns */
+}
+
 static void interrupt(int signal_number)
 {
-    (void)signal_number;
-    interrupted = 1;
+    if (interrupted == signal_number || !__atomic_load_n(&reports, __ATOMIC_RELAXED)) end_by(signal_number);
+    interrupted = signal_number;
+}
+
+static int told(void)
+{
+    __atomic_store_n(&reports, 1, __ATOMIC_RELAXED);
+    if (!interrupted) return 0;
+    __atomic_store_n(&answered, 1, __ATOMIC_RELAXED);
+    return 1;
+}
+
+void cli_progress_pause(void)
+{
+    __atomic_store_n(&reports, 0, __ATOMIC_RELAXED);
+    if (interrupted && !__atomic_load_n(&answered, __ATOMIC_RELAXED)) end_by(interrupted); /* it came after the last report */
 }
 
 static struct {
@@ -109,14 +179,14 @@ static int report(void *user, double fraction, const char *stage)
             fprintf(stderr, "\r\033[K%-20.20s ...", stage);
         }
     }
-    return interrupted;
+    return told();
 }
 static int report_quiet(void *user, double fraction, const char *stage)
 {
     (void)user;
     (void)fraction;
     (void)stage;
-    return interrupted;
+    return told();
 }
 
 tsr_progress cli_progress(const cli_call *cli)
@@ -125,17 +195,23 @@ tsr_progress cli_progress(const cli_call *cli)
     struct sigaction action, before;
     memset(&action, 0, sizeof action);
     action.sa_handler = interrupt;
-    action.sa_flags = (int)SA_RESETHAND; /* a second Ctrl-C ends the program at once */
+    __atomic_store_n(&reports, 1, __ATOMIC_RELAXED);
     for (int i = 0; i < 3; i++)
         if (!sigaction(signals[i], NULL, &before) && before.sa_handler != SIG_IGN) sigaction(signals[i], &action, NULL); /* nohup stays in force */
     return (tsr_progress){ cli->globals.quiet ? report_quiet : report, NULL };
 }
 
+static void wipe_bar(void)
+{
+    if (bar.shown) fprintf(stderr, "\r\033[K");
+    bar.shown = 0;
+}
+
 void cli_progress_end(const cli_call *cli)
 {
     (void)cli;
-    if (bar.shown) fprintf(stderr, "\r\033[K");
-    bar.shown = 0;
+    wipe_bar();
+    cli_progress_pause();
 }
 
 double cli_seconds(void)

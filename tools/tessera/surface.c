@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tiles.h"
 
@@ -13,7 +14,7 @@ struct surface {
     int64_t planes, chunk;
     int unindexed, gather, gather_given;
     const char *output, *values;
-    int inside_given, direction_given, eye_given;
+    int inside_given, direction_given, eye_given, ambiguity_given;
     tsr_surface_view view;
     tsr_geometry geometry; /* of the input */
     double seconds;        /* of the extraction alone */
@@ -241,15 +242,18 @@ static int surface(struct surface *s)
     code = cli_recognise(s->cli, s->cli->input[0], &s->read, &kind, &format);
     if (!code && s->values && kind != TSR_FILE_UNSTRUCTURED) code = cli_usage(s->cli, "--values: '%s' is no unstructured grid", s->cli->input[0]);
     if (!code && kind == TSR_FILE_UNSTRUCTURED) {
-        if (s->planes || s->gather_given || s->direction_given || s->eye_given)
+        if (s->planes || s->gather_given || s->direction_given || s->eye_given || s->ambiguity_given || s->read.raw_shape.x)
             code = cli_usage(s->cli, "--%s: '%s' is an unstructured grid, expected a volume",
-                             s->planes         ? "planes"
-                             : s->gather_given ? "gather"
-                             : s->eye_given    ? "eye"
-                                               : "direction",
+                             s->planes            ? "planes"
+                             : s->gather_given    ? "gather"
+                             : s->eye_given       ? "eye"
+                             : s->direction_given ? "direction"
+                             : s->ambiguity_given ? "ambiguity"
+                                                  : "raw-shape",
                              s->cli->input[0]);
         else {
             status = tsr_unstructured_read(s->cli->input[0], &s->read, s->values, &grid);
+            cli_progress_pause();
             if (status == TSR_OK) status = extract_unstructured(s, context, grid);
         }
     } else if (!code && kind == TSR_FILE_TILES) {
@@ -311,7 +315,8 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &ambiguity,
           .argument = "WAY",
           .help = "which corners of an ambiguous face are separated; decide: by the value at the saddle of the face",
-          .choices = "inside outside decide" },
+          .choices = "inside outside decide",
+          .given = &s.ambiguity_given },
         { .name = "midpoints", .type = CLI_FLAG, .value = &s.options.midpoints, .help = "vertices in the middle of the cut edges" },
         { .name = "nan",
           .type = CLI_CHOICE,
@@ -384,6 +389,10 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code) return code;
     if (s.isovalues.count > 1 && !strcmp(s.output, "-"))
         return cli_usage(cli, "--isovalue: given %d times, expected once with --output -", s.isovalues.count);
+    struct stat info;
+    if (s.isovalues.count > 1 && stat(s.output, &info) == 0 && !S_ISREG(info.st_mode))
+        return cli_usage(cli, "--isovalue: given %d times, expected once: '%s' is a pipe or device, and each value has a file of its own",
+                         s.isovalues.count, s.output);
     for (int k = 0; k < s.isovalues.count && s.isovalues.count > 1; k++) {
         char path[4096];
         for (int j = 0; j < k; j++)

@@ -127,6 +127,7 @@ tsr_tiles *cli_read_tiles(const cli_call *cli, tsr_context *context, const char 
     if (*code) return NULL;
     if (!strcmp(format, "vdb")) return read_vdb(cli, context, path, &own, code);
     tsr_status status = tsr_tiles_read(context, path, &own, &tiles);
+    cli_progress_pause();
     if (status != TSR_OK) *code = cli_status(cli, status, path);
     return tiles;
 }
