@@ -90,6 +90,8 @@ typedef struct tsr_mip_info {
     tsr_mip_step step[TSR_MIP_STEPS];           /* ascending numbers */
 } tsr_mip_info;
 TSR_API tsr_mip_info tsr_mip_describe(const tsr_mip *mip);
+/* The info's `points` points of the element, x, y, z each; room for 64 is always enough. Host memory. */
+TSR_API void tsr_mip_get_points(const tsr_mip *mip, int8_t (*points)[3]);
 
 /* A pyramid of the first `count` coefficients of the order (0 to all) on the same device, where memory or a file has no room for all: it draws what the
  * whole one draws with that many, and what it reconstructs lies nowhere above f_0. Nothing is measured in it. A refinement of `mip` begins anew
@@ -146,6 +148,10 @@ typedef struct tsr_mip_render_options {
     /* tsr_mip_dense_render only. != 0: slice after slice across the axis that the view mostly follows, each blended with the whole picture by maximum
      * (the texture slices of the method's comparison, nearest samples): the same picture, nothing skipped. */
     int slices;
+    /* tsr_mip_dense_render only: the element that closes the picture; that of the pyramid for the same picture. OWN: tsr_mip_get_points has its points */
+    tsr_mip_element element;
+    const int8_t (*points)[3];  /* OWN: as in tsr_mip_options; BORROWS */
+    int32_t point_count;
 } tsr_mip_render_options;
 #define TSR_MIP_RENDER_OPTIONS { .struct_size = sizeof(tsr_mip_render_options) }
 
@@ -184,7 +190,7 @@ TSR_API tsr_status tsr_mip_group_render(tsr_mip_group *group, const tsr_mip_view
                                         tsr_mip_statistics *statistics) TSR_CHECKED;
 
 /* The same picture (mode EXACT, all coefficients, bit for bit) from the dense u8 or u16 volume: a ray per pixel visits the voxels whose centres fall on it,
- * front to back, skipping bricks that hold nothing brighter than what it met. `element` for the closing; lower, upper, close, slab of the options are used. */
+ * front to back, skipping bricks that hold nothing brighter than what it met. lower, upper, close, slab, slices, element and points of the options are used. */
 typedef struct tsr_mip_dense tsr_mip_dense;
 /* KEEPS the volume; finds the largest value of every brick of 8^3. RETURNS NEW. */
 TSR_API tsr_status tsr_mip_dense_create(tsr_context *context, const tsr_volume *volume, tsr_mip_dense **dense) TSR_CHECKED;

@@ -222,9 +222,12 @@ static tsr_status run_line(tsr_segmentation *s, const tsr_script_line *line, con
 tsr_status tsr_segmentation_script(tsr_segmentation *s, const char *text, const char *name, const tsr_progress *progress, tsr_segment_report *report)
 {
     tsr_segment_report own = { 0 };
+    const char *const begin = text;
+    const double bytes = (double)strlen(text);
     int stop = 0, number = 0;
     if (report) *report = own;
     while (*text && !stop) {
+        TSR_PROGRESS(progress, (double)(text - begin) / bytes, "script"); /* lines without steps take their time too, copies above all */
         size_t length = strcspn(text, "\n");
         tsr_script_line line;
         number++;

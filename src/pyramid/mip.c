@@ -57,6 +57,11 @@ void tsr_mip_destroy(tsr_mip **result)
 
 tsr_mip_info tsr_mip_describe(const tsr_mip *mip) { return mip ? mip->info : (tsr_mip_info){ 0 }; }
 
+void tsr_mip_get_points(const tsr_mip *mip, int8_t (*points)[3])
+{
+    for (int32_t i = 0; mip && i < mip->info.points; i++) memcpy(points[i], mip->point[i], 3);
+}
+
 /* ---- what follows from the coefficients ---------------------------------------------------------------------------------------------------- */
 
 static int by_effect(const void *a, const void *b)

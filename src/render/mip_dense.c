@@ -61,15 +61,16 @@ tsr_status tsr_mip_dense_render(tsr_mip_dense *dense, const tsr_mip_view *view, 
 {
     tsr_mip_render_options own;
     tsr_mip_setup s;
-    tsr_adjunction cube = { 0 };
+    tsr_adjunction element = { 0 };
     TSR_TRY(TSR_OPTIONS_TAKE(&own, options));
     if (!dense || !frame) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: dense volume or frame is NULL");
     if (dense->context != frame->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: the frame belongs to another context than the volume");
     own.mode = TSR_MIP_EXACT;
     tsr_mip_rays r = dense->rays;
     TSR_TRY(tsr_mip_options_check(&own, dense->volume->dtype, &r.lower, &r.upper));
-    TSR_TRY(tsr_mip_element_points(TSR_MIP_CUBE2, NULL, 0, &cube));
-    TSR_TRY(tsr_mip_setup_make(view, dense->volume->size, 0, (const int8_t(*)[4])cube.point, cube.points, 1, frame->width, frame->height, 0, &s));
+    TSR_TRY(tsr_mip_element_points(own.element, own.points, own.point_count, &element));
+    TSR_TRY(tsr_mip_setup_make(view, dense->volume->size, 0, (const int8_t(*)[4])element.point, element.points, element.cube2, frame->width,
+                               frame->height, 0, &s));
     frame->mip = NULL;
     const int64_t pixels = (int64_t)s.width * s.height;
     TSR_TRY(tsr_mip_frame_reserve(frame, 2 * pixels * 4, 0, 0));

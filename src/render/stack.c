@@ -6,7 +6,7 @@
 
 #include "render/scene.h"
 
-enum { BLOCK = 8 /* gaps between slices */ };
+enum { BLOCK = 8 /* gaps between slices */, BAND_PIXELS = 1 << 17 /* that a CPU draws between two reports, some tenths of a second */ };
 
 /* A stack as it was given, checked: extents, where its first voxel lies in the list or volume, and how it lies in the world. */
 struct source {
@@ -15,6 +15,12 @@ struct source {
     int64_t first[3];
     tsr_size3 size;
     tsr_geometry geometry;
+};
+
+/* What a block is of the whole. */
+struct share {
+    const tsr_progress *progress;
+    double from, size;
 };
 
 static tsr_status open_source(tsr_context *context, const tsr_stack *stack, struct source *s)
@@ -77,12 +83,17 @@ fail:
     return status;
 }
 
+#define NAME_OF(names, value) ((size_t)(value) < sizeof(names) / sizeof *(names) ? (names)[value] : "unknown")
+
 static tsr_status check_options(const tsr_render_options *o)
 {
+    static const char *const modes[] = { "auto", "surface", "volume", "combined", "mip" };
+    static const char *const regions[] = { "all", "inside", "outside", "tint" };
+    static const char *const lookups[] = { "none", "table", "preintegrated" };
     if (o->mode != TSR_RENDER_AUTO && o->mode != TSR_RENDER_VOLUME)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "stack: render mode %d, expected auto or volume", (int)o->mode);
-    if (o->region != TSR_REGION_ALL) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "stack: region %d, expected all", (int)o->region);
-    if (o->lookup != TSR_LOOKUP_NONE) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "stack: lookup %d, expected none", (int)o->lookup);
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "stack: render mode %s, expected auto or volume", NAME_OF(modes, o->mode));
+    if (o->region != TSR_REGION_ALL) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "stack: region %s, expected all", NAME_OF(regions, o->region));
+    if (o->lookup != TSR_LOOKUP_NONE) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "stack: lookup %s, expected none", NAME_OF(lookups, o->lookup));
     if (o->supersampling > 1) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "stack: supersampling %d, expected 1", o->supersampling);
     if (o->surface_transfer) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "stack: surface_transfer is set, expected none: `transfer` shows the stack's values");
     if (o->pass != 0) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "stack: pass %d, expected 0", o->pass);
@@ -127,8 +138,26 @@ static tsr_status choose_axis(const tsr_frame *f, const tsr_geometry *g, int32_t
     return TSR_OK;
 }
 
+/* The rows of a block: on a CPU a band of them after the other, so that large pictures can be cancelled between. */
+static tsr_status draw_rows(const struct source *s, const tsr_transfer_linear *transfer, const tsr_frame *f, tsr_stack_block *b,
+                            const struct share *share, tsr_picture *picture)
+{
+    const tsr_context *context = s->context;
+    const int on_cpu = context->device.kind == TSR_DEVICE_CPU;
+    const int32_t band = on_cpu ? tsr_maxi(BAND_PIXELS / f->width, 4 * context->threads) : f->height;
+    for (int32_t y = 0; y < f->height; y = b->lower_row) {
+        if (y > 0) TSR_PROGRESS(share->progress, share->from + share->size * y / f->height, "slices");
+        b->upper_row = y;
+        b->lower_row = f->height - y > band ? y + band : f->height;
+        TSR_TRY(context->backend->render->stack(context->queue, f, transfer, b, picture->rgba, picture->depth));
+    }
+    TSR_TRY(context->backend->synchronize(context->queue)); /* the slices go */
+    return TSR_OK;
+}
+
 /* Reads and draws what lies between slices `first` and `last`. */
-static tsr_status draw_block(const struct source *s, const tsr_transfer_linear *transfer, tsr_frame *f, tsr_stack_block *b, tsr_picture *picture)
+static tsr_status draw_block(const struct source *s, const tsr_transfer_linear *transfer, tsr_frame *f, tsr_stack_block *b, const struct share *share,
+                             tsr_picture *picture)
 {
     int64_t from[3] = { 0, 0, 0 }, size[3] = { s->size.x, s->size.y, s->size.z };
     tsr_volume *box;
@@ -141,8 +170,7 @@ static tsr_status draw_block(const struct source *s, const tsr_transfer_linear *
     f->volume.size[a] = (int32_t)size[a];
     f->volume.from_world[a][3] -= (float)b->base;
     f->volume.values = (const float *)box->data;
-    tsr_status status = s->context->backend->render->stack(s->context->queue, f, transfer, b, picture->rgba, picture->depth);
-    if (status == TSR_OK) status = s->context->backend->synchronize(s->context->queue); /* the slices go */
+    const tsr_status status = draw_rows(s, transfer, f, b, share, picture);
     tsr_volume_destroy(&box);
     TSR_TRY(status);
     return TSR_OK;
@@ -161,7 +189,8 @@ static tsr_status draw_all(const struct source *s, const tsr_transfer_linear *tr
         b.last = tsr_mini(b.first + BLOCK, gaps);
         b.begin = i == 0;
         b.end = i == blocks - 1;
-        TSR_TRY(draw_block(s, transfer, f, &b, picture));
+        const struct share share = { progress, (double)i / blocks, 1.0 / blocks };
+        TSR_TRY(draw_block(s, transfer, f, &b, &share, picture));
         TSR_PROGRESS(progress, (double)(i + 1) / blocks, "slices");
     }
     return TSR_OK;

@@ -9,9 +9,10 @@
 
 /* Slices across `axis`, of which those from `base` on are in memory as frame.volume. Pieces in [first, last) along the axis are drawn. */
 typedef struct tsr_stack_block {
-    tsr_field whole;             /* without values */
+    tsr_field whole; /* without values */
     int32_t axis, base, first, last;
-    int32_t begin, end; /* of the picture: nothing was drawn before, nothing comes behind */
+    int32_t begin, end;           /* of the picture: nothing was drawn before, nothing comes behind */
+    int32_t upper_row, lower_row; /* a CPU draws rows [upper_row, lower_row), kernels all of them */
 } tsr_stack_block;
 
 /* Adds the pieces of a ray that lie in the block. All rays go the same way along the axis. */

@@ -237,6 +237,45 @@ static void same_bits_everywhere(void **unused)
 
 /* ---- scripts, probing, rules ------------------------------------------------------------------------ */
 
+struct line_watch {
+    int script, stop_at;
+};
+static int watch_lines(void *user, double fraction, const char *stage)
+{
+    struct line_watch *w = (struct line_watch *)user;
+    assert_true(fraction >= 0 && fraction <= 1);
+    if (!strcmp(stage, "script")) w->script++;
+    return w->script == w->stop_at;
+}
+
+/* A script without a single step is asked before every line whether it goes on. */
+static void script_stops_at_any_line(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    tsr_volume *image = distance_image(context, small, (tsr_vec3){ 1, 1, 1 });
+    tsr_segmentation *s;
+    char text[1024] = "sphere 15 13 11 4\n";
+    for (int k = 0; k < 50; k++) strcat(text, "snapshot\n");
+    for (int k = 1; k <= 52; k += 17) {
+        tsr_segment_options o = TSR_SEGMENT_OPTIONS;
+        struct line_watch watch = { 0, k };
+        const tsr_progress progress = { watch_lines, &watch };
+        o.epsilon = 8;
+        require_ok(tsr_segmentation_create(context, image, &o, &s));
+        const tsr_status status = tsr_segmentation_script(s, text, "s", &progress, NULL);
+        int done = 0;
+        for (const char *at = tsr_segmentation_log(s); (at = strchr(at, '\n')); at++) done++;
+        assert_int_equal(done, k <= 51 ? k - 1 : 51); /* what came before stays */
+        assert_int_equal(watch.script, k <= 51 ? k : 51);
+        if (k <= 51) require_error(status, TSR_ERROR_CANCELLED, "cancelled during script");
+        else require_ok(status);
+        tsr_segmentation_destroy(&s);
+    }
+    tsr_volume_destroy(&image);
+    tsr_context_destroy(&context);
+}
+
 static void log_replays(void **unused)
 {
     (void)unused;
@@ -379,7 +418,9 @@ static void changed_on_the_way(void **unused)
 static void script_errors(void **unused)
 {
     (void)unused;
-    static const struct { const char *text, *message; tsr_status status;
+    static const struct {
+        const char *text, *message;
+        tsr_status status;
     } cases[] = {
         { "sphere 15 13 11 4\nstep x", "s:2: ", TSR_ERROR_FORMAT },
         { "dance", "s:1: ", TSR_ERROR_FORMAT },
@@ -776,12 +817,22 @@ static void room_goes_back(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(axes_are_alike),   cmocka_unit_test(duality),         cmocka_unit_test(translation),
-        cmocka_unit_test(comparison_principle), cmocka_unit_test(same_bits_everywhere), cmocka_unit_test(log_replays),
-        cmocka_unit_test(changed_on_the_way), cmocka_unit_test(script_errors),    cmocka_unit_test(probing),         cmocka_unit_test(stopping_rules),
-        cmocka_unit_test(cancelling_keeps_the_surface), cmocka_unit_test(memory_runs_out), cmocka_unit_test(room_goes_back),
-        cmocka_unit_test(bad_input),
-        cmocka_unit_test(tumour_quality),   cmocka_unit_test(clean_data_is_flood_fill) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(axes_are_alike),
+                                        cmocka_unit_test(duality),
+                                        cmocka_unit_test(translation),
+                                        cmocka_unit_test(comparison_principle),
+                                        cmocka_unit_test(same_bits_everywhere),
+                                        cmocka_unit_test(log_replays),
+                                        cmocka_unit_test(script_stops_at_any_line),
+                                        cmocka_unit_test(changed_on_the_way),
+                                        cmocka_unit_test(script_errors),
+                                        cmocka_unit_test(probing),
+                                        cmocka_unit_test(stopping_rules),
+                                        cmocka_unit_test(cancelling_keeps_the_surface),
+                                        cmocka_unit_test(memory_runs_out),
+                                        cmocka_unit_test(room_goes_back),
+                                        cmocka_unit_test(bad_input),
+                                        cmocka_unit_test(tumour_quality),
+                                        cmocka_unit_test(clean_data_is_flood_fill) };
     return cmocka_run_group_tests_name("segment", tests, NULL, NULL);
 }

@@ -213,6 +213,55 @@ static void exact_everywhere(void **state)
     tsr_context_destroy(&context);
 }
 
+/* Sparse volumes, where nearly every pixel is a hole: the rays close the picture by the element they are told, as its pyramid does. */
+static void closes_by_the_element(void **state)
+{
+    (void)state;
+    static const tsr_size3 sizes[4] = { { 33, 17, 9 }, { 5, 3, 7 }, { 13, 29, 31 }, { 1, 40, 1 } };
+    static const int8_t own[3][3] = { { 0, 0, 0 }, { 1, 2, 0 }, { -2, 0, 1 } };
+    uint64_t seed = test_seed();
+    tsr_context *context = test_context();
+    for (int k = 0; k < 4 * 4 * 4; k++) {
+        const tsr_size3 n = sizes[k / 16];
+        const tsr_dtype dtype = k / 16 == 2 ? TSR_U16 : TSR_U8;
+        const int64_t count = n.x * n.y * n.z;
+        const int32_t width = 48, height = 47;
+        const tsr_mip_view view = random_view(&seed, k % 3 ? 1 : 0.4 + 2 * test_uniform(&seed));
+        void *data = calloc((size_t)count, tsr_dtype_size(dtype));
+        for (int64_t i = 0; i < count; i++)
+            if (test_random(&seed) % 20 == 0) set_value(data, dtype, i, 1 + (uint32_t)(test_random(&seed) % (dtype == TSR_U8 ? 255 : 65535)));
+        tsr_mip_options o = TSR_MIP_OPTIONS;
+        tsr_mip_render_options r = TSR_MIP_RENDER_OPTIONS;
+        int8_t points[64][3];
+        o.element = (tsr_mip_element)(k % 4);
+        o.points = own;
+        o.point_count = 3;
+        r.mode = TSR_MIP_EXACT;
+        r.close = (tsr_mip_close)(k / 4 % 4);
+        tsr_volume *volume = on_device(context, dtype, n, data);
+        tsr_mip *mip = build(context, dtype, n, data, &o);
+        tsr_mip_dense *dense;
+        tsr_mip_frame *frame;
+        const tsr_mip_info info = tsr_mip_describe(mip);
+        tsr_mip_get_points(mip, points);
+        if (o.element == TSR_MIP_OWN) assert_memory_equal(points, own, sizeof own);
+        r.element = info.element;
+        r.points = (const int8_t(*)[3])points;
+        r.point_count = info.points;
+        uint32_t *want = drawn(mip, context, &view, &r, width, height);
+        require_ok(tsr_mip_dense_create(context, volume, &dense));
+        require_ok(tsr_mip_frame_create(context, width, height, &frame));
+        require_dense(dense, &view, r, frame, width, height, want, "closed rays, case", "closed slices, case", k);
+        free(want);
+        tsr_mip_frame_destroy(&frame);
+        tsr_mip_dense_destroy(&dense);
+        tsr_mip_destroy(&mip);
+        tsr_volume_destroy(&volume);
+        free(data);
+    }
+    tsr_context_destroy(&context);
+}
+
 /* ---- the order of the coefficients ------------------------------------------------------------------------------------------------------------- */
 
 /* A coefficient drawn alone has its pixel: the pictures of K and K + 1 differ by one coefficient at most, and the sequence of its effects never rises. */
@@ -707,6 +756,7 @@ int main(void)
                                         cmocka_unit_test(reconstructs),
                                         cmocka_unit_test(aligned_modes_are_exact),
                                         cmocka_unit_test(exact_everywhere),
+                                        cmocka_unit_test(closes_by_the_element),
                                         cmocka_unit_test(selects_the_first),
                                         cmocka_unit_test(refines),
                                         cmocka_unit_test(approximates),

@@ -239,6 +239,85 @@ static void streamed(void **state)
     tsr_context_destroy(&context);
 }
 
+struct counted {
+    int reports;
+    double stop_after;
+};
+static int count_reports(void *user, double fraction, const char *stage)
+{
+    struct counted *c = (struct counted *)user;
+    (void)stage;
+    c->reports++;
+    return fraction > c->stop_after;
+}
+
+/* A picture of many pixels is drawn band by band on a CPU: the same picture, and it can be cancelled within the first block of slices. */
+static void many_pixels(void **state)
+{
+    (void)state;
+    enum { SIDE = 1024 };
+    tsr_context *context = test_context();
+    const int on_cpu = tsr_context_device(context).kind == TSR_DEVICE_CPU;
+    if (!on_cpu) { /* whose kernels are not cut */
+        tsr_context_destroy(&context);
+        skip();
+    }
+    tsr_volume *volume = volume_of(context, TSR_F32);
+    const tsr_transfer transfer = function(20, 180);
+    tsr_scene *scene;
+    tsr_picture *picture, *rays;
+    struct formula f = { .axis = 2 };
+    struct counted counted = { 0, 2 };
+    tsr_stack stack = TSR_STACK;
+    tsr_scene_info info;
+    tsr_camera camera = { /* most rays miss: quick */
+                          .eye = { 20, 12, 103 },
+                          .target = { 20, 12, 13 },
+                          .up = { 0, 1, 0 },
+                          .projection = TSR_ORTHOGRAPHIC,
+                          .height = 300
+    };
+    tsr_render_options o = TSR_RENDER_OPTIONS;
+    o.mode = TSR_RENDER_VOLUME;
+    o.transfer = &transfer;
+    stack.read = read_formula;
+    stack.user = &f;
+    stack.size = extent;
+    stack.geometry = *tsr_volume_geometry(volume);
+    require_ok(tsr_scene_create(context, &scene));
+    require_ok(tsr_scene_set_volume(scene, volume));
+    require_ok(tsr_scene_describe(scene, &info));
+    stack.window_low = info.window_low;
+    stack.window_high = info.window_high;
+    require_ok(tsr_picture_create(context, SIDE, SIDE, &picture));
+    require_ok(tsr_picture_create(context, SIDE, SIDE, &rays));
+    require_ok(tsr_render(scene, &camera, &o, rays));
+    o.progress = (tsr_progress){ count_reports, &counted };
+    require_ok(tsr_render_stack(context, &stack, &camera, &o, picture));
+    assert_true(counted.reports > 2 * f.reads); /* bands of each block */
+    float *a = malloc((size_t)SIDE * SIDE * 16), *b = malloc((size_t)SIDE * SIDE * 16);
+    require_ok(tsr_picture_download(picture, a, NULL));
+    require_ok(tsr_picture_download(rays, b, NULL));
+    double most = 0, sum = 0;
+    for (int i = 0; i < SIDE * SIDE * 4; i++) {
+        most = fmax(most, fabs((double)a[i] - (double)b[i]));
+        sum += (double)b[i];
+    }
+    assert_true(sum > 100);
+    assert_true(most <= 2e-5);
+    f.reads = 0;
+    counted.stop_after = 0;
+    require_error(tsr_render_stack(context, &stack, &camera, &o, picture), TSR_ERROR_CANCELLED, "cancelled during slices");
+    assert_int_equal(f.reads, 1);
+    free(a);
+    free(b);
+    tsr_picture_destroy(&rays);
+    tsr_picture_destroy(&picture);
+    tsr_scene_destroy(&scene);
+    tsr_volume_destroy(&volume);
+    tsr_context_destroy(&context);
+}
+
 /* ---- integrals that are known ------------------------------------------------------------------------------------------------------------------- */
 
 static double distance_of(double x, double y, double z) { return sqrt(x * x + y * y + z * z); }
@@ -369,13 +448,13 @@ static void bad_input(void **state)
     require_error(tsr_render_stack(context, &stack, &camera, &o, picture), TSR_ERROR_UNSUPPORTED, "supersampling 2");
     o.supersampling = 0;
     o.mode = TSR_RENDER_MIP;
-    require_error(tsr_render_stack(context, &stack, &camera, &o, picture), TSR_ERROR_UNSUPPORTED, "render mode");
+    require_error(tsr_render_stack(context, &stack, &camera, &o, picture), TSR_ERROR_UNSUPPORTED, "render mode mip, expected auto");
     o.mode = TSR_RENDER_AUTO;
     o.step = -1;
     require_error(tsr_render_stack(context, &stack, &camera, &o, picture), TSR_ERROR_ARGUMENT, "step -1");
     o.step = 0;
     o.lookup = TSR_LOOKUP_TABLE;
-    require_error(tsr_render_stack(context, &stack, &camera, &o, picture), TSR_ERROR_UNSUPPORTED, "lookup");
+    require_error(tsr_render_stack(context, &stack, &camera, &o, picture), TSR_ERROR_UNSUPPORTED, "lookup table, expected none");
     o.lookup = TSR_LOOKUP_NONE;
     camera.projection = TSR_PERSPECTIVE;
     camera.fov = 110;
@@ -388,9 +467,9 @@ static void bad_input(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pictures_of_rays),           cmocka_unit_test(tiles_as_dense), cmocka_unit_test(streamed), cmocka_unit_test(integrals),
-        cmocka_unit_test(axes_change_without_a_jump), cmocka_unit_test(bad_input)
-    };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(pictures_of_rays), cmocka_unit_test(tiles_as_dense),
+                                        cmocka_unit_test(streamed),         cmocka_unit_test(many_pixels),
+                                        cmocka_unit_test(integrals),        cmocka_unit_test(axes_change_without_a_jump),
+                                        cmocka_unit_test(bad_input) };
     return cmocka_run_group_tests_name("stack", tests, NULL, NULL);
 }

@@ -403,6 +403,30 @@ def test_long_work_stops(server):
     page.close()
 
 
+def test_session_without_steps(server):
+    """A session of very many lines, none of which is a step, hears Pause, and the server ends under it."""
+    with open(os.path.join(FOLDER, "copies.session"), "w", encoding="ascii") as file:
+        file.write("sphere 18 28 22 4\n" + 200000 * "snapshot\n")
+    page = loaded_page(server)
+    inside = painted(page)
+    page.send(type="load", name="copies.session")
+    page.until(lambda: page.state["busy"], what="the session")
+    page.send(type="pause")
+    page.until(lambda: any("copies.session: stopped" in t["text"] for t in page.texts if "text" in t), 10, "the end of the session")
+    page.until(lambda: not page.state["busy"])
+    assert page.state["inside_voxels"] == inside, page.state
+    page.send(type="load", name="head.nii.gz")
+    page.until(lambda: not page.state["surface"] and not page.state["undo"], what="the end")
+    page.close()
+    other = Server(TESSERA, os.path.join(FOLDER, "head.nii.gz"), "--device", "cpu", "--threads", "1")
+    page = loaded_page(other)
+    page.send(type="load", name="copies.session")
+    page.until(lambda: page.state["busy"], what="the session of the other server")
+    began = time.monotonic()
+    assert other.stop() == (0, "")
+    assert time.monotonic() - began < (30 if SLOW else 5), "the end waited for the session"
+
+
 def test_greedy_page(server):
     """A page that asks for the list of files without a breath slows nobody: others get answers, pictures and who drives."""
     page, greedy = loaded_page(server), Page(server)
@@ -735,7 +759,7 @@ with tempfile.TemporaryDirectory() as FOLDER:
     tessera("make", "phantom_tumour", "--size", "48", "--noise", "0.05", "--seed", "3", "-o", "head.nii.gz")
     run = Server(TESSERA, os.path.join(FOLDER, "head.nii.gz"), "--device", "cpu", "--threads", "2")
     try:
-        for test in (test_session, test_windows, test_speed_by_slices, test_total_speed, test_one_drives, test_access, test_work_is_kept, test_long_work_stops, test_greedy_page, test_share_of_a_page, test_names, test_malformed,
+        for test in (test_session, test_windows, test_speed_by_slices, test_total_speed, test_one_drives, test_access, test_work_is_kept, test_long_work_stops, test_session_without_steps, test_greedy_page, test_share_of_a_page, test_names, test_malformed,
                      test_flood, test_crowd):
             began = time.monotonic()
             test(run)

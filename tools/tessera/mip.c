@@ -240,6 +240,7 @@ static int compare(struct mip *m)
     tsr_mip_frame *frame = NULL, *full = NULL;
     tsr_mip_dense *dense = NULL;
     tsr_mip_errors e = { 0 };
+    int8_t points[64][3];
     int code = load(m, m->cli->input[1]), differs = 0;
     if (!code && m->cli->inputs == 3) {
         tsr_volume_destroy(&m->volume);
@@ -291,6 +292,10 @@ static int compare(struct mip *m)
     if (status == TSR_OK && m->volume && m->cli->inputs == 3) {
         o.fraction = 0;
         o.mode = TSR_MIP_EXACT;
+        o.element = info.element;
+        o.points = (const int8_t(*)[3])points;
+        o.point_count = info.points;
+        tsr_mip_get_points(m->pyramid, points);
         status = tsr_mip_render(m->pyramid, &view, &o, frame, NULL);
         if (status == TSR_OK) status = tsr_mip_dense_create(m->context, m->volume, &dense);
         if (status == TSR_OK) status = tsr_mip_dense_render(dense, &view, &o, full);

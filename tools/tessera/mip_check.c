@@ -39,7 +39,8 @@ int mip_check_given(const struct mip *m, const cli_option *options, const int *g
 {
     const int pyramid = mip_is_pyramid(m->cli->input[1]), volume = !pyramid || m->cli->inputs == 3;
     int used = 0;
-    if (!strcmp(action, "build")) used = BUILDS | LEVELS | QUANTISES | FILTERS | KEEPS;
+    if (!strcmp(action, "build") && pyramid) used = KEEPS; /* of one that is built */
+    else if (!strcmp(action, "build")) used = BUILDS | LEVELS | QUANTISES | FILTERS | KEEPS;
     else if (!strcmp(action, "filter")) used = QUANTISES | FILTERS;
     else if (!strcmp(action, "analyse")) used = QUANTISES | FILTERS | LEVELS | ANALYSES | (m->output ? FINEST : 0);
     else if (strcmp(action, "info"))
@@ -55,6 +56,9 @@ int mip_check_given(const struct mip *m, const cli_option *options, const int *g
             return cli_usage(m->cli, "--%s: expected VOLUME after %s, whose slices are blended", options[k].name, m->cli->input[1]);
         return cli_usage(m->cli, "--%s: without effect on %s", options[k].name, action);
     }
+    if (m->keep_given && m->keep == 0) return cli_usage(m->cli, "--keep: 0 given, expected more than 0, at most 1");
+    if (!strcmp(action, "build") && pyramid && !m->keep_given)
+        return cli_usage(m->cli, "build: %s is a pyramid that is built, expected a volume, or --keep for a part of it", m->cli->input[1]);
     if (m->stream && !pyramid) return cli_usage(m->cli, "--stream: without effect on %s: a volume is read as a whole", m->cli->input[1]);
     if (m->stream && m->devices > 1) return cli_usage(m->cli, "--stream and --devices: expected one of them");
     if (m->devices > 1 && !pyramid && m->format) return cli_usage(m->cli, "--devices: expected --format bricks, by which a pyramid is dealt out");

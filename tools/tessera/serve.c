@@ -84,7 +84,9 @@ static int split(const cli_call *cli, const char *path, const char *given_folder
     if (strlen(*name) >= VIEWER_NAME_BYTES)
         return cli_usage(cli, "%s: the name has %zu bytes, expected at most %d", path, strlen(*name), VIEWER_NAME_BYTES - 1);
     if (!viewer_name_is_plain(*name)) return cli_usage(cli, "%s: expected a file name without a leading '.' or '-'", path);
-    if (stat(path, &about) || !S_ISREG(about.st_mode)) return cli_error(cli, CLI_FAILED, "%s: no such file", path);
+    if (stat(path, &about)) return cli_error(cli, CLI_FAILED, "%s: no such file", path);
+    if (S_ISDIR(about.st_mode)) return cli_error(cli, CLI_FAILED, "%s: is a directory, expected a volume (--folder serves a directory)", path);
+    if (!S_ISREG(about.st_mode)) return cli_error(cli, CLI_FAILED, "%s: is no regular file, expected a volume", path);
     if (!viewer_is_volume(*name)) return cli_usage(cli, "%s: expected a volume (.nii, .nii.gz, .nrrd, .nhdr, .mha, .mhd, .inr, .hdr or .tsc)", path);
     return CLI_OK;
 }
