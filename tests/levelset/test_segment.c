@@ -264,8 +264,8 @@ static void script_stops_at_any_line(void **unused)
         o.epsilon = 8;
         require_ok(tsr_segmentation_create(context, image, &o, &s));
         const tsr_status status = tsr_segmentation_script(s, text, "s", &progress, NULL);
-        int done = 0;
-        for (const char *at = tsr_segmentation_log(s); (at = strchr(at, '\n')); at++) done++;
+        int done = 0; /* lines beside the parameters that a log begins with */
+        for (const char *at = tsr_segmentation_log(s); *at; at = strchr(at, '\n') + 1) done += strncmp(at, "set ", 4) != 0;
         assert_int_equal(done, k <= 51 ? k - 1 : 51); /* what came before stays */
         assert_int_equal(watch.script, k <= 51 ? k : 51);
         if (k <= 51) require_error(status, TSR_ERROR_CANCELLED, "cancelled during script");
