@@ -1,33 +1,7 @@
 /* Wrong arguments, overflow of a selection, the host wrappers, and exact answers that need no array (check/ compares whole arrays). */
-#include "support.h"
+#include "on_device.h"
 
 #include <math.h>
-
-#include "device/backend.h"
-
-static tsr_context *context;
-
-static int open_context(void **state)
-{
-    (void)state;
-    context = test_context();
-    return 0;
-}
-static int close_context(void **state)
-{
-    (void)state;
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
-    tsr_context_destroy(&context);
-    return 0;
-}
-
-static void *take(size_t bytes, const void *from)
-{
-    void *memory;
-    require_ok(tsr_device_allocate(context, bytes, &memory));
-    if (from) require_ok(tsr_device_move(context, memory, NULL, from, bytes));
-    return memory;
-}
 
 static void ramp_sum(void **state)
 {

@@ -1,31 +1,5 @@
 /* Segments from flags, wrong arguments, reports of conflicts, and that calls neither allocate nor read beyond their arrays (check/ compares whole results). */
-#include "support.h"
-
-#include "device/backend.h"
-
-static tsr_context *context;
-
-static int open_context(void **state)
-{
-    (void)state;
-    context = test_context();
-    return 0;
-}
-static int close_context(void **state)
-{
-    (void)state;
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
-    tsr_context_destroy(&context);
-    return 0;
-}
-
-static void *take(size_t bytes, const void *from)
-{
-    void *memory;
-    require_ok(tsr_device_allocate(context, bytes, &memory));
-    if (from) require_ok(tsr_device_move(context, memory, NULL, from, bytes));
-    return memory;
-}
+#include "on_device.h"
 
 /* 0 | 1 2 3 | 4 | 5 .. 9 with heads 1, 4, 5: element 0 belongs to none; a list with too little room has whole segments; one with more has empty ones. */
 static void from_flags(void **state)
