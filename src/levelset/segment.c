@@ -59,10 +59,17 @@ static tsr_status begin_log(tsr_segmentation *s)
     return TSR_OK;
 }
 
-tsr_status tsr_segment_log(tsr_segmentation *s, const char *format, ...)
+/* Before the first line of work. */
+static tsr_status open_log(tsr_segmentation *s)
 {
     if (!s->log_begun) TSR_TRY(begin_log(s));
     s->log_begun = 1;
+    return TSR_OK;
+}
+
+tsr_status tsr_segment_log(tsr_segmentation *s, const char *format, ...)
+{
+    TSR_TRY(open_log(s));
     va_list arguments;
     va_start(arguments, format);
     tsr_status status = append(s, format, arguments);
@@ -73,8 +80,7 @@ tsr_status tsr_segment_log(tsr_segmentation *s, const char *format, ...)
 /* Runs that follow one another are one line: an interactive session makes a hundred of them a second. */
 static tsr_status log_run(tsr_segmentation *s, int64_t steps)
 {
-    if (!s->log_begun) TSR_TRY(begin_log(s));
-    s->log_begun = 1;
+    TSR_TRY(open_log(s)); /* before its last line is looked at */
     steps += s->log_run_steps;
     s->log_bytes = s->log_run;
     const size_t begin = s->log_run;

@@ -8,45 +8,46 @@
 /* ---- options by name ------------------------------------------------------------------------------------------------------------------ */
 
 enum field_type { REAL, COUNT64, COUNT32 };
+/* When the head of a log names it. Rules that end a run, and what is kept of it, a replay needs no more. */
+enum field_said { SAID, SAID_UNLESS_ZERO, SAID_IF_CHANGED };
 static const struct field {
     const char *name;
     size_t offset;
     enum field_type type;
+    enum field_said said;
 } fields[] = {
-#define FIELD(name, type)                                \
-    {                                                    \
-#name, offsetof(tsr_segment_options, name), type \
+#define FIELD(name, type, said)                                \
+    {                                                          \
+#name, offsetof(tsr_segment_options, name), type, said \
     }
-    FIELD(target, REAL),
-    FIELD(epsilon, REAL), /* before data_weight, which needs it */
-    FIELD(alpha, REAL),
-    FIELD(data_weight, REAL),
-    FIELD(data_floor, REAL),
-    FIELD(curvature_limit, REAL),
-    FIELD(rescale_weight, REAL),
-    FIELD(gradient, REAL),
-    FIELD(time_step, REAL),
-    FIELD(cfl, REAL),
-    FIELD(force, COUNT32),
-    FIELD(normalise, COUNT32),
-    FIELD(rescale, COUNT32),
-    FIELD(scheme, COUNT32),
-    FIELD(curvature_half, COUNT32),
-    FIELD(godunov, COUNT32),
-    FIELD(exact, COUNT32),
-    FIELD(probe_deviations, REAL),
-    FIELD(smoothing, REAL),
-    FIELD(max_steps, COUNT64),
-    FIELD(change_tolerance, REAL),
-    FIELD(volume_tolerance, REAL),
-    FIELD(volume_steps, COUNT32),
-    FIELD(age, COUNT32),
-    FIELD(time_limit, REAL),
-    FIELD(snapshots, COUNT32),
+    FIELD(target, REAL, SAID),
+    FIELD(epsilon, REAL, SAID_UNLESS_ZERO), /* before data_weight, which needs it and is 0 where this is */
+    FIELD(alpha, REAL, SAID),
+    FIELD(data_weight, REAL, SAID),
+    FIELD(data_floor, REAL, SAID),
+    FIELD(curvature_limit, REAL, SAID),
+    FIELD(rescale_weight, REAL, SAID),
+    FIELD(gradient, REAL, SAID),
+    FIELD(time_step, REAL, SAID),
+    FIELD(cfl, REAL, SAID),
+    FIELD(force, COUNT32, SAID),
+    FIELD(normalise, COUNT32, SAID),
+    FIELD(rescale, COUNT32, SAID),
+    FIELD(scheme, COUNT32, SAID),
+    FIELD(curvature_half, COUNT32, SAID),
+    FIELD(godunov, COUNT32, SAID),
+    FIELD(exact, COUNT32, SAID),
+    FIELD(probe_deviations, REAL, SAID),
+    FIELD(smoothing, REAL, SAID),
+    FIELD(max_steps, COUNT64, SAID_IF_CHANGED),
+    FIELD(change_tolerance, REAL, SAID_IF_CHANGED),
+    FIELD(volume_tolerance, REAL, SAID_IF_CHANGED),
+    FIELD(volume_steps, COUNT32, SAID_IF_CHANGED),
+    FIELD(age, COUNT32, SAID_IF_CHANGED),
+    FIELD(time_limit, REAL, SAID_IF_CHANGED),
+    FIELD(snapshots, COUNT32, SAID_IF_CHANGED),
 #undef FIELD
 };
-
-enum { EPSILON = 1, RULES = 19 }; /* places above: from RULES on, what ends a run and what is kept, which a replay needs no more */
 
 static tsr_status find_field(const char *name, const struct field **field)
 {
@@ -104,8 +105,8 @@ int tsr_segment_option_at(const tsr_segment_options *options, size_t i, const ch
     if (i >= sizeof fields / sizeof *fields) return 0;
     *name = fields[i].name;
     if (tsr_segment_option_get(options, *name, value) != TSR_OK || tsr_segment_option_get(&defaults, *name, &standard) != TSR_OK) return 0;
-    if (i >= RULES && *value == standard) *name = NULL;
-    if (i == EPSILON && *value == 0) *name = NULL; /* data_weight is 0, too */
+    if (fields[i].said == SAID_IF_CHANGED && *value == standard) *name = NULL;
+    if (fields[i].said == SAID_UNLESS_ZERO && *value == 0) *name = NULL;
     return 1;
 }
 
