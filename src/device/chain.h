@@ -24,16 +24,9 @@ template <class... P, class... A>
 static inline void tsr_launch_chained(tsr_queue *queue, void (*kernel)(P...), dim3 blocks, dim3 threads, size_t shared, A... arguments)
 {
     cudaLaunchAttribute attribute = {};
-    cudaLaunchConfig_t config = {};
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
-    config.gridDim = blocks;
-    config.blockDim = threads;
-    config.dynamicSmemBytes = shared;
-    config.stream = tsr_cuda_stream(queue);
-    config.attrs = &attribute;
-    config.numAttrs = tsr_queue_chains(queue) ? 1u : 0u;
-    (void)cudaLaunchKernelEx(&config, kernel, (P)arguments...); /* tsr_launch_check finds the error */
+    tsr_launch_with(queue, &attribute, tsr_queue_chains(queue) ? 1u : 0u, kernel, blocks, threads, shared, arguments...);
 }
 #define TSR_LAUNCH_CHAINED(queue, kernel, blocks, threads, shared, ...) tsr_launch_chained(queue, kernel, (blocks), (threads), (shared), __VA_ARGS__)
 

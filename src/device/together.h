@@ -24,16 +24,9 @@ template <class... P, class... A>
 static inline void tsr_launch_together(tsr_queue *queue, void (*kernel)(P...), dim3 blocks, dim3 threads, size_t shared, A... arguments)
 {
     cudaLaunchAttribute attribute = {};
-    cudaLaunchConfig_t config = {};
     attribute.id = cudaLaunchAttributeCooperative;
     attribute.val.cooperative = 1;
-    config.gridDim = blocks;
-    config.blockDim = threads;
-    config.dynamicSmemBytes = shared;
-    config.stream = tsr_cuda_stream(queue);
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    (void)cudaLaunchKernelEx(&config, kernel, (P)arguments...); /* tsr_launch_check finds the error */
+    tsr_launch_with(queue, &attribute, 1, kernel, blocks, threads, shared, arguments...);
 }
 #define TSR_LAUNCH_TOGETHER(queue, kernel, blocks, threads, shared, ...) \
     tsr_launch_together(queue, kernel, (blocks), (threads), (shared), __VA_ARGS__)

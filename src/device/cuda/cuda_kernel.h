@@ -75,6 +75,20 @@ TSR_DEVICE_FN void tsr_copy_async_close(void) { asm volatile("cp.async.commit_gr
 template <int N> TSR_DEVICE_FN void tsr_copy_async_wait(void) { asm volatile("cp.async.wait_group %0;" : : "n"(N) : "memory"); }
 
 #define TSR_LAUNCH(queue, kernel, blocks, threads, shared, ...) kernel<<<(blocks), (threads), (shared), tsr_cuda_stream(queue)>>>(__VA_ARGS__)
+/* The same with launch attributes; tsr_launch_check finds the error. */
+template <class... P, class... A>
+static inline void tsr_launch_with(tsr_queue *queue, cudaLaunchAttribute *attributes, uint32_t count, void (*kernel)(P...), dim3 blocks, dim3 threads,
+                                   size_t shared, A... arguments)
+{
+    cudaLaunchConfig_t config = {};
+    config.gridDim = blocks;
+    config.blockDim = threads;
+    config.dynamicSmemBytes = shared;
+    config.stream = tsr_cuda_stream(queue);
+    config.attrs = attributes;
+    config.numAttrs = count;
+    (void)cudaLaunchKernelEx(&config, kernel, (P)arguments...);
+}
 /* Before a launch of a kernel that may want more than 48 KiB of dynamic shared memory. */
 #define TSR_LAUNCH_ALLOW_SHARED(queue, kernel, bytes) \
     TSR_CUDA(((void)tsr_cuda_stream(queue), cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(bytes))))
