@@ -551,8 +551,9 @@ done:
 
 static bench_case row_of(const char *name, const struct flight *f)
 {
-    return (bench_case){ .name = name, .n = f->report.active_voxels, .time = { f->report.seconds, f->report.seconds, f->report.seconds, 1 },
-                         .bytes = f->bytes };
+    return (bench_case){
+        .name = name, .n = f->report.active_voxels, .time = { f->report.seconds, f->report.seconds, f->report.seconds, 1 }, .bytes = f->bytes
+    };
 }
 static void print_flight(const struct flight *f)
 {
