@@ -33,6 +33,20 @@ static inline tsr_volume *host_field(const tsr_segmentation *s)
     return host;
 }
 
+/* One byte a voxel, inside or not; to be freed. */
+static inline uint8_t *host_mask(const tsr_segmentation *s)
+{
+    tsr_volume *mask, *host;
+    require_ok(tsr_segmentation_mask(s, &mask));
+    require_ok(tsr_volume_copy(mask, NULL, &host));
+    uint8_t *copy = (uint8_t *)malloc((size_t)tsr_volume_count(host));
+    assert_non_null(copy);
+    memcpy(copy, tsr_volume_data(host), (size_t)tsr_volume_count(host));
+    tsr_volume_destroy(&mask);
+    tsr_volume_destroy(&host);
+    return copy;
+}
+
 /* Distances of the zero crossings of all grid edges (linear interpolation) from the centre of the volume. */
 typedef struct radius_measure { double mean, least, most; int64_t count; } radius_measure;
 
