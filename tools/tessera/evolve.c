@@ -123,8 +123,6 @@ static int make_terms(struct evolve *e)
 
 static void show(const struct evolve *e, const tsr_levelset_report *r)
 {
-    tsr_tiles_measures m = { 0 };
-    int measured = !r->empty && tsr_tiles_measure(e->tiles, &m) == TSR_OK;
     if (e->cli->globals.json) {
         json_open(NULL, '{');
         json_text("input", e->cli->input[0]);
@@ -139,10 +137,7 @@ static void show(const struct evolve *e, const tsr_levelset_report *r)
         json_real("curvature", r->curvature);
         json_bool("converged", r->converged);
         json_bool("empty", r->empty);
-        json_real("volume", measured ? m.volume : 0);
-        json_real("area", measured ? m.area : 0);
-        json_int("components", m.components);
-        json_int("genus", m.genus);
+        cli_show_surface(e->cli, e->tiles);
         json_close('}');
         return;
     }
@@ -153,8 +148,7 @@ static void show(const struct evolve *e, const tsr_levelset_report *r)
            : r->converged ? "; converged"
                           : "");
     if (r->curvature != 0) printf("curvature    %.6g K, K the sum of the principal curvatures\n", r->curvature);
-    if (measured)
-        printf("surface      volume %.9g, area %.9g; %lld pieces, genus %lld\n", m.volume, m.area, (long long)m.components, (long long)m.genus);
+    cli_show_surface(e->cli, e->tiles);
 }
 
 /* One part of the run; its report is added to what was before. */
@@ -206,7 +200,6 @@ static int evolve(struct evolve *e)
     tsr_levelset_report report = { 0 };
     int code = cli_context(e->cli, &e->context);
     if (!code) e->tiles = cli_read_list(e->cli, e->context, e->cli->input[0], &e->read, &e->list, &code);
-    if (!code && e->output) code = cli_check_list_output(e->cli, e->tiles, e->output);
     if (!code) code = make_terms(e);
     if (!code) {
         tsr_status status = tsr_tiles_set_storage(e->tiles, (tsr_storage)e->storage);
@@ -235,7 +228,7 @@ static int evolve(struct evolve *e)
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct evolve e = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_LEVELSET_OPTIONS };
+    struct evolve e = { .cli = cli, .read = TSR_READ_OPTIONS, .list = { .planes = 1 }, .options = TSR_LEVELSET_OPTIONS };
     tsr_levelset_options *o = &e.options;
     int space = 0, time = 0, reshape = 0, reshape_space = 0, sign = 0, form = 0, form_given = 0, change_given = 0;
     const cli_option options[] = {
