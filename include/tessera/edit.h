@@ -12,6 +12,7 @@
 #include "tessera/csg.h"
 #include "tessera/levelset.h"
 #include "tessera/mesh.h"
+#include "tessera/points.h"
 #include "tessera/surface.h"
 
 #ifdef __cplusplus
@@ -133,6 +134,8 @@ typedef struct tsr_edit_script {
     void (*measured)(void *user, const char *object, const tsr_tiles_measures *measures);
     void *user;
     tsr_progress progress;
+    /* How `attract-to` and `repel-from` reach files of points; NULL: TSR_ERROR_UNSUPPORTED. RETURNS NEW points of the host, in the world. */
+    tsr_status (*points)(void *user, tsr_editor *editor, const char *path, tsr_points **points);
 } tsr_edit_script;
 #define TSR_EDIT_SCRIPT                        \
     {                                          \

@@ -208,6 +208,26 @@ static void smoothing(void **state)
     tsr_tiles_destroy(&before);
 }
 
+/* Stored voxels inside one of two surfaces alone, all of them near enough to it to be stored: see its use. */
+static double apart(const tsr_tiles *a, const tsr_tiles *b)
+{
+    int64_t count = 0;
+    for (int way = 0; way < 2; way++) {
+        tsr_tiles *part;
+        tsr_tiles_info info;
+        require_ok(tsr_tiles_combine(way ? b : a, way ? a : b, TSR_CSG_DIFFERENCE, 0, &part));
+        require_ok(tsr_tiles_describe(part, &info));
+        const int64_t voxels = info.count * info.edge * info.edge * info.edge;
+        float *values = (float *)malloc((size_t)(voxels + 1) * sizeof *values);
+        assert_non_null(values);
+        require_ok(tsr_tiles_download(part, NULL, values));
+        for (int64_t i = 0; i < voxels; i++) count += values[i] < 0;
+        free(values);
+        tsr_tiles_destroy(&part);
+    }
+    return (double)count;
+}
+
 static void rotation(void **state)
 {
     fixture *f = (fixture *)*state;
@@ -223,6 +243,23 @@ static void rotation(void **state)
     require_ok(tsr_editor_rotate(f->editor, "a", &(tsr_motion){ .axis = { 0, 0, 1 }, .angle = -pi / 2 }, NULL));
     m = measures(f, "a");
     assert_true(fabs(m.centroid.x - r) < 0.1 && fabs(m.centroid.y) < 0.1);
+    if (f->size < 32 || test_is_slow()) return;
+    /* four quarter turns are none (spec 6): volume within 0.5 %, symmetric difference at most 0.2 voxel of surface; about its centre a ball stays */
+    ball(f, "b", r + 0.37, 0.21, 0.13, r);
+    tsr_tiles *before = snapshot(f, "b");
+    const double area = 4 * pi * r * r;
+    double off = 0;
+    for (int i = 0; i < 4; i++) {
+        require_ok(tsr_editor_rotate(f->editor, "b", &(tsr_motion){ .axis = { 0, 0, 1 }, .angle = pi / 2 }, NULL));
+        off = apart(before, tsr_editor_tiles(f->editor, "b")) / area;
+        if (i == 1) assert_true(off * area > volume); /* on the other side: both of them, but for their middle, which has no tile */
+    }
+    m = measures(f, "b");
+    print_message("four quarter turns: volume %.5f of it, %.4f voxels apart\n", m.volume / volume, off);
+    assert_true(fabs(m.volume / volume - 1) < 0.005 && off <= 0.2);
+    require_ok(tsr_editor_rotate(f->editor, "b", &(tsr_motion){ .centre = { r + 0.37, 0.21, 0.13 }, .axis = { 1, 1, 0 }, .angle = pi / 2 }, NULL));
+    assert_true(fabs(radius(f, "b") - cbrt(m.volume * 3 / (4 * pi))) < 0.05);
+    tsr_tiles_destroy(&before);
 }
 
 static void points_attract(void **state)
@@ -250,6 +287,17 @@ static void points_attract(void **state)
     a.time = 2;
     require_ok(tsr_editor_attract(f->editor, "slab", &a, NULL));
     assert_true(value(f, tsr_editor_tiles(f->editor, "slab"), 0, 0, 0) > 0.3); /* it was 0 */
+    require_ok(tsr_editor_undo(f->editor));
+    double moved[2]; /* equal and opposite, at the face below the middle of the points */
+    for (int i = 0; i < 2; i++) {
+        a.speed = i ? -1 : 1;
+        a.time = 0.5;
+        require_ok(tsr_editor_attract(f->editor, "slab", &a, NULL));
+        moved[i] = -value(f, tsr_editor_tiles(f->editor, "slab"), 0, 0, 0);
+        require_ok(tsr_editor_undo(f->editor));
+    }
+    print_message("attraction %.3f, repulsion %.3f\n", moved[0], moved[1]);
+    assert_true(moved[0] > 0.1 && fabs(moved[0] + moved[1]) < 0.15 * moved[0]);
 }
 
 static void keeping_one_component(void **state)

@@ -140,7 +140,13 @@ static int is_mesh(const char *path)
 int cli_check_list(const cli_call *cli, const char *path)
 {
     if (!path) return cli_usage(cli, "--output: missing, expected -o FILE");
-    return cli_check_write(cli, path, is_mesh(path) ? TSR_FILE_MESH : cli_names_tiles(path, NULL) ? TSR_FILE_TILES : TSR_FILE_VOLUME, NULL);
+    const int code = cli_check_vdb(cli, path);
+    return code ? code
+                : cli_check_write(cli, path,
+                                  is_mesh(path)                 ? TSR_FILE_MESH
+                                  : cli_names_tiles(path, NULL) ? TSR_FILE_TILES
+                                                                : TSR_FILE_VOLUME,
+                                  NULL);
 }
 
 /* The field of a list: over its domain, or over the stored tiles of an unbounded one. */
