@@ -134,6 +134,7 @@ static tsr_status do_keep(struct run *r)
     if (r->numbers != 0 && r->numbers != 3) TSR_FAIL(TSR_ERROR_FORMAT, "'keep' has %d numbers, expected none or X Y Z", r->numbers);
     return tsr_editor_keep(r->editor, r->word[1], r->numbers == 3 ? &at : NULL);
 }
+static tsr_status do_split(struct run *r) { return tsr_editor_split(r->editor, r->word[1], NULL); }
 
 static tsr_status do_dilate(struct run *r) { return tsr_editor_offset(r->editor, r->word[1], r->n[0], &r->script.progress); }
 static tsr_status do_erode(struct run *r) { return tsr_editor_offset(r->editor, r->word[1], -r->n[0], &r->script.progress); }
@@ -242,6 +243,7 @@ static const struct command commands[] = {
     { "cut", 2, 6, 6, "cut OBJECT NAME X0 Y0 Z0 X1 Y1 Z1", do_cut },
     { "delete", 1, 6, 6, "delete OBJECT X0 Y0 Z0 X1 Y1 Z1", do_delete },
     { "keep", 1, 0, 3, "keep OBJECT [X Y Z]", do_keep },
+    { "split", 1, 0, 0, "split OBJECT", do_split },
     { "dilate", 1, 1, 1, "dilate OBJECT DISTANCE", do_dilate },
     { "erode", 1, 1, 1, "erode OBJECT DISTANCE", do_erode },
     { "open", 1, 1, 1, "open OBJECT RADIUS", do_open },

@@ -311,10 +311,55 @@ static void keeping_one_component(void **state)
     check_invariants(tsr_editor_tiles(f->editor, "a"));
     assert_int_equal(measures(f, "a").components, 1);
     assert_true(fabs(radius(f, "a") - 6) < 0.05);
+    assert_true(fabs(measures(f, "a").area / (4 * pi * 36) - 1) < 0.02); /* nothing of the other is left, not even near 0 */
     assert_true(fabs(value(f, tsr_editor_tiles(f->editor, "a"), 8, 0, 0) - 2) < 0.3); /* the distance to what is left, not to what is gone */
     require_ok(tsr_editor_keep(f->editor, "both", &(tsr_vec3){ 13, 0, 0 }));
     assert_true(fabs(radius(f, "both") - 5) < 0.05);
     require_error(tsr_editor_keep(f->editor, "both", &(tsr_vec3){ 0, 0, 0 }), TSR_ERROR_STATE, "not inside");
+}
+
+/* Three balls in one object become three; undone in one step; refusals leave all as it is. */
+static void splitting(void **state)
+{
+    fixture *f = (fixture *)*state;
+    static const double x[3] = { 0, 15, -14 }, r[3] = { 4, 7, 5 };
+    int64_t pieces;
+    ball(f, "a", x[0], 0, 0, r[0]);
+    for (int i = 1; i < 3; i++) {
+        ball(f, "other", x[i], 0, 0, r[i]);
+        require_ok(tsr_editor_combine(f->editor, "a", "other", TSR_CSG_UNION, 0));
+        require_ok(tsr_editor_remove(f->editor, "other"));
+    }
+    tsr_tiles *before = snapshot(f, "a");
+    require_ok(tsr_editor_split(f->editor, "a", &pieces));
+    assert_int_equal(pieces, 3);
+    static const char *const names[3] = { "a", "a.1", "a.2" };
+    int seen[3] = { 0 };
+    for (int k = 0; k < 3; k++) {
+        const tsr_tiles_measures m = measures(f, names[k]);
+        check_invariants(tsr_editor_tiles(f->editor, names[k]));
+        assert_int_equal(m.components, 1);
+        for (int i = 0; i < 3; i++)
+            if (fabs(m.centroid.x - x[i]) < 0.1) {
+                seen[i]++;
+                assert_true(fabs(radius(f, names[k]) - r[i]) < 0.06 && (i == 1) == (k == 0)); /* the largest keeps the name */
+            }
+    }
+    assert_true(seen[0] == 1 && seen[1] == 1 && seen[2] == 1);
+    require_ok(tsr_editor_undo(f->editor));
+    assert_null(tsr_editor_tiles(f->editor, "a.1"));
+    assert_true(equal(before, tsr_editor_tiles(f->editor, "a")));
+    require_ok(tsr_editor_redo(f->editor));
+    assert_non_null(tsr_editor_tiles(f->editor, "a.2"));
+    require_ok(tsr_editor_split(f->editor, "a.2", &pieces)); /* nothing to do, and no step of the history */
+    assert_int_equal(pieces, 1);
+    require_ok(tsr_editor_undo(f->editor));
+    assert_true(equal(before, tsr_editor_tiles(f->editor, "a")));
+    ball(f, "a.2", 0, 0, 0, 3);
+    require_error(tsr_editor_split(f->editor, "a", NULL), TSR_ERROR_STATE, "there is an object 'a.2' already");
+    assert_true(equal(before, tsr_editor_tiles(f->editor, "a")) && !tsr_editor_tiles(f->editor, "a.1"));
+    require_error(tsr_editor_split(f->editor, "b", NULL), TSR_ERROR_STATE, "no object 'b'");
+    tsr_tiles_destroy(&before);
 }
 
 static int stop(void *user, double fraction, const char *stage)
@@ -496,6 +541,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(rotation, set_up, tear_down),
         cmocka_unit_test_setup_teardown(points_attract, set_up, tear_down),
         cmocka_unit_test_setup_teardown(keeping_one_component, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(splitting, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refusals, set_up, tear_down),
         cmocka_unit_test_setup_teardown(morphs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(gluing_script, set_up, tear_down),
