@@ -311,7 +311,7 @@ static void keeping_one_component(void **state)
     check_invariants(tsr_editor_tiles(f->editor, "a"));
     assert_int_equal(measures(f, "a").components, 1);
     assert_true(fabs(radius(f, "a") - 6) < 0.05);
-    assert_true(fabs(measures(f, "a").area / (4 * pi * 36) - 1) < 0.02); /* nothing of the other is left, not even near 0 */
+    assert_true(fabs(measures(f, "a").area / (4 * pi * 36) - 1) < 0.02);              /* nothing of the other is left, not even near 0 */
     assert_true(fabs(value(f, tsr_editor_tiles(f->editor, "a"), 8, 0, 0) - 2) < 0.3); /* the distance to what is left, not to what is gone */
     require_ok(tsr_editor_keep(f->editor, "both", &(tsr_vec3){ 13, 0, 0 }));
     assert_true(fabs(radius(f, "both") - 5) < 0.05);
