@@ -234,7 +234,7 @@ static tsr_status lucy_collapse(bench *b, int gpu, int weno, int fused, double *
                           : (fused ? "lucy-collapse, first order" : "lucy-collapse, first order, exact"),
                      .options = TSR_LEVELSET_OPTIONS, .whole = 5830 };
     r.options.fused = fused;
-    r.steps = gpu && weno ? 2000 : weno ? 20 : 5830;
+    r.steps = gpu && weno ? 2000 : weno ? (b->quick ? 2 : 20) : b->quick ? 20 : 5830;
     r.source = weno ? fifth : first;
     r.bar = gpu ? (weno ? "at most 0.75 ms a step" : "at most 60 us a step") : weno ? "at most 1000 s on a core" : "at most 60 s on a core";
     r.bar_step = gpu ? (weno ? 0.75e-3 : 60e-6) : 0;
@@ -786,10 +786,10 @@ int main(int argc, char **argv)
     if (bench_wants(&b, "sphere-collapse")) TSR_TRY_GOTO(sphere_collapse(&b, gpu, 0), done);
     if (bench_wants(&b, "sphere-collapse") && gpu) TSR_TRY_GOTO(sphere_collapse(&b, gpu, -1), done);
     if (bench_wants(&b, "spiral-volume")) TSR_TRY_GOTO(spiral_volume(&b), done);
-    if (bench_wants(&b, "lucy-collapse") && !b.quick) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 0, gpu, &share), done);
+    if (bench_wants(&b, "lucy-collapse") && (!b.quick || b.experiment)) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 0, gpu, &share), done);
     if (bench_wants(&b, "lucy-collapse") && gpu) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 0, 0, &share), done);
     if (bench_wants(&b, "lucy-collapse") && gpu) TSR_TRY_GOTO(management_share(&b), done);
-    if (bench_wants(&b, "lucy-weno") && !b.quick) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 1, gpu, &share), done);
+    if (bench_wants(&b, "lucy-weno") && (!b.quick || b.experiment)) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 1, gpu, &share), done);
     if (bench_wants(&b, "lucy-weno") && gpu) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 1, 0, &share), done);
     if (bench_wants(&b, "curvature")) {
         TSR_TRY_GOTO(curvature_peer(&b, gpu, 1), done);
@@ -811,6 +811,7 @@ int main(int argc, char **argv)
     const double last[] = { 0.77, 1.1, 1.55, 2.05 }; /* spec levelset-stl.md 4.5 */
     for (int i = 0; i < (b.quick ? 0 : gpu ? 4 : 1); i++)
         if (wants_size(&b, "sheet", 128 << i)) TSR_TRY_GOTO(sheet(&b, 128 << i, last[i]), done);
+    if (b.quick && b.experiment && wants_size(&b, "sheet", 64)) TSR_TRY_GOTO(sheet(&b, 64, 0.5), done);
     for (int64_t n = 64; n <= (b.quick ? 64 : gpu ? 1024 : 128); n *= 2)
         if (wants_size(&b, "enright", n)) TSR_TRY_GOTO(enright(&b, n, 1.5, gpu), done);
     TSR_TRY_GOTO(bench_experiments(&b, gpu), done);

@@ -12,6 +12,7 @@
 #include "tessera/csg.h"
 #include "tessera/levelset.h"
 #include "tessera/mesh.h"
+#include "tessera/points.h"
 #include "tessera/surface.h"
 
 #ifdef __cplusplus
@@ -70,6 +71,11 @@ TSR_API tsr_status tsr_editor_delete(tsr_editor *editor, const char *object, con
 /* Keeps the component with most voxels (`at` NULL), or the one whose inside contains the voxel nearest to `at` (TSR_ERROR_STATE if none does).
  * What is left is redistanced. */
 TSR_API tsr_status tsr_editor_keep(tsr_editor *editor, const char *object, const tsr_vec3 *at) TSR_CHECKED;
+
+/* Every component but the one with most voxels becomes an object of its own, redistanced: OBJECT.1, OBJECT.2, ... in the order of the list. One step of the
+ * history. *pieces (may be NULL): how many there are now, this one included. At most 64 (TSR_ERROR_UNSUPPORTED); TSR_ERROR_STATE for an empty object or a
+ * name that is taken. Linear in the tiles, for each component. */
+TSR_API tsr_status tsr_editor_split(tsr_editor *editor, const char *object, int64_t *pieces) TSR_CHECKED;
 
 /* ---- history ---------------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -133,6 +139,8 @@ typedef struct tsr_edit_script {
     void (*measured)(void *user, const char *object, const tsr_tiles_measures *measures);
     void *user;
     tsr_progress progress;
+    /* How `attract-to` and `repel-from` reach files of points; NULL: TSR_ERROR_UNSUPPORTED. RETURNS NEW points of the host, in the world. */
+    tsr_status (*points)(void *user, tsr_editor *editor, const char *path, tsr_points **points);
 } tsr_edit_script;
 #define TSR_EDIT_SCRIPT                        \
     {                                          \

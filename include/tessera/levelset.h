@@ -64,7 +64,10 @@ typedef struct tsr_flow_term {
 typedef enum tsr_stencil { TSR_STENCIL_UPWIND = 0, TSR_STENCIL_GODUNOV, TSR_STENCIL_ENO2, TSR_STENCIL_WENO5 } tsr_stencil;
 typedef enum tsr_time { TSR_TIME_EULER = 0, TSR_TIME_RK2, TSR_TIME_RK3 } tsr_time; /* TVD Runge-Kutta */
 typedef enum tsr_reshape { TSR_RESHAPE_TERM = 0, TSR_RESHAPE_REINIT, TSR_RESHAPE_NONE } tsr_reshape; /* in (A), or sweeps after each step */
-typedef enum tsr_sign { TSR_SIGN_SMOOTH = 0, TSR_SIGN_SGN, TSR_SIGN_PHI, TSR_SIGN_SUBCELL } tsr_sign; /* S(phi), spec 2.9 */
+/* S(phi), spec 2.9. GRADIENT: phi / sqrt(phi^2 + |grad phi|^2 h^2), |grad phi| by the upwind norm of the term */
+typedef enum tsr_sign { TSR_SIGN_SMOOTH = 0, TSR_SIGN_SGN, TSR_SIGN_PHI, TSR_SIGN_SUBCELL, TSR_SIGN_GRADIENT } tsr_sign;
+/* What CURVATURE and MEAN_CURVATURE multiply: K, or the mean curvature K / 2 of a part of the literature. */
+typedef enum tsr_curvature_form { TSR_CURVATURE_FULL = 0, TSR_CURVATURE_HALF } tsr_curvature_form;
 
 typedef struct tsr_levelset_options {
     size_t struct_size;
@@ -96,6 +99,7 @@ typedef struct tsr_levelset_options {
     int persistent;             /* a GPU runs many steps in one kernel, whose blocks wait for each other, instead of three kernels a step: 0 = lists of up to 2048
                                  * tiles, where it is faster; > 0 whatever the size; < 0 never. First-order schemes in one stage with terms
                                  * that are the same everywhere, float32, managed every step; all else goes on as it is. The same bits */
+    tsr_curvature_form curvature_form; /* HALF: every CURVATURE and MEAN_CURVATURE counts half of its value; USER terms say full coefficients always */
 } tsr_levelset_options;
 #define TSR_LEVELSET_OPTIONS { .struct_size = sizeof(tsr_levelset_options) }
 

@@ -5,7 +5,7 @@
 #include "levelset/csg.h"
 #include "tessera/edit.h"
 
-enum { TSR_EDIT_NAME = 64 };
+enum { TSR_EDIT_NAME = 64, TSR_EDIT_PIECES = 64 };
 
 /* ---- patches: the state of some tiles, stored or not (patch.c) ----------------------------------------------------------------------------- */
 

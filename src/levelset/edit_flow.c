@@ -1,6 +1,7 @@
 /* levelset/edit_flow.c: operators of an editor that move the surface: the level-set solver on a copy of the whole list, or on the tiles within reach
  * of a brush (spec editing.md 2.2, 2.3, 2.6-2.8). */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,6 +165,13 @@ static tsr_status make_distance(tsr_tiles *tiles)
     return TSR_OK;
 }
 
+/* The same where components have gone: what they leave beside the surface, values just above 0, takes sweeps too long to lift. */
+static tsr_status make_distance_anew(tsr_tiles *tiles)
+{
+    TSR_TRY(tsr_levelset_redistance(tiles, 0, NULL));
+    return make_distance(tiles);
+}
+
 tsr_status tsr_editor_redistance(tsr_editor *editor, const char *object)
 {
     int32_t slot;
@@ -231,9 +239,74 @@ tsr_status tsr_editor_keep(tsr_editor *editor, const char *object, const tsr_vec
     free(keep);
     int alone = labels.count == 1;
     tsr_csg_labels_drop(&labels);
-    if (status == TSR_OK && !alone) status = make_distance(kept);
+    if (status == TSR_OK && !alone) status = make_distance_anew(kept);
     if (status == TSR_OK) return settle(editor, slot, &kept);
     tsr_tiles_destroy(&kept);
+    return status;
+}
+
+/* List i of `lists` becomes component i of `tiles` alone, as a distance. The caller destroys what is there after a failure. */
+static tsr_status take_apart(const tsr_tiles *tiles, int64_t count, tsr_tiles **lists)
+{
+    uint8_t keep[TSR_EDIT_PIECES] = { 0 };
+    for (int64_t i = 0; i < count; i++) {
+        tsr_tiles *kept = NULL;
+        keep[i] = 1;
+        tsr_status status = tsr_tiles_keep(tiles, keep, count, &kept);
+        keep[i] = 0;
+        if (status == TSR_OK) status = make_distance_anew(kept);
+        if (status == TSR_OK) status = copy_list(kept, &lists[i]);
+        tsr_tiles_destroy(&kept);
+        TSR_TRY(status);
+    }
+    return TSR_OK;
+}
+
+/* Name of piece `number`, 1, 2, ..., of an object, which must be free. */
+static tsr_status piece_name(const tsr_editor *editor, const char *object, int number, char name[TSR_EDIT_NAME])
+{
+    const int length = snprintf(name, TSR_EDIT_NAME, "%s.%d", object, number);
+    if (length < 0 || length >= TSR_EDIT_NAME)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "split: the name '%s' leaves no room for a number, expected at most %d characters", object, TSR_EDIT_NAME - 5);
+    if (tsr_editor_tiles(editor, name)) TSR_FAIL(TSR_ERROR_STATE, "split: there is an object '%s' already, expected a free name", name);
+    return TSR_OK;
+}
+
+tsr_status tsr_editor_split(tsr_editor *editor, const char *object, int64_t *pieces)
+{
+    int32_t slot;
+    int64_t count, largest = 0;
+    tsr_component part[TSR_EDIT_PIECES];
+    tsr_tiles *list[TSR_EDIT_PIECES] = { NULL };
+    char name[TSR_EDIT_NAME];
+    if (pieces) *pieces = 0;
+    TSR_TRY(tsr_edit_find(editor, object, &slot));
+    const tsr_tiles *tiles = editor->object[slot].tiles;
+    TSR_TRY(tsr_tiles_components(tiles, 26, part, TSR_EDIT_PIECES, &count));
+    if (count < 1) TSR_FAIL(TSR_ERROR_STATE, "split: '%s' is empty", object);
+    if (count > TSR_EDIT_PIECES)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "split: '%s' has %lld components, expected at most %d", object, (long long)count, (int)TSR_EDIT_PIECES);
+    for (int64_t i = 1; i < count; i++) {
+        TSR_TRY(piece_name(editor, object, (int)i, name));
+        if (part[i].voxels > part[largest].voxels) largest = i;
+    }
+    tsr_status status = count > 1 ? take_apart(tiles, count, list) : TSR_OK;
+    int begun = 0, number = 0;
+    if (status == TSR_OK && count > 1) {
+        tsr_edit_begin(editor);
+        begun = 1;
+        status = tsr_edit_replace(editor, slot, &list[largest]);
+    }
+    for (int64_t i = 0; i < count && count > 1 && status == TSR_OK; i++) {
+        int32_t fresh;
+        if (i == largest) continue;
+        status = piece_name(editor, object, ++number, name);
+        if (status == TSR_OK) status = tsr_edit_new(editor, name, &fresh);
+        if (status == TSR_OK) status = tsr_edit_replace(editor, fresh, &list[i]);
+    }
+    if (status != TSR_OK && begun) tsr_edit_abandon(editor);
+    for (int64_t i = 0; i < count; i++) tsr_tiles_destroy(&list[i]);
+    if (status == TSR_OK && pieces) *pieces = count;
     return status;
 }
 

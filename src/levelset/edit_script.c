@@ -134,6 +134,7 @@ static tsr_status do_keep(struct run *r)
     if (r->numbers != 0 && r->numbers != 3) TSR_FAIL(TSR_ERROR_FORMAT, "'keep' has %d numbers, expected none or X Y Z", r->numbers);
     return tsr_editor_keep(r->editor, r->word[1], r->numbers == 3 ? &at : NULL);
 }
+static tsr_status do_split(struct run *r) { return tsr_editor_split(r->editor, r->word[1], NULL); }
 
 static tsr_status do_dilate(struct run *r) { return tsr_editor_offset(r->editor, r->word[1], r->n[0], &r->script.progress); }
 static tsr_status do_erode(struct run *r) { return tsr_editor_offset(r->editor, r->word[1], -r->n[0], &r->script.progress); }
@@ -164,6 +165,34 @@ static tsr_status attract(struct run *r, double sign)
 }
 static tsr_status do_attract(struct run *r) { return attract(r, 1); }
 static tsr_status do_repel(struct run *r) { return attract(r, -1); }
+/* The points of a file, in the world, to places along the axes of the document. */
+static tsr_status attract_file(struct run *r, double sign)
+{
+    const tsr_geometry *geometry = &r->editor->model->geometry;
+    const tsr_vec3 h = tsr_geometry_spacing(geometry);
+    tsr_points *points = NULL;
+    tsr_status status = TSR_OK;
+    if (!r->script.points) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "this script runs without files");
+    TSR_TRY(r->script.points(r->script.user, r->editor, r->word[2], &points));
+    const int64_t count = tsr_points_count(points);
+    const float *from = tsr_points_positions(points);
+    double(*to)[3] = count < (int64_t)(SIZE_MAX / sizeof *to) ? (double(*)[3])malloc((size_t)(count + 1) * sizeof *to) : NULL;
+    if (!to) status = TSR_FAILED(TSR_ERROR_MEMORY, "'%s': out of memory for %lld points", r->word[0], (long long)count);
+    for (int64_t i = 0; i < count && status == TSR_OK; i++) {
+        tsr_vec3 at;
+        status = tsr_geometry_to_index(geometry, (tsr_vec3){ (double)from[3 * i], (double)from[3 * i + 1], (double)from[3 * i + 2] }, &at);
+        to[i][0] = at.x * h.x;
+        to[i][1] = at.y * h.y;
+        to[i][2] = at.z * h.z;
+    }
+    tsr_points_destroy(&points);
+    const tsr_attraction a = { .points = (const double(*)[3])to, .count = count, .speed = sign, .radius = r->n[1], .time = r->n[0] };
+    if (status == TSR_OK) status = tsr_editor_attract(r->editor, r->word[1], &a, &r->script.progress);
+    free(to);
+    return status;
+}
+static tsr_status do_attract_to(struct run *r) { return attract_file(r, 1); }
+static tsr_status do_repel_from(struct run *r) { return attract_file(r, -1); }
 static tsr_status do_redistance(struct run *r) { return tsr_editor_redistance(r->editor, r->word[1]); }
 
 /* ---- history, questions ------------------------------------------------------------------------------------------------------------------------- */
@@ -214,6 +243,7 @@ static const struct command commands[] = {
     { "cut", 2, 6, 6, "cut OBJECT NAME X0 Y0 Z0 X1 Y1 Z1", do_cut },
     { "delete", 1, 6, 6, "delete OBJECT X0 Y0 Z0 X1 Y1 Z1", do_delete },
     { "keep", 1, 0, 3, "keep OBJECT [X Y Z]", do_keep },
+    { "split", 1, 0, 0, "split OBJECT", do_split },
     { "dilate", 1, 1, 1, "dilate OBJECT DISTANCE", do_dilate },
     { "erode", 1, 1, 1, "erode OBJECT DISTANCE", do_erode },
     { "open", 1, 1, 1, "open OBJECT RADIUS", do_open },
@@ -223,6 +253,8 @@ static const struct command commands[] = {
     { "relax", 1, 1, 1, "relax OBJECT TIME", do_relax },
     { "attract", 1, 5, TSR_LINE_WORDS, "attract OBJECT TIME RADIUS X Y Z [X Y Z ...]", do_attract },
     { "repel", 1, 5, TSR_LINE_WORDS, "repel OBJECT TIME RADIUS X Y Z [X Y Z ...]", do_repel },
+    { "attract-to", 2, 2, 2, "attract-to OBJECT FILE TIME RADIUS", do_attract_to },
+    { "repel-from", 2, 2, 2, "repel-from OBJECT FILE TIME RADIUS", do_repel_from },
     { "redistance", 1, 0, 0, "redistance OBJECT", do_redistance },
     { "measure", 1, 0, 0, "measure OBJECT", do_measure },
     { "expect", 1, 1, 1, "expect OBJECT COMPONENTS", do_expect },

@@ -328,6 +328,7 @@ static void fill_report(const tsr_levelset *l, const tsr_tile_state *state, int6
     double curvature = 0;
     for (int i = 0; i < l->options.term_count; i++)
         if (l->options.terms[i].kind == TSR_FLOW_CURVATURE && !(l->options.terms[i].sigma > 0)) curvature += l->options.terms[i].value;
+    if (l->options.curvature_form == TSR_CURVATURE_HALF) curvature *= 0.5;
     *report = (tsr_levelset_report){ .steps = steps,
                                      .total_steps = l->total_steps,
                                      .time = state->time,

@@ -253,6 +253,7 @@ ALWAYS void add_reshape(struct lanes *l, int32_t n, const tsr_flow_scheme *k)
     if (k->sign == TSR_SIGNED_SMOOTH) add_reshape_as(l, n, k, TSR_SIGNED_SMOOTH);
     else if (k->sign == TSR_SIGNED_SGN) add_reshape_as(l, n, k, TSR_SIGNED_SGN);
     else if (k->sign == TSR_SIGNED_PHI) add_reshape_as(l, n, k, TSR_SIGNED_PHI);
+    else if (k->sign == TSR_SIGNED_GRADIENT) add_reshape_as(l, n, k, TSR_SIGNED_GRADIENT);
     else add_reshape_as(l, n, k, TSR_SIGNED_SUBCELL);
 }
 

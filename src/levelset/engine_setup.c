@@ -6,7 +6,7 @@
 #include "levelset/engine_object.h"
 #include "tessera/filter.h"
 
-_Static_assert((int)TSR_STENCIL_WENO5 == (int)TSR_DIFFERENCE_WENO5 && (int)TSR_SIGN_SUBCELL == (int)TSR_SIGNED_SUBCELL &&
+_Static_assert((int)TSR_STENCIL_WENO5 == (int)TSR_DIFFERENCE_WENO5 && (int)TSR_SIGN_GRADIENT == (int)TSR_SIGNED_GRADIENT &&
                    (int)TSR_FLOW_USER == (int)TSR_SOURCE_USER && (int)TSR_FLOW_TERMS == (int)TSR_FLOW_SOURCES,
                "public and internal names agree");
 
@@ -93,7 +93,8 @@ static tsr_status check_options(const tsr_tiles *tiles, const tsr_levelset_optio
     TSR_TRY(check_number("space", (double)o->space, 0, TSR_STENCIL_WENO5));
     TSR_TRY(check_number("time", (double)o->time, 0, TSR_TIME_RK3));
     TSR_TRY(check_number("reshape", (double)o->reshape, 0, TSR_RESHAPE_NONE));
-    TSR_TRY(check_number("sign", (double)o->sign, 0, TSR_SIGN_SUBCELL));
+    TSR_TRY(check_number("sign", (double)o->sign, 0, TSR_SIGN_GRADIENT));
+    TSR_TRY(check_number("curvature_form", (double)o->curvature_form, 0, TSR_CURVATURE_HALF));
     TSR_TRY(check_number("reshape_space", (double)o->reshape_space, 0, TSR_STENCIL_WENO5));
     TSR_TRY(check_number("reshape_weight", o->reshape_weight, 0, 1e6));
     TSR_TRY(check_number("reshape_sweeps", o->reshape_sweeps, 0, 16));
@@ -256,7 +257,11 @@ tsr_status tsr_flow_make_setup(const tsr_tiles *tiles, const tsr_levelset_option
     TSR_TRY(check_options(tiles, o));
     make_scheme(tiles, o, s);
     make_stages(o->time, s);
-    for (int i = 0; i < o->term_count; i++) TSR_TRY(add_term(tiles, i, &o->terms[i], &hyperbolic, &curvature, s));
+    for (int i = 0; i < o->term_count; i++) {
+        tsr_flow_term term = o->terms[i];
+        if (o->curvature_form == TSR_CURVATURE_HALF && (term.kind == TSR_FLOW_CURVATURE || term.kind == TSR_FLOW_MEAN_CURVATURE)) term.value *= 0.5;
+        TSR_TRY(add_term(tiles, i, &term, &hyperbolic, &curvature, s));
+    }
     if (curvature < 0 && !o->force)
         TSR_FAIL(TSR_ERROR_ARGUMENT,
                  "level set: the curvature coefficients sum to %g; a negative sum has no stable step (options.force tries it anyway)", curvature);

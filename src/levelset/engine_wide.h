@@ -16,7 +16,7 @@ enum {
     WIDE_BLOCKS = 6 /* a multiprocessor: 286 us a step of the deformation in 1024^3; 128 and 5: 293, 64 and 12: 343, 64 and 10: 331 */
 };
 enum { TSR_WIDE_DRAWN = 12 /* words of tsr_tile_state.scratch, one for each pass of a step */ };
-enum { WIDE_SIGN_ANY = 4 }; /* beside the signs of scheme.h: not known to the compiler */
+enum { WIDE_SIGN_ANY = 15 }; /* beside the signs of scheme.h: not known to the compiler */
 
 /* Voxel (x, y, z) lies at cell(x, y, z): rows of quads, four of which share no bank. */
 struct tsr_wide {

@@ -13,8 +13,8 @@
 TSR_HD float tsr_quotient(float a, float b) { return a / b; }
 #endif
 
-enum { TSR_DIFFERENCE_UPWIND = 0, TSR_DIFFERENCE_GODUNOV, TSR_DIFFERENCE_ENO2, TSR_DIFFERENCE_WENO5 }; /* = tsr_stencil */
-enum { TSR_SIGNED_SMOOTH = 0, TSR_SIGNED_SGN, TSR_SIGNED_PHI, TSR_SIGNED_SUBCELL };                    /* = tsr_sign */
+enum { TSR_DIFFERENCE_UPWIND = 0, TSR_DIFFERENCE_GODUNOV, TSR_DIFFERENCE_ENO2, TSR_DIFFERENCE_WENO5 };   /* = tsr_stencil */
+enum { TSR_SIGNED_SMOOTH = 0, TSR_SIGNED_SGN, TSR_SIGNED_PHI, TSR_SIGNED_SUBCELL, TSR_SIGNED_GRADIENT }; /* = tsr_sign */
 
 typedef struct tsr_flow_scheme {
     float inverse_spacing[3];
@@ -148,6 +148,10 @@ TSR_HD float tsr_curvature_part(float gx, float gy, float gz, float xx, float yy
     return tsr_curvature_limited(bent, square, limit);
 }
 
+/* q / sqrt(q^2 + |grad phi|^2), q = phi / h [Peng99]: the width over which the sign changes is a voxel whatever the slope of phi. The floor makes 0 of a
+ * flat 0. */
+TSR_HD float tsr_sign_by_gradient(float q, float square) { return q * tsr_rsqrt((q * q + square) + 1e-12f); }
+
 /* b h S(phi) (1 - |grad phi|); `square` of the gradient for the way of phi. `crossing`: a 6-neighbour has the other sign; `steepest` the largest of |grad phi| and the one-sided differences
  * (SUBCELL only: pulls phi to its linear distance from the crossing). */
 TSR_HD float tsr_reshape_part(const tsr_flow_scheme *k, float c, float square, int crossing, float steepest)
@@ -155,6 +159,7 @@ TSR_HD float tsr_reshape_part(const tsr_flow_scheme *k, float c, float square, i
     float s;
     if (k->sign == TSR_SIGNED_SMOOTH) s = c * tsr_rsqrt(c * c + k->spacing * k->spacing);
     else if (k->sign == TSR_SIGNED_PHI) s = tsr_quotient(c, k->spacing);
+    else if (k->sign == TSR_SIGNED_GRADIENT) s = tsr_sign_by_gradient(tsr_quotient(c, k->spacing), square);
     else s = c > 0.0f ? 1.0f : c < 0.0f ? -1.0f : 0.0f;
     const float usual = s * (1.0f - tsr_sqrt(square));
     if (k->sign != TSR_SIGNED_SUBCELL) return k->reshape * usual;

@@ -208,6 +208,26 @@ static void smoothing(void **state)
     tsr_tiles_destroy(&before);
 }
 
+/* Stored voxels inside one of two surfaces alone, all of them near enough to it to be stored: see its use. */
+static double apart(const tsr_tiles *a, const tsr_tiles *b)
+{
+    int64_t count = 0;
+    for (int way = 0; way < 2; way++) {
+        tsr_tiles *part;
+        tsr_tiles_info info;
+        require_ok(tsr_tiles_combine(way ? b : a, way ? a : b, TSR_CSG_DIFFERENCE, 0, &part));
+        require_ok(tsr_tiles_describe(part, &info));
+        const int64_t voxels = info.count * info.edge * info.edge * info.edge;
+        float *values = (float *)malloc((size_t)(voxels + 1) * sizeof *values);
+        assert_non_null(values);
+        require_ok(tsr_tiles_download(part, NULL, values));
+        for (int64_t i = 0; i < voxels; i++) count += values[i] < 0;
+        free(values);
+        tsr_tiles_destroy(&part);
+    }
+    return (double)count;
+}
+
 static void rotation(void **state)
 {
     fixture *f = (fixture *)*state;
@@ -223,6 +243,23 @@ static void rotation(void **state)
     require_ok(tsr_editor_rotate(f->editor, "a", &(tsr_motion){ .axis = { 0, 0, 1 }, .angle = -pi / 2 }, NULL));
     m = measures(f, "a");
     assert_true(fabs(m.centroid.x - r) < 0.1 && fabs(m.centroid.y) < 0.1);
+    if (f->size < 32 || test_is_slow()) return;
+    /* four quarter turns are none (spec 6): volume within 0.5 %, symmetric difference at most 0.2 voxel of surface; about its centre a ball stays */
+    ball(f, "b", r + 0.37, 0.21, 0.13, r);
+    tsr_tiles *before = snapshot(f, "b");
+    const double area = 4 * pi * r * r;
+    double off = 0;
+    for (int i = 0; i < 4; i++) {
+        require_ok(tsr_editor_rotate(f->editor, "b", &(tsr_motion){ .axis = { 0, 0, 1 }, .angle = pi / 2 }, NULL));
+        off = apart(before, tsr_editor_tiles(f->editor, "b")) / area;
+        if (i == 1) assert_true(off * area > volume); /* on the other side: both of them, but for their middle, which has no tile */
+    }
+    m = measures(f, "b");
+    print_message("four quarter turns: volume %.5f of it, %.4f voxels apart\n", m.volume / volume, off);
+    assert_true(fabs(m.volume / volume - 1) < 0.005 && off <= 0.2);
+    require_ok(tsr_editor_rotate(f->editor, "b", &(tsr_motion){ .centre = { r + 0.37, 0.21, 0.13 }, .axis = { 1, 1, 0 }, .angle = pi / 2 }, NULL));
+    assert_true(fabs(radius(f, "b") - cbrt(m.volume * 3 / (4 * pi))) < 0.05);
+    tsr_tiles_destroy(&before);
 }
 
 static void points_attract(void **state)
@@ -250,6 +287,17 @@ static void points_attract(void **state)
     a.time = 2;
     require_ok(tsr_editor_attract(f->editor, "slab", &a, NULL));
     assert_true(value(f, tsr_editor_tiles(f->editor, "slab"), 0, 0, 0) > 0.3); /* it was 0 */
+    require_ok(tsr_editor_undo(f->editor));
+    double moved[2]; /* equal and opposite, at the face below the middle of the points */
+    for (int i = 0; i < 2; i++) {
+        a.speed = i ? -1 : 1;
+        a.time = 0.5;
+        require_ok(tsr_editor_attract(f->editor, "slab", &a, NULL));
+        moved[i] = -value(f, tsr_editor_tiles(f->editor, "slab"), 0, 0, 0);
+        require_ok(tsr_editor_undo(f->editor));
+    }
+    print_message("attraction %.3f, repulsion %.3f\n", moved[0], moved[1]);
+    assert_true(moved[0] > 0.1 && fabs(moved[0] + moved[1]) < 0.15 * moved[0]);
 }
 
 static void keeping_one_component(void **state)
@@ -263,10 +311,55 @@ static void keeping_one_component(void **state)
     check_invariants(tsr_editor_tiles(f->editor, "a"));
     assert_int_equal(measures(f, "a").components, 1);
     assert_true(fabs(radius(f, "a") - 6) < 0.05);
+    assert_true(fabs(measures(f, "a").area / (4 * pi * 36) - 1) < 0.02);              /* nothing of the other is left, not even near 0 */
     assert_true(fabs(value(f, tsr_editor_tiles(f->editor, "a"), 8, 0, 0) - 2) < 0.3); /* the distance to what is left, not to what is gone */
     require_ok(tsr_editor_keep(f->editor, "both", &(tsr_vec3){ 13, 0, 0 }));
     assert_true(fabs(radius(f, "both") - 5) < 0.05);
     require_error(tsr_editor_keep(f->editor, "both", &(tsr_vec3){ 0, 0, 0 }), TSR_ERROR_STATE, "not inside");
+}
+
+/* Three balls in one object become three; undone in one step; refusals leave all as it is. */
+static void splitting(void **state)
+{
+    fixture *f = (fixture *)*state;
+    static const double x[3] = { 0, 15, -14 }, r[3] = { 4, 7, 5 };
+    int64_t pieces;
+    ball(f, "a", x[0], 0, 0, r[0]);
+    for (int i = 1; i < 3; i++) {
+        ball(f, "other", x[i], 0, 0, r[i]);
+        require_ok(tsr_editor_combine(f->editor, "a", "other", TSR_CSG_UNION, 0));
+        require_ok(tsr_editor_remove(f->editor, "other"));
+    }
+    tsr_tiles *before = snapshot(f, "a");
+    require_ok(tsr_editor_split(f->editor, "a", &pieces));
+    assert_int_equal(pieces, 3);
+    static const char *const names[3] = { "a", "a.1", "a.2" };
+    int seen[3] = { 0 };
+    for (int k = 0; k < 3; k++) {
+        const tsr_tiles_measures m = measures(f, names[k]);
+        check_invariants(tsr_editor_tiles(f->editor, names[k]));
+        assert_int_equal(m.components, 1);
+        for (int i = 0; i < 3; i++)
+            if (fabs(m.centroid.x - x[i]) < 0.1) {
+                seen[i]++;
+                assert_true(fabs(radius(f, names[k]) - r[i]) < 0.06 && (i == 1) == (k == 0)); /* the largest keeps the name */
+            }
+    }
+    assert_true(seen[0] == 1 && seen[1] == 1 && seen[2] == 1);
+    require_ok(tsr_editor_undo(f->editor));
+    assert_null(tsr_editor_tiles(f->editor, "a.1"));
+    assert_true(equal(before, tsr_editor_tiles(f->editor, "a")));
+    require_ok(tsr_editor_redo(f->editor));
+    assert_non_null(tsr_editor_tiles(f->editor, "a.2"));
+    require_ok(tsr_editor_split(f->editor, "a.2", &pieces)); /* nothing to do, and no step of the history */
+    assert_int_equal(pieces, 1);
+    require_ok(tsr_editor_undo(f->editor));
+    assert_true(equal(before, tsr_editor_tiles(f->editor, "a")));
+    ball(f, "a.2", 0, 0, 0, 3);
+    require_error(tsr_editor_split(f->editor, "a", NULL), TSR_ERROR_STATE, "there is an object 'a.2' already");
+    assert_true(equal(before, tsr_editor_tiles(f->editor, "a")) && !tsr_editor_tiles(f->editor, "a.1"));
+    require_error(tsr_editor_split(f->editor, "b", NULL), TSR_ERROR_STATE, "no object 'b'");
+    tsr_tiles_destroy(&before);
 }
 
 static int stop(void *user, double fraction, const char *stage)
@@ -448,6 +541,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(rotation, set_up, tear_down),
         cmocka_unit_test_setup_teardown(points_attract, set_up, tear_down),
         cmocka_unit_test_setup_teardown(keeping_one_component, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(splitting, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refusals, set_up, tear_down),
         cmocka_unit_test_setup_teardown(morphs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(gluing_script, set_up, tear_down),

@@ -208,6 +208,7 @@ static void first_order_cases(void **unused)
           OPTIONS(TERMS(slide, bend), .space = TSR_STENCIL_GODUNOV, .time = TSR_TIME_RK3, .time_step = 0.2) },
         { "a brush", box, 8, 1, -1, few / 3, 2.5, OPTIONS(TERMS(dab)) },
         { "volume-conserving", box, 8, 2, -1, few / 3, 2.5, OPTIONS(TERMS(bend, mean), .feedback = 0.1, .time_step = 0.2) },
+        { "sign by the gradient", two_spheres, 8, 2, -1, few / 3, 2.5, OPTIONS(TERMS(shrink, bend), .sign = TSR_SIGN_GRADIENT, .time_step = 0.1) },
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) sparse_equals_dense(&settings[i]);
 }
@@ -232,6 +233,8 @@ static void wide_cases(void **unused)
           OPTIONS(TERMS(slide, bend), .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK2, .sign = TSR_SIGN_SGN, .time_step = 0.1) },
         { "ENO2 and RK2, curvature, across the border", cut_by_border, 8, 1, -1, few, 2.5,
           OPTIONS(TERMS(grow, bend), .space = TSR_STENCIL_ENO2, .time = TSR_TIME_RK2) },
+        { "WENO5 and RK3, sign by the gradient, edge 4", two_spheres, 4, 1, -1, few, 3,
+          OPTIONS(TERMS(swirl), .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .sign = TSR_SIGN_GRADIENT) },
         { "WENO5 with first-order reshape and sweeps", box, 8, 2, -1, few, 3,
           OPTIONS(TERMS(shrink), .space = TSR_STENCIL_WENO5, .reshape = TSR_RESHAPE_REINIT, .reshape_space = TSR_STENCIL_GODUNOV) },
     };
@@ -534,6 +537,36 @@ static void bad_input(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* HALF counts half of every curvature, everywhere and under a brush, and of its mean: the same bits as the halved values; the report has what was used. */
+static void curvature_forms(void **unused)
+{
+    (void)unused;
+    const tsr_size3 n = { 26, 25, 23 };
+    uint64_t hash[3];
+    for (int form = 0; form < 3; form++) {
+        tsr_context *context = test_context();
+        tsr_tiles *tiles = tiles_of(context, n, 8, 2.5, box);
+        const double a = form == 1 ? 0.4 : 0.2;
+        tsr_levelset_options o = OPTIONS(.terms = { { .kind = TSR_FLOW_CURVATURE, .value = a },
+                                                    { .kind = TSR_FLOW_MEAN_CURVATURE, .value = a },
+                                                    { .kind = TSR_FLOW_CURVATURE, .value = a, .centre = { 16, 12, 12 }, .sigma = 2 } },
+                                         .term_count = 3, .time_step = 0.1, .curvature_form = form == 1 ? TSR_CURVATURE_HALF : TSR_CURVATURE_FULL);
+        tsr_levelset *l;
+        tsr_levelset_report report;
+        if (form == 2) o.terms[2].value = 0; /* the brush takes part at all */
+        require_ok(tsr_levelset_create(tiles, &o, &l));
+        require_ok(tsr_levelset_step(l, 4, NULL, &report));
+        assert_true(fabs(report.curvature - 0.2) < 1e-12);
+        hash[form] = digest_of(tiles);
+        o.curvature_form = (tsr_curvature_form)2;
+        require_error(tsr_levelset_set(l, &o), TSR_ERROR_ARGUMENT, "curvature_form is 2");
+        tsr_levelset_destroy(&l);
+        tsr_tiles_destroy(&tiles);
+        tsr_context_destroy(&context);
+    }
+    assert_true(hash[0] == hash[1] && hash[0] != hash[2]);
+}
+
 /* A pool with room for very many tiles is managed by other kernels (grid/tiles_link.h): the same list and field after every step, growing and shrinking. */
 static void roomy_list(void **unused)
 {
@@ -599,6 +632,6 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(first_order_cases), cmocka_unit_test(wide_cases),  cmocka_unit_test(fused_cases),
                                         cmocka_unit_test(derived_lists),     cmocka_unit_test(convergence), cmocka_unit_test(moving_box),
                                         cmocka_unit_test(potential),         cmocka_unit_test(user_term),   cmocka_unit_test(bad_input),
-                                        cmocka_unit_test(roomy_list) };
+                                        cmocka_unit_test(curvature_forms),   cmocka_unit_test(roomy_list) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,19 +69,19 @@ static void mixtures(void **unused)
     static const tsr_flow_term speed = { .kind = TSR_FLOW_SPEED, .value = 0.8 }, inwards = { .kind = TSR_FLOW_SPEED, .value = -0.6 },
                                bend = { .kind = TSR_FLOW_CURVATURE, .value = 0.3 }, mean = { .kind = TSR_FLOW_MEAN_CURVATURE, .value = 0.3 };
     const tsr_flow_term terms[5][2] = { { speed }, { inwards }, { bend }, { inwards, bend }, { mean, bend } };
-    uint64_t seen[5 * 4 * 7];
+    uint64_t seen[5 * 4 * 8];
     int count = 0, same = 0;
     (void)unused;
     tsr_isa_force(TSR_ISA_AVX512);
     const int best = (int)tsr_isa_current();
     for (int what = 0; what < 5; what++)
         for (int space = 0; space < 4; space++)
-            for (int kind = 0; kind < 7; kind++) { /* none; the term with four signs; sweeps with two */
+            for (int kind = 0; kind < 8; kind++) { /* none; the term with five signs; sweeps with two */
                 tsr_levelset_options o = OPTIONS(.terms = { terms[what][0], terms[what][1] }, .term_count = what >= 3 ? 2 : 1);
                 o.space = (tsr_stencil)space;
                 o.time = space < 2 ? TSR_TIME_EULER : TSR_TIME_RK3;
-                o.reshape = kind == 0 ? TSR_RESHAPE_NONE : kind < 5 ? TSR_RESHAPE_TERM : TSR_RESHAPE_REINIT;
-                o.sign = kind == 0 ? TSR_SIGN_SMOOTH : kind < 5 ? (tsr_sign)(kind - 1) : kind == 5 ? TSR_SIGN_SMOOTH : TSR_SIGN_SUBCELL;
+                o.reshape = kind == 0 ? TSR_RESHAPE_NONE : kind < 6 ? TSR_RESHAPE_TERM : TSR_RESHAPE_REINIT;
+                o.sign = kind == 0 ? TSR_SIGN_SMOOTH : kind < 6 ? (tsr_sign)(kind - 1) : kind == 6 ? TSR_SIGN_SMOOTH : TSR_SIGN_SUBCELL;
                 o.reshape_sweeps = 2;
                 o.guard = 3; /* sweeps come after the stages, which move the edge of the band by a voxel each */
                 const uint64_t expected = after_steps(4, TSR_ISA_BASE, 1, &o);

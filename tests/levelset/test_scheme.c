@@ -178,8 +178,10 @@ static void right_hand_side(void **unused)
                               .has_speed = 1,
                               .has_velocity = 1,
                               .has_curvature = 1 };
-        const double signs[3] = { level / sqrt(level * level + smallest * smallest), level > 0 ? 1 : -1, level / smallest };
-        for (int sign = 0; sign < 3; sign++) {
+        const double signs[5] = { level / sqrt(level * level + smallest * smallest), level > 0 ? 1 : -1, level / smallest, 0 /* SUBCELL: below */,
+                                  level / sqrt(level * level + length * length * smallest * smallest) };
+        for (int sign = 0; sign < 5; sign++) {
+            if (sign == TSR_SIGNED_SUBCELL) continue;
             k.sign = sign;
             const tsr_flow_values v = { (float)F, { (float)U[0], (float)U[1], (float)U[2] }, (float)a };
             const double expected = -F * length - (U[0] * g[0] + U[1] * g[1] + U[2] * g[2]) + a * curved + b * signs[sign] * (1 - length);
@@ -189,6 +191,15 @@ static void right_hand_side(void **unused)
                          b * signs[sign] * (1 - length));
         }
     }
+}
+
+/* GRADIENT on plateaus: a whole sign where phi is not 0, nothing where it is. */
+static void sign_of_plateaus(void **unused)
+{
+    (void)unused;
+    assert_true(tsr_sign_by_gradient(0, 0) == 0);
+    assert_true(fabs((double)tsr_sign_by_gradient(2.5f, 0) - 1) < 1e-6 && fabs((double)tsr_sign_by_gradient(-0.01f, 0) + 1) < 1e-6);
+    assert_true(fabs((double)tsr_sign_by_gradient(0.3f, 4) - 0.3 / sqrt(0.09 + 4)) < 1e-6);
 }
 
 /* SUBCELL leaves the zero crossing of a field of any slope in place: dphi/dt = b (phi / |grad phi| - phi) there. */
@@ -330,11 +341,17 @@ static void brushes_and_fields(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(orders),          cmocka_unit_test(weno_against_double),
-        cmocka_unit_test(norms),           cmocka_unit_test(curvature_of_spheres),
-        cmocka_unit_test(right_hand_side), cmocka_unit_test(subcell),
-        cmocka_unit_test(runge_kutta),     cmocka_unit_test(elementary),
-        cmocka_unit_test(velocities),      cmocka_unit_test(brushes_and_fields),
+        cmocka_unit_test(orders),
+        cmocka_unit_test(weno_against_double),
+        cmocka_unit_test(norms),
+        cmocka_unit_test(curvature_of_spheres),
+        cmocka_unit_test(right_hand_side),
+        cmocka_unit_test(subcell),
+        cmocka_unit_test(sign_of_plateaus),
+        cmocka_unit_test(runge_kutta),
+        cmocka_unit_test(elementary),
+        cmocka_unit_test(velocities),
+        cmocka_unit_test(brushes_and_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

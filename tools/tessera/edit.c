@@ -39,6 +39,13 @@ static tsr_status save(void *user, tsr_editor *editor, const char *path, const t
     e->files++;
     return cli_write_list(e->cli, e->context, tiles, path);
 }
+static tsr_status read_points(void *user, tsr_editor *editor, const char *path, tsr_points **points)
+{
+    struct edit *e = (struct edit *)user;
+    (void)editor;
+    *points = cli_read_points(e->cli, path, &e->read, &e->code);
+    return *points ? TSR_OK : TSR_ERROR_IO;
+}
 static void measured(void *user, const char *object, const tsr_tiles_measures *m)
 {
     const struct edit *e = (const struct edit *)user;
@@ -72,6 +79,7 @@ static int script(struct edit *e)
     options.load = load;
     options.save = save;
     options.measured = measured;
+    options.points = read_points;
     options.user = e;
     options.progress = cli_progress(e->cli);
     char *text = cli_read_text(e->cli, e->cli->input[0]);

@@ -123,8 +123,6 @@ static int make_terms(struct evolve *e)
 
 static void show(const struct evolve *e, const tsr_levelset_report *r)
 {
-    tsr_tiles_measures m = { 0 };
-    int measured = !r->empty && tsr_tiles_measure(e->tiles, &m) == TSR_OK;
     if (e->cli->globals.json) {
         json_open(NULL, '{');
         json_text("input", e->cli->input[0]);
@@ -139,10 +137,7 @@ static void show(const struct evolve *e, const tsr_levelset_report *r)
         json_real("curvature", r->curvature);
         json_bool("converged", r->converged);
         json_bool("empty", r->empty);
-        json_real("volume", measured ? m.volume : 0);
-        json_real("area", measured ? m.area : 0);
-        json_int("components", m.components);
-        json_int("genus", m.genus);
+        cli_show_surface(e->cli, e->tiles);
         json_close('}');
         return;
     }
@@ -152,8 +147,8 @@ static void show(const struct evolve *e, const tsr_levelset_report *r)
            r->empty       ? "; the surface has vanished"
            : r->converged ? "; converged"
                           : "");
-    if (measured)
-        printf("surface      volume %.9g, area %.9g; %lld pieces, genus %lld\n", m.volume, m.area, (long long)m.components, (long long)m.genus);
+    if (r->curvature != 0) printf("curvature    %.6g K, K the sum of the principal curvatures\n", r->curvature);
+    cli_show_surface(e->cli, e->tiles);
 }
 
 /* One part of the run; its report is added to what was before. */
@@ -205,7 +200,6 @@ static int evolve(struct evolve *e)
     tsr_levelset_report report = { 0 };
     int code = cli_context(e->cli, &e->context);
     if (!code) e->tiles = cli_read_list(e->cli, e->context, e->cli->input[0], &e->read, &e->list, &code);
-    if (!code && e->output) code = cli_check_list_output(e->cli, e->tiles, e->output);
     if (!code) code = make_terms(e);
     if (!code) {
         tsr_status status = tsr_tiles_set_storage(e->tiles, (tsr_storage)e->storage);
@@ -234,9 +228,9 @@ static int evolve(struct evolve *e)
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct evolve e = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_LEVELSET_OPTIONS };
+    struct evolve e = { .cli = cli, .read = TSR_READ_OPTIONS, .list = { .planes = 1 }, .options = TSR_LEVELSET_OPTIONS };
     tsr_levelset_options *o = &e.options;
-    int space = 0, time = 0, reshape = 0, sign = 0, change_given = 0;
+    int space = 0, time = 0, reshape = 0, reshape_space = 0, sign = 0, form = 0, form_given = 0, change_given = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(e.output),
         CLI_LIST_OPTIONS(e.list),
@@ -262,6 +256,13 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 0,
           .upper = 1e12,
           .given = &e.conserve_given },
+        { .name = "curvature-form",
+          .type = CLI_CHOICE,
+          .value = &form,
+          .argument = "FORM",
+          .help = "what A multiplies: K, the sum of the principal curvatures, or half of it (default full)",
+          .choices = "full half",
+          .given = &form_given },
         { .name = "feedback",
           .type = CLI_REAL,
           .value = &o->feedback,
@@ -379,7 +380,32 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "WAY",
           .help = "keeps distances: a term, sweeps after each step, or not",
           .choices = "term reinit none" },
-        { .name = "sign", .type = CLI_CHOICE, .value = &sign, .argument = "WAY", .help = "of the reshaping", .choices = "smooth sgn phi subcell" },
+        { .name = "sign",
+          .type = CLI_CHOICE,
+          .value = &sign,
+          .argument = "WAY",
+          .help = "of the reshaping",
+          .choices = "smooth sgn phi subcell gradient" },
+        { .name = "reshape-sweeps",
+          .type = CLI_INT,
+          .value = &o->reshape_sweeps,
+          .argument = "N",
+          .help = "with --reshape reinit: after each step (default 1)",
+          .lower = 1,
+          .upper = 16 },
+        { .name = "reshape-step",
+          .type = CLI_REAL,
+          .value = &o->reshape_step,
+          .argument = "VOXELS",
+          .help = "with --reshape reinit: length of a sweep (default 0.3)",
+          .lower = 1e-6,
+          .upper = 0.6 },
+        { .name = "reshape-space",
+          .type = CLI_CHOICE,
+          .value = &reshape_space,
+          .argument = "SCHEME",
+          .help = "differences of the reshaping (default: those of --space)",
+          .choices = "same godunov eno2 weno5" },
         { .name = "reshape-weight",
           .type = CLI_REAL,
           .value = &o->reshape_weight,
@@ -401,6 +427,22 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "of the automatic step (default 0.9)",
           .lower = 1e-6,
           .upper = 1 },
+        { .name = "force-time-step", .type = CLI_FLAG, .value = &o->force, .help = "takes a --time-step over the stability bound, too" },
+        { .name = "guard",
+          .type = CLI_INT,
+          .value = &o->guard,
+          .argument = "VOXELS",
+          .help = "width of the guard bands (default 1; 3 without reshaping)",
+          .lower = 1,
+          .upper = 3 },
+        { .name = "managed-every",
+          .type = CLI_INT,
+          .value = &o->managed_every,
+          .argument = "N",
+          .help = "steps between passes over the list (default 1)",
+          .lower = 1,
+          .upper = 1000 },
+        { .name = "source-rule", .type = CLI_FLAG, .value = &o->source_rule, .help = "with --age: the ages alone decide, as published; not safe" },
         { .name = "storage",
           .type = CLI_CHOICE,
           .value = &e.storage,
@@ -419,8 +461,12 @@ static int run(cli_call *cli, int argc, char **argv)
         return cli_usage(
             cli, "nothing moves the surface: expected --speed, --curvature, --conserve, --velocity, --rotation, --enright, --term or a field");
     if (e.duration_given + e.steps_given + (o->age > 0) != 1) return cli_usage(cli, "expected one of --duration, --steps and --age");
-    if ((change_given || o->max_steps) && !(o->age > 0))
-        return cli_usage(cli, "--%s: expected with --age", change_given ? "change-tolerance" : "max-steps");
+    if ((change_given || o->max_steps || o->source_rule) && !(o->age > 0))
+        return cli_usage(cli, "--%s: expected with --age", change_given ? "change-tolerance" : o->max_steps ? "max-steps" : "source-rule");
+    if ((o->reshape_sweeps || o->reshape_step > 0) && reshape != TSR_RESHAPE_REINIT)
+        return cli_usage(cli, "--%s: expected with --reshape reinit", o->reshape_sweeps ? "reshape-sweeps" : "reshape-step");
+    if (form_given && !e.curvature_given && !e.conserve_given) return cli_usage(cli, "--curvature-form: expected with --curvature or --conserve");
+    if (o->force && !(o->time_step > 0)) return cli_usage(cli, "--force-time-step: expected with --time-step");
     if (e.velocity_field.count && e.velocity_field.count != 3)
         return cli_usage(cli, "--velocity-field: given %d times, expected 3 (x, y and z components)", e.velocity_field.count);
     if (!e.frames != !e.frames_pattern) return cli_usage(cli, "--frames and --frames-output belong together");
@@ -435,6 +481,8 @@ static int run(cli_call *cli, int argc, char **argv)
     o->time = (tsr_time)time;
     o->reshape = (tsr_reshape)reshape;
     o->sign = (tsr_sign)sign;
+    o->reshape_space = (tsr_stencil)reshape_space;
+    o->curvature_form = (tsr_curvature_form)form;
     if (o->age > 0 && !o->max_steps) o->max_steps = 100000;
     if (e.term_data && !e.term) return cli_usage(cli, "--term-data belongs to --term");
     code = parse_term_data(&e);

@@ -80,7 +80,9 @@ static tsr_status load_volume(tsr_context *context, const tsr_volume *volume, co
         list.edge = info.edge;
         list.band = info.band;
     }
-    return status == TSR_OK ? cli_tiles_of_dense(context, volume, &list, 0, tiles) : status;
+    const tsr_size3 n = tsr_volume_size(volume);
+    const int plane = options->planes && (n.x == 1 || n.y == 1 || n.z == 1); /* of one slice: in two dimensions, within the slice */
+    return status == TSR_OK ? cli_tiles_of_dense(context, volume, &list, plane, tiles) : status;
 }
 
 tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *path, const tsr_read_options *read, const cli_list_options *options,
@@ -138,16 +140,24 @@ static int is_mesh(const char *path)
 int cli_check_list(const cli_call *cli, const char *path)
 {
     if (!path) return cli_usage(cli, "--output: missing, expected -o FILE");
-    return cli_check_write(cli, path, is_mesh(path) ? TSR_FILE_MESH : cli_names_tiles(path, NULL) ? TSR_FILE_TILES : TSR_FILE_VOLUME, NULL);
+    const int code = cli_check_vdb(cli, path);
+    return code ? code
+                : cli_check_write(cli, path,
+                                  is_mesh(path)                 ? TSR_FILE_MESH
+                                  : cli_names_tiles(path, NULL) ? TSR_FILE_TILES
+                                                                : TSR_FILE_VOLUME,
+                                  NULL);
 }
 
-int cli_check_list_output(const cli_call *cli, const tsr_tiles *tiles, const char *path)
+/* The field of a list: over its domain, or over the stored tiles of an unbounded one. */
+static tsr_status field_of(tsr_context *context, const tsr_tiles *tiles, tsr_volume **field)
 {
-    if (!tsr_tiles_domain(tiles).x || is_mesh(path) || cli_names_tiles(path, NULL)) return CLI_OK;
-    return cli_error(cli, CLI_FAILED,
-                     "%s: a volume of the stored tiles needs an unbounded list, and %s is bounded: expected a list made by 'tessera convert VOLUME "
-                     "--unbounded', or a mesh or tile list as output",
-                     path, cli->input[0]);
+    const tsr_size3 domain = tsr_tiles_domain(tiles);
+    if (!domain.x) return tsr_tiles_field(tiles, field);
+    tsr_status status = tsr_volume_create(context, TSR_F32, domain, tsr_tiles_geometry(tiles), field);
+    if (status == TSR_OK) status = tsr_tiles_store(tiles, *field);
+    if (status != TSR_OK) tsr_volume_destroy(field);
+    return status;
 }
 
 tsr_status cli_write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path)
@@ -172,7 +182,7 @@ tsr_status cli_write_list(const cli_call *cli, tsr_context *context, const tsr_t
         return status;
     }
     tsr_volume *field = NULL;
-    status = tsr_tiles_field(tiles, &field);
+    status = field_of(context, tiles, &field);
     if (status == TSR_OK) status = cli_move_volume(NULL, &field);
     if (status == TSR_OK) status = tsr_volume_write(field, path, &write);
     tsr_volume_destroy(&field);
@@ -198,4 +208,30 @@ void cli_show_measures(const cli_call *cli, const char *name, const tsr_tiles_me
     json_int("tiles", m->tiles);
     json_int("active_voxels", m->active_voxels);
     json_close('}');
+}
+
+void cli_show_surface(const cli_call *cli, const tsr_tiles *tiles)
+{
+    const tsr_size3 n = tsr_tiles_domain(tiles);
+    tsr_tiles_measures m = { 0 };
+    tsr_tiles_info info = { 0 };
+    if (n.x) {
+        if (tsr_tiles_describe(tiles, &info) != TSR_OK) return;
+        if (cli->globals.json) json_int("inside_voxels", info.inside_voxels);
+        else
+            printf("inside       %lld voxels of the domain of %lld x %lld x %lld\n", (long long)info.inside_voxels, (long long)n.x, (long long)n.y,
+                   (long long)n.z);
+        return;
+    }
+    if (tsr_tiles_measure(tiles, &m) != TSR_OK) return;
+    if (cli->globals.json) {
+        json_real("volume", m.volume);
+        json_real("area", m.area);
+        json_real("mean_curvature", m.mean_curvature);
+        json_int("components", m.components);
+        json_int("genus", m.genus);
+    } else if (m.tiles > 0) {
+        printf("surface      volume %.9g, area %.9g, mean curvature %.6g; %lld pieces, genus %lld\n", m.volume, m.area, m.mean_curvature,
+               (long long)m.components, (long long)m.genus);
+    }
 }

@@ -49,8 +49,6 @@ static tsr_status move(const struct offset *o, double distance, tsr_levelset_rep
 
 static void show(const struct offset *o, const tsr_levelset_report *r)
 {
-    tsr_tiles_measures m = { 0 };
-    const int measured = !r->empty && tsr_tiles_measure(o->tiles, &m) == TSR_OK;
     if (o->cli->globals.json) {
         json_open(NULL, '{');
         json_text("input", o->cli->input[0]);
@@ -59,16 +57,12 @@ static void show(const struct offset *o, const tsr_levelset_report *r)
         json_int("tiles", r->tiles);
         json_int("active_voxels", r->active_voxels);
         json_bool("empty", r->empty);
-        json_real("volume", m.volume);
-        json_real("area", m.area);
-        json_int("components", m.components);
-        json_int("genus", m.genus);
+        cli_show_surface(o->cli, o->tiles);
         json_close('}');
         return;
     }
     printf("steps        %lld in %.3f s\n", (long long)r->steps, r->seconds);
-    if (measured)
-        printf("surface      volume %.9g, area %.9g; %lld pieces, genus %lld\n", m.volume, m.area, (long long)m.components, (long long)m.genus);
+    cli_show_surface(o->cli, o->tiles);
 }
 
 static int offset(struct offset *o)
@@ -77,7 +71,6 @@ static int offset(struct offset *o)
     tsr_levelset_report report = { 0 };
     int code = cli_context(o->cli, &o->context);
     if (!code) o->tiles = cli_read_list(o->cli, o->context, o->cli->input[0], &o->read, &o->list, &code);
-    if (!code) code = cli_check_list_output(o->cli, o->tiles, o->output);
     if (!code) {
         const tsr_vec3 h = tsr_geometry_spacing(tsr_tiles_geometry(o->tiles));
         o->voxel = fmin(h.x, fmin(h.y, h.z));
@@ -96,7 +89,7 @@ static int offset(struct offset *o)
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct offset o = { .cli = cli, .read = TSR_READ_OPTIONS };
+    struct offset o = { .cli = cli, .read = TSR_READ_OPTIONS, .list = { .planes = 1 } };
     int distance_given = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(o.output),

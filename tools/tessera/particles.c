@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "tiles.h"
 
 struct particles {
     cli_call *cli;
@@ -32,8 +33,14 @@ static int work(struct particles *p)
     }
     const double seconds = cli_seconds() - start;
     if (!code) {
-        tsr_status status = tsr_mesh_write(mesh, p->output, &p->write);
-        if (status != TSR_OK) code = cli_status(p->cli, status, p->output);
+        if (cli_names_tiles(p->output, p->write.format)) {
+            tsr_tiles_write_options list = TSR_TILES_WRITE_OPTIONS;
+            list.format = p->write.format;
+            code = cli_write_tiles(p->cli, tiles, p->output, &list);
+        } else {
+            tsr_status status = tsr_mesh_write(mesh, p->output, &p->write);
+            if (status != TSR_OK) code = cli_status(p->cli, status, p->output);
+        }
     }
     if (!code && p->cli->globals.json && strcmp(p->output, "-")) {
         json_open(NULL, '{');
@@ -105,7 +112,10 @@ static int run(cli_call *cli, int argc, char **argv)
     };
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
-    code = cli_check_output(cli, p.output);
+    if (p.output) code = cli_check_vdb(cli, p.output);
+    else code = CLI_OK;
+    if (!code)
+        code = cli_check_write(cli, p.output, p.output && cli_names_tiles(p.output, p.write.format) ? TSR_FILE_TILES : TSR_FILE_MESH, p.write.format);
     if (code) return code;
     if (p.options.radius == 0) return cli_usage(cli, "--radius: missing, expected --radius R");
     if (smooth_given && p.options.smooth == 0) p.options.smooth = -1; /* for the API 0 is the default */
@@ -115,7 +125,8 @@ static int run(cli_call *cli, int argc, char **argv)
     return work(&p);
 }
 
-const cli_verb verb_particles = { "particles", "[options] POINTS --radius R -o MESH", "Make the smooth surface of the particles of a fluid or a heap",
+const cli_verb verb_particles = { "particles", "[options] POINTS --radius R -o MESH|TILES",
+                                  "Make the smooth surface of the particles of a fluid or a heap",
                                   "  tessera make points-torus --count 3000 --noise 0.05 -o drops.xyz\n"
                                   "  tessera particles drops.xyz --radius 0.06 -o fluid.ply\n",
                                   run };

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "tiles.h"
 
 struct reconstruct {
     cli_call *cli;
@@ -24,16 +25,22 @@ static void show_level(struct reconstruct *r, const tsr_reconstruct_level *l)
     fflush(stdout);
 }
 
-static tsr_status write_surface(struct reconstruct *r, const tsr_tiles *tiles, const char *path, tsr_mesh **kept)
+/* A mesh, or the list itself where the path (or --format) names one; *kept: the mesh, NULL for a list. */
+static int write_surface(struct reconstruct *r, const tsr_tiles *tiles, const char *path, tsr_mesh **kept)
 {
     tsr_mesh *made = NULL, *mesh = NULL;
+    if (cli_names_tiles(path, r->write.format)) {
+        tsr_tiles_write_options list = TSR_TILES_WRITE_OPTIONS;
+        list.format = r->write.format;
+        return cli_write_tiles(r->cli, tiles, path, &list);
+    }
     tsr_status status = tsr_surface_extract_tiles(r->context, tiles, &r->surface, &made, NULL);
     if (status == TSR_OK) status = tsr_mesh_copy(made, NULL, &mesh);
     tsr_mesh_destroy(&made);
     if (status == TSR_OK) status = tsr_mesh_write(mesh, path, &r->write);
     if (status == TSR_OK && kept) *kept = mesh;
     else tsr_mesh_destroy(&mesh);
-    return status;
+    return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, path);
 }
 
 static void level_path(const struct reconstruct *r, int32_t level, char *path, size_t room)
@@ -50,9 +57,8 @@ static int each_level(void *user, const tsr_reconstruct_level *level, const tsr_
     if (!r->levels) return 0;
     char path[4096];
     level_path(r, level->level, path, sizeof path);
-    tsr_status status = write_surface(r, tiles, path, NULL);
-    if (status != TSR_OK) r->code = cli_status(r->cli, status, path);
-    return status != TSR_OK;
+    r->code = write_surface(r, tiles, path, NULL);
+    return r->code != CLI_OK;
 }
 
 static void show_json(const struct reconstruct *r, const tsr_reconstruct_report *report, const tsr_mesh *mesh)
@@ -85,8 +91,10 @@ static void show_json(const struct reconstruct *r, const tsr_reconstruct_report 
         json_close('}');
     }
     json_close(']');
-    json_int("vertices", tsr_mesh_vertex_count(mesh));
-    json_int("triangles", tsr_mesh_triangle_count(mesh));
+    if (mesh) {
+        json_int("vertices", tsr_mesh_vertex_count(mesh));
+        json_int("triangles", tsr_mesh_triangle_count(mesh));
+    }
     json_close('}');
 }
 
@@ -106,16 +114,18 @@ static int reconstruct(struct reconstruct *r, const tsr_points *points)
     const tsr_reconstruct_level *last = &report.level[report.levels - 1];
     if (2 * last->outside > report.points)
         cli_note(r->cli, "%lld of %lld points are not near the surface: it has not reached them", (long long)last->outside, (long long)report.points);
-    status = write_surface(r, tiles, r->output, &mesh);
+    const int code = write_surface(r, tiles, r->output, &mesh);
     tsr_tiles_destroy(&tiles);
-    if (status != TSR_OK) return cli_status(r->cli, status, r->output);
+    if (code) return code;
     if (r->cli->globals.json && strcmp(r->output, "-")) {
         show_json(r, &report, mesh);
     } else if (strcmp(r->output, "-")) {
         printf("octree %lld points, %lld leaves, %lld nodes, %.1f MB, %.3f s\n", (long long)report.points, (long long)report.leaves,
                (long long)report.nodes, 1e-6 * (double)report.tree_bytes, report.tree_seconds);
-        printf("mesh   %lld vertices, %lld triangles; %.3f s in all\n", (long long)tsr_mesh_vertex_count(mesh),
-               (long long)tsr_mesh_triangle_count(mesh), report.seconds);
+        if (mesh)
+            printf("mesh   %lld vertices, %lld triangles; %.3f s in all\n", (long long)tsr_mesh_vertex_count(mesh),
+                   (long long)tsr_mesh_triangle_count(mesh), report.seconds);
+        else printf("list   %lld tiles; %.3f s in all\n", (long long)last->tiles, report.seconds);
     }
     tsr_mesh_destroy(&mesh);
     return CLI_OK;
@@ -175,16 +185,23 @@ static int work(struct reconstruct *r)
     return code;
 }
 
+static int check_surface(const struct reconstruct *r, const char *path)
+{
+    const int code = path ? cli_check_vdb(r->cli, path) : CLI_OK;
+    return code ? code
+                : cli_check_write(r->cli, path, path && cli_names_tiles(path, r->write.format) ? TSR_FILE_TILES : TSR_FILE_MESH, r->write.format);
+}
+
 /* Before the work: the mesh, and the file of each level. */
 static int check_outputs(struct reconstruct *r)
 {
     const tsr_reconstruct_options *o = &r->options;
     const int32_t depth = o->depth ? o->depth : 8, first = o->start_depth ? o->start_depth : depth < 6 ? depth : 6;
-    int code = cli_check_write(r->cli, r->output, TSR_FILE_MESH, r->write.format);
+    int code = check_surface(r, r->output);
     for (int32_t level = first; !code && r->levels && level <= depth; level++) {
         char path[4096];
         level_path(r, level, path, sizeof path);
-        code = cli_check_write(r->cli, path, TSR_FILE_MESH, r->write.format);
+        code = check_surface(r, path);
     }
     return code;
 }
@@ -331,7 +348,7 @@ static int run(cli_call *cli, int argc, char **argv)
     return work(&r);
 }
 
-const cli_verb verb_reconstruct = { "reconstruct", "[options] POINTS -o MESH", "Make a closed surface from points without normals",
+const cli_verb verb_reconstruct = { "reconstruct", "[options] POINTS -o MESH|TILES", "Make a closed surface from points without normals",
                                     "  tessera make points-trefoil --count 100000 --noise 0.002 -o knot.ply\n"
                                     "  tessera reconstruct knot.ply --depth 8 -o surface.ply\n"
                                     "  tessera reconstruct knot.ply --depth 9 --plan\n",

@@ -38,6 +38,28 @@ static void find_helper(char path[4096])
     snprintf(path, 4096, "tessera-vdb");
 }
 
+static int no_helper(const cli_call *cli, const char *file)
+{
+    return cli_error(cli, CLI_FAILED,
+                     "%s: .vdb files need the program tessera-vdb, which is built where OpenVDB (libopenvdb-dev) is found; TESSERA_VDB may name it",
+                     file);
+}
+
+/* Can the program be started? Names without a slash are looked for in PATH, as execvp does. */
+static int helper_is_there(void)
+{
+    char path[4096], full[8400];
+    find_helper(path);
+    if (strchr(path, '/')) return !access(path, X_OK);
+    for (const char *at = getenv("PATH"); at;) {
+        const size_t n = strcspn(at, ":");
+        snprintf(full, sizeof full, "%.*s/%s", n < 4096 ? (int)n : 4096, at, path);
+        if (n > 0 && !access(full, X_OK)) return 1;
+        at = at[n] ? at + n + 1 : NULL;
+    }
+    return 0;
+}
+
 /* Starts `tessera-vdb VERB FILE [GRID]` with its standard output (read) or input (write) in a pipe. */
 static int start(const cli_call *cli, const char *verb, const char *file, const char *grid, struct helper *h)
 {
@@ -69,10 +91,7 @@ static int finish(const cli_call *cli, const char *file, struct helper *h)
     close(h->pipe);
     while (waitpid(h->process, &state, 0) < 0 && errno == EINTR) {}
     if (WIFEXITED(state) && WEXITSTATUS(state) == 0) return 1;
-    if (WIFEXITED(state) && WEXITSTATUS(state) == 127)
-        cli_error(cli, CLI_FAILED,
-                  "%s: .vdb files need the program tessera-vdb, which is built where OpenVDB (libopenvdb-dev) is found; TESSERA_VDB may name it",
-                  file);
+    if (WIFEXITED(state) && WEXITSTATUS(state) == 127) no_helper(cli, file);
     else if (!WIFEXITED(state)) cli_error(cli, CLI_FAILED, "%s: tessera-vdb was ended by signal %d", file, WTERMSIG(state));
     return 0;
 }
@@ -90,6 +109,8 @@ int cli_names_tiles(const char *path, const char *format)
     if (format) return !strcasecmp(format, "tsr") || !strcasecmp(format, "nvdb") || !strcasecmp(format, "vdb");
     return ends_in(path, ".tsr") || ends_in(path, ".tsr.gz") || ends_in(path, ".nvdb") || ends_in(path, ".vdb");
 }
+
+int cli_check_vdb(const cli_call *cli, const char *path) { return !ends_in(path, ".vdb") || helper_is_there() ? CLI_OK : no_helper(cli, path); }
 
 static tsr_tiles *read_vdb(const cli_call *cli, tsr_context *context, const char *path, const tsr_tiles_read_options *options, int *code)
 {
