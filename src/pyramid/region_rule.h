@@ -8,12 +8,13 @@ typedef struct tsr_region_rule {
     tsr_region_rule_kind kind;
     int32_t complement, singles, channels, magnitudes;
     double threshold;
+    double colour[TSR_REGION_CHANNELS];
     double rounding;           /* DEVIATION, SPREAD, VARIANCE: what float32 may change of a value beyond 2^24; negative: no value can be that large */
     int64_t lower[3], size[3]; /* the box of the channels that the pyramid covers; what lies around it gives neighbours only */
     tsr_classifier channel[TSR_REGION_CHANNELS];
 } tsr_region_rule;
 
-TSR_HD int tsr_region_clusters(tsr_region_rule_kind kind) { return kind >= TSR_REGION_DEVIATION; }
+TSR_HD int tsr_region_clusters(tsr_region_rule_kind kind) { return kind >= TSR_REGION_DEVIATION && kind <= TSR_REGION_VARIANCE; }
 
 /* Forward differences, squared or as magnitudes; at the upper border 0. */
 TSR_HD int tsr_region_edge(const tsr_region_rule *r, int64_t i, const int64_t at[3])
@@ -56,12 +57,24 @@ TSR_HD int tsr_region_linear(const tsr_region_rule *r, int64_t i, const int64_t 
     return 1;
 }
 
+/* Squares of the distances from the wanted colour, channel by channel; NaN is no colour. */
+TSR_HD int tsr_region_coloured(const tsr_region_rule *r, int64_t i)
+{
+    double sum = 0.0;
+    for (int32_t n = 0; n < r->channels; n++) {
+        const double d = tsr_classifier_value(&r->channel[n], i) - r->colour[n];
+        sum += d * d;
+    }
+    return sum <= r->threshold * r->threshold;
+}
+
 TSR_HD int tsr_region_kept(const tsr_region_rule *r, int64_t i, const int64_t at[3])
 {
     int32_t not_a_number = 0;
-    int kept = r->kind == TSR_REGION_CLASSES ? (int)tsr_classify(&r->channel[0], i, &not_a_number)
-               : r->kind == TSR_REGION_EDGES ? tsr_region_edge(r, i, at)
-                                             : tsr_region_linear(r, i, at);
+    int kept = r->kind == TSR_REGION_CLASSES  ? (int)tsr_classify(&r->channel[0], i, &not_a_number)
+               : r->kind == TSR_REGION_EDGES  ? tsr_region_edge(r, i, at)
+               : r->kind == TSR_REGION_COLOUR ? tsr_region_coloured(r, i)
+                                              : tsr_region_linear(r, i, at);
     return kept != r->complement;
 }
 

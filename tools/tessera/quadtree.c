@@ -93,6 +93,8 @@ static int from_image(struct quadtree *q, tsr_context *context, cli_tree *tree, 
     tsr_volume *channel[4] = { NULL };
     tsr_image *image = &q->frames.image;
     *channels = image->channels >= 3 && q->regions.options.rule != TSR_REGION_CLASSES ? 3 : 1;
+    const int code = cli_regions_colour(q->cli, &q->regions, *channels);
+    if (code) return code;
     tsr_status status = q->ycbcr ? change_colours(image, 0) : TSR_OK;
     if (status == TSR_OK) status = channels_of(context, image, *channels, channel);
     const double start = cli_seconds();
@@ -191,12 +193,19 @@ static int begin_films(struct quadtree *q)
 static int statistics(const struct quadtree *q, tsr_context *context, const cli_tree *tree)
 {
     const tsr_read_options read = TSR_READ_OPTIONS;
+    const char *format, *name = q->volume ? q->volume : q->frames.name;
     tsr_volume *first = NULL;
-    if (q->volume) return cli_tree_statistics(q->cli, tree, context, &read, q->volume, q->statistics);
-    const tsr_status status = channels_of(context, &q->frames.image, 1, &first);
-    const int code = status == TSR_OK ? cli_tree_statistics_of(q->cli, tree, context, first, q->frames.name, q->statistics)
-                                      : cli_status(q->cli, status, q->frames.name);
+    tsr_image other = { 0 };
+    tsr_file_kind kind = TSR_FILE_IMAGE;
+    tsr_status status = TSR_OK;
+    int code = q->volume ? cli_recognise(q->cli, q->volume, &read, &kind, &format) : CLI_OK;
+    if (code) return code;
+    if (kind != TSR_FILE_IMAGE) return cli_tree_statistics(q->cli, tree, context, &read, q->volume, q->statistics);
+    if (q->volume) status = tsr_image_read(q->volume, &read, &other);
+    if (status == TSR_OK) status = channels_of(context, q->volume ? &other : &q->frames.image, 1, &first);
+    code = status == TSR_OK ? cli_tree_statistics_of(q->cli, tree, context, first, name, q->statistics) : cli_status(q->cli, status, name);
     tsr_volume_destroy(&first);
+    tsr_image_destroy(&other);
     return code;
 }
 
@@ -285,9 +294,10 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "volume",
           .type = CLI_TEXT,
           .value = &q.volume,
-          .argument = "VOLUME",
-          .help =
-              "whose values --statistics takes, of the picture's size (default: the picture's first channel, 0 to 1: grey, red, or Y with --ycbcr)" },
+          .argument = "IMAGE|VOLUME",
+          .help = "whose values --statistics takes, of the picture's size; of images the first channel, 0 to 1 (default: that of the picture: grey, "
+                  "red, or\n"
+                  "Y with --ycbcr)" },
         CLI_REGION_OPTIONS(q.regions),
         { 0 },
     };
