@@ -1,7 +1,6 @@
 /* Speed of the primitives; on a GPU beside CUB on the same arrays in the same run. Input is random; "1 %" means that share of nonzero bytes. */
 #include "bench.h"
-
-#include <dlfcn.h>
+#include "module.h"
 
 /* Arrays of a case, on the device, and the peer's functions (NULL without them). */
 static struct {

@@ -207,7 +207,7 @@ static int write_tree(const cli_call *cli, const char *path, const cli_tree *t, 
 int cli_tree_is_file(const cli_call *cli, const char *path)
 {
     if (!strcmp(path, "-")) { /* kept in a file, which has a name of its own while it is looked at */
-        if (cli_rewind_input(cli) != CLI_OK) return 0;
+        if (cli_input_is_film() || cli_rewind_input(cli) != CLI_OK) return 0;
         const int is_one = tsr_region_file_recognise("/dev/stdin");
         return cli_rewind_input(cli) == CLI_OK && is_one;
     }
