@@ -51,6 +51,8 @@ typedef struct tsr_region_options {
                               * last build must outlive that unchanged. Source: base level upshift, spec octree.md 2.13 */
     double colour[4];        /* of COLOUR, in real values, one per channel */
     tsr_region_nan nan;
+    int gradient;            /* != 0: DEVIATION, SPREAD and VARIANCE compare not the values of the one channel but its differences along the axes (to the next voxel,
+                              * at the upper border from the one before): what merges is linear. Source: spec quadtree.md 2.11 */
 } tsr_region_options;
 #define TSR_REGION_OPTIONS { .struct_size = sizeof(tsr_region_options) }
 

@@ -72,6 +72,8 @@ static tsr_status check(tsr_size3 size, const tsr_region_options *o)
     if ((o->complement || o->singles) && tsr_region_clusters(o->rule))
         TSR_FAIL(TSR_ERROR_ARGUMENT,
                  "region tree: complement and singles are for the rules classes, edges, linear and colour: all voxels are kept here");
+    if (o->gradient && !tsr_region_clusters(o->rule))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: gradient is for the rules deviation, spread and variance");
     if (o->implicit_base && tsr_region_clusters(o->rule))
         TSR_FAIL(TSR_ERROR_ARGUMENT,
                  "region tree: implicit_base is for the rules classes, edges, linear and colour: the others compare what cells hold");
@@ -157,11 +159,13 @@ static tsr_status build(tsr_region_pyramid *p, const tsr_volume *const *channels
     if (!channels || count < 1 || count > TSR_REGION_CHANNELS) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: %d channels, expected 1 to 4", count);
     if (p->options.rule == TSR_REGION_CLASSES && count != 1)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: %d channels, expected one for a classifier", count);
+    if (p->options.gradient && count != 1) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: %d channels, expected one for its gradient", count);
     tsr_region_rule rule = { .kind = p->options.rule,
                              .complement = p->options.complement != 0,
                              .magnitudes = p->options.edge_norm == TSR_REGION_EDGE_MAGNITUDES,
                              .singles = p->options.singles != 0,
-                             .channels = count,
+                             .channels = p->options.gradient ? p->regions.bits : count,
+                             .gradient = p->options.gradient != 0,
                              .threshold = p->options.threshold,
                              .colour = { p->options.colour[0], p->options.colour[1], p->options.colour[2], p->options.colour[3] },
                              .rounding = -1,
@@ -187,7 +191,7 @@ static tsr_status build(tsr_region_pyramid *p, const tsr_volume *const *channels
         if (tsr_region_clusters(rule.kind) && may_round(channels[c]))
             rule.rounding = rule.kind == TSR_REGION_SPREAD ? rule.threshold : sqrt(rule.threshold);
     }
-    p->regions.width = rule.kind == TSR_REGION_DEVIATION ? count : tsr_region_clusters(rule.kind) ? 2 * count : 0;
+    p->regions.width = rule.kind == TSR_REGION_DEVIATION ? rule.channels : tsr_region_clusters(rule.kind) ? 2 * rule.channels : 0;
     p->built = 0;
     TSR_TRY(p->context->backend->region->build(p->context->queue, &p->regions, &rule));
     TSR_TRY(check_held(p, &rule));

@@ -128,7 +128,8 @@ tsr_status tsr_region_tree_from_source(tsr_context *context, const tsr_region_so
     TSR_TRY(TSR_OPTIONS_TAKE(&how, tiling));
     const tsr_region_options *o = &r.options;
     r.means = how.means && values && !o->nodes_only;
-    r.margin = o->rule == TSR_REGION_EDGES || o->rule == TSR_REGION_LINEAR || (o->rule == TSR_REGION_CLASSES && !tsr_classifier_local(o->classifier));
+    r.margin = o->gradient || o->rule == TSR_REGION_EDGES || o->rule == TSR_REGION_LINEAR ||
+               (o->rule == TSR_REGION_CLASSES && !tsr_classifier_local(o->classifier));
     if (!r.options.dimensions) r.options.dimensions = source->size.z > 1 ? 3 : 2;
     if (r.options.top) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tiles: top is %d, expected 0", r.options.top);
     TSR_TRY(plan(source, &how, r.options.dimensions, &level));

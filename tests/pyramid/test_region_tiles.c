@@ -80,6 +80,7 @@ static void tiles_equal_the_whole(void **state)
             const int classes = o.rule < TSR_REGION_DEVIATION || o.rule == TSR_REGION_COLOUR;
             o.complement = classes && round % 2;
             o.singles = classes && round % 3 == 1;
+            o.gradient = o.rule >= TSR_REGION_DEVIATION && o.rule <= TSR_REGION_VARIANCE && round % 5 == 0;
             tiling.tile = cases[s].tile;
             tiling.means = 1;
             tsr_volume *host = wrap(TSR_F32, n, floats);

@@ -102,7 +102,7 @@ static int from_image(struct quadtree *q, tsr_context *context, cli_tree *tree, 
 {
     tsr_volume *channel[4] = { NULL };
     tsr_image *image = &q->frames.image;
-    *channels = image->channels >= 3 && q->regions.options.rule != TSR_REGION_CLASSES ? 3 : 1;
+    *channels = image->channels >= 3 && q->regions.options.rule != TSR_REGION_CLASSES && !q->regions.options.gradient ? 3 : 1;
     const int code = cli_regions_colour(q->cli, &q->regions, *channels);
     if (code) return code;
     tsr_status status = q->ycbcr ? change_colours(image, 0) : TSR_OK;

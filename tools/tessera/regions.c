@@ -51,6 +51,7 @@ int cli_regions_prepare(const cli_call *cli, cli_regions *r)
     if (o->threshold < 0) return cli_usage(cli, "--threshold: '%g' given, expected 0 or more", o->threshold);
     if ((o->complement || o->singles) && clusters)
         return cli_usage(cli, "--%s: is for the rules edges, linear, classes and colour", o->complement ? "complement" : "singles");
+    if (o->gradient && !clusters) return cli_usage(cli, "--gradient: is for the rules deviation, spread and variance");
     if (o->implicit_base && clusters) return cli_usage(cli, "--implicit-base: is for the rules edges, linear, classes and colour");
     if (r->most_side && r->least_side > r->most_side)
         return cli_usage(cli, "--least-side: '%d' given with --most-side %d, expected no more than that", r->least_side, r->most_side);
@@ -73,6 +74,7 @@ int cli_regions_of_tree(const cli_call *cli, const cli_regions *r)
                        : r->edge_norm     ? "edge-norm"
                        : r->colour        ? "colour"
                        : r->nan           ? "nan"
+                       : o->gradient      ? "gradient"
                        : o->complement    ? "complement"
                        : o->singles       ? "singles"
                        : o->implicit_base ? "implicit-base"

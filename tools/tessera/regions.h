@@ -52,6 +52,10 @@ typedef struct cli_regions {
           .argument = "NORM",                                                                                                                     \
           .help = "of edges: sum of the squared differences, or of their magnitudes",                                                             \
           .choices = "squares magnitudes" },                                                                                                      \
+        { .name = "gradient",                                                                                                                     \
+          .type = CLI_FLAG,                                                                                                                       \
+          .value = &(r).options.gradient,                                                                                                         \
+          .help = "deviation, spread, variance: of the differences along the axes, not of the values: what is linear merges" },                   \
         { .name = "colour",                                                                                                                       \
           .type = CLI_TEXT,                                                                                                                       \
           .value = &(r).colour,                                                                                                                   \
