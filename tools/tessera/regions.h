@@ -134,6 +134,8 @@ int cli_tree_filter(const cli_call *cli, const cli_regions *r, tsr_context *cont
 /* Is the input a tree that was written before; reads it, with at most `most` channels of means. Returns an exit code. */
 int cli_tree_is_file(const cli_call *cli, const char *path);
 int cli_tree_read(const cli_call *cli, const char *path, tsr_context *context, int32_t most, cli_tree *tree, int32_t *channels);
+/* What a file of a tree holds, for tessera info. Returns an exit code. */
+int cli_tree_info(const cli_call *cli, const char *path);
 void cli_tree_destroy(cli_tree *tree);
 /* Writes the list and the tree, if they are asked for. Returns an exit code. */
 int cli_tree_write(const cli_call *cli, const cli_regions *r, const cli_tree *tree, int32_t channels);
