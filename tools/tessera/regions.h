@@ -10,7 +10,7 @@ typedef struct cli_regions {
     tsr_region_options options;
     int rule, classifier, edge_norm, nan;
     const char *colour;
-    int32_t colours;               /* numbers in it */
+    int32_t colours; /* numbers in it */
     double range[2];
     int range_given, threshold_given, rule_given;
     int grade;                     /* 0: not; else 1 + tsr_region_touch */
@@ -31,13 +31,13 @@ typedef struct cli_regions {
       .argument = "RULE",                                                                                                                         \
       .help = "what merges: deviation, spread and variance cluster all values; edges and linear keep flat and straight places,\n"                 \
               "classes those of a range, colour those near one (see the guide)",                                                                  \
-      .choices = "deviation spread edges linear classes variance colour",                                                                                \
+      .choices = "deviation spread edges linear classes variance colour",                                                                         \
       .given = &(r).rule_given },                                                                                                                 \
         { .name = "threshold",                                                                                                                    \
           .type = CLI_REAL,                                                                                                                       \
           .value = &(r).options.threshold,                                                                                                        \
           .argument = "T",                                                                                                                        \
-          .help = "of the rule: squared deviation or gradient, spread, variance, second difference, distance from the colour (default 0)",                                  \
+          .help = "of the rule: squared deviation or gradient, spread, variance, second difference, distance from the colour (default 0)",        \
           .upper = 1e300,                                                                                                                         \
           .given = &(r).threshold_given },                                                                                                        \
         { .name = "range",                                                                                                                        \
@@ -65,18 +65,18 @@ typedef struct cli_regions {
           .type = CLI_CHOICE,                                                                                                                     \
           .value = &(r).nan,                                                                                                                      \
           .argument = "HOW",                                                                                                                      \
-          .help = "values that are NaN or infinite: an error, or apart: kept by no class, merged with nothing (default: an error, but with\n"      \
+          .help = "values that are NaN or infinite: an error, or apart: kept by no class, merged with nothing (default: an error, but with\n"     \
                   "--rule classes)",                                                                                                              \
           .choices = "auto fail apart" },                                                                                                         \
         { .name = "complement", .type = CLI_FLAG, .value = &(r).options.complement, .help = "edges, linear, classes, colour: keep the others" },  \
         { .name = "singles",                                                                                                                      \
           .type = CLI_FLAG,                                                                                                                       \
           .value = &(r).options.singles,                                                                                                          \
-          .help = "edges, linear, classes, colour: what is not kept becomes leaves of one voxel" },                                                       \
+          .help = "edges, linear, classes, colour: what is not kept becomes leaves of one voxel" },                                               \
         { .name = "implicit-base",                                                                                                                \
           .type = CLI_FLAG,                                                                                                                       \
           .value = &(r).options.implicit_base,                                                                                                    \
-          .help = "edges, linear, classes, colour: store nothing of the voxels, classify them again for the lists (less memory, same tree)" },            \
+          .help = "edges, linear, classes, colour: store nothing of the voxels, classify them again for the lists (less memory, same tree)" },    \
         { .name = "grade",                                                                                                                        \
           .type = CLI_CHOICE,                                                                                                                     \
           .value = &(r).grade,                                                                                                                    \
