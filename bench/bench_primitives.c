@@ -1,7 +1,6 @@
 /* Speed of the primitives; on a GPU beside CUB on the same arrays in the same run. Input is random; "1 %" means that share of nonzero bytes. */
 #include "bench.h"
-
-#include <dlfcn.h>
+#include "module.h"
 
 /* Arrays of a case, on the device, and the peer's functions (NULL without them). */
 static struct {
@@ -317,11 +316,7 @@ int main(int argc, char **argv)
     int gpu = tsr_context_device(s.b.context).kind == TSR_DEVICE_CUDA;
     int large = s.b.quick ? 22 : gpu ? 28 : 24;
     if (gpu) {
-        s.peer = dlopen(BENCH_MODULES "/libbench_peer_cub.so", RTLD_NOW | RTLD_LOCAL);
-        const char *modules = getenv("TESSERA_MODULES"); /* on another machine than the one it was built on */
-        char path[4096];
-        if (!s.peer && modules && (size_t)snprintf(path, sizeof path, "%s/libbench_peer_cub.so", modules) < sizeof path)
-            s.peer = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        s.peer = bench_module("libbench_peer_cub.so");
         if (!s.peer) printf("no CUB beside: %s\n", dlerror());
     }
     s.result = take(256);

@@ -3,9 +3,7 @@
  * and nodes; bound: the volume is read once, one bit per voxel written and read, the lists written. Meshes: from triangles to lists in every frame;
  * bound: the winding numbers are written, read and written by their sums and read once more. Tiles: as the whole, beside the whole. */
 #include "bench.h"
-
-#include <dlfcn.h>
-
+#include "module.h"
 #include "pyramid/region_tree.h"
 
 static struct {
@@ -261,8 +259,17 @@ static void tree(int64_t side, int64_t deep, double most_gpu, double most_cpu)
     };
     bench_report(&s.b, &own);
     if (deep > 1) rays(side);
-    tsr_region_tree_destroy(&r.tree);
     tsr_region_pyramid_destroy(&r.pyramid);
+    if (side < 2048 || deep == 1) { /* the other way to store it: no bits of voxels, which are classified once more for the lists */
+        options.implicit_base = 1;
+        MUST(tsr_region_pyramid_create(s.b.context, size, &options, &r.pyramid));
+        MUST(tree_build_call(NULL));
+        bench_case bare = { .name = "  the same without a base", .n = voxels, .bytes = (double)voxels * 2 + (double)info.device_bytes };
+        bare.time = bench_measure(&s.b, tree_call, NULL, NULL);
+        bench_report(&s.b, &bare);
+        tsr_region_pyramid_destroy(&r.pyramid);
+    }
+    tsr_region_tree_destroy(&r.tree);
     tsr_volume_destroy(&r.volume);
 }
 
@@ -432,7 +439,7 @@ int main(int argc, char **argv)
     static const double percents[] = { 0.01, 0.1, 1, 10, 50 };
     if (!bench_begin(&s.b, argc, argv, "pyramid")) return 2;
     const int gpu = tsr_context_device(s.b.context).kind == TSR_DEVICE_CUDA;
-    if (gpu) s.peer = dlopen(BENCH_MODULES "/libbench_peer_cub.so", RTLD_NOW);
+    if (gpu) s.peer = bench_module("libbench_peer_cub.so");
     s.side = gpu ? (s.b.quick ? 512 : 1024) : (s.b.quick ? 128 : 256);
     s.voxels = s.side * s.side * s.side;
     MUST(tsr_volume_create(s.b.context, TSR_U8, (tsr_size3){ s.side, s.side, s.side }, NULL, &s.volume));

@@ -24,11 +24,16 @@ typedef enum tsr_region_rule_kind {
     TSR_REGION_DEVIATION,   /* all kept; cells merge if the squared deviations of their means from the common mean, summed over cells and channels, are
                              * at most `threshold`: voxels lie within top * sqrt((3 or 7) / (4 or 8) * threshold) of their leaf's mean */
     TSR_REGION_SPREAD,      /* all kept; cells merge if no channel's values differ by more than `threshold`; 0: equal values, labels */
-    TSR_REGION_VARIANCE     /* all kept; cells merge if the variances of the voxels they cover, summed over the channels, are at most `threshold` */
+    TSR_REGION_VARIANCE,    /* all kept; cells merge if the variances of the voxels they cover, summed over the channels, are at most `threshold` */
+    TSR_REGION_COLOUR       /* kept: the channels lie within `threshold` of `colour` (Euclidean distance, borders kept); kept cells merge */
 } tsr_region_rule_kind;
 
 /* How EDGES sums the forward differences of all axes and channels: their squares, or their magnitudes (both are printed in the source). */
 typedef enum tsr_region_edge_norm { TSR_REGION_EDGE_SQUARES = 0, TSR_REGION_EDGE_MAGNITUDES } tsr_region_edge_norm;
+
+/* What values that are no numbers do. APART: they are kept by no classifier and merge with nothing. FAIL: builds return TSR_ERROR_STATE that names the first
+ * NaN or infinity (one look more at floating-point channels, and a wait). */
+typedef enum tsr_region_nan { TSR_REGION_NAN_APART = 0, TSR_REGION_NAN_FAIL } tsr_region_nan;
 
 typedef struct tsr_region_options {
     size_t struct_size;
@@ -36,14 +41,18 @@ typedef struct tsr_region_options {
     tsr_pyramid_classifier classifier;
     double lower, upper;     /* of the classifier, as in tsr_pyramid_options */
     double threshold;        /* 0 or more */
-    int complement;          /* != 0: CLASSES, EDGES and LINEAR keep the others: empty space, busy regions */
-    int singles;             /* != 0: CLASSES, EDGES and LINEAR make the voxels not kept leaves of their own that never merge */
+    int complement;          /* != 0: CLASSES, EDGES, LINEAR and COLOUR keep the others: empty space, busy regions */
+    int singles;             /* != 0: CLASSES, EDGES, LINEAR and COLOUR make the voxels not kept leaves of their own that never merge */
     int32_t dimensions;      /* 2 = quadtree (extent z 1), 3 = octree, 0 = by extent z */
     int32_t top;             /* level of the root; 0 = the least that covers the volume. Higher: room for what may be put beside it (tessera/region_tiles.h) */
     int nodes_only;          /* != 0: trees have no list of leaves, for those that carry no data (empty space): every reference to a leaf is ~0 */
     tsr_region_edge_norm edge_norm; /* of EDGES */
-    int implicit_base;       /* != 0: CLASSES, EDGES and LINEAR store nothing of the voxels and classify them again where lists are made; the channels of the
+    int implicit_base;       /* != 0: CLASSES, EDGES, LINEAR and COLOUR store nothing of the voxels and classify them again where lists are made; the channels of the
                               * last build must outlive that unchanged. Source: base level upshift, spec octree.md 2.13 */
+    double colour[4];        /* of COLOUR, in real values, one per channel */
+    tsr_region_nan nan;
+    int gradient;            /* != 0: DEVIATION, SPREAD and VARIANCE compare not the values of the one channel but its differences along the axes (to the next voxel,
+                              * at the upper border from the one before): what merges is linear. Source: spec quadtree.md 2.11 */
 } tsr_region_options;
 #define TSR_REGION_OPTIONS { .struct_size = sizeof(tsr_region_options) }
 

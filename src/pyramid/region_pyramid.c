@@ -1,6 +1,9 @@
 #include "pyramid/region_tree.h"
 
 #include <math.h>
+#include <stdio.h>
+
+#include "tessera/filter.h"
 
 static int32_t dimensions(tsr_size3 size, const tsr_region_options *o) { return o->dimensions ? o->dimensions : size.z > 1 ? 3 : 2; }
 
@@ -52,9 +55,8 @@ static tsr_status check(tsr_size3 size, const tsr_region_options *o)
     if (o->top && (o->top < 0 || o->top > levels || ((int64_t)1 << o->top) < tsr_max64(size.x, tsr_max64(size.y, size.z))))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: top is %d, expected 0 or a level up to %d that covers %lld x %lld x %lld voxels", o->top, levels,
                  (long long)size.x, (long long)size.y, (long long)size.z);
-    if ((unsigned)o->rule > TSR_REGION_VARIANCE)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: rule is %d, expected one of tsr_region_rule_kind (0 to %d)", (int)o->rule,
-                 (int)TSR_REGION_VARIANCE);
+    if ((unsigned)o->rule > TSR_REGION_COLOUR)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: rule is %d, expected one of tsr_region_rule_kind (0 to %d)", (int)o->rule, (int)TSR_REGION_COLOUR);
     if (o->rule == TSR_REGION_CLASSES) {
         if (o->classifier == TSR_PYRAMID_COUNTS || o->classifier == TSR_PYRAMID_CROSSINGS)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: classifier gives counts, expected one that gives 0 or 1: range, nonzero, label, ...");
@@ -62,12 +64,19 @@ static tsr_status check(tsr_size3 size, const tsr_region_options *o)
     } else if (!(o->threshold >= 0)) {
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: threshold is %g, expected 0 or more", o->threshold);
     }
+    for (int c = 0; c < TSR_REGION_CHANNELS && o->rule == TSR_REGION_COLOUR; c++)
+        if (!isfinite(o->colour[c])) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: colour[%d] is %g, expected a finite value", c, o->colour[c]);
+    if ((unsigned)o->nan > TSR_REGION_NAN_FAIL) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: nan is %d, expected apart or fail", (int)o->nan);
     if ((unsigned)o->edge_norm > TSR_REGION_EDGE_MAGNITUDES)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: edge_norm is %d, expected a tsr_region_edge_norm", (int)o->edge_norm);
     if ((o->complement || o->singles) && tsr_region_clusters(o->rule))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: complement and singles are for the rules classes, edges and linear: all voxels are kept here");
+        TSR_FAIL(TSR_ERROR_ARGUMENT,
+                 "region tree: complement and singles are for the rules classes, edges, linear and colour: all voxels are kept here");
+    if (o->gradient && !tsr_region_clusters(o->rule))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: gradient is for the rules deviation, spread and variance");
     if (o->implicit_base && tsr_region_clusters(o->rule))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: implicit_base is for the rules classes, edges and linear: the others compare what cells hold");
+        TSR_FAIL(TSR_ERROR_ARGUMENT,
+                 "region tree: implicit_base is for the rules classes, edges, linear and colour: the others compare what cells hold");
     return TSR_OK;
 }
 
@@ -134,18 +143,31 @@ static tsr_status check_held(const tsr_region_pyramid *p, const tsr_region_rule 
     return TSR_OK;
 }
 
+/* Values that are no numbers are no mistake of the caller's. */
+static tsr_status check_finite(tsr_context *context, const tsr_volume *channel)
+{
+    char why[300];
+    const tsr_status status = tsr_volume_check_finite(context, channel, "region tree");
+    if (status != TSR_ERROR_ARGUMENT) return status;
+    snprintf(why, sizeof why, "%s", tsr_error_message());
+    TSR_FAIL(TSR_ERROR_STATE, "%s", why);
+}
+
 static tsr_status build(tsr_region_pyramid *p, const tsr_volume *const *channels, int32_t count, const int64_t lower[3])
 {
     if (!p) TSR_FAIL(TSR_ERROR_ARGUMENT, "region pyramid is NULL");
     if (!channels || count < 1 || count > TSR_REGION_CHANNELS) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: %d channels, expected 1 to 4", count);
     if (p->options.rule == TSR_REGION_CLASSES && count != 1)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: %d channels, expected one for a classifier", count);
+    if (p->options.gradient && count != 1) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: %d channels, expected one for its gradient", count);
     tsr_region_rule rule = { .kind = p->options.rule,
                              .complement = p->options.complement != 0,
                              .magnitudes = p->options.edge_norm == TSR_REGION_EDGE_MAGNITUDES,
                              .singles = p->options.singles != 0,
-                             .channels = count,
+                             .channels = p->options.gradient ? p->regions.bits : count,
+                             .gradient = p->options.gradient != 0,
                              .threshold = p->options.threshold,
+                             .colour = { p->options.colour[0], p->options.colour[1], p->options.colour[2], p->options.colour[3] },
                              .rounding = -1,
                              .lower = { lower ? lower[0] : 0, lower ? lower[1] : 0, lower ? lower[2] : 0 },
                              .size = { p->size.x, p->size.y, p->size.z } };
@@ -163,12 +185,13 @@ static tsr_status build(tsr_region_pyramid *p, const tsr_volume *const *channels
         } else if (n.x != p->size.x || n.y != p->size.y || n.z != p->size.z)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "region tree: channel %d of %lld x %lld x %lld, expected %lld x %lld x %lld as it was created for", c,
                      (long long)n.x, (long long)n.y, (long long)n.z, (long long)p->size.x, (long long)p->size.y, (long long)p->size.z);
+        if (p->options.nan == TSR_REGION_NAN_FAIL) TSR_TRY(check_finite(p->context, channels[c]));
         const tsr_pyramid_classifier kind = p->options.rule == TSR_REGION_CLASSES ? p->options.classifier : TSR_PYRAMID_NONZERO;
         TSR_TRY(tsr_classifier_make("region tree", kind, p->options.lower, p->options.upper, channels[c], 1, &rule.channel[c]));
         if (tsr_region_clusters(rule.kind) && may_round(channels[c]))
             rule.rounding = rule.kind == TSR_REGION_SPREAD ? rule.threshold : sqrt(rule.threshold);
     }
-    p->regions.width = rule.kind == TSR_REGION_DEVIATION ? count : tsr_region_clusters(rule.kind) ? 2 * count : 0;
+    p->regions.width = rule.kind == TSR_REGION_DEVIATION ? rule.channels : tsr_region_clusters(rule.kind) ? 2 * rule.channels : 0;
     p->built = 0;
     TSR_TRY(p->context->backend->region->build(p->context->queue, &p->regions, &rule));
     TSR_TRY(check_held(p, &rule));

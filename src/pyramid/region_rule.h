@@ -7,13 +7,15 @@
 typedef struct tsr_region_rule {
     tsr_region_rule_kind kind;
     int32_t complement, singles, channels, magnitudes;
+    int32_t gradient; /* != 0: what clusters are the differences of channel 0 along each axis, `channels` of them */
     double threshold;
+    double colour[TSR_REGION_CHANNELS];
     double rounding;           /* DEVIATION, SPREAD, VARIANCE: what float32 may change of a value beyond 2^24; negative: no value can be that large */
     int64_t lower[3], size[3]; /* the box of the channels that the pyramid covers; what lies around it gives neighbours only */
     tsr_classifier channel[TSR_REGION_CHANNELS];
 } tsr_region_rule;
 
-TSR_HD int tsr_region_clusters(tsr_region_rule_kind kind) { return kind >= TSR_REGION_DEVIATION; }
+TSR_HD int tsr_region_clusters(tsr_region_rule_kind kind) { return kind >= TSR_REGION_DEVIATION && kind <= TSR_REGION_VARIANCE; }
 
 /* Forward differences, squared or as magnitudes; at the upper border 0. */
 TSR_HD int tsr_region_edge(const tsr_region_rule *r, int64_t i, const int64_t at[3])
@@ -56,12 +58,24 @@ TSR_HD int tsr_region_linear(const tsr_region_rule *r, int64_t i, const int64_t 
     return 1;
 }
 
+/* Squares of the distances from the wanted colour, channel by channel; NaN is no colour. */
+TSR_HD int tsr_region_coloured(const tsr_region_rule *r, int64_t i)
+{
+    double sum = 0.0;
+    for (int32_t n = 0; n < r->channels; n++) {
+        const double d = tsr_classifier_value(&r->channel[n], i) - r->colour[n];
+        sum += d * d;
+    }
+    return sum <= r->threshold * r->threshold;
+}
+
 TSR_HD int tsr_region_kept(const tsr_region_rule *r, int64_t i, const int64_t at[3])
 {
     int32_t not_a_number = 0;
-    int kept = r->kind == TSR_REGION_CLASSES ? (int)tsr_classify(&r->channel[0], i, &not_a_number)
-               : r->kind == TSR_REGION_EDGES ? tsr_region_edge(r, i, at)
-                                             : tsr_region_linear(r, i, at);
+    int kept = r->kind == TSR_REGION_CLASSES  ? (int)tsr_classify(&r->channel[0], i, &not_a_number)
+               : r->kind == TSR_REGION_EDGES  ? tsr_region_edge(r, i, at)
+               : r->kind == TSR_REGION_COLOUR ? tsr_region_coloured(r, i)
+                                              : tsr_region_linear(r, i, at);
     return kept != r->complement;
 }
 
@@ -180,6 +194,15 @@ TSR_HD int tsr_region_unheld(const tsr_region_rule *r, tsr_dtype dtype, double v
     return lost > r->rounding || -lost > r->rounding || ((dtype == TSR_I64 || dtype == TSR_U64) && size >= 9007199254740992.0);
 }
 
+/* Difference of channel 0 along axis k at voxel i: towards the next, at the upper border from the one before, so that a linear function has one. */
+TSR_HD double tsr_region_slope(const tsr_region_rule *r, int32_t k, int64_t i, const int64_t at[3])
+{
+    const tsr_classifier *c = &r->channel[0];
+    const int64_t stride = k == 0 ? 1 : k == 1 ? c->size[0] : c->size[0] * c->size[1], up = at[k] + 1 < c->size[k] ? stride : 0;
+    const int64_t down = up || at[k] == 0 ? 0 : stride;
+    return tsr_classifier_value(c, i + up) - tsr_classifier_value(c, i - down);
+}
+
 /* DEVIATION, SPREAD and VARIANCE: cells merge level by level within the brick. Returns whether float32 does not hold a value. */
 TSR_HD int tsr_region_cluster(const tsr_regions *t, const tsr_region_rule *r, int64_t i)
 {
@@ -197,9 +220,9 @@ TSR_HD int tsr_region_cluster(const tsr_regions *t, const tsr_region_rule *r, in
             all &= voxel >= 0;
             inside |= (uint64_t)(voxel >= 0) << (p + c);
             for (int32_t n = 0; n < channels && voxel >= 0; n++) {
-                const double real = tsr_classifier_value(&r->channel[n], voxel);
+                const double real = r->gradient ? tsr_region_slope(r, n, voxel, at) : tsr_classifier_value(&r->channel[n], voxel);
                 const float v = (float)real;
-                unheld |= tsr_region_unheld(r, r->channel[n].dtype, real);
+                unheld |= tsr_region_unheld(r, r->channel[r->gradient ? 0 : n].dtype, real);
                 voxels[c * width + n] = v;
                 if (width > channels) voxels[c * width + channels + n] = r->kind == TSR_REGION_VARIANCE ? v - v : v; /* NaN and infinities spoil it */
             }

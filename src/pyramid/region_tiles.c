@@ -1,6 +1,7 @@
 /* pyramid/region_tiles.c: a tree tile by tile: load a tile and a voxel around it, build, keep its lists, go on. */
 #include "pyramid/region_tiles.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "grid/volume.h"
@@ -83,7 +84,14 @@ static tsr_status add_tile(struct run *r, const int64_t tile[3])
     if (added) return TSR_OK;
     TSR_TRY_GOTO(tsr_region_pyramid_create(r->context, size, &r->options, &pyramid), done);
     TSR_TRY_GOTO(r->source->load(r->source->user, from, (tsr_size3){ to[0] - from[0], to[1] - from[1], to[2] - from[2] }, channels), done);
-    TSR_TRY_GOTO(tsr_region_pyramid_build_part(pyramid, (const tsr_volume *const *)channels, r->source->channels, lower), done);
+    status = tsr_region_pyramid_build_part(pyramid, (const tsr_volume *const *)channels, r->source->channels, lower);
+    if (status != TSR_OK && r->options.nan == TSR_REGION_NAN_FAIL) { /* indices of the message are the tile's */
+        char why[400];
+        snprintf(why, sizeof why, "%s", tsr_error_message());
+        TSR_FAIL_GOTO(status, done, "in the tile whose first voxel is (%lld, %lld, %lld): %s", (long long)from[0], (long long)from[1],
+                      (long long)from[2], why);
+    }
+    if (status != TSR_OK) goto done;
     if (r->means && r->margin) { /* means read volumes of the tile's own size */
         const int64_t begin[3] = { tile[0] * r->side, tile[1] * r->side, tile[2] * r->side };
         TSR_TRY_GOTO(r->source->load(r->source->user, begin, size, inner), done);
@@ -120,7 +128,8 @@ tsr_status tsr_region_tree_from_source(tsr_context *context, const tsr_region_so
     TSR_TRY(TSR_OPTIONS_TAKE(&how, tiling));
     const tsr_region_options *o = &r.options;
     r.means = how.means && values && !o->nodes_only;
-    r.margin = o->rule == TSR_REGION_EDGES || o->rule == TSR_REGION_LINEAR || (o->rule == TSR_REGION_CLASSES && !tsr_classifier_local(o->classifier));
+    r.margin = o->gradient || o->rule == TSR_REGION_EDGES || o->rule == TSR_REGION_LINEAR ||
+               (o->rule == TSR_REGION_CLASSES && !tsr_classifier_local(o->classifier));
     if (!r.options.dimensions) r.options.dimensions = source->size.z > 1 ? 3 : 2;
     if (r.options.top) TSR_FAIL(TSR_ERROR_ARGUMENT, "region tiles: top is %d, expected 0", r.options.top);
     TSR_TRY(plan(source, &how, r.options.dimensions, &level));

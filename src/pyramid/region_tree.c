@@ -272,21 +272,28 @@ static tsr_status take_source(const tsr_region_tree *t, const tsr_volume *volume
     return TSR_OK;
 }
 
-tsr_status tsr_region_tree_means(const tsr_region_tree *t, const tsr_volume *volume, float *means)
+/* A volume read over the leaves, into one of the two. */
+static tsr_status over_leaves(const tsr_region_tree *t, const tsr_volume *volume, float *means, tsr_region_statistics *statistics)
 {
     tsr_classifier source;
-    TSR_TRY(take_source(t, volume, means, &source));
+    TSR_TRY(take_source(t, volume, means ? (const void *)means : statistics, &source));
     const tsr_region_view view = tsr_region_view_of(t);
-    if (t->info.leaves) TSR_TRY(t->context->backend->region->means(t->context->queue, &view, &source, means));
+    const tsr_region_ops *ops = t->context->backend->region;
+    if (!t->info.leaves) return TSR_OK;
+    if (means) TSR_TRY(ops->means(t->context->queue, &view, &source, means));
+    else TSR_TRY(ops->statistics(t->context->queue, &view, &source, statistics));
+    return TSR_OK;
+}
+
+tsr_status tsr_region_tree_means(const tsr_region_tree *t, const tsr_volume *volume, float *means)
+{
+    TSR_TRY(over_leaves(t, volume, means, NULL));
     return TSR_OK;
 }
 
 tsr_status tsr_region_tree_statistics(const tsr_region_tree *t, const tsr_volume *volume, tsr_region_statistics *statistics)
 {
-    tsr_classifier source;
-    TSR_TRY(take_source(t, volume, statistics, &source));
-    const tsr_region_view view = tsr_region_view_of(t);
-    if (t->info.leaves) TSR_TRY(t->context->backend->region->statistics(t->context->queue, &view, &source, statistics));
+    TSR_TRY(over_leaves(t, volume, NULL, statistics));
     return TSR_OK;
 }
 

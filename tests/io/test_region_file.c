@@ -167,8 +167,81 @@ static void damage(void **state)
     require_error(tsr_region_tree_read("nowhere.rgt", NULL, &tree, NULL), TSR_ERROR_IO, "nowhere.rgt");
 }
 
+/* What was accepted can be walked: references lead to entries, leaves lie within, in order. */
+static void walk(const tsr_region_tree *tree)
+{
+    const tsr_region_info info = tsr_region_tree_describe(tree);
+    int64_t before = -1, leaves = 0, nodes = info.nodes > 0;
+    for (int64_t k = 0; k < info.nodes << info.dimensions; k++) {
+        const int32_t r = tsr_region_tree_nodes(tree)[k];
+        assert_true(r < info.nodes && (r >= 0 || ~r < info.leaves));
+        if (r < 0) leaves++;
+        if (r > 0) nodes++;
+    }
+    if (info.nodes) assert_true(leaves == info.leaves && nodes == info.nodes);
+    for (int64_t k = 0; k < info.leaves; k++) {
+        const uint64_t key = tsr_region_tree_leaves(tree)[k];
+        const tsr_region_leaf l = tsr_region_leaf_of(key, info.dimensions);
+        assert_true((int64_t)key > before && l.x + l.side <= info.size.x && l.y + l.side <= info.size.y);
+        assert_true(info.dimensions == 2 || l.z + l.side <= info.size.z);
+        before = (int64_t)key;
+    }
+}
+
+/* Every bit of a file: refused by the checksum; under a true one refused by name, or a sound tree. */
+static void every_bit(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    const char *path = scratch("bits.rgt");
+    tsr_input_options settings = { .memory_limit = 64 << 20 };
+    int accepted = 0, refused = 0;
+    for (int kind = 0; kind < 2; kind++) {
+        tsr_region_tree *tree = make((tsr_size3){ 11, 6, kind ? 1 : 7 }, &seed, 0);
+        tsr_volume *values;
+        tsr_input *input = NULL;
+        const uint8_t *content;
+        size_t size;
+        require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ tsr_region_tree_describe(tree).leaves, 2, 1 }, NULL, &values));
+        require_ok(tsr_region_tree_write(tree, values, path, &(tsr_write_options){ .struct_size = sizeof(tsr_write_options), .overwrite = 1 }));
+        require_ok(tsr_input_open(path, NULL, &input));
+        require_ok(tsr_input_all(input, &content, &size));
+        uint8_t *bytes = malloc(size);
+        memcpy(bytes, content, size);
+        tsr_input_close(&input);
+        tsr_volume_destroy(&values);
+        tsr_region_tree_destroy(&tree);
+        for (size_t bit = 0; bit < 8 * size; bit += test_is_slow() ? 3 : 1)
+            for (int mended = 0; mended < 2; mended++) {
+                uint64_t sum;
+                bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+                memcpy(&sum, bytes + TSR_RGT_AT_SUM, sizeof sum);
+                if (mended) tsr_put_u64(bytes + TSR_RGT_AT_SUM, tsr_rgt_sum(bytes, size));
+                require_ok(tsr_input_memory(bytes, size, "t.rgt", &settings, &input));
+                const tsr_status status = tsr_rgt_read(input, &tree, &values);
+                if (status == TSR_OK) {
+                    assert_true(mended);
+                    walk(tree);
+                    accepted++;
+                } else {
+                    assert_true(!tree && !values);
+                    assert_non_null(strstr(tsr_error_message(), "t.rgt"));
+                    refused++;
+                }
+                tsr_region_tree_destroy(&tree);
+                tsr_volume_destroy(&values);
+                tsr_input_close(&input);
+                memcpy(bytes + TSR_RGT_AT_SUM, &sum, sizeof sum);
+                bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            }
+        free(bytes);
+    }
+    assert_true(accepted > 100 && refused > 1000); /* values and the matrix take any bits but NaN; counts and structure do not */
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(round_trips), cmocka_unit_test(nodes_alone_and_high_roots), cmocka_unit_test(damage) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_bit), cmocka_unit_test(round_trips), cmocka_unit_test(nodes_alone_and_high_roots),
+                                        cmocka_unit_test(damage) };
     return cmocka_run_group_tests_name("region files", tests, scratch_make, scratch_remove);
 }

@@ -32,6 +32,10 @@ static int kept(const oracle *q, int64_t x, int64_t y, int64_t z)
             for (int k = 0; k < 3; k++)
                 if (p[k] + 1 < n[k]) sum += pow(fabs(at(q, c, x + (k == 0), y + (k == 1), z + (k == 2)) - at(q, c, x, y, z)), o->edge_norm ? 1 : 2);
         result = sum < o->threshold;
+    } else if (o->rule == TSR_REGION_COLOUR) {
+        double far = 0;
+        for (int c = 0; c < q->channels; c++) far = hypot(far, at(q, c, x, y, z) - o->colour[c]);
+        result = far <= o->threshold + 1e-12;
     } else if (o->rule == TSR_REGION_LINEAR) {
         for (int c = 0; c < q->channels; c++)
             for (int k = 0; k < 3; k++)
@@ -47,6 +51,11 @@ static int kept(const oracle *q, int64_t x, int64_t y, int64_t z)
                 }
     }
     return result != (o->complement != 0);
+}
+
+static int clusters(const oracle *q) /* all are kept, and merge by what they are like */
+{
+    return q->o->rule == TSR_REGION_DEVIATION || q->o->rule == TSR_REGION_SPREAD || q->o->rule == TSR_REGION_VARIANCE;
 }
 
 /* Means of a block from its voxels (equal children: the mean of the means is it). */
@@ -65,7 +74,7 @@ static int one_leaf(const oracle *q, int64_t x, int64_t y, int64_t z, int64_t si
     if (side == 1) return q->o->singles || kept(q, x, y, z);
     const int64_t h = side / 2;
     for (int c = 0; c < 1 << q->bits; c++)
-        if (q->o->rule >= TSR_REGION_DEVIATION ? !one_leaf(q, x + (c & 1) * h, y + (c >> 1 & 1) * h, z + (c >> 2) * h, h) : 0) return 0;
+        if (clusters(q) ? !one_leaf(q, x + (c & 1) * h, y + (c >> 1 & 1) * h, z + (c >> 2) * h, h) : 0) return 0;
     if (q->o->rule == TSR_REGION_DEVIATION) {
         double d = 0;
         for (int m = 0; m < q->channels; m++)
@@ -105,7 +114,7 @@ static int anything(const oracle *q, int64_t x, int64_t y, int64_t z, int64_t si
     for (int64_t k = z; k < q->n.z && k < z + (q->bits == 3 ? side : 1); k++)
         for (int64_t j = y; j < q->n.y && j < y + side; j++)
             for (int64_t i = x; i < q->n.x && i < x + side; i++)
-                if (q->o->singles || q->o->rule >= TSR_REGION_DEVIATION || kept(q, i, j, k)) return 1;
+                if (q->o->singles || clusters(q) || kept(q, i, j, k)) return 1;
     return 0;
 }
 
@@ -198,6 +207,10 @@ static void trees_equal_recursion(void **state)
             o.rule = round % 2 ? TSR_REGION_EDGES : TSR_REGION_LINEAR;
             o.edge_norm = round % 4 == 1 ? TSR_REGION_EDGE_MAGNITUDES : TSR_REGION_EDGE_SQUARES;
             check_against_oracle(TSR_F32, sizes[s], float_channels, reals, 1 + round % 3, &o);
+            o.rule = TSR_REGION_COLOUR;
+            o.threshold = round == 0 ? 0 : 0.4 * round; /* distances are roots of sums of squares of eighths: none is near a threshold but 0 */
+            for (int c = 0; c < 4; c++) o.colour[c] = c + 0.125 * (round & 1);
+            check_against_oracle(TSR_F32, sizes[s], float_channels, reals, 1 + round % 3, &o);
             o.singles = o.complement = 0;
             o.threshold = round == 0 ? 0 : round * 0.1 + 0.033;
             o.rule = TSR_REGION_DEVIATION;
@@ -207,6 +220,44 @@ static void trees_equal_recursion(void **state)
             o.rule = TSR_REGION_VARIANCE;
             check_against_oracle(TSR_F32, sizes[s], float_channels, reals, 1 + round % 3, &o);
         }
+}
+
+/* Shapes in which little merges: a Menger sponge, whose cells are thirds, and the solid side of a gyroid. */
+static void sponge_and_gyroid(void **state)
+{
+    enum { N = 27 };
+    static uint8_t bytes[N * N * N];
+    static double real[N * N * N];
+    const void *channel[1] = { bytes };
+    const double *reals[1] = { real };
+    const tsr_size3 n = { N, N, N };
+    tsr_region_options o = TSR_REGION_OPTIONS;
+    (void)state;
+    o.classifier = TSR_PYRAMID_RANGE;
+    o.lower = 1;
+    o.upper = 2;
+    for (int shape = 0; shape < 2; shape++) {
+        int inside = 0;
+        for (int i = 0; i < N * N * N; i++) {
+            int at[3] = { i % N, i / N % N, i / N / N };
+            const double w = 0.4, x = w * at[0], y = w * at[1], z = w * at[2];
+            bytes[i] = shape == 0 || sin(x) * cos(y) + sin(y) * cos(z) + sin(z) * cos(x) > 0;
+            for (int k = 0; k < 3 && shape == 0; k++) { /* a hole where two digits to base 3 are 1 */
+                const int ones = (at[0] % 3 == 1) + (at[1] % 3 == 1) + (at[2] % 3 == 1);
+                if (ones >= 2) bytes[i] = 0;
+                for (int a = 0; a < 3; a++) at[a] /= 3;
+            }
+            real[i] = bytes[i];
+            inside += bytes[i];
+        }
+        if (shape == 0) assert_int_equal(inside, 20 * 20 * 20);
+        for (int turn = 0; turn < 4; turn++) {
+            o.complement = turn & 1;
+            o.singles = turn >> 1;
+            check_against_oracle(TSR_U8, n, channel, reals, 1, &o);
+        }
+        o.complement = o.singles = 0;
+    }
 }
 
 /* ---- golden counts ------------------------------------------------------------------------------------------------------------------------ */
@@ -454,6 +505,13 @@ static void wrong_arguments(void **state)
     o.singles = 0;
     o.rule = (tsr_region_rule_kind)9;
     require_error(tsr_region_pyramid_create(context, n, &o, &p), TSR_ERROR_ARGUMENT, "rule is 9");
+    o.rule = TSR_REGION_COLOUR;
+    o.colour[2] = INFINITY;
+    require_error(tsr_region_pyramid_create(context, n, &o, &p), TSR_ERROR_ARGUMENT, "colour[2] is inf");
+    o.colour[2] = 0;
+    o.nan = (tsr_region_nan)2;
+    require_error(tsr_region_pyramid_create(context, n, &o, &p), TSR_ERROR_ARGUMENT, "nan is 2");
+    o.nan = TSR_REGION_NAN_APART;
     o.rule = TSR_REGION_SPREAD;
     require_error(tsr_region_pyramid_create(context, (tsr_size3){ 1 << 20, 2, 2 }, &o, &p), TSR_ERROR_ARGUMENT, "expected extents up to 524288");
     require_error(tsr_region_pyramid_create(context, (tsr_size3){ 0, 2, 2 }, &o, &p), TSR_ERROR_ARGUMENT, "extent x is 0");
@@ -473,6 +531,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(trees_equal_recursion), cmocka_unit_test(discs_and_spheres),
                                         cmocka_unit_test(closed_forms),          cmocka_unit_test(worked_example),
-                                        cmocka_unit_test(values_beyond_float32), cmocka_unit_test(wrong_arguments) };
+                                        cmocka_unit_test(values_beyond_float32), cmocka_unit_test(wrong_arguments),
+                                        cmocka_unit_test(sponge_and_gyroid) };
     return cmocka_run_group_tests_name("region trees", tests, NULL, NULL);
 }

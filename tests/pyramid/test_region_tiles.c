@@ -71,13 +71,16 @@ static void tiles_equal_the_whole(void **state)
             if (round == 23) memset(bytes, 1, sizeof bytes);
             if (round == 22) memset(bytes, 0, sizeof bytes);
             for (int64_t i = 0; i < cells; i++) floats[i] = (float)bytes[i] + (round % 2 ? 0.125f * (float)(i / 7 % 5 == 0) : 0.0f);
-            o.rule = (tsr_region_rule_kind)(round % 6);
+            o.rule = (tsr_region_rule_kind)(round % 7);
+            o.colour[0] = 3;
             o.classifier = round % 12 == 6 ? TSR_PYRAMID_BOUNDARY : TSR_PYRAMID_RANGE;
             o.lower = 1;
             o.upper = 9;
             o.threshold = o.rule == TSR_REGION_EDGES || o.rule == TSR_REGION_LINEAR ? 0.02 : round % 3 * 0.3;
-            o.complement = o.rule < TSR_REGION_DEVIATION && round % 2;
-            o.singles = o.rule < TSR_REGION_DEVIATION && round % 3 == 1;
+            const int classes = o.rule < TSR_REGION_DEVIATION || o.rule == TSR_REGION_COLOUR;
+            o.complement = classes && round % 2;
+            o.singles = classes && round % 3 == 1;
+            o.gradient = o.rule >= TSR_REGION_DEVIATION && o.rule <= TSR_REGION_VARIANCE && round % 5 == 0;
             tiling.tile = cases[s].tile;
             tiling.means = 1;
             tsr_volume *host = wrap(TSR_F32, n, floats);
@@ -199,7 +202,8 @@ static void bases_that_are_not_stored(void **state)
             clumps_of(&seed, n, across(4), bytes);
             if (round == 13) memset(bytes, 2, sizeof bytes);
             for (int64_t i = 0; i < n.x * n.y * n.z; i++) floats[i] = (float)bytes[i] + (round % 2 ? 0.125f * (float)(i / 7 % 5 == 0) : 0.0f);
-            o.rule = (tsr_region_rule_kind)(round % 3);
+            o.rule = round % 4 == 3 ? TSR_REGION_COLOUR : (tsr_region_rule_kind)(round % 3);
+            o.colour[0] = 3.125;
             o.classifier = round % 2 ? TSR_PYRAMID_BOUNDARY : TSR_PYRAMID_RANGE;
             o.lower = 1;
             o.upper = 9;
@@ -247,7 +251,7 @@ static void bases_that_are_not_stored(void **state)
     o.rule = TSR_REGION_SPREAD;
     o.implicit_base = 1;
     require_error(tsr_region_pyramid_create(context, sizes[0], &o, &p), TSR_ERROR_ARGUMENT,
-                  "implicit_base is for the rules classes, edges and linear");
+                  "implicit_base is for the rules classes, edges, linear and colour");
     tsr_context_destroy(&context);
 }
 

@@ -92,6 +92,8 @@ void cli_progress_pause(void);
 
 /* Standard input becomes a file that can be read again and again, from its start: to recognise it, and for its content. Returns an exit code. */
 int cli_rewind_input(const cli_call *cli);
+/* Is standard input a film (Y4M)? Takes nothing of it: it may be live. Waits for its first bytes. */
+int cli_input_is_film(void);
 /* What a file holds: as --input-format says, by content, by extension, or a volume if --raw-shape is given. */
 int cli_recognise(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format);
 /* Reading with the file's name in the message. Sets *code and returns NULL on failure. Host memory. */

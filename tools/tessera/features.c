@@ -9,6 +9,8 @@ enum method { CLUSTER, EXACT, SCANLINE };
 struct features {
     cli_call *cli;
     tsr_features_options options;
+    tsr_lens lens;
+    int lens_given; /* frames are looked at without its distortion */
     cli_list filters;
     int method;
     const char *list;
@@ -103,6 +105,23 @@ static void print_frame(const struct features *f, const char *path)
     }
 }
 
+/* What the search saw: the frame without the lens's distortion. */
+static tsr_status straighten(const struct features *f, tsr_image *copy)
+{
+    tsr_lens_warp_options options = TSR_LENS_WARP_OPTIONS;
+    tsr_volume *warped = NULL, *host = NULL;
+    options.sampling = TSR_LENS_NEAREST;
+    options.channels = f->options.channels;
+    tsr_status status = tsr_lens_warp(f->context, f->frame, &f->lens, &options, &warped, NULL);
+    if (status == TSR_OK) status = tsr_volume_copy(warped, NULL, &host);
+    const uint8_t *pixels = status == TSR_OK ? (const uint8_t *)tsr_volume_data_const(host) : NULL;
+    for (int64_t i = 0; i < (int64_t)copy->width * copy->height && pixels; i++)
+        for (int c = 0; c < 3; c++) copy->pixels[3 * i + c] = pixels[i * options.channels + (options.channels > 1 ? c : 0)];
+    tsr_volume_destroy(&host);
+    tsr_volume_destroy(&warped);
+    return status;
+}
+
 /* Boxes two pixels thick in a colour per filter, a cross at the centroid. */
 static int paint(struct features *f, const tsr_image *image)
 {
@@ -114,6 +133,7 @@ static int paint(struct features *f, const tsr_image *image)
     if (status != TSR_OK) return failed(f, status, f->output.path);
     for (int64_t i = 0; i < (int64_t)image->width * image->height; i++)
         for (int c = 0; c < 3; c++) copy.pixels[3 * i + c] = image->pixels[i * image->channels + (image->channels > 1 ? c : 0)];
+    if (f->lens_given) status = straighten(f, &copy);
     for (int32_t n = 0; n < f->options.count * keep; n++) {
         const tsr_feature *r = &f->found[n];
         for (int32_t y = r->lower[1] - 2; y < r->upper[1] + 2 && r->count; y++)
@@ -124,7 +144,7 @@ static int paint(struct features *f, const tsr_image *image)
                     memcpy(copy.pixels + 3 * ((int64_t)y * copy.width + x), colors[n / keep], 3);
             }
     }
-    const int code = cli_film_append(f->cli, &f->output, &copy, &f->frames);
+    const int code = status == TSR_OK ? cli_film_append(f->cli, &f->output, &copy, &f->frames) : failed(f, status, f->output.path);
     tsr_image_destroy(&copy);
     return code;
 }
@@ -154,6 +174,7 @@ static int work_frame(struct features *f)
 
 static int work(struct features *f)
 {
+    setvbuf(stdout, NULL, _IOLBF, 1 << 16); /* what is found in a live film is told at once */
     int code = f->method == SCANLINE ? cli_cpu_context(f->cli, &f->context) : cli_context(f->cli, &f->context), more = 1;
     if (!code && f->list) {
         f->lines_file = open_memstream(&f->lines, &f->lines_bytes);
@@ -179,7 +200,7 @@ static int work(struct features *f)
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct features f = { .cli = cli, .options = TSR_FEATURES_OPTIONS, .frames = CLI_FRAMES(cli) };
-    int connectivity = 1;
+    int connectivity = 1, model = 0, given[5] = { 0 };
     const cli_option options[] = {
         { .name = "filter",
           .type = CLI_LIST,
@@ -202,6 +223,38 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 1,
           .upper = TSR_FEATURES_KEEP },
         { .name = "ycbcr", .type = CLI_FLAG, .value = &f.options.ycbcr, .help = "pixels are Y, Cb, Cr" },
+        { .name = "model",
+          .type = CLI_CHOICE,
+          .value = &model,
+          .argument = "NAME",
+          .help = "of the lens, as for undistort",
+          .choices = "division poly" },
+        { .name = "k1",
+          .type = CLI_REAL,
+          .value = &f.lens.k1,
+          .argument = "K",
+          .help = "frames are looked at without the distortion of this lens; places are those of the straight picture",
+          .lower = -10,
+          .upper = 10,
+          .given = &given[0] },
+        { .name = "k2", .type = CLI_REAL, .value = &f.lens.k2, .argument = "K", .help = "(poly)", .lower = -10, .upper = 10, .given = &given[1] },
+        { .name = "k3", .type = CLI_REAL, .value = &f.lens.k3, .argument = "K", .help = "(poly)", .lower = -10, .upper = 10, .given = &given[2] },
+        { .name = "shift-x",
+          .type = CLI_REAL,
+          .value = &f.lens.shift[0],
+          .argument = "S",
+          .help = "of the centre, in half-widths",
+          .lower = -2,
+          .upper = 2,
+          .given = &given[3] },
+        { .name = "shift-y",
+          .type = CLI_REAL,
+          .value = &f.lens.shift[1],
+          .argument = "S",
+          .help = "likewise",
+          .lower = -2,
+          .upper = 2,
+          .given = &given[4] },
         { .name = "output",
           .letter = 'o',
           .type = CLI_TEXT,
@@ -220,6 +273,13 @@ static int run(cli_call *cli, int argc, char **argv)
             return cli_usage(cli, "--filter: %s", tsr_error_message());
     if (f.method == SCANLINE && f.options.keep > 1) return cli_usage(cli, "--keep: the scan-line tracker keeps one region");
     f.options.connectivity = connectivity ? 8 : 4;
+    f.lens.model = model ? TSR_LENS_POLY : TSR_LENS_DIVISION;
+    f.lens_given = given[0] || given[1] || given[2];
+    if ((model || given[3] || given[4]) && !f.lens_given)
+        return cli_usage(cli, "--%s: expected --k1, the distortion of the lens, as well", model ? "model" : given[3] ? "shift-x" : "shift-y");
+    if (!model && (given[1] || given[2]))
+        return cli_usage(cli, "--%s: the division model has k1 alone, expected --model poly", given[1] ? "k2" : "k3");
+    if (f.lens_given) f.options.lens = &f.lens;
     code = cli_film_check(cli, &f.output, f.output.path, cli_frames_single(cli));
     if (!code && f.list) code = cli_check_output(cli, f.list);
     if (!code) code = work(&f);
@@ -232,11 +292,13 @@ static int run(cli_call *cli, int argc, char **argv)
     return code;
 }
 
-const cli_verb verb_features = { "features", "[options] --filter FILTER FRAME.png|FILM...",
-                                 "Find the largest connected region of a colour, brightness or motion in every frame",
-                                 "  tessera make sphere -o ball.nii.gz\n"
-                                 "  tessera render ball.nii.gz -o ball.png\n"
-                                 "  tessera features ball.png --filter luminance=120:255 --filter gradient=40 -o found.png\n"
-                                 "  tessera features frame-*.png --filter distance=#e8d020:80 --filter motion=24 --json\n"
-                                 "  tessera features film.y4m --filter motion=24 --list moves.csv -o boxes.mp4\n",
-                                 run };
+const cli_verb verb_features = {
+    "features", "[options] --filter FILTER FRAME.png|FILM...", "Find the largest connected region of a colour, brightness or motion in every frame",
+    "  tessera make sphere -o ball.nii.gz\n"
+    "  tessera render ball.nii.gz -o ball.png\n"
+    "  tessera features ball.png --filter luminance=120:255 --filter gradient=40 -o found.png\n"
+    "  tessera features frame-*.png --filter distance=#e8d020:80 --filter motion=24 --json\n"
+    "  tessera features film.y4m --filter motion=24 --list moves.csv -o boxes.mp4\n"
+    "  ffmpeg -f v4l2 -i /dev/video0 -f yuv4mpegpipe - | tessera features - --k1 -0.08 --filter hsv=40:70,100:255,80:255\n",
+    run
+};

@@ -1,6 +1,7 @@
 /* tools/tessera/files.c: inputs and outputs of all verbs. */
-#define _POSIX_C_SOURCE 200809L /* access, fileno */
+#define _GNU_SOURCE /* access, fileno; tee */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -91,6 +92,26 @@ int cli_rewind_input(const cli_call *cli)
     bad = bad || got < 0 || fflush(spool) || dup2(fileno(spool), STDIN_FILENO) < 0 || lseek(STDIN_FILENO, 0, SEEK_SET) != 0;
     if (spool) fclose(spool); /* standard input holds it now */
     return bad ? cli_error(cli, CLI_FAILED, "standard input: cannot be kept: %s", strerror(errno)) : CLI_OK;
+}
+
+int cli_input_is_film(void)
+{
+    static const char magic[] = "YUV4MPEG2 ";
+    char head[sizeof magic] = { 0 };
+    ssize_t got = -1;
+    if (lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0) {
+        got = pread(STDIN_FILENO, head, sizeof magic - 1, 0);
+#if defined(__linux__)
+    } else { /* a pipe, looked at without taking anything from it */
+        int ends[2];
+        if (pipe(ends)) return 0;
+        got = tee(STDIN_FILENO, ends[1], sizeof magic - 1, 0);
+        if (got > 0) got = read(ends[0], head, (size_t)got);
+        close(ends[0]);
+        close(ends[1]);
+#endif
+    }
+    return got > 0 && !memcmp(head, magic, (size_t)got); /* nothing else begins with Y */
 }
 
 int cli_recognise(const cli_call *cli, const char *path, const tsr_read_options *options, tsr_file_kind *kind, const char **format)

@@ -5,11 +5,13 @@
 
 /* ---- in ------------------------------------------------------------------------------------------------------------------------ */
 
+static int is_film(const char *path) { return strcmp(path, "-") ? tsr_video_recognise(path) : cli_input_is_film(); }
+
 static int open_next(cli_frames *f)
 {
     const char *path = f->cli->input[++f->input];
     f->number = -1;
-    if (!tsr_video_recognise(path)) return CLI_OK;
+    if (!is_film(path)) return CLI_OK;
     const tsr_video_read_options options = { .struct_size = sizeof options, .progress = cli_progress(f->cli) };
     tsr_status status = tsr_video_reader_create(path, &options, &f->reader);
     if (status != TSR_OK) return cli_status(f->cli, status, path);
@@ -59,7 +61,7 @@ void cli_frames_destroy(cli_frames *f)
 
 int cli_frames_any(const cli_frames *f) { return f->count ? CLI_OK : cli_error(f->cli, CLI_FAILED, "%s: a film of no frames", f->cli->input[0]); }
 
-int cli_frames_single(const cli_call *cli) { return cli->inputs == 1 && !tsr_video_recognise(cli->input[0]); }
+int cli_frames_single(const cli_call *cli) { return cli->inputs == 1 && !is_film(cli->input[0]); }
 
 /* ---- out ----------------------------------------------------------------------------------------------------------------------- */
 

@@ -1,13 +1,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "regions.h"
 #include "tiles.h"
 
 struct info {
     cli_call *cli;
     tsr_read_options read;
     int stats, check_geometry;
-    int doubtful; /* --check-geometry found something */
+    int doubtful;         /* --check-geometry found something */
     tsr_context *context; /* for --stats */
 };
 
@@ -377,16 +378,18 @@ static void show_tiles(const struct info *info, const char *path, const tsr_tile
     if (!info->cli->globals.json) {
         printf("%s: tile list (%s %s)\n", path, f->format, version);
         if (f->name[0]) printf("  name         %s, one of %d grids\n", f->name, f->grids);
-        printf("  tiles        %lld of %d^3 voxels, %s, codec %s%s\n", (long long)f->count, f->edge, f->values == TSR_TILES_Q16 ? "16 bit" : "f32", f->codec,
-               f->raw ? ", raw" : "");
+        printf("  tiles        %lld of %d^3 voxels, %s, codec %s%s\n", (long long)f->count, f->edge, f->values == TSR_TILES_Q16 ? "16 bit" : "f32",
+               f->codec, f->raw ? ", raw" : "");
         if (f->active_voxels >= 0) printf("  active       %lld voxels\n", (long long)f->active_voxels);
         printf("  band         %g world units\n", f->band);
-        if (f->domain.x) printf("  domain       %lld x %lld x %lld%s\n", (long long)f->domain.x, (long long)f->domain.y, (long long)f->domain.z, f->paged ? ", paged" : "");
+        if (f->domain.x)
+            printf("  domain       %lld x %lld x %lld%s\n", (long long)f->domain.x, (long long)f->domain.y, (long long)f->domain.z,
+                   f->paged ? ", paged" : "");
         else printf("  domain       unbounded\n");
         printf("  spacing      %g x %g x %g, world axes %s\n", h.x, h.y, h.z, space_name(f->geometry.space));
         for (int r = 0; r < 3; r++)
-            printf("  %-12s %12.6g %12.6g %12.6g %12.6g\n", r ? "" : "affine", f->geometry.affine[r][0], f->geometry.affine[r][1], f->geometry.affine[r][2],
-                   f->geometry.affine[r][3]);
+            printf("  %-12s %12.6g %12.6g %12.6g %12.6g\n", r ? "" : "affine", f->geometry.affine[r][0], f->geometry.affine[r][1],
+                   f->geometry.affine[r][2], f->geometry.affine[r][3]);
         if (f->file_bytes >= 0) printf("  file         %lld bytes\n", (long long)f->file_bytes);
         if (list)
             printf("  inside       %lld voxels, box (%lld, %lld, %lld) to (%lld, %lld, %lld), %.1f MB in memory\n", (long long)list->inside_voxels,
@@ -505,6 +508,7 @@ static int file_info(struct info *info, const char *path)
     const char *format;
     int image = 0;
     if (!info->read.format && tsr_video_recognise(path)) return film_info(info, path);
+    if (!info->read.format && cli_tree_is_file(info->cli, path)) return cli_tree_info(info->cli, path);
     int code = cli_recognise(info->cli, path, &info->read, &kind, &format);
     if (code) return code;
     if (!strcmp(format, "tsc") && strcmp(path, "-")) code = compressed_image_info(info, path, format, &image);
@@ -524,8 +528,13 @@ static int run(cli_call *cli, int argc, char **argv)
 {
     struct info info = { .cli = cli, .read = TSR_READ_OPTIONS };
     const cli_option options[] = {
-        { .name = "stats", .type = CLI_FLAG, .value = &info.stats, .help = "minimum, maximum, mean and standard deviation of a volume; counts and box of a tile list" },
-        { .name = "check-geometry", .type = CLI_FLAG, .value = &info.check_geometry,
+        { .name = "stats",
+          .type = CLI_FLAG,
+          .value = &info.stats,
+          .help = "minimum, maximum, mean and standard deviation of a volume; counts and box of a tile list" },
+        { .name = "check-geometry",
+          .type = CLI_FLAG,
+          .value = &info.check_geometry,
           .help = "name what is doubtful about a volume's geometry; exit code 3 if anything is" },
         CLI_READ_OPTIONS(info.read),
         { 0 },

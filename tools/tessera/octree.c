@@ -2,26 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "regions.h"
-
-struct octree {
-    cli_call *cli;
-    tsr_read_options read;
-    cli_regions regions;
-    const char *output, *cubes, *components, *labels;
-    const char *statistics, *volume; /* table, and what it is about */
-    int connect;
-    double shrink;
-    tsr_region_tiling tiling;
-    int tile_given;
-    int32_t cap;
-    tsr_file_kind kind;       /* of the input, unless it is a tree */
-    tsr_vec3 spacing, origin; /* of meshes */
-    int spacing_given;
-    int32_t triangles;             /* > 0: the octree of the triangles themselves, so many a leaf at most */
-    tsr_vec3 find, ray, direction; /* queries, in world coordinates */
-    int find_given, ray_given, direction_given;
-};
+#include "octree.h"
 
 /* A closed box per leaf, outwards; voxels are cells around their index. */
 static tsr_status boxes(const cli_tree *t, double shrink, tsr_mesh **mesh)
@@ -55,7 +36,7 @@ static tsr_status boxes(const cli_tree *t, double shrink, tsr_mesh **mesh)
     return TSR_OK;
 }
 
-static int write_results(const struct octree *o, const cli_tree *tree, tsr_context *context, int32_t channels)
+int octree_write(const struct octree *o, const cli_tree *tree, tsr_context *context, int32_t channels)
 {
     const tsr_write_options write = cli_write_options(o->cli);
     const int64_t leaves = tsr_region_tree_describe(tree->host).leaves;
@@ -118,7 +99,7 @@ static int from_volumes(struct octree *o, tsr_context *context, cli_tree *tree, 
     tsr_region_tree *host = NULL;
     tsr_volume *values = NULL, *channel[4] = { NULL };
     tsr_status status = TSR_OK;
-    int code = CLI_OK;
+    int code = cli_regions_colour(o->cli, &o->regions, count);
     for (int32_t c = 0; c < count && !code; c++) {
         const char *path = o->cli->input[c];
         channel[c] = o->tile_given ? cli_read_volume(o->cli, path, &o->read, &code) : cli_read_to_device(o->cli, path, &o->read, context, &code);
@@ -237,7 +218,7 @@ static int work(struct octree *o)
         const tsr_status status = tsr_region_tree_cap(tree.device, o->cap);
         if (status != TSR_OK) code = cli_status(o->cli, status, "--cap");
     }
-    if (!code) code = write_results(o, &tree, context, channels);
+    if (!code) code = octree_write(o, &tree, context, channels);
     if (!code) code = write_components(o, &tree, context);
     if (!code && o->statistics) code = cli_tree_statistics(o->cli, &tree, context, &o->read, o->volume ? o->volume : o->cli->input[0], o->statistics);
     if (!code && o->find_given) code = cli_tree_find(o->cli, &tree, context, o->find);
@@ -256,8 +237,11 @@ static int prepare(struct octree *o)
     const int tree = cli_tree_is_file(cli, cli->input[0]);
     int code = tree ? CLI_OK : cli_recognise(cli, cli->input[0], &o->read, &o->kind, &format);
     if (code) return code;
-    if (cli->inputs > 1 && (tree || o->kind == TSR_FILE_MESH))
-        return cli_usage(cli, "%d inputs, expected one tree or mesh, or up to 4 volumes", cli->inputs);
+    if (o->frames && tree) return cli_usage(cli, "--frames: %s is a tree, expected volumes or meshes", cli->input[0]);
+    code = o->frames ? octree_frames_prepare(o) : CLI_OK;
+    if (code) return code;
+    if (!o->frames && cli->inputs > 1 && (tree || o->kind == TSR_FILE_MESH || cli->inputs > 4))
+        return cli_usage(cli, "%d inputs, expected one tree or mesh, up to 4 volumes, or --frames", cli->inputs);
     if (o->kind == TSR_FILE_MESH && !o->spacing_given) return cli_usage(cli, "--spacing: missing, expected world units per voxel of the mesh");
     if (o->kind != TSR_FILE_MESH && o->spacing_given) return cli_usage(cli, "--spacing: is for meshes");
     if (tree && o->tile_given) return cli_usage(cli, "--tile: is not for trees");
@@ -414,10 +398,15 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "of a mesh: a world position that is a voxel (default 0,0,0)",
           .lower = -1e300,
           .upper = 1e300 },
+        { .name = "frames",
+          .type = CLI_FLAG,
+          .value = &o.frames,
+          .help = "inputs are meshes or volumes one after the other: a tree for each, in the memory of the one before; names of outputs hold\n"
+                  "%d or %0Nd for the number of the frame" },
         CLI_READ_OPTIONS(o.read),
         { 0 },
     };
-    int code = cli_parse(cli, options, 1, 4, argc, argv);
+    int code = cli_parse(cli, options, 1, 1 << 24, argc, argv);
     if (code >= 0) return code;
     code = o.output ? cli_check_write(cli, o.output, TSR_FILE_VOLUME, NULL) : CLI_OK;
     if (!code && o.components) code = cli_check_option(cli, "components", o.components);
@@ -426,10 +415,10 @@ static int run(cli_call *cli, int argc, char **argv)
     if (!code && o.cubes) code = cli_check_write(cli, o.cubes, TSR_FILE_MESH, NULL);
     if (!code) code = prepare(&o);
     if (!code) code = cli_regions_prepare(cli, &o.regions);
-    return code ? code : work(&o);
+    return code ? code : o.frames ? octree_frames(&o) : work(&o);
 }
 
-const cli_verb verb_octree = { "octree", "[options] VOLUME...|MESH|TREE.rgt [-o VOLUME]",
+const cli_verb verb_octree = { "octree", "[options] VOLUME...|MESH|TREE.rgt|--frames FILE... [-o VOLUME]",
                                "Simplify a volume to the leaves of a region octree, or make that of a mesh",
                                "  tessera make torus -o torus.nii.gz\n"
                                "  tessera octree torus.nii.gz --rule classes --range :0 --cubes cubes.ply --shrink 0.1 --list leaves.csv\n"
@@ -439,5 +428,6 @@ const cli_verb verb_octree = { "octree", "[options] VOLUME...|MESH|TREE.rgt [-o 
                                "  tessera octree simple.rgt.gz --statistics leaves-of.csv --volume torus.nii.gz\n"
                                "  tessera octree cubes.ply --spacing 0.25 --tile 128 --tree solid.rgt.gz\n"
                                "  tessera octree cubes.ply --spacing 0.05 --triangles 8 --list where.csv\n"
+                               "  tessera octree walk-*.ply --spacing 0.01 --frames --tree walk-%03d.rgt\n"
                                "  tessera render cubes.ply -o cubes.png\n",
                                run };

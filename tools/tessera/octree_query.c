@@ -221,3 +221,66 @@ int cli_tree_statistics(const cli_call *cli, const cli_tree *t, tsr_context *con
     tsr_volume_destroy(&source);
     return code;
 }
+
+int cli_tree_info(const cli_call *cli, const char *path)
+{
+    tsr_region_tree *tree = NULL;
+    tsr_volume *values = NULL;
+    const tsr_status status = tsr_region_tree_read(path, NULL, &tree, &values);
+    if (status != TSR_OK) return cli_status(cli, status, path);
+    const tsr_region_info info = tsr_region_tree_describe(tree);
+    const tsr_vec3 h = tsr_geometry_spacing(tsr_region_tree_geometry(tree));
+    const int64_t channels = values ? tsr_volume_size(values).y : 0, voxels = info.size.x * info.size.y * info.size.z;
+    const char *const root[] = { "nothing", "one leaf", "a node" };
+    int64_t covered = 0;
+    double least = INFINITY, most = -INFINITY;
+    for (int64_t i = 0; i < info.leaves && !info.nodes_only; i++)
+        covered += (int64_t)1 << (info.dimensions * (int)(tsr_region_tree_leaves(tree)[i] & 63u));
+    for (int64_t i = 0; i < channels * info.leaves; i++) {
+        const double v = (double)((const float *)tsr_volume_data_const(values))[i];
+        least = fmin(least, v);
+        most = fmax(most, v);
+    }
+    if (cli->globals.json) {
+        json_open(NULL, '{');
+        json_text("file", path);
+        json_text("kind", "tree");
+        json_text("format", "rgt");
+        json_int("dimensions", info.dimensions);
+        json_open("size", '[');
+        json_int(NULL, info.size.x);
+        json_int(NULL, info.size.y);
+        json_int(NULL, info.size.z);
+        json_close(']');
+        json_open("spacing", '[');
+        json_real(NULL, h.x);
+        json_real(NULL, h.y);
+        json_real(NULL, h.z);
+        json_close(']');
+        json_int("leaves", info.leaves);
+        json_int("nodes", info.nodes);
+        json_int("top", info.top);
+        json_text("root", root[info.root]);
+        json_int("channels", channels);
+        if (!info.nodes_only) json_int("covered", covered);
+        if (channels && info.leaves) {
+            json_real("minimum", least);
+            json_real("maximum", most);
+        }
+        json_close('}');
+    } else {
+        printf("%s: %s (rgt)\n", path, info.dimensions == 2 ? "quadtree" : "octree");
+        if (info.dimensions == 2) printf("  size         %lld x %lld pixels\n", (long long)info.size.x, (long long)info.size.y);
+        else
+            printf("  size         %lld x %lld x %lld voxels of %g x %g x %g\n", (long long)info.size.x, (long long)info.size.y,
+                   (long long)info.size.z, h.x, h.y, h.z);
+        printf("  root         %s, side %lld\n", root[info.root], (long long)1 << info.top);
+        printf("  leaves       %lld, %lld nodes\n", (long long)info.leaves, (long long)info.nodes);
+        if (!info.nodes_only)
+            printf("  covered      %lld of %lld %s\n", (long long)covered, (long long)voxels, info.dimensions == 2 ? "pixels" : "voxels");
+        if (channels) printf("  values       %lld per leaf, %.7g to %.7g\n", (long long)channels, least, most);
+    }
+    tsr_volume_destroy(&values);
+    tsr_region_tree_destroy(&tree);
+    return CLI_OK;
+}

@@ -1,5 +1,11 @@
+#define _POSIX_C_SOURCE 200809L /* open, poll */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "films.h"
 #include "regions.h"
@@ -13,6 +19,10 @@ struct quadtree {
     int64_t budget;                          /* pixels */
     const char *order, *statistics, *volume; /* tables, and what the second is about */
     int budget_given, ycbcr;
+    const char *thresholds; /* where new ones come from while a film runs */
+    int knob;               /* its descriptor, -1: none */
+    char line[64];          /* of it, so far */
+    size_t line_bytes;
 };
 
 /* The colours of an image as volumes of 0 to 1; alpha is left out. */
@@ -92,7 +102,9 @@ static int from_image(struct quadtree *q, tsr_context *context, cli_tree *tree, 
 {
     tsr_volume *channel[4] = { NULL };
     tsr_image *image = &q->frames.image;
-    *channels = image->channels >= 3 && q->regions.options.rule != TSR_REGION_CLASSES ? 3 : 1;
+    *channels = image->channels >= 3 && q->regions.options.rule != TSR_REGION_CLASSES && !q->regions.options.gradient ? 3 : 1;
+    const int code = cli_regions_colour(q->cli, &q->regions, *channels);
+    if (code) return code;
     tsr_status status = q->ycbcr ? change_colours(image, 0) : TSR_OK;
     if (status == TSR_OK) status = channels_of(context, image, *channels, channel);
     const double start = cli_seconds();
@@ -172,6 +184,7 @@ static void show_frame(const struct quadtree *q, const cli_tree *tree, double se
         json_text("frame", q->frames.name);
         json_int("leaves", info.leaves);
         json_int("nodes", info.nodes);
+        if (q->thresholds) json_real("threshold", q->regions.options.threshold);
         json_real("seconds", seconds);
         json_close('}');
     } else {
@@ -191,12 +204,19 @@ static int begin_films(struct quadtree *q)
 static int statistics(const struct quadtree *q, tsr_context *context, const cli_tree *tree)
 {
     const tsr_read_options read = TSR_READ_OPTIONS;
+    const char *format, *name = q->volume ? q->volume : q->frames.name;
     tsr_volume *first = NULL;
-    if (q->volume) return cli_tree_statistics(q->cli, tree, context, &read, q->volume, q->statistics);
-    const tsr_status status = channels_of(context, &q->frames.image, 1, &first);
-    const int code = status == TSR_OK ? cli_tree_statistics_of(q->cli, tree, context, first, q->frames.name, q->statistics)
-                                      : cli_status(q->cli, status, q->frames.name);
+    tsr_image other = { 0 };
+    tsr_file_kind kind = TSR_FILE_IMAGE;
+    tsr_status status = TSR_OK;
+    int code = q->volume ? cli_recognise(q->cli, q->volume, &read, &kind, &format) : CLI_OK;
+    if (code) return code;
+    if (kind != TSR_FILE_IMAGE) return cli_tree_statistics(q->cli, tree, context, &read, q->volume, q->statistics);
+    if (q->volume) status = tsr_image_read(q->volume, &read, &other);
+    if (status == TSR_OK) status = channels_of(context, q->volume ? &other : &q->frames.image, 1, &first);
+    code = status == TSR_OK ? cli_tree_statistics_of(q->cli, tree, context, first, name, q->statistics) : cli_status(q->cli, status, name);
     tsr_volume_destroy(&first);
+    tsr_image_destroy(&other);
     return code;
 }
 
@@ -223,10 +243,49 @@ static int work_one(struct quadtree *q, tsr_context *context)
     return code;
 }
 
+/* ---- a threshold that is changed while the film runs -------------------------------------------------------------------------------------- */
+
+static int open_knob(struct quadtree *q)
+{
+    q->knob = -1;
+    if (!q->thresholds) return CLI_OK;
+    q->knob = strcmp(q->thresholds, "-") ? open(q->thresholds, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : STDIN_FILENO; /* pipes do not wait for a writer */
+    return q->knob >= 0 ? CLI_OK : cli_error(q->cli, CLI_FAILED, "--thresholds: %s: cannot open: %s", q->thresholds, strerror(errno));
+}
+
+static void turn(struct quadtree *q)
+{
+    char *end;
+    q->line[q->line_bytes] = 0;
+    const double threshold = strtod(q->line, &end);
+    end += strspn(end, " \t\r");
+    if (end == q->line || *end || !isfinite(threshold) || threshold < 0)
+        cli_note(q->cli, "%s: '%s' given, expected a threshold of 0 or more: passed over", q->thresholds, q->line);
+    else q->regions.options.threshold = threshold;
+}
+
+/* Takes what has come since the frame before; the last line holds. */
+static void read_knob(struct quadtree *q)
+{
+    struct pollfd ready = { .fd = q->knob, .events = POLLIN };
+    char text[1024];
+    ssize_t got;
+    while (q->knob >= 0 && poll(&ready, 1, 0) > 0 && (ready.revents & POLLIN) && (got = read(q->knob, text, sizeof text)) > 0)
+        for (ssize_t i = 0; i < got; i++) {
+            if (text[i] == '\n') {
+                if (q->line_bytes) turn(q);
+                q->line_bytes = 0;
+            } else if (q->line_bytes + 1 < sizeof q->line) {
+                q->line[q->line_bytes++] = text[i];
+            }
+        }
+}
+
 static int work_film(struct quadtree *q, tsr_context *context)
 {
     int more = 1, code = CLI_OK;
     const int shown = strcmp(q->film.path, "-") && (!q->outline || strcmp(q->outline, "-")); /* else standard output is a film */
+    setvbuf(stdout, NULL, _IOLBF, 1 << 16);                                                  /* what a live film holds is told at once */
     if (shown && q->cli->globals.json) json_open(NULL, '[');
     while (!code && more) {
         cli_tree tree = { 0 };
@@ -234,6 +293,7 @@ static int work_film(struct quadtree *q, tsr_context *context)
         int32_t channels = 0;
         code = cli_frames_next(&q->frames, &more);
         if (!code && more) code = begin_films(q);
+        if (!code && more) read_knob(q);
         if (!code && more) code = from_image(q, context, &tree, &channels, &seconds);
         if (!code && more) code = cli_tree_filter(q->cli, &q->regions, context, channels, &tree);
         if (!code && more) code = cli_tree_grade(q->cli, &q->regions, context, channels, &tree);
@@ -249,10 +309,12 @@ static int work(struct quadtree *q)
 {
     tsr_context *context = NULL;
     int code = cli_context(q->cli, &context);
+    if (!code) code = open_knob(q);
     if (!code) code = cli_frames_single(q->cli) ? work_one(q, context) : work_film(q, context);
     code = cli_film_finish(q->cli, &q->film, code);
     code = cli_film_finish(q->cli, &q->film_outline, code);
     cli_frames_destroy(&q->frames);
+    if (q->thresholds && q->knob > STDIN_FILENO) close(q->knob);
     tsr_context_destroy(&context);
     return code;
 }
@@ -264,6 +326,11 @@ static int run(cli_call *cli, int argc, char **argv)
         CLI_OUTPUT_OPTION(q.film.path),
         { .name = "outline", .type = CLI_TEXT, .value = &q.outline, .argument = "FILE", .help = "the same with the edges of the quads" },
         { .name = "ycbcr", .type = CLI_FLAG, .value = &q.ycbcr, .help = "the rule looks at Y, Cb, Cr instead of red, green, blue" },
+        { .name = "thresholds",
+          .type = CLI_TEXT,
+          .value = &q.thresholds,
+          .argument = "FILE",
+          .help = "of a film: lines with new thresholds, read before every frame; the last one holds (a named pipe, or - for what is typed)" },
         { .name = "order",
           .type = CLI_TEXT,
           .value = &q.order,
@@ -285,9 +352,10 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "volume",
           .type = CLI_TEXT,
           .value = &q.volume,
-          .argument = "VOLUME",
-          .help =
-              "whose values --statistics takes, of the picture's size (default: the picture's first channel, 0 to 1: grey, red, or Y with --ycbcr)" },
+          .argument = "IMAGE|VOLUME",
+          .help = "whose values --statistics takes, of the picture's size; of images the first channel, 0 to 1 (default: that of the picture: grey, "
+                  "red, or\n"
+                  "Y with --ycbcr)" },
         CLI_REGION_OPTIONS(q.regions),
         { 0 },
     };
@@ -312,6 +380,10 @@ static int run(cli_call *cli, int argc, char **argv)
                          : q.order        ? "order"
                                           : "statistics");
     if (!code && single && cli_tree_is_file(cli, cli->input[0])) code = cli_regions_of_tree(cli, &q.regions);
+    if (!code && q.thresholds && single) code = cli_usage(cli, "--thresholds: is for films, whose frames they change between");
+    if (!code && q.thresholds && q.regions.rule == CLI_RULE_CLASSES) code = cli_usage(cli, "--thresholds: is not for --rule classes");
+    for (int i = 0; i < cli->inputs && !code && q.thresholds; i++)
+        if (!strcmp(q.thresholds, "-") && !strcmp(cli->input[i], "-")) code = cli_usage(cli, "--thresholds: '-' given, which is the film already");
     if (!code) code = cli_regions_prepare(cli, &q.regions);
     return code ? code : work(&q);
 }
@@ -322,5 +394,6 @@ const cli_verb verb_quadtree = { "quadtree", "[options] IMAGE|FILM|TREE.rgt -o I
                                  "  tessera render torus.nii.gz -o torus.png\n"
                                  "  tessera quadtree torus.png --threshold 0.01 -o quads.png --outline outline.png --tree quads.rgt.gz\n"
                                  "  tessera quadtree quads.rgt.gz -o again.png\n"
-                                 "  tessera quadtree film.y4m --threshold 0.002 -o mosaic.mp4\n",
+                                 "  tessera quadtree film.y4m --threshold 0.002 -o mosaic.mp4\n"
+                                 "  tessera quadtree film.mp4 --rule edges --ycbcr --threshold 0.02 --thresholds - -o - | ffplay -\n",
                                  run };

@@ -1,22 +1,58 @@
 #include "regions.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* #rrggbb, or up to four numbers with commas between them. */
+static int parse_colour(const cli_call *cli, cli_regions *r)
+{
+    const char *at = r->colour;
+    unsigned rgb;
+    int used = 0;
+    if (*at == '#') {
+        if (strlen(at) != 7 || strspn(at + 1, "0123456789abcdefABCDEF") != 6 || sscanf(at + 1, "%6x%n", &rgb, &used) != 1)
+            return cli_usage(cli, "--colour: '%s' given, expected #rrggbb or numbers with commas between them", r->colour);
+        for (int c = 0; c < 3; c++) r->options.colour[c] = (double)(rgb >> 8 * (2 - c) & 255u) / 255.0;
+        r->colours = 3;
+        return CLI_OK;
+    }
+    for (r->colours = 0; r->colours < 4; at++) {
+        char *end;
+        const double v = strtod(at, &end);
+        if (end == at || !isfinite(v) || (*end && *end != ',')) break;
+        r->options.colour[r->colours++] = v;
+        at = end;
+        if (!*end) return CLI_OK;
+    }
+    return cli_usage(cli, "--colour: '%s' given, expected #rrggbb or 1 to 4 numbers with commas between them", r->colour);
+}
+
+int cli_regions_colour(const cli_call *cli, const cli_regions *r, int32_t channels)
+{
+    if (r->options.rule != TSR_REGION_COLOUR || r->colours == channels) return CLI_OK;
+    return cli_usage(cli, "--colour: %d values given, expected %d as the input has channels", r->colours, channels);
+}
+
 int cli_regions_prepare(const cli_call *cli, cli_regions *r)
 {
-    static const tsr_region_rule_kind rules[] = { TSR_REGION_DEVIATION, TSR_REGION_SPREAD,  TSR_REGION_EDGES,
-                                                  TSR_REGION_LINEAR,    TSR_REGION_CLASSES, TSR_REGION_VARIANCE };
+    static const tsr_region_rule_kind rules[] = { TSR_REGION_DEVIATION, TSR_REGION_SPREAD,   TSR_REGION_EDGES, TSR_REGION_LINEAR,
+                                                  TSR_REGION_CLASSES,   TSR_REGION_VARIANCE, TSR_REGION_COLOUR };
     tsr_region_options *o = &r->options;
     o->rule = rules[r->rule];
-    const int classes = o->rule == TSR_REGION_CLASSES;
+    const int classes = o->rule == TSR_REGION_CLASSES, clusters = o->rule >= TSR_REGION_DEVIATION && o->rule <= TSR_REGION_VARIANCE;
+    if (o->rule == TSR_REGION_COLOUR && !r->colour) return cli_usage(cli, "--colour: missing, expected a value per channel with --rule colour");
+    if (o->rule != TSR_REGION_COLOUR && r->colour) return cli_usage(cli, "--colour: is for --rule colour");
+    if (r->colour && parse_colour(cli, r) != CLI_OK) return CLI_USAGE;
+    o->nan = r->nan == 1 || (!r->nan && !classes) ? TSR_REGION_NAN_FAIL : TSR_REGION_NAN_APART;
     if (classes && !r->range_given) return cli_usage(cli, "--range: missing, expected --range LOWER:UPPER with --rule classes");
     if (!classes && r->range_given) return cli_usage(cli, "--range: is for --rule classes");
     if (classes && r->threshold_given) return cli_usage(cli, "--threshold: is not for --rule classes");
     if (o->threshold < 0) return cli_usage(cli, "--threshold: '%g' given, expected 0 or more", o->threshold);
-    if ((o->complement || o->singles) && o->rule >= TSR_REGION_DEVIATION)
-        return cli_usage(cli, "--%s: is for the rules edges, linear and classes", o->complement ? "complement" : "singles");
-    if (o->implicit_base && o->rule >= TSR_REGION_DEVIATION) return cli_usage(cli, "--implicit-base: is for the rules edges, linear and classes");
+    if ((o->complement || o->singles) && clusters)
+        return cli_usage(cli, "--%s: is for the rules edges, linear, classes and colour", o->complement ? "complement" : "singles");
+    if (o->gradient && !clusters) return cli_usage(cli, "--gradient: is for the rules deviation, spread and variance");
+    if (o->implicit_base && clusters) return cli_usage(cli, "--implicit-base: is for the rules edges, linear, classes and colour");
     if (r->most_side && r->least_side > r->most_side)
         return cli_usage(cli, "--least-side: '%d' given with --most-side %d, expected no more than that", r->least_side, r->most_side);
     if ((r->least_side || r->most_side) && o->nodes_only) return cli_usage(cli, "--nodes-only: there are no leaves for --least-side or --most-side");
@@ -36,6 +72,9 @@ int cli_regions_of_tree(const cli_call *cli, const cli_regions *r)
     const tsr_region_options *o = &r->options;
     const char *name = r->threshold_given ? "threshold"
                        : r->edge_norm     ? "edge-norm"
+                       : r->colour        ? "colour"
+                       : r->nan           ? "nan"
+                       : o->gradient      ? "gradient"
                        : o->complement    ? "complement"
                        : o->singles       ? "singles"
                        : o->implicit_base ? "implicit-base"
@@ -68,12 +107,17 @@ static tsr_status take_means(tsr_context *context, const tsr_volume *channel, cl
     return status;
 }
 
+tsr_status cli_tree_complete(tsr_context *context, const tsr_volume *const *channels, int32_t count, int nodes_only, cli_tree *tree)
+{
+    tsr_status status = tsr_region_tree_copy(tree->device, NULL, &tree->host);
+    for (int32_t c = 0; c < count && status == TSR_OK && !nodes_only; c++) status = take_means(context, channels[c], tree, c);
+    return status;
+}
+
 tsr_status cli_tree_make(tsr_context *context, const tsr_volume *const *channels, int32_t count, const tsr_region_options *options, cli_tree *tree)
 {
-    tsr_status status = tsr_region_tree_make(context, channels, count, options, &tree->device);
-    if (status == TSR_OK) status = tsr_region_tree_copy(tree->device, NULL, &tree->host);
-    for (int32_t c = 0; c < count && status == TSR_OK && !options->nodes_only; c++) status = take_means(context, channels[c], tree, c);
-    return status;
+    const tsr_status status = tsr_region_tree_make(context, channels, count, options, &tree->device);
+    return status == TSR_OK ? cli_tree_complete(context, channels, count, options->nodes_only, tree) : status;
 }
 
 tsr_status cli_tree_adopt(tsr_context *context, tsr_region_tree **host, tsr_volume **values, cli_tree *tree)
@@ -165,7 +209,7 @@ static int write_tree(const cli_call *cli, const char *path, const cli_tree *t, 
 int cli_tree_is_file(const cli_call *cli, const char *path)
 {
     if (!strcmp(path, "-")) { /* kept in a file, which has a name of its own while it is looked at */
-        if (cli_rewind_input(cli) != CLI_OK) return 0;
+        if (cli_input_is_film() || cli_rewind_input(cli) != CLI_OK) return 0;
         const int is_one = tsr_region_file_recognise("/dev/stdin");
         return cli_rewind_input(cli) == CLI_OK && is_one;
     }

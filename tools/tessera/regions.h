@@ -8,7 +8,9 @@ enum { CLI_RULE_CLASSES = 4 }; /* among the choices of --rule */
 
 typedef struct cli_regions {
     tsr_region_options options;
-    int rule, classifier, edge_norm;
+    int rule, classifier, edge_norm, nan;
+    const char *colour;
+    int32_t colours; /* numbers in it */
     double range[2];
     int range_given, threshold_given, rule_given;
     int grade;                     /* 0: not; else 1 + tsr_region_touch */
@@ -28,14 +30,14 @@ typedef struct cli_regions {
       .value = &(r).rule,                                                                                                                         \
       .argument = "RULE",                                                                                                                         \
       .help = "what merges: deviation, spread and variance cluster all values; edges and linear keep flat and straight places,\n"                 \
-              "classes those of a range (see the guide)",                                                                                         \
-      .choices = "deviation spread edges linear classes variance",                                                                                \
+              "classes those of a range, colour those near one (see the guide)",                                                                  \
+      .choices = "deviation spread edges linear classes variance colour",                                                                         \
       .given = &(r).rule_given },                                                                                                                 \
         { .name = "threshold",                                                                                                                    \
           .type = CLI_REAL,                                                                                                                       \
           .value = &(r).options.threshold,                                                                                                        \
           .argument = "T",                                                                                                                        \
-          .help = "of the rule: squared deviation or gradient, spread, variance, second difference (default 0)",                                  \
+          .help = "of the rule: squared deviation or gradient, spread, variance, second difference, distance from the colour (default 0)",        \
           .upper = 1e300,                                                                                                                         \
           .given = &(r).threshold_given },                                                                                                        \
         { .name = "range",                                                                                                                        \
@@ -50,15 +52,31 @@ typedef struct cli_regions {
           .argument = "NORM",                                                                                                                     \
           .help = "of edges: sum of the squared differences, or of their magnitudes",                                                             \
           .choices = "squares magnitudes" },                                                                                                      \
-        { .name = "complement", .type = CLI_FLAG, .value = &(r).options.complement, .help = "edges, linear, classes: keep the others" },          \
+        { .name = "gradient",                                                                                                                     \
+          .type = CLI_FLAG,                                                                                                                       \
+          .value = &(r).options.gradient,                                                                                                         \
+          .help = "deviation, spread, variance: of the differences along the axes, not of the values: what is linear merges" },                   \
+        { .name = "colour",                                                                                                                       \
+          .type = CLI_TEXT,                                                                                                                       \
+          .value = &(r).colour,                                                                                                                   \
+          .argument = "V,...",                                                                                                                    \
+          .help = "of colour: a value for each channel, or #rrggbb (three from 0 to 1, as the channels of a picture have)" },                     \
+        { .name = "nan",                                                                                                                          \
+          .type = CLI_CHOICE,                                                                                                                     \
+          .value = &(r).nan,                                                                                                                      \
+          .argument = "HOW",                                                                                                                      \
+          .help = "values that are NaN or infinite: an error, or apart: kept by no class, merged with nothing (default: an error, but with\n"     \
+                  "--rule classes)",                                                                                                              \
+          .choices = "auto fail apart" },                                                                                                         \
+        { .name = "complement", .type = CLI_FLAG, .value = &(r).options.complement, .help = "edges, linear, classes, colour: keep the others" },  \
         { .name = "singles",                                                                                                                      \
           .type = CLI_FLAG,                                                                                                                       \
           .value = &(r).options.singles,                                                                                                          \
-          .help = "edges, linear, classes: what is not kept becomes leaves of one voxel" },                                                       \
+          .help = "edges, linear, classes, colour: what is not kept becomes leaves of one voxel" },                                               \
         { .name = "implicit-base",                                                                                                                \
           .type = CLI_FLAG,                                                                                                                       \
           .value = &(r).options.implicit_base,                                                                                                    \
-          .help = "edges, linear, classes: store nothing of the voxels, classify them again for the lists (less memory, same tree)" },            \
+          .help = "edges, linear, classes, colour: store nothing of the voxels, classify them again for the lists (less memory, same tree)" },    \
         { .name = "grade",                                                                                                                        \
           .type = CLI_CHOICE,                                                                                                                     \
           .value = &(r).grade,                                                                                                                    \
@@ -95,6 +113,8 @@ typedef struct cli_regions {
 
 /* Checks and completes what was parsed. Returns an exit code. */
 int cli_regions_prepare(const cli_call *cli, cli_regions *r);
+/* Refuses a colour that has not a value for each of the channels. Returns an exit code. */
+int cli_regions_colour(const cli_call *cli, const cli_regions *r, int32_t channels);
 /* Refuses what has no effect on a tree that is read. Returns an exit code. */
 int cli_regions_of_tree(const cli_call *cli, const cli_regions *r);
 /* Tree of the channels on the context's device, and on the host with the means of its leaves, [channel][leaf]; free them. No means: nodes only. */
@@ -104,6 +124,8 @@ typedef struct cli_tree {
 } cli_tree;
 /* From a host tree and its values, leaves x channels x 1 (NULL: none), both ADOPTED; *values becomes NULL. */
 tsr_status cli_tree_adopt(tsr_context *context, tsr_region_tree **host, tsr_volume **values, cli_tree *tree);
+/* Host copy and means of a tree that is there already, of the volumes it was made of. */
+tsr_status cli_tree_complete(tsr_context *context, const tsr_volume *const *channels, int32_t count, int nodes_only, cli_tree *tree);
 tsr_status cli_tree_make(tsr_context *context, const tsr_volume *const *channels, int32_t count, const tsr_region_options *options, cli_tree *tree);
 /* Grades the tree, if that is asked for: the parts of a leaf have its means. Returns an exit code. */
 int cli_tree_grade(const cli_call *cli, const cli_regions *r, tsr_context *context, int32_t channels, cli_tree *tree);
@@ -112,6 +134,8 @@ int cli_tree_filter(const cli_call *cli, const cli_regions *r, tsr_context *cont
 /* Is the input a tree that was written before; reads it, with at most `most` channels of means. Returns an exit code. */
 int cli_tree_is_file(const cli_call *cli, const char *path);
 int cli_tree_read(const cli_call *cli, const char *path, tsr_context *context, int32_t most, cli_tree *tree, int32_t *channels);
+/* What a file of a tree holds, for tessera info. Returns an exit code. */
+int cli_tree_info(const cli_call *cli, const char *path);
 void cli_tree_destroy(cli_tree *tree);
 /* Writes the list and the tree, if they are asked for. Returns an exit code. */
 int cli_tree_write(const cli_call *cli, const cli_regions *r, const cli_tree *tree, int32_t channels);
