@@ -60,6 +60,9 @@ typedef struct tsr_reconstruct_options {
     int (*level)(void *user, const tsr_reconstruct_level *level, const tsr_tiles *tiles);
     void *user;
     tsr_progress progress;
+    /* F32, or I16: phi in steps of band / 32767 and log P in 65536 steps over all it can be, half the memory for both (2.8). The lists are of this
+     * storage, that of `level` and the result: tsr_tiles_set_storage makes of the result what meshes are made of. */
+    tsr_storage storage;
 } tsr_reconstruct_options;
 #define TSR_RECONSTRUCT_OPTIONS { .struct_size = sizeof(tsr_reconstruct_options) }
 

@@ -61,7 +61,7 @@ typedef struct tsr_tile_pool {
     void *key[2];          /* [capacity + 1], key[count] = TSR_KEY_END: tsr_pool_keys */
     uint32_t *id[2];       /* [capacity] */
     float *phi[3];         /* [capacity][edge^3]; [2] is for passes within a step, NULL if nobody needs it, static tiles valid */
-    float *payload;        /* [capacity][edge^3] speed of the client; NULL if there is none */
+    float *payload;        /* [capacity][edge^3] of the client (speed, potential), of a coded list uint16_t in its own coding; NULL if there is none */
     uint8_t *age;          /* [capacity] management passes since creation, saturating, kept by the client; NULL if there is none */
     uint32_t *neighbours;  /* [capacity][TSR_NEIGHBOUR_ROW] ids */
     uint32_t *activity;    /* [capacity] */
@@ -102,7 +102,12 @@ TSR_HD void tsr_pool_put(const tsr_tile_pool *pool, float *phi, int64_t i, float
         phi[i] = v;
     }
 }
-/* Bytes of a value. */
+/* Value i of the payload, or of a copy of its pages. */
+TSR_HD float tsr_payload_at(const float *payload, int coded, int64_t i)
+{
+    return coded ? (float)((const uint16_t *)(const void *)payload)[i] : payload[i];
+}
+/* Bytes of a value, and of one of the payload. */
 TSR_HD int32_t tsr_pool_width(const tsr_tile_pool *pool) { return pool->coded ? 2 : 4; }
 
 /* ---- keys ------------------------------------------------------------------------------------------------------------------------------- */

@@ -26,7 +26,7 @@ static int optional_of(const tsr_tile_pool *p) { return (p->payload ? WITH_PAYLO
 /* The arrays that grow with the capacity, and their sizes; `copied` ones keep their content when they move. */
 static int pool_arrays(tsr_tile_pool *p, int64_t scratch_words, int optional, struct array out[MOST_ARRAYS])
 {
-    size_t n = (size_t)p->capacity, page = sizeof(float) << (3 * p->log2_edge), tile = (size_t)tsr_pool_width(p) << (3 * p->log2_edge);
+    size_t n = (size_t)p->capacity, tile = (size_t)tsr_pool_width(p) << (3 * p->log2_edge);
     const size_t key = (size_t)tsr_pool_key_width(p);
     int count = 0;
     for (int i = 0; i < 2; i++) {
@@ -40,7 +40,7 @@ static int pool_arrays(tsr_tile_pool *p, int64_t scratch_words, int optional, st
     out[count++] = (struct array){ (void **)&p->free_ids, n * sizeof(uint32_t), 1 };
     out[count++] = (struct array){ (void **)&p->created_ids, n * sizeof(uint32_t), 1 };
     out[count++] = (struct array){ (void **)&p->scratch, (size_t)scratch_words * sizeof(uint32_t), 0 };
-    if (optional & WITH_PAYLOAD) out[count++] = (struct array){ (void **)&p->payload, n * page, 1 };
+    if (optional & WITH_PAYLOAD) out[count++] = (struct array){ (void **)&p->payload, n * tile, 1 };
     if (optional & WITH_STAGE) out[count++] = (struct array){ (void **)&p->phi[2], n * tile, 1 };
     if (optional & WITH_AGE) out[count++] = (struct array){ (void **)&p->age, n, 1 };
     return count;
@@ -210,7 +210,7 @@ static size_t tile_bytes(const tsr_tiles *tiles) { return (size_t)tsr_pool_width
 
 tsr_status tsr_tiles_need_payload(tsr_tiles *tiles)
 {
-    TSR_TRY(need_array(tiles, (void **)&tiles->pool.payload, ((size_t)tiles->pool.capacity * sizeof(float)) << (3 * tiles->pool.log2_edge)));
+    TSR_TRY(need_array(tiles, (void **)&tiles->pool.payload, (size_t)tiles->pool.capacity * tile_bytes(tiles)));
     return TSR_OK;
 }
 
@@ -249,17 +249,23 @@ tsr_status tsr_tiles_set_storage(tsr_tiles *tiles, tsr_storage storage)
     if (to.coded == pool->coded) return TSR_OK;
     const int64_t values = (int64_t)pool->capacity << (3 * pool->log2_edge);
     const size_t before = (size_t)values * (size_t)tsr_pool_width(pool), after = (size_t)values * (size_t)tsr_pool_width(&to);
-    const int buffers = pool->phi[2] ? 3 : 2;
-    const int64_t more = (int64_t)buffers * ((int64_t)after - (int64_t)before);
+    const int buffers = pool->phi[2] ? 3 : 2, arrays = buffers + (pool->payload ? 1 : 0);
+    const int64_t more = (int64_t)arrays * ((int64_t)after - (int64_t)before);
     if (tiles->memory_limit > 0 && tiles->bytes + more > tiles->memory_limit)
         TSR_FAIL(TSR_ERROR_CAPACITY, "tile list: %lld bytes are needed, the memory_limit is %lld", (long long)(tiles->bytes + more),
                  (long long)tiles->memory_limit);
     for (int b = 0; b < 3; b++) to.phi[b] = NULL;
+    to.payload = NULL;
     for (int b = 0; b < buffers && status == TSR_OK; b++) {
         status = tsr_device_allocate(context, after, (void **)&to.phi[b]);
         if (status == TSR_OK) status = context->backend->tiles->recode(context->queue, pool, &to, b);
     }
+    if (pool->payload && status == TSR_OK) { /* its client fills it anew */
+        status = tsr_device_allocate(context, after, (void **)&to.payload);
+        if (status == TSR_OK) status = context->backend->fill(context->queue, to.payload, 0, after);
+    }
     tsr_tile_pool *spent = status == TSR_OK ? pool : &to; /* its arrays go */
+    if (spent->payload) tsr_device_release(context, spent->payload, status == TSR_OK ? before : after);
     for (int b = 0; b < buffers; b++)
         if (spent->phi[b]) tsr_device_release(context, spent->phi[b], status == TSR_OK ? before : after);
     TSR_TRY(status);

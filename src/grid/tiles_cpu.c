@@ -51,10 +51,11 @@ static void release_ids(const tsr_tile_pool *pool, int32_t from)
 static void reset(const tsr_tile_pool *pool, int32_t background)
 {
     int64_t voxels = voxels_of(pool);
+    const size_t bytes = (size_t)voxels * (size_t)tsr_pool_width(pool);
     tsr_tile_state *state = pool->state;
     for (uint32_t id = 0; id < TSR_TILE_FIRST; id++) {
         for (int b = 0; b < 2; b++) fill_values(pool, pool->phi[b], id * voxels, constant_value(pool, id), voxels);
-        if (pool->payload) memset(pool->payload + id * voxels, 0, (size_t)voxels * sizeof(float));
+        if (pool->payload) memset((char *)pool->payload + id * bytes, 0, bytes);
         for (int i = 0; i < TSR_NEIGHBOUR_ROW; i++) pool->neighbours[id * TSR_NEIGHBOUR_ROW + (uint32_t)i] = id;
         pool->activity[id] = id == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0;
         tsr_pool_key_of_put(pool, id, TSR_KEY_END);
@@ -376,7 +377,7 @@ static void compact_range(void *user, int64_t begin, int64_t end, int worker)
         const uint64_t key = tsr_pool_key(from, state->list, at);
         const size_t bytes = (size_t)V * (size_t)tsr_pool_width(from);
         for (int b = 0; b < 2; b++) memcpy((char *)to->phi[b] + id * bytes, (const char *)from->phi[state->phi] + old * bytes, bytes);
-        if (from->payload) memcpy(to->payload + id * V, from->payload + old * V, (size_t)V * sizeof(float));
+        if (from->payload) memcpy((char *)to->payload + id * bytes, (const char *)from->payload + old * bytes, bytes);
         if (from->age) to->age[id] = from->age[old];
         for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
             to->neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + d] =

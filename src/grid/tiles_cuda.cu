@@ -21,7 +21,8 @@ TSR_KERNEL(release_ids_kernel)(tsr_tile_pool pool, int32_t from, int32_t backgro
         float v = i < voxels ? pool.band : -pool.band;
         tsr_pool_put(&pool, pool.phi[0], i, v);
         tsr_pool_put(&pool, pool.phi[1], i, v);
-        if (pool.payload) pool.payload[i] = 0.0f;
+        if (pool.payload && pool.coded) ((uint16_t *)(void *)pool.payload)[i] = 0;
+        else if (pool.payload) pool.payload[i] = 0.0f;
     }
     for (int64_t i = first; i < 2 * TSR_NEIGHBOUR_ROW; i += step) pool.neighbours[i] = (uint32_t)(i / TSR_NEIGHBOUR_ROW);
     if (pool.table)
@@ -87,9 +88,9 @@ TSR_KERNEL(compact_kernel)(tsr_tile_pool from, tsr_tile_pool to)
                 const float4 v = values[i];
                 ((float4 *)(void *)to.phi[0])[(int64_t)id * words + i] = v;
                 ((float4 *)(void *)to.phi[1])[(int64_t)id * words + i] = v;
+                if (from.payload)
+                    ((float4 *)(void *)to.payload)[(int64_t)id * words + i] = ((const float4 *)(const void *)from.payload)[(int64_t)old * words + i];
             }
-            if (from.payload)
-                ((float4 *)(void *)to.payload)[(int64_t)id * quads + i] = ((const float4 *)(const void *)from.payload)[(int64_t)old * quads + i];
         }
         if (tid < TSR_TILE_DIRECTIONS)
             to.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + tid] =

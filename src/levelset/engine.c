@@ -275,8 +275,9 @@ static tsr_status start(tsr_levelset *l, double end, float fixed_step, tsr_tile_
     TSR_TRY(make_plan(l, fixed_step));
     l->seen.end = end;
     TSR_TRY(write_control(l));
-    TSR_TRY(l->context->backend->engine->plan_start(l->context->queue, l->plan, !l->payload_valid));
+    TSR_TRY(l->context->backend->engine->plan_start(l->context->queue, l->plan, !l->payload_valid || l->payload_coded != l->tiles->pool.coded));
     l->payload_valid = needs_payload(&l->setup);
+    l->payload_coded = l->tiles->pool.coded;
     TSR_TRY(read_control(l));
     TSR_TRY(tsr_tiles_read_state(l->tiles, state));
     if (state->bad) TSR_TRY(blame(l, state));

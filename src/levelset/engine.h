@@ -18,7 +18,7 @@ enum { TSR_FLOW_STAGES = 3, TSR_FLOW_PASSES = 19, TSR_FLOW_SUM_BITS = 30 };
 
 /* ---- payload ---------------------------------------------------------------------------------------------------------------------------- */
 
-/* Fills payload pages: pool->payload[id][edge^3] (z, y, x) = a value per voxel of the tile with key tsr_pool_key_of(pool, id). With `all` the pages of all
+/* Fills payload pages: pool->payload[id][edge^3] (z, y, x) = a value per voxel (a code of 16 bits if pool->coded) of the tile with key tsr_pool_key_of(pool, id). With `all` the pages of all
  * state->count tiles of the list pool->id[state->list], else of the state->created tiles pool->created_ids that the last management made. Both
  * numbers are on the device; the call must queue work that reads them there, and must not synchronise, unless the provider is not `recordable`:
  * then it is called anew after every step instead of being recorded in a graph, and may wait for the queue and use host threads. Nothing may be
@@ -119,34 +119,35 @@ typedef struct tsr_engine_ops {
 /* Fixed-point sums of Kbar: exact, so that the order does not matter. */
 TSR_HD int64_t tsr_flow_fixed(float v) { return (int64_t)(v * 1073741824.0f); }
 
-/* Gradient of the payload at voxel (x, y, z) of the tile of edge E with this neighbour row; `pages` are those of all ids. */
-TSR_HD void tsr_page_gradient(const float *pages, int32_t E, const uint32_t *row, int32_t x, int32_t y, int32_t z, const int32_t extent[3],
+/* Gradient of the payload at voxel (x, y, z) of the tile of edge E with this neighbour row; `pages` are those of all ids,
+ * `coded` ones uint16_t: of a coding whose steps are equal the difference of codes has the direction of the gradient. */
+TSR_HD void tsr_page_gradient(const float *pages, int coded, int32_t E, const uint32_t *row, int32_t x, int32_t y, int32_t z, const int32_t extent[3],
                               const float inverse_spacing[3], float gradient[3])
 {
     const int32_t V = E * E * E, i = (z * E + y) * E + x, at[3] = { x, y, z };
-    const float *own = pages + (int64_t)row[TSR_TILE_MIDDLE] * V;
+    const int64_t own = (int64_t)row[TSR_TILE_MIDDLE] * V + i;
     for (int32_t k = 0, stride = 1, direction = 1; k < 3; k++, stride *= E, direction *= 3) {
         const uint32_t below = row[TSR_TILE_MIDDLE - direction], above = row[TSR_TILE_MIDDLE + direction];
         float before = 0.0f, after = 0.0f;
         int has_before = at[k] > 0, has_after = at[k] < extent[k] - 1;
-        if (has_before) before = own[i - stride];
+        if (has_before) before = tsr_payload_at(pages, coded, own - stride);
         else if (below >= TSR_TILE_FIRST) {
             has_before = 1;
-            before = pages[(int64_t)below * V + i + (E - 1) * stride];
+            before = tsr_payload_at(pages, coded, (int64_t)below * V + i + (E - 1) * stride);
         }
-        if (has_after) after = own[i + stride];
+        if (has_after) after = tsr_payload_at(pages, coded, own + stride);
         else if (at[k] == E - 1 && above >= TSR_TILE_FIRST) {
             has_after = 1;
-            after = pages[(int64_t)above * V + i - (E - 1) * stride];
+            after = tsr_payload_at(pages, coded, (int64_t)above * V + i - (E - 1) * stride);
         }
-        gradient[k] = tsr_payload_slope(before, own[i], after, has_before, has_after, inverse_spacing[k]);
+        gradient[k] = tsr_payload_slope(before, tsr_payload_at(pages, coded, own), after, has_before, has_after, inverse_spacing[k]);
     }
 }
 
 TSR_HD void tsr_payload_gradient(const tsr_tile_pool *pool, const uint32_t *row, int32_t x, int32_t y, int32_t z, const int32_t extent[3],
                                  const float inverse_spacing[3], float gradient[3])
 {
-    tsr_page_gradient(pool->payload, 1 << pool->log2_edge, row, x, y, z, extent, inverse_spacing, gradient);
+    tsr_page_gradient(pool->payload, pool->coded, 1 << pool->log2_edge, row, x, y, z, extent, inverse_spacing, gradient);
 }
 
 TSR_HD int tsr_flow_needs_gradient(const tsr_flow *flow)

@@ -82,10 +82,41 @@ static void decode_around(const tsr_tile_pool *pool, const tsr_coding *c, const 
     }
 }
 
+/* Payload pages of a tile and its neighbours across faces: those of the list, or of a coded one floats. */
+struct near_payload {
+    const float *pages;
+    const uint32_t *row;
+    _Alignas(64) float decoded[(TSR_TILE_FIRST + 7) * TILE_MOST]; /* a tile after the other: both constants, then those that are there */
+    uint32_t renamed[TSR_NEIGHBOUR_ROW];
+};
+
+static void payload_around(const tsr_tile_pool *pool, uint32_t id, struct near_payload *near)
+{
+    static const int32_t seen[7] = { TSR_TILE_MIDDLE,     TSR_TILE_MIDDLE - 1, TSR_TILE_MIDDLE + 1, TSR_TILE_MIDDLE - 3,
+                                     TSR_TILE_MIDDLE + 3, TSR_TILE_MIDDLE - 9, TSR_TILE_MIDDLE + 9 };
+    const int32_t V = 1 << 3 * pool->log2_edge;
+    const uint32_t *row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
+    const uint16_t *codes = (const uint16_t *)(const void *)pool->payload;
+    near->pages = pool->payload;
+    near->row = row;
+    if (!pool->coded) return;
+    uint32_t fresh = TSR_TILE_FIRST;
+    memset(near->decoded, 0, (size_t)TSR_TILE_FIRST * (size_t)V * sizeof *near->decoded);
+    for (int k = 0; k < 7; k++) {
+        const uint32_t from = row[seen[k]], to = from < TSR_TILE_FIRST ? from : fresh++;
+        near->renamed[seen[k]] = to;
+        if (from < TSR_TILE_FIRST) continue;
+#pragma omp simd
+        for (int32_t i = 0; i < V; i++) near->decoded[(int64_t)to * V + i] = (float)codes[(int64_t)from * V + i];
+    }
+    near->pages = near->decoded;
+    near->row = near->renamed;
+}
+
 /* ---- one tile -------------------------------------------------------------------------------------------------------------------------------- */
 
 /* The same voxel by voxel, for those whose row of neighbours is not complete. */
-static void payload_gradient_range(const tsr_flow_plan *plan, const uint32_t *row, const int32_t extent[3], const int32_t low[3],
+static void payload_gradient_range(const tsr_flow_plan *plan, const struct near_payload *near, const int32_t extent[3], const int32_t low[3],
                                    const int32_t high[3], float gradient[3][TILE_MOST])
 {
     const int32_t E = 1 << plan->pool.log2_edge;
@@ -93,22 +124,21 @@ static void payload_gradient_range(const tsr_flow_plan *plan, const uint32_t *ro
     for (int32_t z = low[2]; z < high[2]; z++)
         for (int32_t y = low[1]; y < high[1]; y++)
             for (int32_t x = low[0]; x < high[0]; x++) {
-                tsr_payload_gradient(&plan->pool, row, x, y, z, extent, plan->setup.scheme.inverse_spacing, slope);
+                tsr_page_gradient(near->pages, 0, E, near->row, x, y, z, extent, plan->setup.scheme.inverse_spacing, slope);
                 for (int k = 0; k < 3; k++) gradient[k][(z * E + y) * E + x] = slope[k];
             }
 }
 
 /* Gradient of the payload at every voxel of a tile: differences between rows, whole rows at a time, then the faces towards absent tiles. */
-static void payload_gradient(const tsr_flow_plan *plan, uint32_t id, const int32_t extent[3], float gradient[3][TILE_MOST])
+static void payload_gradient(const tsr_flow_plan *plan, const struct near_payload *near, const int32_t extent[3], float gradient[3][TILE_MOST])
 {
-    const tsr_tile_pool *pool = &plan->pool;
-    const int32_t E = 1 << pool->log2_edge, V = E * E * E, whole[3] = { E, E, E }, first[3] = { 0, 0, 0 };
-    const uint32_t *row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
+    const int32_t E = 1 << plan->pool.log2_edge, V = E * E * E, whole[3] = { E, E, E }, first[3] = { 0, 0, 0 };
+    const uint32_t *row = near->row;
     if (extent[0] < E || extent[1] < E || extent[2] < E) {
-        payload_gradient_range(plan, row, extent, first, whole, gradient);
+        payload_gradient_range(plan, near, extent, first, whole, gradient);
         return;
     }
-    const float *pages = pool->payload, *own = pages + (int64_t)id * V;
+    const float *pages = near->pages, *own = pages + (int64_t)row[TSR_TILE_MIDDLE] * V;
     float scale[3];
     for (int k = 0; k < 3; k++) scale[k] = 0.5f * plan->setup.scheme.inverse_spacing[k];
     for (int k = 1; k < 3; k++) { /* along y and z a row is a difference of two rows */
@@ -135,7 +165,7 @@ static void payload_gradient(const tsr_flow_plan *plan, uint32_t id, const int32
             int32_t low[3] = { 0, 0, 0 }, high[3] = { E, E, E };
             low[k] = side ? E - 1 : 0;
             high[k] = low[k] + 1;
-            payload_gradient_range(plan, row, extent, low, high, gradient);
+            payload_gradient_range(plan, near, extent, low, high, gradient);
         }
 }
 
@@ -248,6 +278,7 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
     const tsr_coding coding = tsr_coding_of(pool->band);
     tsr_tile_pool seen = *pool; /* what the tile is read from: of a coded list the decoded neighbourhood, where it is page 13 */
     struct near_tiles near;
+    struct near_payload payload;
     float own_start[TILE_MOST], own_out[TILE_MOST];
     (void)worker;
     memset(cube, 0, sizeof cube);
@@ -256,7 +287,6 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
         pass.coding = &coding;
     }
     pass.pages = pool->coded ? near.page : job->from;
-    pass.payload = need_gradient ? pool->payload : NULL;
     for (int64_t at = begin; at < end; at++) {
         const uint32_t id = pool->id[list][at];
         const uint64_t key = tsr_pool_key(pool, list, at);
@@ -269,7 +299,11 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
         const int32_t reach = plan->setup.radius;
         const int direct = (E == 8 || reach == 1) && kind == TSR_SWEEP_RESHAPE && tsr_halo_clear(pool, key, reach), planes = direct && E == 4;
         pass.row = seen.neighbours + (int64_t)place * TSR_NEIGHBOUR_ROW;
-        pass.payload_row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
+        if (need_gradient) {
+            payload_around(pool, id, &payload);
+            pass.payload = payload.pages;
+            pass.payload_row = payload.row;
+        }
         pass.cube = direct ? NULL : cube;
         if (direct) pass.extent[0] = pass.extent[1] = pass.extent[2] = E;
         else TSR_ISA_SELECT(tsr_flow_gather)(&seen, pass.pages, key, place, plan->setup.radius, cube, pass.extent);
@@ -291,7 +325,7 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
             pass.areas = cut;
         }
         if (need_gradient && !planes) {
-            payload_gradient(plan, id, pass.extent, gradient);
+            payload_gradient(plan, &payload, pass.extent, gradient);
             for (int k = 0; k < 3; k++) pass.gradient[k] = gradient[k];
         }
         const uint32_t areas =
@@ -316,6 +350,7 @@ static void measure_range(void *user, int64_t begin, int64_t end, int worker)
     const int32_t E = 1 << pool->log2_edge, V = E * E * E, list = pool->state->list;
     const tsr_flow_scheme *k = &plan->setup.scheme;
     float gradient[3][TILE_MOST];
+    struct near_payload payload;
     tsr_tile_totals totals = { 0 };
     (void)worker;
     for (int64_t at = begin; at < end; at++) {
@@ -324,7 +359,10 @@ static void measure_range(void *user, int64_t begin, int64_t end, int worker)
         const int32_t first[3] = { tsr_key_x(key) * E, tsr_key_y(key) * E, tsr_key_z(key) * E };
         int32_t extent[3] = { E, E, E };
         for (int a = 0; a < 3 && pool->bounded; a++) extent[a] = tsr_mini(E, pool->domain[a] - first[a]);
-        if (job->need_gradient) payload_gradient(plan, id, extent, gradient);
+        if (job->need_gradient) {
+            payload_around(pool, id, &payload);
+            payload_gradient(plan, &payload, extent, gradient);
+        }
         for (int32_t i = 0; i < V; i++) {
             const int32_t x = i % E, y = i / E % E, z = i / (E * E);
             const float c = tsr_pool_value(pool, job->from, (int64_t)id * V + i);

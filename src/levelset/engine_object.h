@@ -15,7 +15,7 @@ struct tsr_levelset {
     tsr_flow_plan *plan;       /* for `planned` and `planned_step` or NULL */
     tsr_tile_pool planned;
     float planned_step;
-    int payload_valid;
+    int payload_valid, payload_coded; /* its pages hold what the provider says, for lists of that storage */
     int64_t total_steps;
     void *term_data[TSR_FLOW_TERMS]; /* device copies of the data of terms of the caller's own, NULL on the CPU */
 };

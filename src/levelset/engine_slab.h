@@ -19,7 +19,7 @@ template <> struct tsr_slab_storage<1> {
 };
 
 /* Adds the pull of the potential at the voxel of an entry; `row` and `at` are of its slab. */
-template <int E>
+template <int E, int CODED>
 TSR_DEVICE_FN void tsr_slab_pull(const tsr_tile_pool &pool, tsr_keys keys, int32_t at, const uint32_t *row, uint32_t entry, float pull,
                                  const float inverse_spacing[3], tsr_flow_values *values)
 {
@@ -29,7 +29,7 @@ TSR_DEVICE_FN void tsr_slab_pull(const tsr_tile_pool &pool, tsr_keys keys, int32
     float gradient[3];
     row += tile * TSR_NEIGHBOUR_ROW;
     if (row[TSR_SLAB_EDGE]) tsr_tile_extent<E>(pool, tsr_key_at(keys, at + tile), extent, first);
-    tsr_page_gradient(pool.payload, E, row, v % E, v / E % E, v / (E * E), extent, inverse_spacing, gradient);
+    tsr_page_gradient(pool.payload, CODED, E, row, v % E, v / E % E, v / (E * E), extent, inverse_spacing, gradient);
     tsr_pull_add(pull, gradient, values);
 }
 
@@ -71,7 +71,8 @@ TSR_DEVICE_FN void tsr_slab_step(const tsr_tile_pool &pool, tsr_flow_scheme sche
         for (int32_t h = 0; h < S::OWN; h++) id[h] = loads.id[h];
         tsr_slab_collect<E, 0>(pool, cubes, loads, within, sh);
         tsr_slab_load<E>(phi, sh->slab.row[buffer ^ 1], &loads);
-        for (int32_t h = 0; PULL && h < S::OWN; h++) tsr_prefetch(pool.payload + (int64_t)loads.id[h] * V + tsr_slab_quad<E>(h) % S::SHARE * 4);
+        for (int32_t h = 0; PULL && h < S::OWN; h++)
+            tsr_prefetch((const char *)pool.payload + ((int64_t)loads.id[h] * V + tsr_slab_quad<E>(h) % S::SHARE * 4) * (CODED ? 2 : 4));
         tsr_slab_rows_load<E>(pool, &rows);
         __syncthreads();
         const int32_t movers = (int32_t)sh->movers;
@@ -79,7 +80,7 @@ TSR_DEVICE_FN void tsr_slab_step(const tsr_tile_pool &pool, tsr_flow_scheme sche
             const uint32_t entry = sh->moving[m], i = entry & 511u;
             const float *p = cubes + (entry >> 14);
             tsr_flow_values terms = values;
-            if (PULL) tsr_slab_pull<E>(pool, keys, at, row, entry, pull, scheme.inverse_spacing, &terms);
+            if (PULL) tsr_slab_pull<E, CODED>(pool, keys, at, row, entry, pull, scheme.inverse_spacing, &terms);
             const float c = p[0], moved = step * tsr_scheme_rate(p, P, Q, &terms, &scheme, 0), found = tsr_stage_value(c, c, moved, 1.0f, band),
                         v = CODED ? tsr_code_rounded(&coding, found) : found;
             const int in_band = v > -band && v < band;

@@ -232,3 +232,11 @@ tsr_status tsr_potential_prepare(double p, double epsilon, double theta, int32_t
     }
     return TSR_OK;
 }
+
+void tsr_potential_code_range(int64_t points, tsr_potential_params *params)
+{
+    const double count = log2((double)points), epsilon2 = (double)params->epsilon2, diagonal2 = 3 * ldexp(1, 2 * params->level) + epsilon2;
+    const double low = count + (double)params->exponent * log2(diagonal2), high = count + (double)params->exponent * log2(epsilon2);
+    params->code_low = (float)fmax(low, log2(1e-36)); /* below and above it is no float32 number */
+    params->code_scale = (float)(65535 / (fmin(high, 128) - (double)params->code_low));
+}

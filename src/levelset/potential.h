@@ -26,7 +26,8 @@ typedef struct tsr_potential_params {
     float epsilon2; /* epsilon^2 */
     float exponent; /* -(p - 1) / 2, of d^2 */
     tsr_power power;
-    int32_t as_distance;                 /* != 0: pages hold -P^(-1/(p-1)), which rises where P does */
+    int32_t as_distance;                 /* != 0: pages of floats hold -P^(-1/(p-1)), which rises where P does */
+    float code_low, code_scale;          /* pages of 16 bits hold (log2 P - code_low) code_scale, tsr_potential_code_range */
     float far2[TSR_TREE_DEPTH_MOST + 1]; /* a node of this depth is far beyond this squared distance of the centre */
 } tsr_potential_params;
 
@@ -41,8 +42,8 @@ TSR_HD float tsr_reciprocal(float x)
     return y;
 }
 
-/* x^e for normal positive x, |e log2 x| < 120; relative error below 4e-6 (grows with |e log2 x|). */
-TSR_HD float tsr_power_of(float x, float e)
+/* log2 x for normal positive x: error below 2e-7 (1 + |log2 x|). */
+TSR_HD float tsr_log2_of(float x)
 {
     uint32_t bits = tsr_float_bits(x);
     float k = (float)((int32_t)(bits >> 23) - 127), m = tsr_bits_float((bits & 0x7fffffu) | 0x3f800000u);
@@ -51,8 +52,13 @@ TSR_HD float tsr_power_of(float x, float e)
         k = k + 1.0f;
     }
     float s = (m - 1.0f) * tsr_reciprocal(m + 1.0f), s2 = s * s;
-    float series = s * (2.88539008f + s2 * (0.961796694f + s2 * (0.577078016f + s2 * (0.412198583f + s2 * 0.320598898f))));
-    float y = e * (k + series);
+    return k + s * (2.88539008f + s2 * (0.961796694f + s2 * (0.577078016f + s2 * (0.412198583f + s2 * 0.320598898f))));
+}
+
+/* x^e for normal positive x, |e log2 x| < 120; relative error below 4e-6 (grows with |e log2 x|). */
+TSR_HD float tsr_power_of(float x, float e)
+{
+    float y = e * tsr_log2_of(x);
     y = tsr_clampf(y, -126.0f, 126.0f);
     int32_t whole = (int32_t)(y < 0.0f ? y - 0.5f : y + 0.5f);
     float r = (y - (float)whole) * 0.693147181f;
@@ -86,6 +92,14 @@ TSR_HD float tsr_potential_kept(float sum, const tsr_potential_params *k)
     if (k->power == TSR_POWER_ROOT) return -1.0f / p;
     if (k->power == TSR_POWER_FOURTH) return -1.0f / tsr_sqrt(tsr_sqrt(p));
     return -tsr_power_of(p, 0.5f / k->exponent);
+}
+
+/* What a page of 16 bits keeps of it, an integer from 0 to 65535: log P, whose gradient has the direction of that of P (spec reconstruction.md 2.8).
+ * The range is all that P can be: the points lie between epsilon and the diagonal of the cube from a voxel. */
+TSR_HD float tsr_potential_code(float sum, const tsr_potential_params *k)
+{
+    const float q = (tsr_log2_of(tsr_maxf(sum, 1e-36f)) - k->code_low) * k->code_scale;
+    return (float)(int32_t)(tsr_clampf(q, 0.0f, 65535.0f) + 0.5f);
 }
 
 /* A node seen from a centre in fixed units. */

@@ -216,7 +216,12 @@ static void run_potential(const struct pages *job, const int32_t voxel[3], int32
     run_share(blocks, length, tree, k, &shared);
     for (int32_t j = 0; j < length; j++) {
         block_add(&blocks[j], k);
-        for (int i = 0; i < TSR_BLOCK_VOXELS; i++) blocks[j].sum[i] = tsr_potential_kept(blocks[j].sum[i], k);
+        float *sum = blocks[j].sum;
+        if (job->list->coded) {
+            for (int i = 0; i < TSR_BLOCK_VOXELS; i++) sum[i] = tsr_potential_code(sum[i], k);
+        } else {
+            for (int i = 0; i < TSR_BLOCK_VOXELS; i++) sum[i] = tsr_potential_kept(sum[i], k);
+        }
     }
 }
 
@@ -256,6 +261,11 @@ static void page_write(float *page, int32_t E, int32_t x, int32_t y, int32_t z, 
     for (int32_t row = 0; row < 16; row++) memcpy(page + ((z + row / 4) * E + y + row % 4) * E + x, block + 4 * row, 4 * sizeof *page);
 }
 
+static void page_write_codes(uint16_t *page, int32_t E, int32_t x, int32_t y, int32_t z, const float *block)
+{
+    for (int32_t i = 0; i < TSR_BLOCK_VOXELS; i++) page[((z + i / 16) * E + y + i / 4 % 4) * E + x + i % 4] = (uint16_t)block[i];
+}
+
 /* Tiles from t on whose blocks form one row: their number, at most RUN_MOST. Wider tiles are a row by themselves. */
 static int32_t run_length(const tsr_page_list *list, int64_t t, int64_t end)
 {
@@ -284,7 +294,10 @@ static void potential_range(void *user, int64_t begin, int64_t end, int worker)
                 run_potential(job, voxel, length, blocks);
                 for (int32_t j = 0; j < length; j++) {
                     const int64_t at = t + (E == TSR_BLOCK_EDGE ? j : 0), id = list->ids ? list->ids[at] : at;
-                    page_write(list->pages + (id << (3 * list->log2_edge)), E, E == TSR_BLOCK_EDGE ? 0 : j * TSR_BLOCK_EDGE, y, z, blocks[j].sum);
+                    const int64_t page = id << (3 * list->log2_edge);
+                    const int32_t x = E == TSR_BLOCK_EDGE ? 0 : j * TSR_BLOCK_EDGE;
+                    if (list->coded) page_write_codes((uint16_t *)(void *)list->pages + page, E, x, y, z, blocks[j].sum);
+                    else page_write(list->pages + page, E, x, y, z, blocks[j].sum);
                 }
             }
         t += tiles;
@@ -337,9 +350,9 @@ static tsr_status cpu_gather_keys(tsr_queue *queue, tsr_keys key_of, const uint3
     for (int32_t i = 0; i < count; i++) keys[i] = tsr_key_at(key_of, ids[i]);
     return TSR_OK;
 }
-static tsr_status cpu_scatter_pages(tsr_queue *queue, const float *pages, const uint32_t *ids, int32_t count, int32_t log2_edge, float *payload)
+static tsr_status cpu_scatter_pages(tsr_queue *queue, const float *pages, const uint32_t *ids, int32_t count, int32_t log2_words, float *payload)
 {
-    const int64_t size = (int64_t)1 << (3 * log2_edge);
+    const int64_t size = (int64_t)1 << log2_words;
     (void)queue;
     for (int32_t i = 0; i < count; i++) memcpy(payload + ids[i] * size, pages + i * size, (size_t)size * sizeof *pages);
     return TSR_OK;

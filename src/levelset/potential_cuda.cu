@@ -111,8 +111,8 @@ static tsr_status cuda_leaves(tsr_queue *queue, const tsr_tree_build *b, int32_t
 
 enum { WARPS = 4, LIST = 128 }; /* warps per thread block, nodes in a warp's list */
 
-/* The first voxel of a block of 4^3 voxels, and where its page is. `at` counts blocks: tile by tile. */
-TSR_DEVICE_FN float *block_page(const tsr_page_list &list, int64_t at, int32_t voxel[3], int32_t inside[3])
+/* The first voxel of a block of 4^3 voxels, and where the values of its tile begin. `at` counts blocks: tile by tile. */
+TSR_DEVICE_FN int64_t block_page(const tsr_page_list &list, int64_t at, int32_t voxel[3], int32_t inside[3])
 {
     const int32_t per_axis = list.log2_edge - 2, E = 1 << list.log2_edge;
     const int64_t tile = at >> (3 * per_axis), id = list.ids ? (int64_t)list.ids[tile] : tile;
@@ -124,7 +124,7 @@ TSR_DEVICE_FN float *block_page(const tsr_page_list &list, int64_t at, int32_t v
     voxel[0] = tsr_key_x(key) * E + inside[0];
     voxel[1] = tsr_key_y(key) * E + inside[1];
     voxel[2] = tsr_key_z(key) * E + inside[2];
-    return list.pages + (id << (3 * list.log2_edge));
+    return id << (3 * list.log2_edge);
 }
 
 /* Lane l has the voxels (l & 3, l / 4 & 3, l / 16) and the one two planes above. */
@@ -137,7 +137,7 @@ template <class W> TSR_DEVICE_FN void walk_blocks(const tsr_tree_view &tree, tsr
     const int32_t E = 1 << list.log2_edge;
     for (int64_t at = (int64_t)blockIdx.x * WARPS + warp; at < blocks; at += (int64_t)gridDim.x * WARPS) {
         int32_t voxel[3], inside[3];
-        float *page = block_page(list, at, voxel, inside);
+        const int64_t page = block_page(list, at, voxel, inside);
         const uint32_t centre[3] = { tsr_block_centre(voxel[0], work.level()), tsr_block_centre(voxel[1], work.level()),
                                      tsr_block_centre(voxel[2], work.level()) };
         float a = work.begin(), b = work.begin();
@@ -183,8 +183,15 @@ template <class W> TSR_DEVICE_FN void walk_blocks(const tsr_tree_view &tree, tsr
             }
         }
         const int32_t x = inside[0] + (int32_t)(lane & 3u), y = inside[1] + (int32_t)(lane >> 2 & 3u), z = inside[2] + (int32_t)(lane >> 4);
-        page[(z * E + y) * E + x] = work.end(a);
-        page[((z + 2) * E + y) * E + x] = work.end(b);
+        const int64_t first = page + (z * E + y) * E + x, second = first + 2 * E * E;
+        const float va = work.end(a, list.coded), vb = work.end(b, list.coded);
+        if (list.coded) {
+            ((uint16_t *)(void *)list.pages)[first] = (uint16_t)va;
+            ((uint16_t *)(void *)list.pages)[second] = (uint16_t)vb;
+        } else {
+            list.pages[first] = va;
+            list.pages[second] = vb;
+        }
     }
 }
 
@@ -194,7 +201,7 @@ template <int POWER> struct potential_work {
     tsr_potential_params k;
     INSIDE int32_t level() const { return k.level; }
     INSIDE float begin() const { return 0.0f; }
-    INSIDE float end(float v) const { return tsr_potential_kept(v, &k); }
+    INSIDE float end(float v, int coded) const { return coded ? tsr_potential_code(v, &k) : tsr_potential_kept(v, &k); }
     INSIDE int look(const tsr_tree_view &, uint32_t, const tsr_tree_centre &c, const tsr_tree_walk &w, const uint32_t centre[3], float4 *seen) const
     {
         tsr_seen s = tsr_node_seen(&c, centre, k.unit);
@@ -218,7 +225,7 @@ struct ball_work {
     float reach;
     INSIDE int32_t level() const { return k.level; }
     INSIDE float begin() const { return k.band; }
-    INSIDE float end(float v) const { return tsr_maxf(v, -k.band); }
+    INSIDE float end(float v, int) const { return tsr_maxf(v, -k.band); }
     INSIDE int look(const tsr_tree_view &tree, uint32_t node, const tsr_tree_centre &c, const tsr_tree_walk &w, const uint32_t centre[3],
                     float4 *seen) const
     {
@@ -290,14 +297,14 @@ static tsr_status cuda_gather_keys(tsr_queue *queue, tsr_keys key_of, const uint
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
-TSR_KERNEL(scatter_pages_kernel)(const float *pages, const uint32_t *ids, int64_t values, int32_t log2_size, float *payload)
+TSR_KERNEL(scatter_pages_kernel)(const float *pages, const uint32_t *ids, int64_t words, int32_t log2_size, float *payload)
 {
-    FOR_EACH(i, values) payload[((int64_t)ids[i >> log2_size] << log2_size) + (i & ((1 << log2_size) - 1))] = pages[i];
+    FOR_EACH(i, words) payload[((int64_t)ids[i >> log2_size] << log2_size) + (i & ((1 << log2_size) - 1))] = pages[i];
 }
-static tsr_status cuda_scatter_pages(tsr_queue *queue, const float *pages, const uint32_t *ids, int32_t count, int32_t log2_edge, float *payload)
+static tsr_status cuda_scatter_pages(tsr_queue *queue, const float *pages, const uint32_t *ids, int32_t count, int32_t log2_words, float *payload)
 {
-    const int64_t values = (int64_t)count << (3 * log2_edge);
-    TSR_LAUNCH(queue, scatter_pages_kernel, grid_for(queue, values), THREADS, 0, pages, ids, values, 3 * log2_edge, payload);
+    const int64_t words = (int64_t)count << log2_words;
+    TSR_LAUNCH(queue, scatter_pages_kernel, grid_for(queue, words), THREADS, 0, pages, ids, words, log2_words, payload);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

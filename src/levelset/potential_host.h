@@ -27,5 +27,7 @@ int64_t tsr_points_tree_bytes(const tsr_points_tree *tree);
 
 /* Checked parameters of an evaluation at `level` (epsilon in voxels of the level). */
 tsr_status tsr_potential_prepare(double p, double epsilon, double theta, int32_t level, tsr_potential_params *params);
+/* Sets what pages of 16 bits need: the range of log P of so many points in the cube. */
+void tsr_potential_code_range(int64_t points, tsr_potential_params *params);
 
 #endif

@@ -14,13 +14,14 @@ typedef struct tsr_points_bounds {
     int64_t bad;
 } tsr_points_bounds;
 
-/* Tiles whose pages of (2^log2_edge)^3 floats are to be filled: those with the ids, or without ids 0, 1, ... count - 1; tile `id` has key keys[id] and
+/* Tiles whose pages of (2^log2_edge)^3 floats, or uint16_t if `coded`, are to be filled: those with the ids, or without ids 0, 1, ... count - 1; tile `id` has key keys[id] and
  * its page at pages + id * size. From a pool (state not NULL) the ids are those of the current list or of the last created tiles, as the device
  * knows them, none while the list waits for ids or the run has halted. */
 typedef struct tsr_page_list {
     const uint32_t *ids;
     tsr_keys keys;
     int32_t count, log2_edge;
+    int32_t coded; /* the potential only */
     float *pages;
     const tsr_tile_state *state;
     const uint32_t *listed[2]; /* of the pool; NULL: the created ones */
@@ -34,6 +35,7 @@ TSR_HD tsr_page_list tsr_pages_of_pool(const tsr_tile_pool *pool, int all)
     list.ids = pool->created_ids;
     list.keys = tsr_pool_keys_of(pool);
     list.log2_edge = pool->log2_edge;
+    list.coded = pool->coded;
     list.pages = pool->payload;
     list.state = pool->state;
     for (int i = 0; i < 2; i++) list.listed[i] = all ? pool->id[i] : 0;
@@ -68,9 +70,10 @@ typedef struct tsr_potential_ops {
 
     tsr_status (*evaluate)(tsr_queue *queue, const tsr_tree_view *tree, const tsr_potential_params *params, const tsr_page_list *pages);
     tsr_status (*balls)(tsr_queue *queue, const tsr_tree_view *tree, const tsr_ball_params *params, const tsr_page_list *pages);
-    /* Pages made elsewhere: the keys of tiles for it, and the pages (in order) to the places of their tiles. */
+    /* Pages made elsewhere: the keys of tiles for it, and the pages (in order), of 2^log2_words words of 32 bits each, to the places of their
+     * tiles. */
     tsr_status (*gather_keys)(tsr_queue *queue, tsr_keys key_of, const uint32_t *ids, int32_t count, uint64_t *keys);
-    tsr_status (*scatter_pages)(tsr_queue *queue, const float *pages, const uint32_t *ids, int32_t count, int32_t log2_edge, float *payload);
+    tsr_status (*scatter_pages)(tsr_queue *queue, const float *pages, const uint32_t *ids, int32_t count, int32_t log2_words, float *payload);
     tsr_status (*sample)(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_sample_job *job);
     /* Keys of the (2 reach + 1)^3 tiles round the cell of each leaf at `depth`, 64-bit tile keys (TSR_KEY_END beyond the domain of 2^depth tiles). */
     tsr_status (*tiles_round)(tsr_queue *queue, const tsr_tree_build *build, int32_t depth, int32_t reach, uint64_t *keys);

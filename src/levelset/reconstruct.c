@@ -35,6 +35,8 @@ tsr_status tsr_reconstruct_take(const tsr_reconstruct_options *options, tsr_reco
     set_default(&o->time_step, 0.2);
     o->alpha = o->alpha < 0 ? 0 : o->alpha == 0 ? 0.02 : o->alpha;
     o->smooth_iters = o->smooth_iters < 0 ? 0 : o->smooth_iters == 0 ? 10 : o->smooth_iters;
+    if (o->storage != TSR_STORAGE_F32 && o->storage != TSR_STORAGE_I16)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: storage is %d, expected F32 or I16", (int)o->storage);
     TSR_TRY(range("start_depth", o->start_depth, 4, 9));
     if (o->depth < o->start_depth || o->depth > TSR_TREE_DEPTH_MOST)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: depth is %d, expected start_depth = %d to %d", o->depth, o->start_depth, (int)TSR_TREE_DEPTH_MOST);
@@ -168,6 +170,7 @@ static tsr_status start_box(run *r)
     options.domain = (tsr_size3){ n, n, n };
     options.band = r->o.band * h;
     options.memory_limit = r->o.memory_limit;
+    options.storage = r->o.storage;
     TSR_TRY(tsr_tiles_create(r->context, &geometry, &options, &r->tiles));
     TSR_TRY(tsr_volume_create(NULL, TSR_F32, options.domain, &geometry, &host));
     float *v = (float *)tsr_volume_data(host);
@@ -233,6 +236,7 @@ static tsr_status evolve(run *r, int32_t level, tsr_reconstruct_level *report)
     s.max_steps = r->o.max_steps ? r->o.max_steps : level == r->o.start_depth ? (int64_t)8 << level : 400;
     TSR_TRY(tsr_potential_prepare(r->o.power, r->o.epsilon, r->o.theta, level, &source.params));
     source.params.as_distance = 1;
+    tsr_potential_code_range(r->tree->points, &source.params);
     TSR_TRY(tsr_levelset_create(r->tiles, &s, &solver));
     const tsr_payload_provider provider = tsr_potential_provider(&source);
     TSR_TRY_GOTO(tsr_levelset_set_payload(solver, &provider), done);

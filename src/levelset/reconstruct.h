@@ -18,7 +18,7 @@ typedef struct tsr_potential_source {
     uint64_t *keys;
     float *pages, *device_pages;
     int64_t room; /* tiles */
-    int32_t log2_edge;
+    int32_t log2_edge, coded;
 } tsr_potential_source;
 
 tsr_payload_provider tsr_potential_provider(tsr_potential_source *source);

@@ -59,13 +59,14 @@ done:
 }
 
 /* Bytes per tile of a list with payload, from a small one. */
-static tsr_status tile_bytes(tsr_context *context, double *bytes)
+static tsr_status tile_bytes(tsr_context *context, tsr_storage storage, double *bytes)
 {
     tsr_tiles *tiles = NULL;
     tsr_tiles_options options = TSR_TILES_OPTIONS;
     options.edge = 4;
     options.domain = (tsr_size3){ 64, 64, 64 };
     options.capacity = 4096;
+    options.storage = storage;
     TSR_TRY(tsr_tiles_create(context, NULL, &options, &tiles));
     tsr_status status = tsr_tiles_need_payload(tiles);
     *bytes = (double)tiles->bytes / (double)tiles->pool.capacity;
@@ -79,7 +80,7 @@ static tsr_status make_plan(const tsr_points_tree *tree, const tsr_reconstruct_o
     double seconds = 0, per_tile = 0, cells = 0;
     TSR_TRY(occupied_cells(tree, fixed, occupied));
     TSR_TRY(sample_potential(tree, o, fixed, &seconds));
-    TSR_TRY(tile_bytes(tree->context, &per_tile));
+    TSR_TRY(tile_bytes(tree->context, o->storage, &per_tile));
     plan->tree_bytes = tsr_points_tree_bytes(tree);
     plan->build_bytes = tree->points * 70;
     for (int32_t level = o->start_depth; level <= o->depth; level++) {

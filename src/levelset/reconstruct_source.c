@@ -24,14 +24,15 @@ static tsr_status fill_here(void *user, tsr_queue *queue, const tsr_tile_pool *p
 
 /* ---- hybrid --------------------------------------------------------------------------------------------------------------------------- */
 
-static size_t page_bytes(const tsr_potential_source *s) { return sizeof(float) << (3 * s->log2_edge); }
+static size_t page_bytes(const tsr_potential_source *s) { return (size_t)(s->coded ? 2 : 4) << (3 * s->log2_edge); }
 
-static tsr_status make_room(tsr_potential_source *s, int64_t tiles, int32_t log2_edge)
+static tsr_status make_room(tsr_potential_source *s, int64_t tiles, const tsr_tile_pool *pool)
 {
-    if (tiles <= s->room && log2_edge == s->log2_edge) return TSR_OK;
+    if (tiles <= s->room && pool->log2_edge == s->log2_edge && pool->coded == s->coded) return TSR_OK;
     tsr_potential_source_release(s);
     const int64_t room = tiles + tiles / 2 + 64;
-    s->log2_edge = log2_edge;
+    s->log2_edge = pool->log2_edge;
+    s->coded = pool->coded;
     s->keys = (uint64_t *)malloc((size_t)room * sizeof *s->keys);
     s->room = room;
     if (!s->keys) TSR_FAIL(TSR_ERROR_MEMORY, "reconstruct: out of host memory for %lld pages", (long long)room);
@@ -60,17 +61,19 @@ static tsr_status fill_hybrid(void *user, tsr_queue *queue, const tsr_tile_pool 
     if (tsr_tile_stopped(&state)) return TSR_OK;
     const int64_t count = all ? state.count : state.created;
     if (count == 0) return TSR_OK;
-    TSR_TRY(make_room(s, count, pool->log2_edge));
+    TSR_TRY(make_room(s, count, pool));
     const uint32_t *ids = all ? pool->id[state.list] : pool->created_ids;
     TSR_TRY(
         backend->potential->gather_keys(queue, tsr_pool_keys_of(pool), ids, (int32_t)count, (uint64_t *)(void *)s->device_pages)); /* room enough */
     TSR_TRY(backend->download(queue, s->keys, s->device_pages, (size_t)count * sizeof *s->keys));
     const double start = tsr_seconds_now();
-    const tsr_page_list list = { .keys = tsr_keys_wide(s->keys), .count = (int32_t)count, .log2_edge = pool->log2_edge, .pages = s->pages };
+    const tsr_page_list list = {
+        .keys = tsr_keys_wide(s->keys), .count = (int32_t)count, .log2_edge = pool->log2_edge, .coded = s->coded, .pages = s->pages
+    };
     TSR_TRY(s->tree->context->backend->potential->evaluate(s->tree->context->queue, &s->tree->view, &s->params, &list));
     s->seconds += tsr_seconds_now() - start;
     TSR_TRY(backend->upload(queue, s->device_pages, s->pages, (size_t)count * page_bytes(s)));
-    TSR_TRY(backend->potential->scatter_pages(queue, s->device_pages, ids, (int32_t)count, pool->log2_edge, pool->payload));
+    TSR_TRY(backend->potential->scatter_pages(queue, s->device_pages, ids, (int32_t)count, 3 * s->log2_edge - s->coded, pool->payload));
     return TSR_OK;
 }
 

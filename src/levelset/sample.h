@@ -39,7 +39,7 @@ TSR_HD float tsr_sample_point(const tsr_tile_pool *pool, const tsr_sample_job *j
     for (int c = 0; c < 8; c++) {
         int32_t x = c & 1 ? high[0] : low[0], y = c & 2 ? high[1] : low[1], z = c & 4 ? high[2] : low[2];
         uint32_t at = tsr_sample_tile(pool, state, home, id, tsr_key_make(x >> log2_edge, y >> log2_edge, z >> log2_edge));
-        v[c] = phi[((int64_t)at << (3 * log2_edge)) + ((((z & mask) << log2_edge) + (y & mask)) << log2_edge) + (x & mask)];
+        v[c] = tsr_pool_value(pool, phi, ((int64_t)at << (3 * log2_edge)) + ((((z & mask) << log2_edge) + (y & mask)) << log2_edge) + (x & mask));
     }
     for (int c = 0; c < 4; c++) v[c] = v[2 * c] + t[0] * (v[2 * c + 1] - v[2 * c]);
     for (int c = 0; c < 2; c++) v[c] = v[2 * c] + t[1] * (v[2 * c + 1] - v[2 * c]);

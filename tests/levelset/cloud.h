@@ -66,22 +66,35 @@ static inline void view_free(tsr_tree_view *v)
     free((void *)(uintptr_t)v->walk);
 }
 
-/* Pages of the tiles with these keys, on the host. `balls` NULL: the potential. */
-static inline float *pages_of(const tsr_points_tree *tree, const tsr_potential_params *potential, const tsr_ball_params *balls, const uint64_t *keys,
-                              int32_t count, int32_t log2_edge)
+/* Pages of the tiles with these keys, on the host, of floats or of 16 bits. `balls` NULL: the potential. */
+static inline void *filled_pages(const tsr_points_tree *tree, const tsr_potential_params *potential, const tsr_ball_params *balls,
+                                 const uint64_t *keys, int32_t count, int32_t log2_edge, int32_t coded)
 {
     tsr_context *context = tree->context;
-    const size_t bytes = (size_t)count * (sizeof(float) << (3 * log2_edge));
-    float *host = (float *)malloc(bytes);
+    const size_t bytes = (size_t)count * (size_t)(coded ? 2 : 4) << (3 * log2_edge);
+    void *host = malloc(bytes);
     void *device, *device_keys = to_device(context, keys, (size_t)count * sizeof *keys);
     require_ok(tsr_device_allocate(context, bytes, &device));
-    const tsr_page_list list = { .keys = (const uint64_t *)device_keys, .count = count, .log2_edge = log2_edge, .pages = (float *)device };
+    const tsr_page_list list = {
+        .keys = tsr_keys_wide((const uint64_t *)device_keys), .count = count, .log2_edge = log2_edge, .coded = coded, .pages = (float *)device
+    };
     if (potential) require_ok(context->backend->potential->evaluate(context->queue, &tree->view, potential, &list));
     else require_ok(context->backend->potential->balls(context->queue, &tree->view, balls, &list));
     require_ok(context->backend->download(context->queue, host, device, bytes));
     tsr_device_release(context, device, bytes);
     tsr_device_release(context, device_keys, (size_t)count * sizeof *keys);
     return host;
+}
+
+static inline float *pages_of(const tsr_points_tree *tree, const tsr_potential_params *potential, const tsr_ball_params *balls, const uint64_t *keys,
+                              int32_t count, int32_t log2_edge)
+{
+    return (float *)filled_pages(tree, potential, balls, keys, count, log2_edge, 0);
+}
+static inline uint16_t *codes_of(const tsr_points_tree *tree, const tsr_potential_params *potential, const uint64_t *keys, int32_t count,
+                                 int32_t log2_edge)
+{
+    return (uint16_t *)filled_pages(tree, potential, NULL, keys, count, log2_edge, 1);
 }
 
 /* Sum over all points in float64: P and its gradient at x. */

@@ -42,7 +42,7 @@ static tsr_status fill_bumps(void *user, tsr_queue *queue, const tsr_tile_pool *
     require_ok(backend->download(queue, &state, pool->state, sizeof state));
     const int32_t count = all ? state.count : state.created;
     if (state.shortage > 0 || state.halted || count == 0) return TSR_OK;
-    const size_t keys_size = (size_t)count * sizeof(uint64_t), pages_size = (size_t)count * (size_t)V * sizeof(float);
+    const size_t keys_size = (size_t)count * sizeof(uint64_t), pages_size = (size_t)count * (size_t)V * sizeof(float); /* room for keys, too */
     uint64_t *keys = (uint64_t *)malloc(keys_size);
     float *pages = (float *)malloc(pages_size), *there;
     const uint32_t *ids = all ? pool->id[state.list] : pool->created_ids;
@@ -55,8 +55,15 @@ static tsr_status fill_bumps(void *user, tsr_queue *queue, const tsr_tile_pool *
         for (int32_t i = 0; i < V; i++)
             pages[(int64_t)t * V + i] =
                 potential_at(b, tsr_key_x(keys[t]) * E + i % E, tsr_key_y(keys[t]) * E + i / E % E, tsr_key_z(keys[t]) * E + i / (E * E));
+    if (pool->coded) { /* in place: a code is shorter than a float */
+        uint16_t *codes = (uint16_t *)malloc(pages_size / 2);
+        assert_non_null(codes);
+        for (int64_t i = 0; i < (int64_t)count * V; i++) codes[i] = (uint16_t)(1000.0f * pages[i]);
+        memcpy(pages, codes, pages_size / 2);
+        free(codes);
+    }
     require_ok(backend->upload(queue, there, pages, pages_size));
-    require_ok(backend->potential->scatter_pages(queue, there, ids, count, pool->log2_edge, pool->payload));
+    require_ok(backend->potential->scatter_pages(queue, there, ids, count, 3 * pool->log2_edge - pool->coded, pool->payload));
     require_ok(backend->synchronize(queue));
     tsr_device_release(b->context, there, pages_size);
     free(pages);
@@ -72,6 +79,7 @@ struct setting {
     shape_function shape;
     int32_t edge, steps;
     tsr_levelset_options options;
+    int coded; /* 1: field and potential in 16 bits; 2: from half way on, and from the second half back to floats */
 };
 
 /* `idle`: a second potential that pulls with nothing, which only the kernels for all flows take. *field, unless NULL, becomes the field on the host. */
@@ -86,8 +94,16 @@ static uint64_t run_on(const char *device, const struct setting *t, int idle, ts
     tsr_levelset_report report;
     if (idle) options.terms[options.term_count++] = (tsr_flow_term){ .kind = TSR_FLOW_POTENTIAL };
     const uint64_t before = digest_of(tiles);
+    if (t->coded == 1) require_ok(tsr_tiles_set_storage(tiles, TSR_STORAGE_I16));
     require_ok(tsr_levelset_create(tiles, &options, &l));
     require_ok(tsr_levelset_set_payload(l, &provider));
+    for (int turn = 0; t->coded == 2 && turn < 2; turn++) {
+        require_ok(tsr_levelset_step(l, t->steps, NULL, &report));
+        const int calls = bumps.calls;
+        require_ok(tsr_tiles_set_storage(tiles, turn ? TSR_STORAGE_F32 : TSR_STORAGE_I16));
+        require_ok(tsr_levelset_step(l, 1, NULL, &report));
+        assert_true(bumps.calls > calls); /* all pages, for those there were have another width */
+    }
     require_ok(tsr_levelset_step(l, t->steps, NULL, &report));
     assert_true(report.steps == t->steps && bumps.calls > 0);
     uint64_t hash = digest_of(tiles);
@@ -112,13 +128,17 @@ static void same_bits(void **unused)
     (void)unused;
     const int32_t few = on_emulator() || test_is_slow() ? 6 : 20;
     const struct setting settings[] = {
-        { "a pull, edge 4", two_spheres, 4, few, OPTIONS(TERMS(pull), .time_step = 0.3) },
-        { "as reconstructions do", cut_by_border, 4, few, OPTIONS(TERMS(pull, bend), .time_step = 0.3) },
-        { "the cut end of the box, Godunov", corner, 4, few, OPTIONS(TERMS(push, grow), .space = TSR_STENCIL_GODUNOV) },
-        { "edge 8, all terms", corner, 8, few, OPTIONS(TERMS(pull, grow, bend, slide), .sign = TSR_SIGN_SUBCELL) },
+        { "a pull, edge 4", two_spheres, 4, few, OPTIONS(TERMS(pull), .time_step = 0.3), 0 },
+        { "as reconstructions do", cut_by_border, 4, few, OPTIONS(TERMS(pull, bend), .time_step = 0.3), 0 },
+        { "the cut end of the box, Godunov", corner, 4, few, OPTIONS(TERMS(push, grow), .space = TSR_STENCIL_GODUNOV), 0 },
+        { "edge 8, all terms", corner, 8, few, OPTIONS(TERMS(pull, grow, bend, slide), .sign = TSR_SIGN_SUBCELL), 0 },
         { "edge 8, Godunov, managed every third step", cut_by_border, 8, few,
-          OPTIONS(TERMS(push, slide), .space = TSR_STENCIL_GODUNOV, .managed_every = 3, .time_step = 0.1) },
-        { "with a brush: not over slabs", two_spheres, 4, few / 2, OPTIONS(TERMS(dab), .time_step = 0.3) },
+          OPTIONS(TERMS(push, slide), .space = TSR_STENCIL_GODUNOV, .managed_every = 3, .time_step = 0.1), 0 },
+        { "16 bits", cut_by_border, 4, few, OPTIONS(TERMS(pull, bend), .time_step = 0.3), 1 },
+        { "16 bits, edge 8, the cut end of the box", corner, 8, few, OPTIONS(TERMS(pull, grow, bend), .time_step = 0.2), 1 },
+        { "16 bits, a brush, step measured", two_spheres, 4, few / 2, OPTIONS(TERMS(dab, grow)), 1 },
+        { "to 16 bits and back", two_spheres, 4, few / 3, OPTIONS(TERMS(pull, bend), .time_step = 0.3), 2 },
+        { "with a brush: not over slabs", two_spheres, 4, few / 2, OPTIONS(TERMS(dab), .time_step = 0.3), 0 },
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         const uint64_t cpu = run_on("cpu", &settings[i], 0, NULL), slabs = run_on(device_name(), &settings[i], 0, NULL),
@@ -133,7 +153,7 @@ static void same_bits(void **unused)
 static void fused(void **unused)
 {
     (void)unused;
-    const struct setting t = { "fused", two_spheres, 4, 5, OPTIONS(TERMS(pull, bend), .time_step = 0.3, .fused = 1) };
+    const struct setting t = { "fused", two_spheres, 4, 5, OPTIONS(TERMS(pull, bend), .time_step = 0.3, .fused = 1), 0 };
     tsr_volume *exact, *found;
     (void)run_on("cpu", &t, 0, &exact);
     const uint64_t hash = run_on(device_name(), &t, 0, &found);

@@ -43,6 +43,18 @@ static int write_surface(struct reconstruct *r, const tsr_tiles *tiles, const ch
     return status == TSR_OK ? CLI_OK : cli_status(r->cli, status, path);
 }
 
+/* The surface of a level, which reconstruction goes on with: of 16-bit values a copy in float32 is written. */
+static int write_level(struct reconstruct *r, const tsr_tiles *tiles, const char *path)
+{
+    tsr_tiles *copy = NULL;
+    if (r->options.storage == TSR_STORAGE_F32) return write_surface(r, tiles, path, NULL);
+    tsr_status status = tsr_tiles_copy(tiles, r->context, &copy);
+    if (status == TSR_OK) status = tsr_tiles_set_storage(copy, TSR_STORAGE_F32);
+    const int code = status == TSR_OK ? write_surface(r, copy, path, NULL) : cli_status(r->cli, status, path);
+    tsr_tiles_destroy(&copy);
+    return code;
+}
+
 static void level_path(const struct reconstruct *r, int32_t level, char *path, size_t room)
 {
     const char *mark = strstr(r->levels, "%d");
@@ -57,7 +69,7 @@ static int each_level(void *user, const tsr_reconstruct_level *level, const tsr_
     if (!r->levels) return 0;
     char path[4096];
     level_path(r, level->level, path, sizeof path);
-    r->code = write_surface(r, tiles, path, NULL);
+    r->code = write_level(r, tiles, path);
     return r->code != CLI_OK;
 }
 
@@ -114,7 +126,8 @@ static int reconstruct(struct reconstruct *r, const tsr_points *points)
     const tsr_reconstruct_level *last = &report.level[report.levels - 1];
     if (2 * last->outside > report.points)
         cli_note(r->cli, "%lld of %lld points are not near the surface: it has not reached them", (long long)last->outside, (long long)report.points);
-    const int code = write_surface(r, tiles, r->output, &mesh);
+    status = tsr_tiles_set_storage(tiles, TSR_STORAGE_F32);
+    const int code = status == TSR_OK ? write_surface(r, tiles, r->output, &mesh) : cli_status(r->cli, status, r->cli->input[0]);
     tsr_tiles_destroy(&tiles);
     if (code) return code;
     if (r->cli->globals.json && strcmp(r->output, "-")) {
@@ -212,7 +225,7 @@ static int run(cli_call *cli, int argc, char **argv)
         .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .options = TSR_RECONSTRUCT_OPTIONS, .surface = TSR_SURFACE_OPTIONS
     };
     tsr_reconstruct_options *o = &r.options;
-    int placement = 0, normals = 0, alpha_given = 0, smooth_given = 0;
+    int placement = 0, normals = 0, storage = 0, alpha_given = 0, smooth_given = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(r.output),
         { .name = "depth",
@@ -315,6 +328,12 @@ static int run(cli_call *cli, int argc, char **argv)
           .lower = 1e-9,
           .upper = 10 },
         { .name = "max-steps", .type = CLI_COUNT, .value = &o->max_steps, .argument = "N", .help = "of one level", .lower = 1, .upper = 1e9 },
+        { .name = "storage",
+          .type = CLI_CHOICE,
+          .value = &storage,
+          .argument = "KIND",
+          .help = "of field and potential: float32, or 16-bit codes in half the memory (default f32)",
+          .choices = "f32 i16" },
         { .name = "memory-limit",
           .type = CLI_COUNT,
           .value = &o->memory_limit,
@@ -340,6 +359,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (alpha_given && o->alpha == 0) o->alpha = -1; /* for the API 0 is the default */
     if (smooth_given && o->smooth_iters == 0) o->smooth_iters = -1;
     o->placement = (tsr_placement)placement;
+    o->storage = (tsr_storage)storage;
     o->progress = cli_progress(cli);
     o->level = each_level;
     o->user = &r;
