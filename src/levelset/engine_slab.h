@@ -9,7 +9,7 @@
 #include "levelset/engine_cuda.h"
 
 /* Blocks a multiprocessor: fewer hide less latency, more have too few registers. */
-enum { SLAB_BLOCKS_4 = 5, SLAB_BLOCKS_8 = 10 };
+enum { SLAB_BLOCKS_4 = 6, SLAB_BLOCKS_8 = 10 };
 enum { SIGN_ANY = 4 }; /* beside the signs of scheme.h: not known to the compiler */
 template <int CODED> struct tsr_slab_storage {
     typedef tsr_slab_floats kind;
