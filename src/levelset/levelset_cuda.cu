@@ -164,21 +164,11 @@ TSR_DEVICE_FN int32_t step_place_after(int32_t at, int32_t run, int32_t skip)
     return at & (run - 1) ? at : at + skip;
 }
 
-/* Rows of a tile that may change in a step, one bit in four of what its lanes hold (of own quad h: 4 h). Fields are stored by turns in two places: a row that
- * stayed in this step and in the one before is the same in both, and is not written. One word for two lanes, which have a row's two quads. */
-enum { STEP_ROWS = 16 /* words of a tile */ };
-TSR_DEVICE_FN uint32_t step_rows(uint32_t moves)
-{
-    uint32_t rows = moves | moves >> 1;
-    rows = (rows | rows >> 2) & 0x1111u;
-    return rows | __shfl_xor_sync(TSR_WARP_ALL, rows, 1);
-}
-
 /* A warp a tile, a lane the voxels of its bank and perhaps one of another's, one of them ahead. New values are gathered in shared memory and leave as
  * whole lines. The row of neighbours of the next tile and the id of the one after that are on their way, and its field comes to the cache. */
 template <int KIND>
 TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES *TSR_WARP_LANES, STEP_BLOCKS_8) step_kernel_8)
-(tsr_tile_pool pool, tsr_levelset_params params, uint16_t *moved /* rows of each tile in the step before: [capacity][STEP_ROWS] */)
+(tsr_tile_pool pool, tsr_levelset_params params)
 {
     tsr_chained();
     typedef tsr_warp_layout L;
@@ -202,7 +192,6 @@ TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES *TSR_WARP_LANES, STEP_BLOCKS_8) step
     const tsr_warp_faces faces = tsr_warp_faces_of(pool);
     const char *entries = (const char *)sh + tsr_hold((uint32_t)((const char *)(block->entry + TSR_WARP_LANES + lane) - (const char *)sh));
     const uint32_t *neighbours = tsr_hold((const uint32_t *)pool.neighbours + lane);
-    uint16_t *rows_of = moved + (lane >> 1);
     const float *lines = tsr_hold(phi + (lane & 15) * 32);
     int32_t then = step_place_after(at, run, skip);
     uint32_t row = neighbours[(int64_t)ids[at] * TSR_NEIGHBOUR_ROW], following = ids[tsr_mini(then, count - 1)], last = UINT32_MAX;
@@ -215,7 +204,6 @@ TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES *TSR_WARP_LANES, STEP_BLOCKS_8) step
         const int64_t id = last;
         const char *payload = tsr_hold((const char *)(pool.payload + id * L::V));
         const uint32_t before = pool.activity[id];
-        uint32_t rows = rows_of[id * STEP_ROWS];
         row = neighbours[(int64_t)following * TSR_NEIGHBOUR_ROW];
         tsr_prefetch(lines + (int64_t)following * L::V);
         at = then;
@@ -226,9 +214,6 @@ TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES *TSR_WARP_LANES, STEP_BLOCKS_8) step
 #pragma unroll
         for (int32_t h = 0; h < 4; h++)
             if (moves & 15u << 4 * h) tsr_prefetch(ahead + h * 512);
-        const uint32_t rows_now = step_rows(moves);
-        rows_of[id * STEP_ROWS] = (uint16_t)rows_now;
-        rows |= rows_now;
         const int32_t taken = tsr_warp_share(&mine, sh->words); /* first, if any */
         int more = taken >= 0 || mine != 0;
         step_voxel voxel = taken >= 0 ? step_voxel_at(entries, payload, taken - lane) : step_next(entries, payload, &mine);
@@ -253,7 +238,7 @@ TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES *TSR_WARP_LANES, STEP_BLOCKS_8) step
 #pragma unroll
         for (int32_t h = 0; h < 4; h++) {
             const float4 v = sh->fresh[h * 32 + lane];
-            if (rows >> 4 * h & 1u) __stcs(to + h * 32 + lane, v); /* read again a step later, when the cache has seen all tiles */
+            __stcs(to + h * 32 + lane, v); /* read again a step later, when the cache has seen all tiles */
             if (h == 0 && lane == 0) pool.activity[id] = tsr_activity_word(before, bits, v.x > 0.0f);
         }
         __syncwarp();
@@ -379,7 +364,6 @@ struct tsr_levelset_plan {
     tsr_tile_pool pool;
     tsr_levelset_params params;
     tsr_speed *speed;      /* device */
-    uint16_t *moved;       /* device; of edge 8 (step_rows) */
     tsr_graph *one, *many; /* 1 and STEPS_PER_GRAPH steps */
 };
 
@@ -399,10 +383,10 @@ static tsr_status enqueue_step(tsr_queue *queue, const tsr_levelset_plan *plan)
     const uint32_t blocks_4 = tsr_slab_blocks(queue, pool, STEP_BLOCKS_4),
                    blocks_8 = tsr_blocks(pool->capacity, TSR_WARP_TILES, processors * STEP_BLOCKS_8);
     /* Plain launches: chained to the management before it, the step of 1024^3 on an H200 took 34 us more. That management comes up at its end is good. */
-#define STEP(KIND)                                                                                                                             \
-    do {                                                                                                                                       \
-        if (pool->log2_edge == 3) TSR_LAUNCH(queue, step_kernel_8<KIND>, blocks_8, TSR_WARP_TILES *TSR_WARP_LANES, 0, *pool, *k, plan->moved); \
-        else TSR_LAUNCH(queue, step_kernel_4<KIND>, blocks_4, tsr_slab<4>::THREADS, 0, *pool, *k);                                             \
+#define STEP(KIND)                                                                                                                \
+    do {                                                                                                                          \
+        if (pool->log2_edge == 3) TSR_LAUNCH(queue, step_kernel_8<KIND>, blocks_8, TSR_WARP_TILES *TSR_WARP_LANES, 0, *pool, *k); \
+        else TSR_LAUNCH(queue, step_kernel_4<KIND>, blocks_4, tsr_slab<4>::THREADS, 0, *pool, *k);                                \
     } while (0)
     if (kind == STEP_FAST_ISOTROPIC) STEP(STEP_FAST_ISOTROPIC);
     else if (kind == STEP_FAST) STEP(STEP_FAST);
@@ -424,15 +408,12 @@ static tsr_status record_steps(tsr_queue *queue, const tsr_levelset_plan *plan, 
     return status;
 }
 
-static size_t moved_bytes(const tsr_tile_pool *pool) { return (size_t)pool->capacity * STEP_ROWS * sizeof(uint16_t); }
-
 static void cuda_plan_destroy(tsr_queue *queue, tsr_levelset_plan **plan)
 {
     if (!plan || !*plan) return;
     tsr_graph_destroy(&(*plan)->one);
     tsr_graph_destroy(&(*plan)->many);
     if ((*plan)->speed) tsr_queue_release(queue, (*plan)->speed, sizeof(tsr_speed));
-    if ((*plan)->moved) tsr_queue_release(queue, (*plan)->moved, moved_bytes(&(*plan)->pool));
     free(*plan);
     *plan = NULL;
 }
@@ -448,7 +429,6 @@ static tsr_status cuda_plan_create(tsr_queue *queue, const tsr_tile_pool *pool, 
     made->params = *params;
     tsr_tile_pool no_pool = {};
     TSR_TRY_GOTO(tsr_queue_allocate(queue, sizeof *speed, (void **)&made->speed), fail);
-    if (pool->log2_edge == 3) TSR_TRY_GOTO(tsr_queue_allocate(queue, moved_bytes(pool), (void **)&made->moved), fail);
     TSR_LAUNCH(queue, speed_begin_kernel, 1, 256, 0, no_pool, *speed, made->speed);
     TSR_TRY_GOTO(tsr_launch_check(queue), fail);
     TSR_TRY_GOTO(record_steps(queue, made, 1, &made->one), fail);
@@ -462,7 +442,6 @@ fail:
 
 static tsr_status cuda_plan_run(tsr_queue *queue, tsr_levelset_plan *plan, int32_t steps)
 {
-    if (plan->moved) TSR_TRY(tsr_queue_fill(queue, plan->moved, 0xff, moved_bytes(&plan->pool))); /* who knows what either place holds */
     for (; steps >= STEPS_PER_GRAPH; steps -= STEPS_PER_GRAPH) TSR_TRY(tsr_graph_launch(queue, plan->many));
     for (; steps > 0; steps--) TSR_TRY(tsr_graph_launch(queue, plan->one));
     return TSR_OK;
