@@ -312,9 +312,54 @@ static void gallery(void **state)
     tsr_context_destroy(&context);
 }
 
+/* Rays through a tile list stop where its mesh lies, within a twentieth of a voxel, wherever the surface is steeper to the view than 45 degrees
+ * (spec levelset-gpu.md 6). */
+static void rays_and_mesh(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    const tsr_shape shapes[2] = { { .kind = TSR_SHAPE_SPHERE, .radius = 15 }, { .kind = TSR_SHAPE_TORUS, .radius = 12, .minor = 5 } };
+    for (int turn = 0; turn < 4; turn++) {
+        const tsr_camera camera = { { 30, 60, 45 }, { 0, 0, 0 }, { 0, 0, 1 }, turn & 1 ? TSR_PERSPECTIVE : TSR_ORTHOGRAPHIC, 30, 40 };
+        const double pixel = turn & 1 ? 2 * sqrt(6525) * tan(15 * 3.14159265358979 / 180) / SIZE : 40.0 / SIZE;
+        tsr_tiles_options list = TSR_TILES_OPTIONS;
+        tsr_render_options options = TSR_RENDER_OPTIONS;
+        tsr_tiles *tiles;
+        tsr_mesh *mesh;
+        tsr_scene *scene;
+        int compared = 0;
+        list.edge = turn & 2 ? 4 : 8;
+        list.band = 3;
+        options.mode = TSR_RENDER_SURFACE;
+        options.ambient_occlusion = -1;
+        require_ok(tsr_tiles_shape(context, NULL, &list, &shapes[turn / 2], &tiles));
+        require_ok(tsr_surface_extract_tiles(context, tiles, NULL, &mesh, NULL));
+        require_ok(tsr_scene_create(context, &scene));
+        require_ok(tsr_scene_set_surface_tiles(scene, tiles));
+        test_view rays = test_draw(context, scene, &camera, &options, SIZE);
+        require_ok(tsr_scene_set_surface_mesh(scene, mesh));
+        test_view facets = test_draw(context, scene, &camera, &options, SIZE);
+        for (int y = 1; y < SIZE - 1; y++)
+            for (int x = 1; x < SIZE - 1; x++) {
+                const float *d = rays.depth + y * SIZE + x;
+                if (!(fabsf(d[-1] - d[1]) < 2 * pixel && fabsf(d[-SIZE] - d[SIZE]) < 2 * pixel)) continue; /* grazing, or beside the surface */
+                assert_true(fabsf(d[0] - facets.depth[y * SIZE + x]) < 0.05f);
+                compared++;
+            }
+        print_message("%d pixels compared\n", compared);
+        assert_true(compared > SIZE * SIZE / 10);
+        test_view_free(&rays);
+        test_view_free(&facets);
+        tsr_scene_destroy(&scene);
+        tsr_mesh_destroy(&mesh);
+        tsr_tiles_destroy(&tiles);
+    }
+    tsr_context_destroy(&context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(same_bits_everywhere), cmocka_unit_test(empty_space),
-                                        cmocka_unit_test(cuda_within_tolerance), cmocka_unit_test(gallery) };
+                                        cmocka_unit_test(cuda_within_tolerance), cmocka_unit_test(gallery), cmocka_unit_test(rays_and_mesh) };
     return cmocka_run_group_tests_name("render_agree", tests, NULL, NULL);
 }
