@@ -271,6 +271,39 @@ def test_access(server):
         os.remove(os.path.join(os.path.dirname(FOLDER), "tessera-secret.txt"))
 
 
+def socket_answer(server, **headers):
+    """Of a page that opens a socket with these headers: 101, or how it was refused."""
+    try:
+        Page(server, **headers).close()
+    except Refused as error:
+        words = str(error).split()
+        return int(words[1]) if len(words) > 1 else 0
+    return 101
+
+
+def test_origins(server):
+    """A page of another server may not open a socket though it know the token, and a name that only points here (DNS rebinding) is answered by none."""
+    here = f"{server.host}:{server.port}"
+    assert socket_answer(server) == 101, "a script without an origin"
+    assert socket_answer(server, origin="http://" + here) == 101, "the server's own page"
+    assert socket_answer(server, origin=f"http://localhost:{server.port}", host=f"localhost:{server.port}") == 101, "by another name of the machine"
+    assert socket_answer(server, origin="http://localhost:9000", host="localhost:9000") == 101, "through a tunnel"
+    for origin in ("http://evil.example", "null", "https://" + here, f"http://{server.host}:1", "http://" + here + ".evil.example", "file://", "x" * 600):
+        assert socket_answer(server, origin=origin) == 403, origin
+    for host in ("evil.example", f"evil.example:{server.port}", here + ".evil.example", "x" * 600):
+        assert server.get(server.path, host=host)[0] == 403, host
+        assert server.get(server.path + "app.js", host=host)[0] == 403, host
+        assert socket_answer(server, host=host) == 403 and socket_answer(server, host=host, origin="http://" + host) == 403, host
+    assert server.get(server.path, host="localhost")[0] == 200 and server.get("/", host="evil.example")[0] == 403
+    other = Server(TESSERA, "--folder", FOLDER, "--allow-origin", "https://bench.example:8443,http://second.example")
+    try:
+        assert socket_answer(other, origin="https://bench.example:8443") == 101 and socket_answer(other, origin="http://second.example", host="second.example") == 101
+        assert socket_answer(other, origin="https://bench.example") == 403 and socket_answer(other, origin="http://evil.example") == 403
+        assert other.get(other.path, host="bench.example")[0] == 200 and other.get(other.path, host="evil.example")[0] == 403
+    finally:
+        other.stop()
+
+
 def save_outside(page):
     """Links lead out of the folder and pipes hold a writer for ever: both are refused, also behind a header, and what is there stays."""
     outside = os.path.join(os.path.dirname(FOLDER), "tessera-precious")
@@ -759,7 +792,7 @@ with tempfile.TemporaryDirectory() as FOLDER:
     tessera("make", "phantom_tumour", "--size", "48", "--noise", "0.05", "--seed", "3", "-o", "head.nii.gz")
     run = Server(TESSERA, os.path.join(FOLDER, "head.nii.gz"), "--device", "cpu", "--threads", "2")
     try:
-        for test in (test_session, test_windows, test_speed_by_slices, test_total_speed, test_one_drives, test_access, test_work_is_kept, test_long_work_stops, test_session_without_steps, test_greedy_page, test_share_of_a_page, test_names, test_malformed,
+        for test in (test_session, test_windows, test_speed_by_slices, test_total_speed, test_one_drives, test_access, test_origins, test_work_is_kept, test_long_work_stops, test_session_without_steps, test_greedy_page, test_share_of_a_page, test_names, test_malformed,
                      test_flood, test_crowd):
             began = time.monotonic()
             test(run)
