@@ -200,7 +200,7 @@ void tsr_segmentation_destroy(tsr_segmentation **segmentation)
     *segmentation = NULL;
     drop_plan(s);
     tsr_tiles_destroy(&s->tiles);
-    for (int32_t i = 0; i < s->snapshot_count; i++) tsr_tiles_destroy(&s->snapshots[i]);
+    for (int32_t i = 0; i < s->snapshot_count; i++) tsr_tiles_kept_destroy(&s->snapshots[i]);
     free(s->snapshots);
     tsr_volume_destroy(&s->smoothed);
     for (int i = 0; i < TSR_TERMS; i++) tsr_volume_destroy(&s->edges[i]);
@@ -542,32 +542,37 @@ tsr_status tsr_segmentation_step(tsr_segmentation *s, int64_t steps, const tsr_p
 
 tsr_status tsr_segmentation_snapshot(tsr_segmentation *s)
 {
-    tsr_tiles *copy = NULL;
-    tsr_tiles **grown = (tsr_tiles **)realloc(s->snapshots, (size_t)(s->snapshot_count + 1) * sizeof *grown);
+    tsr_tiles_kept *kept = NULL;
+    tsr_tiles_kept **grown = (tsr_tiles_kept **)realloc(s->snapshots, (size_t)(s->snapshot_count + 1) * sizeof *grown);
     if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "segmentation: out of memory for a snapshot");
     s->snapshots = grown;
-    TSR_TRY(tsr_tiles_copy(s->tiles, s->context, &copy));
+    TSR_TRY(tsr_tiles_kept_make(s->tiles, s->snapshot_count ? grown[s->snapshot_count - 1] : NULL, &kept));
     while (s->options.snapshots > 0 && s->snapshot_count >= s->options.snapshots) {
-        tsr_tiles_destroy(&s->snapshots[0]);
+        tsr_tiles_kept_destroy(&s->snapshots[0]);
         memmove(s->snapshots, s->snapshots + 1, (size_t)--s->snapshot_count * sizeof *s->snapshots);
     }
-    s->snapshots[s->snapshot_count++] = copy;
+    s->snapshots[s->snapshot_count++] = kept;
     TSR_TRY(tsr_segment_log(s, "snapshot"));
     return TSR_OK;
 }
 
 tsr_status tsr_segmentation_undo(tsr_segmentation *s)
 {
+    tsr_status status;
+    tsr_tiles *restored;
     if (s->snapshot_count == 0) TSR_FAIL(TSR_ERROR_STATE, "segmentation: there is no snapshot to go back to");
-    tsr_tiles *kept = s->snapshots[s->snapshot_count - 1];
-    TSR_TRY(tsr_tiles_need_payload(kept));
-    s->snapshot_count--;
+    TSR_TRY(tsr_tiles_restore(s->snapshots[s->snapshot_count - 1], s->context, s->options.tile_capacity, &restored));
+    TSR_TRY_GOTO(tsr_tiles_need_payload(restored), fail);
+    tsr_tiles_kept_destroy(&s->snapshots[--s->snapshot_count]);
     drop_plan(s);
     tsr_tiles_destroy(&s->tiles);
-    s->tiles = kept;
+    s->tiles = restored;
     s->speed_valid = s->plan_valid = 0;
     TSR_TRY(tsr_segment_log(s, "undo"));
     return TSR_OK;
+fail:
+    tsr_tiles_destroy(&restored);
+    return status;
 }
 
 /* ---- results ------------------------------------------------------------------------------------------------------------------------------------- */

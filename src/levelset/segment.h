@@ -3,6 +3,7 @@
 #define TSR_LEVELSET_SEGMENT_H
 
 #include "grid/tiles.h"
+#include "grid/tiles_kept.h"
 #include "levelset/levelset_ops.h"
 #include "tessera/segment.h"
 
@@ -27,7 +28,7 @@ struct tsr_segmentation {
     tsr_probe_place *probed;            /* [stroke_count] */
     int64_t probe_counts[TSR_PROBE_BINS];
     int32_t stroke_count;
-    tsr_tiles **snapshots;
+    tsr_tiles_kept **snapshots;         /* oldest first; each shares with the one before what has not changed */
     int32_t snapshot_count;
     char *log;
     size_t log_bytes, log_capacity;

@@ -329,6 +329,39 @@ static void log_replays(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* What was kept goes on as it would have: the same steps give the same bits, with other steps and strokes between; no memory of the device is kept. */
+static void goes_on_after_undo(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    tsr_volume *image = distance_image(context, small, (tsr_vec3){ 1, 1, 1 }), *field[2];
+    tsr_segment_options o = TSR_SEGMENT_OPTIONS;
+    tsr_segmentation *s;
+    o.epsilon = 8;
+    o.alpha = 0.7;
+    require_ok(tsr_segmentation_create(context, image, &o, &s));
+    require_ok(tsr_segmentation_sphere(s, (tsr_vec3){ 15, 13, 11 }, 4, 0));
+    require_ok(tsr_segmentation_step(s, 9, NULL, NULL));
+    const int64_t bytes = tsr_context_memory(context).current_bytes;
+    for (int i = 0; i < 30; i++) require_ok(tsr_segmentation_snapshot(s));
+    assert_int_equal(tsr_context_memory(context).current_bytes, bytes);
+    for (int i = 0; i < 2; i++) {
+        require_ok(tsr_segmentation_step(s, 25, NULL, NULL));
+        field[i] = host_field(s);
+        require_ok(tsr_segmentation_stroke(s, (tsr_vec3){ 8, 8, 8 }, (tsr_vec3){ 20, 9, 8 }, 3, i));
+        require_ok(tsr_segmentation_step(s, 5, NULL, NULL));
+        require_ok(tsr_segmentation_undo(s));
+    }
+    assert_memory_equal(tsr_volume_data(field[0]), tsr_volume_data(field[1]), (size_t)tsr_volume_count(field[0]) * sizeof(float));
+    for (int i = 0; i < 28; i++) require_ok(tsr_segmentation_undo(s));
+    require_error(tsr_segmentation_undo(s), TSR_ERROR_STATE, "no snapshot");
+    tsr_volume_destroy(&field[0]);
+    tsr_volume_destroy(&field[1]);
+    tsr_segmentation_destroy(&s);
+    tsr_volume_destroy(&image);
+    tsr_context_destroy(&context);
+}
+
 /* Smoothing that is changed on the way is the smoothing a segmentation begins with; steps one after another are one line of the log; of the
  * snapshots the newest are kept. */
 static void changed_on_the_way(void **unused)
@@ -825,6 +858,7 @@ int main(void)
                                         cmocka_unit_test(log_replays),
                                         cmocka_unit_test(script_stops_at_any_line),
                                         cmocka_unit_test(changed_on_the_way),
+                                        cmocka_unit_test(goes_on_after_undo),
                                         cmocka_unit_test(script_errors),
                                         cmocka_unit_test(probing),
                                         cmocka_unit_test(stopping_rules),
