@@ -179,6 +179,8 @@ TSR_API tsr_status tsr_segmentation_script(tsr_segmentation *segmentation, const
  * window, terms, and the mask or field to start from (a comment in the log).
  * RETURNS VIEW, valid until the next call. */
 TSR_API const char *tsr_segmentation_log(const tsr_segmentation *segmentation);
+/* Writes a line of text (at most 200 bytes, no control characters) into the log as a comment: when something was done, by whom, why. */
+TSR_API tsr_status tsr_segmentation_note(tsr_segmentation *segmentation, const char *text) TSR_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -15,83 +15,6 @@
 
 enum { STEPS_PER_LOOK = 32, DEFAULT_MAX_STEPS = 10000, DEFAULT_VOLUME_STEPS = 50 };
 
-/* ---- log ------------------------------------------------------------------------------------------------------------------------------- */
-
-static tsr_status append(tsr_segmentation *s, const char *format, va_list arguments)
-{
-    char line[256];
-    int length = vsnprintf(line, sizeof line - 1, format, arguments);
-    if (length < 0 || length > (int)sizeof line - 2) TSR_FAIL(TSR_ERROR_INTERNAL, "segmentation: a log line is too long");
-    line[length++] = '\n';
-    if (s->log_bytes + (size_t)length + 1 > s->log_capacity) {
-        size_t capacity = 2 * s->log_capacity + 4096;
-        char *grown = (char *)realloc(s->log, capacity);
-        if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "segmentation: out of memory for the log (%zu bytes asked for)", capacity);
-        s->log = grown;
-        s->log_capacity = capacity;
-    }
-    memcpy(s->log + s->log_bytes, line, (size_t)length);
-    s->log_bytes += (size_t)length;
-    s->log[s->log_bytes] = 0;
-    s->log_run = s->log_bytes;
-    s->log_run_steps = 0;
-    return TSR_OK;
-}
-
-static tsr_status append_line(tsr_segmentation *s, const char *format, ...) TSR_PRINTF(2, 3);
-static tsr_status append_line(tsr_segmentation *s, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    tsr_status status = append(s, format, arguments);
-    va_end(arguments);
-    return status;
-}
-
-/* The parameters of now as the first lines: a replay need not know what the segmentation was created with. */
-static tsr_status begin_log(tsr_segmentation *s)
-{
-    const char *name;
-    double value;
-    s->log_bytes = 0;
-    for (size_t i = 0; tsr_segment_option_at(&s->options, i, &name, &value); i++)
-        if (name) TSR_TRY(append_line(s, "set %s %.17g", name, value));
-    return TSR_OK;
-}
-
-/* Before the first line of work. */
-static tsr_status open_log(tsr_segmentation *s)
-{
-    if (!s->log_begun) TSR_TRY(begin_log(s));
-    s->log_begun = 1;
-    return TSR_OK;
-}
-
-tsr_status tsr_segment_log(tsr_segmentation *s, const char *format, ...)
-{
-    TSR_TRY(open_log(s));
-    va_list arguments;
-    va_start(arguments, format);
-    tsr_status status = append(s, format, arguments);
-    va_end(arguments);
-    return status;
-}
-
-/* Runs that follow one another are one line: an interactive session makes a hundred of them a second. */
-static tsr_status log_run(tsr_segmentation *s, int64_t steps)
-{
-    TSR_TRY(open_log(s)); /* before its last line is looked at */
-    steps += s->log_run_steps;
-    s->log_bytes = s->log_run;
-    const size_t begin = s->log_run;
-    TSR_TRY(tsr_segment_log(s, "step %lld", (long long)steps));
-    s->log_run = begin;
-    s->log_run_steps = steps;
-    return TSR_OK;
-}
-
-const char *tsr_segmentation_log(const tsr_segmentation *s) { return s->log ? s->log : ""; }
-
 /* ---- creation --------------------------------------------------------------------------------------------------------------------------- */
 
 static tsr_status check_geometry(const tsr_volume *image)
@@ -353,7 +276,7 @@ tsr_status tsr_segmentation_set(tsr_segmentation *s, const char *name, double va
     }
     s->speed_valid = 0;
     s->plan_valid = 0;
-    if (!s->log_begun) TSR_TRY(begin_log(s)); /* anew: what counts is what it is when the work begins */
+    if (!s->log_begun) TSR_TRY(tsr_segment_log_begin(s)); /* anew: what counts is what it is when the work begins */
     else TSR_TRY(tsr_segment_log(s, "set %s %.17g", name, value));
     return TSR_OK;
 }
@@ -521,7 +444,7 @@ static tsr_status run_steps(tsr_segmentation *s, int64_t limit, int rules, const
     }
     if (report) fill_report(s, &state, run.done, seconds_now() - run.begin, stop == TSR_STOP_NONE ? TSR_STOP_STEPS : stop, report);
     if (run.done > 0) {
-        tsr_status logged = log_run(s, run.done);
+        tsr_status logged = tsr_segment_log_run(s, run.done);
         if (status == TSR_OK) status = logged;
     }
     return status;

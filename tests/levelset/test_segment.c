@@ -329,6 +329,42 @@ static void log_replays(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* Notes are comments of the log, which repeats the run all the same. */
+static void notes(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    tsr_volume *image = distance_image(context, small, (tsr_vec3){ 1, 1, 1 });
+    tsr_segment_options o = TSR_SEGMENT_OPTIONS;
+    tsr_segmentation *s, *again;
+    char large[202];
+    o.epsilon = 8;
+    require_ok(tsr_segmentation_create(context, image, &o, &s));
+    require_ok(tsr_segmentation_note(s, "2.5 s: begun by \xc3\xa4"));
+    require_ok(tsr_segmentation_sphere(s, (tsr_vec3){ 15, 13, 11 }, 4, 0));
+    require_ok(tsr_segmentation_step(s, 3, NULL, NULL));
+    require_ok(tsr_segmentation_note(s, "step 1000"));
+    require_ok(tsr_segmentation_step(s, 4, NULL, NULL));
+    assert_non_null(strstr(tsr_segmentation_log(s), "\n# 2.5 s: begun by \xc3\xa4\npaint 15 13 11 4\nstep 3\n# step 1000\nstep 4\n"));
+    memset(large, 'x', sizeof large - 1);
+    large[201] = 0;
+    require_error(tsr_segmentation_note(s, large), TSR_ERROR_ARGUMENT, "201 bytes, expected at most 200");
+    large[200] = 0;
+    require_ok(tsr_segmentation_note(s, large));
+    require_error(tsr_segmentation_note(s, "a\nstep 5"), TSR_ERROR_ARGUMENT, "byte 1 of the note is a control character");
+    require_error(tsr_segmentation_note(s, NULL), TSR_ERROR_ARGUMENT, "NULL");
+    require_ok(tsr_segmentation_create(context, image, &o, &again));
+    require_ok(tsr_segmentation_script(again, tsr_segmentation_log(s), "log", NULL, NULL));
+    tsr_volume *a = host_field(s), *b = host_field(again);
+    assert_memory_equal(tsr_volume_data(a), tsr_volume_data(b), (size_t)tsr_volume_count(a) * sizeof(float));
+    tsr_volume_destroy(&a);
+    tsr_volume_destroy(&b);
+    tsr_segmentation_destroy(&s);
+    tsr_segmentation_destroy(&again);
+    tsr_volume_destroy(&image);
+    tsr_context_destroy(&context);
+}
+
 /* What was kept goes on as it would have: the same steps give the same bits, with other steps and strokes between; no memory of the device is kept. */
 static void goes_on_after_undo(void **unused)
 {
@@ -484,7 +520,7 @@ static void script_errors(void **unused)
         require_error(tsr_segmentation_script(s, cases[i].text, "s", NULL, NULL), cases[i].status, cases[i].message);
         check_invariants(tsr_segmentation_tiles(s));
         require_ok(
-            tsr_segmentation_script(s, "set time_step 0\nsphere 15 13 11 4\nstep 3\nstop\nnonsense after stop", "s", NULL, NULL)); /* still usable */
+            tsr_segmentation_script(s, "set time_step 0\npaint 15 13 11 4\nstep 3\nstop\nnonsense after stop", "s", NULL, NULL)); /* still usable */
         tsr_segmentation_destroy(&s);
     }
     tsr_volume_destroy(&image);
@@ -858,6 +894,7 @@ int main(void)
                                         cmocka_unit_test(log_replays),
                                         cmocka_unit_test(script_stops_at_any_line),
                                         cmocka_unit_test(changed_on_the_way),
+                                        cmocka_unit_test(notes),
                                         cmocka_unit_test(goes_on_after_undo),
                                         cmocka_unit_test(script_errors),
                                         cmocka_unit_test(probing),

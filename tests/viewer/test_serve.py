@@ -2,6 +2,7 @@
 import filecmp
 import os
 import random
+import re
 import shutil
 import socket
 import subprocess
@@ -76,6 +77,13 @@ def test_session(server):
         page.until(lambda n=name: any(t["type"] == "saved" and t["text"] == n for t in page.texts), what=f"{name} saved")
     tessera("segment", "head.nii.gz", "--script", "run.session", "-o", "replayed.nii.gz", "--force")
     assert equal_masks("mask.nii.gz", "replayed.nii.gz"), "the replay gives another mask"
+    with open(os.path.join(FOLDER, "run.session"), encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    done = [re.fullmatch(r"# (\d+\.\d{3}) s: (\S+)", line) for line in lines]
+    done = [(float(d[1]), d[2]) for d in done if d]
+    assert [kind for _, kind in done] == ["probe", "set", "set", "paint", "paint", "start", "erase", "set", "pause", "step", "undo", "step"], done
+    assert all(a[0] <= b[0] for a, b in zip(done, done[1:])), done
+    assert re.fullmatch(r"# saved \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ after \d+\.\d s: 3 set 1 probe 2 paint 1 erase 1 start 1 pause 2 step 1 undo", lines[-1]), lines[-1]
     status, body = server.get(server.path + "file/view.png")
     assert status == 200 and body.startswith(b"\x89PNG"), status
     page.expect_error("exists", type="save", what="mask", name="mask.nii.gz")
