@@ -9,6 +9,7 @@
  *   lines   x alone
  *
  * In place x is a pass of its own, since a plane's rows are read by their neighbours. Spec wavelet.md 2.8 (lags of the steps), 2.12. */
+#include "wavelet/keep.h"
 #include "wavelet/shrink.h"
 #include "wavelet/wavelet_pass.h"
 
@@ -321,4 +322,5 @@ const tsr_wavelet_ops tsr_wavelet_cpu = { .passes = cpu_passes,
                                           .forward = cpu_forward,
                                           .inverse = cpu_inverse,
                                           .copy = cpu_copy,
-                                          .denoise = &tsr_shrink_cpu };
+                                          .denoise = &tsr_shrink_cpu,
+                                          .keep = &tsr_keep_cpu };
