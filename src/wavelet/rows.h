@@ -14,7 +14,7 @@
 #define BAD uint16_t
 #define RAISED(v) (T)(uint16_t)((uint32_t)(v)*factor)
 #define RAISE_LOST(v, r) (uint16_t)((uint16_t)((uint32_t)(v) + half) & outside)
-#define RAISE_CONSTANTS                                         \
+#define RAISE_CONSTANTS                                          \
     const uint32_t factor = 1u << shift, half = 32768u >> shift; \
     const uint16_t outside = (uint16_t) ~(2 * half - 1);
 #elif NARROW
@@ -41,8 +41,7 @@ static void NAME(split)(const void *in, int64_t stride, int64_t n, int32_t shift
     R *TSR_RESTRICT l = (R *)low, *TSR_RESTRICT h = (R *)high;
     int64_t pairs = n / 2;
     BAD bad = 0;
-    RAISE_CONSTANTS
-    (void)shift;
+    RAISE_CONSTANTS(void) shift;
 #define SPLIT(even, odd)                                 \
     {                                                    \
         R a = RAISED(even), b = RAISED(odd);             \
@@ -121,8 +120,7 @@ static void NAME(load)(const void *in, int64_t stride, int64_t n, int32_t shift,
     R *TSR_RESTRICT r = (R *)row;
 #if INTEGER
     BAD bad = 0;
-    RAISE_CONSTANTS
-    (void)scale;
+    RAISE_CONSTANTS(void) scale;
     if (stride == 1 && !shift && sizeof(T) == sizeof(R)) memcpy(r, p, (size_t)n * sizeof *r);
     else if (stride == 1)
         for (int64_t i = 0; i < n; i++) {
@@ -311,7 +309,7 @@ static void NAME(narrow)(void *row, int64_t n, uint32_t *lost)
 #endif
 
 #ifndef PAIRS
-#define PAIRS NULL, NULL, NULL
+#define PAIRS NULL, NULL, NULL, NULL
 #endif
 static const tsr_wavelet_rows NAME(rows) = { sizeof(T),  sizeof(R),   NAME(split),  NAME(merge), NAME(lift),
                                              NAME(load), NAME(store), stream_drain, NARROW_ROW,  PAIRS };
