@@ -14,7 +14,7 @@
 #define BAD uint16_t
 #define RAISED(v) (T)(uint16_t)((uint32_t)(v)*factor)
 #define RAISE_LOST(v, r) (uint16_t)((uint16_t)((uint32_t)(v) + half) & outside)
-#define RAISE_CONSTANTS                                          \
+#define RAISE_CONSTANTS                                         \
     const uint32_t factor = 1u << shift, half = 32768u >> shift; \
     const uint16_t outside = (uint16_t) ~(2 * half - 1);
 #elif NARROW
@@ -41,7 +41,8 @@ static void NAME(split)(const void *in, int64_t stride, int64_t n, int32_t shift
     R *TSR_RESTRICT l = (R *)low, *TSR_RESTRICT h = (R *)high;
     int64_t pairs = n / 2;
     BAD bad = 0;
-    RAISE_CONSTANTS(void) shift;
+    RAISE_CONSTANTS
+    (void)shift;
 #define SPLIT(even, odd)                                 \
     {                                                    \
         R a = RAISED(even), b = RAISED(odd);             \
@@ -120,7 +121,8 @@ static void NAME(load)(const void *in, int64_t stride, int64_t n, int32_t shift,
     R *TSR_RESTRICT r = (R *)row;
 #if INTEGER
     BAD bad = 0;
-    RAISE_CONSTANTS(void) scale;
+    RAISE_CONSTANTS
+    (void)scale;
     if (stride == 1 && !shift && sizeof(T) == sizeof(R)) memcpy(r, p, (size_t)n * sizeof *r);
     else if (stride == 1)
         for (int64_t i = 0; i < n; i++) {
