@@ -55,6 +55,7 @@
 #include "tessera/wavelet.h"
 #include "tessera/wavelet_domain.h"
 #include "tessera/wavelet_file.h"
+#include "tessera/wavelet_keep.h"
 #include "tessera/winding.h"
 
 #endif
