@@ -14,6 +14,7 @@ typedef struct tsr_pyramid_ops {
     tsr_status (*firsts)(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, int64_t batch, uint64_t *keys);
     tsr_status (*points)(tsr_queue *queue, const tsr_points_job *job);
     tsr_status (*matrix)(tsr_queue *queue, const tsr_tree *tree, const tsr_matrix_job *job);
+    tsr_status (*product)(tsr_queue *queue, const tsr_product_job *job);
 } tsr_pyramid_ops;
 
 #endif
