@@ -57,8 +57,8 @@ static tsr_status frame(tsr_context *context, tsr_map *map, tsr_volume *const *i
 
 static tsr_status run(const char *module, const char *device, int64_t n, int *wrong)
 {
-    static const float times[MOMENTS] = { 0, 0.12f, 0.4f, 0.9f };
-    particles view = { 0, 1.6f, 2.4f, -1.4f, { 0.8f, 0, -0.6f }, { 0.12f, 0.98f, 0.16f }, { 0.59f, -0.2f, 0.78f }, 78, WIDTH, HEIGHT };
+    static const float times[MOMENTS] = { 0, 0.08f, 0.24f, 0.6f };
+    particles view = { 0, 1.6f, 2.4f, -1.4f, { 0.8f, 0, -0.6f }, { 0.12f, 0.98f, 0.16f }, { 0.59f, -0.2f, 0.78f }, 68, WIDTH, HEIGHT };
     const double step = 3.0 / (double)(n - 1);
     const tsr_geometry place = tsr_geometry_make((tsr_vec3){ step, step, step }, (tsr_vec3){ -1.5, -1.5, -1.5 }, TSR_SPACE_NONE);
     tsr_context_options where = TSR_CONTEXT_OPTIONS;

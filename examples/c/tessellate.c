@@ -2,7 +2,7 @@
  *
  *   example_tessellate [MODULE [DEVICE]]
  *
- * A torus of 32 x 12 patches is seen from nearby. Each patch is divided into L x L squares, L = 1 to 16 by its distance from the eye; the pyramid's counts are 2 L^2, and
+ * A torus of 24 x 10 patches is seen from nearby. Each patch is divided into L x L squares, L = 1 to 16 by its distance from the eye; the pyramid's counts are 2 L^2, and
  * its outputs (patch, copy) are the triangles, whose corners the map of examples/map/patches.c finds, one thread each. Ends with 1 unless the mesh is closed, in
  * one piece and of the area of a torus; writes tessellate.png. */
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "../map/patches.h"
 #include "tessera/tessera.h"
 
-enum { ACROSS = 32, ALONG = 12, WIDTH = 640, HEIGHT = 420, PLACES = ACROSS * ALONG * PATCH_MOST * PATCH_MOST };
+enum { ACROSS = 24, ALONG = 10, WIDTH = 640, HEIGHT = 420, PLACES = ACROSS * ALONG * PATCH_MOST * PATCH_MOST };
 static const double pi = 3.14159265358979323846, major = 1, minor = 0.4;
 
 static void place(uint32_t at, double p[3])
@@ -30,8 +30,8 @@ static void place(uint32_t at, double p[3])
 static double project(const double p[3], double pixel[2])
 {
     const double away[3] = { p[0] - 0.3, p[1] + 2.6, p[2] - 1.1 }, depth = 0.92 * away[1] - 0.39 * away[2];
-    pixel[0] = 0.5 * WIDTH + 520 * away[0] / depth;
-    pixel[1] = 0.42 * HEIGHT - 520 * (0.39 * away[1] + 0.92 * away[2]) / depth;
+    pixel[0] = 0.5 * WIDTH + 400 * away[0] / depth;
+    pixel[1] = 0.5 * HEIGHT - 400 * (0.39 * away[1] + 0.92 * away[2]) / depth;
     return depth;
 }
 
@@ -118,7 +118,7 @@ static tsr_status run(const char *module, const char *device, int *wrong)
         double p[3], pixel[2];
         place((uint32_t)((k / ACROSS * PATCH_MOST + PATCH_MOST / 2) * ACROSS * PATCH_MOST + k % ACROSS * PATCH_MOST + PATCH_MOST / 2), p);
         const double depth = project(p, pixel);
-        const int level = depth < 1.75 ? 16 : depth < 2.1 ? 8 : depth < 2.6 ? 4 : depth < 3.2 ? 2 : 1;
+        const int level = depth < 1.4 ? 16 : depth < 1.7 ? 8 : depth < 2.3 ? 4 : depth < 3 ? 2 : 1;
         counts[k] = 2 * level * level;
     }
     where.device = device;
