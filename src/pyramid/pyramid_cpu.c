@@ -314,4 +314,5 @@ const tsr_pyramid_ops tsr_pyramid_cpu = { .build = cpu_build,
                                           .firsts = cpu_firsts,
                                           .points = cpu_points,
                                           .matrix = cpu_matrix,
-                                          .product = cpu_product };
+                                          .product = cpu_product,
+                                          .levels = tsr_levels_cpu };

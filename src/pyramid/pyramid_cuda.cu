@@ -306,5 +306,5 @@ static tsr_status cuda_product(tsr_queue *queue, const tsr_product_job *job)
     return TSR_OK;
 }
 
-extern "C" const tsr_pyramid_ops tsr_pyramid_cuda = { cuda_build,  cuda_select, cuda_extract, cuda_rank,
-                                                      cuda_firsts, cuda_points, cuda_matrix,  cuda_product };
+extern "C" const tsr_pyramid_ops tsr_pyramid_cuda = { cuda_build,  cuda_select, cuda_extract, cuda_rank,      cuda_firsts,
+                                                      cuda_points, cuda_matrix, cuda_product, tsr_levels_cuda };
