@@ -7,6 +7,13 @@
 
 enum { TSR_LEVELS_MOST = 64 };
 
+/* A processor's loops are made for each rule and type, and know both. */
+#if defined(__CUDACC__) || defined(TSR_EMU)
+#define TSR_LEVEL_FN TSR_HD
+#else
+#define TSR_LEVEL_FN TSR_HD __attribute__((always_inline))
+#endif
+
 /* A value in the widest type of its kind. */
 typedef union tsr_level_value {
     uint64_t u;
@@ -27,7 +34,7 @@ typedef struct tsr_level_job {
     double *average;
 } tsr_level_job;
 
-TSR_HD tsr_level_kind tsr_level_kind_of(tsr_dtype dtype)
+TSR_LEVEL_FN tsr_level_kind tsr_level_kind_of(tsr_dtype dtype)
 {
     switch (dtype) {
     case TSR_F32:
@@ -40,7 +47,7 @@ TSR_HD tsr_level_kind tsr_level_kind_of(tsr_dtype dtype)
     }
 }
 
-TSR_HD tsr_level_value tsr_level_load(const void *data, tsr_dtype dtype, int64_t at)
+TSR_LEVEL_FN tsr_level_value tsr_level_load(const void *data, tsr_dtype dtype, int64_t at)
 {
     tsr_level_value v;
     if (dtype == TSR_U64) v.u = ((const uint64_t *)data)[at];
@@ -55,7 +62,7 @@ TSR_HD tsr_level_value tsr_level_load(const void *data, tsr_dtype dtype, int64_t
     else v.f = ((const double *)data)[at];
     return v;
 }
-TSR_HD void tsr_level_store(void *data, tsr_dtype dtype, int64_t at, tsr_level_value v)
+TSR_LEVEL_FN void tsr_level_store(void *data, tsr_dtype dtype, int64_t at, tsr_level_value v)
 {
     switch (dtype) {
     case TSR_U8: ((uint8_t *)data)[at] = (uint8_t)v.u; break;
@@ -72,7 +79,7 @@ TSR_HD void tsr_level_store(void *data, tsr_dtype dtype, int64_t at, tsr_level_v
 }
 
 /* What changes nothing: 0 of sums, the far end of the type of MIN and MAX. */
-TSR_HD tsr_level_value tsr_level_none(tsr_level_rule rule, tsr_dtype dtype)
+TSR_LEVEL_FN tsr_level_value tsr_level_none(tsr_level_rule rule, tsr_dtype dtype)
 {
     tsr_level_value v;
     const int sum = rule == TSR_LEVEL_SUM || rule == TSR_LEVEL_AVERAGE;
@@ -93,7 +100,7 @@ TSR_HD tsr_level_value tsr_level_none(tsr_level_rule rule, tsr_dtype dtype)
     return v;
 }
 
-TSR_HD tsr_level_value tsr_level_merge(tsr_level_rule rule, tsr_level_kind kind, tsr_level_value a, tsr_level_value b)
+TSR_LEVEL_FN tsr_level_value tsr_level_merge(tsr_level_rule rule, tsr_level_kind kind, tsr_level_value a, tsr_level_value b)
 {
     if (rule == TSR_LEVEL_SUM || rule == TSR_LEVEL_AVERAGE) {
         if (kind == TSR_LEVEL_REAL) a.f += b.f;
@@ -107,10 +114,11 @@ TSR_HD tsr_level_value tsr_level_merge(tsr_level_rule rule, tsr_level_kind kind,
     return less ? b : a;
 }
 
-/* The element below at (x, y, z), or nothing. */
-TSR_HD tsr_level_value tsr_level_below(const tsr_level_job *j, tsr_level_rule rule, tsr_dtype from, int64_t x, int64_t y, int64_t z, uint64_t *count)
+/* The element below at (x, y, z), or nothing. whole: it is known to be there. */
+TSR_LEVEL_FN tsr_level_value tsr_level_below(const tsr_level_job *j, tsr_level_rule rule, tsr_dtype from, int64_t x, int64_t y, int64_t z, int whole,
+                                             uint64_t *count)
 {
-    if (x >= j->size[0] || y >= j->size[1] || z >= j->size[2]) return tsr_level_none(rule, from);
+    if (!whole && (x >= j->size[0] || y >= j->size[1] || z >= j->size[2])) return tsr_level_none(rule, from);
     const int64_t at = (z * j->size[1] + y) * j->size[0] + x;
     if (j->mask && !j->mask[at]) return tsr_level_none(rule, from);
     const tsr_level_value v = tsr_level_load(j->from, from, at);
@@ -120,16 +128,18 @@ TSR_HD tsr_level_value tsr_level_below(const tsr_level_job *j, tsr_level_rule ru
     return v;
 }
 
-/* Cell (x, y, z). rule, from and to are j's own, given apart so that loops that know them are made for them. */
-TSR_HD void tsr_level_cell(const tsr_level_job *j, tsr_level_rule rule, tsr_dtype from, tsr_dtype to, int64_t x, int64_t y, int64_t z)
+/* Cell (x, y, z). rule, from and to are j's own, given apart so that loops that know them are made for them. whole: all eight
+ * elements below are there. */
+TSR_LEVEL_FN void tsr_level_cell(const tsr_level_job *j, tsr_level_rule rule, tsr_dtype from, tsr_dtype to, int64_t x, int64_t y, int64_t z,
+                                 int whole)
 {
     const tsr_level_kind kind = tsr_level_kind_of(from);
     const int64_t at = (z * j->cells[1] + y) * j->cells[0] + x;
     tsr_level_value part[4], half[2];
     uint64_t count = 0;
     for (int32_t k = 0; k < 4; k++) {
-        const tsr_level_value a = tsr_level_below(j, rule, from, 2 * x, 2 * y + (k & 1), 2 * z + (k >> 1), &count);
-        part[k] = tsr_level_merge(rule, kind, a, tsr_level_below(j, rule, from, 2 * x + 1, 2 * y + (k & 1), 2 * z + (k >> 1), &count));
+        const tsr_level_value a = tsr_level_below(j, rule, from, 2 * x, 2 * y + (k & 1), 2 * z + (k >> 1), whole, &count);
+        part[k] = tsr_level_merge(rule, kind, a, tsr_level_below(j, rule, from, 2 * x + 1, 2 * y + (k & 1), 2 * z + (k >> 1), whole, &count));
     }
     for (int32_t k = 0; k < 2; k++) half[k] = tsr_level_merge(rule, kind, part[2 * k], part[2 * k + 1]);
     const tsr_level_value all = tsr_level_merge(rule, kind, half[0], half[1]);

@@ -7,11 +7,14 @@ struct work {
     tsr_level_rule rule;
 };
 
-static inline void row(const tsr_level_job *j, tsr_level_rule rule, tsr_dtype from, tsr_dtype to, int64_t y, int64_t z)
+static inline __attribute__((always_inline)) void row(const tsr_level_job *j, tsr_level_rule rule, tsr_dtype from, tsr_dtype to, int64_t y, int64_t z)
 {
-    for (int64_t x = 0; x < j->cells[0]; x++) tsr_level_cell(j, rule, from, to, x, y, z);
+    const int64_t whole = 2 * y + 1 < j->size[1] && 2 * z + 1 < j->size[2] ? j->size[0] / 2 : 0;
+    for (int64_t x = 0; x < whole; x++) tsr_level_cell(j, rule, from, to, x, y, z, 1);
+    for (int64_t x = whole; x < j->cells[0]; x++) tsr_level_cell(j, rule, from, to, x, y, z, 0);
 }
-static inline void row_of_rule(const tsr_level_job *j, tsr_level_rule rule, tsr_dtype from, tsr_dtype sum, int64_t y, int64_t z)
+static inline __attribute__((always_inline)) void row_of_rule(const tsr_level_job *j, tsr_level_rule rule, tsr_dtype from, tsr_dtype sum, int64_t y,
+                                                              int64_t z)
 {
     switch (rule) {
     case TSR_LEVEL_AVERAGE: row(j, TSR_LEVEL_AVERAGE, from, sum, y, z); break;

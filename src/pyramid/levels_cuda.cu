@@ -21,7 +21,7 @@ template <int RULE, int FROM, int TO> TSR_KERNEL(level_kernel)(tsr_level_job job
         y = i / job.cells[0] % job.cells[1];
         z = i / job.cells[0] / job.cells[1];
     }
-    tsr_level_cell(&job, (tsr_level_rule)RULE, (tsr_dtype)FROM, (tsr_dtype)TO, x, y, z);
+    tsr_level_cell(&job, (tsr_level_rule)RULE, (tsr_dtype)FROM, (tsr_dtype)TO, x, y, z, 0);
 }
 
 typedef struct tail_jobs {
@@ -34,7 +34,7 @@ TSR_KERNEL(__launch_bounds__(TAIL_THREADS) tail_kernel)(tail_jobs jobs, tsr_leve
         const tsr_level_job *j = &jobs.job[k];
         const int32_t wide = (int32_t)j->cells[0], high = (int32_t)j->cells[1], cells = wide * high * (int32_t)j->cells[2];
         for (int32_t i = (int32_t)threadIdx.x; i < cells; i += TAIL_THREADS)
-            tsr_level_cell(j, rule, j->from_type, j->to_type, i % wide, i / wide % high, i / wide / high);
+            tsr_level_cell(j, rule, j->from_type, j->to_type, i % wide, i / wide % high, i / wide / high, 0);
         __syncthreads();
     }
 }
