@@ -10,6 +10,7 @@
  *   dilate            a sphere of radius 64 moved outwards by 8 voxels, first order and ENO2, beside OpenVDB: time, and the volume against the exact one
  *   threads           the sphere of curvature by one thread and by two, by turns, on the clock of the wall (CPU)
  *   storage           a sphere of radius 100 under mean curvature, the field in float32 and in 16 bits
+ *   keys              steps of lucy-collapse with keys of 64 and of 32 bits, by turns: the step, the management of the list in it, the bytes of a tile
  *   large, huge       (the second by name only) a sphere of about 2.2 and 36 million tiles of 4^3 under speed and curvature, first order: time of a step, memory (GPU)
  *   topology          the active set of a sphere (a GPU: 57 million voxels) dilated by one voxel
  *   sheet             the deformation of period 5 up to the time that the source says is the last before thin sheets break, 128^3 (a GPU: to 1024^3)     4.5
@@ -253,23 +254,24 @@ static tsr_status lucy_collapse(bench *b, int gpu, int weno, int fused, double *
     return status;
 }
 
-/* What the management of the list is of a first-order step of the statue's stand-in: steps with it beside steps without, of the same list. */
-static tsr_status management_share(bench *b)
+/* First-order steps of copies of a list without management and with it, keys of so many bits. */
+static tsr_status managed_steps(bench *b, const tsr_tiles *first, int64_t steps, int32_t key_bits, double step[2], tsr_tiles_info *info)
 {
     tsr_status status = TSR_OK;
-    double step[2] = { 0, 0 };
     for (int managed = 0; managed < 2 && status == TSR_OK; managed++) {
-        struct run r = { b, "", .options = TSR_LEVELSET_OPTIONS, .steps = 96 };
+        struct run r = { b, "", .options = TSR_LEVELSET_OPTIONS, .steps = steps };
         tsr_levelset *solver = NULL;
         tsr_levelset_report report = { 0 };
-        TSR_TRY(bench_from_rule(b, 512, 1.5, bench_bumps, &r.tiles));
+        TSR_TRY(tsr_tiles_copy(first, b->context, &r.tiles));
         r.options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_SPEED, .value = -0.1 };
         r.options.terms[1] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 0.5 };
         r.options.term_count = 2;
-        r.options.fused = 1;
+        r.options.fused = tsr_context_device(b->context).kind == TSR_DEVICE_CUDA;
         r.options.persistent = -1;
         r.options.managed_every = managed ? 1 : 1000;
-        status = tsr_levelset_create(r.tiles, &r.options, &solver);
+        status = tsr_tiles_set_key_bits(r.tiles, key_bits);
+        if (status == TSR_OK) status = tsr_tiles_compact(r.tiles, 0); /* the same room for both */
+        if (status == TSR_OK) status = tsr_levelset_create(r.tiles, &r.options, &solver);
         if (status == TSR_OK) status = tsr_levelset_step(solver, 4, NULL, &report);
         for (int i = 0; i < 5 && status == TSR_OK; i++) {
             status = step_for(b, solver, r.steps, &report);
@@ -277,14 +279,55 @@ static tsr_status management_share(bench *b)
             step[managed] = i == 0 ? one : fmin(step[managed], one);
         }
         tsr_levelset_destroy(&solver);
+        if (status == TSR_OK) status = tsr_tiles_describe(r.tiles, info);
         tsr_tiles_destroy(&r.tiles);
     }
+    return status;
+}
+
+/* What the management is of a step. */
+static tsr_status management_share(bench *b)
+{
+    double step[2] = { 0, 0 };
+    tsr_tiles_info info;
+    tsr_tiles *first;
+    TSR_TRY(bench_from_rule(b, 512, 1.5, bench_bumps, &first));
+    tsr_status status = managed_steps(b, first, 96, 64, step, &info);
+    tsr_tiles_destroy(&first);
     TSR_TRY(status);
     bench_report(b, &(bench_case){ .name = "lucy-collapse, first order, management",
                                    .time = { step[1] - step[0], step[1] - step[0], step[1] - step[0], 1 },
                                    .bar = "at most 30 % of a step",
                                    .holds = step[1] - step[0] <= 0.3 * step[1] });
     printf("    %.1f %% of a step: %.2f us with it, %.2f us without\n", 100 * (1 - step[0] / step[1]), 1e6 * step[1], 1e6 * step[0]);
+    return TSR_OK;
+}
+
+/* The same with keys of 64 and of 32 bits, by turns: the step, the management in it, and the memory of a tile. */
+static tsr_status keys(bench *b, int gpu)
+{
+    enum { TURNS = 2 };
+    static const char *const names[2][2] = { { "lucy-collapse, first order, 64-bit keys", "lucy-collapse, first order, 32-bit keys" },
+                                             { "lucy-collapse, management, 64-bit keys", "lucy-collapse, management, 32-bit keys" } };
+    double best[2][2] = { { 0 } };
+    tsr_tiles_info info[2] = { { 0 }, { 0 } };
+    tsr_tiles *first;
+    tsr_status status = TSR_OK;
+    TSR_TRY(bench_from_rule(b, b->quick ? 128 : gpu ? 512 : 256, 1.5, bench_bumps, &first));
+    for (int turn = 0; turn < 2 * TURNS && status == TSR_OK; turn++) {
+        const int i = turn % 2;
+        double step[2] = { 0, 0 };
+        status = managed_steps(b, first, gpu ? 96 : 4, i ? 32 : 64, step, &info[i]);
+        for (int k = 0; k < 2; k++) best[i][k] = turn < 2 ? step[k] : fmin(best[i][k], step[k]);
+    }
+    tsr_tiles_destroy(&first);
+    TSR_TRY(status);
+    for (int i = 0; i < 2; i++) {
+        const double step = best[i][1], management = fmax(best[i][1] - best[i][0], 0);
+        bench_report(b, &(bench_case){ .name = names[0][i], .n = info[i].count, .time = { step, step, step, 1 } });
+        bench_report(b, &(bench_case){ .name = names[1][i], .n = info[i].count, .time = { management, management, management, 1 } });
+        printf("    %.1f bytes for each of %lld tiles\n", (double)info[i].device_bytes / (double)info[i].capacity, (long long)info[i].capacity);
+    }
     return TSR_OK;
 }
 
@@ -760,10 +803,11 @@ static int wants_size(const bench *b, const char *experiment, int64_t n)
 /* The experiments of the sources; what else bench_flow times has names of its own, too. */
 static int known(const char *name)
 {
-    static const char *const names[] = { "sphere-collapse", "spiral-volume", "lucy-collapse",   "lucy-weno",   "overheads", "enright",
-                                         "enright-reinit",  "sheet",         "dragon-collapse", "edit-dragon", "thai",      "lucy",
-                                         "armadillo",       "angel",         "curvature",       "renormalise", "storage",   "large",
-                                         "topology",        "dilate" };
+    static const char *const names[] = {
+        "sphere-collapse", "spiral-volume",   "lucy-collapse", "lucy-weno", "overheads", "enright",   "enright-reinit",
+        "sheet",           "dragon-collapse", "edit-dragon",   "thai",      "lucy",      "armadillo", "angel",
+        "curvature",       "renormalise",     "storage",       "large",     "topology",  "dilate",    "keys"
+    };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(names[i], name)) return 1;
     fprintf(stderr, "bench flow: no experiment '%s'; there are", name);
@@ -800,6 +844,7 @@ int main(int argc, char **argv)
     if (b.only && bench_wants(&b, "enright-reinit"))
         TSR_TRY_GOTO(enright_reinit(&b, b.quick ? 64 : gpu ? 512 : 128, b.quick ? 0.4 : gpu ? 1.1 : 0.77), done);
     if (bench_wants(&b, "renormalise")) TSR_TRY_GOTO(renormalise_peer(&b), done);
+    if (bench_wants(&b, "keys")) TSR_TRY_GOTO(keys(&b, gpu), done);
     if (bench_wants(&b, "storage")) TSR_TRY_GOTO(storages(&b, gpu), done);
     if (gpu && !b.quick && bench_wants(&b, "large")) TSR_TRY_GOTO(large(&b, 1029, 500), done);
     if (gpu && b.only && bench_wants(&b, "huge, 36 M tiles")) TSR_TRY_GOTO(large(&b, 4160, 20), done);

@@ -2,7 +2,8 @@
  *
  *   tumour     phantom_tumour, target = mean and epsilon = two standard deviations of a probed ball, three seeded spheres: growing and settled
  *   --experiment NAME   any experiment of bench_flow: sphere-collapse, spiral-volume, lucy-collapse, enright, thai, edit-dragon, ...
- *   shells     concentric spherical shells 100 voxels apart (two of them at 128^3, 54 M active voxels at 1024^3) at rest in a tent
+ *   shells     concentric spherical shells 100 voxels apart (two of them at 128^3, 54 M active voxels at 1024^3) at rest in a tent; edge 8 sorted also with
+ *              keys of 32 bits
  *
  * Bytes that must move in a step: phi read and written and speed read for every stored voxel, 12 bytes, and per tile its key, id, row of
  * neighbours and activity. If the program itk_segment was built beside this one, it does the same work with ITK. */
@@ -24,6 +25,7 @@ struct scene {
     struct seed seeds[3];
     double target, epsilon;
     double bar; /* steps/s on a GPU, 0 = none */
+    int32_t key_bits;
 };
 
 /* ---- scenes ------------------------------------------------------------------------------------------------------------------------------ */
@@ -215,6 +217,7 @@ static tsr_status start(bench *b, struct scene *scene, int32_t edge, tsr_tiles_i
     options.epsilon = scene->epsilon > 0 ? scene->epsilon : 1; /* until it is probed */
     options.tile_edge = edge;
     options.tile_index = index;
+    options.key_bits = scene->key_bits;
     TSR_TRY(tsr_segmentation_create(b->context, scene->image, &options, s));
     if (scene->mask) return tsr_segmentation_from_mask(*s, scene->mask);
     tsr_probe probe;
@@ -319,7 +322,8 @@ static tsr_status measure_settled(bench *b, const struct scene *scene, const cha
                                    .holds = (double)info.device_bytes <= most });
     snprintf(name, sizeof name, "%s device allocations, %s", scene->name, label);
     bench_report(b, &(bench_case){ .name = name, .n = allocations, .time = t, .bar = "none while stepping", .holds = allocations == 0 });
-    printf("    %.1f MB on the device (bar %.1f MB), %lld allocations\n", 1e-6 * (double)info.device_bytes, 1e-6 * most, (long long)allocations);
+    printf("    %.1f MB on the device (bar %.1f MB), %.1f bytes for each of %lld tiles, %lld allocations\n", 1e-6 * (double)info.device_bytes,
+           1e-6 * most, (double)info.device_bytes / (double)info.capacity, (long long)info.capacity, (long long)allocations);
     return TSR_OK;
 }
 
@@ -327,8 +331,8 @@ static tsr_status measure(bench *b, struct scene *scene, int32_t edge, tsr_tiles
 {
     tsr_segmentation *s = NULL;
     tsr_status status;
-    char label[32];
-    snprintf(label, sizeof label, "edge %d %s", edge, index == TSR_TILES_PAGED ? "paged" : "sorted");
+    char label[48];
+    snprintf(label, sizeof label, "edge %d %s%s", edge, index == TSR_TILES_PAGED ? "paged" : "sorted", scene->key_bits == 32 ? ", 32-bit keys" : "");
     if (scene->mask) TSR_TRY_GOTO(start(b, scene, edge, index, &s), done);
     else TSR_TRY_GOTO(measure_growing(b, scene, edge, index, label, &s), done);
     TSR_TRY_GOTO(measure_settled(b, scene, label, s), done);
@@ -379,6 +383,9 @@ static tsr_status measure_all(bench *b, struct scene *scene)
 {
     for (int32_t edge = 4; edge <= 8; edge += 4)
         for (int paged = 0; paged < 2; paged++) TSR_TRY(measure(b, scene, edge, paged ? TSR_TILES_PAGED : TSR_TILES_SORTED));
+    scene->key_bits = 32;
+    if (scene->mask) TSR_TRY(measure(b, scene, 8, TSR_TILES_SORTED));
+    scene->key_bits = 0;
     return TSR_OK;
 }
 

@@ -132,7 +132,7 @@ static int bench_pages(bench *b, cloud *c, int32_t level, int32_t tiles)
     }
     ok = ok && c->context->backend->upload(c->context->queue, device_keys, keys, (size_t)tiles * 8) == TSR_OK;
     if (ok) {
-        p.list = (tsr_page_list){ .keys = (const uint64_t *)device_keys, .count = tiles, .log2_edge = 2, .pages = (float *)device };
+        p.list = (tsr_page_list){ .keys = tsr_keys_wide((const uint64_t *)device_keys), .count = tiles, .log2_edge = 2, .pages = (float *)device };
         const int64_t nodes = count_nodes(&p, keys, tiles);
         bench_time t = bench_measure(b, evaluate, &p, NULL);
         snprintf(name, sizeof name, "potential in %d tiles at level %d, %.0f nodes each", tiles, level, (double)nodes / tiles);

@@ -27,11 +27,12 @@
 
 /* What a term answers; members of the answer it does not name are ignored. */
 enum { TSR_TERM_SPEED = 1, TSR_TERM_VELOCITY = 2, TSR_TERM_CURVATURE = 4 };
-enum { TSR_TERM_ABI = 1 };
+enum { TSR_TERM_ABI = 2 };
 
 /* Work of one launch: the tiles of a list. All pointers are device memory, the numbers behind them are current when the kernel runs. */
 typedef struct tsr_term_job {
-    const uint64_t *key[2]; /* coordinates of the tiles, 21 bits an axis, biased by 2^20, z most significant */
+    const void *key[2]; /* coordinates of the tiles, z most significant: uint64_t, 21 bits an axis, biased by 2^20, or */
+    uint64_t key_first; /* not 0: uint32_t, 10 bits an axis, counted from the tile with this key */
     const uint32_t *id[2];
     const int32_t *list, *count; /* which of the two; entries */
     const int32_t *shortage, *halted;
@@ -75,31 +76,32 @@ static inline int tsr_term_channels(uint32_t gives)
 /* ---- what stands behind TSR_TERM ---------------------------------------------------------------------------------------------------------- */
 
 /* One thread: voxels index, index + total, ... of the tiles. */
-#define TSR_TERM_LOOP_                                                                                                                     \
-    TSR_TERM_FN void tsr_term_voxels_(const tsr_term_job *job, int64_t index, int64_t total)                                               \
-    {                                                                                                                                      \
-        if (*job->shortage > 0 || *job->halted || *job->bad) return;                                                                       \
-        const int32_t list = *job->list, bits = job->log2_edge, mask = (1 << bits) - 1;                                                    \
-        const int64_t voxels = (int64_t)*job->count << 3 * bits;                                                                           \
-        const double t = *job->time + job->share * (double)*job->time_step;                                                                \
-        for (int64_t v = index; v < voxels; v += total) {                                                                                  \
-            const int64_t at = v >> 3 * bits;                                                                                              \
-            const int32_t i = (int32_t)(v - (at << 3 * bits));                                                                             \
-            const uint64_t key = job->key[list][at];                                                                                       \
-            float x[3], *out = job->answers + (((int64_t)job->id[list][at] * job->channels) << 3 * bits) + i;                              \
-            tsr_flow_answer answer = { 0.0f, { 0.0f, 0.0f, 0.0f }, 0.0f };                                                                 \
-            for (int k = 0; k < 3; k++) {                                                                                                  \
-                const int32_t tile = (int32_t)(key >> 21 * k & 0x1fffffu) - (1 << 20);                                                     \
-                x[k] = (float)(tile * (1 << bits) + (i >> bits * k & mask)) * job->spacing[k];                                             \
-            }                                                                                                                              \
-            tsr_term_body_((const tsr_term_data_ *)job->data, x, t, &answer);                                                              \
-            if (tsr_term_gives_ & TSR_TERM_SPEED) {                                                                                        \
-                *out = answer.speed;                                                                                                       \
-                out += (int64_t)1 << 3 * bits;                                                                                             \
-            }                                                                                                                              \
-            for (int k = 0; k < 3 && (tsr_term_gives_ & TSR_TERM_VELOCITY); k++, out += (int64_t)1 << 3 * bits) *out = answer.velocity[k]; \
-            if (tsr_term_gives_ & TSR_TERM_CURVATURE) *out = answer.curvature;                                                             \
-        }                                                                                                                                  \
+#define TSR_TERM_LOOP_                                                                                                                        \
+    TSR_TERM_FN void tsr_term_voxels_(const tsr_term_job *job, int64_t index, int64_t total)                                                  \
+    {                                                                                                                                         \
+        if (*job->shortage > 0 || *job->halted || *job->bad) return;                                                                          \
+        const int32_t list = *job->list, bits = job->log2_edge, mask = (1 << bits) - 1;                                                       \
+        const int64_t voxels = (int64_t)*job->count << 3 * bits;                                                                              \
+        const double t = *job->time + job->share * (double)*job->time_step;                                                                   \
+        for (int64_t v = index; v < voxels; v += total) {                                                                                     \
+            const int64_t at = v >> 3 * bits;                                                                                                 \
+            const int32_t i = (int32_t)(v - (at << 3 * bits));                                                                                \
+            const uint64_t key = job->key_first ? 0 : ((const uint64_t *)job->key[list])[at];                                                 \
+            const uint32_t part = job->key_first ? ((const uint32_t *)job->key[list])[at] : 0;                                                \
+            float x[3], *out = job->answers + (((int64_t)job->id[list][at] * job->channels) << 3 * bits) + i;                                 \
+            tsr_flow_answer answer = { 0.0f, { 0.0f, 0.0f, 0.0f }, 0.0f };                                                                    \
+            for (int k = 0; k < 3; k++) {                                                                                                     \
+                const int32_t tile = (int32_t)((key | job->key_first) >> 21 * k & 0x1fffffu) + (int32_t)(part >> 10 * k & 1023u) - (1 << 20); \
+                x[k] = (float)(tile * (1 << bits) + (i >> bits * k & mask)) * job->spacing[k];                                                \
+            }                                                                                                                                 \
+            tsr_term_body_((const tsr_term_data_ *)job->data, x, t, &answer);                                                                 \
+            if (tsr_term_gives_ & TSR_TERM_SPEED) {                                                                                           \
+                *out = answer.speed;                                                                                                          \
+                out += (int64_t)1 << 3 * bits;                                                                                                \
+            }                                                                                                                                 \
+            for (int k = 0; k < 3 && (tsr_term_gives_ & TSR_TERM_VELOCITY); k++, out += (int64_t)1 << 3 * bits) *out = answer.velocity[k];    \
+            if (tsr_term_gives_ & TSR_TERM_CURVATURE) *out = answer.curvature;                                                                \
+        }                                                                                                                                     \
     }
 
 #ifdef __CUDACC__

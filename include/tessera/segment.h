@@ -80,6 +80,7 @@ typedef struct tsr_segment_options {
     double time_limit;         /* seconds */
     double probe_deviations;   /* a probe sets epsilon to this many standard deviations; 0 = 2 (the source: 1, too few on noisy data) */
     int32_t snapshots;         /* kept at most: a further one drops the oldest; 0 = all */
+    int32_t key_bits;          /* see tessera/tiles.h */
 } tsr_segment_options;
 #define TSR_SEGMENT_OPTIONS { .struct_size = sizeof(tsr_segment_options), .alpha = 0.5, .data_weight = 1, .rescale_weight = 0.3 }
 

@@ -27,18 +27,23 @@ typedef enum tsr_storage { TSR_STORAGE_F32 = 0, TSR_STORAGE_I16 } tsr_storage;
 
 typedef struct tsr_tiles_options {
     size_t struct_size;
-    int32_t edge;            /* voxels per tile edge: 4 or 8; 0 = 8 (docs/guide/tiles.md has the measurement) */
+    int32_t edge; /* voxels per tile edge: 4 or 8; 0 = 8 (docs/guide/tiles.md has the measurement) */
     tsr_tiles_index index;
-    tsr_size3 domain;        /* extents in voxels; beyond it the field is replicated and no tile is created. Zero = unbounded (SORTED only) */
-    double band;             /* half width in world units; 0 = 2.5 voxels of the smallest spacing */
-    int64_t capacity;        /* tiles to reserve; 0 = small, grows when needed. Growth copies device memory; never loses tiles */
-    int64_t memory_limit;    /* bytes of device memory the list may take; beyond it TSR_ERROR_CAPACITY and the last valid state. 0 = none */
+    tsr_size3 domain;     /* extents in voxels; beyond it the field is replicated and no tile is created. Zero = unbounded (SORTED only) */
+    double band;          /* half width in world units; 0 = 2.5 voxels of the smallest spacing */
+    int64_t capacity;     /* tiles to reserve; 0 = small, grows when needed. Growth copies device memory; never loses tiles */
+    int64_t memory_limit; /* bytes of device memory the list may take; beyond it TSR_ERROR_CAPACITY and the last valid state. 0 = none */
     tsr_storage storage;
+    int32_t key_bits; /* of the keys of the list: 64, 32, or 0 = 64 (tsr_tiles_set_key_bits) */
 } tsr_tiles_options;
-#define TSR_TILES_OPTIONS { .struct_size = sizeof(tsr_tiles_options) }
+#define TSR_TILES_OPTIONS                        \
+    {                                            \
+        .struct_size = sizeof(tsr_tiles_options) \
+    }
 
 /* An empty list (everything outside). COPIES geometry (NULL = unit spacing). The context must outlive it. RETURNS NEW. */
-TSR_API tsr_status tsr_tiles_create(tsr_context *context, const tsr_geometry *geometry, const tsr_tiles_options *options, tsr_tiles **tiles) TSR_CHECKED;
+TSR_API tsr_status tsr_tiles_create(tsr_context *context, const tsr_geometry *geometry, const tsr_tiles_options *options,
+                                    tsr_tiles **tiles) TSR_CHECKED;
 TSR_API void tsr_tiles_destroy(tsr_tiles **tiles);
 
 /* Replaces the content by a dense float32 field on the same device and domain, clamped to the band. Every voxel must be finite (the message names
@@ -57,20 +62,31 @@ TSR_API tsr_status tsr_tiles_set_storage(tsr_tiles *tiles, tsr_storage storage) 
  * `volume` lies on the same device; its index space is the list's own. */
 TSR_API tsr_status tsr_tiles_store(const tsr_tiles *tiles, tsr_volume *volume) TSR_CHECKED;
 
+/* Keeps the coordinates of the tiles in 32 or 64 bits (0 = 64) from now on. 64 bits: tiles -1 048 575 to 1 048 574 of every axis. 32 bits, 10 an axis: a
+ * box of 1024^3 tiles, 8192^3 voxels with edge 8, for 12 bytes a tile less on the CPU and 16 on a GPU. The box of a list with a domain begins at 0; that
+ * of one without lies round its tiles, as much room on either side, when it is loaded, assembled or made from a shape or a file, when this function is
+ * called (again) with 32, and of an empty list round tile 0. Lists made of others (tessera/csg.h, resampling) take after the first of them where the
+ * box holds the result, else they have 64 bits. Everything else about a list is the same bits with both. A surface that comes to the end of the box
+ * ends a run with TSR_ERROR_CAPACITY, as at the end of the 64-bit coordinates.
+ * TSR_ERROR_CAPACITY also if the tiles do not fit a box, or the memory for both forms is missing: the list is as it was. A solver on the list goes on
+ * after it. Linear in the tiles. Source: spec levelset-stl.md 2.2, levelset-gpu.md 2.2. */
+TSR_API tsr_status tsr_tiles_set_key_bits(tsr_tiles *tiles, int32_t bits) TSR_CHECKED;
+
 typedef struct tsr_tiles_info {
-    int64_t count, capacity;       /* tiles stored, tiles there is room for */
+    int64_t count, capacity; /* tiles stored, tiles there is room for */
     int32_t edge;
-    double band;                   /* world units */
-    int64_t device_bytes;          /* device memory held */
-    int64_t active_voxels;         /* strictly between -band and +band */
-    int64_t inside_voxels;         /* field < 0, absent inside tiles included (a bounded domain only; unbounded: enclosed ones) */
+    double band;           /* world units */
+    int64_t device_bytes;  /* device memory held */
+    int64_t active_voxels; /* strictly between -band and +band */
+    int64_t inside_voxels; /* field < 0, absent inside tiles included (a bounded domain only; unbounded: enclosed ones) */
     tsr_storage storage;
+    int32_t key_bits; /* 32 or 64 */
 } tsr_tiles_info;
 TSR_API tsr_status tsr_tiles_describe(const tsr_tiles *tiles, tsr_tiles_info *info) TSR_CHECKED; /* waits for the queue */
 
 TSR_API const tsr_geometry *tsr_tiles_geometry(const tsr_tiles *tiles); /* RETURNS VIEW */
 TSR_API tsr_device tsr_tiles_device(const tsr_tiles *tiles);
-TSR_API tsr_size3 tsr_tiles_domain(const tsr_tiles *tiles); /* zero = unbounded */
+TSR_API tsr_size3 tsr_tiles_domain(const tsr_tiles *tiles);                                                    /* zero = unbounded */
 TSR_API tsr_status tsr_tiles_copy(const tsr_tiles *tiles, tsr_context *context, tsr_tiles **copy) TSR_CHECKED; /* RETURNS NEW, also a snapshot */
 
 /* Rewrites the tiles in the order of the list, so that neighbours lie beside each other in memory again after many creations and removals, and makes
@@ -91,10 +107,13 @@ TSR_API tsr_status tsr_tiles_store_box(const tsr_tiles *tiles, const int64_t fir
 
 typedef struct tsr_tiles_sample_options {
     size_t struct_size;
-    int nearest;             /* 0: trilinear between the 8 voxels around; else the nearest voxel (half-way: the larger index) */
-    int world;               /* positions are world coordinates, turned into indices in float64; 0: voxel indices */
+    int nearest; /* 0: trilinear between the 8 voxels around; else the nearest voxel (half-way: the larger index) */
+    int world;   /* positions are world coordinates, turned into indices in float64; 0: voxel indices */
 } tsr_tiles_sample_options;
-#define TSR_TILES_SAMPLE_OPTIONS { .struct_size = sizeof(tsr_tiles_sample_options) }
+#define TSR_TILES_SAMPLE_OPTIONS                        \
+    {                                                   \
+        .struct_size = sizeof(tsr_tiles_sample_options) \
+    }
 
 /* values[i] = the field at positions[i] (x, y, z), anywhere: in space without tiles +-band, beyond a domain the value at its border. A position that
  * is not finite gives NaN. Arrays of `count` are memory of the list's device, BORROWED until the queue is synchronised; `options` may be NULL.
@@ -117,7 +136,10 @@ typedef struct tsr_tiles_contents {
     int background_inside;           /* what an empty list means */
     int keep;
 } tsr_tiles_contents;
-#define TSR_TILES_CONTENTS { .struct_size = sizeof(tsr_tiles_contents) }
+#define TSR_TILES_CONTENTS                        \
+    {                                             \
+        .struct_size = sizeof(tsr_tiles_contents) \
+    }
 TSR_API tsr_status tsr_tiles_assemble(tsr_context *context, const tsr_geometry *geometry, const tsr_tiles_options *options,
                                       const tsr_tiles_contents *contents, tsr_tiles **tiles) TSR_CHECKED;
 

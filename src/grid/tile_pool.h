@@ -10,7 +10,7 @@
 #ifndef TSR_GRID_TILE_POOL_H
 #define TSR_GRID_TILE_POOL_H
 
-#include "grid/tile_code.h"
+#include "grid/tile_key.h"
 
 enum { TSR_TILE_OUTSIDE = 0, TSR_TILE_INSIDE = 1, TSR_TILE_FIRST = 2, TSR_TILE_MIDDLE = 13, TSR_TILE_DIRECTIONS = 27 };
 enum { TSR_NEIGHBOUR_ROW = 32 }; /* u32 per tile in the neighbour table: 27 ids, rest unused, one 128-byte line */
@@ -43,32 +43,33 @@ typedef struct tsr_tile_state {
     float time_step;          /* of the last step */
     double time;              /* sum of the time steps */
     uint64_t bad;             /* 0, or the first value that was not finite (tsr_bad_word): nothing more is done until it is 0 again */
-    int64_t beyond;           /* tiles beyond the limits of the keys that management passes were asked for: there the list ends, and so should the run */
-    uint32_t scratch[16];     /* counters of kernels, zero between calls */
+    int64_t beyond;       /* tiles beyond the limits of the keys that management passes were asked for: there the list ends, and so should the run */
+    uint32_t scratch[16]; /* counters of kernels, zero between calls */
 } tsr_tile_state;
 
 typedef struct tsr_tile_pool {
-    int32_t log2_edge;        /* 2 or 3 */
-    int32_t capacity;         /* ids 0 .. capacity-1 */
-    int32_t bounded;          /* the domain below counts */
-    int32_t domain[3];        /* voxels, x y z */
-    int32_t tiles[3];         /* domain in tiles, rounded up */
-    int32_t guard;            /* width of the guard areas of activity words: 1 unless a client needs more */
-    int32_t coded;            /* the arrays phi are int16_t codes (tile_code.h): only functions that say so read them */
+    int32_t log2_edge; /* 2 or 3 */
+    int32_t capacity;  /* ids 0 .. capacity-1 */
+    int32_t bounded;   /* the domain below counts */
+    int32_t domain[3]; /* voxels, x y z */
+    int32_t tiles[3];  /* domain in tiles, rounded up */
+    int32_t guard;     /* width of the guard areas of activity words: 1 unless a client needs more */
+    int32_t coded;     /* the arrays phi are int16_t codes (tile_code.h): only functions that say so read them */
     float band, spacing[3];
     tsr_tile_state *state;
-    uint64_t *key[2];         /* [capacity + 1], key[count] = TSR_KEY_END */
-    uint32_t *id[2];          /* [capacity] */
-    float *phi[3];            /* [capacity][edge^3]; [2] is for passes within a step, NULL if nobody needs it, static tiles valid */
-    float *payload;           /* [capacity][edge^3] speed of the client; NULL if there is none */
-    uint8_t *age;             /* [capacity] management passes since creation, saturating, kept by the client; NULL if there is none */
-    uint32_t *neighbours;     /* [capacity][TSR_NEIGHBOUR_ROW] ids */
-    uint32_t *activity;       /* [capacity] */
-    uint64_t *key_of;         /* [capacity] key of a stored id */
-    uint32_t *free_ids;       /* [capacity] stack */
-    uint32_t *created_ids;    /* [capacity] ids made by the last management, state->created of them, in list order */
-    uint32_t *table;          /* PAGED: [tiles] id or static id, linear z y x; NULL for SORTED */
-    uint32_t *scratch;        /* [scratch_words] of the backend's management, size from tiles_ops.scratch_words(capacity) */
+    uint64_t key_first;    /* 0: keys have 64 bits; else 32, and this is the first tile of their box (tile_key.h) */
+    void *key[2];          /* [capacity + 1], key[count] = TSR_KEY_END: tsr_pool_keys */
+    uint32_t *id[2];       /* [capacity] */
+    float *phi[3];         /* [capacity][edge^3]; [2] is for passes within a step, NULL if nobody needs it, static tiles valid */
+    float *payload;        /* [capacity][edge^3] speed of the client; NULL if there is none */
+    uint8_t *age;          /* [capacity] management passes since creation, saturating, kept by the client; NULL if there is none */
+    uint32_t *neighbours;  /* [capacity][TSR_NEIGHBOUR_ROW] ids */
+    uint32_t *activity;    /* [capacity] */
+    void *key_of;          /* [capacity] key of a stored id: tsr_pool_keys_of */
+    uint32_t *free_ids;    /* [capacity] stack */
+    uint32_t *created_ids; /* [capacity] ids made by the last management, state->created of them, in list order */
+    uint32_t *table;       /* PAGED: [tiles] id or static id, linear z y x; NULL for SORTED */
+    uint32_t *scratch;     /* [scratch_words] of the backend's management, size from tiles_ops.scratch_words(capacity) */
 } tsr_tile_pool;
 
 /* A pass that ran short waits for the host, and so does a run that is over or met a value that is not finite. */
@@ -104,51 +105,38 @@ TSR_HD void tsr_pool_put(const tsr_tile_pool *pool, float *phi, int64_t i, float
 /* Bytes of a value. */
 TSR_HD int32_t tsr_pool_width(const tsr_tile_pool *pool) { return pool->coded ? 2 : 4; }
 
-/* ---- keys: 21 bits per axis, biased, z most significant ------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------------------------------------------------- */
 
-#define TSR_KEY_END UINT64_MAX
-enum { TSR_KEY_BITS = 21, TSR_KEY_BIAS = 1 << 20 };
+/* The keys of list 0 or 1; those of ids. */
+TSR_HD tsr_keys tsr_pool_keys(const tsr_tile_pool *pool, int32_t list) { return tsr_keys_of(pool->key[list], pool->key_first); }
+TSR_HD tsr_keys tsr_pool_keys_of(const tsr_tile_pool *pool) { return tsr_keys_of(pool->key_of, pool->key_first); }
+TSR_HD uint64_t tsr_pool_key(const tsr_tile_pool *pool, int32_t list, int64_t at) { return tsr_key_at(tsr_pool_keys(pool, list), at); }
+TSR_HD void tsr_pool_key_put(const tsr_tile_pool *pool, int32_t list, int64_t at, uint64_t key) { tsr_key_put(tsr_pool_keys(pool, list), at, key); }
+TSR_HD uint64_t tsr_pool_key_of(const tsr_tile_pool *pool, uint32_t id) { return tsr_key_at(tsr_pool_keys_of(pool), id); }
+TSR_HD void tsr_pool_key_of_put(const tsr_tile_pool *pool, uint32_t id, uint64_t key) { tsr_key_put(tsr_pool_keys_of(pool), id, key); }
+/* Bytes of a key. */
+TSR_HD int32_t tsr_pool_key_width(const tsr_tile_pool *pool) { return pool->key_first ? 4 : 8; }
 
-TSR_HD uint64_t tsr_key_make(int32_t x, int32_t y, int32_t z)
-{
-    return ((uint64_t)(uint32_t)(z + TSR_KEY_BIAS) << 42) | ((uint64_t)(uint32_t)(y + TSR_KEY_BIAS) << 21) | (uint64_t)(uint32_t)(x + TSR_KEY_BIAS);
-}
-TSR_HD int32_t tsr_key_x(uint64_t key) { return (int32_t)(key & 0x1fffffu) - TSR_KEY_BIAS; }
-TSR_HD int32_t tsr_key_y(uint64_t key) { return (int32_t)((key >> 21) & 0x1fffffu) - TSR_KEY_BIAS; }
-TSR_HD int32_t tsr_key_z(uint64_t key) { return (int32_t)((key >> 42) & 0x1fffffu) - TSR_KEY_BIAS; }
-
-TSR_HD int32_t tsr_direction_x(int32_t i) { return i % 3 - 1; }
-TSR_HD int32_t tsr_direction_y(int32_t i) { return i / 3 % 3 - 1; }
-TSR_HD int32_t tsr_direction_z(int32_t i) { return i / 9 - 1; }
-
-/* key + this = key of the neighbour in direction i, no carry as long as coordinates stay one tile away from the limits. */
-TSR_HD int64_t tsr_key_offset(int32_t i)
-{
-    return (int64_t)tsr_direction_z(i) * ((int64_t)1 << 42) + (int64_t)tsr_direction_y(i) * ((int64_t)1 << 21) + tsr_direction_x(i);
-}
-
-/* First entry of keys[0..count) that is >= key. */
-TSR_HD int32_t tsr_key_lower_bound(const uint64_t *keys, int32_t count, uint64_t key)
-{
-    int32_t low = 0;
-    while (count > 0) {
-        int32_t half = count >> 1;
-        if (keys[low + half] < key) {
-            low += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
-    return low;
-}
-
-/* May a tile with this key exist? Bounded lists: inside the domain. Unbounded: one tile away from the limits of the key. */
+/* May a tile with this key exist? Bounded lists: inside the domain. Unbounded: one tile away from the limits of the key, and in the box of
+ * 32-bit ones. */
 TSR_HD int tsr_tile_allowed(const tsr_tile_pool *pool, uint64_t key)
 {
     int32_t x = tsr_key_x(key), y = tsr_key_y(key), z = tsr_key_z(key);
     if (pool->bounded) return x >= 0 && y >= 0 && z >= 0 && x < pool->tiles[0] && y < pool->tiles[1] && z < pool->tiles[2];
+    if (pool->key_first) return tsr_key_in_box(pool->key_first, key);
     return x > -TSR_KEY_BIAS && y > -TSR_KEY_BIAS && z > -TSR_KEY_BIAS && x < TSR_KEY_BIAS - 1 && y < TSR_KEY_BIAS - 1 && z < TSR_KEY_BIAS - 1;
+}
+/* The coordinates along axis k that stored tiles may have: the first, and the last. */
+TSR_HD int32_t tsr_pool_least(const tsr_tile_pool *pool, int32_t k)
+{
+    const uint64_t first = pool->key_first;
+    if (pool->bounded) return 0;
+    return !first ? -TSR_KEY_BIAS + 1 : k == 0 ? tsr_key_x(first) : k == 1 ? tsr_key_y(first) : tsr_key_z(first);
+}
+TSR_HD int32_t tsr_pool_most(const tsr_tile_pool *pool, int32_t k)
+{
+    if (pool->bounded) return pool->tiles[k] - 1;
+    return pool->key_first ? tsr_pool_least(pool, k) + TSR_SHORT_TILES - 1 : TSR_KEY_BIAS - 2;
 }
 /* Voxels of a tile that lie in the domain. */
 TSR_HD int64_t tsr_tile_voxels(const tsr_tile_pool *pool, uint64_t key)
@@ -247,38 +235,43 @@ TSR_HD uint32_t tsr_directions_from(uint32_t mask, int32_t i)
 
 /* Static id (OUTSIDE or INSIDE) or stored id of the tile with this key. Between stored tiles space is constant, so the sign of an
  * absent tile is the facing neighbour entry of a stored tile in the same row, else the same row, else the same slab, else any. */
-TSR_HD uint32_t tsr_tile_in_row(const tsr_tile_pool *pool, const uint64_t *keys, const uint32_t *ids, int32_t count, uint64_t key, int32_t *found)
+TSR_HD uint32_t tsr_tile_in_row(const tsr_tile_pool *pool, tsr_keys keys, const uint32_t *ids, int32_t count, uint64_t key, int32_t *found)
 {
-    int32_t at = tsr_key_lower_bound(keys, count, key);
+    int32_t at = tsr_keys_lower_bound(keys, count, key);
     *found = 1;
-    if (at < count && keys[at] == key) return ids[at];
-    if (at > 0 && keys[at - 1] >> 21 == key >> 21) return pool->neighbours[(int64_t)ids[at - 1] * TSR_NEIGHBOUR_ROW + 14];
-    if (at < count && keys[at] >> 21 == key >> 21) return pool->neighbours[(int64_t)ids[at] * TSR_NEIGHBOUR_ROW + 12];
+    if (at < count && tsr_key_at(keys, at) == key) return ids[at];
+    if (at > 0 && tsr_key_at(keys, at - 1) >> 21 == key >> 21) return pool->neighbours[(int64_t)ids[at - 1] * TSR_NEIGHBOUR_ROW + 14];
+    if (at < count && tsr_key_at(keys, at) >> 21 == key >> 21) return pool->neighbours[(int64_t)ids[at] * TSR_NEIGHBOUR_ROW + 12];
     *found = 0;
     return 0;
 }
 /* As above for a row whose slab may hold it or not: looks along y for the nearest row that has tiles. */
-TSR_HD uint32_t tsr_tile_in_slab(const tsr_tile_pool *pool, const uint64_t *keys, const uint32_t *ids, int32_t count, uint64_t key, int32_t *found)
+TSR_HD uint32_t tsr_tile_in_slab(const tsr_tile_pool *pool, tsr_keys keys, const uint32_t *ids, int32_t count, uint64_t key, int32_t *found)
 {
     uint32_t id = tsr_tile_in_row(pool, keys, ids, count, key, found);
     if (*found) return id;
-    int32_t at = tsr_key_lower_bound(keys, count, key), towards = 16; /* +y seen from the row below */
+    int32_t at = tsr_keys_lower_bound(keys, count, key), towards = 16; /* +y seen from the row below */
     uint64_t row;
-    if (at > 0 && keys[at - 1] >> 42 == key >> 42) row = keys[at - 1];
-    else if (at < count && keys[at] >> 42 == key >> 42) { row = keys[at]; towards = 10; }
-    else { *found = 0; return 0; }
+    if (at > 0 && tsr_key_at(keys, at - 1) >> 42 == key >> 42) row = tsr_key_at(keys, at - 1);
+    else if (at < count && tsr_key_at(keys, at) >> 42 == key >> 42) {
+        row = tsr_key_at(keys, at);
+        towards = 10;
+    } else {
+        *found = 0;
+        return 0;
+    }
     id = tsr_tile_in_row(pool, keys, ids, count, (row & ~(uint64_t)0x1fffff) | (key & 0x1fffff), found);
     return id < TSR_TILE_FIRST ? id : pool->neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + towards];
 }
-TSR_HD uint32_t tsr_tile_find(const tsr_tile_pool *pool, const uint64_t *keys, const uint32_t *ids, int32_t count, int32_t background, uint64_t key)
+TSR_HD uint32_t tsr_tile_find(const tsr_tile_pool *pool, tsr_keys keys, const uint32_t *ids, int32_t count, int32_t background, uint64_t key)
 {
     int32_t found;
     if (pool->table) return tsr_tile_allowed(pool, key) ? pool->table[tsr_tile_linear(pool, key)] : (uint32_t)background;
     if (count == 0) return (uint32_t)background;
     uint32_t id = tsr_tile_in_slab(pool, keys, ids, count, key, &found);
     if (found) return id;
-    int32_t at = tsr_key_lower_bound(keys, count, key), towards = 22; /* +z seen from the slab below */
-    uint64_t slab = at > 0 ? keys[at - 1] : keys[at];
+    int32_t at = tsr_keys_lower_bound(keys, count, key), towards = 22; /* +z seen from the slab below */
+    uint64_t slab = at > 0 ? tsr_key_at(keys, at - 1) : tsr_key_at(keys, at);
     if (at == 0) towards = 4;
     id = tsr_tile_in_slab(pool, keys, ids, count, (slab & ~(((uint64_t)1 << 42) - 1)) | (key & (((uint64_t)1 << 42) - 1)), &found);
     return id < TSR_TILE_FIRST ? id : pool->neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + towards];

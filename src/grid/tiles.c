@@ -27,15 +27,16 @@ static int optional_of(const tsr_tile_pool *p) { return (p->payload ? WITH_PAYLO
 static int pool_arrays(tsr_tile_pool *p, int64_t scratch_words, int optional, struct array out[MOST_ARRAYS])
 {
     size_t n = (size_t)p->capacity, page = sizeof(float) << (3 * p->log2_edge), tile = (size_t)tsr_pool_width(p) << (3 * p->log2_edge);
+    const size_t key = (size_t)tsr_pool_key_width(p);
     int count = 0;
     for (int i = 0; i < 2; i++) {
-        out[count++] = (struct array){ (void **)&p->key[i], (n + 1) * sizeof(uint64_t), 1 };
+        out[count++] = (struct array){ &p->key[i], (n + 1) * key, 1 };
         out[count++] = (struct array){ (void **)&p->id[i], n * sizeof(uint32_t), 1 };
         out[count++] = (struct array){ (void **)&p->phi[i], n * tile, 1 };
     }
     out[count++] = (struct array){ (void **)&p->neighbours, n * TSR_NEIGHBOUR_ROW * sizeof(uint32_t), 1 };
     out[count++] = (struct array){ (void **)&p->activity, n * sizeof(uint32_t), 1 };
-    out[count++] = (struct array){ (void **)&p->key_of, n * sizeof(uint64_t), 1 };
+    out[count++] = (struct array){ &p->key_of, n * key, 1 };
     out[count++] = (struct array){ (void **)&p->free_ids, n * sizeof(uint32_t), 1 };
     out[count++] = (struct array){ (void **)&p->created_ids, n * sizeof(uint32_t), 1 };
     out[count++] = (struct array){ (void **)&p->scratch, (size_t)scratch_words * sizeof(uint32_t), 0 };
@@ -137,18 +138,16 @@ static tsr_status rewrite(tsr_tiles *tiles, tsr_tile_pool *fresh, tsr_tile_state
     return TSR_OK;
 }
 
-tsr_status tsr_tiles_compact(tsr_tiles *tiles, int64_t capacity)
+tsr_status tsr_tiles_rebuild(tsr_tiles *tiles, int64_t capacity, uint64_t key_first)
 {
     tsr_tile_state state;
     int64_t scratch_words, bytes;
-    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
-    if (capacity < 0 || capacity > MOST_CAPACITY)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: capacity is %lld, expected 0 to %d", (long long)capacity, (int)MOST_CAPACITY);
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
     const int64_t least = tsr_max64((int64_t)state.count + TSR_TILE_FIRST, 8);
     tsr_context *context = tiles->context;
     tsr_tile_pool fresh = tiles->pool;
     fresh.capacity = (int32_t)tsr_max64(capacity ? capacity : least + spare(least), least);
+    fresh.key_first = key_first;
     fresh.table = NULL;
     TSR_TRY(allocate_arrays(tiles, &fresh, optional_of(&tiles->pool), &scratch_words, &bytes));
     tsr_status status = tsr_device_allocate(context, sizeof *fresh.state, (void **)&fresh.state);
@@ -164,6 +163,15 @@ tsr_status tsr_tiles_compact(tsr_tiles *tiles, int64_t capacity)
     tiles->pool = fresh;
     tiles->scratch_words = scratch_words;
     tiles->bytes = bytes;
+    return TSR_OK;
+}
+
+tsr_status tsr_tiles_compact(tsr_tiles *tiles, int64_t capacity)
+{
+    if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list is NULL");
+    if (capacity < 0 || capacity > MOST_CAPACITY)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: capacity is %lld, expected 0 to %d", (long long)capacity, (int)MOST_CAPACITY);
+    TSR_TRY(tsr_tiles_rebuild(tiles, capacity, tiles->pool.key_first));
     return TSR_OK;
 }
 
@@ -301,6 +309,8 @@ static tsr_status set_up(tsr_tiles *tiles, const tsr_tiles_options *o)
     pool->spacing[2] = (float)h.z;
     pool->bounded = o->domain.x != 0 || o->domain.y != 0 || o->domain.z != 0;
     if (pool->bounded) TSR_TRY(set_domain(pool, o->domain));
+    TSR_TRY(tsr_tiles_check_key_bits(o->key_bits));
+    if (o->key_bits == 32) TSR_TRY(tsr_tiles_key_box(pool, NULL, 0, pool->bounded ? "tile list: its domain" : "tile list", &pool->key_first));
     if (o->index != TSR_TILES_SORTED && o->index != TSR_TILES_PAGED)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: index is %d, expected SORTED or PAGED", (int)o->index);
     if (o->index == TSR_TILES_PAGED) {
@@ -373,8 +383,15 @@ tsr_status tsr_tiles_manage(tsr_tiles *tiles)
         if (state.shortage > 0) TSR_TRY(grow_for(tiles, &state));
         TSR_TRY(context->backend->tiles->manage(context->queue, &tiles->pool));
         TSR_TRY(tsr_tiles_read_state(tiles, &state));
-        if (state.managed) return TSR_OK;
+        if (state.managed) break;
     }
+    if (!state.beyond) return TSR_OK;
+    const int64_t none = 0;
+    TSR_TRY(context->backend->upload(context->queue, &tiles->pool.state->beyond, &none, sizeof none));
+    TSR_FAIL(TSR_ERROR_CAPACITY,
+             "tile list: the surface has come to the limits of the tile coordinates (%d to %d along x, %d to %d along y, %d to %d along z)",
+             tsr_pool_least(&tiles->pool, 0), tsr_pool_most(&tiles->pool, 0), tsr_pool_least(&tiles->pool, 1), tsr_pool_most(&tiles->pool, 1),
+             tsr_pool_least(&tiles->pool, 2), tsr_pool_most(&tiles->pool, 2));
 }
 
 /* ---- painting ------------------------------------------------------------------------------------------------------------------------------ */
@@ -402,9 +419,10 @@ static tsr_status sphere_keys(const tsr_tile_pool *pool, const tsr_tiles_sphere 
     int32_t low[3], high[3], edge = 1 << pool->log2_edge;
     for (int k = 0; k < 3; k++) {
         double h = (double)pool->spacing[k] * edge, a = floor((centre[k] - reach) / h) - 1, b = floor((centre[k] + reach) / h) + 1;
-        double first = pool->bounded ? 0 : -TSR_KEY_BIAS + 1, last = pool->bounded ? pool->tiles[k] - 1 : TSR_KEY_BIAS - 2;
+        double first = tsr_pool_least(pool, k), last = tsr_pool_most(pool, k);
         if (!pool->bounded && (a < first || b > last))
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: a sphere reaches beyond the limits of the tile coordinates");
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: a sphere reaches beyond the limits of the tile coordinates, %.0f to %.0f along %c", first, last,
+                     "xyz"[k]);
         low[k] = (int32_t)fmax(a, first);
         high[k] = (int32_t)fmin(b, last);
     }
@@ -518,10 +536,11 @@ static tsr_status fill(tsr_tiles *tiles, const tsr_volume *field, const tsr_tile
 {
     tsr_context *context = tiles->context;
     tsr_tile_state state;
+    TSR_TRY(context->backend->tiles->clear(context->queue, &tiles->pool, TSR_TILE_OUTSIDE));
+    tiles->pool.key_first = box->key_first;
     tsr_tile_pool pool = tiles->pool;
     memcpy(pool.domain, box->domain, sizeof pool.domain);
     memcpy(pool.tiles, box->tiles, sizeof pool.tiles);
-    TSR_TRY(context->backend->tiles->clear(context->queue, &tiles->pool, TSR_TILE_OUTSIDE));
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
     state.count = found->count;
     state.inside_absent = found->inside_absent;
@@ -540,7 +559,11 @@ static tsr_status load(tsr_tiles *tiles, const tsr_volume *field)
     if (pool.bounded && (field->size.x != pool.domain[0] || field->size.y != pool.domain[1] || field->size.z != pool.domain[2]))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "field: %lld x %lld x %lld voxels, the domain of the tile list has %d x %d x %d", (long long)field->size.x,
                  (long long)field->size.y, (long long)field->size.z, pool.domain[0], pool.domain[1], pool.domain[2]);
-    if (!pool.bounded) TSR_TRY(set_domain(&pool, field->size)); /* the box the field covers */
+    if (!pool.bounded) { /* the box the field covers */
+        TSR_TRY(set_domain(&pool, field->size));
+        const uint64_t corners[2] = { tsr_key_make(0, 0, 0), tsr_key_make(pool.tiles[0] - 1, pool.tiles[1] - 1, pool.tiles[2] - 1) };
+        if (pool.key_first) TSR_TRY(tsr_tiles_key_box(&pool, corners, 2, "field", &pool.key_first));
+    }
     size_t bytes = ((size_t)domain_tiles(&pool) + 7) / 8 * 8 + sizeof(int64_t);
     void *memory;
     TSR_TRY(tsr_device_allocate(context, bytes, &memory));
@@ -602,6 +625,7 @@ tsr_status tsr_tiles_describe(const tsr_tiles *tiles, tsr_tiles_info *info)
                               .edge = 1 << tiles->pool.log2_edge,
                               .band = (double)tiles->pool.band,
                               .storage = tiles->pool.coded ? TSR_STORAGE_I16 : TSR_STORAGE_F32,
+                              .key_bits = 8 * tsr_pool_key_width(&tiles->pool),
                               .device_bytes = tiles->bytes + fixed,
                               .active_voxels = state.active_voxels,
                               .inside_voxels = state.inside_voxels + state.inside_absent };
@@ -624,11 +648,13 @@ tsr_status tsr_tiles_copy(const tsr_tiles *tiles, tsr_context *context, tsr_tile
     options.capacity = from->capacity;
     options.memory_limit = tiles->memory_limit;
     options.storage = from->coded ? TSR_STORAGE_I16 : TSR_STORAGE_F32;
+    options.key_bits = 8 * tsr_pool_key_width(from);
     tsr_status status;
     struct array source[MOST_ARRAYS], target[MOST_ARRAYS];
     TSR_TRY(tsr_tiles_create(context, &tiles->geometry, &options, copy));
     tsr_tile_pool *to = &(*copy)->pool;
     to->band = from->band;
+    to->key_first = from->key_first;
     if (from->payload) TSR_TRY_GOTO(tsr_tiles_need_payload(*copy), fail);
     tsr_tile_pool view = *from;
     int count = pool_arrays(&view, 0, optional_of(&view) & WITH_PAYLOAD, source);
@@ -667,7 +693,7 @@ tsr_status tsr_tiles_download(const tsr_tiles *tiles, int32_t (*coordinates)[3],
     uint64_t *keys = (uint64_t *)malloc(n * sizeof *keys);
     uint32_t *ids = (uint32_t *)malloc(n * sizeof *ids);
     tsr_status status = keys && ids ? TSR_OK : TSR_FAILED(TSR_ERROR_MEMORY, "tile list: out of memory to download %zu tiles", n);
-    if (status == TSR_OK) status = context->backend->download(context->queue, keys, pool->key[state.list], n * sizeof *keys);
+    if (status == TSR_OK) status = tsr_tiles_get_keys(tiles, state.list, state.count, keys);
     if (status == TSR_OK) status = context->backend->download(context->queue, ids, pool->id[state.list], n * sizeof *ids);
     for (size_t i = 0; i < n && status == TSR_OK; i++) {
         if (coordinates) {

@@ -110,7 +110,7 @@ static int64_t extent(const tsr_tile_pool *pool, int axis, int64_t from, int64_t
 }
 static int inside_at(const struct box *b, int32_t x, int32_t y, int32_t z)
 {
-    return tsr_tile_find(b->pool, b->keys, b->ids, b->count, b->background, tsr_key_make(x, y, z)) == TSR_TILE_INSIDE;
+    return tsr_tile_find(b->pool, tsr_keys_wide(b->keys), b->ids, b->count, b->background, tsr_key_make(x, y, z)) == TSR_TILE_INSIDE;
 }
 
 /* One row of stored tiles, entries [first, last): gaps between them, in a domain also before and after. */
@@ -174,7 +174,7 @@ static void fill_table(const tsr_tile_pool *pool, const struct box *b, uint32_t 
     if (b->count && n && table[0] == UINT32_MAX) {
         tsr_tile_pool without = *pool;
         without.table = NULL;
-        before = tsr_tile_find(&without, b->keys, b->ids, b->count, b->background, tsr_key_make(0, 0, 0));
+        before = tsr_tile_find(&without, tsr_keys_wide(b->keys), b->ids, b->count, b->background, tsr_key_make(0, 0, 0));
     }
     for (int64_t i = 0; i < n; i++) {
         if (table[i] == UINT32_MAX) table[i] = i % nx ? table[i - 1] : i / nx % ny ? table[i - nx] : i ? table[i - nx * ny] : before;
@@ -221,10 +221,7 @@ static tsr_status lay_out(tsr_tiles *tiles, const tsr_tiles_frame *f, const char
         fill_table(&pool, &box, (uint32_t *)table.host);
         TSR_TRY(unstage(tiles, &table, TSR_OK));
     }
-    const uint64_t end = TSR_KEY_END;
-    TSR_TRY(backend->upload(context->queue, tiles->pool.key[0], f->keys, n * sizeof *f->keys));
-    TSR_TRY(backend->upload(context->queue, tiles->pool.key[0] + n, &end, sizeof end));
-    TSR_TRY(backend->upload(context->queue, tiles->pool.key_of + TSR_TILE_FIRST, f->keys, n * sizeof *f->keys));
+    TSR_TRY(tsr_tiles_put_keys(tiles, f->keys, f->count));
     TSR_TRY(backend->upload(context->queue, tiles->pool.id[0], ids, n * sizeof *ids));
     TSR_TRY(backend->upload(context->queue, tiles->pool.state, &state, sizeof state));
     TSR_TRY(backend->synchronize(context->queue));
@@ -239,6 +236,7 @@ tsr_status tsr_tiles_begin(tsr_context *context, const tsr_tiles_frame *f, const
     *tiles = NULL;
     if (f->count < 0 || f->count > 1 << 29) TSR_FAIL(TSR_ERROR_CAPACITY, "%s: %lld tiles, expected at most %d", name, (long long)f->count, 1 << 29);
     TSR_TRY(create(context, f, name, tiles));
+    TSR_TRY_GOTO(tsr_tiles_place_box(*tiles, f->keys, f->count, name), fail);
     TSR_TRY_GOTO(check_keys(&(*tiles)->pool, f, name), fail);
     ids = (uint32_t *)malloc(((size_t)f->count + 1) * sizeof *ids);
     if (!ids) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, fail, "%s: out of memory for %lld tiles", name, (long long)f->count);
@@ -320,7 +318,7 @@ tsr_status tsr_tiles_take_apart(const tsr_tiles *tiles, tsr_tiles_parts *parts)
     if (!parts->keys || !parts->ids || !parts->inside) TSR_FAIL_GOTO(TSR_ERROR_MEMORY, fail, "tile list: out of memory to take %zu tiles apart", n);
     if (n) {
         uint32_t most = 0;
-        TSR_TRY_GOTO(context->backend->download(context->queue, parts->keys, pool->key[parts->state.list], n * sizeof *parts->keys), fail);
+        TSR_TRY_GOTO(tsr_tiles_get_keys(tiles, parts->state.list, parts->count, parts->keys), fail);
         TSR_TRY_GOTO(context->backend->download(context->queue, parts->ids, pool->id[parts->state.list], n * sizeof *parts->ids), fail);
         const uint32_t *rows = pool->neighbours;
         if (!tsr_tiles_host_readable(tiles)) {

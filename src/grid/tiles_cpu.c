@@ -57,11 +57,11 @@ static void reset(const tsr_tile_pool *pool, int32_t background)
         if (pool->payload) memset(pool->payload + id * voxels, 0, (size_t)voxels * sizeof(float));
         for (int i = 0; i < TSR_NEIGHBOUR_ROW; i++) pool->neighbours[id * TSR_NEIGHBOUR_ROW + (uint32_t)i] = id;
         pool->activity[id] = id == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0;
-        pool->key_of[id] = TSR_KEY_END;
+        tsr_pool_key_of_put(pool, id, TSR_KEY_END);
     }
     if (pool->table)
         for (int64_t i = 0; i < (int64_t)pool->tiles[0] * pool->tiles[1] * pool->tiles[2]; i++) pool->table[i] = (uint32_t)background;
-    pool->key[0][0] = pool->key[1][0] = TSR_KEY_END;
+    for (int32_t list = 0; list < 2; list++) tsr_pool_key_put(pool, list, 0, TSR_KEY_END);
     state->free_count = 0;
     state->background = background;
     state->managed = 1;
@@ -90,7 +90,7 @@ static tsr_status cpu_grow(tsr_queue *queue, const tsr_tile_pool *pool, int32_t 
 struct pass {
     const tsr_tile_pool *pool;
     struct scratch s;
-    const uint64_t *keys;
+    tsr_keys keys;
     const uint32_t *ids;
     int64_t asked, removed; /* counted with atomics: only the sums matter, requests are sorted later */
 };
@@ -134,7 +134,7 @@ static void mark_range(void *user, int64_t begin, int64_t end, int worker)
         if (wanted) wanted &= ~asked_by_others(pool, row);
         for (; wanted; wanted &= wanted - 1) {
             int32_t d = __builtin_ctz(wanted);
-            uint64_t key = pass->keys[i] + (uint64_t)tsr_key_offset(d);
+            uint64_t key = tsr_key_at(pass->keys, i) + (uint64_t)tsr_key_offset(d);
             if (tsr_tile_allowed(pool, key)) request(pass, key);
             else if (!pool->bounded) __atomic_fetch_add(&pool->state->beyond, 1, __ATOMIC_RELAXED);
         }
@@ -143,14 +143,14 @@ static void mark_range(void *user, int64_t begin, int64_t end, int worker)
 }
 
 /* The stored tile with this key in a list, or 0. */
-static uint32_t stored_tile(const tsr_tile_pool *pool, const uint64_t *keys, const uint32_t *ids, int32_t count, uint64_t key)
+static uint32_t stored_tile(const tsr_tile_pool *pool, tsr_keys keys, const uint32_t *ids, int32_t count, uint64_t key)
 {
     if (pool->table) {
         uint32_t id = tsr_tile_allowed(pool, key) ? pool->table[tsr_tile_linear(pool, key)] : 0;
         return id >= TSR_TILE_FIRST ? id : 0;
     }
-    int32_t at = tsr_key_lower_bound(keys, count, key);
-    return at < count && keys[at] == key ? ids[at] : 0;
+    int32_t at = tsr_keys_lower_bound(keys, count, key);
+    return at < count && tsr_key_at(keys, at) == key ? ids[at] : 0;
 }
 
 /* The voxels of a tile that is INSIDE move from the stored tiles to the absent space (or back, negative). */
@@ -176,32 +176,32 @@ static void merge(struct pass *pass, int32_t created, int inserting)
     const tsr_tile_pool *pool = pass->pool;
     tsr_tile_state *state = pool->state;
     const uint64_t *fresh = pass->s.requests;
-    uint64_t *keys = pool->key[state->list ^ 1];
+    const tsr_keys keys = tsr_pool_keys(pool, state->list ^ 1);
     uint32_t *ids = pool->id[state->list ^ 1];
     int32_t out = 0, u = 0, removed = 0;
     for (int32_t i = 0; i <= state->count; i++) {
-        while (u < created && (i == state->count || fresh[u] < pass->keys[i])) {
+        while (u < created && (i == state->count || fresh[u] < tsr_key_at(pass->keys, i))) {
             uint32_t id = pool->free_ids[state->free_count - 1 - u];
             if (inserting) {
                 uint32_t constant = tsr_tile_find(pool, pass->keys, pass->ids, state->count, state->background, fresh[u]);
                 pool->activity[id] = constant == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0;
             }
             pool->created_ids[u] = id;
-            pool->key_of[id] = fresh[u];
+            tsr_pool_key_of_put(pool, id, fresh[u]);
             pool->neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE] = UINT32_MAX;
-            keys[out] = fresh[u++];
+            tsr_key_put(keys, out, fresh[u++]);
             ids[out++] = id;
         }
         if (i == state->count) break;
         if (pass->s.keep[i]) {
-            keys[out] = pass->keys[i];
+            tsr_key_put(keys, out, tsr_key_at(pass->keys, i));
             ids[out++] = pass->ids[i];
         } else {
             pass->s.removed[removed++] = pass->ids[i];
-            remove_tile(pool, pass->keys[i], pass->ids[i]);
+            remove_tile(pool, tsr_key_at(pass->keys, i), pass->ids[i]);
         }
     }
-    keys[out] = TSR_KEY_END;
+    tsr_key_put(keys, out, TSR_KEY_END);
     state->count = out;
     state->list ^= 1;
     state->free_count -= created;
@@ -214,7 +214,7 @@ static void merge(struct pass *pass, int32_t created, int inserting)
 static void link_created(const tsr_tile_pool *pool, int32_t created, int inserting)
 {
     tsr_tile_state *state = pool->state;
-    const uint64_t *keys = pool->key[state->list];
+    const tsr_keys keys = tsr_pool_keys(pool, state->list);
     const uint32_t *ids = pool->id[state->list];
     int64_t voxels = voxels_of(pool);
     for (int32_t u = 0; u < created; u++) {
@@ -222,7 +222,7 @@ static void link_created(const tsr_tile_pool *pool, int32_t created, int inserti
         if (inserting && !(pool->activity[id] & TSR_ACTIVITY_OUTSIDE)) constant = TSR_TILE_INSIDE;
         for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
             if (d == TSR_TILE_MIDDLE) continue;
-            row[d] = stored_tile(pool, keys, ids, state->count, pool->key_of[id] + (uint64_t)tsr_key_offset(d));
+            row[d] = stored_tile(pool, keys, ids, state->count, tsr_pool_key_of(pool, id) + (uint64_t)tsr_key_offset(d));
             if (row[d] == 0) continue;
             uint32_t *other = pool->neighbours + (int64_t)row[d] * TSR_NEIGHBOUR_ROW;
             if (other[TSR_TILE_MIDDLE] == UINT32_MAX) continue; /* created, too: looks for itself */
@@ -231,7 +231,7 @@ static void link_created(const tsr_tile_pool *pool, int32_t created, int inserti
         }
         for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
             if (d != TSR_TILE_MIDDLE && row[d] == 0) row[d] = constant;
-        if (constant == TSR_TILE_INSIDE) inside_becomes_absent(state, -tsr_tile_voxels(pool, pool->key_of[id]));
+        if (constant == TSR_TILE_INSIDE) inside_becomes_absent(state, -tsr_tile_voxels(pool, tsr_pool_key_of(pool, id)));
         pool->activity[id] = inserting ? TSR_ACTIVITY_AREAS : constant == TSR_TILE_OUTSIDE ? TSR_ACTIVITY_OUTSIDE : 0;
         for (int b = 0; b < 2; b++) fill_values(pool, pool->phi[b], (int64_t)id * voxels, constant_value(pool, constant), voxels);
     }
@@ -263,7 +263,7 @@ static tsr_status cpu_manage(tsr_queue *queue, const tsr_tile_pool *pool)
 {
     const tsr_tile_state *state = pool->state;
     if (tsr_tile_stopped(state)) return TSR_OK;
-    struct pass pass = { pool, scratch_of(pool), pool->key[state->list], pool->id[state->list], 0, 0 };
+    struct pass pass = { pool, scratch_of(pool), tsr_pool_keys(pool, state->list), pool->id[state->list], 0, 0 };
     tsr_parallel(queue->threads, state->count, 16 * GRAIN, mark_range, &pass);
     finish_pass(&pass, 0);
     return TSR_OK;
@@ -274,7 +274,7 @@ static tsr_status cpu_insert(tsr_queue *queue, const tsr_tile_pool *pool, const 
     const tsr_tile_state *state = pool->state;
     (void)queue;
     if (state->shortage > 0) return TSR_OK;
-    struct pass pass = { pool, scratch_of(pool), pool->key[state->list], pool->id[state->list], 0, 0 };
+    struct pass pass = { pool, scratch_of(pool), tsr_pool_keys(pool, state->list), pool->id[state->list], 0, 0 };
     memset(pass.s.keep, 1, (size_t)state->count);
     for (int32_t i = 0; i < count; i++)
         if (tsr_tile_allowed(pool, keys[i]) && !stored_tile(pool, pass.keys, pass.ids, state->count, keys[i])) request(&pass, keys[i]);
@@ -322,12 +322,12 @@ static void refresh_range(void *user, int64_t begin, int64_t end, int worker)
                 near[d] = (uint32_t)d;
             }
         }
-        if (!pool->coded && E == 8 && pool->guard == 1 && is_inner(pool, pool->key[pool->state->list][at])) {
+        if (!pool->coded && E == 8 && pool->guard == 1 && is_inner(pool, tsr_pool_key(pool, pool->state->list, at))) {
             pool->activity[id] = refresh_tile(pool, pool->phi[pool->state->phi], id, &active, &inside);
             continue;
         }
-        tsr_cube_gather(&seen, pool->coded ? decoded : pool->phi[pool->state->phi], pool->key[pool->state->list][at], pool->coded ? 0 : id, cube,
-                        extent);
+        tsr_cube_gather(&seen, pool->coded ? decoded : pool->phi[pool->state->phi], tsr_pool_key(pool, pool->state->list, at), pool->coded ? 0 : id,
+                        cube, extent);
         for (int32_t z = 0; z < extent[2]; z++)
             for (int32_t y = 0; y < extent[1]; y++)
                 for (int32_t x = 0; x < extent[0]; x++) {
@@ -373,7 +373,7 @@ static void compact_range(void *user, int64_t begin, int64_t end, int worker)
     (void)worker;
     for (int64_t at = begin; at < end; at++) {
         const uint32_t old = from->id[state->list][at], id = TSR_TILE_FIRST + (uint32_t)at;
-        const uint64_t key = from->key[state->list][at];
+        const uint64_t key = tsr_pool_key(from, state->list, at);
         const size_t bytes = (size_t)V * (size_t)tsr_pool_width(from);
         for (int b = 0; b < 2; b++) memcpy((char *)to->phi[b] + id * bytes, (const char *)from->phi[state->phi] + old * bytes, bytes);
         if (from->payload) memcpy(to->payload + id * V, from->payload + old * V, (size_t)V * sizeof(float));
@@ -382,7 +382,8 @@ static void compact_range(void *user, int64_t begin, int64_t end, int worker)
             to->neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + d] =
                 tsr_entry_renamed(from->scratch, from->neighbours[(int64_t)old * TSR_NEIGHBOUR_ROW + d]);
         to->activity[id] = from->activity[old];
-        to->key[0][at] = to->key_of[id] = key;
+        tsr_pool_key_put(to, 0, at, key);
+        tsr_pool_key_of_put(to, id, key);
         to->id[0][at] = id;
         if (from->table) from->table[tsr_tile_linear(from, key)] = id;
     }
@@ -394,7 +395,7 @@ static tsr_status cpu_compact(tsr_queue *queue, const tsr_tile_pool *from, const
     const int32_t count = from->state->count;
     tsr_parallel(queue->threads, count, 16 * GRAIN, rename_range, &c);
     tsr_parallel(queue->threads, count, GRAIN, compact_range, &c);
-    to->key[0][count] = TSR_KEY_END;
+    tsr_pool_key_put(to, 0, count, TSR_KEY_END);
     return TSR_OK;
 }
 
@@ -483,7 +484,7 @@ static void values_range(void *user, int64_t begin, int64_t end, int worker)
     int64_t E = 1 << pool->log2_edge, V = E * E * E;
     (void)worker;
     for (int64_t at = begin; at < end; at++) {
-        uint64_t key = pool->key[0][at];
+        uint64_t key = tsr_pool_key(pool, 0, at);
         int64_t id = TSR_TILE_FIRST + at, x0 = tsr_key_x(key) * E, y0 = tsr_key_y(key) * E, z0 = tsr_key_z(key) * E;
         float *to = pool->phi[0] + id * V;
         for (int64_t i = 0; i < V; i++) to[i] = tsr_load_value(pool, load->field, x0 + i % E, y0 + i / E % E, z0 + i / (E * E));
@@ -494,7 +495,7 @@ static void values_range(void *user, int64_t begin, int64_t end, int worker)
             uint32_t entry = TSR_TILE_OUTSIDE;
             if (x >= 0 && y >= 0 && z >= 0 && x < pool->tiles[0] && y < pool->tiles[1] && z < pool->tiles[2]) {
                 uint8_t code = load->codes[tsr_tile_linear(pool, other)];
-                entry = code == 2 ? TSR_TILE_FIRST + (uint32_t)tsr_key_lower_bound(pool->key[0], load->count, other) : code;
+                entry = code == 2 ? TSR_TILE_FIRST + (uint32_t)tsr_keys_lower_bound(tsr_pool_keys(pool, 0), load->count, other) : code;
             }
             pool->neighbours[id * TSR_NEIGHBOUR_ROW + d] = entry;
         }
@@ -518,14 +519,15 @@ static tsr_status cpu_load_fill(tsr_queue *queue, const tsr_tile_pool *pool, con
                 int64_t t = ((int64_t)z * tiles[1] + y) * tiles[0] + x;
                 if (codes[t] == 2) {
                     uint32_t id = TSR_TILE_FIRST + (uint32_t)count;
-                    pool->key[0][count] = pool->key_of[id] = tsr_key_make(x, y, z);
+                    tsr_pool_key_put(pool, 0, count, tsr_key_make(x, y, z));
+                    tsr_pool_key_of_put(pool, id, tsr_key_make(x, y, z));
                     pool->id[0][count++] = id;
                     if (pool->table) pool->table[t] = id;
                 } else if (pool->table) {
                     pool->table[t] = codes[t];
                 }
             }
-    pool->key[0][count] = TSR_KEY_END;
+    tsr_pool_key_put(pool, 0, count, TSR_KEY_END);
     state->list = state->phi = 0;
     if (count == 0 && pool->bounded && state->inside_absent > 0) state->background = TSR_TILE_INSIDE;
     state->free_count = pool->capacity - TSR_TILE_FIRST - count;
@@ -549,7 +551,7 @@ static void paint_range(void *user, int64_t begin, int64_t end, int worker)
     int32_t E = 1 << pool->log2_edge, V = E * E * E, list = pool->state->list;
     (void)worker;
     for (int64_t at = begin; at < end; at++) {
-        uint64_t key = pool->key[list][at];
+        uint64_t key = tsr_pool_key(pool, list, at);
         float *phi = pool->phi[pool->state->phi] + (int64_t)pool->id[list][at] * V;
         for (int32_t i = 0; i < V; i++)
             phi[i] = tsr_paint(phi[i], tsr_key_x(key) * E + i % E, tsr_key_y(key) * E + i / E % E, tsr_key_z(key) * E + i / (E * E), pool->spacing,
@@ -584,7 +586,7 @@ static void store_range(void *user, int64_t begin, int64_t end, int worker)
         int64_t y = r % s->size[1] + s->first[1], z = r / s->size[1] + s->first[2], to = r * s->size[0];
         for (int64_t x = 0; x < s->size[0];) {
             int64_t wx = x + s->first[0], kx = wx >> pool->log2_edge, inside_x = wx - kx * E, n = tsr_minl(E - inside_x, s->size[0] - x);
-            uint32_t id = tsr_tile_find(pool, pool->key[state->list], pool->id[state->list], state->count, state->background,
+            uint32_t id = tsr_tile_find(pool, tsr_pool_keys(pool, state->list), pool->id[state->list], state->count, state->background,
                                         tsr_key_make((int32_t)kx, (int32_t)(y >> pool->log2_edge), (int32_t)(z >> pool->log2_edge)));
             const int64_t from = (int64_t)id * V + ((z & (E - 1)) * E + (y & (E - 1))) * E + inside_x;
             for (int64_t i = 0; i < n; i++) {

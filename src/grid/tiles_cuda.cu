@@ -29,8 +29,10 @@ TSR_KERNEL(release_ids_kernel)(tsr_tile_pool pool, int32_t from, int32_t backgro
     if (first != 0) return;
     pool.activity[TSR_TILE_OUTSIDE] = TSR_ACTIVITY_OUTSIDE;
     pool.activity[TSR_TILE_INSIDE] = 0;
-    pool.key_of[0] = pool.key_of[1] = TSR_KEY_END;
-    pool.key[0][0] = pool.key[1][0] = TSR_KEY_END;
+    for (int32_t i = 0; i < 2; i++) {
+        tsr_pool_key_of_put(&pool, (uint32_t)i, TSR_KEY_END);
+        tsr_pool_key_put(&pool, i, 0, TSR_KEY_END);
+    }
     state->free_count = fresh;
     state->background = background;
     state->managed = 1;
@@ -74,10 +76,10 @@ TSR_KERNEL(compact_kernel)(tsr_tile_pool from, tsr_tile_pool to)
 {
     const tsr_tile_state *state = from.state;
     const int32_t tid = (int32_t)threadIdx.x, quads = 1 << (3 * from.log2_edge - 2), count = state->count;
-    if (blockIdx.x == 0 && tid == 0) to.key[0][count] = TSR_KEY_END;
+    if (blockIdx.x == 0 && tid == 0) tsr_pool_key_put(&to, 0, count, TSR_KEY_END);
     for (int32_t at = (int32_t)blockIdx.x; at < count; at += (int32_t)gridDim.x) {
         const uint32_t old = from.id[state->list][at], id = TSR_TILE_FIRST + (uint32_t)at;
-        const uint64_t key = from.key[state->list][at];
+        const uint64_t key = tsr_pool_key(&from, state->list, at);
         const int32_t words = from.coded ? quads / 2 : quads; /* of 16 bytes */
         const float4 *values = (const float4 *)(const void *)from.phi[state->phi] + (int64_t)old * words;
         for (int32_t i = tid; i < quads; i += (int32_t)blockDim.x) {
@@ -95,7 +97,8 @@ TSR_KERNEL(compact_kernel)(tsr_tile_pool from, tsr_tile_pool to)
         if (tid != 31) continue;
         if (from.age) to.age[id] = from.age[old];
         to.activity[id] = from.activity[old];
-        to.key[0][at] = to.key_of[id] = key;
+        tsr_pool_key_put(&to, 0, at, key);
+        tsr_pool_key_of_put(&to, id, key);
         to.id[0][at] = id;
         if (from.table) from.table[tsr_tile_linear(&from, key)] = id;
     }
@@ -190,9 +193,9 @@ TSR_KERNEL(load_list_kernel)(tsr_tile_pool pool, const uint8_t *codes, int64_t t
     uint64_t key =
         tsr_key_make((int32_t)(t % pool.tiles[0]), (int32_t)(t / pool.tiles[0] % pool.tiles[1]), (int32_t)(t / pool.tiles[0] / pool.tiles[1]));
     uint32_t id = TSR_TILE_FIRST + place;
-    pool.key[0][place] = key;
+    tsr_pool_key_put(&pool, 0, place, key);
     pool.id[0][place] = id;
-    pool.key_of[id] = key;
+    tsr_pool_key_of_put(&pool, id, key);
     if (pool.table) pool.table[t] = id;
 }
 
@@ -201,7 +204,7 @@ template <int E> TSR_KERNEL(load_values_kernel)(tsr_tile_pool pool, const float 
 {
     int32_t count = pool.state->count;
     for (int32_t at = (int32_t)blockIdx.x; at < count; at += (int32_t)gridDim.x) {
-        uint64_t key = pool.key[0][at];
+        uint64_t key = tsr_pool_key(&pool, 0, at);
         uint32_t id = TSR_TILE_FIRST + (uint32_t)at;
         int64_t x0 = (int64_t)tsr_key_x(key) * E, y0 = (int64_t)tsr_key_y(key) * E, z0 = (int64_t)tsr_key_z(key) * E;
         for (int32_t i = (int32_t)threadIdx.x; i < E * E * E; i += (int32_t)blockDim.x) {
@@ -216,7 +219,7 @@ template <int E> TSR_KERNEL(load_values_kernel)(tsr_tile_pool pool, const float 
         uint32_t entry = TSR_TILE_OUTSIDE;
         if (x >= 0 && y >= 0 && z >= 0 && x < pool.tiles[0] && y < pool.tiles[1] && z < pool.tiles[2]) {
             uint8_t code = codes[tsr_tile_linear(&pool, other)];
-            entry = code == 2 ? TSR_TILE_FIRST + (uint32_t)tsr_key_lower_bound(pool.key[0], count, other) : code;
+            entry = code == 2 ? TSR_TILE_FIRST + (uint32_t)tsr_keys_lower_bound(tsr_pool_keys(&pool, 0), count, other) : code;
         }
         pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + d] = entry;
     }
@@ -225,7 +228,7 @@ template <int E> TSR_KERNEL(load_values_kernel)(tsr_tile_pool pool, const float 
 TSR_KERNEL(load_finish_kernel)(tsr_tile_pool pool)
 {
     tsr_tile_state *state = pool.state;
-    pool.key[0][state->count] = TSR_KEY_END;
+    tsr_pool_key_put(&pool, 0, state->count, TSR_KEY_END);
     if (state->count == 0 && pool.bounded && state->inside_absent > 0) state->background = TSR_TILE_INSIDE;
     state->list = 0;
     state->phi = 0;
@@ -257,7 +260,7 @@ template <int E> TSR_KERNEL(refresh_kernel)(tsr_tile_pool pool)
     TSR_SHARED(uint32_t, areas, 1);
     tsr_tile_state *state = pool.state;
     const float *phi = pool.phi[state->phi];
-    const uint64_t *keys = pool.key[state->list];
+    const tsr_keys keys = tsr_pool_keys(&pool, state->list);
     const uint32_t *ids = pool.id[state->list];
     tsr_pass_totals totals = {};
     if (threadIdx.x == 0) areas[0] = 0;
@@ -266,7 +269,7 @@ template <int E> TSR_KERNEL(refresh_kernel)(tsr_tile_pool pool)
     for (int32_t at = (int32_t)blockIdx.x; at < state->count; at += (int32_t)gridDim.x) {
         int32_t extent[3];
         uint32_t id = ids[at], bits = 0;
-        tsr_cube_of_tile<E>(pool, phi, keys[at], id, table, row, cube, extent);
+        tsr_cube_of_tile<E>(pool, phi, tsr_key_at(keys, at), id, table, row, cube, extent);
         for (int32_t i = (int32_t)threadIdx.x; i < V; i += (int32_t)blockDim.x) {
             int32_t x = i % E, y = i / E % E, z = i / (E * E);
             if (x >= extent[0] || y >= extent[1] || z >= extent[2]) continue;
@@ -323,7 +326,7 @@ template <int E> TSR_KERNEL(paint_kernel)(tsr_tile_pool pool, const tsr_tiles_sp
     float *phi = pool.phi[state->phi];
     for (int32_t at = (int32_t)blockIdx.x; at < state->count; at += (int32_t)gridDim.x) {
         uint32_t id = pool.id[state->list][at];
-        uint64_t key = pool.key[state->list][at];
+        uint64_t key = tsr_pool_key(&pool, state->list, at);
         for (int32_t i = (int32_t)threadIdx.x; i < V; i += (int32_t)blockDim.x) {
             int32_t x = tsr_key_x(key) * E + i % E, y = tsr_key_y(key) * E + i / E % E, z = tsr_key_z(key) * E + i / (E * E);
             float v = phi[(int64_t)id * V + i];
@@ -354,7 +357,8 @@ TSR_KERNEL(store_kernel)
     for (int64_t t = blockIdx.x; t < tx * ty * tz; t += gridDim.x) {
         int32_t kx = tx0 + (int32_t)(t % tx), ky = ty0 + (int32_t)(t / tx % ty), kz = tz0 + (int32_t)(t / tx / ty);
         if (threadIdx.x == 0)
-            found[0] = tsr_tile_find(&pool, pool.key[state->list], pool.id[state->list], state->count, state->background, tsr_key_make(kx, ky, kz));
+            found[0] = tsr_tile_find(&pool, tsr_pool_keys(&pool, state->list), pool.id[state->list], state->count, state->background,
+                                     tsr_key_make(kx, ky, kz));
         __syncthreads();
         for (int32_t i = (int32_t)threadIdx.x; i < E * E * E; i += (int32_t)blockDim.x) {
             int64_t x = (int64_t)kx * E + i % E - fx, y = (int64_t)ky * E + i / E % E - fy, z = (int64_t)kz * E + i / (E * E) - fz;

@@ -40,7 +40,8 @@ static int64_t box_of(tsr_tile_finder *f)
     int64_t blocks = 1;
     for (int k = 0; k < 3; k++) f->lower[k] = INT32_MAX;
     for (int32_t i = 0; i < f->count; i++) {
-        const int32_t b[3] = { tsr_key_x(f->keys[i]) >> 3, tsr_key_y(f->keys[i]) >> 3, tsr_key_z(f->keys[i]) >> 3 };
+        const int32_t b[3] = { tsr_key_x(tsr_key_at(f->keys, i)) >> 3, tsr_key_y(tsr_key_at(f->keys, i)) >> 3,
+                               tsr_key_z(tsr_key_at(f->keys, i)) >> 3 };
         for (int k = 0; k < 3; k++) {
             f->lower[k] = tsr_mini(f->lower[k], b[k]);
             high[k] = tsr_maxi(high[k], b[k]);
@@ -73,7 +74,7 @@ void tsr_tile_index_build(tsr_tile_finder *f, tsr_tile_index *index)
     if (!index->block) return;
     memset(index->block, 0xff, (size_t)blocks * sizeof *index->block);
     for (int32_t i = 0; i < f->count; i++) {
-        const uint64_t key = f->keys[i];
+        const uint64_t key = tsr_key_at(f->keys, i);
         const int64_t b = ((int64_t)((tsr_key_z(key) >> 3) - f->lower[2]) * f->blocks[1] + (tsr_key_y(key) >> 3) - f->lower[1]) * f->blocks[0] +
                           (tsr_key_x(key) >> 3) - f->lower[0];
         if (index->block[b] == (uint32_t)UNKNOWN) index->block[b] = TSR_TILE_FIRST + used++;
@@ -86,10 +87,10 @@ void tsr_tile_index_build(tsr_tile_finder *f, tsr_tile_index *index)
     memset(index->cell, 0xff, (size_t)used * 512 * sizeof *index->cell);
     for (int32_t i = 0; i < f->count; i++) {
         const uint32_t *row = f->pool->neighbours + (int64_t)f->ids[i] * TSR_NEIGHBOUR_ROW;
-        *entry(f, index, f->keys[i]) = f->ids[i];
+        *entry(f, index, tsr_key_at(f->keys, i)) = f->ids[i];
         for (int d = 0; d < TSR_TILE_DIRECTIONS; d++) {
             if (row[d] >= TSR_TILE_FIRST) continue;
-            uint32_t *to = entry(f, index, f->keys[i] + (uint64_t)tsr_key_offset(d));
+            uint32_t *to = entry(f, index, tsr_key_at(f->keys, i) + (uint64_t)tsr_key_offset(d));
             if (to) *to = row[d];
         }
     }

@@ -8,13 +8,13 @@
 
 enum { TSR_LINK_THREADS = 256 };
 
-/* tsr_key_lower_bound by quarters: three loads at a time, which are waited for together. */
-TSR_DEVICE_FN int32_t tsr_key_lower_bound_wide(const uint64_t *keys, int32_t count, uint64_t key)
+/* tsr_keys_lower_bound by quarters: three loads at a time, which are waited for together. */
+template <class K> TSR_DEVICE_FN int32_t tsr_lower_bound_by_quarters(const K *keys, int32_t count, K key)
 {
     int32_t low = 0;
     while (count > 3) {
         const int32_t quarter = count >> 2, half = count >> 1, most = count - quarter - 1;
-        const uint64_t a = keys[low + quarter], b = keys[low + half], c = keys[low + most];
+        const K a = keys[low + quarter], b = keys[low + half], c = keys[low + most];
         const int32_t first = c < key ? most + 1 : b < key ? half + 1 : a < key ? quarter + 1 : 0;
         const int32_t end = c < key ? count : b < key ? most : a < key ? half : quarter;
         low += first;
@@ -25,6 +25,11 @@ TSR_DEVICE_FN int32_t tsr_key_lower_bound_wide(const uint64_t *keys, int32_t cou
         count--;
     }
     return low;
+}
+TSR_DEVICE_FN int32_t tsr_keys_lower_bound_wide(tsr_keys keys, int32_t count, uint64_t key)
+{
+    if (!keys.first) return tsr_lower_bound_by_quarters((const uint64_t *)keys.at, count, key);
+    return tsr_lower_bound_by_quarters((const uint32_t *)keys.at, count, tsr_key_bound(keys.first, key));
 }
 
 /* Is this the block that ends last? All its threads ask, with all their writes done; then they see those of the other blocks. The counter is zero
@@ -50,8 +55,8 @@ TSR_DEVICE_FN int tsr_pass_idle(const tsr_tile_state *state) { return tsr_tile_s
 TSR_DEVICE_FN uint32_t tsr_link_tile(const tsr_tile_pool &pool, int32_t list, int32_t count, uint32_t id, int32_t lane, int32_t inserting)
 {
     tsr_tile_state *state = pool.state;
-    const uint64_t *keys = pool.key[list];
-    const uint64_t own = pool.key_of[id];
+    const tsr_keys keys = tsr_pool_keys(&pool, list);
+    const uint64_t own = tsr_pool_key_of(&pool, id);
     const uint32_t found = pool.activity[id] & TSR_ACTIVITY_OUTSIDE ? TSR_TILE_OUTSIDE : TSR_TILE_INSIDE; /* before the caller writes the word */
     uint32_t other = 0, constant = 0;
     uint64_t key = own + (uint64_t)tsr_key_offset(lane < TSR_TILE_DIRECTIONS ? lane : TSR_TILE_MIDDLE);
@@ -60,8 +65,8 @@ TSR_DEVICE_FN uint32_t tsr_link_tile(const tsr_tile_pool &pool, int32_t list, in
         if (pool.table) {
             if (tsr_tile_allowed(&pool, key)) other = pool.table[tsr_tile_linear(&pool, key)];
         } else {
-            int32_t at = tsr_key_lower_bound_wide(keys, count, key);
-            if (at < count && keys[at] == key) other = pool.id[list][at];
+            int32_t at = tsr_keys_lower_bound_wide(keys, count, key);
+            if (at < count && tsr_key_at(keys, at) == key) other = pool.id[list][at];
         }
         if (other < TSR_TILE_FIRST) other = 0;
         if (other) {

@@ -58,7 +58,7 @@ TSR_KERNEL(__launch_bounds__(MARK_THREADS, MARK_BLOCKS) mark_kernel)(tsr_tile_po
     tsr_tile_state *state = pool.state;
     if (tsr_tile_stopped(state)) return;
     tsr_tile_scratch s = tsr_scratch_of(&pool);
-    const uint64_t *keys = pool.key[state->list];
+    const tsr_keys keys = tsr_pool_keys(&pool, state->list);
     const uint32_t *ids = pool.id[state->list];
     int32_t count = state->count, lane = (int32_t)(threadIdx.x & 31u), warp = (int32_t)(threadIdx.x >> 5), warps = MARK_THREADS / 32;
     for (int32_t group = (int32_t)blockIdx.x; group * 32 < count; group += (int32_t)gridDim.x) {
@@ -85,7 +85,7 @@ TSR_KERNEL(__launch_bounds__(MARK_LARGE_THREADS, MARK_LARGE_BLOCKS) mark_large_k
     tsr_tile_state *state = pool.state;
     if (tsr_tile_stopped(state)) return;
     const tsr_tile_scratch s = tsr_scratch_of(&pool);
-    const uint64_t *keys = pool.key[state->list];
+    const tsr_keys keys = tsr_pool_keys(&pool, state->list);
     const uint32_t *ids = pool.id[state->list];
     const int32_t count = state->count, managed = state->managed, lane = (int32_t)(threadIdx.x & 31u), warp = (int32_t)(threadIdx.x >> 5);
     const uint32_t facing = lane < TSR_TILE_DIRECTIONS ? tsr_trigger_mask(lane) : 0u; /* areas of a neighbour that need this tile */
@@ -118,7 +118,7 @@ TSR_KERNEL(__launch_bounds__(MARK_LARGE_THREADS, MARK_LARGE_BLOCKS) mark_large_k
 #pragma unroll
             for (int32_t j = 0; j < MARK_ROWS; j++) {
                 if (__any_sync(TSR_WARP_ALL, (row[j] & facing) != 0)) kept |= 1u << (at[j] & 31);
-                if (asked[j]) tsr_request_tiles(pool, s, keys[first + at[j]], asked[j], row[j], lane);
+                if (asked[j]) tsr_request_tiles(pool, s, tsr_key_at(keys, first + at[j]), asked[j], row[j], lane);
             }
         }
         if (lane == 0) shared[warp] = (uint32_t)__popc(kept);
@@ -148,7 +148,7 @@ TSR_KERNEL(insert_mark_kernel)(tsr_tile_pool pool, const uint64_t *wanted, int32
     tsr_tile_state *state = pool.state;
     if (tsr_tile_stopped(state)) return;
     tsr_tile_scratch s = tsr_scratch_of(&pool);
-    const uint64_t *keys = pool.key[state->list];
+    const tsr_keys keys = tsr_pool_keys(&pool, state->list);
     int32_t count = state->count, step = (int32_t)(gridDim.x * blockDim.x), first = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
     for (int32_t w = first; w * 32 < count; w += step) {
         const int32_t place = w % TSR_KEEP_CHUNK * 32;
@@ -163,10 +163,10 @@ TSR_KERNEL(insert_mark_kernel)(tsr_tile_pool pool, const uint64_t *wanted, int32
     for (int32_t i = first; i < wanted_count; i += step) {
         uint64_t key = wanted[i];
         if (!tsr_tile_allowed(&pool, key)) continue;
-        int32_t at = tsr_key_lower_bound(keys, count, key);
-        if (at < count && keys[at] == key) continue;
+        int32_t at = tsr_keys_lower_bound(keys, count, key);
+        if (at < count && tsr_key_at(keys, at) == key) continue;
         uint32_t place = atomicAdd(&state->scratch[TSR_COUNT_REQUESTS], 1u);
-        if (place < (uint32_t)pool.capacity) s.requests[place] = key;
+        if (place < (uint32_t)pool.capacity) tsr_key_put(s.requests, place, key);
     }
 }
 
@@ -181,7 +181,7 @@ template <int PER> TSR_KERNEL(merge_kernel)(tsr_tile_pool pool, int32_t insertin
     if (tsr_pass_idle(state)) return;
     const tsr_tile_scratch s = tsr_scratch_of(&pool);
     const int32_t list = state->list, count = state->count, total = (int32_t)state->scratch[TSR_COUNT_REQUESTS];
-    const uint64_t *keys = pool.key[list];
+    const tsr_keys keys = tsr_pool_keys(&pool, list);
     const uint32_t *ids = pool.id[list];
     const int32_t threads = (int32_t)(gridDim.x * blockDim.x), thread = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x), lane = thread & 31;
     for (int64_t first = (int64_t)(thread >> 5) * 32 * PER; first < count; first += (int64_t)threads * PER) {
@@ -191,12 +191,12 @@ template <int PER> TSR_KERNEL(merge_kernel)(tsr_tile_pool pool, int32_t insertin
 #pragma unroll
         for (int32_t j = 0; j < PER; j++) {
             const int64_t i = first + 32 * j + lane;
-            key[j] = i < count ? keys[i] : TSR_KEY_END;
+            key[j] = i < count ? tsr_key_at(keys, i) : TSR_KEY_END;
             id[j] = i < count ? ids[i] : 0u;
         }
         if (PER > 1) {
             const int64_t end = tsr_minl(first + 32 * PER, count);
-            const int32_t bound = tsr_key_lower_bound_wide(s.sorted, total, keys[lane == 0 ? first : end - 1]);
+            const int32_t bound = tsr_keys_lower_bound_wide(s.sorted, total, tsr_key_at(keys, lane == 0 ? first : end - 1));
             low = __shfl_sync(TSR_WARP_ALL, bound, 0);
             high = __shfl_sync(TSR_WARP_ALL, bound, 1);
         }
@@ -205,7 +205,7 @@ template <int PER> TSR_KERNEL(merge_kernel)(tsr_tile_pool pool, int32_t insertin
             if (first + 32 * j + lane < count) tsr_merge_entry(pool, s, (int32_t)first + 32 * j + lane, key[j], id[j], low, high);
     }
     for (int32_t at = threads - 1 - thread; at < total; at += threads) tsr_merge_request(pool, s, at, inserting);
-    if (thread == 0) pool.key[list ^ 1][count - state->removed + state->created] = TSR_KEY_END;
+    if (thread == 0) tsr_pool_key_put(&pool, list ^ 1, count - state->removed + state->created, TSR_KEY_END);
 }
 
 /* Nothing follows a pass. */

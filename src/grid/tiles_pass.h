@@ -10,25 +10,25 @@ enum { TSR_SORT_CHUNK = 2048, TSR_FEW_REQUESTS = 256 };
 /* ---- sort the requests -------------------------------------------------------------------------------------------------------------- */
 
 /* One block sorts a few keys: each thread counts those before its own, which takes one barrier. */
-TSR_DEVICE_FN void tsr_sort_few(const uint64_t *from, uint64_t *to, int32_t n, uint64_t *keys)
+TSR_DEVICE_FN void tsr_sort_few(tsr_keys from, tsr_keys to, int32_t n, uint64_t *keys)
 {
-    for (int32_t at = (int32_t)threadIdx.x; at < n; at += (int32_t)blockDim.x) keys[at] = from[at];
+    for (int32_t at = (int32_t)threadIdx.x; at < n; at += (int32_t)blockDim.x) keys[at] = tsr_key_at(from, at);
     __syncthreads();
     for (int32_t at = (int32_t)threadIdx.x; at < n; at += (int32_t)blockDim.x) {
         const uint64_t own = keys[at];
         int32_t place = 0;
         for (int32_t i = 0; i < n; i++) place += keys[i] < own || (keys[i] == own && i < at);
-        to[place] = own;
+        tsr_key_put(to, place, own);
     }
 }
 
 /* Bitonic sort of chunk c, up to 2048 keys, by a block; `keys` is shared memory for TSR_SORT_CHUNK. Ends with a barrier. */
-TSR_DEVICE_FN void tsr_sort_chunk(const uint64_t *from, uint64_t *to, int64_t total, uint32_t c, uint64_t *keys)
+TSR_DEVICE_FN void tsr_sort_chunk(tsr_keys from, tsr_keys to, int64_t total, uint32_t c, uint64_t *keys)
 {
     const int64_t first = (int64_t)c * TSR_SORT_CHUNK;
     int32_t n = (int32_t)tsr_minl(TSR_SORT_CHUNK, total - first), padded = 1, threads = (int32_t)blockDim.x;
     while (padded < n) padded *= 2;
-    for (int32_t i = (int32_t)threadIdx.x; i < padded; i += threads) keys[i] = i < n ? from[first + i] : TSR_KEY_END;
+    for (int32_t i = (int32_t)threadIdx.x; i < padded; i += threads) keys[i] = i < n ? tsr_key_at(from, first + i) : TSR_KEY_END;
     __syncthreads();
     for (int32_t size = 2; size <= padded; size *= 2) {
         for (int32_t stride = size / 2; stride > 0; stride /= 2) {
@@ -44,23 +44,24 @@ TSR_DEVICE_FN void tsr_sort_chunk(const uint64_t *from, uint64_t *to, int64_t to
             __syncthreads();
         }
     }
-    for (int32_t i = (int32_t)threadIdx.x; i < n; i += threads) to[first + i] = keys[i];
+    for (int32_t i = (int32_t)threadIdx.x; i < n; i += threads) tsr_key_put(to, first + i, keys[i]);
     __syncthreads();
 }
 
 /* Merges the keys of sorted chunk `own`, by a block: each key's place is its place in its chunk plus its lower bounds in the others. */
-TSR_DEVICE_FN void tsr_rank_chunk(const uint64_t *from, uint64_t *to, int64_t total, uint32_t own)
+TSR_DEVICE_FN void tsr_rank_chunk(tsr_keys from, tsr_keys to, int64_t total, uint32_t own)
 {
     const int64_t end = tsr_minl(total, (int64_t)(own + 1) * TSR_SORT_CHUNK);
     for (int64_t i = (int64_t)own * TSR_SORT_CHUNK + threadIdx.x; i < end; i += blockDim.x) {
-        const uint64_t key = from[i];
+        const uint64_t key = tsr_key_at(from, i);
         int64_t place = i - (int64_t)own * TSR_SORT_CHUNK;
         for (uint32_t c = 0; (int64_t)c * TSR_SORT_CHUNK < total; c++) {
             if (c == own) continue;
             const int32_t n = (int32_t)tsr_minl(TSR_SORT_CHUNK, total - (int64_t)c * TSR_SORT_CHUNK);
-            place += tsr_key_lower_bound(from + (int64_t)c * TSR_SORT_CHUNK, n, key + (c < own)); /* equal keys of earlier chunks come first */
+            place += tsr_keys_lower_bound(tsr_keys_from(from, (int64_t)c * TSR_SORT_CHUNK), n,
+                                          key + (c < own)); /* equal keys of earlier chunks come first */
         }
-        to[place] = key;
+        tsr_key_put(to, place, key);
     }
 }
 
@@ -92,11 +93,11 @@ TSR_DEVICE_FN void tsr_plan_pass(const tsr_tile_pool &pool, int32_t stepped, int
     const int32_t total = (int32_t)tsr_minl(asked, pool.capacity), run = (total + threads - 1) / threads;
     uint32_t created = 0, kept = 0, fresh = 0;
     __syncthreads();
-    for (int32_t i = tid * run; i < tsr_mini(total, (tid + 1) * run); i++) fresh += i == 0 || s.sorted[i] != s.sorted[i - 1];
+    for (int32_t i = tid * run; i < tsr_mini(total, (tid + 1) * run); i++) fresh += i == 0 || tsr_key_at(s.sorted, i) != tsr_key_at(s.sorted, i - 1);
     uint32_t before = tsr_block_prefix(fresh, shared, &created);
     for (int32_t i = tid * run; i < tsr_mini(total, (tid + 1) * run); i++) {
         s.unique_before[i] = before;
-        before += i == 0 || s.sorted[i] != s.sorted[i - 1];
+        before += i == 0 || tsr_key_at(s.sorted, i) != tsr_key_at(s.sorted, i - 1);
     }
     const uint32_t wanted = asked > (uint32_t)total ? asked : created; /* which of too many requests have a place is chance, their number is not */
     const uint32_t missing = wanted > (uint32_t)state->free_count ? wanted - (uint32_t)state->free_count : 0u;
@@ -155,12 +156,11 @@ TSR_DEVICE_FN void tsr_request_tiles(const tsr_tile_pool &pool, const tsr_tile_s
         return;
     }
     const uint32_t place = atomicAdd(&pool.state->scratch[TSR_COUNT_REQUESTS], 1u);
-    if (place < (uint32_t)pool.capacity) s.requests[place] = key;
+    if (place < (uint32_t)pool.capacity) tsr_key_put(s.requests, place, key);
 }
 
 /* A warp: does entry `at` of the list stay? Its requests are noted. */
-TSR_DEVICE_FN int tsr_mark_entry(const tsr_tile_pool &pool, const tsr_tile_scratch &s, const uint64_t *keys, const uint32_t *ids, int32_t at,
-                                 int32_t lane)
+TSR_DEVICE_FN int tsr_mark_entry(const tsr_tile_pool &pool, const tsr_tile_scratch &s, tsr_keys keys, const uint32_t *ids, int32_t at, int32_t lane)
 {
     const uint32_t id = ids[at],
                    row = lane < TSR_TILE_DIRECTIONS ? pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + lane] : (uint32_t)TSR_TILE_FIRST;
@@ -176,7 +176,7 @@ TSR_DEVICE_FN int tsr_mark_entry(const tsr_tile_pool &pool, const tsr_tile_scrat
     if (!kept && lane == 0) atomicAdd(&pool.state->scratch[TSR_COUNT_REMOVED], 1u);
     const uint32_t absent = __ballot_sync(TSR_WARP_ALL, lane < TSR_TILE_DIRECTIONS && row < TSR_TILE_FIRST);
     const uint32_t asked = areas ? tsr_request_mask(areas) & absent : 0u;
-    if (asked) tsr_request_tiles(pool, s, keys[at], asked, stored && lane < TSR_TILE_MIDDLE ? pool.activity[row] : 0u, lane);
+    if (asked) tsr_request_tiles(pool, s, tsr_key_at(keys, at), asked, stored && lane < TSR_TILE_MIDDLE ? pool.activity[row] : 0u, lane);
     return kept;
 }
 
@@ -197,9 +197,9 @@ TSR_DEVICE_FN void tsr_merge_entry(const tsr_tile_pool &pool, const tsr_tile_scr
     const int32_t list = state->list ^ 1, total = (int32_t)state->scratch[TSR_COUNT_REQUESTS];
     const uint32_t before = tsr_kept_before(s, i);
     if (s.keep_bits[i >> 5] >> (i & 31) & 1u) {
-        const int32_t at = low + tsr_key_lower_bound_wide(s.sorted + low, high - low, key);
+        const int32_t at = low + tsr_keys_lower_bound_wide(tsr_keys_from(s.sorted, low), high - low, key);
         const uint32_t fresh = at < total ? s.unique_before[at] : (uint32_t)state->created;
-        pool.key[list][before + fresh] = key;
+        tsr_pool_key_put(&pool, list, before + fresh, key);
         pool.id[list][before + fresh] = id;
         return;
     }
@@ -218,30 +218,31 @@ TSR_DEVICE_FN void tsr_merge_request(const tsr_tile_pool &pool, const tsr_tile_s
 {
     const tsr_tile_state *state = pool.state;
     const int32_t list = state->list, count = state->count;
-    const uint64_t *keys = pool.key[list], key = s.sorted[at];
-    if (at > 0 && s.sorted[at - 1] == key) return;
+    const tsr_keys keys = tsr_pool_keys(&pool, list);
+    const uint64_t key = tsr_key_at(s.sorted, at);
+    if (at > 0 && tsr_key_at(s.sorted, at - 1) == key) return;
     const uint32_t u = s.unique_before[at], id = pool.created_ids[u];
-    const int32_t old = tsr_key_lower_bound_wide(keys, count, key);
+    const int32_t old = tsr_keys_lower_bound_wide(keys, count, key);
     const uint32_t place = (old < count ? tsr_kept_before(s, old) : (uint32_t)(count - state->removed)) + u;
-    pool.key[list ^ 1][place] = key;
+    tsr_pool_key_put(&pool, list ^ 1, place, key);
     pool.id[list ^ 1][place] = id;
-    pool.key_of[id] = key;
+    tsr_pool_key_of_put(&pool, id, key);
     const int outside = inserting && tsr_tile_find(&pool, keys, pool.id[list], count, state->background, key) == TSR_TILE_OUTSIDE;
     pool.activity[id] = TSR_ACTIVITY_CREATED | (outside ? TSR_ACTIVITY_OUTSIDE : 0u);
     if (pool.table) pool.table[tsr_tile_linear(&pool, key)] = id;
 }
 
 /* The tile with this key in the next list, or 0; where the old one has it or what comes after it is `place`. `stays`: it is of the old list. */
-TSR_DEVICE_FN uint32_t tsr_next_tile(const tsr_tile_pool &pool, const tsr_tile_scratch &s, const uint64_t *keys, const uint32_t *ids, int32_t count,
+TSR_DEVICE_FN uint32_t tsr_next_tile(const tsr_tile_pool &pool, const tsr_tile_scratch &s, tsr_keys keys, const uint32_t *ids, int32_t count,
                                      int32_t total, uint64_t key, int32_t *place, int *stays)
 {
-    const int32_t at = tsr_key_lower_bound_wide(keys, count, key);
-    const int stored = at < count && keys[at] == key;
+    const int32_t at = tsr_keys_lower_bound_wide(keys, count, key);
+    const int stored = at < count && tsr_key_at(keys, at) == key;
     *place = at;
     *stays = stored && (s.keep_bits[at >> 5] >> (at & 31) & 1u);
     if (stored) return *stays ? ids[at] : 0u;
-    const int32_t fresh = tsr_key_lower_bound_wide(s.sorted, total, key);
-    return fresh < total && s.sorted[fresh] == key ? pool.created_ids[s.unique_before[fresh]] : 0u;
+    const int32_t fresh = tsr_keys_lower_bound_wide(s.sorted, total, key);
+    return fresh < total && tsr_key_at(s.sorted, fresh) == key ? pool.created_ids[s.unique_before[fresh]] : 0u;
 }
 
 /* Request `at` in order, a warp, lanes = directions: a created tile enters the next list, meets its neighbours, which are told of it, and gets the constant that
@@ -253,13 +254,13 @@ TSR_DEVICE_FN uint32_t tsr_merge_created(const tsr_tile_pool &pool, const tsr_ti
 {
     tsr_tile_state *state = pool.state;
     const int32_t list = state->list, count = state->count;
-    const uint64_t own = s.sorted[at], key = own + (uint64_t)tsr_key_offset(lane < TSR_TILE_DIRECTIONS ? lane : TSR_TILE_MIDDLE);
-    if (at > 0 && s.sorted[at - 1] == own) return 0;
+    const uint64_t own = tsr_key_at(s.sorted, at), key = own + (uint64_t)tsr_key_offset(lane < TSR_TILE_DIRECTIONS ? lane : TSR_TILE_MIDDLE);
+    if (at > 0 && tsr_key_at(s.sorted, at - 1) == own) return 0;
     const uint32_t u = s.unique_before[at], id = pool.created_ids[u];
     uint32_t constant = 0;
     int32_t place;
     int stays;
-    const uint32_t other = tsr_next_tile(pool, s, pool.key[list], pool.id[list], count, total, key, &place, &stays);
+    const uint32_t other = tsr_next_tile(pool, s, tsr_pool_keys(&pool, list), pool.id[list], count, total, key, &place, &stays);
     if (stays && lane < TSR_TILE_DIRECTIONS) {
         uint32_t *entry = &pool.neighbours[(int64_t)other * TSR_NEIGHBOUR_ROW + 26 - lane];
         constant = *entry;
@@ -270,7 +271,8 @@ TSR_DEVICE_FN uint32_t tsr_merge_created(const tsr_tile_pool &pool, const tsr_ti
     if (lane < TSR_TILE_DIRECTIONS) pool.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + lane] = lane == TSR_TILE_MIDDLE ? id : other ? other : constant;
     if (lane == TSR_TILE_MIDDLE) {
         const uint32_t to = (place < count ? tsr_kept_before(s, place) : (uint32_t)(count - state->removed)) + u;
-        pool.key[list ^ 1][to] = pool.key_of[id] = own;
+        tsr_pool_key_put(&pool, list ^ 1, to, own);
+        tsr_pool_key_of_put(&pool, id, own);
         pool.id[list ^ 1][to] = id;
         if (pool.table) pool.table[tsr_tile_linear(&pool, own)] = id;
         if (constant == TSR_TILE_INSIDE) tsr_inside_becomes_absent(state, -tsr_tile_voxels(&pool, own));
@@ -288,12 +290,12 @@ TSR_DEVICE_FN void tsr_merge_list(const tsr_tile_pool &pool, const tsr_tile_scra
     const tsr_tile_state *state = pool.state;
     const int32_t threads = (int32_t)(gridDim.x * blockDim.x), thread = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x), lane = thread & 31;
     const int32_t list = state->list, count = state->count, total = (int32_t)state->scratch[TSR_COUNT_REQUESTS];
-    for (int32_t i = thread; i < count; i += threads) tsr_merge_entry(pool, s, i, pool.key[list][i], pool.id[list][i], 0, total);
+    for (int32_t i = thread; i < count; i += threads) tsr_merge_entry(pool, s, i, tsr_pool_key(&pool, list, i), pool.id[list][i], 0, total);
     for (int32_t at = (threads - 1 - thread) >> 5; at < total; at += threads >> 5) {
         const uint32_t id = tsr_merge_created<E>(pool, s, at, total, lane, stepped);
         if (id) then.tile(pool, id, lane);
     }
-    if (thread == 0) pool.key[list ^ 1][count - state->removed + state->created] = TSR_KEY_END;
+    if (thread == 0) tsr_pool_key_put(&pool, list ^ 1, count - state->removed + state->created, TSR_KEY_END);
 }
 
 /* That as a kernel, for small lists; the last block closes the pass as in tsr_link_kernel. */

@@ -23,7 +23,7 @@ tsr_status tsr_tiles_bounds(const tsr_tiles *tiles, int64_t lower[3], int64_t up
     const size_t bytes = (size_t)state.count * sizeof(uint64_t);
     uint64_t *keys = (uint64_t *)malloc(bytes);
     if (!keys) TSR_FAIL(TSR_ERROR_MEMORY, "tile list: out of memory for %d keys", state.count);
-    tsr_status status = tiles->context->backend->download(tiles->context->queue, keys, tiles->pool.key[state.list], bytes);
+    tsr_status status = tsr_tiles_get_keys(tiles, state.list, state.count, keys);
     for (int32_t i = 0; i < state.count && status == TSR_OK; i++) {
         const int64_t at[3] = { tsr_key_x(keys[i]), tsr_key_y(keys[i]), tsr_key_z(keys[i]) };
         for (int k = 0; k < 3; k++) {

@@ -14,7 +14,7 @@ typedef struct tsr_sample_map {
 typedef struct tsr_tile_finder {
     const tsr_tile_pool *pool;
     const float *phi;
-    const uint64_t *keys;
+    tsr_keys keys;
     const uint32_t *ids;
     int32_t count, background;
     const uint32_t *block; /* NULL: search. [blocks] static id, or number of the block's cells + 2 */
@@ -29,7 +29,7 @@ TSR_HD tsr_tile_finder tsr_finder_of(const tsr_tile_pool *pool)
     tsr_tile_finder f;
     f.pool = pool;
     f.phi = pool->phi[s->phi];
-    f.keys = pool->key[s->list];
+    f.keys = tsr_pool_keys(pool, s->list);
     f.ids = pool->id[s->list];
     f.count = s->count;
     f.background = s->background;

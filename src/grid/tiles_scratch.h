@@ -8,12 +8,12 @@
 enum { TSR_KEEP_CHUNK = 8 }; /* words of keep_bits that are counted together: one for each warp of a block of mark_large_kernel */
 
 struct tsr_tile_scratch {
-    uint64_t *requests, *sorted; /* [capacity] keys asked for, as they come (where later the next list's keys stand) and in order */
-    uint32_t *unique_before;     /* [capacity] number of distinct keys before this sorted position */
-    uint32_t *keep_bits;         /* [capacity / 32 + 1] one bit per list entry */
-    uint32_t *keep_before;       /* [capacity / 32 + 1] kept entries before the word's first, of its chunk */
-    uint32_t *keep_chunks;       /* [(capacity / 32 + 1) / TSR_KEEP_CHUNK + 1] kept entries before the chunk */
-    uint32_t *block_counts;      /* [domain tiles / 1024 + 1] of loading */
+    tsr_keys requests, sorted; /* [capacity] keys asked for, as they come (where later the next list's keys stand) and in order */
+    uint32_t *unique_before;   /* [capacity] number of distinct keys before this sorted position */
+    uint32_t *keep_bits;       /* [capacity / 32 + 1] one bit per list entry */
+    uint32_t *keep_before;     /* [capacity / 32 + 1] kept entries before the word's first, of its chunk */
+    uint32_t *keep_chunks;     /* [(capacity / 32 + 1) / TSR_KEEP_CHUNK + 1] kept entries before the chunk */
+    uint32_t *block_counts;    /* [domain tiles / 1024 + 1] of loading */
 };
 
 TSR_HD int64_t tsr_scratch_masks(int64_t capacity) { return capacity / 32 + 1; }
@@ -25,15 +25,15 @@ TSR_HD int64_t tsr_scratch_blocks(const tsr_tile_pool *pool)
 TSR_HD int64_t tsr_scratch_words(const tsr_tile_pool *pool)
 {
     const int64_t n = pool->capacity;
-    return 2 * n + n + 2 * tsr_scratch_masks(n) + tsr_scratch_chunks(n) + tsr_scratch_blocks(pool);
+    return tsr_pool_key_width(pool) / 4 * n + n + 2 * tsr_scratch_masks(n) + tsr_scratch_chunks(n) + tsr_scratch_blocks(pool);
 }
 TSR_DEVICE_FN tsr_tile_scratch tsr_scratch_of(const tsr_tile_pool *pool)
 {
     tsr_tile_scratch s;
     const int64_t n = pool->capacity, m = tsr_scratch_masks(n);
-    s.requests = pool->key[pool->state->list ^ 1];
-    s.sorted = (uint64_t *)(void *)pool->scratch;
-    s.unique_before = (uint32_t *)(void *)(s.sorted + n);
+    s.requests = tsr_pool_keys(pool, pool->state->list ^ 1);
+    s.sorted = tsr_keys_of(pool->scratch, pool->key_first);
+    s.unique_before = pool->scratch + tsr_pool_key_width(pool) / 4 * n;
     s.keep_bits = s.unique_before + n;
     s.keep_before = s.keep_bits + m;
     s.keep_chunks = s.keep_before + m;

@@ -164,13 +164,13 @@ template <int E> struct tsr_slab_rows {
     uint64_t tile[EACH]; /* id, or key for the entry TSR_SLAB_EDGE; the first tile's beyond the end of the list */
     uint32_t entry[EACH];
 };
-template <int E> TSR_DEVICE_FN void tsr_slab_rows_begin(const uint64_t *keys, const uint32_t *ids, int32_t count, int32_t first, tsr_slab_rows<E> *r)
+template <int E> TSR_DEVICE_FN void tsr_slab_rows_begin(tsr_keys keys, const uint32_t *ids, int32_t count, int32_t first, tsr_slab_rows<E> *r)
 {
     for (int32_t k = 0; k < tsr_slab_rows<E>::EACH; k++) {
         const int32_t n = k * tsr_slab<E>::THREADS + (int32_t)threadIdx.x, at = first + n / TSR_SLAB_ENTRIES;
         r->tile[k] = 0;
         if (n >= TSR_SLAB_ENTRIES * tsr_slab<E>::TILES || at >= count) continue;
-        if (n % TSR_SLAB_ENTRIES == TSR_SLAB_EDGE) r->tile[k] = keys[at];
+        if (n % TSR_SLAB_ENTRIES == TSR_SLAB_EDGE) r->tile[k] = tsr_key_at(keys, at);
         else r->tile[k] = ids[at];
     }
 }
@@ -214,7 +214,7 @@ template <int E, class K> TSR_DEVICE_FN void tsr_slab_load(const float *phi, con
  * one after that come. `at` is the block's first place in the list, below `count`; slabs of a block are `stride` places apart. BOTH: the first two rows come
  * together, which takes more registers. */
 template <int E, int BOTH, class K>
-TSR_DEVICE_FN void tsr_slab_first(const tsr_tile_pool &pool, const float *phi, const uint64_t *keys, const uint32_t *ids, int32_t count, int32_t at,
+TSR_DEVICE_FN void tsr_slab_first(const tsr_tile_pool &pool, const float *phi, tsr_keys keys, const uint32_t *ids, int32_t count, int32_t at,
                                   int32_t stride, tsr_slab_shared<E> *slab, tsr_slab_loads<E, K> *loads, tsr_slab_rows<E> *rows)
 {
     if (BOTH) {
@@ -270,7 +270,7 @@ template <int E> TSR_DEVICE_FN uint32_t tsr_slab_within(const tsr_tile_pool &poo
 /* Puts what was loaded into the cubes; `row` and `first` are of this slab. Ends with a barrier. Returns which voxels of the own quads lie in the
  * domain, four bits each. */
 template <int E, class K>
-TSR_DEVICE_FN uint32_t tsr_slab_put(const tsr_tile_pool &pool, const uint64_t *keys, int32_t count, int32_t first, const uint32_t *row,
+TSR_DEVICE_FN uint32_t tsr_slab_put(const tsr_tile_pool &pool, tsr_keys keys, int32_t count, int32_t first, const uint32_t *row,
                                     const tsr_slab_loads<E, K> *l, float *cubes)
 {
     typedef tsr_slab<E> S;
@@ -289,7 +289,7 @@ TSR_DEVICE_FN uint32_t tsr_slab_put(const tsr_tile_pool &pool, const uint64_t *k
 #pragma unroll 1
         for (int32_t h = 0; h < S::OWN; h++) {
             const int32_t quad = tsr_slab_quad<E>(h), tile = tsr_slab_tile<E>(quad);
-            const uint64_t key = keys[tsr_mini(first + tile, count)];
+            const uint64_t key = tsr_key_at(keys, tsr_mini(first + tile, count));
             const int clamped = row[tile * TSR_NEIGHBOUR_ROW + TSR_SLAB_EDGE] != 0u;
             within |= (clamped ? tsr_slab_within<E>(pool, key, quad) : 15u) << 4 * h;
             if (clamped && (h == 0 || S::TILES > 1)) tsr_slab_clamp<E, S>(pool, key, quad % STEP, STEP, cubes + tile * S::CUBE);

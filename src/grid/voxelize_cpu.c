@@ -242,7 +242,8 @@ static void fill_range(void *user, int64_t begin, int64_t end, int worker)
         int64_t count = (int64_t)g->start[t + 1] - g->start[t];
         int32_t *winding = (int32_t *)(void *)(pool->phi[1] + (int64_t)id * voxels);
         tsr_vox_unpack(g, g->sorted_key[g->start[t]], tile);
-        pool->key[0][t] = pool->key_of[id] = tsr_key_make(tile[0], tile[1], tile[2]);
+        tsr_pool_key_put(pool, 0, t, tsr_key_make(tile[0], tile[1], tile[2]));
+        tsr_pool_key_of_put(pool, id, tsr_key_make(tile[0], tile[1], tile[2]));
         pool->id[0][t] = id;
         TSR_ISA_SELECT(tsr_vox_tile)(g, tile, owner, count, pool->phi[0] + (int64_t)id * voxels);
         if (!g->before) continue;
@@ -259,7 +260,7 @@ static tsr_status cpu_fill(tsr_queue *queue, const tsr_vox_grid *g, const tsr_ti
 {
     struct work w = { g, pool, NULL };
     tsr_parallel(queue->threads, g->tiles, TILES, fill_range, &w);
-    pool->key[0][g->tiles] = TSR_KEY_END;
+    tsr_pool_key_put(pool, 0, g->tiles, TSR_KEY_END);
     return TSR_OK;
 }
 
@@ -267,7 +268,7 @@ static void wind_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct work *w = (const struct work *)user;
     const tsr_vox_grid *g = w->g;
-    const uint64_t *key = w->pool->key[0];
+    const uint64_t *key = (const uint64_t *)w->pool->key[0]; /* the list was made with keys of 64 bits */
     const int32_t edge = 1 << g->log2_edge, rows = edge * edge, middle = tsr_vox_middle_row(g);
     (void)worker;
     for (int64_t head = begin; head < end; head++) {
@@ -316,7 +317,7 @@ static void sign_range(void *user, int64_t begin, int64_t end, int worker)
     const tsr_tile_pool *pool = w->pool;
     const int32_t edge = 1 << g->log2_edge, rows = edge * edge;
     const int64_t voxels = (int64_t)rows * edge;
-    const uint64_t *key = pool->key[0];
+    const uint64_t *key = (const uint64_t *)pool->key[0];
     int64_t place[9], inside = 0;
     (void)worker;
     for (int32_t k = 0; k < 9; k++) place[k] = tsr_key_lower_bound(key, (int32_t)g->tiles, key[begin] + (uint64_t)tsr_key_offset(3 * k));

@@ -282,9 +282,10 @@ template <int E> TSR_KERNEL(fill_kernel)(tsr_vox_grid g, tsr_tile_pool pool)
         for (int32_t i = (int32_t)threadIdx.x; i < previews; i += (int32_t)blockDim.x)
             for (int32_t r = 0; r < 3; r++) centre[i][r] = owner[i] == TSR_VOX_NOBODY ? 1e15f : (float)(g.triangle[owner[i]].centre[r] - middle[r]);
         if (threadIdx.x == 0) {
-            pool.key[0][t] = pool.key_of[id] = tsr_key_make(tile[0], tile[1], tile[2]);
+            tsr_pool_key_put(&pool, 0, t, tsr_key_make(tile[0], tile[1], tile[2]));
+            tsr_pool_key_of_put(&pool, id, tsr_key_make(tile[0], tile[1], tile[2]));
             pool.id[0][t] = id;
-            if (t == g.tiles - 1) pool.key[0][g.tiles] = TSR_KEY_END;
+            if (t == g.tiles - 1) tsr_pool_key_put(&pool, 0, g.tiles, TSR_KEY_END);
         }
         __syncthreads();
         for (int32_t k = 0; k < EACH; k++) {
@@ -354,7 +355,7 @@ static tsr_status cuda_fill(tsr_queue *queue, const tsr_vox_grid *g, const tsr_t
 /* A block per tile that begins a row of tiles; a thread per row of voxels walks along it. */
 TSR_KERNEL(wind_kernel)(tsr_vox_grid g, tsr_tile_pool pool)
 {
-    const uint64_t *key = pool.key[0];
+    const uint64_t *key = (const uint64_t *)pool.key[0]; /* the list was made with keys of 64 bits */
     int32_t rows = 1 << (2 * g.log2_edge), middle = tsr_vox_middle_row(&g);
     for (int64_t head = blockIdx.x; head < g.tiles; head += gridDim.x) {
         if (head > 0 && key[head] >> TSR_KEY_BITS == key[head - 1] >> TSR_KEY_BITS) continue;
@@ -381,7 +382,7 @@ template <int E> TSR_KERNEL(sign_kernel)(tsr_vox_grid g, tsr_tile_pool pool)
 {
     enum { V = E * E * E };
     TSR_SHARED(int32_t, steady, 2);
-    const uint64_t *key = pool.key[0];
+    const uint64_t *key = (const uint64_t *)pool.key[0]; /* the list was made with keys of 64 bits */
     for (int64_t t = blockIdx.x; t < g.tiles; t += gridDim.x) {
         const int64_t id = TSR_TILE_FIRST + t;
         const int32_t tile[3] = { tsr_key_x(key[t]), tsr_key_y(key[t]), tsr_key_z(key[t]) };

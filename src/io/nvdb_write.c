@@ -148,7 +148,7 @@ static int inside_at(const struct writer *w, const int64_t at[3])
     int32_t tile[3];
     if (!in_domain(w, at)) return 0;
     for (int k = 0; k < 3; k++) tile[k] = (int32_t)tsr_max64(-limit, tsr_min64(at[k] >> w->pool->log2_edge, limit));
-    const uint32_t id = tsr_tile_find(w->pool, w->parts.keys, w->parts.ids, (int32_t)w->parts.count, w->parts.state.background,
+    const uint32_t id = tsr_tile_find(w->pool, tsr_keys_wide(w->parts.keys), w->parts.ids, (int32_t)w->parts.count, w->parts.state.background,
                                       tsr_key_make(tile[0], tile[1], tile[2]));
     return w->pool->phi[w->parts.state.phi][(int64_t)id << (3 * w->pool->log2_edge)] < 0;
 }

@@ -70,6 +70,7 @@ tsr_status tsr_csg_create_like(const tsr_tiles *like, int64_t n, double band, ts
     options.capacity = n + n / 8 + TSR_TILE_FIRST + 32;
     options.memory_limit = like->memory_limit;
     TSR_TRY(tsr_tiles_create(like->context, &like->geometry, &options, made));
+    (*made)->short_keys = like->pool.key_first != 0;
     if (!(band > 0)) (*made)->pool.band = like->pool.band; /* not through double and back */
     return TSR_OK;
 }
@@ -118,7 +119,7 @@ tsr_status tsr_csg_finish(tsr_tiles *tiles)
     float first = 0;
     uint32_t behind = TSR_TILE_OUTSIDE;
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
-    if (state.count == 0) return TSR_OK;
+    if (state.count == 0) return tsr_tiles_take_after(tiles);
     state.inside_absent = 0;
     TSR_TRY(context->backend->upload(context->queue, tiles->pool.state, &state, sizeof state));
     TSR_TRY(ops->refresh(context->queue, &tiles->pool));
@@ -137,6 +138,7 @@ tsr_status tsr_csg_finish(tsr_tiles *tiles)
         empty = !full;
     }
     if (full || empty) TSR_TRY(ops->clear(context->queue, &tiles->pool, full ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE));
+    TSR_TRY(tsr_tiles_take_after(tiles));
     return TSR_OK;
 }
 
@@ -279,7 +281,7 @@ tsr_status tsr_csg_keys(const tsr_tiles *tiles, uint64_t **keys, int64_t *count)
     size_t bytes = (size_t)(state.count + 1) * sizeof **keys;
     *keys = (uint64_t *)malloc(bytes);
     if (!*keys) TSR_FAIL(TSR_ERROR_MEMORY, "tile list: out of memory for %d keys (%zu bytes)", state.count, bytes);
-    tsr_status status = tiles->context->backend->download(tiles->context->queue, *keys, tiles->pool.key[state.list], bytes);
+    tsr_status status = tsr_tiles_get_keys(tiles, state.list, state.count, *keys);
     if (status == TSR_OK) return TSR_OK;
     free(*keys);
     *keys = NULL;

@@ -44,10 +44,10 @@ static tsr_status cpu_run(tsr_queue *queue, tsr_csg_kernel kernel, const tsr_csg
 /* ---- merging two lists: one pass of two pointers ------------------------------------------------------------------------------------------ */
 
 /* Static id of an absent tile of a list whose first entry with a key not below it is `at`: from the neighbours in its row, else by search. */
-static uint32_t absent_sign(const tsr_tile_pool *p, const uint64_t *keys, const uint32_t *ids, int32_t count, int32_t at, uint64_t key)
+static uint32_t absent_sign(const tsr_tile_pool *p, tsr_keys keys, const uint32_t *ids, int32_t count, int32_t at, uint64_t key)
 {
-    if (at > 0 && keys[at - 1] >> 21 == key >> 21) return p->neighbours[(int64_t)ids[at - 1] * TSR_NEIGHBOUR_ROW + 14];
-    if (at < count && keys[at] >> 21 == key >> 21) return p->neighbours[(int64_t)ids[at] * TSR_NEIGHBOUR_ROW + 12];
+    if (at > 0 && tsr_key_at(keys, at - 1) >> 21 == key >> 21) return p->neighbours[(int64_t)ids[at - 1] * TSR_NEIGHBOUR_ROW + 14];
+    if (at < count && tsr_key_at(keys, at) >> 21 == key >> 21) return p->neighbours[(int64_t)ids[at] * TSR_NEIGHBOUR_ROW + 12];
     return tsr_tile_find(p, keys, ids, count, p->state->background, key);
 }
 
@@ -55,13 +55,15 @@ static tsr_status cpu_merge(tsr_queue *queue, const tsr_csg_args *g)
 {
     (void)queue;
     const tsr_tile_pool *a = &g->a, *b = &g->b;
-    const uint64_t *ka = a->key[a->state->list], *kb = b->key[b->state->list], sa = (uint64_t)g->shift_a, sb = (uint64_t)g->shift_b;
+    const tsr_keys ka = tsr_pool_keys(a, a->state->list), kb = tsr_pool_keys(b, b->state->list);
+    const uint64_t sa = (uint64_t)g->shift_a, sb = (uint64_t)g->shift_b;
     const uint32_t *ia = a->id[a->state->list], *ib = b->id[b->state->list];
     int32_t i = 0, j = 0, na = a->state->count, nb = b->state->count;
     int64_t n = 0;
     for (; i < na || j < nb; n++) {
-        int from_a = j == nb || (i < na && ka[i] + sa <= kb[j] + sb), from_b = i == na || (j < nb && kb[j] + sb <= ka[i] + sa);
-        uint64_t key = from_a ? ka[i] + sa : kb[j] + sb;
+        int from_a = j == nb || (i < na && tsr_key_at(ka, i) + sa <= tsr_key_at(kb, j) + sb),
+            from_b = i == na || (j < nb && tsr_key_at(kb, j) + sb <= tsr_key_at(ka, i) + sa);
+        uint64_t key = from_a ? tsr_key_at(ka, i) + sa : tsr_key_at(kb, j) + sb;
         g->keys[n] = key;
         g->first[n] = from_a ? ia[i] : absent_sign(a, ka, ia, na, i, key - sa);
         g->second[n] = from_b ? ib[j] : absent_sign(b, kb, ib, nb, j, key - sb);
@@ -95,7 +97,8 @@ static void link_range(void *user, int64_t begin, int64_t end, int worker)
             }
         }
         uint32_t id = (uint32_t)i + TSR_TILE_FIRST;
-        to->key[0][i] = to->key_of[id] = keys[i];
+        tsr_pool_key_put(to, 0, i, keys[i]);
+        tsr_pool_key_of_put(to, id, keys[i]);
         to->id[0][i] = id;
         to->activity[id] = TSR_ACTIVITY_AREAS;
     }
@@ -106,7 +109,7 @@ static tsr_status cpu_link(tsr_queue *queue, const tsr_csg_args *g)
     tsr_csg_args own = *g;
     tsr_tile_state *state = g->to.state;
     tsr_parallel(queue->threads, g->count, 512, link_range, &own);
-    g->to.key[0][g->count] = TSR_KEY_END;
+    tsr_pool_key_put(&g->to, 0, g->count, TSR_KEY_END);
     state->count = (int32_t)g->count;
     state->free_count = g->to.capacity - TSR_TILE_FIRST - state->count;
     return TSR_OK;

@@ -52,9 +52,9 @@ TSR_KERNEL(merge_flags_kernel)(tsr_csg_args g)
     for (int64_t j = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; j <= sb->count; j += step) {
         uint32_t alone = 0;
         if (j < sb->count) {
-            uint64_t key = g.b.key[sb->list][j] + (uint64_t)g.shift_b - (uint64_t)g.shift_a;
-            int32_t at = tsr_key_lower_bound(g.a.key[sa->list], sa->count, key);
-            alone = !(at < sa->count && g.a.key[sa->list][at] == key);
+            uint64_t key = tsr_pool_key(&g.b, sb->list, j) + (uint64_t)g.shift_b - (uint64_t)g.shift_a;
+            int32_t at = tsr_keys_lower_bound(tsr_pool_keys(&g.a, sa->list), sa->count, key);
+            alone = !(at < sa->count && tsr_pool_key(&g.a, sa->list, at) == key);
         }
         g.flags[j] = alone;
     }
@@ -64,21 +64,22 @@ TSR_KERNEL(merge_flags_kernel)(tsr_csg_args g)
 TSR_KERNEL(merge_list_kernel)(tsr_csg_args g, const uint32_t *before)
 {
     const tsr_tile_state *sa = g.a.state, *sb = g.b.state;
-    const uint64_t *ka = g.a.key[sa->list], *kb = g.b.key[sb->list], shift_a = (uint64_t)g.shift_a, shift_b = (uint64_t)g.shift_b;
+    const tsr_keys ka = tsr_pool_keys(&g.a, sa->list), kb = tsr_pool_keys(&g.b, sb->list);
+    const uint64_t shift_a = (uint64_t)g.shift_a, shift_b = (uint64_t)g.shift_b;
     int32_t na = sa->count, nb = sb->count;
     int64_t step = (int64_t)gridDim.x * blockDim.x;
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < na + nb; i += step) {
         if (i < na) {
-            uint64_t key = ka[i] + shift_a;
-            int32_t rank = tsr_key_lower_bound(kb, nb, key - shift_b);
-            int both = rank < nb && kb[rank] == key - shift_b;
+            uint64_t key = tsr_key_at(ka, i) + shift_a;
+            int32_t rank = tsr_keys_lower_bound(kb, nb, key - shift_b);
+            int both = rank < nb && tsr_key_at(kb, rank) == key - shift_b;
             int64_t place = i + before[rank];
             g.keys[place] = key;
             g.first[place] = g.a.id[sa->list][i];
             g.second[place] = both ? g.b.id[sb->list][rank] : tsr_csg_find(&g.b, key - shift_b);
         } else if (before[i - na] != before[i - na + 1]) {
-            uint64_t key = kb[i - na] + shift_b;
-            int64_t place = tsr_key_lower_bound(ka, na, key - shift_a) + (int64_t)before[i - na];
+            uint64_t key = tsr_key_at(kb, i - na) + shift_b;
+            int64_t place = tsr_keys_lower_bound(ka, na, key - shift_a) + (int64_t)before[i - na];
             g.keys[place] = key;
             g.first[place] = tsr_csg_find(&g.a, key - shift_a);
             g.second[place] = g.b.id[sb->list][i - na];
@@ -128,13 +129,14 @@ TSR_KERNEL(link_list_kernel)(tsr_csg_args g)
             g.to.neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + lane] =
                 at < n && g.keys[at] == key ? (uint32_t)at + TSR_TILE_FIRST : g.words[i] >> lane & 1u;
         } else if (lane == TSR_TILE_DIRECTIONS) {
-            g.to.key[0][i] = g.to.key_of[id] = g.keys[i];
+            tsr_pool_key_put(&g.to, 0, i, g.keys[i]);
+            tsr_pool_key_of_put(&g.to, id, g.keys[i]);
             g.to.id[0][i] = id;
             g.to.activity[id] = TSR_ACTIVITY_AREAS;
         }
     }
     if (blockIdx.x != 0 || threadIdx.x != 0) return;
-    g.to.key[0][n] = TSR_KEY_END;
+    tsr_pool_key_put(&g.to, 0, n, TSR_KEY_END);
     g.to.state->count = n;
     g.to.state->free_count = g.to.capacity - TSR_TILE_FIRST - n;
 }

@@ -31,7 +31,7 @@ TSR_HD const float *tsr_csg_phi(const tsr_tile_pool *p) { return p->phi[p->state
 TSR_HD uint32_t tsr_csg_find(const tsr_tile_pool *p, uint64_t key)
 {
     const tsr_tile_state *s = p->state;
-    return tsr_tile_find(p, p->key[s->list], p->id[s->list], s->count, s->background, key);
+    return tsr_tile_find(p, tsr_pool_keys(p, s->list), p->id[s->list], s->count, s->background, key);
 }
 /* Value of voxel (x, y, z) of a tile, coordinates from -1 to edge: through its row of neighbours. */
 TSR_HD float tsr_csg_at(const tsr_tile_pool *p, const float *phi, const uint32_t *row, int32_t x, int32_t y, int32_t z)
@@ -147,21 +147,21 @@ TSR_HD void tsr_csg_locate(const tsr_csg_args *g, int64_t i) { g->first[i] = tsr
 /* keys[i], first[i] = entry i of a, key shifted. */
 TSR_HD void tsr_csg_locate_entry(const tsr_csg_args *g, int64_t i)
 {
-    g->keys[i] = g->a.key[g->a.state->list][i] + (uint64_t)g->shift_a;
+    g->keys[i] = tsr_pool_key(&g->a, g->a.state->list, i) + (uint64_t)g->shift_a;
     g->first[i] = g->a.id[g->a.state->list][i];
 }
 /* Entries of a from keys[i] to keys[i] + shift_a (not included): first[i] <= entry < second[i]. */
 TSR_HD void tsr_csg_row_ends(const tsr_csg_args *g, int64_t i)
 {
     const tsr_tile_state *s = g->a.state;
-    g->first[i] = (uint32_t)tsr_key_lower_bound(g->a.key[s->list], s->count, g->keys[i]);
-    g->second[i] = (uint32_t)tsr_key_lower_bound(g->a.key[s->list], s->count, g->keys[i] + (uint64_t)g->shift_a);
+    g->first[i] = (uint32_t)tsr_keys_lower_bound(tsr_pool_keys(&g->a, s->list), s->count, g->keys[i]);
+    g->second[i] = (uint32_t)tsr_keys_lower_bound(tsr_pool_keys(&g->a, s->list), s->count, g->keys[i] + (uint64_t)g->shift_a);
 }
 /* Their keys, row after row, from tallies[flags[i]]. */
 TSR_HD void tsr_csg_row_keys(const tsr_csg_args *g, int64_t i)
 {
-    const uint64_t *keys = g->a.key[g->a.state->list];
-    for (uint32_t entry = g->first[i]; entry < g->second[i]; entry++) g->tallies[g->flags[i] + (entry - g->first[i])] = keys[entry];
+    const tsr_keys keys = tsr_pool_keys(&g->a, g->a.state->list);
+    for (uint32_t entry = g->first[i]; entry < g->second[i]; entry++) g->tallies[g->flags[i] + (entry - g->first[i])] = tsr_key_at(keys, entry);
 }
 TSR_HD uint32_t tsr_csg_word_of(const tsr_tile_pool *p, uint32_t id)
 {
@@ -244,9 +244,9 @@ TSR_HD void tsr_csg_conflict_tile(const tsr_csg_args *g, int64_t i, int32_t firs
 /* Absent tiles between entry i and the next of its row if they are `constant`, else 0. */
 TSR_HD int64_t tsr_csg_gap(const tsr_tile_pool *p, int64_t i, uint32_t constant)
 {
-    const uint64_t *keys = p->key[p->state->list];
-    if (i + 1 >= p->state->count || keys[i] >> 21 != keys[i + 1] >> 21) return 0;
-    int64_t gap = (int64_t)(keys[i + 1] - keys[i]) - 1;
+    const tsr_keys keys = tsr_pool_keys(p, p->state->list);
+    if (i + 1 >= p->state->count || tsr_key_at(keys, i) >> 21 != tsr_key_at(keys, i + 1) >> 21) return 0;
+    int64_t gap = (int64_t)(tsr_key_at(keys, i + 1) - tsr_key_at(keys, i)) - 1;
     return gap > 0 && p->neighbours[(int64_t)p->id[p->state->list][i] * TSR_NEIGHBOUR_ROW + 14] == constant ? gap : 0;
 }
 TSR_HD void tsr_csg_enclosed(const tsr_csg_args *g, int64_t i)

@@ -50,10 +50,10 @@ TSR_HD void tsr_csg_label_begin(const tsr_csg_args *g, int64_t i)
 TSR_HD uint32_t tsr_csg_space_node(const tsr_csg_args *g, uint64_t key)
 {
     const tsr_tile_pool *p = &g->a;
-    const uint64_t *keys = p->key[p->state->list];
+    const tsr_keys keys = tsr_pool_keys(p, p->state->list);
     const int64_t V = tsr_csg_voxels(p);
-    int32_t at = tsr_key_lower_bound(keys, (int32_t)g->count, key);
-    int between = at > 0 && at < g->count && keys[at - 1] >> 21 == key >> 21 && keys[at] >> 21 == key >> 21;
+    int32_t at = tsr_keys_lower_bound(keys, (int32_t)g->count, key);
+    int between = at > 0 && at < g->count && tsr_key_at(keys, at - 1) >> 21 == key >> 21 && tsr_key_at(keys, at) >> 21 == key >> 21;
     return (uint32_t)(g->count * V + (between ? at - 1 : g->count));
 }
 /* Joins voxel i with its 13 earlier wanted neighbours (26 where a neighbour's tile is absent). `amount` 6: faces only. */
@@ -71,7 +71,7 @@ TSR_HD void tsr_csg_label_join(const tsr_csg_args *g, int64_t i)
             int64_t other = (int64_t)g->entries[row[t]] * V + (((z & m) * E + (y & m)) * E + (x & m));
             if (other < i && tsr_csg_peek(g->parent + other) != TSR_CSG_NO_LABEL) tsr_csg_unite(g->parent, (uint32_t)i, (uint32_t)other);
         } else if (row[t] == (g->wanted ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE)) {
-            uint64_t key = p->key[p->state->list][i / V] + (uint64_t)tsr_key_offset(t);
+            uint64_t key = tsr_pool_key(p, p->state->list, i / V) + (uint64_t)tsr_key_offset(t);
             tsr_csg_unite(g->parent, (uint32_t)i, tsr_csg_space_node(g, key));
         }
     }
@@ -80,24 +80,25 @@ TSR_HD void tsr_csg_label_join(const tsr_csg_args *g, int64_t i)
 TSR_HD void tsr_csg_label_gaps(const tsr_csg_args *g, int64_t i)
 {
     const tsr_tile_pool *p = &g->a;
-    const uint64_t *keys = p->key[p->state->list];
+    const tsr_keys keys = tsr_pool_keys(p, p->state->list);
     const int64_t V = tsr_csg_voxels(p), own = g->count * V + i;
     if (tsr_csg_peek(g->parent + own) == TSR_CSG_NO_LABEL) return;
     for (int32_t d = 1; d < TSR_TILE_DIRECTIONS; d += 3) { /* dx = 0 */
         if (d == TSR_TILE_MIDDLE) continue;
         int32_t margin = g->operation != 6;
         if (!margin && tsr_direction_y(d) * tsr_direction_z(d) != 0) continue;
-        uint64_t offset = (uint64_t)tsr_key_offset(d), low = keys[i] + 1 - (uint64_t)margin + offset, high = keys[i + 1] - 1 + (uint64_t)margin + offset;
-        int32_t at = tsr_key_lower_bound(keys, (int32_t)g->count, low);
+        uint64_t offset = (uint64_t)tsr_key_offset(d), low = tsr_key_at(keys, i) + 1 - (uint64_t)margin + offset,
+                 high = tsr_key_at(keys, i + 1) - 1 + (uint64_t)margin + offset;
+        int32_t at = tsr_keys_lower_bound(keys, (int32_t)g->count, low);
         for (uint64_t cell = low; cell <= high;) { /* one look per gap: from stored tile to stored tile */
-            if (at < g->count && keys[at] == cell) {
+            if (at < g->count && tsr_key_at(keys, at) == cell) {
                 cell++;
                 at++;
                 continue;
             }
             tsr_csg_unite(g->parent, (uint32_t)own, tsr_csg_space_node(g, cell));
-            if (at >= g->count || keys[at] > high) break;
-            cell = keys[at];
+            if (at >= g->count || tsr_key_at(keys, at) > high) break;
+            cell = tsr_key_at(keys, at);
         }
     }
 }
@@ -171,7 +172,7 @@ TSR_HD void tsr_csg_keep_borders(const tsr_csg_args *g, int64_t i)
     uint32_t word = 0;
     for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
         if (row[d] != TSR_TILE_INSIDE) continue;
-        uint32_t label = g->parent[tsr_csg_space_node(g, p->key[p->state->list][i] + (uint64_t)tsr_key_offset(d))];
+        uint32_t label = g->parent[tsr_csg_space_node(g, tsr_pool_key(p, p->state->list, i) + (uint64_t)tsr_key_offset(d))];
         if (label != TSR_CSG_NO_LABEL && g->roots[label]) word |= 1u << d;
     }
     g->words[i] = word;
@@ -203,7 +204,7 @@ TSR_HD void tsr_csg_measure(const tsr_csg_args *g, int64_t i)
     const tsr_tile_pool *p = &g->a;
     const int32_t E = 1 << p->log2_edge, z = (int32_t)(i % E), V = E * E * E;
     const uint32_t id = p->id[p->state->list][i / E], *row = p->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
-    const uint64_t key = p->key[p->state->list][i / E];
+    const uint64_t key = tsr_pool_key(p, p->state->list, i / E);
     const float *phi = tsr_csg_phi(p), r[3] = { 1.0f / p->spacing[0], 1.0f / p->spacing[1], 1.0f / p->spacing[2] };
     double sums[6] = { 0 }, width = (double)g->width;
     int64_t corners[4] = { 0 };

@@ -274,6 +274,7 @@ static tsr_status fill_list(struct search *s, tsr_tiles *tiles)
     if (n == 0) return TSR_OK;
     TSR_TRY(tsr_tiles_reserve(tiles, s->count + s->count / 8 + TSR_TILE_FIRST + 32));
     TSR_TRY(context->backend->tiles->clear(context->queue, &tiles->pool, TSR_TILE_OUTSIDE)); /* ids in order again after growing */
+    TSR_TRY(tsr_tiles_place_box(tiles, s->keys, s->count, "shape"));
     TSR_TRY(tsr_csg_work_take(context, s->count, 0, &work));
     work.args.shape = *s->shape;
     tsr_status status = context->backend->upload(context->queue, work.args.keys, s->keys, n * sizeof *s->keys);

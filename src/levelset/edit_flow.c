@@ -318,7 +318,7 @@ static tsr_status tiles_of_ball(const tsr_tile_pool *pool, tsr_vec3 centre, doub
     const double c[3] = { centre.x, centre.y, centre.z }, edge = (double)(1 << pool->log2_edge);
     for (int k = 0; k < 3; k++) {
         double a = floor((c[k] - radius) / ((double)pool->spacing[k] * edge)), b = floor((c[k] + radius) / ((double)pool->spacing[k] * edge));
-        if (!(a > -TSR_KEY_BIAS + 4 && b < TSR_KEY_BIAS - 4))
+        if (!(a > tsr_pool_least(pool, k) + 3 && b < tsr_pool_most(pool, k) - 2))
             TSR_FAIL(TSR_ERROR_ARGUMENT, "the brush reaches beyond the tile coordinates along %c", "xyz"[k]);
         low[k] = (int32_t)a;
         high[k] = (int32_t)b;

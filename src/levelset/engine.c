@@ -259,13 +259,14 @@ static tsr_status blame(tsr_levelset *l, tsr_tile_state *state)
 /* The list has come to the limits of its keys, and halted there. */
 static tsr_status at_the_limit(tsr_levelset *l)
 {
-    const int edge = 1 << l->tiles->pool.log2_edge;
+    const tsr_tile_pool *pool = &l->tiles->pool;
     TSR_FAIL(
         TSR_ERROR_CAPACITY,
-        "level set: step %lld: the surface has come to the limits of the tile coordinates, tiles %d to %d (voxels %lld to %lld) of every axis: it is "
-        "that of this step, and cannot go on",
-        (long long)l->total_steps, -TSR_KEY_BIAS + 1, TSR_KEY_BIAS - 2, (long long)(-TSR_KEY_BIAS + 1) * edge,
-        (long long)(TSR_KEY_BIAS - 1) * edge - 1);
+        "level set: step %lld: the surface has come to the limits of the tile coordinates (%d-bit keys: tiles %d to %d along x, %d to %d along y, %d "
+        "to %d along z, each of %d voxels): it is that of this step, and cannot go on%s",
+        (long long)l->total_steps, 8 * tsr_pool_key_width(pool), tsr_pool_least(pool, 0), tsr_pool_most(pool, 0), tsr_pool_least(pool, 1),
+        tsr_pool_most(pool, 1), tsr_pool_least(pool, 2), tsr_pool_most(pool, 2), 1 << pool->log2_edge,
+        pool->key_first ? " (key_bits 64 goes further)" : "");
 }
 
 /* Plan, payload, rates and the length of the first step of a run that ends at `end`. */

@@ -18,7 +18,7 @@ enum { TSR_FLOW_STAGES = 3, TSR_FLOW_PASSES = 19, TSR_FLOW_SUM_BITS = 30 };
 
 /* ---- payload ---------------------------------------------------------------------------------------------------------------------------- */
 
-/* Fills payload pages: pool->payload[id][edge^3] (z, y, x) = a value per voxel of the tile with key pool->key_of[id]. With `all` the pages of all
+/* Fills payload pages: pool->payload[id][edge^3] (z, y, x) = a value per voxel of the tile with key tsr_pool_key_of(pool, id). With `all` the pages of all
  * state->count tiles of the list pool->id[state->list], else of the state->created tiles pool->created_ids that the last management made. Both
  * numbers are on the device; the call must queue work that reads them there, and must not synchronise, unless the provider is not `recordable`:
  * then it is called anew after every step instead of being recorded in a graph, and may wait for the queue and use host threads. Nothing may be
@@ -231,7 +231,7 @@ TSR_HD void tsr_flow_explain(const tsr_tile_pool *pool, const tsr_flow_setup *s,
     const int32_t E = 1 << pool->log2_edge, pass = tsr_bad_pass(state->bad), voxel = tsr_bad_voxel(state->bad), passes = s->stages + s->sweeps;
     const int32_t source = tsr_pass_source(pass, passes), entry = tsr_bad_entry(state->bad);
     const float *phi = source == 2 ? pool->phi[2] : pool->phi[state->phi ^ source];
-    const uint64_t key = pool->key[state->list][entry];
+    const uint64_t key = tsr_pool_key(pool, state->list, entry);
     const uint32_t *row = pool->neighbours + (int64_t)pool->id[state->list][entry] * TSR_NEIGHBOUR_ROW;
     const int32_t first[3] = { tsr_key_x(key) * E, tsr_key_y(key) * E, tsr_key_z(key) * E }, at[3] = { voxel % E, voxel / E % E, voxel / (E * E) };
     int32_t extent[3] = { E, E, E };

@@ -288,7 +288,7 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
     pass.payload = need_gradient ? pool->payload : NULL;
     for (int64_t at = begin; at < end; at++) {
         const uint32_t id = pool->id[list][at];
-        const uint64_t key = pool->key[list][at];
+        const uint64_t key = tsr_pool_key(pool, list, at);
         if (!pool->coded) look_ahead(job, pool, at, end, needs_start, &pass);
         float *out = pool->coded ? own_out : job->to + (int64_t)id * V;
         const uint32_t place = pool->coded ? 0 : id; /* of the tile's row in `seen` */
@@ -348,7 +348,7 @@ static void measure_range(void *user, int64_t begin, int64_t end, int worker)
     (void)worker;
     for (int64_t at = begin; at < end; at++) {
         const uint32_t id = pool->id[list][at];
-        const uint64_t key = pool->key[list][at];
+        const uint64_t key = tsr_pool_key(pool, list, at);
         const int32_t first[3] = { tsr_key_x(key) * E, tsr_key_y(key) * E, tsr_key_z(key) * E };
         int32_t extent[3] = { E, E, E };
         for (int a = 0; a < 3 && pool->bounded; a++) extent[a] = tsr_mini(E, pool->domain[a] - first[a]);
@@ -398,12 +398,13 @@ static void mean_range(void *user, int64_t begin, int64_t end, int worker)
         int32_t extent[3];
         const uint32_t id = pool->id[state->list][at];
         if (pool->coded) decode_around(pool, &coding, pool->phi[state->phi], id, 1, &near);
-        else if (E == 8 && tsr_halo_clear(pool, pool->key[state->list][at], 1)) {
+        else if (E == 8 && tsr_halo_clear(pool, tsr_pool_key(pool, state->list, at), 1)) {
             TSR_ISA_SELECT(tsr_flow_mean_tile)
             (pool->phi[state->phi], pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW, &plan->setup.scheme, plan->setup.delta_width, sums);
             continue;
         }
-        tsr_cube_gather(&seen, pool->coded ? near.page : pool->phi[state->phi], pool->key[state->list][at], pool->coded ? 0 : id, cube, extent);
+        tsr_cube_gather(&seen, pool->coded ? near.page : pool->phi[state->phi], tsr_pool_key(pool, state->list, at), pool->coded ? 0 : id, cube,
+                        extent);
         for (int32_t z = 0; z < extent[2]; z++)
             for (int32_t y = 0; y < extent[1]; y++)
                 for (int32_t x = 0; x < extent[0]; x++)
@@ -573,7 +574,7 @@ static void downsample_tile(const struct resample *r, uint64_t key, uint32_t id)
     int64_t covered = 0;
     for (int32_t c = 0; c < 8; c++) {
         const uint64_t child = tsr_key_child(key, c);
-        children[c] = tsr_tile_find(from, from->key[state->list], from->id[state->list], state->count, state->background, child);
+        children[c] = tsr_tile_find(from, tsr_pool_keys(from, state->list), from->id[state->list], state->count, state->background, child);
         if (children[c] == TSR_TILE_INSIDE && tsr_tile_allowed(from, child)) covered += tsr_tile_voxels(from, child);
     }
     if (covered) __atomic_fetch_sub(&to->state->inside_absent, covered, __ATOMIC_RELAXED);
@@ -585,12 +586,12 @@ static void downsample_tile(const struct resample *r, uint64_t key, uint32_t id)
 }
 
 /* The first entry from `at` on that is not below the key: near by if tiles come in order, else searched for. */
-static int32_t cursor_move(const uint64_t *keys, int32_t count, int32_t at, uint64_t key)
+static int32_t cursor_move(tsr_keys keys, int32_t count, int32_t at, uint64_t key)
 {
     enum { NEAR = 16 };
     for (int i = 0; i < NEAR; i++, at++)
-        if (at >= count || keys[at] >= key) return at;
-    return at + tsr_key_lower_bound(keys + at, count - at, key);
+        if (at >= count || tsr_key_at(keys, at) >= key) return at;
+    return at + tsr_keys_lower_bound(tsr_keys_from(keys, at), count - at, key);
 }
 
 /* Tiles of a range come in the order of their keys, and so do their parents and their neighbours: one cursor for each of the nine rows of tiles. */
@@ -600,11 +601,11 @@ static void resample_range(void *user, int64_t begin, int64_t end, int worker)
     const tsr_tile_pool *from = r->from, *to = r->to;
     const tsr_tile_state *state = from->state;
     const int32_t count = to->state->count, coarse = state->count;
-    const uint64_t *keys = to->key[0];
+    const tsr_keys keys = tsr_pool_keys(to, 0);
     int32_t cursor[9] = { 0 };
     (void)worker;
     for (int64_t at = begin; at < end; at++) {
-        const uint64_t key = keys[at];
+        const uint64_t key = tsr_key_at(keys, at);
         const uint32_t id = to->id[0][at];
         uint32_t *near = to->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
         if (!r->up) {
@@ -613,7 +614,7 @@ static void resample_range(void *user, int64_t begin, int64_t end, int worker)
                 near[d] = d == TSR_TILE_MIDDLE ? id : tsr_resampled_neighbour(from, to, NULL, key, d, 0);
             continue;
         }
-        const int32_t parent = tsr_key_lower_bound(from->key[state->list], coarse, tsr_key_half(key));
+        const int32_t parent = tsr_keys_lower_bound(tsr_pool_keys(from, state->list), coarse, tsr_key_half(key));
         const uint32_t *row = from->neighbours + (int64_t)from->id[state->list][parent] * TSR_NEIGHBOUR_ROW;
         upsample_tile(r, key, id, row);
         for (int32_t line = 0; line < 9; line++) {
@@ -621,9 +622,10 @@ static void resample_range(void *user, int64_t begin, int64_t end, int worker)
             for (int32_t d = 3 * line; d < 3 * line + 3; d++) {
                 const uint32_t entry = tsr_upsampled_entry(row, key, d);
                 const uint64_t other = key + (uint64_t)tsr_key_offset(d);
-                while (place < count && keys[place] < other) place++;
-                near[d] = place < count && keys[place] == other ? to->id[0][place]
-                                                                : tsr_resampled_constant(entry < TSR_TILE_FIRST ? entry : TSR_TILE_OUTSIDE);
+                while (place < count && tsr_key_at(keys, place) < other) place++;
+                near[d] = place < count && tsr_key_at(keys, place) == other
+                              ? to->id[0][place]
+                              : tsr_resampled_constant(entry < TSR_TILE_FIRST ? entry : TSR_TILE_OUTSIDE);
             }
         }
     }

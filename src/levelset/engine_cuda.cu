@@ -26,7 +26,8 @@ template <int E, int CODED> TSR_KERNEL(mean_kernel)(tsr_tile_pool pool, tsr_flow
     __syncthreads();
     for (int32_t at = (int32_t)blockIdx.x; at < state->count; at += (int32_t)gridDim.x) {
         int32_t extent[3];
-        tsr_cross_load<E, 1, CODED>(pool, pool.phi[state->phi], pool.key[state->list][at], pool.id[state->list][at], table, row, cube, extent);
+        tsr_cross_load<E, 1, CODED>(pool, pool.phi[state->phi], tsr_pool_key(&pool, state->list, at), pool.id[state->list][at], table, row, cube,
+                                    extent);
         for (int32_t i = (int32_t)threadIdx.x; i < V; i += (int32_t)blockDim.x) {
             const int32_t x = i % E, y = i / E % E, z = i / (E * E);
             if (x < extent[0] && y < extent[1] && z < extent[2])
@@ -101,7 +102,7 @@ TSR_KERNEL(measure_kernel)(tsr_tile_pool pool, tsr_flow_setup setup, tsr_flow_co
     __syncthreads();
     for (int32_t at = (int32_t)blockIdx.x; at < state->count; at += (int32_t)gridDim.x) {
         const uint32_t id = pool.id[state->list][at];
-        const uint64_t key = pool.key[state->list][at];
+        const uint64_t key = tsr_pool_key(&pool, state->list, at);
         const int32_t first[3] = { tsr_key_x(key) * E, tsr_key_y(key) * E, tsr_key_z(key) * E };
         int32_t extent[3] = { E, E, E };
         for (int a = 0; a < 3 && pool.bounded; a++) extent[a] = tsr_mini(E, pool.domain[a] - first[a]);
@@ -162,6 +163,7 @@ static tsr_status enqueue_terms(tsr_queue *queue, const tsr_flow_plan *plan, flo
         const tsr_flow_source *s = &plan->setup.flow.source[i];
         if (s->kind != TSR_SOURCE_USER) continue;
         const tsr_term_job job = { { p->key[0], p->key[1] },
+                                   p->key_first,
                                    { p->id[0], p->id[1] },
                                    &state->list,
                                    &state->count,
@@ -362,12 +364,12 @@ TSR_KERNEL(resample_kernel)(tsr_tile_pool from, tsr_tile_pool to, int32_t up)
     TSR_SHARED(uint32_t, ids, 9); /* eight children; the parent */
     const tsr_tile_state *state = from.state;
     const float *phi = from.phi[state->phi];
-    const uint64_t *keys = from.key[state->list];
+    const tsr_keys keys = tsr_pool_keys(&from, state->list);
     const int32_t E = 1 << to.log2_edge, V = E * E * E, tid = (int32_t)threadIdx.x;
     for (int32_t at = (int32_t)blockIdx.x; at < to.state->count; at += (int32_t)gridDim.x) {
-        const uint64_t key = to.key[0][at];
+        const uint64_t key = tsr_pool_key(&to, 0, at);
         const uint32_t id = to.id[0][at];
-        if (up && tid == 0) ids[8] = from.id[state->list][tsr_key_lower_bound(keys, state->count, tsr_key_half(key))];
+        if (up && tid == 0) ids[8] = from.id[state->list][tsr_keys_lower_bound(keys, state->count, tsr_key_half(key))];
         if (!up && tid < 8) {
             const uint64_t child = tsr_key_child(key, tid);
             ids[tid] = tsr_tile_find(&from, keys, from.id[state->list], state->count, state->background, child);

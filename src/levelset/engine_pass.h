@@ -163,7 +163,7 @@ TSR_KERNEL(__launch_bounds__(E == 8 ? 128 : 64, tsr_pass_blocks<SPACE, PLACED>::
     for (int32_t at = (int32_t)blockIdx.x; at < count; at += (int32_t)gridDim.x) {
         int32_t extent[3];
         const uint32_t id = pool.id[state->list][at];
-        const uint64_t key = pool.key[state->list][at];
+        const uint64_t key = tsr_pool_key(&pool, state->list, at);
         uint32_t bits = 0;
         tsr_cross_load<E, R, CODED>(pool, from, key, id, table, row, cube, extent);
         for (int32_t j = 0; j < N; j++) {

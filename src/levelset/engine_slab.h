@@ -20,7 +20,7 @@ template <> struct tsr_slab_storage<1> {
 
 /* Adds the pull of the potential at the voxel of an entry; `row` and `at` are of its slab. */
 template <int E>
-TSR_DEVICE_FN void tsr_slab_pull(const tsr_tile_pool &pool, const uint64_t *keys, int32_t at, const uint32_t *row, uint32_t entry, float pull,
+TSR_DEVICE_FN void tsr_slab_pull(const tsr_tile_pool &pool, tsr_keys keys, int32_t at, const uint32_t *row, uint32_t entry, float pull,
                                  const float inverse_spacing[3], tsr_flow_values *values)
 {
     enum { V = E * E * E };
@@ -28,7 +28,7 @@ TSR_DEVICE_FN void tsr_slab_pull(const tsr_tile_pool &pool, const uint64_t *keys
     int32_t extent[3] = { E, E, E }, first[3];
     float gradient[3];
     row += tile * TSR_NEIGHBOUR_ROW;
-    if (row[TSR_SLAB_EDGE]) tsr_tile_extent<E>(pool, keys[at + tile], extent, first);
+    if (row[TSR_SLAB_EDGE]) tsr_tile_extent<E>(pool, tsr_key_at(keys, at + tile), extent, first);
     tsr_page_gradient(pool.payload, E, row, v % E, v / E % E, v / (E * E), extent, inverse_spacing, gradient);
     tsr_pull_add(pull, gradient, values);
 }
@@ -48,7 +48,7 @@ TSR_DEVICE_FN void tsr_slab_step(const tsr_tile_pool &pool, tsr_flow_scheme sche
     scheme.has_velocity = PULL || (scheme.has_velocity && SIGN == SIGN_ANY);
     const float *phi = pool.phi[state->phi];
     float *next = pool.phi[state->phi ^ 1], *cubes = (float *)(void *)sh->slab.cube, *out = (float *)(void *)sh->fresh;
-    const uint64_t *keys = pool.key[state->list];
+    const tsr_keys keys = tsr_pool_keys(&pool, state->list);
     const uint32_t *ids = pool.id[state->list];
     const float step = control->time_step, band = scheme.band;
     const tsr_coding coding = tsr_coding_of(band);

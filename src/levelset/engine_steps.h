@@ -65,7 +65,7 @@ TSR_KERNEL(__launch_bounds__(tsr_slab<E>::THREADS, E == 8 ? STEPS_BLOCKS_8 : STE
             return;
         }
         for (int32_t at = thread >> 5; at < count; at += threads >> 5)
-            if (!tsr_mark_entry(pool, s, pool.key[state->list], pool.id[state->list], at, lane) && lane == 0)
+            if (!tsr_mark_entry(pool, s, tsr_pool_keys(&pool, state->list), pool.id[state->list], at, lane) && lane == 0)
                 atomicAnd(&s.keep_bits[at >> 5], ~(1u << (at & 31)));
         if (tsr_meet(meeting, &turn, word)) {
             tsr_steps_plan(pool, setup, control, &shared->plan);

@@ -188,7 +188,7 @@ TSR_KERNEL(__launch_bounds__(WIDE_THREADS, WIDE_BLOCKS) wide_kernel)
     k.has_velocity = ENRIGHT || (k.has_velocity && SIGN == WIDE_SIGN_ANY);
     const float *start = pool.phi[state->phi], *from = pass.source == 2 ? pool.phi[2] : pool.phi[state->phi ^ pass.source];
     float *to = pass.target == 2 ? pool.phi[2] : pool.phi[state->phi ^ 1], *cube = (float *)(void *)sh->cube, *out = (float *)(void *)sh->fresh;
-    const uint64_t *keys = pool.key[state->list];
+    const tsr_keys keys = tsr_pool_keys(&pool, state->list);
     const uint32_t *ids = pool.id[state->list];
     const float step = control->time_step, band = k.band, blend = pass.blend;
     const int32_t tid = (int32_t)threadIdx.x, lane = tid & 31, count = state->count, stride = (int32_t)gridDim.x;
@@ -206,7 +206,7 @@ TSR_KERNEL(__launch_bounds__(WIDE_THREADS, WIDE_BLOCKS) wide_kernel)
         if (blockIdx.x == 0 && pass.last) state->scratch[TSR_COUNT_TIME_STEP] = tsr_float_bits(step);
     }
     if (at >= count) return;
-#define TSR_WIDE_ID(place) ((place) < count ? tid == TSR_SLAB_EDGE ? keys[place] : (uint64_t)ids[place] : (uint64_t)0)
+#define TSR_WIDE_ID(place) ((place) < count ? tid == TSR_SLAB_EDGE ? tsr_key_at(keys, place) : (uint64_t)ids[place] : (uint64_t)0)
 #define TSR_WIDE_ENTRY(tile)                                                                    \
     (tid == TSR_SLAB_EDGE ? (uint32_t)((tile) && pool.bounded && tsr_wide_leaves(pool, (tile))) \
                           : pool.neighbours[(int64_t)(tile)*TSR_NEIGHBOUR_ROW + tid])
@@ -217,7 +217,7 @@ TSR_KERNEL(__launch_bounds__(WIDE_THREADS, WIDE_BLOCKS) wide_kernel)
         }
         tile = TSR_WIDE_ID(after);
     }
-    if (waves) next_key = keys[at];
+    if (waves) next_key = tsr_key_at(keys, at);
 #pragma unroll
     for (int32_t h = 0; h * T < QUADS; h++) halo[h] = tsr_hold(tsr_wide_halo(tsr_mini(h * T + tid, QUADS - 1)));
     __syncthreads();
@@ -233,14 +233,14 @@ TSR_KERNEL(__launch_bounds__(WIDE_THREADS, WIDE_BLOCKS) wide_kernel)
         if (waves) {
             const int32_t axis = lane >> 3, first = (axis == 0 ? tsr_key_x(next_key) : axis == 1 ? tsr_key_y(next_key) : tsr_key_z(next_key)) * 8;
             sh->wave[axis][lane & 7] = tsr_enright_wave_of(&pass.placed, pass.spacing, axis, first + (lane & 7));
-            if (next < count) next_key = keys[next];
+            if (next < count) next_key = tsr_key_at(keys, next);
         }
         tsr_copy_async_wait<0>();
         __syncthreads();
         const int leaves = row[TSR_SLAB_EDGE] != 0u;
         uint64_t key = 0;
         if (leaves) {
-            key = keys[at];
+            key = tsr_key_at(keys, at);
             tsr_wide_clamp(pool, key, cube);
             __syncthreads();
         }

@@ -22,8 +22,8 @@ struct fill {
 
 static void speed_of_tile(const tsr_tile_pool *pool, const tsr_speed *speed, uint32_t id)
 {
-    int32_t E = 1 << pool->log2_edge, x0 = tsr_key_x(pool->key_of[id]) * E, y0 = tsr_key_y(pool->key_of[id]) * E,
-            z0 = tsr_key_z(pool->key_of[id]) * E;
+    int32_t E = 1 << pool->log2_edge, x0 = tsr_key_x(tsr_pool_key_of(pool, id)) * E, y0 = tsr_key_y(tsr_pool_key_of(pool, id)) * E,
+            z0 = tsr_key_z(tsr_pool_key_of(pool, id)) * E;
     float *to = pool->payload + ((int64_t)id << (3 * pool->log2_edge));
     for (int32_t z = 0; z < E; z++)
         for (int32_t y = 0; y < E; y++)
@@ -34,7 +34,8 @@ static void speed_of_tile(const tsr_tile_pool *pool, const tsr_speed *speed, uin
 static float largest_speed(const tsr_tile_pool *pool, uint32_t id)
 {
     int32_t E = 1 << pool->log2_edge;
-    const int32_t first[3] = { tsr_key_x(pool->key_of[id]) * E, tsr_key_y(pool->key_of[id]) * E, tsr_key_z(pool->key_of[id]) * E };
+    const int32_t first[3] = { tsr_key_x(tsr_pool_key_of(pool, id)) * E, tsr_key_y(tsr_pool_key_of(pool, id)) * E,
+                               tsr_key_z(tsr_pool_key_of(pool, id)) * E };
     const float *phi = pool->phi[pool->state->phi] + ((int64_t)id << (3 * pool->log2_edge)),
                 *speed = pool->payload + ((int64_t)id << (3 * pool->log2_edge));
     float largest = 0;
@@ -152,7 +153,7 @@ static void step_range(void *user, int64_t begin, int64_t end, int worker)
         int32_t extent[3];
         uint32_t id = pool->id[state->list][at];
         float *out = pool->phi[state->phi ^ 1] + id * V;
-        tsr_cube_gather(pool, phi, pool->key[state->list][at], id, cube, extent);
+        tsr_cube_gather(pool, phi, tsr_pool_key(pool, state->list, at), id, cube, extent);
         const uint32_t *area = whole_areas;
         if (extent[0] < E || extent[1] < E || extent[2] < E) {
             memcpy(out, phi + id * V, (size_t)V * sizeof *out); /* padding keeps its value */

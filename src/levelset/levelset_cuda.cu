@@ -89,7 +89,7 @@ template <int KIND> TSR_KERNEL(__launch_bounds__(tsr_slab<4>::THREADS, STEP_BLOC
     if (state->shortage > 0) return;
     const float *phi = pool.phi[state->phi];
     float *next = pool.phi[state->phi ^ 1], *cubes = (float *)(void *)sh->slab.cube, *out = (float *)(void *)sh->fresh;
-    const uint64_t *keys = pool.key[state->list];
+    const tsr_keys keys = tsr_pool_keys(&pool, state->list);
     const uint32_t *ids = pool.id[state->list];
     const step_context k = step_begin<KIND>(pool, params);
     const int32_t tid = (int32_t)threadIdx.x, count = state->count, stride = (int32_t)gridDim.x * S::TILES;
@@ -177,7 +177,7 @@ TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES *TSR_WARP_LANES, STEP_BLOCKS_8) step
     if (state->shortage > 0) return;
     const float *phi = pool.phi[state->phi];
     float *next = pool.phi[state->phi ^ 1];
-    const uint64_t *keys = pool.key[state->list];
+    const tsr_keys keys = tsr_pool_keys(&pool, state->list);
     const uint32_t *ids = pool.id[state->list];
     const step_context k = step_begin<KIND>(pool, params);
     const int32_t lane = tsr_warp_lane(), warp = (int32_t)threadIdx.x / TSR_WARP_LANES, count = state->count,
@@ -199,7 +199,7 @@ TSR_KERNEL(__launch_bounds__(TSR_WARP_TILES *TSR_WARP_LANES, STEP_BLOCKS_8) step
         tsr_warp_values values;
         uint32_t moves, bits = 0;
         tsr_warp_load(places, row, __shfl_sync(TSR_WARP_ALL, row, TSR_TILE_MIDDLE - 1) == last, sh->cube, &values);
-        const uint64_t key = keys[at];
+        const uint64_t key = tsr_key_at(keys, at);
         last = __shfl_sync(TSR_WARP_ALL, row, TSR_TILE_MIDDLE);
         const int64_t id = last;
         const char *payload = tsr_hold((const char *)(pool.payload + id * L::V));
@@ -272,7 +272,7 @@ TSR_KERNEL(speed_kernel)(tsr_tile_pool pool, const tsr_speed *speed)
     uint32_t largest = 0;
     for (int32_t at = (int32_t)blockIdx.x; at < count; at += (int32_t)gridDim.x) {
         const uint32_t id = ids[at];
-        const uint64_t key = pool.key_of[id];
+        const uint64_t key = tsr_pool_key_of(&pool, id);
         for (int32_t i = (int32_t)threadIdx.x; i < V; i += SPEED_THREADS) {
             int32_t x, y, z;
             const float f = speed_store(pool, speed, id, key, i, &x, &y, &z), c = pool.phi[state->phi][(int64_t)id * V + i];
@@ -290,7 +290,7 @@ struct speed_of_created {
     const tsr_speed *speed;
     TSR_INSIDE void tile(const tsr_tile_pool &pool, uint32_t id, int32_t lane) const
     {
-        const uint64_t key = pool.key_of[id];
+        const uint64_t key = tsr_pool_key_of(&pool, id);
         int32_t x, y, z;
         for (int32_t i = lane; i < 1 << (3 * pool.log2_edge); i += 32) (void)speed_store(pool, speed, id, key, i, &x, &y, &z);
     }

@@ -261,8 +261,10 @@ static int32_t run_length(const tsr_page_list *list, int64_t t, int64_t end)
 {
     int32_t length = 1;
     if (list->log2_edge != 2) return 1;
-    const uint64_t first = list->keys[list->ids ? list->ids[t] : t];
-    while (length < RUN_MOST && t + length < end && list->keys[list->ids ? list->ids[t + length] : t + length] == first + (uint64_t)length) length++;
+    const uint64_t first = tsr_key_at(list->keys, list->ids ? list->ids[t] : t);
+    while (length < RUN_MOST && t + length < end &&
+           tsr_key_at(list->keys, list->ids ? list->ids[t + length] : t + length) == first + (uint64_t)length)
+        length++;
     return length;
 }
 
@@ -275,7 +277,7 @@ static void potential_range(void *user, int64_t begin, int64_t end, int worker)
     (void)worker;
     for (int64_t t = begin; t < end;) {
         const int32_t tiles = run_length(list, t, end), length = E == TSR_BLOCK_EDGE ? tiles : E / TSR_BLOCK_EDGE;
-        const uint64_t key = list->keys[list->ids ? list->ids[t] : t];
+        const uint64_t key = tsr_key_at(list->keys, list->ids ? list->ids[t] : t);
         for (int32_t z = 0; z < E; z += TSR_BLOCK_EDGE)
             for (int32_t y = 0; y < E; y += TSR_BLOCK_EDGE) {
                 const int32_t voxel[3] = { tsr_key_x(key) * E, tsr_key_y(key) * E + y, tsr_key_z(key) * E + z };
@@ -298,7 +300,7 @@ static void balls_range(void *user, int64_t begin, int64_t end, int worker)
     (void)worker;
     for (int64_t t = begin; t < end; t++) {
         const int64_t id = list->ids ? list->ids[t] : t;
-        const uint64_t key = list->keys[id];
+        const uint64_t key = tsr_key_at(list->keys, id);
         for (int32_t z = 0; z < E; z += TSR_BLOCK_EDGE)
             for (int32_t y = 0; y < E; y += TSR_BLOCK_EDGE)
                 for (int32_t x = 0; x < E; x += TSR_BLOCK_EDGE) {
@@ -329,10 +331,10 @@ static tsr_status cpu_balls(tsr_queue *queue, const tsr_tree_view *tree, const t
     return fill_pages(queue, &job);
 }
 
-static tsr_status cpu_gather_keys(tsr_queue *queue, const uint64_t *key_of, const uint32_t *ids, int32_t count, uint64_t *keys)
+static tsr_status cpu_gather_keys(tsr_queue *queue, tsr_keys key_of, const uint32_t *ids, int32_t count, uint64_t *keys)
 {
     (void)queue;
-    for (int32_t i = 0; i < count; i++) keys[i] = key_of[ids[i]];
+    for (int32_t i = 0; i < count; i++) keys[i] = tsr_key_at(key_of, ids[i]);
     return TSR_OK;
 }
 static tsr_status cpu_scatter_pages(tsr_queue *queue, const float *pages, const uint32_t *ids, int32_t count, int32_t log2_edge, float *payload)

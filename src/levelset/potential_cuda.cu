@@ -117,7 +117,7 @@ TSR_DEVICE_FN float *block_page(const tsr_page_list &list, int64_t at, int32_t v
     const int32_t per_axis = list.log2_edge - 2, E = 1 << list.log2_edge;
     const int64_t tile = at >> (3 * per_axis), id = list.ids ? (int64_t)list.ids[tile] : tile;
     const int32_t part = (int32_t)(at & ((1 << (3 * per_axis)) - 1)), mask = (1 << per_axis) - 1;
-    const uint64_t key = list.keys[id];
+    const uint64_t key = tsr_key_at(list.keys, id);
     inside[0] = (part & mask) * TSR_BLOCK_EDGE;
     inside[1] = (part >> per_axis & mask) * TSR_BLOCK_EDGE;
     inside[2] = (part >> (2 * per_axis)) * TSR_BLOCK_EDGE;
@@ -280,11 +280,11 @@ static tsr_status cuda_balls(tsr_queue *queue, const tsr_tree_view *tree, const 
     return TSR_OK;
 }
 
-TSR_KERNEL(gather_keys_kernel)(const uint64_t *key_of, const uint32_t *ids, int32_t count, uint64_t *keys)
+TSR_KERNEL(gather_keys_kernel)(tsr_keys key_of, const uint32_t *ids, int32_t count, uint64_t *keys)
 {
-    FOR_EACH(i, count) keys[i] = key_of[ids[i]];
+    FOR_EACH(i, count) keys[i] = tsr_key_at(key_of, ids[i]);
 }
-static tsr_status cuda_gather_keys(tsr_queue *queue, const uint64_t *key_of, const uint32_t *ids, int32_t count, uint64_t *keys)
+static tsr_status cuda_gather_keys(tsr_queue *queue, tsr_keys key_of, const uint32_t *ids, int32_t count, uint64_t *keys)
 {
     TSR_LAUNCH(queue, gather_keys_kernel, grid_for(queue, count), THREADS, 0, key_of, ids, count, keys);
     TSR_TRY(tsr_launch_check(queue));

@@ -19,7 +19,7 @@ typedef struct tsr_points_bounds {
  * knows them, none while the list waits for ids or the run has halted. */
 typedef struct tsr_page_list {
     const uint32_t *ids;
-    const uint64_t *keys;
+    tsr_keys keys;
     int32_t count, log2_edge;
     float *pages;
     const tsr_tile_state *state;
@@ -32,7 +32,7 @@ TSR_HD tsr_page_list tsr_pages_of_pool(const tsr_tile_pool *pool, int all)
     tsr_page_list list;
     memset(&list, 0, sizeof list);
     list.ids = pool->created_ids;
-    list.keys = pool->key_of;
+    list.keys = tsr_pool_keys_of(pool);
     list.log2_edge = pool->log2_edge;
     list.pages = pool->payload;
     list.state = pool->state;
@@ -69,7 +69,7 @@ typedef struct tsr_potential_ops {
     tsr_status (*evaluate)(tsr_queue *queue, const tsr_tree_view *tree, const tsr_potential_params *params, const tsr_page_list *pages);
     tsr_status (*balls)(tsr_queue *queue, const tsr_tree_view *tree, const tsr_ball_params *params, const tsr_page_list *pages);
     /* Pages made elsewhere: the keys of tiles for it, and the pages (in order) to the places of their tiles. */
-    tsr_status (*gather_keys)(tsr_queue *queue, const uint64_t *key_of, const uint32_t *ids, int32_t count, uint64_t *keys);
+    tsr_status (*gather_keys)(tsr_queue *queue, tsr_keys key_of, const uint32_t *ids, int32_t count, uint64_t *keys);
     tsr_status (*scatter_pages)(tsr_queue *queue, const float *pages, const uint32_t *ids, int32_t count, int32_t log2_edge, float *payload);
     tsr_status (*sample)(tsr_queue *queue, const tsr_tile_pool *pool, const tsr_sample_job *job);
     /* Keys of the (2 reach + 1)^3 tiles round the cell of each leaf at `depth`, 64-bit tile keys (TSR_KEY_END beyond the domain of 2^depth tiles). */

@@ -43,7 +43,7 @@ static tsr_status sample_potential(const tsr_points_tree *tree, const tsr_recons
     TSR_TRY_GOTO(tsr_device_allocate(context, sizeof keys, &device_keys), done);
     TSR_TRY_GOTO(tsr_device_allocate(context, SAMPLE_TILES * 256, &pages), done);
     TSR_TRY_GOTO(context->backend->upload(context->queue, device_keys, keys, sizeof keys), done);
-    const tsr_page_list list = { .keys = (const uint64_t *)device_keys, .count = count, .log2_edge = 2, .pages = (float *)pages };
+    const tsr_page_list list = { .keys = tsr_keys_wide((const uint64_t *)device_keys), .count = count, .log2_edge = 2, .pages = (float *)pages };
     double best = INFINITY;
     for (int i = 0; i < 3; i++) {
         const double start = tsr_seconds_now();

@@ -62,10 +62,11 @@ static tsr_status fill_hybrid(void *user, tsr_queue *queue, const tsr_tile_pool 
     if (count == 0) return TSR_OK;
     TSR_TRY(make_room(s, count, pool->log2_edge));
     const uint32_t *ids = all ? pool->id[state.list] : pool->created_ids;
-    TSR_TRY(backend->potential->gather_keys(queue, pool->key_of, ids, (int32_t)count, (uint64_t *)(void *)s->device_pages)); /* room enough */
+    TSR_TRY(
+        backend->potential->gather_keys(queue, tsr_pool_keys_of(pool), ids, (int32_t)count, (uint64_t *)(void *)s->device_pages)); /* room enough */
     TSR_TRY(backend->download(queue, s->keys, s->device_pages, (size_t)count * sizeof *s->keys));
     const double start = tsr_seconds_now();
-    const tsr_page_list list = { .keys = s->keys, .count = (int32_t)count, .log2_edge = pool->log2_edge, .pages = s->pages };
+    const tsr_page_list list = { .keys = tsr_keys_wide(s->keys), .count = (int32_t)count, .log2_edge = pool->log2_edge, .pages = s->pages };
     TSR_TRY(s->tree->context->backend->potential->evaluate(s->tree->context->queue, &s->tree->view, &s->params, &list));
     s->seconds += tsr_seconds_now() - start;
     TSR_TRY(backend->upload(queue, s->device_pages, s->pages, (size_t)count * page_bytes(s)));

@@ -70,6 +70,7 @@ static tsr_status create_scaled(const tsr_tiles *from, int up, int64_t capacity,
         options.domain = (tsr_size3){ n[0], n[1], n[2] };
     }
     TSR_TRY(tsr_tiles_create(from->context, &geometry, &options, to));
+    (*to)->short_keys = pool->key_first != 0;
     return TSR_OK;
 }
 
@@ -79,16 +80,13 @@ static tsr_status install_keys(tsr_tiles *to, const uint64_t *keys, int64_t coun
     const tsr_tile_pool *pool = &to->pool;
     const tsr_backend *backend = to->context->backend;
     tsr_tile_state state;
-    const uint64_t end = TSR_KEY_END;
     uint32_t *ids = (uint32_t *)malloc((size_t)(count + 1) * sizeof *ids);
     if (!ids) TSR_FAIL(TSR_ERROR_MEMORY, "tile list: out of memory for %lld tiles", (long long)count);
     for (int64_t i = 0; i < count; i++) ids[i] = TSR_TILE_FIRST + (uint32_t)i;
     tsr_status status = backend->upload(to->context->queue, pool->id[0], ids, (size_t)count * sizeof *ids);
     free(ids);
     TSR_TRY(status);
-    TSR_TRY(backend->upload(to->context->queue, pool->key[0], keys, (size_t)count * sizeof *keys));
-    TSR_TRY(backend->upload(to->context->queue, pool->key[0] + count, &end, sizeof end));
-    TSR_TRY(backend->upload(to->context->queue, pool->key_of + TSR_TILE_FIRST, keys, (size_t)count * sizeof *keys));
+    TSR_TRY(tsr_tiles_put_keys(to, keys, count));
     TSR_TRY(tsr_tiles_read_state(to, &state));
     state.count = (int32_t)count;
     state.free_count = pool->capacity - TSR_TILE_FIRST - (int32_t)count;
@@ -110,6 +108,7 @@ static tsr_status settle(tsr_tiles *to, int up)
     TSR_TRY(to->context->backend->tiles->refresh(to->context->queue, &to->pool));
     TSR_TRY(tsr_tiles_manage(to));
     if (!up) TSR_TRY(tsr_levelset_redistance(to, 0, NULL)); /* the fine band is half as wide */
+    TSR_TRY(tsr_tiles_take_after(to));
     return TSR_OK;
 }
 
@@ -117,7 +116,7 @@ static tsr_status resample_keys(const tsr_tiles *from, int up, const tsr_tile_st
 {
     tsr_status status;
     const int64_t n = state->count;
-    if (n > 0) TSR_TRY(from->context->backend->download(from->context->queue, old, from->pool.key[state->list], (size_t)n * sizeof *old));
+    TSR_TRY(tsr_tiles_get_keys(from, state->list, n, old));
     for (int64_t i = 0; i < n && up; i++) {
         const int32_t x = tsr_key_x(old[i]), y = tsr_key_y(old[i]), z = tsr_key_z(old[i]), most = TSR_KEY_BIAS / 2 - 1;
         if (x < -most || y < -most || z < -most || x >= most || y >= most || z >= most)

@@ -113,11 +113,12 @@ TSR_HD uint32_t tsr_resampled_neighbour(const tsr_tile_pool *from, const tsr_til
         const uint32_t entry = tsr_upsampled_entry(row, key, d);
         if (entry < TSR_TILE_FIRST) return tsr_resampled_constant(entry);
     }
-    const int32_t at = tsr_key_lower_bound(to->key[t->list], t->count, other);
-    if (at < t->count && to->key[t->list][at] == other) return to->id[t->list][at];
+    const int32_t at = tsr_keys_lower_bound(tsr_pool_keys(to, t->list), t->count, other);
+    if (at < t->count && tsr_pool_key(to, t->list, at) == other) return to->id[t->list][at];
     /* a stored one lies beyond the domain */
     return up ? (uint32_t)TSR_TILE_OUTSIDE
-              : tsr_resampled_constant(tsr_tile_find(from, from->key[f->list], from->id[f->list], f->count, f->background, tsr_key_child(other, 0)));
+              : tsr_resampled_constant(
+                    tsr_tile_find(from, tsr_pool_keys(from, f->list), from->id[f->list], f->count, f->background, tsr_key_child(other, 0)));
 }
 
 #endif

@@ -14,7 +14,7 @@ TSR_HD uint32_t tsr_sample_tile(const tsr_tile_pool *pool, const tsr_tile_state 
             9 * (tsr_key_z(key) - tsr_key_z(home) + 1) + 3 * (tsr_key_y(key) - tsr_key_y(home) + 1) + tsr_key_x(key) - tsr_key_x(home) + 1;
         return pool->neighbours[(int64_t)id * TSR_NEIGHBOUR_ROW + direction];
     }
-    return tsr_tile_find(pool, pool->key[state->list], pool->id[state->list], state->count, state->background, key);
+    return tsr_tile_find(pool, tsr_pool_keys(pool, state->list), pool->id[state->list], state->count, state->background, key);
 }
 
 /* |phi| at point i, trilinear between voxel centres; beyond the outermost centres the field is replicated (spec reconstruction.md 2.9). */
@@ -34,7 +34,7 @@ TSR_HD float tsr_sample_point(const tsr_tile_pool *pool, const tsr_sample_job *j
         high[k] = tsr_mini(base + 1, last);
     }
     const uint64_t home = tsr_key_make(low[0] >> log2_edge, low[1] >> log2_edge, low[2] >> log2_edge);
-    const uint32_t id = tsr_tile_find(pool, pool->key[state->list], pool->id[state->list], state->count, state->background, home);
+    const uint32_t id = tsr_tile_find(pool, tsr_pool_keys(pool, state->list), pool->id[state->list], state->count, state->background, home);
     float v[8];
     for (int c = 0; c < 8; c++) {
         int32_t x = c & 1 ? high[0] : low[0], y = c & 2 ? high[1] : low[1], z = c & 4 ? high[2] : low[2];

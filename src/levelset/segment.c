@@ -48,6 +48,7 @@ static tsr_status create_tiles(tsr_segmentation *s)
     options.band = (o->band > 0 ? o->band : 2.5) * s->smallest_spacing;
     options.capacity = o->tile_capacity;
     options.memory_limit = o->memory_limit;
+    options.key_bits = o->key_bits;
     TSR_TRY(tsr_tiles_create(s->context, &s->image->geometry, &options, &s->tiles));
     TSR_TRY(tsr_tiles_need_payload(s->tiles));
     return TSR_OK;

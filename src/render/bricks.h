@@ -114,7 +114,7 @@ TSR_HD uint32_t tsr_brick_tile(const tsr_tile_pool *pool, const tsr_tile_state *
                                int64_t brick)
 {
     int32_t x = (int32_t)(brick % bricks[0]), y = (int32_t)(brick / bricks[0] % bricks[1]), z = (int32_t)(brick / ((int64_t)bricks[0] * bricks[1]));
-    return tsr_tile_find(pool, pool->key[state->list], pool->id[state->list], state->count, state->background,
+    return tsr_tile_find(pool, tsr_pool_keys(pool, state->list), pool->id[state->list], state->count, state->background,
                          tsr_key_make(origin[0] + x, origin[1] + y, origin[2] + z));
 }
 

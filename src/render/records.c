@@ -100,7 +100,7 @@ tsr_status tsr_records_extract(tsr_context *context, const tsr_tiles *tiles, dou
         TSR_TRY_GOTO(tsr_device_allocate(context, bytes, &memory), done);
         uint64_t *sums = (uint64_t *)memory;
         tsr_records_job job = { .phi = pool->phi[state.phi],
-                                .keys = pool->key[state.list],
+                                .keys = tsr_pool_keys(pool, state.list),
                                 .ids = pool->id[state.list],
                                 .neighbours = pool->neighbours,
                                 .log2_edge = pool->log2_edge,

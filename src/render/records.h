@@ -24,7 +24,7 @@ enum {
 
 typedef struct tsr_records_job {
     const float *phi;
-    const uint64_t *keys;
+    tsr_keys keys;
     const uint32_t *ids, *neighbours;
     int32_t log2_edge, bounded, domain[3], tiles;
     int64_t origin[3];      /* voxel with position 0 0 0 */

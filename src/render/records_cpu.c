@@ -83,7 +83,7 @@ static void tiles(void *user, int64_t begin, int64_t end, int worker)
                     const int32_t at[3] = { __builtin_ctz(m) + first, y, z };
                     uint16_t position[3];
                     uint64_t values;
-                    if (!tsr_record_cell(j, k, j->keys[t], id, code, at, position, &inside, &values)) continue;
+                    if (!tsr_record_cell(j, k, tsr_key_at(j->keys, t), id, code, at, position, &inside, &values)) continue;
                     if (w->write) tsr_record_store(j, j->places[t] + found, position, inside, values);
                     found++;
                 }

@@ -18,7 +18,7 @@ template <int WRITE, int LOG2_EDGE> TSR_KERNEL(__launch_bounds__(TILE_THREADS) t
     TSR_SHARED(uint32_t, warps, TILE_WARPS);
     const int32_t t = (int32_t)blockIdx.x, thread = (int32_t)threadIdx.x, edge = 1 << LOG2_EDGE;
     const int32_t codes = (edge + 2) * (edge + 2) * (edge + 2), cells = (edge + 1) * (edge + 1) * (edge + 1);
-    const uint64_t key = j.keys[t];
+    const uint64_t key = tsr_key_at(j.keys, t);
     const uint32_t id = j.ids[t], lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     uint32_t found = 0, sides = 0;
     if (!WRITE && t == 0 && thread == 0) j.counts[j.tiles] = 0;

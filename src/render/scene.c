@@ -351,11 +351,11 @@ fail:
 }
 
 /* Box of the stored tiles in tile coordinates, from their keys. */
-static tsr_status tile_box(tsr_context *context, const tsr_tile_pool *pool, const tsr_tile_state *state, int32_t low[3], int32_t high[3])
+static tsr_status tile_box(const tsr_tiles *tiles, const tsr_tile_state *state, int32_t low[3], int32_t high[3])
 {
     uint64_t *keys = (uint64_t *)malloc((size_t)state->count * sizeof *keys);
     if (!keys) TSR_FAIL(TSR_ERROR_MEMORY, "scene: out of host memory for %d tile keys", state->count);
-    tsr_status status = context->backend->download(context->queue, keys, pool->key[state->list], (size_t)state->count * sizeof *keys);
+    tsr_status status = tsr_tiles_get_keys(tiles, state->list, state->count, keys);
     for (int32_t i = 0; status == TSR_OK && i < state->count; i++) {
         const int32_t at[3] = { tsr_key_x(keys[i]), tsr_key_y(keys[i]), tsr_key_z(keys[i]) };
         for (int k = 0; k < 3; k++) {
@@ -379,7 +379,7 @@ tsr_status tsr_scene_set_surface_tiles(tsr_scene *s, const tsr_tiles *tiles)
     TSR_TRY(s->context->backend->download(s->context->queue, &state, tiles->pool.state, sizeof state));
     if (state.count == 0) TSR_FAIL(TSR_ERROR_STATE, "the tile list is empty: there is no surface to draw");
     int32_t low[3] = { 0 }, high[3] = { 0 };
-    TSR_TRY(tile_box(s->context, &tiles->pool, &state, low, high));
+    TSR_TRY(tile_box(tiles, &state, low, high));
     int64_t count = 1;
     for (int k = 0; k < 3; k++) count *= high[k] - low[k] + 1;
     if (count > (int64_t)1 << 31)

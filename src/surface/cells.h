@@ -58,7 +58,7 @@ typedef struct tsr_surface_grid {
                                             * its own (at most size[2]); of the others the sides alone count */
     uint32_t base;                         /* vertices of the parts before */
     const float *phi;                      /* tile list: as in tsr_tile_pool, the current buffers */
-    const uint64_t *keys;
+    tsr_keys keys;
     const uint32_t *ids, *neighbours;
     int32_t by_id;     /* tile lists: words are numbered by tile id, not by place in the list; keys is by id too, block_vertex has one entry a tile */
     uint32_t *slot_of; /* place in the list of a stored id */
@@ -133,7 +133,7 @@ TSR_HD void tsr_word_locate(const tsr_surface_grid *g, int64_t word, tsr_word_pl
     if (g->tiled) {
         int32_t edge = 1 << g->log2_edge, row = (int32_t)(word & (edge * edge - 1));
         int64_t tile = word >> (2 * g->log2_edge);
-        uint64_t key = g->keys[tile];
+        uint64_t key = tsr_key_at(g->keys, tile);
         p->id = g->by_id ? (uint32_t)tile : g->ids[tile];
         p->row_y = row & (edge - 1);
         p->row_z = row >> g->log2_edge;

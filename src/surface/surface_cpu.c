@@ -164,8 +164,8 @@ static void look_entries(void *user, int64_t begin, int64_t end, int worker)
     const tsr_surface_look *l = ((const struct work *)user)->look;
     (void)worker;
     for (int64_t k = begin; k < end; k++) {
-        int wanted = tsr_track_wanted(l, l->keys[k], l->ids[k]);
-        tsr_track_keep(l, l->keys[k], l->ids[k], wanted, wanted ? tsr_track_sum(l, l->ids[k], 0, 1) : 0);
+        int wanted = tsr_track_wanted(l, tsr_key_at(l->keys, k), l->ids[k]);
+        tsr_track_keep(l, tsr_key_at(l->keys, k), l->ids[k], wanted, wanted ? tsr_track_sum(l, l->ids[k], 0, 1) : 0);
     }
 }
 static void look_gone(void *user, int64_t begin, int64_t end, int worker)

@@ -24,7 +24,7 @@ tsr_status tsr_surface_lay_tiles(tsr_context *context, const tsr_tiles *tiles, c
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
     for (int k = 0; k < 3; k++) g->domain[k] = pool->domain[k];
     g->phi = pool->phi[state.phi];
-    g->keys = pool->key[state.list];
+    g->keys = tsr_pool_keys(pool, state.list);
     g->ids = pool->id[state.list];
     g->neighbours = pool->neighbours;
     g->words = (int64_t)state.count << 2 * pool->log2_edge;

@@ -388,7 +388,7 @@ static tsr_status follow(tsr_surface_tracker *t, const tsr_tiles *tiles, const t
     }
     TSR_TRY(look(u, region));
     u->grid.by_id = 1;
-    u->grid.keys = tiles->pool.key_of;
+    u->grid.keys = tsr_pool_keys_of(&tiles->pool);
     u->grid.words = t->capacity << 2 * t->log2_edge;
     u->grid.bits = t->bits;
     u->grid.prefix = t->prefix;

@@ -11,7 +11,7 @@ TSR_KERNEL(look_kernel)(tsr_surface_look l)
     const uint32_t lane = threadIdx.x & 31;
     const int64_t entry = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) >> 5;
     if (entry >= l.entries) return;
-    const uint64_t key = l.keys[entry];
+    const uint64_t key = tsr_key_at(l.keys, entry);
     const uint32_t id = l.ids[entry];
     const int wanted = tsr_track_wanted(&l, key, id);
     uint64_t sum = wanted ? tsr_track_sum(&l, id, (int32_t)lane, 32) : 0;

@@ -12,7 +12,7 @@
 enum { TSR_TRACK_STORED = 1, TSR_TRACK_CHANGED = 2, TSR_TRACK_GONE = 4 };
 
 typedef struct tsr_surface_look {
-    const uint64_t *keys; /* the list */
+    tsr_keys keys; /* the list */
     const uint32_t *ids, *neighbours;
     const float *phi;
     int64_t entries, capacity;

@@ -8,7 +8,7 @@
 typedef struct tiles_picture {
     tsr_tile_pool pool; /* array members point to host copies; table NULL for SORTED */
     tsr_tile_state state;
-    const uint64_t *keys;
+    const uint64_t *keys, *key_of; /* of 64 bits, whatever the list has */
     const uint32_t *ids;
     const float *phi;
     void *memory[12];
@@ -24,18 +24,34 @@ static inline void *picture_take(tiles_picture *p, tsr_context *context, const v
     return host;
 }
 
+/* Keys of the list or of its ids, widened here by the words of the specification: 10 bits an axis, counted from the first tile of the box. */
+static inline const uint64_t *picture_keys(tiles_picture *p, tsr_context *context, const void *device, size_t count)
+{
+    const uint64_t first = p->pool.key_first;
+    if (!first) return (const uint64_t *)picture_take(p, context, device, count * sizeof(uint64_t));
+    const uint32_t *narrow = (const uint32_t *)picture_take(p, context, device, count * sizeof(uint32_t));
+    uint64_t *wide = (uint64_t *)malloc(count * sizeof *wide);
+    assert_non_null(wide);
+    for (size_t i = 0; i < count; i++) {
+        const int32_t x = (int32_t)(narrow[i] % 1024), y = (int32_t)(narrow[i] / 1024 % 1024), z = (int32_t)(narrow[i] / 1024 / 1024);
+        wide[i] = narrow[i] == UINT32_MAX ? TSR_KEY_END : tsr_key_make(tsr_key_x(first) + x, tsr_key_y(first) + y, tsr_key_z(first) + z);
+    }
+    p->memory[p->used++] = wide;
+    return wide;
+}
+
 static inline tiles_picture picture_of(const tsr_tiles *tiles)
 {
     tiles_picture p = { .pool = tiles->pool };
     tsr_context *context = tiles->context;
     size_t n = (size_t)tiles->pool.capacity, tile = sizeof(float) << (3 * tiles->pool.log2_edge);
     require_ok(tsr_tiles_read_state(tiles, &p.state));
-    p.keys = (const uint64_t *)picture_take(&p, context, tiles->pool.key[p.state.list], (n + 1) * sizeof(uint64_t));
+    p.keys = picture_keys(&p, context, tiles->pool.key[p.state.list], n + 1);
     p.ids = (const uint32_t *)picture_take(&p, context, tiles->pool.id[p.state.list], n * sizeof(uint32_t));
     p.phi = (const float *)picture_take(&p, context, tiles->pool.phi[p.state.phi], n * tile);
     p.pool.neighbours = (uint32_t *)picture_take(&p, context, tiles->pool.neighbours, n * TSR_NEIGHBOUR_ROW * sizeof(uint32_t));
     p.pool.activity = (uint32_t *)picture_take(&p, context, tiles->pool.activity, n * sizeof(uint32_t));
-    p.pool.key_of = (uint64_t *)picture_take(&p, context, tiles->pool.key_of, n * sizeof(uint64_t));
+    p.key_of = picture_keys(&p, context, tiles->pool.key_of, n);
     p.pool.free_ids = (uint32_t *)picture_take(&p, context, tiles->pool.free_ids, n * sizeof(uint32_t));
     if (tiles->pool.table)
         p.pool.table =
@@ -49,7 +65,7 @@ static inline void picture_drop(tiles_picture *p)
     while (p->used) free(p->memory[--p->used]);
 }
 
-/* Entry of a key in the list, or -1. Linear in the logarithm; independent of tsr_key_lower_bound. */
+/* Entry of a key in the list, or -1. Linear in the logarithm; independent of tsr_keys_lower_bound. */
 static inline int32_t picture_entry(const tiles_picture *p, uint64_t key)
 {
     int32_t low = -1, high = p->state.count;
@@ -74,7 +90,7 @@ static inline void check_ids(const tiles_picture *p)
         assert_true(p->ids[i] >= TSR_TILE_FIRST && p->ids[i] < (uint32_t)p->pool.capacity);
         assert_int_equal(seen[p->ids[i]], 0);
         seen[p->ids[i]] = 1;
-        assert_true(p->pool.key_of[p->ids[i]] == p->keys[i]);
+        assert_true(p->key_of[p->ids[i]] == p->keys[i]);
         assert_true(tsr_tile_allowed(&p->pool, p->keys[i]));
         if (p->pool.table) assert_int_equal(p->pool.table[tsr_tile_linear(&p->pool, p->keys[i])], p->ids[i]);
     }

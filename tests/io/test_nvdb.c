@@ -10,7 +10,7 @@ static float value_at(const tsr_tiles *tiles, const tsr_tile_state *s, int32_t x
 {
     const tsr_tile_pool *p = &tiles->pool;
     const int32_t e = 1 << p->log2_edge, m = e - 1;
-    uint32_t id = tsr_tile_find(p, p->key[s->list], p->id[s->list], s->count, s->background,
+    uint32_t id = tsr_tile_find(p, tsr_pool_keys(p, s->list), p->id[s->list], s->count, s->background,
                                 tsr_key_make(x >> p->log2_edge, y >> p->log2_edge, z >> p->log2_edge));
     return p->phi[s->phi][((int64_t)id << (3 * p->log2_edge)) + ((z & m) * e + (y & m)) * e + (x & m)];
 }
@@ -129,7 +129,7 @@ static struct direct direct_of(const tsr_tiles *tiles, const tsr_tile_state *s)
     struct direct d = { 1e30, -1e30, 0, 0, 0, { INT32_MAX, INT32_MAX, INT32_MAX }, { INT32_MIN, INT32_MIN, INT32_MIN } };
     for (int32_t i = 0; i < s->count; i++)
         for (int32_t k = 0; k < e * e * e; k++) {
-            const uint64_t key = p->key[s->list][i];
+            const uint64_t key = tsr_pool_key(p, s->list, i);
             const double v = (double)p->phi[s->phi][((int64_t)p->id[s->list][i] << (3 * p->log2_edge)) + k];
             const int32_t at[3] = { tsr_key_x(key) * e + k % e, tsr_key_y(key) * e + k / e % e, tsr_key_z(key) * e + k / (e * e) };
             if (beyond(p, key, k) || !(fabs(v) < (double)p->band)) continue;
@@ -236,7 +236,7 @@ static void made_by_nanovdb(void **unused)
             int64_t seen = 0;
             for (int32_t i = 0; i < s.count; i++)
                 for (int32_t v = 0; v < e * e * e; v++) {
-                    const uint64_t key = tiles->pool.key[s.list][i];
+                    const uint64_t key = tsr_pool_key(&tiles->pool, s.list, i);
                     const tsr_vec3 p = tsr_geometry_to_world(
                         g, (tsr_vec3){ tsr_key_x(key) * e + v % e, tsr_key_y(key) * e + v / e % e, tsr_key_z(key) * e + v / (e * e) });
                     const double x = p.x - 3, y = p.y + 20, z = p.z - 40, band = (double)tiles->pool.band, r = sqrt(x * x + z * z) - 30;

@@ -105,7 +105,7 @@ static inline void check_same_list(const tsr_tiles *a, const tsr_tiles *b, float
         for (int d = 0; d < TSR_TILE_DIRECTIONS; d++) {
             assert_int_equal(r[d] < TSR_TILE_FIRST, s[d] < TSR_TILE_FIRST);
             if (r[d] < TSR_TILE_FIRST) assert_int_equal(r[d], s[d]);
-            else assert_true(p.pool.key_of[r[d]] == q.pool.key_of[s[d]]);
+            else assert_true(p.key_of[r[d]] == q.key_of[s[d]]);
         }
     }
     if (p.pool.table)

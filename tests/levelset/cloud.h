@@ -75,7 +75,7 @@ static inline float *pages_of(const tsr_points_tree *tree, const tsr_potential_p
     float *host = (float *)malloc(bytes);
     void *device, *device_keys = to_device(context, keys, (size_t)count * sizeof *keys);
     require_ok(tsr_device_allocate(context, bytes, &device));
-    const tsr_page_list list = { .keys = (const uint64_t *)device_keys, .count = count, .log2_edge = log2_edge, .pages = (float *)device };
+    const tsr_page_list list = { .keys = tsr_keys_wide((const uint64_t *)device_keys), .count = count, .log2_edge = log2_edge, .pages = (float *)device };
     if (potential) require_ok(context->backend->potential->evaluate(context->queue, &tree->view, potential, &list));
     else require_ok(context->backend->potential->balls(context->queue, &tree->view, balls, &list));
     require_ok(context->backend->download(context->queue, host, device, bytes));

@@ -130,7 +130,7 @@ static void long_shape(void **unused)
         if (axis == 0) s.turn = (tsr_vec3){ 0, pi / 2, 0 };
         tsr_tiles *tiles = make(context, &s, 4, 1.5);
         require_ok(tsr_tiles_read_state(tiles, &state));
-        const uint64_t *key = tiles->pool.key[state.list], most = (1u << TSR_KEY_BITS) - 1u;
+        const uint64_t *key = (const uint64_t *)tiles->pool.key[state.list], most = (1u << TSR_KEY_BITS) - 1u;
         uint64_t low = most, high = 0;
         for (int64_t i = 0; i < state.count; i++) {
             const uint64_t at = key[i] >> TSR_KEY_BITS * axis & most;

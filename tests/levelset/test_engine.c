@@ -410,7 +410,7 @@ static tsr_status fill_ramp(void *user, tsr_queue *queue, const tsr_tile_pool *p
     *calls += 1;
     for (int32_t u = 0; u < count; u++)
         for (int32_t i = 0; i < E * E * E; i++)
-            pool->payload[(int64_t)ids[u] * E * E * E + i] = 3.0f * (float)(tsr_key_x(pool->key_of[ids[u]]) * E + i % E);
+            pool->payload[(int64_t)ids[u] * E * E * E + i] = 3.0f * (float)(tsr_key_x(tsr_pool_key_of(pool, ids[u])) * E + i % E);
     return TSR_OK;
 }
 

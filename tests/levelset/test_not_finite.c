@@ -91,7 +91,7 @@ static void field_values(void **unused)
         char expected[128];
         float kept;
         const int64_t voxel = 5 * 64 + 6 * 8 + 3; /* (3, 6, 5) of its tile */
-        require_ok(context->backend->download(context->queue, &key, pool->key[state.list] + entries[i], sizeof key));
+        require_ok(context->backend->download(context->queue, &key, (const uint64_t *)pool->key[state.list] + entries[i], sizeof key));
         require_ok(context->backend->download(context->queue, &id, pool->id[state.list] + entries[i], sizeof id));
         require_ok(context->backend->download(context->queue, &kept, pool->phi[state.phi] + id * 512 + voxel, sizeof kept));
         poke(context, pool->phi[state.phi], id * 512 + voxel, i ? -INFINITY : NAN);

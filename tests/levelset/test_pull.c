@@ -49,7 +49,7 @@ static tsr_status fill_bumps(void *user, tsr_queue *queue, const tsr_tile_pool *
     assert_non_null(keys);
     assert_non_null(pages);
     require_ok(tsr_device_allocate(b->context, pages_size, (void **)&there));
-    require_ok(backend->potential->gather_keys(queue, pool->key_of, ids, count, (uint64_t *)(void *)there));
+    require_ok(backend->potential->gather_keys(queue, tsr_pool_keys_of(pool), ids, count, (uint64_t *)(void *)there));
     require_ok(backend->download(queue, keys, there, keys_size));
     for (int32_t t = 0; t < count; t++)
         for (int32_t i = 0; i < V; i++)

@@ -123,6 +123,8 @@ static int make_terms(struct evolve *e)
 
 static void show(const struct evolve *e, const tsr_levelset_report *r)
 {
+    tsr_tiles_info info = { .capacity = 1 };
+    if (tsr_tiles_describe(e->tiles, &info) != TSR_OK) info.capacity = 1;
     if (e->cli->globals.json) {
         json_open(NULL, '{');
         json_text("input", e->cli->input[0]);
@@ -134,6 +136,8 @@ static void show(const struct evolve *e, const tsr_levelset_report *r)
         json_int("tiles", r->tiles);
         json_int("active_voxels", r->active_voxels);
         json_int("device_bytes", r->device_bytes);
+        json_int("key_bits", info.key_bits);
+        json_real("bytes_per_tile", (double)info.device_bytes / (double)info.capacity);
         json_real("curvature", r->curvature);
         json_bool("converged", r->converged);
         json_bool("empty", r->empty);
@@ -143,7 +147,9 @@ static void show(const struct evolve *e, const tsr_levelset_report *r)
     }
     printf("steps        %lld in %.3f s, %.4g steps/s; time %.6g, last step %.4g\n", (long long)r->total_steps, r->seconds, r->steps_per_second,
            r->time, r->time_step);
-    printf("tiles        %lld, %lld active voxels, %.1f MB%s\n", (long long)r->tiles, (long long)r->active_voxels, 1e-6 * (double)r->device_bytes,
+    printf("tiles        %lld, %lld active voxels, %.1f MB; %d-bit keys, room for %lld of %.0f bytes%s\n", (long long)r->tiles,
+           (long long)r->active_voxels, 1e-6 * (double)r->device_bytes, info.key_bits, (long long)info.capacity,
+           (double)info.device_bytes / (double)info.capacity,
            r->empty       ? "; the surface has vanished"
            : r->converged ? "; converged"
                           : "");

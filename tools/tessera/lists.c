@@ -122,6 +122,7 @@ tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *
         return NULL;
     }
     if (status == TSR_OK && options->like) status = align(options->like, &tiles);
+    if (status == TSR_OK && options->key_bits) status = tsr_tiles_set_key_bits(tiles, options->key_bits);
     if (status == TSR_OK) return tiles;
     tsr_tiles_destroy(&tiles);
     *code = cli_status(cli, status, path);

@@ -9,6 +9,7 @@ typedef struct cli_list_options {
     tsr_vec3 spacing;      /* voxel size for meshes; zero = 1/128 of the longest extent */
     int32_t edge;          /* 0 = 8 */
     int planes;            /* a volume of one slice is a list in two dimensions, bounded by it */
+    int32_t key_bits;      /* 0 = 64 */
     const tsr_tiles *like; /* spacing, band and edge that must agree; the list is moved to its voxels. NULL: any */
 } cli_list_options;
 /* clang-format off */
@@ -18,7 +19,9 @@ typedef struct cli_list_options {
     { .name = "spacing", .type = CLI_VEC3, .value = &(o).spacing, .help = "voxel size (csg, morph: of meshes, default 1/128 of them)", \
       .lower = 1e-9, .upper = 1e9 },                                                                                                   \
     { .name = "tile-edge", .type = CLI_INT, .value = &(o).edge, .argument = "N", .help = "voxels per tile edge, 4 or 8 (default 8)",   \
-      .lower = 4, .upper = 8 }
+      .lower = 4, .upper = 8 },                                                                                                        \
+    { .name = "key-bits", .type = CLI_INT, .value = &(o).key_bits, .argument = "N",                                                    \
+      .help = "bits of a tile's key, 32 or 64 (default 64)", .lower = 32, .upper = 64 }
 /* clang-format on */
 
 /* The surface of a file as an unbounded list: a tile file; a mesh, by winding numbers; a volume of real numbers is a level set, of integers a
