@@ -6,7 +6,7 @@
 #include "device/chain.h"
 #include "grid/tiles_scratch.h"
 
-enum { TSR_LINK_THREADS = 256, TSR_SMALL_LIST = 1 << 18 /* capacity up to which one block sorts and plans */ };
+enum { TSR_LINK_THREADS = 256 };
 
 /* tsr_keys_lower_bound by quarters: three loads at a time, which are waited for together. */
 template <class K> TSR_DEVICE_FN int32_t tsr_lower_bound_by_quarters(const K *keys, int32_t count, K key)
