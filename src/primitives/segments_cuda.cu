@@ -1,8 +1,8 @@
 /* primitives/segments_cuda.cu: segmented reductions and scans.
  *
  * Reduction: eight lanes take a segment of up to 64 elements, a warp one of up to 4096. Longer ones are listed with their pieces of 32768, which blocks reduce next,
- * and whose results a block merges last: so the work is even whatever the lengths. Where segments are long on average, a warp takes each of up to 16384 at
- * once, and the others alone are listed. Float sums follow the tree of tsr_reduce: element i
+ * and whose results a block merges last: so the work is even whatever the lengths. Where segments are long on average, a warp takes each of up to 4096 at
+ * once, or a block each of up to a piece, and the others alone are listed. Float sums follow the tree of tsr_reduce: element i
  * goes to lane i mod 1024 of its piece, lanes fold by halves; lanes that a short segment does not reach hold 0, which changes no sum.
  * Scan: the one of scan_cuda.cu whose sums begin anew at heads; a tile with a head tells those behind it all they need. */
 #include "device/chain.h"
@@ -13,9 +13,9 @@ enum {
     GROUP = 8,
     GROUP_MOST = 8 * GROUP,
     WARP_MOST = 4096,
-    WIDE_LEAST = 512 /* on average */,
-    WIDE_MOST = 16384,
+    WIDE_LEAST = 512, /* on average, from where a warp takes each */
     WIDE_THREADS = 128,
+    WHOLE_LEAST = 4096, /* from where a block does */
     PIECE = TSR_SUM_ELEMENTS,
     PIECE_THREADS = 256
 };
@@ -237,7 +237,7 @@ template <> struct block_reducer<double, TSR_REDUCE_SUM> {
 };
 
 /* A segment a warp: where most are long, nothing is gained by looking for those first. Its 1024 lanes of the tree are registers, so that nothing waits for other
- * warps (a block a segment: 0.89 x CUB at 8192 elements, 0.70 at 1024). */
+ * warps: 1.14 x CUB at 1024 elements (a block a segment: 0.70), but 0.65 at 8192 (0.89). */
 template <class T, int R>
 TSR_KERNEL(__launch_bounds__(WIDE_THREADS) reduce_wide)
 (const T *data, int64_t count, int32_t wide, const void *offsets, int64_t segments, tsr_dtype dtype, uint64_t none, uint64_t *results, long_list list)
@@ -246,13 +246,32 @@ TSR_KERNEL(__launch_bounds__(WIDE_THREADS) reduce_wide)
     const uint32_t lane = threadIdx.x & 31u;
     for (int64_t s = (int64_t)blockIdx.x * (WIDE_THREADS / 32) + threadIdx.x / 32u; s < segments; s += (int64_t)gridDim.x * (WIDE_THREADS / 32)) {
         const int64_t begin = tsr_offset_load(offsets, wide, s, count), n = tsr_maxl(0, tsr_offset_load(offsets, wide, s + 1, count) - begin);
-        if (n > WIDE_MOST) {
+        if (n > WARP_MOST) {
             list_long(list, lane == 0, s, begin, n, lane);
             continue;
         }
         const uint64_t v = n <= 8 * 32 ? fold_segment<T, R, 3>(data + begin, (int32_t)n, (int32_t)lane, 32, none)
                                        : fold_segment<T, R, 5>(data + begin, (int32_t)n, (int32_t)lane, 32, none);
         if (lane == 0) results[s] = tsr_reduce_decode((tsr_reduction)R, dtype, v);
+    }
+}
+
+/* A segment a block. */
+template <class T, int R>
+TSR_KERNEL(__launch_bounds__(PIECE_THREADS) reduce_whole)
+(const T *data, int64_t count, int32_t wide, const void *offsets, int64_t segments, tsr_dtype dtype, uint64_t none, uint64_t *results, long_list list)
+{
+    TSR_SHARED(uint64_t, shared, TSR_TILE_LANES);
+    tsr_chained();
+    for (int64_t s = blockIdx.x; s < segments; s += gridDim.x) {
+        const int64_t begin = tsr_offset_load(offsets, wide, s, count), n = tsr_maxl(0, tsr_offset_load(offsets, wide, s + 1, count) - begin);
+        if (n > PIECE) {
+            if (threadIdx.x < 32) list_long(list, threadIdx.x == 0, s, begin, n, threadIdx.x);
+            continue;
+        }
+        const uint64_t v = block_reducer<T, R>::run(data + begin, n, none, shared);
+        if (threadIdx.x == 0) results[s] = tsr_reduce_decode((tsr_reduction)R, dtype, v);
+        __syncthreads();
     }
 }
 
@@ -301,17 +320,20 @@ template <int R, bool FLOAT> TSR_KERNEL(reduce_longs)(tsr_dtype dtype, uint64_t 
 
 template <class T, int R, bool FLOAT> static void launch_segments(tsr_queue *queue, const tsr_segment_reduce_job *j, void *workspace)
 {
-    void (*shorts)(const T *, int64_t, int32_t, const void *, int64_t, tsr_dtype, uint64_t, uint64_t *, long_list) = reduce_short<T, R>;
-    void (*whole)(const T *, int64_t, int32_t, const void *, int64_t, tsr_dtype, uint64_t, uint64_t *, long_list) = reduce_wide<T, R>;
+    typedef void reducer(const T *, int64_t, int32_t, const void *, int64_t, tsr_dtype, uint64_t, uint64_t *, long_list);
+    reducer *shorts = reduce_short<T, R>, *wide = reduce_wide<T, R>, *whole = reduce_whole<T, R>;
     void (*pieces)(const T *, tsr_dtype, uint64_t, uint64_t *, long_list) = reduce_pieces<T, R>;
     void (*longs)(tsr_dtype, uint64_t, uint64_t *, long_list) = reduce_longs<R, FLOAT>;
     const long_list list = place_list(j->count, workspace);
     const uint64_t none = tsr_reduce_neutral((tsr_reduction)R, j->dtype);
     const int64_t processors = tsr_queue_processors(queue);
     tsr_launch_clear(queue, list.counts, 2);
-    if (j->count / WIDE_LEAST >= j->segments)
-        TSR_LAUNCH_CHAINED(queue, whole, tsr_blocks(j->segments, WIDE_THREADS / 32, INT32_MAX), WIDE_THREADS, 0, (const T *)j->data, j->count,
-                           j->wide, j->offsets, j->segments, j->dtype, none, &j->results->u, list);
+    if (j->count / WHOLE_LEAST >= j->segments)
+        TSR_LAUNCH_CHAINED(queue, whole, tsr_blocks(j->segments, 1, INT32_MAX), PIECE_THREADS, 0, (const T *)j->data, j->count, j->wide, j->offsets,
+                           j->segments, j->dtype, none, &j->results->u, list);
+    else if (j->count / WIDE_LEAST >= j->segments)
+        TSR_LAUNCH_CHAINED(queue, wide, tsr_blocks(j->segments, WIDE_THREADS / 32, INT32_MAX), WIDE_THREADS, 0, (const T *)j->data, j->count, j->wide,
+                           j->offsets, j->segments, j->dtype, none, &j->results->u, list);
     else
         TSR_LAUNCH_CHAINED(queue, shorts, tsr_blocks(j->segments, SHORT_THREADS / GROUP, 32 * processors), SHORT_THREADS, 0, (const T *)j->data,
                            j->count, j->wide, j->offsets, j->segments, j->dtype, none, &j->results->u, list);
