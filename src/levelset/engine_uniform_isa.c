@@ -172,6 +172,8 @@ ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, const struct 
 /* The voxels that move, one after the other: about half of those of the rows that hold them, in a narrow band. What they read is put side by side once
  * by a permutation, and the arithmetic, nearly all of the time, runs with full vectors. */
 enum { TSR_PACK_MOST = TSR_ROWS_TILE + TSR_PAIR };
+/* Where more voxels of a pair of rows than these move, on average over a tile, packing them takes as long as it saves. */
+enum { DENSE_CURVED = 11, DENSE = 8 };
 struct pack {
     _Alignas(64) float c[TSR_PACK_MOST];
     float left[TSR_PACK_MOST], right[TSR_PACK_MOST], down[TSR_PACK_MOST], up[TSR_PACK_MOST], below[TSR_PACK_MOST], above[TSR_PACK_MOST];
@@ -247,8 +249,8 @@ ALWAYS uint32_t run_packed(const tsr_tile_pass *pass, struct mixture m, tsr_tile
     enum { P = (TSR_ROW + 2) * TSR_ROW, PAIRS = TSR_ROWS_TILE / TSR_PAIR };
     _Alignas(64) struct tsr_rows rows;
     _Alignas(64) struct pack pack;
-    uint32_t moving[PAIRS + 1]; /* first voxel | which of the pair move << 16 */
-    int32_t moves = 0, n = 0, still_inside = 0;
+    uint32_t moving[PAIRS + 1];                                   /* first voxel | which of the pair move << 16 */
+    int32_t moves = 0, n = 0, voxels = 0, inside = 0, beside = 0; /* still and inside: all, and those in rows that move */
     const int fresh = pass->start != pass->pages + (int64_t)pass->row[TSR_TILE_MIDDLE] * TSR_ROWS_TILE;
     tsr_rows_gather(pass->pages, pass->row, 1, m.curvature, &rows);
     for (int32_t first = 0; first < TSR_ROWS_TILE; first += TSR_PAIR) {
@@ -257,9 +259,22 @@ ALWAYS uint32_t run_packed(const tsr_tile_pass *pass, struct mixture m, tsr_tile
         const __m512 c = _mm512_loadu_ps(rows.own + o);
         const __mmask16 moved = (__mmask16)~tsr_pair_stays(&rows, o, P, pass->scheme->band);
         _mm512_storeu_ps(pass->out + first, c); /* those that move come later */
-        still_inside += __builtin_popcount((uint32_t)_mm512_mask_cmp_ps_mask((__mmask16)~moved, c, _mm512_setzero_ps(), _CMP_LT_OQ));
+        const __mmask16 within = _mm512_mask_cmp_ps_mask((__mmask16)~moved, c, _mm512_setzero_ps(), _CMP_LT_OQ);
+        inside += __builtin_popcount(within);
+        beside += moved ? __builtin_popcount(within) : 0;
+        voxels += __builtin_popcount(moved);
         moving[moves] = (uint32_t)first | (uint32_t)moved << 16;
         moves += moved != 0;
+    }
+    if (voxels > (m.curvature ? DENSE_CURVED : DENSE) * moves) {
+        for (int32_t at = 0; at < moves; at++) {
+            const int32_t first = (int32_t)(moving[at] & 0xffffu);
+            int32_t still[TSR_PAIR];
+            _mm512_storeu_si512(still, _mm512_maskz_set1_epi32((__mmask16) ~(moving[at] >> 16), 1));
+            pass_pair(pass, m, &rows, place_of(first, 1, P), first, still, f);
+        }
+        totals->inside += inside - beside;
+        return 0;
     }
     for (int32_t at = 0; at < moves; at++) {
         const int32_t first = (int32_t)(moving[at] & 0xffffu);
@@ -276,7 +291,7 @@ ALWAYS uint32_t run_packed(const tsr_tile_pass *pass, struct mixture m, tsr_tile
         _mm512_storeu_ps(pass->out + first, _mm512_mask_expand_ps(own, moved, moved_to));
         n += __builtin_popcount(moved);
     }
-    totals->inside += still_inside;
+    totals->inside += inside;
     return 0;
 }
 
