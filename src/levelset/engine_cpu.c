@@ -277,6 +277,9 @@ static void look_ahead(const struct job *job, const tsr_tile_pool *pool, int64_t
     pass->ahead[3] = job->from + (int64_t)row[TSR_TILE_MIDDLE + 9] * V;
     pass->ahead[4] = job->from + (int64_t)row[TSR_TILE_MIDDLE - 3] * V + E * E - E;
     pass->ahead[5] = job->from + (int64_t)row[TSR_TILE_MIDDLE + 3] * V;
+    /* one row each of the tiles that come into sight first: after this one, below and above */
+    __builtin_prefetch(job->from + (int64_t)row[TSR_TILE_MIDDLE + 3 - 9] * V + V - E * E, 0);
+    __builtin_prefetch(job->from + (int64_t)row[TSR_TILE_MIDDLE + 3 + 9] * V, 0);
 }
 
 static void pass_range(void *user, int64_t begin, int64_t end, int worker)

@@ -138,7 +138,7 @@ TSR_INLINE void tsr_rows_gather(const float *phi, const uint32_t *row, int32_t R
 /* Which voxels of the two rows at `o` stay (tsr_voxel_still); 1 if all do: then they have one value. P is the plane's stride, a constant where this is
  * called. */
 #if defined(TSR_ISA_IS_avx512)
-TSR_INLINE int tsr_pair_still(const struct tsr_rows *r, int32_t o, int32_t P, float band, int32_t still[TSR_PAIR])
+TSR_INLINE __mmask16 tsr_pair_stays(const struct tsr_rows *r, int32_t o, int32_t P, float band)
 {
     enum { OR_DIFFERENCE = 0xf6 }; /* a | (b ^ c): where |c| is at least the band, equal numbers have equal bits */
     const float *p = r->own + o;
@@ -150,7 +150,11 @@ TSR_INLINE int tsr_pair_still(const struct tsr_rows *r, int32_t o, int32_t P, fl
     differs = _mm512_ternarylogic_epi32(differs, c, _mm512_loadu_si512(p - P), OR_DIFFERENCE);
     differs = _mm512_ternarylogic_epi32(differs, c, _mm512_loadu_si512(p + P), OR_DIFFERENCE);
     const __mmask16 beyond = _mm512_cmp_ps_mask(_mm512_abs_ps(_mm512_castsi512_ps(c)), _mm512_set1_ps(band), _CMP_GE_OQ);
-    const __mmask16 stays = _mm512_mask_testn_epi32_mask(beyond, differs, differs);
+    return _mm512_mask_testn_epi32_mask(beyond, differs, differs);
+}
+TSR_INLINE int tsr_pair_still(const struct tsr_rows *r, int32_t o, int32_t P, float band, int32_t still[TSR_PAIR])
+{
+    const __mmask16 stays = tsr_pair_stays(r, o, P, band);
     _mm512_storeu_si512(still, _mm512_maskz_set1_epi32(stays, 1));
     return stays == 0xffff;
 }

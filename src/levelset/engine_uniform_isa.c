@@ -18,6 +18,7 @@ struct found {
 struct mixture {
     int32_t speed, curvature, reshape;
     int32_t space, sign;
+    int32_t unit; /* voxels are 1 wide along every axis: multiplications by 1 are left out */
 };
 
 /* How far differences reach. */
@@ -26,20 +27,33 @@ ALWAYS int32_t reach_of(int32_t space) { return space == TSR_DIFFERENCE_WENO5 ? 
 /* |v| by its bits: one operation of a vector where tsr_absf, which keeps the sign of -0, is three. */
 ALWAYS float magnitude(float v) { return tsr_bits_float(tsr_float_bits(v) & 0x7fffffffu); }
 
-/* Two rows at `o` of `rows`, the first voxel of which is `first` of the tile; `still`: which of them stay (tsr_pair_still).
+/* Sixteen voxels that are worked on at once: two rows of the tile, or of any rows those that move (tsr_pack). */
+struct operands {
+    const float *c, *left[3], *right[3];    /* own values and those 1 to 3 voxels along x */
+    const float *down, *up, *below, *above; /* along y and z */
+    const float *cross[3];                  /* packed: of the planes xy, xz, yz what tsr_cross_sum makes */
+    const float *start;                     /* of the step */
+    const uint32_t *areas;
+    const int32_t *still; /* which of them stay */
+    float *out;
+};
+
+/* One pass over sixteen voxels. `packed`, a constant: each operand is an array of its own; else c points into tsr_rows, which holds what lies around it.
  *
  * What multiplies and compares is what bounds this loop, so: signs are tested as bits, both ways of a front share their squares, and the root that
  * limits curvature is taken only where some lane may need it, which is why the loop is in two parts. */
-ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, const struct tsr_rows *rows, int32_t o, int32_t first, const int32_t *still,
-                      struct found *f)
+ALWAYS void pass_lanes(const tsr_tile_pass *pass, struct mixture m, int packed, const struct operands *v, struct found *f)
 {
     const int32_t E = TSR_ROW, R = reach_of(m.space), P = (TSR_ROW + 2 * R) * TSR_ROW;
-    const float *p = rows->own + o, *left = rows->left[0] + o, *right = rows->right[0] + o, *start = pass->start + first;
-    const float *left2 = rows->left[1] + o, *right2 = rows->right[1] + o, *left3 = rows->left[2] + o, *right3 = rows->right[2] + o;
-    const uint32_t *areas = pass->areas + first;
-    float *out = pass->out + first;
+    const float *p = v->c, *left = v->left[0], *right = v->right[0], *down = v->down, *up = v->up, *below = v->below, *above = v->above;
+    const float *left2 = v->left[1], *right2 = v->right[1], *left3 = v->left[2], *right3 = v->right[2], *start = v->start;
+    const float *xy = v->cross[0], *xz = v->cross[1], *yz = v->cross[2];
+    const uint32_t *areas = v->areas;
+    const int32_t *still = v->still;
+    float *out = v->out;
     tsr_flow_scheme k = *pass->scheme;
-    const float rx = k.inverse_spacing[0], ry = k.inverse_spacing[1], rz = k.inverse_spacing[2], band = k.band, step = pass->step;
+    const float rx = m.unit ? 1.0f : k.inverse_spacing[0], ry = m.unit ? 1.0f : k.inverse_spacing[1], rz = m.unit ? 1.0f : k.inverse_spacing[2];
+    const float band = k.band, step = pass->step;
     const float speed = m.speed ? pass->flow->everywhere.speed + pass->moment->mean_speed : 0.0f;
     const float weight = m.curvature ? pass->flow->everywhere.curvature : 0.0f;
     const float blend = R > 1 ? pass->blend : 1.0f;
@@ -49,7 +63,7 @@ ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, const struct 
     k.sign = m.sign;
 #pragma omp simd reduction(| : steep)
     for (int32_t i = 0; i < TSR_PAIR; i++) {
-        const float c = p[i], l = left[i], r = right[i], d = p[i - E], u = p[i + E], b = p[i - P], a = p[i + P];
+        const float c = p[i], l = left[i], r = right[i], d = down[i], u = up[i], b = below[i], a = above[i];
         const float xm = (c - l) * rx, xp = (r - c) * rx, ym = (c - d) * ry, yp = (u - c) * ry, zm = (c - b) * rz, zp = (a - c) * rz;
         const float gx = 0.5f * (xm + xp), gy = 0.5f * (ym + yp), gz = 0.5f * (zm + zp);
         float outward = 0.0f, inward = 0.0f, xl = xm, xr = xp, yl = ym, yr = yp, zl = zm, zr = zp; /* biased to the left and to the right */
@@ -85,10 +99,11 @@ ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, const struct 
         if (m.speed) driven[i] = 0.0f + tsr_speed_part(speed, speed > 0.0f ? outward : inward);
         if (m.curvature) {
             float gradient_square;
-            const float free = tsr_curvature_free(gx, gy, gz, (xp - xm) * rx, (yp - ym) * ry, (zp - zm) * rz,
-                                                  tsr_cross_of(right[i + E], right[i - E], left[i + E], left[i - E], rx, ry),
-                                                  tsr_cross_of(right[i + P], right[i - P], left[i + P], left[i - P], rx, rz),
-                                                  tsr_cross_of(p[i + E + P], p[i + E - P], p[i + P - E], p[i - E - P], ry, rz), &gradient_square);
+            const float dxy = packed ? xy[i] : tsr_cross_sum(right[i + E], right[i - E], left[i + E], left[i - E]),
+                        dxz = packed ? xz[i] : tsr_cross_sum(right[i + P], right[i - P], left[i + P], left[i - P]),
+                        dyz = packed ? yz[i] : tsr_cross_sum(p[i + E + P], p[i + E - P], p[i + P - E], p[i - E - P]);
+            const float free = tsr_curvature_free(gx, gy, gz, (xp - xm) * rx, (yp - ym) * ry, (zp - zm) * rz, dxy * tsr_cross_scale(rx, ry),
+                                                  dxz * tsr_cross_scale(rx, rz), dyz * tsr_cross_scale(ry, rz), &gradient_square);
             bent[i] = free;
             square[i] = gradient_square;
             steep |= !tsr_curvature_within(free, gradient_square, k.curvature_limit);
@@ -113,14 +128,14 @@ ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, const struct 
         if (m.curvature) rate = rate + weight * bent[i];
         if (m.reshape) rate = rate + reshaped[i];
         const float change = tsr_bits_float(tsr_float_bits(step * rate) & ((uint32_t)still[i] - 1u)); /* 0 if still, without a branch */
-        const float v = R > 1 ? tsr_stage_value(start[i], c, change, blend, band) : tsr_stage_value(c, c, change, 1.0f, band);
+        const float w = R > 1 ? tsr_stage_value(start[i], c, change, blend, band) : tsr_stage_value(c, c, change, 1.0f, band);
         f->bad[i] |= !(magnitude(c + change) <= 3e38f); /* tsr_finite */
-        out[i] = v;
-        const uint32_t in_band = 0u - (uint32_t)(magnitude(v) < band);
-        const float before = f->change[i], moved = tsr_bits_float(tsr_float_bits(magnitude(v - start[i])) & in_band);
+        out[i] = w;
+        const uint32_t in_band = 0u - (uint32_t)(magnitude(w) < band);
+        const float before = f->change[i], moved = tsr_bits_float(tsr_float_bits(magnitude(w - start[i])) & in_band);
         f->bits[i] |= areas[i] & (in_band | crossing[i]);
         f->active[i] -= (int32_t)in_band;
-        f->inside[i] += v < 0.0f;
+        f->inside[i] += w < 0.0f;
         f->change[i] = moved > before ? moved : before;
     }
 }
@@ -132,16 +147,165 @@ ALWAYS int32_t place_of(int32_t first, int32_t R, int32_t P)
     return (first / PLANE + R) * P + first % PLANE + R * TSR_ROW;
 }
 
-ALWAYS uint32_t run_tile(const tsr_tile_pass *pass, struct mixture m, tsr_tile_totals *totals, int32_t *bad)
+/* Two rows at `o` of `rows`, the first voxel of which is `first` of the tile. */
+ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, const struct tsr_rows *rows, int32_t o, int32_t first, const int32_t *still,
+                      struct found *f)
+{
+    const int32_t E = TSR_ROW, R = reach_of(m.space), P = (TSR_ROW + 2 * R) * TSR_ROW;
+    const float *p = rows->own + o;
+    const struct operands v = { .c = p,
+                                .left = { rows->left[0] + o, rows->left[1] + o, rows->left[2] + o },
+                                .right = { rows->right[0] + o, rows->right[1] + o, rows->right[2] + o },
+                                .down = p - E,
+                                .up = p + E,
+                                .below = p - P,
+                                .above = p + P,
+                                .start = pass->start + first,
+                                .areas = pass->areas + first,
+                                .still = still,
+                                .out = pass->out + first };
+    pass_lanes(pass, m, 0, &v, f);
+}
+
+#if defined(TSR_ISA_IS_avx512)
+
+/* The voxels that move, one after the other: about half of those of the rows that hold them, in a narrow band. What they read is put side by side once
+ * by a permutation, and the arithmetic, nearly all of the time, runs with full vectors. */
+enum { TSR_PACK_MOST = TSR_ROWS_TILE + TSR_PAIR };
+/* Where more voxels of a pair of rows than these move, on average over a tile, packing them takes as long as it saves. */
+enum { DENSE_CURVED = 11, DENSE = 8 };
+struct pack {
+    _Alignas(64) float c[TSR_PACK_MOST];
+    float left[TSR_PACK_MOST], right[TSR_PACK_MOST], down[TSR_PACK_MOST], up[TSR_PACK_MOST], below[TSR_PACK_MOST], above[TSR_PACK_MOST];
+    float cross[3][TSR_PACK_MOST], start[TSR_PACK_MOST], out[TSR_PACK_MOST];
+    uint32_t areas[TSR_PACK_MOST];
+};
+
+ALWAYS void pack_put(float *to, __m512i order, __m512 v) { _mm512_storeu_ps(to, _mm512_permutexvar_ps(order, v)); }
+ALWAYS __m512 pack_cross(const float *both, const float *first, const float *second, const float *none)
+{
+    return _mm512_sub_ps(_mm512_sub_ps(_mm512_loadu_ps(both), _mm512_loadu_ps(first)), _mm512_sub_ps(_mm512_loadu_ps(second), _mm512_loadu_ps(none)));
+}
+
+/* Adds the voxels `moves` of the pair of rows at `o` from place n on. What comes after them there is of no meaning. */
+ALWAYS void pack_pair(const tsr_tile_pass *pass, struct mixture m, const struct tsr_rows *rows, int32_t o, int32_t first, __mmask16 moves, int fresh,
+                      struct pack *to, int32_t n)
+{
+    const int32_t E = TSR_ROW, P = (TSR_ROW + 2) * TSR_ROW;
+    const float *p = rows->own + o, *left = rows->left[0] + o, *right = rows->right[0] + o;
+    const __m512i order = _mm512_maskz_compress_epi32(moves, _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+    pack_put(to->c + n, order, _mm512_loadu_ps(p));
+    pack_put(to->left + n, order, _mm512_loadu_ps(left));
+    pack_put(to->right + n, order, _mm512_loadu_ps(right));
+    pack_put(to->down + n, order, _mm512_loadu_ps(p - E));
+    pack_put(to->up + n, order, _mm512_loadu_ps(p + E));
+    pack_put(to->below + n, order, _mm512_loadu_ps(p - P));
+    pack_put(to->above + n, order, _mm512_loadu_ps(p + P));
+    if (m.curvature) {
+        pack_put(to->cross[0] + n, order, pack_cross(right + E, right - E, left + E, left - E));
+        pack_put(to->cross[1] + n, order, pack_cross(right + P, right - P, left + P, left - P));
+        pack_put(to->cross[2] + n, order, pack_cross(p + E + P, p + E - P, p + P - E, p - E - P));
+    }
+    if (fresh) pack_put(to->start + n, order, _mm512_loadu_ps(pass->start + first));
+    _mm512_storeu_si512(to->areas + n, _mm512_permutexvar_epi32(order, _mm512_loadu_si512(pass->areas + first)));
+}
+
+/* Lanes that only fill the last vector, from n on: they count nowhere. */
+ALWAYS void pack_fill(struct mixture m, struct pack *to, int32_t n, float band)
+{
+    const __m512 beyond = _mm512_set1_ps(band);
+    float *const all[] = { to->c, to->left, to->right, to->down, to->up, to->below, to->above, to->start };
+    for (int k = 0; k < 8; k++) _mm512_storeu_ps(all[k] + n, beyond);
+    for (int k = 0; k < 3 && m.curvature; k++) _mm512_storeu_ps(to->cross[k] + n, _mm512_setzero_ps());
+    _mm512_storeu_si512(to->areas + n, _mm512_setzero_si512());
+}
+
+/* All that has been packed. */
+ALWAYS void pass_pack(const tsr_tile_pass *pass, struct mixture m, struct pack *pack, int32_t n, int fresh, struct found *f)
+{
+    static const int32_t none[TSR_PAIR] = { 0 };
+    int32_t last[TSR_PAIR];
+    for (int32_t i = 0; i < TSR_PAIR; i++) last[i] = i >= n % TSR_PAIR;
+    pack_fill(m, pack, n, pass->scheme->band);
+    for (int32_t at = 0; at < n; at += TSR_PAIR) {
+        const struct operands v = { .c = pack->c + at,
+                                    .left = { pack->left + at },
+                                    .right = { pack->right + at },
+                                    .down = pack->down + at,
+                                    .up = pack->up + at,
+                                    .below = pack->below + at,
+                                    .above = pack->above + at,
+                                    .cross = { pack->cross[0] + at, pack->cross[1] + at, pack->cross[2] + at },
+                                    .start = (fresh ? pack->start : pack->c) + at,
+                                    .areas = pack->areas + at,
+                                    .still = at + TSR_PAIR <= n ? none : last,
+                                    .out = pack->out + at };
+        pass_lanes(pass, m, 1, &v, f);
+    }
+}
+
+ALWAYS uint32_t run_packed(const tsr_tile_pass *pass, struct mixture m, tsr_tile_totals *totals, struct found *f)
+{
+    enum { P = (TSR_ROW + 2) * TSR_ROW, PAIRS = TSR_ROWS_TILE / TSR_PAIR };
+    _Alignas(64) struct tsr_rows rows;
+    _Alignas(64) struct pack pack;
+    uint32_t moving[PAIRS + 1];                                   /* first voxel | which of the pair move << 16 */
+    int32_t moves = 0, n = 0, voxels = 0, inside = 0, beside = 0; /* still and inside: all, and those in rows that move */
+    const int fresh = pass->start != pass->pages + (int64_t)pass->row[TSR_TILE_MIDDLE] * TSR_ROWS_TILE;
+    tsr_rows_gather(pass->pages, pass->row, 1, m.curvature, &rows);
+    for (int32_t first = 0; first < TSR_ROWS_TILE; first += TSR_PAIR) {
+        const int32_t o = place_of(first, 1, P);
+        tsr_pair_ahead(pass, first);
+        const __m512 c = _mm512_loadu_ps(rows.own + o);
+        const __mmask16 moved = (__mmask16)~tsr_pair_stays(&rows, o, P, pass->scheme->band);
+        _mm512_storeu_ps(pass->out + first, c); /* those that move come later */
+        const __mmask16 within = _mm512_mask_cmp_ps_mask((__mmask16)~moved, c, _mm512_setzero_ps(), _CMP_LT_OQ);
+        inside += __builtin_popcount(within);
+        beside += moved ? __builtin_popcount(within) : 0;
+        voxels += __builtin_popcount(moved);
+        moving[moves] = (uint32_t)first | (uint32_t)moved << 16;
+        moves += moved != 0;
+    }
+    if (voxels > (m.curvature ? DENSE_CURVED : DENSE) * moves) {
+        for (int32_t at = 0; at < moves; at++) {
+            const int32_t first = (int32_t)(moving[at] & 0xffffu);
+            int32_t still[TSR_PAIR];
+            _mm512_storeu_si512(still, _mm512_maskz_set1_epi32((__mmask16) ~(moving[at] >> 16), 1));
+            pass_pair(pass, m, &rows, place_of(first, 1, P), first, still, f);
+        }
+        totals->inside += inside - beside;
+        return 0;
+    }
+    for (int32_t at = 0; at < moves; at++) {
+        const int32_t first = (int32_t)(moving[at] & 0xffffu);
+        const __mmask16 moved = (__mmask16)(moving[at] >> 16);
+        pack_pair(pass, m, &rows, place_of(first, 1, P), first, moved, fresh, &pack, n);
+        n += __builtin_popcount(moved);
+    }
+    if (n) pass_pack(pass, m, &pack, n, fresh, f);
+    n = 0;
+    for (int32_t at = 0; at < moves; at++) {
+        const __mmask16 moved = (__mmask16)(moving[at] >> 16);
+        const int32_t first = (int32_t)(moving[at] & 0xffffu);
+        const __m512 own = _mm512_loadu_ps(rows.own + place_of(first, 1, P)), moved_to = _mm512_loadu_ps(pack.out + n);
+        _mm512_storeu_ps(pass->out + first, _mm512_mask_expand_ps(own, moved, moved_to));
+        n += __builtin_popcount(moved);
+    }
+    totals->inside += inside;
+    return 0;
+}
+
+#endif
+
+/* Rows that move two by two, all their voxels. */
+ALWAYS uint32_t run_rows(const tsr_tile_pass *pass, struct mixture m, tsr_tile_totals *totals, struct found *f)
 {
     const int32_t R = reach_of(m.space), P = (TSR_ROW + 2 * R) * TSR_ROW;
     enum { PAIRS = TSR_ROWS_TILE / TSR_PAIR };
     _Alignas(64) struct tsr_rows rows;
-    _Alignas(64) struct found f;
     int32_t still[PAIRS + 1][TSR_PAIR], moving[PAIRS + 1], kept[PAIRS + 1], moves = 0, keeps = 0;
     uint32_t bits = 0;
     int32_t kept_inside = 0;
-    memset(&f, 0, sizeof f);
     tsr_rows_gather(pass->pages, pass->row, R, m.curvature, &rows);
     /* Which pairs of rows move: lists of both kinds first, without a branch that nobody can foretell. */
     for (int32_t pair = 0; pair < PAIRS; pair++) {
@@ -153,7 +317,7 @@ ALWAYS uint32_t run_tile(const tsr_tile_pass *pass, struct mixture m, tsr_tile_t
         moves += !all;
         keeps += all;
     }
-    for (int32_t at = 0; at < moves; at++) pass_pair(pass, m, &rows, place_of(moving[at], R, P), moving[at], still[at], &f);
+    for (int32_t at = 0; at < moves; at++) pass_pair(pass, m, &rows, place_of(moving[at], R, P), moving[at], still[at], f);
     for (int32_t at = 0; at < keeps; at++) {
         const int32_t first = kept[at];
         const float *c = rows.own + place_of(first, R, P);
@@ -165,6 +329,18 @@ ALWAYS uint32_t run_tile(const tsr_tile_pass *pass, struct mixture m, tsr_tile_t
         }
     }
     totals->inside += kept_inside;
+    return bits;
+}
+
+ALWAYS uint32_t run_tile(const tsr_tile_pass *pass, struct mixture m, tsr_tile_totals *totals, int32_t *bad)
+{
+    _Alignas(64) struct found f;
+    memset(&f, 0, sizeof f);
+#if defined(TSR_ISA_IS_avx512)
+    uint32_t bits = reach_of(m.space) == 1 ? run_packed(pass, m, totals, &f) : run_rows(pass, m, totals, &f);
+#else
+    uint32_t bits = run_rows(pass, m, totals, &f);
+#endif
     *bad = 0;
     float change = totals->change;
     for (int32_t i = 0; i < TSR_PAIR; i++) {
@@ -179,32 +355,34 @@ ALWAYS uint32_t run_tile(const tsr_tile_pass *pass, struct mixture m, tsr_tile_t
 }
 
 /* One function for each mixture. */
-#define MIXTURE(name, has_speed, has_curvature, has_reshape, in_space, with_sign)                                                                  \
-    static __attribute__((noinline)) uint32_t name(const tsr_tile_pass *pass, tsr_tile_totals *totals, int32_t *bad)                               \
-    {                                                                                                                                              \
-        const struct mixture m = { .speed = has_speed, .curvature = has_curvature, .reshape = has_reshape, .space = in_space, .sign = with_sign }; \
-        return run_tile(pass, m, totals, bad);                                                                                                     \
+#define MIXTURE(name, has_speed, has_curvature, has_reshape, in_space, with_sign, with_unit)                         \
+    static __attribute__((noinline)) uint32_t name(const tsr_tile_pass *pass, tsr_tile_totals *totals, int32_t *bad) \
+    {                                                                                                                \
+        const struct mixture m = { has_speed, has_curvature, has_reshape, in_space, with_sign, with_unit };          \
+        return run_tile(pass, m, totals, bad);                                                                       \
     }
 /* Without the reshape term and with two of its signs. */
-#define MIXTURES(name, has_speed, has_curvature, in_space)                           \
-    MIXTURE(name##_plain, has_speed, has_curvature, 0, in_space, TSR_SIGNED_SMOOTH)  \
-    MIXTURE(name##_smooth, has_speed, has_curvature, 1, in_space, TSR_SIGNED_SMOOTH) \
-    MIXTURE(name##_subcell, has_speed, has_curvature, 1, in_space, TSR_SIGNED_SUBCELL)
+#define MIXTURES(name, has_speed, has_curvature, in_space, with_unit)                           \
+    MIXTURE(name##_plain, has_speed, has_curvature, 0, in_space, TSR_SIGNED_SMOOTH, with_unit)  \
+    MIXTURE(name##_smooth, has_speed, has_curvature, 1, in_space, TSR_SIGNED_SMOOTH, with_unit) \
+    MIXTURE(name##_subcell, has_speed, has_curvature, 1, in_space, TSR_SIGNED_SUBCELL, with_unit)
 
-MIXTURES(speed_upwind, 1, 0, TSR_DIFFERENCE_UPWIND)
-MIXTURES(speed_godunov, 1, 0, TSR_DIFFERENCE_GODUNOV)
-MIXTURES(speed_eno2, 1, 0, TSR_DIFFERENCE_ENO2)
-MIXTURES(speed_weno5, 1, 0, TSR_DIFFERENCE_WENO5)
-MIXTURES(curvature_upwind, 0, 1, TSR_DIFFERENCE_UPWIND)
-MIXTURES(curvature_godunov, 0, 1, TSR_DIFFERENCE_GODUNOV)
-MIXTURES(curvature_weno5, 0, 1, TSR_DIFFERENCE_WENO5)
-MIXTURES(both_upwind, 1, 1, TSR_DIFFERENCE_UPWIND)
-MIXTURES(both_godunov, 1, 1, TSR_DIFFERENCE_GODUNOV)
-MIXTURES(both_weno5, 1, 1, TSR_DIFFERENCE_WENO5)
-MIXTURES(sweep_upwind, 0, 0, TSR_DIFFERENCE_UPWIND)
-MIXTURES(sweep_godunov, 0, 0, TSR_DIFFERENCE_GODUNOV)
-MIXTURES(sweep_eno2, 0, 0, TSR_DIFFERENCE_ENO2)
-MIXTURES(sweep_weno5, 0, 0, TSR_DIFFERENCE_WENO5)
+MIXTURES(speed_eno2, 1, 0, TSR_DIFFERENCE_ENO2, 0)
+MIXTURES(speed_weno5, 1, 0, TSR_DIFFERENCE_WENO5, 0)
+MIXTURES(curvature_weno5, 0, 1, TSR_DIFFERENCE_WENO5, 0)
+MIXTURES(both_weno5, 1, 1, TSR_DIFFERENCE_WENO5, 0)
+MIXTURES(sweep_eno2, 0, 0, TSR_DIFFERENCE_ENO2, 0)
+MIXTURES(sweep_weno5, 0, 0, TSR_DIFFERENCE_WENO5, 0)
+/* Of first order for any spacing and for voxels of unit width. */
+#define FIRST_ORDER(name, has_speed, has_curvature)                                  \
+    MIXTURES(name##_upwind, has_speed, has_curvature, TSR_DIFFERENCE_UPWIND, 0)      \
+    MIXTURES(name##_godunov, has_speed, has_curvature, TSR_DIFFERENCE_GODUNOV, 0)    \
+    MIXTURES(name##_upwind_unit, has_speed, has_curvature, TSR_DIFFERENCE_UPWIND, 1) \
+    MIXTURES(name##_godunov_unit, has_speed, has_curvature, TSR_DIFFERENCE_GODUNOV, 1)
+FIRST_ORDER(speed, 1, 0)
+FIRST_ORDER(curvature, 0, 1)
+FIRST_ORDER(both, 1, 1)
+FIRST_ORDER(sweep, 0, 0)
 
 typedef uint32_t (*tile_function)(const tsr_tile_pass *pass, tsr_tile_totals *totals, int32_t *bad);
 #define FUNCTIONS(name)                             \
@@ -219,6 +397,14 @@ static const tile_function functions[4][4][3] = {
     { FUNCTIONS(both_upwind), FUNCTIONS(both_godunov), { NULL }, FUNCTIONS(both_weno5) },
 };
 
+/* The same for unit spacing, first order. */
+static const tile_function unit_functions[4][2][3] = {
+    { FUNCTIONS(sweep_upwind_unit), FUNCTIONS(sweep_godunov_unit) },
+    { FUNCTIONS(speed_upwind_unit), FUNCTIONS(speed_godunov_unit) },
+    { FUNCTIONS(curvature_upwind_unit), FUNCTIONS(curvature_godunov_unit) },
+    { FUNCTIONS(both_upwind_unit), FUNCTIONS(both_godunov_unit) },
+};
+
 static tile_function function_of(const tsr_tile_pass *pass)
 {
     const tsr_flow_scheme *k = pass->scheme;
@@ -227,9 +413,10 @@ static tile_function function_of(const tsr_tile_pass *pass)
     const int32_t space = speed ? k->space : reshaped ? k->reshape_space : TSR_DIFFERENCE_GODUNOV; /* curvature alone: central */
     if (pass->coding || pass->measure || (flow && (flow->count > 0 || k->has_velocity))) return NULL;
     if (space < TSR_DIFFERENCE_ENO2 && pass->blend != 1.0f) return NULL; /* they have the stage of Euler alone */
-    if (!reshaped) return functions[speed + 2 * curvature][space][0];
-    if (k->reshape_space != space || (k->sign != TSR_SIGNED_SMOOTH && k->sign != TSR_SIGNED_SUBCELL)) return NULL;
-    return functions[speed + 2 * curvature][space][k->sign == TSR_SIGNED_SUBCELL ? 2 : 1];
+    if (reshaped && (k->reshape_space != space || (k->sign != TSR_SIGNED_SMOOTH && k->sign != TSR_SIGNED_SUBCELL))) return NULL;
+    const int32_t moved_by = speed + 2 * curvature, sign = !reshaped ? 0 : k->sign == TSR_SIGNED_SUBCELL ? 2 : 1;
+    const int unit = k->inverse_spacing[0] == 1.0f && k->inverse_spacing[1] == 1.0f && k->inverse_spacing[2] == 1.0f;
+    return unit && space < TSR_DIFFERENCE_ENO2 ? unit_functions[moved_by][space][sign] : functions[moved_by][space][sign];
 }
 
 int TSR_ISA_NAME(tsr_flow_uniform)(const tsr_tile_pass *pass, tsr_tile_totals *totals, uint32_t *bits)

@@ -192,9 +192,12 @@ TSR_HD tsr_differences tsr_axis_differences(const float *p, int32_t s, float r, 
     }
     return o;
 }
+/* Mixed second difference of the four values at the corners of a square, and what makes a derivative of it. */
+TSR_HD float tsr_cross_sum(float both, float first, float second, float none) { return (both - first) - (second - none); }
+TSR_HD float tsr_cross_scale(float rs, float rt) { return 0.25f * (rs * rt); }
 TSR_HD float tsr_cross_of(float both, float first, float second, float none, float rs, float rt)
 {
-    return ((both - first) - (second - none)) * (0.25f * (rs * rt));
+    return tsr_cross_sum(both, first, second, none) * tsr_cross_scale(rs, rt);
 }
 TSR_HD float tsr_cross_difference(const float *p, int32_t s, int32_t t, float rs, float rt)
 {
