@@ -9,8 +9,46 @@ struct job {
     tsr_context *context;
     tsr_surface_tracker *tracker;
     tsr_surface_update_report drawn;
+    tsr_scene *scene;
+    tsr_picture *picture;
+    tsr_camera camera;
+    tsr_attraction attraction;
     int which;
 };
+
+/* Operators whose pictures are timed. */
+enum { STROKE, SMOOTHING, ATTRACTION, OFFSET, OPERATORS };
+static const char *const operator_names[OPERATORS] = { "brush", "smoothing brush", "attraction by 64 points", "offset by half a voxel, WENO5" };
+
+static tsr_status operate(struct job *j, int which)
+{
+    switch (which) {
+    case STROKE: return tsr_editor_brush(j->editor, "model", &j->brush, NULL);
+    case SMOOTHING: return tsr_editor_smooth_brush(j->editor, "model", &j->brush, NULL);
+    case ATTRACTION: return tsr_editor_attract(j->editor, "model", &j->attraction, NULL);
+    default: return tsr_editor_offset(j->editor, "model", 0.5, NULL);
+    }
+}
+
+/* The picture of the model as it is now: its first hits, shaded. */
+static tsr_status picture(struct job *j)
+{
+    const tsr_render_options options = TSR_RENDER_OPTIONS;
+    tsr_status status = tsr_scene_set_surface_tiles(j->scene, tsr_editor_tiles(j->editor, "model"));
+    if (status == TSR_OK) status = tsr_render(j->scene, &j->camera, &options, j->picture);
+    return status;
+}
+
+/* As a user has it: an operator and its picture, and back with a picture. */
+static tsr_status see(void *user)
+{
+    struct job *j = (struct job *)user;
+    tsr_status status = operate(j, j->which);
+    if (status == TSR_OK) status = picture(j);
+    if (status == TSR_OK) status = tsr_editor_undo(j->editor);
+    if (status == TSR_OK) status = picture(j);
+    return status;
+}
 
 /* The mesh of the model as it is now. */
 static tsr_status draw(struct job *j)
@@ -82,6 +120,49 @@ static tsr_status ball(tsr_context *context, double x, double radius, tsr_tiles 
     return tsr_tiles_shape(context, NULL, &options, &(tsr_shape){ .centre = { x, 0, 0 }, .radius = radius }, tiles);
 }
 
+/* Operators on a ball of this radius with a picture of 1920 x 1080 after each: local ones, and one that moves the whole surface. */
+static tsr_status pictures(bench *b, double radius, int gpu)
+{
+    enum { POINTS = 64 };
+    double points[POINTS][3];
+    tsr_editor_options options = TSR_EDITOR_OPTIONS;
+    struct job job = { .brush = { { 0, 0, radius }, 8, 1, 1 }, .context = b->context, .attraction = { points, POINTS, 1, 12, 1 } };
+    tsr_scene_info info;
+    tsr_tiles_info list;
+    tsr_status status = TSR_OK;
+    for (int i = 0; i < POINTS; i++) { /* a patch above the pole */
+        points[i][0] = 2.0 * (i % 8 - 3.5);
+        points[i][1] = 2.0 * (i / 8 - 3.5);
+        points[i][2] = radius + 4;
+    }
+    TSR_TRY_GOTO(tsr_scene_create(b->context, &job.scene), done);
+    TSR_TRY_GOTO(tsr_picture_create(b->context, b->quick ? 192 : 1920, b->quick ? 108 : 1080, &job.picture), done);
+    for (job.which = 0; job.which < OPERATORS; job.which++) {
+        const int local = job.which != OFFSET;
+        char name[128];
+        tsr_editor_destroy(&job.editor);
+        options.draft = local;
+        TSR_TRY_GOTO(tsr_editor_create(b->context, &options, &job.editor), done);
+        TSR_TRY_GOTO(tsr_editor_shape(job.editor, "model", &(tsr_shape){ .radius = radius }), done);
+        TSR_TRY_GOTO(tsr_tiles_describe(tsr_editor_tiles(job.editor, "model"), &list), done);
+        TSR_TRY_GOTO(tsr_scene_set_surface_tiles(job.scene, tsr_editor_tiles(job.editor, "model")), done);
+        TSR_TRY_GOTO(tsr_scene_describe(job.scene, &info), done);
+        TSR_TRY_GOTO(tsr_camera_orbit(&info.surface_bounds, info.space, 30, 60, TSR_PERSPECTIVE, 1920.0 / 1080.0, &job.camera), done);
+        const bench_time t = bench_measure(b, see, &job, NULL);
+        snprintf(name, sizeof name, "%s and undo, a picture after each, %lld tiles", operator_names[job.which], (long long)list.count);
+        bench_report(b, &(bench_case){ .name = name,
+                                       .n = list.count,
+                                       .time = t,
+                                       .bar = gpu && !b->quick ? (local ? "16 ms each" : "33 ms each") : NULL,
+                                       .holds = t.runs && t.median <= 2 * (local ? 16e-3 : 33e-3) });
+    }
+done:
+    tsr_editor_destroy(&job.editor);
+    tsr_picture_destroy(&job.picture);
+    tsr_scene_destroy(&job.scene);
+    return status;
+}
+
 /* The brush on models of growing size: its cost stays. */
 static void brushes(bench *b, double radius)
 {
@@ -138,6 +219,7 @@ int main(int argc, char **argv)
         measure(&b, &job, "translation by tiles", 4, info.count, 2 * pages, NULL, 0);
     }
     if (status == TSR_OK && bench_wants(&b, "brushes")) brushes(&b, b.quick ? 24 : 64);
+    if (status == TSR_OK && bench_wants(&b, "pictures")) status = pictures(&b, b.quick ? 24 : gpu ? 512 : 64, gpu);
     if (status != TSR_OK) { fprintf(stderr, "bench edit: %s\n", tsr_error_message()); }
     tsr_tiles_destroy(&job.a);
     tsr_tiles_destroy(&job.b);

@@ -334,7 +334,7 @@ int main(int argc, char **argv)
     }
     const int log2 = s.b.quick ? 20 : gpu ? 27 : 22;
     if (bench_wants(&s.b, "segments"))
-        for (int64_t length = 8; length <= 1 << 20 && length <= (int64_t)1 << (log2 - 2); length *= length == 8 ? 8 : 128)
+        for (int64_t length = 8; length <= 1 << 20 && length <= (int64_t)1 << (log2 - 2); length *= length == 64 ? 16 : length == 8192 ? 128 : 8)
             cut((int64_t)1 << log2, log2, length);
     for (int local = 1; local >= 0 && bench_wants(&s.b, "moves"); local--) moves((int64_t)1 << (log2 - 1), log2 - 1, local);
     give(&s.result, 256);

@@ -116,6 +116,34 @@ static void counts(void)
     tsr_pyramid_destroy(&s.pyramid);
 }
 
+/* ---- pyramids of reductions --------------------------------------------------------------------------------------------------------------- */
+
+static tsr_levels *levels;
+static tsr_status build_levels(void *user)
+{
+    (void)user;
+    return tsr_levels_build(levels, s.volume, NULL);
+}
+/* All levels of the bytes: the volume is read once, each level is written, and read for the next. */
+static void reductions(void)
+{
+    static const struct {
+        tsr_level_rule rule;
+        const char *name;
+        double bytes; /* of a cell */
+    } rules[] = { { TSR_LEVEL_MAX, "maxima", 1 }, { TSR_LEVEL_SUM, "sums", 8 }, { TSR_LEVEL_AVERAGE, "averages", 24 } };
+    const double n = (double)s.voxels;
+    for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
+        char name[100];
+        MUST(tsr_levels_create(s.b.context, tsr_volume_size(s.volume), TSR_U8, rules[k].rule, &levels));
+        snprintf(name, sizeof name, "all levels, %s of %lld^3 bytes", rules[k].name, (long long)s.side);
+        bench_case c = { .name = name, .n = s.voxels, .bytes = n + n / 7 * rules[k].bytes * (1 + 1.0 / 8) };
+        c.time = bench_measure(&s.b, build_levels, NULL, NULL);
+        bench_report(&s.b, &c);
+        tsr_levels_destroy(&levels);
+    }
+}
+
 /* ---- several classes ----------------------------------------------------------------------------------------------------------------------- */
 
 enum { CLASSES = 8 };
@@ -448,6 +476,10 @@ int main(int argc, char **argv)
         fill(percents[k]);
         compaction(percents[k], TSR_PYRAMID_MORTON);
         compaction(percents[k], TSR_PYRAMID_ROW);
+    }
+    if (bench_wants(&s.b, "levels")) {
+        fill(50);
+        reductions();
     }
     if (bench_wants(&s.b, "classes")) {
         fill(50);

@@ -3,7 +3,7 @@
 #include "cones.h"
 #include "tessera/map.h"
 
-TSR_MAP(cones, 1, 2)
+TSR_MAP(cones, 1, 2, TSR_I32, TSR_U32, TSR_U64)
 {
     const int64_t dx = at[0] - data->reach, dy = at[1] - data->reach;
     const int64_t x = TSR_MAP_IN(0, int32_t, 2 * at[2]) + dx, y = TSR_MAP_IN(0, int32_t, 2 * at[2] + 1) + dy;

@@ -4,7 +4,7 @@
 
 TSR_MAP_FN int64_t wrapped(int64_t x, int64_t n) { return x < 0 ? x + n : x < n ? x : x - n; }
 
-TSR_MAP(life, 1, 1)
+TSR_MAP(life, 1, 1, TSR_U8, TSR_U8)
 {
     int n = 0;
     for (int64_t dy = -1; dy <= 1; dy++) {

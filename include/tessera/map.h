@@ -2,7 +2,7 @@
  *
  *     #include "tessera/map.h"                          in life.c
  *     typedef struct life { int32_t born, stays; } life;
- *     TSR_MAP(life, 1, 1)
+ *     TSR_MAP(life, 1, 1, TSR_U8, TSR_U8)              1 input, 1 output, the types of both
  *     {
  *         int32_t n = 0;
  *         for (int k = 0; k < 9; k++) n += k != 4 && tsr_map_inside(&in[0], at[0] + k % 3 - 1, at[1] + k / 3 - 1, at[2]) && ...;
@@ -20,6 +20,9 @@
  *         return tsr_map_value(&in[0], at[0], at[1], at[2]) > data->threshold;
  *     }
  *
+ * A map names the types of its inputs and outputs, and volumes of other types are refused. TSR_MAP_ANY is an input of any type, read by tsr_map_value alone, as that
+ * of a classifier is.
+ *
  * One function a file. In CMake, tessera_add_map(NAME FILE) makes NAME.so and, where there is a CUDA compiler, NAME_cuda.so beside it; by hand as in
  * tessera/levelset_term.h. tsr_map_load finds both. Source: spec gpgpu-foundations.md 2.1 and 2.2, histopyramid.md 2.2. */
 #ifndef TESSERA_MAP_H
@@ -35,7 +38,7 @@
 extern "C" {
 #endif
 
-enum { TSR_MAP_ARRAYS = 8, TSR_MAP_DATA = 1024, TSR_MAP_ABI = 1 };
+enum { TSR_MAP_ARRAYS = 8, TSR_MAP_DATA = 1024, TSR_MAP_ABI = 2, TSR_MAP_ANY = -1 };
 
 /* An input or output: memory of the device, x fastest. The real value of an element is stored * slope + intercept. */
 typedef struct tsr_map_array {
@@ -55,6 +58,7 @@ typedef struct tsr_map_job {
 /* What a module exports as tsr_map_module_1; functions that its compiler cannot make are NULL. */
 typedef struct tsr_map_module {
     uint32_t abi, inputs, outputs, most; /* most: the largest multiplicity of a classifier; 0: it is none */
+    int32_t types[2 * TSR_MAP_ARRAYS];   /* tsr_dtype of the inputs, or TSR_MAP_ANY, then of the outputs */
     uint64_t data_bytes;
     void (*thread)(const tsr_map_job *job, int64_t first, int64_t step, int64_t end); /* elements first, first + step, ... below end, on the host */
     int (*launch)(void *stream, const tsr_map_job *job, uint32_t blocks);             /* queues all elements; 0 or the number of a CUDA error */
@@ -71,7 +75,8 @@ typedef struct tsr_map {
 TSR_API tsr_status tsr_map_load(const tsr_context *context, const char *path, size_t data_bytes, tsr_map *map) TSR_CHECKED;
 
 /* Queues one pass over the domain. BORROWS the volumes (of the context's device; keep them until tsr_context_synchronize). Each output has as many elements as the
- * domain and shares no memory with an input or another output (TSR_ERROR_ARGUMENT); inputs are of any size, and may be given twice. Allocates nothing. */
+ * domain and shares no memory with an input or another output; inputs are of any size, and may be given twice. All are of the types that the module names.
+ * TSR_ERROR_ARGUMENT else. Allocates nothing. */
 TSR_API tsr_status tsr_map_run(tsr_context *context, const tsr_map *map, tsr_size3 domain, const tsr_volume *const *inputs, int32_t input_count,
                                tsr_volume *const *outputs, int32_t output_count) TSR_CHECKED;
 
@@ -87,7 +92,7 @@ TSR_API tsr_status tsr_map_run(tsr_context *context, const tsr_map *map, tsr_siz
 #define TSR_MAP_FN static inline __attribute__((unused))
 #endif
 
-/* The element of output k that this call of the body writes, as an lvalue of `type`, the volume's own. */
+/* The element of output k that this call of the body writes, as an lvalue of `type`, which is what TSR_MAP names for it. */
 #define TSR_MAP_OUT(k, type) (((type *)out[k].data)[i])
 /* Element number j of input k, stored value; j is inside of it. */
 #define TSR_MAP_IN(k, type, j) (((const type *)in[k].data)[j])
@@ -125,9 +130,11 @@ TSR_MAP_FN double tsr_map_value(const tsr_map_array *a, int64_t x, int64_t y, in
 #ifdef __cplusplus
 #define TSR_MAP_C_ extern "C"
 #define TSR_MAP_DEFINE_ extern "C"
+#define TSR_MAP_ASSERT_ static_assert
 #else
 #define TSR_MAP_C_ extern
 #define TSR_MAP_DEFINE_
+#define TSR_MAP_ASSERT_ _Static_assert
 #endif
 
 /* Neighbours in memory follow by counting up, others by division. */
@@ -165,22 +172,24 @@ TSR_MAP_FN double tsr_map_value(const tsr_map_array *a, int64_t x, int64_t y, in
 #define TSR_MAP_THREAD_ tsr_map_elements_, NULL
 #endif
 
-#define TSR_MAP_MODULE_(inputs, outputs, most)             \
-    TSR_MAP_LOOP_                                          \
-    TSR_MAP_RUN_                                           \
-    TSR_MAP_C_ const tsr_map_module tsr_map_module_1;      \
-    TSR_MAP_DEFINE_ __attribute__((visibility("default"))) \
-    const tsr_map_module tsr_map_module_1 = { TSR_MAP_ABI, (inputs), (outputs), (most), sizeof(tsr_map_data_), TSR_MAP_THREAD_ };
+#define TSR_MAP_MODULE_(inputs, outputs, most, ...)                                                                                    \
+    TSR_MAP_LOOP_                                                                                                                      \
+    TSR_MAP_RUN_                                                                                                                       \
+    static const int32_t tsr_map_types_[] __attribute__((unused)) = { __VA_ARGS__ };                                                   \
+    TSR_MAP_ASSERT_(sizeof tsr_map_types_ / sizeof(int32_t) == (inputs) + (outputs), "as many types as there are inputs and outputs"); \
+    TSR_MAP_C_ const tsr_map_module tsr_map_module_1;                                                                                  \
+    TSR_MAP_DEFINE_ __attribute__((visibility("default")))                                                                             \
+    const tsr_map_module tsr_map_module_1 = { TSR_MAP_ABI, (inputs), (outputs), (most), { __VA_ARGS__ }, sizeof(tsr_map_data_), TSR_MAP_THREAD_ };
 
 /* data, in, out, at and i are there; some may not be used. */
 #define TSR_MAP_ARGUMENTS_                                                                              \
     const tsr_map_data_ *data __attribute__((unused)), const tsr_map_array *in __attribute__((unused)), \
         const tsr_map_array *out __attribute__((unused)), const int64_t *at __attribute__((unused)), int64_t i __attribute__((unused))
 
-#define TSR_MAP(type, inputs, outputs)                \
+#define TSR_MAP(type, inputs, outputs, ...)           \
     typedef type tsr_map_data_;                       \
     TSR_MAP_FN void tsr_map_one_(TSR_MAP_ARGUMENTS_); \
-    TSR_MAP_MODULE_(inputs, outputs, 0)               \
+    TSR_MAP_MODULE_(inputs, outputs, 0, __VA_ARGS__)  \
     TSR_MAP_FN void tsr_map_one_(TSR_MAP_ARGUMENTS_)
 
 /* The body returns how many outputs the voxel makes; below 0 counts as 0, above `most` (1 to 255) as that. */
@@ -192,7 +201,7 @@ TSR_MAP_FN double tsr_map_value(const tsr_map_array *a, int64_t x, int64_t y, in
         const int32_t count = tsr_classify_one_(data, in, out, at, i);                        \
         TSR_MAP_OUT(0, uint8_t) = (uint8_t)(count < 0 ? 0 : count < (most) ? count : (most)); \
     }                                                                                         \
-    TSR_MAP_MODULE_(1, 1, most)                                                               \
+    TSR_MAP_MODULE_(1, 1, most, TSR_MAP_ANY, TSR_U8)                                          \
     TSR_MAP_FN int32_t tsr_classify_one_(TSR_MAP_ARGUMENTS_)
 
 #endif

@@ -219,13 +219,14 @@ TSR_API tsr_status tsr_mip_read(tsr_context *context, const char *path, const ts
 typedef struct tsr_mip_stream tsr_mip_stream;
 typedef struct tsr_mip_stream_options {
     size_t struct_size;
-    int64_t memory_limit;       /* bytes of coefficients, their places and order, at a time; at least a brick of 32^3; 0 = 256 MiB */
+    int64_t memory_limit;       /* bytes of coefficients, their places and order, at a time; 0 = 256 MiB */
     tsr_progress progress;      /* of opening, and of every picture */
 } tsr_mip_stream_options;
 #define TSR_MIP_STREAM_OPTIONS { .struct_size = sizeof(tsr_mip_stream_options) }
 
 /* Reads the file once: the checksum and every coefficient are checked and the order is found. A plain .mip: what is packed cannot be read from the middle
- * (TSR_ERROR_UNSUPPORTED). Of the whole file only 24 bytes per brick of 32^3 voxels stay in memory. RETURNS NEW; the context must outlive it. */
+ * (TSR_ERROR_UNSUPPORTED). Of the whole file only 24 bytes per brick of 32^3 voxels stay in memory. TSR_ERROR_CAPACITY: the limit is below what the largest
+ * brick takes (of the list formats: the list of runs and 1024 coefficients); the message says how much that is. RETURNS NEW; the context must outlive it. */
 TSR_API tsr_status tsr_mip_stream_open(tsr_context *context, const char *path, const tsr_mip_stream_options *options, tsr_mip_stream **stream) TSR_CHECKED;
 TSR_API void tsr_mip_stream_close(tsr_mip_stream **stream);
 TSR_API tsr_mip_info tsr_mip_stream_describe(const tsr_mip_stream *stream); /* device_bytes: of a piece */

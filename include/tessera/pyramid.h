@@ -25,12 +25,14 @@ typedef struct tsr_pyramid tsr_pyramid;
 
 /* Multiplicity of a voxel of real value v (any element type). NaN gives 0 and is counted. */
 typedef enum tsr_pyramid_classifier {
-    TSR_PYRAMID_COUNTS = 0, /* the value of a u8 volume itself (0 to 255): for rules of your own */
-    TSR_PYRAMID_RANGE,      /* 1 where lower <= v < upper */
-    TSR_PYRAMID_NONZERO,    /* 1 where v is not 0 */
-    TSR_PYRAMID_LABEL,      /* 1 where v == lower */
-    TSR_PYRAMID_MAGNITUDE,  /* 1 where |v| > lower */
-    TSR_PYRAMID_SURFACE,    /* 1 where the corners of the cell from (x, y, z) to (x+1, y+1, z+1) are not all on one side of v < lower: cells of an
+    TSR_PYRAMID_COUNTS =
+        0,             /* the stored value of an integer volume itself, 0 to `most`: for rules of your own. What is none of these makes no output, and
+                             * tsr_pyramid_describe says how many there are and where the first is */
+    TSR_PYRAMID_RANGE, /* 1 where lower <= v < upper */
+    TSR_PYRAMID_NONZERO,   /* 1 where v is not 0 */
+    TSR_PYRAMID_LABEL,     /* 1 where v == lower */
+    TSR_PYRAMID_MAGNITUDE, /* 1 where |v| > lower */
+    TSR_PYRAMID_SURFACE,   /* 1 where the corners of the cell from (x, y, z) to (x+1, y+1, z+1) are not all on one side of v < lower: cells of an
                              * isosurface. Cells need all their corners; axes of extent 1 have none */
     TSR_PYRAMID_BOUNDARY,  /* 1 where lower <= v < upper and a neighbour along an axis is not so; beyond the volume is not (axes of extent 1 apart) */
     TSR_PYRAMID_CROSSINGS, /* 0 to 3: edges towards +x, +y and +z with v < lower at one end only: vertices of an indexed isosurface */
@@ -40,7 +42,7 @@ typedef enum tsr_pyramid_classifier {
 typedef enum tsr_pyramid_order { TSR_PYRAMID_MORTON = 0, TSR_PYRAMID_ROW, TSR_PYRAMID_VIEW } tsr_pyramid_order;
 
 /* One of several classes: a classifier with its numbers. */
-enum { TSR_PYRAMID_CHANNELS = 16 };
+enum { TSR_PYRAMID_CHANNELS = 16, TSR_PYRAMID_MOST = 1 << 20 };
 typedef struct tsr_pyramid_class {
     tsr_pyramid_classifier classifier;
     double lower, upper;
@@ -62,6 +64,9 @@ typedef struct tsr_pyramid_options {
     /* USER: a module with a TSR_CLASSIFIER for the context's kind of device (tsr_map_load); the map is COPIED, its data KEPT: read at each build. It runs as
      * a pass of its own that writes a byte a voxel, which the pyramid keeps room for. Of one class alone; at[2] counts through all volumes of a batch. */
     const tsr_map *user;
+    int32_t
+        most; /* COUNTS: the largest multiplicity, which sets the width of the sums; up to TSR_PYRAMID_MOST, above 255 with implicit_base alone (the
+                   * volume is the base); 0 = 255 */
 } tsr_pyramid_options;
 #define TSR_PYRAMID_OPTIONS                        \
     {                                              \
@@ -86,9 +91,10 @@ TSR_API tsr_status tsr_pyramid_build(tsr_pyramid *pyramid, const tsr_volume *vol
 
 typedef struct tsr_pyramid_info {
     uint64_t total;       /* M */
-    int64_t not_a_number; /* NaN values met by the (first) classifier */
+    int64_t not_a_number; /* values that the (first) classifier cannot use: NaN; of COUNTS those that are no multiplicity */
     int32_t levels;       /* of sums: the bricks and above */
     int64_t device_bytes;
+    int64_t refused; /* COUNTS: the first voxel in memory whose value is below 0 or above `most`; -1: none */
 } tsr_pyramid_info;
 /* Waits for the queue. All zero before the first build, but for levels and bytes. */
 TSR_API tsr_status tsr_pyramid_describe(const tsr_pyramid *pyramid, tsr_pyramid_info *info) TSR_CHECKED;
@@ -141,6 +147,10 @@ typedef struct tsr_matrix {
  * is kept out. Class exact; allocates the result, waits once for its length. RETURNS NEW (destroy it also after failure: it is empty then). */
 TSR_API tsr_status tsr_matrix_from_dense(tsr_context *context, const tsr_volume *dense, double tolerance, tsr_matrix *matrix) TSR_CHECKED;
 TSR_API void tsr_matrix_destroy(tsr_matrix *matrix);
+/* y = A x: `x` of columns_count and `y` of `rows` elements, F32 or F64, memory of the matrix's device that does not overlap (BORROWS; queued, allocates
+ * nothing). Products and sums are float64: entry k of a row is added to sum k mod 32, and the 32 are folded by halves, so that the bits are the same on every
+ * backend. Class exact. */
+TSR_API tsr_status tsr_matrix_multiply(const tsr_matrix *matrix, tsr_dtype dtype, const void *x, void *y) TSR_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -148,8 +148,8 @@ TSR_API tsr_status tsr_segmentation_run(tsr_segmentation *segmentation, const ts
 /* Exactly `steps` steps (fewer only if the surface vanishes). */
 TSR_API tsr_status tsr_segmentation_step(tsr_segmentation *segmentation, int64_t steps, const tsr_progress *progress, tsr_segment_report *report) TSR_CHECKED;
 
-/* Keeps a copy of the surface / goes back to the last kept one (TSR_ERROR_STATE if there is none). With the option `snapshots` the oldest copy goes
- * when there are more. */
+/* Keeps the surface in host memory / goes back to the last kept one (TSR_ERROR_STATE if there is none). Tiles that are the same bits as in the one kept
+ * before are kept once. With the option `snapshots` the oldest goes when there are more. */
 TSR_API tsr_status tsr_segmentation_snapshot(tsr_segmentation *segmentation) TSR_CHECKED;
 TSR_API tsr_status tsr_segmentation_undo(tsr_segmentation *segmentation) TSR_CHECKED;
 
@@ -179,6 +179,8 @@ TSR_API tsr_status tsr_segmentation_script(tsr_segmentation *segmentation, const
  * window, terms, and the mask or field to start from (a comment in the log).
  * RETURNS VIEW, valid until the next call. */
 TSR_API const char *tsr_segmentation_log(const tsr_segmentation *segmentation);
+/* Writes a line of text (at most 200 bytes, no control characters) into the log as a comment: when something was done, by whom, why. */
+TSR_API tsr_status tsr_segmentation_note(tsr_segmentation *segmentation, const char *text) TSR_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,7 @@
 #include "tessera/filter_pyramid.h"
 #include "tessera/io.h"
 #include "tessera/lens.h"
+#include "tessera/levels.h"
 #include "tessera/levelset.h"
 #include "tessera/map.h"
 #include "tessera/mapping.h"
@@ -55,6 +56,7 @@
 #include "tessera/wavelet.h"
 #include "tessera/wavelet_domain.h"
 #include "tessera/wavelet_file.h"
+#include "tessera/wavelet_keep.h"
 #include "tessera/winding.h"
 
 #endif

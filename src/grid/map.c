@@ -5,8 +5,10 @@
 static int good_map(const void *module)
 {
     const tsr_map_module *m = (const tsr_map_module *)module;
-    return m->abi == TSR_MAP_ABI && (m->thread || m->launch) && m->inputs <= TSR_MAP_ARRAYS && m->outputs >= 1 && m->outputs <= TSR_MAP_ARRAYS &&
-           m->most <= UINT8_MAX && m->data_bytes <= TSR_MAP_DATA;
+    if (m->abi != TSR_MAP_ABI || m->inputs > TSR_MAP_ARRAYS || m->outputs > TSR_MAP_ARRAYS) return 0;
+    for (uint32_t k = 0; k < m->inputs + m->outputs; k++)
+        if (m->types[k] >= TSR_DTYPE_COUNT || m->types[k] < (k < m->inputs ? TSR_MAP_ANY : 0)) return 0;
+    return (m->thread || m->launch) && m->outputs >= 1 && m->most <= UINT8_MAX && m->data_bytes <= TSR_MAP_DATA;
 }
 
 tsr_status tsr_map_load(const tsr_context *context, const char *path, size_t data_bytes, tsr_map *map)
@@ -27,6 +29,13 @@ tsr_status tsr_map_load(const tsr_context *context, const char *path, size_t dat
 static tsr_map_array array_of(const tsr_volume *v)
 {
     return (tsr_map_array){ v->data, { v->size.x, v->size.y, v->size.z }, v->slope, v->intercept, (int32_t)v->dtype };
+}
+static tsr_status check_type(const char *what, int32_t k, int32_t type, const tsr_volume *v)
+{
+    if (type != TSR_MAP_ANY && (int32_t)v->dtype != type)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "map: %s %d is %s, expected %s as the module has it", what, k, tsr_dtype_name(v->dtype),
+                 tsr_dtype_name((tsr_dtype)type));
+    return TSR_OK;
 }
 static int overlap(const tsr_volume *a, const tsr_volume *b)
 {
@@ -69,10 +78,12 @@ tsr_status tsr_map_run(tsr_context *context, const tsr_map *map, tsr_size3 domai
     tsr_map_job job = { .size = { domain.x, domain.y, domain.z } };
     for (int32_t k = 0; k < input_count; k++) {
         TSR_TRY(tsr_volume_require(context, inputs[k], "input"));
+        TSR_TRY(check_type("input", k, m->types[k], inputs[k]));
         job.in[k] = array_of(inputs[k]);
     }
     for (int32_t k = 0; k < output_count; k++) {
         TSR_TRY(tsr_volume_require(context, outputs[k], "output"));
+        TSR_TRY(check_type("output", k, m->types[m->inputs + (uint32_t)k], outputs[k]));
         TSR_TRY(check_output(k, outputs[k], domain.x * domain.y * domain.z, inputs, input_count, outputs));
         job.out[k] = array_of(outputs[k]);
     }

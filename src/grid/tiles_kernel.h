@@ -13,6 +13,8 @@ template <int E> struct tsr_cube {
     enum { H = E + 2, VOXELS = E * E * E, CELLS = H * H * H, HALO = CELLS - VOXELS, THREADS = E == 8 ? 128 : 64, PER_THREAD = VOXELS / THREADS };
 };
 
+enum { TSR_SMALL_LIST = 1 << 18 }; /* capacity up to which one block sorts and plans a management pass, which looks at every tile */
+
 /* Words of the halo table: dst | direction << 10 | source << 15. Filled by all threads of the block. */
 template <int E> TSR_DEVICE_FN void tsr_halo_table(uint32_t *table)
 {

@@ -6,7 +6,7 @@
 #include "device/chain.h"
 #include "grid/tiles_scratch.h"
 
-enum { TSR_LINK_THREADS = 256, TSR_SMALL_LIST = 1 << 18 /* capacity up to which one block sorts and plans */ };
+enum { TSR_LINK_THREADS = 256 };
 
 /* tsr_key_lower_bound by quarters: three loads at a time, which are waited for together. */
 TSR_DEVICE_FN int32_t tsr_key_lower_bound_wide(const uint64_t *keys, int32_t count, uint64_t key)

@@ -98,8 +98,8 @@ TSR_DEVICE_FN void tsr_plan_pass(const tsr_tile_pool &pool, int32_t stepped, int
         s.unique_before[i] = before;
         before += i == 0 || s.sorted[i] != s.sorted[i - 1];
     }
-    uint32_t missing = asked - (uint32_t)total;
-    if (created > (uint32_t)state->free_count) missing += created - (uint32_t)state->free_count;
+    const uint32_t wanted = asked > (uint32_t)total ? asked : created; /* which of too many requests have a place is chance, their number is not */
+    const uint32_t missing = wanted > (uint32_t)state->free_count ? wanted - (uint32_t)state->free_count : 0u;
     if (!missing && created + removed > 0) {
         const int32_t words = (count + 31) / 32, chunks = (words + TSR_KEEP_CHUNK - 1) / TSR_KEEP_CHUNK, all = counted ? chunks : words;
         const int32_t mine = (all + threads - 1) / threads, end = tsr_mini(all, (tid + 1) * mine);

@@ -25,8 +25,9 @@ template <int E> struct tsr_slab {
         H = E + 2,
         P = E == 8 ? 24 : 8,
         Q = H * P + 4,
-        CUBE = H * Q + 4, /* floats of a cube */
-        HALOS = (tsr_cube<E>::HALO * TILES + THREADS - 1) / THREADS
+        CUBE = H * Q + 4,          /* floats of a cube */
+        HALO = 6 * E * E + 12 * E, /* cells around a tile but the corners, which no scheme reads */
+        HALOS = (HALO * TILES + THREADS - 1) / THREADS
     };
     TSR_INSIDE static int32_t cell(int32_t x, int32_t y, int32_t z) { return (z + 1) * Q + (y + 1) * P + x + 4; }
 };
@@ -88,24 +89,52 @@ template <int E, class K = tsr_slab_floats> struct tsr_slab_loads {
 /* Is the k-th halo cell of this thread one? All but the last are known to the compiler. */
 template <int E> TSR_DEVICE_FN int tsr_slab_has(int32_t k)
 {
-    enum { CELLS = tsr_cube<E>::HALO * tsr_slab<E>::TILES, THREADS = tsr_slab<E>::THREADS };
+    enum { CELLS = tsr_slab<E>::HALO * tsr_slab<E>::TILES, THREADS = tsr_slab<E>::THREADS };
     return (k + 1) * THREADS <= CELLS || (int32_t)threadIdx.x < CELLS - k * THREADS;
 }
 
-/* Word k of tsr_slab_loads.halo, from the halo table of a cube. */
+/* Place of the n-th halo cell: the faces along z, each with the edges around it, those along y and x, then the edges along z. So the lanes of a warp, which
+ * load cells one after another, meet as few lines of memory as may be: 26 a tile of edge 4, in groups of 16 cells. */
+template <int E> TSR_DEVICE_FN void tsr_slab_halo_place(int32_t n, int32_t *x, int32_t *y, int32_t *z)
+{
+    enum { FACE = E * E, SIDE = FACE + 4 * E };
+    const int32_t along = n % E,
+                  turned = n >= 2 * SIDE ? n - 2 * SIDE : n % SIDE - FACE; /* among the faces along y and x, or the edges of one along z */
+    const int32_t across = turned / (n >= 2 * SIDE ? FACE : E), beyond = across & 1 ? E : -1;
+    *z = n < 2 * SIDE ? (n < SIDE ? -1 : E) : n / E % E;
+    *x = across < 2 ? along : beyond;
+    *y = across < 2 ? beyond : along;
+    if (turned < 0) *y = n % SIDE / E; /* a face along z */
+    if (n >= 2 * SIDE + 4 * FACE) {    /* an edge along z */
+        *x = n / E & 1 ? E : -1;
+        *y = n / E & 2 ? E : -1;
+        *z = along;
+    }
+}
+
+/* Byte of the cell | direction << 15 | voxel << 23 of each halo cell of the first tile; all threads of the block fill the table. */
+template <int E> TSR_DEVICE_FN void tsr_slab_table(uint32_t *table /* [HALO] */)
+{
+    for (int32_t n = (int32_t)threadIdx.x; n < tsr_slab<E>::HALO; n += tsr_slab<E>::THREADS) {
+        int32_t x, y, z;
+        tsr_slab_halo_place<E>(n, &x, &y, &z);
+        const int32_t direction = 9 * ((z + E) / E) + 3 * ((y + E) / E) + (x + E) / E,
+                      voxel = ((z & (E - 1)) * E + (y & (E - 1))) * E + (x & (E - 1));
+        table[n] = (uint32_t)tsr_slab<E>::cell(x, y, z) * 4u | (uint32_t)direction << 15 | (uint32_t)voxel << 23;
+    }
+}
+
+/* Word k of tsr_slab_loads.halo. */
 template <int E> TSR_DEVICE_FN uint32_t tsr_slab_halo(const uint32_t *table, int32_t k)
 {
     typedef tsr_slab<E> S;
-    enum { HALO = tsr_cube<E>::HALO, H = S::H };
-    const int32_t n = k * S::THREADS + (int32_t)threadIdx.x, tile = tsr_mini(n / HALO, S::TILES - 1);
-    const uint32_t word = table[n % HALO];
-    const int32_t i = (int32_t)(word & 1023u), cell = tile * S::CUBE + S::cell(i % H - 1, i / H % H - 1, i / (H * H) - 1);
-    return (uint32_t)cell * 4u | (((uint32_t)tile * TSR_NEIGHBOUR_ROW + (word >> 10 & 31u)) << 15) | word >> 15 << 23;
+    const int32_t n = k * S::THREADS + (int32_t)threadIdx.x, tile = tsr_mini(n / S::HALO, S::TILES - 1);
+    return table[n % S::HALO] + (uint32_t)tile * (S::CUBE * 4u + (TSR_NEIGHBOUR_ROW << 15));
 }
 
-template <int E, class K> TSR_DEVICE_FN void tsr_slab_begin(uint32_t *table /* shared, at least the halo of a cube */, tsr_slab_loads<E, K> *l)
+template <int E, class K> TSR_DEVICE_FN void tsr_slab_begin(uint32_t *table /* shared, [HALO] */, tsr_slab_loads<E, K> *l)
 {
-    tsr_halo_table<E>(table);
+    tsr_slab_table<E>(table);
     __syncthreads();
 #pragma unroll 1
     for (int32_t k = 0; k < tsr_slab<E>::HALOS; k++) l->halo[k] = tsr_slab_halo<E>(table, k);
@@ -118,7 +147,7 @@ template <int E, class K> TSR_DEVICE_FN void tsr_slab_begin_once(uint32_t *words
 {
     enum { THREADS = tsr_slab<E>::THREADS, HALOS = tsr_slab<E>::HALOS };
     uint32_t *own = words + TSR_SLAB_TABLE + threadIdx.x;
-    tsr_halo_table<E>(words);
+    tsr_slab_table<E>(words);
     __syncthreads();
 #pragma unroll 1
     for (int32_t k = 0; k < HALOS; k++) own[k * THREADS] = tsr_slab_halo<E>(words, k);
@@ -386,13 +415,14 @@ TSR_DEVICE_FN int tsr_slab_write(const tsr_tile_pool &pool, tsr_slab_work<E> *sh
     typedef tsr_slab<E> S;
     const int32_t quad = tsr_slab_quad<E>(h), tile = tsr_slab_tile<E>(quad), n = quad % S::SHARE;
     if (S::TILES > 1 && at + tile >= count) return 0;
+    const uint32_t before = n == 0 && pool.capacity > TSR_SMALL_LIST ? pool.activity[id] : 0u; /* it lets the management leave the tile alone */
     const float4 v = sh->fresh[quad];
     ((typename K::quad *)(void *)next)[(int64_t)id * S::SHARE + n] = K::stored(pool, v);
     *inside +=
         (uint32_t)__popc(((v.x < 0.0f ? 1u : 0u) | (v.y < 0.0f ? 2u : 0u) | (v.z < 0.0f ? 4u : 0u) | (v.w < 0.0f ? 8u : 0u)) & within >> 4 * h);
     if (n != 0) return 0;
     const uint32_t all = S::TILES == 1 ? sh->areas[0] | sh->areas[1] : sh->areas[tile];
-    pool.activity[id] = tsr_activity_word(0u, all, v.x > 0.0f);
+    pool.activity[id] = tsr_activity_word(before, all, v.x > 0.0f);
     if (S::TILES > 1) sh->areas[tile] = 0;
     return 1;
 }

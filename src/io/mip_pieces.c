@@ -4,7 +4,7 @@
 #include "grid/volume.h"
 #include "io/bytes.h"
 
-enum { BINS = (TSR_MIP_LEVELS + 1) * 65536, RUN_COST = 2 * (int)sizeof(tsr_detail_run) + 8 /* file's, device's, from, to */ };
+enum { BINS = (TSR_MIP_LEVELS + 1) * 65536, RUN_COST = 2 * (int)sizeof(tsr_detail_run) + 8 /* file's, device's, from, to */, LEAST_PIECE = 1024 };
 
 static void release(void *memory, size_t bytes)
 {
@@ -59,9 +59,20 @@ static int64_t cost(const tsr_mip_pieces *p, int64_t coefficients, int64_t runs)
     return 2 * coefficients * (p->part->details.width + p->part->details.bytes) + runs * RUN_COST;
 }
 
+static tsr_status check_limit(const tsr_mip_pieces *p, int64_t limit, int64_t least, const char *what)
+{
+    if (limit < least)
+        TSR_FAIL(TSR_ERROR_CAPACITY, "%s: memory_limit is %lld, expected at least %lld bytes, which %s takes", tsr_input_name(p->input),
+                 (long long)limit, (long long)least, what);
+    return TSR_OK;
+}
+
 static tsr_status cut_bricks(tsr_mip_pieces *p, int64_t limit)
 {
     tsr_mip_piece own = { 0 };
+    int64_t least = 0;
+    for (int64_t i = 0; i < p->bricks; i++) least = tsr_max64(least, cost(p, p->table[i].count, p->table[i].runs));
+    TSR_TRY(check_limit(p, limit, least, "the largest brick of 32^3"));
     for (int64_t i = 0; i < p->bricks; i++) {
         const tsr_detail_brick *b = &p->table[i];
         const int64_t coefficients = own.coefficient[1] - own.coefficient[0] + b->count, runs = own.run[1] - own.run[0] + b->runs;
@@ -80,7 +91,9 @@ static tsr_status cut_bricks(tsr_mip_pieces *p, int64_t limit)
 /* A run may be cut: its parts are runs of their pieces. */
 static tsr_status cut_list(tsr_mip_pieces *p, int64_t limit)
 {
-    const int64_t each = tsr_max64(1024, (limit - p->runs * RUN_COST) / (2 * (p->part->details.width + p->part->details.bytes)));
+    TSR_TRY(
+        check_limit(p, limit, cost(p, tsr_min64(p->coefficients, LEAST_PIECE), p->runs), "the list of its runs with a piece of 1024 coefficients"));
+    const int64_t each = tsr_max64(LEAST_PIECE, (limit - p->runs * RUN_COST) / cost(p, 1, 0));
     int64_t run = 0;
     for (int64_t first = 0; first < p->coefficients || !p->count; first += each) {
         const int64_t end = tsr_min64(first + each, p->coefficients);

@@ -6,12 +6,14 @@
 #include "io/xxh64.h"
 #include "io/pieces.h"
 #include "wavelet/codec.h"
+#include "wavelet/raw.h"
 
 #define MAGIC "\x93TSC\r\n\x1a\n"
 enum {
     MAJOR = 1,
     MINOR = 0,
     MINOR_RANS = 1, /* that brought the coder rans */
+    MINOR_RAW = 2,  /* and its raw bricks */
     AT_MAJOR = 8,
     AT_MINOR = 10,
     AT_HEADER = 12,
@@ -167,7 +169,7 @@ static void put_header(const tsr_tsc *t, uint8_t h[TSR_TSC_HEADER], uint32_t hea
     memset(h, 0, TSR_TSC_HEADER);
     memcpy(h, MAGIC, 8);
     tsr_put_u16(h + AT_MAJOR, MAJOR);
-    tsr_put_u16(h + AT_MINOR, t->coder == TSR_COMPRESS_RANS ? MINOR_RANS : MINOR);
+    tsr_put_u16(h + AT_MINOR, t->raw ? MINOR_RAW : t->coder == TSR_COMPRESS_RANS ? MINOR_RANS : MINOR);
     tsr_put_u32(h + AT_HEADER, header);
     tsr_put_u32(h + AT_DTYPE, (uint32_t)t->dtype);
     tsr_put_u32(h + AT_KIND, (uint32_t)t->image);
@@ -430,6 +432,7 @@ tsr_status tsr_tsc_write(tsr_tsc *t, const tsr_volume *volume, const uint8_t *co
     }
     for (int64_t k = 0; k < t->pieces; k++) {
         if (t->piece[k].bytes) t->piece[k].sum = piece_sum(bytes[k], t->piece[k].bytes, k);
+        if (t->piece[k].bytes && t->coder == TSR_COMPRESS_RANS && k % t->streams < t->resolutions) t->raw |= tsr_raw_said(bytes[k][0]);
         at += put_entry(at, &t->piece[k]);
         rest_pieces(spool, t->piece[k].bytes, &read);
     }

@@ -356,6 +356,19 @@ static tsr_status leave(tsr_levelset *l, const tsr_tile_state *state)
     return TSR_OK;
 }
 
+/* A front that travels leaves its tiles wherever there was room. Where that costs time they are put in the order of the list again when a sixth of them
+ * is new, which takes as long as a step or two; lists that would not fit twice stay as they are. */
+static tsr_status keep_in_order(tsr_levelset *l, const tsr_tile_state *state)
+{
+    const tsr_engine_ops *ops = l->context->backend->engine;
+    enum { LEAST_ORDERED = 1024 }; /* fewer lie in the caches whatever their order */
+    if (!ops->plan_created || !l->plan || state->halted || state->count < LEAST_ORDERED) return TSR_OK;
+    if (6 * ops->plan_created(l->plan) < state->count || l->tiles->bytes > tsr_physical_memory() / 4) return TSR_OK;
+    tsr_status status = tsr_tiles_compact(l->tiles, l->tiles->pool.capacity);
+    if (status == TSR_ERROR_CAPACITY) drop_plan(l); /* as it was; the next try is as long away */
+    return status == TSR_ERROR_CAPACITY ? TSR_OK : status;
+}
+
 static tsr_status run_steps(tsr_levelset *l, const struct run *run, const tsr_progress *progress, tsr_levelset_report *report)
 {
     tsr_tile_state state;
@@ -373,6 +386,7 @@ static tsr_status run_steps(tsr_levelset *l, const struct run *run, const tsr_pr
         }
         const double before = state.time;
         status = advance(l, (int32_t)(left < STEPS_PER_LOOK ? left : STEPS_PER_LOOK), run->fixed_step, &state);
+        if (status == TSR_OK) status = keep_in_order(l, &state);
         if (status == TSR_OK && run->limit < 0 && isfinite(run->end) && !state.halted && state.time <= before)
             status = TSR_FAILED(TSR_ERROR_STATE, "level set: nothing moves any more at time %g, so the end at %g is never reached: give a time_step",
                                 state.time, run->end);

@@ -114,6 +114,8 @@ typedef struct tsr_engine_ops {
     /* Values, neighbour rows and activity (none) of the state->count tiles of `to`, whose keys and ids are set, from a list of half (up) or twice the
      * resolution (resample.h); adds to to->state->inside_absent what stored tiles of `to` cover of absent inside tiles of `from`, negative. */
     tsr_status (*resample)(tsr_queue *queue, const tsr_tile_pool *from, const tsr_tile_pool *to, int up);
+    /* Tiles created by the steps of this plan. NULL: the order of the tiles in memory does not matter to this backend. */
+    int64_t (*plan_created)(const tsr_flow_plan *plan);
 } tsr_engine_ops;
 
 /* Fixed-point sums of Kbar: exact, so that the order does not matter. */

@@ -15,6 +15,7 @@ struct tsr_flow_plan {
     tsr_flow_setup setup;
     tsr_payload_provider provider;
     tsr_flow_control *control;
+    int64_t created;           /* tiles, by its steps */
     uint32_t areas[TILE_MOST]; /* of a tile that lies in the domain as a whole */
 };
 
@@ -220,6 +221,34 @@ static void prefetch_tile(const struct job *job, const tsr_tile_pool *pool, uint
     for (int32_t z = 0; z < E; z++) __builtin_prefetch(beside + z * E * E, 0);
 }
 
+/* What comes after entry `at` of the list on its way: tiles of edge 4 at once, those of edge 8 while they are worked on, and two tiles before their
+ * turn, for the halo of the one between reads nearly all of a neighbour. */
+static void look_ahead(const struct job *job, const tsr_tile_pool *pool, int64_t at, int64_t end, int needs_start, tsr_tile_pass *pass)
+{
+    enum { ROWS = 4, LINE = 16 };
+    const int32_t E = 1 << pool->log2_edge, V = E * E * E;
+    const uint32_t *id = pool->id[pool->state->list];
+    if (at + ROWS < end) {
+        const uint32_t *row = pool->neighbours + (int64_t)id[at + ROWS] * TSR_NEIGHBOUR_ROW;
+        __builtin_prefetch(row, 0);
+        __builtin_prefetch(row + LINE, 0);
+    }
+    if (E == 4) {
+        if (at + 1 < end) prefetch_tile(job, pool, id[at + 1], needs_start);
+        return;
+    }
+    pass->ahead[0] = NULL;
+    if (at + 2 >= end) return;
+    const int64_t next = id[at + 2];
+    const uint32_t *row = pool->neighbours + next * TSR_NEIGHBOUR_ROW;
+    pass->ahead[0] = job->from + next * V;
+    pass->ahead[1] = job->to + next * V;
+    pass->ahead[2] = job->from + (int64_t)row[TSR_TILE_MIDDLE - 9] * V + V - E * E;
+    pass->ahead[3] = job->from + (int64_t)row[TSR_TILE_MIDDLE + 9] * V;
+    pass->ahead[4] = job->from + (int64_t)row[TSR_TILE_MIDDLE - 3] * V + E * E - E;
+    pass->ahead[5] = job->from + (int64_t)row[TSR_TILE_MIDDLE + 3] * V;
+}
+
 static void pass_range(void *user, int64_t begin, int64_t end, int worker)
 {
     struct job *job = (struct job *)user;
@@ -260,8 +289,7 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
     for (int64_t at = begin; at < end; at++) {
         const uint32_t id = pool->id[list][at];
         const uint64_t key = pool->key[list][at];
-        if (at + 2 < end) __builtin_prefetch(pool->neighbours + (int64_t)pool->id[list][at + 2] * TSR_NEIGHBOUR_ROW + TSR_TILE_MIDDLE, 0);
-        if (!pool->coded && at + 1 < end) prefetch_tile(job, pool, pool->id[list][at + 1], needs_start);
+        if (!pool->coded) look_ahead(job, pool, at, end, needs_start, &pass);
         float *out = pool->coded ? own_out : job->to + (int64_t)id * V;
         const uint32_t place = pool->coded ? 0 : id; /* of the tile's row in `seen` */
         if (pool->coded) decode_around(pool, &coding, job->from, id, plan->setup.radius, &near);
@@ -396,10 +424,11 @@ static void measure_mean(tsr_queue *queue, const tsr_flow_plan *plan)
 
 /* ---- steps ----------------------------------------------------------------------------------------------------------------------------------------- */
 
-static tsr_status after_management(tsr_queue *queue, const tsr_flow_plan *plan)
+static tsr_status after_management(tsr_queue *queue, tsr_flow_plan *plan)
 {
     const tsr_tile_pool *pool = &plan->pool;
     tsr_tile_state *state = pool->state;
+    plan->created += state->created;
     for (int32_t u = 0; u < state->created; u++) pool->age[pool->created_ids[u]] = 0;
     if (plan->provider.fill && state->created > 0) TSR_TRY(plan->provider.fill(plan->provider.user, queue, pool, 0));
     return TSR_OK;
@@ -434,7 +463,7 @@ static void run_pass(tsr_queue *queue, const tsr_flow_plan *plan, int32_t index,
     *oldest = job.oldest_young;
 }
 
-static tsr_status one_step(tsr_queue *queue, const tsr_flow_plan *plan)
+static tsr_status one_step(tsr_queue *queue, tsr_flow_plan *plan)
 {
     const tsr_flow_setup *s = &plan->setup;
     tsr_flow_control *c = plan->control;
@@ -511,6 +540,8 @@ static tsr_status cpu_plan_resume(tsr_queue *queue, tsr_flow_plan *plan)
     tsr_flow_finish(&plan->setup, 1 << plan->pool.log2_edge, 1, plan->pool.state, plan->control);
     return TSR_OK;
 }
+
+static int64_t cpu_plan_created(const tsr_flow_plan *plan) { return plan->created; }
 
 /* ---- other resolutions ---------------------------------------------------------------------------------------------------------------------------- */
 
@@ -611,4 +642,5 @@ const tsr_engine_ops tsr_engine_cpu = { .plan_create = cpu_plan_create,
                                         .plan_run = cpu_plan_run,
                                         .plan_explain = cpu_plan_explain,
                                         .plan_resume = cpu_plan_resume,
-                                        .resample = cpu_resample };
+                                        .resample = cpu_resample,
+                                        .plan_created = cpu_plan_created };

@@ -397,4 +397,5 @@ static tsr_status cuda_resample(tsr_queue *queue, const tsr_tile_pool *from, con
 }
 
 extern "C" const tsr_engine_ops tsr_engine_cuda = { cuda_plan_create,  cuda_plan_destroy, cuda_plan_start, cuda_plan_run,
-                                                    cuda_plan_explain, cuda_plan_resume,  cuda_resample };
+                                                    cuda_plan_explain, cuda_plan_resume,  cuda_resample,
+                                                    NULL };

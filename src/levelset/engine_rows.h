@@ -84,6 +84,29 @@ TSR_INLINE void tsr_rows_copy(const float *phi, uint32_t id, int32_t line, int32
     memcpy(to->own + at, phi + (int64_t)id * TSR_ROWS_TILE + line, (size_t)(count * TSR_ROW) * sizeof *phi);
 }
 
+#if defined(TSR_ISA_IS_avx512)
+/* One plane of whole tiles, two rows at a time: tsr_rows_copy and tsr_rows_shift, the second for `far` 1. */
+TSR_INLINE void tsr_rows_plane(const float *phi, const uint32_t *three, int32_t line, struct tsr_rows *to, int32_t at)
+{
+    const __m512i down = _mm512_setr_epi32(7, 16, 17, 18, 19, 20, 21, 22, 15, 24, 25, 26, 27, 28, 29, 30);
+    const __m512i up = _mm512_setr_epi32(1, 2, 3, 4, 5, 6, 7, 16, 9, 10, 11, 12, 13, 14, 15, 24);
+    const float *before = phi + (int64_t)three[0] * TSR_ROWS_TILE + line, *own = phi + (int64_t)three[1] * TSR_ROWS_TILE + line,
+                *after = phi + (int64_t)three[2] * TSR_ROWS_TILE + line;
+    for (int32_t i = 0; i < TSR_ROW * TSR_ROW; i += TSR_PAIR) {
+        const __m512 a = _mm512_loadu_ps(before + i), b = _mm512_loadu_ps(own + i), c = _mm512_loadu_ps(after + i);
+        _mm512_storeu_ps(to->own + at + i, b);
+        _mm512_storeu_ps(to->left[0] + at + i, _mm512_permutex2var_ps(a, down, b));
+        _mm512_storeu_ps(to->right[0] + at + i, _mm512_permutex2var_ps(b, up, c));
+    }
+}
+#else
+TSR_INLINE void tsr_rows_plane(const float *phi, const uint32_t *three, int32_t line, struct tsr_rows *to, int32_t at)
+{
+    tsr_rows_copy(phi, three[1], line, TSR_ROW, to, at);
+    tsr_rows_shift(phi, three, line, TSR_ROW, 1, to, at);
+}
+#endif
+
 /* `R` and `corners` are constants where this is called. */
 TSR_INLINE void tsr_rows_gather(const float *phi, const uint32_t *row, int32_t R, int corners, struct tsr_rows *to)
 {
@@ -94,18 +117,20 @@ TSR_INLINE void tsr_rows_gather(const float *phi, const uint32_t *row, int32_t R
     for (int32_t z = -R; z < E + R; z++) {
         const int32_t dz = z < 0 ? 0 : z >= E ? 2 : 1, line = (z & (E - 1)) * PLANE, at = (z + R) * P + R * E;
         const uint32_t *slab = row + 9 * dz; /* the nine tiles of this plane */
-        tsr_rows_copy(phi, slab[4], line, E, to, at);
+        const int shifted = R == 1 && (dz == 1 || corners);
+        if (shifted) tsr_rows_plane(phi, slab + 3, line, to, at);
+        else tsr_rows_copy(phi, slab[4], line, E, to, at);
         if (dz == 1) {
             tsr_rows_copy(phi, slab[1], line + (E - R) * E, R, to, at - R * E);
             tsr_rows_copy(phi, slab[7], line, R, to, at + PLANE);
-            tsr_rows_shift(phi, slab + 3, line, E, R, to, at);
+            if (!shifted) tsr_rows_shift(phi, slab + 3, line, E, R, to, at);
             if (!corners) continue;
             tsr_rows_shift(phi, slab, line + (E - 1) * E, 1, 1, to, at - E);
             tsr_rows_shift(phi, slab + 6, line, 1, 1, to, at + PLANE);
         } else if (corners && z >= -1 && z <= E) {
             tsr_rows_copy(phi, slab[1], line + (E - 1) * E, 1, to, at - E);
             tsr_rows_copy(phi, slab[7], line, 1, to, at + PLANE);
-            tsr_rows_shift(phi, slab + 3, line, E, 1, to, at);
+            if (!shifted) tsr_rows_shift(phi, slab + 3, line, E, 1, to, at);
         }
     }
 }
@@ -144,6 +169,18 @@ TSR_INLINE int tsr_pair_still(const struct tsr_rows *r, int32_t o, int32_t P, fl
     return all;
 }
 #endif
+
+/* While the pair of rows that begins at voxel `first` of the tile is worked on: the same of the tile after the next, on its way from memory, and what
+ * its halo reads of the tiles below and above. Little by little, for what waits at a time is limited. */
+TSR_INLINE void tsr_pair_ahead(const tsr_tile_pass *pass, int32_t first)
+{
+    enum { PLANE = TSR_ROW * TSR_ROW };
+    if (!pass->ahead[0]) return;
+    __builtin_prefetch(pass->ahead[0] + first, 0);
+    __builtin_prefetch(pass->ahead[1] + first, 1);
+    if (first < 2 * PLANE) __builtin_prefetch(pass->ahead[2 + first / PLANE] + first % PLANE, 0);
+    if (first % PLANE < 2 * TSR_PAIR) __builtin_prefetch(pass->ahead[4 + first % PLANE / TSR_PAIR] + first / PLANE * PLANE, 0);
+}
 
 /* A row in which nothing moves: it keeps its value, or what the blend of the stages makes of it where the start of the step was another. */
 TSR_INLINE uint32_t tsr_row_kept(const tsr_tile_pass *pass, int32_t E, int32_t row, const float *p, tsr_tile_totals *totals)

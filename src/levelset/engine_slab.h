@@ -9,7 +9,7 @@
 #include "levelset/engine_cuda.h"
 
 /* Blocks a multiprocessor: fewer hide less latency, more have too few registers. */
-enum { SLAB_BLOCKS_4 = 5, SLAB_BLOCKS_8 = 10 };
+enum { SLAB_BLOCKS_4 = 6, SLAB_BLOCKS_8 = 10 };
 enum { SIGN_ANY = 15 }; /* beside the signs of scheme.h: not known to the compiler */
 template <int CODED> struct tsr_slab_storage {
     typedef tsr_slab_floats kind;
@@ -97,8 +97,8 @@ TSR_DEVICE_FN void tsr_slab_step(const tsr_tile_pool &pool, tsr_flow_scheme sche
         if (tid == 0) sh->movers = 0;
 #pragma unroll
         for (int32_t h = 0; h < S::OWN; h++) {
+            const uint32_t before = managed && tsr_slab_quad<E>(h) % S::SHARE == 0 ? pool.age[id[h]] : 0u, age = before < 255u ? before + 1u : 255u;
             if (!tsr_slab_write<E, K>(pool, sh, next, count, at, h, id[h], within, &totals.inside) || !managed) continue;
-            const uint32_t before = pool.age[id[h]], age = before < 255u ? before + 1u : 255u;
             pool.age[id[h]] = (uint8_t)age;
             oldest = max(oldest, 255u - age);
         }

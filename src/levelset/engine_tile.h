@@ -30,7 +30,9 @@ typedef struct tsr_tile_pass {
     const float *start;          /* [edge^3] field at the beginning of the step */
     const uint32_t *areas;       /* [edge^3] tsr_areas of every voxel, 0 beyond the extent */
     int32_t first[3], extent[3]; /* voxel index of the tile's first voxel; voxels in the domain */
-    float *out;                  /* [edge^3]; voxels beyond the extent keep what they have */
+    const float *ahead[6]; /* edge 8, to be fetched meanwhile (tsr_pair_ahead): a tile, what it will become, the planes below and above it, the rows
+                                  * before and after it; [0] NULL: none */
+    float *out;            /* [edge^3]; voxels beyond the extent keep what they have */
 } tsr_tile_pass;
 
 /* The halo of a tile: tsr_cross_gather for radius 3, else tsr_cube_gather. */

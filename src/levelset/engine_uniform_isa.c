@@ -23,6 +23,9 @@ struct mixture {
 /* How far differences reach. */
 ALWAYS int32_t reach_of(int32_t space) { return space == TSR_DIFFERENCE_WENO5 ? 3 : space == TSR_DIFFERENCE_ENO2 ? 2 : 1; }
 
+/* |v| by its bits: one operation of a vector where tsr_absf, which keeps the sign of -0, is three. */
+ALWAYS float magnitude(float v) { return tsr_bits_float(tsr_float_bits(v) & 0x7fffffffu); }
+
 /* Two rows at `o` of `rows`, the first voxel of which is `first` of the tile; `still`: which of them stay (tsr_pair_still).
  *
  * What multiplies and compares is what bounds this loop, so: signs are tested as bits, both ways of a front share their squares, and the root that
@@ -111,10 +114,10 @@ ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, const struct 
         if (m.reshape) rate = rate + reshaped[i];
         const float change = tsr_bits_float(tsr_float_bits(step * rate) & ((uint32_t)still[i] - 1u)); /* 0 if still, without a branch */
         const float v = R > 1 ? tsr_stage_value(start[i], c, change, blend, band) : tsr_stage_value(c, c, change, 1.0f, band);
-        f->bad[i] |= !tsr_finite(c + change);
+        f->bad[i] |= !(magnitude(c + change) <= 3e38f); /* tsr_finite */
         out[i] = v;
-        const uint32_t in_band = 0u - (uint32_t)(tsr_absf(v) < band);
-        const float before = f->change[i], moved = tsr_bits_float(tsr_float_bits(tsr_absf(v - start[i])) & in_band);
+        const uint32_t in_band = 0u - (uint32_t)(magnitude(v) < band);
+        const float before = f->change[i], moved = tsr_bits_float(tsr_float_bits(magnitude(v - start[i])) & in_band);
         f->bits[i] |= areas[i] & (in_band | crossing[i]);
         f->active[i] -= (int32_t)in_band;
         f->inside[i] += v < 0.0f;
@@ -122,28 +125,45 @@ ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, const struct 
     }
 }
 
+/* Where voxel `first` of the tile, the first of a pair of rows, lies in the arrays of tsr_rows. */
+ALWAYS int32_t place_of(int32_t first, int32_t R, int32_t P)
+{
+    enum { PLANE = TSR_ROW * TSR_ROW };
+    return (first / PLANE + R) * P + first % PLANE + R * TSR_ROW;
+}
+
 ALWAYS uint32_t run_tile(const tsr_tile_pass *pass, struct mixture m, tsr_tile_totals *totals, int32_t *bad)
 {
     const int32_t R = reach_of(m.space), P = (TSR_ROW + 2 * R) * TSR_ROW;
+    enum { PAIRS = TSR_ROWS_TILE / TSR_PAIR };
     _Alignas(64) struct tsr_rows rows;
     _Alignas(64) struct found f;
-    int32_t still[TSR_PAIR];
+    int32_t still[PAIRS + 1][TSR_PAIR], moving[PAIRS + 1], kept[PAIRS + 1], moves = 0, keeps = 0;
     uint32_t bits = 0;
     int32_t kept_inside = 0;
     memset(&f, 0, sizeof f);
     tsr_rows_gather(pass->pages, pass->row, R, m.curvature, &rows);
-    for (int32_t z = 0; z < TSR_ROW; z++)
-        for (int32_t y = 0; y < TSR_ROW; y += 2) {
-            const int32_t o = (z + R) * P + (y + R) * TSR_ROW, first = (z * TSR_ROW + y) * TSR_ROW;
-            const float *c = rows.own + o;
-            const int all = tsr_pair_still(&rows, o, P, pass->scheme->band, still);
-            if (!all) pass_pair(pass, m, &rows, o, first, still, &f);
-            else if (R == 1) { /* one value, and no stages: a copy */ memcpy(pass->out + first, c, TSR_PAIR * sizeof *c);
-                kept_inside += c[0] < 0.0f ? TSR_PAIR : 0;
-            } else {
-                for (int32_t i = 0; i < TSR_PAIR; i += TSR_ROW) bits |= tsr_row_kept(pass, TSR_ROW, first + i, c + i, totals);
-            }
+    /* Which pairs of rows move: lists of both kinds first, without a branch that nobody can foretell. */
+    for (int32_t pair = 0; pair < PAIRS; pair++) {
+        const int32_t first = pair * TSR_PAIR, o = place_of(first, R, P);
+        tsr_pair_ahead(pass, first);
+        const int all = tsr_pair_still(&rows, o, P, pass->scheme->band, still[moves]);
+        moving[moves] = first;
+        kept[keeps] = first;
+        moves += !all;
+        keeps += all;
+    }
+    for (int32_t at = 0; at < moves; at++) pass_pair(pass, m, &rows, place_of(moving[at], R, P), moving[at], still[at], &f);
+    for (int32_t at = 0; at < keeps; at++) {
+        const int32_t first = kept[at];
+        const float *c = rows.own + place_of(first, R, P);
+        if (R == 1) { /* one value, and no stages: a copy */
+            memcpy(pass->out + first, c, TSR_PAIR * sizeof *c);
+            kept_inside += c[0] < 0.0f ? TSR_PAIR : 0;
+        } else {
+            for (int32_t i = 0; i < TSR_PAIR; i += TSR_ROW) bits |= tsr_row_kept(pass, TSR_ROW, first + i, c + i, totals);
         }
+    }
     totals->inside += kept_inside;
     *bad = 0;
     float change = totals->change;

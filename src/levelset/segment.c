@@ -15,83 +15,6 @@
 
 enum { STEPS_PER_LOOK = 32, DEFAULT_MAX_STEPS = 10000, DEFAULT_VOLUME_STEPS = 50 };
 
-/* ---- log ------------------------------------------------------------------------------------------------------------------------------- */
-
-static tsr_status append(tsr_segmentation *s, const char *format, va_list arguments)
-{
-    char line[256];
-    int length = vsnprintf(line, sizeof line - 1, format, arguments);
-    if (length < 0 || length > (int)sizeof line - 2) TSR_FAIL(TSR_ERROR_INTERNAL, "segmentation: a log line is too long");
-    line[length++] = '\n';
-    if (s->log_bytes + (size_t)length + 1 > s->log_capacity) {
-        size_t capacity = 2 * s->log_capacity + 4096;
-        char *grown = (char *)realloc(s->log, capacity);
-        if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "segmentation: out of memory for the log (%zu bytes asked for)", capacity);
-        s->log = grown;
-        s->log_capacity = capacity;
-    }
-    memcpy(s->log + s->log_bytes, line, (size_t)length);
-    s->log_bytes += (size_t)length;
-    s->log[s->log_bytes] = 0;
-    s->log_run = s->log_bytes;
-    s->log_run_steps = 0;
-    return TSR_OK;
-}
-
-static tsr_status append_line(tsr_segmentation *s, const char *format, ...) TSR_PRINTF(2, 3);
-static tsr_status append_line(tsr_segmentation *s, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    tsr_status status = append(s, format, arguments);
-    va_end(arguments);
-    return status;
-}
-
-/* The parameters of now as the first lines: a replay need not know what the segmentation was created with. */
-static tsr_status begin_log(tsr_segmentation *s)
-{
-    const char *name;
-    double value;
-    s->log_bytes = 0;
-    for (size_t i = 0; tsr_segment_option_at(&s->options, i, &name, &value); i++)
-        if (name) TSR_TRY(append_line(s, "set %s %.17g", name, value));
-    return TSR_OK;
-}
-
-/* Before the first line of work. */
-static tsr_status open_log(tsr_segmentation *s)
-{
-    if (!s->log_begun) TSR_TRY(begin_log(s));
-    s->log_begun = 1;
-    return TSR_OK;
-}
-
-tsr_status tsr_segment_log(tsr_segmentation *s, const char *format, ...)
-{
-    TSR_TRY(open_log(s));
-    va_list arguments;
-    va_start(arguments, format);
-    tsr_status status = append(s, format, arguments);
-    va_end(arguments);
-    return status;
-}
-
-/* Runs that follow one another are one line: an interactive session makes a hundred of them a second. */
-static tsr_status log_run(tsr_segmentation *s, int64_t steps)
-{
-    TSR_TRY(open_log(s)); /* before its last line is looked at */
-    steps += s->log_run_steps;
-    s->log_bytes = s->log_run;
-    const size_t begin = s->log_run;
-    TSR_TRY(tsr_segment_log(s, "step %lld", (long long)steps));
-    s->log_run = begin;
-    s->log_run_steps = steps;
-    return TSR_OK;
-}
-
-const char *tsr_segmentation_log(const tsr_segmentation *s) { return s->log ? s->log : ""; }
-
 /* ---- creation --------------------------------------------------------------------------------------------------------------------------- */
 
 static tsr_status check_geometry(const tsr_volume *image)
@@ -200,7 +123,7 @@ void tsr_segmentation_destroy(tsr_segmentation **segmentation)
     *segmentation = NULL;
     drop_plan(s);
     tsr_tiles_destroy(&s->tiles);
-    for (int32_t i = 0; i < s->snapshot_count; i++) tsr_tiles_destroy(&s->snapshots[i]);
+    for (int32_t i = 0; i < s->snapshot_count; i++) tsr_tiles_kept_destroy(&s->snapshots[i]);
     free(s->snapshots);
     tsr_volume_destroy(&s->smoothed);
     for (int i = 0; i < TSR_TERMS; i++) tsr_volume_destroy(&s->edges[i]);
@@ -353,7 +276,7 @@ tsr_status tsr_segmentation_set(tsr_segmentation *s, const char *name, double va
     }
     s->speed_valid = 0;
     s->plan_valid = 0;
-    if (!s->log_begun) TSR_TRY(begin_log(s)); /* anew: what counts is what it is when the work begins */
+    if (!s->log_begun) TSR_TRY(tsr_segment_log_begin(s)); /* anew: what counts is what it is when the work begins */
     else TSR_TRY(tsr_segment_log(s, "set %s %.17g", name, value));
     return TSR_OK;
 }
@@ -521,7 +444,7 @@ static tsr_status run_steps(tsr_segmentation *s, int64_t limit, int rules, const
     }
     if (report) fill_report(s, &state, run.done, seconds_now() - run.begin, stop == TSR_STOP_NONE ? TSR_STOP_STEPS : stop, report);
     if (run.done > 0) {
-        tsr_status logged = log_run(s, run.done);
+        tsr_status logged = tsr_segment_log_run(s, run.done);
         if (status == TSR_OK) status = logged;
     }
     return status;
@@ -542,32 +465,37 @@ tsr_status tsr_segmentation_step(tsr_segmentation *s, int64_t steps, const tsr_p
 
 tsr_status tsr_segmentation_snapshot(tsr_segmentation *s)
 {
-    tsr_tiles *copy = NULL;
-    tsr_tiles **grown = (tsr_tiles **)realloc(s->snapshots, (size_t)(s->snapshot_count + 1) * sizeof *grown);
+    tsr_tiles_kept *kept = NULL;
+    tsr_tiles_kept **grown = (tsr_tiles_kept **)realloc(s->snapshots, (size_t)(s->snapshot_count + 1) * sizeof *grown);
     if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "segmentation: out of memory for a snapshot");
     s->snapshots = grown;
-    TSR_TRY(tsr_tiles_copy(s->tiles, s->context, &copy));
+    TSR_TRY(tsr_tiles_kept_make(s->tiles, s->snapshot_count ? grown[s->snapshot_count - 1] : NULL, &kept));
     while (s->options.snapshots > 0 && s->snapshot_count >= s->options.snapshots) {
-        tsr_tiles_destroy(&s->snapshots[0]);
+        tsr_tiles_kept_destroy(&s->snapshots[0]);
         memmove(s->snapshots, s->snapshots + 1, (size_t)--s->snapshot_count * sizeof *s->snapshots);
     }
-    s->snapshots[s->snapshot_count++] = copy;
+    s->snapshots[s->snapshot_count++] = kept;
     TSR_TRY(tsr_segment_log(s, "snapshot"));
     return TSR_OK;
 }
 
 tsr_status tsr_segmentation_undo(tsr_segmentation *s)
 {
+    tsr_status status;
+    tsr_tiles *restored;
     if (s->snapshot_count == 0) TSR_FAIL(TSR_ERROR_STATE, "segmentation: there is no snapshot to go back to");
-    tsr_tiles *kept = s->snapshots[s->snapshot_count - 1];
-    TSR_TRY(tsr_tiles_need_payload(kept));
-    s->snapshot_count--;
+    TSR_TRY(tsr_tiles_restore(s->snapshots[s->snapshot_count - 1], s->context, s->options.tile_capacity, &restored));
+    TSR_TRY_GOTO(tsr_tiles_need_payload(restored), fail);
+    tsr_tiles_kept_destroy(&s->snapshots[--s->snapshot_count]);
     drop_plan(s);
     tsr_tiles_destroy(&s->tiles);
-    s->tiles = kept;
+    s->tiles = restored;
     s->speed_valid = s->plan_valid = 0;
     TSR_TRY(tsr_segment_log(s, "undo"));
     return TSR_OK;
+fail:
+    tsr_tiles_destroy(&restored);
+    return status;
 }
 
 /* ---- results ------------------------------------------------------------------------------------------------------------------------------------- */

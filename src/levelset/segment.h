@@ -3,6 +3,7 @@
 #define TSR_LEVELSET_SEGMENT_H
 
 #include "grid/tiles.h"
+#include "grid/tiles_kept.h"
 #include "levelset/levelset_ops.h"
 #include "tessera/segment.h"
 
@@ -27,7 +28,7 @@ struct tsr_segmentation {
     tsr_probe_place *probed;            /* [stroke_count] */
     int64_t probe_counts[TSR_PROBE_BINS];
     int32_t stroke_count;
-    tsr_tiles **snapshots;
+    tsr_tiles_kept **snapshots;         /* oldest first; each shares with the one before what has not changed */
     int32_t snapshot_count;
     char *log;
     size_t log_bytes, log_capacity;
@@ -48,9 +49,13 @@ tsr_status tsr_segment_option_get(const tsr_segment_options *options, const char
  * said), 0 after the last. */
 int tsr_segment_option_at(const tsr_segment_options *options, size_t i, const char **name, double *value);
 
-/* ---- segment.c ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- segment_log.c ------------------------------------------------------------------------------------------------------------------------- */
 
 /* Appends a line to the log. */
 tsr_status tsr_segment_log(tsr_segmentation *s, const char *format, ...) TSR_PRINTF(2, 3);
+/* A run of steps: those that follow one another are one line, for an interactive session makes a hundred of them a second. */
+tsr_status tsr_segment_log_run(tsr_segmentation *s, int64_t steps);
+/* The parameters of now as the first lines, in place of all there is. */
+tsr_status tsr_segment_log_begin(tsr_segmentation *s);
 
 #endif

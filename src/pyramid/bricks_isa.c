@@ -214,7 +214,11 @@ static uint16_t sum_64(const uint8_t *p)
 /* Multiplicities of voxels first, first + 1, ...: as they lie in memory, or worked out into `own`. */
 static const uint8_t *row_counts(const tsr_classifier *c, int64_t first, int64_t n, uint8_t *own, int32_t *not_a_number)
 {
-    if (c->kind == TSR_PYRAMID_COUNTS) return (const uint8_t *)c->data + first;
+    if (c->kind == TSR_PYRAMID_COUNTS && c->dtype == TSR_U8 && c->most >= UINT8_MAX) return (const uint8_t *)c->data + first;
+    if (c->kind == TSR_PYRAMID_COUNTS) {
+        for (int64_t i = 0; i < n; i++) own[i] = (uint8_t)tsr_classify_count(c, first + i, not_a_number);
+        return own;
+    }
     *not_a_number += flags_of(c, first, n, own);
     return own;
 }

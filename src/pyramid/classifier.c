@@ -17,7 +17,10 @@ tsr_status tsr_classifier_check(const char *what, tsr_pyramid_classifier kind, d
     return TSR_OK;
 }
 
-uint32_t tsr_classifier_most(tsr_pyramid_classifier kind) { return kind == TSR_PYRAMID_COUNTS ? 255 : kind == TSR_PYRAMID_CROSSINGS ? 3 : 1; }
+uint32_t tsr_classifier_most(tsr_pyramid_classifier kind, int32_t most)
+{
+    return kind == TSR_PYRAMID_COUNTS ? (uint32_t)most : kind == TSR_PYRAMID_CROSSINGS ? 3 : 1;
+}
 
 /* The byte rule by trying all 256: values are monotone in the byte, so those kept are one range or all but one range. */
 static void find_byte_rule(tsr_classifier *c)
@@ -50,9 +53,10 @@ tsr_status tsr_classifier_make(const char *what, tsr_pyramid_classifier kind, do
                                     .intercept = volume->intercept,
                                     .size = { volume->size.x, volume->size.y, volume->size.z / batch },
                                     .lower = lower,
-                                    .upper = upper };
-    if (kind == TSR_PYRAMID_COUNTS && volume->dtype != TSR_U8)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: counts of type %s, expected u8 (or another classifier)", what, tsr_dtype_name(volume->dtype));
+                                    .upper = upper,
+                                    .most = UINT8_MAX };
+    if (kind == TSR_PYRAMID_COUNTS && (volume->dtype == TSR_F32 || volume->dtype == TSR_F64))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: counts of type %s, expected integers (or another classifier)", what, tsr_dtype_name(volume->dtype));
     if (volume->dtype == TSR_U8 && kind != TSR_PYRAMID_COUNTS && tsr_classifier_local(kind)) find_byte_rule(classifier);
     return TSR_OK;
 }

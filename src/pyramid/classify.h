@@ -13,6 +13,7 @@ typedef struct tsr_classifier {
     int64_t size[3]; /* of one volume of the stack */
     double slope, intercept;
     double lower, upper;
+    int32_t most; /* COUNTS: the largest value that is one */
     /* Bytes whose multiplicity is 0 or 1 by their value alone: (low <= byte <= high) != invert. */
     int32_t bytes, low, high, invert;
 } tsr_classifier;
@@ -81,10 +82,20 @@ TSR_HD int tsr_classify_crossings(const tsr_classifier *c, int64_t i, const int6
     return crossings;
 }
 
+/* A multiplicity as it is stored; a value that is none makes no output, and is counted. */
+TSR_HD uint32_t tsr_classify_count(const tsr_classifier *c, int64_t i, int32_t *refused)
+{
+    if (c->dtype == TSR_U8 && c->most >= UINT8_MAX) return ((const uint8_t *)c->data)[i];
+    const double v = tsr_voxel_load(c->data, c->dtype, i);
+    if (v >= 0 && v <= c->most) return (uint32_t)v;
+    ++*refused;
+    return 0;
+}
+
 /* Multiplicity of voxel i of the stack; *not_a_number is counted up for its own value. */
 TSR_HD uint32_t tsr_classify(const tsr_classifier *c, int64_t i, int32_t *not_a_number)
 {
-    if (c->kind == TSR_PYRAMID_COUNTS) return ((const uint8_t *)c->data)[i];
+    if (c->kind == TSR_PYRAMID_COUNTS) return tsr_classify_count(c, i, not_a_number);
     const double v = tsr_classifier_value(c, i);
     *not_a_number += !(v == v);
     if (tsr_classifier_local(c->kind)) return (uint32_t)tsr_classify_value(c, v);

@@ -141,6 +141,19 @@ done:
     return status;
 }
 
+tsr_status tsr_matrix_multiply(const tsr_matrix *m, tsr_dtype dtype, const void *x, void *y)
+{
+    if (!m || !m->context || !m->starts) TSR_FAIL(TSR_ERROR_ARGUMENT, "matrix: it is empty: tsr_matrix_from_dense makes it");
+    if (dtype != TSR_F32 && dtype != TSR_F64) TSR_FAIL(TSR_ERROR_ARGUMENT, "matrix: vectors of type %s, expected f32 or f64", tsr_dtype_name(dtype));
+    if (!x || !y) TSR_FAIL(TSR_ERROR_ARGUMENT, "matrix: x or y is NULL, expected device memory");
+    const uintptr_t from = (uintptr_t)x, to = (uintptr_t)y, size = tsr_dtype_size(dtype);
+    if (from < to + (uintptr_t)m->rows * size && to < from + (uintptr_t)m->columns_count * size)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "matrix: x and y overlap, expected vectors apart");
+    const tsr_product_job job = { m->starts, m->columns, m->values, x, y, m->rows, m->dtype, dtype };
+    TSR_TRY(m->context->backend->pyramid->product(m->context->queue, &job));
+    return TSR_OK;
+}
+
 void tsr_matrix_destroy(tsr_matrix *m)
 {
     if (!m || !m->context) return;

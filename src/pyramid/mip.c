@@ -36,10 +36,27 @@ static tsr_status release(tsr_mip *mip, void **memory, int64_t bytes)
     return TSR_OK;
 }
 
+static tsr_status add_bytes(tsr_mip *mip, void **memory, int64_t bytes)
+{
+    (void)memory;
+    mip->info.device_bytes += bytes;
+    return TSR_OK;
+}
+
 tsr_status tsr_mip_allocate(tsr_mip *mip)
 {
-    TSR_TRY(each_array(mip, allocate));
-    return TSR_OK;
+    const tsr_status status = each_array(mip, allocate);
+    if (status == TSR_OK) return TSR_OK;
+    if (status != TSR_ERROR_MEMORY) TSR_TRY(status);
+    mip->info.device_bytes = 0;
+    TSR_TRY(each_array(mip, add_bytes));
+    const int64_t needed = mip->info.device_bytes, each = mip->details.width + mip->details.bytes;
+    mip->info.device_bytes = 0;
+    TSR_FAIL(TSR_ERROR_MEMORY,
+             "mip: the device has no room for %lld bytes, of which %lld coefficients take %lld: keep fewer of them (tsr_mip_keep, --keep) or draw "
+             "piece by "
+             "piece (tsr_mip_stream_open, --stream)",
+             (long long)needed, (long long)mip->details.count, (long long)(mip->details.count * each));
 }
 
 void tsr_mip_destroy(tsr_mip **result)

@@ -97,4 +97,28 @@ TSR_HD void tsr_matrix_entry(const tsr_matrix_job *job, int64_t n)
     tsr_voxel_copy(job->dense, job->dtype, job->values, n, place);
 }
 
+typedef struct tsr_product_job {
+    const uint64_t *starts;
+    const uint32_t *columns;
+    const void *values, *x;
+    void *y;
+    int64_t rows;
+    tsr_dtype dtype, vector; /* of the values; of x and y */
+} tsr_product_job;
+
+enum { TSR_PRODUCT_LANES = 32 };
+/* Sum number `lane` of a row: its entries lane, lane + 32, ... */
+TSR_HD double tsr_product_lane(const tsr_product_job *job, int64_t row, int32_t lane)
+{
+    double sum = 0.0;
+    for (uint64_t k = job->starts[row] + (uint64_t)lane; k < job->starts[row + 1]; k += TSR_PRODUCT_LANES)
+        sum += tsr_voxel_load(job->values, job->dtype, (int64_t)k) * tsr_voxel_load(job->x, job->vector, job->columns[k]);
+    return sum;
+}
+TSR_HD void tsr_product_store(const tsr_product_job *job, int64_t row, double sum)
+{
+    if (job->vector == TSR_F32) ((float *)job->y)[row] = (float)sum;
+    else ((double *)job->y)[row] = sum;
+}
+
 #endif

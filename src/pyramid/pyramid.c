@@ -35,7 +35,7 @@ static uint64_t most_of(const tsr_pyramid_options *o)
 {
     uint64_t most = 0;
     for (int32_t c = 0; c < o->channels; c++) {
-        const uint64_t own = tsr_classifier_most(o->classes[c].classifier);
+        const uint64_t own = tsr_classifier_most(o->classes[c].classifier, o->most);
         most = own > most ? own : most;
     }
     return most;
@@ -106,7 +106,13 @@ static tsr_status check_options(tsr_size3 size, tsr_pyramid_options *o)
     if (o->channels < 0 || o->channels > TSR_PYRAMID_CHANNELS)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: channels is %d, expected 0 to %d", o->channels, (int)TSR_PYRAMID_CHANNELS);
     if (o->channels > 1 && !o->classes) TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: classes is NULL, expected %d of them", o->channels);
-    TSR_TRY(tsr_size_bytes(size, 255 * tsr_maxi(o->channels, 1), "pyramid", &bytes)); /* the total must fit in 63 bits */
+    if (o->most < 0 || o->most > TSR_PYRAMID_MOST)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: most is %d, expected 1 to %d, or 0 for 255", o->most, (int)TSR_PYRAMID_MOST);
+    if (o->most > UINT8_MAX && !o->implicit_base)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: most is %d, expected at most 255, or implicit_base", o->most);
+    if (!o->most) o->most = UINT8_MAX;
+    /* the total must fit in 63 bits */
+    TSR_TRY(tsr_size_bytes(size, (size_t)tsr_maxi(o->most, UINT8_MAX) * (size_t)tsr_maxi(o->channels, 1), "pyramid", &bytes));
     if ((unsigned)o->order > TSR_PYRAMID_VIEW) TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: order is %d, expected Morton, row or view", (int)o->order);
     if (o->reverse < 0 || o->reverse > 7) TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid: reverse is %d, expected bits of 0 to 7", o->reverse);
     if (!o->fanout) o->fanout = 64;
@@ -142,6 +148,7 @@ tsr_status tsr_pyramid_create(tsr_context *context, tsr_size3 size, const tsr_py
     for (int32_t c = 0; own.classes && c < own.channels; c++) classes[c] = own.classes[c];
     if (own.channels <= 1 && classes[0].classifier == TSR_PYRAMID_USER) { /* its bytes are classified as any other's */
         TSR_TRY(check_user(context, own.user));
+        own.most = UINT8_MAX;
         classes[0] = (tsr_pyramid_class){ own.user->module->most == 1 ? TSR_PYRAMID_NONZERO : TSR_PYRAMID_COUNTS, 0, 0 };
     } else {
         own.user = NULL;
@@ -205,6 +212,7 @@ tsr_status tsr_pyramid_build(tsr_pyramid *p, const tsr_volume *volume)
     for (int32_t c = s->count - 1; c >= 0; c--) { /* the first comes last, and stays in s->first */
         const tsr_pyramid_class *k = &p->class_list[c];
         TSR_TRY(tsr_classifier_make("pyramid", k->classifier, k->lower, k->upper, volume, p->options.batch, &s->first));
+        s->first.most = p->options.most;
         s->channel[c] = (tsr_channel){ s->first.kind, s->first.bytes, s->first.low, s->first.high, s->first.invert, s->first.lower, s->first.upper };
     }
     TSR_TRY(p->context->backend->pyramid->build(p->context->queue, &p->tree, s));
@@ -224,7 +232,7 @@ static tsr_status require_built(const tsr_pyramid *p, int64_t count, const void 
 tsr_status tsr_pyramid_describe(const tsr_pyramid *p, tsr_pyramid_info *info)
 {
     if (!p) TSR_FAIL(TSR_ERROR_ARGUMENT, "pyramid is NULL");
-    *info = (tsr_pyramid_info){ .levels = p->tree.levels - 1, .device_bytes = p->bytes };
+    *info = (tsr_pyramid_info){ .levels = p->tree.levels - 1, .device_bytes = p->bytes, .refused = -1 };
     if (!p->built) return TSR_OK;
     const tsr_tree_level *top = &p->tree.level[p->tree.levels - 1];
     union {
@@ -233,7 +241,10 @@ tsr_status tsr_pyramid_describe(const tsr_pyramid *p, tsr_pyramid_info *info)
         uint32_t four;
         uint64_t eight;
     } total;
-    TSR_TRY(p->context->backend->download(p->context->queue, &info->not_a_number, p->tree.not_a_number, sizeof info->not_a_number));
+    uint64_t unused[2];
+    TSR_TRY(p->context->backend->download(p->context->queue, unused, p->tree.not_a_number, sizeof unused));
+    info->not_a_number = (int64_t)unused[0];
+    if (unused[0] && p->class_list[0].classifier == TSR_PYRAMID_COUNTS) info->refused = (int64_t)(UINT64_MAX - unused[1]);
     TSR_TRY(p->context->backend->download(p->context->queue, &total, top->sums, top->bytes));
     info->total = top->bytes == 1 ? total.one : top->bytes == 2 ? total.two : top->bytes == 4 ? total.four : total.eight;
     return TSR_OK;

@@ -20,6 +20,7 @@ struct work {
     const tsr_tree_list *list;
     const tsr_points_job *points;
     const tsr_matrix_job *matrix;
+    const tsr_product_job *product;
     tsr_pyramid_entry *entries;
     uint64_t *ranks;
     struct strips slots;
@@ -199,6 +200,31 @@ static void make_rows(void *user, int64_t begin, int64_t end, int worker)
     for (int64_t i = begin; i < end; i++) w->matrix->starts[i] = tsr_tree_rank(w->tree, NULL, i * w->matrix->width);
 }
 
+/* Sums beyond the entries of a row are 0, and left out: that changes none. */
+static void multiply_rows(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_product_job *job = ((const struct work *)user)->product;
+    (void)worker;
+    for (int64_t row = begin; row < end; row++) {
+        double sum[TSR_PRODUCT_LANES] = { 0.0 };
+        const int32_t lanes = (int32_t)tsr_min64((int64_t)(job->starts[row + 1] - job->starts[row]), TSR_PRODUCT_LANES);
+        for (int32_t lane = 0; lane < lanes; lane++) sum[lane] = tsr_product_lane(job, row, lane);
+        for (int32_t half = TSR_PRODUCT_LANES / 2; half > 0; half /= 2)
+            for (int32_t lane = 0; lane + half < lanes && lane < half; lane++) sum[lane] += sum[lane + half];
+        tsr_product_store(job, row, sum[0]);
+    }
+}
+
+/* UINT64_MAX - the first voxel whose value is no multiplicity; the caller knows that there is one. */
+static uint64_t first_refused(const tsr_tree *t, const tsr_classifier *c)
+{
+    const int64_t count = tsr_tree_cells(&t->level[0]) / t->channels;
+    int32_t refused = 0;
+    int64_t i = 0;
+    while (i < count && (tsr_classify_count(c, i, &refused), !refused)) i++;
+    return UINT64_MAX - (uint64_t)i;
+}
+
 static int workers(const tsr_queue *queue) { return queue->threads < WORKERS ? queue->threads : WORKERS; }
 
 static tsr_status cpu_build(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes)
@@ -207,7 +233,8 @@ static tsr_status cpu_build(tsr_queue *queue, const tsr_tree *tree, const tsr_cl
     const tsr_tree_level *l = &tree->level[1];
     for (int32_t c = 0; c < classes->count; c++)
         w.counts |= tsr_class_of(classes, c).kind == TSR_PYRAMID_COUNTS || tsr_class_of(classes, c).kind == TSR_PYRAMID_CROSSINGS;
-    if (tree->brick != TSR_BRICK_OTHER) {
+    const int bytes = !w.counts || tree->base == TSR_TREE_BYTES || classes->first.most <= UINT8_MAX; /* strips work them out as bytes */
+    if (tree->brick != TSR_BRICK_OTHER && bytes) {
         const int64_t pieces = tsr_ceil_div(tree->level[0].size[0], TSR_STRIP_VOXELS);
         plan_strips(tree, &w.slots);
         tsr_parallel(workers(queue), l->size[1] * l->size[2] * (l->size[3] / classes->count) * pieces, 16, strips, &w);
@@ -218,6 +245,8 @@ static tsr_status cpu_build(tsr_queue *queue, const tsr_tree *tree, const tsr_cl
     for (w.level = 2; w.level < tree->levels; w.level++) tsr_parallel(workers(queue), tsr_tree_cells(&tree->level[w.level]), 1024, reduce, &w);
     *tree->not_a_number = 0;
     for (int k = 0; k < WORKERS; k++) *tree->not_a_number += (uint64_t)w.not_a_number[k];
+    const tsr_classifier first = tsr_class_of(classes, 0);
+    if (*tree->not_a_number && first.kind == TSR_PYRAMID_COUNTS) tree->not_a_number[1] = first_refused(tree, &first);
     return TSR_OK;
 }
 
@@ -271,10 +300,19 @@ static tsr_status cpu_matrix(tsr_queue *queue, const tsr_tree *tree, const tsr_m
     return TSR_OK;
 }
 
+static tsr_status cpu_product(tsr_queue *queue, const tsr_product_job *job)
+{
+    struct work w = { .product = job };
+    tsr_parallel(queue->threads, job->rows, 1024, multiply_rows, &w);
+    return TSR_OK;
+}
+
 const tsr_pyramid_ops tsr_pyramid_cpu = { .build = cpu_build,
                                           .select = cpu_select,
                                           .extract = cpu_extract,
                                           .rank = cpu_rank,
                                           .firsts = cpu_firsts,
                                           .points = cpu_points,
-                                          .matrix = cpu_matrix };
+                                          .matrix = cpu_matrix,
+                                          .product = cpu_product,
+                                          .levels = tsr_levels_cpu };

@@ -35,6 +35,7 @@ TSR_KERNEL(bricks_kernel)(tsr_tree tree, tsr_class_set classes, int64_t count)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     int32_t not_a_number = 0;
+    uint64_t refused = 0;
     if (i < count) {
         int64_t at[4], parent[4];
         tsr_tree_position(&tree.level[1], tsr_tree_shared(&tree, i), at);
@@ -45,8 +46,10 @@ TSR_KERNEL(bricks_kernel)(tsr_tree tree, tsr_class_set classes, int64_t count)
         for (int32_t c = 0; c < tsr_tree_children(&tree.level[1]); c++) {
             int64_t voxel[4] = { at[0], at[1], at[2], at[3] };
             tsr_tree_down(&tree.level[1], c, voxel);
-            const uint32_t m =
-                tsr_tree_within(&tree.level[0], voxel) ? tsr_classify_stacked(&classes, tsr_tree_origin(&tree, 0, voxel), &not_a_number) : 0;
+            const int64_t place = tsr_tree_origin(&tree, 0, voxel);
+            const int32_t before = not_a_number;
+            const uint32_t m = tsr_tree_within(&tree.level[0], voxel) ? tsr_classify_stacked(&classes, place, &not_a_number) : 0;
+            if (not_a_number > before && UINT64_MAX - (uint64_t)place > refused) refused = UINT64_MAX - (uint64_t)place;
             if (bytes) bytes[c] = (uint8_t)m;
             word |= (uint64_t)(m & 1u) << c;
             sum += m;
@@ -54,6 +57,8 @@ TSR_KERNEL(bricks_kernel)(tsr_tree tree, tsr_class_set classes, int64_t count)
         if (tree.base == TSR_TREE_WORDS) put_word(tree, slot, word);
         else tsr_tree_set(&tree.level[1], slot, sum);
     }
+    if (refused && tsr_class_of(&classes, 0).kind == TSR_PYRAMID_COUNTS)
+        atomicMax((unsigned long long *)tree.not_a_number + 1, (unsigned long long)refused);
     count_not_a_number(tree, not_a_number);
 }
 
@@ -200,6 +205,24 @@ TSR_KERNEL(rows_kernel)(tsr_tree tree, tsr_matrix_job job)
     if (i <= job.rows) job.starts[i] = tsr_tree_rank(&tree, (const tsr_class_set *)0, i * job.width); /* its words are stored */
 }
 
+/* Eight threads take a row: each four of its sums, so that a row of a stencil is one round of loads. */
+enum { ROW_THREADS = 8, ROW_SUMS = TSR_PRODUCT_LANES / ROW_THREADS };
+TSR_KERNEL(product_kernel)(tsr_product_job job)
+{
+    const int64_t row = ((int64_t)blockIdx.x * THREADS + threadIdx.x) / ROW_THREADS;
+    const int32_t own = (int32_t)(threadIdx.x % ROW_THREADS);
+    double sum[ROW_SUMS];
+#pragma unroll
+    for (int k = 0; k < ROW_SUMS; k++) sum[k] = row < job.rows ? tsr_product_lane(&job, row, k * ROW_THREADS + own) : 0.0;
+#pragma unroll
+    for (int half = ROW_SUMS / 2; half > 0; half /= 2)
+#pragma unroll
+        for (int k = 0; k < ROW_SUMS / 2; k++)
+            if (k < half) sum[k] += sum[k + half];
+    for (int step = ROW_THREADS / 2; step > 0; step /= 2) sum[0] += __shfl_xor_sync(TSR_WARP_ALL, sum[0], step);
+    if (own == 0 && row < job.rows) tsr_product_store(&job, row, sum[0]);
+}
+
 static tsr_status cuda_build(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes)
 {
     const tsr_tree_level *l = &tree->level[1];
@@ -209,7 +232,7 @@ static tsr_status cuda_build(tsr_queue *queue, const tsr_tree *tree, const tsr_c
     int32_t n = 2;
     if (launch_tiles_of_bytes(queue, tree, classes)) n = 3;
     else {
-        TSR_TRY(tsr_queue_fill(queue, tree->not_a_number, 0, sizeof *tree->not_a_number));
+        TSR_TRY(tsr_queue_fill(queue, tree->not_a_number, 0, 2 * sizeof *tree->not_a_number));
         if (bits && tsr_bricks_of_bytes(c, tree->brick) && l->size[1] < 65536 && l->size[2] * l->size[3] < 65536) {
             const uint32_t threads = l->size[0] > 128 ? 256 : l->size[0] > 32 ? 128 : 32;
             const dim3 blocks(tsr_blocks(l->size[0], threads, INT32_MAX), (uint32_t)l->size[1], (uint32_t)(l->size[2] * l->size[3]));
@@ -276,4 +299,12 @@ static tsr_status cuda_matrix(tsr_queue *queue, const tsr_tree *tree, const tsr_
     return TSR_OK;
 }
 
-extern "C" const tsr_pyramid_ops tsr_pyramid_cuda = { cuda_build, cuda_select, cuda_extract, cuda_rank, cuda_firsts, cuda_points, cuda_matrix };
+static tsr_status cuda_product(tsr_queue *queue, const tsr_product_job *job)
+{
+    TSR_LAUNCH(queue, product_kernel, tsr_blocks(job->rows, THREADS / ROW_THREADS, INT32_MAX), THREADS, 0, *job);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
+extern "C" const tsr_pyramid_ops tsr_pyramid_cuda = { cuda_build,  cuda_select, cuda_extract, cuda_rank,      cuda_firsts,
+                                                      cuda_points, cuda_matrix, cuda_product, tsr_levels_cuda };

@@ -3,6 +3,7 @@
 #define TSR_PYRAMID_PYRAMID_OPS_H
 
 #include "device/backend.h"
+#include "pyramid/levels.h"
 #include "pyramid/points.h"
 
 typedef struct tsr_pyramid_ops {
@@ -14,6 +15,15 @@ typedef struct tsr_pyramid_ops {
     tsr_status (*firsts)(tsr_queue *queue, const tsr_tree *tree, const tsr_class_set *classes, int64_t batch, uint64_t *keys);
     tsr_status (*points)(tsr_queue *queue, const tsr_points_job *job);
     tsr_status (*matrix)(tsr_queue *queue, const tsr_tree *tree, const tsr_matrix_job *job);
+    tsr_status (*product)(tsr_queue *queue, const tsr_product_job *job);
+    /* jobs[0 .. count) one after another: each reads what the one before wrote */
+    tsr_status (*levels)(tsr_queue *queue, tsr_level_rule rule, const tsr_level_job *jobs, int32_t count);
 } tsr_pyramid_ops;
+
+/* In files of their own. */
+tsr_status tsr_levels_cpu(tsr_queue *queue, tsr_level_rule rule, const tsr_level_job *jobs, int32_t count);
+#ifdef __cplusplus
+tsr_status tsr_levels_cuda(tsr_queue *queue, tsr_level_rule rule, const tsr_level_job *jobs, int32_t count);
+#endif
 
 #endif

@@ -34,7 +34,7 @@ typedef struct tsr_tree {
     int32_t channels;  /* classes: the batch is stacked so many times, memory is not */
     tsr_tree_level level[TSR_TREE_LEVELS];
     void *voxels;           /* WORDS: one of 64 bits per slot of level 1, BYTES: 64 bytes; not written where the sum is 0 */
-    uint64_t *not_a_number; /* one counter */
+    uint64_t *not_a_number; /* [2]: a counter; of COUNTS, UINT64_MAX - the first voxel that it counted */
 } tsr_tree;
 
 TSR_HD uint64_t tsr_tree_get(const tsr_tree_level *l, int64_t slot)

@@ -19,6 +19,7 @@ TSR_HD int tsr_frame_parts(const tsr_frame *frame, const tsr_transfer_linear *tr
 {
     if (transfer->general || transfer->needs_level || frame->lookup.kind || frame->region == 3 || frame->shell) return TSR_PARTS_ALL;
     if (frame->mip) return TSR_PART_MIP;
+    if (frame->show_volume && tsr_mini(frame->volume.size[0], tsr_mini(frame->volume.size[1], frame->volume.size[2])) < 2) return TSR_PARTS_ALL;
     int parts = frame->show_volume ? TSR_PART_VOLUME : 0;
     if (frame->show_surface) parts |= frame->surface.kind == TSR_FIELD_MESH ? TSR_PART_SHEET | TSR_PART_MESH : TSR_PART_SHEET;
     if (frame->clip && frame->clip_face == TSR_FACE_QUAD) parts |= TSR_PART_SHEET;

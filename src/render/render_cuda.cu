@@ -1,7 +1,10 @@
 /* Kernels of the renderer: one thread per pixel, a block is a tile of 16 x 8 pixels, a warp one of 8 x 4, so that the rays of a
  * warp stay together. */
 #include "device/kernel.h"
+#include "render/march_together.h"
 #include "render/render_ops.h"
+#define TSR_MAXIMUM tsr_maximum
+#define TSR_ACCUMULATE tsr_accumulate_together
 #include "render/write.h"
 
 #ifdef TSR_EMU
@@ -180,7 +183,7 @@ TSR_DEVICE_FN int32_t pixel_y(void) { return (int32_t)(blockIdx.y * TILE_HEIGHT 
 
 /* Blocks a multiprocessor has room for: where there is nothing but samples of one field, more of them hide more of the waiting than the registers
  * that they take away are worth (measured on an H200: 9.8 ms instead of 10.5 with six). */
-enum { DRAW_BLOCKS_BOTH = 5 }; /* a surface in its source: 34.7 ms at 3840 x 2160, 39.4 with four */
+enum { DRAW_BLOCKS_BOTH = 5 }; /* a surface in its source */
 template <int PARTS>
 static __global__ void __launch_bounds__(PIXEL_THREADS, PARTS == TSR_PART_VOLUME                      ? 6
                                                         : PARTS == (TSR_PART_SHEET | TSR_PART_VOLUME) ? DRAW_BLOCKS_BOTH

@@ -33,7 +33,7 @@ TSR_DEVICE_FN void begin_totals(const tsr_surface_grid &g)
 template <class T> TSR_KERNEL(rows_kernel)(tsr_surface_grid g)
 {
     const T *TSR_RESTRICT data = (const T *)g.data;
-    tsr_chain_next();
+    tsr_chained();
     uint32_t lane = threadIdx.x & 31, word_bits = 0, not_a_number = 0;
     int64_t first = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) - lane;
     if (first >= g.words) return;
@@ -128,7 +128,7 @@ template <class T> TSR_KERNEL(__launch_bounds__(TSR_BLOCK_WORDS) rows_wide_kerne
     const uint4 *data = (const uint4 *)g.data + first * PARTS;
     uint4 v[WIDE_LOADS];
     uint32_t part[WIDE_LOADS], not_a_number = 0;
-    tsr_chain_next();
+    tsr_chained();
     if ((T)0.5 == (T)0) begin_totals(g);
     if (first >= g.words) return;
     if ((first + 32 * ROUNDS) <= g.words) {
@@ -163,12 +163,12 @@ template <class T> TSR_KERNEL(__launch_bounds__(TSR_BLOCK_WORDS) rows_wide_kerne
 /* launch_rows of the element type: the wide kernel where a lane's 16 bytes never cross a row. */
 template <class T> static void launch_rows(tsr_queue *queue, const tsr_surface_grid &g)
 {
-    TSR_LAUNCH(queue, rows_kernel<T>, (uint32_t)g.blocks, TSR_BLOCK_WORDS, 0, g);
+    TSR_LAUNCH_CHAINED(queue, rows_kernel<T>, (uint32_t)g.blocks, TSR_BLOCK_WORDS, 0, g);
 }
 template <class T> static void launch_wide(tsr_queue *queue, const tsr_surface_grid &g)
 {
     if (!g.pad && g.stored[0] % 32 == 0)
-        TSR_LAUNCH(queue, rows_wide_kernel<T>, tsr_blocks(g.words, wide_rows<T>::WORDS, INT32_MAX), TSR_BLOCK_WORDS, 0, g);
+        TSR_LAUNCH_CHAINED(queue, rows_wide_kernel<T>, tsr_blocks(g.words, wide_rows<T>::WORDS, INT32_MAX), TSR_BLOCK_WORDS, 0, g);
     else launch_rows<T>(queue, g);
 }
 static void launch_sides(tsr_queue *queue, const tsr_surface_grid &g)

@@ -336,6 +336,7 @@ template <int DECIDE, int TILED, int TYPE = ANY_TYPE>
 TSR_KERNEL(__launch_bounds__(EMIT_WARPS * 32, DECIDE ? 1 : EMIT_BLOCKS) emit_kernel)
 (tsr_surface_grid g, tsr_surface_output out, int32_t share, int32_t apart)
 {
+    tsr_chain_next();
     if (!DECIDE) g.decide = 0;
     g.tiled = TILED;
     if (TYPE != ANY_TYPE) {

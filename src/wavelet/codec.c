@@ -7,6 +7,7 @@
 #include "io/tsr.h"
 #include "wavelet/fast.h"
 #include "wavelet/predict.h"
+#include "wavelet/raw.h"
 
 static const float REST = 112; /* 256ths: where magnitudes lie on average between the known bits and the next value */
 
@@ -259,6 +260,21 @@ static tsr_status unwrap_fast(const tsr_brick_stream *s, int64_t count, tsr_fast
     return TSR_OK;
 }
 
+/* The brick as it is where its streams are larger. */
+static tsr_status prefer_raw(const tsr_codec *c, const tsr_brick *b, const int32_t *samples, tsr_planes_stream *stream)
+{
+    const int32_t levels = levels_of(c->t, b->size);
+    int32_t bytes;
+    int64_t coded = 0;
+    for (int32_t r = 0; r < c->t->resolutions; r++) coded += (int64_t)stream[r].size;
+    if (tsr_raw_size(samples, b->size, levels, &bytes) >= coded) return TSR_OK;
+    for (int32_t r = 0; r < c->t->resolutions; r++) {
+        free(stream[r].bytes);
+        stream[r] = (tsr_planes_stream){ 0 };
+    }
+    return tsr_raw_encode(samples, b->size, levels, c->t->levels - levels, bytes, stream);
+}
+
 tsr_status tsr_brick_encode(const tsr_codec *c, const tsr_brick *b, void *samples, const tsr_poll *poll, tsr_planes_stream *stream)
 {
     const tsr_tsc *t = c->t;
@@ -285,6 +301,7 @@ tsr_status tsr_brick_encode(const tsr_codec *c, const tsr_brick *b, void *sample
             TSR_TRY_GOTO(rans ? wrap_even(&stream[r], &bands[0], narrow) : wrap_fast(&stream[r], narrow), done);
         } else TSR_TRY_GOTO(TSR_ISA_SELECT(tsr_planes_encode)(bands, count, poll, &stream[r]), done);
     }
+    if (rans && !c->counts) TSR_TRY_GOTO(prefer_raw(c, b, (const int32_t *)samples, stream), done);
 done:
     if (coefficients != samples) free(coefficients);
     return status;
@@ -365,6 +382,34 @@ static tsr_status unwrap(const tsr_codec *c, const tsr_brick *b, const tsr_brick
     return TSR_OK;
 }
 
+/* What the streams of a raw brick say, 0 where they are not raw; TSR_ERROR_FORMAT where some are and some are not. */
+static tsr_status find_raw(const tsr_codec *c, const tsr_brick *b, const tsr_brick_stream *stream, int *raw)
+{
+    const int32_t possible = levels_of(c->t, b->size), levels = (int32_t)tsr_max64(possible - c->reduce, 0);
+    int says = 0;
+    *raw = 0;
+    for (int32_t r = 0; r <= levels && c->t->coder == TSR_COMPRESS_RANS; r++) {
+        const tsr_brick_stream *from = &stream[r ? r + c->t->levels - possible : 0];
+        if (!from->bytes || from->size < TSR_RAW_HEADER) continue;
+        if (says && says != from->bytes[0] && (tsr_raw_said(says) || tsr_raw_said(from->bytes[0])))
+            TSR_FAIL(TSR_ERROR_FORMAT, "streams say samples of %d and of %d, expected one of them", says, from->bytes[0]);
+        says = from->bytes[0];
+        *raw = tsr_raw_said(says) ? says : 0;
+    }
+    return TSR_OK;
+}
+
+static tsr_status decode_raw(const tsr_codec *c, const tsr_brick *b, const tsr_brick_stream *stream, const tsr_brick_target *to)
+{
+    const int32_t possible = levels_of(c->t, b->size), levels = (int32_t)tsr_max64(possible - c->reduce, 0);
+    int32_t *samples = (int32_t *)malloc((size_t)b->reduced_count * 4);
+    if (!samples) TSR_FAIL(TSR_ERROR_MEMORY, "decompression: out of memory for a brick");
+    tsr_raw_decode(stream, b->reduced, levels, c->t->levels - possible, samples);
+    const tsr_status status = finish_brick(c, b, stream, samples, to);
+    free(samples);
+    return status;
+}
+
 /* Narrow samples become voxels without a detour where the map allows it. */
 static tsr_status finish_fast(const tsr_codec *c, const tsr_brick *b, const tsr_brick_stream *stream, const void *samples, int narrow,
                               const tsr_brick_target *to)
@@ -396,7 +441,15 @@ static tsr_status decode_fast(const tsr_codec *c, const tsr_brick *b, int32_t co
     const void *samples[TSR_FAST_TOGETHER] = { NULL };
     void *work = NULL;
     tsr_status status = TSR_OK;
+    int raw, other = 0;
     *taken = 0;
+    TSR_TRY(find_raw(c, &b[0], stream[0], &raw));
+    if (raw) {
+        TSR_TRY(decode_raw(c, &b[0], stream[0], to));
+        *taken = 1;
+        return TSR_OK;
+    }
+    if (count > 1 && (find_raw(c, &b[1], stream[1], &other) != TSR_OK || other)) count = 1;
     TSR_TRY_GOTO(unwrap(c, &b[0], stream[0], &source[0], &u[0]), done);
     if (count > 1 && unwrap(c, &b[1], stream[1], &source[1], &u[1]) != TSR_OK) count = 1; /* it fails when its turn comes */
     if (count > 1 && u[0].narrow != u[1].narrow) count = 1;

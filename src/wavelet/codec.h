@@ -32,6 +32,7 @@ typedef struct tsr_tsc_piece {
 
 typedef struct tsr_tsc {
     int32_t image, map, coder, levels, layers, order, streams, resolutions, exceptions;
+    int32_t raw; /* to be written: some brick of the coder rans is as it was */
     tsr_dtype dtype;
     int64_t size[3], bricks[3], brick_count, pieces;
     int32_t edge[3];

@@ -6,6 +6,7 @@
 
 #include "io/xxh64.h"
 #include "wavelet/coder_ops.h"
+#include "wavelet/raw.h"
 #include "wavelet/restore.h"
 
 /* Threads of a block that decodes: few where there are fewer long streams than warps to hold them, so that each multiprocessor has its share. */
@@ -273,6 +274,14 @@ TSR_DEVICE_FN void decode_blocks(const tsr_coder_job &j, const tsr_coder_brick &
     }
 }
 
+/* A stream of samples as they are: in the places of coefficients. */
+TSR_DEVICE_FN void copy_raw(const tsr_coder_job &j, const tsr_coder_brick &b, int64_t brick, int32_t resolution, const tsr_coder_piece &p)
+{
+    const int64_t first = tsr_coder_before(&b, resolution), n = tsr_coder_before(&b, resolution + 1) - first;
+    int32_t *to = j.coefficient + brick * j.coefficients + first;
+    for (int64_t i = (int64_t)threadIdx.x % WARP; i < n; i += WARP) to[i] = tsr_raw_sample(j.bytes + p.offset, p.bytes, i);
+}
+
 TSR_KERNEL(decode_streams)(tsr_coder_job j, int64_t decoders)
 {
     TSR_SHARED(uint32_t, token, TSR_RANS_TABLES * TSR_RANS_SLOTS / 4);
@@ -294,7 +303,8 @@ TSR_KERNEL(decode_streams)(tsr_coder_job j, int64_t decoders)
     const int32_t resolution = stream ? stream - b.absent : 0;
     const tsr_coder_piece p = j.piece[brick * j.streams + stream];
     if (resolution < (stream ? 1 : 0) || !p.there || p.bytes < TSR_RANS_HEADER) return;
-    if (stream) decode_details(j, b, brick, resolution, p, (const uint8_t *)(const void *)token, share);
+    if (tsr_raw_said(j.bytes[p.offset])) copy_raw(j, b, brick, resolution, p);
+    else if (stream) decode_details(j, b, brick, resolution, p, (const uint8_t *)(const void *)token, share);
     else decode_blocks(j, b, brick, p);
 }
 
@@ -504,7 +514,7 @@ TSR_DEVICE_FN void put_exceptions(const tsr_coder_job &j, const tsr_coder_brick 
         for (uint32_t k = 0; k < n; k++) put_exception(j, b, list + 4 + (int64_t)k * entry, element);
 }
 
-/* Bytes of a coefficient that the streams of a brick say: 2, 4, 0 where there is none, -1 where they contradict each other. */
+/* Bytes of a coefficient that the streams of a brick say: 2, 4, those of a raw brick, 0 where there is none, -1 where they contradict each other. */
 TSR_DEVICE_FN int32_t width_of(const tsr_coder_job &j, const tsr_coder_brick &b, int64_t brick)
 {
     int32_t width = 0;
@@ -513,7 +523,7 @@ TSR_DEVICE_FN int32_t width_of(const tsr_coder_job &j, const tsr_coder_brick &b,
         const tsr_coder_piece p = j.piece[number];
         if (!j.good[number] || !p.bytes) continue;
         const int32_t says = j.bytes[p.offset];
-        if ((says != 2 && says != 4) || (width && says != width)) return -1;
+        if ((says != 2 && says != 4 && !tsr_raw_said(says)) || (width && says != width)) return -1;
         width = says;
     }
     return width;
@@ -525,12 +535,12 @@ template <class T> TSR_DEVICE_FN void restore_brick(const tsr_coder_job &j, T *d
     const tsr_coder_brick b = tsr_coder_brick_at(&j, brick);
     const int32_t width = width_of(j, b, brick);
     if (width < 0 && !threadIdx.x) atomicMin(&j.report->wrong_stream, (uint32_t)brick);
-    if ((width == 4) != (sizeof(T) == 4) || width < 0) return; /* the other kernel's */
+    if (tsr_raw_is_wide(width) != (sizeof(T) == 4) || width < 0) return; /* the other kernel's */
     int any = 0; /* as the host: streams that this resolution does not want do not count, those that the brick lacks are empty */
     for (int32_t s = 0; s < j.resolutions - j.reduce; s++) any |= j.good[brick * j.streams + s] && j.piece[brick * j.streams + s].bytes;
     load_brick(j, b, brick, d);
     __syncthreads();
-    for (int32_t r = 1; r <= b.levels; r++) {
+    for (int32_t r = 1; r <= b.levels && !tsr_raw_said(width); r++) {
         int32_t e[3];
         for (int a = 0; a < 3; a++) e[a] = tsr_coder_extent(&b, r, a);
         lift<2>(d, b.reduced, e, b.levels - r);

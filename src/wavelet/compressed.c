@@ -3,6 +3,7 @@
 
 #include "wavelet/codec.h"
 #include "wavelet/coder_ops.h"
+#include "wavelet/raw.h"
 #include "wavelet/wavelet_ops.h"
 
 enum { BATCH = 4096 /* bricks */ };
@@ -77,7 +78,7 @@ static tsr_status take_file(tsr_compressed *c, const char *path, const tsr_decom
                  tsr_compress_coder_name((tsr_compress_coder)c->t.coder));
     for (int64_t k = 0; k < c->t.pieces; k++) {
         const tsr_tsc_piece *p = &c->t.piece[k];
-        if (k % c->t.streams < c->t.resolutions && p->there && p->bytes) c->wide |= content[p->offset] == 4;
+        if (k % c->t.streams < c->t.resolutions && p->there && p->bytes) c->wide |= tsr_raw_is_wide(content[p->offset]);
     }
     c->size = size > (size_t)c->t.first ? size - (size_t)c->t.first : 0;
     c->size += c->size ? 0 : 1; /* an address */

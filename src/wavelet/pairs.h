@@ -6,6 +6,8 @@
  *   NAME(first), NAME(second)   one step on a vector; lanes that are lost are marked in `bad`
  *   NAME(marked)                is one of the first lanes marked?
  *   NAME(raised), NAME(too_large)   a vector of samples raised, with what does not fit in `over`; is there anything?
+ *   ZIP_LOW, ZIP_HIGH   lanes of two vectors by turns, their lower halves and their upper ones
+ *   NAME(lowered)   a vector of samples lowered by bits
  *   CALM_PART(two, rows, line, next, whole)   what another loop does of two rows first: returns the place where it stopped
  *   BEFORE_BOTH   where that loop stands, unless there is none */
 
@@ -135,6 +137,44 @@ TSR_PAIRS_INLINE void NAME(split_pair_of)(const TWO two, const T *p, int64_t n, 
     *lost |= NAME(marked)(bad, LANES) | NAME(too_large)(over);
 }
 
+/* Even and odd samples to their places. */
+TSR_PAIRS_INLINE void NAME(zip)(V even, V odd, int32_t shift, T *to, int stream)
+{
+    const V e = NAME(lowered)(even, shift), o = NAME(lowered)(odd, shift);
+    NAME(put)(to, __builtin_shufflevector(e, o, ZIP_LOW), stream);
+    NAME(put)(to + LANES, __builtin_shufflevector(e, o, ZIP_HIGH), stream);
+}
+
+/* Undoes the steps along a row, mirrored at its ends; even samples are ahead of odd ones by a vector. */
+TSR_PAIRS_INLINE void NAME(merge_pair_of)(const TWO two, const T *low, const T *high, int64_t n, int32_t shift, T *out, int stream, uint32_t *lost)
+{
+    const int64_t pairs = n / 2, whole = pairs / LANES * LANES, rest = pairs - whole;
+    const int past = stream && (uintptr_t)out % 64 == 0;
+    T tail[2][LANES] = { { 0 } }, ends[2 * LANES];
+    V bad = { 0 }, last = { 0 };
+    memcpy(tail[0], low + whole, (size_t)(rest + (n & 1)) * sizeof(T));
+    memcpy(tail[1], high + whole, (size_t)rest * sizeof(T));
+    tail[1][rest] = high[pairs - 1];
+    V h = NAME(at)(whole ? high : tail[1]), e = { 0 };
+    e = NAME(first)(two, NAME(at)(whole ? low : tail[0]), __builtin_shufflevector(h[0] - (V){ 0 }, h, PREVIOUS), h, whole ? &bad : &last);
+    for (int64_t k = 0; k < whole; k += LANES) {
+        const int more = k + LANES < whole;
+        const V next = NAME(at)(more ? high + k + LANES : tail[1]);
+        V even = NAME(first)(two, NAME(at)(more ? low + k + LANES : tail[0]), __builtin_shufflevector(h, next, PREVIOUS), next, more ? &bad : &last);
+        if (!more && !rest && !(n & 1)) even[0] = e[LANES - 1];
+        NAME(zip)(e, NAME(second)(two, h, e, __builtin_shufflevector(e, even, NEXT), &bad), shift, out + 2 * k, past);
+        e = even;
+        h = next;
+    }
+    *lost |= NAME(marked)(bad, LANES) | NAME(marked)(last, (int)(rest + (n & 1)));
+    if (rest + (n & 1) == 0) return;
+    if (rest && !(n & 1)) e[rest] = e[rest - 1];
+    last = (V){ 0 };
+    NAME(zip)(e, NAME(second)(two, h, e, __builtin_shufflevector(e, e, NEXT), &last), shift, ends, 0);
+    memcpy(out + 2 * whole, ends, (size_t)(n - 2 * whole) * sizeof(T));
+    *lost |= NAME(marked)(last, (int)rest);
+}
+
 #ifdef BEFORE_BOTH
 #include BEFORE_BOTH
 #endif
@@ -194,6 +234,8 @@ TSR_PAIRS_INLINE void NAME(split_both_of)(const TWO two, const tsr_wavelet_two_r
 #undef ODDS
 #undef NEXT
 #undef PREVIOUS
+#undef ZIP_LOW
+#undef ZIP_HIGH
 #undef TWO
 #undef STREAM
 #undef CALM_PART

@@ -311,7 +311,7 @@ static void NAME(narrow)(void *row, int64_t n, uint32_t *lost)
 #endif
 
 #ifndef PAIRS
-#define PAIRS NULL, NULL, NULL
+#define PAIRS NULL, NULL, NULL, NULL
 #endif
 static const tsr_wavelet_rows NAME(rows) = { sizeof(T),  sizeof(R),   NAME(split),  NAME(merge), NAME(lift),
                                              NAME(load), NAME(store), stream_drain, NARROW_ROW,  PAIRS };

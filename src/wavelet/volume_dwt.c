@@ -197,7 +197,8 @@ static tsr_status take_pad(const tsr_volume *v, tsr_wavelet_options *o, int64_t 
     o->pad = TSR_WAVELET_PAD_NONE;
     if (!o->levels) o->levels = possible < 3 ? possible : 3;
     if (o->levels < 0 || o->levels > possible)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: levels is %d, expected 0 to %d, which these extents allow", o->levels, possible);
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: levels is %d, expected 0 to %d, which %lld x %lld x %lld allow: pad adds samples, not levels",
+                 o->levels, possible, (long long)has[0], (long long)has[1], (long long)has[2]);
     tsr_dwt_padded_size(has, o->axes ? o->axes : 7, o->levels, size);
     return TSR_OK;
 }

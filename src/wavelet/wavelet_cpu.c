@@ -9,6 +9,7 @@
  *   lines   x alone
  *
  * In place x is a pass of its own, since a plane's rows are read by their neighbours. Spec wavelet.md 2.8 (lags of the steps), 2.12. */
+#include "wavelet/keep.h"
 #include "wavelet/shrink.h"
 #include "wavelet/wavelet_pass.h"
 
@@ -25,8 +26,7 @@ static void lines_range(void *user, int64_t begin, int64_t end, int worker)
         const tsr_wavelet_array pair[2] = { band_at(p, &bands[where.bits], &where), band_at(p, &bands[where.bits | 1], &where) };
         if (p->inverse) load_bands(p, pair, 0, where.bits, row, &bad);
         if (p->inverse) {
-            lift_row(p, row, &bad);
-            merge_row(p, where.whole, row, &bad);
+            unlift_row(p, where.whole, row, &bad);
         } else {
             split_row(p, at(p, &p->l->whole, where.whole), p->l->whole.stride[0], row, &bad);
             store_bands(p, pair, 0, where.bits, row, &bad);
@@ -175,6 +175,8 @@ static void prepare(pass *p, tsr_queue *queue, const tsr_wavelet_job *job, const
     *p = (pass){ .l = l, .filter = inverse ? job->inverse : job->forward, .inverse = inverse, .first = 1, .lost = job->lost };
     p->rows = rows_of(l, p->filter);
     p->pairs = tsr_wavelet_pairs(p->rows, p->filter);
+    p->back = p->inverse && p->filter->step[0].parity == 0 && tsr_wavelet_is_53(p->rows, p->filter) &&
+              (p->l->boundary == TSR_WAVELET_CLAMP || p->l->boundary == TSR_WAVELET_SYMMETRIC);
     p->threads = row_count(l, 0) < SMALL ? 1 : queue->threads;
     p->work = (char *)job->work;
     p->per_worker = worker_bytes(l, p->filter);
@@ -321,4 +323,5 @@ const tsr_wavelet_ops tsr_wavelet_cpu = { .passes = cpu_passes,
                                           .forward = cpu_forward,
                                           .inverse = cpu_inverse,
                                           .copy = cpu_copy,
-                                          .denoise = &tsr_shrink_cpu };
+                                          .denoise = &tsr_shrink_cpu,
+                                          .keep = &tsr_keep_cpu };

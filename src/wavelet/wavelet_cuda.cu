@@ -9,6 +9,7 @@
 
 #include "wavelet/coder_ops.h"
 #include "wavelet/element.h"
+#include "wavelet/keep.h"
 #include "wavelet/packed.h"
 #include "wavelet/shrink.h"
 #include "wavelet/tiles.h"
@@ -553,4 +554,4 @@ static size_t cuda_work_bytes(tsr_queue *queue, int32_t threads, const tsr_wavel
 extern "C" const tsr_wavelet_ops tsr_wavelet_cuda = { cuda_passes,           cuda_together,         cuda_work_bytes,
                                                       cuda_forward,          cuda_inverse,          cuda_copy,
                                                       tsr_coder_decode_cuda, cuda_recording_create, cuda_recording_destroy,
-                                                      &tsr_shrink_cuda };
+                                                      &tsr_shrink_cuda,      &tsr_keep_cuda };

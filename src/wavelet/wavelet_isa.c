@@ -110,6 +110,11 @@ static int i16_lift16(const tsr_lift_step *s, int16_t *x, const int16_t *v0, con
 #define PREVIOUS_8 7, 8, 9, 10, 11, 12, 13, 14
 #define PREVIOUS_16 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30
 #define PREVIOUS_32 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62
+#define ZIP(from, lanes) (from), (from) + (lanes)
+#define ZIP_2(from, lanes) ZIP(from, lanes), ZIP((from) + 1, lanes)
+#define ZIP_4(from, lanes) ZIP_2(from, lanes), ZIP_2((from) + 2, lanes)
+#define ZIP_8(from, lanes) ZIP_4(from, lanes), ZIP_4((from) + 4, lanes)
+#define ZIP_16(from, lanes) ZIP_8(from, lanes), ZIP_8((from) + 8, lanes)
 
 #define TSR_PAIRS_INLINE static inline __attribute__((always_inline))
 typedef uint16_t wideu16 __attribute__((vector_size(WIDE_BYTES), aligned(2)));
@@ -163,6 +168,11 @@ static inline uint32_t pair16_marked(wide16 bad, int lanes) /* by its sign */
     return all < 0;
 #endif
 }
+TSR_PAIRS_INLINE wide16 pair16_lowered(wide16 v, int32_t shift)
+{
+    const int16_t bits = (int16_t)shift;
+    return shift ? (wide16)TSR_LIFT_LOWER16(v, bits) : v;
+}
 static inline uint32_t pair16_too_large(wide16 over) { return pair16_marked(over != 0, LANES16); }
 
 typedef struct two32 {
@@ -190,6 +200,11 @@ static inline uint32_t pair32_marked(wide32 bad, int lanes)
     (void)lanes;
     return 0;
 }
+TSR_PAIRS_INLINE wide32 pair32_lowered(wide32 v, int32_t shift)
+{
+    (void)shift;
+    return v;
+}
 static inline uint32_t pair32_too_large(wide32 over) { return pair32_marked(over, 0); }
 
 #define NAME(f) pair16_##f
@@ -205,18 +220,24 @@ static inline uint32_t pair32_too_large(wide32 over) { return pair32_marked(over
 #define ODDS ODDS_32
 #define NEXT NEXT_32
 #define PREVIOUS PREVIOUS_32
+#define ZIP_LOW ZIP_16(0, 32)
+#define ZIP_HIGH ZIP_16(16, 32)
 #elif defined(TSR_ISA_IS_avx2)
 #define STREAM(to, v) _mm256_stream_si256((__m256i *)(void *)(to), (__m256i)(v))
 #define EVENS EVENS_16
 #define ODDS ODDS_16
 #define NEXT NEXT_16
 #define PREVIOUS PREVIOUS_16
+#define ZIP_LOW ZIP_8(0, 16)
+#define ZIP_HIGH ZIP_8(8, 16)
 #else
 #define STREAM(to, v) _mm_stream_si128((__m128i *)(void *)(to), (__m128i)(v))
 #define EVENS EVENS_8
 #define ODDS ODDS_8
 #define NEXT NEXT_8
 #define PREVIOUS PREVIOUS_8
+#define ZIP_LOW ZIP_4(0, 8)
+#define ZIP_HIGH ZIP_4(4, 8)
 #endif
 #include "wavelet/pairs.h"
 
@@ -232,18 +253,24 @@ static inline uint32_t pair32_too_large(wide32 over) { return pair32_marked(over
 #define ODDS ODDS_16
 #define NEXT NEXT_16
 #define PREVIOUS PREVIOUS_16
+#define ZIP_LOW ZIP_8(0, 16)
+#define ZIP_HIGH ZIP_8(8, 16)
 #elif defined(TSR_ISA_IS_avx2)
 #define STREAM(to, v) _mm256_stream_ps((to), (__m256)(v))
 #define EVENS EVENS_8
 #define ODDS ODDS_8
 #define NEXT NEXT_8
 #define PREVIOUS PREVIOUS_8
+#define ZIP_LOW ZIP_4(0, 8)
+#define ZIP_HIGH ZIP_4(4, 8)
 #else
 #define STREAM(to, v) _mm_stream_ps((to), (__m128)(v))
 #define EVENS EVENS_4
 #define ODDS ODDS_4
 #define NEXT NEXT_4
 #define PREVIOUS PREVIOUS_4
+#define ZIP_LOW ZIP_2(0, 4)
+#define ZIP_HIGH ZIP_2(2, 4)
 #endif
 #include "wavelet/pairs.h"
 
@@ -288,6 +315,21 @@ static void i16_split_both(const tsr_lift_filter *f, const tsr_wavelet_two_rows 
     FORWARD16(CALL);
 #undef CALL
 }
+static void i16_merge_pair(const tsr_lift_filter *f, const void *low, const void *high, int64_t n, int32_t shift, void *out, int stream,
+                           uint32_t *lost)
+{
+#define CALL(two, bits) pair16_merge_pair_of(two, (const int16_t *)low, (const int16_t *)high, n, bits, (int16_t *)out, stream, lost)
+    if (f->step[1].rounding == 1 && shift == 1) CALL(two16_of(0, 1, 0), 1);
+    else if (f->step[1].rounding == 1) CALL(two16_of(0, 1, 0), shift);
+    else CALL(two16_of(0, 0, 0), shift);
+#undef CALL
+}
+static void f32_merge_pair(const tsr_lift_filter *f, const void *low, const void *high, int64_t n, int32_t shift, void *out, int stream,
+                           uint32_t *lost)
+{
+    const two32 two = { f->step[0].real32[1], f->step[1].real32[1] };
+    pair32_merge_pair_of(two, (const float *)low, (const float *)high, n, shift, (float *)out, stream, lost);
+}
 static void f32_pair(const tsr_lift_filter *f, const void *before, const void *behind, void *x, const void *after, int64_t n, void *out, void *copy,
                      int stream, uint32_t *lost)
 {
@@ -308,7 +350,7 @@ static void f32_split_both(const tsr_lift_filter *f, const tsr_wavelet_two_rows 
 }
 
 #define NAME(f) i16_##f
-#define PAIRS i16_pair, i16_split_pair, i16_split_both
+#define PAIRS i16_pair, i16_split_pair, i16_merge_pair, i16_split_both
 #define RULE tsr_lift_rule_i32
 #define T int16_t
 #define R int16_t
@@ -341,7 +383,7 @@ static void f32_split_both(const tsr_lift_filter *f, const tsr_wavelet_two_rows 
 #include "wavelet/rows.h"
 
 #define NAME(f) f32_##f
-#define PAIRS f32_pair, f32_split_pair, f32_split_both
+#define PAIRS f32_pair, f32_split_pair, f32_merge_pair, f32_split_both
 #define RULE tsr_lift_rule_f32
 #define T float
 #define R float

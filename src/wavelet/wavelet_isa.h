@@ -38,6 +38,8 @@ typedef struct tsr_wavelet_rows {
                  int stream, uint32_t *lost);
     /* split of n >= 2 contiguous samples and both steps along them, mirrored at the ends */
     void (*split_pair)(const tsr_lift_filter *f, const void *in, int64_t n, int32_t shift, void *low, void *high, uint32_t *lost);
+    /* The way back of split_pair: both steps along n >= 2 samples, which are lowered, to contiguous ones; low and high stay as they are. */
+    void (*merge_pair)(const tsr_lift_filter *f, const void *low, const void *high, int64_t n, int32_t shift, void *out, int stream, uint32_t *lost);
     /* split_pair of two rows and `pair` across them, so that neither is written and read between */
     void (*split_both)(const tsr_lift_filter *f, const tsr_wavelet_two_rows *rows, uint32_t *lost);
 } tsr_wavelet_rows;
@@ -45,21 +47,24 @@ typedef struct tsr_wavelet_rows {
 typedef enum tsr_wavelet_kind { TSR_ROWS_I16 = 0, TSR_ROWS_I16_WIDE, TSR_ROWS_I32, TSR_ROWS_F32, TSR_ROWS_F64 } tsr_wavelet_kind;
 TSR_ISA_DECLARE(const tsr_wavelet_rows *, tsr_wavelet_rows_of, tsr_wavelet_kind kind)
 
-/* Is the filter (of either direction) a 5/3, with pairs for this kind? Two steps of two equal taps each; within 16 bits a half away and a quarter.
- * On the way back, where rows are lifted in place, it took float32 longer (4096^2 16 ms against 14). */
-static inline int tsr_wavelet_pairs(const tsr_wavelet_rows *rows, const tsr_lift_filter *f)
+/* Is the filter (of either direction) a 5/3 of this kind? Two steps of two equal taps each; within 16 bits a half away and a quarter. */
+static inline int tsr_wavelet_is_53(const tsr_wavelet_rows *rows, const tsr_lift_filter *f)
 {
     if (!rows->pair || f->steps != 2 || f->nonlinear || f->step[0].parity == f->step[1].parity) return 0;
     for (int32_t k = 0; k < 2; k++) {
         const tsr_lift_step *s = &f->step[k];
         const int half = s->parity == 1;
         if (s->count != 2 || !s->symmetric || s->reach != 1) return 0;
-        if (rows->element != 2 && s->parity == k) return 0;
         if (rows->element != 2) continue;
         if (!s->unit || (s->sign < 0) != (k == 0) || s->shift != (half ? 1 : 2)) return 0;
         if (half ? s->rounding != 0 && s->rounding != 1 : s->rounding != 2) return 0;
     }
     return 1;
+}
+/* Do rows in the ring go by twos? On the way back, where they are lifted in place, it took float32 longer (4096^2 16 ms against 14). */
+static inline int tsr_wavelet_pairs(const tsr_wavelet_rows *rows, const tsr_lift_filter *f)
+{
+    return tsr_wavelet_is_53(rows, f) && (rows->element == 2 || f->step[0].parity == 1);
 }
 
 #endif

@@ -41,6 +41,7 @@ typedef struct tsr_wavelet_job {
 
 struct tsr_coder_job;
 struct tsr_shrink_ops;
+struct tsr_keep_ops;
 
 typedef struct tsr_wavelet_ops {
     /* How often a level's samples are read and written. NULL: once for x and y together, once for every other axis. */
@@ -58,6 +59,7 @@ typedef struct tsr_wavelet_ops {
     tsr_status (*recording_create)(tsr_wavelet_recording **recording);
     void (*recording_destroy)(tsr_wavelet_recording **recording);
     const struct tsr_shrink_ops *denoise; /* shrink.h */
+    const struct tsr_keep_ops *keep;      /* keep.h */
 } tsr_wavelet_ops;
 
 /* Numbers along axis a of a band with these bits. */

@@ -39,6 +39,7 @@ typedef struct pass {
     const tsr_wavelet_rows *rows;
     const tsr_lift_filter *filter; /* of the direction */
     int pairs;                     /* tsr_wavelet_pairs */
+    int back;                      /* the inverse of a 5/3, mirrored: merge_pair */
     int inverse, first, last;      /* first: samples or coefficients are raised or scaled on loading; last: on storing */
     int threads;
     char *work;
@@ -174,6 +175,18 @@ static inline void merge_row(const pass *p, int64_t offset, const char *row, uin
 {
     const tsr_wavelet_array *whole = &p->l->whole;
     p->rows->merge(row + p->shape.low, row + p->shape.high, p->shape.n, lower_bits(p), at(p, whole, offset), whole->stride[0], p->stream, bad);
+}
+
+/* A row of which the steps along x are still to be undone. */
+static inline void unlift_row(const pass *p, int64_t offset, char *row, uint32_t *bad)
+{
+    const tsr_wavelet_array *whole = &p->l->whole;
+    if (p->back && whole->stride[0] == 1 && p->shape.n >= 2) {
+        p->rows->merge_pair(p->filter, row + p->shape.low, row + p->shape.high, p->shape.n, lower_bits(p), at(p, whole, offset), p->stream, bad);
+        return;
+    }
+    lift_row(p, row, bad);
+    merge_row(p, offset, row, bad);
 }
 
 static inline void narrow_row(const pass *p, char *row, uint32_t *bad)

@@ -75,9 +75,8 @@ static void plane_store(slide *s, int64_t y)
     fetch_ahead(t);
     if (p->inverse) {
         narrow_row(p, row, &t->bad);
-        lift_row(p, row, &t->bad);
         fetch_ahead(t);
-        merge_row(p, t->whole + y * p->l->whole.stride[1], row, &t->bad);
+        unlift_row(p, t->whole + y * p->l->whole.stride[1], row, &t->bad);
     } else if (t->slice) {
         memcpy(slice_row(t, y), row + p->shape.low, low);
         memcpy(slice_row(t, y) + low, row + p->shape.high, (size_t)(p->shape.n / 2) * ring);

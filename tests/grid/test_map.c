@@ -149,6 +149,11 @@ static void refused(void **state)
     require_error(tsr_map_run(context, &map, size, in, 2, &b, 1), TSR_ERROR_ARGUMENT, "2 inputs and 1 outputs, expected 1 and 1");
     require_error(tsr_map_run(context, &map, size, in, 1, &small, 1), TSR_ERROR_ARGUMENT,
                   "output 0 has 15 elements, expected those of the domain, 20");
+    tsr_volume *wide = empty_of(TSR_U16, size);
+    const tsr_volume *wrong = wide;
+    require_error(tsr_map_run(context, &map, size, in, 1, &wide, 1), TSR_ERROR_ARGUMENT, "output 0 is u16, expected u8 as the module has it");
+    require_error(tsr_map_run(context, &map, size, &wrong, 1, &b, 1), TSR_ERROR_ARGUMENT, "input 0 is u16, expected u8 as the module has it");
+    tsr_volume_destroy(&wide);
     require_error(tsr_map_run(context, &map, (tsr_size3){ 5, 0, 1 }, in, 1, &b, 1), TSR_ERROR_ARGUMENT, "extent y is 0");
     require_ok(tsr_map_run(context, &map, size, in, 1, &b, 1));
     require_ok(tsr_context_synchronize(context));

@@ -295,6 +295,79 @@ static void request_masks(void **unused)
     }
 }
 
+/* A page falls into cases, each voxel into one: its inside, faces, edges and corners, of (E - 2)^3, (E - 2)^2, E - 2 and 1 voxels. What a voxel reads of
+ * its 3^3 neighbourhood lies in the pages that its case asks for: 1, 2, 4 or 8 with its own; the stencil of 19 leaves out the page across a corner
+ * (spec virtual-paging.md 2.3, where pages are n^2 and stacked along z: there 3, 6 and 12, or 10, of 196, 56 and 4 voxels for n = 16). */
+static void cases_of_a_page(void **unused)
+{
+    (void)unused;
+    static const int32_t pages[4] = { 1, 2, 4, 8 };
+    for (int32_t E = 4; E <= 8; E *= 2) {
+        int32_t voxels[27] = { 0 };
+        for (int32_t i = 0; i < E * E * E; i++) {
+            const int32_t at[3] = { i % E, i / E % E, i / (E * E) }, area = tsr_area(at[0], at[1], at[2], E);
+            uint32_t cube = 0, stencil = 0;
+            for (int32_t n = 0; n < 27; n++) {
+                int32_t d = 0, axes = 0;
+                for (int k = 0, s = 1; k < 3; k++, s *= 3) {
+                    const int32_t step = n / s % 3 - 1, to = at[k] + step;
+                    d += s * (to < 0 ? 0 : to >= E ? 2 : 1);
+                    axes += step != 0;
+                }
+                cube |= 1u << d;
+                if (axes < 3) stencil |= 1u << d;
+            }
+            assert_in_range(area, 0, 26);
+            voxels[area]++;
+            assert_int_equal(cube & ~(1u << TSR_TILE_MIDDLE), tsr_request_mask(1u << area) & ~(1u << TSR_TILE_MIDDLE));
+            const int faces = (area % 3 != 1) + (area / 3 % 3 != 1) + (area / 9 != 1);
+            assert_int_equal(__builtin_popcount(cube), pages[faces]);
+            assert_int_equal(__builtin_popcount(stencil), faces == 3 ? 7 : pages[faces]);
+        }
+        for (int32_t a = 0; a < 27; a++) {
+            int32_t expected = 1;
+            for (int k = 0, s = 1; k < 3; k++, s *= 3) expected *= a / s % 3 == 1 ? E - 2 : 1;
+            assert_int_equal(voxels[a], expected);
+        }
+    }
+}
+
+/* The same changes leave the same tiles in the same places, whatever ran when: lists, ids and the stack of free ids, in ten runs. */
+static void places_repeat(void **unused)
+{
+    (void)unused;
+    enum { RUNS = 10, PASSES = 6 };
+    tsr_context *context = test_context();
+    const uint64_t seed = test_seed();
+    tiles_picture first = { 0 };
+    for (int run = 0; run < (test_is_slow() ? 3 : RUNS); run++) {
+        uint64_t random = seed, keys[200];
+        tsr_tiles *tiles = make_tiles(context, 4, TSR_TILES_PAGED, (tsr_size3){ 45, 40, 35 });
+        clear_tiles(tiles, TSR_TILE_OUTSIDE);
+        insert_keys(tiles, keys, random_keys(&random, &tiles->pool, 200, keys));
+        for (int pass = 0; pass < PASSES; pass++) {
+            random_activity(&random, tiles, TSR_TILE_OUTSIDE);
+            require_ok(tsr_tiles_manage(tiles));
+        }
+        tiles_picture now = picture_of(tiles);
+        check_ids(&now);
+        assert_true(now.state.count > 0 && now.state.free_count > 0);
+        if (run == 0) first = now;
+        else {
+            const size_t count = (size_t)now.state.count, free_count = (size_t)now.state.free_count;
+            assert_int_equal(now.state.count, first.state.count);
+            assert_int_equal(now.state.free_count, first.state.free_count);
+            assert_memory_equal(now.keys, first.keys, count * sizeof *now.keys);
+            assert_memory_equal(now.ids, first.ids, count * sizeof *now.ids);
+            assert_memory_equal(now.pool.free_ids, first.pool.free_ids, free_count * sizeof *now.pool.free_ids);
+            picture_drop(&now);
+        }
+        tsr_tiles_destroy(&tiles);
+    }
+    picture_drop(&first);
+    tsr_context_destroy(&context);
+}
+
 /* Directions seen from a neighbour, against coordinates. */
 static void moved_directions(void **unused)
 {
@@ -501,6 +574,8 @@ int main(void)
                                         cmocka_unit_test(compaction),
                                         cmocka_unit_test(moved_directions),
                                         cmocka_unit_test(shortage_of_many_requests),
-                                        cmocka_unit_test(trimming) };
+                                        cmocka_unit_test(trimming),
+                                        cmocka_unit_test(cases_of_a_page),
+                                        cmocka_unit_test(places_repeat) };
     return cmocka_run_group_tests_name("tiles_manage", tests, NULL, NULL);
 }

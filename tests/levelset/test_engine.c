@@ -359,6 +359,47 @@ static void moving_box(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* A front that travels: on the CPU the tiles come back into the order of the list, and the field is that of a run whose tiles stay where they are
+ * (a solver that is set anew begins to count anew, so that its list never gets that far). */
+static double large_sphere(double x, double y, double z) { return distance3(x, y, z, 32, 34, 34) - 28; }
+static int32_t tiles_in_order(const tsr_tiles *tiles)
+{
+    const tsr_tile_state *state = tiles->pool.state;
+    const uint32_t *id = tiles->pool.id[state->list];
+    int32_t followed = 0;
+    for (int32_t i = 1; i < state->count; i++) followed += id[i] == id[i - 1] + 1;
+    return followed;
+}
+static void travelling_front(void **unused)
+{
+    (void)unused;
+    enum { CALLS = 48, STEPS = 2 };
+    if (strcmp(device_name(), "cpu") != 0) skip(); /* looks into the pool, and only there is the order of use */
+    tsr_context *context = test_context();
+    const tsr_size3 n = { 88, 68, 68 };
+    tsr_tiles *tiles = tiles_of(context, n, 4, 1.5, large_sphere), *twin = tiles_of(context, n, 4, 1.5, large_sphere);
+    tsr_levelset_options o =
+        OPTIONS(.terms = { { .kind = TSR_FLOW_VELOCITY, .value = 1, .vector = { 1, 0, 0 } } }, .term_count = 1, .time_step = 0.25);
+    tsr_levelset *l, *still;
+    tsr_levelset_report report;
+    require_ok(tsr_levelset_create(tiles, &o, &l));
+    require_ok(tsr_levelset_create(twin, &o, &still));
+    require_ok(tsr_levelset_step(l, CALLS * STEPS, NULL, &report));
+    for (int call = 0; call < CALLS; call++) {
+        require_ok(tsr_levelset_step(still, STEPS, NULL, NULL));
+        require_ok(tsr_levelset_set(still, &o));
+    }
+    assert_true(report.tiles >= 1024);
+    assert_true(digest_of(tiles) == digest_of(twin));
+    assert_true(10 * tiles_in_order(tiles) > 7 * report.tiles);
+    assert_true(2 * tiles_in_order(twin) < tiles_in_order(tiles));
+    tsr_levelset_destroy(&l);
+    tsr_levelset_destroy(&still);
+    tsr_tiles_destroy(&tiles);
+    tsr_tiles_destroy(&twin);
+    tsr_context_destroy(&context);
+}
+
 /* A potential whose gradient points to +x everywhere moves like a velocity along +x. */
 static tsr_status fill_ramp(void *user, tsr_queue *queue, const tsr_tile_pool *pool, int all)
 {
@@ -632,6 +673,6 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(first_order_cases), cmocka_unit_test(wide_cases),  cmocka_unit_test(fused_cases),
                                         cmocka_unit_test(derived_lists),     cmocka_unit_test(convergence), cmocka_unit_test(moving_box),
                                         cmocka_unit_test(potential),         cmocka_unit_test(user_term),   cmocka_unit_test(bad_input),
-                                        cmocka_unit_test(curvature_forms),   cmocka_unit_test(roomy_list) };
+                                        cmocka_unit_test(curvature_forms),   cmocka_unit_test(roomy_list),  cmocka_unit_test(travelling_front) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* A session with the segmentation object: scripts, the log and its replay, options changed on the way, probing, rules that end a run, cancelling. */
+/* A session with the segmentation object: scripts, the log and its replay, notes, options changed on the way, snapshots, probing, rules that end a run. */
 #include "grid/tiles_check.h"
 #include "sphere.h"
 
@@ -92,6 +92,75 @@ static void log_replays(void **unused)
     free(log);
     tsr_segmentation_destroy(&first);
     tsr_segmentation_destroy(&second);
+    tsr_volume_destroy(&image);
+    tsr_context_destroy(&context);
+}
+
+/* Notes are comments of the log, which repeats the run all the same. */
+static void notes(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    tsr_volume *image = distance_image(context, small, (tsr_vec3){ 1, 1, 1 });
+    tsr_segment_options o = TSR_SEGMENT_OPTIONS;
+    tsr_segmentation *s, *again;
+    char large[202];
+    o.epsilon = 8;
+    require_ok(tsr_segmentation_create(context, image, &o, &s));
+    require_ok(tsr_segmentation_note(s, "2.5 s: begun by \xc3\xa4"));
+    require_ok(tsr_segmentation_sphere(s, (tsr_vec3){ 15, 13, 11 }, 4, 0));
+    require_ok(tsr_segmentation_step(s, 3, NULL, NULL));
+    require_ok(tsr_segmentation_note(s, "step 1000"));
+    require_ok(tsr_segmentation_step(s, 4, NULL, NULL));
+    assert_non_null(strstr(tsr_segmentation_log(s), "\n# 2.5 s: begun by \xc3\xa4\npaint 15 13 11 4\nstep 3\n# step 1000\nstep 4\n"));
+    memset(large, 'x', sizeof large - 1);
+    large[201] = 0;
+    require_error(tsr_segmentation_note(s, large), TSR_ERROR_ARGUMENT, "201 bytes, expected at most 200");
+    large[200] = 0;
+    require_ok(tsr_segmentation_note(s, large));
+    require_error(tsr_segmentation_note(s, "a\nstep 5"), TSR_ERROR_ARGUMENT, "byte 1 of the note is a control character");
+    require_error(tsr_segmentation_note(s, NULL), TSR_ERROR_ARGUMENT, "NULL");
+    require_ok(tsr_segmentation_create(context, image, &o, &again));
+    require_ok(tsr_segmentation_script(again, tsr_segmentation_log(s), "log", NULL, NULL));
+    tsr_volume *a = host_field(s), *b = host_field(again);
+    assert_memory_equal(tsr_volume_data(a), tsr_volume_data(b), (size_t)tsr_volume_count(a) * sizeof(float));
+    tsr_volume_destroy(&a);
+    tsr_volume_destroy(&b);
+    tsr_segmentation_destroy(&s);
+    tsr_segmentation_destroy(&again);
+    tsr_volume_destroy(&image);
+    tsr_context_destroy(&context);
+}
+
+/* What was kept goes on as it would have: the same steps give the same bits, with other steps and strokes between; no memory of the device is kept. */
+static void goes_on_after_undo(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context();
+    tsr_volume *image = distance_image(context, small, (tsr_vec3){ 1, 1, 1 }), *field[2];
+    tsr_segment_options o = TSR_SEGMENT_OPTIONS;
+    tsr_segmentation *s;
+    o.epsilon = 8;
+    o.alpha = 0.7;
+    require_ok(tsr_segmentation_create(context, image, &o, &s));
+    require_ok(tsr_segmentation_sphere(s, (tsr_vec3){ 15, 13, 11 }, 4, 0));
+    require_ok(tsr_segmentation_step(s, 9, NULL, NULL));
+    const int64_t bytes = tsr_context_memory(context).current_bytes;
+    for (int i = 0; i < 30; i++) require_ok(tsr_segmentation_snapshot(s));
+    assert_int_equal(tsr_context_memory(context).current_bytes, bytes);
+    for (int i = 0; i < 2; i++) {
+        require_ok(tsr_segmentation_step(s, 25, NULL, NULL));
+        field[i] = host_field(s);
+        require_ok(tsr_segmentation_stroke(s, (tsr_vec3){ 8, 8, 8 }, (tsr_vec3){ 20, 9, 8 }, 3, i));
+        require_ok(tsr_segmentation_step(s, 5, NULL, NULL));
+        require_ok(tsr_segmentation_undo(s));
+    }
+    assert_memory_equal(tsr_volume_data(field[0]), tsr_volume_data(field[1]), (size_t)tsr_volume_count(field[0]) * sizeof(float));
+    for (int i = 0; i < 28; i++) require_ok(tsr_segmentation_undo(s));
+    require_error(tsr_segmentation_undo(s), TSR_ERROR_STATE, "no snapshot");
+    tsr_volume_destroy(&field[0]);
+    tsr_volume_destroy(&field[1]);
+    tsr_segmentation_destroy(&s);
     tsr_volume_destroy(&image);
     tsr_context_destroy(&context);
 }
@@ -218,7 +287,7 @@ static void script_errors(void **unused)
         require_error(tsr_segmentation_script(s, cases[i].text, "s", NULL, NULL), cases[i].status, cases[i].message);
         check_invariants(tsr_segmentation_tiles(s));
         require_ok(
-            tsr_segmentation_script(s, "set time_step 0\nsphere 15 13 11 4\nstep 3\nstop\nnonsense after stop", "s", NULL, NULL)); /* still usable */
+            tsr_segmentation_script(s, "set time_step 0\npaint 15 13 11 4\nstep 3\nstop\nnonsense after stop", "s", NULL, NULL)); /* still usable */
         tsr_segmentation_destroy(&s);
     }
     tsr_volume_destroy(&image);
@@ -396,8 +465,10 @@ static void memory_runs_out(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(log_replays),
-                                        cmocka_unit_test(script_stops_at_any_line),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(script_stops_at_any_line),
+                                        cmocka_unit_test(log_replays),
+                                        cmocka_unit_test(notes),
+                                        cmocka_unit_test(goes_on_after_undo),
                                         cmocka_unit_test(changed_on_the_way),
                                         cmocka_unit_test(script_errors),
                                         cmocka_unit_test(probing),

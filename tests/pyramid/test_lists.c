@@ -227,6 +227,110 @@ static void several_classes(void **state)
     tsr_context_destroy(&context);
 }
 
+/* ---- multiplicities of any integer type ------------------------------------------------------------------------------------------------------ */
+
+static void put_integer(tsr_dtype dtype, void *data, int64_t i, int64_t v)
+{
+    switch (dtype) {
+    case TSR_U8: ((uint8_t *)data)[i] = (uint8_t)v; break;
+    case TSR_I8: ((int8_t *)data)[i] = (int8_t)v; break;
+    case TSR_U16: ((uint16_t *)data)[i] = (uint16_t)v; break;
+    case TSR_I16: ((int16_t *)data)[i] = (int16_t)v; break;
+    case TSR_U32: ((uint32_t *)data)[i] = (uint32_t)v; break;
+    case TSR_I32: ((int32_t *)data)[i] = (int32_t)v; break;
+    case TSR_U64: ((uint64_t *)data)[i] = (uint64_t)v; break;
+    default: ((int64_t *)data)[i] = v; break;
+    }
+}
+
+static void counts_of_integers(void **state)
+{
+    (void)state;
+    static const struct {
+        tsr_dtype dtype;
+        int64_t least, largest; /* what the type holds of values that matter */
+    } types[] = { { TSR_U8, 0, 255 },         { TSR_I8, -128, 127 },       { TSR_U16, 0, 65535 },     { TSR_I16, -32768, 32767 },
+                  { TSR_U32, 0, 3000000000 }, { TSR_I32, -7, 2000000000 }, { TSR_U64, 0, 1ll << 60 }, { TSR_I64, -(1ll << 60), 1ll << 60 } };
+    static const tsr_size3 sizes[] = { { 21, 9, 6 }, { 70, 33, 1 }, { 130, 1, 1 } };
+    static const int32_t bounds[] = { 0, 100, 255, 1000, 1 << 20 };
+    static uint64_t data[70 * 33];
+    static int64_t count[70 * 33];
+    uint64_t seed = test_seed();
+    for (int round = 0; round < 3 * 8 * 5; round++) {
+        const tsr_size3 n = sizes[round % 3];
+        const int64_t cells = n.x * n.y * n.z;
+        const int type = round / 3 % 8;
+        tsr_pyramid_options o = TSR_PYRAMID_OPTIONS;
+        o.most = bounds[round / 24];
+        o.implicit_base = o.most > 255 || round % 2;
+        o.order = (tsr_pyramid_order)(round % 2);
+        o.fanout = round % 5 == 4 ? 9 : 0;
+        const int64_t most = o.most ? o.most : 255;
+        int64_t refused = -1, wrong = 0, total = 0, k = 0;
+        for (int64_t i = 0; i < cells; i++) {
+            const uint64_t pick = test_random(&seed) % 40;
+            int64_t v = pick < 30 ? 0 : pick < 38 ? (int64_t)pick - 29 : pick == 38 ? most : test_random(&seed) % 2 ? most + 1 : -1;
+            if (most > 255 && pick == 38 && i % 500) v = 300; /* lists stay short */
+            v = v < types[type].least ? types[type].least : v > types[type].largest ? types[type].largest : v;
+            put_integer(types[type].dtype, data, i, v);
+            count[i] = v < 0 || v > most ? 0 : v;
+            total += count[i];
+            if (v < 0 || v > most) {
+                wrong++;
+                if (refused < 0) refused = i;
+            }
+        }
+        tsr_context *context = test_context();
+        tsr_volume *host, *device;
+        built b = { .context = context };
+        int64_t *order = visits(n, &o);
+        require_ok(tsr_volume_wrap(NULL, types[type].dtype, n, NULL, data, NULL, NULL, &host));
+        require_ok(tsr_volume_copy(host, context, &device));
+        require_ok(tsr_pyramid_create(context, n, &o, &b.pyramid));
+        require_ok(tsr_pyramid_build(b.pyramid, device));
+        require_ok(tsr_pyramid_describe(b.pyramid, &b.info));
+        assert_int_equal(b.info.total, total);
+        assert_int_equal(b.info.not_a_number, wrong);
+        assert_int_equal(b.info.refused, refused);
+        if (total < 200000) {
+            tsr_pyramid_entry *e = selected(&b, NULL, 0, total + 1);
+            uint64_t *ranks = ranked(&b, order, cells);
+            for (int64_t i = 0; i < cells; i++) {
+                assert_int_equal(ranks[i], k);
+                for (int64_t copy = 0; copy < count[order[i]]; copy++, k++)
+                    if (e[k].voxel != order[i] || e[k].copy != copy)
+                        fail_msg("type %d, most %d: output %d is copy %d of voxel %d, expected %d of %d", (int)types[type].dtype, (int)most, (int)k,
+                                 (int)e[k].copy, (int)e[k].voxel, (int)copy, (int)order[i]);
+            }
+            assert_int_equal(k, total);
+            assert_int_equal(e[k].voxel, -1);
+            free(ranks);
+            free(e);
+        }
+        free(order);
+        tsr_volume_destroy(&host);
+        tsr_volume_destroy(&device);
+        finish(&b);
+    }
+    tsr_context *context = test_context();
+    tsr_pyramid_options o = TSR_PYRAMID_OPTIONS;
+    tsr_pyramid *p;
+    tsr_volume *floats;
+    o.most = 256;
+    require_error(tsr_pyramid_create(context, (tsr_size3){ 4, 4, 4 }, &o, &p), TSR_ERROR_ARGUMENT,
+                  "most is 256, expected at most 255, or implicit_base");
+    o.implicit_base = 1;
+    o.most = (1 << 20) + 1;
+    require_error(tsr_pyramid_create(context, (tsr_size3){ 4, 4, 4 }, &o, &p), TSR_ERROR_ARGUMENT, "most is 1048577, expected 1 to 1048576");
+    o.most = 9;
+    require_ok(tsr_pyramid_create(context, (tsr_size3){ 4, 4, 4 }, &o, &p));
+    require_ok(tsr_volume_create(context, TSR_F32, (tsr_size3){ 4, 4, 4 }, NULL, &floats));
+    require_error(tsr_pyramid_build(p, floats), TSR_ERROR_ARGUMENT, "counts of type f32, expected integers");
+    tsr_volume_destroy(&floats);
+    tsr_pyramid_destroy(&p);
+    tsr_context_destroy(&context);
+}
+
 /* ---- lists of voxels and batches ------------------------------------------------------------------------------------------------------- */
 
 static void indices_and_batches(void **state)
@@ -370,6 +474,51 @@ static void points_of_a_sphere(void **state)
 
 /* ---- sparse matrices --------------------------------------------------------------------------------------------------------------------- */
 
+/* A x by a plain loop over the dense matrix: within 1e-12 of the sum of magnitudes, for vectors of both types; and bit for bit the
+ * documented sum. */
+static void check_product(const tsr_matrix *m, const double *real, double tolerance)
+{
+    enum { MOST = 500 };
+    double x[MOST], y[MOST];
+    float narrow[MOST], result[MOST];
+    void *there[2];
+    uint64_t seed = 5;
+    assert_true(m->rows <= MOST && m->columns_count <= MOST);
+    for (int64_t c = 0; c < m->columns_count; c++) {
+        x[c] = 2 * test_uniform(&seed) - 1;
+        narrow[c] = (float)x[c];
+    }
+    const size_t bytes[2] = { (size_t)m->columns_count * 8, (size_t)m->rows * 8 };
+    for (int k = 0; k < 2; k++) require_ok(tsr_device_allocate(m->context, bytes[k], &there[k]));
+    require_ok(tsr_device_move(m->context, there[0], NULL, x, bytes[0]));
+    require_ok(tsr_matrix_multiply(m, TSR_F64, there[0], there[1]));
+    require_ok(tsr_device_move(NULL, y, m->context, there[1], bytes[1]));
+    require_ok(tsr_device_move(m->context, there[0], NULL, narrow, bytes[0] / 2));
+    require_ok(tsr_matrix_multiply(m, TSR_F32, there[0], there[1]));
+    require_ok(tsr_device_move(NULL, result, m->context, there[1], bytes[1] / 2));
+    for (int64_t r = 0; r < m->rows; r++) {
+        double sum = 0, most = 0, single = 0, part[32] = { 0 };
+        int64_t entries = 0;
+        for (int64_t c = 0; c < m->columns_count; c++) {
+            const double a = real[r * m->columns_count + c];
+            if (!(fabs(a) > tolerance)) continue;
+            sum += a * x[c];
+            part[entries++ % 32] += a * x[c];
+            single += a * (double)narrow[c];
+            most += fabs(a * x[c]);
+        }
+        if (!(fabs(y[r] - sum) <= 1e-12 * most)) fail_msg("row %d: %.17g, expected %.17g", (int)r, y[r], sum);
+        assert_true(fabs((double)result[r] - single) <= 1e-7 * most);
+        for (int half = 16; half; half /= 2)
+            for (int k = 0; k < half; k++) part[k] += part[k + half];
+        assert_true(y[r] == part[0]);
+    }
+    require_error(tsr_matrix_multiply(m, TSR_I32, there[0], there[1]), TSR_ERROR_ARGUMENT, "vectors of type i32, expected f32 or f64");
+    require_error(tsr_matrix_multiply(m, TSR_F64, there[0], NULL), TSR_ERROR_ARGUMENT, "x or y is NULL");
+    require_error(tsr_matrix_multiply(m, TSR_F64, there[0], (char *)there[0] + 8), TSR_ERROR_ARGUMENT, "x and y overlap");
+    for (int k = 0; k < 2; k++) tsr_device_release(m->context, there[k], bytes[k]);
+}
+
 static void check_matrix(tsr_dtype dtype, int64_t rows, int64_t columns, const void *dense, const double *real, double tolerance, int64_t expected)
 {
     tsr_context *context = test_context();
@@ -402,6 +551,12 @@ static void check_matrix(tsr_dtype dtype, int64_t rows, int64_t columns, const v
     }
     assert_int_equal(starts[rows], k);
     assert_int_equal(m.nonzeros, k);
+    check_product(&m, real, tolerance);
+    char *again = calloc((size_t)(rows * columns), bytes); /* and back */
+    for (int64_t r = 0; r < rows; r++)
+        for (uint64_t n = starts[r]; n < starts[r + 1]; n++) memcpy(again + (size_t)(r * columns + column[n]) * bytes, values + n * bytes, bytes);
+    if (tolerance == 0) assert_memory_equal(again, dense, (size_t)(rows * columns) * bytes);
+    free(again);
     free(starts);
     free(column);
     free(values);
@@ -436,6 +591,12 @@ static void sparse_matrices(void **state)
     check_matrix(TSR_F32, 70, 37, f, a, 0, 0);
     for (int i = 0; i < 37 * 70; i++) a[i] = f[i] = 1;
     check_matrix(TSR_F32, 37, 70, f, a, 0, 37 * 70);
+    int16_t shorts[90 * 3];
+    for (int i = 0; i < 90 * 3; i++) a[i] = shorts[i] = (int16_t)(i % 4 ? 0 : i - 130);
+    check_matrix(TSR_I16, 90, 3, shorts, a, 0, -1);
+    tsr_matrix none = { 0 };
+    double x = 0;
+    require_error(tsr_matrix_multiply(&none, TSR_F64, &x, &x), TSR_ERROR_ARGUMENT, "it is empty");
 }
 
 static void wrong_arguments(void **state)
@@ -481,8 +642,9 @@ static void wrong_arguments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(classifiers),         cmocka_unit_test(several_classes),
-                                        cmocka_unit_test(indices_and_batches), cmocka_unit_test(points_of_a_sphere),
-                                        cmocka_unit_test(sparse_matrices),     cmocka_unit_test(wrong_arguments) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(classifiers),        cmocka_unit_test(several_classes),
+                                        cmocka_unit_test(counts_of_integers), cmocka_unit_test(indices_and_batches),
+                                        cmocka_unit_test(points_of_a_sphere), cmocka_unit_test(sparse_matrices),
+                                        cmocka_unit_test(wrong_arguments) };
     return cmocka_run_group_tests_name("pyramid lists", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* Pyramids in parts: over several contexts, and from files piece by piece, draw the pixels of the whole; what is refused. */
 #include "mips.h"
+#include "device/backend.h"
 #include "io/scratch.h"
 
 static tsr_mip *build(tsr_context *context, tsr_size3 n, tsr_dtype dtype, tsr_mip_format format, uint64_t *seed)
@@ -76,9 +77,24 @@ static void groups_draw_the_whole(void **state)
     for (int k = 0; k < 3; k++) tsr_context_destroy(&contexts[k]);
 }
 
+/* The least limit that a file can be drawn with, by the error's word; one byte less is refused. */
+static int64_t least_limit(tsr_context *context, const char *path)
+{
+    tsr_mip_stream_options options = TSR_MIP_STREAM_OPTIONS;
+    tsr_mip_stream *stream;
+    long long least = 0;
+    options.memory_limit = 1;
+    require_error(tsr_mip_stream_open(context, path, &options, &stream), TSR_ERROR_CAPACITY, "memory_limit is 1, expected at least");
+    assert_null(stream);
+    assert_int_equal(sscanf(strstr(tsr_error_message(), "at least"), "at least %lld", &least), 1);
+    options.memory_limit = least - 1;
+    require_error(tsr_mip_stream_open(context, path, &options, &stream), TSR_ERROR_CAPACITY, "expected at least");
+    return least;
+}
+
 static void streams_draw_the_whole(void **state)
 {
-    static const int64_t limits[4] = { 1, 60000, 120000, 0 };
+    static const int64_t limits[4] = { 1, 2, 3, 0 }; /* times the least */
     (void)state;
     uint64_t seed = test_seed();
     tsr_context *context = test_context();
@@ -91,14 +107,15 @@ static void streams_draw_the_whole(void **state)
         const tsr_write_options write = { .struct_size = sizeof write, .overwrite = 1 };
         require_ok(tsr_mip_write(mip, path, &write));
         tsr_mip_stream_options options = TSR_MIP_STREAM_OPTIONS;
-        options.memory_limit = limits[wide ? 1 + m % 3 : m / 2 % 4];
+        const int64_t least = least_limit(context, path);
+        options.memory_limit = least * limits[wide ? 1 + m % 3 : m / 2 % 4];
         tsr_mip_stream *stream;
         tsr_mip_frame *frame;
         require_ok(tsr_mip_stream_open(context, path, &options, &stream));
         const tsr_mip_info info = tsr_mip_stream_describe(stream);
         assert_int_equal(info.coefficients, whole.coefficients);
         for (int j = 0; j <= whole.levels; j++) assert_int_equal(info.by_level[j], whole.by_level[j]);
-        if (options.memory_limit == 1 && whole.bricks > 4) assert_true(info.device_bytes < whole.device_bytes);
+        if (options.memory_limit == least && whole.bricks > 4) assert_true(info.device_bytes < whole.device_bytes);
         require_ok(tsr_mip_frame_create(context, WIDTH, HEIGHT, &frame));
         for (int k = 0; k < 3; k++) {
             const tsr_mip_view view = k % 3 ? random_view(&seed, 0.7) : aligned_view(k + m);
@@ -151,7 +168,7 @@ static void refuses(void **state)
     tsr_mip_stream_options options = TSR_MIP_STREAM_OPTIONS;
     options.memory_limit = -1;
     require_error(tsr_mip_stream_open(context, path, &options, &stream), TSR_ERROR_ARGUMENT, "memory_limit is -1");
-    options.memory_limit = 1;
+    options.memory_limit = least_limit(context, path);
     options.progress = (tsr_progress){ stop_at_once, &stop };
     require_error(tsr_mip_stream_open(context, path, &options, &stream), TSR_ERROR_CANCELLED, "cancelled");
     assert_null(stream);
@@ -263,9 +280,77 @@ static void cancelled(void **state)
     tsr_context_destroy(&context);
 }
 
+/* A device's memory of which only so much is granted. */
+typedef struct room {
+    tsr_context *context;
+    size_t left;
+} room;
+static void *take(void *user, size_t bytes, size_t alignment)
+{
+    room *r = (room *)user;
+    void *memory = NULL;
+    (void)alignment;
+    if (bytes > r->left) return NULL;
+    require_ok(r->context->backend->allocate(r->context->queue, bytes, &memory));
+    r->left -= bytes;
+    return memory;
+}
+static void give(void *user, void *memory, size_t bytes)
+{
+    room *r = (room *)user;
+    r->left += bytes;
+    r->context->backend->release(r->context->queue, memory, bytes);
+}
+
+/* A pyramid that has no room says what it takes and what to do; pieces of it, or a part that is kept, have room. */
+static void short_of_memory(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    tsr_context *context = test_context();
+    const char *device = getenv("TESSERA_DEVICE");
+    tsr_mip *mip = build(context, (tsr_size3){ 70, 65, 64 }, TSR_U8, TSR_MIP_BRICKS, &seed), *back;
+    const tsr_mip_info info = tsr_mip_describe(mip);
+    const char *path = scratch("short.mip");
+    const tsr_write_options write = { .struct_size = sizeof write, .overwrite = 1 };
+    require_ok(tsr_mip_write(mip, path, &write));
+    room little = { .left = (size_t)info.device_bytes - 1 };
+    tsr_context_options o = TSR_CONTEXT_OPTIONS;
+    tsr_context *small;
+    char words[96];
+    long long needed = 0, coefficients = 0, of_them = 0;
+    o.device = device && *device ? device : "cpu";
+    o.device_allocator = (tsr_allocator){ take, give, &little };
+    require_ok(tsr_context_create(&o, &small));
+    little.context = small;
+    snprintf(words, sizeof words, "no room for %lld bytes", (long long)info.device_bytes);
+    require_error(tsr_mip_read(small, path, NULL, &back), TSR_ERROR_MEMORY, words);
+    assert_null(back);
+    assert_int_equal(sscanf(strstr(tsr_error_message(), "no room"), "no room for %lld bytes, of which %lld coefficients take %lld", &needed,
+                            &coefficients, &of_them),
+                     3);
+    assert_int_equal(coefficients, info.coefficients);
+    assert_true(of_them > coefficients && of_them < needed);
+    assert_non_null(strstr(tsr_error_message(), "--keep"));
+    assert_non_null(strstr(tsr_error_message(), "--stream"));
+    assert_int_equal(little.left, (size_t)info.device_bytes - 1);
+    tsr_mip_stream_options pieces = TSR_MIP_STREAM_OPTIONS;
+    tsr_mip_stream *stream;
+    pieces.memory_limit = least_limit(context, path);
+    require_ok(tsr_mip_stream_open(small, path, &pieces, &stream));
+    tsr_mip_stream_close(&stream);
+    little.left++;
+    require_ok(tsr_mip_read(small, path, NULL, &back));
+    tsr_mip_destroy(&back);
+    tsr_context_destroy(&small);
+    tsr_mip_destroy(&mip);
+    tsr_context_destroy(&context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(groups_draw_the_whole), cmocka_unit_test(streams_draw_the_whole),
-                                        cmocka_unit_test(streams_see_damage), cmocka_unit_test(refuses), cmocka_unit_test(cancelled) };
+                                        cmocka_unit_test(streams_see_damage),    cmocka_unit_test(refuses),
+                                        cmocka_unit_test(short_of_memory),       cmocka_unit_test(cancelled) };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

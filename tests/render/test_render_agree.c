@@ -262,6 +262,84 @@ static void empty_space(void **state)
     tsr_context_destroy(&emulator);
 }
 
+/* Noise in a volume of these extents, some of it NaN, drawn by a function of value and gradient alone: what a GPU draws in a loop of its own. */
+static test_view draw_noise(tsr_context *context, int which, tsr_size3 n)
+{
+    uint64_t seed = 7u + (uint64_t)which;
+    const int64_t count = n.x * n.y * n.z;
+    const tsr_geometry g = tsr_geometry_make((tsr_vec3){ 0.9, 1.1, 1.3 }, (tsr_vec3){ -3, 2, 1 }, TSR_SPACE_RAS);
+    tsr_volume *host, *volume;
+    tsr_scene *scene;
+    tsr_scene_info info;
+    tsr_camera camera;
+    tsr_render_options options = TSR_RENDER_OPTIONS;
+    tsr_transfer transfer = { .points = 3,
+                              .point = { { 0.2f, 0, { 1, 0.5f, 0.2f } }, { 0.6f, 0.2f, { 0.1f, 0.9f, 0.3f } }, { 0.9f, 0.05f, { 0.2f, 0.5f, 1 } } } };
+    require_ok(tsr_volume_create(NULL, TSR_F32, n, &g, &host));
+    float *v = (float *)tsr_volume_data(host);
+    for (int64_t i = 0; i < count; i++) { /* smooth along x, empty in the middle of large ones */
+        const double noise = (double)(test_random(&seed) % 1000) / 1000;
+        v[i] = count > 5000 && i > count / 3 && i < count / 2
+                   ? 0.0f
+                   : (float)(0.5 * noise + 0.5 * sin(0.4 * (double)(i % n.x)) * sin(0.4 * (double)(i % n.x)));
+        if (which % 3 == 1 && test_random(&seed) % 50 == 0) v[i] = NAN;
+    }
+    require_ok(tsr_volume_copy(host, context, &volume));
+    require_ok(tsr_scene_create(context, &scene));
+    require_ok(tsr_scene_set_volume(scene, volume));
+    require_ok(tsr_scene_describe(scene, &info));
+    require_ok(
+        tsr_camera_orbit(&info.bounds, info.space, 33 * which, 60 - 17 * which, which % 4 == 3 ? TSR_ORTHOGRAPHIC : TSR_PERSPECTIVE, 1, &camera));
+    options.mode = TSR_RENDER_VOLUME;
+    options.transfer = &transfer;
+    options.step = (double[3]){ 0.3, 0.5, 1.3 }[which % 3];
+    options.unshaded = which % 5 == 4;
+    options.jitter = which % 2;
+    options.opacity_scale = which % 4 == 2 ? 30 : 1; /* rays that end soon */
+    if (which % 4 == 1) {
+        transfer.gaussians = 1;
+        transfer.gaussian[0] = (struct tsr_transfer_gaussian){
+            .centre = 0.5f, .width = 0.2f, .gradient_centre = 0.2f, .gradient_width = 0.2f, .alpha = 0.1f, .color = { 0, 1, 1 }
+        };
+    }
+    if (n.x > 2 && n.y > 2 && n.z > 2 && which % 2) {
+        options.region = which % 4 == 1 ? TSR_REGION_INSIDE : TSR_REGION_OUTSIDE;
+        require_ok(tsr_scene_set_surface_volume(scene, volume, 0.5, 1));
+        options.mode = which % 4 == 1 ? TSR_RENDER_VOLUME : TSR_RENDER_COMBINED;
+        options.surface_opacity = 0.4;
+    }
+    test_view view = test_draw(context, scene, &camera, &options, SIZE);
+    tsr_scene_destroy(&scene);
+    tsr_volume_destroy(&volume);
+    tsr_volume_destroy(&host);
+    return view;
+}
+
+static void noise_of_all_extents(void **state)
+{
+    static const tsr_size3 extents[] = { { 1, 9, 7 },    { 8, 1, 1 },    { 2, 2, 2 },  { 9, 2, 30 },
+                                         { 17, 20, 13 }, { 24, 25, 26 }, { 33, 8, 9 }, { 40, 23, 17 } };
+    (void)state;
+    tsr_device_info info;
+    if (tsr_device_count(TSR_DEVICE_EMU, &info) < 1) {
+        print_message("no emulator module\n");
+        skip();
+    }
+    tsr_context *cpu = test_context_on("cpu", 1), *emulator = test_context_on("emu", 0);
+    for (int which = 0; which < (int)(sizeof extents / sizeof *extents); which++) {
+        test_view a = draw_noise(cpu, which, extents[which]), b = draw_noise(emulator, which, extents[which]);
+        int seen = 0;
+        for (int i = 0; i < SIZE * SIZE; i++) seen += fabsf(a.rgba[4 * i + 1] - a.rgba[4 * (i / SIZE * SIZE) + 1]) > 1e-3f;
+        const tsr_size3 n = extents[which];
+        if (n.x > 1 && n.y > 1 && n.z > 1) assert_true(seen > 10); /* a plane has no inside */
+        require_same(which, &a, &b, "emu");
+        test_view_free(&a);
+        test_view_free(&b);
+    }
+    tsr_context_destroy(&cpu);
+    tsr_context_destroy(&emulator);
+}
+
 static void cuda_within_tolerance(void **state)
 {
     (void)state;
@@ -312,9 +390,56 @@ static void gallery(void **state)
     tsr_context_destroy(&context);
 }
 
+/* Rays through a tile list stop where its mesh lies, within a twentieth of a voxel, wherever the surface is steeper to the view than 45 degrees
+ * (spec levelset-gpu.md 6). */
+static void rays_and_mesh(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    const tsr_shape shapes[2] = { { .kind = TSR_SHAPE_SPHERE, .radius = 15 }, { .kind = TSR_SHAPE_TORUS, .radius = 12, .minor = 5 } };
+    for (int turn = 0; turn < 4; turn++) {
+        const tsr_camera camera = { { 30, 60, 45 }, { 0, 0, 0 }, { 0, 0, 1 }, turn & 1 ? TSR_PERSPECTIVE : TSR_ORTHOGRAPHIC, 30, 40 };
+        const double pixel = turn & 1 ? 2 * sqrt(6525) * tan(15 * 3.14159265358979 / 180) / SIZE : 40.0 / SIZE;
+        tsr_tiles_options list = TSR_TILES_OPTIONS;
+        tsr_render_options options = TSR_RENDER_OPTIONS;
+        tsr_tiles *tiles;
+        tsr_mesh *mesh;
+        tsr_scene *scene;
+        int compared = 0;
+        list.edge = turn & 2 ? 4 : 8;
+        list.band = 3;
+        options.mode = TSR_RENDER_SURFACE;
+        options.ambient_occlusion = -1;
+        require_ok(tsr_tiles_shape(context, NULL, &list, &shapes[turn / 2], &tiles));
+        require_ok(tsr_surface_extract_tiles(context, tiles, NULL, &mesh, NULL));
+        require_ok(tsr_scene_create(context, &scene));
+        require_ok(tsr_scene_set_surface_tiles(scene, tiles));
+        test_view rays = test_draw(context, scene, &camera, &options, SIZE);
+        require_ok(tsr_scene_set_surface_mesh(scene, mesh));
+        test_view facets = test_draw(context, scene, &camera, &options, SIZE);
+        for (int y = 1; y < SIZE - 1; y++)
+            for (int x = 1; x < SIZE - 1; x++) {
+                const float *d = rays.depth + y * SIZE + x;
+                if (!(fabsf(d[-1] - d[1]) < 2 * pixel && fabsf(d[-SIZE] - d[SIZE]) < 2 * pixel)) continue; /* grazing, or beside the surface */
+                assert_true(fabsf(d[0] - facets.depth[y * SIZE + x]) < 0.05f);
+                compared++;
+            }
+        print_message("%d pixels compared\n", compared);
+        assert_true(compared > SIZE * SIZE / 10);
+        test_view_free(&rays);
+        test_view_free(&facets);
+        tsr_scene_destroy(&scene);
+        tsr_mesh_destroy(&mesh);
+        tsr_tiles_destroy(&tiles);
+    }
+    tsr_context_destroy(&context);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(same_bits_everywhere), cmocka_unit_test(empty_space),
-                                        cmocka_unit_test(cuda_within_tolerance), cmocka_unit_test(gallery) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_bits_everywhere),  cmocka_unit_test(empty_space), cmocka_unit_test(noise_of_all_extents),
+        cmocka_unit_test(cuda_within_tolerance), cmocka_unit_test(gallery),     cmocka_unit_test(rays_and_mesh)
+    };
     return cmocka_run_group_tests_name("render_agree", tests, NULL, NULL);
 }

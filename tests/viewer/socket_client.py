@@ -39,10 +39,10 @@ class Server:
     def alive(self):
         return self.process.poll() is None
 
-    def get(self, path, method="GET", timeout=20):
-        """Status and body; path as it is, nothing is normalised on the way."""
+    def get(self, path, method="GET", timeout=20, host=None):
+        """Status and body; path as it is, nothing is normalised on the way. `host`: another name to ask for."""
         with self.connect(timeout) as s:
-            s.sendall(f"{method} {path} HTTP/1.1\r\nHost: {self.host}:{self.port}\r\nConnection: close\r\n\r\n".encode())
+            s.sendall(f"{method} {path} HTTP/1.1\r\nHost: {host or f'{self.host}:{self.port}'}\r\nConnection: close\r\n\r\n".encode())
             answer = b""
             try:
                 while piece := s.recv(65536):
@@ -66,7 +66,7 @@ class Refused(Exception):
 class Page:
     """One page without a browser. Keeps the newest of everything the server said."""
 
-    def __init__(self, server, path=None, timeout=20):
+    def __init__(self, server, path=None, timeout=20, host=None, origin=None):
         self.state = self.driver = self.histogram = None
         self.texts, self.frames, self.counts = [], {}, {"source": 0, "speed": 0, "volume": 0}
         self.rest = b""
@@ -74,7 +74,8 @@ class Page:
         self.socket = server.connect(timeout)
         key = base64.b64encode(os.urandom(16)).decode()
         path = path if path is not None else server.path + "socket"
-        self.socket.sendall((f"GET {path} HTTP/1.1\r\nHost: {server.host}:{server.port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        more = f"Origin: {origin}\r\n" if origin is not None else ""
+        self.socket.sendall((f"GET {path} HTTP/1.1\r\nHost: {host or f'{server.host}:{server.port}'}\r\n{more}Upgrade: websocket\r\nConnection: Upgrade\r\n"
                              f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n").encode())
         head = b""
         try:

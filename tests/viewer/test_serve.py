@@ -2,6 +2,7 @@
 import filecmp
 import os
 import random
+import re
 import shutil
 import socket
 import subprocess
@@ -76,6 +77,13 @@ def test_session(server):
         page.until(lambda n=name: any(t["type"] == "saved" and t["text"] == n for t in page.texts), what=f"{name} saved")
     tessera("segment", "head.nii.gz", "--script", "run.session", "-o", "replayed.nii.gz", "--force")
     assert equal_masks("mask.nii.gz", "replayed.nii.gz"), "the replay gives another mask"
+    with open(os.path.join(FOLDER, "run.session"), encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    done = [re.fullmatch(r"# (\d+\.\d{3}) s: (\S+)", line) for line in lines]
+    done = [(float(d[1]), d[2]) for d in done if d]
+    assert [kind for _, kind in done] == ["probe", "set", "set", "paint", "paint", "start", "erase", "set", "pause", "step", "undo", "step"], done
+    assert all(a[0] <= b[0] for a, b in zip(done, done[1:])), done
+    assert re.fullmatch(r"# saved \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ after \d+\.\d s: 3 set 1 probe 2 paint 1 erase 1 start 1 pause 2 step 1 undo", lines[-1]), lines[-1]
     status, body = server.get(server.path + "file/view.png")
     assert status == 200 and body.startswith(b"\x89PNG"), status
     page.expect_error("exists", type="save", what="mask", name="mask.nii.gz")
@@ -269,6 +277,39 @@ def test_access(server):
         page.close()
     finally:
         os.remove(os.path.join(os.path.dirname(FOLDER), "tessera-secret.txt"))
+
+
+def socket_answer(server, **headers):
+    """Of a page that opens a socket with these headers: 101, or how it was refused."""
+    try:
+        Page(server, **headers).close()
+    except Refused as error:
+        words = str(error).split()
+        return int(words[1]) if len(words) > 1 else 0
+    return 101
+
+
+def test_origins(server):
+    """A page of another server may not open a socket though it know the token, and a name that only points here (DNS rebinding) is answered by none."""
+    here = f"{server.host}:{server.port}"
+    assert socket_answer(server) == 101, "a script without an origin"
+    assert socket_answer(server, origin="http://" + here) == 101, "the server's own page"
+    assert socket_answer(server, origin=f"http://localhost:{server.port}", host=f"localhost:{server.port}") == 101, "by another name of the machine"
+    assert socket_answer(server, origin="http://localhost:9000", host="localhost:9000") == 101, "through a tunnel"
+    for origin in ("http://evil.example", "null", "https://" + here, f"http://{server.host}:1", "http://" + here + ".evil.example", "file://", "x" * 600):
+        assert socket_answer(server, origin=origin) == 403, origin
+    for host in ("evil.example", f"evil.example:{server.port}", here + ".evil.example", "x" * 600):
+        assert server.get(server.path, host=host)[0] == 403, host
+        assert server.get(server.path + "app.js", host=host)[0] == 403, host
+        assert socket_answer(server, host=host) == 403 and socket_answer(server, host=host, origin="http://" + host) == 403, host
+    assert server.get(server.path, host="localhost")[0] == 200 and server.get("/", host="evil.example")[0] == 403
+    other = Server(TESSERA, "--folder", FOLDER, "--allow-origin", "https://bench.example:8443,http://second.example")
+    try:
+        assert socket_answer(other, origin="https://bench.example:8443") == 101 and socket_answer(other, origin="http://second.example", host="second.example") == 101
+        assert socket_answer(other, origin="https://bench.example") == 403 and socket_answer(other, origin="http://evil.example") == 403
+        assert other.get(other.path, host="bench.example")[0] == 200 and other.get(other.path, host="evil.example")[0] == 403
+    finally:
+        other.stop()
 
 
 def save_outside(page):
@@ -759,7 +800,7 @@ with tempfile.TemporaryDirectory() as FOLDER:
     tessera("make", "phantom_tumour", "--size", "48", "--noise", "0.05", "--seed", "3", "-o", "head.nii.gz")
     run = Server(TESSERA, os.path.join(FOLDER, "head.nii.gz"), "--device", "cpu", "--threads", "2")
     try:
-        for test in (test_session, test_windows, test_speed_by_slices, test_total_speed, test_one_drives, test_access, test_work_is_kept, test_long_work_stops, test_session_without_steps, test_greedy_page, test_share_of_a_page, test_names, test_malformed,
+        for test in (test_session, test_windows, test_speed_by_slices, test_total_speed, test_one_drives, test_access, test_origins, test_work_is_kept, test_long_work_stops, test_session_without_steps, test_greedy_page, test_share_of_a_page, test_names, test_malformed,
                      test_flood, test_crowd):
             began = time.monotonic()
             test(run)

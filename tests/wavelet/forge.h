@@ -10,6 +10,7 @@
 typedef struct forgery {
     int32_t layers; /* not 0: so many, the first is the stream */
     uint32_t more;  /* bytes 0 behind every stream */
+    uint8_t says;   /* not 0: first byte of the finest stream of every brick */
     int exceptions; /* lists of them: every voxel of a full brick, the last first */
 } forgery;
 
@@ -50,6 +51,7 @@ static void forge(const char *path, const forgery *f)
         bytes[k * t.layers] = (uint8_t *)calloc(1, length + more + 1);
         assert_non_null(bytes[k * t.layers]);
         memcpy(bytes[k * t.layers], from, length);
+        if (f->says && s == t.resolutions - 1 && length) bytes[k * t.layers][0] = f->says;
         p->bytes = length + more;
         p->passes = length > 0;
     }

@@ -265,7 +265,22 @@ static void golden_file(void **state)
     require_golden(TSR_COMPRESS_FAST, golden, sizeof golden);
 }
 
-/* The same volume with coder rans: what differs in the header, the tables, the streams; the format's page works the coefficient out. */
+/* Any reader gives the two voxels back. */
+static void require_read(const uint8_t *content, size_t size)
+{
+    tsr_volume *back = NULL;
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(content, 1, size, f), size);
+    fclose(f);
+    require_ok(tsr_volume_decompress(path, NULL, &back, NULL));
+    assert_int_equal(tsr_volume_count(back), 2);
+    assert_memory_equal(tsr_volume_data_const(back), ((const uint8_t[]){ 3, 5 }), 2);
+    tsr_volume_destroy(&back);
+}
+
+/* The same volume with coder rans: what differs in the header, the tables, the streams; the format's page works the coefficient out. Writers of version 1.1
+ * made this file; now its only brick is raw, and the file half as large. */
 static void golden_rans(void **state)
 {
     (void)state;
@@ -295,7 +310,17 @@ static void golden_rans(void **state)
     at += sizeof high;
     for (int lane = 1; lane < 32; lane++, at += 4) memcpy(at, (const uint8_t[]){ 0, 0, 1, 0 }, 4);
     assert_int_equal(at - wanted, sizeof wanted);
-    require_golden(TSR_COMPRESS_RANS, wanted, sizeof wanted);
+    require_read(wanted, sizeof wanted);
+    static const uint8_t raw_sum[] = { 0xb9, 0xea, 0x6b, 0x4c, 0xec, 0x7e, 0xfe, 0x22 };
+    static const uint8_t raw_rest[] = { 0x04, 0x01, 0xc2, 0xd9, 0x67, 0x5c, 0x04, 0x01, 0xc4, 0x44,
+                                        0xfa, 0xdc, 0x11, 0x00, 0x00, 0x00, 0x11, 0x00, 0x02, 0x00 };
+    uint8_t raw[660];
+    memcpy(raw, wanted, 640);
+    raw[10] = 2; /* version 1.2 */
+    raw[232] = 12;
+    memcpy(raw + 248, raw_sum, sizeof raw_sum);
+    memcpy(raw + 640, raw_rest, sizeof raw_rest);
+    require_golden(TSR_COMPRESS_RANS, raw, sizeof raw);
 }
 
 /* kB of memory of the process that no file backs; -1 where the system does not say. */

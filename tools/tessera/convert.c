@@ -14,6 +14,8 @@ struct convert {
     tsr_vec3 resample;
     double smooth, threshold[2];
     tsr_interpolation interpolation;
+    tsr_level_rule rule;
+    int level;
     tsr_dtype dtype;
     int space, space_given, crop_given, resample_given, smooth_given, threshold_given, largest_component, dtype_given;
     tsr_tiles_options tiles;
@@ -22,6 +24,11 @@ struct convert {
     tsr_context *context;
     tsr_volume *volume;
 };
+
+static int has_steps(const struct convert *c)
+{
+    return c->crop_given || c->resample_given || c->like || c->level || c->smooth_given || c->threshold_given || c->largest_component || c->dtype_given;
+}
 
 /* The result of a step becomes the volume. */
 static tsr_status take(struct convert *c, tsr_status status, tsr_volume *next)
@@ -52,6 +59,23 @@ static int resample(struct convert *c, tsr_status *status)
     return CLI_OK;
 }
 
+/* --level: 2^level voxels along each axis become one. */
+static int reduce(struct convert *c)
+{
+    int code = CLI_OK;
+    tsr_levels *levels = NULL;
+    tsr_volume *next = NULL;
+    tsr_status status = tsr_levels_create(c->context, tsr_volume_size(c->volume), tsr_volume_dtype(c->volume), c->rule, &levels);
+    if (status == TSR_OK) status = tsr_levels_build(levels, c->volume, NULL);
+    const int32_t count = tsr_levels_count(levels);
+    if (status == TSR_OK && c->level > count)
+        code = cli_usage(c->cli, "--level: %d given, expected at most %d, where one voxel is left", c->level, (int)count);
+    if (status == TSR_OK && !code) status = tsr_volume_copy(tsr_levels_volume(levels, c->level), c->context, &next);
+    if (status == TSR_OK && next) status = take(c, status, next);
+    tsr_levels_destroy(&levels);
+    return status == TSR_OK ? code : cli_status(c->cli, status, c->cli->input[0]);
+}
+
 /* The steps in the order --help promises. */
 static int process(struct convert *c)
 {
@@ -63,6 +87,10 @@ static int process(struct convert *c)
     }
     if (status == TSR_OK && (c->resample_given || c->like)) {
         int code = resample(c, &status);
+        if (code) return code;
+    }
+    if (status == TSR_OK && c->level) {
+        int code = reduce(c);
         if (code) return code;
     }
     if (status == TSR_OK && c->smooth_given) {
@@ -146,7 +174,7 @@ static int tiles_of_volume(struct convert *c)
 static int convert_dense(struct convert *c)
 {
     int code = CLI_OK;
-    if (c->crop_given || c->resample_given || c->like || c->smooth_given || c->threshold_given || c->largest_component || c->dtype_given) {
+    if (has_steps(c)) {
         code = c->context ? CLI_OK : cli_context(c->cli, &c->context);
         if (!code) code = process(c);
     }
@@ -173,13 +201,13 @@ static int convert_volume(struct convert *c)
 /* From a tile list: to another file of tiles as it is, or to a volume. */
 static int convert_tiles(struct convert *c)
 {
-    const int steps = c->crop_given || c->resample_given || c->like || c->smooth_given || c->threshold_given || c->largest_component || c->dtype_given;
+    const int steps = has_steps(c);
     const int to_tiles = cli_names_tiles(c->output, c->write.format);
     tsr_tiles_extras *extras = NULL;
     tsr_tiles_meta meta[1024];
     tsr_tiles_channel channels[64];
     if (steps && to_tiles)
-        return cli_usage(c->cli, "%s is a tile list: --crop, --resample, --like, --smooth, --threshold, --largest-component and --dtype need a volume as output",
+        return cli_usage(c->cli, "%s is a tile list: --crop, --resample, --like, --level, --smooth, --threshold, --largest-component and --dtype need a volume as output",
                          c->cli->input[0]);
     int code = cli_context(c->cli, &c->context);
     if (code) return code;
@@ -219,8 +247,8 @@ static int output_is_points(const struct convert *c)
 
 static int convert_mesh(struct convert *c)
 {
-    if (c->crop_given || c->resample_given || c->like || c->smooth_given || c->threshold_given || c->largest_component || c->dtype_given)
-        return cli_usage(c->cli, "%s is a mesh: --crop, --resample, --like, --smooth, --threshold, --largest-component and --dtype are for volumes",
+    if (has_steps(c))
+        return cli_usage(c->cli, "%s is a mesh: --crop, --resample, --like, --level, --smooth, --threshold, --largest-component and --dtype are for volumes",
                          c->cli->input[0]);
     int code = CLI_OK;
     tsr_mesh *mesh = cli_read_mesh(c->cli, c->cli->input[0], &c->read, &code);
@@ -235,9 +263,9 @@ static int convert_mesh(struct convert *c)
 
 static int convert_points(struct convert *c)
 {
-    if (c->crop_given || c->resample_given || c->like || c->smooth_given || c->threshold_given || c->largest_component || c->dtype_given)
+    if (has_steps(c))
         return cli_usage(c->cli,
-                         "%s holds points: --crop, --resample, --like, --smooth, --threshold, --largest-component and --dtype are for volumes",
+                         "%s holds points: --crop, --resample, --like, --level, --smooth, --threshold, --largest-component and --dtype are for volumes",
                          c->cli->input[0]);
     int code = CLI_OK;
     tsr_points *points = cli_read_points(c->cli, c->cli->input[0], &c->read, &code);
@@ -252,7 +280,7 @@ static int run(cli_call *cli, int argc, char **argv)
 {
     struct convert c = { .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .tiles = TSR_TILES_OPTIONS,
                          .files = { TSR_TILES_READ_OPTIONS, TSR_TILES_WRITE_OPTIONS } };
-    int interpolation = 0, values = 0, index = 0;
+    int interpolation = 0, values = 0, index = 0, rule = 0, rule_given = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(c.output),
         { .name = "crop", .type = CLI_BOX, .value = c.crop, .help = "1. keep the voxels from the first corner to before the second",
@@ -262,12 +290,15 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "like", .type = CLI_TEXT, .value = &c.like, .argument = "FILE", .help = "2. or: onto the grid of another volume" },
         { .name = "interpolation", .type = CLI_CHOICE, .value = &interpolation, .argument = "WAY", .help = "of 2",
           .choices = "linear nearest cubic" },
-        { .name = "smooth", .type = CLI_REAL, .value = &c.smooth, .argument = "SIGMA", .help = "3. Gaussian, standard deviation in world units",
+        { .name = "level", .type = CLI_INT, .value = &c.level, .argument = "N", .help = "3. 2^N voxels along each axis become one", .lower = 1, .upper = 62 },
+        { .name = "rule", .type = CLI_CHOICE, .value = &rule, .argument = "RULE",
+          .help = "of 3: what becomes of them (default average, as f64; sums are 64 bits wide)", .choices = "average sum min max", .given = &rule_given },
+        { .name = "smooth", .type = CLI_REAL, .value = &c.smooth, .argument = "SIGMA", .help = "4. Gaussian, standard deviation in world units",
           .lower = 0, .upper = 1e9, .given = &c.smooth_given },
-        { .name = "threshold", .type = CLI_RANGE, .value = c.threshold, .help = "4. mask of the values from LOWER to UPPER, both included",
+        { .name = "threshold", .type = CLI_RANGE, .value = c.threshold, .help = "5. mask of the values from LOWER to UPPER, both included",
           .given = &c.threshold_given },
-        { .name = "largest-component", .type = CLI_FLAG, .value = &c.largest_component, .help = "5. of a mask, keep the largest connected piece" },
-        { .name = "dtype", .type = CLI_DTYPE, .value = &c.dtype, .help = "6. element type; integers are rounded and saturated",
+        { .name = "largest-component", .type = CLI_FLAG, .value = &c.largest_component, .help = "6. of a mask, keep the largest connected piece" },
+        { .name = "dtype", .type = CLI_DTYPE, .value = &c.dtype, .help = "7. element type; integers are rounded and saturated",
           .given = &c.dtype_given },
         { .name = "space", .type = CLI_CHOICE, .value = &c.space, .argument = "FRAME",
           .help = "world frame of the output; an input that names none gets this one", .choices = "RAS LPS", .given = &c.space_given },
@@ -295,7 +326,9 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code >= 0) return code;
     if (!c.output) return cli_check_output(cli, NULL);
     if (c.resample_given && c.like) return cli_usage(cli, "--resample and --like: expected one of them");
+    if (rule_given && !c.level) return cli_usage(cli, "--rule: needs --level");
     c.interpolation = (tsr_interpolation)interpolation;
+    c.rule = (tsr_level_rule)rule;
     if (c.tiles.edge && c.tiles.edge != 4 && c.tiles.edge != 8) return cli_usage(cli, "--edge: '%d' given, expected 4 or 8", c.tiles.edge);
     if (index && c.unbounded) return cli_usage(cli, "--index paged and --unbounded: a page table needs the extents");
     c.tiles.index = (tsr_tiles_index)index;

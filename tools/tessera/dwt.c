@@ -8,6 +8,7 @@ struct dwt {
     cli_call *cli;
     tsr_read_options read;
     tsr_wavelet_options options;
+    tsr_wavelet_keep_options keep;
     tsr_dtype dtype;
     const char *output, *mosaic, *axes;
     int64_t slice;
@@ -69,6 +70,54 @@ static int print_statistics(const struct dwt *d, const tsr_volume *coefficients)
     return CLI_OK;
 }
 
+/* What the coefficients that are left give: decibels of the range of the voxels, infinite where all come back. */
+static tsr_status measure(tsr_context *context, tsr_context *on_cpu, const tsr_volume *volume, const tsr_volume *coefficients, double *psnr)
+{
+    const tsr_compare_options any = TSR_COMPARE_OPTIONS;
+    tsr_volume *back = NULL, *after = NULL, *before = NULL;
+    tsr_volume_comparison difference;
+    tsr_statistics range;
+    tsr_status status = tsr_volume_idwt(context, coefficients, &back);
+    if (status == TSR_OK) status = tsr_volume_copy(back, on_cpu, &after);
+    if (status == TSR_OK) status = tsr_volume_copy(volume, on_cpu, &before);
+    if (status == TSR_OK) status = tsr_volume_statistics(context, volume, &range);
+    if (status == TSR_OK) status = tsr_compare_volumes(on_cpu, after, before, &any, &difference);
+    if (status == TSR_OK) *psnr = difference.rms > 0 ? 20 * log10((range.maximum - range.minimum) / difference.rms) : HUGE_VAL;
+    tsr_volume_destroy(&back);
+    tsr_volume_destroy(&after);
+    tsr_volume_destroy(&before);
+    return status;
+}
+
+/* Only the largest coefficients stay; says how many, and how well they do. */
+static int keep_largest(struct dwt *d, tsr_context *context, const tsr_volume *volume, tsr_volume *coefficients)
+{
+    tsr_wavelet_keep_info info;
+    tsr_context *on_cpu = NULL;
+    double psnr = 0;
+    const int code = cli_cpu_context(d->cli, &on_cpu);
+    if (code) return code;
+    d->keep.progress = cli_progress(d->cli);
+    tsr_status status = tsr_wavelet_volume_keep(context, coefficients, &d->keep, &info);
+    cli_progress_end(d->cli);
+    if (status == TSR_OK) status = measure(context, on_cpu, volume, coefficients, &psnr);
+    tsr_context_destroy(&on_cpu);
+    if (status != TSR_OK) return cli_status(d->cli, status, d->cli->input[0]);
+    if (d->cli->globals.json && !d->statistics && strcmp(d->output, "-")) {
+        json_open(NULL, '{');
+        json_int("coefficients", info.coefficients);
+        json_int("kept", info.kept);
+        json_int("nonzero", info.nonzero);
+        json_real("least", info.least);
+        json_real("psnr", psnr);
+        json_close('}');
+        return CLI_OK;
+    }
+    cli_note(d->cli, "%lld of %lld coefficients kept, %lld of them not 0, from %.6g on; PSNR %.2f dB", (long long)info.kept,
+             (long long)info.coefficients, (long long)info.nonzero, info.least, psnr);
+    return CLI_OK;
+}
+
 static int transform(struct dwt *d)
 {
     tsr_context *context = NULL;
@@ -79,7 +128,8 @@ static int transform(struct dwt *d)
     tsr_volume *volume = cli_read_to_device(d->cli, d->cli->input[0], &d->read, context, &code);
     if (volume) {
         tsr_status status = tsr_volume_dwt(context, volume, &d->options, d->dtype, &coefficients);
-        if (status == TSR_OK) status = cli_move_volume(NULL, &coefficients);
+        if (status == TSR_OK && (d->keep.keep > 0 || d->keep.cut > 0)) code = keep_largest(d, context, volume, coefficients);
+        if (status == TSR_OK && !code) status = cli_move_volume(NULL, &coefficients);
         if (status != TSR_OK) code = cli_status(d->cli, status, d->cli->input[0]);
     }
     if (!code && d->mosaic) code = write_mosaic(d, coefficients);
@@ -111,7 +161,9 @@ static int transform_file(struct dwt *d)
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct dwt d = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_WAVELET_OPTIONS, .dtype = TSR_DTYPE_COUNT };
+    struct dwt d = {
+        .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_WAVELET_OPTIONS, .keep = TSR_WAVELET_KEEP_OPTIONS, .dtype = TSR_DTYPE_COUNT
+    };
     tsr_wavelet_step steps[TSR_WAVELET_STEPS];
     const char *steps_file = NULL;
     int filter = 0, boundary = 0, layout = 0, pad = 0, no_accuracy = 0;
@@ -182,6 +234,21 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_DTYPE,
           .value = &d.dtype,
           .help = "of the coefficients: i16, i32, f32, f64 (default: by type and range of the voxels)" },
+        { .name = "keep",
+          .type = CLI_REAL,
+          .value = &d.keep.keep,
+          .argument = "P",
+          .help = "only the largest P percent of the coefficients, by what they become in the voxels; says the PSNR",
+          .lower = 1e-9,
+          .upper = 100 },
+        { .name = "cut",
+          .type = CLI_REAL,
+          .value = &d.keep.cut,
+          .argument = "T",
+          .help = "details that become less than T in the voxels are 0; says the PSNR",
+          .lower = 1e-300,
+          .upper = 1e300 },
+        { .name = "soft", .type = CLI_FLAG, .value = &d.keep.soft, .help = "with --cut: the other details move towards 0 by as much" },
         { .name = "mosaic",
           .type = CLI_TEXT,
           .value = &d.mosaic,
@@ -222,6 +289,8 @@ static int run(cli_call *cli, int argc, char **argv)
         if (status != TSR_OK) return cli_status(cli, status, steps_file);
         d.options.steps = steps;
     }
+    if (d.keep.keep > 0 && d.keep.cut > 0) return cli_usage(cli, "--cut: expected without --keep");
+    if (d.keep.soft && !(d.keep.cut > 0)) return cli_usage(cli, "--soft: expected with --cut");
     d.options.boundary = (tsr_wavelet_boundary)boundary;
     d.options.layout = (tsr_wavelet_layout)layout;
     d.options.pad = (tsr_wavelet_pad)pad;
@@ -239,6 +308,8 @@ static int run(cli_call *cli, int argc, char **argv)
     if (!code && pad && d.read.memory_limit) code = cli_usage(cli, "--pad: works on a volume in memory, expected it without --memory-limit");
     if (!code && (d.mosaic || d.statistics) && d.read.memory_limit)
         code = cli_usage(cli, "--%s: shows coefficients in memory, expected it without --memory-limit", d.mosaic ? "mosaic" : "statistics");
+    if (!code && (d.keep.keep > 0 || d.keep.cut > 0) && d.read.memory_limit)
+        code = cli_usage(cli, "--%s: looks at all coefficients at once, expected it without --memory-limit", d.keep.keep > 0 ? "keep" : "cut");
     if (!code && d.statistics && !strcmp(d.output, "-"))
         code = cli_usage(cli, "--statistics: goes to standard output, expected the coefficients in a file");
     if (!code && d.mosaic) code = cli_check_write(cli, d.mosaic, TSR_FILE_IMAGE, NULL);

@@ -219,6 +219,9 @@ static int render(struct mip *m)
     if (m->devices > 1 && info.format != TSR_MIP_BRICKS)
         return cli_usage(m->cli, "--devices: %s is stored in the format %s, expected a pyramid of format bricks", m->cli->input[1],
                          formats[info.format]);
+    if (m->devices > info.bricks)
+        cli_note(m->cli, "warning: %d devices for %lld bricks: %lld of them have nothing to draw", m->devices, (long long)info.bricks,
+                 (long long)(m->devices - info.bricks));
     const tsr_mip_view view = view_of(m, &info);
     tsr_status status = tsr_mip_frame_create(m->context, m->width, m->height, &frame);
     if (status == TSR_OK)

@@ -13,6 +13,7 @@
 #include "cli.h"
 
 #ifdef TSR_HAVE_VIEWER
+#include "origin.h"
 #include "server.h"
 
 /* The result of this verb: where the page is. A reader of the pipe gets it at once. */
@@ -106,6 +107,8 @@ static int serve(cli_call *cli, viewer_server_options *o, const char *given_fold
     int code = split(cli, cli->inputs ? cli->input[0] : NULL, given_folder, folder, &o->session.file);
     if (!code) code = check_listen(cli, &o->listen, address);
     if (!code) code = check_token(cli, o->token);
+    if (!code && !viewer_origins_valid(o->allow_origin))
+        code = cli_usage(cli, "--allow-origin: '%.200s', expected http://HOST[:PORT] or https://HOST[:PORT], several with commas", o->allow_origin);
     if (!code && !o->certificate != !o->key)
         code = cli_usage(cli, "--%s: expected together with --%s", o->key ? "key" : "certificate", o->key ? "certificate" : "key");
     if (!code) code = cli_context(cli, &context); /* a device that does not work is said now */
@@ -137,6 +140,11 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "token", .type = CLI_TEXT, .value = &o.token, .argument = "TEXT", .help = "in the address of the page (default: random)" },
         { .name = "certificate", .type = CLI_TEXT, .value = &o.certificate, .argument = "FILE", .help = "PEM: https, with --key (default: http)" },
         { .name = "key", .type = CLI_TEXT, .value = &o.key, .argument = "FILE", .help = "PEM: private key of the certificate" },
+        { .name = "allow-origin",
+          .type = CLI_TEXT,
+          .value = &o.allow_origin,
+          .argument = "ORIGIN,...",
+          .help = "other pages that may connect, as https://name:port (default: the server's own by address, localhost or the machine's name)" },
         { .name = "folder", .type = CLI_TEXT, .value = &folder, .argument = "DIR", .help = "where the page loads and saves (default: FILE's)" },
         { .name = "target", .type = CLI_REAL, .value = &s->target, .argument = "GREY", .help = "T at the start (default: of the image's window)" },
         { .name = "epsilon", .type = CLI_REAL, .value = &s->epsilon, .argument = "GREY", .help = "at the start", .lower = 1e-30, .upper = 1e30 },

@@ -102,6 +102,8 @@ static const struct kind kinds[VIEWER_KINDS] = {
     [VIEWER_PING] = { "ping", B(ID), 0 },
 };
 
+const char *viewer_kind_name(viewer_kind kind) { return kinds[kind].name; }
+
 struct parse {
     char *error;
     size_t bytes;

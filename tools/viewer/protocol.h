@@ -61,6 +61,7 @@ typedef struct viewer_command {
 int viewer_parse(const char *text, size_t bytes, viewer_command *command, char *error, size_t error_bytes);
 int viewer_given(const viewer_command *command, viewer_field field);
 const char *viewer_view_name(int view);
+const char *viewer_kind_name(viewer_kind kind); /* the "type" of its messages */
 const char *viewer_mode_name(int mode);
 const char *viewer_speed_name(int speed);
 const char *viewer_preset_name(int preset);

@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE /* IFF_UP */
 #define _POSIX_C_SOURCE 200809L
 #include "server.h"
+#include "origin.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -29,7 +30,8 @@ struct client;
 struct server {
     struct lws_context *lws;
     viewer_session *session;
-    char token[VIEWER_TOKEN_BYTES];
+    char token[VIEWER_TOKEN_BYTES], name[256]; /* name: of this machine */
+    const char *scheme, *allow_origin;
     struct client *first; /* pages, oldest first */
     int count;
     uint32_t next_id, driver; /* 0 = nobody drives */
@@ -71,6 +73,20 @@ static const char *below_token(const struct server *server, const char *path)
     if (*path != '/' || strlen(path) < n + 1 || !same_token(path + 1, server->token, n)) return NULL;
     path += n + 1;
     return *path == '/' || !*path ? path : NULL;
+}
+
+/* A header of the request, "" where there is none; -1 if it is longer than any that may be let in. */
+static int header(struct lws *wsi, enum lws_token_indexes which, char text[512])
+{
+    *text = 0;
+    return lws_hdr_total_length(wsi, which) > 0 && lws_hdr_copy(wsi, text, 512, which) < 0 ? -1 : 0;
+}
+
+/* Was the server reached by a name of its own? */
+static int by_own_name(const struct server *server, struct lws *wsi)
+{
+    char host[512];
+    return !header(wsi, WSI_TOKEN_HOST, host) && viewer_host_allowed(host, server->name, server->allow_origin);
 }
 
 /* ---- requests -------------------------------------------------------------------------------------------------------------------------------- */
@@ -140,6 +156,8 @@ static int redirect(const struct server *server, struct lws *wsi)
 static int request(struct server *server, struct lws *wsi, struct client *c, const char *path)
 {
     if (!lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI)) return -1; /* only GET; bodies are not waited for */
+    if (!by_own_name(server, wsi))
+        return answer_text(wsi, c, HTTP_STATUS_FORBIDDEN, "this name is none of the server's: use its address or --allow-origin\n");
     const char *below = below_token(server, path);
     if (!below) return answer_text(wsi, c, HTTP_STATUS_NOT_FOUND, "not found\n");
     if (!*below) return redirect(server, wsi);
@@ -435,19 +453,29 @@ static int send_next(struct server *server, struct lws *wsi, struct client *c)
     return 0;
 }
 
+/* A socket is for who knows the token, and for no other server's page. */
+static int upgrade(const struct server *server, struct lws *wsi)
+{
+    char path[256], host[512], origin[512];
+    if (lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_GET_URI) <= 0) return -1;
+    const char *below = below_token(server, path);
+    if (!below || strcmp(below, "/socket")) return -1;
+    if (!by_own_name(server, wsi) || header(wsi, WSI_TOKEN_HOST, host) || header(wsi, WSI_TOKEN_ORIGIN, origin) ||
+        !viewer_origin_allowed(origin, server->scheme, host, server->allow_origin)) {
+        lws_return_http_status(wsi, HTTP_STATUS_FORBIDDEN, NULL);
+        return -1;
+    }
+    return 0;
+}
+
 static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t size)
 {
     struct server *server = (struct server *)lws_context_user(lws_get_context(wsi));
     struct client *c = (struct client *)user;
-    char path[256];
-    const char *below;
     switch (reason) {
     case LWS_CALLBACK_HTTP: return request(server, wsi, c, (const char *)in);
     case LWS_CALLBACK_HTTP_WRITEABLE: return send_more(wsi, c);
-    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
-        if (lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_GET_URI) <= 0) return -1;
-        below = below_token(server, path);
-        return below && !strcmp(below, "/socket") ? 0 : -1;
+    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: return upgrade(server, wsi);
     case LWS_CALLBACK_ESTABLISHED: return admit(server, wsi, c);
     case LWS_CALLBACK_RECEIVE: return receive(server, wsi, c, (const char *)in, size);
     case LWS_CALLBACK_SERVER_WRITEABLE: return send_next(server, wsi, c);
@@ -525,13 +553,17 @@ static void announce(const struct server *server, const viewer_server_options *o
     char url[400], host[256] = "localhost";
     if (everywhere) own_address(host, sizeof host);
     else snprintf(host, sizeof host, strchr(o->listen, ':') ? "[%s]" : "%s", o->listen);
-    snprintf(url, sizeof url, "%s://%s:%d/%s/", o->certificate ? "https" : "http", host, port, server->token);
+    snprintf(url, sizeof url, "%s://%s:%d/%s/", server->scheme, host, port, server->token);
     if (o->ready) o->ready(o->user, url, port, server->token);
 }
 
 int viewer_serve(const viewer_server_options *options, char *error, size_t error_bytes)
 {
-    struct server server = { .stop = options->stop, .trouble = options->trouble, .user = options->user };
+    struct server server = { .stop = options->stop,
+                             .trouble = options->trouble,
+                             .user = options->user,
+                             .scheme = options->certificate ? "https" : "http",
+                             .allow_origin = options->allow_origin };
     struct lws_context_creation_info info;
     viewer_server_options o = *options;
     if (!o.listen) o.listen = "127.0.0.1";
@@ -541,6 +573,7 @@ int viewer_serve(const viewer_server_options *options, char *error, size_t error
         snprintf(error, error_bytes, "/dev/urandom cannot be read: give a token with --token");
         return -1;
     }
+    gethostname(server.name, sizeof server.name - 1);
     lws_set_log_level(0, NULL);
     memset(&info, 0, sizeof info);
     info.port = CONTEXT_PORT_NO_LISTEN;

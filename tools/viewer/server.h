@@ -13,6 +13,7 @@ typedef struct viewer_server_options {
     const char *token;       /* 16 to 64 letters and digits; NULL = random */
     const char *certificate; /* PEM file, the chain behind its own; with it and `key` the page is served by TLS alone (https, wss). NULL = plain HTTP */
     const char *key;         /* PEM file: the certificate's private key, not encrypted */
+    const char *allow_origin; /* origins (origin.h) whose pages may open a socket, besides the server's own, and whose hosts it answers to; NULL = none */
     viewer_options session;
     tsr_progress stop;       /* asked once a second and after signals: not 0 ends the server */
     void (*ready)(void *user, const char *url, int port, const char *token); /* called once when it listens */

@@ -63,9 +63,11 @@ void solver_measure(struct solver *o)
 static char *session_script(const struct solver *o)
 {
     const char *log = tsr_segmentation_log(o->segmentation);
-    size_t head = strlen(o->head), size = head + strlen(log) + 1;
+    char summary[SOLVER_SUMMARY];
+    solver_journal_summary(o, summary);
+    size_t size = strlen(o->head) + strlen(log) + strlen(summary) + 1;
     char *text = (char *)malloc(size);
-    if (text) snprintf(text, size, "%s%s", o->head, log);
+    if (text) snprintf(text, size, "%s%s%s", o->head, log, summary);
     return text;
 }
 
@@ -227,6 +229,7 @@ static void start(struct solver *o)
         return;
     }
     if (snapshot(o) != TSR_OK) viewer_session_tell(o->s, "error", "%s", tsr_error_message());
+    solver_journal_note(o, VIEWER_START);
     o->state.running = 1;
     o->state_dirty = 1;
 }
@@ -250,12 +253,14 @@ static void act(struct solver *o, const viewer_command *c)
     switch (c->kind) {
     case VIEWER_START: start(o); break;
     case VIEWER_PAUSE:
+        if (o->state.running) solver_journal_note(o, VIEWER_PAUSE);
         o->state.running = 0;
         o->state_dirty = 1;
         break;
     case VIEWER_STEP:
         if (!o->state.has_surface) start(o); /* says what is missing */
         else if ((status = snapshot(o)) == TSR_OK) {
+            solver_journal_note(o, VIEWER_STEP);
             o->left = (int64_t)c->count; /* in batches, so that Pause is heard */
             o->run_on = o->state.running;
             o->state.running = o->state_dirty = 1;
@@ -279,6 +284,7 @@ static void act(struct solver *o, const viewer_command *c)
             return;
         }
         status = edit(o, c);
+        if (status == TSR_OK && !c->colours) solver_journal_note(o, c->kind);
     }
     if (status != TSR_OK) viewer_session_tell(o->s, "error", "%s", tsr_error_message());
 }

@@ -5,6 +5,12 @@
 
 #include "draw.h"
 
+/* What was done with a segmentation, for studies of users: a session file says when, and how often what (journal.c). */
+typedef struct solver_journal {
+    double begun; /* viewer_seconds() */
+    int64_t count[VIEWER_KINDS];
+} solver_journal;
+
 struct solver {
     viewer_session *s;
     viewer_colours colours;
@@ -17,6 +23,7 @@ struct solver {
     char *head;                  /* of its session script: parameters at its start */
     viewer_state state;
     int64_t batch, edits;
+    solver_journal journal;
     int64_t left; /* steps that a step command still has to do; running meanwhile */
     int run_on;   /* it was running when that command came */
     struct {
@@ -24,6 +31,7 @@ struct solver {
         char *head;
         viewer_state state;
         int64_t edits;
+        solver_journal journal;
     } before; /* what a reset or a loaded session took the place of: the last level of undo */
     int surface_dirty, speed_dirty, state_dirty;
     viewer_speed given; /* its volume aside, the speed that was handed over last */
@@ -55,6 +63,12 @@ void solver_load_image(struct solver *o, const char *name);
 int solver_keep_parameters(struct solver *o);
 const tsr_volume *solver_volume(const struct solver *o);
 int solver_reset(struct solver *o);
+
+/* ---- times and counts: journal.c ----------------------------------------------------------------------------------------------------------------- */
+
+void solver_journal_note(struct solver *o, viewer_kind kind); /* a command of this kind has been done: a comment in the log */
+enum { SOLVER_SUMMARY = 512 };
+void solver_journal_summary(const struct solver *o, char text[SOLVER_SUMMARY]); /* the last line of a session file */
 
 /* ---- what the painter is given: give.c ------------------------------------------------------------------------------------------------------------ */
 

@@ -57,6 +57,7 @@ void solver_install(struct solver *o, tsr_segmentation *made, char *head, viewer
         o->before.head = o->head;
         o->before.state = o->state;
         o->before.edits = o->edits;
+        o->before.journal = o->journal;
     } else {
         tsr_segmentation_destroy(&o->segmentation);
         free(o->head);
@@ -69,6 +70,7 @@ void solver_install(struct solver *o, tsr_segmentation *made, char *head, viewer
     memcpy(o->state.busy_with, before.busy_with, sizeof o->state.busy_with);
     o->batch = 1;
     o->edits = 0;
+    o->journal = (solver_journal){ .begun = viewer_seconds() };
     o->rate = 0;
     o->left = 0;
     o->surface_dirty = o->speed_dirty = 1;
@@ -94,6 +96,7 @@ void solver_bring_back(struct solver *o)
     o->head = o->before.head;
     o->state = o->before.state;
     o->edits = o->before.edits;
+    o->journal = o->before.journal;
     o->before.segmentation = NULL;
     o->before.head = NULL;
     o->state.running = 0;

@@ -8,7 +8,7 @@ TSR_MAP_FN double both(const tsr_map_array *in, const shift *data, const int64_t
            data->weight * tsr_map_value(&in[1], at[1], 0, 0);
 }
 
-TSR_MAP(shift, 2, 2)
+TSR_MAP(shift, 2, 2, TSR_MAP_ANY, TSR_MAP_ANY, TSR_F64, TSR_I32)
 {
     TSR_MAP_OUT(0, double) = both(in, data, at);
     TSR_MAP_OUT(1, int32_t) = (int32_t)(1000000 * at[2] + 1000 * at[1] + at[0]);
