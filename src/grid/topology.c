@@ -1,6 +1,6 @@
 /* grid/topology.c: sorted tiles of voxel bits.
  *
- * Dilation slides over the list (spec levelset-stl.md 2.6): the tiles of the result are visited in order, each with pointers to the tiles
+ * Dilation slides over the list (spec levelset-stl.md 2.6; topology_isa.c): the tiles of the result are visited in order, each with cursors at the tiles
  * around it that move forward only. A tile is 8 words of 8 x 8 bits, so a step to a face is a shift of words, and nothing is unpacked. */
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "core/parallel.h"
 #include "grid/tiles_build.h"
 #include "grid/topology.h"
+#include "grid/topology_isa.h"
 
 void tsr_topology_destroy(tsr_topology **topology)
 {
@@ -196,34 +197,8 @@ done:
 
 /* ---- dilation -------------------------------------------------------------------------------------------------------------------------------------- */
 
-static const uint64_t nothing[8];
-
-/* 6 neighbours: the tile itself and those at its faces. around[d] = the mask in direction d or nothing. */
-static void dilate_faces(const uint64_t *const around[27], uint64_t to[8])
-{
-    const uint64_t *m = around[13], *left = around[12], *right = around[14], *below = around[10], *above = around[16];
-    for (int z = 0; z < 8; z++)
-        to[z] = tsr_plane_step_x(m[z], left[z], right[z]) | tsr_plane_step_y(m[z], below[z], above[z]) | (z ? m[z - 1] : around[4][7]) |
-                (z < 7 ? m[z + 1] : around[22][0]);
-}
-
-/* 18 or 26 neighbours: the nine planes of every z are stepped in their own plane, then along z. */
-static void dilate_box(const uint64_t *const around[27], int32_t neighbours, uint64_t to[8])
-{
-    tsr_planes step[10]; /* [z = -1 .. 8] */
-    for (int z = -1; z <= 8; z++) {
-        uint64_t m[9];
-        for (int k = 0; k < 9; k++) m[k] = around[9 * (z < 0 ? 0 : z > 7 ? 2 : 1) + k][z & 7];
-        step[z + 1] = tsr_planes_step(m);
-    }
-    for (int z = 0; z < 8; z++) to[z] = step[z + 1].box | (neighbours == 26 ? step[z].box | step[z + 2].box : step[z].cross | step[z + 2].cross);
-}
-
 struct pass {
-    const tsr_topology *from;
-    int32_t neighbours, used; /* directions */
-    int32_t direction[27];
-    uint32_t *reach;       /* [count] */
+    tsr_dilation dilation;
     int64_t parts, *begin; /* key ranges: part i covers keys from keys[begin[i]] (the first from nothing, the last to the end) */
     int64_t *found, *place;
     tsr_topology *to;
@@ -231,55 +206,22 @@ struct pass {
 
 static void reach_range(void *user, int64_t begin, int64_t end, int worker)
 {
-    struct pass *p = (struct pass *)user;
+    const struct pass *p = (const struct pass *)user;
     (void)worker;
-    for (int64_t i = begin; i < end; i++) p->reach[i] = tsr_topology_reach(p->from->mask[i], p->neighbours);
+    TSR_ISA_SELECT(tsr_dilation_reach)(&p->dilation, begin, end);
 }
 
-/* Algorithm 6.2 over one range of keys: counts the tiles, or writes them if `to` is there. */
-static int64_t slide(const struct pass *p, int64_t part, tsr_topology *to, int64_t place)
-{
-    const uint64_t *keys = p->from->keys;
-    const int64_t n = p->from->count;
-    const uint64_t first = part ? keys[p->begin[part]] : 0, last = part + 1 < p->parts ? keys[p->begin[part + 1]] : TSR_KEY_END;
-    int64_t at[27], found = 0;
-    uint64_t next[27]; /* key of the result that each pointer asks for */
-    for (int i = 0; i < p->used; i++) {
-        const uint64_t offset = (uint64_t)tsr_key_offset(p->direction[i]);
-        at[i] = first ? tsr_key_lower_bound(keys, (int32_t)n, first - offset) : 0; /* source + offset = result */
-        while (at[i] < n && !(p->reach[at[i]] >> p->direction[i] & 1u)) at[i]++;
-        next[i] = at[i] < n ? keys[at[i]] + offset : TSR_KEY_END;
-    }
-    for (;;) {
-        uint64_t current = TSR_KEY_END;
-        for (int i = 0; i < p->used; i++) current = next[i] < current ? next[i] : current;
-        if (current >= last || current == TSR_KEY_END) return found;
-        const uint64_t *around[27];
-        if (to)
-            for (int d = 0; d < 27; d++) around[d] = nothing;
-        for (int i = 0; i < p->used; i++) {
-            if (next[i] != current) continue;
-            const int d = p->direction[i];
-            if (to) around[26 - d] = p->from->mask[at[i]];
-            const uint64_t offset = (uint64_t)tsr_key_offset(d);
-            do at[i]++;
-            while (at[i] < n && !(p->reach[at[i]] >> d & 1u));
-            next[i] = at[i] < n ? keys[at[i]] + offset : TSR_KEY_END;
-        }
-        if (to) {
-            to->keys[place + found] = current;
-            if (p->neighbours == 6) dilate_faces(around, to->mask[place + found]);
-            else dilate_box(around, p->neighbours, to->mask[place + found]);
-        }
-        found++;
-    }
-}
-
+/* Counts the tiles of some parts, or writes them if `to` is there. */
 static void slide_range(void *user, int64_t begin, int64_t end, int worker)
 {
     struct pass *p = (struct pass *)user;
+    const uint64_t *keys = p->dilation.keys;
     (void)worker;
-    for (int64_t i = begin; i < end; i++) p->found[i] = slide(p, i, p->to, p->to ? p->place[i] : 0);
+    for (int64_t i = begin; i < end; i++) {
+        const uint64_t first = i ? keys[p->begin[i]] : 0, last = i + 1 < p->parts ? keys[p->begin[i + 1]] : TSR_KEY_END;
+        p->found[i] = TSR_ISA_SELECT(tsr_dilation_slide)(&p->dilation, first, last, p->to ? p->to->keys + p->place[i] : NULL,
+                                                         p->to ? p->to->mask + p->place[i] : NULL);
+    }
 }
 
 static tsr_status check_limits(const tsr_topology *t)
@@ -294,37 +236,59 @@ static tsr_status check_limits(const tsr_topology *t)
     return TSR_OK;
 }
 
+/* One thread writes at once, into room for the most there can be (memory that is not touched costs nothing); several count first. */
+static tsr_status write_tiles(tsr_context *context, struct pass *p)
+{
+    const int64_t count = p->dilation.count, bound = TSR_ISA_SELECT(tsr_dilation_bound)(&p->dilation);
+    int64_t total = 0;
+    if (p->parts > 1 || bound > 8 * count || bound > INT32_MAX) {
+        tsr_parallel(context->threads, p->parts, 1, slide_range, p);
+        for (int64_t i = 0; i < p->parts; i++) {
+            p->place[i] = total;
+            total += p->found[i];
+        }
+        if (total > INT32_MAX) TSR_FAIL(TSR_ERROR_CAPACITY, "topology: %lld tiles after dilation, expected at most %d", (long long)total, INT32_MAX);
+        TSR_TRY(create(total, &p->to));
+        tsr_parallel(context->threads, p->parts, 1, slide_range, p);
+    } else {
+        p->place[0] = 0;
+        TSR_TRY(create(bound, &p->to));
+        slide_range(p, 0, 1, 0);
+        total = p->found[0];
+    }
+    p->to->count = total;
+    p->to->keys[total] = TSR_KEY_END;
+    return TSR_OK;
+}
+
 static tsr_status one_step(tsr_context *context, const tsr_topology *from, int32_t neighbours, tsr_topology **dilated)
 {
     enum { PARTS = 64 };
-    int64_t begin[PARTS], found[PARTS], place[PARTS], total = 0;
-    struct pass p = { .from = from, .neighbours = neighbours, .begin = begin, .found = found, .place = place };
-    tsr_status status;
+    int64_t begin[PARTS], found[PARTS], place[PARTS];
+    struct pass p = { .begin = begin, .found = found, .place = place };
+    tsr_dilation *d = &p.dilation;
     TSR_TRY(check_limits(from));
-    for (int d = 0; d < TSR_TILE_DIRECTIONS; d++)
-        if (tsr_topology_reaches(d, neighbours)) p.direction[p.used++] = d;
+    if (from->count == 0) {
+        TSR_TRY(create(0, dilated));
+        return TSR_OK;
+    }
+    d->keys = from->keys;
+    d->mask = (const uint64_t(*)[8])from->mask;
+    d->count = from->count;
+    d->words = from->count / 64 + 1;
+    d->neighbours = neighbours;
+    for (int i = 0; i < TSR_TILE_DIRECTIONS; i++)
+        if (tsr_topology_reaches(i, neighbours)) d->direction[d->used++] = i;
     p.parts = context->threads == 1 || from->count < 4 * PARTS ? 1 : PARTS;
     for (int64_t i = 0; i < p.parts; i++) begin[i] = i * from->count / p.parts;
-    p.reach = (uint32_t *)malloc(((size_t)from->count + 1) * sizeof *p.reach);
-    if (!p.reach) TSR_FAIL(TSR_ERROR_MEMORY, "topology: out of memory for %lld tiles", (long long)from->count);
-    if (from->count) {
-        tsr_parallel(context->threads, from->count, 4096, reach_range, &p);
-        tsr_parallel(context->threads, p.parts, 1, slide_range, &p);
-        for (int64_t i = 0; i < p.parts; i++) {
-            place[i] = total;
-            total += found[i];
-        }
-    }
-    if (total > INT32_MAX)
-        TSR_FAIL_GOTO(TSR_ERROR_CAPACITY, done, "topology: %lld tiles after dilation, expected at most %d", (long long)total, INT32_MAX);
-    TSR_TRY_GOTO(create(total, &p.to), done);
-    if (total) tsr_parallel(context->threads, p.parts, 1, slide_range, &p);
-    p.to->count = total;
-    p.to->keys[total] = TSR_KEY_END;
-    *dilated = p.to;
-    status = TSR_OK;
-done:
-    free(p.reach);
+    uint64_t *reach = (uint64_t *)malloc((size_t)d->used * (size_t)d->words * sizeof *reach);
+    if (!reach) TSR_FAIL(TSR_ERROR_MEMORY, "topology: out of memory for %lld tiles", (long long)from->count);
+    for (int32_t i = 0; i < d->used; i++) d->reach[i] = reach + i * d->words;
+    tsr_parallel(context->threads, d->words, 64, reach_range, &p);
+    tsr_status status = write_tiles(context, &p);
+    free(reach);
+    if (status == TSR_OK) *dilated = p.to;
+    else tsr_topology_destroy(&p.to);
     return status;
 }
 

@@ -10,12 +10,13 @@
 #define TSR_PLANE_Y_FIRST UINT64_C(0xff)
 #define TSR_PLANE_Y_LAST UINT64_C(0xff00000000000000)
 
-/* One plane stepped along x, with the planes of the tiles at x-1 and x+1. */
-TSR_HD uint64_t tsr_plane_step_x(uint64_t m, uint64_t left, uint64_t right)
-{
-    return m | (m & ~TSR_PLANE_X_LAST) << 1 | (left & TSR_PLANE_X_LAST) >> 7 | (m & ~TSR_PLANE_X_FIRST) >> 1 | (right & TSR_PLANE_X_FIRST) << 7;
-}
-TSR_HD uint64_t tsr_plane_step_y(uint64_t m, uint64_t below, uint64_t above) { return m | m << 8 | below >> 56 | m >> 8 | above << 56; }
+/* One plane, or a vector of planes, stepped along x, with the planes of the tiles at x-1 and x+1. */
+#define TSR_PLANE_STEP_X(m, left, right) \
+    ((m) | ((m) & ~TSR_PLANE_X_LAST) << 1 | ((left)&TSR_PLANE_X_LAST) >> 7 | ((m) & ~TSR_PLANE_X_FIRST) >> 1 | ((right)&TSR_PLANE_X_FIRST) << 7)
+#define TSR_PLANE_STEP_Y(m, below, above) ((m) | (m) << 8 | (below) >> 56 | (m) >> 8 | (above) << 56)
+
+TSR_HD uint64_t tsr_plane_step_x(uint64_t m, uint64_t left, uint64_t right) { return TSR_PLANE_STEP_X(m, left, right); }
+TSR_HD uint64_t tsr_plane_step_y(uint64_t m, uint64_t below, uint64_t above) { return TSR_PLANE_STEP_Y(m, below, above); }
 
 /* Nine planes of one z, [3 y + x] of the tiles around: stepped to all eight neighbours in the plane (box), and to four (cross). */
 typedef struct tsr_planes {

@@ -293,21 +293,25 @@ static tsr_status cpu_wind(tsr_queue *queue, const tsr_vox_grid *g, const tsr_ti
     return TSR_OK;
 }
 
-static void sign_tile(const tsr_vox_grid *g, const int32_t tile[3], const int32_t *before, const float *square, float *field, float *other)
+/* Field and its copy; until now the copy held winding numbers. */
+static void sign_tile(const tsr_vox_grid *g, const int32_t tile[3], const int32_t *before, float *field, float *other)
 {
-    const int32_t edge = 1 << g->log2_edge;
-    int32_t turn = 0;
-    int steady = tsr_vox_steady(g, tile, &turn);
-    for (int32_t row = 0; row < edge * edge; row++) {
-        const int32_t *winding = (const int32_t *)(const void *)(other + row * edge);
-        for (int32_t x = 0; x < edge; x++) {
-            const int32_t voxel[3] = { x, row & (edge - 1), row >> g->log2_edge };
-            int inside = 0;
-            if (before) inside = tsr_vox_inside(g, before[row] + winding[x] + (steady ? turn : tsr_vox_turn(g, tile, voxel)));
-            field[row * edge + x] = tsr_vox_field(g, square[row * edge + x], inside);
+    const int32_t edge = 1 << g->log2_edge, voxels = edge * edge * edge;
+    int32_t winding[512], turn = 0;
+    if (!before) {
+        memset(winding, 0, sizeof winding);
+    } else {
+        const int steady = tsr_vox_steady(g, tile, &turn);
+        if (!steady) turn = 0;
+        memcpy(winding, other, (size_t)voxels * sizeof *winding);
+        for (int32_t row = 0; row < edge * edge; row++)
+            for (int32_t x = 0; x < edge; x++) winding[row * edge + x] += before[row] + turn;
+        for (int32_t i = 0; i < voxels && !steady; i++) {
+            const int32_t voxel[3] = { i & (edge - 1), i >> g->log2_edge & (edge - 1), i >> 2 * g->log2_edge };
+            winding[i] += tsr_vox_turn(g, tile, voxel);
         }
     }
-    memcpy(other, field, sizeof *field << 3 * g->log2_edge);
+    TSR_ISA_SELECT(tsr_vox_sign)(g, winding, before != NULL, voxels, field, other);
 }
 
 static void sign_range(void *user, int64_t begin, int64_t end, int worker)
@@ -326,7 +330,7 @@ static void sign_range(void *user, int64_t begin, int64_t end, int worker)
         int64_t id = TSR_TILE_FIRST + t;
         float *phi = pool->phi[0] + id * voxels;
         uint32_t *row = pool->neighbours + id * TSR_NEIGHBOUR_ROW;
-        sign_tile(g, tile, g->before ? g->before + t * rows : NULL, phi, phi, pool->phi[1] + id * voxels);
+        sign_tile(g, tile, g->before ? g->before + t * rows : NULL, phi, pool->phi[1] + id * voxels);
         for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
             int64_t *at = &place[d / 3];
             uint64_t wanted = key[t] + (uint64_t)tsr_key_offset(d);

@@ -13,9 +13,9 @@ enum { CHUNK = 512, LANES = 8, GROUP = 16, AHEAD = 8 }; /* CHUNK triangles at a 
 
 struct circles {
     _Alignas(64) float x[CHUNK + GROUP], y[CHUNK + GROUP], z[CHUNK + GROUP], radius[CHUNK + GROUP];
+    _Alignas(64) float plane[4][CHUNK + GROUP]; /* of the near ones */
     uint16_t which[CHUNK + GROUP];
     int32_t count;
-    float largest; /* of the radii */
 };
 
 struct work {
@@ -31,6 +31,7 @@ static void pad(struct circles *c)
     for (int32_t i = c->count; i < c->count + GROUP; i++) {
         c->x[i] = c->y[i] = c->z[i] = 1e18f;
         c->radius[i] = 0;
+        for (int32_t k = 0; k < 4; k++) c->plane[k][i] = 0;
     }
 }
 
@@ -42,6 +43,21 @@ static float measure(const struct circles *c, const float p[3], float *square)
 #pragma omp simd reduction(min : least)
     for (int32_t i = 0; i < n; i++) {
         float x = c->x[i] - p[0], y = c->y[i] - p[1], z = c->z[i] - p[2], d = (x * x + y * y) + z * z;
+        square[i] = d;
+        least = d < least ? d : least;
+    }
+    return least;
+}
+
+/* Lower bounds of the squared distances of p from all triangles; returns the smallest. */
+static float estimate(const struct circles *c, const float p[3], float *square)
+{
+    float least = 3e38f;
+    int32_t n = (c->count + GROUP - 1) / GROUP * GROUP;
+#pragma omp simd reduction(min : least)
+    for (int32_t i = 0; i < n; i++) {
+        const tsr_vox_disc disc = { { c->x[i], c->y[i], c->z[i] }, c->radius[i], { c->plane[0][i], c->plane[1][i], c->plane[2][i], c->plane[3][i] } };
+        const float d = tsr_vox_least(&disc, p[0], p[1], p[2]);
         square[i] = d;
         least = d < least ? d : least;
     }
@@ -76,14 +92,24 @@ static int32_t sift(const struct circles *c, const float *square, float ball, ui
     return n;
 }
 
-/* May the triangle be nearer to any lane than what is there? */
-static int reached(const tsr_vox_local *t, const float x[LANES], const float y[LANES], const float z[LANES], const float own[LANES])
+/* Indices of the triangles whose estimate is within a ball. */
+static int32_t within(const struct circles *c, const float *square, float ball, uint16_t *kept)
 {
-    const tsr_vox_disc disc = { { t->centre[0], t->centre[1], t->centre[2] }, t->radius, { t->w[0], t->w[1], t->w[2], t->w[3] } };
-    int32_t some = 0;
-#pragma omp simd reduction(| : some)
-    for (int32_t l = 0; l < LANES; l++) some |= !tsr_vox_beyond(&disc, x[l], y[l], z[l], own[l]);
-    return some;
+    const float most = tsr_vox_margin(ball);
+    int32_t n = 0;
+#if defined(__AVX2__)
+    const __m256 limit = _mm256_set1_ps(most);
+    for (int32_t i = 0; i < c->count; i += 8) { /* the padding is always beyond */
+        uint32_t bits = (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(_mm256_load_ps(square + i), limit, _CMP_LE_OQ));
+        for (; bits; bits &= bits - 1) kept[n++] = (uint16_t)(i + __builtin_ctz(bits));
+    }
+#else
+    for (int32_t i = 0; i < c->count; i++) {
+        kept[n] = (uint16_t)i;
+        n += square[i] <= most;
+    }
+#endif
+    return n;
 }
 
 /* Places of the voxels of a block, by the same products as everywhere. */
@@ -101,10 +127,10 @@ static void block(struct work *w, const struct circles *c, const float first[3],
 {
     _Alignas(32) float x[LANES], y[LANES], z[LANES], own[LANES];
     const float middle[3] = { (first[0] + 0.5f) * h[0], (first[1] + 0.5f) * h[1], (first[2] + 0.5f) * h[2] };
-    float least = measure(c, middle, w->square), most = 0;
+    float least = estimate(c, middle, w->square), most = 0;
     int32_t nearest = 0;
     for (int32_t l = 0; l < LANES; l++) most = tsr_maxf(most, best[l]);
-    if (tsr_vox_clear(least, sqrtf(most) + half, c->largest)) return; /* no circle comes so near */
+    if (least > tsr_vox_margin(sqrtf(most) + half)) return; /* no triangle comes so near */
     most = 0;
     while (!holds(w->square + nearest, least)) nearest += GROUP;
     while (w->square[nearest] != least) nearest++;
@@ -114,11 +140,11 @@ static void block(struct work *w, const struct circles *c, const float first[3],
 #pragma omp simd
     for (int32_t l = 0; l < LANES; l++) own[l] = tsr_minf(own[l], tsr_vox_distance(t, x[l], y[l], z[l]));
     for (int32_t l = 0; l < LANES; l++) most = tsr_maxf(most, own[l]);
-    int32_t n = sift(c, w->square, sqrtf(most) + half, w->kept);
+    int32_t n = within(c, w->square, sqrtf(most) + half, w->kept);
     for (int32_t i = 0; i < n; i++) {
         const int32_t k = w->kept[i];
+        if (k == nearest) continue;
         t = &w->local[c->which[k]];
-        if (k == nearest || !reached(t, x, y, z, own)) continue;
 #pragma omp simd
         for (int32_t l = 0; l < LANES; l++) own[l] = tsr_minf(own[l], tsr_vox_distance(t, x[l], y[l], z[l]));
     }
@@ -145,11 +171,10 @@ static void chunk(const tsr_vox_grid *g, struct work *w, float *best)
             w->near.y[i] = w->all.y[k];
             w->near.z[i] = w->all.z[k];
             w->near.radius[i] = w->all.radius[k];
+            for (int32_t r = 0; r < 4; r++) w->near.plane[r][i] = w->local[k].w[r];
             w->near.which[i] = (uint16_t)k;
         }
         w->near.count = n;
-        w->near.largest = 0;
-        for (int32_t i = 0; i < n; i++) w->near.largest = tsr_maxf(w->near.largest, w->near.radius[i]);
         pad(&w->near);
         for (int32_t b = 0; b < 8; b++) {
             int32_t bx = qx + 2 * (b & 1), by = qy + 2 * (b >> 1 & 1), bz = qz + 2 * (b >> 2);
@@ -195,4 +220,16 @@ void TSR_ISA_NAME(tsr_vox_tile)(const tsr_vox_grid *g, const int32_t tile[3], co
             for (int32_t x = 0; x < edge; x++)
                 square[(z * edge + y) * edge + x] =
                     best[(((z >> 1) * blocks + (y >> 1)) * blocks + (x >> 1)) * LANES + (((z & 1) << 2) | ((y & 1) << 1) | (x & 1))];
+}
+
+void TSR_ISA_NAME(tsr_vox_sign)(const tsr_vox_grid *g, const int32_t *TSR_RESTRICT winding, int closed, int32_t voxels, float *TSR_RESTRICT field,
+                                float *TSR_RESTRICT other)
+{
+    const tsr_vox_grid own = { .rule = g->rule, .band = g->band, .shell = g->shell };
+#pragma omp simd
+    for (int32_t i = 0; i < voxels; i++) {
+        const float v = tsr_vox_field(&own, field[i], closed & tsr_vox_inside(&own, winding[i]));
+        field[i] = v;
+        other[i] = v;
+    }
 }

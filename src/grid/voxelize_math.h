@@ -250,6 +250,22 @@ TSR_HD int tsr_vox_beyond(const tsr_vox_disc *t, float px, float py, float pz, f
     return left < 0.0f || (more > 0.0f && more * more > 4.0004f * (radius * radius) * left);
 }
 
+/* A lower bound of the squared distance from p to the disc, for choosing and leaving out: across the plane, and along it to the rim. */
+TSR_HD float tsr_vox_least(const tsr_vox_disc *t, float px, float py, float pz)
+{
+    const float dx = px - t->centre[0], dy = py - t->centre[1], dz = pz - t->centre[2];
+    const float w = (t->w[0] * px + t->w[1] * py) + (t->w[2] * pz + t->w[3]), along = ((dx * dx + dy * dy) + dz * dz) * 0.99999f - w * w;
+    const float rim = tsr_maxf(sqrtf(tsr_maxf(along, 0.0f)) - t->radius * 1.0001f, 0.0f);
+    return w * w * 0.99999f + rim * rim;
+}
+
+/* The square of a ball's radius, with room for what estimates are rounded by. */
+TSR_HD float tsr_vox_margin(float ball)
+{
+    const float wide = ball * 1.00002f;
+    return wide * wide;
+}
+
 /* Place of voxel i of a tile along an axis, from the tile's middle. */
 TSR_HD float tsr_vox_offset(int32_t i, int32_t edge, float h) { return ((float)i - 0.5f * (float)(edge - 1)) * h; }
 

@@ -1,6 +1,7 @@
 /* levelset/csg_cpu.c: the algebra of tile lists on the CPU. */
 #include "core/parallel.h"
 #include "grid/tiles.h"
+#include "grid/tiles_isa.h"
 #include "levelset/csg_labels.h"
 
 enum { ITEM_GRAIN = 1024, TILE_GRAIN = 32 };
@@ -25,9 +26,24 @@ TSR_CSG_ITEMS(X)
 TSR_CSG_TILES(X)
 #undef X
 
+/* tsr_csg_activity_tile by words of signs: the flags are whole activity words, which activity_end keeps as they are. */
+static void activity_words(void *user, int64_t begin, int64_t end, int worker)
+{
+    const tsr_csg_args *g = (const tsr_csg_args *)user;
+    const float *phi = tsr_csg_phi(&g->a);
+    int64_t active = 0, inside = 0;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        if (g->first[i] >= TSR_TILE_FIRST) g->flags[i] = TSR_ISA_SELECT(tsr_refresh_tile)(&g->a, phi, g->first[i], &active, &inside);
+}
+
 static tsr_status cpu_run(tsr_queue *queue, tsr_csg_kernel kernel, const tsr_csg_args *args, int64_t items)
 {
     tsr_csg_args own = *args;
+    if (kernel == TSR_CSG_activity_kernel && own.a.log2_edge == 3 && !own.a.bounded) {
+        tsr_parallel(queue->threads, items, TILE_GRAIN, activity_words, &own);
+        return TSR_OK;
+    }
     switch (kernel) {
 #define X(name) \
     case TSR_CSG_##name##_kernel: tsr_parallel(queue->threads, items, ITEM_GRAIN, name##_items, &own); break;

@@ -152,16 +152,39 @@ tsr_status tsr_patch_difference(const tsr_tiles *before, const tsr_tiles *after,
 
 /* ---- applying ------------------------------------------------------------------------------------------------------------------------------------- */
 
-/* The keys and their 26 neighbours each, sorted and unique (malloc). */
+/* Sorted unique keys, and each of them one step down and up: the same three sequences merged. */
+static int64_t spread(const uint64_t *keys, int64_t n, uint64_t step, uint64_t *out)
+{
+    int64_t down = 0, same = 0, up = 0, made = 0;
+    while (up < n) { /* the last to come is the last key, one step up */
+        const uint64_t a = down < n ? keys[down] - step : TSR_KEY_END, b = same < n ? keys[same] : TSR_KEY_END, c = keys[up] + step;
+        uint64_t least = a < b ? a : b;
+        least = c < least ? c : least;
+        out[made++] = least;
+        down += a == least;
+        same += b == least;
+        up += c == least;
+    }
+    return made;
+}
+
+/* The keys and their 26 neighbours each, sorted and unique (malloc): one axis after the other, in time proportional to their number. */
 static tsr_status ring_keys(const tsr_patch *patch, uint64_t **ring, int64_t *count)
 {
-    size_t n = (size_t)patch->count * TSR_TILE_DIRECTIONS;
-    *ring = (uint64_t *)malloc(n * sizeof **ring);
-    if (!*ring) TSR_FAIL(TSR_ERROR_MEMORY, "patch: out of memory for the ring of %lld tiles", (long long)patch->count);
-    for (int64_t i = 0; i < patch->count; i++)
-        for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) (*ring)[i * TSR_TILE_DIRECTIONS + d] = patch->keys[i] + (uint64_t)tsr_key_offset(d);
-    *count = tsr_keys_sort_unique(*ring, (int64_t)n);
-    return TSR_OK;
+    const size_t n = (size_t)patch->count;
+    *ring = (uint64_t *)malloc(27 * n * sizeof **ring);
+    uint64_t *rows = (uint64_t *)malloc(9 * n * sizeof *rows);
+    tsr_status status =
+        *ring && rows ? TSR_OK : TSR_FAILED(TSR_ERROR_MEMORY, "patch: out of memory for the ring of %lld tiles", (long long)patch->count);
+    if (status == TSR_OK) {
+        *count = spread(patch->keys, patch->count, (uint64_t)tsr_key_offset(14), *ring);
+        *count = spread(*ring, *count, (uint64_t)tsr_key_offset(16), rows);
+        *count = spread(rows, *count, (uint64_t)tsr_key_offset(22), *ring);
+    } else {
+        free(*ring);
+    }
+    free(rows);
+    return status;
 }
 
 static tsr_status write_pages(tsr_csg_work *work, const tsr_patch *patch)
