@@ -121,7 +121,8 @@ typedef struct tsr_points_volume_options {
     size_t struct_size;
     tsr_pyramid_options pyramid;
     int normals;
-    int inward; /* != 0: normals against the gradient: of volumes whose values grow towards the inside */
+    int inward;            /* != 0: normals against the gradient: of volumes whose values grow towards the inside */
+    int64_t *not_a_number; /* takes how many values are NaN and make no point (tsr_pyramid_info; 0 for USER); NULL: not asked. BORROWS */
 } tsr_points_volume_options;
 #define TSR_POINTS_VOLUME_OPTIONS                                                        \
     {                                                                                    \

@@ -1,6 +1,7 @@
 /* Dispatch: which format reads or writes a file, and what is common to all. */
 #include "io/extras.h"
 #include "io/format.h"
+#include "io/rgt.h"
 
 #include "grid/mesh.h"
 #include "grid/points.h"
@@ -73,6 +74,7 @@ static tsr_status recognise(tsr_input *input, const tsr_format **format)
     *format = NULL;
     TSR_TRY(tsr_input_head(input, TSR_HEAD_BYTES, &signature.head, &signature.head_bytes));
     signature.file_bytes = tsr_input_size(input);
+    if (tsr_rgt_is_one(signature.head, signature.head_bytes)) return TSR_OK; /* it has functions of its own (tessera/region_file.h) */
     int best = 0;
     for (int i = 0; i < FORMAT_COUNT; i++) {
         int fits = extension_fits(formats[i], tsr_input_path(input));
@@ -97,7 +99,11 @@ tsr_status tsr_format_of_input(tsr_input *input, const tsr_read_options *options
     if (!*format) {
         const uint8_t *head;
         size_t bytes;
-        TSR_TRY(tsr_input_head(input, 1, &head, &bytes));
+        TSR_TRY(tsr_input_head(input, 8, &head, &bytes));
+        if (tsr_rgt_is_one(head, bytes))
+            TSR_FAIL(TSR_ERROR_FORMAT,
+                     "%s: the file is a region tree (rgt), which octree, quadtree and info (tsr_region_tree_read) read, expected %s %s: %s",
+                     tsr_input_name(input), article(kind), kind_names[kind], format_list(kind, list, sizeof list));
         TSR_FAIL(TSR_ERROR_FORMAT, "%s: %s, expected %s %s: %s", tsr_input_name(input),
                  bytes ? "the content is of no known format" : "the file is empty", article(kind), kind_names[kind],
                  format_list(kind, list, sizeof list));

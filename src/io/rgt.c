@@ -244,7 +244,7 @@ int tsr_region_file_recognise(const char *path)
     const uint8_t *bytes;
     size_t size;
     if (!path || !strcmp(path, "-") || tsr_input_open(path, NULL, &input) != TSR_OK) return 0;
-    const int is_one = tsr_input_head(input, 8, &bytes, &size) == TSR_OK && size >= 8 && !memcmp(bytes, TSR_RGT_MAGIC, 8);
+    const int is_one = tsr_input_head(input, 8, &bytes, &size) == TSR_OK && tsr_rgt_is_one(bytes, size);
     tsr_input_close(&input);
     return is_one;
 }

@@ -18,6 +18,8 @@ enum {
     TSR_RGT_HEADER = 168
 };
 
+static inline int tsr_rgt_is_one(const uint8_t *head, size_t size) { return size >= 8 && !memcmp(head, TSR_RGT_MAGIC, 8); }
+
 /* Checksum of a file: of the header up to the checksum, the structure, then the values in pieces of 4096 bytes, each seeded with the sum before. */
 static inline uint64_t tsr_rgt_sum(const uint8_t *bytes, size_t size)
 {

@@ -5,13 +5,14 @@
 
 /* Builds a pyramid of the volume and lists it: entries or (indices != 0) u64 voxels. The caller releases *list of *bytes. */
 static tsr_status listed(tsr_context *context, const tsr_volume *volume, const tsr_pyramid_options *options, int indices, tsr_pyramid **pyramid,
-                         int64_t *count, void **list, size_t *bytes)
+                         int64_t *count, int64_t *not_a_number, void **list, size_t *bytes)
 {
     tsr_pyramid_info info;
     TSR_TRY(tsr_pyramid_create(context, volume->size, options, pyramid));
     TSR_TRY(tsr_pyramid_build(*pyramid, volume));
     TSR_TRY(tsr_pyramid_describe(*pyramid, &info));
     const int32_t classes = tsr_maxi(options->channels, 1);
+    if (not_a_number) *not_a_number = info.not_a_number;
     if (!indices && info.total > (uint64_t)classes * INT32_MAX) /* before memory is asked for; the count is right */
         TSR_FAIL(TSR_ERROR_CAPACITY, "points: %llu of them, expected at most 2^31 - 1: narrow the range", (unsigned long long)info.total);
     *count = (int64_t)info.total;
@@ -74,7 +75,7 @@ tsr_status tsr_points_from_classes(tsr_context *context, const tsr_volume *volum
     }
     TSR_TRY(tsr_volume_require(context, volume, "volume"));
     if (own.pyramid.batch > 1) TSR_FAIL(TSR_ERROR_ARGUMENT, "points: batch is %lld, expected one volume", (long long)own.pyramid.batch);
-    TSR_TRY_GOTO(listed(context, volume, &own.pyramid, 0, &pyramid, &count, &entries, &bytes), done);
+    TSR_TRY_GOTO(listed(context, volume, &own.pyramid, 0, &pyramid, &count, own.not_a_number, &entries, &bytes), done);
     TSR_TRY_GOTO(tsr_device_allocate(context, sizeof firsts, &there), done);
     TSR_TRY_GOTO(tsr_pyramid_firsts(pyramid, (uint64_t *)there), done);
     TSR_TRY_GOTO(tsr_device_move(NULL, firsts, context, there, (size_t)(channels + 1) * sizeof *firsts), done);
@@ -124,7 +125,7 @@ tsr_status tsr_matrix_from_dense(tsr_context *context, const tsr_volume *dense, 
     matrix->dtype = dense->dtype;
     /* stored values, whatever the scaling says */
     TSR_TRY_GOTO(tsr_volume_wrap(dense->context, dense->dtype, dense->size, NULL, dense->data, NULL, NULL, &plain), done);
-    TSR_TRY_GOTO(listed(context, plain, &options, 1, &pyramid, &matrix->nonzeros, &places, &bytes), done);
+    TSR_TRY_GOTO(listed(context, plain, &options, 1, &pyramid, &matrix->nonzeros, NULL, &places, &bytes), done);
     const size_t count = (size_t)matrix->nonzeros;
     TSR_TRY_GOTO(tsr_device_allocate(context, (size_t)(matrix->rows + 1) * sizeof *matrix->starts, (void **)&matrix->starts), done);
     TSR_TRY_GOTO(tsr_device_allocate(context, count * sizeof *matrix->columns, (void **)&matrix->columns), done);

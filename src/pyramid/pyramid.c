@@ -41,6 +41,14 @@ static uint64_t most_of(const tsr_pyramid_options *o)
     return most;
 }
 
+/* Multiplicities are kept as bytes even if none is above 1: the words of bits are made by the classes of one bit alone. */
+static int has_counts(const tsr_pyramid_options *o)
+{
+    for (int32_t c = 0; c < o->channels; c++)
+        if (o->classes[c].classifier == TSR_PYRAMID_COUNTS) return 1;
+    return 0;
+}
+
 static void plan_levels(tsr_tree *t, const tsr_pyramid_options *o, tsr_size3 size)
 {
     uint8_t axis[64];
@@ -83,7 +91,7 @@ static void plan_levels(tsr_tree *t, const tsr_pyramid_options *o, tsr_size3 siz
     t->brick = brick_of(&t->level[1], o->order);
     if (o->order == TSR_PYRAMID_ROW && t->brick == TSR_BRICK_ROW && t->level[1].shift[0] < TSR_TREE_BITS)
         t->brick = TSR_BRICK_OTHER; /* it holds several classes */
-    t->base = o->implicit_base ? TSR_TREE_IMPLICIT : most_of(o) > 1 ? TSR_TREE_BYTES : TSR_TREE_WORDS;
+    t->base = o->implicit_base ? TSR_TREE_IMPLICIT : most_of(o) > 1 || has_counts(o) ? TSR_TREE_BYTES : TSR_TREE_WORDS;
 }
 
 /* Bytes of everything; the pointers are set if there is memory. */

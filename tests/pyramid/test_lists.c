@@ -252,11 +252,11 @@ static void counts_of_integers(void **state)
     } types[] = { { TSR_U8, 0, 255 },         { TSR_I8, -128, 127 },       { TSR_U16, 0, 65535 },     { TSR_I16, -32768, 32767 },
                   { TSR_U32, 0, 3000000000 }, { TSR_I32, -7, 2000000000 }, { TSR_U64, 0, 1ll << 60 }, { TSR_I64, -(1ll << 60), 1ll << 60 } };
     static const tsr_size3 sizes[] = { { 21, 9, 6 }, { 70, 33, 1 }, { 130, 1, 1 } };
-    static const int32_t bounds[] = { 0, 100, 255, 1000, 1 << 20 };
+    static const int32_t bounds[] = { 0, 1, 100, 255, 1000, 1 << 20 };
     static uint64_t data[70 * 33];
     static int64_t count[70 * 33];
     uint64_t seed = test_seed();
-    for (int round = 0; round < 3 * 8 * 5; round++) {
+    for (int round = 0; round < 3 * 8 * 6; round++) {
         const tsr_size3 n = sizes[round % 3];
         const int64_t cells = n.x * n.y * n.z;
         const int type = round / 3 % 8;
@@ -464,6 +464,21 @@ static void points_of_a_sphere(void **state)
     require_ok(tsr_points_from_volume(context, device, &o, &points));
     assert_int_equal(tsr_points_count(points), 0);
     tsr_points_destroy(&points);
+    int64_t nans = -1;
+    o.not_a_number = &nans;
+    require_ok(tsr_points_from_volume(context, device, &o, &points));
+    assert_int_equal(nans, 0);
+    tsr_points_destroy(&points);
+    tsr_volume *holes = NULL, *there = NULL;
+    require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ 9, 7, 5 }, NULL, &holes));
+    for (int i = 0; i < 9 * 7 * 5; i++) ((float *)tsr_volume_data(holes))[i] = i % 45 == 11 ? NAN : 1e9f;
+    require_ok(tsr_volume_copy(holes, context, &there));
+    require_ok(tsr_points_from_volume(context, there, &o, &points));
+    assert_int_equal(nans, 7);
+    assert_int_equal(tsr_points_count(points), 9 * 7 * 5 - 7);
+    tsr_points_destroy(&points);
+    tsr_volume_destroy(&there);
+    tsr_volume_destroy(&holes);
     o.pyramid.classifier = TSR_PYRAMID_COUNTS;
     require_error(tsr_points_from_volume(context, device, &o, &points), TSR_ERROR_ARGUMENT, "classifier counts");
     tsr_volume_destroy(&host);

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "regions.h"
 
 /* Two results in one file would lose the first. */
 static int given_twice(const char *path)
@@ -130,6 +130,8 @@ int cli_recognise(const cli_call *cli, const char *path, const tsr_read_options 
         *kind = TSR_FILE_VOLUME;
         *format = "raw";
     }
+    if (*kind == TSR_FILE_UNKNOWN && (from_input ? cli_tree_is_file(cli, path) : tsr_region_file_recognise(path)))
+        return cli_error(cli, CLI_FAILED, "%s: a region tree (rgt), expected a volume, mesh or image: octree, quadtree and info read trees", path);
     if (*kind == TSR_FILE_UNKNOWN)
         return cli_error(cli, CLI_FAILED, "%s: of no known format, expected a volume, mesh or image (raw voxels: --raw-shape and --raw-dtype)", path);
     return CLI_OK;

@@ -103,6 +103,7 @@ static int from_volumes(struct octree *o, tsr_context *context, cli_tree *tree, 
     for (int32_t c = 0; c < count && !code; c++) {
         const char *path = o->cli->input[c];
         channel[c] = o->tile_given ? cli_read_volume(o->cli, path, &o->read, &code) : cli_read_to_device(o->cli, path, &o->read, context, &code);
+        if (channel[c] && !c) code = octree_note_nan(o, context, channel[c], path);
         if (!channel[c] || !c) continue;
         const tsr_size3 a = tsr_volume_size(channel[0]), b = tsr_volume_size(channel[c]);
         if (a.x != b.x || a.y != b.y || a.z != b.z)
@@ -120,6 +121,22 @@ static int from_volumes(struct octree *o, tsr_context *context, cli_tree *tree, 
     *seconds = cli_seconds() - start;
     for (int32_t c = 0; c < count; c++) tsr_volume_destroy(&channel[c]);
     return code || status == TSR_OK ? code : cli_status(o->cli, status, o->cli->input[0]);
+}
+
+int octree_note_nan(const struct octree *o, tsr_context *context, const tsr_volume *volume, const char *path)
+{
+    const tsr_context_options host = { .struct_size = sizeof host, .device = "cpu" };
+    const tsr_dtype dtype = tsr_volume_dtype(volume);
+    tsr_statistics s = { .nan_count = 0 };
+    tsr_context *own = NULL;
+    tsr_status status = TSR_OK;
+    if (o->regions.options.rule != TSR_REGION_CLASSES || o->regions.options.nan != TSR_REGION_NAN_APART) return CLI_OK;
+    if (dtype != TSR_F32 && dtype != TSR_F64) return CLI_OK;
+    if (o->tile_given) status = tsr_context_create(&host, &own);
+    if (status == TSR_OK) status = tsr_volume_statistics(own ? own : context, volume, &s);
+    tsr_context_destroy(&own);
+    if (s.nan_count) cli_note(o->cli, "%s: %lld voxels are not a number and in no class", path, (long long)s.nan_count);
+    return status == TSR_OK ? CLI_OK : cli_status(o->cli, status, path);
 }
 
 static int from_mesh(struct octree *o, tsr_context *context, cli_tree *tree, double *seconds)
@@ -415,6 +432,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (!code && o.cubes) code = cli_check_write(cli, o.cubes, TSR_FILE_MESH, NULL);
     if (!code) code = prepare(&o);
     if (!code) code = cli_regions_prepare(cli, &o.regions);
+    if (!code) code = octree_check_outputs(&o);
     return code ? code : o.frames ? octree_frames(&o) : work(&o);
 }
 

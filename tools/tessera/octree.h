@@ -26,8 +26,12 @@ struct octree {
 
 /* Lists, volume of the means and boxes, as far as they are asked for. Returns an exit code. */
 int octree_write(const struct octree *o, const cli_tree *tree, tsr_context *context, int32_t channels);
+/* Says how many values of a volume of real numbers, on the context's device or (of tiles) in host memory, no class holds as they are NaN. */
+int octree_note_nan(const struct octree *o, tsr_context *context, const tsr_volume *volume, const char *path);
 /* Refuses what is not for series of frames. Returns an exit code. */
 int octree_frames_prepare(const struct octree *o);
+/* Refuses outputs that are inputs, of a series under the names of all frames, and of these those that exist. Returns an exit code. */
+int octree_check_outputs(const struct octree *o);
 /* The tree of every input, each into the memory of the one before. Returns an exit code. */
 int octree_frames(const struct octree *o);
 

@@ -1,7 +1,10 @@
 /* octree_frames.c: trees of meshes that move and of volumes that change, frame by frame, each into the memory of the one before. */
+#define _POSIX_C_SOURCE 200809L /* fstat */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "octree.h"
 
@@ -60,6 +63,64 @@ int octree_frames_prepare(const struct octree *o)
         if (!strcmp(o->cli->input[i], "-"))
             return cli_usage(o->cli, "--frames: reads the inputs one after the other, expected files and not standard input");
     return CLI_OK;
+}
+
+/* Which file a name leads to, by whatever path. */
+struct place {
+    dev_t device;
+    ino_t node;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct place *p = (const struct place *)a, *q = (const struct place *)b;
+    return p->device != q->device ? (p->device < q->device ? -1 : 1) : (p->node > q->node) - (p->node < q->node);
+}
+
+static int find_place(const char *path, struct place *place)
+{
+    struct stat info;
+    if (strcmp(path, "-") ? stat(path, &info) : fstat(STDIN_FILENO, &info)) return 0;
+    *place = (struct place){ info.st_dev, info.st_ino };
+    return S_ISREG(info.st_mode);
+}
+
+/* One output against all inputs, in order of their places. */
+static int check_place(const struct octree *o, const char *option, const char *name, const struct place *read, size_t count)
+{
+    struct place place;
+    struct stat info;
+    if (!strcmp(name, "-")) return CLI_OK;
+    if (o->frames && !stat(name, &info) && S_ISDIR(info.st_mode))
+        return cli_error(o->cli, CLI_FAILED, "--%s: '%s' is a directory, expected a file name", option, name);
+    if (!find_place(name, &place)) return CLI_OK;
+    if (bsearch(&place, read, count, sizeof *read, by_place)) return cli_usage(o->cli, "--%s: '%s' is an input, expected another file", option, name);
+    if (o->frames && !o->cli->globals.force) return cli_error(o->cli, CLI_FAILED, "--%s: '%s' exists: give --force to overwrite it", option, name);
+    return CLI_OK;
+}
+
+int octree_check_outputs(const struct octree *o)
+{
+    const struct {
+        const char *option, *name;
+    } outputs[] = { { "output", o->output },     { "cubes", o->cubes },           { "list", o->regions.list }, { "runs", o->regions.runs },
+                    { "tree", o->regions.tree }, { "components", o->components }, { "labels", o->labels },     { "statistics", o->statistics } };
+    const int inputs = o->cli->inputs, frames = o->frames ? inputs : 1;
+    char name[NAME_BYTES];
+    size_t count = 0;
+    int code = CLI_OK;
+    struct place *read = (struct place *)malloc(((size_t)inputs + 1) * sizeof *read);
+    if (!read) return cli_error(o->cli, CLI_FAILED, "no memory for the names of %d inputs", inputs);
+    for (int i = 0; i < inputs; i++) count += (size_t)find_place(o->cli->input[i], &read[count]);
+    if (o->volume) count += (size_t)find_place(o->volume, &read[count]);
+    qsort(read, count, sizeof *read, by_place);
+    for (size_t k = 0; k < sizeof outputs / sizeof *outputs && !code; k++)
+        for (int i = 0; i < frames && !code && outputs[k].name; i++)
+            if (!o->frames) code = check_place(o, outputs[k].option, outputs[k].name, read, count);
+            else if (!numbered(outputs[k].name, i, name)) code = cli_usage(o->cli, "--%s: the name of frame %d is too long", outputs[k].option, i);
+            else code = check_place(o, outputs[k].option, name, read, count);
+    free(read);
+    return code;
 }
 
 /* One lattice around all meshes, so that voxels keep their places. */
@@ -139,6 +200,7 @@ static int from_volume(struct frames *f, const char *path, double *seconds)
     if (n.x != f->size.x || n.y != f->size.y || n.z != f->size.z)
         return cli_error(f->o->cli, CLI_FAILED, "%s: %lld x %lld x %lld voxels, expected %lld x %lld x %lld as of %s", path, (long long)n.x,
                          (long long)n.y, (long long)n.z, (long long)f->size.x, (long long)f->size.y, (long long)f->size.z, f->o->cli->input[0]);
+    if ((code = octree_note_nan(f->o, f->context, f->volume, path)) != CLI_OK) return code;
     const double start = cli_seconds();
     const tsr_status status = build(f);
     *seconds = cli_seconds() - start;

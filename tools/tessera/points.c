@@ -16,7 +16,7 @@ struct points {
     int number_count;
     tsr_points *clouds[TSR_PYRAMID_CHANNELS];
     int32_t count;
-    int64_t voxels;
+    int64_t voxels, not_a_number;
 };
 
 static int of_volume(struct points *p, tsr_context *context, double *seconds)
@@ -37,6 +37,7 @@ static int of_volume(struct points *p, tsr_context *context, double *seconds)
         tsr_volume_destroy(&volume);
         return code;
     }
+    p->options.not_a_number = &p->not_a_number;
     status = tsr_points_from_classes(context, volume, &p->options, p->clouds);
     *seconds = cli_seconds() - start;
     tsr_volume_destroy(&volume);
@@ -82,6 +83,8 @@ static int work(struct points *p, tsr_file_kind kind)
     int code = cli_context(p->cli, &context);
     if (!code) code = kind == TSR_FILE_MESH ? of_mesh(p, context, &seconds) : of_volume(p, context, &seconds);
     for (int32_t k = 0; k < p->count && !code; k++) total += tsr_points_count(p->clouds[k]);
+    if (!code && p->not_a_number)
+        cli_note(p->cli, "%s: %lld voxels are not a number and make no point", p->cli->input[0], (long long)p->not_a_number);
     if (!code && !total)
         code = cli_error(p->cli, CLI_FAILED, "%s: no voxel is %s, nothing to write", p->cli->input[0], kind == TSR_FILE_MESH ? "touched" : "kept");
     for (int32_t k = 0; k < p->count && !code; k++) {
@@ -96,6 +99,7 @@ static int work(struct points *p, tsr_file_kind kind)
         json_open(NULL, '{');
         json_int("points", total);
         json_int("voxels", p->voxels);
+        if (kind != TSR_FILE_MESH) json_int("not_a_number", p->not_a_number);
         if (p->count > 1) {
             json_open("clouds", '[');
             for (int32_t k = 0; k < p->count; k++) json_int(NULL, tsr_points_count(p->clouds[k]));

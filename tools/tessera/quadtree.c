@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "films.h"
@@ -19,10 +20,11 @@ struct quadtree {
     int64_t budget;                          /* pixels */
     const char *order, *statistics, *volume; /* tables, and what the second is about */
     int budget_given, ycbcr;
-    const char *thresholds; /* where new ones come from while a film runs */
-    int knob;               /* its descriptor, -1: none */
-    char line[64];          /* of it, so far */
-    size_t line_bytes;
+    const char *thresholds;  /* where new ones come from while a film runs */
+    int knob;                /* its descriptor, -1: none */
+    int grows;               /* it is a file, whose last line may become longer */
+    char line[64];           /* of it, so far */
+    size_t line_bytes, seen; /* and how much of it was taken for a line at the end of the file */
 };
 
 /* The colours of an image as volumes of 0 to 1; alpha is left out. */
@@ -250,35 +252,63 @@ static int open_knob(struct quadtree *q)
     q->knob = -1;
     if (!q->thresholds) return CLI_OK;
     q->knob = strcmp(q->thresholds, "-") ? open(q->thresholds, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : STDIN_FILENO; /* pipes do not wait for a writer */
-    return q->knob >= 0 ? CLI_OK : cli_error(q->cli, CLI_FAILED, "--thresholds: %s: cannot open: %s", q->thresholds, strerror(errno));
+    if (q->knob < 0) return cli_error(q->cli, CLI_FAILED, "--thresholds: %s: cannot open: %s", q->thresholds, strerror(errno));
+    struct stat info;
+    if (fstat(q->knob, &info)) return cli_error(q->cli, CLI_FAILED, "--thresholds: %s: cannot be read: %s", q->thresholds, strerror(errno));
+    if (S_ISDIR(info.st_mode)) return cli_error(q->cli, CLI_FAILED, "--thresholds: '%s' is a directory, expected a file or a pipe", q->thresholds);
+    q->grows = S_ISREG(info.st_mode);
+    return CLI_OK;
 }
 
 static void turn(struct quadtree *q)
 {
     char *end;
+    if (q->line_bytes == sizeof q->line) {
+        cli_note(q->cli, "%s: a line of more than %d characters, expected a threshold: passed over", q->thresholds, (int)sizeof q->line - 1);
+        return;
+    }
     q->line[q->line_bytes] = 0;
     const double threshold = strtod(q->line, &end);
     end += strspn(end, " \t\r");
-    if (end == q->line || *end || !isfinite(threshold) || threshold < 0)
+    if (end == q->line || end != q->line + q->line_bytes || !isfinite(threshold) || threshold < 0)
         cli_note(q->cli, "%s: '%s' given, expected a threshold of 0 or more: passed over", q->thresholds, q->line);
     else q->regions.options.threshold = threshold;
 }
 
-/* Takes what has come since the frame before; the last line holds. */
-static void read_knob(struct quadtree *q)
+static void take_knob(struct quadtree *q, char c)
 {
+    if (c == '\n') {
+        if (q->line_bytes > q->seen) turn(q);
+        q->line_bytes = q->seen = 0;
+    } else if (q->line_bytes < sizeof q->line) {
+        q->line[q->line_bytes++] = c; /* full: too long */
+    }
+}
+
+/* The end of a file ends its last line, of which more may come later; that of a pipe's writer ends it for good. */
+static void end_knob(struct quadtree *q)
+{
+    if (q->line_bytes > q->seen) turn(q);
+    q->seen = q->line_bytes;
+    if (!q->grows) q->line_bytes = q->seen = 0;
+}
+
+/* Takes what has come since the frame before, not more than KNOB_BYTES, lest a source without an end hold the film up; the last line holds. */
+static int read_knob(struct quadtree *q)
+{
+    enum { KNOB_BYTES = 1 << 16 };
     struct pollfd ready = { .fd = q->knob, .events = POLLIN };
     char text[1024];
-    ssize_t got;
-    while (q->knob >= 0 && poll(&ready, 1, 0) > 0 && (ready.revents & POLLIN) && (got = read(q->knob, text, sizeof text)) > 0)
-        for (ssize_t i = 0; i < got; i++) {
-            if (text[i] == '\n') {
-                if (q->line_bytes) turn(q);
-                q->line_bytes = 0;
-            } else if (q->line_bytes + 1 < sizeof q->line) {
-                q->line[q->line_bytes++] = text[i];
-            }
-        }
+    ssize_t got = 1;
+    for (size_t taken = 0; got > 0 && taken < KNOB_BYTES && q->knob >= 0; taken += (size_t)got) {
+        if (poll(&ready, 1, 0) <= 0 || !(ready.revents & (POLLIN | POLLHUP | POLLERR))) return CLI_OK;
+        got = read(q->knob, text, sizeof text);
+        if (got < 0 && (errno == EAGAIN || errno == EINTR)) return CLI_OK;
+        if (got < 0) return cli_error(q->cli, CLI_FAILED, "--thresholds: %s: cannot be read: %s", q->thresholds, strerror(errno));
+        for (ssize_t i = 0; i < got; i++) take_knob(q, text[i]);
+        if (!got) end_knob(q);
+    }
+    return CLI_OK;
 }
 
 static int work_film(struct quadtree *q, tsr_context *context)
@@ -293,7 +323,7 @@ static int work_film(struct quadtree *q, tsr_context *context)
         int32_t channels = 0;
         code = cli_frames_next(&q->frames, &more);
         if (!code && more) code = begin_films(q);
-        if (!code && more) read_knob(q);
+        if (!code && more) code = read_knob(q);
         if (!code && more) code = from_image(q, context, &tree, &channels, &seconds);
         if (!code && more) code = cli_tree_filter(q->cli, &q->regions, context, channels, &tree);
         if (!code && more) code = cli_tree_grade(q->cli, &q->regions, context, channels, &tree);
@@ -330,7 +360,8 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_TEXT,
           .value = &q.thresholds,
           .argument = "FILE",
-          .help = "of a film: lines with new thresholds, read before every frame; the last one holds (a named pipe, or - for what is typed)" },
+          .help = "of a film: lines with new thresholds, read before every frame (up to 64 KiB each time); the last one holds (a named pipe, or - "
+                  "for what is typed)" },
         { .name = "order",
           .type = CLI_TEXT,
           .value = &q.order,
