@@ -1,7 +1,8 @@
 /* tessera/wavelet_keep.h: the coefficients that matter most, the others 0: by their share, or by a threshold.
  *
  * A coefficient counts by what it becomes in the samples: its magnitude times the weight of its band (tsr_wavelet_band, the L2 norm of the synthesis), so
- * that bands of transforms that are not normalised can be compared. Source: spec wavelet.md 2.14. */
+ * that bands of transforms that are not normalised can be compared. The weights are those of the interior: on axes shorter than the filter's reach at a
+ * level they are larger than what the coefficient becomes there. Source: spec wavelet.md 2.14. */
 #ifndef TESSERA_WAVELET_KEEP_H
 #define TESSERA_WAVELET_KEEP_H
 
@@ -16,7 +17,7 @@ typedef struct tsr_wavelet_keep_options {
     size_t struct_size;
     double keep; /* percent of all coefficients, above 0 to 100: the largest stay, approximation included */
     double cut;  /* above 0, in units of the stored samples: details of a smaller weighted magnitude become 0; the approximation stays */
-    int soft;    /* with cut: the other details move towards 0 by cut / weight; integers are rounded */
+    int soft;    /* with cut: the other details move towards 0 by cut / weight; integers are rounded, what is not finite stays */
     tsr_progress progress;
 } tsr_wavelet_keep_options;
 #define TSR_WAVELET_KEEP_OPTIONS                        \

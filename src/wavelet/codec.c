@@ -386,12 +386,12 @@ static tsr_status unwrap(const tsr_codec *c, const tsr_brick *b, const tsr_brick
 static tsr_status find_raw(const tsr_codec *c, const tsr_brick *b, const tsr_brick_stream *stream, int *raw)
 {
     const int32_t possible = levels_of(c->t, b->size), levels = (int32_t)tsr_max64(possible - c->reduce, 0);
-    int says = 0;
+    int says = -1; /* no byte says this: one of 0 beside a raw stream contradicts it as any other does */
     *raw = 0;
     for (int32_t r = 0; r <= levels && c->t->coder == TSR_COMPRESS_RANS; r++) {
         const tsr_brick_stream *from = &stream[r ? r + c->t->levels - possible : 0];
         if (!from->bytes || from->size < TSR_RAW_HEADER) continue;
-        if (says && says != from->bytes[0] && (tsr_raw_said(says) || tsr_raw_said(from->bytes[0])))
+        if (says >= 0 && says != from->bytes[0] && (tsr_raw_said(says) || tsr_raw_said(from->bytes[0])))
             TSR_FAIL(TSR_ERROR_FORMAT, "streams say samples of %d and of %d, expected one of them", says, from->bytes[0]);
         says = from->bytes[0];
         *raw = tsr_raw_said(says) ? says : 0;

@@ -74,7 +74,7 @@ TSR_HD double tsr_keep_value(const tsr_keep_limit *l, const tsr_keep_band *b, do
     if (l->details && !b->detail) return c;
     const uint64_t key = tsr_keep_key(c, b->weight);
     if (key < l->key || (key == l->key && place > l->place)) return 0.0;
-    if (!l->soft) return c;
+    if (!l->soft || !(fabs(c) <= DBL_MAX)) return c; /* what is not finite has nothing to be less by */
     const double by = l->cut / b->weight;
     const double left = fabs(c) > by ? fabs(c) - by : 0.0;
     return c < 0.0 ? -left : left;

@@ -392,7 +392,7 @@ tsr_status tsr_wavelet_plan_band(const tsr_wavelet_plan *p, int32_t index, tsr_w
     if (index < 0 || !find_band(p, index, &n, &bits)) TSR_FAIL(TSR_ERROR_ARGUMENT, "wavelet: no band %d in this plan", index);
     const tsr_wavelet_stage *s = &p->stage[n];
     *band = (tsr_wavelet_band){ .level = p->levels ? n + 1 : 0, .high = bits, .split = s->axes, .offset = s->band[bits].offset };
-    band->weight = band_weight(p, s, n + 1, bits);
+    band->weight = band_weight(p, s, band->level, bits);
     for (int32_t a = 0; a < TSR_WAVELET_AXES; a++) {
         band->size[a] = band_size(s, bits, a);
         band->stride[a] = s->band[bits].stride[a];

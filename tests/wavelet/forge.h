@@ -11,6 +11,7 @@ typedef struct forgery {
     int32_t layers; /* not 0: so many, the first is the stream */
     uint32_t more;  /* bytes 0 behind every stream */
     uint8_t says;   /* not 0: first byte of the finest stream of every brick */
+    int none;       /* the first byte of the coarsest stream of every brick is 0 */
     int exceptions; /* lists of them: every voxel of a full brick, the last first */
 } forgery;
 
@@ -52,6 +53,7 @@ static void forge(const char *path, const forgery *f)
         assert_non_null(bytes[k * t.layers]);
         memcpy(bytes[k * t.layers], from, length);
         if (f->says && s == t.resolutions - 1 && length) bytes[k * t.layers][0] = f->says;
+        if (f->none && s == 0 && length) bytes[k * t.layers][0] = 0;
         p->bytes = length + more;
         p->passes = length > 0;
     }

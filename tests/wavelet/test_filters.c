@@ -100,6 +100,21 @@ static void weights(void **state)
             }
             tsr_wavelet_plan_destroy(&plan);
         }
+    const int64_t one[2] = { 1, 1 }; /* no level is possible: the sample is the coefficient, accuracy bits or not */
+    tsr_wavelet_options o = TSR_WAVELET_OPTIONS;
+    tsr_wavelet_band band;
+    o.accuracy = 2;
+    tsr_wavelet_plan *plan = make_plan(TSR_I32, 2, one, &o);
+    int32_t given = 77, c1 = 0;
+    void *in = to_device(&given, sizeof given), *out = to_device(&c1, sizeof c1);
+    require_ok(tsr_wavelet_forward(plan, in, out, NULL));
+    to_host(&c1, out, sizeof c1);
+    drop(in, sizeof given);
+    drop(out, sizeof c1);
+    assert_int_equal(c1, given);
+    require_ok(tsr_wavelet_plan_band(plan, 0, &band));
+    assert_true(band.weight == 1);
+    tsr_wavelet_plan_destroy(&plan);
 }
 
 /* Steps given by the caller: those of a filter of the house give the same bits; a filter with taps on one side comes back. */

@@ -251,6 +251,23 @@ static void not_finite(void **state)
     tsr_volume_destroy(&after);
     tsr_volume_destroy(&before);
     tsr_volume_destroy(&c);
+    for (int soft = 0; soft < 2; soft++) { /* a threshold leaves it as it is, hard and soft */
+        const tsr_wavelet_keep_options cut = { .struct_size = sizeof cut, .cut = 30, .soft = soft };
+        int64_t zeros = 0;
+        c = transform(v, &o, &before);
+        require_ok(tsr_wavelet_volume_keep(context, c, &cut, &info));
+        require_ok(tsr_volume_copy(c, NULL, &after));
+        for (int64_t i = 0; i < count; i++) {
+            const double was = value_of(before, i), is = value_of(after, i);
+            zeros += is == 0;
+            if (isnan(was)) assert_true(isnan(is));
+            else if (isinf(was)) assert_true(is == was);
+        }
+        assert_int_equal(info.nonzero, count - zeros);
+        tsr_volume_destroy(&after);
+        tsr_volume_destroy(&before);
+        tsr_volume_destroy(&c);
+    }
     tsr_volume_destroy(&v);
 }
 

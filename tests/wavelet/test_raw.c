@@ -176,9 +176,9 @@ static void damage(void **state)
             }
     tsr_volume_destroy(&back);
     static const uint8_t wrong[] = { 2, 4, 17, 19, 20, 255 };
-    for (size_t k = 0; k < sizeof wrong; k++) {
+    for (size_t k = 0; k <= sizeof wrong; k++) { /* the last: a 0 before raw streams */
         compress(v, (tsr_size3){ 16, 16, 16 }, 2, 0);
-        const forgery lie = { .says = wrong[k] };
+        const forgery lie = { .says = k < sizeof wrong ? wrong[k] : 0, .none = k == sizeof wrong };
         forge(path, &lie);
         require_error(tsr_volume_decompress(path, &o, &back, NULL), TSR_ERROR_FORMAT, "say");
         require_ok(tsr_compressed_open(context, path, &o, &c));

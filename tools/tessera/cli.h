@@ -122,6 +122,7 @@ tsr_points *cli_read_points(const cli_call *cli, const char *path, const tsr_rea
 int cli_check_output(const cli_call *cli, const char *path);
 int cli_check_option(const cli_call *cli, const char *option, const char *path); /* the same of an output that another option names */
 int cli_check_write(const cli_call *cli, const char *path, tsr_file_kind kind, const char *format);
+int cli_check_write_option(const cli_call *cli, const char *option, const char *path, tsr_file_kind kind, const char *format);
 tsr_write_options cli_write_options(const cli_call *cli);
 tsr_write_options cli_image_options(const cli_call *cli, const char *path); /* for pictures: PNG on standard output */
 #define CLI_OUTPUT_OPTION(path)                                                                                                     \

@@ -12,7 +12,7 @@ struct dwt {
     tsr_dtype dtype;
     const char *output, *mosaic, *axes;
     int64_t slice;
-    int slice_given, statistics;
+    int statistics;
 };
 
 static int write_mosaic(const struct dwt *d, const tsr_volume *coefficients)
@@ -70,7 +70,7 @@ static int print_statistics(const struct dwt *d, const tsr_volume *coefficients)
     return CLI_OK;
 }
 
-/* What the coefficients that are left give: decibels of the range of the voxels, infinite where all come back. */
+/* What the coefficients that are left give: decibels of the range of the voxels, infinite where all come back, NaN where range or error leave float64. */
 static tsr_status measure(tsr_context *context, tsr_context *on_cpu, const tsr_volume *volume, const tsr_volume *coefficients, double *psnr)
 {
     const tsr_compare_options any = TSR_COMPARE_OPTIONS;
@@ -82,7 +82,11 @@ static tsr_status measure(tsr_context *context, tsr_context *on_cpu, const tsr_v
     if (status == TSR_OK) status = tsr_volume_copy(volume, on_cpu, &before);
     if (status == TSR_OK) status = tsr_volume_statistics(context, volume, &range);
     if (status == TSR_OK) status = tsr_compare_volumes(on_cpu, after, before, &any, &difference);
-    if (status == TSR_OK) *psnr = difference.rms > 0 ? 20 * log10((range.maximum - range.minimum) / difference.rms) : HUGE_VAL;
+    if (status == TSR_OK) {
+        const double width = range.maximum - range.minimum;
+        *psnr = difference.rms == 0 && !difference.not_a_number ? HUGE_VAL : (double)NAN;
+        if (difference.rms > 0 && !difference.not_a_number && isfinite(difference.rms) && isfinite(width)) *psnr = 20 * log10(width / difference.rms);
+    }
     tsr_volume_destroy(&back);
     tsr_volume_destroy(&after);
     tsr_volume_destroy(&before);
@@ -113,8 +117,11 @@ static int keep_largest(struct dwt *d, tsr_context *context, const tsr_volume *v
         json_close('}');
         return CLI_OK;
     }
-    cli_note(d->cli, "%lld of %lld coefficients kept, %lld of them not 0, from %.6g on; PSNR %.2f dB", (long long)info.kept,
-             (long long)info.coefficients, (long long)info.nonzero, info.least, psnr);
+    char from[40] = "", decibels[40] = "undefined";
+    if (isfinite(info.least)) snprintf(from, sizeof from, ", from %.6g on", info.least);
+    if (!isnan(psnr)) snprintf(decibels, sizeof decibels, "%.2f dB", psnr);
+    cli_note(d->cli, "%lld of %lld coefficients kept, %lld of them not 0%s; PSNR %s", (long long)info.kept, (long long)info.coefficients,
+             (long long)info.nonzero, from, decibels);
     return CLI_OK;
 }
 
@@ -125,10 +132,13 @@ static int transform(struct dwt *d)
     tsr_write_options write = cli_write_options(d->cli);
     int code = cli_context(d->cli, &context);
     if (code) return code;
+    const int keeps = d->keep.keep > 0 || d->keep.cut > 0;
     tsr_volume *volume = cli_read_to_device(d->cli, d->cli->input[0], &d->read, context, &code);
     if (volume) {
-        tsr_status status = tsr_volume_dwt(context, volume, &d->options, d->dtype, &coefficients);
-        if (status == TSR_OK && (d->keep.keep > 0 || d->keep.cut > 0)) code = keep_largest(d, context, volume, coefficients);
+        tsr_status status =
+            keeps ? tsr_volume_check_finite(context, volume, d->keep.keep > 0 ? "--keep" : "--cut") : TSR_OK; /* they spread, and no PSNR has them */
+        if (status == TSR_OK) status = tsr_volume_dwt(context, volume, &d->options, d->dtype, &coefficients);
+        if (status == TSR_OK && keeps) code = keep_largest(d, context, volume, coefficients);
         if (status == TSR_OK && !code) status = cli_move_volume(NULL, &coefficients);
         if (status != TSR_OK) code = cli_status(d->cli, status, d->cli->input[0]);
     }
@@ -162,9 +172,10 @@ static int transform_file(struct dwt *d)
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct dwt d = {
-        .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_WAVELET_OPTIONS, .keep = TSR_WAVELET_KEEP_OPTIONS, .dtype = TSR_DTYPE_COUNT
+        .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_WAVELET_OPTIONS, .keep = TSR_WAVELET_KEEP_OPTIONS, .dtype = TSR_DTYPE_COUNT, .slice = -1
     };
     tsr_wavelet_step steps[TSR_WAVELET_STEPS];
+    static const char axes[] = "xyz";
     const char *steps_file = NULL;
     int filter = 0, boundary = 0, layout = 0, pad = 0, no_accuracy = 0;
     const cli_option options[] = {
@@ -271,9 +282,11 @@ static int run(cli_call *cli, int argc, char **argv)
     int code = cli_parse(cli, options, 1, 1, argc, argv);
     if (code >= 0) return code;
     for (const char *c = d.axes; c && *c; c++) {
-        const char *found = strchr("xyz", *c);
-        if (!found || !*d.axes) return cli_usage(cli, "--axes: '%s' given, expected some of the letters xyz", d.axes);
-        d.options.axes |= 1u << (found - strchr("xyz", 'x'));
+        const char *found = strchr(axes, *c);
+        if (!found) return cli_usage(cli, "--axes: '%s' given, expected some of the letters xyz", d.axes);
+        const uint32_t bit = 1u << (found - axes);
+        if (d.options.axes & bit) return cli_usage(cli, "--axes: '%s' names %c twice, expected each letter once", d.axes, *c);
+        d.options.axes |= bit;
     }
     if (d.axes && !d.options.axes) return cli_usage(cli, "--axes: '' given, expected some of the letters xyz");
     d.options.filter = (tsr_wavelet_filter)filter;
@@ -291,6 +304,8 @@ static int run(cli_call *cli, int argc, char **argv)
     }
     if (d.keep.keep > 0 && d.keep.cut > 0) return cli_usage(cli, "--cut: expected without --keep");
     if (d.keep.soft && !(d.keep.cut > 0)) return cli_usage(cli, "--soft: expected with --cut");
+    if (d.slice >= 0 && !d.mosaic) return cli_usage(cli, "--slice: of the picture, expected --mosaic beside it");
+    if (d.slice < 0) d.slice = 0;
     d.options.boundary = (tsr_wavelet_boundary)boundary;
     d.options.layout = (tsr_wavelet_layout)layout;
     d.options.pad = (tsr_wavelet_pad)pad;
@@ -312,7 +327,7 @@ static int run(cli_call *cli, int argc, char **argv)
         code = cli_usage(cli, "--%s: looks at all coefficients at once, expected it without --memory-limit", d.keep.keep > 0 ? "keep" : "cut");
     if (!code && d.statistics && !strcmp(d.output, "-"))
         code = cli_usage(cli, "--statistics: goes to standard output, expected the coefficients in a file");
-    if (!code && d.mosaic) code = cli_check_write(cli, d.mosaic, TSR_FILE_IMAGE, NULL);
+    if (!code && d.mosaic) code = cli_check_write_option(cli, "mosaic", d.mosaic, TSR_FILE_IMAGE, NULL);
     return code ? code : d.read.memory_limit ? transform_file(&d) : transform(&d);
 }
 

@@ -52,15 +52,21 @@ static int takes_format(const cli_call *cli)
 
 int cli_check_write(const cli_call *cli, const char *path, tsr_file_kind kind, const char *format)
 {
-    int code = cli_check_output(cli, path);
+    return cli_check_write_option(cli, "output", path, kind, format);
+}
+
+int cli_check_write_option(const cli_call *cli, const char *option, const char *path, tsr_file_kind kind, const char *format)
+{
+    int code = cli_check_option(cli, option, path);
     if (code) return code;
     tsr_write_options options = TSR_WRITE_OPTIONS;
     if (!format && kind == TSR_FILE_VOLUME) format = cli->format;
     if (!format && kind == TSR_FILE_IMAGE && !strcmp(path, "-")) format = "png"; /* there is no other */
     options.format = format;
     if (!strcmp(path, "-") && !format && !takes_format(cli))
-        return cli_usage(cli, "--output: '-' given, but this verb writes files only: expected a file name");
-    if (!strcmp(path, "-") && !format) return cli_usage(cli, "--output: '-' (standard output) has no extension, expected --format NAME beside it");
+        return cli_usage(cli, "--%s: '-' given, but this verb writes files only: expected a file name", option);
+    if (!strcmp(path, "-") && !format)
+        return cli_usage(cli, "--%s: '-' (standard output) has no extension, expected --format NAME beside it", option);
     tsr_status status = tsr_file_check_output(path, kind, &options);
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
 }
