@@ -29,6 +29,7 @@ typedef struct tsr_editor_options {
     int64_t memory_limit;  /* bytes of one object's list; 0 = none. An operator that needs more is refused */
     int draft;             /* != 0: first-order schemes where the surface moves */
     int64_t history_limit; /* bytes of device memory the history may keep; the oldest steps are forgotten first. 0 = none */
+    int32_t key_bits;      /* of the lists of all objects: 64, 32, or 0 = 64 (tsr_tiles_set_key_bits) */
 } tsr_editor_options;
 #define TSR_EDITOR_OPTIONS                        \
     {                                             \

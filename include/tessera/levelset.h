@@ -79,7 +79,7 @@ typedef struct tsr_levelset_options {
     tsr_sign sign;
     double reshape_weight;      /* b in voxels per unit of time; 0 = 1 */
     int32_t reshape_sweeps;     /* of REINIT; 0 = 1 */
-    double reshape_step;        /* of REINIT, in voxels; 0 = 0.3 */
+    double reshape_step;        /* of REINIT, in voxels; 0 = 0.3, or 0.9 of the bound 1 / (sqrt(3) max |S|) where that is less (sign PHI) */
     tsr_stencil reshape_space;  /* differences of the reshape; 0 = those of `space` (GODUNOV for first order beside a wide scheme) */
     double time_step;           /* > 0: fixed; over one of the stability bounds below TSR_ERROR_ARGUMENT unless `force`. 0 = automatic, each step anew */
     double cfl;                 /* of the automatic step, cfl / (hyperbolic rate + parabolic rate); 0 = 0.9, at most 1 */

@@ -11,9 +11,7 @@ tsr_status tsr_csg_require(const tsr_tiles *tiles, const char *name)
 {
     if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the tile list is NULL", name);
     TSR_TRY(tsr_tiles_need_f32(tiles, name));
-    if (tiles->pool.bounded || tiles->pool.table)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a %s tile list, expected an unbounded SORTED one (no domain)", name,
-                 tiles->pool.table ? "PAGED" : "bounded");
+    if (tiles->pool.bounded || tiles->pool.table) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a tile list with a domain, expected an unbounded one", name);
     return TSR_OK;
 }
 

@@ -26,7 +26,7 @@ tsr_status tsr_shape_parse(const char *name, tsr_shape_kind *kind)
 
 static tsr_status positive(const char *shape, const char *field, double value)
 {
-    if (!(value > 0 && value < 1e12)) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %s is %g, expected a positive number", shape, field, value);
+    if (!(value > 0 && value < 1e12)) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %s is %g, expected a positive number below 1e12", shape, field, value);
     return TSR_OK;
 }
 

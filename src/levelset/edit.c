@@ -36,6 +36,7 @@ static void list_options(const tsr_editor *editor, tsr_tiles_options *options)
     options->edge = 1 << editor->model->pool.log2_edge;
     options->band = editor->options.band;
     options->memory_limit = editor->options.memory_limit;
+    options->key_bits = editor->options.key_bits;
 }
 
 tsr_status tsr_editor_add(tsr_editor *editor, const char *name, const tsr_tiles *tiles)

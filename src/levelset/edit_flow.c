@@ -421,7 +421,7 @@ static tsr_status check_brush(const tsr_brush *b)
 {
     if (!b) TSR_FAIL(TSR_ERROR_ARGUMENT, "brush is NULL");
     if (!isfinite(b->centre.x) || !isfinite(b->centre.y) || !isfinite(b->centre.z)) TSR_FAIL(TSR_ERROR_ARGUMENT, "brush: the centre is not finite");
-    if (!(b->sigma > 0 && b->sigma < 1e6)) TSR_FAIL(TSR_ERROR_ARGUMENT, "brush: sigma is %g, expected a positive number", b->sigma);
+    if (!(b->sigma > 0 && b->sigma < 1e6)) TSR_FAIL(TSR_ERROR_ARGUMENT, "brush: sigma is %g, expected a positive number below 1e6", b->sigma);
     if (!isfinite(b->speed)) TSR_FAIL(TSR_ERROR_ARGUMENT, "brush: the speed is not finite");
     TSR_TRY(check_length("time of the brush", b->time));
     return TSR_OK;
@@ -514,7 +514,8 @@ static tsr_status check_attraction(const tsr_attraction *a)
     if (a->count < 1 || a->count > 65536) TSR_FAIL(TSR_ERROR_ARGUMENT, "attraction: %lld points, expected 1 to 65536", (long long)a->count);
     for (int64_t i = 0; i < 3 * a->count; i++)
         if (!isfinite(a->points[i / 3][i % 3])) TSR_FAIL(TSR_ERROR_ARGUMENT, "attraction: point %lld is not finite", (long long)(i / 3));
-    if (!(a->radius > 0 && a->radius < 1e6)) TSR_FAIL(TSR_ERROR_ARGUMENT, "attraction: radius is %g, expected a positive number", a->radius);
+    if (!(a->radius > 0 && a->radius < 1e6))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "attraction: radius is %g, expected a positive number below 1e6", a->radius);
     if (!isfinite(a->speed)) TSR_FAIL(TSR_ERROR_ARGUMENT, "attraction: the speed is not finite");
     TSR_TRY(check_length("time of the attraction", a->time));
     return TSR_OK;

@@ -184,7 +184,8 @@ tsr_status tsr_edit_replace(tsr_editor *editor, int32_t slot, tsr_tiles **made)
     tsr_edit_change *change;
     tsr_tiles *adopted = *made;
     *made = NULL;
-    tsr_status status = next_change(&editor->undo, &change);
+    tsr_status status = adopted && editor->options.key_bits ? tsr_tiles_set_key_bits(adopted, editor->options.key_bits) : TSR_OK;
+    if (status == TSR_OK) status = next_change(&editor->undo, &change);
     if (status == TSR_OK && object->tiles && adopted) status = tsr_patch_difference(object->tiles, adopted, &change->patch);
     if (status != TSR_OK) {
         tsr_tiles_destroy(&adopted);
@@ -355,6 +356,7 @@ tsr_status tsr_editor_create(tsr_context *context, const tsr_editor_options *opt
     tiles.band = own.band;
     tiles.capacity = 8;
     tiles.memory_limit = own.memory_limit;
+    tiles.key_bits = own.key_bits; /* checked there */
     tsr_editor *made = (tsr_editor *)calloc(1, sizeof *made);
     if (!made) TSR_FAIL(TSR_ERROR_MEMORY, "editor: out of memory");
     made->context = context;

@@ -225,6 +225,17 @@ static void make_stages(tsr_time time, tsr_flow_setup *s)
     memcpy(s->moment, moments, sizeof s->moment);
 }
 
+/* Largest |S| of the sign of the reshaping. */
+static double steepness_of(const tsr_tiles *tiles, const tsr_levelset_options *o, float spacing)
+{
+    return o->sign == TSR_SIGN_PHI ? fmax(1, (double)tiles->pool.band / (double)spacing) : 1;
+}
+/* Voxels that a sweep of the reshaping may go at most. */
+static double sweep_bound(const tsr_tiles *tiles, const tsr_levelset_options *o, float spacing)
+{
+    return 1 / (sqrt(3) * steepness_of(tiles, o, spacing));
+}
+
 static void make_scheme(const tsr_tiles *tiles, const tsr_levelset_options *o, tsr_flow_setup *s)
 {
     const tsr_tile_pool *pool = &tiles->pool;
@@ -245,7 +256,7 @@ static void make_scheme(const tsr_tiles *tiles, const tsr_levelset_options *o, t
     k->sign = (int32_t)o->sign;
     s->sweep = *k;
     s->sweep.reshape = 1.0f;
-    s->sweep_step = (float)((o->reshape_step > 0 ? o->reshape_step : 0.3) * (double)k->spacing);
+    s->sweep_step = (float)((o->reshape_step > 0 ? o->reshape_step : fmin(0.3, 0.9 * sweep_bound(tiles, o, k->spacing))) * (double)k->spacing);
     if (o->reshape == TSR_RESHAPE_TERM) k->reshape = (float)((o->reshape_weight > 0 ? o->reshape_weight : 1) * (double)k->spacing);
     if (o->reshape == TSR_RESHAPE_REINIT) s->sweeps = o->reshape_sweeps > 0 ? o->reshape_sweeps : 1;
 }
@@ -266,11 +277,13 @@ tsr_status tsr_flow_make_setup(const tsr_tiles *tiles, const tsr_levelset_option
         TSR_FAIL(TSR_ERROR_ARGUMENT,
                  "level set: the curvature coefficients sum to %g; a negative sum has no stable step (options.force tries it anyway)", curvature);
     if (o->feedback > 0) s->needs_mean = s->scheme.has_speed = 1;
-    const double steepness = o->sign == TSR_SIGN_PHI ? fmax(1, (double)tiles->pool.band / (double)s->scheme.spacing) : 1; /* largest |S| */
+    const double steepness = steepness_of(tiles, o, s->scheme.spacing);
     if (o->reshape == TSR_RESHAPE_TERM) hyperbolic += sqrt(3) * steepness * (double)s->scheme.reshape / (double)s->scheme.spacing;
-    if (o->reshape == TSR_RESHAPE_REINIT && (double)s->sweep_step / (double)s->scheme.spacing * steepness * sqrt(3) > 1 + 1e-6 && !o->force)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: reshape_step is %g voxels, over the stability bound %g of the sign PHI in a band of %g voxels",
-                 (double)s->sweep_step / (double)s->scheme.spacing, 1 / (sqrt(3) * steepness), steepness);
+    if (o->reshape == TSR_RESHAPE_REINIT &&
+        (double)s->sweep_step / (double)s->scheme.spacing > sweep_bound(tiles, o, s->scheme.spacing) * (1 + 1e-6) && !o->force)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: options.reshape_step is %g voxels, over the stability bound %g of the sign in a band of %g voxels",
+                 (double)s->sweep_step / (double)s->scheme.spacing, sweep_bound(tiles, o, s->scheme.spacing),
+                 (double)tiles->pool.band / (double)s->scheme.spacing);
     s->rate = (float)hyperbolic;
     s->parabolic = (float)(fmax(curvature, 0) * (double)s->parabolic_unit);
     if (s->measured) s->parabolic = 0; /* the measured coefficient has all of it */

@@ -213,7 +213,8 @@ static double reach_of(double p, double theta, double side)
 tsr_status tsr_potential_prepare(double p, double epsilon, double theta, int32_t level, tsr_potential_params *params)
 {
     if (!(p > 1 && p <= 10)) TSR_FAIL(TSR_ERROR_ARGUMENT, "potential: p is %g, expected more than 1 and at most 10", p);
-    if (!(epsilon > 0 && epsilon < 1e6)) TSR_FAIL(TSR_ERROR_ARGUMENT, "potential: epsilon is %g voxels, expected a positive number", epsilon);
+    if (!(epsilon > 0 && epsilon < 1e6))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "potential: epsilon is %g voxels, expected a positive number below 1e6", epsilon);
     if (!(theta >= 0 && theta <= 2)) TSR_FAIL(TSR_ERROR_ARGUMENT, "potential: theta is %g, expected 0 (sum of all points) to 2", theta);
     if (level < 2 || level > TSR_TREE_DEPTH_MOST)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "potential: level is %d, expected 2 to %d", level, TSR_TREE_DEPTH_MOST);

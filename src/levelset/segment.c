@@ -149,7 +149,7 @@ tsr_status tsr_segmentation_stroke(tsr_segmentation *s, tsr_vec3 from, tsr_vec3 
     const char *what = erase ? "centre of an erasing sphere" : "centre of a sphere";
     TSR_TRY(check_inside(s, from, what));
     TSR_TRY(check_inside(s, to, what));
-    if (!(radius > 0 && radius < 1e9)) TSR_FAIL(TSR_ERROR_ARGUMENT, "radius of a sphere is %g, expected a positive number", radius);
+    if (!(radius > 0 && radius < 1e9)) TSR_FAIL(TSR_ERROR_ARGUMENT, "radius of a sphere is %g, expected a positive number below 1e9", radius);
     tsr_vec3 a = { from.x * s->spacing.x, from.y * s->spacing.y, from.z * s->spacing.z },
              b = { to.x * s->spacing.x, to.y * s->spacing.y, to.z * s->spacing.z };
     double length = sqrt((b.x - a.x) * (b.x - a.x) + (b.y - a.y) * (b.y - a.y) + (b.z - a.z) * (b.z - a.z));

@@ -539,7 +539,11 @@ static void bad_input(void **unused)
     o.cfl = 0;
     o.reshape = TSR_RESHAPE_REINIT;
     o.sign = TSR_SIGN_PHI;
+    o.reshape_step = 0.3;
     require_error(tsr_levelset_create(tiles, &o, &l), TSR_ERROR_ARGUMENT, "reshape_step is 0.3");
+    o.reshape_step = 0; /* automatic: under the bound of the sign */
+    require_ok(tsr_levelset_create(tiles, &o, &l));
+    tsr_levelset_destroy(&l);
     o.reshape = TSR_RESHAPE_TERM;
     o.sign = TSR_SIGN_SMOOTH;
     o.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = -1 };

@@ -44,6 +44,11 @@ struct Tiles {
     ~Tiles() { tsr_tiles_destroy(&tiles); }
 };
 
+struct Volume {
+    tsr_volume *volume = nullptr;
+    ~Volume() { tsr_volume_destroy(&volume); }
+};
+
 // ---- reading -----------------------------------------------------------------------------------------------------------------------------------
 
 static FloatGrid::Ptr find_grid(const char *path, const char *name)
@@ -146,11 +151,29 @@ static void read(const char *path, const char *name)
 
 // ---- writing -----------------------------------------------------------------------------------------------------------------------------------
 
-static void fill(FloatGrid &grid, const tsr_tiles *tiles, const tsr_tiles_info &info)
+// Blocks of 4096^3 voxels of a domain in which no leaf lies are one constant, of which the flood from leaf to leaf knows nothing.
+static void fill_blocks(FloatGrid &grid, tsr_context *context, const tsr_tiles *tiles, const Coord &last)
+{
+    const float band = grid.background();
+    Volume one;
+    check(tsr_volume_create(context, TSR_F32, tsr_size3{ 1, 1, 1 }, nullptr, &one.volume));
+    for (int z = 0; z <= last.z() >> 12; z++)
+        for (int y = 0; y <= last.y() >> 12; y++)
+            for (int x = 0; x <= last.x() >> 12; x++) {
+                const Coord at(x << 12, y << 12, z << 12);
+                const int64_t first[3] = { at.x(), at.y(), at.z() };
+                if (grid.tree().probeConstNode<FloatGrid::TreeType::RootNodeType::ChildNodeType>(at)) continue;
+                check(tsr_tiles_store_box(tiles, first, one.volume));
+                if (*static_cast<const float *>(tsr_volume_data_const(one.volume)) < 0) grid.tree().addTile(3, at, -band, false);
+            }
+}
+
+static void fill(FloatGrid &grid, tsr_context *context, const tsr_tiles *tiles, const tsr_tiles_info &info)
 {
     const tsr_size3 domain = tsr_tiles_domain(tiles);
     const int edge = info.edge, voxels = edge * edge * edge;
     const float band = static_cast<float>(info.band);
+    const Coord last(static_cast<int>(domain.x - 1), static_cast<int>(domain.y - 1), static_cast<int>(domain.z - 1)); // of a domain
     std::vector<int32_t> coordinates(static_cast<size_t>(info.count) * 3);
     std::vector<float> values(static_cast<size_t>(info.count) * static_cast<size_t>(voxels));
     check(tsr_tiles_download(tiles, reinterpret_cast<int32_t(*)[3]>(coordinates.data()), values.data()));
@@ -160,13 +183,17 @@ static void fill(FloatGrid &grid, const tsr_tiles *tiles, const tsr_tiles_info &
         Leaf *leaf = accessor.touchLeaf(first);
         for (int k = 0; k < voxels; k++) {
             const Coord at = first.offsetBy(k % edge, k / edge % edge, k / (edge * edge));
-            const float v = values[i * static_cast<size_t>(voxels) + static_cast<size_t>(k)];
-            const bool beyond = domain.x && (at.x() >= domain.x || at.y() >= domain.y || at.z() >= domain.z);
-            if (v > -band && v < band && !beyond) leaf->setValueOn(at, v);
+            const Coord in = domain.x ? Coord::minComponent(at, last) : at; // beyond the domain: the side of the nearest voxel of it
+            const int n = ((in.z() - first.z()) * edge + in.y() - first.y()) * edge + in.x() - first.x();
+            const float v = values[i * static_cast<size_t>(voxels) + static_cast<size_t>(n)];
+            if (v > -band && v < band && in == at) leaf->setValueOn(at, v);
             else leaf->setValueOff(at, v < 0 ? -band : band);
         }
     }
     openvdb::tools::signedFloodFill(grid.tree()); // the inside between the leaves
+    if (!domain.x) return;
+    fill_blocks(grid, context, tiles, last);
+    grid.tree().clip(openvdb::CoordBBox(Coord(0, 0, 0), last)); // the flood ran on over the border: beyond a domain lies the outside
 }
 
 static void write(const char *path, const char *name)
@@ -187,7 +214,7 @@ static void write(const char *path, const char *name)
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 4; c++) m(c, r) = g->affine[r][c];
     grid->setTransform(openvdb::math::Transform::createLinearTransform(m));
-    fill(*grid, list.tiles, info);
+    fill(*grid, context.context, list.tiles, info);
     const std::string beside = std::string(path) + ".part-" + std::to_string(getpid());
     try {
         openvdb::io::File file(beside);

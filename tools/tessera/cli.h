@@ -57,6 +57,8 @@ typedef struct cli_call {
     char **input;
     int inputs;
     const char *format; /* CLI_FORMAT_OPTION: of the verb's first output */
+    char *held;         /* not NULL: cli_usage, cli_error and cli_status write their text here, in held_room bytes, in place of stderr */
+    size_t held_room;
 } cli_call;
 
 typedef struct cli_verb {

@@ -74,8 +74,7 @@ static int run(cli_call *cli, int argc, char **argv)
         if (status == TSR_OK && measures.tiles == 0) {
             code = cli_error(cli, CLI_FAILED, "the result has no surface");
         } else {
-            if (status == TSR_OK) status = cli_write_list(cli, context, c.result, c.output);
-            if (status != TSR_OK) code = cli_status(cli, status, c.output);
+            code = status == TSR_OK ? cli_write_list(cli, context, c.result, c.output) : cli_status(cli, status, c.output);
         }
     }
     if (!code && strcmp(c.output, "-")) cli_show_measures(cli, cli->input[0], &measures);

@@ -12,7 +12,16 @@ struct edit {
     tsr_context *context;
     tsr_editor *editor;
     int files, code;
+    char said[6000]; /* what a reader or writer below would have printed: the script says it with its line in front */
 };
+
+static void hold(struct edit *e)
+{
+    e->said[0] = 0;
+    e->cli->held = e->said;
+    e->cli->held_room = sizeof e->said;
+}
+static void let_go(struct edit *e) { e->cli->held = NULL; }
 
 /* What a script loads and saves goes through the same functions as the arguments of other verbs. */
 static tsr_status load(void *user, tsr_editor *editor, const char *path, tsr_tiles **tiles)
@@ -28,7 +37,9 @@ static tsr_status load(void *user, tsr_editor *editor, const char *path, tsr_til
     tsr_status status = tsr_tiles_create(e->context, &e->options.geometry, &model, &like);
     if (status != TSR_OK) return status;
     options.like = like;
+    hold(e);
     *tiles = cli_read_list(e->cli, e->context, path, &e->read, &options, &e->code);
+    let_go(e);
     tsr_tiles_destroy(&like);
     return *tiles ? TSR_OK : TSR_ERROR_IO;
 }
@@ -37,13 +48,18 @@ static tsr_status save(void *user, tsr_editor *editor, const char *path, const t
     struct edit *e = (struct edit *)user;
     (void)editor;
     e->files++;
-    return cli_write_list(e->cli, e->context, tiles, path);
+    hold(e);
+    const int code = cli_write_list(e->cli, e->context, tiles, path);
+    let_go(e);
+    return code == CLI_OK ? TSR_OK : TSR_ERROR_IO;
 }
 static tsr_status read_points(void *user, tsr_editor *editor, const char *path, tsr_points **points)
 {
     struct edit *e = (struct edit *)user;
     (void)editor;
+    hold(e);
     *points = cli_read_points(e->cli, path, &e->read, &e->code);
+    let_go(e);
     return *points ? TSR_OK : TSR_ERROR_IO;
 }
 static void measured(void *user, const char *object, const tsr_tiles_measures *m)
@@ -68,6 +84,7 @@ static int document(struct edit *e)
     double smallest = h.x < h.y ? h.x : h.y;
     if (h.z < smallest) smallest = h.z;
     e->options.edge = e->list.edge;
+    e->options.key_bits = e->list.key_bits;
     e->options.band = (e->list.band > 0 ? e->list.band : 3) * smallest;
     tsr_status status = tsr_editor_create(e->context, &e->options, &e->editor);
     return status == TSR_OK ? CLI_OK : cli_status(e->cli, status, NULL);
@@ -90,7 +107,12 @@ static int script(struct edit *e)
     cli_progress_end(e->cli);
     if (e->cli->globals.json) json_close(']');
     if (status == TSR_OK) return CLI_OK;
-    return cli_error(e->cli, CLI_FAILED, "%s", tsr_error_message());
+    if (!e->said[0]) return cli_error(e->cli, CLI_FAILED, "%s", tsr_error_message());
+    const char *place = tsr_error_message(); /* SCRIPT:LINE: and a message of the library, which need not be the one to show */
+    size_t length = strlen(e->cli->input[0]);
+    length = strncmp(place, e->cli->input[0], length) ? 0 : length + 1;
+    if (length) length += strspn(place + length, "0123456789");
+    return cli_error(e->cli, CLI_FAILED, "%.*s%s%s", (int)length, place, length ? ": " : "", e->said);
 }
 
 static int output(struct edit *e)
@@ -98,8 +120,7 @@ static int output(struct edit *e)
     const char *name = e->object ? e->object : tsr_editor_object_at(e->editor, 0);
     const tsr_tiles *tiles = name ? tsr_editor_tiles(e->editor, name) : NULL;
     if (!tiles) return cli_error(e->cli, CLI_FAILED, "--object: the script leaves no object '%s'", name ? name : "");
-    tsr_status status = cli_write_list(e->cli, e->context, tiles, e->output);
-    return status == TSR_OK ? CLI_OK : cli_status(e->cli, status, e->output);
+    return cli_write_list(e->cli, e->context, tiles, e->output);
 }
 
 static int run(cli_call *cli, int argc, char **argv)

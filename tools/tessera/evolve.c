@@ -17,6 +17,7 @@ struct evolve {
     tsr_flow_user user;
     cli_list velocity_field;
     double speed, curvature, conserve, enright, rotation, duration;
+    int axis_given, sign_given, cfl_given, reshape_space_given;
     tsr_vec3 velocity, axis, centre;
     int64_t steps, frames;
     int storage, persistent; /* choices */
@@ -30,8 +31,10 @@ struct evolve {
 static int write_surface(const struct evolve *e, const char *path, int goes_on)
 {
     tsr_status status = tsr_tiles_set_storage(e->tiles, TSR_STORAGE_F32);
-    if (status == TSR_OK) status = cli_write_list(e->cli, e->context, e->tiles, path);
-    if (status == TSR_OK && goes_on) status = tsr_tiles_set_storage(e->tiles, (tsr_storage)e->storage);
+    if (status != TSR_OK) return cli_status(e->cli, status, path);
+    const int code = cli_write_list(e->cli, e->context, e->tiles, path);
+    if (code) return code;
+    if (goes_on) status = tsr_tiles_set_storage(e->tiles, (tsr_storage)e->storage);
     return status == TSR_OK ? CLI_OK : cli_status(e->cli, status, path);
 }
 
@@ -147,7 +150,7 @@ static void show(const struct evolve *e, const tsr_levelset_report *r)
     }
     printf("steps        %lld in %.3f s, %.4g steps/s; time %.6g, last step %.4g\n", (long long)r->total_steps, r->seconds, r->steps_per_second,
            r->time, r->time_step);
-    printf("tiles        %lld, %lld active voxels, %.1f MB; %d-bit keys, room for %lld of %.0f bytes%s\n", (long long)r->tiles,
+    printf("tiles        %lld, %lld active voxels, %.1f MB; %d-bit keys, room for %lld tiles of %.0f bytes each%s\n", (long long)r->tiles,
            (long long)r->active_voxels, 1e-6 * (double)r->device_bytes, info.key_bits, (long long)info.capacity,
            (double)info.device_bytes / (double)info.capacity,
            r->empty       ? "; the surface has vanished"
@@ -206,6 +209,8 @@ static int evolve(struct evolve *e)
     tsr_levelset_report report = { 0 };
     int code = cli_context(e->cli, &e->context);
     if (!code) e->tiles = cli_read_list(e->cli, e->context, e->cli->input[0], &e->read, &e->list, &code);
+    if (!code && e->output) code = cli_check_plane(e->cli, e->tiles, e->output);
+    if (!code && e->frames) code = cli_check_plane(e->cli, e->tiles, e->frames_pattern);
     if (!code) code = make_terms(e);
     if (!code) {
         tsr_status status = tsr_tiles_set_storage(e->tiles, (tsr_storage)e->storage);
@@ -288,7 +293,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .argument = "DEGREES",
           .help = "turns by so much in a unit of time",
           .given = &e.rotation_given },
-        { .name = "axis", .type = CLI_VEC3, .value = &e.axis, .help = "of --rotation (default 0,0,1)" },
+        { .name = "axis", .type = CLI_VEC3, .value = &e.axis, .help = "of --rotation (default 0,0,1)", .given = &e.axis_given },
         { .name = "centre",
           .type = CLI_VEC3,
           .value = &e.centre,
@@ -391,6 +396,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &sign,
           .argument = "WAY",
           .help = "of the reshaping",
+          .given = &e.sign_given,
           .choices = "smooth sgn phi subcell gradient" },
         { .name = "reshape-sweeps",
           .type = CLI_INT,
@@ -403,7 +409,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_REAL,
           .value = &o->reshape_step,
           .argument = "VOXELS",
-          .help = "with --reshape reinit: length of a sweep (default 0.3)",
+          .help = "with --reshape reinit: length of a sweep (default 0.3, less where the sign asks for it)",
           .lower = 1e-6,
           .upper = 0.6 },
         { .name = "reshape-space",
@@ -411,6 +417,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &reshape_space,
           .argument = "SCHEME",
           .help = "differences of the reshaping (default: those of --space)",
+          .given = &e.reshape_space_given,
           .choices = "same godunov eno2 weno5" },
         { .name = "reshape-weight",
           .type = CLI_REAL,
@@ -431,6 +438,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .value = &o->cfl,
           .argument = "C",
           .help = "of the automatic step (default 0.9)",
+          .given = &e.cfl_given,
           .lower = 1e-6,
           .upper = 1 },
         { .name = "force-time-step", .type = CLI_FLAG, .value = &o->force, .help = "takes a --time-step over the stability bound, too" },
@@ -472,6 +480,13 @@ static int run(cli_call *cli, int argc, char **argv)
     if ((o->reshape_sweeps || o->reshape_step > 0) && reshape != TSR_RESHAPE_REINIT)
         return cli_usage(cli, "--%s: expected with --reshape reinit", o->reshape_sweeps ? "reshape-sweeps" : "reshape-step");
     if (form_given && !e.curvature_given && !e.conserve_given) return cli_usage(cli, "--curvature-form: expected with --curvature or --conserve");
+    if (o->feedback > 0 && !e.conserve_given) return cli_usage(cli, "--feedback: expected with --conserve");
+    if (e.axis_given && !e.rotation_given) return cli_usage(cli, "--axis: expected with --rotation");
+    if (e.centre_given && !e.rotation_given && !e.enright_given) return cli_usage(cli, "--centre: expected with --rotation or --enright");
+    if (e.cfl_given && o->time_step > 0) return cli_usage(cli, "--cfl: given beside --time-step, expected one of them");
+    if (reshape == TSR_RESHAPE_NONE && (e.sign_given || e.reshape_space_given))
+        return cli_usage(cli, "--%s: expected with --reshape term or reinit", e.sign_given ? "sign" : "reshape-space");
+    if (o->reshape_weight > 0 && reshape != TSR_RESHAPE_TERM) return cli_usage(cli, "--reshape-weight: expected with --reshape term");
     if (o->force && !(o->time_step > 0)) return cli_usage(cli, "--force-time-step: expected with --time-step");
     if (e.velocity_field.count && e.velocity_field.count != 3)
         return cli_usage(cli, "--velocity-field: given %d times, expected 3 (x, y and z components)", e.velocity_field.count);

@@ -109,10 +109,27 @@ tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *
     } else if (kind == TSR_FILE_VOLUME) {
         tsr_volume *volume = cli_read_to_device(cli, path, read, context, code);
         if (!volume) return NULL;
+        const tsr_size3 n = tsr_volume_size(volume);
+        if (!options->planes && (n.x == 1 || n.y == 1 || n.z == 1)) {
+            tsr_volume_destroy(&volume);
+            *code =
+                cli_error(cli, CLI_FAILED,
+                          "%s: %lld x %lld x %lld voxels; a volume of one slice is a plane, which evolve and offset take, expected three dimensions",
+                          path, (long long)n.x, (long long)n.y, (long long)n.z);
+            return NULL;
+        }
         status = load_volume(context, volume, options, &tiles);
         tsr_volume_destroy(&volume);
     } else {
         *code = cli_error(cli, CLI_FAILED, "%s: neither a tile list nor a mesh nor a volume", path);
+        return NULL;
+    }
+    const tsr_size3 domain = status == TSR_OK ? tsr_tiles_domain(tiles) : (tsr_size3){ 0, 0, 0 };
+    if (domain.x && !options->planes) {
+        tsr_tiles_destroy(&tiles);
+        *code =
+            cli_error(cli, CLI_FAILED, "%s: a tile list with a domain of %lld x %lld x %lld voxels, expected an unbounded one (convert --unbounded)",
+                      path, (long long)domain.x, (long long)domain.y, (long long)domain.z);
         return NULL;
     }
     if (status == TSR_OK && options->like && !same_axes(tsr_tiles_geometry(options->like), tsr_tiles_geometry(tiles))) {
@@ -161,16 +178,24 @@ static tsr_status field_of(tsr_context *context, const tsr_tiles *tiles, tsr_vol
     return status;
 }
 
-tsr_status cli_write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path)
+static int ends_in(const char *path, const char *end)
+{
+    const size_t n = strlen(path), e = strlen(end);
+    return n > e && !strcmp(path + n - e, end);
+}
+
+int cli_check_plane(const cli_call *cli, const tsr_tiles *tiles, const char *path)
+{
+    const tsr_size3 n = tsr_tiles_domain(tiles);
+    if ((n.x != 1 && n.y != 1 && n.z != 1) || !(is_mesh(path) || ends_in(path, "vdb"))) return CLI_OK;
+    return cli_error(cli, CLI_FAILED, "%s: a level set in two dimensions (%lld x %lld x %lld voxels) has no such form, expected .tsr or a volume",
+                     path, (long long)n.x, (long long)n.y, (long long)n.z);
+}
+
+static tsr_status write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path)
 {
     tsr_write_options write = cli_write_options(cli);
     tsr_status status;
-    if (cli_names_tiles(path, NULL)) {
-        tsr_tiles_write_options list = TSR_TILES_WRITE_OPTIONS;
-        list.overwrite = cli->globals.force;
-        list.progress = cli_progress(cli);
-        return cli_write_tiles(cli, tiles, path, &list) == CLI_OK ? TSR_OK : TSR_ERROR_IO;
-    }
     if (is_mesh(path)) {
         tsr_surface_options surface = TSR_SURFACE_OPTIONS;
         tsr_mesh *made = NULL, *mesh = NULL;
@@ -188,6 +213,22 @@ tsr_status cli_write_list(const cli_call *cli, tsr_context *context, const tsr_t
     if (status == TSR_OK) status = tsr_volume_write(field, path, &write);
     tsr_volume_destroy(&field);
     return status;
+}
+
+int cli_write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path)
+{
+    const int code = cli_check_plane(cli, tiles, path);
+    if (code) return code;
+    if (cli_names_tiles(path, NULL)) {
+        tsr_tiles_write_options list = TSR_TILES_WRITE_OPTIONS;
+        list.overwrite = cli->globals.force;
+        list.progress = cli_progress(cli);
+        if (tsr_tiles_domain(tiles).x && ends_in(path, "vdb"))
+            cli_note(cli, "%s: this form keeps no domain: the list comes back unbounded, with the outside beyond it", path);
+        return cli_write_tiles(cli, tiles, path, &list);
+    }
+    const tsr_status status = write_list(cli, context, tiles, path);
+    return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
 }
 
 void cli_show_measures(const cli_call *cli, const char *name, const tsr_tiles_measures *m)

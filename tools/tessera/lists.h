@@ -8,7 +8,7 @@ typedef struct cli_list_options {
     double band;           /* voxels; 0 = 3 */
     tsr_vec3 spacing;      /* voxel size for meshes; zero = 1/128 of the longest extent */
     int32_t edge;          /* 0 = 8 */
-    int planes;            /* a volume of one slice is a list in two dimensions, bounded by it */
+    int planes;            /* a volume of one slice is a list in two dimensions, bounded by it; 0: neither it nor a list with a domain is taken */
     int32_t key_bits;      /* 0 = 64 */
     const tsr_tiles *like; /* spacing, band and edge that must agree; the list is moved to its voxels. NULL: any */
 } cli_list_options;
@@ -30,8 +30,10 @@ tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *
                          int *code);
 /* Can the path become such an output? Before the work. */
 int cli_check_list(const cli_call *cli, const char *path);
-/* By extension: a mesh, a tile file, or a float volume over the domain, of unbounded lists over the stored tiles. */
-tsr_status cli_write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path);
+/* Can this list? Lists in two dimensions become .tsr files and volumes only. Says why not and returns the exit code. */
+int cli_check_plane(const cli_call *cli, const tsr_tiles *tiles, const char *path);
+/* By extension: a mesh, a tile file, or a float volume over the domain, of unbounded lists over the stored tiles. Returns an exit code. */
+int cli_write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path);
 /* What verbs that move a surface say of it at the end: a line, or members of an open JSON object. Lists with a domain: how much of it is inside. */
 void cli_show_surface(const cli_call *cli, const tsr_tiles *tiles);
 void cli_show_measures(const cli_call *cli, const char *name, const tsr_tiles_measures *m); /* a line, or an object named `name` in JSON */

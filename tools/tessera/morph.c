@@ -60,9 +60,8 @@ static int frames(struct morph *m)
         tsr_tiles_measures measures;
         frame_name(m, i, path, sizeof path);
         tsr_status status = tsr_tiles_measure(m->result[i], &measures);
-        if (status == TSR_OK) status = cli_write_list(m->cli, m->context, m->result[i], path);
-        if (status == TSR_OK) cli_show_measures(m->cli, path, &measures);
-        else code = cli_status(m->cli, status, path);
+        code = status == TSR_OK ? cli_write_list(m->cli, m->context, m->result[i], path) : cli_status(m->cli, status, path);
+        if (!code) cli_show_measures(m->cli, path, &measures);
     }
     if (m->cli->globals.json && !code) json_close(']');
     for (int32_t i = 0; i < n; i++) tsr_tiles_destroy(&m->result[i]);

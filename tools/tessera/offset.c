@@ -17,12 +17,6 @@ struct offset {
     tsr_tiles *tiles;
 };
 
-static int write_surface(const struct offset *o, const char *path)
-{
-    tsr_status status = cli_write_list(o->cli, o->context, o->tiles, path);
-    return status == TSR_OK ? CLI_OK : cli_status(o->cli, status, path);
-}
-
 /* The surface `distance` further out (negative: in). */
 static tsr_status move(const struct offset *o, double distance, tsr_levelset_report *sum)
 {
@@ -71,6 +65,7 @@ static int offset(struct offset *o)
     tsr_levelset_report report = { 0 };
     int code = cli_context(o->cli, &o->context);
     if (!code) o->tiles = cli_read_list(o->cli, o->context, o->cli->input[0], &o->read, &o->list, &code);
+    if (!code) code = cli_check_plane(o->cli, o->tiles, o->output);
     if (!code) {
         const tsr_vec3 h = tsr_geometry_spacing(tsr_tiles_geometry(o->tiles));
         o->voxel = fmin(h.x, fmin(h.y, h.z));
@@ -80,7 +75,7 @@ static int offset(struct offset *o)
     }
     cli_progress_end(o->cli);
     if (!code && report.empty) cli_note(o->cli, "nothing is left of the surface: '%s' holds an empty one", o->output);
-    if (!code) code = write_surface(o, o->output);
+    if (!code) code = cli_write_list(o->cli, o->context, o->tiles, o->output);
     if (!code && strcmp(o->output, "-")) show(o, &report);
     tsr_tiles_destroy(&o->tiles);
     tsr_context_destroy(&o->context);

@@ -363,6 +363,8 @@ static int run(cli_call *cli, int argc, char **argv)
     o->progress = cli_progress(cli);
     o->level = each_level;
     o->user = &r;
+    if (normals && !r.plan && cli_names_tiles(r.output, r.write.format) && (!r.levels || cli_names_tiles(r.levels, r.write.format)))
+        return cli_usage(cli, "--normals: expected with a mesh as output, got %s", r.output);
     r.surface.normals = (tsr_surface_normals)normals;
     r.write.overwrite = cli->globals.force;
     return work(&r);

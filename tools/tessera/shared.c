@@ -28,11 +28,20 @@ static void message(const cli_call *cli, const char *format, va_list list)
     fprintf(stderr, "tessera%s%s: %s\n", cli->verb ? " " : "", cli->verb ? cli->verb->name : "", text);
 }
 
+static void complain(const cli_call *cli, const char *format, va_list list)
+{
+    if (!cli->held) message(cli, format, list);
+    else {
+        vsnprintf(cli->held, cli->held_room, format, list);
+        make_printable(cli->held);
+    }
+}
+
 int cli_usage(const cli_call *cli, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    message(cli, format, list);
+    complain(cli, format, list);
     va_end(list);
     return CLI_USAGE;
 }
@@ -41,7 +50,7 @@ int cli_error(const cli_call *cli, int code, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    message(cli, format, list);
+    complain(cli, format, list);
     va_end(list);
     return code;
 }
