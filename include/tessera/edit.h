@@ -25,7 +25,7 @@ typedef struct tsr_editor_options {
     size_t struct_size;
     tsr_geometry geometry; /* of all objects; a matrix of zeros = unit spacing at the origin */
     int32_t edge;          /* of the tiles, 4 or 8; 0 = 8 */
-    double band;           /* half width; 0 = 3 voxels of the smallest spacing */
+    double band;           /* half width; 0 = 3 voxels, see band.h */
     int64_t memory_limit;  /* bytes of one object's list; 0 = none. An operator that needs more is refused */
     int draft;             /* != 0: first-order schemes where the surface moves */
     int64_t history_limit; /* bytes of device memory the history may keep; the oldest steps are forgotten first. 0 = none */
