@@ -69,10 +69,10 @@ TSR_API tsr_status tsr_editor_cut(tsr_editor *editor, const char *object, const 
 /* Takes away what lies in the region. */
 TSR_API tsr_status tsr_editor_delete(tsr_editor *editor, const char *object, const tsr_box *region) TSR_CHECKED;
 /* Keeps the component with most voxels (`at` NULL), or the one whose inside contains the voxel nearest to `at` (TSR_ERROR_STATE if none does).
- * What is left is redistanced. */
+ * Distances are made anew where a component that goes was the nearest; all other voxels keep their bits. */
 TSR_API tsr_status tsr_editor_keep(tsr_editor *editor, const char *object, const tsr_vec3 *at) TSR_CHECKED;
 
-/* Every component but the one with most voxels becomes an object of its own, redistanced: OBJECT.1, OBJECT.2, ... in the order of the list. One step of the
+/* Every component but the one with most voxels becomes an object of its own, as keep leaves it: OBJECT.1, OBJECT.2, ... in the order of the list. One step of the
  * history. *pieces (may be NULL): how many there are now, this one included. At most 64 (TSR_ERROR_UNSUPPORTED); TSR_ERROR_STATE for an empty object or a
  * name that is taken. Linear in the tiles, for each component. */
 TSR_API tsr_status tsr_editor_split(tsr_editor *editor, const char *object, int64_t *pieces) TSR_CHECKED;
