@@ -125,7 +125,7 @@ TSR_API tsr_status tsr_tiles_keep(const tsr_tiles *tiles, const uint8_t *keep, i
 /* ---- measures ------------------------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct tsr_tiles_measures {
-    double volume;         /* sum of a smeared step (half width two voxels, at most the band), plus the enclosed absent tiles */
+    double volume;         /* sum of a smeared step (half width 2 voxels or 1.5 longest edges, at most the band), plus the enclosed absent tiles */
     double area;           /* sum of the smeared delta times |grad phi| */
     double mean_curvature; /* of the surface: the mean of K = div(grad phi / |grad phi|), 2/R on a sphere; walls thinner than 4 voxels spoil it */
     tsr_vec3 centroid;     /* of the inside, world units along the grid axes */

@@ -25,7 +25,7 @@ typedef struct tsr_editor_options {
     size_t struct_size;
     tsr_geometry geometry; /* of all objects; a matrix of zeros = unit spacing at the origin */
     int32_t edge;          /* of the tiles, 4 or 8; 0 = 8 */
-    double band;           /* half width; 0 = 3 voxels of the smallest spacing */
+    double band;           /* half width; 0 = 3 voxels, see band.h */
     int64_t memory_limit;  /* bytes of one object's list; 0 = none. An operator that needs more is refused */
     int draft;             /* != 0: first-order schemes where the surface moves */
     int64_t history_limit; /* bytes of device memory the history may keep; the oldest steps are forgotten first. 0 = none */
@@ -70,10 +70,10 @@ TSR_API tsr_status tsr_editor_cut(tsr_editor *editor, const char *object, const 
 /* Takes away what lies in the region. */
 TSR_API tsr_status tsr_editor_delete(tsr_editor *editor, const char *object, const tsr_box *region) TSR_CHECKED;
 /* Keeps the component with most voxels (`at` NULL), or the one whose inside contains the voxel nearest to `at` (TSR_ERROR_STATE if none does).
- * What is left is redistanced. */
+ * Distances are made anew where a component that goes was the nearest; all other voxels keep their bits. */
 TSR_API tsr_status tsr_editor_keep(tsr_editor *editor, const char *object, const tsr_vec3 *at) TSR_CHECKED;
 
-/* Every component but the one with most voxels becomes an object of its own, redistanced: OBJECT.1, OBJECT.2, ... in the order of the list. One step of the
+/* Every component but the one with most voxels becomes an object of its own, as keep leaves it: OBJECT.1, OBJECT.2, ... in the order of the list. One step of the
  * history. *pieces (may be NULL): how many there are now, this one included. At most 64 (TSR_ERROR_UNSUPPORTED); TSR_ERROR_STATE for an empty object or a
  * name that is taken. Linear in the tiles, for each component. */
 TSR_API tsr_status tsr_editor_split(tsr_editor *editor, const char *object, int64_t *pieces) TSR_CHECKED;

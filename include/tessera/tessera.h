@@ -53,6 +53,7 @@
 #include "tessera/video.h"
 #include "tessera/volume.h"
 #include "tessera/voxelize.h"
+#include "tessera/band.h"
 #include "tessera/wavelet.h"
 #include "tessera/wavelet_domain.h"
 #include "tessera/wavelet_file.h"

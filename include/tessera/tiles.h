@@ -30,7 +30,7 @@ typedef struct tsr_tiles_options {
     int32_t edge; /* voxels per tile edge: 4 or 8; 0 = 8 (docs/guide/tiles.md has the measurement) */
     tsr_tiles_index index;
     tsr_size3 domain;     /* extents in voxels; beyond it the field is replicated and no tile is created. Zero = unbounded (SORTED only) */
-    double band;          /* half width in world units; 0 = 2.5 voxels of the smallest spacing */
+    double band;          /* half width in world units; 0 = 2.5 voxels, see band.h */
     int64_t capacity;     /* tiles to reserve; 0 = small, grows when needed. Growth copies device memory; never loses tiles */
     int64_t memory_limit; /* bytes of device memory the list may take; beyond it TSR_ERROR_CAPACITY and the last valid state. 0 = none */
     tsr_storage storage;

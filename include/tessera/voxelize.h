@@ -34,7 +34,7 @@ typedef struct tsr_voxelize_options {
     tsr_vec3 spacing;             /* world units per voxel along x, y, z; positive. Required unless `geometry` is given */
     tsr_vec3 origin;              /* world position of voxel (0, 0, 0) */
     const tsr_geometry *geometry; /* BORROWS; replaces spacing and origin: any orthogonal axes. NULL: axis-aligned, the space of the mesh */
-    double band;                  /* half width in world units, inside and outside; 0 = 3 voxels of the smallest spacing */
+    double band;                  /* half width in world units, inside and outside; 0 = 3 voxels, see band.h */
     int32_t edge;                 /* voxels per tile edge: 4 or 8; 0 = 8 */
     tsr_voxelize_rule rule;
     double thickness;             /* of SHELL, world units; 0 = 2 voxels of the largest spacing */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "grid/volume.h"
+#include "tessera/band.h"
 
 enum { DEFAULT_EDGE = 8, FIRST_CAPACITY = 1024, LEAST_TRIMMED = 1 << 14, MOST_CAPACITY = 1 << 30 };
 
@@ -290,6 +291,12 @@ static tsr_status set_domain(tsr_tile_pool *pool, tsr_size3 size)
     return TSR_OK;
 }
 
+double tsr_band_default(tsr_vec3 h, double voxels)
+{
+    const double smallest = fmin(h.x, fmin(h.y, h.z)), largest = fmax(h.x, fmax(h.y, h.z));
+    return fmin(fmax(voxels * smallest, 2 * largest), 1000 * smallest);
+}
+
 static int64_t domain_tiles(const tsr_tile_pool *pool) { return (int64_t)pool->tiles[0] * pool->tiles[1] * pool->tiles[2]; }
 
 static tsr_status set_up(tsr_tiles *tiles, const tsr_tiles_options *o)
@@ -297,7 +304,7 @@ static tsr_status set_up(tsr_tiles *tiles, const tsr_tiles_options *o)
     tsr_tile_pool *pool = &tiles->pool;
     tsr_context *context = tiles->context;
     tsr_vec3 h = tsr_geometry_spacing(&tiles->geometry);
-    double smallest = fmin(h.x, fmin(h.y, h.z)), band = o->band != 0 ? o->band : 2.5 * smallest;
+    double smallest = fmin(h.x, fmin(h.y, h.z)), band = o->band != 0 ? o->band : tsr_band_default(h, 2.5);
     int32_t edge = o->edge ? o->edge : DEFAULT_EDGE;
     if (edge != 4 && edge != 8) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: edge is %d, expected 4 or 8", o->edge);
     if (!(band >= smallest * (1 - 1e-6) && band <= 1000 * smallest)) /* a band that was rounded to float32 before is fine */

@@ -10,6 +10,7 @@
 #include "grid/volume.h"
 #include "grid/voxelize_boundary.h"
 #include "grid/voxelize_ops.h"
+#include "tessera/band.h"
 #include "tessera/primitives.h"
 
 enum { MOST_PIECES = 24, MOST_FRACTION = 20, FIXED_BITS = 30 };
@@ -132,7 +133,7 @@ static tsr_status set_options(struct job *j)
     tsr_voxelize_options *o = &j->options;
     tsr_vox_grid *g = &j->g;
     double smallest = fmin(g->spacing[0], fmin(g->spacing[1], g->spacing[2])), largest = fmax(g->spacing[0], fmax(g->spacing[1], g->spacing[2]));
-    if (o->band == 0) o->band = 3 * smallest;
+    if (o->band == 0) o->band = tsr_band_default((tsr_vec3){ g->spacing[0], g->spacing[1], g->spacing[2] }, 3);
     if (!(o->band >= smallest && o->band <= 1000 * smallest))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "voxelize: band is %g, expected 1 to 1000 voxels of %g", o->band, smallest);
     if (o->edge == 0) o->edge = 8;

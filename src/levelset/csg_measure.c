@@ -283,8 +283,11 @@ tsr_status tsr_tiles_measure(const tsr_tiles *tiles, tsr_tiles_measures *m)
     if (state.count == 0) return TSR_OK;
     m->active_voxels = state.active_voxels;
     const float *h = tiles->pool.spacing;
-    double smallest = (double)tsr_minf(h[0], tsr_minf(h[1], h[2])), voxel = (double)h[0] * (double)h[1] * (double)h[2];
-    TSR_TRY(sum_tiles(tiles, state.count, fmin(2 * smallest, (double)tiles->pool.band), &t));
+    double smallest = (double)tsr_minf(h[0], tsr_minf(h[1], h[2])), largest = (double)tsr_maxf(h[0], tsr_maxf(h[1], h[2])),
+           voxel = (double)h[0] * (double)h[1] * (double)h[2];
+    /* Along the coarse axis a step needs its samples, too; the edge of the band has no gradient of length 1. */
+    const double width = fmin(fmax(2 * smallest, 1.5 * largest), (double)tiles->pool.band);
+    TSR_TRY(sum_tiles(tiles, state.count, width, &t));
     m->volume = t.sums[0] * voxel;
     m->area = t.sums[1] * voxel;
     m->mean_curvature = t.sums[1] > 0 ? t.sums[2] / t.sums[1] : 0;

@@ -73,6 +73,12 @@ void tsr_edit_begin(tsr_editor *editor);
 tsr_status tsr_edit_replace(tsr_editor *editor, int32_t slot, tsr_tiles **made);
 /* The list of a slot takes a patch; the journal keeps what was there. */
 tsr_status tsr_edit_patch(tsr_editor *editor, int32_t slot, const tsr_patch *patch);
+/* A copy with exactly the tiles it needs. RETURNS NEW. */
+tsr_status tsr_edit_copy_list(const tsr_tiles *tiles, tsr_tiles **copy);
+/* *work (ADOPTED, a list that belongs to no slot) becomes the list of a slot, as a step. */
+tsr_status tsr_edit_settle(tsr_editor *editor, int32_t slot, tsr_tiles **work);
+/* Sweeps of reinitialisation that reach the end of the band. */
+tsr_status tsr_edit_make_distance(tsr_tiles *tiles);
 /* Undoes the changes of the step that was begun, after a failure. */
 void tsr_edit_abandon(tsr_editor *editor);
 

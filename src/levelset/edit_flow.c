@@ -39,18 +39,16 @@ static tsr_status advance(tsr_tiles *tiles, const tsr_levelset_options *options,
     return status;
 }
 
-/* A copy of a list, and a copy with exactly the tiles it needs. */
-static tsr_status copy_list(const tsr_tiles *tiles, tsr_tiles **copy)
+tsr_status tsr_edit_copy_list(const tsr_tiles *tiles, tsr_tiles **copy)
 {
     TSR_TRY(tsr_csg_merge_lists(tiles, 0, NULL, 0, TSR_CSG_FIRST, 0, copy));
     return TSR_OK;
 }
 
-/* *work (ADOPTED, moved by the solver) becomes the list of a slot, as a step. */
-static tsr_status settle(tsr_editor *editor, int32_t slot, tsr_tiles **work)
+tsr_status tsr_edit_settle(tsr_editor *editor, int32_t slot, tsr_tiles **work)
 {
     tsr_tiles *made = NULL;
-    tsr_status status = copy_list(*work, &made);
+    tsr_status status = tsr_edit_copy_list(*work, &made);
     tsr_tiles_destroy(work);
     TSR_TRY(status);
     tsr_edit_begin(editor);
@@ -69,10 +67,10 @@ static tsr_status run_flows(tsr_editor *editor, const char *object, const struct
     int32_t slot;
     tsr_tiles *work = NULL;
     TSR_TRY(tsr_edit_find(editor, object, &slot));
-    TSR_TRY(copy_list(editor->object[slot].tiles, &work));
+    TSR_TRY(tsr_edit_copy_list(editor->object[slot].tiles, &work));
     tsr_status status = TSR_OK;
     for (int i = 0; i < count && status == TSR_OK; i++) status = advance(work, &runs[i].options, runs[i].duration, progress);
-    if (status == TSR_OK) return settle(editor, slot, &work);
+    if (status == TSR_OK) return tsr_edit_settle(editor, slot, &work);
     tsr_tiles_destroy(&work);
     return status;
 }
@@ -154,8 +152,7 @@ tsr_status tsr_editor_rotate(tsr_editor *editor, const char *object, const tsr_m
     return TSR_OK;
 }
 
-/* Sweeps of reinitialisation that reach the end of the band. */
-static tsr_status make_distance(tsr_tiles *tiles)
+tsr_status tsr_edit_make_distance(tsr_tiles *tiles)
 {
     tsr_tile_state state;
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
@@ -165,148 +162,15 @@ static tsr_status make_distance(tsr_tiles *tiles)
     return TSR_OK;
 }
 
-/* The same where components have gone: what they leave beside the surface, values just above 0, takes sweeps too long to lift. */
-static tsr_status make_distance_anew(tsr_tiles *tiles)
-{
-    TSR_TRY(tsr_levelset_redistance(tiles, 0, NULL));
-    return make_distance(tiles);
-}
-
 tsr_status tsr_editor_redistance(tsr_editor *editor, const char *object)
 {
     int32_t slot;
     tsr_tiles *work = NULL;
     TSR_TRY(tsr_edit_find(editor, object, &slot));
-    TSR_TRY(copy_list(editor->object[slot].tiles, &work));
-    tsr_status status = make_distance(work);
-    if (status == TSR_OK) return settle(editor, slot, &work);
+    TSR_TRY(tsr_edit_copy_list(editor->object[slot].tiles, &work));
+    tsr_status status = tsr_edit_make_distance(work);
+    if (status == TSR_OK) return tsr_edit_settle(editor, slot, &work);
     tsr_tiles_destroy(&work);
-    return status;
-}
-
-/* ---- one component -------------------------------------------------------------------------------------------------------------------------------- */
-
-/* The component whose inside holds the voxel nearest to `at`: by keeping each in turn would be slow, so the labels are asked. */
-static tsr_status component_at(const tsr_tiles *tiles, tsr_vec3 at, const tsr_csg_labels *labels, int64_t *chosen)
-{
-    tsr_context *context = tiles->context;
-    const tsr_tile_pool *pool = &tiles->pool;
-    const int32_t E = 1 << pool->log2_edge, V = E * E * E;
-    const double p[3] = { at.x, at.y, at.z };
-    int32_t v[3];
-    uint64_t *keys;
-    int64_t count;
-    uint32_t label = UINT32_MAX;
-    for (int k = 0; k < 3; k++) {
-        double x = floor(p[k] / (double)pool->spacing[k] + 0.5);
-        if (!(fabs(x) < 4e6)) TSR_FAIL(TSR_ERROR_ARGUMENT, "keep: the point is beyond the tile coordinates");
-        v[k] = (int32_t)x;
-    }
-    uint64_t key = tsr_key_make(v[0] >> pool->log2_edge, v[1] >> pool->log2_edge, v[2] >> pool->log2_edge);
-    TSR_TRY(tsr_csg_keys(tiles, &keys, &count));
-    int64_t entry = tsr_key_lower_bound(keys, (int32_t)count, key), node = -1;
-    if (entry < count && keys[entry] == key) {
-        node = entry * V + ((v[2] & (E - 1)) * E + (v[1] & (E - 1))) * E + (v[0] & (E - 1));
-    } else if (entry > 0 && entry < count && keys[entry - 1] >> 21 == key >> 21 && keys[entry] >> 21 == key >> 21) {
-        node = count * V + entry - 1; /* a gap between two tiles of a row */
-    }
-    free(keys);
-    if (node >= 0) TSR_TRY(context->backend->download(context->queue, &label, labels->work.args.parent + node, sizeof label));
-    if (label == UINT32_MAX) TSR_FAIL(TSR_ERROR_STATE, "keep: (%g, %g, %g) is not inside the object", at.x, at.y, at.z);
-    *chosen = (int64_t)label;
-    return TSR_OK;
-}
-
-tsr_status tsr_editor_keep(tsr_editor *editor, const char *object, const tsr_vec3 *at)
-{
-    int32_t slot;
-    tsr_csg_labels labels;
-    tsr_tiles *kept = NULL;
-    int64_t chosen = 0;
-    TSR_TRY(tsr_edit_find(editor, object, &slot));
-    const tsr_tiles *tiles = editor->object[slot].tiles;
-    TSR_TRY(tsr_csg_label(tiles, 1, 26, &labels));
-    tsr_status status = labels.count > 0 ? TSR_OK : TSR_FAILED(TSR_ERROR_STATE, "keep: '%s' is empty", object);
-    if (status == TSR_OK && at) status = component_at(tiles, *at, &labels, &chosen);
-    for (int64_t i = 1; !at && i < labels.count; i++)
-        if (labels.voxels[i] > labels.voxels[chosen]) chosen = i;
-    uint8_t *keep = (uint8_t *)calloc((size_t)(labels.count + 1), 1);
-    if (!keep && status == TSR_OK) status = TSR_FAILED(TSR_ERROR_MEMORY, "keep: out of memory");
-    if (status == TSR_OK) {
-        keep[chosen] = 1;
-        status = tsr_tiles_keep(tiles, keep, labels.count, &kept);
-    }
-    free(keep);
-    int alone = labels.count == 1;
-    tsr_csg_labels_drop(&labels);
-    if (status == TSR_OK && !alone) status = make_distance_anew(kept);
-    if (status == TSR_OK) return settle(editor, slot, &kept);
-    tsr_tiles_destroy(&kept);
-    return status;
-}
-
-/* List i of `lists` becomes component i of `tiles` alone, as a distance. The caller destroys what is there after a failure. */
-static tsr_status take_apart(const tsr_tiles *tiles, int64_t count, tsr_tiles **lists)
-{
-    uint8_t keep[TSR_EDIT_PIECES] = { 0 };
-    for (int64_t i = 0; i < count; i++) {
-        tsr_tiles *kept = NULL;
-        keep[i] = 1;
-        tsr_status status = tsr_tiles_keep(tiles, keep, count, &kept);
-        keep[i] = 0;
-        if (status == TSR_OK) status = make_distance_anew(kept);
-        if (status == TSR_OK) status = copy_list(kept, &lists[i]);
-        tsr_tiles_destroy(&kept);
-        TSR_TRY(status);
-    }
-    return TSR_OK;
-}
-
-/* Name of piece `number`, 1, 2, ..., of an object, which must be free. */
-static tsr_status piece_name(const tsr_editor *editor, const char *object, int number, char name[TSR_EDIT_NAME])
-{
-    const int length = snprintf(name, TSR_EDIT_NAME, "%s.%d", object, number);
-    if (length < 0 || length >= TSR_EDIT_NAME)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "split: the name '%s' leaves no room for a number, expected at most %d characters", object, TSR_EDIT_NAME - 5);
-    if (tsr_editor_tiles(editor, name)) TSR_FAIL(TSR_ERROR_STATE, "split: there is an object '%s' already, expected a free name", name);
-    return TSR_OK;
-}
-
-tsr_status tsr_editor_split(tsr_editor *editor, const char *object, int64_t *pieces)
-{
-    int32_t slot;
-    int64_t count, largest = 0;
-    tsr_component part[TSR_EDIT_PIECES];
-    tsr_tiles *list[TSR_EDIT_PIECES] = { NULL };
-    char name[TSR_EDIT_NAME];
-    if (pieces) *pieces = 0;
-    TSR_TRY(tsr_edit_find(editor, object, &slot));
-    const tsr_tiles *tiles = editor->object[slot].tiles;
-    TSR_TRY(tsr_tiles_components(tiles, 26, part, TSR_EDIT_PIECES, &count));
-    if (count < 1) TSR_FAIL(TSR_ERROR_STATE, "split: '%s' is empty", object);
-    if (count > TSR_EDIT_PIECES)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "split: '%s' has %lld components, expected at most %d", object, (long long)count, (int)TSR_EDIT_PIECES);
-    for (int64_t i = 1; i < count; i++) {
-        TSR_TRY(piece_name(editor, object, (int)i, name));
-        if (part[i].voxels > part[largest].voxels) largest = i;
-    }
-    tsr_status status = count > 1 ? take_apart(tiles, count, list) : TSR_OK;
-    int begun = 0, number = 0;
-    if (status == TSR_OK && count > 1) {
-        tsr_edit_begin(editor);
-        begun = 1;
-        status = tsr_edit_replace(editor, slot, &list[largest]);
-    }
-    for (int64_t i = 0; i < count && count > 1 && status == TSR_OK; i++) {
-        int32_t fresh;
-        if (i == largest) continue;
-        status = piece_name(editor, object, ++number, name);
-        if (status == TSR_OK) status = tsr_edit_new(editor, name, &fresh);
-        if (status == TSR_OK) status = tsr_edit_replace(editor, fresh, &list[i]);
-    }
-    if (status != TSR_OK && begun) tsr_edit_abandon(editor);
-    for (int64_t i = 0; i < count; i++) tsr_tiles_destroy(&list[i]);
-    if (status == TSR_OK && pieces) *pieces = count;
     return status;
 }
 

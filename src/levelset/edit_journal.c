@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "levelset/edit.h"
+#include "tessera/band.h"
 
 /* ---- objects ---------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -348,10 +349,7 @@ tsr_status tsr_editor_create(tsr_context *context, const tsr_editor_options *opt
     for (int i = 0; i < 12; i++) any |= own.geometry.affine[i / 4][i % 4] != 0;
     if (!any) own.geometry = tsr_geometry_make((tsr_vec3){ 1, 1, 1 }, (tsr_vec3){ 0, 0, 0 }, own.geometry.space);
     TSR_TRY(tsr_geometry_check(&own.geometry));
-    tsr_vec3 h = tsr_geometry_spacing(&own.geometry);
-    double smallest = h.x < h.y ? h.x : h.y;
-    if (h.z < smallest) smallest = h.z;
-    if (own.band == 0) own.band = 3 * smallest;
+    if (own.band == 0) own.band = tsr_band_default(tsr_geometry_spacing(&own.geometry), 3);
     tiles.edge = own.edge;
     tiles.band = own.band;
     tiles.capacity = 8;

@@ -318,6 +318,28 @@ static void keeping_one_component(void **state)
     require_error(tsr_editor_keep(f->editor, "both", &(tsr_vec3){ 0, 0, 0 }), TSR_ERROR_STATE, "not inside");
 }
 
+/* What stays keeps its bits where nothing of the rest was near: by keep and by split, by a body as thin as its voxels, too. */
+static void what_stays_keeps_its_bits(void **state)
+{
+    fixture *f = (fixture *)*state;
+    int64_t pieces;
+    const tsr_shape plate = { .kind = TSR_SHAPE_BOX, .half = { 14, 14, 0.8 } };
+    require_ok(tsr_editor_shape(f->editor, "plate", &plate));
+    ball(f, "dot", 0, 0, 24, 3);
+    tsr_tiles *before = snapshot(f, "plate"), *dot = snapshot(f, "dot");
+    require_ok(tsr_editor_combine(f->editor, "plate", "dot", TSR_CSG_UNION, 0));
+    require_ok(tsr_editor_duplicate(f->editor, "plate", "both"));
+    require_ok(tsr_editor_keep(f->editor, "plate", NULL));
+    check_invariants(tsr_editor_tiles(f->editor, "plate"));
+    assert_true(equal(before, tsr_editor_tiles(f->editor, "plate")));
+    require_ok(tsr_editor_split(f->editor, "both", &pieces));
+    assert_int_equal(pieces, 2);
+    assert_true(equal(before, tsr_editor_tiles(f->editor, "both")));
+    assert_true(equal(dot, tsr_editor_tiles(f->editor, "both.1")));
+    tsr_tiles_destroy(&before);
+    tsr_tiles_destroy(&dot);
+}
+
 /* Three balls in one object become three; undone in one step; refusals leave all as it is. */
 static void splitting(void **state)
 {
@@ -541,6 +563,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(rotation, set_up, tear_down),
         cmocka_unit_test_setup_teardown(points_attract, set_up, tear_down),
         cmocka_unit_test_setup_teardown(keeping_one_component, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_stays_keeps_its_bits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(splitting, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refusals, set_up, tear_down),
         cmocka_unit_test_setup_teardown(morphs, set_up, tear_down),

@@ -309,7 +309,7 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "big-endian", .type = CLI_FLAG, .value = &c.write.big_endian, .help = "byte order, where the format has a choice" },
         { .name = "detached", .type = CLI_FLAG, .value = &c.write.detached, .help = "header and data in two files, with --format" },
         { .name = "band", .type = CLI_REAL, .value = &c.tiles.band, .argument = "WIDTH",
-          .help = "volume to tiles: half width of the band in world units (default 3 voxels)", .lower = 1e-12, .upper = 1e12 },
+          .help = "volume to tiles: half width of the band in world units (default 3 voxels, at least 2 of the largest)", .lower = 1e-12, .upper = 1e12 },
         { .name = "edge", .type = CLI_INT, .value = &c.tiles.edge, .argument = "N", .help = "volume or .nvdb to tiles: voxels of a tile, 4 or 8 (default 8)",
           .lower = 4, .upper = 8 },
         { .name = "index", .type = CLI_CHOICE, .value = &index, .argument = "WAY", .help = "volume to tiles: how tiles are found", .choices = "sorted paged" },

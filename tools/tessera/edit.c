@@ -81,11 +81,9 @@ static int document(struct edit *e)
         tsr_volume_destroy(&like);
         h = tsr_geometry_spacing(&e->options.geometry);
     }
-    double smallest = h.x < h.y ? h.x : h.y;
-    if (h.z < smallest) smallest = h.z;
     e->options.edge = e->list.edge;
     e->options.key_bits = e->list.key_bits;
-    e->options.band = (e->list.band > 0 ? e->list.band : 3) * smallest;
+    e->options.band = cli_band(e->cli, &e->list, h);
     tsr_status status = tsr_editor_create(e->context, &e->options, &e->editor);
     return status == TSR_OK ? CLI_OK : cli_status(e->cli, status, NULL);
 }

@@ -33,6 +33,16 @@ static int same_axes(const tsr_geometry *a, const tsr_geometry *b)
     return 1;
 }
 
+double cli_band(const cli_call *cli, const cli_list_options *options, tsr_vec3 h)
+{
+    const double smallest = fmin(h.x, fmin(h.y, h.z)), largest = fmax(h.x, fmax(h.y, h.z));
+    if (!(options->band > 0)) return tsr_band_default(h, 3);
+    if (options->band * smallest < largest * (1 - 1e-6))
+        cli_note(cli, "--band: %g voxels of %g are narrower than a voxel of %g: the surface will lie wrong; %g is the default here", options->band,
+                 smallest, largest, tsr_band_default(h, 3) / smallest);
+    return options->band * smallest;
+}
+
 /* A mesh as a list: on the voxels of options->like, or of its own. */
 static tsr_status load_mesh(const cli_call *cli, tsr_context *context, const tsr_mesh *mesh, const char *path, const cli_list_options *options,
                             tsr_tiles **tiles)
@@ -56,7 +66,7 @@ static tsr_status load_mesh(const cli_call *cli, tsr_context *context, const tsr
             double h = fmax(m.upper.x - m.lower.x, fmax(m.upper.y - m.lower.y, m.upper.z - m.lower.z)) / 128;
             voxelize.spacing = (tsr_vec3){ h, h, h };
         }
-        voxelize.band = (options->band > 0 ? options->band : 3) * fmin(voxelize.spacing.x, fmin(voxelize.spacing.y, voxelize.spacing.z));
+        voxelize.band = cli_band(cli, options, voxelize.spacing);
     }
     if (status == TSR_OK) status = tsr_mesh_copy(mesh, context, &moved);
     if (status == TSR_OK) status = tsr_tiles_from_mesh(context, moved, &voxelize, tiles, &report);
@@ -67,15 +77,15 @@ static tsr_status load_mesh(const cli_call *cli, tsr_context *context, const tsr
 }
 
 /* A volume as a list of its own spacing, or of the band and edge of options->like. */
-static tsr_status load_volume(tsr_context *context, const tsr_volume *volume, const cli_list_options *options, tsr_tiles **tiles)
+static tsr_status load_volume(const cli_call *cli, tsr_context *context, const tsr_volume *volume, const cli_list_options *options, tsr_tiles **tiles)
 {
-    tsr_vec3 h = tsr_geometry_spacing(tsr_volume_geometry(volume));
     tsr_tiles_options list = TSR_TILES_OPTIONS;
     tsr_tiles_info info = { 0 };
     tsr_status status = TSR_OK;
     list.edge = options->edge;
-    list.band = (options->band > 0 ? options->band : 3) * fmin(h.x, fmin(h.y, h.z));
-    if (options->like) {
+    if (!options->like) {
+        list.band = cli_band(cli, options, tsr_geometry_spacing(tsr_volume_geometry(volume)));
+    } else {
         status = tsr_tiles_describe(options->like, &info);
         list.edge = info.edge;
         list.band = info.band;
@@ -118,7 +128,7 @@ tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *
                           path, (long long)n.x, (long long)n.y, (long long)n.z);
             return NULL;
         }
-        status = load_volume(context, volume, options, &tiles);
+        status = load_volume(cli, context, volume, options, &tiles);
         tsr_volume_destroy(&volume);
     } else {
         *code = cli_error(cli, CLI_FAILED, "%s: neither a tile list nor a mesh nor a volume", path);

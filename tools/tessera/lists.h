@@ -5,7 +5,7 @@
 #include "cli.h"
 
 typedef struct cli_list_options {
-    double band;           /* voxels; 0 = 3 */
+    double band;           /* smallest voxels; 0 = 3, at least two of the largest */
     tsr_vec3 spacing;      /* voxel size for meshes; zero = 1/128 of the longest extent */
     int32_t edge;          /* 0 = 8 */
     int planes;            /* a volume of one slice is a list in two dimensions, bounded by it; 0: neither it nor a list with a domain is taken */
@@ -14,7 +14,7 @@ typedef struct cli_list_options {
 } cli_list_options;
 /* clang-format off */
 #define CLI_LIST_OPTIONS(o)                                                                                                            \
-    { .name = "band", .type = CLI_REAL, .value = &(o).band, .argument = "VOXELS", .help = "half width of the band (default 3)",        \
+    { .name = "band", .type = CLI_REAL, .value = &(o).band, .argument = "VOXELS", .help = "half width in smallest voxels (default 3)", \
       .lower = 1, .upper = 1000 },                                                                                                     \
     { .name = "spacing", .type = CLI_VEC3, .value = &(o).spacing, .help = "voxel size (csg, morph: of meshes, default 1/128 of them)", \
       .lower = 1e-9, .upper = 1e9 },                                                                                                   \
@@ -24,6 +24,8 @@ typedef struct cli_list_options {
       .help = "bits of a tile's key, 32 or 64 (default 64)", .lower = 32, .upper = 64 }
 /* clang-format on */
 
+/* Half width of a band in world units at a voxel of h, by the option (with a note where it is narrower than a voxel) or by default. */
+double cli_band(const cli_call *cli, const cli_list_options *options, tsr_vec3 h);
 /* The surface of a file as an unbounded list: a tile file; a mesh, by winding numbers; a volume of real numbers is a level set, of integers a
  * mask. Fails with the file's name in the message: *code is set and NULL returned. */
 tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *path, const tsr_read_options *read, const cli_list_options *options,

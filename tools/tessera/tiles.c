@@ -212,13 +212,11 @@ tsr_status cli_dense_of_tiles(tsr_context *context, const tsr_tiles *tiles, tsr_
 tsr_status cli_tiles_of_dense(tsr_context *context, const tsr_volume *volume, const tsr_tiles_options *options, int bounded, tsr_tiles **tiles)
 {
     const tsr_dtype dtype = tsr_volume_dtype(volume);
-    const tsr_vec3 h = tsr_geometry_spacing(tsr_volume_geometry(volume));
-    const double smallest = h.x < h.y ? h.x < h.z ? h.x : h.z : h.y < h.z ? h.y : h.z;
     tsr_tiles_options own = *options;
     tsr_volume *field = NULL;
     tsr_status status = TSR_OK;
     *tiles = NULL;
-    if (!own.band) own.band = 3 * smallest;
+    if (!own.band) own.band = tsr_band_default(tsr_geometry_spacing(tsr_volume_geometry(volume)), 3);
     if (bounded) own.domain = tsr_volume_size(volume);
     if (dtype == TSR_F64) {
         status = tsr_volume_convert(context, volume, TSR_F32, &field);

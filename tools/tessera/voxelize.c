@@ -135,7 +135,7 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_REAL,
           .value = &v.options.band,
           .argument = "B",
-          .help = "distances are clamped to +-B world units (default: 3 voxels of the smallest spacing)",
+          .help = "distances are clamped to +-B world units (default: 3 of the smallest spacing, at least 2 of the largest)",
           .lower = 1e-300,
           .upper = 1e300 },
         { .name = "rule",
