@@ -537,6 +537,26 @@ def test_full_session(server):
     page.close()
 
 
+def test_error_once(server):
+    """An image that cannot be drawn is complained about once, not with every picture that is asked for."""
+    with open(os.path.join(FOLDER, "long.raw"), "wb") as file:
+        file.write(bytes(range(8)) * (32770 // 2))
+    tessera("convert", "long.raw", "--raw-shape", "32770,2,2", "--raw-dtype", "u8", "-o", "long.nrrd", "-f")
+    page = loaded_page(server)
+    page.send(type="load", name="long.nrrd")
+    page.until(lambda: page.state["image"] and page.state["image"]["name"] == "long.nrrd", what="the long image")
+    for i in range(5):
+        page.send(type="view", view="source", position=i % 2)
+        page.send(type="ping", id=700 + i)
+        page.until(lambda n=700 + i: any(t.get("id") == n for t in page.texts), 5, "the answer to a ping")
+        time.sleep(0.03)
+    errors = [t["text"] for t in page.texts if t["type"] == "error"]
+    assert errors and len(errors) == len(set(errors)), errors
+    page.send(type="load", name="head.nii.gz")
+    page.until(lambda: page.state["image"]["name"] == "head.nii.gz" and not page.state["surface"], what="the end")
+    page.close()
+
+
 def test_greedy_page(server):
     """A page that asks for the list of files without a breath slows nobody: others get answers, pictures and who drives."""
     page, greedy = loaded_page(server), Page(server)
@@ -869,7 +889,7 @@ with tempfile.TemporaryDirectory() as FOLDER:
     tessera("make", "phantom_tumour", "--size", "48", "--noise", "0.05", "--seed", "3", "-o", "head.nii.gz")
     run = Server(TESSERA, os.path.join(FOLDER, "head.nii.gz"), "--device", "cpu", "--threads", "2")
     try:
-        for test in (test_session, test_windows, test_speed_by_slices, test_total_speed, test_one_drives, test_access, test_origins, test_work_is_kept, test_long_work_stops, test_session_without_steps, test_all_inside, test_reset_keeps_parameters, test_full_session, test_greedy_page, test_share_of_a_page, test_names, test_malformed,
+        for test in (test_session, test_windows, test_speed_by_slices, test_total_speed, test_one_drives, test_access, test_origins, test_work_is_kept, test_long_work_stops, test_session_without_steps, test_all_inside, test_reset_keeps_parameters, test_full_session, test_error_once, test_greedy_page, test_share_of_a_page, test_names, test_malformed,
                      test_flood, test_crowd):
             began = time.monotonic()
             test(run)
