@@ -55,7 +55,7 @@ typedef enum tsr_mip_format {
 
 typedef struct tsr_mip_options {
     size_t struct_size;
-    int32_t levels;             /* L, reductions: 1 to 8; 0 = 2; negative: none (a plain voxel list) */
+    int32_t levels;             /* L, reductions: 1 to 8; 0 = 2 (1 of a single voxel); negative: none (a plain voxel list) */
     tsr_mip_element element;
     const int8_t (*points)[3];  /* OWN: points x, y, z in [-8, 8]; BORROWS */
     int32_t point_count;        /* 1 to 64 */

@@ -81,6 +81,7 @@ typedef struct tsr_segment_options {
     double probe_deviations;   /* a probe sets epsilon to this many standard deviations; 0 = 2 (the source: 1, too few on noisy data) */
     int32_t snapshots;         /* kept at most: a further one drops the oldest; 0 = all */
     int32_t key_bits;          /* see tessera/tiles.h */
+    int32_t snapshot_limit;    /* > 0: `snapshots` must be 1 to this, also when a script sets it; 0 = no bound. Of programs that replay strangers' scripts */
 } tsr_segment_options;
 #define TSR_SEGMENT_OPTIONS { .struct_size = sizeof(tsr_segment_options), .alpha = 0.5, .data_weight = 1, .rescale_weight = 0.3 }
 
@@ -125,6 +126,9 @@ TSR_API const int64_t *tsr_segmentation_probe_counts(const tsr_segmentation *seg
  * exact. */
 TSR_API tsr_status tsr_segmentation_set(tsr_segmentation *segmentation, const char *name, double value) TSR_CHECKED;
 TSR_API tsr_status tsr_segmentation_get(const tsr_segmentation *segmentation, const char *name, double *value) TSR_CHECKED;
+/* All options as they are now: those of the creation, changed by what was set, probed and replayed since. A copy makes another segmentation like this
+ * one. RETURNS VIEW, which changes with the segmentation. */
+TSR_API const tsr_segment_options *tsr_segmentation_options(const tsr_segmentation *segmentation);
 
 typedef enum tsr_stop {
     TSR_STOP_NONE = 0, TSR_STOP_STEPS, TSR_STOP_CHANGE, TSR_STOP_VOLUME, TSR_STOP_AGE, TSR_STOP_TIME, TSR_STOP_EMPTY

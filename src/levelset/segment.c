@@ -288,6 +288,8 @@ tsr_status tsr_segmentation_get(const tsr_segmentation *s, const char *name, dou
     return TSR_OK;
 }
 
+const tsr_segment_options *tsr_segmentation_options(const tsr_segmentation *s) { return &s->options; }
+
 /* ---- runs ------------------------------------------------------------------------------------------------------------------------------------- */
 
 const char *tsr_stop_name(tsr_stop stop)

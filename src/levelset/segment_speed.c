@@ -144,7 +144,8 @@ tsr_status tsr_segment_check_options(const tsr_segment_options *o)
     TSR_TRY(check_range("max_steps", (double)o->max_steps, 0, 1e15));
     TSR_TRY(check_range("volume_steps", o->volume_steps, 0, 1e9));
     TSR_TRY(check_range("age", o->age, 0, 1e9));
-    TSR_TRY(check_range("snapshots", o->snapshots, 0, 1e9));
+    if (o->snapshot_limit != 0) TSR_TRY(check_range("snapshot_limit", o->snapshot_limit, 1, 1e9));
+    TSR_TRY(check_range("snapshots", o->snapshots, o->snapshot_limit > 0, o->snapshot_limit > 0 ? o->snapshot_limit : 1e9));
     TSR_TRY(check_range("normalise", o->normalise, 0, TSR_NORMALISE_NONE));
     TSR_TRY(check_range("rescale", o->rescale, 0, TSR_RESCALING_NONE));
     TSR_TRY(check_range("scheme", o->scheme, 0, TSR_SCHEME_SOURCE));

@@ -264,7 +264,8 @@ static tsr_status check_volume(const tsr_volume *volume)
 /* An empty pyramid by the options. */
 static tsr_status create(tsr_context *context, const tsr_volume *volume, const tsr_mip_options *own, tsr_mip **result, tsr_adjunction *a)
 {
-    const int32_t levels = own->levels < 0 ? 0 : own->levels ? own->levels : 2;
+    const int one = volume->size.x == 1 && volume->size.y == 1 && volume->size.z == 1; /* a single voxel has one reduction */
+    const int32_t levels = own->levels < 0 ? 0 : own->levels ? own->levels : one ? 1 : 2;
     if ((unsigned)own->key > TSR_MIP_KEY_GREEDY)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "mip: key is %d, expected one of tsr_mip_key (0 to %d)", (int)own->key, (int)TSR_MIP_KEY_GREEDY);
     TSR_TRY(tsr_mip_element_points(own->element, own->points, own->point_count, a));

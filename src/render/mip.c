@@ -71,6 +71,7 @@ static tsr_status choose_count(const tsr_mip *mip, const tsr_mip_frame *frame, c
     else if (o->error > 0) TSR_TRY(count_for_error(mip, o->error, count));
     else if (o->count > 0) *count = o->count;
     else *count = llround((o->fraction > 0 ? o->fraction : 1) * (double)all);
+    if (*count < 1 && o->fraction > 0) *count = 1; /* a share of more than nothing */
     if (*count > all) *count = all;
     return TSR_OK;
 }

@@ -391,6 +391,8 @@ def test_work_is_kept(server):
     page.expect_error("broken.session:3:", type="load", name="broken.session")
     script("greedy.session", "sphere 24 24 24 5\n set snapshots 1e9\n")
     page.expect_error("greedy.session:2:", type="load", name="greedy.session")
+    script("hidden.session", "sphere 24 24 24 5\n\vset\fsnapshots 1e9\n")  # white space of another kind
+    page.expect_error("hidden.session:2:", type="load", name="hidden.session")
     page.expect_error("expected 1 to 16", type="set", name="snapshots", value=1e9)
     page.send(type="set", name="alpha", value=0.5)  # the next state is of after the failures
     page.until(lambda: page.state["alpha"] == 0.5)
@@ -466,6 +468,93 @@ def test_session_without_steps(server):
     began = time.monotonic()
     assert other.stop() == (0, "")
     assert time.monotonic() - began < (30 if SLOW else 5), "the end waited for the session"
+
+
+def test_all_inside(server):
+    """A session that ends with all of the image inside, painted or grown, is saved, replays to its mask, and the command line says so."""
+    page = loaded_page(server)
+    for name, commands in (("painted", [dict(type="paint", **{"from": [24, 24, 24]}, radius=100, begin=True)]),
+                           ("grown", [dict(type="set", name="epsilon", value=100), dict(type="set", name="alpha", value=1),
+                                      dict(type="paint", **{"from": [24, 24, 24]}, radius=30, begin=True), dict(type="step", count=2000)])):
+        page.send(type="load", name="head.nii.gz")
+        page.until(lambda: not page.state["surface"] and not page.state["undo"], what="a fresh image")
+        for command in commands:
+            page.send(**command)
+        page.until(lambda: page.state["inside_voxels"] == 48 ** 3 and not page.state["surface"] and not page.state["running"], 60, "all inside")
+        for what, end in (("mask", ".nii.gz"), ("session", ".session")):
+            page.send(type="save", what=what, name="all-" + name + end, replace=True)
+            page.until(lambda n="all-" + name + end: any(t["type"] == "saved" and t["text"] == n for t in page.texts), what="saved")
+        again = tessera("segment", "head.nii.gz", "--script", f"all-{name}.session", "-o", "all-again.nii.gz", "-f")
+        assert "110592 voxels" in again, again
+        compared = tessera("compare", "all-again.nii.gz", f"all-{name}.nii.gz", "--min-dice", "1")
+        assert "Dice" in compared, compared
+    page.send(type="load", name="head.nii.gz")
+    page.until(lambda: not page.state["surface"] and not page.state["undo"], what="the end")
+    page.close()
+
+
+def test_reset_keeps_parameters(server):
+    """A reset keeps every parameter that a session has set, those without a control on the page too."""
+    odd = {"scheme": "1", "godunov": "1", "exact": "1", "normalise": "1", "rescale": "2", "curvature_half": "1", "time_step": "0.01", "force": "1",
+           "max_steps": "77", "age": "5", "volume_steps": "9", "time_limit": "60", "change_tolerance": "0.5", "volume_tolerance": "0.25"}
+    with open(os.path.join(FOLDER, "odd.session"), "w", encoding="ascii") as file:
+        file.write("".join(f"set {name} {value}\n" for name, value in odd.items()) + "sphere 24 24 24 7\nstep 2\n")
+    page = loaded_page(server)
+    page.send(type="load", name="odd.session")
+    page.until(lambda: page.state["steps"] == 2 and page.state["surface"], what="the session")
+    page.send(type="reset")
+    page.until(lambda: not page.state["surface"], what="the reset")
+    page.send(type="paint", **{"from": [24, 24, 24]}, radius=7, begin=True)
+    page.send(type="save", what="session", name="odd-after.session", replace=True)
+    page.until(lambda: any(t["type"] == "saved" and t["text"] == "odd-after.session" for t in page.texts), what="saved")
+    with open(os.path.join(FOLDER, "odd-after.session"), encoding="ascii") as file:
+        said = dict(line.split()[1:3] for line in file if line.startswith("set "))
+    lost = {name: said.get(name) for name, value in odd.items() if float(said.get(name, "nan")) != float(value)}
+    assert not lost, f"a reset changed {lost}"
+    page.send(type="load", name="head.nii.gz")
+    page.until(lambda: not page.state["surface"] and not page.state["undo"], what="the end")
+    page.close()
+
+
+def test_full_session(server):
+    """A session whose file would become too long to be loaded takes no more edits, runs and steps; Pause, a save and a reset still work."""
+    with open(os.path.join(FOLDER, "full.session"), "w", encoding="ascii") as file:
+        file.write("sphere 24 24 24 7\n" + 450000 * "probe .1 .1 .1 .1\n" + "set target 0.45\nset epsilon 0.3\n")
+    page = loaded_page(server)
+    page.send(type="load", name="full.session")
+    page.until(lambda: any("full.session replayed" in t.get("text", "") for t in page.texts), 60, "the session")
+    page.until(lambda: not page.state["busy"])
+    inside = page.state["inside_voxels"]
+    for command in (dict(type="start"), dict(type="step", count=5), dict(type="paint", **{"from": [24, 24, 24]}, radius=9, begin=True)):
+        page.expect_error("more than it may have: save and reset it", **command)
+    page.send(type="pause")
+    page.send(type="reset")
+    page.until(lambda: not page.state["surface"] and inside > 0, what="the reset")
+    page.send(type="paint", **{"from": [24, 24, 24]}, radius=5, begin=True)
+    page.until(lambda: page.state["surface"], what="a sphere")
+    page.send(type="load", name="head.nii.gz")
+    page.until(lambda: not page.state["surface"] and not page.state["undo"], what="the end")
+    page.close()
+
+
+def test_error_once(server):
+    """An image that cannot be drawn is complained about once, not with every picture that is asked for."""
+    with open(os.path.join(FOLDER, "long.raw"), "wb") as file:
+        file.write(bytes(range(8)) * (32770 // 2))
+    tessera("convert", "long.raw", "--raw-shape", "32770,2,2", "--raw-dtype", "u8", "-o", "long.nrrd", "-f")
+    page = loaded_page(server)
+    page.send(type="load", name="long.nrrd")
+    page.until(lambda: page.state["image"] and page.state["image"]["name"] == "long.nrrd", what="the long image")
+    for i in range(5):
+        page.send(type="view", view="source", position=i % 2)
+        page.send(type="ping", id=700 + i)
+        page.until(lambda n=700 + i: any(t.get("id") == n for t in page.texts), 5, "the answer to a ping")
+        time.sleep(0.03)
+    errors = [t["text"] for t in page.texts if t["type"] == "error"]
+    assert errors and len(errors) == len(set(errors)), errors
+    page.send(type="load", name="head.nii.gz")
+    page.until(lambda: page.state["image"]["name"] == "head.nii.gz" and not page.state["surface"], what="the end")
+    page.close()
 
 
 def test_greedy_page(server):
@@ -800,7 +889,7 @@ with tempfile.TemporaryDirectory() as FOLDER:
     tessera("make", "phantom_tumour", "--size", "48", "--noise", "0.05", "--seed", "3", "-o", "head.nii.gz")
     run = Server(TESSERA, os.path.join(FOLDER, "head.nii.gz"), "--device", "cpu", "--threads", "2")
     try:
-        for test in (test_session, test_windows, test_speed_by_slices, test_total_speed, test_one_drives, test_access, test_origins, test_work_is_kept, test_long_work_stops, test_session_without_steps, test_greedy_page, test_share_of_a_page, test_names, test_malformed,
+        for test in (test_session, test_windows, test_speed_by_slices, test_total_speed, test_one_drives, test_access, test_origins, test_work_is_kept, test_long_work_stops, test_session_without_steps, test_all_inside, test_reset_keeps_parameters, test_full_session, test_error_once, test_greedy_page, test_share_of_a_page, test_names, test_malformed,
                      test_flood, test_crowd):
             began = time.monotonic()
             test(run)

@@ -9,9 +9,10 @@ static int failed(const struct mip *m, tsr_status status, const char *file) { re
 
 /* ---- input ----------------------------------------------------------------------------------------------------------------------------------- */
 
-/* Grey values of --range as 0 to the largest of the wanted bits; real values come back by the scaling. */
-static tsr_status quantise(const struct mip *m, tsr_context *cpu, tsr_volume **volume)
+/* Grey values of --range as 0 (NaN, too) to the largest of the wanted bits; real values come back by the scaling. */
+static tsr_status quantise(const struct mip *m, tsr_context *cpu, const char *path, tsr_volume **volume)
 {
+    int64_t nan = 0;
     const int32_t most = m->bits == 16 ? 65535 : 255;
     const double low = m->range[0], step = (m->range[1] - low) / most;
     tsr_volume *reals = NULL, *grey = NULL;
@@ -20,12 +21,16 @@ static tsr_status quantise(const struct mip *m, tsr_context *cpu, tsr_volume **v
         status = tsr_volume_create(NULL, most == 255 ? TSR_U8 : TSR_U16, tsr_volume_size(*volume), tsr_volume_geometry(*volume), &grey);
     if (status == TSR_OK) status = tsr_volume_set_scaling(grey, step, low);
     for (int64_t i = 0; status == TSR_OK && i < tsr_volume_count(grey); i++) {
-        const double v = floor(((double)((const float *)tsr_volume_data_const(reals))[i] - low) / step + 0.5);
+        const float real = ((const float *)tsr_volume_data_const(reals))[i];
+        const double v = floor(((double)real - low) / step + 0.5);
+        nan += isnan(real) != 0;
         const uint16_t q = (uint16_t)(!(v > 0) ? 0 : v > most ? most : v);
         if (most == 255) ((uint8_t *)tsr_volume_data(grey))[i] = (uint8_t)q;
         else ((uint16_t *)tsr_volume_data(grey))[i] = q;
     }
     tsr_volume_destroy(&reals);
+    if (status == TSR_OK && nan)
+        cli_note(m->cli, "warning: %s: %lld of %lld voxels are NaN, taken as %g", path, (long long)nan, (long long)tsr_volume_count(grey), low);
     if (status == TSR_OK) {
         tsr_volume_destroy(volume);
         *volume = grey;
@@ -51,7 +56,7 @@ static int read_volume(struct mip *m, const char *path)
         tsr_context *cpu;
         code = cli_cpu_context(m->cli, &cpu);
         if (code) return code;
-        status = quantise(m, cpu, &m->volume);
+        status = quantise(m, cpu, path, &m->volume);
         tsr_context_destroy(&cpu);
     }
     if (status == TSR_OK && m->threshold_given) status = mip_filter_volume(m, &m->volume, NULL, NULL);
@@ -136,7 +141,8 @@ static int build(struct mip *m)
     int code = load(m, m->cli->input[1]);
     if (!code && m->keep_given) {
         tsr_mip *kept = NULL;
-        const int64_t count = (int64_t)(m->keep * (double)tsr_mip_describe(m->pyramid).coefficients + 0.5);
+        int64_t count = (int64_t)(m->keep * (double)tsr_mip_describe(m->pyramid).coefficients + 0.5);
+        if (count < 1) count = 1; /* a share of more than nothing */
         code = failed(m, tsr_mip_keep(m->pyramid, count, &kept), m->cli->input[1]);
         tsr_mip_destroy(&m->pyramid);
         m->pyramid = kept;

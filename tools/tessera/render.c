@@ -22,6 +22,18 @@ static void remark_surface(const struct render *r, const char *path)
         cli_note(r->cli, "%s: no surface at isovalue %g: the values are %g to %g", path, r->isovalue, s.minimum, s.maximum);
 }
 
+/* NaN is transparent, and interpolation spreads infinite values: the picture has holes there. Once per file, also in a film. */
+static void remark_values(struct render *r, const char *path)
+{
+    tsr_statistics s;
+    const tsr_dtype dtype = tsr_volume_dtype(r->volume);
+    if (r->remarked == path || (dtype != TSR_F32 && dtype != TSR_F64)) return;
+    r->remarked = path;
+    if (tsr_volume_statistics(r->context, r->volume, &s) != TSR_OK || !(s.nan_count || s.infinite_count)) return;
+    cli_note(r->cli, "warning: %s: of %lld voxels %lld are NaN, drawn as transparent, and %lld infinite", path,
+             (long long)tsr_volume_count(r->volume), (long long)s.nan_count, (long long)s.infinite_count);
+}
+
 static int add_mesh(struct render *r, const char *path)
 {
     int code = CLI_OK;
@@ -109,6 +121,7 @@ int render_scene(struct render *r, const char *path)
     }
     if ((r->options.mode == TSR_RENDER_SURFACE || r->options.mode == TSR_RENDER_COMBINED || r->gallery) && !r->surface && !r->isovalue_given)
         return cli_usage(r->cli, "no surface to draw: expected --surface FILE or --isovalue V");
+    remark_values(r, path);
     if (r->surface) return add_surface(r);
     if (r->isovalue_given) status = set_surface_volume(r, r->volume);
     if (r->isovalue_given && status == TSR_OK) remark_surface(r, path);

@@ -49,6 +49,7 @@ enum render_given {
 }; /* options whose value does not say whether they were given */
 
 struct render {
+    const char *remarked; /* the file whose values that are no numbers have been mentioned */
     cli_call *cli;
     tsr_read_options read;
     tsr_render_options options;

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,35 +84,52 @@ static int seed(struct segment *s)
     return CLI_OK;
 }
 
-/* After the last command of a script: what the surface is now, which no step need have reported. */
-static tsr_status describe_now(struct segment *s)
+/* After the last command of a script: what the surface is now, which no step need have reported. *none: there is none, the image is empty or all
+ * of it is inside, and no step could move anything: an error of a script that nobody recorded and that has made no surface. */
+static tsr_status describe_now(struct segment *s, int recorded, int *none)
 {
+    tsr_tiles_info info;
     tsr_segment_report last = s->report;
-    tsr_status status = tsr_segmentation_step(s->segmentation, 0, NULL, &s->report);
+    tsr_status status = tsr_tiles_describe(tsr_segmentation_tiles(s->segmentation), &info);
+    if (status != TSR_OK) return status;
+    *none = info.count == 0 || info.inside_voxels == 0;
+    if (*none && (recorded || info.inside_voxels > 0)) {
+        s->report = (tsr_segment_report){ .total_steps = last.total_steps,
+                                          .inside_voxels = info.inside_voxels,
+                                          .volume = (double)info.inside_voxels * fabs(tsr_geometry_determinant(tsr_volume_geometry(s->image))),
+                                          .time = last.time,
+                                          .device_bytes = info.device_bytes };
+    } else {
+        status = tsr_segmentation_step(s->segmentation, 0, NULL, &s->report);
+    }
     s->report.seconds = last.seconds; /* those of the last run or step command */
     s->report.steps_per_second = last.steps_per_second;
-    if (s->report.inside_voxels > 0) s->report.stop = last.stop;
-    else s->report.stop = TSR_STOP_EMPTY;
+    s->report.stop = *none ? TSR_STOP_EMPTY : last.stop;
     return status;
 }
 
-/* Nothing is inside, and there is nothing that a step could move. */
-static int is_empty(const struct segment *s)
+/* The next word of a line, as a script has them; its length. */
+static size_t next_word(const char **at)
 {
-    tsr_tiles_info info;
-    return tsr_tiles_describe(tsr_segmentation_tiles(s->segmentation), &info) == TSR_OK && info.inside_voxels == 0;
+    static const char *const blanks = " \t\v\f\r";
+    *at += strspn(*at, blanks);
+    return strcspn(*at, " \t\v\f\r\n#");
 }
+
+static int is_word(const char *at, size_t length, const char *word) { return strlen(word) == length && !memcmp(at, word, length); }
 
 /* Whether a line of the script gives epsilon, by name or by a probe. */
 static int sets_epsilon(const char *text)
 {
     for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
-        const char *at = text + strspn(text, " \t");
-        if (!strncmp(at, "probe ", 6) || !strncmp(at, "probe\t", 6)) return 1;
-        if (strncmp(at, "set", 3)) continue;
-        at += 3 + strspn(at + 3, " \t");
-        if (!strncmp(at, "epsilon", 7)) return 1;
-        if (!strncmp(at, "data_weight", 11) && strtod(at + 11, NULL) == 0) return 1; /* then there is none */
+        const char *at = text;
+        size_t length = next_word(&at);
+        if (is_word(at, length, "probe")) return 1;
+        if (!is_word(at, length, "set")) continue;
+        at += length;
+        length = next_word(&at);
+        if (is_word(at, length, "epsilon")) return 1;
+        if (is_word(at, length, "data_weight") && strtod(at + length, NULL) == 0) return 1; /* then there is none */
     }
     return 0;
 }
@@ -127,18 +145,19 @@ static int evolve(struct segment *s)
             free(text);
             return cli_usage(s->cli, "--epsilon: missing: neither an option nor a line of %s gives it (set epsilon V, or probe X Y Z R)", s->script);
         }
-        const int recorded = !strncmp(text, "# tessera session", 17); /* by the workbench: without a surface at its end it has an empty mask */
+        const int recorded = !strncmp(text, "# tessera session", 17); /* by the workbench: it may end without a surface */
         status = tsr_segmentation_script(s->segmentation, text, s->script, &progress, &s->report);
         free(text);
-        if (status == TSR_OK && recorded && is_empty(s)) {
-            cli_progress_end(s->cli);
-            cli_note(s->cli, "%s ends without a surface: the mask is empty", s->script);
-            s->report = (tsr_segment_report){ .total_steps = s->report.total_steps, .time = s->report.time, .stop = TSR_STOP_EMPTY };
-            return CLI_OK;
-        }
-        if (status == TSR_OK && (status = describe_now(s)) != TSR_OK) {
+        int none = 0;
+        if (status == TSR_OK && (status = describe_now(s, recorded, &none)) != TSR_OK) {
             cli_progress_end(s->cli);
             return cli_status(s->cli, status, s->script);
+        }
+        if (status == TSR_OK && recorded && none) {
+            cli_progress_end(s->cli);
+            cli_note(s->cli, "%s ends without a surface: %s", s->script,
+                     s->report.inside_voxels > 0 ? "all of the image is inside" : "the mask is empty");
+            return CLI_OK;
         }
     } else {
         status = tsr_segmentation_run(s->segmentation, &progress, &s->report);
@@ -146,6 +165,9 @@ static int evolve(struct segment *s)
     cli_progress_end(s->cli);
     if (status != TSR_OK) return cli_status(s->cli, status, NULL);
     if (s->report.target_outside) cli_note(s->cli, "the target lies outside the range of the image");
+    if (s->report.stop == TSR_STOP_EMPTY && s->report.inside_voxels > 0)
+        return cli_error(s->cli, CLI_FAILED, "the surface has left the image after %lld steps: all of it is inside (lower --alpha or --epsilon)",
+                         (long long)s->report.total_steps);
     if (s->report.stop == TSR_STOP_EMPTY)
         return cli_error(s->cli, CLI_FAILED,
                          "the surface vanished after %lld steps: nothing around the seeds is within epsilon of the target, or curvature is too "

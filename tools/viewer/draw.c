@@ -56,6 +56,7 @@ tsr_status viewer_drawer_take_image(viewer_drawer *d, viewer_image *image)
     tsr_status status = tsr_scene_set_volume(d->speed_scene, NULL);
     if (status == TSR_OK && tsr_context_device(d->context).kind != TSR_DEVICE_CPU) status = tsr_volume_copy(d->image->volume, d->context, &d->volume);
     if (status == TSR_OK) status = tsr_scene_set_volume(d->scene, d->volume ? d->volume : d->image->volume);
+    if (status != TSR_OK && tsr_scene_set_volume(d->scene, NULL) != TSR_OK) return status; /* the scene must not hold the image that goes now */
     tsr_volume_destroy(&d->speed.volume);
     tsr_volume_destroy(&volume_before);
     viewer_image_release(d->s, &before);

@@ -37,10 +37,20 @@ struct painter {
     double steps;
     uint32_t surface_input;
     uint64_t image_version, data_version;
+    uint64_t said_version; /* of the image at the last complaint, and its words */
+    char said[512];
     struct window window[VIEWER_VIEWS];
 };
 
-static void complain(struct painter *p) { viewer_session_tell(p->s, "error", "%s", tsr_error_message()); }
+/* The same words once per image, not with every picture. */
+static void complain(struct painter *p)
+{
+    const char *words = tsr_error_message();
+    if (p->said_version == p->image_version && !strncmp(p->said, words, sizeof p->said - 1)) return;
+    p->said_version = p->image_version;
+    snprintf(p->said, sizeof p->said, "%s", words);
+    viewer_session_tell(p->s, "error", "%s", words);
+}
 
 /* ---- what is drawn --------------------------------------------------------------------------------------------------------------------------- */
 

@@ -71,18 +71,11 @@ static char *session_script(const struct solver *o)
     return text;
 }
 
-static int snapshots_fit(double number) { return number >= 1 && number <= VIEWER_UNDO_LEVELS; }
-
-/* Number of the line that would keep more surfaces than undo may have; 0 = none. */
-static int greedy_line(const char *text)
+/* The log is so long that the session file of one more command may be too long to be loaded. */
+static int session_is_full(const struct solver *o)
 {
-    for (int line = 1; *text; line++, text += strcspn(text, "\n"), text += *text == '\n') {
-        const char *at = text + strspn(text, " \t");
-        if (strncmp(at, "set", 3)) continue;
-        at += 3 + strspn(at + 3, " \t");
-        if (!strncmp(at, "snapshots", 9) && !snapshots_fit(strtod(at + 9, NULL))) return line;
-    }
-    return 0;
+    enum { HEAD_AND_COMMAND = 8192 };
+    return strlen(tsr_segmentation_log(o->segmentation)) > (size_t)VIEWER_LOG_BYTES - HEAD_AND_COMMAND;
 }
 
 static int interrupted(void *session, double fraction, const char *stage)
@@ -104,14 +97,9 @@ static void load_script(struct solver *o, const char *name)
         viewer_session_tell(o->s, "error", "%s", error);
         return;
     }
-    int greedy = greedy_line(text);
-    if (greedy) {
-        viewer_session_tell(o->s, "error", "%s:%d: the workbench keeps 1 to %d snapshots", name, greedy, VIEWER_UNDO_LEVELS);
-        free(text);
-        return;
-    }
     char *head = NULL;
-    tsr_status status = solver_keep_parameters(o) ? TSR_ERROR_INTERNAL : tsr_segmentation_create(o->context, solver_volume(o), &o->options, &made);
+    solver_keep_parameters(o);
+    tsr_status status = tsr_segmentation_create(o->context, solver_volume(o), &o->options, &made);
     if (status == TSR_OK) {
         head = solver_write_head(made, o->image);
         status = tsr_segmentation_script(made, text, name, &progress, &report);
@@ -221,6 +209,16 @@ static tsr_status advance(struct solver *o, int64_t steps)
     return TSR_OK;
 }
 
+/* One more line of the log, which a page must not let grow without end. Says why not. */
+static int has_no_room(struct solver *o)
+{
+    if (++o->edits <= MOST_EDITS && !session_is_full(o)) return 0;
+    if (o->edits > MOST_EDITS) o->edits = MOST_EDITS + 1;
+    viewer_session_tell(o->s, "error", "the session has %lld edits in %zu bytes, more than it may have: save and reset it", (long long)o->edits,
+                        strlen(tsr_segmentation_log(o->segmentation)));
+    return 1;
+}
+
 static void start(struct solver *o)
 {
     if (o->state.running) return;
@@ -228,6 +226,7 @@ static void start(struct solver *o)
         viewer_session_tell(o->s, "error", "there is no surface to move: paint a sphere inside the structure first");
         return;
     }
+    if (has_no_room(o)) return;
     if (snapshot(o) != TSR_OK) viewer_session_tell(o->s, "error", "%s", tsr_error_message());
     solver_journal_note(o, VIEWER_START);
     o->state.running = 1;
@@ -253,13 +252,13 @@ static void act(struct solver *o, const viewer_command *c)
     switch (c->kind) {
     case VIEWER_START: start(o); break;
     case VIEWER_PAUSE:
-        if (o->state.running) solver_journal_note(o, VIEWER_PAUSE);
+        if (o->state.running && !session_is_full(o)) solver_journal_note(o, VIEWER_PAUSE);
         o->state.running = 0;
         o->state_dirty = 1;
         break;
     case VIEWER_STEP:
         if (!o->state.has_surface) start(o); /* says what is missing */
-        else if ((status = snapshot(o)) == TSR_OK) {
+        else if (!has_no_room(o) && (status = snapshot(o)) == TSR_OK) {
             solver_journal_note(o, VIEWER_STEP);
             o->left = (int64_t)c->count; /* in batches, so that Pause is heard */
             o->run_on = o->state.running;
@@ -275,14 +274,7 @@ static void act(struct solver *o, const viewer_command *c)
             solver_bring_back(o);
             return;
         }
-        if (c->kind == VIEWER_SET && !strcmp(c->name, "snapshots") && !snapshots_fit(c->value)) {
-            viewer_session_tell(o->s, "error", "snapshots is %g, expected 1 to %d", c->value, VIEWER_UNDO_LEVELS);
-            return;
-        }
-        if (++o->edits > MOST_EDITS) {
-            viewer_session_tell(o->s, "error", "the session has %d edits: save and reset it", MOST_EDITS);
-            return;
-        }
+        if (has_no_room(o)) return;
         status = edit(o, c);
         if (status == TSR_OK && !c->colours) solver_journal_note(o, c->kind);
     }

@@ -50,7 +50,7 @@ void solver_measure(struct solver *o);
 
 /* ---- images and segmentations: solver_image.c -------------------------------------------------------------------------------------------------- */
 
-/* Of a segmentation: what a session file keeps. The last, `snapshots`, is no option of its creation. */
+/* Of a segmentation: what the head of a session file says; its log names all others before the first work. */
 enum { SOLVER_PARAMETERS = 12 };
 extern const char *const solver_parameters[SOLVER_PARAMETERS];
 
@@ -60,7 +60,7 @@ void solver_install(struct solver *o, tsr_segmentation *made, char *head, viewer
 int solver_begin(struct solver *o, viewer_image *image, const tsr_volume *volume);
 void solver_bring_back(struct solver *o);
 void solver_load_image(struct solver *o, const char *name);
-int solver_keep_parameters(struct solver *o);
+void solver_keep_parameters(struct solver *o);
 const tsr_volume *solver_volume(const struct solver *o);
 int solver_reset(struct solver *o);
 

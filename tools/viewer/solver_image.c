@@ -156,7 +156,7 @@ void solver_load_image(struct solver *o, const char *name)
     good = good && !describe_image(o, image, volume);
     if (good) {
         o->options = s->segment; /* set before the threads started */
-        o->options.snapshots = VIEWER_UNDO_LEVELS;
+        o->options.snapshots = o->options.snapshot_limit = VIEWER_UNDO_LEVELS;
         double range = image->maximum - image->minimum;
         if (!(o->options.epsilon > 0)) o->options.epsilon = range / 10;
         if (o->options.target == 0) o->options.target = 0.5 * (image->window_low + image->window_high);
@@ -187,16 +187,17 @@ void solver_load_image(struct solver *o, const char *name)
 }
 
 /* The current parameters are those of the next segmentation too. */
-int solver_keep_parameters(struct solver *o)
+void solver_keep_parameters(struct solver *o)
 {
-    double *const to[] = { &o->options.target,      &o->options.epsilon,    &o->options.alpha,           &o->options.smoothing,
-                           &o->options.data_weight, &o->options.data_floor, &o->options.curvature_limit, &o->options.rescale_weight,
-                           &o->options.gradient,    &o->options.cfl,        &o->options.probe_deviations };
-    for (int i = 0; i < SOLVER_PARAMETERS - 1; i++)
-        if (tsr_segmentation_get(o->segmentation, solver_parameters[i], to[i]) != TSR_OK) return -1;
-    return 0;
+    const int32_t snapshots = o->options.snapshots;
+    o->options = *tsr_segmentation_options(o->segmentation);
+    o->options.snapshots = snapshots; /* a session's own: the next has as many as the page's undo again */
 }
 
 const tsr_volume *solver_volume(const struct solver *o) { return o->on_device ? o->on_device : o->image->volume; }
 
-int solver_reset(struct solver *o) { return solver_keep_parameters(o) ? -1 : solver_begin(o, o->image, solver_volume(o)); }
+int solver_reset(struct solver *o)
+{
+    solver_keep_parameters(o);
+    return solver_begin(o, o->image, solver_volume(o));
+}
