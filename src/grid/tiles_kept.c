@@ -94,6 +94,7 @@ tsr_status tsr_tiles_kept_make(const tsr_tiles *tiles, const tsr_tiles_kept *bef
     if (pool->bounded) k->options.domain = (tsr_size3){ pool->domain[0], pool->domain[1], pool->domain[2] };
     k->options.band = (double)pool->band;
     k->options.memory_limit = tiles->memory_limit;
+    k->options.key_bits = 8 * tsr_pool_key_width(pool);
     k->page_bytes = sizeof(float) << (3 * pool->log2_edge);
     TSR_TRY_GOTO(tsr_tiles_take_apart(tiles, &k->parts), fail);
     k->page = (struct page **)malloc(((size_t)k->parts.count + 1) * sizeof *k->page);

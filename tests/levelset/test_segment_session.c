@@ -142,6 +142,7 @@ static void goes_on_after_undo(void **unused)
     tsr_segmentation *s;
     o.epsilon = 8;
     o.alpha = 0.7;
+    o.key_bits = 32; /* stays so */
     require_ok(tsr_segmentation_create(context, image, &o, &s));
     require_ok(tsr_segmentation_sphere(s, (tsr_vec3){ 15, 13, 11 }, 4, 0));
     require_ok(tsr_segmentation_step(s, 9, NULL, NULL));
@@ -154,6 +155,9 @@ static void goes_on_after_undo(void **unused)
         require_ok(tsr_segmentation_stroke(s, (tsr_vec3){ 8, 8, 8 }, (tsr_vec3){ 20, 9, 8 }, 3, i));
         require_ok(tsr_segmentation_step(s, 5, NULL, NULL));
         require_ok(tsr_segmentation_undo(s));
+        tsr_tiles_info info;
+        require_ok(tsr_tiles_describe(tsr_segmentation_tiles(s), &info));
+        assert_int_equal(info.key_bits, 32);
     }
     assert_memory_equal(tsr_volume_data(field[0]), tsr_volume_data(field[1]), (size_t)tsr_volume_count(field[0]) * sizeof(float));
     for (int i = 0; i < 28; i++) require_ok(tsr_segmentation_undo(s));
