@@ -15,7 +15,7 @@ static const struct {
     double rest, most;
 } patience[] = { { 0.25, 0.15 }, { 0.8, 0.5 }, { 2, 2 }, { 5, 10 } };
 enum { PATIENCE = sizeof patience / sizeof *patience };
-enum { DRAFT_QUALITY = 82, FINAL_QUALITY = 92, SCALES = 16, FIRST = 256 }; /* FIRST: pixels a side of a window's first draft */
+enum { DRAFT_QUALITY = 82, FINAL_QUALITY = 92, SCALES = 16, FIRST = 256, SAID = 4 }; /* FIRST: pixels a side of a window's first draft; SAID: complaints */
 static const double least_scale[VIEWER_VIEWS] = { 0.5, 0.5, 0.125 };       /* a thin contour must stay visible */
 static const double most_coarse = 2;                                       /* steps twice as long where even the least scale takes too long */
 static const double final_cost = 4;                                        /* a sample of a final picture with its occlusion, times one of a draft */
@@ -37,8 +37,9 @@ struct painter {
     double steps;
     uint32_t surface_input;
     uint64_t image_version, data_version;
-    uint64_t said_version; /* of the image at the last complaint, and its words */
-    char said[512];
+    uint64_t said_version; /* of the image that was complained about, and the last different words */
+    uint32_t said_count;
+    char said[SAID][512];
     struct window window[VIEWER_VIEWS];
 };
 
@@ -46,9 +47,11 @@ struct painter {
 static void complain(struct painter *p)
 {
     const char *words = tsr_error_message();
-    if (p->said_version == p->image_version && !strncmp(p->said, words, sizeof p->said - 1)) return;
+    if (p->said_version != p->image_version) p->said_count = 0;
     p->said_version = p->image_version;
-    snprintf(p->said, sizeof p->said, "%s", words);
+    for (uint32_t i = 0; i < SAID && i < p->said_count; i++)
+        if (!strncmp(p->said[i], words, sizeof p->said[i] - 1)) return;
+    snprintf(p->said[p->said_count++ % SAID], sizeof p->said[0], "%s", words);
     viewer_session_tell(p->s, "error", "%s", words);
 }
 
