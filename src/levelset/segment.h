@@ -27,7 +27,7 @@ struct tsr_segmentation {
     tsr_welford *strokes;               /* [stroke_count + 1] accumulators, the last is current */
     tsr_probe_place *probed;            /* [stroke_count] */
     int64_t probe_counts[TSR_PROBE_BINS];
-    int32_t stroke_count;
+    int32_t stroke_count, stroke_room;
     tsr_tiles_kept **snapshots;         /* oldest first; each shares with the one before what has not changed */
     int32_t snapshot_count;
     char *log;

@@ -115,23 +115,32 @@ static tsr_status use_probe(tsr_segmentation *s, tsr_probe *probe)
     return TSR_OK;
 }
 
+/* For one stroke more. */
+static tsr_status make_stroke_room(tsr_segmentation *s)
+{
+    if (s->stroke_count < s->stroke_room) return TSR_OK;
+    const size_t room = (size_t)s->stroke_room * 2 + 16;
+    tsr_welford *strokes = (tsr_welford *)realloc(s->strokes, (room + 1) * sizeof *strokes);
+    if (strokes) s->strokes = strokes;
+    tsr_probe_place *probed = strokes ? (tsr_probe_place *)realloc(s->probed, room * sizeof *probed) : NULL;
+    if (!probed) TSR_FAIL(TSR_ERROR_MEMORY, "segmentation: out of memory for a probe");
+    s->probed = probed;
+    s->stroke_room = (int32_t)room;
+    return TSR_OK;
+}
+
 tsr_status tsr_segmentation_probe(tsr_segmentation *s, tsr_vec3 p, double radius, tsr_probe *probe)
 {
     tsr_size3 n = s->image->size;
     if (!(radius >= 0 && radius < 1e9)) TSR_FAIL(TSR_ERROR_ARGUMENT, "radius of a probe is %g, expected 0 or a positive number", radius);
     int inside = p.x >= -0.5 && p.y >= -0.5 && p.z >= -0.5 && p.x <= (double)n.x - 0.5 && p.y <= (double)n.y - 0.5 && p.z <= (double)n.z - 0.5;
     if (inside) {
-        tsr_welford *grown = (tsr_welford *)realloc(s->strokes, (size_t)(s->stroke_count + 2) * sizeof *grown);
-        if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "segmentation: out of memory for a probe");
-        s->strokes = grown;
-        tsr_probe_place *places = (tsr_probe_place *)realloc(s->probed, (size_t)(s->stroke_count + 1) * sizeof *places);
-        if (!places) TSR_FAIL(TSR_ERROR_MEMORY, "segmentation: out of memory for a probe");
-        s->probed = places;
-        places[s->stroke_count] = (tsr_probe_place){ p, radius };
+        TSR_TRY(make_stroke_room(s));
+        s->probed[s->stroke_count] = (tsr_probe_place){ p, radius };
         int64_t counts[TSR_PROBE_BINS];
-        struct sink to = { grown[s->stroke_count], counts, 1 };
+        struct sink to = { s->strokes[s->stroke_count], counts, 1 };
         memcpy(counts, s->probe_counts, sizeof counts); /* they change when all of it could be read */
-        TSR_TRY(probe_place(s, &places[s->stroke_count], &to));
+        TSR_TRY(probe_place(s, &s->probed[s->stroke_count], &to));
         memcpy(s->probe_counts, counts, sizeof counts);
         s->strokes[++s->stroke_count] = to.w;
         TSR_TRY(tsr_segment_log(s, "probe %.17g %.17g %.17g %.17g", p.x, p.y, p.z, radius));
