@@ -1,10 +1,9 @@
 /* Passes in C of the caller's own, as modules: against plain loops, generations of an automaton, what is refused. */
-#include "support.h"
+#include "context.h"
 
 #include "../../examples/map/life.h"
 #include "maps/shift.h"
 
-static tsr_context *context;
 static char folder[4096];
 
 static const char *module(const char *name)
@@ -14,20 +13,11 @@ static const char *module(const char *name)
     return path;
 }
 
-static int open_context(void **state)
+static int open_modules(void **state)
 {
     const char *given = getenv("TESSERA_MODULES"); /* on another machine than the one it was built on */
-    (void)state;
     snprintf(folder, sizeof folder, "%s", given && *given ? given : MAP_FOLDER);
-    context = test_context();
-    return 0;
-}
-static int close_context(void **state)
-{
-    (void)state;
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
-    tsr_context_destroy(&context);
-    return 0;
+    return open_context(state);
 }
 
 static tsr_volume *volume_of(tsr_dtype dtype, tsr_size3 size, void *data)
@@ -165,5 +155,5 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(shifted_sums), cmocka_unit_test(generations), cmocka_unit_test(refused) };
-    return cmocka_run_group_tests_name("map", tests, open_context, close_context);
+    return cmocka_run_group_tests_name("map", tests, open_modules, close_context);
 }

@@ -1,23 +1,8 @@
 /* Pyramids of reductions: every cell against a plain loop over the voxels that it covers, closed forms, masks, what is refused. */
 #include <math.h>
 
-#include "support.h"
+#include "context.h"
 #include "tessera/levels.h"
-
-static tsr_context *context;
-static int open_context(void **state)
-{
-    (void)state;
-    context = test_context();
-    return 0;
-}
-static int close_context(void **state)
-{
-    (void)state;
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
-    tsr_context_destroy(&context);
-    return 0;
-}
 
 static tsr_volume *put(tsr_dtype dtype, tsr_size3 n, const void *data)
 {

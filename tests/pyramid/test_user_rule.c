@@ -1,5 +1,5 @@
 /* Classifiers in C of the caller's own: lists as plain loops make them, in every order, with and without a base; clouds of points; what is refused. */
-#include "support.h"
+#include "context.h"
 
 #include "device/backend.h"
 #include "rules/steps.h"
@@ -8,7 +8,6 @@ typedef struct odd {
     float limit[2];
 } odd; /* rules/odd.c */
 
-static tsr_context *context;
 static char folder[4096];
 
 static const char *module(const char *name)
@@ -17,20 +16,11 @@ static const char *module(const char *name)
     snprintf(path, sizeof path, "%s/%s", folder, name);
     return path;
 }
-static int open_context(void **state)
+static int open_modules(void **state)
 {
     const char *given = getenv("TESSERA_MODULES");
-    (void)state;
     snprintf(folder, sizeof folder, "%s", given && *given ? given : RULE_FOLDER);
-    context = test_context();
-    return 0;
-}
-static int close_context(void **state)
-{
-    (void)state;
-    assert_int_equal(tsr_context_memory(context).current_bytes, 0);
-    tsr_context_destroy(&context);
-    return 0;
+    return open_context(state);
 }
 
 enum { NX = 21, NY = 10, NZ = 6, N = NX * NY * NZ };
@@ -210,5 +200,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(multiplicities), cmocka_unit_test(clouds), cmocka_unit_test(more_than_31_bits),
                                         cmocka_unit_test(refused) };
-    return cmocka_run_group_tests_name("user rule", tests, open_context, close_context);
+    return cmocka_run_group_tests_name("user rule", tests, open_modules, close_context);
 }
