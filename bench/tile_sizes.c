@@ -4,41 +4,30 @@
 
 #include "../tests/levelset/source/stl.h"
 
-/* A motion for both, from the same dense field. */
+/* A motion for all, from the same dense field. */
 struct contest {
     const char *name;
     bench_field rule;
     int64_t n;
     double band;
-    int64_t steps, whole; /* timed; of the source's run */
+    int64_t turns, steps, whole; /* timed: turns of so many steps; steps of the source's run */
     tsr_levelset_options options;
     source_motion motion;
-    double seconds_3, seconds_4; /* of the source's table; 0: not given */
+    double table[2]; /* seconds of the source with tiles of 3^3 and 4^3; 0: not given */
 };
 
-struct outcome {
-    int64_t tiles, voxels, active, bytes;
-    double step;
+/* One that takes part: the source's method, or the library. */
+enum { PLAIN = 3, ENTRANTS = 5 };
+struct entrant {
+    int32_t edge;
+    source_stl *source;
+    tsr_tiles *tiles;
+    tsr_levelset *solver;
+    int64_t count, active, bytes;
+    double step; /* the shortest of the turns */
 };
 
 static double sphere_rule(double x, double y, double z) { return sqrt((x - 128) * (x - 128) + (y - 128) * (y - 128) + (z - 128) * (z - 128)) - 64; }
-
-static void report(bench *b, const struct contest *c, const char *who, int edge, double table, const struct outcome *o)
-{
-    char name[96];
-    const double whole = o->step * (double)c->whole;
-    snprintf(name, sizeof name, "tile-sizes %s, %s %d^3", c->name, who, edge);
-    bench_report(b, &(bench_case){ .name = name,
-                                   .n = o->active,
-                                   .time = { o->step, o->step, o->step, 1 },
-                                   .bytes = (c->motion.stages == 3 ? 3 : 1) * 8.0 * (double)o->voxels });
-    printf("    %lld tiles, %.2f voxels stored and %.1f bytes for each of %.3f M active voxels; %.1f ns a stored voxel; %lld steps as the first "
-           "%lld: %.1f s",
-           (long long)o->tiles, (double)o->voxels / (double)o->active, (double)o->bytes / (double)o->active, 1e-6 * (double)o->active,
-           1e9 * o->step / (double)o->voxels, (long long)c->whole, (long long)c->steps, whole);
-    if (table > 0) printf(" (source, one core of a Core 2: %.0f)", table);
-    printf("\n");
-}
 
 /* The dense field of a contest, made a distance by the library, which both begin with. */
 static tsr_status dense_of(bench *b, const struct contest *c, tsr_volume **field)
@@ -52,81 +41,117 @@ static tsr_status dense_of(bench *b, const struct contest *c, tsr_volume **field
     return status;
 }
 
-static int plain(bench *b, const struct contest *c, int edge, double table, const float *field)
+static void report(bench *b, const struct contest *c, const struct entrant *e, double table)
 {
-    const int32_t n[3] = { (int32_t)c->n, (int32_t)c->n, (int32_t)c->n };
-    source_stl *s = source_create(edge, (float)c->band, 1, c->motion.stages, field, n);
-    struct outcome o = { 0 };
-    if (!s) return 0;
-    int ok = source_step(s, &c->motion, 1); /* memory for what grows */
-    o.tiles = s->count;
-    o.voxels = (int64_t)s->count * s->voxels;
-    o.active = source_active(s);
-    o.bytes = source_bytes(s);
-    const double began = bench_clock(b->clock);
-    for (int64_t i = 0; i < c->steps && ok; i++) ok = source_step(s, &c->motion, 1);
-    o.step = (bench_clock(b->clock) - began) / (double)c->steps;
-    if (ok) report(b, c, "plain", edge, table, &o);
-    else fprintf(stderr, "bench flow: %s\n", s->error);
-    source_destroy(&s);
-    return ok;
+    char name[96];
+    const int64_t voxels = e->count * e->edge * e->edge * e->edge, steps = c->turns * c->steps;
+    snprintf(name, sizeof name, "tile-sizes %s, %s %d^3", c->name, e->source ? "a voxel at a time" : "tessera", (int)e->edge);
+    bench_report(
+        b, &(bench_case){ .name = name, .n = e->active, .time = { e->step, e->step, e->step, 1 }, .bytes = c->motion.stages * 8.0 * (double)voxels });
+    printf("    %lld tiles, %.2f voxels stored and %.1f bytes for each of %.3f M active voxels; %.1f ns a stored voxel; %lld steps as the best of "
+           "the first %lld: %.1f s",
+           (long long)e->count, (double)voxels / (double)e->active, (double)e->bytes / (double)e->active, 1e-6 * (double)e->active,
+           1e9 * e->step / (double)voxels, (long long)c->whole, (long long)steps, e->step * (double)c->whole);
+    if (table > 0) printf(" (source, one core of a Core 2: %.0f)", table);
+    printf("\n");
 }
 
-static tsr_status ours(bench *b, const struct contest *c, int32_t edge, const tsr_volume *field)
+/* The list of a field, after a first step, which takes the memory that a list grows into. */
+static tsr_status enter(bench *b, const struct contest *c, const tsr_volume *field, int plain, struct entrant *e)
 {
+    const int32_t n[3] = { (int32_t)c->n, (int32_t)c->n, (int32_t)c->n };
     tsr_tiles_options list = TSR_TILES_OPTIONS;
-    tsr_levelset_report steps = { 0 };
+    tsr_levelset_report first;
     tsr_tiles_info info;
-    tsr_tiles *tiles = NULL;
-    tsr_levelset *solver = NULL;
-    tsr_status status;
-    list.edge = edge;
+    if (plain) {
+        e->source = source_create(e->edge, (float)c->band, 1, c->motion.stages, (const float *)tsr_volume_data_const(field), n);
+        if (!e->source || !source_step(e->source, &c->motion, 1)) TSR_FAIL(TSR_ERROR_MEMORY, "no memory for the source's list");
+        e->count = e->source->count;
+        e->active = source_active(e->source);
+        e->bytes = source_bytes(e->source);
+        return TSR_OK;
+    }
+    list.edge = e->edge;
     list.band = c->band;
-    TSR_TRY(tsr_tiles_create(b->context, NULL, &list, &tiles));
-    TSR_TRY_GOTO(tsr_tiles_load(tiles, field), done);
-    TSR_TRY_GOTO(tsr_levelset_create(tiles, &c->options, &solver), done);
-    TSR_TRY_GOTO(tsr_levelset_step(solver, 1, NULL, &steps), done);
-    TSR_TRY_GOTO(tsr_tiles_describe(tiles, &info), done);
+    TSR_TRY(tsr_tiles_create(b->context, NULL, &list, &e->tiles));
+    TSR_TRY(tsr_tiles_load(e->tiles, field));
+    TSR_TRY(tsr_levelset_create(e->tiles, &c->options, &e->solver));
+    TSR_TRY(tsr_levelset_step(e->solver, 1, NULL, &first));
+    TSR_TRY(tsr_tiles_describe(e->tiles, &info));
+    e->count = info.count;
+    e->active = info.active_voxels;
+    e->bytes = (int64_t)((double)info.device_bytes * (double)info.count / (double)info.capacity);
+    return TSR_OK;
+}
+
+static tsr_status turn(bench *b, const struct contest *c, struct entrant *e)
+{
+    tsr_levelset_report after;
     const double began = bench_clock(b->clock);
-    TSR_TRY_GOTO(tsr_levelset_step(solver, c->steps, NULL, &steps), done);
-    const struct outcome o = { info.count, info.count * edge * edge * edge, info.active_voxels,
-                               (int64_t)((double)info.device_bytes * (double)info.count / (double)info.capacity),
-                               (bench_clock(b->clock) - began) / (double)c->steps };
-    report(b, c, "tessera", (int)edge, 0, &o);
-    status = TSR_OK;
-done:
-    tsr_levelset_destroy(&solver);
-    tsr_tiles_destroy(&tiles);
-    return status;
+    if (e->solver) TSR_TRY(tsr_levelset_step(e->solver, c->steps, NULL, &after));
+    for (int64_t i = 0; i < c->steps && e->source; i++)
+        if (!source_step(e->source, &c->motion, 1)) TSR_FAIL(TSR_ERROR_MEMORY, "the source's list: %s", e->source->error);
+    e->step = fmin(e->step, (bench_clock(b->clock) - began) / (double)c->steps);
+    return TSR_OK;
 }
 
 static tsr_status contest(bench *b, const struct contest *c)
 {
+    static const int32_t edges[ENTRANTS] = { 3, 4, 8, 4, 8 };
+    struct entrant all[ENTRANTS] = { { 0 } };
     tsr_volume *field = NULL;
-    tsr_status status = dense_of(b, c, &field);
-    const float *values = status == TSR_OK ? (const float *)tsr_volume_data_const(field) : NULL;
-    if (status == TSR_OK && !(plain(b, c, 3, c->seconds_3, values) && plain(b, c, 4, c->seconds_4, values) && plain(b, c, 8, 0, values)))
-        status = TSR_ERROR_MEMORY;
-    for (int32_t edge = 4; edge <= 8 && status == TSR_OK; edge += 4) status = ours(b, c, edge, field);
+    tsr_status status;
+    TSR_TRY_GOTO(dense_of(b, c, &field), done);
+    for (int i = 0; i < ENTRANTS; i++) {
+        all[i].edge = edges[i];
+        all[i].step = HUGE_VAL;
+        TSR_TRY_GOTO(enter(b, c, field, i < PLAIN, &all[i]), done);
+    }
+    tsr_volume_destroy(&field);
+    for (int64_t t = 0; t < c->turns * ENTRANTS; t++) TSR_TRY_GOTO(turn(b, c, &all[t % ENTRANTS]), done);
+    for (int i = 0; i < ENTRANTS; i++) report(b, c, &all[i], i < 2 ? c->table[i] : 0);
+    status = TSR_OK;
+done:
+    for (int i = 0; i < ENTRANTS; i++) {
+        source_destroy(&all[i].source);
+        tsr_levelset_destroy(&all[i].solver);
+        tsr_tiles_destroy(&all[i].tiles);
+    }
     tsr_volume_destroy(&field);
     return status;
 }
 
 tsr_status bench_tile_sizes(bench *b)
 {
+    /* Steps of 0.15 are within the bounds of both schemes. */
     struct contest contests[] = {
-        { "spiral",
-          bench_spiral,
-          128,
-          3,
-          b->quick ? 1 : 20,
-          1000,
-          TSR_LEVELSET_OPTIONS,
-          { .curvature = 0.5f, .mean = 0.5f, .feedback = 0.1f, .reshape = 1, .weno = 1, .stages = 3 },
-          230,
-          240 },
-        { "sphere", sphere_rule, 256, 1.5, b->quick ? 4 : 60, 6500, TSR_LEVELSET_OPTIONS, { .curvature = 0.5f, .reshape = 1, .stages = 1 }, 0, 429 },
-        { "lucy", bench_bumps, 512, 1.5, 6, 5830, TSR_LEVELSET_OPTIONS, { .speed = -0.1f, .curvature = 0.5f, .reshape = 1, .stages = 1 }, 0, 1506 },
+        { .name = "spiral",
+          .rule = bench_spiral,
+          .n = 128,
+          .band = 3,
+          .turns = 5,
+          .steps = 4,
+          .whole = 1000,
+          .table = { 230, 240 },
+          .motion = { .curvature = 0.5f, .mean = 0.5f, .feedback = 0.1f, .reshape = 1, .weno = 1, .stages = 3, .step = 0.15f } },
+        { .name = "sphere",
+          .rule = sphere_rule,
+          .n = 256,
+          .band = 1.5,
+          .turns = 6,
+          .steps = 10,
+          .whole = 6500,
+          .table = { 0, 429 },
+          .motion = { .curvature = 0.5f, .reshape = 1, .stages = 1, .step = 0.15f } },
+        { .name = "lucy",
+          .rule = bench_bumps,
+          .n = 512,
+          .band = 1.5,
+          .turns = 3,
+          .steps = 2,
+          .whole = 5830,
+          .table = { 0, 1506 },
+          .motion = { .speed = -0.1f, .curvature = 0.5f, .reshape = 1, .stages = 1, .step = 0.15f } },
     };
     tsr_status status = TSR_OK;
     if (tsr_context_device(b->context).kind != TSR_DEVICE_CPU) {
@@ -136,7 +161,8 @@ tsr_status bench_tile_sizes(bench *b)
     for (int i = 0; i < (b->quick ? 2 : 3) && status == TSR_OK; i++) {
         struct contest *c = &contests[i];
         tsr_levelset_options *o = &c->options;
-        c->motion.step = 0.15f; /* within the bounds of both schemes */
+        if (b->quick) c->turns = c->steps = 1;
+        o->struct_size = sizeof *o;
         o->time_step = (double)c->motion.step;
         o->terms[o->term_count++] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = (double)c->motion.curvature };
         if (c->motion.mean != 0) o->terms[o->term_count++] = (tsr_flow_term){ .kind = TSR_FLOW_MEAN_CURVATURE, .value = (double)c->motion.mean };

@@ -96,6 +96,8 @@ static const int32_t box[3] = { 28, 27, 26 };
 
 static double ball(double x, double y, double z) { return distance3(x, y, z, 13.3, 12.8, 13.1) - 6.4; }
 static double pebble(double x, double y, double z) { return distance3(x, y, z, 13.3, 12.8, 13.1) - 3.1; }
+/* So steep that the field jumps over the whole band between two voxels. */
+static double steep(double x, double y, double z) { return 9 * ball(x, y, z); }
 static double two_balls(double x, double y, double z)
 {
     return fmin(distance3(x, y, z, 9.2, 13, 12.6) - 4.1, distance3(x, y, z, 18.4, 13.3, 13) - 3.8);
@@ -274,6 +276,8 @@ static void lists_and_bits(void **unused)
     const int few = on_emulator() || test_watches_threads() ? 4 : test_is_slow() ? 10 : 24;
     const struct setting settings[] = {
         { "mean curvature of a ball", ball, 1.5, few, OPTIONS(TERMS(bend), .time_step = 0.3) },
+        { "a field that jumps over the band", steep, 1.5, 5, OPTIONS(TERMS(grow), .time_step = 0.25) },
+        { "the same, WENO5 and RK3", steep, 1.5, 3, OPTIONS(TERMS(grow), .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .time_step = 0.25) },
         { "two balls merging", two_balls, 2.5, few / 3 + 2, OPTIONS(TERMS(grow), .time_step = 0.3) },
         { "a brick shrinking to nothing", brick, 1.5, few, OPTIONS(TERMS(shrink), .sign = TSR_SIGN_SGN, .time_step = 0.25) },
         { "WENO5 and RK3 with reshape", two_balls, 3, few / 6 + 1,
