@@ -48,10 +48,10 @@ static void report(bench *b, const struct contest *c, const struct entrant *e, d
     snprintf(name, sizeof name, "tile-sizes %s, %s %d^3", c->name, e->source ? "a voxel at a time" : "tessera", (int)e->edge);
     bench_report(
         b, &(bench_case){ .name = name, .n = e->active, .time = { e->step, e->step, e->step, 1 }, .bytes = c->motion.stages * 8.0 * (double)voxels });
-    printf("    %lld tiles, %.2f voxels stored and %.1f bytes for each of %.3f M active voxels; %.1f ns a stored voxel; %lld steps as the best of "
-           "the first %lld: %.1f s",
+    printf("    %lld tiles, %.2f voxels stored and %.1f bytes for each of %.3f M active voxels; %.1f ns a stored voxel, %.2f M active voxels/s; ",
            (long long)e->count, (double)voxels / (double)e->active, (double)e->bytes / (double)e->active, 1e-6 * (double)e->active,
-           1e9 * e->step / (double)voxels, (long long)c->whole, (long long)steps, e->step * (double)c->whole);
+           1e9 * e->step / (double)voxels, 1e-6 * (double)e->active / e->step);
+    printf("%lld steps as the best of the first %lld: %.1f s", (long long)c->whole, (long long)steps, e->step * (double)c->whole);
     if (table > 0) printf(" (source, one core of a Core 2: %.0f)", table);
     printf("\n");
 }

@@ -277,7 +277,10 @@ static void lists_and_bits(void **unused)
     const struct setting settings[] = {
         { "mean curvature of a ball", ball, 1.5, few, OPTIONS(TERMS(bend), .time_step = 0.3) },
         { "a field that jumps over the band", steep, 1.5, 5, OPTIONS(TERMS(grow), .time_step = 0.25) },
-        { "the same, WENO5 and RK3", steep, 1.5, 3, OPTIONS(TERMS(grow), .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .time_step = 0.25) },
+        { "steps three times the bound, forced: the band goes a voxel a step all the same", ball, 1.5, 4,
+          OPTIONS(TERMS(grow), .time_step = 2, .force = 1) },
+        { "jumps over the band, WENO5 and RK3", steep, 1.5, 3,
+          OPTIONS(TERMS(grow), .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .time_step = 0.25) },
         { "two balls merging", two_balls, 2.5, few / 3 + 2, OPTIONS(TERMS(grow), .time_step = 0.3) },
         { "a brick shrinking to nothing", brick, 1.5, few, OPTIONS(TERMS(shrink), .sign = TSR_SIGN_SGN, .time_step = 0.25) },
         { "WENO5 and RK3 with reshape", two_balls, 3, few / 6 + 1,
