@@ -98,6 +98,12 @@ static double ball(double x, double y, double z) { return distance3(x, y, z, 13.
 static double pebble(double x, double y, double z) { return distance3(x, y, z, 13.3, 12.8, 13.1) - 3.1; }
 /* So steep that the field jumps over the whole band between two voxels. */
 static double steep(double x, double y, double z) { return 9 * ball(x, y, z); }
+/* Every voxel has another value, so that one halo cell that is read wrongly shows. */
+static double uneven(double x, double y, double z)
+{
+    const uint32_t mixed = ((uint32_t)x * 7919u + (uint32_t)y * 104729u + (uint32_t)z * 1299709u) * 2654435761u;
+    return 0.3 * ball(x, y, z) + 0.6 * (double)(mixed >> 8) / 16777216.0;
+}
 static double two_balls(double x, double y, double z)
 {
     return fmin(distance3(x, y, z, 9.2, 13, 12.6) - 4.1, distance3(x, y, z, 18.4, 13.3, 13) - 3.8);
@@ -277,6 +283,8 @@ static void lists_and_bits(void **unused)
     const struct setting settings[] = {
         { "mean curvature of a ball", ball, 1.5, few, OPTIONS(TERMS(bend), .time_step = 0.3) },
         { "a field that jumps over the band", steep, 1.5, 5, OPTIONS(TERMS(grow), .time_step = 0.25) },
+        { "every voxel another value", uneven, 1.5, 2, OPTIONS(TERMS(grow, bend), .time_step = 0.1) },
+        { "every voxel another value, WENO5", uneven, 1.5, 2, OPTIONS(TERMS(grow, bend), .space = TSR_STENCIL_WENO5, .time_step = 0.1) },
         { "steps three times the bound, forced: the band goes a voxel a step all the same", ball, 1.5, 4,
           OPTIONS(TERMS(grow), .time_step = 2, .force = 1) },
         { "jumps over the band, WENO5 and RK3", steep, 1.5, 3,
