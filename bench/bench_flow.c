@@ -816,10 +816,9 @@ static int wants_size(const bench *b, const char *experiment, int64_t n)
 static int known(const char *name)
 {
     static const char *const names[] = {
-        "sphere-collapse", "spiral-volume",   "lucy-collapse", "lucy-weno", "overheads", "enright",   "enright-reinit",
-        "sheet",           "dragon-collapse", "edit-dragon",   "thai",      "lucy",      "armadillo", "angel",
-        "curvature",       "renormalise",     "storage",       "large",     "topology",  "dilate",    "keys",
-        "tile-sizes"
+        "sphere-collapse", "spiral-volume", "lucy-collapse", "lucy-weno", "overheads", "enright",   "enright-reinit", "sheet",
+        "dragon-collapse", "edit-dragon",   "thai",          "lucy",      "armadillo", "angel",     "curvature",      "renormalise",
+        "storage",         "large",         "topology",      "dilate",    "keys",      "tile-sizes"
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(names[i], name)) return 1;
