@@ -31,6 +31,8 @@ tsr_status tsr_csg_create_like(const tsr_tiles *like, int64_t n, double band, ts
 tsr_status tsr_csg_link(tsr_csg_work *work, tsr_tiles *to);
 /* Refreshes, counts the enclosed space, manages; a list without inside or outside becomes empty. The last step of everything that makes a list. */
 tsr_status tsr_csg_finish(tsr_tiles *tiles);
+/* Keys and sources of the union of both lists in `work` (which has room for it); *count of them. b NULL: those of a, count_a. */
+tsr_status tsr_csg_merge_keys(tsr_csg_work *work, const tsr_tiles *a, const tsr_tiles *b, int64_t count_a, int64_t *count);
 /* One operation on one (b NULL) or two lists, keys shifted by shift_a and shift_b. */
 tsr_status tsr_csg_merge_lists(const tsr_tiles *a, int64_t shift_a, const tsr_tiles *b, int64_t shift_b, int32_t operation, float amount,
                                tsr_tiles **result);
