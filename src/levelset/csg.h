@@ -40,6 +40,8 @@ tsr_status tsr_csg_merge_lists(const tsr_tiles *a, int64_t shift_a, const tsr_ti
 tsr_status tsr_csg_with_band(const tsr_tiles *tiles, double band, tsr_tiles **result);
 /* The sorted keys of the list on the host (malloc; *count of them). */
 tsr_status tsr_csg_keys(const tsr_tiles *tiles, uint64_t **keys, int64_t *count);
+/* First and last stored tile along each axis (low > high: none), and their number. */
+tsr_status tsr_csg_extent(const tsr_tiles *tiles, int64_t low[3], int64_t high[3], int64_t *count);
 /* The sorted keys of the stored tiles [low, high] (inclusive, tile coordinates), on the host (malloc). Two binary searches a row of the box on the
  * list's device; only what is in the box is read back. */
 tsr_status tsr_csg_box_keys(const tsr_tiles *tiles, const int32_t low[3], const int32_t high[3], uint64_t **keys, int64_t *count);

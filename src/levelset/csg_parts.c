@@ -83,6 +83,25 @@ tsr_status tsr_csg_box_keys(const tsr_tiles *tiles, const int32_t low[3], const 
     return status;
 }
 
+tsr_status tsr_csg_extent(const tsr_tiles *tiles, int64_t low[3], int64_t high[3], int64_t *count)
+{
+    uint64_t *keys;
+    for (int k = 0; k < 3; k++) {
+        low[k] = INT64_MAX;
+        high[k] = INT64_MIN;
+    }
+    TSR_TRY(tsr_csg_keys(tiles, &keys, count));
+    for (int64_t i = 0; i < *count; i++) {
+        const int64_t at[3] = { tsr_key_x(keys[i]), tsr_key_y(keys[i]), tsr_key_z(keys[i]) };
+        for (int k = 0; k < 3; k++) {
+            low[k] = tsr_min64(low[k], at[k]);
+            high[k] = tsr_max64(high[k], at[k]);
+        }
+    }
+    free(keys);
+    return TSR_OK;
+}
+
 /* ---- a part of a list ----------------------------------------------------------------------------------------------------------------------- */
 
 static tsr_status fill_part(tsr_csg_work *work, const tsr_tiles *tiles, const uint64_t *keys, int64_t count, tsr_tiles *part)

@@ -219,17 +219,8 @@ static tsr_status box_of_wall(const tsr_tiles *tiles, const tsr_tile_state *stat
         s->last[k] = (int64_t)fmin(b, limit);
     }
     if (unbounded) return TSR_OK;
-    int64_t low[3] = { INT64_MAX, INT64_MAX, INT64_MAX }, high[3] = { INT64_MIN, INT64_MIN, INT64_MIN }, count;
-    uint64_t *keys;
-    TSR_TRY(tsr_csg_keys(tiles, &keys, &count));
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t at[3] = { tsr_key_x(keys[i]), tsr_key_y(keys[i]), tsr_key_z(keys[i]) };
-        for (int k = 0; k < 3; k++) {
-            low[k] = tsr_min64(low[k], at[k]);
-            high[k] = tsr_max64(high[k], at[k]);
-        }
-    }
-    free(keys);
+    int64_t low[3], high[3], count;
+    TSR_TRY(tsr_csg_extent(tiles, low, high, &count));
     for (int k = 0; k < 3; k++) {
         s->first[k] = tsr_max64(s->first[k], low[k]);
         s->last[k] = tsr_min64(s->last[k], high[k]);

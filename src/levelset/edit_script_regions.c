@@ -227,56 +227,50 @@ tsr_status tsr_edit_run_select(tsr_edit_run *r)
     return TSR_OK;
 }
 
+/* Reads the selection from word `first` on and does `what` with it. */
+static tsr_status with_choice(tsr_edit_run *r, int first, int with_width, const char *form,
+                              tsr_status (*what)(tsr_edit_run *r, const struct choice *c))
+{
+    struct choice c;
+    tsr_status status = read_choice(r, first, with_width, form, &c);
+    if (status == TSR_OK) status = what(r, &c);
+    forget(&c.own);
+    return status;
+}
+
+static tsr_status disconnect(tsr_edit_run *r, const struct choice *c)
+{
+    return tsr_editor_disconnect_at(r->editor, r->word[1], c->selection, c->width);
+}
+static tsr_status cut(tsr_edit_run *r, const struct choice *c) { return tsr_editor_cut_out(r->editor, r->word[1], c->selection, c->at, r->word[2]); }
+static tsr_status copy(tsr_edit_run *r, const struct choice *c)
+{
+    return tsr_editor_copy_out(r->editor, r->word[1], c->selection, c->at, r->word[2]);
+}
+static tsr_status take_away(tsr_edit_run *r, const struct choice *c) { return tsr_editor_delete_in(r->editor, r->word[1], c->selection, c->at); }
+static tsr_status keep(tsr_edit_run *r, const struct choice *c) { return tsr_editor_keep_in(r->editor, r->word[1], c->selection, c->at); }
+
 tsr_status tsr_edit_run_disconnect(tsr_edit_run *r)
 {
-    struct choice c;
-    tsr_status status = read_choice(r, 2, 1, "disconnect OBJECT SELECTION [width WIDTH], or disconnect OBJECT X0 Y0 Z0 X1 Y1 Z1 [WIDTH]", &c);
-    if (status == TSR_OK) status = tsr_editor_disconnect_at(r->editor, r->word[1], c.selection, c.width);
-    forget(&c.own);
-    return status;
+    return with_choice(r, 2, 1, "disconnect OBJECT SELECTION [width WIDTH], or disconnect OBJECT X0 Y0 Z0 X1 Y1 Z1 [WIDTH]", disconnect);
 }
-
-tsr_status tsr_edit_run_cut(tsr_edit_run *r)
-{
-    struct choice c;
-    tsr_status status = read_choice(r, 3, 0, "cut OBJECT NAME SELECTION [component at X Y Z]", &c);
-    if (status == TSR_OK) status = tsr_editor_cut_out(r->editor, r->word[1], c.selection, c.at, r->word[2]);
-    forget(&c.own);
-    return status;
-}
-
+tsr_status tsr_edit_run_cut(tsr_edit_run *r) { return with_choice(r, 3, 0, "cut OBJECT NAME SELECTION [component at X Y Z]", cut); }
 tsr_status tsr_edit_run_copy(tsr_edit_run *r)
 {
-    struct choice c;
     if (r->line->words == 3) return tsr_editor_duplicate(r->editor, r->word[1], r->word[2]);
-    tsr_status status = read_choice(r, 3, 0, "copy OBJECT NAME [SELECTION [component at X Y Z]]", &c);
-    if (status == TSR_OK) status = tsr_editor_copy_out(r->editor, r->word[1], c.selection, c.at, r->word[2]);
-    forget(&c.own);
-    return status;
+    return with_choice(r, 3, 0, "copy OBJECT NAME [SELECTION [component at X Y Z]]", copy);
 }
-
-tsr_status tsr_edit_run_delete(tsr_edit_run *r)
-{
-    struct choice c;
-    tsr_status status = read_choice(r, 2, 0, "delete OBJECT SELECTION [component at X Y Z]", &c);
-    if (status == TSR_OK) status = tsr_editor_delete_in(r->editor, r->word[1], c.selection, c.at);
-    forget(&c.own);
-    return status;
-}
+tsr_status tsr_edit_run_delete(tsr_edit_run *r) { return with_choice(r, 2, 0, "delete OBJECT SELECTION [component at X Y Z]", take_away); }
 
 /* Three numbers are a point, as before there were selections. */
 tsr_status tsr_edit_run_keep(tsr_edit_run *r)
 {
-    struct choice c;
     if (r->line->words == 2) return tsr_editor_keep(r->editor, r->word[1], NULL);
     if (r->line->words == 5 && numbers_at(r->line, 2) == 3) {
         const tsr_vec3 at = vec(r->line->number + 2);
         return tsr_editor_keep(r->editor, r->word[1], &at);
     }
-    tsr_status status = read_choice(r, 2, 0, "keep OBJECT, keep OBJECT X Y Z or keep OBJECT SELECTION [component at X Y Z]", &c);
-    if (status == TSR_OK) status = tsr_editor_keep_in(r->editor, r->word[1], c.selection, c.at);
-    forget(&c.own);
-    return status;
+    return with_choice(r, 2, 0, "keep OBJECT, keep OBJECT X Y Z or keep OBJECT SELECTION [component at X Y Z]", keep);
 }
 
 tsr_status tsr_edit_run_expect(tsr_edit_run *r)
