@@ -148,10 +148,19 @@ tsr_status tsr_editor_transform(tsr_editor *editor, const char *object, const ts
 
 tsr_status tsr_tiles_field(const tsr_tiles *tiles, tsr_volume **field)
 {
-    int64_t count, low[3], high[3];
+    uint64_t *keys;
+    int64_t count, low[3] = { INT64_MAX, INT64_MAX, INT64_MAX }, high[3] = { INT64_MIN, INT64_MIN, INT64_MIN };
     *field = NULL;
     TSR_TRY(tsr_csg_require(tiles, "field"));
-    TSR_TRY(tsr_csg_extent(tiles, low, high, &count));
+    TSR_TRY(tsr_csg_keys(tiles, &keys, &count));
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t at[3] = { tsr_key_x(keys[i]), tsr_key_y(keys[i]), tsr_key_z(keys[i]) };
+        for (int k = 0; k < 3; k++) {
+            low[k] = tsr_min64(low[k], at[k]);
+            high[k] = tsr_max64(high[k], at[k]);
+        }
+    }
+    free(keys);
     if (count == 0) TSR_FAIL(TSR_ERROR_STATE, "the list is empty: there is no field to store");
     const int64_t E = (int64_t)1 << tiles->pool.log2_edge;
     int32_t first[3];
