@@ -212,7 +212,7 @@ tsr_status tsr_edit_run_select(tsr_edit_run *r)
     }
     if (!old && r->selections == TSR_EDIT_SELECTIONS)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "'%.40s' is one selection too many, expected at most %d", name, (int)TSR_EDIT_SELECTIONS);
-    if (tsr_selection_parse(line->word[2], &kind) != TSR_OK && isnan(line->number[2])) return unknown(r, line->word[2]);
+    if (isnan(line->number[2])) TSR_TRY(tsr_selection_parse(line->word[2], &kind));
     tsr_status status = parse(line, 2, &made, &used);
     if (status == TSR_OK && used + 2 != line->words)
         status = TSR_FAILED(TSR_ERROR_FORMAT, "'%.40s' behind the selection, expected: %s", line->word[used + 2], form);

@@ -345,8 +345,8 @@ tsr_status tsr_selection_prepare(const tsr_selection *selection, tsr_selection_p
     tsr_selection own;
     memset(plan, 0, sizeof *plan);
     for (int k = 0; k < 3; k++) {
-        plan->low[k] = -INFINITY;
-        plan->high[k] = INFINITY;
+        plan->low[k] = -HUGE_VAL;
+        plan->high[k] = HUGE_VAL;
     }
     if (!selection) TSR_FAIL(TSR_ERROR_ARGUMENT, "selection is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, selection));
