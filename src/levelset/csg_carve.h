@@ -48,18 +48,19 @@ TSR_HD void tsr_csg_selection_keys(const tsr_csg_args *g, int64_t i)
     if (g->words[i]) g->tallies[g->flags[i]] = g->keys[i];
 }
 
-/* words[i] of a carved list: absent space keeps its sign in the part of the selection that stays. No absent tile is near the faces inside. */
+/* words[i] of a carved list: absent space keeps its sign in the part of the selection that stays. No absent tile inside is near the faces, so that those beside a
+ * tile that is not near them either lie on its side. */
 TSR_HD void tsr_csg_carve_borders(const tsr_csg_args *g, int64_t i)
 {
-    const uint32_t *row = g->a.neighbours + (int64_t)g->first[i] * TSR_NEIGHBOUR_ROW;
+    const uint32_t *row = g->a.neighbours + (int64_t)g->first[i] * TSR_NEIGHBOUR_ROW, where = g->flags[i];
     uint32_t word = 0;
     for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
         if (row[d] != TSR_TILE_INSIDE) continue;
         float at[3];
-        int in = 1;
-        if (g->operation != TSR_CARVE_SEVERED)
-            in = (tsr_csg_middle_distance(g, g->keys[i] + (uint64_t)tsr_key_offset(d), at) < 0.0f) == (g->operation == TSR_CARVE_INNER);
-        word |= (uint32_t)in << d;
+        int within = where == TSR_TILE_WITHIN;
+        if (where == TSR_TILE_NEAR && g->operation != TSR_CARVE_SEVERED)
+            within = tsr_csg_middle_distance(g, g->keys[i] + (uint64_t)tsr_key_offset(d), at) < 0.0f;
+        word |= (uint32_t)(g->operation == TSR_CARVE_SEVERED || within == (g->operation == TSR_CARVE_INNER)) << d;
     }
     g->words[i] = word;
 }
