@@ -494,6 +494,37 @@ static void morphs(void **state)
     assert_null(moved[0]);
 }
 
+/* Redo gives the bits of what was undone, where the brush made tiles within the body and management made their neighbours, too. */
+static void redo_restores(void **state)
+{
+    fixture *f = (fixture *)*state;
+    int made = 0;
+    for (int turn = 0; turn < 6; turn++) {
+        tsr_tiles_info before, after;
+        const double r = f->size * 0.75 + turn;
+        const tsr_brush shrink = { { r, 0, 0 }, f->size / 4, -1, turn & 1 ? 1 : 3 };
+        char name[8];
+        snprintf(name, sizeof name, "b%d", turn);
+        ball(f, name, 0, 0, 0, r);
+        tsr_tiles *old = snapshot(f, name);
+        require_ok(tsr_tiles_describe(old, &before));
+        require_ok(tsr_editor_brush(f->editor, name, &shrink, NULL));
+        tsr_tiles *dented = snapshot(f, name);
+        require_ok(tsr_tiles_describe(dented, &after));
+        made += after.count > before.count;
+        for (int again = 0; again < 2; again++) {
+            require_ok(tsr_editor_undo(f->editor));
+            assert_true(equal(tsr_editor_tiles(f->editor, name), old));
+            require_ok(tsr_editor_redo(f->editor));
+            assert_true(equal(tsr_editor_tiles(f->editor, name), dented));
+            check_invariants(tsr_editor_tiles(f->editor, name));
+        }
+        tsr_tiles_destroy(&old);
+        tsr_tiles_destroy(&dented);
+    }
+    assert_true(made > 0);
+}
+
 /* ---- a mesh that follows the document --------------------------------------------------------------------------------------------------------- */
 
 /* The tracked mesh has as many triangles as a full extraction and encloses the same volume (bit for bit is the matter of test_surface_tracker). */
@@ -558,6 +589,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(opening_and_closing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(duality, set_up, tear_down),
         cmocka_unit_test_setup_teardown(brush_is_local, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(redo_restores, set_up, tear_down),
         cmocka_unit_test_setup_teardown(mesh_follows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(smoothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rotation, set_up, tear_down),
