@@ -69,8 +69,8 @@ TSR_API void tsr_records_tracker_destroy(tsr_records_tracker **tracker);
 typedef struct tsr_records_update_report {
     int64_t tiles, changed, renewed; /* stored; found to be new or different; whose records were made anew: these and those beside them */
     int64_t records;                 /* of the surface: without gaps */
-    int64_t bytes; /* device memory: 15 a place in the pool, of which a tile has up to 15 to spare, and 39 to 40 a tile of the list's
-                                      * room */
+    int64_t bytes;                   /* device memory: 15 a place of the pool (a tile has up to 15 to spare, a quarter more for growth), 31 a tile of
+                                      * the room of the list */
 } tsr_records_update_report;
 
 /* The records of the list as it is now. *records is a VIEW that belongs to the tracker, valid until its next call; it may be drawn, downloaded, made a mesh
