@@ -218,6 +218,8 @@ static void brushes(bench *b, double radius)
             double all = measure(b, &job, name, 8, info.count, 0, NULL, 0);
             printf("  one update: %lld tiles anew, %.0f us, %.1f times as fast as all\n", (long long)job.drawn.renewed, (both - base) / 2 * 1e6,
                    2 * all / (both - base));
+        } else {
+            fprintf(stderr, "bench edit: %s\n", tsr_error_message());
         }
         tsr_surface_tracker_destroy(&job.tracker);
         tsr_editor_destroy(&job.editor);
