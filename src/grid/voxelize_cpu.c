@@ -8,7 +8,7 @@
 #include "grid/voxelize_ops.h"
 #include "grid/voxelize_open.h"
 
-enum { TRIANGLES = 4096, TILES = 32, AHEAD = 8 };
+enum { TRIANGLES = 4096, TILES = 32 };
 
 struct work {
     const tsr_vox_grid *g;
@@ -224,25 +224,6 @@ static tsr_status cpu_heads(tsr_queue *queue, const tsr_vox_grid *g)
 
 /* ---- tiles ---------------------------------------------------------------------------------------------------------------------------- */
 
-/* Adds the crossings of one triangle with the rows of the tile: each counts from its voxel to the end of the row. */
-static void cross(const tsr_vox_grid *g, const int32_t tile[3], uint32_t triangle, int32_t *winding)
-{
-    tsr_vox_box box;
-    const uint32_t *c = g->corner + 3 * (int64_t)triangle;
-    const int32_t *p[3] = { g->fixed[c[0]], g->fixed[c[1]], g->fixed[c[2]] }, edge = 1 << g->log2_edge;
-    if (!tsr_vox_meets(g, p[0], p[1], p[2], tile, &box)) return;
-    int64_t first[3];
-    for (int k = 0; k < 3; k++) first[k] = (int64_t)tile[k] * edge - g->base[k];
-    for (int32_t z = box.lower[2]; z <= box.upper[2]; z++)
-        for (int32_t y = box.lower[1]; y <= box.upper[1]; y++) {
-            int64_t voxel;
-            int32_t turn = tsr_vox_cross(g, p[0], p[1], p[2], (first[1] + y) << g->fraction, (first[2] + z) << g->fraction, &voxel);
-            if (!turn || voxel < first[0] || voxel >= first[0] + edge) continue;
-            int32_t *row = winding + ((int64_t)z * edge + y) * edge;
-            for (int64_t x = voxel - first[0]; x < edge; x++) row[x] += turn;
-        }
-}
-
 static void fill_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct work *w = (const struct work *)user;
@@ -263,10 +244,7 @@ static void fill_range(void *user, int64_t begin, int64_t end, int worker)
         count = TSR_ISA_SELECT(tsr_vox_tile)(g, tile, owner, count, pool->phi[0] + (int64_t)id * voxels, g->before ? owner : NULL);
         if (!g->before) continue;
         memset(winding, 0, (size_t)voxels * sizeof *winding);
-        for (int64_t i = 0; i < count; i++) {
-            if (i + AHEAD < count) __builtin_prefetch(g->corner + 3 * (int64_t)owner[i + AHEAD]);
-            cross(g, tile, owner[i], winding);
-        }
+        TSR_ISA_SELECT(tsr_vox_rows)(g, tile, owner, count, winding);
         for (int32_t row = 0; row < rows; row++) g->before[t * rows + row] = winding[row * edge + edge - 1];
     }
 }

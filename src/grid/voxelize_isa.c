@@ -281,6 +281,60 @@ int64_t TSR_ISA_NAME(tsr_vox_tile)(const tsr_vox_grid *g, const int32_t tile[3],
     return crossings;
 }
 
+/* The rows of a slice of the tile that cross the triangle, from y to last: which, and the areas of tsr_vox_crosses. A vector of rows at a time pays from three
+ * on; those beyond `last` are not used. */
+struct slice {
+    int32_t side[LANES];
+    int64_t ea[LANES], eb[LANES], ec[LANES];
+};
+static void slice(const int32_t *a, const int32_t *b, const int32_t *c, int64_t at_y, int64_t at_z, int64_t one, int32_t y, int32_t last,
+                  struct slice *s)
+{
+    if (last - y < 2) {
+        for (; y <= last; y++) s->side[y] = tsr_vox_crosses(a, b, c, at_y + y * one, at_z, &s->ea[y], &s->eb[y], &s->ec[y]);
+        return;
+    }
+#pragma omp simd
+    for (int32_t i = 0; i < LANES; i++) {
+        int64_t ea, eb, ec;
+        s->side[i] = tsr_vox_crosses(a, b, c, at_y + i * one, at_z, &ea, &eb, &ec);
+        s->ea[i] = ea;
+        s->eb[i] = eb;
+        s->ec[i] = ec;
+    }
+}
+
+/* The crossings of one triangle. */
+static void cross(const tsr_vox_grid *g, const int32_t tile[3], uint32_t triangle, int32_t *winding)
+{
+    tsr_vox_box box = { { 0, 0, 0 }, { 0, 0, 0 } };
+    struct slice s;
+    const uint32_t *corner = g->corner + 3 * (int64_t)triangle;
+    const int32_t *a = g->fixed[corner[0]], *b = g->fixed[corner[1]], *c = g->fixed[corner[2]], edge = 1 << g->log2_edge;
+    const int64_t one = (int64_t)1 << g->fraction;
+    int64_t first[3];
+    if (!tsr_vox_meets(g, a, b, c, tile, &box)) return;
+    for (int k = 0; k < 3; k++) first[k] = (int64_t)tile[k] * edge - g->base[k];
+    for (int32_t z = box.lower[2]; z <= box.upper[2]; z++) {
+        slice(a, b, c, first[1] * one, (first[2] + z) * one, one, box.lower[1], box.upper[1], &s);
+        for (int32_t y = box.lower[1]; y <= box.upper[1]; y++) {
+            if (!s.side[y]) continue;
+            const int64_t voxel = tsr_vox_behind(g, a, b, c, s.ea[y], s.eb[y], s.ec[y]);
+            if (voxel < first[0] || voxel >= first[0] + edge) continue;
+            int32_t *row = winding + ((int64_t)z * edge + y) * edge;
+            for (int64_t x = voxel - first[0]; x < edge; x++) row[x] += g->mirrored ? s.side[y] : -s.side[y];
+        }
+    }
+}
+
+void TSR_ISA_NAME(tsr_vox_rows)(const tsr_vox_grid *g, const int32_t tile[3], const uint32_t *owner, int64_t count, int32_t *winding)
+{
+    for (int64_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) __builtin_prefetch(g->corner + 3 * (int64_t)owner[i + AHEAD]);
+        cross(g, tile, owner[i], winding);
+    }
+}
+
 void TSR_ISA_NAME(tsr_vox_sign)(const tsr_vox_grid *g, const int32_t *TSR_RESTRICT winding, int closed, int32_t voxels, float *TSR_RESTRICT field,
                                 float *TSR_RESTRICT other)
 {

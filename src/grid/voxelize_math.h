@@ -514,21 +514,33 @@ TSR_HD int tsr_vox_left(const int32_t a[3], const int32_t b[3], int64_t y, int64
 {
     int64_t by = (int64_t)b[1] - a[1], bz = (int64_t)b[2] - a[2];
     *area = by * (z - a[2]) - bz * (y - a[1]);
-    if (*area != 0) return *area > 0;
-    return bz != 0 ? bz < 0 : by > 0;
+    return (*area > 0) | ((*area == 0) & ((bz < 0) | ((bz == 0) & (by > 0))));
+}
+
+/* Does the row (y, z) (fixed) cross the triangle? 1 if it has all three sides on its left, -1 if on its right, 0 if not; the areas with the sides. No
+ * branches: compilers make vectors of it. */
+TSR_HD int32_t tsr_vox_crosses(const int32_t *a, const int32_t *b, const int32_t *c, int64_t y, int64_t z, int64_t *ea, int64_t *eb, int64_t *ec)
+{
+    const int32_t left = tsr_vox_left(b, c, y, z, ea) + tsr_vox_left(c, a, y, z, eb) + tsr_vox_left(a, b, y, z, ec);
+    return ((*ea | *eb | *ec) != 0) * ((left == 3) - (left == 0));
+}
+
+/* The first voxel behind a crossing with these areas, from base. */
+TSR_HD int64_t tsr_vox_behind(const tsr_vox_grid *g, const int32_t *a, const int32_t *b, const int32_t *c, int64_t ea, int64_t eb, int64_t ec)
+{
+    const double area = ((double)ea + (double)eb) + (double)ec;
+    const double x = (((double)ea * (double)a[0] + (double)eb * (double)b[0]) + (double)ec * (double)c[0]) / area;
+    return (tsr_vox_floor(x) >> g->fraction) + 1;
 }
 
 /* Where the row (y, z) (fixed) crosses the triangle: *voxel = first one behind, from base; returns what that adds to the winding number, or 0. */
 TSR_HD int32_t tsr_vox_cross(const tsr_vox_grid *g, const int32_t *a, const int32_t *b, const int32_t *c, int64_t y, int64_t z, int64_t *voxel)
 {
     int64_t ea, eb, ec;
-    int left = tsr_vox_left(b, c, y, z, &ea);
-    if (tsr_vox_left(c, a, y, z, &eb) != left || tsr_vox_left(a, b, y, z, &ec) != left) return 0;
-    double area = ((double)ea + (double)eb) + (double)ec;
-    if (area == 0) return 0;
-    double x = (((double)ea * (double)a[0] + (double)eb * (double)b[0]) + (double)ec * (double)c[0]) / area;
-    *voxel = (tsr_vox_floor(x) >> g->fraction) + 1;
-    return left != g->mirrored ? -1 : 1;
+    const int32_t side = tsr_vox_crosses(a, b, c, y, z, &ea, &eb, &ec);
+    if (!side) return 0;
+    *voxel = tsr_vox_behind(g, a, b, c, ea, eb, ec);
+    return g->mirrored ? side : -side;
 }
 
 /* Rows and voxels of a tile (from its first one) that may meet the triangle: box->upper < box->lower where none does. */
