@@ -287,7 +287,7 @@ TSR_HD int tsr_vox_aside(tsr_vox_slope s, const float half[3], const float limit
     least = tsr_minf(least, tsr_minf(low + b - limit[2] * distance, high + b - limit[3] * distance));
     least = tsr_minf(least, tsr_minf(low - b - limit[4] * distance, high - b - limit[5] * distance));
     least = tsr_minf(least, tsr_minf(low + a - limit[6] * distance, high + a - limit[7] * distance));
-    return (least > 0.0f) & (distance > 0.1f * half[0]);
+    return (least > 0.0f) & (distance > 0.1f * tsr_maxf(half[0], tsr_maxf(half[1], half[2])));
 }
 /* The distance a corner must be farther than, with room for rounding; `square`: its squared distance so far, `radius`: how far it is from p. */
 TSR_HD float tsr_vox_limit(float square, float radius) { return sqrtf(square) * 1.0001f + 1e-4f * radius; }
