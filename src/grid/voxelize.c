@@ -267,7 +267,7 @@ static tsr_status frames(struct job *j)
     TSR_TRY(TAKE(g->fixed, g->vertices, "positions"));
     TSR_TRY(TAKE(g->triangle, g->triangles, "triangles"));
     TSR_TRY(TAKE(g->count, g->triangles, "counts"));
-    if (j->context->device.kind == TSR_DEVICE_CPU) TSR_TRY(TAKE(g->mask, g->triangles, "masks"));
+    if (j->context->device.kind == TSR_DEVICE_CPU) TSR_TRY(TAKE(g->few, g->triangles, "boxes"));
     TSR_TRY(TAKE(g->offset, g->triangles, "offsets"));
     TSR_TRY(tsr_scan_workspace(j->context, g->triangles, &bytes));
     TSR_TRY(take(j, (int64_t)bytes, "a scan", &workspace));
@@ -310,7 +310,7 @@ static tsr_status bins(struct job *j)
     give(j, g->key);
     give(j, g->owner);
     give(j, g->count);
-    give(j, g->mask);
+    give(j, g->few);
     give(j, g->offset);
     TSR_TRY(TAKE(g->head, g->pairs, "heads of bins"));
     TSR_TRY(TAKE(found, 1, "a count"));

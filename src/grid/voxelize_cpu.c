@@ -8,7 +8,7 @@
 #include "grid/voxelize_ops.h"
 #include "grid/voxelize_open.h"
 
-enum { TRIANGLES = 4096, TILES = 32, AHEAD = 8 };
+enum { TRIANGLES = 4096, TILES = 32 };
 
 struct work {
     const tsr_vox_grid *g;
@@ -111,36 +111,53 @@ static int32_t small_box(const tsr_vox_grid *g, const double p[3][3], tsr_vox_bo
     return tiles <= TSR_VOX_SMALL ? (int32_t)tiles : 0;
 }
 
-/* tsr_vox_tiles with a memory: bit b of the mask is tile b of the box, x fastest. */
+/* tsr_vox_tiles with a memory. */
 static void count_tiles(const tsr_vox_grid *g, int64_t i, const double p[3][3])
 {
     tsr_vox_box box;
+    const tsr_vox_triangle *t = &g->triangle[i];
+    float outside[3][TSR_VOX_SMALL];
     uint32_t mask = 0;
-    int32_t tiles = small_box(g, p, &box), tile[3], bit = 0;
-    if (!tiles) {
-        g->mask[i] = 0;
+    int32_t bit = 0, tile[3];
+    if (!small_box(g, p, &box)) {
+        g->few[i].mask = 0;
         g->count[i] = tsr_vox_tiles(g, i, p, 0, 1, NULL);
         return;
     }
+    for (int k = 0; k < 3; k++)
+        for (int32_t at = box.lower[k]; at <= box.upper[k]; at++) outside[k][at - box.lower[k]] = tsr_vox_outside(g, t, k, at);
     for (tile[2] = box.lower[2]; tile[2] <= box.upper[2]; tile[2]++)
         for (tile[1] = box.lower[1]; tile[1] <= box.upper[1]; tile[1]++)
-            for (tile[0] = box.lower[0]; tile[0] <= box.upper[0]; tile[0]++) mask |= (uint32_t)tsr_vox_touches(g, &g->triangle[i], tile) << bit++;
-    g->mask[i] = mask;
+            for (tile[0] = box.lower[0]; tile[0] <= box.upper[0]; tile[0]++, bit++) {
+                const float square = (outside[0][tile[0] - box.lower[0]] + outside[1][tile[1] - box.lower[1]]) + outside[2][tile[2] - box.lower[2]];
+                mask |= (uint32_t)!tsr_vox_clear(square, g->touch, t->radius) << bit;
+            }
+    if (t->radius >= 0.5f * g->touch)
+        for (uint32_t left = mask; left; left &= left - 1) { /* closer looks */
+            bit = __builtin_ctz(left);
+            const int32_t wide = box.upper[0] - box.lower[0] + 1, high = box.upper[1] - box.lower[1] + 1;
+            const int32_t at[3] = { box.lower[0] + bit % wide, box.lower[1] + bit / wide % high, box.lower[2] + bit / (wide * high) };
+            if (!tsr_vox_touches_closely(g, t, at)) mask &= ~((uint32_t)1 << bit);
+        }
+    g->few[i] = (tsr_vox_few){ .first = tsr_vox_pack(g, box.lower[0], box.lower[1], box.lower[2]),
+                               .mask = mask,
+                               .wide = (uint16_t)(box.upper[0] - box.lower[0] + 1),
+                               .high = (uint16_t)(box.upper[1] - box.lower[1] + 1) };
     g->count[i] = (uint32_t)__builtin_popcount(mask);
 }
 
-static void write_tiles(const tsr_vox_grid *g, int64_t i, const double p[3][3], uint64_t *key)
+static void write_tiles(const tsr_vox_grid *g, int64_t i, uint64_t *key)
 {
-    tsr_vox_box box;
-    uint32_t mask = g->mask[i];
-    if (!small_box(g, p, &box)) {
-        tsr_vox_tiles(g, i, p, 0, 1, key);
+    const tsr_vox_few few = g->few[i];
+    if (!few.mask && g->count[i]) {
+        double p[3][3];
+        corners_of(g, i, p);
+        tsr_vox_tiles(g, i, (const double(*)[3])p, 0, 1, key);
         return;
     }
-    int32_t wide = box.upper[0] - box.lower[0] + 1, high = box.upper[1] - box.lower[1] + 1;
-    for (; mask; mask &= mask - 1) {
-        int32_t bit = __builtin_ctz(mask);
-        *key++ = tsr_vox_pack(g, box.lower[0] + bit % wide, box.lower[1] + bit / wide % high, box.lower[2] + bit / (wide * high));
+    for (uint32_t mask = few.mask; mask; mask &= mask - 1) {
+        const uint32_t bit = (uint32_t)__builtin_ctz(mask), row = bit / few.wide;
+        *key++ = few.first + (bit - row * few.wide) + ((uint64_t)(row % few.high) << g->shift[1]) + ((uint64_t)(row / few.high) << g->shift[2]);
     }
 }
 
@@ -178,10 +195,8 @@ static void pairs_range(void *user, int64_t begin, int64_t end, int worker)
     const tsr_vox_grid *g = ((const struct work *)user)->g;
     (void)worker;
     for (int64_t i = begin; i < end; i++) {
-        double p[3][3];
         uint64_t at = g->offset[i] - g->count[i];
-        corners_of(g, i, p);
-        write_tiles(g, i, (const double(*)[3])p, g->key + at);
+        write_tiles(g, i, g->key + at);
         for (; at < g->offset[i]; at++) g->owner[at] = (uint32_t)i;
     }
 }
@@ -209,25 +224,6 @@ static tsr_status cpu_heads(tsr_queue *queue, const tsr_vox_grid *g)
 
 /* ---- tiles ---------------------------------------------------------------------------------------------------------------------------- */
 
-/* Adds the crossings of one triangle with the rows of the tile: each counts from its voxel to the end of the row. */
-static void cross(const tsr_vox_grid *g, const int32_t tile[3], uint32_t triangle, int32_t *winding)
-{
-    tsr_vox_box box;
-    const uint32_t *c = g->corner + 3 * (int64_t)triangle;
-    const int32_t *p[3] = { g->fixed[c[0]], g->fixed[c[1]], g->fixed[c[2]] }, edge = 1 << g->log2_edge;
-    if (!tsr_vox_meets(g, p[0], p[1], p[2], tile, &box)) return;
-    int64_t first[3];
-    for (int k = 0; k < 3; k++) first[k] = (int64_t)tile[k] * edge - g->base[k];
-    for (int32_t z = box.lower[2]; z <= box.upper[2]; z++)
-        for (int32_t y = box.lower[1]; y <= box.upper[1]; y++) {
-            int64_t voxel;
-            int32_t turn = tsr_vox_cross(g, p[0], p[1], p[2], (first[1] + y) << g->fraction, (first[2] + z) << g->fraction, &voxel);
-            if (!turn || voxel < first[0] || voxel >= first[0] + edge) continue;
-            int32_t *row = winding + ((int64_t)z * edge + y) * edge;
-            for (int64_t x = voxel - first[0]; x < edge; x++) row[x] += turn;
-        }
-}
-
 static void fill_range(void *user, int64_t begin, int64_t end, int worker)
 {
     const struct work *w = (const struct work *)user;
@@ -238,20 +234,17 @@ static void fill_range(void *user, int64_t begin, int64_t end, int worker)
     for (int64_t t = begin; t < end; t++) {
         int32_t tile[3];
         uint32_t id = TSR_TILE_FIRST + (uint32_t)t;
-        const uint32_t *owner = g->sorted_owner + g->start[t];
+        uint32_t *owner = g->sorted_owner + g->start[t]; /* no longer needed once read: those that cross replace them */
         int64_t count = (int64_t)g->start[t + 1] - g->start[t];
         int32_t *winding = (int32_t *)(void *)(pool->phi[1] + (int64_t)id * voxels);
         tsr_vox_unpack(g, g->sorted_key[g->start[t]], tile);
         tsr_pool_key_put(pool, 0, t, tsr_key_make(tile[0], tile[1], tile[2]));
         tsr_pool_key_of_put(pool, id, tsr_key_make(tile[0], tile[1], tile[2]));
         pool->id[0][t] = id;
-        TSR_ISA_SELECT(tsr_vox_tile)(g, tile, owner, count, pool->phi[0] + (int64_t)id * voxels);
+        count = TSR_ISA_SELECT(tsr_vox_tile)(g, tile, owner, count, pool->phi[0] + (int64_t)id * voxels, g->before ? owner : NULL);
         if (!g->before) continue;
         memset(winding, 0, (size_t)voxels * sizeof *winding);
-        for (int64_t i = 0; i < count; i++) {
-            if (i + AHEAD < count && owner[i + AHEAD] != TSR_VOX_NOBODY) __builtin_prefetch(g->corner + 3 * (int64_t)owner[i + AHEAD]);
-            if (owner[i] != TSR_VOX_NOBODY) cross(g, tile, owner[i], winding);
-        }
+        TSR_ISA_SELECT(tsr_vox_rows)(g, tile, owner, count, winding);
         for (int32_t row = 0; row < rows; row++) g->before[t * rows + row] = winding[row * edge + edge - 1];
     }
 }

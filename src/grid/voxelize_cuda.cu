@@ -135,7 +135,7 @@ TSR_KERNEL(tiles_kernel)(tsr_vox_grid g, int32_t writing)
         int few = 1;
         if (mine < g.triangles) {
             corners_of(g, mine, p);
-            few = tsr_vox_few(&g, p);
+            few = tsr_vox_is_small(&g, p);
             if (few) {
                 const uint64_t at = writing ? g.offset[mine] - g.count[mine] : 0;
                 const uint32_t own = tsr_vox_tiles(&g, mine, p, 0, 1, writing ? g.key + at : NULL);

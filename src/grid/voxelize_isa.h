@@ -5,8 +5,12 @@
 #include "device/isa.h"
 #include "grid/voxelize_math.h"
 
-/* square[edge^3] = squared distance of every voxel of the tile to the nearest of the triangles, at most reach^2. */
-TSR_ISA_DECLARE(void, tsr_vox_tile, const tsr_vox_grid *g, const int32_t tile[3], const uint32_t *owner, int64_t count, float *square)
+/* square[edge^3] = squared distance of every voxel of the tile to the nearest of the triangles, at most reach^2. With `through` (room for count, may be owner): the
+ * triangles that may cross its rows; returns their number. */
+TSR_ISA_DECLARE(int64_t, tsr_vox_tile, const tsr_vox_grid *g, const int32_t tile[3], const uint32_t *owner, int64_t count, float *square,
+                uint32_t *through)
+/* Adds the crossings of the triangles with the rows of the tile to winding[edge^3]: each counts from its voxel to the end of the row. */
+TSR_ISA_DECLARE(void, tsr_vox_rows, const tsr_vox_grid *g, const int32_t tile[3], const uint32_t *owner, int64_t count, int32_t *winding)
 /* Squared distances in `field` become the signed field, in `other` too; winding counts if `closed`. */
 TSR_ISA_DECLARE(void, tsr_vox_sign, const tsr_vox_grid *g, const int32_t *winding, int closed, int32_t voxels, float *field, float *other)
 

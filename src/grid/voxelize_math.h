@@ -42,6 +42,13 @@ typedef struct tsr_vox_node {
     tsr_vox_edge chord[2];
 } tsr_vox_node;
 
+/* Tiles of a small box: bit b of the mask is tile b of it, x fastest. 0: the box is large. */
+typedef struct tsr_vox_few {
+    uint64_t first; /* packed key of its first tile */
+    uint32_t mask;
+    uint16_t wide, high; /* tiles along x and y */
+} tsr_vox_few;
+
 typedef struct tsr_vox_grid {
     double axis[3][3], origin[3];  /* local_r = axis[r] . (world - origin) */
     double spacing[3], inverse[3]; /* and 1 / spacing */
@@ -57,7 +64,7 @@ typedef struct tsr_vox_grid {
     int32_t (*fixed)[3];            /* [vertices] */
     tsr_vox_triangle *triangle;     /* [triangles] */
     uint32_t *count;                /* [triangles] tiles each touches */
-    uint32_t *mask;                 /* [triangles] which of its box, for the CPU: kept between counting and writing */
+    tsr_vox_few *few;               /* [triangles] for the CPU: kept between counting and writing */
     uint64_t *offset;               /* [triangles] inclusive sums of them */
     uint64_t *key, *sorted_key;     /* [pairs] packed */
     uint32_t *owner, *sorted_owner; /* [pairs] triangle, or TSR_VOX_NOBODY */
@@ -180,10 +187,14 @@ TSR_HD uint64_t tsr_vox_edge_number(uint64_t a, uint64_t b)
 /* ---- distance ------------------------------------------------------------------------------------------------------------------------ */
 
 /* Middle of a tile, local. */
+TSR_HD double tsr_vox_middle_along(const tsr_vox_grid *g, int32_t k, int32_t at)
+{
+    const int32_t edge = 1 << g->log2_edge;
+    return ((double)at * edge + 0.5 * (edge - 1)) * g->spacing[k];
+}
 TSR_HD void tsr_vox_middle(const tsr_vox_grid *g, const int32_t tile[3], double middle[3])
 {
-    int32_t edge = 1 << g->log2_edge;
-    for (int32_t k = 0; k < 3; k++) middle[k] = ((double)tile[k] * edge + 0.5 * (edge - 1)) * g->spacing[k];
+    for (int32_t k = 0; k < 3; k++) middle[k] = tsr_vox_middle_along(g, k, tile[k]);
 }
 
 TSR_HD void tsr_vox_localise(const tsr_vox_triangle *t, const double middle[3], tsr_vox_local *l)
@@ -250,14 +261,36 @@ TSR_HD int tsr_vox_beyond(const tsr_vox_disc *t, float px, float py, float pz, f
     return left < 0.0f || (more > 0.0f && more * more > 4.0004f * (radius * radius) * left);
 }
 
-/* A lower bound of the squared distance from p to the disc, for choosing and leaving out: across the plane, and along it to the rim. */
-TSR_HD float tsr_vox_least(const tsr_vox_disc *t, float px, float py, float pz)
+/* A lower bound of the squared distance from p to the disc: across the plane, and along it to the rim; and how it grows from p on: distance times
+ * gradient, by axis. The distance to a convex set is convex, so that at p + o the disc is no nearer than (square + slope . o) / distance, up to rounding:
+ * what lies to one side of a block and what lies to the other are told apart. */
+typedef struct tsr_vox_slope {
+    float square, x, y, z;
+} tsr_vox_slope;
+TSR_HD tsr_vox_slope tsr_vox_lean(const tsr_vox_disc *t, float px, float py, float pz)
 {
     const float dx = px - t->centre[0], dy = py - t->centre[1], dz = pz - t->centre[2];
     const float w = (t->w[0] * px + t->w[1] * py) + (t->w[2] * pz + t->w[3]), along = ((dx * dx + dy * dy) + dz * dz) * 0.99999f - w * w;
-    const float rim = tsr_maxf(sqrtf(tsr_maxf(along, 0.0f)) - t->radius * 1.0001f, 0.0f);
-    return w * w * 0.99999f + rim * rim;
+    const float rho = sqrtf(tsr_maxf(along, 0.0f)), rim = tsr_maxf(rho - t->radius * 1.0001f, 0.0f), part = rim / tsr_maxf(rho, 1e-30f);
+    const float left = w - part * w;
+    const tsr_vox_slope s = { w * w * 0.99999f + rim * rim, part * dx + left * t->w[0], part * dy + left * t->w[1], part * dz + left * t->w[2] };
+    return s;
 }
+
+/* Is what has this bound and slope surely farther than limit[l] from all eight corners p + (+-half, +-half, +-half) of a block? Those of larger x have odd l,
+ * of larger y bit 1, of larger z bit 2. limit: from tsr_vox_limit. Near p itself directions are uncertain. */
+TSR_HD int tsr_vox_aside(tsr_vox_slope s, const float half[3], const float limit[8])
+{
+    const float distance = sqrtf(s.square), x = s.x * half[0], y = s.y * half[1], z = s.z * half[2];
+    const float a = y + z, b = y - z, low = s.square - x, high = s.square + x;
+    float least = tsr_minf(low - a - limit[0] * distance, high - a - limit[1] * distance);
+    least = tsr_minf(least, tsr_minf(low + b - limit[2] * distance, high + b - limit[3] * distance));
+    least = tsr_minf(least, tsr_minf(low - b - limit[4] * distance, high - b - limit[5] * distance));
+    least = tsr_minf(least, tsr_minf(low + a - limit[6] * distance, high + a - limit[7] * distance));
+    return (least > 0.0f) & (distance > 0.1f * tsr_maxf(half[0], tsr_maxf(half[1], half[2])));
+}
+/* The distance a corner must be farther than, with room for rounding; `square`: its squared distance so far, `radius`: how far it is from p. */
+TSR_HD float tsr_vox_limit(float square, float radius) { return sqrtf(square) * 1.0001f + 1e-4f * radius; }
 
 /* The square of a ball's radius, with room for what estimates are rounded by. */
 TSR_HD float tsr_vox_margin(float ball)
@@ -366,29 +399,39 @@ TSR_HD int64_t tsr_vox_row_estimate(const tsr_vox_grid *g, const double p[3][3])
     return rows < 8589934592.0 ? (int64_t)rows : (int64_t)8589934592;
 }
 
-/* May a voxel of the tile be within touch of the triangle? Ball against box; for triangles that are not small also plane against box and the
- * distance of the middle. */
-TSR_HD int tsr_vox_touches(const tsr_vox_grid *g, const tsr_vox_triangle *t, const int32_t tile[3])
+/* How far the middle of the triangle's circle lies beyond the voxels of tile number `at` along axis k, squared. */
+TSR_HD float tsr_vox_outside(const tsr_vox_grid *g, const tsr_vox_triangle *t, int32_t k, int32_t at)
+{
+    const double middle = tsr_vox_middle_along(g, k, at);
+    const float half = 0.5f * (float)((1 << g->log2_edge) - 1) * g->h[k], beyond = tsr_maxf(tsr_absf((float)(t->centre[k] - middle)) - half, 0.0f);
+    return beyond * beyond;
+}
+
+/* May a voxel of the tile be within touch of a triangle whose circle is? For triangles that are not small: plane against box and the distance of the
+ * middle. */
+TSR_HD int tsr_vox_touches_closely(const tsr_vox_grid *g, const tsr_vox_triangle *t, const int32_t tile[3])
 {
     tsr_vox_local l;
     double middle[3];
-    float half[3], square = 0.0f, spread = 0.0f, corner = 0.0f, reach = g->touch;
-    tsr_vox_middle(g, tile, middle);
-    for (int32_t k = 0; k < 3; k++) {
-        half[k] = 0.5f * (float)((1 << g->log2_edge) - 1) * g->h[k];
-        float beyond = tsr_maxf(tsr_absf((float)(t->centre[k] - middle[k])) - half[k], 0.0f);
-        square += beyond * beyond;
-    }
-    if (tsr_vox_clear(square, reach, t->radius)) return 0;
+    float spread = 0.0f, corner = 0.0f, reach = g->touch;
     if (t->radius < 0.5f * reach) return 1;
+    tsr_vox_middle(g, tile, middle);
     tsr_vox_localise(t, middle, &l);
     for (int32_t k = 0; k < 3; k++) {
-        spread += tsr_absf(l.w[k]) * half[k];
-        corner += half[k] * half[k];
+        const float half = 0.5f * (float)((1 << g->log2_edge) - 1) * g->h[k];
+        spread += tsr_absf(l.w[k]) * half;
+        corner += half * half;
     }
     if (tsr_absf(l.w[3]) > (reach + spread) * 1.0001f + 1e-6f * l.radius) return 0;
     float far = (reach + sqrtf(corner)) * 1.0001f + 1e-6f * l.radius;
     return tsr_vox_distance(&l, 0.0f, 0.0f, 0.0f) <= far * far;
+}
+
+/* May a voxel of the tile be within touch of the triangle? Ball against box first. */
+TSR_HD int tsr_vox_touches(const tsr_vox_grid *g, const tsr_vox_triangle *t, const int32_t tile[3])
+{
+    const float square = (tsr_vox_outside(g, t, 0, tile[0]) + tsr_vox_outside(g, t, 1, tile[1])) + tsr_vox_outside(g, t, 2, tile[2]);
+    return !tsr_vox_clear(square, g->touch, t->radius) && tsr_vox_touches_closely(g, t, tile);
 }
 
 /* Tiles along x, in the row of tiles (y, z), that the triangle may touch: from its slices across y and z and from its plane. */
@@ -433,7 +476,7 @@ TSR_HD void tsr_vox_span(const tsr_vox_grid *g, const tsr_vox_triangle *t, const
 enum { TSR_VOX_SMALL = 32 }; /* boxes of up to so many tiles are looked through one by one, larger ones by the spans of their rows */
 
 /* Is the box of the triangle one that is looked through tile by tile? */
-TSR_HD int tsr_vox_few(const tsr_vox_grid *g, const double p[3][3])
+TSR_HD int tsr_vox_is_small(const tsr_vox_grid *g, const double p[3][3])
 {
     tsr_vox_box box;
     double tiles = 1;
@@ -471,21 +514,33 @@ TSR_HD int tsr_vox_left(const int32_t a[3], const int32_t b[3], int64_t y, int64
 {
     int64_t by = (int64_t)b[1] - a[1], bz = (int64_t)b[2] - a[2];
     *area = by * (z - a[2]) - bz * (y - a[1]);
-    if (*area != 0) return *area > 0;
-    return bz != 0 ? bz < 0 : by > 0;
+    return (*area > 0) | ((*area == 0) & ((bz < 0) | ((bz == 0) & (by > 0))));
+}
+
+/* Does the row (y, z) (fixed) cross the triangle? 1 if it has all three sides on its left, -1 if on its right, 0 if not; the areas with the sides. No
+ * branches: compilers make vectors of it. */
+TSR_HD int32_t tsr_vox_crosses(const int32_t *a, const int32_t *b, const int32_t *c, int64_t y, int64_t z, int64_t *ea, int64_t *eb, int64_t *ec)
+{
+    const int32_t left = tsr_vox_left(b, c, y, z, ea) + tsr_vox_left(c, a, y, z, eb) + tsr_vox_left(a, b, y, z, ec);
+    return ((*ea | *eb | *ec) != 0) * ((left == 3) - (left == 0));
+}
+
+/* The first voxel behind a crossing with these areas, from base. */
+TSR_HD int64_t tsr_vox_behind(const tsr_vox_grid *g, const int32_t *a, const int32_t *b, const int32_t *c, int64_t ea, int64_t eb, int64_t ec)
+{
+    const double area = ((double)ea + (double)eb) + (double)ec;
+    const double x = (((double)ea * (double)a[0] + (double)eb * (double)b[0]) + (double)ec * (double)c[0]) / area;
+    return (tsr_vox_floor(x) >> g->fraction) + 1;
 }
 
 /* Where the row (y, z) (fixed) crosses the triangle: *voxel = first one behind, from base; returns what that adds to the winding number, or 0. */
 TSR_HD int32_t tsr_vox_cross(const tsr_vox_grid *g, const int32_t *a, const int32_t *b, const int32_t *c, int64_t y, int64_t z, int64_t *voxel)
 {
     int64_t ea, eb, ec;
-    int left = tsr_vox_left(b, c, y, z, &ea);
-    if (tsr_vox_left(c, a, y, z, &eb) != left || tsr_vox_left(a, b, y, z, &ec) != left) return 0;
-    double area = ((double)ea + (double)eb) + (double)ec;
-    if (area == 0) return 0;
-    double x = (((double)ea * (double)a[0] + (double)eb * (double)b[0]) + (double)ec * (double)c[0]) / area;
-    *voxel = (tsr_vox_floor(x) >> g->fraction) + 1;
-    return left != g->mirrored ? -1 : 1;
+    const int32_t side = tsr_vox_crosses(a, b, c, y, z, &ea, &eb, &ec);
+    if (!side) return 0;
+    *voxel = tsr_vox_behind(g, a, b, c, ea, eb, ec);
+    return g->mirrored ? side : -side;
 }
 
 /* Rows and voxels of a tile (from its first one) that may meet the triangle: box->upper < box->lower where none does. */

@@ -115,6 +115,24 @@ static void closed_shapes(void **state)
     }
 }
 
+/* Thousands of triangles a tile, far smaller than its voxels; and voxels sixteen times as long one way as another. */
+static void small_triangles(void **state)
+{
+    (void)state;
+    tsr_mesh *torus = shape_torus(48, 24, 7, 3), *sphere = shape_sphere(9, 5.2, 0.31);
+    for (int edge = 4; edge <= 8; edge += 4) {
+        tsr_voxelize_options o = with_spacing(2.5, 2.5, 2.5);
+        o.edge = edge;
+        assert_true(against_brute_force(torus, &o, 7.5, 1e-5, 0.1) > 30);
+        o = with_spacing(0.25, 4, 1);
+        o.edge = edge;
+        o.band = 2;
+        assert_true(against_brute_force(sphere, &o, 2, 1e-5, 0.1) > 300);
+    }
+    tsr_mesh_destroy(&torus);
+    tsr_mesh_destroy(&sphere);
+}
+
 /* A box thinner than a voxel, and triangles far larger than tiles. */
 static void thin_and_large(void **state)
 {
@@ -557,9 +575,10 @@ static void bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest answers[] = {
-        cmocka_unit_test(closed_shapes), cmocka_unit_test(thin_and_large), cmocka_unit_test(nested_and_inverted),
-        cmocka_unit_test(shell),         cmocka_unit_test(oblique_grid),   cmocka_unit_test(open_meshes),
-        cmocka_unit_test(wide_opening),  cmocka_unit_test(soup_and_dirt),  cmocka_unit_test(degenerate_triangles),
+        cmocka_unit_test(closed_shapes),        cmocka_unit_test(small_triangles), cmocka_unit_test(thin_and_large),
+        cmocka_unit_test(nested_and_inverted),  cmocka_unit_test(shell),           cmocka_unit_test(oblique_grid),
+        cmocka_unit_test(open_meshes),          cmocka_unit_test(wide_opening),    cmocka_unit_test(soup_and_dirt),
+        cmocka_unit_test(degenerate_triangles),
     };
     const struct CMUnitTest everywhere[] = { cmocka_unit_test(same_bits), cmocka_unit_test(same_as_loaded), cmocka_unit_test(there_and_back),
                                              cmocka_unit_test(bad_input) };
