@@ -4,6 +4,7 @@
 
 #include "grid/tiles_build.h"
 #include "io/nvdb.h"
+#include "tessera/csg.h"
 
 /* The field at a voxel, anywhere; the list is on the host. */
 static float value_at(const tsr_tiles *tiles, const tsr_tile_state *s, int32_t x, int32_t y, int32_t z)
@@ -137,6 +138,74 @@ static void borders(void **unused)
     require_error(tsr_tiles_write(plane, scratch("border.nvdb"), NULL), TSR_ERROR_UNSUPPORTED, "a level set in two dimensions (20 x 1 x 20 voxels)");
     tsr_tiles_destroy(&plane);
     tsr_context_destroy(&context);
+    scratch_files(1);
+}
+
+/* Leaves taken out of a file, a constant of either sign in their place: every voxel is what the file says, and nothing else has moved. */
+static void holes(void **unused)
+{
+    (void)unused;
+    tsr_context *context = test_context(), *cpu = test_context_on("cpu", 2);
+    tsr_tiles *tiles = make_list(cpu, &list_kinds[0]);
+    tsr_tile_state sa, sb;
+    size_t size;
+    require_ok(tsr_tiles_write(tiles, scratch("whole.nvdb"), NULL));
+    require_ok(tsr_tiles_read_state(tiles, &sa));
+    unsigned char *bytes = (unsigned char *)scratch_read("whole.nvdb", &size), *cut = (unsigned char *)malloc(size);
+    uint64_t lower_offset, random = test_seed();
+    uint32_t lowers;
+    unsigned char *tree = cut + NVDB_FILE_HEADER + NVDB_META + strlen("tessera") + 1 + NVDB_GRID;
+    for (int round = 0; round < 6; round++) {
+        int32_t gone[8][3], count = 0;
+        float value[8];
+        memcpy(cut, bytes, size);
+        memcpy(&lower_offset, tree + 8, sizeof lower_offset);
+        memcpy(&lowers, tree + NVDB_TREE_NODES + 4, sizeof lowers);
+        for (int tries = 0; count < 1 + round && tries < 100000; tries++) {
+            unsigned char *node = tree + lower_offset + test_random(&random) % lowers * NVDB_LOWER;
+            const int32_t c = (int32_t)(test_random(&random) % NVDB_LOWER_CELLS);
+            int32_t low[3];
+            int64_t offset;
+            if (!(node[NVDB_LOWER_CHILDREN + c / 8] >> (c & 7) & 1)) continue;
+            memcpy(&offset, node + NVDB_LOWER_TABLE + 8 * c, sizeof offset);
+            memcpy(low, node + offset, sizeof low); /* the first active voxel lies in the leaf */
+            for (int k = 0; k < 3; k++) gone[count][k] = low[k] >> 3;
+            value[count] = test_random(&random) & 1 ? tiles->pool.band : -tiles->pool.band;
+            memset(node + NVDB_LOWER_TABLE + 8 * c, 0, 8);
+            memcpy(node + NVDB_LOWER_TABLE + 8 * c, &value[count], 4);
+            node[NVDB_LOWER_CHILDREN + c / 8] &= (unsigned char)~(1u << (c & 7));
+            count++;
+        }
+        assert_int_equal(count, 1 + round);
+        for (int32_t edge = 4; edge <= 8; edge += 4) {
+            tsr_tiles_read_options options = TSR_TILES_READ_OPTIONS;
+            tsr_tiles *read, *back;
+            options.edge = edge;
+            scratch_write("cut.nvdb", cut, size);
+            require_ok(tsr_tiles_read(context, scratch("cut.nvdb"), &options, &read));
+            check_invariants(read);
+            require_ok(tsr_tiles_copy(read, cpu, &back));
+            require_ok(tsr_tiles_read_state(back, &sb));
+            for (int32_t z = -12; z < 50; z++)
+                for (int32_t y = -12; y < 50; y++)
+                    for (int32_t x = -12; x < 50; x++) {
+                        float expected = value_at(tiles, &sa, x, y, z);
+                        for (int32_t i = 0; i < count; i++)
+                            if (gone[i][0] == x >> 3 && gone[i][1] == y >> 3 && gone[i][2] == z >> 3) expected = value[i];
+                        assert_true(value_at(back, &sb, x, y, z) == expected);
+                    }
+            tsr_tiles_measures m; /* walks through all of the space around */
+            require_ok(tsr_tiles_measure(read, &m));
+            assert_true(m.components > 0);
+            tsr_tiles_destroy(&back);
+            tsr_tiles_destroy(&read);
+        }
+    }
+    free(bytes);
+    free(cut);
+    tsr_tiles_destroy(&tiles);
+    tsr_context_destroy(&context);
+    tsr_context_destroy(&cpu);
     scratch_files(1);
 }
 
@@ -392,7 +461,8 @@ static void damaged(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(there_and_back),    cmocka_unit_test(far_apart),       cmocka_unit_test(borders),
-                                        cmocka_unit_test(opened_by_nanovdb), cmocka_unit_test(made_by_nanovdb), cmocka_unit_test(damaged) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(there_and_back), cmocka_unit_test(far_apart),         cmocka_unit_test(borders),
+                                        cmocka_unit_test(holes),          cmocka_unit_test(opened_by_nanovdb), cmocka_unit_test(made_by_nanovdb),
+                                        cmocka_unit_test(damaged) };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

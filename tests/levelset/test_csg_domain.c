@@ -503,6 +503,31 @@ static void morphs(void **unused)
     tsr_tiles_destroy(&b);
 }
 
+/* The band of a plane does not know how thick its slice is. */
+static void bands(void **unused)
+{
+    (void)unused;
+    static const struct {
+        tsr_size3 domain;
+        double spacing[3], band;
+    } cases[] = {
+        { { 20, 20, 1 }, { 0.5, 0.5, 5 }, 1.25 }, { { 20, 20, 9 }, { 0.5, 0.5, 5 }, 10 },   { { 20, 20, 1 }, { 0.5, 0.5, 0.01 }, 1.25 },
+        { { 1, 20, 20 }, { 0.125, 0.5, 1 }, 2 },  { { 20, 1, 20 }, { 0.5, 9, 0.5 }, 1.25 }, { { 1, 1, 1 }, { 1, 1, 1 }, 2.5 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double *h = cases[i].spacing;
+        const tsr_geometry geometry = tsr_geometry_make((tsr_vec3){ h[0], h[1], h[2] }, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
+        tsr_tiles_options options = TSR_TILES_OPTIONS;
+        tsr_tiles_info info;
+        tsr_tiles *tiles;
+        options.domain = cases[i].domain;
+        require_ok(tsr_tiles_create(context, &geometry, &options, &tiles));
+        require_ok(tsr_tiles_describe(tiles, &info));
+        assert_true(info.band == cases[i].band);
+        tsr_tiles_destroy(&tiles);
+    }
+}
+
 /* ---- refusals --------------------------------------------------------------------------------------------------------------------------------------- */
 
 static void refusals(void **unused)
@@ -532,6 +557,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(fields_combine), cmocka_unit_test(beyond_the_domain), cmocka_unit_test(pieces),
                                         cmocka_unit_test(empty_space),    cmocka_unit_test(measures),          cmocka_unit_test(morphs),
-                                        cmocka_unit_test(refusals) };
+                                        cmocka_unit_test(bands),          cmocka_unit_test(refusals) };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

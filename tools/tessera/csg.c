@@ -90,5 +90,5 @@ const cli_verb verb_csg = { "csg", "[options] union|intersection|difference|blen
                             "  tessera csg difference box.nii.gz ball.nii.gz -o cut.ply\n"
                             "  tessera convert box.nii.gz --crop 0,0,32:64,64,33 -o square.nii.gz    # one slice: in two dimensions\n"
                             "  tessera convert ball.nii.gz --crop 0,0,32:64,64,33 -o disc.nii.gz\n"
-                            "  tessera csg difference square.nii.gz disc.nii.gz -o ring.tsr\n",
+                            "  tessera csg difference disc.nii.gz square.nii.gz -o ring.tsr\n",
                             run };

@@ -91,6 +91,9 @@ static int make_terms(struct evolve *e)
     int code = CLI_OK;
     tsr_status status = e->rotation_given || e->enright_given ? place_of_terms(e, &radius) : TSR_OK;
     if (status != TSR_OK) return cli_status(e->cli, status, e->cli->input[0]);
+    const tsr_size3 n = tsr_tiles_domain(e->tiles);
+    if (e->enright_given && (n.x == 1 || n.y == 1 || n.z == 1))
+        return cli_usage(e->cli, "--enright: a flow in three dimensions, %s is a plane", e->cli->input[0]);
     if (e->speed_given && !e->speed_field) add_term(e, TSR_FLOW_SPEED, e->speed);
     if (e->speed_field) {
         code = read_field(e, e->speed_field, 3);

@@ -104,15 +104,15 @@ static tsr_status load_volume(const cli_call *cli, tsr_context *context, const t
     tsr_tiles_info info = { 0 };
     tsr_status status = TSR_OK;
     list.edge = options->edge;
+    const tsr_size3 n = tsr_volume_size(volume), unbounded = { 0, 0, 0 };
+    const int plane = options->planes && (n.x == 1 || n.y == 1 || n.z == 1); /* of one slice: in two dimensions, within the slice */
     if (!options->like) {
-        list.band = cli_band(cli, options, tsr_geometry_spacing(tsr_volume_geometry(volume)));
+        list.band = cli_band(cli, options, tsr_band_spacing(tsr_geometry_spacing(tsr_volume_geometry(volume)), plane ? n : unbounded));
     } else {
         status = tsr_tiles_describe(options->like, &info);
         list.edge = info.edge;
         list.band = info.band;
     }
-    const tsr_size3 n = tsr_volume_size(volume);
-    const int plane = options->planes && (n.x == 1 || n.y == 1 || n.z == 1); /* of one slice: in two dimensions, within the slice */
     return status == TSR_OK ? cli_tiles_of_dense(context, volume, &list, plane, tiles) : status;
 }
 
@@ -265,30 +265,25 @@ static void json_measures(const tsr_tiles_measures *m)
     json_real(m->dimensions == 3 ? "area" : "length", m->area);
     json_real("mean_curvature", m->mean_curvature);
     json_int("components", m->components);
-    if (m->dimensions == 3) {
-        json_int("cavities", m->cavities);
-        json_int("genus", m->genus);
-    } else {
-        json_int("holes", m->cavities);
-    }
+    json_int(m->dimensions == 3 ? "cavities" : "holes", m->cavities);
+    if (m->dimensions == 3) json_int("genus", m->genus);
     json_int("euler", m->euler);
 }
 
-static void print_measures(const tsr_tiles_measures *m, const char *end)
+static void print_sizes(const tsr_tiles_measures *m)
 {
-    if (m->dimensions == 3)
-        printf("volume %.9g, area %.9g, mean curvature %.6g, pieces %lld, cavities %lld, genus %lld%s", m->volume, m->area, m->mean_curvature,
-               (long long)m->components, (long long)m->cavities, (long long)m->genus, end);
-    else
-        printf("area %.9g, length %.9g, mean curvature %.6g, pieces %lld, holes %lld%s", m->volume, m->area, m->mean_curvature,
-               (long long)m->components, (long long)m->cavities, end);
+    printf(m->dimensions == 3 ? "volume %.9g, area %.9g, mean curvature %.6g" : "area %.9g, length %.9g, mean curvature %.6g", m->volume, m->area,
+           m->mean_curvature);
 }
 
 void cli_show_measures(const cli_call *cli, const char *name, const tsr_tiles_measures *m)
 {
+    const long long pieces = (long long)m->components, enclosed = (long long)m->cavities;
     if (!cli->globals.json) {
         printf("%-12s ", name);
-        print_measures(m, "");
+        print_sizes(m);
+        if (m->dimensions == 3) printf(", pieces %lld, cavities %lld, genus %lld", pieces, enclosed, (long long)m->genus);
+        else printf(", pieces %lld, holes %lld", pieces, enclosed);
         printf(", tiles %lld\n", (long long)m->tiles);
         return;
     }
@@ -317,6 +312,8 @@ void cli_show_surface(const cli_call *cli, const tsr_tiles *tiles)
         json_measures(&m);
     } else if (m.components > 0) {
         printf("surface      ");
-        print_measures(&m, "\n");
+        print_sizes(&m);
+        if (m.dimensions == 3) printf("; %lld pieces, genus %lld\n", (long long)m.components, (long long)m.genus);
+        else printf("; %lld pieces, %lld holes\n", (long long)m.components, (long long)m.cavities);
     }
 }
