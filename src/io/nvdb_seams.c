@@ -39,24 +39,24 @@ static int cell_at(const tsr_nvdb_reader *r, const struct block near[27], int32_
     return value < 0 ? INSIDE : OUTSIDE;
 }
 
-/* A cell of the block that is inside, with the cells around it that are outside. */
-static tsr_status seams_of_cell(tsr_nvdb_reader *r, const struct block near[27], const int32_t at[3], int32_t x, int32_t y, int32_t z)
+enum { SIDE = 18, MARKS = SIDE * SIDE * SIDE }; /* a block and the cells around it */
+
+/* Marks a cell of the block that is inside where cells around it are outside, and those. */
+static void mark_cell(const tsr_nvdb_reader *r, const struct block near[27], int32_t x, int32_t y, int32_t z, uint8_t mark[MARKS])
 {
-    int any = 0;
+    const int32_t own = ((z + 1) * SIDE + y + 1) * SIDE + x + 1;
     for (int d = 0; d < 27; d++) {
-        const int32_t to[3] = { x + d % 3 - 1, y + d / 3 % 3 - 1, z + d / 9 - 1 };
-        if (cell_at(r, near, to[0], to[1], to[2]) != OUTSIDE) continue;
-        any = 1;
-        TSR_TRY(tsr_nvdb_add_leaf(r, at[0] + 8 * to[0], at[1] + 8 * to[1], at[2] + 8 * to[2], NULL, r->background));
+        const int32_t dx = d % 3 - 1, dy = d / 3 % 3 - 1, dz = d / 9 - 1;
+        if (cell_at(r, near, x + dx, y + dy, z + dz) != OUTSIDE) continue;
+        mark[own + (dz * SIDE + dy) * SIDE + dx] = OUTSIDE + 1;
+        mark[own] = INSIDE + 1;
     }
-    if (any) TSR_TRY(tsr_nvdb_add_leaf(r, at[0] + 8 * x, at[1] + 8 * y, at[2] + 8 * z, NULL, -r->background));
-    return TSR_OK;
 }
 
 static tsr_status seams_of_block(tsr_nvdb_reader *r, int32_t x0, int32_t y0, int32_t z0)
 {
-    const int32_t at[3] = { x0, y0, z0 };
     struct block near[27];
+    uint8_t mark[MARKS] = { 0 };
     int same = 1;
     for (int d = 0; d < 27; d++) {
         near[d] = block_at(r, x0 + 128 * (d % 3 - 1), y0 + 128 * (d / 3 % 3 - 1), z0 + 128 * (d / 9 - 1));
@@ -67,8 +67,12 @@ static tsr_status seams_of_block(tsr_nvdb_reader *r, int32_t x0, int32_t y0, int
         for (int32_t y = 0; y < 16; y++) {
             const int border = x == 0 || x == 15 || y == 0 || y == 15;
             for (int32_t z = 0; z < 16; z += near[13].node || border ? 1 : 15) /* a constant ends at its faces */
-                if (cell_at(r, near, x, y, z) == INSIDE) TSR_TRY(seams_of_cell(r, near, at, x, y, z));
+                if (cell_at(r, near, x, y, z) == INSIDE) mark_cell(r, near, x, y, z, mark);
         }
+    for (int32_t i = 0; i < MARKS; i++)
+        if (mark[i])
+            TSR_TRY(tsr_nvdb_add_leaf(r, x0 + 8 * (i % SIDE - 1), y0 + 8 * (i / SIDE % SIDE - 1), z0 + 8 * (i / SIDE / SIDE - 1), NULL,
+                                      mark[i] == INSIDE + 1 ? -r->background : r->background));
     TSR_TRY(tsr_nvdb_check_memory(r));
     return TSR_OK;
 }
@@ -103,6 +107,8 @@ tsr_status tsr_nvdb_add_seams(tsr_nvdb_reader *r)
         const uint8_t *tile = r->root_order[i];
         const uint64_t key = tsr_get_u64(tile);
         const int32_t x0 = nvdb_root_axis(key, 0), y0 = nvdb_root_axis(key, 1), z0 = nvdb_root_axis(key, 2);
+        const int32_t most = (TSR_KEY_BIAS - 2) * 4; /* no leaf lies beyond */
+        if (x0 > most || y0 > most || z0 > most || x0 < -most - 4096 || y0 < -most - 4096 || z0 < -most - 4096) continue;
         TSR_PROGRESS(&r->options->progress, (double)i / r->root_tiles, "looking at signs");
         if (is_constant(tile)) {
             if (tsr_get_f32(tile + NVDB_ROOT_TILE_VALUE) < 0) TSR_TRY(seams_of_root_tile(r, x0, y0, z0));

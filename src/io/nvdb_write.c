@@ -578,8 +578,11 @@ static tsr_status check(const struct writer *w)
     if (o->meta_count || o->channel_count || o->raw || o->values != TSR_TILES_F32)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .nvdb files hold no metadata, channels, raw or 16-bit values: write a .tsr file", w->path);
     if (w->parts.state.managed == 0) TSR_FAIL(TSR_ERROR_STATE, "%s: the list waits for its management; it cannot be written", w->path);
-    if (!w->parts.count && w->parts.state.background == TSR_TILE_INSIDE && !w->pool->bounded)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: everything is inside, which a .nvdb file cannot say", w->path);
+    const int64_t count = w->parts.count; /* behind the last tile lies the space around all of them */
+    const int inside = count ? w->parts.inside[count - 1] >> 14 & 1 : w->parts.state.background == TSR_TILE_INSIDE;
+    if (inside && !w->pool->bounded)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %s inside, which a .nvdb file cannot say", w->path,
+                 count ? "the space around the surface is" : "everything is");
     return TSR_OK;
 }
 

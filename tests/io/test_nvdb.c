@@ -137,6 +137,12 @@ static void borders(void **unused)
     require_ok(tsr_tiles_create(context, NULL, &options, &plane));
     require_error(tsr_tiles_write(plane, scratch("border.nvdb"), NULL), TSR_ERROR_UNSUPPORTED, "a level set in two dimensions (20 x 1 x 20 voxels)");
     tsr_tiles_destroy(&plane);
+    tsr_tiles *ball, *rest; /* nor has a file an inside without end */
+    require_ok(tsr_tiles_shape(context, NULL, NULL, &(tsr_shape){ .radius = 6 }, &ball));
+    require_ok(tsr_tiles_complement(ball, &rest));
+    require_error(tsr_tiles_write(rest, scratch("rest.nvdb"), NULL), TSR_ERROR_UNSUPPORTED, "the space around the surface is inside");
+    tsr_tiles_destroy(&rest);
+    tsr_tiles_destroy(&ball);
     tsr_context_destroy(&context);
     scratch_files(1);
 }

@@ -258,6 +258,18 @@ static void fill(FloatGrid &grid, tsr_context *context, const tsr_tiles *tiles, 
     grid.tree().clip(openvdb::CoordBBox(Coord(0, 0, 0), last)); // the flood ran on over the border: beyond a domain lies the outside
 }
 
+// Is the space around all tiles of an unbounded list inside? The background of a .vdb file is outside.
+static bool inside_out(tsr_context *context, const tsr_tiles *tiles)
+{
+    int64_t lower[3], upper[3];
+    Volume one;
+    check(tsr_tiles_bounds(tiles, lower, upper));
+    for (int k = 0; k < 3; k++) lower[k]--;
+    check(tsr_volume_create(context, TSR_F32, tsr_size3{ 1, 1, 1 }, nullptr, &one.volume));
+    check(tsr_tiles_store_box(tiles, lower, one.volume));
+    return *static_cast<const float *>(tsr_volume_data_const(one.volume)) < 0;
+}
+
 static void write(const char *path, const char *name)
 {
     Context context;
@@ -272,6 +284,8 @@ static void write(const char *path, const char *name)
     if (n.x == 1 || n.y == 1 || n.z == 1)
         throw std::runtime_error(std::string(path) + ": a level set in two dimensions (" + std::to_string(n.x) + " x " + std::to_string(n.y) + " x " +
                                  std::to_string(n.z) + " voxels): .vdb files hold surfaces in three; write a .tsr file, or a volume");
+    if (!n.x && inside_out(context.context, list.tiles))
+        throw std::runtime_error(std::string(path) + ": the space around the surface is inside, which a .vdb file cannot say");
     const tsr_geometry *g = tsr_tiles_geometry(list.tiles);
     auto grid = FloatGrid::create(static_cast<float>(info.band));
     grid->setGridClass(openvdb::GRID_LEVEL_SET);
