@@ -95,8 +95,8 @@ static void write(const char *path, const std::string &kind)
         grids.push_back(grid);
     } else if (kind == "clipped" || kind == "clipped-far") { // the inside ends at a face; the second one within cells of 128^3
         const bool far = kind == "clipped-far";
-        auto whole = sphere(far ? 220 : 40, Vec3f(3, 5, 7));
-        auto grid = openvdb::tools::clip(*whole, openvdb::BBoxd(openvdb::Vec3d(far ? -4.0 : -11.3), openvdb::Vec3d(far ? 300 : 100)));
+        auto whole = far ? sphere(116, Vec3f(64, 64, 64)) : sphere(40, Vec3f(3, 5, 7));
+        auto grid = openvdb::tools::clip(*whole, openvdb::BBoxd(openvdb::Vec3d(far ? -0.3 : -11.3), openvdb::Vec3d(far ? 300 : 100)));
         grid->setGridClass(openvdb::GRID_LEVEL_SET);
         grid->setName("clipped");
         grids.push_back(grid);
