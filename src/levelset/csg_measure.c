@@ -283,7 +283,7 @@ tsr_status tsr_tiles_measure(const tsr_tiles *tiles, tsr_tiles_measures *m)
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
     const tsr_tile_pool *pool = &tiles->pool;
     const float *h = pool->spacing;
-    double smallest = INFINITY, largest = 0, voxel = 1;
+    double smallest = (double)INFINITY, largest = 0, voxel = 1;
     for (int k = 0; k < 3; k++) m->dimensions += !pool->bounded || pool->domain[k] > 1;
     for (int k = 0; k < 3; k++) {
         if (m->dimensions < 3 && pool->domain[k] == 1) continue; /* nothing varies across a plane */
