@@ -13,6 +13,10 @@ extern "C" {
  * smallest, the limit of tile lists. Callable from any thread. Source: spec levelset-stl.md 2.2 (band >= 1 voxel, 3 with wide schemes). */
 TSR_API double tsr_band_default(tsr_vec3 spacing, double voxels);
 
+/* The spacing that counts for a band over this domain (zero = unbounded): nothing varies along an axis of one voxel, so that it takes the smallest of the
+ * others. Callable from any thread. */
+TSR_API tsr_vec3 tsr_band_spacing(tsr_vec3 spacing, tsr_size3 domain);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,10 +1,12 @@
 /* tessera/csg.h: the algebra of level sets held as tile lists: primitives, union, intersection, difference, movement, parts, components, measures.
  *
- * Every function works on unbounded SORTED lists (tsr_tiles_options.domain zero); bounded or PAGED ones are TSR_ERROR_UNSUPPORTED. Operands of one
- * call have the same spacing, band and tile edge and live in the same context, else TSR_ERROR_ARGUMENT with both values. Positions and lengths are
+ * Boolean operations, interpolation, comparison, components and measures work on every float32 list, also with a domain (results are SORTED) and in two
+ * dimensions: a domain of one voxel along an axis is a plane, in which nothing varies along that axis. Primitives, movement and parts are for unbounded
+ * lists; those with a domain are TSR_ERROR_UNSUPPORTED there. Operands of one call have the same spacing, band, tile edge and domain and live in the
+ * same context, else TSR_ERROR_ARGUMENT with both values. Positions and lengths are
  * world units along the grid axes: x = index * spacing (the rest of the geometry only places the result in the world). Results are managed lists:
  * exactly the tiles that the field needs, so that equal fields are equal lists. A list without a voxel inside is empty; one without a voxel
- * outside is all inside and stores no tile either.
+ * outside is all inside and stores no tile either. A surface ends at the border of a domain; nothing is said of what lies beyond.
  * Cost: linear in the stored tiles. Source: spec editing.md 2.2-2.5, levelset-stl.md 2.4-2.8.
  * Class exact unless said otherwise: the same list and the same bits on every backend and thread count. */
 #ifndef TESSERA_CSG_H
@@ -67,12 +69,12 @@ TSR_API tsr_status tsr_csg_parse(const char *name, tsr_csg_operation *operation)
  * BLEND, else ignored. A u A = A, A n A = A, A \ A is empty, and De Morgan's rules hold bit for bit. RETURNS NEW. */
 TSR_API tsr_status tsr_tiles_combine(const tsr_tiles *a, const tsr_tiles *b, tsr_csg_operation operation, double radius,
                                      tsr_tiles **result) TSR_CHECKED;
-/* -phi: inside and outside change places. The inside of the result is unbounded. RETURNS NEW. */
+/* -phi: inside and outside change places. Without a domain the inside of the result is unbounded. RETURNS NEW. */
 TSR_API tsr_status tsr_tiles_complement(const tsr_tiles *tiles, tsr_tiles **result) TSR_CHECKED;
 /* (1 - t) a + t b, 0 <= t <= 1. Meaningful where the bands reach from one surface to the other (tsr_tiles_morph sees to that). RETURNS NEW. */
 TSR_API tsr_status tsr_tiles_interpolate(const tsr_tiles *a, const tsr_tiles *b, double t, tsr_tiles **result) TSR_CHECKED;
 
-/* 1 in *same if both lists have the same tiles, the same bits in them and the same signs around them. */
+/* 1 in *same if both lists have the same tiles, the same bits in them and the same signs around them (in a domain: within it). */
 TSR_API tsr_status tsr_tiles_equal(const tsr_tiles *a, const tsr_tiles *b, int *same) TSR_CHECKED;
 
 /* ---- movement --------------------------------------------------------------------------------------------------------------------------------- */
@@ -135,18 +137,24 @@ TSR_API tsr_status tsr_tiles_keep(const tsr_tiles *tiles, const uint8_t *keep, i
 /* ---- measures ------------------------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct tsr_tiles_measures {
-    double volume;         /* sum of a smeared step (half width 2 voxels or 1.5 longest edges, at most the band), plus the enclosed absent tiles */
-    double area;           /* sum of the smeared delta times |grad phi| */
-    double mean_curvature; /* of the surface: the mean of K = div(grad phi / |grad phi|), 2/R on a sphere; walls thinner than 4 voxels spoil it */
-    tsr_vec3 centroid;     /* of the inside, world units along the grid axes */
-    int64_t components;    /* 26-connected pieces of phi < 0 */
-    int64_t cavities;      /* 26-connected pieces of phi >= 0 that are enclosed */
-    int64_t euler;         /* Euler characteristic of the inside (voxels joined by faces) */
-    int64_t genus;         /* handles: pieces + cavities - euler, pieces joined by faces */
+    double volume; /* sum of a smeared step (half width 2 voxels or 1.5 longest edges, at most the band), plus the enclosed absent tiles. Of a
+                            * plane: the area inside */
+    double area;   /* sum of the smeared delta times |grad phi|: within 1 % of a curved surface, within 5 % of a flat one along an axis. Of a
+                            * plane: the length of the curves */
+    double
+        mean_curvature; /* of the surface: the mean of K = div(grad phi / |grad phi|), 2/R on a sphere, 1/R on a circle; walls thinner than 4 voxels
+                            * spoil it */
+    tsr_vec3 centroid;  /* of the inside, world units along the grid axes */
+    int64_t components; /* 26-connected pieces of phi < 0 (in a plane 8-connected) */
+    int64_t cavities;   /* 26-connected pieces of phi >= 0 that are enclosed: reach neither infinity nor the border of a domain. Of a plane: holes */
+    int64_t euler;      /* Euler characteristic of the inside (voxels, of a plane pixels, joined by faces) */
+    int64_t genus;      /* handles: pieces + cavities - euler, pieces joined by faces; 0 in a plane, where euler = pieces - holes */
     int64_t tiles, active_voxels;
+    int32_t dimensions; /* 3, or 2 for a plane */
 } tsr_tiles_measures;
 
-/* Sums in float64 in a fixed order: class exact. For an unbounded inside volume and centroid are those of the stored and enclosed part. */
+/* Sums in float64 in a fixed order: class exact. For an unbounded inside volume and centroid are those of the stored and enclosed part; of a domain they
+ * are all of the inside, while area and curvature do not know its border. */
 TSR_API tsr_status tsr_tiles_measure(const tsr_tiles *tiles, tsr_tiles_measures *measures) TSR_CHECKED;
 
 #ifdef __cplusplus

@@ -175,7 +175,7 @@ TSR_API tsr_status tsr_editor_field(const tsr_editor *editor, const char *object
  * the list is another one (after operators that work on the whole list, and at first). Brushes, attraction, undo and redo of them leave small regions. */
 TSR_API tsr_status tsr_editor_changes(tsr_editor *editor, const char *object, tsr_surface_region *region,
                                       const tsr_surface_region **changed) TSR_CHECKED;
-/* The field of any unbounded list, as tsr_editor_field. RETURNS NEW. */
+/* The field of any float32 list, as tsr_editor_field; of one with a domain all of that. RETURNS NEW. */
 TSR_API tsr_status tsr_tiles_field(const tsr_tiles *tiles, tsr_volume **field) TSR_CHECKED;
 
 #ifdef __cplusplus

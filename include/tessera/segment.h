@@ -58,7 +58,7 @@ typedef struct tsr_segment_options {
     double rescale_weight;     /* w_r of the distance rescaling term */
     tsr_rescale rescale;
     double gradient;           /* target gradient in the band; 0 = 1 */
-    double band;               /* half width in voxels of the smallest spacing; 0 = 2.5 */
+    double band;               /* half width in smallest voxels; 0 = 2.5 (spec segmentation.md), at least two of the largest (band.h) */
     tsr_scheme scheme;
     int godunov;
     int exact;                 /* the same bits on every device; without it a GPU rounds differently (some 1e-7 of the band a step) and is faster */

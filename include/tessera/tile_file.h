@@ -4,7 +4,9 @@
  * A .tsr file holds a list exactly: keys, stored values, the signs of the absent neighbours, domain, geometry, background. Reading gives the same
  * list bit for bit (ids of tiles apart, which are given in list order) on every device and thread count. It also carries channels (any number of
  * elements per tile) and metadata. A .nvdb file holds the active voxels, the signs beside them and the geometry; what is read from it is an unbounded
- * list, managed once so that every tile the band faces is there.
+ * list, managed once so that every tile the band faces is there. Level sets that do not close (clipped, cut, of open meshes) are read as they are: the
+ * list has the value of the file at every voxel, and a jump where the inside ends without a band. Of a list with a domain a .nvdb file holds the
+ * outside beyond it; one in two dimensions is TSR_ERROR_UNSUPPORTED.
  *
  * Writers write beside the target and rename. Readers check every size before memory is taken; a damaged file is TSR_ERROR_FORMAT with the file,
  * the field or chunk, its value and what was expected.

@@ -297,6 +297,16 @@ double tsr_band_default(tsr_vec3 h, double voxels)
     return fmin(fmax(voxels * smallest, 2 * largest), 1000 * smallest);
 }
 
+tsr_vec3 tsr_band_spacing(tsr_vec3 h, tsr_size3 n)
+{
+    double smallest = 0;
+    if (n.x != 1) smallest = h.x;
+    if (n.y != 1 && !(smallest > 0 && smallest < h.y)) smallest = h.y;
+    if (n.z != 1 && !(smallest > 0 && smallest < h.z)) smallest = h.z;
+    if (!(smallest > 0)) return h; /* one voxel */
+    return (tsr_vec3){ n.x == 1 ? smallest : h.x, n.y == 1 ? smallest : h.y, n.z == 1 ? smallest : h.z };
+}
+
 static int64_t domain_tiles(const tsr_tile_pool *pool) { return (int64_t)pool->tiles[0] * pool->tiles[1] * pool->tiles[2]; }
 
 static tsr_status set_up(tsr_tiles *tiles, const tsr_tiles_options *o)
@@ -304,7 +314,8 @@ static tsr_status set_up(tsr_tiles *tiles, const tsr_tiles_options *o)
     tsr_tile_pool *pool = &tiles->pool;
     tsr_context *context = tiles->context;
     tsr_vec3 h = tsr_geometry_spacing(&tiles->geometry);
-    double smallest = fmin(h.x, fmin(h.y, h.z)), band = o->band != 0 ? o->band : tsr_band_default(h, 2.5);
+    const tsr_vec3 counted = tsr_band_spacing(h, o->domain);
+    double smallest = fmin(counted.x, fmin(counted.y, counted.z)), band = o->band != 0 ? o->band : tsr_band_default(counted, 2.5);
     int32_t edge = o->edge ? o->edge : DEFAULT_EDGE;
     if (edge != 4 && edge != 8) TSR_FAIL(TSR_ERROR_ARGUMENT, "tile list: edge is %d, expected 4 or 8", o->edge);
     if (!(band >= smallest * (1 - 1e-6) && band <= 1000 * smallest)) /* a band that was rounded to float32 before is fine */

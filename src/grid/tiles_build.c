@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/parallel.h"
+#include "grid/tiles_absent.h"
 
 enum { GRAIN = 1024, COPY_TILES = 4096 };
 
@@ -100,59 +101,13 @@ struct box {
     int32_t count, background;
 };
 
-/* Voxels of the tiles [from, to) along an axis, cut at the domain. */
-static int64_t extent(const tsr_tile_pool *pool, int axis, int64_t from, int64_t to)
-{
-    const int64_t edge = (int64_t)1 << pool->log2_edge;
-    int64_t a = from * edge, b = to * edge;
-    if (pool->bounded) b = tsr_min64(b, pool->domain[axis]);
-    return tsr_max64(b - a, 0);
-}
-static int inside_at(const struct box *b, int32_t x, int32_t y, int32_t z)
-{
-    return tsr_tile_find(b->pool, tsr_keys_wide(b->keys), b->ids, b->count, b->background, tsr_key_make(x, y, z)) == TSR_TILE_INSIDE;
-}
-
-/* One row of stored tiles, entries [first, last): gaps between them, in a domain also before and after. */
-static int64_t row_inside(const struct box *b, int32_t first, int32_t last)
-{
-    int64_t voxels = 0;
-    for (int32_t i = first; i < last; i++) {
-        const uint32_t *row = b->pool->neighbours + (int64_t)b->ids[i] * TSR_NEIGHBOUR_ROW;
-        int64_t x = tsr_key_x(b->keys[i]), before = i > first ? tsr_key_x(b->keys[i - 1]) + 1 : b->pool->bounded ? 0 : x;
-        if (row[12] == TSR_TILE_INSIDE) voxels += extent(b->pool, 0, before, x);
-        if (i == last - 1 && b->pool->bounded && row[14] == TSR_TILE_INSIDE) voxels += extent(b->pool, 0, x + 1, b->pool->tiles[0]);
-    }
-    return voxels;
-}
-
-/* Rows and slabs without a tile are one constant from end to end, and so are those next to one another: one look-up for each run of them. In
- * unbounded space only what lies between two tiles of a row is enclosed. */
+/* Inside voxels of the space without tiles; in unbounded space only what lies between two tiles of a row is enclosed. */
 static int64_t count_inside(const struct box *b)
 {
     const tsr_tile_pool *pool = b->pool;
-    int64_t voxels = 0, width = pool->bounded ? pool->domain[0] : 0;
-    if (b->count == 0) return pool->bounded && b->background == TSR_TILE_INSIDE ? width * pool->domain[1] * pool->domain[2] : 0;
-    int64_t next_z = 0;
-    for (int32_t i = 0; i < b->count;) {
-        int32_t z = tsr_key_z(b->keys[i]), end = i;
-        int64_t next_y = 0, depth = extent(pool, 2, z, (int64_t)z + 1);
-        while (end < b->count && tsr_key_z(b->keys[end]) == z) end++;
-        if (pool->bounded && z > next_z && inside_at(b, 0, 0, (int32_t)next_z)) voxels += width * pool->domain[1] * extent(pool, 2, next_z, z);
-        while (i < end) {
-            int32_t y = tsr_key_y(b->keys[i]), last = i;
-            while (last < end && tsr_key_y(b->keys[last]) == y) last++;
-            if (pool->bounded && y > next_y && inside_at(b, 0, (int32_t)next_y, z)) voxels += width * extent(pool, 1, next_y, y) * depth;
-            voxels += row_inside(b, i, last) * extent(pool, 1, y, (int64_t)y + 1) * depth;
-            next_y = (int64_t)y + 1;
-            i = last;
-        }
-        if (pool->bounded && next_y < pool->tiles[1] && inside_at(b, 0, (int32_t)next_y, z))
-            voxels += width * extent(pool, 1, next_y, pool->tiles[1]) * depth;
-        next_z = (int64_t)z + 1;
-    }
-    if (pool->bounded && next_z < pool->tiles[2] && inside_at(b, 0, 0, (int32_t)next_z))
-        voxels += width * pool->domain[1] * extent(pool, 2, next_z, pool->tiles[2]);
+    int64_t voxels = 0;
+    if (b->count == 0) return pool->bounded && b->background == TSR_TILE_INSIDE ? (int64_t)pool->domain[0] * pool->domain[1] * pool->domain[2] : 0;
+    for (int32_t i = 0; i < b->count; i++) voxels += tsr_absent_inside(pool, tsr_keys_wide(b->keys), b->ids, b->count, b->background, i);
     return voxels;
 }
 

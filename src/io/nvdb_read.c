@@ -6,50 +6,14 @@
 #include <stdlib.h>
 
 #include "core/parallel.h"
-#include "grid/tiles_build.h"
-#include "io/bytes.h"
 #include "io/extras.h"
-#include "io/format.h"
 #include "io/inflate.h"
-#include "io/nvdb.h"
-
-struct leaf {
-    uint64_t key;
-    const uint8_t *at;
-    float value;
-}; /* at NULL: an active tile of this value */
-
-struct reader {
-    tsr_input *input;
-    const tsr_tiles_read_options *options;
-    const char *name;
-    const uint8_t *bytes;
-    int64_t size;
-    /* The grid chosen. */
-    char grid_name[256];
-    int64_t grid_at, grid_bytes, grid_size; /* where it lies in the file, packed and unpacked */
-    uint16_t codec;
-    uint32_t version;
-    int32_t grids;
-    tsr_block unpacked;
-    const uint8_t *grid, *root;
-    int32_t type, grid_class;
-    int64_t leaf_bytes; /* 0: of FpN, each its own */
-    uint32_t nodes[3];  /* leaves, lowers, uppers */
-    uint32_t root_tiles;
-    uint64_t voxels;
-    float background;
-    tsr_geometry geometry;
-    const uint8_t **root_order; /* tiles of the root by key */
-    struct leaf *leaf;
-    int64_t leaves, room;
-    int64_t lowers, uppers; /* visited */
-};
+#include "io/nvdb_reader.h"
 
 /* ---- the file: segments, the grid wanted ------------------------------------------------------------------------------------------------- */
 
 /* One grid's metadata at `at`; *next = behind its name. */
-static tsr_status read_grid_meta(const struct reader *r, int64_t at, int64_t *next, char name[256])
+static tsr_status read_grid_meta(const tsr_nvdb_reader *r, int64_t at, int64_t *next, char name[256])
 {
     if (r->size - at < NVDB_META) TSR_FAIL(TSR_ERROR_FORMAT, "%s: truncated: metadata of a grid at byte %lld", r->name, (long long)at);
     const int64_t length = tsr_get_u32(r->bytes + at + NVDB_META_NAME_SIZE);
@@ -63,14 +27,14 @@ static tsr_status read_grid_meta(const struct reader *r, int64_t at, int64_t *ne
     return TSR_OK;
 }
 
-static int wanted(const struct reader *r, const uint8_t *meta, const char *name)
+static int wanted(const tsr_nvdb_reader *r, const uint8_t *meta, const char *name)
 {
     int32_t type = tsr_get_i32(meta + NVDB_META_TYPE), grid_class = tsr_get_i32(meta + NVDB_META_CLASS);
     if (r->options->grid) return !strcmp(name, r->options->grid);
     return (type == NVDB_FLOAT || (type >= NVDB_FP4 && type <= NVDB_FPN)) && (grid_class == NVDB_LEVEL_SET || grid_class == NVDB_UNKNOWN_CLASS);
 }
 
-static tsr_status take_grid(struct reader *r, const uint8_t *meta, const char *name, int64_t data, uint16_t codec)
+static tsr_status take_grid(tsr_nvdb_reader *r, const uint8_t *meta, const char *name, int64_t data, uint16_t codec)
 {
     memcpy(r->grid_name, name, sizeof r->grid_name);
     r->grid_at = data;
@@ -83,7 +47,7 @@ static tsr_status take_grid(struct reader *r, const uint8_t *meta, const char *n
     return TSR_OK;
 }
 
-static tsr_status read_segments(struct reader *r)
+static tsr_status read_segments(tsr_nvdb_reader *r)
 {
     char name[256];
     int found = 0;
@@ -124,7 +88,7 @@ static tsr_status read_segments(struct reader *r)
 }
 
 /* Grid bytes at 8-byte granularity as they lie in the file, or unpacked. */
-static tsr_status open_grid(struct reader *r)
+static tsr_status open_grid(tsr_nvdb_reader *r)
 {
     const uint8_t *from = r->bytes + r->grid_at;
     if (r->codec == NVDB_CODEC_NONE) {
@@ -149,7 +113,7 @@ static tsr_status open_grid(struct reader *r)
 
 /* ---- the grid: header, tree, root ---------------------------------------------------------------------------------------------------------- */
 
-static tsr_status read_head(struct reader *r)
+static tsr_status read_head(tsr_nvdb_reader *r)
 {
     const uint8_t *g = r->grid, *tree = g + NVDB_GRID;
     const uint64_t magic = tsr_get_u64(g);
@@ -195,7 +159,7 @@ static int by_root_key(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static tsr_status order_root(struct reader *r)
+static tsr_status order_root(tsr_nvdb_reader *r)
 {
     r->root_order = (const uint8_t **)malloc(((size_t)r->root_tiles + 1) * sizeof *r->root_order);
     if (!r->root_order) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for %u tiles of the root", r->name, r->root_tiles);
@@ -209,10 +173,8 @@ static tsr_status order_root(struct reader *r)
 
 /* ---- the walk ------------------------------------------------------------------------------------------------------------------------------ */
 
-static int bit(const uint8_t *mask, int32_t i) { return mask[i >> 3] >> (i & 7) & 1; }
-
 /* The node `offset` bytes behind `from`, if it lies in the grid. */
-static tsr_status follow(const struct reader *r, const uint8_t *from, int64_t offset, int64_t bytes, const char *what, const uint8_t **to)
+static tsr_status follow(const tsr_nvdb_reader *r, const uint8_t *from, int64_t offset, int64_t bytes, const char *what, const uint8_t **to)
 {
     const int64_t at = from - r->grid;
     int64_t place;
@@ -223,28 +185,28 @@ static tsr_status follow(const struct reader *r, const uint8_t *from, int64_t of
     return TSR_OK;
 }
 
-static tsr_status add_leaf(struct reader *r, int32_t x, int32_t y, int32_t z, const uint8_t *at, float value)
+tsr_status tsr_nvdb_add_leaf(tsr_nvdb_reader *r, int32_t x, int32_t y, int32_t z, const uint8_t *at, float value)
 {
     const int32_t limit = (TSR_KEY_BIAS - 2) * 4; /* in voxels, also for edge 4 */
     if (x < -limit || y < -limit || z < -limit || x > limit || y > limit || z > limit)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a leaf lies at voxel (%d, %d, %d), expected -%d to %d", r->name, x, y, z, limit, limit);
     if (r->leaves == r->room) {
         int64_t room = 2 * r->room + 1024;
-        struct leaf *grown = (struct leaf *)realloc(r->leaf, (size_t)room * sizeof *grown);
+        tsr_nvdb_leaf *grown = (tsr_nvdb_leaf *)realloc(r->leaf, (size_t)room * sizeof *grown);
         if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for %lld leaves", r->name, (long long)room);
         r->leaf = grown;
         r->room = room;
     }
-    r->leaf[r->leaves++] = (struct leaf){ tsr_key_make(x >> 3, y >> 3, z >> 3), at, value };
+    r->leaf[r->leaves++] = (tsr_nvdb_leaf){ tsr_key_make(x >> 3, y >> 3, z >> 3), at, value };
     return TSR_OK;
 }
 
-static tsr_status walk_lower(struct reader *r, const uint8_t *node, int32_t x0, int32_t y0, int32_t z0, int64_t *real)
+static tsr_status walk_lower(tsr_nvdb_reader *r, const uint8_t *node, int32_t x0, int32_t y0, int32_t z0, int64_t *real)
 {
     for (int32_t c = 0; c < NVDB_LOWER_CELLS; c++) {
         const int32_t x = x0 + (c >> 8) * 8, y = y0 + (c >> 4 & 15) * 8, z = z0 + (c & 15) * 8;
         const uint8_t *cell = node + NVDB_LOWER_TABLE + 8 * c, *leaf;
-        if (bit(node + NVDB_LOWER_CHILDREN, c)) {
+        if (tsr_nvdb_bit(node + NVDB_LOWER_CHILDREN, c)) {
             const int64_t offset = tsr_get_i64(cell);
             TSR_TRY(follow(r, node, offset, r->leaf_bytes ? r->leaf_bytes : NVDB_LEAF_VALUES, "leaf", &leaf));
             if (r->type == NVDB_FPN) {
@@ -253,33 +215,33 @@ static tsr_status walk_lower(struct reader *r, const uint8_t *node, int32_t x0, 
                 TSR_TRY(follow(r, node, offset, NVDB_LEAF_VALUES + (64 << bits), "leaf", &leaf));
             }
             if (++*real > (int64_t)r->nodes[0]) TSR_FAIL(TSR_ERROR_FORMAT, "%s: more than %u leaves are referred to", r->name, r->nodes[0]);
-            TSR_TRY(add_leaf(r, x, y, z, leaf, 0));
-        } else if (bit(node + NVDB_NODE_MASK, c)) { /* an active tile: a leaf of one value */
+            TSR_TRY(tsr_nvdb_add_leaf(r, x, y, z, leaf, 0));
+        } else if (tsr_nvdb_bit(node + NVDB_NODE_MASK, c)) { /* an active tile: a leaf of one value */
             const float value = tsr_get_f32(cell);
             if (!isfinite(value)) TSR_FAIL(TSR_ERROR_FORMAT, "%s: a tile of grid '%s' is %g", r->name, r->grid_name, (double)value);
-            if (value > -r->background && value < r->background) TSR_TRY(add_leaf(r, x, y, z, NULL, value));
+            if (value > -r->background && value < r->background) TSR_TRY(tsr_nvdb_add_leaf(r, x, y, z, NULL, value));
         }
     }
     return TSR_OK;
 }
 
 /* An active tile with a value inside the band that is larger than a leaf: not seen in level sets, and it would be 4096 leaves or more. */
-static tsr_status check_tile(const struct reader *r, float value, int32_t width)
+static tsr_status check_tile(const tsr_nvdb_reader *r, float value, int32_t width)
 {
     if (value > -r->background && value < r->background)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: an active tile of %d^3 voxels has the value %g inside the band", r->name, width, (double)value);
     return TSR_OK;
 }
 
-static tsr_status walk_upper(struct reader *r, const uint8_t *node, int32_t x0, int32_t y0, int32_t z0, int64_t *real)
+static tsr_status walk_upper(tsr_nvdb_reader *r, const uint8_t *node, int32_t x0, int32_t y0, int32_t z0, int64_t *real)
 {
     for (int32_t c = 0; c < NVDB_UPPER_CELLS; c++) {
         const uint8_t *cell = node + NVDB_UPPER_TABLE + 8 * c, *lower;
-        if (bit(node + NVDB_UPPER_CHILDREN, c)) {
+        if (tsr_nvdb_bit(node + NVDB_UPPER_CHILDREN, c)) {
             TSR_TRY(follow(r, node, tsr_get_i64(cell), NVDB_LOWER, "lower node", &lower));
             if (++r->lowers > (int64_t)r->nodes[1]) TSR_FAIL(TSR_ERROR_FORMAT, "%s: more than %u lower nodes are referred to", r->name, r->nodes[1]);
             TSR_TRY(walk_lower(r, lower, x0 + (c >> 10) * 128, y0 + (c >> 5 & 31) * 128, z0 + (c & 31) * 128, real));
-        } else if (bit(node + NVDB_NODE_MASK, c)) {
+        } else if (tsr_nvdb_bit(node + NVDB_NODE_MASK, c)) {
             TSR_TRY(check_tile(r, tsr_get_f32(cell), 128));
         }
     }
@@ -288,11 +250,11 @@ static tsr_status walk_upper(struct reader *r, const uint8_t *node, int32_t x0, 
 
 static int by_key(const void *a, const void *b)
 {
-    uint64_t x = ((const struct leaf *)a)->key, y = ((const struct leaf *)b)->key;
+    uint64_t x = ((const tsr_nvdb_leaf *)a)->key, y = ((const tsr_nvdb_leaf *)b)->key;
     return x < y ? -1 : x > y;
 }
 
-static tsr_status walk(struct reader *r)
+static tsr_status walk(tsr_nvdb_reader *r)
 {
     int64_t real = 0;
     for (uint32_t i = 0; i < r->root_tiles; i++) {
@@ -308,16 +270,29 @@ static tsr_status walk(struct reader *r)
         }
         TSR_PROGRESS(&r->options->progress, (double)i / r->root_tiles, "reading the tree");
     }
+    return TSR_OK;
+}
+
+/* By key; what was added for seams may be there twice. Two root keys may mean the same block of coordinates. */
+static tsr_status order_leaves(tsr_nvdb_reader *r)
+{
+    int64_t kept = 0;
     if (r->leaves) qsort(r->leaf, (size_t)r->leaves, sizeof *r->leaf, by_key);
-    for (int64_t i = 1; i < r->leaves; i++) /* two root keys may mean the same block of coordinates */
-        if (r->leaf[i].key == r->leaf[i - 1].key) TSR_FAIL(TSR_ERROR_FORMAT, "%s: two leaves lie at the same place", r->name);
+    for (int64_t i = 0; i < r->leaves; i++) {
+        if (kept && r->leaf[i].key == r->leaf[kept - 1].key) {
+            if (r->leaf[i].at || r->leaf[kept - 1].at || r->leaf[i].value != r->leaf[kept - 1].value)
+                TSR_FAIL(TSR_ERROR_FORMAT, "%s: two leaves lie at the same place", r->name);
+            continue;
+        }
+        r->leaf[kept++] = r->leaf[i];
+    }
+    r->leaves = kept;
     return TSR_OK;
 }
 
 /* ---- values and signs ------------------------------------------------------------------------------------------------------------------------ */
 
-/* Inside or outside at a voxel where there is no leaf. All offsets on the way were checked by the walk. */
-static int inside_at(const struct reader *r, int32_t x, int32_t y, int32_t z)
+const uint8_t *tsr_nvdb_root_tile(const tsr_nvdb_reader *r, int32_t x, int32_t y, int32_t z)
 {
     const uint64_t key = nvdb_root_key(x, y, z);
     uint32_t low = 0, high = r->root_tiles;
@@ -326,18 +301,24 @@ static int inside_at(const struct reader *r, int32_t x, int32_t y, int32_t z)
         if (tsr_get_u64(r->root_order[middle]) < key) low = middle + 1;
         else high = middle;
     }
-    if (low == r->root_tiles || tsr_get_u64(r->root_order[low]) != key) return 0;
-    const uint8_t *tile = r->root_order[low];
+    return low < r->root_tiles && tsr_get_u64(r->root_order[low]) == key ? r->root_order[low] : NULL;
+}
+
+/* Inside or outside at a voxel where there is no leaf. All offsets on the way were checked by the walk. */
+static int inside_at(const tsr_nvdb_reader *r, int32_t x, int32_t y, int32_t z)
+{
+    const uint8_t *tile = tsr_nvdb_root_tile(r, x, y, z);
+    if (!tile) return 0;
     const int64_t child = tsr_get_i64(tile + NVDB_ROOT_TILE_CHILD);
     if (!child) return tsr_get_f32(tile + NVDB_ROOT_TILE_VALUE) < 0;
     const uint8_t *upper = r->root + child, *cell = upper + NVDB_UPPER_TABLE + 8 * nvdb_upper_cell(x, y, z);
-    if (!bit(upper + NVDB_UPPER_CHILDREN, nvdb_upper_cell(x, y, z))) return tsr_get_f32(cell) < 0;
+    if (!tsr_nvdb_bit(upper + NVDB_UPPER_CHILDREN, nvdb_upper_cell(x, y, z))) return tsr_get_f32(cell) < 0;
     const uint8_t *lower = upper + tsr_get_i64(cell);
     cell = lower + NVDB_LOWER_TABLE + 8 * nvdb_lower_cell(x, y, z);
-    return bit(lower + NVDB_LOWER_CHILDREN, nvdb_lower_cell(x, y, z)) ? 0 : tsr_get_f32(cell) < 0;
+    return tsr_nvdb_bit(lower + NVDB_LOWER_CHILDREN, nvdb_lower_cell(x, y, z)) ? 0 : tsr_get_f32(cell) < 0;
 }
 
-static float leaf_value(const struct reader *r, const uint8_t *leaf, int32_t n)
+static float leaf_value(const tsr_nvdb_reader *r, const uint8_t *leaf, int32_t n)
 {
     const uint8_t *values = leaf + NVDB_LEAF_VALUES;
     if (r->type == NVDB_FLOAT) return tsr_get_f32(values + 4 * n);
@@ -348,14 +329,14 @@ static float leaf_value(const struct reader *r, const uint8_t *leaf, int32_t n)
 }
 
 /* A leaf as 512 values, x fastest. 0 if an active one is not finite. */
-static int leaf_values(const struct reader *r, const struct leaf *leaf, float *to)
+static int leaf_values(const tsr_nvdb_reader *r, const tsr_nvdb_leaf *leaf, float *to)
 {
     const float band = r->background;
     int good = 1;
     for (int32_t i = 0; i < 512; i++) {
         const int32_t n = (i & 7) << 6 | (i & 56) | i >> 6; /* voxel (x, y, z) of ours is x << 6 | y << 3 | z of theirs */
         float v = leaf->at ? leaf_value(r, leaf->at, n) : leaf->value;
-        const int active = !leaf->at || bit(leaf->at + NVDB_LEAF_MASK, n);
+        const int active = !leaf->at || tsr_nvdb_bit(leaf->at + NVDB_LEAF_MASK, n);
         good &= !active || isfinite(v);
         to[i] = !active ? v < 0 ? -band : band : tsr_clampf(v, -band, band);
     }
@@ -363,7 +344,7 @@ static int leaf_values(const struct reader *r, const struct leaf *leaf, float *t
 }
 
 struct job {
-    const struct reader *r;
+    const tsr_nvdb_reader *r;
     int32_t edge;
     tsr_tiles *tiles;
     float *to; /* staging or the list, values of tile `first` and the following */
@@ -422,7 +403,7 @@ static int by_piece(const void *a, const void *b)
 }
 
 /* Keys of the tiles, and for edge 4 which octant of which leaf each one is. */
-static tsr_status make_keys(const struct reader *r, struct job *j, int64_t **source)
+static tsr_status make_keys(const tsr_nvdb_reader *r, struct job *j, int64_t **source)
 {
     const int64_t parts = j->edge == 8 ? 1 : 8;
     struct piece *piece = NULL;
@@ -457,7 +438,7 @@ static tsr_status make_keys(const struct reader *r, struct job *j, int64_t **sou
     return TSR_OK;
 }
 
-static tsr_status put_values(const struct reader *r, tsr_context *context, struct job *j)
+static tsr_status put_values(const tsr_nvdb_reader *r, tsr_context *context, struct job *j)
 {
     enum { BATCH = 32768 };
     const int shift = j->edge == 8 ? 9 : 6;
@@ -489,7 +470,7 @@ static tsr_status put_values(const struct reader *r, tsr_context *context, struc
     return status;
 }
 
-static tsr_status make_list(struct reader *r, tsr_context *context, tsr_tiles **tiles)
+static tsr_status make_list(tsr_nvdb_reader *r, tsr_context *context, tsr_tiles **tiles)
 {
     struct job j = { .r = r, .edge = r->options->edge ? r->options->edge : 8 };
     int64_t *source = NULL;
@@ -516,14 +497,14 @@ done:
 
 /* ---- both entries ---------------------------------------------------------------------------------------------------------------------------- */
 
-static void close_reader(struct reader *r)
+static void close_reader(tsr_nvdb_reader *r)
 {
     tsr_block_release(&r->unpacked);
     free(r->root_order);
     free(r->leaf);
 }
 
-static tsr_status open_reader(struct reader *r, tsr_tiles_extras *extras)
+static tsr_status open_reader(tsr_nvdb_reader *r, tsr_tiles_extras *extras)
 {
     char text[64];
     size_t size;
@@ -538,7 +519,7 @@ static tsr_status open_reader(struct reader *r, tsr_tiles_extras *extras)
     return TSR_OK;
 }
 
-static tsr_status check_memory(const struct reader *r)
+tsr_status tsr_nvdb_check_memory(const tsr_nvdb_reader *r)
 {
     const double limit = (double)(r->options->memory_limit ? r->options->memory_limit : tsr_physical_memory());
     const double bytes = (double)r->leaves * (2.0 * 2048 + (r->options->edge == 4 ? 8 : 1) * (TSR_NEIGHBOUR_ROW * 4 + 160)) * 1.25;
@@ -549,13 +530,16 @@ static tsr_status check_memory(const struct reader *r)
 
 tsr_status tsr_read_nvdb(tsr_input *input, const tsr_tiles_read_options *options, tsr_context *context, tsr_tiles_extras *extras, tsr_tiles **tiles)
 {
-    struct reader r = { .input = input, .options = options, .name = tsr_input_name(input) };
+    tsr_nvdb_reader r = { .input = input, .options = options, .name = tsr_input_name(input) };
     tsr_status status;
     *tiles = NULL;
     TSR_TRY_GOTO(open_reader(&r, extras), done);
     TSR_TRY_GOTO(order_root(&r), done);
     TSR_TRY_GOTO(walk(&r), done);
-    TSR_TRY_GOTO(check_memory(&r), done);
+    TSR_TRY_GOTO(tsr_nvdb_check_memory(&r), done);
+    TSR_TRY_GOTO(tsr_nvdb_add_seams(&r), done);
+    TSR_TRY_GOTO(order_leaves(&r), done);
+    TSR_TRY_GOTO(tsr_nvdb_check_memory(&r), done);
     TSR_TRY_GOTO(make_list(&r, context, tiles), done);
 done:
     close_reader(&r);
@@ -564,7 +548,7 @@ done:
 
 tsr_status tsr_describe_nvdb(tsr_input *input, const tsr_tiles_read_options *options, tsr_tiles_extras *extras, tsr_tiles_file_info *info)
 {
-    struct reader r = { .input = input, .options = options, .name = tsr_input_name(input) };
+    tsr_nvdb_reader r = { .input = input, .options = options, .name = tsr_input_name(input) };
     tsr_status status;
     TSR_TRY_GOTO(open_reader(&r, extras), done);
     memcpy(info->name, r.grid_name, sizeof info->name);

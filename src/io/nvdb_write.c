@@ -9,6 +9,8 @@
 #include "io/format.h"
 #include "io/nvdb.h"
 
+enum { MOST_BLOCKS = 1 << 20 }; /* of 4096^3 voxels */
+
 /* A leaf: its origin, its place in the tree, and the eight (edge 4) or one (edge 8) tiles in it. */
 struct leaf {
     int32_t at[3];
@@ -45,7 +47,7 @@ struct writer {
     float band;
     struct leaf *leaf;
     struct node *of_leaf, *lower, *upper;
-    int64_t leaves, lowers, uppers;
+    int64_t leaves, room, lowers, uppers;
     uint64_t *root_extra; /* keys of 4096^3 blocks that are inside and hold nothing */
     int64_t extras;
     uint8_t *grid;
@@ -72,27 +74,96 @@ static int varies(const struct writer *w, uint32_t id)
     return (w->pool->activity[id] & TSR_ACTIVITY_AREAS) != 0;
 }
 
+/* The leaf of a voxel, without a tile yet. */
+static tsr_status add_leaf(struct writer *w, const int64_t voxel[3], struct leaf **leaf)
+{
+    if (w->leaves == w->room) {
+        const int64_t room = w->room ? 2 * w->room : w->parts.count + 64;
+        struct leaf *grown = (struct leaf *)realloc(w->leaf, (size_t)room * sizeof *grown);
+        if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for %lld leaves", w->path, (long long)room);
+        w->leaf = grown;
+        w->room = room;
+    }
+    struct leaf *l = &w->leaf[w->leaves++];
+    for (int k = 0; k < 3; k++) l->at[k] = (int32_t)(voxel[k] & ~(int64_t)7);
+    l->root = nvdb_root_key(l->at[0], l->at[1], l->at[2]);
+    l->cell = (uint32_t)nvdb_upper_cell(l->at[0], l->at[1], l->at[2]) << 12 | (uint32_t)nvdb_lower_cell(l->at[0], l->at[1], l->at[2]);
+    for (int o = 0; o < 8; o++) l->tile[o] = UINT32_MAX;
+    *leaf = l;
+    return TSR_OK;
+}
+
+/* Is there a leaf in the cell of this width (8, 128 or 4096 voxels)? The first `sorted` leaves are in order. */
+static int has_leaf(const struct writer *w, int64_t sorted, const int32_t at[3], int32_t width)
+{
+    struct leaf first = { .root = nvdb_root_key(at[0], at[1], at[2]) };
+    if (width < 4096) first.cell = (uint32_t)nvdb_upper_cell(at[0], at[1], at[2]) << 12;
+    if (width < 128) first.cell |= (uint32_t)nvdb_lower_cell(at[0], at[1], at[2]);
+    int64_t low = 0, high = sorted;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (by_place(&w->leaf[middle], &first) < 0) low = middle + 1;
+        else high = middle;
+    }
+    if (low == sorted || w->leaf[low].root != first.root) return 0;
+    return width == 4096 || (width == 128 ? w->leaf[low].cell >> 12 == first.cell >> 12 : w->leaf[low].cell == first.cell);
+}
+
+static int inside_at(const struct writer *w, const int64_t at[3]);
+
+/* Cells that the border of the domain cuts and that are inside cannot be one constant, for beyond the border all is outside: they become nodes and leaves.
+ * `at` lies in the domain. Where a cell needs a node only, whose own cells end at the border, one leaf makes it. */
+static tsr_status cut_cell(struct writer *w, int64_t sorted, const int32_t at[3], int32_t width)
+{
+    const int64_t first[3] = { at[0], at[1], at[2] }, before = w->leaves;
+    const int32_t *n = w->pool->domain, part = width == 4096 ? 128 : 8, cells = width / part;
+    struct leaf *leaf;
+    int cut = 0;
+    for (int k = 0; k < 3; k++) cut |= first[k] + width > n[k];
+    if (!cut) return TSR_OK;
+    const int node = has_leaf(w, sorted, at, width);
+    if (!node && !inside_at(w, first)) return TSR_OK;
+    if (width == 8) return node ? TSR_OK : add_leaf(w, first, &leaf);
+    for (int32_t c = 0; c < cells * cells * cells; c++) {
+        const int64_t to[3] = { first[0] + (c / cells / cells) * part, first[1] + (c / cells % cells) * part, first[2] + (c % cells) * part };
+        const int32_t cell[3] = { (int32_t)to[0], (int32_t)to[1], (int32_t)to[2] };
+        if (to[0] < n[0] && to[1] < n[1] && to[2] < n[2]) TSR_TRY(cut_cell(w, sorted, cell, part));
+    }
+    if (!node && w->leaves == before) TSR_TRY(add_leaf(w, first, &leaf));
+    return TSR_OK;
+}
+
+static tsr_status cut_at_border(struct writer *w)
+{
+    const int64_t sorted = w->leaves;
+    int64_t blocks = 1;
+    if (!w->pool->bounded) return TSR_OK;
+    for (int k = 0; k < 3; k++) blocks *= ((int64_t)w->pool->domain[k] + 4095) / 4096;
+    for (int64_t z = 0, most = MOST_BLOCKS; z < w->pool->domain[2] && blocks <= most; z += 4096)
+        for (int64_t y = 0; y < w->pool->domain[1]; y += 4096)
+            for (int64_t x = 0; x < w->pool->domain[0]; x += 4096) {
+                const int32_t at[3] = { (int32_t)x, (int32_t)y, (int32_t)z };
+                TSR_PROGRESS(&w->options->progress, (double)z / w->pool->domain[2], "looking at the border");
+                TSR_TRY(cut_cell(w, sorted, at, 4096));
+            }
+    if (w->leaves > sorted) qsort(w->leaf, (size_t)w->leaves, sizeof *w->leaf, by_place);
+    return TSR_OK;
+}
+
 static tsr_status make_leaves(struct writer *w)
 {
     const int64_t n = w->parts.count;
-    w->leaf = (struct leaf *)malloc(((size_t)n + 1) * sizeof *w->leaf);
-    if (!w->leaf) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for %lld leaves", w->path, (long long)n);
     for (int64_t i = 0; i < n; i++) {
         const uint64_t key = w->parts.keys[i];
         if (!varies(w, w->parts.ids[i])) continue;
-        struct leaf *l = &w->leaf[w->leaves++];
         const int64_t voxel[3] = { (int64_t)tsr_key_x(key) * w->edge, (int64_t)tsr_key_y(key) * w->edge, (int64_t)tsr_key_z(key) * w->edge };
+        struct leaf *l;
         int octant = 0;
-        for (int k = 0; k < 3; k++) {
-            l->at[k] = (int32_t)(voxel[k] & ~(int64_t)7);
-            octant |= (int)(voxel[k] >> 2 & 1) << k;
-        }
-        l->root = nvdb_root_key(l->at[0], l->at[1], l->at[2]);
-        l->cell = (uint32_t)nvdb_upper_cell(l->at[0], l->at[1], l->at[2]) << 12 | (uint32_t)nvdb_lower_cell(l->at[0], l->at[1], l->at[2]);
-        for (int o = 0; o < 8; o++) l->tile[o] = UINT32_MAX;
+        TSR_TRY(add_leaf(w, voxel, &l));
+        for (int k = 0; k < 3; k++) octant |= (int)(voxel[k] >> 2 & 1) << k;
         l->tile[w->edge == 8 ? 0 : octant] = (uint32_t)i;
     }
-    qsort(w->leaf, (size_t)w->leaves, sizeof *w->leaf, by_place);
+    if (w->leaves) qsort(w->leaf, (size_t)w->leaves, sizeof *w->leaf, by_place);
     int64_t kept = 0;
     for (int64_t i = 0; i < w->leaves; i++) { /* tiles of edge 4 in the same leaf come together */
         if (kept && !by_place(&w->leaf[kept - 1], &w->leaf[i])) {
@@ -103,6 +174,7 @@ static tsr_status make_leaves(struct writer *w)
         }
     }
     w->leaves = kept;
+    TSR_TRY(cut_at_border(w));
     return TSR_OK;
 }
 
@@ -187,8 +259,9 @@ static tsr_status find_root_extras(struct writer *w)
         }
     else if (!w->uppers) return TSR_OK;
     for (int k = 0; k < 3; k++) blocks *= (int64_t)high[k] - low[k] + 1;
-    if (blocks > 1 << 20)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: the list spans %lld blocks of 4096^3 voxels, expected at most %d", w->path, (long long)blocks, 1 << 20);
+    if (blocks > MOST_BLOCKS)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: the list spans %lld blocks of 4096^3 voxels, expected at most %d", w->path, (long long)blocks,
+                 (int)MOST_BLOCKS);
     w->root_extra = (uint64_t *)malloc((size_t)blocks * sizeof *w->root_extra);
     if (!w->root_extra) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for %lld blocks", w->path, (long long)blocks);
     for (int32_t x = low[0]; x <= high[0]; x++)
@@ -237,7 +310,7 @@ static void put_box(uint8_t *at, const struct stats *s)
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------------------------------------------ */
 
-/* 512 values, x slowest, and which of them are active: inside the band and in the domain. Voxels beyond it are inactive. */
+/* 512 values, x slowest, and which of them are active: inside the band and in the domain. Beyond it lies the outside. */
 static void leaf_values(const struct writer *w, const struct leaf *l, uint8_t *to, struct stats *s)
 {
     const int shift = 3 * w->pool->log2_edge, e = w->edge;
@@ -253,7 +326,7 @@ static void leaf_values(const struct writer *w, const struct leaf *l, uint8_t *t
         int active = v > -w->band && v < w->band;
         if (w->pool->bounded && (p[0] >= w->pool->domain[0] || p[1] >= w->pool->domain[1] || p[2] >= w->pool->domain[2])) {
             active = 0;
-            v = v < 0 ? -w->band : w->band;
+            v = w->band;
         }
         tsr_put_f32(to + NVDB_LEAF_VALUES + 4 * n, v);
         if (!active) continue;
@@ -495,13 +568,21 @@ static tsr_status write_file(const struct writer *w, tsr_output *out)
 static tsr_status check(const struct writer *w)
 {
     const tsr_tiles_write_options *o = w->options;
+    const int32_t *n = w->pool->domain;
+    if (w->pool->bounded && (n[0] == 1 || n[1] == 1 || n[2] == 1))
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                 "%s: a level set in two dimensions (%d x %d x %d voxels): .nvdb files hold surfaces in three; write a .tsr file, or a volume",
+                 w->path, n[0], n[1], n[2]);
     if (strlen(grid_name(w)) > 255)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: name of the grid has %zu bytes, expected at most 255", w->path, strlen(grid_name(w)));
     if (o->meta_count || o->channel_count || o->raw || o->values != TSR_TILES_F32)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: .nvdb files hold no metadata, channels, raw or 16-bit values: write a .tsr file", w->path);
     if (w->parts.state.managed == 0) TSR_FAIL(TSR_ERROR_STATE, "%s: the list waits for its management; it cannot be written", w->path);
-    if (!w->parts.count && w->parts.state.background == TSR_TILE_INSIDE && !w->pool->bounded)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: everything is inside, which a .nvdb file cannot say", w->path);
+    const int64_t count = w->parts.count; /* behind the last tile lies the space around all of them */
+    const int inside = count ? w->parts.inside[count - 1] >> 14 & 1 : w->parts.state.background == TSR_TILE_INSIDE;
+    if (inside && !w->pool->bounded)
+        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: %s inside, which a .nvdb file cannot say", w->path,
+                 count ? "the space around the surface is" : "everything is");
     return TSR_OK;
 }
 

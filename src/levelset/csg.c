@@ -7,18 +7,35 @@
 
 /* ---- requirements ------------------------------------------------------------------------------------------------------------------------- */
 
-tsr_status tsr_csg_require(const tsr_tiles *tiles, const char *name)
+tsr_status tsr_csg_require_field(const tsr_tiles *tiles, const char *name)
 {
     if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the tile list is NULL", name);
     TSR_TRY(tsr_tiles_need_f32(tiles, name));
-    if (tiles->pool.bounded || tiles->pool.table) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a tile list with a domain, expected an unbounded one", name);
+    return TSR_OK;
+}
+
+tsr_status tsr_csg_require(const tsr_tiles *tiles, const char *name)
+{
+    TSR_TRY(tsr_csg_require_field(tiles, name));
+    if (tiles->pool.bounded) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "%s: a tile list with a domain, expected an unbounded one", name);
+    return TSR_OK;
+}
+
+static tsr_status same_domain(const tsr_tile_pool *p, const tsr_tile_pool *q)
+{
+    if (p->bounded != q->bounded)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "domain: the %s operand has one and the other has not, expected both or none", p->bounded ? "first" : "second");
+    for (int k = 0; k < 3 && p->bounded; k++)
+        if (p->domain[k] != q->domain[k])
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "domain: %d x %d x %d and %d x %d x %d voxels, expected the same of both operands", p->domain[0],
+                     p->domain[1], p->domain[2], q->domain[0], q->domain[1], q->domain[2]);
     return TSR_OK;
 }
 
 tsr_status tsr_csg_require_pair(const tsr_tiles *a, const tsr_tiles *b)
 {
-    TSR_TRY(tsr_csg_require(a, "first operand"));
-    TSR_TRY(tsr_csg_require(b, "second operand"));
+    TSR_TRY(tsr_csg_require_field(a, "first operand"));
+    TSR_TRY(tsr_csg_require_field(b, "second operand"));
     const tsr_tile_pool *p = &a->pool, *q = &b->pool;
     if (a->context != b->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "the operands live in different contexts; copy one of them");
     for (int k = 0; k < 3; k++)
@@ -28,6 +45,7 @@ tsr_status tsr_csg_require_pair(const tsr_tiles *a, const tsr_tiles *b)
     if (p->band != q->band) TSR_FAIL(TSR_ERROR_ARGUMENT, "band: %g and %g, expected the same of both operands", (double)p->band, (double)q->band);
     if (p->log2_edge != q->log2_edge)
         TSR_FAIL(TSR_ERROR_ARGUMENT, "tile edge: %d and %d, expected the same of both operands", 1 << p->log2_edge, 1 << q->log2_edge);
+    TSR_TRY(same_domain(p, q));
     return TSR_OK;
 }
 
@@ -67,6 +85,7 @@ tsr_status tsr_csg_create_like(const tsr_tiles *like, int64_t n, double band, ts
     options.band = band > 0 ? band : (double)like->pool.band;
     options.capacity = n + n / 8 + TSR_TILE_FIRST + 32;
     options.memory_limit = like->memory_limit;
+    if (like->pool.bounded) options.domain = (tsr_size3){ like->pool.domain[0], like->pool.domain[1], like->pool.domain[2] };
     TSR_TRY(tsr_tiles_create(like->context, &like->geometry, &options, made));
     (*made)->short_keys = like->pool.key_first != 0;
     if (!(band > 0)) (*made)->pool.band = like->pool.band; /* not through double and back */
@@ -108,6 +127,25 @@ static tsr_status count_positive(const tsr_tiles *tiles, int64_t count, int64_t 
     return status;
 }
 
+/* Is the managed list without an inside or an outside? `first` and `behind` as look_at_ends found them. */
+static tsr_status one_sided(const tsr_tiles *tiles, const tsr_tile_state *state, float first, uint32_t behind, int *empty, int *full)
+{
+    const tsr_tile_pool *pool = &tiles->pool;
+    int64_t positive = 0;
+    if (pool->bounded) {
+        const int64_t inside = state->inside_voxels + state->inside_absent;
+        *empty = inside == 0;
+        *full = inside == (int64_t)pool->domain[0] * pool->domain[1] * pool->domain[2];
+        return TSR_OK;
+    }
+    *empty = state->count > 0 ? state->inside_voxels == 0 : !(first < 0);
+    *full = state->count == 0 && first < 0;
+    if (state->count == 0 || *empty || behind != TSR_TILE_INSIDE) return TSR_OK;
+    TSR_TRY(count_positive(tiles, state->count, &positive));
+    *full = positive == 0;
+    return TSR_OK;
+}
+
 tsr_status tsr_csg_finish(tsr_tiles *tiles)
 {
     tsr_context *context = tiles->context;
@@ -116,6 +154,7 @@ tsr_status tsr_csg_finish(tsr_tiles *tiles)
     tsr_tile_state state;
     float first = 0;
     uint32_t behind = TSR_TILE_OUTSIDE;
+    int full = 0, empty = 0;
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
     if (state.count == 0) return tsr_tiles_take_after(tiles);
     state.inside_absent = 0;
@@ -125,16 +164,7 @@ tsr_status tsr_csg_finish(tsr_tiles *tiles)
     TSR_TRY(look_at_ends(tiles, &state, &first, &behind));
     TSR_TRY(tsr_tiles_manage(tiles));
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
-    int full = 0, empty = state.count > 0 && state.inside_voxels == 0;
-    if (state.count > 0 && !empty && behind == TSR_TILE_INSIDE) {
-        int64_t positive = 0;
-        TSR_TRY(count_positive(tiles, state.count, &positive));
-        full = positive == 0;
-    }
-    if (state.count == 0) {
-        full = first < 0;
-        empty = !full;
-    }
+    TSR_TRY(one_sided(tiles, &state, first, behind, &empty, &full));
     if (full || empty) TSR_TRY(ops->clear(context->queue, &tiles->pool, full ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE));
     TSR_TRY(tsr_tiles_take_after(tiles));
     return TSR_OK;
@@ -253,7 +283,7 @@ tsr_status tsr_tiles_combine(const tsr_tiles *a, const tsr_tiles *b, tsr_csg_ope
 tsr_status tsr_tiles_complement(const tsr_tiles *tiles, tsr_tiles **result)
 {
     *result = NULL;
-    TSR_TRY(tsr_csg_require(tiles, "operand"));
+    TSR_TRY(tsr_csg_require_field(tiles, "operand"));
     TSR_TRY(tsr_csg_merge_lists(tiles, 0, NULL, 0, TSR_CSG_COMPLEMENT, 0, result));
     return TSR_OK;
 }

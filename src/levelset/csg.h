@@ -6,9 +6,10 @@
 #include "levelset/csg_ops.h"
 #include "tessera/csg.h"
 
-/* TSR_ERROR_UNSUPPORTED or _ARGUMENT unless the list is unbounded and SORTED; `name` is what the message calls it. */
+/* TSR_ERROR_UNSUPPORTED or _ARGUMENT unless the list holds float32, and for the first also has no domain; `name` is what the message calls it. */
 tsr_status tsr_csg_require(const tsr_tiles *tiles, const char *name);
-/* Also spacing, band, edge and context of both. */
+tsr_status tsr_csg_require_field(const tsr_tiles *tiles, const char *name);
+/* The second of both, and the same spacing, band, edge, domain and context. */
 tsr_status tsr_csg_require_pair(const tsr_tiles *a, const tsr_tiles *b);
 
 /* Device arrays for n entries in args: keys, first, second, words, flags (at least flag_room), totals. */
@@ -25,7 +26,7 @@ static inline tsr_status tsr_csg_run(tsr_csg_work *w, tsr_csg_kernel kernel, int
     return w->context->backend->csg->run(w->context->queue, kernel, &w->args, items);
 }
 
-/* An empty list like `like` with room for n tiles. `band` 0 = the same. RETURNS NEW. */
+/* An empty SORTED list like `like` with room for n tiles. `band` 0 = the same. RETURNS NEW. */
 tsr_status tsr_csg_create_like(const tsr_tiles *like, int64_t n, double band, tsr_tiles **made);
 /* Links work->args.keys/words[0 .. count) into `to` and sets args.to. */
 tsr_status tsr_csg_link(tsr_csg_work *work, tsr_tiles *to);

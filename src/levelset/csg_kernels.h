@@ -3,6 +3,7 @@
 #ifndef TSR_LEVELSET_CSG_KERNELS_H
 #define TSR_LEVELSET_CSG_KERNELS_H
 
+#include "grid/tiles_absent.h"
 #include "levelset/csg_ops.h"
 
 #if defined(__CUDA_ARCH__)
@@ -38,6 +39,23 @@ TSR_HD float tsr_csg_at(const tsr_tile_pool *p, const float *phi, const uint32_t
 {
     const int32_t E = 1 << p->log2_edge, m = E - 1, d = 9 * ((z >> p->log2_edge) + 1) + 3 * ((y >> p->log2_edge) + 1) + (x >> p->log2_edge) + 1;
     return phi[(int64_t)row[d] * E * E * E + (((z & m) * E + (y & m)) * E + (x & m))];
+}
+
+/* ---- lists with a domain ------------------------------------------------------------------------------------------------------------------ */
+
+/* The voxel of the tile that lies in the domain nearest to voxel k: beyond it the field is replicated. */
+TSR_HD int32_t tsr_csg_in_domain(const tsr_tile_pool *p, uint64_t key, int32_t k)
+{
+    const int32_t l = p->log2_edge, m = (1 << l) - 1;
+    if (!p->bounded) return k;
+    const int32_t x = tsr_mini(k & m, p->domain[0] - 1 - (tsr_key_x(key) << l)), y = tsr_mini(k >> l & m, p->domain[1] - 1 - (tsr_key_y(key) << l)),
+                  z = tsr_mini(k >> 2 * l, p->domain[2] - 1 - (tsr_key_z(key) << l));
+    return (z << 2 * l) + (y << l) + x;
+}
+/* Does the neighbour of this tile in direction d lie in the domain? */
+TSR_HD int tsr_csg_faces_domain(const tsr_tile_pool *p, uint64_t key, int32_t d)
+{
+    return !p->bounded || tsr_tile_allowed(p, key + (uint64_t)tsr_key_offset(d));
 }
 
 /* A walk through the field: remembers the tile of the last voxel. */
@@ -114,7 +132,8 @@ TSR_HD void tsr_csg_borders(const tsr_csg_args *g, int64_t i)
     const uint32_t *rb = g->second ? g->b.neighbours + (int64_t)g->second[i] * TSR_NEIGHBOUR_ROW : ra;
     uint32_t word = 0;
     for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++)
-        if (ra[d] < TSR_TILE_FIRST && rb[d] < TSR_TILE_FIRST) word |= tsr_csg_combine_sign(g->operation, ra[d], rb[d], g->amount) << d;
+        if (ra[d] < TSR_TILE_FIRST && rb[d] < TSR_TILE_FIRST && tsr_csg_faces_domain(&g->a, g->keys[i], d))
+            word |= tsr_csg_combine_sign(g->operation, ra[d], rb[d], g->amount) << d;
     g->words[i] = word;
 }
 /* The signs that the neighbours of a tile have for it if they are not stored: a stored one counts as its voxel next to the tile. */
@@ -241,24 +260,37 @@ TSR_HD void tsr_csg_conflict_tile(const tsr_csg_args *g, int64_t i, int32_t firs
     const int32_t V = tsr_csg_voxels(&g->a);
     const float *a = tsr_csg_phi(&g->a) + (int64_t)g->first[i] * V, *b = tsr_csg_phi(&g->b) + (int64_t)g->second[i] * V, band = g->a.band;
     int64_t conflicts = 0;
-    for (int32_t k = first; k < V; k += step) conflicts += (a[k] <= 0.0f - band && b[k] >= band) || (b[k] <= 0.0f - band && a[k] >= band);
+    for (int32_t k = first; k < V; k += step)
+        if (tsr_csg_in_domain(&g->a, g->keys[i], k) == k) conflicts += (a[k] <= 0.0f - band && b[k] >= band) || (b[k] <= 0.0f - band && a[k] >= band);
     if (conflicts) tsr_csg_add(g->totals, conflicts);
-}
-/* Absent tiles between entry i and the next of its row if they are `constant`, else 0. */
-TSR_HD int64_t tsr_csg_gap(const tsr_tile_pool *p, int64_t i, uint32_t constant)
-{
-    const tsr_keys keys = tsr_pool_keys(p, p->state->list);
-    if (i + 1 >= p->state->count || tsr_key_at(keys, i) >> 21 != tsr_key_at(keys, i + 1) >> 21) return 0;
-    int64_t gap = (int64_t)(tsr_key_at(keys, i + 1) - tsr_key_at(keys, i)) - 1;
-    return gap > 0 && p->neighbours[(int64_t)p->id[p->state->list][i] * TSR_NEIGHBOUR_ROW + 14] == constant ? gap : 0;
 }
 TSR_HD void tsr_csg_enclosed(const tsr_csg_args *g, int64_t i)
 {
-    int64_t gap = tsr_csg_gap(&g->a, i, TSR_TILE_INSIDE);
-    if (gap) tsr_csg_add(&g->a.state->inside_absent, gap * tsr_csg_voxels(&g->a));
+    const tsr_tile_state *s = g->a.state;
+    int64_t inside = tsr_absent_inside(&g->a, tsr_pool_keys(&g->a, s->list), g->a.id[s->list], s->count, s->background, (int32_t)i);
+    if (inside) tsr_csg_add(&g->a.state->inside_absent, inside);
 }
-
-TSR_HD void tsr_csg_gap_lengths(const tsr_csg_args *g, int64_t i) { g->flags[i] = (uint32_t)tsr_csg_gap(&g->a, i, TSR_TILE_INSIDE); }
+/* sums[5 i ..] = voxels of the absent inside tiles that belong to entry i, the sums of their x, y, z, and their share of the Euler characteristic: within
+ * the inside a voxel's vertex, edges, faces and cell towards its next neighbours cancel out; in a domain that of its last voxel stands alone. */
+TSR_HD void tsr_csg_enclosed_sums(const tsr_csg_args *g, int64_t i)
+{
+    const tsr_tile_pool *p = &g->a;
+    const tsr_tile_state *s = p->state;
+    const tsr_keys keys = tsr_pool_keys(p, s->list);
+    const uint32_t *ids = p->id[s->list];
+    double sums[5] = { 0 };
+    int32_t low[3], high[3];
+    int64_t middle[3];
+    for (int32_t kind = 0; kind < tsr_absent_kinds(p); kind++) {
+        if (!tsr_absent_box(p, keys, s->count, (int32_t)i, kind, low, high)) continue;
+        if (tsr_absent_constant(p, keys, ids, s->count, s->background, (int32_t)i, kind, low) != TSR_TILE_INSIDE) continue;
+        const double n = (double)tsr_absent_voxels(p, low, high, middle);
+        sums[0] += n;
+        for (int32_t k = 0; k < 3; k++) sums[1 + k] += n * (0.5 * (double)middle[k]);
+        if (p->bounded && high[0] == p->tiles[0] && high[1] == p->tiles[1] && high[2] == p->tiles[2]) sums[4] += 1;
+    }
+    for (int32_t k = 0; k < 5; k++) g->sums[5 * i + k] = sums[k];
+}
 
 /* ---- values ------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -268,7 +300,10 @@ TSR_HD void tsr_csg_combine_tile(const tsr_csg_args *g, int64_t i, int32_t first
     const int32_t V = tsr_csg_voxels(&g->to);
     const float *a = tsr_csg_phi(&g->a) + (int64_t)g->first[i] * V, *b = g->second ? tsr_csg_phi(&g->b) + (int64_t)g->second[i] * V : a;
     float *to = g->to.phi[0] + (i + TSR_TILE_FIRST) * V;
-    for (int32_t k = first; k < V; k += step) to[k] = tsr_csg_combine(g->operation, a[k], b[k], g->amount, g->to.band);
+    for (int32_t k = first; k < V; k += step) {
+        const int32_t at = tsr_csg_in_domain(&g->to, g->keys[i], k);
+        to[k] = tsr_csg_combine(g->operation, a[at], b[at], g->amount, g->to.band);
+    }
 }
 TSR_HD void tsr_csg_shape_tile(const tsr_csg_args *g, int64_t i, int32_t first, int32_t step)
 {
@@ -311,8 +346,12 @@ TSR_HD void tsr_csg_differs_tile(const tsr_csg_args *g, int64_t i, int32_t first
     uint32_t a = g->first[i], b = g->second[i];
     const float *va = tsr_csg_phi(&g->a) + (int64_t)a * V, *vb = tsr_csg_phi(&g->b) + (int64_t)b * V;
     int differs = (a < TSR_TILE_FIRST) != (b < TSR_TILE_FIRST);
-    if (first == 0) differs |= tsr_csg_word_of(&g->a, a) != tsr_csg_word_of(&g->b, b);
-    for (int32_t k = first; k < V && !differs; k += step) differs = tsr_float_bits(va[k]) != tsr_float_bits(vb[k]);
+    if (first == 0) {
+        const uint32_t words = tsr_csg_word_of(&g->a, a) ^ tsr_csg_word_of(&g->b, b);
+        for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) differs |= (int)(words >> d & 1u) & tsr_csg_faces_domain(&g->a, g->keys[i], d);
+    }
+    for (int32_t k = first; k < V && !differs; k += step)
+        differs = tsr_float_bits(va[k]) != tsr_float_bits(vb[k]) && tsr_csg_in_domain(&g->a, g->keys[i], k) == k;
     if (differs) tsr_csg_or(&g->flags[i], 1u);
 }
 /* Within the sphere `shape` the pages take the values of a (ids first), beyond it they stay. */

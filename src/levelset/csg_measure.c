@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "levelset/csg.h"
+#include "levelset/csg_labels.h"
 
 /* ---- labels ------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -72,7 +73,7 @@ static tsr_status number_components(tsr_csg_labels *labels)
     tsr_status status = context->backend->fill(context->queue, memory, 0, bytes);
     if (status == TSR_OK) status = context->backend->upload(context->queue, memory, labels->roots, (size_t)labels->count * sizeof(uint32_t));
     if (status == TSR_OK) status = tsr_csg_run(&labels->work, TSR_CSG_label_number_kernel, labels->nodes);
-    if (status == TSR_OK) status = tsr_csg_run(&labels->work, TSR_CSG_label_tally_kernel, args->count * E * E + args->count);
+    if (status == TSR_OK) status = tsr_csg_run(&labels->work, TSR_CSG_label_tally_kernel, args->count * (E * E + tsr_absent_kinds(&args->a)));
     if (status == TSR_OK) status = context->backend->download(context->queue, labels->voxels, args->tallies, (size_t)labels->count * sizeof(int64_t));
     if (status == TSR_OK)
         status = context->backend->download(context->queue, &labels->unbounded, args->parent + labels->nodes - 1, sizeof labels->unbounded);
@@ -86,7 +87,7 @@ static tsr_status label(const tsr_tiles *tiles, int64_t count, int32_t wanted, i
 {
     const int64_t V = (int64_t)1 << (3 * tiles->pool.log2_edge);
     tsr_csg_work *work = &labels->work;
-    labels->nodes = count * V + count + 1;
+    labels->nodes = tsr_csg_nodes(&tiles->pool, count);
     size_t parents = ((size_t)labels->nodes * sizeof(uint32_t) + 255) / 256 * 256;
     if (labels->nodes >= (int64_t)UINT32_MAX)
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "components: %lld stored voxels, expected fewer than 2^32", (long long)(count * V));
@@ -101,7 +102,7 @@ static tsr_status label(const tsr_tiles *tiles, int64_t count, int32_t wanted, i
     TSR_TRY(tsr_csg_run(work, TSR_CSG_entry_of_kernel, count));
     TSR_TRY(tsr_csg_run(work, TSR_CSG_label_begin_kernel, labels->nodes));
     TSR_TRY(tsr_csg_run(work, TSR_CSG_label_join_kernel, count * V));
-    TSR_TRY(tsr_csg_run(work, TSR_CSG_label_gaps_kernel, count));
+    TSR_TRY(tsr_csg_run(work, TSR_CSG_label_gaps_kernel, count * tsr_absent_kinds(&tiles->pool)));
     TSR_TRY(tsr_csg_run(work, TSR_CSG_label_flatten_kernel, labels->nodes));
     TSR_TRY(collect_roots(labels));
     TSR_TRY(number_components(labels));
@@ -135,7 +136,7 @@ tsr_status tsr_tiles_components(const tsr_tiles *tiles, int32_t connectivity, ts
     uint64_t *keys = NULL;
     int64_t n;
     *count = 0;
-    TSR_TRY(tsr_csg_require(tiles, "components"));
+    TSR_TRY(tsr_csg_require_field(tiles, "components"));
     if (connectivity != 6 && connectivity != 26) TSR_FAIL(TSR_ERROR_ARGUMENT, "components: connectivity is %d, expected 6 or 26", connectivity);
     TSR_TRY(tsr_csg_label(tiles, 1, connectivity, &labels));
     tsr_status status = components && room > 0 && labels.count > 0 ? tsr_csg_keys(tiles, &keys, &n) : TSR_OK;
@@ -221,7 +222,7 @@ tsr_status tsr_tiles_keep(const tsr_tiles *tiles, const uint8_t *keep, int64_t c
 {
     tsr_csg_labels labels;
     *result = NULL;
-    TSR_TRY(tsr_csg_require(tiles, "keep"));
+    TSR_TRY(tsr_csg_require_field(tiles, "keep"));
     if (!keep && count != 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "keep is NULL");
     TSR_TRY(tsr_csg_label(tiles, 1, 26, &labels));
     tsr_status status = keep_with(tiles, &labels, keep, count, result);
@@ -237,28 +238,18 @@ struct totals {
     int64_t corners[4];
 };
 
-/* Volume and first moments of the enclosed absent tiles, in voxels, added in the order of the list. */
-static tsr_status add_enclosed(tsr_csg_work *work, int64_t count, struct totals *t)
+/* Volume and first moments of the absent inside tiles, in voxels, added in the order of the list. `host` has room for the sums. */
+static tsr_status add_enclosed(tsr_csg_work *work, int64_t count, double *host, struct totals *t)
 {
     tsr_context *context = work->context;
-    const double E = (double)(1 << work->args.a.log2_edge), V = E * E * E;
-    uint64_t *keys = (uint64_t *)malloc((size_t)count * sizeof *keys);
-    uint32_t *gaps = (uint32_t *)malloc((size_t)count * sizeof *gaps);
-    tsr_status status = keys && gaps ? TSR_OK : TSR_FAILED(TSR_ERROR_MEMORY, "measures: out of memory for %lld tiles", (long long)count);
-    if (status == TSR_OK) status = tsr_csg_run(work, TSR_CSG_gap_lengths_kernel, count);
-    if (status == TSR_OK) status = context->backend->download(context->queue, gaps, work->args.flags, (size_t)count * sizeof *gaps);
-    if (status == TSR_OK) status = context->backend->download(context->queue, keys, work->args.keys, (size_t)count * sizeof *keys);
-    for (int64_t i = 0; i < count && status == TSR_OK; i++) {
-        double n = (double)gaps[i], middle = 0.5 * (E - 1);
-        if (!gaps[i]) continue;
-        t->sums[0] += n * V;
-        t->sums[3] += n * V * (E * ((double)tsr_key_x(keys[i]) + 0.5 * (n + 1)) + middle);
-        t->sums[4] += n * V * (E * (double)tsr_key_y(keys[i]) + middle);
-        t->sums[5] += n * V * (E * (double)tsr_key_z(keys[i]) + middle);
+    TSR_TRY(tsr_csg_run(work, TSR_CSG_enclosed_sums_kernel, count));
+    TSR_TRY(context->backend->download(context->queue, host, work->args.sums, (size_t)count * 5 * sizeof *host));
+    for (int64_t i = 0; i < count; i++) {
+        t->sums[0] += host[5 * i];
+        for (int k = 0; k < 3; k++) t->sums[3 + k] += host[5 * i + 1 + k];
+        t->corners[0] += (int64_t)host[5 * i + 4];
     }
-    free(keys);
-    free(gaps);
-    return status;
+    return TSR_OK;
 }
 
 static tsr_status sum_with(tsr_csg_work *work, int64_t count, void *memory, size_t sum_bytes, struct totals *t)
@@ -276,8 +267,8 @@ static tsr_status sum_with(tsr_csg_work *work, int64_t count, void *memory, size
     if (status == TSR_OK) status = context->backend->download(context->queue, t->corners, work->args.corners, sizeof t->corners);
     for (int64_t i = 0; i < items && status == TSR_OK; i++)
         for (int k = 0; k < 6; k++) t->sums[k] += host[6 * i + k];
+    if (status == TSR_OK) status = add_enclosed(work, count, host, t);
     free(host);
-    if (status == TSR_OK) status = add_enclosed(work, count, t);
     return status;
 }
 
@@ -305,22 +296,43 @@ static tsr_status count_pieces(const tsr_tiles *tiles, int32_t wanted, int32_t c
     return TSR_OK;
 }
 
+/* A list without a tile: all of its domain, or nothing. */
+static void measure_constant(const tsr_tile_pool *pool, int inside, tsr_tiles_measures *m)
+{
+    if (!pool->bounded || !inside) return;
+    m->volume = 1;
+    for (int k = 0; k < 3; k++) m->volume *= pool->domain[k] > 1 ? pool->domain[k] * (double)pool->spacing[k] : 1;
+    m->centroid = (tsr_vec3){ 0.5 * (pool->domain[0] - 1) * (double)pool->spacing[0], 0.5 * (pool->domain[1] - 1) * (double)pool->spacing[1],
+                              0.5 * (pool->domain[2] - 1) * (double)pool->spacing[2] };
+    m->components = m->euler = 1;
+}
+
 tsr_status tsr_tiles_measure(const tsr_tiles *tiles, tsr_tiles_measures *m)
 {
     tsr_tile_state state;
     struct totals t = { { 0 }, { 0 } };
     int64_t pieces = 0;
     memset(m, 0, sizeof *m);
-    TSR_TRY(tsr_csg_require(tiles, "measures"));
+    TSR_TRY(tsr_csg_require_field(tiles, "measures"));
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
+    const tsr_tile_pool *pool = &tiles->pool;
+    const float *h = pool->spacing;
+    double smallest = (double)INFINITY, largest = 0, voxel = 1;
+    for (int k = 0; k < 3; k++) m->dimensions += !pool->bounded || pool->domain[k] > 1;
+    for (int k = 0; k < 3; k++) {
+        if (m->dimensions < 3 && pool->domain[k] == 1) continue; /* nothing varies across a plane */
+        smallest = fmin(smallest, (double)h[k]);
+        largest = fmax(largest, (double)h[k]);
+        voxel *= (double)h[k];
+    }
     m->tiles = state.count;
-    if (state.count == 0) return TSR_OK;
+    if (state.count == 0) {
+        measure_constant(pool, state.background == TSR_TILE_INSIDE, m);
+        return TSR_OK;
+    }
     m->active_voxels = state.active_voxels;
-    const float *h = tiles->pool.spacing;
-    double smallest = (double)tsr_minf(h[0], tsr_minf(h[1], h[2])), largest = (double)tsr_maxf(h[0], tsr_maxf(h[1], h[2])),
-           voxel = (double)h[0] * (double)h[1] * (double)h[2];
     /* Along the coarse axis a step needs its samples, too; the edge of the band has no gradient of length 1. */
-    const double width = fmin(fmax(2 * smallest, 1.5 * largest), (double)tiles->pool.band);
+    const double width = fmin(fmax(2 * smallest, 1.5 * largest), (double)pool->band);
     TSR_TRY(sum_tiles(tiles, state.count, width, &t));
     m->volume = t.sums[0] * voxel;
     m->area = t.sums[1] * voxel;
@@ -331,6 +343,6 @@ tsr_status tsr_tiles_measure(const tsr_tiles *tiles, tsr_tiles_measures *m)
     TSR_TRY(count_pieces(tiles, 1, 26, &m->components));
     TSR_TRY(count_pieces(tiles, 1, 6, &pieces));
     TSR_TRY(count_pieces(tiles, 0, 26, &m->cavities));
-    m->genus = pieces + m->cavities - m->euler;
+    m->genus = m->dimensions == 3 ? pieces + m->cavities - m->euler : 0;
     return TSR_OK;
 }

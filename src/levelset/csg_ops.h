@@ -15,9 +15,10 @@
     X(borders)                                                                                                                                 \
     X(sub_borders)                                                                                                                             \
     X(probe_borders)                                                                                                                           \
-    X(locate) X(locate_entry) X(read_borders) X(write_borders) X(activity_begin) X(activity_end) X(enclosed) X(gap_lengths) X(entry_of)        \
-        X(label_begin) X(label_join) X(label_gaps) X(label_flatten) X(label_roots) X(label_number) X(label_tally) X(keep_mark) X(keep_borders) \
-            X(measure) X(row_ends) X(row_keys) X(selection_near) X(selection_keys) X(carve_borders)
+    X(locate)                                                                                                                                  \
+    X(locate_entry) X(read_borders) X(write_borders) X(activity_begin) X(activity_end) X(enclosed) X(enclosed_sums) X(entry_of) X(label_begin) \
+        X(label_join) X(label_gaps) X(label_flatten) X(label_roots) X(label_number) X(label_tally) X(keep_mark) X(keep_borders) X(measure)     \
+            X(row_ends) X(row_keys) X(selection_near) X(selection_keys) X(carve_borders)
 /* Bodies run per tile: voxels first, first + step, ... */
 #define TSR_CSG_TILES(X) \
     X(combine)           \
@@ -43,7 +44,7 @@ typedef struct tsr_csg_args {
     float amount, scale;       /* of BLEND and MIX; of resampling */
     tsr_csg_shape shape;
     double matrix[12]; /* resampling: source index = matrix * target index */
-    uint32_t *parent;  /* [count * edge^3 + count + 1] union-find: voxels, gaps behind entries, the unbounded space */
+    uint32_t *parent;  /* [tsr_csg_nodes] union-find: voxels, boxes of absent tiles, the space beyond */
     uint32_t *entries; /* [capacity of a] list position of a stored id */
     uint32_t *roots;   /* [root_room] in order */
     uint64_t *tallies; /* [root_count] voxels */

@@ -146,30 +146,33 @@ tsr_status tsr_editor_transform(tsr_editor *editor, const char *object, const ts
 
 /* ---- output ---------------------------------------------------------------------------------------------------------------------------------------------- */
 
+/* Voxels of the field: a domain, or the stored tiles and a margin of one. */
+static tsr_status field_box(const tsr_tiles *tiles, int32_t first[3], int64_t size[3])
+{
+    int64_t low[3], high[3];
+    const int64_t E = (int64_t)1 << tiles->pool.log2_edge;
+    for (int k = 0; k < 3; k++) {
+        first[k] = 0;
+        size[k] = tiles->pool.domain[k];
+    }
+    if (tiles->pool.bounded) return TSR_OK;
+    TSR_TRY(tsr_tiles_bounds(tiles, low, high));
+    if (low[0] == high[0]) TSR_FAIL(TSR_ERROR_STATE, "the list is empty: there is no field to store");
+    for (int k = 0; k < 3; k++) {
+        first[k] = (int32_t)(low[k] - E);
+        size[k] = high[k] - low[k] + 2 * E;
+    }
+    return TSR_OK;
+}
+
 tsr_status tsr_tiles_field(const tsr_tiles *tiles, tsr_volume **field)
 {
-    uint64_t *keys;
-    int64_t count, low[3] = { INT64_MAX, INT64_MAX, INT64_MAX }, high[3] = { INT64_MIN, INT64_MIN, INT64_MIN };
-    *field = NULL;
-    TSR_TRY(tsr_csg_require(tiles, "field"));
-    TSR_TRY(tsr_csg_keys(tiles, &keys, &count));
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t at[3] = { tsr_key_x(keys[i]), tsr_key_y(keys[i]), tsr_key_z(keys[i]) };
-        for (int k = 0; k < 3; k++) {
-            low[k] = tsr_min64(low[k], at[k]);
-            high[k] = tsr_max64(high[k], at[k]);
-        }
-    }
-    free(keys);
-    if (count == 0) TSR_FAIL(TSR_ERROR_STATE, "the list is empty: there is no field to store");
-    const int64_t E = (int64_t)1 << tiles->pool.log2_edge;
     int32_t first[3];
     int64_t size[3];
+    *field = NULL;
+    TSR_TRY(tsr_csg_require_field(tiles, "field"));
+    TSR_TRY(field_box(tiles, first, size));
     tsr_geometry geometry = tiles->geometry;
-    for (int k = 0; k < 3; k++) { /* a margin of one tile */
-        first[k] = (int32_t)((low[k] - 1) * E);
-        size[k] = (high[k] - low[k] + 3) * E;
-    }
     tsr_vec3 origin = tsr_geometry_to_world(&geometry, (tsr_vec3){ first[0], first[1], first[2] });
     geometry.affine[0][3] = origin.x;
     geometry.affine[1][3] = origin.y;

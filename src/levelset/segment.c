@@ -12,6 +12,7 @@
 #include "grid/volume.h"
 #include "tessera/distance.h"
 #include "tessera/filter.h"
+#include "tessera/band.h"
 
 enum { STEPS_PER_LOOK = 32, DEFAULT_MAX_STEPS = 10000, DEFAULT_VOLUME_STEPS = 50 };
 
@@ -45,7 +46,8 @@ static tsr_status create_tiles(tsr_segmentation *s)
     options.edge = o->tile_edge;
     options.index = o->tile_index;
     options.domain = s->image->size;
-    options.band = (o->band > 0 ? o->band : 2.5) * s->smallest_spacing;
+    const tsr_vec3 h = tsr_band_spacing(tsr_geometry_spacing(&s->image->geometry), s->image->size);
+    options.band = o->band > 0 ? o->band * s->smallest_spacing : tsr_band_default(h, 2.5);
     options.capacity = o->tile_capacity;
     options.memory_limit = o->memory_limit;
     options.key_bits = o->key_bits;

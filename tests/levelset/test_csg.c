@@ -595,7 +595,8 @@ static void refusals(void **state)
     tsr_tiles_destroy(&b);
     options.domain = (tsr_size3){ 16, 16, 16 };
     require_ok(tsr_tiles_create(context, NULL, &options, &b));
-    require_error(tsr_tiles_combine(a, b, TSR_CSG_UNION, 0, &c), TSR_ERROR_UNSUPPORTED, "bounded");
+    require_error(tsr_tiles_combine(a, b, TSR_CSG_UNION, 0, &c), TSR_ERROR_ARGUMENT, "domain: the second operand has one");
+    require_error(tsr_tiles_translate(b, 1, 0, 0, &c), TSR_ERROR_UNSUPPORTED, "expected an unbounded one");
     tsr_tiles_destroy(&b);
     require_error(tsr_tiles_combine(a, a, (tsr_csg_operation)9, 0, &c), TSR_ERROR_ARGUMENT, "operation is 9");
     require_error(tsr_tiles_combine(a, a, TSR_CSG_BLEND, 0, &c), TSR_ERROR_ARGUMENT, "radius of the blend is 0");

@@ -4,10 +4,12 @@
 //   tessera-vdb read FILE.vdb [GRID]     writes the grid (default: the first float level set) as .tsr to standard output
 //   tessera-vdb write FILE.vdb [NAME]    reads a .tsr file from standard input; the target is written beside and renamed
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -81,6 +83,37 @@ static tsr_geometry geometry_of(const FloatGrid &grid, const char *path)
     return g;
 }
 
+// Where the inside ends without a band (grids that were clipped, cut or made of open meshes), constants of both signs touch. A tile list holds one sign for
+// absent tiles that touch, so both become leaves: the field is that of the file at every voxel.
+static void store_seams(FloatGrid &grid)
+{
+    auto accessor = grid.getConstAccessor();
+    std::set<Coord> seams;
+    const auto outside = [&](const Coord &at) { return !accessor.probeConstLeaf(at) && !(accessor.getValue(at) < 0); };
+    auto it = grid.tree().cbeginValueAll();
+    it.setMaxDepth(FloatGrid::TreeType::ValueAllCIter::LEAF_DEPTH - 1); // tiles, no voxels
+    for (; it; ++it) {
+        if (!(it.getValue() < 0)) continue;
+        openvdb::CoordBBox box;
+        it.getBoundingBox(box);
+        const Coord low = box.min(), high = box.max().offsetBy(1);
+        for (int x = low.x() - 8; x <= high.x(); x += 8)
+            for (int y = low.y() - 8; y <= high.y(); y += 8) {
+                const bool within = x >= low.x() && x < high.x() && y >= low.y() && y < high.y();
+                for (int z = low.z() - 8; z <= high.z(); z += within ? high.z() - low.z() + 8 : 8) {
+                    const Coord at(x, y, z);
+                    if (!outside(at)) continue;
+                    seams.insert(at);
+                    for (int d = 0; d < 27; d++) {
+                        const Coord own = at.offsetBy(8 * (d % 3 - 1), 8 * (d / 3 % 3 - 1), 8 * (d / 9 - 1));
+                        if (box.isInside(own)) seams.insert(own);
+                    }
+                }
+            }
+    }
+    for (const Coord &at : seams) grid.tree().touchLeaf(at);
+}
+
 struct Content {
     std::vector<int32_t> coordinates; // 3 a tile
     std::vector<float> values;
@@ -92,6 +125,7 @@ static Content content_of(FloatGrid &grid)
     Content c;
     const float band = grid.background();
     grid.tree().voxelizeActiveTiles();
+    store_seams(grid);
     std::vector<const Leaf *> leaves;
     for (auto it = grid.tree().cbeginLeaf(); it; ++it) leaves.push_back(it.getLeaf());
     std::sort(leaves.begin(), leaves.end(), [](const Leaf *a, const Leaf *b) {
@@ -121,6 +155,9 @@ static Content content_of(FloatGrid &grid)
 static void read(const char *path, const char *name)
 {
     const FloatGrid::Ptr grid = find_grid(path, name);
+    if (!(grid->background() > 0 && std::isfinite(grid->background())))
+        throw std::runtime_error(std::string(path) + ": background of grid '" + grid->getName() + "' is " + std::to_string(grid->background()) +
+                                 ", expected the half width of a level set");
     const tsr_geometry geometry = geometry_of(*grid, path);
     const Content content = content_of(*grid);
     Context context;
@@ -168,6 +205,27 @@ static void fill_blocks(FloatGrid &grid, tsr_context *context, const tsr_tiles *
             }
 }
 
+// A leaf of a list of edge 4 begins with the constants of the tiles that are not stored; beyond a domain on the side of the nearest voxel of it.
+static void begin_leaf(Leaf &leaf, tsr_context *context, const tsr_tiles *tiles, float band)
+{
+    const tsr_size3 domain = tsr_tiles_domain(tiles);
+    const int64_t first[3] = { leaf.origin().x(), leaf.origin().y(), leaf.origin().z() }, n[3] = { domain.x, domain.y, domain.z };
+    int64_t size[3];
+    for (int k = 0; k < 3; k++) size[k] = n[k] ? std::min<int64_t>(8, n[k] - first[k]) : 8;
+    Volume box;
+    check(tsr_volume_create(context, TSR_F32, tsr_size3{ size[0], size[1], size[2] }, nullptr, &box.volume));
+    check(tsr_tiles_store_box(tiles, first, box.volume));
+    const float *v = static_cast<const float *>(tsr_volume_data_const(box.volume));
+    for (int i = 0; i < 512; i++) {
+        const int64_t at[3] = { i & 7, i >> 3 & 7, i >> 6 };
+        int64_t in[3];
+        for (int k = 0; k < 3; k++) in[k] = std::min(at[k], size[k] - 1);
+        const float value = v[(in[2] * size[1] + in[1]) * size[0] + in[0]];
+        leaf.setValueOff(Leaf::coordToOffset(Coord(static_cast<int>(at[0]), static_cast<int>(at[1]), static_cast<int>(at[2]))),
+                         value < 0 ? -band : band);
+    }
+}
+
 static void fill(FloatGrid &grid, tsr_context *context, const tsr_tiles *tiles, const tsr_tiles_info &info)
 {
     const tsr_size3 domain = tsr_tiles_domain(tiles);
@@ -180,7 +238,11 @@ static void fill(FloatGrid &grid, tsr_context *context, const tsr_tiles *tiles, 
     auto accessor = grid.getAccessor();
     for (size_t i = 0; i < static_cast<size_t>(info.count); i++) {
         const Coord first(coordinates[3 * i] * edge, coordinates[3 * i + 1] * edge, coordinates[3 * i + 2] * edge);
-        Leaf *leaf = accessor.touchLeaf(first);
+        Leaf *leaf = accessor.probeLeaf(first);
+        if (!leaf) {
+            leaf = accessor.touchLeaf(first);
+            if (edge == 4) begin_leaf(*leaf, context, tiles, band);
+        }
         for (int k = 0; k < voxels; k++) {
             const Coord at = first.offsetBy(k % edge, k / edge % edge, k / (edge * edge));
             const Coord in = domain.x ? Coord::minComponent(at, last) : at; // beyond the domain: the side of the nearest voxel of it
@@ -190,10 +252,22 @@ static void fill(FloatGrid &grid, tsr_context *context, const tsr_tiles *tiles, 
             else leaf->setValueOff(at, v < 0 ? -band : band);
         }
     }
-    openvdb::tools::signedFloodFill(grid.tree()); // the inside between the leaves
+    openvdb::tools::signedFloodFill(grid.tree(), true, 1, 1); // the inside between the leaves; what is in them is known
     if (!domain.x) return;
     fill_blocks(grid, context, tiles, last);
     grid.tree().clip(openvdb::CoordBBox(Coord(0, 0, 0), last)); // the flood ran on over the border: beyond a domain lies the outside
+}
+
+// Is the space around all tiles of an unbounded list inside? The background of a .vdb file is outside.
+static bool inside_out(tsr_context *context, const tsr_tiles *tiles)
+{
+    int64_t lower[3], upper[3];
+    Volume one;
+    check(tsr_tiles_bounds(tiles, lower, upper));
+    for (int k = 0; k < 3; k++) lower[k]--;
+    check(tsr_volume_create(context, TSR_F32, tsr_size3{ 1, 1, 1 }, nullptr, &one.volume));
+    check(tsr_tiles_store_box(tiles, lower, one.volume));
+    return *static_cast<const float *>(tsr_volume_data_const(one.volume)) < 0;
 }
 
 static void write(const char *path, const char *name)
@@ -206,6 +280,12 @@ static void write(const char *path, const char *name)
     check(tsr_tiles_read(context.context, "-", &options, &list.tiles));
     tsr_tiles_info info;
     check(tsr_tiles_describe(list.tiles, &info));
+    const tsr_size3 n = tsr_tiles_domain(list.tiles);
+    if (n.x == 1 || n.y == 1 || n.z == 1)
+        throw std::runtime_error(std::string(path) + ": a level set in two dimensions (" + std::to_string(n.x) + " x " + std::to_string(n.y) + " x " +
+                                 std::to_string(n.z) + " voxels): .vdb files hold surfaces in three; write a .tsr file, or a volume");
+    if (!n.x && inside_out(context.context, list.tiles))
+        throw std::runtime_error(std::string(path) + ": the space around the surface is inside, which a .vdb file cannot say");
     const tsr_geometry *g = tsr_tiles_geometry(list.tiles);
     auto grid = FloatGrid::create(static_cast<float>(info.band));
     grid->setGridClass(openvdb::GRID_LEVEL_SET);

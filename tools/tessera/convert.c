@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "films.h"
+#include "lists.h"
 #include "tiles.h"
 
 struct convert {
@@ -152,6 +153,8 @@ static void remark_frame(const struct convert *c)
 
 static int write_tiles(struct convert *c, const tsr_tiles *tiles)
 {
+    const int code = cli_check_plane(c->cli, tiles, c->output);
+    if (code) return code;
     c->files.write.format = c->write.format;
     c->files.write.compression = c->write.compression;
     return cli_write_tiles(c->cli, tiles, c->output, &c->files.write);

@@ -26,6 +26,7 @@ static int fold(struct csg *c, tsr_context *context, int first)
         if (!next) return code;
         if (!c->result) {
             c->result = next;
+            code = cli_check_plane(c->cli, next, c->output);
             continue;
         }
         double start = cli_seconds();
@@ -49,7 +50,7 @@ static int fold(struct csg *c, tsr_context *context, int first)
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct csg c = { .cli = cli, .read = TSR_READ_OPTIONS };
+    struct csg c = { .cli = cli, .read = TSR_READ_OPTIONS, .list = { .planes = 1 } };
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(c.output),
         { .name = "radius", .type = CLI_REAL, .value = &c.radius, .argument = "R", .help = "of blend: world units over which the seam is filled" },
@@ -86,5 +87,8 @@ static int run(cli_call *cli, int argc, char **argv)
 const cli_verb verb_csg = { "csg", "[options] union|intersection|difference|blend|complement INPUT... -o OUTPUT",
                             "Combine level sets: union, intersection, difference, blend; output a level set or a mesh",
                             "  tessera make box --size 64 -o box.nii.gz\n  tessera make sphere --size 64 -o ball.nii.gz\n"
-                            "  tessera csg difference box.nii.gz ball.nii.gz -o cut.ply\n",
+                            "  tessera csg difference box.nii.gz ball.nii.gz -o cut.ply\n"
+                            "  tessera convert box.nii.gz --crop 0,0,32:64,64,33 -o square.nii.gz    # one slice: in two dimensions\n"
+                            "  tessera convert ball.nii.gz --crop 0,0,32:64,64,33 -o disc.nii.gz\n"
+                            "  tessera csg difference disc.nii.gz square.nii.gz -o ring.tsr\n",
                             run };

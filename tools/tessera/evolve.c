@@ -45,13 +45,14 @@ static tsr_flow_term *add_term(struct evolve *e, tsr_flow_kind kind, double valu
     return term;
 }
 
-/* Centroid of the surface and radius of the ball of its volume: what --rotation and --enright refer to. */
+/* Centroid of the surface and radius of the ball (in a plane of the disc) of its volume: what --rotation and --enright refer to. */
 static tsr_status place_of_terms(struct evolve *e, double *radius)
 {
     tsr_tiles_measures m;
     tsr_status status = tsr_tiles_measure(e->tiles, &m);
     if (status != TSR_OK) return status;
-    *radius = cbrt(0.75 / 3.14159265358979323846 * m.volume);
+    const double pi = 3.14159265358979323846;
+    *radius = m.dimensions == 3 ? cbrt(0.75 / pi * m.volume) : sqrt(m.volume / pi);
     if (!e->centre_given) e->centre = m.centroid;
     return TSR_OK;
 }
@@ -90,6 +91,9 @@ static int make_terms(struct evolve *e)
     int code = CLI_OK;
     tsr_status status = e->rotation_given || e->enright_given ? place_of_terms(e, &radius) : TSR_OK;
     if (status != TSR_OK) return cli_status(e->cli, status, e->cli->input[0]);
+    const tsr_size3 n = tsr_tiles_domain(e->tiles);
+    if (e->enright_given && (n.x == 1 || n.y == 1 || n.z == 1))
+        return cli_usage(e->cli, "--enright: a flow in three dimensions, %s is a plane", e->cli->input[0]);
     if (e->speed_given && !e->speed_field) add_term(e, TSR_FLOW_SPEED, e->speed);
     if (e->speed_field) {
         code = read_field(e, e->speed_field, 3);

@@ -33,6 +33,27 @@ static int same_axes(const tsr_geometry *a, const tsr_geometry *b)
     return 1;
 }
 
+/* A list with a domain stays where it is: the other one must have the same voxels. */
+static int check_domain(const cli_call *cli, const char *path, const tsr_tiles *like, const tsr_tiles *tiles)
+{
+    const tsr_size3 a = tsr_tiles_domain(like), b = tsr_tiles_domain(tiles);
+    tsr_vec3 at = { 0, 0, 0 };
+    if (!a.x && !b.x) return CLI_OK;
+    if (!a.x || !b.x)
+        return cli_error(cli, CLI_FAILED, "%s: a tile list %s domain, the first input has %s: expected both or none (convert --unbounded)", path,
+                         b.x ? "with a" : "without a", a.x ? "one" : "none");
+    if (a.x != b.x || a.y != b.y || a.z != b.z)
+        return cli_error(cli, CLI_FAILED, "%s: a domain of %lld x %lld x %lld voxels, expected %lld x %lld x %lld as of the first input", path,
+                         (long long)b.x, (long long)b.y, (long long)b.z, (long long)a.x, (long long)a.y, (long long)a.z);
+    const tsr_status status =
+        tsr_geometry_to_index(tsr_tiles_geometry(like), tsr_geometry_to_world(tsr_tiles_geometry(tiles), (tsr_vec3){ 0, 0, 0 }), &at);
+    if (status != TSR_OK) return cli_status(cli, status, path);
+    if (fabs(at.x) + fabs(at.y) + fabs(at.z) > 1e-6)
+        return cli_error(cli, CLI_FAILED, "%s: its domain begins at voxel (%g, %g, %g) of that of the first input, expected the same place", path,
+                         at.x, at.y, at.z);
+    return CLI_OK;
+}
+
 double cli_band(const cli_call *cli, const cli_list_options *options, tsr_vec3 h)
 {
     const double smallest = fmin(h.x, fmin(h.y, h.z)), largest = fmax(h.x, fmax(h.y, h.z));
@@ -83,15 +104,15 @@ static tsr_status load_volume(const cli_call *cli, tsr_context *context, const t
     tsr_tiles_info info = { 0 };
     tsr_status status = TSR_OK;
     list.edge = options->edge;
+    const tsr_size3 n = tsr_volume_size(volume), unbounded = { 0, 0, 0 };
+    const int plane = options->planes && (n.x == 1 || n.y == 1 || n.z == 1); /* of one slice: in two dimensions, within the slice */
     if (!options->like) {
-        list.band = cli_band(cli, options, tsr_geometry_spacing(tsr_volume_geometry(volume)));
+        list.band = cli_band(cli, options, tsr_band_spacing(tsr_geometry_spacing(tsr_volume_geometry(volume)), plane ? n : unbounded));
     } else {
         status = tsr_tiles_describe(options->like, &info);
         list.edge = info.edge;
         list.band = info.band;
     }
-    const tsr_size3 n = tsr_volume_size(volume);
-    const int plane = options->planes && (n.x == 1 || n.y == 1 || n.z == 1); /* of one slice: in two dimensions, within the slice */
     return status == TSR_OK ? cli_tiles_of_dense(context, volume, &list, plane, tiles) : status;
 }
 
@@ -124,7 +145,8 @@ tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *
             tsr_volume_destroy(&volume);
             *code =
                 cli_error(cli, CLI_FAILED,
-                          "%s: %lld x %lld x %lld voxels; a volume of one slice is a plane, which evolve and offset take, expected three dimensions",
+                          "%s: %lld x %lld x %lld voxels; a volume of one slice is a plane, which csg, morph, evolve and offset take, expected three "
+                          "dimensions",
                           path, (long long)n.x, (long long)n.y, (long long)n.z);
             return NULL;
         }
@@ -146,6 +168,11 @@ tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *
         tsr_vec3 a = tsr_geometry_spacing(tsr_tiles_geometry(options->like)), b = tsr_geometry_spacing(tsr_tiles_geometry(tiles));
         tsr_tiles_destroy(&tiles);
         *code = cli_error(cli, CLI_FAILED, "%s: voxels of %g x %g x %g, expected %g x %g x %g and the same axes", path, b.x, b.y, b.z, a.x, a.y, a.z);
+        return NULL;
+    }
+    if (status == TSR_OK && options->like) *code = check_domain(cli, path, options->like, tiles);
+    if (*code) {
+        tsr_tiles_destroy(&tiles);
         return NULL;
     }
     if (status == TSR_OK && options->like) status = align(options->like, &tiles);
@@ -175,17 +202,6 @@ int cli_check_list(const cli_call *cli, const char *path)
                                   : cli_names_tiles(path, NULL) ? TSR_FILE_TILES
                                                                 : TSR_FILE_VOLUME,
                                   NULL);
-}
-
-/* The field of a list: over its domain, or over the stored tiles of an unbounded one. */
-static tsr_status field_of(tsr_context *context, const tsr_tiles *tiles, tsr_volume **field)
-{
-    const tsr_size3 domain = tsr_tiles_domain(tiles);
-    if (!domain.x) return tsr_tiles_field(tiles, field);
-    tsr_status status = tsr_volume_create(context, TSR_F32, domain, tsr_tiles_geometry(tiles), field);
-    if (status == TSR_OK) status = tsr_tiles_store(tiles, *field);
-    if (status != TSR_OK) tsr_volume_destroy(field);
-    return status;
 }
 
 static int ends_in(const char *path, const char *end)
@@ -218,7 +234,7 @@ static tsr_status write_list(const cli_call *cli, tsr_context *context, const ts
         return status;
     }
     tsr_volume *field = NULL;
-    status = field_of(context, tiles, &field);
+    status = tsr_tiles_field(tiles, &field);
     if (status == TSR_OK) status = cli_move_volume(NULL, &field);
     if (status == TSR_OK) status = tsr_volume_write(field, path, &write);
     tsr_volume_destroy(&field);
@@ -241,22 +257,39 @@ int cli_write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *t
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
 }
 
+/* Members of the object of a surface; of a plane area and length, elsewhere volume and area. */
+static void json_measures(const tsr_tiles_measures *m)
+{
+    json_int("dimensions", m->dimensions);
+    json_real(m->dimensions == 3 ? "volume" : "area", m->volume);
+    json_real(m->dimensions == 3 ? "area" : "length", m->area);
+    json_real("mean_curvature", m->mean_curvature);
+    json_int("components", m->components);
+    json_int(m->dimensions == 3 ? "cavities" : "holes", m->cavities);
+    if (m->dimensions == 3) json_int("genus", m->genus);
+    json_int("euler", m->euler);
+}
+
+static void print_sizes(const tsr_tiles_measures *m)
+{
+    printf(m->dimensions == 3 ? "volume %.9g, area %.9g, mean curvature %.6g" : "area %.9g, length %.9g, mean curvature %.6g", m->volume, m->area,
+           m->mean_curvature);
+}
+
 void cli_show_measures(const cli_call *cli, const char *name, const tsr_tiles_measures *m)
 {
+    const long long pieces = (long long)m->components, enclosed = (long long)m->cavities;
     if (!cli->globals.json) {
-        printf("%-12s volume %.9g, area %.9g, mean curvature %.6g, pieces %lld, cavities %lld, genus %lld, tiles %lld\n", name, m->volume, m->area,
-               m->mean_curvature, (long long)m->components, (long long)m->cavities, (long long)m->genus, (long long)m->tiles);
+        printf("%-12s ", name);
+        print_sizes(m);
+        if (m->dimensions == 3) printf(", pieces %lld, cavities %lld, genus %lld", pieces, enclosed, (long long)m->genus);
+        else printf(", pieces %lld, holes %lld", pieces, enclosed);
+        printf(", tiles %lld\n", (long long)m->tiles);
         return;
     }
     json_open(NULL, '{');
     json_text("object", name);
-    json_real("volume", m->volume);
-    json_real("area", m->area);
-    json_real("mean_curvature", m->mean_curvature);
-    json_int("components", m->components);
-    json_int("cavities", m->cavities);
-    json_int("genus", m->genus);
-    json_int("euler", m->euler);
+    json_measures(m);
     json_int("tiles", m->tiles);
     json_int("active_voxels", m->active_voxels);
     json_close('}');
@@ -273,17 +306,14 @@ void cli_show_surface(const cli_call *cli, const tsr_tiles *tiles)
         else
             printf("inside       %lld voxels of the domain of %lld x %lld x %lld\n", (long long)info.inside_voxels, (long long)n.x, (long long)n.y,
                    (long long)n.z);
-        return;
     }
     if (tsr_tiles_measure(tiles, &m) != TSR_OK) return;
     if (cli->globals.json) {
-        json_real("volume", m.volume);
-        json_real("area", m.area);
-        json_real("mean_curvature", m.mean_curvature);
-        json_int("components", m.components);
-        json_int("genus", m.genus);
-    } else if (m.tiles > 0) {
-        printf("surface      volume %.9g, area %.9g, mean curvature %.6g; %lld pieces, genus %lld\n", m.volume, m.area, m.mean_curvature,
-               (long long)m.components, (long long)m.genus);
+        json_measures(&m);
+    } else if (m.components > 0) {
+        printf("surface      ");
+        print_sizes(&m);
+        if (m.dimensions == 3) printf("; %lld pieces, genus %lld\n", (long long)m.components, (long long)m.genus);
+        else printf("; %lld pieces, %lld holes\n", (long long)m.components, (long long)m.cavities);
     }
 }

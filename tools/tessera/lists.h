@@ -10,7 +10,7 @@ typedef struct cli_list_options {
     int32_t edge;          /* 0 = 8 */
     int planes;            /* a volume of one slice is a list in two dimensions, bounded by it; 0: neither it nor a list with a domain is taken */
     int32_t key_bits;      /* 0 = 64 */
-    const tsr_tiles *like; /* spacing, band and edge that must agree; the list is moved to its voxels. NULL: any */
+    const tsr_tiles *like; /* spacing, band, edge and domain that must agree; a list without a domain is moved to its voxels. NULL: any */
 } cli_list_options;
 /* clang-format off */
 #define CLI_LIST_OPTIONS(o)                                                                                                            \

@@ -73,7 +73,7 @@ static int frames(struct morph *m)
 
 static int run(cli_call *cli, int argc, char **argv)
 {
-    struct morph m = { .cli = cli, .read = TSR_READ_OPTIONS, .options = TSR_MORPH_OPTIONS, .t = -1 };
+    struct morph m = { .cli = cli, .read = TSR_READ_OPTIONS, .list = { .planes = 1 }, .options = TSR_MORPH_OPTIONS, .t = -1 };
     int method = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(m.output),
@@ -116,7 +116,8 @@ static int run(cli_call *cli, int argc, char **argv)
     if (m.t < 0) m.t = method ? 20 : m.frames > 1 ? 1 : 0.5;
     if ((code = cli_context(cli, &m.context)) != CLI_OK) return code;
     m.a = cli_read_list(cli, m.context, cli->input[0], &m.read, &m.list, &code);
-    if (m.a) {
+    if (m.a) code = cli_check_plane(cli, m.a, m.output);
+    if (m.a && !code) {
         cli_list_options list = m.list;
         list.like = m.a;
         m.b = cli_read_list(cli, m.context, cli->input[1], &m.read, &list, &code);

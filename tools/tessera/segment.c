@@ -410,7 +410,7 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "rescale-weight", .type = CLI_REAL, .value = &o->rescale_weight, .argument = "W", .help = "of the distance term (default 0.3)" },
         { .name = "rescale", .type = CLI_CHOICE, .value = &rescale, .argument = "WAY", .help = "distance term", .choices = "plain lock freeze none" },
         { .name = "gradient", .type = CLI_REAL, .value = &o->gradient, .argument = "G", .help = "target gradient in the band (default 1)" },
-        { .name = "band", .type = CLI_REAL, .value = &o->band, .argument = "VOXELS", .help = "half width of the band (default 2.5)" },
+        { .name = "band", .type = CLI_REAL, .value = &o->band, .argument = "VOXELS", .help = "half width of the band, in smallest voxels (default 2.5, at least 2 of the largest)" },
         { .name = "scheme", .type = CLI_CHOICE, .value = &scheme, .argument = "WAY", .help = "discretisation", .choices = "split source" },
         { .name = "godunov", .type = CLI_FLAG, .value = &o->godunov, .help = "Godunov's upwind gradient" },
         { .name = "exact", .type = CLI_FLAG, .value = &o->exact, .help = "the same bits on every device (a GPU is slower then)" },

@@ -216,8 +216,8 @@ tsr_status cli_tiles_of_dense(tsr_context *context, const tsr_volume *volume, co
     tsr_volume *field = NULL;
     tsr_status status = TSR_OK;
     *tiles = NULL;
-    if (!own.band) own.band = tsr_band_default(tsr_geometry_spacing(tsr_volume_geometry(volume)), 3);
     if (bounded) own.domain = tsr_volume_size(volume);
+    if (!own.band) own.band = tsr_band_default(tsr_band_spacing(tsr_geometry_spacing(tsr_volume_geometry(volume)), own.domain), 3);
     if (dtype == TSR_F64) {
         status = tsr_volume_convert(context, volume, TSR_F32, &field);
     } else if (dtype != TSR_F32) {
