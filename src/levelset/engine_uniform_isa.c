@@ -140,13 +140,6 @@ ALWAYS void pass_lanes(const tsr_tile_pass *pass, struct mixture m, int packed, 
     }
 }
 
-/* Where voxel `first` of the tile, the first of a pair of rows, lies in the arrays of tsr_rows. */
-ALWAYS int32_t place_of(int32_t first, int32_t R, int32_t P)
-{
-    enum { PLANE = TSR_ROW * TSR_ROW };
-    return (first / PLANE + R) * P + first % PLANE + R * TSR_ROW;
-}
-
 /* Two rows at `o` of `rows`, the first voxel of which is `first` of the tile. */
 ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, const struct tsr_rows *rows, int32_t o, int32_t first, const int32_t *still,
                       struct found *f)
@@ -252,9 +245,9 @@ ALWAYS uint32_t run_packed(const tsr_tile_pass *pass, struct mixture m, tsr_tile
     uint32_t moving[PAIRS + 1];                                   /* first voxel | which of the pair move << 16 */
     int32_t moves = 0, n = 0, voxels = 0, inside = 0, beside = 0; /* still and inside: all, and those in rows that move */
     const int fresh = pass->start != pass->pages + (int64_t)pass->row[TSR_TILE_MIDDLE] * TSR_ROWS_TILE;
-    tsr_rows_gather(pass->pages, pass->row, 1, m.curvature, &rows);
+    tsr_rows_gather(pass->pages, pass->row, 1, m.curvature, ~0u, &rows);
     for (int32_t first = 0; first < TSR_ROWS_TILE; first += TSR_PAIR) {
-        const int32_t o = place_of(first, 1, P);
+        const int32_t o = tsr_rows_place(first, 1);
         tsr_pair_ahead(pass, first);
         const __m512 c = _mm512_loadu_ps(rows.own + o);
         const __mmask16 moved = (__mmask16)~tsr_pair_stays(&rows, o, P, pass->scheme->band);
@@ -271,7 +264,7 @@ ALWAYS uint32_t run_packed(const tsr_tile_pass *pass, struct mixture m, tsr_tile
             const int32_t first = (int32_t)(moving[at] & 0xffffu);
             int32_t still[TSR_PAIR];
             _mm512_storeu_si512(still, _mm512_maskz_set1_epi32((__mmask16) ~(moving[at] >> 16), 1));
-            pass_pair(pass, m, &rows, place_of(first, 1, P), first, still, f);
+            pass_pair(pass, m, &rows, tsr_rows_place(first, 1), first, still, f);
         }
         totals->inside += inside - beside;
         return 0;
@@ -279,7 +272,7 @@ ALWAYS uint32_t run_packed(const tsr_tile_pass *pass, struct mixture m, tsr_tile
     for (int32_t at = 0; at < moves; at++) {
         const int32_t first = (int32_t)(moving[at] & 0xffffu);
         const __mmask16 moved = (__mmask16)(moving[at] >> 16);
-        pack_pair(pass, m, &rows, place_of(first, 1, P), first, moved, fresh, &pack, n);
+        pack_pair(pass, m, &rows, tsr_rows_place(first, 1), first, moved, fresh, &pack, n);
         n += __builtin_popcount(moved);
     }
     if (n) pass_pack(pass, m, &pack, n, fresh, f);
@@ -287,7 +280,7 @@ ALWAYS uint32_t run_packed(const tsr_tile_pass *pass, struct mixture m, tsr_tile
     for (int32_t at = 0; at < moves; at++) {
         const __mmask16 moved = (__mmask16)(moving[at] >> 16);
         const int32_t first = (int32_t)(moving[at] & 0xffffu);
-        const __m512 own = _mm512_loadu_ps(rows.own + place_of(first, 1, P)), moved_to = _mm512_loadu_ps(pack.out + n);
+        const __m512 own = _mm512_loadu_ps(rows.own + tsr_rows_place(first, 1)), moved_to = _mm512_loadu_ps(pack.out + n);
         _mm512_storeu_ps(pass->out + first, _mm512_mask_expand_ps(own, moved, moved_to));
         n += __builtin_popcount(moved);
     }
@@ -306,10 +299,10 @@ ALWAYS uint32_t run_rows(const tsr_tile_pass *pass, struct mixture m, tsr_tile_t
     int32_t still[PAIRS + 1][TSR_PAIR], moving[PAIRS + 1], kept[PAIRS + 1], moves = 0, keeps = 0;
     uint32_t bits = 0;
     int32_t kept_inside = 0;
-    tsr_rows_gather(pass->pages, pass->row, R, m.curvature, &rows);
+    tsr_rows_gather(pass->pages, pass->row, R, m.curvature, ~0u, &rows);
     /* Which pairs of rows move: lists of both kinds first, without a branch that nobody can foretell. */
     for (int32_t pair = 0; pair < PAIRS; pair++) {
-        const int32_t first = pair * TSR_PAIR, o = place_of(first, R, P);
+        const int32_t first = pair * TSR_PAIR, o = tsr_rows_place(first, R);
         tsr_pair_ahead(pass, first);
         const int all = tsr_pair_still(&rows, o, P, pass->scheme->band, still[moves]);
         moving[moves] = first;
@@ -317,10 +310,10 @@ ALWAYS uint32_t run_rows(const tsr_tile_pass *pass, struct mixture m, tsr_tile_t
         moves += !all;
         keeps += all;
     }
-    for (int32_t at = 0; at < moves; at++) pass_pair(pass, m, &rows, place_of(moving[at], R, P), moving[at], still[at], f);
+    for (int32_t at = 0; at < moves; at++) pass_pair(pass, m, &rows, tsr_rows_place(moving[at], R), moving[at], still[at], f);
     for (int32_t at = 0; at < keeps; at++) {
         const int32_t first = kept[at];
-        const float *c = rows.own + place_of(first, R, P);
+        const float *c = rows.own + tsr_rows_place(first, R);
         if (R == 1) { /* one value, and no stages: a copy */
             memcpy(pass->out + first, c, TSR_PAIR * sizeof *c);
             kept_inside += c[0] < 0.0f ? TSR_PAIR : 0;
@@ -438,10 +431,10 @@ void TSR_ISA_NAME(tsr_flow_mean_tile)(const float *phi, const uint32_t *row, con
     enum { E = TSR_ROW, P = (TSR_ROW + 2) * TSR_ROW };
     _Alignas(64) struct tsr_rows rows;
     const float rx = k->inverse_spacing[0], ry = k->inverse_spacing[1], rz = k->inverse_spacing[2];
-    tsr_rows_gather(phi, row, 1, 1, &rows);
+    tsr_rows_gather(phi, row, 1, 1, ~0u, &rows);
     for (int32_t z = 0; z < E; z++)
         for (int32_t y = 0; y < E; y += 2) {
-            const int32_t o = (z + 1) * P + (y + 1) * E;
+            const int32_t o = tsr_rows_place((z * E + y) * E, 1);
             const float *p = rows.own + o, *left = rows.left[0] + o, *right = rows.right[0] + o;
             float found[3][TSR_PAIR];
             int32_t near = 0, inside = 0;
