@@ -11,7 +11,7 @@
 #include <immintrin.h>
 #endif
 
-enum { TSR_ROW = 8, TSR_PAIR = 2 * TSR_ROW, TSR_ROWS_TILE = 512, TSR_ROWS_MOST = 14 * 14 * TSR_ROW + TSR_PAIR };
+enum { TSR_ROW = 8, TSR_PAIR = 2 * TSR_ROW, TSR_ROWS_TILE = 512, TSR_PAIRS = TSR_ROWS_TILE / TSR_PAIR, TSR_ROWS_MOST = 14 * 14 * TSR_ROW + TSR_PAIR };
 
 /* Voxel i of the tile at tsr_rows_place of each array: of the tile with the rows and planes around it, and of what lies k + 1 voxels to the left and
  * right of that. Radius 1: the six neighbours, with `corners` the twelve of the edges too; radius 2 or 3: so many voxels along each axis. */
