@@ -190,14 +190,15 @@ static void look_ahead(const struct tsr_flow_job *job, const tsr_tile_pool *pool
         return;
     }
     pass->ahead[0] = NULL;
+    if (job->from_bits && at + 3 < end) {
+        const uint32_t *row = pool->neighbours + (int64_t)id[at + 3] * TSR_NEIGHBOUR_ROW;
+        prefetch_bits(&job->from_bits[row[TSR_TILE_MIDDLE + 3]]);
+        prefetch_bits(&job->from_bits[row[TSR_TILE_MIDDLE + 9]]);
+        prefetch_bits(&job->to_bits[id[at + 3]]);
+    }
     if (at + 2 >= end) return;
     const int64_t next = id[at + 2];
     const uint32_t *row = pool->neighbours + next * TSR_NEIGHBOUR_ROW;
-    if (job->from_bits) {
-        prefetch_bits(&job->from_bits[row[TSR_TILE_MIDDLE + 3]]);
-        prefetch_bits(&job->from_bits[row[TSR_TILE_MIDDLE + 9]]);
-        prefetch_bits(&job->to_bits[next]);
-    }
     pass->ahead[0] = job->from + next * V;
     pass->ahead[1] = job->to + next * V;
     pass->ahead[2] = job->from + (int64_t)row[TSR_TILE_MIDDLE - 9] * V + V - E * E;
@@ -207,6 +208,13 @@ static void look_ahead(const struct tsr_flow_job *job, const tsr_tile_pool *pool
     /* one row each of the tiles that come into sight first: after this one, below and above */
     __builtin_prefetch(job->from + (int64_t)row[TSR_TILE_MIDDLE + 3 - 9] * V + V - E * E, 0);
     __builtin_prefetch(job->from + (int64_t)row[TSR_TILE_MIDDLE + 3 + 9] * V, 0);
+    /* where the run of tiles along x begins or ends nobody else has asked for what lies across its corners */
+    for (int32_t x = TSR_TILE_MIDDLE - 1; x <= TSR_TILE_MIDDLE + 1; x += 2) {
+        if (row[x] >= TSR_TILE_FIRST) continue;
+        const float *above = job->from + (int64_t)row[x + 9] * V, *beside = job->from + (int64_t)row[x + 3] * V;
+        for (int32_t i = 0; i < E * E; i += LINE) __builtin_prefetch(above + i, 0);
+        for (int32_t i = 0; i < V; i += E * E) __builtin_prefetch(beside + i, 0);
+    }
 }
 
 /* What is the same for all tiles. */

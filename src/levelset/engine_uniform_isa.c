@@ -307,13 +307,15 @@ ALWAYS void keep_pairs(const tsr_tile_pass *pass, const struct motion *motion)
     _mm512_store_si512(bits->inside, inside);
 }
 
-/* The bits of a pair that has been written. */
+/* The bits of a pair that has been written; those of the tile said before that none of its voxels was free. Words are read and written as such: what is
+ * written in parts and read as a whole has to wait. */
 ALWAYS void note_pair(tsr_tile_bits *bits, int32_t pair, __m512 v, float band)
 {
-    const uint16_t loose = (uint16_t)_mm512_cmp_ps_mask(_mm512_abs_ps(v), _mm512_set1_ps(band), _CMP_NEQ_UQ),
-                   inside = (uint16_t)_mm512_cmp_ps_mask(v, _mm512_setzero_ps(), _CMP_LT_OQ);
-    memcpy((char *)bits->free + 2 * pair, &loose, sizeof loose);
-    memcpy((char *)bits->inside + 2 * pair, &inside, sizeof inside);
+    const uint64_t loose = _mm512_cmp_ps_mask(_mm512_abs_ps(v), _mm512_set1_ps(band), _CMP_NEQ_UQ),
+                   inside = _mm512_cmp_ps_mask(v, _mm512_setzero_ps(), _CMP_LT_OQ);
+    const int32_t z = pair / 4, shift = pair % 4 * TSR_PAIR;
+    bits->free[z] |= loose << shift;
+    bits->inside[z] = (bits->inside[z] & ~((uint64_t)0xffff << shift)) | inside << shift;
 }
 
 /* The next pair of a set, and the set without it. */
