@@ -126,12 +126,12 @@ static void run_pass(tsr_queue *queue, tsr_flow_plan *plan, int32_t index, tsr_t
     const int32_t passes = s->stages + s->sweeps, buffer[3] = { state->phi, state->phi ^ 1, 2 };
     const int32_t from = buffer[tsr_pass_source(index, passes)], to = buffer[tsr_pass_target(index, passes)];
     struct tsr_flow_job job = { .plan = plan,
-                       .start = pool->phi[state->phi],
-                       .index = index,
-                       .sweep = index >= s->stages,
-                       .last = index == passes - 1,
-                       .measure = index == 0 && s->measured,
-                       .need_gradient = tsr_flow_needs_gradient(&s->flow) };
+                                .start = pool->phi[state->phi],
+                                .index = index,
+                                .sweep = index >= s->stages,
+                                .last = index == passes - 1,
+                                .measure = index == 0 && s->measured,
+                                .need_gradient = tsr_flow_needs_gradient(&s->flow) };
     job.from = pool->phi[from];
     job.to = pool->phi[to];
     job.step = job.sweep ? s->sweep_step : plan->control->time_step;

@@ -12,9 +12,9 @@ struct tsr_flow_plan {
     tsr_flow_setup setup;
     tsr_payload_provider provider;
     tsr_flow_control *control;
-    int64_t created;           /* tiles, by its steps */
-    tsr_tile_bits *bits[3];    /* [capacity] of each buffer of the field; NULL: passes look at the values */
-    int known[3];              /* they are true of all tiles of the list and of both static ones */
+    int64_t created;               /* tiles, by its steps */
+    tsr_tile_bits *bits[3];        /* [capacity] of each buffer of the field; NULL: passes look at the values */
+    int known[3];                  /* they are true of all tiles of the list and of both static ones */
     uint32_t areas[TSR_TILE_MOST]; /* of a tile that lies in the domain as a whole */
 };
 
@@ -48,7 +48,8 @@ TSR_INLINE void tsr_encode(const tsr_coding *c, const float *from, int16_t *to, 
 }
 TSR_INLINE const int16_t *tsr_codes_of(const float *phi, int64_t first) { return (const int16_t *)(const void *)phi + first; }
 
-TSR_INLINE void tsr_decode_around(const tsr_tile_pool *pool, const tsr_coding *c, const float *phi, uint32_t id, int32_t radius, struct tsr_near_tiles *near)
+TSR_INLINE void tsr_decode_around(const tsr_tile_pool *pool, const tsr_coding *c, const float *phi, uint32_t id, int32_t radius,
+                                  struct tsr_near_tiles *near)
 {
     const int32_t E = 1 << pool->log2_edge, plane = E * E, V = plane * E;
     const uint32_t *row = pool->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;

@@ -526,7 +526,7 @@ ALWAYS uint32_t run_rows_as(const tsr_tile_pass *pass, int wide, int corners, ts
     for (int32_t z = 0; z < TSR_ROW; z++)
         for (int32_t y = 0; y < TSR_ROW; y += 2) {
             const int32_t o = tsr_rows_place((z * TSR_ROW + y) * TSR_ROW, R);
-            tsr_pair_ahead(pass, (z * TSR_ROW + y) * TSR_ROW);
+            tsr_pair_ahead(pass, (z * TSR_ROW + y) * TSR_ROW, ~0u);
             if (tsr_pair_still(&rows, o, P, pass->scheme->band, l.still + count)) {
                 for (int32_t i = 0; i < TSR_PAIR; i += TSR_ROW)
                     bits |= tsr_row_kept(pass, TSR_ROW, (z * TSR_ROW + y) * TSR_ROW + i, rows.own + o + i, totals);

@@ -200,6 +200,7 @@ static void look_ahead(const struct tsr_flow_job *job, const tsr_tile_pool *pool
     const int64_t next = id[at + 2];
     const uint32_t *row = pool->neighbours + next * TSR_NEIGHBOUR_ROW;
     pass->ahead[0] = job->from + next * V;
+    pass->ahead_bits = job->from_bits ? &job->from_bits[next] : NULL;
     pass->ahead[1] = job->to + next * V;
     pass->ahead[2] = job->from + (int64_t)row[TSR_TILE_MIDDLE - 9] * V + V - E * E;
     pass->ahead[3] = job->from + (int64_t)row[TSR_TILE_MIDDLE + 9] * V;

@@ -182,13 +182,13 @@ TSR_INLINE int tsr_pair_still(const struct tsr_rows *r, int32_t o, int32_t P, fl
 #endif
 
 /* While the pair of rows that begins at voxel `first` of the tile is worked on: the same of the tile after the next, on its way from memory, and what
- * its halo reads of the tiles below and above. Little by little, for what waits at a time is limited. */
-TSR_INLINE void tsr_pair_ahead(const tsr_tile_pass *pass, int32_t first)
+ * its halo reads of the tiles below and above. Little by little, for what waits at a time is limited. `written`: pairs that will be. */
+TSR_INLINE void tsr_pair_ahead(const tsr_tile_pass *pass, int32_t first, uint32_t written)
 {
     enum { PLANE = TSR_ROW * TSR_ROW };
     if (!pass->ahead[0]) return;
     __builtin_prefetch(pass->ahead[0] + first, 0);
-    __builtin_prefetch(pass->ahead[1] + first, 1);
+    __builtin_prefetch(pass->ahead[written >> first / TSR_PAIR & 1u] + first, 1); /* the one above once more where there is nothing to do */
     if (first < 2 * PLANE) __builtin_prefetch(pass->ahead[2 + first / PLANE] + first % PLANE, 0);
     if (first % PLANE < 2 * TSR_PAIR) __builtin_prefetch(pass->ahead[4 + first % PLANE / TSR_PAIR] + first / PLANE * PLANE, 0);
 }

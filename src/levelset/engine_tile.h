@@ -36,11 +36,12 @@ typedef struct tsr_tile_pass {
     int32_t first[3], extent[3]; /* voxel index of the tile's first voxel; voxels in the domain */
     const float *ahead[6]; /* edge 8, to be fetched meanwhile (tsr_pair_ahead): a tile, what it will become, the planes below and above it, the rows
                                   * before and after it; [0] NULL: none */
-    float *out;            /* [edge^3]; voxels beyond the extent keep what they have */
-    int32_t guard;                    /* width of the areas */
-    const struct tsr_tile_bits *bits; /* of `pages`, all tiles; NULL: not known, and out_bits are none of the pass's business */
-    struct tsr_tile_bits *out_bits;   /* of `out`, to be written */
-    int32_t out_known;                /* they are already those of what `out` holds now */
+    const struct tsr_tile_bits *ahead_bits; /* of ahead[0], where there are bits */
+    float *out;                             /* [edge^3]; voxels beyond the extent keep what they have */
+    int32_t guard;                          /* width of the areas */
+    const struct tsr_tile_bits *bits;       /* of `pages`, all tiles; NULL: not known, and out_bits are none of the pass's business */
+    struct tsr_tile_bits *out_bits;         /* of `out`, to be written */
+    int32_t out_known;                      /* they are already those of what `out` holds now */
 } tsr_tile_pass;
 
 /* The halo of a tile: tsr_cross_gather for radius 3, else tsr_cube_gather. */

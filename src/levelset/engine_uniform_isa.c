@@ -174,7 +174,7 @@ ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, int counts, c
  * by a permutation, and the arithmetic, nearly all of the time, runs with full vectors. */
 enum { TSR_PACK_MOST = TSR_ROWS_TILE + TSR_PAIR };
 /* Where more voxels of a pair of rows than these move, on average over a tile, packing them takes as long as it saves. */
-enum { DENSE_CURVED = 11, DENSE = 8 };
+enum { DENSE_CURVED = 10, DENSE = 8 };
 struct pack {
     _Alignas(64) float c[TSR_PACK_MOST];
     float left[TSR_PACK_MOST], right[TSR_PACK_MOST], down[TSR_PACK_MOST], up[TSR_PACK_MOST], below[TSR_PACK_MOST], above[TSR_PACK_MOST];
@@ -273,8 +273,8 @@ ALWAYS void find_motion(const tsr_tile_bits *all, const uint32_t *row, struct mo
     const tsr_tile_bits *own = all + row[M];
     const __m512i loose = _mm512_load_si512(own->free), inside = _mm512_load_si512(own->inside);
     __m512i moves = loose, crossing = _mm512_setzero_si512();
-#define SIDE(of, direction)                                                                   \
-    moves = _mm512_or_si512(moves, of(loose, _mm512_load_si512(all[row[direction]].free)));   \
+#define SIDE(of, direction)                                                                 \
+    moves = _mm512_or_si512(moves, of(loose, _mm512_load_si512(all[row[direction]].free))); \
     crossing = _mm512_or_si512(crossing, _mm512_xor_si512(inside, of(inside, _mm512_load_si512(all[row[direction]].inside))));
     SIDE(bits_left, M - 1)
     SIDE(bits_right, M + 1)
@@ -354,6 +354,15 @@ ALWAYS uint32_t sum_up(const tsr_tile_pass *pass, const struct motion *motion, t
     return pass->last ? tsr_bits_areas(hit, pass->guard) : 0;
 }
 
+/* Pairs of the tile on its way that will most likely be written: those with a free voxel, and those beside them. */
+ALWAYS uint32_t pairs_ahead(const tsr_tile_pass *pass)
+{
+    if (!pass->ahead[0]) return 0;
+    const __m512i loose = _mm512_load_si512(pass->ahead_bits->free);
+    const uint32_t pairs = _mm512_test_epi16_mask(loose, loose);
+    return pairs | pairs << 1 | pairs >> 1 | pairs << 4 | pairs >> 4;
+}
+
 ALWAYS uint32_t run_packed(const tsr_tile_pass *pass, struct mixture m, tsr_tile_totals *totals, struct found *f)
 {
     _Alignas(64) struct tsr_rows rows;
@@ -363,6 +372,7 @@ ALWAYS uint32_t run_packed(const tsr_tile_pass *pass, struct mixture m, tsr_tile
     int32_t n = 0, ahead = 0;
     const int fresh = pass->start != pass->pages + (int64_t)pass->row[TSR_TILE_MIDDLE] * TSR_ROWS_TILE;
     const float band = pass->scheme->band;
+    const uint32_t written = pairs_ahead(pass);
     find_motion(pass->bits, pass->row, &motion);
     keep_pairs(pass, &motion);
     tsr_rows_gather(pass->pages, pass->row, 1, m.curvature, planes_of(motion.pairs), &rows);
@@ -371,7 +381,7 @@ ALWAYS uint32_t run_packed(const tsr_tile_pass *pass, struct mixture m, tsr_tile
     for (uint32_t left = motion.pairs; left; ahead += TSR_PAIR) {
         const int32_t pair = take_pair(&left), first = pair * TSR_PAIR, o = tsr_rows_place(first, 1);
         const __mmask16 moves = (__mmask16)motion.moves[pair];
-        tsr_pair_ahead(pass, ahead);
+        tsr_pair_ahead(pass, ahead, written);
         if (!dense) {
             pack_pair(pass, m, &rows, o, first, moves, fresh, &pack, n);
             n += __builtin_popcount(moves);
@@ -382,14 +392,13 @@ ALWAYS uint32_t run_packed(const tsr_tile_pass *pass, struct mixture m, tsr_tile
         pass_pair(pass, m, 0, &rows, o, first, still, f);
         note_pair(pass->out_bits, pair, _mm512_loadu_ps(pass->out + first), band);
     }
-    for (; ahead < TSR_ROWS_TILE; ahead += TSR_PAIR) tsr_pair_ahead(pass, ahead);
+    for (; ahead < TSR_ROWS_TILE; ahead += TSR_PAIR) tsr_pair_ahead(pass, ahead, written);
     if (n) pass_pack(pass, m, &pack, n, fresh, f);
     n = 0;
     for (uint32_t left = dense ? 0 : motion.pairs; left;) {
         const int32_t pair = take_pair(&left), first = pair * TSR_PAIR;
         const __mmask16 moves = (__mmask16)motion.moves[pair];
-        const __m512 own = _mm512_loadu_ps(rows.own + tsr_rows_place(first, 1)),
-                     v = _mm512_mask_expand_ps(own, moves, _mm512_loadu_ps(pack.out + n));
+        const __m512 own = _mm512_loadu_ps(rows.own + tsr_rows_place(first, 1)), v = _mm512_mask_expand_ps(own, moves, _mm512_loadu_ps(pack.out + n));
         _mm512_storeu_ps(pass->out + first, v);
         note_pair(pass->out_bits, pair, v, band);
         n += __builtin_popcount(moves);
@@ -412,7 +421,7 @@ ALWAYS uint32_t run_rows(const tsr_tile_pass *pass, struct mixture m, tsr_tile_t
     /* Which pairs of rows move: lists of both kinds first, without a branch that nobody can foretell. */
     for (int32_t pair = 0; pair < PAIRS; pair++) {
         const int32_t first = pair * TSR_PAIR, o = tsr_rows_place(first, R);
-        tsr_pair_ahead(pass, first);
+        tsr_pair_ahead(pass, first, ~0u);
         const int all = tsr_pair_still(&rows, o, P, pass->scheme->band, still[moves]);
         moving[moves] = first;
         kept[keeps] = first;
@@ -533,7 +542,7 @@ int TSR_ISA_NAME(tsr_flow_note)(const float *values, float band, tsr_tile_bits *
 #else
         for (int32_t i = first; i < first + TSR_PAIR; i++) {
             const float v = values[i];
-            bits->free[i / 64] |= (uint64_t)!(v == band || v == -band) << i % 64;
+            bits->free[i / 64] |= (uint64_t) !(v == band || v == -band) << i % 64;
             bits->inside[i / 64] |= (uint64_t)(v < 0.0f) << i % 64;
             beyond |= v > band || v < -band;
         }
