@@ -2,7 +2,7 @@
  *
  *   sphere-collapse   radius 64 in 256^3 under mean curvature (half of K), fixed step 0.3, until it vanishes        spec levelset-stl.md 4.1
  *   spiral-volume     extruded spiral in 128^3 under volume-conserving curvature flow, 1000 steps, WENO5 + RK3        4.2
- *   lucy-collapse     stand-in of the 1024^3 statue: sphere with six octaves of bumps, speed -0.1, curvature 1        4.6; also the share of the management of the list
+ *   lucy-collapse     stand-in of the 1024^3 statue: sphere with six octaves of bumps, speed -0.1, curvature 1        4.6
  *   lucy-weno         the same by HJ-WENO5 and RK3
  *   overheads         (by name only) its steps with a sweep of reinitialisation instead of the term, and in a band of 3        4.7
  *   curvature         a sphere of radius 128 under mean curvature, first order, one or three sweeps of reinitialisation a step, beside OpenVDB
@@ -311,7 +311,7 @@ int main(int argc, char **argv)
     if (bench_wants(&b, "spiral-volume")) TSR_TRY_GOTO(spiral_volume(&b), done);
     if (bench_wants(&b, "lucy-collapse") && (!b.quick || b.experiment)) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 0, gpu, &share), done);
     if (bench_wants(&b, "lucy-collapse") && gpu) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 0, 0, &share), done);
-    if (bench_wants(&b, "lucy-collapse") && (gpu || !b.quick)) TSR_TRY_GOTO(flow_management_share(&b), done);
+    if (bench_wants(&b, "lucy-collapse") && gpu) TSR_TRY_GOTO(flow_management_share(&b), done);
     if (bench_wants(&b, "lucy-weno") && (!b.quick || b.experiment)) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 1, gpu, &share), done);
     if (bench_wants(&b, "lucy-weno") && gpu) TSR_TRY_GOTO(lucy_collapse(&b, gpu, 1, 0, &share), done);
     if (bench_wants(&b, "curvature")) {
