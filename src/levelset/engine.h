@@ -118,6 +118,9 @@ typedef struct tsr_engine_ops {
     int64_t (*plan_created)(const tsr_flow_plan *plan);
 } tsr_engine_ops;
 
+/* The CPU's `resample` (resample_cpu.c). */
+tsr_status tsr_resample_cpu(tsr_queue *queue, const tsr_tile_pool *from, const tsr_tile_pool *to, int up);
+
 /* Fixed-point sums of Kbar: exact, so that the order does not matter. */
 TSR_HD int64_t tsr_flow_fixed(float v) { return (int64_t)(v * 1073741824.0f); }
 

@@ -516,17 +516,17 @@ ALWAYS void pack_pair(struct lanes *l, int32_t at, const tsr_tile_pass *pass, in
 /* `wide` and `corners` are constants where this is called. */
 ALWAYS uint32_t run_rows_as(const tsr_tile_pass *pass, int wide, int corners, tsr_tile_totals *totals)
 {
-    const int32_t R = wide ? 3 : 1, P = (TSR_ROW + 2 * R) * TSR_ROW;
+    const int32_t R = wide ? 3 : 1, P = tsr_rows_plane_stride(R);
     const int placed = pass->flow && pass->flow->count > 0;
     struct lanes l;
     _Alignas(64) struct tsr_rows rows;
     uint32_t bits = 0;
     int32_t count = 0;
-    tsr_rows_gather(pass->pages, pass->row, R, corners, &rows);
+    tsr_rows_gather(pass->pages, pass->row, R, corners, ~0u, &rows);
     for (int32_t z = 0; z < TSR_ROW; z++)
         for (int32_t y = 0; y < TSR_ROW; y += 2) {
-            const int32_t o = (z + R) * P + (y + R) * TSR_ROW;
-            tsr_pair_ahead(pass, (z * TSR_ROW + y) * TSR_ROW);
+            const int32_t o = tsr_rows_place((z * TSR_ROW + y) * TSR_ROW, R);
+            tsr_pair_ahead(pass, (z * TSR_ROW + y) * TSR_ROW, ~0u);
             if (tsr_pair_still(&rows, o, P, pass->scheme->band, l.still + count)) {
                 for (int32_t i = 0; i < TSR_PAIR; i += TSR_ROW)
                     bits |= tsr_row_kept(pass, TSR_ROW, (z * TSR_ROW + y) * TSR_ROW + i, rows.own + o + i, totals);

@@ -11,14 +11,23 @@
 #include <immintrin.h>
 #endif
 
-enum { TSR_ROW = 8, TSR_PAIR = 2 * TSR_ROW, TSR_ROWS_TILE = 512, TSR_ROWS_MOST = 14 * 14 * TSR_ROW };
+enum { TSR_ROW = 8, TSR_PAIR = 2 * TSR_ROW, TSR_ROWS_TILE = 512, TSR_PAIRS = TSR_ROWS_TILE / TSR_PAIR, TSR_ROWS_MOST = 14 * 14 * TSR_ROW + TSR_PAIR };
 
-/* Voxel (x, y, z) at (z + radius) * plane + (y + radius) * 8 + x of each array: of the tile with the rows and planes around it, and of what lies k + 1
- * voxels to the left and right of that. Radius 1: the six neighbours, with `corners` the twelve of the edges too; radius 2 or 3: so many voxels along each axis. */
+/* Voxel i of the tile at tsr_rows_place of each array: of the tile with the rows and planes around it, and of what lies k + 1 voxels to the left and
+ * right of that. Radius 1: the six neighbours, with `corners` the twelve of the edges too; radius 2 or 3: so many voxels along each axis. */
 struct tsr_rows {
-    float own[TSR_ROWS_MOST], left[3][TSR_ROWS_MOST], right[3][TSR_ROWS_MOST];
-    int32_t radius, plane;
+    _Alignas(64) float own[TSR_ROWS_MOST];
+    float left[3][TSR_ROWS_MOST], right[3][TSR_ROWS_MOST];
 };
+
+/* Rows from one plane to the next are 8 + 2 R; an odd number of them before the tile's first begins half a line late, so that the pairs of rows of the
+ * tile, and of those one plane away, are whole lines of memory. R is a constant where this is called. */
+TSR_INLINE int32_t tsr_rows_plane_stride(int32_t R) { return (TSR_ROW + 2 * R) * TSR_ROW; }
+TSR_INLINE int32_t tsr_rows_place(int32_t first, int32_t R)
+{
+    enum { PLANE = TSR_ROW * TSR_ROW };
+    return (first / PLANE + R) * tsr_rows_plane_stride(R) + first % PLANE + (R + (R & 1)) * TSR_ROW;
+}
 
 #if defined(TSR_ISA_IS_avx512) || defined(TSR_ISA_IS_avx2)
 
@@ -107,15 +116,13 @@ TSR_INLINE void tsr_rows_plane(const float *phi, const uint32_t *three, int32_t 
 }
 #endif
 
-/* `R` and `corners` are constants where this is called. */
-TSR_INLINE void tsr_rows_gather(const float *phi, const uint32_t *row, int32_t R, int corners, struct tsr_rows *to)
+/* `R` and `corners` are constants where this is called. `planes`: those that are asked for, bit R + z for plane z. */
+TSR_INLINE void tsr_rows_gather(const float *phi, const uint32_t *row, int32_t R, int corners, uint32_t planes, struct tsr_rows *to)
 {
     enum { E = TSR_ROW, PLANE = TSR_ROW * TSR_ROW };
-    const int32_t P = (E + 2 * R) * E;
-    to->radius = R;
-    to->plane = P;
     for (int32_t z = -R; z < E + R; z++) {
-        const int32_t dz = z < 0 ? 0 : z >= E ? 2 : 1, line = (z & (E - 1)) * PLANE, at = (z + R) * P + R * E;
+        if (!(planes >> (z + R) & 1u)) continue;
+        const int32_t dz = z < 0 ? 0 : z >= E ? 2 : 1, line = (z & (E - 1)) * PLANE, at = tsr_rows_place(0, R) + z * tsr_rows_plane_stride(R);
         const uint32_t *slab = row + 9 * dz; /* the nine tiles of this plane */
         const int shifted = R == 1 && (dz == 1 || corners);
         if (shifted) tsr_rows_plane(phi, slab + 3, line, to, at);
@@ -175,13 +182,13 @@ TSR_INLINE int tsr_pair_still(const struct tsr_rows *r, int32_t o, int32_t P, fl
 #endif
 
 /* While the pair of rows that begins at voxel `first` of the tile is worked on: the same of the tile after the next, on its way from memory, and what
- * its halo reads of the tiles below and above. Little by little, for what waits at a time is limited. */
-TSR_INLINE void tsr_pair_ahead(const tsr_tile_pass *pass, int32_t first)
+ * its halo reads of the tiles below and above. Little by little, for what waits at a time is limited. `written`: pairs that will be. */
+TSR_INLINE void tsr_pair_ahead(const tsr_tile_pass *pass, int32_t first, uint32_t written)
 {
     enum { PLANE = TSR_ROW * TSR_ROW };
     if (!pass->ahead[0]) return;
     __builtin_prefetch(pass->ahead[0] + first, 0);
-    __builtin_prefetch(pass->ahead[1] + first, 1);
+    __builtin_prefetch(pass->ahead[written >> first / TSR_PAIR & 1u] + first, 1); /* the one above once more where there is nothing to do */
     if (first < 2 * PLANE) __builtin_prefetch(pass->ahead[2 + first / PLANE] + first % PLANE, 0);
     if (first % PLANE < 2 * TSR_PAIR) __builtin_prefetch(pass->ahead[4 + first % PLANE / TSR_PAIR] + first / PLANE * PLANE, 0);
 }

@@ -5,11 +5,15 @@
 #include "device/isa.h"
 #include "levelset/engine.h"
 
+struct tsr_tile_bits;
+
 typedef struct tsr_tile_totals {
     int64_t active, inside;
     float change;          /* largest |phi_new - phi| of voxels in the band */
     float rate, curvature; /* largest of the terms, voxels in the band */
     uint64_t bad;          /* tsr_bad_word, largest */
+    int32_t noted;         /* the bits of the last tile's values have been written */
+    int32_t beyond;        /* a value lies beyond the band: bits do not say which voxels move */
 } tsr_tile_totals;
 
 typedef struct tsr_tile_pass {
@@ -32,7 +36,12 @@ typedef struct tsr_tile_pass {
     int32_t first[3], extent[3]; /* voxel index of the tile's first voxel; voxels in the domain */
     const float *ahead[6]; /* edge 8, to be fetched meanwhile (tsr_pair_ahead): a tile, what it will become, the planes below and above it, the rows
                                   * before and after it; [0] NULL: none */
-    float *out;            /* [edge^3]; voxels beyond the extent keep what they have */
+    const struct tsr_tile_bits *ahead_bits; /* of ahead[0], where there are bits */
+    float *out;                             /* [edge^3]; voxels beyond the extent keep what they have */
+    int32_t guard;                          /* width of the areas */
+    const struct tsr_tile_bits *bits;       /* of `pages`, all tiles; NULL: not known, and out_bits are none of the pass's business */
+    struct tsr_tile_bits *out_bits;         /* of `out`, to be written */
+    int32_t out_known;                      /* they are already those of what `out` holds now */
 } tsr_tile_pass;
 
 /* The halo of a tile: tsr_cross_gather for radius 3, else tsr_cube_gather. */
@@ -45,6 +54,12 @@ TSR_ISA_DECLARE(uint32_t, tsr_flow_tile, const tsr_tile_pass *pass, tsr_tile_tot
 /* The same for what most runs do, in one loop without arrays in between: first order, terms that hold everywhere alone. 0 if this pass is none of those;
  * `bits` are the area bits. */
 TSR_ISA_DECLARE(int, tsr_flow_uniform, const tsr_tile_pass *pass, tsr_tile_totals *totals, uint32_t *bits)
+
+/* The bits of a tile's values; 1 if one of them lies beyond the band. */
+TSR_ISA_DECLARE(int, tsr_flow_note, const float *values, float band, struct tsr_tile_bits *bits)
+
+/* 1 if tsr_flow_tile finds by the bits of the tiles which voxels move, in this pass over tiles of edge 8 whose halo lies in the domain (engine_bits.h). */
+TSR_ISA_DECLARE(int, tsr_flow_by_bits, const tsr_tile_pass *pass)
 
 /* Adds what the voxels of a tile of edge 8, whose halo lies in the domain, say of mean curvature, area and volume (tsr_flow_mean_voxel). */
 TSR_ISA_DECLARE(void, tsr_flow_mean_tile, const float *phi, const uint32_t *row, const tsr_flow_scheme *scheme, float e, int64_t sums[3])

@@ -3,6 +3,7 @@
  * engine_isa.c keeps each part of the right-hand side in an array, so that any mixture of terms is a few loops; here the loop is one and what it
  * makes stays in registers, for the mixtures that most runs are: normal speed, curvature or both, with or without the reshape term, and sweeps of
  * reinitialisation. The parts are added in the order of tsr_scheme_rate, so that the bits are the same. */
+#include "levelset/engine_bits.h"
 #include "levelset/engine_rows.h"
 
 #define ALWAYS TSR_INLINE
@@ -38,11 +39,12 @@ struct operands {
     float *out;
 };
 
-/* One pass over sixteen voxels. `packed`, a constant: each operand is an array of its own; else c points into tsr_rows, which holds what lies around it.
+/* One pass over sixteen voxels. Constants: `packed`, each operand is an array of its own; else c points into tsr_rows, which holds what lies around it.
+ * `counts`, what the voxels are is added up here; else the bits of the tile say it afterwards.
  *
  * What multiplies and compares is what bounds this loop, so: signs are tested as bits, both ways of a front share their squares, and the root that
  * limits curvature is taken only where some lane may need it, which is why the loop is in two parts. */
-ALWAYS void pass_lanes(const tsr_tile_pass *pass, struct mixture m, int packed, const struct operands *v, struct found *f)
+ALWAYS void pass_lanes(const tsr_tile_pass *pass, struct mixture m, int packed, int counts, const struct operands *v, struct found *f)
 {
     const int32_t E = TSR_ROW, R = reach_of(m.space), P = (TSR_ROW + 2 * R) * TSR_ROW;
     const float *p = v->c, *left = v->left[0], *right = v->right[0], *down = v->down, *up = v->up, *below = v->below, *above = v->above;
@@ -57,6 +59,7 @@ ALWAYS void pass_lanes(const tsr_tile_pass *pass, struct mixture m, int packed, 
     const float speed = m.speed ? pass->flow->everywhere.speed + pass->moment->mean_speed : 0.0f;
     const float weight = m.curvature ? pass->flow->everywhere.curvature : 0.0f;
     const float blend = R > 1 ? pass->blend : 1.0f;
+    const int crossings = counts || (m.reshape && m.sign == TSR_SIGNED_SUBCELL);
     float driven[TSR_PAIR], bent[TSR_PAIR], square[TSR_PAIR], reshaped[TSR_PAIR];
     uint32_t crossing[TSR_PAIR];
     int32_t steep = 0;
@@ -84,10 +87,13 @@ ALWAYS void pass_lanes(const tsr_tile_pass *pass, struct mixture m, int packed, 
             tsr_one_sided(m.space, z0, z1, zm, zp, z4, z5, &zl, &zr);
         }
         /* a neighbour has the other sign (tsr_voxel_crossing); + 0 makes 0 of -0, which is not inside */
-        const uint32_t own = tsr_float_bits(c + 0.0f);
-        const uint32_t other = (own ^ tsr_float_bits(l + 0.0f)) | (own ^ tsr_float_bits(r + 0.0f)) | (own ^ tsr_float_bits(d + 0.0f)) |
-                               (own ^ tsr_float_bits(u + 0.0f)) | (own ^ tsr_float_bits(b + 0.0f)) | (own ^ tsr_float_bits(a + 0.0f));
-        crossing[i] = 0u - (other >> 31);
+        uint32_t other = 0;
+        if (crossings) {
+            const uint32_t own = tsr_float_bits(c + 0.0f);
+            other = (own ^ tsr_float_bits(l + 0.0f)) | (own ^ tsr_float_bits(r + 0.0f)) | (own ^ tsr_float_bits(d + 0.0f)) |
+                    (own ^ tsr_float_bits(u + 0.0f)) | (own ^ tsr_float_bits(b + 0.0f)) | (own ^ tsr_float_bits(a + 0.0f));
+            crossing[i] = 0u - (other >> 31);
+        }
         if (m.speed | m.reshape) {
             float xo, xi, yo, yi, zo, zi;
             tsr_both_squares(m.space, xl, xr, &xo, &xi);
@@ -133,23 +139,18 @@ ALWAYS void pass_lanes(const tsr_tile_pass *pass, struct mixture m, int packed, 
         out[i] = w;
         const uint32_t in_band = 0u - (uint32_t)(magnitude(w) < band);
         const float before = f->change[i], moved = tsr_bits_float(tsr_float_bits(magnitude(w - start[i])) & in_band);
-        f->bits[i] |= areas[i] & (in_band | crossing[i]);
-        f->active[i] -= (int32_t)in_band;
-        f->inside[i] += w < 0.0f;
+        if (counts) {
+            f->bits[i] |= areas[i] & (in_band | crossing[i]);
+            f->active[i] -= (int32_t)in_band;
+            f->inside[i] += w < 0.0f;
+        }
         f->change[i] = moved > before ? moved : before;
     }
 }
 
-/* Where voxel `first` of the tile, the first of a pair of rows, lies in the arrays of tsr_rows. */
-ALWAYS int32_t place_of(int32_t first, int32_t R, int32_t P)
-{
-    enum { PLANE = TSR_ROW * TSR_ROW };
-    return (first / PLANE + R) * P + first % PLANE + R * TSR_ROW;
-}
-
 /* Two rows at `o` of `rows`, the first voxel of which is `first` of the tile. */
-ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, const struct tsr_rows *rows, int32_t o, int32_t first, const int32_t *still,
-                      struct found *f)
+ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, int counts, const struct tsr_rows *rows, int32_t o, int32_t first,
+                      const int32_t *still, struct found *f)
 {
     const int32_t E = TSR_ROW, R = reach_of(m.space), P = (TSR_ROW + 2 * R) * TSR_ROW;
     const float *p = rows->own + o;
@@ -164,7 +165,7 @@ ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, const struct 
                                 .areas = pass->areas + first,
                                 .still = still,
                                 .out = pass->out + first };
-    pass_lanes(pass, m, 0, &v, f);
+    pass_lanes(pass, m, 0, counts, &v, f);
 }
 
 #if defined(TSR_ISA_IS_avx512)
@@ -173,12 +174,11 @@ ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, const struct 
  * by a permutation, and the arithmetic, nearly all of the time, runs with full vectors. */
 enum { TSR_PACK_MOST = TSR_ROWS_TILE + TSR_PAIR };
 /* Where more voxels of a pair of rows than these move, on average over a tile, packing them takes as long as it saves. */
-enum { DENSE_CURVED = 11, DENSE = 8 };
+enum { DENSE_CURVED = 10, DENSE = 8 };
 struct pack {
     _Alignas(64) float c[TSR_PACK_MOST];
     float left[TSR_PACK_MOST], right[TSR_PACK_MOST], down[TSR_PACK_MOST], up[TSR_PACK_MOST], below[TSR_PACK_MOST], above[TSR_PACK_MOST];
     float cross[3][TSR_PACK_MOST], start[TSR_PACK_MOST], out[TSR_PACK_MOST];
-    uint32_t areas[TSR_PACK_MOST];
 };
 
 ALWAYS void pack_put(float *to, __m512i order, __m512 v) { _mm512_storeu_ps(to, _mm512_permutexvar_ps(order, v)); }
@@ -207,7 +207,6 @@ ALWAYS void pack_pair(const tsr_tile_pass *pass, struct mixture m, const struct 
         pack_put(to->cross[2] + n, order, pack_cross(p + E + P, p + E - P, p + P - E, p - E - P));
     }
     if (fresh) pack_put(to->start + n, order, _mm512_loadu_ps(pass->start + first));
-    _mm512_storeu_si512(to->areas + n, _mm512_permutexvar_epi32(order, _mm512_loadu_si512(pass->areas + first)));
 }
 
 /* Lanes that only fill the last vector, from n on: they count nowhere. */
@@ -217,7 +216,6 @@ ALWAYS void pack_fill(struct mixture m, struct pack *to, int32_t n, float band)
     float *const all[] = { to->c, to->left, to->right, to->down, to->up, to->below, to->above, to->start };
     for (int k = 0; k < 8; k++) _mm512_storeu_ps(all[k] + n, beyond);
     for (int k = 0; k < 3 && m.curvature; k++) _mm512_storeu_ps(to->cross[k] + n, _mm512_setzero_ps());
-    _mm512_storeu_si512(to->areas + n, _mm512_setzero_si512());
 }
 
 /* All that has been packed. */
@@ -237,62 +235,175 @@ ALWAYS void pass_pack(const tsr_tile_pass *pass, struct mixture m, struct pack *
                                     .above = pack->above + at,
                                     .cross = { pack->cross[0] + at, pack->cross[1] + at, pack->cross[2] + at },
                                     .start = (fresh ? pack->start : pack->c) + at,
-                                    .areas = pack->areas + at,
                                     .still = at + TSR_PAIR <= n ? none : last,
                                     .out = pack->out + at };
-        pass_lanes(pass, m, 1, &v, f);
+        pass_lanes(pass, m, 1, 0, &v, f);
     }
+}
+
+/* What a tile of a pass does, by pairs of rows: which of their voxels move, which are inside, and which of those that move have a neighbour on the
+ * other side. */
+struct motion {
+    _Alignas(64) uint16_t moves[TSR_PAIRS];
+    uint16_t inside[TSR_PAIRS];
+    uint64_t crossing[8];
+    uint32_t pairs; /* bit k: something moves in pair k */
+};
+
+/* Eight words at once, each a plane: of what lies one voxel to each of the six sides, from the words of that neighbour tile. */
+ALWAYS __m512i bits_left(__m512i own, __m512i before)
+{
+    return _mm512_or_si512(_mm512_and_si512(_mm512_slli_epi64(own, 1), _mm512_set1_epi64((int64_t)0xfefefefefefefefeull)),
+                           _mm512_and_si512(_mm512_srli_epi64(before, 7), _mm512_set1_epi64(0x0101010101010101ll)));
+}
+ALWAYS __m512i bits_right(__m512i own, __m512i after)
+{
+    return _mm512_or_si512(_mm512_and_si512(_mm512_srli_epi64(own, 1), _mm512_set1_epi64(0x7f7f7f7f7f7f7f7fll)),
+                           _mm512_and_si512(_mm512_slli_epi64(after, 7), _mm512_set1_epi64((int64_t)0x8080808080808080ull)));
+}
+ALWAYS __m512i bits_down(__m512i own, __m512i before) { return _mm512_or_si512(_mm512_slli_epi64(own, 8), _mm512_srli_epi64(before, 56)); }
+ALWAYS __m512i bits_up(__m512i own, __m512i after) { return _mm512_or_si512(_mm512_srli_epi64(own, 8), _mm512_slli_epi64(after, 56)); }
+ALWAYS __m512i bits_below(__m512i own, __m512i before) { return _mm512_alignr_epi64(own, before, 7); }
+ALWAYS __m512i bits_above(__m512i own, __m512i after) { return _mm512_alignr_epi64(after, own, 1); }
+
+/* From the bits of the tile and its six neighbours. */
+ALWAYS void find_motion(const tsr_tile_bits *all, const uint32_t *row, struct motion *to)
+{
+    enum { M = TSR_TILE_MIDDLE };
+    const tsr_tile_bits *own = all + row[M];
+    const __m512i loose = _mm512_load_si512(own->free), inside = _mm512_load_si512(own->inside);
+    __m512i moves = loose, crossing = _mm512_setzero_si512();
+#define SIDE(of, direction)                                                                 \
+    moves = _mm512_or_si512(moves, of(loose, _mm512_load_si512(all[row[direction]].free))); \
+    crossing = _mm512_or_si512(crossing, _mm512_xor_si512(inside, of(inside, _mm512_load_si512(all[row[direction]].inside))));
+    SIDE(bits_left, M - 1)
+    SIDE(bits_right, M + 1)
+    SIDE(bits_down, M - 3)
+    SIDE(bits_up, M + 3)
+    SIDE(bits_below, M - 9)
+    SIDE(bits_above, M + 9)
+#undef SIDE
+    moves = _mm512_or_si512(moves, crossing);
+    _mm512_store_si512(to->moves, moves);
+    _mm512_store_si512(to->inside, inside);
+    _mm512_store_si512(to->crossing, crossing);
+    to->pairs = _mm512_test_epi16_mask(moves, moves);
+}
+
+/* Writes the pairs that stay, of one value each, where they are not in memory already, and notes their bits. */
+ALWAYS void keep_pairs(const tsr_tile_pass *pass, const struct motion *motion)
+{
+    tsr_tile_bits *bits = pass->out_bits;
+    const __m512i inside = _mm512_load_si512(motion->inside);
+    uint32_t writes = ~motion->pairs;
+    if (pass->out_known)
+        writes &= _mm512_test_epi16_mask(_mm512_load_si512(bits->free), _mm512_load_si512(bits->free)) |
+                  _mm512_cmpneq_epi16_mask(_mm512_load_si512(bits->inside), inside);
+    for (; writes; writes &= writes - 1) {
+        const int32_t pair = __builtin_ctz(writes);
+        _mm512_storeu_ps(pass->out + pair * TSR_PAIR, _mm512_set1_ps(motion->inside[pair] ? -pass->scheme->band : pass->scheme->band));
+    }
+    _mm512_store_si512(bits->free, _mm512_setzero_si512());
+    _mm512_store_si512(bits->inside, inside);
+}
+
+/* The bits of a pair that has been written; those of the tile said before that none of its voxels was free. Words are read and written as such: what is
+ * written in parts and read as a whole has to wait. */
+ALWAYS void note_pair(tsr_tile_bits *bits, int32_t pair, __m512 v, float band)
+{
+    const uint64_t loose = _mm512_cmp_ps_mask(_mm512_abs_ps(v), _mm512_set1_ps(band), _CMP_NEQ_UQ),
+                   inside = _mm512_cmp_ps_mask(v, _mm512_setzero_ps(), _CMP_LT_OQ);
+    const int32_t z = pair / 4, shift = pair % 4 * TSR_PAIR;
+    bits->free[z] |= loose << shift;
+    bits->inside[z] = (bits->inside[z] & ~((uint64_t)0xffff << shift)) | inside << shift;
+}
+
+/* The next pair of a set, and the set without it. */
+ALWAYS int32_t take_pair(uint32_t *pairs)
+{
+    const int32_t pair = __builtin_ctz(*pairs);
+    *pairs &= *pairs - 1;
+    return pair;
+}
+
+/* Planes that the stencils of these pairs reach, as tsr_rows_gather wants them. */
+ALWAYS uint32_t planes_of(uint32_t pairs)
+{
+    pairs |= pairs >> 2;
+    pairs |= pairs >> 1;
+    const uint32_t planes = _pext_u32(pairs, 0x11111111u);
+    return planes | planes << 1 | planes << 2;
+}
+
+ALWAYS int32_t count_words(const uint64_t *words)
+{
+    int32_t sum = 0;
+    for (int i = 0; i < 8; i++) sum += __builtin_popcountll(words[i]);
+    return sum;
+}
+
+/* What the tile is now, from its bits: voxels in the band, voxels inside, and the areas that hold one in the band or beside the other side. */
+ALWAYS uint32_t sum_up(const tsr_tile_pass *pass, const struct motion *motion, tsr_tile_totals *totals)
+{
+    uint64_t hit[8];
+    const tsr_tile_bits *bits = pass->out_bits;
+    totals->noted = 1;
+    totals->inside += count_words(bits->inside);
+    totals->active += count_words(bits->free);
+    for (int z = 0; z < 8; z++) hit[z] = bits->free[z] | motion->crossing[z];
+    return pass->last ? tsr_bits_areas(hit, pass->guard) : 0;
+}
+
+/* Pairs of the tile on its way that will most likely be written: those with a free voxel, and those beside them. */
+ALWAYS uint32_t pairs_ahead(const tsr_tile_pass *pass)
+{
+    if (!pass->ahead[0]) return 0;
+    const __m512i loose = _mm512_load_si512(pass->ahead_bits->free);
+    const uint32_t pairs = _mm512_test_epi16_mask(loose, loose);
+    return pairs | pairs << 1 | pairs >> 1 | pairs << 4 | pairs >> 4;
 }
 
 ALWAYS uint32_t run_packed(const tsr_tile_pass *pass, struct mixture m, tsr_tile_totals *totals, struct found *f)
 {
-    enum { P = (TSR_ROW + 2) * TSR_ROW, PAIRS = TSR_ROWS_TILE / TSR_PAIR };
     _Alignas(64) struct tsr_rows rows;
     _Alignas(64) struct pack pack;
-    uint32_t moving[PAIRS + 1];                                   /* first voxel | which of the pair move << 16 */
-    int32_t moves = 0, n = 0, voxels = 0, inside = 0, beside = 0; /* still and inside: all, and those in rows that move */
+    struct motion motion;
+    uint64_t words[8];
+    int32_t n = 0, ahead = 0;
     const int fresh = pass->start != pass->pages + (int64_t)pass->row[TSR_TILE_MIDDLE] * TSR_ROWS_TILE;
-    tsr_rows_gather(pass->pages, pass->row, 1, m.curvature, &rows);
-    for (int32_t first = 0; first < TSR_ROWS_TILE; first += TSR_PAIR) {
-        const int32_t o = place_of(first, 1, P);
-        tsr_pair_ahead(pass, first);
-        const __m512 c = _mm512_loadu_ps(rows.own + o);
-        const __mmask16 moved = (__mmask16)~tsr_pair_stays(&rows, o, P, pass->scheme->band);
-        _mm512_storeu_ps(pass->out + first, c); /* those that move come later */
-        const __mmask16 within = _mm512_mask_cmp_ps_mask((__mmask16)~moved, c, _mm512_setzero_ps(), _CMP_LT_OQ);
-        inside += __builtin_popcount(within);
-        beside += moved ? __builtin_popcount(within) : 0;
-        voxels += __builtin_popcount(moved);
-        moving[moves] = (uint32_t)first | (uint32_t)moved << 16;
-        moves += moved != 0;
-    }
-    if (voxels > (m.curvature ? DENSE_CURVED : DENSE) * moves) {
-        for (int32_t at = 0; at < moves; at++) {
-            const int32_t first = (int32_t)(moving[at] & 0xffffu);
-            int32_t still[TSR_PAIR];
-            _mm512_storeu_si512(still, _mm512_maskz_set1_epi32((__mmask16) ~(moving[at] >> 16), 1));
-            pass_pair(pass, m, &rows, place_of(first, 1, P), first, still, f);
+    const float band = pass->scheme->band;
+    const uint32_t written = pairs_ahead(pass);
+    find_motion(pass->bits, pass->row, &motion);
+    keep_pairs(pass, &motion);
+    tsr_rows_gather(pass->pages, pass->row, 1, m.curvature, planes_of(motion.pairs), &rows);
+    memcpy(words, motion.moves, sizeof words);
+    const int dense = count_words(words) > (m.curvature ? DENSE_CURVED : DENSE) * __builtin_popcount(motion.pairs);
+    for (uint32_t left = motion.pairs; left; ahead += TSR_PAIR) {
+        const int32_t pair = take_pair(&left), first = pair * TSR_PAIR, o = tsr_rows_place(first, 1);
+        const __mmask16 moves = (__mmask16)motion.moves[pair];
+        tsr_pair_ahead(pass, ahead, written);
+        if (!dense) {
+            pack_pair(pass, m, &rows, o, first, moves, fresh, &pack, n);
+            n += __builtin_popcount(moves);
+            continue;
         }
-        totals->inside += inside - beside;
-        return 0;
+        int32_t still[TSR_PAIR];
+        _mm512_storeu_si512(still, _mm512_maskz_set1_epi32((__mmask16)~moves, 1));
+        pass_pair(pass, m, 0, &rows, o, first, still, f);
+        note_pair(pass->out_bits, pair, _mm512_loadu_ps(pass->out + first), band);
     }
-    for (int32_t at = 0; at < moves; at++) {
-        const int32_t first = (int32_t)(moving[at] & 0xffffu);
-        const __mmask16 moved = (__mmask16)(moving[at] >> 16);
-        pack_pair(pass, m, &rows, place_of(first, 1, P), first, moved, fresh, &pack, n);
-        n += __builtin_popcount(moved);
-    }
+    for (; ahead < TSR_ROWS_TILE; ahead += TSR_PAIR) tsr_pair_ahead(pass, ahead, written);
     if (n) pass_pack(pass, m, &pack, n, fresh, f);
     n = 0;
-    for (int32_t at = 0; at < moves; at++) {
-        const __mmask16 moved = (__mmask16)(moving[at] >> 16);
-        const int32_t first = (int32_t)(moving[at] & 0xffffu);
-        const __m512 own = _mm512_loadu_ps(rows.own + place_of(first, 1, P)), moved_to = _mm512_loadu_ps(pack.out + n);
-        _mm512_storeu_ps(pass->out + first, _mm512_mask_expand_ps(own, moved, moved_to));
-        n += __builtin_popcount(moved);
+    for (uint32_t left = dense ? 0 : motion.pairs; left;) {
+        const int32_t pair = take_pair(&left), first = pair * TSR_PAIR;
+        const __mmask16 moves = (__mmask16)motion.moves[pair];
+        const __m512 own = _mm512_loadu_ps(rows.own + tsr_rows_place(first, 1)), v = _mm512_mask_expand_ps(own, moves, _mm512_loadu_ps(pack.out + n));
+        _mm512_storeu_ps(pass->out + first, v);
+        note_pair(pass->out_bits, pair, v, band);
+        n += __builtin_popcount(moves);
     }
-    totals->inside += inside;
-    return 0;
+    return sum_up(pass, &motion, totals);
 }
 
 #endif
@@ -301,26 +412,26 @@ ALWAYS uint32_t run_packed(const tsr_tile_pass *pass, struct mixture m, tsr_tile
 ALWAYS uint32_t run_rows(const tsr_tile_pass *pass, struct mixture m, tsr_tile_totals *totals, struct found *f)
 {
     const int32_t R = reach_of(m.space), P = (TSR_ROW + 2 * R) * TSR_ROW;
-    enum { PAIRS = TSR_ROWS_TILE / TSR_PAIR };
+    enum { PAIRS = TSR_PAIRS };
     _Alignas(64) struct tsr_rows rows;
     int32_t still[PAIRS + 1][TSR_PAIR], moving[PAIRS + 1], kept[PAIRS + 1], moves = 0, keeps = 0;
     uint32_t bits = 0;
     int32_t kept_inside = 0;
-    tsr_rows_gather(pass->pages, pass->row, R, m.curvature, &rows);
+    tsr_rows_gather(pass->pages, pass->row, R, m.curvature, ~0u, &rows);
     /* Which pairs of rows move: lists of both kinds first, without a branch that nobody can foretell. */
     for (int32_t pair = 0; pair < PAIRS; pair++) {
-        const int32_t first = pair * TSR_PAIR, o = place_of(first, R, P);
-        tsr_pair_ahead(pass, first);
+        const int32_t first = pair * TSR_PAIR, o = tsr_rows_place(first, R);
+        tsr_pair_ahead(pass, first, ~0u);
         const int all = tsr_pair_still(&rows, o, P, pass->scheme->band, still[moves]);
         moving[moves] = first;
         kept[keeps] = first;
         moves += !all;
         keeps += all;
     }
-    for (int32_t at = 0; at < moves; at++) pass_pair(pass, m, &rows, place_of(moving[at], R, P), moving[at], still[at], f);
+    for (int32_t at = 0; at < moves; at++) pass_pair(pass, m, 1, &rows, tsr_rows_place(moving[at], R), moving[at], still[at], f);
     for (int32_t at = 0; at < keeps; at++) {
         const int32_t first = kept[at];
-        const float *c = rows.own + place_of(first, R, P);
+        const float *c = rows.own + tsr_rows_place(first, R);
         if (R == 1) { /* one value, and no stages: a copy */
             memcpy(pass->out + first, c, TSR_PAIR * sizeof *c);
             kept_inside += c[0] < 0.0f ? TSR_PAIR : 0;
@@ -337,7 +448,7 @@ ALWAYS uint32_t run_tile(const tsr_tile_pass *pass, struct mixture m, tsr_tile_t
     _Alignas(64) struct found f;
     memset(&f, 0, sizeof f);
 #if defined(TSR_ISA_IS_avx512)
-    uint32_t bits = reach_of(m.space) == 1 ? run_packed(pass, m, totals, &f) : run_rows(pass, m, totals, &f);
+    uint32_t bits = reach_of(m.space) == 1 && pass->bits ? run_packed(pass, m, totals, &f) : run_rows(pass, m, totals, &f);
 #else
     uint32_t bits = run_rows(pass, m, totals, &f);
 #endif
@@ -419,6 +530,37 @@ static tile_function function_of(const tsr_tile_pass *pass)
     return unit && space < TSR_DIFFERENCE_ENO2 ? unit_functions[moved_by][space][sign] : functions[moved_by][space][sign];
 }
 
+int TSR_ISA_NAME(tsr_flow_note)(const float *values, float band, tsr_tile_bits *bits)
+{
+    uint32_t beyond = 0;
+    memset(bits, 0, sizeof *bits);
+    for (int32_t first = 0; first < TSR_ROWS_TILE; first += TSR_PAIR) {
+#if defined(TSR_ISA_IS_avx512)
+        const __m512 v = _mm512_loadu_ps(values + first);
+        note_pair(bits, first / TSR_PAIR, v, band);
+        beyond |= _mm512_cmp_ps_mask(_mm512_abs_ps(v), _mm512_set1_ps(band), _CMP_GT_OQ);
+#else
+        for (int32_t i = first; i < first + TSR_PAIR; i++) {
+            const float v = values[i];
+            bits->free[i / 64] |= (uint64_t) !(v == band || v == -band) << i % 64;
+            bits->inside[i / 64] |= (uint64_t)(v < 0.0f) << i % 64;
+            beyond |= v > band || v < -band;
+        }
+#endif
+    }
+    return beyond != 0;
+}
+
+int TSR_ISA_NAME(tsr_flow_by_bits)(const tsr_tile_pass *pass)
+{
+#if defined(TSR_ISA_IS_avx512)
+    return function_of(pass) != NULL && pass->radius == 1;
+#else
+    (void)pass;
+    return 0;
+#endif
+}
+
 int TSR_ISA_NAME(tsr_flow_uniform)(const tsr_tile_pass *pass, tsr_tile_totals *totals, uint32_t *bits)
 {
     const tile_function run = function_of(pass);
@@ -438,10 +580,10 @@ void TSR_ISA_NAME(tsr_flow_mean_tile)(const float *phi, const uint32_t *row, con
     enum { E = TSR_ROW, P = (TSR_ROW + 2) * TSR_ROW };
     _Alignas(64) struct tsr_rows rows;
     const float rx = k->inverse_spacing[0], ry = k->inverse_spacing[1], rz = k->inverse_spacing[2];
-    tsr_rows_gather(phi, row, 1, 1, &rows);
+    tsr_rows_gather(phi, row, 1, 1, ~0u, &rows);
     for (int32_t z = 0; z < E; z++)
         for (int32_t y = 0; y < E; y += 2) {
-            const int32_t o = (z + 1) * P + (y + 1) * E;
+            const int32_t o = tsr_rows_place((z * E + y) * E, 1);
             const float *p = rows.own + o, *left = rows.left[0] + o, *right = rows.right[0] + o;
             float found[3][TSR_PAIR];
             int32_t near = 0, inside = 0;
