@@ -126,7 +126,7 @@ static tsr_status pictures(bench *b, double radius, int gpu)
     enum { POINTS = 64 };
     double points[POINTS][3];
     tsr_editor_options options = TSR_EDITOR_OPTIONS;
-    struct job job = { .brush = { { 0, 0, radius }, 8, 1, 1 }, .context = b->context, .attraction = { points, POINTS, 1, 12, 1 } };
+    struct job job = { .brush = { { 0, 0, radius }, 8, 1, 1 }, .context = b->context, .attraction = { .points = points, .count = POINTS, .speed = 1, .radius = 12, .time = 1 } };
     tsr_scene_info info;
     tsr_tiles_info list;
     tsr_status status = TSR_OK;

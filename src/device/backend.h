@@ -69,6 +69,7 @@ typedef struct tsr_backend {
     const struct tsr_csg_ops *csg;
     const struct tsr_engine_ops *engine;
     const struct tsr_potential_ops *potential;
+    const struct tsr_attract_ops *attract;
     const struct tsr_surface_ops *surface;
     const struct tsr_wavelet_ops *wavelet;
     const struct tsr_render_ops *render;

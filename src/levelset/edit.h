@@ -79,6 +79,10 @@ tsr_status tsr_edit_copy_list(const tsr_tiles *tiles, tsr_tiles **copy);
 tsr_status tsr_edit_settle(tsr_editor *editor, int32_t slot, tsr_tiles **work);
 /* Sweeps of reinitialisation that reach the end of the band. */
 tsr_status tsr_edit_make_distance(tsr_tiles *tiles);
+/* What operators that move the surface have in common: the scheme, the smallest spacing, and the check of a length or time (0 or more). */
+void tsr_edit_flow_options(const tsr_editor *editor, tsr_levelset_options *options);
+double tsr_edit_smallest_spacing(const tsr_tiles *tiles);
+tsr_status tsr_edit_check_length(const char *what, double value);
 /* Undoes the changes of the step that was begun, after a failure. */
 void tsr_edit_abandon(tsr_editor *editor);
 

@@ -130,11 +130,17 @@ static void payload_gradient_range(const tsr_flow_plan *plan, const struct near_
             }
 }
 
-/* Gradient of the payload at every voxel of a tile: differences between rows, whole rows at a time, then the faces towards absent tiles. */
+/* Gradient of the payload at every voxel of a tile, or the velocity it holds there: differences between rows, whole rows at a time, then the faces towards absent tiles. */
 static void payload_gradient(const tsr_flow_plan *plan, const struct near_payload *near, const int32_t extent[3], float gradient[3][TILE_MOST])
 {
     const int32_t E = 1 << plan->pool.log2_edge, V = E * E * E, whole[3] = { E, E, E }, first[3] = { 0, 0, 0 };
     const uint32_t *row = near->row;
+    if (tsr_flow_payload(&plan->setup.flow) == TSR_PAYLOAD_VELOCITY) {
+        const float *words = near->pages + (int64_t)row[TSR_TILE_MIDDLE] * V;
+        for (int32_t k = 0; k < 3; k++)
+            for (int32_t i = 0; i < V; i++) gradient[k][i] = tsr_pull_component(tsr_float_bits(words[i]), k);
+        return;
+    }
     if (extent[0] < E || extent[1] < E || extent[2] < E) {
         payload_gradient_range(plan, near, extent, first, whole, gradient);
         return;
@@ -305,7 +311,7 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
                            .radius = plan->setup.radius,
                            .index = job->index };
     const int32_t kind = job->sweep ? plan->setup.sweep_kind : (int32_t)TSR_SWEEP_RESHAPE;
-    const int need_gradient = job->need_gradient && !job->sweep;
+    const int need_gradient = job->sweep ? 0 : job->need_gradient;
     const int needs_start = job->last || job->blend != 1.0f || pool->bounded; /* else a new value is made of the current one alone */
     const tsr_coding coding = tsr_coding_of(pool->band);
     tsr_tile_pool seen = *pool; /* what the tile is read from: of a coded list the decoded neighbourhood, where it is page 13 */
@@ -334,6 +340,7 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
             payload_around(pool, id, &payload);
             pass.payload = payload.pages;
             pass.payload_row = payload.row;
+            pass.velocities = need_gradient == TSR_PAYLOAD_VELOCITY;
         }
         pass.cube = direct ? NULL : cube;
         if (direct) pass.extent[0] = pass.extent[1] = pass.extent[2] = E;
@@ -488,7 +495,7 @@ static void run_pass(tsr_queue *queue, const tsr_flow_plan *plan, int32_t index,
                        .sweep = index >= s->stages,
                        .last = index == passes - 1,
                        .measure = index == 0 && s->measured,
-                       .need_gradient = tsr_flow_needs_gradient(&s->flow) };
+                       .need_gradient = tsr_flow_payload(&s->flow) };
     job.from = pool->phi[buffer[tsr_pass_source(index, passes)]];
     job.to = pool->phi[buffer[tsr_pass_target(index, passes)]];
     job.step = job.sweep ? s->sweep_step : plan->control->time_step;
@@ -550,7 +557,7 @@ static tsr_status cpu_plan_start(tsr_queue *queue, tsr_flow_plan *plan, int payl
     if (payload && plan->provider.fill) TSR_TRY(plan->provider.fill(plan->provider.user, queue, &plan->pool, 1));
     if (s->needs_mean) measure_mean(queue, plan);
     if (s->measured) {
-        struct job job = { .plan = plan, .from = plan->pool.phi[state->phi], .need_gradient = tsr_flow_needs_gradient(&s->flow) };
+        struct job job = { .plan = plan, .from = plan->pool.phi[state->phi], .need_gradient = tsr_flow_payload(&s->flow) };
         tsr_flow_moment_at(&s->flow, state->time, c->mean_speed, &job.moment);
         tsr_parallel(queue->threads, state->count, TILES_PER_CHUNK, measure_range, &job);
         c->rate = job.totals.rate;

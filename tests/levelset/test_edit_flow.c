@@ -1,75 +1,9 @@
 /* Operators of an editor that move the surface, against analytic answers (spec editing.md 5, 6). The emulator runs smaller bodies. */
-#include <math.h>
-
-#include "grid/tiles_check.h"
-#include "levelset/edit.h"
-#include "support.h"
-
-typedef struct fixture {
-    tsr_context *context;
-    tsr_editor *editor;
-    double size;
-} fixture; /* size: radius of bodies */
-
-static int set_up(void **state)
-{
-    fixture *f = (fixture *)calloc(1, sizeof *f);
-    f->context = test_context();
-    f->size = tsr_context_device(f->context).kind == TSR_DEVICE_EMU ? 8 : 32;
-    require_ok(tsr_editor_create(f->context, NULL, &f->editor));
-    *state = f;
-    return 0;
-}
-static int tear_down(void **state)
-{
-    fixture *f = (fixture *)*state;
-    tsr_editor_destroy(&f->editor);
-    assert_int_equal(tsr_context_memory(f->context).current_bytes, 0);
-    tsr_context_destroy(&f->context);
-    free(f);
-    return 0;
-}
+#include "edit_fixture.h"
 
 static const double pi = 3.14159265358979323846;
 
-static tsr_tiles *snapshot(const fixture *f, const char *name)
-{
-    tsr_tiles *copy = NULL;
-    require_ok(tsr_tiles_copy(tsr_editor_tiles(f->editor, name), f->context, &copy));
-    return copy;
-}
-static int equal(const tsr_tiles *a, const tsr_tiles *b)
-{
-    int is;
-    require_ok(tsr_tiles_equal(a, b, &is));
-    return is;
-}
-static tsr_tiles_measures measures(const fixture *f, const char *name)
-{
-    tsr_tiles_measures m;
-    require_ok(tsr_tiles_measure(tsr_editor_tiles(f->editor, name), &m));
-    return m;
-}
 static double radius(const fixture *f, const char *name) { return cbrt(measures(f, name).volume * 3 / (4 * pi)); }
-static void ball(fixture *f, const char *name, double x, double y, double z, double r)
-{
-    require_ok(tsr_editor_shape(f->editor, name, &(tsr_shape){ .centre = { x, y, z }, .radius = r }));
-}
-
-/* Value of the field at a voxel. */
-static double value(const fixture *f, const tsr_tiles *tiles, int32_t x, int32_t y, int32_t z)
-{
-    const int32_t first[3] = { x, y, z };
-    const int64_t one[3] = { 1, 1, 1 };
-    void *device;
-    float v;
-    require_ok(tsr_device_allocate(f->context, sizeof v, &device));
-    require_ok(f->context->backend->tiles->store(f->context->queue, &tiles->pool, first, one, (float *)device, NULL));
-    require_ok(f->context->backend->download(f->context->queue, &v, device, sizeof v));
-    tsr_device_release(f->context, device, sizeof v);
-    return (double)v;
-}
-
 static void spheres_grow_and_shrink(void **state)
 {
     fixture *f = (fixture *)*state;
@@ -262,44 +196,6 @@ static void rotation(void **state)
     tsr_tiles_destroy(&before);
 }
 
-static void points_attract(void **state)
-{
-    fixture *f = (fixture *)*state;
-    double points[49][3], half = f->size;
-    int n = 0;
-    for (int y = -3; y <= 3; y++)
-        for (int x = -3; x <= 3; x++) {
-            points[n][0] = 2 * x;
-            points[n][1] = 2 * y;
-            points[n++][2] = 3;
-        }
-    require_ok(tsr_editor_shape(f->editor, "slab", &(tsr_shape){ .kind = TSR_SHAPE_BOX, .centre = { 0, 0, -6 }, .half = { half, half, 6 } }));
-    tsr_attraction a = { .points = (const double(*)[3])points, .count = n, .speed = 1, .radius = 8, .time = 8 };
-    require_ok(tsr_editor_attract(f->editor, "slab", &a, NULL));
-    check_invariants(tsr_editor_tiles(f->editor, "slab"));
-    double below = value(f, tsr_editor_tiles(f->editor, "slab"), 0, 0, 2), at = value(f, tsr_editor_tiles(f->editor, "slab"), 0, 0, 3);
-    double above = value(f, tsr_editor_tiles(f->editor, "slab"), 0, 0, 4);
-    double reached = at < 0 ? 3 + at / (at - above) : 2 + below / (below - at);
-    print_message("attraction: the surface is at %.3f, the points at 3\n", reached);
-    assert_true(below < 0 && above > 0 && fabs(reached - 3) < 0.3);
-    require_ok(tsr_editor_undo(f->editor));
-    a.speed = -1;
-    a.time = 2;
-    require_ok(tsr_editor_attract(f->editor, "slab", &a, NULL));
-    assert_true(value(f, tsr_editor_tiles(f->editor, "slab"), 0, 0, 0) > 0.3); /* it was 0 */
-    require_ok(tsr_editor_undo(f->editor));
-    double moved[2]; /* equal and opposite, at the face below the middle of the points */
-    for (int i = 0; i < 2; i++) {
-        a.speed = i ? -1 : 1;
-        a.time = 0.5;
-        require_ok(tsr_editor_attract(f->editor, "slab", &a, NULL));
-        moved[i] = -value(f, tsr_editor_tiles(f->editor, "slab"), 0, 0, 0);
-        require_ok(tsr_editor_undo(f->editor));
-    }
-    print_message("attraction %.3f, repulsion %.3f\n", moved[0], moved[1]);
-    assert_true(moved[0] > 0.1 && fabs(moved[0] + moved[1]) < 0.15 * moved[0]);
-}
-
 static void keeping_one_component(void **state)
 {
     fixture *f = (fixture *)*state;
@@ -407,9 +303,6 @@ static void refusals(void **state)
                   "shift and scale");
     require_error(tsr_editor_offset(e, "a", NAN, NULL), TSR_ERROR_ARGUMENT, "distance is");
     require_error(tsr_editor_smooth(e, "a", -1, 0, NULL), TSR_ERROR_ARGUMENT, "time is -1");
-    const double point[1][3] = { { 0, 0, NAN } };
-    require_error(tsr_editor_attract(e, "a", &(tsr_attraction){ point, 1, 1, 4, 1 }, NULL), TSR_ERROR_ARGUMENT, "point 0 is not finite");
-    require_error(tsr_editor_attract(e, "a", &(tsr_attraction){ point, 0, 1, 4, 1 }, NULL), TSR_ERROR_ARGUMENT, "0 points");
     /* beside everything: nothing happens */
     require_ok(tsr_editor_brush(e, "a", &(tsr_brush){ { 100, 0, 0 }, 2, 1, 1 }, NULL));
     assert_true(equal(before, tsr_editor_tiles(e, "a")));
@@ -561,7 +454,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(mesh_follows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(smoothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rotation, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(points_attract, set_up, tear_down),
         cmocka_unit_test_setup_teardown(keeping_one_component, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_stays_keeps_its_bits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(splitting, set_up, tear_down),
