@@ -150,6 +150,8 @@ typedef struct tsr_edit_script {
     tsr_progress progress;
     /* How `attract-to` and `repel-from` reach files of points; NULL: TSR_ERROR_UNSUPPORTED. RETURNS NEW points of the host, in the world. */
     tsr_status (*points)(void *user, tsr_editor *editor, const char *path, tsr_points **points);
+    /* Called after an attraction or repulsion with a tolerance: when it ended, of the time it had. NULL: not called. */
+    void (*attracted)(void *user, const char *object, double reached, double time);
 } tsr_edit_script;
 #define TSR_EDIT_SCRIPT                        \
     {                                          \

@@ -26,9 +26,9 @@ static tsr_status frame_of(tsr_attract_field *f, const tsr_tile_pool *pool, cons
         const double edge = E * (double)pool->spacing[k];
         extent = fmax(extent, high[k] - low[k]);
         centre[k] = 0.5 * (low[k] + high[k]);
-        f->low[k] = (int32_t)fmax(floor((low[k] - reach) / edge), tsr_pool_least(pool, k));
-        f->high[k] = (int32_t)fmin(floor((high[k] + reach) / edge), tsr_pool_most(pool, k));
-        if (!(floor((low[k] - reach) / edge) <= tsr_pool_most(pool, k))) f->high[k] = f->low[k] - 1; /* all of it beyond: no tile */
+        const double least = tsr_pool_least(pool, k) + 3, most = tsr_pool_most(pool, k) - 2; /* what lies there has no ring */
+        f->low[k] = (int32_t)fmin(fmax(floor((low[k] - reach) / edge), least), most + 1);
+        f->high[k] = (int32_t)fmax(fmin(floor((high[k] + reach) / edge), most), least - 1);
     }
     frame->side = extent + 2 * (reach + 2 * E * coarsest);
     frame->scale = (double)TSR_FIXED_ONE / frame->side;
