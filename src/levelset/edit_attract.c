@@ -265,10 +265,16 @@ static tsr_status one_piece(struct stroke *s, double duration, double *change)
     TSR_TRY(tiles_within(s, &near, &parts, &region, &regions));
     tsr_status status = TSR_OK;
     if (regions > 0) {
+        const double from = s->from, share = s->share; /* pages are most of the work of the first piece, and of no other */
+        s->share = 0.4 * share;
         status = cache_take(s, region, regions);
+        s->from = from + 0.4 * share;
+        s->share = 0.5 * share;
         if (status == TSR_OK) status = tsr_csg_part(s->editor->object[s->slot].tiles, near, parts, &part);
         if (status == TSR_OK) status = move_part(s, part, duration);
         if (status == TSR_OK) status = tiles_to_patch(s, part, region, regions, &both, &count);
+        s->from = from + 0.9 * share;
+        s->share = 0.1 * share;
         if (status == TSR_OK) status = cache_take(s, both, count);
         if (status == TSR_OK) status = put_back(s, part, change);
         tsr_tiles_destroy(&part);

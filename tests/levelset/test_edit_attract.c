@@ -213,6 +213,28 @@ static void tiles_within_reach(void **state)
     tsr_attract_close(&field);
 }
 
+/* The words: what was put in to half a step, the opposite bit for bit, and nothing for "none here". */
+static void words_hold_velocities(void **state)
+{
+    uint64_t seed = test_seed();
+    (void)state;
+    for (int i = 0; i < 2000; i++) {
+        float u[3], back[3];
+        for (int k = 0; k < 3; k++) {
+            u[k] = i < 8 ? (i >> k & 1 ? 1.0f : -1.0f) : (float)(2 * test_uniform(&seed) - 1);
+            back[k] = -u[k];
+        }
+        const uint32_t word = tsr_pull_pack(u), other = tsr_pull_pack(back);
+        for (int k = 0; k < 3; k++) {
+            assert_true(fabs(component(word, k) - (double)u[k]) <= 0.5 / 511 + 1e-6);
+            assert_true(fabs((double)tsr_pull_component(word, k) - component(word, k)) < 1e-7);
+            assert_true(tsr_pull_component(word, k) == -tsr_pull_component(other, k));
+        }
+        assert_true(word != 0);
+    }
+    for (int k = 0; k < 3; k++) assert_true(tsr_pull_component(0, k) == 0);
+}
+
 /* ---- the operator ---------------------------------------------------------------------------------------------------------------------------------- */
 
 /* A lattice of points 3 voxels above the face of a slab. */
@@ -285,6 +307,65 @@ static void points_of_a_plane(void **state)
     print_message("attraction %.3f, repulsion %.3f\n", moved[0], moved[1]);
     assert_true(moved[0] > 0.1 && fabs(moved[0] + moved[1]) < 0.15 * moved[0]);
     tsr_tiles_destroy(&before);
+}
+
+/* Tiles of either edge, first-order and fifth-order schemes: every loop of the solver; the same bits as on the CPU, and the same surface. */
+static void every_scheme_and_edge(void **state)
+{
+    fixture *f = (fixture *)*state;
+    double points[LATTICE][3], reached[4];
+    tsr_context_options cpu = TSR_CONTEXT_OPTIONS;
+    tsr_context *host = NULL;
+    lattice(points);
+    const tsr_attraction a = { .points = (const double(*)[3])points, .count = LATTICE, .speed = 1, .radius = 5, .time = 1.5 };
+    const tsr_shape body = { .kind = TSR_SHAPE_BOX, .centre = { 0.2, 0, -6 }, .half = { 9, 9, 6 } };
+    cpu.device = "cpu";
+    require_ok(tsr_context_create(&cpu, &host));
+    for (int i = 0; i < 4; i++) {
+        tsr_editor_options options = TSR_EDITOR_OPTIONS;
+        tsr_editor *there = NULL;
+        tsr_tiles *copy = NULL;
+        options.edge = i & 1 ? 4 : 8;
+        options.draft = i & 2;
+        tsr_editor_destroy(&f->editor);
+        require_ok(tsr_editor_create(f->context, &options, &f->editor));
+        require_ok(tsr_editor_shape(f->editor, "slab", &body));
+        require_ok(tsr_editor_attract(f->editor, "slab", &a, NULL));
+        check_invariants(tsr_editor_tiles(f->editor, "slab"));
+        reached[i] = height(f);
+        require_ok(tsr_editor_create(host, &options, &there));
+        require_ok(tsr_editor_shape(there, "slab", &body));
+        require_ok(tsr_editor_attract(there, "slab", &a, NULL));
+        require_ok(tsr_tiles_copy(tsr_editor_tiles(f->editor, "slab"), host, &copy));
+        assert_true(equal(copy, tsr_editor_tiles(there, "slab")));
+        tsr_tiles_destroy(&copy);
+        tsr_editor_destroy(&there);
+    }
+    print_message("after 1.5: WENO5 %.4f %.4f, first order %.4f %.4f (tiles of 8, of 4)\n", reached[0], reached[1], reached[2], reached[3]);
+    assert_true(fabs(reached[0] - reached[1]) < 1e-3 && fabs(reached[2] - reached[3]) < 1e-3 && fabs(reached[0] - reached[2]) < 0.1);
+    assert_true(reached[0] > 0.3 && reached[0] < 1.5);
+    tsr_context_destroy(&host);
+}
+
+/* What the solver says of terms that both need its pages, and of lists whose pages are too small. */
+static void solver_refuses(void **state)
+{
+    fixture *f = (fixture *)*state;
+    tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
+    tsr_levelset *solver = NULL;
+    ball(f, "a", 0, 0, 0, 6);
+    tsr_tiles *list = snapshot(f, "a");
+    options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_PULL, .value = 1 };
+    options.terms[1] = (tsr_flow_term){ .kind = TSR_FLOW_POTENTIAL, .value = 1 };
+    options.term_count = 2;
+    require_error(tsr_levelset_create(list, &options, &solver), TSR_ERROR_ARGUMENT, "POTENTIAL and PULL in one run");
+    options.term_count = 1;
+    require_ok(tsr_levelset_create(list, &options, &solver));
+    require_error(tsr_levelset_step(solver, 1, NULL, NULL), TSR_ERROR_STATE, "kind POTENTIAL or PULL needs a payload provider");
+    tsr_levelset_destroy(&solver);
+    require_ok(tsr_tiles_set_storage(list, TSR_STORAGE_I16));
+    require_error(tsr_levelset_create(list, &options, &solver), TSR_ERROR_UNSUPPORTED, "stores 32 bits");
+    tsr_tiles_destroy(&list);
 }
 
 /* With a tolerance it ends when it rests, at the plane; a tolerance that is never met changes nothing. */
@@ -468,10 +549,17 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(velocities, set_up, tear_down),        cmocka_unit_test_setup_teardown(tiles_within_reach, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(points_of_a_plane, set_up, tear_down), cmocka_unit_test_setup_teardown(it_ends_at_rest, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(points_far_apart, set_up, tear_down),  cmocka_unit_test_setup_teardown(uneven_spacing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(stopped_anywhere, set_up, tear_down),  cmocka_unit_test_setup_teardown(refusals, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(velocities, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tiles_within_reach, set_up, tear_down),
+        cmocka_unit_test(words_hold_velocities),
+        cmocka_unit_test_setup_teardown(every_scheme_and_edge, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(solver_refuses, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(points_of_a_plane, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(it_ends_at_rest, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(points_far_apart, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(uneven_spacing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(stopped_anywhere, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(refusals, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("edit_attract", tests, NULL, NULL);
 }
