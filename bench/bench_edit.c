@@ -13,6 +13,7 @@ struct job {
     tsr_picture *picture;
     tsr_camera camera;
     tsr_attraction attraction;
+    tsr_selection lasso, stroke;
     int which;
 };
 
@@ -73,6 +74,9 @@ static tsr_status run(void *user)
     switch (j->which) {
     case 0: status = tsr_tiles_combine(j->a, j->b, TSR_CSG_UNION, 0, &made); break;
     case 1: status = tsr_tiles_select(j->a, &box, NULL, 0, &count); break;
+    case 10: status = tsr_tiles_select_in(j->a, &j->lasso, NULL, 0, &count); break;
+    case 11: status = tsr_tiles_select_in(j->a, &j->stroke, NULL, 0, &count); break;
+    case 12: status = tsr_tiles_divide(j->a, &j->lasso, &made, NULL); break;
     case 2: status = tsr_tiles_components(j->a, 26, NULL, 0, &count); break;
     case 3: status = tsr_tiles_measure(j->a, &measures); break;
     case 4: status = tsr_tiles_translate(j->a, 3, 2, 1, &made); break;
@@ -106,6 +110,27 @@ static tsr_status run(void *user)
     }
     tsr_tiles_destroy(&made);
     return status;
+}
+
+/* A lasso of 48 corners in a picture, wavy, and a stroke of 16 points along the surface. */
+enum { CORNERS = 48, STEPS = 16 };
+static void select_by_hand(double radius, double corners[CORNERS][3], double steps[STEPS][3], struct job *j)
+{
+    for (int i = 0; i < CORNERS; i++) {
+        const double t = 6.283185307179586 * i / CORNERS, r = radius * (0.5 + 0.1 * cos(5 * t));
+        corners[i][0] = r * cos(t);
+        corners[i][1] = r * sin(t);
+        corners[i][2] = 2 * radius;
+    }
+    for (int i = 0; i < STEPS; i++) {
+        const double t = 0.1 * i;
+        steps[i][0] = radius * cos(t);
+        steps[i][1] = radius * sin(t);
+        steps[i][2] = 0;
+    }
+    j->lasso = (tsr_selection){ sizeof j->lasso, .kind = TSR_SELECTION_LASSO, .points = (const double(*)[3])corners, .count = CORNERS };
+    j->lasso.eye = (tsr_vec3){ 0, 0, 6 * radius };
+    j->stroke = (tsr_selection){ sizeof j->stroke, .kind = TSR_SELECTION_STROKE, .points = (const double(*)[3])steps, .count = STEPS, .radius = 12 };
 }
 
 static double measure(bench *b, struct job *job, const char *name, int which, int64_t tiles, double bytes, const char *bar, double seconds)
@@ -257,6 +282,11 @@ int main(int argc, char **argv)
         double pages = 256.0 * (double)info.count;
         measure(&b, &job, "paste two overlapping objects", 0, info.count, 3 * 2 * pages, gpu ? "5 ms" : NULL, 5e-3);
         measure(&b, &job, "select a box of tiles", 1, info.count, 8.0 * (double)info.count, "1 ms", 1e-3);
+        double corners[CORNERS][3], steps[STEPS][3];
+        select_by_hand(radius, corners, steps, &job);
+        measure(&b, &job, "select tiles by a lasso of 48 corners", 10, info.count, 8.0 * (double)info.count, gpu ? "1 ms" : NULL, 1e-3);
+        measure(&b, &job, "select tiles by a stroke of 16 points", 11, info.count, 8.0 * (double)info.count, gpu ? "1 ms" : NULL, 1e-3);
+        measure(&b, &job, "sever at that lasso, what lies in it", 12, info.count, 2 * pages, NULL, 0);
         measure(&b, &job, "components of the inside", 2, info.count, 2 * pages, NULL, 0);
         measure(&b, &job, "measures", 3, info.count, pages, NULL, 0);
         measure(&b, &job, "translation by tiles", 4, info.count, 2 * pages, NULL, 0);

@@ -9,6 +9,7 @@
  *   renormalise       three sweeps of WENO5 reinitialisation of the same sphere, beside OpenVDB
  *   dilate            a sphere of radius 64 moved outwards by 8 voxels, first order and ENO2, beside OpenVDB: time, and the volume against the exact one
  *   threads           the sphere of curvature by one thread and by two, by turns, on the clock of the wall (CPU)
+ *   tile-sizes        (by name only) spiral-volume, sphere-collapse and lucy-collapse by the source's own method, a voxel at a time, in tiles of 3^3, 4^3, 8^3 (CPU)        4.2, 4.3, 4.6
  *   storage           a sphere of radius 100 under mean curvature, the field in float32 and in 16 bits
  *   keys              steps of lucy-collapse with keys of 64 and of 32 bits, by turns: the step, the management of the list in it, the bytes of a tile
  *   large, huge       (the second by name only) a sphere of about 2.2 and 36 million tiles of 4^3 under speed and curvature, first order: time of a step, memory (GPU)
@@ -428,6 +429,17 @@ done:
     return status;
 }
 
+/* bench/tile_sizes.c, and how many voxels a second OpenVDB moves in the same minutes. */
+static tsr_status tile_sizes(bench *b, int gpu)
+{
+    TSR_TRY(bench_tile_sizes(b));
+    const struct peer p = gpu ? (struct peer){ 0 } : ask_openvdb(b, "curvature 64 1");
+    if (p.there)
+        printf("    OpenVDB, LevelSetFilter::meanCurvature with one sweep, sphere of radius 64 in a band of 3: %.2f M active voxels/s\n",
+               1e-6 * (double)p.before * p.steps / p.seconds);
+    return TSR_OK;
+}
+
 /* Sweeps of reinitialisation by HJ-WENO5 on the same sphere. */
 struct renormalising {
     tsr_tiles *tiles;
@@ -804,9 +816,9 @@ static int wants_size(const bench *b, const char *experiment, int64_t n)
 static int known(const char *name)
 {
     static const char *const names[] = {
-        "sphere-collapse", "spiral-volume",   "lucy-collapse", "lucy-weno", "overheads", "enright",   "enright-reinit",
-        "sheet",           "dragon-collapse", "edit-dragon",   "thai",      "lucy",      "armadillo", "angel",
-        "curvature",       "renormalise",     "storage",       "large",     "topology",  "dilate",    "keys"
+        "sphere-collapse", "spiral-volume", "lucy-collapse", "lucy-weno", "overheads", "enright",   "enright-reinit", "sheet",
+        "dragon-collapse", "edit-dragon",   "thai",          "lucy",      "armadillo", "angel",     "curvature",      "renormalise",
+        "storage",         "large",         "topology",      "dilate",    "keys",      "tile-sizes"
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(names[i], name)) return 1;
@@ -840,6 +852,7 @@ int main(int argc, char **argv)
         TSR_TRY_GOTO(curvature_peer(&b, gpu, 3), done);
     }
     if (bench_wants(&b, "threads") && !gpu && sysconf(_SC_NPROCESSORS_ONLN) > 1) TSR_TRY_GOTO(two_threads(&b), done);
+    if (b.only && bench_wants(&b, "tile-sizes")) TSR_TRY_GOTO(tile_sizes(&b, gpu), done);
     if (b.only && bench_wants(&b, "overheads")) TSR_TRY_GOTO(overheads(&b, gpu), done);
     if (b.only && bench_wants(&b, "enright-reinit"))
         TSR_TRY_GOTO(enright_reinit(&b, b.quick ? 64 : gpu ? 512 : 128, b.quick ? 0.4 : gpu ? 1.1 : 0.77), done);

@@ -22,5 +22,7 @@ double bench_bumps(double x, double y, double z);
 
 /* thai, lucy, armadillo, angel, dragon-collapse and edit-dragon: by name only. */
 tsr_status bench_experiments(bench *b, int gpu);
+/* The source's own method with tiles of 3^3, 4^3 and 8^3 beside ours (bench/tile_sizes.c): by name only, on a CPU. */
+tsr_status bench_tile_sizes(bench *b);
 
 #endif

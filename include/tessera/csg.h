@@ -10,6 +10,7 @@
 #ifndef TESSERA_CSG_H
 #define TESSERA_CSG_H
 
+#include "tessera/selection.h"
 #include "tessera/tiles.h"
 
 #ifdef __cplusplus
@@ -95,19 +96,25 @@ TSR_API tsr_status tsr_tiles_transform(const tsr_tiles *tiles, const tsr_motion 
 
 /* ---- parts ------------------------------------------------------------------------------------------------------------------------------------- */
 
-typedef struct tsr_box {
-    tsr_vec3 lower, upper;
-} tsr_box; /* an axis-aligned box in world units along the grid axes; the values sit in it
-                                                                  * if lower <= index * spacing <= upper */
-
 /* Coordinates of the stored tiles that have a voxel in the region, in order. `coordinates` has room for `room` entries (NULL with room 0 just
  * counts). Two binary searches a row of tiles of the region, or one look at all keys if the list has fewer tiles than the region has rows. */
 TSR_API tsr_status tsr_tiles_select(const tsr_tiles *tiles, const tsr_box *region, int32_t (*coordinates)[3], int64_t room,
                                     int64_t *count) TSR_CHECKED;
+/* The same of any selection: the tiles with a voxel in it. Those of its bounding box are found as above and then looked at; a lasso and a half space have none,
+ * so that every tile is looked at by its middle, and by its voxels only near the faces. A look costs the corners of a lasso or stroke. A box without turn
+ * is a box. TSR_ERROR_ARGUMENT names the field that makes no selection: no size, points all on one line of sight, the eye among them, NaN. */
+TSR_API tsr_status tsr_tiles_select_in(const tsr_tiles *tiles, const tsr_selection *selection, int32_t (*coordinates)[3], int64_t room,
+                                       int64_t *count) TSR_CHECKED;
 
 /* Severs the surface at the faces of the region: a wall of thickness `width` (0 = two voxels) around them is taken away, max(phi, width/2 -
  * |distance to the faces|), so that no inside crosses them. RETURNS NEW. */
 TSR_API tsr_status tsr_tiles_disconnect(const tsr_tiles *tiles, const tsr_box *region, double width, tsr_tiles **result) TSR_CHECKED;
+/* The same at the faces of any selection. TSR_ERROR_UNSUPPORTED for a lasso or half space on a list whose inside has no end. Cost: the tiles of the
+ * list, and those that the wall needs where it goes through the inside. RETURNS NEW. */
+TSR_API tsr_status tsr_tiles_disconnect_at(const tsr_tiles *tiles, const tsr_selection *selection, double width, tsr_tiles **result) TSR_CHECKED;
+/* Severs at a wall of two voxels, and gives what lies in the selection and what does not (either may be NULL: not made). Their union is the severed
+ * surface, bit for bit. RETURNS NEW, two. */
+TSR_API tsr_status tsr_tiles_divide(const tsr_tiles *tiles, const tsr_selection *selection, tsr_tiles **inner, tsr_tiles **outer) TSR_CHECKED;
 
 typedef struct tsr_component {
     int64_t voxels;  /* phi < 0 (outside components: phi >= 0), absent tiles between stored ones included */
@@ -118,6 +125,9 @@ typedef struct tsr_component {
  * there are. Work memory 4 bytes a stored voxel; TSR_ERROR_UNSUPPORTED from 2^32 of them on. */
 TSR_API tsr_status tsr_tiles_components(const tsr_tiles *tiles, int32_t connectivity, tsr_component *components, int64_t room,
                                         int64_t *count) TSR_CHECKED;
+/* Which components (26-connected, numbered as above) have a voxel in each stored tile, in the order of the list: bit c of masks[i] for component c. `masks` has room
+ * for `room` entries, *count is the number of tiles. TSR_ERROR_UNSUPPORTED for more than 64 components. */
+TSR_API tsr_status tsr_tiles_component_masks(const tsr_tiles *tiles, uint64_t *masks, int64_t room, int64_t *count) TSR_CHECKED;
 /* The list with only the components (26-connected, numbered as above) for which keep[i] != 0; `count` must be their number. Near components that go,
  * positive values are too small until the list is redistanced. RETURNS NEW. */
 TSR_API tsr_status tsr_tiles_keep(const tsr_tiles *tiles, const uint8_t *keep, int64_t count, tsr_tiles **result) TSR_CHECKED;

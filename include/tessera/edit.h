@@ -69,6 +69,19 @@ TSR_API tsr_status tsr_editor_disconnect(tsr_editor *editor, const char *object,
 TSR_API tsr_status tsr_editor_cut(tsr_editor *editor, const char *object, const tsr_box *region, const char *name) TSR_CHECKED;
 /* Takes away what lies in the region. */
 TSR_API tsr_status tsr_editor_delete(tsr_editor *editor, const char *object, const tsr_box *region) TSR_CHECKED;
+/* The same with any selection (tessera/selection.h). `at` NULL: all that lies in it; else the connected component of that, severed, whose inside holds the voxel
+ * nearest to `at` (TSR_ERROR_STATE if none does): what else lies in the selection stays with the object. Each is one step. copy_out makes a new object and leaves the
+ * old one; keep_in leaves what lies in the selection. TSR_ERROR_STATE if nothing does. */
+TSR_API tsr_status tsr_editor_disconnect_at(tsr_editor *editor, const char *object, const tsr_selection *selection, double width) TSR_CHECKED;
+TSR_API tsr_status tsr_editor_cut_out(tsr_editor *editor, const char *object, const tsr_selection *selection, const tsr_vec3 *at,
+                                      const char *name) TSR_CHECKED;
+TSR_API tsr_status tsr_editor_copy_out(tsr_editor *editor, const char *object, const tsr_selection *selection, const tsr_vec3 *at,
+                                       const char *name) TSR_CHECKED;
+TSR_API tsr_status tsr_editor_delete_in(tsr_editor *editor, const char *object, const tsr_selection *selection, const tsr_vec3 *at) TSR_CHECKED;
+TSR_API tsr_status tsr_editor_keep_in(tsr_editor *editor, const char *object, const tsr_selection *selection, const tsr_vec3 *at) TSR_CHECKED;
+/* The objects that a selection holds: the connected components (26) of what lies in it, severed; as tsr_tiles_components. The document stays as it is. */
+TSR_API tsr_status tsr_editor_components_in(const tsr_editor *editor, const char *object, const tsr_selection *selection, tsr_component *components,
+                                            int64_t room, int64_t *count) TSR_CHECKED;
 /* Keeps the component with most voxels (`at` NULL), or the one whose inside contains the voxel nearest to `at` (TSR_ERROR_STATE if none does).
  * Distances are made anew where a component that goes was the nearest; all other voxels keep their bits. */
 TSR_API tsr_status tsr_editor_keep(tsr_editor *editor, const char *object, const tsr_vec3 *at) TSR_CHECKED;

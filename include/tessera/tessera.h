@@ -42,6 +42,7 @@
 #include "tessera/scatter.h"
 #include "tessera/segment.h"
 #include "tessera/segments.h"
+#include "tessera/selection.h"
 #include "tessera/stereo.h"
 #include "tessera/surface.h"
 #include "tessera/tile_file.h"

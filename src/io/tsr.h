@@ -72,7 +72,7 @@ void tsr_keys_of_plain(const uint8_t *plain, int64_t count, uint64_t before, uin
 
 /* Values: a bit for each voxel that is not +-band ("explicit"), a bit for each other voxel that is -band, then the explicit values as byte planes. */
 int64_t tsr_plain_bound(int64_t tiles, int32_t edge, int values);
-/* Returns the size; `scratch` has room for as many u32 as there are voxels. */
+/* Returns the size; `scratch` has room for TSR_SPLIT_BEYOND more u32 than there are voxels. */
 int64_t tsr_plain_values(const float *const *tile, int64_t tiles, int32_t edge, float band, int values, uint32_t *scratch, uint8_t *plain);
 /* tile i goes to to[i * edge^3]; `scratch` has room for TSR_JOIN_BEYOND more u32 than there are voxels. Returns the index of the first tile with a wrong value, -1
  * if none, -2 if the size does not fit the masks. */

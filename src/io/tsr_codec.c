@@ -10,12 +10,6 @@
 
 /* ---- byte planes: byte b of every element together, which is what makes floats and sorted keys compressible ------------------------------ */
 
-static void planes_of_u32(const uint32_t *TSR_RESTRICT from, int64_t n, int width, uint8_t *TSR_RESTRICT to)
-{
-    for (int b = 0; b < width; b++)
-        for (int64_t i = 0; i < n; i++) to[b * n + i] = (uint8_t)(from[i] >> 8 * b);
-}
-
 void tsr_plain_keys(const uint64_t *keys, const uint32_t *inside, int64_t count, uint64_t before, uint8_t *plain)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -42,33 +36,9 @@ int64_t tsr_plain_bound(int64_t tiles, int32_t edge, int values)
     return voxels / 4 + voxels * (values == TSR_TILES_Q16 ? 2 : 4);
 }
 
-/* ---- float32 ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------------------------------------------------------- */
 
 /* Masks of one tile; explicit values are appended to `explicit_values`, whose new number is returned. */
-static int64_t split_f32(const float *from, int32_t voxels, uint32_t outside, uint8_t *listed, uint8_t *negative, uint32_t *explicit_values,
-                         int64_t n)
-{
-    const uint32_t inside = outside | 0x80000000u;
-    for (int32_t i = 0; i < voxels; i += 8) {
-        uint32_t bits[8], e = 0, s = 0;
-        memcpy(bits, from + i, sizeof bits);
-        for (int k = 0; k < 8; k++) {
-            uint32_t in = bits[k] == inside;
-            s |= in << k;
-            e |= (uint32_t)((bits[k] != outside) & !in) << k;
-        }
-        listed[i >> 3] = (uint8_t)e;
-        negative[i >> 3] = (uint8_t)s;
-        if (e == 0xff) {
-            memcpy(explicit_values + n, bits, sizeof bits);
-            n += 8;
-        } else {
-            for (; e; e &= e - 1) explicit_values[n++] = bits[__builtin_ctz(e)];
-        }
-    }
-    return n;
-}
-
 static int64_t split_q16(const float *from, int32_t voxels, float band, uint8_t *listed, uint8_t *negative, uint32_t *explicit_values, int64_t n)
 {
     for (int32_t i = 0; i < voxels; i += 8) {
@@ -90,13 +60,14 @@ int64_t tsr_plain_values(const float *const *tile, int64_t tiles, int32_t edge, 
 {
     const int32_t voxels = edge * edge * edge, bytes = voxels / 8;
     uint8_t *listed = plain, *negative = plain + tiles * bytes, *planes = negative + tiles * bytes;
+    int64_t (*split)(const float *, int32_t, uint32_t, uint8_t *, uint8_t *, uint32_t *, int64_t) = TSR_ISA_SELECT(tsr_split_tile);
     uint32_t outside;
     int64_t n = 0;
     memcpy(&outside, &band, sizeof outside);
     for (int64_t t = 0; t < tiles; t++)
         n = values == TSR_TILES_Q16 ? split_q16(tile[t], voxels, band, listed + t * bytes, negative + t * bytes, scratch, n)
-                                    : split_f32(tile[t], voxels, outside, listed + t * bytes, negative + t * bytes, scratch, n);
-    planes_of_u32(scratch, n, values == TSR_TILES_Q16 ? 2 : 4, planes);
+                                    : split(tile[t], voxels, outside, listed + t * bytes, negative + t * bytes, scratch, n);
+    TSR_ISA_SELECT(tsr_planes_of_words)(scratch, n, values == TSR_TILES_Q16 ? 2 : 4, planes);
     return 2 * tiles * bytes + n * (values == TSR_TILES_Q16 ? 2 : 4);
 }
 

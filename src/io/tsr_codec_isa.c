@@ -58,3 +58,52 @@ int64_t TSR_ISA_NAME(tsr_join_tile)(const uint8_t *listed, const uint8_t *negati
 #endif
     return n;
 }
+
+void TSR_ISA_NAME(tsr_planes_of_words)(const uint32_t *restrict from, int64_t n, int32_t width, uint8_t *restrict planes)
+{
+    for (int32_t b = 0; b < width; b++)
+        for (int64_t i = 0; i < n; i++) planes[b * n + i] = (uint8_t)(from[i] >> 8 * b);
+}
+
+int64_t TSR_ISA_NAME(tsr_split_tile)(const float *from, int32_t voxels, uint32_t outside, uint8_t *listed, uint8_t *negative, uint32_t *to, int64_t n)
+{
+#if defined(TSR_ISA_IS_avx512)
+    const __m512i plus = _mm512_set1_epi32((int)outside), minus = _mm512_set1_epi32((int)(outside | 0x80000000u));
+    for (int32_t i = 0; i < voxels; i += 16) {
+        const __m512i value = _mm512_loadu_si512((const void *)(from + i));
+        const uint16_t s = _mm512_cmpeq_epi32_mask(value, minus), e = (uint16_t) ~(_mm512_cmpeq_epi32_mask(value, plus) | s);
+        memcpy(listed + (i >> 3), &e, sizeof e);
+        memcpy(negative + (i >> 3), &s, sizeof s);
+        _mm512_storeu_si512((void *)(to + n), _mm512_maskz_compress_epi32(e, value));
+        n += __builtin_popcount(e);
+    }
+#elif defined(TSR_ISA_IS_avx2)
+    const __m256i plus = _mm256_set1_epi32((int)outside), minus = _mm256_set1_epi32((int)(outside | 0x80000000u));
+    for (int32_t i = 0; i < voxels; i += 8) {
+        const __m256i value = _mm256_loadu_si256((const __m256i *)(const void *)(from + i));
+        const uint32_t s = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(value, minus)));
+        const uint32_t e = ~((uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(value, plus))) | s) & 0xffu;
+        const uint64_t bytes = _pdep_u64(e, 0x0101010101010101ull) * 255; /* places of the listed, then their numbers */
+        const __m256i number = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)_pext_u64(0x0706050403020100ull, bytes)));
+        listed[i >> 3] = (uint8_t)e;
+        negative[i >> 3] = (uint8_t)s;
+        _mm256_storeu_si256((__m256i *)(void *)(to + n), _mm256_permutevar8x32_epi32(value, number));
+        n += __builtin_popcount(e);
+    }
+#else
+    const uint32_t inside = outside | 0x80000000u;
+    for (int32_t i = 0; i < voxels; i += 8) {
+        uint32_t bits[8], e = 0, s = 0;
+        memcpy(bits, from + i, sizeof bits);
+        for (int k = 0; k < 8; k++) {
+            const uint32_t in = bits[k] == inside;
+            s |= in << k;
+            e |= (uint32_t)((bits[k] != outside) & !in) << k;
+        }
+        listed[i >> 3] = (uint8_t)e;
+        negative[i >> 3] = (uint8_t)s;
+        for (; e; e &= e - 1) to[n++] = bits[__builtin_ctz(e)];
+    }
+#endif
+    return n;
+}

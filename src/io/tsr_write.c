@@ -4,6 +4,7 @@
 
 #include "core/parallel.h"
 #include "io/tsr.h"
+#include "io/tsr_codec_isa.h"
 #include "io/xxh64.h"
 
 struct writer {
@@ -20,7 +21,7 @@ struct writer {
     float *copies;           /* [batch][chunk tiles][voxels], where the host cannot read the list */
     const float **pointers;  /* [batch][chunk tiles] */
     uint8_t *plain, *stored; /* [batch][plain_room], [batch][stored_room] */
-    uint32_t *scratch;       /* [threads][chunk voxels] */
+    uint32_t *scratch;       /* [threads][chunk voxels + TSR_SPLIT_BEYOND] */
     int64_t plain_room, stored_room;
     tsr_chunk *chunk; /* [batch] */
     const tsr_tiles_channel *channel;
@@ -142,7 +143,7 @@ static void pack_range(void *user, int64_t begin, int64_t end, int worker)
             tsr_plain_keys(w->parts.keys + c->first, w->parts.inside + c->first, c->tiles, c->first ? w->parts.keys[c->first - 1] : 0, plain);
         else if (w->kind == TSR_CHUNK_VALUES)
             c->plain = tsr_plain_values(w->pointers + i * tiles, c->tiles, w->edge, w->tiles->pool.band, w->options->values,
-                                        w->scratch + (int64_t)worker * tiles * w->voxels, plain);
+                                        w->scratch + (int64_t)worker * ((int64_t)tiles * w->voxels + TSR_SPLIT_BEYOND), plain);
         c->codec = w->codec;
         c->bytes = w->stored + i * w->stored_room;
         c->stored = tsr_pack(&c->codec, w->level, plain, c->plain, w->stored + i * w->stored_room, w->stored_room);
@@ -175,7 +176,7 @@ static void free_batch(struct writer *w)
 static tsr_status make_batch(struct writer *w, int64_t plain_room, int64_t chunks, int with_values)
 {
     const size_t tiles = (size_t)tsr_chunk_tiles(w->edge), voxels = tiles * (size_t)w->voxels;
-    w->batch = (int32_t)tsr_min64(tsr_max64(chunks, 1), 4 * (int64_t)w->threads);
+    w->batch = (int32_t)tsr_min64(tsr_max64(chunks, 1), w->threads > 1 ? 4 * (int64_t)w->threads : 1);
     const size_t n = (size_t)w->batch;
     w->plain_room = plain_room;
     w->stored_room = tsr_max64(tsr_pack_bound(w->codec, plain_room), 1);
@@ -185,7 +186,7 @@ static tsr_status make_batch(struct writer *w, int64_t plain_room, int64_t chunk
     int bad = !w->plain || !w->stored || !w->chunk;
     if (with_values) {
         w->pointers = (const float **)malloc(n * tiles * sizeof *w->pointers);
-        w->scratch = (uint32_t *)malloc((size_t)w->threads * voxels * sizeof *w->scratch);
+        w->scratch = (uint32_t *)malloc((size_t)w->threads * (voxels + TSR_SPLIT_BEYOND) * sizeof *w->scratch);
         if (!tsr_tiles_host_readable(w->tiles)) w->copies = (float *)malloc(n * voxels * sizeof *w->copies);
         bad |= !w->pointers || !w->scratch || (!tsr_tiles_host_readable(w->tiles) && !w->copies);
     }

@@ -142,8 +142,7 @@ tsr_status tsr_csg_finish(tsr_tiles *tiles)
 
 /* ---- merging -------------------------------------------------------------------------------------------------------------------------------- */
 
-/* Sources and keys of the merged list in `work`; *count entries. Without b: the entries of a. */
-static tsr_status merge_keys(tsr_csg_work *work, const tsr_tiles *a, const tsr_tiles *b, int64_t count_a, int64_t *count)
+tsr_status tsr_csg_merge_keys(tsr_csg_work *work, const tsr_tiles *a, const tsr_tiles *b, int64_t count_a, int64_t *count)
 {
     tsr_context *context = a->context;
     work->args.a = a->pool;
@@ -194,7 +193,7 @@ tsr_status tsr_csg_merge_lists(const tsr_tiles *a, int64_t shift_a, const tsr_ti
     work.args.shift_b = shift_b;
     work.args.operation = operation;
     work.args.amount = amount;
-    tsr_status status = merge_keys(&work, a, b, sa.count, &count);
+    tsr_status status = tsr_csg_merge_keys(&work, a, b, sa.count, &count);
     if (status == TSR_OK) status = merge_into(&work, a, 0, result, count);
     tsr_csg_work_drop(&work);
     if (status != TSR_OK) tsr_tiles_destroy(result);
@@ -215,7 +214,7 @@ tsr_status tsr_csg_with_band(const tsr_tiles *tiles, double band, tsr_tiles **re
     }
     TSR_TRY(tsr_csg_work_take(tiles->context, state.count, 0, &work));
     work.args.operation = TSR_CSG_FIRST;
-    tsr_status status = merge_keys(&work, tiles, NULL, state.count, &count);
+    tsr_status status = tsr_csg_merge_keys(&work, tiles, NULL, state.count, &count);
     if (status == TSR_OK) status = merge_into(&work, tiles, band, result, count);
     tsr_csg_work_drop(&work);
     if (status != TSR_OK) tsr_tiles_destroy(result);
@@ -323,7 +322,7 @@ static tsr_status compare(tsr_csg_work *work, const tsr_tiles *a, const tsr_tile
 {
     tsr_context *context = a->context;
     int64_t count;
-    TSR_TRY(merge_keys(work, a, b, count_a, &count));
+    TSR_TRY(tsr_csg_merge_keys(work, a, b, count_a, &count));
     uint32_t *flags = (uint32_t *)malloc((size_t)count * sizeof *flags);
     if (!flags) TSR_FAIL(TSR_ERROR_MEMORY, "comparison: out of memory for %lld tiles", (long long)count);
     tsr_status status = context->backend->fill(context->queue, work->args.flags, 0, (size_t)count * sizeof *flags);

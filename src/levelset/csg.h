@@ -31,6 +31,8 @@ tsr_status tsr_csg_create_like(const tsr_tiles *like, int64_t n, double band, ts
 tsr_status tsr_csg_link(tsr_csg_work *work, tsr_tiles *to);
 /* Refreshes, counts the enclosed space, manages; a list without inside or outside becomes empty. The last step of everything that makes a list. */
 tsr_status tsr_csg_finish(tsr_tiles *tiles);
+/* Keys and sources of the union of both lists in `work` (which has room for it); *count of them. b NULL: those of a, count_a. */
+tsr_status tsr_csg_merge_keys(tsr_csg_work *work, const tsr_tiles *a, const tsr_tiles *b, int64_t count_a, int64_t *count);
 /* One operation on one (b NULL) or two lists, keys shifted by shift_a and shift_b. */
 tsr_status tsr_csg_merge_lists(const tsr_tiles *a, int64_t shift_a, const tsr_tiles *b, int64_t shift_b, int32_t operation, float amount,
                                tsr_tiles **result);
@@ -38,6 +40,8 @@ tsr_status tsr_csg_merge_lists(const tsr_tiles *a, int64_t shift_a, const tsr_ti
 tsr_status tsr_csg_with_band(const tsr_tiles *tiles, double band, tsr_tiles **result);
 /* The sorted keys of the list on the host (malloc; *count of them). */
 tsr_status tsr_csg_keys(const tsr_tiles *tiles, uint64_t **keys, int64_t *count);
+/* First and last stored tile along each axis (low > high: none), and their number. */
+tsr_status tsr_csg_extent(const tsr_tiles *tiles, int64_t low[3], int64_t high[3], int64_t *count);
 /* The sorted keys of the stored tiles [low, high] (inclusive, tile coordinates), on the host (malloc). Two binary searches a row of the box on the
  * list's device; only what is in the box is read back. */
 tsr_status tsr_csg_box_keys(const tsr_tiles *tiles, const int32_t low[3], const int32_t high[3], uint64_t **keys, int64_t *count);

@@ -2,6 +2,7 @@
 #include "core/parallel.h"
 #include "grid/tiles.h"
 #include "grid/tiles_isa.h"
+#include "levelset/csg_carve.h"
 #include "levelset/csg_labels.h"
 
 enum { ITEM_GRAIN = 1024, TILE_GRAIN = 32 };

@@ -1,5 +1,6 @@
 /* levelset/csg_cuda.cu: the algebra of tile lists on the GPU (and the emulator). */
 #include "device/kernel.h"
+#include "levelset/csg_carve.h"
 #include "levelset/csg_labels.h"
 #include "primitives/primitives_ops.h"
 

@@ -156,6 +156,20 @@ TSR_HD void tsr_csg_label_tally(const tsr_csg_args *g, int64_t i)
     }
 }
 
+/* Bit c of mask 2 i + c / 32 (32-bit words of `roots`): component c has a voxel in tile i. */
+TSR_HD void tsr_csg_label_masks_tile(const tsr_csg_args *g, int64_t i, int32_t first, int32_t step)
+{
+    const int32_t V = tsr_csg_voxels(&g->a);
+    uint32_t low = 0, high = 0;
+    for (int32_t k = first; k < V; k += step) {
+        const uint32_t label = g->parent[i * V + k];
+        if (label < 32) low |= 1u << label;
+        else if (label < 64) high |= 1u << (label - 32);
+    }
+    if (low) tsr_csg_or(&g->roots[2 * i], low);
+    if (high) tsr_csg_or(&g->roots[2 * i + 1], high);
+}
+
 /* ---- keeping some of the components: roots[component] != 0 is kept ------------------------------------------------------------------------------- */
 
 /* flags[entry] = 1 if the tile has a voxel of a kept component. Item: voxel. */

@@ -10,6 +10,8 @@
 
 /* Beyond the public operations. */
 enum { TSR_CSG_COMPLEMENT = 16, TSR_CSG_FIRST, TSR_CSG_MIX };
+/* What carving leaves of a field: all but a wall along the faces of a selection, and of that what is in the selection or what is not. */
+enum { TSR_CARVE_SEVERED = 0, TSR_CARVE_INNER, TSR_CARVE_OUTER };
 
 /* A primitive in the frame of a list: lengths in world units along the grid axes; local = frame * (x - centre). */
 typedef struct tsr_csg_shape {
@@ -27,23 +29,23 @@ TSR_HD float tsr_csg_length2(float a, float b) { return tsr_csg_root(a * a + b *
 TSR_HD float tsr_csg_length3(float a, float b, float c) { return tsr_csg_root((a * a + b * b) + c * c); }
 
 /* Distance to a box of dimension two from its overhangs a, b (negative inside). */
-TSR_HD float tsr_csg_corner2(float a, float b)
+TSR_HD float tsr_csg_corner2(float a, float b) { return tsr_csg_length2(tsr_maxf(a, 0.0f), tsr_maxf(b, 0.0f)) + tsr_minf(tsr_maxf(a, b), 0.0f); }
+
+/* Distance to a box of these half extents around the origin, its edges rounded by `radius`. */
+TSR_HD float tsr_csg_box_distance(const float half[3], float radius, const float p[3])
 {
-    return tsr_csg_length2(tsr_maxf(a, 0.0f), tsr_maxf(b, 0.0f)) + tsr_minf(tsr_maxf(a, b), 0.0f);
+    float a = tsr_absf(p[0]) - half[0] + radius, b = tsr_absf(p[1]) - half[1] + radius, c = tsr_absf(p[2]) - half[2] + radius;
+    return tsr_csg_length3(tsr_maxf(a, 0.0f), tsr_maxf(b, 0.0f), tsr_maxf(c, 0.0f)) + tsr_minf(tsr_maxf(a, tsr_maxf(b, c)), 0.0f) - radius;
 }
 
 /* Signed distance of the local point p, without the shell. Exact distances but for the ellipsoid, whose value has the right zero set and slope 1
  * there (first order). */
 TSR_HD float tsr_csg_solid(const tsr_csg_shape *s, const float p[3])
 {
-    float x = tsr_absf(p[0]), y = tsr_absf(p[1]), z = tsr_absf(p[2]), a, b, c;
+    float z = tsr_absf(p[2]), a, b, c;
     switch (s->kind) {
     case TSR_SHAPE_SPHERE: return tsr_csg_length3(p[0], p[1], p[2]) - s->radius;
-    case TSR_SHAPE_BOX: /* rounded by `radius` */
-        a = x - s->half[0] + s->radius;
-        b = y - s->half[1] + s->radius;
-        c = z - s->half[2] + s->radius;
-        return tsr_csg_length3(tsr_maxf(a, 0.0f), tsr_maxf(b, 0.0f), tsr_maxf(c, 0.0f)) + tsr_minf(tsr_maxf(a, tsr_maxf(b, c)), 0.0f) - s->radius;
+    case TSR_SHAPE_BOX: return tsr_csg_box_distance(s->half, s->radius, p);
     case TSR_SHAPE_TORUS: return tsr_csg_length2(tsr_csg_length2(p[0], p[1]) - s->radius, p[2]) - s->minor;
     case TSR_SHAPE_CYLINDER: return tsr_csg_corner2(tsr_csg_length2(p[0], p[1]) - s->radius, z - s->half[2]);
     case TSR_SHAPE_CAPSULE: return tsr_csg_length3(p[0], p[1], tsr_maxf(z - s->half[2], 0.0f)) - s->radius;
@@ -113,6 +115,14 @@ TSR_HD uint32_t tsr_csg_combine_sign(int32_t operation, uint32_t a, uint32_t b, 
     case TSR_CSG_COMPLEMENT: return a ^ 1u;
     default: return a;
     }
+}
+
+/* Value of a field phi carved at signed distance d from the faces of a selection. */
+TSR_HD float tsr_csg_carve(int32_t part, float phi, float d, float half_width, float band)
+{
+    float v = tsr_maxf(phi, half_width - tsr_absf(d));
+    if (part != TSR_CARVE_SEVERED) v = tsr_maxf(v, part == TSR_CARVE_INNER ? d : 0.0f - d);
+    return tsr_clampf(v, 0.0f - band, band) + 0.0f;
 }
 
 /* Catmull-Rom weights of samples -1, 0, 1, 2 at t in [0, 1]. */

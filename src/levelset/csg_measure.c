@@ -147,6 +147,40 @@ tsr_status tsr_tiles_components(const tsr_tiles *tiles, int32_t connectivity, ts
     return status;
 }
 
+static tsr_status fill_masks(tsr_csg_labels *labels, uint64_t *masks, int64_t room)
+{
+    tsr_context *context = labels->work.context;
+    const int64_t tiles = labels->work.args.count;
+    const size_t bytes = (size_t)tiles * 2 * sizeof(uint32_t);
+    void *memory = NULL;
+    if (labels->count > 64) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "components: masks of %lld of them, expected at most 64", (long long)labels->count);
+    uint32_t *words = (uint32_t *)malloc(bytes);
+    if (!words) TSR_FAIL(TSR_ERROR_MEMORY, "components: out of memory for %lld masks", (long long)tiles);
+    tsr_status status = tsr_device_allocate(context, bytes, &memory);
+    labels->work.args.roots = (uint32_t *)memory;
+    if (status == TSR_OK) status = context->backend->fill(context->queue, memory, 0, bytes);
+    if (status == TSR_OK) status = tsr_csg_run(&labels->work, TSR_CSG_label_masks_kernel, tiles);
+    if (status == TSR_OK) status = context->backend->download(context->queue, words, memory, bytes);
+    for (int64_t i = 0; i < tsr_min64(tiles, room) && status == TSR_OK; i++) masks[i] = words[2 * i] | (uint64_t)words[2 * i + 1] << 32;
+    tsr_device_release(context, memory, bytes);
+    labels->work.args.roots = NULL;
+    free(words);
+    return status;
+}
+
+tsr_status tsr_tiles_component_masks(const tsr_tiles *tiles, uint64_t *masks, int64_t room, int64_t *count)
+{
+    tsr_csg_labels labels;
+    *count = 0;
+    TSR_TRY(tsr_csg_require(tiles, "components"));
+    TSR_TRY(tsr_csg_label(tiles, 1, 26, &labels));
+    const int64_t n = labels.work.args.count;
+    tsr_status status = n > 0 && masks && room > 0 ? fill_masks(&labels, masks, room) : TSR_OK;
+    if (status == TSR_OK) *count = n;
+    tsr_csg_labels_drop(&labels);
+    return status;
+}
+
 /* `chosen` is device memory, [components]. */
 static tsr_status keep_chosen(const tsr_tiles *tiles, tsr_csg_labels *labels, void *chosen, tsr_tiles *to)
 {

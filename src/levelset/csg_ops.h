@@ -8,15 +8,20 @@
 
 #include "grid/tiles_ops.h"
 #include "levelset/csg_math.h"
+#include "levelset/selection.h"
 
 /* Bodies run once per item. */
-#define TSR_CSG_ITEMS(X)                                                                                                                     \
-    X(borders)                                                                                                                               \
-    X(sub_borders) X(probe_borders) X(locate) X(locate_entry) X(read_borders) X(write_borders) X(activity_begin) X(activity_end) X(enclosed) \
-        X(gap_lengths) X(entry_of) X(label_begin) X(label_join) X(label_gaps) X(label_flatten) X(label_roots) X(label_number) X(label_tally) \
-            X(keep_mark) X(keep_borders) X(measure) X(row_ends) X(row_keys)
+#define TSR_CSG_ITEMS(X)                                                                                                                       \
+    X(borders)                                                                                                                                 \
+    X(sub_borders)                                                                                                                             \
+    X(probe_borders)                                                                                                                           \
+    X(locate) X(locate_entry) X(read_borders) X(write_borders) X(activity_begin) X(activity_end) X(enclosed) X(gap_lengths) X(entry_of)        \
+        X(label_begin) X(label_join) X(label_gaps) X(label_flatten) X(label_roots) X(label_number) X(label_tally) X(keep_mark) X(keep_borders) \
+            X(measure) X(row_ends) X(row_keys) X(selection_near) X(selection_keys) X(carve_borders)
 /* Bodies run per tile: voxels first, first + step, ... */
-#define TSR_CSG_TILES(X) X(combine) X(shape) X(resample) X(read) X(write) X(count) X(positive) X(conflict) X(activity) X(differs) X(ball) X(keep)
+#define TSR_CSG_TILES(X) \
+    X(combine)           \
+    X(shape) X(resample) X(read) X(write) X(count) X(positive) X(conflict) X(activity) X(differs) X(ball) X(keep) X(selection) X(carve) X(label_masks)
 
 typedef enum tsr_csg_kernel {
 #define X(name) TSR_CSG_##name##_kernel,
@@ -46,7 +51,9 @@ typedef struct tsr_csg_args {
     int32_t root_room, root_count;
     double *sums;     /* measure: [count * edge][6] */
     int64_t *corners; /* measure: [4] vertices, edges, faces, cells */
-    float width;      /* measure: half width of the smeared delta */
+    float width;      /* measure: half width of the smeared delta; carving: of the wall at the faces of the selection */
+    float reach;      /* selection_near: how far from the faces a tile is near them */
+    tsr_selection_field selection;
 } tsr_csg_args;
 
 typedef struct tsr_csg_ops {

@@ -1,4 +1,4 @@
-/* levelset/csg_parts.c: parts of a tile list: boxes, severing, resampled movement. */
+/* levelset/csg_parts.c: parts of a tile list: boxes of tiles, resampled movement. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,69 +83,23 @@ tsr_status tsr_csg_box_keys(const tsr_tiles *tiles, const int32_t low[3], const 
     return status;
 }
 
-static tsr_status check_region(const tsr_box *r)
+tsr_status tsr_csg_extent(const tsr_tiles *tiles, int64_t low[3], int64_t high[3], int64_t *count)
 {
-    const double low[3] = { r->lower.x, r->lower.y, r->lower.z }, high[3] = { r->upper.x, r->upper.y, r->upper.z };
-    for (int k = 0; k < 3; k++)
-        if (!(low[k] <= high[k])) TSR_FAIL(TSR_ERROR_ARGUMENT, "region: %g to %g along %c, expected lower <= upper", low[k], high[k], "xyz"[k]);
-    return TSR_OK;
-}
-
-/* First and last tile with a voxel in the region; 0 if there is none. */
-static int tiles_of_region(const tsr_tile_pool *pool, const tsr_box *r, int32_t low[3], int32_t high[3])
-{
-    const double a[3] = { r->lower.x, r->lower.y, r->lower.z }, b[3] = { r->upper.x, r->upper.y, r->upper.z }, most = (double)TSR_KEY_BIAS - 1;
+    uint64_t *keys;
     for (int k = 0; k < 3; k++) {
-        double h = (double)pool->spacing[k], first = ceil(a[k] / h), last = floor(b[k] / h), edge = (double)(1 << pool->log2_edge);
-        if (first > last) return 0;
-        low[k] = (int32_t)fmax(floor(first / edge), -most);
-        high[k] = (int32_t)fmin(floor(last / edge), most);
-        if (low[k] > high[k]) return 0;
+        low[k] = INT64_MAX;
+        high[k] = INT64_MIN;
     }
-    return 1;
-}
-
-tsr_status tsr_tiles_select(const tsr_tiles *tiles, const tsr_box *region, int32_t (*coordinates)[3], int64_t room, int64_t *count)
-{
-    uint64_t *keys = NULL;
-    int64_t n = 0;
-    int32_t low[3], high[3];
-    *count = 0;
-    TSR_TRY(tsr_csg_require(tiles, "selection"));
-    TSR_TRY(check_region(region));
-    if (tiles_of_region(&tiles->pool, region, low, high)) TSR_TRY(tsr_csg_box_keys(tiles, low, high, &keys, &n));
-    for (int64_t i = 0; coordinates && i < tsr_min64(n, room); i++) {
-        coordinates[i][0] = tsr_key_x(keys[i]);
-        coordinates[i][1] = tsr_key_y(keys[i]);
-        coordinates[i][2] = tsr_key_z(keys[i]);
+    TSR_TRY(tsr_csg_keys(tiles, &keys, count));
+    for (int64_t i = 0; i < *count; i++) {
+        const int64_t at[3] = { tsr_key_x(keys[i]), tsr_key_y(keys[i]), tsr_key_z(keys[i]) };
+        for (int k = 0; k < 3; k++) {
+            low[k] = tsr_min64(low[k], at[k]);
+            high[k] = tsr_max64(high[k], at[k]);
+        }
     }
-    *count = n;
     free(keys);
     return TSR_OK;
-}
-
-tsr_status tsr_tiles_disconnect(const tsr_tiles *tiles, const tsr_box *region, double width, tsr_tiles **result)
-{
-    tsr_tiles_options options = TSR_TILES_OPTIONS;
-    tsr_tiles *wall = NULL;
-    *result = NULL;
-    TSR_TRY(tsr_csg_require(tiles, "disconnection"));
-    TSR_TRY(check_region(region));
-    const tsr_tile_pool *pool = &tiles->pool;
-    double h = (double)tsr_minf(pool->spacing[0], tsr_minf(pool->spacing[1], pool->spacing[2])), least = 2 * h;
-    if (!(width == 0 || (width >= least && width < 1e12)))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "disconnection: width is %g, expected 0 or at least two voxels (%g)", width, least);
-    const tsr_box *r = region;
-    tsr_shape shape = { .kind = TSR_SHAPE_BOX, .shell = width > 0 ? width : least };
-    shape.centre = (tsr_vec3){ 0.5 * (r->lower.x + r->upper.x), 0.5 * (r->lower.y + r->upper.y), 0.5 * (r->lower.z + r->upper.z) };
-    shape.half = (tsr_vec3){ 0.5 * (r->upper.x - r->lower.x), 0.5 * (r->upper.y - r->lower.y), 0.5 * (r->upper.z - r->lower.z) };
-    options.edge = 1 << pool->log2_edge;
-    options.band = (double)pool->band;
-    TSR_TRY(tsr_tiles_shape(tiles->context, &tiles->geometry, &options, &shape, &wall));
-    wall->pool.band = pool->band;
-    tsr_status status = tsr_csg_merge_lists(tiles, 0, wall, 0, TSR_CSG_DIFFERENCE, 0, result);
-    tsr_tiles_destroy(&wall);
-    return status;
 }
 
 /* ---- a part of a list ----------------------------------------------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/parallel.h"
-#include "levelset/csg.h"
+#include "levelset/csg_search.h"
 #include "tessera/levelset.h"
 
 static const char *const shape_names[] = { "sphere", "box", "torus", "cylinder", "capsule", "ellipsoid" };
@@ -83,190 +83,49 @@ static void make_shape(const tsr_shape *s, tsr_csg_shape *made, double *reach)
 
 /* ---- tiles that a surface meets ----------------------------------------------------------------------------------------------------------------- */
 
-struct search {
-    const tsr_tile_pool *pool;
-    const tsr_csg_shape *shape;
-    float reach;     /* from the middle of a box of one tile to where a tile must be stored */
-    int64_t low[3];  /* the cube that is searched: its first tile, its edge 2^level tiles */
-    int level, leaf; /* what is looked for: cubes of 2^leaf tiles */
-    uint64_t *keys;  /* of their first tiles */
-    uint32_t *words; /* border words of the keys */
-    int64_t count, room;
-};
+static float least_distance(const void *surface, const float x[3]) { return tsr_csg_least_distance((const tsr_csg_shape *)surface, x); }
 
-/* The middle of a cube of 2^level tiles, in world units. */
-static void middle(const tsr_tile_pool *pool, const int64_t at[3], int level, float x[3])
-{
-    for (int k = 0; k < 3; k++) {
-        double edge = (double)(1 << pool->log2_edge);
-        x[k] = (float)(((double)at[k] + 0.5 * (double)((int64_t)1 << level)) * edge - 0.5) * pool->spacing[k];
-    }
-}
-
-static tsr_status keep_tile(struct search *s, const int64_t at[3])
-{
-    if (s->count == s->room) {
-        int64_t room = 2 * s->room + 1024;
-        uint64_t *keys = (uint64_t *)realloc(s->keys, (size_t)room * sizeof *keys);
-        if (!keys) TSR_FAIL(TSR_ERROR_MEMORY, "shape: out of memory for %lld tiles", (long long)room);
-        s->keys = keys;
-        s->room = room;
-    }
-    s->keys[s->count++] = tsr_key_make((int32_t)at[0], (int32_t)at[1], (int32_t)at[2]);
-    return TSR_OK;
-}
-
-/* Depth first; the surface can only meet a cube whose middle is nearer to it than the cube's corner. */
-static tsr_status search_cube(struct search *s, const int64_t at[3], int level)
+/* The tiles that may hold a voxel within `reach` of the shape's centre. */
+static tsr_status box_of_shape(tsr_tile_search *s, const tsr_csg_shape *shape, double reach)
 {
     const tsr_tile_pool *pool = s->pool;
-    float x[3];
-    double half = 0;
-    middle(pool, at, level, x);
     for (int k = 0; k < 3; k++) {
-        double e = 0.5 * (double)((int64_t)1 << (pool->log2_edge + level)) * (double)pool->spacing[k];
-        half += e * e;
-    }
-    if ((double)tsr_csg_least_distance(s->shape, x) > 1.0001 * (sqrt(half) + (double)s->reach)) return TSR_OK;
-    if (level == s->leaf) return keep_tile(s, at);
-    for (int i = 0; i < 8; i++) {
-        const int64_t step = (int64_t)1 << (level - 1);
-        const int64_t child[3] = { at[0] + (i & 1) * step, at[1] + (i >> 1 & 1) * step, at[2] + (i >> 2) * step };
-        TSR_TRY(search_cube(s, child, level - 1));
-    }
-    return TSR_OK;
-}
-
-/* Part by part of the cube, each for itself. */
-struct parts {
-    const struct search *whole;
-    const uint64_t *first; /* keys of their first tiles */
-    struct search *part;
-    int level;
-};
-static void search_parts(void *user, int64_t begin, int64_t end, int worker)
-{
-    const struct parts *p = (const struct parts *)user;
-    (void)worker;
-    for (int64_t i = begin; i < end; i++) {
-        const int64_t at[3] = { tsr_key_x(p->first[i]), tsr_key_y(p->first[i]), tsr_key_z(p->first[i]) };
-        p->part[i] = (struct search){ .pool = p->whole->pool, .shape = p->whole->shape, .reach = p->whole->reach };
-        if (search_cube(&p->part[i], at, p->level) != TSR_OK) p->part[i].count = -1;
-    }
-}
-static tsr_status gather_parts(struct search *s, const struct parts *p, int64_t parts)
-{
-    int64_t total = 0, at = 0;
-    for (int64_t i = 0; i < parts; i++) {
-        if (p->part[i].count < 0) TSR_FAIL(TSR_ERROR_MEMORY, "shape: out of memory for its tiles");
-        total += p->part[i].count;
-    }
-    s->keys = (uint64_t *)malloc((size_t)tsr_max64(total, 1) * sizeof *s->keys);
-    if (!s->keys) TSR_FAIL(TSR_ERROR_MEMORY, "shape: out of memory for %lld tiles", (long long)total);
-    for (int64_t i = 0; i < parts; at += p->part[i++].count)
-        if (p->part[i].count > 0) memcpy(s->keys + at, p->part[i].keys, (size_t)p->part[i].count * sizeof *s->keys);
-    s->count = s->room = total;
-    return TSR_OK;
-}
-static tsr_status search_wide(struct search *s, int threads)
-{
-    enum { DEPTH = 4 }; /* at most some thousand parts */
-    s->leaf = s->level > DEPTH ? s->level - DEPTH : 0;
-    TSR_TRY(search_cube(s, s->low, s->level));
-    if (s->leaf == 0) return TSR_OK;
-    const int64_t parts = s->count;
-    uint64_t *first = s->keys;
-    struct parts p = { s, first, (struct search *)calloc((size_t)tsr_max64(parts, 1), sizeof *p.part), s->leaf };
-    tsr_status status = p.part ? TSR_OK : TSR_ERROR_MEMORY;
-    s->keys = NULL;
-    s->count = s->room = 0;
-    if (p.part) {
-        tsr_parallel(threads, parts, 1, search_parts, &p);
-        status = gather_parts(s, &p, parts);
-        for (int64_t i = 0; i < parts; i++) free(p.part[i].keys);
-    }
-    free(p.part);
-    free(first);
-    if (!p.part) TSR_FAIL(TSR_ERROR_MEMORY, "shape: out of memory for %lld parts", (long long)parts);
-    return status;
-}
-
-static tsr_status search_all(struct search *s, double reach, const char *name, int threads)
-{
-    const tsr_tile_pool *pool = s->pool;
-    int64_t widest = 1;
-    for (int k = 0; k < 3; k++) {
-        double h = (double)pool->spacing[k] * (double)(1 << pool->log2_edge), c = (double)s->shape->centre[k], r = reach + (double)s->reach + h;
+        double h = (double)pool->spacing[k] * (double)(1 << pool->log2_edge), c = (double)shape->centre[k], r = reach + (double)s->reach + h;
         double a = floor((c - r) / h), b = floor((c + r) / h) + 1;
         if (!(a > -TSR_KEY_BIAS + 1 && b < TSR_KEY_BIAS - 2))
-            TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: reaches from tile %.0f to %.0f along %c, expected %d to %d", name, a, b, "xyz"[k], -TSR_KEY_BIAS + 1,
+            TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: reaches from tile %.0f to %.0f along %c, expected %d to %d", s->name, a, b, "xyz"[k], -TSR_KEY_BIAS + 1,
                      TSR_KEY_BIAS - 2);
-        s->low[k] = (int64_t)a;
-        widest = tsr_max64(widest, (int64_t)(b - a));
+        s->first[k] = (int64_t)a;
+        s->last[k] = (int64_t)b;
     }
-    while ((int64_t)1 << s->level < widest) s->level++;
-    TSR_TRY(search_wide(s, threads));
     return TSR_OK;
 }
 
-/* Keys in order: by counting, from the last digit of x to the first of z. */
-static tsr_status sort_tiles(struct search *s)
-{
-    enum { BITS = 12, DIGITS = 1 << BITS };
-    const size_t bytes = (size_t)tsr_max64(s->count, 1) * sizeof(uint64_t);
-    int64_t *first = (int64_t *)malloc((DIGITS + 1) * sizeof *first);
-    uint64_t *other = (uint64_t *)malloc(bytes);
-    if (!first || !other) {
-        free(first);
-        free(other);
-        TSR_FAIL(TSR_ERROR_MEMORY, "shape: out of memory for %lld tiles", (long long)s->count);
-    }
-    for (int axis = 0; axis < 3; axis++)
-        for (int bit = 0; bit < s->level; bit += BITS) {
-            const int64_t low = s->low[axis] + TSR_KEY_BIAS;
-            const int shift = TSR_KEY_BITS * axis;
-            uint64_t *from = s->keys;
-#define DIGIT(key) (((int64_t)((key) >> shift & ((1u << TSR_KEY_BITS) - 1u)) - low) >> bit & (DIGITS - 1))
-            memset(first, 0, (DIGITS + 1) * sizeof *first);
-            for (int64_t i = 0; i < s->count; i++) first[DIGIT(from[i]) + 1]++;
-            for (int d = 0; d < DIGITS; d++) first[d + 1] += first[d];
-            for (int64_t i = 0; i < s->count; i++) other[first[DIGIT(from[i])]++] = from[i];
-#undef DIGIT
-            s->keys = other;
-            other = from;
-        }
-    free(first);
-    free(other);
-    return TSR_OK;
-}
+struct borders {
+    const tsr_tile_search *search;
+    const tsr_csg_shape *shape;
+    uint32_t *words; /* of the keys */
+};
 
 /* The border words: which neighbours of a tile lie inside. */
 static void mark_borders(void *user, int64_t begin, int64_t end, int worker)
 {
-    struct search *s = (struct search *)user;
+    const struct borders *b = (const struct borders *)user;
     (void)worker;
     for (int64_t i = begin; i < end; i++) {
-        const uint64_t key = s->keys[i];
+        const uint64_t key = b->search->keys[i];
         uint32_t word = 0;
         for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
             const int64_t at[3] = { tsr_key_x(key) + tsr_direction_x(d), tsr_key_y(key) + tsr_direction_y(d), tsr_key_z(key) + tsr_direction_z(d) };
             float x[3];
-            middle(s->pool, at, 0, x);
-            word |= (uint32_t)(tsr_csg_distance(s->shape, x) < 0) << d;
+            tsr_tiles_middle(b->search->pool, at, 0, x);
+            word |= (uint32_t)(tsr_csg_distance(b->shape, x) < 0) << d;
         }
-        s->words[i] = word;
+        b->words[i] = word;
     }
 }
 
-static tsr_status make_words(struct search *s, int threads)
-{
-    s->words = (uint32_t *)malloc((size_t)tsr_max64(s->count, 1) * sizeof *s->words);
-    if (!s->words) TSR_FAIL(TSR_ERROR_MEMORY, "shape: out of memory for %lld tiles", (long long)s->count);
-    tsr_parallel(threads, s->count, 1024, mark_borders, s);
-    return TSR_OK;
-}
-
-static tsr_status fill_list(struct search *s, tsr_tiles *tiles)
+static tsr_status fill_list(const tsr_tile_search *s, const tsr_csg_shape *shape, const uint32_t *words, tsr_tiles *tiles)
 {
     tsr_context *context = tiles->context;
     tsr_csg_work work;
@@ -276,9 +135,9 @@ static tsr_status fill_list(struct search *s, tsr_tiles *tiles)
     TSR_TRY(context->backend->tiles->clear(context->queue, &tiles->pool, TSR_TILE_OUTSIDE)); /* ids in order again after growing */
     TSR_TRY(tsr_tiles_place_box(tiles, s->keys, s->count, "shape"));
     TSR_TRY(tsr_csg_work_take(context, s->count, 0, &work));
-    work.args.shape = *s->shape;
+    work.args.shape = *shape;
     tsr_status status = context->backend->upload(context->queue, work.args.keys, s->keys, n * sizeof *s->keys);
-    if (status == TSR_OK) status = context->backend->upload(context->queue, work.args.words, s->words, n * sizeof *s->words);
+    if (status == TSR_OK) status = context->backend->upload(context->queue, work.args.words, words, n * sizeof *words);
     if (status == TSR_OK) status = tsr_csg_link(&work, tiles);
     if (status == TSR_OK) status = tsr_csg_run(&work, TSR_CSG_shape_kernel, s->count);
     if (status == TSR_OK) status = tsr_csg_finish(tiles);
@@ -288,18 +147,23 @@ static tsr_status fill_list(struct search *s, tsr_tiles *tiles)
 
 static tsr_status fill_shape(const tsr_shape *shape, tsr_tiles *tiles)
 {
+    const int threads = tiles->context->threads;
     tsr_csg_shape made;
     double reach;
     make_shape(shape, &made, &reach);
     const tsr_tile_pool *pool = &tiles->pool;
     float widest = tsr_maxf(pool->spacing[0], tsr_maxf(pool->spacing[1], pool->spacing[2]));
-    struct search s = { .pool = pool, .shape = &made, .reach = pool->band + widest };
-    tsr_status status = search_all(&s, reach, tsr_shape_name(shape->kind), tiles->context->threads);
-    if (status == TSR_OK) status = sort_tiles(&s);
-    if (status == TSR_OK) status = make_words(&s, tiles->context->threads);
-    if (status == TSR_OK) status = fill_list(&s, tiles);
+    tsr_tile_search s = {
+        .pool = pool, .name = tsr_shape_name(shape->kind), .surface = &made, .least = least_distance, .reach = pool->band + widest
+    };
+    TSR_TRY(box_of_shape(&s, &made, reach));
+    tsr_status status = tsr_search_tiles(&s, threads);
+    struct borders b = { &s, &made, (uint32_t *)malloc((size_t)tsr_max64(s.count, 1) * sizeof *b.words) };
+    if (status == TSR_OK && !b.words) status = TSR_FAILED(TSR_ERROR_MEMORY, "%s: out of memory for %lld tiles", s.name, (long long)s.count);
+    if (status == TSR_OK) tsr_parallel(threads, s.count, 1024, mark_borders, &b);
+    if (status == TSR_OK) status = fill_list(&s, &made, b.words, tiles);
     free(s.keys);
-    free(s.words);
+    free(b.words);
     return status;
 }
 

@@ -8,8 +8,7 @@
 
 /* ---- making objects ------------------------------------------------------------------------------------------------------------------------------- */
 
-/* *made becomes object `name` in a step of its own. ADOPTS it. */
-static tsr_status add_adopted(tsr_editor *editor, const char *name, tsr_tiles **made)
+tsr_status tsr_edit_add(tsr_editor *editor, const char *name, tsr_tiles **made)
 {
     int32_t slot;
     tsr_status status = tsr_edit_new(editor, name, &slot);
@@ -22,8 +21,7 @@ static tsr_status add_adopted(tsr_editor *editor, const char *name, tsr_tiles **
     return TSR_OK;
 }
 
-/* Checks the name before work is done for it. */
-static tsr_status check_new(const tsr_editor *editor, const char *name)
+tsr_status tsr_edit_check_new(const tsr_editor *editor, const char *name)
 {
     if (!editor) TSR_FAIL(TSR_ERROR_ARGUMENT, "editor is NULL");
     if (name && tsr_editor_tiles(editor, name)) TSR_FAIL(TSR_ERROR_STATE, "there is an object '%.64s' already, expected a new name", name);
@@ -42,10 +40,10 @@ static void list_options(const tsr_editor *editor, tsr_tiles_options *options)
 tsr_status tsr_editor_add(tsr_editor *editor, const char *name, const tsr_tiles *tiles)
 {
     tsr_tiles *made = NULL;
-    TSR_TRY(check_new(editor, name));
+    TSR_TRY(tsr_edit_check_new(editor, name));
     TSR_TRY(tsr_csg_require_pair(editor->model, tiles));
     TSR_TRY(tsr_csg_merge_lists(tiles, 0, NULL, 0, TSR_CSG_FIRST, 0, &made)); /* a copy with exactly the tiles it needs */
-    TSR_TRY(add_adopted(editor, name, &made));
+    TSR_TRY(tsr_edit_add(editor, name, &made));
     return TSR_OK;
 }
 
@@ -53,10 +51,10 @@ tsr_status tsr_editor_shape(tsr_editor *editor, const char *name, const tsr_shap
 {
     tsr_tiles_options options;
     tsr_tiles *made = NULL;
-    TSR_TRY(check_new(editor, name));
+    TSR_TRY(tsr_edit_check_new(editor, name));
     list_options(editor, &options);
     TSR_TRY(tsr_tiles_shape(editor->context, &editor->options.geometry, &options, shape, &made));
-    TSR_TRY(add_adopted(editor, name, &made));
+    TSR_TRY(tsr_edit_add(editor, name, &made));
     return TSR_OK;
 }
 
@@ -64,10 +62,10 @@ tsr_status tsr_editor_animal(tsr_editor *editor, const char *name, tsr_vec3 cent
 {
     tsr_tiles_options options;
     tsr_tiles *made = NULL;
-    TSR_TRY(check_new(editor, name));
+    TSR_TRY(tsr_edit_check_new(editor, name));
     list_options(editor, &options);
     TSR_TRY(tsr_tiles_animal(editor->context, &editor->options.geometry, &options, centre, size, &made));
-    TSR_TRY(add_adopted(editor, name, &made));
+    TSR_TRY(tsr_edit_add(editor, name, &made));
     return TSR_OK;
 }
 
@@ -76,9 +74,9 @@ tsr_status tsr_editor_duplicate(tsr_editor *editor, const char *object, const ch
     int32_t slot;
     tsr_tiles *made = NULL;
     TSR_TRY(tsr_edit_find(editor, object, &slot));
-    TSR_TRY(check_new(editor, name));
+    TSR_TRY(tsr_edit_check_new(editor, name));
     TSR_TRY(tsr_csg_merge_lists(editor->object[slot].tiles, 0, NULL, 0, TSR_CSG_FIRST, 0, &made));
-    TSR_TRY(add_adopted(editor, name, &made));
+    TSR_TRY(tsr_edit_add(editor, name, &made));
     return TSR_OK;
 }
 
@@ -94,8 +92,7 @@ tsr_status tsr_editor_remove(tsr_editor *editor, const char *object)
 
 /* ---- operators ---------------------------------------------------------------------------------------------------------------------------------------- */
 
-/* One list for another, a step of its own. ADOPTS *made. */
-static tsr_status replace_in_a_step(tsr_editor *editor, int32_t slot, tsr_tiles **made)
+tsr_status tsr_edit_put(tsr_editor *editor, int32_t slot, tsr_tiles **made)
 {
     tsr_edit_begin(editor);
     TSR_TRY(tsr_edit_replace(editor, slot, made));
@@ -109,7 +106,7 @@ tsr_status tsr_editor_combine(tsr_editor *editor, const char *object, const char
     TSR_TRY(tsr_edit_find(editor, object, &a));
     TSR_TRY(tsr_edit_find(editor, other, &b));
     TSR_TRY(tsr_tiles_combine(editor->object[a].tiles, editor->object[b].tiles, operation, radius, &made));
-    TSR_TRY(replace_in_a_step(editor, a, &made));
+    TSR_TRY(tsr_edit_put(editor, a, &made));
     return TSR_OK;
 }
 
@@ -133,7 +130,7 @@ tsr_status tsr_editor_move(tsr_editor *editor, const char *object, tsr_vec3 shif
     const tsr_tiles *list = editor->object[slot].tiles;
     if (whole_tiles(&list->pool, shift, tiles)) TSR_TRY(tsr_tiles_translate(list, tiles[0], tiles[1], tiles[2], &made));
     else TSR_TRY(tsr_tiles_transform(list, &(tsr_motion){ .shift = shift }, &made));
-    TSR_TRY(replace_in_a_step(editor, slot, &made));
+    TSR_TRY(tsr_edit_put(editor, slot, &made));
     return TSR_OK;
 }
 
@@ -143,90 +140,7 @@ tsr_status tsr_editor_transform(tsr_editor *editor, const char *object, const ts
     tsr_tiles *made = NULL;
     TSR_TRY(tsr_edit_find(editor, object, &slot));
     TSR_TRY(tsr_tiles_transform(editor->object[slot].tiles, motion, &made));
-    TSR_TRY(replace_in_a_step(editor, slot, &made));
-    return TSR_OK;
-}
-
-tsr_status tsr_editor_disconnect(tsr_editor *editor, const char *object, const tsr_box *region, double width)
-{
-    int32_t slot;
-    tsr_tiles *made = NULL;
-    TSR_TRY(tsr_edit_find(editor, object, &slot));
-    TSR_TRY(tsr_tiles_disconnect(editor->object[slot].tiles, region, width, &made));
-    TSR_TRY(replace_in_a_step(editor, slot, &made));
-    return TSR_OK;
-}
-
-/* The box as a list. */
-static tsr_status region_box(const tsr_editor *editor, const tsr_box *r, tsr_tiles **box)
-{
-    tsr_tiles_options options;
-    tsr_shape shape = { .kind = TSR_SHAPE_BOX };
-    shape.centre = (tsr_vec3){ 0.5 * (r->lower.x + r->upper.x), 0.5 * (r->lower.y + r->upper.y), 0.5 * (r->lower.z + r->upper.z) };
-    shape.half = (tsr_vec3){ 0.5 * (r->upper.x - r->lower.x), 0.5 * (r->upper.y - r->lower.y), 0.5 * (r->upper.z - r->lower.z) };
-    if (!(shape.half.x > 0 && shape.half.y > 0 && shape.half.z > 0))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "region: (%g, %g, %g) to (%g, %g, %g), expected lower < upper", r->lower.x, r->lower.y, r->lower.z, r->upper.x,
-                 r->upper.y, r->upper.z);
-    list_options(editor, &options);
-    TSR_TRY(tsr_tiles_shape(editor->context, &editor->options.geometry, &options, &shape, box));
-    return TSR_OK;
-}
-
-static int is_empty(const tsr_tiles *tiles)
-{
-    tsr_tile_state state;
-    return tsr_tiles_read_state(tiles, &state) == TSR_OK && state.count == 0 && state.background == TSR_TILE_OUTSIDE;
-}
-
-/* What lies in the region and what does not, of the severed surface. */
-static tsr_status divide(const tsr_editor *editor, int32_t slot, const tsr_box *region, tsr_tiles **inner, tsr_tiles **outer)
-{
-    tsr_tiles *severed = NULL, *box = NULL;
-    TSR_TRY(region_box(editor, region, &box));
-    tsr_status status = tsr_tiles_disconnect(editor->object[slot].tiles, region, 0, &severed);
-    if (status == TSR_OK) status = tsr_tiles_combine(severed, box, TSR_CSG_INTERSECTION, 0, inner);
-    if (status == TSR_OK) status = tsr_tiles_combine(severed, box, TSR_CSG_DIFFERENCE, 0, outer);
-    if (status == TSR_OK && is_empty(*inner))
-        status = TSR_FAILED(TSR_ERROR_STATE, "nothing of '%s' lies in the region (%g, %g, %g) to (%g, %g, %g)", editor->object[slot].name,
-                            region->lower.x, region->lower.y, region->lower.z, region->upper.x, region->upper.y, region->upper.z);
-    tsr_tiles_destroy(&severed);
-    tsr_tiles_destroy(&box);
-    if (status != TSR_OK) {
-        tsr_tiles_destroy(inner);
-        tsr_tiles_destroy(outer);
-    }
-    return status;
-}
-
-tsr_status tsr_editor_cut(tsr_editor *editor, const char *object, const tsr_box *region, const char *name)
-{
-    int32_t slot, fresh;
-    tsr_tiles *inner = NULL, *outer = NULL;
-    TSR_TRY(tsr_edit_find(editor, object, &slot));
-    TSR_TRY(check_new(editor, name));
-    TSR_TRY(divide(editor, slot, region, &inner, &outer));
-    tsr_status status = tsr_edit_new(editor, name, &fresh);
-    if (status == TSR_OK) {
-        tsr_edit_begin(editor);
-        status = tsr_edit_replace(editor, slot, &outer);
-    }
-    if (status == TSR_OK) {
-        status = tsr_edit_replace(editor, fresh, &inner);
-        if (status != TSR_OK) tsr_edit_abandon(editor);
-    }
-    tsr_tiles_destroy(&inner);
-    tsr_tiles_destroy(&outer);
-    return status;
-}
-
-tsr_status tsr_editor_delete(tsr_editor *editor, const char *object, const tsr_box *region)
-{
-    int32_t slot;
-    tsr_tiles *inner = NULL, *outer = NULL;
-    TSR_TRY(tsr_edit_find(editor, object, &slot));
-    TSR_TRY(divide(editor, slot, region, &inner, &outer));
-    tsr_tiles_destroy(&inner);
-    TSR_TRY(replace_in_a_step(editor, slot, &outer));
+    TSR_TRY(tsr_edit_put(editor, slot, &made));
     return TSR_OK;
 }
 

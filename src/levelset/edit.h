@@ -77,6 +77,13 @@ tsr_status tsr_edit_patch(tsr_editor *editor, int32_t slot, const tsr_patch *pat
 tsr_status tsr_edit_copy_list(const tsr_tiles *tiles, tsr_tiles **copy);
 /* *work (ADOPTED, a list that belongs to no slot) becomes the list of a slot, as a step. */
 tsr_status tsr_edit_settle(tsr_editor *editor, int32_t slot, tsr_tiles **work);
+/* TSR_ERROR_STATE if the name is taken: asked before work is done for it. */
+tsr_status tsr_edit_check_new(const tsr_editor *editor, const char *name);
+/* *made becomes object `name`, or the list of a slot, in a step of its own. ADOPT it, also on failure. */
+tsr_status tsr_edit_add(tsr_editor *editor, const char *name, tsr_tiles **made);
+tsr_status tsr_edit_put(tsr_editor *editor, int32_t slot, tsr_tiles **made);
+/* The component of a list around a point, and all others (NULL if there are none), as keep leaves them. `who` begins the message. RETURN NEW. */
+tsr_status tsr_edit_component(const tsr_tiles *tiles, const char *who, tsr_vec3 at, tsr_tiles **component, tsr_tiles **others);
 /* Sweeps of reinitialisation that reach the end of the band. */
 tsr_status tsr_edit_make_distance(tsr_tiles *tiles);
 /* What operators that move the surface have in common: the scheme, the smallest spacing, and the check of a length or time (0 or more). */

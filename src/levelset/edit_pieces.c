@@ -105,16 +105,16 @@ static tsr_status without(const tsr_tiles *tiles, tsr_tiles *kept, tsr_tiles *go
     return status;
 }
 
-/* The object with component `chosen` of `count` alone: voxels that no other component was nearest to keep their bits. RETURNS NEW. */
-static tsr_status only(const tsr_tiles *tiles, int64_t chosen, int64_t count, tsr_tiles **result)
+/* The object with component `chosen` of `count` alone, or with all others (`rest` != 0): voxels that what goes was not nearest to keep their bits. RETURNS NEW. */
+static tsr_status only(const tsr_tiles *tiles, int64_t chosen, int64_t count, int rest, tsr_tiles **result)
 {
     tsr_tiles *kept = NULL, *gone = NULL;
     *result = NULL;
     uint8_t *keep = (uint8_t *)calloc((size_t)(count + 1), 1);
     if (!keep) TSR_FAIL(TSR_ERROR_MEMORY, "components: out of memory for %lld", (long long)count);
-    for (int64_t i = 0; i < count; i++) keep[i] = i == chosen;
+    for (int64_t i = 0; i < count; i++) keep[i] = (i == chosen) != rest;
     tsr_status status = tsr_tiles_keep(tiles, keep, count, &kept);
-    for (int64_t i = 0; i < count; i++) keep[i] = i != chosen;
+    for (int64_t i = 0; i < count; i++) keep[i] = !keep[i];
     if (status == TSR_OK) status = tsr_tiles_keep(tiles, keep, count, &gone);
     if (status == TSR_OK) status = without(tiles, kept, gone, result);
     tsr_tiles_destroy(&kept);
@@ -126,7 +126,7 @@ static tsr_status only(const tsr_tiles *tiles, int64_t chosen, int64_t count, ts
 /* ---- one component -------------------------------------------------------------------------------------------------------------------------------- */
 
 /* The component whose inside holds the voxel nearest to `at`: by keeping each in turn would be slow, so the labels are asked. */
-static tsr_status component_at(const tsr_tiles *tiles, tsr_vec3 at, const tsr_csg_labels *labels, int64_t *chosen)
+static tsr_status component_at(const tsr_tiles *tiles, const char *who, tsr_vec3 at, const tsr_csg_labels *labels, int64_t *chosen)
 {
     tsr_context *context = tiles->context;
     const tsr_tile_pool *pool = &tiles->pool;
@@ -138,7 +138,7 @@ static tsr_status component_at(const tsr_tiles *tiles, tsr_vec3 at, const tsr_cs
     uint32_t label = UINT32_MAX;
     for (int k = 0; k < 3; k++) {
         double x = floor(p[k] / (double)pool->spacing[k] + 0.5);
-        if (!(fabs(x) < 4e6)) TSR_FAIL(TSR_ERROR_ARGUMENT, "keep: the point is beyond the tile coordinates");
+        if (!(fabs(x) < 4e6)) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the point (%g, %g, %g) is beyond the tile coordinates", who, at.x, at.y, at.z);
         v[k] = (int32_t)x;
     }
     uint64_t key = tsr_key_make(v[0] >> pool->log2_edge, v[1] >> pool->log2_edge, v[2] >> pool->log2_edge);
@@ -151,9 +151,26 @@ static tsr_status component_at(const tsr_tiles *tiles, tsr_vec3 at, const tsr_cs
     }
     free(keys);
     if (node >= 0) TSR_TRY(context->backend->download(context->queue, &label, labels->work.args.parent + node, sizeof label));
-    if (label == UINT32_MAX) TSR_FAIL(TSR_ERROR_STATE, "keep: (%g, %g, %g) is not inside the object", at.x, at.y, at.z);
+    if (label == UINT32_MAX) TSR_FAIL(TSR_ERROR_STATE, "%s: (%g, %g, %g) is not inside the object", who, at.x, at.y, at.z);
     *chosen = (int64_t)label;
     return TSR_OK;
+}
+
+tsr_status tsr_edit_component(const tsr_tiles *tiles, const char *who, tsr_vec3 at, tsr_tiles **component, tsr_tiles **others)
+{
+    tsr_csg_labels labels;
+    int64_t chosen = 0;
+    *component = *others = NULL;
+    TSR_TRY(tsr_csg_label(tiles, 1, 26, &labels));
+    const int64_t count = labels.count;
+    tsr_status status = component_at(tiles, who, at, &labels, &chosen);
+    tsr_csg_labels_drop(&labels);
+    TSR_TRY(status);
+    if (count == 1) return tsr_edit_copy_list(tiles, component);
+    status = only(tiles, chosen, count, 0, component);
+    if (status == TSR_OK) status = only(tiles, chosen, count, 1, others);
+    if (status != TSR_OK) tsr_tiles_destroy(component);
+    return status;
 }
 
 tsr_status tsr_editor_keep(tsr_editor *editor, const char *object, const tsr_vec3 *at)
@@ -166,13 +183,13 @@ tsr_status tsr_editor_keep(tsr_editor *editor, const char *object, const tsr_vec
     const tsr_tiles *tiles = editor->object[slot].tiles;
     TSR_TRY(tsr_csg_label(tiles, 1, 26, &labels));
     tsr_status status = labels.count > 0 ? TSR_OK : TSR_FAILED(TSR_ERROR_STATE, "keep: '%s' is empty", object);
-    if (status == TSR_OK && at) status = component_at(tiles, *at, &labels, &chosen);
+    if (status == TSR_OK && at) status = component_at(tiles, "keep", *at, &labels, &chosen);
     for (int64_t i = 1; !at && i < labels.count; i++)
         if (labels.voxels[i] > labels.voxels[chosen]) chosen = i;
     const int64_t count = labels.count;
     tsr_csg_labels_drop(&labels);
     TSR_TRY(status);
-    TSR_TRY(count > 1 ? only(tiles, chosen, count, &kept) : tsr_edit_copy_list(tiles, &kept));
+    TSR_TRY(count > 1 ? only(tiles, chosen, count, 0, &kept) : tsr_edit_copy_list(tiles, &kept));
     return tsr_edit_settle(editor, slot, &kept);
 }
 
@@ -181,7 +198,7 @@ static tsr_status take_apart(const tsr_tiles *tiles, int64_t count, tsr_tiles **
 {
     for (int64_t i = 0; i < count; i++) {
         tsr_tiles *kept = NULL;
-        TSR_TRY(only(tiles, i, count, &kept));
+        TSR_TRY(only(tiles, i, count, 0, &kept));
         tsr_status status = tsr_edit_copy_list(kept, &lists[i]);
         tsr_tiles_destroy(&kept);
         TSR_TRY(status);

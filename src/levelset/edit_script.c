@@ -3,24 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "levelset/edit.h"
-#include "levelset/script_line.h"
-
-struct run {
-    tsr_editor *editor;
-    tsr_edit_script script;
-    const tsr_script_line *line;
-    const double *n; /* the numbers after the names */
-    int numbers;
-    char *const *word;
-    tsr_attraction pull; /* what words after the numbers say: tolerance, power, epsilon */
-};
+#include "levelset/edit_script.h"
 
 struct command {
     const char *verb;
-    int names, fewest, most; /* names first, then so many numbers (-1: words that `run` looks at itself) */
+    int names, fewest, most; /* names first, then so many numbers (most WORDS: words that `run` looks at itself) */
     const char *form;
-    tsr_status (*run)(struct run *r);
+    tsr_status (*run)(tsr_edit_run *r);
 };
 
 /* ---- objects ---------------------------------------------------------------------------------------------------------------------------------- */
@@ -28,7 +17,7 @@ struct command {
 static tsr_vec3 vec(const double *n) { return (tsr_vec3){ n[0], n[1], n[2] }; }
 static const double degree = 0.017453292519943295;
 
-static tsr_status make_shape(struct run *r, tsr_shape_kind kind)
+static tsr_status make_shape(tsr_edit_run *r, tsr_shape_kind kind)
 {
     const double *n = r->n;
     tsr_shape s = { .kind = kind, .centre = vec(n) };
@@ -62,17 +51,16 @@ static tsr_status make_shape(struct run *r, tsr_shape_kind kind)
     if (r->numbers == next + 3) s.turn = (tsr_vec3){ n[next] * degree, n[next + 1] * degree, n[next + 2] * degree };
     return tsr_editor_shape(r->editor, r->word[1], &s);
 }
-static tsr_status do_sphere(struct run *r) { return make_shape(r, TSR_SHAPE_SPHERE); }
-static tsr_status do_box(struct run *r) { return make_shape(r, TSR_SHAPE_BOX); }
-static tsr_status do_torus(struct run *r) { return make_shape(r, TSR_SHAPE_TORUS); }
-static tsr_status do_cylinder(struct run *r) { return make_shape(r, TSR_SHAPE_CYLINDER); }
-static tsr_status do_capsule(struct run *r) { return make_shape(r, TSR_SHAPE_CAPSULE); }
-static tsr_status do_ellipsoid(struct run *r) { return make_shape(r, TSR_SHAPE_ELLIPSOID); }
-static tsr_status do_animal(struct run *r) { return tsr_editor_animal(r->editor, r->word[1], vec(r->n), r->n[3]); }
-static tsr_status do_copy(struct run *r) { return tsr_editor_duplicate(r->editor, r->word[1], r->word[2]); }
-static tsr_status do_remove(struct run *r) { return tsr_editor_remove(r->editor, r->word[1]); }
+static tsr_status do_sphere(tsr_edit_run *r) { return make_shape(r, TSR_SHAPE_SPHERE); }
+static tsr_status do_box(tsr_edit_run *r) { return make_shape(r, TSR_SHAPE_BOX); }
+static tsr_status do_torus(tsr_edit_run *r) { return make_shape(r, TSR_SHAPE_TORUS); }
+static tsr_status do_cylinder(tsr_edit_run *r) { return make_shape(r, TSR_SHAPE_CYLINDER); }
+static tsr_status do_capsule(tsr_edit_run *r) { return make_shape(r, TSR_SHAPE_CAPSULE); }
+static tsr_status do_ellipsoid(tsr_edit_run *r) { return make_shape(r, TSR_SHAPE_ELLIPSOID); }
+static tsr_status do_animal(tsr_edit_run *r) { return tsr_editor_animal(r->editor, r->word[1], vec(r->n), r->n[3]); }
+static tsr_status do_remove(tsr_edit_run *r) { return tsr_editor_remove(r->editor, r->word[1]); }
 
-static tsr_status do_load(struct run *r)
+static tsr_status do_load(tsr_edit_run *r)
 {
     tsr_tiles *tiles = NULL;
     if (!r->script.load) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "this script runs without files");
@@ -81,7 +69,7 @@ static tsr_status do_load(struct run *r)
     tsr_tiles_destroy(&tiles);
     return status;
 }
-static tsr_status do_save(struct run *r)
+static tsr_status do_save(tsr_edit_run *r)
 {
     int32_t slot;
     if (!r->script.save) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "this script runs without files");
@@ -91,70 +79,48 @@ static tsr_status do_save(struct run *r)
 
 /* ---- operators ---------------------------------------------------------------------------------------------------------------------------------- */
 
-static tsr_status do_union(struct run *r) { return tsr_editor_combine(r->editor, r->word[1], r->word[2], TSR_CSG_UNION, 0); }
-static tsr_status do_intersection(struct run *r) { return tsr_editor_combine(r->editor, r->word[1], r->word[2], TSR_CSG_INTERSECTION, 0); }
-static tsr_status do_difference(struct run *r) { return tsr_editor_combine(r->editor, r->word[1], r->word[2], TSR_CSG_DIFFERENCE, 0); }
-static tsr_status do_blend(struct run *r) { return tsr_editor_combine(r->editor, r->word[1], r->word[2], TSR_CSG_BLEND, r->n[0]); }
-static tsr_status do_move(struct run *r) { return tsr_editor_move(r->editor, r->word[1], vec(r->n)); }
+static tsr_status do_union(tsr_edit_run *r) { return tsr_editor_combine(r->editor, r->word[1], r->word[2], TSR_CSG_UNION, 0); }
+static tsr_status do_intersection(tsr_edit_run *r) { return tsr_editor_combine(r->editor, r->word[1], r->word[2], TSR_CSG_INTERSECTION, 0); }
+static tsr_status do_difference(tsr_edit_run *r) { return tsr_editor_combine(r->editor, r->word[1], r->word[2], TSR_CSG_DIFFERENCE, 0); }
+static tsr_status do_blend(tsr_edit_run *r) { return tsr_editor_combine(r->editor, r->word[1], r->word[2], TSR_CSG_BLEND, r->n[0]); }
+static tsr_status do_move(tsr_edit_run *r) { return tsr_editor_move(r->editor, r->word[1], vec(r->n)); }
 static tsr_motion rotation(const double *n) { return (tsr_motion){ .centre = vec(n), .axis = vec(n + 3), .angle = n[6] * degree }; }
-static tsr_status do_turn(struct run *r)
+static tsr_status do_turn(tsr_edit_run *r)
 {
     tsr_motion motion = rotation(r->n);
     return tsr_editor_transform(r->editor, r->word[1], &motion);
 }
-static tsr_status do_rotate(struct run *r)
+static tsr_status do_rotate(tsr_edit_run *r)
 {
     tsr_motion motion = rotation(r->n);
     return tsr_editor_rotate(r->editor, r->word[1], &motion, &r->script.progress);
 }
-static tsr_status do_scale(struct run *r)
+static tsr_status do_scale(tsr_edit_run *r)
 {
     tsr_motion motion = { .centre = vec(r->n), .scale = r->n[3] };
     if (!(motion.scale > 0)) TSR_FAIL(TSR_ERROR_ARGUMENT, "scale is %g, expected a positive number", motion.scale);
     return tsr_editor_transform(r->editor, r->word[1], &motion);
 }
-static tsr_box box(const double *n) { return (tsr_box){ vec(n), vec(n + 3) }; }
-static tsr_status do_disconnect(struct run *r)
-{
-    tsr_box region = box(r->n);
-    return tsr_editor_disconnect(r->editor, r->word[1], &region, r->numbers == 7 ? r->n[6] : 0);
-}
-static tsr_status do_cut(struct run *r)
-{
-    tsr_box region = box(r->n);
-    return tsr_editor_cut(r->editor, r->word[1], &region, r->word[2]);
-}
-static tsr_status do_delete(struct run *r)
-{
-    tsr_box region = box(r->n);
-    return tsr_editor_delete(r->editor, r->word[1], &region);
-}
-static tsr_status do_keep(struct run *r)
-{
-    tsr_vec3 at = r->numbers == 3 ? vec(r->n) : (tsr_vec3){ 0, 0, 0 };
-    if (r->numbers != 0 && r->numbers != 3) TSR_FAIL(TSR_ERROR_FORMAT, "'keep' has %d numbers, expected none or X Y Z", r->numbers);
-    return tsr_editor_keep(r->editor, r->word[1], r->numbers == 3 ? &at : NULL);
-}
-static tsr_status do_split(struct run *r) { return tsr_editor_split(r->editor, r->word[1], NULL); }
+static tsr_status do_split(tsr_edit_run *r) { return tsr_editor_split(r->editor, r->word[1], NULL); }
 
-static tsr_status do_dilate(struct run *r) { return tsr_editor_offset(r->editor, r->word[1], r->n[0], &r->script.progress); }
-static tsr_status do_erode(struct run *r) { return tsr_editor_offset(r->editor, r->word[1], -r->n[0], &r->script.progress); }
-static tsr_status do_open(struct run *r) { return tsr_editor_open(r->editor, r->word[1], r->n[0], &r->script.progress); }
-static tsr_status do_close(struct run *r) { return tsr_editor_close(r->editor, r->word[1], r->n[0], &r->script.progress); }
-static tsr_status do_brush(struct run *r)
+static tsr_status do_dilate(tsr_edit_run *r) { return tsr_editor_offset(r->editor, r->word[1], r->n[0], &r->script.progress); }
+static tsr_status do_erode(tsr_edit_run *r) { return tsr_editor_offset(r->editor, r->word[1], -r->n[0], &r->script.progress); }
+static tsr_status do_open(tsr_edit_run *r) { return tsr_editor_open(r->editor, r->word[1], r->n[0], &r->script.progress); }
+static tsr_status do_close(tsr_edit_run *r) { return tsr_editor_close(r->editor, r->word[1], r->n[0], &r->script.progress); }
+static tsr_status do_brush(tsr_edit_run *r)
 {
     tsr_brush brush = { vec(r->n), r->n[3], r->n[4], r->n[5] };
     return tsr_editor_brush(r->editor, r->word[1], &brush, &r->script.progress);
 }
-static tsr_status do_smooth(struct run *r)
+static tsr_status do_smooth(tsr_edit_run *r)
 {
     if (r->numbers == 1) return tsr_editor_smooth(r->editor, r->word[1], r->n[0], 0, &r->script.progress);
     if (r->numbers != 5) TSR_FAIL(TSR_ERROR_FORMAT, "'smooth' has %d numbers, expected TIME, or TIME X Y Z SIGMA", r->numbers);
     tsr_brush brush = { vec(r->n + 1), r->n[4], 1, r->n[0] };
     return tsr_editor_smooth_brush(r->editor, r->word[1], &brush, &r->script.progress);
 }
-static tsr_status do_relax(struct run *r) { return tsr_editor_smooth(r->editor, r->word[1], r->n[0], 1, &r->script.progress); }
-static tsr_status attract_to_points(struct run *r, const double (*points)[3], int64_t count, double sign)
+static tsr_status do_relax(tsr_edit_run *r) { return tsr_editor_smooth(r->editor, r->word[1], r->n[0], 1, &r->script.progress); }
+static tsr_status attract_to_points(tsr_edit_run *r, const double (*points)[3], int64_t count, double sign)
 {
     double reached = 0;
     tsr_attraction a = r->pull;
@@ -168,7 +134,7 @@ static tsr_status attract_to_points(struct run *r, const double (*points)[3], in
     if (a.tolerance > 0 && r->script.attracted) r->script.attracted(r->script.user, r->word[1], reached, a.time);
     return TSR_OK;
 }
-static tsr_status attract(struct run *r, double sign)
+static tsr_status attract(tsr_edit_run *r, double sign)
 {
     double points[TSR_LINE_WORDS / 3][3];
     int count = (r->numbers - 2) / 3;
@@ -177,10 +143,10 @@ static tsr_status attract(struct run *r, double sign)
     memcpy(points, r->n + 2, (size_t)count * sizeof *points);
     return attract_to_points(r, (const double(*)[3])points, count, sign);
 }
-static tsr_status do_attract(struct run *r) { return attract(r, 1); }
-static tsr_status do_repel(struct run *r) { return attract(r, -1); }
+static tsr_status do_attract(tsr_edit_run *r) { return attract(r, 1); }
+static tsr_status do_repel(tsr_edit_run *r) { return attract(r, -1); }
 /* The points of a file, in the world, to places along the axes of the document. */
-static tsr_status attract_file(struct run *r, double sign)
+static tsr_status attract_file(tsr_edit_run *r, double sign)
 {
     const tsr_geometry *geometry = &r->editor->model->geometry;
     const tsr_vec3 h = tsr_geometry_spacing(geometry);
@@ -204,16 +170,16 @@ static tsr_status attract_file(struct run *r, double sign)
     free(to);
     return status;
 }
-static tsr_status do_attract_to(struct run *r) { return attract_file(r, 1); }
-static tsr_status do_repel_from(struct run *r) { return attract_file(r, -1); }
-static tsr_status do_redistance(struct run *r) { return tsr_editor_redistance(r->editor, r->word[1]); }
+static tsr_status do_attract_to(tsr_edit_run *r) { return attract_file(r, 1); }
+static tsr_status do_repel_from(tsr_edit_run *r) { return attract_file(r, -1); }
+static tsr_status do_redistance(tsr_edit_run *r) { return tsr_editor_redistance(r->editor, r->word[1]); }
 
 /* ---- history, questions ------------------------------------------------------------------------------------------------------------------------- */
 
-static tsr_status do_undo(struct run *r) { return tsr_editor_undo(r->editor); }
-static tsr_status do_redo(struct run *r) { return tsr_editor_redo(r->editor); }
+static tsr_status do_undo(tsr_edit_run *r) { return tsr_editor_undo(r->editor); }
+static tsr_status do_redo(tsr_edit_run *r) { return tsr_editor_redo(r->editor); }
 
-static tsr_status do_measure(struct run *r)
+static tsr_status do_measure(tsr_edit_run *r)
 {
     int32_t slot;
     tsr_tiles_measures m;
@@ -222,16 +188,7 @@ static tsr_status do_measure(struct run *r)
     if (r->script.measured) r->script.measured(r->script.user, r->word[1], &m);
     return TSR_OK;
 }
-static tsr_status do_expect(struct run *r)
-{
-    int32_t slot;
-    int64_t count;
-    TSR_TRY(tsr_edit_find(r->editor, r->word[1], &slot));
-    TSR_TRY(tsr_tiles_components(r->editor->object[slot].tiles, 26, NULL, 0, &count));
-    if ((double)count != r->n[0]) TSR_FAIL(TSR_ERROR_STATE, "'%s' has %lld components, expected %g", r->word[1], (long long)count, r->n[0]);
-    return TSR_OK;
-}
-
+enum { WORDS = -1 };
 static const struct command commands[] = {
     { "sphere", 1, 4, 7, "sphere NAME X Y Z RADIUS", do_sphere },
     { "box", 1, 6, 10, "box NAME X Y Z HALFX HALFY HALFZ [ROUNDING [TX TY TZ]]", do_box },
@@ -242,7 +199,7 @@ static const struct command commands[] = {
     { "animal", 1, 4, 4, "animal NAME X Y Z SIZE", do_animal },
     { "load", 2, 0, 0, "load NAME FILE", do_load },
     { "save", 2, 0, 0, "save OBJECT FILE", do_save },
-    { "copy", 2, 0, 0, "copy OBJECT NAME", do_copy },
+    { "copy", 2, 0, WORDS, "copy OBJECT NAME [SELECTION [component at X Y Z]]", tsr_edit_run_copy },
     { "remove", 1, 0, 0, "remove OBJECT", do_remove },
     { "union", 2, 0, 0, "union OBJECT OTHER", do_union },
     { "intersection", 2, 0, 0, "intersection OBJECT OTHER", do_intersection },
@@ -252,10 +209,11 @@ static const struct command commands[] = {
     { "turn", 1, 7, 7, "turn OBJECT X Y Z AXISX AXISY AXISZ DEGREES", do_turn },
     { "rotate", 1, 7, 7, "rotate OBJECT X Y Z AXISX AXISY AXISZ DEGREES", do_rotate },
     { "scale", 1, 4, 4, "scale OBJECT X Y Z FACTOR", do_scale },
-    { "disconnect", 1, 6, 7, "disconnect OBJECT X0 Y0 Z0 X1 Y1 Z1 [WIDTH]", do_disconnect },
-    { "cut", 2, 6, 6, "cut OBJECT NAME X0 Y0 Z0 X1 Y1 Z1", do_cut },
-    { "delete", 1, 6, 6, "delete OBJECT X0 Y0 Z0 X1 Y1 Z1", do_delete },
-    { "keep", 1, 0, 3, "keep OBJECT [X Y Z]", do_keep },
+    { "select", 1, 1, WORDS, "select NAME SELECTION", tsr_edit_run_select },
+    { "disconnect", 1, 1, WORDS, "disconnect OBJECT SELECTION [width WIDTH]", tsr_edit_run_disconnect },
+    { "cut", 2, 1, WORDS, "cut OBJECT NAME SELECTION [component at X Y Z]", tsr_edit_run_cut },
+    { "delete", 1, 1, WORDS, "delete OBJECT SELECTION [component at X Y Z]", tsr_edit_run_delete },
+    { "keep", 1, 0, WORDS, "keep OBJECT [X Y Z], or keep OBJECT SELECTION [component at X Y Z]", tsr_edit_run_keep },
     { "split", 1, 0, 0, "split OBJECT", do_split },
     { "dilate", 1, 1, 1, "dilate OBJECT DISTANCE", do_dilate },
     { "erode", 1, 1, 1, "erode OBJECT DISTANCE", do_erode },
@@ -270,7 +228,7 @@ static const struct command commands[] = {
     { "repel-from", 2, 2, 2, "repel-from OBJECT FILE TIME RADIUS [tolerance T] [power P] [epsilon E]", do_repel_from },
     { "redistance", 1, 0, 0, "redistance OBJECT", do_redistance },
     { "measure", 1, 0, 0, "measure OBJECT", do_measure },
-    { "expect", 1, 1, 1, "expect OBJECT COMPONENTS", do_expect },
+    { "expect", 1, 1, WORDS, "expect OBJECT COMPONENTS [in SELECTION]", tsr_edit_run_expect },
     { "undo", 0, 0, 0, "undo", do_undo },
     { "redo", 0, 0, 0, "redo", do_redo },
 };
@@ -278,7 +236,7 @@ enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static int pulls(const struct command *c) { return c->run == do_attract || c->run == do_repel || c->run == do_attract_to || c->run == do_repel_from; }
 /* Words after the numbers of an attraction: NAME NUMBER, as often as there are any; they are not counted any more. */
-static tsr_status take_words(struct run *r, const struct command *c, const tsr_script_line *line, int *words)
+static tsr_status take_words(tsr_edit_run *r, const struct command *c, const tsr_script_line *line, int *words)
 {
     r->pull = (tsr_attraction){ 0 };
     while (pulls(c) && *words - 2 > c->names && isnan(line->number[*words - 2])) {
@@ -296,7 +254,7 @@ static tsr_status take_words(struct run *r, const struct command *c, const tsr_s
     return TSR_OK;
 }
 
-static tsr_status run_line(struct run *r, const tsr_script_line *line)
+static tsr_status run_line(tsr_edit_run *r, const tsr_script_line *line)
 {
     const struct command *c = NULL;
     for (int i = 0; i < COMMANDS && !c; i++)
@@ -312,8 +270,9 @@ static tsr_status run_line(struct run *r, const tsr_script_line *line)
     int words = line->words;
     TSR_TRY(take_words(r, c, line, &words));
     int numbers = words - 1 - c->names;
-    if (numbers < c->fewest || numbers > c->most) TSR_FAIL(TSR_ERROR_FORMAT, "'%s' has %d arguments, expected: %s", c->verb, words - 1, c->form);
-    for (int i = 1 + c->names; i < words; i++)
+    if (numbers < c->fewest || (c->most != WORDS && numbers > c->most))
+        TSR_FAIL(TSR_ERROR_FORMAT, "'%s' has %d arguments, expected: %s", c->verb, words - 1, c->form);
+    for (int i = 1 + c->names; i < words && c->most != WORDS; i++)
         if (isnan(line->number[i])) TSR_FAIL(TSR_ERROR_FORMAT, "'%.40s' is not a number, expected: %s", line->word[i], c->form);
     r->line = line;
     r->word = line->word;
@@ -322,22 +281,29 @@ static tsr_status run_line(struct run *r, const tsr_script_line *line)
     return c->run(r);
 }
 
-tsr_status tsr_editor_script(tsr_editor *editor, const char *text, const char *name, const tsr_edit_script *script)
+static tsr_status run_text(tsr_edit_run *r, const char *text, const char *name)
 {
-    struct run r = { .editor = editor };
     tsr_script_line line;
     int number = 0;
-    if (!editor || !text) TSR_FAIL(TSR_ERROR_ARGUMENT, "editor or text is NULL");
-    TSR_TRY(TSR_OPTIONS_TAKE(&r.script, script));
     while (*text) {
         size_t length = strcspn(text, "\n");
         number++;
         tsr_status status = tsr_script_line_split(text, length, TSR_LINE_WORDS, TSR_LINE_BYTES, &line);
-        if (status == TSR_OK && tsr_progress_report(&r.script.progress, -1, line.words ? line.word[0] : "edit"))
+        if (status == TSR_OK && tsr_progress_report(&r->script.progress, -1, line.words ? line.word[0] : "edit"))
             status = TSR_FAILED(TSR_ERROR_CANCELLED, "cancelled");
-        if (status == TSR_OK && line.words > 0) status = run_line(&r, &line);
+        if (status == TSR_OK && line.words > 0) status = run_line(r, &line);
         if (status != TSR_OK) TSR_FAIL(status, "%s:%d: %s", name ? name : "script", number, tsr_error_message());
         text += length + (text[length] == '\n');
     }
     return TSR_OK;
+}
+
+tsr_status tsr_editor_script(tsr_editor *editor, const char *text, const char *name, const tsr_edit_script *script)
+{
+    tsr_edit_run r = { .editor = editor };
+    if (!editor || !text) TSR_FAIL(TSR_ERROR_ARGUMENT, "editor or text is NULL");
+    TSR_TRY(TSR_OPTIONS_TAKE(&r.script, script));
+    tsr_status status = run_text(&r, text, name);
+    tsr_edit_run_drop_selections(&r);
+    return status;
 }

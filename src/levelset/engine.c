@@ -287,15 +287,20 @@ static tsr_status advance(tsr_levelset *l, int32_t steps, float fixed_step, tsr_
     while (state->steps < target && !state->halted) {
         const int32_t before = state->steps;
         TSR_TRY(make_plan(l, fixed_step));
-        TSR_TRY(ops->plan_run(l->context->queue, l->plan, target - state->steps, state->count));
-        TSR_TRY(tsr_tiles_read_state(l->tiles, state));
-        l->total_steps += state->steps - before;
+        const tsr_status ran = ops->plan_run(l->context->queue, l->plan, target - state->steps, state->count);
+        if (ran != TSR_OK) l->payload_valid = 0; /* pages of tiles that were made may be missing */
+        const tsr_status looked = tsr_tiles_read_state(l->tiles, state);
+        if (looked == TSR_OK) l->total_steps += state->steps - before;
+        TSR_TRY(ran);
+        TSR_TRY(looked);
         if (state->bad) return blame(l, state);
         if (state->beyond) return at_the_limit(l);
         if (!state->managed) { /* the list is one management behind: more room, then catch up */
             TSR_TRY(tsr_tiles_manage(l->tiles));
             TSR_TRY(make_plan(l, fixed_step));
+            l->payload_valid = 0; /* should it fail */
             TSR_TRY(ops->plan_resume(l->context->queue, l->plan));
+            l->payload_valid = needs_payload(&l->setup);
             TSR_TRY(tsr_tiles_read_state(l->tiles, state));
         } else if (state->steps == before && !state->halted) {
             TSR_FAIL(TSR_ERROR_INTERNAL, "level set: a run made no step");

@@ -1,6 +1,7 @@
 #include "support.h"
 
 #include "device/backend.h"
+#include "device/capability.h"
 
 static void wrong_devices(void **state)
 {
@@ -34,8 +35,38 @@ static void memory_is_counted(void **state)
     assert_null(context);
 }
 
+/* Code of a CUDA module runs on GPUs that are not older; the newest that does is taken. (Mocked GPUs: the device is its compute capability.) */
+static int mocked(int device, int *major, int *minor, char *name, size_t name_bytes)
+{
+    *major = device / 10;
+    *minor = device % 10;
+    snprintf(name, name_bytes, device ? "mocked" : "no answer");
+    return device > 0;
+}
+static void capabilities(void **state)
+{
+    (void)state;
+    const int codes[] = { 800, 900 };
+    const tsr_capability_codes made = { codes, 2 }, none = { NULL, 0 };
+    const int devices[] = { 80, 86, 89, 90, 100, 121 }, newest[] = { 800, 800, 800, 900, 900, 900 };
+    char why[128] = "";
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(tsr_capability_code(made, devices[i] / 10, devices[i] % 10), newest[i]);
+        assert_true(tsr_capability_runs(made, mocked, devices[i], why, sizeof why));
+    }
+    assert_string_equal(why, "");
+    assert_false(tsr_capability_runs(made, mocked, 75, why, sizeof why));
+    assert_string_equal(why, "CUDA: GPU 75 (mocked) has compute capability 7.5, this module needs 8.0 or newer");
+    assert_false(tsr_capability_runs(made, mocked, 0, why, sizeof why));
+    assert_string_equal(why, "CUDA: GPU 0: no answer");
+    assert_false(tsr_capability_runs(none, mocked, 90, why, sizeof why));
+    assert_int_equal(tsr_capability_count(made, mocked, 79, why, sizeof why), 0);  /* GPUs of 0.0 to 7.8 */
+    assert_int_equal(tsr_capability_count(made, mocked, 82, why, sizeof why), 82); /* and of 8.0 and 8.1 */
+    assert_int_equal(tsr_capability_count(made, mocked, 0, why, sizeof why), 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(wrong_devices), cmocka_unit_test(memory_is_counted) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(wrong_devices), cmocka_unit_test(memory_is_counted), cmocka_unit_test(capabilities) };
     return cmocka_run_group_tests_name("context", tests, NULL, NULL);
 }

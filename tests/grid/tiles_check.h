@@ -194,4 +194,20 @@ static inline void check_invariants(const tsr_tiles *tiles)
     picture_drop(&p);
 }
 
+/* The field in a dense box, on the host: first corner `low`, n^3 voxels. Independent of the device code: the downloaded tiles, and the sign of
+ * absent ones by flood from stored neighbours' values is avoided by asking store. */
+static inline float *tiles_dense(tsr_context *context, const tsr_tiles *tiles, int32_t low, int32_t n)
+{
+    const int32_t first[3] = { low, low, low };
+    const int64_t size[3] = { n, n, n };
+    size_t bytes = (size_t)n * (size_t)n * (size_t)n * sizeof(float);
+    void *device;
+    float *host = (float *)malloc(bytes);
+    require_ok(tsr_device_allocate(context, bytes, &device));
+    require_ok(context->backend->tiles->store(context->queue, &tiles->pool, first, size, (float *)device, NULL));
+    require_ok(context->backend->download(context->queue, host, device, bytes));
+    tsr_device_release(context, device, bytes);
+    return host;
+}
+
 #endif

@@ -469,6 +469,23 @@ static void assembled(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* What the current variant makes of the values of a tile: the masks (listed, then negative) and the byte planes that they came from. */
+static void split_again(const float *values, int32_t voxels, uint32_t outside, const uint8_t *masks, const uint8_t *planes, int64_t n)
+{
+    const size_t bytes = (size_t)voxels / 8;
+    uint8_t *split = (uint8_t *)malloc(2 * bytes), *again = (uint8_t *)malloc((size_t)(4 * n) + 1);
+    uint32_t *words = (uint32_t *)malloc((size_t)(n + TSR_SPLIT_BEYOND) * sizeof *words);
+    assert_int_equal(TSR_ISA_SELECT(tsr_split_tile)(values, voxels, outside, split, split + bytes, words, 0), n);
+    TSR_ISA_SELECT(tsr_planes_of_words)(words, n, 4, again);
+    assert_memory_equal(split, masks, 2 * bytes);
+    assert_memory_equal(again, planes, (size_t)(4 * n));
+    TSR_ISA_SELECT(tsr_planes_of_words)(words, n, 2, again);
+    assert_memory_equal(again, planes, (size_t)(2 * n));
+    free(split);
+    free(again);
+    free(words);
+}
+
 /* Values of random masks by every SIMD variant against one bit at a time, in blocks of their own so that a sanitizer sees what is read. */
 static void variants_of_joining(void **unused)
 {
@@ -510,6 +527,7 @@ static void variants_of_joining(void **unused)
                 memcpy(&bits, values + i, sizeof bits);
                 assert_int_equal(bits, expected);
             }
+            split_again(values, voxels, outside, masks, planes, n);
         }
         tsr_isa_force(-1);
         free(masks);

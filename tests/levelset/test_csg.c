@@ -51,22 +51,6 @@ static int64_t stored(const tsr_tiles *tiles)
     return info.count;
 }
 
-/* The field in a dense box, on the host: first corner `low`, n^3 voxels. Independent of the device code: the downloaded tiles, and the sign of
- * absent ones by flood from stored neighbours' values is avoided by asking store. */
-static float *dense(tsr_context *context, const tsr_tiles *tiles, int32_t low, int32_t n)
-{
-    const int32_t first[3] = { low, low, low };
-    const int64_t size[3] = { n, n, n };
-    size_t bytes = (size_t)n * (size_t)n * (size_t)n * sizeof(float);
-    void *device;
-    float *host = (float *)malloc(bytes);
-    require_ok(tsr_device_allocate(context, bytes, &device));
-    require_ok(context->backend->tiles->store(context->queue, &tiles->pool, first, size, (float *)device, NULL));
-    require_ok(context->backend->download(context->queue, host, device, bytes));
-    tsr_device_release(context, device, bytes);
-    return host;
-}
-
 /* ---- primitives against float64 distances ------------------------------------------------------------------------------------------------ */
 
 static double hypot3(double a, double b, double c) { return sqrt(a * a + b * b + c * c); }
@@ -105,7 +89,7 @@ static void shapes_are_distances(void **state)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int32_t edge = 4; edge <= 8; edge += 4) {
             tsr_tiles *tiles = make(context, &shapes[i], edge, 3);
-            float *field = dense(context, tiles, LOW, N);
+            float *field = tiles_dense(context, tiles, LOW, N);
             for (int64_t v = 0; v < N * N * N; v++) {
                 double d = oracle(&shapes[i], (double)(v % N + LOW), (double)(v / N % N + LOW), (double)(v / (N * N) + LOW));
                 assert_true(fabs((double)field[v] - fmin(fmax(d, -3), 3)) < 2e-5);
@@ -153,7 +137,7 @@ static void turned_shapes(void **state)
     tsr_shape up = { .kind = TSR_SHAPE_CYLINDER, .radius = 5, .half = { 0, 0, 10 } }, turned = up;
     turned.turn = (tsr_vec3){ 0, pi / 2, 0 }; /* z becomes x */
     tsr_tiles *tiles = make(context, &turned, 8, 3);
-    float *field = dense(context, tiles, -16, 32);
+    float *field = tiles_dense(context, tiles, -16, 32);
     for (int64_t v = 0; v < 32 * 32 * 32; v++) {
         double x = (double)(v % 32 - 16), y = (double)(v / 32 % 32 - 16), z = (double)(v / 1024 - 16);
         assert_true(fabs((double)field[v] - fmin(fmax(oracle(&up, -z, y, x), -3), 3)) < 1e-4);
@@ -163,7 +147,7 @@ static void turned_shapes(void **state)
     /* an ellipsoid: the zero set, by the sign of the quadratic form */
     tsr_shape egg = { .kind = TSR_SHAPE_ELLIPSOID, .half = { 12, 7, 5 }, .centre = { 0.2, 0.1, 0.3 } };
     tiles = make(context, &egg, 8, 3);
-    field = dense(context, tiles, -16, 32);
+    field = tiles_dense(context, tiles, -16, 32);
     for (int64_t v = 0; v < 32 * 32 * 32; v++) {
         double x = ((double)(v % 32 - 16) - 0.2) / 12, y = ((double)(v / 32 % 32 - 16) - 0.1) / 7, z = ((double)(v / 1024 - 16) - 0.3) / 5;
         double level = x * x + y * y + z * z - 1;
@@ -188,12 +172,12 @@ static void fields_combine(void **state)
 {
     tsr_context *context = ((fixture *)*state)->context;
     tsr_tiles *a = ball(context, 0, 0, 0, 10), *b = ball(context, 7.3, 2, -3, 8);
-    float *fa = dense(context, a, -20, 44), *fb = dense(context, b, -20, 44);
+    float *fa = tiles_dense(context, a, -20, 44), *fb = tiles_dense(context, b, -20, 44);
     for (int operation = TSR_CSG_UNION; operation <= TSR_CSG_DIFFERENCE; operation++) {
         tsr_tiles *c = NULL;
         require_ok(tsr_tiles_combine(a, b, (tsr_csg_operation)operation, 0, &c));
         check_invariants(c);
-        float *fc = dense(context, c, -20, 44);
+        float *fc = tiles_dense(context, c, -20, 44);
         int64_t inside = 0;
         for (int64_t v = 0; v < 44 * 44 * 44; v++) {
             assert_true(fc[v] == combined((tsr_csg_operation)operation, fa[v], fb[v]));
@@ -290,7 +274,7 @@ static void translate_and_back(void **state)
     require_ok(tsr_tiles_translate(a, 3, -2, 5, &moved));
     check_invariants(moved);
     there = ball(context, 1.5 + 12, -8, 20, 9);
-    float *f = dense(context, moved, -24, 64), *g = dense(context, there, -24, 64);
+    float *f = tiles_dense(context, moved, -24, 64), *g = tiles_dense(context, there, -24, 64);
     for (int64_t v = 0; v < 64 * 64 * 64; v++) assert_true(fabsf(f[v] - g[v]) < 1e-5f);
     free(f);
     free(g);
@@ -319,7 +303,7 @@ static void transform_moves(void **state)
     expected.centre = (tsr_vec3){ 2.3, -1.7, 2.4 };
     expected.turn = (tsr_vec3){ 0.7 / length, 0.7 / length, 0.35 / length };
     tsr_tiles *target = make(context, &expected, 8, 5.5);
-    float *f = dense(context, moved, -24, 52), *g = dense(context, target, -24, 52), worst = 0;
+    float *f = tiles_dense(context, moved, -24, 52), *g = tiles_dense(context, target, -24, 52), worst = 0;
     for (int64_t v = 0; v < 52 * 52 * 52; v++)
         if (fabsf(g[v]) < 1) worst = fmaxf(worst, fabsf(f[v] - g[v]));
     print_message("transform: largest error near the surface %.4f voxels\n", (double)worst);
@@ -391,7 +375,7 @@ static void disconnected_at_the_faces(void **state)
     tsr_box region = { { -10, -10, 2 }, { 10, 10, 40 } };
     require_ok(tsr_tiles_disconnect(a, &region, 0, &cut));
     check_invariants(cut);
-    float *f = dense(context, cut, -24, 48);
+    float *f = tiles_dense(context, cut, -24, 48);
     for (int32_t y = 0; y < 48; y++)
         for (int32_t x = 0; x < 48; x++) /* no inside touches the plane z = 2 */
             for (int32_t z = 2 - 1; z <= 2 + 1; z++) assert_true(f[((z + 24) * 48 + y) * 48 + x] >= 0);
@@ -474,7 +458,7 @@ static void components_are_flood_fills(void **state)
             tsr_tiles_destroy(&all);
             all = next;
         }
-        float *field = dense(context, all, -28, N);
+        float *field = tiles_dense(context, all, -28, N);
         for (int connectivity = 6; connectivity <= 26; connectivity += 20) {
             tsr_component parts[ROOM];
             int64_t expected[ROOM] = { 0 }, got[ROOM] = { 0 }, count, brute = flood(field, N, connectivity, expected, ROOM);

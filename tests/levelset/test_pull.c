@@ -1,6 +1,7 @@
 /* The pull of a potential, the flow of a reconstruction: a device with its kernels over slabs (engine_slab.h), the same device a tile at a time
  * (engine_pass.h) and the CPU leave the same list with the same bits. The potential of every voxel is another, so that one page, neighbour or border
  * read wrongly shows; and flat in parts, where nothing pulls. */
+#include "core/core.h"
 #include "device/backend.h"
 #include "engine_support.h"
 #include "levelset/engine.h"
@@ -22,6 +23,7 @@ struct bumps {
     tsr_context *context;
     int32_t broken; /* x from which on it is NaN */
     int calls;
+    int fails; /* this call, counted from 1, gives no page but an error; 0: none */
 };
 
 static float potential_at(const struct bumps *b, int32_t x, int32_t y, int32_t z)
@@ -42,6 +44,7 @@ static tsr_status fill_bumps(void *user, tsr_queue *queue, const tsr_tile_pool *
     require_ok(backend->download(queue, &state, pool->state, sizeof state));
     const int32_t count = all ? state.count : state.created;
     if (state.shortage > 0 || state.halted || count == 0) return TSR_OK;
+    if (b->calls + 1 == b->fails) TSR_FAIL(TSR_ERROR_IO, "the pages of %d tiles did not come", (int)count);
     const size_t keys_size = (size_t)count * sizeof(uint64_t), pages_size = (size_t)count * (size_t)V * sizeof(float); /* room for keys, too */
     uint64_t *keys = (uint64_t *)malloc(keys_size);
     float *pages = (float *)malloc(pages_size), *there;
@@ -87,7 +90,7 @@ static uint64_t run_on(const char *device, const struct setting *t, int idle, ts
 {
     tsr_context *context = test_context_on(device, 2);
     tsr_tiles *tiles = tiles_of(context, box, t->edge, 2.5, t->shape);
-    struct bumps bumps = { context, INT32_MAX, 0 };
+    struct bumps bumps = { context, INT32_MAX, 0, 0 };
     const tsr_payload_provider provider = { fill_bumps, &bumps, 0 };
     tsr_levelset_options options = t->options;
     tsr_levelset *l;
@@ -173,7 +176,7 @@ static void not_finite(void **unused)
     for (int i = 0; i < 2; i++) {
         tsr_context *context = test_context_on(devices[i], 2);
         tsr_tiles *tiles = tiles_of(context, box, 4, 2.5, two_spheres);
-        struct bumps bumps = { context, 20, 0 };
+        struct bumps bumps = { context, 20, 0, 0 };
         const tsr_payload_provider provider = { fill_bumps, &bumps, 0 };
         tsr_levelset_options options = OPTIONS(TERMS(pull), .time_step = 0.3);
         tsr_levelset *l;
@@ -188,8 +191,45 @@ static void not_finite(void **unused)
     assert_string_equal(message[0], message[1]);
 }
 
+/* A provider that gives no page, for all tiles at first or later for those that a step has made: its error ends the run with the surface of the last completed
+ * step, and when it gives pages again the run goes on with the same bits as one that was never interrupted. */
+static void no_page(void **unused)
+{
+    (void)unused;
+    const int steps = 14;
+    for (int fails = 1; fails <= 3; fails++) {
+        tsr_context *context = test_context_on(device_name(), 2);
+        tsr_tiles *tiles = tiles_of(context, box, 4, 2.5, two_spheres), *twin = tiles_of(context, box, 4, 2.5, two_spheres);
+        struct bumps bumps = { context, INT32_MAX, 0, fails }, sound = { context, INT32_MAX, 0, 0 };
+        const tsr_payload_provider provider = { fill_bumps, &bumps, 0 }, other = { fill_bumps, &sound, 0 };
+        tsr_levelset_options options = OPTIONS(TERMS(pull, grow), .time_step = 0.2);
+        tsr_levelset *l, *whole;
+        tsr_levelset_report report = { 0 };
+        require_ok(tsr_levelset_create(tiles, &options, &l));
+        require_ok(tsr_levelset_set_payload(l, &provider));
+        require_ok(tsr_levelset_create(twin, &options, &whole));
+        require_ok(tsr_levelset_set_payload(whole, &other));
+        require_error(tsr_levelset_step(l, steps, NULL, &report), TSR_ERROR_IO, "did not come");
+        assert_true(fails == 1 ? report.steps == 0 : report.steps > 0 && report.steps < steps);
+        require_ok(tsr_levelset_step(whole, report.steps, NULL, NULL));
+        assert_true(digest_of(tiles) == digest_of(twin));
+        const int64_t left = steps - report.steps;
+        bumps.fails = 0;
+        require_ok(tsr_levelset_step(l, left, NULL, &report));
+        assert_int_equal(report.total_steps, steps);
+        require_ok(tsr_levelset_step(whole, left, NULL, NULL));
+        assert_true(digest_of(tiles) == digest_of(twin));
+        tsr_levelset_destroy(&l);
+        tsr_levelset_destroy(&whole);
+        tsr_tiles_destroy(&tiles);
+        tsr_tiles_destroy(&twin);
+        tsr_context_destroy(&context);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(same_bits), cmocka_unit_test(fused), cmocka_unit_test(not_finite) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(same_bits), cmocka_unit_test(fused), cmocka_unit_test(not_finite),
+                                        cmocka_unit_test(no_page) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,11 +4,26 @@
 #include <string.h>
 
 #include "backend_abi.h"
+#include "device/capability.h"
 #include "device/chain.h"
 #include "device/mail.h"
 #include "device/module.h"
 
 static const size_t STAGING_HALF = (size_t)8 << 20;
+
+static const int codes[] = { __CUDA_ARCH_LIST__ };
+static const tsr_capability_codes made_for = { codes, (int)(sizeof codes / sizeof *codes) };
+
+static int ask_capability(int device, int *major, int *minor, char *name, size_t name_bytes)
+{
+    cudaDeviceProp properties;
+    const cudaError_t error = cudaGetDeviceProperties(&properties, device);
+    snprintf(name, name_bytes, "%.100s", error == cudaSuccess ? properties.name : cudaGetErrorString(error));
+    if (error != cudaSuccess) return 0;
+    *major = properties.major;
+    *minor = properties.minor;
+    return 1;
+}
 
 static int32_t cuda_count(char *why, size_t why_bytes)
 {
@@ -20,7 +35,7 @@ static int32_t cuda_count(char *why, size_t why_bytes)
         return 0;
     }
     if (!count) snprintf(why, why_bytes, "CUDA: the driver reports no GPU");
-    return count;
+    return tsr_capability_count(made_for, ask_capability, count, why, why_bytes);
 }
 
 static tsr_status cuda_describe(int32_t index, tsr_device_info *info)
@@ -80,6 +95,8 @@ static void cuda_join(tsr_cuda_queue *q)
 static tsr_status cuda_queue_open(tsr_cuda_queue *q)
 {
     cudaMemPool_t pool;
+    char why[256];
+    if (!tsr_capability_runs(made_for, ask_capability, q->device, why, sizeof why)) TSR_FAIL(TSR_ERROR_DEVICE, "%s", why);
     uint64_t keep = UINT64_MAX; /* freed memory stays in the pool, so that a later allocation costs no driver call */
     TSR_CUDA(cudaSetDevice(q->device));
     TSR_CUDA(cudaDeviceGetAttribute(&q->processors, cudaDevAttrMultiProcessorCount, q->device));
@@ -208,14 +225,11 @@ int32_t tsr_queue_processors(const tsr_queue *queue) { return ((const tsr_cuda_q
 /* What runs is the newest code that is not newer than the device; of compute capability 9.0 and on it waits. */
 int tsr_queue_chains(const tsr_queue *queue)
 {
-    static const int made[] = { __CUDA_ARCH_LIST__ };
     const int device = ((const tsr_cuda_queue *)queue)->device;
-    int major = 0, minor = 0, runs = 0;
+    int major = 0, minor = 0;
     if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess) return 0;
     if (cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess) return 0;
-    for (size_t k = 0; k < sizeof made / sizeof *made; k++)
-        if (made[k] <= 100 * major + 10 * minor && made[k] > runs) runs = made[k];
-    return runs >= 900;
+    return tsr_capability_code(made_for, major, minor) >= 900;
 }
 
 struct tsr_graph { cudaGraphExec_t executable; };
