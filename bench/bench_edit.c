@@ -84,7 +84,7 @@ static tsr_status run(void *user)
         status = tsr_editor_brush(j->editor, "model", &j->brush, NULL);
         if (status == TSR_OK) status = tsr_editor_undo(j->editor);
         break;
-    case 10:
+    case 13:
         status = operate(j, ATTRACTION);
         if (status == TSR_OK) status = tsr_editor_undo(j->editor);
         break;
@@ -223,7 +223,7 @@ static tsr_status attractions(bench *b, double radius)
         char name[96];
         if (few) job.attraction.count = most / 1000; /* the first of them: round a pole */
         snprintf(name, sizeof name, "attraction by %lld points and undo, %lld tiles", (long long)job.attraction.count, (long long)list.count);
-        measure(b, &job, name, 10, job.attraction.count, 0, few || b->quick ? NULL : "10 s", 10);
+        measure(b, &job, name, 13, job.attraction.count, 0, few || b->quick ? NULL : "10 s", 10);
     }
 done:
     tsr_editor_destroy(&job.editor);
@@ -261,6 +261,8 @@ static void brushes(bench *b, double radius)
             double all = measure(b, &job, name, 8, info.count, 0, NULL, 0);
             printf("  one update: %lld tiles anew, %.0f us, %.1f times as fast as all\n", (long long)job.drawn.renewed, (both - base) / 2 * 1e6,
                    2 * all / (both - base));
+        } else {
+            fprintf(stderr, "bench edit: %s\n", tsr_error_message());
         }
         tsr_surface_tracker_destroy(&job.tracker);
         tsr_editor_destroy(&job.editor);

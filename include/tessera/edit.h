@@ -97,6 +97,7 @@ typedef struct tsr_edit_history {
     int64_t undo_steps, redo_steps;
     int64_t tiles;        /* pages of the last step done, undone or redone: what it cost */
     int64_t device_bytes; /* kept by the history */
+    double list_seconds;  /* of the last brush or attraction: what putting its tiles into the list and tile management took, the rest is the flow */
 } tsr_edit_history;
 TSR_API void tsr_editor_history(const tsr_editor *editor, tsr_edit_history *history);
 /* TSR_ERROR_STATE if there is nothing to undo or redo. */

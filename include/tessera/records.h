@@ -58,6 +58,37 @@ TSR_API tsr_status tsr_records_mesh(const tsr_records *records, tsr_surface_ambi
 TSR_API tsr_status tsr_records_draw(const tsr_records *records, const tsr_camera *camera, const tsr_render_options *options, int cull,
                                     tsr_picture *picture) TSR_CHECKED;
 
+/* ---- records that follow a list ------------------------------------------------------------------------------------------------------------------ */
+
+/* The records of a list that changes in places, a model under a brush: kept from call to call, tile by tile in a pool, made anew only where the list
+ * changed. KEEPS the context. One thread at a time. RETURNS NEW. Source: spec editing.md 2.10. */
+typedef struct tsr_records_tracker tsr_records_tracker;
+TSR_API tsr_status tsr_records_tracker_create(tsr_context *context, double isovalue, tsr_records_tracker **tracker) TSR_CHECKED;
+TSR_API void tsr_records_tracker_destroy(tsr_records_tracker **tracker);
+
+typedef struct tsr_records_update_report {
+    int64_t tiles, changed, renewed; /* stored; found to be new or different; whose records were made anew: these and those beside them */
+    int64_t records;                 /* of the surface: without gaps */
+    int64_t bytes;                   /* device memory: 15 a place of the pool (a tile has up to 15 to spare, a quarter more for growth), 31 a tile of
+                                      * the room of the list */
+} tsr_records_update_report;
+
+/* The records of the list as it is now. *records is a VIEW that belongs to the tracker, valid until its next call; it may be drawn, downloaded, made a mesh
+ * and set in a scene as any other. They are those that tsr_records_extract would make, bit for bit, but in another order (that of the pool, the same on
+ * every backend and thread count); tsr_records_download leaves gaps out. When half the pool is gaps it is laid anew.
+ *
+ * `region` as for tsr_surface_update (tsr_editor_changes gives it): NULL: changed tiles are found by a sum over the values of each, one reading of the list;
+ * else the cost is that of the tiles in it and one look at the keys of the list (12 bytes a tile). Waits for the queue four times. Errors as
+ * tsr_records_extract; after a failure *records is NULL and the next update makes everything anew. `report` may be NULL. */
+TSR_API tsr_status tsr_records_update(tsr_records_tracker *tracker, const tsr_tiles *tiles, const tsr_surface_region *region,
+                                      const tsr_records **records, tsr_records_update_report *report) TSR_CHECKED;
+
+/* The picture that tsr_records_draw makes of the records of the last update, bit for bit. If the tracker drew this picture last, with the same camera and
+ * options (pass 0), and nobody drew into it since, only the box of pixels that changed tiles cover or covered is drawn: their hits and colours anew from
+ * the tiles that meet the box. *pixels (may be NULL): how many. Keeps 8 bytes a ray and layer between calls. All else as tsr_records_draw. */
+TSR_API tsr_status tsr_records_redraw(tsr_records_tracker *tracker, const tsr_camera *camera, const tsr_render_options *options, int cull,
+                                      tsr_picture *picture, int64_t *pixels) TSR_CHECKED;
+
 /* From now on tsr_render meets the surface of the scene's tile list in these records of it, instead of searching for it in the list, for all options:
  * volumes in front, between and behind its layers, clipping planes (cuts are closed from the field), ambient occlusion, regions and transfer
  * functions of the level, which look at the list's values less the records' isovalue. Slices and surfaces drawn as media (surface_transfer) come from

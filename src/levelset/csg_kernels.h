@@ -117,19 +117,21 @@ TSR_HD void tsr_csg_borders(const tsr_csg_args *g, int64_t i)
         if (ra[d] < TSR_TILE_FIRST && rb[d] < TSR_TILE_FIRST) word |= tsr_csg_combine_sign(g->operation, ra[d], rb[d], g->amount) << d;
     g->words[i] = word;
 }
-/* words[i] of a part of a: a neighbour that is left out counts as its voxel next to the tile. */
-TSR_HD void tsr_csg_sub_borders(const tsr_csg_args *g, int64_t i)
+/* The signs that the neighbours of a tile have for it if they are not stored: a stored one counts as its voxel next to the tile. */
+TSR_HD uint32_t tsr_csg_facing_word(const tsr_tile_pool *p, uint32_t id)
 {
-    const uint32_t *row = g->a.neighbours + (int64_t)g->first[i] * TSR_NEIGHBOUR_ROW;
-    const float *phi = tsr_csg_phi(&g->a);
-    const int32_t E = 1 << g->a.log2_edge, facing[3] = { -1, E / 2, E };
+    const uint32_t *row = p->neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW;
+    const float *phi = tsr_csg_phi(p);
+    const int32_t E = 1 << p->log2_edge, facing[3] = { -1, E / 2, E };
     uint32_t word = 0;
     for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
-        float v = tsr_csg_at(&g->a, phi, row, facing[tsr_direction_x(d) + 1], facing[tsr_direction_y(d) + 1], facing[tsr_direction_z(d) + 1]);
+        float v = tsr_csg_at(p, phi, row, facing[tsr_direction_x(d) + 1], facing[tsr_direction_y(d) + 1], facing[tsr_direction_z(d) + 1]);
         word |= (uint32_t)(v < 0.0f) << d;
     }
-    g->words[i] = word;
+    return word;
 }
+/* words[i] of a part of a. */
+TSR_HD void tsr_csg_sub_borders(const tsr_csg_args *g, int64_t i) { g->words[i] = tsr_csg_facing_word(&g->a, g->first[i]); }
 /* words[i] of a resampled list: the sign at the middle of the neighbour. */
 TSR_HD void tsr_csg_probe_borders(const tsr_csg_args *g, int64_t i)
 {
@@ -171,7 +173,8 @@ TSR_HD uint32_t tsr_csg_word_of(const tsr_tile_pool *p, uint32_t id)
         if (row[d] < TSR_TILE_FIRST) word |= row[d] << d;
     return word;
 }
-TSR_HD void tsr_csg_read_borders(const tsr_csg_args *g, int64_t i) { g->words[i] = tsr_csg_word_of(&g->a, g->first[i]); }
+/* words[i] of a patch: management may have made a neighbour that the list does not have when the patch comes back. */
+TSR_HD void tsr_csg_read_borders(const tsr_csg_args *g, int64_t i) { g->words[i] = tsr_csg_facing_word(&g->a, g->first[i]); }
 TSR_HD void tsr_csg_write_borders(const tsr_csg_args *g, int64_t i)
 {
     uint32_t *row = g->a.neighbours + (int64_t)g->first[i] * TSR_NEIGHBOUR_ROW;

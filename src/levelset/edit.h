@@ -61,6 +61,7 @@ struct tsr_editor {
     int32_t objects, room;
     tsr_edit_stack undo, redo;
     int64_t step, last_tiles;
+    double list_seconds; /* of the step: for patches to get into their list and its management */
 };
 
 /* Slot of an object, or an error that names those there are. */

@@ -154,7 +154,7 @@ void tsr_editor_history(const tsr_editor *editor, tsr_edit_history *history)
     memset(history, 0, sizeof *history);
     if (!editor) return;
     *history = (tsr_edit_history){ stack_steps(&editor->undo), stack_steps(&editor->redo), editor->last_tiles,
-                                   stack_bytes(&editor->undo) + stack_bytes(&editor->redo) };
+                                   stack_bytes(&editor->undo) + stack_bytes(&editor->redo), editor->list_seconds };
 }
 
 /* The oldest steps go until the history fits its limit; the step that was just done always stays. */
@@ -177,6 +177,7 @@ void tsr_edit_begin(tsr_editor *editor)
 {
     editor->step++;
     editor->last_tiles = 0;
+    editor->list_seconds = 0;
 }
 
 tsr_status tsr_edit_replace(tsr_editor *editor, int32_t slot, tsr_tiles **made)

@@ -29,12 +29,30 @@ typedef struct tsr_records_job {
     int32_t log2_edge, bounded, domain[3], tiles;
     int64_t origin[3];      /* voxel with position 0 0 0 */
     float isovalue, scale;  /* smallest float that is outside; 128 / band */
+    int32_t by_id;          /* keys are of ids, not of entries; counts have no end */
+    uint64_t *tile_keys;    /* by_id: [tiles] their keys, written with the counts */
     uint32_t *counts;       /* [tiles + 1], the last is 0 */
-    const uint64_t *places; /* [tiles + 1] sums of the counts before */
+    const uint64_t *places; /* [tiles] where the records of each begin: sums of the counts before, by_id as the caller likes */
     uint16_t *positions;    /* [records][3] */
     uint8_t *cases;         /* [records] */
     uint64_t *values;       /* [records] corner 0 in the lowest byte */
 } tsr_records_job;
+
+TSR_HD uint64_t tsr_record_key(const tsr_records_job *j, int64_t t) { return tsr_key_at(j->keys, j->by_id ? (int64_t)j->ids[t] : t); }
+
+/* Where the records of a tile are. */
+typedef struct tsr_record_run {
+    uint32_t begin, count;
+} tsr_record_run;
+
+/* Of records that follow a list. */
+typedef struct tsr_records_some {
+    int64_t gaps, count;
+    const uint32_t (*gap)[2]; /* [gaps] records begin <= k < end that become empty */
+    const uint32_t (*run)[3]; /* [count] id, begin, count */
+    tsr_record_run *runs;     /* by id */
+    uint8_t *cases;
+} tsr_records_some;
 
 /* Code of a value; the side decides where rounding would cross (a difference that underflows, or is NaN). */
 TSR_HD uint32_t tsr_record_code(float v, float isovalue, float scale)
@@ -172,10 +190,19 @@ typedef struct tsr_records_draw_job {
     tsr_frame frame;
     tsr_records_view view; /* affine: to the frame */
     int32_t cull;
-    int64_t from, to;      /* records at hand */
+    int64_t from, to;      /* records at hand; if there are runs, ids */
     int32_t layers, layer; /* that are kept; the one at hand */
     uint64_t *hits;        /* [layers][height x samples][width x samples] */
+    int32_t window[4];     /* pixels to draw: first column and row, and those after the last */
+    /* Of records that follow a list; NULL: records one by one. */
+    const tsr_record_run *runs; /* [ids] */
+    const uint64_t *keys;       /* [ids] TSR_KEY_END: none */
+    int64_t ids, origin[3];     /* origin: voxel with position 0 0 0 */
+    int32_t edge;
+    float reach; /* of a tile's cells around their middle, in the frame */
 } tsr_records_draw_job;
+
+TSR_HD int64_t tsr_record_items(const tsr_records_draw_job *j) { return j->runs ? j->ids : j->view.count; }
 
 TSR_HD int64_t tsr_record_sheet(const tsr_frame *f) { return (int64_t)f->width * f->height * f->samples * f->samples; }
 /* How far behind a layer the next one begins: more than the error of a hit. */
@@ -202,14 +229,55 @@ TSR_HD int tsr_record_project(const tsr_frame *f, const float *p, float *x, floa
     *y = tsr_dot3(d, f->down) / tsr_dot3(f->down, f->down);
     return 1;
 }
-/* First and last ray along an axis of the picture whose place can lie within [low, high] pixels; a quarter pixel to spare for rounding. */
-TSR_HD void tsr_record_rays(float low, float high, float shift, int32_t samples, int32_t size, int32_t *first, int32_t *last)
+/* Left, top, right and bottom of what the cells of a tile can cover, in pixels. Returns 0 if that is not bounded: they reach the eye. */
+TSR_HD int tsr_record_shadow(const tsr_records_draw_job *j, uint64_t key, float box[4])
 {
-    const float most = (float)size;
+    const tsr_frame *f = &j->frame;
+    const int32_t tile[3] = { tsr_key_x(key), tsr_key_y(key), tsr_key_z(key) };
+    float p[3], x, y, wide = j->reach;
+    double at[3];
+    for (int32_t k = 0; k < 3; k++) at[k] = (double)((int64_t)tile[k] * j->edge - j->origin[k]) + 0.5 * (double)(j->edge - 1);
+    for (int32_t k = 0; k < 3; k++) {
+        const double *m = j->view.affine[k];
+        p[k] = (float)(((m[0] * at[0] + m[1] * at[1]) + m[2] * at[2]) + m[3]);
+    }
+    if (!tsr_record_project(f, p, &x, &y)) return 0;
+    if (!f->orthographic) { /* u' / w' - u / w of a point within reach r: at most r |(u, w)| / (w (w - r)), and |u| at most that of the whole ray */
+        const tsr_float3 d = tsr_sub3(tsr_f3(p[0], p[1], p[2]), f->origin);
+        const float away = tsr_dot3(d, f->forward), near = away - j->reach;
+        if (!(near > 1.0e-4f * f->radius)) return 0;
+        wide = 1.001f * j->reach * sqrtf(tsr_dot3(d, d)) / (away * near);
+    }
+    wide = wide / sqrtf(tsr_dot3(f->right, f->right)) + 1.0f; /* pixels are square; one for rounding */
+    box[0] = x - wide;
+    box[1] = y - wide;
+    box[2] = x + wide;
+    box[3] = y + wide;
+    return 1;
+}
+/* Can the records of this tile be met in the window? */
+TSR_HD int tsr_record_meets(const tsr_records_draw_job *j, uint64_t key)
+{
+    float box[4];
+    if (!tsr_record_shadow(j, key, box)) return 1;
+    return box[0] < (float)j->window[2] && box[2] > (float)j->window[0] && box[1] < (float)j->window[3] && box[3] > (float)j->window[1];
+}
+/* The hits of a row of rays in the window: where they begin. *count: how many. */
+TSR_HD int64_t tsr_record_row(const tsr_records_draw_job *j, int64_t row, int64_t *count)
+{
+    const int32_t n = j->frame.samples;
+    *count = (int64_t)(j->window[2] - j->window[0]) * n;
+    return j->layer * tsr_record_sheet(&j->frame) + ((int64_t)j->window[1] * n + row) * j->frame.width * n + (int64_t)j->window[0] * n;
+}
+
+/* First and last ray from `begin` to `end` - 1 along an axis of the picture whose place can lie within [low, high] pixels; a quarter pixel to spare for rounding. */
+TSR_HD void tsr_record_rays(float low, float high, float shift, int32_t samples, int32_t begin, int32_t end, int32_t *first, int32_t *last)
+{
+    const float most = (float)end;
     low = tsr_clampf((low - 0.25f) * (float)samples - shift, -1.0f, most);
     high = tsr_clampf((high + 0.25f) * (float)samples - shift, -1.0f, most);
-    *first = tsr_maxi(0, tsr_ceil_int(low));
-    *last = tsr_mini(size - 1, tsr_floor_int(high));
+    *first = tsr_maxi(begin, tsr_ceil_int(low));
+    *last = tsr_mini(end - 1, tsr_floor_int(high));
 }
 
 /* The triangles of record k against the rays that can meet them; includers say how a smaller number is kept: TSR_RECORD_KEEP(address, number). */
@@ -244,8 +312,8 @@ TSR_RECORD_FN void tsr_record_splat(const tsr_records_draw_job *j, int64_t k)
             left = top = -TSR_FLOAT_BIG;
             right = bottom = TSR_FLOAT_BIG;
         }
-        tsr_record_rays(left, right, dx, samples, f->width * samples, &x0, &x1);
-        tsr_record_rays(top, bottom, dy, samples, f->height * samples, &y0, &y1);
+        tsr_record_rays(left, right, dx, samples, j->window[0] * samples, j->window[2] * samples, &x0, &x1);
+        tsr_record_rays(top, bottom, dy, samples, j->window[1] * samples, j->window[3] * samples, &y0, &y1);
         for (int32_t y = y0; y <= y1; y++)
             for (int32_t x = x0; x <= x1; x++) {
                 const tsr_ray ray = tsr_pixel_ray(f, x / samples, y / samples, x % samples, y % samples);

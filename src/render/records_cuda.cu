@@ -18,11 +18,12 @@ template <int WRITE, int LOG2_EDGE> TSR_KERNEL(__launch_bounds__(TILE_THREADS) t
     TSR_SHARED(uint32_t, warps, TILE_WARPS);
     const int32_t t = (int32_t)blockIdx.x, thread = (int32_t)threadIdx.x, edge = 1 << LOG2_EDGE;
     const int32_t codes = (edge + 2) * (edge + 2) * (edge + 2), cells = (edge + 1) * (edge + 1) * (edge + 1);
-    const uint64_t key = tsr_key_at(j.keys, t);
+    const uint64_t key = tsr_record_key(&j, t);
     const uint32_t id = j.ids[t], lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     uint32_t found = 0, sides = 0;
-    if (!WRITE && t == 0 && thread == 0) j.counts[j.tiles] = 0;
-    if (WRITE && j.places[t] == j.places[t + 1]) return;
+    if (!WRITE && t == 0 && thread == 0 && !j.by_id) j.counts[j.tiles] = 0;
+    if (!WRITE && thread == 0 && j.by_id) j.tile_keys[t] = key;
+    if (WRITE && !j.counts[t]) return;
     for (int32_t i = thread; i < codes; i += TILE_THREADS) {
         const uint32_t c = tsr_record_load(&j, LOG2_EDGE, id, i);
         code[i] = (uint8_t)c;
@@ -73,6 +74,25 @@ static tsr_status cuda_extract(tsr_queue *queue, const tsr_records_job *job)
     return TSR_OK;
 }
 
+/* A block per gap; the first also set the runs. */
+TSR_KERNEL(settle_kernel)(tsr_records_some s)
+{
+    const int64_t gap = blockIdx.x, run = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (gap < s.gaps)
+        for (uint32_t k = s.gap[gap][0] + threadIdx.x; k < s.gap[gap][1]; k += blockDim.x) s.cases[k] = 0;
+    if (run < s.count) {
+        s.runs[s.run[run][0]].begin = s.run[run][1];
+        s.runs[s.run[run][0]].count = s.run[run][2];
+    }
+}
+static tsr_status cuda_settle(tsr_queue *queue, const tsr_records_some *some)
+{
+    const int64_t blocks = some->gaps > (some->count + 31) / 32 ? some->gaps : (some->count + 31) / 32;
+    if (blocks) TSR_LAUNCH(queue, settle_kernel, (uint32_t)blocks, 32, 0, *some);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+
 TSR_KERNEL(expand_count_kernel)(const __grid_constant__ tsr_records_expand e)
 {
     const int64_t k = (int64_t)blockIdx.x * RECORD_THREADS + threadIdx.x;
@@ -101,27 +121,49 @@ TSR_KERNEL(splat_kernel)(const __grid_constant__ tsr_records_draw_job j)
     const int64_t k = j.from + (int64_t)blockIdx.x * RECORD_THREADS + threadIdx.x;
     if (k < j.to) tsr_record_splat(&j, k);
 }
+/* A warp per tile. */
+TSR_KERNEL(splat_runs_kernel)(const __grid_constant__ tsr_records_draw_job j)
+{
+    const int64_t id = j.from + (((int64_t)blockIdx.x * RECORD_THREADS + threadIdx.x) >> 5);
+    if (id >= j.to) return;
+    const tsr_record_run run = j.runs[id];
+    if (!run.count || !tsr_record_meets(&j, j.keys[id])) return;
+    for (int64_t k = run.begin + (threadIdx.x & 31); k < (int64_t)run.begin + run.count; k += 32) tsr_record_splat(&j, k);
+}
+TSR_KERNEL(clear_kernel)(const __grid_constant__ tsr_records_draw_job j)
+{
+    int64_t count;
+    uint64_t *to = j.hits + tsr_record_row(&j, blockIdx.x, &count);
+    for (int64_t k = threadIdx.x; k < count; k += RECORD_THREADS) to[k] = TSR_RECORD_NO_HIT;
+}
 /* MOST: layers a ray keeps at once. */
 template <int PARTS, int MOST>
 TSR_KERNEL(pixel_kernel)
 (const __grid_constant__ tsr_records_draw_job j, const __grid_constant__ tsr_transfer_linear transfer, int32_t row_begin, int32_t row_end,
  float *rgba, float *depth)
 {
-    const int32_t x = (int32_t)(blockIdx.x * PIXEL_WIDTH + threadIdx.x % PIXEL_WIDTH),
+    const int32_t x = j.window[0] + (int32_t)(blockIdx.x * PIXEL_WIDTH + threadIdx.x % PIXEL_WIDTH),
                   y = row_begin + (int32_t)(blockIdx.y * PIXEL_HEIGHT + threadIdx.x / PIXEL_WIDTH);
     tsr_hit hits[MOST];
-    if (x < j.frame.width && y < row_end) tsr_record_pixel(&j, PARTS, MOST, &transfer, x, y, hits, rgba, depth);
+    if (x < j.window[2] && y < row_end) tsr_record_pixel(&j, PARTS, MOST, &transfer, x, y, hits, rgba, depth);
 }
 static tsr_status cuda_splat(tsr_queue *queue, const tsr_records_draw_job *job)
 {
-    TSR_LAUNCH(queue, splat_kernel, tsr_blocks(job->to - job->from, RECORD_THREADS, INT32_MAX), RECORD_THREADS, 0, *job);
+    if (job->runs) TSR_LAUNCH(queue, splat_runs_kernel, tsr_blocks(32 * (job->to - job->from), RECORD_THREADS, INT32_MAX), RECORD_THREADS, 0, *job);
+    else TSR_LAUNCH(queue, splat_kernel, tsr_blocks(job->to - job->from, RECORD_THREADS, INT32_MAX), RECORD_THREADS, 0, *job);
+    TSR_TRY(tsr_launch_check(queue));
+    return TSR_OK;
+}
+static tsr_status cuda_clear(tsr_queue *queue, const tsr_records_draw_job *job)
+{
+    TSR_LAUNCH(queue, clear_kernel, (uint32_t)((job->window[3] - job->window[1]) * job->frame.samples), RECORD_THREADS, 0, *job);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }
 static tsr_status cuda_draw(tsr_queue *queue, const tsr_records_draw_job *job, const tsr_transfer_linear *transfer, int32_t row_begin,
                             int32_t row_end, float *rgba, float *depth)
 {
-    const dim3 blocks((uint32_t)((job->frame.width + PIXEL_WIDTH - 1) / PIXEL_WIDTH),
+    const dim3 blocks((uint32_t)((job->window[2] - job->window[0] + PIXEL_WIDTH - 1) / PIXEL_WIDTH),
                       (uint32_t)((row_end - row_begin + PIXEL_HEIGHT - 1) / PIXEL_HEIGHT), 1);
     const int32_t threads = PIXEL_WIDTH * PIXEL_HEIGHT;
     if (tsr_frame_parts(&job->frame, transfer) == TSR_PART_SHEET && job->frame.layers == 1)
@@ -131,4 +173,5 @@ static tsr_status cuda_draw(tsr_queue *queue, const tsr_records_draw_job *job, c
     return TSR_OK;
 }
 
-extern "C" const tsr_records_ops tsr_records_cuda = { cuda_count, cuda_extract, cuda_expand_count, cuda_expand, cuda_splat, cuda_draw };
+extern "C" const tsr_records_ops tsr_records_cuda = { cuda_count,  cuda_extract, cuda_settle, cuda_expand_count,
+                                                      cuda_expand, cuda_splat,   cuda_clear,  cuda_draw };

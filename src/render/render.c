@@ -4,11 +4,12 @@
 
 #include "render/scene.h"
 
-static tsr_status check_target(const tsr_scene *scene, const tsr_picture *picture)
+static tsr_status check_target(const tsr_scene *scene, tsr_picture *picture)
 {
     if (!scene) TSR_FAIL(TSR_ERROR_ARGUMENT, "scene is NULL");
     if (!picture) TSR_FAIL(TSR_ERROR_ARGUMENT, "picture is NULL");
     if (picture->context != scene->context) TSR_FAIL(TSR_ERROR_ARGUMENT, "the picture belongs to another context than the scene");
+    picture->drawn_by = NULL;
     return TSR_OK;
 }
 

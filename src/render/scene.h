@@ -11,7 +11,9 @@
 struct tsr_picture {
     tsr_context *context;
     int32_t width, height;
-    float *rgba, *depth; /* device */
+    float *rgba, *depth;  /* device */
+    const void *drawn_by; /* what may draw parts of it anew, records that follow a list; NULL: somebody else drew last */
+    uint64_t turn;        /* of drawn_by */
 };
 
 /* A dense volume as float32 with its bricks; source and surface may share it. */

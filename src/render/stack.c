@@ -209,6 +209,7 @@ tsr_status tsr_render_stack(tsr_context *context, const tsr_stack *stack, const 
     if (!stack) TSR_FAIL(TSR_ERROR_ARGUMENT, "stack is NULL");
     if (!picture) TSR_FAIL(TSR_ERROR_ARGUMENT, "picture is NULL");
     if (picture->context != context) TSR_FAIL(TSR_ERROR_ARGUMENT, "the picture belongs to another context than the stack");
+    picture->drawn_by = NULL;
     TSR_TRY(TSR_OPTIONS_TAKE(&given, stack));
     TSR_TRY(TSR_OPTIONS_TAKE(&o, options));
     TSR_TRY(check_options(&o));

@@ -186,6 +186,26 @@ static void look_reach(void *user, int64_t begin, int64_t end, int worker)
     for (int64_t k = begin; k < end; k++) tsr_track_reach(l, l->ids[k]);
 }
 
+/* Eight ids at a time: most have no mark. */
+static void look_found(const tsr_surface_look *l)
+{
+    uint32_t count = 0;
+    for (int64_t from = 0; from < l->capacity; from += 8) {
+        const int64_t end = from + 8 < l->capacity ? from + 8 : l->capacity;
+        uint64_t state, reached;
+        if (end == from + 8) {
+            memcpy(&state, l->state + from, 8);
+            memcpy(&reached, l->reached + from, 8);
+            if (!reached && !(state & TSR_TRACK_GONE * 0x0101010101010101u)) continue;
+        }
+        for (int64_t id = from; id < end; id++) {
+            const int32_t kind = tsr_track_kind(l, id);
+            if (kind >= 0) l->found[1 + count++] = tsr_track_found((uint32_t)id, (uint32_t)kind);
+        }
+    }
+    l->found[0] = count;
+}
+
 static tsr_status cpu_look(tsr_queue *queue, const tsr_surface_look *look)
 {
     struct work w = { .look = look };
@@ -193,6 +213,7 @@ static tsr_status cpu_look(tsr_queue *queue, const tsr_surface_look *look)
     tsr_parallel(queue->threads, look->capacity, 1 << 15, look_gone, &w);
     tsr_parallel(queue->threads, look->entries, 1 << 14, look_ring, &w);
     tsr_parallel(queue->threads, look->entries, 1 << 14, look_reach, &w);
+    look_found(look);
     return TSR_OK;
 }
 

@@ -4,18 +4,12 @@
 
 #include "grid/mesh.h"
 #include "grid/tiles.h"
+#include "surface/follow.h"
+#include "surface/store.h"
 #include "surface/surface.h"
 
 /* Room is given in pieces of PIECE vertices or triangles; an 8^3 tile has at most 3 * 512 vertices and 10 * 512 triangles. */
-enum { PIECE = 32, CLASSES = 10 * 512 / PIECE + 1 };
-#define NOWHERE UINT32_MAX
-
-/* Runs of pieces: those given back are kept by length, in a list through `next`. */
-typedef struct store {
-    uint32_t *next; /* [room] */
-    int64_t room, used, idle;
-    uint32_t head[CLASSES];
-} store;
+enum { PIECE = 32 };
 
 typedef struct place {
     uint32_t at[2], pieces[2]; /* of vertices, of triangles; pieces 0: none */
@@ -25,83 +19,35 @@ typedef struct place {
 enum { VERTICES, TRIANGLES };
 
 struct tsr_surface_tracker {
-    tsr_context *context;
     tsr_surface_options options;
-    tsr_geometry geometry; /* of the list of the last update */
-    int32_t log2_edge;
-    float band;
-    int64_t capacity; /* ids there is room for */
+    tsr_follow follow; /* which tiles changed */
     void *memory;
     size_t bytes;
-    uint64_t *key, *sum; /* device, [capacity] */
-    uint32_t *bits, *first;
+    uint32_t *bits, *first; /* device */
     uint16_t *prefix;
-    uint8_t *marks; /* device, [3][capacity] */
-    uint8_t *seen;  /* host, the same */
-    place *places;  /* host, [capacity] */
-    store stores[2];
+    place *places; /* host, [follow.capacity] */
+    tsr_store stores[2];
     tsr_mesh *mesh; /* its counts are its capacity */
     tsr_mesh view;  /* the same arrays with the counts in use; owns nothing */
     int64_t vertices, triangles;
 };
 
-/* ---- room --------------------------------------------------------------------------------------------------------------------------------------- */
-
-static void store_empty(store *s)
-{
-    s->used = s->idle = 0;
-    for (int k = 0; k < CLASSES; k++) s->head[k] = NOWHERE;
-}
-
-static tsr_status store_take(store *s, uint32_t pieces, uint32_t *at)
-{
-    if (s->head[pieces] != NOWHERE) {
-        *at = s->head[pieces];
-        s->head[pieces] = s->next[*at];
-        s->idle -= pieces;
-        return TSR_OK;
-    }
-    if (s->used + pieces > (int64_t)UINT32_MAX / PIECE)
-        TSR_FAIL(TSR_ERROR_UNSUPPORTED, "surface: more than 4294967295 vertices or triangles with their gaps: extract the list");
-    if (s->used + pieces > s->room) {
-        int64_t room = tsr_max64(1024, 2 * (s->used + pieces));
-        uint32_t *grown = (uint32_t *)realloc(s->next, (size_t)room * sizeof *grown);
-        if (!grown) TSR_FAIL(TSR_ERROR_MEMORY, "surface: out of host memory for the places of %lld pieces", (long long)room);
-        s->next = grown;
-        s->room = room;
-    }
-    *at = (uint32_t)s->used;
-    s->used += pieces;
-    return TSR_OK;
-}
-
-static void store_give(store *s, uint32_t at, uint32_t pieces)
-{
-    if (!pieces) return;
-    s->next[at] = s->head[pieces];
-    s->head[pieces] = at;
-    s->idle += pieces;
-}
-
 /* ---- memory ------------------------------------------------------------------------------------------------------------------------------------- */
 
 static void forget(tsr_surface_tracker *t)
 {
-    for (int k = 0; k < 2; k++) store_empty(&t->stores[k]);
-    if (t->places) memset(t->places, 0, (size_t)t->capacity * sizeof *t->places);
+    for (int k = 0; k < 2; k++) tsr_store_empty(&t->stores[k]);
     t->vertices = t->triangles = 0;
-    t->log2_edge = 0; /* no list */
 }
 
 static void drop(tsr_surface_tracker *t)
 {
-    tsr_device_release(t->context, t->memory, t->bytes);
-    free(t->seen);
+    tsr_device_release(t->follow.context, t->memory, t->bytes);
     free(t->places);
-    t->memory = t->seen = NULL;
+    t->memory = NULL;
     t->places = NULL;
-    t->capacity = 0;
     t->bytes = 0;
+    tsr_follow_drop(&t->follow);
     forget(t);
 }
 
@@ -115,12 +61,9 @@ static size_t carve(tsr_surface_tracker *t, int64_t capacity, int32_t log2_edge,
         t->field = base ? (type *)(void *)(base + at) : NULL;     \
         at += ((size_t)(count) * sizeof(type) + 255) / 256 * 256; \
     } while (0)
-    TAKE(key, uint64_t, capacity);
-    TAKE(sum, uint64_t, capacity);
     TAKE(bits, uint32_t, words);
     TAKE(first, uint32_t, capacity);
     TAKE(prefix, uint16_t, words);
-    TAKE(marks, uint8_t, 3 * capacity);
 #undef TAKE
     return at;
 }
@@ -129,51 +72,42 @@ static size_t carve(tsr_surface_tracker *t, int64_t capacity, int32_t log2_edge,
 static tsr_status begin(tsr_surface_tracker *t, const tsr_tiles *tiles)
 {
     const tsr_tile_pool *pool = &tiles->pool;
-    const tsr_backend *backend = t->context->backend;
     drop(t);
+    TSR_TRY(tsr_follow_begin(&t->follow, tiles));
     t->bytes = carve(t, pool->capacity, pool->log2_edge, NULL);
-    tsr_status status = tsr_device_allocate(t->context, t->bytes, &t->memory);
+    tsr_status status = tsr_device_allocate(t->follow.context, t->bytes, &t->memory);
     if (status != TSR_OK) t->bytes = 0;
     TSR_TRY(status);
-    t->capacity = pool->capacity;
     (void)carve(t, pool->capacity, pool->log2_edge, (char *)t->memory);
-    t->seen = (uint8_t *)malloc(3 * (size_t)pool->capacity);
     t->places = (place *)calloc((size_t)pool->capacity, sizeof *t->places);
-    if (!t->seen || !t->places) TSR_FAIL(TSR_ERROR_MEMORY, "surface: out of host memory for the places of %d tiles", pool->capacity);
-    TSR_TRY(backend->fill(t->context->queue, t->key, 0xff, (size_t)t->capacity * sizeof *t->key));
-    t->log2_edge = pool->log2_edge;
-    t->geometry = tiles->geometry;
-    t->band = pool->band;
+    if (!t->places) TSR_FAIL(TSR_ERROR_MEMORY, "surface: out of host memory for the places of %d tiles", pool->capacity);
     return TSR_OK;
 }
 
 /* More ids of the same list: what is known moves along. */
 static tsr_status grow(tsr_surface_tracker *t, int64_t capacity)
 {
-    const tsr_backend *backend = t->context->backend;
-    tsr_queue *queue = t->context->queue;
-    tsr_surface_tracker old = *t;
-    const size_t n = (size_t)t->capacity, words = n << 2 * t->log2_edge;
+    tsr_context *context = t->follow.context;
+    const tsr_backend *backend = context->backend;
+    tsr_queue *queue = context->queue;
+    const int32_t log2_edge = t->follow.log2_edge;
+    const size_t n = (size_t)t->follow.capacity, words = n << 2 * log2_edge;
     void *memory;
-    uint8_t *seen = (uint8_t *)realloc(t->seen, 3 * (size_t)capacity);
-    if (seen) t->seen = seen;
     place *places = (place *)realloc(t->places, (size_t)capacity * sizeof *places);
     if (places) t->places = places;
-    if (!seen || !places) TSR_FAIL(TSR_ERROR_MEMORY, "surface: out of host memory for the places of %lld tiles", (long long)capacity);
+    if (!places) TSR_FAIL(TSR_ERROR_MEMORY, "surface: out of host memory for the places of %lld tiles", (long long)capacity);
     memset(places + n, 0, ((size_t)capacity - n) * sizeof *places);
-    size_t bytes = carve(t, capacity, t->log2_edge, NULL);
-    TSR_TRY(tsr_device_allocate(t->context, bytes, &memory));
-    (void)carve(t, capacity, t->log2_edge, (char *)memory);
-    tsr_status status = backend->fill(queue, t->key, 0xff, (size_t)capacity * sizeof *t->key);
-    if (status == TSR_OK) status = backend->copy(queue, t->key, old.key, n * sizeof *t->key);
-    if (status == TSR_OK) status = backend->copy(queue, t->sum, old.sum, n * sizeof *t->sum);
-    if (status == TSR_OK) status = backend->copy(queue, t->bits, old.bits, words * sizeof *t->bits);
+    TSR_TRY(tsr_follow_grow(&t->follow, capacity));
+    tsr_surface_tracker old = *t;
+    size_t bytes = carve(t, capacity, log2_edge, NULL);
+    TSR_TRY(tsr_device_allocate(context, bytes, &memory));
+    (void)carve(t, capacity, log2_edge, (char *)memory);
+    tsr_status status = backend->copy(queue, t->bits, old.bits, words * sizeof *t->bits);
     if (status == TSR_OK) status = backend->copy(queue, t->first, old.first, n * sizeof *t->first);
     if (status == TSR_OK) status = backend->copy(queue, t->prefix, old.prefix, words * sizeof *t->prefix);
-    tsr_device_release(t->context, old.memory, old.bytes);
+    tsr_device_release(context, old.memory, old.bytes);
     t->memory = memory;
     t->bytes = bytes;
-    t->capacity = capacity;
     return status;
 }
 
@@ -181,11 +115,11 @@ static tsr_status grow(tsr_surface_tracker *t, int64_t capacity)
 static tsr_status grow_mesh(tsr_surface_tracker *t)
 {
     const int64_t vertices = t->stores[VERTICES].used * PIECE, triangles = t->stores[TRIANGLES].used * PIECE;
-    const tsr_backend *backend = t->context->backend;
-    tsr_queue *queue = t->context->queue;
+    const tsr_backend *backend = t->follow.context->backend;
+    tsr_queue *queue = t->follow.context->queue;
     tsr_mesh *old = t->mesh, *made;
     if (old && vertices <= old->vertex_count && triangles <= old->triangle_count) return TSR_OK;
-    TSR_TRY(tsr_mesh_create(t->context, tsr_min64(vertices + vertices / 2 + PIECE, UINT32_MAX), triangles + triangles / 2 + PIECE,
+    TSR_TRY(tsr_mesh_create(t->follow.context, tsr_min64(vertices + vertices / 2 + PIECE, UINT32_MAX), triangles + triangles / 2 + PIECE,
                             t->options.normals != TSR_SURFACE_NORMALS_NONE, &made));
     const size_t all = (size_t)made->vertex_count * 3 * sizeof(float), kept = old ? (size_t)old->vertex_count * 3 * sizeof(float) : 0;
     const size_t all_triangles = (size_t)made->triangle_count * 3 * sizeof(uint32_t),
@@ -216,60 +150,24 @@ typedef struct update {
     size_t device_bytes;
 } update;
 
-/* Tiles that hold voxels of the region. An empty one gives an empty box. */
-static void tiles_of(const tsr_surface_region *region, int32_t log2_edge, int32_t low[3], int32_t high[3])
-{
-    const int64_t most = (int64_t)TSR_KEY_BIAS << log2_edge;
-    for (int k = 0; k < 3; k++) {
-        int64_t a = tsr_min64(tsr_max64(region->lower[k], -most), most), b = tsr_min64(tsr_max64(region->upper[k], -most), most);
-        low[k] = (int32_t)(a >> log2_edge);
-        high[k] = b > a ? (int32_t)((b - 1) >> log2_edge) : low[k] - 1;
-    }
-}
-
-/* What changed: marks on the device, and on the host. */
-static tsr_status look(update *u, const tsr_surface_region *region)
-{
-    tsr_surface_tracker *t = u->tracker;
-    const tsr_backend *backend = t->context->backend;
-    const size_t n = (size_t)t->capacity;
-    tsr_surface_look l = { .keys = u->grid.keys,
-                           .ids = u->grid.ids,
-                           .neighbours = u->grid.neighbours,
-                           .phi = u->grid.phi,
-                           .entries = u->entries,
-                           .capacity = t->capacity,
-                           .log2_edge = t->log2_edge,
-                           .everywhere = !region,
-                           .key = t->key,
-                           .sum = t->sum,
-                           .state = t->marks,
-                           .ring = t->marks + n,
-                           .reached = t->marks + 2 * n };
-    if (region) tiles_of(region, t->log2_edge, l.low, l.high);
-    TSR_TRY(backend->fill(t->context->queue, t->marks, 0, 3 * n));
-    TSR_TRY(backend->surface->look(t->context->queue, &l));
-    TSR_TRY(backend->download(t->context->queue, t->seen, t->marks, 3 * n));
-    return TSR_OK;
-}
-
 /* Arrays for the tiles that are reached, on host and device: gaps, places of triangles, ids, counts, places of vertices, busy words, torn. */
 static tsr_status choose(update *u)
 {
     tsr_surface_tracker *t = u->tracker;
-    const uint8_t *reached = t->seen + 2 * t->capacity;
+    const uint32_t *found = t->follow.words + 1;
     int64_t n = 0, gaps = 1;
-    for (int64_t id = 0; id < t->capacity; id++) {
-        n += reached[id];
-        gaps += t->seen[id] == TSR_TRACK_GONE;
-        u->changed += (t->seen[id] & TSR_TRACK_CHANGED) != 0;
+    for (int64_t k = 0; k < t->follow.count; k++) {
+        const uint32_t kind = found[k] & TSR_TRACK_KIND_MASK;
+        n += kind != TSR_FOUND_GONE;
+        gaps += kind == TSR_FOUND_GONE;
+        u->changed += kind == TSR_FOUND_CHANGED;
     }
     gaps += 2 * n; /* the run that is left, and the end of the new one */
     const size_t head = (size_t)gaps * sizeof *u->gap + (size_t)n * sizeof *u->triangle;
     u->device_bytes = head + ((size_t)n * 5 + 1) * sizeof(uint32_t);
     u->host = malloc(head + (size_t)n * 3 * sizeof(uint32_t));
     if (!u->host) TSR_FAIL(TSR_ERROR_MEMORY, "surface: out of host memory for %lld tiles", (long long)n);
-    TSR_TRY(tsr_device_allocate(t->context, u->device_bytes, &u->device));
+    TSR_TRY(tsr_device_allocate(t->follow.context, u->device_bytes, &u->device));
     u->gap = (uint64_t(*)[2])u->host;
     u->triangle = (uint64_t *)(void *)(u->gap + gaps);
     u->ids = (uint32_t *)(void *)(u->triangle + n);
@@ -285,8 +183,8 @@ static tsr_status choose(update *u)
                                   .vertex = ids + 2 * n,
                                   .busy = ids + 3 * n,
                                   .torn = ids + 5 * n };
-    for (int64_t id = 0, k = 0; id < t->capacity; id++)
-        if (reached[id]) u->ids[k++] = (uint32_t)id;
+    for (int64_t k = 0, to = 0; k < t->follow.count; k++)
+        if ((found[k] & TSR_TRACK_KIND_MASK) != TSR_FOUND_GONE) u->ids[to++] = found[k] >> TSR_TRACK_KIND_BITS;
     return TSR_OK;
 }
 
@@ -300,7 +198,7 @@ static void add_gap(update *u, uint64_t begin, uint64_t end)
 /* Gives a tile's run of vertices or triangles back. */
 static void leave(update *u, place *p, int kind)
 {
-    store_give(&u->tracker->stores[kind], p->at[kind], p->pieces[kind]);
+    tsr_store_give(&u->tracker->stores[kind], p->at[kind], p->pieces[kind]);
     if (kind == TRIANGLES) add_gap(u, (uint64_t)p->at[kind] * PIECE, ((uint64_t)p->at[kind] + p->pieces[kind]) * PIECE);
     p->pieces[kind] = 0;
 }
@@ -317,8 +215,9 @@ static void settle_counts(tsr_surface_tracker *t, place *p, uint32_t counts)
 static tsr_status put(update *u)
 {
     tsr_surface_tracker *t = u->tracker;
-    for (int64_t id = 0; id < t->capacity; id++) {
-        if (t->seen[id] != TSR_TRACK_GONE) continue;
+    for (int64_t k = 0; k < t->follow.count; k++) {
+        const uint32_t word = t->follow.words[1 + k], id = word >> TSR_TRACK_KIND_BITS;
+        if ((word & TSR_TRACK_KIND_MASK) != TSR_FOUND_GONE) continue;
         for (int kind = 0; kind < 2; kind++) leave(u, &t->places[id], kind);
         settle_counts(t, &t->places[id], 0);
     }
@@ -329,7 +228,7 @@ static tsr_status put(update *u)
             const uint32_t pieces = (counts[kind] + PIECE - 1) / PIECE;
             if (p->pieces[kind] >= pieces && p->pieces[kind] <= 2 * pieces) continue;
             leave(u, p, kind);
-            if (pieces) TSR_TRY(store_take(&t->stores[kind], pieces, &p->at[kind]));
+            if (pieces) TSR_TRY(tsr_store_take(&t->stores[kind], pieces, PIECE, "surface: more than 4294967295 vertices or triangles", &p->at[kind]));
             p->pieces[kind] = pieces;
         }
         settle_counts(t, p, u->counts[k]);
@@ -343,8 +242,8 @@ static tsr_status put(update *u)
 static tsr_status renew(update *u)
 {
     tsr_surface_tracker *t = u->tracker;
-    const tsr_backend *backend = t->context->backend;
-    tsr_queue *queue = t->context->queue;
+    const tsr_backend *backend = t->follow.context->backend;
+    tsr_queue *queue = t->follow.context->queue;
     uint32_t torn = 0;
     TSR_TRY(choose(u));
     const size_t n = (size_t)u->some.count;
@@ -369,27 +268,25 @@ static tsr_status renew(update *u)
 /* Is the list one that the tracker knows, and the mesh not mostly gaps? */
 static int can_go_on(const tsr_surface_tracker *t, const tsr_tiles *tiles)
 {
-    if (t->log2_edge != tiles->pool.log2_edge || memcmp(&t->band, &tiles->pool.band, sizeof t->band) ||
-        memcmp(t->geometry.affine, tiles->geometry.affine, sizeof t->geometry.affine))
-        return 0;
     for (int kind = 0; kind < 2; kind++)
-        if (t->stores[kind].idle > 64 && t->stores[kind].idle > t->stores[kind].used / 2) return 0;
-    return 1;
+        if (tsr_store_mostly_idle(&t->stores[kind])) return 0;
+    return tsr_follow_goes_on(&t->follow, tiles);
 }
 
 static tsr_status follow(tsr_surface_tracker *t, const tsr_tiles *tiles, const tsr_surface_region *region, update *u)
 {
-    TSR_TRY(tsr_surface_lay_tiles(t->context, tiles, &t->options, &u->grid, &u->entries));
+    TSR_TRY(tsr_surface_lay_tiles(t->follow.context, tiles, &t->options, &u->grid, &u->entries));
     if (!can_go_on(t, tiles)) {
         TSR_TRY(begin(t, tiles));
         region = NULL;
-    } else if (tiles->pool.capacity > t->capacity) {
+    } else if (tiles->pool.capacity > t->follow.capacity) {
         TSR_TRY(grow(t, tiles->pool.capacity));
     }
-    TSR_TRY(look(u, region));
+    tsr_surface_look look = { .keys = u->grid.keys, .ids = u->grid.ids, .neighbours = u->grid.neighbours, .phi = u->grid.phi, .entries = u->entries };
+    TSR_TRY(tsr_follow_look(&t->follow, &look, region, 0));
     u->grid.by_id = 1;
     u->grid.keys = tsr_pool_keys_of(&tiles->pool);
-    u->grid.words = t->capacity << 2 * t->log2_edge;
+    u->grid.words = t->follow.capacity << 2 * t->follow.log2_edge;
     u->grid.bits = t->bits;
     u->grid.prefix = t->prefix;
     u->grid.block_vertex = t->first;
@@ -404,7 +301,7 @@ tsr_status tsr_surface_update(tsr_surface_tracker *tracker, const tsr_tiles *til
     *mesh = NULL;
     if (!tracker) TSR_FAIL(TSR_ERROR_ARGUMENT, "surface: tracker is NULL");
     tsr_status status = follow(tracker, tiles, region, &u);
-    tsr_device_release(tracker->context, u.device, u.device ? u.device_bytes : 0);
+    tsr_device_release(tracker->follow.context, u.device, u.device ? u.device_bytes : 0);
     free(u.host);
     if (status != TSR_OK) {
         drop(tracker);
@@ -416,7 +313,8 @@ tsr_status tsr_surface_update(tsr_surface_tracker *tracker, const tsr_tiles *til
     tracker->view.space = tiles->geometry.space;
     *mesh = &tracker->view;
     if (report)
-        *report = (tsr_surface_update_report){ u.entries, u.changed, u.some.count, tracker->vertices, tracker->triangles, (int64_t)tracker->bytes };
+        *report = (tsr_surface_update_report){ u.entries,         u.changed,          u.some.count,
+                                               tracker->vertices, tracker->triangles, (int64_t)(tracker->bytes + tracker->follow.bytes) };
     return TSR_OK;
 }
 
@@ -432,7 +330,7 @@ tsr_status tsr_surface_tracker_create(tsr_context *context, const tsr_surface_op
         TSR_FAIL(TSR_ERROR_UNSUPPORTED, "surface: nan is fail, a surface that follows its list does not look for such samples: extract the list");
     TSR_TRY(tsr_host_allocate(NULL, sizeof **tracker, (void **)tracker));
     own.struct_size = sizeof own;
-    **tracker = (tsr_surface_tracker){ .context = context, .options = own };
+    **tracker = (tsr_surface_tracker){ .follow = { .context = context }, .options = own };
     forget(*tracker);
     return TSR_OK;
 }
@@ -442,7 +340,7 @@ void tsr_surface_tracker_destroy(tsr_surface_tracker **tracker)
     if (!tracker || !*tracker) return;
     tsr_surface_tracker *t = *tracker;
     drop(t);
-    for (int k = 0; k < 2; k++) free(t->stores[k].next);
+    for (int k = 0; k < 2; k++) tsr_store_drop(&t->stores[k]);
     tsr_mesh_destroy(&t->mesh);
     tsr_host_release(NULL, t, sizeof *t);
     *tracker = NULL;

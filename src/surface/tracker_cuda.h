@@ -34,6 +34,13 @@ TSR_KERNEL(reach_kernel)(tsr_surface_look l)
     int64_t entry = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (entry < l.entries) tsr_track_reach(&l, l.ids[entry]);
 }
+/* Few are found: the host need not hear of the others. */
+TSR_KERNEL(found_kernel)(tsr_surface_look l)
+{
+    const int64_t id = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int32_t kind = id < l.capacity ? tsr_track_kind(&l, id) : -1;
+    if (kind >= 0) l.found[1 + atomicAdd(l.found, 1u)] = tsr_track_found((uint32_t)id, (uint32_t)kind);
+}
 
 static tsr_status cuda_look(tsr_queue *queue, const tsr_surface_look *look)
 {
@@ -42,6 +49,7 @@ static tsr_status cuda_look(tsr_queue *queue, const tsr_surface_look *look)
     TSR_LAUNCH(queue, gone_kernel, tsr_blocks(l.capacity, 256, INT32_MAX), 256, 0, l);
     TSR_LAUNCH(queue, ring_kernel, tsr_blocks(l.entries, 256, INT32_MAX), 256, 0, l);
     TSR_LAUNCH(queue, reach_kernel, tsr_blocks(l.entries, 256, INT32_MAX), 256, 0, l);
+    TSR_LAUNCH(queue, found_kernel, tsr_blocks(l.capacity, 256, INT32_MAX), 256, 0, l);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

@@ -11,6 +11,11 @@
 
 enum { TSR_TRACK_STORED = 1, TSR_TRACK_CHANGED = 2, TSR_TRACK_GONE = 4 };
 
+/* What a look finds of a tile, each including those after it: it is gone; its triangles use vertices by number that are made anew; it lies beside a
+ * changed one; it changed. */
+enum { TSR_FOUND_GONE = 0, TSR_FOUND_REACHED, TSR_FOUND_RING, TSR_FOUND_CHANGED, TSR_TRACK_KIND_BITS = 2, TSR_TRACK_KIND_MASK = 3 };
+TSR_HD uint32_t tsr_track_found(uint32_t id, uint32_t kind) { return id << TSR_TRACK_KIND_BITS | kind; }
+
 typedef struct tsr_surface_look {
     tsr_keys keys; /* the list */
     const uint32_t *ids, *neighbours;
@@ -21,6 +26,7 @@ typedef struct tsr_surface_look {
     uint64_t *key, *sum;     /* [capacity] as of the last look; TSR_KEY_END: no tile */
     uint8_t *state;          /* [capacity] TSR_TRACK bits; 0 at the start */
     uint8_t *ring, *reached; /* [capacity] 0 at the start: a changed tile and its neighbours; tiles whose triangles must be made anew */
+    uint32_t *found;         /* [1 + capacity] how many, 0 at the start; tsr_track_found of each, in any order */
 } tsr_surface_look;
 
 typedef struct tsr_surface_some {
@@ -84,6 +90,14 @@ TSR_HD void tsr_track_gone(const tsr_surface_look *l, int64_t id)
     if (l->state[id] || l->key[id] == TSR_KEY_END) return;
     l->state[id] = TSR_TRACK_GONE;
     l->key[id] = TSR_KEY_END;
+}
+
+/* The kind of a tile that is found, or -1. */
+TSR_HD int32_t tsr_track_kind(const tsr_surface_look *l, int64_t id)
+{
+    if (l->state[id] & TSR_TRACK_GONE) return TSR_FOUND_GONE;
+    if (!l->reached[id]) return -1;
+    return l->state[id] & TSR_TRACK_CHANGED ? TSR_FOUND_CHANGED : l->ring[id] ? TSR_FOUND_RING : TSR_FOUND_REACHED;
 }
 
 /* The same value from whoever comes: */

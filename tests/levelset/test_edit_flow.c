@@ -267,6 +267,37 @@ static void gluing_script(void **state)
     require_error(tsr_editor_script(f->editor, "sphere a 0 0 0 4\nsave a x.tsr\n", "s", NULL), TSR_ERROR_UNSUPPORTED, "s:2: ");
 }
 
+/* Redo gives the bits of what was undone, where the brush made tiles within the body and management made their neighbours, too, beyond the brush. */
+static void redo_restores(void **state)
+{
+    fixture *f = (fixture *)*state;
+    uint64_t seed = 7;
+    int made = 0;
+    ball(f, "a", 0, 0, 0, f->size);
+    for (int turn = 0; turn < (test_is_slow() ? 12 : 24); turn++) {
+        tsr_tiles_info before, after;
+        const double a = 2 * pi * test_uniform(&seed), b = 2 * test_uniform(&seed) - 1, r = f->size * sqrt(1 - b * b),
+                     deep = 0.9 + 0.1 * test_uniform(&seed);
+        const tsr_brush shrink = {
+            { deep * r * cos(a), deep * r * sin(a), deep * f->size * b }, f->size / 16 * (1 + 2 * test_uniform(&seed)), turn % 4 == 3 ? 1 : -1, 1
+        };
+        tsr_tiles *old = snapshot(f, "a");
+        require_ok(tsr_tiles_describe(old, &before));
+        require_ok(tsr_editor_brush(f->editor, "a", &shrink, NULL));
+        tsr_tiles *dented = snapshot(f, "a");
+        require_ok(tsr_tiles_describe(dented, &after));
+        made += after.count > before.count;
+        require_ok(tsr_editor_undo(f->editor));
+        assert_true(equal(tsr_editor_tiles(f->editor, "a"), old));
+        require_ok(tsr_editor_redo(f->editor));
+        assert_true(equal(tsr_editor_tiles(f->editor, "a"), dented));
+        tsr_tiles_destroy(&old);
+        tsr_tiles_destroy(&dented);
+    }
+    check_invariants(tsr_editor_tiles(f->editor, "a"));
+    assert_true(made > 0 || f->size < 32);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +309,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(rotation, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refusals, set_up, tear_down),
         cmocka_unit_test_setup_teardown(gluing_script, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(redo_restores, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
