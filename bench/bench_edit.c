@@ -84,6 +84,10 @@ static tsr_status run(void *user)
         status = tsr_editor_brush(j->editor, "model", &j->brush, NULL);
         if (status == TSR_OK) status = tsr_editor_undo(j->editor);
         break;
+    case 13:
+        status = operate(j, ATTRACTION);
+        if (status == TSR_OK) status = tsr_editor_undo(j->editor);
+        break;
     case 9: /* as a user has it: a stroke and the mesh of what it changed, and back */
         status = tsr_editor_brush(j->editor, "model", &j->brush, NULL);
         if (status == TSR_OK) status = draw(j);
@@ -151,7 +155,9 @@ static tsr_status pictures(bench *b, double radius, int gpu)
     enum { POINTS = 64 };
     double points[POINTS][3];
     tsr_editor_options options = TSR_EDITOR_OPTIONS;
-    struct job job = { .brush = { { 0, 0, radius }, 8, 1, 1 }, .context = b->context, .attraction = { points, POINTS, 1, 12, 1 } };
+    struct job job = { .brush = { { 0, 0, radius }, 8, 1, 1 },
+                       .context = b->context,
+                       .attraction = { .points = points, .count = POINTS, .speed = 1, .radius = 12, .time = 1 } };
     tsr_scene_info info;
     tsr_tiles_info list;
     tsr_status status = TSR_OK;
@@ -185,6 +191,43 @@ done:
     tsr_editor_destroy(&job.editor);
     tsr_picture_destroy(&job.picture);
     tsr_scene_destroy(&job.scene);
+    return status;
+}
+
+/* Points of a scan that pull a whole ball, three voxels above it, or push a patch of it: strokes by many points and by few. */
+static tsr_status attractions(bench *b, double radius)
+{
+    const int64_t most = b->quick ? 20000 : 1000000;
+    const double golden = 2.399963229728653; /* turn of a spiral that covers a sphere evenly */
+    tsr_editor_options options = TSR_EDITOR_OPTIONS;
+    struct job job = { .context = b->context };
+    tsr_tiles_info list;
+    tsr_status status = TSR_OK;
+    double(*points)[3] = (double(*)[3])malloc((size_t)most * sizeof *points);
+    if (!points) {
+        fprintf(stderr, "bench edit: out of memory for points\n");
+        return TSR_ERROR_MEMORY;
+    }
+    for (int64_t i = 0; i < most; i++) {
+        const double z = 1 - (2 * (double)i + 1) / (double)most, across = sqrt(1 - z * z), turn = golden * (double)i;
+        points[i][0] = (radius + 3) * across * cos(turn);
+        points[i][1] = (radius + 3) * across * sin(turn);
+        points[i][2] = (radius + 3) * z;
+    }
+    options.draft = 1;
+    TSR_TRY_GOTO(tsr_editor_create(b->context, &options, &job.editor), done);
+    TSR_TRY_GOTO(tsr_editor_shape(job.editor, "model", &(tsr_shape){ .radius = radius }), done);
+    TSR_TRY_GOTO(tsr_tiles_describe(tsr_editor_tiles(job.editor, "model"), &list), done);
+    job.attraction = (tsr_attraction){ .points = (const double(*)[3])points, .count = most, .speed = 1, .radius = 8, .time = 1 };
+    for (int few = 0; few < 2; few++) {
+        char name[96];
+        if (few) job.attraction.count = most / 1000; /* the first of them: round a pole */
+        snprintf(name, sizeof name, "attraction by %lld points and undo, %lld tiles", (long long)job.attraction.count, (long long)list.count);
+        measure(b, &job, name, 13, job.attraction.count, 0, few || b->quick ? NULL : "10 s", 10);
+    }
+done:
+    tsr_editor_destroy(&job.editor);
+    free(points);
     return status;
 }
 
@@ -251,6 +294,7 @@ int main(int argc, char **argv)
         measure(&b, &job, "translation by tiles", 4, info.count, 2 * pages, NULL, 0);
     }
     if (status == TSR_OK && bench_wants(&b, "brushes")) brushes(&b, b.quick ? 24 : 64);
+    if (status == TSR_OK && bench_wants(&b, "attraction")) status = attractions(&b, b.quick ? 24 : gpu ? 512 : 64);
     if (status == TSR_OK && bench_wants(&b, "pictures")) status = pictures(&b, b.quick ? 24 : gpu ? 512 : 64, gpu);
     if (status != TSR_OK) { fprintf(stderr, "bench edit: %s\n", tsr_error_message()); }
     tsr_tiles_destroy(&job.a);

@@ -19,8 +19,8 @@ clang=$(command -v clang || true)
 # Leaks are checked; a loaded module stays mapped on purpose.
 ASAN_OPTIONS=detect_stack_use_after_return=0 scripts/test.sh asan -LE 'slow|fuzz' || status=1
 echo "== ThreadSanitizer"
-# The library starts threads, the command line none of its own; test_edit_flow (eleven minutes) those of test_edit and test_engine.
-scripts/test.sh tsan -LE 'slow|fuzz|cli' -E '^test_edit_flow_cpu$' || status=1
+# The library starts threads, the command line none of its own.
+scripts/test.sh tsan -LE 'slow|fuzz|cli' || status=1
 
 echo "== fuzz targets, $seconds s each"
 if [ -z "$clang" ]; then

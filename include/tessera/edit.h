@@ -132,12 +132,20 @@ TSR_API tsr_status tsr_editor_rotate(tsr_editor *editor, const char *object, con
 
 typedef struct tsr_attraction {
     const double (*points)[3]; /* BORROWS, [count] */
-    int64_t count;             /* 1 to 65536: a direct sum over all of them */
+    int64_t count;             /* 1 to 2147483647 */
     double speed;              /* > 0 pulls the surface to the points, < 0 pushes it away */
     double radius;             /* no effect farther than this from every point */
     double time;
+    double power;     /* p of the potential, more than 1 and at most 10; 0 = 3 */
+    double epsilon;   /* softens distances, world units, 0.01 to 1000 voxels; 0 = the smallest spacing */
+    double tolerance; /* > 0: ends early when no value in the band within the radius changed by as much (world units) in a piece of time */
+    double *reached;  /* NULL, or where the time goes at which it ended */
 } tsr_attraction;
-/* U = speed w grad P / |grad P|, P = sum of 1 / (d^2 + h^2) over the points, w = (1 - d^2 / radius^2)^2 of the nearest point. */
+/* U = speed w grad P / |grad P|, P = sum of (d^2 + epsilon^2)^(-(p - 1) / 2) over the points, w = (1 - d^2 / radius^2)^2 of the nearest point: spec
+ * editing.md 2.7. P is that of tsr_reconstruct, by a Barnes-Hut walk (theta 0.5) through an octree that the device builds; points nearer to each other than
+ * 2^-21 of their extent count as one. U is kept for each voxel, components to 1/1022, in pages of the tiles within the radius of a point, which are all
+ * that is worked on, with a ring of 8 voxels: cost and memory are those of the points and of these tiles. Runs in pieces of at most a voxel of motion and 4
+ * units of time. Voxels beyond the radius keep their bits. `progress` comes while the octree, the potential and the steps are made. */
 TSR_API tsr_status tsr_editor_attract(tsr_editor *editor, const char *object, const tsr_attraction *attraction,
                                       const tsr_progress *progress) TSR_CHECKED;
 /* Makes the field a distance again without moving the surface. */
@@ -156,6 +164,8 @@ typedef struct tsr_edit_script {
     tsr_progress progress;
     /* How `attract-to` and `repel-from` reach files of points; NULL: TSR_ERROR_UNSUPPORTED. RETURNS NEW points of the host, in the world. */
     tsr_status (*points)(void *user, tsr_editor *editor, const char *path, tsr_points **points);
+    /* Called after an attraction or repulsion with a tolerance: when it ended, of the time it had. NULL: not called. */
+    void (*attracted)(void *user, const char *object, double reached, double time);
 } tsr_edit_script;
 #define TSR_EDIT_SCRIPT                        \
     {                                          \

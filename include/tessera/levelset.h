@@ -32,7 +32,8 @@ typedef enum tsr_flow_kind {
     TSR_FLOW_CURVATURE,      /* a += value (full K; a half-K coefficient e of the literature is value = e / 2) */
     TSR_FLOW_POTENTIAL,      /* U += value * grad P / |grad P|, P from the provider below; 0 where grad P = 0 */
     TSR_FLOW_MEAN_CURVATURE, /* F += value * Kbar, the mean of K over the surface: with CURVATURE of the same value it conserves volume (2.10) */
-    TSR_FLOW_USER            /* F, U and a += value * what `user` (a tsr_flow_user) says */
+    TSR_FLOW_USER,           /* F, U and a += value * what `user` (a tsr_flow_user) says */
+    TSR_FLOW_PULL            /* U += value * the velocity that the provider below keeps for the voxel, at most 1 long; not beside POTENTIAL */
 } tsr_flow_kind;
 /* Stability (spec 2.9): time_step * max(|U_x|/h_x + |U_y|/h_y + |U_z|/h_z + sqrt(3) |F|/h + sqrt(3) b) <= 1 and time_step * 2 a (1/h_x^2 + 1/h_y^2 +
  * 1/h_z^2) <= 1, h the smallest spacing; over voxels in the band. */

@@ -31,6 +31,7 @@ struct tsr_levelset_ops;
 struct tsr_csg_ops;
 struct tsr_engine_ops;
 struct tsr_potential_ops;
+struct tsr_attract_ops;
 struct tsr_surface_ops;
 struct tsr_wavelet_ops;
 struct tsr_render_ops;
@@ -69,6 +70,7 @@ typedef struct tsr_backend {
     const struct tsr_csg_ops *csg;
     const struct tsr_engine_ops *engine;
     const struct tsr_potential_ops *potential;
+    const struct tsr_attract_ops *attract;
     const struct tsr_surface_ops *surface;
     const struct tsr_wavelet_ops *wavelet;
     const struct tsr_render_ops *render;

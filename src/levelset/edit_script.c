@@ -120,6 +120,20 @@ static tsr_status do_smooth(tsr_edit_run *r)
     return tsr_editor_smooth_brush(r->editor, r->word[1], &brush, &r->script.progress);
 }
 static tsr_status do_relax(tsr_edit_run *r) { return tsr_editor_smooth(r->editor, r->word[1], r->n[0], 1, &r->script.progress); }
+static tsr_status attract_to_points(tsr_edit_run *r, const double (*points)[3], int64_t count, double sign)
+{
+    double reached = 0;
+    tsr_attraction a = r->pull;
+    a.points = points;
+    a.count = count;
+    a.speed = sign;
+    a.time = r->n[0];
+    a.radius = r->n[1];
+    a.reached = &reached;
+    TSR_TRY(tsr_editor_attract(r->editor, r->word[1], &a, &r->script.progress));
+    if (a.tolerance > 0 && r->script.attracted) r->script.attracted(r->script.user, r->word[1], reached, a.time);
+    return TSR_OK;
+}
 static tsr_status attract(tsr_edit_run *r, double sign)
 {
     double points[TSR_LINE_WORDS / 3][3];
@@ -127,8 +141,7 @@ static tsr_status attract(tsr_edit_run *r, double sign)
     if (r->numbers < 5 || (r->numbers - 2) % 3 != 0)
         TSR_FAIL(TSR_ERROR_FORMAT, "'%s' has %d numbers, expected TIME RADIUS and three for each point", r->word[0], r->numbers);
     memcpy(points, r->n + 2, (size_t)count * sizeof *points);
-    tsr_attraction a = { .points = (const double(*)[3])points, .count = count, .speed = sign, .radius = r->n[1], .time = r->n[0] };
-    return tsr_editor_attract(r->editor, r->word[1], &a, &r->script.progress);
+    return attract_to_points(r, (const double(*)[3])points, count, sign);
 }
 static tsr_status do_attract(tsr_edit_run *r) { return attract(r, 1); }
 static tsr_status do_repel(tsr_edit_run *r) { return attract(r, -1); }
@@ -153,8 +166,7 @@ static tsr_status attract_file(tsr_edit_run *r, double sign)
         to[i][2] = at.z * h.z;
     }
     tsr_points_destroy(&points);
-    const tsr_attraction a = { .points = (const double(*)[3])to, .count = count, .speed = sign, .radius = r->n[1], .time = r->n[0] };
-    if (status == TSR_OK) status = tsr_editor_attract(r->editor, r->word[1], &a, &r->script.progress);
+    if (status == TSR_OK) status = attract_to_points(r, (const double(*)[3])to, count, sign);
     free(to);
     return status;
 }
@@ -210,10 +222,10 @@ static const struct command commands[] = {
     { "brush", 1, 6, 6, "brush OBJECT X Y Z SIGMA SPEED TIME", do_brush },
     { "smooth", 1, 1, 5, "smooth OBJECT TIME [X Y Z SIGMA]", do_smooth },
     { "relax", 1, 1, 1, "relax OBJECT TIME", do_relax },
-    { "attract", 1, 5, TSR_LINE_WORDS, "attract OBJECT TIME RADIUS X Y Z [X Y Z ...]", do_attract },
-    { "repel", 1, 5, TSR_LINE_WORDS, "repel OBJECT TIME RADIUS X Y Z [X Y Z ...]", do_repel },
-    { "attract-to", 2, 2, 2, "attract-to OBJECT FILE TIME RADIUS", do_attract_to },
-    { "repel-from", 2, 2, 2, "repel-from OBJECT FILE TIME RADIUS", do_repel_from },
+    { "attract", 1, 5, TSR_LINE_WORDS, "attract OBJECT TIME RADIUS X Y Z [X Y Z ...] [tolerance T] [power P] [epsilon E]", do_attract },
+    { "repel", 1, 5, TSR_LINE_WORDS, "repel OBJECT TIME RADIUS X Y Z [X Y Z ...] [tolerance T] [power P] [epsilon E]", do_repel },
+    { "attract-to", 2, 2, 2, "attract-to OBJECT FILE TIME RADIUS [tolerance T] [power P] [epsilon E]", do_attract_to },
+    { "repel-from", 2, 2, 2, "repel-from OBJECT FILE TIME RADIUS [tolerance T] [power P] [epsilon E]", do_repel_from },
     { "redistance", 1, 0, 0, "redistance OBJECT", do_redistance },
     { "measure", 1, 0, 0, "measure OBJECT", do_measure },
     { "expect", 1, 1, WORDS, "expect OBJECT COMPONENTS [in SELECTION]", tsr_edit_run_expect },
@@ -221,6 +233,26 @@ static const struct command commands[] = {
     { "redo", 0, 0, 0, "redo", do_redo },
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static int pulls(const struct command *c) { return c->run == do_attract || c->run == do_repel || c->run == do_attract_to || c->run == do_repel_from; }
+/* Words after the numbers of an attraction: NAME NUMBER, as often as there are any; they are not counted any more. */
+static tsr_status take_words(tsr_edit_run *r, const struct command *c, const tsr_script_line *line, int *words)
+{
+    r->pull = (tsr_attraction){ 0 };
+    while (pulls(c) && *words - 2 > c->names && isnan(line->number[*words - 2])) {
+        const char *name = line->word[*words - 2];
+        const double number = line->number[*words - 1];
+        double *to = !strcmp(name, "tolerance") ? &r->pull.tolerance
+                     : !strcmp(name, "power")   ? &r->pull.power
+                     : !strcmp(name, "epsilon") ? &r->pull.epsilon
+                                                : NULL;
+        if (!to) TSR_FAIL(TSR_ERROR_FORMAT, "'%.40s' is not a number, nor tolerance, power or epsilon before one, expected: %s", name, c->form);
+        if (!(number > 0)) TSR_FAIL(TSR_ERROR_FORMAT, "%s '%.40s' of '%s', expected a positive number", name, line->word[*words - 1], c->verb);
+        *to = number;
+        *words -= 2;
+    }
+    return TSR_OK;
+}
 
 static tsr_status run_line(tsr_edit_run *r, const tsr_script_line *line)
 {
@@ -235,10 +267,12 @@ static tsr_status run_line(tsr_edit_run *r, const tsr_script_line *line)
         }
         TSR_FAIL(TSR_ERROR_FORMAT, "'%.40s' is no command, expected %s", line->word[0], list);
     }
-    int numbers = line->words - 1 - c->names;
+    int words = line->words;
+    TSR_TRY(take_words(r, c, line, &words));
+    int numbers = words - 1 - c->names;
     if (numbers < c->fewest || (c->most != WORDS && numbers > c->most))
-        TSR_FAIL(TSR_ERROR_FORMAT, "'%s' has %d arguments, expected: %s", c->verb, line->words - 1, c->form);
-    for (int i = 1 + c->names; i < line->words && c->most != WORDS; i++)
+        TSR_FAIL(TSR_ERROR_FORMAT, "'%s' has %d arguments, expected: %s", c->verb, words - 1, c->form);
+    for (int i = 1 + c->names; i < words && c->most != WORDS; i++)
         if (isnan(line->number[i])) TSR_FAIL(TSR_ERROR_FORMAT, "'%.40s' is not a number, expected: %s", line->word[i], c->form);
     r->line = line;
     r->word = line->word;

@@ -21,6 +21,7 @@ typedef struct tsr_edit_run {
     const double *n; /* the numbers after the names */
     int numbers;
     char *const *word;
+    tsr_attraction pull; /* what words after the numbers of an attraction say: tolerance, power, epsilon */
     tsr_edit_selection selection[TSR_EDIT_SELECTIONS]; /* by name, of the script so far */
     int selections;
 } tsr_edit_run;

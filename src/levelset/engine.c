@@ -188,19 +188,14 @@ tsr_status tsr_levelset_set_payload(tsr_levelset *l, const tsr_payload_provider 
 
 /* ---- plans ----------------------------------------------------------------------------------------------------------------------------------------- */
 
-static int needs_payload(const tsr_flow_setup *s)
-{
-    for (int32_t i = 0; i < s->flow.count; i++)
-        if (s->flow.source[i].kind == TSR_SOURCE_POTENTIAL) return 1;
-    return 0;
-}
+static int needs_payload(const tsr_flow_setup *s) { return tsr_flow_payload(&s->flow) != TSR_PAYLOAD_UNUSED; }
 
 /* A plan for the pool as it is and this fixed step (0: automatic). */
 static tsr_status make_plan(tsr_levelset *l, float fixed_step)
 {
     tsr_tile_pool *pool = &l->tiles->pool;
     if (needs_payload(&l->setup) && !l->provider.fill)
-        TSR_FAIL(TSR_ERROR_STATE, "level set: a term of kind POTENTIAL needs a payload provider (tsr_levelset_set_payload)");
+        TSR_FAIL(TSR_ERROR_STATE, "level set: a term of kind POTENTIAL or PULL needs a payload provider (tsr_levelset_set_payload)");
     if (l->setup.stages + l->setup.sweeps > 1) TSR_TRY(tsr_tiles_need_stage(l->tiles));
     if (l->plan && memcmp(&l->planned, pool, sizeof *pool) == 0 && l->planned_step == fixed_step) return TSR_OK;
     drop_plan(l);
@@ -385,7 +380,10 @@ static tsr_status run_steps(tsr_levelset *l, const struct run *run, const tsr_pr
     TSR_TRY(start(l, run->end, run->fixed_step, &state));
     if (state.count > 0) TSR_TRY(check_step(l, run->fixed_step));
     while (state.count > 0 && !state.halted) {
-        const int64_t done = l->total_steps - first, left = run->limit < 0 ? STEPS_PER_LOOK : run->limit - done;
+        const int64_t done = l->total_steps - first;
+        int64_t left = run->limit < 0 ? STEPS_PER_LOOK : run->limit - done;
+        const double needed = (run->end - state.time) / (double)l->seen.time_step; /* a short run queues no steps beyond its end */
+        if (run->limit < 0 && needed < STEPS_PER_LOOK) left = (int64_t)needed + 1;
         if (left <= 0) break;
         if (tsr_progress_report(progress, fraction_done(run, done, state.time), run->stage)) {
             status = TSR_FAILED(TSR_ERROR_CANCELLED, "level set: cancelled after %lld steps", (long long)done);

@@ -30,7 +30,8 @@ typedef struct tsr_payload_provider {
 } tsr_payload_provider;
 
 /* The provider of a solver (TSR_FLOW_POTENTIAL needs one before its first step); COPIES the struct, KEEPS user. All pages are asked for at the
- * next step. P of TSR_FLOW_POTENTIAL is the payload; its gradient is central, one-sided towards absent tiles. */
+ * next step. P of TSR_FLOW_POTENTIAL is the payload; its gradient is central, one-sided towards absent tiles. Of TSR_FLOW_PULL it is the bits of
+ * tsr_pull_pack. */
 tsr_status tsr_levelset_set_payload(tsr_levelset *levelset, const tsr_payload_provider *provider);
 
 /* ---- what a run consists of ------------------------------------------------------------------------------------------------------------- */
@@ -155,11 +156,28 @@ TSR_HD void tsr_payload_gradient(const tsr_tile_pool *pool, const uint32_t *row,
     tsr_page_gradient(pool->payload, pool->coded, 1 << pool->log2_edge, row, x, y, z, extent, inverse_spacing, gradient);
 }
 
-TSR_HD int tsr_flow_needs_gradient(const tsr_flow *flow)
+/* What the payload is to the terms: nothing, a potential whose gradient is needed, or velocities. */
+enum { TSR_PAYLOAD_UNUSED = 0, TSR_PAYLOAD_POTENTIAL, TSR_PAYLOAD_VELOCITY };
+TSR_HD int tsr_flow_payload(const tsr_flow *flow)
 {
-    for (int32_t i = 0; i < flow->count; i++)
-        if (flow->source[i].kind == TSR_SOURCE_POTENTIAL) return 1;
-    return 0;
+    for (int32_t i = 0; i < flow->count; i++) {
+        if (flow->source[i].kind == TSR_SOURCE_POTENTIAL) return TSR_PAYLOAD_POTENTIAL;
+        if (flow->source[i].kind == TSR_SOURCE_PULL) return TSR_PAYLOAD_VELOCITY;
+    }
+    return TSR_PAYLOAD_UNUSED;
+}
+
+/* The gradient, or the velocity, at voxel (x, y, z) of the tile with this neighbour row; `use` is tsr_flow_payload. */
+TSR_HD void tsr_payload_vector(const tsr_tile_pool *pool, int use, const uint32_t *row, int32_t x, int32_t y, int32_t z, const int32_t extent[3],
+                               const float inverse_spacing[3], float vector[3])
+{
+    if (use == TSR_PAYLOAD_POTENTIAL) {
+        tsr_payload_gradient(pool, row, x, y, z, extent, inverse_spacing, vector);
+        return;
+    }
+    const int32_t e = pool->log2_edge;
+    const uint32_t word = tsr_float_bits(pool->payload[((int64_t)row[TSR_TILE_MIDDLE] << 3 * e) + ((((z << e) + y) << e) + x)]);
+    for (int32_t k = 0; k < 3; k++) vector[k] = tsr_pull_component(word, k);
 }
 
 /* What a voxel within e of the surface adds to the sums: delta |grad phi| h, K delta |grad phi| h^2, the share that is inside (spec 2.10; delta of half
@@ -268,7 +286,8 @@ TSR_HD void tsr_flow_explain(const tsr_tile_pool *pool, const tsr_flow_setup *s,
     tsr_flow_moment moment;
     tsr_flow_given given = { { 0.0f, 0.0f, 0.0f }, row[TSR_TILE_MIDDLE], voxel, E * E * E };
     tsr_flow_moment_at(&s->flow, state->time + (double)s->moment[pass] * (double)c->time_step, c->mean_speed, &moment);
-    if (tsr_flow_needs_gradient(&s->flow)) tsr_payload_gradient(pool, row, at[0], at[1], at[2], extent, s->scheme.inverse_spacing, given.gradient);
+    const int use = tsr_flow_payload(&s->flow);
+    if (use) tsr_payload_vector(pool, use, row, at[0], at[1], at[2], extent, s->scheme.inverse_spacing, given.gradient);
     const int32_t bad = tsr_flow_bad_source(&s->flow, &moment, blame->voxel, &given);
     if (bad >= 0) blame->term = s->flow.source[bad].term;
 }

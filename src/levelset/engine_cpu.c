@@ -131,7 +131,7 @@ static void run_pass(tsr_queue *queue, tsr_flow_plan *plan, int32_t index, tsr_t
                                 .sweep = index >= s->stages,
                                 .last = index == passes - 1,
                                 .measure = index == 0 && s->measured,
-                                .need_gradient = tsr_flow_needs_gradient(&s->flow) };
+                                .need_gradient = tsr_flow_payload(&s->flow) };
     job.from = pool->phi[from];
     job.to = pool->phi[to];
     job.step = job.sweep ? s->sweep_step : plan->control->time_step;
@@ -203,7 +203,7 @@ static tsr_status cpu_plan_start(tsr_queue *queue, tsr_flow_plan *plan, int payl
     if (payload && plan->provider.fill) TSR_TRY(plan->provider.fill(plan->provider.user, queue, &plan->pool, 1));
     if (s->needs_mean) measure_mean(queue, plan);
     if (s->measured) {
-        struct tsr_flow_job job = { .plan = plan, .from = plan->pool.phi[state->phi], .need_gradient = tsr_flow_needs_gradient(&s->flow) };
+        struct tsr_flow_job job = { .plan = plan, .from = plan->pool.phi[state->phi], .need_gradient = tsr_flow_payload(&s->flow) };
         tsr_flow_moment_at(&s->flow, state->time, c->mean_speed, &job.moment);
         tsr_rates_cpu(queue, &job);
         c->rate = job.totals.rate;

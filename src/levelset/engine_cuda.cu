@@ -96,7 +96,7 @@ TSR_KERNEL(measure_kernel)(tsr_tile_pool pool, tsr_flow_setup setup, tsr_flow_co
     TSR_SHARED(tsr_flow_moment, moments, 1);
     tsr_tile_state *state = pool.state;
     const int32_t E = 1 << pool.log2_edge, V = E * E * E;
-    const int gradients = tsr_flow_needs_gradient(&setup.flow);
+    const int gradients = tsr_flow_payload(&setup.flow);
     uint32_t rate = 0, curvature = 0;
     if (threadIdx.x == 0) tsr_flow_moment_at(&setup.flow, state->time, control->mean_speed, moments);
     __syncthreads();
@@ -112,8 +112,8 @@ TSR_KERNEL(measure_kernel)(tsr_tile_pool pool, tsr_flow_setup setup, tsr_flow_co
             if (x >= extent[0] || y >= extent[1] || z >= extent[2] || c <= -pool.band || c >= pool.band) continue;
             tsr_flow_given given = { { 0.0f, 0.0f, 0.0f }, id, i, V };
             if (gradients)
-                tsr_payload_gradient(&pool, pool.neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW, x, y, z, extent, setup.scheme.inverse_spacing,
-                                     given.gradient);
+                tsr_payload_vector(&pool, gradients, pool.neighbours + (int64_t)id * TSR_NEIGHBOUR_ROW, x, y, z, extent,
+                                   setup.scheme.inverse_spacing, given.gradient);
             const tsr_flow_values v = tsr_flow_at(&setup.flow, moments, first[0] + x, first[1] + y, first[2] + z, &given);
             if (!tsr_measure_voxel(v, setup.scheme, &rate, &curvature)) tsr_flow_bad_add(state, 0, at, i);
         }
@@ -140,7 +140,7 @@ struct tsr_flow_plan {
     tsr_flow_setup setup;
     tsr_payload_provider provider;
     tsr_flow_control *control; /* device, the caller's */
-    tsr_graph *one, *many;     /* 1 and STEPS_PER_GRAPH steps; NULL for plans that are not recorded */
+    tsr_graph *one, *many;     /* 1 and STEPS_PER_GRAPH steps (recorded when first needed); NULL for plans that are not recorded */
     int32_t phase;             /* steps since the last management, of plans that do not manage every step */
     tsr_meeting *meeting;      /* device; NULL for plans whose steps cannot run in one kernel */
 };
@@ -291,7 +291,6 @@ static tsr_status cuda_plan_create(tsr_queue *queue, const tsr_tile_pool *pool, 
     }
     if (setup->managed_every == 1 && (!provider || provider->recordable)) {
         TSR_TRY_GOTO(record_steps(queue, made, 1, &made->one), fail);
-        TSR_TRY_GOTO(record_steps(queue, made, STEPS_PER_GRAPH, &made->many), fail);
     }
     *plan = made;
     return TSR_OK;
@@ -328,6 +327,7 @@ static tsr_status cuda_plan_run(tsr_queue *queue, tsr_flow_plan *plan, int32_t s
         return TSR_OK;
     }
     if (plan->one) {
+        if (steps >= STEPS_PER_GRAPH && !plan->many) TSR_TRY(record_steps(queue, plan, STEPS_PER_GRAPH, &plan->many)); /* short runs do without */
         for (; steps >= STEPS_PER_GRAPH; steps -= STEPS_PER_GRAPH) TSR_TRY(tsr_graph_launch(queue, plan->many));
         for (; steps > 0; steps--) TSR_TRY(tsr_graph_launch(queue, plan->one));
         return TSR_OK;

@@ -162,6 +162,7 @@ ALWAYS void evaluate_terms(struct lanes *l, int32_t n, const tsr_flow *flow, con
         case TSR_SOURCE_ENRIGHT: add_source(l, n, flow, moment, s, TSR_SOURCE_ENRIGHT); break;
         case TSR_SOURCE_CURVATURE: add_source(l, n, flow, moment, s, TSR_SOURCE_CURVATURE); break;
         case TSR_SOURCE_POTENTIAL: add_source(l, n, flow, moment, s, TSR_SOURCE_POTENTIAL); break;
+        case TSR_SOURCE_PULL: add_source(l, n, flow, moment, s, TSR_SOURCE_PULL); break;
         default: ask_user(l, n, flow, moment, s); break;
         }
     }
@@ -366,6 +367,10 @@ ALWAYS void planes_gradient(struct lanes *l, const tsr_tile_pass *pass, float (*
 {
     enum { n = LANES };
     const float *own = pass->payload + (int64_t)pass->payload_row[TSR_TILE_MIDDLE] * LANES;
+    if (pass->velocities) {
+        for (int32_t k = 0; k < 3; k++) LOOP l->gradient[k][i] = tsr_pull_component(tsr_float_bits(own[i]), k);
+        return;
+    }
     tsr_planes_faces(pass->payload, pass->payload_row, near);
     for (int32_t k = 0, direction = 1, shift = 0; k < 3; k++, direction *= 3, shift += 2) {
         const int32_t before = pass->payload_row[TSR_TILE_MIDDLE - direction] >= TSR_TILE_FIRST,

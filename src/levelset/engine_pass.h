@@ -147,7 +147,7 @@ TSR_KERNEL(__launch_bounds__(E == 8 ? 128 : 64, tsr_pass_blocks<SPACE, PLACED>::
     float *to = target == 2 ? pool.phi[2] : pool.phi[state->phi ^ 1], *out = (float *)(void *)fresh;
     const float whole_step = control->time_step, step = shape.sweep ? setup.sweep_step : whole_step,
                 blend = shape.sweep ? 1.0f : setup.blend[shape.index];
-    const int32_t tid = (int32_t)threadIdx.x, lane = tid & 31, count = state->count, gradients = PLACED && tsr_flow_needs_gradient(&setup.flow);
+    const int32_t tid = (int32_t)threadIdx.x, lane = tid & 31, count = state->count, gradients = PLACED ? tsr_flow_payload(&setup.flow) : 0;
     const int measures = shape.index == 0 && setup.measured;
     const tsr_coding coding = tsr_coding_of(pool.band);
     tsr_pass_totals totals = {};
@@ -196,7 +196,7 @@ TSR_KERNEL(__launch_bounds__(E == 8 ? 128 : 64, tsr_pass_blocks<SPACE, PLACED>::
             v.speed = v.speed + moments->mean_speed;
             if (PLACED && !shape.sweep) {
                 tsr_flow_given given = { { 0.0f, 0.0f, 0.0f }, id, i, V };
-                if (gradients) tsr_payload_gradient(&pool, row, x, y, z, extent, k.inverse_spacing, given.gradient);
+                if (gradients) tsr_payload_vector(&pool, gradients, row, x, y, z, extent, k.inverse_spacing, given.gradient);
                 v = tsr_flow_at(&setup.flow, moments, tsr_key_x(key) * E + x, tsr_key_y(key) * E + y, tsr_key_z(key) * E + z, &given);
                 if (measures && p[0] > -k.band && p[0] < k.band) tsr_measure_voxel(v, k, &rate, &curvature);
             }

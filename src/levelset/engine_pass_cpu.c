@@ -55,11 +55,17 @@ static void payload_gradient_range(const tsr_flow_plan *plan, const struct near_
             }
 }
 
-/* Gradient of the payload at every voxel of a tile: differences between rows, whole rows at a time, then the faces towards absent tiles. */
+/* Gradient of the payload at every voxel of a tile, or the velocity it holds there: differences between rows, whole rows at a time, then the faces towards absent tiles. */
 static void payload_gradient(const tsr_flow_plan *plan, const struct near_payload *near, const int32_t extent[3], float gradient[3][TSR_TILE_MOST])
 {
     const int32_t E = 1 << plan->pool.log2_edge, V = E * E * E, whole[3] = { E, E, E }, first[3] = { 0, 0, 0 };
     const uint32_t *row = near->row;
+    if (tsr_flow_payload(&plan->setup.flow) == TSR_PAYLOAD_VELOCITY) {
+        const float *words = near->pages + (int64_t)row[TSR_TILE_MIDDLE] * V;
+        for (int32_t k = 0; k < 3; k++)
+            for (int32_t i = 0; i < V; i++) gradient[k][i] = tsr_pull_component(tsr_float_bits(words[i]), k);
+        return;
+    }
     if (extent[0] < E || extent[1] < E || extent[2] < E) {
         payload_gradient_range(plan, near, extent, first, whole, gradient);
         return;
@@ -257,7 +263,7 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
     tsr_tile_totals totals = { 0 };
     tsr_tile_pass pass = pass_of(job);
     const int32_t kind = job->sweep ? plan->setup.sweep_kind : (int32_t)TSR_SWEEP_RESHAPE;
-    const int need_gradient = job->need_gradient && !job->sweep;
+    const int need_gradient = job->sweep ? 0 : job->need_gradient;
     const int needs_start = job->last || job->blend != 1.0f || pool->bounded; /* else a new value is made of the current one alone */
     const tsr_coding coding = tsr_coding_of(pool->band);
     tsr_tile_pool seen = *pool; /* what the tile is read from: of a coded list the decoded neighbourhood, where it is page 13 */
@@ -288,6 +294,7 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
             payload_around(pool, id, &payload);
             pass.payload = payload.pages;
             pass.payload_row = payload.row;
+            pass.velocities = need_gradient == TSR_PAYLOAD_VELOCITY;
         }
         pass.cube = direct ? NULL : cube;
         if (direct) pass.extent[0] = pass.extent[1] = pass.extent[2] = E;

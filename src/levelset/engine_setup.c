@@ -7,14 +7,15 @@
 #include "tessera/filter.h"
 
 _Static_assert((int)TSR_STENCIL_WENO5 == (int)TSR_DIFFERENCE_WENO5 && (int)TSR_SIGN_GRADIENT == (int)TSR_SIGNED_GRADIENT &&
-                   (int)TSR_FLOW_USER == (int)TSR_SOURCE_USER && (int)TSR_FLOW_TERMS == (int)TSR_FLOW_SOURCES,
+                   (int)TSR_FLOW_PULL == (int)TSR_SOURCE_PULL && (int)TSR_FLOW_TERMS == (int)TSR_FLOW_SOURCES,
                "public and internal names agree");
 
 /* Largest |u| + |v| + |w| of the periodic deformation in units of the edge (spec 2.12), rounded up. */
 static const double ENRIGHT_LARGEST = 2.48;
 
 const char *const tsr_flow_kind_names[] = { "SPEED",   "SPEED_FIELD", "VELOCITY",  "VELOCITY_FIELD", "ROTATION",
-                                            "ENRIGHT", "CURVATURE",   "POTENTIAL", "MEAN_CURVATURE", "USER" };
+                                            "ENRIGHT", "CURVATURE",   "POTENTIAL", "MEAN_CURVATURE", "USER",
+                                            "PULL" };
 
 /* ---- checks --------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -64,8 +65,8 @@ static tsr_status check_user(const tsr_tiles *tiles, int index, const tsr_flow_u
 
 static tsr_status check_term(const tsr_tiles *tiles, int index, const tsr_flow_term *t)
 {
-    if ((int)t->kind < 0 || t->kind > TSR_FLOW_USER)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: term %d is of kind %d, expected TSR_FLOW_SPEED to TSR_FLOW_USER", index, (int)t->kind);
+    if ((int)t->kind < 0 || t->kind > TSR_FLOW_PULL)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: term %d is of kind %d, expected TSR_FLOW_SPEED to TSR_FLOW_PULL", index, (int)t->kind);
     const char *name = tsr_flow_kind_names[t->kind];
     if (!(fabs(t->value) < 1e18))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: value of term %d (%s) is %g, expected a number below 1e18", index, name, t->value);
@@ -111,7 +112,13 @@ static tsr_status check_options(const tsr_tiles *tiles, const tsr_levelset_optio
     if (o->calm_steps > 0 && !(o->age > 0 && o->change_tolerance > 0))
         TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: calm_steps is %d with age %d and change_tolerance %g, expected both positive", o->calm_steps, o->age,
                  o->change_tolerance);
-    for (int i = 0; i < o->term_count; i++) TSR_TRY(check_term(tiles, i, &o->terms[i]));
+    int uses = 0;
+    for (int i = 0; i < o->term_count; i++) {
+        TSR_TRY(check_term(tiles, i, &o->terms[i]));
+        uses |= o->terms[i].kind == TSR_FLOW_POTENTIAL ? 1 : o->terms[i].kind == TSR_FLOW_PULL ? 2 : 0;
+    }
+    if (uses == 3) TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: terms of kind POTENTIAL and PULL in one run, expected one of them: both need the payload");
+    if (uses == 2 && tiles->pool.coded) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "level set: a term of kind PULL needs a list that stores 32 bits");
     return TSR_OK;
 }
 
@@ -204,6 +211,7 @@ static tsr_status add_term(const tsr_tiles *tiles, int index, const tsr_flow_ter
         return TSR_OK;
     case TSR_FLOW_ENRIGHT: *hyperbolic += ENRIGHT_LARGEST * size * t->radius / h; break;
     case TSR_FLOW_POTENTIAL: *hyperbolic += sqrt(3) * size / h; break;
+    case TSR_FLOW_PULL: *hyperbolic += (sqrt(3) + 1.5 / 511) * size / h; break; /* components are rounded */
     default: s->measured = 1; break; /* depends on fields or on how far the surface is from an axis */
     }
     if (everywhere && (t->kind == TSR_FLOW_SPEED || t->kind == TSR_FLOW_VELOCITY || t->kind == TSR_FLOW_CURVATURE)) return TSR_OK;

@@ -29,6 +29,7 @@ typedef struct tsr_tile_pass {
     const float *pages;          /* the field that is read, all tiles */
     const float *payload;        /* all tiles; NULL: no gradient is needed */
     const uint32_t *payload_row; /* the tile's neighbours there */
+    int32_t velocities;          /* it holds velocities, not a potential */
     const tsr_coding *coding;    /* how new values will be stored; NULL: as they are */
     const float *gradient[3];    /* with a cube or edge 8: [edge^3] of the payload or NULL */
     const float *start;          /* [edge^3] field at the beginning of the step */

@@ -22,7 +22,8 @@ enum {
     TSR_SOURCE_CURVATURE,
     TSR_SOURCE_POTENTIAL,
     TSR_SOURCE_MEAN_CURVATURE,
-    TSR_SOURCE_USER
+    TSR_SOURCE_USER,
+    TSR_SOURCE_PULL
 };
 
 /* A dense float32 field and the way from a voxel of the list to its index space: index = matrix * (x, y, z, 1). */
@@ -154,7 +155,24 @@ TSR_HD void tsr_pull_add(float weight, const float g[3], tsr_flow_values *sum)
     sum->velocity[2] = sum->velocity[2] + weight * (g[2] / length);
 }
 
-/* What a voxel has beside its place: the gradient of the payload (POTENTIAL); off the CPU where its answers lie (USER). */
+/* A velocity at most 1 long as the payload keeps it: three components of 10 bits, to 1/1022, and bit 30 to tell it from "none here", which is 0 and
+ * means a velocity of 0. Opposite velocities have opposite components, bit for bit. */
+#define TSR_PULL_HERE ((uint32_t)1 << 30)
+TSR_HD uint32_t tsr_pull_pack(const float u[3])
+{
+    uint32_t word = TSR_PULL_HERE;
+    for (int32_t k = 0; k < 3; k++) {
+        const float v = tsr_clampf(u[k], -1.0f, 1.0f) * 511.0f;
+        word |= (uint32_t)((int32_t)(v < 0.0f ? v - 0.5f : v + 0.5f) + 512) << (10 * k);
+    }
+    return word;
+}
+TSR_HD float tsr_pull_component(uint32_t word, int32_t k)
+{
+    return (float)((int32_t)(word >> (10 * k) & 1023u) - (int32_t)(word >> 30 << 9)) * (1.0f / 511.0f);
+}
+
+/* What a voxel has beside its place: the gradient of the payload (POTENTIAL) or the velocity it keeps (PULL); off the CPU where its answers lie (USER). */
 typedef struct tsr_flow_given {
     float gradient[3];
     uint32_t id;
@@ -213,6 +231,11 @@ TSR_HD void tsr_flow_kind_add(const tsr_flow *flow, int32_t index, int32_t kind,
                              tsr_enright_wave_of(s, flow->spacing, 2, z), s->edge * moment->swing[index], u);
         break;
     case TSR_SOURCE_POTENTIAL: tsr_pull_add(weight, given->gradient, sum); return;
+    case TSR_SOURCE_PULL:
+        u[0] = given->gradient[0];
+        u[1] = given->gradient[1];
+        u[2] = given->gradient[2];
+        break;
     case TSR_SOURCE_USER: {
         const float place[3] = { px, py, pz };
         const tsr_flow_answer answer = tsr_flow_ask(s, place, moment->time, given);

@@ -1,12 +1,10 @@
 /* levelset/potential_cuda.cu: point clouds on the GPU (and the emulator): building the octree, the potential and the union of balls in tiles,
  * sampling.
  *
- * Evaluation: one warp per block of 4^3 voxels, two voxels per lane. The lanes look at 32 nodes that follow one another in depth-first order at once
- * (one line of centres, coalesced); the mask of accepted nodes says where the walk goes, without loads in between; accepted nodes go to a list in
- * shared memory in their order, already relative to the block's centre. The list is summed when it is nearly full: one 16-byte broadcast and about 35
- * instructions per node for the two voxels. Bound: arithmetic, 64 x 17 flops per block and node; the nodes of neighbouring blocks come from L2. */
+ * Evaluation: one warp per block of 4^3 voxels, two voxels per lane, by the walk of potential_walk.h. A node costs one 16-byte broadcast and about 35
+ * instructions for the two voxels. Bound: arithmetic, 64 x 17 flops per block and node; the nodes of neighbouring blocks come from L2. */
 #include "device/kernel.h"
-#include "levelset/potential_ops.h"
+#include "levelset/potential_walk.h"
 #include "levelset/sample.h"
 
 enum { THREADS = 256 };
@@ -109,25 +107,12 @@ static tsr_status cuda_leaves(tsr_queue *queue, const tsr_tree_build *b, int32_t
 
 /* ---- pages ---------------------------------------------------------------------------------------------------------------------------- */
 
-enum { WARPS = 4, LIST = 128 }; /* warps per thread block, nodes in a warp's list */
-
-/* The first voxel of a block of 4^3 voxels, and where the values of its tile begin. `at` counts blocks: tile by tile. */
-TSR_DEVICE_FN int64_t block_page(const tsr_page_list &list, int64_t at, int32_t voxel[3], int32_t inside[3])
-{
-    const int32_t per_axis = list.log2_edge - 2, E = 1 << list.log2_edge;
-    const int64_t tile = at >> (3 * per_axis), id = list.ids ? (int64_t)list.ids[tile] : tile;
-    const int32_t part = (int32_t)(at & ((1 << (3 * per_axis)) - 1)), mask = (1 << per_axis) - 1;
-    const uint64_t key = tsr_key_at(list.keys, id);
-    inside[0] = (part & mask) * TSR_BLOCK_EDGE;
-    inside[1] = (part >> per_axis & mask) * TSR_BLOCK_EDGE;
-    inside[2] = (part >> (2 * per_axis)) * TSR_BLOCK_EDGE;
-    voxel[0] = tsr_key_x(key) * E + inside[0];
-    voxel[1] = tsr_key_y(key) * E + inside[1];
-    voxel[2] = tsr_key_z(key) * E + inside[2];
-    return id << (3 * list.log2_edge);
-}
+enum { WARPS = TSR_WALK_WARPS, LIST = TSR_WALK_LIST };
 
 /* Lane l has the voxels (l & 3, l / 4 & 3, l / 16) and the one two planes above. */
+struct voxel_pair {
+    float a, b;
+};
 template <class W> TSR_DEVICE_FN void walk_blocks(const tsr_tree_view &tree, tsr_page_list list, W work, float4 *shared)
 {
     const uint32_t lane = threadIdx.x & 31u, warp = threadIdx.x >> 5;
@@ -137,54 +122,14 @@ template <class W> TSR_DEVICE_FN void walk_blocks(const tsr_tree_view &tree, tsr
     const int32_t E = 1 << list.log2_edge;
     for (int64_t at = (int64_t)blockIdx.x * WARPS + warp; at < blocks; at += (int64_t)gridDim.x * WARPS) {
         int32_t voxel[3], inside[3];
-        const int64_t page = block_page(list, at, voxel, inside);
+        const int64_t page = tsr_block_page(list, at, voxel, inside);
         const uint32_t centre[3] = { tsr_block_centre(voxel[0], work.level()), tsr_block_centre(voxel[1], work.level()),
                                      tsr_block_centre(voxel[2], work.level()) };
-        float a = work.begin(), b = work.begin();
-        uint32_t node = 0, count = 0;
-        while (node < tree.nodes) {
-            const uint32_t own = node + lane;
-            uint32_t skip = 0, next;
-            float4 seen = make_float4(0, 0, 0, 0);
-            int choice = -1; /* 1 take it, 0 open it, -1 leave it out with all below */
-            if (own < tree.nodes) {
-                tsr_tree_centre c = tree.centre[own];
-                tsr_tree_walk w = tree.walk[own];
-                choice = work.look(tree, own, c, w, centre, &seen);
-                skip = w.skip;
-            }
-            const uint32_t stops = __ballot_sync(TSR_WARP_ALL, choice != 0), taken = __ballot_sync(TSR_WARP_ALL, choice == 1);
-            uint32_t place = 0, visited = 0; /* accepted nodes that the walk really comes to */
-            for (;;) {
-                uint32_t rest = place < 32u ? stops & (0xffffffffu << place) : 0;
-                if (!rest) {
-                    next = node + (place < 32u ? 32u : place);
-                    break;
-                }
-                uint32_t stop = (uint32_t)__ffs((int)rest) - 1u;
-                visited |= 1u << stop;
-                next = __shfl_sync(TSR_WARP_ALL, skip, (int)stop);
-                if (node + stop >= tree.nodes) { /* past the end */
-                    visited &= ~(1u << stop);
-                    next = tree.nodes;
-                    break;
-                }
-                place = next - node;
-            }
-            visited &= taken;
-            if (visited >> lane & 1u) nodes[count + (uint32_t)__popc(visited & ((1u << lane) - 1u))] = seen;
-            count += (uint32_t)__popc(visited);
-            node = next;
-            if (count > LIST - 32 || node >= tree.nodes) {
-                __syncwarp();
-                work.sum(nodes, count, lane, &a, &b);
-                count = 0;
-                __syncwarp();
-            }
-        }
+        voxel_pair sums = { work.begin(), work.begin() };
+        tsr_walk_nodes(tree, work, centre, nodes, lane, &sums);
         const int32_t x = inside[0] + (int32_t)(lane & 3u), y = inside[1] + (int32_t)(lane >> 2 & 3u), z = inside[2] + (int32_t)(lane >> 4);
         const int64_t first = page + (z * E + y) * E + x, second = first + 2 * E * E;
-        const float va = work.end(a, list.coded), vb = work.end(b, list.coded);
+        const float va = work.end(sums.a, list.coded), vb = work.end(sums.b, list.coded);
         if (list.coded) {
             ((uint16_t *)(void *)list.pages)[first] = (uint16_t)va;
             ((uint16_t *)(void *)list.pages)[second] = (uint16_t)vb;
@@ -202,20 +147,21 @@ template <int POWER> struct potential_work {
     INSIDE int32_t level() const { return k.level; }
     INSIDE float begin() const { return 0.0f; }
     INSIDE float end(float v, int coded) const { return coded ? tsr_potential_code(v, &k) : tsr_potential_kept(v, &k); }
-    INSIDE int look(const tsr_tree_view &, uint32_t, const tsr_tree_centre &c, const tsr_tree_walk &w, const uint32_t centre[3], float4 *seen) const
+    INSIDE int look(const tsr_tree_view &, uint32_t, const tsr_tree_centre &c, const tsr_tree_walk &w, const uint32_t centre[3], float4 *seen,
+                    const voxel_pair *) const
     {
         tsr_seen s = tsr_node_seen(&c, centre, k.unit);
         *seen = make_float4(s.x, s.y, s.z, s.count);
         return tsr_node_accepted(&w, &s, &k);
     }
-    INSIDE void sum(const float4 *nodes, uint32_t count, uint32_t lane, float *a, float *b) const
+    INSIDE void sum(const float4 *nodes, uint32_t count, uint32_t lane, voxel_pair *v) const
     {
         const float x = (float)(int32_t)(lane & 3u) - 1.5f, y = (float)(int32_t)(lane >> 2 & 3u) - 1.5f, z = (float)(int32_t)(lane >> 4) - 1.5f;
         for (uint32_t i = 0; i < count; i++) {
             const float4 s = nodes[i];
             float dx = x - s.x, dy = y - s.y, za = z - s.z, zb = (z + 2.0f) - s.z, xy = dx * dx + dy * dy;
-            *a = *a + tsr_potential_term(s.w, xy + (za * za + k.epsilon2), (tsr_power)POWER, k.exponent);
-            *b = *b + tsr_potential_term(s.w, xy + (zb * zb + k.epsilon2), (tsr_power)POWER, k.exponent);
+            v->a = v->a + tsr_potential_term(s.w, xy + (za * za + k.epsilon2), (tsr_power)POWER, k.exponent);
+            v->b = v->b + tsr_potential_term(s.w, xy + (zb * zb + k.epsilon2), (tsr_power)POWER, k.exponent);
         }
     }
 };
@@ -227,7 +173,7 @@ struct ball_work {
     INSIDE float begin() const { return k.band; }
     INSIDE float end(float v, int) const { return tsr_maxf(v, -k.band); }
     INSIDE int look(const tsr_tree_view &tree, uint32_t node, const tsr_tree_centre &c, const tsr_tree_walk &w, const uint32_t centre[3],
-                    float4 *seen) const
+                    float4 *seen, const voxel_pair *) const
     {
         if (!tsr_ball_near(&c, w.depth & 31u, centre, reach, k.unit)) return -1;
         if (!(w.depth & TSR_TREE_LEAF)) return 0;
@@ -235,15 +181,15 @@ struct ball_work {
         *seen = make_float4(s.x, s.y, s.z, tree.radius ? tree.radius[node] : k.radius);
         return 1;
     }
-    INSIDE void sum(const float4 *nodes, uint32_t count, uint32_t lane, float *a, float *b) const
+    INSIDE void sum(const float4 *nodes, uint32_t count, uint32_t lane, voxel_pair *v) const
     {
         const float x = ((float)(int32_t)(lane & 3u) - 1.5f) * k.voxel, y = ((float)(int32_t)(lane >> 2 & 3u) - 1.5f) * k.voxel;
         const float z = (float)(int32_t)(lane >> 4) - 1.5f;
         for (uint32_t i = 0; i < count; i++) {
             const float4 s = nodes[i];
             float dx = x - s.x, dy = y - s.y;
-            *a = tsr_minf(tsr_ball_distance(dx, dy, z * k.voxel - s.z, s.w), *a);
-            *b = tsr_minf(tsr_ball_distance(dx, dy, (z + 2.0f) * k.voxel - s.z, s.w), *b);
+            v->a = tsr_minf(tsr_ball_distance(dx, dy, z * k.voxel - s.z, s.w), v->a);
+            v->b = tsr_minf(tsr_ball_distance(dx, dy, (z + 2.0f) * k.voxel - s.z, s.w), v->b);
         }
     }
 };

@@ -44,11 +44,11 @@ static inline __attribute__((always_inline)) lanes term(float n, lanes d2, tsr_p
 }
 
 /* Offsets of the 16 voxels of a plane. */
-static inline __attribute__((always_inline)) void plane(float voxel, lanes x[PARTS], lanes y[PARTS])
+static inline __attribute__((always_inline)) void plane(float across, float along, lanes x[PARTS], lanes y[PARTS])
 {
     for (int i = 0; i < 16; i++) {
-        x[i / LANES][i % LANES] = ((float)(i & 3) - 1.5f) * voxel;
-        y[i / LANES][i % LANES] = ((float)(i >> 2) - 1.5f) * voxel;
+        x[i / LANES][i % LANES] = ((float)(i & 3) - 1.5f) * across;
+        y[i / LANES][i % LANES] = ((float)(i >> 2) - 1.5f) * along;
     }
 }
 
@@ -56,7 +56,7 @@ static inline __attribute__((always_inline)) void potential(const tsr_seen *node
                                                             float *sum)
 {
     lanes x[PARTS], y[PARTS];
-    plane(1.0f, x, y);
+    plane(1.0f, 1.0f, x, y);
     for (int32_t part = 0; part < PARTS; part++) {
         lanes total[4];
         for (int z = 0; z < 4; z++) memcpy(&total[z], sum + 16 * z + part * LANES, sizeof total[z]);
@@ -85,7 +85,7 @@ void TSR_ISA_NAME(tsr_potential_list)(const tsr_seen *nodes, int32_t count, cons
 void TSR_ISA_NAME(tsr_ball_list)(const tsr_seen *balls, int32_t count, float voxel, float least[TSR_BLOCK_VOXELS])
 {
     lanes x[PARTS], y[PARTS];
-    plane(voxel, x, y);
+    plane(voxel, voxel, x, y);
     for (int32_t part = 0; part < PARTS; part++) {
         for (int z = 0; z < 4; z++) {
             lanes best;
@@ -99,5 +99,61 @@ void TSR_ISA_NAME(tsr_ball_list)(const tsr_seen *balls, int32_t count, float vox
             }
             memcpy(least + 16 * z + part * LANES, &best, sizeof best);
         }
+    }
+}
+
+static inline __attribute__((always_inline)) void force(const tsr_seen *nodes, int32_t count, const tsr_potential_params *k, tsr_power power,
+                                                        const float step[3], float *gradient)
+{
+    lanes x[PARTS], y[PARTS];
+    plane(step[0], step[1], x, y);
+    for (int32_t part = 0; part < PARTS; part++) {
+        lanes g[3][4];
+        for (int a = 0; a < 3; a++)
+            for (int z = 0; z < 4; z++) memcpy(&g[a][z], gradient + TSR_BLOCK_VOXELS * a + 16 * z + part * LANES, sizeof g[a][z]);
+        for (int32_t i = 0; i < count; i++) {
+            lanes dx = x[part] - nodes[i].x, dy = y[part] - nodes[i].y, xy = dx * dx + dy * dy;
+            for (int z = 0; z < 4; z++) {
+                float dz = ((float)z - 1.5f) * step[2] - nodes[i].z;
+                lanes d2 = xy + (dz * dz + k->epsilon2), f = term(nodes[i].count, d2, power, k->exponent) * reciprocal(d2);
+                g[0][z] = g[0][z] - f * dx;
+                g[1][z] = g[1][z] - f * dy;
+                g[2][z] = g[2][z] - f * dz;
+            }
+        }
+        for (int a = 0; a < 3; a++)
+            for (int z = 0; z < 4; z++) memcpy(gradient + TSR_BLOCK_VOXELS * a + 16 * z + part * LANES, &g[a][z], sizeof g[a][z]);
+    }
+}
+
+void TSR_ISA_NAME(tsr_attract_force_list)(const tsr_seen *nodes, int32_t count, const tsr_potential_params *k, const float step[3],
+                                          float gradient[3][TSR_BLOCK_VOXELS])
+{
+    switch (k->power) {
+    case TSR_POWER_SQUARE: force(nodes, count, k, TSR_POWER_SQUARE, step, gradient[0]); break;
+    case TSR_POWER_ROOT: force(nodes, count, k, TSR_POWER_ROOT, step, gradient[0]); break;
+    case TSR_POWER_FOURTH: force(nodes, count, k, TSR_POWER_FOURTH, step, gradient[0]); break;
+    case TSR_POWER_SIXTH: force(nodes, count, k, TSR_POWER_SIXTH, step, gradient[0]); break;
+    default: force(nodes, count, k, TSR_POWER_ANY, step, gradient[0]); break;
+    }
+}
+
+void TSR_ISA_NAME(tsr_attract_near_list)(const tsr_seen *nodes, int32_t count, const float step[3], float spread, float least[TSR_BLOCK_VOXELS])
+{
+    lanes x[PARTS], y[PARTS];
+    plane(step[0], step[1], x, y);
+    for (int32_t part = 0; part < PARTS; part++) {
+        lanes best[4];
+        for (int z = 0; z < 4; z++) memcpy(&best[z], least + 16 * z + part * LANES, sizeof best[z]);
+        for (int32_t i = 0; i < count; i++) {
+            lanes dx = x[part] - nodes[i].x, dy = y[part] - nodes[i].y, xy = dx * dx + dy * dy;
+            for (int z = 0; z < 4; z++) {
+                float dz = ((float)z - 1.5f) * step[2] - nodes[i].z;
+                lanes d = (xy + dz * dz) + spread;
+                bits closer = (bits)(d < best[z]);
+                best[z] = (lanes)(((bits)d & closer) | ((bits)best[z] & ~closer));
+            }
+        }
+        for (int z = 0; z < 4; z++) memcpy(least + 16 * z + part * LANES, &best[z], sizeof best[z]);
     }
 }

@@ -1,75 +1,9 @@
 /* Operators of an editor that move the surface, against analytic answers (spec editing.md 5, 6). The emulator runs smaller bodies. */
-#include <math.h>
-
-#include "grid/tiles_check.h"
-#include "levelset/edit.h"
-#include "support.h"
-
-typedef struct fixture {
-    tsr_context *context;
-    tsr_editor *editor;
-    double size;
-} fixture; /* size: radius of bodies */
-
-static int set_up(void **state)
-{
-    fixture *f = (fixture *)calloc(1, sizeof *f);
-    f->context = test_context();
-    f->size = tsr_context_device(f->context).kind == TSR_DEVICE_EMU ? 8 : 32;
-    require_ok(tsr_editor_create(f->context, NULL, &f->editor));
-    *state = f;
-    return 0;
-}
-static int tear_down(void **state)
-{
-    fixture *f = (fixture *)*state;
-    tsr_editor_destroy(&f->editor);
-    assert_int_equal(tsr_context_memory(f->context).current_bytes, 0);
-    tsr_context_destroy(&f->context);
-    free(f);
-    return 0;
-}
+#include "edit_fixture.h"
 
 static const double pi = 3.14159265358979323846;
 
-static tsr_tiles *snapshot(const fixture *f, const char *name)
-{
-    tsr_tiles *copy = NULL;
-    require_ok(tsr_tiles_copy(tsr_editor_tiles(f->editor, name), f->context, &copy));
-    return copy;
-}
-static int equal(const tsr_tiles *a, const tsr_tiles *b)
-{
-    int is;
-    require_ok(tsr_tiles_equal(a, b, &is));
-    return is;
-}
-static tsr_tiles_measures measures(const fixture *f, const char *name)
-{
-    tsr_tiles_measures m;
-    require_ok(tsr_tiles_measure(tsr_editor_tiles(f->editor, name), &m));
-    return m;
-}
 static double radius(const fixture *f, const char *name) { return cbrt(measures(f, name).volume * 3 / (4 * pi)); }
-static void ball(fixture *f, const char *name, double x, double y, double z, double r)
-{
-    require_ok(tsr_editor_shape(f->editor, name, &(tsr_shape){ .centre = { x, y, z }, .radius = r }));
-}
-
-/* Value of the field at a voxel. */
-static double value(const fixture *f, const tsr_tiles *tiles, int32_t x, int32_t y, int32_t z)
-{
-    const int32_t first[3] = { x, y, z };
-    const int64_t one[3] = { 1, 1, 1 };
-    void *device;
-    float v;
-    require_ok(tsr_device_allocate(f->context, sizeof v, &device));
-    require_ok(f->context->backend->tiles->store(f->context->queue, &tiles->pool, first, one, (float *)device, NULL));
-    require_ok(f->context->backend->download(f->context->queue, &v, device, sizeof v));
-    tsr_device_release(f->context, device, sizeof v);
-    return (double)v;
-}
-
 static void spheres_grow_and_shrink(void **state)
 {
     fixture *f = (fixture *)*state;
@@ -262,128 +196,6 @@ static void rotation(void **state)
     tsr_tiles_destroy(&before);
 }
 
-static void points_attract(void **state)
-{
-    fixture *f = (fixture *)*state;
-    double points[49][3], half = f->size;
-    int n = 0;
-    for (int y = -3; y <= 3; y++)
-        for (int x = -3; x <= 3; x++) {
-            points[n][0] = 2 * x;
-            points[n][1] = 2 * y;
-            points[n++][2] = 3;
-        }
-    require_ok(tsr_editor_shape(f->editor, "slab", &(tsr_shape){ .kind = TSR_SHAPE_BOX, .centre = { 0, 0, -6 }, .half = { half, half, 6 } }));
-    tsr_attraction a = { .points = (const double(*)[3])points, .count = n, .speed = 1, .radius = 8, .time = 8 };
-    require_ok(tsr_editor_attract(f->editor, "slab", &a, NULL));
-    check_invariants(tsr_editor_tiles(f->editor, "slab"));
-    double below = value(f, tsr_editor_tiles(f->editor, "slab"), 0, 0, 2), at = value(f, tsr_editor_tiles(f->editor, "slab"), 0, 0, 3);
-    double above = value(f, tsr_editor_tiles(f->editor, "slab"), 0, 0, 4);
-    double reached = at < 0 ? 3 + at / (at - above) : 2 + below / (below - at);
-    print_message("attraction: the surface is at %.3f, the points at 3\n", reached);
-    assert_true(below < 0 && above > 0 && fabs(reached - 3) < 0.3);
-    require_ok(tsr_editor_undo(f->editor));
-    a.speed = -1;
-    a.time = 2;
-    require_ok(tsr_editor_attract(f->editor, "slab", &a, NULL));
-    assert_true(value(f, tsr_editor_tiles(f->editor, "slab"), 0, 0, 0) > 0.3); /* it was 0 */
-    require_ok(tsr_editor_undo(f->editor));
-    double moved[2]; /* equal and opposite, at the face below the middle of the points */
-    for (int i = 0; i < 2; i++) {
-        a.speed = i ? -1 : 1;
-        a.time = 0.5;
-        require_ok(tsr_editor_attract(f->editor, "slab", &a, NULL));
-        moved[i] = -value(f, tsr_editor_tiles(f->editor, "slab"), 0, 0, 0);
-        require_ok(tsr_editor_undo(f->editor));
-    }
-    print_message("attraction %.3f, repulsion %.3f\n", moved[0], moved[1]);
-    assert_true(moved[0] > 0.1 && fabs(moved[0] + moved[1]) < 0.15 * moved[0]);
-}
-
-static void keeping_one_component(void **state)
-{
-    fixture *f = (fixture *)*state;
-    ball(f, "a", 0, 0, 0, 6);
-    ball(f, "b", 13.5, 0, 0, 5); /* 2.5 voxels between them */
-    require_ok(tsr_editor_combine(f->editor, "a", "b", TSR_CSG_UNION, 0));
-    require_ok(tsr_editor_duplicate(f->editor, "a", "both"));
-    require_ok(tsr_editor_keep(f->editor, "a", NULL));
-    check_invariants(tsr_editor_tiles(f->editor, "a"));
-    assert_int_equal(measures(f, "a").components, 1);
-    assert_true(fabs(radius(f, "a") - 6) < 0.05);
-    assert_true(fabs(measures(f, "a").area / (4 * pi * 36) - 1) < 0.02);              /* nothing of the other is left, not even near 0 */
-    assert_true(fabs(value(f, tsr_editor_tiles(f->editor, "a"), 8, 0, 0) - 2) < 0.3); /* the distance to what is left, not to what is gone */
-    require_ok(tsr_editor_keep(f->editor, "both", &(tsr_vec3){ 13, 0, 0 }));
-    assert_true(fabs(radius(f, "both") - 5) < 0.05);
-    require_error(tsr_editor_keep(f->editor, "both", &(tsr_vec3){ 0, 0, 0 }), TSR_ERROR_STATE, "not inside");
-}
-
-/* What stays keeps its bits where nothing of the rest was near: by keep and by split, by a body as thin as its voxels, too. */
-static void what_stays_keeps_its_bits(void **state)
-{
-    fixture *f = (fixture *)*state;
-    int64_t pieces;
-    const tsr_shape plate = { .kind = TSR_SHAPE_BOX, .half = { 14, 14, 0.8 } };
-    require_ok(tsr_editor_shape(f->editor, "plate", &plate));
-    ball(f, "dot", 0, 0, 24, 3);
-    tsr_tiles *before = snapshot(f, "plate"), *dot = snapshot(f, "dot");
-    require_ok(tsr_editor_combine(f->editor, "plate", "dot", TSR_CSG_UNION, 0));
-    require_ok(tsr_editor_duplicate(f->editor, "plate", "both"));
-    require_ok(tsr_editor_keep(f->editor, "plate", NULL));
-    check_invariants(tsr_editor_tiles(f->editor, "plate"));
-    assert_true(equal(before, tsr_editor_tiles(f->editor, "plate")));
-    require_ok(tsr_editor_split(f->editor, "both", &pieces));
-    assert_int_equal(pieces, 2);
-    assert_true(equal(before, tsr_editor_tiles(f->editor, "both")));
-    assert_true(equal(dot, tsr_editor_tiles(f->editor, "both.1")));
-    tsr_tiles_destroy(&before);
-    tsr_tiles_destroy(&dot);
-}
-
-/* Three balls in one object become three; undone in one step; refusals leave all as it is. */
-static void splitting(void **state)
-{
-    fixture *f = (fixture *)*state;
-    static const double x[3] = { 0, 15, -14 }, r[3] = { 4, 7, 5 };
-    int64_t pieces;
-    ball(f, "a", x[0], 0, 0, r[0]);
-    for (int i = 1; i < 3; i++) {
-        ball(f, "other", x[i], 0, 0, r[i]);
-        require_ok(tsr_editor_combine(f->editor, "a", "other", TSR_CSG_UNION, 0));
-        require_ok(tsr_editor_remove(f->editor, "other"));
-    }
-    tsr_tiles *before = snapshot(f, "a");
-    require_ok(tsr_editor_split(f->editor, "a", &pieces));
-    assert_int_equal(pieces, 3);
-    static const char *const names[3] = { "a", "a.1", "a.2" };
-    int seen[3] = { 0 };
-    for (int k = 0; k < 3; k++) {
-        const tsr_tiles_measures m = measures(f, names[k]);
-        check_invariants(tsr_editor_tiles(f->editor, names[k]));
-        assert_int_equal(m.components, 1);
-        for (int i = 0; i < 3; i++)
-            if (fabs(m.centroid.x - x[i]) < 0.1) {
-                seen[i]++;
-                assert_true(fabs(radius(f, names[k]) - r[i]) < 0.06 && (i == 1) == (k == 0)); /* the largest keeps the name */
-            }
-    }
-    assert_true(seen[0] == 1 && seen[1] == 1 && seen[2] == 1);
-    require_ok(tsr_editor_undo(f->editor));
-    assert_null(tsr_editor_tiles(f->editor, "a.1"));
-    assert_true(equal(before, tsr_editor_tiles(f->editor, "a")));
-    require_ok(tsr_editor_redo(f->editor));
-    assert_non_null(tsr_editor_tiles(f->editor, "a.2"));
-    require_ok(tsr_editor_split(f->editor, "a.2", &pieces)); /* nothing to do, and no step of the history */
-    assert_int_equal(pieces, 1);
-    require_ok(tsr_editor_undo(f->editor));
-    assert_true(equal(before, tsr_editor_tiles(f->editor, "a")));
-    ball(f, "a.2", 0, 0, 0, 3);
-    require_error(tsr_editor_split(f->editor, "a", NULL), TSR_ERROR_STATE, "there is an object 'a.2' already");
-    assert_true(equal(before, tsr_editor_tiles(f->editor, "a")) && !tsr_editor_tiles(f->editor, "a.1"));
-    require_error(tsr_editor_split(f->editor, "b", NULL), TSR_ERROR_STATE, "no object 'b'");
-    tsr_tiles_destroy(&before);
-}
-
 static int stop(void *user, double fraction, const char *stage)
 {
     (void)fraction;
@@ -407,9 +219,6 @@ static void refusals(void **state)
                   "shift and scale");
     require_error(tsr_editor_offset(e, "a", NAN, NULL), TSR_ERROR_ARGUMENT, "distance is");
     require_error(tsr_editor_smooth(e, "a", -1, 0, NULL), TSR_ERROR_ARGUMENT, "time is -1");
-    const double point[1][3] = { { 0, 0, NAN } };
-    require_error(tsr_editor_attract(e, "a", &(tsr_attraction){ point, 1, 1, 4, 1 }, NULL), TSR_ERROR_ARGUMENT, "point 0 is not finite");
-    require_error(tsr_editor_attract(e, "a", &(tsr_attraction){ point, 0, 1, 4, 1 }, NULL), TSR_ERROR_ARGUMENT, "0 points");
     /* beside everything: nothing happens */
     require_ok(tsr_editor_brush(e, "a", &(tsr_brush){ { 100, 0, 0 }, 2, 1, 1 }, NULL));
     assert_true(equal(before, tsr_editor_tiles(e, "a")));
@@ -458,42 +267,6 @@ static void gluing_script(void **state)
     require_error(tsr_editor_script(f->editor, "sphere a 0 0 0 4\nsave a x.tsr\n", "s", NULL), TSR_ERROR_UNSUPPORTED, "s:2: ");
 }
 
-/* Between two balls about one point lie balls; between balls side by side something in one or two pieces; evolution ends at its target. */
-static void morphs(void **state)
-{
-    fixture *f = (fixture *)*state;
-    tsr_morph_options options = TSR_MORPH_OPTIONS;
-    const double t[3] = { 0, 0.5, 1 }, times[2] = { 1, 14 };
-    tsr_tiles *between[3] = { NULL }, *moved[2] = { NULL };
-    tsr_tiles_measures m;
-    ball(f, "a", 0, 0, 0, 6);
-    ball(f, "b", 0, 0, 0, 14); /* farther apart than the band */
-    require_ok(tsr_tiles_morph(tsr_editor_tiles(f->editor, "a"), tsr_editor_tiles(f->editor, "b"), t, 3, NULL, NULL, between));
-    for (int i = 0; i < 3; i++) {
-        check_invariants(between[i]);
-        require_ok(tsr_tiles_measure(between[i], &m));
-        double r = cbrt(m.volume * 3 / (4 * pi));
-        print_message("morph %.1f: radius %.3f\n", t[i], r);
-        assert_true(fabs(r - (6 + 8 * t[i])) < 0.15);
-        assert_int_equal(m.components, 1);
-        tsr_tiles_destroy(&between[i]);
-    }
-    options.method = TSR_MORPH_EVOLVE;
-    ball(f, "c", 2, 0, 0, 9);
-    require_ok(tsr_tiles_morph(tsr_editor_tiles(f->editor, "a"), tsr_editor_tiles(f->editor, "c"), times, 2, &options, NULL, moved));
-    require_ok(tsr_tiles_measure(moved[0], &m));
-    assert_true(m.centroid.x > 0.2 && m.centroid.x < 2);
-    require_ok(tsr_tiles_measure(moved[1], &m));
-    print_message("evolved: centre %.3f, radius %.3f of 9 at 2\n", m.centroid.x, cbrt(m.volume * 3 / (4 * pi)));
-    assert_true(fabs(m.centroid.x - 2) < 0.1 && fabs(cbrt(m.volume * 3 / (4 * pi)) - 9) < 0.1);
-    tsr_tiles_destroy(&moved[0]);
-    tsr_tiles_destroy(&moved[1]);
-    const double wrong[2] = { 0.5, 0.2 };
-    require_error(tsr_tiles_morph(tsr_editor_tiles(f->editor, "a"), tsr_editor_tiles(f->editor, "b"), wrong, 2, NULL, NULL, moved),
-                  TSR_ERROR_ARGUMENT, "t[1] is 0.2");
-    assert_null(moved[0]);
-}
-
 /* Redo gives the bits of what was undone, where the brush made tiles within the body and management made their neighbours, too, beyond the brush. */
 static void redo_restores(void **state)
 {
@@ -525,63 +298,6 @@ static void redo_restores(void **state)
     assert_true(made > 0 || f->size < 32);
 }
 
-/* ---- a mesh that follows the document --------------------------------------------------------------------------------------------------------- */
-
-/* The tracked mesh has as many triangles as a full extraction and encloses the same volume (bit for bit is the matter of test_surface_tracker). */
-static void draw(fixture *f, tsr_surface_tracker *tracker, const char *name, tsr_surface_update_report *report, int *local)
-{
-    tsr_surface_region region;
-    const tsr_surface_region *changed;
-    const tsr_mesh *mesh;
-    tsr_mesh *full, *host;
-    tsr_mesh_measures a, b;
-    require_ok(tsr_editor_changes(f->editor, name, &region, &changed));
-    *local = changed != NULL;
-    require_ok(tsr_surface_update(tracker, tsr_editor_tiles(f->editor, name), changed, &mesh, report));
-    require_ok(tsr_mesh_copy(mesh, NULL, &host));
-    require_ok(tsr_mesh_measure(host, &a));
-    tsr_mesh_destroy(&host);
-    require_ok(tsr_surface_extract_tiles(f->context, tsr_editor_tiles(f->editor, name), NULL, &full, NULL));
-    require_ok(tsr_mesh_copy(full, NULL, &host));
-    require_ok(tsr_mesh_measure(host, &b));
-    assert_int_equal(report->triangles, b.triangles);
-    assert_int_equal(a.euler, b.euler);
-    assert_int_equal(a.boundary_edges + a.nonmanifold_edges + a.misoriented_edges, 0);
-    assert_true(fabs(a.area - b.area) <= 1e-9 * b.area);
-    tsr_mesh_destroy(&full);
-    tsr_mesh_destroy(&host);
-}
-
-static void mesh_follows(void **state)
-{
-    fixture *f = (fixture *)*state;
-    tsr_surface_tracker *tracker;
-    tsr_surface_update_report report;
-    int local;
-    const tsr_brush brush = { { f->size, 0, 0 }, f->size / 8, 1, 1 };
-    ball(f, "a", 0, 0, 0, f->size);
-    ball(f, "b", 0, f->size, 0, f->size / 2);
-    require_ok(tsr_surface_tracker_create(f->context, NULL, &tracker));
-    draw(f, tracker, "a", &report, &local);
-    assert_false(local);
-    draw(f, tracker, "a", &report, &local);
-    assert_true(local);
-    assert_int_equal(report.renewed, 0);
-    require_ok(tsr_editor_brush(f->editor, "a", &brush, NULL));
-    draw(f, tracker, "a", &report, &local);
-    assert_true(local && report.changed > 0 && (f->size < 32 || report.renewed < report.tiles));
-    require_ok(tsr_editor_undo(f->editor));
-    draw(f, tracker, "a", &report, &local);
-    assert_true(local && report.changed > 0);
-    require_ok(tsr_editor_redo(f->editor));
-    draw(f, tracker, "a", &report, &local);
-    assert_true(local && report.changed > 0);
-    require_ok(tsr_editor_combine(f->editor, "a", "b", TSR_CSG_UNION, 0));
-    draw(f, tracker, "a", &report, &local);
-    assert_false(local);
-    tsr_surface_tracker_destroy(&tracker);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -589,17 +305,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(opening_and_closing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(duality, set_up, tear_down),
         cmocka_unit_test_setup_teardown(brush_is_local, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(redo_restores, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(mesh_follows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(smoothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rotation, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(points_attract, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(keeping_one_component, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_stays_keeps_its_bits, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(splitting, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refusals, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(morphs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(gluing_script, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(redo_restores, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,20 @@ static void measured(void *user, const char *object, const tsr_tiles_measures *m
     cli_show_measures(e->cli, object, m);
 }
 
+static void attracted(void *user, const char *object, double reached, double time)
+{
+    const struct edit *e = (const struct edit *)user;
+    if (!e->cli->globals.json) {
+        printf("%-12s %s at time %.9g of %.9g\n", object, reached < time ? "at rest" : "not at rest", reached, time);
+        return;
+    }
+    json_open(NULL, '{');
+    json_text("object", object);
+    json_real("reached", reached);
+    json_real("time", time);
+    json_close('}');
+}
+
 static int document(struct edit *e)
 {
     int code = CLI_OK;
@@ -95,6 +109,7 @@ static int script(struct edit *e)
     options.save = save;
     options.measured = measured;
     options.points = read_points;
+    options.attracted = attracted;
     options.user = e;
     options.progress = cli_progress(e->cli);
     char *text = cli_read_text(e->cli, e->cli->input[0]);
