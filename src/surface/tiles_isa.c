@@ -180,12 +180,14 @@ TSR_INLINE void number_edges(const tsr_surface_grid *g, int64_t word, work *w, c
 {
     const tile *t = &w->t;
     const uint32_t low = (uint32_t)tsr_bits_low(edge), last = 1u << edge;
+    const float *phi = g->phi + (int64_t)t->place.id * edge * edge * edge;
     uint32_t own = tsr_word_first(g, word);
     w->count = 0;
     for (int32_t z = 0; z < edge; z++) {
         const tsr_edge_bits e = tile_edges(t, z);
         for (uint64_t m = e.x | e.y | e.z; m;) {
             const int32_t y = tsr_bits_first(m) >> 3;
+            __builtin_prefetch(phi + (z * edge + y) * edge); /* its vertices are made after all rows have their numbers */
             own = number_row(w, (uint32_t)(e.x >> 8 * y & 255), (uint32_t)(e.y >> 8 * y & 255), (uint32_t)(e.z >> 8 * y & 255), y, z, own, 1, edge);
             m &= ~(UINT64_C(255) << 8 * y);
         }
