@@ -341,9 +341,12 @@ static tsr_status descend(struct search *s, const int32_t at[3], int32_t size)
         if (at[k] > s->upper[k] || at[k] + size - 1 < s->lower[k]) return TSR_OK;
         first[k] = (int64_t)at[k] * edge - 1;
     }
-    tsr_vox_look_box(s->g, first, (int64_t)size * edge + 2, &view);
-    double part = view.turns - floor(view.turns);
-    if (fabs(part - 0.5) > view.change) return TSR_OK;
+    tsr_vox_set_box(s->g, first, (int64_t)size * edge + 2, &view);
+    if (tsr_vox_vary(s->g, &view)) {
+        tsr_vox_look(s->g, &view);
+        double part = view.turns - floor(view.turns);
+        if (fabs(part - 0.5) > view.change) return TSR_OK;
+    }
     if (size == 1) {
         TSR_TRY(add_key(s, at));
         return TSR_OK;

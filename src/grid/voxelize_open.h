@@ -27,47 +27,114 @@ TSR_HD double tsr_vox_angle(double y, double x)
     return y < 0 ? -angle : angle;
 }
 
-/* A point at which the boundary is looked at, and the box around it in which the answer is wanted. */
+/* A point at which the boundary is looked at, and the box around it in which the answer is wanted. The box decides what of the tree counts as far away: all
+ * points looked at from one box take the same way through it. */
 typedef struct tsr_vox_view {
-    double p[3], half[3]; /* voxels from base */
+    double p[3], half[3]; /* the box: middle and half size, voxels from base */
     double radius;        /* of the box, world units */
-    int64_t y, z;         /* fixed */
-    double turns;         /* out: what the boundary adds, not rounded */
-    double change;        /* out: how much that can vary within the box, whole turns apart */
-    int passed;           /* out: a row of the box may meet an edge */
+    double at[3];         /* the point, voxels from base */
+    int64_t y, z;         /* the same, fixed */
+    double scale[3];      /* fixed to steps of x: directions need no other unit */
+    double turns;         /* out of tsr_vox_look: what the boundary adds, not rounded */
+    double change;        /* out of tsr_vox_vary: how much that can vary within the box, whole turns apart */
+    int passed;           /* out of tsr_vox_vary: a row of the box may meet an edge */
 } tsr_vox_view;
 
-/* From the view to a fixed position, world units. A place exactly on the row towards -x is seen as after the move of tsr_vox_left: there the
+TSR_HD void tsr_vox_set_scale(const tsr_vox_grid *g, double scale[3])
+{
+    for (int32_t k = 0; k < 3; k++) scale[k] = g->spacing[k] / g->spacing[0] / (double)((int64_t)1 << g->fraction);
+}
+
+/* Is a fixed position on the row (y, z)? Towards -x it is seen as after the move of tsr_vox_left, along y by this part of its x, along z by that: the
  * angles of the two edges that meet in it depend on the direction of the move. */
+TSR_HD int tsr_vox_on_row(const int32_t fixed[3], int64_t y, int64_t z) { return (fixed[1] == y) & (fixed[2] == z); }
+
+/* From the view's point to a fixed position. */
 TSR_HD void tsr_vox_see(const tsr_vox_grid *g, const int32_t fixed[3], const tsr_vox_view *at, double v[3])
 {
-    const double one = (double)((int64_t)1 << g->fraction);
-    v[0] = ((double)fixed[0] - at->p[0] * one) / one * g->spacing[0];
-    v[1] = (double)(fixed[1] - at->y) / one * g->spacing[1];
-    v[2] = (double)(fixed[2] - at->z) / one * g->spacing[2];
-    if (v[0] < 0 && fixed[1] == at->y && fixed[2] == at->z) {
+    v[0] = ((double)fixed[0] - at->at[0] * (double)((int64_t)1 << g->fraction)) * at->scale[0];
+    v[1] = (double)(fixed[1] - at->y) * at->scale[1];
+    v[2] = (double)(fixed[2] - at->z) * at->scale[2];
+    if (v[0] < 0 && tsr_vox_on_row(fixed, at->y, at->z)) {
         v[1] = 1e-5 * v[0];
         v[2] = 1e-10 * v[0];
     }
 }
 
-/* |v| + v_x without cancellation. */
-TSR_HD double tsr_vox_ahead(const double v[3])
+/* |v| + v_x without cancellation, as a fraction: directions need no quotients. */
+typedef struct tsr_vox_ratio {
+    double over, under;
+} tsr_vox_ratio;
+TSR_HD tsr_vox_ratio tsr_vox_ahead(double x, double square) /* square = y^2 + z^2 */
 {
-    double length = sqrt(tsr_vox_dot(v, v));
-    return v[0] < 0 ? (v[1] * v[1] + v[2] * v[2]) / (length - v[0]) : length + v[0];
+    const double sum = sqrt(x * x + square) + fabs(x);
+    const tsr_vox_ratio r = { x < 0 ? square : sum, x < 0 ? sum : 1.0 };
+    return r;
 }
 
-/* Solid angle of the triangle (a, b, +x): tan of its half is det(a, b, +x) / (|a||b| + a.b + b_x |a| + a_x |b|). */
-TSR_HD double tsr_vox_sector(const tsr_vox_grid *g, const tsr_vox_edge *e, const tsr_vox_view *at)
+/* A sum of angles as a product of numbers: whole turns, and a number x + iy whose angle in [-pi, pi) is the rest; upper: is that in [0, pi)? 1 or 0.
+ * Selections between numbers: compilers make vectors of them. */
+typedef struct tsr_vox_spin {
+    double x, y, upper, turns;
+} tsr_vox_spin;
+#define TSR_VOX_SPIN \
+    {                \
+        1, 0, 1, 0   \
+    }
+
+/* Adds the angle of re + i im, im >= 0, or subtracts it: a step of at most half a turn, so that the half planes before and after tell whether it went past
+ * the end of the range. Rounding cannot mislead: where the sum could be near either end, both products have the same sign. */
+TSR_HD tsr_vox_spin tsr_vox_spun(tsr_vox_spin s, double re, double im, double sign)
+{
+    const double real = re == 0 ? im == 0 ? 1.0 : re : re, turned = sign * im; /* no direction: the point is a corner */
+    const double least = sign < 0 ? -1.0 : 0.0, most = sign > 0 ? 1.0 : 0.0;
+    const double x = s.x * real - s.y * turned, y = s.x * turned + s.y * real;
+    const double right = x > 0 ? 1.0 : 0.0, above = y > 0 ? 1.0 : 0.0, upper = y == 0 ? right : above;
+    double past = s.upper - upper;
+    past = past < least ? least : past;
+    past = past > most ? most : past;
+    const tsr_vox_spin r = { x, y, upper, s.turns + past };
+    return r;
+}
+
+/* Every fourth factor is followed by this: four stay far from the ends of float64. */
+TSR_HD tsr_vox_spin tsr_vox_shorter(tsr_vox_spin s)
+{
+    const double size = fabs(s.x) + fabs(s.y), factor = size > 0 ? 1 / size : 0.0;
+    const tsr_vox_spin r = { s.x * factor, s.y * factor, s.upper, s.turns };
+    return r;
+}
+enum { TSR_VOX_FACTORS = 4 };
+
+/* Adds half the solid angle of the triangle (a, b, +x): its tangent is det(a, b, +x) / (|a||b| + a.b + b_x |a| + a_x |b|), whose denominator is
+ * (|a| + a_x)(|b| + b_x) + a_y b_y + a_z b_z. */
+TSR_HD tsr_vox_spin tsr_vox_sector(const tsr_vox_grid *g, const tsr_vox_edge *e, const tsr_vox_view *at, tsr_vox_spin s)
 {
     int64_t area;
     double a[3], b[3];
-    int left = tsr_vox_left(e->fixed[0], e->fixed[1], at->y, at->z, &area);
+    const double sign = tsr_vox_left(e->fixed[0], e->fixed[1], at->y, at->z, &area) ? 1.0 : -1.0;
     tsr_vox_see(g, e->fixed[0], at, a);
     tsr_vox_see(g, e->fixed[1], at, b);
-    double angle = 2 * tsr_vox_angle(fabs(a[1] * b[2] - a[2] * b[1]), tsr_vox_ahead(a) * tsr_vox_ahead(b) + (a[1] * b[1] + a[2] * b[2]));
-    return left ? angle : -angle;
+    const tsr_vox_ratio ahead = tsr_vox_ahead(a[0], a[1] * a[1] + a[2] * a[2]), other = tsr_vox_ahead(b[0], b[1] * b[1] + b[2] * b[2]);
+    const double under = ahead.under * other.under, across = fabs(a[1] * b[2] - a[2] * b[1]), along = a[1] * b[1] + a[2] * b[2];
+    return tsr_vox_spun(s, ahead.over * other.over + along * under, across * under, sign);
+}
+
+/* Solid angle of a node far away: its dipole. d: from the point to its centre, world units. */
+TSR_HD double tsr_vox_dipole(const float area[3], double x, double y, double z)
+{
+    const double square = (x * x + y * y) + z * z;
+    return ((double)area[0] * x + ((double)area[1] * y + (double)area[2] * z)) / (square * sqrt(square));
+}
+
+#define TSR_VOX_TURN 0.079577471545947668 /* 1 / 4 pi */
+
+/* Turns, not rounded, of a product and the solid angles of dipoles. */
+TSR_HD double tsr_vox_all_turns(const tsr_vox_grid *g, tsr_vox_spin s, double dipoles)
+{
+    const double angle = s.y == 0 && s.x < 0 ? -3.1415926535897932 : tsr_vox_angle(s.y, s.x);
+    const double turns = s.turns + (angle * 2 + dipoles) * TSR_VOX_TURN;
+    return g->mirrored ? -turns : turns;
 }
 
 /* May the rows from the view towards -x meet the box? Where one meets an edge the sum jumps by a turn, as the crossings do. */
@@ -78,85 +145,142 @@ TSR_HD int tsr_vox_passes(const tsr_vox_view *at, const float lower[3], const fl
     return at->p[0] + at->half[0] >= (double)lower[0] - 0.01;
 }
 
-/* Sums over the tree. A node far away whose box no row of the view meets counts as dipole and chords; the dipole's relative error is of the
+/* How the box of a view sees a node. A node far away whose box no row of the view meets counts as dipole and chords; the dipole's relative error is of the
  * order of (radius / distance)^2 / 2, below 1/100. */
-TSR_HD void tsr_vox_look(const tsr_vox_grid *g, tsr_vox_view *at)
+typedef struct tsr_vox_aspect {
+    double room; /* distance of the box from the edges, at least */
+    int passes, far;
+} tsr_vox_aspect;
+TSR_HD tsr_vox_aspect tsr_vox_judge(const tsr_vox_grid *g, const tsr_vox_node *n, const tsr_vox_view *at)
+{
+    double d[3];
+    tsr_vox_aspect a;
+    for (int32_t k = 0; k < 3; k++) d[k] = ((double)n->centre[k] - at->p[k]) * g->spacing[k];
+    a.room = sqrt(tsr_vox_dot(d, d)) - (double)n->radius - at->radius;
+    a.passes = tsr_vox_passes(at, n->lower, n->upper);
+    a.far = !a.passes && a.room > 6 * (double)n->radius;
+    return a;
+}
+
+/* How much what the boundary adds may vary within the box of the view: 0 where that is anything, and the walk ends as soon as it is known. Without angles. */
+TSR_HD int tsr_vox_vary(const tsr_vox_grid *g, tsr_vox_view *at)
 {
     int32_t stack[64], depth = 0;
-    double sum = 0;
-    at->change = 0;
+    double change = 0;
     at->passed = 0;
     stack[depth++] = 0;
     while (depth) {
         const int32_t own = stack[--depth];
         const tsr_vox_node *n = &g->node[own];
-        double d[3], square, room;
-        for (int32_t k = 0; k < 3; k++) d[k] = ((double)n->centre[k] - at->p[k]) * g->spacing[k];
-        square = tsr_vox_dot(d, d);
-        room = sqrt(square) - (double)n->radius - at->radius; /* distance of the box from the edges, at least */
-        const int passes = tsr_vox_passes(at, n->lower, n->upper), far = !passes && room > 6 * (double)n->radius;
+        const tsr_vox_aspect seen = tsr_vox_judge(g, n, at);
+        if (!seen.far && n->right) {
+            stack[depth++] = n->right;
+            stack[depth++] = own + 1;
+            continue;
+        }
+        at->passed |= seen.passes;
+        /* the gradient of a solid angle is the field of a current in the boundary: at most length / distance^2 */
+        change += seen.room > 0 ? (double)n->length * at->radius / (seen.room * seen.room) : 1e300;
+        at->change = change * TSR_VOX_TURN + 1e-6;
+        if (at->change > 0.5) return 0;
+    }
+    return 1;
+}
+
+/* What the boundary adds at the view's point: sums over the tree. tsr_vox_turns does the same for all voxels of a tile. */
+TSR_HD void tsr_vox_look(const tsr_vox_grid *g, tsr_vox_view *at)
+{
+    int32_t stack[64], depth = 0, factors = 0;
+    double dipoles = 0;
+    tsr_vox_spin spin = TSR_VOX_SPIN;
+    stack[depth++] = 0;
+    while (depth) {
+        const int32_t own = stack[--depth];
+        const tsr_vox_node *n = &g->node[own];
+        const int far = tsr_vox_judge(g, n, at).far;
         if (!far && n->right) {
             stack[depth++] = n->right;
             stack[depth++] = own + 1;
             continue;
         }
-        at->passed |= passes;
-        /* the gradient of a solid angle is the field of a current in the boundary: at most length / distance^2 */
-        at->change += room > 0 ? (double)n->length * at->radius / (room * room) : 1e300;
         if (far) {
-            sum += ((double)n->area[0] * d[0] + ((double)n->area[1] * d[1] + (double)n->area[2] * d[2])) / (square * sqrt(square));
-            for (int32_t k = 0; k < n->chords; k++) sum += tsr_vox_sector(g, &n->chord[k], at);
-        } else {
-            for (int32_t k = n->first; k < n->last; k++) sum += tsr_vox_sector(g, &g->edge[k], at);
+            double d[3];
+            for (int32_t k = 0; k < 3; k++) d[k] = ((double)n->centre[k] - at->at[k]) * g->spacing[k];
+            dipoles += tsr_vox_dipole(n->area, d[0], d[1], d[2]);
+        }
+        const tsr_vox_edge *edge = far ? n->chord : g->edge + n->first;
+        const int32_t count = far ? n->chords : n->last - n->first;
+        for (int32_t k = 0; k < count; k++) {
+            spin = tsr_vox_sector(g, &edge[k], at, spin);
+            if (++factors % TSR_VOX_FACTORS == 0) spin = tsr_vox_shorter(spin);
         }
     }
-    at->turns = (g->mirrored ? -sum : sum) * 0.079577471545947668; /* 1 / 4 pi */
-    at->change = at->change * 0.079577471545947668 + 1e-6;
+    at->turns = tsr_vox_all_turns(g, spin, dipoles);
 }
 
 TSR_HD int32_t tsr_vox_round(double turns) { return (int32_t)tsr_vox_floor(turns + 0.5); }
 
-/* What to add to the crossings at a voxel of a tile. */
-TSR_HD int32_t tsr_vox_turn(const tsr_vox_grid *g, const int32_t tile[3], const int32_t voxel[3])
-{
-    tsr_vox_view at;
-    if (!g->node) return 0;
-    for (int32_t k = 0; k < 3; k++) {
-        at.p[k] = (double)((int64_t)tile[k] * (1 << g->log2_edge) + voxel[k] - g->base[k]);
-        at.half[k] = 0;
-    }
-    at.radius = 0;
-    at.y = (int64_t)at.p[1] * ((int64_t)1 << g->fraction);
-    at.z = (int64_t)at.p[2] * ((int64_t)1 << g->fraction);
-    tsr_vox_look(g, &at);
-    return tsr_vox_round(at.turns);
-}
-
-/* The view from the middle of the box of `size` voxels per axis from voxel `first` on. */
-TSR_HD void tsr_vox_look_box(const tsr_vox_grid *g, const int64_t first[3], int64_t size, tsr_vox_view *at)
+/* The box of `size` voxels per axis from voxel `first` on, looked at from its middle. */
+TSR_HD void tsr_vox_set_box(const tsr_vox_grid *g, const int64_t first[3], int64_t size, tsr_vox_view *at)
 {
     double square = 0;
     for (int32_t k = 0; k < 3; k++) {
         at->half[k] = 0.5 * (double)(size - 1);
-        at->p[k] = (double)(first[k] - g->base[k]) + at->half[k];
+        at->p[k] = at->at[k] = (double)(first[k] - g->base[k]) + at->half[k];
         square += at->half[k] * g->spacing[k] * (at->half[k] * g->spacing[k]);
     }
     at->radius = sqrt(square);
     at->y = (2 * (first[1] - g->base[1]) + size - 1) * ((int64_t)1 << (g->fraction - 1));
     at->z = (2 * (first[2] - g->base[2]) + size - 1) * ((int64_t)1 << (g->fraction - 1));
-    tsr_vox_look(g, at);
+    tsr_vox_set_scale(g, at->scale);
+}
+TSR_HD void tsr_vox_tile_box(const tsr_vox_grid *g, const int32_t tile[3], tsr_vox_view *at)
+{
+    int64_t first[3];
+    for (int32_t k = 0; k < 3; k++) first[k] = (int64_t)tile[k] * (1 << g->log2_edge);
+    tsr_vox_set_box(g, first, 1 << g->log2_edge, at);
+}
+
+/* A voxel of a tile: seen from that point, decided for the tile. */
+TSR_HD void tsr_vox_tile_view(const tsr_vox_grid *g, const int32_t tile[3], const int32_t voxel[3], tsr_vox_view *at)
+{
+    tsr_vox_tile_box(g, tile, at);
+    for (int32_t k = 0; k < 3; k++) at->at[k] = (double)((int64_t)tile[k] * (1 << g->log2_edge) + voxel[k] - g->base[k]);
+    at->y = (int64_t)at->at[1] * ((int64_t)1 << g->fraction);
+    at->z = (int64_t)at->at[2] * ((int64_t)1 << g->fraction);
+}
+
+/* What to add to the crossings there. */
+TSR_HD int32_t tsr_vox_turn(const tsr_vox_grid *g, const int32_t tile[3], const int32_t voxel[3])
+{
+    tsr_vox_view at;
+    if (!g->node) return 0;
+    tsr_vox_tile_view(g, tile, voxel, &at);
+    tsr_vox_look(g, &at);
+    return tsr_vox_round(at.turns);
+}
+
+/* The same at one voxel that speaks for a tile: the box is the point. */
+TSR_HD int32_t tsr_vox_turn_alone(const tsr_vox_grid *g, const int32_t tile[3], const int32_t voxel[3])
+{
+    tsr_vox_view at;
+    int64_t first[3];
+    if (!g->node) return 0;
+    for (int32_t k = 0; k < 3; k++) first[k] = (int64_t)tile[k] * (1 << g->log2_edge) + voxel[k];
+    tsr_vox_set_box(g, first, 1, &at);
+    tsr_vox_look(g, &at);
+    return tsr_vox_round(at.turns);
 }
 
 /* Is what must be added surely the same at all voxels of the tile? Then *turn is that. */
 TSR_HD int tsr_vox_steady(const tsr_vox_grid *g, const int32_t tile[3], int32_t *turn)
 {
     tsr_vox_view at;
-    int64_t first[3];
     *turn = 0;
     if (!g->node) return 1;
-    for (int32_t k = 0; k < 3; k++) first[k] = (int64_t)tile[k] * (1 << g->log2_edge);
-    tsr_vox_look_box(g, first, 1 << g->log2_edge, &at);
-    if (at.passed || at.change > 0.5) return 0;
+    tsr_vox_tile_box(g, tile, &at);
+    if (!tsr_vox_vary(g, &at) || at.passed) return 0;
+    tsr_vox_look(g, &at);
     *turn = tsr_vox_round(at.turns - at.change);
     return *turn == tsr_vox_round(at.turns + at.change);
 }
@@ -171,7 +295,7 @@ TSR_HD uint32_t tsr_vox_absent(const tsr_vox_grid *g, const uint64_t *key, int64
     const int32_t middle = 1 << (g->log2_edge - 1), tile[3] = { tsr_key_x(wanted), tsr_key_y(wanted), tsr_key_z(wanted) };
     const int32_t voxel[3] = { middle, middle, middle };
     int32_t winding = at > 0 && key[at - 1] >> TSR_KEY_BITS == wanted >> TSR_KEY_BITS ? g->after[at - 1] : 0;
-    return tsr_vox_inside(g, winding + tsr_vox_turn(g, tile, voxel)) ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE;
+    return tsr_vox_inside(g, winding + tsr_vox_turn_alone(g, tile, voxel)) ? TSR_TILE_INSIDE : TSR_TILE_OUTSIDE;
 }
 
 #endif

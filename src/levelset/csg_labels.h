@@ -321,18 +321,31 @@ TSR_HD void tsr_csg_measure(const tsr_csg_args *g, int64_t i)
     const uint64_t key = tsr_pool_key(p, p->state->list, i / E);
     const tsr_csg_window w = tsr_csg_window_of(p, key, id);
     const float *phi = w.phi, r[3] = { 1.0f / p->spacing[0], 1.0f / p->spacing[1], 1.0f / p->spacing[2] };
-    double sums[6] = { 0 }, width = (double)g->width;
+    const float edge = tsr_maxf(p->spacing[0], tsr_maxf(p->spacing[1], p->spacing[2])), beyond = g->width * edge;
+    const int known = p->band >= beyond + edge; /* else differences meet the end of the band: the values are taken for distances as they are */
+    double sums[6] = { 0 };
     int64_t corners[4] = { 0 };
     for (int32_t k = 0; k < E * E; k++) {
         int32_t x = k % E, y = k / E;
         if (x > w.high[0] || y > w.high[1] || z > w.high[2]) continue;
         float v = phi[(int64_t)id * V + z * E * E + k], cube[27];
-        double inside = 1.0 - tsr_csg_step((double)v / width);
+        double inside = v < 0.0f ? 1.0 : 0.0;
+        if (tsr_absf(v) < beyond) {
+            for (int32_t c = 0; c < 27; c++) cube[c] = tsr_csg_seen(&w, x + c % 3 - 1, y + c / 3 % 3 - 1, z + c / 9 - 1);
+            const float dx = (cube[14] - cube[12]) * 0.5f * r[0], dy = (cube[16] - cube[10]) * 0.5f * r[1], dz = (cube[22] - cube[4]) * 0.5f * r[2];
+            const float slope = tsr_csg_length3(dx, dy, dz);
+            /* the voxel's edge along the normal; where there is none, in the middle of a wall, along x */
+            const float h = slope > 0.0f ? tsr_csg_length3(dx * p->spacing[0], dy * p->spacing[1], dz * p->spacing[2]) / slope : p->spacing[0];
+            const double level = (double)v / ((double)h * (known && slope > 0.25f ? (double)slope : 1.0)), area = tsr_csg_delta(level, g->width) / (double)h;
+            const double curved = area != 0.0 ? area * (double)tsr_curvature(cube + 13, 3, 9, r) : 0.0;
+            inside = 1.0 - tsr_csg_step(level, g->width) - 0.5 * tsr_csg_moment(g->width) * (double)h * (double)h * curved;
+            sums[1] += area;
+            sums[2] += curved;
+        }
         sums[0] += inside;
         sums[3] += inside * (double)(tsr_key_x(key) * E + x);
         sums[4] += inside * (double)(tsr_key_y(key) * E + y);
         sums[5] += inside * (double)(tsr_key_z(key) * E + z);
-        double delta = tsr_csg_delta((double)v / width) / width;
         if (v < 0.0f) {
             uint32_t in = 0;
             for (int32_t c = 0; c < 8; c++) in |= tsr_csg_solid_at(&w, x + (c & 1), y + (c >> 1 & 1), z + (c >> 2)) << c;
@@ -341,12 +354,6 @@ TSR_HD void tsr_csg_measure(const tsr_csg_args *g, int64_t i)
             corners[2] += (int64_t)((in & 0x0fu) == 0x0fu) + ((in & 0x33u) == 0x33u) + ((in & 0x55u) == 0x55u);
             corners[3] += in == 0xffu;
         }
-        if (delta == 0.0) continue;
-        for (int32_t c = 0; c < 27; c++) cube[c] = tsr_csg_seen(&w, x + c % 3 - 1, y + c / 3 % 3 - 1, z + c / 9 - 1);
-        float dx = (cube[14] - cube[12]) * 0.5f * r[0], dy = (cube[16] - cube[10]) * 0.5f * r[1], dz = (cube[22] - cube[4]) * 0.5f * r[2];
-        double area = delta * (double)tsr_csg_length3(dx, dy, dz);
-        sums[1] += area;
-        sums[2] += area * (double)tsr_curvature(cube + 13, 3, 9, r);
     }
     for (int32_t k = 0; k < 6; k++) g->sums[i * 6 + k] = sums[k];
     for (int32_t k = 0; k < 4; k++)

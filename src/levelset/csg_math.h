@@ -140,19 +140,33 @@ TSR_HD void tsr_csg_cubic(float t, float w[4])
     w[3] = (0.5f * t - 0.5f) * t * t;
 }
 
-/* Smeared delta function of half width `width` with integral 1 and no second moment (so that a curved surface does not bias volumes), and its
- * integral from -width, in value / width = t: (105/64)(1 - t^2)^2 (1 - 3 t^2) and 1/2 + (105/64)(t - 5 t^3/3 + 7 t^5/5 - 3 t^7/7). */
-TSR_HD double tsr_csg_delta(double t)
+/* Smeared delta functions of r = value / (voxel edge along the normal), of integral 1. Over samples a voxel apart each of them adds up to 1 wherever the
+ * surface lies between them, so that faces along the axes have their areas exactly; which one is used is a matter of how far the field is known:
+ * reach 2: M4' (Monaghan 1985; J. Comp. Phys. 60, 253), also without second moment, so that curved surfaces are not biased; 1.5 and 1: B-splines of degree
+ * 2 and 1. */
+TSR_HD double tsr_csg_delta(double r, float reach)
 {
-    double t2 = t * t, s = 1.0 - t2;
-    return t2 < 1.0 ? 1.640625 * s * s * (1.0 - 3.0 * t2) : 0.0;
+    const double a = r < 0.0 ? 0.0 - r : r;
+    if (a >= (double)reach) return 0.0;
+    if (reach >= 2.0f) return a < 1.0 ? 1.0 - a * a * (2.5 - 1.5 * a) : 0.5 * (2.0 - a) * (2.0 - a) * (1.0 - a);
+    if (reach >= 1.5f) return a < 0.5 ? 0.75 - a * a : 0.5 * (1.5 - a) * (1.5 - a);
+    return 1.0 - a;
 }
-TSR_HD double tsr_csg_step(double t)
+
+/* Their second moments: a step smeared across a curved surface has half of that times K times the area too much inside. */
+TSR_HD double tsr_csg_moment(float reach) { return reach >= 2.0f ? 0.0 : reach >= 1.5f ? 0.25 : 1.0 / 6.0; }
+
+/* Their integrals from -reach. */
+TSR_HD double tsr_csg_step(double r, float reach)
 {
-    if (t <= -1.0) return 0.0;
-    if (t >= 1.0) return 1.0;
-    double t2 = t * t;
-    return 0.5 + 1.640625 * t * (1.0 + t2 * (t2 * (1.4 - t2 * (3.0 / 7.0)) - 5.0 / 3.0));
+    const double a = r < 0.0 ? 0.0 - r : r;
+    double half; /* the integral from 0 to a */
+    if (a >= (double)reach) half = 0.5;
+    else if (reach >= 2.0f && a < 1.0) half = a * (1.0 + a * a * (0.375 * a - 5.0 / 6.0));
+    else if (reach >= 2.0f) half = 0.5 * a * (4.0 + a * (a * (5.0 / 3.0 - 0.25 * a) - 4.0)) - 1.0 / 6.0;
+    else if (reach >= 1.5f) half = a < 0.5 ? a * (0.75 - a * a / 3.0) : 0.5 - (1.5 - a) * (1.5 - a) * (1.5 - a) / 6.0;
+    else half = a - 0.5 * a * a;
+    return r < 0.0 ? 0.5 - half : 0.5 + half;
 }
 
 #endif

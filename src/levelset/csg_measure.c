@@ -272,14 +272,14 @@ static tsr_status sum_with(tsr_csg_work *work, int64_t count, void *memory, size
     return status;
 }
 
-static tsr_status sum_tiles(const tsr_tiles *tiles, int64_t count, double width, struct totals *t)
+static tsr_status sum_tiles(const tsr_tiles *tiles, int64_t count, double reach, struct totals *t)
 {
     tsr_csg_work work;
     void *memory = NULL;
     size_t sum_bytes = (size_t)(count << tiles->pool.log2_edge) * 6 * sizeof(double), bytes = sum_bytes + sizeof t->corners;
     TSR_TRY(tsr_csg_work_take(tiles->context, count, 0, &work));
     work.args.a = tiles->pool;
-    work.args.width = (float)width;
+    work.args.width = (float)reach;
     tsr_status status = tsr_device_allocate(tiles->context, bytes, &memory);
     if (status == TSR_OK) status = sum_with(&work, count, memory, sum_bytes, t);
     tsr_device_release(tiles->context, memory, bytes);
@@ -317,11 +317,10 @@ tsr_status tsr_tiles_measure(const tsr_tiles *tiles, tsr_tiles_measures *m)
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
     const tsr_tile_pool *pool = &tiles->pool;
     const float *h = pool->spacing;
-    double smallest = (double)INFINITY, largest = 0, voxel = 1;
+    double largest = 0, voxel = 1;
     for (int k = 0; k < 3; k++) m->dimensions += !pool->bounded || pool->domain[k] > 1;
     for (int k = 0; k < 3; k++) {
         if (m->dimensions < 3 && pool->domain[k] == 1) continue; /* nothing varies across a plane */
-        smallest = fmin(smallest, (double)h[k]);
         largest = fmax(largest, (double)h[k]);
         voxel *= (double)h[k];
     }
@@ -331,11 +330,11 @@ tsr_status tsr_tiles_measure(const tsr_tiles *tiles, tsr_tiles_measures *m)
         return TSR_OK;
     }
     m->active_voxels = state.active_voxels;
-    /* Along the coarse axis a step needs its samples, too; the edge of the band has no gradient of length 1. */
-    const double width = fmin(fmax(2 * smallest, 1.5 * largest), (double)pool->band);
-    TSR_TRY(sum_tiles(tiles, state.count, width, &t));
-    m->volume = t.sums[0] * voxel;
-    m->area = t.sums[1] * voxel;
+    /* the edge of the band has no gradient of length 1: no sample of the delta may lie there */
+    const double reach = (double)pool->band >= 2 * largest ? 2 : (double)pool->band >= 1.5 * largest ? 1.5 : 1;
+    TSR_TRY(sum_tiles(tiles, state.count, reach, &t));
+    m->volume = fmax(t.sums[0] * voxel, 0); /* what is smaller than a voxel may come out below 0 */
+    m->area = fmax(t.sums[1] * voxel, 0);
     m->mean_curvature = t.sums[1] > 0 ? t.sums[2] / t.sums[1] : 0;
     if (t.sums[0] > 0)
         m->centroid = (tsr_vec3){ t.sums[3] / t.sums[0] * (double)h[0], t.sums[4] / t.sums[0] * (double)h[1], t.sums[5] / t.sums[0] * (double)h[2] };

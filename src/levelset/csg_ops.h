@@ -52,7 +52,7 @@ typedef struct tsr_csg_args {
     int32_t root_room, root_count;
     double *sums;     /* measure: [count * edge][6] */
     int64_t *corners; /* measure: [4] vertices, edges, faces, cells */
-    float width;      /* measure: half width of the smeared delta; carving: of the wall at the faces of the selection */
+    float width;      /* measure: reach of the smeared delta in voxels; carving: of the wall at the faces of the selection */
     float reach;      /* selection_near: how far from the faces a tile is near them */
     tsr_selection_field selection;
 } tsr_csg_args;

@@ -70,7 +70,7 @@ typedef struct tsr_surface_grid {
     uint32_t *block_vertex;            /* [blocks] vertices before */
     uint64_t *block_triangle;          /* [blocks] triangles before */
     uint32_t *active;                  /* [blocks] the blocks that have vertices or triangles, ascending */
-    uint32_t *busy;                    /* [blocks][8] a bit per word that has some, in active blocks; the CPU's, of dense volumes */
+    uint32_t *busy;                    /* [blocks][8] the CPU's: a bit per word that has some, in active blocks; tile lists: per tile of the block that has */
     uint8_t *list_word;                /* the device's instead, [blocks][256]: which words those are, and how many */
     uint32_t *list_before;             /* [blocks][256] counts of the words before in the block */
     uint32_t *list_count;              /* [blocks] */
@@ -231,14 +231,19 @@ typedef struct tsr_edge_bits {
     uint64_t x, y, z;
 } tsr_edge_bits; /* cut edges by the sample that owns them, width + 1 bits */
 
-/* From the row and those at y + 1 and z + 1, within the masks of the edges that exist. */
-TSR_HD tsr_edge_bits tsr_edges_cut(uint64_t row, uint64_t row_y, uint64_t row_z, uint64_t reach_x, uint64_t reach_y, uint64_t reach_z)
+/* From the samples and those at x + 1, y + 1 and z + 1, within the masks of the edges that exist. */
+TSR_HD tsr_edge_bits tsr_edges_between(uint64_t own, uint64_t at_x, uint64_t at_y, uint64_t at_z, uint64_t reach_x, uint64_t reach_y, uint64_t reach_z)
 {
     tsr_edge_bits e;
-    e.x = (row ^ row >> 1) & reach_x;
-    e.y = (row ^ row_y) & reach_y;
-    e.z = (row ^ row_z) & reach_z;
+    e.x = (own ^ at_x) & reach_x;
+    e.y = (own ^ at_y) & reach_y;
+    e.z = (own ^ at_z) & reach_z;
     return e;
+}
+/* The same of a row and those at y + 1 and z + 1. */
+TSR_HD tsr_edge_bits tsr_edges_cut(uint64_t row, uint64_t row_y, uint64_t row_z, uint64_t reach_x, uint64_t reach_y, uint64_t reach_z)
+{
+    return tsr_edges_between(row, row >> 1, row_y, row_z, reach_x, reach_y, reach_z);
 }
 /* The same; left_y, left_z as seen from the row. */
 TSR_HD tsr_edge_bits tsr_row_edges(const tsr_surface_grid *g, uint64_t row, uint64_t row_y, uint64_t row_z, int64_t left_x, int64_t left_y,

@@ -519,6 +519,31 @@ static void components_are_flood_fills(void **state)
 
 /* ---- measures ------------------------------------------------------------------------------------------------------------------------------------ */
 
+/* Faces along the axes wherever they lie between samples: what is missing is in the edges. */
+static void measures_of_faces(void **state)
+{
+    tsr_context *context = ((fixture *)*state)->context;
+    for (int k = 0; k < 5; k++) {
+        const double half = 14 + 0.25 * k, side = 2 * half;
+        tsr_shape s = { .kind = TSR_SHAPE_BOX, .half = { half, half, half } };
+        tsr_tiles *tiles = make(context, &s, 8, k == 4 ? 1.5 : 3);
+        tsr_tiles_measures m;
+        require_ok(tsr_tiles_measure(tiles, &m));
+        assert_true(fabs(m.volume / (side * side * side) - 1) < 0.003);
+        assert_true(fabs(m.area - 6 * side * side) < 0.75 * 12 * side);
+        tsr_tiles_destroy(&tiles);
+    }
+    for (int k = 0; k < 3; k++) {
+        tsr_shape s = { .kind = TSR_SHAPE_SPHERE, .centre = { 0.3, 0.1, 0 }, .radius = 12 };
+        const double pi = 3.14159265358979323846, bands[3] = { 1.5, 2, 3 };
+        tsr_tiles *tiles = make(context, &s, 4, bands[k]);
+        tsr_tiles_measures m;
+        require_ok(tsr_tiles_measure(tiles, &m));
+        assert_true(fabs(m.volume / (4.0 / 3 * pi * 1728) - 1) < 0.001 && fabs(m.area / (4 * pi * 144) - 1) < 0.005);
+        tsr_tiles_destroy(&tiles);
+    }
+}
+
 static void measures_of_shapes(void **state)
 {
     tsr_context *context = ((fixture *)*state)->context;
@@ -713,6 +738,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(selection_is_brute_force, set_up, tear_down),
         cmocka_unit_test_setup_teardown(disconnected_at_the_faces, set_up, tear_down),
         cmocka_unit_test_setup_teardown(components_are_flood_fills, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(measures_of_faces, set_up, tear_down),
         cmocka_unit_test_setup_teardown(measures_of_shapes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(animal_is_one_piece, set_up, tear_down),
         cmocka_unit_test_setup_teardown(same_bits_everywhere, set_up, tear_down),

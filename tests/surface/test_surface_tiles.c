@@ -2,9 +2,12 @@
 
 #include <math.h>
 
+#include "device/isa.h"
 #include "grid/tiles.h"
 
-typedef struct triangle { float p[9], normals[9]; } triangle;
+typedef struct triangle {
+    float p[9], normals[9];
+} triangle;
 static int by_position(const void *a, const void *b) { return memcmp(a, b, sizeof(triangle)); }
 
 /* All triangles as positions and normals, each started at its smallest corner, sorted: a surface without its order. */
@@ -158,27 +161,87 @@ static void same_everywhere(void **state)
     }
 }
 
-/* A list whose neighbour table forgot a stored tile (made by hand) is refused. */
-static void torn_list(void **state)
+/* Noise of both signs in a domain that ends within tiles. */
+static tsr_tiles *noise_list(tsr_context *context, int32_t edge)
+{
+    const tsr_size3 n = { 29, 27, 30 };
+    tsr_tiles_options options = TSR_TILES_OPTIONS;
+    tsr_tiles *tiles;
+    tsr_volume *volume;
+    uint64_t seed = 7;
+    options.edge = edge;
+    options.domain = n;
+    options.band = 2.5;
+    require_ok(tsr_tiles_create(context, NULL, &options, &tiles));
+    require_ok(tsr_volume_create(context, TSR_F32, n, NULL, &volume));
+    for (int64_t v = 0; v < n.x * n.y * n.z; v++) ((float *)tsr_volume_data(volume))[v] = field(2, 0, 0, 0, &seed);
+    require_ok(tsr_tiles_load(tiles, volume));
+    tsr_volume_destroy(&volume);
+    return tiles;
+}
+
+/* SIMD variants give the same vertices, normals and triangles, in the same order. */
+static void same_in_every_variant(void **state)
 {
     (void)state;
     tsr_context *context = test_context_on("cpu", 1);
-    tsr_tiles *tiles;
-    tsr_volume *volume;
-    tsr_mesh *mesh;
-    tsr_tile_state list;
-    require_ok(tsr_tiles_create(context, NULL, NULL, &tiles));
-    require_ok(tsr_volume_create(context, TSR_F32, (tsr_size3){ 30, 30, 30 }, NULL, &volume));
-    for (int64_t v = 0; v < 27000; v++)
-        ((float *)tsr_volume_data(volume))[v] = field(0, (double)(v % 30), (double)(v / 30 % 30), (double)(v / 900), NULL);
-    require_ok(tsr_tiles_load(tiles, volume));
-    require_ok(tsr_tiles_read_state(tiles, &list));
-    for (int32_t k = 0; k < list.count; k++)
-        tiles->pool.neighbours[(int64_t)tiles->pool.id[list.list][k] * TSR_NEIGHBOUR_ROW + 14] = TSR_TILE_OUTSIDE;
-    require_error(tsr_surface_extract_tiles(context, tiles, NULL, &mesh, NULL), TSR_ERROR_STATE, "beside a tile that is not stored");
-    assert_null(mesh);
-    tsr_volume_destroy(&volume);
-    tsr_tiles_destroy(&tiles);
+    for (int edge = 4; edge <= 8; edge += 4) {
+        tsr_tiles *tiles = noise_list(context, edge);
+        for (int way = 0; way < 6; way++) {
+            tsr_surface_options surface = TSR_SURFACE_OPTIONS;
+            tsr_mesh *plain = NULL;
+            surface.ambiguity = (tsr_surface_ambiguity)(way % 3);
+            surface.normals = way < 3 ? TSR_SURFACE_NORMALS_NONE : TSR_SURFACE_NORMALS_CENTRAL;
+            surface.isovalue = way < 3 ? 0 : -0.7;
+            for (int isa = 0; isa < TSR_ISA_COUNT; isa++) {
+                tsr_mesh *mesh;
+                tsr_isa_force(isa);
+                require_ok(tsr_surface_extract_tiles(context, tiles, &surface, &mesh, NULL));
+                tsr_isa_force(-1);
+                if (!plain) {
+                    plain = mesh;
+                    continue;
+                }
+                const size_t vertices = (size_t)tsr_mesh_vertex_count(plain), triangles = (size_t)tsr_mesh_triangle_count(plain);
+                assert_true(triangles > 10000);
+                assert_int_equal(tsr_mesh_vertex_count(mesh), vertices);
+                assert_int_equal(tsr_mesh_triangle_count(mesh), triangles);
+                assert_memory_equal(tsr_mesh_vertices(mesh), tsr_mesh_vertices(plain), vertices * 12);
+                assert_memory_equal(tsr_mesh_triangles(mesh), tsr_mesh_triangles(plain), triangles * 12);
+                if (way >= 3) assert_memory_equal(tsr_mesh_normals(mesh), tsr_mesh_normals(plain), vertices * 12);
+                tsr_mesh_destroy(&mesh);
+            }
+            tsr_mesh_destroy(&plain);
+        }
+        tsr_tiles_destroy(&tiles);
+    }
+    tsr_context_destroy(&context);
+}
+
+/* A list whose neighbour table forgot the stored tiles in one direction (made by hand) is refused; but what lies beyond the last corner owns no edge of the
+ * tile's cells. */
+static void torn_list(void **state)
+{
+    (void)state;
+    static const int direction[7] = { 14, 16, 17, 22, 23, 25, 26 }; /* 9 (z + 1) + 3 (y + 1) + x + 1 */
+    tsr_context *context = test_context_on("cpu", 1);
+    for (int edge = 4; edge <= 8; edge += 4)
+        for (int k = 0; k < 7; k++) {
+            tsr_tiles *tiles = noise_list(context, edge);
+            tsr_mesh *mesh;
+            tsr_tile_state list;
+            require_ok(tsr_tiles_read_state(tiles, &list));
+            for (int32_t i = 0; i < list.count; i++)
+                tiles->pool.neighbours[(int64_t)tiles->pool.id[list.list][i] * TSR_NEIGHBOUR_ROW + direction[k]] = TSR_TILE_OUTSIDE;
+            const tsr_status status = tsr_surface_extract_tiles(context, tiles, NULL, &mesh, NULL);
+            if (direction[k] == 26) require_ok(status);
+            else {
+                require_error(status, TSR_ERROR_STATE, "beside a tile that is not stored");
+                assert_null(mesh);
+            }
+            tsr_mesh_destroy(&mesh);
+            tsr_tiles_destroy(&tiles);
+        }
     tsr_context_destroy(&context);
 }
 
@@ -208,7 +271,7 @@ static void wrong_arguments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(same_surface_as_dense), cmocka_unit_test(same_everywhere), cmocka_unit_test(torn_list),
-                                        cmocka_unit_test(wrong_arguments) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(same_surface_as_dense), cmocka_unit_test(same_everywhere),
+                                        cmocka_unit_test(same_in_every_variant), cmocka_unit_test(torn_list), cmocka_unit_test(wrong_arguments) };
     return cmocka_run_group_tests_name("surface of tiles", tests, NULL, NULL);
 }
