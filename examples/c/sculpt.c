@@ -13,7 +13,7 @@ static tsr_status session(tsr_context *context, const char *path)
     tsr_status status = tsr_editor_create(context, NULL, &editor);
     if (status == TSR_OK) status = tsr_editor_shape(editor, "body", &(tsr_shape){ .kind = TSR_SHAPE_CAPSULE, .radius = 12, .half = { 0, 0, 20 } });
     if (status == TSR_OK) status = tsr_editor_shape(editor, "ring", &(tsr_shape){ .kind = TSR_SHAPE_TORUS, .radius = 16, .minor = 5 });
-    if (status == TSR_OK) status = tsr_editor_combine(editor, "body", "ring", TSR_CSG_BLEND, 4);
+    if (status == TSR_OK) status = tsr_editor_combine(editor, "body", "ring", TSR_CSG_BLEND, 3);
     if (status == TSR_OK) status = tsr_editor_brush(editor, "body", &(tsr_brush){ { 0, 0, 32 }, 5, 1, 4 }, NULL);
     if (status == TSR_OK) status = tsr_editor_smooth(editor, "body", 50, 0, NULL); /* too much */
     if (status == TSR_OK) status = tsr_editor_undo(editor);

@@ -274,8 +274,8 @@ tsr_status tsr_tiles_combine(const tsr_tiles *a, const tsr_tiles *b, tsr_csg_ope
     *result = NULL;
     TSR_TRY(tsr_csg_require_pair(a, b));
     if (!tsr_csg_name(operation)) TSR_FAIL(TSR_ERROR_ARGUMENT, "operation is %d, expected UNION, INTERSECTION, DIFFERENCE or BLEND", (int)operation);
-    if (operation == TSR_CSG_BLEND && !(radius > 0 && radius <= 2 * (double)a->pool.band))
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "radius of the blend is %g, expected more than 0 and at most two bands (%g)", radius, 2 * (double)a->pool.band);
+    if (operation == TSR_CSG_BLEND && !(radius > 0 && (float)radius <= a->pool.band))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "radius of the blend is %g, expected more than 0 and at most the band (%g)", radius, (double)a->pool.band);
     TSR_TRY(tsr_csg_merge_lists(a, 0, b, 0, (int32_t)operation, operation == TSR_CSG_BLEND ? (float)radius : 0.0f, result));
     return TSR_OK;
 }

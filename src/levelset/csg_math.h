@@ -84,19 +84,25 @@ TSR_HD float tsr_csg_least_distance(const tsr_csg_shape *s, const float x[3])
     return tsr_maxf(tsr_absf(level - 1.0f) * tsr_minf(s->half[0], tsr_minf(s->half[1], s->half[2])) - 0.5f * s->shell, 0.0f);
 }
 
+/* Union with the seam filled by an arc of this radius: where two planes meet at a right angle, the distance to the fillet tangent to both. Never above
+ * min(a, b), and min(a, b) itself, bit for bit, where either operand is `radius` or more: a surface farther than that from the other stays, so radius <= band
+ * makes the clamped value of space without a tile count as no distance. */
+TSR_HD float tsr_csg_blend(float a, float b, float radius)
+{
+    float smaller = a < b ? a : b;
+    if (a >= radius || b >= radius) return smaller;
+    return tsr_minf(smaller, radius - tsr_csg_length2(radius - a, radius - b));
+}
+
 /* Value of a combination. + 0.0f: a zero has no sign, so that equal fields are equal bits whatever the order of the operands. */
 TSR_HD float tsr_csg_combine(int32_t operation, float a, float b, float amount, float band)
 {
-    float other = 0.0f - b, smaller = a < b ? a : b;
+    float other = 0.0f - b;
     switch (operation) {
-    case TSR_CSG_UNION: return smaller + 0.0f;
+    case TSR_CSG_UNION: return (a < b ? a : b) + 0.0f;
     case TSR_CSG_INTERSECTION: return (a > b ? a : b) + 0.0f;
     case TSR_CSG_DIFFERENCE: return (a > other ? a : other) + 0.0f;
-    case TSR_CSG_BLEND: { /* polynomial smooth minimum; space that is constant in both stays so */
-        if ((a >= band && b >= band) || smaller <= 0.0f - band) return smaller + 0.0f;
-        float near = tsr_maxf(amount - tsr_absf(a - b), 0.0f) / amount;
-        return tsr_clampf(smaller - near * near * amount * 0.25f, 0.0f - band, band) + 0.0f;
-    }
+    case TSR_CSG_BLEND: return tsr_clampf(tsr_csg_blend(a, b, amount), 0.0f - band, band) + 0.0f;
     case TSR_CSG_MIX: return (a + (b - a) * amount) + 0.0f;
     case TSR_CSG_COMPLEMENT: return 0.0f - a;
     default: return tsr_clampf(a, 0.0f - band, band);

@@ -5,7 +5,7 @@
 
 #include "core/parallel.h"
 #include "levelset/csg_search.h"
-#include "tessera/levelset.h"
+#include "levelset/edit.h"
 
 static const char *const shape_names[] = { "sphere", "box", "torus", "cylinder", "capsule", "ellipsoid" };
 enum { SHAPES = sizeof shape_names / sizeof *shape_names };
@@ -211,12 +211,13 @@ static tsr_status blend_in(tsr_tiles **all, const tsr_shape *part, tsr_vec3 cent
     return TSR_OK;
 }
 
-/* Blends leave a field that is no distance off the surface: sweeps that reach the end of the band make it one. */
-static tsr_status make_distance(tsr_tiles *tiles)
+static tsr_status change_band(tsr_tiles **tiles, double band)
 {
-    const float *h = tiles->pool.spacing;
-    double voxels = (double)tiles->pool.band / (double)tsr_minf(h[0], tsr_minf(h[1], h[2]));
-    TSR_TRY(tsr_levelset_reinitialise(tiles, TSR_STENCIL_GODUNOV, (int32_t)ceil(2 * voxels / 0.3), NULL));
+    tsr_tiles *made = NULL;
+    if (band == (double)(*tiles)->pool.band) return TSR_OK;
+    TSR_TRY(tsr_csg_with_band(*tiles, band, &made));
+    tsr_tiles_destroy(tiles);
+    *tiles = made;
     return TSR_OK;
 }
 
@@ -240,9 +241,13 @@ tsr_status tsr_tiles_animal(tsr_context *context, const tsr_geometry *geometry, 
     tsr_tiles *all = NULL;
     TSR_TRY(tsr_tiles_create(context, geometry, options, &all));
     tsr_status status = tsr_csg_require(all, "animal");
-    double radius = fmin(0.05 * size, 2 * (double)all->pool.band);
+    /* a blend needs a band of its radius: the animal is the same whatever the band of the result; beyond 16 voxels the tiles would be many */
+    const double band = (double)all->pool.band;
+    const double radius = (double)(float)fmin(0.05 * size, 16 * tsr_edit_smallest_spacing(all));
+    if (status == TSR_OK) status = change_band(&all, fmax(band, radius));
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == TSR_OK; i++) status = blend_in(&all, &parts[i], centre, size, i ? radius : 0);
-    if (status == TSR_OK) status = make_distance(all);
+    if (status == TSR_OK) status = change_band(&all, band);
+    if (status == TSR_OK) status = tsr_edit_make_distance(all); /* within a fillet and beside it the blend is none */
     if (status == TSR_OK) status = tsr_csg_merge_lists(all, 0, NULL, 0, TSR_CSG_FIRST, 0, tiles);
     tsr_tiles_destroy(&all);
     return status;

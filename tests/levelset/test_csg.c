@@ -195,6 +195,49 @@ static void fields_combine(void **state)
     tsr_tiles_destroy(&b);
 }
 
+/* The filled seam in float64: a circle of the radius rolls along both surfaces. */
+static double blended(double a, double b, double radius, double band)
+{
+    double value = fmax(radius, fmin(a, b)) - sqrt(pow(fmax(radius - a, 0), 2) + pow(fmax(radius - b, 0), 2));
+    return fmin(fmax(value, -band), band);
+}
+
+static void blends_fill_the_seam(void **state)
+{
+    tsr_context *context = ((fixture *)*state)->context;
+    tsr_tiles *a = ball(context, 0, 0, 0, 10), *b = ball(context, 7.3, 2, -3, 8), *far = ball(context, 16.5, 0, 0, 3), *c = NULL, *d = NULL;
+    float *fa = tiles_dense(context, a, -20, 44), *fb = tiles_dense(context, b, -20, 44);
+    for (int round = 0; round < 2; round++) {
+        const double radius = round ? 3 : 1.7;
+        require_ok(tsr_tiles_combine(a, b, TSR_CSG_BLEND, radius, &c));
+        check_invariants(c);
+        float *fc = tiles_dense(context, c, -20, 44);
+        int64_t filled = 0, kept = 0;
+        for (int64_t v = 0; v < 44 * 44 * 44; v++) {
+            const float smaller = fminf(fa[v], fb[v]);
+            assert_true(fabs((double)fc[v] - blended((double)fa[v], (double)fb[v], radius, 3)) < 1e-5);
+            assert_true(fc[v] <= smaller);
+            if ((double)fa[v] >= radius || (double)fb[v] >= radius) assert_true(fc[v] == smaller);
+            filled += fc[v] < 0 && smaller >= 0;
+            kept += fc[v] == smaller;
+        }
+        assert_true(filled > 20 && kept > 1000);
+        free(fc);
+        tsr_tiles_destroy(&c);
+    }
+    /* 3.5 apart, more than two radii: the union, field and all, though both bands cover the gap */
+    require_ok(tsr_tiles_combine(a, far, TSR_CSG_BLEND, 1.7, &c));
+    require_ok(tsr_tiles_combine(a, far, TSR_CSG_UNION, 0, &d));
+    same(c, d);
+    free(fa);
+    free(fb);
+    tsr_tiles_destroy(&a);
+    tsr_tiles_destroy(&b);
+    tsr_tiles_destroy(&c);
+    tsr_tiles_destroy(&d);
+    tsr_tiles_destroy(&far);
+}
+
 static void identities(void **state)
 {
     tsr_context *context = ((fixture *)*state)->context;
@@ -546,6 +589,30 @@ static void measures_of_shapes(void **state)
     tsr_tiles_destroy(&both);
 }
 
+/* Left is right, and the lower halves of the legs have the radius and the place that the animal gives them. */
+static void legs_are_capsules(tsr_context *context, const tsr_tiles *animal, double size)
+{
+    enum { N = 64, LOW = -32 };
+    const double up[3] = { 0.18, 0.09, -0.05 }, down[3] = { 0.20, 0.10, -0.33 };
+    double axis[3], length2 = 0;
+    int64_t seen = 0;
+    for (int k = 0; k < 3; k++) axis[k] = down[k] - up[k], length2 += axis[k] * axis[k];
+    float *field = tiles_dense(context, animal, LOW, N);
+    for (int64_t v = 0; v < N * N * N; v++) {
+        const int64_t x = v % N + LOW, y = v / N % N + LOW, z = v / (N * N) + LOW;
+        if (y == LOW) continue;
+        assert_true(fabsf(field[v] - field[(v % N) + N * ((-y - LOW) + N * (v / (N * N)))]) < 1e-4f);
+        const double p[3] = { fabs((double)x) / size - up[0], fabs((double)y) / size - up[1], (double)z / size - up[2] };
+        const double t = fmin((p[0] * axis[0] + p[1] * axis[1] + p[2] * axis[2]) / length2, 1);
+        const double d = size * (hypot3(p[0] - t * axis[0], p[1] - t * axis[1], p[2] - t * axis[2]) - 0.05);
+        if (t < 0.65 || fabs(d) > 1) continue;
+        assert_true(fabs((double)field[v] - d) < 0.15);
+        seen++;
+    }
+    assert_true(seen > 400);
+    free(field);
+}
+
 static void animal_is_one_piece(void **state)
 {
     tsr_context *context = ((fixture *)*state)->context;
@@ -559,6 +626,7 @@ static void animal_is_one_piece(void **state)
     assert_int_equal(m.components, 1);
     assert_int_equal(m.genus, 0);
     assert_true(m.volume > 0.02 * 64 * 64 * 64 && m.volume < 0.1 * 64 * 64 * 64);
+    legs_are_capsules(context, animal, 64);
     tsr_tiles_destroy(&animal);
 }
 
@@ -567,7 +635,7 @@ static tsr_tiles *long_way(tsr_context *context)
 {
     tsr_tiles *a = make(context, &(tsr_shape){ .kind = TSR_SHAPE_TORUS, .radius = 11, .minor = 4.5, .turn = { 0.4, 0.2, 0 } }, 8, 3);
     tsr_tiles *b = make(context, &(tsr_shape){ .kind = TSR_SHAPE_ELLIPSOID, .centre = { 6, 2, 1 }, .half = { 9, 6, 7 } }, 8, 3), *c = NULL, *d = NULL;
-    require_ok(tsr_tiles_combine(a, b, TSR_CSG_BLEND, 4, &c));
+    require_ok(tsr_tiles_combine(a, b, TSR_CSG_BLEND, 3, &c));
     require_ok(
         tsr_tiles_transform(c, &(tsr_motion){ .centre = { 3, 1, 0 }, .axis = { 1, 2, 3 }, .angle = 0.5, .scale = 1.1, .shift = { 0.7, 0, 0 } }, &d));
     tsr_tiles_destroy(&c);
@@ -662,6 +730,7 @@ int main(void)
         cmocka_unit_test(long_shape),
         cmocka_unit_test_setup_teardown(turned_shapes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fields_combine, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(blends_fill_the_seam, set_up, tear_down),
         cmocka_unit_test_setup_teardown(identities, set_up, tear_down),
         cmocka_unit_test_setup_teardown(paste_disjoint, set_up, tear_down),
         cmocka_unit_test_setup_teardown(translate_and_back, set_up, tear_down),

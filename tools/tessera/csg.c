@@ -53,7 +53,11 @@ static int run(cli_call *cli, int argc, char **argv)
     struct csg c = { .cli = cli, .read = TSR_READ_OPTIONS, .list = { .planes = 1 } };
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(c.output),
-        { .name = "radius", .type = CLI_REAL, .value = &c.radius, .argument = "R", .help = "of blend: world units over which the seam is filled" },
+        { .name = "radius",
+          .type = CLI_REAL,
+          .value = &c.radius,
+          .argument = "R",
+          .help = "of blend: of the arc that fills the seam, world units, at most the band" },
         CLI_LIST_OPTIONS(c.list),
         CLI_READ_OPTIONS(c.read),
         { 0 },

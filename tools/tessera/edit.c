@@ -176,6 +176,6 @@ static int run(cli_call *cli, int argc, char **argv)
 }
 
 const cli_verb verb_edit = { "edit", "[options] SCRIPT [-o OUTPUT]", "Sculpt level sets by a script: shapes, cut, paste, brushes, smoothing, undo",
-                             "  printf 'sphere body 0 0 0 20\\nsphere bump 15 0 0 12\\nblend body bump 4\\nmeasure body\\n' > shape.txt\n"
+                             "  printf 'sphere body 0 0 0 20\\nsphere bump 15 0 0 12\\nblend body bump 3\\nmeasure body\\n' > shape.txt\n"
                              "  tessera edit shape.txt -o shape.ply\n",
                              run };
