@@ -138,10 +138,8 @@ static int finish(const cli_call *cli, const char *file, tsr_status status, stru
         if (*said) cli_note(cli, "%s: %s", file, said); /* a remark of OpenVDB */
         return CLI_OK;
     }
-    if (h->writes && ended_by) { /* it removes its file itself where it can */
-        snprintf(part, sizeof part, "%s.part-%ld", h->file, (long)h->process);
-        unlink(part);
-    }
+    if (h->writes && ended_by && snprintf(part, sizeof part, "%s.part-%ld", h->file, (long)h->process) < (int)sizeof part)
+        unlink(part); /* it does so itself where it can */
     if (WIFEXITED(state) && WEXITSTATUS(state) == 127) return no_helper(cli, file);
     if (!strncmp(library, h->place, n) && !strncmp(library + n, ": ", 2)) library += n + 2;
     /* the first cause: that the other end of a pipe is gone is a consequence */
