@@ -393,10 +393,12 @@ static tsr_status measure_all(bench *b, struct scene *scene)
 static void hand_over(int argc, char **argv)
 {
     for (int i = 1; i + 1 < argc; i++) {
-        const char *end = strrchr(argv[0], '/');
-        char path[1024];
+        char path[4200], own[4096];
         if (strcmp(argv[i], "--experiment") || !strcmp(argv[i + 1], "tumour") || !strcmp(argv[i + 1], "shells")) continue;
-        snprintf(path, sizeof path, "%.*sbench_flow", end ? (int)(end - argv[0]) + 1 : 2, end ? argv[0] : "./");
+        const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1); /* argv[0] need not be a path: PATH may have found it */
+        own[length > 0 ? length : 0] = 0;
+        const char *end = strrchr(own, '/');
+        snprintf(path, sizeof path, "%.*sbench_flow", end ? (int)(end - own) + 1 : 2, end ? own : "./");
         execv(path, argv);
         fprintf(stderr, "bench levelset: cannot start '%s'\n", path);
         exit(2);

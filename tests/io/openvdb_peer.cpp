@@ -109,6 +109,20 @@ static void write(const char *path, const std::string &kind)
         grid->setGridClass(openvdb::GRID_LEVEL_SET);
         grid->setName("pieces");
         grids.push_back(grid);
+    } else if (kind == "far-active") { // constants of 128^3 that are active, but outside the band: no more than inactive ones
+        auto grid = sphere(20, Vec3f(3, -20, 40));
+        for (int k = 0; k < 4; k++) grid->tree().addTile(2, openvdb::Coord(1024 + 256 * k, 0, 0), 3, true);
+        grids.push_back(grid);
+    } else if (kind == "cube-128" || kind == "cube-4096" || kind == "inside-4096" || kind == "checkers") { // small files of large lists
+        auto grid = FloatGrid::create(3);
+        grid->setGridClass(openvdb::GRID_LEVEL_SET);
+        grid->setName("large");
+        if (kind == "cube-128") grid->tree().addTile(2, openvdb::Coord(0), 1, true);
+        if (kind == "cube-4096") grid->tree().addTile(3, openvdb::Coord(0), 1, true);
+        if (kind == "inside-4096") grid->tree().addTile(3, openvdb::Coord(0), -3, false);
+        for (int i = 0; kind == "checkers" && i < 1000; i++)
+            grid->tree().addTile(2, openvdb::Coord(256 * (i % 10), 256 * (i / 10 % 10), 256 * (i / 100)), -3, false);
+        grids.push_back(grid);
     } else if (kind == "bowl") {
         grids.push_back(bowl());
     } else {

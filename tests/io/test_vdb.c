@@ -90,6 +90,40 @@ static const struct {
     { "clipped-far", "clipped", -30, 190, 1 }, { "pieces", "pieces", -40, 60, 1 }, { "bowl", "bowl", -40, 40, -1 },
 };
 
+/* A few bytes that say a list of gigabytes: refused by counting, not by taking the memory. */
+static void large_constants(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *kind, *limit, *expected;
+    } cases[] = {
+        { "cube-128", "", "an active tile of 128^3 voxels at (0, 0, 0) has the value 1 inside the band" },
+        { "cube-4096", "", "an active tile of 4096^3 voxels at (0, 0, 0) has the value 1 inside the band" },
+        { "inside-4096", "", "an inside of 4096^3 voxels at (0, 0, 0) ends without a band" },
+        { "checkers", "--memory-limit 50000000", "bytes, the memory limit is 50000000" },
+        { "sphere", "--memory-limit 100000", "bytes, the memory limit is 100000" },
+    };
+    char message[1024];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(run(VDB_PEER " write '%s' %s %s", scratch("theirs.vdb"), cases[i].kind, "", message, sizeof message), 0);
+        const int code = run("ulimit -v 4000000; " VDB_HELPER " %s read '%s' 2>&1 >'%s'", cases[i].limit, scratch("theirs.vdb"), scratch("none.tsr"),
+                             message, sizeof message);
+        if (!code || !strstr(message, cases[i].expected)) print_message("%s: %s", cases[i].kind, message);
+        assert_true(code != 0 && strstr(message, cases[i].expected) && strstr(message, "theirs.vdb"));
+    }
+    assert_int_equal(run(VDB_PEER " write '%s' far-active %s %s", scratch("theirs.vdb"), "", "", message, sizeof message), 0);
+    tsr_tiles *tiles = list_of(scratch("theirs.vdb"), ""), *same;
+    assert_int_equal(run(VDB_PEER " write '%s' sphere %s %s", scratch("theirs.vdb"), "", "", message, sizeof message), 0);
+    same = list_of(scratch("theirs.vdb"), "");
+    tsr_tiles_info a, b;
+    require_ok(tsr_tiles_describe(tiles, &a));
+    require_ok(tsr_tiles_describe(same, &b));
+    assert_true(a.count == b.count && a.active_voxels == b.active_voxels);
+    tsr_tiles_destroy(&tiles);
+    tsr_tiles_destroy(&same);
+    scratch_files(1);
+}
+
 static void made_by_openvdb(void **unused)
 {
     (void)unused;
@@ -195,6 +229,7 @@ static int close_all(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(made_by_openvdb), cmocka_unit_test(refused), cmocka_unit_test(opened_by_openvdb) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(made_by_openvdb), cmocka_unit_test(refused), cmocka_unit_test(large_constants),
+                                        cmocka_unit_test(opened_by_openvdb) };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,11 +1,15 @@
 // tessera-vdb: OpenVDB level sets from and to .tsr tile files in a pipe, for `tessera convert` and the other verbs. A program of its own, because
 // OpenVDB is C++ and large; the library never sees it.
 //
-//   tessera-vdb read FILE.vdb [GRID]     writes the grid (default: the first float level set) as .tsr to standard output
-//   tessera-vdb write FILE.vdb [NAME]    reads a .tsr file from standard input; the target is written beside and renamed
+//   tessera-vdb [--memory-limit BYTES] read FILE.vdb [GRID]    writes the grid (default: the first float level set) as .tsr to standard output;
+//                                                              refuses grids whose list needs more bytes (default: physical memory)
+//   tessera-vdb write FILE.vdb [NAME]                          reads a .tsr file from standard input; the target is written beside and renamed
 #include <algorithm>
 #include <cmath>
+#include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -14,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <openvdb/openvdb.h>
@@ -83,12 +88,55 @@ static tsr_geometry geometry_of(const FloatGrid &grid, const char *path)
     return g;
 }
 
+// Bytes that the list of a grid may take, and what a leaf takes in it: as for .nvdb files, its values twice, neighbours and signs.
+static double memory_limit;
+static void require_leaves(double leaves)
+{
+    const double bytes = leaves * 6000;
+    if (bytes > memory_limit) {
+        char text[160];
+        std::snprintf(text, sizeof text, "%.0f leaves need %.0f bytes, the memory limit is %.0f", leaves, bytes, memory_limit);
+        throw std::runtime_error(text);
+    }
+}
+
+// Constants that are active: outside the band they are as good as inactive, inside it they become leaves. A few bytes of a file say such a constant of
+// up to 4096^3 voxels, so they are counted first.
+static void resolve_active_tiles(FloatGrid &grid)
+{
+    const float band = grid.background();
+    double leaves = static_cast<double>(grid.tree().leafCount());
+    require_leaves(leaves);
+    auto it = grid.tree().beginValueOn();
+    it.setMaxDepth(FloatGrid::TreeType::ValueOnIter::LEAF_DEPTH - 1); // tiles, no voxels
+    for (; it; ++it) {
+        const float v = it.getValue();
+        if (v >= band || v <= -band) {
+            it.setValue(v < 0 ? -band : band);
+            it.setActiveState(false);
+            continue;
+        }
+        openvdb::CoordBBox box;
+        it.getBoundingBox(box);
+        if (box.dim().x() > 8) {
+            char text[200];
+            std::snprintf(text, sizeof text, "an active tile of %d^3 voxels at (%d, %d, %d) has the value %g inside the band, expected leaves of 8^3",
+                          box.dim().x(), box.min().x(), box.min().y(), box.min().z(), static_cast<double>(v));
+            throw std::runtime_error(text);
+        }
+        leaves++;
+    }
+    require_leaves(leaves);
+    grid.tree().voxelizeActiveTiles();
+}
+
 // Where the inside ends without a band (grids that were clipped, cut or made of open meshes), constants of both signs touch. A tile list holds one sign for
 // absent tiles that touch, so both become leaves: the field is that of the file at every voxel.
 static void store_seams(FloatGrid &grid)
 {
     auto accessor = grid.getConstAccessor();
     std::set<Coord> seams;
+    const double leaves = static_cast<double>(grid.tree().leafCount());
     const auto outside = [&](const Coord &at) { return !accessor.probeConstLeaf(at) && !(accessor.getValue(at) < 0); };
     auto it = grid.tree().cbeginValueAll();
     it.setMaxDepth(FloatGrid::TreeType::ValueAllCIter::LEAF_DEPTH - 1); // tiles, no voxels
@@ -103,6 +151,11 @@ static void store_seams(FloatGrid &grid)
                 for (int z = low.z() - 8; z <= high.z(); z += within ? high.z() - low.z() + 8 : 8) {
                     const Coord at(x, y, z);
                     if (!outside(at)) continue;
+                    if (box.dim().x() >= 4096) {
+                        char text[160];
+                        std::snprintf(text, sizeof text, "an inside of 4096^3 voxels at (%d, %d, %d) ends without a band", low.x(), low.y(), low.z());
+                        throw std::runtime_error(text);
+                    }
                     seams.insert(at);
                     for (int d = 0; d < 27; d++) {
                         const Coord own = at.offsetBy(8 * (d % 3 - 1), 8 * (d / 3 % 3 - 1), 8 * (d / 9 - 1));
@@ -110,6 +163,7 @@ static void store_seams(FloatGrid &grid)
                     }
                 }
             }
+        require_leaves(leaves + static_cast<double>(seams.size())); // a tile of 128^3 adds some thousand
     }
     for (const Coord &at : seams) grid.tree().touchLeaf(at);
 }
@@ -124,7 +178,7 @@ static Content content_of(FloatGrid &grid)
 {
     Content c;
     const float band = grid.background();
-    grid.tree().voxelizeActiveTiles();
+    resolve_active_tiles(grid);
     store_seams(grid);
     std::vector<const Leaf *> leaves;
     for (auto it = grid.tree().cbeginLeaf(); it; ++it) leaves.push_back(it.getLeaf());
@@ -187,6 +241,23 @@ static void read(const char *path, const char *name)
 }
 
 // ---- writing -----------------------------------------------------------------------------------------------------------------------------------
+
+// The file beside the target goes when this program is ended while it writes.
+static std::string beside;
+static void ended(int number)
+{
+    unlink(beside.c_str());
+    std::signal(number, SIG_DFL);
+    raise(number);
+}
+static void remove_when_ended()
+{
+    for (const int number : { SIGINT, SIGTERM, SIGHUP }) {
+        struct sigaction action = {}, before = {};
+        action.sa_handler = ended;
+        if (!sigaction(number, nullptr, &before) && before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr); // nohup stays in force
+    }
+}
 
 // Blocks of 4096^3 voxels of a domain in which no leaf lies are one constant, of which the flood from leaf to leaf knows nothing.
 static void fill_blocks(FloatGrid &grid, tsr_context *context, const tsr_tiles *tiles, const Coord &last)
@@ -295,7 +366,8 @@ static void write(const char *path, const char *name)
         for (int c = 0; c < 4; c++) m(c, r) = g->affine[r][c];
     grid->setTransform(openvdb::math::Transform::createLinearTransform(m));
     fill(*grid, context.context, list.tiles, info);
-    const std::string beside = std::string(path) + ".part-" + std::to_string(getpid());
+    beside = std::string(path) + ".part-" + std::to_string(getpid()); // `tessera` knows this name
+    remove_when_ended();
     try {
         openvdb::io::File file(beside);
         file.write(openvdb::GridCPtrVec{ grid });
@@ -308,21 +380,48 @@ static void write(const char *path, const char *name)
     }
 }
 
+// The same for what OpenVDB itself takes while it reads: packed nodes are far smaller than what they become. The tree, its copy and the list are
+// at work at once, and every thread has its stack.
+static void limit_process()
+{
+    const double bytes = 4 * memory_limit + 16e6 * static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)) + 5e8;
+    struct rlimit most = {};
+    if (getrlimit(RLIMIT_DATA, &most) || bytes >= 9e18 || (most.rlim_cur != RLIM_INFINITY && bytes >= static_cast<double>(most.rlim_cur))) return;
+    most.rlim_cur = static_cast<rlim_t>(bytes);
+    setrlimit(RLIMIT_DATA, &most);
+}
+
 int main(int argc, char **argv)
 {
-    if ((argc != 3 && argc != 4) || (std::strcmp(argv[1], "read") && std::strcmp(argv[1], "write"))) {
-        std::fprintf(stderr, "usage: tessera-vdb read FILE.vdb [GRID] | write FILE.vdb [NAME]\n");
+    double limit = 0;
+    if (argc > 2 && !std::strcmp(argv[1], "--memory-limit")) {
+        limit = std::strtod(argv[2], nullptr);
+        argc -= 2;
+        argv += 2;
+    }
+    if ((argc != 3 && argc != 4) || (std::strcmp(argv[1], "read") && std::strcmp(argv[1], "write")) || !(limit >= 0)) {
+        std::fprintf(stderr, "usage: tessera-vdb [--memory-limit BYTES] read FILE.vdb [GRID] | write FILE.vdb [NAME]\n");
         return 2;
     }
+    memory_limit = limit > 0 ? limit : static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+    std::string what;
     try {
         openvdb::initialize();
-        if (!std::strcmp(argv[1], "read")) read(argv[2], argc == 4 ? argv[3] : nullptr);
-        else write(argv[2], argc == 4 ? argv[3] : nullptr);
+        if (!std::strcmp(argv[1], "read")) {
+            limit_process();
+            read(argv[2], argc == 4 ? argv[3] : nullptr);
+        } else {
+            write(argv[2], argc == 4 ? argv[3] : nullptr);
+        }
         return 0;
+    } catch (const std::bad_alloc &) {
+        char text[100];
+        std::snprintf(text, sizeof text, "no memory within the limit of %.0f bytes", memory_limit);
+        what = text;
     } catch (const std::exception &error) {
-        const std::string what = error.what();
-        if (what.find(argv[2]) == std::string::npos) std::fprintf(stderr, "tessera-vdb: %s: %s\n", argv[2], what.c_str());
-        else std::fprintf(stderr, "tessera-vdb: %s\n", what.c_str());
-        return 1;
+        what = error.what();
     }
+    if (what.find(argv[2]) == std::string::npos) what = std::string(argv[2]) + ": " + what;
+    std::fprintf(stderr, "tessera-vdb: %s\n", what.c_str());
+    return 1;
 }

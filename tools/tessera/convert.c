@@ -279,6 +279,27 @@ static int convert_points(struct convert *c)
     return code;
 }
 
+/* Options of tile lists that would have no effect, each with the reason. */
+static int check_tile_options(const struct convert *c, tsr_file_kind kind, const char *format, tsr_file_kind written)
+{
+    const char *in = c->cli->input[0];
+    const tsr_tiles_write_options *w = &c->files.write;
+    const int to_tiles = written == TSR_FILE_TILES, to_vdb = to_tiles && cli_names_vdb(c->output, c->write.format);
+    const int to_tsr = to_tiles && !to_vdb && !cli_names_nvdb(c->output, c->write.format), from_grids = kind == TSR_FILE_TILES && strcmp(format, "tsr");
+    if (c->tiles.edge && !(kind == TSR_FILE_VOLUME ? to_tiles : !strcmp(format, "nvdb")))
+        return cli_usage(c->cli, "--edge: of tiles made of a volume or an .nvdb file, got %s to %s%s", in, c->output,
+                         kind == TSR_FILE_TILES ? ": this list keeps the edge of its tiles" : "");
+    if (c->files.read.grid && !from_grids) return cli_usage(c->cli, "--grid: %s holds no named grids, expected an .nvdb or .vdb file", in);
+    if (w->name && (!to_tiles || to_tsr)) return cli_usage(c->cli, "--name: %s holds no named grids, expected an .nvdb or .vdb file", c->output);
+    if ((w->raw || w->values) && !to_tiles)
+        return cli_usage(c->cli, "--%s: of .tsr files, expected one as output, got %s", w->raw ? "raw" : "values", c->output);
+    if (!to_vdb) return CLI_OK;
+    if (w->raw) return cli_usage(c->cli, "--raw: %s: .vdb files are packed by OpenVDB, expected a .tsr file", c->output);
+    if (w->values) return cli_usage(c->cli, "--values q16: %s: .vdb files hold float32 values, expected a .tsr file", c->output);
+    if (c->write.compression) return cli_usage(c->cli, "--compression: %s: .vdb files are packed by OpenVDB, expected a .tsr or .nvdb file", c->output);
+    return CLI_OK;
+}
+
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct convert c = { .cli = cli, .read = TSR_READ_OPTIONS, .write = TSR_WRITE_OPTIONS, .tiles = TSR_TILES_OPTIONS,
@@ -355,6 +376,8 @@ static int run(cli_call *cli, int argc, char **argv)
     if (idle && (kind != TSR_FILE_VOLUME || written != TSR_FILE_TILES))
         return cli_usage(cli, "%s shapes the tile list of a volume: expected a volume as input and a tile list as output, got %s to %s", idle,
                          cli->input[0], c.output);
+    code = check_tile_options(&c, kind, format, written);
+    if (code) return code;
     switch (kind) {
     case TSR_FILE_VOLUME: return convert_volume(&c);
     case TSR_FILE_MESH: return convert_mesh(&c);

@@ -374,9 +374,9 @@ static void show_tiles(const struct info *info, const char *path, const tsr_tile
     tsr_tiles_meta meta;
     tsr_tiles_channel channel;
     char version[40];
-    snprintf(version, sizeof version, f->version[2] ? "%d.%d.%d" : "%d.%d", f->version[0], f->version[1], f->version[2]);
+    snprintf(version, sizeof version, f->version[2] ? "%d.%d.%d" : f->version[0] ? "%d.%d" : "", f->version[0], f->version[1], f->version[2]);
     if (!info->cli->globals.json) {
-        printf("%s: tile list (%s %s)\n", path, f->format, version);
+        printf("%s: tile list (%s%s%s)\n", path, f->format, *version ? " " : "", version);
         if (f->name[0]) printf("  name         %s, one of %d grids\n", f->name, f->grids);
         printf("  tiles        %lld of %d^3 voxels, %s, codec %s%s\n", (long long)f->count, f->edge, f->values == TSR_TILES_Q16 ? "16 bit" : "f32",
                f->codec, f->raw ? ", raw" : "");
@@ -404,7 +404,7 @@ static void show_tiles(const struct info *info, const char *path, const tsr_tile
     json_text("file", path);
     json_text("kind", "tiles");
     json_text("format", f->format);
-    json_text("version", version);
+    if (*version) json_text("version", version); /* OpenVDB does not say */
     if (f->name[0]) json_text("name", f->name);
     json_int("grids", f->grids);
     json_int("count", f->count);

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* pipe2, execvp with O_CLOEXEC pipes */
+#define _GNU_SOURCE /* pipe2, execvp with O_CLOEXEC pipes, realpath */
 #include "tiles.h"
 
 #include <errno.h>
@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +17,10 @@
 struct helper {
     pid_t process;
     int pipe;
+    char place[32];   /* the pipe as a file name for the library */
+    const char *file; /* as the helper knows it: links resolved */
+    int writes;
+    FILE *said; /* its standard error, a file and no pipe: nobody reads it while it works; NULL where none can be made */
 };
 
 /* The program lies beside this one, in ../libexec/tessera, or where TESSERA_VDB says; else PATH is asked. */
@@ -60,40 +66,89 @@ static int helper_is_there(void)
     return 0;
 }
 
-/* Starts `tessera-vdb VERB FILE [GRID]` with its standard output (read) or input (write) in a pipe. */
-static int start(const cli_call *cli, const char *verb, const char *file, const char *grid, struct helper *h)
+/* Starts `tessera-vdb VERB FILE [GRID]` with its standard output (read) or input (write) in a pipe. h->file and h->writes are set. */
+static int start(const cli_call *cli, const char *grid, int64_t memory_limit, struct helper *h)
 {
-    char path[4096];
-    int ends[2], reading = !strcmp(verb, "read");
+    char path[4096], limit[32];
+    int ends[2];
     find_helper(path);
-    if (pipe2(ends, O_CLOEXEC)) return cli_error(cli, CLI_FAILED, "%s: no pipe: %s", file, strerror(errno));
+    snprintf(limit, sizeof limit, "%lld", (long long)memory_limit);
+    if (pipe2(ends, O_CLOEXEC)) return cli_error(cli, CLI_FAILED, "%s: no pipe: %s", h->file, strerror(errno));
+    h->said = tmpfile();
     fflush(NULL);
     h->process = fork();
     if (h->process < 0) {
+        const int error = errno;
         close(ends[0]);
         close(ends[1]);
-        return cli_error(cli, CLI_FAILED, "%s: cannot start %s: %s", file, path, strerror(errno));
+        if (h->said) fclose(h->said);
+        return cli_error(cli, CLI_FAILED, "%s: cannot start %s: %s", h->file, path, strerror(error));
     }
     if (h->process == 0) {
-        char *const arguments[] = { path, (char *)(uintptr_t)verb, (char *)(uintptr_t)file, (char *)(uintptr_t)grid, NULL };
-        if (dup2(ends[reading ? 1 : 0], reading ? STDOUT_FILENO : STDIN_FILENO) >= 0) execvp(path, arguments);
+        char *const arguments[] = { path,
+                                    (char *)(uintptr_t) "--memory-limit",
+                                    limit,
+                                    (char *)(uintptr_t)(h->writes ? "write" : "read"),
+                                    (char *)(uintptr_t)h->file,
+                                    (char *)(uintptr_t)grid,
+                                    NULL };
+        prctl(PR_SET_PDEATHSIG, SIGTERM); /* nothing is written for a command that was ended */
+        if (dup2(ends[h->writes ? 0 : 1], h->writes ? STDIN_FILENO : STDOUT_FILENO) >= 0 && (!h->said || dup2(fileno(h->said), STDERR_FILENO) >= 0))
+            execvp(path, arguments);
         _exit(127);
     }
-    close(ends[reading ? 1 : 0]);
-    h->pipe = ends[reading ? 0 : 1];
+    close(ends[h->writes ? 0 : 1]);
+    h->pipe = ends[h->writes ? 1 : 0];
+    snprintf(h->place, sizeof h->place, "/dev/fd/%d", h->pipe);
     return CLI_OK;
 }
 
-/* 1 if the program did its work; else it or this function has said why not. */
-static int finish(const cli_call *cli, const char *file, struct helper *h)
+/* What the helper wrote to its standard error in one line, without its name and that of the file in front. */
+static const char *what_it_said(struct helper *h, char text[4096])
+{
+    static const char own[] = "tessera-vdb: ";
+    const size_t name = strlen(h->file);
+    size_t n = 0;
+    if (h->said) {
+        rewind(h->said);
+        n = fread(text, 1, 4095, h->said);
+        fclose(h->said);
+        h->said = NULL;
+    }
+    while (n > 0 && text[n - 1] == '\n') n--;
+    text[n] = 0;
+    for (char *c = text; *c; c++)
+        if (*c == '\n') *c = ' ';
+    const char *from = strncmp(text, own, sizeof own - 1) ? text : text + sizeof own - 1;
+    return strncmp(from, h->file, name) || strncmp(from + name, ": ", 2) ? from : from + name + 2;
+}
+
+/* The end of the helper and of the library's part at this end of the pipe, which came to `status`: 0, or an exit code after one message. */
+static int finish(const cli_call *cli, const char *file, tsr_status status, struct helper *h)
 {
     int state = 0;
+    char text[4096], part[4200];
+    const size_t n = strlen(h->place);
     close(h->pipe);
+    cli_progress_pause();
     while (waitpid(h->process, &state, 0) < 0 && errno == EINTR) {}
-    if (WIFEXITED(state) && WEXITSTATUS(state) == 0) return 1;
-    if (WIFEXITED(state) && WEXITSTATUS(state) == 127) no_helper(cli, file);
-    else if (!WIFEXITED(state)) cli_error(cli, CLI_FAILED, "%s: tessera-vdb was ended by signal %d", file, WTERMSIG(state));
-    return 0;
+    const char *said = what_it_said(h, text), *library = status == TSR_OK ? "" : tsr_error_message();
+    const int ended_by = WIFSIGNALED(state) ? WTERMSIG(state) : 0, done = WIFEXITED(state) && WEXITSTATUS(state) == 0;
+    if (done && status == TSR_OK) {
+        if (*said) cli_note(cli, "%s: %s", file, said); /* a remark of OpenVDB */
+        return CLI_OK;
+    }
+    if (h->writes && ended_by && snprintf(part, sizeof part, "%s.part-%ld", h->file, (long)h->process) < (int)sizeof part)
+        unlink(part); /* it does so itself where it can */
+    if (WIFEXITED(state) && WEXITSTATUS(state) == 127) return no_helper(cli, file);
+    if (!strncmp(library, h->place, n) && !strncmp(library + n, ": ", 2)) library += n + 2;
+    /* the first cause: that the other end of a pipe is gone is a consequence */
+    if (status == TSR_ERROR_CANCELLED || done || ended_by == SIGPIPE) {
+        if (!*library) library = "tessera-vdb lost its pipe";
+        return cli_error(cli, status == TSR_ERROR_DEVICE ? CLI_NO_DEVICE : CLI_FAILED, "%s: %s", file, library);
+    }
+    if (ended_by) return cli_error(cli, CLI_FAILED, "%s: tessera-vdb was ended by signal %d", file, ended_by);
+    return cli_error(cli, CLI_FAILED, "%s: %s", file, *said ? said : "tessera-vdb failed");
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------------------------------------------- */
@@ -110,25 +165,38 @@ int cli_names_tiles(const char *path, const char *format)
     return ends_in(path, ".tsr") || ends_in(path, ".tsr.gz") || ends_in(path, ".nvdb") || ends_in(path, ".vdb");
 }
 
-int cli_check_vdb(const cli_call *cli, const char *path) { return !ends_in(path, ".vdb") || helper_is_there() ? CLI_OK : no_helper(cli, path); }
+int cli_names_vdb(const char *path, const char *format) { return format ? !strcasecmp(format, "vdb") : ends_in(path, ".vdb"); }
+int cli_names_nvdb(const char *path, const char *format) { return format ? !strcasecmp(format, "nvdb") : ends_in(path, ".nvdb"); }
+
+/* OpenVDB seeks in what it writes, and a file beside the target takes its place: pipes and devices are no targets. */
+static int check_plain(const cli_call *cli, const char *path)
+{
+    struct stat about;
+    if (!strcmp(path, "-")) return cli_error(cli, CLI_FAILED, "standard output: OpenVDB writes plain files only: give the name of the .vdb file");
+    if (stat(path, &about) || S_ISREG(about.st_mode)) return CLI_OK;
+    return cli_error(cli, CLI_FAILED, "%s: is a %s, expected a new name or a plain file: OpenVDB writes no other", path,
+                     S_ISDIR(about.st_mode) ? "folder" : "pipe or device");
+}
+
+int cli_check_vdb(const cli_call *cli, const char *path)
+{
+    if (!ends_in(path, ".vdb")) return CLI_OK;
+    return helper_is_there() ? check_plain(cli, path) : no_helper(cli, path);
+}
 
 static tsr_tiles *read_vdb(const cli_call *cli, tsr_context *context, const char *path, const tsr_tiles_read_options *options, int *code)
 {
-    struct helper h;
-    char pipe[32];
+    struct helper h = { .file = path };
     tsr_tiles *tiles = NULL;
     tsr_tiles_read_options own = *options;
     if (!strcmp(path, "-")) {
         *code = cli_error(cli, CLI_FAILED, "standard input: OpenVDB reads plain files only: give the name of the .vdb file");
         return NULL;
     }
-    *code = start(cli, "read", path, options->grid, &h);
+    *code = start(cli, options->grid, options->memory_limit, &h);
     if (*code) return NULL;
-    snprintf(pipe, sizeof pipe, "/dev/fd/%d", h.pipe);
     own.format = "tsr";
-    tsr_status status = tsr_tiles_read(context, pipe, &own, &tiles);
-    if (!finish(cli, path, &h)) *code = CLI_FAILED;
-    else if (status != TSR_OK) *code = cli_status(cli, status, path);
+    *code = finish(cli, path, tsr_tiles_read(context, h.place, &own, &tiles), &h);
     if (*code) tsr_tiles_destroy(&tiles);
     return tiles;
 }
@@ -153,31 +221,37 @@ tsr_tiles *cli_read_tiles(const cli_call *cli, tsr_context *context, const char 
     return tiles;
 }
 
+static int write_vdb(const cli_call *cli, const tsr_tiles *tiles, const char *path, const tsr_tiles_write_options *options)
+{
+    tsr_tiles_write_options own = *options;
+    int code = check_plain(cli, path);
+    if (code) return code;
+    const int exists = !access(path, F_OK);
+    if (exists && !own.overwrite) return cli_error(cli, CLI_FAILED, "%s: exists: give --force to overwrite it", path);
+    if (exists && access(path, W_OK)) return cli_error(cli, CLI_FAILED, "%s: cannot be overwritten: %s", path, strerror(errno));
+    char *target = exists ? realpath(path, NULL) : NULL; /* a link stays a link: its file is replaced */
+    if (exists && !target) return cli_error(cli, CLI_FAILED, "%s: %s", path, strerror(errno));
+    struct helper h = { .file = target ? target : path, .writes = 1 };
+    code = start(cli, own.name, 0, &h);
+    if (!code) {
+        void (*old)(int) = signal(SIGPIPE, SIG_IGN); /* a helper that stops early says why itself */
+        own.format = "tsr";
+        own.compression = -1;
+        code = finish(cli, path, tsr_tiles_write(tiles, h.place, &own), &h);
+        signal(SIGPIPE, old);
+    }
+    free(target);
+    return code;
+}
+
 int cli_write_tiles(const cli_call *cli, const tsr_tiles *tiles, const char *path, const tsr_tiles_write_options *options)
 {
     tsr_tiles_write_options own = *options;
     own.overwrite = cli->globals.force;
     own.progress = cli_progress(cli);
-    tsr_status status;
-    if (own.format ? strcasecmp(own.format, "vdb") : !ends_in(path, ".vdb")) {
-        status = tsr_tiles_write(tiles, path, &own);
-        return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
-    }
-    struct helper h;
-    char pipe[32];
-    if (!strcmp(path, "-")) return cli_error(cli, CLI_FAILED, "standard output: OpenVDB writes plain files only: give the name of the .vdb file");
-    int code = start(cli, "write", path, own.name, &h);
-    if (code) return code;
-    void (*old)(int) = signal(SIGPIPE, SIG_IGN); /* a helper that stops early says why itself */
-    snprintf(pipe, sizeof pipe, "/dev/fd/%d", h.pipe);
-    own.format = "tsr";
-    own.compression = -1;
-    own.raw = 0;
-    status = tsr_tiles_write(tiles, pipe, &own);
-    if (!finish(cli, path, &h)) code = CLI_FAILED;
-    else if (status != TSR_OK) code = cli_status(cli, status, path);
-    signal(SIGPIPE, old);
-    return code;
+    if (cli_names_vdb(path, own.format)) return write_vdb(cli, tiles, path, &own);
+    const tsr_status status = tsr_tiles_write(tiles, path, &own);
+    return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
 }
 
 /* ---- dense volumes -------------------------------------------------------------------------------------------------------------------------------- */

@@ -11,10 +11,13 @@ typedef struct cli_tiles_options {
 
 /* 1 if the path (or the format, if one is named) is one of a tile list: .tsr, .nvdb, .vdb. */
 int cli_names_tiles(const char *path, const char *format);
+/* 1 if they are one of OpenVDB, of NanoVDB. */
+int cli_names_vdb(const char *path, const char *format);
+int cli_names_nvdb(const char *path, const char *format);
 /* The list of a file on the context's device; NULL with a message and *code. `extras` may be NULL. */
 tsr_tiles *cli_read_tiles(const cli_call *cli, tsr_context *context, const char *path, const tsr_tiles_read_options *options,
                           tsr_tiles_extras **extras, int *code);
-/* A .vdb output needs the program tessera-vdb: an exit code after a message where it is missing, before any work. */
+/* A .vdb output needs the program tessera-vdb and a new name or a plain file: an exit code after a message, before any work. */
 int cli_check_vdb(const cli_call *cli, const char *path);
 /* Writes by extension (or options->format); 0 or an exit code after a message. */
 int cli_write_tiles(const cli_call *cli, const tsr_tiles *tiles, const char *path, const tsr_tiles_write_options *options);
