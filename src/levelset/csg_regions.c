@@ -22,11 +22,39 @@ static void drop_placed(struct placed *p)
     tsr_selection_drop(&p->plan);
 }
 
-static tsr_status place(tsr_context *context, const tsr_selection *selection, struct placed *p)
+/* 1 if the inside has no end. */
+static tsr_status is_unbounded(const tsr_tiles *tiles, const tsr_tile_state *state, int *unbounded)
 {
+    tsr_context *context = tiles->context;
+    const tsr_tile_pool *pool = &tiles->pool;
+    uint32_t id, behind = (uint32_t)state->background;
+    if (state->count > 0) { /* behind the last tile of a row: any will do */
+        TSR_TRY(context->backend->download(context->queue, &id, pool->id[state->list] + state->count - 1, sizeof id));
+        TSR_TRY(context->backend->download(context->queue, &behind, pool->neighbours + (size_t)id * TSR_NEIGHBOUR_ROW + 14, sizeof behind));
+    }
+    *unbounded = behind == TSR_TILE_INSIDE;
+    return TSR_OK;
+}
+
+/* With a margin that a wall of `reach` does not leave. */
+static tsr_status place(const tsr_tiles *tiles, const tsr_tile_state *state, const tsr_selection *selection, double reach, struct placed *p)
+{
+    tsr_context *context = tiles->context;
+    tsr_selection_place at;
+    int64_t low[3], high[3], count;
+    int unbounded;
     memset(p, 0, sizeof *p);
     p->context = context;
-    TSR_TRY(tsr_selection_prepare(selection, &p->plan));
+    TSR_TRY(is_unbounded(tiles, state, &unbounded));
+    TSR_TRY(tsr_csg_extent(tiles, low, high, &count));
+    at.voxel = (double)tsr_minf(tiles->pool.spacing[0], tsr_minf(tiles->pool.spacing[1], tiles->pool.spacing[2]));
+    at.bounded = !unbounded && count > 0;
+    for (int k = 0; k < 3; k++) {
+        const double tile = (double)tiles->pool.spacing[k] * (double)(1 << tiles->pool.log2_edge), margin = 1024 * at.voxel + 4 * (tile + reach);
+        at.low[k] = count > 0 ? (double)low[k] * tile - margin : 0;
+        at.high[k] = count > 0 ? (double)(high[k] + 1) * tile + margin : 0;
+    }
+    TSR_TRY(tsr_selection_prepare(selection, &at, &p->plan));
     p->field = p->plan.field;
     if (!p->plan.corners) return TSR_OK;
     p->bytes = (size_t)p->field.count * TSR_CORNER * sizeof(float);
@@ -162,10 +190,12 @@ tsr_status tsr_tiles_select_in(const tsr_tiles *tiles, const tsr_selection *sele
 {
     struct placed p;
     tsr_box box;
+    tsr_tile_state state;
     uint64_t *keys = NULL;
     *count = 0;
     TSR_TRY(tsr_csg_require(tiles, "selection"));
-    TSR_TRY(place(tiles->context, selection, &p)); /* checks */
+    TSR_TRY(tsr_tiles_read_state(tiles, &state));
+    TSR_TRY(place(tiles, &state, selection, 0, &p)); /* checks */
     tsr_status status = TSR_OK;
     if (plain_box(selection, &box)) {
         status = tsr_tiles_select(tiles, &box, coordinates, room, count);
@@ -184,20 +214,6 @@ static float least_of_faces(const void *surface, const float x[3])
 {
     const tsr_selection_field *field = (const tsr_selection_field *)surface;
     return tsr_maxf(tsr_absf(tsr_selection_distance(field, x)) - tsr_selection_slack(field, x), 0.0f);
-}
-
-/* 1 if the inside has no end. */
-static tsr_status is_unbounded(const tsr_tiles *tiles, const tsr_tile_state *state, int *unbounded)
-{
-    tsr_context *context = tiles->context;
-    const tsr_tile_pool *pool = &tiles->pool;
-    uint32_t id, behind = (uint32_t)state->background;
-    if (state->count > 0) { /* behind the last tile of a row: any will do */
-        TSR_TRY(context->backend->download(context->queue, &id, pool->id[state->list] + state->count - 1, sizeof id));
-        TSR_TRY(context->backend->download(context->queue, &behind, pool->neighbours + (size_t)id * TSR_NEIGHBOUR_ROW + 14, sizeof behind));
-    }
-    *unbounded = behind == TSR_TILE_INSIDE;
-    return TSR_OK;
 }
 
 /* Where the wall can meet the inside: the box of the faces, in that of the stored tiles if the inside has an end. first > last: nowhere. */
@@ -338,7 +354,7 @@ static tsr_status carve_parts(const tsr_tiles *tiles, const tsr_selection *selec
     struct carving c = { .tiles = tiles, .placed = &p, .half_width = 0.5f * (float)(width > 0 ? width : least) };
     c.reach = c.half_width + tiles->pool.band + widest;
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
-    TSR_TRY(place(tiles->context, selection, &p));
+    TSR_TRY(place(tiles, &state, selection, (double)c.reach, &p));
     tsr_status status = find_wall(tiles, &state, &p, c.reach, &wall);
     if (status == TSR_OK && wall) status = tsr_tiles_read_state(wall, &extra);
     c.wall = wall;

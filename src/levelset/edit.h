@@ -74,6 +74,8 @@ void tsr_edit_begin(tsr_editor *editor);
 tsr_status tsr_edit_replace(tsr_editor *editor, int32_t slot, tsr_tiles **made);
 /* The list of a slot takes a patch; the journal keeps what was there. */
 tsr_status tsr_edit_patch(tsr_editor *editor, int32_t slot, const tsr_patch *patch);
+/* Ends a step of patches: one that reached nothing is a step of the history all the same, which undo takes back and not the one before it. */
+tsr_status tsr_edit_finish(tsr_editor *editor, int32_t slot);
 /* A copy with exactly the tiles it needs. RETURNS NEW. */
 tsr_status tsr_edit_copy_list(const tsr_tiles *tiles, tsr_tiles **copy);
 /* *work (ADOPTED, a list that belongs to no slot) becomes the list of a slot, as a step. */
@@ -90,6 +92,8 @@ tsr_status tsr_edit_make_distance(tsr_tiles *tiles);
 /* What operators that move the surface have in common: the scheme, the smallest spacing, and the check of a length or time (0 or more). */
 void tsr_edit_flow_options(const tsr_editor *editor, tsr_levelset_options *options);
 double tsr_edit_smallest_spacing(const tsr_tiles *tiles);
+/* Of speeds up to `fastest` (world units per unit of time) that differ from place to place: what they compress or stretch is reshaped as fast. */
+double tsr_edit_reshape_weight(const tsr_tiles *tiles, double fastest);
 tsr_status tsr_edit_check_length(const char *what, double value);
 /* Undoes the changes of the step that was begun, after a failure. */
 void tsr_edit_abandon(tsr_editor *editor);

@@ -2,17 +2,18 @@
  * velocities in pages that are kept from piece to piece, and the solver on these tiles and a ring as a list of their own.
  *
  * Piece by piece of at most a voxel of motion, so that neither the surface leaves the tiles nor the cut edge of the part is felt within the radius; after
- * each the voxels within the radius go back into the object as a patch. */
+ * each the voxels within the radius go back into the object as a patch. Velocities that come together steepen the field: the reshaping runs as fast as
+ * they do, and in the end the voxels within the radius become a distance again. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "levelset/attract_host.h"
 #include "levelset/edit.h"
-#include "levelset/engine.h"
+#include "levelset/engine_object.h"
 
-enum { CUDA_CHUNK = 16384, CPU_CHUNK = 512 /* tiles between looks at the progress */ };
-static const double PIECE_MOST = 4; /* time of a piece: rescaling travels a voxel per unit of time */
+enum { CUDA_CHUNK = 16384, CPU_CHUNK = 512 /* tiles between looks at the progress */, SWEEPS = 4 /* a voxel */ };
+static const double PIECE_MOST = 4; /* time of a piece: rescaling travels a voxel per unit of time, or as far as the surface */
 
 /* Velocities of tiles with sorted keys. */
 struct cache {
@@ -197,6 +198,7 @@ static tsr_status move_part(struct stroke *s, tsr_tiles *part, double duration)
     tsr_edit_flow_options(s->editor, &options);
     options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_PULL, .value = s->a->speed };
     options.term_count = 1;
+    options.reshape_weight = tsr_edit_reshape_weight(s->editor->object[s->slot].tiles, fabs(s->a->speed));
     TSR_TRY(tsr_levelset_create(part, &options, &solver));
     tsr_status status = tsr_levelset_set_payload(solver, &provider);
     if (status == TSR_OK) status = tsr_levelset_advance(solver, duration, &progress, NULL);
@@ -256,6 +258,20 @@ static tsr_status put_back(struct stroke *s, const tsr_tiles *part, double *most
     return status;
 }
 
+/* Distances anew as far as the ring allows, which keep the zero set also where the field is steep, and a voxel of sweeps of fifth order over them. */
+static tsr_status reshape_part(struct stroke *s, tsr_tiles *part)
+{
+    const double band = (double)part->pool.band, most = (TSR_ATTRACT_RING - 1) * tsr_edit_smallest_spacing(part);
+    const tsr_progress progress = { solver_progress, s };
+    tsr_tile_state state;
+    TSR_TRY(tsr_tiles_read_state(part, &state));
+    if (state.count == 0) return TSR_OK;
+    TSR_TRY(tsr_levelset_redistance(part, band > most ? most : 0, &progress));
+    TSR_TRY(tsr_flow_reinitialise(part, TSR_STENCIL_WENO5, TSR_SIGN_SUBCELL, SWEEPS, NULL));
+    return TSR_OK;
+}
+
+/* The tiles within reach as a list of their own: moved for `duration`, or (0) made a distance; and put back. */
 static tsr_status one_piece(struct stroke *s, double duration, double *change)
 {
     uint64_t *near = NULL, *region = NULL, *both = NULL;
@@ -271,7 +287,7 @@ static tsr_status one_piece(struct stroke *s, double duration, double *change)
         s->from = from + 0.4 * share;
         s->share = 0.5 * share;
         if (status == TSR_OK) status = tsr_csg_part(s->editor->object[s->slot].tiles, near, parts, &part);
-        if (status == TSR_OK) status = move_part(s, part, duration);
+        if (status == TSR_OK) status = duration > 0 ? move_part(s, part, duration) : reshape_part(s, part);
         if (status == TSR_OK) status = tiles_to_patch(s, part, region, regions, &both, &count);
         s->from = from + 0.9 * share;
         s->share = 0.1 * share;
@@ -288,7 +304,7 @@ static tsr_status one_piece(struct stroke *s, double duration, double *change)
 static tsr_status run(struct stroke *s, double *reached)
 {
     const tsr_attraction *a = s->a;
-    const double h = tsr_edit_smallest_spacing(s->editor->object[s->slot].tiles), tree = 0.1;
+    const double h = tsr_edit_smallest_spacing(s->editor->object[s->slot].tiles), tree = 0.1, moved = 0.9;
     const double pieces = ceil(fmax(a->time * fabs(a->speed) / h, a->time / PIECE_MOST));
     double change;
     if (!(pieces < 1e6)) TSR_FAIL(TSR_ERROR_ARGUMENT, "attraction: it moves the surface by %g voxels, expected less than a million", pieces);
@@ -296,13 +312,17 @@ static tsr_status run(struct stroke *s, double *reached)
     TSR_TRY(report(s, 0, "the octree of the points"));
     TSR_TRY(tsr_attract_open(s->context, &s->editor->object[s->slot].tiles->pool, a, &s->field));
     for (double i = 0; i < pieces; i++) {
-        s->from = tree + (1 - tree) * i / pieces;
-        s->share = (1 - tree) / pieces;
+        s->from = tree + (moved - tree) * i / pieces;
+        s->share = (moved - tree) / pieces;
         TSR_TRY(report(s, 0, "attraction"));
         TSR_TRY(one_piece(s, a->time / pieces, &change));
         *reached = a->time * (i + 1) / pieces;
         if (a->tolerance > 0 && change < a->tolerance) break;
     }
+    if (!(*reached > 0 && a->speed != 0)) return TSR_OK;
+    s->from = moved;
+    s->share = 1 - moved;
+    TSR_TRY(one_piece(s, 0, &change));
     return TSR_OK;
 }
 
@@ -315,6 +335,7 @@ tsr_status tsr_editor_attract(tsr_editor *editor, const char *object, const tsr_
     s.context = editor->context;
     tsr_edit_begin(editor);
     tsr_status status = run(&s, &reached);
+    if (status == TSR_OK) status = tsr_edit_finish(editor, s.slot);
     if (status != TSR_OK) tsr_edit_abandon(editor);
     else if (attraction->reached) *attraction->reached = reached;
     cache_drop(&s, &s.cache);

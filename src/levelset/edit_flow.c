@@ -26,6 +26,8 @@ double tsr_edit_smallest_spacing(const tsr_tiles *tiles)
     return (double)tsr_minf(h[0], tsr_minf(h[1], h[2]));
 }
 
+double tsr_edit_reshape_weight(const tsr_tiles *tiles, double fastest) { return fmax(1, fastest / tsr_edit_smallest_spacing(tiles)); }
+
 /* Advances the surface of a list that belongs to the caller. A surface that vanishes is a result. */
 static tsr_status advance(tsr_tiles *tiles, const tsr_levelset_options *options, double duration, const tsr_progress *progress)
 {
@@ -288,6 +290,7 @@ static tsr_status run_local(tsr_editor *editor, int32_t slot, tsr_vec3 centre, d
         tsr_edit_abandon(editor);
         return status;
     }
+    TSR_TRY(tsr_edit_finish(editor, slot));
     return TSR_OK;
 }
 
@@ -312,6 +315,7 @@ static tsr_status brush_with(tsr_editor *editor, const char *object, const tsr_b
     options.terms[0].centre = b->centre;
     options.terms[0].sigma = b->sigma;
     options.term_count = 1;
+    if (term->kind == TSR_FLOW_SPEED) options.reshape_weight = tsr_edit_reshape_weight(editor->object[slot].tiles, fastest);
     TSR_TRY(run_local(editor, slot, b->centre, 3 * b->sigma, &options, b->time, fastest, progress));
     return TSR_OK;
 }

@@ -268,6 +268,18 @@ tsr_status tsr_edit_patch(tsr_editor *editor, int32_t slot, const tsr_patch *pat
     return TSR_OK;
 }
 
+tsr_status tsr_edit_finish(tsr_editor *editor, int32_t slot)
+{
+    tsr_edit_change *change;
+    if (editor->undo.count > 0 && editor->undo.change[editor->undo.count - 1].step == editor->step) return TSR_OK;
+    TSR_TRY(next_change(&editor->undo, &change));
+    change->step = editor->step;
+    change->slot = slot;
+    editor->undo.count++;
+    drop_stack(&editor->redo);
+    return TSR_OK;
+}
+
 /* ---- undoing -------------------------------------------------------------------------------------------------------------------------------------------- */
 
 /* Takes the last change of `from` back and puts what takes that back on `to` (NULL: forgotten). */
@@ -289,7 +301,7 @@ static tsr_status turn_back(tsr_editor *editor, tsr_edit_stack *from, tsr_edit_s
         object->tiles = change->tiles;
         object->all_changed = 1;
         change->tiles = NULL;
-    } else {
+    } else if (change->patch.count > 0) {
         if (to) TSR_TRY(tsr_patch_take(object->tiles, change->patch.keys, change->patch.count, &inverse->patch));
         tsr_status status = tsr_patch_apply(&change->patch, object->tiles);
         if (status != TSR_OK) {

@@ -131,7 +131,7 @@ static tsr_status parse(const tsr_script_line *line, int first, tsr_edit_selecti
         break;
     }
     tsr_selection_plan plan;
-    TSR_TRY(tsr_selection_prepare(s, &plan));
+    TSR_TRY(tsr_selection_prepare(s, NULL, &plan));
     tsr_selection_drop(&plan);
     return TSR_OK;
 }
@@ -206,7 +206,7 @@ tsr_status tsr_edit_run_select(tsr_edit_run *r)
         if (!old || !old->points) TSR_FAIL(TSR_ERROR_STATE, "there is no stroke or lasso '%.40s' for more points", name);
         if (numbers == 0 || numbers % 3 != 0 || numbers + 3 != line->words) return wrong("more", numbers, form);
         TSR_TRY(add_points(line, 3, numbers / 3, old));
-        TSR_TRY(tsr_selection_prepare(&old->selection, &plan));
+        TSR_TRY(tsr_selection_prepare(&old->selection, NULL, &plan));
         tsr_selection_drop(&plan);
         return TSR_OK;
     }

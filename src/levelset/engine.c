@@ -442,7 +442,7 @@ tsr_status tsr_levelset_run(tsr_levelset *l, const tsr_progress *progress, tsr_l
 
 /* ---- reinitialisation --------------------------------------------------------------------------------------------------------------------------------- */
 
-tsr_status tsr_levelset_reinitialise(tsr_tiles *tiles, tsr_stencil space, int32_t sweeps, const tsr_progress *progress)
+tsr_status tsr_flow_reinitialise(tsr_tiles *tiles, tsr_stencil space, tsr_sign sign, int32_t sweeps, const tsr_progress *progress)
 {
     tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
     tsr_flow_setup setup;
@@ -451,6 +451,7 @@ tsr_status tsr_levelset_reinitialise(tsr_tiles *tiles, tsr_stencil space, int32_
     if (sweeps < 0) TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: %d sweeps asked for, expected 0 or more", sweeps);
     options.reshape = TSR_RESHAPE_REINIT;
     options.space = space;
+    options.sign = sign;
     TSR_TRY(tsr_flow_make_setup(tiles, &options, &setup));
     setup.stages = 0; /* a step is one sweep and takes no time */
     TSR_TRY(create(tiles, &options, &setup, 1, &l));
@@ -459,6 +460,11 @@ tsr_status tsr_levelset_reinitialise(tsr_tiles *tiles, tsr_stencil space, int32_
     tsr_levelset_destroy(&l);
     TSR_TRY(status);
     return TSR_OK;
+}
+
+tsr_status tsr_levelset_reinitialise(tsr_tiles *tiles, tsr_stencil space, int32_t sweeps, const tsr_progress *progress)
+{
+    return tsr_flow_reinitialise(tiles, space, TSR_SIGN_SMOOTH, sweeps, progress);
 }
 
 /* ---- distance anew ------------------------------------------------------------------------------------------------------------------------------------- */

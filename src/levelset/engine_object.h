@@ -24,5 +24,7 @@ extern const char *const tsr_flow_kind_names[]; /* by tsr_flow_kind */
 
 /* Checks options against a list and turns them into the numbers of a run. */
 tsr_status tsr_flow_make_setup(const tsr_tiles *tiles, const tsr_levelset_options *options, tsr_flow_setup *setup);
+/* tsr_levelset_reinitialise by another sign: SUBCELL keeps the zero set where the field is steep. */
+tsr_status tsr_flow_reinitialise(tsr_tiles *tiles, tsr_stencil space, tsr_sign sign, int32_t sweeps, const tsr_progress *progress);
 
 #endif

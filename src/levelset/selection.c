@@ -324,6 +324,84 @@ static tsr_status prepare_lasso(const tsr_selection *s, tsr_selection_plan *plan
     return status;
 }
 
+/* ---- at a place -------------------------------------------------------------------------------------------------------------------------------- */
+
+static const double most_voxels = 1048576; /* 2^20: float32 tells about a tenth of a voxel there */
+
+static tsr_status check_extent(const char *name, const char *what, double value, const tsr_selection_place *place)
+{
+    if (!(value <= most_voxels * place->voxel))
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %s is %g, expected at most %g (%.0f voxels)", name, what, value, most_voxels * place->voxel, most_voxels);
+    return TSR_OK;
+}
+
+/* A box whose faces far beyond the place are moved there. */
+static tsr_status cut_box(tsr_box *box, const tsr_selection_place *place)
+{
+    double *low[3] = { &box->lower.x, &box->lower.y, &box->lower.z }, *high[3] = { &box->upper.x, &box->upper.y, &box->upper.z };
+    for (int k = 0; k < 3; k++) {
+        if (*high[k] - *low[k] <= 4096 * place->voxel) continue;
+        if (place->bounded && *low[k] < *high[k] && *low[k] < place->high[k] && *high[k] > place->low[k]) {
+            *low[k] = fmax(*low[k], place->low[k]);
+            *high[k] = fmin(*high[k], place->high[k]);
+        }
+        TSR_TRY(check_extent("region", "length", *high[k] - *low[k], place));
+    }
+    return TSR_OK;
+}
+
+/* Moves the centre along `w`, which does not change the selection: in a plane to its foot, or along a line, nearest to the middle of the place. */
+static void come_near(double centre[3], const double w[3], int along, const tsr_selection_place *place)
+{
+    double off[3], middle[3], far = 0;
+    for (int k = 0; k < 3; k++) {
+        middle[k] = 0.5 * (place->low[k] + place->high[k]);
+        off[k] = middle[k] - centre[k];
+        far = fmax(far, fabs(off[k]));
+    }
+    if (far <= 4096 * place->voxel) return;
+    const double t = dot(off, w);
+    for (int k = 0; k < 3; k++) centre[k] = along ? centre[k] + t * w[k] : middle[k] - t * w[k];
+}
+
+/* What float32 cannot tell is moved or refused; the selection is checked. */
+static tsr_status settle(const tsr_selection *s, const tsr_selection_place *place, tsr_selection_plan *plan)
+{
+    double centre[3] = { s->centre.x, s->centre.y, s->centre.z }, w[3] = { s->direction.x, s->direction.y, s->direction.z }, most = 0;
+    tsr_box box = s->box;
+    switch (plan->field.kind) {
+    case TSR_SELECTION_BOX:
+        TSR_TRY(cut_box(&box, place));
+        TSR_TRY(prepare_box(&box, plan));
+        return TSR_OK;
+    case TSR_SELECTION_OBOX: TSR_TRY(check_extent("obox", "half", fmax(s->half.x, fmax(s->half.y, s->half.z)), place)); return TSR_OK;
+    case TSR_SELECTION_BALL: TSR_TRY(check_extent("ball", "radius", s->radius, place)); return TSR_OK;
+    case TSR_SELECTION_STROKE:
+        for (int k = 0; k < 3; k++) most = fmax(most, 0.5 * (plan->high[k] - plan->low[k]));
+        TSR_TRY(check_extent("stroke", "half its extent", most, place));
+        return TSR_OK;
+    case TSR_SELECTION_HALF:
+        normalise(w);
+        come_near(centre, w, 0, place);
+        break;
+    case TSR_SELECTION_PRISM:
+        normalise(w);
+        TSR_TRY(look(s, 1, w, centre));
+        come_near(centre, w, 1, place);
+        for (int64_t i = 0; i < plan->field.count; i++)
+            for (int k = 0; k < 2; k++) most = fmax(most, fabs((double)plan->corners[i * TSR_CORNER + k]));
+        TSR_TRY(check_extent("lasso", "the distance of a corner from their middle", most, place));
+        break;
+    default: /* CONE */
+        for (int k = 0; k < 3; k++)
+            most = fmax(most, fabs(0.5 * (place->low[k] + place->high[k]) - (k == 0 ? s->eye.x : k == 1 ? s->eye.y : s->eye.z)));
+        TSR_TRY(check_extent("lasso", "the distance of the eye", most, place));
+        return TSR_OK;
+    }
+    set_centre(plan, centre);
+    return TSR_OK;
+}
+
 /* ---- all ------------------------------------------------------------------------------------------------------------------------------------------------- */
 
 static tsr_status prepare(const tsr_selection *s, tsr_selection_plan *plan)
@@ -340,7 +418,7 @@ static tsr_status prepare(const tsr_selection *s, tsr_selection_plan *plan)
     TSR_FAIL(TSR_ERROR_ARGUMENT, "selection: kind is %d, expected BOX to HALF", (int)s->kind);
 }
 
-tsr_status tsr_selection_prepare(const tsr_selection *selection, tsr_selection_plan *plan)
+tsr_status tsr_selection_prepare(const tsr_selection *selection, const tsr_selection_place *place, tsr_selection_plan *plan)
 {
     tsr_selection own;
     memset(plan, 0, sizeof *plan);
@@ -351,6 +429,7 @@ tsr_status tsr_selection_prepare(const tsr_selection *selection, tsr_selection_p
     if (!selection) TSR_FAIL(TSR_ERROR_ARGUMENT, "selection is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, selection));
     tsr_status status = prepare(&own, plan);
+    if (status == TSR_OK && place) status = settle(&own, place, plan);
     if (status != TSR_OK) tsr_selection_drop(plan);
     return status;
 }

@@ -111,8 +111,15 @@ typedef struct tsr_selection_plan {
     double low[3], high[3];    /* of its bounding box; infinite for a lasso or a half space */
 } tsr_selection_plan;
 
-/* TSR_ERROR_ARGUMENT names the field that makes no selection. */
-tsr_status tsr_selection_prepare(const tsr_selection *selection, tsr_selection_plan *plan);
+/* Where a selection is asked: faces beyond the box, which is finite, do not matter if it is `bounded`; distances are float32. */
+typedef struct tsr_selection_place {
+    double low[3], high[3], voxel; /* world units; smallest spacing */
+    int bounded;
+} tsr_selection_place;
+
+/* TSR_ERROR_ARGUMENT names the field that makes no selection. `place` NULL: only checked; else what is larger than float32 can tell within a fraction of
+ * a voxel is cut at the place (boxes, half spaces, lassos along their direction) or refused. */
+tsr_status tsr_selection_prepare(const tsr_selection *selection, const tsr_selection_place *place, tsr_selection_plan *plan);
 void tsr_selection_drop(tsr_selection_plan *plan);
 
 #endif

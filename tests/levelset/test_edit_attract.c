@@ -431,6 +431,52 @@ static void points_far_apart(void **state)
     tsr_tiles_destroy(&before);
 }
 
+/* Pulled from both sides the field stays a distance: its slope at the surface, the area that measure takes from it, what moves by its values. */
+static void it_stays_a_distance(void **state)
+{
+    fixture *f = (fixture *)*state;
+    enum { N = 3000 };
+    const double radius = 9.5, turn = 2.399963229728653; /* the golden angle */
+    double(*points)[3] = (double(*)[3])malloc(N * sizeof *points), least = HUGE_VAL, most = 0;
+    for (int i = 0; i < N; i++) {
+        const double z = 1 - (2 * i + 1) / (double)N, r = sqrt(1 - z * z);
+        points[i][0] = radius * r * cos(turn * i);
+        points[i][1] = radius * r * sin(turn * i);
+        points[i][2] = radius * z;
+    }
+    ball(f, "a", 0, 0, 0, 8);
+    const tsr_attraction a = { .points = (const double(*)[3])points, .count = N, .speed = 1, .radius = 5, .time = test_watches_threads() ? 5 : 12 };
+    require_ok(tsr_editor_attract(f->editor, "a", &a, NULL));
+    check_invariants(tsr_editor_tiles(f->editor, "a"));
+    const tsr_tiles *tiles = tsr_editor_tiles(f->editor, "a");
+    for (int ray = 0; ray < 6; ray++)
+        for (int32_t r = 6; r < 13; r++) { /* along the axes, both ways */
+            const int32_t way = ray % 2 ? -1 : 1, x = ray / 2 == 0 ? way : 0, y = ray / 2 == 1 ? way : 0, z = ray / 2 == 2 ? way : 0;
+            if (fabs(value(f, tiles, r * x, r * y, r * z)) > 0.7) continue;
+            const int32_t out = r + 1, in = r - 1;
+            const double slope = (value(f, tiles, out * x, out * y, out * z) - value(f, tiles, in * x, in * y, in * z)) / 2;
+            least = fmin(least, slope);
+            most = fmax(most, slope);
+        }
+    tsr_mesh *mesh = NULL, *host = NULL;
+    tsr_mesh_measures there;
+    require_ok(tsr_surface_extract_tiles(f->context, tiles, NULL, &mesh, NULL));
+    require_ok(tsr_mesh_copy(mesh, NULL, &host));
+    require_ok(tsr_mesh_measure(host, &there));
+    tsr_mesh_destroy(&mesh);
+    tsr_mesh_destroy(&host);
+    const tsr_tiles_measures m = measures(f, "a");
+    print_message("slope %.3f to %.3f, area %.1f, of the mesh %.1f\n", least, most, m.area, there.area);
+    assert_true(least > 0.9 && most < 1.1 && fabs(m.area / there.area - 1) < 0.05); /* the mesh has corners where the surface is rough */
+    require_ok(tsr_editor_redistance(f->editor, "a"));
+    assert_true(fabs(m.area / measures(f, "a").area - 1) < 0.02);
+    require_ok(tsr_editor_undo(f->editor));
+    const double before = cbrt(m.volume);
+    require_ok(tsr_editor_offset(f->editor, "a", 2, NULL)); /* the radius of a ball: 0.6203505 of the root of its volume */
+    assert_true(fabs(cbrt(measures(f, "a").volume) - before - 2 / 0.6203505) < 0.1 / 0.6203505);
+    free(points);
+}
+
 /* On spacings that differ along the axes, in a document with small tiles. */
 static void uneven_spacing(void **state)
 {
@@ -535,7 +581,7 @@ static void refusals(void **state)
     WRONG(tolerance, -1, "tolerance is -1");
     assert_true(equal(before, tsr_editor_tiles(e, "a")));
     tsr_tiles_destroy(&before);
-    /* nothing near: nothing happens, also where no tile can be */
+    /* nothing near: nothing happens, also where no tile can be; what is undone is that */
     const double beside[1][3] = { { 500, 0, 0 } }, beyond[1][3] = { { 1e12, 0, 0 } };
     before = snapshot(f, "a");
     a = good;
@@ -547,7 +593,14 @@ static void refusals(void **state)
     assert_true(equal(before, tsr_editor_tiles(e, "a")));
     tsr_edit_history h;
     tsr_editor_history(e, &h);
-    assert_int_equal(h.undo_steps, 1);
+    assert_int_equal(h.undo_steps, 3);
+    require_ok(tsr_editor_brush(e, "a", &(tsr_brush){ .centre = { 500, 0, 0 }, .sigma = 3, .speed = 1, .time = 1 }, NULL));
+    for (int i = 0; i < 3; i++) require_ok(tsr_editor_undo(e));
+    tsr_editor_history(e, &h);
+    assert_true(h.undo_steps == 1 && h.redo_steps == 3 && equal(before, tsr_editor_tiles(e, "a")));
+    for (int i = 0; i < 3; i++) require_ok(tsr_editor_redo(e));
+    tsr_editor_history(e, &h);
+    assert_true(h.undo_steps == 4 && h.redo_steps == 0 && equal(before, tsr_editor_tiles(e, "a")));
     tsr_tiles_destroy(&before);
 }
 
@@ -564,6 +617,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(points_far_apart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(uneven_spacing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stopped_anywhere, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(it_stays_a_distance, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refusals, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("edit_attract", tests, NULL, NULL);

@@ -440,11 +440,56 @@ static void unbounded_inside(void **state)
     }
     free(f);
     require_error(tsr_tiles_divide(space, &(tsr_selection){ sizeof(tsr_selection), .kind = TSR_SELECTION_BALL, .radius = 1e9 }, &inner, NULL),
-                  TSR_ERROR_ARGUMENT, "reaches from tile");
+                  TSR_ERROR_ARGUMENT, "ball: radius is 1e+09, expected at most");
+    const tsr_selection away = { sizeof(tsr_selection), .kind = TSR_SELECTION_BALL, .centre = { 1e9, 0, 0 }, .radius = 12 };
+    require_error(tsr_tiles_divide(space, &away, &inner, NULL), TSR_ERROR_ARGUMENT, "reaches from tile");
     assert_null(inner);
     tsr_tiles_destroy(&ball);
     tsr_tiles_destroy(&space);
     tsr_tiles_destroy(&severed);
+}
+
+/* What reaches far beyond the model selects what the same does that ends beside it; what float32 cannot tell is refused. */
+static void large_numbers(void **state)
+{
+    (void)state;
+    static const double near_corners[][3] = { { -20, -20, 0 }, { 1, -20, 0 }, { 1, 20, 0 }, { -20, 20, 0 } };
+    static const double far_corners[][3] = { { -20, -20, 1e9 }, { 1, -20, 1e9 }, { 1, 20, 1e9 }, { -20, 20, 1e9 } };
+    const tsr_selection pairs[][2] = {
+        { { sizeof(tsr_selection), .box = { { -1e9, -1e9, -1e9 }, { 0, 1e9, 1e9 } } },
+          { sizeof(tsr_selection), .box = { { -40, -40, -40 }, { 0, 40, 40 } } } },
+        { { sizeof(tsr_selection), .box = { { -1e7, -100, -100 }, { 0.5, 100, 100 } } },
+          { sizeof(tsr_selection), .box = { { -40, -100, -100 }, { 0.5, 100, 100 } } } },
+        { { sizeof(tsr_selection), .kind = TSR_SELECTION_HALF, .centre = { 1e9, -1e9, 0 }, .direction = { 1, 1, 0 } },
+          { sizeof(tsr_selection), .kind = TSR_SELECTION_HALF, .direction = { 1, 1, 0 } } },
+        { { sizeof(tsr_selection), LASSO(far_corners), .direction = { 0, 0, 1 } },
+          { sizeof(tsr_selection), LASSO(near_corners), .direction = { 0, 0, 1 } } },
+    };
+    tsr_tiles *model = make(&(tsr_shape){ .kind = TSR_SHAPE_BOX, .half = { 12, 11, 10 } }, 4, 1);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        tsr_tiles *part[2];
+        float *values[2];
+        for (int j = 0; j < 2; j++) {
+            require_ok(tsr_tiles_divide(model, &pairs[i][j], &part[j], NULL));
+            values[j] = tiles_dense(context, part[j], LOW, N);
+        }
+        int64_t inside = 0;
+        for (int64_t v = 0; v < N * N * N; v++) {
+            inside += values[1][v] < 0;
+            assert_true(fabs((double)values[0][v] - (double)values[1][v]) < 1e-3);
+        }
+        assert_true(inside > 1000);
+        for (int j = 0; j < 2; j++) {
+            free(values[j]);
+            tsr_tiles_destroy(&part[j]);
+        }
+    }
+    tsr_tiles *made = NULL;
+    const tsr_selection ball = { sizeof(tsr_selection), .kind = TSR_SELECTION_BALL, .centre = { -1e8, 0, 0 }, .radius = 1e8 };
+    require_error(tsr_tiles_divide(model, &ball, &made, NULL), TSR_ERROR_ARGUMENT, "ball: radius is 1e+08, expected at most 1.04858e+06");
+    const tsr_selection seen_far = { sizeof(tsr_selection), LASSO(near_corners), .eye = { 0, 0, 1e9 } };
+    require_error(tsr_tiles_divide(model, &seen_far, &made, NULL), TSR_ERROR_ARGUMENT, "lasso: the distance of the eye is 1e+09");
+    tsr_tiles_destroy(&model);
 }
 
 static void refused(const tsr_tiles *tiles, tsr_selection s, const char *text)
@@ -492,13 +537,10 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(carving_is_the_distance),
-        cmocka_unit_test(tiles_are_brute_force),
-        cmocka_unit_test(box_is_oriented_box),
-        cmocka_unit_test(components_and_masks),
-        cmocka_unit_test(editor_selects),
-        cmocka_unit_test(unbounded_inside),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(carving_is_the_distance), cmocka_unit_test(tiles_are_brute_force),
+        cmocka_unit_test(box_is_oriented_box),     cmocka_unit_test(components_and_masks),
+        cmocka_unit_test(editor_selects),          cmocka_unit_test(unbounded_inside),
+        cmocka_unit_test(large_numbers),           cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }
