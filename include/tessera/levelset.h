@@ -101,6 +101,8 @@ typedef struct tsr_levelset_options {
                                  * tiles, where it is faster; > 0 whatever the size; < 0 never. First-order schemes in one stage with terms
                                  * that are the same everywhere, float32, managed every step; all else goes on as it is. The same bits */
     tsr_curvature_form curvature_form; /* HALF: every CURVATURE and MEAN_CURVATURE counts half of its value; USER terms say full coefficients always */
+    double mean_width;          /* voxels: half width of the smeared step by which MEAN_CURVATURE and feedback measure Kbar, volume and area, at most the
+                                 * band; 0 = 1.5. Less (0.6) for pieces a few voxels thick, whose middle the step must not see */
 } tsr_levelset_options;
 #define TSR_LEVELSET_OPTIONS { .struct_size = sizeof(tsr_levelset_options) }
 

@@ -102,15 +102,17 @@ typedef struct tsr_particles_options {
     double radius;              /* of a particle, world units; needed unless the points have radii of their own, which count then */
     double voxel;               /* world units; 0 = half the smallest radius */
     double smooth;              /* time of curvature flow in radius^2: removes the bumps between particles; 0 = 0.15, negative = none */
-    int conserve;               /* != 0: the flow keeps the enclosed volume */
+    int conserve;               /* != 0: the flow keeps the enclosed volume, to 1 % at the default voxel and smooth; not with a negative smooth */
     double band;                /* voxels; 0 = 2 */
-    int64_t memory_limit;
+    int64_t memory_limit;       /* bytes of the tiles, and of the search for them before; 0 = what the device has */
     tsr_progress progress;
 } tsr_particles_options;
 #define TSR_PARTICLES_OPTIONS { .struct_size = sizeof(tsr_particles_options) }
 
 /* Surface of a fluid or granular body from its particles: the union of their balls as level set, then smoothed by curvature flow. BORROWS points on the
- * context's device. RETURNS NEW list. Source: spec levelset-gpu.md 3 and 2.12 (particles on this structure). */
+ * context's device. RETURNS NEW list. Source: spec levelset-gpu.md 3 and 2.12 (particles on this structure).
+ * TSR_ERROR_ARGUMENT: an option or a radius out of range; TSR_ERROR_CAPACITY: more tiles than memory_limit or the device can hold, said before they are
+ * made; TSR_ERROR_STATE: the surface vanished. */
 TSR_API tsr_status tsr_particles_surface(tsr_context *context, const tsr_points *points, const tsr_particles_options *options, tsr_tiles **tiles) TSR_CHECKED;
 
 #ifdef __cplusplus

@@ -104,6 +104,7 @@ static tsr_status check_options(const tsr_tiles *tiles, const tsr_levelset_optio
     TSR_TRY(check_number("cfl", o->cfl, 0, 1));
     TSR_TRY(check_number("guard", o->guard, 0, 3));
     TSR_TRY(check_number("feedback", o->feedback, 0, 1e6));
+    TSR_TRY(check_number("mean_width", o->mean_width, 0, 10));
     TSR_TRY(check_number("managed_every", o->managed_every, 0, 1000));
     TSR_TRY(check_number("max_steps", (double)o->max_steps, 0, 9e15));
     TSR_TRY(check_number("age", o->age, 0, 254));
@@ -300,7 +301,7 @@ tsr_status tsr_flow_make_setup(const tsr_tiles *tiles, const tsr_levelset_option
     s->fixed_step = (float)o->time_step;
     s->cfl = (float)(o->cfl > 0 ? o->cfl : 0.9);
     s->feedback = (float)o->feedback;
-    s->delta_width = tsr_minf(1.5f * s->scheme.spacing, s->scheme.band);
+    s->delta_width = tsr_minf((o->mean_width > 0 ? (float)o->mean_width : 1.5f) * s->scheme.spacing, s->scheme.band);
     s->managed_every = o->managed_every > 0 ? o->managed_every : 1;
     s->age = o->age;
     s->source_rule = o->source_rule != 0;

@@ -3,7 +3,13 @@
 #include <stdlib.h>
 
 #include "levelset/reconstruct.h"
+#include "levelset/sample.h"
 #include "tessera/primitives.h"
+
+/* Per time in which curvature moves a voxel: a step is about an eighth of that and takes most of the error of the volume away. */
+#define FEEDBACK 6.0
+/* Voxels: balls of the default voxel are two voxels deep, and a wider step would take the rounding of their middle for a loss. */
+#define MEAN_WIDTH 0.6
 
 typedef struct run {
     tsr_context *context;
@@ -55,6 +61,31 @@ static tsr_status set_up(run *r)
 
 /* ---- tiles ---------------------------------------------------------------------------------------------------------------------------- */
 
+#define TOO_LARGE "radius %g and voxel %g need a larger voxel"
+#define KEYS_MOST ((int64_t)INT32_MAX)
+
+/* What `tiles` tiles need, before any of it is asked for: a machine that promises more memory than it has ends the process instead. */
+static tsr_status check_memory(const run *r, int64_t tiles, double bytes)
+{
+    tsr_device_info device;
+    TSR_TRY(tsr_device_describe(r->context->device, &device));
+    const int64_t has = device.memory_bytes, given = r->o.memory_limit;
+    if (given > 0 && bytes > (double)given)
+        TSR_FAIL(TSR_ERROR_CAPACITY, "particles: %.0f bytes for %lld tiles, the memory_limit is %lld: " TOO_LARGE, bytes, (long long)tiles,
+                 (long long)given, r->largest, r->o.voxel);
+    if (has > 0 && bytes > (double)has)
+        TSR_FAIL(TSR_ERROR_CAPACITY, "particles: %.0f bytes for %lld tiles, the device has %lld: " TOO_LARGE, bytes, (long long)tiles, (long long)has,
+                 r->largest, r->o.voxel);
+    return TSR_OK;
+}
+static tsr_status check_tiles(const run *r, int64_t tiles)
+{
+    if (tiles > INT32_MAX / 2)
+        TSR_FAIL(TSR_ERROR_CAPACITY, "particles: %lld tiles, expected at most %d: " TOO_LARGE, (long long)tiles, INT32_MAX / 2, r->largest,
+                 r->o.voxel);
+    return check_memory(r, tiles, (double)tiles * 2 * 64 * sizeof(float)); /* two fields of 4^3 voxels, the rest is less */
+}
+
 /* Sorted keys of the tiles that a ball or its band may meet; device memory of `count` keys, *room bytes long. */
 static tsr_status near_tiles(run *r, uint64_t **keys, size_t *room, int64_t *count)
 {
@@ -71,13 +102,18 @@ static tsr_status near_tiles(run *r, uint64_t **keys, size_t *room, int64_t *cou
                                     .depth = depth,
                                     .start = cells->start,
                                     .fixed = { cells->fixed[0], cells->fixed[1], cells->fixed[2] } };
-    const int64_t each = (int64_t)(2 * reach + 1) * (2 * reach + 1) * (2 * reach + 1), n = cells->leaves * each;
-    *room = (size_t)n * sizeof **keys;
-    TSR_TRY_GOTO(tsr_device_allocate(context, *room, (void **)keys), done);
-    TSR_TRY_GOTO(context->backend->potential->tiles_round(context->queue, &leaves, depth, reach, *keys), done);
+    const int64_t each = tsr_tiles_round_count(reach), n = each > KEYS_MOST / cells->leaves ? KEYS_MOST + 1 : cells->leaves * each;
+    TSR_TRY_GOTO(check_tiles(r, each), done); /* about so many lie round one particle already */
+    if (n > KEYS_MOST)
+        TSR_FAIL_GOTO(TSR_ERROR_CAPACITY, done, "particles: %lld places of particles times %lld tiles in reach, expected at most %lld: " TOO_LARGE,
+                      (long long)cells->leaves, (long long)each, (long long)KEYS_MOST, r->largest, r->o.voxel);
     TSR_TRY_GOTO(tsr_sort_workspace(context, TSR_U64, 0, n, &sort_bytes), done);
     TSR_TRY_GOTO(tsr_select_workspace(context, n, &select_bytes), done);
     const size_t most = sort_bytes > select_bytes ? sort_bytes : select_bytes;
+    TSR_TRY_GOTO(check_memory(r, each, (double)n * (2 * sizeof **keys + 1) + (double)most), done);
+    *room = (size_t)n * sizeof **keys;
+    TSR_TRY_GOTO(tsr_device_allocate(context, *room, (void **)keys), done);
+    TSR_TRY_GOTO(context->backend->potential->tiles_round(context->queue, &leaves, depth, reach, *keys), free_keys);
     TSR_TRY_GOTO(tsr_device_allocate(context, most + 256, &workspace), free_keys);
     TSR_TRY_GOTO(tsr_device_allocate(context, *room, &sorted), free_keys);
     TSR_TRY_GOTO(tsr_device_allocate(context, (size_t)n, &first), free_keys);
@@ -107,8 +143,7 @@ static tsr_status insert_tiles(run *r)
     size_t room = 0;
     int64_t count = 0;
     TSR_TRY(near_tiles(r, &keys, &room, &count));
-    tsr_status status = TSR_OK;
-    if (count > INT32_MAX / 2) status = TSR_FAILED(TSR_ERROR_CAPACITY, "particles: %lld tiles: give a larger voxel", (long long)count);
+    tsr_status status = check_tiles(r, count);
     if (status == TSR_OK) status = tsr_tiles_reserve(r->tiles, count + TSR_TILE_FIRST);
     if (status == TSR_OK) status = r->context->backend->tiles->insert(r->context->queue, &r->tiles->pool, keys, (int32_t)count);
     if (status == TSR_OK) status = tsr_context_synchronize(r->context);
@@ -143,17 +178,26 @@ static tsr_status fill_field(run *r)
     return status;
 }
 
-/* Curvature flow for `smooth` in squares of the radius; conserving adds the mean of the curvature with the other sign. */
+/* Curvature flow for `smooth` in squares of the radius, with the square of a voxel as unit of time, so that all units of length run alike. Conserving adds
+ * the mean of the curvature with the other sign and pulls back to the volume at the start what the differences lose. The reshaping must not move the
+ * surface, which a smooth sign does by a good part of a voxel on small balls. */
 static tsr_status smooth_field(run *r)
 {
+    const double unit = r->o.voxel * r->o.voxel;
     tsr_levelset_options s = TSR_LEVELSET_OPTIONS;
     tsr_levelset *solver;
     tsr_levelset_report got;
-    s.terms[s.term_count++] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 1 };
-    if (r->o.conserve) s.terms[s.term_count++] = (tsr_flow_term){ .kind = TSR_FLOW_MEAN_CURVATURE, .value = 1 };
-    s.reshape_weight = 1 / (r->o.voxel * r->o.voxel) * 0.5; /* in the flow's own unit of time: about as fast as the curvature of a voxel */
+    s.space = TSR_STENCIL_ENO2;
+    s.sign = TSR_SIGN_SUBCELL;
+    s.reshape_weight = 0.5; /* about as fast as the curvature of a voxel */
+    s.terms[s.term_count++] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = unit };
+    if (r->o.conserve) {
+        s.terms[s.term_count++] = (tsr_flow_term){ .kind = TSR_FLOW_MEAN_CURVATURE, .value = unit };
+        s.feedback = FEEDBACK;
+        s.mean_width = MEAN_WIDTH;
+    }
     TSR_TRY(tsr_levelset_create(r->tiles, &s, &solver));
-    tsr_status status = tsr_levelset_advance(solver, r->o.smooth * r->smallest * r->smallest, &r->o.progress, &got);
+    tsr_status status = tsr_levelset_advance(solver, r->o.smooth * r->smallest * r->smallest / unit, &r->o.progress, &got);
     tsr_levelset_destroy(&solver);
     TSR_TRY(status);
     if (got.tiles == 0) TSR_FAIL(TSR_ERROR_STATE, "particles: the surface vanished while it was smoothed: give a smaller smooth");
@@ -187,6 +231,10 @@ tsr_status tsr_particles_surface(tsr_context *context, const tsr_points *points,
     if (r.o.band == 0) r.o.band = 2;
     if (!(r.o.band >= 1 && r.o.band <= 5)) TSR_FAIL(TSR_ERROR_ARGUMENT, "particles: band is %g, expected 1 to 5 voxels", r.o.band);
     if (r.o.smooth == 0) r.o.smooth = 0.15;
+    if (r.o.conserve && r.o.smooth < 0)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "particles: conserve without smoothing (smooth is %g), expected a smooth of 0 or more", r.o.smooth);
+    if (r.o.memory_limit < 0)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "particles: memory_limit is %lld, expected 0 (what the device has) or more", (long long)r.o.memory_limit);
     if (!(r.o.smooth <= 10)) TSR_FAIL(TSR_ERROR_ARGUMENT, "particles: smooth is %g, expected at most 10", r.o.smooth);
     tsr_status status = surface(&r);
     if (status != TSR_OK) {

@@ -475,10 +475,111 @@ static void test_particles(void **state)
     tsr_context_destroy(&context);
 }
 
+static tsr_mesh *particles_mesh(tsr_context *context, const float *at, int64_t count, const tsr_particles_options *o, double *volume)
+{
+    tsr_points *host, *points;
+    tsr_tiles *tiles;
+    tsr_mesh *device, *mesh;
+    tsr_mesh_measures m;
+    require_ok(tsr_points_create(NULL, count, 0, &host));
+    memcpy(tsr_points_positions(host), at, (size_t)count * 3 * sizeof *at);
+    require_ok(tsr_points_copy(host, context, &points));
+    require_ok(tsr_particles_surface(context, points, o, &tiles));
+    require_ok(tsr_surface_extract_tiles(context, tiles, NULL, &device, NULL));
+    require_ok(tsr_mesh_copy(device, NULL, &mesh));
+    require_ok(tsr_mesh_measure(mesh, &m));
+    if (volume) *volume = m.volume;
+    tsr_mesh_destroy(&device);
+    tsr_tiles_destroy(&tiles);
+    tsr_points_destroy(&points);
+    tsr_points_destroy(&host);
+    return mesh;
+}
+
+/* Four balls apart keep their volume; without conserving each is a sphere under curvature flow, R^2 = R0^2 - 4 t. */
+static void test_particles_volume(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    static const float at[12] = { 0, 0, 0, 10, 0, 0, 0, 10, 0, 0, 0, 10 };
+    for (double voxel = 1; voxel > 0.2; voxel /= 2) {
+        double before, after, flowed;
+        tsr_particles_options o = { .struct_size = sizeof o, .radius = 2, .voxel = voxel, .smooth = -1 };
+        if (small(context) && voxel < 0.5) break;
+        tsr_mesh *mesh = particles_mesh(context, at, 4, &o, &before);
+        tsr_mesh_destroy(&mesh);
+        o.smooth = 0.1;
+        mesh = particles_mesh(context, at, 4, &o, &flowed);
+        tsr_mesh_destroy(&mesh);
+        o.smooth = 0;
+        o.conserve = 1;
+        mesh = particles_mesh(context, at, 4, &o, &after);
+        tsr_mesh_destroy(&mesh);
+        print_message("voxel %g: volume %.4f of the one before, %.4f when it flows freely\n", voxel, after / before, flowed / before);
+        assert_true(fabs(after / before - 1) < 0.01);
+        if (voxel < 0.3) assert_true(fabs(flowed / before / pow(1 - 4 * 0.1, 1.5) - 1) < 0.02);
+    }
+    tsr_particles_options o = { .struct_size = sizeof o, .radius = 300, .voxel = 2, .memory_limit = 1000000 };
+    tsr_points *host, *points;
+    tsr_tiles *tiles = NULL;
+    require_ok(tsr_points_create(NULL, 4, 0, &host));
+    memcpy(tsr_points_positions(host), at, sizeof at);
+    require_ok(tsr_points_copy(host, context, &points));
+    require_error(tsr_particles_surface(context, points, &o, &tiles), TSR_ERROR_CAPACITY, "the memory_limit is 1000000");
+    assert_null(tiles);
+    o.memory_limit = 0;
+    o.radius = 30000; /* (2 reach + 1)^3 times the points leaves 32 bits by far */
+    o.voxel = 0.25;
+    require_error(tsr_particles_surface(context, points, &o, &tiles), TSR_ERROR_CAPACITY, "need a larger voxel");
+    o.smooth = -1;
+    o.conserve = 1;
+    require_error(tsr_particles_surface(context, points, &o, &tiles), TSR_ERROR_ARGUMENT, "conserve without smoothing");
+    tsr_points_destroy(&points);
+    tsr_points_destroy(&host);
+    tsr_context_destroy(&context);
+}
+
+/* A heap in metres, millimetres and kilometres: the same mesh. */
+static void test_particles_units(void **state)
+{
+    (void)state;
+    tsr_context *context = test_context();
+    enum { EDGE = 4, COUNT = EDGE * EDGE * EDGE };
+    static const double units[3] = { 1, 1e-3, 1e3 };
+    tsr_mesh *first = NULL;
+    for (int u = 0; u < 3; u++) {
+        float at[3 * COUNT];
+        tsr_particles_options o = { .struct_size = sizeof o, .radius = 0.8 * units[u] };
+        for (int i = 0; i < COUNT; i++)
+            for (int k = 0; k < 3; k++) {
+                const int place = k == 0 ? i % EDGE : k == 1 ? i / EDGE % EDGE : i / EDGE / EDGE;
+                at[3 * i + k] = (float)(place * units[u]);
+            }
+        tsr_mesh *mesh = particles_mesh(context, at, COUNT, &o, NULL);
+        if (u == 0) {
+            first = mesh;
+            continue;
+        }
+        assert_int_equal(tsr_mesh_triangle_count(mesh), tsr_mesh_triangle_count(first));
+        assert_int_equal(tsr_mesh_vertex_count(mesh), tsr_mesh_vertex_count(first));
+        const float *a = tsr_mesh_vertices(first), *b = tsr_mesh_vertices(mesh);
+        double most = 0;
+        for (int64_t i = 0; i < 3 * tsr_mesh_vertex_count(first); i++) most = fmax(most, fabs((double)b[i] / units[u] - (double)a[i]));
+        print_message("unit %g: vertices differ by %.2e\n", units[u], most);
+        assert_true(most < 1e-5 * EDGE);
+        tsr_mesh_destroy(&mesh);
+    }
+    tsr_mesh_destroy(&first);
+    tsr_context_destroy(&context);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_shapes),        cmocka_unit_test(test_levels),    cmocka_unit_test(test_placements),
-                                        cmocka_unit_test(test_noise),         cmocka_unit_test(test_bad_input), cmocka_unit_test(test_degenerate),
-                                        cmocka_unit_test(test_error_measure), cmocka_unit_test(test_estimate),  cmocka_unit_test(test_particles) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_shapes),         cmocka_unit_test(test_levels),
+                                        cmocka_unit_test(test_placements),     cmocka_unit_test(test_noise),
+                                        cmocka_unit_test(test_bad_input),      cmocka_unit_test(test_degenerate),
+                                        cmocka_unit_test(test_error_measure),  cmocka_unit_test(test_estimate),
+                                        cmocka_unit_test(test_particles),      cmocka_unit_test(test_particles_volume),
+                                        cmocka_unit_test(test_particles_units) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

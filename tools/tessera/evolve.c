@@ -285,6 +285,13 @@ static int run(cli_call *cli, int argc, char **argv)
           .help = "with --conserve: pulls the volume back to the first one",
           .lower = 0,
           .upper = 1e6 },
+        { .name = "mean-width",
+          .type = CLI_REAL,
+          .value = &o->mean_width,
+          .argument = "VOXELS",
+          .help = "with --conserve: half width of the step that measures the volume (default 1.5)",
+          .lower = 0,
+          .upper = 10 },
         { .name = "velocity", .type = CLI_VEC3, .value = &e.velocity, .help = "moves with it", .given = &e.velocity_given },
         { .name = "velocity-field",
           .type = CLI_LIST,
@@ -485,6 +492,7 @@ static int run(cli_call *cli, int argc, char **argv)
         return cli_usage(cli, "--%s: expected with --reshape reinit", o->reshape_sweeps ? "reshape-sweeps" : "reshape-step");
     if (form_given && !e.curvature_given && !e.conserve_given) return cli_usage(cli, "--curvature-form: expected with --curvature or --conserve");
     if (o->feedback > 0 && !e.conserve_given) return cli_usage(cli, "--feedback: expected with --conserve");
+    if (o->mean_width > 0 && !e.conserve_given) return cli_usage(cli, "--mean-width: expected with --conserve");
     if (e.axis_given && !e.rotation_given) return cli_usage(cli, "--axis: expected with --rotation");
     if (e.centre_given && !e.rotation_given && !e.enright_given) return cli_usage(cli, "--centre: expected with --rotation or --enright");
     if (e.cfl_given && o->time_step > 0) return cli_usage(cli, "--cfl: given beside --time-step, expected one of them");

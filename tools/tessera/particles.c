@@ -118,6 +118,7 @@ static int run(cli_call *cli, int argc, char **argv)
         code = cli_check_write(cli, p.output, p.output && cli_names_tiles(p.output, p.write.format) ? TSR_FILE_TILES : TSR_FILE_MESH, p.write.format);
     if (code) return code;
     if (p.options.radius == 0) return cli_usage(cli, "--radius: missing, expected --radius R");
+    if (smooth_given && p.options.smooth == 0 && p.options.conserve) return cli_usage(cli, "--conserve: expected with a --smooth above 0");
     if (smooth_given && p.options.smooth == 0) p.options.smooth = -1; /* for the API 0 is the default */
     p.options.progress = cli_progress(cli);
     p.surface.normals = (tsr_surface_normals)normals;
