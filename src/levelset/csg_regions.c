@@ -186,8 +186,7 @@ static float least_of_faces(const void *surface, const float x[3])
     return tsr_maxf(tsr_absf(tsr_selection_distance(field, x)) - tsr_selection_slack(field, x), 0.0f);
 }
 
-/* 1 if the inside has no end. */
-static tsr_status is_unbounded(const tsr_tiles *tiles, const tsr_tile_state *state, int *unbounded)
+tsr_status tsr_csg_is_unbounded(const tsr_tiles *tiles, const tsr_tile_state *state, int *unbounded)
 {
     tsr_context *context = tiles->context;
     const tsr_tile_pool *pool = &tiles->pool;
@@ -206,7 +205,7 @@ static tsr_status box_of_wall(const tsr_tiles *tiles, const tsr_tile_state *stat
     const tsr_tile_pool *pool = &tiles->pool;
     const double limit = (double)TSR_KEY_BIAS - 2;
     int unbounded = 0;
-    TSR_TRY(is_unbounded(tiles, state, &unbounded));
+    TSR_TRY(tsr_csg_is_unbounded(tiles, state, &unbounded));
     if (unbounded && !isfinite(p->plan.low[0]))
         TSR_FAIL(TSR_ERROR_UNSUPPORTED,
                  "selection: a lasso or half space without an end on a surface whose inside has none, expected one of both with an end");
