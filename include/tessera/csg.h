@@ -148,8 +148,10 @@ typedef struct tsr_tiles_measures {
     tsr_vec3 centroid;  /* of the inside, world units along the grid axes */
     int64_t components; /* 26-connected pieces of phi < 0 (in a plane 8-connected) */
     int64_t cavities;   /* 26-connected pieces of phi >= 0 that are enclosed: reach neither infinity nor the border of a domain. Of a plane: holes */
-    int64_t euler;      /* Euler characteristic of the inside (voxels, of a plane pixels, joined by faces) */
-    int64_t genus;      /* handles: pieces + cavities - euler, pieces joined by faces; 0 in a plane, where euler = pieces - holes */
+    int64_t euler;      /* Euler characteristic of the inside (voxels, of a plane pixels, joined by faces); of an unbounded inside half that of its
+                            * surface */
+    int64_t genus;      /* handles: pieces + cavities - euler, pieces joined by faces, one less for an unbounded inside; 0 in a plane, where
+                            * euler = pieces - holes */
     int64_t tiles, active_voxels;
     int32_t dimensions; /* 3, or 2 for a plane */
 } tsr_tiles_measures;

@@ -39,6 +39,8 @@ tsr_status tsr_csg_merge_lists(const tsr_tiles *a, int64_t shift_a, const tsr_ti
                                tsr_tiles **result);
 /* A copy with another band: values are clamped to a narrower one, and stay what they were in a wider one (sweeps of reinitialisation fill it). */
 tsr_status tsr_csg_with_band(const tsr_tiles *tiles, double band, tsr_tiles **result);
+/* 1 if the inside of a list without a domain has no end. `state` is that of the list. */
+tsr_status tsr_csg_is_unbounded(const tsr_tiles *tiles, const tsr_tile_state *state, int *unbounded);
 /* The sorted keys of the list on the host (malloc; *count of them). */
 tsr_status tsr_csg_keys(const tsr_tiles *tiles, uint64_t **keys, int64_t *count);
 /* First and last stored tile along each axis (low > high: none), and their number. */

@@ -254,14 +254,16 @@ TSR_HD void tsr_csg_positive_tile(const tsr_csg_args *g, int64_t i, int32_t firs
     for (int32_t k = first; k < V; k += step) positive += v[k] > 0.0f;
     if (positive) tsr_csg_add(g->totals, positive);
 }
-/* totals[0] += voxels that are at the end of the band inside one list and at the end outside the other. */
+/* totals[0] += voxels inside one list and outside the other where one of the fields is at the end of its band: a surface between both may lie there, and
+ * a clamped value puts it in the wrong place. */
 TSR_HD void tsr_csg_conflict_tile(const tsr_csg_args *g, int64_t i, int32_t first, int32_t step)
 {
     const int32_t V = tsr_csg_voxels(&g->a);
     const float *a = tsr_csg_phi(&g->a) + (int64_t)g->first[i] * V, *b = tsr_csg_phi(&g->b) + (int64_t)g->second[i] * V, band = g->a.band;
     int64_t conflicts = 0;
     for (int32_t k = first; k < V; k += step)
-        if (tsr_csg_in_domain(&g->a, g->keys[i], k) == k) conflicts += (a[k] <= 0.0f - band && b[k] >= band) || (b[k] <= 0.0f - band && a[k] >= band);
+        if (tsr_csg_in_domain(&g->a, g->keys[i], k) == k)
+            conflicts += (a[k] < 0.0f) != (b[k] < 0.0f) && (a[k] <= 0.0f - band || a[k] >= band || b[k] <= 0.0f - band || b[k] >= band);
     if (conflicts) tsr_csg_add(g->totals, conflicts);
 }
 TSR_HD void tsr_csg_enclosed(const tsr_csg_args *g, int64_t i)

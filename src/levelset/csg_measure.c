@@ -312,6 +312,7 @@ tsr_status tsr_tiles_measure(const tsr_tiles *tiles, tsr_tiles_measures *m)
     tsr_tile_state state;
     struct totals t = { { 0 }, { 0 } };
     int64_t pieces = 0;
+    int unbounded = 0;
     memset(m, 0, sizeof *m);
     TSR_TRY(tsr_csg_require_field(tiles, "measures"));
     TSR_TRY(tsr_tiles_read_state(tiles, &state));
@@ -342,6 +343,9 @@ tsr_status tsr_tiles_measure(const tsr_tiles *tiles, tsr_tiles_measures *m)
     TSR_TRY(count_pieces(tiles, 1, 26, &m->components));
     TSR_TRY(count_pieces(tiles, 1, 6, &pieces));
     TSR_TRY(count_pieces(tiles, 0, 26, &m->cavities));
-    m->genus = m->dimensions == 3 ? pieces + m->cavities - m->euler : 0;
+    TSR_TRY(tsr_csg_is_unbounded(tiles, &state, &unbounded));
+    /* An unbounded inside has no outermost surface: its pieces and cavities bound one surface less than those of a bounded one. */
+    const int64_t surfaces = pieces + m->cavities - (!pool->bounded && unbounded);
+    m->genus = m->dimensions == 3 ? surfaces - m->euler : 0;
     return TSR_OK;
 }

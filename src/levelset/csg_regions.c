@@ -23,7 +23,7 @@ static void drop_placed(struct placed *p)
 }
 
 /* 1 if the inside has no end. */
-static tsr_status is_unbounded(const tsr_tiles *tiles, const tsr_tile_state *state, int *unbounded)
+tsr_status tsr_csg_is_unbounded(const tsr_tiles *tiles, const tsr_tile_state *state, int *unbounded)
 {
     tsr_context *context = tiles->context;
     const tsr_tile_pool *pool = &tiles->pool;
@@ -45,7 +45,7 @@ static tsr_status place(const tsr_tiles *tiles, const tsr_tile_state *state, con
     int unbounded;
     memset(p, 0, sizeof *p);
     p->context = context;
-    TSR_TRY(is_unbounded(tiles, state, &unbounded));
+    TSR_TRY(tsr_csg_is_unbounded(tiles, state, &unbounded));
     TSR_TRY(tsr_csg_extent(tiles, low, high, &count));
     at.voxel = (double)tsr_minf(tiles->pool.spacing[0], tsr_minf(tiles->pool.spacing[1], tiles->pool.spacing[2]));
     at.bounded = !unbounded && count > 0;
@@ -222,7 +222,7 @@ static tsr_status box_of_wall(const tsr_tiles *tiles, const tsr_tile_state *stat
     const tsr_tile_pool *pool = &tiles->pool;
     const double limit = (double)TSR_KEY_BIAS - 2;
     int unbounded = 0;
-    TSR_TRY(is_unbounded(tiles, state, &unbounded));
+    TSR_TRY(tsr_csg_is_unbounded(tiles, state, &unbounded));
     if (unbounded && !isfinite(p->plan.low[0]))
         TSR_FAIL(TSR_ERROR_UNSUPPORTED,
                  "selection: a lasso or half space without an end on a surface whose inside has none, expected one of both with an end");

@@ -9,8 +9,6 @@
 
 enum { MOST_DOUBLINGS = 12 };
 
-/* ---- interpolation --------------------------------------------------------------------------------------------------------------------------------- */
-
 /* A copy whose field is a distance over another band. */
 static tsr_status with_band(const tsr_tiles *tiles, double band, const tsr_progress *progress, tsr_tiles **made)
 {
@@ -18,6 +16,18 @@ static tsr_status with_band(const tsr_tiles *tiles, double band, const tsr_progr
     TSR_TRY(tsr_levelset_redistance(*made, 0, progress));
     return TSR_OK;
 }
+
+/* A list of distances over the band, of a field with the right zero set. */
+static tsr_status settle(const tsr_tiles *tiles, double band, tsr_tiles **result)
+{
+    tsr_tiles *made = NULL;
+    tsr_status status = with_band(tiles, band, NULL, &made);
+    if (status == TSR_OK) status = tsr_csg_merge_lists(made, 0, NULL, 0, TSR_CSG_FIRST, 0, result);
+    tsr_tiles_destroy(&made);
+    return status;
+}
+
+/* ---- interpolation --------------------------------------------------------------------------------------------------------------------------------- */
 
 static tsr_status count_conflicts(tsr_csg_work *work, int64_t *conflicts)
 {
@@ -31,7 +41,7 @@ static tsr_status count_conflicts(tsr_csg_work *work, int64_t *conflicts)
     return TSR_OK;
 }
 
-/* Voxels that are deep inside one list and far outside the other: there the clamped fields say nothing about the way between. */
+/* Voxels between both surfaces where the clamped field of either does not say how far its surface is. */
 static tsr_status conflicts_between(const tsr_tiles *a, const tsr_tiles *b, int64_t *conflicts)
 {
     tsr_tile_state sa, sb;
@@ -71,11 +81,8 @@ static tsr_status interpolate(const tsr_tiles *a, tsr_tiles *const wide[2], cons
         tsr_tiles *mixed = NULL;
         TSR_PROGRESS(progress, (double)i / (double)count, "morph");
         TSR_TRY(tsr_tiles_interpolate(wide[0], wide[1], t[i], &mixed));
-        tsr_tiles *narrow = NULL;
-        tsr_status status = with_band(mixed, (double)a->pool.band, NULL, &narrow);
+        const tsr_status status = settle(mixed, (double)a->pool.band, &results[i]);
         tsr_tiles_destroy(&mixed);
-        if (status == TSR_OK) status = tsr_csg_merge_lists(narrow, 0, NULL, 0, TSR_CSG_FIRST, 0, &results[i]);
-        tsr_tiles_destroy(&narrow);
         TSR_TRY(status);
     }
     return TSR_OK;
@@ -99,7 +106,10 @@ static tsr_status evolve(const tsr_tiles *a, const tsr_volume *target, const tsr
         tsr_levelset_report report;
         double duration = t[i] - (i ? t[i - 1] : 0);
         if (duration > 0) status = tsr_levelset_advance(levelset, duration, progress, &report);
-        if (status == TSR_OK) status = tsr_csg_merge_lists(work, 0, NULL, 0, TSR_CSG_FIRST, 0, &results[i]);
+        /* The speed is a distance itself: it changes the slope faster than the reshaping term mends it. */
+        if (status == TSR_OK)
+            status =
+                t[i] > 0 ? settle(work, (double)a->pool.band, &results[i]) : tsr_csg_merge_lists(work, 0, NULL, 0, TSR_CSG_FIRST, 0, &results[i]);
     }
     tsr_levelset_destroy(&levelset);
     tsr_tiles_destroy(&work);
@@ -111,6 +121,7 @@ static tsr_status evolve(const tsr_tiles *a, const tsr_volume *target, const tsr
 static tsr_status check(const tsr_tiles *a, const tsr_tiles *b, const double *t, int32_t count, const tsr_morph_options *o)
 {
     tsr_tile_state sa, sb;
+    int unbounded[2];
     TSR_TRY(tsr_csg_require_pair(a, b));
     if (!t || count < 1) TSR_FAIL(TSR_ERROR_ARGUMENT, "morph: no t given");
     if (o->method != TSR_MORPH_INTERPOLATE && o->method != TSR_MORPH_EVOLVE)
@@ -123,6 +134,11 @@ static tsr_status check(const tsr_tiles *a, const tsr_tiles *b, const double *t,
     TSR_TRY(tsr_tiles_read_state(a, &sa));
     TSR_TRY(tsr_tiles_read_state(b, &sb));
     if (sa.count == 0 || sb.count == 0) TSR_FAIL(TSR_ERROR_STATE, "morph: the %s shape has no surface", sa.count == 0 ? "first" : "second");
+    TSR_TRY(tsr_csg_is_unbounded(a, &sa, &unbounded[0]));
+    TSR_TRY(tsr_csg_is_unbounded(b, &sb, &unbounded[1]));
+    if (o->method == TSR_MORPH_INTERPOLATE && !a->pool.bounded && unbounded[0] != unbounded[1])
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "morph: the %s shape is inside far from its surface and the other is not: no surface lies between",
+                 unbounded[0] ? "first" : "second");
     return TSR_OK;
 }
 

@@ -568,6 +568,14 @@ static void measures_of_shapes(void **state)
     assert_true(fabs(m.area / (4 * pi * pi * 14 * 5) - 1) < 5e-3);
     assert_int_equal(m.genus, 1);
     assert_int_equal(m.euler, 0);
+    tsr_tiles *around = NULL; /* one surface, whichever side of it is inside */
+    require_ok(tsr_tiles_complement(a, &around));
+    require_ok(tsr_tiles_measure(around, &m));
+    assert_int_equal(m.components, 1);
+    assert_int_equal(m.cavities, 1);
+    assert_int_equal(m.euler, 0);
+    assert_int_equal(m.genus, 1);
+    tsr_tiles_destroy(&around);
     tsr_tiles_destroy(&a);
     a = make(context, &(tsr_shape){ .kind = TSR_SHAPE_SPHERE, .radius = 15, .shell = 4 }, 8, 3); /* hollow */
     require_ok(tsr_tiles_measure(a, &m));

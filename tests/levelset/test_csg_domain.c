@@ -503,6 +503,50 @@ static void morphs(void **unused)
     tsr_tiles_destroy(&b);
 }
 
+/* Between two straight fronts D pixels apart the front stands at D t: a field clamped before it reaches the other one would bend its way. */
+static void fronts(void **unused)
+{
+    (void)unused;
+    enum { FRAMES = 5 };
+    const int slow = test_is_slow(), frames = slow ? 3 : FRAMES, distance = slow ? 40 : 90;
+    const tsr_size3 n = { distance + 60, slow ? 8 : 12, 1 };
+    const tsr_geometry geometry = tsr_geometry_make((tsr_vec3){ 1, 1, 1 }, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
+    tsr_tiles_options options = TSR_TILES_OPTIONS;
+    tsr_tiles *ends[2], *between[FRAMES];
+    double t[FRAMES];
+    options.domain = n;
+    options.band = 3;
+    for (int i = 0; i < 2; i++) {
+        tsr_volume *host, *field;
+        require_ok(tsr_volume_create(NULL, TSR_F32, n, &geometry, &host));
+        float *v = (float *)tsr_volume_data(host);
+        for (int64_t k = 0; k < n.x * n.y; k++) v[k] = (float)(k % n.x) - 20.25f - (float)(distance * i);
+        require_ok(tsr_volume_copy(host, context, &field));
+        require_ok(tsr_tiles_create(context, &geometry, &options, &ends[i]));
+        require_ok(tsr_tiles_load(ends[i], field));
+        tsr_volume_destroy(&field);
+        tsr_volume_destroy(&host);
+    }
+    for (int i = 0; i < frames; i++) t[i] = (double)i / (frames - 1);
+    for (int back = 0; back < (slow ? 1 : 2); back++) {
+        require_ok(tsr_tiles_morph(ends[back], ends[!back], t, frames, NULL, NULL, between));
+        for (int i = 0; i < frames; i++) {
+            const double expected = 20.25 + distance * (back ? 1 - t[i] : t[i]);
+            const int64_t x = (int64_t)expected; /* the last pixel inside, but where the front goes through a pixel */
+            float *f = dense(between[i]);
+            check_invariants(between[i]);
+            for (int64_t y = 0; y < n.y; y++) {
+                const float *row = f + y * n.x;
+                assert_true(fabs((double)row[x] - ((double)x - expected)) < 0.05 && fabs((double)row[x + 1] - ((double)x + 1 - expected)) < 0.05);
+            }
+            free(f);
+            tsr_tiles_destroy(&between[i]);
+        }
+    }
+    tsr_tiles_destroy(&ends[0]);
+    tsr_tiles_destroy(&ends[1]);
+}
+
 /* The band of a plane does not know how thick its slice is. */
 static void bands(void **unused)
 {
@@ -555,8 +599,10 @@ static void refusals(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(fields_combine), cmocka_unit_test(beyond_the_domain), cmocka_unit_test(pieces),
-                                        cmocka_unit_test(empty_space),    cmocka_unit_test(measures),          cmocka_unit_test(morphs),
-                                        cmocka_unit_test(bands),          cmocka_unit_test(refusals) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(fields_combine), cmocka_unit_test(beyond_the_domain),
+                                        cmocka_unit_test(pieces),         cmocka_unit_test(empty_space),
+                                        cmocka_unit_test(measures),       cmocka_unit_test(morphs),
+                                        cmocka_unit_test(fronts),         cmocka_unit_test(bands),
+                                        cmocka_unit_test(refusals) };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -122,6 +122,32 @@ static void morphs(void **state)
     assert_true(fabs(m.centroid.x - 2) < 0.1 && fabs(cbrt(m.volume * 3 / (4 * pi)) - 9) < 0.1);
     tsr_tiles_destroy(&moved[0]);
     tsr_tiles_destroy(&moved[1]);
+    const int slow = test_is_slow();
+    const double far_radius = slow ? 12 : 26, target = slow ? 9 : 16;
+    ball(f, "far", 0, 0, 0, far_radius);
+    require_ok(tsr_tiles_morph(tsr_editor_tiles(f->editor, "a"), tsr_editor_tiles(f->editor, "far"), t, 3, NULL, NULL, between));
+    for (int i = 0; i < 3; i++) {
+        require_ok(tsr_tiles_measure(between[i], &m));
+        print_message("morph to a far ball %.1f: radius %.3f\n", t[i], cbrt(m.volume * 3 / (4 * pi)));
+        assert_true(fabs(cbrt(m.volume * 3 / (4 * pi)) - (6 + (far_radius - 6) * t[i])) < 0.3);
+        tsr_tiles_destroy(&between[i]);
+    }
+    /* nothing but space lies between a ball and all but a ball */
+    require_ok(tsr_tiles_complement(tsr_editor_tiles(f->editor, "b"), &moved[0]));
+    require_error(tsr_tiles_morph(tsr_editor_tiles(f->editor, "a"), moved[0], t, 3, NULL, NULL, between), TSR_ERROR_ARGUMENT,
+                  "the second shape is inside far");
+    tsr_tiles_destroy(&moved[0]);
+    /* what evolves is a list of distances again: area and mean curvature of a ball */
+    ball(f, "d", 0, 0, 0, slow ? 6 : 8);
+    ball(f, "e", 0, 0, 0, target);
+    options.draft = 1;
+    require_ok(tsr_tiles_morph(tsr_editor_tiles(f->editor, "d"), tsr_editor_tiles(f->editor, "e"), &(double){ 20 }, 1, &options, NULL, moved));
+    check_invariants(moved[0]);
+    require_ok(tsr_tiles_measure(moved[0], &m));
+    const double radius = cbrt(m.volume * 3 / (4 * pi));
+    print_message("evolved to %.0f: radius %.3f, area %.4f of that ball's\n", target, radius, m.area / (4 * pi * radius * radius));
+    assert_true(fabs(radius - target) < 0.1 && fabs(m.area / (4 * pi * radius * radius) - 1) < 0.02);
+    tsr_tiles_destroy(&moved[0]);
     const double wrong[2] = { 0.5, 0.2 };
     require_error(tsr_tiles_morph(tsr_editor_tiles(f->editor, "a"), tsr_editor_tiles(f->editor, "b"), wrong, 2, NULL, NULL, moved),
                   TSR_ERROR_ARGUMENT, "t[1] is 0.2");

@@ -51,11 +51,13 @@ static int fold(struct csg *c, tsr_context *context, int first)
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct csg c = { .cli = cli, .read = TSR_READ_OPTIONS, .list = { .planes = 1 } };
+    int radius_given = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(c.output),
         { .name = "radius",
           .type = CLI_REAL,
           .value = &c.radius,
+          .given = &radius_given,
           .argument = "R",
           .help = "of blend: of the arc that fills the seam, world units, at most the band" },
         CLI_LIST_OPTIONS(c.list),
@@ -67,6 +69,8 @@ static int run(cli_call *cli, int argc, char **argv)
     c.complement = !strcmp(cli->input[0], "complement");
     if (!c.complement && tsr_csg_parse(cli->input[0], &c.operation) != TSR_OK)
         return cli_usage(cli, "'%s' given, expected union, intersection, difference, blend or complement, then the inputs", cli->input[0]);
+    if (radius_given && (c.complement || c.operation != TSR_CSG_BLEND)) return cli_usage(cli, "--radius: expected with blend, not %s", cli->input[0]);
+    if (!radius_given && !c.complement && c.operation == TSR_CSG_BLEND) return cli_usage(cli, "--radius: missing, expected with blend");
     if (c.complement && cli->inputs != 2) return cli_usage(cli, "complement: %d inputs, expected one", cli->inputs - 1);
     if (!c.complement && cli->inputs < 3) return cli_usage(cli, "%s: one input, expected two or more", cli->input[0]);
     if ((code = cli_check_list(cli, c.output)) != CLI_OK) return code;

@@ -96,7 +96,7 @@ static int document(struct edit *e)
         h = tsr_geometry_spacing(&e->options.geometry);
     }
     e->options.edge = e->list.edge;
-    e->options.key_bits = e->list.key_bits;
+    e->options.key_bits = cli_key_bits(&e->list);
     e->options.band = cli_band(e->cli, &e->list, h);
     tsr_status status = tsr_editor_create(e->context, &e->options, &e->editor);
     return status == TSR_OK ? CLI_OK : cli_status(e->cli, status, NULL);

@@ -488,6 +488,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (e.duration_given + e.steps_given + (o->age > 0) != 1) return cli_usage(cli, "expected one of --duration, --steps and --age");
     if ((change_given || o->max_steps || o->source_rule) && !(o->age > 0))
         return cli_usage(cli, "--%s: expected with --age", change_given ? "change-tolerance" : o->max_steps ? "max-steps" : "source-rule");
+    if (o->calm_steps && !(o->age > 0 && change_given)) return cli_usage(cli, "--calm-steps: expected with --age and --change-tolerance");
     if ((o->reshape_sweeps || o->reshape_step > 0) && reshape != TSR_RESHAPE_REINIT)
         return cli_usage(cli, "--%s: expected with --reshape reinit", o->reshape_sweeps ? "reshape-sweeps" : "reshape-step");
     if (form_given && !e.curvature_given && !e.conserve_given) return cli_usage(cli, "--curvature-form: expected with --curvature or --conserve");

@@ -116,6 +116,15 @@ static tsr_status load_volume(const cli_call *cli, tsr_context *context, const t
     return status == TSR_OK ? cli_tiles_of_dense(context, volume, &list, plane, tiles) : status;
 }
 
+/* Options that say how a list is made, of an input that has them already. */
+static int check_made(const cli_call *cli, const char *path, tsr_file_kind kind, const cli_list_options *o)
+{
+    const char *const name = o->spacing.x > 0 ? "spacing" : kind == TSR_FILE_VOLUME ? NULL : o->band > 0 ? "band" : o->edge ? "tile-edge" : NULL;
+    if (o->like || !name) return CLI_OK;
+    return cli_usage(cli, "--%s: %s has its own, expected with a mesh%s as the %s", name, path, strcmp(name, "spacing") ? " or a volume" : "",
+                     cli->inputs > 1 ? "first input" : "input");
+}
+
 tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *path, const tsr_read_options *read, const cli_list_options *options,
                          int *code)
 {
@@ -125,7 +134,10 @@ tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *
     tsr_status status;
     *code = cli_recognise(cli, path, read, &kind, &format);
     if (*code) return NULL;
-    if (kind == TSR_FILE_TILES || cli_names_tiles(path, read->format)) {
+    if (cli_names_tiles(path, read->format)) kind = TSR_FILE_TILES;
+    if (kind == TSR_FILE_TILES || kind == TSR_FILE_VOLUME) *code = check_made(cli, path, kind, options);
+    if (*code) return NULL;
+    if (kind == TSR_FILE_TILES) {
         tsr_tiles_read_options own = TSR_TILES_READ_OPTIONS;
         own.memory_limit = read->memory_limit;
         own.progress = cli_progress(cli);
@@ -176,7 +188,7 @@ tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *
         return NULL;
     }
     if (status == TSR_OK && options->like) status = align(options->like, &tiles);
-    if (status == TSR_OK && options->key_bits) status = tsr_tiles_set_key_bits(tiles, options->key_bits);
+    if (status == TSR_OK && options->keys) status = tsr_tiles_set_key_bits(tiles, cli_key_bits(options));
     if (status == TSR_OK) return tiles;
     tsr_tiles_destroy(&tiles);
     *code = cli_status(cli, status, path);

@@ -9,7 +9,7 @@ typedef struct cli_list_options {
     tsr_vec3 spacing;      /* voxel size for meshes; zero = 1/128 of the longest extent */
     int32_t edge;          /* 0 = 8 */
     int planes;            /* a volume of one slice is a list in two dimensions, bounded by it; 0: neither it nor a list with a domain is taken */
-    int32_t key_bits;      /* 0 = 64 */
+    int keys;              /* choice of cli_key_bits */
     const tsr_tiles *like; /* spacing, band, edge and domain that must agree; a list without a domain is moved to its voxels. NULL: any */
 } cli_list_options;
 /* clang-format off */
@@ -20,9 +20,12 @@ typedef struct cli_list_options {
       .lower = 1e-9, .upper = 1e9 },                                                                                                   \
     { .name = "tile-edge", .type = CLI_INT, .value = &(o).edge, .argument = "N", .help = "voxels per tile edge, 4 or 8 (default 8)",   \
       .lower = 4, .upper = 8 },                                                                                                        \
-    { .name = "key-bits", .type = CLI_INT, .value = &(o).key_bits, .argument = "N",                                                    \
-      .help = "bits of a tile's key, 32 or 64 (default 64)", .lower = 32, .upper = 64 }
+    { .name = "key-bits", .type = CLI_CHOICE, .value = &(o).keys, .argument = "N",                                                     \
+      .help = "bits of a tile's key; auto: as a tile list has them, else 64", .choices = "auto 32 64" }
 /* clang-format on */
+
+/* --key-bits as the library has it: 0 (automatic), 32 or 64. */
+static inline int32_t cli_key_bits(const cli_list_options *options) { return 32 * options->keys; }
 
 /* Half width of a band in world units at a voxel of h, by the option (with a note where it is narrower than a voxel) or by default. */
 double cli_band(const cli_call *cli, const cli_list_options *options, tsr_vec3 h);

@@ -71,10 +71,21 @@ static int frames(struct morph *m)
     return code;
 }
 
+static int check_reach(const struct morph *m)
+{
+    tsr_tiles_info info;
+    const tsr_status status = tsr_tiles_describe(m->a, &info);
+    if (status != TSR_OK) return cli_status(m->cli, status, m->cli->input[0]);
+    if (m->options.reach > 0 && m->options.reach < info.band)
+        return cli_usage(m->cli, "--reach: %g given, expected at least %g, the half width of the band of %s", m->options.reach, info.band,
+                         m->cli->input[0]);
+    return CLI_OK;
+}
+
 static int run(cli_call *cli, int argc, char **argv)
 {
     struct morph m = { .cli = cli, .read = TSR_READ_OPTIONS, .list = { .planes = 1 }, .options = TSR_MORPH_OPTIONS, .t = -1 };
-    int method = 0;
+    int method = 0, reach_given = 0;
     const cli_option options[] = {
         CLI_OUTPUT_OPTION(m.output),
         { .name = "t",
@@ -100,6 +111,7 @@ static int run(cli_call *cli, int argc, char **argv)
         { .name = "reach",
           .type = CLI_REAL,
           .value = &m.options.reach,
+          .given = &reach_given,
           .argument = "R",
           .help = "interpolate: half width of the wide band in world units (default: found by doubling)",
           .lower = 0,
@@ -113,10 +125,14 @@ static int run(cli_call *cli, int argc, char **argv)
     if (code >= 0) return code;
     if (!m.output) return cli_usage(cli, "--output: missing, expected -o FILE");
     m.options.method = (tsr_morph_method)method;
+    if (method && reach_given) return cli_usage(cli, "--reach: expected with --method interpolate");
+    if (!method && m.options.draft) return cli_usage(cli, "--draft: expected with --method evolve");
+    if (!method && m.t > 1) return cli_usage(cli, "--t: %g given, expected 0 to 1 with --method interpolate", m.t);
     if (m.t < 0) m.t = method ? 20 : m.frames > 1 ? 1 : 0.5;
     if ((code = cli_context(cli, &m.context)) != CLI_OK) return code;
     m.a = cli_read_list(cli, m.context, cli->input[0], &m.read, &m.list, &code);
     if (m.a) code = cli_check_plane(cli, m.a, m.output);
+    if (m.a && !code) code = check_reach(&m);
     if (m.a && !code) {
         cli_list_options list = m.list;
         list.like = m.a;
