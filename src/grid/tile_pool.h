@@ -72,6 +72,18 @@ typedef struct tsr_tile_pool {
     uint32_t *scratch;     /* [scratch_words] of the backend's management, size from tiles_ops.scratch_words(capacity) */
 } tsr_tile_pool;
 
+/* Nothing varies along an axis of one voxel. */
+TSR_HD int tsr_pool_flat(const tsr_tile_pool *pool, int32_t axis) { return pool->bounded && pool->domain[axis] == 1; }
+
+/* The spacing that schemes and their bounds count: a flat axis takes the smallest of the others (as tsr_band_spacing). */
+TSR_HD void tsr_pool_counted_spacing(const tsr_tile_pool *pool, float h[3])
+{
+    float smallest = 0.0f;
+    for (int32_t a = 0; a < 3; a++)
+        if (!tsr_pool_flat(pool, a) && !(smallest > 0.0f && smallest < pool->spacing[a])) smallest = pool->spacing[a];
+    for (int32_t a = 0; a < 3; a++) h[a] = tsr_pool_flat(pool, a) && smallest > 0.0f ? smallest : pool->spacing[a];
+}
+
 /* A pass that ran short waits for the host, and so does a run that is over or met a value that is not finite. */
 TSR_HD int tsr_tile_stopped(const tsr_tile_state *state) { return state->shortage > 0 || state->halted || state->bad != 0; }
 

@@ -22,7 +22,8 @@ void tsr_edit_flow_options(const tsr_editor *editor, tsr_levelset_options *o)
 
 double tsr_edit_smallest_spacing(const tsr_tiles *tiles)
 {
-    const float *h = tiles->pool.spacing;
+    float h[3];
+    tsr_pool_counted_spacing(&tiles->pool, h);
     return (double)tsr_minf(h[0], tsr_minf(h[1], h[2]));
 }
 

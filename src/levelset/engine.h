@@ -294,9 +294,11 @@ TSR_HD void tsr_flow_explain(const tsr_tile_pool *pool, const tsr_flow_setup *s,
 
 /* ---- decisions between steps, one thread -------------------------------------------------------------------------------------------------- */
 
-/* Kbar, volume, area and what they add to F; `absent` = INSIDE voxels without a tile, cell = volume of a voxel. */
-TSR_HD void tsr_flow_mean(const tsr_flow_setup *s, const float spacing[3], int64_t absent, tsr_flow_control *c)
+/* Kbar, volume, area and what they add to F; `absent` = INSIDE voxels without a tile, cell = volume of a voxel (of a plane: as thick as its
+ * voxels are wide, so that both are in proportion to area and length). */
+TSR_HD void tsr_flow_mean(const tsr_flow_setup *s, int64_t absent, tsr_flow_control *c)
 {
+    const float *spacing = s->flow.spacing;
     const double scale = 1.0 / 1073741824.0, cell = (double)spacing[0] * (double)spacing[1] * (double)spacing[2];
     const double weight = (double)c->sums[0] * scale, curved = (double)c->sums[1] * scale;
     c->mean_curvature = weight > 0.0 ? curved / weight / (double)s->scheme.spacing : 0.0;

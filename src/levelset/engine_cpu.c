@@ -97,7 +97,7 @@ static void measure_mean(tsr_queue *queue, const tsr_flow_plan *plan)
     const tsr_tile_state *state = plan->pool.state;
     tsr_parallel(queue->threads, state->count, TSR_TILES_PER_CHUNK, mean_range, &mean);
     for (int k = 0; k < 3; k++) plan->control->sums[k] = mean.sums[k];
-    tsr_flow_mean(&plan->setup, plan->pool.spacing, state->inside_absent, plan->control);
+    tsr_flow_mean(&plan->setup, state->inside_absent, plan->control);
     tsr_flow_begin(&plan->setup, state->time, plan->control);
 }
 

@@ -45,7 +45,7 @@ TSR_KERNEL(mean_finish_kernel)(tsr_tile_pool pool, tsr_flow_setup setup, tsr_flo
 {
     const tsr_tile_state *state = pool.state;
     if (tsr_tile_stopped(state)) return;
-    tsr_flow_mean(&setup, pool.spacing, state->inside_absent, control);
+    tsr_flow_mean(&setup, state->inside_absent, control);
     tsr_flow_begin(&setup, state->time, control);
 }
 

@@ -13,9 +13,8 @@ _Static_assert((int)TSR_STENCIL_WENO5 == (int)TSR_DIFFERENCE_WENO5 && (int)TSR_S
 /* Largest |u| + |v| + |w| of the periodic deformation in units of the edge (spec 2.12), rounded up. */
 static const double ENRIGHT_LARGEST = 2.48;
 
-const char *const tsr_flow_kind_names[] = { "SPEED",   "SPEED_FIELD", "VELOCITY",  "VELOCITY_FIELD", "ROTATION",
-                                            "ENRIGHT", "CURVATURE",   "POTENTIAL", "MEAN_CURVATURE", "USER",
-                                            "PULL" };
+const char *const tsr_flow_kind_names[] = { "SPEED",     "SPEED_FIELD", "VELOCITY",       "VELOCITY_FIELD", "ROTATION", "ENRIGHT",
+                                            "CURVATURE", "POTENTIAL",   "MEAN_CURVATURE", "USER",           "PULL" };
 
 /* ---- checks --------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -118,7 +117,8 @@ static tsr_status check_options(const tsr_tiles *tiles, const tsr_levelset_optio
         TSR_TRY(check_term(tiles, i, &o->terms[i]));
         uses |= o->terms[i].kind == TSR_FLOW_POTENTIAL ? 1 : o->terms[i].kind == TSR_FLOW_PULL ? 2 : 0;
     }
-    if (uses == 3) TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: terms of kind POTENTIAL and PULL in one run, expected one of them: both need the payload");
+    if (uses == 3)
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "level set: terms of kind POTENTIAL and PULL in one run, expected one of them: both need the payload");
     if (uses == 2 && tiles->pool.coded) TSR_FAIL(TSR_ERROR_UNSUPPORTED, "level set: a term of kind PULL needs a list that stores 32 bits");
     return TSR_OK;
 }
@@ -187,7 +187,7 @@ static tsr_status add_term(const tsr_tiles *tiles, int index, const tsr_flow_ter
     const double h = (double)s->scheme.spacing, size = fabs(t->value);
     const int everywhere = !(t->sigma > 0);
     tsr_flow_values *sum = &s->flow.everywhere;
-    const float *r = s->scheme.inverse_spacing;
+    const float *r = s->scheme.rate_spacing;
     switch (t->kind) {
     case TSR_FLOW_SPEED:
         s->scheme.has_speed = 1;
@@ -213,7 +213,7 @@ static tsr_status add_term(const tsr_tiles *tiles, int index, const tsr_flow_ter
     case TSR_FLOW_ENRIGHT: *hyperbolic += ENRIGHT_LARGEST * size * t->radius / h; break;
     case TSR_FLOW_POTENTIAL: *hyperbolic += sqrt(3) * size / h; break;
     case TSR_FLOW_PULL: *hyperbolic += (sqrt(3) + 1.5 / 511) * size / h; break; /* components are rounded */
-    default: s->measured = 1; break; /* depends on fields or on how far the surface is from an axis */
+    default: s->measured = 1; break;                                            /* depends on fields or on how far the surface is from an axis */
     }
     if (everywhere && (t->kind == TSR_FLOW_SPEED || t->kind == TSR_FLOW_VELOCITY || t->kind == TSR_FLOW_CURVATURE)) return TSR_OK;
     if (t->kind == TSR_FLOW_USER) s->scheme.has_speed = s->scheme.has_velocity = s->scheme.has_curvature = 1;
@@ -250,12 +250,15 @@ static void make_scheme(const tsr_tiles *tiles, const tsr_levelset_options *o, t
     const tsr_tile_pool *pool = &tiles->pool;
     tsr_flow_scheme *k = &s->scheme;
     double squares = 0;
-    k->spacing = tsr_minf(pool->spacing[0], tsr_minf(pool->spacing[1], pool->spacing[2]));
+    float h[3];
+    tsr_pool_counted_spacing(pool, h); /* nothing varies along a flat axis: how thick the slice is must not show */
+    k->spacing = tsr_minf(h[0], tsr_minf(h[1], h[2]));
     for (int a = 0; a < 3; a++) {
-        k->inverse_spacing[a] = 1.0f / pool->spacing[a];
-        s->flow.spacing[a] = pool->spacing[a];
-        if (!pool->bounded || pool->domain[a] > 1)
-            squares += 1 / ((double)pool->spacing[a] * (double)pool->spacing[a]); /* a flat axis has no differences */
+        k->inverse_spacing[a] = 1.0f / h[a];
+        s->flow.spacing[a] = h[a];
+        if (tsr_pool_flat(pool, a)) continue;
+        k->rate_spacing[a] = k->inverse_spacing[a];
+        squares += 1 / ((double)h[a] * (double)h[a]);
     }
     s->parabolic_unit = (float)(2 * squares);
     k->band = pool->band;

@@ -288,7 +288,7 @@ TSR_HD float tsr_payload_slope(float before, float here, float after, int has_be
 /* Rate at which information crosses voxels: times a time step it must stay below 1. */
 TSR_HD float tsr_flow_hyperbolic(const tsr_flow_values *v, const tsr_flow_scheme *k)
 {
-    const float *r = k->inverse_spacing;
+    const float *r = k->rate_spacing;
     return ((tsr_absf(v->velocity[0]) * r[0] + tsr_absf(v->velocity[1]) * r[1]) + tsr_absf(v->velocity[2]) * r[2]) +
            1.7320508f * tsr_absf(v->speed) / k->spacing;
 }

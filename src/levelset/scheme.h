@@ -18,6 +18,7 @@ enum { TSR_SIGNED_SMOOTH = 0, TSR_SIGNED_SGN, TSR_SIGNED_PHI, TSR_SIGNED_SUBCELL
 
 typedef struct tsr_flow_scheme {
     float inverse_spacing[3];
+    float rate_spacing[3]; /* the same as rates of velocities count it: 0 along an axis of one voxel, where nothing is carried across a voxel */
     float spacing;         /* the smallest, h */
     float band;            /* world units */
     float curvature_limit; /* |K| is clamped to this: 2 / h */

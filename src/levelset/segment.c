@@ -75,7 +75,8 @@ static tsr_status prepare(tsr_segmentation *s)
     s->minimum = statistics.minimum;
     s->maximum = statistics.maximum;
     s->spacing = tsr_geometry_spacing(&s->image->geometry);
-    s->smallest_spacing = fmin(s->spacing.x, fmin(s->spacing.y, s->spacing.z));
+    const tsr_vec3 h = tsr_band_spacing(s->spacing, s->image->size); /* how thick an image of one slice is must not show */
+    s->smallest_spacing = fmin(h.x, fmin(h.y, h.z));
     TSR_TRY(smooth_image(s, &s->smoothed));
     tsr_smooth_options smooth = TSR_SMOOTH_OPTIONS;
     for (int i = 0; i < s->options.term_count; i++) {

@@ -4,6 +4,7 @@
 
 #include "grid/volume.h"
 #include "levelset/segment.h"
+#include "tessera/band.h"
 
 /* ---- options by name ------------------------------------------------------------------------------------------------------------------ */
 
@@ -292,8 +293,9 @@ tsr_status tsr_segment_make_speed(const tsr_segmentation *s, tsr_speed *speed)
 void tsr_segment_make_params(const tsr_segmentation *s, tsr_levelset_params *p)
 {
     const tsr_segment_options *o = &s->options;
+    const tsr_vec3 h = tsr_band_spacing(s->spacing, s->image->size);
     *p = (tsr_levelset_params){
-        .inverse_spacing = { (float)(1 / s->spacing.x), (float)(1 / s->spacing.y), (float)(1 / s->spacing.z) },
+        .inverse_spacing = { (float)(1 / h.x), (float)(1 / h.y), (float)(1 / h.z) },
         .spacing = (float)s->smallest_spacing,
         .band = s->tiles->pool.band,
         .curvature = (float)((1 - o->alpha) * (o->curvature_half ? 0.5 : 1)),

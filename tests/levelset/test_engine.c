@@ -101,7 +101,7 @@ static void dense_mean(struct dense *d)
         for (int c = 0; c < 27; c++) cube[c] = dense_at(d, d->phi[d->current], x + c % 3 - 1, y + c / 3 % 3 - 1, z + c / 9 - 1);
         tsr_flow_mean_voxel(cube + 13, 3, 9, &d->setup.scheme, d->setup.delta_width, d->control.sums);
     }
-    tsr_flow_mean(&d->setup, d->setup.flow.spacing, 0, &d->control);
+    tsr_flow_mean(&d->setup, 0, &d->control);
     tsr_flow_begin(&d->setup, d->time, &d->control);
 }
 

@@ -16,10 +16,10 @@ static double flower(double x, double y, double z)
 }
 static double turned_flower(double x, double y, double z) { return flower(y, z, x); }
 
-static tsr_tiles *list_of(tsr_context *context, tsr_size3 n, int32_t edge, double spacing, double band, shape_function shape)
+static tsr_tiles *list_with(tsr_context *context, tsr_size3 n, int32_t edge, tsr_vec3 spacing, double band, shape_function shape)
 {
     tsr_tiles_options options = TSR_TILES_OPTIONS;
-    const tsr_geometry geometry = tsr_geometry_make((tsr_vec3){ spacing, spacing, spacing }, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
+    const tsr_geometry geometry = tsr_geometry_make(spacing, (tsr_vec3){ 0, 0, 0 }, TSR_SPACE_NONE);
     tsr_volume *host, *field;
     tsr_tiles *tiles;
     options.edge = edge;
@@ -34,6 +34,11 @@ static tsr_tiles *list_of(tsr_context *context, tsr_size3 n, int32_t edge, doubl
     tsr_volume_destroy(&field);
     tsr_volume_destroy(&host);
     return tiles;
+}
+
+static tsr_tiles *list_of(tsr_context *context, tsr_size3 n, int32_t edge, double spacing, double band, shape_function shape)
+{
+    return list_with(context, n, edge, (tsr_vec3){ spacing, spacing, spacing }, band, shape);
 }
 
 /* Mean distance, in voxels, of the crossings along x and y from the centre of the circle. */
@@ -180,10 +185,58 @@ static void flat_along_x(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* How thick the slice is does not show: the same bits after as many steps of the same length, also where a velocity points across it. */
+static void thickness(void **unused)
+{
+    (void)unused;
+    enum { RUNS = 8, REINITIALISE = 6, REDISTANCE = 7 };
+    const tsr_flow_term bend = { .kind = TSR_FLOW_CURVATURE, .value = 0.4 }, grow = { .kind = TSR_FLOW_SPEED, .value = 0.3 },
+                        drag = { .kind = TSR_FLOW_VELOCITY, .value = 1, .vector = { 0.5, -0.2, 3 } },
+                        spin = { .kind = TSR_FLOW_ROTATION, .value = 0.05, .vector = { 0, 0.2, 1 }, .centre = { 25, 26, 0 } },
+                        brush = { .kind = TSR_FLOW_VELOCITY, .value = 1, .vector = { 0.5, 0, 3 }, .centre = { 25, 40, 0 }, .sigma = 4 };
+    const tsr_levelset_options settings[6] = {
+        OPTIONS(.terms = { grow }, .term_count = 1),
+        OPTIONS(.terms = { bend }, .term_count = 1, .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3),
+        OPTIONS(.terms = { bend, grow }, .term_count = 2, .feedback = 1),
+        OPTIONS(.terms = { drag, brush }, .term_count = 2, .sign = TSR_SIGN_PHI),
+        OPTIONS(.terms = { spin }, .term_count = 1, .reshape = TSR_RESHAPE_NONE, .space = TSR_STENCIL_WENO5),
+        OPTIONS(.terms = { grow }, .term_count = 1, .space = TSR_STENCIL_ENO2, .reshape = TSR_RESHAPE_REINIT, .sign = TSR_SIGN_SUBCELL),
+    };
+    const double across[4] = { 0.8, 0.01, 100, 0.3 };
+    const tsr_size3 flat = { 61, 60, 1 };
+    for (int i = 0; i < RUNS; i++) {
+        tsr_levelset_report report[4] = { { 0 } };
+        tsr_volume *made[4];
+        for (int t = 0; t < 4; t++) {
+            tsr_context *context = test_context();
+            tsr_tiles *tiles = list_with(context, flat, i & 1 ? 4 : 8, (tsr_vec3){ 0.8, 0.8, across[t] }, 2.4, flower);
+            tsr_levelset *l;
+            if (i == REINITIALISE) require_ok(tsr_levelset_reinitialise(tiles, TSR_STENCIL_ENO2, 3, NULL));
+            else if (i == REDISTANCE) require_ok(tsr_levelset_redistance(tiles, 0, NULL));
+            else {
+                require_ok(tsr_levelset_create(tiles, &settings[i], &l));
+                if (on_emulator()) require_ok(tsr_levelset_step(l, 4, NULL, &report[t]));
+                else require_ok(tsr_levelset_advance(l, 3, NULL, &report[t]));
+                tsr_levelset_destroy(&l);
+            }
+            made[t] = host_of(context, tiles, flat);
+            tsr_tiles_destroy(&tiles);
+            tsr_context_destroy(&context);
+        }
+        for (int t = 1; t < 4; t++) {
+            assert_int_equal(report[t].steps, report[0].steps);
+            assert_true(report[t].time == report[0].time);
+            assert_memory_equal(tsr_volume_data_const(made[t]), tsr_volume_data_const(made[0]), (size_t)(flat.x * flat.y) * sizeof(float));
+        }
+        if (i < REINITIALISE) print_message("run %d: %lld steps to time %g\n", i, (long long)report[0].steps, report[0].time);
+        for (int t = 0; t < 4; t++) tsr_volume_destroy(&made[t]);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest every[] = { cmocka_unit_test(slices), cmocka_unit_test(flat_along_x) };
-    const struct CMUnitTest tests[] = { cmocka_unit_test(slices), cmocka_unit_test(flat_along_x), cmocka_unit_test(circle_collapse),
-                                        cmocka_unit_test(circle_growth) };
+    const struct CMUnitTest every[] = { cmocka_unit_test(slices), cmocka_unit_test(flat_along_x), cmocka_unit_test(thickness) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(slices), cmocka_unit_test(flat_along_x), cmocka_unit_test(thickness),
+                                        cmocka_unit_test(circle_collapse), cmocka_unit_test(circle_growth) };
     return on_emulator() ? cmocka_run_group_tests(every, NULL, NULL) : cmocka_run_group_tests(tests, NULL, NULL);
 }

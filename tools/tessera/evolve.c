@@ -380,7 +380,8 @@ static int run(cli_call *cli, int argc, char **argv)
           .type = CLI_COUNT,
           .value = &e.frames,
           .argument = "N",
-          .help = "also write the surface at the begin and N times on the way",
+          .help = "also write the surface at the begin and N times on the way; each is a pause of the run, which can change the length of automatic "
+                  "steps",
           .lower = 1,
           .upper = 9999 },
         { .name = "frames-output", .type = CLI_TEXT, .value = &e.frames_pattern, .argument = "PATTERN", .help = "of --frames, as frame-%d.ply" },

@@ -67,7 +67,7 @@ static int offset(struct offset *o)
     if (!code) o->tiles = cli_read_list(o->cli, o->context, o->cli->input[0], &o->read, &o->list, &code);
     if (!code) code = cli_check_plane(o->cli, o->tiles, o->output);
     if (!code) {
-        const tsr_vec3 h = tsr_geometry_spacing(tsr_tiles_geometry(o->tiles));
+        const tsr_vec3 h = tsr_band_spacing(tsr_geometry_spacing(tsr_tiles_geometry(o->tiles)), tsr_tiles_domain(o->tiles));
         o->voxel = fmin(h.x, fmin(h.y, h.z));
         tsr_status status = move(o, first[o->operation] * o->distance, &report);
         if (status == TSR_OK && second[o->operation] && !report.empty) status = move(o, second[o->operation] * o->distance, &report);
