@@ -36,18 +36,31 @@ tsr_status tsr_csg_is_unbounded(const tsr_tiles *tiles, const tsr_tile_state *st
     return TSR_OK;
 }
 
+/* Does a selection have numbers so large that it matters where the list lies? To find that out takes a look at all keys. */
+static int is_far(const tsr_selection *s, double voxel)
+{
+    const double at[16] = { s->box.lower.x, s->box.lower.y, s->box.lower.z, s->box.upper.x, s->box.upper.y, s->box.upper.z, s->centre.x, s->centre.y,
+                            s->centre.z,    s->half.x,      s->half.y,      s->half.z,      s->radius,      s->eye.x,       s->eye.y,    s->eye.z };
+    double most = 0;
+    for (int k = 0; k < 16; k++) most = fmax(most, fabs(at[k]));
+    for (int64_t i = 0; s->points && i < 3 * s->count; i++) most = fmax(most, fabs(s->points[i / 3][i % 3]));
+    return most > 4096 * voxel;
+}
+
 /* With a margin that a wall of `reach` does not leave. */
 static tsr_status place(const tsr_tiles *tiles, const tsr_tile_state *state, const tsr_selection *selection, double reach, struct placed *p)
 {
     tsr_context *context = tiles->context;
     tsr_selection_place at;
-    int64_t low[3], high[3], count;
-    int unbounded;
+    int64_t low[3], high[3], count = 0;
+    int unbounded = 1;
     memset(p, 0, sizeof *p);
     p->context = context;
-    TSR_TRY(tsr_csg_is_unbounded(tiles, state, &unbounded));
-    TSR_TRY(tsr_csg_extent(tiles, low, high, &count));
     at.voxel = (double)tsr_minf(tiles->pool.spacing[0], tsr_minf(tiles->pool.spacing[1], tiles->pool.spacing[2]));
+    if (is_far(selection, at.voxel)) {
+        TSR_TRY(tsr_csg_is_unbounded(tiles, state, &unbounded));
+        TSR_TRY(tsr_csg_extent(tiles, low, high, &count));
+    }
     at.bounded = !unbounded && count > 0;
     for (int k = 0; k < 3; k++) {
         const double tile = (double)tiles->pool.spacing[k] * (double)(1 << tiles->pool.log2_edge), margin = 1024 * at.voxel + 4 * (tile + reach);

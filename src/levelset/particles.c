@@ -86,11 +86,14 @@ static tsr_status check_tiles(const run *r, int64_t tiles)
     return check_memory(r, tiles, (double)tiles * 2 * 64 * sizeof(float)); /* two fields of 4^3 voxels, the rest is less */
 }
 
+/* How many tiles away a ball's band may end. */
+static int32_t reach_of(const run *r) { return (int32_t)ceil((r->largest + r->o.band * r->o.voxel) / (4 * r->o.voxel)); }
+
 /* Sorted keys of the tiles that a ball or its band may meet; device memory of `count` keys, *room bytes long. */
 static tsr_status near_tiles(run *r, uint64_t **keys, size_t *room, int64_t *count)
 {
     tsr_context *context = r->context;
-    const int32_t depth = r->level - 2, reach = (int32_t)ceil((r->largest + r->o.band * r->o.voxel) / (4 * r->o.voxel));
+    const int32_t depth = r->level - 2, reach = reach_of(r);
     tsr_points_tree *cells = NULL;
     void *sorted = NULL, *first = NULL, *workspace = NULL;
     size_t sort_bytes, select_bytes;
@@ -103,7 +106,6 @@ static tsr_status near_tiles(run *r, uint64_t **keys, size_t *room, int64_t *cou
                                     .start = cells->start,
                                     .fixed = { cells->fixed[0], cells->fixed[1], cells->fixed[2] } };
     const int64_t each = tsr_tiles_round_count(reach), n = each > KEYS_MOST / cells->leaves ? KEYS_MOST + 1 : cells->leaves * each;
-    TSR_TRY_GOTO(check_tiles(r, each), done); /* about so many lie round one particle already */
     if (n > KEYS_MOST)
         TSR_FAIL_GOTO(TSR_ERROR_CAPACITY, done, "particles: %lld places of particles times %lld tiles in reach, expected at most %lld: " TOO_LARGE,
                       (long long)cells->leaves, (long long)each, (long long)KEYS_MOST, r->largest, r->o.voxel);
@@ -207,6 +209,7 @@ static tsr_status smooth_field(run *r)
 static tsr_status surface(run *r)
 {
     TSR_TRY(set_up(r));
+    TSR_TRY(check_tiles(r, tsr_tiles_round_count(reach_of(r)))); /* about so many lie round one particle already */
     const tsr_geometry geometry = tsr_reconstruct_geometry(&r->frame, r->level, r->points->space);
     tsr_tiles_options options = TSR_TILES_OPTIONS;
     options.edge = 4;
