@@ -334,10 +334,10 @@ TSR_HD void tsr_csg_measure(const tsr_csg_args *g, int64_t i)
             for (int32_t c = 0; c < 27; c++) cube[c] = tsr_csg_seen(&w, x + c % 3 - 1, y + c / 3 % 3 - 1, z + c / 9 - 1);
             const float dx = (cube[14] - cube[12]) * 0.5f * r[0], dy = (cube[16] - cube[10]) * 0.5f * r[1], dz = (cube[22] - cube[4]) * 0.5f * r[2];
             const float slope = tsr_csg_length3(dx, dy, dz);
-            /* the voxel's edge along the normal; where there is none, in the middle of a wall, along x. Steep fields are made distances, while at edges
-             * and in stairs the difference has a slope below 1 where the distance has none */
+            /* the voxel's edge along the normal; where there is none, in the middle of a wall, along x. At edges and
+             * in stairs differences have a slope below 1 where the distance has not */
             const float h = slope > 0.0f ? tsr_csg_length3(dx * p->spacing[0], dy * p->spacing[1], dz * p->spacing[2]) / slope : p->spacing[0];
-            const double level = (double)v / ((double)h * (known && slope > 1.0f ? (double)slope : 1.0)), area = tsr_csg_delta(level, g->width) / (double)h;
+            const double level = (double)v / (double)h, area = tsr_csg_delta(level, g->width) / (double)h * (known && slope > 1.0f ? (double)slope : 1.0);
             const double curved = area != 0.0 ? area * (double)tsr_curvature(cube + 13, 3, 9, r) : 0.0;
             inside = 1.0 - tsr_csg_step(level, g->width) - 0.5 * tsr_csg_moment(g->width) * (double)h * (double)h * curved;
             sums[1] += area;
