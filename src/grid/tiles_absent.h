@@ -89,9 +89,10 @@ TSR_HD int64_t tsr_absent_of(tsr_keys keys, int32_t count, uint64_t key)
 /* Voxels of a box, cut at the domain; twice the index of their middle. */
 TSR_HD int64_t tsr_absent_voxels(const tsr_tile_pool *pool, const int32_t low[3], const int32_t high[3], int64_t middle[3])
 {
+    const int64_t edge = (int64_t)1 << pool->log2_edge;
     int64_t voxels = 1;
     for (int32_t k = 0; k < 3; k++) {
-        const int64_t first = (int64_t)low[k] << pool->log2_edge, end = (int64_t)high[k] << pool->log2_edge;
+        const int64_t first = low[k] * edge, end = high[k] * edge;
         const int64_t last = pool->bounded && end > pool->domain[k] ? pool->domain[k] - 1 : end - 1;
         voxels *= last - first + 1;
         middle[k] = first + last;

@@ -36,17 +36,6 @@ tsr_status tsr_csg_is_unbounded(const tsr_tiles *tiles, const tsr_tile_state *st
     return TSR_OK;
 }
 
-/* Does a selection have numbers so large that it matters where the list lies? To find that out takes a look at all keys. */
-static int is_far(const tsr_selection *s, double voxel)
-{
-    const double at[16] = { s->box.lower.x, s->box.lower.y, s->box.lower.z, s->box.upper.x, s->box.upper.y, s->box.upper.z, s->centre.x, s->centre.y,
-                            s->centre.z,    s->half.x,      s->half.y,      s->half.z,      s->radius,      s->eye.x,       s->eye.y,    s->eye.z };
-    double most = 0;
-    for (int k = 0; k < 16; k++) most = fmax(most, fabs(at[k]));
-    for (int64_t i = 0; s->points && i < 3 * s->count; i++) most = fmax(most, fabs(s->points[i / 3][i % 3]));
-    return most > 4096 * voxel;
-}
-
 /* With a margin that a wall of `reach` does not leave. */
 static tsr_status place(const tsr_tiles *tiles, const tsr_tile_state *state, const tsr_selection *selection, double reach, struct placed *p)
 {
@@ -57,17 +46,19 @@ static tsr_status place(const tsr_tiles *tiles, const tsr_tile_state *state, con
     memset(p, 0, sizeof *p);
     p->context = context;
     at.voxel = (double)tsr_minf(tiles->pool.spacing[0], tsr_minf(tiles->pool.spacing[1], tiles->pool.spacing[2]));
-    if (is_far(selection, at.voxel)) {
+    TSR_TRY(tsr_selection_prepare(selection, NULL, &p->plan));
+    if (p->plan.most > 4096 * at.voxel) { /* so large that it matters where the list lies, which takes a look at all keys */
+        tsr_selection_drop(&p->plan);
         TSR_TRY(tsr_csg_is_unbounded(tiles, state, &unbounded));
         TSR_TRY(tsr_csg_extent(tiles, low, high, &count));
+        at.bounded = !unbounded && count > 0;
+        for (int k = 0; k < 3; k++) {
+            const double tile = (double)tiles->pool.spacing[k] * (double)(1 << tiles->pool.log2_edge), margin = 1024 * at.voxel + 4 * (tile + reach);
+            at.low[k] = count > 0 ? (double)low[k] * tile - margin : 0;
+            at.high[k] = count > 0 ? (double)(high[k] + 1) * tile + margin : 0;
+        }
+        TSR_TRY(tsr_selection_prepare(selection, &at, &p->plan));
     }
-    at.bounded = !unbounded && count > 0;
-    for (int k = 0; k < 3; k++) {
-        const double tile = (double)tiles->pool.spacing[k] * (double)(1 << tiles->pool.log2_edge), margin = 1024 * at.voxel + 4 * (tile + reach);
-        at.low[k] = count > 0 ? (double)low[k] * tile - margin : 0;
-        at.high[k] = count > 0 ? (double)(high[k] + 1) * tile + margin : 0;
-    }
-    TSR_TRY(tsr_selection_prepare(selection, &at, &p->plan));
     p->field = p->plan.field;
     if (!p->plan.corners) return TSR_OK;
     p->bytes = (size_t)p->field.count * TSR_CORNER * sizeof(float);

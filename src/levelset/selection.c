@@ -418,6 +418,17 @@ static tsr_status prepare(const tsr_selection *s, tsr_selection_plan *plan)
     TSR_FAIL(TSR_ERROR_ARGUMENT, "selection: kind is %d, expected BOX to HALF", (int)s->kind);
 }
 
+static double largest_number(const tsr_selection *s)
+{
+    const double at[] = { s->box.lower.x, s->box.lower.y, s->box.lower.z, s->box.upper.x, s->box.upper.y, s->box.upper.z, s->centre.x, s->centre.y,
+                          s->centre.z,    s->half.x,      s->half.y,      s->half.z,      s->radius,      s->eye.x,       s->eye.y,    s->eye.z };
+    double most = 0;
+    for (size_t k = 0; k < sizeof at / sizeof *at; k++) most = fmax(most, fabs(at[k]));
+    if (s->kind != TSR_SELECTION_STROKE && s->kind != TSR_SELECTION_LASSO) return most;
+    for (int64_t i = 0; i < 3 * s->count; i++) most = fmax(most, fabs(s->points[i / 3][i % 3]));
+    return most;
+}
+
 tsr_status tsr_selection_prepare(const tsr_selection *selection, const tsr_selection_place *place, tsr_selection_plan *plan)
 {
     tsr_selection own;
@@ -429,6 +440,7 @@ tsr_status tsr_selection_prepare(const tsr_selection *selection, const tsr_selec
     if (!selection) TSR_FAIL(TSR_ERROR_ARGUMENT, "selection is NULL");
     TSR_TRY(TSR_OPTIONS_TAKE(&own, selection));
     tsr_status status = prepare(&own, plan);
+    if (status == TSR_OK) plan->most = largest_number(&own);
     if (status == TSR_OK && place) status = settle(&own, place, plan);
     if (status != TSR_OK) tsr_selection_drop(plan);
     return status;

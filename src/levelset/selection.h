@@ -109,6 +109,7 @@ typedef struct tsr_selection_plan {
     tsr_selection_field field; /* its corners on the host */
     float *corners;            /* the same, owned (NULL: none) */
     double low[3], high[3];    /* of its bounding box; infinite for a lasso or a half space */
+    double most;               /* the largest absolute number that describes it */
 } tsr_selection_plan;
 
 /* Where a selection is asked: faces beyond the box, which is finite, do not matter if it is `bounded`; distances are float32. */

@@ -222,14 +222,14 @@ static void make_normals(const tsr_surface_grid *g, const work *w, float *to, in
 TSR_INLINE void make_vertices(const tsr_surface_grid *g, work *w, const tsr_surface_output *out, uint32_t first, const int32_t edge)
 {
     const tile *t = &w->t;
-    const int32_t k = edge == 8 ? 3 : 2, mask = edge - 1;
+    const int32_t k = edge == 8 ? 3 : 2, mask = edge - 1, voxels = edge * edge * edge;
     const double cut = g->cut, from_x = (double)t->place.x, from_y = (double)t->place.y, from_z = (double)t->place.z;
     const int32_t n = (w->count + LANES - 1) / LANES * LANES;
     const float *phi = g->phi + ((int64_t)t->place.id << 3 * k);
     /* From a sample at the end of the tile to the one after it. */
-    const int64_t next_x = (((int64_t)t->id[0][0][1] - t->place.id) << 3 * k) - mask,
-                  next_y = (((int64_t)t->id[0][1][0] - t->place.id) << 3 * k) - mask * edge,
-                  next_z = (((int64_t)t->id[1][0][0] - t->place.id) << 3 * k) - mask * edge * edge;
+    const int64_t next_x = ((int64_t)t->id[0][0][1] - t->place.id) * voxels - mask,
+                  next_y = ((int64_t)t->id[0][1][0] - t->place.id) * voxels - mask * edge,
+                  next_z = ((int64_t)t->id[1][0][0] - t->place.id) * voxels - mask * edge * edge;
     for (int32_t i = w->count; i < n; i++) w->listed[i] = w->listed[0]; /* no remainders: the last vector repeats a vertex */
     float *to = out->vertices + 3 * (int64_t)first;
     for (int32_t i = 0; i < n; i++) {
