@@ -44,7 +44,7 @@ static tsr_status cpu_plan_create(tsr_queue *queue, const tsr_tile_pool *pool, c
     made->control = control;
     tsr_tile_areas(made, whole, made->areas);
     *plan = made;
-    if (pool->log2_edge == 3 && !pool->coded && setup->radius == 1 && tsr_isa_current() == TSR_ISA_AVX512) TSR_TRY_GOTO(make_bits(made), fail);
+    if (pool->log2_edge == 3 && !pool->coded && tsr_isa_current() >= TSR_ISA_AVX2) TSR_TRY_GOTO(make_bits(made), fail);
     return TSR_OK;
 fail:
     cpu_plan_destroy(queue, plan);
@@ -140,8 +140,9 @@ static void run_pass(tsr_queue *queue, tsr_flow_plan *plan, int32_t index, tsr_t
     tsr_flow_moment_at(&s->flow, state->time + share * (double)plan->control->time_step, plan->control->mean_speed, &job.moment);
     if (tsr_pass_by_bits(&job)) {
         if (!plan->known[from]) plan->known[from] = tsr_note_cpu(queue, plan, from);
-        if (plan->known[from]) {
+        if (plan->known[from] && (job.blend == 1.0f || plan->known[state->phi])) {
             job.from_bits = plan->bits[from];
+            job.start_bits = plan->bits[state->phi];
             job.to_bits = plan->bits[to];
             job.to_known = plan->known[to];
         }

@@ -70,7 +70,7 @@ struct tsr_flow_job {
     float *to;
     float step, blend;
     int sweep, last, measure, need_gradient, index;
-    const tsr_tile_bits *from_bits; /* NULL: not known */
+    const tsr_tile_bits *from_bits, *start_bits; /* NULL: not known */
     tsr_tile_bits *to_bits;
     int to_known; /* they are those of what `to` holds now */
     tsr_tile_totals totals;

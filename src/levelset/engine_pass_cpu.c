@@ -321,6 +321,7 @@ static void pass_range(void *user, int64_t begin, int64_t end, int worker)
             for (int k = 0; k < 3; k++) pass.gradient[k] = gradient[k];
         }
         if (job->to_bits) {
+            pass.start_bits = &job->start_bits[id];
             pass.out_bits = &job->to_bits[id];
             totals.noted = 0;
         }

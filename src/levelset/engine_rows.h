@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "levelset/engine_tile.h"
-#if defined(TSR_ISA_IS_avx512)
+#if defined(TSR_ISA_IS_avx512) || defined(TSR_ISA_IS_avx2)
 #include <immintrin.h>
 #endif
 

@@ -41,6 +41,7 @@ typedef struct tsr_tile_pass {
     float *out;                             /* [edge^3]; voxels beyond the extent keep what they have */
     int32_t guard;                          /* width of the areas */
     const struct tsr_tile_bits *bits;       /* of `pages`, all tiles; NULL: not known, and out_bits are none of the pass's business */
+    const struct tsr_tile_bits *start_bits; /* of `start`, the tile's */
     struct tsr_tile_bits *out_bits;         /* of `out`, to be written */
     int32_t out_known;                      /* they are already those of what `out` holds now */
 } tsr_tile_pass;
@@ -52,7 +53,7 @@ TSR_ISA_DECLARE(void, tsr_flow_gather, const tsr_tile_pool *pool, const float *p
 /* Runs the pass on the tile; returns the area bits of the activity word and adds to the totals. */
 TSR_ISA_DECLARE(uint32_t, tsr_flow_tile, const tsr_tile_pass *pass, tsr_tile_totals *totals)
 
-/* The same for what most runs do, in one loop without arrays in between: first order, terms that hold everywhere alone. 0 if this pass is none of those;
+/* The same for what most runs do, in one loop without arrays in between: terms that hold everywhere alone. 0 if this pass is none of those;
  * `bits` are the area bits. */
 TSR_ISA_DECLARE(int, tsr_flow_uniform, const tsr_tile_pass *pass, tsr_tile_totals *totals, uint32_t *bits)
 

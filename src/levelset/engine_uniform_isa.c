@@ -3,7 +3,7 @@
  * engine_isa.c keeps each part of the right-hand side in an array, so that any mixture of terms is a few loops; here the loop is one and what it
  * makes stays in registers, for the mixtures that most runs are: normal speed, curvature or both, with or without the reshape term, and sweeps of
  * reinitialisation. The parts are added in the order of tsr_scheme_rate, so that the bits are the same. */
-#include "levelset/engine_bits.h"
+#include "levelset/engine_motion.h"
 #include "levelset/engine_rows.h"
 
 #define ALWAYS TSR_INLINE
@@ -25,19 +25,32 @@ struct mixture {
 /* How far differences reach. */
 ALWAYS int32_t reach_of(int32_t space) { return space == TSR_DIFFERENCE_WENO5 ? 3 : space == TSR_DIFFERENCE_ENO2 ? 2 : 1; }
 
-/* |v| by its bits: one operation of a vector where tsr_absf, which keeps the sign of -0, is three. */
-ALWAYS float magnitude(float v) { return tsr_bits_float(tsr_float_bits(v) & 0x7fffffffu); }
-
-/* Sixteen voxels that are worked on at once: two rows of the tile, or of any rows those that move (tsr_pack). */
+/* Sixteen voxels that are worked on at once: two rows of the tile, or of any rows those that move (pack_pair). */
+enum { LEFT, RIGHT, DOWN, UP, BELOW, ABOVE };
 struct operands {
-    const float *c, *left[3], *right[3];    /* own values and those 1 to 3 voxels along x */
-    const float *down, *up, *below, *above; /* along y and z */
-    const float *cross[3];                  /* packed: of the planes xy, xz, yz what tsr_cross_sum makes */
-    const float *start;                     /* of the step */
+    const float *c, *side[6][3]; /* own values, and those 1 to 3 voxels to each side */
+    const float *cross[3];       /* packed: of the planes xy, xz, yz what tsr_cross_sum makes */
+    const float *start;          /* of the step */
     const uint32_t *areas;
     const int32_t *still; /* which of them stay */
     float *out;
 };
+
+/* One axis of both norms by a wide scheme, for sixteen voxels; `first`: it begins the sums. */
+ALWAYS void wide_axis(int32_t space, float r, const float *c, const float *const before[3], const float *const after[3], int first, float *outward,
+                      float *inward)
+{
+    const float *b1 = before[0], *b2 = before[1], *b3 = before[2], *a1 = after[0], *a2 = after[1], *a3 = after[2];
+#pragma omp simd
+    for (int32_t i = 0; i < TSR_PAIR; i++) {
+        const float d0 = space == TSR_DIFFERENCE_WENO5 ? (b2[i] - b3[i]) * r : 0.0f, d5 = space == TSR_DIFFERENCE_WENO5 ? (a3[i] - a2[i]) * r : 0.0f;
+        float minus, plus, out, in;
+        tsr_one_sided(space, d0, (b1[i] - b2[i]) * r, (c[i] - b1[i]) * r, (a1[i] - c[i]) * r, (a2[i] - a1[i]) * r, d5, &minus, &plus);
+        tsr_both_squares(space, minus, plus, &out, &in);
+        outward[i] = first ? out : outward[i] + out;
+        inward[i] = first ? in : inward[i] + in;
+    }
+}
 
 /* One pass over sixteen voxels. Constants: `packed`, each operand is an array of its own; else c points into tsr_rows, which holds what lies around it.
  * `counts`, what the voxels are is added up here; else the bits of the tile say it afterwards.
@@ -47,9 +60,9 @@ struct operands {
 ALWAYS void pass_lanes(const tsr_tile_pass *pass, struct mixture m, int packed, int counts, const struct operands *v, struct found *f)
 {
     const int32_t E = TSR_ROW, R = reach_of(m.space), P = (TSR_ROW + 2 * R) * TSR_ROW;
-    const float *p = v->c, *left = v->left[0], *right = v->right[0], *down = v->down, *up = v->up, *below = v->below, *above = v->above;
-    const float *left2 = v->left[1], *right2 = v->right[1], *left3 = v->left[2], *right3 = v->right[2], *start = v->start;
-    const float *xy = v->cross[0], *xz = v->cross[1], *yz = v->cross[2];
+    const float *p = v->c, *left = v->side[LEFT][0], *right = v->side[RIGHT][0], *down = v->side[DOWN][0], *up = v->side[UP][0],
+                *below = v->side[BELOW][0], *above = v->side[ABOVE][0];
+    const float *xy = v->cross[0], *xz = v->cross[1], *yz = v->cross[2], *start = v->start;
     const uint32_t *areas = v->areas;
     const int32_t *still = v->still;
     float *out = v->out;
@@ -60,32 +73,21 @@ ALWAYS void pass_lanes(const tsr_tile_pass *pass, struct mixture m, int packed, 
     const float weight = m.curvature ? pass->flow->everywhere.curvature : 0.0f;
     const float blend = R > 1 ? pass->blend : 1.0f;
     const int crossings = counts || (m.reshape && m.sign == TSR_SIGNED_SUBCELL);
-    float driven[TSR_PAIR], bent[TSR_PAIR], square[TSR_PAIR], reshaped[TSR_PAIR];
+    float driven[TSR_PAIR], bent[TSR_PAIR], square[TSR_PAIR], reshaped[TSR_PAIR], wide_outward[TSR_PAIR], wide_inward[TSR_PAIR];
     uint32_t crossing[TSR_PAIR];
     int32_t steep = 0;
     k.sign = m.sign;
+    if (R > 1 && (m.speed | m.reshape)) {
+        wide_axis(m.space, rx, p, v->side[LEFT], v->side[RIGHT], 1, wide_outward, wide_inward);
+        wide_axis(m.space, ry, p, v->side[DOWN], v->side[UP], 0, wide_outward, wide_inward);
+        wide_axis(m.space, rz, p, v->side[BELOW], v->side[ABOVE], 0, wide_outward, wide_inward);
+    }
 #pragma omp simd reduction(| : steep)
     for (int32_t i = 0; i < TSR_PAIR; i++) {
         const float c = p[i], l = left[i], r = right[i], d = down[i], u = up[i], b = below[i], a = above[i];
         const float xm = (c - l) * rx, xp = (r - c) * rx, ym = (c - d) * ry, yp = (u - c) * ry, zm = (c - b) * rz, zp = (a - c) * rz;
         const float gx = 0.5f * (xm + xp), gy = 0.5f * (ym + yp), gz = 0.5f * (zm + zp);
-        float outward = 0.0f, inward = 0.0f, xl = xm, xr = xp, yl = ym, yr = yp, zl = zm, zr = zp; /* biased to the left and to the right */
-        if (R > 1) {
-            const float x1 = (l - left2[i]) * rx, x4 = (right2[i] - r) * rx, y1 = (d - p[i - 2 * E]) * ry, y4 = (p[i + 2 * E] - u) * ry,
-                        z1 = (b - p[i - 2 * P]) * rz, z4 = (p[i + 2 * P] - a) * rz;
-            float x0 = 0.0f, x5 = 0.0f, y0 = 0.0f, y5 = 0.0f, z0 = 0.0f, z5 = 0.0f;
-            if (R > 2) {
-                x0 = (left2[i] - left3[i]) * rx;
-                x5 = (right3[i] - right2[i]) * rx;
-                y0 = (p[i - 2 * E] - p[i - 3 * E]) * ry;
-                y5 = (p[i + 3 * E] - p[i + 2 * E]) * ry;
-                z0 = (p[i - 2 * P] - p[i - 3 * P]) * rz;
-                z5 = (p[i + 3 * P] - p[i + 2 * P]) * rz;
-            }
-            tsr_one_sided(m.space, x0, x1, xm, xp, x4, x5, &xl, &xr);
-            tsr_one_sided(m.space, y0, y1, ym, yp, y4, y5, &yl, &yr);
-            tsr_one_sided(m.space, z0, z1, zm, zp, z4, z5, &zl, &zr);
-        }
+        float outward = 0.0f, inward = 0.0f;
         /* a neighbour has the other sign (tsr_voxel_crossing); + 0 makes 0 of -0, which is not inside */
         uint32_t other = 0;
         if (crossings) {
@@ -94,11 +96,14 @@ ALWAYS void pass_lanes(const tsr_tile_pass *pass, struct mixture m, int packed, 
                     (own ^ tsr_float_bits(u + 0.0f)) | (own ^ tsr_float_bits(b + 0.0f)) | (own ^ tsr_float_bits(a + 0.0f));
             crossing[i] = 0u - (other >> 31);
         }
-        if (m.speed | m.reshape) {
+        if (R > 1) {
+            outward = wide_outward[i];
+            inward = wide_inward[i];
+        } else if (m.speed | m.reshape) {
             float xo, xi, yo, yi, zo, zi;
-            tsr_both_squares(m.space, xl, xr, &xo, &xi);
-            tsr_both_squares(m.space, yl, yr, &yo, &yi);
-            tsr_both_squares(m.space, zl, zr, &zo, &zi);
+            tsr_both_squares(m.space, xm, xp, &xo, &xi);
+            tsr_both_squares(m.space, ym, yp, &yo, &yi);
+            tsr_both_squares(m.space, zm, zp, &zo, &zi);
             outward = (xo + yo) + zo;
             inward = (xi + yi) + zi;
         }
@@ -135,10 +140,10 @@ ALWAYS void pass_lanes(const tsr_tile_pass *pass, struct mixture m, int packed, 
         if (m.reshape) rate = rate + reshaped[i];
         const float change = tsr_bits_float(tsr_float_bits(step * rate) & ((uint32_t)still[i] - 1u)); /* 0 if still, without a branch */
         const float w = R > 1 ? tsr_stage_value(start[i], c, change, blend, band) : tsr_stage_value(c, c, change, 1.0f, band);
-        f->bad[i] |= !(magnitude(c + change) <= 3e38f); /* tsr_finite */
+        f->bad[i] |= !(tsr_magnitude(c + change) <= 3e38f); /* tsr_finite */
         out[i] = w;
-        const uint32_t in_band = 0u - (uint32_t)(magnitude(w) < band);
-        const float before = f->change[i], moved = tsr_bits_float(tsr_float_bits(magnitude(w - start[i])) & in_band);
+        const uint32_t in_band = 0u - (uint32_t)(tsr_magnitude(w) < band);
+        const float before = f->change[i], moved = tsr_bits_float(tsr_float_bits(tsr_magnitude(w - start[i])) & in_band);
         if (counts) {
             f->bits[i] |= areas[i] & (in_band | crossing[i]);
             f->active[i] -= (int32_t)in_band;
@@ -154,256 +159,141 @@ ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, int counts, c
 {
     const int32_t E = TSR_ROW, R = reach_of(m.space), P = (TSR_ROW + 2 * R) * TSR_ROW;
     const float *p = rows->own + o;
-    const struct operands v = { .c = p,
-                                .left = { rows->left[0] + o, rows->left[1] + o, rows->left[2] + o },
-                                .right = { rows->right[0] + o, rows->right[1] + o, rows->right[2] + o },
-                                .down = p - E,
-                                .up = p + E,
-                                .below = p - P,
-                                .above = p + P,
-                                .start = pass->start + first,
-                                .areas = pass->areas + first,
-                                .still = still,
-                                .out = pass->out + first };
+    struct operands v = { .c = p, .start = pass->start + first, .areas = pass->areas + first, .still = still, .out = pass->out + first };
+    for (int32_t k = 0; k < R; k++) {
+        const float *const sides[6] = { rows->left[k] + o, rows->right[k] + o, p - (k + 1) * E, p + (k + 1) * E, p - (k + 1) * P, p + (k + 1) * P };
+        for (int32_t side = 0; side < 6; side++) v.side[side][k] = sides[side];
+    }
     pass_lanes(pass, m, 0, counts, &v, f);
 }
 
-#if defined(TSR_ISA_IS_avx512)
+#if defined(TSR_LANES)
 
 /* The voxels that move, one after the other: about half of those of the rows that hold them, in a narrow band. What they read is put side by side once
- * by a permutation, and the arithmetic, nearly all of the time, runs with full vectors. */
-enum { TSR_PACK_MOST = TSR_ROWS_TILE + TSR_PAIR };
-/* Where more voxels of a pair of rows than these move, on average over a tile, packing them takes as long as it saves. */
+ * by a permutation, and the arithmetic, nearly all of the time, runs with full vectors, so many voxels at a time as stay in the first cache. */
+enum { TSR_PACK = 8 * TSR_PAIR, TSR_PACK_MOST = TSR_PACK + 2 * TSR_PAIR };
+/* First order: where more voxels of a pair of rows than these move, on average over a tile, packing them takes as long as it saves. */
 enum { DENSE_CURVED = 10, DENSE = 8 };
 struct pack {
     _Alignas(64) float c[TSR_PACK_MOST];
-    float left[TSR_PACK_MOST], right[TSR_PACK_MOST], down[TSR_PACK_MOST], up[TSR_PACK_MOST], below[TSR_PACK_MOST], above[TSR_PACK_MOST];
-    float cross[3][TSR_PACK_MOST], start[TSR_PACK_MOST], out[TSR_PACK_MOST];
+    float side[6][3][TSR_PACK_MOST], cross[3][TSR_PACK_MOST], start[TSR_PACK_MOST];
+    int32_t still[TSR_PACK_MOST];
+    float out[TSR_ROWS_TILE + TSR_PAIR]; /* of all voxels of the tile that have been packed */
+    int32_t count, done;                 /* packed, and before them already worked on */
 };
 
-ALWAYS void pack_put(float *to, __m512i order, __m512 v) { _mm512_storeu_ps(to, _mm512_permutexvar_ps(order, v)); }
-ALWAYS __m512 pack_cross(const float *both, const float *first, const float *second, const float *none)
+ALWAYS tsr_lanes pack_cross(const float *both, const float *first, const float *second, const float *none)
 {
-    return _mm512_sub_ps(_mm512_sub_ps(_mm512_loadu_ps(both), _mm512_loadu_ps(first)), _mm512_sub_ps(_mm512_loadu_ps(second), _mm512_loadu_ps(none)));
+    return tsr_lanes_minus(tsr_lanes_minus(tsr_lanes_load(both), tsr_lanes_load(first)), tsr_lanes_minus(tsr_lanes_load(second), tsr_lanes_load(none)));
 }
 
-/* Adds the voxels `moves` of the pair of rows at `o` from place n on. What comes after them there is of no meaning. */
-ALWAYS void pack_pair(const tsr_tile_pass *pass, struct mixture m, const struct tsr_rows *rows, int32_t o, int32_t first, __mmask16 moves, int fresh,
-                      struct pack *to, int32_t n)
+/* Adds the voxels `works` of the pair of rows at `o`; `settles` of them stay. What comes after them in the arrays is of no meaning. */
+ALWAYS void pack_pair(const tsr_tile_pass *pass, struct mixture m, const struct tsr_rows *rows, int32_t o, int32_t first, uint32_t works,
+                      uint32_t settles, int fresh, struct pack *to)
 {
-    const int32_t E = TSR_ROW, P = (TSR_ROW + 2) * TSR_ROW;
+    const int32_t E = TSR_ROW, R = reach_of(m.space), P = (TSR_ROW + 2 * R) * TSR_ROW, n = to->count;
     const float *p = rows->own + o, *left = rows->left[0] + o, *right = rows->right[0] + o;
-    const __m512i order = _mm512_maskz_compress_epi32(moves, _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
-    pack_put(to->c + n, order, _mm512_loadu_ps(p));
-    pack_put(to->left + n, order, _mm512_loadu_ps(left));
-    pack_put(to->right + n, order, _mm512_loadu_ps(right));
-    pack_put(to->down + n, order, _mm512_loadu_ps(p - E));
-    pack_put(to->up + n, order, _mm512_loadu_ps(p + E));
-    pack_put(to->below + n, order, _mm512_loadu_ps(p - P));
-    pack_put(to->above + n, order, _mm512_loadu_ps(p + P));
-    if (m.curvature) {
-        pack_put(to->cross[0] + n, order, pack_cross(right + E, right - E, left + E, left - E));
-        pack_put(to->cross[1] + n, order, pack_cross(right + P, right - P, left + P, left - P));
-        pack_put(to->cross[2] + n, order, pack_cross(p + E + P, p + E - P, p + P - E, p - E - P));
+    const tsr_lane_order order = tsr_lanes_order(works);
+    tsr_lanes_pack(to->c + n, order, tsr_lanes_load(p));
+    for (int32_t k = 0; k < R; k++) {
+        tsr_lanes_pack(to->side[LEFT][k] + n, order, tsr_lanes_load(rows->left[k] + o));
+        tsr_lanes_pack(to->side[RIGHT][k] + n, order, tsr_lanes_load(rows->right[k] + o));
+        tsr_lanes_pack(to->side[DOWN][k] + n, order, tsr_lanes_load(p - (k + 1) * E));
+        tsr_lanes_pack(to->side[UP][k] + n, order, tsr_lanes_load(p + (k + 1) * E));
+        tsr_lanes_pack(to->side[BELOW][k] + n, order, tsr_lanes_load(p - (k + 1) * P));
+        tsr_lanes_pack(to->side[ABOVE][k] + n, order, tsr_lanes_load(p + (k + 1) * P));
     }
-    if (fresh) pack_put(to->start + n, order, _mm512_loadu_ps(pass->start + first));
+    if (m.curvature) {
+        tsr_lanes_pack(to->cross[0] + n, order, pack_cross(right + E, right - E, left + E, left - E));
+        tsr_lanes_pack(to->cross[1] + n, order, pack_cross(right + P, right - P, left + P, left - P));
+        tsr_lanes_pack(to->cross[2] + n, order, pack_cross(p + E + P, p + E - P, p + P - E, p - E - P));
+    }
+    if (fresh) tsr_lanes_pack(to->start + n, order, tsr_lanes_load(pass->start + first));
+    if (settles) tsr_lanes_flags(to->still + n, _pext_u32(settles, works));
+    else tsr_lanes_flags(to->still + n, 0);
+    to->count = n + __builtin_popcount(works);
 }
 
-/* Lanes that only fill the last vector, from n on: they count nowhere. */
-ALWAYS void pack_fill(struct mixture m, struct pack *to, int32_t n, float band)
+/* All arrays of a pack that a mixture reads. */
+ALWAYS int32_t pack_arrays(struct mixture m, int fresh, struct pack *pack, float *all[24])
 {
-    const __m512 beyond = _mm512_set1_ps(band);
-    float *const all[] = { to->c, to->left, to->right, to->down, to->up, to->below, to->above, to->start };
-    for (int k = 0; k < 8; k++) _mm512_storeu_ps(all[k] + n, beyond);
-    for (int k = 0; k < 3 && m.curvature; k++) _mm512_storeu_ps(to->cross[k] + n, _mm512_setzero_ps());
+    int32_t n = 0;
+    all[n++] = pack->c;
+    for (int32_t side = 0; side < 6; side++)
+        for (int32_t k = 0; k < reach_of(m.space); k++) all[n++] = pack->side[side][k];
+    for (int32_t k = 0; k < 3 && m.curvature; k++) all[n++] = pack->cross[k];
+    if (fresh) all[n++] = pack->start;
+    return n;
 }
 
-/* All that has been packed. */
-ALWAYS void pass_pack(const tsr_tile_pass *pass, struct mixture m, struct pack *pack, int32_t n, int fresh, struct found *f)
+/* Runs the pass over what has been packed, all of it, or all whole vectors and what is left comes to the front. */
+ALWAYS void pass_pack(const tsr_tile_pass *pass, struct mixture m, struct pack *pack, int all, int fresh, struct found *f)
 {
-    static const int32_t none[TSR_PAIR] = { 0 };
-    int32_t last[TSR_PAIR];
-    for (int32_t i = 0; i < TSR_PAIR; i++) last[i] = i >= n % TSR_PAIR;
-    pack_fill(m, pack, n, pass->scheme->band);
-    for (int32_t at = 0; at < n; at += TSR_PAIR) {
-        const struct operands v = { .c = pack->c + at,
-                                    .left = { pack->left + at },
-                                    .right = { pack->right + at },
-                                    .down = pack->down + at,
-                                    .up = pack->up + at,
-                                    .below = pack->below + at,
-                                    .above = pack->above + at,
-                                    .cross = { pack->cross[0] + at, pack->cross[1] + at, pack->cross[2] + at },
-                                    .start = (fresh ? pack->start : pack->c) + at,
-                                    .still = at + TSR_PAIR <= n ? none : last,
-                                    .out = pack->out + at };
+    float *arrays[24];
+    const int32_t used = pack_arrays(m, fresh, pack, arrays), whole = pack->count / TSR_PAIR * TSR_PAIR;
+    if (all) { /* lanes that only fill the last vector count nowhere */
+        for (int32_t k = 0; k < used; k++)
+            for (int32_t i = 0; i < TSR_PAIR; i++) arrays[k][pack->count + i] = pass->scheme->band;
+        tsr_lanes_flags(pack->still + pack->count, 0xffff);
+    }
+    for (int32_t at = 0; at < (all ? pack->count : whole); at += TSR_PAIR) {
+        struct operands v = { .c = pack->c + at,
+                              .cross = { pack->cross[0] + at, pack->cross[1] + at, pack->cross[2] + at },
+                              .start = (fresh ? pack->start : pack->c) + at,
+                              .still = pack->still + at,
+                              .out = pack->out + pack->done + at };
+        for (int32_t side = 0; side < 6; side++)
+            for (int32_t k = 0; k < reach_of(m.space); k++) v.side[side][k] = pack->side[side][k] + at;
         pass_lanes(pass, m, 1, 0, &v, f);
     }
-}
-
-/* What a tile of a pass does, by pairs of rows: which of their voxels move, which are inside, and which of those that move have a neighbour on the
- * other side. */
-struct motion {
-    _Alignas(64) uint16_t moves[TSR_PAIRS];
-    uint16_t inside[TSR_PAIRS];
-    uint64_t crossing[8];
-    uint32_t pairs; /* bit k: something moves in pair k */
-};
-
-/* Eight words at once, each a plane: of what lies one voxel to each of the six sides, from the words of that neighbour tile. */
-ALWAYS __m512i bits_left(__m512i own, __m512i before)
-{
-    return _mm512_or_si512(_mm512_and_si512(_mm512_slli_epi64(own, 1), _mm512_set1_epi64((int64_t)0xfefefefefefefefeull)),
-                           _mm512_and_si512(_mm512_srli_epi64(before, 7), _mm512_set1_epi64(0x0101010101010101ll)));
-}
-ALWAYS __m512i bits_right(__m512i own, __m512i after)
-{
-    return _mm512_or_si512(_mm512_and_si512(_mm512_srli_epi64(own, 1), _mm512_set1_epi64(0x7f7f7f7f7f7f7f7fll)),
-                           _mm512_and_si512(_mm512_slli_epi64(after, 7), _mm512_set1_epi64((int64_t)0x8080808080808080ull)));
-}
-ALWAYS __m512i bits_down(__m512i own, __m512i before) { return _mm512_or_si512(_mm512_slli_epi64(own, 8), _mm512_srli_epi64(before, 56)); }
-ALWAYS __m512i bits_up(__m512i own, __m512i after) { return _mm512_or_si512(_mm512_srli_epi64(own, 8), _mm512_slli_epi64(after, 56)); }
-ALWAYS __m512i bits_below(__m512i own, __m512i before) { return _mm512_alignr_epi64(own, before, 7); }
-ALWAYS __m512i bits_above(__m512i own, __m512i after) { return _mm512_alignr_epi64(after, own, 1); }
-
-/* From the bits of the tile and its six neighbours. */
-ALWAYS void find_motion(const tsr_tile_bits *all, const uint32_t *row, struct motion *to)
-{
-    enum { M = TSR_TILE_MIDDLE };
-    const tsr_tile_bits *own = all + row[M];
-    const __m512i loose = _mm512_load_si512(own->free), inside = _mm512_load_si512(own->inside);
-    __m512i moves = loose, crossing = _mm512_setzero_si512();
-#define SIDE(of, direction)                                                                 \
-    moves = _mm512_or_si512(moves, of(loose, _mm512_load_si512(all[row[direction]].free))); \
-    crossing = _mm512_or_si512(crossing, _mm512_xor_si512(inside, of(inside, _mm512_load_si512(all[row[direction]].inside))));
-    SIDE(bits_left, M - 1)
-    SIDE(bits_right, M + 1)
-    SIDE(bits_down, M - 3)
-    SIDE(bits_up, M + 3)
-    SIDE(bits_below, M - 9)
-    SIDE(bits_above, M + 9)
-#undef SIDE
-    moves = _mm512_or_si512(moves, crossing);
-    _mm512_store_si512(to->moves, moves);
-    _mm512_store_si512(to->inside, inside);
-    _mm512_store_si512(to->crossing, crossing);
-    to->pairs = _mm512_test_epi16_mask(moves, moves);
-}
-
-/* Writes the pairs that stay, of one value each, where they are not in memory already, and notes their bits. */
-ALWAYS void keep_pairs(const tsr_tile_pass *pass, const struct motion *motion)
-{
-    tsr_tile_bits *bits = pass->out_bits;
-    const __m512i inside = _mm512_load_si512(motion->inside);
-    uint32_t writes = ~motion->pairs;
-    if (pass->out_known)
-        writes &= _mm512_test_epi16_mask(_mm512_load_si512(bits->free), _mm512_load_si512(bits->free)) |
-                  _mm512_cmpneq_epi16_mask(_mm512_load_si512(bits->inside), inside);
-    for (; writes; writes &= writes - 1) {
-        const int32_t pair = __builtin_ctz(writes);
-        _mm512_storeu_ps(pass->out + pair * TSR_PAIR, _mm512_set1_ps(motion->inside[pair] ? -pass->scheme->band : pass->scheme->band));
-    }
-    _mm512_store_si512(bits->free, _mm512_setzero_si512());
-    _mm512_store_si512(bits->inside, inside);
-}
-
-/* The bits of a pair that has been written; those of the tile said before that none of its voxels was free. Words are read and written as such: what is
- * written in parts and read as a whole has to wait. */
-ALWAYS void note_pair(tsr_tile_bits *bits, int32_t pair, __m512 v, float band)
-{
-    const uint64_t loose = _mm512_cmp_ps_mask(_mm512_abs_ps(v), _mm512_set1_ps(band), _CMP_NEQ_UQ),
-                   inside = _mm512_cmp_ps_mask(v, _mm512_setzero_ps(), _CMP_LT_OQ);
-    const int32_t z = pair / 4, shift = pair % 4 * TSR_PAIR;
-    bits->free[z] |= loose << shift;
-    bits->inside[z] = (bits->inside[z] & ~((uint64_t)0xffff << shift)) | inside << shift;
-}
-
-/* The next pair of a set, and the set without it. */
-ALWAYS int32_t take_pair(uint32_t *pairs)
-{
-    const int32_t pair = __builtin_ctz(*pairs);
-    *pairs &= *pairs - 1;
-    return pair;
-}
-
-/* Planes that the stencils of these pairs reach, as tsr_rows_gather wants them. */
-ALWAYS uint32_t planes_of(uint32_t pairs)
-{
-    pairs |= pairs >> 2;
-    pairs |= pairs >> 1;
-    const uint32_t planes = _pext_u32(pairs, 0x11111111u);
-    return planes | planes << 1 | planes << 2;
-}
-
-ALWAYS int32_t count_words(const uint64_t *words)
-{
-    int32_t sum = 0;
-    for (int i = 0; i < 8; i++) sum += __builtin_popcountll(words[i]);
-    return sum;
-}
-
-/* What the tile is now, from its bits: voxels in the band, voxels inside, and the areas that hold one in the band or beside the other side. */
-ALWAYS uint32_t sum_up(const tsr_tile_pass *pass, const struct motion *motion, tsr_tile_totals *totals)
-{
-    uint64_t hit[8];
-    const tsr_tile_bits *bits = pass->out_bits;
-    totals->noted = 1;
-    totals->inside += count_words(bits->inside);
-    totals->active += count_words(bits->free);
-    for (int z = 0; z < 8; z++) hit[z] = bits->free[z] | motion->crossing[z];
-    return pass->last ? tsr_bits_areas(hit, pass->guard) : 0;
-}
-
-/* Pairs of the tile on its way that will most likely be written: those with a free voxel, and those beside them. */
-ALWAYS uint32_t pairs_ahead(const tsr_tile_pass *pass)
-{
-    if (!pass->ahead[0]) return 0;
-    const __m512i loose = _mm512_load_si512(pass->ahead_bits->free);
-    const uint32_t pairs = _mm512_test_epi16_mask(loose, loose);
-    return pairs | pairs << 1 | pairs >> 1 | pairs << 4 | pairs >> 4;
+    if (all) return;
+    for (int32_t k = 0; k < used; k++) memcpy(arrays[k], arrays[k] + whole, TSR_PAIR * sizeof *arrays[k]);
+    memcpy(pack->still, pack->still + whole, TSR_PAIR * sizeof *pack->still);
+    pack->done += whole;
+    pack->count -= whole;
 }
 
 ALWAYS uint32_t run_packed(const tsr_tile_pass *pass, struct mixture m, tsr_tile_totals *totals, struct found *f)
 {
     _Alignas(64) struct tsr_rows rows;
     _Alignas(64) struct pack pack;
-    struct motion motion;
+    struct tsr_motion motion;
     uint64_t words[8];
-    int32_t n = 0, ahead = 0;
+    int32_t ahead = 0, n = 0;
+    const int32_t R = reach_of(m.space);
     const int fresh = pass->start != pass->pages + (int64_t)pass->row[TSR_TILE_MIDDLE] * TSR_ROWS_TILE;
     const float band = pass->scheme->band;
-    const uint32_t written = pairs_ahead(pass);
-    find_motion(pass->bits, pass->row, &motion);
-    keep_pairs(pass, &motion);
-    tsr_rows_gather(pass->pages, pass->row, 1, m.curvature, planes_of(motion.pairs), &rows);
-    memcpy(words, motion.moves, sizeof words);
-    const int dense = count_words(words) > (m.curvature ? DENSE_CURVED : DENSE) * __builtin_popcount(motion.pairs);
+    const uint32_t written = tsr_pairs_ahead(pass);
+    pack.count = pack.done = 0;
+    tsr_motion_find(pass->bits, pass->row, R > 1 && pass->blend != 1.0f ? pass->start_bits : NULL, &motion);
+    tsr_motion_keep(pass, &motion);
+    tsr_rows_gather(pass->pages, pass->row, R, m.curvature, tsr_pairs_planes(motion.pairs, R), &rows);
+    memcpy(words, motion.works, sizeof words);
+    const int dense = R == 1 && tsr_words_count(words) > (m.curvature ? DENSE_CURVED : DENSE) * __builtin_popcount(motion.pairs);
     for (uint32_t left = motion.pairs; left; ahead += TSR_PAIR) {
-        const int32_t pair = take_pair(&left), first = pair * TSR_PAIR, o = tsr_rows_place(first, 1);
-        const __mmask16 moves = (__mmask16)motion.moves[pair];
+        const int32_t pair = tsr_take_pair(&left), first = pair * TSR_PAIR, o = tsr_rows_place(first, R);
         tsr_pair_ahead(pass, ahead, written);
         if (!dense) {
-            pack_pair(pass, m, &rows, o, first, moves, fresh, &pack, n);
-            n += __builtin_popcount(moves);
+            pack_pair(pass, m, &rows, o, first, motion.works[pair], R > 1 ? motion.settles[pair] : 0, fresh, &pack);
+            if (pack.count >= TSR_PACK) pass_pack(pass, m, &pack, 0, fresh, f);
             continue;
         }
         int32_t still[TSR_PAIR];
-        _mm512_storeu_si512(still, _mm512_maskz_set1_epi32((__mmask16)~moves, 1));
+        tsr_lanes_flags(still, 0xffffu & ~(uint32_t)motion.works[pair]);
         pass_pair(pass, m, 0, &rows, o, first, still, f);
-        note_pair(pass->out_bits, pair, _mm512_loadu_ps(pass->out + first), band);
+        tsr_motion_note(pass->out_bits, pair, tsr_lanes_load(pass->out + first), band);
     }
     for (; ahead < TSR_ROWS_TILE; ahead += TSR_PAIR) tsr_pair_ahead(pass, ahead, written);
-    if (n) pass_pack(pass, m, &pack, n, fresh, f);
-    n = 0;
+    if (pack.count) pass_pack(pass, m, &pack, 1, fresh, f);
     for (uint32_t left = dense ? 0 : motion.pairs; left;) {
-        const int32_t pair = take_pair(&left), first = pair * TSR_PAIR;
-        const __mmask16 moves = (__mmask16)motion.moves[pair];
-        const __m512 own = _mm512_loadu_ps(rows.own + tsr_rows_place(first, 1)), v = _mm512_mask_expand_ps(own, moves, _mm512_loadu_ps(pack.out + n));
-        _mm512_storeu_ps(pass->out + first, v);
-        note_pair(pass->out_bits, pair, v, band);
-        n += __builtin_popcount(moves);
+        const int32_t pair = tsr_take_pair(&left), first = pair * TSR_PAIR;
+        const uint32_t works = motion.works[pair];
+        const tsr_lanes v = tsr_lanes_unpack(tsr_lanes_load(rows.own + tsr_rows_place(first, R)), works, pack.out + n);
+        tsr_lanes_store(pass->out + first, v);
+        tsr_motion_note(pass->out_bits, pair, v, band);
+        n += __builtin_popcount(works);
     }
-    return sum_up(pass, &motion, totals);
+    return tsr_motion_sum(pass, &motion, totals);
 }
 
 #endif
@@ -447,8 +337,8 @@ ALWAYS uint32_t run_tile(const tsr_tile_pass *pass, struct mixture m, tsr_tile_t
 {
     _Alignas(64) struct found f;
     memset(&f, 0, sizeof f);
-#if defined(TSR_ISA_IS_avx512)
-    uint32_t bits = reach_of(m.space) == 1 && pass->bits ? run_packed(pass, m, totals, &f) : run_rows(pass, m, totals, &f);
+#if defined(TSR_LANES)
+    uint32_t bits = pass->bits ? run_packed(pass, m, totals, &f) : run_rows(pass, m, totals, &f);
 #else
     uint32_t bits = run_rows(pass, m, totals, &f);
 #endif
@@ -535,10 +425,10 @@ int TSR_ISA_NAME(tsr_flow_note)(const float *values, float band, tsr_tile_bits *
     uint32_t beyond = 0;
     memset(bits, 0, sizeof *bits);
     for (int32_t first = 0; first < TSR_ROWS_TILE; first += TSR_PAIR) {
-#if defined(TSR_ISA_IS_avx512)
-        const __m512 v = _mm512_loadu_ps(values + first);
-        note_pair(bits, first / TSR_PAIR, v, band);
-        beyond |= _mm512_cmp_ps_mask(_mm512_abs_ps(v), _mm512_set1_ps(band), _CMP_GT_OQ);
+#if defined(TSR_LANES)
+        tsr_motion_note(bits, first / TSR_PAIR, tsr_lanes_load(values + first), band);
+#pragma omp simd reduction(| : beyond)
+        for (int32_t i = first; i < first + TSR_PAIR; i++) beyond |= tsr_magnitude(values[i]) > band;
 #else
         for (int32_t i = first; i < first + TSR_PAIR; i++) {
             const float v = values[i];
@@ -553,8 +443,8 @@ int TSR_ISA_NAME(tsr_flow_note)(const float *values, float band, tsr_tile_bits *
 
 int TSR_ISA_NAME(tsr_flow_by_bits)(const tsr_tile_pass *pass)
 {
-#if defined(TSR_ISA_IS_avx512)
-    return function_of(pass) != NULL && pass->radius == 1;
+#if defined(TSR_LANES)
+    return function_of(pass) != NULL;
 #else
     (void)pass;
     return 0;

@@ -27,6 +27,9 @@ typedef struct tsr_flow_scheme {
     int32_t has_speed, has_velocity, has_curvature; /* which sums of terms may differ from 0 */
 } tsr_flow_scheme;
 
+/* |v| by its bits: one operation where tsr_absf, which keeps the sign of -0, is three. */
+TSR_HD float tsr_magnitude(float v) { return tsr_bits_float(tsr_float_bits(v) & 0x7fffffffu); }
+
 /* ---- one-sided differences ------------------------------------------------------------------------------------------------------------- */
 
 TSR_HD float tsr_smaller_magnitude(float a, float b) { return tsr_absf(a) < tsr_absf(b) ? a : b; }
@@ -48,8 +51,8 @@ TSR_HD float tsr_weno5_side(float v2, float v3, float v4, float j1, float j2, fl
 /* Both biased derivatives of one axis; each is the other's mirror image to the bit. */
 TSR_HD void tsr_weno5(float d0, float d1, float d2, float d3, float d4, float d5, float *minus, float *plus)
 {
-    const float largest =
-        tsr_maxf(tsr_maxf(tsr_maxf(tsr_absf(d0), tsr_absf(d5)), tsr_maxf(tsr_absf(d1), tsr_absf(d4))), tsr_maxf(tsr_absf(d2), tsr_absf(d3)));
+    const float largest = tsr_maxf(tsr_maxf(tsr_maxf(tsr_magnitude(d0), tsr_magnitude(d5)), tsr_maxf(tsr_magnitude(d1), tsr_magnitude(d4))),
+                                   tsr_maxf(tsr_magnitude(d2), tsr_magnitude(d3)));
     const float floor = 4e-6f * (largest * largest) + 4e-9f; /* below 1e-9 the products of four would leave the range of a float */
     const float j0 = d1 - d0, j1 = d2 - d1, j2 = d3 - d2, j3 = d4 - d3, j4 = d5 - d4;
     const float k0 = j1 - j0, k1 = j2 - j1, k2 = j3 - j2, k3 = j4 - j3;
