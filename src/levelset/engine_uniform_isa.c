@@ -172,8 +172,8 @@ ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, int counts, c
 /* The voxels that move, one after the other: about half of those of the rows that hold them, in a narrow band. What they read is put side by side once
  * by a permutation, and the arithmetic, nearly all of the time, runs with full vectors, so many voxels at a time as stay in the first cache. */
 enum { TSR_PACK = 8 * TSR_PAIR, TSR_PACK_MOST = TSR_PACK + 2 * TSR_PAIR };
-/* First order: where more voxels of a pair of rows than these move, on average over a tile, packing them takes as long as it saves. */
-enum { DENSE_CURVED = 10, DENSE = 8 };
+/* First order: where more voxels of a pair of rows than these move, packing them takes as long as it saves. */
+enum { DENSE_CURVED = 11, DENSE = 10 };
 struct pack {
     _Alignas(64) float c[TSR_PACK_MOST];
     float side[6][3][TSR_PACK_MOST], cross[3][TSR_PACK_MOST], start[TSR_PACK_MOST];
@@ -258,7 +258,7 @@ ALWAYS uint32_t run_packed(const tsr_tile_pass *pass, struct mixture m, tsr_tile
     _Alignas(64) struct tsr_rows rows;
     _Alignas(64) struct pack pack;
     struct tsr_motion motion;
-    uint64_t words[8];
+    uint32_t sparse = 0;
     int32_t ahead = 0, n = 0;
     const int32_t R = reach_of(m.space);
     const int fresh = pass->start != pass->pages + (int64_t)pass->row[TSR_TILE_MIDDLE] * TSR_ROWS_TILE;
@@ -268,12 +268,11 @@ ALWAYS uint32_t run_packed(const tsr_tile_pass *pass, struct mixture m, tsr_tile
     tsr_motion_find(pass->bits, pass->row, R > 1 && pass->blend != 1.0f ? pass->start_bits : NULL, &motion);
     tsr_motion_keep(pass, &motion);
     tsr_rows_gather(pass->pages, pass->row, R, m.curvature, tsr_pairs_planes(motion.pairs, R), &rows);
-    memcpy(words, motion.works, sizeof words);
-    const int dense = R == 1 && tsr_words_count(words) > (m.curvature ? DENSE_CURVED : DENSE) * __builtin_popcount(motion.pairs);
     for (uint32_t left = motion.pairs; left; ahead += TSR_PAIR) {
         const int32_t pair = tsr_take_pair(&left), first = pair * TSR_PAIR, o = tsr_rows_place(first, R);
         tsr_pair_ahead(pass, ahead, written);
-        if (!dense) {
+        if (R > 1 || __builtin_popcount(motion.works[pair]) <= (m.curvature ? DENSE_CURVED : DENSE)) {
+            sparse |= 1u << pair;
             pack_pair(pass, m, &rows, o, first, motion.works[pair], R > 1 ? motion.settles[pair] : 0, fresh, &pack);
             if (pack.count >= TSR_PACK) pass_pack(pass, m, &pack, 0, fresh, f);
             continue;
@@ -285,7 +284,7 @@ ALWAYS uint32_t run_packed(const tsr_tile_pass *pass, struct mixture m, tsr_tile
     }
     for (; ahead < TSR_ROWS_TILE; ahead += TSR_PAIR) tsr_pair_ahead(pass, ahead, written);
     if (pack.count) pass_pack(pass, m, &pack, 1, fresh, f);
-    for (uint32_t left = dense ? 0 : motion.pairs; left;) {
+    for (uint32_t left = sparse; left;) {
         const int32_t pair = tsr_take_pair(&left), first = pair * TSR_PAIR;
         const uint32_t works = motion.works[pair];
         const tsr_lanes v = tsr_lanes_unpack(tsr_lanes_load(rows.own + tsr_rows_place(first, R)), works, pack.out + n);
