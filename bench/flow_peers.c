@@ -46,7 +46,7 @@ tsr_status flow_curvature_peer(bench *b, int gpu, int32_t sweeps)
     if (status == TSR_OK) status = tsr_levelset_create(tiles, &options, &solver);
     if (status == TSR_OK) status = tsr_levelset_step(solver, 4, NULL, &report);
     double step = HUGE_VAL; /* the shortest, as the peer's */
-    for (int i = 0; i < (gpu ? 1 : 8) && status == TSR_OK; i++) {
+    for (int i = 0; i < (gpu ? 1 : 20) && status == TSR_OK; i++) {
         status = flow_step(b, solver, steps, &report);
         step = fmin(step, report.seconds / (double)steps);
     }
