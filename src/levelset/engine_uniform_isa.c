@@ -172,8 +172,8 @@ ALWAYS void pass_pair(const tsr_tile_pass *pass, struct mixture m, int counts, c
 /* The voxels that move, one after the other: about half of those of the rows that hold them, in a narrow band. What they read is put side by side once
  * by a permutation, and the arithmetic, nearly all of the time, runs with full vectors, so many voxels at a time as stay in the first cache. */
 enum { TSR_PACK = 8 * TSR_PAIR, TSR_PACK_MOST = TSR_PACK + 2 * TSR_PAIR };
-/* First order: where more voxels of a pair of rows than these move, packing them takes as long as it saves. */
-enum { DENSE_CURVED = 11, DENSE = 10 };
+/* Where more voxels of a pair of rows than these move, packing them takes as long as it saves. */
+enum { DENSE = 10, DENSE_CURVED = 11, DENSE_WIDE = 14 };
 struct pack {
     _Alignas(64) float c[TSR_PACK_MOST];
     float side[6][3][TSR_PACK_MOST], cross[3][TSR_PACK_MOST], start[TSR_PACK_MOST];
@@ -260,7 +260,7 @@ ALWAYS uint32_t run_packed(const tsr_tile_pass *pass, struct mixture m, tsr_tile
     struct tsr_motion motion;
     uint32_t sparse = 0;
     int32_t ahead = 0, n = 0;
-    const int32_t R = reach_of(m.space);
+    const int32_t R = reach_of(m.space), packed_most = R > 1 ? DENSE_WIDE : m.curvature ? DENSE_CURVED : DENSE;
     const int fresh = pass->start != pass->pages + (int64_t)pass->row[TSR_TILE_MIDDLE] * TSR_ROWS_TILE;
     const float band = pass->scheme->band;
     const uint32_t written = tsr_pairs_ahead(pass);
@@ -270,15 +270,16 @@ ALWAYS uint32_t run_packed(const tsr_tile_pass *pass, struct mixture m, tsr_tile
     tsr_rows_gather(pass->pages, pass->row, R, m.curvature, tsr_pairs_planes(motion.pairs, R), &rows);
     for (uint32_t left = motion.pairs; left; ahead += TSR_PAIR) {
         const int32_t pair = tsr_take_pair(&left), first = pair * TSR_PAIR, o = tsr_rows_place(first, R);
+        const uint32_t works = motion.works[pair], settles = R > 1 ? motion.settles[pair] : 0;
         tsr_pair_ahead(pass, ahead, written);
-        if (R > 1 || __builtin_popcount(motion.works[pair]) <= (m.curvature ? DENSE_CURVED : DENSE)) {
+        if (__builtin_popcount(works) <= packed_most) {
             sparse |= 1u << pair;
-            pack_pair(pass, m, &rows, o, first, motion.works[pair], R > 1 ? motion.settles[pair] : 0, fresh, &pack);
+            pack_pair(pass, m, &rows, o, first, works, settles, fresh, &pack);
             if (pack.count >= TSR_PACK) pass_pack(pass, m, &pack, 0, fresh, f);
             continue;
         }
         int32_t still[TSR_PAIR];
-        tsr_lanes_flags(still, 0xffffu & ~(uint32_t)motion.works[pair]);
+        tsr_lanes_flags(still, 0xffffu & ~(works & ~settles));
         pass_pair(pass, m, 0, &rows, o, first, still, f);
         tsr_motion_note(pass->out_bits, pair, tsr_lanes_load(pass->out + first), band);
     }
@@ -368,21 +369,19 @@ ALWAYS uint32_t run_tile(const tsr_tile_pass *pass, struct mixture m, tsr_tile_t
     MIXTURE(name##_subcell, has_speed, has_curvature, 1, in_space, TSR_SIGNED_SUBCELL, with_unit)
 
 MIXTURES(speed_eno2, 1, 0, TSR_DIFFERENCE_ENO2, 0)
-MIXTURES(speed_weno5, 1, 0, TSR_DIFFERENCE_WENO5, 0)
-MIXTURES(curvature_weno5, 0, 1, TSR_DIFFERENCE_WENO5, 0)
-MIXTURES(both_weno5, 1, 1, TSR_DIFFERENCE_WENO5, 0)
 MIXTURES(sweep_eno2, 0, 0, TSR_DIFFERENCE_ENO2, 0)
-MIXTURES(sweep_weno5, 0, 0, TSR_DIFFERENCE_WENO5, 0)
-/* Of first order for any spacing and for voxels of unit width. */
-#define FIRST_ORDER(name, has_speed, has_curvature)                                  \
-    MIXTURES(name##_upwind, has_speed, has_curvature, TSR_DIFFERENCE_UPWIND, 0)      \
-    MIXTURES(name##_godunov, has_speed, has_curvature, TSR_DIFFERENCE_GODUNOV, 0)    \
-    MIXTURES(name##_upwind_unit, has_speed, has_curvature, TSR_DIFFERENCE_UPWIND, 1) \
-    MIXTURES(name##_godunov_unit, has_speed, has_curvature, TSR_DIFFERENCE_GODUNOV, 1)
-FIRST_ORDER(speed, 1, 0)
-FIRST_ORDER(curvature, 0, 1)
-FIRST_ORDER(both, 1, 1)
-FIRST_ORDER(sweep, 0, 0)
+/* For any spacing and for voxels of unit width. */
+#define SPACINGS(name, has_speed, has_curvature, suffix, in_space)               \
+    MIXTURES(name##_##suffix, has_speed, has_curvature, in_space, 0)             \
+    MIXTURES(name##_##suffix##_unit, has_speed, has_curvature, in_space, 1)
+#define MOST_SCHEMES(name, has_speed, has_curvature)                             \
+    SPACINGS(name, has_speed, has_curvature, upwind, TSR_DIFFERENCE_UPWIND)      \
+    SPACINGS(name, has_speed, has_curvature, godunov, TSR_DIFFERENCE_GODUNOV)    \
+    SPACINGS(name, has_speed, has_curvature, weno5, TSR_DIFFERENCE_WENO5)
+MOST_SCHEMES(speed, 1, 0)
+MOST_SCHEMES(curvature, 0, 1)
+MOST_SCHEMES(both, 1, 1)
+MOST_SCHEMES(sweep, 0, 0)
 
 typedef uint32_t (*tile_function)(const tsr_tile_pass *pass, tsr_tile_totals *totals, int32_t *bad);
 #define FUNCTIONS(name)                             \
@@ -397,12 +396,12 @@ static const tile_function functions[4][4][3] = {
     { FUNCTIONS(both_upwind), FUNCTIONS(both_godunov), { NULL }, FUNCTIONS(both_weno5) },
 };
 
-/* The same for unit spacing, first order. */
-static const tile_function unit_functions[4][2][3] = {
-    { FUNCTIONS(sweep_upwind_unit), FUNCTIONS(sweep_godunov_unit) },
-    { FUNCTIONS(speed_upwind_unit), FUNCTIONS(speed_godunov_unit) },
-    { FUNCTIONS(curvature_upwind_unit), FUNCTIONS(curvature_godunov_unit) },
-    { FUNCTIONS(both_upwind_unit), FUNCTIONS(both_godunov_unit) },
+/* The same for unit spacing; ENO2 has none. */
+static const tile_function unit_functions[4][4][3] = {
+    { FUNCTIONS(sweep_upwind_unit), FUNCTIONS(sweep_godunov_unit), { NULL }, FUNCTIONS(sweep_weno5_unit) },
+    { FUNCTIONS(speed_upwind_unit), FUNCTIONS(speed_godunov_unit), { NULL }, FUNCTIONS(speed_weno5_unit) },
+    { FUNCTIONS(curvature_upwind_unit), FUNCTIONS(curvature_godunov_unit), { NULL }, FUNCTIONS(curvature_weno5_unit) },
+    { FUNCTIONS(both_upwind_unit), FUNCTIONS(both_godunov_unit), { NULL }, FUNCTIONS(both_weno5_unit) },
 };
 
 static tile_function function_of(const tsr_tile_pass *pass)
@@ -416,7 +415,7 @@ static tile_function function_of(const tsr_tile_pass *pass)
     if (reshaped && (k->reshape_space != space || (k->sign != TSR_SIGNED_SMOOTH && k->sign != TSR_SIGNED_SUBCELL))) return NULL;
     const int32_t moved_by = speed + 2 * curvature, sign = !reshaped ? 0 : k->sign == TSR_SIGNED_SUBCELL ? 2 : 1;
     const int unit = k->inverse_spacing[0] == 1.0f && k->inverse_spacing[1] == 1.0f && k->inverse_spacing[2] == 1.0f;
-    return unit && space < TSR_DIFFERENCE_ENO2 ? unit_functions[moved_by][space][sign] : functions[moved_by][space][sign];
+    return unit && space != TSR_DIFFERENCE_ENO2 ? unit_functions[moved_by][space][sign] : functions[moved_by][space][sign];
 }
 
 int TSR_ISA_NAME(tsr_flow_note)(const float *values, float band, tsr_tile_bits *bits)
