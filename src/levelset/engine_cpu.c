@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/parallel.h"
 #include "grid/tiles_halo.h"
 #include "levelset/engine_cpu.h"
 
@@ -95,7 +94,7 @@ static void measure_mean(tsr_queue *queue, const tsr_flow_plan *plan)
 {
     struct mean mean = { plan, { 0, 0, 0 } };
     const tsr_tile_state *state = plan->pool.state;
-    tsr_parallel(queue->threads, state->count, TSR_TILES_PER_CHUNK, mean_range, &mean);
+    tsr_over_list(queue, &plan->pool, mean_range, &mean);
     for (int k = 0; k < 3; k++) plan->control->sums[k] = mean.sums[k];
     tsr_flow_mean(&plan->setup, state->inside_absent, plan->control);
     tsr_flow_begin(&plan->setup, state->time, plan->control);

@@ -2,10 +2,19 @@
 #ifndef TSR_LEVELSET_ENGINE_CPU_H
 #define TSR_LEVELSET_ENGINE_CPU_H
 
+#include "core/parallel.h"
 #include "levelset/engine_bits.h"
 #include "levelset/engine_tile.h"
 
-enum { TSR_TILES_PER_CHUNK = 32, TSR_TILE_MOST = 8 * 8 * 8 };
+enum { TSR_TILE_MOST = 8 * 8 * 8 };
+
+/* Runs `body` over the places of the list. A thread takes many at a time, for the first ones have not been looked ahead to, and their neighbours lie in the
+ * cache of another core; but not so many that the others wait for the last. */
+TSR_INLINE void tsr_over_list(const tsr_queue *queue, const tsr_tile_pool *pool, tsr_parallel_body body, void *user)
+{
+    const int64_t count = pool->state->count;
+    tsr_parallel(queue->threads, count, tsr_maxl(32, count / (16 * (int64_t)tsr_maxi(queue->threads, 1))), body, user);
+}
 
 struct tsr_flow_plan {
     tsr_tile_pool pool;

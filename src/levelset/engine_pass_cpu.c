@@ -2,7 +2,6 @@
  * tiles one after the other (engine_isa.c, engine_uniform_isa.c), what they have found together. */
 #include <string.h>
 
-#include "core/parallel.h"
 #include "grid/tiles_halo.h"
 #include "levelset/engine_cpu.h"
 
@@ -355,13 +354,13 @@ int tsr_note_cpu(tsr_queue *queue, const tsr_flow_plan *plan, int32_t buffer)
 {
     const tsr_tile_pool *pool = &plan->pool;
     struct tsr_flow_job job = { .plan = plan, .from = pool->phi[buffer], .to_bits = plan->bits[buffer] };
-    tsr_parallel(queue->threads, pool->state->count, TSR_TILES_PER_CHUNK, note_range, &job);
+    tsr_over_list(queue, pool, note_range, &job);
     return !job.totals.beyond;
 }
 
 void tsr_pass_cpu(tsr_queue *queue, struct tsr_flow_job *job)
 {
-    tsr_parallel(queue->threads, job->plan->pool.state->count, TSR_TILES_PER_CHUNK, pass_range, job);
+    tsr_over_list(queue, &job->plan->pool, pass_range, job);
 }
 
 /* ---- rates of the terms before the first step -------------------------------------------------------------------------------------------------- */
@@ -409,5 +408,5 @@ static void measure_range(void *user, int64_t begin, int64_t end, int worker)
 
 void tsr_rates_cpu(tsr_queue *queue, struct tsr_flow_job *job)
 {
-    tsr_parallel(queue->threads, job->plan->pool.state->count, TSR_TILES_PER_CHUNK, measure_range, job);
+    tsr_over_list(queue, &job->plan->pool, measure_range, job);
 }
