@@ -8,13 +8,8 @@
 
 enum { TSR_TILE_MOST = 8 * 8 * 8 };
 
-/* Runs `body` over the places of the list. A thread takes many at a time, for the first ones have not been looked ahead to, and their neighbours lie in the
- * cache of another core; but not so many that the others wait for the last. */
-TSR_INLINE void tsr_over_list(const tsr_queue *queue, const tsr_tile_pool *pool, tsr_parallel_body body, void *user)
-{
-    const int64_t count = pool->state->count;
-    tsr_parallel(queue->threads, count, tsr_maxl(32, count / (16 * (int64_t)tsr_maxi(queue->threads, 1))), body, user);
-}
+/* Runs `body` over the places of the list, so many threads at once as the queue has. */
+void tsr_over_list(const tsr_queue *queue, const tsr_tile_pool *pool, tsr_parallel_body body, void *user);
 
 struct tsr_flow_plan {
     tsr_tile_pool pool;

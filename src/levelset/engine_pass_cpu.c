@@ -5,6 +5,36 @@
 #include "grid/tiles_halo.h"
 #include "levelset/engine_cpu.h"
 
+/* ---- runs of the list --------------------------------------------------------------------------------------------------------------------------- */
+
+enum { RUNS_MOST = 1024, RUN_LEAST = 32 };
+
+struct runs {
+    tsr_parallel_body body;
+    void *user;
+    int64_t first[RUNS_MOST + 1];
+};
+
+static void run_range(void *user, int64_t begin, int64_t end, int worker)
+{
+    const struct runs *runs = (const struct runs *)user;
+    runs->body(runs->user, runs->first[begin], runs->first[end], worker);
+}
+
+/* A thread takes long runs, for the first tiles of a run have not been looked ahead to, and their neighbours lie in the cache of another core; and ever
+ * shorter ones towards the end, so that nobody waits long for the last. */
+void tsr_over_list(const tsr_queue *queue, const tsr_tile_pool *pool, tsr_parallel_body body, void *user)
+{
+    const int64_t count = pool->state->count, threads = tsr_maxi(queue->threads, 1);
+    struct runs runs = { .body = body, .user = user };
+    int32_t n = 0;
+    for (int64_t at = 0; at < count && n < RUNS_MOST; n++) {
+        at += tsr_minl(tsr_maxl((count - at) / (2 * threads), RUN_LEAST), count - at);
+        runs.first[n + 1] = n + 1 < RUNS_MOST ? at : count;
+    }
+    tsr_parallel((int)threads, n, 1, run_range, &runs);
+}
+
 /* ---- payload --------------------------------------------------------------------------------------------------------------------------------- */
 
 /* Payload pages of a tile and its neighbours across faces: those of the list, or of a coded one floats. */
