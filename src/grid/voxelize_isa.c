@@ -1,9 +1,9 @@
 /* grid/voxelize_isa.c: exact squared distances from the voxels of a tile to the triangles binned to it.
  *
  * Most (voxel, triangle) pairs of a tile cannot matter. Triangles are sifted by their discs, first for blocks of 4^3 voxels, then for blocks of
- * 2^3: eight voxels, the lanes of a vector. The triangle of the nearest disc is measured first, at the corners of the block; distances are convex, so
- * that a disc whose tangent there lies farther at every corner is farther everywhere in the block. What is left out is surely farther than what
- * is kept: the minimum is the same as over all triangles. */
+ * 2^3 (AVX-512: 4 x 2 x 2): the lanes of a vector. The triangle of the nearest disc is measured first, at the corners of the block; distances are convex, so
+ * that a disc whose tangent there lies farther at every corner than that triangle is farther everywhere in the block. What is left out is surely farther
+ * than what is kept: the minimum is the same as over all triangles. */
 #include "grid/voxelize_isa.h"
 
 #include <string.h>
@@ -16,7 +16,13 @@
 #pragma GCC optimize("no-thread-jumps") /* it splits minima and maxima of constants into cases, and loops with cases into scalars */
 #endif
 
-enum { CHUNK = 512, LANES = 8, GROUP = 16, FEW = 4, AHEAD = 8 }; /* CHUNK triangles at a time: what stays in the second-level cache */
+#if defined(__AVX512F__)
+enum { LANES = 16 };
+#else
+enum { LANES = 8 };
+#endif
+enum { WIDE = LANES / 4 };                           /* lanes of a block along x; two along y and z */
+enum { CHUNK = 512, GROUP = 16, FEW = 4, AHEAD = 8 }; /* CHUNK triangles at a time: what stays in the second-level cache */
 
 struct discs {
     _Alignas(64) float x[CHUNK + GROUP], y[CHUNK + GROUP], z[CHUNK + GROUP], radius[CHUNK + GROUP];
@@ -92,7 +98,7 @@ static int32_t add(int32_t *kept, int32_t n, int32_t first, uint32_t bits)
 }
 
 /* Leaves in w->kept the discs whose bound is at most `most` and that are not surely farther than limit[] from the corners of the block. */
-static int32_t within(struct work *w, int32_t count, float most, const float half[3], const float limit[LANES])
+static int32_t within(struct work *w, int32_t count, float most, const float half[3], const float limit[8])
 {
     _Alignas(64) float verdict[GROUP];
     int32_t n = 0;
@@ -112,23 +118,26 @@ static int32_t within(struct work *w, int32_t count, float most, const float hal
 /* A block of voxels, seen from its middle. */
 struct place {
     float middle[3], half[3], radius;
-    _Alignas(32) float x[LANES], y[LANES], z[LANES]; /* its corners */
+    _Alignas(64) float x[LANES], y[LANES], z[LANES]; /* voxels of its edges along x */
 };
 
-/* The block of 2^3 or 4^3 voxels from `first` on (in voxels from the tile's middle): corners by the same products as everywhere. */
-static void set_place(struct place *b, const float first[3], float step, const float h[3], float radius)
+/* The block from `first` on (in voxels from the tile's middle) that reaches so many voxels further along each axis: places by the same products as everywhere. */
+static void set_place(struct place *b, const float first[3], const float further[3], const float h[3])
 {
+    const float step = further[0] / (float)(WIDE - 1); /* a whole number */
     for (int32_t k = 0; k < 3; k++) {
-        b->half[k] = 0.5f * step * h[k];
-        b->middle[k] = (first[k] + 0.5f * step) * h[k];
+        b->half[k] = 0.5f * further[k] * h[k];
+        b->middle[k] = (first[k] + 0.5f * further[k]) * h[k];
     }
-    b->radius = radius;
+    b->radius = tsr_vox_block_radius(b->half);
     for (int32_t l = 0; l < LANES; l++) {
-        b->x[l] = (first[0] + step * (float)(l & 1)) * h[0];
-        b->y[l] = (first[1] + step * (float)(l >> 1 & 1)) * h[1];
-        b->z[l] = (first[2] + step * (float)(l >> 2)) * h[2];
+        b->x[l] = (first[0] + step * (float)(l % WIDE)) * h[0];
+        b->y[l] = (first[1] + further[1] * (float)(l / WIDE & 1)) * h[1];
+        b->z[l] = (first[2] + further[2] * (float)(l / (2 * WIDE))) * h[2];
     }
 }
+/* The lane of a corner: those of larger x are odd, of larger y have bit 1, of larger z bit 2. */
+static int32_t lane_of(int32_t corner) { return (corner >> 1) * WIDE + (corner & 1) * (WIDE - 1); }
 
 static void measure(const tsr_vox_local *t, const struct place *b, float *own)
 {
@@ -136,11 +145,19 @@ static void measure(const tsr_vox_local *t, const struct place *b, float *own)
     for (int32_t l = 0; l < LANES; l++) own[l] = tsr_minf(own[l], tsr_vox_distance(t, b->x[l], b->y[l], b->z[l]));
 }
 
-/* Number of discs in w->kept that may be nearer than `bound` and own[] somewhere in the block; own[8], at its corners, has the nearest disc's triangle in
- * it then. */
+static float largest(const float *own)
+{
+    float most = 0;
+#pragma omp simd reduction(max : most)
+    for (int32_t l = 0; l < LANES; l++) most = own[l] > most ? own[l] : most;
+    return most;
+}
+
+/* Number of discs in w->kept that may be nearer than `bound` and own[] somewhere in the block; own[LANES] has the nearest disc's triangle in it then. */
 static int32_t sift(struct work *w, const struct discs *c, const struct place *b, float bound, float *own)
 {
-    float limit[LANES], most = 0, least = estimate(c, b->middle, w);
+    _Alignas(64) float fresh[LANES];
+    float limit[8], most, least = estimate(c, b->middle, w);
     int32_t group = 0;
     if (least > tsr_vox_margin(bound + b->radius)) return 0;
     uint32_t bits = at_most(w->square, least);
@@ -149,28 +166,31 @@ static int32_t sift(struct work *w, const struct discs *c, const struct place *b
         bits = at_most(w->square + group, least);
     }
     w->nearest = group + __builtin_ctz(bits);
-    measure(&w->local[c->which[w->nearest]], b, own);
-    for (int32_t l = 0; l < LANES; l++) most = tsr_maxf(most, own[l]);
-    for (int32_t l = 0; l < LANES; l++) limit[l] = tsr_vox_limit(own[l], b->radius);
+    for (int32_t l = 0; l < LANES; l++) fresh[l] = 3e38f;
+    measure(&w->local[c->which[w->nearest]], b, fresh);
+    for (int32_t l = 0; l < LANES; l++) own[l] = tsr_minf(own[l], fresh[l]);
+    most = largest(own);
+    for (int32_t k = 0; k < 8; k++) limit[k] = tsr_vox_limit(fresh[lane_of(k)], b->radius);
     return within(w, c->count, tsr_vox_margin(tsr_minf(sqrtf(most), bound) + b->radius), b->half, limit);
 }
 
-/* One block of 2^3 voxels: best[8] so far, improved by the triangles. */
+/* One block of as many voxels as lanes: best[] so far, improved by the triangles. */
 static void improve(struct work *w, const struct discs *c, const struct place *b, float *best)
 {
-    _Alignas(32) float own[LANES];
-    float most = 0;
+    _Alignas(64) float own[LANES];
     if (c->count <= FEW) { /* sifting costs more */
         for (int32_t i = 0; i < c->count; i++) measure(&w->local[c->which[i]], b, best);
         return;
     }
     for (int32_t l = 0; l < LANES; l++) own[l] = best[l];
-    for (int32_t l = 0; l < LANES; l++) most = tsr_maxf(most, own[l]);
-    const int32_t n = sift(w, c, b, sqrtf(most), own);
+    const int32_t n = sift(w, c, b, sqrtf(largest(own)), own);
     for (int32_t i = 0; i < n; i++)
         if (w->kept[i] != w->nearest) measure(&w->local[c->which[w->kept[i]]], b, own);
     for (int32_t l = 0; l < LANES && n; l++) best[l] = own[l];
 }
+
+/* The number of the block of a voxel. */
+static int32_t block_of(int32_t x, int32_t y, int32_t z, int32_t edge) { return ((z >> 1) * (edge / 2) + (y >> 1)) * (edge / WIDE) + x / WIDE; }
 
 /* Copies the n discs kept. */
 static void gather(struct work *w, int32_t n)
@@ -189,27 +209,26 @@ static void gather(struct work *w, int32_t n)
     pad(to);
 }
 
-/* One chunk of triangles; best[] in blocks of 2^3. */
+/* One chunk of triangles; best[] in blocks of LANES. */
 static void chunk(const tsr_vox_grid *g, struct work *w, float *best)
 {
-    const int32_t edge = 1 << g->log2_edge, blocks = edge / 2, per = edge / 4;
-    const float *h = g->h, shift = -0.5f * (float)(edge - 1);
-    const float half_four[3] = { 1.5f * h[0], 1.5f * h[1], 1.5f * h[2] }, half_two[3] = { 0.5f * h[0], 0.5f * h[1], 0.5f * h[2] };
-    const float four = tsr_vox_block_radius(half_four), two = tsr_vox_block_radius(half_two);
+    const int32_t edge = 1 << g->log2_edge, per = edge / 4, across = 4 / WIDE;
+    const float shift = -0.5f * (float)(edge - 1), four[3] = { 3, 3, 3 }, small[3] = { WIDE - 1, 1, 1 };
     struct place place;
     for (int32_t q = 0; q < per * per * per; q++) {
         const int32_t at[3] = { q % per * 4, q / per % per * 4, q / (per * per) * 4 };
         const float quarter[3] = { (float)at[0] + shift, (float)at[1] + shift, (float)at[2] + shift };
-        _Alignas(32) float own[LANES] = { 3e38f, 3e38f, 3e38f, 3e38f, 3e38f, 3e38f, 3e38f, 3e38f };
-        set_place(&place, quarter, 3.0f, h, four);
+        _Alignas(64) float own[LANES];
+        for (int32_t l = 0; l < LANES; l++) own[l] = 3e38f;
+        set_place(&place, quarter, four, g->h);
         const int32_t n = sift(w, &w->all, &place, g->reach, own);
         if (!n) continue;
         gather(w, n);
-        for (int32_t b = 0; b < 8; b++) {
-            const int32_t x = at[0] + 2 * (b & 1), y = at[1] + 2 * (b >> 1 & 1), z = at[2] + 2 * (b >> 2);
+        for (int32_t b = 0; b < 4 * across; b++) {
+            const int32_t x = at[0] + b % across * WIDE, y = at[1] + 2 * (b / across & 1), z = at[2] + 2 * (b / (2 * across));
             const float first[3] = { (float)x + shift, (float)y + shift, (float)z + shift };
-            set_place(&place, first, 1.0f, h, two);
-            improve(w, &w->near, &place, best + ((z / 2 * blocks + y / 2) * blocks + x / 2) * LANES);
+            set_place(&place, first, small, g->h);
+            improve(w, &w->near, &place, best + block_of(x, y, z, edge) * LANES);
         }
     }
 }
@@ -244,7 +263,7 @@ static int32_t crossing(struct work *w, const tsr_vox_grid *g)
 int64_t TSR_ISA_NAME(tsr_vox_tile)(const tsr_vox_grid *g, const int32_t tile[3], const uint32_t *owner, int64_t count, float *square,
                                    uint32_t *through)
 {
-    const int32_t edge = 1 << g->log2_edge, blocks = edge / 2;
+    const int32_t edge = 1 << g->log2_edge;
     struct work w;
     _Alignas(64) float best[512];
     double middle[3];
@@ -273,19 +292,19 @@ int64_t TSR_ISA_NAME(tsr_vox_tile)(const tsr_vox_grid *g, const int32_t tile[3],
         for (int32_t i = 0; i < n; i++) through[crossings++] = w.owner[w.kept[i]];
     }
     for (int32_t row = 0; row < edge * edge; row++) /* from blocks to rows */
-        for (int32_t x = 0; x < edge; x += 2) {
+        for (int32_t x = 0; x < edge; x += WIDE) {
             const int32_t y = row & (edge - 1), z = row >> g->log2_edge;
-            memcpy(square + row * edge + x, best + (((z >> 1) * blocks + (y >> 1)) * blocks + (x >> 1)) * LANES + ((z & 1) << 2 | (y & 1) << 1),
-                   2 * sizeof *square);
+            memcpy(square + row * edge + x, best + block_of(x, y, z, edge) * LANES + ((z & 1) << 1 | (y & 1)) * WIDE, WIDE * sizeof *square);
         }
     return crossings;
 }
 
 /* The rows of a slice of the tile that cross the triangle, from y to last: which, and the areas of tsr_vox_crosses. A vector of rows at a time pays from three
  * on; those beyond `last` are not used. */
+enum { ROWS = 8 };
 struct slice {
-    int32_t side[LANES];
-    int64_t ea[LANES], eb[LANES], ec[LANES];
+    int32_t side[ROWS];
+    int64_t ea[ROWS], eb[ROWS], ec[ROWS];
 };
 static void slice(const int32_t *a, const int32_t *b, const int32_t *c, int64_t at_y, int64_t at_z, int64_t one, int32_t y, int32_t last,
                   struct slice *s)
@@ -295,7 +314,7 @@ static void slice(const int32_t *a, const int32_t *b, const int32_t *c, int64_t 
         return;
     }
 #pragma omp simd
-    for (int32_t i = 0; i < LANES; i++) {
+    for (int32_t i = 0; i < ROWS; i++) {
         int64_t ea, eb, ec;
         s->side[i] = tsr_vox_crosses(a, b, c, at_y + i * one, at_z, &ea, &eb, &ec);
         s->ea[i] = ea;
