@@ -1,5 +1,6 @@
 #include "voxelize_shapes.h"
 
+#include "device/isa.h"
 #include "tessera/voxelize.h"
 
 /* ---- helpers ---------------------------------------------------------------------------------------------------------------------------- */
@@ -370,15 +371,33 @@ static void same_list(struct list *a, struct list *b)
     free(b->values);
 }
 
+/* Triangles of all sizes, anywhere. */
+static tsr_mesh *scattered(int64_t triangles, double extent)
+{
+    uint64_t seed = test_seed();
+    tsr_mesh *mesh;
+    require_ok(tsr_mesh_create(NULL, 3 * triangles, triangles, 0, &mesh));
+    for (int64_t t = 0; t < triangles; t++) {
+        const double size = extent * pow(0.3, 1 + 4 * test_uniform(&seed));
+        for (int32_t k = 0; k < 3; k++) {
+            const double middle = extent * test_uniform(&seed);
+            for (int32_t corner = 0; corner < 3; corner++) tsr_mesh_vertices(mesh)[9 * t + 3 * corner + k] = (float)(middle + size * (test_uniform(&seed) - 0.5));
+            tsr_mesh_triangles(mesh)[3 * t + k] = (uint32_t)(3 * t + k);
+        }
+    }
+    return mesh;
+}
+
+/* On every device, for every number of threads and SIMD variant. */
 static void same_bits(void **state)
 {
     (void)state;
     tsr_mesh *torus = shape_torus(30, 17, 11, 5), *open = shape_without(torus, 9, 2), *many = NULL, *big = shape_box(40, 23, 11, -7, 3, 9);
-    tsr_mesh *bowl = shape_bowl(7, 12);
+    tsr_mesh *bowl = shape_bowl(7, 12), *dust = scattered(500, 40);
     shape_add(&many, shape_sphere(18, 3.5, 0), 3, 3, 3, 0); /* more triangles in a tile than pass at once */
     turn(big);
-    const tsr_mesh *meshes[5] = { torus, open, many, big, bowl };
-    for (int k = 0; k < 10; k++) {
+    const tsr_mesh *meshes[6] = { torus, open, many, big, bowl, dust };
+    for (int k = 0; k < 12; k++) {
         tsr_voxelize_options o = with_spacing(1, k & 1 ? 1 : 1.3, 1);
         o.edge = k & 1 ? 4 : 8;
         o.rule = k == 4 ? TSR_VOXELIZE_SHELL : TSR_VOXELIZE_NONZERO;
@@ -389,6 +408,12 @@ static void same_bits(void **state)
             other = list_of("cpu", threads, meshes[k / 2], &o);
             same_list(&first, &other);
         }
+        for (int isa = TSR_ISA_BASE; isa < TSR_ISA_COUNT; isa++) {
+            tsr_isa_force(isa);
+            other = list_of("cpu", 1, meshes[k / 2], &o);
+            tsr_isa_force(-1);
+            same_list(&first, &other);
+        }
         free(first.at);
         free(first.values);
     }
@@ -397,6 +422,7 @@ static void same_bits(void **state)
     tsr_mesh_destroy(&many);
     tsr_mesh_destroy(&big);
     tsr_mesh_destroy(&bowl);
+    tsr_mesh_destroy(&dust);
 }
 
 /* The list obeys what every list obeys: loading its own dense field gives the same one. */
