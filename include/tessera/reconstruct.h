@@ -91,6 +91,7 @@ typedef struct tsr_reconstruct_plan {
     int64_t tree_bytes, build_bytes; /* kept; needed while it is built */
     int64_t peak_bytes;              /* device memory, everything */
     double seconds;                  /* from the measured speed of the potential on a sample of the finest cells; without the level-set steps */
+    int32_t flat;                    /* as in tsr_reconstruct_report */
 } tsr_reconstruct_plan;
 TSR_API tsr_status tsr_reconstruct_estimate(tsr_context *context, const tsr_points *points, const tsr_reconstruct_options *options,
                                             tsr_reconstruct_plan *plan) TSR_CHECKED;

@@ -77,7 +77,10 @@ static tsr_status allocate_arrays(tsr_tiles *tiles, tsr_tile_pool *pool, int opt
     for (int i = 0; i < count; i++) {
         tsr_status status = tsr_device_allocate(context, arrays[i].bytes, arrays[i].pointer);
         if (status == TSR_OK) continue;
-        while (--i >= 0) tsr_device_release(context, *arrays[i].pointer, arrays[i].bytes);
+        while (--i >= 0) {
+            tsr_device_release(context, *arrays[i].pointer, arrays[i].bytes);
+            *arrays[i].pointer = NULL;
+        }
         TSR_FAIL(status == TSR_ERROR_MEMORY ? TSR_ERROR_CAPACITY : status,
                  "tile list: no memory for %d tiles (%lld bytes); the last valid state is kept: %s", pool->capacity, (long long)*bytes,
                  tsr_error_message());

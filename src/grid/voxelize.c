@@ -13,7 +13,7 @@
 #include "tessera/band.h"
 #include "tessera/primitives.h"
 
-enum { MOST_PIECES = 24, MOST_FRACTION = 20, FIXED_BITS = 30 };
+enum { MOST_PIECES = 24, MOST_FRACTION = 20, FIXED_BITS = 30, TILES_AT_ONCE = 1 << 14 }; /* looks at progress between so many */
 
 /* One conversion: the grid as the backend sees it and what must be released. */
 struct job {
@@ -363,7 +363,11 @@ static tsr_status fill_list(struct job *j, tsr_tiles *list)
         TSR_TRY(TAKE(g->before, g->tiles << (2 * g->log2_edge), "winding numbers"));
         TSR_TRY(TAKE(g->after, g->tiles, "winding numbers"));
     }
-    TSR_TRY(ops->fill(context->queue, g, &list->pool));
+    const int64_t part = context->device.kind == TSR_DEVICE_CPU ? TILES_AT_ONCE : g->tiles;
+    for (int64_t t = 0; t < g->tiles; t += part) {
+        TSR_PROGRESS(&j->options.progress, 0.3 + 0.5 * (double)t / (double)g->tiles, "distances");
+        TSR_TRY(ops->fill(context->queue, g, &list->pool, t, tsr_min64(t + part, g->tiles)));
+    }
     TSR_PROGRESS(&j->options.progress, 0.8, "signs");
     if (g->before) TSR_TRY(ops->wind(context->queue, g, &list->pool));
     TSR_TRY(ops->sign(context->queue, g, &list->pool));
@@ -460,9 +464,12 @@ tsr_status tsr_volume_from_mesh(tsr_context *context, const tsr_mesh *mesh, tsr_
     TSR_TRY(begin(&j, context, mesh, options));
     TSR_TRY_GOTO(dense_grid(&j, &size), done);
     TSR_TRY_GOTO(tsr_size_bytes(size, tsr_dtype_size(dtype), "voxelize: size", &bytes), done);
-    if (j.options.memory_limit > 0 && bytes > j.options.memory_limit)
-        TSR_FAIL_GOTO(TSR_ERROR_CAPACITY, done, "voxelize: a volume of %lld x %lld x %lld takes %lld bytes, the memory_limit is %lld",
-                      (long long)size.x, (long long)size.y, (long long)size.z, (long long)bytes, (long long)j.options.memory_limit);
+    const int own_limit = j.options.memory_limit == 0 && context->device.kind == TSR_DEVICE_CPU; /* a device says itself */
+    const int64_t limit = own_limit ? tsr_physical_memory() : j.options.memory_limit;
+    if (limit > 0 && bytes > limit)
+        TSR_FAIL_GOTO(TSR_ERROR_CAPACITY, done, "voxelize: a volume of %lld x %lld x %lld takes %lld bytes, %s is %lld: use a larger spacing or a tile list",
+                      (long long)size.x, (long long)size.y, (long long)size.z, (long long)bytes, own_limit ? "the machine's memory" : "the memory_limit",
+                      (long long)limit);
     j.options.geometry = &j.geometry; /* with the origin found */
     tsr_voxelize_options own = j.options;
     own.struct_size = sizeof own;

@@ -14,6 +14,7 @@ struct work {
     const tsr_vox_grid *g;
     const tsr_tile_pool *pool;
     tsr_vox_summary *summary;
+    int64_t first; /* tile of place 0 */
 };
 
 static void lower_to(int64_t *target, int64_t value)
@@ -76,7 +77,7 @@ static void corners_range(void *user, int64_t begin, int64_t end, int worker)
 
 static tsr_status cpu_survey(tsr_queue *queue, const tsr_vox_grid *g, tsr_vox_summary *summary)
 {
-    struct work w = { g, NULL, summary };
+    struct work w = { .g = g, .summary = summary };
     memset(summary, 0, sizeof *summary);
     summary->bad_vertex = summary->bad_corner = INT64_MAX;
     for (int k = 0; k < 3; k++) {
@@ -184,7 +185,7 @@ static void frames_range(void *user, int64_t begin, int64_t end, int worker)
 
 static tsr_status cpu_frames(tsr_queue *queue, const tsr_vox_grid *g, tsr_vox_summary *summary)
 {
-    struct work w = { g, NULL, summary };
+    struct work w = { .g = g, .summary = summary };
     tsr_parallel(queue->threads, g->vertices, TRIANGLES, fix_range, &w);
     tsr_parallel(queue->threads, g->triangles, TRIANGLES / 8, frames_range, &w);
     return TSR_OK;
@@ -231,7 +232,7 @@ static void fill_range(void *user, int64_t begin, int64_t end, int worker)
     const tsr_tile_pool *pool = w->pool;
     const int32_t edge = 1 << g->log2_edge, rows = edge * edge, voxels = rows * edge;
     (void)worker;
-    for (int64_t t = begin; t < end; t++) {
+    for (int64_t t = w->first + begin; t < w->first + end; t++) {
         int32_t tile[3];
         uint32_t id = TSR_TILE_FIRST + (uint32_t)t;
         uint32_t *owner = g->sorted_owner + g->start[t]; /* no longer needed once read: those that cross replace them */
@@ -249,10 +250,10 @@ static void fill_range(void *user, int64_t begin, int64_t end, int worker)
     }
 }
 
-static tsr_status cpu_fill(tsr_queue *queue, const tsr_vox_grid *g, const tsr_tile_pool *pool)
+static tsr_status cpu_fill(tsr_queue *queue, const tsr_vox_grid *g, const tsr_tile_pool *pool, int64_t begin, int64_t end)
 {
-    struct work w = { g, pool, NULL };
-    tsr_parallel(queue->threads, g->tiles, TILES, fill_range, &w);
+    struct work w = { .g = g, .pool = pool, .first = begin };
+    tsr_parallel(queue->threads, end - begin, TILES, fill_range, &w);
     tsr_pool_key_put(pool, 0, g->tiles, TSR_KEY_END);
     return TSR_OK;
 }
@@ -281,7 +282,7 @@ static void wind_range(void *user, int64_t begin, int64_t end, int worker)
 
 static tsr_status cpu_wind(tsr_queue *queue, const tsr_vox_grid *g, const tsr_tile_pool *pool)
 {
-    struct work w = { g, pool, NULL };
+    struct work w = { .g = g, .pool = pool };
     tsr_parallel(queue->threads, g->tiles, 256, wind_range, &w);
     return TSR_OK;
 }
@@ -356,7 +357,7 @@ static void sign_range(void *user, int64_t begin, int64_t end, int worker)
 
 static tsr_status cpu_sign(tsr_queue *queue, const tsr_vox_grid *g, const tsr_tile_pool *pool)
 {
-    struct work w = { g, pool, NULL };
+    struct work w = { .g = g, .pool = pool };
     tsr_parallel(queue->threads, g->tiles, 8 * TILES, sign_range, &w);
     return TSR_OK;
 }

@@ -260,7 +260,7 @@ TSR_DEVICE_FN float take_chunk(const tsr_vox_local *local, const tsr_vox_disc *d
     return best;
 }
 
-template <int E> TSR_KERNEL(fill_kernel)(tsr_vox_grid g, tsr_tile_pool pool)
+template <int E> TSR_KERNEL(fill_kernel)(tsr_vox_grid g, tsr_tile_pool pool, int64_t begin, int64_t end)
 {
     enum { V = E * E * E, WARPS = E == 8 ? TILE_THREADS / 32 : 2, EACH = V / 32 / WARPS };
     TSR_SHARED(tsr_vox_local, local, CHUNK);
@@ -269,7 +269,7 @@ template <int E> TSR_KERNEL(fill_kernel)(tsr_vox_grid g, tsr_tile_pool pool)
     TSR_SHARED(int32_t, winding, V);
     float(*centre)[3] = (float(*)[3])preview;
     int32_t lane = (int32_t)(threadIdx.x & 31u), warp = (int32_t)(threadIdx.x >> 5);
-    for (int64_t t = blockIdx.x; t < g.tiles; t += gridDim.x) {
+    for (int64_t t = begin + blockIdx.x; t < end; t += gridDim.x) {
         const uint32_t id = TSR_TILE_FIRST + (uint32_t)t, *owner = g.sorted_owner + g.start[t], count = g.start[t + 1] - g.start[t];
         const int32_t previews = (int32_t)tsr_minl((int64_t)count, PREVIEW);
         int32_t tile[3];
@@ -343,11 +343,11 @@ template <int E> TSR_KERNEL(fill_kernel)(tsr_vox_grid g, tsr_tile_pool pool)
     }
 }
 
-static tsr_status cuda_fill(tsr_queue *queue, const tsr_vox_grid *g, const tsr_tile_pool *pool)
+static tsr_status cuda_fill(tsr_queue *queue, const tsr_vox_grid *g, const tsr_tile_pool *pool, int64_t begin, int64_t end)
 {
-    uint32_t blocks = tsr_blocks(g->tiles, 1, 16 * (int64_t)tsr_queue_processors(queue));
-    if (g->log2_edge == 3) TSR_LAUNCH(queue, fill_kernel<8>, blocks, TILE_THREADS, 0, *g, *pool);
-    else TSR_LAUNCH(queue, fill_kernel<4>, blocks, 64, 0, *g, *pool);
+    uint32_t blocks = tsr_blocks(end - begin, 1, 16 * (int64_t)tsr_queue_processors(queue));
+    if (g->log2_edge == 3) TSR_LAUNCH(queue, fill_kernel<8>, blocks, TILE_THREADS, 0, *g, *pool, begin, end);
+    else TSR_LAUNCH(queue, fill_kernel<4>, blocks, 64, 0, *g, *pool, begin, end);
     TSR_TRY(tsr_launch_check(queue));
     return TSR_OK;
 }

@@ -38,8 +38,9 @@ typedef struct tsr_voxelize_ops {
     tsr_status (*pairs)(tsr_queue *queue, const tsr_vox_grid *g);
     /* g->head from g->sorted_key. */
     tsr_status (*heads)(tsr_queue *queue, const tsr_vox_grid *g);
-    /* The list (tile t gets id 2 + t), squared distances in phi[0], own windings of the rows in phi[1] (int32), the tile's sums in g->before. */
-    tsr_status (*fill)(tsr_queue *queue, const tsr_vox_grid *g, const tsr_tile_pool *pool);
+    /* The list (tile t gets id 2 + t), squared distances in phi[0], own windings of the rows in phi[1] (int32), the tile's sums in g->before: of the
+     * tiles from `begin` to before `end`. */
+    tsr_status (*fill)(tsr_queue *queue, const tsr_vox_grid *g, const tsr_tile_pool *pool, int64_t begin, int64_t end);
     /* g->before becomes the winding where the row enters the tile; g->after. */
     tsr_status (*wind)(tsr_queue *queue, const tsr_vox_grid *g, const tsr_tile_pool *pool);
     /* The field, neighbours, pool->state->inside_absent. */

@@ -2,6 +2,7 @@
  * such blocks may follow one another). What stands behind the numbers that are kept is skipped. */
 #include "io/points.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -38,6 +39,13 @@ static int line_numbers(tsr_text line, double numbers[NUMBERS_MOST], tsr_word *b
     return count;
 }
 
+/* Is a line with this word one of names, of columns? Then its first word is no number. One with a mistake in a number is a point. */
+static int names_columns(tsr_text line, tsr_word bad)
+{
+    tsr_word first;
+    return tsr_text_word(&line, &first) && bad.text == first.text && (isalpha((unsigned char)*bad.text) || strchr("\"'_", *bad.text));
+}
+
 /* The next line that is neither empty nor a comment ("#", "//"). */
 static int data_line(tsr_text *text, tsr_text *line, tsr_space *space)
 {
@@ -67,7 +75,7 @@ static tsr_status walk(cloud_reader *r, tsr_text text, tsr_points *points, int64
         char shown[32];
         tsr_word bad = { "", 0 };
         int got = line_numbers(line, v, &bad);
-        if (got < 0 && first && !r->pts) { /* one line of column names */
+        if (got < 0 && first && !r->pts && names_columns(line, bad)) {
             first = 0;
             continue;
         }

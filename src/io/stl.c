@@ -273,7 +273,8 @@ static tsr_status stl_write(const tsr_mesh *mesh, const char *path, const tsr_wr
 static int stl_recognise(const tsr_signature *s)
 {
     if (s->head_bytes >= HEADER_BYTES && s->file_bytes == HEADER_BYTES + FACET_BYTES * binary_count(s->head)) return TSR_SURELY_MINE;
-    if (!is_text(s->head, s->head_bytes)) return s->head_bytes >= HEADER_BYTES && s->file_bytes < 0 ? TSR_MAYBE_MINE : TSR_NOT_MINE;
+    if (!is_text(s->head, s->head_bytes)) /* of a pipe the size is not known; binary files have zeros in their counts at least */
+        return s->head_bytes >= HEADER_BYTES && s->file_bytes < 0 && memchr(s->head, 0, s->head_bytes) ? TSR_MAYBE_MINE : TSR_NOT_MINE;
     tsr_text text = tsr_text_make(s->head, s->head_bytes), line;
     tsr_word word;
     tsr_text_line(&text, &line);

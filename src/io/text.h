@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "core/core.h"
 
@@ -22,7 +23,10 @@ typedef enum tsr_text_result { TSR_TEXT_NONE = 0, TSR_TEXT_OK = 1, TSR_TEXT_MALF
 
 static inline tsr_text tsr_text_make(const void *bytes, size_t size)
 {
-    return (tsr_text){ (const char *)bytes, (const char *)bytes + size, 1 };
+    static const char mark[3] = { '\xef', '\xbb', '\xbf' }; /* of UTF-8: some editors begin files with it */
+    const char *at = (const char *)bytes;
+    if (size >= sizeof mark && !memcmp(at, mark, sizeof mark)) return (tsr_text){ at + sizeof mark, at + size, 1 };
+    return (tsr_text){ at, at + size, 1 };
 }
 
 /* Takes the next line (without its end, LF, CR LF or CR) out of `text` as a text of its own; 0 at the end of the text. */

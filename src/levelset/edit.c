@@ -157,7 +157,7 @@ static tsr_status field_box(const tsr_tiles *tiles, int32_t first[3], int64_t si
     }
     if (tiles->pool.bounded) return TSR_OK;
     TSR_TRY(tsr_tiles_bounds(tiles, low, high));
-    if (low[0] == high[0]) TSR_FAIL(TSR_ERROR_STATE, "the list is empty: there is no field to store");
+    if (low[0] == high[0]) TSR_FAIL(TSR_ERROR_STATE, "no surface is left: there is no field to store (a tile list or a mesh can be empty)");
     for (int k = 0; k < 3; k++) {
         first[k] = (int32_t)(low[k] - E);
         size[k] = high[k] - low[k] + 2 * E;

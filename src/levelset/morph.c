@@ -118,6 +118,16 @@ static tsr_status evolve(const tsr_tiles *a, const tsr_volume *target, const tsr
 
 /* ---- both ------------------------------------------------------------------------------------------------------------------------------------------------ */
 
+/* Open meshes of a few triangles make tiles with nothing inside: no band is wide enough to lead anywhere from there. */
+static tsr_status require_inside(const tsr_tiles *tiles, int64_t count, int unbounded, const char *which)
+{
+    tsr_tiles_info info;
+    TSR_TRY(tsr_tiles_describe(tiles, &info));
+    if (count == 0) TSR_FAIL(TSR_ERROR_STATE, "morph: the %s shape has no surface", which);
+    if (info.inside_voxels == 0 && !unbounded) TSR_FAIL(TSR_ERROR_STATE, "morph: the %s shape has no inside", which);
+    return TSR_OK;
+}
+
 static tsr_status check(const tsr_tiles *a, const tsr_tiles *b, const double *t, int32_t count, const tsr_morph_options *o)
 {
     tsr_tile_state sa, sb;
@@ -133,9 +143,10 @@ static tsr_status check(const tsr_tiles *a, const tsr_tiles *b, const double *t,
     if (!(o->reach >= 0 && o->reach < 1e9)) TSR_FAIL(TSR_ERROR_ARGUMENT, "morph: reach is %g, expected 0 or a positive number", o->reach);
     TSR_TRY(tsr_tiles_read_state(a, &sa));
     TSR_TRY(tsr_tiles_read_state(b, &sb));
-    if (sa.count == 0 || sb.count == 0) TSR_FAIL(TSR_ERROR_STATE, "morph: the %s shape has no surface", sa.count == 0 ? "first" : "second");
     TSR_TRY(tsr_csg_is_unbounded(a, &sa, &unbounded[0]));
     TSR_TRY(tsr_csg_is_unbounded(b, &sb, &unbounded[1]));
+    TSR_TRY(require_inside(a, sa.count, unbounded[0], "first"));
+    TSR_TRY(require_inside(b, sb.count, unbounded[1], "second"));
     if (o->method == TSR_MORPH_INTERPOLATE && !a->pool.bounded && unbounded[0] != unbounded[1])
         TSR_FAIL(TSR_ERROR_ARGUMENT, "morph: the %s shape is inside far from its surface and the other is not: no surface lies between",
                  unbounded[0] ? "first" : "second");

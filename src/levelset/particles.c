@@ -11,6 +11,8 @@
 /* Voxels: balls of the default voxel are two voxels deep, and a wider step would take the rounding of their middle for a loss. */
 #define MEAN_WIDTH 0.6
 
+enum { TILES_AT_ONCE = 1 << 12 }; /* looks at progress between so many */
+
 typedef struct run {
     tsr_context *context;
     const tsr_points *points;
@@ -38,7 +40,7 @@ static tsr_status set_up(run *r)
 {
     double diagonal;
     int32_t flat;
-    TSR_TRY(tsr_reconstruct_frame(r->context, r->points, 0, &r->frame, &diagonal, &flat));
+    TSR_TRY(tsr_reconstruct_frame(r->context, r->points, "particles", 1, 0, &r->frame, &diagonal, &flat));
     TSR_TRY(reduce_radius(r, TSR_REDUCE_MIN, &r->smallest));
     TSR_TRY(reduce_radius(r, TSR_REDUCE_MAX, &r->largest));
     if (!(r->smallest > 0 && isfinite(r->largest)))
@@ -168,14 +170,21 @@ static tsr_status fill_field(run *r)
                                      .reach = (float)(r->largest + r->o.band * r->o.voxel),
                                      .band = r->tiles->pool.band };
     TSR_TRY(tsr_points_tree_create(context, r->points->positions, r->points->radii, r->points->count, &r->frame, depth, 0, &tree));
-    tsr_status status = tsr_tiles_read_state(r->tiles, &state);
-    if (status == TSR_OK) {
-        tsr_page_list list = tsr_pages_of_pool(&r->tiles->pool, 1);
-        list.pages = r->tiles->pool.phi[state.phi];
+    tsr_status status;
+    TSR_TRY_GOTO(tsr_tiles_read_state(r->tiles, &state), done);
+    tsr_page_list list = tsr_pages_of_pool(&r->tiles->pool, 1);
+    list.pages = r->tiles->pool.phi[state.phi];
+    list.state = NULL; /* parts of the list, so that a caller can end it between them */
+    for (int32_t from = 0; from < state.count && status == TSR_OK; from += TILES_AT_ONCE) {
+        if (tsr_progress_report(&r->o.progress, 0.5 * from / state.count, "joining the balls"))
+            TSR_FAIL_GOTO(TSR_ERROR_CANCELLED, done, "cancelled during joining the balls");
+        list.ids = r->tiles->pool.id[state.list] + from;
+        list.count = tsr_mini(TILES_AT_ONCE, state.count - from);
         status = context->backend->potential->balls(context->queue, &tree->view, &params, &list);
     }
     if (status == TSR_OK) status = context->backend->tiles->refresh(context->queue, &r->tiles->pool);
     if (status == TSR_OK) status = tsr_tiles_manage(r->tiles);
+done:
     tsr_points_tree_destroy(&tree);
     return status;
 }
@@ -202,7 +211,7 @@ static tsr_status smooth_field(run *r)
     tsr_status status = tsr_levelset_advance(solver, r->o.smooth * r->smallest * r->smallest / unit, &r->o.progress, &got);
     tsr_levelset_destroy(&solver);
     TSR_TRY(status);
-    if (got.tiles == 0) TSR_FAIL(TSR_ERROR_STATE, "particles: the surface vanished while it was smoothed: give a smaller smooth");
+    if (got.empty || got.tiles == 0) TSR_FAIL(TSR_ERROR_STATE, "particles: the surface vanished while it was smoothed: give a smaller smooth");
     return TSR_OK;
 }
 

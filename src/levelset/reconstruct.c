@@ -61,23 +61,23 @@ tsr_status tsr_reconstruct_take(const tsr_reconstruct_options *options, tsr_reco
 
 /* ---- frame ---------------------------------------------------------------------------------------------------------------------------- */
 
-tsr_status tsr_reconstruct_frame(tsr_context *context, const tsr_points *points, double margin, tsr_points_frame *frame, double *diagonal,
-                                 int32_t *flat)
+tsr_status tsr_reconstruct_frame(tsr_context *context, const tsr_points *points, const char *who, int64_t least, double margin, tsr_points_frame *frame,
+                                 double *diagonal, int32_t *flat)
 {
     tsr_points_bounds b = { { 0 }, { 0 }, 0 };
     void *place;
-    if (!points) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: points is NULL");
+    if (!points) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: points is NULL", who);
+    if (points->count < least) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: %lld points, expected at least %lld", who, (long long)points->count, (long long)least);
     const tsr_device on = tsr_points_device(points);
     if (on.kind != context->device.kind || on.index != context->device.index)
-        TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: the points live on %s:%d, the context on %s:%d: use tsr_points_copy",
+        TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the points live on %s:%d, the context on %s:%d: use tsr_points_copy", who,
                  tsr_device_kind_name(on.kind), on.index, tsr_device_kind_name(context->device.kind), context->device.index);
-    if (points->count < 4) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: %lld points, expected at least 4", (long long)points->count);
     TSR_TRY(tsr_device_allocate(context, sizeof b, &place));
     tsr_status status = context->backend->potential->bounds(context->queue, points->positions, points->count, (tsr_points_bounds *)place);
     if (status == TSR_OK) status = context->backend->download(context->queue, &b, place, sizeof b);
     tsr_device_release(context, place, sizeof b);
     TSR_TRY(status);
-    if (b.bad < points->count) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: point %lld is not finite, expected three numbers", (long long)b.bad);
+    if (b.bad < points->count) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: point %lld is not finite, expected three numbers", who, (long long)b.bad);
     double extent = 0, size = 0;
     *diagonal = 0;
     *flat = 0;
@@ -246,9 +246,10 @@ static tsr_status evolve(run *r, int32_t level, tsr_reconstruct_level *report)
     report->potential_seconds = source.timed ? source.seconds : 0;
     if (got.empty || got.tiles == 0)
         TSR_FAIL_GOTO(TSR_ERROR_STATE, done,
-                      "reconstruct: the surface vanished at level %d after %lld steps: try a smaller alpha or time_step, a larger "
-                      "start_depth, or a depth that fits the distance of the points",
-                      level, (long long)got.steps);
+                      "reconstruct: the surface vanished at level %d after %lld steps: %s", level, (long long)got.steps,
+                      r->report.flat ? "the points lie in a plane, on a line or in one place and enclose nothing"
+                                     : "points that cover one side of a body only enclose nothing; else try a smaller alpha or time_step, a larger "
+                                       "start_depth, or a depth that fits the distance of the points");
     if (r->o.smooth_iters > 0) {
         s = solver_options(r, h, 1);
         const int64_t steps = smoothing_steps(r, &s.time_step);
@@ -325,7 +326,7 @@ static tsr_status check_size(const run *r)
 
 static tsr_status reconstruct(run *r)
 {
-    TSR_TRY(tsr_reconstruct_frame(r->context, r->points, r->o.margin, &r->frame, &r->diagonal, &r->report.flat));
+    TSR_TRY(tsr_reconstruct_frame(r->context, r->points, "reconstruct", POINTS_LEAST, r->o.margin, &r->frame, &r->diagonal, &r->report.flat));
     TSR_TRY(check_size(r));
     r->report.side = r->frame.side;
     r->report.lower = (tsr_vec3){ r->frame.lower[0], r->frame.lower[1], r->frame.lower[2] };

@@ -26,9 +26,11 @@ void tsr_potential_source_release(tsr_potential_source *source);
 
 /* Options with their defaults, checked. */
 tsr_status tsr_reconstruct_take(const tsr_reconstruct_options *options, tsr_reconstruct_options *own);
-/* The cube round the points: bounding box, margin; *flat if an extent is 0. Fails for fewer than 4 points or one that is not finite. */
-tsr_status tsr_reconstruct_frame(tsr_context *context, const tsr_points *points, double margin, tsr_points_frame *frame, double *diagonal,
-                                 int32_t *flat);
+enum { POINTS_LEAST = 4 }; /* of a reconstruction */
+/* The cube round the points: bounding box, margin; *flat if an extent is 0. Fails for fewer than `least` points or one that is not finite, in the name of
+ * `who`. */
+tsr_status tsr_reconstruct_frame(tsr_context *context, const tsr_points *points, const char *who, int64_t least, double margin, tsr_points_frame *frame,
+                                 double *diagonal, int32_t *flat);
 /* Geometry of a level: voxel centres of 2^level voxels per axis of the cube. */
 tsr_geometry tsr_reconstruct_geometry(const tsr_points_frame *frame, int32_t level, tsr_space space);
 /* Mean |phi| at the samples of the tree and how many lie outside the band; `scratch` holds a float per point on the device. */

@@ -111,7 +111,6 @@ tsr_status tsr_reconstruct_estimate(tsr_context *context, const tsr_points *poin
     tsr_reconstruct_options o;
     tsr_points_frame frame;
     double diagonal;
-    int32_t flat;
     tsr_points_tree *tree;
     uint32_t *fixed[3] = { NULL, NULL, NULL };
     tsr_status status = TSR_OK;
@@ -119,7 +118,7 @@ tsr_status tsr_reconstruct_estimate(tsr_context *context, const tsr_points *poin
     memset(plan, 0, sizeof *plan);
     if (!context) TSR_FAIL(TSR_ERROR_ARGUMENT, "reconstruct: context is NULL");
     TSR_TRY(tsr_reconstruct_take(options, &o));
-    TSR_TRY(tsr_reconstruct_frame(context, points, o.margin, &frame, &diagonal, &flat));
+    TSR_TRY(tsr_reconstruct_frame(context, points, "reconstruct", POINTS_LEAST, o.margin, &frame, &diagonal, &plan->flat));
     TSR_TRY(tsr_points_tree_create(context, points->positions, NULL, points->count, &frame, o.depth, 0, &tree));
     const size_t bytes = (size_t)points->count * sizeof **fixed;
     for (int k = 0; k < 3 && status == TSR_OK; k++) {

@@ -1,9 +1,12 @@
 /* Reconstruction of scanned objects (scripts/get-data.sh meshes): vertices of the bunny, the armadillo and a dragon and the points of a kitten, as they
- * are and with noise and outliers added. One closed, oriented surface whose mean distance from the clean points is at most 0.35 voxels. */
+ * are and with noise and outliers added. One closed, oriented surface whose error (spec 2.9: the mean of |phi| at the clean points, of which those outside the
+ * band count as its half width) is at most 0.35 voxels. What that hides is looked at beside it: how many points the surface has left for good (thin ears,
+ * claws), and how far it is from the object where there are no points (sheets). */
 #include <math.h>
 #include <unistd.h>
 
 #include "support.h"
+#include "surface/triangle_tree.h"
 #include "tessera/io.h"
 #include "tessera/reconstruct.h"
 #include "tessera/surface.h"
@@ -51,7 +54,27 @@ static double distance(tsr_context *context, const tsr_tiles *tiles, const tsr_p
     return sum / (double)n / voxel;
 }
 
-static void scan(const char *name, int32_t depth, int noise, double most)
+/* Mean distance of the surface from the mesh that the points are the vertices of, in voxels. */
+static double away_from(const char *path, const tsr_mesh *surface, double voxel)
+{
+    tsr_mesh *object, *host;
+    tsr_triangle_tree *tree;
+    uint32_t hint = 0;
+    double sum = 0;
+    require_ok(tsr_mesh_read(path, NULL, &object));
+    require_ok(tsr_mesh_copy(surface, NULL, &host));
+    require_ok(tsr_triangle_tree_create(object, &tree));
+    const int64_t n = tsr_mesh_vertex_count(host);
+    const float *v = tsr_mesh_vertices_const(host);
+    for (int64_t i = 0; i < n; i++) sum += sqrt(tsr_triangle_tree_nearest(tree, (tsr_vec3){ (double)v[3 * i], (double)v[3 * i + 1], (double)v[3 * i + 2] }, &hint));
+    tsr_triangle_tree_destroy(&tree);
+    tsr_mesh_destroy(&host);
+    tsr_mesh_destroy(&object);
+    return sum / (double)n / voxel;
+}
+
+/* `most`: of the error; `away`: of the distance from the mesh, 0 where there is none. */
+static void scan(const char *name, int32_t depth, int noise, double most, double away)
 {
     char path[1024];
     uint64_t seed = test_seed();
@@ -89,14 +112,16 @@ static void scan(const char *name, int32_t depth, int noise, double most)
     require_ok(tsr_surface_extract_tiles(context, tiles, NULL, &mesh, NULL));
     require_ok(tsr_mesh_measure(mesh, &m));
     const tsr_reconstruct_level *last = &report.level[report.levels - 1];
-    const double off = distance(context, tiles, clean, last->voxel);
-    print_message("%s%s: %.3f voxels from the points, %lld of %lld outside the band, %lld pieces, euler %lld, %lld steps, %.1f s\n", name,
-                  noise ? ", noise and outliers" : "", off, (long long)last->outside, (long long)report.points, (long long)m.components,
+    const double off = distance(context, tiles, clean, last->voxel), beside = away > 0 ? away_from(path, mesh, last->voxel) : 0;
+    print_message("%s%s: %.3f voxels from the points, %.3f from the mesh, %lld of %lld outside the band, %lld pieces, euler %lld, %lld steps, %.1f s\n", name,
+                  noise ? ", noise and outliers" : "", off, beside, (long long)last->outside, (long long)report.points, (long long)m.components,
                   (long long)m.euler, (long long)last->steps, report.seconds);
     assert_int_equal(m.boundary_edges + m.nonmanifold_edges + m.misoriented_edges, 0);
     assert_true(m.volume > 0);
     assert_int_equal(m.components, 1);
     assert_true(off <= most);
+    assert_true(beside <= away);
+    assert_true(16 * last->outside <= report.points);
     tsr_mesh_destroy(&mesh);
     tsr_tiles_destroy(&tiles);
     tsr_points_destroy(&device);
@@ -108,37 +133,47 @@ static void scan(const char *name, int32_t depth, int noise, double most)
 static void kitten(void **state)
 {
     (void)state;
-    scan("points_3/kitten.xyz", 6, 0, 0.35);
+    scan("points_3/kitten.xyz", 6, 0, 0.35, 0);
+}
+static void kitten_spoiled(void **state)
+{
+    (void)state;
+    scan("points_3/kitten.xyz", 6, 1, 0.35, 0);
+}
+static void ball_spoiled(void **state)
+{
+    (void)state;
+    scan("points_3/ball.ply", 6, 1, 0.35, 0);
 }
 static void bunny_spoiled(void **state)
 {
     (void)state;
-    scan("meshes/bunny00.off", 7, 1, 0.35);
+    scan("meshes/bunny00.off", 7, 1, 0.35, 0.2);
 }
 static void armadillo(void **state)
 {
     (void)state;
-    scan("meshes/armadillo.off", 7, 0, 0.35);
+    scan("meshes/armadillo.off", 7, 0, 0.35, 0.25);
 }
 static void armadillo_spoiled(void **state)
 {
     (void)state;
-    scan("meshes/armadillo.off", 7, 1, 0.35);
+    scan("meshes/armadillo.off", 7, 1, 0.35, 0.25);
 }
 static void dragon(void **state)
 {
     (void)state;
-    scan("meshes/ChineseDragon-10kv.off", 7, 0, 0.35);
+    scan("meshes/ChineseDragon-10kv.off", 7, 0, 0.35, 0.25);
 }
 static void dragon_spoiled(void **state)
 {
     (void)state;
-    scan("meshes/ChineseDragon-10kv.off", 7, 1, 0.35);
+    scan("meshes/ChineseDragon-10kv.off", 7, 1, 0.35, 0.7); /* outliers between the legs may hold a sheet there */
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(kitten),    cmocka_unit_test(bunny_spoiled),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(kitten),    cmocka_unit_test(kitten_spoiled), cmocka_unit_test(ball_spoiled), cmocka_unit_test(bunny_spoiled),
                                         cmocka_unit_test(armadillo), cmocka_unit_test(armadillo_spoiled),
                                         cmocka_unit_test(dragon),    cmocka_unit_test(dragon_spoiled) };
     return cmocka_run_group_tests_name("reconstruction of scans", tests, NULL, NULL);

@@ -80,11 +80,8 @@ static int run(cli_call *cli, int argc, char **argv)
     tsr_tiles_measures measures;
     if (!code) {
         tsr_status status = tsr_tiles_measure(c.result, &measures);
-        if (status == TSR_OK && measures.tiles == 0) {
-            code = cli_error(cli, CLI_FAILED, "the result has no surface");
-        } else {
-            code = status == TSR_OK ? cli_write_list(cli, context, c.result, c.output) : cli_status(cli, status, c.output);
-        }
+        code = status == TSR_OK ? cli_write_list(cli, context, c.result, c.output) : cli_status(cli, status, c.output);
+        if (!code && measures.tiles == 0) cli_note_vanished(cli, c.result, c.output);
     }
     if (!code && strcmp(c.output, "-")) cli_show_measures(cli, cli->input[0], &measures);
     tsr_tiles_destroy(&c.result);

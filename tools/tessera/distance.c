@@ -16,10 +16,30 @@ struct distance {
     double band;
 };
 
+static void show(const struct distance *d, const tsr_distance_pde_report *report, double seconds)
+{
+    if (d->cli->globals.json && strcmp(d->output, "-")) {
+        json_open(NULL, '{');
+        json_text("method", d->method == EXACT ? "exact" : d->method == PDE_SOURCE ? "pde_source" : "pde_reinit");
+        if (d->method != EXACT) {
+            json_int("steps", report->steps);
+            json_real("change", report->change);
+        }
+        json_real("seconds", seconds);
+        json_close('}');
+    } else if (d->method != EXACT) {
+        cli_note(d->cli, "%d steps, the last changed up to %.3g", report->steps, report->change);
+    }
+}
+
 static int work(struct distance *d, tsr_context *context, tsr_volume **volume, tsr_volume **result)
 {
     tsr_distance_pde_report report = { 0 };
+    tsr_statistics statistics = { 0 };
+    const double start = cli_seconds();
     tsr_status status = cli_move_volume(context, volume);
+    if (status == TSR_OK) status = tsr_volume_statistics(context, *volume, &statistics);
+    if (statistics.nan_count) cli_note(d->cli, "%s: %lld voxels are not a number", d->cli->input[0], (long long)statistics.nan_count);
     d->exact.band = d->pde.band = d->band;
     d->exact.mode = d->mode ? TSR_DISTANCE_TO_MASK : TSR_DISTANCE_SIGNED;
     d->pde.method = d->method == PDE_SOURCE ? TSR_DISTANCE_SOURCE : TSR_DISTANCE_REINIT;
@@ -33,7 +53,7 @@ static int work(struct distance *d, tsr_context *context, tsr_volume **volume, t
     if (status == TSR_OK) status = tsr_volume_copy(*result, NULL, &host);
     if (status == TSR_OK) status = tsr_volume_write(host, d->output, &write);
     tsr_volume_destroy(&host);
-    if (status == TSR_OK && d->method != EXACT) cli_note(d->cli, "%d steps, the last changed up to %.3g", report.steps, report.change);
+    if (status == TSR_OK) show(d, &report, cli_seconds() - start);
     return status == TSR_OK ? CLI_OK : cli_status(d->cli, status, NULL);
 }
 

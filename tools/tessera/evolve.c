@@ -157,7 +157,7 @@ static void show(const struct evolve *e, const tsr_levelset_report *r)
     printf("tiles        %lld, %lld active voxels, %.1f MB; %d-bit keys, room for %lld tiles of %.0f bytes each%s\n", (long long)r->tiles,
            (long long)r->active_voxels, 1e-6 * (double)r->device_bytes, info.key_bits, (long long)info.capacity,
            (double)info.device_bytes / (double)info.capacity,
-           r->empty       ? "; the surface has vanished"
+           r->empty       ? info.inside_voxels ? "; all is inside" : "; the surface has vanished"
            : r->converged ? "; converged"
                           : "");
     if (r->curvature != 0) printf("curvature    %.6g K, K the sum of the principal curvatures\n", r->curvature);
@@ -211,6 +211,7 @@ static int evolve(struct evolve *e)
 {
     tsr_levelset *solver = NULL;
     tsr_levelset_report report = { 0 };
+    int64_t last = 0; /* frame written */
     int code = cli_context(e->cli, &e->context);
     if (!code) e->tiles = cli_read_list(e->cli, e->context, e->cli->input[0], &e->read, &e->list, &code);
     if (!code && e->output) code = cli_check_plane(e->cli, e->tiles, e->output);
@@ -222,18 +223,22 @@ static int evolve(struct evolve *e)
         if (e->frames && status == TSR_OK) code = write_frame(e, 0);
         for (int64_t part = 0; part < (e->frames ? e->frames : 1) && status == TSR_OK && !code && !report.empty; part++) {
             status = run_part(e, solver, part, &report);
-            if (status == TSR_OK && e->frames && !report.empty) code = write_frame(e, part + 1);
+            if (status == TSR_OK && e->frames && !report.empty) {
+                code = write_frame(e, part + 1);
+                last = part + 1;
+            }
         }
         tsr_levelset_destroy(&solver);
         if (status != TSR_OK) code = cli_status(e->cli, status, e->cli->input[0]);
     }
     cli_progress_end(e->cli);
-    if (!code && report.empty && e->output) cli_note(e->cli, "the surface has vanished: '%s' holds an empty one", e->output);
     if (!code) {
         tsr_status status = tsr_tiles_set_storage(e->tiles, TSR_STORAGE_F32);
         if (status != TSR_OK) code = cli_status(e->cli, status, e->cli->input[0]);
     }
     if (!code && e->output) code = write_surface(e, e->output, 0);
+    if (!code && report.empty && e->output) cli_note_vanished(e->cli, e->tiles, e->output);
+    if (!code && last < e->frames) cli_note(e->cli, "frames %lld to %lld are not written: no surface is left", (long long)last + 1, (long long)e->frames);
     if (!code && (!e->output || strcmp(e->output, "-"))) show(e, &report);
     tsr_tiles_destroy(&e->tiles);
     for (int k = 0; k < 4; k++) tsr_volume_destroy(&e->field[k]);

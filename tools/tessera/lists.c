@@ -269,6 +269,13 @@ int cli_write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *t
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
 }
 
+void cli_note_vanished(const cli_call *cli, const tsr_tiles *tiles, const char *path)
+{
+    tsr_tiles_info info;
+    const int filled = tsr_tiles_describe(tiles, &info) == TSR_OK && info.inside_voxels > 0;
+    cli_note(cli, filled ? "no surface is left: all of '%s' is inside" : "the surface has vanished: '%s' holds an empty one", path);
+}
+
 /* Members of the object of a surface; of a plane area and length, elsewhere volume and area. */
 static void json_measures(const tsr_tiles_measures *m)
 {

@@ -41,6 +41,7 @@ int cli_check_plane(const cli_call *cli, const tsr_tiles *tiles, const char *pat
 int cli_write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path);
 /* What verbs that move a surface say of it at the end: a line, or members of an open JSON object. Lists with a domain: how much of it is inside. */
 void cli_show_surface(const cli_call *cli, const tsr_tiles *tiles);
+void cli_note_vanished(const cli_call *cli, const tsr_tiles *tiles, const char *path); /* of a list without a surface that `path` now holds */
 void cli_show_measures(const cli_call *cli, const char *name, const tsr_tiles_measures *m); /* a line, or an object named `name` in JSON */
 
 #endif

@@ -61,6 +61,7 @@ static int frames(struct morph *m)
         frame_name(m, i, path, sizeof path);
         tsr_status status = tsr_tiles_measure(m->result[i], &measures);
         code = status == TSR_OK ? cli_write_list(m->cli, m->context, m->result[i], path) : cli_status(m->cli, status, path);
+        if (!code && measures.tiles == 0) cli_note_vanished(m->cli, m->result[i], path);
         if (!code) cli_show_measures(m->cli, path, &measures);
     }
     if (m->cli->globals.json && !code) json_close(']');

@@ -74,8 +74,8 @@ static int offset(struct offset *o)
         if (status != TSR_OK) code = cli_status(o->cli, status, o->cli->input[0]);
     }
     cli_progress_end(o->cli);
-    if (!code && report.empty) cli_note(o->cli, "nothing is left of the surface: '%s' holds an empty one", o->output);
     if (!code) code = cli_write_list(o->cli, o->context, o->tiles, o->output);
+    if (!code && report.empty) cli_note_vanished(o->cli, o->tiles, o->output);
     if (!code && strcmp(o->output, "-")) show(o, &report);
     tsr_tiles_destroy(&o->tiles);
     tsr_context_destroy(&o->context);

@@ -1,8 +1,12 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 #include "tiles.h"
+
+#define ROUNDING_MOST 0.05 /* of a voxel */
+#define MISSED_MOST 0.02   /* of the points */
 
 struct reconstruct {
     cli_call *cli;
@@ -13,6 +17,7 @@ struct reconstruct {
     const char *output, *levels;
     tsr_context *context;
     int plan, header_shown, code;
+    double farthest; /* largest coordinate */
 };
 
 static void show_level(struct reconstruct *r, const tsr_reconstruct_level *l)
@@ -110,22 +115,46 @@ static void show_json(const struct reconstruct *r, const tsr_reconstruct_report 
     json_close('}');
 }
 
+static void note_flat(const struct reconstruct *r, int32_t flat)
+{
+    if (flat) cli_note(r->cli, "%s: the points lie in a plane, on a line or in one place: the box round them is widened", r->cli->input[0]);
+}
+
+static double farthest_of(const tsr_points *host)
+{
+    const float *p = tsr_points_positions_const(host);
+    double farthest = 0;
+    for (int64_t i = 0; i < 3 * tsr_points_count(host); i++) farthest = fmax(farthest, fabs((double)p[i]));
+    return farthest;
+}
+/* Positions are float32: far from the origin they are coarse. */
+static void note_rounding(const struct reconstruct *r, double voxel)
+{
+    const double step = ldexp(r->farthest, -23);
+    if (step > ROUNDING_MOST * voxel)
+        cli_note(r->cli, "%s: coordinates up to %g are kept in steps of %.3g, %.2g of a voxel: move the points nearer to the origin", r->cli->input[0],
+                 r->farthest, step, step / voxel);
+}
+
 static int reconstruct(struct reconstruct *r, const tsr_points *points)
 {
-    tsr_reconstruct_report report;
+    tsr_reconstruct_report report = { .levels = 0 };
     tsr_tiles *tiles = NULL;
     tsr_mesh *mesh = NULL;
     tsr_status status = tsr_reconstruct(r->context, points, &r->options, &tiles, &report);
     if (r->code) return r->code;
+    note_flat(r, report.flat);
     if (status != TSR_OK) return cli_status(r->cli, status, r->cli->input[0]);
-    if (report.flat) cli_note(r->cli, "%s: the points lie in a plane or on a line", r->cli->input[0]);
     for (int32_t i = 0; i < report.levels; i++)
         if (!report.level[i].converged)
             cli_note(r->cli, "level %d stopped after %lld steps without convergence: see --max-steps", report.level[i].level,
                      (long long)report.level[i].steps);
     const tsr_reconstruct_level *last = &report.level[report.levels - 1];
-    if (2 * last->outside > report.points)
-        cli_note(r->cli, "%lld of %lld points are not near the surface: it has not reached them", (long long)last->outside, (long long)report.points);
+    note_rounding(r, last->voxel);
+    if ((double)last->outside > MISSED_MOST * (double)report.points)
+        cli_note(r->cli, "%lld of %lld points are farther from the surface than the band, and count as that far in the error: outliers, parts thinner than a few "
+                 "voxels of the first level, or what lies inside the surface",
+                 (long long)last->outside, (long long)report.points);
     status = tsr_tiles_set_storage(tiles, TSR_STORAGE_F32);
     const int code = status == TSR_OK ? write_surface(r, tiles, r->output, &mesh) : cli_status(r->cli, status, r->cli->input[0]);
     tsr_tiles_destroy(&tiles);
@@ -149,6 +178,7 @@ static int plan(struct reconstruct *r, const tsr_points *points)
     tsr_reconstruct_plan p;
     tsr_status status = tsr_reconstruct_estimate(r->context, points, &r->options, &p);
     if (status != TSR_OK) return cli_status(r->cli, status, r->cli->input[0]);
+    note_flat(r, p.flat);
     if (r->cli->globals.json) {
         json_open(NULL, '{');
         json_int("points", tsr_points_count(points));
@@ -188,6 +218,7 @@ static int work(struct reconstruct *r)
     int code = cli_context(r->cli, &r->context);
     tsr_points *host = code ? NULL : cli_read_points(r->cli, r->cli->input[0], &r->read, &code), *points = NULL;
     if (host) {
+        r->farthest = farthest_of(host);
         tsr_status status = tsr_points_copy(host, r->context, &points);
         tsr_points_destroy(&host);
         if (status != TSR_OK) code = cli_status(r->cli, status, r->cli->input[0]);

@@ -185,6 +185,7 @@ static int run(cli_call *cli, int argc, char **argv)
         return cli_usage(cli, "--mask: a tile list holds distances: expected the name of a volume as --output, not '%s'", v.output);
     if (v.winding && (v.mask || v.tiles || rule || v.options.band > 0 || v.options.edge || v.options.thickness > 0))
         return cli_usage(cli, "--winding: winding numbers go to a volume, without --mask, --rule, --band, --edge and --thickness");
+    if (v.options.thickness > 0 && rule != TSR_VOXELIZE_SHELL) return cli_usage(cli, "--thickness: without effect without --rule shell");
     code = v.tiles ? cli_check_output(cli, v.output) : cli_check_write(cli, v.output, TSR_FILE_VOLUME, NULL);
     if (code) return code;
     v.options.rule = (tsr_voxelize_rule)rule;
