@@ -116,10 +116,9 @@ TSR_HD float tsr_csg_sample(tsr_csg_reader *r, double x, double y, double z, flo
 TSR_HD float tsr_csg_resampled(const tsr_csg_args *g, tsr_csg_reader *r, int32_t x, int32_t y, int32_t z)
 {
     const double *m = g->matrix, X = (double)x, Y = (double)y, Z = (double)z;
-    float band = g->a.band;
-    float v = tsr_csg_sample(r, ((m[0] * X + m[1] * Y) + m[2] * Z) + m[3], ((m[4] * X + m[5] * Y) + m[6] * Z) + m[7],
-                             ((m[8] * X + m[9] * Y) + m[10] * Z) + m[11], band);
-    if (v >= band || v <= 0.0f - band) return v > 0.0f ? g->to.band : 0.0f - g->to.band;
+    const float v = tsr_csg_sample(r, ((m[0] * X + m[1] * Y) + m[2] * Z) + m[3], ((m[4] * X + m[5] * Y) + m[6] * Z) + m[7],
+                                   ((m[8] * X + m[9] * Y) + m[10] * Z) + m[11], g->a.band);
+    /* of a smaller image the field ends in plateaus at the scaled band: a jump there would shift the crossings beside it */
     return tsr_clampf(v * g->scale, 0.0f - g->to.band, g->to.band) + 0.0f;
 }
 

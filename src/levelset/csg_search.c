@@ -15,8 +15,23 @@ void tsr_tiles_middle(const tsr_tile_pool *pool, const int64_t at[3], int level,
     }
 }
 
+int64_t tsr_tiles_most(const tsr_tiles *tiles)
+{
+    const int64_t bytes = (int64_t)(tiles->pool.coded ? 2 * sizeof(int16_t) : 2 * sizeof(float)) << (3 * tiles->pool.log2_edge);
+    const int64_t limit = tiles->memory_limit > 0                                ? tiles->memory_limit
+                          : tiles->context->device.kind == TSR_DEVICE_CPU ? tsr_physical_memory()
+                                                                          : INT64_MAX; /* a device says itself */
+    return tsr_min64(limit / bytes, INT32_MAX - TSR_TILE_FIRST);
+}
+
+tsr_status tsr_tiles_too_many(const char *name, int64_t most)
+{
+    TSR_FAIL(TSR_ERROR_CAPACITY, "%s: more than %lld tiles, which is all that the memory_limit, or the memory there is, can hold", name, (long long)most);
+}
+
 static tsr_status keep_tile(tsr_tile_search *s, const int64_t at[3])
 {
+    if (s->count >= s->most) return tsr_tiles_too_many(s->name, s->most);
     if (s->count == s->room) {
         int64_t room = 2 * s->room + 1024;
         uint64_t *keys = (uint64_t *)realloc(s->keys, (size_t)room * sizeof *keys);
@@ -51,6 +66,7 @@ static tsr_status search_cube(tsr_tile_search *s, const int64_t at[3], int level
     return TSR_OK;
 }
 
+enum { NO_MEMORY = -1, TOO_MANY = -2 }; /* as the count of a part that failed */
 /* Part by part of the cube, each for itself. */
 struct parts {
     const tsr_tile_search *whole;
@@ -67,16 +83,19 @@ static void search_parts(void *user, int64_t begin, int64_t end, int worker)
         p->part[i] = *p->whole;
         p->part[i].keys = NULL;
         p->part[i].count = p->part[i].room = p->part[i].leaf = 0;
-        if (search_cube(&p->part[i], at, p->level) != TSR_OK) p->part[i].count = -1;
+        const tsr_status status = search_cube(&p->part[i], at, p->level);
+        if (status != TSR_OK) p->part[i].count = status == TSR_ERROR_CAPACITY ? TOO_MANY : NO_MEMORY;
     }
 }
 static tsr_status gather_parts(tsr_tile_search *s, const struct parts *p, int64_t parts)
 {
     int64_t total = 0, at = 0;
     for (int64_t i = 0; i < parts; i++) {
-        if (p->part[i].count < 0) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for its tiles", s->name);
+        if (p->part[i].count == NO_MEMORY) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for its tiles", s->name);
+        if (p->part[i].count == TOO_MANY) return tsr_tiles_too_many(s->name, s->most);
         total += p->part[i].count;
     }
+    if (total > s->most) return tsr_tiles_too_many(s->name, s->most);
     s->keys = (uint64_t *)malloc((size_t)tsr_max64(total, 1) * sizeof *s->keys);
     if (!s->keys) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for %lld tiles", s->name, (long long)total);
     for (int64_t i = 0; i < parts; at += p->part[i++].count)

@@ -134,14 +134,36 @@ tsr_status tsr_editor_move(tsr_editor *editor, const char *object, tsr_vec3 shif
     return TSR_OK;
 }
 
+/* One motion of *list (NULL: `from`), with distances anew after a scaling. */
+static tsr_status transform_once(const tsr_tiles *from, const tsr_motion *motion, tsr_tiles **list)
+{
+    tsr_tiles *made = NULL;
+    tsr_status status = tsr_tiles_transform(*list ? *list : from, motion, &made);
+    if (status == TSR_OK && motion->scale != 0 && motion->scale != 1) status = tsr_edit_make_distance_anew(made);
+    tsr_tiles_destroy(list);
+    if (status != TSR_OK) tsr_tiles_destroy(&made);
+    *list = made;
+    return status;
+}
+
 tsr_status tsr_editor_transform(tsr_editor *editor, const char *object, const tsr_motion *motion)
 {
     int32_t slot;
     tsr_tiles *made = NULL;
+    tsr_status status = TSR_OK;
     TSR_TRY(tsr_edit_find(editor, object, &slot));
-    TSR_TRY(tsr_tiles_transform(editor->object[slot].tiles, motion, &made));
-    TSR_TRY(tsr_edit_put(editor, slot, &made));
-    return TSR_OK;
+    if (!motion) TSR_FAIL(TSR_ERROR_ARGUMENT, "motion is NULL");
+    const tsr_tiles *from = editor->object[slot].tiles;
+    tsr_motion last = *motion;
+    /* The band is scaled, too: by more than 2 at once too little of it is left, or it takes as many tiles as the inside. (Scales out of range are refused below.) */
+    while (status == TSR_OK && last.scale > 1e-3 && last.scale < 1e3 && (last.scale > 2 || last.scale < 0.5)) {
+        const tsr_motion part = { .centre = motion->centre, .scale = last.scale > 2 ? 2 : 0.5 };
+        status = transform_once(from, &part, &made);
+        last.scale /= part.scale;
+    }
+    if (status == TSR_OK) status = transform_once(from, &last, &made);
+    TSR_TRY(status);
+    return tsr_edit_put(editor, slot, &made);
 }
 
 /* ---- output ---------------------------------------------------------------------------------------------------------------------------------------------- */

@@ -89,6 +89,8 @@ tsr_status tsr_edit_put(tsr_editor *editor, int32_t slot, tsr_tiles **made);
 tsr_status tsr_edit_component(const tsr_tiles *tiles, const char *who, tsr_vec3 at, tsr_tiles **component, tsr_tiles **others);
 /* Sweeps of reinitialisation that reach the end of the band. */
 tsr_status tsr_edit_make_distance(tsr_tiles *tiles);
+/* The same from nothing: for values that are far from distances, or just above 0 where something was taken away, which sweeps take too long to lift. */
+tsr_status tsr_edit_make_distance_anew(tsr_tiles *tiles);
 /* What operators that move the surface have in common: the scheme, the smallest spacing, and the check of a length or time (0 or more). */
 void tsr_edit_flow_options(const tsr_editor *editor, tsr_levelset_options *options);
 double tsr_edit_smallest_spacing(const tsr_tiles *tiles);

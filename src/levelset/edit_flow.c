@@ -166,6 +166,12 @@ tsr_status tsr_edit_make_distance(tsr_tiles *tiles)
     return TSR_OK;
 }
 
+tsr_status tsr_edit_make_distance_anew(tsr_tiles *tiles)
+{
+    TSR_TRY(tsr_levelset_redistance(tiles, 0, NULL));
+    return tsr_edit_make_distance(tiles);
+}
+
 tsr_status tsr_editor_redistance(tsr_editor *editor, const char *object)
 {
     int32_t slot;

@@ -109,7 +109,7 @@ static void placements(void **state)
         int32_t flat;
         tsr_points_tree *tree;
         float *scratch;
-        require_ok(tsr_reconstruct_frame(contexts[i], points, 1.75 / 16, &frame, &diagonal, &flat));
+        require_ok(tsr_reconstruct_frame(contexts[i], points, "test", 4, 1.75 / 16, &frame, &diagonal, &flat));
         require_ok(tsr_points_tree_create(contexts[i], points->positions, NULL, points->count, &frame, o.depth, 0, &tree));
         require_ok(tsr_device_allocate(contexts[i], 8000, (void **)&scratch));
         require_ok(tsr_reconstruct_error(r[i].tiles, tree, 5, scratch, &mean, &outside));
@@ -143,7 +143,7 @@ static void pages_again(void **state)
         o.storage = coded ? TSR_STORAGE_I16 : TSR_STORAGE_F32;
         tsr_points *points = cloud_on(context, "points-torus", 2000);
         require_ok(tsr_reconstruct(context, points, &o, &tiles, NULL));
-        require_ok(tsr_reconstruct_frame(context, points, 0.1, &frame, &diagonal, &flat));
+        require_ok(tsr_reconstruct_frame(context, points, "test", 4, 0.1, &frame, &diagonal, &flat));
         require_ok(tsr_points_tree_create(context, points->positions, NULL, points->count, &frame, 5, 0, &tree));
         require_ok(tsr_potential_prepare(7, 0.5, 0.5, 5, &k));
         k.as_distance = 1;

@@ -217,6 +217,14 @@ char *cli_read_text(const cli_call *cli, const char *path)
     }
     int failed = ferror(file) != 0;
     if (file != stdin) fclose(file);
+    const char *zero = text ? memchr(text, 0, size) : NULL;
+    if (zero && !failed) {
+        long long line = 1;
+        for (const char *at = text; at < zero; at++) line += *at == '\n';
+        cli_error(cli, CLI_FAILED, "%s:%lld: a zero byte, expected text", path, line);
+        free(text);
+        return NULL;
+    }
     if (text && !failed) {
         text[size] = 0;
         return text;
