@@ -140,8 +140,10 @@ TSR_API tsr_status tsr_tiles_keep(const tsr_tiles *tiles, const uint8_t *keep, i
 typedef struct tsr_tiles_measures {
     double volume; /* sum of a step smeared over 2 voxels along the normal (1.5 or 1 in a narrower band), plus the enclosed absent tiles. Of a
                             * plane: the area inside */
-    double area;   /* sum of the smeared delta times |grad phi|, but at least 1: exact on faces along the axes, within 1 % on others and on curved surfaces; sharp edges take
-                            * away up to 0.4 voxels times their length. Of a plane: the length of the curves */
+    double area;   /* sum of the smeared delta times |grad phi|: of distances exact on faces along the axes and within 1 % on others and on curved surfaces (radii
+                            * from 8 voxels), also where a flow has made slopes of 0.7 to 1.3 of them. Sharp edges take away up to half a voxel times their length. A band below 3 (largest)
+                            * voxels does not tell slopes: its values count as distances. Nor do the stairs of a mask's own distances: 10 % (oblique faces 25 %)
+                            * too little until the field is smoothed. Of a plane: the length of the curves */
     double
         mean_curvature; /* of the surface: the mean of K = div(grad phi / |grad phi|), 2/R on a sphere, 1/R on a circle; walls thinner than 4 voxels
                             * spoil it */

@@ -117,7 +117,8 @@ typedef struct tsr_levelset_report {
 } tsr_levelset_report;
 
 /* A solver on `tiles`. KEEPS tiles (it must outlive the solver; nothing else may change it meanwhile except through tsr_levelset_changed). The
- * band of the list is gamma; TSR_ERROR_ARGUMENT if it is below one voxel or the scheme needs a wider halo than a tile. RETURNS NEW. */
+ * band of the list is gamma; TSR_ERROR_ARGUMENT if it is below one voxel or the scheme needs a wider halo than a tile; TSR_ERROR_UNSUPPORTED
+ * for index axes that are not perpendicular. RETURNS NEW. */
 TSR_API tsr_status tsr_levelset_create(tsr_tiles *tiles, const tsr_levelset_options *options, tsr_levelset **levelset) TSR_CHECKED;
 TSR_API void tsr_levelset_destroy(tsr_levelset **levelset);
 

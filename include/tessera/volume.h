@@ -24,6 +24,9 @@ typedef struct tsr_geometry {
 TSR_API tsr_geometry tsr_geometry_make(tsr_vec3 spacing, tsr_vec3 origin, tsr_space space);
 TSR_API tsr_vec3 tsr_geometry_spacing(const tsr_geometry *geometry); /* lengths of the three columns */
 TSR_API double tsr_geometry_determinant(const tsr_geometry *geometry); /* signed volume of a voxel */
+/* Fails with TSR_ERROR_UNSUPPORTED, naming `name`, if two of the index axes are not perpendicular (cosine above 1e-3): level sets are moved and measured
+ * along them, as many differences and distances are. */
+TSR_API tsr_status tsr_geometry_check_perpendicular(const tsr_geometry *geometry, const char *name) TSR_CHECKED;
 TSR_API tsr_vec3 tsr_geometry_to_world(const tsr_geometry *geometry, tsr_vec3 index);
 /* Fails with TSR_ERROR_ARGUMENT if the matrix is not finite or not invertible. */
 TSR_API tsr_status tsr_geometry_to_index(const tsr_geometry *geometry, tsr_vec3 world, tsr_vec3 *index) TSR_CHECKED;

@@ -30,6 +30,21 @@ double tsr_geometry_determinant(const tsr_geometry *g)
            a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
 }
 
+tsr_status tsr_geometry_check_perpendicular(const tsr_geometry *g, const char *name)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = i + 1; j < 3; j++) {
+            const double dot = g->affine[0][i] * g->affine[0][j] + g->affine[1][i] * g->affine[1][j] + g->affine[2][i] * g->affine[2][j];
+            const double cosine = dot / (column_length(g, i) * column_length(g, j));
+            if (fabs(cosine) > 1e-3)
+                TSR_FAIL(TSR_ERROR_UNSUPPORTED,
+                         "%s: the index axes %c and %c make an angle of %.4g degrees, expected perpendicular ones: resample the volume to a grid "
+                         "that has them (tessera convert --like)",
+                         name, "xyz"[i], "xyz"[j], acos(fmax(-1, fmin(1, cosine))) * 57.29577951308232);
+        }
+    return TSR_OK;
+}
+
 tsr_status tsr_geometry_check(const tsr_geometry *g)
 {
     for (int r = 0; r < 3; r++)

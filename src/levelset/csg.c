@@ -11,6 +11,7 @@ tsr_status tsr_csg_require_field(const tsr_tiles *tiles, const char *name)
 {
     if (!tiles) TSR_FAIL(TSR_ERROR_ARGUMENT, "%s: the tile list is NULL", name);
     TSR_TRY(tsr_tiles_need_f32(tiles, name));
+    TSR_TRY(tsr_geometry_check_perpendicular(&tiles->geometry, name));
     return TSR_OK;
 }
 

@@ -321,7 +321,13 @@ TSR_HD void tsr_csg_measure(const tsr_csg_args *g, int64_t i)
     const uint64_t key = tsr_pool_key(p, p->state->list, i / E);
     const tsr_csg_window w = tsr_csg_window_of(p, key, id);
     const float *phi = w.phi, r[3] = { 1.0f / p->spacing[0], 1.0f / p->spacing[1], 1.0f / p->spacing[2] };
-    const float edge = tsr_maxf(p->spacing[0], tsr_maxf(p->spacing[1], p->spacing[2])), beyond = g->width * edge;
+    float edge = 0.0f, along = 0.0f; /* the largest and the first edge of a voxel; nothing varies across a plane */
+    for (int32_t a = 2; a >= 0; a--) {
+        if (p->bounded && p->domain[a] == 1) continue;
+        edge = tsr_maxf(edge, p->spacing[a]);
+        along = p->spacing[a];
+    }
+    const float beyond = g->width * edge;
     const int known = p->band >= beyond + edge; /* else differences meet the end of the band: the values are taken for distances as they are */
     double sums[6] = { 0 };
     int64_t corners[4] = { 0 };
@@ -334,10 +340,12 @@ TSR_HD void tsr_csg_measure(const tsr_csg_args *g, int64_t i)
             for (int32_t c = 0; c < 27; c++) cube[c] = tsr_csg_seen(&w, x + c % 3 - 1, y + c / 3 % 3 - 1, z + c / 9 - 1);
             const float dx = (cube[14] - cube[12]) * 0.5f * r[0], dy = (cube[16] - cube[10]) * 0.5f * r[1], dz = (cube[22] - cube[4]) * 0.5f * r[2];
             const float slope = tsr_csg_length3(dx, dy, dz);
-            /* the voxel's edge along the normal; where there is none, in the middle of a wall, along x. At edges and
-             * in stairs differences have a slope below 1 where the distance has not */
-            const float h = slope > 0.0f ? tsr_csg_length3(dx * p->spacing[0], dy * p->spacing[1], dz * p->spacing[2]) / slope : p->spacing[0];
-            const double level = (double)v / (double)h, area = tsr_csg_delta(level, g->width) / (double)h * (known && slope > 1.0f ? (double)slope : 1.0);
+            const float bend = tsr_csg_length3((cube[14] - 2.0f * v + cube[12]) * 0.5f * r[0], (cube[16] - 2.0f * v + cube[10]) * 0.5f * r[1],
+                                               (cube[22] - 2.0f * v + cube[4]) * 0.5f * r[2]);
+            /* the voxel's edge along the normal; where there is none, in the middle of a wall, along the first axis */
+            const float h = slope > 0.0f ? tsr_csg_length3(dx * p->spacing[0], dy * p->spacing[1], dz * p->spacing[2]) / slope : along;
+            const double level = (double)v / (double)h;
+            const double area = tsr_csg_delta(level, g->width) / (double)h * (known ? (double)tsr_csg_slope(slope, bend) : 1.0);
             const double curved = area != 0.0 ? area * (double)tsr_curvature(cube + 13, 3, 9, r) : 0.0;
             inside = 1.0 - tsr_csg_step(level, g->width) - 0.5 * tsr_csg_moment(g->width) * (double)h * (double)h * curved;
             sums[1] += area;

@@ -140,6 +140,16 @@ TSR_HD void tsr_csg_cubic(float t, float w[4])
     w[3] = (0.5f * t - 0.5f) * t * t;
 }
 
+/* |grad phi| at a voxel for its delta, from central differences (`slope`) and half the second differences (`bend`, the length of both vectors). Their
+ * squares add up to the mean square of the one-sided differences, which is 1 for the distance to a curved surface where central ones are
+ * below it: so below 1 that is taken, and never more than 1. At edges and in stairs, where one-sided differences are far apart, the distance itself has
+ * slope 1 whatever differences say. An eighth lies between spheres of three voxels and an edge between two faces (a half and more). */
+TSR_HD float tsr_csg_slope(float slope, float bend)
+{
+    if (slope >= 1.0f || bend * bend > 0.125f * slope * slope) return tsr_maxf(slope, 1.0f);
+    return tsr_minf(tsr_csg_length2(slope, bend), 1.0f);
+}
+
 /* Smeared delta functions of r = value / (voxel edge along the normal), of integral 1. Over samples a voxel apart each of them adds up to 1 wherever the
  * surface lies between them, so that faces along the axes have their areas exactly; which one is used is a matter of how far the field is known:
  * reach 2: M4' (Monaghan 1985; J. Comp. Phys. 60, 253), also without second moment, so that curved surfaces are not biased; 1.5 and 1: B-splines of degree

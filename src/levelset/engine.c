@@ -110,6 +110,7 @@ static tsr_status prepare(tsr_levelset *l, int keep_time)
 static tsr_status create(tsr_tiles *tiles, const tsr_levelset_options *options, const tsr_flow_setup *setup, int keep_time, tsr_levelset **levelset)
 {
     tsr_status status;
+    TSR_TRY(tsr_geometry_check_perpendicular(&tiles->geometry, "level set"));
     tsr_levelset *l = (tsr_levelset *)calloc(1, sizeof *l);
     if (!l) TSR_FAIL(TSR_ERROR_MEMORY, "level set: out of memory (%zu bytes asked for)", sizeof *l);
     l->context = tiles->context;

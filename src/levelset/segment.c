@@ -20,22 +20,12 @@ enum { STEPS_PER_LOOK = 32, DEFAULT_MAX_STEPS = 10000, DEFAULT_VOLUME_STEPS = 50
 
 static tsr_status check_geometry(const tsr_volume *image)
 {
-    const double(*a)[4] = image->geometry.affine;
     tsr_size3 n = image->size;
     const int64_t extents[3] = { n.x, n.y, n.z };
     for (int k = 0; k < 3; k++)
         if (extents[k] < 2 || extents[k] > 1 << 20)
             TSR_FAIL(TSR_ERROR_ARGUMENT, "segmentation: the image has %lld voxels along %c, expected 2 to 1048576", (long long)extents[k], "xyz"[k]);
-    tsr_vec3 h = tsr_geometry_spacing(&image->geometry);
-    const double length[3] = { h.x, h.y, h.z };
-    for (int i = 0; i < 3; i++)
-        for (int j = i + 1; j < 3; j++) {
-            double dot = (a[0][i] * a[0][j] + a[1][i] * a[1][j] + a[2][i] * a[2][j]) / (length[i] * length[j]);
-            if (fabs(dot) > 1e-3)
-                TSR_FAIL(TSR_ERROR_UNSUPPORTED,
-                         "segmentation: the index axes %c and %c of the image are not perpendicular (cosine %.3g); resample it first", "xyz"[i],
-                         "xyz"[j], dot);
-        }
+    TSR_TRY(tsr_geometry_check_perpendicular(&image->geometry, "segmentation: the image"));
     return TSR_OK;
 }
 

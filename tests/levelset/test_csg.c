@@ -597,6 +597,86 @@ static void measures_of_shapes(void **state)
     tsr_tiles_destroy(&both);
 }
 
+enum { FIELD = 40 };
+/* Spheres of radius R whose fields are no distances: r - R times a slope, the same everywhere or not; 0 to 3 and 4 to 6. */
+static float sloped(int which, double radius, int64_t x, int64_t y, int64_t z)
+{
+    const double p[3] = { (double)x - 19.3, (double)y - 19.6, (double)z - 20.1 }, d = hypot3(p[0], p[1], p[2]) - radius;
+    const double slopes[4] = { 0.7, 0.85, 1, 1.3 };
+    switch (which) {
+    case 4: return (float)(d * (1 + 0.3 * sin(p[0] / 5)));
+    case 5: return (float)(d * (0.85 + 0.15 * sin(p[0] / 4) * cos(p[1] / 5)));
+    case 6: return (float)(d * (1 + d / (2 * radius)) / 1.2);
+    default: return (float)(d * slopes[which]);
+    }
+}
+static tsr_tiles *sloped_list(tsr_context *context, const tsr_geometry *geometry, int which, double radius)
+{
+    tsr_tiles_options options = TSR_TILES_OPTIONS;
+    tsr_volume *host, *field;
+    tsr_tiles *tiles;
+    options.band = 3;
+    require_ok(tsr_volume_create(NULL, TSR_F32, (tsr_size3){ FIELD, FIELD, FIELD }, geometry, &host));
+    float *v = (float *)tsr_volume_data(host);
+    for (int64_t i = 0; i < FIELD * FIELD * FIELD; i++) v[i] = sloped(which, radius, i % FIELD, i / FIELD % FIELD, i / (FIELD * FIELD));
+    require_ok(tsr_volume_copy(host, context, &field));
+    require_ok(tsr_tiles_create(context, geometry, &options, &tiles));
+    require_ok(tsr_tiles_load(tiles, field));
+    tsr_volume_destroy(&field);
+    tsr_volume_destroy(&host);
+    return tiles;
+}
+
+static void measures_of_slopes(void **state)
+{
+    tsr_context *context = ((fixture *)*state)->context;
+    const double pi = 3.14159265358979323846;
+    tsr_tiles_measures m;
+    for (int which = 0; which < 7; which++)
+        for (int k = 0; k < 2; k++) {
+            const double radius = k ? 12 : 8;
+            tsr_tiles *tiles = sloped_list(context, NULL, which, radius);
+            require_ok(tsr_tiles_measure(tiles, &m));
+            print_message("field %d of radius %g: area %.5f of the exact\n", which, radius, m.area / (4 * pi * radius * radius));
+            assert_true(fabs(m.area / (4 * pi * radius * radius) - 1) < 0.01);
+            tsr_tiles_destroy(&tiles);
+        }
+    /* a flow under its curvature: R^2 = R0^2 - 4 t, and slopes below 1 */
+    tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
+    options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_CURVATURE, .value = 1 };
+    options.term_count = 1;
+    options.space = TSR_STENCIL_WENO5;
+    options.time = TSR_TIME_RK3;
+    tsr_tiles *tiles = sloped_list(context, NULL, 2, 10);
+    tsr_levelset *levelset = NULL;
+    tsr_levelset_report report;
+    require_ok(tsr_levelset_create(tiles, &options, &levelset));
+    require_ok(tsr_levelset_advance(levelset, 8, NULL, &report));
+    tsr_levelset_destroy(&levelset);
+    require_ok(tsr_tiles_measure(tiles, &m));
+    print_message("curvature flow: area %.5f of the exact\n", m.area / (4 * pi * 68));
+    assert_true(fabs(m.area / (4 * pi * 68) - 1) < 0.01);
+    tsr_tiles_destroy(&tiles);
+}
+
+static void sheared_axes_are_refused(void **state)
+{
+    tsr_context *context = ((fixture *)*state)->context;
+    const tsr_geometry geometry = { { { 1, 0.5, 0, 0 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 } }, TSR_SPACE_NONE };
+    tsr_levelset_options options = TSR_LEVELSET_OPTIONS;
+    tsr_tiles *tiles = sloped_list(context, &geometry, 2, 10), *made;
+    tsr_tiles_measures m;
+    tsr_levelset *levelset;
+    options.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_SPEED, .value = 1 };
+    options.term_count = 1;
+    require_error(tsr_tiles_measure(tiles, &m), TSR_ERROR_UNSUPPORTED, "axes x and y make an angle of 63.43 degrees");
+    require_error(tsr_tiles_combine(tiles, tiles, TSR_CSG_UNION, 0, &made), TSR_ERROR_UNSUPPORTED, "perpendicular");
+    require_error(tsr_tiles_complement(tiles, &made), TSR_ERROR_UNSUPPORTED, "perpendicular");
+    require_error(tsr_levelset_create(tiles, &options, &levelset), TSR_ERROR_UNSUPPORTED, "level set: the index axes");
+    require_error(tsr_levelset_redistance(tiles, 0, NULL), TSR_ERROR_UNSUPPORTED, "perpendicular");
+    tsr_tiles_destroy(&tiles);
+}
+
 /* Left is right, and the lower halves of the legs have the radius and the place that the animal gives them. */
 static void legs_are_capsules(tsr_context *context, const tsr_tiles *animal, double size)
 {
@@ -748,6 +828,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(components_are_flood_fills, set_up, tear_down),
         cmocka_unit_test_setup_teardown(measures_of_faces, set_up, tear_down),
         cmocka_unit_test_setup_teardown(measures_of_shapes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(measures_of_slopes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sheared_axes_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(animal_is_one_piece, set_up, tear_down),
         cmocka_unit_test_setup_teardown(same_bits_everywhere, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refusals, set_up, tear_down),

@@ -434,6 +434,25 @@ static void measures(void **unused)
         assert_true(m.components == 1 && m.cavities == 0 && m.euler == 1 && m.dimensions == 2);
         tsr_tiles_destroy(&tiles);
     }
+    double sizes[3] = { 0 };
+    for (int flat = 2; flat >= 0; flat--) /* whichever axis is across and however thick the slice is */
+        for (int t = 0; t < 4; t++) {
+            int64_t size[3] = { 41, 41, 41 };
+            double h[3] = { 1, 1, 1 };
+            scene s;
+            size[flat] = 1;
+            h[flat] = (const double[]){ 1, 0.5, 2, 7 }[t];
+            for (int i = 0; i < SPHERES; i++)
+                for (int k = 0; k < 4; k++) s.at[i][k] = k == 3 ? i < SPHERES - 2 ? 10 : -1 : i < SPHERES - 2 ? 20 : -50;
+            tsr_tiles *tiles = list_of((tsr_size3){ size[0], size[1], size[2] }, h, 8, TSR_TILES_SORTED, 3, &s);
+            tsr_tiles_measures m;
+            require_ok(tsr_tiles_measure(tiles, &m));
+            const double found[3] = { m.volume, m.area, m.mean_curvature };
+            if (flat == 2 && t == 0) memcpy(sizes, found, sizeof sizes);
+            for (int k = 0; k < 3; k++) assert_true(fabs(found[k] / sizes[k] - 1) < 1e-6);
+            assert_true(fabs(m.area / (20 * pi) - 1) < 1e-3 && fabs(m.volume / (100 * pi) - 1) < 1e-3 && m.dimensions == 2);
+            tsr_tiles_destroy(&tiles);
+        }
     /* half a plane: the border is no surface, and the inside without tiles counts */
     const tsr_size3 n = { 128, 96, 1 };
     scene s = { { { -1e6, 48, 0, 1e6 + 60.5 },

@@ -168,6 +168,7 @@ tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *
         *code = cli_error(cli, CLI_FAILED, "%s: neither a tile list nor a mesh nor a volume", path);
         return NULL;
     }
+    if (status == TSR_OK) status = tsr_geometry_check_perpendicular(tsr_tiles_geometry(tiles), path);
     const tsr_size3 domain = status == TSR_OK ? tsr_tiles_domain(tiles) : (tsr_size3){ 0, 0, 0 };
     if (domain.x && !options->planes) {
         tsr_tiles_destroy(&tiles);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,6 +284,56 @@ tsr_status cli_dense_of_tiles(tsr_context *context, const tsr_tiles *tiles, tsr_
     return status;
 }
 
+/* Is a voxel of the border inside? */
+static tsr_status reaches_border(tsr_context *context, const tsr_volume *field, int *reaches)
+{
+    const tsr_size3 n = tsr_volume_size(field);
+    *reaches = 0;
+    for (int face = 0; face < 6 && !*reaches; face++) {
+        tsr_size3 begin = { 0, 0, 0 }, end = n;
+        int64_t *const low[3] = { &begin.x, &begin.y, &begin.z }, *const high[3] = { &end.x, &end.y, &end.z };
+        tsr_statistics statistics;
+        tsr_volume *slice = NULL;
+        if (face & 1) *high[face / 2] = 1;
+        else *low[face / 2] = *high[face / 2] - 1;
+        tsr_status status = tsr_volume_crop(context, field, begin, end, &slice);
+        if (status == TSR_OK) status = tsr_volume_statistics(context, slice, &statistics);
+        tsr_volume_destroy(&slice);
+        if (status != TSR_OK) return status;
+        *reaches = statistics.minimum < 0;
+    }
+    return TSR_OK;
+}
+
+/* The list of a field whose inside reaches its border: what is inside ends half a voxel beyond, in distances to these faces. Without them the field would jump
+ * there from one end of the band to the other, which is no surface to a smeared delta. */
+static tsr_status load_closed(tsr_context *context, const tsr_volume *field, const tsr_tiles_options *options, tsr_tiles **tiles)
+{
+    const tsr_geometry *geometry = tsr_volume_geometry(field);
+    const tsr_size3 n = tsr_volume_size(field);
+    const tsr_vec3 h = tsr_geometry_spacing(geometry);
+    const int64_t edge = options->edge ? options->edge : 8, shift = (int64_t)(options->band / fmin(h.x, fmin(h.y, h.z))) / edge + 1,
+                  pad = shift * edge;
+    const tsr_size3 margin = { pad, pad, pad };
+    const double first = (double)pad - 0.5;
+    const tsr_shape box = { .kind = TSR_SHAPE_BOX,
+                            .centre = { (first + 0.5 * (double)n.x) * h.x, (first + 0.5 * (double)n.y) * h.y, (first + 0.5 * (double)n.z) * h.z },
+                            .half = { 0.5 * (double)n.x * h.x, 0.5 * (double)n.y * h.y, 0.5 * (double)n.z * h.z } };
+    tsr_volume *wide = NULL;
+    tsr_tiles *lids = NULL, *open = NULL, *closed = NULL;
+    tsr_status status = tsr_volume_pad(context, field, margin, margin, TSR_BORDER_REPLICATE, 0, &wide);
+    if (status == TSR_OK) status = tsr_tiles_create(context, geometry, options, &open);
+    if (status == TSR_OK) status = tsr_tiles_load(open, wide);
+    tsr_volume_destroy(&wide);
+    if (status == TSR_OK) status = tsr_tiles_shape(context, geometry, options, &box, &lids);
+    if (status == TSR_OK) status = tsr_tiles_combine(open, lids, TSR_CSG_INTERSECTION, 0, &closed);
+    tsr_tiles_destroy(&open);
+    tsr_tiles_destroy(&lids);
+    if (status == TSR_OK) status = tsr_tiles_translate(closed, (int32_t)-shift, (int32_t)-shift, (int32_t)-shift, tiles);
+    tsr_tiles_destroy(&closed);
+    return status;
+}
+
 tsr_status cli_tiles_of_dense(tsr_context *context, const tsr_volume *volume, const tsr_tiles_options *options, int bounded, tsr_tiles **tiles)
 {
     const tsr_dtype dtype = tsr_volume_dtype(volume);
@@ -301,6 +352,12 @@ tsr_status cli_tiles_of_dense(tsr_context *context, const tsr_volume *volume, co
     }
     if (status == TSR_OK) status = tsr_tiles_create(context, tsr_volume_geometry(volume), &own, tiles);
     if (status == TSR_OK) status = tsr_tiles_load(*tiles, field ? field : volume);
+    int open = 0; /* distances to faces need axes at right angles; without them the list serves to look at */
+    if (status == TSR_OK && !bounded) status = reaches_border(context, field ? field : volume, &open);
+    if (open && tsr_geometry_check_perpendicular(tsr_volume_geometry(volume), "volume") == TSR_OK) {
+        tsr_tiles_destroy(tiles);
+        status = load_closed(context, field ? field : volume, &own, tiles);
+    }
     tsr_volume_destroy(&field);
     if (status != TSR_OK) tsr_tiles_destroy(tiles);
     return status;
