@@ -19,6 +19,7 @@ static tsr_status managed_steps(bench *b, const tsr_tiles *first, int64_t steps,
         options.fused = tsr_context_device(b->context).kind == TSR_DEVICE_CUDA;
         options.persistent = -1;
         options.managed_every = managed ? 1 : 1000;
+        if (!managed) options.time_step = 1e-3; /* the surface stays in its band */
         status = tsr_tiles_set_key_bits(tiles, key_bits);
         if (status == TSR_OK) status = tsr_tiles_compact(tiles, 0); /* the same room for both */
         if (status == TSR_OK) status = tsr_levelset_create(tiles, &options, &solver);

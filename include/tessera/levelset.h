@@ -88,7 +88,7 @@ typedef struct tsr_levelset_options {
     int32_t guard;              /* width of the guard bands in voxels, 1..3; 0 = 1 with reshape, 3 without (spec 2.7). REINIT after RK2 or RK3 equals
                                  * a dense run bit for bit with 3 only; with 1 it differs by some 1e-4 voxels */
     double feedback;            /* lambda of the volume-conserving flow: F += lambda (V0 - V) / A; 0 = none */
-    int32_t managed_every;      /* steps between management passes; 0 = 1 */
+    int32_t managed_every;      /* steps between management passes, in which phi must not change by more than the band less a voxel; 0 = 1 */
     int64_t max_steps;          /* of one run; 0 = no limit other than the time */
     int32_t age;                /* > 0: converged when every tile is older than this many management passes; the safe rule applies unless `source_rule` */
     int source_rule;
@@ -126,7 +126,9 @@ TSR_API void tsr_levelset_destroy(tsr_levelset **levelset);
  * and growth of the pool. On failure
  * and cancellation the surface is that of the last completed step; TSR_ERROR_CAPACITY: no room for more tiles, or an unbounded list has come to the limits
  * of the tile coordinates. A term or a value of the field that is not finite where the surface may move
- * ends the run before the step that met it: TSR_ERROR_ARGUMENT names the step, the term and the voxel (x, y, z). `progress`, `report` may be NULL. */
+ * ends the run before the step that met it: TSR_ERROR_ARGUMENT names the step, the term and the voxel (x, y, z). Where `force` or managed_every
+ * lets phi change by more than the band less a voxel (and than `guard` voxels) between management passes, the run ends with that step:
+ * TSR_ERROR_STATE, parts of the surface may be lost. `progress`, `report` may be NULL. */
 TSR_API tsr_status tsr_levelset_step(tsr_levelset *levelset, int64_t steps, const tsr_progress *progress, tsr_levelset_report *report) TSR_CHECKED;
 /* Until the simulated time has advanced by exactly `duration` (the last step is shortened; with a fixed step: all steps are made equal). */
 TSR_API tsr_status tsr_levelset_advance(tsr_levelset *levelset, double duration, const tsr_progress *progress, tsr_levelset_report *report) TSR_CHECKED;

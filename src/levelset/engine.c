@@ -265,6 +265,15 @@ static tsr_status at_the_limit(tsr_levelset *l)
         pool->key_first ? " (key_bits 64 goes further)" : "");
 }
 
+/* The surface went beyond its band between two management passes, and halted there. */
+static tsr_status out_of_band(tsr_levelset *l)
+{
+    TSR_FAIL(TSR_ERROR_STATE,
+             "level set: step %lld: the surface left its band: phi changed by %g since the list was managed, over the %g that a band of %g allows: "
+             "give a smaller time_step or managed_every; the surface is that of this step, and parts of it may be lost",
+             (long long)l->total_steps, (double)l->seen.moved, (double)tsr_flow_leeway(&l->setup), (double)l->setup.scheme.band);
+}
+
 /* Plan, payload, rates and the length of the first step of a run that ends at `end`. */
 static tsr_status start(tsr_levelset *l, double end, float fixed_step, tsr_tile_state *state)
 {
@@ -308,6 +317,7 @@ static tsr_status advance(tsr_levelset *l, int32_t steps, float fixed_step, tsr_
         }
     }
     TSR_TRY(read_control(l));
+    if (l->seen.left) return out_of_band(l);
     return TSR_OK;
 }
 

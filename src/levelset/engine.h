@@ -62,6 +62,7 @@ typedef struct tsr_flow_setup {
     int32_t calm_steps;     /* management passes below it that end the run; 0: none */
     int32_t fused;          /* off the CPU: the arithmetic of the device */
     int32_t persistent;     /* off the CPU, steps in one kernel: 0 those of small lists, > 0 wherever it can be, < 0 never */
+    int32_t watched;        /* the surface could go farther between management passes than its band: forced steps, or several between them */
 } tsr_flow_setup;
 
 /* Where a value was not finite, and what made it so. */
@@ -90,6 +91,8 @@ typedef struct tsr_flow_control {
     int32_t calm;                                              /* management passes running with a change below the tolerance */
     uint32_t rate_bits, curvature_bits, change_bits, old_bits; /* being collected; old = 255 - youngest */
     int64_t sums[4];                                           /* fixed point, TSR_FLOW_SUM_BITS: delta |grad|, K delta |grad|, Heaviside, - */
+    float moved;                                               /* of a watched run, since the last management: see tsr_flow_watch */
+    int32_t left;                                              /* it went beyond the band, and halted there */
 } tsr_flow_control;
 
 /* ---- backend ------------------------------------------------------------------------------------------------------------------------------ */
@@ -328,6 +331,20 @@ TSR_HD void tsr_flow_begin(const tsr_flow_setup *s, double time, tsr_flow_contro
     c->time_step = step;
 }
 
+/* How far a surface may go between two management passes: after one the voxels beside tiles that are not stored are a band away from it, and it is
+ * where it should be as long as a voxel beyond it is in the band. The guard areas allow for their width whatever the band. */
+TSR_HD float tsr_flow_leeway(const tsr_flow_setup *s) { return tsr_maxf(s->scheme.band - s->scheme.spacing, (float)s->guard * s->scheme.spacing); }
+
+/* Has it gone farther? phi changes by no less than the surface moves. A step beyond both sides of the band shows no change in it, but leaves an
+ * object without a voxel in the band. */
+TSR_HD void tsr_flow_watch(const tsr_flow_setup *s, int managed, const tsr_tile_state *state, tsr_flow_control *c)
+{
+    c->moved += c->largest_change;
+    if (managed && state->count > 0 && state->active_voxels == 0) c->moved += 2.0f * s->scheme.band;
+    c->left = c->moved > tsr_flow_leeway(s);
+    if (managed && !c->left) c->moved = 0.0f;
+}
+
 /* After management: has the run converged, vanished or reached its end? Takes over what the step measured. `edge` in voxels. */
 TSR_HD void tsr_flow_finish(const tsr_flow_setup *s, int32_t edge, int managed, tsr_tile_state *state, tsr_flow_control *c)
 {
@@ -336,6 +353,7 @@ TSR_HD void tsr_flow_finish(const tsr_flow_setup *s, int32_t edge, int managed, 
     c->rate = tsr_bits_float(c->rate_bits);
     c->curvature = tsr_bits_float(c->curvature_bits);
     c->change_bits = c->rate_bits = c->curvature_bits = 0;
+    if (s->watched) tsr_flow_watch(s, managed, state, c);
     if (managed) {
         c->youngest = state->created ? 0 : 255 - (int32_t)c->old_bits;
         c->old_bits = 0;
@@ -354,7 +372,7 @@ TSR_HD void tsr_flow_finish(const tsr_flow_setup *s, int32_t edge, int managed, 
     c->empty = state->count == 0;
     c->ended = c->last;
     if (c->last) state->time = c->end;
-    if (c->converged || c->empty || c->ended || state->beyond) state->halted = 1;
+    if (c->converged || c->empty || c->ended || c->left || state->beyond) state->halted = 1;
     tsr_flow_begin(s, state->time, c);
 }
 

@@ -198,7 +198,8 @@ static tsr_status cpu_plan_start(tsr_queue *queue, tsr_flow_plan *plan, int payl
     state->bad = 0;
     c->converged = c->empty = c->ended = 0;
     c->rate = c->curvature = 0.0f;
-    c->management = c->calm = 0;
+    c->management = c->calm = c->left = 0;
+    c->moved = 0.0f;
     memset(plan->known, 0, sizeof plan->known); /* whoever had the list since the last run may have written to it */
     if (payload && plan->provider.fill) TSR_TRY(plan->provider.fill(plan->provider.user, queue, &plan->pool, 1));
     if (s->needs_mean) measure_mean(queue, plan);

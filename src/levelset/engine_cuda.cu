@@ -86,7 +86,8 @@ TSR_KERNEL(start_kernel)(tsr_tile_pool pool, tsr_flow_control *control)
     pool.state->halted = 0;
     pool.state->bad = 0;
     control->converged = control->empty = control->ended = 0;
-    control->management = control->calm = 0;
+    control->management = control->calm = control->left = 0;
+    control->moved = 0.0f;
     control->rate_bits = control->curvature_bits = control->change_bits = control->old_bits = 0;
 }
 

@@ -311,6 +311,7 @@ tsr_status tsr_flow_make_setup(const tsr_tiles *tiles, const tsr_levelset_option
     s->change_tolerance = (float)o->change_tolerance;
     s->calm_steps = o->calm_steps;
     s->persistent = o->persistent;
+    s->watched = s->stages > 0 && (o->force || s->managed_every > 1);
     s->fused = o->fused != 0 && tiles->context->device.kind != TSR_DEVICE_CPU;
     return TSR_OK;
 }

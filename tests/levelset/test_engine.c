@@ -582,6 +582,51 @@ static void bad_input(void **unused)
     tsr_context_destroy(&context);
 }
 
+/* A surface that goes farther than its band between two management passes (spec 6.3): by many steps without one, in a forced step, past both sides of
+ * the band in one. The run ends with the step, in time: nothing is lost yet of the first. Where the band is wide enough, the run is what it should be. */
+static double large_ball(double x, double y, double z) { return distance3(x, y, z, 20, 20, 20) - 10; }
+static void out_of_band(void **unused)
+{
+    (void)unused;
+    const tsr_size3 n = { 41, 41, 41 };
+    const struct {
+        tsr_levelset_options options;
+        double duration;
+        int lost;
+    } cases[] = { { OPTIONS(.space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .managed_every = 1000), 8, 1 },
+                  { OPTIONS(.managed_every = 1000), 8, 1 },
+                  { OPTIONS(.time_step = 5, .force = 1), 6, 1 },
+                  { OPTIONS(.time_step = 5, .force = 1), -6, 1 },
+                  { OPTIONS(.time_step = 7, .force = 1), 7, 1 },
+                  { OPTIONS(.space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .managed_every = 6), 8, 0 },
+                  { OPTIONS(.time_step = 0.25, .force = 1), -15, 0 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tsr_context *context = test_context();
+        tsr_tiles *tiles = tiles_of(context, n, 0, 3, large_ball);
+        tsr_levelset_options o = cases[i].options;
+        tsr_levelset *l;
+        tsr_levelset_report report;
+        tsr_tiles_info info;
+        o.terms[0] = (tsr_flow_term){ .kind = TSR_FLOW_SPEED, .value = cases[i].duration < 0 ? -1 : 1 };
+        o.term_count = 1;
+        require_ok(tsr_levelset_create(tiles, &o, &l));
+        tsr_status status = tsr_levelset_advance(l, fabs(cases[i].duration), NULL, &report);
+        if (cases[i].lost) require_error(status, TSR_ERROR_STATE, "the surface left its band");
+        else require_ok(status);
+        require_ok(tsr_tiles_describe(tiles, &info));
+        const double R = 10 + (cases[i].duration < 0 ? -1 : 1) * report.time, volume = 4.18879 * pow(fmax(R, 0), 3);
+        print_message("case %d: %d steps to time %g, %d voxels inside, expected %.0f\n", (int)i, (int)report.steps, report.time,
+                      (int)info.inside_voxels, volume);
+        if (cases[i].options.time_step > 1) assert_true(report.steps == 1);
+        else if (cases[i].lost) assert_true(report.time > 1.5 && report.time < 2.5);
+        if (!(cases[i].options.time_step > 1)) assert_true(fabs((double)info.inside_voxels - volume) <= 0.05 * volume);
+        require_ok(tsr_levelset_step(l, 0, NULL, NULL)); /* the solver is as after any run */
+        tsr_levelset_destroy(&l);
+        tsr_tiles_destroy(&tiles);
+        tsr_context_destroy(&context);
+    }
+}
+
 /* HALF counts half of every curvature, everywhere and under a brush, and of its mean: the same bits as the halved values; the report has what was used. */
 static void curvature_forms(void **unused)
 {
@@ -677,6 +722,7 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(first_order_cases), cmocka_unit_test(wide_cases),  cmocka_unit_test(fused_cases),
                                         cmocka_unit_test(derived_lists),     cmocka_unit_test(convergence), cmocka_unit_test(moving_box),
                                         cmocka_unit_test(potential),         cmocka_unit_test(user_term),   cmocka_unit_test(bad_input),
-                                        cmocka_unit_test(curvature_forms),   cmocka_unit_test(roomy_list),  cmocka_unit_test(travelling_front) };
+                                        cmocka_unit_test(curvature_forms),   cmocka_unit_test(roomy_list),  cmocka_unit_test(travelling_front),
+                                        cmocka_unit_test(out_of_band) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,7 +106,7 @@ static void constant_speed(void **unused)
     tsr_levelset_options first = OPTIONS(.terms = { { .kind = TSR_FLOW_SPEED, .value = 1 } }, .term_count = 1, .time_step = 0.25);
     const double crude = moved_ball(12, 1.5, &first, 20).mean;
     print_message("first order, band 1.5: 12 -> %.3f\n", crude);
-    assert_true(fabs(crude - 32) <= 1.5);
+    assert_true(fabs(crude - 32) <= 1.4);
 }
 
 /* R^2 = R0^2 - 4 a t: half form a = 0.5 up to 75 % of the vanishing time, and the vanishing time within 2 %. */
@@ -126,8 +126,71 @@ static void curvature_flow(void **unused)
     tsr_volume_destroy(&host);
     print_message("curvature flow: radius %.4f, narrow band %.4f, expected %.4f; vanished at %.1f, expected %.1f\n", fine, slim, exact, report.time,
                   vanishing);
-    assert_true(fabs(fine - exact) <= 0.12 && fabs(slim - exact) <= 0.12);
+    assert_true(fabs(fine - exact) <= 0.12 && fabs(slim - exact) <= 0.05);
     assert_true(report.empty && fabs(report.time / vanishing - 1) <= 0.02);
+}
+
+/* Curvature and a speed f inwards, R' = -c / R - f with c = 2 a: from R0 to R in (R0 - R - (c / f) ln((c + f R0) / (c + f R))) / f, and gone with
+ * R = 0 (spec 5). The list is empty some time later: only when the last of the band is. */
+static double pressed_time(double R0, double R, double c, double f) { return (R0 - R - c / f * log((c + f * R0) / (c + f * R))) / f; }
+static void pressed_ball(void **unused)
+{
+    (void)unused;
+    const double R = 16, later = 6, a = 0.25, f = 0.25, vanishing = pressed_time(R, 0, 2 * a, f);
+    const tsr_levelset_options o = OPTIONS(.terms = { { .kind = TSR_FLOW_CURVATURE, .value = a }, { .kind = TSR_FLOW_SPEED, .value = -f } },
+                                           .term_count = 2, .space = TSR_STENCIL_WENO5, .time = TSR_TIME_RK3, .time_step = 0.25);
+    tsr_context *context = test_context();
+    tsr_levelset *levelset;
+    tsr_levelset_report report;
+    tsr_tiles_info info;
+    ball_radius = R;
+    tsr_tiles *tiles = tiles_of(context, arena, 0, 3, centred_ball);
+    require_ok(tsr_levelset_create(tiles, &o, &levelset));
+    require_ok(tsr_levelset_advance(levelset, pressed_time(R, later, 2 * a, f), NULL, &report));
+    tsr_volume *host = host_of(context, tiles, arena);
+    const struct radius r = radius_of(host, 39.5, 39.5, 39.5);
+    do {
+        require_ok(tsr_levelset_step(levelset, 1, NULL, &report));
+        require_ok(tsr_tiles_describe(tiles, &info));
+    } while (info.inside_voxels > 0 && report.time < 2 * vanishing);
+    print_message("curvature and speed inwards: radius %.4f, expected %g; vanished at %.2f, expected %.2f\n", r.mean, later, report.time, vanishing);
+    assert_true(fabs(r.mean - later) <= 0.05 && fabs(report.time / vanishing - 1) <= 0.02);
+    tsr_volume_destroy(&host);
+    tsr_levelset_destroy(&levelset);
+    tsr_tiles_destroy(&tiles);
+    tsr_context_destroy(&context);
+}
+
+/* A box that grows becomes a rounded box: its own distance less the way, exactly. The faces go as they should; the fan of a corner, which no voxel
+ * resolves at first, is late by half a voxel and stays so. */
+static double box(double x, double y, double z)
+{
+    const double d[3] = { fabs(x - 39.5) - 12, fabs(y - 39.5) - 9, fabs(z - 39.5) - 7 };
+    return sqrt(pow(fmax(d[0], 0), 2) + pow(fmax(d[1], 0), 2) + pow(fmax(d[2], 0), 2)) + fmin(fmax(d[0], fmax(d[1], d[2])), 0);
+}
+static void rounded_box(void **unused)
+{
+    (void)unused;
+    const double way = 6;
+    const tsr_levelset_options o = OPTIONS(.terms = { { .kind = TSR_FLOW_SPEED, .value = 1 } }, .term_count = 1, .space = TSR_STENCIL_WENO5,
+                                           .time = TSR_TIME_RK3, .time_step = 0.25);
+    tsr_levelset_report report;
+    tsr_volume *host = moved(arena, box, 3, &o, way, &report);
+    const float *p = (const float *)tsr_volume_data_const(host);
+    double worst = 0, face = 0, sum = 0;
+    int64_t count = 0;
+    for (int64_t i = 0; i < tsr_volume_count(host); i++) {
+        const double x = (double)(i % 80), y = (double)(i / 80 % 80), z = (double)(i / 6400), error = fabs((double)p[i] - (box(x, y, z) - way));
+        if (fabs(box(x, y, z) - way) >= 1) continue; /* beside the surface */
+        const int beyond = (fabs(x - 39.5) > 10) + (fabs(y - 39.5) > 7) + (fabs(z - 39.5) > 5);
+        if (beyond == 1) face = fmax(face, error);
+        worst = fmax(worst, error);
+        sum += error;
+        count++;
+    }
+    print_message("rounded box: errors of the distance beside the surface %.4f, at most %.3f, at faces %.4f\n", sum / (double)count, worst, face);
+    assert_true(face <= 0.01 && sum / (double)count <= 0.2 && worst <= 0.75);
+    tsr_volume_destroy(&host);
 }
 
 /* A quarter turn of a sphere at distance 16 from the axis: where it must be, and its volume. */
@@ -165,7 +228,7 @@ static void volume_conserving(void **unused)
     print_message("volume-conserving flow: ratio %.5f, radius %.3f (%.3f to %.3f), expected %.3f, 2 / Kbar %.3f\n", ratio, r.mean, r.least, r.most, R,
                   2 / report.mean_curvature);
     assert_true(fabs(ratio - 1) <= 0.01);
-    assert_true(r.most - r.least < 0.25 && fabs(r.mean / R - 1) < 0.01 && fabs(2 / report.mean_curvature / R - 1) < 0.015);
+    assert_true(r.most - r.least < 0.25 && fabs(r.mean / R - 1) < 0.01 && fabs(2 / report.mean_curvature / R - 1) < 0.01);
     tsr_volume_destroy(&before);
     tsr_volume_destroy(&after);
 }
@@ -237,7 +300,7 @@ static void deformation(void **unused)
     const double ratio = volume_of(host) / volume_of(before);
     tsr_volume_destroy(&before);
     print_message("periodic deformation: %d steps, volume ratio %.4f\n", (int)report.steps, ratio);
-    assert_true(ratio >= 0.84 && ratio < 1.02);
+    assert_true(ratio >= 0.843 && ratio < 1.02);
     tsr_volume_destroy(&host);
     if (test_is_slow()) return;
     /* A sign that does not move the zero set, and a quarter of the weight: less is lost than OpenVDB loses (3.2 %) with the same differences. */
@@ -328,6 +391,7 @@ static void resolutions(void **unused)
     require_ok(tsr_tiles_upsample(tiles, &fine));
     require_ok(tsr_tiles_describe(tiles, &before));
     require_ok(tsr_tiles_describe(fine, &up));
+    digest_of(fine); /* in order, none twice; the eight times as many before management do not show */
     print_message("upsampled: %d tiles of %d\n", (int)up.count, (int)before.count);
     assert_true(up.count >= 3.3 * (double)before.count - 40 && up.count <= 5 * before.count);
     assert_true(fabs((double)up.inside_voxels / 8 / (double)before.inside_voxels - 1) < 0.01);
@@ -349,8 +413,9 @@ static void resolutions(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(redistance),     cmocka_unit_test(resolutions),       cmocka_unit_test(reinitialisation),
-                                        cmocka_unit_test(constant_speed), cmocka_unit_test(curvature_flow),    cmocka_unit_test(rotation),
-                                        cmocka_unit_test(deformation),    cmocka_unit_test(volume_conserving), cmocka_unit_test(ripening) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(redistance),        cmocka_unit_test(resolutions),    cmocka_unit_test(reinitialisation),
+                                        cmocka_unit_test(constant_speed),    cmocka_unit_test(curvature_flow), cmocka_unit_test(rotation),
+                                        cmocka_unit_test(pressed_ball),      cmocka_unit_test(rounded_box),    cmocka_unit_test(deformation),
+                                        cmocka_unit_test(volume_conserving), cmocka_unit_test(ripening) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

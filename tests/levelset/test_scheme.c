@@ -38,10 +38,13 @@ static void orders(void **unused)
                   { TSR_DIFFERENCE_ENO2, 1.85, 0.1 },
                   { TSR_DIFFERENCE_WENO5, 4.5, 0.2 } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const double a = slope_error(cases[i].space, cases[i].coarse, wave, wave_slope),
-                     b = slope_error(cases[i].space, cases[i].coarse / 2, wave, wave_slope);
-        print_message("space %d: error %.3g, halved step %.3g, order %.2f\n", cases[i].space, a, b, log2(a / b));
-        assert_true(log2(a / b) >= cases[i].least);
+        double before = slope_error(cases[i].space, cases[i].coarse, wave, wave_slope);
+        for (int halved = 1; halved <= 2; halved++) {
+            const double error = slope_error(cases[i].space, ldexp(cases[i].coarse, -halved), wave, wave_slope);
+            print_message("space %d: error %.3g, with half the step %.3g, order %.2f\n", cases[i].space, before, error, log2(before / error));
+            assert_true(log2(before / error) >= cases[i].least);
+            before = error;
+        }
     }
 }
 
@@ -104,11 +107,12 @@ static void norms(void **unused)
     }
 }
 
-/* K against 2/r at the voxel's own radius: 0.30 % at R = 10, 0.07 % at 20, 0.017 % at 40 [ref], on any spacing. */
+/* K against 2/r at the voxel's own radius: 0.30 % at R = 10, 0.07 % at 20, 0.017 % at 40 [ref], on any spacing. Within a voxel of R = 10 the
+ * differences themselves are off by 0.307 % in float64 (at r = 9; 0.249 % within half a voxel): hence 0.31 % there. */
 static void curvature_of_spheres(void **unused)
 {
     (void)unused;
-    const double radii[3] = { 10, 20, 40 }, allowed[3] = { 0.0031, 0.0008, 0.0004 };
+    const double radii[3] = { 10, 20, 40 }, allowed[3] = { 0.0031, 0.0007, 0.00017 };
     double before = 0;
     for (int c = 0; c < 3; c++) {
         const double R = radii[c];
@@ -131,7 +135,7 @@ static void curvature_of_spheres(void **unused)
                     const double K = (double)tsr_scheme_rate(p, 3, 9, &v, &k, 0) / sqrt(gx * gx + gy * gy + gz * gz);
                     worst = fmax(worst, fabs(K * r / 2 - 1));
                 }
-        print_message("curvature of a sphere of radius %g: worst relative error %.2g\n", R, worst);
+        print_message("curvature of a sphere of radius %g: worst relative error %.3g\n", R, worst);
         assert_true(worst <= allowed[c]);
         if (c == 1) assert_true(worst < 0.35 * before);
         before = worst;
@@ -245,7 +249,7 @@ static void runge_kutta(void **unused)
 {
     (void)unused;
     const int coarse[3] = { 32, 8, 4 };
-    const double least[3] = { 0.9, 1.8, 2.7 };
+    const double least[3] = { 0.9, 1.8, 2.8 };
     for (int stages = 1; stages <= 3; stages++) {
         const double a = runge_kutta_error(stages, coarse[stages - 1]), b = runge_kutta_error(stages, 2 * coarse[stages - 1]);
         print_message("%d stages: error %.3g, %.3g with half the step, order %.2f\n", stages, a, b, log2(a / b));
@@ -285,7 +289,7 @@ static void velocities(void **unused)
     tsr_flow flow = { .count = 2, .spacing = { 0.5f, 0.25f, 1.0f } };
     flow.source[0] = (tsr_flow_source){ .kind = TSR_SOURCE_ENRIGHT, .value = 1.5f, .centre = { 1, 2, 3 }, .edge = 20, .period = 4 };
     flow.source[1] = (tsr_flow_source){ .kind = TSR_SOURCE_ROTATION, .value = 0.5f, .vector = { 0.6f, 0, 0.8f }, .centre = { 5, 5, 5 } };
-    double largest = 0, divergence = 0;
+    double largest = 0;
     for (int i = 0; i < 2000; i++) {
         const int32_t at[3] = { (int32_t)(test_uniform(&random) * 40), (int32_t)(test_uniform(&random) * 80), (int32_t)(test_uniform(&random) * 20) };
         const double t = 9 * test_uniform(&random), p[3] = { at[0] * 0.5, at[1] * 0.25, at[2] };
@@ -302,15 +306,26 @@ static void velocities(void **unused)
         }
         largest =
             fmax(largest, fabs(enright_at(0, u[0], u[1], u[2])) + fabs(enright_at(1, u[0], u[1], u[2])) + fabs(enright_at(2, u[0], u[1], u[2])));
-        const double e = 1e-5;
-        for (int k = 0; k < 3; k++) {
-            double a[3] = { u[0], u[1], u[2] }, b[3] = { u[0], u[1], u[2] };
-            a[k] -= e;
-            b[k] += e;
-            divergence += (enright_at(k, b[0], b[1], b[2]) - enright_at(k, a[0], a[1], a[2])) / (2 * e);
-        }
-        assert_true(fabs(divergence) < 1e-4 * (i + 1));
     }
+    /* Central differences of such products of sines are (sin 2 pi e) / 2 pi e times the derivatives, the same for all three: the divergence of
+     * the library's velocity is that of its rounding, whatever e. (The 1e-12 of the specification are those of float64.) */
+    double divergence = 0;
+    for (int i = 0; i < 2000; i++) {
+        const float e = 0.125f, p[3] = { (float)test_uniform(&random), (float)test_uniform(&random), (float)test_uniform(&random) };
+        double sum = 0;
+        for (int k = 0; k < 3; k++) {
+            float ahead[3], behind[3];
+            for (int side = -1; side <= 1; side += 2) {
+                tsr_enright_wave w[3];
+                for (int a = 0; a < 3; a++) w[a] = tsr_enright_wave_at(p[a] + (a == k ? (float)side * e : 0.0f));
+                tsr_enright_velocity(w[0], w[1], w[2], 1, side < 0 ? behind : ahead);
+            }
+            sum += ((double)ahead[k] - (double)behind[k]) / (2 * (double)e);
+        }
+        divergence = fmax(divergence, fabs(sum));
+    }
+    print_message("largest divergence of the deformation: %.2g\n", divergence);
+    assert_true(divergence <= 1e-5);
     print_message("largest |u|+|v|+|w| of the deformation: %.4f\n", largest);
     assert_true(largest <= 2.48);
 }
