@@ -166,7 +166,7 @@ static tsr_status make_motion(const tsr_tile_pool *pool, const tsr_motion *m, st
 }
 
 /* Keys of the tiles that the images of the stored tiles meet, grown by one voxel for the samples around them. */
-static tsr_status image_keys(const tsr_tile_pool *pool, const struct affine *f, double margin, const uint64_t *keys, int64_t count, int64_t tiles_most,
+static tsr_status image_keys(const tsr_tile_pool *pool, const struct affine *f, double margin, const uint64_t *keys, int64_t count, const tsr_tiles *tiles,
                              uint64_t **image, int64_t *image_count)
 {
     int64_t n = 0, room = 0;
@@ -193,9 +193,9 @@ static tsr_status image_keys(const tsr_tile_pool *pool, const struct affine *f, 
         int64_t more = (int64_t)(high[0] - low[0] + 1) * (high[1] - low[1] + 1) * (high[2] - low[2] + 1);
         if (n + more > room) {
             n = tsr_keys_sort_unique(out, n);
-            if (n + more > tiles_most) {
+            if (n + more > tsr_tiles_most(tiles)) {
                 free(out);
-                return tsr_tiles_too_many("motion", tiles_most);
+                return tsr_tiles_too_many(tiles, "motion");
             }
             if (2 * n + more > room) {
                 int64_t grown_room = 2 * (2 * n + more) + 1024;
@@ -250,7 +250,7 @@ tsr_status tsr_tiles_transform(const tsr_tiles *tiles, const tsr_motion *motion,
     TSR_TRY(make_motion(&tiles->pool, motion, &forward, &back));
     TSR_TRY(tsr_csg_keys(tiles, &keys, &count));
     double scale = motion->scale != 0 ? motion->scale : 1;
-    tsr_status status = image_keys(&tiles->pool, &forward, 1, keys, count, tsr_tiles_most(tiles), &image, &image_count);
+    tsr_status status = image_keys(&tiles->pool, &forward, 1, keys, count, tiles, &image, &image_count);
     if (status == TSR_OK) status = tsr_csg_create_like(tiles, image_count, 0, result);
     if (status == TSR_OK && count == 0) {
         tsr_tile_state state;

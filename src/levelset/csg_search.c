@@ -15,23 +15,27 @@ void tsr_tiles_middle(const tsr_tile_pool *pool, const int64_t at[3], int level,
     }
 }
 
+static int64_t memory_for(const tsr_tiles *tiles)
+{
+    if (tiles->memory_limit > 0) return tiles->memory_limit;
+    return tiles->context->device.kind == TSR_DEVICE_CPU ? tsr_physical_memory() : INT64_MAX; /* a device says itself */
+}
+
 int64_t tsr_tiles_most(const tsr_tiles *tiles)
 {
     const int64_t bytes = (int64_t)(tiles->pool.coded ? 2 * sizeof(int16_t) : 2 * sizeof(float)) << (3 * tiles->pool.log2_edge);
-    const int64_t limit = tiles->memory_limit > 0                                ? tiles->memory_limit
-                          : tiles->context->device.kind == TSR_DEVICE_CPU ? tsr_physical_memory()
-                                                                          : INT64_MAX; /* a device says itself */
-    return tsr_min64(limit / bytes, INT32_MAX - TSR_TILE_FIRST);
+    return tsr_min64(memory_for(tiles) / bytes, INT32_MAX - TSR_TILE_FIRST);
 }
 
-tsr_status tsr_tiles_too_many(const char *name, int64_t most)
+tsr_status tsr_tiles_too_many(const tsr_tiles *tiles, const char *name)
 {
-    TSR_FAIL(TSR_ERROR_CAPACITY, "%s: more than %lld tiles, which is all that the memory_limit, or the memory there is, can hold", name, (long long)most);
+    TSR_FAIL(TSR_ERROR_CAPACITY, "%s: more than %lld tiles, the %s is %lld bytes", name, (long long)tsr_tiles_most(tiles),
+             tiles->memory_limit > 0 ? "memory_limit" : "memory of the machine", (long long)memory_for(tiles));
 }
 
 static tsr_status keep_tile(tsr_tile_search *s, const int64_t at[3])
 {
-    if (s->count >= s->most) return tsr_tiles_too_many(s->name, s->most);
+    if (s->count >= s->most) return tsr_tiles_too_many(s->list, s->name);
     if (s->count == s->room) {
         int64_t room = 2 * s->room + 1024;
         uint64_t *keys = (uint64_t *)realloc(s->keys, (size_t)room * sizeof *keys);
@@ -92,10 +96,10 @@ static tsr_status gather_parts(tsr_tile_search *s, const struct parts *p, int64_
     int64_t total = 0, at = 0;
     for (int64_t i = 0; i < parts; i++) {
         if (p->part[i].count == NO_MEMORY) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for its tiles", s->name);
-        if (p->part[i].count == TOO_MANY) return tsr_tiles_too_many(s->name, s->most);
+        if (p->part[i].count == TOO_MANY) return tsr_tiles_too_many(s->list, s->name);
         total += p->part[i].count;
     }
-    if (total > s->most) return tsr_tiles_too_many(s->name, s->most);
+    if (total > s->most) return tsr_tiles_too_many(s->list, s->name);
     s->keys = (uint64_t *)malloc((size_t)tsr_max64(total, 1) * sizeof *s->keys);
     if (!s->keys) TSR_FAIL(TSR_ERROR_MEMORY, "%s: out of memory for %lld tiles", s->name, (long long)total);
     for (int64_t i = 0; i < parts; at += p->part[i++].count)
@@ -163,6 +167,7 @@ tsr_status tsr_search_tiles(tsr_tile_search *s, int threads)
     s->keys = NULL;
     s->count = s->room = 0;
     s->level = 0;
+    s->most = tsr_tiles_most(s->list);
     for (int k = 0; k < 3; k++) {
         if (s->first[k] > s->last[k]) return TSR_OK;
         s->low[k] = s->first[k];

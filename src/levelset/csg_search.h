@@ -11,17 +11,18 @@ typedef struct tsr_tile_search {
     float (*least)(const void *surface, const float x[3]); /* no more than the distance of x from the surface */
     float reach;                                           /* from the surface to where a tile must be stored */
     int64_t first[3], last[3];                             /* tiles that are searched */
-    int64_t most;                                          /* tiles; more are refused. From tsr_tiles_most */
+    const tsr_tiles *list;                                 /* that the tiles are for: more than its memory holds are refused */
     uint64_t *keys;                                        /* found, sorted (malloc; the caller frees them) */
     int64_t count;
-    int64_t low[3], room; /* the search's own from here: the cube around first and last, of 2^level tiles */
+    int64_t most;         /* the search's own from here: tsr_tiles_most(list) */
+    int64_t low[3], room; /* the cube around first and last, of 2^level tiles */
     int level, leaf;      /* what is looked for: cubes of 2^leaf tiles */
 } tsr_tile_search;
 
 /* How many tiles the memory there is for a list like this one can hold at most: their values alone fill it. */
 int64_t tsr_tiles_most(const tsr_tiles *tiles);
-/* A list of more than `most` tiles: TSR_ERROR_CAPACITY. */
-tsr_status tsr_tiles_too_many(const char *name, int64_t most);
+/* TSR_ERROR_CAPACITY: `name` has more than those. */
+tsr_status tsr_tiles_too_many(const tsr_tiles *tiles, const char *name);
 
 /* Fills in keys and count. Cost linear in the surface within the box. */
 tsr_status tsr_search_tiles(tsr_tile_search *search, int threads);

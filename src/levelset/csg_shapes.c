@@ -154,7 +154,7 @@ static tsr_status fill_shape(const tsr_shape *shape, tsr_tiles *tiles)
     const tsr_tile_pool *pool = &tiles->pool;
     float widest = tsr_maxf(pool->spacing[0], tsr_maxf(pool->spacing[1], pool->spacing[2]));
     tsr_tile_search s = {
-        .pool = pool, .name = tsr_shape_name(shape->kind), .surface = &made, .least = least_distance, .reach = pool->band + widest, .most = tsr_tiles_most(tiles)
+        .pool = pool, .name = tsr_shape_name(shape->kind), .surface = &made, .least = least_distance, .reach = pool->band + widest, .list = tiles
     };
     TSR_TRY(box_of_shape(&s, &made, reach));
     tsr_status status = tsr_search_tiles(&s, threads);
