@@ -365,7 +365,7 @@ static tsr_status fill_list(struct job *j, tsr_tiles *list)
     }
     const int64_t part = context->device.kind == TSR_DEVICE_CPU ? TILES_AT_ONCE : g->tiles;
     for (int64_t t = 0; t < g->tiles; t += part) {
-        TSR_PROGRESS(&j->options.progress, 0.3 + 0.5 * (double)t / (double)g->tiles, "distances");
+        TSR_PROGRESS(&j->options.progress, 0.4 + 0.4 * (double)t / (double)g->tiles, "distances");
         TSR_TRY(ops->fill(context->queue, g, &list->pool, t, tsr_min64(t + part, g->tiles)));
     }
     TSR_PROGRESS(&j->options.progress, 0.8, "signs");

@@ -166,11 +166,11 @@ static tsr_status make_motion(const tsr_tile_pool *pool, const tsr_motion *m, st
 }
 
 /* Keys of the tiles that the images of the stored tiles meet, grown by one voxel for the samples around them. */
-static tsr_status image_keys(const tsr_tile_pool *pool, const struct affine *f, double margin, const uint64_t *keys, int64_t count, const tsr_tiles *tiles,
-                             uint64_t **image, int64_t *image_count)
+static tsr_status image_keys(const tsr_tiles *tiles, const struct affine *f, double margin, const uint64_t *keys, int64_t count, uint64_t **image,
+                             int64_t *image_count)
 {
     int64_t n = 0, room = 0;
-    const double edge = (double)(1 << pool->log2_edge), most = (double)TSR_KEY_BIAS - 2;
+    const double edge = (double)(1 << tiles->pool.log2_edge), most = (double)TSR_KEY_BIAS - 2;
     uint64_t *out = NULL;
     for (int64_t i = 0; i < count; i++) {
         const double at[3] = { tsr_key_x(keys[i]) * edge + 0.5 * (edge - 1), tsr_key_y(keys[i]) * edge + 0.5 * (edge - 1),
@@ -250,7 +250,7 @@ tsr_status tsr_tiles_transform(const tsr_tiles *tiles, const tsr_motion *motion,
     TSR_TRY(make_motion(&tiles->pool, motion, &forward, &back));
     TSR_TRY(tsr_csg_keys(tiles, &keys, &count));
     double scale = motion->scale != 0 ? motion->scale : 1;
-    tsr_status status = image_keys(&tiles->pool, &forward, 1, keys, count, tiles, &image, &image_count);
+    tsr_status status = image_keys(tiles, &forward, 1, keys, count, &image, &image_count);
     if (status == TSR_OK) status = tsr_csg_create_like(tiles, image_count, 0, result);
     if (status == TSR_OK && count == 0) {
         tsr_tile_state state;

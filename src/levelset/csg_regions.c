@@ -291,7 +291,7 @@ static tsr_status list_of_keys(const tsr_tiles *like, const uint64_t *keys, int6
 /* The absent tiles inside that the wall needs; *wall stays NULL if there are none. */
 static tsr_status find_wall(const tsr_tiles *tiles, const tsr_tile_state *state, const struct placed *p, float reach, tsr_tiles **wall)
 {
-    tsr_tile_search s = { .pool = &tiles->pool, .name = "selection", .surface = &p->plan.field, .least = least_of_faces, .reach = reach, .list = tiles };
+    tsr_tile_search s = { .list = tiles, .name = "selection", .surface = &p->plan.field, .least = least_of_faces, .reach = reach };
     *wall = NULL;
     tsr_status status = box_of_wall(tiles, state, p, &s);
     if (status == TSR_OK) status = tsr_search_tiles(&s, tiles->context->threads);

@@ -50,7 +50,7 @@ static tsr_status keep_tile(tsr_tile_search *s, const int64_t at[3])
 /* Depth first; the surface can only meet a cube whose middle is nearer to it than the cube's corner. */
 static tsr_status search_cube(tsr_tile_search *s, const int64_t at[3], int level)
 {
-    const tsr_tile_pool *pool = s->pool;
+    const tsr_tile_pool *pool = &s->list->pool;
     float x[3];
     double half = 0;
     for (int k = 0; k < 3; k++)

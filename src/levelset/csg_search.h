@@ -5,13 +5,12 @@
 #include "levelset/csg.h"
 
 typedef struct tsr_tile_search {
-    const tsr_tile_pool *pool; /* spacing and edge of the tiles */
-    const char *name;          /* what messages call the surface */
+    const tsr_tiles *list; /* that the tiles are for: their spacing and edge; more than its memory holds are refused */
+    const char *name;      /* what messages call the surface */
     const void *surface;
     float (*least)(const void *surface, const float x[3]); /* no more than the distance of x from the surface */
     float reach;                                           /* from the surface to where a tile must be stored */
     int64_t first[3], last[3];                             /* tiles that are searched */
-    const tsr_tiles *list;                                 /* that the tiles are for: more than its memory holds are refused */
     uint64_t *keys;                                        /* found, sorted (malloc; the caller frees them) */
     int64_t count;
     int64_t most;         /* the search's own from here: tsr_tiles_most(list) */

@@ -88,7 +88,7 @@ static float least_distance(const void *surface, const float x[3]) { return tsr_
 /* The tiles that may hold a voxel within `reach` of the shape's centre. */
 static tsr_status box_of_shape(tsr_tile_search *s, const tsr_csg_shape *shape, double reach)
 {
-    const tsr_tile_pool *pool = s->pool;
+    const tsr_tile_pool *pool = &s->list->pool;
     for (int k = 0; k < 3; k++) {
         double h = (double)pool->spacing[k] * (double)(1 << pool->log2_edge), c = (double)shape->centre[k], r = reach + (double)s->reach + h;
         double a = floor((c - r) / h), b = floor((c + r) / h) + 1;
@@ -118,7 +118,7 @@ static void mark_borders(void *user, int64_t begin, int64_t end, int worker)
         for (int32_t d = 0; d < TSR_TILE_DIRECTIONS; d++) {
             const int64_t at[3] = { tsr_key_x(key) + tsr_direction_x(d), tsr_key_y(key) + tsr_direction_y(d), tsr_key_z(key) + tsr_direction_z(d) };
             float x[3];
-            tsr_tiles_middle(b->search->pool, at, 0, x);
+            tsr_tiles_middle(&b->search->list->pool, at, 0, x);
             word |= (uint32_t)(tsr_csg_distance(b->shape, x) < 0) << d;
         }
         b->words[i] = word;
@@ -154,7 +154,7 @@ static tsr_status fill_shape(const tsr_shape *shape, tsr_tiles *tiles)
     const tsr_tile_pool *pool = &tiles->pool;
     float widest = tsr_maxf(pool->spacing[0], tsr_maxf(pool->spacing[1], pool->spacing[2]));
     tsr_tile_search s = {
-        .pool = pool, .name = tsr_shape_name(shape->kind), .surface = &made, .least = least_distance, .reach = pool->band + widest, .list = tiles
+        .list = tiles, .name = tsr_shape_name(shape->kind), .surface = &made, .least = least_distance, .reach = pool->band + widest
     };
     TSR_TRY(box_of_shape(&s, &made, reach));
     tsr_status status = tsr_search_tiles(&s, threads);
