@@ -195,14 +195,20 @@ static int32_t block_of(int32_t x, int32_t y, int32_t z, int32_t edge) { return 
 /* Copies the n discs kept. */
 static void gather(struct work *w, int32_t n)
 {
+    const struct discs *from = &w->all;
     struct discs *to = &w->near;
+    const int32_t *kept = w->kept;
+#pragma omp simd
     for (int32_t i = 0; i < n; i++) {
-        const int32_t k = w->kept[i];
-        to->x[i] = w->all.x[k];
-        to->y[i] = w->all.y[k];
-        to->z[i] = w->all.z[k];
-        to->radius[i] = w->all.radius[k];
-        for (int32_t r = 0; r < 4; r++) to->plane[r][i] = w->all.plane[r][k];
+        const int32_t k = kept[i];
+        to->x[i] = from->x[k];
+        to->y[i] = from->y[k];
+        to->z[i] = from->z[k];
+        to->radius[i] = from->radius[k];
+        to->plane[0][i] = from->plane[0][k];
+        to->plane[1][i] = from->plane[1][k];
+        to->plane[2][i] = from->plane[2][k];
+        to->plane[3][i] = from->plane[3][k];
         to->which[i] = k;
     }
     to->count = n;

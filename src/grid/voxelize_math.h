@@ -173,9 +173,8 @@ TSR_HD uint64_t tsr_vox_mix(uint64_t h)
 }
 TSR_HD uint64_t tsr_vox_place(const int32_t p[3])
 {
-    uint64_t h = tsr_vox_mix((uint64_t)(uint32_t)p[0] + UINT64_C(0x9e3779b97f4a7c15));
-    h = tsr_vox_mix(h ^ ((uint64_t)(uint32_t)p[1] << 1));
-    return tsr_vox_mix(h ^ ((uint64_t)(uint32_t)p[2] << 2));
+    const uint64_t h = tsr_vox_mix(((uint64_t)(uint32_t)p[1] << 32 | (uint32_t)p[0]) + UINT64_C(0x9e3779b97f4a7c15));
+    return tsr_vox_mix(h ^ (uint32_t)p[2]);
 }
 /* A number for the directed edge between two places that is the negative of the one for its reverse: they sum to 0 over a closed surface. */
 TSR_HD uint64_t tsr_vox_edge_number(uint64_t a, uint64_t b)
