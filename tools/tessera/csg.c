@@ -22,6 +22,7 @@ static int fold(struct csg *c, tsr_context *context, int first)
     for (int i = first; i < c->cli->inputs && !code; i++) {
         cli_list_options options = c->list;
         options.like = c->result;
+        options.like_name = c->cli->input[first];
         tsr_tiles *next = cli_read_list(c->cli, context, c->cli->input[i], &c->read, &options, &code), *made = NULL;
         if (!next) return code;
         if (!c->result) {

@@ -33,6 +33,19 @@ static int same_axes(const tsr_geometry *a, const tsr_geometry *b)
     return 1;
 }
 
+/* Before anything is made of a volume: a band of `like` may be none on other voxels, and that would be the wrong thing to complain about. */
+static int check_axes(const cli_call *cli, const char *path, const cli_list_options *options, const tsr_geometry *geometry)
+{
+    if (!options->like || same_axes(tsr_tiles_geometry(options->like), geometry)) return CLI_OK;
+    const tsr_vec3 a = tsr_geometry_spacing(tsr_tiles_geometry(options->like)), b = tsr_geometry_spacing(geometry);
+    const double most = 1e-6 * (a.x + a.y + a.z);
+    const char *const like = options->like_name ? options->like_name : "the document";
+    if (fabs(a.x - b.x) + fabs(a.y - b.y) + fabs(a.z - b.z) > most)
+        return cli_error(cli, CLI_FAILED, "%s: voxels of %.9g x %.9g x %.9g, those of %s are %.9g x %.9g x %.9g: expected the same (convert --resample)",
+                         path, b.x, b.y, b.z, like, a.x, a.y, a.z);
+    return cli_error(cli, CLI_FAILED, "%s: its axes point elsewhere than those of %s, expected the same", path, like);
+}
+
 /* A list with a domain stays where it is: the other one must have the same voxels. */
 static int check_domain(const cli_call *cli, const char *path, const tsr_tiles *like, const tsr_tiles *tiles)
 {
@@ -162,12 +175,14 @@ tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *
                           path, (long long)n.x, (long long)n.y, (long long)n.z);
             return NULL;
         }
-        status = load_volume(cli, context, volume, options, &tiles);
+        *code = check_axes(cli, path, options, tsr_volume_geometry(volume));
+        status = *code ? TSR_OK : load_volume(cli, context, volume, options, &tiles);
         tsr_volume_destroy(&volume);
     } else {
         *code = cli_error(cli, CLI_FAILED, "%s: neither a tile list nor a mesh nor a volume", path);
         return NULL;
     }
+    if (*code) return NULL;
     if (status == TSR_OK) status = tsr_geometry_check_perpendicular(tsr_tiles_geometry(tiles), path);
     const tsr_size3 domain = status == TSR_OK ? tsr_tiles_domain(tiles) : (tsr_size3){ 0, 0, 0 };
     if (domain.x && !options->planes) {
@@ -177,13 +192,8 @@ tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *
                       path, (long long)domain.x, (long long)domain.y, (long long)domain.z);
         return NULL;
     }
-    if (status == TSR_OK && options->like && !same_axes(tsr_tiles_geometry(options->like), tsr_tiles_geometry(tiles))) {
-        tsr_vec3 a = tsr_geometry_spacing(tsr_tiles_geometry(options->like)), b = tsr_geometry_spacing(tsr_tiles_geometry(tiles));
-        tsr_tiles_destroy(&tiles);
-        *code = cli_error(cli, CLI_FAILED, "%s: voxels of %g x %g x %g, expected %g x %g x %g and the same axes", path, b.x, b.y, b.z, a.x, a.y, a.z);
-        return NULL;
-    }
-    if (status == TSR_OK && options->like) *code = check_domain(cli, path, options->like, tiles);
+    if (status == TSR_OK) *code = check_axes(cli, path, options, tsr_tiles_geometry(tiles));
+    if (status == TSR_OK && !*code && options->like) *code = check_domain(cli, path, options->like, tiles);
     if (*code) {
         tsr_tiles_destroy(&tiles);
         return NULL;

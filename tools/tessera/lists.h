@@ -12,6 +12,7 @@ typedef struct cli_list_options {
     int keys;              /* choice of cli_key_bits */
     const tsr_tiles *like; /* spacing, band, edge and domain that must agree; a list without a domain is moved to its voxels. NULL: any */
 } cli_list_options;
+    const char *like_name; /* of the file that `like` came from, for messages; NULL: of the document */
 /* clang-format off */
 #define CLI_LIST_OPTIONS(o)                                                                                                            \
     { .name = "band", .type = CLI_REAL, .value = &(o).band, .argument = "VOXELS", .help = "half width in smallest voxels (default 3)", \

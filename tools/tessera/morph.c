@@ -140,6 +140,7 @@ static int run(cli_call *cli, int argc, char **argv)
         m.b = cli_read_list(cli, m.context, cli->input[1], &m.read, &list, &code);
     }
     if (m.b) code = frames(&m);
+        list.like_name = cli->input[0];
     tsr_tiles_destroy(&m.a);
     tsr_tiles_destroy(&m.b);
     tsr_context_destroy(&m.context);
