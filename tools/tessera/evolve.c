@@ -28,11 +28,11 @@ struct evolve {
 };
 
 /* What writes and measures surfaces reads float32 lists; a run that goes on takes its own storage again. */
-static int write_surface(const struct evolve *e, const char *path, int goes_on)
+static int write_surface(const struct evolve *e, const char *path, const char *format, int goes_on)
 {
     tsr_status status = tsr_tiles_set_storage(e->tiles, TSR_STORAGE_F32);
     if (status != TSR_OK) return cli_status(e->cli, status, path);
-    const int code = cli_write_list(e->cli, e->context, e->tiles, path);
+    const int code = cli_write_list(e->cli, e->context, e->tiles, path, format);
     if (code) return code;
     if (goes_on) status = tsr_tiles_set_storage(e->tiles, (tsr_storage)e->storage);
     return status == TSR_OK ? CLI_OK : cli_status(e->cli, status, path);
@@ -195,7 +195,7 @@ static int check_frames(const struct evolve *e)
     char path[4096];
     for (int64_t frame = 0; e->frames && frame <= e->frames && !code; frame++) {
         frame_path(e, frame, path);
-        code = cli_check_list(e->cli, path);
+        code = cli_check_list(e->cli, path, NULL);
     }
     return code;
 }
@@ -204,7 +204,7 @@ static int write_frame(const struct evolve *e, int64_t frame)
 {
     char path[4096];
     frame_path(e, frame, path);
-    return write_surface(e, path, frame < e->frames);
+    return write_surface(e, path, NULL, frame < e->frames);
 }
 
 static int evolve(struct evolve *e)
@@ -214,8 +214,8 @@ static int evolve(struct evolve *e)
     int64_t last = 0; /* frame written */
     int code = cli_context(e->cli, &e->context);
     if (!code) e->tiles = cli_read_list(e->cli, e->context, e->cli->input[0], &e->read, &e->list, &code);
-    if (!code && e->output) code = cli_check_plane(e->cli, e->tiles, e->output);
-    if (!code && e->frames) code = cli_check_plane(e->cli, e->tiles, e->frames_pattern);
+    if (!code && e->output) code = cli_check_plane(e->cli, e->tiles, e->output, e->list.format);
+    if (!code && e->frames) code = cli_check_plane(e->cli, e->tiles, e->frames_pattern, NULL);
     if (!code) code = make_terms(e);
     if (!code) {
         tsr_status status = tsr_tiles_set_storage(e->tiles, (tsr_storage)e->storage);
@@ -236,7 +236,7 @@ static int evolve(struct evolve *e)
         tsr_status status = tsr_tiles_set_storage(e->tiles, TSR_STORAGE_F32);
         if (status != TSR_OK) code = cli_status(e->cli, status, e->cli->input[0]);
     }
-    if (!code && e->output) code = write_surface(e, e->output, 0);
+    if (!code && e->output) code = write_surface(e, e->output, e->list.format, 0);
     if (!code && report.empty && e->output) cli_note_vanished(e->cli, e->tiles, e->output);
     if (!code && last < e->frames) cli_note(e->cli, "frames %lld to %lld are not written: no surface is left", (long long)last + 1, (long long)e->frames);
     if (!code && (!e->output || strcmp(e->output, "-"))) show(e, &report);
@@ -513,7 +513,7 @@ static int run(cli_call *cli, int argc, char **argv)
     if (e.frames && o->age > 0) return cli_usage(cli, "--frames: expected with --duration or --steps");
     if (e.frames_pattern && (!strstr(e.frames_pattern, "%d") || strchr(e.frames_pattern, '%') != strrchr(e.frames_pattern, '%')))
         return cli_usage(cli, "--frames-output: '%s' given, expected a file name with one %%d for the number", e.frames_pattern);
-    if (e.output || !e.frames) code = cli_check_list(cli, e.output);
+    if (e.output || !e.frames) code = cli_check_list(cli, e.output, e.list.format);
     else code = CLI_OK;
     if (!code) code = check_frames(&e);
     if (code) return code;

@@ -206,46 +206,43 @@ tsr_tiles *cli_read_list(const cli_call *cli, tsr_context *context, const char *
     return NULL;
 }
 
-static int is_mesh(const char *path)
+static int is_mesh(const char *path, const char *format)
 {
     static const char *const ends[] = { ".ply", ".obj", ".stl", ".off" };
     size_t n = strlen(path);
+    tsr_file_kind kind = TSR_FILE_UNKNOWN;
+    if (format) return tsr_file_format_kind(format, &kind) == TSR_OK && kind == TSR_FILE_MESH;
     for (int i = 0; i < 4; i++)
         if (n > 4 && !strcmp(path + n - 4, ends[i])) return 1;
     return 0;
 }
 
-int cli_check_list(const cli_call *cli, const char *path)
+int cli_check_list(const cli_call *cli, const char *path, const char *format)
 {
     if (!path) return cli_usage(cli, "--output: missing, expected -o FILE");
-    const int code = cli_check_vdb(cli, path);
+    const int code = cli_check_vdb(cli, path, format);
     return code ? code
                 : cli_check_write(cli, path,
-                                  is_mesh(path)                 ? TSR_FILE_MESH
-                                  : cli_names_tiles(path, NULL) ? TSR_FILE_TILES
-                                                                : TSR_FILE_VOLUME,
-                                  NULL);
+                                  is_mesh(path, format)           ? TSR_FILE_MESH
+                                  : cli_names_tiles(path, format) ? TSR_FILE_TILES
+                                                                  : TSR_FILE_VOLUME,
+                                  format);
 }
 
-static int ends_in(const char *path, const char *end)
-{
-    const size_t n = strlen(path), e = strlen(end);
-    return n > e && !strcmp(path + n - e, end);
-}
-
-int cli_check_plane(const cli_call *cli, const tsr_tiles *tiles, const char *path)
+int cli_check_plane(const cli_call *cli, const tsr_tiles *tiles, const char *path, const char *format)
 {
     const tsr_size3 n = tsr_tiles_domain(tiles);
-    if ((n.x != 1 && n.y != 1 && n.z != 1) || !(is_mesh(path) || ends_in(path, "vdb"))) return CLI_OK;
+    if ((n.x != 1 && n.y != 1 && n.z != 1) || !(is_mesh(path, format) || cli_names_vdb(path, format) || cli_names_nvdb(path, format))) return CLI_OK;
     return cli_error(cli, CLI_FAILED, "%s: a level set in two dimensions (%lld x %lld x %lld voxels) has no such form, expected .tsr or a volume",
                      path, (long long)n.x, (long long)n.y, (long long)n.z);
 }
 
-static tsr_status write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path)
+static tsr_status write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path, const char *format)
 {
     tsr_write_options write = cli_write_options(cli);
     tsr_status status;
-    if (is_mesh(path)) {
+    write.format = format;
+    if (is_mesh(path, format)) {
         tsr_surface_options surface = TSR_SURFACE_OPTIONS;
         tsr_mesh *made = NULL, *mesh = NULL;
         surface.normals = TSR_SURFACE_NORMALS_CENTRAL;
@@ -264,19 +261,20 @@ static tsr_status write_list(const cli_call *cli, tsr_context *context, const ts
     return status;
 }
 
-int cli_write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path)
+int cli_write_list(const cli_call *cli, tsr_context *context, const tsr_tiles *tiles, const char *path, const char *format)
 {
-    const int code = cli_check_plane(cli, tiles, path);
+    const int code = cli_check_plane(cli, tiles, path, format);
     if (code) return code;
-    if (cli_names_tiles(path, NULL)) {
+    if (cli_names_tiles(path, format)) {
         tsr_tiles_write_options list = TSR_TILES_WRITE_OPTIONS;
+        list.format = format;
         list.overwrite = cli->globals.force;
         list.progress = cli_progress(cli);
-        if (tsr_tiles_domain(tiles).x && ends_in(path, "vdb"))
+        if (tsr_tiles_domain(tiles).x && (cli_names_vdb(path, format) || cli_names_nvdb(path, format)))
             cli_note(cli, "%s: this form keeps no domain: the list comes back unbounded, with the outside beyond it", path);
         return cli_write_tiles(cli, tiles, path, &list);
     }
-    const tsr_status status = write_list(cli, context, tiles, path);
+    const tsr_status status = write_list(cli, context, tiles, path, format);
     return status == TSR_OK ? CLI_OK : cli_status(cli, status, path);
 }
 
