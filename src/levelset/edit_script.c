@@ -88,7 +88,7 @@ static tsr_motion rotation(const double *n) { return (tsr_motion){ .centre = vec
 static tsr_status do_turn(tsr_edit_run *r)
 {
     tsr_motion motion = rotation(r->n);
-    return tsr_editor_transform(r->editor, r->word[1], &motion);
+    return tsr_editor_transform(r->editor, r->word[1], &motion, &r->script.progress);
 }
 static tsr_status do_rotate(tsr_edit_run *r)
 {
@@ -99,7 +99,7 @@ static tsr_status do_scale(tsr_edit_run *r)
 {
     tsr_motion motion = { .centre = vec(r->n), .scale = r->n[3] };
     if (!(motion.scale > 0)) TSR_FAIL(TSR_ERROR_ARGUMENT, "scale is %g, expected a positive number", motion.scale);
-    return tsr_editor_transform(r->editor, r->word[1], &motion);
+    return tsr_editor_transform(r->editor, r->word[1], &motion, &r->script.progress);
 }
 static tsr_status do_split(tsr_edit_run *r) { return tsr_editor_split(r->editor, r->word[1], NULL); }
 
