@@ -228,7 +228,7 @@ static const struct command commands[] = {
     { "repel-from", 2, 2, 2, "repel-from OBJECT FILE TIME RADIUS [tolerance T] [power P] [epsilon E]", do_repel_from },
     { "redistance", 1, 0, 0, "redistance OBJECT", do_redistance },
     { "measure", 1, 0, 0, "measure OBJECT", do_measure },
-    { "expect", 1, 1, WORDS, "expect OBJECT COMPONENTS [in SELECTION]", tsr_edit_run_expect },
+    { "expect", 1, 1, WORDS, "expect OBJECT COMPONENTS [in SELECTION], or expect OBJECT cavities N", tsr_edit_run_expect },
     { "undo", 0, 0, 0, "undo", do_undo },
     { "redo", 0, 0, 0, "redo", do_redo },
 };
